@@ -17,6 +17,7 @@ import (
 
 	"prompthub/apps/harmony/internal/api"
 	"prompthub/apps/harmony/internal/events"
+	"prompthub/apps/harmony/internal/forum"
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/picture"
 	"prompthub/apps/harmony/internal/web"
@@ -31,14 +32,18 @@ import (
 
 func main() { program().Main() }
 
-// EventTables are the tables of events.
-type EventTables = events.Tables
+// The tables of rooms, by their names here.
+type (
+	EventTables = events.Tables
+	ForumTables = forum.Tables
+)
 
 // settings are all that can be set.
 type settings struct {
 	command.Settings
 	meet.Tables
 	EventTables
+	ForumTables
 
 	// ContainerPrefix goes before the names of the containers, so that several applications can share
 	// a storage account.
@@ -70,8 +75,9 @@ func readSettings() (settings, error) {
 	err := command.ReadSettings(&s)
 	s.Tables = s.Tables.Prefixed()
 	s.EventTables = s.EventTables.Prefixed(s.Prefix)
+	s.ForumTables = s.ForumTables.Prefixed(s.Prefix)
 	if err == nil {
-		err = command.CheckTables(slices.Concat(s.Tables.All(), s.EventTables.All())...)
+		err = command.CheckTables(slices.Concat(s.Tables.All(), s.EventTables.All(), s.ForumTables.All())...)
 	}
 	if err == nil {
 		err = command.CheckContainers(s.ContainerPrefix + meet.ContainerProfiles)
@@ -86,7 +92,7 @@ func read() (command.Settings, command.Build, error) {
 		var following sync.WaitGroup // work that follows answers
 		r := newRooms(s, newService(s, st, log, t, following.Go))
 		return command.App{
-			Create: r.create, Triggers: r.members.Triggers(r.events.Settlers()...), Wait: following.Wait,
+			Create: r.create, Triggers: r.members.Triggers(slices.Concat(r.events.Settlers(), r.forum.Settlers())...), Wait: following.Wait,
 			Doors: func(auth.Identify, *auth.Sessions) http.Handler {
 				return general.Clients(doors(general, r, log, t))
 			},
@@ -110,17 +116,20 @@ func newService(s settings, st command.Store, log *slog.Logger, t *telemetry.Tel
 type rooms struct {
 	members *meet.Service
 	events  *events.Service
+	forum   *forum.Service
 }
 
 func newRooms(s settings, members *meet.Service) rooms {
-	return rooms{members, events.New(members, s.EventTables)}
+	return rooms{members, events.New(members, s.EventTables), forum.New(members, s.ForumTables)}
 }
 
 // create makes what is missing in the store. The tables of members come last: Ready asks for one of
 // them.
 func (r rooms) create(ctx context.Context) error {
-	if err := r.events.Create(ctx); err != nil {
-		return err
+	for _, create := range []func(context.Context) error{r.events.Create, r.forum.Create} {
+		if err := create(ctx); err != nil {
+			return err
+		}
 	}
 	return r.members.Create(ctx)
 }
@@ -130,8 +139,8 @@ func doors(s command.Settings, r rooms, log *slog.Logger, t *telemetry.Telemetry
 	version, _ := command.Built()
 	admission := httpjson.NewAdmission(s.Complete(false), time.Now)
 	programs := api.New(api.Config{
-		Service: r.members, Events: r.events, Admission: admission, Origins: s.Origins, Log: log, Now: time.Now, Telemetry: t, Version: version,
+		Service: r.members, Events: r.events, Forum: r.forum, Admission: admission, Origins: s.Origins, Log: log, Now: time.Now, Telemetry: t, Version: version,
 	})
-	pages := web.New(web.Config{Service: r.members, Events: r.events, Admission: admission, Log: log, Now: time.Now, Telemetry: t})
+	pages := web.New(web.Config{Service: r.members, Events: r.events, Forum: r.forum, Admission: admission, Log: log, Now: time.Now, Telemetry: t})
 	return httpjson.Mount(web.Prefix, programs, pages)
 }

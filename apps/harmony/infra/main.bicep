@@ -36,6 +36,9 @@ var tableNames = [
   'EventAttendees'
   'UserEvents'
   'EventInvites'
+  'ForumSections'
+  'ForumTopics'
+  'ForumReplies'
 ]
 
 var containerNames = [

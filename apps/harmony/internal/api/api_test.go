@@ -28,7 +28,7 @@ func TestGuests(t *testing.T) {
 	open := map[string]bool{}
 	for _, o := range c.Operations() {
 		op := c.At(o.Pointer)
-		path := strings.NewReplacer("{userId}", "x", "{imageId}", "x", "{eventId}", "x", "{code}", "x").Replace(strings.TrimPrefix(o.Path, api.Prefix))
+		path := strings.NewReplacer("{userId}", "x", "{imageId}", "x", "{eventId}", "x", "{code}", "x", "{sectionId}", "x", "{topicId}", "x", "{replyId}", "x").Replace(strings.TrimPrefix(o.Path, api.Prefix))
 		if security, _ := op["security"].([]any); len(security) != 1 {
 			open[op["operationId"].(string)] = true
 			continue
@@ -74,6 +74,16 @@ func TestCounts(t *testing.T) {
 		require.Equal(t, 201, status, first)
 		status, first = w.ask("PUT", "/admin/events/"+over, bob, strings.Replace(event, "2026-12-31T20", "2026-10-31T20", 1))
 		require.Equal(t, 200, status, first)
+		const topic = `{"sectionId":"music","title":"A title","content":"Enough content"}`
+		status, first = w.ask("POST", "/admin/forum/sections", bob, `{"sectionId":"music","name":"Music","description":"","orderIndex":0}`)
+		require.Equal(t, 201, status, first)
+		status, first = w.ask("POST", "/forum/topics", access, topic)
+		require.Equal(t, 201, status, first)
+		talk := first["topicId"].(string)
+		status, first = w.ask("POST", "/forum/topics/"+talk+"/replies", bob, `{"content":"Perhaps"}`)
+		require.Equal(t, 201, status, first)
+		said := first["replyId"].(string)
+		time.Sleep(time.Minute) // in a bubble; the next reply moves the topic
 		counted := map[string]bool{}
 		for _, c := range []struct {
 			id, method, path, token, body string
@@ -123,6 +133,19 @@ func TestCounts(t *testing.T) {
 			{"leave-event", "DELETE", "/events/" + concert + "/register", access, "", 204},
 			{"remove-attendee", "DELETE", "/admin/events/" + over + "/attendees/" + id, bob, "", 204},
 			{"delete-event", "DELETE", "/admin/events/" + concert, bob, "", 204},
+			{"new-section", "POST", "/admin/forum/sections", bob, `{"sectionId":"tours","name":"Tours","description":"","orderIndex":1}`, 201},
+			{"put-section", "PUT", "/admin/forum/sections/tours", bob, `{"name":"Tours","description":"","orderIndex":2}`, 200},
+			{"delete-section", "DELETE", "/admin/forum/sections/tours", bob, "", 204},
+			{"list-sections", "GET", "/forum/sections", access, "", 200},
+			{"new-topic", "POST", "/forum/topics", access, topic, 201},
+			{"get-topic", "GET", "/forum/topics/" + talk, bob, "", 200},
+			{"reply", "POST", "/forum/topics/" + talk + "/replies", bob, `{"content":"Yes"}`, 201},
+			{"list-topics", "GET", "/forum/sections/music/topics", access, "", 200},
+			{"list-replies", "GET", "/forum/topics/" + talk + "/replies", access, "", 200},
+			{"put-reply", "PUT", "/forum/topics/" + talk + "/replies/" + said, bob, `{"content":"No"}`, 200},
+			{"delete-reply", "DELETE", "/forum/topics/" + talk + "/replies/" + said, bob, "", 204},
+			{"put-topic", "PUT", "/forum/topics/" + talk, bob, `{"isPinned":true}`, 200},
+			{"delete-topic", "DELETE", "/forum/topics/" + talk, bob, "", 204},
 			{"refresh", "POST", "/auth/refresh", "", `{"refreshToken":"` + refresh + `"}`, 200},
 			{"reset-password", "POST", "/auth/reset", "", `{"token":"` + reset + `","password":"eleven lamps over tea"}`, 204},
 			{"change-password", "POST", "/auth/change-password", bob, `{"currentPassword":"tea under seven lamps","newPassword":"eleven lamps over tea"}`, 204},
@@ -241,6 +264,15 @@ func TestHostile(t *testing.T) {
 		{"DELETE", "/events/x/register", "", 404, "EVENT_NOT_FOUND"},
 		{"GET", "/events/x/attendees", "", 404, "EVENT_NOT_FOUND"},
 		{"GET", "/admin/events", "", 403, "ROLE_REQUIRED"},
+		{"GET", "/forum/sections/event-x/topics", "", 404, "SECTION_NOT_FOUND"},
+		{"POST", "/forum/topics", `{"sectionId":"none","title":"A title","content":"Enough content"}`, 404, "SECTION_NOT_FOUND"},
+		{"POST", "/forum/topics", `{"sectionId":"none","title":"A","content":"Enough content"}`, 422, "VALIDATION_ERROR"},
+		{"GET", "/forum/topics/x", "", 404, "TOPIC_NOT_FOUND"},
+		{"PUT", "/forum/topics/x", `{"isLocked":"yes"}`, 422, "VALIDATION_ERROR"},
+		{"GET", "/forum/topics/x/replies", "", 404, "TOPIC_NOT_FOUND"},
+		{"POST", "/forum/topics/x/replies", `{"content":"x"}`, 404, "TOPIC_NOT_FOUND"},
+		{"DELETE", "/forum/topics/x/replies/!topic", "", 404, "TOPIC_NOT_FOUND"},
+		{"DELETE", "/admin/forum/sections/x", "", 403, "ROLE_REQUIRED"},
 		{"DELETE", "/admin/events/x", "", 403, "ROLE_REQUIRED"},
 	} {
 		status, p := w.ask(tt.method, tt.path, access, tt.body)

@@ -20,6 +20,7 @@ import (
 
 	"prompthub/apps/harmony/internal/cookie"
 	"prompthub/apps/harmony/internal/events"
+	"prompthub/apps/harmony/internal/forum"
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/fault"
@@ -38,6 +39,7 @@ const maxForm = 64<<10 + 9*10_320
 type Config struct {
 	Service   *meet.Service
 	Events    *events.Service
+	Forum     *forum.Service
 	Admission *httpjson.Admission
 	Log       *slog.Logger
 	Now       func() time.Time
