@@ -42,8 +42,13 @@ func TestSecrets(t *testing.T) {
 	}
 	const absent = "7c1d2e3f-4051-4263-8475-96a7b8c9dae0"
 	for _, r := range []struct{ method, path, body string }{
-		{"GET", "", ""}, {"GET", "?invite=wrong", ""}, {"POST", "/register", `{}`}, {"POST", "/register", `{"inviteCode":"wrong"}`},
-		{"DELETE", "/register", ""}, {"GET", "/attendees", ""}, {"GET", "/attendees?limit=1", ""},
+		{"GET", "", ""},
+		{"GET", "?invite=wrong", ""},
+		{"POST", "/register", `{}`},
+		{"POST", "/register", `{"inviteCode":"wrong"}`},
+		{"DELETE", "/register", ""},
+		{"GET", "/attendees", ""},
+		{"GET", "/attendees?limit=1", ""},
 	} {
 		require.Equal(t, letter(r.method, "/events/"+absent+r.path, anna, r.body), letter(r.method, "/events/"+hidden+r.path, anna, r.body), "%s %s", r.method, r.path)
 	}

@@ -20,7 +20,7 @@ type eventChange struct {
 	Kind  string    `json:"kind"` // event
 	ID    string    `json:"id"`
 	Stale []listed  `json:"stale,omitempty"` // rows that an earlier version had
-	Until time.Time `json:"until"` // from then on no write of the change can land
+	Until time.Time `json:"until"`           // from then on no write of the change can land
 }
 
 const (

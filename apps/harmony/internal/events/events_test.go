@@ -397,7 +397,9 @@ func TestRoles(t *testing.T) {
 		_, err := w.events.All(ctx, w.Members[name], "", 10)
 		require.Equal(t, !staff, fault.CodeOf(err) == meet.RoleRequired, name)
 	}
-	require.Equal(t, []string{id}, w.listed(func(after string, limit int) (events.Page, error) { return w.events.All(ctx, w.Members["moderator"], after, limit) }))
+	require.Equal(t, []string{id}, w.listed(func(after string, limit int) (events.Page, error) {
+		return w.events.All(ctx, w.Members["moderator"], after, limit)
+	}))
 	for _, name := range []string{"anna", "moderator"} {
 		c := w.Members[name]
 		for _, at := range []string{id, "x"} {

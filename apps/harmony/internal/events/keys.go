@@ -53,7 +53,7 @@ const headRow = "!event"
 // staffList is the partition of all events.
 const staffList = "STAFF"
 
-func headKey(event string) table.Key          { return table.Key{Partition: event, Row: headRow} }
+func headKey(event string) table.Key           { return table.Key{Partition: event, Row: headRow} }
 func attendeeKey(event, user string) table.Key { return table.Key{Partition: event, Row: user} }
 
 // instant writes an instant so that earlier ones come first.

@@ -77,12 +77,16 @@ func (w *world) listed(read func(after string, limit int) (events.Page, error)) 
 
 // upcoming returns the ids of the coming events that a caller is shown.
 func (w *world) upcoming(c meet.Claim, q events.Query) []string {
-	return w.listed(func(after string, limit int) (events.Page, error) { return w.events.List(w.T.Context(), c, q, after, limit) })
+	return w.listed(func(after string, limit int) (events.Page, error) {
+		return w.events.List(w.T.Context(), c, q, after, limit)
+	})
 }
 
 // mine returns the ids of the events that a caller attends.
 func (w *world) mine(c meet.Claim) []string {
-	return w.listed(func(after string, limit int) (events.Page, error) { return w.events.Mine(w.T.Context(), c, after, limit) })
+	return w.listed(func(after string, limit int) (events.Page, error) {
+		return w.events.Mine(w.T.Context(), c, after, limit)
+	})
 }
 
 // consistent holds the events to their invariants: as many attendees as counted, no more than

@@ -225,3 +225,16 @@ func (s *web) refused(r *request, p page, err error) error {
 	}
 	return s.render(r, http.StatusUnprocessableEntity, p)
 }
+
+// renamed returns an error that names a field of a form in place of a member of a body.
+func renamed(err error, from, to string) error {
+	var f *fault.Error
+	if errors.As(err, &f) {
+		for i := range f.Fields {
+			if f.Fields[i].Name == from {
+				f.Fields[i].Name = to
+			}
+		}
+	}
+	return err
+}

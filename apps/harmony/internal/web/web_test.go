@@ -3,11 +3,13 @@ package web
 import (
 	"io/fs"
 	"regexp"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"prompthub/apps/harmony/internal/events"
+	"prompthub/apps/harmony/internal/forum"
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/rules"
 )
@@ -48,7 +50,7 @@ func TestWords(t *testing.T) {
 		}
 	}
 	require.Greater(t, n, 50)
-	for _, code := range append(rules.FieldCodes(), events.FieldCodes()...) {
+	for _, code := range slices.Concat(rules.FieldCodes(), events.FieldCodes(), forum.FieldCodes()) {
 		require.Contains(t, catalog, "error."+string(code))
 	}
 	for _, code := range []string{
@@ -56,6 +58,7 @@ func TestWords(t *testing.T) {
 		string(meet.AccountDeleted), string(meet.AccountSuspended),
 		string(events.EventNotFound), string(events.InviteNotFound), string(events.InviteRequired), string(events.InvalidInviteCode), string(events.AttendeesOnly), string(events.EventFull),
 		string(events.EventStarted), string(events.EventNotStarted), string(events.CapacityTooSmall), string(events.TooManyEvents), string(events.CodeTaken), string(meet.RoleRequired),
+		string(forum.SectionNotFound), string(forum.SectionTaken), string(forum.SectionNotEmpty), string(forum.TopicNotFound), string(forum.TopicLocked), string(forum.ReplyNotFound), string(meet.NotYours),
 	} {
 		require.Contains(t, catalog, "error."+code)
 	}
