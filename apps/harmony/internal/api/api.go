@@ -86,6 +86,7 @@ func build(c Config) (*api, *http.ServeMux) {
 	a.pairs()
 	a.events()
 	a.forum()
+	a.moderation()
 	a.preferences()
 	a.admin()
 	a.system()

@@ -133,6 +133,10 @@ func TestCounts(t *testing.T) {
 			{"leave-event", "DELETE", "/events/" + concert + "/register", access, "", 204},
 			{"remove-attendee", "DELETE", "/admin/events/" + over + "/attendees/" + id, bob, "", 204},
 			{"delete-event", "DELETE", "/admin/events/" + concert, bob, "", 204},
+			{"list-accounts", "GET", "/admin/users", bob, "", 200},
+			{"list-accounts", "GET", "/admin/users?email=anna@example.com", bob, "", 200},
+			{"suspend", "POST", "/admin/users/" + id + "/suspension", bob, `{"days":1,"reason":"Spam"}`, 204},
+			{"unsuspend", "DELETE", "/admin/users/" + id + "/suspension", bob, "", 204},
 			{"new-section", "POST", "/admin/forum/sections", bob, `{"sectionId":"tours","name":"Tours","description":"","orderIndex":1}`, 201},
 			{"put-section", "PUT", "/admin/forum/sections/tours", bob, `{"name":"Tours","description":"","orderIndex":2}`, 200},
 			{"delete-section", "DELETE", "/admin/forum/sections/tours", bob, "", 204},
@@ -273,6 +277,9 @@ func TestHostile(t *testing.T) {
 		{"POST", "/forum/topics/x/replies", `{"content":"x"}`, 404, "TOPIC_NOT_FOUND"},
 		{"DELETE", "/forum/topics/x/replies/!topic", "", 404, "TOPIC_NOT_FOUND"},
 		{"DELETE", "/admin/forum/sections/x", "", 403, "ROLE_REQUIRED"},
+		{"POST", "/admin/users/" + id + "/suspension", `{"days":0,"reason":""}`, 403, "ROLE_REQUIRED"},
+		{"DELETE", "/admin/users/x/suspension", "", 403, "ROLE_REQUIRED"},
+		{"GET", "/admin/users?email=anna@example.com", "", 403, "ROLE_REQUIRED"},
 		{"DELETE", "/admin/events/x", "", 403, "ROLE_REQUIRED"},
 	} {
 		status, p := w.ask(tt.method, tt.path, access, tt.body)

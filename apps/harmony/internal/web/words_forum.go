@@ -46,3 +46,15 @@ var forumWords = map[string][2]string{
 	"error.TOPIC_CONTENT_LENGTH":       {"Нужно от 10 до 5000 символов.", "Give 10 to 5,000 characters."},
 	"error.REPLY_LENGTH":               {"Нужно от 1 до 5000 символов.", "Give 1 to 5,000 characters."},
 }
+
+// moderationWords are the words of what moderators do with members.
+var moderationWords = map[string][2]string{
+	"moderate.title":      {"Для модераторов", "For moderators"},
+	"moderate.suspend":    {"Заблокировать аккаунт", "Suspend the account"},
+	"moderate.unsuspend":  {"Снять блокировку", "End the suspension"},
+	"field.days":          {"На сколько дней", "For how many days"},
+	"field.reason":        {"Причина", "Reason"},
+	"hint.reason":         {"Её видят только модераторы.", "Staff alone see it."},
+	"error.DAYS_RANGE":    {"Укажите от 1 до 3650 дней.", "Give 1 to 3,650 days."},
+	"error.REASON_LENGTH": {"Нужно от 1 до 1000 символов.", "Give 1 to 1,000 characters."},
+}
