@@ -219,7 +219,7 @@ func (a *api) events() {
 	event := func(id, method, path, summary, description string, errors ...int) huma.Operation {
 		return huma.Operation{OperationID: id, Method: method, Path: path, Tags: []string{"events"}, Errors: errors, Summary: summary, Description: description}
 	}
-	route(a, visitor, Bound{2, 44}, event("list-events", http.MethodGet, "/events", "Events", "Those that are not over, the soonest end first; or past ones, the latest first; or those that the caller attends, the newest registration first. Events with the visibility secretTeaser are teasers, whoever asks.", 401),
+	route(a, visitor, Bound{2, 44}, event("list-events", http.MethodGet, "/events", "Events", "Those that are not over, the soonest end first; or past ones, the latest first; or those that the caller attends, the newest registration first. Events with the visibility secretTeaser are teasers for every caller.", 401),
 		func(ctx context.Context, c meet.Claim, in *struct {
 			ByPage
 			Category EventCategory `query:"category" doc:"Only events of a category" example:"concert"`
@@ -326,7 +326,7 @@ func (a *api) adminEvents() {
 			v, err := a.Events.Edit(ctx, c, in.EventID, in.Body.draft())
 			return answer(eventOf(v), err)
 		})
-	route(a, member, Bound{4, 11}, admin("delete-event", http.MethodDelete, "/{eventId}", "Delete an event; admins may", "From then on it is there for nobody.", http.StatusNoContent, 404),
+	route(a, member, Bound{4, 11}, admin("delete-event", http.MethodDelete, "/{eventId}", "Delete an event; admins may", "From then on no caller finds it.", http.StatusNoContent, 404),
 		func(ctx context.Context, c meet.Claim, in *ByEvent) (*none, error) {
 			return nil, a.Events.Delete(ctx, c, in.EventID)
 		})

@@ -57,7 +57,7 @@ func (s *Service) Edit(ctx context.Context, c meet.Claim, id string, d Draft) (V
 	return s.edit(ctx, c, id, func(e *Event) error { return d.on(e) })
 }
 
-// Delete deletes an event: from then on it is there for nobody.
+// Delete deletes an event: from then on no caller finds it.
 func (s *Service) Delete(ctx context.Context, c meet.Claim, id string) error {
 	_, err := s.edit(ctx, c, id, func(e *Event) error {
 		e.DeletedAt = s.Now().UTC()

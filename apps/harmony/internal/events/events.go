@@ -168,7 +168,7 @@ type Page struct {
 }
 
 // List returns the events that anybody may know of. Those of the visibility secretTeaser are
-// teasers, whoever asks.
+// teasers for every caller.
 func (s *Service) List(ctx context.Context, c meet.Claim, q Query, after string, limit int) (Page, error) {
 	r := table.Range{Partition: "EVENT_", From: instant(s.Now()), After: after}
 	if q.Past {

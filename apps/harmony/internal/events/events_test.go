@@ -15,8 +15,8 @@ import (
 	"prompthub/internal/fault"
 )
 
-// said is what an answer says of an event: what is seen of it, or the code and the text of the
-// error.
+// said is the answer about an event in a word: how much of it is seen, or the code and the text of
+// the error.
 func said(v events.View, err error) string {
 	switch {
 	case err != nil:
@@ -29,8 +29,8 @@ func said(v events.View, err error) string {
 	return "a leak"
 }
 
-// TestMatrix holds each cell of the matrix that says who sees a secret event. What may not be seen
-// is answered as an event that is not there, to the letter.
+// TestMatrix holds each cell of the matrix of secret events. A hidden event is answered as one that
+// does not exist, to the letter.
 func TestMatrix(t *testing.T) {
 	t.Parallel()
 	absent := newWorld(t)
@@ -280,7 +280,7 @@ func TestComeAndGo(t *testing.T) {
 	require.Empty(t, w.Rows("UserEvents"))
 }
 
-// TestTimes: what is over is past, and registration ends with the beginning.
+// TestTimes: an event that is over is past, and registration ends with the beginning.
 func TestTimes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

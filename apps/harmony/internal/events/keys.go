@@ -17,7 +17,7 @@
 // never have one of the visibility secretHidden.
 //
 // An attendee and the count of attendees are one batch under the ETag of `!event`, and so is every
-// edit. So there are never more attendees than places, whatever happens at the same time.
+// edit. So there are never more attendees than places.
 package events
 
 import (

@@ -49,7 +49,7 @@ func (w *world) make(d events.Draft) string {
 	return v.ID
 }
 
-// places returns a draft with so many places.
+// places returns a draft with n places.
 func places(d events.Draft, n int) events.Draft {
 	d.Capacity = &n
 	return d

@@ -193,7 +193,7 @@ func TestSections(t *testing.T) {
 	meettest.RequireCode(t, forum.SectionNotFound, second(w.forum.NewTopic(ctx, admin, "music", "A title", "Enough content")))
 }
 
-// TestRepliesAtOnce: whatever is written and deleted at once, the count is exact.
+// TestRepliesAtOnce: the count is exact while many write and delete at once.
 func TestRepliesAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -220,7 +220,7 @@ func TestRepliesAtOnce(t *testing.T) {
 	}
 }
 
-// TestLock: once a lock is answered no reply of a member lands, whatever is under way.
+// TestLock: once a lock is answered no reply of a member lands, not even one that is under way.
 func TestLock(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -252,7 +252,7 @@ func TestLock(t *testing.T) {
 }
 
 // TestCrashes: after any accident to any call of a reply or of a deletion the count is exact, and
-// the topic is in its list once. What was answered is so.
+// the topic is in its list once. An answered change is there.
 func TestCrashes(t *testing.T) {
 	t.Parallel()
 	for what, do := range map[string]func(w *world, s *forum.Service, topic, reply string) error{

@@ -12,7 +12,7 @@ import (
 	"prompthub/internal/fault"
 )
 
-// TestSuspension: a suspended member may do nothing and is seen by nobody, until it is over.
+// TestSuspension: a suspended member may do nothing, and no other sees them, until it is over.
 func TestSuspension(t *testing.T) {
 	t.Parallel()
 	w := meettest.New(t)

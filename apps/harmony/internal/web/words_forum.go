@@ -47,7 +47,7 @@ var forumWords = map[string][2]string{
 	"error.REPLY_LENGTH":               {"Нужно от 1 до 5000 символов.", "Give 1 to 5,000 characters."},
 }
 
-// moderationWords are the words of what moderators do with members.
+// moderationWords are the words of moderation.
 var moderationWords = map[string][2]string{
 	"moderate.title":      {"Для модераторов", "For moderators"},
 	"moderate.suspend":    {"Заблокировать аккаунт", "Suspend the account"},
