@@ -32,6 +32,13 @@ var tableNames = [
   'Matches'
   'Blocks'
   'Pairs'
+  'Events'
+  'EventAttendees'
+  'UserEvents'
+  'EventInvites'
+  'ForumSections'
+  'ForumTopics'
+  'ForumReplies'
 ]
 
 var containerNames = [

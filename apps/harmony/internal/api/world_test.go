@@ -16,6 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/apps/harmony/internal/api"
+	"prompthub/apps/harmony/internal/events"
+	"prompthub/apps/harmony/internal/forum"
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/picture"
 	"prompthub/internal/http/auth/password"
@@ -98,6 +100,8 @@ type world struct {
 	t *testing.T
 	http.Handler
 	service    *meet.Service
+	events     *events.Service
+	forum      *forum.Service
 	meter      *meter
 	background sync.WaitGroup
 }
@@ -119,8 +123,12 @@ func newWorld(t *testing.T) *world {
 		Blobs: files{memory.NewBlobs(time.Now), w.meter}, Pictures: picture.NewMaker(), LikesADay: 200,
 	})
 	require.NoError(t, w.service.Create(t.Context()))
+	w.events = events.New(w.service, events.Tables{Events: "Events", EventAttendees: "EventAttendees", UserEvents: "UserEvents", EventInvites: "EventInvites"})
+	require.NoError(t, w.events.Create(t.Context()))
+	w.forum = forum.New(w.service, forum.Tables{ForumSections: "ForumSections", ForumTopics: "ForumTopics", ForumReplies: "ForumReplies"})
+	require.NoError(t, w.forum.Create(t.Context()))
 	w.Handler = api.New(api.Config{
-		Service: w.service, Admission: httpjson.NewAdmission(httpjson.Limits{}, time.Now), Log: slog.New(slog.DiscardHandler), Now: time.Now, Version: "test",
+		Service: w.service, Events: w.events, Forum: w.forum, Admission: httpjson.NewAdmission(httpjson.Limits{}, time.Now), Log: slog.New(slog.DiscardHandler), Now: time.Now, Version: "test",
 	})
 	return w
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/apps/harmony/internal/meet"
+	"prompthub/apps/harmony/internal/meettest"
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/storage/table"
 )
@@ -120,7 +121,7 @@ func (s *slow) Write(ctx context.Context, name string, ops ...table.Op) ([]strin
 	if then := s.then; name == tables.Pairs && then != nil {
 		s.then = nil
 		then()
-		return nil, errLost
+		return nil, meettest.ErrLost
 	}
 	return etags, err
 }

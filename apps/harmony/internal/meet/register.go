@@ -221,11 +221,17 @@ func (s *Service) unlessFailed(ctx context.Context, wake queue.Receipt, err erro
 }
 
 // Triggers returns the functions that no request starts. Each may run twice, late and in any order.
-func (s *Service) Triggers() []function.Trigger {
+// Messages of other kinds than users go to their settlers.
+func (s *Service) Triggers(others ...Settler) []function.Trigger {
 	return []function.Trigger{{Name: QueueLists, Queue: QueueLists, Run: func(ctx context.Context, in function.Invocation) error {
 		var c userChange
 		if err := json.Unmarshal([]byte(in.Text), &c); err != nil {
 			return fmt.Errorf("read message: %w", err)
+		}
+		for _, other := range others {
+			if other.Kind == c.Kind {
+				return other.Settle(ctx, in)
+			}
 		}
 		return s.settle(ctx, c)
 	}}, {Name: QueuePairs, Queue: QueuePairs, Run: s.settlePair}}

@@ -41,6 +41,8 @@ const (
 	DistanceRange    fault.Code = "DISTANCE_RANGE"
 	ShowMeUnknown    fault.Code = "SHOW_ME_UNKNOWN"
 	VisibilityWrong  fault.Code = "VISIBILITY_UNKNOWN"
+	DaysRange        fault.Code = "DAYS_RANGE"
+	ReasonLength     fault.Code = "REASON_LENGTH"
 )
 
 // FieldCodes returns all codes that a single field can have: a page has words for each.
@@ -48,6 +50,7 @@ func FieldCodes() []fault.Code {
 	return []fault.Code{
 		EmailForm, PasswordLength, WeakPassword, BirthDateForm, Underage, NameLength, BioLength, LocationLength, ControlCharacter,
 		GenderUnknown, LanguageUnknown, PositionRange, AgeRange, DistanceRange, ShowMeUnknown, VisibilityWrong,
+		DaysRange, ReasonLength,
 	}
 }
 
@@ -80,7 +83,11 @@ const (
 	MaxName     = 50
 	MaxBio      = 1000
 	MaxLocation = 100
+	MaxReason   = 1000
 )
+
+// MaxDays is how many days a suspension has.
+const MaxDays = 3650
 
 var email = regexp.MustCompile(`^[a-z0-9.!#$%&'*+/=?^_{|}~` + "`" + `-]+@[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*\.[a-z][a-z0-9-]*[a-z0-9]$`)
 

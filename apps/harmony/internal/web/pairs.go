@@ -3,13 +3,30 @@ package web
 import (
 	"context"
 	"net/http"
+	"net/url"
 
 	"prompthub/apps/harmony/internal/meet"
 )
 
 // pairs are the pages about other members.
 func (s *web) pairs() {
-	s.members("GET "+Prefix+"/people/{id}", s.person)
+	s.members("GET "+Prefix+"/people/{id}", func(r *request) error { return s.person(r, nil) })
+	moderate := func(act func(*request, string) error) action {
+		return func(r *request) error {
+			id := r.PathValue("id")
+			if err := act(r, id); err != nil {
+				return s.person(r, err)
+			}
+			goOn(r, Prefix+"/people/"+id+"?done=saved")
+			return nil
+		}
+	}
+	s.members("POST "+Prefix+"/people/{id}/suspend", moderate(func(r *request, id string) error {
+		return s.Service.Suspend(r.Context(), r.claim, id, number(r.form("days")), r.form("reason"))
+	}))
+	s.members("POST "+Prefix+"/people/{id}/unsuspend", moderate(func(r *request, id string) error {
+		return s.Service.Unsuspend(r.Context(), r.claim, id)
+	}))
 	s.members("GET "+Prefix+"/likes", s.likes)
 	s.members("GET "+Prefix+"/matches", s.matches)
 	yes, no := true, false
@@ -41,12 +58,13 @@ func (s *web) pairs() {
 	}
 }
 
-func (s *web) person(r *request) error {
+// person shows a member, to staff with a form to suspend them, as it was sent if it was refused.
+func (s *web) person(r *request, refused error) error {
 	p, err := s.Service.Person(r.Context(), r.claim, r.PathValue("id"))
 	if err != nil {
 		return err
 	}
-	return s.render(r, http.StatusOK, page{Name: "person", Title: "person.title", Body: p})
+	return s.formPage(r, page{Name: "person", Title: "person.title", Body: p}, url.Values{"days": {"7"}}, refused)
 }
 
 // perPage is how many members a page of a list shows.
@@ -128,3 +146,12 @@ type act struct {
 
 // Act returns a button for a template.
 func (w words) Act(id, what, class string) act { return act{w, id, what, class} }
+
+// A signature is an author with the words of the page.
+type signature struct {
+	words
+	Author *meet.Author
+}
+
+// By returns an author for a template, nil being one that the reader may not see.
+func (w words) By(a *meet.Author) signature { return signature{w, a} }

@@ -3,6 +3,7 @@ package web
 import (
 	"errors"
 	"fmt"
+	"maps"
 
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/fault"
@@ -50,7 +51,19 @@ func (w words) err(err error) string {
 }
 
 // catalog has all words of the pages, in Russian and in English.
-var catalog = map[string][2]string{
+var catalog = joined(memberWords, eventWords, forumWords, moderationWords)
+
+// joined returns the words of several subjects as one catalog.
+func joined(all ...map[string][2]string) map[string][2]string {
+	one := map[string][2]string{}
+	for _, some := range all {
+		maps.Copy(one, some)
+	}
+	return one
+}
+
+// memberWords are the words of the pages about members, and those that all pages share.
+var memberWords = map[string][2]string{
 	"site":        {"Harmony Meet", "Harmony Meet"},
 	"skip":        {"К содержанию", "Skip to the content"},
 	"nav":         {"Страницы", "Pages"},
@@ -221,7 +234,7 @@ var catalog = map[string][2]string{
 	"error.DISTANCE_RANGE":      {"Укажите от 0 до 20000 км.", "Give 0 to 20,000 km."},
 	"error.INVALID_CREDENTIALS": {"Почта или пароль неверны.", "The e-mail address or the password is wrong."},
 	"error.INVALID_TOKEN":       {"Код неверен или больше не действует.", "The token is wrong, or not good any more."},
-	"error.TOO_MANY_ATTEMPTS":   {"Слишком много неверных паролей. Подождите 15 минут.", "Too many wrong passwords. Wait 15 minutes."},
+	"error.TOO_MANY_ATTEMPTS":   {"Слишком много неверных попыток. Подождите 15 минут.", "Too many wrong attempts. Wait 15 minutes."},
 	"error.ACCOUNT_DELETED":     {"Этот аккаунт удалён.", "This account is deleted."},
 	"error.ACCOUNT_SUSPENDED":   {"Ваш аккаунт заблокирован модераторами.", "Your account is suspended by the moderators."},
 	"error.SIGN_IN_BUSY":        {"Сейчас входят слишком многие. Попробуйте через несколько секунд.", "Too many people sign in at once. Try again in some seconds."},

@@ -1,0 +1,60 @@
+package web
+
+// forumWords are the words of the pages of the forum.
+var forumWords = map[string][2]string{
+	"nav.forum":          {"Форум", "Forum"},
+	"forum.title":        {"Форум", "Forum"},
+	"forum.new":          {"Новый раздел", "New section"},
+	"forum.pinned":       {"закреплено", "pinned"},
+	"forum.locked":       {"закрыто", "locked"},
+	"forum.replies.one":  {"%d ответ", "%d reply"},
+	"forum.replies.few":  {"%d ответа", "%d replies"},
+	"forum.replies.many": {"%d ответов", "%d replies"},
+	"topic.title":        {"Тема", "Topic"},
+	"topic.new":          {"Новая тема", "New topic"},
+	"topic.begin":        {"Начать", "Begin"},
+	"topic.edit":         {"Изменить тему", "Change the topic"},
+	"topic.delete":       {"Удалить тему", "Delete the topic"},
+	"topic.reply":        {"Ответить", "Reply"},
+	"topic.lock":         {"Закрыть тему", "Lock the topic"},
+	"topic.unlock":       {"Открыть тему", "Unlock the topic"},
+	"topic.pin":          {"Закрепить", "Pin"},
+	"topic.unpin":        {"Открепить", "Unpin"},
+	"topic.locked":       {"Тема закрыта: отвечать могут только модераторы.", "The topic is locked: only staff may reply."},
+	"reply.deleted":      {"Ответ удалён.", "The reply is deleted."},
+	"reply.edited":       {"изменён", "changed"},
+
+	"field.sectionId":  {"Адрес раздела", "Id of the section"},
+	"field.orderIndex": {"Место по порядку", "Place in the order"},
+	"field.content":    {"Текст", "Text"},
+	"field.reply":      {"Ваш ответ", "Your reply"},
+	"hint.sectionId":   {"От 2 до 40 строчных латинских букв, цифр и дефисов.", "2 to 40 of a to z, digits and hyphens."},
+	"hint.orderIndex":  {"Меньшие числа выше.", "Lower numbers come first."},
+
+	"error.SECTION_NOT_FOUND":          {"Такого раздела нет.", "There is no such section."},
+	"error.SECTION_TAKEN":              {"Такой раздел уже есть.", "There is such a section already."},
+	"error.SECTION_NOT_EMPTY":          {"В разделе есть темы.", "The section has topics."},
+	"error.TOPIC_NOT_FOUND":            {"Такой темы нет.", "There is no such topic."},
+	"error.TOPIC_LOCKED":               {"Тема закрыта.", "The topic is locked."},
+	"error.REPLY_NOT_FOUND":            {"Такого ответа нет.", "There is no such reply."},
+	"error.NOT_YOURS":                  {"Это может менять только автор.", "Only its author may change this."},
+	"error.SECTION_FORM":               {"Нужно от 2 до 40 строчных латинских букв, цифр и дефисов, не «event-…».", "Give 2 to 40 of a to z, digits and hyphens, that do not begin with event-."},
+	"error.SECTION_NAME_LENGTH":        {"Нужно от 1 до 200 символов.", "Give 1 to 200 characters."},
+	"error.SECTION_DESCRIPTION_LENGTH": {"Не больше 1000 символов.", "Give up to 1,000 characters."},
+	"error.ORDER_RANGE":                {"Укажите число от 0 до 1000000.", "Give a number from 0 to 1,000,000."},
+	"error.TOPIC_TITLE_LENGTH":         {"Нужно от 5 до 100 символов.", "Give 5 to 100 characters."},
+	"error.TOPIC_CONTENT_LENGTH":       {"Нужно от 10 до 5000 символов.", "Give 10 to 5,000 characters."},
+	"error.REPLY_LENGTH":               {"Нужно от 1 до 5000 символов.", "Give 1 to 5,000 characters."},
+}
+
+// moderationWords are the words of moderation.
+var moderationWords = map[string][2]string{
+	"moderate.title":      {"Для модераторов", "For moderators"},
+	"moderate.suspend":    {"Заблокировать аккаунт", "Suspend the account"},
+	"moderate.unsuspend":  {"Снять блокировку", "End the suspension"},
+	"field.days":          {"На сколько дней", "For how many days"},
+	"field.reason":        {"Причина", "Reason"},
+	"hint.reason":         {"Её видят только модераторы.", "Staff alone see it."},
+	"error.DAYS_RANGE":    {"Укажите от 1 до 3650 дней.", "Give 1 to 3,650 days."},
+	"error.REASON_LENGTH": {"Нужно от 1 до 1000 символов.", "Give 1 to 1,000 characters."},
+}
