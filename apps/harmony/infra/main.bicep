@@ -32,6 +32,7 @@ var tableNames = [
   'Matches'
   'Blocks'
   'Pairs'
+  'Deck'
 ]
 
 var containerNames = [

@@ -79,6 +79,7 @@ func build(c Config) (*api, *http.ServeMux) {
 	a.people()
 	a.images()
 	a.pairs()
+	a.deck()
 	a.preferences()
 	a.admin()
 	a.system()
@@ -279,7 +280,7 @@ var meanings = map[int]openapi.Meaning{
 	401: {Doc: "The caller is not signed in: UNAUTHENTICATED, INVALID_TOKEN, INVALID_CREDENTIALS, REFRESH_REUSED", Detail: "the token is not valid, or not any more; sign in again"},
 	403: {Doc: "The caller may not: NOT_YOURS, ROLE_REQUIRED, ACCOUNT_SUSPENDED, ACCOUNT_DELETED, or a page of another site asks", Detail: "only its owner may change this"},
 	404: {Doc: "There is no such thing, or the caller may not see it: USER_NOT_FOUND, IMAGE_NOT_FOUND, LIKE_NOT_FOUND, MATCH_NOT_FOUND", Detail: "there is no such member"},
-	409: {Doc: "It cannot be as things are: EMAIL_TAKEN, TOO_MANY_IMAGES, LIKE_MATCHED", Detail: "an account has this e-mail address already; sign in, or give another address"},
+	409: {Doc: "It cannot be as things are: EMAIL_TAKEN, TOO_MANY_IMAGES, LIKE_MATCHED, TOO_MANY_MATCHES", Detail: "an account has this e-mail address already; sign in, or give another address"},
 	412: {Doc: "The thing was changed since the caller read it", Detail: "the profile was changed since you read it; read it again"},
 	413: {Doc: "The body is too large", Detail: "the body is larger than 81 KiB"},
 	422: {Doc: "The request breaks rules, which are named: VALIDATION_ERROR, UNDERAGE, WEAK_PASSWORD, NOT_YOURSELF, NOT_AN_IMAGE", Detail: "the request breaks the rules named here", Fields: []httpjson.Field{{Location: "body.name", Message: "give 1 to 50 characters", Code: "NAME_LENGTH"}}},

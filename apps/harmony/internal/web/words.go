@@ -198,6 +198,17 @@ var catalog = map[string][2]string{
 	"option.language.ru":               {"русский", "Russian"},
 	"option.language.en":               {"английский", "English"},
 
+	"nav.people":             {"Люди", "People"},
+	"people.title":           {"Кого вы ещё не знаете", "Whom you may like"},
+	"people.none":            {"Пока больше никого нет. Загляните позже или расширьте поиск в настройках.", "There is no one else for now. Come back later, or look for more people in your settings."},
+	"people.further":         {"Здесь подходящих людей нет, но дальше они могут быть.", "No one here fits, but further on people may."},
+	"people.settings":        {"Кого вы ищете", "Whom you look for"},
+	"people.again":           {"Сначала", "From the beginning"},
+	"people.later":           {"Решу позже", "Decide later"},
+	"done.deck.like":         {"Лайк отправлен.", "Your like is sent."},
+	"done.deck.secret":       {"Тайный лайк отправлен. Кто его отправил, узнают только при взаимности.", "Your secret like is sent. They learn who sent it only if they like you too."},
+	"error.TOO_MANY_MATCHES": {"У одного из вас уже 1000 пар, больше нельзя. Сначала разорвите какую-нибудь.", "One of you has 1,000 matches, the most there can be. End one first."},
+
 	"done.registered": {"Аккаунт создан. Теперь расскажите о себе.", "Your account is made. Now say something about yourself."},
 	"done.saved":      {"Сохранено.", "Saved."},
 	"done.password":   {"Пароль изменён. Войдите с новым.", "The password is changed. Sign in with the new one."},
