@@ -33,6 +33,9 @@ var tableNames = [
   'Blocks'
   'Pairs'
   'Deck'
+  'Chats'
+  'UserChats'
+  'Messages'
 ]
 
 var containerNames = [

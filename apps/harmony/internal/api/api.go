@@ -16,6 +16,7 @@ import (
 	"prompthub/apps/harmony/internal/cookie"
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/picture"
+	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/fault"
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/http/openapi"
@@ -27,7 +28,7 @@ const Prefix = "/api/v1"
 
 // maxBody is how large a body of JSON may be, in bytes: 64 KiB, and 9 for each character of the
 // longest texts that a route takes.
-const maxBody = 64<<10 + 9*2000
+const maxBody = 64<<10 + 9*rules.MaxMessage
 
 // Config is what the API needs. Every field is required but those that say what their zero means.
 type Config struct {
@@ -80,6 +81,7 @@ func build(c Config) (*api, *http.ServeMux) {
 	a.images()
 	a.pairs()
 	a.deck()
+	a.chats()
 	a.preferences()
 	a.admin()
 	a.system()
@@ -107,6 +109,7 @@ func (a *api) settings() huma.Config {
 		{Name: "account", Description: "To register, to sign in and out, passwords"},
 		{Name: "people", Description: "Profiles and their pictures"},
 		{Name: "likes", Description: "Likes, matches, passes and blocks"},
+		{Name: "chats", Description: "Chats of members who match"},
 		{Name: "settings", Description: "Preferences and privacy"},
 		{Name: "admin", Description: "For staff"},
 		{Name: "system", Description: "Whether the service is up, and this document"},
@@ -279,9 +282,9 @@ var meanings = map[int]openapi.Meaning{
 	400: {Doc: "The query or the body cannot be read", Detail: "the body is not valid JSON"},
 	401: {Doc: "The caller is not signed in: UNAUTHENTICATED, INVALID_TOKEN, INVALID_CREDENTIALS, REFRESH_REUSED", Detail: "the token is not valid, or not any more; sign in again"},
 	403: {Doc: "The caller may not: NOT_YOURS, ROLE_REQUIRED, ACCOUNT_SUSPENDED, ACCOUNT_DELETED, or a page of another site asks", Detail: "only its owner may change this"},
-	404: {Doc: "There is no such thing, or the caller may not see it: USER_NOT_FOUND, IMAGE_NOT_FOUND, LIKE_NOT_FOUND, MATCH_NOT_FOUND", Detail: "there is no such member"},
-	409: {Doc: "It cannot be as things are: EMAIL_TAKEN, TOO_MANY_IMAGES, LIKE_MATCHED, TOO_MANY_MATCHES", Detail: "an account has this e-mail address already; sign in, or give another address"},
+	404: {Doc: "There is no such thing, or the caller may not see it: USER_NOT_FOUND, IMAGE_NOT_FOUND, LIKE_NOT_FOUND, MATCH_NOT_FOUND, CHAT_NOT_FOUND, MESSAGE_NOT_FOUND", Detail: "there is no such member"},
+	409: {Doc: "It cannot be as things are: EMAIL_TAKEN, TOO_MANY_IMAGES, LIKE_MATCHED, TOO_MANY_MATCHES, CHAT_CLOSED, EDIT_TOO_LATE", Detail: "an account has this e-mail address already; sign in, or give another address"},
 	412: {Doc: "The thing was changed since the caller read it", Detail: "the profile was changed since you read it; read it again"},
-	413: {Doc: "The body is too large", Detail: "the body is larger than 81 KiB"},
-	422: {Doc: "The request breaks rules, which are named: VALIDATION_ERROR, UNDERAGE, WEAK_PASSWORD, NOT_YOURSELF, NOT_AN_IMAGE", Detail: "the request breaks the rules named here", Fields: []httpjson.Field{{Location: "body.name", Message: "give 1 to 50 characters", Code: "NAME_LENGTH"}}},
+	413: {Doc: "The body is too large", Detail: "the body is larger than 99 KiB"},
+	422: {Doc: "The request breaks rules, which are named: VALIDATION_ERROR, UNDERAGE, WEAK_PASSWORD, NOT_YOURSELF, NOT_AN_IMAGE, KEY_REUSED", Detail: "the request breaks the rules named here", Fields: []httpjson.Field{{Location: "body.name", Message: "give 1 to 50 characters", Code: "NAME_LENGTH"}}},
 }

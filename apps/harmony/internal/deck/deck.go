@@ -7,7 +7,7 @@
 //
 // Shuffle is 16 random hex digits of a member, which no answer tells. A walk follows them from a
 // place of the reader's own round to that place. So every member has one place in every walk,
-// whatever changes on the way, and the order tells nothing of likes.
+// also if rows change on the way, and the order tells nothing of likes.
 package deck
 
 import (

@@ -101,8 +101,8 @@ func (c *crowd) fits(a, b int, now time.Time) bool {
 		done == "" && theirs != "block"
 }
 
-// TestDeckOfMany holds the decks of 50 members against a scan of all 500: who fits both ways, each
-// once. While they walk others change what they look for and show, like, pass and block; then
+// TestDeckOfMany holds the decks of 50 members against a scan of all 500: members who fit both
+// ways, each once. While they walk others change what they look for and show, like, pass and block; then
 // everybody who was in the deck all the while is shown once, and none who never was.
 func TestDeckOfMany(t *testing.T) {
 	t.Parallel()
@@ -253,13 +253,31 @@ func TestDeckFollows(t *testing.T) {
 	}
 }
 
+// TestDeckOfStaleRows: a row that does not say what is true shows nobody, and two rows of one member
+// show them once.
+func TestDeckOfStaleRows(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx := t.Context()
+	a, b := w.enter("a"), w.enter("b")
+	women := rules.Preferences{AgeMin: 18, AgeMax: 99, ShowMe: "women"}
+	require.NoError(t, w.SetPreferences(ctx, a, women))
+	require.NoError(t, w.Drift(ctx, b.UserID, "male", false))
+	require.Empty(t, w.deckOf(a, 10, func() {}))
+	require.NoError(t, w.Drift(ctx, b.UserID, "male", true))
+	require.NoError(t, w.SetPreferences(ctx, a, rules.NewPreferences()))
+	require.Equal(t, []string{b.UserID}, w.deckOf(a, 10, func() {}))
+}
+
 // TestCrashesOfTheDeck: after any accident to any call of a change the rows of decks follow it, and
 // no row of before shows the member.
 func TestCrashesOfTheDeck(t *testing.T) {
 	t.Parallel()
 	var a, b meet.Claim
 	female := rules.Preferences{AgeMin: 18, AgeMax: 99, ShowMe: "women"}
+	private := rules.Privacy{Visibility: "private", Language: "en"}
 	for name, do := range map[string]func(context.Context, *meet.Service) error{
+		"public again": func(ctx context.Context, s *meet.Service) error { return s.SetPrivacy(ctx, b, rules.NewPrivacy("en")) },
 		"profile": func(ctx context.Context, s *meet.Service) error {
 			_, err := s.SetProfile(ctx, b, b.UserID, meet.Profile{Name: "b", Gender: "male", Lat: 55.7, Lon: 37.6, Located: true}, func(string) bool { return true })
 			return err
@@ -275,13 +293,21 @@ func TestCrashesOfTheDeck(t *testing.T) {
 			crashes(t, func(w *world) table.DB {
 				a, b = w.enter("a"), w.enter("b")
 				require.NoError(w.t, w.SetPreferences(w.t.Context(), a, female))
+				if name == "public again" {
+					require.NoError(w.t, w.SetPrivacy(w.t.Context(), b, private))
+				}
 				return w.db
 			}, func(w *world, s *meet.Service) error { return do(w.t.Context(), s) }, func(w *world, err error) {
 				if err == nil {
-					require.Empty(w.t, w.deckOf(a, 10, func() {}), "what was answered holds")
+					require.Equal(w.t, name == "public again", len(w.deckOf(a, 10, func() {})) == 1, "what was answered holds")
 				}
 				w.settle()
 				first := w.deckOf(a, 10, func() {})
+				all, err := w.Settings(w.t.Context(), b)
+				require.NoError(w.t, err)
+				if name == "public again" {
+					require.Equal(w.t, all.Privacy.Visibility == "public", len(first) == 1)
+				}
 				if len(first) == 0 {
 					require.NoError(w.t, w.SetPreferences(w.t.Context(), a, rules.Preferences{AgeMin: 18, AgeMax: 99, ShowMe: map[bool]string{true: "men", false: "women"}[name == "profile"]}))
 					_, err := w.SetProfile(w.t.Context(), b, b.UserID, meet.Profile{Name: "b", Gender: "female"}, func(string) bool { return true })

@@ -47,11 +47,11 @@ func (s *Service) Truth(ctx context.Context, a, b string) (likes [2]bool, matche
 	return [2]bool{p.like[i] > 0, p.like[1-i] > 0}, p.matched(), p.blocked(), err
 }
 
-// Later returns a function that has Matches follow a pair as it is now.
+// Later returns a function that has Matches and the chat follow a pair as it is now.
 func (s *Service) Later(ctx context.Context, a, b string) (func(context.Context) error, error) {
 	p, err := s.pair(ctx, a, b)
 	return func(ctx context.Context) error {
-		return errors.Join(s.followMatch(ctx, p, 0), s.followMatch(ctx, p, 1))
+		return errors.Join(s.followMatch(ctx, p, 0), s.followMatch(ctx, p, 1), s.followChat(ctx, p))
 	}, err
 }
 
@@ -121,4 +121,29 @@ func (s *Service) FillMatches(ctx context.Context, user string, n, ended int) er
 		}
 	}
 	return nil
+}
+
+// Suspend suspends a member for a day.
+func (s *Service) Suspend(ctx context.Context, id string) error {
+	return s.merge(ctx, s.Tables.Users, userKey(id), table.Props{{Name: "SuspendedUntil", Value: table.Time(s.Now().Add(24 * time.Hour))}})
+}
+
+// Appoint makes a member an admin.
+func (s *Service) Appoint(ctx context.Context, id string) error {
+	return s.merge(ctx, s.Tables.Users, userKey(id), table.Props{{Name: "Role", Value: table.String(string(Admin))}})
+}
+
+// Drift gives a member another gender, of which only the rows of decks hear that it makes.
+func (s *Service) Drift(ctx context.Context, id, gender string, follow bool) error {
+	u, err := s.user(ctx, id)
+	if err != nil {
+		return err
+	}
+	u.Gender = gender
+	row := u.row(s.Now())
+	row.ETag = ""
+	if err := s.put(ctx, s.Tables.Users, row); err != nil || !follow {
+		return err
+	}
+	return s.followDeck(ctx, *u)
 }

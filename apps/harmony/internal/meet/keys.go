@@ -13,6 +13,7 @@
 //	UserSettings     userId / SETTINGS
 //	Pairs            smaller id / larger id       likes, match, blocks and passes of two members: the truth
 //	Deck             see package deck: it follows Users, UserPreferences and UserSettings
+//	Chats, UserChats, Messages   see package chat: whether a chat is open follows Pairs
 //
 //	Likes            from / {inv}_{to}            a like that was sent
 //	                 from / DAY_{yyyyMMdd}        how many likes were sent on a day
@@ -67,7 +68,10 @@ type Tables struct {
 	Blocks          string `envconfig:"TABLE_BLOCKS" default:"Blocks"`
 	Pairs           string `envconfig:"TABLE_PAIRS" default:"Pairs"`
 
-	Deck string `envconfig:"TABLE_DECK" default:"Deck"`
+	Deck      string `envconfig:"TABLE_DECK" default:"Deck"`
+	Chats     string `envconfig:"TABLE_CHATS" default:"Chats"`
+	UserChats string `envconfig:"TABLE_USER_CHATS" default:"UserChats"`
+	Messages  string `envconfig:"TABLE_MESSAGES" default:"Messages"`
 }
 
 // Prefixed returns the tables with the prefix in their names.
@@ -80,7 +84,7 @@ func (t Tables) Prefixed() Tables {
 
 func (t *Tables) names() []*string {
 	return []*string{
-		&t.Deck,
+		&t.Deck, &t.Chats, &t.UserChats, &t.Messages,
 		&t.Users, &t.UserEmails, &t.Sessions, &t.UserImages, &t.UserPreferences, &t.UserSettings, &t.Likes, &t.LikesReceived, &t.Matches, &t.Blocks, &t.Pairs,
 	}
 }

@@ -200,6 +200,7 @@ func (s *Service) projectPair(ctx context.Context, wake queue.Receipt, before *p
 		for i := range p.ids {
 			writes = append(writes, func() error { return s.followMatch(ctx, p, i) })
 		}
+		writes = append(writes, func() error { return s.followChat(ctx, p) })
 	}
 	errs := make([]error, len(writes))
 	var wg sync.WaitGroup

@@ -41,6 +41,7 @@ const (
 	DistanceRange    fault.Code = "DISTANCE_RANGE"
 	ShowMeUnknown    fault.Code = "SHOW_ME_UNKNOWN"
 	VisibilityWrong  fault.Code = "VISIBILITY_UNKNOWN"
+	MessageLength    fault.Code = "MESSAGE_LENGTH"
 )
 
 // FieldCodes returns all codes that a single field can have: a page has words for each.
@@ -48,6 +49,7 @@ func FieldCodes() []fault.Code {
 	return []fault.Code{
 		EmailForm, PasswordLength, WeakPassword, BirthDateForm, Underage, NameLength, BioLength, LocationLength, ControlCharacter,
 		GenderUnknown, LanguageUnknown, PositionRange, AgeRange, DistanceRange, ShowMeUnknown, VisibilityWrong,
+		MessageLength,
 	}
 }
 
@@ -80,6 +82,7 @@ const (
 	MaxName     = 50
 	MaxBio      = 1000
 	MaxLocation = 100
+	MaxMessage  = 4000
 )
 
 var email = regexp.MustCompile(`^[a-z0-9.!#$%&'*+/=?^_{|}~` + "`" + `-]+@[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*\.[a-z][a-z0-9-]*[a-z0-9]$`)
@@ -145,6 +148,11 @@ func (b *Broken) Name(s string) string { return b.Text("name", s, 1, MaxName, Na
 
 // Bio returns the text of a profile as it is stored.
 func (b *Broken) Bio(s string) string { return b.Text("bio", s, 0, MaxBio, BioLength, true) }
+
+// Message returns the text of a message as it is stored.
+func (b *Broken) Message(s string) string {
+	return b.Text("content", s, 1, MaxMessage, MessageLength, true)
+}
 
 // Location returns the name of a place as it is kept.
 func (b *Broken) Location(s string) string {

@@ -31,7 +31,7 @@ import (
 const Prefix = "/app"
 
 // maxForm is how large a form may be, in bytes.
-const maxForm = 64<<10 + 9*2000
+const maxForm = 64<<10 + 9*rules.MaxMessage
 
 // Config is what the pages need. Every field is required but those that say otherwise.
 type Config struct {
