@@ -125,7 +125,7 @@ func (a *api) people() {
 		Summary: "A profile", Description: "As far as the caller may see it.",
 	}, func(ctx context.Context, c meet.Claim, in *ByUser) (*body[Person], error) {
 		p, err := a.Service.Person(ctx, c, in.UserID)
-		return answer(Person{cardOf(p.Card), p.Match, p.LikedByMe, imagesOf(p.Images)}, err)
+		return answer(Person{cardOf(p.Card), p.Match, p.LikedByMe, optional(p.ChatID), imagesOf(p.Images)}, err)
 	})
 	route(a, member, Bound{6, 13}, huma.Operation{
 		OperationID: "put-person", Method: http.MethodPut, Path: "/users/{userId}", Tags: []string{"people"}, Errors: []int{404, 412},

@@ -3,7 +3,7 @@
 //
 //	Chats      CHAT_{type}_{c} / chatId       the members who take part; written once
 //	UserChats  userId / chatId                a member's list of chats, with the other member
-//	Messages   chatId / !open                 whether it takes messages, and who is in it
+//	Messages   chatId / !open                 whether it takes messages, and its two members
 //	           chatId / !chat                 what was sent and read, and the last instant
 //	           chatId / {inv}_{messageId}     a message; {inv} is its instant, later ones first
 //	           chatId / ~{hash}               a request with a key that was done
@@ -80,11 +80,13 @@ type Message struct {
 }
 
 const (
-	openRow  = "!open"
-	headRow  = "!chat"
-	keyRows  = "~"
-	editable = 15 * time.Minute
+	openRow = "!open"
+	headRow = "!chat"
+	keyRows = "~"
 )
+
+// Editable is how long after it was sent a message can be edited.
+const Editable = 15 * time.Minute
 
 // Has reports whether a member takes part.
 func (r Room) Has(user string) bool { return user == r.Members[0] || user == r.Members[1] }

@@ -241,7 +241,7 @@ func (x Rooms) Edit(ctx context.Context, r Room, user, id, content string) (Mess
 		switch {
 		case !m.DeletedAt.IsZero():
 			return false, noMessage()
-		case x.Now().Sub(m.SentAt) > editable:
+		case x.Now().Sub(m.SentAt) > Editable:
 			return false, fault.Coded(fault.Conflict, EditTooLate, "a message can be edited for 15 minutes; delete it, or write another one")
 		case m.Content == content:
 			return true, nil

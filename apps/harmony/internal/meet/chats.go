@@ -40,6 +40,7 @@ type Messages struct {
 	All     []chat.Message
 	More    bool // whether older ones follow
 	Unread  int
+	Open    bool  // whether the match is there
 	Version int64 // changes with every change of the chat
 }
 
@@ -143,7 +144,10 @@ func (s *Service) Chat(ctx context.Context, c Claim, id string) (Chat, error) {
 // order; "" begins with the newest. until, unless it is "", is a message: only newer ones are told.
 func (s *Service) Messages(ctx context.Context, c Claim, id, after, until string, limit int) (Messages, error) {
 	_, r, all, more, err := s.room(ctx, c, id, after, until, limit)
-	return Messages{all, more, r.Unread(c.UserID), r.Version()}, err
+	if err != nil {
+		return Messages{}, err
+	}
+	return Messages{all, more, r.Unread(c.UserID), r.Open, r.Version()}, nil
 }
 
 // Send writes a message to a chat of the caller. A request with the same key, unless it is "",

@@ -253,20 +253,30 @@ func TestDeckFollows(t *testing.T) {
 	}
 }
 
-// TestDeckOfStaleRows: a row that does not say what is true shows nobody, and two rows of one member
+// TestDeckOfStaleRows: a row that differs from the truth shows no member, and two rows of one member
 // show them once.
 func TestDeckOfStaleRows(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ctx := t.Context()
 	a, b := w.enter("a"), w.enter("b")
+	male := func(u *meet.User) { u.Gender = "male" }
 	women := rules.Preferences{AgeMin: 18, AgeMax: 99, ShowMe: "women"}
 	require.NoError(t, w.SetPreferences(ctx, a, women))
-	require.NoError(t, w.Drift(ctx, b.UserID, "male", false))
+	require.NoError(t, w.Drift(ctx, b.UserID, false, male))
 	require.Empty(t, w.deckOf(a, 10, func() {}))
-	require.NoError(t, w.Drift(ctx, b.UserID, "male", true))
+	require.NoError(t, w.Drift(ctx, b.UserID, true, male))
 	require.NoError(t, w.SetPreferences(ctx, a, rules.NewPreferences()))
 	require.Equal(t, []string{b.UserID}, w.deckOf(a, 10, func() {}))
+
+	// Within 700 km by the row, and further by the truth.
+	for _, c := range []meet.Claim{a, b} {
+		require.NoError(t, w.Drift(ctx, c.UserID, true, func(u *meet.User) { u.Position = &rules.Position{Lat: 557, Lon: 376} }))
+	}
+	require.NoError(t, w.SetPreferences(ctx, a, rules.Preferences{AgeMin: 18, AgeMax: 99, ShowMe: "everyone", MaxDistance: 700}))
+	require.Equal(t, []string{b.UserID}, w.deckOf(a, 10, func() {}))
+	require.NoError(t, w.Drift(ctx, b.UserID, false, func(u *meet.User) { u.Position = &rules.Position{Lat: 0, Lon: 0} }))
+	require.Empty(t, w.deckOf(a, 10, func() {}))
 }
 
 // TestCrashesOfTheDeck: after any accident to any call of a change the rows of decks follow it, and

@@ -133,13 +133,13 @@ func (s *Service) Appoint(ctx context.Context, id string) error {
 	return s.merge(ctx, s.Tables.Users, userKey(id), table.Props{{Name: "Role", Value: table.String(string(Admin))}})
 }
 
-// Drift gives a member another gender, of which only the rows of decks hear that it makes.
-func (s *Service) Drift(ctx context.Context, id, gender string, follow bool) error {
+// Drift changes a member; if follow is false no row of decks follows, else those that it makes.
+func (s *Service) Drift(ctx context.Context, id string, follow bool, change func(*User)) error {
 	u, err := s.user(ctx, id)
 	if err != nil {
 		return err
 	}
-	u.Gender = gender
+	change(u)
 	row := u.row(s.Now())
 	row.ETag = ""
 	if err := s.put(ctx, s.Tables.Users, row); err != nil || !follow {

@@ -170,9 +170,6 @@ func TestLateMatches(t *testing.T) {
 		require.NoError(t, err)
 		require.False(t, row.Props.Get("IsActive").Bool(), row.Key)
 	}
-	l, _, err := w.Like(t.Context(), a, b.UserID, nil)
-	require.NoError(t, err)
-	require.False(t, l.Match)
 	list, err := w.Chats(t.Context(), a, "", 10)
 	require.NoError(t, err)
 	require.Len(t, list.Chats, 1)

@@ -156,6 +156,7 @@ type Person struct {
 	Sight     Sight
 	Match     bool
 	LikedByMe bool
+	ChatID    string  // of a match
 	Images    []Image // the first alone if the sight is brief
 }
 
@@ -221,6 +222,9 @@ func (s *Service) Person(ctx context.Context, c Claim, id string) (Person, error
 	}
 	if id != c.UserID {
 		person.LikedByMe = v.pair.like[v.pair.side(c.UserID)] > 0
+	}
+	if v.pair.matched() {
+		person.ChatID = v.pair.chatID()
 	}
 	return person, nil
 }

@@ -157,6 +157,7 @@ func (s *Service) takeEmail(ctx context.Context, u User) error {
 // complete writes what follows from an account. Each part may be there already.
 func (s *Service) complete(ctx context.Context, u User, language string) error {
 	id, now := u.ID, s.Now()
+	u.registered = true
 	writes := []func() error{
 		func() error {
 			return s.merge(ctx, s.Tables.Users, userKey(id), table.Props{{Name: "Registered", Value: table.Bool(true)}})

@@ -37,6 +37,7 @@ func (s *web) pages() {
 	s.members("POST "+Prefix+"/settings/password", s.savePassword)
 	s.members("POST "+Prefix+"/settings/sign-out", s.signOutEverywhere)
 	s.pairs()
+	s.chats()
 	s.handle("GET "+Prefix+"/{rest...}", func(r *request) error {
 		if r.PathValue("rest") == "" {
 			goOn(r, Prefix)
