@@ -39,6 +39,10 @@ var tableNames = [
   'ForumSections'
   'ForumTopics'
   'ForumReplies'
+  'Deck'
+  'Chats'
+  'UserChats'
+  'Messages'
 ]
 
 var containerNames = [

@@ -28,7 +28,7 @@ func TestGuests(t *testing.T) {
 	open := map[string]bool{}
 	for _, o := range c.Operations() {
 		op := c.At(o.Pointer)
-		path := strings.NewReplacer("{userId}", "x", "{imageId}", "x", "{eventId}", "x", "{code}", "x", "{sectionId}", "x", "{topicId}", "x", "{replyId}", "x").Replace(strings.TrimPrefix(o.Path, api.Prefix))
+		path := strings.NewReplacer("{userId}", "x", "{imageId}", "x", "{chatId}", "x", "{messageId}", "x", "{eventId}", "x", "{code}", "x", "{sectionId}", "x", "{topicId}", "x", "{replyId}", "x").Replace(strings.TrimPrefix(o.Path, api.Prefix))
 		if security, _ := op["security"].([]any); len(security) != 1 {
 			open[op["operationId"].(string)] = true
 			continue
@@ -85,6 +85,7 @@ func TestCounts(t *testing.T) {
 		said := first["replyId"].(string)
 		time.Sleep(time.Minute) // in a bubble; the next reply moves the topic
 		counted := map[string]bool{}
+		chat, message := "", "" // as the last answer named them
 		for _, c := range []struct {
 			id, method, path, token, body string
 			status                        int
@@ -100,8 +101,10 @@ func TestCounts(t *testing.T) {
 			{"put-person", "PUT", "/users/" + id, access, `{"name":"Анна","bio":"","location":"","gender":"female","position":{"lat":55.7,"lon":37.6}}`, 200},
 			{"get-settings", "GET", "/settings", access, "", 200},
 			{"put-preferences", "PUT", "/settings/preferences", access, `{"ageRangeMin":18,"ageRangeMax":99,"maxDistanceKm":0,"showMe":"men"}`, 200},
+			{"put-privacy", "PUT", "/settings/privacy", access, `{"profileVisibility":"friends","anonymousLikes":true,"language":"en","notificationsEnabled":true,"emailNotifications":true}`, 200},
 			{"put-privacy", "PUT", "/settings/privacy", access, `{"profileVisibility":"public","anonymousLikes":true,"language":"en","notificationsEnabled":true,"emailNotifications":true}`, 200},
 			{"put-role", "PUT", "/admin/users/" + id + "/role", bob, `{"role":"moderator"}`, 204},
+			{"list-deck", "GET", "/users", carolAccess, "", 200},
 			{"add-image", "POST", "/users/" + carol["userId"].(string) + "/images", carolAccess, pixel, 201},
 			{"get-image", "GET", "/images/profile/" + id + "/" + two + "_320.jpg", bob, "", 200},
 			{"order-images", "PUT", "/users/" + id + "/images/order", access, `{"imageIds":["` + two + `","` + one + `"]}`, 200},
@@ -114,6 +117,13 @@ func TestCounts(t *testing.T) {
 			{"like", "POST", "/likes", bob, `{"toUserId":"` + id + `","anonymous":true}`, 201},
 			{"list-likes-sent", "GET", "/likes/sent", access, "", 200},
 			{"list-matches", "GET", "/matches", access, "", 200},
+			{"list-chats", "GET", "/chats", access, "", 200},
+			{"get-chat", "GET", "/chats/CHAT", access, "", 200},
+			{"send-message", "POST", "/chats/CHAT/messages", access, `{"content":"Ты на концерте?"}`, 201},
+			{"list-messages", "GET", "/chats/CHAT/messages", bob, "", 200},
+			{"edit-message", "PUT", "/chats/CHAT/messages/MESSAGE", access, `{"content":"Ты там?"}`, 200},
+			{"read-chat", "POST", "/chats/CHAT/read", bob, `{"upTo":"MESSAGE"}`, 200},
+			{"delete-message", "DELETE", "/chats/CHAT/messages/MESSAGE", access, "", 204},
 			{"unmatch", "DELETE", "/matches/" + bobID, access, "", 204},
 			{"block", "POST", "/users/" + bobID + "/block", access, "", 204},
 			{"list-blocks", "GET", "/blocks", access, "", 200},
@@ -159,7 +169,14 @@ func TestCounts(t *testing.T) {
 			w.meter.n.Store(0)
 			w.meter.delay = time.Millisecond
 			from := time.Now()
-			status, answer := w.ask(c.method, c.path, c.token, c.body)
+			names := strings.NewReplacer("CHAT", chat, "MESSAGE", message)
+			status, answer := w.ask(c.method, names.Replace(c.path), c.token, names.Replace(c.body))
+			if id, _ := answer["chatId"].(string); id != "" {
+				chat = id
+			}
+			if id, _ := answer["id"].(string); id != "" {
+				message = id
+			}
 			steps := int(time.Since(from) / time.Millisecond)
 			w.background.Wait()
 			w.meter.delay = 0
@@ -254,6 +271,19 @@ func TestHostile(t *testing.T) {
 		{"GET", "/likes/sent?limit=51", "", 422, "VALIDATION_ERROR"},
 		{"GET", "/likes/sent?cursor=AQ", "", 400, "MALFORMED"},
 		{"GET", "/matches?cursor=x", "", 400, "MALFORMED"},
+		{"GET", "/users?limit=21", "", 422, "VALIDATION_ERROR"},
+		{"GET", "/users?cursor=AQ", "", 400, "MALFORMED"},
+		{"GET", "/users", "", 200, ""},
+		{"GET", "/chats/x", "", 404, "CHAT_NOT_FOUND"},
+		{"GET", "/chats/" + id + "/messages", "", 404, "CHAT_NOT_FOUND"},
+		{"GET", "/chats/" + id + "/messages?after=x", "", 404, "MESSAGE_NOT_FOUND"},
+		{"GET", "/chats/" + id + "/messages?cursor=AQ", "", 400, "MALFORMED"},
+		{"GET", "/chats?limit=0", "", 422, "VALIDATION_ERROR"},
+		{"POST", "/chats/x/messages", `{"content":"hello"}`, 404, "CHAT_NOT_FOUND"},
+		{"POST", "/chats/x/messages", `{"content":"hello","type":"image"}`, 422, "VALIDATION_ERROR"},
+		{"PUT", "/chats/x/messages/x", `{"content":"hello"}`, 404, "CHAT_NOT_FOUND"},
+		{"DELETE", "/chats/x/messages/x", "", 404, "CHAT_NOT_FOUND"},
+		{"POST", "/chats/x/read", `{"upTo":"x"}`, 404, "CHAT_NOT_FOUND"},
 		{"PATCH", "/users/" + id, "", 405, "METHOD_NOT_ALLOWED"},
 		{"GET", "/nothing", "", 404, "NO_SUCH_ROUTE"},
 		{"GET", "/events?when=now", "", 422, "VALIDATION_ERROR"},
@@ -337,4 +367,66 @@ func TestDocument(t *testing.T) {
 		require.Regexp(t, `^[A-Z]`, op["summary"], o.Pointer)
 		require.Regexp(t, `^[A-Z].*\.$`, op["description"], o.Pointer)
 	}
+}
+
+// TestPolling: the ETag of messages changes with every change of the chat and with nothing else, and
+// a cursor goes on where the page ended.
+func TestPolling(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.Handler = openapitest.New(t, w).Enforce(t, w.Handler)
+	anna, annaAccess, _ := w.account("anna")
+	bob, bobAccess, _ := w.account("bob")
+	w.ask("POST", "/likes", annaAccess, `{"toUserId":"`+bob+`"}`)
+	_, like := w.ask("POST", "/likes", bobAccess, `{"toUserId":"`+anna+`"}`)
+	messages := "/chats/" + like["chatId"].(string) + "/messages"
+	etag := ""
+	poll := func() int {
+		r := httptest.NewRequestWithContext(t.Context(), "GET", api.Prefix+messages, nil)
+		r.Header.Set("Authorization", "Bearer "+bobAccess)
+		r.Header.Set("If-None-Match", etag)
+		rec := httptest.NewRecorder()
+		w.ServeHTTP(rec, r)
+		etag = rec.Header().Get("ETag")
+		return rec.Code
+	}
+	require.Equal(t, 200, poll())
+	require.Equal(t, 304, poll())
+	ids := []string{}
+	for n := range 5 {
+		status, m := w.ask("POST", messages, annaAccess, fmt.Sprintf(`{"content":"%d"}`, n))
+		require.Equal(t, 201, status)
+		ids = append(ids, m["id"].(string))
+		require.Equal(t, 200, poll())
+		require.Equal(t, 304, poll())
+	}
+	w.background.Wait()
+	for _, change := range [][3]string{
+		{"PUT", messages + "/" + ids[0], `{"content":"another"}`}, {"DELETE", messages + "/" + ids[1], ""}, {"DELETE", "/matches/" + bob, ""},
+	} {
+		status, _ := w.ask(change[0], change[1], annaAccess, change[2])
+		require.Less(t, status, 300)
+		require.Equal(t, 200, poll(), change)
+		require.Equal(t, 304, poll())
+	}
+	status, _ := w.ask("POST", strings.TrimSuffix(messages, "messages")+"read", bobAccess, `{"upTo":"`+ids[3]+`"}`)
+	require.Equal(t, 200, status)
+	require.Equal(t, 200, poll())
+	var seen []string
+	for path := messages + "?limit=2&after=" + ids[0]; path != ""; {
+		status, p := w.ask("GET", path, bobAccess, "")
+		require.Equal(t, 200, status, p)
+		for _, m := range p["items"].([]any) {
+			seen = append(seen, m.(map[string]any)["content"].(string))
+		}
+		require.EqualValues(t, 1, p["unread"])
+		path = ""
+		if next, _ := p["nextCursor"].(string); next != "" {
+			path = messages + "?limit=2&cursor=" + next
+		}
+	}
+	require.Equal(t, []string{"4", "3", "2", ""}, seen)
+	status, p := w.ask("POST", messages, annaAccess, `{"content":"hello"}`)
+	require.Equal(t, 409, status)
+	require.Equal(t, "CHAT_CLOSED", p["code"])
 }

@@ -43,6 +43,7 @@ func TestCrashesOfRegister(t *testing.T) {
 			other := claim(w.t, w.register("bob").Tokens)
 			_, err = w.Person(w.t.Context(), other, in.Me.ID)
 			require.NoError(w.t, err, "others see the account")
+			require.Equal(w.t, []string{in.Me.ID}, w.deckOf(other, 10, func() {}), "and find it in the deck")
 			_, err = w.Register(w.t.Context(), someone("anna"))
 			requireCode(w.t, meet.EmailTaken, err)
 		case "0 0 0 0":

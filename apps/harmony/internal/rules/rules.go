@@ -43,6 +43,7 @@ const (
 	VisibilityWrong  fault.Code = "VISIBILITY_UNKNOWN"
 	DaysRange        fault.Code = "DAYS_RANGE"
 	ReasonLength     fault.Code = "REASON_LENGTH"
+	MessageLength    fault.Code = "MESSAGE_LENGTH"
 )
 
 // FieldCodes returns all codes that a single field can have: a page has words for each.
@@ -51,6 +52,7 @@ func FieldCodes() []fault.Code {
 		EmailForm, PasswordLength, WeakPassword, BirthDateForm, Underage, NameLength, BioLength, LocationLength, ControlCharacter,
 		GenderUnknown, LanguageUnknown, PositionRange, AgeRange, DistanceRange, ShowMeUnknown, VisibilityWrong,
 		DaysRange, ReasonLength,
+		MessageLength,
 	}
 }
 
@@ -84,6 +86,7 @@ const (
 	MaxBio      = 1000
 	MaxLocation = 100
 	MaxReason   = 1000
+	MaxMessage  = 4000
 )
 
 // MaxDays is how many days a suspension has.
@@ -152,6 +155,11 @@ func (b *Broken) Name(s string) string { return b.Text("name", s, 1, MaxName, Na
 
 // Bio returns the text of a profile as it is stored.
 func (b *Broken) Bio(s string) string { return b.Text("bio", s, 0, MaxBio, BioLength, true) }
+
+// Message returns the text of a message as it is stored.
+func (b *Broken) Message(s string) string {
+	return b.Text("content", s, 1, MaxMessage, MessageLength, true)
+}
 
 // Location returns the name of a place as it is kept.
 func (b *Broken) Location(s string) string {
