@@ -127,7 +127,7 @@ func newWorld(t *testing.T) *world {
 		_, err := rows.GetRow(ctx, "Admin", table.Key{Partition: "ready"})
 		return err
 	}
-	unlimited := httpjson.Limits{Writes: -1, Reads: -1}
+	unlimited := httpjson.Limits{Writes: -1, Reads: -1, AtWork: 10_000} // a test may have all of them at work at once
 	w.Handler = api.New(api.Config{
 		People: w.people, Posts: w.posts, VoteMin: 3, Ready: ready, Admission: httpjson.NewAdmission(unlimited.Complete(false), time.Now), Log: log, Now: time.Now, Version: "test",
 	})

@@ -27,6 +27,7 @@ import (
 var Tables = meet.Tables{
 	Users: "Users", UserEmails: "UserEmails", Sessions: "Sessions", UserImages: "UserImages", UserPreferences: "UserPreferences", UserSettings: "UserSettings", Pairs: "Pairs",
 	Likes: "Likes", LikesReceived: "LikesReceived", Matches: "Matches", Blocks: "Blocks",
+	Deck: "Deck", Chats: "Chats", UserChats: "UserChats", Messages: "Messages", State: "State",
 }
 
 // Began is when every world begins.
