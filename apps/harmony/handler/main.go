@@ -16,6 +16,7 @@ import (
 	"prompthub/apps/harmony/internal/api"
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/picture"
+	"prompthub/apps/harmony/internal/tidy"
 	"prompthub/apps/harmony/internal/web"
 	"prompthub/internal/host/command"
 	"prompthub/internal/http/auth"
@@ -78,7 +79,7 @@ func read() (command.Settings, command.Build, error) {
 		var following sync.WaitGroup // work that follows answers
 		members := newService(s, st, log, t, following.Go)
 		return command.App{
-			Create: members.Create, Triggers: members.Triggers(), Wait: following.Wait,
+			Create: members.Create, Triggers: append(members.Triggers(), tidy.Job{Service: members}.Trigger()), Wait: following.Wait,
 			Doors: func(auth.Identify, *auth.Sessions) http.Handler {
 				return general.Clients(doors(general, members, log, t))
 			},

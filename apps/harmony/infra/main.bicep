@@ -36,6 +36,7 @@ var tableNames = [
   'Chats'
   'UserChats'
   'Messages'
+  'State'
 ]
 
 var containerNames = [
