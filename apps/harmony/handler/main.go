@@ -20,8 +20,10 @@ import (
 	"prompthub/apps/harmony/internal/forum"
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/picture"
+	"prompthub/apps/harmony/internal/tidy"
 	"prompthub/apps/harmony/internal/web"
 	"prompthub/internal/host/command"
+	"prompthub/internal/host/function"
 	"prompthub/internal/http/auth/password"
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/storage/blob"
@@ -91,7 +93,7 @@ func read() (command.Settings, command.Build, error) {
 		var following sync.WaitGroup // work that follows answers
 		r := newRooms(s, newService(s, st, log, t, following.Go))
 		return command.App{
-			Create: r.create, Triggers: r.members.Triggers(slices.Concat(r.events.Settlers(), r.forum.Settlers())...), Wait: following.Wait,
+			Create: r.create, Triggers: r.triggers(), Wait: following.Wait,
 			Doors: func(command.Serving) http.Handler {
 				return general.Clients(doors(general, r, log, t))
 			},
@@ -131,6 +133,11 @@ func (r rooms) create(ctx context.Context) error {
 		}
 	}
 	return r.members.Create(ctx)
+}
+
+// triggers are the jobs of all parts.
+func (r rooms) triggers() []function.Trigger {
+	return append(r.members.Triggers(slices.Concat(r.events.Settlers(), r.forum.Settlers())...), tidy.Job{Service: r.members}.Trigger())
 }
 
 // doors serves the pages and the API, by the path.

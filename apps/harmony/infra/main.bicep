@@ -43,6 +43,7 @@ var tableNames = [
   'Chats'
   'UserChats'
   'Messages'
+  'State'
 ]
 
 var containerNames = [

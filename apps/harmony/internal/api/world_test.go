@@ -113,7 +113,7 @@ func newWorld(t *testing.T) *world {
 	names.Users, names.UserEmails, names.Sessions = "Users", "UserEmails", "Sessions"
 	names.UserImages, names.UserPreferences, names.UserSettings, names.Pairs = "UserImages", "UserPreferences", "UserSettings", "Pairs"
 	names.Likes, names.LikesReceived, names.Matches, names.Blocks = "Likes", "LikesReceived", "Matches", "Blocks"
-	names.Deck, names.Chats, names.UserChats, names.Messages = "Deck", "Chats", "UserChats", "Messages"
+	names.Deck, names.Chats, names.UserChats, names.Messages, names.State = "Deck", "Chats", "UserChats", "Messages", "State"
 	w.service = meet.New(meet.Config{
 		Store: &rowstore.Store{
 			DB: w.meter, Now: time.Now, Log: slog.New(slog.DiscardHandler), Background: w.background.Go,

@@ -322,3 +322,21 @@ func (x Rooms) MarkRead(ctx context.Context, r Room, user, upTo string) (unread 
 	}
 	return r.Unread(user), nil
 }
+
+// KeysFor is how long a key of a request counts.
+const KeysFor = 48 * time.Hour
+
+// Sweep deletes keys of requests that count no more, among the rows from a place on. It returns the
+// place where the next sweep begins, "" at the end.
+func (x Rooms) Sweep(ctx context.Context, place string, limit int) (string, error) {
+	page, err := x.DB.List(ctx, x.Messages, table.Range{From: keyRows}, limit, place)
+	if err != nil {
+		return "", rowstore.Unavailable(err)
+	}
+	return page.Next, rowstore.Each(ctx, len(page.Rows), rowstore.MaxParallel, func(ctx context.Context, i int) error {
+		if x.Now().Sub(page.Rows[i].Props.Get("CreatedAt").Time()) < KeysFor {
+			return nil
+		}
+		return x.RemoveKey(ctx, x.Messages, page.Rows[i].Key)
+	})
+}

@@ -108,3 +108,21 @@ func userOf(key string) (shuffle, id string) {
 	shuffle, id, _ = strings.Cut(key, "_")
 	return shuffle, id
 }
+
+// sweepAfter is how old a row must be that is in no deck: no write of before can land any more.
+const sweepAfter = 24 * time.Hour
+
+// Sweep deletes rows that are in no deck any more, among up to limit rows from a place on. It
+// returns the place where the next sweep begins, "" at the end.
+func (x Index) Sweep(ctx context.Context, place string, limit int) (string, error) {
+	page, err := x.DB.List(ctx, x.Table, table.Range{}, limit, place)
+	if err != nil {
+		return "", rowstore.Unavailable(err)
+	}
+	return page.Next, rowstore.Each(ctx, len(page.Rows), rowstore.MaxParallel, func(ctx context.Context, i int) error {
+		if p := page.Rows[i].Props; !p.Get("IsOut").Bool() || x.Now().Sub(p.Get("UpdatedAt").Time()) < sweepAfter {
+			return nil
+		}
+		return x.RemoveRow(ctx, x.Table, page.Rows[i])
+	})
+}

@@ -142,6 +142,9 @@ func TestRowsOnAzurite(t *testing.T) {
 	require.NoError(t, err)
 	require.NotEmpty(t, dealt.Cards)
 	for _, name := range tables.All() {
+		if name == tables.State {
+			continue // of package tidy
+		}
 		seen := map[string]bool{}
 		for row, err := range table.All(ctx, account.Tables, name, table.Range{}) {
 			require.NoError(t, err)

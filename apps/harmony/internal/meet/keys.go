@@ -21,8 +21,11 @@
 //	Matches          userId / otherId             in both directions
 //	Blocks           userId / {inv}_{otherId}     and {otherId}_BY / {inv}_{userId}
 //
-// The rows of the last four tables are lists, and follow Pairs: a row that the pair refuses is not
-// shown. {inv} is an instant, written so that later ones come first; a pair gives no instant twice.
+//	State            tidy / its walks             places of timers
+//
+// The rows of Likes, LikesReceived, Matches and Blocks are lists, and follow Pairs: a row that the
+// pair refuses is not shown. {inv} is an instant, written so that later ones come first; a pair
+// gives no instant twice.
 //
 // {c} is the first character of an id, {hh} are the first two of a hash.
 //
@@ -72,6 +75,7 @@ type Tables struct {
 	Chats     string `envconfig:"TABLE_CHATS" default:"Chats"`
 	UserChats string `envconfig:"TABLE_USER_CHATS" default:"UserChats"`
 	Messages  string `envconfig:"TABLE_MESSAGES" default:"Messages"`
+	State     string `envconfig:"TABLE_STATE" default:"State"`
 }
 
 // Prefixed returns the tables with the prefix in their names.
@@ -84,7 +88,7 @@ func (t Tables) Prefixed() Tables {
 
 func (t *Tables) names() []*string {
 	return []*string{
-		&t.Deck, &t.Chats, &t.UserChats, &t.Messages,
+		&t.Deck, &t.Chats, &t.UserChats, &t.Messages, &t.State,
 		&t.Users, &t.UserEmails, &t.Sessions, &t.UserImages, &t.UserPreferences, &t.UserSettings, &t.Likes, &t.LikesReceived, &t.Matches, &t.Blocks, &t.Pairs,
 	}
 }
