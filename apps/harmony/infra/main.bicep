@@ -39,6 +39,7 @@ var tableNames = [
   'ForumSections'
   'ForumTopics'
   'ForumReplies'
+  'Reports'
 ]
 
 var containerNames = [

@@ -39,6 +39,7 @@ func (s *web) pages() {
 	s.pairs()
 	s.events()
 	s.forum()
+	s.reports()
 	s.handle("GET "+Prefix+"/{rest...}", func(r *request) error {
 		if r.PathValue("rest") == "" {
 			goOn(r, Prefix)
