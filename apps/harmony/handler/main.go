@@ -20,6 +20,7 @@ import (
 	"prompthub/apps/harmony/internal/forum"
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/picture"
+	"prompthub/apps/harmony/internal/reports"
 	"prompthub/apps/harmony/internal/tidy"
 	"prompthub/apps/harmony/internal/web"
 	"prompthub/internal/host/command"
@@ -35,8 +36,9 @@ func main() { program().Main() }
 
 // The tables of rooms, by their names here.
 type (
-	EventTables = events.Tables
-	ForumTables = forum.Tables
+	EventTables  = events.Tables
+	ForumTables  = forum.Tables
+	ReportTables = reports.Tables
 )
 
 // settings are all that can be set.
@@ -45,6 +47,7 @@ type settings struct {
 	meet.Tables
 	EventTables
 	ForumTables
+	ReportTables
 
 	// ContainerPrefix goes before the names of the containers, so that several applications can share
 	// a storage account.
@@ -77,8 +80,9 @@ func readSettings() (settings, error) {
 	s.Tables = s.Tables.Prefixed()
 	s.EventTables = s.EventTables.Prefixed(s.Prefix)
 	s.ForumTables = s.ForumTables.Prefixed(s.Prefix)
+	s.ReportTables = s.ReportTables.Prefixed(s.Prefix)
 	if err == nil {
-		err = command.CheckTables(slices.Concat(s.Tables.All(), s.EventTables.All(), s.ForumTables.All())...)
+		err = command.CheckTables(slices.Concat(s.Tables.All(), s.EventTables.All(), s.ForumTables.All(), s.ReportTables.All())...)
 	}
 	if err == nil {
 		err = command.CheckContainers(s.ContainerPrefix + meet.ContainerProfiles)
@@ -118,16 +122,18 @@ type rooms struct {
 	members *meet.Service
 	events  *events.Service
 	forum   *forum.Service
+	reports *reports.Service
 }
 
 func newRooms(s settings, members *meet.Service) rooms {
-	return rooms{members, events.New(members, s.EventTables), forum.New(members, s.ForumTables)}
+	talk := forum.New(members, s.ForumTables)
+	return rooms{members, events.New(members, s.EventTables), talk, reports.New(members, talk, s.ReportTables)}
 }
 
 // create makes what is missing in the store. The tables of members come last: Ready asks for one of
 // them.
 func (r rooms) create(ctx context.Context) error {
-	for _, create := range []func(context.Context) error{r.events.Create, r.forum.Create} {
+	for _, create := range []func(context.Context) error{r.events.Create, r.forum.Create, r.reports.Create} {
 		if err := create(ctx); err != nil {
 			return err
 		}
@@ -145,8 +151,8 @@ func doors(s command.Settings, r rooms, log *slog.Logger, t *telemetry.Telemetry
 	version, _ := command.Built()
 	admission := httpjson.NewAdmission(s.Complete(false), time.Now)
 	programs := api.New(api.Config{
-		Service: r.members, Events: r.events, Forum: r.forum, Admission: admission, Origins: s.Origins, Log: log, Now: time.Now, Telemetry: t, Version: version,
+		Service: r.members, Events: r.events, Forum: r.forum, Reports: r.reports, Admission: admission, Origins: s.Origins, Log: log, Now: time.Now, Telemetry: t, Version: version,
 	})
-	pages := web.New(web.Config{Service: r.members, Events: r.events, Forum: r.forum, Admission: admission, Log: log, Now: time.Now, Telemetry: t})
+	pages := web.New(web.Config{Service: r.members, Events: r.events, Forum: r.forum, Reports: r.reports, Admission: admission, Log: log, Now: time.Now, Telemetry: t})
 	return httpjson.Mount(web.Prefix, programs, pages)
 }

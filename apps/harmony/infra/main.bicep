@@ -44,6 +44,7 @@ var tableNames = [
   'UserChats'
   'Messages'
   'State'
+  'Reports'
 ]
 
 var containerNames = [

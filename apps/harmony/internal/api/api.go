@@ -19,6 +19,7 @@ import (
 	"prompthub/apps/harmony/internal/forum"
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/picture"
+	"prompthub/apps/harmony/internal/reports"
 	"prompthub/internal/fault"
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/http/openapi"
@@ -37,6 +38,7 @@ type Config struct {
 	Service   *meet.Service
 	Events    *events.Service
 	Forum     *forum.Service
+	Reports   *reports.Service
 	Admission *httpjson.Admission
 	Origins   httpjson.Origins // none where there are none
 	Log       *slog.Logger
@@ -89,6 +91,7 @@ func build(c Config) (*api, *http.ServeMux) {
 	a.moderation()
 	a.deck()
 	a.chats()
+	a.reports()
 	a.preferences()
 	a.admin()
 	a.system()
@@ -303,7 +306,7 @@ var meanings = map[int]openapi.Meaning{
 	400: {Doc: "The query or the body cannot be read", Detail: "the body is not valid JSON"},
 	401: {Doc: "The caller is not signed in: UNAUTHENTICATED, INVALID_TOKEN, INVALID_CREDENTIALS, REFRESH_REUSED", Detail: "the token is not valid, or not any more; sign in again"},
 	403: {Doc: "The caller may not: NOT_YOURS, ROLE_REQUIRED, ACCOUNT_SUSPENDED, ACCOUNT_DELETED, INVITE_REQUIRED, INVALID_INVITE_CODE, ATTENDEES_ONLY, or a page of another site asks", Detail: "only its owner may change this"},
-	404: {Doc: "There is no such thing, or the caller may not see it: USER_NOT_FOUND, IMAGE_NOT_FOUND, LIKE_NOT_FOUND, MATCH_NOT_FOUND, EVENT_NOT_FOUND, INVITE_NOT_FOUND, SECTION_NOT_FOUND, TOPIC_NOT_FOUND, REPLY_NOT_FOUND, CHAT_NOT_FOUND, MESSAGE_NOT_FOUND", Detail: "there is no such member"},
+	404: {Doc: "There is no such thing, or the caller may not see it: USER_NOT_FOUND, IMAGE_NOT_FOUND, LIKE_NOT_FOUND, MATCH_NOT_FOUND, EVENT_NOT_FOUND, INVITE_NOT_FOUND, SECTION_NOT_FOUND, TOPIC_NOT_FOUND, REPLY_NOT_FOUND, CHAT_NOT_FOUND, MESSAGE_NOT_FOUND, REPORT_NOT_FOUND", Detail: "there is no such member"},
 	409: {Doc: "It cannot be as things are: EMAIL_TAKEN, TOO_MANY_IMAGES, LIKE_MATCHED, EVENT_FULL, EVENT_STARTED, EVENT_NOT_STARTED, CAPACITY_TOO_SMALL, TOO_MANY_EVENTS, CODE_TAKEN, SECTION_TAKEN, SECTION_NOT_EMPTY, TOPIC_LOCKED, TOO_MANY_MATCHES, CHAT_CLOSED, EDIT_TOO_LATE", Detail: "an account has this e-mail address already; sign in, or give another address"},
 	412: {Doc: "The thing was changed since the caller read it", Detail: "the profile was changed since you read it; read it again"},
 	413: {Doc: "The body is too large", Detail: "the body is larger than 154 KiB"},

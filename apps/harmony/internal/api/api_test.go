@@ -28,7 +28,7 @@ func TestGuests(t *testing.T) {
 	open := map[string]bool{}
 	for _, o := range c.Operations() {
 		op := c.At(o.Pointer)
-		path := strings.NewReplacer("{userId}", "x", "{imageId}", "x", "{chatId}", "x", "{messageId}", "x", "{eventId}", "x", "{code}", "x", "{sectionId}", "x", "{topicId}", "x", "{replyId}", "x").Replace(strings.TrimPrefix(o.Path, api.Prefix))
+		path := strings.NewReplacer("{userId}", "x", "{imageId}", "x", "{chatId}", "x", "{messageId}", "x", "{eventId}", "x", "{code}", "x", "{sectionId}", "x", "{topicId}", "x", "{replyId}", "x", "{reportId}", "x").Replace(strings.TrimPrefix(o.Path, api.Prefix))
 		if security, _ := op["security"].([]any); len(security) != 1 {
 			open[op["operationId"].(string)] = true
 			continue
@@ -83,6 +83,9 @@ func TestCounts(t *testing.T) {
 		status, first = w.ask("POST", "/forum/topics/"+talk+"/replies", bob, `{"content":"Perhaps"}`)
 		require.Equal(t, 201, status, first)
 		said := first["replyId"].(string)
+		status, first = w.ask("POST", "/reports", carolAccess, `{"kind":"topic","topicId":"`+talk+`","reason":"spam"}`)
+		require.Equal(t, 201, status, first)
+		report := first["reportId"].(string)
 		time.Sleep(time.Minute) // in a bubble; the next reply moves the topic
 		counted := map[string]bool{}
 		chat, message := "", "" // as the last answer named them
@@ -143,6 +146,10 @@ func TestCounts(t *testing.T) {
 			{"leave-event", "DELETE", "/events/" + concert + "/register", access, "", 204},
 			{"remove-attendee", "DELETE", "/admin/events/" + over + "/attendees/" + id, bob, "", 204},
 			{"delete-event", "DELETE", "/admin/events/" + concert, bob, "", 204},
+			{"report", "POST", "/reports", carolAccess, `{"kind":"user","userId":"` + id + `","reason":"fake"}`, 201},
+			{"list-reports", "GET", "/admin/reports", bob, "", 200},
+			{"close-report", "PUT", "/admin/reports/" + report, bob, `{"action":"suspend","days":1}`, 200},
+			{"unsuspend", "DELETE", "/admin/users/" + id + "/suspension", bob, "", 204},
 			{"list-accounts", "GET", "/admin/users", bob, "", 200},
 			{"list-accounts", "GET", "/admin/users?email=anna@example.com", bob, "", 200},
 			{"suspend", "POST", "/admin/users/" + id + "/suspension", bob, `{"days":1,"reason":"Spam"}`, 204},
@@ -310,6 +317,12 @@ func TestHostile(t *testing.T) {
 		{"POST", "/admin/users/" + id + "/suspension", `{"days":0,"reason":""}`, 403, "ROLE_REQUIRED"},
 		{"DELETE", "/admin/users/x/suspension", "", 403, "ROLE_REQUIRED"},
 		{"GET", "/admin/users?email=anna@example.com", "", 403, "ROLE_REQUIRED"},
+		{"POST", "/reports", `{"kind":"user","userId":"` + id + `","reason":"spam"}`, 422, "NOT_YOURSELF"},
+		{"POST", "/reports", `{"kind":"reply","topicId":"x","reason":"spam"}`, 404, "TOPIC_NOT_FOUND"},
+		{"POST", "/reports", `{"kind":"user","reason":"dull"}`, 422, "VALIDATION_ERROR"},
+		{"GET", "/admin/reports?state=lost", "", 422, "VALIDATION_ERROR"},
+		{"GET", "/admin/reports", "", 403, "ROLE_REQUIRED"},
+		{"PUT", "/admin/reports/x", `{"action":"dismiss"}`, 403, "ROLE_REQUIRED"},
 		{"DELETE", "/admin/events/x", "", 403, "ROLE_REQUIRED"},
 	} {
 		status, p := w.ask(tt.method, tt.path, access, tt.body)

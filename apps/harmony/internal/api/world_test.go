@@ -20,6 +20,7 @@ import (
 	"prompthub/apps/harmony/internal/forum"
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/picture"
+	"prompthub/apps/harmony/internal/reports"
 	"prompthub/internal/http/auth/password"
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/storage/blob"
@@ -128,8 +129,10 @@ func newWorld(t *testing.T) *world {
 	require.NoError(t, w.events.Create(t.Context()))
 	w.forum = forum.New(w.service, forum.Tables{ForumSections: "ForumSections", ForumTopics: "ForumTopics", ForumReplies: "ForumReplies"})
 	require.NoError(t, w.forum.Create(t.Context()))
+	told := reports.New(w.service, w.forum, reports.Tables{Reports: "Reports"})
+	require.NoError(t, told.Create(t.Context()))
 	w.Handler = api.New(api.Config{
-		Service: w.service, Events: w.events, Forum: w.forum, Admission: httpjson.NewAdmission(httpjson.Limits{}, time.Now), Log: slog.New(slog.DiscardHandler), Now: time.Now, Version: "test",
+		Service: w.service, Events: w.events, Forum: w.forum, Reports: told, Admission: httpjson.NewAdmission(httpjson.Limits{}, time.Now), Log: slog.New(slog.DiscardHandler), Now: time.Now, Version: "test",
 	})
 	return w
 }

@@ -7,6 +7,7 @@ import (
 
 	"prompthub/apps/harmony/internal/events"
 	"prompthub/apps/harmony/internal/meettest"
+	"prompthub/internal/fault"
 )
 
 // crashes runs do with each accident at each of its calls, in a world that setup prepares. Then the
@@ -107,4 +108,56 @@ func TestCrashesOfEdit(t *testing.T) {
 		require.Equal(w.T, []string{id}, w.upcoming(w.Members["anna"], events.Query{}))
 		require.Len(w.T, w.Rows("Events"), 5, "a reader has removed what was left of the earlier place")
 	})
+}
+
+// TestRival: a change that lands between the reads of a request and its commit counts.
+func TestRival(t *testing.T) {
+	t.Parallel()
+	type act = func(*world, *events.Service, string) error
+	register := func(name string) act {
+		return func(w *world, s *events.Service, id string) error {
+			_, _, err := s.Register(w.T.Context(), w.Members[name], id, "", "")
+			return err
+		}
+	}
+	edit := func(change func(*events.Draft)) act {
+		return func(w *world, s *events.Service, id string) error {
+			d := places(draft(events.Public), 1)
+			change(&d)
+			_, err := s.Edit(w.T.Context(), w.Members["admin"], id, d)
+			return err
+		}
+	}
+	leave := func(w *world, s *events.Service, id string) error {
+		return s.Unregister(w.T.Context(), w.Members["anna"], id)
+	}
+	for what, c := range map[string]struct {
+		before, rival, do act
+		code              fault.Code
+		attend            int
+	}{
+		"the last place":      {nil, register("bob"), register("anna"), events.EventFull, 1},
+		"the same member":     {nil, register("anna"), register("anna"), "", 1},
+		"hidden meanwhile":    {nil, edit(func(d *events.Draft) { d.Visibility = events.SecretHidden }), register("anna"), events.EventNotFound, 0},
+		"an edit":             {nil, register("anna"), edit(func(d *events.Draft) { d.Title = "Another" }), "", 1},
+		"leave at once":       {register("anna"), leave, leave, "", 0},
+		"an edit while leave": {register("anna"), edit(func(d *events.Draft) { d.Title = "Another" }), leave, "", 0},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			id := w.make(places(draft(events.Public), 1))
+			if c.before != nil {
+				require.NoError(t, c.before(w, w.events, id))
+			}
+			r := &meettest.Rival{DB: w.DB, Table: tables.EventAttendees, Do: func() { require.NoError(t, c.rival(w, w.events, id)) }}
+			err := c.do(w, events.New(w.Over(r, w.Queues), tables), id)
+			require.Equal(t, c.code, fault.CodeOf(err), "%v", err)
+			if c.code == "" {
+				require.NoError(t, err)
+			}
+			w.consistent()
+			require.Len(t, w.Rows("UserEvents"), c.attend)
+		})
+	}
 }

@@ -291,3 +291,57 @@ func TestCrashes(t *testing.T) {
 		})
 	}
 }
+
+// TestRival: a change that lands between the reads of a request and its commit counts.
+func TestRival(t *testing.T) {
+	t.Parallel()
+	yes := true
+	type act = func(w *world, s *forum.Service, topic, reply string) error
+	say := func(name string) act {
+		return func(w *world, s *forum.Service, topic, _ string) error {
+			return second(s.Reply(w.T.Context(), w.Members[name], topic, "more"))
+		}
+	}
+	lock := func(w *world, s *forum.Service, topic, _ string) error {
+		return second(s.Edit(w.T.Context(), w.Members["moderator"], topic, forum.Edit{Locked: &yes}))
+	}
+	change := func(w *world, s *forum.Service, topic, reply string) error {
+		return second(s.EditReply(w.T.Context(), w.Members["bob"], topic, reply, "changed"))
+	}
+	remove := func(w *world, s *forum.Service, topic, reply string) error {
+		return s.DeleteReply(w.T.Context(), w.Members["bob"], topic, reply)
+	}
+	gone := func(w *world, s *forum.Service, topic, _ string) error {
+		return s.Delete(w.T.Context(), w.Members["anna"], topic)
+	}
+	for what, c := range map[string]struct {
+		rival, do act
+		code      fault.Code
+		count     int
+	}{
+		"two replies":           {say("anna"), say("bob"), "", 3},
+		"a reply and a lock":    {lock, say("bob"), forum.TopicLocked, 1},
+		"an edit and a lock":    {lock, change, forum.TopicLocked, 1},
+		"a lock and a reply":    {say("bob"), lock, "", 2},
+		"deleted at once":       {remove, remove, "", 0},
+		"a reply and an end":    {gone, say("bob"), forum.TopicNotFound, -1},
+		"an edit of what is no": {remove, change, forum.ReplyNotFound, 0},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			topic := w.topic("A topic")
+			r, err := w.forum.Reply(t.Context(), w.Members["bob"], topic, "first")
+			require.NoError(t, err)
+			rival := &meettest.Rival{DB: w.DB, Table: tables.ForumReplies, Do: func() { require.NoError(t, c.rival(w, w.forum, topic, r.ID)) }}
+			err = c.do(w, forum.New(w.Over(rival, w.Queues), tables), topic, r.ID)
+			require.Equal(t, c.code, fault.CodeOf(err), "%v", err)
+			if c.code == "" {
+				require.NoError(t, err)
+			}
+			if c.count >= 0 {
+				require.Equal(t, c.count, w.exact(topic))
+			}
+		})
+	}
+}

@@ -178,3 +178,19 @@ func (s *Service) DeleteReply(ctx context.Context, c meet.Claim, topic, id strin
 	})
 	return err
 }
+
+// One returns a reply that is not deleted, with its topic.
+func (s *Service) One(ctx context.Context, c meet.Claim, topic, id string) (Topic, Reply, error) {
+	var r *Reply
+	_, t, err := s.open(ctx, c, topic, func(ctx context.Context) (err error) {
+		r, err = s.reply(ctx, topic, id)
+		return err
+	})
+	if err == nil && (r == nil || !r.DeletedAt.IsZero()) {
+		err = noReply()
+	}
+	if err != nil {
+		return Topic{}, Reply{}, err
+	}
+	return *t, *r, nil
+}

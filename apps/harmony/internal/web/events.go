@@ -298,7 +298,7 @@ func minor(s, code string) int64 {
 	if err != nil {
 		return -1
 	}
-	return int64(v) //nolint:gosec // of 62 bits
+	return int64(v)
 }
 
 // draft reads the form of an event.

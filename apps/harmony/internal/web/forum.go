@@ -128,4 +128,3 @@ func (p page) MayDelete(author string) bool {
 
 // MayWrite reports whether the reader of a page may write in a topic.
 func (p page) MayWrite(t forum.View) bool { return !t.Locked || p.Me.Role.Staff() }
-

@@ -40,6 +40,7 @@ func (s *web) pages() {
 	s.events()
 	s.forum()
 	s.chats()
+	s.reports()
 	s.handle("GET "+Prefix+"/{rest...}", func(r *request) error {
 		if r.PathValue("rest") == "" {
 			goOn(r, Prefix)

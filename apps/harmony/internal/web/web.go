@@ -22,6 +22,7 @@ import (
 	"prompthub/apps/harmony/internal/events"
 	"prompthub/apps/harmony/internal/forum"
 	"prompthub/apps/harmony/internal/meet"
+	"prompthub/apps/harmony/internal/reports"
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/fault"
 	"prompthub/internal/http/httpjson"
@@ -40,6 +41,7 @@ type Config struct {
 	Service   *meet.Service
 	Events    *events.Service
 	Forum     *forum.Service
+	Reports   *reports.Service
 	Admission *httpjson.Admission
 	Log       *slog.Logger
 	Now       func() time.Time

@@ -11,6 +11,7 @@ import (
 	"prompthub/apps/harmony/internal/events"
 	"prompthub/apps/harmony/internal/forum"
 	"prompthub/apps/harmony/internal/meet"
+	"prompthub/apps/harmony/internal/reports"
 	"prompthub/apps/harmony/internal/rules"
 )
 
@@ -50,7 +51,7 @@ func TestWords(t *testing.T) {
 		}
 	}
 	require.Greater(t, n, 50)
-	for _, code := range slices.Concat(rules.FieldCodes(), events.FieldCodes(), forum.FieldCodes()) {
+	for _, code := range slices.Concat(rules.FieldCodes(), events.FieldCodes(), forum.FieldCodes(), reports.FieldCodes()) {
 		require.Contains(t, catalog, "error."+string(code))
 	}
 	for _, code := range []string{
@@ -58,7 +59,7 @@ func TestWords(t *testing.T) {
 		string(meet.AccountDeleted), string(meet.AccountSuspended),
 		string(events.EventNotFound), string(events.InviteNotFound), string(events.InviteRequired), string(events.InvalidInviteCode), string(events.AttendeesOnly), string(events.EventFull),
 		string(events.EventStarted), string(events.EventNotStarted), string(events.CapacityTooSmall), string(events.TooManyEvents), string(events.CodeTaken), string(meet.RoleRequired),
-		string(forum.SectionNotFound), string(forum.SectionTaken), string(forum.SectionNotEmpty), string(forum.TopicNotFound), string(forum.TopicLocked), string(forum.ReplyNotFound), string(meet.NotYours),
+		string(forum.SectionNotFound), string(forum.SectionTaken), string(forum.SectionNotEmpty), string(forum.TopicNotFound), string(forum.TopicLocked), string(forum.ReplyNotFound), string(meet.NotYours), string(reports.ReportNotFound),
 	} {
 		require.Contains(t, catalog, "error."+code)
 	}
@@ -67,7 +68,7 @@ func TestWords(t *testing.T) {
 // TestChoices: a form offers every value that there is.
 func TestChoices(t *testing.T) {
 	t.Parallel()
-	for name, values := range map[string][]string{"gender": rules.Genders, "showMe": rules.ShowMe, "profileVisibility": rules.Visibilities, "category": events.Categories, "visibility": events.Visibilities, "language": rules.Languages} {
+	for name, values := range map[string][]string{"gender": rules.Genders, "showMe": rules.ShowMe, "profileVisibility": rules.Visibilities, "category": events.Categories, "visibility": events.Visibilities, "reportReason": reports.Reasons, "language": rules.Languages} {
 		for _, v := range values {
 			require.Contains(t, catalog, "option."+name+"."+v)
 		}
