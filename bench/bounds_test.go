@@ -892,6 +892,8 @@ func (s *search) try(route string, r *http.Request) error {
 			s.positions[route]++
 		}
 	}
+	// once a minute, and for a user whom it meets, an instance reads whether sign-in ids were moved
+	b.operations, b.rows = b.operations+1, b.rows+1
 	if err := b.within(cost, work); err != nil {
 		// a shrunk request finds another state of the library
 		s.t.Logf("%s: status %d: %v", route, w.Code, err)
