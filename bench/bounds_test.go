@@ -42,6 +42,8 @@ type bound struct{ operations, rows, answer, allocated int64 }
 // The costs that routes share. A text has at most 3,000 characters here.
 var (
 	nothing = bound{0, 0, 512, 8 << 10}
+	// the instance looks whether a user whom it meets was moved to another sign-in id
+	aCaller = bound{1, 1, 512, 8 << 10}
 	// the texts of twenty, and what twenty votes of a moment ago became
 	aList = bound{12 + 20 + 20, 5500, 1 << 10, 64 << 10}
 	// two lists of four words, twice and once more, and two hundred prompts that are sorted by
@@ -104,7 +106,7 @@ var messages = map[string]bound{
 	"prompts/list": aMenu, "skills/list": aMenu, "resources/list": aMenu,
 	// and what it includes
 	"prompts/get": {12 + 4*50, 300, 256, 16 << 10}, "completion/complete": {12 + 4*50, 300, 256, 16 << 10},
-	"skills/get": aRead, "resources/read": aRead, "tools/list": nothing, "initialize": nothing, "subscriptions/listen": nothing,
+	"skills/get": aRead, "resources/read": aRead, "tools/list": aCaller, "initialize": aCaller, "subscriptions/listen": aCaller,
 }
 
 // bounds are those of all routes: of the API as its OpenAPI document names them, and of the pages
@@ -149,7 +151,7 @@ var bounds = map[string]bound{
 	"GET /app/tags": {8, 1200, 512, 16 << 10},
 	// fifty changed tags
 	"GET /app/admin/tags": aForm, "POST /app/admin/tags": {6 + 50*4, 1300, 512, 16 << 10},
-	"GET /app/prompts/{id}": aPromptPage, "GET /app/prompts/{id}/fill": nothing,
+	"GET /app/prompts/{id}": aPromptPage, "GET /app/prompts/{id}/fill": aCaller,
 	// with the values again, each character of which may be five in HTML
 	"POST /app/prompts/{id}/fill":    {aPromptPage.operations, aPromptPage.rows, 1 << 10, 32 << 10},
 	"GET /app/prompts/{id}/versions": aList, "GET /app/prompts/{id}/versions/{version}": aPage,
@@ -890,6 +892,8 @@ func (s *search) try(route string, r *http.Request) error {
 			s.positions[route]++
 		}
 	}
+	// once a minute, and for a user whom it meets, an instance reads whether sign-in ids were moved
+	b.operations, b.rows = b.operations+1, b.rows+1
 	if err := b.within(cost, work); err != nil {
 		// a shrunk request finds another state of the library
 		s.t.Logf("%s: status %d: %v", route, w.Code, err)

@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -136,7 +137,7 @@ func writeFile(out io.Writer, name string, write func(io.Writer) error) error {
 func restoreCommand() command.Command {
 	return command.Command{
 		Name: "restore", Args: []string{"FILE"}, Short: "read a backup into an empty store",
-		Long: "Reads what backup wrote from FILE (\"-\" is standard input) into a store without prompts and votes, then\n" +
+		Long: "Reads what backup wrote from FILE (\"-\" is standard input, and a folder has the parts of a kept backup) into a store without prompts and votes, then\n" +
 			"writes the index rows. Where it fails, empty the store before the next try. Prints what reindex would leave alone, and\n" +
 			"then exits with 1." + onTheStore,
 		Setup: func(flags *flag.FlagSet) command.Action {
@@ -163,9 +164,17 @@ func restoreCommand() command.Command {
 	}
 }
 
+// openFile opens a backup: a file, standard input, or a folder with the parts of a kept one.
 func openFile(in io.Reader, name string) (io.ReadCloser, error) {
 	if name == "-" {
 		return io.NopCloser(in), nil
+	}
+	if at, err := os.Stat(name); err == nil && at.IsDir() {
+		lines, err := promptdb.OpenParts(func(part string) ([]byte, error) { return os.ReadFile(filepath.Join(name, part)) })
+		if err != nil {
+			return nil, err
+		}
+		return io.NopCloser(lines), nil
 	}
 	return os.Open(name)
 }
@@ -186,8 +195,8 @@ func restore(ctx context.Context, db *promptdb.DB, std command.Streams, in io.Re
 func drillCommand() command.Command {
 	return command.Command{
 		Name: "drill", Args: []string{"FILE"}, Short: "try whether a backup can be restored",
-		Long: "Restores FILE (\"-\" is standard input) into a store of its own, verifies that, prints what was there and how long it\n" +
-			"took, and removes the store. It touches no other store, and may run next to the service. The disk needs room for the\n" +
+		Long: "Restores FILE (\"-\" is standard input, and a folder has the parts of a kept backup) into a store of its own, verifies\n" +
+			"that, prints what was there and how long it took, and removes the store. It touches no other store, and may run next to the service. The disk needs room for the\n" +
 			"store. The exit code is 0 only if all of the backup could be restored and no row differs from the truth.",
 		Setup: func(flags *flag.FlagSet) command.Action {
 			asJSON := jsonFlag(flags)

@@ -37,7 +37,7 @@ func program() command.Program {
 func service() command.Service {
 	return command.Service{
 		Name: "prompthub", Title: "PromptHub", About: "PromptHub. Its pages are at " + web.Prefix + ", its API is described at " + api.Prefix + "/docs.",
-		Health: api.Prefix + "/health", Ready: api.Prefix + "/ready", Pages: web.Prefix, Callback: web.Callback,
+		Health: api.Prefix + "/health", Ready: api.Prefix + "/ready", Pages: web.Prefix, Callback: web.Callback, Blobs: true,
 		Shared: promptdb.SharedTexts(), Read: read, Try: try,
 	}
 }
