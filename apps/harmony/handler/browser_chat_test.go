@@ -47,7 +47,7 @@ func say(p *browsertest.Tab, text string) {
 }
 
 // still waits until the messages of a chat change no more by themselves: all of one's own have been
-// read, and one has read all. What changes while it is clicked is missed.
+// read, and one has read all. A click misses a thing that changes meanwhile.
 func still(p *browsertest.Tab, read string) {
 	p.T.Helper()
 	p.Sees(fmt.Sprintf("document.querySelector('.messages').dataset.unread === '0' && [...document.querySelectorAll('.mine')].every(m => m.innerText.includes(%q))", read))
