@@ -23,8 +23,8 @@ func sortBy[T any](all []T, key func(T) string) {
 }
 
 // Follow has the rows of a chat follow the pair of its members, of which version counts the
-// changes. fresh says that the chat is most likely new. The row !open keeps its key, so it gives way
-// to a higher version only; the members find a chat before it opens.
+// changes. fresh says that the chat is most likely new. The row !open keeps its key, so it gives
+// way to a higher version only; the members find a chat before it opens.
 func (x Rooms) Follow(ctx context.Context, r Room, version int64, fresh bool) error {
 	r.version = version
 	key := table.Key{Partition: r.ID, Row: openRow}

@@ -140,8 +140,9 @@ func (s *Service) Chat(ctx context.Context, c Claim, id string) (Chat, error) {
 	return s.chatOf(caller, r, last, other[0]), nil
 }
 
-// Messages returns a part of the messages of a chat, newest first, that come after a message in this
-// order; "" begins with the newest. until, unless it is "", is a message: only newer ones are told.
+// Messages returns a part of the messages of a chat, newest first, that come after a message in
+// this order; "" begins with the newest. until, unless it is "", is a message: only newer ones are
+// told.
 func (s *Service) Messages(ctx context.Context, c Claim, id, after, until string, limit int) (Messages, error) {
 	_, r, all, more, err := s.room(ctx, c, id, after, until, limit)
 	if err != nil {

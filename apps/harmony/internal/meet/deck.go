@@ -108,7 +108,7 @@ func (s *Service) Deck(ctx context.Context, c Claim, after string, limit int) (D
 	me := caller.deckEntry(looks, rules.Privacy{})
 	walk := deck.Walk{Start: caller.shuffle}
 	if after != "" {
-		ok := false
+		var ok bool
 		if walk, ok = deck.ParseWalk(after); !ok {
 			return DeckPage{}, rowstore.BadPosition()
 		}

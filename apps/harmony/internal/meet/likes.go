@@ -172,14 +172,13 @@ func (s *Service) Pass(ctx context.Context, c Claim, id string) error {
 	if err != nil {
 		return err
 	}
-	_, _, err = s.changePair(ctx, c.UserID, v.pair, func(p *pair, side int, now time.Time) (bool, error) {
+	return s.changePair(ctx, c.UserID, v.pair, func(p *pair, side int, now time.Time) (bool, error) {
 		if p.like[side] > 0 {
 			return false, fault.Coded(fault.Conflict, LikeMatched, "you like this member; take the like back first")
 		}
 		p.pass[side] = p.tick(now)
 		return false, nil
 	})
-	return err
 }
 
 // Block ends all that is between two members, and each looks to the other as if the account were
@@ -206,7 +205,7 @@ func (s *Service) Block(ctx context.Context, c Claim, id string) error {
 	case of == nil || !of.registered:
 		return noUser()
 	}
-	_, _, err = s.changePair(ctx, c.UserID, p, func(p *pair, side int, now time.Time) (bool, error) {
+	return s.changePair(ctx, c.UserID, p, func(p *pair, side int, now time.Time) (bool, error) {
 		if p.block[side] > 0 {
 			return true, nil
 		}
@@ -215,7 +214,6 @@ func (s *Service) Block(ctx context.Context, c Claim, id string) error {
 		p.block[side] = p.tick(now)
 		return false, nil
 	})
-	return err
 }
 
 // Unblock takes a block back. It brings nothing else back.
@@ -245,8 +243,7 @@ func (s *Service) command(ctx context.Context, c Claim, id string, do change) er
 		_, err := do(&p, p.side(c.UserID), s.Now())
 		return err
 	}
-	_, _, err = s.changePair(ctx, c.UserID, p, do)
-	return err
+	return s.changePair(ctx, c.UserID, p, do)
 }
 
 // A day is the count of likes of a member on a day.

@@ -60,21 +60,20 @@ func (p *pair) part() { p.like, p.anonymous, p.matchedAt = [2]int64{}, [2]bool{}
 // is then, and also if change returns done.
 type change func(p *pair, side int, now time.Time) (done bool, err error)
 
-// changePair makes a change of the pair of two members; then its list rows follow, and the writes
-// that go with it are made. It returns the pair as it is then, and whether this call has changed
-// it.
+// changePair makes a change of the pair of two members; then its list rows follow.
 //
 // Whichever of two members comes first, one change of the row comes after the other and sees it. A
 // write whose answer was lost is found by the id of its attempt.
-func (s *Service) changePair(ctx context.Context, by string, p pair, do change, with ...func(context.Context) error) (pair, bool, error) {
+func (s *Service) changePair(ctx context.Context, by string, p pair, do change) error {
 	wake, err := s.wakePair(ctx, p)
-	if err != nil {
-		return p, false, err
+	if err == nil {
+		_, _, err = s.changeWoken(ctx, by, p, wake, do)
 	}
-	return s.changeWoken(ctx, by, p, wake, do, with...)
+	return err
 }
 
-// changeWoken is changePair after its message was sent.
+// changeWoken is changePair after its message was sent. The writes that go with the change are made
+// too. It returns the pair as it is then, and whether this call has changed it.
 func (s *Service) changeWoken(ctx context.Context, by string, p pair, wake queue.Receipt, do change, with ...func(context.Context) error) (pair, bool, error) {
 	side, attempt := p.side(by), s.newID()
 	for try := 0; ; try++ {

@@ -1,4 +1,4 @@
-// Package tidy removes what accidents and time leave behind: files of pictures without a row, keys
+// Package tidy removes the remains of accidents and of time: files of pictures without a row, keys
 // of messages that were sent days ago, rows of decks that their members have left. Nothing that a
 // member sees depends on it.
 //

@@ -20,8 +20,8 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// TestTidy: what no row names and what counts no more goes, after its time; all else stays, in
-// however many slices and runs.
+// TestTidy: files that no row names, and rows that count no more, go after their time. All else
+// stays, in any number of slices and runs.
 func TestTidy(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
