@@ -18,7 +18,7 @@ import (
 	"prompthub/internal/storage/memory"
 )
 
-// kinds are words and what is the same in other forms: each line is one word.
+// kinds are words in all of their forms: each line is one word.
 var kinds = strings.Fields(`prompt,prompts translator,translators,translate resume,résumé nodejs,node.js javascript codereview email
 	study,studies terminal gardener quick java code script review`)
 
@@ -76,7 +76,7 @@ func newPlainSearch(all []prompt.Prompt) *plainSearch {
 	return s
 }
 
-// parts returns a word of a text with what begins after a dot in it.
+// parts returns a word of a text, and its parts before and after a dot.
 func parts(word string) []string {
 	_, last, chain := strings.Cut(word, ".")
 	if !chain {
@@ -214,8 +214,8 @@ func (s *plainSearch) replacements(words []string, wanted []wantedWord) (rs []pr
 	return rs
 }
 
-// TestTextSearchOfForms asks a library for words in all of their forms, and with slips: what is
-// found is what a look at every prompt finds, in each order and in pages of each size. By relevance,
+// TestTextSearchOfForms asks a library for words in all of their forms, and with slips: an answer has
+// the prompts that a look at every prompt finds, in each order and in pages of each size. By relevance,
 // titles with the words as they are come first, then titles with other forms, then texts.
 func TestTextSearchOfForms(t *testing.T) {
 	var all []string
