@@ -180,7 +180,9 @@ func distance(a, b []rune) int {
 // nearest returns the known words that are nearest to one.
 func (s *plainSearch) nearest(word string) (near []string) {
 	plain := func(w string) []rune { return []rune(strings.ReplaceAll(w, "é", "e")) }
-	letters := func(w string) bool { return !strings.ContainsFunc(w, func(r rune) bool { return !unicode.IsLetter(r) }) }
+	letters := func(w string) bool {
+		return !strings.ContainsFunc(w, func(r rune) bool { return !unicode.IsLetter(r) })
+	}
 	allowed := map[bool]int{true: 1}[len(plain(word)) >= 4] + map[bool]int{true: 1}[len(plain(word)) >= 8]
 	for edits := 1; edits <= allowed && len(near) == 0; edits++ {
 		for known := range s.words {
