@@ -46,9 +46,10 @@ var (
 	aCaller = bound{1, 1, 512, 8 << 10}
 	// the texts of twenty, and what twenty votes of a moment ago became
 	aList = bound{12 + 20 + 20, 5500, 1 << 10, 64 << 10}
-	// two lists of four words, twice and once more, and two hundred prompts that are sorted by
-	// votes
-	aSearch = bound{8*3 + 200 + 20, 5500 + 200, 1 << 10, 64 << 10}
+	// Two lists of four words and of six other forms, twice and once more, and two hundred prompts
+	// that are sorted by votes. With a slip all of that twice, a look for each of four words, and the
+	// words of titles once in ten minutes.
+	aSearch = bound{2*(20*3+200) + 8 + 1 + 20, 2*(5500+200) + 4000, 1 << 10, 64 << 10}
 	looked  = bound{12 + 101 + 20, 5500, 1 << 10, 64 << 10} // each prompt of a page by itself
 	aPrompt = bound{8, 100, 128, 4 << 10}
 	// eight times a text of three bytes a character, and 64 KiB

@@ -144,11 +144,12 @@ func (q Query) Meant(rs []Replacement) string {
 	return strings.Join(words, " ")
 }
 
-// Unknown returns the words of a query that may be replaced: no stop words, and no runs.
+// Unknown returns the words of a query that may be replaced: no stop words, no runs, and none that
+// has other forms.
 func (q Query) Unknown(known func(word string) bool) []string {
 	var words []string
 	for _, t := range q.terms {
-		if !t.run() && !t.stop() && !known(string(t)) {
+		if !t.run() && !t.stop() && len(q.others[t]) == 0 && !known(string(t)) {
 			words = append(words, string(t))
 		}
 	}

@@ -105,8 +105,8 @@ func fieldsOf(text string) []string {
 	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r) })
 }
 
-// changed changes one of the words that have so many letters of ASCII and nothing else. It is not
-// ok if there are none, or if none of ten changes is as it must be.
+// changed changes one of the words that have a least number of letters, all of ASCII. It is not ok
+// if there are none, or if none of ten changes is as it must be.
 func changed(rnd *rand.Rand, words []string, letters int, change func(word string) (string, bool)) (string, bool) {
 	var at []int
 	for i, word := range words {

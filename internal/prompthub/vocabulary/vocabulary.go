@@ -154,7 +154,7 @@ func (v *Vocabulary) Nearest(word string) []string {
 		return nil
 	}
 	about := shapeOf(word, -1)
-	most := 0
+	var most int
 	switch n := len(about.runes); {
 	case n >= twoEdits:
 		most = 2

@@ -501,6 +501,19 @@ func TestSearchInTexts(t *testing.T) {
 	ann.get("/app/mine?q=needle").is(200).has(`placeholder="Search titles"`).lacks("Sewing")
 }
 
+// TestSearchWithASlip says which words were searched for, and offers those that were typed.
+func TestSearchWithASlip(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ann := w.as("Ann")
+	ann.write("Linux terminal", "A shell.", "public", "data")
+	_, err := w.db.CountTags(t.Context())
+	require.NoError(t, err)
+	ann.get("/app?q=linux+terminl").is(200).has(`Showing results for <b dir="auto">linux terminal</b>.`, "Linux terminal", `href="/app?q=linux&#43;terminl&amp;verbatim=1"`, "terminl</span> instead")
+	ann.get("/app?q=linux+terminl&verbatim=1").is(200).has("No public prompt").lacks("Showing results for")
+	ann.get("/app?q=linux+terminal").is(200).has("Linux terminal").lacks("Showing results for")
+}
+
 func TestPaging(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

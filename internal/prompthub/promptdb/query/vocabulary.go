@@ -88,25 +88,29 @@ func (db *Queries) findReplaced(ctx context.Context, w Search, known *vocabulary
 }
 
 // replacements returns the known words in place of those that no prompt has, of a search that found
-// nothing. It is none if one of these words has nothing near it, as the search would find nothing.
+// nothing. A word that titles have in another form stays. It is none if nothing is near one of the
+// others, as the search would find nothing, or if they are more than maxTextWords.
 func (db *Queries) replacements(ctx context.Context, w Search, known *vocabulary.Vocabulary) ([]prompt.Replacement, error) {
 	unknown := w.Words.Unknown(known.Knows)
-	alone := len(w.Tags) == 0 && len(unknown) == 1 && len(w.Words.Words(prompt.LongestPrefix)) == 1
+	if len(unknown) > maxTextWords {
+		return nil, nil
+	}
+	alone := len(w.Tags) == 0 && w.Text && len(w.Words.Words(prompt.LongestPrefix)) == 1
 	var rs []prompt.Replacement
 	s := db.Budget() // of all looks together
 	for _, word := range unknown {
-		near := known.Nearest(word)
-		if len(near) > 0 && !alone {
+		if !alone { // or else the search has shown that nothing has the word
 			walk := db.textWalk(Search{Words: w.Words.One(word), Text: true}, s, "", 1)
 			found, done, err := walk.run(ctx, 1)
-			switch {
-			case err != nil:
+			if err != nil {
 				return nil, err
-			case len(found) > 0 || !done:
+			}
+			if len(found) > 0 || !done {
 				continue // it exists, or may: then it stays
 			}
 		}
-		if len(near) == 0 || len(rs) == maxTextWords {
+		near := known.Nearest(word)
+		if len(near) == 0 {
 			return nil, nil
 		}
 		rs = append(rs, prompt.Replacement{Word: word, By: near})
