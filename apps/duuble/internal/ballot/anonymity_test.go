@@ -99,7 +99,9 @@ func (r *recorder) loses(name string, ops []table.Op) error {
 	return nil
 }
 
-func (r *recorder) Create(ctx context.Context, names ...string) error { return r.DB.Create(ctx, names...) }
+func (r *recorder) Create(ctx context.Context, names ...string) error {
+	return r.DB.Create(ctx, names...)
+}
 
 func (r *recorder) Write(ctx context.Context, name string, ops ...table.Op) ([]string, error) {
 	if err := r.loses(name, ops); err != nil {
@@ -132,7 +134,10 @@ func (r *recorder) transact(ctx context.Context, t transact.Transaction) ([]stri
 // A sender is the queues of a recorder.
 type sender struct{ *recorder }
 
-func (s sender) Create(ctx context.Context, names ...string) error { return s.Queues.Create(ctx, names...) }
+func (s sender) Create(ctx context.Context, names ...string) error {
+	return s.Queues.Create(ctx, names...)
+}
+
 func (s sender) Delete(ctx context.Context, name string, r queue.Receipt) error {
 	return s.Queues.Delete(ctx, name, r)
 }
@@ -377,7 +382,7 @@ func (h history) rises(all []observation) error {
 	return nil
 }
 
-// TestAnonymity: nobody learns of fewer than VoteMin votes, by any answers, rows and messages, in
+// TestAnonymity: no reader learns of fewer than VoteMin votes, by any answers, rows and messages, in
 // random courses of classes, orders, shards, restarts and jobs.
 func TestAnonymity(t *testing.T) {
 	t.Parallel()

@@ -35,6 +35,9 @@ func (s *Store) castAll(ctx context.Context, post string, votes []*pending) {
 			s.cancel(ctx, w)
 			return
 		}
+		if s.tooLate(w) {
+			continue
+		}
 		b.fill(s.VoteMin)
 		err = s.commit(ctx, b, w)
 		switch {

@@ -25,7 +25,7 @@ type Checked struct {
 }
 
 // Verify compares all rows of votes with each other, and reports each difference. It reads no
-// consistent state, so it is silent only while nobody votes.
+// consistent state, so it is silent only while no votes come in.
 func (s *Store) Verify(ctx context.Context, report func(Difference)) (Checked, error) {
 	var all Checked
 	one := newAudit("")
