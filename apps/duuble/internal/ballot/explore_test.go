@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -85,11 +86,17 @@ type explorer struct {
 	wrong   error
 	late    []landing
 	began   int
-	running []*ballot.Store // each of a process of its own
+	running []process
 
 	cast     map[string]ballot.Position
 	accepted map[string]int
 	followed map[string]int
+}
+
+// A process has a store of its own.
+type process struct {
+	*chaos.Process
+	store *ballot.Store
 }
 
 // A landing is a write that its process takes for failed.
@@ -231,8 +238,9 @@ func (e *explorer) wait(d time.Duration) {
 
 // process returns a store of a process that runs, or of a new one.
 func (e *explorer) process() *ballot.Store {
+	e.running = slices.DeleteFunc(e.running, func(p process) bool { return p.Dead() })
 	if n := len(e.running); n > 0 && e.rnd.IntN(3) > 0 {
-		return e.running[e.rnd.IntN(n)]
+		return e.running[e.rnd.IntN(n)].store
 	}
 	e.began++
 	p := e.world.Process(fmt.Sprintf("%02d", e.began))
@@ -240,7 +248,7 @@ func (e *explorer) process() *ballot.Store {
 	c := e.config(p, e.rnd.Uint64())
 	c.SettleAfter = time.Hour
 	s := ballot.New(c)
-	e.running = append(e.running, s)
+	e.running = append(e.running, process{p, s})
 	return s
 }
 
