@@ -289,3 +289,44 @@ func TestNoVoteIsLostSilently(t *testing.T) {
 	_, err = w.Cast(t.Context(), ballot.Vote{Post: post, Voter: "ann"})
 	requireCode(t, ballot.AlreadyVoted, err)
 }
+
+// TestLostAnswer: a vote that landed is cast for its voter, though the storage's answer was lost.
+func TestLostAnswer(t *testing.T) {
+	t.Parallel()
+	for _, together := range []bool{false, true} {
+		w := newWorld(t)
+		lost := &lostAnswers{DB: w.db}
+		s := w.over(lost, w.queues, func(c *ballot.Config) {
+			if together {
+				c.Transact = lost.transact(memory.Together(w.db, w.queues))
+			}
+		})
+		_, err := s.Cast(t.Context(), ballot.Vote{Post: post, Voter: "ann"})
+		require.NoError(t, err)
+		require.Equal(t, 1, lost.n)
+		w.shows(ballot.Global, 1, 0, 0)
+	}
+}
+
+// lostAnswers loses the answers of all batches.
+type lostAnswers struct {
+	table.DB
+	n int
+}
+
+func (l *lostAnswers) Write(ctx context.Context, name string, ops ...table.Op) ([]string, error) {
+	etags, err := l.DB.Write(ctx, name, ops...)
+	if len(ops) > 1 {
+		l.n++
+		return nil, errLost
+	}
+	return etags, err
+}
+
+func (l *lostAnswers) transact(f transact.Func) transact.Func {
+	return func(ctx context.Context, t transact.Transaction) ([]string, error) {
+		_, _ = f(ctx, t)
+		l.n++
+		return nil, errLost
+	}
+}
