@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	lru "github.com/hashicorp/golang-lru/v2"
+
 	"prompthub/internal/fault"
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/rowstore"
@@ -59,10 +61,18 @@ type Store struct {
 	Config
 	mu    sync.Mutex
 	lanes map[string][]*pending // by post; a lane without an entry is not running
+	// won has the shard of a post in which this process last cast votes. It stays with it until it
+	// loses a race, so that processes end up with shards of their own.
+	won *lru.Cache[string, int]
 }
 
+// maxWon is of how many posts a process knows the shard.
+const maxWon = 10_000
+
 // New returns a store.
-func New(c Config) *Store { return &Store{Config: c, lanes: map[string][]*pending{}} }
+func New(c Config) *Store {
+	return &Store{Config: c, lanes: map[string][]*pending{}, won: rowstore.NewLRU[string, int](maxWon)}
+}
 
 // A Vote is what a person chose on a post. The caller has made sure that the post is there, has a
 // slider and may be seen by the voter, and that the voter is an active member of the hubs.

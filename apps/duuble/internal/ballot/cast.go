@@ -16,16 +16,19 @@ import (
 // castAll casts votes on one post together, and answers each.
 func (s *Store) castAll(ctx context.Context, post string, votes []*pending) {
 	var w wakeUp
-	shards, shard, lost := 1, -1, 0
+	shards, lost := 1, 0
 	for _, p := range votes {
 		shards = max(shards, shardsFrom(p.Shards))
+	}
+	shard, ok := s.won.Get(post)
+	if !ok || shard >= shards {
+		shard = s.shard(shards, -1)
 	}
 	for {
 		if votes = s.expire(votes); len(votes) == 0 {
 			s.cancel(ctx, w)
 			return
 		}
-		shard = s.shard(shards, shard)
 		b, err := s.read(ctx, post, votes, shard, &w)
 		if err != nil {
 			answer(votes, err)
@@ -42,6 +45,7 @@ func (s *Store) castAll(ctx context.Context, post string, votes []*pending) {
 		err = s.commit(ctx, b, w)
 		switch {
 		case err == nil:
+			s.won.Add(post, shard)
 			answer(votes, nil)
 			s.bringForward(ctx, w)
 			return
@@ -50,6 +54,7 @@ func (s *Store) castAll(ctx context.Context, post string, votes []*pending) {
 			if lost++; lost == 3 {
 				shards = s.moreShards(ctx, post, shards)
 			}
+			shard = s.shard(shards, shard)
 		case errors.Is(err, table.ErrBusy):
 		default: // the batch may have landed, or may still
 			s.resolve(ctx, votes, err)
