@@ -1,6 +1,7 @@
 package ballot_test
 
 import (
+	"context"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -229,4 +230,25 @@ func TestBusy(t *testing.T) {
 	require.Equal(t, fault.Unavailable, fault.Of(err))
 	require.Greater(t, w.clock.Now().Sub(began), ballot.WaitWithin)
 	require.Empty(t, rowsOf(t, w.db, ballot.ReceiptRows))
+}
+
+// TestLateReads: a batch is not written once its message may come before it has landed.
+func TestLateReads(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	s := w.over(&lateReads{DB: w.db, first: sync.OnceFunc(func() { w.clock.pass(10 * time.Second) })}, w.queues)
+	_, err := s.Cast(t.Context(), ballot.Vote{Post: post, Voter: "ann"})
+	requireCode(t, ballot.Busy, err)
+	require.Empty(t, rowsOf(t, w.db, ballot.ReceiptRows))
+}
+
+// lateReads does something before a read.
+type lateReads struct {
+	table.DB
+	first func()
+}
+
+func (l *lateReads) Get(ctx context.Context, name string, key table.Key) (table.Row, error) {
+	l.first()
+	return l.DB.Get(ctx, name, key)
 }

@@ -29,6 +29,7 @@ func BenchmarkHotPost(b *testing.B) {
 			prepare(b, store.Tables, store.Queues, int32(shards)) //nolint:gosec // 16 at most
 			c := config(b, store.Tables, store.Queues, time.Now, 1)
 			c.Transact = store.Transact
+			c.Sleep = pause
 			hotPost(b, shards, ballot.New(c))
 		})
 	}
@@ -44,13 +45,18 @@ func BenchmarkHotPostOfFourProcesses(b *testing.B) {
 			var stores []*ballot.Store
 			for i := range uint64(4) {
 				c := config(b, slow{db}, queues, time.Now, i)
-				c.Sleep = func(_ context.Context, d time.Duration) error { time.Sleep(d); return nil }
+				c.Sleep = pause
 				c.Random = rand.N[time.Duration]
 				stores = append(stores, ballot.New(c))
 			}
 			hotPost(b, shards, stores...)
 		})
 	}
+}
+
+func pause(_ context.Context, d time.Duration) error {
+	time.Sleep(d)
+	return nil
 }
 
 // hotPost casts b.N votes and counts them.
