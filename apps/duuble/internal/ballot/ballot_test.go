@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -251,4 +252,27 @@ type lateReads struct {
 func (l *lateReads) Get(ctx context.Context, name string, key table.Key) (table.Row, error) {
 	l.first()
 	return l.DB.Get(ctx, name, key)
+}
+
+// TestManyVotesOfManyHubs: votes that come at once and have more rows than a batch go in several.
+func TestManyVotesOfManyHubs(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		open := make(chan struct{})
+		s := w.over(&lateReads{DB: w.db, first: func() { <-open }}, w.queues)
+		var all sync.WaitGroup
+		for n := range 12 {
+			all.Go(func() {
+				_, err := s.Cast(t.Context(), ballot.Vote{Post: post, Voter: voter(n), Hubs: hubs(voter(n/3), 40)})
+				assert.NoError(t, err)
+			})
+		}
+		synctest.Wait() // the first vote waits for the storage, and the others for the first
+		close(open)
+		all.Wait()
+		w.shows(ballot.Global, 12, 12, 0)
+		w.shows(hubs(voter(3), 40)[39], 3, 3, 0)
+		require.Less(t, len(rowsOf(t, w.db, ballot.OutboxRows)), 12, "some go together")
+	})
 }

@@ -154,9 +154,9 @@ func TestCrashes(t *testing.T) {
 	for n := range 6 {
 		cast[voter(n)] = ballot.Position(n % 5)
 	}
-	hubs := func(n int) []string { return [][]string{{"hub1"}, {"hub1", "hub2"}, {"hub1"}}[n%3] }
+	hubsOf := func(n int) []string { return [][]string{{"hub1"}, {"hub1", "hub2"}, {"hub1"}}[n%3] }
 	vote := func(ctx context.Context, s *ballot.Store, n int) error {
-		_, err := s.Cast(ctx, ballot.Vote{Post: post, Voter: voter(n), Position: cast[voter(n)], Hubs: hubs(n)})
+		_, err := s.Cast(ctx, ballot.Vote{Post: post, Voter: voter(n), Position: cast[voter(n)], Hubs: hubsOf(n)})
 		return err
 	}
 	votes := func(numbers ...int) func(*world) {

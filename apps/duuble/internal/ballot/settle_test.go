@@ -236,3 +236,24 @@ func TestSealedIsBound(t *testing.T) {
 	require.Len(t, waiting, 3)
 	w.shows(ballot.Global, 8, 6, 0)
 }
+
+// TestSettleFitsIntoABatch: boxes whose scopes do not fit into one batch are not released together.
+func TestSettleFitsIntoABatch(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.cast("ann", ballot.Left, hubs("a", ballot.MaxHubs)...)
+	w.cast("bob", ballot.Left, hubs("b", ballot.MaxHubs)...)
+	w.cast("cid", ballot.Left)
+	w.cast("dan", ballot.Left, "hub")
+	w.clock.pass(24 * time.Hour)
+	require.NoError(t, w.SettleDue(t.Context()))
+	w.shows(ballot.Global, 4, 3, 0)
+}
+
+// hubs returns as many hubs.
+func hubs(name string, n int) (all []string) {
+	for i := range n {
+		all = append(all, fmt.Sprint(name, i))
+	}
+	return all
+}
