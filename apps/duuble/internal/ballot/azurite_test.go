@@ -44,8 +44,8 @@ var typeNames = map[table.Type]string{
 	table.TypeString: "String", table.TypeInt32: "Int32", table.TypeInt64: "Int64", table.TypeTime: "DateTime",
 }
 
-// TestRowsOnAzurite casts votes on Table Storage, settles them, and compares all that it holds with
-// the schema.
+// TestRowsOnAzurite casts votes on Table Storage, settles them, and compares all that it holds
+// with the schema.
 func TestRowsOnAzurite(t *testing.T) {
 	t.Parallel()
 	account, err := azure.New(azure.Config{ConnectionString: azurite.Account(t)})

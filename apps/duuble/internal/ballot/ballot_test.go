@@ -20,7 +20,8 @@ import (
 	"prompthub/internal/storage/transact"
 )
 
-// crowd has 200 people vote twice at once on one post, over as many stores as there are processes.
+// crowd has 200 people vote twice at once on one post, over as many stores as there are
+// processes.
 func crowd(t *testing.T, stores []*ballot.Store) {
 	t.Helper()
 	const people = 200
@@ -87,7 +88,8 @@ func TestTwoHundredVoteTwiceAtOnce(t *testing.T) {
 	})
 }
 
-// TestResultsRiseInSteps: two votes of a class are cast and not counted; the third shows all three.
+// TestResultsRiseInSteps: two votes of a class are cast and not counted; the third shows all
+// three.
 func TestResultsRiseInSteps(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -132,7 +134,8 @@ func TestPositions(t *testing.T) {
 	require.Equal(t, fault.Invalid, fault.Of(err))
 }
 
-// TestNinetyHubs: the most hubs that a vote may count in fit into one batch, one more is refused.
+// TestNinetyHubs: the most hubs that a vote may count in fit into one batch, one more is
+// refused.
 func TestNinetyHubs(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -151,8 +154,8 @@ func TestNinetyHubs(t *testing.T) {
 	require.Len(t, got.Hubs, ballot.MaxHubs)
 }
 
-// TestOutbox: the message of a vote makes the application follow it, again if that failed, and then
-// no more.
+// TestOutbox: the message of a vote makes the application follow it, again if that failed, and
+// then no more.
 func TestOutbox(t *testing.T) {
 	t.Parallel()
 	for name, together := range map[string]func(*world) transact.Func{
@@ -192,7 +195,8 @@ func TestOutbox(t *testing.T) {
 	}
 }
 
-// TestShardsDouble: a writer that loses three races makes more shards, if the post has votes enough.
+// TestShardsDouble: a writer that loses three races makes more shards, if the post has votes
+// enough.
 func TestShardsDouble(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -254,7 +258,8 @@ func (l *lateReads) Get(ctx context.Context, name string, key table.Key) (table.
 	return l.DB.Get(ctx, name, key)
 }
 
-// TestManyVotesOfManyHubs: votes that come at once and have more rows than a batch go in several.
+// TestManyVotesOfManyHubs: votes that come at once and have more rows than a batch go in
+// several.
 func TestManyVotesOfManyHubs(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

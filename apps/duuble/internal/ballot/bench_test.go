@@ -26,7 +26,7 @@ func BenchmarkHotPost(b *testing.B) {
 			store, err := embedded.Open(filepath.Join(b.TempDir(), "duuble.db"), time.Now)
 			require.NoError(b, err)
 			defer func() { require.NoError(b, store.Close()) }()
-			prepare(b, store.Tables, store.Queues, int32(shards)) //nolint:gosec // 16 at most
+			prepare(b, store.Tables, store.Queues, int32(shards))
 			c := config(b, store.Tables, store.Queues, time.Now, 1)
 			c.Transact = store.Transact
 			c.Sleep = pause
@@ -35,13 +35,13 @@ func BenchmarkHotPost(b *testing.B) {
 	}
 }
 
-// BenchmarkHotPostOfFourProcesses casts votes of 64 callers at a time on one post, by four processes
-// and on a storage whose every call takes 20 ms.
+// BenchmarkHotPostOfFourProcesses casts votes of 64 callers at a time on one post, by four
+// processes and on a storage whose every call takes 20 ms.
 func BenchmarkHotPostOfFourProcesses(b *testing.B) {
 	for _, shards := range []int{1, 16} {
 		b.Run(fmt.Sprintf("shards=%d", shards), func(b *testing.B) {
 			db, queues := memory.NewTables(), memory.NewQueues(time.Now)
-			prepare(b, db, queues, int32(shards)) //nolint:gosec // 16 at most
+			prepare(b, db, queues, int32(shards))
 			var stores []*ballot.Store
 			for i := range uint64(4) {
 				c := config(b, slow{db}, queues, time.Now, i)

@@ -102,8 +102,8 @@ type batch struct {
 	byScope map[string]*tally // the same
 }
 
-// read reads the rows that a batch changes, all at once, and makes ready what must be there before
-// it is written. It answers votes whose receipt is there.
+// read reads the rows that a batch changes, all at once, and makes ready what must be there
+// before it is written. It answers votes whose receipt is there.
 func (s *Store) read(ctx context.Context, post string, votes []*pending, shard int, w *wakeUp) (*batch, error) {
 	ctx, cancel := context.WithTimeout(ctx, rowstore.CallWithin)
 	defer cancel()
@@ -213,8 +213,8 @@ func rowstoreError(err error) error {
 	return rowstore.Unavailable(err)
 }
 
-// fill puts the votes into their boxes, and releases the boxes that have enough then. It looks at
-// numbers of votes and at no position.
+// fill puts the votes into their boxes, and releases the boxes that have enough then. It looks
+// at numbers of votes and at no position.
 func (b *batch) fill(voteMin int) {
 	for _, p := range b.votes {
 		one := b.byClass[classOf(p.scopes)]
@@ -285,7 +285,8 @@ func (s *Store) resolve(ctx context.Context, votes []*pending, cause error) {
 	})
 }
 
-// votesAShard is how many votes a post must have for each of its shards, so that few wait in them.
+// votesAShard is how many votes a post must have for each of its shards, so that few wait in
+// them.
 const votesAShard = 100
 
 // moreShards doubles the shards of a post if it has votes enough, and returns how many it has. A

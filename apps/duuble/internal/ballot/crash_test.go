@@ -108,8 +108,8 @@ func (m messages) Delete(ctx context.Context, name string, r queue.Receipt) erro
 	return err
 }
 
-// whole holds the rows of all votes to what they must be: Verify is silent, each receipt is that of
-// a vote in cast, and the positions are those that were cast.
+// whole holds the rows of all votes to what they must be: Verify is silent, each receipt is
+// that of a vote in cast, and the positions are those that were cast.
 func whole(db table.DB, s *ballot.Store, cast map[string]ballot.Position) error {
 	var wrong []error
 	checked, err := s.Verify(context.Background(), func(d ballot.Difference) { wrong = append(wrong, errors.New(d.Text)) })
@@ -146,8 +146,8 @@ func whole(db table.DB, s *ballot.Store, cast map[string]ballot.Position) error 
 	return nil
 }
 
-// TestCrashes lets each accident happen to each call of a command. Then the caller tries again, jobs
-// run, and all must be as if there had been no accident.
+// TestCrashes lets each accident happen to each call of a command. Then the caller tries
+// again, jobs run, and all must be as if there had been no accident.
 func TestCrashes(t *testing.T) {
 	t.Parallel()
 	cast := map[string]ballot.Position{}
@@ -290,7 +290,8 @@ func TestNoVoteIsLostSilently(t *testing.T) {
 	requireCode(t, ballot.AlreadyVoted, err)
 }
 
-// TestLostAnswer: a vote that landed is cast for its voter, though the storage's answer was lost.
+// TestLostAnswer: a vote that landed is cast for its voter, though the storage's answer was
+// lost.
 func TestLostAnswer(t *testing.T) {
 	t.Parallel()
 	for _, together := range []bool{false, true} {

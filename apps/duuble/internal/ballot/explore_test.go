@@ -26,10 +26,11 @@ import (
 	"prompthub/internal/testing/chaos"
 )
 
-// TestExplore runs voters, messages and the timer of several processes with their calls interleaved,
-// time moving, answers lost, writes that land late, processes that stop, and messages that come
-// twice. At all times the rows agree with each other; at rest each vote that was acknowledged is
-// there once, with its position, and all that is left to do was found.
+// TestExplore runs voters, messages and the timer of several processes with their calls
+// interleaved, time moving, answers lost, writes that land late, processes that stop, and
+// messages that come twice. At all times the rows agree with each other; at rest each vote
+// that was acknowledged is there once, with its position, and all that is left to do was
+// found.
 //
 // EXPLORE_SCHEDULES sets their number; EXPLORE_SEED runs one alone.
 func TestExplore(t *testing.T) {
@@ -195,8 +196,8 @@ func (e *explorer) timeOut(c *chaos.Call) {
 	}
 }
 
-// timeOutAll ends all calls that were sent too long ago, some of them without an answer, and those
-// that follow.
+// timeOutAll ends all calls that were sent too long ago, some of them without an answer, and
+// those that follow.
 func (e *explorer) timeOutAll(within time.Duration) {
 	for more := true; more; {
 		more = false
@@ -317,7 +318,8 @@ func (e *explorer) message(ctx context.Context, s *ballot.Store) {
 	}()
 }
 
-// rest lets everything pass from now on, until nothing is left to do, and looks at what there is.
+// rest lets everything pass from now on, until nothing is left to do, and looks at what there
+// is.
 func (e *explorer) rest() {
 	for {
 		synctest.Wait()

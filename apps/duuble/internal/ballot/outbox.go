@@ -21,8 +21,8 @@ const QueueOutbox = "outbox"
 
 // The times of a batch.
 const (
-	// wakeAfter is when the message of a batch comes by itself: after the batch has landed or never
-	// will.
+	// wakeAfter is when the message of a batch comes by itself: after the batch has landed or
+	// never will.
 	wakeAfter = time.Minute
 	// writeWithin is for how long after its message was sent a batch may be written.
 	writeWithin = wakeAfter - rowstore.LandWithin - rowstore.ClockSkew
@@ -71,9 +71,9 @@ func votersOf(post string, row table.Row) ([]Receipt, error) {
 	return all, nil
 }
 
-// prepare returns what must be done before a batch is written: the message that names its outbox
-// row, and the row by which SettleDue finds the post. Another try uses the same message while there
-// is time to read and to write.
+// prepare returns what must be done before a batch is written: the message that names its
+// outbox row, and the row by which SettleDue finds the post. Another try uses the same message
+// while there is time to read and to write.
 func (s *Store) prepare(post string, w *wakeUp) []func(context.Context) error {
 	if s.Transact != nil {
 		if w.id == "" {
@@ -128,9 +128,9 @@ func (s *Store) cancel(ctx context.Context, w wakeUp) {
 	})
 }
 
-// Deliver does what a message of QueueOutbox asks for: it calls Follow for the votes of a batch,
-// whose receipts have no hubs then, and removes the outbox row. It may run twice, late and in any
-// order.
+// Deliver does what a message of QueueOutbox asks for: it calls Follow for the votes of a
+// batch, whose receipts have no hubs then, and removes the outbox row. It may run twice, late
+// and in any order.
 func (s *Store) Deliver(ctx context.Context, text string) error {
 	var m message
 	if err := json.Unmarshal([]byte(text), &m); err != nil || m.Post == "" || m.Outbox == "" {

@@ -64,8 +64,8 @@ func TestSettleJoinsShards(t *testing.T) {
 	}
 }
 
-// TestSettleCommonScopes: votes of several classes are counted in the scopes that all of them have,
-// and withheld in their other hubs.
+// TestSettleCommonScopes: votes of several classes are counted in the scopes that all of them
+// have, and withheld in their other hubs.
 func TestSettleCommonScopes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -135,7 +135,8 @@ func TestSettleKeepsWhatIsYoung(t *testing.T) {
 	require.Empty(t, w.dueOf())
 }
 
-// TestSettleLeavesLateVotes: the row by which a post is found stays until no vote of it can land.
+// TestSettleLeavesLateVotes: the row by which a post is found stays until no vote of it can
+// land.
 func TestSettleLeavesLateVotes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -237,7 +238,8 @@ func TestSealedIsBound(t *testing.T) {
 	w.shows(ballot.Global, 8, 6, 0)
 }
 
-// TestSettleFitsIntoABatch: boxes whose scopes do not fit into one batch are not released together.
+// TestSettleFitsIntoABatch: boxes whose scopes do not fit into one batch are not released
+// together.
 func TestSettleFitsIntoABatch(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -62,8 +62,8 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// TestVerifyCountsLostVotes: votes in boxes that no key opens are no difference, and are counted.
-// Boxes that a smaller VoteMin would have released are one.
+// TestVerifyCountsLostVotes: votes in boxes that no key opens are no difference, and are
+// counted. Boxes that a smaller VoteMin would have released are one.
 func TestVerifyCountsLostVotes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
