@@ -118,8 +118,10 @@ func newWorld(t *testing.T) *world {
 	})
 	keys, err := ballot.NewKeys(make([]byte, 32))
 	require.NoError(t, err)
+	voting := *rows
+	voting.Background = func(do func()) { go do() }
 	w.ballot = ballot.New(ballot.Config{
-		Store: rows, Posts: "Posts", Due: "Admin", Queues: queues, Keys: keys, VoteMin: 3, SettleAfter: 24 * time.Hour, Entropy: rand.Reader,
+		Store: &voting, Posts: "Posts", Due: "Admin", Queues: queues, Keys: keys, VoteMin: 3, SettleAfter: 24 * time.Hour, Entropy: rand.Reader,
 		Follow: func(ctx context.Context, votes []ballot.Receipt) error { return w.posts.FollowVotes(ctx, votes) },
 	})
 	w.posts = posts.New(posts.Config{Store: rows, Tables: tables, Queues: queues, Entropy: rand.Reader, People: w.people, Ballot: w.ballot})
@@ -127,7 +129,7 @@ func newWorld(t *testing.T) *world {
 		_, err := rows.GetRow(ctx, "Admin", table.Key{Partition: "ready"})
 		return err
 	}
-	unlimited := httpjson.Limits{Writes: -1, Reads: -1}
+	unlimited := httpjson.Limits{Writes: -1, Reads: -1, AtWork: 10_000}
 	w.Handler = api.New(api.Config{
 		People: w.people, Posts: w.posts, VoteMin: 3, Ready: ready, Admission: httpjson.NewAdmission(unlimited.Complete(false), time.Now), Log: log, Now: time.Now, Version: "test",
 	})
