@@ -41,8 +41,8 @@ type Options struct {
 }
 
 // Start begins to collect and export what the standard variables of OpenTelemetry and the options
-// ask for. Where they ask for nothing it returns nil. The names of metrics that no standard names begin with the
-// service. Only the protocol http/protobuf is there.
+// ask for. Where they ask for nothing it returns nil. The names of metrics that no standard names
+// begin with the service. Only the protocol http/protobuf is there.
 func Start(ctx context.Context, service, version string, log *slog.Logger, o Options) (*Telemetry, error) {
 	traces, metrics := wanted("TRACES"), wanted("METRICS")
 	if !traces && !metrics && !o.Prometheus {

@@ -45,16 +45,16 @@ type settings struct {
 	// they must be set; "local" makes them once.
 	SecretKeys string `envconfig:"SECRET_KEYS"`
 
-	// VoteKeys seal the votes that are not counted yet, likewise. They must be kept apart from the data
-	// and its copies.
+	// VoteKeys seal the votes that are not counted yet, likewise. They must be kept apart from the
+	// data and its copies.
 	VoteKeys string `envconfig:"VOTE_KEYS"`
 
 	// SMSSender is how codes are sent: acs by Azure Communication Services, or printed, which writes
 	// them to the terminal of "local" and is refused under the Functions host. Not set: printed.
 	SMSSender string `envconfig:"SMS_SENDER" default:"printed"`
 
-	// ACSEndpoint is the address of the Communication Services resource, ACSFrom one of its numbers and
-	// ACSKey one of its access keys.
+	// ACSEndpoint is the address of the Communication Services resource, ACSFrom one of its numbers
+	// and ACSKey one of its access keys.
 	ACSEndpoint string `envconfig:"ACS_ENDPOINT"`
 	ACSFrom     string `envconfig:"ACS_FROM"`
 	ACSKey      string `envconfig:"ACS_KEY"`

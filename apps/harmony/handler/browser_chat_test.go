@@ -53,8 +53,8 @@ func still(p *browsertest.Tab, read string) {
 	p.Sees(fmt.Sprintf("document.querySelector('.messages').dataset.unread === '0' && [...document.querySelectorAll('.mine')].every(m => m.innerText.includes(%q))", read))
 }
 
-// TestBrowserChat: two people sign up, find one another in the deck, like and chat: one in Russian on
-// a phone, one in English on a desktop, and then one of them without script.
+// TestBrowserChat: two people sign up, find one another in the deck, like and chat: one in Russian
+// on a phone, one in English on a desktop, and then one of them without script.
 func TestBrowserChat(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs a browser")

@@ -54,8 +54,8 @@ type Settings struct {
 	// is no line for requests that went well.
 	LogLevel slog.Level `envconfig:"LOG_LEVEL" default:"info"`
 
-	// LogFormat is how "local" writes its log: text, also where it is not set, or json with a document a line, as the custom
-	// handler always does.
+	// LogFormat is how "local" writes its log: text, also where it is not set, or json with a
+	// document a line, as the custom handler always does.
 	LogFormat LogFormat `envconfig:"LOG_FORMAT"`
 
 	// Metrics is where "local" serves metrics to Prometheus, such as 127.0.0.1:9464. Without a host,

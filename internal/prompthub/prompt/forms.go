@@ -26,8 +26,8 @@ func (f form) in(x *title) bool {
 	return within(x.terms, f)
 }
 
-// TitleWords returns the words and chains of a normalised title in their order, as search cuts it. Runs
-// are left out.
+// TitleWords returns the words and chains of a normalised title in their order, as search cuts it.
+// Runs are left out.
 func TitleWords(normalizedTitle string) []string {
 	var words []string
 	for _, t := range searchable(terms(normalizedTitle)) {
@@ -216,7 +216,8 @@ func (q Query) otherIn(x *title, t term) bool {
 // hasTerm reports whether the title has t or another form of it.
 func (q Query) hasTerm(x *title, t term) bool { return x.has(t) || q.otherIn(x, t) }
 
-// otherInText reports whether a text has another form of t. Two words are looked for in titles alone.
+// otherInText reports whether a text has another form of t. Two words are looked for in titles
+// alone.
 func (q Query) otherInText(t term, inText func(term) bool) bool {
 	return slices.ContainsFunc(q.others[t], func(f form) bool { return len(f) == 1 && inText(f[0]) })
 }

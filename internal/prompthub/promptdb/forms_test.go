@@ -48,8 +48,9 @@ func englishStem(word string) string {
 	return env.Current()
 }
 
-// A plainSearch finds by a look at every prompt, by the rules of words and their forms as docs/limits.md
-// tells them. It knows words by kinds alone, and titles and texts that are parted by spaces.
+// A plainSearch finds by a look at every prompt, by the rules of words and their forms as
+// docs/limits.md tells them. It knows words by kinds alone, and titles and texts that are parted by
+// spaces.
 type plainSearch struct {
 	prompts []prompt.Prompt
 	words   map[string]int  // words of titles and parts of chains, with how many titles have them
@@ -216,9 +217,10 @@ func (s *plainSearch) replacements(words []string, wanted []wantedWord) (rs []pr
 	return rs
 }
 
-// TestTextSearchOfForms asks a library for words in all of their forms, and with slips: an answer has
-// the prompts that a look at every prompt finds, in each order and in pages of each size. By relevance,
-// titles with the words as they are come first, then titles with other forms, then texts.
+// TestTextSearchOfForms asks a library for words in all of their forms, and with slips: an answer
+// has the prompts that a look at every prompt finds, in each order and in pages of each size. By
+// relevance, titles with the words as they are come first, then titles with other forms, then
+// texts.
 func TestTextSearchOfForms(t *testing.T) {
 	var all []string
 	for _, k := range kinds {

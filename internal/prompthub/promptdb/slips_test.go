@@ -33,8 +33,8 @@ func titled(title, text string) prompt.Draft {
 	return prompt.Draft{Title: title, Text: text, Visibility: prompt.Public}
 }
 
-// TestSlips: a word that no prompt has is replaced by the nearest known ones, and the answer says so.
-// One that exists never is.
+// TestSlips: a word that no prompt has is replaced by the nearest known ones, and the answer says
+// so. One that exists never is.
 func TestSlips(t *testing.T) {
 	w := learned(t,
 		titled("Linux terminal", "act as a shell"), titled("Terminal of an airport", "planes"),

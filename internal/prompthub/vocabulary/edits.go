@@ -17,9 +17,9 @@ func shapeOf(word string, entry int32) shape {
 	return s
 }
 
-// mayBe reports whether two words may differ by no more edits than that. Each edit changes the length
-// by one at most, and takes one letter away and brings another at most. Of nearly all words this
-// says that they differ by more, so that a look at each is quick.
+// mayBe reports whether two words may differ by no more edits than that. Each edit changes the
+// length by one at most, and takes one letter away and brings another at most. Of nearly all words
+// this says that they differ by more, so that a look at each is quick.
 func (s shape) mayBe(other shape, edits int) bool {
 	longer := len(s.runes) - len(other.runes)
 	return -edits <= longer && longer <= edits && bits.OnesCount64(s.letters^other.letters) <= 2*edits

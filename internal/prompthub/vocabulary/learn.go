@@ -23,8 +23,8 @@ type Learner struct{ words, pairs counts }
 // counts are in how many titles of each language a text is.
 type counts map[string]map[language]int
 
-// Add learns from a title, of which these are the words and chains as search has them. About is the title and
-// the beginning of its text, by which its language is told.
+// Add learns from a title, of which these are the words and chains as search has them. About is the
+// title and the beginning of its text, by which its language is told.
 func (l *Learner) Add(words []string, about string) {
 	if l.words == nil {
 		l.words, l.pairs = counts{}, counts{}
@@ -64,7 +64,8 @@ func (l *Learner) Add(words []string, about string) {
 // isPlain reports whether a word may be one of a pair that people also write as one word.
 func isPlain(word string) bool { return !strings.ContainsFunc(word, isJoiner) }
 
-// isJoiner reports whether a character joins words, as in node.js, or stands at their end, as in c++.
+// isJoiner reports whether a character joins words, as in node.js, or stands at their end, as in
+// c++.
 func isJoiner(r rune) bool { return r == '.' || r == '+' || r == '#' }
 
 // bound keeps what is counted at a time small: it forgets the rarest.

@@ -21,8 +21,8 @@ const (
 	twoEdits = 8 // and by two
 )
 
-// An entry is a word, a chain such as node.js, or two words of a title that follow one another, with
-// a space between them.
+// An entry is a word, a chain such as node.js, or two words of a title that follow one another,
+// with a space between them.
 type entry struct {
 	text     string
 	count    int // titles that have it

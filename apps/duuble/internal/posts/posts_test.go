@@ -149,7 +149,8 @@ func (w *world) differences() (all []string) {
 
 var errLost = errors.New("no answer in time")
 
-// A crash lets an accident happen to the n-th call: it lands or not, and the process goes on or not.
+// A crash lets an accident happen to the n-th call: it lands or not, and the process goes on or
+// not.
 type crash struct {
 	table.DB
 	queue.Queues
@@ -249,7 +250,8 @@ func TestCrashes(t *testing.T) {
 	}
 }
 
-// TestVerifyFinds: a row that is missing is told, and Repair writes the rows that follow from posts.
+// TestVerifyFinds: a row that is missing is told, and Repair writes the rows that follow from
+// posts.
 func TestVerifyFinds(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

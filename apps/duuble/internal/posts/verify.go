@@ -39,8 +39,8 @@ func (s *Service) Repair(ctx context.Context) error {
 	return nil
 }
 
-// VerifyRows compares lists and counts with the posts and receipts that they follow from, and reports
-// each difference. It is silent only in a quiet system.
+// VerifyRows compares lists and counts with the posts and receipts that they follow from, and
+// reports each difference. It is silent only in a quiet system.
 func (s *Service) VerifyRows(ctx context.Context, report func(string)) (rows int, err error) {
 	there := func(name string, key table.Key, what string) error {
 		row, err := s.GetRow(ctx, name, key)

@@ -382,8 +382,8 @@ func TestDocument(t *testing.T) {
 	}
 }
 
-// TestPolling: the ETag of messages changes with every change of the chat and with nothing else, and
-// a cursor goes on where the page ended.
+// TestPolling: the ETag of messages changes with every change of the chat and with nothing else,
+// and a cursor goes on where the page ended.
 func TestPolling(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

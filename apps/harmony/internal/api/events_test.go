@@ -18,8 +18,8 @@ func (w *world) event(token, body string) string {
 	return e["eventId"].(string)
 }
 
-// TestSecrets: a hidden event is answered as one that does not exist, to the letter, on every route;
-// every answer is as the OpenAPI document says.
+// TestSecrets: a hidden event is answered as one that does not exist, to the letter, on every
+// route; every answer is as the OpenAPI document says.
 func TestSecrets(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

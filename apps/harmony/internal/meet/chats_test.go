@@ -329,8 +329,8 @@ func TestNoMessageAfterTheEnd(t *testing.T) {
 	}
 }
 
-// TestCrashesOfChats: after any accident to any call, a message that was promised is there once, and
-// none twice; counts are exact, and the chat follows the pair.
+// TestCrashesOfChats: after any accident to any call, a message that was promised is there once,
+// and none twice; counts are exact, and the chat follows the pair.
 func TestCrashesOfChats(t *testing.T) {
 	t.Parallel()
 	var a, b meet.Claim

@@ -102,8 +102,8 @@ func (c *crowd) fits(a, b int, now time.Time) bool {
 }
 
 // TestDeckOfMany holds the decks of 50 members against a scan of all 500: members who fit both
-// ways, each once. While they walk others change what they look for and show, like, pass and block; then
-// everybody who was in the deck all the while is shown once, and none who never was.
+// ways, each once. While they walk others change what they look for and show, like, pass and block;
+// then everybody who was in the deck all the while is shown once, and none who never was.
 func TestDeckOfMany(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -253,8 +253,8 @@ func TestDeckFollows(t *testing.T) {
 	}
 }
 
-// TestDeckOfStaleRows: a row that differs from the truth shows no member, and two rows of one member
-// show them once.
+// TestDeckOfStaleRows: a row that differs from the truth shows no member, and two rows of one
+// member show them once.
 func TestDeckOfStaleRows(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

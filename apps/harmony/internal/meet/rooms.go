@@ -88,8 +88,8 @@ func Inverse(t time.Time) string { return instant(table.Ticks(t)) }
 // Landed returns by when every write of a change that begins now has landed, or never will.
 func (s *Service) Landed() time.Time { return s.landed() }
 
-// Wake sends a message to QueueLists, which is seen after a while: a change may be half-way then, and
-// its job finishes it.
+// Wake sends a message to QueueLists, which is seen after a while: a change may be half-way then,
+// and its job finishes it.
 func (s *Service) Wake(ctx context.Context, change any) (queue.Receipt, error) {
 	return s.sendChange(ctx, change, wakeAfter)
 }

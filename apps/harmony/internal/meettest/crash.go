@@ -143,8 +143,8 @@ func (c *Crash) Land(pump, pass func(time.Duration)) {
 	c.late = nil
 }
 
-// A Rival does something right before the first write to a table: between the reads of a request and
-// its commit.
+// A Rival does something right before the first write to a table: between the reads of a request
+// and its commit.
 type Rival struct {
 	table.DB
 	Table string

@@ -75,8 +75,8 @@ func (s *web) person(r *request, refused error) error {
 	return s.formPage(r, page{Name: "person", Title: "person.title", Body: p}, url.Values{"days": {"7"}}, refused)
 }
 
-// people shows one card of the deck after the other. A decision takes its card away, so the page has
-// no cursor.
+// people shows one card of the deck after the other. A decision takes its card away, so the page
+// has no cursor.
 func (s *web) people(r *request) error {
 	p, err := s.Service.Deck(r.Context(), r.claim, r.URL.Query().Get("after"), 1)
 	if err != nil {

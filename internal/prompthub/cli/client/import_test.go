@@ -159,8 +159,8 @@ func TestMakerTellsRejectionsFromTroubles(t *testing.T) {
 	}
 }
 
-// TestTroubleIsNoRejection: a service that is away ends an import of prompts with versions, too, and
-// one that goes away while a taken name is looked up. None of their rows counts as rejected.
+// TestTroubleIsNoRejection: a service that is away ends an import of prompts with versions, too,
+// and one that goes away while a taken name is looked up. None of their rows counts as rejected.
 func TestTroubleIsNoRejection(t *testing.T) {
 	t.Parallel()
 	row := format.Row{Number: 1, Document: format.Document{

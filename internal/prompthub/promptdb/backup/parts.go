@@ -33,8 +33,8 @@ const Container = "backups"
 const (
 	// maxPart is how many bytes of lines a part has, unless a single line is longer.
 	maxPart = 8 << 20
-	// keepEvery is after what time a new backup is begun: each day, by a timer that fires each hour and
-	// not to the second.
+	// keepEvery is after what time a new backup is begun: each day, by a timer that fires each hour
+	// and not to the second.
 	keepEvery = 24*time.Hour - 30*time.Minute
 	// keepFor bounds one run; the next one goes on.
 	keepFor      = 3 * time.Minute

@@ -33,7 +33,8 @@ func mostProlific(all map[prompt.UserID]authorTally) []accounts.AuthorCount {
 	return list[:min(len(list), accounts.MaxAuthorsKept)]
 }
 
-// CountTags is that job. It also keeps the words of public titles. It returns how many prompts it counted, 0 where it was not time yet.
+// CountTags is that job. It also keeps the words of public titles. It returns how many prompts it
+// counted, 0 where it was not time yet.
 func (db *Learner) CountTags(ctx context.Context) (prompts int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, rowstore.JobEnds)
 	defer cancel()

@@ -14,8 +14,8 @@ import (
 )
 
 // A search takes the words of public titles, which a job keeps, for two things. Each word of the
-// search finds prompts by its other forms too. And if nothing is found, a word that no prompt has is
-// replaced by the known words that are nearest to it. The answer says so. Without these words a
+// search finds prompts by its other forms too. And if nothing is found, a word that no prompt has
+// is replaced by the known words that are nearest to it. The answer says so. Without these words a
 // search finds what it finds by the words as they are.
 
 // vocabularyFor is how long an instance believes what it read.
@@ -35,8 +35,8 @@ func (db *Queries) Vocabulary(ctx context.Context) (*vocabulary.Vocabulary, erro
 	})
 }
 
-// corrected begins the position in a search that takes other words in place of some, and is followed
-// by these and a line feed.
+// corrected begins the position in a search that takes other words in place of some, and is
+// followed by these and a line feed.
 const corrected = "i"
 
 // findWords returns what a search wants by its words in all of their forms, or in place of what
