@@ -81,6 +81,11 @@ func TestLibraryStory(t *testing.T) {
 	}
 
 	require.Equal(t, "path.label", ann.do("PUT", one+"/labels/latest", `{"version":1}`).problem(422).Errors[0].Location)
+	number := ann.do("PUT", one+"/labels/3", `{"version":1}`)
+	require.Contains(t, number.body, `"code":"LABEL_IS_NUMBER","detail"`, "NAME@3 is version 3")
+	require.Contains(t, number.problem(422).Errors[0].Message, "add a letter, as in v3")
+	require.Contains(t, ann.do("POST", prompts, `{"title":"T","text":"x","labels":["0"]}`).is(422).body, "LABEL_IS_NUMBER")
+	ann.do("DELETE", one+"/labels/3", "").problem(404)
 	require.Equal(t, "body.labels[0]", ann.do("POST", prompts, `{"title":"T","text":"x","labels":["Bad Label"]}`).problem(422).Errors[0].Location)
 }
 
