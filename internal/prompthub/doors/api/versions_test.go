@@ -34,7 +34,7 @@ func TestLibraryStory(t *testing.T) {
 	require.EqualValues(t, 1, bob.get(one+"?version=1").is(200).prompt().Version)
 	require.Equal(t, "the prompt has no such version", bob.get(one+"?version=3").problem(404).Detail)
 	for _, path := range []string{one + "?label=nope", one + "/text?label=nope", one + "/export?format=markdown&label=nope", mine + "team-review?label=nope"} {
-		require.Equal(t, "the prompt has no such label", ann.get(path).problem(404).Detail, path)
+		require.Equal(t, "the prompt has no such label; it has latest, production", ann.get(path).problem(404).Detail, path)
 	}
 	require.Equal(t, "query.label", ann.get(one + "?version=1&label=production").problem(422).Errors[0].Location)
 
