@@ -20,7 +20,8 @@ import (
 )
 
 const nameHelp = `
-NAME is the name, slug or id of a prompt of yours; @HANDLE/NAME is one of another user.`
+NAME is the name, slug or id of a prompt of yours; @HANDLE/NAME is one of another user, by the handle or
+by the AUTHOR that search prints.`
 
 const refHelp = nameHelp + ` NAME@LABEL and NAME@3 name a
 version. Where none is named, it is `
@@ -375,7 +376,7 @@ func versionsCommand() command.Command {
 
 func diffCommand() command.Command {
 	return asking(command.Command{
-		Name: "diff", Args: []string{"NAME@FROM", "[TO]"}, Short: "print what differs between two versions, or a folder and the library, as diff -u does",
+		Name: "diff", Args: []string{"NAME[@FROM]", "[TO]"}, Short: "print what differs between two versions, or a folder and the library, as diff -u does",
 		Long: "Prints what differs between two versions of a prompt. FROM and TO are versions or labels, such as production and latest,\nwhich is TO where it is left out. NAME alone prints the last change: what differs between its last two versions. With the\npath of a folder instead (./NAME), it prints what differs between its files and your prompts; see pull." + nameHelp,
 	}, func(_ *flag.FlagSet, asJSON *bool) asked {
 		return func(ctx context.Context, std command.Streams, remote *client.Client, args []string) error {
