@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/aymanbagabas/go-udiff"
@@ -117,6 +118,13 @@ func tellItem(std command.Streams, i folder.Item, done string, dryRun bool) {
 	if done == "pulled" && len(i.Loss) > 0 {
 		fmt.Fprintf(std.Err, "%s: the file does not hold %s\n", i.Path, strings.Join(i.Loss, ", "))
 	}
+}
+
+// isPath reports whether an argument is a path and not the name of a prompt: there is such a file, or
+// it begins as no name does.
+func isPath(s string) bool {
+	_, err := os.Stat(s)
+	return err == nil || filepath.IsAbs(s) || strings.HasPrefix(s, "./") || strings.HasPrefix(s, "../")
 }
 
 func isFolder(path string) bool {

@@ -20,7 +20,8 @@ import (
 )
 
 const nameHelp = `
-NAME is the name, slug or id of a prompt of yours; @HANDLE/NAME is one of another user.`
+NAME is the name, slug or id of a prompt of yours; @HANDLE/NAME is one of another user, by the handle or
+by the AUTHOR that search prints.`
 
 const refHelp = nameHelp + ` NAME@LABEL and NAME@3 name a
 version. Where none is named, it is `
@@ -234,14 +235,14 @@ func searchCommand() command.Command {
 			for _, r := range replaced {
 				fmt.Fprintf(std.Err, "no prompt has %q: searching for %s; --verbatim searches for the word as it is\n", r.Word, strings.Join(r.By, " or "))
 			}
-			rows := [][]string{{"ID", "NAME", "VOTES", "AUTHOR", "TITLE"}}
+			rows := [][]string{{"ID", "NAME", "VOTES", "AUTHOR", "BY", "TITLE"}}
 			for _, f := range found {
 				if *asJSON {
 					if err := printJSON(std.Out, f.Raw); err != nil {
 						return err
 					}
 				}
-				rows = append(rows, []string{f.ID, f.Slug, fmt.Sprint(f.Score), f.AuthorName, f.Title})
+				rows = append(rows, []string{f.ID, f.Slug, fmt.Sprint(f.Score), f.AuthorID, f.AuthorName, f.Title})
 			}
 			switch {
 			case *asJSON:
@@ -295,27 +296,50 @@ func saveCommand() command.Command {
 			if *ownTags != "" {
 				s.OwnTags = strings.Split(*ownTags, ",")
 			}
-			f, outcome, err := remote.Save(ctx, s)
+			saved, err := remote.Save(ctx, s)
 			if err != nil {
 				return err
 			}
+			f := saved.Found
 			if *asJSON {
 				return printJSON(std.Out, f.Raw)
 			}
 			if format.HasFrontMatter(text) {
 				fmt.Fprintf(std.Err, "the text begins with front matter, which is a part of the prompt now: to have it read, as pull and export write it, import %s\n", args[0])
 			}
-			if outcome == client.Created {
+			if saved.Outcome == client.Created {
 				hint := ""
 				if f.Visibility == string(prompt.Private) {
 					hint = ": save it with --public to share it"
 				}
 				fmt.Fprintf(std.Err, "it is %s's, and %s%s\n", f.AuthorName, f.Visibility, hint)
 			}
-			_, err = fmt.Fprintf(std.Out, "%s@%d %s (%s)\n", f.Name, f.Version, outcome, f.ID)
+			_, err = fmt.Fprintf(std.Out, "%s@%d %s (%s)\n", f.Name, f.Version, told(saved), f.ID)
 			return err
 		}
 	})
+}
+
+// told says what a save changed, such as "updated" for a new version, or "is public now".
+func told(s client.Saved) string {
+	var list []string
+	if s.Outcome != client.Updated || s.NewVersion {
+		list = append(list, s.Outcome.String())
+	}
+	for _, member := range s.Changed {
+		switch member {
+		case "visibility":
+			list = append(list, "is "+s.Found.Visibility+" now")
+		case "title":
+			list = append(list, "has another title now")
+		case "tags":
+			list = append(list, "has other tags now")
+		}
+	}
+	if len(list) == 0 { // of what the library keeps and no command shows
+		return s.Outcome.String()
+	}
+	return strings.Join(list, " and ")
 }
 
 func versionsCommand() command.Command {
@@ -352,14 +376,20 @@ func versionsCommand() command.Command {
 
 func diffCommand() command.Command {
 	return asking(command.Command{
-		Name: "diff", Args: []string{"NAME@FROM", "[TO]"}, Short: "print what differs between two versions, or a folder and the library, as diff -u does",
-		Long: "Prints what differs between two versions of a prompt. FROM and TO are versions or labels, such as production and latest,\nwhich is TO where it is left out. With the path of a folder instead (./NAME), it prints what differs between its files and\nyour prompts; see pull." + nameHelp,
+		Name: "diff", Args: []string{"NAME[@FROM]", "[TO]"}, Short: "print what differs between two versions, or a folder and the library, as diff -u does",
+		Long: "Prints what differs between two versions of a prompt. FROM and TO are versions or labels, such as production and latest,\nwhich is TO where it is left out. NAME alone prints the last change: what differs between its last two versions. With the\npath of a folder instead (./NAME), it prints what differs between its files and your prompts; see pull." + nameHelp,
 	}, func(_ *flag.FlagSet, asJSON *bool) asked {
 		return func(ctx context.Context, std command.Streams, remote *client.Client, args []string) error {
 			if len(args) == 1 && isFolder(args[0]) {
 				return diffFolder(ctx, std, remote, args[0], *asJSON)
 			}
+			if len(args) == 1 && isPath(args[0]) {
+				return command.UsageError(fmt.Sprintf("diff: %s is no folder: name a folder, or NAME@VERSION of a prompt", args[0]))
+			}
 			from, to, err := compared(args)
+			if err == nil && from == to && len(args) == 1 {
+				from, err = lastBefore(ctx, std, remote, to)
+			}
 			if err != nil {
 				return err
 			}
@@ -376,8 +406,24 @@ func diffCommand() command.Command {
 	})
 }
 
-// compared reads which two contents of a prompt must be compared.
+// lastBefore returns the version before the latest one of a prompt, or says that there is none and
+// returns the latest.
+func lastBefore(ctx context.Context, std command.Streams, remote *client.Client, r prompt.Ref) (prompt.Ref, error) {
+	versions, err := remote.Versions(ctx, r, 2)
+	if err != nil {
+		return r, err
+	}
+	if len(versions) == 1 {
+		fmt.Fprintf(std.Err, "%s has one version: nothing was changed yet\n", r.Name)
+	}
+	r.Label, r.Version = "", versions[len(versions)-1].Version
+	return r, nil
+}
+
+// compared reads which two contents of a prompt must be compared: of a name alone, twice the latest
+// one.
 func compared(args []string) (from, to prompt.Ref, err error) {
+	alone := len(args) == 1
 	if len(args) == 3 { // as one may say it, too
 		args = []string{args[0] + "@" + args[1], args[2]}
 	}
@@ -391,7 +437,11 @@ func compared(args []string) (from, to prompt.Ref, err error) {
 		return from, to, err
 	}
 	if from.Version == 0 && from.Label == "" {
-		return from, to, command.UsageError(fmt.Sprintf(`diff: %[1]q names no version, and no folder here: write "%[1]s@1 2", or "%[1]s@1" for what came after`, args[0]))
+		if alone {
+			from.Label = prompt.Latest
+			return from, from, nil
+		}
+		return from, to, command.UsageError(fmt.Sprintf(`diff: %[1]q names no version: write "%[1]s@1 2", "%[1]s@1" for what came after, or "%[1]s" for the last change`, args[0]))
 	}
 	name := args[0][:strings.LastIndexByte(args[0], '@')+1]
 	which := strings.TrimPrefix(args[1], name)

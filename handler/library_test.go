@@ -44,7 +44,7 @@ func TestLibraryStory(t *testing.T) {
 	ok(`^Dear \{\{name\}\},\r\n\$\{mood:warm\} regards to \{\{place\}\}\.$`, "get", "greeting", "--user", "ann")
 	ok(`^Dear Ann=Lee,\r\nwarm regards to \{\{name\}\}\.$`, "get", "--var", "name=Ann=Lee", "greeting", "--var", "place={{name}}", "--user", "ann")
 	fails(command.Failed, `: "name" is required; "place" is required`+"\n", "get", "greeting", "--fill", "--user", "ann")
-	fails(command.Failed, `"x" is no variable of this prompt; it has`, "get", "greeting", "--var", "x=1", "--user", "ann")
+	fails(command.Failed, `: "name" is required; "place" is required; "x" is no variable of this prompt; it has`, "get", "greeting", "--var", "x=1", "--user", "ann")
 	fails(command.Usage, `there is no command "gte"; did you mean get?`, "gte", "greeting")
 	fails(command.Usage, "there is no command \"frobnicate\"\n", "frobnicate")
 	fails(command.Usage, "want NAME=VALUE", "get", "greeting", "--var", "x")
@@ -53,12 +53,17 @@ func TestLibraryStory(t *testing.T) {
 	_, _, stderr := handler(t, "get", "greeting", "--user", "bob")
 	require.Regexp(t, `did you mean\n  \w{26}   A greeting, by ann\n$`, stderr)
 	ok(`^Dear`, "get", regexp.MustCompile(`\w{26}`).FindString(stderr), "--user", "bob")
+	ok(`^Dear ,\r\nwarm regards to Rome\.$`, "get", "greeting", "--var", "name=", "--var", "place=Rome", "--user", "ann")
 	require.NoError(t, os.WriteFile(greeting, []byte("Hello {{name}}!"), 0o600))
 	ok(`^greeting@2 updated`, "save", greeting, "--user", "ann", "--message", "Shorter")
-	ok(`^ID +NAME +VOTES +AUTHOR +TITLE\n\w{26} +greeting +0 +ann +A greeting\n$`, "search", "a", "greet", "--user", "bob")
+	ok(`^ID +NAME +VOTES +AUTHOR +BY +TITLE\n\w{26} +greeting +0 +a_\w{26} +ann +A greeting\n$`, "search", "a", "greet", "--user", "bob")
+	_, table, _ := handler(t, "search", "greet", "--user", "bob")
+	author := regexp.MustCompile(`a_\w{26}`).FindString(table)
+	ok(`A greeting\n$`, "search", "--author", author, "--user", "bob")
+	ok(`^Hello`, "get", "@"+author+"/greeting", "--user", "bob")
 	ok(`A greeting\n$`, "search", "--sort", "hot", "--user", "bob")
 	ok(`^$`, "search", "--tag", "development", "--user", "bob")
-	fails(command.Failed, "query.sort: give one of relevance", "search", "--sort", "up", "--user", "bob")
+	fails(command.Failed, "handler: sort: give one of relevance", "search", "--sort", "up", "--user", "bob")
 	fails(command.Usage, "come newest first", "search", "--sort", "hot", "--author", "ann", "--user", "bob")
 	fails(command.Failed, ": there is no such user: name one by the handle of their profile, or by the key of an author (a_…) (status 404)\n", "search", "--author", "@zoe", "--user", "bob")
 	fails(command.Failed, "handler: there is no such user: name one by the handle of their profile, or by the key of an author (a_…) (status 404)\n", "search", "--author", "@zoe", "greet", "--user", "bob")
@@ -91,7 +96,11 @@ func TestLibraryStory(t *testing.T) {
 	ok(`(?s)^--- version 1\n.*\n\+Hello `, "diff", "greeting@1", "--user", "ann") // and the latest
 	ok(`(?s)^--- version 2\n.*\n\+Dear `, "diff", "greeting@2", "greeting@1", "--user", "ann")
 	fails(command.Usage, "name two versions", "diff", "greeting", "1", "2", "3")
-	fails(command.Usage, `"greeting" names no version, and no folder here: write "greeting@1 2"`, "diff", "greeting", "--user", "ann")
+	fails(command.Usage, `"greeting" names no version: write "greeting@1 2"`, "diff", "greeting", "2", "--user", "ann")
+	fails(command.Usage, greeting+" is no folder: name a folder, or NAME@VERSION", "diff", greeting, "--user", "ann")
+	fails(command.Usage, "./nosuch is no folder", "diff", "./nosuch", "--user", "ann")
+	ok(`(?s)^--- version 1\n\+\+\+ version 2\n.*\n\+Hello `, "diff", "greeting", "--user", "ann") // the last change
+	fails(command.Failed, "handler: label: must not be digits alone, which would name a version", "label", "greeting@1", "3", "--user", "ann")
 	fails(command.Usage, "two versions of one prompt", "diff", "greeting@1", "other@2", "--user", "ann")
 	ok(`^greeting: production is version 1\n$`, "label", "greeting@1", "production", "--user", "ann")
 	// the version in production
@@ -117,7 +126,7 @@ func TestLibraryStory(t *testing.T) {
 	ok(`^greeting: no production any more\n$`, "label", "greeting", "production", "--remove", "--user", "ann")
 
 	fails(command.Failed, `tag "mine": is not an active tag of the catalog`, "save", greeting, "--tags", "text,mine", "--user", "ann")
-	ok(`^greeting@4 updated`, "save", greeting, "--tags", "text", "--own-tags", "mine,my own", "--user", "ann")
+	ok(`^greeting@4 has other tags now \(`, "save", greeting, "--tags", "text", "--own-tags", "mine,my own", "--user", "ann")
 	_, body := send(t, "POST", url+"/api/v1/prompts", `{"name":"chat","title":"A chat","kind":"chat","messages":[{"role":"system","content":"Be {{mood}}."},{"placeholder":"before"},{"role":"user","content":"Hi"}],"config":{"model":"m"}}`)
 	require.Contains(t, body, `"version":1`)
 	ok(`^Be kind\.\n\nHi$`, "get", "chat", "--var", "mood=kind", "--user", "ann")
@@ -184,6 +193,28 @@ func TestSaveKeepsToTheName(t *testing.T) {
 	}
 	run(command.Usage, "want a number from 1 to 100", "search", "--limit", "101")
 	run(command.Usage, "want a number from 1 to 100", "versions", "support/reply", "--limit", "0")
+}
+
+// TestSaveSaysWhatChanged: a save that makes no version says what else is different, if anything is.
+func TestSaveSaysWhatChanged(t *testing.T) {
+	clean(t)
+	_, url := startLocal(t, t.TempDir())
+	review := file(t, "review.md", "Review this.")
+	run := func(out, errs string, args ...string) {
+		t.Helper()
+		code, gotOut, gotErrs := handler(t, append(args, "--url", url, "--user", "ann")...)
+		require.Equal(t, command.OK, code, gotErrs)
+		require.Regexp(t, out, gotOut)
+		require.Contains(t, gotErrs, errs)
+	}
+	run(`^review@1 created \(`, "save it with --public to share it", "save", review)
+	run(`^$`, "review has one version: nothing was changed yet\n", "diff", "review")
+	run(`^review@1 unchanged \(`, "", "save", review)
+	run(`^review@1 is public now \(`, "", "save", review, "--public")
+	run(`^review@1 unchanged \(`, "", "save", review, "--public")
+	run(`^review@1 has another title now and has other tags now \(`, "", "save", review, "--title", "A review", "--own-tags", "mine")
+	run(`^review@2 updated \(`, "", "save", file(t, "review.md", "Review this well."))
+	run(`^review@3 updated and has another title now \(`, "", "save", review, "--title", "Review")
 }
 
 // TestSavesAtOnce: each of many who save a prompt at the same time adds a version to it.

@@ -87,6 +87,8 @@ func TestTheWholeLife(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	p, url := startLocal(t, data)
 	require.Contains(t, p.err.String(), "Data is in "+filepath.Join(data, "prompthub.db"))
+	require.Contains(t, p.err.String(), "\n  export PROMPTHUB_URL="+url+" ", "as commands look for it elsewhere")
+	require.NotContains(t, try(command.Settings{}, defaultURL), "PROMPTHUB_URL")
 	csv := file(t, "prompts.csv", "\ufeff"+csvFile)
 
 	code, out, errs := handler(t, "import", csv, "--as-contributor", "--public", "--url", url)

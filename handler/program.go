@@ -67,13 +67,17 @@ func try(s command.Settings, url string) string {
 	case "oidc":
 		browser += fmt.Sprintf(" TOKEN is an access token, which you make at %s%s/me/tokens.", url, web.Prefix)
 	}
+	commands := "" // of prompthub find the service where it is by default
+	if url != defaultURL {
+		commands = "  export PROMPTHUB_URL=" + url + "     # for the commands of prompthub\n"
+	}
 	return fmt.Sprintf(`%[3]s
 
 From a shell:
-  curl %[2]s-H "Content-Type: application/json" -d '{"title":"Hello","text":"Say hello.","tags":["text"],"visibility":"public"}' %[1]s/api/v1/prompts
+%[4]s  curl %[2]s-H "Content-Type: application/json" -d '{"title":"Hello","text":"Say hello.","tags":["text"],"visibility":"public"}' %[1]s/api/v1/prompts
   curl %[2]s"%[1]s/api/v1/prompts?sort=newest&limit=5"
 The API is described at %[1]s/api/v1/docs
-`, url, who, browser)
+`, url, who, browser, commands)
 }
 
 const intro = `PromptHub, the prompt library of a team or a community.

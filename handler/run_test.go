@@ -45,6 +45,7 @@ func TestUsageErrors(t *testing.T) {
 	}{
 		{"by hand without a command", nil, `By hand, run "handler local"`},
 		{"unknown command", []string{"serve"}, `there is no command "serve"`},
+		{"a flag before the command", []string{"--user", "bob", "get", "x"}, `--user: flags follow the command, as in "handler COMMAND --user"`},
 		{"help for an unknown command", []string{"help", "serve"}, `there is no command "serve"`},
 		{"unknown flag", []string{"local", "--port", "1"}, "local: flag provided but not defined: -port"},
 		{"no file", []string{"import"}, "want handler import [flags] FILE"},

@@ -43,3 +43,24 @@ func TestStoredNamesStay(t *testing.T) {
 	_, err = s.Patch(t.Context(), ann, id, library.Match{Any: true}, func(d *prompt.Draft) { d.Name = other })
 	require.Equal(t, fault.Invalid, fault.Of(err))
 }
+
+// TestNumbersAsLabelsOfBefore: a label of digits alone that a prompt has already can be read and
+// taken away, and no other one is set.
+func TestNumbersAsLabelsOfBefore(t *testing.T) {
+	s, db := newService(t, memory.NewTables(), memory.NewQueues(time.Now))
+	ann := auth.User{ID: "ann"}
+	v, _, err := s.Create(t.Context(), ann, prompt.Draft{Title: "T", Text: "one", Visibility: prompt.Private}, "")
+	require.NoError(t, err)
+	_, err = db.SetLabels(t.Context(), "ann", v.ID, []string{"3"}, 1, "ann", func(prompt.Prompt) error { return nil })
+	require.NoError(t, err)
+
+	labels, _, err := s.Labels(t.Context(), ann, v.ID)
+	require.NoError(t, err)
+	require.Equal(t, map[string]int64{"3": 1}, labels)
+	require.Equal(t, prompt.LabelIsNumber, fault.CodeOf(s.SetLabel(t.Context(), ann, v.ID, "4", 1)))
+	require.NoError(t, s.SetLabel(t.Context(), ann, v.ID, "3", 0))
+	require.Equal(t, fault.Invalid, fault.Of(s.SetLabel(t.Context(), ann, v.ID, prompt.Latest, 0)))
+	labels, _, err = s.Labels(t.Context(), ann, v.ID)
+	require.NoError(t, err)
+	require.Empty(t, labels)
+}

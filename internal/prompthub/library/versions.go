@@ -111,6 +111,9 @@ func (s *Service) SetLabels(ctx context.Context, who auth.User, id prompt.ID, la
 		return err
 	}
 	for _, label := range labels {
+		if n == 0 && prompt.ValidLabel(label) {
+			continue
+		}
 		if err := prompt.CheckLabel(label); err != nil {
 			return s.unlessForbidden(ctx, who, id, err)
 		}

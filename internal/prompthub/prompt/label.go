@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 
 	"prompthub/internal/fault"
 )
@@ -20,19 +21,34 @@ const (
 
 var labels = regexp.MustCompile(`^[a-z0-9_.-]{1,36}$`)
 
-const labelRule = "1 to 36 of a-z 0-9 _ . -, and not latest"
+// LabelIsNumber is the code of a label of digits alone, which no reference would reach: NAME@3 is
+// version 3.
+const LabelIsNumber fault.Code = "LABEL_IS_NUMBER"
 
-// ValidLabel reports whether s can be set as a label.
+// ValidLabel reports whether a prompt can have the label s. Some labels of before are digits alone:
+// they can be read and taken away.
 func ValidLabel(s string) bool { return s != Latest && labels.MatchString(s) }
 
-// CheckLabel returns an error that says what a label must be, where s is none.
+// CheckLabel returns an error that says what a label must be, if s cannot be set as one.
 func CheckLabel(s string) error {
-	if ValidLabel(s) {
+	code, wrong := wrongLabel(s)
+	if wrong == "" {
 		return nil
 	}
-	return &fault.Error{Kind: fault.Invalid, Text: "this is no label that can be set", Fields: []fault.Field{
-		{Name: "label", Message: "must be " + labelRule, Value: short(s)},
+	return &fault.Error{Kind: fault.Invalid, Code: code, Text: "this is no label that can be set", Fields: []fault.Field{
+		{Name: "label", Message: wrong, Code: code, Value: short(s)},
 	}}
+}
+
+// wrongLabel returns which rule a label that somebody wants to set breaks, and "" if it breaks none.
+func wrongLabel(s string) (fault.Code, string) {
+	switch {
+	case !ValidLabel(s):
+		return "", "must be 1 to 36 of a-z 0-9 _ . -, and not latest"
+	case strings.Trim(s, "0123456789") == "":
+		return LabelIsNumber, "must not be digits alone, which would name a version: add a letter, as in v" + s
+	}
+	return "", ""
 }
 
 // labels returns the labels that a version must get, each once.
@@ -42,8 +58,8 @@ func (c *checker) labels(list []string) []string {
 		return nil
 	}
 	for i, s := range list {
-		if !ValidLabel(s) {
-			c.broken(fmt.Sprintf("labels[%d]", i), s, "change the label: %s", labelRule)
+		if code, wrong := wrongLabel(s); wrong != "" {
+			c.coded(code, fmt.Sprintf("labels[%d]", i), s, "a label %s", wrong)
 		}
 	}
 	return slices.Compact(slices.Sorted(slices.Values(list)))

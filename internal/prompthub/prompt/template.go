@@ -193,8 +193,16 @@ type Filled struct {
 // their variable does not take, or a text that becomes longer than four times maxText, or than four
 // times a stored text that is itself longer than that.
 func (t Template) Fill(values map[string]string, maxText int) (Filled, error) {
+	f, fields := t.fill(values, maxText)
+	if len(fields) > 0 {
+		return Filled{}, refused(fields)
+	}
+	return f, nil
+}
+
+// fill returns the texts and the missing variables, or the mistakes in values, and then no texts.
+func (t Template) fill(values map[string]string, maxText int) (f Filled, fields []fault.Field) {
 	given, fields := t.given(values)
-	var f Filled
 	for i, v := range t.Variables {
 		if given[i] == nil && v.Needed() {
 			f.Missing = append(f.Missing, v)
@@ -207,7 +215,7 @@ func (t Template) Fill(values map[string]string, maxText int) (Filled, error) {
 		})
 	}
 	if len(fields) > 0 {
-		return Filled{}, refused(fields)
+		return f, fields
 	}
 	for _, parts := range t.texts {
 		filled := make([]Part, len(parts))
@@ -220,17 +228,15 @@ func (t Template) Fill(values map[string]string, maxText int) (Filled, error) {
 }
 
 // Render returns the texts with values in the places of all variables. In addition to the errors of
-// Fill, which see, it is one if a needed value is missing; it names all of them.
+// Fill, which see, it is one if a needed value is missing. It names all that are missing, and with
+// them all that are wrong. An empty value is a value.
 func (t Template) Render(values map[string]string, maxText int) ([]string, error) {
-	f, err := t.Fill(values, maxText)
-	if err != nil {
-		return nil, err
+	f, wrong := t.fill(values, maxText)
+	var fields []fault.Field
+	for _, v := range f.Missing {
+		fields = append(fields, fault.Field{Name: ValuesField + "." + v.Name, Message: "is required"})
 	}
-	if len(f.Missing) > 0 {
-		var fields []fault.Field
-		for _, v := range f.Missing {
-			fields = append(fields, fault.Field{Name: ValuesField + "." + v.Name, Message: "is required"})
-		}
+	if fields = append(fields, wrong...); len(fields) > 0 {
 		return nil, refused(fields)
 	}
 	texts := make([]string, len(f.Texts))

@@ -142,6 +142,7 @@ func TestRenderRefuses(t *testing.T) {
 		want       []string // locations
 	}{
 		{"every missing one", "{{a}} {{z:1}} ${b c}", nil, []string{"values.a", "values.b_c"}},
+		{"missing, unknown and wrong ones", "{{a}} {{b}} {{c|d}}", map[string]string{"c": "e", "x": "1"}, []string{"values.a", "values.b", "values.c", "values.x"}},
 		{"unknown", "{{a}}", map[string]string{"a": "", "x": "1", "y": "2"}, []string{"values.x", "values.y"}},
 		{"no variables", "a", map[string]string{"x": "1"}, []string{"values.x"}},
 		{"two values", "{{a b}}", map[string]string{"a b": "1", "a_b": "2"}, []string{"values.a_b"}},
@@ -188,7 +189,7 @@ func TestRenderErrorIsShort(t *testing.T) {
 		values[strings.Repeat("x", 50)+fmt.Sprint(i)] = "1"
 	}
 	_, err := prompt.ParseTemplate(nil, "{{a}}").Render(values, 3000)
-	require.Len(t, locations(t, err), 20)
+	require.Len(t, locations(t, err), 1+20, "the missing one, and the first of the others")
 }
 
 // placeholders is what a placeholder is, said once more and simply.

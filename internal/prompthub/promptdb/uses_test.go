@@ -159,7 +159,7 @@ func TestUsedBy(t *testing.T) {
 	require.EqualError(t, w.label(a, "staging", 0), `the label staging is included by "b" in version 2; change or delete those first`)
 	_, err := w.UndoLabel(t.Context(), "ann", a.ID, "staging", "ann", allow)
 	require.EqualError(t, err, `the label staging is included by "b" in version 2; change or delete those first`, "it was on no version before")
-	require.EqualError(t, w.label(a, "nosuch", 0), "the prompt has no such label")
+	require.EqualError(t, w.label(a, "nosuch", 0), "the prompt has no such label; it has staging")
 	w.write(a, "A3")
 	require.NoError(t, w.label(a, "staging", 3), "it may be moved")
 	require.NoError(t, w.deleteVersion(a, 2))

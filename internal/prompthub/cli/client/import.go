@@ -104,11 +104,11 @@ func (c *Client) Updater() Maker {
 				return outcome, err
 			}
 		}
-		_, outcome, err := c.save(ctx, row.Document, true)
+		saved, err := c.save(ctx, row.Document, true)
 		if refused(err, false) {
 			return Rejected, err
 		}
-		return outcome, err
+		return saved.Outcome, err
 	}
 }
 

@@ -63,6 +63,7 @@ type Found struct {
 	Title string `json:"title"`
 	Said
 	Config     json.RawMessage `json:"config"`
+	AuthorID   string          `json:"authorId"` // which other commands take for a handle
 	AuthorName string          `json:"authorName"`
 	Visibility string          `json:"visibility"`
 	Version    int64           `json:"version"`
@@ -232,23 +233,31 @@ func (f Found) Document() (d format.Document, err error) {
 // saveTries is how often Save looks again at a prompt that others save meanwhile.
 const saveTries = 10
 
+// A Saved is a prompt as Save leaves it, and what became different.
+type Saved struct {
+	Found
+	Outcome    Outcome
+	NewVersion bool     // of an updated one
+	Changed    []string // of an updated one: title, visibility, tags
+}
+
 // Save makes the caller's prompt of a name be what a document says, but for what that does not say:
 // a new prompt, a new version of the one that there is, or neither where it has that content. What
 // others save at the same time becomes a version before or after it.
-func (c *Client) Save(ctx context.Context, d format.Document) (Found, Outcome, error) {
+func (c *Client) Save(ctx context.Context, d format.Document) (Saved, error) {
 	return c.save(ctx, d, false)
 }
 
 // save does that, with orSlug also where the document has the slug of the prompt for its name, as
 // files of skills do.
-func (c *Client) save(ctx context.Context, d format.Document, orSlug bool) (now Found, outcome Outcome, err error) {
+func (c *Client) save(ctx context.Context, d format.Document, orSlug bool) (s Saved, err error) {
 	for range saveTries {
-		now, outcome, err = c.saveOnce(ctx, d, orSlug)
+		s, err = c.saveOnce(ctx, d, orSlug)
 		if !isStatus(err, http.StatusPreconditionFailed) && !NameTaken(err) {
 			break
 		}
 	}
-	return now, outcome, err
+	return s, err
 }
 
 // NameTaken reports whether a prompt could not be made, as one of the caller's has its name or that
@@ -258,18 +267,18 @@ func NameTaken(err error) bool {
 	return errors.As(err, &p) && p.Status == http.StatusConflict && slices.ContainsFunc(p.Errors, func(r Rule) bool { return r.Location == "body.name" })
 }
 
-func (c *Client) saveOnce(ctx context.Context, d format.Document, orSlug bool) (Found, Outcome, error) {
+func (c *Client) saveOnce(ctx context.Context, d format.Document, orSlug bool) (Saved, error) {
 	d.Name = strings.TrimSpace(d.Name) // as the service does
 	was, err := c.found(ctx, prompt.Ref{Name: d.Name})
 	if isStatus(err, http.StatusNotFound) {
 		made, err := c.Add(ctx, d)
-		return made, Created, err
+		return Saved{Found: made, Outcome: Created}, err
 	}
 	if err != nil {
-		return was, Rejected, err
+		return Saved{Found: was, Outcome: Rejected}, err
 	}
 	if was.Name != d.Name && !orSlug {
-		return was, Rejected, &Problem{
+		return Saved{Found: was, Outcome: Rejected}, &Problem{
 			Status: http.StatusConflict, Title: fmt.Sprintf("%q is another way to name your prompt %q: save to that name, or take one that none of your prompts has", d.Name, was.Name),
 		}
 	}
@@ -278,21 +287,31 @@ func (c *Client) saveOnce(ctx context.Context, d format.Document, orSlug bool) (
 		err = KeepsKind(is, d)
 	}
 	if err != nil {
-		return was, Rejected, err
+		return Saved{Found: was, Outcome: Rejected}, err
 	}
 	body, err := encode(change(d.Said()))
 	if err != nil {
-		return was, Rejected, err
+		return Saved{Found: was, Outcome: Rejected}, err
 	}
 	k := call{method: http.MethodPatch, path: "/prompts/" + was.ID, body: body, match: fmt.Sprintf(`"%d"`, was.Revision)}
 	var now Found
 	if _, err := c.do(ctx, k, &now); err != nil {
-		return was, Rejected, err
+		return Saved{Found: was, Outcome: Rejected}, err
 	}
 	if now.Revision == was.Revision {
-		return now, Unchanged, nil
+		return Saved{Found: now, Outcome: Unchanged}, nil
 	}
-	return now, Updated, nil
+	made, err := now.Document()
+	if err != nil {
+		return Saved{Found: now, Outcome: Updated}, err
+	}
+	s := Saved{Found: now, Outcome: Updated, NewVersion: now.Version != was.Version}
+	for _, member := range format.Differences(is, made) {
+		if slices.Contains([]string{"title", "visibility", "tags"}, member) {
+			s.Changed = append(s.Changed, member)
+		}
+	}
+	return s, nil
 }
 
 // KeepsKind refuses what would make a text of a chat, or a chat of a text, as the service does.

@@ -40,7 +40,10 @@ func (p *Problem) Error() string {
 	}
 	rules := make([]string, len(p.Errors))
 	for i, e := range p.Errors {
-		where := strings.TrimPrefix(e.Location, "body.")
+		where := e.Location // without its part of the request, of which a command line has none
+		for _, part := range []string{"body.", "path.", "query."} {
+			where = strings.TrimPrefix(where, part)
+		}
 		tag, named := e.Value.(string)
 		switch name, isValue := strings.CutPrefix(where, "values."); {
 		case isValue: // of a variable, whom the message is about

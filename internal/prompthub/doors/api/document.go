@@ -47,7 +47,7 @@ func codes(code *huma.Schema) {
 var Codes = slices.Concat(library.Codes, []fault.Code{
 	format.ArchiveBroken, format.ArchiveTooLarge, format.FileTooLarge, format.TooManyEntries, format.YAMLTooLarge, format.AliasesTooLarge,
 	transfer.EntryRefused, transfer.Unreadable, jsonsize.TooManyParts,
-	prompt.IncludeUnresolved, prompt.InvisibleCharacters, prompt.NameTaken, prompt.NothingVisible, prompt.TextTooLong,
+	prompt.IncludeUnresolved, prompt.InvisibleCharacters, prompt.LabelIsNumber, prompt.NameTaken, prompt.NothingVisible, prompt.TextTooLong,
 	httpjson.NoSuchRoute, httpjson.RepeatedHeader, httpjson.Busy, httpjson.TooManyAtOnce, httpjson.BodyIncomplete, httpjson.Unfinished, httpjson.NotConfigured,
 })
 

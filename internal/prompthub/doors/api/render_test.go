@@ -64,7 +64,7 @@ func TestRenderChatAndVersions(t *testing.T) {
 	require.Equal(t, []api.Message{{Role: "system", Content: "You write in Go."}, {Placeholder: "history"}, {Role: "user", Content: "3 lines on {{n}}"}}, got.Messages)
 	require.EqualValues(t, 1, got.Version)
 	require.Nil(t, got.Text)
-	require.Equal(t, []string{"body.values.n"},
+	require.Equal(t, []string{"body.values.language", "body.values.topic", "body.values.n"},
 		ann.do(http.MethodPost, path+"/render", `{"values":{"n":"many"},"version":1}`).problem(422).locations())
 	require.Equal(t, "You write in Go.\n\n4 lines on tea", ann.get(path+"/text?version=1&var.language=Go&var.n=4&var.topic=tea").is(http.StatusOK).body)
 	require.Equal(t, "Now 1.", ann.get(path+"/text?label=latest").is(http.StatusOK).body)

@@ -34,7 +34,7 @@ func TestLibraryStory(t *testing.T) {
 	require.EqualValues(t, 1, bob.get(one+"?version=1").is(200).prompt().Version)
 	require.Equal(t, "the prompt has no such version", bob.get(one+"?version=3").problem(404).Detail)
 	for _, path := range []string{one + "?label=nope", one + "/text?label=nope", one + "/export?format=markdown&label=nope", mine + "team-review?label=nope"} {
-		require.Equal(t, "the prompt has no such label", ann.get(path).problem(404).Detail, path)
+		require.Equal(t, "the prompt has no such label; it has latest, production", ann.get(path).problem(404).Detail, path)
 	}
 	require.Equal(t, "query.label", ann.get(one + "?version=1&label=production").problem(422).Errors[0].Location)
 
@@ -81,6 +81,11 @@ func TestLibraryStory(t *testing.T) {
 	}
 
 	require.Equal(t, "path.label", ann.do("PUT", one+"/labels/latest", `{"version":1}`).problem(422).Errors[0].Location)
+	number := ann.do("PUT", one+"/labels/3", `{"version":1}`)
+	require.Contains(t, number.body, `"code":"LABEL_IS_NUMBER","detail"`, "NAME@3 is version 3")
+	require.Contains(t, number.problem(422).Errors[0].Message, "add a letter, as in v3")
+	require.Contains(t, ann.do("POST", prompts, `{"title":"T","text":"x","labels":["0"]}`).is(422).body, "LABEL_IS_NUMBER")
+	ann.do("DELETE", one+"/labels/3", "").problem(404)
 	require.Equal(t, "body.labels[0]", ann.do("POST", prompts, `{"title":"T","text":"x","labels":["Bad Label"]}`).problem(422).Errors[0].Location)
 }
 

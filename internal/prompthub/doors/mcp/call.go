@@ -239,6 +239,10 @@ func (d *handler) receive(next sdk.MethodHandler) sdk.MethodHandler {
 			return d.listPrompts(ctx, p)
 		case *sdk.ListResourcesParams:
 			return d.listResources(ctx, p)
+		case *sdk.CallToolParamsRaw:
+			if refusal := d.misnamed(p); refusal != nil {
+				return refusal, nil
+			}
 		case *sdk.GetPromptParams:
 			return d.getPrompt(ctx, p, func(ctx context.Context) (sdk.Result, error) { return next(ctx, method, req) })
 		}

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/google/jsonschema-go/jsonschema"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"prompthub/internal/http/httpjson"
@@ -43,6 +44,7 @@ type Config struct {
 type handler struct {
 	Config
 	protocol http.Handler
+	inputs   map[string]*jsonschema.Schema // of tools, by their names
 	mux      *http.ServeMux
 	patterns []string // of the mux
 }
@@ -125,7 +127,8 @@ func (d *handler) server() *sdk.Server {
 		Instructions: instructions, Capabilities: capabilities, CompletionHandler: d.complete, SetCacheable: keep,
 	})
 	s.AddPrompt(&sdk.Prompt{Name: found}, d.renderFound)
-	d.tools(s)
+	d.inputs = map[string]*jsonschema.Schema{}
+	d.tools(toolbox{s, d.inputs})
 	d.skills(s)
 	s.AddReceivingMiddleware(d.receive)
 	return s

@@ -139,6 +139,7 @@ func TestGetPrompt(t *testing.T) {
 		w.as("ann").get(name, values).fails(invalidParams)
 	}
 	require.Contains(t, w.as("ann").get(id, nil).fails(invalidParams), "name is required")
+	require.Contains(t, w.as("ann").get(id+"@nope", values).fails(invalidParams), "the prompt has no such label; it has latest")
 	require.Contains(t, w.as("ann").get(id, object{"name": "x", "nme": "y"}).fails(invalidParams), "nme is no variable")
 }
 

@@ -24,7 +24,7 @@ const (
 
 // tools adds what assistants may do. The names and those of their arguments are those of
 // prompts.chat where it has the same.
-func (d *handler) tools(s *sdk.Server) {
+func (d *handler) tools(s toolbox) {
 	reads := sdk.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: new(bool)}
 	tool(s, &sdk.Tool{
 		Name: "search_prompts", Title: "Search prompts", Annotations: &reads,
@@ -66,9 +66,10 @@ func (d *handler) tools(s *sdk.Server) {
 type task[In, Out any] func(context.Context, *call, In) (Out, error)
 
 // tool adds a tool with schemas that follow from its types. Its errors are for the model to read.
-func tool[In, Out any](s *sdk.Server, t *sdk.Tool, do task[In, Out]) {
+func tool[In, Out any](s toolbox, t *sdk.Tool, do task[In, Out]) {
 	t.InputSchema, t.OutputSchema = schema[In](), schema[Out]()
-	sdk.AddTool(s, t, func(ctx context.Context, _ *sdk.CallToolRequest, in In) (*sdk.CallToolResult, Out, error) {
+	s.inputs[t.Name], _ = t.InputSchema.(*jsonschema.Schema)
+	sdk.AddTool(s.Server, t, func(ctx context.Context, _ *sdk.CallToolRequest, in In) (*sdk.CallToolResult, Out, error) {
 		c := callOf(ctx)
 		out, err := do(ctx, c, in)
 		if err == nil {

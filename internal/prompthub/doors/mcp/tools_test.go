@@ -113,6 +113,10 @@ func TestToolsAtWork(t *testing.T) {
 	bob.tool("render_prompt", object{"id": one.ID, "values": object{"what": "this"}}).gives(&r)
 	require.Equal(t, "Review this in plain words.", r.Text)
 	require.Contains(t, bob.tool("render_prompt", object{"id": one.ID}).refuses(), "what is required")
+	require.Contains(t, bob.tool("render_prompt", object{"id": one.ID, "values": object{"x": "1"}}).refuses(), "what is required; x is no variable of this prompt")
+	require.Equal(t, `id is missing; there is no argument "name"; render_prompt takes id, values`, bob.tool("render_prompt", object{"name": "review"}).refuses())
+	require.Equal(t, `there is no argument "x"; list_tags takes no arguments`, bob.tool("list_tags", object{"x": 1}).refuses())
+	require.Contains(t, bob.tool("save_prompt", object{}).refuses(), "title is missing; content is missing; save_prompt takes title, content, name")
 
 	var saved mcp.Prompt
 	bob.tool("save_prompt", object{"title": "My prompt", "content": "One.", "tags": []string{"writing"}}).gives(&saved)

@@ -115,6 +115,7 @@ func TestLabels(t *testing.T) {
 
 	label("", "label", "Not a label", "version", "1").is(422).has("A label must be 1 to 36", `value="Not a label"`)
 	label("", "label", "latest", "version", "1").is(422)
+	label("", "label", "3", "version", "1").is(422).has("A label must not be digits alone", `value="3"`)
 	label("", "label", "x", "version", "many").is(422).has("Name the version by its number.")
 	label("", "label", "x", "version", "7").is(422).has("The prompt has no such version.", `value="x"`, `value="7"`)
 	bob.post(page+"/labels", "label", "x", "version", "7").is(403)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -51,7 +52,7 @@ func (db *Committer) SetLabels(ctx context.Context, author prompt.UserID, id pro
 		}
 		has := func(label string) bool { return c.Labels[label] != 0 }
 		if to == 0 && !slices.ContainsFunc(list, has) && !tried {
-			return c, nil, truth.ErrNoLabel()
+			return c, nil, truth.ErrNoLabel(slices.Sorted(maps.Keys(c.Labels))...)
 		}
 		if to == 0 && slices.ContainsFunc(list, has) {
 			if err := db.Unlabelled(ctx, p, list); err != nil {

@@ -2,6 +2,7 @@ package query
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
@@ -214,9 +215,10 @@ func (db *Queries) versionView(
 	if c != nil {
 		v.Labels = truth.ShownLabels(viewer, rec.Prompt, c)
 	}
+	has := v.Labels
 	v, err = v.AtVersion(viewer, n, row)
 	if want.Label != "" && fault.Of(err) == fault.NotFound {
-		return truth.View{}, truth.ErrNoLabel()
+		return truth.View{}, truth.ErrNoLabel(append([]string{prompt.Latest}, slices.Sorted(maps.Keys(has))...)...)
 	}
 	return v, err
 }

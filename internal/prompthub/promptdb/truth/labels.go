@@ -2,6 +2,8 @@ package truth
 
 import (
 	"context"
+	"fmt"
+	"strings"
 
 	"prompthub/internal/fault"
 	"prompthub/internal/prompthub/files/skill"
@@ -26,8 +28,20 @@ func (db *Reader) LabelsRow(ctx context.Context, author prompt.UserID, id prompt
 // ErrNoVersion answers for a version that a prompt lacks or a viewer must not know of.
 func ErrNoVersion() error { return fault.New(fault.NotFound, "the prompt has no such version") }
 
-// ErrNoLabel answers for a label that a prompt lacks or a viewer must not know of.
-func ErrNoLabel() error { return fault.New(fault.NotFound, "the prompt has no such label") }
+// ErrNoLabel answers for a label that a prompt lacks or a viewer must not know of. It names the
+// labels that the viewer may choose from.
+func ErrNoLabel(has ...string) error {
+	text := "the prompt has no such label"
+	switch n := len(has); {
+	case n > toldLabels:
+		text += fmt.Sprintf("; it has %s and %d more", strings.Join(has[:toldLabels], ", "), n-toldLabels)
+	case n > 0:
+		text += "; it has " + strings.Join(has, ", ")
+	}
+	return fault.New(fault.NotFound, text)
+}
+
+const toldLabels = 10 // of a prompt, in an error
 
 // LastMove returns the last move of a label that was not undone.
 func (db *Reader) LastMove(ctx context.Context, author prompt.UserID, id prompt.ID, label string) (*table.Row, error) {
