@@ -101,7 +101,7 @@ func head(ctx context.Context, root string) (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
-// releaseFor makes the archive for one platform, and next to it the list of what is in the program.
+// releaseFor makes the archive for one platform, and next to it the list of its modules.
 func releaseFor(ctx context.Context, root, out, version, commit string, p platform) error {
 	work, err := os.MkdirTemp("", "release")
 	if err != nil {
@@ -146,19 +146,16 @@ func tarDir(dir, archive string) (err error) {
 	z := gzip.NewWriter(f)
 	w := tar.NewWriter(z)
 	// WalkDir goes in the order of the names.
-	err = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+	files := os.DirFS(dir)
+	err = fs.WalkDir(files, ".", func(name string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
 			return err
 		}
-		name, err := filepath.Rel(dir, path)
+		data, err := fs.ReadFile(files, name)
 		if err != nil {
 			return err
 		}
-		data, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		header := &tar.Header{Typeflag: tar.TypeReg, Name: filepath.ToSlash(name), Size: int64(len(data)), Mode: 0o644, ModTime: zipped}
+		header := &tar.Header{Typeflag: tar.TypeReg, Name: name, Size: int64(len(data)), Mode: 0o644, ModTime: zipped}
 		if e.Name() == program {
 			header.Mode = 0o755
 		}

@@ -84,7 +84,7 @@ func TestRelease(t *testing.T) {
 	sumsHold(t, out)
 }
 
-// unpack keeps the rights of files, so that what is unpacked can be run only if the archive says so.
+// unpack keeps the rights of files: a program can be run only if the archive says so.
 func unpack(t *testing.T, archive string) string {
 	t.Helper()
 	dir := t.TempDir()

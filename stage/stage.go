@@ -31,7 +31,8 @@ func stage(ctx context.Context, root, out string, p platform) error {
 	return build(ctx, root, filepath.Join(out, binary), p)
 }
 
-// empty empties out, unless it holds something else than what was staged, which has the file mark.
+// empty empties out, unless it holds files of others: a directory that this program made has the
+// file mark.
 func empty(out, mark string) error {
 	entries, err := os.ReadDir(out)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
