@@ -47,8 +47,13 @@ ADDR ?= 127.0.0.1:7071
 DATA ?= $(APP)/.data
 BINDIR ?= $(or $(shell go env GOBIN),$(shell go env GOPATH)/bin)
 PROMPTS_CSV ?=
+VERSION ?=
+PLATFORMS ?=
+ARCH ?= $(shell go env GOARCH)
+IMAGE ?= $(NAME)
+PROGRAM ?=
 
-.PHONY: help run install test vet quick race browser search deep formats clients langfuse-js promptfoo check vulnerabilities vulnerabilities-built cover fuzz soak mutants bench heaviest bench-pocketbase azurite package image func-start infra-check infra-schemas swagger
+.PHONY: help run install test vet quick race browser search deep formats clients langfuse-js promptfoo check vulnerabilities vulnerabilities-built cover fuzz soak mutants bench heaviest bench-pocketbase azurite package image release func-start infra-check infra-schemas swagger
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1 \t\2/' | expand -t 20
@@ -158,6 +163,7 @@ deep: ## ask and count as often as is worth it now and then: what make test take
 	E2E_FULL=1 go test -count=1 -v -timeout 10m -run '^TestUnderAttack$$' ./internal/prompthub/e2e
 	BACKUPS=20 go test -count=1 -v -timeout 30m -run '^TestBackupsUnderLoad$$' ./handler
 	DOUBLING_TIME=1 go test -count=1 -p 1 -timeout 60m -run '^TestDoubling$$' ./internal/prompthub/prompt ./internal/prompthub/files/skill ./internal/prompthub/files/format ./internal/prompthub/doors/web
+	RELEASE_ALL=1 go test -count=1 -v -timeout 60m -run '^TestRelease$$' ./stage
 	$(MAKE) search
 	$(MAKE) -C apps/ricochet soak
 
@@ -200,14 +206,24 @@ azurite: $(AZURITE_STAMP) ## install and run Azurite, the emulator of Azure Stor
 package: ## stage the function app (APP) for Azure in its dist/functionapp, and zip it
 	go run ./stage -app $(APP) -out dist/functionapp -zip dist/functionapp.zip
 
-image: ## put the context of a container image (APP) in dist/image, and build it where docker (with its daemon), podman or buildah is
+image: ## put the context of a container image (APP, ARCH, IMAGE, or the built PROGRAM) in dist/image, and build it where docker (with its daemon), podman or buildah is
 	rm -rf dist/image && mkdir -p dist/image/data
-	CGO_ENABLED=0 GOOS=linux go build -trimpath -ldflags="-s -w" -o dist/image/handler ./$(APP)/handler
+	$(if $(PROGRAM),cp $(PROGRAM) dist/image/handler,CGO_ENABLED=0 GOOS=linux GOARCH=$(ARCH) go build -trimpath -ldflags="-s -w" -o dist/image/handler ./$(APP)/handler)
 	cp deploy/Containerfile dist/image/
-	@if docker info >/dev/null 2>&1; then docker build -t $(NAME) -f dist/image/Containerfile dist/image; \
-	elif command -v podman >/dev/null; then podman build --format docker -t $(NAME) dist/image; \
-	elif command -v buildah >/dev/null; then buildah build --format docker --isolation chroot -t $(NAME) dist/image; \
+	@if docker info >/dev/null 2>&1; then docker build --platform linux/$(ARCH) -t $(IMAGE) -f dist/image/Containerfile dist/image; \
+	elif command -v podman >/dev/null; then podman build --platform linux/$(ARCH) --format docker -t $(IMAGE) dist/image; \
+	elif command -v buildah >/dev/null; then buildah build --platform linux/$(ARCH) --format docker --isolation chroot -t $(IMAGE) dist/image; \
 	else echo "There is no docker that answers, no podman and no buildah: build dist/image where one is."; fi
+
+release: ## build the release VERSION of PromptHub into dist/release, as the workflow uploads it: archives, lists of components and SHA256SUMS for six platforms (or PLATFORMS=linux/amd64,...); and the images for two processors
+	go run ./stage release -version "$(VERSION)" -platforms "$(PLATFORMS)" -out dist/release
+	@rm -rf .cache/release && mkdir -p .cache/release
+	set -e; for arch in amd64 arm64; do \
+		name=prompthub_$(VERSION)_linux_$$arch; \
+		[ -e dist/release/$$name.tar.gz ] || continue; \
+		tar -xzf dist/release/$$name.tar.gz -C .cache/release; \
+		$(MAKE) --no-print-directory image PROGRAM=.cache/release/$$name/prompthub ARCH=$$arch IMAGE=prompthub:$(VERSION)-$$arch; \
+	done
 
 func-start: $(AZURITE_STAMP) ## stage the function app (APP) for this machine and run it with Azurite and "func start"
 	go run ./stage start -app $(APP) -out dist/local

@@ -5,6 +5,7 @@
 //
 //	stage [-app DIR] [-out DIR] [-zip FILE]   for deployment: linux/amd64, and a zip of it
 //	stage start [-app DIR] [-out DIR]         for this machine, with Azurite and "func start"
+//	stage release -version V [-out DIR] [-platforms OS/ARCH,...]   archives of PromptHub for people to download
 package main
 
 import (
@@ -29,6 +30,9 @@ func main() {
 }
 
 func run(ctx context.Context, args []string, out io.Writer) error {
+	if len(args) > 0 && args[0] == "release" {
+		return runRelease(ctx, args[1:], out)
+	}
 	start := len(args) > 0 && args[0] == "start"
 	if start {
 		args = args[1:]

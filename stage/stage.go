@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 )
 
 // binary is the name that host.json has for the handler.
@@ -18,7 +19,7 @@ type platform struct{ os, arch string }
 
 // stage makes the directory out from the repository in root.
 func stage(ctx context.Context, root, out string, p platform) error {
-	if err := empty(out); err != nil {
+	if err := empty(out, "host.json"); err != nil {
 		return err
 	}
 	if err := copyFile(filepath.Join(root, "host.json"), filepath.Join(out, "host.json")); err != nil {
@@ -30,13 +31,14 @@ func stage(ctx context.Context, root, out string, p platform) error {
 	return build(ctx, root, filepath.Join(out, binary), p)
 }
 
-// empty empties out, unless it holds something that was not staged.
-func empty(out string) error {
+// empty empties out, unless it holds files of others: a directory that this program made has the
+// file mark.
+func empty(out, mark string) error {
 	entries, err := os.ReadDir(out)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if _, err := os.Stat(filepath.Join(out, "host.json")); len(entries) > 0 && err != nil {
+	if _, err := os.Stat(filepath.Join(out, mark)); len(entries) > 0 && err != nil {
 		return fmt.Errorf("%s is not empty and was not staged: remove it yourself", out)
 	}
 	if err := os.RemoveAll(out); err != nil {
@@ -76,13 +78,14 @@ func copyFile(from, to string) error {
 }
 
 // build builds the handler without C and without the paths of this machine, so that the same
-// commit gives the same bytes.
-func build(ctx context.Context, root, out string, p platform) error {
+// commit gives the same bytes. More flags for the linker may follow its own.
+func build(ctx context.Context, root, out string, p platform, linker ...string) error {
 	out, err := filepath.Abs(out)
 	if err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", out, "./handler")
+	flags := strings.Join(append([]string{"-ldflags=-s -w"}, linker...), " ")
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", flags, "-o", out, "./handler")
 	cmd.Dir, cmd.Stderr = root, os.Stderr
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+p.os, "GOARCH="+p.arch)
 	if err := cmd.Run(); err != nil {

@@ -33,6 +33,9 @@ func (s Service) Version() Command {
 
 // Built returns the version and the commit that go build has left in the program.
 func Built() (version, commit string) {
+	if release != "" {
+		return release, releaseCommit
+	}
 	version, commit = unreleased, "unknown"
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -52,6 +55,10 @@ func Built() (version, commit string) {
 	}
 	return version, commit + modified
 }
+
+// release and releaseCommit are what "make release" has the linker put here. Go itself knows a tag
+// only if its major version is that of the module's path, and no commit in a worktree of git.
+var release, releaseCommit string
 
 // unreleased is the version of a program that was built without that of a release.
 const unreleased = "0.0.0-dev"

@@ -73,8 +73,11 @@ func TestWorkflowsMayLittle(t *testing.T) {
 	t.Parallel()
 	for name, w := range workflows(t) {
 		want := map[string]string{"contents": "read"}
-		if name == "azure-dev.yml" {
+		switch name {
+		case "azure-dev.yml":
 			want["id-token"] = "write" // signs in to Azure without a secret
+		case "release.yml":
+			want["contents"], want["packages"] = "write", "write" // uploads the release and its image
 		}
 		require.Equal(t, want, w.Permissions, name)
 		for id, j := range w.Jobs {
@@ -93,6 +96,78 @@ func TestContinuousIntegrationRunsWhatDevelopersRun(t *testing.T) {
 	steps := workflows(t)["ci.yml"].Jobs["test"].Steps
 	require.Equal(t, ".ci/run", steps[len(steps)-1].Run)
 	require.FileExists(t, filepath.Join(root, ".ci/run"))
+}
+
+// Each tag of a version is released with what "make release" made, once it has no known fault. Only
+// the steps after that have a secret.
+func TestReleaseUploadsWhatMakeMade(t *testing.T) {
+	t.Parallel()
+	w := workflows(t)["release.yml"]
+	require.Equal(t, map[string]any{"push": map[string]any{"tags": []any{"v*"}}}, w.On)
+	j := w.Jobs["release"]
+	require.Equal(t, map[string]string{"VERSION": "${{ github.ref_name }}"}, j.Env)
+	var runs []string
+	for _, s := range j.Steps {
+		if s.Run == "" {
+			continue
+		}
+		runs = append(runs, s.Run)
+		require.NotRegexp(t, `\bgo (build|run|install)\b|docker build\b`, s.Run, "make does that")
+		require.Equal(t, len(runs) > 2, s.Env["GH_TOKEN"] != "", s.Run)
+	}
+	require.Len(t, runs, 4)
+	require.Equal(t, []string{"make vulnerabilities", `make release VERSION="$VERSION"`}, runs[:2])
+	// The files and images are those that the target makes.
+	makefile := string(content(t, "Makefile"))
+	_, recipe, ok := strings.Cut(makefile, "\nrelease: ")
+	require.True(t, ok)
+	recipe, _, _ = strings.Cut(recipe, "\n\n")
+	require.Contains(t, recipe, `go run ./stage release -version "$(VERSION)"`)
+	require.Contains(t, recipe, "-out dist/release\n")
+	require.Contains(t, recipe, "for arch in amd64 arm64;")
+	require.Contains(t, recipe, "IMAGE=prompthub:$(VERSION)-$$arch;")
+	require.Contains(t, runs[2], `docker push "$image:$VERSION-$arch"`)
+	require.Contains(t, runs[2], `docker tag "prompthub:$VERSION-$arch" `)
+	require.Contains(t, runs[3], `gh release create "$VERSION" dist/release/* `)
+}
+
+// The composition of containers runs our image and one pinned proxy, keeps data and backups, and
+// tells the program and the proxy the same name.
+func TestComposition(t *testing.T) {
+	t.Parallel()
+	var c struct {
+		Services map[string]struct {
+			Image       string
+			Command     []string
+			EnvFile     string `yaml:"env_file"`
+			Environment map[string]string
+			Ports       []string
+			Volumes     []any
+			ReadOnly    bool `yaml:"read_only"`
+		}
+		Volumes map[string]any
+	}
+	require.NoError(t, yaml.Unmarshal(content(t, "deploy/compose.yml"), &c))
+	p, proxy := c.Services["prompthub"], c.Services["caddy"]
+	require.Regexp(t, `^https://\$\{SITE:\?`, p.Environment["PUBLIC_URL"])
+	require.Equal(t, "${SITE}", proxy.Environment["SITE"])
+	require.Regexp(t, `^caddy:\d+\.\d+\.\d+(-alpine)?$`, proxy.Image)
+	require.Empty(t, p.Ports, "only the proxy is reached from outside")
+	require.True(t, p.ReadOnly)
+	// The command is that of the image, and backups.
+	var own []string
+	m := regexp.MustCompile(`(?m)^CMD (.+)$`).FindSubmatch(content(t, "deploy/Containerfile"))
+	require.NotNil(t, m)
+	require.NoError(t, yaml.Unmarshal(m[1], &own))
+	require.Equal(t, append(own, "--backup-dir", "/backups"), p.Command)
+	require.Contains(t, p.Volumes, any("data:/data"))
+	require.Len(t, p.Volumes, 2)
+	require.Equal(t, "/backups", p.Volumes[1].(map[string]any)["target"])
+	require.Contains(t, c.Volumes, "data")
+	require.Contains(t, proxy.Volumes, any("./Caddyfile:/etc/caddy/Caddyfile:ro"))
+	for _, name := range regexp.MustCompile(`\{\$(\w+)`).FindAllSubmatch(content(t, "deploy/Caddyfile"), -1) {
+		require.Contains(t, proxy.Environment, string(name[1]), "the Caddyfile asks for it")
+	}
 }
 
 // What a deployment by hand can set, one by the workflow can too, under the same names.
@@ -137,7 +212,7 @@ func TestEveryPinIsWatched(t *testing.T) {
 	for _, u := range config.Updates {
 		watched[u.Ecosystem] = append(watched[u.Ecosystem], u.Directories...)
 	}
-	for ecosystem, pins := range map[string]struct{ file, by string }{"gomod": {"go.mod", "require"}, "npm": {"package.json", `ependencies"`}} {
+	for ecosystem, pins := range map[string]struct{ file, by string }{"gomod": {"go.mod", "require"}, "npm": {"package.json", `ependencies"`}, "docker-compose": {"compose.yml", "image: "}} {
 		var have []string
 		require.NoError(t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 			switch {

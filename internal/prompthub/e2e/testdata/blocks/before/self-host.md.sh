@@ -8,3 +8,5 @@ kill $!
 wait
 BACKUP=$WORK/prompts.jsonl
 bin/handler backup --data "$WORK/library" "$BACKUP"
+go run ./stage release -version v0.0.0-test -platforms linux/amd64
+cp dist/release/* .
