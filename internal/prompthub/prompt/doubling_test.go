@@ -23,6 +23,7 @@ func TestDoubling(t *testing.T) {
 		return parsed
 	}
 	several := query("a.a. c++ word quick 翻译 needle")
+	phrases := query(`"quick word" "翻译 a" "a.a" -needle -"word quick" author:word`)
 	content := func(do func(c prompt.Content)) func(text string) func() {
 		return func(text string) func() { c := prompt.Content{Text: text}; return func() { do(c) } }
 	}
@@ -83,6 +84,13 @@ func TestDoubling(t *testing.T) {
 		{Name: "Query.MatchText", With: text(func(s string) { several.MatchText("", prompt.NewText(s)) })},
 		{Name: "Query.MatchText (one word)", With: text(func(s string) { query("needle").MatchText("", prompt.NewText(s+" needle")) })},
 		{Name: "NewText", With: text(func(s string) { prompt.NewText(s) })},
+		{Name: "Query.Match (phrases)", With: text(func(s string) { phrases.Match(prompt.NormalizeTitle(s)) })},
+		{Name: "Query.MatchText (phrases)", With: text(func(s string) { phrases.MatchText("", prompt.NewText(s)) })},
+		{Name: "Query.LeavesOut", With: text(func(s string) { phrases.LeavesOut(prompt.NormalizeTitle(s), prompt.NewText(s)) })},
+		{Name: "Query.MatchAuthor", With: text(func(s string) { phrases.MatchAuthor(s) })},
+		{Name: "Query.Marks", With: text(func(s string) { several.Marks(s) })},
+		{Name: "Query.Marks (phrases)", With: text(func(s string) { phrases.Marks(s) })},
+		{Name: "Query.Snippet (phrases)", With: text(func(s string) { phrases.Snippet(s) })},
 		{Name: "Query.Closeness", With: text(func(s string) { several.Closeness(prompt.NormalizeTitle(s)) })},
 		{Name: "Query.Typed", With: text(func(s string) {
 			if q, err := prompt.ParseQuery(s); err == nil {
@@ -201,7 +209,7 @@ func TestDoubling(t *testing.T) {
 		})},
 	}
 	doubling.Listed(t, funcs, map[string][]string{
-		"a query has at most 200 characters": {"Query.Empty", "Query.Nothing", "Query.Tokens", "Query.Words", "Query.String"},
+		"a query has at most 200 characters": {"Query.Empty", "Query.Nothing", "Query.Tokens", "Query.Words", "Query.String", "Query.Excludes", "Query.Tags", "Query.Author", "Query.Name", "Query.MatchName", "Query.Qualified"},
 		"compares, copies or returns what it is given": {
 			"Draft.Content", "Draft.With", "First", "Source.Kept", "TextsField", "Template.Parts", "Variable.Needed", "Prompt.Deleted", "Prompt.Hidden",
 			"Prompt.Listed",
