@@ -209,7 +209,7 @@ func TestDoubling(t *testing.T) {
 		})},
 	}
 	doubling.Listed(t, funcs, map[string][]string{
-		"a query has at most 200 characters": {"Query.Empty", "Query.Nothing", "Query.Tokens", "Query.Words", "Query.String", "Query.Excludes", "Query.Tags", "Query.Author", "Query.Name", "Query.MatchName", "Query.Qualified"},
+		"a query has at most 200 characters": {"Query.Empty", "Query.Nothing", "Query.Tokens", "Query.Words", "Query.String", "Query.Excludes", "Query.Tags", "Query.Author", "Query.Name", "Query.MatchName", "Query.Qualified", "Query.InTexts"},
 		"compares, copies or returns what it is given": {
 			"Draft.Content", "Draft.With", "First", "Source.Kept", "TextsField", "Template.Parts", "Variable.Needed", "Prompt.Deleted", "Prompt.Hidden",
 			"Prompt.Listed",

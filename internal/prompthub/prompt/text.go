@@ -119,6 +119,11 @@ func (q Query) Words(longest int) []Word {
 	return words
 }
 
+// InTexts reports whether the query has words that texts are searched for.
+func (q Query) InTexts() bool {
+	return slices.ContainsFunc(q.terms, func(t term) bool { return !t.stop() })
+}
+
 // stop reports whether t is a stop word.
 func (t term) stop() bool { return stopWords[string(t)] }
 

@@ -88,21 +88,21 @@ func (ls textLists) least() (key string, exact, ok bool) {
 type textWalk struct {
 	s     *rowstore.Budget
 	want  prompt.Query
+	asked []string // the properties by which rows are kept
 	words []textLists
 	size  int    // rows to read of a list
 	pos   string // up to which all candidates were found
 }
 
 func (db *Queries) textWalk(w Search, s *rowstore.Budget, after string, size int) *textWalk {
-	walk := &textWalk{s: s, want: w.Words, size: size, pos: after}
+	walk := &textWalk{s: s, want: w.Words, asked: w.asked(), size: size, pos: after}
 	words := w.Words.Words(prompt.LongestPrefix)
 	for _, word := range words[:min(len(words), maxTextWords)] {
-		tagged := func(p table.Props) bool { return w.tagged(p.Get("Tags").Str()) }
 		walk.words = append(walk.words, textLists{
 			{table: db.T.TitleIndex, partition: schema.TokenPartition(word.Title), read: after, keep: func(p table.Props) bool {
-				return tagged(p) && word.InTitle(p.Get("TitleNormalized").Str())
+				return w.fits(p) && word.InTitle(p.Get("TitleNormalized").Str())
 			}},
-			{table: db.T.TextIndex, partition: schema.TextPartition(word.Text), read: after, keep: tagged},
+			{table: db.T.TextIndex, partition: schema.TextPartition(word.Text), read: after, keep: w.mayFit},
 		})
 	}
 	if len(walk.words) > 1 {
@@ -157,7 +157,7 @@ func (w *textWalk) read(ctx context.Context) error {
 	to := w.last()
 	all := make([]*rowstore.Reading, len(lists))
 	for i, l := range lists {
-		all[i] = &rowstore.Reading{Table: l.table, Range: table.Range{Partition: l.partition, Filter: l.keep, FilterProps: asked, After: l.read, To: to}, Limit: size}
+		all[i] = &rowstore.Reading{Table: l.table, Range: table.Range{Partition: l.partition, Filter: l.keep, FilterProps: w.asked, After: l.read, To: to}, Limit: size}
 		if from > l.read {
 			all[i].Range.After, all[i].Range.From = "", from
 		}
@@ -322,11 +322,8 @@ func (db *Queries) decide(ctx context.Context, w Search, found []candidate) ([]t
 
 // decideByTruth returns a prompt as a list shows it, nil where a search does not want it.
 func (db *Queries) decideByTruth(ctx context.Context, w Search, author prompt.UserID, id prompt.ID) (*truth.View, error) {
-	rec, err := db.Read(ctx, author, id)
-	if errors.Is(err, schema.ErrUnreadable) { // verify reports it
-		return nil, nil //nolint:nilnil // as documented
-	}
-	if err != nil || rec == nil || rec.Purging || !rec.Listed() || !w.tagged(schema.JoinTags(rec.Tags)) {
+	rec, err := db.readListed(ctx, author, id)
+	if err != nil || rec == nil || !w.fitsPrompt(rec.Prompt) {
 		return nil, err
 	}
 	text := rec.Content().Words()
@@ -340,6 +337,18 @@ func (db *Queries) decideByTruth(ctx context.Context, w Search, author prompt.Us
 		v.Snippet = w.Words.Snippet(text)
 	}
 	return &v, nil
+}
+
+// readListed reads the truth row of a prompt, nil if it is on no public list.
+func (db *Queries) readListed(ctx context.Context, author prompt.UserID, id prompt.ID) (*schema.Record, error) {
+	rec, err := db.Read(ctx, author, id)
+	if errors.Is(err, schema.ErrUnreadable) { // verify reports it
+		return nil, nil //nolint:nilnil // as documented
+	}
+	if err != nil || rec == nil || rec.Purging || !rec.Listed() {
+		return nil, err
+	}
+	return rec, nil
 }
 
 // findTextRanked is findText in an order that votes change. Few candidates are read and sorted;
@@ -367,8 +376,8 @@ func (db *Queries) findTextRanked(ctx context.Context, w Search, after string, l
 		s.Left /= 2
 		s.Reads = rankReads
 	}
-	page, err := db.walkRanked(ctx, s, w.Order, row, limit, func(p table.Props) bool {
-		return w.tagged(p.Get("Tags").Str()) &&
+	page, err := db.walkRanked(ctx, s, w, row, limit, func(p table.Props) bool {
+		return w.fits(p) &&
 			w.Words.MayMatch(p.Get("TitleNormalized").Str(), prompt.Signature(p.Get("Words").Str()))
 	})
 	if err != nil {
