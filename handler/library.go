@@ -190,7 +190,7 @@ func ref(name string) (prompt.Ref, error) {
 func searchCommand() command.Command {
 	return asking(command.Command{
 		Name: "search", Args: []string{"[WORD...]"}, Short: "list prompts that have the words",
-		Long: "Lists public prompts that have all words given, each as the beginning of one of the title or as a whole one of the text, the best\nmatch first; without a word, the newest. With --in title they are looked for in titles alone, as they always are among the prompts of\none author, and among your own. Other commands take the id of each, and the name of your own.",
+		Long: "Lists public prompts that have all words given, each as the beginning of one of the title or as a whole one of the text, the best\nmatch first; without a word, the newest. With --in title they are looked for in titles alone.\n\n" + prompt.QueryDoc + ".\n\nQuote them for the shell, and write -- before words that begin with -. Other commands take the id of each, and the name of your own.",
 	}, func(flags *flag.FlagSet, asJSON *bool) asked {
 		mine := flags.Bool("mine", false, "my own prompts instead, private ones too")
 		limit := limitFlag(flags, "prompts")
@@ -209,17 +209,8 @@ func searchCommand() command.Command {
 		author := flags.String("author", "", "only prompts of the author with this `handle`")
 		sort := flags.String("sort", "", "`order`: relevance, which is the default with words, newest, which is the default without, most-liked, hot, best or trending; of your own prompts newest, updated or title")
 		return func(ctx context.Context, std command.Streams, remote *client.Client, args []string) error {
-			if *mine {
-				if in == "text" {
-					return command.UsageError("search: of my own prompts titles alone are searched")
-				}
-				in = ""
-			}
-			if *author != "" && (*mine || *sort != "" || in == "text") {
-				return command.UsageError("search: the prompts of an author come newest first, and their titles alone are searched: leave out --mine, --sort and --in text")
-			}
-			if *author != "" {
-				in = ""
+			if *author != "" && (*mine || *sort != "") {
+				return command.UsageError("search: the prompts of an author come newest first: leave out --mine and --sort, or write author:HANDLE among the words")
 			}
 			found, err := remote.Search(ctx, client.Search{
 				Words: strings.Join(args, " "), Tags: tags, In: in, Sort: *sort, Author: strings.TrimPrefix(*author, "@"), Mine: *mine, Limit: *limit,

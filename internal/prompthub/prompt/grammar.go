@@ -8,6 +8,9 @@ import (
 	"unicode/utf8"
 )
 
+// QueryDoc tells callers of all doors what a query may say besides words.
+const QueryDoc = `"quoted words" stand one after the other; -word and -"quoted words" leave prompts out; tag:TAG, name:NAME and author:WHO, a handle, a key or a name as in author:"Ann Lee", say which prompts`
+
 // A typed is a query cut into its parts, as ParseQuery documents them.
 type typed struct {
 	words   []typedWords // in the order in which they were typed

@@ -24,7 +24,7 @@ func (a *api) prompts() {
 	route(a, reader, huma.Operation{
 		OperationID: "list-prompts", Method: http.MethodGet, Path: "/prompts", Tags: []string{"prompts"},
 		Summary: "Public prompts, by tags and words", Errors: badQuery,
-		Description: "Without tags and words, all of them. Tags must all match, and so must words, each as the beginning of a word of the title or, unless in is title, as a whole word of the text; foundIn tells which. A page may hold fewer than limit, even none, though there are more: go on while there is a nextCursor. A walk along the cursors sees each prompt once while its place stays as it is.",
+		Description: "Without tags and words, all of them. Tags must all match, and so must words, each as the beginning of a word of the title or, unless in is title, as a whole word of the text; foundIn tells which. q also takes phrases, words to leave out and qualifiers. A page may hold fewer than limit, even none, though there are more: go on while there is a nextCursor. A walk along the cursors sees each prompt once while its place stays as it is.",
 	}, a.search)
 	route(a, user, answers[Prompt](a, http.StatusOK, "The prompt that the same Idempotency-Key and body created before", answers[Prompt](a, http.StatusCreated, "The new prompt", huma.Operation{
 		OperationID: "create-prompt", Method: http.MethodPost, Path: "/prompts", Tags: []string{"prompts"}, DefaultStatus: http.StatusCreated,
@@ -78,8 +78,7 @@ func (Order) Schema(huma.Registry) *huma.Schema {
 }
 
 type searchInput struct {
-	Sort Order  `query:"sort"`
-	In   string `query:"in" enum:"text,title" default:"text" doc:"Where the words of q are looked for. text: each in the title, as title does, or as a whole word in the text; of a text at most 150 words count, no stop words (the, of, …), and edits follow within seconds. title: each as the beginning of a word of the title"`
+	Sort Order `query:"sort"`
 	Filter
 	Fields
 	Paging
@@ -95,7 +94,7 @@ func (a *api) search(ctx context.Context, c call, in *searchInput) (*listOutput,
 	}
 	return a.page(ctx, c, in.Fields, in.Limit, func(limit int) (library.Page, error) {
 		return a.Service.Search(ctx, c.User, library.Search{
-			Order: library.Order(in.Sort), Tags: tags, Words: words, Titles: in.In == "title", Limit: limit, Cursor: in.Cursor,
+			Order: library.Order(in.Sort), Tags: tags, Words: words, Titles: in.titles(), Limit: limit, Cursor: in.Cursor,
 		})
 	})
 }

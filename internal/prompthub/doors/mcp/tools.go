@@ -99,7 +99,7 @@ func writing[In, Out any](d *handler, do task[In, Out]) task[In, Out] {
 
 // schema returns the schema of a type. A list is a list and not null, which not all clients take.
 func schema[T any]() *jsonschema.Schema {
-	s, err := jsonschema.For[T](&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{reflect.TypeFor[order](): orderSchema()}})
+	s, err := jsonschema.For[T](&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{reflect.TypeFor[order](): orderSchema(), reflect.TypeFor[words](): wordsSchema()}})
 	if err != nil {
 		panic("mcp: " + err.Error()) // a type of this package that has none
 	}
@@ -126,13 +126,20 @@ type Named struct {
 }
 
 type searchInput struct {
-	Query  string   `json:"query,omitempty" jsonschema:"Words, each the beginning of one of the title or a whole one of the text; of the caller's own prompts, of the title alone"`
+	Query  words    `json:"query,omitempty"`
 	Tag    string   `json:"tag,omitempty" jsonschema:"Only prompts with this tag; list_tags lists them"`
 	Tags   []string `json:"tags,omitempty" jsonschema:"Only prompts with all of these tags"`
 	Mine   bool     `json:"mine,omitempty" jsonschema:"Only the caller's own prompts, private ones too"`
 	Order  order    `json:"order,omitempty"`
 	Limit  int      `json:"limit,omitempty" jsonschema:"Most prompts, 1 to 50; 10 where not given"`
 	Cursor string   `json:"cursor,omitempty" jsonschema:"The nextCursor of the page before; the other arguments must be the same"`
+}
+
+// Words are what a search is for.
+type words string
+
+func wordsSchema() *jsonschema.Schema {
+	return &jsonschema.Schema{Type: "string", Description: "Words of the title or the text. " + prompt.QueryDoc}
 }
 
 // An order is the name of an order of public prompts.
@@ -165,7 +172,7 @@ func (d *handler) searchPrompts(ctx context.Context, c *call, in searchInput) (s
 	if err != nil {
 		return out, err
 	}
-	words, err := prompt.ParseQuery(in.Query)
+	wanted, err := prompt.ParseQuery(string(in.Query))
 	if err != nil {
 		return out, err
 	}
@@ -175,13 +182,13 @@ func (d *handler) searchPrompts(ctx context.Context, c *call, in searchInput) (s
 	if in.Limit < 1 || in.Limit > maxFound {
 		return out, fault.New(fault.Invalid, "ask for 1 to 50 prompts")
 	}
-	if in.Order == "" && words.Empty() {
+	if in.Order == "" && wanted.Empty() {
 		in.Order = order(library.MostLiked)
 	}
 	if in.Order != "" && !library.IsOrder(string(in.Order)) {
 		return out, fault.New(fault.Invalid, "order must be "+orders())
 	}
-	page, err := d.search(ctx, c, in, tags, words)
+	page, err := d.search(ctx, c, in, tags, wanted)
 	for _, v := range page.Items {
 		out.Prompts = append(out.Prompts, d.encode(c, v))
 	}
@@ -189,15 +196,15 @@ func (d *handler) searchPrompts(ctx context.Context, c *call, in searchInput) (s
 	return out, err
 }
 
-func (d *handler) search(ctx context.Context, c *call, in searchInput, tags []prompt.Tag, words prompt.Query) (library.Page, error) {
+func (d *handler) search(ctx context.Context, c *call, in searchInput, tags []prompt.Tag, wanted prompt.Query) (library.Page, error) {
 	if !in.Mine {
-		return d.Service.Search(ctx, c.User, library.Search{Order: library.Order(in.Order), Tags: tags, Words: words, Limit: in.Limit, Cursor: in.Cursor})
+		return d.Service.Search(ctx, c.User, library.Search{Order: library.Order(in.Order), Tags: tags, Words: wanted, Limit: in.Limit, Cursor: in.Cursor})
 	}
 	if !c.Known() {
 		return library.Page{}, errSignIn()
 	}
 	q := library.MineQuery{Sort: library.ByNewest, Limit: in.Limit, Cursor: in.Cursor}
-	q.Tags, q.Words = tags, words
+	q.Tags, q.Words = tags, wanted
 	return d.Service.Mine(ctx, c.User, q)
 }
 

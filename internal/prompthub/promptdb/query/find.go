@@ -246,9 +246,9 @@ type walk struct {
 	lists  []list
 	match  func(table.Props) bool
 	asked  []string // the properties that match sees
-	pos    string // row key up to which everything was looked at
-	size   int    // rows to read of the list that is followed
-	sample int    // rows that tell how sparse a list is
+	pos    string   // row key up to which everything was looked at
+	size   int      // rows to read of the list that is followed
+	sample int      // rows that tell how sparse a list is
 	round  int
 	leader int // the sparsest list at the last look
 	seen   int // rows of lists that were followed

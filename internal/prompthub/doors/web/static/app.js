@@ -217,7 +217,11 @@ document.addEventListener("click", (e) => {
   if (!link || !plainClick(e) || !$("results")) return;
   const { live, more: isMore, panel: isPanel, tag } = link.dataset;
   const here = new URL(link.href).pathname === location.pathname;
-  if (live !== undefined && here) show(link.href, "pushState", link.textContent.trim());
+  if (live !== undefined && here && link.closest(".offers")) { // the words that it has instead stand in the box
+    $("q").value = new URL(link.href).searchParams.get("q") ?? "";
+    $("q").focus();
+    show(link.href, "pushState");
+  } else if (live !== undefined && here) show(link.href, "pushState", link.textContent.trim());
   else if (tag !== undefined && here) { show(link.href, "pushState", link.textContent.trim()); scrollTo(0, 0); }
   else if (isMore !== undefined) more(link);
   else if (isPanel !== undefined) panel(link);
@@ -251,6 +255,17 @@ if ($("search")) {
     show(address(), address() === location.href ? null : "pushState");
   });
 }
+
+// The arrows lead from the search box through what it offers and the prompts that it found, and Escape leads back.
+document.addEventListener("keydown", (e) => {
+  const at = document.activeElement, within = at.closest(".offers, .card h2");
+  if (!$("search") || e.ctrlKey || e.metaKey || e.altKey || e.isComposing || at !== $("q") && !within) return;
+  const stops = [$("q"), ...$("results").querySelectorAll(".offers a, .card h2 a")];
+  const to = { ArrowDown: stops.indexOf(at) + 1, ArrowUp: stops.indexOf(at) - 1, Escape: within ? 0 : -1 }[e.key];
+  if (!stops[to]) return;
+  e.preventDefault();
+  stops[to].focus();
+});
 
 addEventListener("popstate", () => {
   if (!$("results")) return;
