@@ -144,7 +144,7 @@ const (
 	separates = iota
 	ofRuns
 	ofChains
-	continues // what stands before it
+	continues // the run or chain before it
 )
 
 func kindOf(r rune) int {

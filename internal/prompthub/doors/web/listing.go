@@ -78,9 +78,9 @@ func (v view) choices(key string, names ...[2]string) []choice {
 type listing struct {
 	view    view
 	tagged  func(prompt.Tag) string // what a tag of a card leads to; nil: public prompts with it
-	Query   string                  // what was typed into the search
+	Query   string                  // the search, as typed
 	words   prompt.Query            // the same, read
-	Offers  []completion            // what may have been meant
+	Offers  []completion            // links to authors and tags with its words
 	Texts   bool                    // texts are, too
 	Kept    url.Values
 	Choices []choice
@@ -120,7 +120,7 @@ type piece struct {
 	Found bool
 }
 
-// pieces cuts a line into what a search found of it and the rest.
+// pieces cuts a line into the parts that a search found and the rest.
 func pieces(q prompt.Query, line string) []piece {
 	var all []piece
 	last := 0
@@ -131,7 +131,7 @@ func pieces(q prompt.Query, line string) []piece {
 	return append(all, piece{line[last:], false})
 }
 
-// TitlePieces, AboutPieces and PassagePieces are the title, About and Passage with what was found.
+// TitlePieces, AboutPieces and PassagePieces are the title, About and Passage, with the words found marked.
 func (c card) TitlePieces() []piece   { return pieces(c.words, c.Title) }
 func (c card) AboutPieces() []piece   { return pieces(c.words, c.About()) }
 func (c card) PassagePieces() []piece { return pieces(c.words, c.Passage()) }

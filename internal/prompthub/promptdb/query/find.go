@@ -20,7 +20,7 @@ type Search struct {
 	Tags   []prompt.Tag
 	Words  prompt.Query
 	Text   bool
-	Author prompt.UserID // whom Words.Author leads to; "" if it leads to nobody, and may be a name
+	Author prompt.UserID // whom Words.Author leads to; "" if there is none: it may be a name
 	Order  schema.Order  // "" is Newest
 }
 
