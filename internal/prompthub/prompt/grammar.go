@@ -9,7 +9,7 @@ import (
 )
 
 // QueryDoc tells callers of all doors what a query may say besides words.
-const QueryDoc = `"quoted words" stand one after the other; -word and -"quoted words" leave prompts out; tag:TAG, name:NAME and author:WHO, a handle, a key or a name as in author:"Ann Lee", say which prompts`
+const QueryDoc = `"a phrase" stands in a row; -word and -"a phrase" leave out; tag:TAG, name:NAME, author:WHO (handle, key or "name")`
 
 // A typed is a query cut into its parts, as ParseQuery documents them.
 type typed struct {

@@ -139,7 +139,7 @@ type searchInput struct {
 type words string
 
 func wordsSchema() *jsonschema.Schema {
-	return &jsonschema.Schema{Type: "string", Description: "Words of the title or the text. " + prompt.QueryDoc}
+	return &jsonschema.Schema{Type: "string", Description: "Words; " + prompt.QueryDoc}
 }
 
 // An order is the name of an order of public prompts.
