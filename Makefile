@@ -156,6 +156,7 @@ cover: $(AZURITE_STAMP) $(WEB_STAMP) $(OIDC_STAMP) ## run all tests and tell how
 deep: ## ask and count as often as is worth it now and then: what make test takes samples of
 	POPULAR=1 go test -count=1 -v -timeout 30m -run '^(TestSweepOfAPopularPrompt|TestPurgeOfAPopularPrompt)$$' ./internal/prompthub/promptdb
 	E2E_FULL=1 go test -count=1 -v -timeout 10m -run '^TestUnderAttack$$' ./internal/prompthub/e2e
+	BACKUPS=20 go test -count=1 -v -timeout 30m -run '^TestBackupsUnderLoad$$' ./handler
 	DOUBLING_TIME=1 go test -count=1 -p 1 -timeout 60m -run '^TestDoubling$$' ./internal/prompthub/prompt ./internal/prompthub/files/skill ./internal/prompthub/files/format ./internal/prompthub/doors/web
 	$(MAKE) search
 	$(MAKE) -C apps/ricochet soak
@@ -163,7 +164,7 @@ deep: ## ask and count as often as is worth it now and then: what make test take
 formats: ## write and read 10,000 prompts in each format
 	go test -count=1 -run '^TestWriteAndRead$$' -timeout 30m ./internal/prompthub/files/format -rapid.checks=10000
 
-search: ## compare the answers to 2,000 questions with a linear scan, and to 2,000 more while others write; also over real prompts, where PROMPTS_CSV names a file as prompts.chat publishes it
+search: ## compare the answers to 2,000 questions with a linear scan, and to 2,000 more while others write; also over real prompts, where PROMPTS_CSV names a file as prompts.chat publishes it, of which it prints how often a title is found as people type it
 	SEARCH_MORE=1 PROMPTS_CSV=$(PROMPTS_CSV) go test -count=1 -v -timeout 60m -run '^Test(TextSearch|ThousandRealPrompts|SearchAgrees|WalkWhile)' ./internal/prompthub/promptdb -rapid.checks=400
 
 fuzz: ## fuzz each target for FUZZTIME

@@ -42,11 +42,15 @@ type bound struct{ operations, rows, answer, allocated int64 }
 // The costs that routes share. A text has at most 3,000 characters here.
 var (
 	nothing = bound{0, 0, 512, 8 << 10}
+	// the instance looks whether a user whom it meets was moved to another sign-in id
+	aCaller = bound{1, 1, 512, 8 << 10}
 	// the texts of twenty, and what twenty votes of a moment ago became
 	aList = bound{12 + 20 + 20, 5500, 1 << 10, 64 << 10}
-	// two lists of four words, twice and once more, and two hundred prompts that are sorted by
-	// votes; and then each of a page that may have what is left out, and whom author: names
-	aSearch = bound{8*3 + 200 + 100 + 3 + 20, 5500 + 300, 1 << 10, 64 << 10}
+	// Two lists of four words and of six other forms, twice and once more, two hundred prompts that
+	// are sorted by votes, and each of a page that may have what is left out. With a slip all of that
+	// twice, a look for each of four words, and the words of titles once in ten minutes. Author:
+	// names somebody, too.
+	aSearch = bound{2*(20*3+200+100) + 8 + 1 + 3 + 20, 2*(5500+300) + 4000, 1 << 10, 64 << 10}
 	// two hundred texts, as no index of texts has them
 	anOwnSearch = bound{aList.operations + 200 + 3, aList.rows + 200, 1 << 10, 64 << 10}
 	// and each of two hundred favorites by itself
@@ -108,7 +112,7 @@ var messages = map[string]bound{
 	"prompts/list": aMenu, "skills/list": aMenu, "resources/list": aMenu,
 	// and what it includes
 	"prompts/get": {12 + 4*50, 300, 256, 16 << 10}, "completion/complete": {12 + 4*50, 300, 256, 16 << 10},
-	"skills/get": aRead, "resources/read": aRead, "tools/list": nothing, "initialize": nothing, "subscriptions/listen": nothing,
+	"skills/get": aRead, "resources/read": aRead, "tools/list": aCaller, "initialize": aCaller, "subscriptions/listen": aCaller,
 }
 
 // bounds are those of all routes: of the API as its OpenAPI document names them, and of the pages
@@ -153,7 +157,7 @@ var bounds = map[string]bound{
 	"GET /app/tags": {8, 1200, 512, 16 << 10},
 	// fifty changed tags
 	"GET /app/admin/tags": aForm, "POST /app/admin/tags": {6 + 50*4, 1300, 512, 16 << 10},
-	"GET /app/prompts/{id}": aPromptPage, "GET /app/prompts/{id}/fill": nothing,
+	"GET /app/prompts/{id}": aPromptPage, "GET /app/prompts/{id}/fill": aCaller,
 	// with the values again, each character of which may be five in HTML
 	"POST /app/prompts/{id}/fill":    {aPromptPage.operations, aPromptPage.rows, 1 << 10, 32 << 10},
 	"GET /app/prompts/{id}/versions": aList, "GET /app/prompts/{id}/versions/{version}": aPage,
@@ -184,7 +188,7 @@ var bounds = map[string]bound{
 	"GET /app/me/tokens": aToken, "POST /app/me/tokens": {8, 120, 512, 8 << 10}, "POST /app/me/tokens/{token}/revoke": aToken,
 	"GET /app/u/{handle}/tokens": {aToken.operations + 4, 60, 64, 4 << 10}, "POST /app/u/{handle}/tokens/{token}/revoke": aToken,
 	// the counts, the profiles of twenty users and a row of the newest prompt of each, twenty tokens
-	"GET /app/admin": {aTag.operations, aTag.rows, 64, 8 << 10}, "GET /app/admin/users": {2 + 20*2, 21 + 20*2, 64, 4 << 10},
+	"GET /app/admin": {aTag.operations, aTag.rows, 64, 8 << 10}, "GET /app/admin/status": aCaller, "GET /app/admin/users": {2 + 20*2, 21 + 20*2, 64, 4 << 10},
 	"GET /app/admin/tokens": {2, 22, 64, 4 << 10}, "POST /app/admin/tokens/{token}/revoke": aToken,
 	"GET /app/signin": nothing, "POST /app/signin": nothing, "POST /app/signout": nothing,
 	"POST /mcp": aMessage, "POST /mcp/t/{tag}": aMessage, "POST /mcp/u/{handle}": aMessage,
@@ -894,6 +898,8 @@ func (s *search) try(route string, r *http.Request) error {
 			s.positions[route]++
 		}
 	}
+	// once a minute, and for a user whom it meets, an instance reads whether sign-in ids were moved
+	b.operations, b.rows = b.operations+1, b.rows+1
 	if err := b.within(cost, work); err != nil {
 		// a shrunk request finds another state of the library
 		s.t.Logf("%s: status %d: %v", route, w.Code, err)

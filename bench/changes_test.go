@@ -116,7 +116,8 @@ func jobs() []request {
 		{name: "purge, nothing to do", job: "purge", steps: 1, tables: 1},
 		// one call is for the counts of authors, which may name the user
 		{name: "erase an account with one vote", setup: leftLongAgo, job: "erase", steps: 26, tables: 27, queues: 2, behind: 1},
-		{name: "tag counts of 61 prompts", job: "tag-counts", steps: 3, tables: 3},
+		{name: "tag counts of 61 prompts", job: "tag-counts", steps: 5, tables: 5},
+		{name: "tag counts of the same words again", setup: learned, job: "tag-counts", steps: 3, tables: 3},
 		{name: "erase, nothing to do", job: "erase", steps: 1, tables: 1},
 		{name: "sketches of 61 prompts", job: "sketches", steps: 8, tables: 8},
 		{name: "anti-entropy, a full pass over 61 prompts", job: "anti-entropy", steps: 515, tables: 5533},

@@ -59,6 +59,10 @@ func (r request) instance(l *lab) {
 	if l.restart(); !r.cold {
 		l.warm()
 	}
+	if r.call.user != "" && !r.unmet {
+		_, err := l.db.AccountOf(l.t.Context(), prompt.UserID(r.call.user))
+		require.NoError(l.t, err)
+	}
 	if r.again {
 		r.make(l)
 	}

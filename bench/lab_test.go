@@ -144,7 +144,10 @@ func (l *lab) begin(logs io.Writer) {
 	admission := httpjson.NewAdmission(httpjson.Limits{}, time.Now)
 	identify := hub.WithTokens(auth.Dev(), true, admission.Guess)
 	routes := api.New(api.Config{Service: hub, Identify: identify, Claimed: true, Admission: admission, PublicRead: true, Log: log, Now: time.Now, Version: "bench"})
-	pages := web.New(web.Config{Service: hub, Identify: auth.Dev(), Admission: admission, SignIn: web.Dev, PublicRead: true, Log: log, Now: time.Now})
+	pages := web.New(web.Config{
+		Service: hub, Identify: auth.Dev(), Admission: admission, SignIn: web.Dev, PublicRead: true, Log: log, Now: time.Now,
+		Status: func(context.Context) ([]web.Fact, error) { return nil, nil },
+	})
 	assistants := mcp.New(mcp.Config{
 		Door: doors.Door{Identify: identify, Admission: admission, Service: hub, PublicRead: true}, Log: log, Now: time.Now, Version: "bench",
 		Issuers: []string{"https://issuer.example"},
@@ -194,6 +197,8 @@ func (l *lab) warm() {
 	_, err := l.db.Author(l.t.Context(), ann, l.prompt)
 	require.NoError(l.t, err)
 	_, err = l.db.Newest(l.t.Context(), "", 1) // which months have prompts
+	require.NoError(l.t, err)
+	_, err = l.db.Vocabulary(l.t.Context())
 	require.NoError(l.t, err)
 	_, err = l.db.Usage(l.t.Context(), ann)
 	require.NoError(l.t, err)

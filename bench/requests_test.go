@@ -27,6 +27,7 @@ type request struct {
 	setup func(*lab) // before, not counted
 
 	call   call // with {id} and {cursor} in its path
+	unmet  bool // by a user who has not asked this instance for anything
 	status int  // of its answer; 0: any success
 	// or the function that a trigger runs, for the vote of a stranger where it is about one
 	job string
@@ -108,6 +109,7 @@ func reads() []request {
 		{name: "tags, once in ten seconds", cold: true, call: get("/tags", "Vera"), steps: 1, tables: 2},
 		{name: "tags", call: get("/tags", "Vera")},
 		{name: "me, once a minute", call: get("/me", "Vera"), steps: 1, tables: 2},
+		{name: "me, by a user whom the instance meets", unmet: true, call: get("/me", "Vera"), steps: 2, tables: 3},
 		{name: "me", again: true, call: get("/me", "Vera")},
 		{name: "me, by an access token", token: true, setup: (*lab).makeToken, call: get("/me", ""), steps: 1, tables: 3, behind: 1},
 		{name: "me, by an access token, used a moment ago", token: true, again: true, setup: (*lab).makeToken, call: get("/me", "")},
@@ -175,6 +177,13 @@ func importedOnce(l *lab) {
 	l.settle()
 }
 
+// learned has the words of titles learned, and the counts of tags kept, long enough ago.
+func learned(l *lab) {
+	_, err := l.db.CountTags(l.t.Context())
+	require.NoError(l.t, err)
+	time.Sleep(time.Minute)
+}
+
 func toBeErased(l *lab) { l.ask(call{method: http.MethodDelete, path: "/me", user: ann}, nil) }
 
 func withHandle(l *lab) { l.ask(put("/me/profile", ann, `{"handle":"ann-lee"}`), nil) }
@@ -213,6 +222,10 @@ func lists() []request {
 		{name: "one long word of titles", call: get(newest+"&q=number&in=title", "Vera"), steps: 2, tables: 2, budget: &page},
 		{name: "two tags and a word of titles, one of them scarce", call: get(newest+"&tag=text,legal&q=scarce&in=title", "Vera"), steps: 2, tables: 4, budget: &budget{3, 5}},
 		{name: "one word, which titles have", call: get(newest+"&q=words", "Vera"), steps: 2, tables: 4, budget: &budget{3, 4}},
+		{name: "one word, once in ten minutes", cold: true, call: get(newest+"&q=words", "Vera"), steps: 3, tables: 5},
+		{name: "one word with another form", setup: learned, call: get(newest+"&q=word", "Vera"), steps: 2, tables: 7},
+		{name: "one word with a slip", setup: learned, call: get(newest+"&q=numbr", "Vera"), steps: 3, tables: 7},
+		{name: "one word with a slip, and one without", setup: learned, call: get(newest+"&q=numbr+words", "Vera"), steps: 4, tables: 15},
 		{name: "one word, newest first", call: get(newest+"&q=words&sort=newest", "Vera"), steps: 2, tables: 3, budget: &budget{3, 3}},
 		{name: "one word, which texts have", call: get(newest+"&q=editor", "Vera"), steps: 3, tables: 4 + 20, budget: &budget{3, 4 + 20}},
 		{name: "two tags and two words, one of them scarce", call: get(newest+"&tag=text,legal&q=scarce+editor", "Vera"), steps: 3, tables: 9 + 3},

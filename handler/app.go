@@ -14,6 +14,7 @@ import (
 	"prompthub/internal/prompthub/library"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
+	"prompthub/internal/storage/blob"
 	"prompthub/internal/storage/table"
 	"prompthub/internal/telemetry"
 )
@@ -30,8 +31,12 @@ type app struct {
 // newApp returns an app that is measured by t, which may be nil.
 func newApp(s settings, st command.Store, log *slog.Logger, t *telemetry.Telemetry) *app {
 	a := &app{settings: s, log: log, telemetry: t}
+	var blobs blob.Store // one server keeps its backups as files: command.Service.Local
+	if command.OnAzure() {
+		blobs = blob.Prefixed(t.Blobs(st.Blobs), s.ContainerPrefix)
+	}
 	a.db = promptdb.New(promptdb.Config{
-		Store: t.Tables(st.Tables), Queues: t.Queues(st.Queues), Transact: t.Transact(st.Transact), Tables: s.Tables, Tags: s.Tags,
+		Store: t.Tables(st.Tables), Queues: t.Queues(st.Queues), Blobs: blobs, Transact: t.Transact(st.Transact), Tables: s.Tables, Tags: s.Tags,
 		Quota: promptdb.Quota{Bytes: max(s.QuotaBytes, 0), Prompts: max(s.QuotaPrompts, 0)},
 		Now:   time.Now, Log: log, Sleep: command.Sleep,
 		Background: func(do func()) { a.behind.Go(do) }, Count: t.Count,
@@ -41,8 +46,17 @@ func newApp(s settings, st command.Store, log *slog.Logger, t *telemetry.Telemet
 
 // backup backs up tables, which may be those of a moment ago.
 func (a *app) backup(ctx context.Context, tables table.DB, w io.Writer, leftOut func(string)) (rows int, err error) {
-	db := promptdb.New(promptdb.Config{Store: tables, Tables: a.settings.Tables, Now: time.Now, Log: a.log, Sleep: command.Sleep})
-	return db.Backup(ctx, w, func(d promptdb.Difference) { leftOut(d.String()) }, func(int) {})
+	return a.over(tables).Backup(ctx, w, func(d promptdb.Difference) { leftOut(d.String()) }, func(int) {})
+}
+
+// verify verifies tables, which may be those of a moment ago. What it finds is a differenceLine.
+func (a *app) verify(ctx context.Context, tables table.DB, found func(any), progress func(int)) (rows int, err error) {
+	return a.over(tables).Verify(ctx, func(d promptdb.Difference) { found(foundLine(d)) }, progress)
+}
+
+// over returns a database over other tables of the application, of which it reads.
+func (a *app) over(tables table.DB) *promptdb.DB {
+	return promptdb.New(promptdb.Config{Store: tables, Tables: a.settings.Tables, Now: time.Now, Log: a.log, Sleep: command.Sleep})
 }
 
 // service returns what users may do.

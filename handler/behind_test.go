@@ -48,8 +48,8 @@ func cutting(read func() (command.Settings, command.Build, error)) func() (comma
 		return set, func(set command.Settings, st command.Store, log *slog.Logger, t *telemetry.Telemetry) command.App {
 			a := build(set, st, log, t)
 			doors := a.Doors
-			a.Doors = func(identify auth.Identify, sessions *auth.Sessions) http.Handler {
-				return cut(doors(identify, sessions))
+			a.Doors = func(s command.Serving) http.Handler {
+				return cut(doors(s))
 			}
 			return a
 		}, err
@@ -293,7 +293,7 @@ func (p person) versions(path string) int {
 func documentedWithoutBody(t *testing.T) []string {
 	t.Helper()
 	w := httptest.NewRecorder()
-	testApp().doors(auth.Dev(), nil).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "http://localhost/api/v1/openapi.json", nil))
+	testApp().doors(command.Serving{Identify: auth.Dev()}).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "http://localhost/api/v1/openapi.json", nil))
 	var doc struct {
 		Paths map[string]map[string]struct{ RequestBody *struct{} }
 	}

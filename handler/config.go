@@ -39,6 +39,10 @@ type settings struct {
 	// Tables names the tables: TABLE_PREFIX goes before all, TABLE_PROMPTS and the like replace single
 	// names. After a change the tables are empty; the old ones stay as they are.
 	promptdb.Tables
+
+	// ContainerPrefix goes before the name of the container of backups, so that several applications
+	// can share a storage account.
+	ContainerPrefix string `envconfig:"CONTAINER_PREFIX"`
 }
 
 // readSettings reads the environment. The error is an *auth.Refusal.
@@ -55,7 +59,10 @@ func readSettings() (settings, error) {
 			return s, &auth.Refusal{Setting: name, Reason: fmt.Sprintf("is %d, want -1 or more", n)}
 		}
 	}
-	return s, command.CheckTables(s.All()...)
+	if err := command.CheckTables(s.All()...); err != nil {
+		return s, err
+	}
+	return s, command.CheckContainers(s.ContainerPrefix + promptdb.BackupContainer)
 }
 
 // A tagList is the setting of the tag catalog.

@@ -1,11 +1,11 @@
 package main
 
 import (
+	"context"
 	"net/http"
 	"time"
 
 	"prompthub/internal/host/command"
-	"prompthub/internal/http/auth"
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/prompthub/doors"
 	"prompthub/internal/prompthub/doors/langfuse"
@@ -16,12 +16,12 @@ import (
 
 // doors returns the pages, the API, the door for assistants and those that stand in for other
 // services: the path chooses. They share the limits of callers.
-func (a *app) doors(identify auth.Identify, sessions *auth.Sessions) http.Handler {
+func (a *app) doors(s command.Serving) http.Handler {
 	admission := httpjson.NewAdmission(a.settings.Complete(a.settings.Dev()), time.Now)
 	programs := doors.Door{
-		Identify: a.service().WithTokens(identify, a.settings.Dev(), admission.Guess), PublicRead: a.settings.PublicRead, Admission: admission, Service: a.service(),
+		Identify: a.service().WithTokens(s.Identify, a.settings.Dev(), admission.Guess), PublicRead: a.settings.PublicRead, Admission: admission, Service: a.service(),
 	}
-	all := web.Mount(a.api(programs), a.pages(identify, sessions, admission))
+	all := web.Mount(a.api(programs), a.pages(s, admission))
 	all = mcp.Mount(all, a.assistants(programs))
 	foreign := doors.Foreign{
 		Door: programs, MaxText: a.settings.MaxText, Origins: a.settings.Origins, Log: a.log, Now: time.Now, Telemetry: a.telemetry,
@@ -42,13 +42,25 @@ func (a *app) assistants(d doors.Door) http.Handler {
 }
 
 // pages returns what people see in a browser.
-func (a *app) pages(identify auth.Identify, sessions *auth.Sessions, admission *httpjson.Admission) http.Handler {
+func (a *app) pages(s command.Serving, admission *httpjson.Admission) http.Handler {
 	return web.New(web.Config{
 		Service:  a.service(),
-		Identify: identify, SignIn: a.settings.signIn(), User: defaultUser(), Sessions: sessions,
+		Identify: s.Identify, SignIn: a.settings.signIn(), User: defaultUser(), Sessions: s.Sessions, Status: status(s),
 		PublicRead: a.settings.PublicRead, Public: a.settings.Public, MaxText: a.settings.MaxText,
 		Admission: admission, Log: a.log, Now: time.Now, Telemetry: a.telemetry,
 	})
+}
+
+// status returns what the page of the state shows.
+func status(s command.Serving) func(context.Context) ([]web.Fact, error) {
+	return func(ctx context.Context) ([]web.Fact, error) {
+		facts, err := s.Status(ctx)
+		shown := make([]web.Fact, len(facts))
+		for i, f := range facts {
+			shown[i] = web.Fact(f)
+		}
+		return shown, err
+	}
 }
 
 // signIn returns how browsers sign in.

@@ -23,7 +23,7 @@ import (
 )
 
 func TestDoors(t *testing.T) {
-	doors := testApp().doors(auth.Dev(), nil)
+	doors := testApp().doors(command.Serving{Identify: auth.Dev()})
 	tests := []struct {
 		path, accept, contentType string
 		status                    int
@@ -57,7 +57,7 @@ func oneAdmission(t *testing.T) {
 	a := testApp()
 	a.settings.Limits = httpjson.Limits{Reads: 1, ReadBurst: 100, Writes: 1, WriteBurst: 100, AtWork: 1}
 	require.NoError(t, a.db.Create(t.Context()))
-	doors := a.doors(auth.Dev(), nil)
+	doors := a.doors(command.Serving{Identify: auth.Dev()})
 	const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`
 	requests := []struct{ method, path, kind, body string }{
 		{"GET", "/api/v1/me", "", ""},
@@ -99,7 +99,7 @@ func oneAdmission(t *testing.T) {
 func TestUnknownParameters(t *testing.T) {
 	a := testApp()
 	require.NoError(t, a.db.Create(t.Context()))
-	doors := a.doors(auth.Dev(), nil)
+	doors := a.doors(command.Serving{Identify: auth.Dev()})
 	ask := func(path, query string) int {
 		r := httptest.NewRequestWithContext(t.Context(), "GET", "http://localhost"+path+"?"+query, nil)
 		r.Header.Set(auth.DevUserHeader, "ann")
@@ -132,7 +132,7 @@ func TestPublicAnswersAreForEverybody(t *testing.T) {
 		a := testApp()
 		a.settings.PublicRead, a.settings.Mode, a.settings.Issuers = publicRead, "jwt", []string{"https://issuer.test"}
 		require.NoError(t, a.db.Create(t.Context()))
-		doors := a.doors(auth.Dev(), nil)
+		doors := a.doors(command.Serving{Identify: auth.Dev()})
 		ask := func(user, method, path, body string) *httptest.ResponseRecorder {
 			r := httptest.NewRequestWithContext(t.Context(), method, "http://localhost"+path, strings.NewReader(body))
 			r.Header.Set("Content-Type", "application/json")
@@ -186,7 +186,7 @@ func TestHeadersOfOneValue(t *testing.T) {
 	a := testApp()
 	a.settings.PublicRead = true
 	require.NoError(t, a.db.Create(t.Context()))
-	doors := a.doors(auth.Dev(), nil)
+	doors := a.doors(command.Serving{Identify: auth.Dev()})
 	ask := func(path string, header http.Header) *httptest.ResponseRecorder {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://localhost"+path, nil)
 		r.Header = header

@@ -43,6 +43,13 @@ func erase(ctx context.Context, db *promptdb.DB, std command.Streams, user promp
 	if user == "" {
 		return command.UsageError("erase: USER is empty")
 	}
+	account, err := db.SignsInTo(ctx, user)
+	if err != nil {
+		return err
+	}
+	if account != user {
+		return fmt.Errorf("erase: the user who signs in as %q was moved, and has the account %q: name that", user, account)
+	}
 	holds, err := db.Holds(ctx, user)
 	if err != nil {
 		return err

@@ -94,7 +94,7 @@ func testApp() *app {
 // documented returns "METHOD /path" for every operation of the OpenAPI document.
 func documented(t *testing.T) []string {
 	t.Helper()
-	h := testApp().doors(auth.Dev(), nil)
+	h := testApp().doors(command.Serving{Identify: auth.Dev()})
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequestWithContext(context.Background(), "GET", "http://localhost"+api.Prefix+"/openapi.json", nil))
 	require.Equal(t, 200, w.Code)

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/internal/host/command"
+	"prompthub/internal/prompthub/promptdb"
 )
 
 // members reads in docs/cli.md which members the JSON of each command has; none for documents of
@@ -50,7 +51,7 @@ func TestJSON(t *testing.T) {
 		t.Helper()
 		first, _, _ := strings.Cut(name, " ")
 		args = append([]string{first, "--json"}, args...)
-		if !slices.Contains([]string{"drill", "verify", "reindex", "compact", "redrive", "restore", "version", "health"}, first) {
+		if !slices.Contains([]string{"drill", "verify", "status", "reindex", "compact", "redrive", "restore", "move-user", "version", "health"}, first) {
 			args = append(args, "--url", address, "--user", "ann")
 		}
 		got, out, errs := handler(t, args...)
@@ -108,8 +109,10 @@ func TestJSON(t *testing.T) {
 	store := t.TempDir()
 	require.Empty(t, run(command.OK, "restore", "--data", store, backup))
 	require.Empty(t, run(command.OK, "verify", "--data", store))
+	require.EqualValues(t, promptdb.RowsVersion, run(command.OK, "status", "--data", store, "--rows")[0]["rowsVersion"])
 	require.Empty(t, run(command.OK, "reindex", "--data", store))
 	require.Contains(t, run(command.OK, "redrive", "--data", store)[0], "messages")
+	require.Equal(t, "ann", run(command.OK, "move-user", "--data", store, "ann", "anna")[0]["account"])
 	require.Contains(t, run(command.OK, "compact", "--data", store)[0], "megabytesNow")
 
 	for name := range said {

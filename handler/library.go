@@ -208,15 +208,22 @@ func searchCommand() command.Command {
 		})
 		author := flags.String("author", "", "only prompts of the author with this `handle`")
 		sort := flags.String("sort", "", "`order`: relevance, which is the default with words, newest, which is the default without, most-liked, hot, best or trending; of your own prompts newest, updated or title")
+		verbatim := flags.Bool("verbatim", false, "only the words as they are: not in other forms, and not replaced by known ones if no prompt has them")
 		return func(ctx context.Context, std command.Streams, remote *client.Client, args []string) error {
+			if *verbatim && (*mine || *author != "") {
+				return command.UsageError("search: your own prompts and those of an author are only found by the words as they are: leave out --verbatim")
+			}
 			if *author != "" && (*mine || *sort != "") {
 				return command.UsageError("search: the prompts of an author come newest first: leave out --mine and --sort, or write author:HANDLE among the words")
 			}
-			found, err := remote.Search(ctx, client.Search{
-				Words: strings.Join(args, " "), Tags: tags, In: in, Sort: *sort, Author: strings.TrimPrefix(*author, "@"), Mine: *mine, Limit: *limit,
+			found, replaced, err := remote.Search(ctx, client.Search{
+				Words: strings.Join(args, " "), Tags: tags, In: in, Sort: *sort, Author: strings.TrimPrefix(*author, "@"), Mine: *mine, Limit: *limit, Verbatim: *verbatim,
 			})
 			if err != nil {
 				return err
+			}
+			for _, r := range replaced {
+				fmt.Fprintf(std.Err, "no prompt has %q: searching for %s; --verbatim searches for the word as it is\n", r.Word, strings.Join(r.By, " or "))
 			}
 			rows := [][]string{{"ID", "NAME", "VOTES", "AUTHOR", "TITLE"}}
 			for _, f := range found {

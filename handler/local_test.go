@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -216,6 +217,73 @@ func TestScheduledBackup(t *testing.T) {
 	left, err = os.ReadDir(temp)
 	require.NoError(t, err)
 	require.Empty(t, left)
+}
+
+// TestLookAtARunningService: status and verify ask the process that has the store open, Prometheus
+// gets metrics of it, systemd hears that it lives, and an admin sees the same on a page.
+func TestLookAtARunningService(t *testing.T) {
+	socket, err := net.ListenPacket("unixgram", filepath.Join(t.TempDir(), "notify"))
+	require.NoError(t, err)
+	defer socket.Close()
+	clean(t, "METRICS_ADDR", ":0", "LOG_FORMAT", "json", "NOTIFY_SOCKET", socket.LocalAddr().String())
+	data, into := t.TempDir(), t.TempDir()
+	p, url := startLocal(t, data, "--backup-dir", into)
+	metrics := await(t, &p.err, `Metrics for Prometheus are at (http://127\.0\.0\.1:\d+/metrics)\n`)
+	status, body := apptest.Send(t, "POST", url+"/api/v1/prompts", `{"title":"t","text":"x","tags":["text"],"visibility":"public"}`, "X-Dev-User", "ann", "Content-Type", "application/json")
+	require.Equal(t, 201, status, body)
+	require.Eventually(t, func() bool { return len(prompts(t, url, "sort=newest").Items) == 1 }, time.Minute, 10*time.Millisecond)
+	require.NoError(t, socket.SetReadDeadline(time.Now().Add(time.Minute)))
+	for _, want := range []string{"READY=1", "WATCHDOG=1"} {
+		b := make([]byte, 100)
+		n, _, err := socket.ReadFrom(b)
+		require.NoError(t, err)
+		require.Equal(t, want, string(b[:n]))
+	}
+	await(t, &p.err, `("msg":"backup")`)
+
+	code, out, errs := handler(t, "status", "--data", data, "--rows")
+	require.Equal(t, command.OK, code, errs)
+	require.Regexp(t, `(?m)^Running for  +\d+ seconds?$`, out)
+	require.Regexp(t, `(?m)^Newest backup  +\d+ seconds? old, and the next is due 1 day after it$`, out)
+	require.Regexp(t, `(?m)^Rows in Prompts  +[1-9]\d*$`, out)
+	require.NotContains(t, out, "!")
+	code, out, errs = handler(t, "status", "--data", data, "--json")
+	require.Equal(t, command.OK, code, errs)
+	var said command.Status
+	require.NoError(t, json.Unmarshal([]byte(out), &said))
+	require.Equal(t, promptdb.RowsVersion, said.RowsVersion)
+	require.NotEmpty(t, said.Queues)
+
+	code, _, errs = handler(t, "verify", "--data", data)
+	require.Equal(t, command.OK, code, errs)
+	require.Contains(t, errs, "no difference")
+
+	status, body = apptest.Send(t, "GET", metrics, "")
+	require.Equal(t, 200, status)
+	for _, name := range []string{
+		"prompthub_store_size_bytes", "prompthub_disk_free_bytes", "prompthub_disk_size_bytes", "prompthub_backup_newest_seconds", "prompthub_started_seconds",
+		`prompthub_queue_length{`, `http_server_request_duration_seconds_count{`, "process_resident_memory_bytes",
+	} {
+		require.Contains(t, body, "\n"+name)
+	}
+	status, _ = apptest.Send(t, "GET", url+"/metrics", "")
+	require.Equal(t, 404, status, "not where users ask")
+
+	p.stop()
+	require.Equal(t, command.OK, <-p.code)
+	spoil(t, data)
+	p, _ = startLocal(t, data)
+	code, out, errs = handler(t, "verify", "--data", data, "--json")
+	require.Equal(t, command.Failed, code, errs)
+	require.Contains(t, out, `"table":"`)
+	code, out, _ = handler(t, "status", "--data", data)
+	require.Equal(t, command.Failed, code)
+	require.Contains(t, out, " ! Start the service with --backup-dir")
+	p.stop()
+	require.Equal(t, command.OK, <-p.code)
+	code, out, _ = handler(t, "status", "--data", data)
+	require.Equal(t, command.OK, code, out)
+	require.NotContains(t, out, "Running for")
 }
 
 // spoil takes an index row away.

@@ -2,17 +2,20 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
 	"prompthub/internal/host/command"
 	"prompthub/internal/prompthub/promptdb"
+	"prompthub/internal/storage/table"
 )
 
 const onTheStore = "\n\nWorks on the store itself: the embedded one, which no other process may have open, or that of AzureWebJobsStorage."
@@ -96,11 +99,20 @@ type differenceLine struct {
 	What      string `json:"what"`
 }
 
+func foundLine(d promptdb.Difference) differenceLine {
+	return differenceLine{d.Table, d.Key.Partition, d.Key.Row, d.What}
+}
+
+// difference is the reverse of foundLine.
+func (l differenceLine) difference() promptdb.Difference {
+	return promptdb.Difference{Table: l.Table, Key: table.Key{Partition: l.Partition, Row: l.Row}, What: l.What}
+}
+
 func (f *findings) report(d promptdb.Difference) {
 	f.n++
 	f.progress.Clear()
 	if f.asJSON {
-		_ = printJSON(f.out, differenceLine{d.Table, d.Key.Partition, d.Key.Row, d.What}) // as text is printed
+		_ = printJSON(f.out, foundLine(d)) // as text is printed
 		return
 	}
 	fmt.Fprintln(f.out, d)
@@ -125,7 +137,7 @@ func writeFile(out io.Writer, name string, write func(io.Writer) error) error {
 func restoreCommand() command.Command {
 	return command.Command{
 		Name: "restore", Args: []string{"FILE"}, Short: "read a backup into an empty store",
-		Long: "Reads what backup wrote from FILE (\"-\" is standard input) into a store without prompts and votes, then\n" +
+		Long: "Reads what backup wrote from FILE (\"-\" is standard input, and a folder has the parts of a kept backup) into a store without prompts and votes, then\n" +
 			"writes the index rows. Where it fails, empty the store before the next try. Prints what reindex would leave alone, and\n" +
 			"then exits with 1." + onTheStore,
 		Setup: func(flags *flag.FlagSet) command.Action {
@@ -152,9 +164,17 @@ func restoreCommand() command.Command {
 	}
 }
 
+// openFile opens a backup: a file, standard input, or a folder with the parts of a kept one.
 func openFile(in io.Reader, name string) (io.ReadCloser, error) {
 	if name == "-" {
 		return io.NopCloser(in), nil
+	}
+	if at, err := os.Stat(name); err == nil && at.IsDir() {
+		lines, err := promptdb.OpenParts(func(part string) ([]byte, error) { return os.ReadFile(filepath.Join(name, part)) })
+		if err != nil {
+			return nil, err
+		}
+		return io.NopCloser(lines), nil
 	}
 	return os.Open(name)
 }
@@ -175,8 +195,8 @@ func restore(ctx context.Context, db *promptdb.DB, std command.Streams, in io.Re
 func drillCommand() command.Command {
 	return command.Command{
 		Name: "drill", Args: []string{"FILE"}, Short: "try whether a backup can be restored",
-		Long: "Restores FILE (\"-\" is standard input) into a store of its own, verifies that, prints what was there and how long it\n" +
-			"took, and removes the store. It touches no other store, and may run next to the service. The disk needs room for the\n" +
+		Long: "Restores FILE (\"-\" is standard input, and a folder has the parts of a kept backup) into a store of its own, verifies\n" +
+			"that, prints what was there and how long it took, and removes the store. It touches no other store, and may run next to the service. The disk needs room for the\n" +
 			"store. The exit code is 0 only if all of the backup could be restored and no row differs from the truth.",
 		Setup: func(flags *flag.FlagSet) command.Action {
 			asJSON := jsonFlag(flags)
@@ -209,7 +229,7 @@ func drill(ctx context.Context, db *promptdb.DB, std command.Streams, in io.Read
 		return err
 	}
 	restored := time.Since(start)
-	if err := verify(ctx, db, findings, asJSON); err != nil {
+	if err := verify(ctx, db.Verify, findings, asJSON); err != nil {
 		return err
 	}
 	if asJSON {
@@ -226,20 +246,42 @@ func verifyCommand() command.Command {
 	return command.Command{
 		Name: "verify", Short: "compare every row of the store with the truth",
 		Long: "Compares every index row, count, vote and Idempotency-Key with the truth rows and prints each difference; the exit\n" +
-			"code is 1 where there is one. reindex repairs index rows." + onTheStore,
+			"code is 1 where there is one. reindex repairs index rows. While \"handler local\" has the embedded store open, that\n" +
+			"compares the rows of one moment, within ten minutes." + onTheStore,
 		Setup: func(flags *flag.FlagSet) command.Action {
 			data, asJSON := command.DataFlag(flags), jsonFlag(flags)
 			return func(ctx context.Context, std command.Streams, _ []string) error {
-				return withStore(ctx, *data, std, whole, func(db *promptdb.DB) error { return verify(ctx, db, std, *asJSON) })
+				err := withStore(ctx, *data, std, whole, func(db *promptdb.DB) error { return verify(ctx, db.Verify, std, *asJSON) })
+				if command.InUse(err) {
+					return askVerify(ctx, *data, std, *asJSON)
+				}
+				return err
 			}
 		},
 	}
 }
 
-func verify(ctx context.Context, db *promptdb.DB, std command.Streams, asJSON bool) error {
+// askVerify has the process verify the store that has it open.
+func askVerify(ctx context.Context, dir string, std command.Streams, asJSON bool) error {
+	return verify(ctx, func(ctx context.Context, report func(promptdb.Difference), progress func(int)) (int, error) {
+		n, err := service().AskVerify(ctx, dir, func(found json.RawMessage) error {
+			var l differenceLine
+			err := json.Unmarshal(found, &l)
+			report(l.difference())
+			return err
+		}, progress)
+		if err != nil {
+			return n, fmt.Errorf("verify: %w", err)
+		}
+		return n, nil
+	}, std, asJSON)
+}
+
+// verify prints what a verification finds.
+func verify(ctx context.Context, run func(context.Context, func(promptdb.Difference), func(int)) (int, error), std command.Streams, asJSON bool) error {
 	p := command.NewProgress(std.Err, "rows", 0)
 	f := findings{out: std.Out, progress: p, asJSON: asJSON}
-	n, err := db.Verify(ctx, f.report, p.At)
+	n, err := run(ctx, f.report, p.At)
 	if err != nil {
 		return err
 	}

@@ -28,7 +28,7 @@ func program() command.Program {
 		Commands: []command.Command{
 			s.Local(), getCommand(), searchCommand(), saveCommand(), versionsCommand(), diffCommand(), labelCommand(),
 			forkCommand(), upstreamCommand(), importCommand(), exportCommand(), pullCommand(), pushCommand(),
-			backupCommand(), restoreCommand(), drillCommand(), verifyCommand(), reindexCommand(), compactCommand(), redriveCommand(), eraseCommand(), s.CheckSettings(), s.HealthCheck(), s.Version(),
+			backupCommand(), restoreCommand(), drillCommand(), verifyCommand(), reindexCommand(), compactCommand(), redriveCommand(), moveUserCommand(), eraseCommand(), s.StatusCommand(), s.CheckSettings(), s.HealthCheck(), s.Version(),
 		},
 	}
 }
@@ -37,7 +37,7 @@ func program() command.Program {
 func service() command.Service {
 	return command.Service{
 		Name: "prompthub", Title: "PromptHub", About: "PromptHub. Its pages are at " + web.Prefix + ", its API is described at " + api.Prefix + "/docs.",
-		Health: api.Prefix + "/health", Ready: api.Prefix + "/ready", Pages: web.Prefix, Callback: web.Callback,
+		Health: api.Prefix + "/health", Ready: api.Prefix + "/ready", Pages: web.Prefix, Callback: web.Callback, Blobs: true,
 		Shared: promptdb.SharedTexts(), Read: read, Try: try,
 	}
 }
@@ -48,7 +48,10 @@ func read() (command.Settings, command.Build, error) {
 	return s.Settings, func(general command.Settings, st command.Store, log *slog.Logger, t *telemetry.Telemetry) command.App {
 		s.Settings = general
 		a := newApp(s, st, log, t)
-		return command.App{Create: a.db.Create, Triggers: worker.Triggers(a.db, log), Doors: a.doors, Wait: a.behind.Wait, Backup: a.backup}
+		return command.App{
+			Create: a.db.Create, Triggers: worker.Triggers(a.db, log), Doors: a.doors, Wait: a.behind.Wait,
+			Backup: a.backup, Verify: a.verify, RowsVersion: promptdb.RowsVersion, Tables: s.Tables.All(), Swept: a.db.Swept,
+		}
 	}, err
 }
 
@@ -90,7 +93,7 @@ may rely on.
 
 Exit codes:
   0  done
-  1  failed; verify found differences; backup, restore or reindex left rows alone
+  1  failed; verify found differences; status found something to look after; backup, restore or reindex left rows alone
   2  the command line or its flags are wrong
   3  import, pull or push went through and left something alone; diff of a folder found differences
   200  run as the custom handler: a signal ended it, and the Functions host starts it again

@@ -53,6 +53,9 @@ param tablePrefix string = ''
 @description('Goes before the name of every queue. Changing it leaves the messages of the old queues; anti-entropy does their work.')
 param queuePrefix string = 'prompthub-'
 
+@description('Goes before the name of the container of backups.')
+param containerPrefix string = 'prompthub-'
+
 @description('Further settings of the application, strings by their names; they win over all others. None of the platform.')
 param moreSettings object = {}
 
@@ -125,6 +128,10 @@ var tableNames = [
   'PromptFavorites'
 ]
 
+var containerNames = [
+  'backups'
+]
+
 var queueNames = [
   'score-bucket-moves'
   'index-repairs'
@@ -132,6 +139,7 @@ var queueNames = [
 
 // Beside the settings that every application has.
 var settingsOfItsOwn = union({
+  CONTAINER_PREFIX: containerPrefix
   PUBLIC_READ: string(publicRead)
   MAX_TEXT: string(maxText)
 }, empty(tags) ? {} : {
@@ -173,6 +181,9 @@ module storage 'modules/storage.bicep' = {
     logsName: monitoring.outputs.logsName
     tableNames: tableNames
     queueNames: queueNames
+    containerNames: containerNames
+    containerPrefix: containerPrefix
+    backups: '${containerPrefix}backups/'
   }
 }
 
@@ -269,6 +280,7 @@ module alerts 'modules/alerts.bicep' = {
     displayName: 'PromptHub'
     shortName: 'PromptHub'
     antiEntropy: 'anti-entropy'
+    backupDone: 'backup is complete'
   }
 }
 
@@ -301,3 +313,4 @@ output BUDGET_MADE_FROM string = budgetAmount > 0 ? budgetStart : ''
 // For commands that work on the storage: docs/deploy.md, Backup.
 output TABLE_PREFIX string = tablePrefix
 output QUEUE_PREFIX string = queuePrefix
+output CONTAINER_PREFIX string = containerPrefix

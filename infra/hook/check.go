@@ -180,6 +180,7 @@ func settings(values, more map[string]string) map[string]string {
 		"FUNCTIONS_CUSTOMHANDLER_PORT": "1", // of the host: with it the program reads as it does there
 		"LOG_LEVEL":                    values["PROMPTHUB_LOG_LEVEL"],
 		"QUEUE_PREFIX":                 values["QUEUE_PREFIX"],
+		"CONTAINER_PREFIX":             values["CONTAINER_PREFIX"],
 		"PUBLIC_READ":                  values["PUBLIC_READ"],
 		"MAX_TEXT":                     values["MAX_TEXT"],
 	}

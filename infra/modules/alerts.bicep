@@ -19,6 +19,9 @@ param shortName string
 @description('The timer function that compares index rows with the truth, every 15 minutes. Empty: there is none.')
 param antiEntropy string = ''
 
+@description('What the log says when a backup is complete, which happens each day. Empty: none is kept.')
+param backupDone string = ''
+
 resource logs 'Microsoft.OperationalInsights/workspaces@2025-02-01' existing = {
   name: logsName
 }
@@ -238,5 +241,36 @@ resource throttling 'Microsoft.Insights/metricAlerts@2018-03-01' = {
       ]
     }
     actions: [for id in told: { actionGroupId: id }]
+  }
+}
+
+// A backup takes a day at most, over as many runs as it takes; two days without one are too many.
+resource backupAge 'Microsoft.Insights/scheduledQueryRules@2022-06-15' = if (!empty(backupDone)) {
+  name: 'backup-${token}'
+  location: location
+  tags: tags
+  kind: 'LogAlert'
+  properties: {
+    displayName: '${displayName}: no backup for two days'
+    description: 'No backup was completed in two days. See "Backup age" in docs/deploy.md.'
+    severity: 1
+    enabled: true
+    autoMitigate: true
+    skipQueryValidation: true
+    scopes: [logs.id]
+    evaluationFrequency: 'PT1H'
+    windowSize: 'P2D'
+    criteria: {
+      allOf: [
+        {
+          query: 'AppTraces | where Message == "${backupDone}"'
+          timeAggregation: 'Count'
+          operator: 'LessThan'
+          threshold: 1
+          failingPeriods: { numberOfEvaluationPeriods: 1, minFailingPeriodsToAlert: 1 }
+        }
+      ]
+    }
+    actions: { actionGroups: told }
   }
 }

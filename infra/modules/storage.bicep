@@ -21,6 +21,9 @@ param queueNames string[]
 param containerNames string[] = []
 param containerPrefix string = ''
 
+@description('How the names of blobs of backups begin, with that of their container. They are removed after 30 days. Empty: there are none.')
+param backups string = ''
+
 // What fails five times goes to the queue with -poison after its name.
 var allQueueNames = flatten(map(queueNames, name => [name, '${name}-poison']))
 
@@ -71,6 +74,8 @@ resource blobService 'Microsoft.Storage/storageAccounts/blobServices@2025-01-01'
   parent: storage
   name: 'default'
   properties: {
+    // what overwrites or deletes a backup leaves the version before
+    isVersioningEnabled: !empty(backups)
     deleteRetentionPolicy: { enabled: true, days: 7 }
     containerDeleteRetentionPolicy: { enabled: true, days: 7 }
   }
@@ -87,6 +92,40 @@ resource containers 'Microsoft.Storage/storageAccounts/blobServices/containers@2
   name: '${containerPrefix}${name}'
   properties: { publicAccess: 'None' }
 }]
+
+// A backup holds whoever was erased since, so none is kept for longer than docs/deploy.md says.
+resource lifecycle 'Microsoft.Storage/storageAccounts/managementPolicies@2025-01-01' = if (!empty(backups)) {
+  parent: storage
+  name: 'default'
+  dependsOn: [blobService] // versions need versioning
+  properties: {
+    policy: {
+      rules: [
+        {
+          name: 'backups'
+          type: 'Lifecycle'
+          enabled: true
+          definition: {
+            filters: { blobTypes: ['blockBlob'], prefixMatch: [backups] }
+            actions: {
+              baseBlob: { delete: { daysAfterModificationGreaterThan: 30 } }
+              version: { delete: { daysAfterCreationGreaterThan: 7 } }
+            }
+          }
+        }
+        {
+          name: 'versions' // of the package, and what the host keeps
+          type: 'Lifecycle'
+          enabled: true
+          definition: {
+            filters: { blobTypes: ['blockBlob'] }
+            actions: { version: { delete: { daysAfterCreationGreaterThan: 7 } } }
+          }
+        }
+      ]
+    }
+  }
+}
 
 resource logs 'Microsoft.OperationalInsights/workspaces@2025-02-01' existing = {
   name: logsName

@@ -130,3 +130,29 @@ func (t *Telemetry) WatchQueues(q queue.Queues, names ...string) error {
 		}))
 	return err
 }
+
+// A Gauge is a number that is read with each export. Read returns false while there is none.
+type Gauge struct {
+	Name, Unit, About string
+	Read              func(ctx context.Context) (n float64, ok bool, err error)
+}
+
+// Watch measures gauges, whose names begin with that of the service.
+func (t *Telemetry) Watch(gauges ...Gauge) error {
+	if t == nil {
+		return nil
+	}
+	var errs []error
+	for _, g := range gauges {
+		_, err := t.meter.Float64ObservableGauge(t.service+"."+g.Name, metric.WithUnit(g.Unit), metric.WithDescription(g.About),
+			metric.WithFloat64Callback(func(ctx context.Context, o metric.Float64Observer) error {
+				n, ok, err := g.Read(ctx)
+				if ok && err == nil {
+					o.Observe(n)
+				}
+				return err
+			}))
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}

@@ -5,14 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"os"
 	"strings"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/exporters/otlp/otlpmetric/otlpmetrichttp"
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	otelprometheus "go.opentelemetry.io/otel/exporters/prometheus"
 	"go.opentelemetry.io/otel/metric"
 	metricnoop "go.opentelemetry.io/otel/metric/noop"
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
@@ -26,15 +31,21 @@ import (
 type Telemetry struct {
 	tracer trace.Tracer
 	meters
-	stop []func(context.Context) error
+	scraped http.Handler // nil where Prometheus asks for nothing
+	stop    []func(context.Context) error
 }
 
-// Start begins to collect and export what the standard variables of OpenTelemetry ask for. Where
-// they ask for nothing it returns nil. The names of metrics that no standard names begin with the
+// Options say what is collected besides what the environment asks for.
+type Options struct {
+	Prometheus bool // metrics, for Metrics to serve
+}
+
+// Start begins to collect and export what the standard variables of OpenTelemetry and the options
+// ask for. Where they ask for nothing it returns nil. The names of metrics that no standard names begin with the
 // service. Only the protocol http/protobuf is there.
-func Start(ctx context.Context, service, version string, log *slog.Logger) (*Telemetry, error) {
+func Start(ctx context.Context, service, version string, log *slog.Logger, o Options) (*Telemetry, error) {
 	traces, metrics := wanted("TRACES"), wanted("METRICS")
-	if !traces && !metrics {
+	if !traces && !metrics && !o.Prometheus {
 		return nil, nil
 	}
 	if err := checkProtocol(); err != nil {
@@ -60,16 +71,43 @@ func Start(ctx context.Context, service, version string, log *slog.Logger) (*Tel
 		p := sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(about))
 		t.tracer, t.stop = p.Tracer(service), append(t.stop, p.Shutdown)
 	}
+	readers := []sdkmetric.Option{sdkmetric.WithResource(about)}
 	if metrics {
 		exporter, err := otlpmetrichttp.New(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("export metrics: %w", err)
 		}
-		p := sdkmetric.NewMeterProvider(sdkmetric.WithReader(sdkmetric.NewPeriodicReader(exporter)), sdkmetric.WithResource(about))
+		readers = append(readers, sdkmetric.WithReader(sdkmetric.NewPeriodicReader(exporter)))
+	}
+	if o.Prometheus {
+		registry := prometheus.NewRegistry()
+		registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+		exporter, err := otelprometheus.New(otelprometheus.WithRegisterer(registry), otelprometheus.WithoutScopeInfo())
+		if err != nil {
+			return nil, fmt.Errorf("metrics for Prometheus: %w", err)
+		}
+		readers = append(readers, sdkmetric.WithReader(exporter))
+		t.scraped = promhttp.HandlerFor(registry, promhttp.HandlerOpts{MaxRequestsInFlight: scrapesAtOnce, Timeout: scrapeWithin})
+	}
+	if metrics || o.Prometheus {
+		p := sdkmetric.NewMeterProvider(readers...)
 		meters, t.stop = p, append(t.stop, p.Shutdown)
 	}
 	t.meters, err = newMeters(meters.Meter(service), service)
 	return t, err
+}
+
+const (
+	scrapesAtOnce = 4
+	scrapeWithin  = 10 * time.Second // as Prometheus waits unless it is told otherwise
+)
+
+// Metrics serves what is measured to Prometheus. Without the option for that it finds nothing.
+func (t *Telemetry) Metrics() http.Handler {
+	if t == nil || t.scraped == nil {
+		return http.NotFoundHandler()
+	}
+	return t.scraped
 }
 
 // wanted reports whether the environment says where to send a kind of signal, and nothing against

@@ -122,7 +122,7 @@ func TestExport(t *testing.T) {
 	c := newCollector(t)
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", c.URL)
 	t.Setenv("OTEL_SERVICE_NAME", "hub-of-tests")
-	tel, err := telemetry.Start(t.Context(), "other", "1.2.3", discard)
+	tel, err := telemetry.Start(t.Context(), "other", "1.2.3", discard, telemetry.Options{})
 	require.NoError(t, err)
 	tables, messages := memory.NewTables(), memory.NewQueues(time.Now)
 	db, q, together := tel.Tables(tables), tel.Queues(messages), tel.Transact(memory.Together(tables, messages))
@@ -210,7 +210,7 @@ func TestWanted(t *testing.T) {
 			for i := 0; i < len(tt.env); i += 2 {
 				t.Setenv(tt.env[i], strings.Replace(tt.env[i+1], "URL", c.URL, 1))
 			}
-			tel, err := telemetry.Start(t.Context(), "x", "1", discard)
+			tel, err := telemetry.Start(t.Context(), "x", "1", discard, telemetry.Options{})
 			require.NoError(t, err)
 			require.Equal(t, tt.traces || tt.metrics, tel != nil)
 			ctx, r := tel.Request(t.Context(), http.MethodGet)
@@ -226,7 +226,7 @@ func TestUnknownProtocolIsRefused(t *testing.T) {
 	unset(t)
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1")
 	t.Setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")
-	_, err := telemetry.Start(t.Context(), "x", "1", discard)
+	_, err := telemetry.Start(t.Context(), "x", "1", discard, telemetry.Options{})
 	require.ErrorContains(t, err, "OTEL_EXPORTER_OTLP_PROTOCOL")
 }
 

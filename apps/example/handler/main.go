@@ -9,7 +9,6 @@ import (
 
 	"prompthub/apps/example/internal/notes"
 	"prompthub/internal/host/command"
-	"prompthub/internal/http/auth"
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/telemetry"
 )
@@ -45,8 +44,8 @@ func read() (command.Settings, command.Build, error) {
 	}
 	return s.Settings, func(general command.Settings, st command.Store, log *slog.Logger, t *telemetry.Telemetry) command.App {
 		b := notes.Book{Tables: s.Tables, Store: t.Tables(st.Tables), Queues: t.Queues(st.Queues)}
-		doors := func(identify auth.Identify, _ *auth.Sessions) http.Handler {
-			return general.Clients(httpjson.Observer{Log: log, Now: time.Now, Telemetry: t}.Observe(httpjson.Secure(httpjson.Single(b.Routes(identify)))))
+		doors := func(s command.Serving) http.Handler {
+			return general.Clients(httpjson.Observer{Log: log, Now: time.Now, Telemetry: t}.Observe(httpjson.Secure(httpjson.Single(b.Routes(s.Identify)))))
 		}
 		return command.App{Create: b.Create, Triggers: b.Triggers(), Doors: doors, Wait: func() {}}
 	}, err

@@ -3,10 +3,12 @@
 package main
 
 import (
+	"context"
 	"crypto/rand"
 	"log/slog"
 	mathrand "math/rand/v2"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -14,11 +16,15 @@ import (
 	_ "golang.org/x/crypto/x509roots/fallback"
 
 	"prompthub/apps/harmony/internal/api"
+	"prompthub/apps/harmony/internal/events"
+	"prompthub/apps/harmony/internal/forum"
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/picture"
+	"prompthub/apps/harmony/internal/reports"
+	"prompthub/apps/harmony/internal/tidy"
 	"prompthub/apps/harmony/internal/web"
 	"prompthub/internal/host/command"
-	"prompthub/internal/http/auth"
+	"prompthub/internal/host/function"
 	"prompthub/internal/http/auth/password"
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/storage/blob"
@@ -28,10 +34,20 @@ import (
 
 func main() { program().Main() }
 
+// The tables of rooms, by their names here.
+type (
+	EventTables  = events.Tables
+	ForumTables  = forum.Tables
+	ReportTables = reports.Tables
+)
+
 // settings are all that can be set.
 type settings struct {
 	command.Settings
 	meet.Tables
+	EventTables
+	ForumTables
+	ReportTables
 
 	// ContainerPrefix goes before the names of the containers, so that several applications can share
 	// a storage account.
@@ -62,8 +78,11 @@ func readSettings() (settings, error) {
 	var s settings
 	err := command.ReadSettings(&s)
 	s.Tables = s.Tables.Prefixed()
+	s.EventTables = s.EventTables.Prefixed(s.Prefix)
+	s.ForumTables = s.ForumTables.Prefixed(s.Prefix)
+	s.ReportTables = s.ReportTables.Prefixed(s.Prefix)
 	if err == nil {
-		err = command.CheckTables(s.All()...)
+		err = command.CheckTables(slices.Concat(s.Tables.All(), s.EventTables.All(), s.ForumTables.All(), s.ReportTables.All())...)
 	}
 	if err == nil {
 		err = command.CheckContainers(s.ContainerPrefix + meet.ContainerProfiles)
@@ -76,11 +95,11 @@ func read() (command.Settings, command.Build, error) {
 	s, err := readSettings()
 	return s.Settings, func(general command.Settings, st command.Store, log *slog.Logger, t *telemetry.Telemetry) command.App {
 		var following sync.WaitGroup // work that follows answers
-		members := newService(s, st, log, t, following.Go)
+		r := newRooms(s, newService(s, st, log, t, following.Go))
 		return command.App{
-			Create: members.Create, Triggers: members.Triggers(), Wait: following.Wait,
-			Doors: func(auth.Identify, *auth.Sessions) http.Handler {
-				return general.Clients(doors(general, members, log, t))
+			Create: r.create, Triggers: r.triggers(), Wait: following.Wait,
+			Doors: func(command.Serving) http.Handler {
+				return general.Clients(doors(general, r, log, t))
 			},
 		}
 	}, err
@@ -98,13 +117,42 @@ func newService(s settings, st command.Store, log *slog.Logger, t *telemetry.Tel
 	})
 }
 
+// rooms are the parts of the application that do the work for its doors.
+type rooms struct {
+	members *meet.Service
+	events  *events.Service
+	forum   *forum.Service
+	reports *reports.Service
+}
+
+func newRooms(s settings, members *meet.Service) rooms {
+	talk := forum.New(members, s.ForumTables)
+	return rooms{members, events.New(members, s.EventTables), talk, reports.New(members, talk, s.ReportTables)}
+}
+
+// create makes what is missing in the store. The tables of members come last: Ready asks for one of
+// them.
+func (r rooms) create(ctx context.Context) error {
+	for _, create := range []func(context.Context) error{r.events.Create, r.forum.Create, r.reports.Create} {
+		if err := create(ctx); err != nil {
+			return err
+		}
+	}
+	return r.members.Create(ctx)
+}
+
+// triggers are the jobs of all parts.
+func (r rooms) triggers() []function.Trigger {
+	return append(r.members.Triggers(slices.Concat(r.events.Settlers(), r.forum.Settlers())...), tidy.Job{Service: r.members}.Trigger())
+}
+
 // doors serves the pages and the API, by the path.
-func doors(s command.Settings, members *meet.Service, log *slog.Logger, t *telemetry.Telemetry) http.Handler {
+func doors(s command.Settings, r rooms, log *slog.Logger, t *telemetry.Telemetry) http.Handler {
 	version, _ := command.Built()
 	admission := httpjson.NewAdmission(s.Complete(false), time.Now)
 	programs := api.New(api.Config{
-		Service: members, Admission: admission, Origins: s.Origins, Log: log, Now: time.Now, Telemetry: t, Version: version,
+		Service: r.members, Events: r.events, Forum: r.forum, Reports: r.reports, Admission: admission, Origins: s.Origins, Log: log, Now: time.Now, Telemetry: t, Version: version,
 	})
-	pages := web.New(web.Config{Service: members, Admission: admission, Log: log, Now: time.Now, Telemetry: t})
+	pages := web.New(web.Config{Service: r.members, Events: r.events, Forum: r.forum, Reports: r.reports, Admission: admission, Log: log, Now: time.Now, Telemetry: t})
 	return httpjson.Mount(web.Prefix, programs, pages)
 }

@@ -32,6 +32,19 @@ var tableNames = [
   'Matches'
   'Blocks'
   'Pairs'
+  'Events'
+  'EventAttendees'
+  'UserEvents'
+  'EventInvites'
+  'ForumSections'
+  'ForumTopics'
+  'ForumReplies'
+  'Deck'
+  'Chats'
+  'UserChats'
+  'Messages'
+  'State'
+  'Reports'
 ]
 
 var containerNames = [

@@ -15,7 +15,6 @@ import (
 	"prompthub/apps/ricochet/internal/game"
 	"prompthub/apps/ricochet/internal/web"
 	"prompthub/internal/host/command"
-	"prompthub/internal/http/auth"
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/telemetry"
 )
@@ -51,7 +50,7 @@ func read() (command.Settings, command.Build, error) {
 		games := &game.Games{
 			Tables: s.Tables, Store: t.Tables(st.Tables), Queues: t.Queues(st.Queues), Now: time.Now, Random: rand.Reader, Log: log, Solve: game.Search,
 		}
-		doors := func(auth.Identify, *auth.Sessions) http.Handler {
+		doors := func(command.Serving) http.Handler {
 			return general.Clients(pagesAndAPI(general, games, log, t))
 		}
 		return command.App{Create: games.Create, Triggers: games.Triggers(), Doors: doors, Wait: func() {}}

@@ -7,12 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"log/slog"
-	"net"
 	"net/http"
 	"os"
-	"path/filepath"
 	"runtime"
 	"time"
 
@@ -21,9 +17,6 @@ import (
 	"prompthub/internal/storage/embedded"
 	"prompthub/internal/storage/table"
 )
-
-// The embedded store belongs to one process, so whoever wants a backup of it while that process
-// runs asks it, by a socket in the directory of the store.
 
 const (
 	// backupWithin is how long the tables stand still for a backup. The file keeps what is deleted
@@ -35,8 +28,7 @@ const (
 	sendWithin = time.Minute
 	sendBytes  = 1 << 16
 
-	maxSocketPath = 103  // bytes, on the system that allows the fewest
-	maxLeftOut    = 1000 // rows that are told of one by one
+	maxLeftOut = 1000 // rows that are told of one by one
 )
 
 // Codes of refusals of a backup.
@@ -57,9 +49,6 @@ type Backed struct {
 	Left    int      `json:"left"`              // rows that were left out
 	LeftOut []string `json:"leftOut,omitempty"` // the first of them
 }
-
-// InUse reports whether a store was not opened because another process has it open.
-func InUse(err error) bool { return errors.Is(err, embedded.ErrInUse) }
 
 // SyncDir returns when the disk has the names of the files in a folder.
 func SyncDir(dir string) error { return embedded.SyncDir(dir) }
@@ -86,13 +75,13 @@ func (b *backups) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case b.one <- struct{}{}:
 		defer func() { <-b.one }()
 	default:
-		refuseBackup(w, r, fault.Coded(fault.Conflict, BackupRunning, "another backup is being made; ask again when it has ended"))
+		refuseAsked(w, r, fault.Coded(fault.Conflict, BackupRunning, "another backup is being made; ask again when it has ended"))
 		return
 	}
 	// Removed at once if that is possible, so that it does not stay after a kill.
 	file, err := os.CreateTemp(b.dir, "backup-*.tmp")
 	if err != nil {
-		refuseBackup(w, r, noBackup(BackupNoRoom, "there is no place for the backup in the directory of the store; let the service write there, and ask again", err))
+		refuseAsked(w, r, noBackup(BackupNoRoom, "there is no place for the backup in the directory of the store; let the service write there, and ask again", err))
 		return
 	}
 	defer os.Remove(file.Name())
@@ -105,7 +94,7 @@ func (b *backups) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_, err = file.Seek(0, io.SeekStart)
 	}
 	if err != nil {
-		refuseBackup(w, r, err)
+		refuseAsked(w, r, err)
 		return
 	}
 	send(w, said, file)
@@ -154,92 +143,24 @@ func send(w http.ResponseWriter, said Backed, file io.Reader) {
 	}
 }
 
-func refuseBackup(w http.ResponseWriter, r *http.Request, err error) {
+func refuseAsked(w http.ResponseWriter, r *http.Request, err error) {
 	httpjson.WriteProblem(w, httpjson.Describe(r.Context(), err))
-}
-
-// socketFile returns where in dir the socket is.
-func (s Service) socketFile(dir string) string { return filepath.Join(dir, s.Name+".sock") }
-
-// listenForBackups opens the socket of a store that this process has open, so that one which is
-// there is of a process that is gone. Only the user who runs the process may use it.
-func (s Service) listenForBackups(dir string) (net.Listener, error) {
-	path := s.socketFile(dir)
-	if len(path) > maxSocketPath {
-		return nil, fmt.Errorf("the path of %s has more than %d bytes, which a socket cannot have; give --data a shorter one", path, maxSocketPath)
-	}
-	switch info, err := os.Lstat(path); {
-	case errors.Is(err, fs.ErrNotExist):
-	case err != nil:
-		return nil, err
-	case info.Mode().IsRegular() || info.IsDir():
-		return nil, fmt.Errorf("%s is no socket; move it away", path)
-	default:
-		if err := os.Remove(path); err != nil {
-			return nil, err
-		}
-	}
-	l, err := net.Listen("unix", path)
-	if err != nil {
-		return nil, err
-	}
-	if err := os.Chmod(path, 0o600); err != nil {
-		return nil, errors.Join(err, l.Close())
-	}
-	return l, nil
-}
-
-// serveBackups answers who asks for a backup, until ctx ends. Where it cannot, the log says why,
-// and a backup needs a stop.
-func (s Service) serveBackups(ctx context.Context, dir string, b *backups, log *slog.Logger) error {
-	if b == nil {
-		return nil
-	}
-	l, err := s.listenForBackups(dir)
-	if err != nil {
-		log.WarnContext(ctx, "no backup while this runs: stop it for that", slog.String("error", err.Error()))
-		return nil
-	}
-	return serve(ctx, l, b, log)
 }
 
 // AskBackup has the process that has the store in dir open write a backup.
 func (s Service) AskBackup(ctx context.Context, dir string, w io.Writer) (said Backed, err error) {
-	path := s.socketFile(dir)
-	var dialer net.Dialer
-	client := http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return dialer.DialContext(ctx, "unix", path)
-	}}}
-	defer client.CloseIdleConnections()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://store/backup", http.NoBody)
-	if err != nil {
-		return said, err
-	}
-	resp, err := client.Do(req)
-	if op := (*net.OpError)(nil); errors.As(err, &op) && op.Op == "dial" {
-		return said, fmt.Errorf("the process that has the store open takes no request for a backup at %s, and its log says why; end it, and back up then: %w", path, op.Err)
-	}
-	if err != nil {
-		return said, err
-	}
-	defer resp.Body.Close()
-	body := bufio.NewReaderSize(resp.Body, 1<<16)
-	if resp.StatusCode != http.StatusOK {
-		var problem struct{ Detail, Code string }
-		if err := json.NewDecoder(body).Decode(&problem); err != nil {
-			return said, fmt.Errorf("the process that has the store open answered %s; is it of the same version?", resp.Status)
+	err = s.ask(ctx, dir, "/backup", func(body *bufio.Reader) error {
+		line, err := body.ReadBytes('\n')
+		if err == nil {
+			err = json.Unmarshal(line, &said)
 		}
-		return said, fmt.Errorf("%s (%s)", problem.Detail, problem.Code)
-	}
-	line, err := body.ReadBytes('\n')
-	if err == nil {
-		err = json.Unmarshal(line, &said)
-	}
-	if err == nil {
-		_, err = io.Copy(w, body)
-	}
-	if err != nil {
-		return said, fmt.Errorf("the backup was cut off, ask again: %w", err)
-	}
-	return said, nil
+		if err == nil {
+			_, err = io.Copy(w, body)
+		}
+		if err != nil {
+			return fmt.Errorf("the backup was cut off, ask again: %w", err)
+		}
+		return nil
+	})
+	return said, err
 }

@@ -29,12 +29,16 @@ func answering(t *testing.T, within time.Duration, write Backup) (s Service, dir
 	file, err := embedded.Open(s.storeFile(dir), time.Now)
 	require.NoError(t, err)
 	require.NoError(t, file.Tables.Create(t.Context(), "Rows"))
-	l, err := s.listenForBackups(dir)
+	l, err := s.listenForCommands(dir)
 	require.NoError(t, err)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() {
-		ended <- serve(ctx, l, &backups{dir: dir, snapshot: file.Snapshot, write: write, one: make(chan struct{}, 1), within: within}, slog.New(slog.DiscardHandler))
+		r := running{
+			service: s, store: Store{Snapshot: file.Snapshot},
+			backups: &backups{dir: dir, snapshot: file.Snapshot, write: write, one: make(chan struct{}, 1), within: within},
+		}
+		ended <- serve(ctx, l, r.answers(), slog.New(slog.DiscardHandler))
 	}()
 	t.Cleanup(func() {
 		stop()
@@ -123,7 +127,7 @@ func TestSlowBackupKeepsNoWriteWaiting(t *testing.T) {
 	conn, err := net.Dial("unix", s.socketFile(dir))
 	require.NoError(t, err)
 	defer conn.Close()
-	fmt.Fprint(conn, "GET / HTTP/1.1\r\nHost: store\r\n\r\n")
+	fmt.Fprint(conn, "GET /backup HTTP/1.1\r\nHost: store\r\n\r\n")
 	_, err = conn.Read(make([]byte, 1)) // it has begun to come
 	require.NoError(t, err)
 	for batch := range 20 {
@@ -172,7 +176,7 @@ func nothing(context.Context, table.DB, io.Writer, func(string)) (int, error) { 
 func TestBackupCutOff(t *testing.T) {
 	t.Parallel()
 	s, dir := Service{Name: "asked"}, t.TempDir()
-	l, err := s.listenForBackups(dir)
+	l, err := s.listenForCommands(dir)
 	require.NoError(t, err)
 	server := http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		send(w, Backed{}, io.MultiReader(io.LimitReader(zeros{}, 3*sendBytes), broken{}))
@@ -198,16 +202,16 @@ func TestSocketOfBackups(t *testing.T) {
 	require.NoError(t, left.Close())
 	_, err = s.AskBackup(t.Context(), dir, io.Discard)
 	require.ErrorContains(t, err, "the process that has the store open takes no request for a backup at "+s.socketFile(dir))
-	require.ErrorContains(t, err, "end it, and back up then")
-	l, err := s.listenForBackups(dir)
+	require.ErrorContains(t, err, "end it, and try again then")
+	l, err := s.listenForCommands(dir)
 	require.NoError(t, err)
 	require.NoError(t, l.Close())
 	require.NoError(t, os.WriteFile(s.socketFile(dir), nil, 0o600))
-	_, err = s.listenForBackups(dir)
+	_, err = s.listenForCommands(dir)
 	require.EqualError(t, err, s.socketFile(dir)+" is no socket; move it away")
 
 	long := filepath.Join(dir, strings.Repeat("long", 30))
-	_, err = s.listenForBackups(long)
+	_, err = s.listenForCommands(long)
 	require.ErrorContains(t, err, "give --data a shorter one")
 	_, err = s.AskBackup(t.Context(), long, io.Discard)
 	require.ErrorContains(t, err, "takes no request for a backup")

@@ -35,7 +35,7 @@ func (s Service) serveHost(ctx context.Context, std Streams) error {
 	if err != nil {
 		return err
 	}
-	t := s.startTelemetry(ctx, log)
+	t := s.startTelemetry(ctx, log, telemetry.Options{})
 	defer func() { _ = t.Stop(ctx) }() // what cannot be sent now never can
 	a, doors := s.assemble(ctx, set, build, refused, log, t)
 	if a.Create != nil {
@@ -49,7 +49,7 @@ func (s Service) serveHost(ctx context.Context, std Streams) error {
 	version, commit := Built()
 	log.InfoContext(ctx, "started", slog.String("version", version), slog.String("commit", commit), slog.String("address", addr))
 	dog := new(watchdog)
-	go dog.guard(ctx, func() { hung(log) })
+	go guard(ctx, dog.moves, StuckAfter, func() { hung(log, "nothing was finished for longer than the host waits") })
 	// The triggers come before all routes, as their endpoints must not be reached by another spelling
 	// of a path. The watchdog is inside of hold, whose answers do not mean that something was
 	// finished.
@@ -65,10 +65,10 @@ func (s Service) serveHost(ctx context.Context, std Streams) error {
 
 // hung ends the process with the stacks of all goroutines in the log. Nothing is waited for,
 // because the cause would hang the end too.
-func hung(log *slog.Logger) {
+func hung(log *slog.Logger, why string) {
 	var doing strings.Builder
 	_ = pprof.Lookup("goroutine").WriteTo(&doing, 1) // a Builder takes everything
-	log.Error("stuck: nothing was finished for longer than the host waits; ending, to be started anew", slog.String("goroutines", doing.String()))
+	log.Error("stuck: "+why+"; ending, to be started anew", slog.String("goroutines", doing.String()))
 	os.Exit(Failed)
 }
 
@@ -90,7 +90,8 @@ func (s Service) assemble(ctx context.Context, set Settings, build Build, refuse
 	if err != nil {
 		return a, s.refuse(err, log)
 	}
-	return a, a.Doors(identify, sessions)
+	r := running{service: s, app: a, store: st, started: time.Now()}
+	return a, a.Doors(Serving{identify, sessions, r.facts})
 }
 
 // refuse answers every route but health with the mistake in the settings.

@@ -17,6 +17,7 @@ import (
 
 	"prompthub/internal/host/devhost"
 	"prompthub/internal/host/function/queuetrigger"
+	"prompthub/internal/telemetry"
 )
 
 // Local runs the service without the Functions host.
@@ -83,6 +84,13 @@ func (s Service) local(ctx context.Context, std Streams, addr, data string, plan
 		return err
 	}
 	defer l.Close()
+	metrics, err := listenForMetrics(set.Metrics)
+	if err != nil {
+		return err
+	}
+	if metrics != nil {
+		defer metrics.Close()
+	}
 	st, err := s.OpenStore(data, set.QueuePrefix)
 	if err != nil {
 		return err
@@ -95,8 +103,8 @@ func (s Service) local(ctx context.Context, std Streams, addr, data string, plan
 		}
 		defer stop()
 	}
-	log := slog.New(slog.NewTextHandler(std.Err, &slog.HandlerOptions{Level: set.LogLevel}))
-	t := s.startTelemetry(ctx, log)
+	log := slog.New(set.LogFormat.handler(std.Err, set.LogLevel))
+	t := s.startTelemetry(ctx, log, telemetry.Options{Prometheus: set.Metrics != ""})
 	defer func() { _ = t.Stop(ctx) }() // what cannot be sent now never can
 	a := s.open(ctx, set, build, st, log, t)
 	defer a.Wait()
@@ -114,14 +122,53 @@ func (s Service) local(ctx context.Context, std Streams, addr, data string, plan
 		url = set.Public
 	}
 	fmt.Fprintf(std.Err, "%s listens on %s\nData is in %s. Press Ctrl+C to stop.\n\n%s\n", s.Title, url, st.Where, s.Try(set, url))
-	write := newBackups(data, st, a.Backup)
-	backups := func(ctx context.Context) error {
-		g, ctx := errgroup.WithContext(ctx)
-		g.Go(func() error { return s.serveBackups(ctx, data, write, log) })
-		g.Go(func() error { return schedule{plan, write, s.Name, log}.run(ctx) })
-		return g.Wait()
+	if metrics != nil {
+		fmt.Fprintf(std.Err, "Metrics for Prometheus are at http://%s/metrics\n", metrics.Addr())
 	}
-	return a.runLocal(ctx, l, set.Traces(s.withFront(a.Doors(identify, sessions))), st, backups, log)
+	write := newBackups(data, st, a.Backup)
+	r := running{service: s, app: a, store: st, started: time.Now(), backups: write, plan: schedule{plan, write, s.Name, log}}
+	if err := t.Watch(r.gauges()...); err != nil {
+		return err
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return s.serveCommands(ctx, data, r, log) })
+	g.Go(func() error { return r.plan.run(ctx) })
+	g.Go(func() error { return r.warnOfRoom(ctx, log) })
+	g.Go(func() error { return serveMetrics(ctx, metrics, t, log) })
+	if st.File != "" {
+		p := &pulse{notify: notifySystemd(log)}
+		g.Go(func() error { return p.beat(ctx, st.Tables) })
+		g.Go(func() error {
+			guard(ctx, p.moves, stillAfter, func() { hung(log, "the store has answered nothing for "+stillAfter.String()) })
+			return nil
+		})
+	}
+	g.Go(func() error {
+		return a.runLocal(ctx, l, set.Traces(s.withFront(a.Doors(Serving{identify, sessions, r.facts}))), st, log)
+	})
+	return g.Wait()
+}
+
+// listenForMetrics opens the address of the metrics, if there is one.
+func listenForMetrics(addr MetricsAddr) (net.Listener, error) {
+	if addr == "" {
+		return nil, nil
+	}
+	l, err := net.Listen("tcp", string(addr))
+	if err != nil {
+		return nil, fmt.Errorf("METRICS_ADDR %s: %w", addr, err)
+	}
+	return l, nil
+}
+
+// serveMetrics serves metrics to Prometheus until ctx ends.
+func serveMetrics(ctx context.Context, l net.Listener, t *telemetry.Telemetry, log *slog.Logger) error {
+	if l == nil {
+		return nil
+	}
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", t.Metrics())
+	return serve(ctx, l, mux, log)
 }
 
 // listen opens the address.
@@ -134,11 +181,10 @@ func (s Service) listen(addr string) (net.Listener, error) {
 }
 
 // runLocal serves requests and runs triggers until ctx ends.
-func (a App) runLocal(ctx context.Context, l net.Listener, doors http.Handler, st Store, backups func(context.Context) error, log *slog.Logger) error {
+func (a App) runLocal(ctx context.Context, l net.Listener, doors http.Handler, st Store, log *slog.Logger) error {
 	g, ctx := errgroup.WithContext(ctx)
 	// No trigger endpoints: the triggers are called, not posted to.
 	g.Go(func() error { return serve(ctx, l, doors, log) })
-	g.Go(func() error { return backups(ctx) })
 	g.Go(func() error {
 		return devhost.Run(ctx, st.Queues, a.Triggers, devhost.Options{
 			Log: log, Queues: LocalQueues(), Grace: stopTime,

@@ -92,11 +92,20 @@ func (s schedule) try(ctx context.Context) time.Duration {
 
 // untilNext returns how long it is until the next backup.
 func (s schedule) untilNext() time.Duration {
-	files, err := s.files()
-	if err != nil || len(files) == 0 {
+	last, err := s.newest()
+	if err != nil || last.IsZero() {
 		return 0
 	}
-	return max(time.Until(s.timeOf(files[len(files)-1]).Add(s.every)), 0)
+	return max(time.Until(last.Add(s.every)), 0)
+}
+
+// newest returns when the newest backup that is there was begun, zero where there is none.
+func (s schedule) newest() (time.Time, error) {
+	files, err := s.files()
+	if len(files) == 0 {
+		return time.Time{}, err
+	}
+	return s.timeOf(files[len(files)-1]), err
 }
 
 // back writes one backup and removes those that are too many.

@@ -64,9 +64,34 @@ type Build func(Settings, Store, *slog.Logger, *telemetry.Telemetry) App
 type App struct {
 	Create   func(context.Context) error // makes what is missing of tables and queues
 	Triggers []function.Trigger
-	Doors    func(auth.Identify, *auth.Sessions) http.Handler // no sessions but in mode oidc
-	Wait     func()                                           // until the work that follows answers has ended
-	Backup   Backup                                           // nil where there is none
+	Doors    func(Serving) http.Handler
+	Wait     func() // until the work that follows answers has ended
+	Backup   Backup // nil where there is none
+	Verify   Verify // nil where there is none
+
+	RowsVersion int      // of the rows that it writes, 0 where they have none
+	Tables      []string // all that it has
+
+	// Swept returns since when anti-entropy has seen every row, the zero time before that. It is nil
+	// where there is no anti-entropy.
+	Swept func(context.Context) (time.Time, error)
+}
+
+// A Serving is what the doors of an application get from the program that serves them.
+type Serving struct {
+	Identify auth.Identify
+	Sessions *auth.Sessions                        // nil but in mode oidc
+	Status   func(context.Context) ([]Fact, error) // the state of the service
+}
+
+// queues returns the queues of the application. Each has one of messages that were set aside.
+func (a App) queues() (names []string) {
+	for _, t := range a.Triggers {
+		if t.Queue != "" {
+			names = append(names, t.Queue)
+		}
+	}
+	return names
 }
 
 // read reads the settings. With accounts of its own an application gets none of those that
@@ -97,7 +122,6 @@ func (s Service) signing(ctx context.Context, set Settings) (auth.Identify, *aut
 // open builds the application, with triggers and queues that are measured.
 func (s Service) open(ctx context.Context, set Settings, build Build, st Store, log *slog.Logger, t *telemetry.Telemetry) App {
 	a := build(set, st, log, t)
-	var queues []string
 	for i, trigger := range a.Triggers {
 		a.Triggers[i].Run = func(ctx context.Context, in function.Invocation) error {
 			if !in.Inserted.IsZero() {
@@ -105,9 +129,10 @@ func (s Service) open(ctx context.Context, set Settings, build Build, st Store, 
 			}
 			return t.Function(ctx, trigger.Name, func(ctx context.Context) error { return trigger.Run(ctx, in) })
 		}
-		if trigger.Queue != "" {
-			queues = append(queues, trigger.Queue, queue.Poison(trigger.Queue))
-		}
+	}
+	var queues []string
+	for _, name := range a.queues() {
+		queues = append(queues, name, queue.Poison(name))
 	}
 	if err := t.WatchQueues(st.Queues, queues...); err != nil {
 		log.WarnContext(ctx, "the queues are not measured", slog.String("error", err.Error()))
@@ -117,9 +142,9 @@ func (s Service) open(ctx context.Context, set Settings, build Build, st Store, 
 
 // startTelemetry starts what the standard variables of OpenTelemetry ask for. Where that cannot be
 // had the log says so, and the program does without.
-func (s Service) startTelemetry(ctx context.Context, log *slog.Logger) *telemetry.Telemetry {
+func (s Service) startTelemetry(ctx context.Context, log *slog.Logger, o telemetry.Options) *telemetry.Telemetry {
 	version, _ := Built()
-	t, err := telemetry.Start(ctx, s.Name, version, log)
+	t, err := telemetry.Start(ctx, s.Name, version, log, o)
 	if err != nil {
 		log.WarnContext(ctx, "no telemetry", slog.String("error", err.Error()))
 		return nil

@@ -1,9 +1,12 @@
 package command
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
+	"net"
 	"regexp"
 	"slices"
 	"strconv"
@@ -50,6 +53,50 @@ type Settings struct {
 	// LogLevel is the least that is logged: debug, info, warn or error. At warn there
 	// is no line for requests that went well.
 	LogLevel slog.Level `envconfig:"LOG_LEVEL" default:"info"`
+
+	// LogFormat is how "local" writes its log: text, also where it is not set, or json with a document a line, as the custom
+	// handler always does.
+	LogFormat LogFormat `envconfig:"LOG_FORMAT"`
+
+	// Metrics is where "local" serves metrics to Prometheus, such as 127.0.0.1:9464. Without a host,
+	// as :9464, it is the loopback address. Not set: nowhere.
+	Metrics MetricsAddr `envconfig:"METRICS_ADDR"`
+}
+
+// A LogFormat is how a log is written.
+type LogFormat string
+
+// Decode reads a format.
+func (f *LogFormat) Decode(s string) error {
+	if s != "text" && s != "json" {
+		return errors.New("want text or json")
+	}
+	*f = LogFormat(s)
+	return nil
+}
+
+// handler returns what writes a log of a format.
+func (f LogFormat) handler(w io.Writer, level slog.Leveler) slog.Handler {
+	if f == "json" {
+		return slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level})
+	}
+	return slog.NewTextHandler(w, &slog.HandlerOptions{Level: level})
+}
+
+// A MetricsAddr is an address on which metrics are served.
+type MetricsAddr string
+
+// Decode reads an address. One without a host is that of this machine alone.
+func (a *MetricsAddr) Decode(s string) error {
+	host, port, err := net.SplitHostPort(s)
+	if err == nil {
+		_, err = strconv.ParseUint(port, 10, 16)
+	}
+	if err != nil {
+		return errors.New("want HOST:PORT, such as 127.0.0.1:9464")
+	}
+	*a = MetricsAddr(net.JoinHostPort(cmp.Or(host, "127.0.0.1"), port))
+	return nil
 }
 
 // ReadSettings reads the environment into a pointer to a struct that embeds Settings. The error is

@@ -25,9 +25,9 @@ func answersAnn(t *testing.T, s Service) string {
 		var set struct{ Settings }
 		err := ReadSettings(&set)
 		return set.Settings, func(set Settings, _ Store, _ *slog.Logger, _ *telemetry.Telemetry) App {
-			doors := func(identify auth.Identify, _ *auth.Sessions) http.Handler {
+			doors := func(served Serving) http.Handler {
 				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-					u, err := identify(r)
+					u, err := served.Identify(r)
 					fmt.Fprintf(w, "%q dev=%t %v", u.ID, set.Dev(), err)
 				})
 			}

@@ -33,6 +33,8 @@ type Store struct {
 	Snapshot func(do func(table.DB) error) error
 
 	Where string // for the user to read
+	File  string // of the embedded store, "" for another
+	Dir   string // of "local" and of commands: where files go that are no rows, such as keys
 	Close func() error
 }
 
@@ -76,11 +78,18 @@ func (s Service) openAzure(queuePrefix string) (Store, error) {
 	return st, nil
 }
 
+// openAzureFor is openAzure for a process that has a directory, too.
+func (s Service) openAzureFor(dir, queuePrefix string) (Store, error) {
+	st, err := s.openAzure(queuePrefix)
+	st.Dir = dir
+	return st, err
+}
+
 // OpenStore opens the storage account where one is set, else the embedded store in dir, which
 // it creates.
 func (s Service) OpenStore(dir, queuePrefix string) (Store, error) {
 	if OnAzure() {
-		return s.openAzure(queuePrefix)
+		return s.openAzureFor(dir, queuePrefix)
 	}
 	if err := makeDir(dir); err != nil {
 		return Store{}, err
@@ -106,7 +115,7 @@ func makeDir(dir string) error {
 // OpenExisting is OpenStore for commands that an empty store would mislead: it creates none.
 func (s Service) OpenExisting(dir, queuePrefix string) (Store, error) {
 	if OnAzure() {
-		return s.openAzure(queuePrefix)
+		return s.openAzureFor(dir, queuePrefix)
 	}
 	st, err := s.openFile(dir, queuePrefix, embedded.OpenExisting)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -140,7 +149,7 @@ func (s Service) openFile(dir, queuePrefix string, open func(string, func() time
 	st := Store{
 		Tables: file.Tables, Queues: queue.Prefixed(file.Queues, queuePrefix), Transact: transact.Prefixed(file.Transact, queuePrefix),
 		Snapshot: file.Snapshot,
-		Where:    path, Close: file.Close,
+		Where:    path, File: path, Dir: dir, Close: file.Close,
 	}
 	if s.Blobs {
 		st.Blobs = file.Blobs

@@ -2,9 +2,15 @@ package command
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
+
+	"github.com/coreos/go-systemd/v22/daemon"
+
+	"prompthub/internal/storage/table"
 )
 
 const (
@@ -47,18 +53,56 @@ func (d *watchdog) moves() bool {
 	return moves
 }
 
-// guard calls stuck when nothing was finished for StuckAfter although something was under way all
-// the time. It counts looks and not time, so that a machine that was asleep does not find itself
-// stuck when it wakes.
-func (d *watchdog) guard(ctx context.Context, stuck func()) {
+// guard calls stuck when nothing moved for a time. It counts looks and not time, so that a machine
+// that was asleep does not find itself stuck when it wakes.
+func guard(ctx context.Context, moves func() bool, within time.Duration, stuck func()) {
 	looks := 0
 	for Sleep(ctx, lookEvery) == nil {
-		if looks++; d.moves() {
+		if looks++; moves() {
 			looks = 0
 		}
-		if time.Duration(looks)*lookEvery >= StuckAfter {
+		if time.Duration(looks)*lookEvery >= within {
 			stuck()
 			return
+		}
+	}
+}
+
+// stillAfter is for how long the embedded store may answer nothing before "local" ends. A backup
+// can hold all others up for backupWithin, where the file must be mapped anew meanwhile.
+const stillAfter = backupWithin + 5*time.Minute
+
+// A pulse shows that the embedded store answers reads.
+type pulse struct {
+	beats, seen atomic.Int64
+	notify      func(state string) // tells the manager of the service
+}
+
+// beat asks the store for a row again and again, until ctx ends. Any answer is a sign of life.
+func (p *pulse) beat(ctx context.Context, tables table.DB) error {
+	p.notify(daemon.SdNotifyReady)
+	for {
+		_, _ = tables.Get(ctx, "Pulse", table.Key{Partition: "pulse", Row: "pulse"})
+		p.beats.Add(1)
+		p.notify(daemon.SdNotifyWatchdog)
+		if Sleep(ctx, lookEvery) != nil {
+			p.notify(daemon.SdNotifyStopping)
+			return nil
+		}
+	}
+}
+
+// moves reports whether the store answered since the last call.
+func (p *pulse) moves() bool {
+	now := p.beats.Load()
+	return p.seen.Swap(now) != now
+}
+
+// notifySystemd tells systemd the state of the service where it asks for that, by NOTIFY_SOCKET.
+func notifySystemd(log *slog.Logger) func(state string) {
+	return func(state string) {
+		if _, err := daemon.SdNotify(false, state); err != nil {
+			log.Warn("systemd was not told", slog.String("state", state), slog.String("error", err.Error()))
 		}
 	}
 }

@@ -22,7 +22,7 @@ func guarded(t *testing.T) (d *watchdog, ask func() (end func()), stuck *atomic.
 	d, stuck = new(watchdog), new(atomic.Pointer[time.Time])
 	ctx, cancel := context.WithCancel(t.Context())
 	t.Cleanup(cancel)
-	go d.guard(ctx, func() { now := time.Now(); stuck.Store(&now) })
+	go guard(ctx, d.moves, StuckAfter, func() { now := time.Now(); stuck.Store(&now) })
 	ask = func() func() {
 		done := make(chan struct{})
 		h := d.watch(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
@@ -75,7 +75,7 @@ func TestWatchdogLetsWorkGoOn(t *testing.T) {
 func TestHungEndsTheProcess(t *testing.T) {
 	t.Parallel()
 	if os.Getenv("TEST_HUNG") != "" {
-		hung(slog.New(slog.NewJSONHandler(os.Stdout, nil)))
+		hung(slog.New(slog.NewJSONHandler(os.Stdout, nil)), "as a test says")
 		return
 	}
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestHungEndsTheProcess$")

@@ -75,10 +75,13 @@ func (d Door) Admit(w http.ResponseWriter, r *http.Request, n Need) (Caller, err
 		err = u.Needs(n.Scope)
 	}
 	if err == nil {
+		c.User, err = d.Service.AsAccount(r.Context(), u)
+	}
+	if err == nil {
 		err = d.Service.LearnAuthorKeys(r.Context())
 	}
 	if u.Known() {
-		httpjson.SetUser(r.Context(), d.Service.AuthorKey(library.IDOf(u)))
+		httpjson.SetUser(r.Context(), d.Service.AuthorKey(library.IDOf(c.User)))
 	}
 	return c, err
 }

@@ -83,18 +83,22 @@ func offered(t *testing.T, base string) {
 	}
 }
 
-// byKeys completes what is typed with the keyboard alone.
+// byKeys completes what is typed with the keyboard alone. Letters may be searched for one by one, so
+// before each key it waits until the list is that of all of them.
 func byKeys(p *tab) {
+	listed := func(query, expression string) string {
+		return "location.search === '?" + query + "' && !document.querySelector('#results[aria-busy]') && " + expression
+	}
 	at := func(text string) string {
 		return "document.activeElement.textContent.includes(" + strconv.Quote(text) + ")"
 	}
 	p.goTo("/app").sees("document.querySelectorAll('.card').length === 4 && document.querySelector('.rail')")
-	p.click("#q").press("lee").sees("document.querySelector('.offers')?.textContent.includes('Ann Lee')")
+	p.click("#q").press("lee").sees(listed("q=lee", "document.querySelector('.offers')?.textContent.includes('Ann Lee')"))
 	p.press(kb.ArrowDown).sees(at("Ann Lee")).press(kb.Escape).sees("document.activeElement.id === 'q'")
 	p.press(kb.ArrowDown).sees(at("Ann Lee")).press(kb.Enter).sees("document.querySelector('main').dataset.page === 'author' && document.querySelectorAll('.card').length === 4")
 	p.goTo("/app").sees("document.querySelectorAll('.card').length === 4 && document.querySelector('.rail')")
-	p.click("#q").press("reviewer deve").sees("document.querySelector('.offers a')?.textContent.includes('Development')")
+	p.click("#q").press("reviewer deve").sees(listed("q=reviewer+deve", "document.querySelector('.offers a')?.textContent.includes('Development')"))
 	p.press(kb.ArrowDown).sees(at("Development")).press(kb.Enter)
-	p.sees("document.activeElement.id === 'q' && document.activeElement.value === 'reviewer' && document.querySelectorAll('.card').length === 2 && location.search.includes('tag=development')")
+	p.sees(listed("q=reviewer&tag=development", "document.activeElement.id === 'q' && document.activeElement.value === 'reviewer' && document.querySelectorAll('.card').length === 2"))
 	p.press(kb.ArrowDown).sees("document.activeElement.closest('.card h2')")
 }

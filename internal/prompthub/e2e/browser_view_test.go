@@ -371,6 +371,7 @@ func tour(page, hidden, versions, forked string) []stop {
 		}},
 		{"menu", "/app", func(p *tab) { p.click(".menu summary").sees("document.querySelector('.menu[open]')") }},
 		{"statistics", "/app/admin", nil},
+		{"state", "/app/admin/status", func(p *tab) { p.reads("Running for") }},
 		{"users", "/app/admin/users", nil},
 		{"all tokens", "/app/admin/tokens", nil},
 		{"tag catalog", "/app/admin/tags", nil},

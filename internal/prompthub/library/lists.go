@@ -16,10 +16,19 @@ import (
 
 // A Page is a part of a list. Next is the cursor of the next page, "" at the end of the list. A
 // page may be short, even empty, and yet have a Next: one request reads only so much.
+//
+// Replaced are words that no prompt has, each with the known words that a search took in its place.
+// Searched is the search with these and with other forms of its words; it is empty if only the words
+// as they are were searched for.
 type Page struct {
-	Items []View
-	Next  string
+	Items    []View
+	Next     string
+	Replaced []Replacement
+	Searched prompt.Query
 }
+
+// A Replacement is a word of a search with those that were taken in its place.
+type Replacement = prompt.Replacement
 
 // An Order is an order of public prompts.
 type Order = promptdb.Order
@@ -49,8 +58,10 @@ type Search struct {
 	Tags   []prompt.Tag // all of them
 	Words  prompt.Query // each in the title or in the text, and what else it asks for
 	Titles bool         // all words in the title
-	Limit  int
-	Cursor string
+	// Verbatim is whether the words count as they are alone: not in other forms, and not replaced.
+	Verbatim bool
+	Limit    int
+	Cursor   string
 }
 
 // scope names everything that a cursor of this search depends on.
@@ -60,6 +71,9 @@ func (q Search) scope() string {
 	where := ""
 	if !q.Titles && (!q.Words.Empty() || q.Words.Excludes()) {
 		where = " text"
+	}
+	if q.Verbatim && !q.Words.Empty() {
+		where += " verbatim"
 	}
 	if q.Order == Relevance { // in which the same words in another order are another list
 		where += fmt.Sprintf(" %q", q.Words.Typed())
@@ -84,7 +98,7 @@ func (s *Service) Search(ctx context.Context, who auth.User, q Search) (Page, er
 		case q.Words.Nothing():
 			return promptdb.Page{}, nil
 		case len(q.Tags) > 0 || !q.Words.Empty() || q.Words.Qualified():
-			return s.db.Find(ctx, promptdb.Search{Tags: q.Tags, Words: q.Words, Text: !q.Titles, Author: author, Order: q.Order}, after, q.Limit)
+			return s.db.Find(ctx, promptdb.Search{Tags: q.Tags, Words: q.Words, Text: !q.Titles, Author: author, Order: q.Order, Verbatim: q.Verbatim}, after, q.Limit)
 		case q.Order == Newest:
 			return s.db.Newest(ctx, after, q.Limit)
 		}
@@ -120,7 +134,7 @@ func open(scope, token string, read func(after string) (promptdb.Page, error)) (
 }
 
 func sealed(scope string, p promptdb.Page) Page {
-	page := Page{Items: p.Items}
+	page := Page{Items: p.Items, Replaced: p.Replaced, Searched: p.Searched}
 	if p.After != "" {
 		page.Next = cursor.Seal(scope, p.After)
 	}

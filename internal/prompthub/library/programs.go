@@ -53,7 +53,8 @@ func (s *Service) WithTexts(ctx context.Context, who auth.User, limit int, read 
 		}
 		items, looked, err := s.db.WithTexts(ctx, IDOf(who), p.Items, maxPage)
 		if err != nil || looked == len(p.Items) {
-			return Page{Items: items, Next: p.Next}, err
+			p.Items = items
+			return p, err
 		}
 		limit = looked
 	}

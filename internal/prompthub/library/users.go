@@ -24,6 +24,20 @@ type User struct {
 // IDOf returns the id by which prompts and votes know a caller, "" for an anonymous one.
 func IDOf(who auth.User) prompt.UserID { return prompt.UserID(who.ID) }
 
+// AsAccount returns a caller with the id of his account, which is not the one that he signed in
+// with if an operator moved him. Every door calls it for a caller that it lets in. An access token
+// has the id of the account already. On an error the caller is as he was.
+func (s *Service) AsAccount(ctx context.Context, who auth.User) (auth.User, error) {
+	if !who.Known() || who.Grant != nil {
+		return who, nil
+	}
+	id, err := s.db.AccountOf(ctx, IDOf(who))
+	if err == nil {
+		who.ID = string(id)
+	}
+	return who, err
+}
+
 // LearnAuthorKeys readies AuthorKey. Every door calls it before it answers a caller that it lets
 // in.
 func (s *Service) LearnAuthorKeys(ctx context.Context) error { return s.db.LearnAuthorKeys(ctx) }

@@ -226,6 +226,9 @@ func (q Query) MatchName(name, slug string) bool {
 	return q.name == "" || strings.EqualFold(q.name, name) || strings.EqualFold(q.name, slug)
 }
 
+// Plainly reports whether the query asks for nothing but words outside of phrases.
+func (q Query) Plainly() bool { return len(q.phrases) == 0 && !q.Qualified() }
+
 // Qualified reports whether the query asks for more than words.
 func (q Query) Qualified() bool {
 	return len(q.without) > 0 || len(q.tags) > 0 || q.author != "" || q.name != ""
@@ -233,14 +236,20 @@ func (q Query) Qualified() bool {
 
 // canonical returns what the query asks for besides its words, in the form that ParseQuery reads.
 func (q Query) canonical() []string {
-	var parts, without []string
+	var phrases []string
 	for _, p := range q.phrases {
-		parts = append(parts, p.String())
+		phrases = append(phrases, p.String())
 	}
+	return slices.Concat(sortedOnce(phrases), q.besides())
+}
+
+// besides returns what the query asks for besides words and phrases to find.
+func (q Query) besides() []string {
+	var without []string
 	for _, p := range q.without {
 		without = append(without, "-"+p.String())
 	}
-	parts = slices.Concat(sortedOnce(parts), sortedOnce(without))
+	parts := sortedOnce(without)
 	for _, tag := range slices.Sorted(slices.Values(q.tags)) {
 		parts = append(parts, "tag:"+string(tag))
 	}

@@ -115,13 +115,18 @@ func TestMarks(t *testing.T) {
 		{"", "the sea poet", "the sea poet"},
 		{"poet", "", ""},
 	} {
-		got, last := "", 0
-		for _, m := range parse(t, c.query).Marks(c.text) {
-			got += c.text[last:m.From] + "[" + c.text[m.From:m.To] + "]"
-			last = m.To
-		}
-		require.Equal(t, c.want, got+c.text[last:], c.query)
+		require.Equal(t, c.want, marked(parse(t, c.query), c.text), c.query)
 	}
+}
+
+// marked returns a text with brackets around what a query finds.
+func marked(q prompt.Query, text string) string {
+	got, last := "", 0
+	for _, m := range q.Marks(text) {
+		got += text[last:m.From] + "[" + text[m.From:m.To] + "]"
+		last = m.To
+	}
+	return got + text[last:]
 }
 
 // TestSnippetOfAPhrase: the excerpt shows the phrase, though its words stand before it too.

@@ -10,8 +10,8 @@ import (
 // A Span is a part of a text, in bytes.
 type Span struct{ From, To int }
 
-// Marks returns the parts of a text that the words and phrases of a query find, in order. Of a word
-// it is the whole word, if only its beginning was typed too; where words are not parted by spaces
+// Marks returns the parts of a text that the words, their other forms and the phrases of a query
+// find, in order. Of a word it is the whole word, if only its beginning was typed too; where words are not parted by spaces
 // it is what was typed. Stop words are marked only in a query that has no other words.
 func (q Query) Marks(text string) []Span {
 	if len(q.terms) == 0 {
@@ -26,6 +26,12 @@ func (q Query) Marks(text string) []Span {
 	if len(loose) == 0 && len(q.phrases) == 0 {
 		loose = q.loose
 	}
+	rows := slices.Clone(q.phrases)
+	for _, forms := range q.others {
+		for _, f := range forms {
+			rows = append(rows, phrase(f))
+		}
+	}
 	var spans []Span
 	for i, p := range places {
 		for _, t := range loose {
@@ -33,7 +39,7 @@ func (q Query) Marks(text string) []Span {
 				spans = p.found(spans, t)
 			}
 		}
-		for _, x := range q.phrases {
+		for _, x := range rows {
 			if x.at(all, i) {
 				spans = append(spans, spanOf(x, places[i:]))
 			}

@@ -44,6 +44,7 @@ const (
 type Query struct {
 	terms   []term // each once, sorted, those of phrases too
 	typed   []term // as they were typed
+	quoted  []bool // which of typed stand in a phrase
 	loose   []term // those outside of phrases, each once, sorted
 	nothing bool
 	phrases []phrase
@@ -51,6 +52,7 @@ type Query struct {
 	tags    []Tag
 	author  string
 	name    string
+	others  map[term][]form // under which a term is found too; see Expand
 }
 
 // ParseQuery reads a query as a user types it: at most 200 characters (UTF-16
@@ -68,7 +70,8 @@ func ParseQuery(q string) (Query, error) {
 	plain := "" // words between two phrases, which are cut into terms together
 	loose := func() {
 		ts := terms(NormalizeTitle(plain))
-		query.typed, query.loose, plain = append(query.typed, ts...), append(query.loose, ts...), ""
+		query.append(ts, false)
+		query.loose, plain = append(query.loose, ts...), ""
 	}
 	for _, w := range cut.words {
 		if !w.quoted {
@@ -77,7 +80,8 @@ func ParseQuery(q string) (Query, error) {
 		}
 		loose()
 		if p := phrase(terms(NormalizeTitle(w.text))); len(p) > 0 {
-			query.typed, query.phrases = append(query.typed, p...), append(query.phrases, p)
+			query.append(p, true)
+			query.phrases = append(query.phrases, p)
 		}
 	}
 	loose()
@@ -94,6 +98,11 @@ func ParseQuery(q string) (Query, error) {
 	query.terms, query.loose = once(query.typed), once(query.loose)
 	query.nothing = strings.TrimSpace(q) != "" && len(query.terms) == 0 && !query.Qualified()
 	return query, nil
+}
+
+func (q *Query) append(ts []term, quoted bool) {
+	q.typed = append(q.typed, ts...)
+	q.quoted = append(q.quoted, slices.Repeat([]bool{quoted}, len(ts))...)
 }
 
 // once returns terms sorted, each once.
@@ -160,12 +169,12 @@ func (q Query) Match(normalizedTitle string) bool {
 	}
 	title := newTitle(normalizedTitle)
 	for _, t := range q.terms {
-		if !title.may(t) {
+		if !title.may(t) && len(q.others[t]) == 0 {
 			return false // as most rows that a search looks at are
 		}
 	}
 	for _, t := range q.terms {
-		if !title.has(t) {
+		if !q.hasTerm(&title, t) {
 			return false
 		}
 	}
@@ -241,11 +250,28 @@ const (
 	Phrase               // its words stand in the title one after the other
 	WholeWords           // all of its words are in the title
 	Beginnings           // one of its words is only the beginning of one
+
+	// Folded is added to each of these if a word of the query is in the title in another form alone,
+	// which takes its place for that.
+	Folded
 )
 
 // Closeness says how well the query fits a title that it finds. Stop words count in a phrase alone.
 func (q Query) Closeness(normalizedTitle string) Closeness {
 	title := terms(normalizedTitle)
+	if !q.Expanded() || q.Plain().finds(normalizedTitle) {
+		return q.closeness(title)
+	}
+	return Folded + q.closeness(q.asTyped(title))
+}
+
+// finds reports whether all terms but stop words are in the title.
+func (q Query) finds(normalizedTitle string) bool {
+	title := newTitle(normalizedTitle)
+	return !slices.ContainsFunc(q.terms, func(t term) bool { return !t.stop() && !q.hasTerm(&title, t) })
+}
+
+func (q Query) closeness(title []term) Closeness {
 	switch {
 	case slices.Equal(title, q.typed):
 		return ExactTitle

@@ -87,17 +87,41 @@ var stopWords = func() map[string]bool {
 }()
 
 // A Word is a word of a query as the indexes have it: where titles that it finds have a row, and
-// where texts have.
+// where texts have. Others are its other forms, of which one that is two words has no Text.
 type Word struct {
-	Title string
-	Text  string
-	term  term
+	Title  string
+	Text   string
+	Others []Word
+	term   term
+	form   form // of one of Others
 }
 
-// InTitle reports whether a title has the word, or one that begins with it.
+// InTitle reports whether a title has the word, or one that begins with it. Others have whole words
+// alone.
 func (w Word) InTitle(normalized string) bool {
 	title := newTitle(normalized)
+	if w.form != nil {
+		return w.form.in(&title)
+	}
 	return title.has(w.term)
+}
+
+// titleToken returns the longest token of a title that begins as a term does.
+func (t term) titleToken(longest int) string {
+	if t.run() {
+		return t.textTokens()[0]
+	}
+	length := min(utf8.RuneCountInString(string(t)), longest)
+	return prefix(string(t), ladder[max(rungs(length), 1)-1])
+}
+
+func (f form) word(longest int) Word {
+	rarest := slices.MaxFunc(f, func(a, b term) int { return cmp.Compare(len(a), len(b)) })
+	w := Word{Title: rarest.titleToken(longest), term: rarest, form: f}
+	if len(f) == 1 {
+		w.Text = string(f[0])
+	}
+	return w
 }
 
 // Words returns the words of a query that texts are searched for, the longest first: all but stop
@@ -108,10 +132,9 @@ func (q Query) Words(longest int) []Word {
 		if t.stop() {
 			continue
 		}
-		w := Word{term: t, Text: t.textTokens()[0]}
-		if w.Title = w.Text; !t.run() {
-			length := min(utf8.RuneCountInString(string(t)), longest)
-			w.Title = prefix(string(t), ladder[max(rungs(length), 1)-1])
+		w := Word{term: t, Text: t.textTokens()[0], Title: t.titleToken(longest)}
+		for _, f := range q.others[t] {
+			w.Others = append(w.Others, f.word(longest))
 		}
 		words = append(words, w)
 	}
@@ -233,10 +256,10 @@ func (q Query) matchText(normalizedTitle string, inText func(term) bool, inRow f
 	where, stops := InTitle, 0
 	for _, t := range q.terms {
 		switch {
-		case title.has(t):
+		case q.hasTerm(&title, t):
 		case t.stop():
 			stops++
-		case inText(t):
+		case inText(t), q.otherInText(t, inText):
 			where = InText
 		default:
 			return Nowhere
@@ -333,13 +356,19 @@ func (q Query) Snippet(text string) string {
 	line := strings.Join(strings.Fields(text), " ")
 	begin := q.firstPhrase(line)
 	lower := strings.ToLower(line)
+	sought := slices.Clone(q.terms)
+	for _, forms := range q.others {
+		for _, f := range forms {
+			sought = append(sought, f...)
+		}
+	}
 	if ascii(line) { // nearly every one: a character is a byte
-		return snippet(q.terms, begin, []byte(line), []byte(lower), func(s string) []byte { return []byte(s) }, func(b []byte) string { return string(b) })
+		return snippet(sought, begin, []byte(line), []byte(lower), func(s string) []byte { return []byte(s) }, func(b []byte) string { return string(b) })
 	}
 	if begin > 0 {
 		begin = utf8.RuneCountInString(line[:begin])
 	}
-	return snippet(q.terms, begin, []rune(line), []rune(lower), func(s string) []rune { return []rune(s) }, func(rs []rune) string { return string(rs) })
+	return snippet(sought, begin, []rune(line), []rune(lower), func(s string) []rune { return []rune(s) }, func(rs []rune) string { return string(rs) })
 }
 
 // snippet cuts a line from a character on, or if that is -1 from the first of the terms on.

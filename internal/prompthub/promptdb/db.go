@@ -31,7 +31,7 @@ func (db *DB) Create(ctx context.Context) error {
 	if err := db.noteVersion(ctx); err != nil {
 		return err
 	}
-	if err := db.LearnAuthorKeys(ctx); err != nil { // so that no request has to
+	if err := errors.Join(db.LearnAuthorKeys(ctx), db.ReadMoved(ctx)); err != nil { // so that no request has to
 		return err
 	}
 	return db.Ready(ctx)

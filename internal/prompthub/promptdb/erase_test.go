@@ -48,6 +48,8 @@ func (w *world) live(user prompt.UserID) (liked prompt.Prompt) {
 	ctx := w.t.Context()
 	_, err := w.PutProfile(ctx, user, prompt.Profile{Handle: "ann-lee", Name: "Ann"})
 	require.NoError(w.t, err)
+	w.moved(user, "new|"+user)
+	w.moved(user, "newer|"+user)
 	require.NoError(w.t, w.AddToken(ctx, promptdb.Token{ID: "abc", OwnerID: user, OwnerName: "Ann", Name: "CI", Scopes: []string{"read"}, CreatedAt: w.clock.Now(), ExpiresAt: w.clock.Now().AddDate(0, 0, 90)}))
 	public := w.add(user, draft("Public", "text"))
 	_, err = w.Change(ctx, user, public.ID, func(p prompt.Prompt) (prompt.Prompt, error) {
@@ -264,6 +266,7 @@ func markedToBeErased(r *ring, p *prompt.Prompt) {
 	votes("ann", prompt.Like)(r, p)
 	votes("vera", prompt.Like)(r, p)
 	require.NoError(r.t, chooseHandle(ctx, r.truth, r, *p))
+	movedUser(r, p)
 	_, err := r.truth.EraseAt(ctx, "ann", r.Now())
 	require.NoError(r.t, err)
 	r.Advance(24 * time.Hour)

@@ -28,16 +28,18 @@ import (
 	"prompthub/internal/prompthub/promptdb/query"
 	"prompthub/internal/prompthub/promptdb/truth"
 	"prompthub/internal/prompthub/promptdb/verify"
+	"prompthub/internal/storage/blob"
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
 	"prompthub/internal/storage/transact"
 )
 
-// Config is what a DB needs. Every field but Transact, Quota, Tags, Jitter and Count is required.
+// Config is what a DB needs. Every field but Blobs, Transact, Quota, Tags, Jitter and Count is required.
 type Config struct {
 	Store  table.DB
 	Queues queue.Queues
+	Blobs  blob.Store // for backups; nil: none are kept
 	Tables Tables
 	// Transact changes Store and Queues together; nil if they cannot.
 	Transact transact.Func
@@ -89,6 +91,6 @@ func New(c Config) *DB {
 	v := verify.New(r, w, q, a)
 	return &DB{
 		Reader: r, Committer: w, Queries: q, Accounts: a, Learner: learn.New(r, q, a), Verifier: v,
-		Eraser: erase.New(r, w, a, v), Backups: backup.New(r, a, v),
+		Eraser: erase.New(r, w, a, v), Backups: backup.New(r, a, v, c.Blobs),
 	}
 }

@@ -69,6 +69,8 @@ type (
 	KnownUser = accounts.KnownUser
 	// A Similar is a prompt that is like another.
 	Similar = learn.Similar
+	// A Kept is what a run of Keep did.
+	Kept = backup.Kept
 	// A Difference is a row that is not as the truth says.
 	Difference = verify.Difference
 )
@@ -99,6 +101,9 @@ const (
 
 	PageTooLarge        = query.PageTooLarge
 	AuthorSecretDamaged = schema.AuthorSecretDamaged
+	UserMoved           = accounts.UserMoved
+	MaxMoved            = accounts.MaxMoved
+	BackupContainer     = backup.Container
 	RestoreIncomplete   = verify.RestoreIncomplete
 )
 
@@ -106,6 +111,7 @@ const (
 var (
 	ErrUnchanged  = commit.ErrUnchanged
 	ErrNotIndexed = backup.ErrNotIndexed
+	OpenParts     = backup.OpenParts
 	ForPrograms   = query.ForPrograms
 )
 

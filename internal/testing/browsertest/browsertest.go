@@ -241,6 +241,16 @@ func (p *Tab) Click(selector string) *Tab {
 	return p
 }
 
+// Sends clicks what leads to another page, a link or the button of a form, and waits until that
+// page is whole. Before that a test could look at, or write into, the page that is left.
+func (p *Tab) Sends(selector string) *Tab {
+	p.T.Helper()
+	p.Ready(selector)
+	Eval[bool](p, "window.left = true")
+	p.Click(selector)
+	return p.Sees("!window.left && document.readyState === 'complete'")
+}
+
 // Write types a text into a field in place of its content.
 func (p *Tab) Write(selector, text string) *Tab {
 	p.T.Helper()

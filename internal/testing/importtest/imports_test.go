@@ -40,13 +40,14 @@ var allowed = map[string][]string{
 
 	// PromptHub, from the bottom up. Its doors do not know one another.
 	prompthub + "prompt":            {},
+	prompthub + "vocabulary":        {},
 	prompthub + "files":             {prompthub + "prompt", "internal/jsonsize"},
 	prompthub + "promptdb/schema":   {prompthub + "prompt", prompthub + "files/skill", "internal/storage"},
 	prompthub + "promptdb/truth":    {prompthub + "prompt", prompthub + "files/skill", prompthub + "promptdb/schema", "internal/storage"},
 	prompthub + "promptdb/commit":   {prompthub + "prompt", prompthub + "promptdb/schema", prompthub + "promptdb/truth", "internal/storage"},
-	prompthub + "promptdb/query":    {prompthub + "prompt", prompthub + "promptdb/schema", prompthub + "promptdb/truth", "internal/storage"},
+	prompthub + "promptdb/query":    {prompthub + "prompt", prompthub + "vocabulary", prompthub + "promptdb/schema", prompthub + "promptdb/truth", "internal/storage"},
 	prompthub + "promptdb/accounts": {prompthub + "prompt", prompthub + "promptdb/schema", prompthub + "promptdb/truth", "internal/storage"},
-	prompthub + "promptdb":          {prompthub + "prompt", prompthub + "promptdb", "internal/storage"},
+	prompthub + "promptdb":          {prompthub + "prompt", prompthub + "vocabulary", prompthub + "promptdb", "internal/storage"},
 	prompthub + "library":           {prompthub + "prompt", prompthub + "promptdb.", "internal/cursor", "internal/http/auth"},
 	prompthub + "transfer":          {prompthub + "prompt", prompthub + "files", prompthub + "library", prompthub + "promptdb.", "internal/http/auth", "internal/jsonsize"},
 	prompthub + "cli":               {prompthub + "prompt", prompthub + "files", prompthub + "cli", "internal/jsonsize"},
@@ -55,7 +56,7 @@ var allowed = map[string][]string{
 		"internal/http", "internal/jsonsize", "internal/telemetry",
 	},
 	prompthub + "doors/worker": {prompthub + "promptdb.", "internal/host/function"},
-	"handler":                  {prompthub, "internal/host/command", "internal/http", "internal/storage/table", "internal/telemetry"},
+	"handler":                  {prompthub, "internal/host/command", "internal/http", "internal/storage/blob", "internal/storage/table", "internal/telemetry"},
 }
 
 const prompthub = "internal/prompthub/"

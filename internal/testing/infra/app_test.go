@@ -125,12 +125,20 @@ func TestLogCategories(t *testing.T) {
 func TestAlertsKeepTheTime(t *testing.T) {
 	t.Parallel()
 	rules := groups(regexp.MustCompile(`(?m)^\s*query: '(.+)'$`), infrastructure(t, ours)["modules/alerts.bicep"])
-	require.Len(t, rules, 5)
+	require.Len(t, rules, 6)
 	for _, query := range rules {
 		if _, last, ok := strings.Cut(query, "| project "); ok {
 			require.Regexp(t, `^TimeGenerated, `, last)
 		}
 	}
+}
+
+// TestBackupAlert: the alert on the age of backups counts the line that says one is complete.
+func TestBackupAlert(t *testing.T) {
+	t.Parallel()
+	fs := infrastructure(t, ours)
+	fs.has(t, "modules/alerts.bicep", "resource backupAge '", `query: 'AppTraces | where Message == "${backupDone}"'`, "operator: 'LessThan'", "windowSize: 'P2D'")
+	fs.has(t, "main.bicep", "module alerts '", "backupDone: 'backup is complete'") // worker.BackupDone, which a test of the handler compares
 }
 
 // The host answers preflights and the handler never sees one, so the platform must know the origins

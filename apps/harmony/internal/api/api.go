@@ -4,6 +4,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -14,8 +15,11 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"prompthub/apps/harmony/internal/cookie"
+	"prompthub/apps/harmony/internal/events"
+	"prompthub/apps/harmony/internal/forum"
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/picture"
+	"prompthub/apps/harmony/internal/reports"
 	"prompthub/internal/fault"
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/http/openapi"
@@ -27,11 +31,14 @@ const Prefix = "/api/v1"
 
 // maxBody is how large a body of JSON may be, in bytes: 64 KiB, and 9 for each character of the
 // longest texts that a route takes.
-const maxBody = 64<<10 + 9*2000
+const maxBody = 64<<10 + 9*10_320
 
 // Config is what the API needs. Every field is required but those that say what their zero means.
 type Config struct {
 	Service   *meet.Service
+	Events    *events.Service
+	Forum     *forum.Service
+	Reports   *reports.Service
 	Admission *httpjson.Admission
 	Origins   httpjson.Origins // none where there are none
 	Log       *slog.Logger
@@ -79,6 +86,12 @@ func build(c Config) (*api, *http.ServeMux) {
 	a.people()
 	a.images()
 	a.pairs()
+	a.events()
+	a.forum()
+	a.moderation()
+	a.deck()
+	a.chats()
+	a.reports()
 	a.preferences()
 	a.admin()
 	a.system()
@@ -106,6 +119,9 @@ func (a *api) settings() huma.Config {
 		{Name: "account", Description: "To register, to sign in and out, passwords"},
 		{Name: "people", Description: "Profiles and their pictures"},
 		{Name: "likes", Description: "Likes, matches, passes and blocks"},
+		{Name: "events", Description: "Events, some of them secret, and places at them"},
+		{Name: "forum", Description: "Sections, topics and replies"},
+		{Name: "chats", Description: "Chats of members who match"},
 		{Name: "settings", Description: "Preferences and privacy"},
 		{Name: "admin", Description: "For staff"},
 		{Name: "system", Description: "Whether the service is up, and this document"},
@@ -169,9 +185,19 @@ func route[I, O any](a *api, who access, bound Bound, op huma.Operation, act fun
 type visit struct {
 	claim meet.Claim
 	wrong func() // counts a token that was wrong
+	from  string // names the caller: the member, or the address of a guest
 }
 
 type visitKey struct{}
+
+// from names the caller of a request, whose guesses at secrets are counted.
+func from(ctx context.Context) string {
+	v, _ := ctx.Value(visitKey{}).(*visit)
+	if v == nil {
+		return ""
+	}
+	return v.from
+}
 
 // settle counts a wrong token, and tells the log who has called by one that was right.
 func (v *visit) settle(ctx context.Context, err error) {
@@ -201,6 +227,8 @@ func (a *api) admit(ctx huma.Context, who access, next func(huma.Context)) {
 	if who != anyone {
 		v, refused = a.visit(r, who)
 	}
+	site, _ := httpjson.AddressClass(r)
+	v.from = cmp.Or(v.claim.UserID, site)
 	caller := httpjson.CallerOf(r, v.claim.Name())
 	if err := a.Admission.Admit(r.Context(), w.Header(), caller, httpjson.IsWrite(r)); err != nil {
 		refused = err
@@ -258,7 +286,7 @@ func (a *api) visit(r *http.Request, who access) (*visit, error) {
 	if err != nil {
 		wrong()
 	}
-	return &visit{claim, wrong}, err
+	return &visit{claim: claim, wrong: wrong}, err
 }
 
 func (a *api) system() {
@@ -277,10 +305,10 @@ func unclaimed[I, O any](act func(context.Context, *I) (*O, error)) func(context
 var meanings = map[int]openapi.Meaning{
 	400: {Doc: "The query or the body cannot be read", Detail: "the body is not valid JSON"},
 	401: {Doc: "The caller is not signed in: UNAUTHENTICATED, INVALID_TOKEN, INVALID_CREDENTIALS, REFRESH_REUSED", Detail: "the token is not valid, or not any more; sign in again"},
-	403: {Doc: "The caller may not: NOT_YOURS, ROLE_REQUIRED, ACCOUNT_SUSPENDED, ACCOUNT_DELETED, or a page of another site asks", Detail: "only its owner may change this"},
-	404: {Doc: "There is no such thing, or the caller may not see it: USER_NOT_FOUND, IMAGE_NOT_FOUND, LIKE_NOT_FOUND, MATCH_NOT_FOUND", Detail: "there is no such member"},
-	409: {Doc: "It cannot be as things are: EMAIL_TAKEN, TOO_MANY_IMAGES, LIKE_MATCHED", Detail: "an account has this e-mail address already; sign in, or give another address"},
+	403: {Doc: "The caller may not: NOT_YOURS, ROLE_REQUIRED, ACCOUNT_SUSPENDED, ACCOUNT_DELETED, INVITE_REQUIRED, INVALID_INVITE_CODE, ATTENDEES_ONLY, or a page of another site asks", Detail: "only its owner may change this"},
+	404: {Doc: "There is no such thing, or the caller may not see it: USER_NOT_FOUND, IMAGE_NOT_FOUND, LIKE_NOT_FOUND, MATCH_NOT_FOUND, EVENT_NOT_FOUND, INVITE_NOT_FOUND, SECTION_NOT_FOUND, TOPIC_NOT_FOUND, REPLY_NOT_FOUND, CHAT_NOT_FOUND, MESSAGE_NOT_FOUND, REPORT_NOT_FOUND", Detail: "there is no such member"},
+	409: {Doc: "It cannot be as things are: EMAIL_TAKEN, TOO_MANY_IMAGES, LIKE_MATCHED, EVENT_FULL, EVENT_STARTED, EVENT_NOT_STARTED, CAPACITY_TOO_SMALL, TOO_MANY_EVENTS, CODE_TAKEN, SECTION_TAKEN, SECTION_NOT_EMPTY, TOPIC_LOCKED, TOO_MANY_MATCHES, CHAT_CLOSED, EDIT_TOO_LATE", Detail: "an account has this e-mail address already; sign in, or give another address"},
 	412: {Doc: "The thing was changed since the caller read it", Detail: "the profile was changed since you read it; read it again"},
-	413: {Doc: "The body is too large", Detail: "the body is larger than 81 KiB"},
-	422: {Doc: "The request breaks rules, which are named: VALIDATION_ERROR, UNDERAGE, WEAK_PASSWORD, NOT_YOURSELF, NOT_AN_IMAGE", Detail: "the request breaks the rules named here", Fields: []httpjson.Field{{Location: "body.name", Message: "give 1 to 50 characters", Code: "NAME_LENGTH"}}},
+	413: {Doc: "The body is too large", Detail: "the body is larger than 154 KiB"},
+	422: {Doc: "The request breaks rules, which are named: VALIDATION_ERROR, UNDERAGE, WEAK_PASSWORD, NOT_YOURSELF, NOT_AN_IMAGE, KEY_REUSED", Detail: "the request breaks the rules named here", Fields: []httpjson.Field{{Location: "body.name", Message: "give 1 to 50 characters", Code: "NAME_LENGTH"}}},
 }

@@ -28,7 +28,7 @@ func TestGuests(t *testing.T) {
 	open := map[string]bool{}
 	for _, o := range c.Operations() {
 		op := c.At(o.Pointer)
-		path := strings.NewReplacer("{userId}", "x", "{imageId}", "x").Replace(strings.TrimPrefix(o.Path, api.Prefix))
+		path := strings.NewReplacer("{userId}", "x", "{imageId}", "x", "{chatId}", "x", "{messageId}", "x", "{eventId}", "x", "{code}", "x", "{sectionId}", "x", "{topicId}", "x", "{replyId}", "x", "{reportId}", "x").Replace(strings.TrimPrefix(o.Path, api.Prefix))
 		if security, _ := op["security"].([]any); len(security) != 1 {
 			open[op["operationId"].(string)] = true
 			continue
@@ -41,6 +41,7 @@ func TestGuests(t *testing.T) {
 	}
 	require.Equal(t, map[string]bool{
 		"register": true, "login": true, "refresh": true, "reset-password": true, "get-health": true, "get-ready": true, "get-openapi": true, "get-image": true,
+		"list-events": true, "get-event": true,
 	}, open)
 }
 
@@ -63,7 +64,31 @@ func TestCounts(t *testing.T) {
 		one, two := first["imageId"].(string), second["imageId"].(string)
 		_, carolAccess, _ := w.account("carol")
 		_, carol := w.ask("GET", "/auth/me", carolAccess, "")
+		const event = `{"title":"Concert","description":"","startDate":"2026-12-31T20:00:00Z","endDate":"2026-12-31T23:00:00Z","location":"","category":"concert","visibility":"secretTeaser","isPublished":true}`
+		concert, over := w.event(bob, event), w.event(bob, event)
+		_, first = w.ask("POST", "/admin/events/"+concert+"/invites", bob, `{"code":"first"}`)
+		require.Equal(t, "FIRST", first["code"])
+		_, first = w.ask("POST", "/admin/events/"+over+"/invites", bob, `{"code":"first"}`)
+		require.Equal(t, "FIRST", first["code"])
+		status, first = w.ask("POST", "/events/"+over+"/register", access, `{"inviteCode":"first"}`)
+		require.Equal(t, 201, status, first)
+		status, first = w.ask("PUT", "/admin/events/"+over, bob, strings.Replace(event, "2026-12-31T20", "2026-10-31T20", 1))
+		require.Equal(t, 200, status, first)
+		const topic = `{"sectionId":"music","title":"A title","content":"Enough content"}`
+		status, first = w.ask("POST", "/admin/forum/sections", bob, `{"sectionId":"music","name":"Music","description":"","orderIndex":0}`)
+		require.Equal(t, 201, status, first)
+		status, first = w.ask("POST", "/forum/topics", access, topic)
+		require.Equal(t, 201, status, first)
+		talk := first["topicId"].(string)
+		status, first = w.ask("POST", "/forum/topics/"+talk+"/replies", bob, `{"content":"Perhaps"}`)
+		require.Equal(t, 201, status, first)
+		said := first["replyId"].(string)
+		status, first = w.ask("POST", "/reports", carolAccess, `{"kind":"topic","topicId":"`+talk+`","reason":"spam"}`)
+		require.Equal(t, 201, status, first)
+		report := first["reportId"].(string)
+		time.Sleep(time.Minute) // in a bubble; the next reply moves the topic
 		counted := map[string]bool{}
+		chat, message := "", "" // as the last answer named them
 		for _, c := range []struct {
 			id, method, path, token, body string
 			status                        int
@@ -79,8 +104,10 @@ func TestCounts(t *testing.T) {
 			{"put-person", "PUT", "/users/" + id, access, `{"name":"Анна","bio":"","location":"","gender":"female","position":{"lat":55.7,"lon":37.6}}`, 200},
 			{"get-settings", "GET", "/settings", access, "", 200},
 			{"put-preferences", "PUT", "/settings/preferences", access, `{"ageRangeMin":18,"ageRangeMax":99,"maxDistanceKm":0,"showMe":"men"}`, 200},
+			{"put-privacy", "PUT", "/settings/privacy", access, `{"profileVisibility":"friends","anonymousLikes":true,"language":"en","notificationsEnabled":true,"emailNotifications":true}`, 200},
 			{"put-privacy", "PUT", "/settings/privacy", access, `{"profileVisibility":"public","anonymousLikes":true,"language":"en","notificationsEnabled":true,"emailNotifications":true}`, 200},
 			{"put-role", "PUT", "/admin/users/" + id + "/role", bob, `{"role":"moderator"}`, 204},
+			{"list-deck", "GET", "/users", carolAccess, "", 200},
 			{"add-image", "POST", "/users/" + carol["userId"].(string) + "/images", carolAccess, pixel, 201},
 			{"get-image", "GET", "/images/profile/" + id + "/" + two + "_320.jpg", bob, "", 200},
 			{"order-images", "PUT", "/users/" + id + "/images/order", access, `{"imageIds":["` + two + `","` + one + `"]}`, 200},
@@ -93,10 +120,53 @@ func TestCounts(t *testing.T) {
 			{"like", "POST", "/likes", bob, `{"toUserId":"` + id + `","anonymous":true}`, 201},
 			{"list-likes-sent", "GET", "/likes/sent", access, "", 200},
 			{"list-matches", "GET", "/matches", access, "", 200},
+			{"list-chats", "GET", "/chats", access, "", 200},
+			{"get-chat", "GET", "/chats/CHAT", access, "", 200},
+			{"send-message", "POST", "/chats/CHAT/messages", access, `{"content":"Ты на концерте?"}`, 201},
+			{"list-messages", "GET", "/chats/CHAT/messages", bob, "", 200},
+			{"edit-message", "PUT", "/chats/CHAT/messages/MESSAGE", access, `{"content":"Ты там?"}`, 200},
+			{"read-chat", "POST", "/chats/CHAT/read", bob, `{"upTo":"MESSAGE"}`, 200},
+			{"delete-message", "DELETE", "/chats/CHAT/messages/MESSAGE", access, "", 204},
 			{"unmatch", "DELETE", "/matches/" + bobID, access, "", 204},
 			{"block", "POST", "/users/" + bobID + "/block", access, "", 204},
 			{"list-blocks", "GET", "/blocks", access, "", 200},
 			{"unblock", "DELETE", "/users/" + bobID + "/block", access, "", 204},
+			{"new-event", "POST", "/admin/events", bob, event, 201},
+			{"put-event", "PUT", "/admin/events/" + concert, bob, strings.NewReplacer("concert", "party", "2026-12-31T23", "2026-12-31T22").Replace(event), 200},
+			{"list-events", "GET", "/events", access, "", 200},
+			{"list-all-events", "GET", "/admin/events", bob, "", 200},
+			{"new-invite", "POST", "/admin/events/" + concert + "/invites", bob, `{"code":"second","rotate":true}`, 201},
+			{"get-event", "GET", "/events/" + concert + "?invite=second", access, "", 200},
+			{"register-for-event", "POST", "/events/" + concert + "/register", access, `{"inviteCode":"second"}`, 201},
+			{"list-attendees", "GET", "/events/" + concert + "/attendees", access, "", 200},
+			{"list-events", "GET", "/events?mine=true", access, "", 200},
+			{"list-invites", "GET", "/admin/events/" + concert + "/invites", bob, "", 200},
+			{"revoke-invite", "DELETE", "/admin/events/" + concert + "/invites/second", bob, "", 204},
+			{"put-attendee", "PUT", "/admin/events/" + over + "/attendees/" + id, bob, `{"attended":true}`, 200},
+			{"leave-event", "DELETE", "/events/" + concert + "/register", access, "", 204},
+			{"remove-attendee", "DELETE", "/admin/events/" + over + "/attendees/" + id, bob, "", 204},
+			{"delete-event", "DELETE", "/admin/events/" + concert, bob, "", 204},
+			{"report", "POST", "/reports", carolAccess, `{"kind":"user","userId":"` + id + `","reason":"fake"}`, 201},
+			{"list-reports", "GET", "/admin/reports", bob, "", 200},
+			{"close-report", "PUT", "/admin/reports/" + report, bob, `{"action":"suspend","days":1}`, 200},
+			{"unsuspend", "DELETE", "/admin/users/" + id + "/suspension", bob, "", 204},
+			{"list-accounts", "GET", "/admin/users", bob, "", 200},
+			{"list-accounts", "GET", "/admin/users?email=anna@example.com", bob, "", 200},
+			{"suspend", "POST", "/admin/users/" + id + "/suspension", bob, `{"days":1,"reason":"Spam"}`, 204},
+			{"unsuspend", "DELETE", "/admin/users/" + id + "/suspension", bob, "", 204},
+			{"new-section", "POST", "/admin/forum/sections", bob, `{"sectionId":"tours","name":"Tours","description":"","orderIndex":1}`, 201},
+			{"put-section", "PUT", "/admin/forum/sections/tours", bob, `{"name":"Tours","description":"","orderIndex":2}`, 200},
+			{"delete-section", "DELETE", "/admin/forum/sections/tours", bob, "", 204},
+			{"list-sections", "GET", "/forum/sections", access, "", 200},
+			{"new-topic", "POST", "/forum/topics", access, topic, 201},
+			{"get-topic", "GET", "/forum/topics/" + talk, bob, "", 200},
+			{"reply", "POST", "/forum/topics/" + talk + "/replies", bob, `{"content":"Yes"}`, 201},
+			{"list-topics", "GET", "/forum/sections/music/topics", access, "", 200},
+			{"list-replies", "GET", "/forum/topics/" + talk + "/replies", access, "", 200},
+			{"put-reply", "PUT", "/forum/topics/" + talk + "/replies/" + said, bob, `{"content":"No"}`, 200},
+			{"delete-reply", "DELETE", "/forum/topics/" + talk + "/replies/" + said, bob, "", 204},
+			{"put-topic", "PUT", "/forum/topics/" + talk, bob, `{"isPinned":true}`, 200},
+			{"delete-topic", "DELETE", "/forum/topics/" + talk, bob, "", 204},
 			{"refresh", "POST", "/auth/refresh", "", `{"refreshToken":"` + refresh + `"}`, 200},
 			{"reset-password", "POST", "/auth/reset", "", `{"token":"` + reset + `","password":"eleven lamps over tea"}`, 204},
 			{"change-password", "POST", "/auth/change-password", bob, `{"currentPassword":"tea under seven lamps","newPassword":"eleven lamps over tea"}`, 204},
@@ -106,7 +176,14 @@ func TestCounts(t *testing.T) {
 			w.meter.n.Store(0)
 			w.meter.delay = time.Millisecond
 			from := time.Now()
-			status, answer := w.ask(c.method, c.path, c.token, c.body)
+			names := strings.NewReplacer("CHAT", chat, "MESSAGE", message)
+			status, answer := w.ask(c.method, names.Replace(c.path), c.token, names.Replace(c.body))
+			if id, _ := answer["chatId"].(string); id != "" {
+				chat = id
+			}
+			if id, _ := answer["id"].(string); id != "" {
+				message = id
+			}
 			steps := int(time.Since(from) / time.Millisecond)
 			w.background.Wait()
 			w.meter.delay = 0
@@ -162,7 +239,7 @@ func TestHostile(t *testing.T) {
 		{"POST", "/auth/register", `{"email":"b@example.com","password":"tea under seven lamps","name":"B","birthDate":"2020-01-01","gender":"female"}`, 422, "UNDERAGE"},
 		{"POST", "/auth/register", `{"email":"b@example.com","password":"password12345","name":"B","birthDate":"2000-01-01","gender":"female"}`, 422, "WEAK_PASSWORD"},
 		{"POST", "/auth/register", `{"email":"anna@example.com","password":"tea under seven lamps","name":"B","birthDate":"2000-01-01","gender":"female"}`, 409, "EMAIL_TAKEN"},
-		{"POST", "/auth/register", strings.Repeat(" ", 90<<10), 413, "BODY_TOO_LARGE"},
+		{"POST", "/auth/register", strings.Repeat(" ", 200<<10), 413, "BODY_TOO_LARGE"},
 		{"POST", "/auth/login", `{"email":"` + strings.Repeat("a", 60_000) + `","password":"x"}`, 401, "INVALID_CREDENTIALS"},
 		{"POST", "/auth/refresh", `{"refreshToken":"hr_x"}`, 401, "INVALID_TOKEN"},
 		{"POST", "/auth/reset", `{"token":"hx_x","password":"tea under seven lamps"}`, 401, "INVALID_TOKEN"},
@@ -201,8 +278,52 @@ func TestHostile(t *testing.T) {
 		{"GET", "/likes/sent?limit=51", "", 422, "VALIDATION_ERROR"},
 		{"GET", "/likes/sent?cursor=AQ", "", 400, "MALFORMED"},
 		{"GET", "/matches?cursor=x", "", 400, "MALFORMED"},
+		{"GET", "/users?limit=21", "", 422, "VALIDATION_ERROR"},
+		{"GET", "/users?cursor=AQ", "", 400, "MALFORMED"},
+		{"GET", "/users", "", 200, ""},
+		{"GET", "/chats/x", "", 404, "CHAT_NOT_FOUND"},
+		{"GET", "/chats/" + id + "/messages", "", 404, "CHAT_NOT_FOUND"},
+		{"GET", "/chats/" + id + "/messages?after=x", "", 404, "MESSAGE_NOT_FOUND"},
+		{"GET", "/chats/" + id + "/messages?cursor=AQ", "", 400, "MALFORMED"},
+		{"GET", "/chats?limit=0", "", 422, "VALIDATION_ERROR"},
+		{"POST", "/chats/x/messages", `{"content":"hello"}`, 404, "CHAT_NOT_FOUND"},
+		{"POST", "/chats/x/messages", `{"content":"hello","type":"image"}`, 422, "VALIDATION_ERROR"},
+		{"PUT", "/chats/x/messages/x", `{"content":"hello"}`, 404, "CHAT_NOT_FOUND"},
+		{"DELETE", "/chats/x/messages/x", "", 404, "CHAT_NOT_FOUND"},
+		{"POST", "/chats/x/read", `{"upTo":"x"}`, 404, "CHAT_NOT_FOUND"},
 		{"PATCH", "/users/" + id, "", 405, "METHOD_NOT_ALLOWED"},
 		{"GET", "/nothing", "", 404, "NO_SUCH_ROUTE"},
+		{"GET", "/events?when=now", "", 422, "VALIDATION_ERROR"},
+		{"GET", "/events?category=all", "", 422, "VALIDATION_ERROR"},
+		{"GET", "/events?mine=perhaps", "", 422, "VALIDATION_ERROR"},
+		{"GET", "/events?cursor=AQ", "", 400, "MALFORMED"},
+		{"GET", "/events/x", "", 404, "EVENT_NOT_FOUND"},
+		{"GET", "/events/x?invite=", "", 404, "EVENT_NOT_FOUND"},
+		{"GET", "/events/" + id + "?invite=" + strings.Repeat("x", 101), "", 422, "VALIDATION_ERROR"},
+		{"POST", "/events/x/register", `{}`, 404, "EVENT_NOT_FOUND"},
+		{"POST", "/events/x/register", `{"code":"x"}`, 422, "VALIDATION_ERROR"},
+		{"DELETE", "/events/x/register", "", 404, "EVENT_NOT_FOUND"},
+		{"GET", "/events/x/attendees", "", 404, "EVENT_NOT_FOUND"},
+		{"GET", "/admin/events", "", 403, "ROLE_REQUIRED"},
+		{"GET", "/forum/sections/event-x/topics", "", 404, "SECTION_NOT_FOUND"},
+		{"POST", "/forum/topics", `{"sectionId":"none","title":"A title","content":"Enough content"}`, 404, "SECTION_NOT_FOUND"},
+		{"POST", "/forum/topics", `{"sectionId":"none","title":"A","content":"Enough content"}`, 422, "VALIDATION_ERROR"},
+		{"GET", "/forum/topics/x", "", 404, "TOPIC_NOT_FOUND"},
+		{"PUT", "/forum/topics/x", `{"isLocked":"yes"}`, 422, "VALIDATION_ERROR"},
+		{"GET", "/forum/topics/x/replies", "", 404, "TOPIC_NOT_FOUND"},
+		{"POST", "/forum/topics/x/replies", `{"content":"x"}`, 404, "TOPIC_NOT_FOUND"},
+		{"DELETE", "/forum/topics/x/replies/!topic", "", 404, "TOPIC_NOT_FOUND"},
+		{"DELETE", "/admin/forum/sections/x", "", 403, "ROLE_REQUIRED"},
+		{"POST", "/admin/users/" + id + "/suspension", `{"days":0,"reason":""}`, 403, "ROLE_REQUIRED"},
+		{"DELETE", "/admin/users/x/suspension", "", 403, "ROLE_REQUIRED"},
+		{"GET", "/admin/users?email=anna@example.com", "", 403, "ROLE_REQUIRED"},
+		{"POST", "/reports", `{"kind":"user","userId":"` + id + `","reason":"spam"}`, 422, "NOT_YOURSELF"},
+		{"POST", "/reports", `{"kind":"reply","topicId":"x","reason":"spam"}`, 404, "TOPIC_NOT_FOUND"},
+		{"POST", "/reports", `{"kind":"user","reason":"dull"}`, 422, "VALIDATION_ERROR"},
+		{"GET", "/admin/reports?state=lost", "", 422, "VALIDATION_ERROR"},
+		{"GET", "/admin/reports", "", 403, "ROLE_REQUIRED"},
+		{"PUT", "/admin/reports/x", `{"action":"dismiss"}`, 403, "ROLE_REQUIRED"},
+		{"DELETE", "/admin/events/x", "", 403, "ROLE_REQUIRED"},
 	} {
 		status, p := w.ask(tt.method, tt.path, access, tt.body)
 		what := fmt.Sprintf("%s %s %.60s: %v", tt.method, tt.path, tt.body, p)
@@ -259,4 +380,66 @@ func TestDocument(t *testing.T) {
 		require.Regexp(t, `^[A-Z]`, op["summary"], o.Pointer)
 		require.Regexp(t, `^[A-Z].*\.$`, op["description"], o.Pointer)
 	}
+}
+
+// TestPolling: the ETag of messages changes with every change of the chat and with nothing else, and
+// a cursor goes on where the page ended.
+func TestPolling(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.Handler = openapitest.New(t, w).Enforce(t, w.Handler)
+	anna, annaAccess, _ := w.account("anna")
+	bob, bobAccess, _ := w.account("bob")
+	w.ask("POST", "/likes", annaAccess, `{"toUserId":"`+bob+`"}`)
+	_, like := w.ask("POST", "/likes", bobAccess, `{"toUserId":"`+anna+`"}`)
+	messages := "/chats/" + like["chatId"].(string) + "/messages"
+	etag := ""
+	poll := func() int {
+		r := httptest.NewRequestWithContext(t.Context(), "GET", api.Prefix+messages, nil)
+		r.Header.Set("Authorization", "Bearer "+bobAccess)
+		r.Header.Set("If-None-Match", etag)
+		rec := httptest.NewRecorder()
+		w.ServeHTTP(rec, r)
+		etag = rec.Header().Get("ETag")
+		return rec.Code
+	}
+	require.Equal(t, 200, poll())
+	require.Equal(t, 304, poll())
+	ids := []string{}
+	for n := range 5 {
+		status, m := w.ask("POST", messages, annaAccess, fmt.Sprintf(`{"content":"%d"}`, n))
+		require.Equal(t, 201, status)
+		ids = append(ids, m["id"].(string))
+		require.Equal(t, 200, poll())
+		require.Equal(t, 304, poll())
+	}
+	w.background.Wait()
+	for _, change := range [][3]string{
+		{"PUT", messages + "/" + ids[0], `{"content":"another"}`}, {"DELETE", messages + "/" + ids[1], ""}, {"DELETE", "/matches/" + bob, ""},
+	} {
+		status, _ := w.ask(change[0], change[1], annaAccess, change[2])
+		require.Less(t, status, 300)
+		require.Equal(t, 200, poll(), change)
+		require.Equal(t, 304, poll())
+	}
+	status, _ := w.ask("POST", strings.TrimSuffix(messages, "messages")+"read", bobAccess, `{"upTo":"`+ids[3]+`"}`)
+	require.Equal(t, 200, status)
+	require.Equal(t, 200, poll())
+	var seen []string
+	for path := messages + "?limit=2&after=" + ids[0]; path != ""; {
+		status, p := w.ask("GET", path, bobAccess, "")
+		require.Equal(t, 200, status, p)
+		for _, m := range p["items"].([]any) {
+			seen = append(seen, m.(map[string]any)["content"].(string))
+		}
+		require.EqualValues(t, 1, p["unread"])
+		path = ""
+		if next, _ := p["nextCursor"].(string); next != "" {
+			path = messages + "?limit=2&cursor=" + next
+		}
+	}
+	require.Equal(t, []string{"4", "3", "2", ""}, seen)
+	status, p := w.ask("POST", messages, annaAccess, `{"content":"hello"}`)
+	require.Equal(t, 409, status)
+	require.Equal(t, "CHAT_CLOSED", p["code"])
 }

@@ -125,7 +125,7 @@ func (a *api) pairs() {
 	like := pair("like", http.MethodPost, "/likes", "Like a member", "If both like each other they match: one of the two calls answers 201 with isMatch true. A like that was there is answered 200.", 404)
 	like.DefaultStatus = http.StatusCreated
 	like.Responses = map[string]*huma.Response{"200": {Description: "The like was there", Content: map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Like"}}}}}
-	route(a, member, Bound{5, 18}, like, func(ctx context.Context, c meet.Claim, in *body[NewLike]) (*likeOutput, error) {
+	route(a, member, Bound{5, 24}, like, func(ctx context.Context, c meet.Claim, in *body[NewLike]) (*likeOutput, error) {
 		l, created, err := a.Service.Like(ctx, c, in.Body.ToUserID, in.Body.Anonymous)
 		if err != nil {
 			return nil, err
@@ -142,9 +142,9 @@ func (a *api) pairs() {
 		})
 	}
 	byUser(Bound{4, 8}, pair("unlike", http.MethodDelete, "/likes/{userId}", "Take a like back", "One that waits for an answer. A match is ended instead: 409 LIKE_MATCHED.", 404, 409), a.Service.Unlike)
-	byUser(Bound{5, 12}, pair("unmatch", http.MethodDelete, "/matches/{userId}", "End a match", "For both; both likes are used up.", 404), a.Service.Unmatch)
-	byUser(Bound{5, 13}, pair("block", http.MethodPost, "/users/{userId}/block", "Block a member", "Ends likes and the match. To each other the two look as if the account were gone.", 404), a.Service.Block)
-	byUser(Bound{5, 12}, pair("unblock", http.MethodDelete, "/users/{userId}/block", "Take a block back", "Brings nothing else back."), a.Service.Unblock)
+	byUser(Bound{5, 14}, pair("unmatch", http.MethodDelete, "/matches/{userId}", "End a match", "For both; both likes are used up.", 404), a.Service.Unmatch)
+	byUser(Bound{5, 15}, pair("block", http.MethodPost, "/users/{userId}/block", "Block a member", "Ends likes and the match. To each other the two look as if the account were gone.", 404), a.Service.Block)
+	byUser(Bound{5, 14}, pair("unblock", http.MethodDelete, "/users/{userId}/block", "Take a block back", "Brings nothing else back."), a.Service.Unblock)
 	route(a, member, Bound{3, 8}, pair("pass", http.MethodPost, "/passes", "Pass a member", "Hides the member from your deck for 90 days. They see nothing of it.", 404, 409),
 		func(ctx context.Context, c meet.Claim, in *body[ByMember]) (*none, error) {
 			return nil, a.Service.Pass(ctx, c, in.Body.UserID)
@@ -160,6 +160,42 @@ func (a *api) pairs() {
 	})
 	lists(a, Bound{2, 63}, "list-blocks", "/blocks", "Whom I have blocked", a.Service.Blocked, func(c meet.Claim, p meet.Page) List[Blocked] {
 		return listOf("list-blocks", c, p, func(e meet.Entry) Blocked { return Blocked{e.ID, e.Name, stamp(e.At)} })
+	})
+}
+
+// DeckList is a part of the deck.
+type DeckList struct {
+	Items      []Card `json:"items" nullable:"false" doc:"Members who fit, in an order that tells nothing"`
+	NextCursor string `json:"nextCursor,omitempty" doc:"Send it as cursor to go on; absent at the end" example:"AQ"`
+}
+
+// deckBound is what a part of the deck costs at most, in three rounds.
+var deckBound = Bound{7, 221}
+
+func (a *api) deck() {
+	const list = "list-deck"
+	route(a, member, deckBound, huma.Operation{
+		OperationID: list, Method: http.MethodGet, Path: "/users", Tags: []string{"people"}, Summary: "Members whom I may like",
+		Description: "Who fits my preferences, whose preferences I fit, and whom I neither like nor have passed within 90 days. A part may hold fewer than asked for, even none, while nextCursor goes on. " +
+			"A walk by nextCursor shows everybody once.",
+	}, func(ctx context.Context, c meet.Claim, in *struct {
+		Limit  int    `query:"limit" minimum:"1" maximum:"20" default:"10" doc:"How many at most" example:"10"`
+		Cursor string `query:"cursor" maxLength:"512" doc:"The nextCursor of the part before"`
+	},
+	) (*body[DeckList], error) {
+		after, err := ByPage{Cursor: in.Cursor}.after(list, c)
+		if err != nil {
+			return nil, err
+		}
+		p, err := a.Service.Deck(ctx, c, after, in.Limit)
+		l := DeckList{Items: make([]Card, len(p.Cards))}
+		for i, card := range p.Cards {
+			l.Items[i] = cardOf(card)
+		}
+		if p.Next != "" {
+			l.NextCursor = cursor.Seal(list+" "+c.UserID, p.Next)
+		}
+		return answer(l, err)
 	})
 }
 

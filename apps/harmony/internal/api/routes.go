@@ -75,7 +75,7 @@ func (a *api) account() {
 			Summary: summary, Description: description,
 		}
 	}
-	route(a, anyone, Bound{4, 9}, account("register", http.MethodPost, "register", "Register", "Makes an account and signs it in. Of those who register one address at the same time one gets it.", http.StatusCreated, 409),
+	route(a, anyone, Bound{4, 10}, account("register", http.MethodPost, "register", "Register", "Makes an account and signs it in. Of those who register one address at the same time one gets it.", http.StatusCreated, 409),
 		func(ctx context.Context, _ meet.Claim, in *struct {
 			ByDevice
 			AcceptLanguage string `header:"Accept-Language" hidden:"true"`
@@ -125,9 +125,9 @@ func (a *api) people() {
 		Summary: "A profile", Description: "As far as the caller may see it.",
 	}, func(ctx context.Context, c meet.Claim, in *ByUser) (*body[Person], error) {
 		p, err := a.Service.Person(ctx, c, in.UserID)
-		return answer(Person{cardOf(p.Card), p.Match, p.LikedByMe, imagesOf(p.Images)}, err)
+		return answer(Person{cardOf(p.Card), p.Match, p.LikedByMe, optional(p.ChatID), imagesOf(p.Images)}, err)
 	})
-	route(a, member, Bound{2, 4}, huma.Operation{
+	route(a, member, Bound{6, 13}, huma.Operation{
 		OperationID: "put-person", Method: http.MethodPut, Path: "/users/{userId}", Tags: []string{"people"}, Errors: []int{404, 412},
 		Summary: "Change my profile", Description: "The profile of another member is answered 403 NOT_YOURS, or 404 if the caller may not see it.",
 	}, func(ctx context.Context, c meet.Claim, in *struct {
@@ -155,13 +155,13 @@ func (a *api) preferences() {
 		s, err := a.Service.Settings(ctx, c)
 		return answer(Settings{preferencesOf(s.Preferences), privacyOf(s.Privacy), stamp(s.PreferencesUpdated), stamp(s.PrivacyUpdated)}, err)
 	})
-	route(a, member, Bound{2, 3}, huma.Operation{
+	route(a, member, Bound{6, 13}, huma.Operation{
 		OperationID: "put-preferences", Method: http.MethodPut, Path: "/settings/preferences", Tags: []string{"settings"},
 		Summary: "Change what I look for", Description: "Holds from the next request on.",
 	}, func(ctx context.Context, c meet.Claim, in *body[Preferences]) (*body[Preferences], error) {
 		return answer(in.Body, a.Service.SetPreferences(ctx, c, in.Body.rules()))
 	})
-	route(a, member, Bound{2, 3}, huma.Operation{
+	route(a, member, Bound{6, 13}, huma.Operation{
 		OperationID: "put-privacy", Method: http.MethodPut, Path: "/settings/privacy", Tags: []string{"settings"},
 		Summary: "Change what I show", Description: "Holds from the next request on.",
 	}, func(ctx context.Context, c meet.Claim, in *body[Privacy]) (*body[Privacy], error) {

@@ -181,6 +181,8 @@ type Person struct {
 	IsMatch   bool `json:"isMatch" doc:"Whether the two like each other" example:"false"`
 	LikedByMe bool `json:"likedByMe" doc:"Whether the caller likes them" example:"false"`
 
+	ChatID *string `json:"chatId" doc:"The chat of a match, or null" example:"5d3c2b1a-0f9e-4d8c-8b7a-695847362514"`
+
 	Images []Image `json:"images" nullable:"false" doc:"The pictures in order; the first alone, if the caller sees no more than the card"`
 }
 

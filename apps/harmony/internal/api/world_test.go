@@ -16,8 +16,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/apps/harmony/internal/api"
+	"prompthub/apps/harmony/internal/events"
+	"prompthub/apps/harmony/internal/forum"
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/picture"
+	"prompthub/apps/harmony/internal/reports"
 	"prompthub/internal/http/auth/password"
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/storage/blob"
@@ -98,6 +101,8 @@ type world struct {
 	t *testing.T
 	http.Handler
 	service    *meet.Service
+	events     *events.Service
+	forum      *forum.Service
 	meter      *meter
 	background sync.WaitGroup
 }
@@ -109,6 +114,7 @@ func newWorld(t *testing.T) *world {
 	names.Users, names.UserEmails, names.Sessions = "Users", "UserEmails", "Sessions"
 	names.UserImages, names.UserPreferences, names.UserSettings, names.Pairs = "UserImages", "UserPreferences", "UserSettings", "Pairs"
 	names.Likes, names.LikesReceived, names.Matches, names.Blocks = "Likes", "LikesReceived", "Matches", "Blocks"
+	names.Deck, names.Chats, names.UserChats, names.Messages, names.State = "Deck", "Chats", "UserChats", "Messages", "State"
 	w.service = meet.New(meet.Config{
 		Store: &rowstore.Store{
 			DB: w.meter, Now: time.Now, Log: slog.New(slog.DiscardHandler), Background: w.background.Go,
@@ -119,8 +125,14 @@ func newWorld(t *testing.T) *world {
 		Blobs: files{memory.NewBlobs(time.Now), w.meter}, Pictures: picture.NewMaker(), LikesADay: 200,
 	})
 	require.NoError(t, w.service.Create(t.Context()))
+	w.events = events.New(w.service, events.Tables{Events: "Events", EventAttendees: "EventAttendees", UserEvents: "UserEvents", EventInvites: "EventInvites"})
+	require.NoError(t, w.events.Create(t.Context()))
+	w.forum = forum.New(w.service, forum.Tables{ForumSections: "ForumSections", ForumTopics: "ForumTopics", ForumReplies: "ForumReplies"})
+	require.NoError(t, w.forum.Create(t.Context()))
+	told := reports.New(w.service, w.forum, reports.Tables{Reports: "Reports"})
+	require.NoError(t, told.Create(t.Context()))
 	w.Handler = api.New(api.Config{
-		Service: w.service, Admission: httpjson.NewAdmission(httpjson.Limits{}, time.Now), Log: slog.New(slog.DiscardHandler), Now: time.Now, Version: "test",
+		Service: w.service, Events: w.events, Forum: w.forum, Reports: told, Admission: httpjson.NewAdmission(httpjson.Limits{}, time.Now), Log: slog.New(slog.DiscardHandler), Now: time.Now, Version: "test",
 	})
 	return w
 }

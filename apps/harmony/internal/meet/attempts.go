@@ -54,7 +54,7 @@ func (a *attempts) begin(name string) (done func(failed bool), err error) {
 		if w.failures < maxFailures {
 			wait = time.Second // others are being looked at now
 		}
-		return nil, &fault.Error{Kind: fault.Limited, Code: TooManyAttempts, Text: "too many wrong passwords; wait and try again", RetryAfter: wait}
+		return nil, &fault.Error{Kind: fault.Limited, Code: TooManyAttempts, Text: "too many wrong attempts; wait and try again", RetryAfter: wait}
 	}
 	w.underWay++
 	return func(failed bool) {

@@ -30,8 +30,19 @@ var stored = map[string]string{
 	"Blocks":        `{id} / {inv}_{id}: CreatedAt DateTime; {id}_BY / {inv}_{id}: CreatedAt DateTime`,
 	"Pairs": `{id} / {id}: Anonymous1 Boolean, Anonymous2 Boolean, Attempt1 String, Attempt2 String, Block1 Int64, Block2 Int64, Last Int64, Like1 Int64, Like2 Int64, ` +
 		`MatchNumber Int64, MatchedAt Int64, Pass1 Int64, Pass2 Int64, Version Int64`,
-	"UserPreferences": `{id} / PREFS: AgeRangeMax Int32, AgeRangeMin Int32, MaxDistanceKm Int32, ShowMe String, UpdatedAt DateTime`,
+	"UserPreferences": `{id} / PREFS: AgeRangeMax Int32, AgeRangeMin Int32, MaxDistanceKm Int32, ShowMe String, UpdatedAt DateTime; {id} / PLACE: Place String, UpdatedAt DateTime`,
 	"UserSettings":    `{id} / SETTINGS: AnonymousLikes Boolean, EmailNotifications Boolean, Language String, NotificationsEnabled Boolean, ProfileVisibility String, UpdatedAt DateTime`,
+	"Chats":           `CHAT_private_{c} / {id}: CreatedAt DateTime, Participants String, Type String, UpdatedAt DateTime`,
+	"UserChats":       `{id} / {id}: LastAt DateTime, OtherId String`,
+	"Messages": `{id} / !open: CreatedAt DateTime, IsOpen Boolean, User1Id String, User2Id String, Version Int64; ` +
+		`{id} / !chat: Last Int64, Read1 Int64, Read2 Int64, Sent1 Int64, Sent2 Int64, UpdatedAt DateTime, Version Int64; ` +
+		`{id} / ~{hash}: ContentHash String, CreatedAt DateTime, MessageKey String; ` +
+		`{id} / {inv}_{id}: Content String, MessageId String, Number Int64, OtherNumber Int64, SenderId String, SentAt DateTime, Type String; ` +
+		`{id} / {inv}_{id}: Content String, EditedAt DateTime, MessageId String, Number Int64, OtherNumber Int64, SenderId String, SentAt DateTime, Type String; ` +
+		`{id} / {inv}_{id}: Content String, DeletedAt DateTime, MessageId String, Number Int64, OtherNumber Int64, SenderId String, SentAt DateTime, Type String`,
+	"Deck": `{gender}_{h} / {shuffle}_{id}: AgeRangeMax Int32, AgeRangeMin Int32, BirthDate DateTime, Gender String, IsOut Boolean, MaxDistanceKm Int32, ShowMe String, UpdatedAt DateTime; ` +
+		`{gender}_{h} / {shuffle}_{id}: AgeRangeMax Int32, AgeRangeMin Int32, BirthDate DateTime, Gender String, IsOut Boolean, LatTenths Int32, LonTenths Int32, MaxDistanceKm Int32, ShowMe String, UpdatedAt DateTime; ` +
+		`P_{lat}_{lon} / {shuffle}_{id}: AgeRangeMax Int32, AgeRangeMin Int32, BirthDate DateTime, Gender String, IsOut Boolean, LatTenths Int32, LonTenths Int32, MaxDistanceKm Int32, ShowMe String, UpdatedAt DateTime`,
 }
 
 // forms turn keys into their forms, longest first.
@@ -40,6 +51,10 @@ var forms = []struct {
 	key  *regexp.Regexp
 }{
 	{"{id}", regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)},
+	{"CHAT_private_{c}", regexp.MustCompile(`^CHAT_private_[0-9a-f]$`)},
+	{"{shuffle}_", regexp.MustCompile(`^[0-9a-f]{16}_`)},
+	{"P_{lat}_{lon}", regexp.MustCompile(`^P_-?[0-9]{1,2}_-?[0-9]{1,3}$`)},
+	{"{gender}_{h}", regexp.MustCompile(`^(male|female|non-binary|prefer-not-to-say)_[0-9a-f]$`)},
 	{"{inv}_", regexp.MustCompile(`^[0-9]{19}_`)},
 	{"DAY_{yyyyMMdd}", regexp.MustCompile(`^DAY_[0-9]{8}$`)},
 	{"{hash}", regexp.MustCompile(`[0-9a-f]{64}`)},
@@ -107,7 +122,29 @@ func TestRowsOnAzurite(t *testing.T) {
 	require.NoError(t, w.Block(ctx, blocked, in.Me.ID))
 	_, _, err = w.Like(ctx, blocked, matched.UserID, nil)
 	require.NoError(t, err)
+	match, err := w.Person(ctx, now, matched.UserID)
+	require.NoError(t, err)
+	chat := match.ChatID
+	said, _, err := w.Send(ctx, now, chat, "hello", "key")
+	require.NoError(t, err)
+	_, err = w.MarkRead(ctx, matched, chat, said.ID)
+	require.NoError(t, err)
+	_, err = w.EditMessage(ctx, now, chat, said.ID, "hello again")
+	require.NoError(t, err)
+	require.Equal(t, []string{"hello again"}, w.texts(matched, chat))
+	require.Equal(t, 0, w.unread(matched, chat))
+	_, _, err = w.Send(ctx, now, chat, "plain", "")
+	require.NoError(t, err)
+	gone, _, err := w.Send(ctx, matched, chat, "gone", "")
+	require.NoError(t, err)
+	require.NoError(t, w.DeleteMessage(ctx, matched, chat, gone.ID))
+	dealt, err := w.Deck(ctx, blocked, "", 10)
+	require.NoError(t, err)
+	require.NotEmpty(t, dealt.Cards)
 	for _, name := range tables.All() {
+		if name == tables.State {
+			continue // of package tidy
+		}
 		seen := map[string]bool{}
 		for row, err := range table.All(ctx, account.Tables, name, table.Range{}) {
 			require.NoError(t, err)

@@ -3,6 +3,8 @@ package meet
 import (
 	"context"
 	"errors"
+	"fmt"
+	mathrand "math/rand/v2"
 	"time"
 
 	"prompthub/apps/harmony/internal/rules"
@@ -13,7 +15,7 @@ import (
 func (s *Service) Enter(ctx context.Context, name string) (Claim, error) {
 	now := s.Now().UTC()
 	u := User{
-		ID: s.newID(), Email: name + "@example.com", Name: name, Gender: "female", Role: Member, registered: true,
+		ID: s.newID(), Email: name + "@example.com", Name: name, Gender: "female", Role: Member, registered: true, shuffle: fmt.Sprintf("%016x", mathrand.Uint64()),
 		BirthDate: time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC), CreatedAt: now, UpdatedAt: now, LastSeen: now,
 	}
 	x, tokens := s.newSession(u, "test")
@@ -28,12 +30,14 @@ func (s *Service) Enter(ctx context.Context, name string) (Claim, error) {
 			return Claim{}, err
 		}
 	}
-	return c, nil
+	return c, s.followDeck(ctx, u)
 }
 
 // KeepSession has a session go on whose access would be over.
 func (s *Service) KeepSession(ctx context.Context, c Claim) error {
-	return s.merge(ctx, s.Tables.Sessions, sessionKey(c.UserID, c.SessionID), table.Props{{Name: "AccessEndsAt", Value: table.Time(s.Now().Add(AccessFor))}})
+	return s.merge(ctx, s.Tables.Sessions, sessionKey(c.UserID, c.SessionID), table.Props{
+		{Name: "AccessEndsAt", Value: table.Time(s.Now().Add(AccessFor))}, {Name: "EndsAt", Value: table.Time(s.Now().Add(AccessFor))},
+	})
 }
 
 // Truth is what the row of a pair says: whether a likes b, b likes a, and they match.
@@ -43,11 +47,11 @@ func (s *Service) Truth(ctx context.Context, a, b string) (likes [2]bool, matche
 	return [2]bool{p.like[i] > 0, p.like[1-i] > 0}, p.matched(), p.blocked(), err
 }
 
-// Later returns a function that has Matches follow a pair as it is now.
+// Later returns a function that has Matches and the chat follow a pair as it is now.
 func (s *Service) Later(ctx context.Context, a, b string) (func(context.Context) error, error) {
 	p, err := s.pair(ctx, a, b)
 	return func(ctx context.Context) error {
-		return errors.Join(s.followMatch(ctx, p, 0), s.followMatch(ctx, p, 1))
+		return errors.Join(s.followMatch(ctx, p, 0), s.followMatch(ctx, p, 1), s.followChat(ctx, p))
 	}, err
 }
 
@@ -59,4 +63,87 @@ func (s *Service) Follows(ctx context.Context, a, b string) (map[string][]table.
 		keys[l.table] = append(keys[l.table], l.row.Key)
 	}
 	return keys, err
+}
+
+// MadeUp is a member that a test makes up.
+type MadeUp struct {
+	Gender    string
+	BirthDate time.Time
+	Position  *rules.Position
+	Looks     rules.Preferences
+	Shows     string
+	Deleted   bool
+	Suspended bool
+}
+
+// MakeUp makes up a member with a session.
+func (s *Service) MakeUp(ctx context.Context, name string, m MadeUp) (Claim, error) {
+	c, err := s.Enter(ctx, name)
+	if err != nil {
+		return c, err
+	}
+	now := s.Now().UTC()
+	u, err := s.user(ctx, c.UserID)
+	if err != nil {
+		return c, err
+	}
+	was := *u
+	u.Gender, u.BirthDate, u.Position = m.Gender, m.BirthDate, m.Position
+	if m.Deleted {
+		u.DeletedAt = now
+	}
+	if m.Suspended {
+		u.SuspendedUntil = now.Add(24 * time.Hour)
+	}
+	row := u.row(now)
+	row.ETag = ""
+	shows := rules.NewPrivacy("en")
+	shows.Visibility = m.Shows
+	return c, errors.Join(s.put(ctx, s.Tables.Users, row), s.put(ctx, s.Tables.UserPreferences, preferencesRow(u.ID, m.Looks, now)),
+		s.put(ctx, s.Tables.UserSettings, privacyRow(u.ID, shows, now)), s.followDeck(ctx, was))
+}
+
+// DeckKeys returns where a member has rows in Deck.
+func (s *Service) DeckKeys(ctx context.Context, id string) ([]table.Key, error) {
+	u, err := s.user(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return u.deckEntry(rules.Preferences{}, rules.Privacy{}).Keys(), nil
+}
+
+// FillMatches writes rows of Matches as those of n matches of a member; then others are ended ones.
+func (s *Service) FillMatches(ctx context.Context, user string, n, ended int) error {
+	for i := range n + ended {
+		row := table.Row{Key: table.Key{Partition: user, Row: s.newID()}, Props: table.Props{{Name: "IsActive", Value: table.Bool(i < n)}}}
+		if err := s.put(ctx, s.Tables.Matches, row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// KeepOut keeps a member out for a day.
+func (s *Service) KeepOut(ctx context.Context, id string) error {
+	return s.merge(ctx, s.Tables.Users, userKey(id), table.Props{{Name: "SuspendedUntil", Value: table.Time(s.Now().Add(24 * time.Hour))}})
+}
+
+// Appoint makes a member an admin.
+func (s *Service) Appoint(ctx context.Context, id string) error {
+	return s.merge(ctx, s.Tables.Users, userKey(id), table.Props{{Name: "Role", Value: table.String(string(Admin))}})
+}
+
+// Drift changes a member; if follow is false no row of decks follows, else those that it makes.
+func (s *Service) Drift(ctx context.Context, id string, follow bool, change func(*User)) error {
+	u, err := s.user(ctx, id)
+	if err != nil {
+		return err
+	}
+	change(u)
+	row := u.row(s.Now())
+	row.ETag = ""
+	if err := s.put(ctx, s.Tables.Users, row); err != nil || !follow {
+		return err
+	}
+	return s.followDeck(ctx, *u)
 }

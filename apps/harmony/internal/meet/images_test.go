@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/apps/harmony/internal/meet"
+	"prompthub/apps/harmony/internal/meettest"
 	"prompthub/apps/harmony/internal/picture"
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/fault"
@@ -171,7 +172,7 @@ func TestCrashesOfImages(t *testing.T) {
 		return w.db
 	}
 	whole := func(w *world, err error) {
-		if err != nil && !errors.Is(err, errLost) {
+		if err != nil && !errors.Is(err, meettest.ErrLost) {
 			require.Equal(w.t, fault.Unavailable, fault.Of(err))
 		}
 		w.settle()

@@ -9,8 +9,11 @@
 //	UserImages       userId / imageId             a picture; its files are profile-images
 //	                 userId / !images             heads the pictures of a member
 //	UserPreferences  userId / PREFS
+//	                 userId / PLACE               where the member is in the deck
 //	UserSettings     userId / SETTINGS
 //	Pairs            smaller id / larger id       likes, match, blocks and passes of two members: the truth
+//	Deck             see package deck: it follows Users, UserPreferences and UserSettings
+//	Chats, UserChats, Messages   see package chat: whether a chat is open follows Pairs
 //
 //	Likes            from / {inv}_{to}            a like that was sent
 //	                 from / DAY_{yyyyMMdd}        how many likes were sent on a day
@@ -18,8 +21,11 @@
 //	Matches          userId / otherId             in both directions
 //	Blocks           userId / {inv}_{otherId}     and {otherId}_BY / {inv}_{userId}
 //
-// The rows of the last four tables are lists, and follow Pairs: a row that the pair refuses is not
-// shown. {inv} is an instant, written so that later ones come first; a pair gives no instant twice.
+//	State            tidy / its walks             places of timers
+//
+// The rows of Likes, LikesReceived, Matches and Blocks are lists, and follow Pairs: a row that the
+// pair refuses is not shown. {inv} is an instant, written so that later ones come first; a pair
+// gives no instant twice.
 //
 // {c} is the first character of an id, {hh} are the first two of a hash.
 //
@@ -31,7 +37,7 @@
 //	message          says that something may be half-way; it is seen after 30 s
 //	insert Users     with Registered false: no request finds it yet
 //	insert UserEmails   the commit
-//	Registered, settings, preferences, session
+//	Registered, settings, preferences, Deck, session
 //	delete message   after the answer
 //
 // A picture is two files, then a row under the ETag of `!images`, then ProfileImageUrl, which
@@ -64,6 +70,12 @@ type Tables struct {
 	Matches         string `envconfig:"TABLE_MATCHES" default:"Matches"`
 	Blocks          string `envconfig:"TABLE_BLOCKS" default:"Blocks"`
 	Pairs           string `envconfig:"TABLE_PAIRS" default:"Pairs"`
+
+	Deck      string `envconfig:"TABLE_DECK" default:"Deck"`
+	Chats     string `envconfig:"TABLE_CHATS" default:"Chats"`
+	UserChats string `envconfig:"TABLE_USER_CHATS" default:"UserChats"`
+	Messages  string `envconfig:"TABLE_MESSAGES" default:"Messages"`
+	State     string `envconfig:"TABLE_STATE" default:"State"`
 }
 
 // Prefixed returns the tables with the prefix in their names.
@@ -75,7 +87,10 @@ func (t Tables) Prefixed() Tables {
 }
 
 func (t *Tables) names() []*string {
-	return []*string{&t.Users, &t.UserEmails, &t.Sessions, &t.UserImages, &t.UserPreferences, &t.UserSettings, &t.Likes, &t.LikesReceived, &t.Matches, &t.Blocks, &t.Pairs}
+	return []*string{
+		&t.Deck, &t.Chats, &t.UserChats, &t.Messages, &t.State,
+		&t.Users, &t.UserEmails, &t.Sessions, &t.UserImages, &t.UserPreferences, &t.UserSettings, &t.Likes, &t.LikesReceived, &t.Matches, &t.Blocks, &t.Pairs,
+	}
 }
 
 // All returns the names.

@@ -9,6 +9,7 @@ import (
 
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/fault"
+	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
 )
@@ -84,7 +85,11 @@ func (s *Service) Like(ctx context.Context, c Claim, to string, anonymous *bool)
 	if anonymous != nil {
 		secret = *anonymous
 	}
-	p, created, err := s.changePair(ctx, c.UserID, v.pair, func(p *pair, side int, now time.Time) (bool, error) {
+	wake, err := s.wakeLike(ctx, v.pair, side)
+	if err != nil {
+		return Like{}, false, err
+	}
+	p, created, err := s.changeWoken(ctx, c.UserID, v.pair, wake, func(p *pair, side int, now time.Time) (bool, error) {
 		switch {
 		case p.blocked():
 			return false, noUser()
@@ -103,6 +108,37 @@ func (s *Service) Like(ctx context.Context, c Claim, to string, anonymous *bool)
 		like.Match, like.ChatID = false, ""
 	}
 	return like, created, err
+}
+
+// maxMatches is how many matches a member has at a time. Two likes at the same instant may make one
+// more.
+const maxMatches = 1000
+
+// wakeLike sends the message of a like, and at the same time finds out whether both may have
+// another match if it makes one.
+func (s *Service) wakeLike(ctx context.Context, p pair, side int) (wake queue.Receipt, err error) {
+	send := func(ctx context.Context) (err error) {
+		wake, err = s.wakePair(ctx, p)
+		return err
+	}
+	if p.like[1-side] == 0 {
+		return wake, send(ctx)
+	}
+	full := func(i int) func(context.Context) error {
+		return func(ctx context.Context) error {
+			active := table.Range{Partition: p.ids[i], Filter: func(p table.Props) bool { return p.Get("IsActive").Bool() }, FilterProps: []string{"IsActive"}, MaxMatches: maxMatches}
+			rows, _, err := s.Budget().Rows(ctx, s.Tables.Matches, active, rowstore.MaxScan)
+			if err == nil && rowstore.CountMatches(rows) >= maxMatches {
+				err = fault.Coded(fault.Conflict, TooManyMatches, "one of you has 1,000 matches, the most that a member may have; end one first")
+			}
+			return err
+		}
+	}
+	err = rowstore.Both(ctx, func(ctx context.Context) error { return rowstore.Both(ctx, full(0), full(1)) }, send)
+	if err != nil {
+		return wake, s.unlessPair(ctx, wake, err)
+	}
+	return wake, nil
 }
 
 // Unlike takes a like back that waits for an answer.
@@ -136,14 +172,13 @@ func (s *Service) Pass(ctx context.Context, c Claim, id string) error {
 	if err != nil {
 		return err
 	}
-	_, _, err = s.changePair(ctx, c.UserID, v.pair, func(p *pair, side int, now time.Time) (bool, error) {
+	return s.changePair(ctx, c.UserID, v.pair, func(p *pair, side int, now time.Time) (bool, error) {
 		if p.like[side] > 0 {
 			return false, fault.Coded(fault.Conflict, LikeMatched, "you like this member; take the like back first")
 		}
 		p.pass[side] = p.tick(now)
 		return false, nil
 	})
-	return err
 }
 
 // Block ends all that is between two members, and each looks to the other as if the account were
@@ -170,7 +205,7 @@ func (s *Service) Block(ctx context.Context, c Claim, id string) error {
 	case of == nil || !of.registered:
 		return noUser()
 	}
-	_, _, err = s.changePair(ctx, c.UserID, p, func(p *pair, side int, now time.Time) (bool, error) {
+	return s.changePair(ctx, c.UserID, p, func(p *pair, side int, now time.Time) (bool, error) {
 		if p.block[side] > 0 {
 			return true, nil
 		}
@@ -179,7 +214,6 @@ func (s *Service) Block(ctx context.Context, c Claim, id string) error {
 		p.block[side] = p.tick(now)
 		return false, nil
 	})
-	return err
 }
 
 // Unblock takes a block back. It brings nothing else back.
@@ -209,8 +243,7 @@ func (s *Service) command(ctx context.Context, c Claim, id string, do change) er
 		_, err := do(&p, p.side(c.UserID), s.Now())
 		return err
 	}
-	_, _, err = s.changePair(ctx, c.UserID, p, do)
-	return err
+	return s.changePair(ctx, c.UserID, p, do)
 }
 
 // A day is the count of likes of a member on a day.

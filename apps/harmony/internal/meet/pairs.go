@@ -24,6 +24,8 @@ const (
 	MatchNotFound fault.Code = "MATCH_NOT_FOUND"
 	LikeMatched   fault.Code = "LIKE_MATCHED"
 	LikesUsedUp   fault.Code = "LIKES_USED_UP"
+
+	TooManyMatches fault.Code = "TOO_MANY_MATCHES"
 )
 
 func (p pair) row() table.Row {
@@ -58,18 +60,22 @@ func (p *pair) part() { p.like, p.anonymous, p.matchedAt = [2]int64{}, [2]bool{}
 // is then, and also if change returns done.
 type change func(p *pair, side int, now time.Time) (done bool, err error)
 
-// changePair makes a change of the pair of two members; then its list rows follow, and the writes
-// that go with it are made. It returns the pair as it is then, and whether this call has changed
-// it.
+// changePair makes a change of the pair of two members; then its list rows follow.
 //
 // Whichever of two members comes first, one change of the row comes after the other and sees it. A
 // write whose answer was lost is found by the id of its attempt.
-func (s *Service) changePair(ctx context.Context, by string, p pair, do change, with ...func(context.Context) error) (pair, bool, error) {
-	side, attempt := p.side(by), s.newID()
+func (s *Service) changePair(ctx context.Context, by string, p pair, do change) error {
 	wake, err := s.wakePair(ctx, p)
-	if err != nil {
-		return p, false, err
+	if err == nil {
+		_, _, err = s.changeWoken(ctx, by, p, wake, do)
 	}
+	return err
+}
+
+// changeWoken is changePair after its message was sent. The writes that go with the change are made
+// too. It returns the pair as it is then, and whether this call has changed it.
+func (s *Service) changeWoken(ctx context.Context, by string, p pair, wake queue.Receipt, do change, with ...func(context.Context) error) (pair, bool, error) {
+	side, attempt := p.side(by), s.newID()
 	for try := 0; ; try++ {
 		next := p
 		done, err := do(&next, side, s.Now())
@@ -193,6 +199,7 @@ func (s *Service) projectPair(ctx context.Context, wake queue.Receipt, before *p
 		for i := range p.ids {
 			writes = append(writes, func() error { return s.followMatch(ctx, p, i) })
 		}
+		writes = append(writes, func() error { return s.followChat(ctx, p) })
 	}
 	errs := make([]error, len(writes))
 	var wg sync.WaitGroup

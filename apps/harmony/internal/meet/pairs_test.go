@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/apps/harmony/internal/meet"
+	"prompthub/apps/harmony/internal/meettest"
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/storage/table"
 )
@@ -120,7 +121,7 @@ func (s *slow) Write(ctx context.Context, name string, ops ...table.Op) ([]strin
 	if then := s.then; name == tables.Pairs && then != nil {
 		s.then = nil
 		then()
-		return nil, errLost
+		return nil, meettest.ErrLost
 	}
 	return etags, err
 }
@@ -170,6 +171,10 @@ func TestLateMatches(t *testing.T) {
 		require.NoError(t, err)
 		require.False(t, row.Props.Get("IsActive").Bool(), row.Key)
 	}
+	list, err := w.Chats(t.Context(), a, "", 10)
+	require.NoError(t, err)
+	require.Len(t, list.Chats, 1)
+	require.False(t, list.Chats[0].Open)
 }
 
 // TestPairs is the story of two members.
@@ -370,4 +375,36 @@ func TestCrashesOfPairs(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestTooManyMatches: one who has 1,000 matches gets no more, whoever of the two likes last. Ended
+// matches do not count.
+func TestTooManyMatches(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx := t.Context()
+	a, b, c := w.enter("a"), w.enter("b"), w.enter("c")
+	require.NoError(t, w.FillMatches(ctx, a.UserID, 999, 1500))
+	for _, one := range []meet.Claim{b, c} {
+		_, _, err := w.Like(ctx, one, a.UserID, nil)
+		require.NoError(t, err)
+	}
+	l, _, err := w.Like(ctx, a, b.UserID, nil)
+	require.NoError(t, err)
+	require.True(t, l.Match)
+	_, _, err = w.Like(ctx, a, c.UserID, nil)
+	requireCode(t, meet.TooManyMatches, err)
+	likes, matched, _, err := w.Truth(ctx, a.UserID, c.UserID)
+	require.NoError(t, err)
+	require.Equal(t, [2]bool{false, true}, likes)
+	require.False(t, matched)
+	d := w.enter("d")
+	_, _, err = w.Like(ctx, a, d.UserID, nil)
+	require.NoError(t, err, "a like that makes no match")
+	_, _, err = w.Like(ctx, d, a.UserID, nil)
+	requireCode(t, meet.TooManyMatches, err)
+	require.NoError(t, w.Unmatch(ctx, a, b.UserID))
+	l, _, err = w.Like(ctx, a, c.UserID, nil)
+	require.NoError(t, err)
+	require.True(t, l.Match)
 }

@@ -61,14 +61,25 @@ func (s *Service) SetProfile(ctx context.Context, c Claim, id string, p Profile,
 	if err := b.Err(); err != nil {
 		return Me{}, err
 	}
-	u, err := s.changeUser(ctx, caller.User, func(u *User) error {
-		written := u.Version == caller.Version+1 && u.Name == name && u.Bio == bio && u.Location == location // by a try whose answer was lost
-		if !written && !match(s.meOf(*u, all).ETag()) {
-			return &fault.Error{Kind: fault.Stale, Text: "the profile was changed since you read it; read it again"}
-		}
-		u.Name, u.Bio, u.Location, u.Gender, u.Position = name, bio, location, p.Gender, position
-		return nil
-	})
+	var u User
+	change := func() (err error) {
+		u, err = s.changeUser(ctx, caller.User, func(u *User) error {
+			written := u.Version == caller.Version+1 && u.Name == name && u.Bio == bio && u.Location == location // by a try whose answer was lost
+			if !written && !match(s.meOf(*u, all).ETag()) {
+				return &fault.Error{Kind: fault.Stale, Text: "the profile was changed since you read it; read it again"}
+			}
+			u.Name, u.Bio, u.Location, u.Gender, u.Position = name, bio, location, p.Gender, position
+			return nil
+		})
+		return err
+	}
+	if p.Gender == caller.Gender && samePosition(position, caller.Position) {
+		err = change()
+	} else {
+		next := caller.User
+		next.Gender, next.Position = p.Gender, position
+		err = s.changeDeck(ctx, caller.User, next, change)
+	}
 	return s.meOf(u, all), err
 }
 
@@ -145,6 +156,7 @@ type Person struct {
 	Sight     Sight
 	Match     bool
 	LikedByMe bool
+	ChatID    string  // of a match
 	Images    []Image // the first alone if the sight is brief
 }
 
@@ -210,6 +222,9 @@ func (s *Service) Person(ctx context.Context, c Claim, id string) (Person, error
 	}
 	if id != c.UserID {
 		person.LikedByMe = v.pair.like[v.pair.side(c.UserID)] > 0
+	}
+	if v.pair.matched() {
+		person.ChatID = v.pair.chatID()
 	}
 	return person, nil
 }

@@ -98,7 +98,7 @@ func (s *Service) Register(ctx context.Context, r Registration) (SignedIn, error
 	x, tokens := s.newSession(u, r.Device)
 	var completed, opened error
 	var wg sync.WaitGroup
-	wg.Go(func() { completed = s.complete(ctx, u.ID, r.Language) })
+	wg.Go(func() { completed = s.complete(ctx, u, r.Language) })
 	opened = s.insert(ctx, s.Tables.Sessions, x.row())
 	wg.Wait()
 	if completed == nil {
@@ -155,8 +155,9 @@ func (s *Service) takeEmail(ctx context.Context, u User) error {
 }
 
 // complete writes what follows from an account. Each part may be there already.
-func (s *Service) complete(ctx context.Context, id, language string) error {
-	now := s.Now()
+func (s *Service) complete(ctx context.Context, u User, language string) error {
+	id, now := u.ID, s.Now()
+	u.registered = true
 	writes := []func() error{
 		func() error {
 			return s.merge(ctx, s.Tables.Users, userKey(id), table.Props{{Name: "Registered", Value: table.Bool(true)}})
@@ -166,6 +167,11 @@ func (s *Service) complete(ctx context.Context, id, language string) error {
 		},
 		func() error {
 			return s.insert(ctx, s.Tables.UserSettings, privacyRow(id, rules.NewPrivacy(language), now))
+		},
+		func() error {
+			return s.again(func() error {
+				return s.deck().Add(ctx, u.deckEntry(rules.NewPreferences(), rules.NewPrivacy(language)))
+			})
 		},
 	}
 	errs := make([]error, len(writes))
@@ -221,11 +227,17 @@ func (s *Service) unlessFailed(ctx context.Context, wake queue.Receipt, err erro
 }
 
 // Triggers returns the functions that no request starts. Each may run twice, late and in any order.
-func (s *Service) Triggers() []function.Trigger {
+// Messages of other kinds than users go to their settlers.
+func (s *Service) Triggers(others ...Settler) []function.Trigger {
 	return []function.Trigger{{Name: QueueLists, Queue: QueueLists, Run: func(ctx context.Context, in function.Invocation) error {
 		var c userChange
 		if err := json.Unmarshal([]byte(in.Text), &c); err != nil {
 			return fmt.Errorf("read message: %w", err)
+		}
+		for _, other := range others {
+			if other.Kind == c.Kind {
+				return other.Settle(ctx, in)
+			}
 		}
 		return s.settle(ctx, c)
 	}}, {Name: QueuePairs, Queue: QueuePairs, Run: s.settlePair}}
@@ -243,6 +255,9 @@ func (s *Service) settle(ctx context.Context, c userChange) error {
 	all, err := s.images(ctx, c.ID)
 	if err == nil {
 		err = s.follow(ctx, *u, all.first())
+	}
+	if err == nil {
+		err = s.followDeck(ctx, *u)
 	}
 	if err == nil && !s.Now().After(c.Until) {
 		err = s.later(ctx, c)
@@ -269,7 +284,7 @@ func (s *Service) settleRegistration(ctx context.Context, c userChange) error {
 	case err != nil:
 		return err
 	case owner == u.ID:
-		return s.complete(ctx, u.ID, c.Language)
+		return s.complete(ctx, *u, c.Language)
 	case owner == "" && !landed:
 		return s.later(ctx, c)
 	}

@@ -90,24 +90,42 @@ func (s *Service) Visitor(ctx context.Context, c Claim) (Me, string, error) {
 
 // SetPreferences changes what the caller looks for.
 func (s *Service) SetPreferences(ctx context.Context, c Claim, p rules.Preferences) error {
-	if _, err := s.caller(ctx, c); err != nil {
+	var was rules.Preferences
+	caller, err := s.caller(ctx, c, func(ctx context.Context) (err error) {
+		was, _, err = s.preferences(ctx, c.UserID)
+		return err
+	})
+	if err != nil {
 		return err
 	}
 	if err := p.Check(); err != nil {
 		return err
 	}
-	return s.put(ctx, s.Tables.UserPreferences, preferencesRow(c.UserID, p, s.Now()))
+	put := func() error { return s.put(ctx, s.Tables.UserPreferences, preferencesRow(c.UserID, p, s.Now())) }
+	if p == was {
+		return put()
+	}
+	return s.changeDeck(ctx, caller.User, caller.User, put)
 }
 
 // SetPrivacy changes what the caller shows, and in which language they are told.
 func (s *Service) SetPrivacy(ctx context.Context, c Claim, p rules.Privacy) error {
-	if _, err := s.caller(ctx, c); err != nil {
+	var was rules.Privacy
+	caller, err := s.caller(ctx, c, func(ctx context.Context) (err error) {
+		was, _, err = s.privacy(ctx, c.UserID)
+		return err
+	})
+	if err != nil {
 		return err
 	}
 	if err := p.Check(); err != nil {
 		return err
 	}
-	return s.put(ctx, s.Tables.UserSettings, privacyRow(c.UserID, p, s.Now()))
+	put := func() error { return s.put(ctx, s.Tables.UserSettings, privacyRow(c.UserID, p, s.Now())) }
+	if p.Visibility == was.Visibility {
+		return put()
+	}
+	return s.changeDeck(ctx, caller.User, caller.User, put)
 }
 
 // put writes a row in place of any other.

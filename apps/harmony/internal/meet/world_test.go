@@ -27,6 +27,7 @@ import (
 var tables = meet.Tables{
 	Users: "Users", UserEmails: "UserEmails", Sessions: "Sessions", UserImages: "UserImages", UserPreferences: "UserPreferences", UserSettings: "UserSettings", Pairs: "Pairs",
 	Likes: "Likes", LikesReceived: "LikesReceived", Matches: "Matches", Blocks: "Blocks",
+	Deck: "Deck", Chats: "Chats", UserChats: "UserChats", Messages: "Messages", State: "State",
 }
 
 var began = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)

@@ -41,6 +41,9 @@ const (
 	DistanceRange    fault.Code = "DISTANCE_RANGE"
 	ShowMeUnknown    fault.Code = "SHOW_ME_UNKNOWN"
 	VisibilityWrong  fault.Code = "VISIBILITY_UNKNOWN"
+	DaysRange        fault.Code = "DAYS_RANGE"
+	ReasonLength     fault.Code = "REASON_LENGTH"
+	MessageLength    fault.Code = "MESSAGE_LENGTH"
 )
 
 // FieldCodes returns all codes that a single field can have: a page has words for each.
@@ -48,6 +51,8 @@ func FieldCodes() []fault.Code {
 	return []fault.Code{
 		EmailForm, PasswordLength, WeakPassword, BirthDateForm, Underage, NameLength, BioLength, LocationLength, ControlCharacter,
 		GenderUnknown, LanguageUnknown, PositionRange, AgeRange, DistanceRange, ShowMeUnknown, VisibilityWrong,
+		DaysRange, ReasonLength,
+		MessageLength,
 	}
 }
 
@@ -80,7 +85,12 @@ const (
 	MaxName     = 50
 	MaxBio      = 1000
 	MaxLocation = 100
+	MaxReason   = 1000
+	MaxMessage  = 4000
 )
+
+// MaxDays is how many days a suspension has.
+const MaxDays = 3650
 
 var email = regexp.MustCompile(`^[a-z0-9.!#$%&'*+/=?^_{|}~` + "`" + `-]+@[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*\.[a-z][a-z0-9-]*[a-z0-9]$`)
 
@@ -145,6 +155,11 @@ func (b *Broken) Name(s string) string { return b.Text("name", s, 1, MaxName, Na
 
 // Bio returns the text of a profile as it is stored.
 func (b *Broken) Bio(s string) string { return b.Text("bio", s, 0, MaxBio, BioLength, true) }
+
+// Message returns the text of a message as it is stored.
+func (b *Broken) Message(s string) string {
+	return b.Text("content", s, 1, MaxMessage, MessageLength, true)
+}
 
 // Location returns the name of a place as it is kept.
 func (b *Broken) Location(s string) string {

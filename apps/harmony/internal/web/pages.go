@@ -37,6 +37,10 @@ func (s *web) pages() {
 	s.members("POST "+Prefix+"/settings/password", s.savePassword)
 	s.members("POST "+Prefix+"/settings/sign-out", s.signOutEverywhere)
 	s.pairs()
+	s.events()
+	s.forum()
+	s.chats()
+	s.reports()
 	s.handle("GET "+Prefix+"/{rest...}", func(r *request) error {
 		if r.PathValue("rest") == "" {
 			goOn(r, Prefix)

@@ -3,50 +3,86 @@ package web
 import (
 	"context"
 	"net/http"
+	"net/url"
 
 	"prompthub/apps/harmony/internal/meet"
 )
 
 // pairs are the pages about other members.
 func (s *web) pairs() {
-	s.members("GET "+Prefix+"/people/{id}", s.person)
+	s.members("GET "+Prefix+"/people", s.people)
+	s.members("GET "+Prefix+"/people/{id}", func(r *request) error { return s.person(r, nil) })
+	moderate := func(act func(*request, string) error) action {
+		return func(r *request) error {
+			id := r.PathValue("id")
+			if err := act(r, id); err != nil {
+				return s.person(r, err)
+			}
+			goOn(r, Prefix+"/people/"+id+"?done=saved")
+			return nil
+		}
+	}
+	s.members("POST "+Prefix+"/people/{id}/suspend", moderate(func(r *request, id string) error {
+		return s.Service.Suspend(r.Context(), r.claim, id, number(r.form("days")), r.form("reason"))
+	}))
+	s.members("POST "+Prefix+"/people/{id}/unsuspend", moderate(func(r *request, id string) error {
+		return s.Service.Unsuspend(r.Context(), r.claim, id)
+	}))
 	s.members("GET "+Prefix+"/likes", s.likes)
 	s.members("GET "+Prefix+"/matches", s.matches)
 	yes, no := true, false
-	like := func(anonymous *bool) func(context.Context, meet.Claim, string) error {
-		return func(ctx context.Context, c meet.Claim, id string) error {
-			_, _, err := s.Service.Like(ctx, c, id, anonymous)
-			return err
+	like := func(anonymous *bool) func(context.Context, meet.Claim, string) (bool, error) {
+		return func(ctx context.Context, c meet.Claim, id string) (bool, error) {
+			l, _, err := s.Service.Like(ctx, c, id, anonymous)
+			return l.Match, err
 		}
 	}
+	noMatch := func(act func(context.Context, meet.Claim, string) error) func(context.Context, meet.Claim, string) (bool, error) {
+		return func(ctx context.Context, c meet.Claim, id string) (bool, error) { return false, act(ctx, c, id) }
+	}
 	for what, do := range map[string]struct {
-		act func(context.Context, meet.Claim, string) error
+		act func(context.Context, meet.Claim, string) (matched bool, err error)
 		to  string // the page that follows, "" for that of the member
 	}{
-		"like": {like(&no), ""}, "secret": {like(&yes), ""}, "unlike": {s.Service.Unlike, ""}, "unmatch": {s.Service.Unmatch, ""},
-		"pass": {s.Service.Pass, "/likes"}, "block": {s.Service.Block, "/settings"}, "unblock": {s.Service.Unblock, "/settings"},
+		"like": {like(&no), ""}, "secret": {like(&yes), ""}, "unlike": {noMatch(s.Service.Unlike), ""}, "unmatch": {noMatch(s.Service.Unmatch), ""},
+		"pass": {noMatch(s.Service.Pass), "/people"}, "block": {noMatch(s.Service.Block), "/settings"}, "unblock": {noMatch(s.Service.Unblock), "/settings"},
 	} {
 		s.members("POST "+Prefix+"/people/{id}/"+what, func(r *request) error {
 			id := r.PathValue("id")
-			if err := do.act(r.Context(), r.claim, id); err != nil {
+			matched, err := do.act(r.Context(), r.claim, id)
+			if err != nil {
 				return err
 			}
-			to := do.to
-			if to == "" {
+			to, done := do.to, what
+			switch {
+			case r.form("deck") != "" && !matched:
+				to, done = "/people", "deck."+what
+			case to == "":
 				to = "/people/" + id
 			}
-			goOn(r, Prefix+to+"?done="+what)
+			goOn(r, Prefix+to+"?done="+done)
 			return nil
 		})
 	}
 }
 
-func (s *web) person(r *request) error {
+// person shows a member, to staff with a form to suspend them, as it was sent if it was refused.
+func (s *web) person(r *request, refused error) error {
 	p, err := s.Service.Person(r.Context(), r.claim, r.PathValue("id"))
 	if err != nil {
 		return err
 	}
-	return s.render(r, http.StatusOK, page{Name: "person", Title: "person.title", Body: p})
+	return s.formPage(r, page{Name: "person", Title: "person.title", Body: p}, url.Values{"days": {"7"}}, refused)
+}
+
+// people shows one card of the deck after the other. A decision takes its card away, so the page has
+// no cursor.
+func (s *web) people(r *request) error {
+	p, err := s.Service.Deck(r.Context(), r.claim, r.URL.Query().Get("after"), 1)
+	if err != nil {
+		return err
+	}
+	return s.render(r, http.StatusOK, page{Name: "people", Title: "people.title", Body: p})
 }
 
 // perPage is how many members a page of a list shows.
@@ -124,7 +160,20 @@ func (w words) Note(e meet.Entry) string {
 type act struct {
 	words
 	ID, What, Class string
+	Deck            bool // whether the next card of the deck follows
 }
 
 // Act returns a button for a template.
-func (w words) Act(id, what, class string) act { return act{w, id, what, class} }
+func (w words) Act(id, what, class string) act { return act{w, id, what, class, false} }
+
+// Deal returns a button for a card of the deck.
+func (w words) Deal(id, what, class string) act { return act{w, id, what, class, true} }
+
+// A signature is an author with the words of the page.
+type signature struct {
+	words
+	Author *meet.Author
+}
+
+// By returns an author for a template, nil being one that the reader may not see.
+func (w words) By(a *meet.Author) signature { return signature{w, a} }

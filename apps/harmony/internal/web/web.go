@@ -19,7 +19,10 @@ import (
 	"time"
 
 	"prompthub/apps/harmony/internal/cookie"
+	"prompthub/apps/harmony/internal/events"
+	"prompthub/apps/harmony/internal/forum"
 	"prompthub/apps/harmony/internal/meet"
+	"prompthub/apps/harmony/internal/reports"
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/fault"
 	"prompthub/internal/http/httpjson"
@@ -31,11 +34,14 @@ import (
 const Prefix = "/app"
 
 // maxForm is how large a form may be, in bytes.
-const maxForm = 64<<10 + 9*2000
+const maxForm = 64<<10 + 9*10_320
 
 // Config is what the pages need. Every field is required but those that say otherwise.
 type Config struct {
 	Service   *meet.Service
+	Events    *events.Service
+	Forum     *forum.Service
+	Reports   *reports.Service
 	Admission *httpjson.Admission
 	Log       *slog.Logger
 	Now       func() time.Time
@@ -205,7 +211,7 @@ func (s *web) refused(r *request, p page, err error) error {
 	switch f.Kind {
 	case fault.Invalid, fault.Conflict, fault.Limited:
 	case fault.Unauthenticated, fault.Forbidden:
-		if f.Code != meet.InvalidCredentials && f.Code != meet.AccountDeleted && (f.Code != meet.InvalidToken || r.who != nil) {
+		if f.Code != events.InviteRequired && f.Code != events.InvalidInviteCode && f.Code != meet.InvalidCredentials && f.Code != meet.AccountDeleted && (f.Code != meet.InvalidToken || r.who != nil) {
 			return err
 		}
 	default:
@@ -220,4 +226,17 @@ func (s *web) refused(r *request, p page, err error) error {
 		p.Error = r.words().err(err)
 	}
 	return s.render(r, http.StatusUnprocessableEntity, p)
+}
+
+// renamed returns an error that names a field of a form in place of a member of a body.
+func renamed(err error, from, to string) error {
+	var f *fault.Error
+	if errors.As(err, &f) {
+		for i := range f.Fields {
+			if f.Fields[i].Name == from {
+				f.Fields[i].Name = to
+			}
+		}
+	}
+	return err
 }

@@ -3,18 +3,22 @@ package web
 import (
 	"io/fs"
 	"regexp"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"prompthub/apps/harmony/internal/events"
+	"prompthub/apps/harmony/internal/forum"
 	"prompthub/apps/harmony/internal/meet"
+	"prompthub/apps/harmony/internal/reports"
 	"prompthub/apps/harmony/internal/rules"
 )
 
 // asked finds the words that a template or a page of pages.go asks for.
 var (
 	asked  = regexp.MustCompile(`\.T "([^"]+)"`)
-	fields = regexp.MustCompile(`\(field \. "([^"]+)" "([^"]+)" "[^"]*"((?: "[^"]+")*)\)`)
+	fields = regexp.MustCompile(`\(field [.$] "([^"]+)" "([^"]+)" "[^"]*"((?: "[^"]+")*)\)`)
 	quoted = regexp.MustCompile(`"([^"]+)"`)
 )
 
@@ -47,12 +51,15 @@ func TestWords(t *testing.T) {
 		}
 	}
 	require.Greater(t, n, 50)
-	for _, code := range rules.FieldCodes() {
+	for _, code := range slices.Concat(rules.FieldCodes(), events.FieldCodes(), forum.FieldCodes(), reports.FieldCodes()) {
 		require.Contains(t, catalog, "error."+string(code))
 	}
 	for _, code := range []string{
 		string(meet.EmailTaken), string(meet.InvalidCredentials), string(meet.InvalidToken), string(meet.TooManyAttempts),
 		string(meet.AccountDeleted), string(meet.AccountSuspended),
+		string(events.EventNotFound), string(events.InviteNotFound), string(events.InviteRequired), string(events.InvalidInviteCode), string(events.AttendeesOnly), string(events.EventFull),
+		string(events.EventStarted), string(events.EventNotStarted), string(events.CapacityTooSmall), string(events.TooManyEvents), string(events.CodeTaken), string(meet.RoleRequired),
+		string(forum.SectionNotFound), string(forum.SectionTaken), string(forum.SectionNotEmpty), string(forum.TopicNotFound), string(forum.TopicLocked), string(forum.ReplyNotFound), string(meet.NotYours), string(reports.ReportNotFound),
 	} {
 		require.Contains(t, catalog, "error."+code)
 	}
@@ -61,7 +68,7 @@ func TestWords(t *testing.T) {
 // TestChoices: a form offers every value that there is.
 func TestChoices(t *testing.T) {
 	t.Parallel()
-	for name, values := range map[string][]string{"gender": rules.Genders, "showMe": rules.ShowMe, "profileVisibility": rules.Visibilities, "language": rules.Languages} {
+	for name, values := range map[string][]string{"gender": rules.Genders, "showMe": rules.ShowMe, "profileVisibility": rules.Visibilities, "category": events.Categories, "visibility": events.Visibilities, "reportReason": reports.Reasons, "language": rules.Languages} {
 		for _, v := range values {
 			require.Contains(t, catalog, "option."+name+"."+v)
 		}

@@ -3,6 +3,7 @@ package web
 import (
 	"errors"
 	"fmt"
+	"maps"
 
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/fault"
@@ -50,7 +51,19 @@ func (w words) err(err error) string {
 }
 
 // catalog has all words of the pages, in Russian and in English.
-var catalog = map[string][2]string{
+var catalog = joined(memberWords, eventWords, forumWords, moderationWords)
+
+// joined returns the words of several subjects as one catalog.
+func joined(all ...map[string][2]string) map[string][2]string {
+	one := map[string][2]string{}
+	for _, some := range all {
+		maps.Copy(one, some)
+	}
+	return one
+}
+
+// memberWords are the words of the pages about members, and those that all pages share.
+var memberWords = map[string][2]string{
 	"site":        {"Harmony Meet", "Harmony Meet"},
 	"skip":        {"К содержанию", "Skip to the content"},
 	"nav":         {"Страницы", "Pages"},
@@ -198,6 +211,50 @@ var catalog = map[string][2]string{
 	"option.language.ru":               {"русский", "Russian"},
 	"option.language.en":               {"английский", "English"},
 
+	"nav.people":             {"Люди", "People"},
+	"people.title":           {"Кого вы ещё не знаете", "Whom you may like"},
+	"people.none":            {"Пока больше никого нет. Загляните позже или расширьте поиск в настройках.", "There is no one else for now. Come back later, or look for more people in your settings."},
+	"people.further":         {"Здесь подходящих людей нет, но дальше они могут быть.", "No one here fits, but further on people may."},
+	"people.settings":        {"Кого вы ищете", "Whom you look for"},
+	"people.again":           {"Сначала", "From the beginning"},
+	"people.later":           {"Решу позже", "Decide later"},
+	"done.deck.like":         {"Лайк отправлен.", "Your like is sent."},
+	"done.deck.secret":       {"Тайный лайк отправлен. Кто его отправил, узнают только при взаимности.", "Your secret like is sent. They learn who sent it only if they like you too."},
+	"error.TOO_MANY_MATCHES": {"У одного из вас уже 1000 пар, больше нельзя. Сначала разорвите какую-нибудь.", "One of you has 1,000 matches, the most there can be. End one first."},
+
+	"nav.chats":               {"Чаты", "Chats"},
+	"chats.title":             {"Чаты", "Chats"},
+	"chats.none":              {"Чат появится, когда вы с кем-нибудь станете парой.", "A chat appears when you match someone."},
+	"chats.closed":            {"Пары больше нет.", "The match has ended."},
+	"chats.unread.one":        {"%d новое сообщение", "%d new message"},
+	"chats.unread.few":        {"%d новых сообщения", "%d new messages"},
+	"chats.unread.many":       {"%d новых сообщений", "%d new messages"},
+	"chat.title":              {"Чат", "Chat"},
+	"chat.gone":               {"Участник, которого вы не видите", "A member whom you cannot see"},
+	"chat.log":                {"Сообщения", "Messages"},
+	"chat.none":               {"Сообщений пока нет. Поздоровайтесь!", "No messages yet. Say hello!"},
+	"chat.you":                {"вы", "you"},
+	"chat.edited":             {"изменено", "edited"},
+	"chat.read":               {"прочитано", "read"},
+	"chat.deleted":            {"Сообщение удалено.", "This message was deleted."},
+	"chat.edit":               {"Изменить", "Edit"},
+	"chat.delete":             {"Удалить", "Delete"},
+	"chat.older":              {"Раньше", "Older"},
+	"chat.newest":             {"К новым сообщениям", "To the newest messages"},
+	"chat.refresh":            {"Обновить", "Refresh"},
+	"chat.mark":               {"Отметить прочитанным", "Mark as read"},
+	"chat.send":               {"Отправить", "Send"},
+	"chat.write":              {"Написать", "Write"},
+	"chat.closed":             {"Этот чат больше не принимает сообщений.", "This chat takes no messages any more."},
+	"field.content":           {"Сообщение", "Message"},
+	"hint.content":            {"До 4000 символов.", "Up to 4,000 characters."},
+	"error.MESSAGE_LENGTH":    {"Нужно от 1 до 4000 символов.", "Give 1 to 4,000 characters."},
+	"error.CHAT_NOT_FOUND":    {"Такого чата нет.", "There is no such chat."},
+	"error.MESSAGE_NOT_FOUND": {"Этого сообщения уже нет.", "This message is not there any more."},
+	"error.CHAT_CLOSED":       {"Этот чат больше не принимает сообщений.", "This chat takes no messages any more."},
+	"error.EDIT_TOO_LATE":     {"Изменить сообщение можно в течение 15 минут.", "A message can be edited for 15 minutes."},
+	"error.KEY_REUSED":        {"Это сообщение уже отправлено. Напишите новое.", "This message was sent already. Write another one."},
+
 	"done.registered": {"Аккаунт создан. Теперь расскажите о себе.", "Your account is made. Now say something about yourself."},
 	"done.saved":      {"Сохранено.", "Saved."},
 	"done.password":   {"Пароль изменён. Войдите с новым.", "The password is changed. Sign in with the new one."},
@@ -221,7 +278,7 @@ var catalog = map[string][2]string{
 	"error.DISTANCE_RANGE":      {"Укажите от 0 до 20000 км.", "Give 0 to 20,000 km."},
 	"error.INVALID_CREDENTIALS": {"Почта или пароль неверны.", "The e-mail address or the password is wrong."},
 	"error.INVALID_TOKEN":       {"Код неверен или больше не действует.", "The token is wrong, or not good any more."},
-	"error.TOO_MANY_ATTEMPTS":   {"Слишком много неверных паролей. Подождите 15 минут.", "Too many wrong passwords. Wait 15 minutes."},
+	"error.TOO_MANY_ATTEMPTS":   {"Слишком много неверных попыток. Подождите 15 минут.", "Too many wrong attempts. Wait 15 minutes."},
 	"error.ACCOUNT_DELETED":     {"Этот аккаунт удалён.", "This account is deleted."},
 	"error.ACCOUNT_SUSPENDED":   {"Ваш аккаунт заблокирован модераторами.", "Your account is suspended by the moderators."},
 	"error.SIGN_IN_BUSY":        {"Сейчас входят слишком многие. Попробуйте через несколько секунд.", "Too many people sign in at once. Try again in some seconds."},

@@ -63,17 +63,18 @@ func (c *Client) WithVersions(ctx context.Context, p Prompt) (Prompt, error) {
 var errOther = errors.New("name: a prompt of yours has this name and other versions; rename it, or import with --update")
 
 // Recreate makes a prompt with all its versions, or goes on where an import was cut short. Until it
-// has the last one it is private, and so are the others in the end.
+// has the last one it is private, and so are the others in the end. Rejected comes with errOther
+// alone; callers tell other errors about the row from troubles.
 func (c *Client) Recreate(ctx context.Context, user string, d format.Document) (Outcome, error) {
 	versions := d.Versions
 	d.Versions, d.Labels, d.Source = nil, nil, nil
 	visibility := d.Visibility
+	outcome := Unchanged
 	have, id, err := c.past(ctx, user, d.Name)
 	if err != nil {
-		return Rejected, err
+		return outcome, err
 	}
 	want := hashes(versions)
-	outcome := Unchanged
 	switch {
 	case slices.Equal(have, want):
 		return Unchanged, nil
@@ -97,13 +98,13 @@ func (c *Client) Recreate(ctx context.Context, user string, d format.Document) (
 		}
 		if id == "" {
 			if id, err = c.first(ctx, user, d); err != nil {
-				return Rejected, err
+				return outcome, err
 			}
 			outcome = Created
 			continue
 		}
 		if err := c.next(ctx, user, id, d); err != nil {
-			return Rejected, err
+			return outcome, err
 		}
 	}
 	return outcome, nil

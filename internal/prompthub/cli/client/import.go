@@ -75,8 +75,11 @@ func (c *Client) Maker(asContributor bool) Maker {
 // is what the row says.
 func (c *Client) taken(ctx context.Context, row format.Row, refusal error) (Outcome, error) {
 	f, err := c.found(ctx, prompt.Ref{Name: row.Name})
-	if err != nil {
+	switch {
+	case isStatus(err, http.StatusNotFound) || refused(err, false): // its prompt got another name meanwhile, say
 		return Rejected, refusal
+	case err != nil:
+		return Unchanged, err
 	}
 	was, err := f.Document()
 	if err == nil && row.Within(was) {
@@ -94,8 +97,10 @@ func (c *Client) Updater() Maker {
 			return Rejected, errNameless
 		}
 		if len(row.Versions) > 0 {
-			outcome, err := c.Recreate(ctx, c.user, row.Document)
-			if !errors.Is(err, errOther) {
+			switch outcome, err := c.Recreate(ctx, c.user, row.Document); {
+			case refused(err, false):
+				return Rejected, err
+			case !errors.Is(err, errOther):
 				return outcome, err
 			}
 		}

@@ -159,6 +159,47 @@ func TestMakerTellsRejectionsFromTroubles(t *testing.T) {
 	}
 }
 
+// TestTroubleIsNoRejection: a service that is away ends an import of prompts with versions, too, and
+// one that goes away while a taken name is looked up. None of their rows counts as rejected.
+func TestTroubleIsNoRejection(t *testing.T) {
+	t.Parallel()
+	row := format.Row{Number: 1, Document: format.Document{
+		Name: "soup", Title: "Soup", Visibility: "private", Versions: []format.Version{{Text: "one"}, {Text: "two"}},
+	}}
+	away := func(path string) func(*http.Request, string) (*http.Response, error) {
+		return func(r *http.Request, _ string) (*http.Response, error) {
+			switch {
+			case r.Method == path || path == "":
+				return reply(http.StatusForbidden, `{"title":"away"}`)
+			case r.Method == http.MethodGet:
+				return reply(http.StatusNotFound, `{"title":"none"}`)
+			}
+			return reply(http.StatusConflict, `{"title":"taken"}`)
+		}
+	}
+	single := row
+	single.Versions = nil
+	for name, tt := range map[string]struct {
+		away string
+		row  format.Row
+		make func(*client.Client) client.Maker
+	}{
+		"its past cannot be read":            {"", row, func(c *client.Client) client.Maker { return c.Maker(false) }},
+		"its past cannot be read, to update": {"", row, (*client.Client).Updater},
+		"its first version is not made":      {http.MethodPost, row, func(c *client.Client) client.Maker { return c.Maker(false) }},
+		"what has its name cannot be read":   {http.MethodGet, single, func(c *client.Client) client.Maker { return c.Maker(false) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newClient(t, away(tt.away))
+			told := 0
+			err := client.Import(t.Context(), func(yield func(format.Row, error) bool) { yield(tt.row, nil) }, tt.make(c), func(client.Result) { told++ })
+			require.ErrorContains(t, err, "row 1: away")
+			require.Zero(t, told)
+		})
+	}
+}
+
 func TestDryRun(t *testing.T) {
 	t.Parallel()
 	check := client.DryRun(prompt.Rules{MaxText: 4})

@@ -141,10 +141,18 @@ type Search struct {
 	Author string // a handle or the key of an author, "" for all
 	Mine   bool
 	Limit  int
+	// Verbatim is whether the words count as they are alone; of public prompts only
+	Verbatim bool
 }
 
-// Search returns prompts.
-func (c *Client) Search(ctx context.Context, s Search) ([]Found, error) {
+// A Replaced is a word of a search with those that were taken in its place.
+type Replaced struct {
+	Word string
+	By   []string
+}
+
+// Search returns prompts, and which words no prompt has, so that others were searched for.
+func (c *Client) Search(ctx context.Context, s Search) ([]Found, []Replaced, error) {
 	path := "/prompts"
 	switch {
 	case s.Mine:
@@ -161,11 +169,15 @@ func (c *Client) Search(ctx context.Context, s Search) ([]Found, error) {
 	if len(s.Tags) > 0 {
 		query["tag"] = s.Tags
 	}
+	if s.Verbatim {
+		query.Set("verbatim", "true")
+	}
 	var list struct {
-		Items []Found `json:"items"`
+		Items    []Found    `json:"items"`
+		Replaced []Replaced `json:"replaced"`
 	}
 	_, err := c.do(ctx, call{method: http.MethodGet, path: path + "?" + query.Encode()}, &list)
-	return list.Items, err
+	return list.Items, list.Replaced, err
 }
 
 // IsUnknown reports whether an error says that a prompt, one of its versions or its author does not
@@ -190,8 +202,8 @@ func (c *Client) Like(ctx context.Context, r prompt.Ref) (like []Found, err erro
 		if mine && r.Owner != "" {
 			continue
 		}
-		s := Search{Words: strings.Join(words, " "), Mine: mine, In: "title", Limit: 50}
-		found, err := c.Search(ctx, s)
+		s := Search{Words: strings.Join(words, " "), Mine: mine, In: "title", Limit: 50, Verbatim: !mine}
+		found, _, err := c.Search(ctx, s)
 		if err != nil {
 			return nil, err
 		}

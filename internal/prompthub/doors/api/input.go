@@ -49,6 +49,10 @@ type (
 		Link string `header:"Link" doc:"The next page, as a relative reference with rel=next; absent at the end"`
 		Body PromptList
 	}
+	foundOutput struct {
+		Link string `header:"Link" doc:"The next page, as a relative reference with rel=next; absent at the end"`
+		Body SearchList
+	}
 )
 
 // Words are what a user types to find prompts.

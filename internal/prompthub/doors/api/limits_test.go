@@ -256,7 +256,7 @@ func TestUnknownParameters(t *testing.T) {
 	p := w.as("Ann").create("A")
 	tests := []struct{ path, location, message string }{
 		{prompts + "?tags=data", "query.tags", "is tag meant?"},
-		{prompts + "?author=f", "query.author", "the parameters are sort, tag, q, in, fields, limit, cursor"},
+		{prompts + "?author=f", "query.author", "the parameters are sort, verbatim, tag, q, in, fields, limit, cursor"},
 		{prompts + "?page=2", "query.page", "there is no such parameter"},
 		{prompts + "?Limit=2", "query.Limit", "is limit meant?"},
 		{prompts + "?q=a&srot=newest", "query.srot", "is sort meant?"},
@@ -338,6 +338,9 @@ func TestRefusedIsCheap(t *testing.T) {
 		return int(after.TotalAlloc-before.TotalAlloc) / times
 	}
 	none := func() io.Reader { return nil }
+	for _, who := range []string{"Cid", "Dan"} { // the first request of a user looks whether he was moved
+		w.as(who).get("/api/v1/me").is(200)
+	}
 	plain := allocated("Ann", http.MethodGet, one, none, 200)
 	refused := func(name, who, method, path string, body func() io.Reader, status int) {
 		t.Helper()

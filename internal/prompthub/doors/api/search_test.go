@@ -119,3 +119,28 @@ func TestSearchInTexts(t *testing.T) {
 	}
 	ann.do(http.MethodGet, prompts+"?q=needle&in=tags", "").is(422)
 }
+
+// TestSearchWithASlip tells which words were searched for in place of one that no prompt has, on
+// each page, and not if the words count as they are.
+func TestSearchWithASlip(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ann := w.as("Ann")
+	for _, title := range []string{"Linux terminal", "Terminal of an airport"} {
+		ann.do(http.MethodPost, prompts, fmt.Sprintf(`{"title":%q,"text":"A text.","visibility":"public"}`, title)).is(201)
+	}
+	w.drain()
+	_, err := w.db.CountTags(t.Context())
+	require.NoError(t, err)
+	path := prompts + "?limit=1&q=terminl"
+	for _, fields := range []string{"", "&fields=text"} {
+		first := ann.do(http.MethodGet, path+fields, "").is(200)
+		require.Contains(t, first.body, `"replaced":[{"word":"terminl","by":["terminal"]}]`)
+		next := ann.do(http.MethodGet, path+fields+"&cursor="+url.QueryEscape(first.list().NextCursor), "").is(200)
+		require.Contains(t, next.body, `"replaced":[{"word":"terminl","by":["terminal"]}]`)
+		require.ElementsMatch(t, []string{"Linux terminal", "Terminal of an airport"}, append(first.titles(), next.titles()...))
+	}
+	require.NotContains(t, ann.do(http.MethodGet, path+"&verbatim=true", "").is(200).body, "erminal")
+	require.Contains(t, ann.do(http.MethodGet, prompts+"?q=terminals", "").is(200).body, "Linux terminal", "a plural")
+	require.NotContains(t, ann.do(http.MethodGet, prompts+"?q=terminals&verbatim=true", "").is(200).body, "Linux terminal")
+}

@@ -21,6 +21,18 @@ type PromptList struct {
 	NextCursor string   `json:"nextCursor,omitempty" doc:"The cursor of the next page; absent at the end" example:"AUYXrYH0bXlzdGVyeQ"`
 }
 
+// A SearchList is a page of a search.
+type SearchList struct {
+	PromptList
+	Replaced []Replaced `json:"replaced,omitempty" nullable:"false" doc:"Words of q that no prompt has, with those that were searched for in their place; absent if there are none. verbatim=true searches for the words as they are"`
+}
+
+// A Replaced is a word of a search with those that were taken in its place.
+type Replaced struct {
+	Word string   `json:"word" doc:"The word, normalized" example:"terminl"`
+	By   []string `json:"by" nullable:"false" doc:"Up to 4 words of public titles, the nearest first; each of them may be found" example:"[\"terminal\"]"`
+}
+
 // A FileFormat is the name of a format of files.
 type FileFormat string
 

@@ -89,14 +89,17 @@ func TestMegabytes(t *testing.T) {
 type defect struct{ table.DB }
 
 func (d defect) Get(ctx context.Context, name string, key table.Key) (table.Row, error) {
-	if name != promptdb.DefaultTables().SystemState {
+	if tables := promptdb.DefaultTables(); name != tables.SystemState && name != tables.Users {
 		panic("a defect")
 	}
 	return d.DB.Get(ctx, name, key)
 }
 
-func (defect) List(context.Context, string, table.Range, int, string) (table.Page, error) {
-	panic("a defect")
+func (d defect) List(ctx context.Context, name string, r table.Range, limit int, next string) (table.Page, error) {
+	if name != promptdb.DefaultTables().Users {
+		panic("a defect")
+	}
+	return d.DB.List(ctx, name, r, limit, next)
 }
 
 // A defect is an error of one call, and no end of the process.
@@ -104,7 +107,7 @@ func TestPanic(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(c *mcp.Config) {
 		store := defect{memory.NewTables()}
-		require.NoError(t, store.Create(t.Context(), promptdb.DefaultTables().SystemState))
+		require.NoError(t, store.Create(t.Context(), promptdb.DefaultTables().SystemState, promptdb.DefaultTables().Users))
 		db := promptdb.New(promptdb.Config{Store: store, Tables: promptdb.DefaultTables(), Now: c.Now, Log: c.Log})
 		c.Service = library.New(db, prompt.Rules{}, c.Now)
 	})

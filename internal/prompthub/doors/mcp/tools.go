@@ -28,7 +28,7 @@ func (d *handler) tools(s *sdk.Server) {
 	reads := sdk.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: new(bool)}
 	tool(s, &sdk.Tool{
 		Name: "search_prompts", Title: "Search prompts", Annotations: &reads,
-		Description: "Finds prompts by words of their titles and by tags. Without words it lists them. Texts are left out: get_prompt reads one.",
+		Description: "Finds prompts by words and tags. Without words it lists them. Texts are left out: get_prompt reads one.",
 	}, d.searchPrompts)
 	tool(s, &sdk.Tool{
 		Name: "get_prompt", Title: "Read a prompt", Annotations: &reads,
@@ -131,8 +131,8 @@ type searchInput struct {
 	Tags   []string `json:"tags,omitempty" jsonschema:"Only prompts with all of these tags"`
 	Mine   bool     `json:"mine,omitempty" jsonschema:"Only the caller's own prompts, private ones too"`
 	Order  order    `json:"order,omitempty"`
-	Limit  int      `json:"limit,omitempty" jsonschema:"Most prompts, 1 to 50; 10 where not given"`
-	Cursor string   `json:"cursor,omitempty" jsonschema:"The nextCursor of the page before; the other arguments must be the same"`
+	Limit  int      `json:"limit,omitempty" jsonschema:"1 to 50; 10 where not given"`
+	Cursor string   `json:"cursor,omitempty" jsonschema:"The nextCursor of the page before, if the other arguments are the same"`
 }
 
 // Words are what a search is for.
@@ -164,6 +164,7 @@ func orders() string {
 type searchOutput struct {
 	Prompts    []Prompt `json:"prompts"`
 	NextCursor string   `json:"nextCursor,omitempty" jsonschema:"Absent at the end"`
+	Note       string   `json:"note,omitempty"`
 }
 
 func (d *handler) searchPrompts(ctx context.Context, c *call, in searchInput) (searchOutput, error) {
@@ -191,6 +192,9 @@ func (d *handler) searchPrompts(ctx context.Context, c *call, in searchInput) (s
 	page, err := d.search(ctx, c, in, tags, wanted)
 	for _, v := range page.Items {
 		out.Prompts = append(out.Prompts, d.encode(c, v))
+	}
+	if len(page.Replaced) > 0 {
+		out.Note = "Showing results for " + wanted.Meant(page.Replaced)
 	}
 	out.NextCursor = page.Next
 	return out, err

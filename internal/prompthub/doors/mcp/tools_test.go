@@ -357,3 +357,19 @@ func TestInvisibleCharactersAreTold(t *testing.T) {
 		require.Equal(t, told, strings.Contains(g.Description, warning))
 	}
 }
+
+// TestSearchWithASlip notes which words were searched for.
+func TestSearchWithASlip(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.public("Review a change", "Text.")
+	_, err := w.db.CountTags(t.Context())
+	require.NoError(t, err)
+	var found struct {
+		Prompts []mcp.Prompt
+		Note    string
+	}
+	w.as("bob").tool("search_prompts", object{"query": "a reveiw"}).gives(&found)
+	require.Len(t, found.Prompts, 1)
+	require.Equal(t, "Showing results for a review", found.Note)
+}

@@ -114,3 +114,17 @@ func TestTokensOfOthers(t *testing.T) {
 	root.get("/app/u/nosuch/tokens").is(404)
 	w.nobody().get(author + "/tokens").is(401)
 }
+
+// TestMovedUser: a user who was moved finds everything under the new sign-in; under the old one a
+// page says what happened, and lets him sign out.
+func TestMovedUser(t *testing.T) {
+	w := newWorld(t)
+	page := w.as("ann").write("Ann's", "text", "private")
+	_, err := w.db.MoveUser(t.Context(), "ann", "anna")
+	require.NoError(t, err)
+	w.clock.Advance(time.Minute)
+	w.as("anna").get(page).is(http.StatusOK).has("Ann&#39;s")
+	w.as("ann").get(page).is(http.StatusForbidden).has("moved this account to another sign-in", "/app/signout").lacks("Ann&#39;s")
+	w.as("ann").post("/app/prompts/new", "title", "T", "text", "x", "visibility", "private").is(http.StatusForbidden)
+	w.as("ann").post("/app/signout").is(http.StatusSeeOther)
+}

@@ -16,6 +16,7 @@ import (
 
 func (s *web) admin() {
 	s.handle("GET "+Prefix+"/admin", admin, s.statistics)
+	s.handle("GET "+Prefix+"/admin/status", admin, s.status)
 	s.handle("GET "+Prefix+"/admin/users", admin, s.allUsers)
 	s.handle("GET "+Prefix+"/admin/tokens", admin, s.allTokens)
 	s.handle("POST "+Prefix+"/admin/tokens/{token}/revoke", admin, s.revokeAny)
@@ -56,6 +57,16 @@ func (s *web) statistics(r *request) error {
 		p.Authors = append(p.Authors, countedTag{choice{Name: a.Name, Link: s.authorAddress(a.ID)}, a.Prompts})
 	}
 	return s.render(r, http.StatusOK, "admin", "Statistics", p)
+}
+
+// status shows the state of the service.
+func (s *web) status(r *request) error {
+	facts, err := s.Status(r.Context())
+	if err != nil {
+		return err
+	}
+	r.w.Header().Set("Cache-Control", "no-store")
+	return s.render(r, http.StatusOK, "admin-status", "State of the service", facts)
 }
 
 // A usersPage is a part of all users.

@@ -95,12 +95,14 @@ type listing struct {
 	Start   string // address of the first page, "" there
 	Wrong   string // why nothing was searched for
 	Whole   bool   // whether nothing narrows the list down
-	Empty   string // the message of an empty list
-	Starter bool   // whether prompts to begin with are offered
-	Instead choice // where one may go then; no link: nowhere
-	Other   choice // where else
-	Manage  bool   // whether cards show what their author wants to know
-	Feeds   []feedLink
+	// Replaced says that the search took other words; nil if it did not
+	Replaced *replaced
+	Empty    string // the message of an empty list
+	Starter  bool   // whether prompts to begin with are offered
+	Instead  choice // where one may go then; no link: nowhere
+	Other    choice // where else
+	Manage   bool   // whether cards show what their author wants to know
+	Feeds    []feedLink
 }
 
 func (l *listing) head(string) head { return head{Feeds: l.Feeds} }
@@ -207,11 +209,15 @@ func (l *listing) Path() string { return l.view.path }
 func (l *listing) cards(who auth.User, p library.Page, c library.Catalog, tags []prompt.Tag) {
 	v, tag, called := l.view, l.tagged, namesIn(c)
 	l.words, _ = prompt.ParseQuery(l.Query) // what cannot be read has found nothing
+	found := l.words
+	if !p.Searched.Empty() {
+		found = p.Searched
+	}
 	if tag == nil {
 		tag = byTag
 	}
 	for _, item := range p.Items {
-		card := card{View: item, Ballot: ballotOf(who, item, address(v.path, v.values)+"#p-"+string(item.ID)), Manage: l.Manage, words: l.words}
+		card := card{View: item, Ballot: ballotOf(who, item, address(v.path, v.values)+"#p-"+string(item.ID)), Manage: l.Manage, words: found}
 		for _, t := range item.Tags {
 			if !slices.Contains(tags, t) && tells(c, t) {
 				card.Topics = append(card.Topics, choice{Name: called.of(t), Link: tag(t)})

@@ -34,7 +34,7 @@ func orders(words bool) (all [][2]string) {
 
 // catalog shows public prompts.
 func (s *web) catalog(r *request) error {
-	v := viewOf(r, "sort", "tag", "q", "in", "cursor", before)
+	v := viewOf(r, "sort", "tag", "q", "in", "verbatim", "cursor", before)
 	l := listing{view: v, Query: v.get("q"), Choices: v.choices("sort", orders(v.get("q") != "")...), Texts: true}
 	l.Kept = url.Values{"sort": v.values["sort"], "tag": v.values["tag"], "in": v.values["in"]}
 	if l.Query != "" {
@@ -42,6 +42,7 @@ func (s *web) catalog(r *request) error {
 	}
 	l.AllTags = view{Prefix + "/tags", v.values}.with("cursor", "")
 	tags, p, err := s.search(r, v)
+	l.tellReplaced(v, p)
 	l.tagged = func(t prompt.Tag) string { return v.with("tag", plus(tags, t)) }
 	l.Counted = l.Query == ""
 	catalog, err := s.found(r, &l, p, tags, err)
@@ -64,6 +65,20 @@ func (s *web) catalog(r *request) error {
 	l.complete(catalog, tags, s.authorAddress)
 	l.Feeds = feedsOf(Prefix, tags)
 	return s.list(r, "catalog", "Prompts", l.Wrong, &l)
+}
+
+// A replaced is what a search took other words for, and the address of the search for the words as
+// they were typed.
+type replaced struct{ For, Typed, Verbatim string }
+
+// tellReplaced says that a search took other words in place of some.
+func (l *listing) tellReplaced(v view, p library.Page) {
+	if len(p.Replaced) == 0 {
+		return
+	}
+	if words, err := prompt.ParseQuery(l.Query); err == nil {
+		l.Replaced = &replaced{words.Meant(p.Replaced), l.Query, v.with("verbatim", "1")}
+	}
 }
 
 // inTitles is how addresses say that texts are not searched.
@@ -112,7 +127,7 @@ func (s *web) search(r *request, v view) ([]prompt.Tag, library.Page, error) {
 	if sort := v.get("sort"); library.IsOrder(sort) {
 		order = library.Order(sort)
 	}
-	p, err := s.Service.Search(r.Context(), r.who, library.Search{Order: order, Tags: tags, Words: words, Titles: v.get("in") == inTitles, Limit: perPage, Cursor: v.get("cursor")})
+	p, err := s.Service.Search(r.Context(), r.who, library.Search{Order: order, Tags: tags, Words: words, Titles: v.get("in") == inTitles, Verbatim: v.get("verbatim") != "", Limit: perPage, Cursor: v.get("cursor")})
 	return tags, p, err
 }
 

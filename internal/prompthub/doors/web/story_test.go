@@ -418,7 +418,7 @@ func TestAdminsSeeEverybody(t *testing.T) {
 		p.post("/app/me/tokens", "name", fmt.Sprintf("Token %02d", i), "scope", "read", "days", "7").is(200)
 	}
 	w.as("Author 00").post("/app/me", "handle", "first", "name", "The <first>").to("/app/me?done=profile")
-	for _, path := range []string{"/app/admin", "/app/admin/users", "/app/admin/tokens"} {
+	for _, path := range []string{"/app/admin", "/app/admin/status", "/app/admin/users", "/app/admin/tokens"} {
 		w.as("Author 00").get(path).is(403)
 		w.nobody().get(path).is(401)
 	}
@@ -444,6 +444,8 @@ func TestAdminsSeeEverybody(t *testing.T) {
 	root.post(revoke).to("/app/admin/tokens?done=revoked")
 	root.post(revoke).is(404)
 	root.get("/app/admin").has("Nothing is counted yet.")
+	w.facts = []web.Fact{{Name: "Queue jobs", Value: "0 waiting, 2 set aside", Alert: "Read the <log>."}, {Name: "File", Value: "1.0 MB"}}
+	root.get("/app/admin/status").is(200).has("2 set aside").has("<b>To do:</b> Read the &lt;log&gt;.").has("1.0 MB")
 }
 
 // TestTwoAdmins: a form of the tag catalog changes what its admin changed, and nothing that another
@@ -502,6 +504,23 @@ func TestSearchInTexts(t *testing.T) {
 	ann.post(page+"/favorite", "favorite", "yes").to(page)
 	ann.get("/app/favorites?q=needle").is(200).has("Sewing", "A &lt;<mark>needle</mark>&gt; in the haystack.")
 	ann.get("/app/favorites?q=absent").is(200).has("None of your favorites matches.").lacks("Sewing")
+}
+
+// TestSearchWithASlip says which words were searched for, and offers those that were typed.
+func TestSearchWithASlip(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ann := w.as("Ann")
+	ann.write("Linux terminal", "A shell.", "public", "data")
+	_, err := w.db.CountTags(t.Context())
+	require.NoError(t, err)
+	ann.get("/app?q=linux+terminl").is(200).has(`Showing results for <b dir="auto">linux terminal</b>.`, "Linux terminal", `href="/app?q=linux&#43;terminl&amp;verbatim=1"`, "terminl</span> instead")
+	ann.get("/app?q=linux+terminl&verbatim=1").is(200).has("No public prompt").lacks("Showing results for")
+	ann.get("/app?q=linux+terminal").is(200).has("<mark>Linux</mark> <mark>terminal</mark>").lacks("Showing results for")
+	ann.get("/app?q=linux+terminals").is(200).has("<mark>Linux</mark> <mark>terminal</mark>").lacks("Showing results for")
+	ann.get(`/app?q=%22linux%22+terminl+tag:data`).is(200).has(`Showing results for <b dir="auto">&#34;linux&#34; terminal tag:data</b>.`, "<mark>Linux</mark> <mark>terminal</mark>",
+		`href="/app?q=%22linux%22&#43;terminl&#43;tag%3Adata&amp;verbatim=1"`)
+	ann.get(`/app?q=linux+%22terminl%22`).is(200).has("Take something away.").lacks("Showing results for")
 }
 
 func TestPaging(t *testing.T) {

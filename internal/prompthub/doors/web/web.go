@@ -12,6 +12,7 @@
 package web
 
 import (
+	"context"
 	"html/template"
 	"log/slog"
 	"net/http"
@@ -73,6 +74,15 @@ type Config struct {
 	Log        *slog.Logger
 	Now        func() time.Time
 	Telemetry  *telemetry.Telemetry // nil collects nothing
+
+	// Status returns the state of the service, for admins.
+	Status func(context.Context) ([]Fact, error)
+}
+
+// A Fact is a line of the state of the service. Alert says what somebody must do about it, and is
+// empty where all is well.
+type Fact struct {
+	Name, Value, Alert string
 }
 
 type web struct {
@@ -222,8 +232,10 @@ func (s *web) admit(w http.ResponseWriter, r *http.Request, a access) (auth.User
 	if err == nil {
 		err = s.mayUse(who, a)
 	}
-	if err == nil && a != anyone { // those pages show no key of an author, and are there without the storage
-		err = s.Service.LearnAuthorKeys(r.Context())
+	if err == nil && a != anyone { // those pages show no key of an author, are there without the storage, and sign a user out who was moved
+		if who, err = s.Service.AsAccount(r.Context(), who); err == nil {
+			err = s.Service.LearnAuthorKeys(r.Context())
+		}
 	}
 	if who.Known() {
 		httpjson.SetUser(r.Context(), s.Service.AuthorKey(library.IDOf(who)))

@@ -35,6 +35,7 @@ type world struct {
 	config  web.Config
 	pages   http.Handler
 	db      *promptdb.DB
+	facts   []web.Fact // of the page of the state
 }
 
 type clock struct{ nanos atomic.Int64 }
@@ -96,7 +97,10 @@ func newWorld(t testing.TB, set ...func(*web.Config)) *world {
 	})
 	require.NoError(t, w.db.Create(t.Context()))
 	w.service = library.New(w.db, prompt.Rules{}, w.clock.Now)
-	w.config = web.Config{Service: w.service, Identify: auth.Dev(), SignIn: web.Dev, Admission: httpjson.NewAdmission(httpjson.Limits{}, w.clock.Now), Log: log, Now: w.clock.Now}
+	w.config = web.Config{
+		Service: w.service, Identify: auth.Dev(), SignIn: web.Dev, Admission: httpjson.NewAdmission(httpjson.Limits{}, w.clock.Now), Log: log, Now: w.clock.Now,
+		Status: func(context.Context) ([]web.Fact, error) { return w.facts, nil },
+	}
 	for _, f := range set {
 		f(&w.config)
 	}

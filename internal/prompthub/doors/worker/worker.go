@@ -20,6 +20,7 @@ func Triggers(db *promptdb.DB, log *slog.Logger) []function.Trigger {
 		{Name: "purge", Schedule: "0 30 3 * * *", Run: reporting(log, slog.LevelInfo, "purge", "prompts", db.Purge)},
 		{Name: "tag-counts", Schedule: "0 * * * * *", Run: reporting(log, slog.LevelDebug, "tag counts", "prompts", db.CountTags)},
 		{Name: "erase", Schedule: "0 10 * * * *", Run: reporting(log, slog.LevelInfo, "erase", "accounts", db.Erase)},
+		{Name: "backups", Schedule: "0 50 * * * *", Run: backups(db, log)},
 		{Name: "sketches", Schedule: "0 40 * * * *", Run: sketches(db, log)},
 	}
 }
@@ -55,6 +56,28 @@ func sketches(db *promptdb.DB, log *slog.Logger) function.Func {
 		prompts, trial, err := db.KeepSketches(ctx)
 		log.LogAttrs(ctx, slog.LevelInfo, "sketches", slog.Int("prompts", prompts),
 			slog.Int("tags.tried", trial.Prompts), slog.Int("tags.learned", trial.Learned), slog.Int("tags.named", trial.Named))
+		return err
+	}
+}
+
+// BackupDone is what the log says when a backup is complete. The alert on its age counts these
+// lines.
+const BackupDone = "backup is complete"
+
+// backups keeps a backup each day, over as many runs as it takes.
+func backups(db *promptdb.DB, log *slog.Logger) function.Func {
+	return func(ctx context.Context, _ function.Invocation) error {
+		k, err := db.Keep(ctx, func(d promptdb.Difference) {
+			log.LogAttrs(ctx, slog.LevelWarn, "left out of the backup", slog.String("row", d.String()))
+		})
+		if k.Name == "" {
+			return err
+		}
+		said := "backup goes on"
+		if k.Done {
+			said = BackupDone
+		}
+		log.LogAttrs(ctx, slog.LevelInfo, said, slog.String("name", k.Name), slog.Int("rows", k.Rows))
 		return err
 	}
 }

@@ -1,5 +1,5 @@
-// Package accounts keeps users with their profiles, access tokens, favorites, and the catalog of
-// tags.
+// Package accounts keeps users with their profiles, sign-in ids, access tokens, favorites, and the
+// catalog of tags.
 package accounts
 
 import (
@@ -18,11 +18,12 @@ type Accounts struct {
 	tags         []prompt.TagInfo
 	catalog      catalog
 	tokens       tokens
+	moved        moved
 	Known        *lru.Cache[prompt.UserID, struct{}] // users whose key leads to them
 	AuthorSecret atomic.Pointer[prompt.AuthorSecret] // nil until it is read
 }
 
 // New returns the accounts in the tables of r. An empty catalog is filled with tags.
 func New(r *truth.Reader, tags []prompt.TagInfo) *Accounts {
-	return &Accounts{Reader: r, tags: tags, tokens: newTokens(), Known: rowstore.NewLRU[prompt.UserID, struct{}](truth.MaxAuthors)}
+	return &Accounts{Reader: r, tags: tags, tokens: newTokens(), moved: newMoved(), Known: rowstore.NewLRU[prompt.UserID, struct{}](truth.MaxAuthors)}
 }

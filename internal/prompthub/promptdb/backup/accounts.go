@@ -110,6 +110,12 @@ func userOf(row table.Row) (*line, error) {
 	switch {
 	case strings.HasPrefix(row.Partition, schema.ErasePrefix): // follows from the mark
 		return nil, nil
+	case row.Partition == schema.MovedPartition:
+		m, ok := schema.ParseMoved(row)
+		if !ok {
+			return nil, errForeign
+		}
+		l.SignIn, l.Left = m.SignIn, m.Left
 	case isHandle:
 		l.Handle = handle
 	case row.Row == schema.ErasureRow:
@@ -132,6 +138,8 @@ func (re *restore) user(ctx context.Context, l userLine) error {
 	}
 	row := table.Row{Key: schema.KnownKey(re.db.accounts.AuthorKey(l.ID)), Props: table.Props{{Name: "UserId", Value: table.String(string(l.ID))}}}
 	switch {
+	case l.SignIn != "":
+		row = schema.Moved{SignIn: l.SignIn, Account: l.ID, Left: l.Left}.Row()
 	case !l.EraseAt.IsZero():
 		if err := re.add(ctx, re.db.T.Users, table.Row{Key: schema.DueKey(l.ID, schema.Day(l.EraseAt)), Props: row.Props}); err != nil {
 			return err
@@ -162,4 +170,7 @@ type userLine struct {
 	Profile bool          `json:"profile,omitempty"` // whether this is more than a reservation of the handle
 	// when the account will be erased, on a line of its own
 	EraseAt time.Time `json:"eraseAt,omitzero"`
+	// an id that the user signs in with, or did before, on a line of its own
+	SignIn prompt.UserID `json:"signIn,omitempty"`
+	Left   bool          `json:"left,omitempty"`
 }

@@ -88,12 +88,17 @@ type voteLine struct {
 // newer version wrote, are left out with the rows that follow from them, and reported.
 func (db *Backups) Backup(ctx context.Context, w io.Writer, report func(verify.Difference), progress func(rows int)) (int, error) {
 	buf := bufio.NewWriter(w)
-	b := &backup{prompts: map[prompt.ID]bool{}, db: db, enc: json.NewEncoder(buf), report: report, progress: progress}
-	b.enc.SetEscapeHTML(false)
+	b := db.backup(buf, report, progress)
 	if err := b.all(ctx); err != nil {
 		return b.rows, err
 	}
 	return b.rows, buf.Flush()
+}
+
+func (db *Backups) backup(w io.Writer, report func(verify.Difference), progress func(int)) *backup {
+	b := &backup{prompts: map[prompt.ID]bool{}, db: db, enc: json.NewEncoder(w), report: report, progress: progress, after: func(place) error { return nil }}
+	b.enc.SetEscapeHTML(false)
+	return b
 }
 
 var errForeign = errors.New("is no row that this version writes")
@@ -105,9 +110,56 @@ type backup struct {
 	report   func(verify.Difference)
 	progress func(int)
 	rows     int
+	from     place             // where it goes on; the zero place is the beginning
+	after    func(place) error // is called after the lines of each row of a table
+}
+
+// A place is how far a backup has come: a row of a table whose lines are all written, and with it
+// those of all rows before.
+type place struct {
+	Table     int    `json:"table"` // its number in the order of a backup, from 1 on
+	Partition string `json:"partition,omitempty"`
+	Row       string `json:"row,omitempty"`
+	Rows      int    `json:"rows"`              // of the backup, until there
+	LeftOut   int    `json:"leftOut,omitempty"` // rows of tables, until there
 }
 
 func (b *backup) all(ctx context.Context) error {
+	if b.from.Table == 0 {
+		if err := b.head(ctx); err != nil {
+			return err
+		}
+	}
+	tables := []struct {
+		name string
+		line func(table.Row) (*line, error)
+	}{
+		{b.db.T.TagCatalog, tagOf},
+		{b.db.T.Prompts, func(row table.Row) (*line, error) { return b.promptOf(ctx, row) }},
+		{b.db.T.Votes, b.voteOf},
+		{b.db.T.AccessTokens, func(row table.Row) (*line, error) { return b.tokenOf(ctx, row) }},
+		{b.db.T.Users, userOf},
+		{b.db.T.Favorites, b.favoriteOf},
+	}
+	for i, t := range tables {
+		if i+1 < b.from.Table {
+			continue
+		}
+		if err := b.table(ctx, i+1, t.name, t.line); err != nil {
+			return err
+		}
+	}
+	if b.from.Table > len(tables) { // it has its last line
+		return nil
+	}
+	if err := b.enc.Encode(line{Kind: "end", Rows: &b.rows}); err != nil {
+		return err
+	}
+	return b.after(place{Table: len(tables) + 1, Rows: b.rows})
+}
+
+// head writes the first line, and the secret.
+func (b *backup) head(ctx context.Context) error {
 	if err := b.enc.Encode(line{Kind: "backup", Version: backupVersion}); err != nil {
 		return err
 	}
@@ -121,29 +173,34 @@ func (b *backup) all(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, part := range []struct {
-		table string
-		line  func(table.Row) (*line, error)
-	}{
-		{b.db.T.TagCatalog, tagOf},
-		{b.db.T.Prompts, func(row table.Row) (*line, error) { return b.promptOf(ctx, row) }},
-		{b.db.T.Votes, b.voteOf},
-		{b.db.T.AccessTokens, func(row table.Row) (*line, error) { return b.tokenOf(ctx, row) }},
-		{b.db.T.Users, userOf},
-		{b.db.T.Favorites, b.favoriteOf},
-	} {
-		if err := b.table(ctx, part.table, part.line); err != nil {
+	return b.after(place{Table: 1, Rows: b.rows})
+}
+
+// rest returns the ranges that are left of a table.
+func (b *backup) rest(number int) []table.Range {
+	if b.from.Table != number || b.from.Partition == "" {
+		return []table.Range{{}}
+	}
+	return []table.Range{
+		{Partition: b.from.Partition, After: b.from.Row},
+		{FromPartition: b.from.Partition + "!"}, // which sorts before all that keys hold
+	}
+}
+
+func (b *backup) table(ctx context.Context, number int, name string, of func(table.Row) (*line, error)) error {
+	for _, r := range b.rest(number) {
+		if err := b.rangeOf(ctx, number, name, r, of); err != nil {
 			return err
 		}
 	}
-	return b.enc.Encode(line{Kind: "end", Rows: &b.rows})
+	return nil
 }
 
-func (b *backup) table(ctx context.Context, name string, of func(table.Row) (*line, error)) error {
+func (b *backup) rangeOf(ctx context.Context, number int, name string, r table.Range, of func(table.Row) (*line, error)) error {
 	leftOut := func(key table.Key, why string) {
 		b.report(verify.Difference{Table: name, Key: key, What: why + "; it was left out"})
 	}
-	for row, err := range table.All(ctx, b.db.DB, name, table.Range{}) {
+	for row, err := range table.All(ctx, b.db.DB, name, r) {
 		if d := (*table.DamagedError)(nil); errors.As(err, &d) {
 			leftOut(d.Key, verify.DamagedRow)
 			continue
@@ -155,16 +212,16 @@ func (b *backup) table(ctx context.Context, name string, of func(table.Row) (*li
 		switch {
 		case errors.Is(err, table.ErrDamaged):
 			leftOut(row.Key, verify.NeedsDamaged)
-			continue
 		case errors.Is(err, schema.ErrUnreadable) || errors.Is(err, schema.ErrNewer) || errors.Is(err, errForeign):
 			leftOut(row.Key, err.Error())
-			continue
 		case err != nil:
 			return fmt.Errorf("%s: %w", name, err)
-		case l == nil:
-			continue
+		case l != nil:
+			if err := b.emit(*l); err != nil {
+				return err
+			}
 		}
-		if err := b.emit(*l); err != nil {
+		if err := b.after(place{Table: number, Partition: row.Partition, Row: row.Row, Rows: b.rows}); err != nil {
 			return err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"prompthub/internal/prompthub/promptdb/accounts"
 	"prompthub/internal/prompthub/promptdb/truth"
 	"prompthub/internal/prompthub/promptdb/verify"
+	"prompthub/internal/storage/blob"
 )
 
 // Backups writes and reads backups.
@@ -13,9 +14,11 @@ type Backups struct {
 	*truth.Reader
 	accounts *accounts.Accounts
 	verify   *verify.Verifier
+	blobs    blob.Store // nil: no backups are kept
+	MaxPart  int        // bytes of lines in a part of a kept backup; tests have less
 }
 
-// New returns the backups of what r reads.
-func New(r *truth.Reader, a *accounts.Accounts, v *verify.Verifier) *Backups {
-	return &Backups{Reader: r, accounts: a, verify: v}
+// New returns the backups of what r reads. Blobs may be nil.
+func New(r *truth.Reader, a *accounts.Accounts, v *verify.Verifier, blobs blob.Store) *Backups {
+	return &Backups{Reader: r, accounts: a, verify: v, blobs: blobs, MaxPart: maxPart}
 }

@@ -246,9 +246,7 @@ func (re *restore) content(ctx context.Context, l contentLine) error {
 	}
 	version := schema.VersionRow(l.Author, id, v, kept)
 	rows = append(rows, version)
-	if id != re.of {
-		re.of, re.versions, re.sizes, re.movedAt, re.moves = id, map[int64][]table.Key{}, map[int64]int64{}, time.Time{}, 0
-	}
+	re.begin(id)
 	re.sizes[l.Version] = schema.SizeIn(version)
 	for _, row := range rows {
 		re.versions[l.Version] = append(re.versions[l.Version], row.Key)
@@ -259,9 +257,17 @@ func (re *restore) content(ctx context.Context, l contentLine) error {
 	return nil
 }
 
+// begin forgets what was read of the prompt before, with any line of another one: a backup may lack
+// the versions of a prompt, or the moves of its labels.
+func (re *restore) begin(id prompt.ID) {
+	if id != re.of {
+		re.of, re.versions, re.sizes, re.movedAt, re.moves = id, map[int64][]table.Key{}, map[int64]int64{}, time.Time{}, 0
+	}
+}
+
 // forget removes the rows of a version that was deleted while its prompt was backed up.
-func (re *restore) forget(ctx context.Context, id prompt.ID, n int64) error {
-	if id != re.of || len(re.versions[n]) == 0 {
+func (re *restore) forget(ctx context.Context, n int64) error {
+	if len(re.versions[n]) == 0 {
 		return nil
 	}
 	delete(re.sizes, n)
@@ -284,11 +290,10 @@ func (re *restore) move(ctx context.Context, l moveLine) error {
 	if !ok || id != l.Prompt || !prompt.ValidLabel(l.Label) {
 		return fmt.Errorf("label %q of prompt %q", l.Label, l.Prompt)
 	}
-	if id == re.of {
-		re.moves++
-		if l.At.After(re.movedAt) {
-			re.movedAt = l.At
-		}
+	re.begin(id)
+	re.moves++
+	if l.At.After(re.movedAt) {
+		re.movedAt = l.At
 	}
 	return re.add(ctx, re.db.T.Prompts, schema.MoveRow(l.Author, id, prompt.Move{
 		Label: l.Label, From: l.From, To: l.To, Change: prompt.Change{By: l.By, At: l.At}, Undone: prompt.Change{By: l.UndoneBy, At: l.UndoneAt},
@@ -297,12 +302,13 @@ func (re *restore) move(ctx context.Context, l moveLine) error {
 
 // library puts the rows of labels and names of a prompt into the batch.
 func (re *restore) library(ctx context.Context, rec schema.Record, l *libraryLine) error {
+	re.begin(rec.ID)
 	deleted, err := schema.ParseGaps(l.Deleted)
 	if err != nil {
 		return err
 	}
 	for _, n := range deleted {
-		if err := re.forget(ctx, rec.ID, n); err != nil {
+		if err := re.forget(ctx, n); err != nil {
 			return err
 		}
 	}

@@ -38,17 +38,6 @@ func (db *Eraser) Erasure(ctx context.Context, user prompt.UserID) (time.Time, e
 	return mark.Props.Get("EraseAt").Time(), nil
 }
 
-// Holds reports whether anything is stored under the id of a user. Rows of others that name the
-// user, such as a moderator's, are not looked for.
-func (db *Eraser) Holds(ctx context.Context, user prompt.UserID) (bool, error) {
-	for _, name := range []string{db.T.Users, db.T.Prompts, db.T.VotesByVoter, db.T.AccessTokens, db.T.Favorites} {
-		for _, err := range table.All(ctx, db.DB, name, table.Range{Partition: schema.UserPart(user)}) {
-			return err == nil, err
-		}
-	}
-	return false, nil
-}
-
 // EraseAt has the account of a user erased at a time, or earlier, if that was decided before, and
 // returns when that is.
 func (db *Eraser) EraseAt(ctx context.Context, user prompt.UserID, at time.Time) (time.Time, error) {
@@ -365,7 +354,7 @@ func (e *erasure) name(ctx context.Context, row table.Row) error {
 			return rowstore.Unavailable(fmt.Errorf("erase whose a handle is: %w", err))
 		}
 		return nil
-	case strings.HasPrefix(row.Partition, schema.KnownPrefix):
+	case strings.HasPrefix(row.Partition, schema.KnownPrefix), row.Partition == schema.MovedPartition:
 		return e.db.RemoveKey(ctx, e.db.T.Users, row.Key)
 	}
 	return nil // the profile goes next, the mark and its row by day in the end

@@ -200,15 +200,7 @@ func (db *Learner) writeSketches(ctx context.Context, all []Sketch) error {
 		}
 		n++
 	}
-	for row, err := range table.All(ctx, db.DB, db.T.SystemState, table.Range{Partition: sketchesPartition, From: sketchesKey(n).Row}) {
-		if err == nil {
-			err = db.RemoveKey(ctx, db.T.SystemState, row.Key)
-		}
-		if err != nil {
-			return rowstore.Unavailable(err)
-		}
-	}
-	return nil
+	return db.removeFrom(ctx, sketchesKey(n))
 }
 
 func sketchesKey(n int) table.Key {

@@ -2,13 +2,19 @@
 // they include.
 package query
 
-import "prompthub/internal/prompthub/promptdb/truth"
+import (
+	"prompthub/internal/prompthub/promptdb/truth"
+	"prompthub/internal/prompthub/vocabulary"
+	"prompthub/internal/storage/rowstore"
+)
 
-// Queries answers what users ask. It keeps first pages of lists for a moment.
+// Queries answers what users ask. It keeps first pages of lists for a moment, and the
+// words of titles for ten minutes.
 type Queries struct {
 	*truth.Reader
 	partitions partitionCache
 	pages      pageCache
+	vocabulary rowstore.Cached[*vocabulary.Vocabulary]
 }
 
 // New returns the queries of what r reads.

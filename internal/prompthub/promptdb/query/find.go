@@ -22,6 +22,14 @@ type Search struct {
 	Text   bool
 	Author prompt.UserID // whom Words.Author leads to; "" if there is none: it may be a name
 	Order  schema.Order  // "" is Newest
+	// Verbatim is whether the words count as they are alone: not in other forms, and not replaced.
+	Verbatim bool
+}
+
+// sideBySide reports whether the lists of words are walked side by side, as a word has several: of
+// titles and texts, or of its forms.
+func (w Search) sideBySide() bool {
+	return w.texts() || w.Words.Expanded() && w.Words.InTexts()
 }
 
 // texts reports whether a search looks into texts: stop words are only searched for in titles.
@@ -124,7 +132,18 @@ func (db *Queries) lists(w Search) []list {
 // tag, newest first, may be a second old, except for writes of this instance.
 func (db *Queries) Find(ctx context.Context, w Search, after string, limit int) (Page, error) {
 	w.Tags = withTagsOf(w.Tags, w.Words)
-	page, err := db.findPage(ctx, w, after, limit)
+	if w.Order == schema.Relevance && w.Words.Empty() {
+		w.Order = schema.Newest
+	}
+	if !w.Verbatim && w.Words.InTexts() {
+		return db.findWords(ctx, w, after, limit)
+	}
+	return db.findPage(ctx, w, after, limit)
+}
+
+// findPage returns what a search wants by its words in the forms that they have.
+func (db *Queries) findPage(ctx context.Context, w Search, after string, limit int) (Page, error) {
+	page, err := db.findOrdered(ctx, w, after, limit)
 	if err == nil && w.Text && w.Words.Excludes() {
 		page.Items, err = db.leaveOut(ctx, w.Words, page.Items)
 	}
@@ -169,10 +188,7 @@ func (db *Queries) leaveOut(ctx context.Context, words prompt.Query, items []tru
 	return rest, nil
 }
 
-func (db *Queries) findPage(ctx context.Context, w Search, after string, limit int) (Page, error) {
-	if w.Order == schema.Relevance && w.Words.Empty() {
-		w.Order = schema.Newest
-	}
+func (db *Queries) findOrdered(ctx context.Context, w Search, after string, limit int) (Page, error) {
 	newest := w.Order == "" || w.Order == schema.Newest
 	switch {
 	case newest && !w.indexed() && w.Author != "":
@@ -182,7 +198,7 @@ func (db *Queries) findPage(ctx context.Context, w Search, after string, limit i
 		return db.findAmongNewest(ctx, w, after, limit)
 	case w.Order == schema.Relevance:
 		return db.findRelevant(ctx, w, after, limit)
-	case w.texts():
+	case w.sideBySide():
 		return db.findText(ctx, w, after, limit)
 	case !newest:
 		return db.findRanked(ctx, w, after, limit)

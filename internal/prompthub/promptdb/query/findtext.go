@@ -23,7 +23,8 @@ import (
 const (
 	// words whose lists are walked, the longest ones; the truth decides about others
 	maxTextWords = 4
-	// ranges of one request: two lists for each of these words, twice
+	// ranges of one request: two lists for each of these words, twice, and if these have other forms
+	// two lists for each of prompt.MaxForms, twice
 	maxTextReads = 4 * maxTextWords
 	// candidates that are read to be sorted by votes; beyond that the index of the order is walked
 	maxTextMatches = 200
@@ -70,10 +71,11 @@ func (l *textList) least() (key string, exact, ok bool) {
 	return l.read, false, !l.ended
 }
 
-// The two lists of a word: of titles and of texts.
-type textLists [2]*textList
+// The lists of a word: of titles and of texts, and as many of each of its other forms that do not
+// share these.
+type textLists []*textList
 
-// least is that of the one list or the other: where one has a row at a key after which the other
+// least is that of one of the lists: where one has a row at a key after which the other
 // may go on, the word is there.
 func (ls textLists) least() (key string, exact, ok bool) {
 	for _, l := range ls {
@@ -87,28 +89,48 @@ func (ls textLists) least() (key string, exact, ok bool) {
 // A textWalk goes through the lists of some words side by side.
 type textWalk struct {
 	s     *rowstore.Budget
-	want  prompt.Query
-	asked []string // the properties by which rows are kept
+	want  Search
 	words []textLists
 	size  int    // rows to read of a list
 	pos   string // up to which all candidates were found
 }
 
 func (db *Queries) textWalk(w Search, s *rowstore.Budget, after string, size int) *textWalk {
-	walk := &textWalk{s: s, want: w.Words, asked: w.asked(), size: size, pos: after}
+	walk := &textWalk{s: s, want: w, size: size, pos: after}
 	words := w.Words.Words(prompt.LongestPrefix)
 	for _, word := range words[:min(len(words), maxTextWords)] {
-		walk.words = append(walk.words, textLists{
-			{table: db.T.TitleIndex, partition: schema.TokenPartition(word.Title), read: after, keep: func(p table.Props) bool {
-				return w.fits(p) && word.InTitle(p.Get("TitleNormalized").Str())
-			}},
-			{table: db.T.TextIndex, partition: schema.TextPartition(word.Text), read: after, keep: w.mayFit},
-		})
+		walk.words = append(walk.words, db.listsOf(w, word, after))
 	}
 	if len(walk.words) > 1 {
 		walk.size *= 4 // most of what one word has the other has not
 	}
 	return walk
+}
+
+// listsOf returns the lists of a word in all of its forms, from a position on.
+func (db *Queries) listsOf(w Search, word prompt.Word, after string) textLists {
+	var lists textLists
+	add := func(name, partition string, keep func(table.Props) bool) {
+		lists = append(lists, &textList{table: name, partition: partition, read: after, keep: keep})
+	}
+	forms := append([]prompt.Word{word}, word.Others...)
+	for i, form := range forms {
+		has := func(of prompt.Word) bool { return of.Title == form.Title }
+		if slices.ContainsFunc(forms[:i], has) {
+			continue
+		}
+		here := slices.DeleteFunc(slices.Clone(forms), func(of prompt.Word) bool { return !has(of) })
+		add(db.T.TitleIndex, schema.TokenPartition(form.Title), func(p table.Props) bool {
+			title := p.Get("TitleNormalized").Str()
+			return w.fits(p) && slices.ContainsFunc(here, func(of prompt.Word) bool { return of.InTitle(title) })
+		})
+	}
+	for _, form := range forms {
+		if w.Text && form.Text != "" {
+			add(db.T.TextIndex, schema.TextPartition(form.Text), w.mayFit)
+		}
+	}
+	return lists
 }
 
 // run finds up to n candidates. It is done where there are no more; else it has n, or read what one
@@ -157,7 +179,7 @@ func (w *textWalk) read(ctx context.Context) error {
 	to := w.last()
 	all := make([]*rowstore.Reading, len(lists))
 	for i, l := range lists {
-		all[i] = &rowstore.Reading{Table: l.table, Range: table.Range{Partition: l.partition, Filter: l.keep, FilterProps: w.asked, After: l.read, To: to}, Limit: size}
+		all[i] = &rowstore.Reading{Table: l.table, Range: table.Range{Partition: l.partition, Filter: l.keep, FilterProps: w.want.asked(), After: l.read, To: to}, Limit: size}
 		if from > l.read {
 			all[i].Range.After, all[i].Range.From = "", from
 		}
@@ -181,7 +203,7 @@ func (w *textWalk) read(ctx context.Context) error {
 func (w *textWalk) last() string {
 	last := ""
 	for _, word := range w.words {
-		if !word[0].ended || !word[1].ended {
+		if slices.ContainsFunc(word, func(l *textList) bool { return !l.ended }) {
 			continue
 		}
 		end := ""
@@ -247,7 +269,7 @@ func (w *textWalk) take(at string) (candidate, bool) {
 			l.drop(at)
 			if row := l.at(at); row != nil {
 				found = true
-				if c.author = schema.UserIn(row.Props, "AuthorId"); w.want.MatchTitle(row.Props.Get("TitleNormalized").Str()) {
+				if c.author = schema.UserIn(row.Props, "AuthorId"); w.want.inTitle(row.Props.Get("TitleNormalized").Str()) {
 					c.row = row
 				}
 				l.rows = l.rows[1:]
@@ -258,6 +280,14 @@ func (w *textWalk) take(at string) (candidate, bool) {
 	return c, everywhere
 }
 
+// inTitle reports whether a title alone decides that a search wants the prompt.
+func (w Search) inTitle(normalized string) bool {
+	if w.texts() {
+		return w.Words.MatchTitle(normalized)
+	}
+	return w.Words.Match(normalized)
+}
+
 // findText returns what a search in titles and texts wants, from a position on.
 func (db *Queries) findText(ctx context.Context, w Search, after string, limit int) (Page, error) {
 	if w.Order != "" && w.Order != schema.Newest {
@@ -266,7 +296,7 @@ func (db *Queries) findText(ctx context.Context, w Search, after string, limit i
 	if _, ok := schema.ParseByAge(after); after != "" && !ok {
 		return Page{}, rowstore.BadPosition()
 	}
-	walk := db.textWalk(w, db.textBudget(), after, limit+1)
+	walk := db.textWalk(w, db.textBudget(w), after, limit+1)
 	found, done, err := walk.run(ctx, limit+1)
 	if err != nil {
 		return Page{}, err
@@ -283,9 +313,11 @@ func (db *Queries) findText(ctx context.Context, w Search, after string, limit i
 	return page, err
 }
 
-func (db *Queries) textBudget() *rowstore.Budget {
+func (db *Queries) textBudget(w Search) *rowstore.Budget {
 	s := db.Budget()
-	s.Reads = maxTextReads
+	if s.Reads = maxTextReads; w.Words.Expanded() {
+		s.Reads += 2 * 2 * prompt.MaxForms
+	}
 	return s
 }
 
@@ -297,8 +329,13 @@ func (db *Queries) decide(ctx context.Context, w Search, found []candidate) ([]t
 		c := found[i]
 		if c.row != nil {
 			v := pageOf([]table.Row{*c.row}, 1, rowKey).Items[0]
-			v.Found = prompt.InTitle
+			if w.texts() {
+				v.Found = prompt.InTitle
+			}
 			views[i] = &v
+			return nil
+		}
+		if !w.texts() {
 			return nil
 		}
 		id, ok := schema.ParseByAge(c.at)
@@ -360,7 +397,7 @@ func (db *Queries) findTextRanked(ctx context.Context, w Search, after string, l
 	if _, ok := by.Bucket(row); after != "" && !ok {
 		return Page{}, rowstore.BadPosition()
 	}
-	s := db.textBudget()
+	s := db.textBudget(w)
 	if !walks {
 		s.Left /= 2
 		walk := db.textWalk(w, s, "", maxTextMatches+1)
@@ -375,6 +412,9 @@ func (db *Queries) findTextRanked(ctx context.Context, w Search, after string, l
 		s = db.Budget()
 		s.Left /= 2
 		s.Reads = rankReads
+	}
+	if !w.texts() {
+		return db.walkRanked(ctx, s, w, row, limit, w.match)
 	}
 	page, err := db.walkRanked(ctx, s, w, row, limit, func(p table.Props) bool {
 		return w.fits(p) &&

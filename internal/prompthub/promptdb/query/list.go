@@ -21,10 +21,14 @@ func (db *Queries) Favorites(ctx context.Context, user prompt.UserID, f Filter, 
 }
 
 // A Page is a part of a list. After is the position of its end, "" at the end of the list; a
-// page may be short, even empty, and yet have an After.
+// page may be short, even empty, and yet have an After. Replaced are words that a search took in
+// place of its own, and Searched is the search with these and with other forms of its words; it is
+// empty if only the words as they are were searched for.
 type Page struct {
-	Items []truth.View
-	After string
+	Items    []truth.View
+	After    string
+	Replaced []prompt.Replacement
+	Searched prompt.Query
 }
 
 // Ranked returns public prompts in an order that votes change, from a position on. A prompt that is

@@ -36,7 +36,7 @@ func (db *Queries) findRelevant(ctx context.Context, w Search, after string, lim
 		if !ok || !isAge(at) && at != "" || !isAge(sorted) && sorted != allTitles {
 			return Page{}, rowstore.BadPosition()
 		}
-		if w.texts() {
+		if w.sideBySide() {
 			return db.rest(w, sorted, at, limit).page(ctx)
 		}
 		page, err := db.find(ctx, w, max(sorted, at), limit)
@@ -101,17 +101,17 @@ func pageOfHits(w Search, hits []titleHit, limit int) Page {
 // titleHits returns the titles that a search finds, the best first, and the age of the oldest of
 // them, allTitles if there are no more.
 func (db *Queries) titleHits(ctx context.Context, w Search, s *rowstore.Budget) (hits []titleHit, sorted string, err error) {
-	wk := db.walk(w, s, "", table.MaxPage/4)
-	if w.texts() { // which pass over stop words
-		wk.lists, wk.match = db.titleLists(w), func(p table.Props) bool {
-			return w.fits(p) && w.Words.MatchTitle(p.Get("TitleNormalized").Str())
-		}
+	var rows []table.Row
+	var done bool
+	if w.Words.Expanded() {
+		rows, sorted, done, err = db.expandedTitles(ctx, w, s)
+	} else {
+		rows, sorted, done, err = db.titles(ctx, w, s)
 	}
-	rows, done, err := wk.run(ctx, maxMatches)
 	if err != nil {
 		return nil, "", err
 	}
-	if sorted = wk.pos; done {
+	if done {
 		sorted = allTitles
 	}
 	hits = make([]titleHit, len(rows))
@@ -120,6 +120,36 @@ func (db *Queries) titleHits(ctx context.Context, w Search, s *rowstore.Budget) 
 	}
 	slices.SortFunc(hits, func(a, b titleHit) int { return strings.Compare(a.key, b.key) })
 	return hits, sorted, nil
+}
+
+// titles returns the newest titles that a search finds, and up to which age it looked. It is done
+// if there are no more.
+func (db *Queries) titles(ctx context.Context, w Search, s *rowstore.Budget) (rows []table.Row, looked string, done bool, err error) {
+	wk := db.walk(w, s, "", table.MaxPage/4)
+	if w.texts() { // which pass over stop words
+		wk.lists, wk.match = db.titleLists(w), func(p table.Props) bool {
+			return w.fits(p) && w.Words.MatchTitle(p.Get("TitleNormalized").Str())
+		}
+	}
+	rows, done, err = wk.run(ctx, maxMatches)
+	return rows, wk.pos, done, err
+}
+
+// expandedTitles is titles of a search whose words have other forms, the lists of which are walked
+// side by side.
+func (db *Queries) expandedTitles(ctx context.Context, w Search, s *rowstore.Budget) (rows []table.Row, looked string, done bool, err error) {
+	titles := w
+	titles.Text = false
+	s.Reads = db.textBudget(w).Reads
+	wk := db.textWalk(titles, s, "", table.MaxPage/4)
+	wk.want = w // texts are searched for too, so that stop words are passed over
+	found, done, err := wk.run(ctx, maxMatches)
+	for _, c := range found {
+		if c.row != nil {
+			rows = append(rows, *c.row)
+		}
+	}
+	return rows, wk.pos, done, err
 }
 
 // titleLists returns the lists of the words of a title that texts are searched for too, and those
@@ -166,7 +196,7 @@ type rest struct {
 }
 
 func (db *Queries) rest(w Search, sorted, after string, limit int) *rest {
-	return &rest{textWalk: db.textWalk(w, db.textBudget(), after, limit+1), db: db, search: w, sorted: sorted, limit: limit}
+	return &rest{textWalk: db.textWalk(w, db.textBudget(w), after, limit+1), db: db, search: w, sorted: sorted, limit: limit}
 }
 
 // look walks on once, as far as it takes to fill a page if no title is among what it finds.

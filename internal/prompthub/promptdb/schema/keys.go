@@ -54,6 +54,7 @@ const (
 	HiddenPartition  = "hidden"
 	CatalogPartition = "tagcatalog"
 	SweepPartition   = "sweep"
+	MovedPartition   = "moved"
 
 	MaxVersion = 9999999999
 	maxScore   = 2147483647
@@ -175,6 +176,11 @@ func ErasureKey(user prompt.UserID) table.Key {
 // DueKey is where the job that erases accounts finds those of a day.
 func DueKey(user prompt.UserID, day string) table.Key {
 	return table.Key{Partition: ErasePrefix + day, Row: rowstore.Encode(string(user))}
+}
+
+// MovedKey is where a sign-in id leads to the account of its user.
+func MovedKey(signIn prompt.UserID) table.Key {
+	return table.Key{Partition: MovedPartition, Row: rowstore.Encode(string(signIn))}
 }
 
 // VoterPartition has the votes of a voter.

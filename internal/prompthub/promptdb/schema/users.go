@@ -156,3 +156,26 @@ func ParseProfile(row table.Row) prompt.Profile {
 	p := row.Props
 	return prompt.Profile{Handle: p.Get("Handle").Str(), Name: p.Get("Name").Str(), About: p.Get("About").Str()}
 }
+
+// A Moved is a sign-in id that leads to an account, because the identity provider changed.
+type Moved struct {
+	SignIn  prompt.UserID
+	Account prompt.UserID
+	Left    bool // whether the account was moved on to another sign-in id
+	ETag    string
+}
+
+// Row returns the row of a sign-in id.
+func (m Moved) Row() table.Row {
+	return table.Row{Key: MovedKey(m.SignIn), ETag: m.ETag, Props: table.Props{
+		{Name: "UserId", Value: table.String(string(m.Account))},
+		{Name: "IsLeft", Value: table.Bool(m.Left)},
+	}}
+}
+
+// ParseMoved is the opposite of Row.
+func ParseMoved(row table.Row) (Moved, bool) {
+	signIn, ok := decUser(row.Row)
+	m := Moved{SignIn: signIn, Account: UserIn(row.Props, "UserId"), Left: row.Props.Get("IsLeft").Bool(), ETag: row.ETag}
+	return m, ok && m.Account != "" && MovedKey(signIn) == row.Key
+}

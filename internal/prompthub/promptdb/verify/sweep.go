@@ -55,6 +55,30 @@ func (db *Verifier) Sweep(ctx context.Context) (rows, differences int, err error
 	return rows, differences, failed.Join()
 }
 
+// Swept returns since when each table has been walked to its end once more, but for those of texts,
+// which rest longer. It is zero until the first pass has ended.
+func (db *Verifier) Swept(ctx context.Context) (oldest time.Time, err error) {
+	rows, _, err := db.Budget().Rows(ctx, db.T.SystemState, table.Range{Partition: schema.SweepPartition}, table.MaxPage)
+	if err != nil {
+		return oldest, rowstore.Unavailable(err)
+	}
+	full := make(map[string]time.Time, len(rows))
+	for _, row := range rows {
+		full[row.Row] = row.Props.Get("FullPassAt").Time()
+	}
+	for _, p := range db.parts(everyPrompt) {
+		at := full[p.table]
+		switch {
+		case p.rest != sweepRest:
+		case at.IsZero():
+			return at, nil
+		case oldest.IsZero() || at.Before(oldest):
+			oldest = at
+		}
+	}
+	return oldest, nil
+}
+
 // A slice is what one run of Sweep does of a table.
 type slice struct {
 	part

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/testing/browsertest"
+)
+
+// The windows of people.
+var (
+	phone   = browsertest.Variant{Name: "phone", Width: 390, Height: 1600, Phone: true, Script: true}
+	plain   = browsertest.Variant{Name: "plain", Width: 390, Height: 1600, Phone: true}
+	desktop = browsertest.Variant{Name: "desktop", Width: 1280, Height: 1200, Script: true}
+)
+
+// at waits until the window shows a path.
+func at(p *browsertest.Tab, path string) *browsertest.Tab {
+	p.T.Helper()
+	return p.Sees("location.pathname === '" + path + "' && document.readyState === 'complete'")
+}
+
+// signIn signs in by a code and chooses a username.
+func signIn(p *browsertest.Tab, api, number, name string) {
+	p.T.Helper()
+	p.GoTo("/app/sign-in")
+	p.Write("[name=destination]", number).Sends("form.card .primary")
+	at(p, "/app/sign-in/code").Reads("Enter the code")
+	challenge := browsertest.Eval[string](p, "document.querySelector('[name=challenge]').value")
+	p.Write("[name=code]", printed(p.T.(*testing.T), api)(challenge)).Sends("form.card .primary")
+	at(p, "/app/welcome").Reads("Choose your name")
+	p.Write("[name=username]", name).Write("[name=fullName]", strings.ToUpper(name)).Click("[name=terms]").Sends("form.card .primary")
+	at(p, "/app").Reads("Welcome.")
+}
+
+// vote votes on the post that the window shows.
+func vote(p *browsertest.Tab, position string) {
+	p.T.Helper()
+	p.Click("[name=position][value='" + position + "']").Sends(".vote .primary").Reads("Your vote is cast.")
+}
+
+// TestBrowser is the story of a post: people sign in on phones, with script and without, one of
+// them posts, all vote, and results appear in steps. axe-core finds nothing on any page.
+func TestBrowser(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs a browser")
+	}
+	b, axe := browsertest.Start(t), browsertest.Axe(t)
+	url, _ := local(t, t.TempDir())
+	api := up(t, url)
+
+	ann := b.Visit(t, url, phone).GoTo("/")
+	at(ann, "/app").Reads("Newest posts").Reads("Nothing yet.")
+	browsertest.Accessible(ann, axe, "home of a guest")
+	browsertest.Accessible(ann.GoTo("/app/terms"), axe, "terms")
+	ann.GoTo("/app/compose")
+	at(ann, "/app/sign-in").Reads("Phone number")
+	browsertest.Accessible(ann, axe, "sign in")
+	ann.Write("[name=destination]", "600 000 001").Sends("form.card .primary").Reads("Give a phone number with its country")
+	browsertest.Accessible(ann, axe, "a number that is none")
+	ann.Write("[name=destination]", "+34 600-000-001").Sends("form.card .primary")
+	at(ann, "/app/sign-in/code").Reads("Enter the code")
+	browsertest.Accessible(ann, axe, "code")
+	challenge := browsertest.Eval[string](ann, "document.querySelector('[name=challenge]').value")
+	code := printed(t, api)(challenge)
+	wrong := "0" + code[1:]
+	if code[0] == '0' {
+		wrong = "1" + code[1:]
+	}
+	ann.Write("[name=code]", wrong).Sends("form.card .primary").Reads("The code is wrong")
+	ann.Write("[name=code]", code).Sends("form.card .primary")
+	at(ann, "/app/welcome").Reads("Choose your name")
+	browsertest.Accessible(ann, axe, "welcome")
+	ann.Write("[name=username]", "1").Write("[name=fullName]", "Ann").Sends("form.card .primary").Reads("Accept the terms to go on.")
+	ann.Click("[name=terms]").Sends("form.card .primary").Reads("Give 3 to 100 of")
+	browsertest.Accessible(ann, axe, "welcome refused")
+	require.Equal(t, "Ann", browsertest.Eval[string](ann, "document.querySelector('#fullName').value"), "what was typed stays")
+	ann.Write("[name=username]", "Ann_1").Click("[name=terms]").Sends("form.card .primary")
+	at(ann, "/app").Reads("Welcome.").Reads("Ann_1")
+
+	ann.Sends("nav a[href$=compose]")
+	at(ann, "/app/compose").Reads("New post")
+	browsertest.Accessible(ann, axe, "compose")
+	ann.Sends("form.card .primary").Reads("Give a thought, a slider or an article.")
+	ann.Write("[name=thoughtText]", "<b>I had four cups</b>").Write("[name='slider.text']", "Is tea better than coffee?").Write("[name='slider.leftLabel']", "Tea").Write("[name='slider.rightLabel']", "Coffee")
+	ann.Write("[name='article.text']", "In 1657 tea came to London.").Write("[name='article.linkUrl']", "javascript:alert(1)").Sends("form.card .primary").Reads("Give an address that begins with")
+	browsertest.Accessible(ann, axe, "compose refused")
+	ann.Write("[name='article.linkUrl']", "https://example.com/tea").Sends("form.card .primary").Reads("Your post is public now.").Reads("<b>I had four cups</b>")
+	post := browsertest.Eval[string](ann, "location.pathname")
+	browsertest.Accessible(ann, axe, "a post before the vote")
+	vote(ann, "0")
+	ann.Reads("1 vote. Results appear when 3 are there.")
+	browsertest.Accessible(ann, axe, "a post after the vote")
+
+	// Bob has no script, and no way to vote but the form.
+	bob := b.Visit(t, url, plain).GoTo(post)
+	bob.Reads("Sign in to vote")
+	signIn(bob, api, "+34600000002", "bob")
+	bob.GoTo("/app").Reads("Is tea better than coffee?").Sends(".open")
+	at(bob, post).Reads("Your position")
+	vote(bob, "4")
+	bob.Reads("2 votes. Results appear when 3 are there.").Shot("without script")
+
+	carol := b.Visit(t, url, phone)
+	signIn(carol, api, "+34600000003", "carol")
+	vote(carol.GoTo(post).Reads("Your position"), "4")
+	carol.Reads("3 of 3 votes are counted.")
+	require.Equal(t, "1 0 0 0 2", browsertest.Eval[string](carol, "[...document.querySelectorAll('.bars strong')].map(e => e.textContent).join(' ')"))
+	browsertest.Accessible(carol, axe, "results")
+	for i, name := range []string{"dave", "erin"} {
+		p := b.Visit(t, url, plain)
+		signIn(p, api, "+3460000000"+string('4'+rune(i)), name)
+		vote(p.GoTo(post).Reads("Your position"), "2")
+		p.Reads("of " + string('4'+rune(i)) + " votes are counted.").Reads("3 of")
+		require.Equal(t, "1 0 0 0 2", browsertest.Eval[string](p, "[...document.querySelectorAll('.bars strong')].map(e => e.textContent).join(' ')"), "nothing shows before its group is whole")
+	}
+	ann.GoTo(post).Reads("2 votes wait for others")
+
+	ann.GoTo("/app/me/votes").Until("the list of votes follows", func() bool {
+		return browsertest.Eval[bool](ann.GoTo("/app/me/votes"), "document.body.innerText.includes('Voted on')")
+	})
+	browsertest.Accessible(ann, axe, "votes")
+	ann.GoTo("/app/me").Reads("+34•••••01")
+	browsertest.Accessible(ann, axe, "account")
+	ann.Write("[name=bio]", "I like tea").Sends("form.card .primary").Reads("Saved.")
+	ann.GoTo("/app/users/ann_1").Reads("I like tea").Reads("1 post")
+	browsertest.Accessible(ann, axe, "profile")
+	ann.Resize(desktop)
+	for _, path := range []string{"/app", post, "/app/compose", "/app/me", "/app/me/votes", "/app/users/ann_1", "/app/terms", "/app/nothing"} {
+		browsertest.Accessible(ann.GoTo(path), axe, "wide "+strings.ReplaceAll(path[1:], "/", " "))
+	}
+	ann.GoTo("/app/me").Sends("[action$='/me/sign-out'] button")
+	at(ann, "/app").Reads("Sign in with your phone")
+	ann.GoTo("/app/me")
+	at(ann, "/app/sign-in").Reads("Phone number")
+	ann.Calm()
+	carol.Calm()
+	bob.Sends("header button").Reads("Sign in with your phone")
+	bob.Calm()
+}

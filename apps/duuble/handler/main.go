@@ -1,0 +1,254 @@
+// Command handler is Duuble: the custom handler of a function app, and the same in one process on a
+// machine of one's own. "handler help" lists its commands.
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"log/slog"
+	mathrand "math/rand/v2"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+
+	// Where there are no certificate authorities, as in a container from scratch, these are used.
+	_ "golang.org/x/crypto/x509roots/fallback"
+
+	"prompthub/apps/duuble/internal/api"
+	"prompthub/apps/duuble/internal/ballot"
+	"prompthub/apps/duuble/internal/people"
+	"prompthub/apps/duuble/internal/posts"
+	"prompthub/apps/duuble/internal/schema"
+	"prompthub/apps/duuble/internal/sms"
+	"prompthub/apps/duuble/internal/web"
+	"prompthub/internal/host/command"
+	"prompthub/internal/host/function"
+	"prompthub/internal/http/auth"
+	"prompthub/internal/http/httpjson"
+	"prompthub/internal/storage/queue"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
+	"prompthub/internal/telemetry"
+)
+
+func main() { program().Main() }
+
+// settings are all that can be set.
+type settings struct {
+	command.Settings
+	schema.Tables
+
+	// SecretKeys seal phone numbers and sign tokens: 32 random bytes in base64, several by commas. The
+	// first seals, each opens, and stored numbers are named with the last. Under the Functions host
+	// they must be set; "local" makes them once.
+	SecretKeys string `envconfig:"SECRET_KEYS"`
+
+	// VoteKeys seal the votes that are not counted yet, likewise. They must be kept apart from the data
+	// and its copies.
+	VoteKeys string `envconfig:"VOTE_KEYS"`
+
+	// SMSSender is how codes are sent: acs by Azure Communication Services, or printed, which writes
+	// them to the terminal of "local" and is refused under the Functions host. Not set: printed.
+	SMSSender string `envconfig:"SMS_SENDER" default:"printed"`
+
+	// ACSEndpoint is the address of the Communication Services resource, ACSFrom one of its numbers and
+	// ACSKey one of its access keys.
+	ACSEndpoint string `envconfig:"ACS_ENDPOINT"`
+	ACSFrom     string `envconfig:"ACS_FROM"`
+	ACSKey      string `envconfig:"ACS_KEY"`
+
+	// CodeLasts is how long a code is good: 1s to 10m.
+	CodeLasts time.Duration `envconfig:"OTP_LASTS" default:"5m"`
+
+	// PerPhone is how many codes a number may ask for in 15 minutes, and PerAddress an address in an
+	// hour. -1: no limit, and no 30 seconds between two codes for a number.
+	PerPhone   int `envconfig:"OTP_PER_PHONE" default:"5"`
+	PerAddress int `envconfig:"OTP_PER_ADDRESS" default:"30"`
+
+	// VoteMin is how many votes are counted together at least: 3 to 50.
+	VoteMin int `envconfig:"VOTE_MIN" default:"3"`
+
+	// SettleAfter is how old votes are, from 1s, when those that are left over from groups are counted
+	// with others.
+	SettleAfter time.Duration `envconfig:"SETTLE_AFTER" default:"24h"`
+}
+
+// underHost reports whether the Functions host has started the process.
+func (s settings) underHost() bool { return s.Port != 0 }
+
+func refusal(setting, reason string) error { return &auth.Refusal{Setting: setting, Reason: reason} }
+
+func service() command.Service {
+	return command.Service{
+		Name: "duuble", Title: "Duuble", About: "Duuble. Its pages are at " + web.Prefix + ", its API at " + api.Prefix + "/openapi.json.",
+		Health: api.Prefix + "/health", Ready: api.Prefix + "/ready", Pages: web.Prefix, SignIn: command.OwnAccounts, Read: read,
+		Try: func(_ command.Settings, url string) string {
+			return "Sign in with any number, such as +34600000001; the code is printed here:\n  " + url + web.Prefix + "\n"
+		},
+	}
+}
+
+func program() command.Program {
+	s := service()
+	return command.Program{
+		Service: s, Commands: []command.Command{s.Local(), backupCommand(), restoreCommand(), verifyCommand(), settleCommand(), s.HealthCheck(), s.Version()},
+		Intro: "Duuble: posts with an opinion slider, and votes that cannot be read back.\n\nUsage:\n  %[1]s COMMAND [flags]\n\nCommands:\n",
+	}
+}
+
+// readSettings reads the settings of the environment.
+func readSettings() (settings, error) {
+	var s settings
+	err := command.ReadSettings(&s)
+	s.Tables = s.Tables.Prefixed()
+	if err == nil {
+		err = command.CheckTables(s.All()...)
+	}
+	if err == nil {
+		err = s.check()
+	}
+	return s, err
+}
+
+const leastLasts, mostLasts, leastSettle = time.Second, 10 * time.Minute, time.Second
+
+// check refuses settings that nothing can be built with.
+func (s settings) check() error {
+	if s.CodeLasts < leastLasts || s.CodeLasts > mostLasts {
+		return refusal("OTP_LASTS", "must be from 1s to 10m")
+	}
+	if s.VoteMin < ballot.MinVoteMin || s.VoteMin > ballot.MaxVoteMin {
+		return refusal("VOTE_MIN", fmt.Sprintf("must be from %d to %d: with fewer votes in a group readers could tell what one person chose", ballot.MinVoteMin, ballot.MaxVoteMin))
+	}
+	if s.SettleAfter < leastSettle {
+		return refusal("SETTLE_AFTER", "must be 1s or more")
+	}
+	for name, n := range map[string]int{"OTP_PER_PHONE": s.PerPhone, "OTP_PER_ADDRESS": s.PerAddress} {
+		if n == 0 || n < -1 {
+			return refusal(name, "must be 1 or more, or -1 for no limit")
+		}
+	}
+	if s.SMSSender == "printed" && s.underHost() {
+		return refusal("SMS_SENDER", "is printed or not set, which is for \"handler local\" only: set acs, ACS_ENDPOINT, ACS_FROM and ACS_KEY")
+	}
+	if _, err := s.sender(); err != nil {
+		return refusal("SMS_SENDER", "is not right: "+err.Error())
+	}
+	_, err := readKeys(s)
+	return err
+}
+
+// sender returns what sends codes.
+func (s settings) sender() (sms.Sender, error) {
+	switch s.SMSSender {
+	case "printed":
+		return sms.Printed{To: os.Stderr}, nil
+	case "acs":
+		return sms.NewACS(s.ACSEndpoint, s.ACSFrom, s.ACSKey, time.Now)
+	}
+	return nil, refusal("SMS_SENDER", "must be acs or printed")
+}
+
+// read reads the settings, with which the application can be built.
+func read() (command.Settings, command.Build, error) {
+	s, err := readSettings()
+	return s.Settings, func(general command.Settings, st command.Store, log *slog.Logger, t *telemetry.Telemetry) command.App {
+		var following sync.WaitGroup // work that follows answers
+		d, err := build(s, st, log, t, following.Go)
+		if err != nil {
+			return command.App{Create: func(context.Context) error { return err }, Wait: following.Wait}
+		}
+		return command.App{
+			Create: d.create, Triggers: d.triggers(), Wait: following.Wait, Backup: d.backup, Tables: d.tables.All(),
+			Doors: func(command.Serving) http.Handler { return general.Clients(d.doors(general, log, t)) },
+		}
+	}, err
+}
+
+// A duuble is the parts of the application over a store.
+type duuble struct {
+	*rowstore.Store
+	tables schema.Tables
+	queues queue.Queues
+	people *people.Service
+	posts  *posts.Service
+	ballot *ballot.Store
+	min    int // how many votes are counted together
+}
+
+// build puts the parts together.
+func build(s settings, st command.Store, log *slog.Logger, t *telemetry.Telemetry, background func(func())) (*duuble, error) {
+	k, err := readKeys(s)
+	if err == nil {
+		k, err = k.complete(st.Dir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	sender, err := s.sender()
+	if err != nil {
+		return nil, err
+	}
+	rows := &rowstore.Store{
+		DB: t.Tables(st.Tables), Now: time.Now, Log: log, Sleep: command.Sleep, Background: background,
+		Random: func(most time.Duration) time.Duration { return mathrand.N(most + 1) },
+	}
+	d := &duuble{Store: rows, tables: s.Tables, queues: t.Queues(st.Queues), min: s.VoteMin}
+	d.people = people.New(people.Config{
+		Store: rows, Tables: s.Tables, Entropy: rand.Reader, Keys: k.secret, SMS: sender,
+		CodeLasts: s.CodeLasts, PerPhone: s.PerPhone, PerAddress: s.PerAddress, KeepCodes: s.SMSSender == "printed",
+	})
+	sealing, err := ballot.NewKeys(k.vote...)
+	if err != nil {
+		return nil, err
+	}
+	d.ballot = ballot.New(ballot.Config{
+		Store: rows, Posts: s.Posts, Due: s.Admin, Queues: d.queues, Transact: t.Transact(st.Transact), Keys: sealing, VoteMin: s.VoteMin, SettleAfter: s.SettleAfter,
+		Entropy: rand.Reader, Follow: func(ctx context.Context, votes []ballot.Receipt) error { return d.posts.FollowVotes(ctx, votes) },
+	})
+	d.posts = posts.New(posts.Config{Store: rows, Tables: s.Tables, Queues: d.queues, Entropy: rand.Reader, People: d.people, Ballot: d.ballot})
+	return d, nil
+}
+
+// create makes what is missing of queues and tables, and refuses keys that are not those of the
+// data.
+func (d *duuble) create(ctx context.Context) error {
+	if err := d.make(ctx); err != nil {
+		return err
+	}
+	return d.people.CheckKeys(ctx)
+}
+
+// make makes what is missing of queues and tables.
+func (d *duuble) make(ctx context.Context) error {
+	for _, name := range posts.Queues() {
+		if err := d.queues.Create(ctx, name, queue.Poison(name)); err != nil {
+			return err
+		}
+	}
+	return d.DB.Create(ctx, d.tables.All()...)
+}
+
+// ready asks the storage for something.
+func (d *duuble) ready(ctx context.Context) error {
+	_, err := d.GetRow(ctx, d.tables.Admin, table.Key{Partition: "ready"}) // the last that is made
+	return err
+}
+
+// triggers returns the functions that no request starts.
+func (d *duuble) triggers() []function.Trigger {
+	return append(d.people.Triggers(), d.posts.Triggers()...)
+}
+
+// doors serves the pages and the API, by the path.
+func (d *duuble) doors(s command.Settings, log *slog.Logger, t *telemetry.Telemetry) http.Handler {
+	version, _ := command.Built()
+	admission := httpjson.NewAdmission(s.Complete(false), time.Now)
+	programs := api.New(api.Config{
+		People: d.people, Posts: d.posts, VoteMin: d.min, Ready: d.ready, Admission: admission, Origins: s.Origins, Log: log, Now: time.Now, Telemetry: t, Version: version,
+	})
+	pages := web.New(web.Config{People: d.people, Posts: d.posts, VoteMin: d.min, Admission: admission, Log: log, Now: time.Now, Telemetry: t})
+	return httpjson.Mount(web.Prefix, programs, pages)
+}

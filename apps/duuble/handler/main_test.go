@@ -1,0 +1,222 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"prompthub/apps/duuble/internal/api"
+	"prompthub/apps/duuble/internal/sms/smstest"
+	"prompthub/internal/host/command"
+	"prompthub/internal/http/httpjson"
+	"prompthub/internal/testing/apptest"
+)
+
+// folder is where in the repository this application is.
+const folder = "apps/duuble"
+
+// local runs the application on this machine. Any number of codes may be asked for.
+func local(t *testing.T, data string) (url string, stop func() int) {
+	t.Helper()
+	t.Setenv("OTP_PER_PHONE", "-1")
+	t.Setenv("OTP_PER_ADDRESS", "-1")
+	return apptest.Local(t, data, func(ctx context.Context, args []string, in io.Reader, out io.Writer) int {
+		return program().Run(ctx, args, command.Streams{In: in, Out: out, Err: out})
+	})
+}
+
+// does runs a command, which must end with a code, and returns what it prints.
+func does(t *testing.T, code int, args ...string) string {
+	t.Helper()
+	var out bytes.Buffer
+	require.Equal(t, code, program().Run(t.Context(), args, command.Streams{Out: &out, Err: &out}), "%s: %s", args, &out)
+	return out.String()
+}
+
+// ask sends a request and reads the answer, which must have the status.
+func ask[T any](t *testing.T, status int, method, url, token string, body any) T {
+	t.Helper()
+	headers := []string{"Content-Type", "application/json"}
+	if token != "" {
+		headers = append(headers, "Authorization", "Bearer "+token)
+	}
+	return apptest.Ask[T](t, status, method, url, body, headers...)
+}
+
+// up waits until the service is.
+func up(t *testing.T, url string) string {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		resp, err := http.Get(url + api.Prefix + "/ready") //nolint:noctx // in a loop with an end
+		if err != nil {
+			return false
+		}
+		return resp.Body.Close() == nil && resp.StatusCode == http.StatusOK
+	}, 60*time.Second, 20*time.Millisecond)
+	return url + api.Prefix
+}
+
+// enter signs in by a code, which code returns for a challenge or a number.
+func enter(t *testing.T, at, number string, code func(challenge string) string) api.Tokens {
+	t.Helper()
+	sent := ask[api.CodeSent](t, 202, "POST", at+"/auth/otp/request", "", api.CodeRequest{Channel: "sms", Destination: number, Purpose: "sign_in"})
+	return ask[api.Tokens](t, 200, "POST", at+"/auth/otp/verify", "", api.CodeTyped{ChallengeID: sent.ChallengeID, Code: code(sent.ChallengeID)})
+}
+
+// printed returns the code of a challenge of a developer's server.
+func printed(t *testing.T, at string) func(string) string {
+	return func(challenge string) string {
+		return ask[api.DevCode](t, 200, "GET", at+"/dev/otp/"+challenge, "", nil).Code
+	}
+}
+
+// settle completes the onboarding of a person.
+func settle(t *testing.T, at string, in api.Tokens, name string) {
+	t.Helper()
+	ask[api.Me](t, 200, "PUT", at+"/onboarding/profile-basics", in.AccessToken, api.Basics{Username: name, FullName: name})
+	me := ask[api.Me](t, 200, "POST", at+"/onboarding/terms", in.AccessToken, api.Terms{TermsVersion: "2026-11", PrivacyVersion: "2026-11"})
+	require.True(t, me.IsOnboardingCompleted)
+}
+
+// TestLocal is a story in one process, which keeps its keys next to its file.
+func TestLocal(t *testing.T) {
+	data := t.TempDir()
+	url, stop := local(t, data)
+	at := up(t, url)
+	ann := enter(t, at, "+34600000001", printed(t, at))
+	require.True(t, ann.IsNewUser)
+	settle(t, at, ann, "Ann_1")
+	bob := enter(t, at, "+34600000002", printed(t, at))
+	ask[httpjson.Problem](t, 409, "PUT", at+"/onboarding/profile-basics", bob.AccessToken, api.Basics{Username: "ann_1", FullName: "Bob"})
+	settle(t, at, bob, "Bob")
+	post := ask[api.Card](t, 201, "POST", at+"/posts", ann.AccessToken, api.NewPost{Slider: &api.Slider{Text: "Is tea better than coffee?"}})
+	ask[api.VoteCast](t, 201, "POST", at+"/posts/"+post.PostID+"/vote", ann.AccessToken, api.NewVote{Position: "strong_left"})
+	ask[httpjson.Problem](t, 409, "POST", at+"/posts/"+post.PostID+"/vote", ann.AccessToken, api.NewVote{Position: "left"})
+	ask[api.VoteCast](t, 201, "POST", at+"/posts/"+post.PostID+"/vote", bob.AccessToken, api.NewVote{Position: "right"})
+	require.Eventually(t, func() bool {
+		return len(ask[api.MyVotes](t, 200, "GET", at+"/users/me/votes", bob.AccessToken, nil).Items) == 1
+	}, 60*time.Second, 20*time.Millisecond, "the list follows")
+	running := filepath.Join(t.TempDir(), "running.jsonl")
+	does(t, command.OK, "backup", running, "--data", data)
+	require.Equal(t, command.OK, stop())
+
+	info, err := os.Stat(filepath.Join(data, keysFile))
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+	file, err := os.ReadFile(filepath.Join(data, "duuble.db"))
+	require.NoError(t, err)
+	keys, err := os.ReadFile(filepath.Join(data, keysFile))
+	require.NoError(t, err)
+	for line := range strings.Lines(string(keys)) {
+		_, key, _ := strings.Cut(strings.TrimSpace(line), "=")
+		plain, err := base64.StdEncoding.DecodeString(key)
+		require.NoError(t, err)
+		require.NotContains(t, string(file), string(plain))
+	}
+	require.NotContains(t, string(file), "34600000001")
+
+	require.Contains(t, does(t, command.OK, "verify", "--data", data), "no difference")
+	does(t, command.OK, "settle", "--data", data)
+	file2 := filepath.Join(t.TempDir(), "backup.jsonl")
+	does(t, command.OK, "backup", file2, "--data", data)
+	text, err := os.ReadFile(file2)
+	require.NoError(t, err)
+	for _, secret := range []string{"34600000001", `"strong_left":{"int64":1}`, strings.Split(strings.TrimSpace(string(keys)), "=")[1]} {
+		require.NotContains(t, string(text), secret)
+	}
+	for _, from := range []string{running, file2} {
+		other := t.TempDir()
+		require.Contains(t, does(t, command.Failed, "restore", from, "--data", t.TempDir()), "SECRET_KEYS", "without the keys of the data")
+		require.NoError(t, os.WriteFile(filepath.Join(other, keysFile), keys, 0o600))
+		does(t, command.OK, "restore", from, "--data", other)
+		require.Contains(t, does(t, command.OK, "verify", "--data", other), "no difference")
+		data = other
+	}
+
+	url, stop = local(t, data)
+	at = up(t, url)
+	me := ask[api.Me](t, 200, "GET", at+"/users/me", ann.AccessToken, nil)
+	require.Equal(t, "Ann_1", *me.Username)
+	require.Equal(t, api.MyCounts{Posts: 1, VotesCast: 1}, me.Counts)
+	carol := enter(t, at, "+34600000003", printed(t, at))
+	settle(t, at, carol, "Carol")
+	require.Nil(t, ask[api.VoteSummary](t, 200, "GET", at+"/posts/"+post.PostID+"/vote/summary", "", nil).LeftCount)
+	ask[api.VoteCast](t, 201, "POST", at+"/posts/"+post.PostID+"/vote", carol.AccessToken, api.NewVote{Position: "right"})
+	sum := ask[api.VoteSummary](t, 200, "GET", at+"/posts/"+post.PostID+"/vote/summary", carol.AccessToken, nil)
+	require.Equal(t, []int64{3, 3, 1, 2}, []int64{sum.TotalVotes, sum.CountedVotes, *sum.LeftCount, *sum.RightCount}, "what waited before the backup is counted")
+	ask[api.Tokens](t, 200, "POST", at+"/auth/refresh", "", api.RefreshRequest{RefreshToken: ann.RefreshToken})
+	ask[httpjson.Problem](t, 401, "POST", at+"/auth/refresh", "", api.RefreshRequest{RefreshToken: ann.RefreshToken})
+	ask[httpjson.Problem](t, 401, "GET", at+"/users/me", ann.AccessToken, nil)
+	require.Equal(t, command.OK, stop())
+
+	require.NoError(t, os.Remove(filepath.Join(data, keysFile)))
+	require.Contains(t, does(t, command.Failed, "local", "--addr", "127.0.0.1:0", "--data", data), "SECRET_KEYS")
+}
+
+// TestSettings: what cannot be right is refused, under the name of the setting.
+func TestSettings(t *testing.T) {
+	key := base64.StdEncoding.EncodeToString(make([]byte, 32))
+	for _, bad := range [][]string{
+		{"SECRET_KEYS", "SECRET_KEYS", "x"},
+		{"VOTE_KEYS", "VOTE_KEYS", key + "," + key},
+		{"OTP_LASTS", "OTP_LASTS", "11m"},
+		{"OTP_PER_PHONE", "OTP_PER_PHONE", "0"},
+		{"SMS_SENDER", "SMS_SENDER", "pigeon"},
+		{"SMS_SENDER", "SMS_SENDER", "acs"},
+		{"SMS_SENDER", "FUNCTIONS_CUSTOMHANDLER_PORT", "7071"},
+		{"SECRET_KEYS", "FUNCTIONS_CUSTOMHANDLER_PORT", "7071", "SMS_SENDER", "acs", "ACS_ENDPOINT", "https://example.com", "ACS_FROM", "+1", "ACS_KEY", "eA=="},
+		{"VOTE_KEYS", "FUNCTIONS_CUSTOMHANDLER_PORT", "7071", "SMS_SENDER", "acs", "ACS_ENDPOINT", "https://example.com", "ACS_FROM", "+1", "ACS_KEY", "eA==", "SECRET_KEYS", key},
+	} {
+		t.Run(strings.Join(bad[:3], " "), func(t *testing.T) {
+			for i := 1; i < len(bad); i += 2 {
+				t.Setenv(bad[i], bad[i+1])
+			}
+			_, err := readSettings()
+			require.ErrorContains(t, err, "setting "+bad[0])
+			require.NotContains(t, err.Error(), key)
+		})
+	}
+}
+
+// TestUnderTheHost stages the application as a deployment does and runs it under the test host,
+// with a service of the test's own that sends the codes.
+func TestUnderTheHost(t *testing.T) {
+	texts := smstest.New(t)
+	key := func(b byte) string { return base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{b}, 32)) }
+	h := apptest.UnderTheHost(t, folder, "TABLE_PREFIX=Duuble", "QUEUE_PREFIX=duuble-", "SECRET_KEYS="+key(1), "VOTE_KEYS="+key(2),
+		"SMS_SENDER=acs", "ACS_ENDPOINT="+texts.URL, "ACS_FROM="+smstest.From, "ACS_KEY="+smstest.Key)
+	at := up(t, h.URL())
+	sent := func(number string) func(string) string {
+		return func(challenge string) string {
+			ask[httpjson.Problem](t, 404, "GET", at+"/dev/otp/"+challenge, "", nil)
+			code, _, _ := strings.Cut(texts.Last(number), " ")
+			return code
+		}
+	}
+	ann := enter(t, at, "+34600000001", sent("+34600000001"))
+	settle(t, at, ann, "Ann_1")
+	post := ask[api.Card](t, 201, "POST", at+"/posts", ann.AccessToken, api.NewPost{Slider: &api.Slider{Text: "Is tea better than coffee?"}})
+	ask[api.VoteCast](t, 201, "POST", at+"/posts/"+post.PostID+"/vote", ann.AccessToken, api.NewVote{Position: "strong_left", Pad: "xxxx"})
+	require.EqualValues(t, 1, ask[api.VoteSummary](t, 200, "GET", at+"/posts/"+post.PostID+"/vote/summary", "", nil).TotalVotes)
+	require.Eventually(t, func() bool {
+		return len(ask[api.MyVotes](t, 200, "GET", at+"/users/me/votes", ann.AccessToken, nil).Items) == 1
+	}, 2*time.Minute, 100*time.Millisecond, "the queue function runs")
+	require.Equal(t, "+34•••••01", ask[api.Me](t, 200, "GET", at+"/users/me", ann.AccessToken, nil).Phone)
+	ask[httpjson.Problem](t, 429, "POST", at+"/auth/otp/request", "", api.CodeRequest{Channel: "sms", Destination: "+34600000001", Purpose: "sign_in"})
+	ask[any](t, 204, "POST", at+"/auth/logout", ann.AccessToken, nil)
+	ask[httpjson.Problem](t, 401, "GET", at+"/users/me", ann.AccessToken, nil)
+	for path, status := range map[string]int{"/": 200, "/app": 200, "/app/sign-in": 200, "/app/me": 200, "/app/posts/" + post.PostID: 200, "/app/nothing": 404} {
+		got, answer := apptest.Send(t, "GET", h.URL()+path, "")
+		require.Equal(t, status, got, path)
+		require.NotEmpty(t, answer)
+	}
+}

@@ -1,0 +1,170 @@
+// Duuble in a resource group of its own, of the modules that all applications share.
+targetScope = 'subscription'
+
+@minLength(1)
+@maxLength(40)
+@description('Name of the azd environment. Names and tags follow from it.')
+param environmentName string
+
+@metadata({ azd: { type: 'location' } })
+@description('Region of everything.')
+param location string
+
+@description('Goes before the name of every table.')
+param tablePrefix string = 'Duuble'
+
+@description('Goes before the name of every queue.')
+param queuePrefix string = 'duuble-'
+
+@description('The keys that seal phone numbers and sign tokens: 32 random bytes in base64, several by commas.')
+@secure()
+param secretKeys string
+
+@description('The keys that seal votes which are not counted yet, likewise. No copy of the data may be kept with them.')
+@secure()
+param voteKeys string
+
+@description('The address of the Communication Services resource that sends codes.')
+param acsEndpoint string
+
+@description('A number of that resource.')
+param acsFrom string
+
+@description('An access key of that resource.')
+@secure()
+param acsKey string
+
+// The names are those of the code: a test holds the lists against each other.
+var tableNames = [
+  'Users'
+  'Names'
+  'Posts'
+  'Lists'
+  'Sessions'
+  'Admin'
+]
+
+var queueNames = [
+  'outbox'
+  'post-changes'
+]
+
+// Besides the settings that every application has.
+var settingsOfItsOwn = {
+  SECRET_KEYS: secretKeys
+  VOTE_KEYS: voteKeys
+  SMS_SENDER: 'acs'
+  ACS_ENDPOINT: acsEndpoint
+  ACS_FROM: acsFrom
+  ACS_KEY: acsKey
+  OTP_LASTS: '5m'
+  OTP_PER_PHONE: '5'
+  OTP_PER_ADDRESS: '30'
+  VOTE_MIN: '3'
+  SETTLE_AFTER: '24h'
+}
+
+// With the name of the application: another one may have an environment of the same name.
+var token = toLower(uniqueString(subscription().id, environmentName, location, 'duuble'))
+var resourceTags = { 'azd-env-name': environmentName }
+
+resource group 'Microsoft.Resources/resourceGroups@2025-04-01' = {
+  name: 'rg-duuble-${environmentName}'
+  location: location
+  tags: resourceTags
+}
+
+module monitoring '../../../infra/modules/monitoring.bicep' = {
+  name: 'monitoring'
+  scope: group
+  params: {
+    location: location
+    tags: resourceTags
+    token: token
+    dailyGb: 1
+  }
+}
+
+module storage '../../../infra/modules/storage.bicep' = {
+  name: 'storage'
+  scope: group
+  params: {
+    location: location
+    tags: resourceTags
+    token: token
+    sku: 'Standard_LRS'
+    tablePrefix: tablePrefix
+    queuePrefix: queuePrefix
+    privateNetwork: false
+    logsName: monitoring.outputs.logsName
+    tableNames: tableNames
+    queueNames: queueNames
+  }
+}
+
+module access '../../../infra/modules/access.bicep' = {
+  name: 'access'
+  scope: group
+  params: {
+    location: location
+    tags: resourceTags
+    token: token
+    storageName: storage.outputs.name
+    insightsName: monitoring.outputs.insightsName
+    principalId: ''
+    principalType: 'User'
+  }
+}
+
+module app '../../../infra/modules/app.bicep' = {
+  name: 'app'
+  scope: group
+  params: {
+    location: location
+    tags: resourceTags
+    token: token
+    identityName: access.outputs.identityName
+    storageName: storage.outputs.name
+    deploymentContainer: storage.outputs.deploymentContainer
+    insightsName: monitoring.outputs.insightsName
+    logsName: monitoring.outputs.logsName
+    subnetId: ''
+    instanceMemoryMB: 512
+    maximumInstanceCount: 40
+    alwaysReadyInstances: 0
+    entraClientId: ''
+    jwtIssuer: ''
+    jwtAudience: ''
+    authTenants: ''
+    logLevel: 'info'
+    tablePrefix: tablePrefix
+    queuePrefix: queuePrefix
+    settingsOfItsOwn: settingsOfItsOwn
+    moreSettings: {}
+    allowedIpRanges: []
+    corsOrigins: []
+    frontDoorId: ''
+  }
+}
+
+module alerts '../../../infra/modules/alerts.bicep' = {
+  name: 'alerts'
+  scope: group
+  params: {
+    location: location
+    tags: resourceTags
+    token: token
+    logsName: monitoring.outputs.logsName
+    storageName: storage.outputs.name
+    email: ''
+    displayName: 'Duuble'
+    shortName: 'Duuble'
+  }
+}
+
+output AZURE_RESOURCE_GROUP string = group.name
+output FUNCTION_APP_NAME string = app.outputs.name
+output FUNCTION_APP_URL string = app.outputs.url
+// For commands that work on the storage.
+output TABLE_PREFIX string = tablePrefix
+output QUEUE_PREFIX string = queuePrefix

@@ -1,0 +1,133 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"prompthub/apps/duuble/internal/people"
+	"prompthub/internal/fault"
+)
+
+type body[T any] struct{ Body T }
+
+func answer[T any](v T, err error) (*body[T], error) {
+	if err != nil {
+		return nil, err
+	}
+	return &body[T]{v}, nil
+}
+
+// ByID names a thing of the path.
+type ByID struct {
+	ID string `path:"id" doc:"The id" example:"01KA0000000000000000000001"`
+}
+
+func operation(tag, id, method, path, summary, description string, status int, errors ...int) huma.Operation {
+	return huma.Operation{OperationID: id, Method: method, Path: path, Tags: []string{tag}, DefaultStatus: status, Errors: errors, Summary: summary, Description: description}
+}
+
+func (a *api) account() {
+	op := func(id, method, path, summary, description string, status int, errors ...int) huma.Operation {
+		return operation("account", id, method, path, summary, description, status, errors...)
+	}
+	route(a, anyone, Bound{3, 6}, op("request-code", http.MethodPost, "/auth/otp/request", "Ask for a code", "The answer is the same whether the number has an account or not. A new code ends the one before.", http.StatusAccepted),
+		func(ctx context.Context, v visit, in *body[CodeRequest]) (*body[CodeSent], error) {
+			c, err := a.People.RequestCode(ctx, string(in.Body.Channel), in.Body.Destination, string(in.Body.Purpose), v.address)
+			return answer(CodeSent{c.ID, stamp(c.ExpiresAt), int(people.ResendAfter / time.Second)}, err)
+		})
+	route(a, anyone, Bound{6, 8}, op("verify-code", http.MethodPost, "/auth/otp/verify", "Sign in by a code", "Makes the account of a number that has none. After five wrong codes, and after one that was right, a code is not good any more.", http.StatusOK, 401),
+		func(ctx context.Context, _ visit, in *struct {
+			UserAgent string `header:"User-Agent" hidden:"true"`
+			Body      CodeTyped
+		},
+		) (*body[Tokens], error) {
+			t, err := a.People.Verify(ctx, in.Body.ChallengeID, in.Body.Code, cmp.Or(in.Body.Device, people.Device(in.UserAgent)))
+			return answer(tokensOf(t), err)
+		})
+	route(a, anyone, Bound{}, op("get-dev-code", http.MethodGet, "/dev/otp/{id}", "The code of a challenge, in development", "Answers programs on the same machine alone, and only if codes are printed.", http.StatusOK, 404),
+		func(_ context.Context, v visit, in *ByID) (*body[DevCode], error) {
+			if !v.local {
+				return nil, fault.Coded(fault.NotFound, people.CodeNotFound, "this process keeps no such code")
+			}
+			code, err := a.People.Code(in.ID)
+			return answer(DevCode{code}, err)
+		})
+	route(a, anyone, Bound{2, 3}, op("refresh", http.MethodPost, "/auth/refresh", "Get the next tokens", "A refresh token is replaced each time. One that was replaced before is answered 401 REFRESH_REUSED, and the session ends.", http.StatusOK, 401),
+		func(ctx context.Context, _ visit, in *body[RefreshRequest]) (*body[Tokens], error) {
+			t, err := a.People.Refresh(ctx, in.Body.RefreshToken, in.Body.RequestID)
+			return answer(tokensOf(t), err)
+		})
+	route(a, person, Bound{2, 4}, op("logout", http.MethodPost, "/auth/logout", "Sign out", "Ends the session of the access token, or all sessions, from the next request on.", http.StatusNoContent),
+		func(ctx context.Context, v visit, in *struct{ Body *Everywhere }) (*none, error) {
+			return nil, a.People.Logout(ctx, v.Claim, in.Body != nil && in.Body.Everywhere)
+		})
+	route(a, person, Bound{1, 3}, op("list-sessions", http.MethodGet, "/auth/sessions", "Where I am signed in", "All sessions that have not ended.", http.StatusOK),
+		func(ctx context.Context, v visit, _ *none) (*body[Sessions], error) {
+			all, err := a.People.Sessions(ctx, v.Claim)
+			list := Sessions{Items: []Session{}}
+			for _, x := range all {
+				list.Items = append(list.Items, Session{x.ID, x.Device, stamp(x.IssuedAt), stamp(x.UsedAt), x.Current})
+			}
+			return answer(list, err)
+		})
+	route(a, person, Bound{2, 3}, op("end-session", http.MethodDelete, "/auth/sessions/{id}", "End a session of mine", "One that has ended already is as good.", http.StatusNoContent),
+		func(ctx context.Context, v visit, in *ByID) (*none, error) {
+			return nil, a.People.EndSession(ctx, v.Claim, in.ID)
+		})
+	route(a, person, Bound{1, 2}, op("get-onboarding", http.MethodGet, "/onboarding", "How far my onboarding is", "And what is missing.", http.StatusOK),
+		func(ctx context.Context, v visit, _ *none) (*body[Onboarding], error) {
+			u, err := a.People.Caller(ctx, v.Claim)
+			return answer(Onboarding{Step(u.Step()), u.Onboarded(), u.Missing()}, err)
+		})
+	route(a, person, Bound{4, 7}, op("put-basics", http.MethodPut, "/onboarding/profile-basics", "Choose my username and give my name", "The username is written once and never changes: another one later, or one that somebody has, is 409 USERNAME_TAKEN.", http.StatusOK, 409),
+		func(ctx context.Context, v visit, in *body[Basics]) (*body[Me], error) {
+			me, err := a.People.SetBasics(ctx, v.Claim, people.Basics{Username: &in.Body.Username, FullName: &in.Body.FullName, Bio: in.Body.Bio})
+			return answer(meOf(me), err)
+		})
+	route(a, person, Bound{2, 5}, op("accept-terms", http.MethodPost, "/onboarding/terms", "Accept the terms", "The onboarding is complete when username and name are there too.", http.StatusOK),
+		func(ctx context.Context, v visit, in *body[Terms]) (*body[Me], error) {
+			me, err := a.People.AcceptTerms(ctx, v.Claim, in.Body.TermsVersion, in.Body.PrivacyVersion)
+			return answer(meOf(me), err)
+		})
+	route(a, person, Bound{1, 4}, op("get-me", http.MethodGet, "/users/me", "My account", "What others see, and what they do not.", http.StatusOK),
+		func(ctx context.Context, v visit, _ *none) (*body[Me], error) {
+			me, err := a.People.Me(ctx, v.Claim)
+			return answer(meOf(me), err)
+		})
+	route(a, person, Bound{4, 7}, op("patch-profile", http.MethodPatch, "/users/me/profile", "Change my profile", "Members that are absent stay as they are.", http.StatusOK, 409),
+		func(ctx context.Context, v visit, in *body[ProfileChange]) (*body[Me], error) {
+			me, err := a.People.SetBasics(ctx, v.Claim, people.Basics{Username: in.Body.Username, FullName: in.Body.FullName, Bio: in.Body.Bio})
+			return answer(meOf(me), err)
+		})
+}
+
+func (a *api) profiles() {
+	op := func(id, path, summary, description string, errors ...int) huma.Operation {
+		return operation("people", id, http.MethodGet, path, summary, description, http.StatusOK, errors...)
+	}
+	route(a, visitor, Bound{1, 4}, op("get-profile", "/users/{id}", "A profile", "Of somebody who has a username.", 404),
+		func(ctx context.Context, v visit, in *ByID) (*body[Profile], error) {
+			p, err := a.People.Profile(ctx, v.Claim, in.ID)
+			return answer(profileOf(p), err)
+		})
+	route(a, visitor, Bound{2, 5}, op("get-profile-by-name", "/usernames/{username}", "A profile by its username", "In any case.", 404),
+		func(ctx context.Context, v visit, in *struct {
+			Username string `path:"username" doc:"The username" example:"Ann_1"`
+		},
+		) (*body[Profile], error) {
+			p, err := a.People.ProfileByName(ctx, v.Claim, in.Username)
+			return answer(profileOf(p), err)
+		})
+	route(a, person, Bound{1, 3}, op("check-name", "/users/username-availability", "Whether I can have a username", "A name that is free may be taken a moment later."),
+		func(ctx context.Context, v visit, in *struct {
+			Username string `query:"username" required:"true" doc:"The username" example:"Ann_1"`
+		},
+		) (*body[Availability], error) {
+			reason, err := a.People.NameAvailable(ctx, v.Claim, in.Username)
+			return answer(Availability{reason == "", reason}, err)
+		})
+}

@@ -1,0 +1,368 @@
+package api_test
+
+import (
+	"fmt"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"prompthub/apps/duuble/internal/api"
+	"prompthub/internal/http/openapi/openapitest"
+)
+
+// TestGuests: every route that is not open answers a guest 401 to any request.
+func TestGuests(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	c := openapitest.New(t, w)
+	w.Handler = c.Enforce(t, w.Handler)
+	open := map[string]bool{}
+	for _, o := range c.Operations() {
+		op := c.At(o.Pointer)
+		path := strings.NewReplacer("{id}", "x", "{username}", "x").Replace(strings.TrimPrefix(o.Path, api.Prefix))
+		if security, _ := op["security"].([]any); len(security) != 1 {
+			open[op["operationId"].(string)] = true
+			continue
+		}
+		for _, token := range []string{"", "x", "eyJhbGciOiJub25lIn0.e30."} {
+			status, p := w.ask(strings.ToUpper(o.Method), path, token, map[bool]string{true: `{"x":`}[op["requestBody"] != nil])
+			require.Equal(t, 401, status, "%s %s", o.Method, path)
+			require.Equal(t, map[bool]string{true: "UNAUTHENTICATED", false: "INVALID_TOKEN"}[token == ""], p["code"], path)
+		}
+	}
+	require.Equal(t, map[string]bool{
+		"request-code": true, "verify-code": true, "get-dev-code": true, "refresh": true, "get-health": true, "get-ready": true, "get-openapi": true,
+		"get-profile": true, "get-profile-by-name": true, "list-posts": true, "get-post": true, "list-user-posts": true, "get-vote-summary": true, "get-vote-distribution": true,
+	}, open)
+}
+
+// TestCounts holds what each route costs against its bound: steps until the answer, and all calls.
+func TestCounts(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC))) // a bubble begins in 2000
+		w := newWorld(t)
+		annID, ann, refresh := w.person(number(1), "Ann")
+		_, bob, _ := w.person(number(2), "Bob")
+		id := w.post(ann)
+		for range 20 {
+			w.post(bob)
+		}
+		newcomer := w.enter(number(3))["accessToken"].(string)
+		challenge, code := w.code(number(4))
+		known, again := w.code(number(1))
+		counted := map[string]bool{}
+		for _, c := range []struct {
+			id, method, path, token, body string
+			status                        int
+			key                           string
+		}{
+			{"get-health", "GET", "/health", "", "", 200, ""},
+			{"get-openapi", "GET", "/openapi.json", "", "", 200, ""},
+			{"get-ready", "GET", "/ready", "", "", 200, ""},
+			{"request-code", "POST", "/auth/otp/request", "", `{"channel":"sms","destination":"` + number(2) + `","purpose":"sign_in"}`, 202, ""},
+			{"get-dev-code", "GET", "/dev/otp/" + challenge, "", "", 200, ""},
+			{"verify-code", "POST", "/auth/otp/verify", "", `{"challengeId":"` + challenge + `","code":"` + code + `"}`, 200, ""},
+			{"verify-code", "POST", "/auth/otp/verify", "", `{"challengeId":"` + known + `","code":"` + again + `"}`, 200, ""},
+			{"refresh", "POST", "/auth/refresh", "", `{"refreshToken":"` + refresh + `"}`, 200, ""},
+			{"list-sessions", "GET", "/auth/sessions", ann, "", 200, ""},
+			{"end-session", "DELETE", "/auth/sessions/x", ann, "", 204, ""},
+			{"get-onboarding", "GET", "/onboarding", ann, "", 200, ""},
+			{"put-basics", "PUT", "/onboarding/profile-basics", newcomer, `{"username":"Carol","fullName":"Carol"}`, 200, ""},
+			{"accept-terms", "POST", "/onboarding/terms", newcomer, `{"termsVersion":"1","privacyVersion":"1"}`, 200, ""},
+			{"get-me", "GET", "/users/me", ann, "", 200, ""},
+			{"patch-profile", "PATCH", "/users/me/profile", ann, `{"bio":"x"}`, 200, ""},
+			{"get-profile", "GET", "/users/" + annID, bob, "", 200, ""},
+			{"get-profile-by-name", "GET", "/usernames/ann", bob, "", 200, ""},
+			{"check-name", "GET", "/users/username-availability?username=Dora", ann, "", 200, ""},
+			{"create-post", "POST", "/posts", ann, `{"thoughtText":"x"}`, 201, ""},
+			{"create-post", "POST", "/posts", ann, `{"thoughtText":"y"}`, 201, "k"},
+			{"create-post", "POST", "/posts", ann, `{"thoughtText":"y"}`, 201, "k"},
+			{"list-posts", "GET", "/posts", ann, "", 200, ""},
+			{"get-post", "GET", "/posts/" + id, ann, "", 200, ""},
+			{"list-user-posts", "GET", "/users/" + annID + "/posts", bob, "", 200, ""},
+			{"vote", "POST", "/posts/" + id + "/vote", ann, `{"position":"left"}`, 201, ""},
+			{"get-vote-summary", "GET", "/posts/" + id + "/vote/summary", ann, "", 200, ""},
+			{"get-vote-distribution", "GET", "/posts/" + id + "/vote/distribution", ann, "", 200, ""},
+			{"list-my-votes", "GET", "/users/me/votes", ann, "", 200, ""},
+			{"logout", "POST", "/auth/logout", bob, `{"everywhere":true}`, 204, ""},
+		} {
+			w.background.Wait()
+			w.meter.n.Store(0)
+			w.meter.delay = time.Millisecond
+			from := time.Now()
+			status, answer := w.ask(c.method, c.path, c.token, c.body, "Idempotency-Key", c.key)
+			steps := int(time.Since(from) / time.Millisecond)
+			w.background.Wait()
+			w.meter.delay = 0
+			require.Equal(t, c.status, status, "%s: %v", c.id, answer)
+			bound := api.Bounds()[c.id]
+			t.Logf("%s: %d steps, %d calls, bound %v", c.id, steps, w.meter.n.Load(), bound)
+			require.LessOrEqual(t, steps, bound.Steps, c.id)
+			require.LessOrEqual(t, int(w.meter.n.Load()), bound.Calls, c.id)
+			counted[c.id] = true
+		}
+		for id := range api.Bounds() {
+			require.True(t, counted[id], "%s is not counted", id)
+		}
+	})
+}
+
+// TestHostile sends requests that no client should: each is refused with a problem that says why.
+func TestHostile(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.Handler = openapitest.New(t, w).Enforce(t, w.Handler)
+	_, ann, _ := w.person(number(1), "Ann")
+	newcomer := w.enter(number(2))["accessToken"].(string)
+	gone := w.enter(number(3))["accessToken"].(string)
+	status, _ := w.ask("POST", "/auth/logout", gone, "")
+	require.Equal(t, 204, status)
+	id := w.post(ann)
+	status, plain := w.ask("POST", "/posts", ann, `{"thoughtText":"no slider"}`)
+	require.Equal(t, 201, status)
+	vote := "/posts/" + id + "/vote"
+	for _, tt := range []struct {
+		method, path, token, body string
+		status                    int
+		code                      string
+	}{
+		{"POST", "/auth/otp/request", "", `{"channel":`, 400, "MALFORMED"},
+		{"POST", "/auth/otp/request", "", `{"channel":"sms","channel":"sms"}`, 400, "MALFORMED"},
+		{"POST", "/auth/otp/request", "", `{"channel":"sms","destination":"600000001","purpose":"sign_in"}`, 422, "VALIDATION_ERROR"},
+		{"POST", "/auth/otp/request", "", `{"channel":"mail","destination":"+34600000001","purpose":"sign_in"}`, 422, "VALIDATION_ERROR"},
+		{"POST", "/auth/otp/request", "", `{"channel":"sms","destination":"+34600000001","purpose":"sign_in","x":1}`, 422, "VALIDATION_ERROR"},
+		{"POST", "/auth/otp/request", "", strings.Repeat(" ", 70<<10), 413, "BODY_TOO_LARGE"},
+		{"POST", "/auth/otp/verify", "", `{"challengeId":"x","code":"123456"}`, 401, "OTP_EXPIRED"},
+		{"POST", "/auth/otp/verify", "", `{"challengeId":"x","code":"123456","device":"a\u0000"}`, 422, "VALIDATION_ERROR"},
+		{"GET", "/dev/otp/x", "", "", 404, "CODE_NOT_FOUND"},
+		{"POST", "/auth/refresh", "", `{"refreshToken":"x"}`, 401, "INVALID_TOKEN"},
+		{"GET", "/users/me", gone, "", 401, "SESSION_ENDED"},
+		{"GET", "/posts", gone, "", 401, "SESSION_ENDED"},
+		{"POST", "/posts", newcomer, `{"thoughtText":"x"}`, 403, "ONBOARDING_REQUIRED"},
+		{"POST", vote, newcomer, `{"position":"left"}`, 403, "ONBOARDING_REQUIRED"},
+		{"GET", "/users/me/votes", newcomer, "", 403, "ONBOARDING_REQUIRED"},
+		{"PUT", "/onboarding/profile-basics", newcomer, `{"username":"ANN","fullName":"x"}`, 409, "USERNAME_TAKEN"},
+		{"PUT", "/onboarding/profile-basics", newcomer, `{"username":"a b","fullName":"x"}`, 422, "VALIDATION_ERROR"},
+		{"PUT", "/onboarding/profile-basics", newcomer, `{"username":"Bob","fullName":" "}`, 422, "VALIDATION_ERROR"},
+		{"PUT", "/onboarding/profile-basics", newcomer, `{"username":"Bob","fullName":"` + strings.Repeat("x", 101) + `"}`, 422, "VALIDATION_ERROR"},
+		{"PATCH", "/users/me/profile", ann, `{"username":"Other"}`, 409, "USERNAME_TAKEN"},
+		{"PATCH", "/users/me/profile", ann, `{"userId":"x"}`, 422, "VALIDATION_ERROR"},
+		{"POST", "/posts", ann, `{}`, 422, "VALIDATION_ERROR"},
+		{"POST", "/posts", ann, `{"thoughtText":"` + strings.Repeat("𝄞", 126) + `"}`, 422, "VALIDATION_ERROR"},
+		{"POST", "/posts", ann, `{"thoughtText":"` + strings.Repeat("𝄞", 125) + `"}`, 201, ""},
+		{"POST", "/posts", ann, `{"thoughtText":"a\u0007"}`, 422, "VALIDATION_ERROR"},
+		{"POST", "/posts", ann, `{"thoughtText":"x","visibility":"private_locked_hub"}`, 422, "VALIDATION_ERROR"},
+		{"POST", "/posts", ann, `{"slider":{}}`, 422, "VALIDATION_ERROR"},
+		{"POST", "/posts", ann, `{"slider":{"text":" "}}`, 422, "VALIDATION_ERROR"},
+		{"POST", "/posts", ann, `{"slider":{"text":"x","leftLabel":"` + strings.Repeat("x", 51) + `"}}`, 422, "VALIDATION_ERROR"},
+		{"POST", "/posts", ann, `{"article":{"kind":"media"}}`, 422, "VALIDATION_ERROR"},
+		{"POST", "/posts", ann, `{"article":{"kind":"text"}}`, 422, "VALIDATION_ERROR"},
+		{"POST", "/posts", ann, `{"article":{"kind":"link","linkUrl":"javascript:alert(1)"}}`, 422, "VALIDATION_ERROR"},
+		{"POST", "/posts", ann, `{"article":{"kind":"link","linkUrl":"https://u:p@example.com"}}`, 422, "VALIDATION_ERROR"},
+		{"POST", "/posts", ann, `{"article":{"kind":"text","text":"` + strings.Repeat("x", 60_001) + `"}}`, 422, "VALIDATION_ERROR"},
+		{"POST", "/posts", ann, strings.Repeat(" ", 600<<10), 413, "BODY_TOO_LARGE"},
+		{"GET", "/posts/x", "", "", 404, "POST_NOT_FOUND"},
+		{"GET", "/posts/..%2Fx", "", "", 404, "POST_NOT_FOUND"},
+		{"GET", "/posts/01KA0000000000000000000003", ann, "", 404, "POST_NOT_FOUND"},
+		{"GET", "/posts?limit=101", "", "", 422, "VALIDATION_ERROR"},
+		{"GET", "/posts?limit=x", "", "", 422, "VALIDATION_ERROR"},
+		{"GET", "/posts?cursor=AQ", "", "", 400, "MALFORMED"},
+		{"GET", "/posts?hubId=x", "", "", 422, "VALIDATION_ERROR"},
+		{"GET", "/users/x", "", "", 404, "USER_NOT_FOUND"},
+		{"GET", "/users/x/posts", "", "", 404, "USER_NOT_FOUND"},
+		{"GET", "/usernames/x", "", "", 404, "USER_NOT_FOUND"},
+		{"POST", vote, ann, `{"position":"Left"}`, 422, "VALIDATION_ERROR"},
+		{"POST", vote, ann, `{"position":1}`, 422, "VALIDATION_ERROR"},
+		{"POST", vote, ann, `{}`, 422, "VALIDATION_ERROR"},
+		{"POST", vote, ann, `{"position":"left","pad":"` + strings.Repeat("x", 33) + `"}`, 422, "VALIDATION_ERROR"},
+		{"POST", "/posts/x/vote", ann, `{"position":"left"}`, 404, "POST_NOT_FOUND"},
+		{"POST", "/posts/" + plain["postId"].(string) + "/vote", ann, `{"position":"left"}`, 409, "NO_SLIDER"},
+		{"GET", "/posts/" + plain["postId"].(string) + "/vote/summary", ann, "", 409, "NO_SLIDER"},
+		{"GET", "/posts/" + plain["postId"].(string) + "/vote/distribution", "", "", 409, "NO_SLIDER"},
+		{"POST", vote, ann, `{"position":"left","pad":"` + strings.Repeat("x", 32) + `"}`, 201, ""},
+		{"POST", vote, ann, `{"position":"right"}`, 409, "ALREADY_VOTED"},
+		{"DELETE", vote, ann, "", 405, "METHOD_NOT_ALLOWED"},
+		{"GET", "/nothing", "", "", 404, "NO_SUCH_ROUTE"},
+	} {
+		status, p := w.ask(tt.method, tt.path, tt.token, tt.body)
+		what := fmt.Sprintf("%s %s %.60s: %v", tt.method, tt.path, tt.body, p)
+		require.Equal(t, tt.status, status, what)
+		if tt.code != "" {
+			require.Equal(t, tt.code, p["code"], what)
+			require.NotEmpty(t, p["detail"], what)
+		}
+	}
+}
+
+// TestEveryMaximum: a post with everything as long as it may be comes back as it was sent.
+func TestEveryMaximum(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.Handler = openapitest.New(t, w).Enforce(t, w.Handler)
+	_, ann, _ := w.person(number(1), "Ann")
+	text := strings.Repeat("𝄞", 30_000)
+	link := "https://example.com/" + strings.Repeat("x", 1980)
+	sent := `{"visibility":"public","thoughtText":"` + strings.Repeat("t", 250) + `","slider":{"text":"` + strings.Repeat("s", 260) + `","leftLabel":"` + strings.Repeat("l", 50) + `","rightLabel":"` + strings.Repeat("r", 50) +
+		`"},"article":{"kind":"mixed","text":"` + text + `","linkUrl":"` + link + `","linkTitle":"` + strings.Repeat("i", 200) + `","linkDescription":"` + strings.Repeat("d", 500) + `"}}`
+	status, made := w.ask("POST", "/posts", ann, sent, "Idempotency-Key", strings.Repeat("k", 100))
+	require.Equal(t, 201, status, made)
+	status, c := w.ask("GET", "/posts/"+made["postId"].(string), "", "")
+	require.Equal(t, 200, status)
+	require.Equal(t, strings.Repeat("t", 250), c["thoughtText"])
+	require.Equal(t, map[string]any{"text": strings.Repeat("s", 260), "leftLabel": strings.Repeat("l", 50), "rightLabel": strings.Repeat("r", 50)}, c["slider"])
+	require.Equal(t, map[string]any{"kind": "mixed", "text": text, "linkUrl": link, "linkTitle": strings.Repeat("i", 200), "linkDescription": strings.Repeat("d", 500)}, c["article"])
+	status, again := w.ask("POST", "/posts", ann, sent, "Idempotency-Key", strings.Repeat("k", 100))
+	require.Equal(t, 201, status)
+	require.Equal(t, made["postId"], again["postId"])
+	status, p := w.ask("POST", "/posts", ann, `{"thoughtText":"x"}`, "Idempotency-Key", strings.Repeat("k", 100))
+	require.Equal(t, 422, status)
+	require.Equal(t, "IDEMPOTENCY_MISMATCH", p["code"])
+	status, p = w.ask("POST", "/posts", ann, sent, "Idempotency-Key", strings.Repeat("k", 101))
+	require.Equal(t, 422, status, p)
+}
+
+// TestVotes: 200 people vote twice at once: 200 are answered 201 and 200 409, and the totals are
+// exact. Neither an answer, nor its length, nor the log tells a position.
+func TestVotes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	_, ann, _ := w.person(number(0), "Ann")
+	id := w.post(ann)
+	const people = 200
+	positions := []string{"strong_left", "left", "neutral", "right", "strong_right"}
+	tokens := make([]string, people)
+	for i := range tokens {
+		_, tokens[i], _ = w.person(number(1+i), fmt.Sprintf("Voter%d", i))
+	}
+	var mu sync.Mutex
+	statuses := map[int]int{}
+	var wg sync.WaitGroup
+	for i := range 2 * people {
+		wg.Go(func() {
+			status, _ := w.ask("POST", "/posts/"+id+"/vote", tokens[i%people], `{"position":"`+positions[i%people%5]+`"}`)
+			mu.Lock()
+			defer mu.Unlock()
+			statuses[status]++
+		})
+	}
+	wg.Wait()
+	require.Equal(t, map[int]int{201: people, 409: people}, statuses)
+	w.background.Wait()
+	require.NoError(t, w.ballot.Settle(t.Context(), id))
+	status, s := w.ask("GET", "/posts/"+id+"/vote/distribution", ann, "")
+	require.Equal(t, 200, status)
+	require.Equal(t, 200.0, s["totalVotes"])
+	require.GreaterOrEqual(t, s["countedVotes"], 198.0)
+	sum := 0.0
+	for i, b := range s["distribution"].([]any) {
+		n := b.(map[string]any)["count"].(float64)
+		require.Equal(t, positions[i], b.(map[string]any)["position"])
+		require.LessOrEqual(t, n, 40.0, "each position as cast but for what waits")
+		sum += n
+	}
+	require.Equal(t, s["countedVotes"], sum)
+	for range 20 {
+		w.pump()
+	}
+	status, mine := w.ask("GET", "/users/me/votes", tokens[7], "")
+	require.Equal(t, 200, status)
+	require.Len(t, mine["items"], 1)
+	require.Equal(t, id, mine["items"].([]any)[0].(map[string]any)["postId"])
+	_, me := w.ask("GET", "/users/me", tokens[7], "")
+	require.Equal(t, 1.0, me["counts"].(map[string]any)["votesCast"])
+}
+
+// TestVotesTellNothing: answers to votes on all positions are alike to the letter but for ids and
+// times, and no log line has a position or the size of a request.
+func TestVotesTellNothing(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		_, ann, _ := w.person(number(0), "Ann")
+		id := w.post(ann)
+		seen := map[string]bool{}
+		w.log.Reset()
+		for i, position := range []string{"strong_left", "left", "neutral", "right", "strong_right"} {
+			_, voter, _ := w.person(number(1+i), fmt.Sprintf("Voter%d", i))
+			r := httptest.NewRequestWithContext(t.Context(), "POST", api.Prefix+"/posts/"+id+"/vote", strings.NewReader(`{"position":"`+position+`"}`))
+			r.Header.Set("Content-Type", "application/json")
+			r.Header.Set("Authorization", "Bearer "+voter)
+			r.Header.Set("X-Request-Id", "one")
+			rec := httptest.NewRecorder()
+			w.ServeHTTP(rec, r)
+			require.Equal(t, 201, rec.Code, rec.Body)
+			rec.Header().Del("X-Request-Id")
+			seen[fmt.Sprint(rec.Header(), rec.Body)] = true
+		}
+		w.background.Wait()
+		require.Len(t, seen, 1, seen)
+		require.NotEmpty(t, w.log.String())
+		for _, word := range []string{"left", "neutral", "right", "position"} {
+			require.NotContains(t, w.log.String(), word)
+		}
+	})
+}
+
+// TestLists: pages follow one another without gaps, over months, for guests too.
+func TestLists(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(time.Date(2026, 8, 20, 12, 0, 0, 0, time.UTC)))
+		w := newWorld(t)
+		_, ann, refresh := w.person(number(1), "Ann")
+		annID := ""
+		var want []string
+		for i := range 13 {
+			status, in := w.ask("POST", "/auth/refresh", "", `{"refreshToken":"`+refresh+`"}`)
+			require.Equal(t, 200, status, in)
+			ann, refresh, annID = in["accessToken"].(string), in["refreshToken"].(string), in["userId"].(string)
+			want = append([]string{w.post(ann)}, want...)
+			time.Sleep(time.Second)
+			if i%3 == 2 {
+				time.Sleep(29 * 24 * time.Hour)
+			}
+		}
+		for _, path := range []string{"/posts?limit=2", "/posts?limit=5", "/posts?limit=100", "/users/" + annID + "/posts?limit=4"} {
+			var got []string
+			cursor := ""
+			for range 20 {
+				status, page := w.ask("GET", path+cursor, "", "")
+				require.Equal(t, 200, status, page)
+				for _, c := range page["items"].([]any) {
+					got = append(got, c.(map[string]any)["postId"].(string))
+				}
+				next, more := page["nextCursor"].(string)
+				if !more {
+					break
+				}
+				cursor = "&cursor=" + next
+			}
+			require.Equal(t, want, got, path)
+		}
+		status, p := w.ask("GET", "/users/"+annID, "", "")
+		require.Equal(t, 200, status)
+		require.Equal(t, 13.0, p["counts"].(map[string]any)["posts"])
+		require.Equal(t, "Ann", p["username"])
+	})
+}
+
+// TestDocument holds that the document tells of every operation what it does, with examples that
+// are as it says.
+func TestDocument(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	c := openapitest.New(t, w)
+	require.Len(t, c.Operations(), len(api.Bounds()))
+	require.Greater(t, c.Examples(t), 60)
+	for _, o := range c.Operations() {
+		op := c.At(o.Pointer)
+		require.Regexp(t, `^[A-Z]`, op["summary"], o.Pointer)
+		require.Regexp(t, `^[A-Z].*\.$`, op["description"], o.Pointer)
+	}
+}

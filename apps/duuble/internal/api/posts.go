@@ -1,0 +1,145 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"prompthub/apps/duuble/internal/ballot"
+	"prompthub/apps/duuble/internal/posts"
+	"prompthub/internal/cursor"
+	"prompthub/internal/storage/rowstore"
+)
+
+// A Paged is the part of a list that is asked for.
+type Paged struct {
+	Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"20" doc:"How many at most" example:"20"`
+	Cursor string `query:"cursor" maxLength:"2048" doc:"As the page before gave it" example:"AYm1Wq2kK3xPdWJ8"`
+}
+
+// after returns the position of a cursor in a list.
+func (p Paged) after(list string) (string, error) {
+	if p.Cursor == "" {
+		return "", nil
+	}
+	position, err := cursor.Open(list, p.Cursor)
+	if err != nil {
+		return "", rowstore.BadPosition()
+	}
+	return position, nil
+}
+
+// cursorTo returns the cursor of a position, "" at the end.
+func cursorTo(list, position string) string {
+	if position == "" {
+		return ""
+	}
+	return cursor.Seal(list, position)
+}
+
+func (a *api) cardsAnswer(list string, page posts.Page, err error) (*body[Cards], error) {
+	cards := Cards{Items: []Card{}, NextCursor: cursorTo(list, page.Next)}
+	for _, c := range page.Cards {
+		cards.Items = append(cards.Items, a.cardOf(c))
+	}
+	return answer(cards, err)
+}
+
+// created is the answer to a new post.
+type created struct {
+	Location string `header:"Location" doc:"Where the post is" example:"/api/v1/posts/01KA0000000000000000000003"`
+	Body     Card
+}
+
+func (a *api) posts() {
+	op := func(id, method, path, summary, description string, status int, errors ...int) huma.Operation {
+		return operation("posts", id, method, path, summary, description, status, errors...)
+	}
+	create := op("create-post", http.MethodPost, "/posts", "Post", "A thought, a slider, an article, or several of them. The same Idempotency-Key again within a day answers with the same post.", http.StatusCreated)
+	create.Metadata = map[string]any{maxBodyKey: int64(maxPost)}
+	route(a, person, Bound{6, 12}, create, func(ctx context.Context, v visit, in *struct {
+		Key  string `header:"Idempotency-Key" doc:"Up to 100 characters that you choose" example:"4711"`
+		Body NewPost
+	},
+	) (*created, error) {
+		c, err := a.Posts.Create(ctx, v.Claim, in.Body.draft(), in.Key)
+		if err != nil {
+			return nil, err
+		}
+		return &created{Prefix + "/posts/" + c.ID, a.cardOf(c)}, nil
+	})
+	route(a, visitor, Bound{4, 64}, op("list-posts", http.MethodGet, "/posts", "The newest posts", "All that are public.", http.StatusOK),
+		func(ctx context.Context, v visit, in *Paged) (*body[Cards], error) {
+			after, err := in.after("posts")
+			if err != nil {
+				return nil, err
+			}
+			page, err := a.Posts.Newest(ctx, v.Claim, after, in.Limit)
+			return a.cardsAnswer("posts", page, err)
+		})
+	route(a, visitor, Bound{2, 5}, op("get-post", http.MethodGet, "/posts/{id}", "A post", "With its votes, as far as they are counted.", http.StatusOK, 404),
+		func(ctx context.Context, v visit, in *ByID) (*body[Card], error) {
+			c, err := a.Posts.Card(ctx, v.Claim, in.ID)
+			if err != nil {
+				return nil, err
+			}
+			return answer(a.cardOf(c), nil)
+		})
+	route(a, visitor, Bound{3, 65}, op("list-user-posts", http.MethodGet, "/users/{id}/posts", "The posts of a person", "The newest first.", http.StatusOK, 404),
+		func(ctx context.Context, v visit, in *struct {
+			ByID
+			Paged
+		},
+		) (*body[Cards], error) {
+			after, err := in.after("users " + in.ID)
+			if err != nil {
+				return nil, err
+			}
+			page, err := a.Posts.Of(ctx, v.Claim, in.ID, after, in.Limit)
+			return a.cardsAnswer("users "+in.ID, page, err)
+		})
+	route(a, person, Bound{3, 11}, op("vote", http.MethodPost, "/posts/{id}/vote", "Vote on a post, once for ever", "No answer, list or stored row tells what somebody chose. Votes are counted in groups. An Idempotency-Key has no meaning here: the same request again is answered 409 ALREADY_VOTED, and the vote is there once.", http.StatusCreated, 404, 409),
+		func(ctx context.Context, v visit, in *struct {
+			ByID
+			Body NewVote
+		},
+		) (*body[VoteCast], error) {
+			position, err := ballot.ParsePosition(string(in.Body.Position))
+			if err != nil {
+				return nil, err
+			}
+			r, err := a.Posts.Vote(ctx, v.Claim, in.ID, position)
+			return answer(castOf(r), err)
+		})
+	route(a, visitor, Bound{1, 4}, op("get-vote-summary", http.MethodGet, "/posts/{id}/vote/summary", "The votes on a post", "Each counted number goes up by nothing, or by a group of minVotes or more.", http.StatusOK, 404, 409),
+		func(ctx context.Context, v visit, in *ByID) (*body[VoteSummary], error) {
+			r, voted, err := a.Posts.Result(ctx, v.Claim, in.ID)
+			s := a.summaryOf(in.ID, r)
+			return answer(VoteSummary{s.PostID, s.Scope, s.TotalVotes, s.CountedVotes, s.Hidden, s.MinVotes, s.LeftCount, s.NeutralCount, s.RightCount, voted}, err)
+		})
+	route(a, visitor, Bound{1, 4}, op("get-vote-distribution", http.MethodGet, "/posts/{id}/vote/distribution", "The votes on a post by position", "Empty while nothing is counted.", http.StatusOK, 404, 409),
+		func(ctx context.Context, v visit, in *ByID) (*body[Distribution], error) {
+			r, _, err := a.Posts.Result(ctx, v.Claim, in.ID)
+			d := Distribution{in.ID, r.Scope, r.Total, r.Counted, a.VoteMin, []Bar{}}
+			for i, name := range ballot.Positions() {
+				if r.Counted > 0 {
+					d.Distribution = append(d.Distribution, Bar{Position(name), r.Counts[i]})
+				}
+			}
+			return answer(d, err)
+		})
+	route(a, person, Bound{1, 3}, op("list-my-votes", http.MethodGet, "/users/me/votes", "On what I have voted", "Without positions, which are not kept. The list follows the votes by some seconds.", http.StatusOK),
+		func(ctx context.Context, v visit, in *Paged) (*body[MyVotes], error) {
+			after, err := in.after("votes " + v.UserID)
+			if err != nil {
+				return nil, err
+			}
+			all, next, err := a.Posts.Votes(ctx, v.Claim, after, in.Limit)
+			list := MyVotes{Items: []MyVote{}, NextCursor: cursorTo("votes "+v.UserID, next)}
+			for _, one := range all {
+				list.Items = append(list.Items, MyVote{one.PostID, stamp(one.VotedAt)})
+			}
+			return answer(list, err)
+		})
+}

@@ -1,0 +1,218 @@
+package api_test
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"prompthub/apps/duuble/internal/api"
+	"prompthub/apps/duuble/internal/ballot"
+	"prompthub/apps/duuble/internal/keyring"
+	"prompthub/apps/duuble/internal/people"
+	"prompthub/apps/duuble/internal/posts"
+	"prompthub/apps/duuble/internal/schema"
+	"prompthub/apps/duuble/internal/sms"
+	"prompthub/internal/host/function"
+	"prompthub/internal/http/httpjson"
+	"prompthub/internal/storage/memory"
+	"prompthub/internal/storage/queue"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
+)
+
+// A meter counts the calls of the storage, each of which takes delay.
+type meter struct {
+	table.DB
+	delay time.Duration
+	n     atomic.Int64
+}
+
+func (m *meter) call() {
+	m.n.Add(1)
+	if m.delay > 0 {
+		time.Sleep(m.delay) // in a bubble, where it costs nothing
+	}
+}
+
+func (m *meter) Get(ctx context.Context, name string, key table.Key) (table.Row, error) {
+	m.call()
+	return m.DB.Get(ctx, name, key)
+}
+
+func (m *meter) List(ctx context.Context, name string, r table.Range, limit int, next string) (table.Page, error) {
+	m.call()
+	return m.DB.List(ctx, name, r, limit, next)
+}
+
+func (m *meter) Write(ctx context.Context, name string, ops ...table.Op) ([]string, error) {
+	m.call()
+	return m.DB.Write(ctx, name, ops...)
+}
+
+// sends counts messages.
+type sends struct {
+	queue.Queues
+	m *meter
+}
+
+func (s sends) Send(ctx context.Context, name, text string, d time.Duration) (queue.Receipt, error) {
+	s.m.call()
+	return s.Queues.Send(ctx, name, text, d)
+}
+
+func (s sends) Hide(ctx context.Context, name string, r queue.Receipt, d time.Duration) (queue.Receipt, error) {
+	s.m.call()
+	return s.Queues.Hide(ctx, name, r, d)
+}
+
+func (s sends) Delete(ctx context.Context, name string, r queue.Receipt) error {
+	s.m.call()
+	return s.Queues.Delete(ctx, name, r)
+}
+
+// A world is the API over stores in memory.
+type world struct {
+	t *testing.T
+	http.Handler
+	people     *people.Service
+	posts      *posts.Service
+	ballot     *ballot.Store
+	queues     *memory.Queues
+	meter      *meter
+	log        strings.Builder
+	background sync.WaitGroup
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{t: t, meter: &meter{DB: memory.NewTables()}, queues: memory.NewQueues(time.Now)}
+	tables := schema.Tables{Users: "Users", Names: "Names", Posts: "Posts", Lists: "Lists", Sessions: "Sessions", Admin: "Admin"}
+	log := slog.New(slog.NewTextHandler(&w.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	rows := &rowstore.Store{
+		DB: w.meter, Now: time.Now, Log: log, Background: w.background.Go,
+		Sleep: func(ctx context.Context, d time.Duration) error {
+			time.Sleep(d)
+			return ctx.Err()
+		},
+		Random: func(time.Duration) time.Duration { return 0 },
+	}
+	queues := sends{w.queues, w.meter}
+	for _, name := range posts.Queues() {
+		require.NoError(t, w.queues.Create(t.Context(), name))
+	}
+	require.NoError(t, w.meter.DB.Create(t.Context(), tables.All()...))
+	w.people = people.New(people.Config{
+		Store: rows, Tables: tables, Entropy: rand.Reader, Keys: keyring.Ring{make([]byte, 32)}, SMS: sms.Printed{To: &strings.Builder{}},
+		CodeLasts: 5 * time.Minute, PerPhone: -1, PerAddress: -1, KeepCodes: true,
+	})
+	keys, err := ballot.NewKeys(make([]byte, 32))
+	require.NoError(t, err)
+	w.ballot = ballot.New(ballot.Config{
+		Store: rows, Posts: "Posts", Due: "Admin", Queues: queues, Keys: keys, VoteMin: 3, SettleAfter: 24 * time.Hour, Entropy: rand.Reader,
+		Follow: func(ctx context.Context, votes []ballot.Receipt) error { return w.posts.FollowVotes(ctx, votes) },
+	})
+	w.posts = posts.New(posts.Config{Store: rows, Tables: tables, Queues: queues, Entropy: rand.Reader, People: w.people, Ballot: w.ballot})
+	ready := func(ctx context.Context) error {
+		_, err := rows.GetRow(ctx, "Admin", table.Key{Partition: "ready"})
+		return err
+	}
+	unlimited := httpjson.Limits{Writes: -1, Reads: -1, AtWork: 10_000} // a test may have all of them at work at once
+	w.Handler = api.New(api.Config{
+		People: w.people, Posts: w.posts, VoteMin: 3, Ready: ready, Admission: httpjson.NewAdmission(unlimited.Complete(false), time.Now), Log: log, Now: time.Now, Version: "test",
+	})
+	return w
+}
+
+// ask sends a request and returns the status and the answer.
+func (w *world) ask(method, path, token, body string, headers ...string) (int, map[string]any) {
+	w.t.Helper()
+	r := httptest.NewRequestWithContext(w.t.Context(), method, api.Prefix+path, strings.NewReader(body))
+	r.RemoteAddr, r.Host = "127.0.0.1:1", "localhost"
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	if token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	rec := httptest.NewRecorder()
+	w.ServeHTTP(rec, r)
+	var answer map[string]any
+	if rec.Body.Len() > 0 && strings.Contains(rec.Header().Get("Content-Type"), "json") {
+		require.NoError(w.t, json.Unmarshal(rec.Body.Bytes(), &answer), "%s", rec.Body)
+	}
+	return rec.Code, answer
+}
+
+// code asks for a code, and returns its challenge too.
+func (w *world) code(number string) (challenge, code string) {
+	w.t.Helper()
+	status, c := w.ask("POST", "/auth/otp/request", "", `{"channel":"sms","destination":"`+number+`","purpose":"sign_in"}`)
+	require.Equal(w.t, 202, status, c)
+	challenge = c["challengeId"].(string)
+	status, d := w.ask("GET", "/dev/otp/"+challenge, "", "")
+	require.Equal(w.t, 200, status, d)
+	return challenge, d["code"].(string)
+}
+
+// enter signs in.
+func (w *world) enter(number string) map[string]any {
+	w.t.Helper()
+	challenge, code := w.code(number)
+	status, in := w.ask("POST", "/auth/otp/verify", "", `{"challengeId":"`+challenge+`","code":"`+code+`"}`)
+	require.Equal(w.t, 200, status, in)
+	return in
+}
+
+// person makes an account with a name, and returns its id and tokens.
+func (w *world) person(number, name string) (id, access, refresh string) {
+	w.t.Helper()
+	in := w.enter(number)
+	access = in["accessToken"].(string)
+	status, me := w.ask("PUT", "/onboarding/profile-basics", access, `{"username":"`+name+`","fullName":"`+name+`"}`)
+	require.Equal(w.t, 200, status, me)
+	status, me = w.ask("POST", "/onboarding/terms", access, `{"termsVersion":"1","privacyVersion":"1"}`)
+	require.Equal(w.t, 200, status, me)
+	return in["userId"].(string), access, in["refreshToken"].(string)
+}
+
+// post posts a question with a slider, and returns its id.
+func (w *world) post(access string) string {
+	w.t.Helper()
+	status, c := w.ask("POST", "/posts", access, `{"slider":{"text":"Is tea better than coffee?"}}`)
+	require.Equal(w.t, 201, status, c)
+	w.background.Wait()
+	return c["postId"].(string)
+}
+
+// pump does what messages ask for, until none is left.
+func (w *world) pump() {
+	w.t.Helper()
+	w.background.Wait()
+	for _, trigger := range w.posts.Triggers() {
+		if trigger.Queue == "" {
+			continue
+		}
+		list, err := w.queues.Receive(w.t.Context(), trigger.Queue, queue.MaxReceive, time.Minute)
+		require.NoError(w.t, err)
+		for _, m := range list {
+			require.NoError(w.t, trigger.Run(w.t.Context(), function.Invocation{Text: m.Text}))
+			require.NoError(w.t, w.queues.Delete(w.t.Context(), trigger.Queue, m.Receipt))
+		}
+	}
+}
+
+func number(i int) string { return fmt.Sprintf("+346%08d", i) }

@@ -1,0 +1,433 @@
+package ballot_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"prompthub/apps/duuble/internal/ballot"
+	"prompthub/internal/storage/embedded"
+	"prompthub/internal/storage/memory"
+	"prompthub/internal/storage/queue"
+	"prompthub/internal/storage/table"
+	"prompthub/internal/storage/transact"
+)
+
+// An observation is one thing that can be known of the votes: an answer, a row as it was written, or
+// a message. Its text has no value that is random in itself; those are in noise, apart.
+type observation struct {
+	what  string
+	noise string
+}
+
+// A leak is a mistake that the check must find.
+type leak string
+
+const (
+	noLeak         leak = ""
+	notSealed      leak = "the box is not sealed"
+	noClasses      leak = "each scope has boxes of its own"
+	hashOfRequest  leak = "the receipt has a hash of the request"
+	lengthOfResult leak = "a row is longer for one position"
+)
+
+// A history is a course of votes, jobs and restarts that a seed decides. It is the same whatever the
+// positions are, unless the program makes it depend on them.
+type history struct {
+	seed    uint64
+	leak    leak
+	file    bool // a store in a file, else in memory
+	voteMin int
+	hubs    [][]string // of each voter
+}
+
+func newHistory(seed uint64, l leak) history {
+	rnd := rand.New(rand.NewPCG(seed, 7))
+	h := history{seed: seed, leak: l, voteMin: 3 + rnd.IntN(2)}
+	for range 10 + rnd.IntN(14) {
+		var hubs []string
+		for _, hub := range []string{"hub1", "hub2", "hub3"} {
+			if rnd.IntN(3) == 0 {
+				hubs = append(hubs, hub)
+			}
+		}
+		h.hubs = append(h.hubs, hubs)
+	}
+	return h
+}
+
+// A recorder writes down all that is written, and makes some batches lose a race.
+type recorder struct {
+	table.DB
+	queue.Queues
+	together  transact.Func
+	mu        sync.Mutex
+	rnd       *rand.Rand
+	keys      ballot.Keys
+	leak      leak
+	positions []ballot.Position
+	posts     []observation // in the order in which they were written
+	others    []observation // those that are written at the same time, sorted in the end
+	gate      chan struct{} // the next batch waits for it
+}
+
+func (r *recorder) loses(name string, ops []table.Op) error {
+	r.mu.Lock()
+	gate := r.gate
+	r.gate = nil
+	lose := name == posts && len(ops) > 1 && r.rnd.IntN(8) == 0
+	r.mu.Unlock()
+	if gate != nil && name == posts {
+		<-gate
+	}
+	if lose {
+		return &table.OpError{Index: len(ops) - 1, Key: ops[len(ops)-1].Row.Key, Err: table.ErrConflict}
+	}
+	return nil
+}
+
+func (r *recorder) Create(ctx context.Context, names ...string) error {
+	return r.DB.Create(ctx, names...)
+}
+
+func (r *recorder) Write(ctx context.Context, name string, ops ...table.Op) ([]string, error) {
+	if err := r.loses(name, ops); err != nil {
+		return nil, err
+	}
+	etags, err := r.DB.Write(ctx, name, ops...)
+	if err == nil {
+		r.record(name, ops)
+	}
+	return etags, err
+}
+
+func (r *recorder) transact(ctx context.Context, t transact.Transaction) ([]string, error) {
+	if err := r.loses(t.Table, t.Ops); err != nil {
+		return nil, err
+	}
+	etags, err := r.together(ctx, t)
+	if err == nil {
+		r.record(t.Table, t.Ops)
+		for _, row := range t.Put {
+			r.record(row.Table, []table.Op{{Kind: table.Upsert, Row: row.Row}})
+		}
+		for _, m := range t.Messages {
+			r.others = append(r.others, observation{what: "send " + m.Text})
+		}
+	}
+	return etags, err
+}
+
+// A sender is the queues of a recorder.
+type sender struct{ *recorder }
+
+func (s sender) Create(ctx context.Context, names ...string) error {
+	return s.Queues.Create(ctx, names...)
+}
+func (s sender) Delete(ctx context.Context, name string, r queue.Receipt) error {
+	return s.Queues.Delete(ctx, name, r)
+}
+
+func (s sender) Send(ctx context.Context, name, text string, delay time.Duration) (queue.Receipt, error) {
+	s.mu.Lock()
+	s.others = append(s.others, observation{what: "send " + text})
+	s.mu.Unlock()
+	return s.Queues.Send(ctx, name, text, delay)
+}
+
+func (r *recorder) record(name string, ops []table.Op) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, op := range ops {
+		var o observation
+		var values []string
+		for _, p := range op.Row.Props {
+			switch {
+			case p.Name == "sealed" && r.leak == notSealed:
+				values = append(values, "sealed="+hex.EncodeToString([]byte(ballot.Plain(r.keys, op.Row))))
+			case p.Name == "sealed":
+				sealed, err := base64.StdEncoding.DecodeString(p.Value.Str())
+				if err != nil || strings.Contains(string(sealed), ballot.Plain(r.keys, op.Row)) {
+					o.what += "in the clear: "
+				}
+				o.noise = p.Value.Str()
+				values = append(values, fmt.Sprintf("sealed: %d, %x", len(o.noise), sealed[:4]))
+			default:
+				values = append(values, p.Name+"="+p.Value.String())
+			}
+		}
+		if id, ok := strings.CutPrefix(op.Row.Row, ballot.ReceiptRows); ok {
+			var n int
+			_, _ = fmt.Sscanf(id, "voter%03d", &n)
+			switch r.leak {
+			case hashOfRequest:
+				sum := sha256.Sum256([]byte(ballot.Positions()[r.positions[n]]))
+				values = append(values, "request="+hex.EncodeToString(sum[:]))
+			case lengthOfResult:
+				values = append(values, fmt.Sprint("length=", len(ballot.Positions()[r.positions[n]])))
+			}
+		}
+		slices.Sort(values)
+		o.what += fmt.Sprint(op.Kind, " ", name, " ", op.Row.Key, ": ", strings.Join(values, " "))
+		if name == posts {
+			r.posts = append(r.posts, o)
+		} else {
+			r.others = append(r.others, o)
+		}
+	}
+}
+
+// postOf returns the post, or where there are no classes one for each scope.
+func (h history) postOf(scope string) string {
+	if h.leak == noClasses {
+		return post + scope
+	}
+	return post
+}
+
+// run lets a history happen, and returns all that can be known.
+func (h history) run(t *testing.T, positions []ballot.Position) (all []observation) {
+	t.Helper()
+	folder := t.TempDir()
+	synctest.Test(t, func(t *testing.T) { all = h.happen(t, folder, positions) })
+	return all
+}
+
+func (h history) happen(t *testing.T, folder string, positions []ballot.Position) []observation {
+	rnd := rand.New(rand.NewPCG(h.seed, 1))
+	c := &clock{now: began}
+	r := &recorder{rnd: rand.New(rand.NewPCG(h.seed, 2)), keys: keys(t, 1, 2), leak: h.leak, positions: positions}
+	if h.file {
+		store, err := embedded.Open(filepath.Join(folder, "duuble.db"), c.Now)
+		require.NoError(t, err)
+		defer func() { require.NoError(t, store.Close()) }()
+		r.DB, r.Queues, r.together = store.Tables, store.Queues, store.Transact
+	} else {
+		r.DB, r.Queues = memory.NewTables(), memory.NewQueues(c.Now)
+	}
+	shards := []int{1, 2, 4}[rnd.IntN(3)]
+	prepare(t, r.DB, r.Queues, int32(shards)) //nolint:gosec // 4 at most
+	var s *ballot.Store
+	start := func() {
+		conf := config(t, r, sender{r}, c.Now, rnd.Uint64())
+		conf.VoteMin = h.voteMin
+		conf.Keys = keys(t, [][]byte{{1, 2}, {2, 1}}[rnd.IntN(2)]...)
+		if h.file {
+			conf.Transact = r.transact
+		}
+		s = ballot.New(conf)
+	}
+	start()
+	var answers []observation
+	see := func(what ...any) { answers = append(answers, observation{what: fmt.Sprint(what...)}) }
+	cast := func(n int) {
+		var of []error
+		if h.leak == noClasses {
+			for _, scope := range append([]string{ballot.Global}, h.hubs[n]...) {
+				_, err := s.Cast(t.Context(), ballot.Vote{Post: h.postOf(scope), Voter: voter(n), Position: positions[n], Shards: shards})
+				of = append(of, err)
+			}
+		} else {
+			receipt, err := s.Cast(t.Context(), ballot.Vote{Post: post, Voter: voter(n), Position: positions[n], Hubs: h.hubs[n], Shards: shards})
+			of = append(of, err, errors.New(fmt.Sprint(receipt)))
+		}
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.others = append(r.others, observation{what: fmt.Sprint("answer to ", n, ": ", of)})
+	}
+	for n := 0; n < len(positions); {
+		switch rnd.IntN(8) {
+		case 0:
+			start()
+		case 1:
+			c.pass(time.Duration(rnd.IntN(30)) * time.Hour)
+			require.NoError(t, s.SettleDue(t.Context()))
+		case 2, 3: // some at once: the first waits until the others are there
+			burst := min(2+rnd.IntN(6), len(positions)-n)
+			gate := make(chan struct{})
+			r.gate = gate
+			var voters sync.WaitGroup
+			for i := range burst {
+				voters.Go(func() { cast(n + i) })
+				synctest.Wait()
+			}
+			close(gate)
+			voters.Wait()
+			n += burst
+		default:
+			cast(n)
+			n++
+		}
+		for _, scope := range []string{ballot.Global, "hub1", "hub2", "hub3"} {
+			hubs := []string{}
+			if scope != ballot.Global && h.leak != noClasses {
+				hubs = append(hubs, scope)
+			}
+			results, err := s.Results(t.Context(), h.postOf(scope), hubs...)
+			require.NoError(t, err)
+			see("result: ", scope, " ", results[len(results)-1])
+		}
+	}
+	c.pass(49 * time.Hour)
+	require.NoError(t, s.SettleDue(t.Context()))
+	if h.leak == noLeak {
+		h.holdTotals(t, s)
+	}
+	slices.SortFunc(r.others, func(a, b observation) int { return strings.Compare(a.what, b.what) })
+	return slices.Concat(answers, r.posts, r.others)
+}
+
+// holdTotals: every scope shows all of its votes, and fewer wait than a release needs.
+func (h history) holdTotals(t *testing.T, s *ballot.Store) {
+	t.Helper()
+	results, err := s.Results(t.Context(), post, "hub1", "hub2", "hub3")
+	require.NoError(t, err)
+	for _, r := range results {
+		votes := 0
+		for _, hubs := range h.hubs {
+			if r.Scope == ballot.Global || slices.Contains(hubs, r.Scope) {
+				votes++
+			}
+		}
+		require.EqualValues(t, votes, r.Total, r.Scope)
+		require.Less(t, r.Waiting(), int64(h.voteMin), "all have %s in common", ballot.Global)
+	}
+}
+
+// check returns why somebody who sees all observations can learn of fewer than voteMin votes, or
+// nil.
+//
+// It lets the history happen once more for each vote, with another position for this vote alone.
+// The observations that differ then are those that the vote has an influence on. Any function of
+// observations, such as a sum or a difference, treats votes alike that have an influence on the same
+// ones, so each such set of votes must be large enough.
+func (h history) check(t *testing.T) error {
+	t.Helper()
+	rnd := rand.New(rand.NewPCG(h.seed, 3))
+	positions := make([]ballot.Position, len(h.hubs))
+	for i := range positions {
+		positions[i] = ballot.Position(rnd.IntN(5))
+	}
+	base := h.run(t, positions)
+	if again := h.run(t, positions); !equal(base, again) {
+		return errors.New("a history is not the same twice")
+	}
+	if err := h.rises(base); err != nil {
+		return err
+	}
+	alike := map[string][]int{}
+	for n := range positions {
+		other := slices.Clone(positions)
+		other[n] = (other[n] + ballot.Position(1+rnd.IntN(4))) % 5
+		got := h.run(t, other)
+		if len(got) != len(base) {
+			return fmt.Errorf("how much there is depends on the position of vote %d", n)
+		}
+		influence := ""
+		for i := range got {
+			if len(got[i].noise) != len(base[i].noise) || got[i].noise != "" && got[i].noise == base[i].noise {
+				return fmt.Errorf("a sealed text has another length, or is the same twice: %s", got[i].what)
+			}
+			if got[i].what != base[i].what {
+				influence += fmt.Sprint(i, " ")
+			}
+		}
+		if influence != "" {
+			alike[influence] = append(alike[influence], n)
+		}
+	}
+	for influence, votes := range alike {
+		if len(votes) < h.voteMin {
+			var first int
+			_, _ = fmt.Sscan(influence, &first)
+			return fmt.Errorf("votes %v alone have an influence on %s, such as: %s", votes, influence, base[first].what)
+		}
+	}
+	return nil
+}
+
+func equal(a, b []observation) bool {
+	return slices.EqualFunc(a, b, func(a, b observation) bool { return a.what == b.what })
+}
+
+// rises holds that each counted number of an answer rises by nothing or by voteMin votes.
+func (h history) rises(all []observation) error {
+	before := map[string]int64{}
+	for _, o := range all {
+		var scope, same string
+		var total, counted int64
+		text := strings.NewReplacer("{", " ", "}", " ").Replace(o.what)
+		if n, _ := fmt.Sscanf(text, "result: %s  %s %d %d", &scope, &same, &total, &counted); n < 4 {
+			continue
+		}
+		if rise := counted - before[scope]; rise < 0 || rise > 0 && rise < int64(h.voteMin) {
+			return fmt.Errorf("%s rises by %d", scope, rise)
+		}
+		before[scope] = counted
+	}
+	return nil
+}
+
+// TestAnonymity: nobody learns of fewer than VoteMin votes, by any answers, rows and messages, in
+// random courses of classes, orders, shards, restarts and jobs.
+func TestAnonymity(t *testing.T) {
+	t.Parallel()
+	n := uint64(30)
+	if testing.Short() {
+		n = 10
+	}
+	counted := 0
+	for seed := range n {
+		h := newHistory(seed, noLeak)
+		require.NoError(t, h.check(t), "seed %d", seed)
+		for _, o := range h.run(t, make([]ballot.Position, len(h.hubs))) {
+			if strings.HasPrefix(o.what, "result: hub") && !strings.Contains(o.what, " 0 0 [") {
+				counted++
+			}
+		}
+	}
+	require.NotZero(t, counted, "hubs have results in some of them")
+}
+
+// TestAnonymityOfAFile is TestAnonymity over the store of a file, whose batches have their messages
+// in them.
+func TestAnonymityOfAFile(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(2) {
+		h := newHistory(seed, noLeak)
+		h.file = true
+		require.NoError(t, h.check(t), "seed %d", seed)
+	}
+}
+
+// TestAnonymityFindsLeaks: the check finds each mistake that it is there for.
+func TestAnonymityFindsLeaks(t *testing.T) {
+	t.Parallel()
+	for _, l := range []leak{notSealed, noClasses, hashOfRequest, lengthOfResult} {
+		t.Run(string(l), func(t *testing.T) {
+			t.Parallel()
+			found := 0
+			for seed := range uint64(6) {
+				err := newHistory(seed, l).check(t)
+				if err != nil {
+					found++
+					t.Log(seed, err)
+				}
+			}
+			require.Greater(t, found, 3, "histories in which the mistake is found")
+		})
+	}
+}

@@ -1,0 +1,304 @@
+package ballot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"prompthub/internal/fault"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
+	"prompthub/internal/storage/transact"
+)
+
+// castAll casts votes on one post together, and answers each.
+func (s *Store) castAll(ctx context.Context, post string, votes []*pending) {
+	var w wakeUp
+	shards, shard, lost := 1, -1, 0
+	for _, p := range votes {
+		shards = max(shards, shardsFrom(p.Shards))
+	}
+	for {
+		if votes = s.expire(votes); len(votes) == 0 {
+			s.cancel(ctx, w)
+			return
+		}
+		shard = s.shard(shards, shard)
+		b, err := s.read(ctx, post, votes, shard, &w)
+		if err != nil {
+			answer(votes, err)
+			return
+		}
+		if votes = b.votes; len(votes) == 0 { // all have voted before
+			s.cancel(ctx, w)
+			return
+		}
+		b.fill(s.VoteMin)
+		err = s.commit(ctx, b, w)
+		switch {
+		case err == nil:
+			answer(votes, nil)
+			s.bringForward(ctx, w)
+			return
+		case overtakenBy(err, len(votes)): // a receipt is there: the next read says of whom
+		case rowstore.Overtaken(err):
+			if lost++; lost == 3 {
+				shards = s.moreShards(ctx, post, shards)
+			}
+		case errors.Is(err, table.ErrBusy):
+		default: // the batch may have landed, or may still
+			s.resolve(ctx, votes, err)
+			return
+		}
+		if err := s.Sleep(ctx, s.Jitter(5*time.Millisecond)); err != nil {
+			answer(votes, rowstore.Unavailable(err))
+			return
+		}
+	}
+}
+
+func answer(votes []*pending, err error) {
+	for _, p := range votes {
+		p.done(err)
+	}
+}
+
+// expire answers votes that have tried for too long, and returns the others.
+func (s *Store) expire(votes []*pending) []*pending {
+	return slices.DeleteFunc(votes, func(p *pending) bool {
+		late := s.Now().Sub(p.since) > waitWithin
+		if late {
+			p.done(&fault.Error{
+				Kind: fault.Unavailable, Code: Busy, Text: "too many people vote on this post at the moment; your vote is not cast, try again", RetryAfter: rowstore.RetryAfter,
+			})
+		}
+		return late
+	})
+}
+
+// overtakenBy reports whether a batch failed by one of its first n operations.
+func overtakenBy(err error, n int) bool {
+	var failed *table.OpError
+	return errors.As(err, &failed) && failed.Index < n
+}
+
+// A batch is what one write changes, as it was read and as it will be.
+type batch struct {
+	post    string
+	votes   []*pending
+	boxes   []*box            // in the order of the votes
+	byClass map[string]*box   // the same
+	tallies []*tally          // in the order of the votes
+	byScope map[string]*tally // the same
+}
+
+// read reads the rows that a batch changes, all at once, and makes ready what must be there before
+// it is written. It answers votes whose receipt is there.
+func (s *Store) read(ctx context.Context, post string, votes []*pending, shard int, w *wakeUp) (*batch, error) {
+	ctx, cancel := context.WithTimeout(ctx, rowstore.CallWithin)
+	defer cancel()
+	b := &batch{post: post, byClass: map[string]*box{}, byScope: map[string]*tally{}}
+	receipts := make([]*table.Row, len(votes))
+	var reads []func(context.Context) error
+	for i, p := range votes {
+		reads = append(reads, func(ctx context.Context) (err error) {
+			receipts[i], err = s.GetRow(ctx, s.Posts, receiptKey(post, p.Voter))
+			return err
+		})
+		class := classOf(p.scopes)
+		if b.byClass[class] == nil {
+			one := &box{scopes: p.scopes}
+			b.boxes = append(b.boxes, one)
+			b.byClass[class] = one
+			reads = append(reads, func(ctx context.Context) error { return s.readBox(ctx, post, shard, one) })
+		}
+		for _, scope := range p.scopes {
+			if b.byScope[scope] == nil {
+				one := &tally{}
+				b.tallies = append(b.tallies, one)
+				b.byScope[scope] = one
+				reads = append(reads, func(ctx context.Context) error { return s.readTally(ctx, tallyKey(post, scope, shard), one) })
+			}
+		}
+	}
+	reads = append(reads, s.prepare(post, w)...)
+	err := rowstore.Each(ctx, len(reads), rowstore.MaxParallel, func(ctx context.Context, i int) error { return reads[i](ctx) })
+	if err != nil {
+		return nil, err
+	}
+	for i, p := range votes {
+		switch row := receipts[i]; {
+		case row == nil:
+			b.votes = append(b.votes, p)
+		default:
+			p.done(p.known(*row))
+		}
+	}
+	if len(b.votes) < len(votes) { // some boxes and tallies may be of them alone
+		b.only()
+	}
+	return b, nil
+}
+
+// only leaves out boxes and tallies that no vote needs.
+func (b *batch) only() {
+	boxes, tallies := map[*box]bool{}, map[*tally]bool{}
+	for _, p := range b.votes {
+		boxes[b.byClass[classOf(p.scopes)]] = true
+		for _, scope := range p.scopes {
+			tallies[b.byScope[scope]] = true
+		}
+	}
+	b.boxes = slices.DeleteFunc(b.boxes, func(one *box) bool { return !boxes[one] })
+	b.tallies = slices.DeleteFunc(b.tallies, func(one *tally) bool { return !tallies[one] })
+}
+
+// known says what a receipt means that is there: this attempt's own, or an earlier vote.
+func (p *pending) known(row table.Row) error {
+	if row.Props.Get("op").Str() == p.op {
+		return nil
+	}
+	return fault.Coded(fault.Conflict, AlreadyVoted, "you have voted on this post; a vote is for ever")
+}
+
+func (s *Store) readTally(ctx context.Context, key table.Key, t *tally) error {
+	row, err := s.GetRow(ctx, s.Posts, key)
+	if err != nil {
+		return err
+	}
+	t.key = key
+	if row != nil {
+		*t = parseTally(*row)
+	}
+	return nil
+}
+
+// readBox reads the box of a class and a shard, or the first spare that opens.
+func (s *Store) readBox(ctx context.Context, post string, shard int, b *box) error {
+	for spare := 0; ; spare++ {
+		key := boxKey(post, b.scopes, shard, spare)
+		row, err := s.GetRow(ctx, s.Posts, key)
+		if err != nil {
+			return err
+		}
+		if row == nil {
+			b.key = key
+			return nil
+		}
+		opened, err := s.parseBox(*row)
+		if errors.Is(err, errLost) {
+			continue
+		}
+		if err == nil {
+			*b = opened
+		}
+		return rowstoreError(err)
+	}
+}
+
+func rowstoreError(err error) error {
+	if err == nil {
+		return nil
+	}
+	return rowstore.Unavailable(err)
+}
+
+// fill puts the votes into their boxes, and releases the boxes that have enough then. It looks at
+// numbers of votes and at no position.
+func (b *batch) fill(voteMin int) {
+	for _, p := range b.votes {
+		one := b.byClass[classOf(p.scopes)]
+		one.waiting++
+		one.counts[p.Position]++
+		if one.oldest.IsZero() || p.since.Before(one.oldest) {
+			one.oldest = p.since
+		}
+		for _, scope := range p.scopes {
+			b.byScope[scope].total++
+		}
+	}
+	for _, one := range b.boxes {
+		if one.waiting < int64(voteMin) {
+			continue
+		}
+		for _, scope := range one.scopes {
+			t := b.byScope[scope]
+			t.counted += one.waiting
+			t.counts = t.counts.plus(one.counts)
+		}
+		one.empty()
+	}
+}
+
+// commit writes a batch: the receipts first, whose places overtakenBy knows.
+func (s *Store) commit(ctx context.Context, b *batch, w wakeUp) error {
+	var ops []table.Op
+	for _, p := range b.votes {
+		ops = append(ops, table.Op{Kind: table.Insert, Row: p.row()})
+	}
+	for _, one := range b.boxes {
+		ops = append(ops, s.op(one))
+	}
+	for _, one := range b.tallies {
+		ops = append(ops, one.op())
+	}
+	ops = append(ops, table.Op{Kind: table.Insert, Row: w.row(b.votes)})
+	if s.Transact == nil {
+		return s.Write(ctx, s.Posts, ops)
+	}
+	ctx, cancel := context.WithTimeout(ctx, rowstore.CallWithin)
+	defer cancel()
+	_, err := s.Transact(ctx, transact.Transaction{
+		Table: s.Posts, Ops: ops,
+		Put:      []transact.Row{{Table: s.Due, Row: s.dueRow(b.post)}},
+		Messages: []transact.Message{{Queue: QueueOutbox, Text: w.text()}},
+	})
+	return err
+}
+
+// resolve answers votes whose batch has an unknown outcome, by their receipts.
+func (s *Store) resolve(ctx context.Context, votes []*pending, cause error) {
+	ctx, cancel := context.WithTimeout(ctx, rowstore.CallWithin)
+	defer cancel()
+	_ = rowstore.Each(ctx, len(votes), rowstore.MaxParallel, func(ctx context.Context, i int) error {
+		p := votes[i]
+		row, err := s.GetRow(ctx, s.Posts, receiptKey(p.Post, p.Voter))
+		switch {
+		case err != nil:
+			p.done(err)
+		case row == nil:
+			p.done(rowstore.Unavailable(fmt.Errorf("cast votes: %w", cause)))
+		default:
+			p.done(p.known(*row))
+		}
+		return nil // each vote has its own answer
+	})
+}
+
+// votesAShard is how many votes a post must have for each of its shards, so that few wait in them.
+const votesAShard = 100
+
+// moreShards doubles the shards of a post if it has votes enough, and returns how many it has. A
+// failure leaves it as it is: the next loser tries again.
+func (s *Store) moreShards(ctx context.Context, post string, shards int) int {
+	row, err := s.GetRow(ctx, s.Posts, postKey(post))
+	if err != nil || row == nil {
+		return shards
+	}
+	if now := ShardsOf(row.Props); now > shards {
+		return now
+	}
+	results, err := s.Results(ctx, post)
+	if err != nil || shards == MaxShards || results[0].Total < int64(2*shards*votesAShard) {
+		return shards
+	}
+	err = s.Write(ctx, s.Posts, []table.Op{{Kind: table.Merge, Row: table.Row{
+		Key: row.Key, ETag: row.ETag, Props: table.Props{{Name: shardsName, Value: table.Int32(int32(2 * shards))}},
+	}}})
+	if err != nil {
+		return shards
+	}
+	return 2 * shards
+}

@@ -1,0 +1,291 @@
+package ballot_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"prompthub/apps/duuble/internal/ballot"
+	"prompthub/internal/fault"
+	"prompthub/internal/storage/memory"
+	"prompthub/internal/storage/queue"
+	"prompthub/internal/storage/table"
+	"prompthub/internal/storage/transact"
+)
+
+var errLost = errors.New("no answer in time")
+
+// An accident happens to one call of a process.
+type accident struct {
+	name   string
+	lands  bool          // whether the call does what it was sent for
+	after  time.Duration // how much later, if it lands
+	goesOn bool          // whether the process goes on
+}
+
+var accidents = []accident{
+	{"not landed, and the process stops", false, 0, false},
+	{"landed, and the process stops", true, 0, false},
+	{"lands late, and the process stops", true, 20 * time.Second, false},
+	{"not landed", false, 0, true},
+	{"landed, its answer lost", true, 0, true},
+	{"lands late", true, 39 * time.Second, true},
+}
+
+// A crash lets an accident happen to the n-th call.
+type crash struct {
+	table.DB
+	queue.Queues
+	accident
+	mu   sync.Mutex
+	left int
+	late []func() // calls that land later
+}
+
+func crashed[T any](c *crash, do func() (T, error)) (none T, err error) {
+	c.mu.Lock()
+	c.left--
+	left := c.left
+	if left == 0 && c.lands && c.after > 0 {
+		c.late = append(c.late, func() { _, _ = do() })
+	}
+	c.mu.Unlock()
+	if left > 0 || left < 0 && c.goesOn {
+		return do()
+	}
+	if left == 0 && c.lands && c.after == 0 {
+		_, _ = do() // no caller hears of it
+	}
+	return none, errLost
+}
+
+func (c *crash) Get(ctx context.Context, name string, key table.Key) (table.Row, error) {
+	return crashed(c, func() (table.Row, error) { return c.DB.Get(ctx, name, key) })
+}
+
+func (c *crash) List(ctx context.Context, name string, r table.Range, limit int, next string) (table.Page, error) {
+	return crashed(c, func() (table.Page, error) { return c.DB.List(ctx, name, r, limit, next) })
+}
+
+func (c *crash) Write(ctx context.Context, name string, ops ...table.Op) ([]string, error) {
+	ctx = context.WithoutCancel(ctx) // one that lands late has outlived its caller
+	return crashed(c, func() ([]string, error) { return c.DB.Write(ctx, name, ops...) })
+}
+
+func (c *crash) transact(f transact.Func) transact.Func {
+	return func(ctx context.Context, t transact.Transaction) ([]string, error) {
+		ctx = context.WithoutCancel(ctx)
+		return crashed(c, func() ([]string, error) { return f(ctx, t) })
+	}
+}
+
+// Create makes tables; messages has that of queues.
+func (c *crash) Create(ctx context.Context, names ...string) error { return c.DB.Create(ctx, names...) }
+
+type messages struct{ *crash }
+
+func (m messages) Create(ctx context.Context, names ...string) error {
+	return m.Queues.Create(ctx, names...)
+}
+
+func (m messages) Send(ctx context.Context, name, text string, d time.Duration) (queue.Receipt, error) {
+	ctx = context.WithoutCancel(ctx)
+	return crashed(m.crash, func() (queue.Receipt, error) { return m.Queues.Send(ctx, name, text, d) })
+}
+
+func (m messages) Hide(ctx context.Context, name string, r queue.Receipt, d time.Duration) (queue.Receipt, error) {
+	return crashed(m.crash, func() (queue.Receipt, error) { return m.Queues.Hide(ctx, name, r, d) })
+}
+
+func (m messages) Delete(ctx context.Context, name string, r queue.Receipt) error {
+	_, err := crashed(m.crash, func() (struct{}, error) { return struct{}{}, m.Queues.Delete(ctx, name, r) })
+	return err
+}
+
+// whole holds the rows of all votes to what they must be: Verify is silent, each receipt is that of
+// a vote in cast, and the positions are those that were cast.
+func whole(db table.DB, s *ballot.Store, cast map[string]ballot.Position) error {
+	var wrong []error
+	checked, err := s.Verify(context.Background(), func(d ballot.Difference) { wrong = append(wrong, errors.New(d.Text)) })
+	if err != nil || wrong != nil {
+		return errors.Join(append(wrong, err)...)
+	}
+	var want, got ballot.Counts
+	for row, err := range table.All(context.Background(), db, posts, table.Range{}) {
+		if err != nil {
+			return err
+		}
+		if voter, ok := strings.CutPrefix(row.Row, ballot.ReceiptRows); ok {
+			p, ok := cast[voter]
+			if !ok {
+				return fmt.Errorf("no caller cast the vote of %s", voter)
+			}
+			want[p]++
+		}
+		if strings.HasPrefix(row.Row, ballot.BoxRows) {
+			plain := ballot.Plain(s.Keys, row)
+			for p := range got {
+				got[p] += int64(plain[4*p+3])
+			}
+		}
+		if strings.HasPrefix(row.Row, ballot.GlobalRows) {
+			for p, name := range ballot.Positions() {
+				got[p] += row.Props.Get(name).Int()
+			}
+		}
+	}
+	if got != want || checked.Votes != int(want.Sum()) {
+		return fmt.Errorf("the positions are %v, want %v; %d votes", got, want, checked.Votes)
+	}
+	return nil
+}
+
+// TestCrashes lets each accident happen to each call of a command. Then the caller tries again, jobs
+// run, and all must be as if there had been no accident.
+func TestCrashes(t *testing.T) {
+	t.Parallel()
+	cast := map[string]ballot.Position{}
+	for n := range 6 {
+		cast[voter(n)] = ballot.Position(n % 5)
+	}
+	hubs := func(n int) []string { return [][]string{{"hub1"}, {"hub1", "hub2"}, {"hub1"}}[n%3] }
+	vote := func(ctx context.Context, s *ballot.Store, n int) error {
+		_, err := s.Cast(ctx, ballot.Vote{Post: post, Voter: voter(n), Position: cast[voter(n)], Hubs: hubs(n)})
+		return err
+	}
+	votes := func(numbers ...int) func(*world) {
+		return func(w *world) {
+			for _, n := range numbers {
+				require.NoError(w.t, vote(w.t.Context(), w.Store, n))
+			}
+		}
+	}
+	mine := func(n int) func(context.Context, *ballot.Store) error {
+		return func(ctx context.Context, s *ballot.Store) error { return vote(ctx, s, n) }
+	}
+	for _, c := range []struct {
+		name  string
+		setup func(*world)
+		do    func(context.Context, *ballot.Store) error
+		voter string // whose vote do casts
+	}{
+		{"the first vote", votes(), mine(0), voter(0)},
+		{"a vote that waits", votes(0), mine(2), voter(2)},
+		{"a vote that releases", votes(0, 2), mine(3), voter(3)},
+		{"a second vote", votes(0), mine(0), voter(0)},
+		{"settle", func(w *world) {
+			votes(0, 1, 2)(w)
+			w.clock.pass(25 * time.Hour)
+		}, func(ctx context.Context, s *ballot.Store) error { return s.SettleDue(ctx) }, ""},
+		{"new keys", func(w *world) {
+			w.Store = w.over(w.db, w.queues, func(c *ballot.Config) { c.Keys = keys(w.t, 2) })
+			votes(0, 1)(w)
+		}, func(ctx context.Context, s *ballot.Store) error { return s.SettleAll(ctx) }, ""},
+	} {
+		for _, together := range []bool{false, true} {
+			for _, a := range accidents {
+				met := 0
+				for n, done := 1, false; !done; n++ {
+					ok := t.Run(fmt.Sprintf("%s, together %t, call %d, %s", c.name, together, n, a.name), func(t *testing.T) {
+						w := newWorld(t)
+						followed := map[string]int{}
+						conf := func(c *ballot.Config) {
+							c.Keys = keys(t, 1, 2)
+							c.Follow = func(_ context.Context, votes []ballot.Receipt) error {
+								for _, v := range votes {
+									followed[v.Voter]++
+								}
+								return nil
+							}
+							if together {
+								c.Transact = memory.Together(w.db, w.queues)
+							}
+						}
+						w.Store = w.over(w.db, w.queues, conf)
+						c.setup(w)
+						broken := &crash{DB: w.db, Queues: w.queues, accident: a, left: n}
+						s := w.over(broken, messages{broken}, conf, func(c *ballot.Config) {
+							if together {
+								c.Transact = broken.transact(c.Transact)
+							}
+						})
+						err := c.do(t.Context(), s)
+						if done = broken.left > 0; !done { // else there is no such call
+							met++
+						}
+						healthy := w.over(w.db, w.queues, conf)
+						if c.voter != "" {
+							got, lost := healthy.Voted(t.Context(), post, c.voter)
+							require.NoError(t, lost)
+							if err == nil {
+								require.NotNil(t, got, "a vote that was promised is gone")
+							}
+						}
+						require.NoError(t, whole(w.db, healthy, cast))
+						for _, land := range broken.late {
+							w.clock.pass(a.after)
+							land()
+						}
+						require.NoError(t, whole(w.db, healthy, cast))
+						if err := c.do(t.Context(), healthy); err != nil { // somebody tries it again
+							requireCode(t, ballot.AlreadyVoted, err)
+						}
+						w.clock.pass(30 * time.Hour)
+						deliverAll(t, w.queues, healthy)
+						require.NoError(t, healthy.SettleDue(t.Context()))
+						require.NoError(t, whole(w.db, healthy, cast))
+						require.Less(t, w.result(ballot.Global).Waiting(), int64(3), "the post was found")
+						require.Empty(t, w.dueOf())
+						require.Empty(t, rowsOf(t, w.db, ballot.OutboxRows))
+						for _, row := range rowsOf(t, w.db, ballot.ReceiptRows) {
+							require.NotZero(t, followed[strings.TrimPrefix(row.Row, ballot.ReceiptRows)], "each vote is followed")
+						}
+						if c.voter != "" {
+							got, err := healthy.Voted(t.Context(), post, c.voter)
+							require.NoError(t, err)
+							require.NotNil(t, got)
+						}
+					})
+					if !ok {
+						return
+					}
+				}
+				require.Greater(t, met, 1, "accidents never happened")
+			}
+		}
+	}
+}
+
+// deliverAll delivers all messages that can be seen.
+func deliverAll(t testing.TB, queues queue.Queues, s *ballot.Store) {
+	t.Helper()
+	for {
+		list, err := queues.Receive(t.Context(), ballot.QueueOutbox, queue.MaxReceive, time.Minute)
+		require.NoError(t, err)
+		if len(list) == 0 {
+			return
+		}
+		for _, m := range list {
+			require.NoError(t, s.Deliver(t.Context(), m.Text))
+			require.NoError(t, queues.Delete(t.Context(), ballot.QueueOutbox, m.Receipt))
+		}
+	}
+}
+
+// TestNoVoteIsLostSilently: a vote whose answer is lost and whose receipt cannot be read is
+// unavailable, never refused for good.
+func TestNoVoteIsLostSilently(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	broken := &crash{DB: w.db, Queues: w.queues, accident: accidents[1], left: 6}
+	_, err := w.over(broken, messages{broken}).Cast(t.Context(), ballot.Vote{Post: post, Voter: "ann"})
+	require.Equal(t, fault.Unavailable, fault.Of(err))
+	_, err = w.Cast(t.Context(), ballot.Vote{Post: post, Voter: "ann"})
+	requireCode(t, ballot.AlreadyVoted, err)
+}

@@ -1,0 +1,27 @@
+package ballot
+
+import "prompthub/internal/storage/table"
+
+// Plain returns the counts in a box as the text that would be stored if it were not sealed.
+func Plain(k Keys, row table.Row) string {
+	c, _, err := k.open(row.Key, row.Props.Get("sealed").Str())
+	if err != nil {
+		panic(err)
+	}
+	var b []byte
+	for _, n := range c {
+		b = append(b, 0, 0, 0, byte(n))
+	}
+	return string(b)
+}
+
+// The beginnings of rows.
+const (
+	ReceiptRows = receiptRows
+	BoxRows     = boxRows
+	GlobalRows  = globalRows
+	OutboxRows  = outboxRows
+)
+
+// WaitWithin is how long a vote tries.
+const WaitWithin = waitWithin

@@ -1,0 +1,110 @@
+package ballot
+
+import (
+	"bytes"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hkdf"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"prompthub/internal/storage/table"
+)
+
+// KeyBytes is the length of a key.
+const KeyBytes = 32
+
+// Keys seal what waits in boxes. The first seals, each opens. Keep them apart from the data and from
+// its copies. The zero value has no key and must not be used.
+//
+// Where several processes run, give a new key to all of them as the second before it becomes the
+// first of any: a process leaves boxes alone that it cannot open.
+type Keys struct{ all []voteKey }
+
+type voteKey struct {
+	secret []byte
+	number [numberBytes]byte // names the key, and tells nothing else of it
+}
+
+// The parts of a sealed text: the key's number in front, then the output of the AEAD, with its nonce.
+const (
+	numberBytes = 4
+	plainBytes  = 5 * 4
+)
+
+// NewKeys returns keys of KeyBytes each.
+func NewKeys(secrets ...[]byte) (Keys, error) {
+	if len(secrets) == 0 {
+		return Keys{}, errors.New("there is no key for votes")
+	}
+	var k Keys
+	for i, secret := range secrets {
+		if len(secret) != KeyBytes {
+			return Keys{}, fmt.Errorf("key %d for votes has %d bytes, want %d", i+1, len(secret), KeyBytes)
+		}
+		one := voteKey{secret: bytes.Clone(secret)}
+		copy(one.number[:], derive(secret, "duuble|number of a vote key", numberBytes))
+		k.all = append(k.all, one)
+	}
+	return k, nil
+}
+
+func derive(secret []byte, info string, n int) []byte {
+	key, err := hkdf.Key(sha256.New, secret, nil, info, n)
+	if err != nil {
+		panic(err) // only of a length that HKDF cannot make
+	}
+	return key
+}
+
+// of returns the cipher of a partition, so of one post.
+func (k voteKey) of(partition string) cipher.AEAD {
+	block, err := aes.NewCipher(derive(k.secret, "duuble|boxes of|"+partition, KeyBytes))
+	if err != nil {
+		panic(err) // only of a key of another length
+	}
+	aead, err := cipher.NewGCMWithRandomNonce(block)
+	if err != nil {
+		panic(err) // only of a cipher that is not AES
+	}
+	return aead
+}
+
+// bound is what ties a sealed text to its row, so that none opens in the place of another.
+func bound(key table.Key) []byte { return []byte(key.Partition + "\x00" + key.Row) }
+
+// seal returns counts as a text of one length, whatever they are.
+func (k Keys) seal(key table.Key, c Counts) string {
+	plain := make([]byte, 0, plainBytes)
+	for _, n := range c {
+		plain = binary.BigEndian.AppendUint32(plain, uint32(n))
+	}
+	first := k.all[0]
+	sealed := first.of(key.Partition).Seal(first.number[:], nil, plain, bound(key)) //nolint:gosec // the AEAD makes a random nonce itself
+	return base64.StdEncoding.EncodeToString(sealed)
+}
+
+// open reads what seal wrote. old reports that another key than the first did.
+func (k Keys) open(key table.Key, text string) (c Counts, old bool, err error) {
+	sealed, err := base64.StdEncoding.DecodeString(text)
+	if err != nil || len(sealed) < numberBytes {
+		return c, false, errLost
+	}
+	for i, one := range k.all {
+		if !bytes.Equal(sealed[:numberBytes], one.number[:]) {
+			continue
+		}
+		plain, err := one.of(key.Partition).Open(nil, nil, sealed[numberBytes:], bound(key))
+		if err != nil || len(plain) != plainBytes {
+			continue
+		}
+		for p := range c {
+			c[p] = int64(binary.BigEndian.Uint32(plain[4*p:]))
+		}
+		return c, i > 0, nil
+	}
+	return c, false, errLost
+}

@@ -1,0 +1,274 @@
+package ballot
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
+)
+
+// dueRows begins the partitions of the rows by which SettleDue finds posts. The hour of a vote
+// follows.
+const (
+	dueRows  = "due|settle|"
+	hourForm = "2006010215"
+)
+
+// dueLasts is for how long a vote may land after its due row was written.
+const dueLasts = rowstore.LandWithin + rowstore.ClockSkew
+
+// dueRow says that a post has votes of this hour.
+func (s *Store) dueRow(post string) table.Row {
+	now := s.Now().UTC()
+	return table.Row{
+		Key:   table.Key{Partition: dueRows + now.Format(hourForm), Row: post},
+		Props: table.Props{{Name: "until", Value: table.Time(now.Add(dueLasts))}},
+	}
+}
+
+// SettleDue settles the posts whose votes are old enough: the job of a timer. A post that fails does
+// not stop the work on others.
+func (s *Store) SettleDue(ctx context.Context) error {
+	last := dueRows + s.Now().Add(-s.SettleAfter).UTC().Format(hourForm)
+	var failed rowstore.Failures
+	done := map[string]settled{} // a post has a row for each hour
+	for row, err := range table.All(ctx, s.DB, s.Due, table.Range{FromPartition: dueRows, ToPartition: last + "~"}) {
+		if err != nil {
+			return rowstore.Unavailable(err)
+		}
+		post := row.Row
+		if _, ok := done[post]; !ok {
+			if done[post], err = s.settle(ctx, post); err != nil {
+				err = fmt.Errorf("settle a post: %w", err)
+			}
+		}
+		if err == nil && !done[post].needs(row) && s.Now().After(row.Props.Get("until").Time()) {
+			err = s.RemoveRow(ctx, s.Due, row)
+		}
+		if !failed.Record(err) {
+			break
+		}
+	}
+	return failed.Join()
+}
+
+// Settle settles one post, whether it is due or not: boxes whose first vote is old enough are
+// released together, and boxes that are sealed under an old key are sealed anew.
+func (s *Store) Settle(ctx context.Context, post string) error {
+	_, err := s.settle(ctx, post)
+	return err
+}
+
+// SettleAll settles each post that has boxes: the job of an operator before a key goes.
+func (s *Store) SettleAll(ctx context.Context) error {
+	var failed rowstore.Failures
+	last := ""
+	boxes := table.Range{FromPartition: "p|", ToPartition: table.After("p|"), From: boxRows, To: table.After(boxRows), Select: []string{"waiting_votes"}}
+	for row, err := range table.All(ctx, s.DB, s.Posts, boxes) {
+		if err != nil {
+			return rowstore.Unavailable(err)
+		}
+		if row.Partition == last {
+			continue
+		}
+		last = row.Partition
+		if !failed.Record(s.Settle(ctx, strings.TrimPrefix(last, "p|"))) {
+			break
+		}
+	}
+	return failed.Join()
+}
+
+// settled says what a post has left.
+type settled struct {
+	// the first vote of all boxes that are not old enough; zero if there are none
+	young time.Time
+}
+
+// needs reports whether the due row of an hour must stay: a box that is not old enough may have no
+// other.
+func (left settled) needs(row table.Row) bool {
+	hour, err := time.Parse(hourForm, strings.TrimPrefix(row.Partition, dueRows))
+	return err == nil && !left.young.IsZero() && left.young.Before(hour.Add(time.Hour))
+}
+
+// settle makes one release after the other until none is possible. Each is one batch under the
+// ETags of all that it changes, so a vote that comes in between is in none or makes it fail.
+func (s *Store) settle(ctx context.Context, post string) (settled, error) {
+	for try := 0; ; try++ {
+		boxes, left, err := s.boxes(ctx, post)
+		if err != nil {
+			return left, err
+		}
+		old := slices.DeleteFunc(slices.Clone(boxes), func(b *box) bool { return s.Now().Sub(b.oldest) < s.SettleAfter })
+		if taken, common := choose(old, s.VoteMin); taken != nil {
+			err = s.release(ctx, post, taken, common)
+		} else if i := slices.IndexFunc(boxes, func(b *box) bool { return b.old }); i >= 0 {
+			err = s.Write(ctx, s.Posts, []table.Op{s.op(boxes[i])})
+		} else {
+			return left, nil
+		}
+		switch {
+		case err == nil:
+			try = 0
+		case !rowstore.Overtaken(err) || try == rowstore.MaxTries:
+			return left, rowstore.Unavailable(err)
+		default:
+			if err := s.Sleep(ctx, s.Jitter(5*time.Millisecond)); err != nil {
+				return left, rowstore.Unavailable(err)
+			}
+		}
+	}
+}
+
+// boxes returns the boxes of a post in which votes wait and that a key opens.
+func (s *Store) boxes(ctx context.Context, post string) (all []*box, left settled, err error) {
+	for row, err := range table.All(ctx, s.DB, s.Posts, table.Prefix(Partition(post), boxRows)) {
+		if err != nil {
+			return nil, left, rowstore.Unavailable(err)
+		}
+		b, err := s.parseBox(row)
+		if errors.Is(err, errLost) {
+			continue
+		}
+		if err != nil {
+			return nil, left, rowstore.Unavailable(err)
+		}
+		if b.waiting == 0 {
+			continue
+		}
+		all = append(all, &b)
+		if s.Now().Sub(b.oldest) < s.SettleAfter && (left.young.IsZero() || b.oldest.Before(left.young)) {
+			left.young = b.oldest
+		}
+	}
+	return all, left, nil
+}
+
+// choose returns boxes that together have votes enough, and the scopes in which they are counted:
+// boxes of one class if there are such, else the boxes that have the largest set of scopes in
+// common, so that the fewest votes are withheld. It looks at scopes and numbers of votes and at no
+// position. It returns nil if no boxes are enough.
+func choose(boxes []*box, voteMin int) (taken []*box, common []string) {
+	sets := commonSets(boxes)
+	for _, set := range sets {
+		if taken := fitting(boxes, voteMin, func(b *box) bool { return slices.Equal(b.scopes, set) }); taken != nil {
+			return taken, set
+		}
+	}
+	for _, set := range sets {
+		if taken := fitting(boxes, voteMin, func(b *box) bool { return contains(b.scopes, set) }); taken != nil {
+			return taken, set
+		}
+	}
+	return nil, nil
+}
+
+// fitting returns those boxes of a kind whose release fits into one batch, or nil if they have too
+// few votes.
+func fitting(boxes []*box, voteMin int, kind func(*box) bool) (taken []*box) {
+	scopes, votes := map[string]bool{}, int64(0)
+	for _, b := range boxes {
+		if !kind(b) {
+			continue
+		}
+		with := maps.Clone(scopes)
+		for _, scope := range b.scopes {
+			with[scope] = true
+		}
+		if len(with)+len(taken)+1 > table.MaxBatch {
+			continue // it stays for a later release
+		}
+		scopes, votes, taken = with, votes+b.waiting, append(taken, b)
+	}
+	if votes < int64(voteMin) {
+		return nil
+	}
+	return taken
+}
+
+// maxCommonSets bounds the work of choose. Global alone is always among the sets.
+const maxCommonSets = 1000
+
+// commonSets returns the sets of scopes that boxes have in common, the largest first.
+func commonSets(boxes []*box) [][]string {
+	sets := map[string][]string{joined([]string{Global}): {Global}}
+	for _, b := range boxes {
+		for _, name := range slices.Sorted(maps.Keys(sets)) {
+			if both := intersection(sets[name], b.scopes); len(sets) < maxCommonSets {
+				sets[joined(both)] = both
+			}
+		}
+		sets[joined(b.scopes)] = b.scopes
+	}
+	return slices.SortedFunc(maps.Values(sets), func(a, b []string) int {
+		return cmp.Or(cmp.Compare(len(b), len(a)), slices.Compare(a, b))
+	})
+}
+
+func contains(all, some []string) bool {
+	return !slices.ContainsFunc(some, func(scope string) bool { return !slices.Contains(all, scope) })
+}
+
+func intersection(a, b []string) (both []string) {
+	for _, scope := range a {
+		if slices.Contains(b, scope) {
+			both = append(both, scope)
+		}
+	}
+	return both
+}
+
+// release counts the votes of boxes in the scopes that all of them have. Their other hubs never
+// count them: there they are withheld.
+func (s *Store) release(ctx context.Context, post string, boxes []*box, common []string) error {
+	row, err := s.GetRow(ctx, s.Posts, postKey(post))
+	if err != nil {
+		return err
+	}
+	shard := 0
+	if row != nil {
+		shard = s.shard(ShardsOf(row.Props), -1)
+	}
+	scopes := map[string]bool{}
+	for _, b := range boxes {
+		for _, scope := range b.scopes {
+			scopes[scope] = true
+		}
+	}
+	names := slices.Sorted(maps.Keys(scopes))
+	tallies := make([]tally, len(names))
+	err = rowstore.Each(ctx, len(names), rowstore.MaxParallel, func(ctx context.Context, i int) error {
+		return s.readTally(ctx, tallyKey(post, names[i], shard), &tallies[i])
+	})
+	if err != nil {
+		return err
+	}
+	for _, b := range boxes {
+		for i, scope := range names {
+			switch t := &tallies[i]; {
+			case slices.Contains(common, scope):
+				t.counted += b.waiting
+				t.counts = t.counts.plus(b.counts)
+			case slices.Contains(b.scopes, scope):
+				t.withheld += b.waiting
+			}
+		}
+		b.empty()
+	}
+	var ops []table.Op
+	for _, b := range boxes {
+		ops = append(ops, s.op(b))
+	}
+	for i := range tallies {
+		ops = append(ops, tallies[i].op())
+	}
+	return s.Write(ctx, s.Posts, ops)
+}

@@ -1,0 +1,74 @@
+package people
+
+import (
+	"context"
+	"sync"
+
+	"prompthub/internal/fault"
+)
+
+// A SignedIn is a person with the tokens of a session.
+type SignedIn struct {
+	User   User
+	Tokens Tokens
+	IsNew  bool
+}
+
+// Caller finds out whether the session of a claim goes on, and does the first reads of a request at
+// the same time. An error of a read counts only if the claim is true.
+func (s *Service) Caller(ctx context.Context, c Claim, reads ...func(context.Context) error) (User, error) {
+	if c.UserID == "" {
+		return User{}, SignIn()
+	}
+	var u *User
+	var x *session
+	errs := make([]error, 1+len(reads))
+	var wg sync.WaitGroup
+	for i, read := range reads {
+		wg.Go(func() { errs[1+i] = read(ctx) })
+	}
+	x, u, errs[0] = s.claimed(ctx, c.UserID, c.SessionID)
+	wg.Wait()
+	if errs[0] == nil && (u == nil || x == nil || !x.lives(s.Now())) {
+		errs[0] = sessionEnded()
+	}
+	for _, err := range errs {
+		if err != nil {
+			return User{}, err
+		}
+	}
+	return *u, nil
+}
+
+// Visitor is Caller for actions that guests may take too. A guest is the zero User.
+func (s *Service) Visitor(ctx context.Context, c Claim, reads ...func(context.Context) error) (User, error) {
+	if c.UserID != "" {
+		return s.Caller(ctx, c, reads...)
+	}
+	errs := make([]error, len(reads))
+	var wg sync.WaitGroup
+	for i, read := range reads {
+		wg.Go(func() { errs[i] = read(ctx) })
+	}
+	wg.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return User{}, err
+		}
+	}
+	return User{}, nil
+}
+
+// Member is Caller for actions that need a complete onboarding.
+func (s *Service) Member(ctx context.Context, c Claim, reads ...func(context.Context) error) (User, error) {
+	u, err := s.Caller(ctx, c, reads...)
+	if err == nil && !u.Onboarded() {
+		err = fault.Coded(fault.Forbidden, OnboardingRequired, "choose a username, give your name and accept the terms first")
+	}
+	return u, err
+}
+
+// SignIn asks a guest to sign in.
+func SignIn() error {
+	return fault.Coded(fault.Unauthenticated, Unauthenticated, "sign in, and send the access token as Authorization: Bearer")
+}

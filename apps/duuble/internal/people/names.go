@@ -1,0 +1,220 @@
+package people
+
+import (
+	"context"
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"prompthub/apps/duuble/internal/rules"
+	"prompthub/internal/fault"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
+)
+
+// Lengths of texts of a profile, in characters.
+const (
+	MaxName    = 100
+	MaxBio     = 500
+	maxVersion = 50 // of terms
+)
+
+// NameLasts is how long a reservation of a username holds whose user has no name.
+const NameLasts = 10 * time.Minute
+
+// usernames are those that somebody may have.
+var usernames = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9._]{2,99}$`)
+
+var reserved = []string{"admin", "api", "app", "deleted", "duuble", "help", "me", "null", "root", "support", "system"}
+
+// The reasons why a name cannot be had.
+const (
+	ReasonInvalid  = "invalid"
+	ReasonReserved = "reserved"
+	ReasonTaken    = "taken"
+)
+
+// Reasons are all of them.
+var Reasons = []string{ReasonInvalid, ReasonReserved, ReasonTaken}
+
+func badName(name string) string {
+	switch {
+	case !usernames.MatchString(name):
+		return ReasonInvalid
+	case slices.Contains(reserved, strings.ToLower(name)):
+		return ReasonReserved
+	}
+	return ""
+}
+
+// NameAvailable returns why the caller cannot have a name, "" if they can.
+func (s *Service) NameAvailable(ctx context.Context, c Claim, name string) (reason string, err error) {
+	owner := ""
+	reason = badName(name)
+	u, err := s.Caller(ctx, c, func(ctx context.Context) (err error) {
+		if reason == "" {
+			owner, err = s.owner(ctx, "name|"+strings.ToLower(name))
+		}
+		return err
+	})
+	if reason == "" && owner != "" && owner != u.ID {
+		reason = ReasonTaken
+	}
+	return reason, err
+}
+
+func nameTaken() error {
+	return &fault.Error{
+		Kind: fault.Conflict, Code: UsernameTaken, Text: "this username is taken; choose another one",
+		Fields: []fault.Field{{Name: "body.username", Message: "is taken"}},
+	}
+}
+
+func nameFixed() error {
+	return &fault.Error{
+		Kind: fault.Conflict, Code: UsernameTaken, Text: "you have a username already, and it never changes",
+		Fields: []fault.Field{{Name: "body.username", Message: "never changes"}},
+	}
+}
+
+// Basics are changes of a profile. A nil member leaves what there is.
+type Basics struct{ Username, FullName, Bio *string }
+
+// SetBasics changes the caller's profile, and gives it a username if it has none.
+func (s *Service) SetBasics(ctx context.Context, c Claim, change Basics) (Me, error) {
+	var b rules.Broken
+	if change.Username != nil {
+		b.Add(badName(*change.Username) == "", "username", "give 3 to 100 of A-Z a-z 0-9 . _ with a letter first, and none of the names that are kept back")
+	}
+	if change.FullName != nil {
+		b.Line("fullName", *change.FullName, 1, MaxName)
+	}
+	if change.Bio != nil {
+		b.Lines("bio", *change.Bio, 0, MaxBio)
+	}
+	var me Me
+	u, err := s.Caller(ctx, c, s.mine(&me, c.UserID))
+	if err == nil {
+		err = b.Err()
+	}
+	if err != nil {
+		return Me{}, err
+	}
+	if change.Username != nil && u.Username == "" {
+		if err := s.reserve(ctx, u.ID, strings.ToLower(*change.Username)); err != nil {
+			return Me{}, err
+		}
+	}
+	me.User, err = s.changeUser(ctx, u, func(u *User) error {
+		if change.Username != nil {
+			if u.Username != "" && u.Username != *change.Username {
+				return nameFixed()
+			}
+			u.Username = *change.Username
+		}
+		if change.FullName != nil {
+			u.FullName = *change.FullName
+		}
+		if change.Bio != nil {
+			u.Bio = *change.Bio
+		}
+		return nil
+	})
+	if fault.CodeOf(err) == UsernameTaken && u.Username == "" {
+		s.unreserve(ctx, u.ID, strings.ToLower(*change.Username))
+	}
+	return me, err
+}
+
+// reserve takes a name for a user who has none.
+func (s *Service) reserve(ctx context.Context, user, lower string) error {
+	key := nameKey("name|" + lower)
+	for try := 0; ; try++ {
+		row := table.Row{Key: key, Props: table.Props{
+			{Name: "user_id", Value: table.String(user)},
+			{Name: "created_at", Value: table.Time(s.Now().UTC())},
+		}}
+		kind := table.Insert
+		there, err := s.GetRow(ctx, s.Tables.Names, key)
+		if err != nil {
+			return err
+		}
+		if there != nil {
+			free, err := s.free(ctx, *there, user)
+			if err != nil {
+				return err
+			}
+			if !free {
+				return nameTaken()
+			}
+			// Replaced under its ETag: no writer that goes by the older row can go on.
+			row.ETag, kind = there.ETag, table.Replace
+		}
+		err = s.Write(ctx, s.Tables.Names, []table.Op{{Kind: kind, Row: row}})
+		if err == nil {
+			return nil
+		}
+		if try == rowstore.MaxTries || errors.Is(err, table.ErrInvalid) {
+			return rowstore.Unavailable(err)
+		}
+		if err := s.pause(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// free reports whether a user may take over a reservation: it is the user's own, or one that came
+// to nothing.
+func (s *Service) free(ctx context.Context, row table.Row, user string) (bool, error) {
+	owner := row.Props.Get("user_id").Str()
+	if owner == user {
+		return true, nil
+	}
+	u, err := s.user(ctx, owner)
+	if err != nil {
+		return false, err
+	}
+	switch {
+	case u != nil && strings.EqualFold(u.Username, strings.TrimPrefix(row.Partition, "name|")):
+		return false, nil
+	case u != nil && u.Username != "":
+		return true, nil
+	}
+	return s.Now().Sub(row.Props.Get("created_at").Time()) >= NameLasts, nil
+}
+
+// unreserve gives back a name that the user did not get. One that stays because this fails is taken
+// over by the next person to ask for it.
+func (s *Service) unreserve(ctx context.Context, user, lower string) {
+	row, err := s.GetRow(ctx, s.Tables.Names, nameKey("name|"+lower))
+	if err != nil || row == nil || row.Props.Get("user_id").Str() != user {
+		return
+	}
+	u, err := s.user(ctx, user)
+	if err == nil && u != nil && !strings.EqualFold(u.Username, lower) {
+		_ = s.RemoveRow(ctx, s.Tables.Names, *row)
+	}
+}
+
+// AcceptTerms keeps which terms the caller has accepted.
+func (s *Service) AcceptTerms(ctx context.Context, c Claim, terms, privacy string) (Me, error) {
+	var b rules.Broken
+	b.Line("termsVersion", terms, 1, maxVersion)
+	b.Line("privacyVersion", privacy, 1, maxVersion)
+	var me Me
+	u, err := s.Caller(ctx, c, s.mine(&me, c.UserID))
+	if err == nil {
+		err = b.Err()
+	}
+	if err != nil {
+		return Me{}, err
+	}
+	now := s.Now().UTC()
+	me.User, err = s.changeUser(ctx, u, func(u *User) error {
+		u.TermsVersion, u.PrivacyVersion, u.AcceptedAt = terms, privacy, now
+		return nil
+	})
+	return me, err
+}

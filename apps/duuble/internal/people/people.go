@@ -1,0 +1,165 @@
+// Package people keeps accounts: a phone number signs in by a code, a session has tokens, and a
+// person chooses a username once.
+//
+// # How an account is made
+//
+// Nothing is atomic beyond one partition. So inserting the row `phone|{hmac}` of Names, which names
+// the id of the account, is the commit; the rows of Users are written under that id afterwards, by
+// the sign-in that finds them missing.
+//
+// # How a name is chosen
+//
+//	insert `name|{lower}`     names the user; a later request finds the name taken
+//	replace `me`              under its ETag, and only if the person has no name
+//	delete `name|{lower}`     if `me` has another name meanwhile
+//
+// A process may stop anywhere. A reservation whose user has another name is free. One whose user
+// has no name is free after NameLasts: until then the writer of `me` may still be at work.
+//
+// # Sessions
+//
+// A refresh token is random, and the row of its session keeps the hash of the newest one alone. An
+// access token is a JWT. Its signature says who calls, and the row of the session, which is read
+// next to the first reads of each request, says that the session has not ended.
+package people
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"prompthub/apps/duuble/internal/keyring"
+	"prompthub/apps/duuble/internal/schema"
+	"prompthub/apps/duuble/internal/sms"
+	"prompthub/internal/fault"
+	"prompthub/internal/host/function"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
+)
+
+// A Service is what people may do with their accounts. New makes one.
+type Service struct {
+	Config
+	signer jose.Signer
+	checks map[string][]byte // keys of access tokens by their kid
+	codes  codeBook
+}
+
+// A Config is what a Service needs. Every field is required.
+type Config struct {
+	*rowstore.Store
+	Tables  schema.Tables // prefixed
+	Entropy io.Reader     // random bytes, for keys too
+	Keys    keyring.Ring  // SECRET_KEYS
+	SMS     sms.Sender
+
+	CodeLasts  time.Duration
+	PerPhone   int  // codes for one number in phoneWindow; -1: no limit
+	PerAddress int  // codes for one address in addressWindow; -1: no limit
+	KeepCodes  bool // for development: the codes of this process can be asked for
+}
+
+// New returns the service.
+func New(c Config) *Service {
+	s := &Service{Config: c, checks: map[string][]byte{}}
+	s.signer = s.accessKeys()
+	return s
+}
+
+// The codes of errors.
+const (
+	Unauthenticated    fault.Code = "UNAUTHENTICATED"
+	InvalidToken       fault.Code = "INVALID_TOKEN"
+	SessionEnded       fault.Code = "SESSION_ENDED"
+	RefreshReused      fault.Code = "REFRESH_REUSED"
+	OTPWrong           fault.Code = "OTP_WRONG"
+	OTPExpired         fault.Code = "OTP_EXPIRED"
+	OTPLimited         fault.Code = "OTP_LIMITED"
+	SMSFailed          fault.Code = "SMS_FAILED"
+	OnboardingRequired fault.Code = "ONBOARDING_REQUIRED"
+	UsernameTaken      fault.Code = "USERNAME_TAKEN"
+	UserNotFound       fault.Code = "USER_NOT_FOUND"
+	SessionNotFound    fault.Code = "SESSION_NOT_FOUND"
+	CodeNotFound       fault.Code = "CODE_NOT_FOUND"
+	KeysDoNotMatch     fault.Code = "KEYS_DO_NOT_MATCH"
+)
+
+// keysRow tells whether the keys are those that the rows of Names were made with.
+var keysRow = table.Key{Partition: "cfg", Row: "keys"}
+
+// CheckKeys refuses SECRET_KEYS whose last key is not the one that the stored numbers were named
+// with: every sign-in would make another account.
+func (s *Service) CheckKeys(ctx context.Context) error {
+	check := s.Keys.LastMAC("check", "keys")
+	err := s.insert(ctx, s.Tables.Admin, table.Row{Key: keysRow, Props: table.Props{{Name: "check", Value: table.String(check)}}})
+	if err != nil {
+		return err
+	}
+	row, err := s.GetRow(ctx, s.Tables.Admin, keysRow)
+	if err == nil && (row == nil || row.Props.Get("check").Str() != check) {
+		err = fault.Coded(fault.Unavailable, KeysDoNotMatch, "the last of SECRET_KEYS is not the key that the stored phone numbers were named with: set the keys that belong to this data")
+	}
+	return err
+}
+
+// Triggers returns the functions that no request starts.
+func (s *Service) Triggers() []function.Trigger {
+	return []function.Trigger{{Name: "expire", Schedule: "0 */5 * * * *", Run: func(ctx context.Context, _ function.Invocation) error { return s.Expire(ctx) }}}
+}
+
+// Expire removes codes that are too old and windows that count nothing any more. Both live for
+// minutes, so that most rows of these ranges are due.
+func (s *Service) Expire(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, rowstore.JobEnds)
+	defer cancel()
+	now := s.Now()
+	var failed rowstore.Failures
+	for prefix, over := range map[string]func(table.Props) bool{
+		"otp|": func(p table.Props) bool { return !now.Before(p.Get("expires_at").Time()) },
+		"rl|":  func(p table.Props) bool { return now.Sub(p.Get("window_at").Time()) > 2*addressWindow },
+	} {
+		for row, err := range table.All(ctx, s.DB, s.Tables.Sessions, table.Range{FromPartition: prefix, ToPartition: table.After(prefix)}) {
+			if err == nil && over(row.Props) {
+				err = s.RemoveRow(ctx, s.Tables.Sessions, row)
+			}
+			if !failed.Record(err) {
+				return failed.Join()
+			}
+		}
+	}
+	return failed.Join()
+}
+
+func isExists(err error) bool { return errors.Is(err, table.ErrExists) }
+
+// insert adds a row that may be there already, written by an earlier try.
+func (s *Service) insert(ctx context.Context, name string, row table.Row) error {
+	ops := []table.Op{{Kind: table.Insert, Row: row}}
+	err := s.Write(ctx, name, ops)
+	if err != nil && !rowstore.Overtaken(err) {
+		err = s.Write(ctx, name, ops)
+	}
+	if err != nil && !isExists(err) {
+		return rowstore.Unavailable(err)
+	}
+	return nil
+}
+
+// pause waits before another try at a row that others change too.
+func (s *Service) pause(ctx context.Context) error {
+	if err := s.Sleep(ctx, s.Jitter(5*time.Millisecond)); err != nil {
+		return rowstore.Unavailable(err)
+	}
+	return nil
+}
+
+func (s *Service) newID() string { return schema.NewID(s.Now(), s.Entropy) }
+
+func (s *Service) fill(b []byte) {
+	if _, err := io.ReadFull(s.Entropy, b); err != nil {
+		panic(err) // the system has no random numbers
+	}
+}

@@ -1,0 +1,400 @@
+package people_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/jwt"
+	"github.com/stretchr/testify/require"
+
+	"prompthub/apps/duuble/internal/keyring"
+	"prompthub/apps/duuble/internal/people"
+	"prompthub/internal/fault"
+	"prompthub/internal/storage/table"
+)
+
+// TestSignIn: a number that is new gets an account, and the same one at the next sign-in. Neither
+// the number nor the code is in the rows.
+func TestSignIn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	c, err := w.request(number(1))
+	require.NoError(t, err)
+	require.Equal(t, began.Add(5*time.Minute), c.ExpiresAt)
+	code := w.phone.code(number(1))
+	require.Len(t, code, 6)
+	plain := func() {
+		t.Helper()
+		for _, name := range tables.All() {
+			for row, err := range table.All(t.Context(), w.db, name, table.Range{}) {
+				require.NoError(t, err)
+				require.NotContains(t, fmt.Sprint(row), number(1)[1:])
+				for _, p := range row.Props {
+					require.NotEqual(t, code, p.Value.Str())
+				}
+			}
+		}
+	}
+	plain()
+	in, err := w.Verify(t.Context(), c.ID, code, "phone")
+	require.NoError(t, err)
+	require.True(t, in.IsNew)
+	require.Equal(t, "verified_identity", in.User.Step())
+	plain()
+	me, err := w.Me(t.Context(), w.claim(in))
+	require.NoError(t, err)
+	require.Equal(t, "+34•••••01", me.Phone)
+	w.clock.pass(time.Hour)
+	again := w.enter(number(1))
+	require.False(t, again.IsNew)
+	require.Equal(t, in.User.ID, again.User.ID)
+	require.NotEqual(t, in.User.ID, w.enter(number(2)).User.ID)
+	all, err := w.Sessions(t.Context(), w.claim(again))
+	require.NoError(t, err)
+	require.Len(t, all, 2)
+	require.True(t, all[0].Current)
+}
+
+func TestBadRequests(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, bad := range []string{"", "600000001", "+", "+0600000001", "+34 600000001", "+346000000001234567", "+34600000001\n", "+٣٤٦٠٠٠٠٠٠٠١"} {
+		_, err := w.request(bad)
+		require.Equal(t, fault.Invalid, fault.Of(err), bad)
+	}
+	for _, other := range [][2]string{{"mail", "sign_in"}, {"sms", "other"}} {
+		_, err := w.RequestCode(t.Context(), other[0], number(1), other[1], "x")
+		require.Equal(t, fault.Invalid, fault.Of(err))
+	}
+	require.Empty(t, w.keys("Sessions", ""))
+	w.phone.fail = errors.New("no signal")
+	_, err := w.request(number(1))
+	requireCode(t, people.SMSFailed, err)
+}
+
+// TestCodes: a code is good for a while, five attempts and one use; a new one ends the one before.
+func TestCodes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, unlimited)
+	verify := func(id, code string) error {
+		_, err := w.Verify(t.Context(), id, code, "")
+		return err
+	}
+	wrong := func(code string) string {
+		if code[0] == '9' {
+			return "0" + code[1:]
+		}
+		return string(code[0]+1) + code[1:]
+	}
+	first, err := w.request(number(1))
+	require.NoError(t, err)
+	code := w.phone.code(number(1))
+	for range 4 {
+		requireCode(t, people.OTPWrong, verify(first.ID, wrong(code)))
+	}
+	require.NoError(t, verify(first.ID, code), "the fifth attempt")
+	requireCode(t, people.OTPExpired, verify(first.ID, code))
+
+	second, err := w.request(number(1))
+	require.NoError(t, err)
+	code = w.phone.code(number(1))
+	for range 5 {
+		requireCode(t, people.OTPWrong, verify(second.ID, wrong(code)))
+	}
+	requireCode(t, people.OTPExpired, verify(second.ID, code))
+
+	third, err := w.request(number(1))
+	require.NoError(t, err)
+	code = w.phone.code(number(1))
+	other, err := w.request(number(2))
+	require.NoError(t, err)
+	if code != w.phone.code(number(2)) {
+		requireCode(t, people.OTPWrong, verify(other.ID, code))
+	}
+	w.clock.pass(5*time.Minute - time.Second)
+	require.NoError(t, verify(third.ID, code))
+	w.clock.pass(time.Second)
+	requireCode(t, people.OTPExpired, verify(other.ID, w.phone.code(number(2))))
+
+	fourth, err := w.request(number(1))
+	require.NoError(t, err)
+	code = w.phone.code(number(1))
+	_, err = w.request(number(1))
+	require.NoError(t, err)
+	requireCode(t, people.OTPExpired, verify(fourth.ID, code))
+	for _, unknown := range []string{"", "x", "a/b", strings.Repeat("x", 400), "01KA0000000000000000000000"} {
+		requireCode(t, people.OTPExpired, verify(unknown, code))
+	}
+}
+
+// TestCodesAreLimited: by number and by address, over two windows; 30 seconds lie between two.
+func TestCodesAreLimited(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for range 5 {
+		_, err := w.request(number(1))
+		require.NoError(t, err)
+		_, err = w.request(number(1))
+		requireCode(t, people.OTPLimited, err)
+		w.clock.pass(30 * time.Second)
+	}
+	_, err := w.request(number(1))
+	requireCode(t, people.OTPLimited, err)
+	var f *fault.Error
+	require.ErrorAs(t, err, &f)
+	require.Positive(t, f.RetryAfter)
+	w.clock.pass(f.RetryAfter - 2*time.Second)
+	_, err = w.request(number(1))
+	requireCode(t, people.OTPLimited, err)
+	w.clock.pass(2 * time.Second)
+	_, err = w.request(number(1))
+	require.NoError(t, err, "as long as it said")
+
+	w = newWorld(t)
+	for i := range 30 {
+		_, err := w.request(number(i))
+		require.NoError(t, err)
+	}
+	_, err = w.request(number(30))
+	requireCode(t, people.OTPLimited, err)
+	_, err = w.RequestCode(t.Context(), "sms", number(30), "sign_in", "192.0.2.2")
+	require.NoError(t, err, "another address")
+
+	w = newWorld(t)
+	errs := atOnce(20, func(int) error { _, err := w.request(number(1)); return err })
+	require.Equal(t, 1, count(errs, isNil), "of many at once one is sent")
+	require.Equal(t, 19, count(errs, hasCode(people.OTPLimited)))
+}
+
+// TestSignInAtOnce: of many requests with one right code one gets a session; of two codes for one
+// new number, whose owner uses both at once, one account comes.
+func TestSignInAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, unlimited)
+	c, err := w.request(number(1))
+	require.NoError(t, err)
+	code := w.phone.code(number(1))
+	errs := atOnce(5, func(int) error { _, err := w.Verify(t.Context(), c.ID, code, ""); return err })
+	require.Equal(t, 1, count(errs, isNil), errs)
+	require.Equal(t, 4, count(errs, hasCode(people.OTPExpired)), errs)
+	require.Len(t, w.keys("Sessions", "s|"), 1)
+	require.Len(t, w.keys("Users", "u|"), 2)
+
+	// Two codes of one new number, each for a challenge that the other has not ended yet.
+	var challenges [2][2]string
+	var first table.Row
+	for i := range challenges {
+		c, err := w.request(number(2))
+		require.NoError(t, err)
+		challenges[i] = [2]string{c.ID, w.phone.code(number(2))}
+		if i == 0 {
+			kept, err := w.db.Get(t.Context(), "Sessions", table.Key{Partition: "otp|" + c.ID, Row: "c"})
+			require.NoError(t, err)
+			kept.ETag = ""
+			first = kept
+		}
+	}
+	_, err = w.db.Write(t.Context(), "Sessions", table.Op{Kind: table.Insert, Row: first})
+	require.NoError(t, err)
+	var ids [2]string
+	errs = atOnce(2, func(i int) error {
+		in, err := w.Verify(t.Context(), challenges[i][0], challenges[i][1], "")
+		ids[i] = in.User.ID
+		return err
+	})
+	require.Equal(t, 2, count(errs, isNil), errs)
+	require.Equal(t, ids[0], ids[1], "one account")
+	require.Len(t, w.keys("Names", "phone|"), 2)
+	require.Len(t, w.keys("Users", "u|"), 4)
+}
+
+// TestRefresh: a refresh token works once; one that was replaced ends the session, unless the same
+// request comes again within a minute.
+func TestRefresh(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, unlimited)
+	in := w.enter(number(1))
+	w.clock.pass(people.AccessFor)
+	_, err := w.ParseAccess(in.Tokens.Access)
+	requireCode(t, people.InvalidToken, err)
+	next, err := w.Refresh(t.Context(), in.Tokens.Refresh, "")
+	require.NoError(t, err)
+	require.NotEqual(t, in.Tokens.Refresh, next.Tokens.Refresh)
+	_, err = w.Me(t.Context(), w.claim(next))
+	require.NoError(t, err)
+	_, err = w.Refresh(t.Context(), in.Tokens.Refresh, "")
+	requireCode(t, people.RefreshReused, err)
+	_, err = w.Me(t.Context(), w.claim(next))
+	requireCode(t, people.SessionEnded, err)
+	_, err = w.Refresh(t.Context(), next.Tokens.Refresh, "")
+	requireCode(t, people.SessionEnded, err)
+
+	in = w.enter(number(1))
+	const id = "0123456789abcdef"
+	next, err = w.Refresh(t.Context(), in.Tokens.Refresh, id)
+	require.NoError(t, err)
+	w.clock.pass(59 * time.Second)
+	again, err := w.Refresh(t.Context(), in.Tokens.Refresh, id)
+	require.NoError(t, err)
+	require.Equal(t, next.Tokens, again.Tokens)
+	w.clock.pass(time.Second)
+	_, err = w.Refresh(t.Context(), in.Tokens.Refresh, id)
+	requireCode(t, people.RefreshReused, err)
+
+	in = w.enter(number(1))
+	_, err = w.Refresh(t.Context(), in.Tokens.Refresh, id)
+	require.NoError(t, err)
+	_, err = w.Refresh(t.Context(), in.Tokens.Refresh, "another request!!")
+	requireCode(t, people.RefreshReused, err)
+	_, err = w.Refresh(t.Context(), in.Tokens.Refresh, "short")
+	require.Equal(t, fault.Invalid, fault.Of(err))
+	_, err = w.Refresh(t.Context(), in.Tokens.Refresh+"x", "")
+	requireCode(t, people.InvalidToken, err)
+
+	in = w.enter(number(1))
+	errs := atOnce(8, func(int) error { _, err := w.Refresh(t.Context(), in.Tokens.Refresh, id); return err })
+	require.Equal(t, 8, count(errs, isNil), errs)
+	in = w.enter(number(1))
+	errs = atOnce(8, func(int) error { _, err := w.Refresh(t.Context(), in.Tokens.Refresh, ""); return err })
+	require.LessOrEqual(t, count(errs, isNil), 1, errs)
+}
+
+// TestSessionsEnd: 30 days after the last refresh, and 180 after the sign-in.
+func TestSessionsEnd(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, unlimited)
+	in := w.enter(number(1))
+	require.Equal(t, began.Add(30*24*time.Hour), in.Tokens.RefreshEnds)
+	var err error
+	for range 7 {
+		w.clock.pass(25 * 24 * time.Hour)
+		in, err = w.Refresh(t.Context(), in.Tokens.Refresh, "")
+		require.NoError(t, err)
+	}
+	require.Equal(t, began.Add(180*24*time.Hour), in.Tokens.RefreshEnds)
+	w.clock.pass(5 * 24 * time.Hour)
+	_, err = w.Refresh(t.Context(), in.Tokens.Refresh, "")
+	requireCode(t, people.SessionEnded, err)
+	in = w.enter(number(1))
+	w.clock.pass(30 * 24 * time.Hour)
+	_, err = w.Refresh(t.Context(), in.Tokens.Refresh, "")
+	requireCode(t, people.SessionEnded, err)
+	for range 55 {
+		w.enter(number(1))
+		w.clock.pass(time.Second)
+	}
+	require.Len(t, w.keys("Sessions", "s|"), 50, "the oldest ended")
+}
+
+// TestLogout: from the next request on, of one session, of another of one's own, or of all.
+func TestLogout(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, unlimited)
+	first, second, third := w.enter(number(1)), w.enter(number(1)), w.enter(number(1))
+	stranger := w.enter(number(2))
+	alive := func(in people.SignedIn) bool {
+		_, err := w.Me(t.Context(), w.claim(in))
+		if err != nil {
+			requireCode(t, people.SessionEnded, err)
+		}
+		return err == nil
+	}
+	require.NoError(t, w.Logout(t.Context(), w.claim(first), false))
+	require.False(t, alive(first))
+	_, err := w.Refresh(t.Context(), first.Tokens.Refresh, "")
+	requireCode(t, people.SessionEnded, err)
+	require.True(t, alive(second))
+	require.NoError(t, w.EndSession(t.Context(), w.claim(stranger), w.claim(second).SessionID))
+	require.True(t, alive(second), "of a stranger")
+	require.NoError(t, w.EndSession(t.Context(), w.claim(third), w.claim(second).SessionID))
+	require.False(t, alive(second))
+	fourth := w.enter(number(1))
+	require.NoError(t, w.Logout(t.Context(), w.claim(third), true))
+	require.False(t, alive(third))
+	require.False(t, alive(fourth))
+	require.True(t, alive(stranger))
+	requireCode(t, people.SessionEnded, w.Logout(t.Context(), w.claim(third), true))
+}
+
+// TestForgedTokens: only what our keys have signed by HS256 is believed.
+func TestForgedTokens(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, unlimited)
+	in := w.enter(number(1))
+	parts := strings.Split(in.Tokens.Access, ".")
+	require.Len(t, parts, 3)
+	other := w.over(w.db, func(c *people.Config) { c.Keys = keyring.Ring{[]byte(strings.Repeat("x", 32))} })
+	signed, err := jwt.ParseSigned(in.Tokens.Access, []jose.SignatureAlgorithm{jose.HS256})
+	require.NoError(t, err)
+	ours := keyring.Ring{make([]byte, 32)}.Derive("access")[0]
+	forge := func(alg jose.SignatureAlgorithm, key []byte, kid string, lasts time.Duration) string {
+		signer, err := jose.NewSigner(jose.SigningKey{Algorithm: alg, Key: key}, (&jose.SignerOptions{}).WithHeader("kid", kid))
+		require.NoError(t, err)
+		token, err := jwt.Signed(signer).Claims(map[string]any{"sub": in.User.ID, "sid": w.claim(in).SessionID, "exp": began.Add(lasts).Unix()}).Serialize()
+		require.NoError(t, err)
+		return token
+	}
+	kid, theirs := signed.Headers[0].KeyID, []byte(strings.Repeat("k", 64))
+	claim, err := w.ParseAccess(forge(jose.HS256, ours, kid, time.Hour))
+	require.NoError(t, err, "what follows differs in one thing")
+	require.Equal(t, in.User.ID, claim.UserID)
+	for name, token := range map[string]string{
+		"empty": "", "no signature": parts[0] + "." + parts[1] + ".", "alg none": "eyJhbGciOiJub25lIn0." + parts[1] + ".",
+		"other claims": parts[0] + "." + strings.Split(forge(jose.HS256, theirs, kid, time.Hour), ".")[1] + "." + parts[2],
+		"another key":  forge(jose.HS256, theirs, kid, time.Hour), "unknown key": forge(jose.HS256, ours, "x", time.Hour), "no key": forge(jose.HS256, ours, "", time.Hour),
+		"HS512": forge(jose.HS512, append(ours, ours...), kid, time.Hour), "over": forge(jose.HS256, ours, kid, -time.Second),
+		"refresh token": in.Tokens.Refresh, "cut": in.Tokens.Access[:len(in.Tokens.Access)-2],
+	} {
+		_, err := w.ParseAccess(token)
+		requireCode(t, people.InvalidToken, err)
+		require.NotEmpty(t, name)
+	}
+	_, err = other.ParseAccess(in.Tokens.Access)
+	requireCode(t, people.InvalidToken, err)
+	rotated := w.over(w.db, func(c *people.Config) {
+		c.Keys = keyring.Ring{[]byte(strings.Repeat("x", 32)), make([]byte, 32)}
+	})
+	_, err = rotated.ParseAccess(in.Tokens.Access)
+	require.NoError(t, err, "an older key still opens")
+}
+
+// TestKeysOfTheData: keys that do not name numbers as the stored rows do are refused.
+func TestKeysOfTheData(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, unlimited)
+	require.NoError(t, w.CheckKeys(t.Context()))
+	require.NoError(t, w.CheckKeys(t.Context()))
+	in := w.enter(number(1))
+	next := []byte(strings.Repeat("x", 32))
+	requireCode(t, people.KeysDoNotMatch, w.over(w.db, func(c *people.Config) { c.Keys = keyring.Ring{next} }).CheckKeys(t.Context()))
+	rotated := w.over(w.db, unlimited, func(c *people.Config) { c.Keys = keyring.Ring{next, make([]byte, 32)} })
+	require.NoError(t, rotated.CheckKeys(t.Context()))
+	w.Service = rotated
+	again := w.enter(number(1))
+	require.Equal(t, in.User.ID, again.User.ID, "a number keeps its account")
+	me, err := w.Me(t.Context(), w.claim(again))
+	require.NoError(t, err)
+	require.Equal(t, "+34•••••01", me.Phone)
+}
+
+// TestExpire removes what is over, and nothing else.
+func TestExpire(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	_, err := w.request(number(1))
+	require.NoError(t, err)
+	w.clock.pass(4 * time.Minute)
+	_, err = w.request(number(2))
+	require.NoError(t, err)
+	w.clock.pass(time.Minute)
+	require.NoError(t, w.Expire(t.Context()))
+	require.Len(t, w.keys("Sessions", "otp|"), 1)
+	require.Len(t, w.keys("Sessions", "rl|"), 3)
+	w.clock.pass(3 * time.Hour)
+	require.NoError(t, w.Expire(t.Context()))
+	require.Empty(t, w.keys("Sessions", ""))
+}

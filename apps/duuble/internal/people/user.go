@@ -1,0 +1,326 @@
+package people
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"prompthub/apps/duuble/internal/schema"
+	"prompthub/internal/fault"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
+)
+
+// A User is an account and a profile.
+type User struct {
+	ID                   string
+	Username             string // "" until it is chosen
+	FullName, Bio        string
+	TermsVersion         string // "" until accepted, together with PrivacyVersion
+	PrivacyVersion       string
+	AcceptedAt           time.Time
+	CreatedAt, UpdatedAt time.Time
+	Version              int64
+	etag                 string
+}
+
+// The steps of onboarding.
+const (
+	StepVerified = "verified_identity"
+	StepBasics   = "profile_basics"
+	StepTerms    = "accepted_terms"
+	StepDone     = "completed"
+)
+
+// Steps are all of them.
+var Steps = []string{StepVerified, StepBasics, StepTerms, StepDone}
+
+// Missing returns what is still missing until the onboarding is complete.
+func (u User) Missing() []string {
+	missing := []string{}
+	if u.Username == "" {
+		missing = append(missing, "username")
+	}
+	if u.FullName == "" {
+		missing = append(missing, "fullName")
+	}
+	if u.TermsVersion == "" {
+		missing = append(missing, "terms")
+	}
+	return missing
+}
+
+// Step returns how far the onboarding is.
+func (u User) Step() string {
+	basics, terms := u.Username != "" && u.FullName != "", u.TermsVersion != ""
+	switch {
+	case basics && terms:
+		return StepDone
+	case terms:
+		return StepTerms
+	case basics:
+		return StepBasics
+	}
+	return StepVerified
+}
+
+// Onboarded reports whether the onboarding is complete.
+func (u User) Onboarded() bool { return u.Step() == StepDone }
+
+func userKey(id string) table.Key { return table.Key{Partition: schema.User(id), Row: "me"} }
+
+func (u User) row() table.Row {
+	p := table.Props{
+		{Name: "full_name", Value: table.String(u.FullName)},
+		{Name: "bio", Value: table.String(u.Bio)},
+		{Name: "onboarding_step", Value: table.String(u.Step())},
+		{Name: "is_onboarding_completed", Value: table.Bool(u.Onboarded())},
+		{Name: "created_at", Value: table.Time(u.CreatedAt)},
+		{Name: "updated_at", Value: table.Time(u.UpdatedAt)},
+		{Name: "version", Value: table.Int64(u.Version)},
+		{Name: "IsDeleted", Value: table.Bool(false)},
+	}
+	for name, text := range map[string]string{"username": u.Username, "accepted_terms_version": u.TermsVersion, "accepted_privacy_version": u.PrivacyVersion} {
+		if text != "" {
+			p = append(p, table.Prop{Name: name, Value: table.String(text)})
+		}
+	}
+	if !u.AcceptedAt.IsZero() {
+		p = append(p, table.Prop{Name: "accepted_at", Value: table.Time(u.AcceptedAt)})
+	}
+	return table.Row{Key: userKey(u.ID), ETag: u.etag, Props: p}
+}
+
+func parseUser(row table.Row) User {
+	p := row.Props
+	return User{
+		ID: strings.TrimPrefix(row.Partition, schema.User("")), Username: p.Get("username").Str(), FullName: p.Get("full_name").Str(), Bio: p.Get("bio").Str(),
+		TermsVersion: p.Get("accepted_terms_version").Str(), PrivacyVersion: p.Get("accepted_privacy_version").Str(), AcceptedAt: p.Get("accepted_at").Time(),
+		CreatedAt: p.Get("created_at").Time(), UpdatedAt: p.Get("updated_at").Time(), Version: p.Get("version").Int(), etag: row.ETag,
+	}
+}
+
+// user reads a user; nil if there is none.
+func (s *Service) user(ctx context.Context, id string) (*User, error) {
+	row, err := s.GetRow(ctx, s.Tables.Users, userKey(id))
+	if err != nil || row == nil {
+		return nil, err
+	}
+	u := parseUser(*row)
+	return &u, nil
+}
+
+// changeUser changes the row of a user under its ETag, and tries again with a newer row. change may
+// be called several times. Each must come to the same end when its earlier write has landed.
+func (s *Service) changeUser(ctx context.Context, u User, change func(*User) error) (User, error) {
+	for try := 0; ; try++ {
+		next := u
+		if err := change(&next); err != nil {
+			return User{}, err
+		}
+		next.Version++
+		next.UpdatedAt = s.Now().UTC()
+		err := s.Write(ctx, s.Tables.Users, []table.Op{{Kind: table.Replace, Row: next.row()}})
+		if err == nil {
+			return next, nil
+		}
+		if errors.Is(err, table.ErrNotFound) {
+			return User{}, sessionEnded()
+		}
+		if try == rowstore.MaxTries || errors.Is(err, table.ErrInvalid) {
+			return User{}, rowstore.Unavailable(err)
+		}
+		if err := s.pause(ctx); err != nil {
+			return User{}, err
+		}
+		again, err := s.user(ctx, u.ID)
+		if err != nil {
+			return User{}, err
+		}
+		if again == nil {
+			return User{}, sessionEnded()
+		}
+		u = *again
+	}
+}
+
+func nameKey(name string) table.Key { return table.Key{Partition: name, Row: "r"} }
+
+// owner returns the user that a row of Names is for, "" if there is none.
+func (s *Service) owner(ctx context.Context, name string) (string, error) {
+	row, err := s.GetRow(ctx, s.Tables.Names, nameKey(name))
+	if err != nil || row == nil {
+		return "", err
+	}
+	return row.Props.Get("user_id").Str(), nil
+}
+
+// makeAccount makes the account of a number under the id that its reservation names. owner is that
+// id, "" if there is no reservation yet.
+func (s *Service) makeAccount(ctx context.Context, owner, number, phone string) (*User, error) {
+	now := s.Now().UTC()
+	if owner == "" {
+		owner = s.newID()
+		err := s.Write(ctx, s.Tables.Names, []table.Op{{Kind: table.Insert, Row: table.Row{Key: nameKey("phone|" + number), Props: table.Props{
+			{Name: "user_id", Value: table.String(owner)},
+			{Name: "created_at", Value: table.Time(now)},
+		}}}})
+		if err != nil { // another request was first, or this one has landed
+			again, unread := s.owner(ctx, "phone|"+number)
+			if unread != nil || again == "" {
+				return nil, rowstore.Unavailable(err)
+			}
+			owner = again
+		}
+	}
+	u := User{ID: owner, CreatedAt: now, UpdatedAt: now, Version: 1}
+	err := s.Write(ctx, s.Tables.Users, []table.Op{{Kind: table.Insert, Row: u.row()}, {Kind: table.Insert, Row: table.Row{
+		Key: table.Key{Partition: schema.User(owner), Row: "id|phone"}, Props: table.Props{
+			{Name: "provider_id", Value: table.String(s.Keys.Seal("phone", owner, phone))},
+			{Name: "created_at", Value: table.Time(now)},
+		},
+	}}})
+	if err == nil {
+		return &u, nil
+	}
+	made, unread := s.user(ctx, owner)
+	if unread != nil || made == nil {
+		return nil, rowstore.Unavailable(err)
+	}
+	return made, nil
+}
+
+// A Person is what others see of a user.
+type Person struct{ ID, Username, FullName string }
+
+// Person returns what others see of u.
+func (u User) Person() Person { return Person{u.ID, u.Username, u.FullName} }
+
+// People reads what others see of users. One that is not there is absent.
+func (s *Service) People(ctx context.Context, ids []string) (map[string]Person, error) {
+	found := make([]*User, len(ids))
+	err := rowstore.Each(ctx, len(ids), rowstore.MaxParallel, func(ctx context.Context, i int) (err error) {
+		found[i], err = s.user(ctx, ids[i])
+		return err
+	})
+	people := map[string]Person{}
+	for _, u := range found {
+		if u != nil {
+			people[u.ID] = u.Person()
+		}
+	}
+	return people, err
+}
+
+// Counts are the numbers that go with an account.
+type Counts struct{ Posts, VotesCast int64 }
+
+// Counts reads the numbers of a user, which follow what the user did.
+func (s *Service) Counts(ctx context.Context, id string) (c Counts, err error) {
+	rows, _, err := s.Budget().Rows(ctx, s.Tables.Users, table.Prefix(schema.User(id), "c|"), table.MaxPage)
+	for _, row := range rows {
+		c.Posts += row.Props.Get("posts_count").Int()
+		c.VotesCast += row.Props.Get("votes_cast_count").Int()
+	}
+	return c, err
+}
+
+// A Me is a user's own account.
+type Me struct {
+	User
+	Phone  string // in part
+	Counts Counts
+}
+
+// Me returns the caller's account.
+func (s *Service) Me(ctx context.Context, c Claim) (Me, error) {
+	var me Me
+	u, err := s.Caller(ctx, c, s.mine(&me, c.UserID))
+	me.User = u
+	return me, err
+}
+
+// mine reads what belongs to an account besides the row of the user.
+func (s *Service) mine(me *Me, id string) func(context.Context) error {
+	return func(ctx context.Context) error {
+		return rowstore.Both(ctx, func(ctx context.Context) (err error) {
+			me.Counts, err = s.Counts(ctx, id)
+			return err
+		}, func(ctx context.Context) error {
+			row, err := s.GetRow(ctx, s.Tables.Users, table.Key{Partition: schema.User(id), Row: "id|phone"})
+			if err != nil || row == nil {
+				return err
+			}
+			phone, err := s.Keys.Open("phone", id, row.Props.Get("provider_id").Str())
+			if err != nil {
+				me.Phone = "?" // of a key that is gone
+				return nil
+			}
+			me.Phone = shown(phone)
+			return nil
+		})
+	}
+}
+
+// shown returns what an answer tells of a phone number.
+func shown(phone string) string {
+	return phone[:3] + strings.Repeat("•", 5) + phone[len(phone)-2:]
+}
+
+// A Profile is what others see of a user on the page of the user.
+type Profile struct {
+	Person
+	Bio       string
+	CreatedAt time.Time
+	Posts     int64
+}
+
+func noUser() error { return fault.Coded(fault.NotFound, UserNotFound, "there is no such person") }
+
+// Profile returns the profile of a user with an id. One who has no username yet is not there.
+func (s *Service) Profile(ctx context.Context, c Claim, id string) (Profile, error) {
+	var u *User
+	var counts Counts
+	_, err := s.Visitor(ctx, c, func(ctx context.Context) error {
+		if !schema.IsID(id) {
+			return nil
+		}
+		return rowstore.Both(ctx, func(ctx context.Context) (err error) {
+			u, err = s.user(ctx, id)
+			return err
+		}, func(ctx context.Context) (err error) {
+			counts, err = s.Counts(ctx, id)
+			return err
+		})
+	})
+	if err == nil && (u == nil || u.Username == "") {
+		err = noUser()
+	}
+	if err != nil {
+		return Profile{}, err
+	}
+	return Profile{u.Person(), u.Bio, u.CreatedAt, counts.Posts}, nil
+}
+
+// ProfileByName returns the profile of the user with a name, in any case.
+func (s *Service) ProfileByName(ctx context.Context, c Claim, name string) (Profile, error) {
+	id := ""
+	if _, err := s.Visitor(ctx, c, func(ctx context.Context) (err error) {
+		if usernames.MatchString(name) {
+			id, err = s.owner(ctx, "name|"+strings.ToLower(name))
+		}
+		return err
+	}); err != nil {
+		return Profile{}, err
+	}
+	p, err := s.Profile(ctx, Claim{}, id)
+	if err == nil && !strings.EqualFold(p.Username, name) {
+		err = noUser() // a reservation that came to nothing
+	}
+	return p, err
+}
+
+// ETag names the state of an account.
+func (u User) ETag() string { return strconv.FormatInt(u.Version, 10) }

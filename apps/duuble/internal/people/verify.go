@@ -1,0 +1,47 @@
+package people
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"prompthub/apps/duuble/internal/schema"
+	"prompthub/internal/storage/table"
+)
+
+// VerifyRows compares accounts with the rows of Names by which they are found, and reports each
+// difference. It is silent only in a quiet system.
+func (s *Service) VerifyRows(ctx context.Context, report func(string)) (rows int, err error) {
+	for row, err := range table.All(ctx, s.DB, s.Tables.Users, table.Range{}) {
+		if err != nil {
+			return rows, err
+		}
+		id := strings.TrimPrefix(row.Partition, schema.User(""))
+		name, what := "", ""
+		switch row.Key.Row {
+		case "me":
+			if u := parseUser(row); u.Username != "" {
+				name, what = "name|"+strings.ToLower(u.Username), "username"
+			}
+		case "id|phone":
+			phone, err := s.Keys.Open("phone", id, row.Props.Get("provider_id").Str())
+			if err != nil {
+				report(fmt.Sprintf("user %s: none of SECRET_KEYS opens the phone number", id))
+				continue
+			}
+			name, what = "phone|"+s.number(phone), "phone number"
+		}
+		if name == "" {
+			continue
+		}
+		rows++
+		owner, err := s.owner(ctx, name)
+		if err != nil {
+			return rows, err
+		}
+		if owner != id {
+			report(fmt.Sprintf("user %s: the %s does not lead to the account", id, what))
+		}
+	}
+	return rows, nil
+}

@@ -1,0 +1,190 @@
+package people_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"prompthub/apps/duuble/internal/keyring"
+	"prompthub/apps/duuble/internal/people"
+	"prompthub/apps/duuble/internal/schema"
+	"prompthub/internal/fault"
+	"prompthub/internal/storage/memory"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
+)
+
+var tables = schema.Tables{Users: "Users", Names: "Names", Posts: "Posts", Lists: "Lists", Sessions: "Sessions", Admin: "Admin"}
+
+var began = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
+
+// A clock stands still until it is told.
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) pass(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+// luck is random bytes that a seed decides, for many goroutines.
+type luck struct {
+	mu  sync.Mutex
+	rnd *rand.ChaCha8
+}
+
+func (l *luck) Read(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.rnd.Read(b)
+}
+
+// phone keeps the last text to each number.
+type phone struct {
+	mu    sync.Mutex
+	texts map[string]string
+	fail  error
+}
+
+func (p *phone) Send(_ context.Context, to, text string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.fail == nil {
+		p.texts[to] = text
+	}
+	return p.fail
+}
+
+func (p *phone) code(to string) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	code, _, _ := strings.Cut(p.texts[to], " ")
+	return code
+}
+
+// A world is a service over a store in memory.
+type world struct {
+	*people.Service
+	t     *testing.T
+	clock *clock
+	db    *memory.Tables
+	phone *phone
+	luck  *luck
+}
+
+func newWorld(t *testing.T, change ...func(*people.Config)) *world {
+	t.Helper()
+	w := &world{t: t, clock: &clock{now: began}, db: memory.NewTables(), phone: &phone{texts: map[string]string{}}, luck: &luck{rnd: rand.NewChaCha8([32]byte{1})}}
+	require.NoError(t, w.db.Create(t.Context(), tables.All()...))
+	w.Service = w.over(w.db, change...)
+	return w
+}
+
+// over returns a service over another store, as another process.
+func (w *world) over(db table.DB, change ...func(*people.Config)) *people.Service {
+	c := people.Config{
+		Store: &rowstore.Store{
+			DB: db, Now: w.clock.Now, Log: slog.New(slog.DiscardHandler), Background: func(do func()) { do() },
+			Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+			Random: func(time.Duration) time.Duration { return 0 },
+		},
+		Tables: tables, Entropy: w.luck, Keys: keyring.Ring{make([]byte, 32)}, SMS: w.phone, CodeLasts: 5 * time.Minute, PerPhone: 5, PerAddress: 30,
+	}
+	for _, f := range change {
+		f(&c)
+	}
+	return people.New(c)
+}
+
+// unlimited lets any number of codes be asked for.
+func unlimited(c *people.Config) { c.PerPhone, c.PerAddress = -1, -1 }
+
+func number(i int) string { return fmt.Sprintf("+346%08d", i) }
+
+// request asks for a code.
+func (w *world) request(to string) (people.Challenge, error) {
+	return w.RequestCode(w.t.Context(), "sms", to, "sign_in", "192.0.2.1")
+}
+
+// enter signs in by a code, and fails the test if that does not work.
+func (w *world) enter(to string) people.SignedIn {
+	w.t.Helper()
+	c, err := w.request(to)
+	require.NoError(w.t, err)
+	in, err := w.Verify(w.t.Context(), c.ID, w.phone.code(to), "test")
+	require.NoError(w.t, err)
+	return in
+}
+
+// claim returns what an access token says.
+func (w *world) claim(in people.SignedIn) people.Claim {
+	w.t.Helper()
+	c, err := w.ParseAccess(in.Tokens.Access)
+	require.NoError(w.t, err)
+	return c
+}
+
+// keys returns the keys of the rows of a table that begin with a prefix, in order.
+func (w *world) keys(name, prefix string) []string {
+	w.t.Helper()
+	var all []string
+	for row, err := range table.All(w.t.Context(), w.db, name, table.Range{}) {
+		require.NoError(w.t, err)
+		if strings.HasPrefix(row.Partition, prefix) {
+			all = append(all, row.Key.String())
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+func requireCode(t *testing.T, code fault.Code, err error) {
+	t.Helper()
+	require.Error(t, err)
+	require.Equal(t, code, fault.CodeOf(err), err)
+}
+
+// atOnce calls do n times at once, and returns the errors.
+func atOnce(n int, do func(i int) error) []error {
+	errs := make([]error, n)
+	var wg sync.WaitGroup
+	start := make(chan struct{})
+	for i := range n {
+		wg.Go(func() { <-start; errs[i] = do(i) })
+	}
+	close(start)
+	wg.Wait()
+	return errs
+}
+
+func count(errs []error, is func(error) bool) (n int) {
+	for _, err := range errs {
+		if is(err) {
+			n++
+		}
+	}
+	return n
+}
+
+func isNil(err error) bool { return err == nil }
+
+func hasCode(code fault.Code) func(error) bool {
+	return func(err error) bool { return fault.CodeOf(err) == code }
+}

@@ -1,0 +1,192 @@
+package posts
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"prompthub/apps/duuble/internal/ballot"
+	"prompthub/apps/duuble/internal/people"
+	"prompthub/apps/duuble/internal/rules"
+	"prompthub/apps/duuble/internal/schema"
+	"prompthub/internal/fault"
+	"prompthub/internal/storage/queue"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
+)
+
+const (
+	// wakeAfter is when the message of a post is seen, unless all is done before. By then the post has
+	// landed or never will.
+	wakeAfter = time.Minute
+	// keyLasts is for how long a repeated Idempotency-Key is known.
+	keyLasts       = 24 * time.Hour
+	mostKeyLetters = 100
+)
+
+// A change is the text of a message: rows that follow from a post may be missing.
+type change struct {
+	Post string `json:"post"`
+}
+
+// Create posts a draft. The same key of the same person, sent again within a day, answers with the
+// same post; an empty key is none.
+func (s *Service) Create(ctx context.Context, c people.Claim, d Draft, key string) (Card, error) {
+	now := s.Now().UTC()
+	id := schema.NewID(now, s.Entropy)
+	u, err := s.People.Member(ctx, c)
+	if err == nil {
+		err = d.check()
+	}
+	if err == nil && rules.Len(key) > mostKeyLetters {
+		err = &fault.Error{Kind: fault.Invalid, Text: "the Idempotency-Key is too long", Fields: []fault.Field{{Name: "header.Idempotency-Key", Message: "give up to 100 characters"}}}
+	}
+	if err == nil && key != "" {
+		fresh := id
+		if id, err = s.idFor(ctx, u.ID, key, d, id); err == nil && id != fresh {
+			c, err := s.Card(ctx, c, id)
+			if fault.CodeOf(err) != PostNotFound { // the request before has made it, or else stopped too early
+				return c, err
+			}
+		}
+	}
+	if err != nil {
+		return Card{}, err
+	}
+	p := Post{ID: id, AuthorID: u.ID, CreatedAt: schema.TimeOf(id), Slider: d.Slider, Article: d.Article}
+	if d.Thought != nil {
+		p.Thought = *d.Thought
+	}
+	wake, err := s.wake(ctx, id)
+	if err != nil {
+		return Card{}, err
+	}
+	var ops []table.Op
+	for _, row := range p.rows() {
+		ops = append(ops, table.Op{Kind: table.Insert, Row: row})
+	}
+	err = s.Write(ctx, s.Tables.Posts, ops)
+	if err != nil && !errors.Is(err, table.ErrExists) { // it may have landed
+		row, unread := s.GetRow(ctx, s.Tables.Posts, table.Key{Partition: schema.Post(id), Row: postRow})
+		if unread != nil || row == nil {
+			return Card{}, rowstore.Unavailable(err)
+		}
+	}
+	if err := s.list(ctx, p); err == nil {
+		ctx := context.WithoutCancel(ctx)
+		s.Background(func() { s.finish(ctx, p, wake) })
+	}
+	return Card{Post: p, Author: u.Person(), Result: ballot.GlobalResult(nil), IsAuthor: true}, nil
+}
+
+// idFor returns the id of the post that a key stands for: that of an earlier request, or the new
+// one.
+func (s *Service) idFor(ctx context.Context, user, key string, d Draft, id string) (string, error) {
+	text, err := json.Marshal(d)
+	if err != nil {
+		return "", err
+	}
+	hash := func(b string) string {
+		sum := sha256.Sum256([]byte(b))
+		return hex.EncodeToString(sum[:])
+	}
+	where := table.Key{Partition: "idem|" + hash(user+"\n"+key), Row: "r"}
+	for try := 0; ; try++ {
+		row, err := s.GetRow(ctx, s.Tables.Names, where)
+		if err != nil {
+			return "", err
+		}
+		op := table.Op{Kind: table.Insert, Row: table.Row{Key: where, Props: table.Props{
+			{Name: "post_id", Value: table.String(id)},
+			{Name: "body", Value: table.String(hash(string(text)))},
+			{Name: "created_at", Value: table.Time(s.Now().UTC())},
+		}}}
+		if row != nil {
+			if s.Now().Sub(row.Props.Get("created_at").Time()) < keyLasts {
+				if row.Props.Get("body").Str() != hash(string(text)) {
+					return "", fault.Coded(fault.Invalid, IdempotencyMismatch, "this Idempotency-Key was sent with another post; send another key")
+				}
+				return row.Props.Get("post_id").Str(), nil
+			}
+			op.Kind, op.Row.ETag = table.Replace, row.ETag
+		}
+		err = s.Write(ctx, s.Tables.Names, []table.Op{op})
+		if err == nil {
+			return id, nil
+		}
+		if try == rowstore.MaxTries || errors.Is(err, table.ErrInvalid) {
+			return "", rowstore.Unavailable(err)
+		}
+		if err := s.Sleep(ctx, s.Jitter(5*time.Millisecond)); err != nil {
+			return "", rowstore.Unavailable(err)
+		}
+	}
+}
+
+// wake sends the message of a post, before the post is written.
+func (s *Service) wake(ctx context.Context, id string) (queue.Receipt, error) {
+	text, err := json.Marshal(change{id})
+	if err != nil {
+		return queue.Receipt{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, rowstore.CallWithin)
+	defer cancel()
+	r, err := s.Queues.Send(ctx, QueuePosts, string(text), wakeAfter)
+	if err != nil {
+		return queue.Receipt{}, rowstore.Unavailable(fmt.Errorf("send to %s: %w", QueuePosts, err))
+	}
+	return r, nil
+}
+
+// month returns the partition of the public posts of a month.
+func month(t time.Time) string { return "pub|" + t.UTC().Format("200601") }
+
+// byAuthor returns the partition of the posts of a person.
+func byAuthor(user string) string { return "au|" + user }
+
+// list writes the rows by which a post is found.
+func (s *Service) list(ctx context.Context, p Post) error {
+	row := schema.Inv(p.CreatedAt) + "|" + p.ID
+	lists := []string{month(p.CreatedAt), byAuthor(p.AuthorID)}
+	return rowstore.Each(ctx, len(lists), len(lists), func(ctx context.Context, i int) error {
+		return s.upsert(ctx, s.Tables.Lists, table.Row{Key: table.Key{Partition: lists[i], Row: row}, Props: table.Props{{Name: "author_id", Value: table.String(p.AuthorID)}}})
+	})
+}
+
+// count counts a post of its author once.
+func (s *Service) count(ctx context.Context, p Post) error {
+	return s.countOnce(ctx, p.AuthorID, table.Row{Key: table.Key{Row: "po|" + p.ID}, Props: table.Props{{Name: "created_at", Value: table.Time(p.CreatedAt)}}}, "posts_count")
+}
+
+// finish does after the answer what its caller does not wait for. If that fails, the message stays
+// and its job does it.
+func (s *Service) finish(ctx context.Context, p Post, wake queue.Receipt) {
+	if s.count(ctx, p) != nil {
+		return
+	}
+	if err := s.Queues.Delete(ctx, QueuePosts, wake); err != nil && !errors.Is(err, queue.ErrGone) {
+		s.Log.WarnContext(ctx, "a message stays that is not needed any more", slog.String("error", err.Error()))
+	}
+}
+
+// follow does what a message asks for.
+func (s *Service) follow(ctx context.Context, text string) error {
+	var c change
+	if err := json.Unmarshal([]byte(text), &c); err != nil || !schema.IsID(c.Post) {
+		return fault.New(fault.Malformed, "the message names no post")
+	}
+	row, err := s.GetRow(ctx, s.Tables.Posts, table.Key{Partition: schema.Post(c.Post), Row: postRow})
+	if err != nil || row == nil {
+		return err // it was never written
+	}
+	p := parsePost(c.Post, []table.Row{*row})
+	if err := s.list(ctx, *p); err != nil {
+		return err
+	}
+	return s.count(ctx, *p)
+}

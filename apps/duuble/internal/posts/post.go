@@ -1,0 +1,179 @@
+package posts
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+	"unicode/utf16"
+
+	"prompthub/apps/duuble/internal/ballot"
+	"prompthub/apps/duuble/internal/rules"
+	"prompthub/apps/duuble/internal/schema"
+	"prompthub/internal/storage/table"
+)
+
+// Lengths of the texts of a post, in characters.
+const (
+	MaxThought     = 250
+	MaxSlider      = 260
+	MaxLabel       = 50
+	MaxArticle     = 60_000
+	MaxLinkTitle   = 200
+	MaxDescription = 500
+	MaxURL         = 2000
+)
+
+// Public is the visibility of a post that everybody sees.
+const Public = "public"
+
+// Kinds are those of an article: a text, a link, or both.
+var Kinds = []string{"text", "link", "mixed"}
+
+// An Article is what a post is about.
+type Article struct {
+	Kind, Text                          string
+	LinkURL, LinkTitle, LinkDescription string
+}
+
+// A Slider asks for an opinion between two sides.
+type Slider struct{ Text, LeftLabel, RightLabel string }
+
+// A Draft is what somebody posts. Nil parts and empty texts are absent; one part there must be.
+type Draft struct {
+	Thought *string
+	Slider  *Slider
+	Article *Article
+}
+
+func (d Draft) check() error {
+	var b rules.Broken
+	b.Add(d.Thought != nil || d.Slider != nil || d.Article != nil, "thoughtText", "give a thought, a slider or an article")
+	if d.Thought != nil {
+		b.Lines("thoughtText", *d.Thought, 1, MaxThought)
+	}
+	if d.Slider != nil {
+		b.Line("slider.text", d.Slider.Text, 1, MaxSlider)
+		b.Line("slider.leftLabel", d.Slider.LeftLabel, 0, MaxLabel)
+		b.Line("slider.rightLabel", d.Slider.RightLabel, 0, MaxLabel)
+	}
+	if a := d.Article; a != nil {
+		b.OneOf("article.kind", a.Kind, Kinds)
+		if a.Kind == "link" {
+			b.Add(a.Text == "", "article.text", "leave it out of a link, or give the kind mixed")
+		} else {
+			b.Lines("article.text", a.Text, 1, MaxArticle)
+		}
+		if a.Kind == "text" {
+			b.Add(a.LinkURL == "" && a.LinkTitle == "" && a.LinkDescription == "", "article.linkUrl", "leave links out of a text, or give the kind mixed")
+		} else {
+			b.Line("article.linkUrl", a.LinkURL, 1, MaxURL)
+			b.Add(isWeb(a.LinkURL), "article.linkUrl", "give an address that begins with https:// or http://")
+			b.Line("article.linkTitle", a.LinkTitle, 0, MaxLinkTitle)
+			b.Line("article.linkDescription", a.LinkDescription, 0, MaxDescription)
+		}
+	}
+	return b.Err()
+}
+
+func isWeb(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && u.User == nil
+}
+
+// A Post is one as it is stored.
+type Post struct {
+	ID, AuthorID string
+	CreatedAt    time.Time
+	Thought      string // "" if there is none
+	Slider       *Slider
+	Article      *Article
+
+	shards int
+}
+
+const (
+	postRow = "!post"
+	mainRow = "!main"
+	// maxPart is how much of an article one property has, in UTF-16 code units.
+	maxPart = 32_000
+)
+
+// texts adds properties for texts that are not empty.
+func texts(p table.Props, pairs ...string) table.Props {
+	for i := 0; i < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			p = append(p, table.Prop{Name: pairs[i], Value: table.String(pairs[i+1])})
+		}
+	}
+	return p
+}
+
+func (p Post) rows() []table.Row {
+	props := texts(table.Props{
+		{Name: "author_id", Value: table.String(p.AuthorID)},
+		{Name: "visibility", Value: table.String(Public)},
+		{Name: "created_at", Value: table.Time(p.CreatedAt)},
+		{Name: "is_repost", Value: table.Bool(false)},
+		{Name: "IsDeleted", Value: table.Bool(false)},
+	}, "thought_text", p.Thought)
+	if s := p.Slider; s != nil {
+		props = texts(props, "slider_text", s.Text, "left_label", s.LeftLabel, "right_label", s.RightLabel)
+	}
+	rows := []table.Row{{Key: table.Key{Partition: schema.Post(p.ID), Row: postRow}, Props: props}}
+	if a := p.Article; a != nil {
+		props := texts(table.Props{{Name: "kind", Value: table.String(a.Kind)}}, "link_url", a.LinkURL, "link_title", a.LinkTitle, "link_description", a.LinkDescription)
+		for i, part := range parts(a.Text) {
+			props = append(props, table.Prop{Name: fmt.Sprintf("text%d", i), Value: table.String(part)})
+		}
+		rows = append(rows, table.Row{Key: table.Key{Partition: schema.Post(p.ID), Row: mainRow}, Props: props})
+	}
+	return rows
+}
+
+// parts cuts a text into parts of up to maxPart code units, and no character in two.
+func parts(s string) (all []string) {
+	n, begin := 0, 0
+	for i, r := range s {
+		size := utf16.RuneLen(r)
+		if n+size > maxPart {
+			all = append(all, s[begin:i])
+			n, begin = 0, i
+		}
+		n += size
+	}
+	if begin < len(s) {
+		all = append(all, s[begin:])
+	}
+	return all
+}
+
+// parsePost reads a post out of the rows of its partition; nil if there is none.
+func parsePost(id string, rows []table.Row) *Post {
+	var post *Post
+	var article *Article
+	for _, row := range rows {
+		p := row.Props
+		switch row.Row {
+		case postRow:
+			post = &Post{ID: id, AuthorID: p.Get("author_id").Str(), CreatedAt: p.Get("created_at").Time(), Thought: p.Get("thought_text").Str(), shards: ballot.ShardsOf(p)}
+			if text := p.Get("slider_text").Str(); text != "" {
+				post.Slider = &Slider{text, p.Get("left_label").Str(), p.Get("right_label").Str()}
+			}
+		case mainRow:
+			var text strings.Builder
+			for i := 0; ; i++ {
+				part := p.Get(fmt.Sprintf("text%d", i)).Str()
+				if part == "" {
+					break
+				}
+				text.WriteString(part)
+			}
+			article = &Article{p.Get("kind").Str(), text.String(), p.Get("link_url").Str(), p.Get("link_title").Str(), p.Get("link_description").Str()}
+		}
+	}
+	if post != nil {
+		post.Article = article
+	}
+	return post
+}

@@ -1,0 +1,122 @@
+// Package posts keeps what people post, the lists in which posts are found, and joins the votes of
+// package ballot with the people who cast them.
+//
+// # How a post is made
+//
+// The row `!post` is the truth. Before it is written, a message is sent that names it and is seen
+// a minute later; after it, the rows of the lists, the row `po|{post}` of its author and the count
+// of the author's posts follow. The job of the message writes what a request that stopped has left
+// out. Each row has a name that follows from the post, so that to write it again changes nothing.
+//
+// A list only suggests: a read looks at the row of each post.
+package posts
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"prompthub/apps/duuble/internal/ballot"
+	"prompthub/apps/duuble/internal/people"
+	"prompthub/apps/duuble/internal/schema"
+	"prompthub/internal/fault"
+	"prompthub/internal/host/function"
+	"prompthub/internal/storage/queue"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
+)
+
+// QueuePosts is the queue, and the function of the same name, that finishes what follows from a new
+// post.
+const QueuePosts = "post-changes"
+
+// A Service is what people may do with posts. New makes one.
+type Service struct{ Config }
+
+// A Config is what a Service needs. Every field is required.
+type Config struct {
+	*rowstore.Store
+	Tables  schema.Tables // prefixed
+	Queues  queue.Queues
+	Entropy io.Reader
+	People  *people.Service
+	Ballot  *ballot.Store // whose Follow is that of FollowVotes
+}
+
+// New returns the service.
+func New(c Config) *Service { return &Service{c} }
+
+// The codes of errors.
+const (
+	PostNotFound        fault.Code = "POST_NOT_FOUND"
+	NoSlider            fault.Code = "NO_SLIDER"
+	IdempotencyMismatch fault.Code = "IDEMPOTENCY_MISMATCH"
+)
+
+func noPost() error { return fault.Coded(fault.NotFound, PostNotFound, "there is no such post") }
+
+// Queues are the queues whose messages Triggers work on.
+func Queues() []string { return []string{QueuePosts, ballot.QueueOutbox} }
+
+// Triggers returns the functions that no request starts. Each may run twice, late and in any order.
+func (s *Service) Triggers() []function.Trigger {
+	return []function.Trigger{
+		{Name: QueuePosts, Queue: QueuePosts, Run: func(ctx context.Context, in function.Invocation) error { return s.follow(ctx, in.Text) }},
+		{Name: ballot.QueueOutbox, Queue: ballot.QueueOutbox, Run: func(ctx context.Context, in function.Invocation) error {
+			return s.Ballot.Deliver(ctx, in.Text)
+		}},
+		{Name: "settle", Schedule: "0 15 * * * *", Run: func(ctx context.Context, _ function.Invocation) error {
+			ctx, cancel := context.WithTimeout(ctx, rowstore.JobEnds)
+			defer cancel()
+			return s.Ballot.SettleDue(ctx)
+		}},
+	}
+}
+
+// upsert writes a row that is the same whenever it is written.
+func (s *Service) upsert(ctx context.Context, name string, row table.Row) error {
+	err := s.Write(ctx, name, []table.Op{{Kind: table.Upsert, Row: row}})
+	if err != nil {
+		err = s.Write(ctx, name, []table.Op{{Kind: table.Upsert, Row: row}})
+	}
+	if err != nil {
+		return rowstore.Unavailable(err)
+	}
+	return nil
+}
+
+// countOnce adds a row to the partition of a user together with one to a count of the user. If the
+// row is there, it was counted.
+func (s *Service) countOnce(ctx context.Context, user string, row table.Row, column string) error {
+	row.Partition = schema.User(user)
+	counter := table.Key{Partition: row.Partition, Row: "c|00"}
+	for try := 0; ; try++ {
+		var there, counts *table.Row
+		err := rowstore.Both(ctx, func(ctx context.Context) (err error) {
+			there, err = s.GetRow(ctx, s.Tables.Users, row.Key)
+			return err
+		}, func(ctx context.Context) (err error) {
+			counts, err = s.GetRow(ctx, s.Tables.Users, counter)
+			return err
+		})
+		if err != nil || there != nil {
+			return err
+		}
+		op := table.Op{Kind: table.Insert, Row: table.Row{Key: counter, Props: table.Props{{Name: column, Value: table.Int64(1)}}}}
+		if counts != nil {
+			op.Kind, op.Row.ETag = table.Merge, counts.ETag
+			op.Row.Props[0].Value = table.Int64(counts.Props.Get(column).Int() + 1)
+		}
+		err = s.Write(ctx, s.Tables.Users, []table.Op{{Kind: table.Insert, Row: row}, op})
+		if err == nil {
+			return nil
+		}
+		if try == rowstore.MaxTries || errors.Is(err, table.ErrInvalid) {
+			return rowstore.Unavailable(err)
+		}
+		if err := s.Sleep(ctx, s.Jitter(5*time.Millisecond)); err != nil {
+			return rowstore.Unavailable(err)
+		}
+	}
+}

@@ -1,0 +1,288 @@
+package posts_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"prompthub/apps/duuble/internal/ballot"
+	"prompthub/apps/duuble/internal/keyring"
+	"prompthub/apps/duuble/internal/people"
+	"prompthub/apps/duuble/internal/posts"
+	"prompthub/apps/duuble/internal/schema"
+	"prompthub/internal/fault"
+	"prompthub/internal/host/function"
+	"prompthub/internal/storage/memory"
+	"prompthub/internal/storage/queue"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
+)
+
+var tables = schema.Tables{Users: "Users", Names: "Names", Posts: "Posts", Lists: "Lists", Sessions: "Sessions", Admin: "Admin"}
+
+// inbox keeps the last text.
+type inbox struct{ text string }
+
+func (i *inbox) Send(_ context.Context, _, text string) error {
+	i.text = text
+	return nil
+}
+
+// luck is random bytes that a seed decides, for many goroutines.
+type luck struct {
+	mu  sync.Mutex
+	rnd *rand.ChaCha8
+}
+
+func (l *luck) Read(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.rnd.Read(b)
+}
+
+// A world is posts of one person over stores in memory.
+type world struct {
+	t      *testing.T
+	now    time.Time
+	db     *memory.Tables
+	queues *memory.Queues
+	luck   *luck
+	inbox  inbox
+	people *people.Service
+	posts  *posts.Service
+	ann    people.Claim
+}
+
+func (w *world) Now() time.Time { return w.now }
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{t: t, now: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC), db: memory.NewTables(), luck: &luck{rnd: rand.NewChaCha8([32]byte{1})}}
+	w.queues = memory.NewQueues(w.Now)
+	require.NoError(t, w.db.Create(t.Context(), tables.All()...))
+	require.NoError(t, w.queues.Create(t.Context(), posts.Queues()...))
+	w.posts = w.over(w.db, w.queues)
+	w.people = w.posts.People
+	w.ann = w.enter(1)
+	return w
+}
+
+// over returns a service over other stores, as another process.
+func (w *world) over(db table.DB, queues queue.Queues) *posts.Service {
+	rows := &rowstore.Store{
+		DB: db, Now: w.Now, Log: slog.New(slog.DiscardHandler), Background: func(do func()) { do() },
+		Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+		Random: func(time.Duration) time.Duration { return 0 },
+	}
+	keys, err := ballot.NewKeys(make([]byte, 32))
+	require.NoError(w.t, err)
+	accounts := people.New(people.Config{
+		Store: rows, Tables: tables, Entropy: w.luck, Keys: keyring.Ring{make([]byte, 32)}, SMS: &w.inbox, CodeLasts: time.Minute, PerPhone: -1, PerAddress: -1,
+	})
+	var s *posts.Service
+	votes := ballot.New(ballot.Config{
+		Store: rows, Posts: "Posts", Due: "Admin", Queues: queues, Keys: keys, VoteMin: 3, SettleAfter: 24 * time.Hour, Entropy: w.luck,
+		Follow: func(ctx context.Context, all []ballot.Receipt) error { return s.FollowVotes(ctx, all) },
+	})
+	s = posts.New(posts.Config{Store: rows, Tables: tables, Queues: queues, Entropy: w.luck, People: accounts, Ballot: votes})
+	return s
+}
+
+// enter makes an account that is complete.
+func (w *world) enter(i int) people.Claim {
+	w.t.Helper()
+	ctx := w.t.Context()
+	c, err := w.people.RequestCode(ctx, "sms", fmt.Sprintf("+346%08d", i), "sign_in", "x")
+	require.NoError(w.t, err)
+	code, _, _ := strings.Cut(w.inbox.text, " ")
+	in, err := w.people.Verify(ctx, c.ID, code, "")
+	require.NoError(w.t, err)
+	claim, err := w.people.ParseAccess(in.Tokens.Access)
+	require.NoError(w.t, err)
+	name := fmt.Sprintf("Person%d", i)
+	_, err = w.people.SetBasics(ctx, claim, people.Basics{Username: &name, FullName: &name})
+	require.NoError(w.t, err)
+	_, err = w.people.AcceptTerms(ctx, claim, "1", "1")
+	require.NoError(w.t, err)
+	return claim
+}
+
+// pump lets time go by and the jobs do what is due then.
+func (w *world) pump(d time.Duration) {
+	w.t.Helper()
+	w.now = w.now.Add(d)
+	for _, trigger := range w.posts.Triggers() {
+		if trigger.Queue == "" {
+			require.NoError(w.t, trigger.Run(w.t.Context(), function.Invocation{Timer: true}))
+			continue
+		}
+		list, err := w.queues.Receive(w.t.Context(), trigger.Queue, queue.MaxReceive, time.Second)
+		require.NoError(w.t, err)
+		for _, m := range list {
+			require.NoError(w.t, trigger.Run(w.t.Context(), function.Invocation{Text: m.Text}))
+			require.NoError(w.t, trigger.Run(w.t.Context(), function.Invocation{Text: m.Text}), "it may run twice")
+			require.NoError(w.t, w.queues.Delete(w.t.Context(), trigger.Queue, m.Receipt))
+		}
+	}
+}
+
+// differences returns what verify reports.
+func (w *world) differences() (all []string) {
+	w.t.Helper()
+	report := func(what string) { all = append(all, what) }
+	_, err := w.people.VerifyRows(w.t.Context(), report)
+	require.NoError(w.t, err)
+	_, err = w.posts.VerifyRows(w.t.Context(), report)
+	require.NoError(w.t, err)
+	_, err = w.posts.Ballot.Verify(w.t.Context(), func(d ballot.Difference) { report(d.Text) })
+	require.NoError(w.t, err)
+	return all
+}
+
+var errLost = errors.New("no answer in time")
+
+// A crash lets an accident happen to the n-th call: it lands or not, and the process goes on or not.
+type crash struct {
+	table.DB
+	queue.Queues
+	mu            sync.Mutex
+	left          int
+	lands, goesOn bool
+}
+
+func crashed[T any](c *crash, do func() (T, error)) (none T, err error) {
+	c.mu.Lock()
+	c.left--
+	left := c.left
+	c.mu.Unlock()
+	if left > 0 || left < 0 && c.goesOn {
+		return do()
+	}
+	if left == 0 && c.lands {
+		_, _ = do() // no caller hears of it
+	}
+	return none, errLost
+}
+
+func (c *crash) Get(ctx context.Context, name string, key table.Key) (table.Row, error) {
+	return crashed(c, func() (table.Row, error) { return c.DB.Get(ctx, name, key) })
+}
+
+func (c *crash) List(ctx context.Context, name string, r table.Range, limit int, next string) (table.Page, error) {
+	return crashed(c, func() (table.Page, error) { return c.DB.List(ctx, name, r, limit, next) })
+}
+
+func (c *crash) Write(ctx context.Context, name string, ops ...table.Op) ([]string, error) {
+	ctx = context.WithoutCancel(ctx) // one that lands has outlived its caller
+	return crashed(c, func() ([]string, error) { return c.DB.Write(ctx, name, ops...) })
+}
+
+// Create makes tables; messages has that of queues.
+func (c *crash) Create(ctx context.Context, names ...string) error { return c.DB.Create(ctx, names...) }
+
+type messages struct{ *crash }
+
+func (m messages) Create(ctx context.Context, names ...string) error {
+	return m.Queues.Create(ctx, names...)
+}
+
+func (m messages) Send(ctx context.Context, name, text string, d time.Duration) (queue.Receipt, error) {
+	return crashed(m.crash, func() (queue.Receipt, error) { return m.Queues.Send(ctx, name, text, d) })
+}
+
+func (m messages) Delete(ctx context.Context, name string, r queue.Receipt) error {
+	_, err := crashed(m.crash, func() (struct{}, error) { return struct{}{}, m.Queues.Delete(ctx, name, r) })
+	return err
+}
+
+// TestCrashes: after any accident to any call of a new post, and a repeat by the same key, the post
+// is there once, in all lists, and counted once.
+func TestCrashes(t *testing.T) {
+	t.Parallel()
+	thought := "four cups"
+	draft := posts.Draft{Thought: &thought, Slider: &posts.Slider{Text: "Tea?"}, Article: &posts.Article{Kind: "text", Text: strings.Repeat("x", 40_000)}}
+	for _, lands := range []bool{false, true} {
+		for _, goesOn := range []bool{false, true} {
+			for _, key := range []string{"", "key"} {
+				met := 0
+				for n := 1; ; n++ {
+					w := newWorld(t)
+					c := &crash{DB: w.db, Queues: w.queues, left: n, lands: lands, goesOn: goesOn}
+					made, err := w.over(c, messages{c}).Create(t.Context(), w.ann, draft, key)
+					if c.left > 0 {
+						break // there is no such call
+					}
+					met++
+					what := fmt.Sprintf("call %d, lands %v, goes on %v, key %q: %v", n, lands, goesOn, key, err)
+					if key != "" {
+						again, err := w.posts.Create(t.Context(), w.ann, draft, key)
+						require.NoError(t, err, what)
+						if made.ID != "" {
+							require.Equal(t, made.ID, again.ID, what)
+						}
+						made = again
+					}
+					w.pump(2 * time.Minute)
+					require.Empty(t, w.differences(), what)
+					page, err := w.posts.Newest(t.Context(), people.Claim{}, "", 10)
+					require.NoError(t, err, what)
+					require.LessOrEqual(t, len(page.Cards), 1, what)
+					if made.ID != "" {
+						require.Len(t, page.Cards, 1, what)
+						require.Equal(t, draft.Article, page.Cards[0].Article, what)
+					}
+					me, err := w.people.Me(t.Context(), w.ann)
+					require.NoError(t, err, what)
+					require.EqualValues(t, len(page.Cards), me.Counts.Posts, what)
+				}
+				require.Greater(t, met, 5, "accidents never happened")
+			}
+		}
+	}
+}
+
+// TestVerifyFinds: what is missing or too much is told, and Repair mends what follows from posts.
+func TestVerifyFinds(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx := t.Context()
+	c, err := w.posts.Create(ctx, w.ann, posts.Draft{Slider: &posts.Slider{Text: "Tea?"}}, "")
+	require.NoError(t, err)
+	for i := range 4 {
+		voter := w.enter(10 + i)
+		_, err = w.posts.Vote(ctx, voter, c.ID, ballot.Position(i))
+		require.NoError(t, err)
+		_, err = w.posts.Vote(ctx, voter, c.ID, ballot.Neutral)
+		require.Equal(t, ballot.AlreadyVoted, fault.CodeOf(err))
+	}
+	require.NotEmpty(t, w.differences(), "the lists of the voters follow by messages")
+	require.NoError(t, w.posts.Repair(ctx))
+	require.Empty(t, w.differences(), "as after a restore, when there are no messages")
+	w.pump(25 * time.Hour)
+	require.Empty(t, w.differences())
+	for _, name := range []string{"Lists", "Names", "Users"} {
+		for row, err := range table.All(ctx, w.db, name, table.Range{}) {
+			require.NoError(t, err)
+			if strings.HasPrefix(row.Key.Row, "id|") {
+				continue // that it is missing looks like an account that is being made
+			}
+			_, err := w.db.Write(ctx, name, table.Op{Kind: table.Delete, Row: row})
+			require.NoError(t, err)
+			if row.Key.Row != "me" {
+				require.NotEmpty(t, w.differences(), "%s %s is gone", name, row.Key)
+			}
+			row.ETag = ""
+			_, err = w.db.Write(ctx, name, table.Op{Kind: table.Insert, Row: row})
+			require.NoError(t, err)
+			require.Empty(t, w.differences())
+		}
+	}
+}

@@ -1,0 +1,195 @@
+package posts
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"prompthub/apps/duuble/internal/ballot"
+	"prompthub/apps/duuble/internal/people"
+	"prompthub/apps/duuble/internal/schema"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
+)
+
+// A Card is a post as somebody sees it.
+type Card struct {
+	Post
+	Author   people.Person
+	Result   ballot.Result // of a post with a slider
+	Voted    bool          // by the viewer
+	IsAuthor bool
+}
+
+// cardRows is the range of the rows that make a card: those whose keys begin with "!".
+func cardRows(id string) table.Range {
+	return table.Range{Partition: schema.Post(id), From: "!", To: table.After("!")}
+}
+
+// A seen post is what one step of reads finds of it.
+type seen struct {
+	post   *Post // nil if there is none
+	result ballot.Result
+	voted  bool
+}
+
+// look reads a post as a viewer sees it, all at once. A guest is "".
+func (s *Service) look(ctx context.Context, viewer, id string) (p seen, err error) {
+	if !schema.IsID(id) {
+		return p, nil
+	}
+	err = rowstore.Both(ctx, func(ctx context.Context) error {
+		rows, _, err := s.Budget().Rows(ctx, s.Tables.Posts, cardRows(id), rowstore.MaxScan)
+		p.post, p.result = parsePost(id, rows), ballot.GlobalResult(rows)
+		return err
+	}, func(ctx context.Context) error {
+		if viewer == "" {
+			return nil
+		}
+		receipt, err := s.Ballot.Voted(ctx, id, viewer)
+		p.voted = receipt != nil
+		return err
+	})
+	return p, err
+}
+
+// cards returns the cards of posts that were looked at, without those that are not there.
+func (s *Service) cards(ctx context.Context, viewer string, all []seen) ([]Card, error) {
+	var ids []string
+	known := map[string]bool{}
+	for _, p := range all {
+		if p.post != nil && !known[p.post.AuthorID] {
+			known[p.post.AuthorID] = true
+			ids = append(ids, p.post.AuthorID)
+		}
+	}
+	authors, err := s.People.People(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	cards := []Card{}
+	for _, p := range all {
+		if p.post != nil {
+			cards = append(cards, Card{*p.post, authors[p.post.AuthorID], p.result, p.voted, viewer != "" && viewer == p.post.AuthorID})
+		}
+	}
+	return cards, nil
+}
+
+// Card returns a post.
+func (s *Service) Card(ctx context.Context, c people.Claim, id string) (Card, error) {
+	var p seen
+	_, err := s.People.Visitor(ctx, c, func(ctx context.Context) (err error) {
+		p, err = s.look(ctx, c.UserID, id)
+		return err
+	})
+	if err == nil && p.post == nil {
+		err = noPost()
+	}
+	if err != nil {
+		return Card{}, err
+	}
+	cards, err := s.cards(ctx, c.UserID, []seen{p})
+	if err != nil {
+		return Card{}, err
+	}
+	return cards[0], nil
+}
+
+// A Page is a part of a list. Next is the position that the next one begins after, "" at the end.
+type Page struct {
+	Cards []Card
+	Next  string
+}
+
+// page looks at the posts that rows of a list name. The last part of their keys is the id.
+func (s *Service) page(ctx context.Context, viewer string, rows []table.Row) ([]Card, error) {
+	all := make([]seen, len(rows))
+	err := rowstore.Each(ctx, len(rows), rowstore.MaxParallel, func(ctx context.Context, i int) (err error) {
+		all[i], err = s.look(ctx, viewer, rows[i].Row[strings.LastIndexByte(rows[i].Row, '|')+1:])
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.cards(ctx, viewer, all)
+}
+
+// Newest returns public posts, the newest first. A position is the key of a row with its month
+// before it.
+func (s *Service) Newest(ctx context.Context, c people.Claim, after string, limit int) (Page, error) {
+	var rows []table.Row
+	next := ""
+	_, err := s.People.Visitor(ctx, c, func(ctx context.Context) (err error) {
+		rows, next, err = s.newest(ctx, after, limit)
+		return err
+	})
+	if err != nil {
+		return Page{}, err
+	}
+	cards, err := s.page(ctx, c.UserID, rows)
+	return Page{cards, next}, err
+}
+
+const (
+	monthForm = "200601"
+	monthRows = "pub|"
+)
+
+// newest reads rows of public posts, month after month back in time, as far as the budget of one
+// request goes.
+func (s *Service) newest(ctx context.Context, after string, limit int) (rows []table.Row, next string, err error) {
+	at := s.Now().UTC()
+	in, last, _ := strings.Cut(after, "|")
+	if after != "" {
+		if at, err = time.Parse(monthForm, in); err != nil {
+			return nil, "", rowstore.BadPosition()
+		}
+	}
+	budget := s.Budget()
+	for !budget.Spent() {
+		found, _, err := budget.Rows(ctx, s.Tables.Lists, table.Range{Partition: month(at), After: last}, limit+1-len(rows))
+		if err != nil {
+			return nil, "", err
+		}
+		if rows = append(rows, found...); len(rows) > limit {
+			return rows[:limit], position(rows[limit-1]), nil
+		}
+		older, _, err := budget.Rows(ctx, s.Tables.Lists, table.Range{FromPartition: monthRows, ToPartition: month(at)}, 1)
+		if err != nil || len(older) == 0 {
+			return rows, "", err
+		}
+		at, last = time.Date(at.Year(), at.Month()-1, 1, 0, 0, 0, 0, time.UTC), ""
+	}
+	return rows, at.Format(monthForm) + "|", nil
+}
+
+func position(row table.Row) string {
+	return strings.TrimPrefix(row.Partition, monthRows) + "|" + row.Row
+}
+
+// Of returns the posts of a person, the newest first. A position is the key of a row.
+func (s *Service) Of(ctx context.Context, c people.Claim, user, after string, limit int) (Page, error) {
+	var rows []table.Row
+	_, err := s.People.Visitor(ctx, c, func(ctx context.Context) error {
+		return rowstore.Both(ctx, func(ctx context.Context) (err error) {
+			if !schema.IsID(user) {
+				return nil // which the profile says, too
+			}
+			rows, _, err = s.Budget().Rows(ctx, s.Tables.Lists, table.Range{Partition: byAuthor(user), After: after}, limit+1)
+			return err
+		}, func(ctx context.Context) error {
+			_, err := s.People.Profile(ctx, people.Claim{}, user)
+			return err
+		})
+	})
+	if err != nil {
+		return Page{}, err
+	}
+	next := ""
+	if len(rows) > limit {
+		rows, next = rows[:limit], rows[limit-1].Row
+	}
+	cards, err := s.page(ctx, c.UserID, rows)
+	return Page{cards, next}, err
+}

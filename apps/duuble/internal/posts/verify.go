@@ -1,0 +1,111 @@
+package posts
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"prompthub/apps/duuble/internal/ballot"
+	"prompthub/apps/duuble/internal/schema"
+	"prompthub/internal/storage/table"
+)
+
+// Repair writes the rows of lists and counts that follow from posts and from votes that were not
+// told to their voters' lists yet. After a restore no message does it.
+func (s *Service) Repair(ctx context.Context) error {
+	for row, err := range table.All(ctx, s.DB, s.Tables.Posts, table.Range{}) {
+		if err != nil {
+			return err
+		}
+		id := strings.TrimPrefix(row.Partition, schema.Post(""))
+		switch {
+		case row.Key.Row == postRow:
+			p := parsePost(id, []table.Row{row})
+			if err = s.list(ctx, *p); err == nil {
+				err = s.count(ctx, *p)
+			}
+		case strings.HasPrefix(row.Key.Row, "o|"):
+			var text []byte
+			text, err = json.Marshal(map[string]string{"post": id, "outbox": strings.TrimPrefix(row.Key.Row, "o|")})
+			if err == nil {
+				err = s.Ballot.Deliver(ctx, string(text))
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// VerifyRows compares lists and counts with the posts and receipts that they follow from, and reports
+// each difference. It is silent only in a quiet system.
+func (s *Service) VerifyRows(ctx context.Context, report func(string)) (rows int, err error) {
+	there := func(name string, key table.Key, what string) error {
+		row, err := s.GetRow(ctx, name, key)
+		if err == nil && row == nil {
+			report(what)
+		}
+		return err
+	}
+	for row, err := range table.All(ctx, s.DB, s.Tables.Posts, table.Range{}) {
+		if err != nil {
+			return rows, err
+		}
+		rows++
+		id := strings.TrimPrefix(row.Partition, schema.Post(""))
+		switch {
+		case row.Key.Row == postRow:
+			p := parsePost(id, []table.Row{row})
+			at := schema.Inv(p.CreatedAt) + "|" + id
+			for _, list := range []string{month(p.CreatedAt), byAuthor(p.AuthorID)} {
+				if err := there(s.Tables.Lists, table.Key{Partition: list, Row: at}, fmt.Sprintf("post %s: it is not in the list %s", id, list)); err != nil {
+					return rows, err
+				}
+			}
+			err = there(s.Tables.Users, table.Key{Partition: schema.User(p.AuthorID), Row: "po|" + id}, fmt.Sprintf("post %s: its author has no row for it", id))
+		case strings.HasPrefix(row.Key.Row, "v|"):
+			v := ballot.Receipt{Post: id, Voter: row.Props.Get("user_id").Str(), VotedAt: row.Props.Get("voted_at").Time()}
+			err = there(s.Tables.Users, table.Key{Partition: schema.User(v.Voter), Row: voteRows + schema.Inv(v.VotedAt) + "|" + id}, fmt.Sprintf("post %s: a vote is not in the list of its voter", id))
+		}
+		if err != nil {
+			return rows, err
+		}
+	}
+	users, err := s.verifyCounts(ctx, report)
+	return rows + users, err
+}
+
+// verifyCounts compares the counts of users with the rows that they count.
+func (s *Service) verifyCounts(ctx context.Context, report func(string)) (rows int, err error) {
+	var user string
+	var counted, said [2]int64
+	check := func() {
+		if counted != said {
+			report(fmt.Sprintf("user %s: %d posts and %d votes are counted, and there are %d and %d", strings.TrimPrefix(user, schema.User("")), said[0], said[1], counted[0], counted[1]))
+		}
+		counted, said = [2]int64{}, [2]int64{}
+	}
+	for row, err := range table.All(ctx, s.DB, s.Tables.Users, table.Range{}) {
+		if err != nil {
+			return rows, err
+		}
+		rows++
+		if row.Partition != user {
+			check()
+			user = row.Partition
+		}
+		switch key := row.Key.Row; {
+		case strings.HasPrefix(key, "c|"):
+			said[0] += row.Props.Get("posts_count").Int()
+			said[1] += row.Props.Get("votes_cast_count").Int()
+		case strings.HasPrefix(key, "po|"):
+			counted[0]++
+		case strings.HasPrefix(key, voteRows):
+			counted[1]++
+		}
+	}
+	check()
+	return rows, nil
+}

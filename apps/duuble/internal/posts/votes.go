@@ -1,0 +1,100 @@
+package posts
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"prompthub/apps/duuble/internal/ballot"
+	"prompthub/apps/duuble/internal/people"
+	"prompthub/apps/duuble/internal/schema"
+	"prompthub/internal/fault"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
+)
+
+func noSlider() error {
+	return fault.Coded(fault.Conflict, NoSlider, "this post has no slider, so there is nothing to vote on")
+}
+
+// Vote casts the caller's vote on a post.
+func (s *Service) Vote(ctx context.Context, c people.Claim, id string, position ballot.Position) (ballot.Receipt, error) {
+	var p seen
+	u, err := s.People.Member(ctx, c, func(ctx context.Context) (err error) {
+		p, err = s.look(ctx, c.UserID, id)
+		return err
+	})
+	switch {
+	case err != nil:
+		return ballot.Receipt{}, err
+	case p.post == nil:
+		return ballot.Receipt{}, noPost()
+	case p.post.Slider == nil:
+		return ballot.Receipt{}, noSlider()
+	case p.voted:
+		return ballot.Receipt{}, alreadyVoted()
+	}
+	return s.Ballot.Cast(ctx, ballot.Vote{Post: id, Voter: u.ID, Position: position, Shards: p.post.shards})
+}
+
+func alreadyVoted() error {
+	return fault.Coded(fault.Conflict, ballot.AlreadyVoted, "you have voted on this post; a vote is for ever")
+}
+
+// Result returns how the votes on a post are, and whether the caller is among those who voted.
+func (s *Service) Result(ctx context.Context, c people.Claim, id string) (ballot.Result, bool, error) {
+	var p seen
+	_, err := s.People.Visitor(ctx, c, func(ctx context.Context) (err error) {
+		p, err = s.look(ctx, c.UserID, id)
+		return err
+	})
+	switch {
+	case err != nil:
+	case p.post == nil:
+		err = noPost()
+	case p.post.Slider == nil:
+		err = noSlider()
+	}
+	return p.result, p.voted, err
+}
+
+const voteRows = "uv|"
+
+// FollowVotes writes votes into the lists of those who cast them, and counts them there.
+func (s *Service) FollowVotes(ctx context.Context, votes []ballot.Receipt) error {
+	return rowstore.Each(ctx, len(votes), rowstore.MaxParallel, func(ctx context.Context, i int) error {
+		v := votes[i]
+		return s.countOnce(ctx, v.Voter, table.Row{Key: table.Key{Row: voteRows + schema.Inv(v.VotedAt) + "|" + v.Post}, Props: table.Props{
+			{Name: "post_id", Value: table.String(v.Post)},
+			{Name: "voted_at", Value: table.Time(v.VotedAt)},
+		}}, "votes_cast_count")
+	})
+}
+
+// A Cast is a vote of the caller: on which post, and when.
+type Cast struct {
+	PostID  string
+	VotedAt time.Time
+}
+
+// Votes returns on what the caller has voted, the newest first. The list follows the votes by some
+// seconds.
+func (s *Service) Votes(ctx context.Context, c people.Claim, after string, limit int) (all []Cast, next string, err error) {
+	r := table.Prefix(schema.User(c.UserID), voteRows)
+	if after != "" {
+		r.From, r.After = "", voteRows+after
+	}
+	var rows []table.Row
+	_, err = s.People.Member(ctx, c, func(ctx context.Context) (err error) {
+		rows, _, err = s.Budget().Rows(ctx, s.Tables.Users, r, limit+1)
+		return err
+	})
+	if len(rows) > limit {
+		rows, next = rows[:limit], strings.TrimPrefix(rows[limit-1].Row, voteRows)
+	}
+	all = []Cast{}
+	for _, row := range rows {
+		all = append(all, Cast{row.Props.Get("post_id").Str(), row.Props.Get("voted_at").Time()})
+	}
+	return all, next, err
+}

@@ -1,0 +1,68 @@
+// Package rules checks texts that people write.
+package rules
+
+import (
+	"crypto/rand"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+
+	"prompthub/internal/fault"
+)
+
+// Broken collects the rules that a request breaks.
+type Broken struct{ fields []fault.Field }
+
+// Add notes that a member of the body breaks a rule, unless ok.
+func (b *Broken) Add(ok bool, member, message string) {
+	if !ok {
+		b.fields = append(b.fields, fault.Field{Name: "body." + member, Message: message})
+	}
+}
+
+// Err returns the rules that were broken as one error, or nil.
+func (b *Broken) Err() error {
+	if b.fields == nil {
+		return nil
+	}
+	return &fault.Error{Kind: fault.Invalid, Text: "the request breaks the rules named here", Fields: b.fields}
+}
+
+// Len returns how long a text is, in UTF-16 code units, as browsers and phones count.
+func Len(s string) int {
+	n := 0
+	for _, r := range s {
+		n += utf16.RuneLen(r)
+	}
+	return n
+}
+
+// Line holds a text to least to most characters of one line.
+func (b *Broken) Line(member, s string, least, most int) {
+	b.text(member, s, least, most, func(r rune) bool { return unicode.IsControl(r) || r == 0x2028 || r == 0x2029 })
+}
+
+// Lines holds a text to most characters. It may have line breaks.
+func (b *Broken) Lines(member, s string, least, most int) {
+	b.text(member, s, least, most, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t' })
+}
+
+func (b *Broken) text(member, s string, least, most int, bad func(rune) bool) {
+	n := Len(s)
+	switch {
+	case least > 0 && strings.TrimSpace(s) == "" || n > most:
+		b.Add(false, member, fmt.Sprintf("give %d to %d characters", least, most))
+	case strings.ContainsFunc(s, bad):
+		b.Add(false, member, "take out the control characters")
+	}
+}
+
+// OneOf holds a text to a list.
+func (b *Broken) OneOf(member, s string, list []string) {
+	b.Add(slices.Contains(list, s), member, "give one of "+strings.Join(list, ", "))
+}
+
+// NewKey returns a text that was never chosen before.
+func NewKey() string { return rand.Text() }

@@ -1,0 +1,83 @@
+// Package schema says where the rows of Duuble are: names of tables, ids, and keys in time.
+//
+//	Users     u|{user}      me · id|phone · c|{nn} · po|{post} · uv|{inv}|{post}
+//	Names     phone|{hmac}, name|{lower}, idem|{hash}      r
+//	Posts     p|{post}      !post · !main · o|{id}, and the rows of package ballot
+//	Lists     pub|{yyyyMM}, au|{user}      {inv}|{post}
+//	Sessions  s|{user} / {session} · otp|{challenge} / c · rl|{bucket} / w
+//	Admin     cfg / keys · due|settle|{yyyyMMddHH} / {post}
+//
+// {inv} is an instant, written so that later ones come first.
+package schema
+
+import (
+	"fmt"
+	"io"
+	"regexp"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"prompthub/internal/storage/table"
+)
+
+// Tables names the tables.
+type Tables struct {
+	Prefix   string `envconfig:"TABLE_PREFIX"`
+	Users    string `envconfig:"TABLE_USERS" default:"Users"`
+	Names    string `envconfig:"TABLE_NAMES" default:"Names"`
+	Posts    string `envconfig:"TABLE_POSTS" default:"Posts"`
+	Lists    string `envconfig:"TABLE_LISTS" default:"Lists"`
+	Sessions string `envconfig:"TABLE_SESSIONS" default:"Sessions"`
+	Admin    string `envconfig:"TABLE_ADMIN" default:"Admin"`
+}
+
+// Prefixed returns the tables with the prefix in their names.
+func (t Tables) Prefixed() Tables {
+	for _, name := range t.names() {
+		*name = t.Prefix + *name
+	}
+	return t
+}
+
+func (t *Tables) names() []*string {
+	return []*string{&t.Users, &t.Names, &t.Posts, &t.Lists, &t.Sessions, &t.Admin}
+}
+
+// All returns the names.
+func (t Tables) All() []string {
+	var all []string
+	for _, name := range t.names() {
+		all = append(all, *name)
+	}
+	return all
+}
+
+// User returns the partition of a user in Users.
+func User(id string) string { return "u|" + id }
+
+// Post returns the partition of a post in Posts.
+func Post(id string) string { return "p|" + id }
+
+// Inv writes an instant so that later ones come first.
+func Inv(t time.Time) string { return fmt.Sprintf("%019d", table.MaxTicks-table.Ticks(t)) }
+
+// ids are what the id of something can be: a ULID here, a UUID of a row that was imported.
+var ids = regexp.MustCompile(`^[0-9A-Za-z-]{1,36}$`)
+
+// IsID reports whether s can be the id of something.
+func IsID(s string) bool { return ids.MatchString(s) }
+
+// NewID returns a new id, which has the time in it, to the millisecond.
+func NewID(now time.Time, entropy io.Reader) string {
+	return ulid.MustNew(ulid.Timestamp(now), entropy).String()
+}
+
+// TimeOf returns the time in an id that NewID made.
+func TimeOf(id string) time.Time {
+	u, err := ulid.ParseStrict(id)
+	if err != nil {
+		return time.Time{}
+	}
+	return ulid.Time(u.Time()).UTC()
+}

@@ -1,0 +1,180 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"prompthub/apps/duuble/internal/people"
+	"prompthub/apps/duuble/internal/rules"
+	"prompthub/internal/fault"
+	"prompthub/internal/http/httpjson"
+)
+
+// termsVersion is that of the page of terms and privacy.
+const termsVersion = "2026-11"
+
+func (s *web) pages() {
+	s.handle("GET "+Prefix, anyone, s.home)
+	s.handle("GET "+Prefix+"/terms", anyone, func(r *request) error {
+		return s.render(r, http.StatusOK, page{Name: "terms", Title: "Terms and privacy"})
+	})
+	s.handle("GET "+Prefix+"/sign-in", anyone, s.signInPage)
+	s.handle("POST "+Prefix+"/sign-in", anyone, s.signIn)
+	s.handle("GET "+Prefix+"/sign-in/code", anyone, s.codePage)
+	s.handle("POST "+Prefix+"/sign-in/code", anyone, s.code)
+	s.handle("POST "+Prefix+"/sign-out", anyone, s.signOut)
+	s.handle("GET "+Prefix+"/welcome", person, s.welcomePage)
+	s.handle("POST "+Prefix+"/welcome", person, s.welcome)
+	s.handle("GET "+Prefix+"/me", member, func(r *request) error { return s.me(r, nil) })
+	s.handle("POST "+Prefix+"/me", member, s.saveMe)
+	s.handle("POST "+Prefix+"/me/sessions/{id}/end", person, s.endSession)
+	s.handle("POST "+Prefix+"/me/sign-out", person, s.signOutEverywhere)
+	s.handle("GET "+Prefix+"/compose", member, s.composePage)
+	s.handle("POST "+Prefix+"/compose", member, s.compose)
+	s.handle("GET "+Prefix+"/posts/{id}", anyone, func(r *request) error { return s.post(r, nil) })
+	s.handle("POST "+Prefix+"/posts/{id}/vote", member, s.vote)
+	s.handle("GET "+Prefix+"/users/{name}", anyone, s.profile)
+	s.handle("GET "+Prefix+"/me/votes", member, s.votes)
+	s.handle("GET "+Prefix+"/{rest...}", anyone, func(r *request) error {
+		if r.PathValue("rest") == "" {
+			goOn(r, Prefix)
+			return nil
+		}
+		return fault.Coded(fault.NotFound, httpjson.NoSuchRoute, "there is no such page")
+	})
+}
+
+func (s *web) signInPage(r *request) error {
+	to := back(r.URL.Query().Get("back"))
+	if r.who != nil {
+		goOn(r, to)
+		return nil
+	}
+	return s.render(r, http.StatusOK, page{Name: "sign-in", Title: "Sign in", Body: to})
+}
+
+func (s *web) signIn(r *request) error {
+	to := back(r.form("back"))
+	number := strings.NewReplacer(" ", "", "-", "", "(", "", ")", "", ".", "").Replace(r.form("destination"))
+	address, _ := httpjson.AddressClass(r.Request)
+	c, err := s.People.RequestCode(r.Context(), people.Channels[0], number, people.Purposes[0], address)
+	if err != nil {
+		return s.refused(r, page{Name: "sign-in", Title: "Sign in", Body: to}, err)
+	}
+	goOn(r, Prefix+"/sign-in/code?"+url.Values{"challenge": {c.ID}, "back": {to}}.Encode())
+	return nil
+}
+
+// A codeBody is what the page for a code shows.
+type codeBody struct {
+	Challenge, Back string
+	Printed         bool
+}
+
+func (s *web) codePage(r *request) error {
+	q := r.URL.Query()
+	return s.render(r, http.StatusOK, page{Name: "code", Title: "Enter the code", Body: codeBody{q.Get("challenge"), back(q.Get("back")), s.People.KeepCodes}})
+}
+
+func (s *web) code(r *request) error {
+	to := back(r.form("back"))
+	in, err := s.People.Verify(r.Context(), r.form("challenge"), strings.TrimSpace(r.form("code")), people.Device(r.UserAgent()))
+	if err != nil {
+		return s.refused(r, page{Name: "code", Title: "Enter the code", Body: codeBody{r.form("challenge"), to, s.People.KeepCodes}}, err)
+	}
+	keepCookie(r.w, r.Request, in.Tokens)
+	if !in.User.Onboarded() {
+		to = Prefix + "/welcome"
+	}
+	goOn(r, to)
+	return nil
+}
+
+func (s *web) signOut(r *request) error {
+	forgetCookie(r.w, r.Request)
+	if r.who != nil {
+		if err := s.People.Logout(r.Context(), r.claim, false); err != nil && fault.Of(err) != fault.Unauthenticated {
+			return err
+		}
+	}
+	goOn(r, Prefix)
+	return nil
+}
+
+func (s *web) welcomePage(r *request) error {
+	if r.who.Onboarded() {
+		goOn(r, Prefix)
+		return nil
+	}
+	form := url.Values{"username": {r.who.Username}, "fullName": {r.who.FullName}, "bio": {r.who.Bio}}
+	return s.render(r, http.StatusOK, page{Name: "welcome", Title: "Choose your name", Form: form})
+}
+
+func (s *web) welcome(r *request) error {
+	p := page{Name: "welcome", Title: "Choose your name"}
+	var b rules.Broken
+	b.Add(r.form("terms") != "", "terms", "accept the terms to go on")
+	err := b.Err()
+	if err == nil {
+		username, name, bio := r.form("username"), r.form("fullName"), r.form("bio")
+		_, err = s.People.SetBasics(r.Context(), r.claim, people.Basics{Username: &username, FullName: &name, Bio: &bio})
+	}
+	if err == nil {
+		_, err = s.People.AcceptTerms(r.Context(), r.claim, termsVersion, termsVersion)
+	}
+	if err != nil {
+		return s.refused(r, p, err)
+	}
+	goOn(r, Prefix+"?done=welcome")
+	return nil
+}
+
+// A meBody is what the page of the own account shows besides its form.
+type meBody struct {
+	Me       people.Me
+	Sessions []people.SessionInfo
+}
+
+// me shows the account as it is, and a form that was refused as it was sent.
+func (s *web) me(r *request, refused error) error {
+	me, err := s.People.Me(r.Context(), r.claim)
+	if err != nil {
+		return err
+	}
+	sessions, err := s.People.Sessions(r.Context(), r.claim)
+	if err != nil {
+		return err
+	}
+	p := page{Name: "me", Title: "Your account", Body: meBody{me, sessions}, Form: url.Values{"fullName": {me.FullName}, "bio": {me.Bio}}}
+	if refused != nil {
+		return s.refused(r, p, refused)
+	}
+	return s.render(r, http.StatusOK, p)
+}
+
+func (s *web) saveMe(r *request) error {
+	name, bio := r.form("fullName"), r.form("bio")
+	if _, err := s.People.SetBasics(r.Context(), r.claim, people.Basics{FullName: &name, Bio: &bio}); err != nil {
+		return s.me(r, err)
+	}
+	goOn(r, Prefix+"/me?done=saved")
+	return nil
+}
+
+func (s *web) endSession(r *request) error {
+	if err := s.People.EndSession(r.Context(), r.claim, r.PathValue("id")); err != nil {
+		return err
+	}
+	goOn(r, Prefix+"/me?done=ended")
+	return nil
+}
+
+func (s *web) signOutEverywhere(r *request) error {
+	if err := s.People.Logout(r.Context(), r.claim, true); err != nil {
+		return err
+	}
+	forgetCookie(r.w, r.Request)
+	goOn(r, Prefix)
+	return nil
+}

@@ -1,0 +1,199 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"prompthub/apps/duuble/internal/ballot"
+	"prompthub/apps/duuble/internal/people"
+	"prompthub/apps/duuble/internal/posts"
+	"prompthub/apps/duuble/internal/rules"
+	"prompthub/internal/cursor"
+	"prompthub/internal/fault"
+	"prompthub/internal/storage/rowstore"
+)
+
+// perPage is how many posts a page shows.
+const perPage = 20
+
+// A listBody is a page of posts. More is the address of the next one, "" at the end.
+type listBody struct {
+	Cards []posts.Card
+	More  string
+	Who   *people.Profile // whose posts they are; nil for everybody's
+}
+
+// list reads a page of a list whose position is in the address, and says where the next one is.
+func (s *web) list(r *request, read func(after string) (posts.Page, error)) (listBody, error) {
+	path := r.URL.Path
+	after := ""
+	if text := r.URL.Query().Get("after"); text != "" {
+		var err error
+		if after, err = cursor.Open(path, text); err != nil {
+			return listBody{}, rowstore.BadPosition()
+		}
+	}
+	page, err := read(after)
+	body := listBody{Cards: page.Cards}
+	if page.Next != "" {
+		body.More = path + "?after=" + cursor.Seal(path, page.Next)
+	}
+	return body, err
+}
+
+func (s *web) home(r *request) error {
+	body, err := s.list(r, func(after string) (posts.Page, error) { return s.Posts.Newest(r.Context(), r.claim, after, perPage) })
+	if err != nil {
+		return err
+	}
+	return s.render(r, http.StatusOK, page{Name: "home", Title: "Newest posts", Body: body})
+}
+
+func (s *web) profile(r *request) error {
+	p, err := s.People.ProfileByName(r.Context(), r.claim, r.PathValue("name"))
+	if err != nil {
+		return err
+	}
+	body, err := s.list(r, func(after string) (posts.Page, error) { return s.Posts.Of(r.Context(), r.claim, p.ID, after, perPage) })
+	if err != nil {
+		return err
+	}
+	body.Who = &p
+	return s.render(r, http.StatusOK, page{Name: "profile", Title: p.FullName, Body: body})
+}
+
+func (s *web) composePage(r *request) error {
+	return s.render(r, http.StatusOK, page{Name: "compose", Title: "New post", Body: rules.NewKey()})
+}
+
+func (s *web) compose(r *request) error {
+	var d posts.Draft
+	if thought := lines(r.form("thoughtText")); thought != "" {
+		d.Thought = &thought
+	}
+	if left, right := r.form("slider.leftLabel"), r.form("slider.rightLabel"); r.form("slider.text")+left+right != "" {
+		d.Slider = &posts.Slider{Text: r.form("slider.text"), LeftLabel: left, RightLabel: right}
+	}
+	text, link := lines(r.form("article.text")), strings.TrimSpace(r.form("article.linkUrl"))
+	switch {
+	case text != "" && link != "":
+		d.Article = &posts.Article{Kind: "mixed", Text: text, LinkURL: link}
+	case link != "":
+		d.Article = &posts.Article{Kind: "link", LinkURL: link}
+	case text != "":
+		d.Article = &posts.Article{Kind: "text", Text: text}
+	}
+	c, err := s.Posts.Create(r.Context(), r.claim, d, r.form("key"))
+	if fault.CodeOf(err) == posts.IdempotencyMismatch { // the person went back and wrote something else
+		c, err = s.Posts.Create(r.Context(), r.claim, d, rules.NewKey())
+	}
+	if err != nil {
+		return s.refused(r, page{Name: "compose", Title: "New post", Body: rules.NewKey()}, err)
+	}
+	goOn(r, Prefix+"/posts/"+c.ID+"?done=posted")
+	return nil
+}
+
+// lines returns a text with the line ends of all systems but browsers.
+func lines(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
+
+// A bar is a position of a slider, with its share of the votes that are counted.
+type bar struct {
+	Value   int
+	Name    string
+	Count   int64
+	Percent int64
+}
+
+// A postBody is what the page of a post shows.
+type postBody struct {
+	posts.Card
+	Bars    []bar
+	Waiting int64
+	VoteMin int
+}
+
+// names are those of the positions.
+func names(s posts.Slider) [5]string {
+	left, right := s.LeftLabel, s.RightLabel
+	if left == "" {
+		left = "Left"
+	}
+	if right == "" {
+		right = "Right"
+	}
+	return [5]string{"Strongly " + left, left, "In the middle", right, "Strongly " + right}
+}
+
+// post shows a post, and why a vote was refused.
+func (s *web) post(r *request, refused error) error {
+	c, err := s.Posts.Card(r.Context(), r.claim, r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	body := postBody{Card: c, Waiting: c.Result.Waiting(), VoteMin: s.VoteMin}
+	if c.Slider != nil {
+		for i, name := range names(*c.Slider) {
+			one := bar{Value: i, Name: name, Count: c.Result.Counts[i]}
+			if c.Result.Counted > 0 {
+				one.Percent = 100 * one.Count / c.Result.Counted
+			}
+			body.Bars = append(body.Bars, one)
+		}
+	}
+	p := page{Name: "post", Title: titleOf(c), Body: body}
+	if refused != nil {
+		return s.refused(r, p, refused)
+	}
+	return s.render(r, http.StatusOK, p)
+}
+
+// titleOf returns what the window of a post is called.
+func titleOf(c posts.Card) string {
+	if c.Slider != nil {
+		return c.Slider.Text
+	}
+	return "Post of " + c.Author.FullName
+}
+
+// vote casts a vote. The form has one digit for each position, so that all requests are as long.
+func (s *web) vote(r *request) error {
+	var position ballot.Position = -1
+	if v := r.form("position"); len(v) == 1 && v >= "0" && v <= "4" {
+		position = ballot.Position(v[0] - '0')
+	}
+	if position < 0 {
+		return s.post(r, fault.New(fault.Invalid, "choose one of the five positions"))
+	}
+	if _, err := s.Posts.Vote(r.Context(), r.claim, r.PathValue("id"), position); err != nil {
+		return s.post(r, err)
+	}
+	goOn(r, Prefix+"/posts/"+url.PathEscape(r.PathValue("id"))+"?done=voted")
+	return nil
+}
+
+// A votesBody is a page of votes of the caller.
+type votesBody struct {
+	Votes []posts.Cast
+	More  string
+}
+
+func (s *web) votes(r *request) error {
+	path, after := r.URL.Path, ""
+	if text := r.URL.Query().Get("after"); text != "" {
+		var err error
+		if after, err = cursor.Open(path, text); err != nil {
+			return rowstore.BadPosition()
+		}
+	}
+	all, next, err := s.Posts.Votes(r.Context(), r.claim, after, perPage)
+	if err != nil {
+		return err
+	}
+	body := votesBody{Votes: all}
+	if next != "" {
+		body.More = path + "?after=" + cursor.Seal(path, next)
+	}
+	return s.render(r, http.StatusOK, page{Name: "votes", Title: "Your votes", Body: body})
+}

@@ -1,0 +1,75 @@
+package web
+
+import (
+	"bytes"
+	"embed"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"prompthub/apps/duuble/internal/people"
+)
+
+//go:embed templates static
+var files embed.FS
+
+// A page is what the frame around every page shows.
+type page struct {
+	Name   string // of the template
+	Title  string
+	Error  string            // why a form was refused, if not for one of its fields
+	Errors map[string]string // by fields
+	Form   url.Values        // the values of fields
+	Body   any
+
+	Me   *people.User // nil for a guest
+	Here string       // where signing in leads back to
+	Done string       // what the form that led here did
+}
+
+// A field is one of a form.
+type field struct {
+	page
+	Field, Type, Label string
+	Fill, Hint         string // a value of autocomplete; what to write
+}
+
+// newField returns a field of a page.
+func newField(p page, name, kind, fill, label, hint string) field {
+	return field{p, name, kind, label, fill, hint}
+}
+
+// Value returns what the field holds.
+func (f field) Value() string { return f.Form.Get(f.Field) }
+
+// Wrong returns why the field was refused.
+func (f field) Wrong() string { return f.Errors[f.Field] }
+
+// done are the sentences of a page after a form, by a word of its address.
+var done = map[string]string{
+	"saved":   "Saved.",
+	"welcome": "Welcome. Your username is yours from now on.",
+	"posted":  "Your post is public now.",
+	"voted":   "Your vote is cast.",
+	"ended":   "The session has ended.",
+}
+
+// render answers with a page.
+func (s *web) render(r *request, status int, p page) error {
+	p.Me, p.Here = r.who, Prefix
+	if r.Method == http.MethodGet {
+		p.Here = back(r.URL.RequestURI())
+	}
+	p.Done = done[r.URL.Query().Get("done")]
+	if p.Form == nil {
+		p.Form = url.Values{}
+	}
+	var b bytes.Buffer
+	if err := s.templates[p.Name].ExecuteTemplate(&b, "frame", p); err != nil {
+		return fmt.Errorf("render %s: %w", p.Name, err)
+	}
+	r.w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	r.w.WriteHeader(status)
+	_, _ = r.w.Write(b.Bytes()) // the client has gone away
+	return nil
+}

@@ -1,0 +1,268 @@
+// Package web is the door for people: pages under /app that a browser shows. Packages people and
+// posts do the work; templates and static hold the looks.
+//
+// Every page is complete without script: links and forms, a form that succeeds is answered with a
+// redirect. Texts of people reach a page through html/template, and a policy forbids the browser
+// all scripts and styles but our own. Forms need no secret against forgery, because requests of
+// other origins are refused and the only cookie is sent to our own pages alone.
+package web
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"html/template"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"prompthub/apps/duuble/internal/people"
+	"prompthub/apps/duuble/internal/posts"
+	"prompthub/internal/fault"
+	"prompthub/internal/http/httpjson"
+	"prompthub/internal/http/pages"
+	"prompthub/internal/telemetry"
+)
+
+// Prefix is the path that all pages begin with.
+const Prefix = "/app"
+
+// maxForm is how large a form may be, in bytes: an article is sent with up to nine for a character.
+const maxForm = 640 << 10
+
+// Config is what the pages need. Every field is required but those that say otherwise.
+type Config struct {
+	People    *people.Service
+	Posts     *posts.Service
+	VoteMin   int // how many votes are counted together
+	Admission *httpjson.Admission
+	Log       *slog.Logger
+	Now       func() time.Time
+	Telemetry *telemetry.Telemetry // nil collects nothing
+}
+
+type web struct {
+	Config
+	mux       *http.ServeMux
+	templates map[string]*template.Template
+}
+
+// New returns a handler for everything under Prefix.
+func New(c Config) http.Handler {
+	s := build(c)
+	watch := httpjson.Observer{Log: c.Log, Now: c.Now, Telemetry: c.Telemetry}
+	return pages.Handler(s.mux, watch, func(w http.ResponseWriter, r *http.Request) {
+		s.fail(&request{Request: r, w: w}, fault.Coded(fault.Forbidden, "OTHER_SITE", "this form was sent from another site"))
+	})
+}
+
+func build(c Config) *web {
+	static := pages.NewStatic(Prefix+"/static/", files, nil)
+	functions := template.FuncMap{"asset": static.Address, "prefix": func() string { return Prefix }, "field": newField, "day": day}
+	s := &web{Config: c, mux: http.NewServeMux(), templates: pages.Templates(files, functions)}
+	s.mux.Handle("GET "+Prefix+"/static/{file}", static.Handler(c.Admission))
+	s.pages()
+	return s
+}
+
+// day writes an instant for people.
+func day(t time.Time) string { return t.UTC().Format("2 January 2006, 15:04 UTC") }
+
+// A request has the request of a browser, its caller and its answer.
+type request struct {
+	*http.Request
+	w     http.ResponseWriter
+	claim people.Claim // the zero Claim of a guest
+	who   *people.User // nil for a guest
+}
+
+// form returns what was typed into a field.
+func (r *request) form(name string) string { return r.PostForm.Get(name) }
+
+// An action answers a request, or returns the error that it must be answered with.
+type action func(*request) error
+
+// An access says for whom a page is.
+type access int
+
+const (
+	anyone access = iota
+	person        // somebody who is signed in
+	member        // somebody whose onboarding is complete
+)
+
+// handle registers a page. A guest is sent to sign in and back, and a person without a username to
+// choose one.
+func (s *web) handle(pattern string, who access, act action) {
+	s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "private, no-store")
+		req := &request{Request: r, w: w}
+		access, refresh := readCookie(r)
+		claim, unclaimed := s.People.ParseAccess(access)
+		caller := httpjson.CallerOf(r, claim.Name())
+		var err error
+		if limited := s.Admission.Admit(r.Context(), w.Header(), caller, httpjson.IsWrite(r)); limited != nil {
+			err = limited
+		}
+		if err == nil && r.Method == http.MethodPost {
+			err = pages.ReadForm(s.Admission, w, r, maxForm)
+		}
+		leave, full := s.Admission.Enter(r.Context(), caller)
+		if full != nil {
+			httpjson.Refuse(w, r, full) // a page would be work
+			return
+		}
+		defer leave()
+		if err == nil && access != "" {
+			req.claim = claim
+			err = s.visit(req, unclaimed != nil, refresh)
+		}
+		switch {
+		case err != nil:
+		case who != anyone && req.who == nil:
+			err = people.SignIn()
+		case who == member && !req.who.Onboarded():
+			goOn(req, Prefix+"/welcome")
+			return
+		default:
+			err = act(req)
+		}
+		if err != nil {
+			s.fail(req, err)
+		}
+	})
+}
+
+// visit finds out who has sent a request. An access token that is over is renewed; a session that
+// has ended makes a guest.
+func (s *web) visit(r *request, renew bool, refresh string) error {
+	u, err := people.User{}, error(nil)
+	if renew {
+		u, err = s.renew(r, refresh)
+	} else {
+		u, err = s.People.Caller(r.Context(), r.claim)
+	}
+	if fault.Of(err) == fault.Unauthenticated {
+		forgetCookie(r.w, r.Request)
+		r.claim = people.Claim{}
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	r.who = &u
+	httpjson.SetUser(r.Context(), people.LogKey(u.ID))
+	return nil
+}
+
+// renew gets the next tokens. Several requests of one browser may do it at once: they name
+// themselves alike, so that each gets the same answer.
+func (s *web) renew(r *request, refresh string) (people.User, error) {
+	wrong, err := s.Admission.Guess(r.Request)
+	if err != nil {
+		return people.User{}, err
+	}
+	sum := sha256.Sum256([]byte("page|" + refresh))
+	in, err := s.People.Refresh(r.Context(), refresh, hex.EncodeToString(sum[:16]))
+	if err != nil {
+		wrong()
+		return people.User{}, err
+	}
+	keepCookie(r.w, r.Request, in.Tokens)
+	r.claim, err = s.People.ParseAccess(in.Tokens.Access)
+	return in.User, err
+}
+
+// cookieName is the name of the cookie. Over https the browser holds it to be ours alone.
+func cookieName(r *http.Request) string {
+	if httpjson.Encrypted(r) {
+		return "__Host-duuble-session"
+	}
+	return "duuble-session"
+}
+
+// readCookie returns the tokens of a request, "" if it has none.
+func readCookie(r *http.Request) (access, refresh string) {
+	c, err := r.Cookie(cookieName(r))
+	if err != nil {
+		return "", ""
+	}
+	access, refresh, _ = strings.Cut(c.Value, "~")
+	return access, refresh
+}
+
+// keepCookie has the browser send tokens from now on.
+func keepCookie(w http.ResponseWriter, r *http.Request, t people.Tokens) {
+	setCookie(w, r, t.Access+"~"+t.Refresh, int(people.RefreshFor.Seconds()))
+}
+
+// forgetCookie has it send none.
+func forgetCookie(w http.ResponseWriter, r *http.Request) { setCookie(w, r, "", -1) }
+
+func setCookie(w http.ResponseWriter, r *http.Request, value string, age int) {
+	http.SetCookie(w, &http.Cookie{ //nolint:gosec // Secure where it can be
+		Name: cookieName(r), Value: value, Path: "/", MaxAge: age,
+		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: httpjson.Encrypted(r),
+	})
+}
+
+// fail answers with an error. A guest is sent to sign in.
+func (s *web) fail(r *request, err error) {
+	if fault.Of(err) == fault.Unauthenticated {
+		here := Prefix
+		if r.Method == http.MethodGet {
+			here = r.URL.RequestURI()
+		}
+		goOn(r, Prefix+"/sign-in?back="+url.QueryEscape(here))
+		return
+	}
+	p := httpjson.Describe(r.Context(), err)
+	httpjson.HangUp(r.w, r.Request)
+	for name, values := range p.GetHeaders() {
+		r.w.Header()[name] = values
+	}
+	if err := s.render(r, p.Status, page{Name: "error", Title: "This did not work", Error: sentence(p.Detail), Body: p.RequestID}); err != nil {
+		httpjson.WriteProblem(r.w, httpjson.Describe(r.Context(), err))
+	}
+}
+
+// goOn has the browser open an address of ours.
+func goOn(r *request, address string) { http.Redirect(r.w, r.Request, address, http.StatusSeeOther) }
+
+// back returns an address of ours to go back to, never that of a page to sign in.
+func back(address string) string { return pages.Back(Prefix, Prefix+"/sign-", address) }
+
+// refused renders the page of a form again that broke rules, with the values that were typed and
+// the errors. Any other error is returned.
+func (s *web) refused(r *request, p page, err error) error {
+	var f *fault.Error
+	if !errors.As(err, &f) {
+		return err
+	}
+	status := http.StatusUnprocessableEntity
+	switch {
+	case f.Kind == fault.Invalid, f.Kind == fault.Conflict, f.Code == people.OTPWrong, f.Code == people.OTPExpired:
+	case f.Kind == fault.Limited, f.Code == people.SMSFailed:
+		status = httpjson.Status(f.Kind)
+	default:
+		return err
+	}
+	p.Form, p.Errors = r.PostForm, map[string]string{}
+	for _, field := range f.Fields {
+		p.Errors[strings.TrimPrefix(field.Name, "body.")] = sentence(field.Message)
+	}
+	if len(f.Fields) == 0 {
+		p.Error = sentence(f.Text)
+	}
+	return s.render(r, status, p)
+}
+
+// sentence writes a message of an error as a page does.
+func sentence(s string) string {
+	if s == "" {
+		return ""
+	}
+	return strings.ToUpper(s[:1]) + s[1:] + "."
+}

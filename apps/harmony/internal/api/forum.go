@@ -1,0 +1,227 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"prompthub/apps/harmony/internal/forum"
+	"prompthub/apps/harmony/internal/meet"
+)
+
+type (
+	// NewSection is what an admin writes about a new section.
+	NewSection struct {
+		SectionID string `json:"sectionId" doc:"2 to 40 of a to z, digits and hyphens, not beginning with event-" example:"music"`
+		SectionEdit
+	}
+	// SectionEdit is what an admin writes about a section.
+	SectionEdit struct {
+		Name        string `json:"name" doc:"1 to 200 characters" example:"Музыка"`
+		Description string `json:"description" doc:"Up to 1,000 characters" example:"Песни, альбомы, концерты"`
+		OrderIndex  int    `json:"orderIndex" doc:"0 to 1,000,000; lower ones come first" example:"0"`
+	}
+	// Section is a part of the forum.
+	Section struct {
+		NewSection
+		CreatedAt string `json:"createdAt" format:"date-time" doc:"When it was made" example:"2026-11-01T12:00:00.000Z"`
+	}
+	// NewTopic is the body of a topic that is begun.
+	NewTopic struct {
+		SectionID string `json:"sectionId" doc:"The section" example:"music"`
+		Title     string `json:"title" doc:"5 to 100 characters" example:"Лучший альбом"`
+		Content   string `json:"content" doc:"10 to 5,000 characters" example:"Какой альбом вы слушаете чаще других?"`
+	}
+	// TopicEdit changes members of a topic that it names.
+	TopicEdit struct {
+		Title    *string `json:"title,omitempty" doc:"5 to 100 characters; its author may change it" example:"Лучший альбом"`
+		Content  *string `json:"content,omitempty" doc:"10 to 5,000 characters; its author may change it" example:"Какой альбом вы слушаете чаще других?"`
+		IsPinned *bool   `json:"isPinned,omitempty" doc:"Staff may" example:"true"`
+		IsLocked *bool   `json:"isLocked,omitempty" doc:"Staff may" example:"true"`
+	}
+	// Topic is a conversation in a section.
+	Topic struct {
+		TopicID        string  `json:"topicId" format:"uuid" doc:"The id of the topic" example:"8d2e3f40-5162-4374-8586-a7b8c9daebf1"`
+		SectionID      string  `json:"sectionId" doc:"Its section" example:"music"`
+		EventID        *string `json:"eventId" doc:"Null: topics of events are not served yet" example:"7c1d2e3f-4051-4263-8475-96a7b8c9dae0"`
+		Title          string  `json:"title" doc:"What it is called" example:"Лучший альбом"`
+		Content        string  `json:"content" doc:"How it begins" example:"Какой альбом вы слушаете чаще других?"`
+		Author         *Author `json:"author" doc:"Its author; null for one that the caller may not see"`
+		IsPinned       bool    `json:"isPinned" doc:"Whether it stands before others" example:"false"`
+		IsLocked       bool    `json:"isLocked" doc:"Whether only staff may reply" example:"false"`
+		ReplyCount     int     `json:"replyCount" doc:"How many replies there are that are not deleted" example:"12"`
+		Visibility     *string `json:"visibility" doc:"Null: of topics of events alone" example:"public"`
+		CreatedAt      string  `json:"createdAt" format:"date-time" doc:"When it was begun" example:"2026-11-01T12:00:00.000Z"`
+		UpdatedAt      string  `json:"updatedAt" format:"date-time" doc:"When it was changed last" example:"2026-11-01T12:00:00.000Z"`
+		LastActivityAt string  `json:"lastActivityAt" format:"date-time" doc:"When it was begun or replied to last, to the minute" example:"2026-11-01T12:00:00.000Z"`
+	}
+	// ReplyText is the body of a reply.
+	ReplyText struct {
+		Content string `json:"content" doc:"1 to 5,000 characters" example:"Первый!"`
+	}
+	// Reply is an answer in a topic.
+	Reply struct {
+		ReplyID   string  `json:"replyId" doc:"The id of the reply; later ones are smaller" example:"2516070383999999999_9e3f4051-6273-4485-8697-b8c9daebf102"`
+		TopicID   string  `json:"topicId" format:"uuid" doc:"The topic" example:"8d2e3f40-5162-4374-8586-a7b8c9daebf1"`
+		Author    *Author `json:"author" doc:"Its author; null for one that the caller may not see, and once it is deleted"`
+		Content   string  `json:"content" doc:"The text; empty once it is deleted" example:"Первый!"`
+		CreatedAt string  `json:"createdAt" format:"date-time" doc:"When it was written" example:"2026-11-01T12:00:00.000Z"`
+		EditedAt  *string `json:"editedAt" format:"date-time" doc:"When it was changed, or null" example:"2026-11-01T12:00:00.000Z"`
+		DeletedAt *string `json:"deletedAt" format:"date-time" doc:"When it was deleted, or null" example:"2026-11-01T12:00:00.000Z"`
+	}
+	// BySection names a section.
+	BySection struct {
+		SectionID string `path:"sectionId" doc:"The id of a section" example:"music"`
+	}
+	// ByTopic names a topic.
+	ByTopic struct {
+		TopicID string `path:"topicId" doc:"The id of a topic" example:"8d2e3f40-5162-4374-8586-a7b8c9daebf1"`
+	}
+	// ByReply names a reply.
+	ByReply struct {
+		ReplyID string `path:"replyId" doc:"The id of a reply" example:"2516070383999999999_9e3f4051-6273-4485-8697-b8c9daebf102"`
+	}
+)
+
+func (x SectionEdit) section(id string) forum.Section {
+	return forum.Section{ID: id, Name: x.Name, Description: x.Description, Order: x.OrderIndex}
+}
+
+func sectionOf(x forum.Section) Section {
+	return Section{NewSection{x.ID, SectionEdit{x.Name, x.Description, x.Order}}, stamp(x.CreatedAt)}
+}
+
+func topicOf(v forum.View) Topic {
+	return Topic{
+		TopicID: v.ID, SectionID: v.SectionID, Title: v.Title, Content: v.Content, Author: authorOf(v.Author), IsPinned: v.Pinned, IsLocked: v.Locked,
+		ReplyCount: v.Replies, CreatedAt: stamp(v.CreatedAt), UpdatedAt: stamp(v.UpdatedAt), LastActivityAt: stamp(v.LastActivity),
+	}
+}
+
+func replyOf(v forum.ReplyView) Reply {
+	return Reply{v.ID, v.TopicID, authorOf(v.Author), v.Content, stamp(v.CreatedAt), optionalStamp(v.EditedAt), optionalStamp(v.DeletedAt)}
+}
+
+func (a *api) forum() {
+	op := func(id, method, path, summary, description string, errors ...int) huma.Operation {
+		o := huma.Operation{OperationID: id, Method: method, Path: "/forum" + path, Tags: []string{"forum"}, Errors: errors, Summary: summary, Description: description}
+		switch method {
+		case http.MethodPost:
+			o.DefaultStatus = http.StatusCreated
+		case http.MethodDelete:
+			o.DefaultStatus = http.StatusNoContent
+		}
+		return o
+	}
+	route(a, member, Bound{1, 3}, op("list-sections", http.MethodGet, "/sections", "Sections of the forum", "By their order."),
+		func(ctx context.Context, c meet.Claim, in *ByPage) (*body[List[Section]], error) {
+			after, err := in.after("list-sections", c)
+			if err != nil {
+				return nil, err
+			}
+			p, err := a.Forum.Sections(ctx, c, after, in.Limit)
+			return answer(pageOf("list-sections", c, p.Sections, p.Next, sectionOf), err)
+		})
+	route(a, member, Bound{2, 84}, op("list-topics", http.MethodGet, "/sections/{sectionId}/topics", "Topics of a section", "Pinned ones first, then those with the last activity.", 404),
+		func(ctx context.Context, c meet.Claim, in *struct {
+			BySection
+			ByPage
+		},
+		) (*body[List[Topic]], error) {
+			list := "list-topics " + in.SectionID
+			after, err := in.after(list, c)
+			if err != nil {
+				return nil, err
+			}
+			p, err := a.Forum.Topics(ctx, c, in.SectionID, after, in.Limit)
+			return answer(pageOf(list, c, p.Topics, p.Next, topicOf), err)
+		})
+	route(a, member, Bound{4, 7}, op("new-topic", http.MethodPost, "/topics", "Begin a topic", "In a section.", 404),
+		func(ctx context.Context, c meet.Claim, in *body[NewTopic]) (*body[Topic], error) {
+			v, err := a.Forum.NewTopic(ctx, c, in.Body.SectionID, in.Body.Title, in.Body.Content)
+			return answer(topicOf(v), err)
+		})
+	route(a, member, Bound{2, 6}, op("get-topic", http.MethodGet, "/topics/{topicId}", "A topic", "Its replies have a list of their own.", 404),
+		func(ctx context.Context, c meet.Claim, in *ByTopic) (*body[Topic], error) {
+			v, err := a.Forum.Topic(ctx, c, in.TopicID)
+			return answer(topicOf(v), err)
+		})
+	route(a, member, Bound{5, 11}, op("put-topic", http.MethodPut, "/topics/{topicId}", "Change a topic", "Its author changes the text, staff whether it is pinned or locked. Once a lock is answered no reply of a member lands.", 404, 409),
+		func(ctx context.Context, c meet.Claim, in *struct {
+			ByTopic
+			Body TopicEdit
+		},
+		) (*body[Topic], error) {
+			v, err := a.Forum.Edit(ctx, c, in.TopicID, forum.Edit{Title: in.Body.Title, Content: in.Body.Content, Pinned: in.Body.IsPinned, Locked: in.Body.IsLocked})
+			return answer(topicOf(v), err)
+		})
+	route(a, member, Bound{4, 7}, op("delete-topic", http.MethodDelete, "/topics/{topicId}", "Delete a topic", "With its replies; its author and staff may.", 404),
+		func(ctx context.Context, c meet.Claim, in *ByTopic) (*none, error) {
+			return nil, a.Forum.Delete(ctx, c, in.TopicID)
+		})
+	route(a, member, Bound{2, 64}, op("list-replies", http.MethodGet, "/topics/{topicId}/replies", "Replies of a topic", "The newest first; one that is deleted keeps its place.", 404),
+		func(ctx context.Context, c meet.Claim, in *struct {
+			ByTopic
+			ByPage
+		},
+		) (*body[List[Reply]], error) {
+			list := "list-replies " + in.TopicID
+			after, err := in.after(list, c)
+			if err != nil {
+				return nil, err
+			}
+			p, err := a.Forum.Replies(ctx, c, in.TopicID, after, in.Limit)
+			return answer(pageOf(list, c, p.Replies, p.Next, replyOf), err)
+		})
+	route(a, member, Bound{4, 8}, op("reply", http.MethodPost, "/topics/{topicId}/replies", "Reply in a topic", "Staff may reply in a locked one; others are answered 409 TOPIC_LOCKED.", 404, 409),
+		func(ctx context.Context, c meet.Claim, in *struct {
+			ByTopic
+			Body ReplyText
+		},
+		) (*body[Reply], error) {
+			v, err := a.Forum.Reply(ctx, c, in.TopicID, in.Body.Content)
+			return answer(replyOf(v), err)
+		})
+	route(a, member, Bound{2, 5}, op("put-reply", http.MethodPut, "/topics/{topicId}/replies/{replyId}", "Change a reply", "Its author may.", 404, 409),
+		func(ctx context.Context, c meet.Claim, in *struct {
+			ByTopic
+			ByReply
+			Body ReplyText
+		},
+		) (*body[Reply], error) {
+			v, err := a.Forum.EditReply(ctx, c, in.TopicID, in.ReplyID, in.Body.Content)
+			return answer(replyOf(v), err)
+		})
+	route(a, member, Bound{2, 5}, op("delete-reply", http.MethodDelete, "/topics/{topicId}/replies/{replyId}", "Delete a reply", "It keeps its place, without content and author. Its author and staff may.", 404),
+		func(ctx context.Context, c meet.Claim, in *struct {
+			ByTopic
+			ByReply
+		},
+		) (*none, error) {
+			return nil, a.Forum.DeleteReply(ctx, c, in.TopicID, in.ReplyID)
+		})
+	section := func(id, method, path, summary, description string, errors ...int) huma.Operation {
+		o := op(id, method, "", summary, description, errors...)
+		o.Path, o.Tags = "/admin/forum/sections"+path, []string{"admin"}
+		return o
+	}
+	route(a, member, Bound{2, 4}, section("new-section", http.MethodPost, "", "Make a section; admins may", "Its id stays.", 409),
+		func(ctx context.Context, c meet.Claim, in *body[NewSection]) (*body[Section], error) {
+			x, err := a.Forum.NewSection(ctx, c, in.Body.section(in.Body.SectionID))
+			return answer(sectionOf(x), err)
+		})
+	route(a, member, Bound{2, 4}, section("put-section", http.MethodPut, "/{sectionId}", "Change a section; admins may", "All of it but the id.", 404),
+		func(ctx context.Context, c meet.Claim, in *struct {
+			BySection
+			Body SectionEdit
+		},
+		) (*body[Section], error) {
+			x, err := a.Forum.EditSection(ctx, c, in.Body.section(in.SectionID))
+			return answer(sectionOf(x), err)
+		})
+	route(a, member, Bound{2, 5}, section("delete-section", http.MethodDelete, "/{sectionId}", "Delete a section; admins may", "One without topics: 409 SECTION_NOT_EMPTY.", 404, 409),
+		func(ctx context.Context, c meet.Claim, in *BySection) (*none, error) {
+			return nil, a.Forum.DeleteSection(ctx, c, in.SectionID)
+		})
+}

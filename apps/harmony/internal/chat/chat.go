@@ -1,0 +1,219 @@
+// Package chat keeps chats and their messages. It knows no account: its callers decide who takes
+// part, and when a chat is open.
+//
+//	Chats      CHAT_{type}_{c} / chatId       the members who take part; written once
+//	UserChats  userId / chatId                a member's list of chats, with the other member
+//	Messages   chatId / !open                 whether it takes messages, and its two members
+//	           chatId / !chat                 what was sent and read, and the last instant
+//	           chatId / {inv}_{messageId}     a message; {inv} is its instant, later ones first
+//	           chatId / ~{hash}               a request with a key that was done
+//
+// A message is one batch: it merges !open and replaces !chat under the ETags that were read, and
+// inserts the message. So messages have one order, counts are exact, and once a chat was closed no
+// message lands, not even one that was sent before.
+//
+// !chat counts for each of the two how many messages they sent, and how many of the other's they
+// have read. A message keeps its number among those of its sender, and how many the other had sent
+// by then. So what is unread follows from counts, and whether a message was read from its number.
+package chat
+
+import (
+	"encoding/json"
+	"time"
+
+	"prompthub/internal/fault"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
+)
+
+// Codes of chats.
+const (
+	NotFound        fault.Code = "CHAT_NOT_FOUND"
+	MessageNotFound fault.Code = "MESSAGE_NOT_FOUND"
+	Closed          fault.Code = "CHAT_CLOSED"
+	EditTooLate     fault.Code = "EDIT_TOO_LATE"
+	KeyReused       fault.Code = "KEY_REUSED"
+	NotYours        fault.Code = "NOT_YOURS"
+)
+
+// Rooms keeps chats in tables. Every field is required.
+type Rooms struct {
+	*rowstore.Store
+	Chats, UserChats, Messages string // names of tables
+	NewID                      func() string
+}
+
+// A Room is a chat of two members, as its heads say.
+type Room struct {
+	ID        string
+	Members   [2]string // the smaller id first
+	Open      bool
+	CreatedAt time.Time
+	UpdatedAt time.Time // when something in it was changed last
+
+	version int64 // of the pair that !open follows
+	open    string
+	head    head
+}
+
+// A head is the row !chat.
+type head struct {
+	sent, read [2]int64
+	last       int64 // ticks of the last message
+	version    int64
+	updated    time.Time
+	etag       string // "" if there is no row
+}
+
+// A Message is one message of a chat.
+type Message struct {
+	ID        string // its row key, which sorts as time does
+	SenderID  string
+	Content   string // "" after a deletion
+	SentAt    time.Time
+	Read      bool // whether the other member has read it
+	EditedAt  time.Time
+	DeletedAt time.Time
+
+	number, others int64
+	etag           string
+}
+
+const (
+	openRow = "!open"
+	headRow = "!chat"
+	keyRows = "~"
+)
+
+// Editable is how long after it was sent a message can be edited.
+const Editable = 15 * time.Minute
+
+// Has reports whether a member takes part.
+func (r Room) Has(user string) bool { return user == r.Members[0] || user == r.Members[1] }
+
+// Other returns the member that a member talks to.
+func (r Room) Other(user string) string { return r.Members[1-r.side(user)] }
+
+func (r Room) side(user string) int {
+	if user == r.Members[0] {
+		return 0
+	}
+	return 1
+}
+
+// Unread returns how many messages of the other a member has not read.
+func (r Room) Unread(user string) int {
+	side := r.side(user)
+	return int(r.head.sent[1-side] - r.head.read[side])
+}
+
+// Version returns a number that changes with every change of the chat.
+func (r Room) Version() int64 { return r.head.version + r.version }
+
+// lists returns the rows by which the members find a new chat.
+func (x Rooms) lists(r Room) map[string][]table.Row {
+	participants, err := json.Marshal(r.Members)
+	if err != nil {
+		panic(err) // of two strings
+	}
+	created := table.Time(r.CreatedAt)
+	all := map[string][]table.Row{x.Chats: {{
+		Key: table.Key{Partition: "CHAT_private_" + r.ID[:1], Row: r.ID},
+		Props: table.Props{
+			{Name: "Type", Value: table.String("private")},
+			{Name: "Participants", Value: table.String(string(participants))},
+			{Name: "CreatedAt", Value: created},
+			{Name: "UpdatedAt", Value: created},
+		},
+	}}}
+	for i, user := range r.Members {
+		all[x.UserChats] = append(all[x.UserChats], table.Row{
+			Key: table.Key{Partition: user, Row: r.ID}, Props: table.Props{{Name: "OtherId", Value: table.String(r.Members[1-i])}, {Name: "LastAt", Value: created}},
+		})
+	}
+	return all
+}
+
+func (r Room) openProps() table.Props {
+	return table.Props{
+		{Name: "User1Id", Value: table.String(r.Members[0])},
+		{Name: "User2Id", Value: table.String(r.Members[1])},
+		{Name: "IsOpen", Value: table.Bool(r.Open)},
+		{Name: "CreatedAt", Value: table.Time(r.CreatedAt)},
+		{Name: "Version", Value: table.Int64(r.version)},
+	}
+}
+
+func (h head) row(chat string) table.Row {
+	return table.Row{Key: table.Key{Partition: chat, Row: headRow}, ETag: h.etag, Props: table.Props{
+		{Name: "Sent1", Value: table.Int64(h.sent[0])},
+		{Name: "Sent2", Value: table.Int64(h.sent[1])},
+		{Name: "Read1", Value: table.Int64(h.read[0])},
+		{Name: "Read2", Value: table.Int64(h.read[1])},
+		{Name: "Last", Value: table.Int64(h.last)},
+		{Name: "Version", Value: table.Int64(h.version)},
+		{Name: "UpdatedAt", Value: table.Time(h.updated)},
+	}}
+}
+
+// parseOpen returns a room without its head.
+func parseOpen(row table.Row) Room {
+	p := row.Props
+	return Room{
+		ID: row.Partition, Members: [2]string{p.Get("User1Id").Str(), p.Get("User2Id").Str()}, Open: p.Get("IsOpen").Bool(),
+		CreatedAt: p.Get("CreatedAt").Time(), UpdatedAt: p.Get("CreatedAt").Time(), version: p.Get("Version").Int(), open: row.ETag,
+	}
+}
+
+func parseHead(row table.Row) head {
+	p := row.Props
+	return head{
+		sent: [2]int64{p.Get("Sent1").Int(), p.Get("Sent2").Int()}, read: [2]int64{p.Get("Read1").Int(), p.Get("Read2").Int()},
+		last: p.Get("Last").Int(), version: p.Get("Version").Int(), updated: p.Get("UpdatedAt").Time(), etag: row.ETag,
+	}
+}
+
+func (m Message) row(chat string) table.Row {
+	p := table.Props{
+		{Name: "MessageId", Value: table.String(m.ID[20:])},
+		{Name: "SenderId", Value: table.String(m.SenderID)},
+		{Name: "Content", Value: table.String(m.Content)},
+		{Name: "Type", Value: table.String("text")},
+		{Name: "SentAt", Value: table.Time(m.SentAt)},
+		{Name: "Number", Value: table.Int64(m.number)},
+		{Name: "OtherNumber", Value: table.Int64(m.others)},
+	}
+	for name, at := range map[string]time.Time{"EditedAt": m.EditedAt, "DeletedAt": m.DeletedAt} {
+		if !at.IsZero() {
+			p = append(p, table.Prop{Name: name, Value: table.Time(at)})
+		}
+	}
+	return table.Row{Key: table.Key{Partition: chat, Row: m.ID}, ETag: m.etag, Props: p}
+}
+
+func parseMessage(row table.Row) Message {
+	p := row.Props
+	return Message{
+		ID: row.Key.Row, SenderID: p.Get("SenderId").Str(), Content: p.Get("Content").Str(), SentAt: p.Get("SentAt").Time(),
+		EditedAt: p.Get("EditedAt").Time(), DeletedAt: p.Get("DeletedAt").Time(),
+		number: p.Get("Number").Int(), others: p.Get("OtherNumber").Int(), etag: row.ETag,
+	}
+}
+
+// shown returns a message as the heads say whether it was read.
+func (r Room) shown(m Message) Message {
+	m.Read = r.head.read[1-r.side(m.SenderID)] >= m.number
+	return m
+}
+
+// Missing refuses a chat that there is not, or that the caller takes no part in.
+func Missing() error { return fault.Coded(fault.NotFound, NotFound, "there is no such chat") }
+
+func noMessage() error {
+	return fault.Coded(fault.NotFound, MessageNotFound, "there is no such message")
+}
+
+// ClosedError refuses a message to a chat that is closed.
+func ClosedError() error {
+	return fault.Coded(fault.Conflict, Closed, "this chat takes no messages any more; what was written can still be read")
+}

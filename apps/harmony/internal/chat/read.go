@@ -1,0 +1,104 @@
+package chat
+
+import (
+	"context"
+	"strings"
+
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
+)
+
+// Read reads a chat and up to limit of its messages that come after a row key in the order newest
+// first; "" begins with the newest. until, unless it is "", is the id of a message: only newer ones
+// are read. more reports whether there are others. The error is CHAT_NOT_FOUND if the user takes no
+// part in such a chat.
+func (x Rooms) Read(ctx context.Context, chat, user, after, until string, limit int) (r Room, messages []Message, more bool, err error) {
+	end := keyRows
+	if until != "" {
+		end = until
+	}
+	ranges := []*rowstore.Reading{{Table: x.Messages, Range: table.Range{Partition: chat, From: "!", To: end}, Limit: limit + 3}} // two heads, and one more
+	if after != "" {
+		ranges[0].Range.To, ranges[0].Limit = "0", 2
+		ranges = append(ranges, &rowstore.Reading{Table: x.Messages, Range: table.Range{Partition: chat, After: after, To: end}, Limit: limit + 1})
+	}
+	if err := x.Budget().ReadAll(ctx, ranges); err != nil {
+		return Room{}, nil, false, err
+	}
+	var h head
+	for _, rd := range ranges {
+		for _, row := range rd.Rows {
+			switch row.Key.Row {
+			case openRow:
+				r = parseOpen(row)
+			case headRow:
+				h = parseHead(row)
+			default:
+				messages = append(messages, parseMessage(row))
+			}
+		}
+	}
+	if r.ID == "" || !r.Has(user) {
+		return Room{}, nil, false, Missing()
+	}
+	if r.head = h; h.etag != "" {
+		r.UpdatedAt = h.updated
+	}
+	if len(messages) > limit {
+		messages, more = messages[:limit], true
+	}
+	for i, m := range messages {
+		messages[i] = r.shown(m)
+	}
+	return r, messages, more, nil
+}
+
+// A Listed is a chat in the list of a member.
+type Listed struct {
+	Chat, Other string
+	position    string
+}
+
+// Position is where the list goes on after the chat.
+func (l Listed) Position() string { return l.position }
+
+// List reads up to limit chats of a member after a position, the newest first, and whether there
+// are more. The order is that of some seconds ago.
+func (x Rooms) List(ctx context.Context, user, after string, limit int) (some []Listed, more bool, err error) {
+	rows, _, err := x.Budget().Rows(ctx, x.UserChats, table.Range{Partition: user}, rowstore.MaxScan)
+	if err != nil {
+		return nil, false, err
+	}
+	var all []Listed
+	for _, row := range rows {
+		at := table.Ticks(row.Props.Get("LastAt").Time())
+		if l := (Listed{row.Key.Row, row.Props.Get("OtherId").Str(), instant(at) + "_" + row.Key.Row}); l.position > after {
+			all = append(all, l)
+		}
+	}
+	sortBy(all, func(l Listed) string { return l.position })
+	if len(all) > limit {
+		return all[:limit], true, nil
+	}
+	return all, false, nil
+}
+
+// message reads one message; nil if there is none.
+func (x Rooms) message(ctx context.Context, chat, id string) (*Message, error) {
+	if !IsMessage(id) {
+		return nil, nil
+	}
+	row, err := x.GetRow(ctx, x.Messages, table.Key{Partition: chat, Row: id})
+	if err != nil || row == nil {
+		return nil, err
+	}
+	m := parseMessage(*row)
+	return &m, nil
+}
+
+// IsMessage reports whether s can be the id of a message.
+func IsMessage(s string) bool {
+	inverse, id, ok := strings.Cut(s, "_")
+	return ok && len(inverse) == 19 && len(id) == 36 && !strings.ContainsFunc(inverse, func(c rune) bool { return c < '0' || c > '9' }) &&
+		!strings.ContainsFunc(id, func(c rune) bool { return (c < '0' || c > '9') && (c < 'a' || c > 'f') && c != '-' })
+}

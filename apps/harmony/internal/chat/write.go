@@ -1,0 +1,342 @@
+package chat
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"prompthub/internal/fault"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
+)
+
+// instant writes an instant so that later ones come first.
+func instant(ticks int64) string { return fmt.Sprintf("%019d", table.MaxTicks-ticks) }
+
+func sortBy[T any](all []T, key func(T) string) {
+	slices.SortFunc(all, func(a, b T) int { return cmp.Compare(key(a), key(b)) })
+}
+
+// Follow has the rows of a chat follow the pair of its members, of which version counts the
+// changes. fresh says that the chat is most likely new. The row !open keeps its key, so it gives
+// way to a higher version only; the members find a chat before it opens.
+func (x Rooms) Follow(ctx context.Context, r Room, version int64, fresh bool) error {
+	r.version = version
+	key := table.Key{Partition: r.ID, Row: openRow}
+	listed := false
+	for try := 0; ; try++ {
+		var was *table.Row
+		var err error
+		if !fresh || try > 0 {
+			if was, err = x.GetRow(ctx, x.Messages, key); err != nil {
+				return err
+			}
+		}
+		row, kind := table.Row{Key: key}, table.Insert
+		if was != nil {
+			now := parseOpen(*was)
+			if now.version >= version {
+				return nil
+			}
+			r.CreatedAt, row.ETag, kind = now.CreatedAt, was.ETag, table.Replace
+		} else if !listed {
+			if err := x.list(ctx, r); err != nil {
+				return err
+			}
+			listed = true
+		}
+		row.Props = r.openProps()
+		err = x.Write(ctx, x.Messages, []table.Op{{Kind: kind, Row: row}})
+		if err == nil || try == rowstore.MaxTries {
+			return err
+		}
+		if err := x.Sleep(ctx, x.Jitter(5*time.Millisecond)); err != nil {
+			return rowstore.Unavailable(err)
+		}
+	}
+}
+
+// list inserts the rows by which the members find a chat, unless they are there.
+func (x Rooms) list(ctx context.Context, r Room) error {
+	type row struct {
+		table string
+		row   table.Row
+	}
+	var all []row
+	for name, rows := range x.lists(r) {
+		for _, one := range rows {
+			all = append(all, row{name, one})
+		}
+	}
+	return rowstore.Each(ctx, len(all), len(all), func(ctx context.Context, i int) error {
+		insert := func() error {
+			err := x.Write(ctx, all[i].table, []table.Op{{Kind: table.Insert, Row: all[i].row}})
+			if errors.Is(err, table.ErrExists) {
+				return nil
+			}
+			return err
+		}
+		if insert() == nil {
+			return nil
+		}
+		return insert()
+	})
+}
+
+// millisecond is what instants of messages differ by at least, because answers tell no less.
+const millisecond = int64(time.Millisecond / 100)
+
+// Send adds a message of a member, of a room as it was read. A request with the same key adds one
+// message; created reports whether this one did.
+func (x Rooms) Send(ctx context.Context, r Room, user, content, key string) (m Message, created bool, err error) {
+	id, side, began := x.NewID(), r.side(user), x.Now()
+	done := doneOf(user, key, content)
+	var tried []string // ids that may have landed, or may still land
+	for try := 0; ; try++ {
+		if !r.Open {
+			earlier, err := x.done(ctx, r.ID, done)
+			if err == nil && earlier == nil {
+				err = ClosedError()
+			}
+			return r.found(earlier), false, err
+		}
+		now := x.Now()
+		next := r.head
+		next.last = max(next.last+millisecond, table.Ticks(now.Truncate(time.Millisecond)))
+		next.sent[side]++
+		m := Message{
+			ID: instant(next.last) + "_" + id, SenderID: user, Content: content, SentAt: table.TimeOf(next.last),
+			number: next.sent[side], others: next.sent[1-side],
+		}
+		ops := append(x.headOps(r, next, true), table.Op{Kind: table.Insert, Row: m.row(r.ID)})
+		if key != "" {
+			ops = append(ops, table.Op{Kind: table.Insert, Row: done.row(r.ID, m.ID, now)})
+		}
+		err := x.Write(ctx, x.Messages, ops)
+		if err == nil {
+			x.touch(ctx, r, m.SentAt)
+			return m, true, nil
+		}
+		if !rowstore.Overtaken(err) {
+			tried = append(tried, m.ID)
+		}
+		if r, err = x.reread(ctx, r, user, began, try, err); err != nil {
+			return Message{}, false, err
+		}
+		for _, id := range tried {
+			landed, err := x.message(ctx, r.ID, id)
+			if err != nil || landed != nil {
+				return r.found(landed), err == nil, err
+			}
+		}
+		earlier, err := x.done(ctx, r.ID, done)
+		if err != nil || earlier != nil {
+			return r.found(earlier), false, err
+		}
+	}
+}
+
+func (r Room) found(m *Message) Message {
+	if m == nil {
+		return Message{}
+	}
+	return r.shown(*m)
+}
+
+// headOps returns the operations that a change of a chat begins with. sends says that the chat must
+// be open when it lands.
+func (x Rooms) headOps(r Room, next head, sends bool) (ops []table.Op) {
+	next.version++
+	next.updated = x.Now()
+	kind := table.Replace
+	if next.etag == "" {
+		kind = table.Insert
+	}
+	if sends {
+		ops = append(ops, table.Op{Kind: table.Merge, Row: table.Row{
+			Key: table.Key{Partition: r.ID, Row: openRow}, ETag: r.open, Props: table.Props{{Name: "IsOpen", Value: table.Bool(true)}},
+		}})
+	}
+	return append(ops, table.Op{Kind: kind, Row: next.row(r.ID)})
+}
+
+// A writer whom others overtake tries again for so long, and so often.
+const (
+	triesFor = 5 * time.Second
+	maxTries = 1000
+)
+
+// reread reads a chat again after a write that another one has overtaken, or whose outcome is not
+// known.
+func (x Rooms) reread(ctx context.Context, r Room, user string, began time.Time, try int, err error) (Room, error) {
+	if try == maxTries || x.Now().Sub(began) > triesFor {
+		return r, rowstore.Unavailable(err)
+	}
+	if err := x.Sleep(ctx, x.Jitter(time.Duration(min(try+1, 10))*5*time.Millisecond)); err != nil {
+		return r, rowstore.Unavailable(err)
+	}
+	r, _, _, err = x.Read(ctx, r.ID, user, "", "", 0)
+	return r, err
+}
+
+// touch moves a chat up in the lists of its members, after the answer.
+func (x Rooms) touch(ctx context.Context, r Room, at time.Time) {
+	ctx = context.WithoutCancel(ctx)
+	for _, user := range r.Members {
+		x.Background(func() {
+			_ = x.Write(ctx, x.UserChats, []table.Op{{Kind: table.Merge, Row: table.Row{
+				Key: table.Key{Partition: user, Row: r.ID}, ETag: table.Any, Props: table.Props{{Name: "LastAt", Value: table.Time(at)}},
+			}}}) // the next message moves it
+		})
+	}
+}
+
+// A done says which request with a key was done.
+type done struct{ at, content string }
+
+// doneOf returns what there will be of a request; nothing of one without a key.
+func doneOf(user, key, content string) done {
+	if key == "" {
+		return done{}
+	}
+	return done{keyRows + hash(user+"|"+key), hash(content)}
+}
+
+func hash(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:])
+}
+
+func (d done) row(chat, message string, now time.Time) table.Row {
+	return table.Row{Key: table.Key{Partition: chat, Row: d.at}, Props: table.Props{
+		{Name: "MessageKey", Value: table.String(message)},
+		{Name: "ContentHash", Value: table.String(d.content)},
+		{Name: "CreatedAt", Value: table.Time(now)},
+	}}
+}
+
+// done returns the message of a request that was done already, or nil.
+func (x Rooms) done(ctx context.Context, chat string, d done) (*Message, error) {
+	if d.at == "" {
+		return nil, nil
+	}
+	row, err := x.GetRow(ctx, x.Messages, table.Key{Partition: chat, Row: d.at})
+	if err != nil || row == nil {
+		return nil, err
+	}
+	if row.Props.Get("ContentHash").Str() != d.content {
+		return nil, &fault.Error{Kind: fault.Invalid, Code: KeyReused, Text: "another message was sent with this Idempotency-Key; give each message a key of its own"}
+	}
+	return x.message(ctx, chat, row.Props.Get("MessageKey").Str())
+}
+
+// Edit gives a message of the user's another content.
+func (x Rooms) Edit(ctx context.Context, r Room, user, id, content string) (Message, error) {
+	return x.change(ctx, r, user, id, true, func(m *Message) (bool, error) {
+		switch {
+		case !m.DeletedAt.IsZero():
+			return false, noMessage()
+		case x.Now().Sub(m.SentAt) > Editable:
+			return false, fault.Coded(fault.Conflict, EditTooLate, "a message can be edited for 15 minutes; delete it, or write another one")
+		case m.Content == content:
+			return true, nil
+		}
+		m.Content, m.EditedAt = content, x.Now().UTC()
+		return false, nil
+	})
+}
+
+// Delete takes the content of a message of the user's away. It keeps its place.
+func (x Rooms) Delete(ctx context.Context, r Room, user, id string) error {
+	_, err := x.change(ctx, r, user, id, false, func(m *Message) (bool, error) {
+		if !m.DeletedAt.IsZero() {
+			return true, nil
+		}
+		m.Content, m.DeletedAt = "", x.Now().UTC()
+		return false, nil
+	})
+	return err
+}
+
+// change makes a change of a message, until no other writer comes first. do may be called again
+// after a try that has landed although its answer was lost: it must know its own work.
+func (x Rooms) change(ctx context.Context, r Room, user, id string, sends bool, do func(*Message) (done bool, err error)) (Message, error) {
+	began := x.Now()
+	for try := 0; ; try++ {
+		m, err := x.message(ctx, r.ID, id)
+		if err == nil && m == nil {
+			err = noMessage()
+		}
+		if err == nil && m.SenderID != user {
+			err = fault.Coded(fault.Forbidden, NotYours, "only its sender may change a message")
+		}
+		if err != nil {
+			return Message{}, err
+		}
+		if sends && !r.Open {
+			return Message{}, ClosedError()
+		}
+		if done, err := do(m); err != nil || done {
+			return r.shown(*m), err
+		}
+		err = x.Write(ctx, x.Messages, append(x.headOps(r, r.head, sends), table.Op{Kind: table.Replace, Row: m.row(r.ID)}))
+		if err == nil {
+			return r.shown(*m), nil
+		}
+		if r, err = x.reread(ctx, r, user, began, try, err); err != nil {
+			return Message{}, err
+		}
+	}
+}
+
+// MarkRead notes that a member has read up to a message, and returns how many are unread. It never
+// goes back.
+func (x Rooms) MarkRead(ctx context.Context, r Room, user, upTo string) (unread int, err error) {
+	m, err := x.message(ctx, r.ID, upTo)
+	if err == nil && m == nil {
+		err = noMessage()
+	}
+	if err != nil {
+		return 0, err
+	}
+	side, count, began := r.side(user), m.number, x.Now()
+	if m.SenderID == user {
+		count = m.others
+	}
+	for try := 0; r.head.read[side] < count; try++ {
+		next := r.head
+		next.read[side] = count
+		err := x.Write(ctx, x.Messages, x.headOps(r, next, false))
+		if err == nil {
+			r.head = next
+			break
+		}
+		if r, err = x.reread(ctx, r, user, began, try, err); err != nil {
+			return 0, err
+		}
+	}
+	return r.Unread(user), nil
+}
+
+// KeysFor is how long a key of a request counts.
+const KeysFor = 48 * time.Hour
+
+// Sweep deletes keys of requests that count no more, among the rows from a place on. It returns the
+// place where the next sweep begins, "" at the end.
+func (x Rooms) Sweep(ctx context.Context, place string, limit int) (string, error) {
+	page, err := x.DB.List(ctx, x.Messages, table.Range{From: keyRows}, limit, place)
+	if err != nil {
+		return "", rowstore.Unavailable(err)
+	}
+	return page.Next, rowstore.Each(ctx, len(page.Rows), rowstore.MaxParallel, func(ctx context.Context, i int) error {
+		if x.Now().Sub(page.Rows[i].Props.Get("CreatedAt").Time()) < KeysFor {
+			return nil
+		}
+		return x.RemoveKey(ctx, x.Messages, page.Rows[i].Key)
+	})
+}

@@ -1,0 +1,136 @@
+// Package deck finds the members whom another one may be shown: those who fit, both ways. It knows
+// the rows of the table Deck and no account: a row is a candidate, and the caller decides by the
+// truth whom to show.
+//
+//	{gender}_{h} / {Shuffle}_{userId}     h is the first digit of Shuffle
+//	P_{lat}_{lon} / {Shuffle}_{userId}    of a member who gave a position, in whole degrees
+//
+// Shuffle is 16 random hex digits of a member, which no answer tells. A walk follows them from a
+// place of the reader's own round to that place. So every member has one place in every walk,
+// also if rows change on the way, and the order tells nothing of likes.
+package deck
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"prompthub/apps/harmony/internal/rules"
+	"prompthub/internal/storage/table"
+)
+
+// An Entry is a member as decks look at them.
+type Entry struct {
+	UserID, Shuffle, Gender string
+	BirthDate               time.Time
+	Position                *rules.Position
+	Preferences             rules.Preferences
+	Out                     bool // in no deck
+}
+
+// Fit reports whether two members fit each other's preferences.
+func Fit(a, b Entry, now time.Time) bool { return a.wants(b, now) && b.wants(a, now) }
+
+// shown are the genders that preferences ask for.
+var shown = map[string][]string{"everyone": rules.Genders, "men": {"male"}, "women": {"female"}, "non-binary": {"non-binary"}}
+
+func (e Entry) wants(of Entry, now time.Time) bool {
+	p := e.Preferences
+	if age := rules.Age(of.BirthDate, now); age < p.AgeMin || age > p.AgeMax && p.AgeMax < rules.MaxAge {
+		return false
+	}
+	if p.MaxDistance > 0 && (e.Position == nil || of.Position == nil || rules.Distance(*e.Position, *of.Position) > float64(p.MaxDistance)) {
+		return false
+	}
+	for _, gender := range shown[p.ShowMe] {
+		if gender == of.Gender {
+			return true
+		}
+	}
+	return false
+}
+
+// place is the row key of the member, by which walks are ordered.
+func (e Entry) place() string { return e.Shuffle + "_" + e.UserID }
+
+// Keys returns where the member has rows.
+func (e Entry) Keys() []table.Key {
+	all := []table.Key{{Partition: e.Gender + "_" + e.Shuffle[:1], Row: e.place()}}
+	if e.Position != nil {
+		all = append(all, table.Key{Partition: cellOf(*e.Position), Row: e.place()})
+	}
+	return all
+}
+
+// cell names a square of a degree by its lower bounds.
+func cell(lat, lon int) string {
+	return fmt.Sprintf("P_%d_%d", lat, (lon+180+720)%360-180)
+}
+
+func cellOf(p rules.Position) string { return cell(floor(p.Lat, 10), floor(p.Lon, 10)) }
+
+func floor(n, by int) int { return int(math.Floor(float64(n) / float64(by))) }
+
+// maxCells is how many squares are read at most. A larger circle is looked for by genders.
+const maxCells = 12
+
+const (
+	degree = math.Pi / 180
+	km     = 180 / math.Pi / 6371 // in degrees of a great circle
+)
+
+// cells returns the squares that a circle around a position touches; ok is false if they are too
+// many.
+func cells(around rules.Position, radius int) (all []string, ok bool) {
+	lat, lon := around.Degrees()
+	lat, lon = lat+0.05, lon+0.05 // distances are between the middles of positions
+	const margin = 1e-6
+	north := float64(radius)*km + margin
+	if math.Abs(lat)+north >= 89.9 { // with the pole it touches every longitude
+		return nil, false
+	}
+	east := math.Asin(math.Sin(north*degree)/math.Cos(lat*degree))/degree + margin
+	low := func(x float64) int { return int(math.Floor(x)) }
+	for y := low(lat - north); y <= low(lat+north); y++ {
+		for x := low(lon - east); x <= low(lon+east); x++ {
+			if all = append(all, cell(y, x)); len(all) > maxCells {
+				return nil, false
+			}
+		}
+	}
+	return all, true
+}
+
+func (e Entry) row(key table.Key, in bool, now time.Time) table.Row {
+	p := table.Props{
+		{Name: "Gender", Value: table.String(e.Gender)},
+		{Name: "BirthDate", Value: table.Time(e.BirthDate)},
+		{Name: "AgeRangeMin", Value: table.Int32(int32(e.Preferences.AgeMin))},
+		{Name: "AgeRangeMax", Value: table.Int32(int32(e.Preferences.AgeMax))},
+		{Name: "MaxDistanceKm", Value: table.Int32(int32(e.Preferences.MaxDistance))},
+		{Name: "ShowMe", Value: table.String(e.Preferences.ShowMe)},
+		{Name: "IsOut", Value: table.Bool(!in)},
+		{Name: "UpdatedAt", Value: table.Time(now)},
+	}
+	if e.Position != nil {
+		p = append(p,
+			table.Prop{Name: "LatTenths", Value: table.Int32(int32(e.Position.Lat))},
+			table.Prop{Name: "LonTenths", Value: table.Int32(int32(e.Position.Lon))})
+	}
+	return table.Row{Key: key, Props: p}
+}
+
+// parse reads what decides from the properties of a row; its key tells the rest.
+func parse(p table.Props) Entry {
+	e := Entry{
+		Gender: p.Get("Gender").Str(), BirthDate: p.Get("BirthDate").Time(), Out: p.Get("IsOut").Bool(),
+		Preferences: rules.Preferences{
+			AgeMin: int(p.Get("AgeRangeMin").Int()), AgeMax: int(p.Get("AgeRangeMax").Int()),
+			MaxDistance: int(p.Get("MaxDistanceKm").Int()), ShowMe: p.Get("ShowMe").Str(),
+		},
+	}
+	if lat := p.Get("LatTenths"); lat.Type() != 0 {
+		e.Position = &rules.Position{Lat: int(lat.Int()), Lon: int(p.Get("LonTenths").Int())}
+	}
+	return e
+}

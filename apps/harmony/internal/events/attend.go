@@ -1,0 +1,363 @@
+package events
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"prompthub/apps/harmony/internal/meet"
+	"prompthub/internal/fault"
+	"prompthub/internal/host/function"
+	"prompthub/internal/storage/queue"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
+)
+
+// maxComing is how many coming events a member attends.
+const maxComing = 200
+
+// goingKey is the key of the list row of a registration.
+func goingKey(user, event string, at time.Time) table.Key {
+	return table.Key{Partition: user, Row: meet.Inverse(at) + "_" + event}
+}
+
+// going is the text of a message: the list of a member must follow their registration for an event.
+type going struct {
+	Kind  string    `json:"kind"` // going
+	Event string    `json:"event"`
+	User  string    `json:"user"`
+	Was   int64     `json:"was,omitempty"` // the ticks of a registration that was given up
+	Until time.Time `json:"until"`         // from then on no write of the change can land
+}
+
+// A Registration is the place of a member at an event.
+type Registration struct {
+	EventID      string
+	RegisteredAt time.Time
+	Attendees    int
+}
+
+// Register gives the caller a place at an event. code is an invite, "" for none. created reports
+// that the caller had no place before. Of those who register for the last place at the same time
+// one gets it.
+func (s *Service) Register(ctx context.Context, c meet.Claim, id, code, from string) (r Registration, created bool, err error) {
+	if c.UserID == "" {
+		return r, false, meet.SignIn()
+	}
+	coming := 0
+	st, err := s.stand(ctx, c, id, code, from, func(ctx context.Context) error {
+		now := s.Now()
+		rows, _, err := s.Budget().Rows(ctx, s.tables.UserEvents, table.Range{
+			Partition: c.UserID, Filter: func(p table.Props) bool { return p.Get("StartDate").Time().After(now) },
+		}, rowstore.MaxScan)
+		coming = rowstore.CountMatches(rows)
+		return err
+	})
+	if err == nil {
+		err = st.mayRegister(s.Now(), coming)
+	}
+	if err != nil {
+		return r, false, err
+	}
+	change := going{Kind: kindGoing, Event: id, User: c.UserID, Until: s.members.Landed()}
+	var wake queue.Receipt
+	contest := s.members.Contest()
+	mine := Attendee{UserID: c.UserID, RegisteredAt: s.Now().UTC()}
+	for st.mine == nil {
+		if wake.ID == "" {
+			if wake, err = s.members.Wake(ctx, change); err != nil {
+				return r, false, err
+			}
+		}
+		next := *st.event
+		next.Attendees++
+		err := s.Write(ctx, s.tables.EventAttendees, []table.Op{next.count(), {Kind: table.Insert, Row: mine.row(id)}})
+		if err == nil {
+			st.event, st.mine = &next, &mine
+			break
+		}
+		if err := contest.Again(ctx, err); err != nil {
+			return r, false, err
+		}
+		if err := s.look(ctx, &st, id, c.UserID); err != nil {
+			return r, false, err
+		}
+		if err := st.mayRegister(s.Now(), coming); err != nil {
+			s.members.Cancel(ctx, wake)
+			return r, false, err
+		}
+	}
+	r = Registration{id, st.mine.RegisteredAt, st.event.Attendees}
+	if wake.ID == "" { // the caller had a place
+		return r, false, nil
+	}
+	err = rowstore.Both(ctx, func(ctx context.Context) error { s.used(ctx, id, st); return nil }, func(ctx context.Context) error {
+		return s.members.Put(ctx, s.tables.UserEvents, goingRow(*st.event, *st.mine))
+	})
+	if err != nil {
+		return r, false, err
+	}
+	s.members.Cancel(ctx, wake)
+	return r, table.Ticks(st.mine.RegisteredAt) == table.Ticks(mine.RegisteredAt), nil
+}
+
+// mayRegister returns why a caller cannot have a place, or nil.
+func (st Standing) mayRegister(now time.Time, coming int) error {
+	sight := st.sight()
+	switch {
+	case sight == Unseen:
+		return noEvent()
+	case st.mine != nil:
+		return nil
+	case sight == Teaser && st.code == "":
+		return fault.Coded(fault.Forbidden, InviteRequired, "this event is for guests with an invite; give its code")
+	case sight == Teaser:
+		return fault.Coded(fault.Forbidden, InvalidInviteCode, "the code does not open this event, or not any more")
+	case !now.Before(st.event.Start):
+		return started()
+	case st.event.Capacity > 0 && st.event.Attendees >= st.event.Capacity:
+		return fault.Coded(fault.Conflict, EventFull, "all places are taken; try again later, because somebody may give one back")
+	case coming >= maxComing:
+		return fault.Coded(fault.Conflict, TooManyEvents, "you have a place at 200 coming events; give one back first")
+	}
+	return nil
+}
+
+func started() error {
+	return fault.Coded(fault.Conflict, EventStarted, "the event has begun")
+}
+
+// look reads an event and the place of a member anew.
+func (s *Service) look(ctx context.Context, st *Standing, id, user string) error {
+	return rowstore.Both(ctx, func(ctx context.Context) (err error) {
+		st.event, err = s.read(ctx, id)
+		return err
+	}, func(ctx context.Context) (err error) {
+		st.mine, err = s.attendee(ctx, id, user)
+		return err
+	})
+}
+
+// count writes the number of attendees of an event that no other writer has changed.
+func (e Event) count() table.Op {
+	return table.Op{Kind: table.Merge, Row: table.Row{Key: headKey(e.ID), ETag: e.etag, Props: table.Props{{Name: "Attendees", Value: table.Int32(int32(e.Attendees))}}}}
+}
+
+func goingRow(e Event, a Attendee) table.Row {
+	return table.Row{Key: goingKey(a.UserID, e.ID, a.RegisteredAt), Props: table.Props{
+		{Name: "EventId", Value: table.String(e.ID)},
+		{Name: "StartDate", Value: table.Time(e.Start)}, // as it was then
+	}}
+}
+
+// used counts the use of an invite. To lose one does no harm.
+func (s *Service) used(ctx context.Context, event string, st Standing) {
+	if !st.invited {
+		return
+	}
+	for try := 0; ; try++ {
+		i := *st.invite
+		i.Uses++
+		err := s.Write(ctx, s.tables.EventInvites, []table.Op{{Kind: table.Replace, Row: i.row(event)}})
+		if err == nil {
+			return
+		}
+		if rowstore.Overtaken(err) && try < rowstore.MaxTries {
+			if st.invite, err = s.invite(ctx, event, st.code); err == nil && st.invite != nil {
+				continue
+			}
+		}
+		s.Log.WarnContext(ctx, "a use of an invite is not counted", slog.Any("error", err))
+		return
+	}
+}
+
+// Unregister gives the caller's place back.
+func (s *Service) Unregister(ctx context.Context, c meet.Claim, id string) error {
+	if c.UserID == "" {
+		return meet.SignIn()
+	}
+	st, err := s.stand(ctx, c, id, "", "")
+	switch {
+	case err != nil:
+		return err
+	case st.sight() == Unseen:
+		return noEvent()
+	case !s.Now().Before(st.event.Start):
+		return started()
+	}
+	return s.leave(ctx, st, id, c.UserID)
+}
+
+// Remove takes the place of a member back; admins may, at any time.
+func (s *Service) Remove(ctx context.Context, c meet.Claim, id, user string) error {
+	st, err := s.place(ctx, c, id, user)
+	if err != nil {
+		return err
+	}
+	return s.leave(ctx, st, id, user)
+}
+
+// place reads an event and the place of a member, for an admin.
+func (s *Service) place(ctx context.Context, c meet.Claim, id, user string) (st Standing, err error) {
+	st.Caller, err = s.admin(ctx, c, func(ctx context.Context) error { return s.look(ctx, &st, id, user) })
+	if err == nil && st.sight() == Unseen {
+		err = noEvent()
+	}
+	return st, err
+}
+
+// leave gives the place of a member back, of which st was read, if there is one.
+func (s *Service) leave(ctx context.Context, st Standing, id, user string) error {
+	var wake queue.Receipt
+	var was *Attendee
+	contest := s.members.Contest()
+	for st.event != nil && st.mine != nil {
+		if was == nil {
+			var err error
+			change := going{kindGoing, id, user, table.Ticks(st.mine.RegisteredAt), s.members.Landed()}
+			if wake, err = s.members.Wake(ctx, change); err != nil {
+				return err
+			}
+			was = st.mine
+		} else if !was.RegisteredAt.Equal(st.mine.RegisteredAt) {
+			break // the member has come again
+		}
+		next := *st.event
+		next.Attendees = max(next.Attendees-1, 0)
+		err := s.Write(ctx, s.tables.EventAttendees, []table.Op{next.count(), {Kind: table.Delete, Row: table.Row{Key: attendeeKey(id, user), ETag: st.mine.etag}}})
+		if err == nil {
+			break
+		}
+		if err := contest.Again(ctx, err); err != nil {
+			return err
+		}
+		if err := s.look(ctx, &st, id, user); err != nil {
+			return err
+		}
+	}
+	if was == nil {
+		return nil
+	}
+	if err := s.RemoveKey(ctx, s.tables.UserEvents, goingKey(user, id, was.RegisteredAt)); err != nil {
+		return err
+	}
+	s.members.Cancel(ctx, wake)
+	return nil
+}
+
+// settleGoing has the list of a member follow their registration, if its change has landed or not.
+func (s *Service) settleGoing(ctx context.Context, in function.Invocation) error {
+	var c going
+	if err := json.Unmarshal([]byte(in.Text), &c); err != nil {
+		return fmt.Errorf("read message: %w", err)
+	}
+	var st Standing
+	if err := s.look(ctx, &st, c.Event, c.User); err != nil {
+		return err
+	}
+	if c.Was > 0 && (st.mine == nil || table.Ticks(st.mine.RegisteredAt) != c.Was) {
+		if err := s.RemoveKey(ctx, s.tables.UserEvents, goingKey(c.User, c.Event, table.TimeOf(c.Was))); err != nil {
+			return err
+		}
+	}
+	if st.event != nil && st.mine != nil {
+		if err := s.members.Put(ctx, s.tables.UserEvents, goingRow(*st.event, *st.mine)); err != nil {
+			return err
+		}
+	}
+	return s.members.WakeLater(ctx, c, c.Until)
+}
+
+// A Guest is an attendee as a reader sees them.
+type Guest struct {
+	Attendee
+	Author *meet.Author // nil for one that the reader may not see
+}
+
+// A GuestPage is a part of a list of attendees.
+type GuestPage struct {
+	Guests []Guest
+	Next   string
+}
+
+// Attendees returns the attendees of an event, to attendees and staff.
+func (s *Service) Attendees(ctx context.Context, c meet.Claim, id, after string, limit int) (GuestPage, error) {
+	if c.UserID == "" {
+		return GuestPage{}, meet.SignIn()
+	}
+	var rows []table.Row
+	if after == "" {
+		after = headRow
+	}
+	st, err := s.stand(ctx, c, id, "", "", func(ctx context.Context) (err error) {
+		if meet.IsID(id) {
+			rows, _, err = s.Budget().Rows(ctx, s.tables.EventAttendees, table.Range{Partition: id, After: after}, limit+1)
+		}
+		return err
+	})
+	switch {
+	case err != nil:
+		return GuestPage{}, err
+	case st.sight() != Full:
+		return GuestPage{}, noEvent()
+	case st.mine == nil && !st.Caller.Role.Staff():
+		return GuestPage{}, fault.Coded(fault.Forbidden, AttendeesOnly, "only those who attend see who comes")
+	}
+	var p GuestPage
+	if len(rows) > limit {
+		rows = rows[:limit]
+		p.Next = rows[limit-1].Key.Row
+	}
+	p.Guests = make([]Guest, len(rows))
+	for i, row := range rows {
+		p.Guests[i].Attendee = parseAttendee(row)
+	}
+	return p, s.name(ctx, st.Caller, p.Guests)
+}
+
+// name says who attendees are, as far as a reader may know.
+func (s *Service) name(ctx context.Context, reader meet.User, guests []Guest) error {
+	ids := make([]string, len(guests))
+	for i, g := range guests {
+		ids[i] = g.UserID
+	}
+	authors, err := s.members.Authors(ctx, reader, ids)
+	for i := range guests {
+		if a, ok := authors[guests[i].UserID]; ok {
+			guests[i].Author = &a
+		}
+	}
+	return err
+}
+
+// SetAttended notes whether a member came; admins may, once the event has begun.
+func (s *Service) SetAttended(ctx context.Context, c meet.Claim, id, user string, attended bool) (Guest, error) {
+	st, err := s.place(ctx, c, id, user)
+	switch {
+	case err != nil:
+		return Guest{}, err
+	case st.mine == nil:
+		return Guest{}, noAttendee()
+	case s.Now().Before(st.event.Start):
+		return Guest{}, fault.Coded(fault.Conflict, EventNotStarted, "the event has not begun yet")
+	}
+	st.mine.Attended = attended
+	row := st.mine.row(id)
+	row.ETag, row.Props = table.Any, table.Props{{Name: "Attended", Value: table.Bool(attended)}}
+	if err := s.Write(ctx, s.tables.EventAttendees, []table.Op{{Kind: table.Merge, Row: row}}); err != nil {
+		if rowstore.Overtaken(err) {
+			return Guest{}, noAttendee()
+		}
+		return Guest{}, rowstore.Unavailable(err)
+	}
+	guests := []Guest{{Attendee: *st.mine}}
+	err = s.name(ctx, st.Caller, guests)
+	return guests[0], err
+}
+
+func noAttendee() error {
+	return fault.Coded(fault.NotFound, meet.UserNotFound, "this member does not attend the event")
+}

@@ -1,0 +1,247 @@
+package events
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/text/currency"
+
+	"prompthub/apps/harmony/internal/meet"
+	"prompthub/apps/harmony/internal/rules"
+	"prompthub/internal/fault"
+	"prompthub/internal/storage/table"
+)
+
+// How much of an event those see who do not attend it.
+const (
+	Public       = "public"
+	SecretTeaser = "secretTeaser" // its title and dates
+	SecretHidden = "secretHidden" // nothing
+)
+
+// The values that members of an event have.
+var (
+	Visibilities = []string{Public, SecretTeaser, SecretHidden}
+	Categories   = []string{"concert", "meetup", "festival", "party", "yachting"}
+)
+
+// A Price is what a place costs.
+type Price struct {
+	Minor    int64  // in the smallest unit of the currency
+	Currency string // ISO 4217
+}
+
+// An Event is something that members attend.
+type Event struct {
+	ID, Title, Description string
+	Start, End             time.Time // End is zero if there is none
+	Location               string
+	Capacity               int // 0: no limit
+	Category               string
+	Price                  *Price // nil if there is none
+	OrganizerID            string
+	Visibility             string
+	Published              bool
+	CreatedAt, UpdatedAt   time.Time
+	DeletedAt              time.Time // zero unless the event is deleted
+	Attendees              int
+
+	version int64 // of its place in the lists
+	etag    string
+}
+
+// Ends is when the event is over.
+func (e Event) Ends() time.Time {
+	if e.End.IsZero() {
+		return e.Start
+	}
+	return e.End
+}
+
+// Deleted reports whether the event is deleted.
+func (e Event) Deleted() bool { return !e.DeletedAt.IsZero() }
+
+// Secret reports whether not everybody sees all of the event.
+func (e Event) Secret() bool { return e.Visibility != Public }
+
+func (e Event) row() table.Row {
+	p := table.Props{
+		{Name: "Title", Value: table.String(e.Title)},
+		{Name: "Description", Value: table.String(e.Description)},
+		{Name: "StartDate", Value: table.Time(e.Start)},
+		{Name: "Location", Value: table.String(e.Location)},
+		{Name: "Category", Value: table.String(e.Category)},
+		{Name: "OrganizerId", Value: table.String(e.OrganizerID)},
+		{Name: "IsSecret", Value: table.Bool(e.Secret())},
+		{Name: "Visibility", Value: table.String(e.Visibility)},
+		{Name: "IsPublished", Value: table.Bool(e.Published)},
+		{Name: "IsDeleted", Value: table.Bool(e.Deleted())},
+		{Name: "CreatedAt", Value: table.Time(e.CreatedAt)},
+		{Name: "UpdatedAt", Value: table.Time(e.UpdatedAt)},
+		{Name: "Attendees", Value: table.Int32(int32(e.Attendees))},
+		{Name: "Version", Value: table.Int64(e.version)},
+	}
+	if !e.End.IsZero() {
+		p = append(p, table.Prop{Name: "EndDate", Value: table.Time(e.End)})
+	}
+	if e.Capacity > 0 {
+		p = append(p, table.Prop{Name: "Capacity", Value: table.Int32(int32(e.Capacity))})
+	}
+	if e.Price != nil {
+		p = append(p, table.Prop{Name: "Price", Value: table.Int64(e.Price.Minor)}, table.Prop{Name: "Currency", Value: table.String(e.Price.Currency)})
+	}
+	if e.Deleted() {
+		p = append(p, table.Prop{Name: "DeletedAt", Value: table.Time(e.DeletedAt)})
+	}
+	return table.Row{Key: headKey(e.ID), ETag: e.etag, Props: p}
+}
+
+func parseEvent(row table.Row) Event {
+	p := row.Props
+	e := Event{
+		ID: row.Partition, Title: p.Get("Title").Str(), Description: p.Get("Description").Str(),
+		Start: p.Get("StartDate").Time(), End: p.Get("EndDate").Time(), Location: p.Get("Location").Str(),
+		Capacity: int(p.Get("Capacity").Int()), Category: p.Get("Category").Str(), OrganizerID: p.Get("OrganizerId").Str(),
+		Visibility: p.Get("Visibility").Str(), Published: p.Get("IsPublished").Bool(),
+		CreatedAt: p.Get("CreatedAt").Time(), UpdatedAt: p.Get("UpdatedAt").Time(), DeletedAt: p.Get("DeletedAt").Time(),
+		Attendees: int(p.Get("Attendees").Int()), version: p.Get("Version").Int(), etag: row.ETag,
+	}
+	if code := p.Get("Currency").Str(); code != "" {
+		e.Price = &Price{p.Get("Price").Int(), code}
+	}
+	if e.Visibility == "" && p.Get("IsSecret").Bool() { // a row that says no more than that
+		e.Visibility = SecretHidden
+	}
+	return e
+}
+
+// A Draft is what staff write about an event.
+type Draft struct {
+	Title, Description string
+	Start, End         string // RFC 3339 with a zone; End is "" if there is none
+	Location           string
+	Capacity           *int // nil: no limit
+	Category           string
+	Price              *Price
+	Visibility         string
+	Published          bool
+}
+
+// The codes of fields that break rules.
+const (
+	TitleLength       fault.Code = "EVENT_TITLE_LENGTH"
+	DescriptionLength fault.Code = "EVENT_DESCRIPTION_LENGTH"
+	PlaceLength       fault.Code = "EVENT_LOCATION_LENGTH"
+	DateForm          fault.Code = "DATE_FORM"
+	DateOrder         fault.Code = "DATE_ORDER"
+	CapacityRange     fault.Code = "CAPACITY_RANGE"
+	CategoryUnknown   fault.Code = "CATEGORY_UNKNOWN"
+	PriceRange        fault.Code = "PRICE_RANGE"
+	CurrencyUnknown   fault.Code = "CURRENCY_UNKNOWN"
+	CodeForm          fault.Code = "CODE_FORM"
+)
+
+// FieldCodes returns all codes that a single field can have: a page has words for each.
+func FieldCodes() []fault.Code {
+	return []fault.Code{
+		TitleLength, DescriptionLength, PlaceLength, DateForm, DateOrder, CapacityRange, CategoryUnknown, PriceRange, CurrencyUnknown, CodeForm,
+	}
+}
+
+// The bounds of an event.
+const (
+	maxCapacity = 100_000
+	maxPrice    = 1_000_000_000_000
+)
+
+// on writes a draft into an event. The error names the rules that it breaks.
+func (d Draft) on(e *Event) error {
+	var b rules.Broken
+	e.Title = b.Text("title", d.Title, 3, 120, TitleLength, false)
+	e.Description = b.Text("description", d.Description, 0, 10_000, DescriptionLength, true)
+	e.Location = b.Text("location", d.Location, 0, 200, PlaceLength, false)
+	e.Start, e.End = date(&b, "startDate", d.Start), time.Time{}
+	if d.End != "" {
+		if e.End = date(&b, "endDate", d.End); !e.End.IsZero() && e.End.Before(e.Start) {
+			b.Add("endDate", DateOrder, "give an end that is not before the start", d.End)
+		}
+	}
+	e.Capacity = 0
+	if d.Capacity != nil {
+		if e.Capacity = *d.Capacity; e.Capacity < 1 || e.Capacity > maxCapacity {
+			b.Add("capacity", CapacityRange, "give 1 to 100000 places, or leave it out", e.Capacity)
+		}
+	}
+	if d.Price != nil {
+		if d.Price.Minor < 0 || d.Price.Minor > maxPrice {
+			b.Add("price", PriceRange, "give 0 to 1000000000000 of the smallest unit", d.Price.Minor)
+		}
+		if _, err := currency.ParseISO(d.Price.Currency); err != nil || d.Price.Currency != strings.ToUpper(d.Price.Currency) {
+			b.Add("price", CurrencyUnknown, "give a currency of ISO 4217, such as RUB", d.Price.Currency)
+		}
+	}
+	e.Price, e.Category, e.Visibility, e.Published = d.Price, d.Category, d.Visibility, d.Published
+	b.OneOf("category", d.Category, Categories, CategoryUnknown)
+	b.OneOf("visibility", d.Visibility, Visibilities, rules.VisibilityWrong)
+	return b.Err()
+}
+
+// date reads an instant, which is kept to the millisecond.
+func date(b *rules.Broken, name, s string) time.Time {
+	at, err := time.Parse(time.RFC3339, s)
+	if at = at.UTC().Truncate(time.Millisecond); err != nil || at.Year() < 1900 || at.Year() > 9998 {
+		b.Add(name, DateForm, "give an instant with a zone, such as 2026-12-31T20:00:00Z", s)
+		return time.Time{}
+	}
+	return at
+}
+
+// A Sight is how much of an event somebody sees.
+type Sight int
+
+// The sights.
+const (
+	Unseen Sight = iota
+	Teaser       // title and dates
+	Full
+)
+
+// sight says how much of an event a viewer sees, the zero User being a guest. Everything that shows
+// an event asks this.
+func (e Event) sight(viewer meet.User, attends, invited bool) Sight {
+	switch {
+	case e.Deleted():
+		return Unseen
+	case viewer.Role.Staff():
+		return Full
+	case !e.Published:
+		return Unseen
+	case attends, invited, e.Visibility == Public:
+		return Full
+	case e.Visibility == SecretTeaser:
+		return Teaser
+	}
+	return Unseen
+}
+
+// A View is an event as somebody sees it.
+type View struct {
+	Event
+	Sight   Sight
+	Attends bool
+}
+
+// view returns what somebody sees of an event. A teaser has nothing that it may not show.
+func (e Event) view(sight Sight, attends bool) View {
+	if sight == Teaser {
+		e.Description, e.Location, e.Price, e.OrganizerID, e.Attendees = "", "", nil, "", 0
+	}
+	return View{e, sight, attends}
+}
+
+// sameAs reports whether two events have the same rows in the lists.
+func (e Event) sameAs(o Event) bool {
+	o.version = e.version
+	return slices.Equal(e.lists(), o.lists())
+}

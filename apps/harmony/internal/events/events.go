@@ -1,0 +1,317 @@
+package events
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"prompthub/apps/harmony/internal/meet"
+	"prompthub/internal/fault"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
+)
+
+// A Service is what members and staff may do with events. New makes one.
+type Service struct {
+	*rowstore.Store
+	members *meet.Service
+	tables  Tables
+}
+
+// New returns the service for the events of members. The names of the tables have their prefix.
+func New(members *meet.Service, tables Tables) *Service {
+	return &Service{members.Store, members, tables}
+}
+
+// Create makes the tables that are missing.
+func (s *Service) Create(ctx context.Context) error { return s.DB.Create(ctx, s.tables.All()...) }
+
+// The codes of errors.
+const (
+	EventNotFound     fault.Code = "EVENT_NOT_FOUND"
+	InviteNotFound    fault.Code = "INVITE_NOT_FOUND"
+	InviteRequired    fault.Code = "INVITE_REQUIRED"
+	InvalidInviteCode fault.Code = "INVALID_INVITE_CODE"
+	AttendeesOnly     fault.Code = "ATTENDEES_ONLY"
+	EventFull         fault.Code = "EVENT_FULL"
+	EventStarted      fault.Code = "EVENT_STARTED"
+	EventNotStarted   fault.Code = "EVENT_NOT_STARTED"
+	CapacityTooSmall  fault.Code = "CAPACITY_TOO_SMALL"
+	TooManyEvents     fault.Code = "TOO_MANY_EVENTS"
+	CodeTaken         fault.Code = "CODE_TAKEN"
+)
+
+func noEvent() error {
+	return fault.Coded(fault.NotFound, EventNotFound, "there is no such event")
+}
+
+// read reads an event; nil if there is none.
+func (s *Service) read(ctx context.Context, id string) (*Event, error) {
+	if !meet.IsID(id) {
+		return nil, nil
+	}
+	row, err := s.GetRow(ctx, s.tables.EventAttendees, headKey(id))
+	if err != nil || row == nil {
+		return nil, err
+	}
+	e := parseEvent(*row)
+	return &e, nil
+}
+
+// An Attendee is a member who attends an event.
+type Attendee struct {
+	UserID       string
+	RegisteredAt time.Time
+	Attended     bool
+
+	etag string
+}
+
+func (a Attendee) row(event string) table.Row {
+	return table.Row{Key: attendeeKey(event, a.UserID), ETag: a.etag, Props: table.Props{
+		{Name: "RegisteredAt", Value: table.Time(a.RegisteredAt)},
+		{Name: "Attended", Value: table.Bool(a.Attended)},
+	}}
+}
+
+func parseAttendee(row table.Row) Attendee {
+	return Attendee{row.Key.Row, row.Props.Get("RegisteredAt").Time(), row.Props.Get("Attended").Bool(), row.ETag}
+}
+
+// attendee reads the row of a member who attends an event; nil if they do not.
+func (s *Service) attendee(ctx context.Context, event, user string) (*Attendee, error) {
+	if !meet.IsID(event) || !meet.IsID(user) {
+		return nil, nil
+	}
+	row, err := s.GetRow(ctx, s.tables.EventAttendees, attendeeKey(event, user))
+	if err != nil || row == nil {
+		return nil, err
+	}
+	a := parseAttendee(*row)
+	return &a, nil
+}
+
+// A Standing is how a caller stands to an event.
+type Standing struct {
+	Caller  meet.User // zero for a guest
+	event   *Event
+	mine    *Attendee
+	code    string
+	invite  *Invite
+	invited bool
+}
+
+// stand reads how a caller stands to an event, and does other reads at the same time. code is an
+// invite that the caller shows, "" for none, and from names the caller for the count of wrong ones.
+func (s *Service) stand(ctx context.Context, c meet.Claim, id, code, from string, reads ...func(context.Context) error) (st Standing, err error) {
+	st.code = normalCode(code)
+	reads = append(reads, func(ctx context.Context) (err error) {
+		st.event, err = s.read(ctx, id)
+		return err
+	})
+	if c.UserID != "" {
+		reads = append(reads, func(ctx context.Context) (err error) {
+			st.mine, err = s.attendee(ctx, id, c.UserID)
+			return err
+		})
+	}
+	if st.code != "" {
+		reads = append(reads, func(ctx context.Context) (err error) {
+			st.invite, err = s.invite(ctx, id, st.code)
+			return err
+		})
+	}
+	st.Caller, err = s.members.Look(ctx, c, reads...)
+	if err != nil || st.code == "" {
+		return st, err
+	}
+	done, err := s.members.Attempt("invite " + from)
+	if err != nil {
+		return st, err
+	}
+	st.invited = st.event != nil && st.invite != nil && st.invite.good(s.Now())
+	done(!st.invited)
+	return st, nil
+}
+
+func (st Standing) sight() Sight {
+	if st.event == nil {
+		return Unseen
+	}
+	return st.event.sight(st.Caller, st.mine != nil, st.invited)
+}
+
+// Event returns an event as a caller sees it who may show an invite. from names the caller, for the
+// count of wrong invites.
+func (s *Service) Event(ctx context.Context, c meet.Claim, id, code, from string) (View, error) {
+	st, err := s.stand(ctx, c, id, code, from)
+	if err != nil {
+		return View{}, err
+	}
+	sight := st.sight()
+	if sight == Unseen {
+		return View{}, noEvent()
+	}
+	return st.event.view(sight, st.mine != nil), nil
+}
+
+// A Query says which events a list has.
+type Query struct {
+	Category string // "" for all
+	Past     bool   // those that are over, the latest first; else those that are not, the soonest end first
+}
+
+// A Page is a part of a list. Next is the position that the next one begins after, "" at the end.
+type Page struct {
+	Events []View
+	Next   string
+}
+
+// List returns the events that anybody may know of. Those of the visibility secretTeaser are
+// teasers for every caller.
+func (s *Service) List(ctx context.Context, c meet.Claim, q Query, after string, limit int) (Page, error) {
+	r := table.Range{Partition: "EVENT_", From: instant(s.Now()), After: after}
+	if q.Past {
+		r.Partition, r.From = "PAST_", meet.Inverse(s.Now().Add(-100*time.Nanosecond)) // of one tick
+	}
+	if r.After != "" {
+		r.From = ""
+	}
+	if q.Category == "" {
+		q.Category = "all"
+	}
+	r.Partition += q.Category
+	going := map[string]bool{}
+	reads := []func(context.Context) error{}
+	if c.UserID != "" {
+		reads = append(reads, func(ctx context.Context) error {
+			rows, _, err := s.Budget().Rows(ctx, s.tables.UserEvents, table.Range{Partition: c.UserID}, rowstore.MaxScan)
+			for _, row := range rows {
+				going[eventOf(row.Key.Row)] = true
+			}
+			return err
+		})
+	}
+	return s.list(ctx, r, limit, func(ctx context.Context, read func(context.Context) error) error {
+		_, err := s.members.Look(ctx, c, append(reads, read)...)
+		return err
+	}, func(e Event) (View, bool) {
+		sight := e.sight(meet.User{}, false, false) // a list shows the same to all
+		return e.view(sight, going[e.ID]), sight != Unseen
+	})
+}
+
+// All returns all events, for staff, by their ends.
+func (s *Service) All(ctx context.Context, c meet.Claim, after string, limit int) (Page, error) {
+	return s.list(ctx, table.Range{Partition: staffList, After: after}, limit, func(ctx context.Context, read func(context.Context) error) error {
+		caller, err := s.members.Admit(ctx, c, read)
+		if err == nil && !caller.Role.Staff() {
+			err = staffOnly()
+		}
+		return err
+	}, func(e Event) (View, bool) { return e.view(Full, false), true })
+}
+
+// list reads a page of the table Events. look does the read next to those of the caller, and show
+// says what is shown of an event. A row that its event refuses is removed after the answer.
+func (s *Service) list(ctx context.Context, r table.Range, limit int, look func(context.Context, func(context.Context) error) error, show func(Event) (View, bool)) (Page, error) {
+	var rows []table.Row
+	err := look(ctx, func(ctx context.Context) (err error) {
+		rows, _, err = s.Budget().Rows(ctx, s.tables.Events, r, limit+1)
+		return err
+	})
+	if err != nil {
+		return Page{}, err
+	}
+	page := Page{Events: []View{}}
+	if len(rows) > limit {
+		rows = rows[:limit]
+		page.Next = rows[limit-1].Key.Row
+	}
+	all := make([]*Event, len(rows))
+	err = rowstore.Each(ctx, len(rows), rowstore.MaxParallel, func(ctx context.Context, i int) (err error) {
+		all[i], err = s.read(ctx, eventOf(rows[i].Key.Row))
+		return err
+	})
+	if err != nil {
+		return Page{}, err
+	}
+	for i, e := range all {
+		if e == nil || !e.holds(listed(rows[i].Key)) {
+			s.drop(ctx, s.tables.Events, rows[i].Key)
+			continue
+		}
+		if v, ok := show(*e); ok {
+			page.Events = append(page.Events, v)
+		}
+	}
+	return page, nil
+}
+
+// drop removes a list row that the truth refuses, after the answer. The next reader tries again if
+// that fails.
+func (s *Service) drop(ctx context.Context, name string, key table.Key) {
+	ctx = context.WithoutCancel(ctx)
+	s.Background(func() { _ = s.RemoveKey(ctx, name, key) })
+}
+
+// eventOf returns the id of the event in the key of a list row.
+func eventOf(row string) string {
+	_, id, _ := strings.Cut(row, "_")
+	id, _, _ = strings.Cut(id, "_")
+	return id
+}
+
+// Mine returns the events that the caller attends, the newest registration first.
+func (s *Service) Mine(ctx context.Context, c meet.Claim, after string, limit int) (Page, error) {
+	var rows []table.Row
+	caller, err := s.members.Admit(ctx, c, func(ctx context.Context) (err error) {
+		rows, _, err = s.Budget().Rows(ctx, s.tables.UserEvents, table.Range{Partition: c.UserID, After: after}, limit+1)
+		return err
+	})
+	if err != nil {
+		return Page{}, err
+	}
+	page := Page{Events: []View{}}
+	if len(rows) > limit {
+		rows = rows[:limit]
+		page.Next = rows[limit-1].Key.Row
+	}
+	all := make([]Standing, len(rows))
+	err = rowstore.Each(ctx, 2*len(rows), rowstore.MaxParallel, func(ctx context.Context, i int) (err error) {
+		st, id := &all[i/2], eventOf(rows[i/2].Key.Row)
+		if i%2 == 0 {
+			st.event, err = s.read(ctx, id)
+		} else {
+			st.mine, err = s.attendee(ctx, id, c.UserID)
+		}
+		return err
+	})
+	if err != nil {
+		return Page{}, err
+	}
+	for i, st := range all {
+		st.Caller = caller
+		if st.mine == nil || goingKey(c.UserID, eventOf(rows[i].Key.Row), st.mine.RegisteredAt) != rows[i].Key {
+			s.drop(ctx, s.tables.UserEvents, rows[i].Key)
+			continue
+		}
+		if sight := st.sight(); sight != Unseen {
+			page.Events = append(page.Events, st.event.view(sight, true))
+		}
+	}
+	return page, nil
+}
+
+func staffOnly() error {
+	return fault.Coded(fault.Forbidden, meet.RoleRequired, "only staff may do this")
+}
+
+// admin finds out that the caller is an admin, and does other reads at the same time.
+func (s *Service) admin(ctx context.Context, c meet.Claim, reads ...func(context.Context) error) (meet.User, error) {
+	caller, err := s.members.Admit(ctx, c, reads...)
+	if err == nil && caller.Role != meet.Admin {
+		err = fault.Coded(fault.Forbidden, meet.RoleRequired, "only admins may do this")
+	}
+	return caller, err
+}

@@ -1,0 +1,214 @@
+package events
+
+import (
+	"context"
+	"regexp"
+	"strings"
+	"time"
+
+	"prompthub/apps/harmony/internal/meet"
+	"prompthub/apps/harmony/internal/rules"
+	"prompthub/internal/fault"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
+)
+
+// An Invite is a code that opens one secret event, for any number of members.
+type Invite struct {
+	Code      string
+	ExpiresAt time.Time // zero: never
+	Revoked   bool
+	Uses      int // registrations by it
+	CreatedAt time.Time
+	CreatedBy string
+
+	etag string
+}
+
+// good reports whether the invite opens its event.
+func (i Invite) good(now time.Time) bool {
+	return !i.Revoked && (i.ExpiresAt.IsZero() || now.Before(i.ExpiresAt))
+}
+
+func (i Invite) row(event string) table.Row {
+	p := table.Props{
+		{Name: "Revoked", Value: table.Bool(i.Revoked)},
+		{Name: "Uses", Value: table.Int32(int32(i.Uses))},
+		{Name: "CreatedAt", Value: table.Time(i.CreatedAt)},
+		{Name: "CreatedBy", Value: table.String(i.CreatedBy)},
+	}
+	if !i.ExpiresAt.IsZero() {
+		p = append(p, table.Prop{Name: "ExpiresAt", Value: table.Time(i.ExpiresAt)})
+	}
+	return table.Row{Key: table.Key{Partition: event, Row: i.Code}, ETag: i.etag, Props: p}
+}
+
+func parseInvite(row table.Row) Invite {
+	p := row.Props
+	return Invite{
+		row.Key.Row, p.Get("ExpiresAt").Time(), p.Get("Revoked").Bool(), int(p.Get("Uses").Int()),
+		p.Get("CreatedAt").Time(), p.Get("CreatedBy").Str(), row.ETag,
+	}
+}
+
+var codeForm = regexp.MustCompile(`^[A-Z0-9-]{4,32}$`)
+
+// normalCode returns a code as it is kept.
+func normalCode(s string) string { return strings.ToUpper(strings.TrimSpace(s)) }
+
+// invite reads an invite of an event; nil if there is none.
+func (s *Service) invite(ctx context.Context, event, code string) (*Invite, error) {
+	if !meet.IsID(event) || !codeForm.MatchString(code) {
+		return nil, nil
+	}
+	row, err := s.GetRow(ctx, s.tables.EventInvites, table.Key{Partition: event, Row: code})
+	if err != nil || row == nil {
+		return nil, err
+	}
+	i := parseInvite(*row)
+	return &i, nil
+}
+
+// An InviteDraft is what an admin says of a new invite.
+type InviteDraft struct {
+	Code      string // "" for one that is drawn
+	ExpiresAt string // RFC 3339; "" for never
+	Rotate    bool   // whether all others are revoked
+}
+
+// drawn are the characters of codes that are drawn: Crockford's, that people do not mistake for one
+// another.
+const drawn = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+
+// NewInvite makes an invite of an event; admins may. If all others must be revoked that is done
+// first, so that an error never leaves them good next to the new one.
+func (s *Service) NewInvite(ctx context.Context, c meet.Claim, event string, d InviteDraft) (Invite, error) {
+	caller, all, err := s.invites(ctx, c, event)
+	if err != nil {
+		return Invite{}, err
+	}
+	var b rules.Broken
+	i := Invite{Code: normalCode(d.Code), CreatedAt: s.Now().UTC(), CreatedBy: caller.ID}
+	if i.Code == "" {
+		i.Code = s.draw()
+	}
+	if !codeForm.MatchString(i.Code) {
+		b.Add("code", CodeForm, "give 4 to 32 letters of A to Z, digits and hyphens", nil)
+	}
+	if d.ExpiresAt != "" {
+		i.ExpiresAt = date(&b, "expiresAt", d.ExpiresAt)
+	}
+	if err := b.Err(); err != nil {
+		return Invite{}, err
+	}
+	var ops []table.Op
+	for _, other := range all {
+		switch {
+		case other.Code == i.Code:
+			return Invite{}, codeTaken()
+		case d.Rotate && !other.Revoked:
+			ops = append(ops, revoke(event, other.Code))
+		}
+	}
+	for len(ops) > 0 {
+		n := min(len(ops), table.MaxBatch)
+		if err := s.Write(ctx, s.tables.EventInvites, ops[:n]); err != nil {
+			return Invite{}, rowstore.Unavailable(err)
+		}
+		ops = ops[n:]
+	}
+	err = s.Write(ctx, s.tables.EventInvites, []table.Op{{Kind: table.Insert, Row: i.row(event)}})
+	if rowstore.Overtaken(err) {
+		return Invite{}, codeTaken()
+	}
+	if err != nil {
+		return Invite{}, rowstore.Unavailable(err)
+	}
+	return i, nil
+}
+
+func codeTaken() error {
+	return &fault.Error{
+		Kind: fault.Conflict, Code: CodeTaken, Text: "the event has an invite with this code already",
+		Fields: []fault.Field{{Name: "body.code", Code: CodeTaken, Message: "give another code"}},
+	}
+}
+
+func (s *Service) draw() string {
+	id := strings.ReplaceAll(s.members.NewID(), "-", "")
+	var b strings.Builder
+	for n := range 10 { // of 32 hexadecimal digits, of which those of the version are left out
+		v := strings.IndexByte("0123456789abcdef", id[n])*16 + strings.IndexByte("0123456789abcdef", id[20+n])
+		b.WriteByte(drawn[v%len(drawn)])
+	}
+	return b.String()
+}
+
+func revoke(event, code string) table.Op {
+	return table.Op{Kind: table.Merge, Row: table.Row{Key: table.Key{Partition: event, Row: code}, ETag: table.Any, Props: table.Props{{Name: "Revoked", Value: table.Bool(true)}}}}
+}
+
+// invites reads all invites of an event, for an admin.
+func (s *Service) invites(ctx context.Context, c meet.Claim, event string) (caller meet.User, all []Invite, err error) {
+	var e *Event
+	caller, err = s.admin(ctx, c, func(ctx context.Context) (err error) {
+		e, err = s.read(ctx, event)
+		return err
+	}, func(ctx context.Context) error {
+		if !meet.IsID(event) {
+			return nil
+		}
+		rows, _, err := s.Budget().Rows(ctx, s.tables.EventInvites, table.Range{Partition: event}, rowstore.MaxScan)
+		for _, row := range rows {
+			all = append(all, parseInvite(row))
+		}
+		return err
+	})
+	if err == nil && (e == nil || e.Deleted()) {
+		err = noEvent()
+	}
+	return caller, all, err
+}
+
+// An InvitePage is a part of a list of invites.
+type InvitePage struct {
+	Invites []Invite
+	Next    string
+}
+
+// Invites returns the invites of an event by their codes, to admins.
+func (s *Service) Invites(ctx context.Context, c meet.Claim, event, after string, limit int) (InvitePage, error) {
+	_, all, err := s.invites(ctx, c, event)
+	p := InvitePage{Invites: []Invite{}}
+	for _, i := range all {
+		if i.Code <= after {
+			continue
+		}
+		if len(p.Invites) == limit {
+			p.Next = p.Invites[limit-1].Code
+			break
+		}
+		p.Invites = append(p.Invites, i)
+	}
+	return p, err
+}
+
+// Revoke has an invite open its event no more; admins may. Members who attend by it still do.
+func (s *Service) Revoke(ctx context.Context, c meet.Claim, event, code string) error {
+	var i *Invite
+	code = normalCode(code)
+	_, err := s.admin(ctx, c, func(ctx context.Context) (err error) {
+		i, err = s.invite(ctx, event, code)
+		return err
+	})
+	if err == nil && i == nil {
+		err = fault.Coded(fault.NotFound, InviteNotFound, "the event has no such invite")
+	}
+	if err != nil || i.Revoked {
+		return err
+	}
+	if err := s.Write(ctx, s.tables.EventInvites, []table.Op{revoke(event, code)}); err != nil {
+		return rowstore.Unavailable(err)
+	}
+	return nil
+}

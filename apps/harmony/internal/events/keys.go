@@ -1,0 +1,84 @@
+// Package events keeps the events of a community: what staff announce, which of them are secret,
+// and which members attend.
+//
+// # Rows
+//
+//	EventAttendees  eventId / !event      the event, and how many attend: the truth
+//	                eventId / userId      a member attends
+//	Events          EVENT_all, EVENT_{category} / {end}_{eventId}_{version}   published events, soonest end first
+//	                PAST_all, PAST_{category} / {inv of end}_…                the same, the latest first
+//	                STAFF / {end}_…       all events
+//	UserEvents      userId / {inv of registering}_{eventId}   where a member goes
+//	EventInvites    eventId / CODE        opens a secret event
+//
+// The rows of Events and UserEvents are lists, and follow EventAttendees: a row that the truth
+// refuses is not shown. Their keys hold the version of the event's place in the lists, or the
+// instant of a registration, so no key is ever used for two things. The lists of published events
+// never have one of the visibility secretHidden.
+//
+// An attendee and the count of attendees are one batch under the ETag of `!event`, and so is every
+// edit. So there are never more attendees than places.
+package events
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"prompthub/apps/harmony/internal/meet"
+	"prompthub/internal/storage/table"
+)
+
+// Tables names the tables.
+type Tables struct {
+	Events         string `envconfig:"TABLE_EVENTS" default:"Events"`
+	EventAttendees string `envconfig:"TABLE_EVENT_ATTENDEES" default:"EventAttendees"`
+	UserEvents     string `envconfig:"TABLE_USER_EVENTS" default:"UserEvents"`
+	EventInvites   string `envconfig:"TABLE_EVENT_INVITES" default:"EventInvites"`
+}
+
+// Prefixed returns the tables with a prefix in their names.
+func (t Tables) Prefixed(prefix string) Tables {
+	return Tables{prefix + t.Events, prefix + t.EventAttendees, prefix + t.UserEvents, prefix + t.EventInvites}
+}
+
+// All returns the names.
+func (t Tables) All() []string {
+	return []string{t.Events, t.EventAttendees, t.UserEvents, t.EventInvites}
+}
+
+// headRow heads the attendees of an event.
+const headRow = "!event"
+
+// staffList is the partition of all events.
+const staffList = "STAFF"
+
+func headKey(event string) table.Key           { return table.Key{Partition: event, Row: headRow} }
+func attendeeKey(event, user string) table.Key { return table.Key{Partition: event, Row: user} }
+
+// instant writes an instant so that earlier ones come first.
+func instant(t time.Time) string { return fmt.Sprintf("%019d", table.Ticks(t)) }
+
+// A listed is the key of a row of the table Events.
+type listed table.Key
+
+// lists returns the rows that follow from an event.
+func (e Event) lists() []listed {
+	if e.Deleted() {
+		return nil
+	}
+	place := fmt.Sprintf("_%s_%d", e.ID, e.version)
+	soonest, latest := instant(e.Ends())+place, meet.Inverse(e.Ends())+place
+	all := []listed{{staffList, soonest}}
+	if e.Published && e.Visibility != SecretHidden {
+		for _, category := range []string{"all", e.Category} {
+			all = append(all, listed{"EVENT_" + category, soonest}, listed{"PAST_" + category, latest})
+		}
+	}
+	return all
+}
+
+// holds reports whether a list row follows from an event.
+func (e Event) holds(l listed) bool {
+	return slices.Contains(e.lists(), l)
+}

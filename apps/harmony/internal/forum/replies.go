@@ -1,0 +1,196 @@
+package forum
+
+import (
+	"context"
+
+	"prompthub/apps/harmony/internal/meet"
+	"prompthub/apps/harmony/internal/rules"
+	"prompthub/internal/storage/table"
+)
+
+// A ReplyView is a reply with what the reader sees of its author, nil for one who may not be seen.
+type ReplyView struct {
+	Reply
+	Author *meet.Author
+}
+
+// A ReplyPage is a part of the replies of a topic, the newest first.
+type ReplyPage struct {
+	Replies []ReplyView
+	Next    string
+}
+
+// Replies returns the replies of a topic, the newest first. One that is deleted keeps its place.
+func (s *Service) Replies(ctx context.Context, c meet.Claim, topic, after string, limit int) (ReplyPage, error) {
+	var rows []table.Row
+	caller, _, err := s.open(ctx, c, topic, func(ctx context.Context) (err error) {
+		if meet.IsID(topic) {
+			from := "0" // the head comes before all replies
+			if after != "" {
+				from = ""
+			}
+			rows, _, err = s.Budget().Rows(ctx, s.tables.ForumReplies, table.Range{Partition: "TOPIC_" + topic, From: from, After: after}, limit+1)
+		}
+		return err
+	})
+	if err != nil {
+		return ReplyPage{}, err
+	}
+	p := ReplyPage{Replies: []ReplyView{}}
+	if len(rows) > limit {
+		rows = rows[:limit]
+		p.Next = rows[limit-1].Key.Row
+	}
+	ids := make([]string, len(rows))
+	for i, row := range rows {
+		r := parseReply(row)
+		ids[i] = r.AuthorID
+		p.Replies = append(p.Replies, ReplyView{Reply: r})
+	}
+	authors, err := s.members.Authors(ctx, caller, ids)
+	for i := range p.Replies {
+		p.Replies[i].Author = authorOf(authors, p.Replies[i].AuthorID)
+	}
+	return p, err
+}
+
+// content checks the text of a reply.
+func content(s string) (string, error) {
+	var b rules.Broken
+	s = b.Text("content", s, 1, 5000, ReplyContent, true)
+	return s, b.Err()
+}
+
+// Reply adds a reply to a topic. The instants of the replies of a topic grow, also of those that
+// are written at the same time.
+func (s *Service) Reply(ctx context.Context, c meet.Claim, topic, text string) (ReplyView, error) {
+	caller, t, err := s.open(ctx, c, topic)
+	if err != nil {
+		return ReplyView{}, err
+	}
+	if text, err = content(text); err != nil {
+		return ReplyView{}, err
+	}
+	id := s.members.NewID()
+	var tried []Reply // a try whose answer was lost may have landed
+	reply, landed := Reply{}, false
+	_, err = s.commit(ctx, t, topic, func(was *Topic) (Topic, error) {
+		if was == nil || was.deleted {
+			return Topic{}, noTopic()
+		}
+		for _, r := range tried {
+			if there, err := s.reply(ctx, topic, r.ID); err != nil || there != nil {
+				reply, landed = r, there != nil
+				return *was, err
+			}
+		}
+		if was.Locked && !caller.Role.Staff() {
+			return Topic{}, locked()
+		}
+		t := *was
+		t.last = max(t.last+1, table.Ticks(s.Now()))
+		at := table.TimeOf(t.last)
+		t.Replies++
+		t.LastActivity = activity(at)
+		reply = Reply{ID: meet.Inverse(at) + "_" + id, TopicID: topic, AuthorID: caller.ID, Content: text, CreatedAt: at}
+		tried = append(tried, reply)
+		return t, nil
+	}, func(Topic) []table.Op {
+		if landed {
+			return nil
+		}
+		return []table.Op{{Kind: table.Insert, Row: reply.row()}}
+	})
+	if err != nil {
+		return ReplyView{}, err
+	}
+	return ReplyView{reply, &meet.Author{ID: caller.ID, Name: caller.Name, ImageURL: caller.ProfileImageURL}}, nil
+}
+
+// change changes a reply in one batch with its topic.
+func (s *Service) change(ctx context.Context, c meet.Claim, topic, id string, do func(caller meet.User, t *Topic, r *Reply) error) (meet.User, Reply, error) {
+	var r *Reply
+	caller, t, err := s.open(ctx, c, topic, func(ctx context.Context) (err error) {
+		r, err = s.reply(ctx, topic, id)
+		return err
+	})
+	if err == nil && r == nil {
+		err = noReply()
+	}
+	if err != nil {
+		return caller, Reply{}, err
+	}
+	read := t
+	_, err = s.commit(ctx, t, topic, func(was *Topic) (Topic, error) {
+		if was == nil || was.deleted {
+			return Topic{}, noTopic()
+		}
+		if was != read { // another writer came first
+			if r, err = s.reply(ctx, topic, id); err != nil {
+				return Topic{}, err
+			}
+			if r == nil {
+				return Topic{}, noReply()
+			}
+		}
+		t := *was
+		return t, do(caller, &t, r)
+	}, func(Topic) []table.Op { return []table.Op{{Kind: table.Replace, Row: r.row()}} })
+	if err != nil {
+		return caller, Reply{}, err
+	}
+	return caller, *r, nil
+}
+
+// EditReply changes the text of a reply; its author may.
+func (s *Service) EditReply(ctx context.Context, c meet.Claim, topic, id, text string) (ReplyView, error) {
+	caller, r, err := s.change(ctx, c, topic, id, func(caller meet.User, t *Topic, r *Reply) (err error) {
+		switch {
+		case !r.DeletedAt.IsZero():
+			return noReply()
+		case r.AuthorID != caller.ID:
+			return notYours()
+		case t.Locked && !caller.Role.Staff():
+			return locked()
+		}
+		r.Content, err = content(text)
+		r.EditedAt = s.Now().UTC()
+		return err
+	})
+	if err != nil {
+		return ReplyView{}, err
+	}
+	return ReplyView{r, &meet.Author{ID: caller.ID, Name: caller.Name, ImageURL: caller.ProfileImageURL}}, nil
+}
+
+// DeleteReply deletes a reply, which keeps its place: its author may, and staff.
+func (s *Service) DeleteReply(ctx context.Context, c meet.Claim, topic, id string) error {
+	_, _, err := s.change(ctx, c, topic, id, func(caller meet.User, t *Topic, r *Reply) error {
+		switch {
+		case !r.DeletedAt.IsZero():
+			return nil // by an earlier call, or a try whose answer was lost
+		case r.AuthorID != caller.ID && !caller.Role.Staff():
+			return notYours()
+		}
+		r.AuthorID, r.Content, r.DeletedAt = "", "", s.Now().UTC()
+		t.Replies = max(t.Replies-1, 0)
+		return nil
+	})
+	return err
+}
+
+// One returns a reply that is not deleted, with its topic.
+func (s *Service) One(ctx context.Context, c meet.Claim, topic, id string) (Topic, Reply, error) {
+	var r *Reply
+	_, t, err := s.open(ctx, c, topic, func(ctx context.Context) (err error) {
+		r, err = s.reply(ctx, topic, id)
+		return err
+	})
+	if err == nil && (r == nil || !r.DeletedAt.IsZero()) {
+		err = noReply()
+	}
+	if err != nil {
+		return Topic{}, Reply{}, err
+	}
+	return *t, *r, nil
+}

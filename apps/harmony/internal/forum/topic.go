@@ -1,0 +1,223 @@
+package forum
+
+import (
+	"context"
+	"regexp"
+	"strings"
+	"time"
+
+	"prompthub/apps/harmony/internal/meet"
+	"prompthub/apps/harmony/internal/rules"
+	"prompthub/internal/fault"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
+)
+
+// A Service is what members and staff may do in the forum. New makes one.
+type Service struct {
+	*rowstore.Store
+	members *meet.Service
+	tables  Tables
+}
+
+// New returns the forum of members. The names of the tables have their prefix.
+func New(members *meet.Service, tables Tables) *Service {
+	return &Service{members.Store, members, tables}
+}
+
+// Create makes the tables that are missing.
+func (s *Service) Create(ctx context.Context) error { return s.DB.Create(ctx, s.tables.All()...) }
+
+// The codes of errors.
+const (
+	SectionNotFound fault.Code = "SECTION_NOT_FOUND"
+	SectionTaken    fault.Code = "SECTION_TAKEN"
+	SectionNotEmpty fault.Code = "SECTION_NOT_EMPTY"
+	TopicNotFound   fault.Code = "TOPIC_NOT_FOUND"
+	TopicLocked     fault.Code = "TOPIC_LOCKED"
+	ReplyNotFound   fault.Code = "REPLY_NOT_FOUND"
+)
+
+// The codes of fields that break rules.
+const (
+	SectionForm    fault.Code = "SECTION_FORM"
+	SectionName    fault.Code = "SECTION_NAME_LENGTH"
+	SectionAbout   fault.Code = "SECTION_DESCRIPTION_LENGTH"
+	OrderRange     fault.Code = "ORDER_RANGE"
+	TopicTitle     fault.Code = "TOPIC_TITLE_LENGTH"
+	TopicContent   fault.Code = "TOPIC_CONTENT_LENGTH"
+	ReplyContent   fault.Code = "REPLY_LENGTH"
+	maxDescription            = 1000
+	maxOrder                  = 1_000_000
+)
+
+// FieldCodes returns all codes that a single field can have: a page has words for each.
+func FieldCodes() []fault.Code {
+	return []fault.Code{SectionForm, SectionName, SectionAbout, OrderRange, TopicTitle, TopicContent, ReplyContent}
+}
+
+func noSection() error {
+	return fault.Coded(fault.NotFound, SectionNotFound, "there is no such section")
+}
+
+func noTopic() error { return fault.Coded(fault.NotFound, TopicNotFound, "there is no such topic") }
+func noReply() error { return fault.Coded(fault.NotFound, ReplyNotFound, "there is no such reply") }
+
+func locked() error {
+	return fault.Coded(fault.Conflict, TopicLocked, "the topic is locked")
+}
+
+func notYours() error {
+	return fault.Coded(fault.Forbidden, meet.NotYours, "only its author may change this")
+}
+
+func roleRequired(text string) error {
+	return fault.Coded(fault.Forbidden, meet.RoleRequired, text)
+}
+
+// A Section is a part of the forum.
+type Section struct {
+	ID, Name, Description string
+	Order                 int
+	CreatedAt             time.Time
+}
+
+var sectionForm = regexp.MustCompile(`^[a-z0-9-]{2,40}$`)
+
+// isSection reports whether s can be the id of a section.
+func isSection(s string) bool { return sectionForm.MatchString(s) && !strings.HasPrefix(s, "event-") }
+
+func (x Section) row() table.Row {
+	return table.Row{Key: sectionKey(x.ID), Props: table.Props{
+		{Name: "Name", Value: table.String(x.Name)},
+		{Name: "Description", Value: table.String(x.Description)},
+		{Name: "OrderIndex", Value: table.Int32(int32(x.Order))},
+		{Name: "CreatedAt", Value: table.Time(x.CreatedAt)},
+	}}
+}
+
+func parseSection(row table.Row) Section {
+	p := row.Props
+	return Section{row.Key.Row, p.Get("Name").Str(), p.Get("Description").Str(), int(p.Get("OrderIndex").Int()), p.Get("CreatedAt").Time()}
+}
+
+func (x *Section) check() error {
+	var b rules.Broken
+	if !isSection(x.ID) {
+		b.Add("sectionId", SectionForm, "give 2 to 40 of a to z, digits and hyphens, that do not begin with event-", x.ID)
+	}
+	x.Name = b.Text("name", x.Name, 1, 200, SectionName, false)
+	x.Description = b.Text("description", x.Description, 0, maxDescription, SectionAbout, true)
+	if x.Order < 0 || x.Order > maxOrder {
+		b.Add("orderIndex", OrderRange, "give 0 to 1000000", x.Order)
+	}
+	return b.Err()
+}
+
+// A Topic is a conversation in a section.
+type Topic struct {
+	ID, SectionID, Title, Content, AuthorID string
+	Pinned, Locked                          bool
+	Replies                                 int
+	CreatedAt, UpdatedAt, LastActivity      time.Time
+
+	deleted bool
+	moves   int64 // in the list
+	last    int64 // the last instant that a reply was given, in ticks
+	etag    string
+}
+
+func (t Topic) row() table.Row {
+	return table.Row{Key: headKey(t.ID), ETag: t.etag, Props: table.Props{
+		{Name: "SectionId", Value: table.String(t.SectionID)},
+		{Name: "Title", Value: table.String(t.Title)},
+		{Name: "Content", Value: table.String(t.Content)},
+		{Name: "AuthorId", Value: table.String(t.AuthorID)},
+		{Name: "IsPinned", Value: table.Bool(t.Pinned)},
+		{Name: "IsLocked", Value: table.Bool(t.Locked)},
+		{Name: "ReplyCount", Value: table.Int32(int32(t.Replies))},
+		{Name: "CreatedAt", Value: table.Time(t.CreatedAt)},
+		{Name: "UpdatedAt", Value: table.Time(t.UpdatedAt)},
+		{Name: "LastActivityAt", Value: table.Time(t.LastActivity)},
+		{Name: "IsDeleted", Value: table.Bool(t.deleted)},
+		{Name: "Moves", Value: table.Int64(t.moves)},
+		{Name: "Last", Value: table.Int64(t.last)},
+	}}
+}
+
+func parseTopic(row table.Row) Topic {
+	p := row.Props
+	return Topic{
+		ID: strings.TrimPrefix(row.Partition, "TOPIC_"), SectionID: p.Get("SectionId").Str(), Title: p.Get("Title").Str(), Content: p.Get("Content").Str(),
+		AuthorID: p.Get("AuthorId").Str(), Pinned: p.Get("IsPinned").Bool(), Locked: p.Get("IsLocked").Bool(), Replies: int(p.Get("ReplyCount").Int()),
+		CreatedAt: p.Get("CreatedAt").Time(), UpdatedAt: p.Get("UpdatedAt").Time(), LastActivity: p.Get("LastActivityAt").Time(),
+		deleted: p.Get("IsDeleted").Bool(), moves: p.Get("Moves").Int(), last: p.Get("Last").Int(), etag: row.ETag,
+	}
+}
+
+// topic reads a topic; nil if there is none, or none any more.
+func (s *Service) topic(ctx context.Context, id string) (*Topic, error) {
+	t, err := s.stored(ctx, id)
+	if err != nil || t == nil || t.deleted {
+		return nil, err
+	}
+	return t, nil
+}
+
+// stored reads a topic, one that is deleted too.
+func (s *Service) stored(ctx context.Context, id string) (*Topic, error) {
+	if !meet.IsID(id) {
+		return nil, nil
+	}
+	row, err := s.GetRow(ctx, s.tables.ForumReplies, headKey(id))
+	if err != nil || row == nil {
+		return nil, err
+	}
+	t := parseTopic(*row)
+	return &t, nil
+}
+
+// A Reply is an answer in a topic. Its author and content are empty once it is deleted.
+type Reply struct {
+	ID, TopicID, AuthorID, Content string
+	CreatedAt                      time.Time
+	EditedAt, DeletedAt            time.Time // zero if it was not
+
+	etag string
+}
+
+func (r Reply) row() table.Row {
+	p := table.Props{
+		{Name: "ReplyId", Value: table.String(r.ID[strings.IndexByte(r.ID, '_')+1:])},
+		{Name: "AuthorId", Value: table.String(r.AuthorID)},
+		{Name: "Content", Value: table.String(r.Content)},
+		{Name: "CreatedAt", Value: table.Time(r.CreatedAt)},
+	}
+	for name, at := range map[string]time.Time{"EditedAt": r.EditedAt, "DeletedAt": r.DeletedAt} {
+		if !at.IsZero() {
+			p = append(p, table.Prop{Name: name, Value: table.Time(at)})
+		}
+	}
+	return table.Row{Key: replyKey(r.TopicID, r.ID), ETag: r.etag, Props: p}
+}
+
+func parseReply(row table.Row) Reply {
+	p := row.Props
+	return Reply{
+		ID: row.Key.Row, TopicID: strings.TrimPrefix(row.Partition, "TOPIC_"), AuthorID: p.Get("AuthorId").Str(), Content: p.Get("Content").Str(),
+		CreatedAt: p.Get("CreatedAt").Time(), EditedAt: p.Get("EditedAt").Time(), DeletedAt: p.Get("DeletedAt").Time(), etag: row.ETag,
+	}
+}
+
+// reply reads a reply; nil if there is none.
+func (s *Service) reply(ctx context.Context, topic, id string) (*Reply, error) {
+	if !meet.IsID(topic) || !replyForm.MatchString(id) {
+		return nil, nil
+	}
+	row, err := s.GetRow(ctx, s.tables.ForumReplies, replyKey(topic, id))
+	if err != nil || row == nil {
+		return nil, err
+	}
+	r := parseReply(*row)
+	return &r, nil
+}

@@ -1,0 +1,156 @@
+package meet
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"sync"
+	"time"
+
+	"prompthub/internal/host/function"
+	"prompthub/internal/storage/queue"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
+)
+
+// This file has what other rooms of the application need of members: events, the forum, reports.
+
+// Admit finds out whether a claim is true, and does the first reads of a request at the same time.
+func (s *Service) Admit(ctx context.Context, c Claim, reads ...func(context.Context) error) (User, error) {
+	caller, err := s.caller(ctx, c, reads...)
+	return caller.User, err
+}
+
+// Look is Admit for a route that guests may ask for too: a guest is the zero User.
+func (s *Service) Look(ctx context.Context, c Claim, reads ...func(context.Context) error) (User, error) {
+	if c.UserID != "" {
+		return s.Admit(ctx, c, reads...)
+	}
+	errs := make([]error, len(reads))
+	var wg sync.WaitGroup
+	for i, read := range reads {
+		wg.Go(func() { errs[i] = read(ctx) })
+	}
+	wg.Wait()
+	return User{}, errors.Join(errs...)
+}
+
+// An Author is what a reader sees of a member who wrote or takes part in something. ID and ImageURL
+// are empty if the reader may not see the profile.
+type Author struct{ ID, Name, ImageURL string }
+
+// Authors returns what a reader sees of members. One who is deleted, suspended or blocked is
+// missing.
+func (s *Service) Authors(ctx context.Context, reader User, ids []string) (map[string]Author, error) {
+	index := map[string]int{}
+	for _, id := range ids {
+		if _, ok := index[id]; !ok && IsID(id) {
+			index[id] = len(index)
+		}
+	}
+	rows := make([]table.Row, len(index))
+	for id, i := range index {
+		rows[i].Key.Row = id
+	}
+	all, err := s.members(ctx, reader.ID, rows)
+	if err != nil {
+		return nil, err
+	}
+	authors := map[string]Author{}
+	for _, one := range all {
+		if one.of == nil || !one.of.registered {
+			continue
+		}
+		shown := one.shows
+		if sees(reader, *one.of, shown, one.pair, s.Now()) != Hidden {
+			authors[one.of.ID] = Author{one.of.ID, one.of.Name, one.of.ProfileImageURL}
+			continue
+		}
+		shown.Visibility = "public"
+		if sees(reader, *one.of, shown, one.pair, s.Now()) != Hidden { // it is the profile alone that is not shown
+			authors[one.of.ID] = Author{Name: one.of.Name}
+		}
+	}
+	return authors, nil
+}
+
+// Attempt takes an attempt to guess a secret, by the name of its caller, as for a sign-in.
+func (s *Service) Attempt(name string) (done func(failed bool), err error) {
+	return s.attempts.begin(name)
+}
+
+// NewID draws the id of a new thing.
+func (s *Service) NewID() string { return s.newID() }
+
+// Inverse writes an instant so that later ones come first.
+func Inverse(t time.Time) string { return instant(table.Ticks(t)) }
+
+// Landed returns by when every write of a change that begins now has landed, or never will.
+func (s *Service) Landed() time.Time { return s.landed() }
+
+// Wake sends a message to QueueLists, which is seen after a while: a change may be half-way then, and
+// its job finishes it.
+func (s *Service) Wake(ctx context.Context, change any) (queue.Receipt, error) {
+	return s.sendChange(ctx, change, wakeAfter)
+}
+
+// WakeLater has a message come again once no write of its change can land any more.
+func (s *Service) WakeLater(ctx context.Context, change any, landed time.Time) error {
+	if s.Now().After(landed) {
+		return nil
+	}
+	_, err := s.sendChange(ctx, change, max(landed.Sub(s.Now()), 0)+time.Second)
+	return err
+}
+
+func (s *Service) sendChange(ctx context.Context, change any, after time.Duration) (queue.Receipt, error) {
+	text, err := json.Marshal(change)
+	if err != nil {
+		return queue.Receipt{}, err
+	}
+	return s.send(ctx, QueueLists, string(text), after)
+}
+
+// Cancel deletes a message of Wake that is needed no more, after the answer.
+func (s *Service) Cancel(ctx context.Context, wake queue.Receipt) {
+	_ = s.unless(ctx, wake, nil)
+}
+
+// A Settler finishes what messages of one kind are about. They may come twice, late and in any
+// order.
+type Settler struct {
+	Kind   string
+	Settle func(context.Context, function.Invocation) error
+}
+
+// Put writes a row in place of any other, twice if the first answer is lost.
+func (s *Service) Put(ctx context.Context, name string, row table.Row) error {
+	return s.again(func() error { return s.put(ctx, name, row) })
+}
+
+// patience is how long a request tries at a row that many change at the same time.
+const patience = 5 * time.Second
+
+// A Contest is a request that tries to change a row that many change at the same time.
+type Contest struct {
+	s     *Service
+	until time.Time
+	tries int
+	lost  int
+}
+
+// Contest begins one.
+func (s *Service) Contest() *Contest { return &Contest{s: s, until: s.Now().Add(patience)} }
+
+// Again waits before another try after the error of a write. It returns an error if there must be
+// none.
+func (c *Contest) Again(ctx context.Context, err error) error {
+	c.tries++
+	if !rowstore.Overtaken(err) {
+		c.lost++
+	}
+	if c.lost > rowstore.MaxTries || c.tries > 50*rowstore.MaxTries || c.s.Now().After(c.until) {
+		return rowstore.Unavailable(err)
+	}
+	return c.s.pause(ctx)
+}

@@ -1,0 +1,143 @@
+package meettest_test
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"prompthub/apps/harmony/internal/events"
+	"prompthub/apps/harmony/internal/forum"
+	"prompthub/apps/harmony/internal/meet"
+	"prompthub/apps/harmony/internal/meettest"
+	"prompthub/apps/harmony/internal/reports"
+	"prompthub/internal/storage/azure"
+	"prompthub/internal/storage/table"
+	"prompthub/internal/testing/azurite"
+)
+
+const (
+	eventProps = `Attendees Int32, Capacity Int32, Category String, CreatedAt DateTime, Currency String, Description String, EndDate DateTime, IsDeleted Boolean, IsPublished Boolean, ` +
+		`IsSecret Boolean, Location String, OrganizerId String, Price Int64, StartDate DateTime, Title String, UpdatedAt DateTime, Version Int64, Visibility String`
+	reportProps = `Action String, CreatedAt DateTime, Kind String, Reason String, ReplyId String, ReporterId String, Snapshot String, Text String, TopicId String, UserId String`
+)
+
+// stored is the schema of the rooms: for each table the keys and the properties with their types.
+var stored = map[string]string{
+	"Events": `EVENT_all / {t}_{id}_{n}: EventId String; EVENT_concert / {t}_{id}_{n}: EventId String; PAST_all / {t}_{id}_{n}: EventId String; PAST_concert / {t}_{id}_{n}: EventId String; ` +
+		`STAFF / {t}_{id}_{n}: EventId String`,
+	"EventAttendees": `{id} / !event: ` + eventProps + `; {id} / {id}: Attended Boolean, RegisteredAt DateTime`,
+	"UserEvents":     `{id} / {t}_{id}: EventId String, StartDate DateTime`,
+	"EventInvites":   `{id} / ALOE-1: CreatedAt DateTime, CreatedBy String, ExpiresAt DateTime, Revoked Boolean, Uses Int32`,
+	"ForumSections":  `FORUM / music: CreatedAt DateTime, Description String, Name String, OrderIndex Int32`,
+	"ForumTopics":    `SECTION_music / 1_{t}_{id}_{n}: AuthorId String`,
+	"ForumReplies": `TOPIC_{id} / !topic: AuthorId String, Content String, CreatedAt DateTime, IsDeleted Boolean, IsLocked Boolean, IsPinned Boolean, Last Int64, LastActivityAt DateTime, Moves Int64, ` +
+		`ReplyCount Int32, SectionId String, Title String, UpdatedAt DateTime; ` +
+		`TOPIC_{id} / {t}_{id}: AuthorId String, Content String, CreatedAt DateTime, EditedAt DateTime, ReplyId String`,
+	"Reports": `BY_{id} / {hash}: ReportId String; REPORT / open_{t}_{id}: ` + reportProps + `; REPORT / done_{t}_{id}: ` + strings.Replace(reportProps, "CreatedAt", "ClosedAt DateTime, CreatedAt", 1),
+}
+
+var forms = []struct {
+	form string
+	key  *regexp.Regexp
+}{
+	{"{id}", regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)},
+	{"{hash}", regexp.MustCompile(`[0-9a-f]{64}`)},
+	{"{t}", regexp.MustCompile(`[0-9]{19}`)},
+	{"_{n}", regexp.MustCompile(`_[0-9]+$`)},
+}
+
+func described(row table.Row) string {
+	key := [2]string{row.Partition, row.Key.Row}
+	for i := range key {
+		for _, f := range forms {
+			key[i] = f.key.ReplaceAllString(key[i], f.form)
+		}
+	}
+	names := map[table.Type]string{
+		table.TypeString: "String", table.TypeInt32: "Int32", table.TypeInt64: "Int64", table.TypeBool: "Boolean", table.TypeTime: "DateTime",
+	}
+	var props []string
+	for _, p := range row.Props {
+		props = append(props, p.Name+" "+names[p.Value.Type()])
+	}
+	slices.Sort(props)
+	return fmt.Sprintf("%s / %s: %s", key[0], key[1], strings.Join(props, ", "))
+}
+
+// TestRowsOnAzurite makes one of everything in the rooms and compares what Table Storage holds with
+// the schema.
+func TestRowsOnAzurite(t *testing.T) {
+	t.Parallel()
+	account, err := azure.New(azure.Config{ConnectionString: azurite.Account(t)})
+	require.NoError(t, err)
+	ctx := t.Context()
+	s := meettest.New(t).Over(account.Tables, account.Queues)
+	happens := events.New(s, events.Tables{Events: "Events", EventAttendees: "EventAttendees", UserEvents: "UserEvents", EventInvites: "EventInvites"})
+	talk := forum.New(s, forum.Tables{ForumSections: "ForumSections", ForumTopics: "ForumTopics", ForumReplies: "ForumReplies"})
+	told := reports.New(s, talk, reports.Tables{Reports: "Reports"})
+	require.NoError(t, s.Create(ctx))
+	require.NoError(t, happens.Create(ctx))
+	require.NoError(t, talk.Create(ctx))
+	require.NoError(t, told.Create(ctx))
+	claims := map[string]meet.Claim{}
+	for _, name := range []string{"admin", "anna"} {
+		in, err := s.Register(ctx, meet.Registration{
+			Email: name + "@example.com", Password: "tea under seven lamps", Name: name, BirthDate: "2000-02-29", Gender: "female", Language: "en", Device: "test",
+		})
+		require.NoError(t, err)
+		claims[name], err = meet.ParseAccess(in.Tokens.Access)
+		require.NoError(t, err)
+	}
+	_, err = s.SetRole(ctx, "admin@example.com", meet.Admin)
+	require.NoError(t, err)
+	admin, anna, places := claims["admin"], claims["anna"], 2
+	d := events.Draft{
+		Title: "Concert", Start: meettest.Began.Add(time.Hour).Format(time.RFC3339), End: meettest.Began.Add(2 * time.Hour).Format(time.RFC3339), Capacity: &places,
+		Category: "party", Price: &events.Price{Minor: 1, Currency: "EUR"}, Visibility: events.SecretHidden, Published: true,
+	}
+	e, err := happens.NewEvent(ctx, admin, d)
+	require.NoError(t, err)
+	d.Category, d.Visibility = "concert", events.SecretTeaser
+	_, err = happens.Edit(ctx, admin, e.ID, d)
+	require.NoError(t, err)
+	_, err = happens.NewInvite(ctx, admin, e.ID, events.InviteDraft{Code: "aloe-1", ExpiresAt: d.Start})
+	require.NoError(t, err)
+	for range 2 {
+		_, created, err := happens.Register(ctx, anna, e.ID, "aloe-1", "anna")
+		require.NoError(t, err)
+		require.True(t, created)
+		require.NoError(t, happens.Unregister(ctx, anna, e.ID))
+	}
+	_, _, err = happens.Register(ctx, anna, e.ID, "aloe-1", "anna")
+	require.NoError(t, err)
+	_, err = talk.NewSection(ctx, admin, forum.Section{ID: "music", Name: "Music"})
+	require.NoError(t, err)
+	topic, err := talk.NewTopic(ctx, anna, "music", "A topic", "Enough content")
+	require.NoError(t, err)
+	reply, err := talk.Reply(ctx, anna, topic.ID, "A reply")
+	require.NoError(t, err)
+	_, err = talk.EditReply(ctx, anna, topic.ID, reply.ID, "Another reply")
+	require.NoError(t, err)
+	_, _, err = told.Report(ctx, admin, reports.Target{Kind: "topic", TopicID: topic.ID}, "spam", "")
+	require.NoError(t, err)
+	id, _, err := told.Report(ctx, admin, reports.Target{Kind: "user", UserID: anna.UserID}, "spam", "")
+	require.NoError(t, err)
+	_, err = told.Close(ctx, admin, id, "dismiss", 0)
+	require.NoError(t, err)
+	for name, schema := range stored {
+		seen, want := map[string]bool{}, map[string]bool{}
+		for row, err := range table.All(ctx, account.Tables, name, table.Range{}) {
+			require.NoError(t, err)
+			seen[described(row)] = true
+		}
+		for row := range strings.SplitSeq(schema, "; ") {
+			want[row] = true
+		}
+		require.Equal(t, want, seen, name)
+	}
+}

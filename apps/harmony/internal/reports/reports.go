@@ -1,0 +1,336 @@
+// Package reports keeps the reports of members about others, with a snapshot each, and the answers
+// of staff.
+//
+// # Rows
+//
+//	Reports  BY_{reporter} / hash of the target   the member has reported it: by this row there is a report
+//	         REPORT / open_{inv}_{id}             a report that waits for staff
+//	         REPORT / done_{inv}_{id}             one that is closed
+//
+// A report is closed by one batch that moves its row, so it is closed once.
+package reports
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"time"
+
+	"prompthub/apps/harmony/internal/forum"
+	"prompthub/apps/harmony/internal/meet"
+	"prompthub/apps/harmony/internal/rules"
+	"prompthub/internal/fault"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
+)
+
+// Tables names the table.
+type Tables struct {
+	Reports string `envconfig:"TABLE_REPORTS" default:"Reports"`
+}
+
+// Prefixed returns the table with a prefix in its name.
+func (t Tables) Prefixed(prefix string) Tables { return Tables{prefix + t.Reports} }
+
+// All returns the names.
+func (t Tables) All() []string { return []string{t.Reports} }
+
+// A Service is what members and staff may do with reports. New makes one.
+type Service struct {
+	*rowstore.Store
+	members *meet.Service
+	forum   *forum.Service
+	tables  Tables
+}
+
+// New returns the service. The name of the table has its prefix.
+func New(members *meet.Service, forum *forum.Service, tables Tables) *Service {
+	return &Service{members.Store, members, forum, tables}
+}
+
+// Create makes the table if it is missing.
+func (s *Service) Create(ctx context.Context) error { return s.DB.Create(ctx, s.tables.All()...) }
+
+// The codes of errors.
+const (
+	ReportNotFound fault.Code = "REPORT_NOT_FOUND"
+	KindUnknown    fault.Code = "KIND_UNKNOWN"
+	ReasonUnknown  fault.Code = "REASON_UNKNOWN"
+	TextLength     fault.Code = "REPORT_TEXT_LENGTH"
+	ActionUnknown  fault.Code = "ACTION_UNKNOWN"
+)
+
+// FieldCodes returns all codes that a single field can have: a page has words for each.
+func FieldCodes() []fault.Code {
+	return []fault.Code{KindUnknown, ReasonUnknown, TextLength, ActionUnknown}
+}
+
+// The values that members of reports have.
+var (
+	Kinds   = []string{"user", "topic", "reply"}
+	Reasons = []string{"spam", "harassment", "fake", "underage", "illegal", "other"}
+	Actions = []string{"dismiss", "remove", "suspend"}
+)
+
+// A Target is what a report is about.
+type Target struct{ Kind, UserID, TopicID, ReplyID string }
+
+// hash is the key of a target.
+func (t Target) hash() string {
+	sum := sha256.Sum256([]byte(t.Kind + "|" + t.UserID + "|" + t.TopicID + "|" + t.ReplyID))
+	return hex.EncodeToString(sum[:])
+}
+
+// A Report is what a member tells staff.
+type Report struct {
+	ID           string // {inv}_{GUID}: later ones are smaller
+	Target              // with the author of a topic or a reply as UserID
+	Reason, Text string
+	ReporterID   string
+	Snapshot     map[string]string // of the target as it was
+	Action       string            // "" while it is open
+	CreatedAt    time.Time
+	ClosedAt     time.Time
+
+	etag string
+}
+
+var idForm = regexp.MustCompile(`^[0-9]{19}_[0-9a-f-]{36}$`)
+
+func key(state, id string) table.Key { return table.Key{Partition: "REPORT", Row: state + "_" + id} }
+
+// State is open or done.
+func (r Report) State() string {
+	if r.Action == "" {
+		return "open"
+	}
+	return "done"
+}
+
+func (r Report) row() (table.Row, error) {
+	snapshot, err := json.Marshal(r.Snapshot)
+	p := table.Props{
+		{Name: "Kind", Value: table.String(r.Kind)},
+		{Name: "UserId", Value: table.String(r.UserID)},
+		{Name: "TopicId", Value: table.String(r.TopicID)},
+		{Name: "ReplyId", Value: table.String(r.ReplyID)},
+		{Name: "Reason", Value: table.String(r.Reason)},
+		{Name: "Text", Value: table.String(r.Text)},
+		{Name: "ReporterId", Value: table.String(r.ReporterID)},
+		{Name: "Snapshot", Value: table.String(string(snapshot))},
+		{Name: "Action", Value: table.String(r.Action)},
+		{Name: "CreatedAt", Value: table.Time(r.CreatedAt)},
+	}
+	if !r.ClosedAt.IsZero() {
+		p = append(p, table.Prop{Name: "ClosedAt", Value: table.Time(r.ClosedAt)})
+	}
+	return table.Row{Key: key(r.State(), r.ID), ETag: r.etag, Props: p}, err
+}
+
+func parse(row table.Row) (Report, error) {
+	p := row.Props
+	r := Report{
+		ID: row.Key.Row[len("open_"):], Target: Target{p.Get("Kind").Str(), p.Get("UserId").Str(), p.Get("TopicId").Str(), p.Get("ReplyId").Str()},
+		Reason: p.Get("Reason").Str(), Text: p.Get("Text").Str(), ReporterID: p.Get("ReporterId").Str(), Action: p.Get("Action").Str(),
+		CreatedAt: p.Get("CreatedAt").Time(), ClosedAt: p.Get("ClosedAt").Time(), etag: row.ETag,
+	}
+	if err := json.Unmarshal([]byte(p.Get("Snapshot").Str()), &r.Snapshot); err != nil {
+		return r, fmt.Errorf("read the snapshot of a report: %w", err)
+	}
+	return r, nil
+}
+
+// look reads the target of a report as its reporter sees it, and takes the snapshot.
+func (s *Service) look(ctx context.Context, c meet.Claim, t *Target) (snapshot map[string]string, err error) {
+	switch t.Kind {
+	case "user":
+		if t.UserID == c.UserID {
+			return nil, fault.Coded(fault.Invalid, meet.NotYourself, "name another member")
+		}
+		p, err := s.members.Person(ctx, c, t.UserID)
+		return map[string]string{"name": p.Name, "bio": p.Bio, "location": p.Location, "profileImageUrl": p.ProfileImageURL}, err
+	case "topic":
+		v, err := s.forum.Topic(ctx, c, t.TopicID)
+		t.UserID = v.AuthorID
+		return map[string]string{"title": v.Title, "content": v.Content}, err
+	}
+	v, r, err := s.forum.One(ctx, c, t.TopicID, t.ReplyID)
+	t.UserID = r.AuthorID
+	return map[string]string{"title": v.Title, "content": r.Content}, err
+}
+
+// Report tells staff about something that the caller sees. created reports that the caller has not
+// done so before; the id stays the same.
+func (s *Service) Report(ctx context.Context, c meet.Claim, t Target, reason, text string) (id string, created bool, err error) {
+	var b rules.Broken
+	b.OneOf("kind", t.Kind, Kinds, KindUnknown)
+	b.OneOf("reason", reason, Reasons, ReasonUnknown)
+	text = b.Text("text", text, 0, 1000, TextLength, true)
+	if _, err := s.members.Admit(ctx, c); err != nil {
+		return "", false, err
+	}
+	if err := b.Err(); err != nil {
+		return "", false, err
+	}
+	target := t.hash() // before the author is known
+	snapshot, err := s.look(ctx, c, &t)
+	if err != nil {
+		return "", false, err
+	}
+	now := s.Now().UTC()
+	r := Report{ID: meet.Inverse(now) + "_" + s.members.NewID(), Target: t, Reason: reason, Text: text, ReporterID: c.UserID, Snapshot: snapshot, CreatedAt: now}
+	by := table.Row{Key: table.Key{Partition: "BY_" + c.UserID, Row: target}, Props: table.Props{{Name: "ReportId", Value: table.String(r.ID)}}}
+	if err := s.Write(ctx, s.tables.Reports, []table.Op{{Kind: table.Insert, Row: by}}); err != nil {
+		was, unread := s.GetRow(ctx, s.tables.Reports, by.Key)
+		switch {
+		case unread != nil:
+			return "", false, unread
+		case was == nil:
+			return "", false, rowstore.Unavailable(err)
+		case was.Props.Get("ReportId").Str() != r.ID: // of an earlier call, which may have stopped half-way
+			r.ID = was.Props.Get("ReportId").Str()
+			there, err := s.read(ctx, r.ID)
+			if err != nil || there != nil {
+				return r.ID, false, err
+			}
+		}
+	}
+	row, err := r.row()
+	if err == nil {
+		err = s.members.Put(ctx, s.tables.Reports, row)
+	}
+	return r.ID, true, err
+}
+
+// read reads a report, open or closed; nil if there is none.
+func (s *Service) read(ctx context.Context, id string) (*Report, error) {
+	var rows [2]*table.Row
+	err := rowstore.Each(ctx, 2, 2, func(ctx context.Context, i int) (err error) {
+		rows[i], err = s.GetRow(ctx, s.tables.Reports, key([]string{"done", "open"}[i], id))
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, row := range rows {
+		if row != nil {
+			r, err := parse(*row)
+			return &r, err
+		}
+	}
+	return nil, nil
+}
+
+// staff finds out that the caller is staff, and does other reads at the same time.
+func (s *Service) staff(ctx context.Context, c meet.Claim, reads ...func(context.Context) error) error {
+	caller, err := s.members.Admit(ctx, c, reads...)
+	if err == nil && !caller.Role.Staff() {
+		err = fault.Coded(fault.Forbidden, meet.RoleRequired, "only moderators see reports")
+	}
+	return err
+}
+
+// A Page is a part of the list of reports.
+type Page struct {
+	Reports []Report
+	Next    string
+}
+
+// List returns the reports that are open, or those that are done, the newest first. Staff may.
+func (s *Service) List(ctx context.Context, c meet.Claim, done bool, after string, limit int) (Page, error) {
+	r := table.Range{Partition: "REPORT", From: "open_", To: "open_~", After: after}
+	if done {
+		r.From, r.To = "done_", "done_~"
+	}
+	if after != "" {
+		r.From = ""
+	}
+	var rows []table.Row
+	err := s.staff(ctx, c, func(ctx context.Context) (err error) {
+		rows, _, err = s.Budget().Rows(ctx, s.tables.Reports, r, limit+1)
+		return err
+	})
+	if err != nil {
+		return Page{}, err
+	}
+	p := Page{Reports: []Report{}}
+	if len(rows) > limit {
+		rows = rows[:limit]
+		p.Next = rows[limit-1].Key.Row
+	}
+	for _, row := range rows {
+		r, err := parse(row)
+		if err != nil {
+			return Page{}, err
+		}
+		p.Reports = append(p.Reports, r)
+	}
+	return p, nil
+}
+
+// Close does what staff decide about a report, and closes it. One that is closed is returned as it
+// is. An action that was interrupted can be done again.
+func (s *Service) Close(ctx context.Context, c meet.Claim, id, action string, days int) (Report, error) {
+	var r *Report
+	err := s.staff(ctx, c, func(ctx context.Context) (err error) {
+		if idForm.MatchString(id) {
+			r, err = s.read(ctx, id)
+		}
+		return err
+	})
+	if err != nil {
+		return Report{}, err
+	}
+	if r == nil {
+		return Report{}, noReport()
+	}
+	if r.Action != "" {
+		return *r, nil
+	}
+	var b rules.Broken
+	b.OneOf("action", action, Actions, ActionUnknown)
+	if action == "remove" && r.Kind == "user" {
+		b.Add("action", ActionUnknown, "a member can be suspended, not removed", action)
+	}
+	if err := b.Err(); err != nil {
+		return Report{}, err
+	}
+	switch {
+	case action == "suspend":
+		err = s.members.Suspend(ctx, c, r.UserID, days, r.Reason)
+	case action == "remove" && r.Kind == "topic":
+		err = s.forum.Delete(ctx, c, r.TopicID)
+	case action == "remove":
+		err = s.forum.DeleteReply(ctx, c, r.TopicID, r.ReplyID)
+	}
+	if err != nil && (action != "remove" || fault.Of(err) != fault.NotFound) { // one that is gone is as good
+		return Report{}, err
+	}
+	closed := *r
+	closed.Action, closed.ClosedAt, closed.etag = action, s.Now().UTC(), ""
+	row, err := closed.row()
+	if err != nil {
+		return Report{}, err
+	}
+	err = s.Write(ctx, s.tables.Reports, []table.Op{
+		{Kind: table.Delete, Row: table.Row{Key: key("open", id), ETag: r.etag}}, {Kind: table.Insert, Row: row},
+	})
+	if err == nil {
+		return closed, nil
+	}
+	was, unread := s.read(ctx, id) // another moderator came first, or the answer was lost
+	switch {
+	case unread != nil:
+		return Report{}, unread
+	case was == nil || was.Action == "":
+		return Report{}, rowstore.Unavailable(err)
+	}
+	return *was, nil
+}
+
+func noReport() error {
+	return fault.Coded(fault.NotFound, ReportNotFound, "there is no such report")
+}

@@ -1,0 +1,114 @@
+// Package tidy removes the remains of accidents and of time: files of pictures without a row, keys
+// of messages that were sent days ago, rows of decks that their members have left. Nothing that a
+// member sees depends on it.
+//
+// A timer runs it. A run walks each kind a slice at a time, keeps its place in the table State, and
+// ends early enough; the next one goes on there, and begins anew at the end.
+package tidy
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"prompthub/apps/harmony/internal/chat"
+	"prompthub/apps/harmony/internal/deck"
+	"prompthub/apps/harmony/internal/meet"
+	"prompthub/internal/host/function"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
+)
+
+// Name is the timer's and its function's.
+const Name = "tidy"
+
+const (
+	runsFor = time.Minute // a run begins no slice after it
+	slice   = 200         // things of a slice
+
+	// filesAfter is how old a file without a row must be: a row follows its files within seconds.
+	filesAfter = time.Hour
+)
+
+// A Job tidies the store of a service.
+type Job struct{ *meet.Service }
+
+// Trigger returns the timer.
+func (j Job) Trigger() function.Trigger {
+	return function.Trigger{Name: Name, Schedule: "0 */10 * * * *", Run: func(ctx context.Context, _ function.Invocation) error { return j.Run(ctx) }}
+}
+
+// A walk goes through the things of one kind. step tidies a slice from a place on, "" for the
+// beginning, and returns where the next one begins, "" at the end.
+type walk struct {
+	name string
+	step func(ctx context.Context, place string) (next string, err error)
+}
+
+func (j Job) walks() []walk {
+	decks := deck.Index{Store: j.Store, Table: j.Tables.Deck}
+	rooms := chat.Rooms{Store: j.Store, Messages: j.Tables.Messages}
+	return []walk{
+		{"files", j.files},
+		{"decks", func(ctx context.Context, place string) (string, error) { return decks.Sweep(ctx, place, slice) }},
+		{"keys", func(ctx context.Context, place string) (string, error) { return rooms.Sweep(ctx, place, slice) }},
+	}
+}
+
+// Run tidies for a while. One kind that fails does not stop the others.
+func (j Job) Run(ctx context.Context) error {
+	until := j.Now().Add(runsFor)
+	var failures rowstore.Failures
+	for _, w := range j.walks() {
+		failures.Record(j.walk(ctx, w, until))
+	}
+	return failures.Join()
+}
+
+// walk goes on where the last run has stopped, up to the end.
+func (j Job) walk(ctx context.Context, w walk, until time.Time) error {
+	key := table.Key{Partition: Name, Row: w.name}
+	row, err := j.GetRow(ctx, j.Tables.State, key)
+	if err != nil {
+		return err
+	}
+	place := ""
+	if row != nil {
+		place = row.Props.Get("Place").Str()
+	}
+	for ended := false; !ended && j.Now().Before(until); {
+		next, failed := w.step(ctx, place)
+		if failed != nil {
+			next = "" // a place that the storage does not know any more must not stop all runs
+		}
+		kept := table.Row{Key: key, Props: table.Props{{Name: "Place", Value: table.String(next)}, {Name: "UpdatedAt", Value: table.Time(j.Now())}}}
+		if err := errors.Join(failed, j.Write(ctx, j.Tables.State, []table.Op{{Kind: table.Upsert, Row: kept}})); err != nil {
+			return rowstore.Unavailable(err)
+		}
+		place, ended = next, next == ""
+	}
+	return nil
+}
+
+// files removes files of pictures that no row names, once no row of theirs can land.
+func (j Job) files(ctx context.Context, place string) (string, error) {
+	page, err := j.Blobs.List(ctx, meet.ContainerProfiles, "", slice, place)
+	if err != nil {
+		return "", err
+	}
+	err = rowstore.Each(ctx, len(page.Items), rowstore.MaxParallel, func(ctx context.Context, i int) error {
+		item := page.Items[i]
+		if j.Now().Sub(item.Stored) < filesAfter {
+			return nil
+		}
+		user, file, _ := strings.Cut(item.Name, "/")
+		image := strings.TrimSuffix(strings.TrimSuffix(file, ".jpg"), "_320")
+		row, err := j.GetRow(ctx, j.Tables.UserImages, table.Key{Partition: user, Row: image})
+		if err != nil || row != nil {
+			return err
+		}
+		return j.Blobs.Delete(ctx, meet.ContainerProfiles, item.Name)
+	})
+	return page.Next, err
+}

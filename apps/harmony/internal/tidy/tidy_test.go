@@ -1,0 +1,102 @@
+package tidy_test
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"prompthub/apps/harmony/internal/meet"
+	"prompthub/apps/harmony/internal/picture"
+	"prompthub/apps/harmony/internal/tidy"
+	"prompthub/internal/http/auth/password"
+	"prompthub/internal/storage/memory"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
+)
+
+// TestTidy: files that no row names, and rows that count no more, go after their time. All else
+// stays, in any number of slices and runs.
+func TestTidy(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	var passed atomic.Int64
+	now := func() time.Time {
+		return time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC).Add(time.Duration(passed.Load()))
+	}
+	blobs, db := memory.NewBlobs(now), memory.NewTables()
+	s := meet.New(meet.Config{
+		Store: &rowstore.Store{
+			DB: db, Now: now, Log: slog.New(slog.DiscardHandler), Background: func(do func()) { do() },
+			Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+			Random: func(time.Duration) time.Duration { return 0 },
+		},
+		Tables: meet.Tables{
+			Users: "Users", UserEmails: "UserEmails", Sessions: "Sessions", UserImages: "UserImages", UserPreferences: "UserPreferences", UserSettings: "UserSettings", Pairs: "Pairs",
+			Likes: "Likes", LikesReceived: "LikesReceived", Matches: "Matches", Blocks: "Blocks",
+			Deck: "Deck", Chats: "Chats", UserChats: "UserChats", Messages: "Messages", State: "State",
+		},
+		Queues: memory.NewQueues(now), Entropy: rand.Reader, Passwords: password.NewHasher(), Blobs: blobs, Pictures: picture.NewMaker(), LikesADay: 200,
+	})
+	require.NoError(t, s.Create(ctx))
+	job := tidy.Job{Service: s}
+
+	insert := func(name, partition, row string, props ...table.Prop) {
+		require.NoError(t, s.Write(ctx, name, []table.Op{{Kind: table.Insert, Row: table.Row{Key: table.Key{Partition: partition, Row: row}, Props: props}}}))
+	}
+	at := func(name string) table.Prop { return table.Prop{Name: name, Value: table.Time(now())} }
+	out := func(is bool) table.Prop { return table.Prop{Name: "IsOut", Value: table.Bool(is)} }
+	for n := range 450 {
+		user, image := fmt.Sprintf("%08d-0000-0000-0000-000000000000", n), fmt.Sprintf("%08d-0000-0000-0000-000000000001", n)
+		for _, ending := range []string{".jpg", "_320.jpg"} {
+			require.NoError(t, blobs.Put(ctx, meet.ContainerProfiles, user+"/"+image+ending, []byte("x")))
+		}
+		if n%3 > 0 {
+			insert("UserImages", user, image, at("UploadedAt"))
+		}
+		insert("Deck", "female_0", user, out(n%3 == 0), at("UpdatedAt"))
+		insert("Messages", user, "~"+image, at("CreatedAt"))
+		insert("Messages", user, "!open", at("CreatedAt"))
+		insert("Messages", user, "2516000000000000000_"+image, at("SentAt"))
+	}
+	counts := func() (files, decks, messages int) {
+		for next, more := "", true; more; {
+			p, err := blobs.List(ctx, meet.ContainerProfiles, "", 100, next)
+			require.NoError(t, err)
+			files += len(p.Items)
+			next, more = p.Next, p.Next != ""
+		}
+		for name, n := range map[string]*int{"Deck": &decks, "Messages": &messages} {
+			for _, err := range table.All(ctx, db, name, table.Range{}) {
+				require.NoError(t, err)
+				*n++
+			}
+		}
+		return files, decks, messages
+	}
+	for _, step := range []struct {
+		after                  time.Duration
+		files, decks, messages int
+	}{
+		{59 * time.Minute, 900, 450, 1350},
+		{time.Minute, 600, 450, 1350},
+		{23 * time.Hour, 600, 300, 1350},
+		{24 * time.Hour, 600, 300, 900},
+		{1000 * time.Hour, 600, 300, 900},
+	} {
+		passed.Add(int64(step.after))
+		require.NoError(t, job.Run(ctx))
+		files, decks, messages := counts()
+		require.Equal(t, []int{step.files, step.decks, step.messages}, []int{files, decks, messages}, step.after)
+	}
+
+	// A place that the storage does not know any more begins anew.
+	require.NoError(t, s.Write(ctx, "State", []table.Op{{Kind: table.Upsert, Row: table.Row{Key: table.Key{Partition: tidy.Name, Row: "decks"}, Props: table.Props{{Name: "Place", Value: table.String("no place")}}}}}))
+	_ = job.Run(ctx)
+	require.NoError(t, job.Run(ctx))
+}

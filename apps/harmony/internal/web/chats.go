@@ -1,0 +1,170 @@
+package web
+
+import (
+	"bytes"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/google/uuid"
+
+	"prompthub/apps/harmony/internal/chat"
+	"prompthub/apps/harmony/internal/meet"
+	"prompthub/internal/http/httpjson"
+)
+
+// chats are the pages about the reader's chats.
+func (s *web) chats() {
+	s.members("GET "+Prefix+"/chats", s.chatList)
+	s.members("GET "+Prefix+"/chats/{id}", func(r *request) error { return s.chat(r, nil) })
+	s.members("GET "+Prefix+"/chats/{id}/messages", s.messages)
+	s.members("POST "+Prefix+"/chats/{id}/messages", s.sendMessage)
+	s.members("POST "+Prefix+"/chats/{id}/messages/{message}", s.editMessage)
+	s.members("POST "+Prefix+"/chats/{id}/messages/{message}/delete", s.deleteMessage)
+	s.members("POST "+Prefix+"/chats/{id}/read", s.markRead)
+}
+
+func (s *web) chatList(r *request) error {
+	list, err := s.Service.Chats(r.Context(), r.claim, r.URL.Query().Get("after"), perPage)
+	if err != nil {
+		return err
+	}
+	return s.render(r, http.StatusOK, page{Name: "chats", Title: "chats.title", Body: list})
+}
+
+// A talk is a part of a chat as its page shows it.
+type talk struct {
+	words
+	meet.Chat
+	Messages []line // the newest last
+	Older    string // the message before which older ones are, "" if there are none
+	Newest   string // the newest message that is shown
+	Before   string // set on a page of older ones
+	Key      string // of the next message: a form that is sent twice is one message
+	Editing  string // the message that the form changes
+}
+
+// A line is a message of a talk.
+type line struct {
+	chat.Message
+	Mine     bool
+	Editable bool
+}
+
+// messagesPerPage is how many messages a page of a chat shows.
+const messagesPerPage = 50
+
+// talk reads a part of a chat. It needs no look at the other member.
+func (s *web) talk(r *request, before string) (talk, int64, error) {
+	m, err := s.Service.Messages(r.Context(), r.claim, r.PathValue("id"), before, "", messagesPerPage)
+	if err != nil {
+		return talk{}, 0, err
+	}
+	t := talk{words: r.words(), Chat: meet.Chat{ID: r.PathValue("id"), Open: m.Open, Unread: m.Unread}, Before: before}
+	for _, one := range slices.Backward(m.All) {
+		mine := one.SenderID == r.who.ID
+		t.Messages = append(t.Messages, line{one, mine, mine && m.Open && one.DeletedAt.IsZero() && s.Now().Sub(one.SentAt) < chat.Editable})
+	}
+	if len(m.All) > 0 {
+		t.Newest = m.All[0].ID
+		if m.More {
+			t.Older = m.All[len(m.All)-1].ID
+		}
+	}
+	return t, m.Version, nil
+}
+
+// chat shows a chat, and a message that was refused as it was written.
+func (s *web) chat(r *request, refused error) error {
+	before := r.URL.Query().Get("before")
+	if before != "" && !chat.IsMessage(before) {
+		before = ""
+	}
+	t, _, err := s.talk(r, before)
+	if err != nil {
+		return err
+	}
+	if t.Chat, err = s.Service.Chat(r.Context(), r.claim, r.PathValue("id")); err != nil {
+		return err
+	}
+	t.Key = uuid.NewString()
+	p := page{Name: "chat", Title: "chat.title"}
+	now := map[string][]string{}
+	edit := r.PathValue("message")
+	if refused == nil {
+		edit = r.URL.Query().Get("edit")
+	}
+	for _, one := range t.Messages {
+		if one.ID == edit && one.Editable {
+			t.Editing = edit
+			now["content"] = []string{one.Content}
+		}
+	}
+	p.Body = t
+	return s.formPage(r, p, now, refused)
+}
+
+// messages answers the messages of a chat alone, for a page that polls. The tag changes with the
+// chat, and when a message can be edited no more.
+func (s *web) messages(r *request) error {
+	t, version, err := s.talk(r, "")
+	if err != nil {
+		return err
+	}
+	editable := 0
+	for _, one := range t.Messages {
+		if one.Editable {
+			editable++
+		}
+	}
+	tag := strconv.FormatInt(version, 36) + "." + strconv.Itoa(editable) + "." + t.Lang
+	r.w.Header().Set("ETag", `"`+tag+`"`)
+	if httpjson.ParseETags(r.Header.Values("If-None-Match")).Match(`"` + tag + `"`) {
+		r.w.WriteHeader(http.StatusNotModified)
+		return nil
+	}
+	var b bytes.Buffer
+	if err := s.templates["chat"].ExecuteTemplate(&b, "messages", t); err != nil {
+		return err
+	}
+	r.w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	_, _ = r.w.Write(b.Bytes()) // the client has gone away
+	return nil
+}
+
+// said goes back to a chat after a form, or shows why it was refused.
+func (s *web) said(r *request, err error) error {
+	if err != nil {
+		return s.chat(r, err)
+	}
+	goOn(r, Prefix+"/chats/"+r.PathValue("id")+"#write")
+	return nil
+}
+
+// sendMessage writes a message. One who answers has read what the page shows.
+func (s *web) sendMessage(r *request) error {
+	id := r.PathValue("id")
+	_, _, err := s.Service.Send(r.Context(), r.claim, id, r.form("content"), r.form("key"))
+	if upTo := r.form("upTo"); err == nil && upTo != "" {
+		_, err = s.Service.MarkRead(r.Context(), r.claim, id, upTo)
+	}
+	return s.said(r, err)
+}
+
+func (s *web) editMessage(r *request) error {
+	_, err := s.Service.EditMessage(r.Context(), r.claim, r.PathValue("id"), r.PathValue("message"), r.form("content"))
+	return s.said(r, err)
+}
+
+func (s *web) deleteMessage(r *request) error {
+	return s.said(r, s.Service.DeleteMessage(r.Context(), r.claim, r.PathValue("id"), r.PathValue("message")))
+}
+
+func (s *web) markRead(r *request) error {
+	_, err := s.Service.MarkRead(r.Context(), r.claim, r.PathValue("id"), r.form("upTo"))
+	return s.said(r, err)
+}
+
+// Time writes an instant for programs.
+func (words) Time(t time.Time) string { return t.UTC().Format(time.RFC3339) }

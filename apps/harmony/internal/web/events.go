@@ -1,0 +1,341 @@
+package web
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/text/currency"
+
+	"prompthub/apps/harmony/internal/events"
+	"prompthub/internal/fault"
+	"prompthub/internal/http/httpjson"
+)
+
+// events are the pages about events, and those on which staff write them.
+func (s *web) events() {
+	const at, admin = Prefix + "/events", Prefix + "/admin/events"
+	s.handle("GET "+at, s.eventList)
+	s.handle("GET "+at+"/{id}", func(r *request) error { return s.event(r, nil) })
+	s.members("POST "+at+"/{id}/register", s.register)
+	s.members("POST "+at+"/{id}/leave", func(r *request) error {
+		return s.eventDone(r, "left", s.Events.Unregister(r.Context(), r.claim, r.PathValue("id")))
+	})
+	s.members("GET "+admin, s.eventAdmin)
+	s.members("GET "+admin+"/new", func(r *request) error { return s.eventForm(r, nil) })
+	s.members("POST "+admin, func(r *request) error {
+		v, err := s.Events.NewEvent(r.Context(), r.claim, r.draft())
+		if err != nil {
+			return s.eventForm(r, err)
+		}
+		goOn(r, admin+"/"+v.ID+"?done=saved")
+		return nil
+	})
+	s.members("GET "+admin+"/{id}", func(r *request) error { return s.eventForm(r, nil) })
+	for what, do := range map[string]func(*request, string) error{
+		"": func(r *request, id string) error {
+			_, err := s.Events.Edit(r.Context(), r.claim, id, r.draft())
+			return err
+		},
+		"/invites": func(r *request, id string) error {
+			d := events.InviteDraft{Code: r.form("code"), ExpiresAt: utc(r.form("expiresAt")), Rotate: r.form("rotate") != ""}
+			_, err := s.Events.NewInvite(r.Context(), r.claim, id, d)
+			return err
+		},
+		"/invites/{code}/revoke": func(r *request, id string) error {
+			return s.Events.Revoke(r.Context(), r.claim, id, r.PathValue("code"))
+		},
+		"/attendees/{user}/attended": func(r *request, id string) error {
+			_, err := s.Events.SetAttended(r.Context(), r.claim, id, r.PathValue("user"), true)
+			return err
+		},
+		"/attendees/{user}/remove": func(r *request, id string) error {
+			return s.Events.Remove(r.Context(), r.claim, id, r.PathValue("user"))
+		},
+	} {
+		s.members("POST "+admin+"/{id}"+what, func(r *request) error {
+			id := r.PathValue("id")
+			if err := do(r, id); err != nil {
+				return s.eventForm(r, err)
+			}
+			goOn(r, admin+"/"+id+"?done=saved")
+			return nil
+		})
+	}
+	s.members("POST "+admin+"/{id}/delete", func(r *request) error {
+		if err := s.Events.Delete(r.Context(), r.claim, r.PathValue("id")); err != nil {
+			return err
+		}
+		goOn(r, admin+"?done=deleted")
+		return nil
+	})
+}
+
+// guesser names the caller of a request, whose guesses at invites are counted.
+func (r *request) guesser() string {
+	site, _ := httpjson.AddressClass(r.Request)
+	return cmp.Or(r.claim.UserID, site)
+}
+
+// A month is the events of a month.
+type month struct {
+	Title  string
+	Events []events.View
+}
+
+// An eventsBody is what the page of events shows.
+type eventsBody struct {
+	Months               []month
+	Category, When, Next string
+	Mine                 bool
+}
+
+// months puts events into months, in the order that they have.
+func (w words) months(all []events.View) (list []month) {
+	for _, e := range all {
+		title := w.T("month."+strconv.Itoa(int(e.Start.Month()))) + " " + strconv.Itoa(e.Start.Year())
+		if len(list) == 0 || list[len(list)-1].Title != title {
+			list = append(list, month{Title: title})
+		}
+		list[len(list)-1].Events = append(list[len(list)-1].Events, e)
+	}
+	return list
+}
+
+// more returns the address of the next page of a list, which begins after a position.
+func more(r *request, next string) string {
+	if next == "" {
+		return ""
+	}
+	q := r.URL.Query()
+	q.Set("after", next)
+	q.Del("done")
+	return r.URL.Path + "?" + q.Encode()
+}
+
+func (s *web) eventList(r *request) (err error) {
+	q := r.URL.Query()
+	b := eventsBody{Category: q.Get("category"), When: q.Get("when"), Mine: q.Get("mine") != ""}
+	var p events.Page
+	if b.Mine {
+		p, err = s.Events.Mine(r.Context(), r.claim, q.Get("after"), perPage)
+	} else {
+		p, err = s.Events.List(r.Context(), r.claim, events.Query{Category: b.Category, Past: b.When == "past"}, q.Get("after"), perPage)
+	}
+	if err != nil {
+		return err
+	}
+	b.Months, b.Next = r.words().months(p.Events), more(r, p.Next)
+	return s.render(r, http.StatusOK, page{Name: "events", Title: "events.title", Body: b})
+}
+
+// An eventBody is what the page of an event shows.
+type eventBody struct {
+	events.View
+	Invite  string // that the reader shows
+	Guests  []events.Guest
+	Next    string
+	Started bool
+}
+
+// event shows an event, with a form that was refused as it was sent.
+func (s *web) event(r *request, refused error) error {
+	id, invite := r.PathValue("id"), r.URL.Query().Get("invite")
+	if refused != nil && fault.Of(refused) != fault.Forbidden && fault.Of(refused) != fault.Limited {
+		invite = r.form("inviteCode") // it is not the code that is wrong
+	}
+	v, err := s.Events.Event(r.Context(), r.claim, id, invite, r.guesser())
+	if err != nil {
+		return err
+	}
+	b := eventBody{View: v, Invite: invite, Started: !s.Now().Before(v.Start)}
+	if r.who != nil && (v.Attends || r.who.Role.Staff()) {
+		p, err := s.Events.Attendees(r.Context(), r.claim, id, r.URL.Query().Get("after"), perPage)
+		if err != nil {
+			return err
+		}
+		b.Guests, b.Next = p.Guests, more(r, p.Next)
+	}
+	return s.formPage(r, page{Name: "event", Title: "event.title", Body: b}, url.Values{}, refused)
+}
+
+func (s *web) register(r *request) error {
+	_, _, err := s.Events.Register(r.Context(), r.claim, r.PathValue("id"), r.form("inviteCode"), r.guesser())
+	return s.eventDone(r, "registered-event", err)
+}
+
+// eventDone goes back to an event after a form, or shows why it was refused.
+func (s *web) eventDone(r *request, done string, err error) error {
+	if err != nil && fault.Of(err) != fault.NotFound {
+		return s.event(r, err)
+	}
+	if err != nil {
+		return err
+	}
+	to := Prefix + "/events/" + r.PathValue("id")
+	if done == "left" { // a secret one is there no more for those who have left it
+		to = Prefix + "/events"
+	}
+	goOn(r, to+"?done="+done)
+	return nil
+}
+
+func (s *web) eventAdmin(r *request) error {
+	p, err := s.Events.All(r.Context(), r.claim, r.URL.Query().Get("after"), perPage)
+	if err != nil {
+		return err
+	}
+	b := eventsBody{Months: r.words().months(p.Events), Next: more(r, p.Next)}
+	return s.render(r, http.StatusOK, page{Name: "admin-events", Title: "admin.events", Body: b})
+}
+
+// An eventAdminBody is what the page shows on which admins change an event.
+type eventAdminBody struct {
+	ID      string // "" for a new one
+	Invites []events.Invite
+	Guests  []events.Guest
+	Next    string
+	Started bool
+}
+
+// eventForm shows the form of an event, a new one if the address names none, and a form that was
+// refused as it was sent.
+func (s *web) eventForm(r *request, refused error) error {
+	p := page{Name: "admin-event", Title: "admin.event.new"}
+	form := url.Values{"currency": {"RUB"}, "isPublished": {"on"}}
+	if id := r.PathValue("id"); id != "" {
+		invites, err := s.Events.Invites(r.Context(), r.claim, id, "", 100) // of admins alone
+		if err != nil {
+			return err
+		}
+		v, err := s.Events.Event(r.Context(), r.claim, id, "", "")
+		if err != nil {
+			return err
+		}
+		guests, err := s.Events.Attendees(r.Context(), r.claim, id, r.URL.Query().Get("after"), perPage)
+		if err != nil {
+			return err
+		}
+		p.Title = "admin.event"
+		p.Body = eventAdminBody{id, invites.Invites, guests.Guests, more(r, guests.Next), !s.Now().Before(v.Start)}
+		form = formOf(v.Event)
+	} else {
+		p.Body = eventAdminBody{}
+	}
+	if refused != nil && r.form("title") != "" && r.form("isPublished") == "" {
+		form.Del("isPublished") // a box without a tick is not sent
+	}
+	return s.formPage(r, p, form, refused)
+}
+
+// local is the form of an instant in a form, in UTC.
+const local = "2006-01-02T15:04"
+
+var localForm = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}$`)
+
+// utc returns an instant of a form with its zone.
+func utc(s string) string {
+	if s = strings.TrimSpace(s); localForm.MatchString(s) {
+		return s + ":00Z"
+	}
+	return s
+}
+
+// formOf returns the values of the form of an event.
+func formOf(e events.Event) url.Values {
+	form := url.Values{
+		"title": {e.Title}, "description": {e.Description}, "startDate": {e.Start.Format(local)}, "location": {e.Location},
+		"category": {e.Category}, "visibility": {e.Visibility}, "isPublished": checked(e.Published), "currency": {"RUB"},
+	}
+	if !e.End.IsZero() {
+		form.Set("endDate", e.End.Format(local))
+	}
+	if e.Capacity > 0 {
+		form.Set("capacity", strconv.Itoa(e.Capacity))
+	}
+	if e.Price != nil {
+		form.Set("price", amount(*e.Price))
+		form.Set("currency", e.Price.Currency)
+	}
+	return form
+}
+
+// digits is how many digits the smaller unit of a currency has.
+func digits(code string) int {
+	unit, err := currency.ParseISO(code)
+	if err != nil {
+		return 0
+	}
+	n, _ := currency.Standard.Rounding(unit)
+	return n
+}
+
+// amount writes a price in the unit of its currency.
+func amount(p events.Price) string {
+	n, unit := digits(p.Currency), int64(1)
+	for range n {
+		unit *= 10
+	}
+	if p.Minor%unit == 0 {
+		return strconv.FormatInt(p.Minor/unit, 10)
+	}
+	return fmt.Sprintf("%d.%0*d", p.Minor/unit, n, p.Minor%unit)
+}
+
+// minor reads an amount in the unit of a currency; -1 is none.
+func minor(s, code string) int64 {
+	whole, part, _ := strings.Cut(decimal(s), ".")
+	n := digits(code)
+	if len(part) > n {
+		return -1
+	}
+	v, err := strconv.ParseUint(whole+part+strings.Repeat("0", n-len(part)), 10, 62)
+	if err != nil {
+		return -1
+	}
+	return int64(v)
+}
+
+// draft reads the form of an event.
+func (r *request) draft() events.Draft {
+	d := events.Draft{
+		Title: r.form("title"), Description: r.form("description"), Start: utc(r.form("startDate")), End: utc(r.form("endDate")), Location: r.form("location"),
+		Category: r.form("category"), Visibility: r.form("visibility"), Published: r.form("isPublished") != "",
+	}
+	if s := strings.TrimSpace(r.form("capacity")); s != "" {
+		n := number(s)
+		d.Capacity = &n
+	}
+	if s := strings.TrimSpace(r.form("price")); s != "" {
+		code := strings.ToUpper(strings.TrimSpace(r.form("currency")))
+		d.Price = &events.Price{Minor: minor(s, code), Currency: code}
+	}
+	return d
+}
+
+// Price writes a price for a page, "" for none.
+func (words) Price(p *events.Price) string {
+	if p == nil {
+		return ""
+	}
+	return amount(*p) + " " + p.Currency
+}
+
+// When says from when until when an event is.
+func (w words) When(e events.Event) string {
+	if e.End.IsZero() {
+		return w.Stamp(e.Start)
+	}
+	if e.Start.Format(time.DateOnly) == e.End.Format(time.DateOnly) {
+		return strings.TrimSuffix(w.Stamp(e.Start), " UTC") + "–" + e.End.UTC().Format("15:04 UTC")
+	}
+	return strings.TrimSuffix(w.Stamp(e.Start), " UTC") + " – " + w.Stamp(e.End)
+}
+
+// Teaser reports whether no more than the teaser of an event is seen.
+func (words) Teaser(v events.View) bool { return v.Sight == events.Teaser }

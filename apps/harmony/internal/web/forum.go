@@ -1,0 +1,130 @@
+package web
+
+import (
+	"net/url"
+
+	"prompthub/apps/harmony/internal/forum"
+)
+
+// forum are the pages of the forum.
+func (s *web) forum() {
+	const at, topic, admin = Prefix + "/forum", Prefix + "/topics/{id}", Prefix + "/admin/forum"
+	s.members("GET "+at, func(r *request) error { return s.sections(r, nil) })
+	s.members("POST "+admin, func(r *request) error {
+		_, err := s.Forum.NewSection(r.Context(), r.claim, forum.Section{
+			ID: r.form("sectionId"), Name: r.form("name"), Description: r.form("description"), Order: number(r.form("orderIndex")),
+		})
+		if err != nil {
+			return s.sections(r, err)
+		}
+		goOn(r, at+"?done=saved")
+		return nil
+	})
+	s.members("GET "+at+"/{section}", func(r *request) error { return s.topics(r, nil) })
+	s.members("POST "+at+"/{section}", func(r *request) error {
+		v, err := s.Forum.NewTopic(r.Context(), r.claim, r.PathValue("section"), r.form("title"), r.form("content"))
+		if err != nil {
+			return s.topics(r, err)
+		}
+		goOn(r, Prefix+"/topics/"+v.ID)
+		return nil
+	})
+	s.members("GET "+topic, func(r *request) error { return s.topic(r, nil) })
+	yes, no := true, false
+	edit := func(e forum.Edit) func(*request, string) error {
+		return func(r *request, id string) error {
+			_, err := s.Forum.Edit(r.Context(), r.claim, id, e)
+			return err
+		}
+	}
+	for what, do := range map[string]func(*request, string) error{
+		"/replies": func(r *request, id string) error {
+			_, err := s.Forum.Reply(r.Context(), r.claim, id, r.form("reply"))
+			return renamed(err, "body.content", "body.reply")
+		},
+		"/edit": func(r *request, id string) error {
+			title, content := r.form("title"), r.form("content")
+			return edit(forum.Edit{Title: &title, Content: &content})(r, id)
+		},
+		"/lock": edit(forum.Edit{Locked: &yes}), "/unlock": edit(forum.Edit{Locked: &no}),
+		"/pin": edit(forum.Edit{Pinned: &yes}), "/unpin": edit(forum.Edit{Pinned: &no}),
+		"/replies/{reply}/delete": func(r *request, id string) error {
+			return s.Forum.DeleteReply(r.Context(), r.claim, id, r.PathValue("reply"))
+		},
+	} {
+		s.members("POST "+topic+what, func(r *request) error {
+			id := r.PathValue("id")
+			if err := do(r, id); err != nil {
+				return s.topic(r, err)
+			}
+			goOn(r, Prefix+"/topics/"+id+"?done=saved")
+			return nil
+		})
+	}
+	s.members("POST "+topic+"/delete", func(r *request) error {
+		v, err := s.Forum.Topic(r.Context(), r.claim, r.PathValue("id"))
+		if err == nil {
+			err = s.Forum.Delete(r.Context(), r.claim, v.ID)
+		}
+		if err != nil {
+			return err
+		}
+		goOn(r, at+"/"+v.SectionID+"?done=deleted")
+		return nil
+	})
+}
+
+func (s *web) sections(r *request, refused error) error {
+	p, err := s.Forum.Sections(r.Context(), r.claim, r.URL.Query().Get("after"), perPage)
+	if err != nil {
+		return err
+	}
+	b := struct {
+		forum.SectionPage
+		More string
+	}{p, more(r, p.Next)}
+	return s.formPage(r, page{Name: "forum", Title: "forum.title", Body: b}, url.Values{"orderIndex": {"0"}}, refused)
+}
+
+func (s *web) topics(r *request, refused error) error {
+	p, err := s.Forum.Topics(r.Context(), r.claim, r.PathValue("section"), r.URL.Query().Get("after"), perPage)
+	if err != nil {
+		return err
+	}
+	b := struct {
+		forum.Page
+		More string
+	}{p, more(r, p.Next)}
+	return s.formPage(r, page{Name: "section", Title: "forum.title", Body: b}, url.Values{}, refused)
+}
+
+// A topicBody is what the page of a topic shows.
+type topicBody struct {
+	forum.View
+	List []forum.ReplyView
+	More string
+}
+
+func (s *web) topic(r *request, refused error) error {
+	v, err := s.Forum.Topic(r.Context(), r.claim, r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	p, err := s.Forum.Replies(r.Context(), r.claim, v.ID, r.URL.Query().Get("after"), perPage)
+	if err != nil {
+		return err
+	}
+	form := url.Values{"title": {v.Title}, "content": {v.Content}}
+	return s.formPage(r, page{Name: "topic", Title: "topic.title", Body: topicBody{v, p.Replies, more(r, p.Next)}}, form, refused)
+}
+
+// Mine reports whether the reader of a page wrote something.
+func (p page) Mine(author string) bool { return p.Me != nil && p.Me.ID == author }
+
+// MayDelete reports whether the reader of a page may delete what an author wrote.
+func (p page) MayDelete(author string) bool {
+	return p.Mine(author) || p.Me != nil && p.Me.Role.Staff()
+}
+
+// MayWrite reports whether the reader of a page may write in a topic.
+func (p page) MayWrite(t forum.View) bool { return !t.Locked || p.Me.Role.Staff() }

@@ -1,0 +1,57 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+
+	"prompthub/apps/harmony/internal/reports"
+)
+
+// reports are the pages on which members report something, and staff answer.
+func (s *web) reports() {
+	const admin = Prefix + "/admin/reports"
+	s.members("GET "+Prefix+"/report", func(r *request) error { return s.reportForm(r, r.URL.Query(), nil) })
+	s.members("POST "+Prefix+"/report", func(r *request) error {
+		t := reports.Target{Kind: r.form("kind"), UserID: r.form("userId"), TopicID: r.form("topicId"), ReplyID: r.form("replyId")}
+		if _, _, err := s.Reports.Report(r.Context(), r.claim, t, r.form("reportReason"), r.form("reportText")); err != nil {
+			return s.reportForm(r, r.PostForm, renamed(renamed(err, "body.reason", "body.reportReason"), "body.text", "body.reportText"))
+		}
+		goOn(r, Prefix+"?done=reported")
+		return nil
+	})
+	s.members("GET "+admin, func(r *request) error { return s.reportList(r, nil) })
+	s.members("POST "+admin+"/{id}", func(r *request) error {
+		if _, err := s.Reports.Close(r.Context(), r.claim, r.PathValue("id"), r.form("action"), number(r.form("days"))); err != nil {
+			return s.reportList(r, err)
+		}
+		goOn(r, admin+"?done=saved")
+		return nil
+	})
+}
+
+// reportForm shows the form of a report, with the target in fields that are not shown.
+func (s *web) reportForm(r *request, of url.Values, refused error) error {
+	form := url.Values{}
+	for _, name := range []string{"kind", "userId", "topicId", "replyId"} {
+		form.Set(name, of.Get(name))
+	}
+	return s.formPage(r, page{Name: "report", Title: "report.title"}, form, refused)
+}
+
+func (s *web) reportList(r *request, refused error) error {
+	done := r.URL.Query().Get("state") == "done"
+	p, err := s.Reports.List(r.Context(), r.claim, done, r.URL.Query().Get("after"), perPage)
+	if err != nil {
+		return err
+	}
+	b := struct {
+		reports.Page
+		More string
+		Done bool
+	}{p, more(r, p.Next), done}
+	body := page{Name: "admin-reports", Title: "admin.reports", Body: b}
+	if refused == nil {
+		return s.render(r, http.StatusOK, body)
+	}
+	return s.refused(r, body, refused)
+}

@@ -1,0 +1,19 @@
+//go:build unix
+
+package command
+
+import (
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// roomAt returns the size and the free room of the disk that has a file.
+func roomAt(file string) (Room, error) {
+	var s unix.Statfs_t
+	if err := unix.Statfs(filepath.Dir(file), &s); err != nil {
+		return Room{}, err
+	}
+	block := uint64(s.Bsize)                                                 //nolint:gosec,unconvert // no block has fewer than 0 bytes; the type differs by system
+	return Room{Size: s.Blocks * block, Free: uint64(s.Bavail) * block}, nil //nolint:gosec,unconvert // as above
+}

@@ -1,0 +1,149 @@
+package query
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/promptdb/schema"
+	"prompthub/internal/prompthub/vocabulary"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
+)
+
+// A search takes the words of public titles, which a job keeps, for two things. Each word of the
+// search finds prompts by its other forms too. And if nothing is found, a word that no prompt has is
+// replaced by the known words that are nearest to it. The answer says so. Without these words a
+// search finds what it finds by the words as they are.
+
+// vocabularyFor is how long an instance believes what it read.
+const vocabularyFor = 10 * time.Minute
+
+// Vocabulary returns the words of public titles, as a job kept them.
+func (db *Queries) Vocabulary(ctx context.Context) (*vocabulary.Vocabulary, error) {
+	return db.vocabulary.Now(ctx, db.Now, vocabularyFor, func(ctx context.Context) (*vocabulary.Vocabulary, error) {
+		var text strings.Builder
+		for row, err := range table.All(ctx, db.DB, db.T.SystemState, table.Range{Partition: schema.VocabularyPartition}) {
+			if err != nil {
+				return nil, rowstore.Unavailable(err)
+			}
+			text.WriteString(schema.JoinedText(row, "Words"))
+		}
+		return vocabulary.Parse(text.String()), nil
+	})
+}
+
+// corrected begins the position in a search that takes other words in place of some, and is followed
+// by these and a line feed.
+const corrected = "i"
+
+// findWords returns what a search wants by its words in all of their forms, or in place of what
+// nothing has, by other words.
+func (db *Queries) findWords(ctx context.Context, w Search, after string, limit int) (Page, error) {
+	known, err := db.Vocabulary(ctx)
+	if err != nil {
+		return Page{}, err
+	}
+	plain := w.Words
+	if place, ok := strings.CutPrefix(after, corrected); ok {
+		line, at, ok := strings.Cut(place, "\n")
+		rs, valid := parseReplaced(plain, line)
+		if !ok || !valid {
+			return Page{}, rowstore.BadPosition()
+		}
+		return db.findReplaced(ctx, w, known, rs, at, limit)
+	}
+	w.Words = expand(plain, known)
+	page, err := db.findPage(ctx, w, after, limit)
+	page.Searched = w.Words
+	if err != nil || after != "" || page.After != "" || len(page.Items) > 0 {
+		return page, err
+	}
+	rs, err := db.replacements(ctx, w, known)
+	if err != nil || len(rs) == 0 {
+		return page, err
+	}
+	w.Words = plain
+	instead, err := db.findReplaced(ctx, w, known, rs, "", limit)
+	if err != nil || len(instead.Items) == 0 && instead.After == "" {
+		return page, err // what a prompt had that is not public any more is not told
+	}
+	return instead, nil
+}
+
+func expand(q prompt.Query, known *vocabulary.Vocabulary) prompt.Query {
+	return q.Expand(known.Forms, known.Joined)
+}
+
+// findReplaced returns what a search wants with other words in place of some.
+func (db *Queries) findReplaced(ctx context.Context, w Search, known *vocabulary.Vocabulary, rs []prompt.Replacement, after string, limit int) (Page, error) {
+	w.Words = expand(w.Words.Replace(rs), known)
+	page, err := db.findPage(ctx, w, after, limit)
+	if page.After != "" {
+		page.After = corrected + replacedText(rs) + "\n" + page.After
+	}
+	page.Replaced, page.Searched = rs, w.Words
+	return page, err
+}
+
+// replacements returns the known words in place of those that no prompt has, of a search that found
+// nothing. A word that titles have in another form stays. It is none if nothing is near one of the
+// others, as the search would find nothing, or if they are more than maxTextWords.
+func (db *Queries) replacements(ctx context.Context, w Search, known *vocabulary.Vocabulary) ([]prompt.Replacement, error) {
+	unknown := w.Words.Unknown(known.Knows)
+	if len(unknown) > maxTextWords {
+		return nil, nil
+	}
+	alone := len(w.Tags) == 0 && w.Text && w.Words.Plainly() && len(w.Words.Words(prompt.LongestPrefix)) == 1
+	var rs []prompt.Replacement
+	s := db.Budget() // of all looks together
+	for _, word := range unknown {
+		if !alone { // or else the search has shown that nothing has the word
+			walk := db.textWalk(Search{Words: w.Words.One(word), Text: true}, s, "", 1)
+			found, done, err := walk.run(ctx, 1)
+			if err != nil {
+				return nil, err
+			}
+			if len(found) > 0 || !done {
+				continue // it exists, or may: then it stays
+			}
+		}
+		near := known.Nearest(word)
+		if len(near) == 0 {
+			return nil, nil
+		}
+		rs = append(rs, prompt.Replacement{Word: word, By: near})
+	}
+	return rs, nil
+}
+
+// replacedText writes replacements. No word has these separators in it.
+func replacedText(rs []prompt.Replacement) string {
+	all := make([]string, len(rs))
+	for i, r := range rs {
+		all[i] = r.Word + ":" + strings.Join(r.By, ",")
+	}
+	return strings.Join(all, ";")
+}
+
+// parseReplaced reads what replacedText wrote of words of a query.
+func parseReplaced(q prompt.Query, text string) ([]prompt.Replacement, bool) {
+	var rs []prompt.Replacement
+	words := q.Unknown(func(string) bool { return false })
+	for one := range strings.SplitSeq(text, ";") {
+		word, by, ok := strings.Cut(one, ":")
+		r := prompt.Replacement{Word: word, By: strings.Split(by, ",")}
+		if !ok || !slices.Contains(words, word) || len(r.By) > vocabulary.MaxForms || len(rs) == maxTextWords {
+			return nil, false
+		}
+		for _, w := range r.By {
+			if parsed, err := prompt.ParseQuery(w); err != nil || parsed.Typed() != w || !slices.Equal(parsed.Unknown(func(string) bool { return false }), []string{w}) {
+				return nil, false
+			}
+		}
+		rs = append(rs, r)
+	}
+	return rs, true
+}
