@@ -46,12 +46,17 @@ var (
 	aCaller = bound{1, 1, 512, 8 << 10}
 	// the texts of twenty, and what twenty votes of a moment ago became
 	aList = bound{12 + 20 + 20, 5500, 1 << 10, 64 << 10}
-	// Two lists of four words and of six other forms, twice and once more, and two hundred prompts
-	// that are sorted by votes. With a slip all of that twice, a look for each of four words, and the
-	// words of titles once in ten minutes.
-	aSearch = bound{2*(20*3+200) + 8 + 1 + 20, 2*(5500+200) + 4000, 1 << 10, 64 << 10}
-	looked  = bound{12 + 101 + 20, 5500, 1 << 10, 64 << 10} // each prompt of a page by itself
-	aPrompt = bound{8, 100, 128, 4 << 10}
+	// Two lists of four words and of six other forms, twice and once more, two hundred prompts that
+	// are sorted by votes, and each of a page that may have what is left out. With a slip all of that
+	// twice, a look for each of four words, and the words of titles once in ten minutes. Author:
+	// names somebody, too.
+	aSearch = bound{2*(20*3+200+100) + 8 + 1 + 3 + 20, 2*(5500+300) + 4000, 1 << 10, 64 << 10}
+	// two hundred texts, as no index of texts has them
+	anOwnSearch = bound{aList.operations + 200 + 3, aList.rows + 200, 1 << 10, 64 << 10}
+	// and each of two hundred favorites by itself
+	favoriteSearch = bound{anOwnSearch.operations + 200, anOwnSearch.rows + 200, 1 << 10, 64 << 10}
+	looked         = bound{12 + 101 + 20, 5500, 1 << 10, 64 << 10} // each prompt of a page by itself
+	aPrompt        = bound{8, 100, 128, 4 << 10}
 	// eight times a text of three bytes a character, and 64 KiB
 	aPage = bound{8 + 4*50, 1600, 8*9 + 64, 16 << 10}
 	// a prompt, and the prompts that include it: the rows of ten names, and a hundred prompts
@@ -124,7 +129,7 @@ var bounds = map[string]bound{
 	// the catalog with its counts, sketches and tag words once in a while, and five prompts
 	"POST /suggestions": {4 + 5*aPrompt.operations, 1200 + 5*aPrompt.rows, 32, 16 << 10},
 
-	"GET /prompts": aSearch, "GET /me/prompts": aList, "GET /moderation/hidden": aList, "GET /me/votes": looked, "GET /me/favorites": looked,
+	"GET /prompts": aSearch, "GET /me/prompts": anOwnSearch, "GET /moderation/hidden": aList, "GET /me/votes": looked, "GET /me/favorites": favoriteSearch,
 
 	"GET /prompts/{id}": aPrompt, "GET /prompts/{id}/rank": aPrompt, "GET /prompts/{id}/text": aWhole, "POST /prompts/{id}/render": aWhole,
 	"GET /prompts/{id}/used-by":  {124, 4200, 512, 32 << 10},
@@ -132,7 +137,7 @@ var bounds = map[string]bound{
 	"POST /prompts/{id}/fork":    aSave, "POST /prompts/{id}/upstream/merge": aMerge,
 	"GET /me/tokens": aToken, "POST /me/tokens": aToken, "DELETE /me/tokens/{token}": aToken,
 	"GET /prompts/{id}/export": aFile,
-	"GET /me/profile":          aUser, "PUT /me/profile": aUser, "GET /users/{handle}": aUser, "GET /users/{handle}/prompts": aList,
+	"GET /me/profile":          aUser, "PUT /me/profile": aUser, "GET /users/{handle}": aUser, "GET /users/{handle}/prompts": anOwnSearch,
 	"GET /users/{handle}/prompts/{slug}": {16, 300, 128, 4 << 10},
 
 	"GET /prompts/{id}/versions": aList, "GET /prompts/{id}/versions/{version}": aPrompt,
@@ -147,7 +152,7 @@ var bounds = map[string]bound{
 	"GET /prompts/{id}/vote": aVote, "PUT /prompts/{id}/vote": aVote, "DELETE /prompts/{id}/vote": aVote,
 	"PUT /prompts/{id}/favorite": {aCount.operations + 4, aCount.rows + 20, 4, aCount.allocated}, "DELETE /prompts/{id}/favorite": {2, 1, 4, 512},
 
-	"GET /app": aSearch, "GET /app/mine": aList, "GET /app/votes": looked, "GET /app/favorites": looked, "POST /app/prompts/{id}/favorite": {aCount.operations + 4, aCount.rows + 20, 64, aCount.allocated}, "GET /app/admin/hidden": aList,
+	"GET /app": aSearch, "GET /app/mine": anOwnSearch, "GET /app/votes": looked, "GET /app/favorites": favoriteSearch, "POST /app/prompts/{id}/favorite": {aCount.operations + 4, aCount.rows + 20, 64, aCount.allocated}, "GET /app/admin/hidden": aList,
 	// the address stands in the link of each tag
 	"GET /app/tags": {8, 1200, 512, 16 << 10},
 	// fifty changed tags
@@ -170,7 +175,7 @@ var bounds = map[string]bound{
 	"POST /app/prompts/{id}/hide": aChange, "POST /app/prompts/{id}/unhide": aChange, "POST /app/prompts/{id}/vote": aVote,
 	"GET /app/sitemap.xml": {10 * 12, 10 * 5200, 1 << 10, 64 << 10}, // ten pages of a list
 	"GET /robots.txt":      nothing, "GET /app/feed.atom": aList, "GET /app/feed.json": aList, "GET /app/u/{handle}/feed.atom": aList, "GET /app/u/{handle}/feed.json": aList,
-	"GET /app/u/{handle}": {12 + 8, 5200, 1 << 10, 64 << 10},
+	"GET /app/u/{handle}": {anOwnSearch.operations + 8, anOwnSearch.rows, 1 << 10, 64 << 10},
 	// with what the user takes, and with all that was sent if it is wrong
 	"GET /app/me":        {aUser.operations + aCount.operations, aUser.rows + aCount.rows, 32, aCount.allocated},
 	"POST /app/me":       {8 + aCount.operations, 8 + aCount.rows, 512, aCount.allocated},
@@ -183,7 +188,7 @@ var bounds = map[string]bound{
 	"GET /app/me/tokens": aToken, "POST /app/me/tokens": {8, 120, 512, 8 << 10}, "POST /app/me/tokens/{token}/revoke": aToken,
 	"GET /app/u/{handle}/tokens": {aToken.operations + 4, 60, 64, 4 << 10}, "POST /app/u/{handle}/tokens/{token}/revoke": aToken,
 	// the counts, the profiles of twenty users and a row of the newest prompt of each, twenty tokens
-	"GET /app/admin": {aTag.operations, aTag.rows, 64, 8 << 10}, "GET /app/admin/users": {2 + 20*2, 21 + 20*2, 64, 4 << 10},
+	"GET /app/admin": {aTag.operations, aTag.rows, 64, 8 << 10}, "GET /app/admin/status": aCaller, "GET /app/admin/users": {2 + 20*2, 21 + 20*2, 64, 4 << 10},
 	"GET /app/admin/tokens": {2, 22, 64, 4 << 10}, "POST /app/admin/tokens/{token}/revoke": aToken,
 	"GET /app/signin": nothing, "POST /app/signin": nothing, "POST /app/signout": nothing,
 	"POST /mcp": aMessage, "POST /mcp/t/{tag}": aMessage, "POST /mcp/u/{handle}": aMessage,
@@ -657,8 +662,8 @@ func (s *search) ready(route, id string) known {
 
 // asked are parameters that mean something, by route.
 var asked = map[string]map[string][]string{
-	"GET /prompts":                      {"sort": {"newest", "most-liked", "hot", "best", "trending"}, "tag": {"text"}, "q": {"common", "text 1"}, "limit": {"20"}, "fields": {"text"}},
-	"GET /me/prompts":                   {"sort": {"newest", "updated", "title"}, "q": {"common"}, "limit": {"100"}},
+	"GET /prompts":                      {"sort": {"newest", "most-liked", "hot", "best", "trending"}, "tag": {"text"}, "q": {"common", "text 1", "common -absent", "author:ann", "author:nobody"}, "limit": {"20"}, "fields": {"text"}},
+	"GET /me/prompts":                   {"sort": {"newest", "updated", "title"}, "q": {"common", "absent"}, "limit": {"100"}},
 	"GET /app":                          {"sort": {"newest", "most-liked", "hot", "best", "trending"}, "tag": {"text", "data"}, "q": {"", "common"}},
 	"GET /app/prompts/{id}/compare":     {"from": {"1"}, "to": {"1", "2"}, "view": {"", "split"}},
 	"GET /app/prompts/{id}/export":      {"format": formats()}, // and none, for the page to choose

@@ -191,7 +191,7 @@ func ref(name string) (prompt.Ref, error) {
 func searchCommand() command.Command {
 	return asking(command.Command{
 		Name: "search", Args: []string{"[WORD...]"}, Short: "list prompts that have the words",
-		Long: "Lists public prompts that have all words given, each as the beginning of one of the title or as a whole one of the text, the best\nmatch first; without a word, the newest. With --in title they are looked for in titles alone, as they always are among the prompts of\none author, and among your own. Other commands take the id of each, and the name of your own.",
+		Long: "Lists public prompts that have all words given, each as the beginning of one of the title or as a whole one of the text, the best\nmatch first; without a word, the newest. With --in title they are looked for in titles alone.\n\n" + prompt.QueryDoc + ".\n\nQuote them for the shell, and write -- before words that begin with -. Other commands take the id of each, and the name of your own.",
 	}, func(flags *flag.FlagSet, asJSON *bool) asked {
 		mine := flags.Bool("mine", false, "my own prompts instead, private ones too")
 		limit := limitFlag(flags, "prompts")
@@ -214,17 +214,8 @@ func searchCommand() command.Command {
 			if *verbatim && (*mine || *author != "") {
 				return command.UsageError("search: your own prompts and those of an author are only found by the words as they are: leave out --verbatim")
 			}
-			if *mine {
-				if in == "text" {
-					return command.UsageError("search: of my own prompts titles alone are searched")
-				}
-				in = ""
-			}
-			if *author != "" && (*mine || *sort != "" || in == "text") {
-				return command.UsageError("search: the prompts of an author come newest first, and their titles alone are searched: leave out --mine, --sort and --in text")
-			}
-			if *author != "" {
-				in = ""
+			if *author != "" && (*mine || *sort != "") {
+				return command.UsageError("search: the prompts of an author come newest first: leave out --mine and --sort, or write author:HANDLE among the words")
 			}
 			found, replaced, err := remote.Search(ctx, client.Search{
 				Words: strings.Join(args, " "), Tags: tags, In: in, Sort: *sort, Author: strings.TrimPrefix(*author, "@"), Mine: *mine, Limit: *limit, Verbatim: *verbatim,

@@ -78,7 +78,10 @@ func TestLibraryStory(t *testing.T) {
 	ok(`^$`, "search", "hello", "--in", "title", "--user", "bob")
 	ok(`A greeting\n$`, "search", "greet", "--in", "title", "--user", "bob")
 	ok(`A greeting\n$`, "search", "greet", "--in", "title", "--mine", "--user", "ann")
-	fails(command.Usage, "titles alone", "search", "greet", "--in", "text", "--mine", "--user", "ann")
+	ok(`A greeting\n$`, "search", "hello", "--in", "text", "--mine", "--user", "ann")
+	ok(`^$`, "search", "hello", "--in", "title", "--author", "ann", "--user", "bob")
+	ok(`A greeting\n$`, "search", `"a greeting"`, "author:ann", "--user", "bob")
+	ok(`^$`, "search", "greet", `-"a greeting"`, "--user", "bob")
 	fails(command.Usage, "want text or title", "search", "greet", "--in", "body", "--user", "ann")
 	var got struct {
 		ID      string

@@ -189,7 +189,7 @@ func (s *Service) accountVotes(ctx context.Context, who auth.User, scope, after 
 }
 
 func (s *Service) accountFavorites(ctx context.Context, who auth.User, scope, after string) (part AccountPart, err error) {
-	page, err := s.db.Favorites(ctx, IDOf(who), after, partVotes)
+	page, err := s.db.Favorites(ctx, IDOf(who), Filter{}, after, partVotes)
 	if err != nil {
 		return part, err
 	}

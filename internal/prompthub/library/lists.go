@@ -18,10 +18,13 @@ import (
 // page may be short, even empty, and yet have a Next: one request reads only so much.
 //
 // Replaced are words that no prompt has, each with the known words that a search took in its place.
+// Searched is the search with these and with other forms of its words; it is empty if only the words
+// as they are were searched for.
 type Page struct {
 	Items    []View
 	Next     string
 	Replaced []Replacement
+	Searched prompt.Query
 }
 
 // A Replacement is a word of a search with those that were taken in its place.
@@ -53,8 +56,8 @@ func IsOrder(s string) bool {
 type Search struct {
 	Order  Order        // "" is Relevance for words, and else Newest
 	Tags   []prompt.Tag // all of them
-	Words  prompt.Query // all of them, each in the title or in the text
-	Titles bool         // all of them in the title
+	Words  prompt.Query // each in the title or in the text, and what else it asks for
+	Titles bool         // all words in the title
 	// Verbatim is whether the words count as they are alone: not in other forms, and not replaced.
 	Verbatim bool
 	Limit    int
@@ -66,7 +69,7 @@ func (q Search) scope() string {
 	tags := slices.Clone(q.Tags)
 	slices.Sort(tags)
 	where := ""
-	if !q.Titles && !q.Words.Empty() {
+	if !q.Titles && (!q.Words.Empty() || q.Words.Excludes()) {
 		where = " text"
 	}
 	if q.Verbatim && !q.Words.Empty() {
@@ -86,12 +89,16 @@ func (s *Service) Search(ctx context.Context, who auth.User, q Search) (Page, er
 	case q.Order == "":
 		q.Order = Relevance
 	}
+	author, err := s.authorOf(ctx, who, q.Words)
+	if err != nil {
+		return Page{}, err
+	}
 	return s.page(ctx, who, q.scope(), q.Cursor, func(after string) (promptdb.Page, error) {
 		switch {
 		case q.Words.Nothing():
 			return promptdb.Page{}, nil
-		case len(q.Tags) > 0 || !q.Words.Empty():
-			return s.db.Find(ctx, promptdb.Search{Tags: q.Tags, Words: q.Words, Text: !q.Titles, Order: q.Order, Verbatim: q.Verbatim}, after, q.Limit)
+		case len(q.Tags) > 0 || !q.Words.Empty() || q.Words.Qualified():
+			return s.db.Find(ctx, promptdb.Search{Tags: q.Tags, Words: q.Words, Text: !q.Titles, Author: author, Order: q.Order, Verbatim: q.Verbatim}, after, q.Limit)
 		case q.Order == Newest:
 			return s.db.Newest(ctx, after, q.Limit)
 		}
@@ -127,7 +134,7 @@ func open(scope, token string, read func(after string) (promptdb.Page, error)) (
 }
 
 func sealed(scope string, p promptdb.Page) Page {
-	page := Page{Items: p.Items, Replaced: p.Replaced}
+	page := Page{Items: p.Items, Replaced: p.Replaced, Searched: p.Searched}
 	if p.After != "" {
 		page.Next = cursor.Seal(scope, p.After)
 	}
@@ -158,7 +165,16 @@ type MineQuery struct {
 func (q MineQuery) scope(who auth.User) string {
 	tags := slices.Clone(q.Tags)
 	slices.Sort(tags)
-	return fmt.Sprintf("mine %q %q %s %t %s %q %q", who.ID, q.Name, q.Sort, q.Deleted, q.Visibility, slices.Compact(tags), q.Words)
+	scope := fmt.Sprintf("mine %q %q %s %t %s %q %q", who.ID, q.Name, q.Sort, q.Deleted, q.Visibility, slices.Compact(tags), q.Words)
+	return scope + inTexts(q.Filter)
+}
+
+// inTexts names in the scope of a cursor that a list is searched by texts too.
+func inTexts(f Filter) string {
+	if f.Titles || f.Words.Empty() && !f.Words.Excludes() {
+		return ""
+	}
+	return " text"
 }
 
 // Mine returns the caller's own prompts.
@@ -166,6 +182,10 @@ func (s *Service) Mine(ctx context.Context, who auth.User, q MineQuery) (Page, e
 	voter := who
 	if q.NoVotes {
 		voter = auth.User{}
+	}
+	var err error
+	if q.Author, err = s.authorOf(ctx, who, q.Words); err != nil {
+		return Page{}, err
 	}
 	return s.page(ctx, voter, q.scope(who), q.Cursor, func(after string) (promptdb.Page, error) {
 		if q.Words.Nothing() {
@@ -231,10 +251,31 @@ func (s *Service) IsFavorite(ctx context.Context, who auth.User, id prompt.ID) (
 	return s.db.IsFavorite(ctx, IDOf(who), id)
 }
 
-// Favorites returns the caller's favorites that he still may see, newest prompt first.
-func (s *Service) Favorites(ctx context.Context, who auth.User, limit int, token string) (Page, error) {
-	return s.page(ctx, who, fmt.Sprintf("favorites %q", who.ID), token, func(after string) (promptdb.Page, error) {
-		return s.db.Favorites(ctx, IDOf(who), after, limit)
+// A FavoriteQuery says which of the caller's favorites are wanted.
+type FavoriteQuery struct {
+	Tags   []prompt.Tag
+	Words  prompt.Query
+	Titles bool // all words in the title
+	Limit  int
+	Cursor string
+}
+
+// Favorites returns the caller's favorites that they still may see, newest prompt first.
+func (s *Service) Favorites(ctx context.Context, who auth.User, q FavoriteQuery) (Page, error) {
+	f := Filter{Tags: q.Tags, Words: q.Words, Titles: q.Titles}
+	var err error
+	if f.Author, err = s.authorOf(ctx, who, q.Words); err != nil {
+		return Page{}, err
+	}
+	scope := fmt.Sprintf("favorites %q", who.ID)
+	if len(q.Tags) > 0 || !q.Words.Empty() || q.Words.Qualified() {
+		scope += " " + Search{Tags: q.Tags, Words: q.Words}.scope() + inTexts(f)
+	}
+	return s.page(ctx, who, scope, q.Cursor, func(after string) (promptdb.Page, error) {
+		if q.Words.Nothing() {
+			return promptdb.Page{}, nil
+		}
+		return s.db.Favorites(ctx, IDOf(who), f, after, q.Limit)
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strings"
 
 	"prompthub/internal/fault"
 	"prompthub/internal/http/auth"
@@ -112,9 +113,27 @@ func (s *Service) UserByHandle(ctx context.Context, who auth.User, handle string
 type AuthorSearch struct {
 	Handle string       // his handle or key, or Me
 	Tags   []prompt.Tag // all of them
-	Words  prompt.Query // all of them, in the title
+	Words  prompt.Query // each in the title or in the text, and what else it asks for
+	Titles bool         // all words in the title
 	Limit  int
 	Cursor string
+}
+
+// authorOf returns the user that author: in a query leads to by a handle, a key or Me, "" if there
+// is none. Then it is a name.
+func (s *Service) authorOf(ctx context.Context, who auth.User, q prompt.Query) (prompt.UserID, error) {
+	handle := strings.ToLower(strings.TrimPrefix(q.Author(), "@"))
+	if handle == Me && !who.Known() || !prompt.NamesUser(handle) {
+		return "", nil
+	}
+	id, err := s.OwnerID(ctx, who, handle)
+	if err == nil {
+		_, err = s.UserByHandle(ctx, who, handle) // a handle that was reserved and is not shown
+	}
+	if fault.Of(err) == fault.NotFound {
+		return "", nil
+	}
+	return id, err
 }
 
 // ByAuthor returns public prompts of a user, the newest first.
@@ -124,13 +143,17 @@ func (s *Service) ByAuthor(ctx context.Context, who auth.User, q AuthorSearch) (
 		return Page{}, err
 	}
 	scope := fmt.Sprintf("author %q", author)
-	if len(q.Tags) > 0 || !q.Words.Empty() { // without, it is what cursors in use were sealed for
-		scope += " " + Search{Tags: q.Tags, Words: q.Words}.scope()
+	f := Filter{Tags: q.Tags, Words: q.Words, Titles: q.Titles}
+	if f.Author, err = s.authorOf(ctx, who, q.Words); err != nil {
+		return Page{}, err
+	}
+	if len(q.Tags) > 0 || !q.Words.Empty() || q.Words.Qualified() { // without, it is what cursors in use were sealed for
+		scope += " " + Search{Tags: q.Tags, Words: q.Words}.scope() + inTexts(f)
 	}
 	return s.page(ctx, who, scope, q.Cursor, func(after string) (promptdb.Page, error) {
 		if q.Words.Nothing() {
 			return promptdb.Page{}, nil
 		}
-		return s.db.ByAuthor(ctx, author, q.Tags, q.Words, after, q.Limit)
+		return s.db.ByAuthor(ctx, author, f, after, q.Limit)
 	})
 }

@@ -23,6 +23,7 @@ func TestDoubling(t *testing.T) {
 		return parsed
 	}
 	several := query("a.a. c++ word quick 翻译 needle")
+	phrases := query(`"quick word" "翻译 a" "a.a" -needle -"word quick" author:word`)
 	expanded := several.Expand(func(word string) []string { return []string{word + "s", word + " x"} }, func(a, b string) []string { return []string{a + b} })
 	content := func(do func(c prompt.Content)) func(text string) func() {
 		return func(text string) func() { c := prompt.Content{Text: text}; return func() { do(c) } }
@@ -84,6 +85,14 @@ func TestDoubling(t *testing.T) {
 		{Name: "Query.MatchText", With: text(func(s string) { several.MatchText("", prompt.NewText(s)) })},
 		{Name: "Query.MatchText (one word)", With: text(func(s string) { query("needle").MatchText("", prompt.NewText(s+" needle")) })},
 		{Name: "NewText", With: text(func(s string) { prompt.NewText(s) })},
+		{Name: "Query.Match (phrases)", With: text(func(s string) { phrases.Match(prompt.NormalizeTitle(s)) })},
+		{Name: "Query.MatchText (phrases)", With: text(func(s string) { phrases.MatchText("", prompt.NewText(s)) })},
+		{Name: "Query.LeavesOut", With: text(func(s string) { phrases.LeavesOut(prompt.NormalizeTitle(s), prompt.NewText(s)) })},
+		{Name: "Query.MatchAuthor", With: text(func(s string) { phrases.MatchAuthor(s) })},
+		{Name: "Query.Marks", With: text(func(s string) { several.Marks(s) })},
+		{Name: "Query.Marks (of other forms)", With: text(func(s string) { expanded.Marks(s) })},
+		{Name: "Query.Marks (phrases)", With: text(func(s string) { phrases.Marks(s) })},
+		{Name: "Query.Snippet (phrases)", With: text(func(s string) { phrases.Snippet(s) })},
 		{Name: "Query.Closeness", With: text(func(s string) { several.Closeness(prompt.NormalizeTitle(s)) })},
 		{Name: "Query.Closeness (of other forms)", With: text(func(s string) { expanded.Closeness(prompt.NormalizeTitle(s)) })},
 		{Name: "Query.MatchText (of other forms)", With: text(func(s string) { expanded.MatchText(prompt.NormalizeTitle(s), prompt.NewText(s)) })},
@@ -206,8 +215,8 @@ func TestDoubling(t *testing.T) {
 	}
 	doubling.Listed(t, funcs, map[string][]string{
 		"a query has at most 200 characters": {
-			"Query.Empty", "Query.Nothing", "Query.Tokens", "Query.Words", "Query.String", "Query.Expand", "Query.Expanded", "Query.Plain", "Query.Replace",
-			"Query.Meant", "Query.Unknown", "Query.One",
+			"Query.Empty", "Query.Nothing", "Query.Tokens", "Query.Words", "Query.String", "Query.Excludes", "Query.Tags", "Query.Author", "Query.Name", "Query.MatchName",
+			"Query.Plainly", "Query.Qualified", "Query.InTexts", "Query.Expand", "Query.Expanded", "Query.Plain", "Query.Replace", "Query.Meant", "Query.Unknown", "Query.One",
 		},
 		"compares, copies or returns what it is given": {
 			"Draft.Content", "Draft.With", "First", "Source.Kept", "TextsField", "Template.Parts", "Variable.Needed", "Prompt.Deleted", "Prompt.Hidden",

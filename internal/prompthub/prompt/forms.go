@@ -19,7 +19,7 @@ func (f form) in(x *title) bool {
 	if len(f) == 0 || !x.may(f[0]) {
 		return false
 	}
-	x.cutOnce()
+	x.all()
 	if len(f) == 1 {
 		return slices.ContainsFunc(x.terms, f[0].wholeIn)
 	}
@@ -44,21 +44,22 @@ const MaxForms = 6
 
 // Expand returns the query with other forms of its words. Forms returns those of a word, and joined
 // the single words in place of two that follow one another, the likeliest first. Each is a word, a
-// chain, or two words with a space between them. Stop words have none.
+// chain, or two words with a space between them. Stop words have none, and words of phrases are found
+// as they are alone.
 func (q Query) Expand(forms func(word string) []string, joined func(first, second string) []string) Query {
 	want := map[term][]string{}
 	for i, t := range q.typed {
-		if t.run() {
+		if t.run() || q.quoted[i] {
 			continue
 		}
-		if i > 0 && !q.typed[i-1].run() && (!t.stop() || !q.typed[i-1].stop()) {
+		if i > 0 && !q.quoted[i-1] && !q.typed[i-1].run() && (!t.stop() || !q.typed[i-1].stop()) {
 			for _, f := range joined(string(q.typed[i-1]), string(t)) {
 				want[q.typed[i-1]] = append(want[q.typed[i-1]], f)
 				want[t] = append(want[t], f)
 			}
 		}
 	}
-	for _, t := range q.terms {
+	for _, t := range q.loose {
 		if !t.run() && !t.stop() {
 			want[t] = append(want[t], forms(string(t))...)
 		}
@@ -77,7 +78,7 @@ func (q Query) withForms(want map[term][]string) Query {
 	}
 	for i, more := 0, true; more; i++ {
 		more = false
-		for _, t := range q.terms {
+		for _, t := range q.loose {
 			if i >= len(want[t]) || left <= 0 {
 				continue
 			}
@@ -111,8 +112,8 @@ type Replacement struct {
 	By   []string // the nearest first
 }
 
-// Replace returns the query with other words in place of some of its own: the nearest in place of
-// each, and the others as forms of it.
+// Replace returns the query with other words in place of some of its own outside of phrases: the
+// nearest in place of each, and the others as forms of it. What else the query asks for stays.
 func (q Query) Replace(rs []Replacement) Query {
 	want := map[term][]string{}
 	typed := slices.Clone(q.typed)
@@ -121,34 +122,50 @@ func (q Query) Replace(rs []Replacement) Query {
 			continue
 		}
 		for i, t := range typed {
-			if string(t) == r.Word {
+			if !q.quoted[i] && string(t) == r.Word {
 				typed[i] = term(r.By[0])
 			}
 		}
 		want[term(r.By[0])] = r.By[1:]
 	}
-	return Query{terms: slices.Compact(slices.Sorted(slices.Values(typed))), typed: typed}.withForms(want)
-}
-
-// Meant returns the words of a query as they were typed, but those that were replaced.
-func (q Query) Meant(rs []Replacement) string {
-	words := make([]string, len(q.typed))
-	for i, t := range q.typed {
-		words[i] = string(t)
-		for _, r := range rs {
-			if string(t) == r.Word {
-				words[i] = strings.Join(r.By, " or ")
-			}
+	q.typed, q.terms, q.loose, q.others = typed, once(typed), nil, nil
+	for i, t := range typed {
+		if !q.quoted[i] {
+			q.loose = append(q.loose, t)
 		}
 	}
-	return strings.Join(words, " ")
+	q.loose = once(q.loose)
+	return q.withForms(want)
 }
 
-// Unknown returns the words of a query that may be replaced: no stop words, no runs, and none that
-// has other forms.
+// Meant returns a query as it was typed, with others in place of the words that were replaced.
+func (q Query) Meant(rs []Replacement) string {
+	var parts []string
+	phrases := q.phrases
+	for i := 0; i < len(q.typed); i++ {
+		if q.quoted[i] {
+			parts = append(parts, phrases[0].String())
+			i += len(phrases[0]) - 1
+			phrases = phrases[1:]
+			continue
+		}
+		word := string(q.typed[i])
+		for _, r := range rs {
+			if r.Word == word {
+				word = strings.Join(r.By, " or ")
+				break
+			}
+		}
+		parts = append(parts, word)
+	}
+	return strings.Join(append(parts, q.besides()...), " ")
+}
+
+// Unknown returns the words of a query that may be replaced: no stop words, no runs, none in a
+// phrase, and none that has other forms.
 func (q Query) Unknown(known func(word string) bool) []string {
 	var words []string
-	for _, t := range q.terms {
+	for _, t := range q.loose {
 		if !t.run() && !t.stop() && len(q.others[t]) == 0 && !known(string(t)) {
 			words = append(words, string(t))
 		}
@@ -158,12 +175,13 @@ func (q Query) Unknown(known func(word string) bool) []string {
 
 // One returns the query for one of its words alone.
 func (q Query) One(word string) Query {
-	return Query{terms: []term{term(word)}, typed: []term{term(word)}}
+	one := []term{term(word)}
+	return Query{terms: one, typed: one, quoted: []bool{false}, loose: one}
 }
 
-// canonical returns the terms of a title with each form of a term of the query, outside of what it
+// asTyped returns the terms of a title with each form of a term of the query, outside of what it
 // has itself, in place of that term.
-func (q Query) canonical(title []term) []term {
+func (q Query) asTyped(title []term) []term {
 	var out []term
 	for i := 0; i < len(title); i++ {
 		if slices.Contains(q.typed, title[i]) {

@@ -16,8 +16,21 @@ const (
 	maxQueryTokens = 20
 )
 
-// A Query is a search for titles. It is normalised, folded and cut as Tokens says of a title, and
-// all of its parts must be found, in any order:
+// A Query is what a user types to find prompts. These parts of it, in any order and parted by
+// spaces, say which prompts are wanted; a prompt must fit all of them:
+//
+//	words            each in the title or in the text
+//	"quoted words"   one after the other in the title, or in the text
+//	-word            not in the title and not in the text
+//	-"quoted words"  the same of a phrase, not of each of its words
+//	tag:TAG          with the tag
+//	author:WHO       by the author with this handle, key or name; author:"Ann Lee"
+//	name:NAME        with this name or slug
+//
+// A quoted word is a whole word. A quotation mark without a second one, a hyphen that stands alone
+// and a qualifier without a value are passed over, as any punctuation.
+//
+// Words are normalised, folded and cut as Tokens says of a title. Of a title, they find this:
 //
 //   - a word finds each title with a word that begins with it; a word of one
 //     character only a title with exactly that word;
@@ -29,9 +42,16 @@ const (
 // So a title of up to 20 words, taken as a query, finds itself, unless it has more tokens than
 // MaxTokens: no query finds those beyond them. The zero Query is empty.
 type Query struct {
-	terms   []term // each once, sorted
+	terms   []term // each once, sorted, those of phrases too
 	typed   []term // as they were typed
+	quoted  []bool // which of typed stand in a phrase
+	loose   []term // those outside of phrases, each once, sorted
 	nothing bool
+	phrases []phrase
+	without []phrase
+	tags    []Tag
+	author  string
+	name    string
 	others  map[term][]form // under which a term is found too; see Expand
 }
 
@@ -42,13 +62,51 @@ func ParseQuery(q string) (Query, error) {
 	if err := checkQuery(q); err != nil {
 		return Query{}, err
 	}
-	normalized := NormalizeTitle(q)
-	ts := terms(normalized)
-	if n := len(ts); n > maxQueryWords {
+	cut, message := cutQuery(q)
+	if message != "" {
+		return Query{}, badQuery(q, message)
+	}
+	query := Query{tags: cut.tags, author: cut.author, name: cut.name}
+	plain := "" // words between two phrases, which are cut into terms together
+	loose := func() {
+		ts := terms(NormalizeTitle(plain))
+		query.append(ts, false)
+		query.loose, plain = append(query.loose, ts...), ""
+	}
+	for _, w := range cut.words {
+		if !w.quoted {
+			plain += w.text + " "
+			continue
+		}
+		loose()
+		if p := phrase(terms(NormalizeTitle(w.text))); len(p) > 0 {
+			query.append(p, true)
+			query.phrases = append(query.phrases, p)
+		}
+	}
+	loose()
+	n := len(query.typed)
+	for _, w := range cut.without {
+		if p := phrase(terms(NormalizeTitle(w))); len(p) > 0 {
+			query.without = append(query.without, p)
+			n += len(p)
+		}
+	}
+	if n > maxQueryWords {
 		return Query{}, badQuery(q, fmt.Sprintf("search for at most %d words, these are %d", maxQueryWords, n))
 	}
-	return Query{terms: slices.Compact(slices.Sorted(slices.Values(ts))), typed: ts, nothing: normalized != "" && len(ts) == 0}, nil
+	query.terms, query.loose = once(query.typed), once(query.loose)
+	query.nothing = strings.TrimSpace(q) != "" && len(query.terms) == 0 && !query.Qualified()
+	return query, nil
 }
+
+func (q *Query) append(ts []term, quoted bool) {
+	q.typed = append(q.typed, ts...)
+	q.quoted = append(q.quoted, slices.Repeat([]bool{quoted}, len(ts))...)
+}
+
+// once returns terms sorted, each once.
+func once(ts []term) []term { return slices.Compact(slices.Sorted(slices.Values(ts))) }
 
 func checkQuery(q string) error {
 	switch n := units(q); {
@@ -71,7 +129,7 @@ func badQuery(q, message string) error {
 	}
 }
 
-// Empty reports whether the query was blank: it finds every title.
+// Empty reports whether the query has no words to find, as a blank one: it finds every title.
 func (q Query) Empty() bool { return len(q.terms) == 0 && !q.nothing }
 
 // Nothing reports whether the query was not blank and yet holds no word, as one
@@ -106,7 +164,7 @@ func (q Query) Tokens() []string {
 
 // Match reports whether the query finds the title.
 func (q Query) Match(normalizedTitle string) bool {
-	if len(q.terms) == 0 {
+	if len(q.terms) == 0 && len(q.without) == 0 {
 		return !q.nothing
 	}
 	title := newTitle(normalizedTitle)
@@ -120,7 +178,12 @@ func (q Query) Match(normalizedTitle string) bool {
 			return false
 		}
 	}
-	return true
+	for _, p := range q.phrases {
+		if !p.in(title.all()) {
+			return false
+		}
+	}
+	return !title.leftOut(q)
 }
 
 // A title is what a query is asked about. It is cut into terms once one of the query may be in it.
@@ -129,6 +192,7 @@ type title struct {
 	folds      bool
 	cut        bool
 	terms      []term
+	whole      []term // also those that search does not look at
 }
 
 func newTitle(normalized string) title {
@@ -144,14 +208,22 @@ func (x *title) has(t term) bool {
 	if !x.may(t) {
 		return false
 	}
-	x.cutOnce()
+	x.all()
 	return slices.ContainsFunc(x.terms, t.in)
 }
 
-func (x *title) cutOnce() {
+// all returns the terms of the title.
+func (x *title) all() []term {
 	if !x.cut {
-		x.cut, x.terms = true, searchable(terms(x.normalized))
+		x.cut, x.whole = true, terms(x.normalized)
+		x.terms = searchable(x.whole)
 	}
+	return x.whole
+}
+
+// leftOut reports whether the title has what a query leaves out.
+func (x *title) leftOut(q Query) bool {
+	return slices.ContainsFunc(q.without, func(p phrase) bool { return p.in(x.all()) })
 }
 
 // in reports whether t, of a query, finds other, of a title.
@@ -190,7 +262,7 @@ func (q Query) Closeness(normalizedTitle string) Closeness {
 	if !q.Expanded() || q.Plain().finds(normalizedTitle) {
 		return q.closeness(title)
 	}
-	return Folded + q.closeness(q.canonical(title))
+	return Folded + q.closeness(q.asTyped(title))
 }
 
 // finds reports whether all terms but stop words are in the title.
@@ -226,7 +298,7 @@ func (t term) wholeIn(other term) bool {
 	return t == other || t.in(other) && (t.run() || slices.Contains(other.words(), string(t)) || slices.Contains(other.forms(), string(t)))
 }
 
-// Typed returns the words of a query in the order in which they were typed.
+// Typed returns the words to find, those of phrases too, in the order in which they were typed.
 func (q Query) Typed() string {
 	words := make([]string, len(q.typed))
 	for i, t := range q.typed {
@@ -241,9 +313,9 @@ func (q Query) String() string {
 	if q.nothing {
 		return "-" // which parses to the same again
 	}
-	words := make([]string, len(q.terms))
-	for i, t := range q.terms {
+	words := make([]string, len(q.loose))
+	for i, t := range q.loose {
 		words[i] = string(t)
 	}
-	return strings.Join(words, " ")
+	return strings.Join(append(words, q.canonical()...), " ")
 }

@@ -142,6 +142,11 @@ func (q Query) Words(longest int) []Word {
 	return words
 }
 
+// InTexts reports whether the query has words that texts are searched for.
+func (q Query) InTexts() bool {
+	return slices.ContainsFunc(q.terms, func(t term) bool { return !t.stop() })
+}
+
 // stop reports whether t is a stop word.
 func (t term) stop() bool { return stopWords[string(t)] }
 
@@ -158,6 +163,7 @@ type Text struct {
 	folded func() string
 	lead   func() []string
 	words  func() []string
+	terms  func() []term
 }
 
 // NewText returns a text as search knows it. What that takes is done when a query asks for it.
@@ -167,6 +173,7 @@ func NewText(text string) Text {
 		folded: folded,
 		lead:   sync.OnceValue(func() []string { return leadOf(folded()) }),
 		words:  sync.OnceValue(func() []string { return wordsOfFolded(folded()) }),
+		terms:  sync.OnceValue(func() []term { return foldedTerms(folded()) }),
 	}
 }
 
@@ -225,17 +232,23 @@ const (
 func (w Where) String() string { return [...]string{"", "title", "text"}[w] }
 
 // MatchText says where the query finds a prompt: each of its words in the title, as Match has it,
-// or as a whole in the text. Stop words are passed over where there are others.
+// or as a whole in the text; each phrase in the title or in the text. Stop words are passed over
+// where there are others.
 func (q Query) MatchText(normalizedTitle string, text Text) Where {
-	return q.matchText(normalizedTitle, text.has)
+	where := q.matchText(normalizedTitle, text.has, text.row)
+	if where != Nowhere && q.LeavesOut(normalizedTitle, text) {
+		return Nowhere
+	}
+	return where
 }
 
-// MatchTitle reports whether MatchText finds the prompt by its title alone.
+// MatchTitle reports whether MatchText finds the prompt by its title alone, unless the text has
+// what the query leaves out.
 func (q Query) MatchTitle(normalizedTitle string) bool {
-	return q.matchText(normalizedTitle, func(term) bool { return false }) == InTitle
+	return q.matchText(normalizedTitle, func(term) bool { return false }, func(phrase) bool { return false }) == InTitle
 }
 
-func (q Query) matchText(normalizedTitle string, inText func(term) bool) Where {
+func (q Query) matchText(normalizedTitle string, inText func(term) bool, inRow func(phrase) bool) Where {
 	if len(q.terms) == 0 {
 		return Nowhere
 	}
@@ -253,6 +266,18 @@ func (q Query) matchText(normalizedTitle string, inText func(term) bool) Where {
 		}
 	}
 	if stops > 0 && !slices.ContainsFunc(q.terms, func(t term) bool { return !t.stop() }) {
+		return Nowhere
+	}
+	for _, p := range q.phrases {
+		switch {
+		case p.in(title.all()):
+		case inRow(p):
+			where = InText
+		default:
+			return Nowhere
+		}
+	}
+	if title.leftOut(q) {
 		return Nowhere
 	}
 	return where
@@ -315,7 +340,7 @@ func (s Signature) has(word string) bool {
 func (q Query) MayMatch(normalizedTitle string, s Signature) bool {
 	return q.matchText(normalizedTitle, func(t term) bool {
 		return !slices.ContainsFunc(t.textTokens(), func(w string) bool { return !s.has(w) })
-	}) != Nowhere
+	}, func(phrase) bool { return true }) != Nowhere
 }
 
 // maxSnippet is how much of a text a snippet shows, in characters, and beforeFound how much of that
@@ -325,35 +350,31 @@ const (
 	beforeFound = 50
 )
 
-// Snippet returns the part of a text in which a query finds the first of its words that it finds,
-// in one line; "" where it finds none, or only in what folding changes.
+// Snippet returns the part of a text in which a query finds the first of its phrases, or of its
+// words if no phrase is there, in one line; "" where it finds none, or only in what folding changes.
 func (q Query) Snippet(text string) string {
 	line := strings.Join(strings.Fields(text), " ")
+	begin := q.firstPhrase(line)
 	lower := strings.ToLower(line)
 	sought := slices.Clone(q.terms)
-	for _, fs := range q.others {
-		for _, f := range fs {
+	for _, forms := range q.others {
+		for _, f := range forms {
 			sought = append(sought, f...)
 		}
 	}
 	if ascii(line) { // nearly every one: a character is a byte
-		return snippet(sought, []byte(line), []byte(lower), func(s string) []byte { return []byte(s) }, func(b []byte) string { return string(b) })
+		return snippet(sought, begin, []byte(line), []byte(lower), func(s string) []byte { return []byte(s) }, func(b []byte) string { return string(b) })
 	}
-	return snippet(sought, []rune(line), []rune(lower), func(s string) []rune { return []rune(s) }, func(rs []rune) string { return string(rs) })
+	if begin > 0 {
+		begin = utf8.RuneCountInString(line[:begin])
+	}
+	return snippet(sought, begin, []rune(line), []rune(lower), func(s string) []rune { return []rune(s) }, func(rs []rune) string { return string(rs) })
 }
 
-func snippet[R byte | rune](terms []term, line, lower []R, of func(string) []R, text func([]R) string) string {
-	if len(lower) != len(line) {
-		return ""
-	}
-	begin := -1
-	for _, t := range terms {
-		if t.stop() {
-			continue
-		}
-		if at := wordAt(lower, of(string(t))); at >= 0 && (begin < 0 || at < begin) {
-			begin = at
-		}
+// snippet cuts a line from a character on, or if that is -1 from the first of the terms on.
+func snippet[R byte | rune](terms []term, begin int, line, lower []R, of func(string) []R, text func([]R) string) string {
+	if begin < 0 && len(lower) == len(line) {
+		begin = firstOf(terms, lower, of)
 	}
 	if begin < 0 {
 		return ""
@@ -369,6 +390,20 @@ func snippet[R byte | rune](terms []term, line, lower []R, of func(string) []R, 
 		after = "…"
 	}
 	return before + strings.TrimSpace(text(line[from:to])) + after
+}
+
+// firstOf returns where the first of some terms stands that is no stop word, -1 if none does.
+func firstOf[R byte | rune](terms []term, lower []R, of func(string) []R) int {
+	begin := -1
+	for _, t := range terms {
+		if t.stop() {
+			continue
+		}
+		if at := wordAt(lower, of(string(t))); at >= 0 && (begin < 0 || at < begin) {
+			begin = at
+		}
+	}
+	return begin
 }
 
 // wordAt returns where a word begins in a text, -1 where it does not stand alone anywhere.

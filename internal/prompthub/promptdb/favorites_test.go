@@ -20,7 +20,7 @@ import (
 func favorites(t *testing.T, db *promptdb.DB, user prompt.UserID, limit int) (titles []string) {
 	t.Helper()
 	for after := ""; ; {
-		page, err := db.Favorites(context.WithoutCancel(t.Context()), user, after, limit)
+		page, err := db.Favorites(context.WithoutCancel(t.Context()), user, promptdb.Filter{}, after, limit)
 		require.NoError(t, err)
 		require.LessOrEqual(t, len(page.Items), limit)
 		for _, v := range page.Items {

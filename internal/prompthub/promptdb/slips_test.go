@@ -8,6 +8,8 @@ import (
 
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
+	"prompthub/internal/storage/memory"
+	"prompthub/internal/storage/table"
 )
 
 // learned is a world that has these prompts and has learned their words.
@@ -106,5 +108,79 @@ func TestForgedReplacements(t *testing.T) {
 	for _, after := range []string{"i", "i\n", "iterminl:terminal", "iterminl\n", "iterminl:\n", "iabsent:terminal\n", "iterminl:the\n", "iterminl:two words\n", "iterminl:a,b,c,d,e,f\n", "iterminl:terminal\nx"} {
 		_, err := w.Find(t.Context(), promptdb.Search{Words: query(t, "terminl"), Text: true, Order: promptdb.Relevance}, after, 10)
 		require.Error(t, err, "%q", after)
+	}
+}
+
+// TestSlipsInQueries: qualifiers hold in all orders, both if words are found in another form and if
+// they are replaced. Words of phrases are neither.
+func TestSlipsInQueries(t *testing.T) {
+	tagged := func(title, text string, tags ...prompt.Tag) prompt.Draft {
+		d := titled(title, text)
+		d.Tags = tags
+		return d
+	}
+	w := learned(t,
+		tagged("Linux terminal", "act as a shell", "text"), tagged("Linux terminals", "act as shells", "data"),
+		tagged("Terminal of an airport", "planes", "data"), titled("Linux", "no act of a shell"),
+	)
+	all := []string{"Linux terminals", "Linux terminal"}
+	for words, want := range map[string]struct {
+		titles   []string
+		replaced string
+	}{
+		"linux terminal":                {all, ""},
+		`linux "terminal"`:              {[]string{"Linux terminal"}, ""},
+		`"linux terminals"`:             {[]string{"Linux terminals"}, ""},
+		`linux terminal -shells`:        {[]string{"Linux terminal"}, ""},
+		`linux terminal tag:data`:       {[]string{"Linux terminals"}, ""},
+		"linux terminl":                 {all, "terminl"},
+		`terminl "linux terminals"`:     {[]string{"Linux terminals"}, "terminl"},
+		`terminl "act as a" linux`:      {[]string{"Linux terminal"}, "terminl"},
+		`linux terminl -shells`:         {[]string{"Linux terminal"}, "terminl"},
+		`linux terminl -terminal`:       {[]string{"Linux terminals"}, "terminl"},
+		`linux terminl tag:data`:        {[]string{"Linux terminals"}, "terminl"},
+		`linux terminl name:no`:         {[]string{}, ""},
+		`linux terminl author:somebody`: {[]string{}, ""},
+		`linux "terminl"`:               {[]string{}, ""},
+		`terminal "linux airport"`:      {[]string{}, ""},
+		`planes tag:text`:               {[]string{}, ""}, // which exists, though none with the tag
+		`shells "of an"`:                {[]string{}, ""},
+		`terminl -planes -act`:          {[]string{}, ""},
+	} {
+		for _, order := range []promptdb.Order{promptdb.Relevance, promptdb.Newest, promptdb.MostLiked} {
+			for limit := range 2 {
+				search := promptdb.Search{Words: query(t, words), Text: true, Order: order}
+				require.ElementsMatch(t, want.titles, w.find(t, search, limit+1), "%s, %s, pages of %d", words, order, limit+1)
+			}
+		}
+		page, err := w.Find(t.Context(), promptdb.Search{Words: query(t, words), Text: true}, "", 10)
+		require.NoError(t, err)
+		if want.replaced == "" {
+			require.Empty(t, page.Replaced, words)
+			continue
+		}
+		require.Equal(t, []prompt.Replacement{{Word: want.replaced, By: []string{"terminal"}}}, page.Replaced, words)
+		require.NotContains(t, page.Searched.Typed(), want.replaced, words)
+		require.True(t, page.Searched.Expanded(), words)
+	}
+}
+
+// TestManyFormsByVotes: titles alone, in more forms than one, of more prompts than are sorted in
+// memory.
+func TestManyFormsByVotes(t *testing.T) {
+	w := newWorldOn(t, memory.NewTables())
+	const n = 300
+	w.seed(n, func(table.Key) bool { return true }, func(i int) prompt.Prompt {
+		title := "common poet " + numbered(i)
+		if i%2 == 0 {
+			title = "common poets " + numbered(i)
+		}
+		p := w.made("ann", draft(title, "text"))
+		p.Likes = int32(i * 7 % 100)
+		return p
+	})
+	w.learn()
+	for _, order := range []promptdb.Order{promptdb.Newest, promptdb.MostLiked, promptdb.Hot, promptdb.Relevance} {
+		require.Len(t, w.find(t, promptdb.Search{Words: query(t, "poets common"), Order: order}, 50), n, "in the order %s", order)
 	}
 }

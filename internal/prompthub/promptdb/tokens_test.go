@@ -171,7 +171,7 @@ func TestByAuthorListsWhatEveryoneMaySee(t *testing.T) {
 	hidden := draft("private", "text")
 	hidden.Visibility = prompt.Private
 	w.add("ann", hidden)
-	page, err := w.ByAuthor(t.Context(), "ann", nil, prompt.Query{}, "", 10)
+	page, err := w.ByAuthor(t.Context(), "ann", promptdb.Filter{}, "", 10)
 	require.NoError(t, err)
 	require.Len(t, page.Items, 1)
 	require.Equal(t, public.ID, page.Items[0].ID)

@@ -137,7 +137,7 @@ func (c *Client) Render(ctx context.Context, f Found, values map[string]string) 
 type Search struct {
 	Words  string
 	Tags   []string
-	In     string // "text", "title", or "" for the default of the service; of public prompts only
+	In     string // "text", "title", or "" for the default of the service
 	Sort   string // an order, or "" for the default of the service
 	Author string // a handle or the key of an author, "" for all
 	Mine   bool
@@ -203,10 +203,7 @@ func (c *Client) Like(ctx context.Context, r prompt.Ref) (like []Found, err erro
 		if mine && r.Owner != "" {
 			continue
 		}
-		s := Search{Words: strings.Join(words, " "), Mine: mine, Limit: 50}
-		if !mine {
-			s.In, s.Verbatim = "title", true
-		}
+		s := Search{Words: strings.Join(words, " "), Mine: mine, In: "title", Limit: 50, Verbatim: !mine}
 		found, _, err := c.Search(ctx, s)
 		if err != nil {
 			return nil, err

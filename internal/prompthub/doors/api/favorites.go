@@ -5,6 +5,8 @@ import (
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"prompthub/internal/prompthub/library"
 )
 
 func (a *api) favorites() {
@@ -21,7 +23,7 @@ func (a *api) favorites() {
 	route(a, user, huma.Operation{
 		OperationID: "list-my-favorites", Method: http.MethodGet, Path: "/me/favorites", Tags: []string{"me"},
 		Summary: "My favorites that I still may see, newest prompt first", Errors: badQuery,
-		Description: "A prompt that was deleted, hidden or made private since is left out, and is back when it is.",
+		Description: "A prompt that was deleted, hidden or made private since is left out, and is back when it is. With words or tags, one request looks at up to 200 favorites: a page may be short, even empty, and have a nextCursor.",
 	}, a.myFavorites)
 }
 
@@ -41,8 +43,17 @@ func (a *api) unfavorite(ctx context.Context, c call, in *ByID) (*struct{}, erro
 	return nil, a.Service.Favorite(ctx, c.User, id, false)
 }
 
-func (a *api) myFavorites(ctx context.Context, c call, in *Paging) (*listOutput, error) {
-	page, err := a.Service.Favorites(ctx, c.User, in.Limit, in.Cursor)
+type favoritesInput struct {
+	Filter
+	Paging
+}
+
+func (a *api) myFavorites(ctx context.Context, c call, in *favoritesInput) (*listOutput, error) {
+	tags, words, err := in.wanted()
+	if err != nil {
+		return nil, err
+	}
+	page, err := a.Service.Favorites(ctx, c.User, library.FavoriteQuery{Tags: tags, Words: words, Titles: in.titles(), Limit: in.Limit, Cursor: in.Cursor})
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"prompthub/internal/http/openapi"
 	"prompthub/internal/prompthub/library"
 	"prompthub/internal/prompthub/prompt"
@@ -28,7 +30,8 @@ type (
 	// Filter chooses prompts.
 	Filter struct {
 		Tag []string `query:"tag" doc:"Only prompts with all of these tags: separated by commas, or the parameter several times" example:"[\"development\"]"`
-		Q   string   `query:"q" doc:"Only prompts whose title has, for each of these words, one that begins with it; at most 200 UTF-16 code units. Where there is a parameter in, it says whether texts count too" example:"code review"`
+		Q   Words    `query:"q" example:"code review"`
+		In  string   `query:"in" enum:"text,title" default:"text" doc:"Where the words of q are looked for. text: each in the title, as title does, or as a whole word in the text. title: each as the beginning of a word of the title. Of public prompts at most 150 words of a text count, no stop words (the, of, …), and edits follow within seconds"`
 	}
 	// Matching names the version that a change is based on.
 	Matching struct {
@@ -52,6 +55,19 @@ type (
 	}
 )
 
+// Words are what a user types to find prompts.
+type Words string
+
+// Schema says what they may be.
+func (Words) Schema(huma.Registry) *huma.Schema {
+	s := &huma.Schema{Type: huma.TypeString, Description: "Words that prompts must have, in says where; at most 200 UTF-16 code units and 20 words. " + prompt.QueryDoc}
+	s.PrecomputeMessages()
+	return s
+}
+
+// titles reports whether words are looked for in titles alone.
+func (in Filter) titles() bool { return in.In == "title" }
+
 func (in ByID) prompt() (prompt.ID, error) { return prompt.FindID(in.ID) }
 
 // wanted returns the tags and words of a filter.
@@ -72,7 +88,7 @@ func (in Filter) wanted() ([]prompt.Tag, prompt.Query, error) {
 	if len(tags) > prompt.MaxTags {
 		return nil, prompt.Query{}, openapi.Invalid("query.tag", fmt.Sprintf("name at most %d tags: no prompt has more", prompt.MaxTags), nil)
 	}
-	words, err := prompt.ParseQuery(in.Q)
+	words, err := prompt.ParseQuery(string(in.Q))
 	return tags, words, err
 }
 

@@ -20,7 +20,7 @@ func (a *api) mine() {
 	route(a, user, huma.Operation{
 		OperationID: "list-my-prompts", Method: http.MethodGet, Path: "/me/prompts", Tags: []string{"me"},
 		Summary: "My own prompts", Errors: badQuery,
-		Description: "Private, public and hidden ones; with deleted=true those alone that can still be restored. By newest, a page costs the same however many there are; updated and title sort in memory, up to 2,000 prompts.",
+		Description: "Private, public and hidden ones; with deleted=true those alone that can still be restored. By newest, a page costs the same however many there are; updated and title sort in memory, up to 2,000 prompts. With words in q, one request reads up to 200 texts: a page may be short, even empty, and have a nextCursor.",
 	}, a.myPrompts)
 	route(a, user, huma.Operation{
 		OperationID: "list-my-votes", Method: http.MethodGet, Path: "/me/votes", Tags: []string{"me"},
@@ -69,7 +69,7 @@ func (a *api) myPrompts(ctx context.Context, c call, in *mineInput) (*listOutput
 	}
 	return a.page(ctx, c, in.Fields, in.Limit, func(limit int) (library.Page, error) {
 		return a.Service.Mine(ctx, c.User, library.MineQuery{
-			Filter: library.Filter{Name: in.Name, Deleted: in.Deleted, Visibility: prompt.Visibility(in.Visibility), Tags: tags, Words: words},
+			Filter: library.Filter{Name: in.Name, Deleted: in.Deleted, Visibility: prompt.Visibility(in.Visibility), Tags: tags, Words: words, Titles: in.titles()},
 			Sort:   library.Sort(in.Sort), Limit: limit, Cursor: in.Cursor,
 		})
 	})

@@ -108,6 +108,6 @@ func (a *api) userPrompts(ctx context.Context, c call, in *userPromptsInput) (*l
 		return nil, err
 	}
 	return a.page(ctx, c, in.Fields, in.Limit, func(limit int) (library.Page, error) {
-		return a.Service.ByAuthor(ctx, c.User, library.AuthorSearch{Handle: in.Handle, Tags: tags, Words: words, Limit: limit, Cursor: in.Cursor})
+		return a.Service.ByAuthor(ctx, c.User, library.AuthorSearch{Handle: in.Handle, Tags: tags, Words: words, Titles: in.titles(), Limit: limit, Cursor: in.Cursor})
 	})
 }

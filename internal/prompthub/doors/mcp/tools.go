@@ -28,7 +28,7 @@ func (d *handler) tools(s toolbox) {
 	reads := sdk.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: new(bool)}
 	tool(s, &sdk.Tool{
 		Name: "search_prompts", Title: "Search prompts", Annotations: &reads,
-		Description: "Finds prompts by words of their titles and by tags. Without words it lists them. Texts are left out: get_prompt reads one.",
+		Description: "Finds prompts by words and tags. Without words it lists them. Texts are left out: get_prompt reads one.",
 	}, d.searchPrompts)
 	tool(s, &sdk.Tool{
 		Name: "get_prompt", Title: "Read a prompt", Annotations: &reads,
@@ -100,7 +100,7 @@ func writing[In, Out any](d *handler, do task[In, Out]) task[In, Out] {
 
 // schema returns the schema of a type. A list is a list and not null, which not all clients take.
 func schema[T any]() *jsonschema.Schema {
-	s, err := jsonschema.For[T](&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{reflect.TypeFor[order](): orderSchema()}})
+	s, err := jsonschema.For[T](&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{reflect.TypeFor[order](): orderSchema(), reflect.TypeFor[words](): wordsSchema()}})
 	if err != nil {
 		panic("mcp: " + err.Error()) // a type of this package that has none
 	}
@@ -127,13 +127,20 @@ type Named struct {
 }
 
 type searchInput struct {
-	Query  string   `json:"query,omitempty" jsonschema:"Words: beginnings of those of the title, or whole ones of the text; of the caller's own prompts, of the title alone"`
+	Query  words    `json:"query,omitempty"`
 	Tag    string   `json:"tag,omitempty" jsonschema:"Only prompts with this tag; list_tags lists them"`
 	Tags   []string `json:"tags,omitempty" jsonschema:"Only prompts with all of these tags"`
 	Mine   bool     `json:"mine,omitempty" jsonschema:"Only the caller's own prompts, private ones too"`
 	Order  order    `json:"order,omitempty"`
 	Limit  int      `json:"limit,omitempty" jsonschema:"1 to 50; 10 where not given"`
-	Cursor string   `json:"cursor,omitempty" jsonschema:"The nextCursor of the page before; the other arguments must be the same"`
+	Cursor string   `json:"cursor,omitempty" jsonschema:"The nextCursor of the page before, if the other arguments are the same"`
+}
+
+// Words are what a search is for.
+type words string
+
+func wordsSchema() *jsonschema.Schema {
+	return &jsonschema.Schema{Type: "string", Description: "Words; " + prompt.QueryDoc}
 }
 
 // An order is the name of an order of public prompts.
@@ -167,7 +174,7 @@ func (d *handler) searchPrompts(ctx context.Context, c *call, in searchInput) (s
 	if err != nil {
 		return out, err
 	}
-	words, err := prompt.ParseQuery(in.Query)
+	wanted, err := prompt.ParseQuery(string(in.Query))
 	if err != nil {
 		return out, err
 	}
@@ -177,32 +184,32 @@ func (d *handler) searchPrompts(ctx context.Context, c *call, in searchInput) (s
 	if in.Limit < 1 || in.Limit > maxFound {
 		return out, fault.New(fault.Invalid, "ask for 1 to 50 prompts")
 	}
-	if in.Order == "" && words.Empty() {
+	if in.Order == "" && wanted.Empty() {
 		in.Order = order(library.MostLiked)
 	}
 	if in.Order != "" && !library.IsOrder(string(in.Order)) {
 		return out, fault.New(fault.Invalid, "order must be "+orders())
 	}
-	page, err := d.search(ctx, c, in, tags, words)
+	page, err := d.search(ctx, c, in, tags, wanted)
 	for _, v := range page.Items {
 		out.Prompts = append(out.Prompts, d.encode(c, v))
 	}
 	if len(page.Replaced) > 0 {
-		out.Note = "Showing results for " + words.Meant(page.Replaced)
+		out.Note = "Showing results for " + wanted.Meant(page.Replaced)
 	}
 	out.NextCursor = page.Next
 	return out, err
 }
 
-func (d *handler) search(ctx context.Context, c *call, in searchInput, tags []prompt.Tag, words prompt.Query) (library.Page, error) {
+func (d *handler) search(ctx context.Context, c *call, in searchInput, tags []prompt.Tag, wanted prompt.Query) (library.Page, error) {
 	if !in.Mine {
-		return d.Service.Search(ctx, c.User, library.Search{Order: library.Order(in.Order), Tags: tags, Words: words, Limit: in.Limit, Cursor: in.Cursor})
+		return d.Service.Search(ctx, c.User, library.Search{Order: library.Order(in.Order), Tags: tags, Words: wanted, Limit: in.Limit, Cursor: in.Cursor})
 	}
 	if !c.Known() {
 		return library.Page{}, errSignIn()
 	}
 	q := library.MineQuery{Sort: library.ByNewest, Limit: in.Limit, Cursor: in.Cursor}
-	q.Tags, q.Words = tags, words
+	q.Tags, q.Words = tags, wanted
 	return d.Service.Mine(ctx, c.User, q)
 }
 

@@ -53,7 +53,7 @@ func (s *web) author(r *request) error {
 		return err
 	}
 	v := viewOf(r, "tag", "q", "cursor", before)
-	p := authorPage{listing: listing{view: v, Query: v.get("q"), Empty: "There is no public prompt here.", Feeds: feedsOf(v.path, nil)}, User: u}
+	p := authorPage{listing: listing{view: v, Query: v.get("q"), Texts: true, Empty: "There is no public prompt here.", Feeds: feedsOf(v.path, nil)}, User: u}
 	p.Kept = url.Values{"tag": v.values["tag"]}
 	if p.Query != "" || v.get("tag") != "" {
 		p.Empty = "None of these prompts matches. Search for fewer words or take a tag away."

@@ -221,7 +221,7 @@ func (s *web) findIncludes(r *request, f *draftForm, itself prompt.ID) error {
 		return nil // it finds nothing
 	}
 	q := library.MineQuery{Sort: "newest", Limit: maxFound, NoVotes: true}
-	q.Words = words
+	q.Words, q.Titles = words, true
 	found, err := s.Service.Mine(r.Context(), r.who, q)
 	f.Found = slices.DeleteFunc(found.Items, func(v library.View) bool { return v.ID == itself })
 	return err

@@ -78,7 +78,9 @@ func (v view) choices(key string, names ...[2]string) []choice {
 type listing struct {
 	view    view
 	tagged  func(prompt.Tag) string // what a tag of a card leads to; nil: public prompts with it
-	Query   string                  // the words of the search
+	Query   string                  // the search, as typed
+	words   prompt.Query            // the same, read
+	Offers  []completion            // links to authors and tags with its words
 	Texts   bool                    // texts are, too
 	Kept    url.Values
 	Choices []choice
@@ -111,7 +113,30 @@ type card struct {
 	Topics []choice
 	Ballot ballot
 	Manage bool
+	words  prompt.Query // that found it
 }
+
+// A piece is a part of a line. It is marked if the search found it.
+type piece struct {
+	Text  string
+	Found bool
+}
+
+// pieces cuts a line into the parts that a search found and the rest.
+func pieces(q prompt.Query, line string) []piece {
+	var all []piece
+	last := 0
+	for _, m := range q.Marks(line) {
+		all = append(all, piece{line[last:m.From], false}, piece{line[m.From:m.To], true})
+		last = m.To
+	}
+	return append(all, piece{line[last:], false})
+}
+
+// TitlePieces, AboutPieces and PassagePieces are the title, About and Passage, with the words found marked.
+func (c card) TitlePieces() []piece   { return pieces(c.words, c.Title) }
+func (c card) AboutPieces() []piece   { return pieces(c.words, c.About()) }
+func (c card) PassagePieces() []piece { return pieces(c.words, c.Passage()) }
 
 // About returns the line of a prompt in a list: its description, or how it begins.
 func (c card) About() string {
@@ -183,11 +208,16 @@ func (l *listing) Path() string { return l.view.path }
 // cards fits a page of prompts into a listing whose prompts all have some tags.
 func (l *listing) cards(who auth.User, p library.Page, c library.Catalog, tags []prompt.Tag) {
 	v, tag, called := l.view, l.tagged, namesIn(c)
+	l.words, _ = prompt.ParseQuery(l.Query) // what cannot be read has found nothing
+	found := l.words
+	if !p.Searched.Empty() {
+		found = p.Searched
+	}
 	if tag == nil {
 		tag = byTag
 	}
 	for _, item := range p.Items {
-		card := card{View: item, Ballot: ballotOf(who, item, address(v.path, v.values)+"#p-"+string(item.ID)), Manage: l.Manage}
+		card := card{View: item, Ballot: ballotOf(who, item, address(v.path, v.values)+"#p-"+string(item.ID)), Manage: l.Manage, words: found}
 		for _, t := range item.Tags {
 			if !slices.Contains(tags, t) && tells(c, t) {
 				card.Topics = append(card.Topics, choice{Name: called.of(t), Link: tag(t)})

@@ -61,6 +61,8 @@ func (s *web) catalog(r *request) error {
 	if s.SignIn == Nowhere {
 		l.Instead = choice{} // as there is nothing that a browser may do
 	}
+	l.wayOn()
+	l.complete(catalog, tags, s.authorAddress)
 	l.Feeds = feedsOf(Prefix, tags)
 	return s.list(r, "catalog", "Prompts", l.Wrong, &l)
 }
@@ -218,7 +220,7 @@ func (s *web) tags(r *request) error {
 // mine shows the prompts of the caller.
 func (s *web) mine(r *request) error {
 	v := viewOf(r, "show", "sort", "q", "cursor", before)
-	l := listing{view: v, Query: v.get("q"), Kept: url.Values{"show": v.values["show"], "sort": v.values["sort"]}, Manage: true}
+	l := listing{view: v, Query: v.get("q"), Texts: true, Kept: url.Values{"show": v.values["show"], "sort": v.values["sort"]}, Manage: true}
 	l.Choices = v.choices("show", [2]string{"", "All"}, [2]string{"public", "Public"}, [2]string{"private", "Private"}, [2]string{"deleted", "Deleted"})
 	l.Empty = map[string]string{
 		"": "You have written no prompt yet.", "public": "You have shared no prompt yet.",
@@ -227,6 +229,7 @@ func (s *web) mine(r *request) error {
 	switch {
 	case l.Query != "":
 		l.Empty = "None of your prompts matches."
+		l.Instead = choice{Name: "All my prompts", Link: v.with("q", "")}
 	case v.get("show") != "deleted":
 		l.Instead, l.Other = newPrompt, takeIn
 	}
@@ -263,8 +266,15 @@ func (s *web) myVotes(r *request) error {
 
 // favorites shows what the caller keeps.
 func (s *web) favorites(r *request) error {
-	v := viewOf(r, "cursor", before)
-	l := listing{view: v, Empty: "There is no favorite of yours to show. Those that are private now are left out. A prompt becomes one on its page.", Instead: choice{Name: "Browse prompts", Link: Prefix}}
-	p, err := s.Service.Favorites(r.Context(), r.who, perPage, v.get("cursor"))
+	v := viewOf(r, "q", "cursor", before)
+	l := listing{view: v, Query: v.get("q"), Texts: true, Empty: "There is no favorite of yours to show. Those that are private now are left out. A prompt becomes one on its page.", Instead: choice{Name: "Browse prompts", Link: Prefix}}
+	if l.Query != "" {
+		l.Empty, l.Instead = "None of your favorites matches.", choice{Name: "All favorites", Link: v.with("q", "")}
+	}
+	words, err := prompt.ParseQuery(v.get("q"))
+	if err != nil {
+		return s.listFound(r, "favorites", "Favorites", &l, library.Page{}, err)
+	}
+	p, err := s.Service.Favorites(r.Context(), r.who, library.FavoriteQuery{Words: words, Limit: perPage, Cursor: v.get("cursor")})
 	return s.listFound(r, "favorites", "Favorites", &l, p, err)
 }

@@ -491,14 +491,19 @@ func TestSearchInTexts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ann := w.as("Ann")
-	ann.write("Sewing", strings.Repeat("Thread after thread. ", 20)+"A **<needle>** in `the` haystack.", "public", "data")
+	page := ann.write("Sewing", strings.Repeat("Thread after thread. ", 20)+"A **<needle>** in `the` haystack.", "public", "data")
 	_, err := w.db.Reindex(t.Context(), false, func(promptdb.Difference) {}, func(int) {}) // as its job would
 	require.NoError(t, err)
-	found := ann.get("/app?q=needle").is(200).has("Sewing", "in the text", "A &lt;needle&gt; in the haystack.", "Search titles and texts", `href="/app?in=title&amp;q=needle"`)
+	found := ann.get("/app?q=needle").is(200).has("Sewing", "in the text", "A &lt;<mark>needle</mark>&gt; in the haystack.", "Search titles and texts", `href="/app?in=title&amp;q=needle"`)
 	require.Len(t, found.titles(), 1)
-	ann.get("/app?q=sew").is(200).has("Sewing").lacks("in the text")
+	ann.get("/app?q=sew").is(200).has("<mark>Sewing</mark>").lacks("in the text")
 	ann.get("/app?q=needle&in=title").is(200).has("No public prompt", `name="in" value="title"`).lacks("Sewing")
-	ann.get("/app/mine?q=needle").is(200).has(`placeholder="Search titles"`).lacks("Sewing")
+	for _, own := range []string{"/app/mine?q=needle", found.find(`class="author" href="([^"]*)"`) + "?q=needle"} {
+		ann.get(own).is(200).has("Sewing", "in the text", `placeholder="Search titles and texts"`)
+	}
+	ann.post(page+"/favorite", "favorite", "yes").to(page)
+	ann.get("/app/favorites?q=needle").is(200).has("Sewing", "A &lt;<mark>needle</mark>&gt; in the haystack.")
+	ann.get("/app/favorites?q=absent").is(200).has("None of your favorites matches.").lacks("Sewing")
 }
 
 // TestSearchWithASlip says which words were searched for, and offers those that were typed.
@@ -511,7 +516,11 @@ func TestSearchWithASlip(t *testing.T) {
 	require.NoError(t, err)
 	ann.get("/app?q=linux+terminl").is(200).has(`Showing results for <b dir="auto">linux terminal</b>.`, "Linux terminal", `href="/app?q=linux&#43;terminl&amp;verbatim=1"`, "terminl</span> instead")
 	ann.get("/app?q=linux+terminl&verbatim=1").is(200).has("No public prompt").lacks("Showing results for")
-	ann.get("/app?q=linux+terminal").is(200).has("Linux terminal").lacks("Showing results for")
+	ann.get("/app?q=linux+terminal").is(200).has("<mark>Linux</mark> <mark>terminal</mark>").lacks("Showing results for")
+	ann.get("/app?q=linux+terminals").is(200).has("<mark>Linux</mark> <mark>terminal</mark>").lacks("Showing results for")
+	ann.get(`/app?q=%22linux%22+terminl+tag:data`).is(200).has(`Showing results for <b dir="auto">&#34;linux&#34; terminal tag:data</b>.`, "<mark>Linux</mark> <mark>terminal</mark>",
+		`href="/app?q=%22linux%22&#43;terminl&#43;tag%3Adata&amp;verbatim=1"`)
+	ann.get(`/app?q=linux+%22terminl%22`).is(200).has("Take something away.").lacks("Showing results for")
 }
 
 func TestPaging(t *testing.T) {

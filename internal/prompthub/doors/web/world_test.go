@@ -211,7 +211,7 @@ var titles = regexp.MustCompile(`<h2 id="t-[^>]*>(?:<a[^>]*>)?([^<]*)`)
 // titles returns what a list shows.
 func (s shown) titles() []string {
 	all := []string{}
-	for _, m := range titles.FindAllStringSubmatch(s.body, -1) {
+	for _, m := range titles.FindAllStringSubmatch(strings.NewReplacer("<mark>", "", "</mark>", "").Replace(s.body), -1) {
 		all = append(all, html.UnescapeString(m[1]))
 	}
 	return all

@@ -28,9 +28,9 @@ import (
 // time at most.
 const CountsRest = 4
 
-// MaxAuthorsKept is how many authors the row keeps, those with the most prompts. Their ids and
-// names must fit into one property.
-const MaxAuthorsKept = 12
+// MaxAuthorsKept is how many authors the row keeps, those with the most prompts, by whose names
+// people find them. Their ids and names must fit into one property.
+const MaxAuthorsKept = 100
 
 // An AuthorCount is an author with how many public prompts they have, called as in the newest.
 type AuthorCount struct {

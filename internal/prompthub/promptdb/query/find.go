@@ -9,17 +9,19 @@ import (
 
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb/schema"
+	"prompthub/internal/prompthub/promptdb/truth"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
 )
 
-// A Search says which public prompts a search wants: with all of the tags, and all of the words in
-// the title, or where Text is set each in the title or in the text. One tag or one word at least.
+// A Search says which public prompts a search wants: with all of the tags, those of the words too,
+// and all of the words in the title, or where Text is set each in the title or in the text.
 type Search struct {
-	Tags  []prompt.Tag
-	Words prompt.Query
-	Text  bool
-	Order schema.Order // "" is Newest
+	Tags   []prompt.Tag
+	Words  prompt.Query
+	Text   bool
+	Author prompt.UserID // whom Words.Author leads to; "" if there is none: it may be a name
+	Order  schema.Order  // "" is Newest
 	// Verbatim is whether the words count as they are alone: not in other forms, and not replaced.
 	Verbatim bool
 }
@@ -27,39 +29,62 @@ type Search struct {
 // sideBySide reports whether the lists of words are walked side by side, as a word has several: of
 // titles and texts, or of its forms.
 func (w Search) sideBySide() bool {
-	return w.texts() || w.Words.Expanded() && len(w.Words.Words(prompt.LongestPrefix)) > 0
+	return w.texts() || w.Words.Expanded() && w.Words.InTexts()
 }
 
 // texts reports whether a search looks into texts: stop words are only searched for in titles.
-func (w Search) texts() bool { return w.Text && len(w.Words.Words(prompt.LongestPrefix)) > 0 }
+func (w Search) texts() bool { return w.Text && w.Words.InTexts() }
 
 const (
 	maxLists   = 5    // index partitions that one search reads; any one of them would do
 	maxMatches = 1000 // matches that are sorted in memory
 	rankReads  = 4    // reads that are left for a walk through the index of the order
+
+	maxNewestRead = 2 // pages of the list of the newest, if a search has to go through that
 )
 
-// asked are the properties of an index row by which searches decide, and signed those of a row of a
-// ranking.
-var (
-	asked  = []string{"Tags", "TitleNormalized"}
-	signed = append(slices.Clip(asked), "Words")
-)
+// asked returns the properties of an index row by which the search decides. A store shows it no
+// others.
+func (w Search) asked() []string {
+	props := []string{"Tags", "TitleNormalized"}
+	if w.Words.Author() != "" {
+		props = append(props, "AuthorId", "AuthorName")
+	}
+	if w.Words.Name() != "" {
+		props = append(props, "Name", "Slug")
+	}
+	return props
+}
 
 // match decides by the properties of an index row alone whether a search wants the prompt.
 func (w Search) match(props table.Props) bool {
-	var title string
-	var tags string
-	for _, p := range props {
-		switch p.Name {
-		case "Tags":
-			tags = p.Value.Str()
-		case "TitleNormalized":
-			title = p.Value.Str()
-		}
-	}
-	return w.tagged(tags) && w.Words.Match(title)
+	return w.fits(props) && w.Words.Match(props.Get("TitleNormalized").Str())
 }
+
+// fits is match without the words.
+func (w Search) fits(props table.Props) bool {
+	return w.tagged(props.Get("Tags").Str()) &&
+		(w.Words.Author() == "" || w.by(schema.UserIn(props, "AuthorId"), props.Get("AuthorName").Str())) &&
+		(w.Words.Name() == "" || w.Words.MatchName(props.Get("Name").Str(), props.Get("Slug").Str()))
+}
+
+// mayFit is fits of a row of the text index, which has no names: the truth row decides by these.
+func (w Search) mayFit(props table.Props) bool {
+	return w.tagged(props.Get("Tags").Str()) && (w.Author == "" || schema.UserIn(props, "AuthorId") == w.Author)
+}
+
+// by reports whether a search wants the prompts of an author.
+func (w Search) by(id prompt.UserID, name string) bool {
+	return w.Words.Author() == "" || id == w.Author || w.Author == "" && w.Words.MatchAuthor(name)
+}
+
+// fitsPrompt is fits of a prompt.
+func (w Search) fitsPrompt(p prompt.Prompt) bool {
+	return hasTags(p, w.Tags) && w.by(p.AuthorID, p.AuthorName) && w.Words.MatchName(p.Name, p.Slug)
+}
+
+// indexed reports whether there is a list that has every prompt that the search wants.
+func (w Search) indexed() bool { return len(w.Tags) > 0 || !w.Words.Empty() }
 
 // tagged reports whether all tags that a search wants are among those that schema.JoinTags joined.
 func (w Search) tagged(tags string) bool {
@@ -106,28 +131,111 @@ func (db *Queries) lists(w Search) []list {
 // Find returns the public prompts that a search wants, from a position on. The first page of one
 // tag, newest first, may be a second old, except for writes of this instance.
 func (db *Queries) Find(ctx context.Context, w Search, after string, limit int) (Page, error) {
+	w.Tags = withTagsOf(w.Tags, w.Words)
 	if w.Order == schema.Relevance && w.Words.Empty() {
 		w.Order = schema.Newest
 	}
-	if !w.Verbatim && len(w.Words.Words(prompt.LongestPrefix)) > 0 {
+	if !w.Verbatim && w.Words.InTexts() {
 		return db.findWords(ctx, w, after, limit)
 	}
-	return db.findOrdered(ctx, w, after, limit)
+	return db.findPage(ctx, w, after, limit)
+}
+
+// findPage returns what a search wants by its words in the forms that they have.
+func (db *Queries) findPage(ctx context.Context, w Search, after string, limit int) (Page, error) {
+	page, err := db.findOrdered(ctx, w, after, limit)
+	if err == nil && w.Text && w.Words.Excludes() {
+		page.Items, err = db.leaveOut(ctx, w.Words, page.Items)
+	}
+	return page, err
+}
+
+// withTagsOf returns tags and those that a query asks for, each once.
+func withTagsOf(tags []prompt.Tag, words prompt.Query) []prompt.Tag {
+	tags = slices.Clip(tags)
+	for _, tag := range words.Tags() {
+		if !slices.Contains(tags, tag) {
+			tags = append(tags, tag)
+		}
+	}
+	return tags
+}
+
+// leaveOut takes those prompts away that have what a query leaves out. Rows decide by titles, and
+// no row of a prompt has all words of its text, so this reads the truth row of each that the search
+// did not find by its text.
+func (db *Queries) leaveOut(ctx context.Context, words prompt.Query, items []truth.View) ([]truth.View, error) {
+	out := make([]bool, len(items))
+	err := rowstore.Each(ctx, len(items), maxDecided, func(ctx context.Context, i int) error {
+		if items[i].Found == prompt.InText {
+			return nil
+		}
+		rec, err := db.readListed(ctx, items[i].AuthorID, items[i].ID)
+		if err == nil {
+			out[i] = rec == nil || words.LeavesOut(prompt.NormalizeTitle(rec.Title), prompt.NewText(rec.Content().Words()))
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	var rest []truth.View
+	for i, v := range items {
+		if !out[i] {
+			rest = append(rest, v)
+		}
+	}
+	return rest, nil
 }
 
 func (db *Queries) findOrdered(ctx context.Context, w Search, after string, limit int) (Page, error) {
+	newest := w.Order == "" || w.Order == schema.Newest
 	switch {
+	case newest && !w.indexed() && w.Author != "":
+		f := Filter{Words: w.Words, Author: w.Author, Titles: true} // leaveOut looks into texts
+		return db.ByAuthor(ctx, w.Author, f, after, limit)
+	case newest && !w.indexed():
+		return db.findAmongNewest(ctx, w, after, limit)
 	case w.Order == schema.Relevance:
 		return db.findRelevant(ctx, w, after, limit)
 	case w.sideBySide():
 		return db.findText(ctx, w, after, limit)
-	case w.Order != "" && w.Order != schema.Newest:
+	case !newest:
 		return db.findRanked(ctx, w, after, limit)
-	case after == "" && len(w.Tags) == 1 && w.Words.Empty():
+	case after == "" && len(w.Tags) == 1 && w.Words.Empty() && w.onlyTags():
 		key := firstKey{list{db.T.TagIndex, schema.TagPartition(w.Tags[0])}, limit}
 		return db.pages.page(ctx, db.Now, key, func(ctx context.Context) (Page, error) { return db.find(ctx, w, "", limit) })
 	}
 	return db.find(ctx, w, after, limit)
+}
+
+// onlyTags reports whether the query asks for nothing else besides words.
+func (w Search) onlyTags() bool {
+	return !w.Words.Excludes() && w.Words.Author() == "" && w.Words.Name() == ""
+}
+
+// findAmongNewest goes through the list of the newest prompts, as far as one request may, and keeps
+// those that a search wants for which there is no index: by the name of an author or of a prompt.
+func (db *Queries) findAmongNewest(ctx context.Context, w Search, after string, limit int) (Page, error) {
+	var found []truth.View
+	for range maxNewestRead {
+		page, err := db.NewestPage(ctx, after, table.MaxPage-1)
+		if err != nil {
+			return Page{}, err
+		}
+		for _, v := range page.Items {
+			if !w.fitsPrompt(v.Prompt) || !w.Words.Match(prompt.NormalizeTitle(v.Title)) {
+				continue
+			}
+			if found = append(found, v); len(found) > limit {
+				return Page{Items: found[:limit], After: schema.ByAge(found[limit-1].ID)}, nil
+			}
+		}
+		if after = page.After; after == "" {
+			break
+		}
+	}
+	return Page{Items: found, After: after}, nil
 }
 
 func (db *Queries) find(ctx context.Context, w Search, after string, limit int) (Page, error) {
@@ -153,16 +261,17 @@ type walk struct {
 	s      *rowstore.Budget
 	lists  []list
 	match  func(table.Props) bool
-	pos    string // row key up to which everything was looked at
-	size   int    // rows to read of the list that is followed
-	sample int    // rows that tell how sparse a list is
+	asked  []string // the properties that match sees
+	pos    string   // row key up to which everything was looked at
+	size   int      // rows to read of the list that is followed
+	sample int      // rows that tell how sparse a list is
 	round  int
 	leader int // the sparsest list at the last look
 	seen   int // rows of lists that were followed
 }
 
 func (db *Queries) walk(w Search, s *rowstore.Budget, after string, size int) *walk {
-	return &walk{s: s, lists: db.lists(w), match: w.match, pos: after, size: size, sample: size}
+	return &walk{s: s, lists: db.lists(w), match: w.match, asked: w.asked(), pos: after, size: size, sample: size}
 }
 
 // run finds up to n rows. It is done at the end of a list; else it has n, or read what one request
@@ -220,7 +329,7 @@ func (w *walk) step(ctx context.Context, enough int) (rows []table.Row, more boo
 	w.size *= 4
 	found := make([]*rowstore.Reading, len(w.lists))
 	for i, l := range w.lists {
-		found[i] = &rowstore.Reading{Table: l.table, Range: table.Range{Partition: l.partition, After: w.pos, Filter: w.match, FilterProps: asked}, Limit: min(size, w.sample)}
+		found[i] = &rowstore.Reading{Table: l.table, Range: table.Range{Partition: l.partition, After: w.pos, Filter: w.match, FilterProps: w.asked}, Limit: min(size, w.sample)}
 	}
 	found[followed].Limit, found[followed].Range.MaxMatches = size, enough
 	all := found
@@ -275,10 +384,9 @@ func (db *Queries) findRanked(ctx context.Context, w Search, after string, limit
 	if _, ok := by.Bucket(row); after != "" && !ok {
 		return Page{}, rowstore.BadPosition()
 	}
-	if !walks {
+	if !walks && (w.indexed() || w.Author != "") {
 		half := s.Part(s.Left/2, s.Reads-rankReads)
-		wk := db.walk(w, half, "", table.MaxPage/4)
-		rows, done, err := wk.run(ctx, maxMatches+1)
+		rows, done, err := db.matches(ctx, w, half)
 		if err != nil {
 			return Page{}, err
 		}
@@ -287,7 +395,22 @@ func (db *Queries) findRanked(ctx context.Context, w Search, after string, limit
 		}
 		s.Rejoin(half)
 	}
-	return db.walkRanked(ctx, s, w.Order, row, limit, w.match)
+	return db.walkRanked(ctx, s, w, row, limit, w.match)
+}
+
+// matches reads up to one row more than are sorted of those that a search wants, and reports
+// whether these are all.
+func (db *Queries) matches(ctx context.Context, w Search, s *rowstore.Budget) (rows []table.Row, done bool, err error) {
+	if w.indexed() {
+		return db.walk(w, s, "", table.MaxPage/4).run(ctx, maxMatches+1)
+	}
+	own, more, err := s.Rows(ctx, db.T.Prompts, table.Prefix(schema.AuthorPartition(w.Author), schema.MinePrefix), maxMatches+1)
+	for _, row := range own {
+		if schema.ParseSummary(row).Listed() && w.match(row.Props) {
+			rows = append(rows, row)
+		}
+	}
+	return rows, !more && len(own) <= maxMatches, err
 }
 
 // sortRanked sorts rows of any index as that of an order is sorted.
@@ -310,10 +433,11 @@ func sortRanked(by schema.Ranking, rows []table.Row, after string, limit int) Pa
 }
 
 // walkRanked goes through the index of an order and keeps what is wanted.
-func (db *Queries) walkRanked(ctx context.Context, s *rowstore.Budget, order schema.Order, after string, limit int, want func(table.Props) bool) (Page, error) {
+func (db *Queries) walkRanked(ctx context.Context, s *rowstore.Budget, w Search, after string, limit int, want func(table.Props) bool) (Page, error) {
+	signed := append(w.asked(), "Words")
 	var found []table.Row
 	for size := 4 * (limit + 1); ; size *= 4 {
-		rows, more, err := db.readRanked(ctx, s, schema.RankingOf(order), after, s.Size(size), want)
+		rows, more, err := db.readRanked(ctx, s, schema.RankingOf(w.Order), after, s.Size(size), want, signed)
 		if err != nil {
 			return Page{}, err
 		}

@@ -109,7 +109,6 @@ func (db *Queries) textWalk(w Search, s *rowstore.Budget, after string, size int
 
 // listsOf returns the lists of a word in all of its forms, from a position on.
 func (db *Queries) listsOf(w Search, word prompt.Word, after string) textLists {
-	tagged := func(p table.Props) bool { return w.tagged(p.Get("Tags").Str()) }
 	var lists textLists
 	add := func(name, partition string, keep func(table.Props) bool) {
 		lists = append(lists, &textList{table: name, partition: partition, read: after, keep: keep})
@@ -123,12 +122,12 @@ func (db *Queries) listsOf(w Search, word prompt.Word, after string) textLists {
 		here := slices.DeleteFunc(slices.Clone(forms), func(of prompt.Word) bool { return !has(of) })
 		add(db.T.TitleIndex, schema.TokenPartition(form.Title), func(p table.Props) bool {
 			title := p.Get("TitleNormalized").Str()
-			return tagged(p) && slices.ContainsFunc(here, func(of prompt.Word) bool { return of.InTitle(title) })
+			return w.fits(p) && slices.ContainsFunc(here, func(of prompt.Word) bool { return of.InTitle(title) })
 		})
 	}
 	for _, form := range forms {
 		if w.Text && form.Text != "" {
-			add(db.T.TextIndex, schema.TextPartition(form.Text), tagged)
+			add(db.T.TextIndex, schema.TextPartition(form.Text), w.mayFit)
 		}
 	}
 	return lists
@@ -180,7 +179,7 @@ func (w *textWalk) read(ctx context.Context) error {
 	to := w.last()
 	all := make([]*rowstore.Reading, len(lists))
 	for i, l := range lists {
-		all[i] = &rowstore.Reading{Table: l.table, Range: table.Range{Partition: l.partition, Filter: l.keep, FilterProps: asked, After: l.read, To: to}, Limit: size}
+		all[i] = &rowstore.Reading{Table: l.table, Range: table.Range{Partition: l.partition, Filter: l.keep, FilterProps: w.want.asked(), After: l.read, To: to}, Limit: size}
 		if from > l.read {
 			all[i].Range.After, all[i].Range.From = "", from
 		}
@@ -360,11 +359,8 @@ func (db *Queries) decide(ctx context.Context, w Search, found []candidate) ([]t
 
 // decideByTruth returns a prompt as a list shows it, nil where a search does not want it.
 func (db *Queries) decideByTruth(ctx context.Context, w Search, author prompt.UserID, id prompt.ID) (*truth.View, error) {
-	rec, err := db.Read(ctx, author, id)
-	if errors.Is(err, schema.ErrUnreadable) { // verify reports it
-		return nil, nil //nolint:nilnil // as documented
-	}
-	if err != nil || rec == nil || rec.Purging || !rec.Listed() || !w.tagged(schema.JoinTags(rec.Tags)) {
+	rec, err := db.readListed(ctx, author, id)
+	if err != nil || rec == nil || !w.fitsPrompt(rec.Prompt) {
 		return nil, err
 	}
 	text := rec.Content().Words()
@@ -378,6 +374,18 @@ func (db *Queries) decideByTruth(ctx context.Context, w Search, author prompt.Us
 		v.Snippet = w.Words.Snippet(text)
 	}
 	return &v, nil
+}
+
+// readListed reads the truth row of a prompt, nil if it is on no public list.
+func (db *Queries) readListed(ctx context.Context, author prompt.UserID, id prompt.ID) (*schema.Record, error) {
+	rec, err := db.Read(ctx, author, id)
+	if errors.Is(err, schema.ErrUnreadable) { // verify reports it
+		return nil, nil //nolint:nilnil // as documented
+	}
+	if err != nil || rec == nil || rec.Purging || !rec.Listed() {
+		return nil, err
+	}
+	return rec, nil
 }
 
 // findTextRanked is findText in an order that votes change. Few candidates are read and sorted;
@@ -405,11 +413,11 @@ func (db *Queries) findTextRanked(ctx context.Context, w Search, after string, l
 		s.Left /= 2
 		s.Reads = rankReads
 	}
-	page, err := db.walkRanked(ctx, s, w.Order, row, limit, func(p table.Props) bool {
-		if !w.texts() {
-			return w.match(p)
-		}
-		return w.tagged(p.Get("Tags").Str()) &&
+	if !w.texts() {
+		return db.walkRanked(ctx, s, w, row, limit, w.match)
+	}
+	page, err := db.walkRanked(ctx, s, w, row, limit, func(p table.Props) bool {
+		return w.fits(p) &&
 			w.Words.MayMatch(p.Get("TitleNormalized").Str(), prompt.Signature(p.Get("Words").Str()))
 	})
 	if err != nil {

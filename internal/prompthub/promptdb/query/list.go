@@ -14,18 +14,21 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// Favorites returns the favorites of a user that he still may see, newest prompt first.
-func (db *Queries) Favorites(ctx context.Context, user prompt.UserID, after string, limit int) (Page, error) {
-	return db.kept(ctx, user, keptList{db.T.Favorites, schema.FavoritesPartition(user), nil}, after, limit)
+// Favorites returns the favorites of a user that he still may see, those of a filter, newest prompt
+// first.
+func (db *Queries) Favorites(ctx context.Context, user prompt.UserID, f Filter, after string, limit int) (Page, error) {
+	return db.kept(ctx, user, keptList{table: db.T.Favorites, partition: schema.FavoritesPartition(user), filter: f}, after, limit)
 }
 
 // A Page is a part of a list. After is the position of its end, "" at the end of the list; a
 // page may be short, even empty, and yet have an After. Replaced are words that a search took in
-// place of its own.
+// place of its own, and Searched is the search with these and with other forms of its words; it is
+// empty if only the words as they are were searched for.
 type Page struct {
 	Items    []truth.View
 	After    string
 	Replaced []prompt.Replacement
+	Searched prompt.Query
 }
 
 // Ranked returns public prompts in an order that votes change, from a position on. A prompt that is
@@ -45,26 +48,26 @@ func (db *Queries) ranked(ctx context.Context, r schema.Ranking, after string, l
 	if _, ok := r.Bucket(after); after != "" && !ok {
 		return Page{}, rowstore.BadPosition()
 	}
-	rows, _, err := db.readRanked(ctx, db.Budget(), r, after, limit+1, nil)
+	rows, _, err := db.readRanked(ctx, db.Budget(), r, after, limit+1, nil, nil)
 	if err != nil {
 		return Page{}, err
 	}
 	return pageOf(rows, limit, rowKey), nil
 }
 
-// readRanked reads n rows of a ranking, those that keep refuses bare: the bucket that after lies
+// readRanked reads n rows of a ranking, those that keep refuses by the properties asked bare: the bucket that after lies
 // in, then one range over the lower ones.
-func (db *Queries) readRanked(ctx context.Context, s *rowstore.Budget, r schema.Ranking, after string, n int, keep func(table.Props) bool) (rows []table.Row, more bool, err error) {
+func (db *Queries) readRanked(ctx context.Context, s *rowstore.Budget, r schema.Ranking, after string, n int, keep func(table.Props) bool, asked []string) (rows []table.Row, more bool, err error) {
 	lower := r.Prefix
 	if after != "" {
 		bucket, _ := r.Bucket(after)
-		rows, more, err = s.Rows(ctx, r.Table(db.T), table.Range{Partition: bucket, After: after, Filter: keep, FilterProps: signed}, n)
+		rows, more, err = s.Rows(ctx, r.Table(db.T), table.Range{Partition: bucket, After: after, Filter: keep, FilterProps: asked}, n)
 		if err != nil || more || len(rows) >= n {
 			return rows, true, err
 		}
 		lower = bucket + "|" // after this bucket, before the next
 	}
-	rest, more, err := s.Rows(ctx, r.Table(db.T), table.Range{FromPartition: lower, ToPartition: table.After(r.Prefix), Filter: keep, FilterProps: signed}, n-len(rows))
+	rest, more, err := s.Rows(ctx, r.Table(db.T), table.Range{FromPartition: lower, ToPartition: table.After(r.Prefix), Filter: keep, FilterProps: asked}, n-len(rows))
 	return append(rows, rest...), more, err
 }
 
@@ -206,6 +209,7 @@ func (db *Queries) MyVotes(ctx context.Context, voter prompt.UserID, value promp
 type keptList struct {
 	table, partition string
 	unwanted         func(table.Row) bool // nil for none
+	filter           Filter
 }
 
 // kept returns the prompts of a list that its user may see. Each is looked up by itself, and so are
@@ -217,7 +221,10 @@ func (db *Queries) kept(ctx context.Context, user prompt.UserID, l keptList, aft
 	s := db.Budget()
 	var items []truth.View
 	r := table.Range{Partition: l.partition, After: after}
-	lookups := limit + 1
+	lookups, search := limit+1, db.textSearch(user, l.filter)
+	if l.filter.narrow() {
+		lookups = maxOwnTexts
+	}
 	for size := limit + 1; ; size *= 4 {
 		rows, more, err := s.Rows(ctx, l.table, r, s.Size(size))
 		if err != nil {
@@ -235,6 +242,10 @@ func (db *Queries) kept(ctx context.Context, user prompt.UserID, l keptList, aft
 		}
 		lookups -= len(rows)
 		found, err := db.summariesOf(ctx, user, rows)
+		if err != nil {
+			return Page{}, err
+		}
+		found, _, err = search.among(ctx, found) // which has a text for each look-up
 		if err != nil {
 			return Page{}, err
 		}

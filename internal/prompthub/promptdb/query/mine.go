@@ -3,6 +3,7 @@ package query
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 	"prompthub/internal/fault"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb/schema"
+	"prompthub/internal/prompthub/promptdb/truth"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
 )
@@ -35,18 +37,104 @@ type Filter struct {
 	Deleted    bool              // the deleted ones instead
 	Visibility prompt.Visibility // "" for both
 	Tags       []prompt.Tag      // all of them
-	Words      prompt.Query      // all of them
+	Words      prompt.Query      // all of them, and what else it asks for
+	Titles     bool              // all words in the title, else each in the title or in the text
+	Author     prompt.UserID     // whom Words.Author leads to, as in a Search
 	listed     bool              // those that everyone may see
 }
 
-func (f Filter) match(p prompt.Prompt, normalized string) bool {
+// fits reports whether a prompt is wanted whatever its words are.
+func (f Filter) fits(p prompt.Prompt) bool {
 	if p.Deleted() != f.Deleted || f.Visibility != "" && p.Visibility != f.Visibility {
 		return false
 	}
 	if f.listed && !p.Listed() {
 		return false
 	}
-	return hasTags(p, f.Tags) && f.Words.Match(normalized)
+	return Search{Tags: withTagsOf(f.Tags, f.Words), Words: f.Words, Author: f.Author}.fitsPrompt(p)
+}
+
+// narrow reports whether the filter asks for tags or for anything that people type.
+func (f Filter) narrow() bool {
+	return len(f.Tags) > 0 || !f.Words.Empty() || f.Words.Qualified()
+}
+
+// maxOwnTexts is how many texts one request reads in a list that has no index of texts: of one's
+// own prompts, of favorites and of an author.
+const maxOwnTexts = maxTextMatches
+
+// A textSearch finds prompts of such a list by their titles, and by the texts that it still may
+// read.
+type textSearch struct {
+	db     *Queries
+	viewer prompt.UserID // sees their own prompts, and of others those that everyone may see
+	f      Filter
+	texts  int
+}
+
+func (db *Queries) textSearch(viewer prompt.UserID, f Filter) *textSearch {
+	return &textSearch{db: db, viewer: viewer, f: f, texts: maxOwnTexts}
+}
+
+// among returns those of some prompts that are wanted, and how many of them it looked at until no
+// text was left to be read.
+func (x *textSearch) among(ctx context.Context, list []truth.View) (found []truth.View, looked int, err error) {
+	inTexts := !x.f.Titles && x.f.Words.InTexts()
+	leavesOut := !x.f.Titles && x.f.Words.Excludes()
+	keep, read := make([]bool, len(list)), []int(nil)
+	for ; looked < len(list); looked++ {
+		p := list[looked].Prompt
+		if !x.f.fits(p) {
+			continue
+		}
+		title := prompt.NormalizeTitle(p.Title)
+		switch {
+		case !inTexts && !x.f.Words.Match(title):
+			continue
+		case !inTexts && !leavesOut, inTexts && !leavesOut && x.f.Words.MatchTitle(title):
+			keep[looked] = true
+			if inTexts {
+				list[looked].Found = prompt.InTitle
+			}
+			continue
+		}
+		if len(read) == x.texts {
+			break
+		}
+		read = append(read, looked)
+	}
+	x.texts -= len(read)
+	err = rowstore.Each(ctx, len(read), maxDecided, func(ctx context.Context, i int) (err error) {
+		keep[read[i]], err = x.decide(ctx, &list[read[i]], inTexts)
+		return err
+	})
+	for i := range list[:looked] {
+		if keep[i] {
+			found = append(found, list[i])
+		}
+	}
+	return found, looked, err
+}
+
+// decide reads the text of a prompt and reports whether it is wanted, and in the view where it was
+// found.
+func (x *textSearch) decide(ctx context.Context, v *truth.View, inTexts bool) (bool, error) {
+	rec, err := x.db.Read(ctx, v.AuthorID, v.ID)
+	if errors.Is(err, schema.ErrUnreadable) { // verify reports it
+		return false, nil
+	}
+	if err != nil || rec == nil || rec.Purging || !x.f.fits(rec.Prompt) || rec.AuthorID != x.viewer && !rec.Listed() {
+		return false, err
+	}
+	title, words := prompt.NormalizeTitle(rec.Title), rec.Content().Words()
+	text := prompt.NewText(words)
+	if !inTexts {
+		return x.f.Words.Match(title) && !x.f.Words.LeavesOut(title, text), nil
+	}
+	if v.Found = x.f.Words.MatchText(title, text); v.Found == prompt.InText {
+		v.Snippet = x.f.Words.Snippet(words)
+	}
+	return v.Found != prompt.Nowhere, nil
 }
 
 func hasTags(p prompt.Prompt, tags []prompt.Tag) bool {
@@ -64,7 +152,7 @@ func (db *Queries) Mine(ctx context.Context, author prompt.UserID, f Filter, sor
 		return db.mineNamed(ctx, author, f)
 	}
 	if sort == ByNewest {
-		return db.mineNewest(ctx, author, f, after, limit)
+		return db.mineNewest(ctx, author, db.textSearch(author, f), after, limit)
 	}
 	return db.mineSorted(ctx, author, f, sort, after, limit)
 }
@@ -76,13 +164,17 @@ func (db *Queries) mineNamed(ctx context.Context, author prompt.UserID, f Filter
 		return Page{}, err
 	}
 	row, err = db.GetRow(ctx, db.T.Prompts, schema.MineKey(author, prompt.ID(row.Props.Get("PromptId").Str())))
-	if err != nil || row == nil || !f.match(schema.ParseSummary(*row), row.Props.Get("TitleNormalized").Str()) {
+	if err != nil || row == nil {
 		return Page{}, err
 	}
-	return pageOf([]table.Row{*row}, 1, rowKey), nil
+	found, _, err := db.textSearch(author, f).among(ctx, viewsOf(*row))
+	return Page{Items: found}, err
 }
 
-func (db *Queries) mineNewest(ctx context.Context, author prompt.UserID, f Filter, after string, limit int) (Page, error) {
+// viewsOf returns the prompts that rows of a list show.
+func viewsOf(rows ...table.Row) []truth.View { return pageOf(rows, len(rows), rowKey).Items }
+
+func (db *Queries) mineNewest(ctx context.Context, author prompt.UserID, search *textSearch, after string, limit int) (Page, error) {
 	r := table.Prefix(schema.AuthorPartition(author), schema.MinePrefix)
 	if after != "" {
 		if _, ok := schema.ParseMine(after); !ok {
@@ -91,31 +183,32 @@ func (db *Queries) mineNewest(ctx context.Context, author prompt.UserID, f Filte
 		r.From, r.After = "", after
 	}
 	s := db.Budget()
-	var found []table.Row
-	for size := limit + 1; len(found) <= limit; size *= 4 {
+	var items []truth.View
+	for size := limit + 1; ; size *= 4 {
 		rows, more, err := s.Rows(ctx, db.T.Prompts, r, s.Size(size))
 		if err != nil {
 			return Page{}, err
 		}
-		if len(rows) > 0 {
-			r.From, r.After = "", rows[len(rows)-1].Row
+		found, looked, err := search.among(ctx, viewsOf(rows...))
+		if err != nil {
+			return Page{}, err
 		}
-		for _, row := range rows {
-			if f.match(schema.ParseSummary(row), row.Props.Get("TitleNormalized").Str()) {
-				found = append(found, row)
-			}
+		if items = append(items, found...); looked > 0 {
+			r.From, r.After = "", rows[looked-1].Row
 		}
-		if !more {
-			break
-		}
-		if s.Spent() && len(found) <= limit {
-			page := pageOf(found, limit, rowKey)
-			page.After = r.After
-			return page, nil
+		switch {
+		case len(items) > limit:
+			return Page{Items: items[:limit], After: mineRow(items[limit-1])}, nil
+		case looked == len(rows) && !more:
+			return Page{Items: items}, nil
+		case looked < len(rows) || s.Spent():
+			return Page{Items: items, After: r.After}, nil
 		}
 	}
-	return pageOf(found, limit, rowKey), nil
 }
+
+// mineRow is the position of a prompt in its author's list.
+func mineRow(v truth.View) string { return schema.MinePrefix + schema.ByAge(v.ID) }
 
 // mineSorted sorts in memory what the key order does not give.
 func (db *Queries) mineSorted(ctx context.Context, author prompt.UserID, f Filter, sort Sort, after string, limit int) (Page, error) {
@@ -129,33 +222,40 @@ func (db *Queries) mineSorted(ctx context.Context, author prompt.UserID, f Filte
 			{Name: "sort", Message: fmt.Sprintf("must be newest for an author of more than %d prompts", maxSorted), Value: string(sort)},
 		}}
 	}
-	type entry struct {
-		row table.Row
-		at  string // its position: what it is sorted by, then its key
-	}
-	var found []entry
-	for _, row := range rows {
-		if p := schema.ParseSummary(row); f.match(p, row.Props.Get("TitleNormalized").Str()) {
-			found = append(found, entry{row, sortKey(p, sort) + "\x00" + row.Row})
-		}
-	}
-	slices.SortFunc(found, func(a, b entry) int { return cmp.Compare(a.at, b.at) })
 	if after != "" {
 		if _, key, ok := strings.Cut(after, "\x00"); !ok || !validMine(key) {
 			return Page{}, rowstore.BadPosition()
 		}
-		i, _ := slices.BinarySearchFunc(found, after, func(e entry, at string) int { return cmp.Compare(e.at, at) })
-		for i < len(found) && found[i].at <= after {
-			i++
+	}
+	list, keys := viewsOf(rows...), make(map[prompt.ID]string, len(rows))
+	for _, v := range list { // its position: what it is sorted by, then its key
+		keys[v.ID] = sortKey(v.Prompt, sort) + "\x00" + mineRow(v)
+	}
+	at := func(v truth.View) string { return keys[v.ID] }
+	list = slices.DeleteFunc(list, func(v truth.View) bool { return !f.fits(v.Prompt) || after != "" && at(v) <= after })
+	slices.SortFunc(list, func(a, b truth.View) int { return cmp.Compare(at(a), at(b)) })
+	search, page := db.textSearch(author, f), Page{}
+	for len(list) > 0 {
+		part := list[:min(limit+1, len(list))]
+		found, looked, err := search.among(ctx, part)
+		if err != nil {
+			return Page{}, err
 		}
-		found = found[i:]
+		page.Items = append(page.Items, found...)
+		switch {
+		case len(page.Items) > limit:
+			page.Items = page.Items[:limit]
+			page.After = at(page.Items[limit-1])
+			return page, nil
+		case looked > 0:
+			page.After = at(part[looked-1])
+		}
+		if list = list[looked:]; looked < len(part) {
+			return page, nil
+		}
 	}
-	at := make(map[string]string, len(found))
-	list := make([]table.Row, len(found))
-	for i, e := range found {
-		list[i], at[e.row.Row] = e.row, e.at
-	}
-	return pageOf(list, limit, func(row table.Row) string { return at[row.Row] }), nil
+	page.After = ""
+	return page, nil
 }
 
 func validMine(key string) bool { _, ok := schema.ParseMine(key); return ok }
@@ -173,12 +273,12 @@ func sortKey(p prompt.Prompt, sort Sort) string {
 	return fmt.Sprintf("%019s", strconv.FormatInt(table.MaxTicks-table.Ticks(p.UpdatedAt), 10))
 }
 
-// ByAuthor returns the prompts of an author that everyone may see, with all tags and all words in
-// the title, the newest first. It reads the
-// author's own list: no other is by author, and one that is written with every prompt would cost
-// each a row more.
-func (db *Queries) ByAuthor(ctx context.Context, author prompt.UserID, tags []prompt.Tag, words prompt.Query, after string, limit int) (Page, error) {
-	page, err := db.mineNewest(ctx, author, Filter{listed: true, Tags: tags, Words: words}, after, limit)
+// ByAuthor returns the prompts of an author that everyone may see, those of a filter, the newest
+// first. It reads the author's own list: no other is by author, and one that is written with every
+// prompt would cost each a row more.
+func (db *Queries) ByAuthor(ctx context.Context, author prompt.UserID, f Filter, after string, limit int) (Page, error) {
+	f.listed = true
+	page, err := db.mineNewest(ctx, author, db.textSearch("", f), after, limit)
 	if err != nil {
 		return Page{}, err
 	}

@@ -128,7 +128,7 @@ func (db *Queries) titles(ctx context.Context, w Search, s *rowstore.Budget) (ro
 	wk := db.walk(w, s, "", table.MaxPage/4)
 	if w.texts() { // which pass over stop words
 		wk.lists, wk.match = db.titleLists(w), func(p table.Props) bool {
-			return w.tagged(p.Get("Tags").Str()) && w.Words.MatchTitle(p.Get("TitleNormalized").Str())
+			return w.fits(p) && w.Words.MatchTitle(p.Get("TitleNormalized").Str())
 		}
 	}
 	rows, done, err = wk.run(ctx, maxMatches)

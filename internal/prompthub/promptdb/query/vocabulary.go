@@ -56,7 +56,8 @@ func (db *Queries) findWords(ctx context.Context, w Search, after string, limit 
 		return db.findReplaced(ctx, w, known, rs, at, limit)
 	}
 	w.Words = expand(plain, known)
-	page, err := db.findOrdered(ctx, w, after, limit)
+	page, err := db.findPage(ctx, w, after, limit)
+	page.Searched = w.Words
 	if err != nil || after != "" || page.After != "" || len(page.Items) > 0 {
 		return page, err
 	}
@@ -79,11 +80,11 @@ func expand(q prompt.Query, known *vocabulary.Vocabulary) prompt.Query {
 // findReplaced returns what a search wants with other words in place of some.
 func (db *Queries) findReplaced(ctx context.Context, w Search, known *vocabulary.Vocabulary, rs []prompt.Replacement, after string, limit int) (Page, error) {
 	w.Words = expand(w.Words.Replace(rs), known)
-	page, err := db.findOrdered(ctx, w, after, limit)
+	page, err := db.findPage(ctx, w, after, limit)
 	if page.After != "" {
 		page.After = corrected + replacedText(rs) + "\n" + page.After
 	}
-	page.Replaced = rs
+	page.Replaced, page.Searched = rs, w.Words
 	return page, err
 }
 
@@ -95,7 +96,7 @@ func (db *Queries) replacements(ctx context.Context, w Search, known *vocabulary
 	if len(unknown) > maxTextWords {
 		return nil, nil
 	}
-	alone := len(w.Tags) == 0 && w.Text && len(w.Words.Words(prompt.LongestPrefix)) == 1
+	alone := len(w.Tags) == 0 && w.Text && w.Words.Plainly() && len(w.Words.Words(prompt.LongestPrefix)) == 1
 	var rs []prompt.Replacement
 	s := db.Budget() // of all looks together
 	for _, word := range unknown {

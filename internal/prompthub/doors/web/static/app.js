@@ -212,12 +212,18 @@ function panel(link) {
 
 export const plainClick = (e) => e.button === 0 && !e.metaKey && !e.ctrlKey && !e.shiftKey && !e.altKey;
 
+let searchTimer; // of letters that were typed a moment ago
+
 document.addEventListener("click", (e) => {
   const link = e.target.closest("a");
   if (!link || !plainClick(e) || !$("results")) return;
   const { live, more: isMore, panel: isPanel, tag } = link.dataset;
   const here = new URL(link.href).pathname === location.pathname;
-  if (live !== undefined && here) show(link.href, "pushState", link.textContent.trim());
+  if (live !== undefined && here && link.closest(".offers")) { // the words that it has instead stand in the box
+    clearTimeout(searchTimer); // of letters that the link takes away
+    $("q").value = new URL(link.href).searchParams.get("q") ?? "";
+    show(link.href, "pushState").then(() => $("q").focus()); // not before the key is up, which would send the form
+  } else if (live !== undefined && here) show(link.href, "pushState", link.textContent.trim());
   else if (tag !== undefined && here) { show(link.href, "pushState", link.textContent.trim()); scrollTo(0, 0); }
   else if (isMore !== undefined) more(link);
   else if (isPanel !== undefined) panel(link);
@@ -235,10 +241,10 @@ if ($("search")) {
     else url.searchParams.delete("q");
     return url.href;
   };
-  let timer, typed = false;
+  let typed = false;
   q.addEventListener("input", () => {
-    clearTimeout(timer);
-    timer = setTimeout(() => {
+    clearTimeout(searchTimer);
+    searchTimer = setTimeout(() => {
       // One entry in the history for one search, however many letters it has.
       show(address(), typed ? "replaceState" : "pushState");
       typed = true;
@@ -247,10 +253,21 @@ if ($("search")) {
   q.addEventListener("blur", () => { typed = false; });
   $("search").addEventListener("submit", (e) => {
     e.preventDefault();
-    clearTimeout(timer);
+    clearTimeout(searchTimer);
     show(address(), address() === location.href ? null : "pushState");
   });
 }
+
+// The arrows lead from the search box through what it offers and the prompts that it found, and Escape leads back.
+document.addEventListener("keydown", (e) => {
+  const at = document.activeElement, within = at.closest(".offers, .card h2");
+  if (!$("search") || e.ctrlKey || e.metaKey || e.altKey || e.isComposing || at !== $("q") && !within) return;
+  const stops = [$("q"), ...$("results").querySelectorAll(".offers a, .card h2 a")];
+  const to = { ArrowDown: stops.indexOf(at) + 1, ArrowUp: stops.indexOf(at) - 1, Escape: within ? 0 : -1 }[e.key];
+  if (!stops[to]) return;
+  e.preventDefault();
+  stops[to].focus();
+});
 
 addEventListener("popstate", () => {
   if (!$("results")) return;
