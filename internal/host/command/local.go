@@ -133,11 +133,11 @@ func (s Service) local(ctx context.Context, std Streams, addr, data string, plan
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return s.serveCommands(ctx, data, r, log) })
 	g.Go(func() error { return r.plan.run(ctx) })
-	g.Go(func() error { return r.warnOfRoom(ctx, log) })
+	g.Go(func() error { r.warnOfRoom(ctx, log); return nil })
 	g.Go(func() error { return serveMetrics(ctx, metrics, t, log) })
 	if st.File != "" {
 		p := &pulse{notify: notifySystemd(log)}
-		g.Go(func() error { return p.beat(ctx, st.Tables) })
+		g.Go(func() error { p.beat(ctx, st.Tables); return nil })
 		g.Go(func() error {
 			guard(ctx, p.moves, stillAfter, func() { hung(log, "the store has answered nothing for "+stillAfter.String()) })
 			return nil

@@ -14,6 +14,6 @@ func roomAt(file string) (Room, error) {
 	if err := unix.Statfs(filepath.Dir(file), &s); err != nil {
 		return Room{}, err
 	}
-	block := uint64(s.Bsize)                                                 //nolint:gosec,unconvert // no block has fewer than 0 bytes; the type differs by system
-	return Room{Size: s.Blocks * block, Free: uint64(s.Bavail) * block}, nil //nolint:gosec,unconvert // as above
+	block := uint64(s.Bsize)                                                
+	return Room{Size: s.Blocks * block, Free: uint64(s.Bavail) * block}, nil
 }

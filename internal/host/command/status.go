@@ -304,9 +304,9 @@ func (r running) disk(name, about string, of func(Room) uint64) telemetry.Gauge 
 const lookAtRoom = time.Hour
 
 // warnOfRoom logs a warning while little of the disk is free, until ctx ends.
-func (r running) warnOfRoom(ctx context.Context, log *slog.Logger) error {
+func (r running) warnOfRoom(ctx context.Context, log *slog.Logger) {
 	if r.store.File == "" {
-		return nil
+		return
 	}
 	for {
 		if d, err := roomAt(r.store.File); err != nil {
@@ -316,7 +316,7 @@ func (r running) warnOfRoom(ctx context.Context, log *slog.Logger) error {
 				slog.String("store", r.store.Where), slog.Uint64("free_bytes", d.Free), slog.Uint64("size_bytes", d.Size))
 		}
 		if Sleep(ctx, lookAtRoom) != nil {
-			return nil
+			return
 		}
 	}
 }

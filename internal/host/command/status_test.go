@@ -205,7 +205,7 @@ func TestPulse(t *testing.T) {
 		store := silent{memory.NewTables(), make(chan struct{})}
 		var stuck *time.Time
 		go guard(ctx, p.moves, stillAfter, func() { now := time.Now(); stuck = &now })
-		go func() { _ = p.beat(ctx, store) }()
+		go p.beat(ctx, store)
 		time.Sleep(backupWithin)
 		synctest.Wait()
 		require.Equal(t, []string{"READY=1"}, told)

@@ -79,7 +79,7 @@ type pulse struct {
 }
 
 // beat asks the store for a row again and again, until ctx ends. Any answer is a sign of life.
-func (p *pulse) beat(ctx context.Context, tables table.DB) error {
+func (p *pulse) beat(ctx context.Context, tables table.DB) {
 	p.notify(daemon.SdNotifyReady)
 	for {
 		_, _ = tables.Get(ctx, "Pulse", table.Key{Partition: "pulse", Row: "pulse"})
@@ -87,7 +87,7 @@ func (p *pulse) beat(ctx context.Context, tables table.DB) error {
 		p.notify(daemon.SdNotifyWatchdog)
 		if Sleep(ctx, lookEvery) != nil {
 			p.notify(daemon.SdNotifyStopping)
-			return nil
+			return
 		}
 	}
 }
