@@ -22,7 +22,7 @@ import (
 // A load is prompts that writers create one after the other, until it is stopped.
 type load struct {
 	mu    sync.Mutex
-	ids   []string        // of what was acknowledged, in that order
+	ids   []string        // acknowledged, in that order
 	took  []time.Duration // by each write
 	since int             // where the phase began that took is read for
 }

@@ -123,7 +123,7 @@ func TestTheWholeLife(t *testing.T) {
 	require.Equal(t, command.OK, code)
 	require.Equal(t, "created 2, unchanged 0, rejected 0\n", out)
 
-	for _, name := range []string{"verify", "compact"} {
+	for _, name := range []string{"reindex", "compact"} {
 		code, _, errs = handler(t, name, "--data", data)
 		require.Equal(t, command.Failed, code)
 		require.Contains(t, errs, `is in use by another process (it belongs to one process: is "handler local" running?)`)

@@ -204,8 +204,12 @@ func build(s settings, st command.Store, log *slog.Logger, t *telemetry.Telemetr
 	if err != nil {
 		return nil, err
 	}
+	// Votes go on in goroutines of the ballot, which may begin work after the last request was waited
+	// for. None of it must be done: a message comes a minute later by itself.
+	voting := *rows
+	voting.Background = func(do func()) { go do() }
 	d.ballot = ballot.New(ballot.Config{
-		Store: rows, Posts: s.Posts, Due: s.Admin, Queues: d.queues, Transact: t.Transact(st.Transact), Keys: sealing, VoteMin: s.VoteMin, SettleAfter: s.SettleAfter,
+		Store: &voting, Posts: s.Posts, Due: s.Admin, Queues: d.queues, Transact: t.Transact(st.Transact), Keys: sealing, VoteMin: s.VoteMin, SettleAfter: s.SettleAfter,
 		Entropy: rand.Reader, Follow: func(ctx context.Context, votes []ballot.Receipt) error { return d.posts.FollowVotes(ctx, votes) },
 	})
 	d.posts = posts.New(posts.Config{Store: rows, Tables: s.Tables, Queues: d.queues, Entropy: rand.Reader, People: d.people, Ballot: d.ballot})

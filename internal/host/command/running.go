@@ -36,7 +36,7 @@ func InUse(err error) bool { return errors.Is(err, embedded.ErrInUse) }
 // returns how many rows it compared. What found gets must be readable by the command that asked.
 type Verify func(ctx context.Context, tables table.DB, found func(difference any), progress func(rows int)) (rows int, err error)
 
-// A verifiedLine is a line of the answer to who asks for a verification: a difference, how far it
+// A verifiedLine is a line of the answer to a request for a verification: a difference, how far it
 // is, or the end.
 type verifiedLine struct {
 	Found json.RawMessage `json:"found,omitempty"`

@@ -51,7 +51,7 @@ type Status struct {
 	Swept time.Time `json:"swept,omitzero"` // since when anti-entropy has seen every row
 }
 
-// A Room is the size of a disk and what is free of it for the user of the process, in bytes.
+// A Room is the size of a disk, and the part that the user of the process may still fill, in bytes.
 type Room struct {
 	Size uint64 `json:"sizeBytes"`
 	Free uint64 `json:"freeBytes"`
@@ -133,7 +133,7 @@ func (s Status) Facts(now time.Time) []Fact {
 	return append(facts, s.sweep(now))
 }
 
-// backup returns what is to know of the backups that the service writes by itself.
+// backup returns the line about the backups that the service writes by itself.
 func (s Status) backup(now time.Time) Fact {
 	f := Fact{Name: "Newest backup"}
 	every, age := time.Duration(s.Backups.Every), now.Sub(s.Backups.Newest)
@@ -154,7 +154,7 @@ func (s Status) backup(now time.Time) Fact {
 	return f
 }
 
-// sweep returns what is to be known of anti-entropy.
+// sweep returns the line about anti-entropy.
 func (s Status) sweep(now time.Time) Fact {
 	f := Fact{Name: "All rows compared"}
 	age := now.Sub(s.Swept)

@@ -80,6 +80,22 @@ func TestPackedKeysOfHalfAULID(t *testing.T) {
 	}
 }
 
+// TestPackedKeysOfFewDigits: a row that begins with fewer digits than a time has lies where times
+// with more of them would.
+func TestPackedKeysOfFewDigits(t *testing.T) {
+	t.Parallel()
+	const few = "2516068210"
+	rows := []string{
+		few, few + "!", few + "0", few + "0!", few + "000000000", few + "000000000!", few + "999999999", few + "999999999~", few + "99999999:",
+		few + "99999999~", few + "9:", few + ":", few + "A", few + "~",
+	}
+	for i, a := range rows {
+		for j, b := range rows {
+			require.Equal(t, cmp.Compare(i, j), bytes.Compare(packedKey(table.Key{Partition: "p", Row: a}), packedKey(table.Key{Partition: "p", Row: b})), "%q and %q", a, b)
+		}
+	}
+}
+
 // TestPackedKeysAreShort: the rows of lists are, and no other has more than ten bytes more.
 func TestPackedKeysAreShort(t *testing.T) {
 	t.Parallel()

@@ -280,6 +280,22 @@ func TestTextIsSharedOnce(t *testing.T) {
 	require.Equal(t, props[1:], page.Rows[1].Props)
 }
 
+// TestTextLikeASharedOne: a text that is also a shared one of its row is read by a query that does
+// not ask for that one, whose text is not looked up.
+func TestTextLikeASharedOne(t *testing.T) {
+	t.Parallel()
+	s, keys, props := sharers(t)
+	with := append(slices.Clone(props), table.Prop{Name: "Copy", Value: props[0].Value})
+	mustWrite(t, s, table.Op{Kind: table.Upsert, Row: table.Row{Key: keys[0], Props: with}})
+	page, err := s.Tables.List(t.Context(), "Rows", table.Range{Partition: keys[0].Partition, Select: []string{"Copy"}}, 10, "")
+	require.NoError(t, err)
+	require.Equal(t, with[2:], page.Rows[0].Props)
+	filter := func(p table.Props) bool { return p.Get("Copy") == props[0].Value }
+	page, err = s.Tables.List(t.Context(), "Rows", table.Range{Partition: keys[0].Partition, Filter: filter, FilterProps: []string{"Copy"}}, 10, "")
+	require.NoError(t, err)
+	require.Equal(t, with, page.Rows[0].Props)
+}
+
 // TestTextsWithoutNumber: rows of one ULID that have more texts than there are numbers have those
 // that find none themselves, and a number that is free again is taken.
 func TestTextsWithoutNumber(t *testing.T) {

@@ -2,6 +2,9 @@ package rowstore
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -44,19 +47,36 @@ func (k *Cached[T]) Now(ctx context.Context, now func() time.Time, keep time.Dur
 	})
 }
 
+// A panicked is a panic of a read that callers share. Each of them panics with it, where whoever
+// serves it can recover: in the goroutine of the read it would end the process.
+type panicked struct {
+	value string
+	stack []byte
+}
+
+func (p *panicked) Error() string { return p.value + "\n" + string(p.stack) }
+
 // Shared returns what read does, which is called once for all callers that wait for a key at the
 // same time. It has a deadline of its own, because others may wait for it too; a caller that goes
 // away waits no longer.
 func Shared[T any](ctx context.Context, reading *singleflight.Group, key string, read func(context.Context) (T, error)) (value T, err error) {
-	result := reading.DoChan(key, func() (any, error) {
+	result := reading.DoChan(key, func() (_ any, err error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), CallWithin)
 		defer cancel()
+		defer func() {
+			if p := recover(); p != nil {
+				err = &panicked{fmt.Sprint(p), debug.Stack()}
+			}
+		}()
 		return read(ctx)
 	})
 	select {
 	case <-ctx.Done():
 		return value, Unavailable(ctx.Err())
 	case got := <-result:
+		if p := (*panicked)(nil); errors.As(got.Err, &p) {
+			panic(p)
+		}
 		value, _ = got.Val.(T)
 		return value, got.Err
 	}

@@ -53,6 +53,25 @@ func TestCachedListensToItsCaller(t *testing.T) {
 	})
 }
 
+// TestPanicOfASharedRead: a read that panics ends the request of each caller, and not the process.
+// The next caller reads anew.
+func TestPanicOfASharedRead(t *testing.T) {
+	t.Parallel()
+	var c rowstore.Cached[int]
+	for range 2 {
+		func() {
+			defer func() { require.ErrorContains(t, recover().(error), "index out of range") }()
+			_, _ = c.Now(t.Context(), time.Now, time.Minute, func(context.Context) (int, error) {
+				var none []int
+				return none[len(none)], nil
+			})
+		}()
+	}
+	n, err := c.Now(t.Context(), time.Now, time.Minute, func(context.Context) (int, error) { return 7, nil })
+	require.NoError(t, err)
+	require.Equal(t, 7, n)
+}
+
 // TestNewLRU: a full cache drops the entry that was not used for longest, and no other.
 func TestNewLRU(t *testing.T) {
 	t.Parallel()

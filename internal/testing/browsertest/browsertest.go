@@ -392,6 +392,7 @@ func AccessibleIn(p *Tab, source, name, scheme string) {
 // which more than some pass, and that the page is no wider than the window.
 func check(p *Tab, source, name, rules string, passes int) {
 	p.T.Helper()
+	require.True(p.T, p.V.Script, "axe-core never answers where no script runs")
 	p.Ready("main")
 	// A phone zooms out where a page is too wide, and its window is wider then.
 	require.Empty(p.T, Eval[string](p, fmt.Sprintf(`document.documentElement.scrollWidth <= %[1]d ? "" : [...document.querySelectorAll("body *")]

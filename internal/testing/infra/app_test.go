@@ -38,6 +38,8 @@ var elsewhere = map[string]string{
 	"SESSION_KEYS":                 "of mode oidc",
 	"PUBLIC_URL":                   "of mode oidc",
 	"TRUSTED_PROXIES":              "the Functions host is on the same machine",
+	"METRICS_ADDR":                 "of local: instances of a function app export by OTLP",
+	"LOG_FORMAT":                   "of local: the custom handler always writes JSON",
 }
 
 // settingKey finds the settings: those keys that begin with a capital.

@@ -98,7 +98,8 @@ func TestCounts(t *testing.T) {
 			from := time.Now()
 			status, answer := w.ask(c.method, c.path, c.token, c.body, "Idempotency-Key", c.key)
 			steps := int(time.Since(from) / time.Millisecond)
-			w.background.Wait()
+			time.Sleep(time.Second) // for all that follows the answer
+			synctest.Wait()
 			w.meter.delay = 0
 			require.Equal(t, c.status, status, "%s: %v", c.id, answer)
 			bound := api.Bounds()[c.id]
@@ -110,6 +111,7 @@ func TestCounts(t *testing.T) {
 		for id := range api.Bounds() {
 			require.True(t, counted[id], "%s is not counted", id)
 		}
+		time.Sleep(time.Second) // until nothing waits for more votes
 	})
 }
 
@@ -231,6 +233,10 @@ func TestEveryMaximum(t *testing.T) {
 // exact. Neither an answer, nor its length, nor the log tells a position.
 func TestVotes(t *testing.T) {
 	t.Parallel()
+	synctest.Test(t, votesAtOnce) // where nothing takes long
+}
+
+func votesAtOnce(t *testing.T) {
 	w := newWorld(t)
 	_, ann, _ := w.person(number(0), "Ann")
 	id := w.post(ann)
@@ -253,7 +259,8 @@ func TestVotes(t *testing.T) {
 	}
 	wg.Wait()
 	require.Equal(t, map[int]int{201: people, 409: people}, statuses)
-	w.background.Wait()
+	time.Sleep(time.Second) // for all that follows the answers
+	synctest.Wait()
 	require.NoError(t, w.ballot.Settle(t.Context(), id))
 	status, s := w.ask("GET", "/posts/"+id+"/vote/distribution", ann, "")
 	require.Equal(t, 200, status)
@@ -276,6 +283,7 @@ func TestVotes(t *testing.T) {
 	require.Equal(t, id, mine["items"].([]any)[0].(map[string]any)["postId"])
 	_, me := w.ask("GET", "/users/me", tokens[7], "")
 	require.Equal(t, 1.0, me["counts"].(map[string]any)["votesCast"])
+	time.Sleep(time.Second) // until nothing waits for more votes
 }
 
 // TestVotesTellNothing: answers to votes on all positions are alike to the letter but for ids and
@@ -300,12 +308,14 @@ func TestVotesTellNothing(t *testing.T) {
 			rec.Header().Del("X-Request-Id")
 			seen[fmt.Sprint(rec.Header(), rec.Body)] = true
 		}
-		w.background.Wait()
+		time.Sleep(time.Second) // for all that follows the answers
+		synctest.Wait()
 		require.Len(t, seen, 1, seen)
 		require.NotEmpty(t, w.log.String())
 		for _, word := range []string{"left", "neutral", "right", "position"} {
 			require.NotContains(t, w.log.String(), word)
 		}
+		time.Sleep(time.Second) // until nothing waits for more votes
 	})
 }
 
@@ -315,14 +325,13 @@ func TestLists(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(time.Date(2026, 8, 20, 12, 0, 0, 0, time.UTC)))
 		w := newWorld(t)
-		_, ann, refresh := w.person(number(1), "Ann")
-		annID := ""
+		annID, _, refresh := w.person(number(1), "Ann")
 		var want []string
 		for i := range 13 {
 			status, in := w.ask("POST", "/auth/refresh", "", `{"refreshToken":"`+refresh+`"}`)
 			require.Equal(t, 200, status, in)
-			ann, refresh, annID = in["accessToken"].(string), in["refreshToken"].(string), in["userId"].(string)
-			want = append([]string{w.post(ann)}, want...)
+			refresh = in["refreshToken"].(string)
+			want = append([]string{w.post(in["accessToken"].(string))}, want...)
 			time.Sleep(time.Second)
 			if i%3 == 2 {
 				time.Sleep(29 * 24 * time.Hour)

@@ -75,7 +75,7 @@ func TestRoundTrip(t *testing.T) {
 	require.ErrorContains(t, err, "empty store")
 }
 
-// TestDamaged: what is no whole backup is refused with the line.
+// TestDamaged: a file that is no whole backup is refused with the line.
 func TestDamaged(t *testing.T) {
 	t.Parallel()
 	db := store(t)

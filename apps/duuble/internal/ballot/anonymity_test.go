@@ -26,8 +26,9 @@ import (
 	"prompthub/internal/storage/transact"
 )
 
-// An observation is one thing that can be known of the votes: an answer, a row as it was written, or
-// a message. Its text has no value that is random in itself; those are in noise, apart.
+// An observation is one thing that can be known of the votes: an answer, a row as it was
+// written, or a message. Its text has no value that is random in itself; those are in noise,
+// apart.
 type observation struct {
 	what  string
 	noise string
@@ -44,8 +45,8 @@ const (
 	lengthOfResult leak = "a row is longer for one position"
 )
 
-// A history is a course of votes, jobs and restarts that a seed decides. It is the same whatever the
-// positions are, unless the program makes it depend on them.
+// A history is a course of votes, jobs and restarts that a seed decides. It is the same
+// whatever the positions are, unless the program makes it depend on them.
 type history struct {
 	seed    uint64
 	leak    leak
@@ -137,6 +138,7 @@ type sender struct{ *recorder }
 func (s sender) Create(ctx context.Context, names ...string) error {
 	return s.Queues.Create(ctx, names...)
 }
+
 func (s sender) Delete(ctx context.Context, name string, r queue.Receipt) error {
 	return s.Queues.Delete(ctx, name, r)
 }
@@ -219,7 +221,7 @@ func (h history) happen(t *testing.T, folder string, positions []ballot.Position
 		r.DB, r.Queues = memory.NewTables(), memory.NewQueues(c.Now)
 	}
 	shards := []int{1, 2, 4}[rnd.IntN(3)]
-	prepare(t, r.DB, r.Queues, int32(shards)) //nolint:gosec // 4 at most
+	prepare(t, r.DB, r.Queues, int32(shards))
 	var s *ballot.Store
 	start := func() {
 		conf := config(t, r, sender{r}, c.Now, rnd.Uint64())
@@ -310,10 +312,10 @@ func (h history) holdTotals(t *testing.T, s *ballot.Store) {
 // check returns why somebody who sees all observations can learn of fewer than voteMin votes, or
 // nil.
 //
-// It lets the history happen once more for each vote, with another position for this vote alone.
-// The observations that differ then are those that the vote has an influence on. Any function of
-// observations, such as a sum or a difference, treats votes alike that have an influence on the same
-// ones, so each such set of votes must be large enough.
+// It lets the history happen once more for each vote, with another position for this vote
+// alone. The observations that differ then are those that the vote has an influence on. Any
+// function of observations, such as a sum or a difference, treats votes alike that have an
+// influence on the same ones, so each such set of votes must be large enough.
 func (h history) check(t *testing.T) error {
 	t.Helper()
 	rnd := rand.New(rand.NewPCG(h.seed, 3))
@@ -381,8 +383,8 @@ func (h history) rises(all []observation) error {
 	return nil
 }
 
-// TestAnonymity: nobody learns of fewer than VoteMin votes, by any answers, rows and messages, in
-// random courses of classes, orders, shards, restarts and jobs.
+// TestAnonymity: no reader learns of fewer than VoteMin votes, by any answers, rows and
+// messages, in random courses of classes, orders, shards, restarts and jobs.
 func TestAnonymity(t *testing.T) {
 	t.Parallel()
 	n := uint64(30)
@@ -402,8 +404,8 @@ func TestAnonymity(t *testing.T) {
 	require.NotZero(t, counted, "hubs have results in some of them")
 }
 
-// TestAnonymityOfAFile is TestAnonymity over the store of a file, whose batches have their messages
-// in them.
+// TestAnonymityOfAFile is TestAnonymity over the store of a file, whose batches have their
+// messages in them.
 func TestAnonymityOfAFile(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(2) {

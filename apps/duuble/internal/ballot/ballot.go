@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	lru "github.com/hashicorp/golang-lru/v2"
+
 	"prompthub/internal/fault"
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/rowstore"
@@ -28,8 +30,8 @@ type Config struct {
 	// SettleAfter is how old the first vote of a box must be before Settle joins it with others.
 	SettleAfter time.Duration
 	Entropy     io.Reader // random bytes, for ids and shards
-	// Follow writes what follows from votes in other partitions, such as the list of a voter. It may
-	// be called again for the same votes.
+	// Follow writes what follows from votes in other partitions, such as the list of a voter.
+	// It may be called again for the same votes.
 	Follow func(ctx context.Context, votes []Receipt) error
 }
 
@@ -59,13 +61,22 @@ type Store struct {
 	Config
 	mu    sync.Mutex
 	lanes map[string][]*pending // by post; a lane without an entry is not running
+	// won has the shard of a post in which this process last cast votes. It stays with it
+	// until it loses a race, so that processes end up with shards of their own.
+	won *lru.Cache[string, int]
 }
 
-// New returns a store.
-func New(c Config) *Store { return &Store{Config: c, lanes: map[string][]*pending{}} }
+// maxWon is of how many posts a process knows the shard.
+const maxWon = 10_000
 
-// A Vote is what a person chose on a post. The caller has made sure that the post is there, has a
-// slider and may be seen by the voter, and that the voter is an active member of the hubs.
+// New returns a store.
+func New(c Config) *Store {
+	return &Store{Config: c, lanes: map[string][]*pending{}, won: rowstore.NewLRU[string, int](maxWon)}
+}
+
+// A Vote is what a person chose on a post. The caller has made sure that the post is there,
+// has a slider and may be seen by the voter, and that the voter is an active member of the
+// hubs.
 type Vote struct {
 	Post, Voter string
 	Position    Position
@@ -106,9 +117,10 @@ func (p *pending) done(err error) {
 	p.result <- result{receipt: p.receipt()}
 }
 
-// Cast casts a vote, once for ever. The error is AlreadyVoted if the person has voted on the post
-// before, Busy if others changed the same rows for too long, and Unavailable if the storage did not
-// answer. After the last the vote may be cast: the same call again says so by AlreadyVoted.
+// Cast casts a vote, once for ever. The error is AlreadyVoted if the person has voted on the
+// post before, Busy if others changed the same rows for too long, and Unavailable if the
+// storage did not answer. After the last the vote may be cast: the same call again says so by
+// AlreadyVoted.
 func (s *Store) Cast(ctx context.Context, v Vote) (Receipt, error) {
 	if !v.Position.valid() {
 		return Receipt{}, badPosition()
@@ -145,8 +157,15 @@ func (s *Store) run(ctx context.Context, post string) {
 			return
 		}
 		s.castAll(ctx, post, batch)
+		if len(batch) > 1 {
+			_ = s.Sleep(ctx, gather) // votes that wait are cast all the same
+		}
 	}
 }
+
+// gather is for how long a busy lane waits for the votes of its next batch. Without it the first
+// voter to come would be alone in every second batch.
+const gather = 500 * time.Microsecond
 
 // maxVotes is how many votes go together in one batch.
 const maxVotes = 40
@@ -208,8 +227,8 @@ func (s *Store) random(n int) []byte {
 	return b
 }
 
-// shard returns a random shard of as many, and another one than the last if there is one. It must
-// not follow from the voter, the position or the time.
+// shard returns a random shard of as many, and another one than the last if there is one. It
+// must not follow from the voter, the position or the time.
 func (s *Store) shard(shards, last int) int {
 	if last >= 0 && shards > 1 {
 		return (last + 1 + int(s.random(1)[0])%(shards-1)) % shards
@@ -246,8 +265,8 @@ func Positions() []string { return slices.Clone(positions) }
 
 func (p Position) valid() bool { return p >= StrongLeft && p <= StrongRight }
 
-// ParsePosition returns the position of a name. The error does not repeat the name, so that no log
-// holds it.
+// ParsePosition returns the position of a name. The error does not repeat the name, so that no
+// log holds it.
 func ParsePosition(name string) (Position, error) {
 	if i := slices.Index(positions, name); i >= 0 {
 		return Position(i), nil

@@ -1,9 +1,11 @@
 package ballot_test
 
 import (
+	"context"
 	"path/filepath"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -18,7 +20,8 @@ import (
 	"prompthub/internal/storage/transact"
 )
 
-// crowd has 200 people vote twice at once on one post, over as many stores as there are processes.
+// crowd has 200 people vote twice at once on one post, over as many stores as there are
+// processes.
 func crowd(t *testing.T, stores []*ballot.Store) {
 	t.Helper()
 	const people = 200
@@ -85,7 +88,8 @@ func TestTwoHundredVoteTwiceAtOnce(t *testing.T) {
 	})
 }
 
-// TestResultsRiseInSteps: two votes of a class are cast and not counted; the third shows all three.
+// TestResultsRiseInSteps: two votes of a class are cast and not counted; the third shows all
+// three.
 func TestResultsRiseInSteps(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -130,7 +134,8 @@ func TestPositions(t *testing.T) {
 	require.Equal(t, fault.Invalid, fault.Of(err))
 }
 
-// TestNinetyHubs: the most hubs that a vote may count in fit into one batch, one more is refused.
+// TestNinetyHubs: the most hubs that a vote may count in fit into one batch, one more is
+// refused.
 func TestNinetyHubs(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -149,8 +154,8 @@ func TestNinetyHubs(t *testing.T) {
 	require.Len(t, got.Hubs, ballot.MaxHubs)
 }
 
-// TestOutbox: the message of a vote makes the application follow it, again if that failed, and then
-// no more.
+// TestOutbox: the message of a vote makes the application follow it, again if that failed, and
+// then no more.
 func TestOutbox(t *testing.T) {
 	t.Parallel()
 	for name, together := range map[string]func(*world) transact.Func{
@@ -190,7 +195,8 @@ func TestOutbox(t *testing.T) {
 	}
 }
 
-// TestShardsDouble: a writer that loses three races makes more shards, if the post has votes enough.
+// TestShardsDouble: a writer that loses three races makes more shards, if the post has votes
+// enough.
 func TestShardsDouble(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -229,4 +235,49 @@ func TestBusy(t *testing.T) {
 	require.Equal(t, fault.Unavailable, fault.Of(err))
 	require.Greater(t, w.clock.Now().Sub(began), ballot.WaitWithin)
 	require.Empty(t, rowsOf(t, w.db, ballot.ReceiptRows))
+}
+
+// TestLateReads: a batch is not written once its message may come before it has landed.
+func TestLateReads(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	s := w.over(&lateReads{DB: w.db, first: sync.OnceFunc(func() { w.clock.pass(10 * time.Second) })}, w.queues)
+	_, err := s.Cast(t.Context(), ballot.Vote{Post: post, Voter: "ann"})
+	requireCode(t, ballot.Busy, err)
+	require.Empty(t, rowsOf(t, w.db, ballot.ReceiptRows))
+}
+
+// lateReads does something before a read.
+type lateReads struct {
+	table.DB
+	first func()
+}
+
+func (l *lateReads) Get(ctx context.Context, name string, key table.Key) (table.Row, error) {
+	l.first()
+	return l.DB.Get(ctx, name, key)
+}
+
+// TestManyVotesOfManyHubs: votes that come at once and have more rows than a batch go in
+// several.
+func TestManyVotesOfManyHubs(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		open := make(chan struct{})
+		s := w.over(&lateReads{DB: w.db, first: func() { <-open }}, w.queues)
+		var all sync.WaitGroup
+		for n := range 12 {
+			all.Go(func() {
+				_, err := s.Cast(t.Context(), ballot.Vote{Post: post, Voter: voter(n), Hubs: hubs(voter(n/3), 40)})
+				assert.NoError(t, err)
+			})
+		}
+		synctest.Wait() // the first vote waits for the storage, and the others for the first
+		close(open)
+		all.Wait()
+		w.shows(ballot.Global, 12, 12, 0)
+		w.shows(hubs(voter(3), 40)[39], 3, 3, 0)
+		require.Less(t, len(rowsOf(t, w.db, ballot.OutboxRows)), 12, "some go together")
+	})
 }

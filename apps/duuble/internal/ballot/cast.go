@@ -16,16 +16,19 @@ import (
 // castAll casts votes on one post together, and answers each.
 func (s *Store) castAll(ctx context.Context, post string, votes []*pending) {
 	var w wakeUp
-	shards, shard, lost := 1, -1, 0
+	shards, lost := 1, 0
 	for _, p := range votes {
 		shards = max(shards, shardsFrom(p.Shards))
+	}
+	shard, ok := s.won.Get(post)
+	if !ok || shard >= shards {
+		shard = s.shard(shards, -1)
 	}
 	for {
 		if votes = s.expire(votes); len(votes) == 0 {
 			s.cancel(ctx, w)
 			return
 		}
-		shard = s.shard(shards, shard)
 		b, err := s.read(ctx, post, votes, shard, &w)
 		if err != nil {
 			answer(votes, err)
@@ -35,10 +38,14 @@ func (s *Store) castAll(ctx context.Context, post string, votes []*pending) {
 			s.cancel(ctx, w)
 			return
 		}
+		if s.tooLate(w) {
+			continue
+		}
 		b.fill(s.VoteMin)
 		err = s.commit(ctx, b, w)
 		switch {
 		case err == nil:
+			s.won.Add(post, shard)
 			answer(votes, nil)
 			s.bringForward(ctx, w)
 			return
@@ -47,6 +54,7 @@ func (s *Store) castAll(ctx context.Context, post string, votes []*pending) {
 			if lost++; lost == 3 {
 				shards = s.moreShards(ctx, post, shards)
 			}
+			shard = s.shard(shards, shard)
 		case errors.Is(err, table.ErrBusy):
 		default: // the batch may have landed, or may still
 			s.resolve(ctx, votes, err)
@@ -94,8 +102,8 @@ type batch struct {
 	byScope map[string]*tally // the same
 }
 
-// read reads the rows that a batch changes, all at once, and makes ready what must be there before
-// it is written. It answers votes whose receipt is there.
+// read reads the rows that a batch changes, all at once, and makes ready what must be there
+// before it is written. It answers votes whose receipt is there.
 func (s *Store) read(ctx context.Context, post string, votes []*pending, shard int, w *wakeUp) (*batch, error) {
 	ctx, cancel := context.WithTimeout(ctx, rowstore.CallWithin)
 	defer cancel()
@@ -205,8 +213,8 @@ func rowstoreError(err error) error {
 	return rowstore.Unavailable(err)
 }
 
-// fill puts the votes into their boxes, and releases the boxes that have enough then. It looks at
-// numbers of votes and at no position.
+// fill puts the votes into their boxes, and releases the boxes that have enough then. It looks
+// at numbers of votes and at no position.
 func (b *batch) fill(voteMin int) {
 	for _, p := range b.votes {
 		one := b.byClass[classOf(p.scopes)]
@@ -277,7 +285,8 @@ func (s *Store) resolve(ctx context.Context, votes []*pending, cause error) {
 	})
 }
 
-// votesAShard is how many votes a post must have for each of its shards, so that few wait in them.
+// votesAShard is how many votes a post must have for each of its shards, so that few wait in
+// them.
 const votesAShard = 100
 
 // moreShards doubles the shards of a post if it has votes enough, and returns how many it has. A

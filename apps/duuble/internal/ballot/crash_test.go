@@ -108,8 +108,8 @@ func (m messages) Delete(ctx context.Context, name string, r queue.Receipt) erro
 	return err
 }
 
-// whole holds the rows of all votes to what they must be: Verify is silent, each receipt is that of
-// a vote in cast, and the positions are those that were cast.
+// whole holds the rows of all votes to what they must be: Verify is silent, each receipt is
+// that of a vote in cast, and the positions are those that were cast.
 func whole(db table.DB, s *ballot.Store, cast map[string]ballot.Position) error {
 	var wrong []error
 	checked, err := s.Verify(context.Background(), func(d ballot.Difference) { wrong = append(wrong, errors.New(d.Text)) })
@@ -146,17 +146,17 @@ func whole(db table.DB, s *ballot.Store, cast map[string]ballot.Position) error 
 	return nil
 }
 
-// TestCrashes lets each accident happen to each call of a command. Then the caller tries again, jobs
-// run, and all must be as if there had been no accident.
+// TestCrashes lets each accident happen to each call of a command. Then the caller tries
+// again, jobs run, and all must be as if there had been no accident.
 func TestCrashes(t *testing.T) {
 	t.Parallel()
 	cast := map[string]ballot.Position{}
 	for n := range 6 {
 		cast[voter(n)] = ballot.Position(n % 5)
 	}
-	hubs := func(n int) []string { return [][]string{{"hub1"}, {"hub1", "hub2"}, {"hub1"}}[n%3] }
+	hubsOf := func(n int) []string { return [][]string{{"hub1"}, {"hub1", "hub2"}, {"hub1"}}[n%3] }
 	vote := func(ctx context.Context, s *ballot.Store, n int) error {
-		_, err := s.Cast(ctx, ballot.Vote{Post: post, Voter: voter(n), Position: cast[voter(n)], Hubs: hubs(n)})
+		_, err := s.Cast(ctx, ballot.Vote{Post: post, Voter: voter(n), Position: cast[voter(n)], Hubs: hubsOf(n)})
 		return err
 	}
 	votes := func(numbers ...int) func(*world) {
@@ -288,4 +288,46 @@ func TestNoVoteIsLostSilently(t *testing.T) {
 	require.Equal(t, fault.Unavailable, fault.Of(err))
 	_, err = w.Cast(t.Context(), ballot.Vote{Post: post, Voter: "ann"})
 	requireCode(t, ballot.AlreadyVoted, err)
+}
+
+// TestLostAnswer: a vote that landed is cast for its voter, though the storage's answer was
+// lost.
+func TestLostAnswer(t *testing.T) {
+	t.Parallel()
+	for _, together := range []bool{false, true} {
+		w := newWorld(t)
+		lost := &lostAnswers{DB: w.db}
+		s := w.over(lost, w.queues, func(c *ballot.Config) {
+			if together {
+				c.Transact = lost.transact(memory.Together(w.db, w.queues))
+			}
+		})
+		_, err := s.Cast(t.Context(), ballot.Vote{Post: post, Voter: "ann"})
+		require.NoError(t, err)
+		require.Equal(t, 1, lost.n)
+		w.shows(ballot.Global, 1, 0, 0)
+	}
+}
+
+// lostAnswers loses the answers of all batches.
+type lostAnswers struct {
+	table.DB
+	n int
+}
+
+func (l *lostAnswers) Write(ctx context.Context, name string, ops ...table.Op) ([]string, error) {
+	etags, err := l.DB.Write(ctx, name, ops...)
+	if len(ops) > 1 {
+		l.n++
+		return nil, errLost
+	}
+	return etags, err
+}
+
+func (l *lostAnswers) transact(f transact.Func) transact.Func {
+	return func(ctx context.Context, t transact.Transaction) ([]string, error) {
+		_, _ = f(ctx, t)
+		l.n++
+		return nil, errLost
+	}
 }

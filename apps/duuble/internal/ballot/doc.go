@@ -1,11 +1,12 @@
-// Package ballot counts votes so that the position that a person chose is found by no caller, by no
-// number of reads, and not in the stored data.
+// Package ballot counts votes so that the position that a person chose is found by no caller,
+// by no number of reads, and not in the stored data.
 //
-// A vote has a set of scopes: global, and each hub that it counts in. Votes with the same scopes are
-// of one class. A vote that is cast waits in the box of its class, sealed under a key that is not in
-// the store. Once VoteMin votes or more are in a box, they are released: one batch counts them in
-// all their scopes and empties the box. So each counted number, in any row and at any time, is a sum
-// over whole releases, and so is every sum or difference of such numbers.
+// A vote has a set of scopes: global, and each hub that it counts in. Votes with the same
+// scopes are of one class. A vote that is cast waits in the box of its class, sealed under a
+// key that is not in the store. Once VoteMin votes or more are in a box, they are released:
+// one batch counts them in all their scopes and empties the box. So each counted number, in
+// any row and at any time, is a sum over whole releases, and so is every sum or difference of
+// such numbers.
 //
 // All rows of a post's votes are in the partition p|{post} of one table:
 //
@@ -15,9 +16,10 @@
 //	k|{hub}|{nn}     the tally of a hub
 //	o|{id}           the outbox: voters whose vote must still be told to other partitions
 //
-// nn is a shard, so that processes that count votes on one post do not wait for each other. A post
-// has 1 to MaxShards. One batch writes receipts, boxes, tallies and the outbox, all or nothing,
-// under the ETags of what it read.
+// nn is a shard, so that processes that count votes on one post do not wait for each other. A
+// post has 1 to MaxShards. One batch writes receipts, boxes, tallies and the outbox, all or
+// nothing, under the ETags of what it read.
 //
-// Votes that are left in boxes are released by Settle, which joins boxes once they are old enough.
+// Votes that are left in boxes are released by Settle, which joins boxes once they are old
+// enough.
 package ballot

@@ -19,9 +19,14 @@ import (
 // QueueOutbox is the queue whose messages name outbox rows.
 const QueueOutbox = "outbox"
 
-// wakeAfter is when the message of a batch comes by itself: after the batch has landed or never
-// will.
-const wakeAfter = time.Minute
+// The times of a batch.
+const (
+	// wakeAfter is when the message of a batch comes by itself: after the batch has landed or
+	// never will.
+	wakeAfter = time.Minute
+	// writeWithin is for how long after its message was sent a batch may be written.
+	writeWithin = wakeAfter - rowstore.LandWithin - rowstore.ClockSkew
+)
 
 // A wakeUp is the outbox row of a batch, and the message that was sent before it.
 type wakeUp struct {
@@ -66,9 +71,9 @@ func votersOf(post string, row table.Row) ([]Receipt, error) {
 	return all, nil
 }
 
-// prepare returns what must be done before a batch is written: the message that names its outbox
-// row, and the row by which Settle finds the post. A message is used again while the batch surely
-// lands before it comes.
+// prepare returns what must be done before a batch is written: the message that names its
+// outbox row, and the row by which SettleDue finds the post. Another try uses the same message
+// while there is time to read and to write.
 func (s *Store) prepare(post string, w *wakeUp) []func(context.Context) error {
 	if s.Transact != nil {
 		if w.id == "" {
@@ -76,7 +81,7 @@ func (s *Store) prepare(post string, w *wakeUp) []func(context.Context) error {
 		}
 		return nil // both are in the transaction
 	}
-	if w.id != "" && s.Now().Sub(w.sent) < wakeAfter-rowstore.LandWithin-rowstore.ClockSkew {
+	if w.id != "" && s.Now().Sub(w.sent) < writeWithin-rowstore.CallWithin {
 		return nil
 	}
 	*w = wakeUp{post: post, id: s.newID(), sent: s.Now()}
@@ -92,6 +97,11 @@ func (s *Store) prepare(post string, w *wakeUp) []func(context.Context) error {
 			return rowstoreError(s.Write(ctx, s.Due, []table.Op{{Kind: table.Upsert, Row: s.dueRow(post)}}))
 		},
 	}
+}
+
+// tooLate reports whether the message of a batch may come before the batch has landed.
+func (s *Store) tooLate(w wakeUp) bool {
+	return s.Transact == nil && s.Now().Sub(w.sent) >= writeWithin
 }
 
 // bringForward makes the message of a batch come now, after the answer.
@@ -118,9 +128,9 @@ func (s *Store) cancel(ctx context.Context, w wakeUp) {
 	})
 }
 
-// Deliver does what a message of QueueOutbox asks for: it calls Follow for the votes of a batch,
-// whose receipts have no hubs then, and removes the outbox row. It may run twice, late and in any
-// order.
+// Deliver does what a message of QueueOutbox asks for: it calls Follow for the votes of a
+// batch, whose receipts have no hubs then, and removes the outbox row. It may run twice, late
+// and in any order.
 func (s *Store) Deliver(ctx context.Context, text string) error {
 	var m message
 	if err := json.Unmarshal([]byte(text), &m); err != nil || m.Post == "" || m.Outbox == "" {

@@ -33,8 +33,8 @@ func (s *Store) Results(ctx context.Context, post string, hubs ...string) ([]Res
 	return all, err
 }
 
-// GlobalResult returns the result of the scope Global out of rows of a post's partition. It leaves
-// out rows of other kinds, so that a caller can read them together with the tallies.
+// GlobalResult returns the result of the scope Global out of rows of a post's partition. It
+// leaves out rows of other kinds, so that a caller can read them together with the tallies.
 func GlobalResult(rows []table.Row) Result { return sum(Global, rows) }
 
 func sum(scope string, rows []table.Row) Result {

@@ -49,8 +49,8 @@ func talliesOf(scope string) string {
 // spareShards is the number of the first box that takes the place of another.
 const spareShards = 50
 
-// boxKey returns the key of a shard's box. A box that no key opens is left alone, and the next spare
-// takes its place.
+// boxKey returns the key of a shard's box. A box that no key opens is left alone, and the next
+// spare takes its place.
 func boxKey(post string, scopes []string, shard, spare int) table.Key {
 	if spare > 0 {
 		shard += spareShards + MaxShards*(spare-1)
@@ -137,8 +137,8 @@ func parseTally(row table.Row) tally {
 	return t
 }
 
-// op returns the write of a tally. Each property has a value whatever it is, so that the form of a
-// row tells nothing.
+// op returns the write of a tally. Each property has a value whatever it is, so that the form
+// of a row tells nothing.
 func (t *tally) op() table.Op {
 	props := table.Props{
 		{Name: "total_votes", Value: table.Int64(t.total)},
@@ -193,7 +193,8 @@ func (s *Store) parseBox(row table.Row) (box, error) {
 	return b, err
 }
 
-// op returns the write of a box. The counts are sealed anew each time, also where there are none.
+// op returns the write of a box. The counts are sealed anew each time, also where there are
+// none.
 func (s *Store) op(b *box) table.Op {
 	props := table.Props{
 		{Name: "scopes", Value: table.String(joined(b.scopes))},
@@ -209,8 +210,8 @@ func (s *Store) op(b *box) table.Op {
 // empty takes all votes out of a box.
 func (b *box) empty() { b.waiting, b.counts, b.oldest = 0, Counts{}, time.Time{} }
 
-// shardsName is the property of a post's row !post that says how many shards it has. It is missing
-// where that is one.
+// shardsName is the property of a post's row !post that says how many shards it has. It is
+// missing where that is one.
 const shardsName = "shards"
 
 func postKey(post string) table.Key { return table.Key{Partition: Partition(post), Row: "!post"} }

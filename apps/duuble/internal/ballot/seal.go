@@ -17,8 +17,8 @@ import (
 // KeyBytes is the length of a key.
 const KeyBytes = 32
 
-// Keys seal what waits in boxes. The first seals, each opens. Keep them apart from the data and from
-// its copies. The zero value has no key and must not be used.
+// Keys seal what waits in boxes. The first seals, each opens. Keep them apart from the data
+// and from its copies. The zero value has no key and must not be used.
 //
 // Where several processes run, give a new key to all of them as the second before it becomes the
 // first of any: a process leaves boxes alone that it cannot open.
@@ -29,7 +29,8 @@ type voteKey struct {
 	number [numberBytes]byte // names the key, and tells nothing else of it
 }
 
-// The parts of a sealed text: the key's number in front, then the output of the AEAD, with its nonce.
+// The parts of a sealed text: the key's number in front, then the output of the AEAD, with its
+// nonce.
 const (
 	numberBytes = 4
 	plainBytes  = 5 * 4

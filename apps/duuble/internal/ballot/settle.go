@@ -22,7 +22,7 @@ const (
 )
 
 // dueLasts is for how long a vote may land after its due row was written.
-const dueLasts = rowstore.LandWithin + rowstore.ClockSkew
+const dueLasts = writeWithin + rowstore.LandWithin + rowstore.ClockSkew
 
 // dueRow says that a post has votes of this hour.
 func (s *Store) dueRow(post string) table.Row {
@@ -33,8 +33,8 @@ func (s *Store) dueRow(post string) table.Row {
 	}
 }
 
-// SettleDue settles the posts whose votes are old enough: the job of a timer. A post that fails does
-// not stop the work on others.
+// SettleDue settles the posts whose votes are old enough: the job of a timer. A post that
+// fails does not stop the work on others.
 func (s *Store) SettleDue(ctx context.Context) error {
 	last := dueRows + s.Now().Add(-s.SettleAfter).UTC().Format(hourForm)
 	var failed rowstore.Failures
@@ -92,8 +92,8 @@ type settled struct {
 	young time.Time
 }
 
-// needs reports whether the due row of an hour must stay: a box that is not old enough may have no
-// other.
+// needs reports whether the due row of an hour must stay: a box that is not old enough may
+// have no other.
 func (left settled) needs(row table.Row) bool {
 	hour, err := time.Parse(hourForm, strings.TrimPrefix(row.Partition, dueRows))
 	return err == nil && !left.young.IsZero() && left.young.Before(hour.Add(time.Hour))
@@ -152,10 +152,10 @@ func (s *Store) boxes(ctx context.Context, post string) (all []*box, left settle
 	return all, left, nil
 }
 
-// choose returns boxes that together have votes enough, and the scopes in which they are counted:
-// boxes of one class if there are such, else the boxes that have the largest set of scopes in
-// common, so that the fewest votes are withheld. It looks at scopes and numbers of votes and at no
-// position. It returns nil if no boxes are enough.
+// choose returns boxes that together have votes enough, and the scopes in which they are
+// counted: boxes of one class if there are such, else the boxes that have the largest set of
+// scopes in common, so that the fewest votes are withheld. It looks at scopes and numbers of
+// votes and at no position. It returns nil if no boxes are enough.
 func choose(boxes []*box, voteMin int) (taken []*box, common []string) {
 	sets := commonSets(boxes)
 	for _, set := range sets {
@@ -171,8 +171,8 @@ func choose(boxes []*box, voteMin int) (taken []*box, common []string) {
 	return nil, nil
 }
 
-// fitting returns those boxes of a kind whose release fits into one batch, or nil if they have too
-// few votes.
+// fitting returns those boxes of a kind whose release fits into one batch, or nil if they have
+// too few votes.
 func fitting(boxes []*box, voteMin int, kind func(*box) bool) (taken []*box) {
 	scopes, votes := map[string]bool{}, int64(0)
 	for _, b := range boxes {

@@ -31,12 +31,14 @@ func TestSettleJoinsShards(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			w.Store = w.over(w.db, w.queues, func(c *ballot.Config) {
-				if together {
-					c.Transact = memory.Together(w.db, w.queues)
-				}
-			})
 			for n, shards := 0, 0; shards < 3; n++ { // as many as it takes until three shards have votes
+				require.Less(t, n, 1000)
+				// A process of its own, since each stays with its shard.
+				w.Store = w.over(w.db, w.queues, func(c *ballot.Config) {
+					if together {
+						c.Transact = memory.Together(w.db, w.queues)
+					}
+				})
 				_, err := w.Cast(t.Context(), ballot.Vote{Post: post, Voter: voter(n), Position: ballot.Left, Hubs: []string{"hub"}, Shards: 16})
 				require.NoError(t, err)
 				shards = 0
@@ -62,8 +64,8 @@ func TestSettleJoinsShards(t *testing.T) {
 	}
 }
 
-// TestSettleCommonScopes: votes of several classes are counted in the scopes that all of them have,
-// and withheld in their other hubs.
+// TestSettleCommonScopes: votes of several classes are counted in the scopes that all of them
+// have, and withheld in their other hubs.
 func TestSettleCommonScopes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -96,7 +98,8 @@ func TestSettleTakesOneClassFirst(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for n := 0; ; n++ {
-		_, err := w.Cast(t.Context(), ballot.Vote{Post: post, Voter: voter(n), Shards: 16})
+		require.Less(t, n, 1000)
+		_, err := w.over(w.db, w.queues).Cast(t.Context(), ballot.Vote{Post: post, Voter: voter(n), Shards: 16})
 		require.NoError(t, err)
 		if w.result(ballot.Global).Waiting() == 4 {
 			break
@@ -132,7 +135,8 @@ func TestSettleKeepsWhatIsYoung(t *testing.T) {
 	require.Empty(t, w.dueOf())
 }
 
-// TestSettleLeavesLateVotes: the row by which a post is found stays until no vote of it can land.
+// TestSettleLeavesLateVotes: the row by which a post is found stays until no vote of it can
+// land.
 func TestSettleLeavesLateVotes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -232,4 +236,26 @@ func TestSealedIsBound(t *testing.T) {
 	require.Equal(t, int64(1), waiting[all[0].Row], "the box that does not open is left alone")
 	require.Len(t, waiting, 3)
 	w.shows(ballot.Global, 8, 6, 0)
+}
+
+// TestSettleFitsIntoABatch: boxes whose scopes do not fit into one batch are not released
+// together.
+func TestSettleFitsIntoABatch(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.cast("ann", ballot.Left, hubs("a", ballot.MaxHubs)...)
+	w.cast("bob", ballot.Left, hubs("b", ballot.MaxHubs)...)
+	w.cast("cid", ballot.Left)
+	w.cast("dan", ballot.Left, "hub")
+	w.clock.pass(24 * time.Hour)
+	require.NoError(t, w.SettleDue(t.Context()))
+	w.shows(ballot.Global, 4, 3, 0)
+}
+
+// hubs returns as many hubs.
+func hubs(name string, n int) (all []string) {
+	for i := range n {
+		all = append(all, fmt.Sprint(name, i))
+	}
+	return all
 }

@@ -25,7 +25,7 @@ type Checked struct {
 }
 
 // Verify compares all rows of votes with each other, and reports each difference. It reads no
-// consistent state, so it is silent only while nobody votes.
+// consistent state, so it is silent only while no votes come in.
 func (s *Store) Verify(ctx context.Context, report func(Difference)) (Checked, error) {
 	var all Checked
 	one := newAudit("")
@@ -135,16 +135,16 @@ func (a *audit) check(voteMin int, report func(Difference)) {
 			report(Difference{a.post, "scope " + scope + ": " + fmt.Sprintf(format, args...)})
 		}
 		if sums.total != sums.receipts {
-			differs("%d votes in all, and %d receipts", sums.total, sums.receipts)
+			differs("votes %d, receipts %d", sums.total, sums.receipts)
 		}
 		if sums.total != sums.counted+sums.waiting+sums.withheld {
-			differs("%d votes in all, but %d counted, %d waiting and %d withheld", sums.total, sums.counted, sums.waiting, sums.withheld)
+			differs("votes %d, but counted %d, waiting %d and withheld %d", sums.total, sums.counted, sums.waiting, sums.withheld)
 		}
 		if sums.counted != sums.counts.Sum() {
-			differs("%d votes counted, and %d by position", sums.counted, sums.counts.Sum())
+			differs("counted %d, by position %d", sums.counted, sums.counts.Sum())
 		}
 		if sums.counted > 0 && sums.counted < int64(voteMin) {
-			differs("%d votes counted, which is no release", sums.counted)
+			differs("counted %d, fewer than a release", sums.counted)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package people_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -212,6 +213,38 @@ func TestSignInAtOnce(t *testing.T) {
 	require.Len(t, w.keys("Users", "u|"), 4)
 }
 
+// A rival signs in by the same code before the first deletion of a challenge.
+type rival struct {
+	table.DB
+	verify func()
+}
+
+func (r *rival) Write(ctx context.Context, name string, ops ...table.Op) ([]string, error) {
+	if verify := r.verify; verify != nil && ops[0].Kind == table.Delete && strings.HasPrefix(ops[0].Row.Partition, "otp|") {
+		r.verify = nil
+		verify()
+	}
+	return r.DB.Write(ctx, name, ops...)
+}
+
+// TestSignInOvertaken: both requests have counted their attempt and found the code right; the one
+// that deletes the challenge signs in.
+func TestSignInOvertaken(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, unlimited)
+	c, err := w.request(number(1))
+	require.NoError(t, err)
+	code, won := w.phone.code(number(1)), false
+	other := w.over(&rival{w.db, func() {
+		_, err := w.Verify(t.Context(), c.ID, code, "")
+		won = err == nil
+	}}, unlimited)
+	_, err = other.Verify(t.Context(), c.ID, code, "")
+	requireCode(t, people.OTPExpired, err)
+	require.True(t, won)
+	require.Len(t, w.keys("Sessions", "s|"), 1)
+}
+
 // TestRefresh: a refresh token works once; one that was replaced ends the session, unless the same
 // request comes again within a minute.
 func TestRefresh(t *testing.T) {
@@ -276,7 +309,14 @@ func TestSessionsEnd(t *testing.T) {
 		require.NoError(t, err)
 	}
 	require.Equal(t, began.Add(180*24*time.Hour), in.Tokens.RefreshEnds)
-	w.clock.pass(5 * 24 * time.Hour)
+	w.clock.pass(5*24*time.Hour - time.Minute)
+	in, err = w.Refresh(t.Context(), in.Tokens.Refresh, "")
+	require.NoError(t, err)
+	_, err = w.Me(t.Context(), w.claim(in))
+	require.NoError(t, err)
+	w.clock.pass(time.Minute)
+	_, err = w.Me(t.Context(), w.claim(in))
+	requireCode(t, people.SessionEnded, err)
 	_, err = w.Refresh(t.Context(), in.Tokens.Refresh, "")
 	requireCode(t, people.SessionEnded, err)
 	in = w.enter(number(1))

@@ -254,11 +254,9 @@ func (s *Service) mine(me *Me, id string) func(context.Context) error {
 				return err
 			}
 			phone, err := s.Keys.Open("phone", id, row.Props.Get("provider_id").Str())
-			if err != nil {
+			if me.Phone = shown(phone); err != nil {
 				me.Phone = "?" // of a key that is gone
-				return nil
 			}
-			me.Phone = shown(phone)
 			return nil
 		})
 	}
@@ -266,6 +264,9 @@ func (s *Service) mine(me *Me, id string) func(context.Context) error {
 
 // shown returns what an answer tells of a phone number.
 func shown(phone string) string {
+	if len(phone) < 5 {
+		return ""
+	}
 	return phone[:3] + strings.Repeat("•", 5) + phone[len(phone)-2:]
 }
 

@@ -3,6 +3,7 @@ package posts
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf16"
@@ -101,9 +102,9 @@ const (
 
 // texts adds properties for texts that are not empty.
 func texts(p table.Props, pairs ...string) table.Props {
-	for i := 0; i < len(pairs); i += 2 {
-		if pairs[i+1] != "" {
-			p = append(p, table.Prop{Name: pairs[i], Value: table.String(pairs[i+1])})
+	for pair := range slices.Chunk(pairs, 2) {
+		if name, text := pair[0], pair[1]; text != "" {
+			p = append(p, table.Prop{Name: name, Value: table.String(text)})
 		}
 	}
 	return p

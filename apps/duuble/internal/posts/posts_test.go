@@ -249,7 +249,7 @@ func TestCrashes(t *testing.T) {
 	}
 }
 
-// TestVerifyFinds: what is missing or too much is told, and Repair mends what follows from posts.
+// TestVerifyFinds: a row that is missing is told, and Repair writes the rows that follow from posts.
 func TestVerifyFinds(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

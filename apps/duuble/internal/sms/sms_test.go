@@ -59,8 +59,12 @@ func TestACSAnswers(t *testing.T) {
 func TestSettings(t *testing.T) {
 	t.Parallel()
 	for _, bad := range [][3]string{
-		{"http://example.com", smstest.From, smstest.Key}, {"https://example.com/x", smstest.From, smstest.Key}, {"", smstest.From, smstest.Key},
-		{"https://example.com", "", smstest.Key}, {"https://example.com", smstest.From, "?"}, {"https://example.com", smstest.From, ""},
+		{"http://example.com", smstest.From, smstest.Key},
+		{"https://example.com/x", smstest.From, smstest.Key},
+		{"", smstest.From, smstest.Key},
+		{"https://example.com", "", smstest.Key},
+		{"https://example.com", smstest.From, "?"},
+		{"https://example.com", smstest.From, ""},
 	} {
 		_, err := sms.NewACS(bad[0], bad[1], bad[2], time.Now)
 		require.Error(t, err, bad)

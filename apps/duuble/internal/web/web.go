@@ -138,7 +138,8 @@ func (s *web) handle(pattern string, who access, act action) {
 // visit finds out who has sent a request. An access token that is over is renewed; a session that
 // has ended makes a guest.
 func (s *web) visit(r *request, renew bool, refresh string) error {
-	u, err := people.User{}, error(nil)
+	var u people.User
+	var err error
 	if renew {
 		u, err = s.renew(r, refresh)
 	} else {

@@ -1,0 +1,192 @@
+package web_test
+
+import (
+	"context"
+	"crypto/rand"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"prompthub/apps/duuble/internal/ballot"
+	"prompthub/apps/duuble/internal/keyring"
+	"prompthub/apps/duuble/internal/people"
+	"prompthub/apps/duuble/internal/posts"
+	"prompthub/apps/duuble/internal/schema"
+	"prompthub/apps/duuble/internal/web"
+	"prompthub/internal/http/httpjson"
+	"prompthub/internal/storage/memory"
+	"prompthub/internal/storage/rowstore"
+)
+
+// inbox keeps the last text.
+type inbox struct{ text string }
+
+func (i *inbox) Send(_ context.Context, _, text string) error {
+	i.text = text
+	return nil
+}
+
+// A world is the pages over stores in memory, and the cookies of a browser.
+type world struct {
+	t *testing.T
+	http.Handler
+	mu      sync.Mutex
+	now     time.Time
+	inbox   inbox
+	cookies []*http.Cookie
+}
+
+func (w *world) Now() time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.now
+}
+
+func (w *world) pass(d time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.now = w.now.Add(d)
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{t: t, now: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)}
+	db, queues := memory.NewTables(), memory.NewQueues(w.Now)
+	tables := schema.Tables{Users: "Users", Names: "Names", Posts: "Posts", Lists: "Lists", Sessions: "Sessions", Admin: "Admin"}
+	require.NoError(t, db.Create(t.Context(), tables.All()...))
+	require.NoError(t, queues.Create(t.Context(), posts.Queues()...))
+	rows := &rowstore.Store{
+		DB: db, Now: w.Now, Log: slog.New(slog.DiscardHandler), Background: func(do func()) { do() },
+		Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+		Random: func(time.Duration) time.Duration { return 0 },
+	}
+	keys, err := ballot.NewKeys(make([]byte, 32))
+	require.NoError(t, err)
+	accounts := people.New(people.Config{
+		Store: rows, Tables: tables, Entropy: rand.Reader, Keys: keyring.Ring{make([]byte, 32)}, SMS: &w.inbox, CodeLasts: time.Minute, PerPhone: -1, PerAddress: -1,
+	})
+	votes := ballot.New(ballot.Config{
+		Store: rows, Posts: "Posts", Due: "Admin", Queues: queues, Keys: keys, VoteMin: 3, SettleAfter: time.Hour, Entropy: rand.Reader,
+		Follow: func(context.Context, []ballot.Receipt) error { return nil },
+	})
+	w.Handler = web.New(web.Config{
+		People: accounts, Posts: posts.New(posts.Config{Store: rows, Tables: tables, Queues: queues, Entropy: rand.Reader, People: accounts, Ballot: votes}), VoteMin: 3,
+		Admission: httpjson.NewAdmission(httpjson.Limits{Writes: -1, Reads: -1}.Complete(false), w.Now), Log: slog.New(slog.DiscardHandler), Now: w.Now,
+	})
+	return w
+}
+
+// ask sends a request with cookies, and returns the answer.
+func (w *world) ask(method, path, form string, cookies ...*http.Cookie) *httptest.ResponseRecorder {
+	w.t.Helper()
+	r := httptest.NewRequestWithContext(w.t.Context(), method, path, strings.NewReader(form))
+	if method == http.MethodPost {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header.Set("Sec-Fetch-Site", "same-origin")
+	}
+	for _, c := range cookies {
+		r.AddCookie(c)
+	}
+	rec := httptest.NewRecorder()
+	w.ServeHTTP(rec, r)
+	return rec
+}
+
+// visit is ask of a browser, which keeps cookies.
+func (w *world) visit(method, path, form string) *httptest.ResponseRecorder {
+	w.t.Helper()
+	rec := w.ask(method, path, form, w.cookies...)
+	if got := rec.Result().Cookies(); len(got) > 0 {
+		w.cookies = got
+		if got[0].MaxAge < 0 {
+			w.cookies = nil
+		}
+	}
+	return rec
+}
+
+// enter signs in and completes the account.
+func (w *world) enter() {
+	w.t.Helper()
+	rec := w.visit("POST", "/app/sign-in", "destination=%2B34600000001&back=/app/me")
+	require.Equal(w.t, 303, rec.Code, rec.Body)
+	to, err := url.Parse(rec.Header().Get("Location"))
+	require.NoError(w.t, err)
+	code, _, _ := strings.Cut(w.inbox.text, " ")
+	rec = w.visit("POST", "/app/sign-in/code", url.Values{"challenge": {to.Query().Get("challenge")}, "code": {" " + code}, "back": {"/app/me"}}.Encode())
+	require.Equal(w.t, "/app/welcome", rec.Header().Get("Location"), rec.Body)
+	rec = w.visit("POST", "/app/welcome", "username=Ann_1&fullName=Ann&terms=yes")
+	require.Equal(w.t, "/app?done=welcome", rec.Header().Get("Location"), rec.Body)
+}
+
+// TestRenewal: a browser stays signed in beyond the time of its access token, also if several of
+// its requests come at once, and is a guest once the session has ended.
+func TestRenewal(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	require.Equal(t, "/app/sign-in?back=%2Fapp%2Fme", w.visit("GET", "/app/me", "").Header().Get("Location"))
+	w.enter()
+	require.Equal(t, 200, w.visit("GET", "/app/me", "").Code)
+	old := w.cookies
+	w.pass(people.AccessFor)
+	answers := make([]*httptest.ResponseRecorder, 8)
+	var wg sync.WaitGroup
+	for i := range answers {
+		wg.Go(func() { answers[i] = w.ask("GET", "/app/me", "", old...) })
+	}
+	wg.Wait()
+	for _, rec := range answers {
+		require.Equal(t, 200, rec.Code, rec.Body)
+		require.Equal(t, answers[0].Result().Cookies()[0].Value, rec.Result().Cookies()[0].Value)
+	}
+	w.cookies = answers[0].Result().Cookies()
+	require.Equal(t, 200, w.visit("GET", "/app/me", "").Code)
+	w.pass(2 * time.Minute)
+	require.Equal(t, 303, w.ask("GET", "/app/me", "", old...).Code, "by then somebody else may have the old ones")
+	require.Equal(t, 303, w.visit("GET", "/app/me", "").Code, "so the session has ended")
+	require.Empty(t, w.cookies)
+	require.Equal(t, 200, w.visit("GET", "/app", "").Code, "a guest sees the posts")
+}
+
+// TestForms: a form of another site does nothing, a vote has five values and no other, and texts of
+// people are texts.
+func TestForms(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.enter()
+	rec := w.visit("POST", "/app/compose", url.Values{"thoughtText": {"<script>alert(1)</script>\r\nx"}, "slider.text": {"Tea?"}, "key": {"k"}}.Encode())
+	require.Equal(t, 303, rec.Code, rec.Body)
+	post, _, _ := strings.Cut(rec.Header().Get("Location"), "?")
+	again := w.visit("POST", "/app/compose", url.Values{"thoughtText": {"<script>alert(1)</script>\r\nx"}, "slider.text": {"Tea?"}, "key": {"k"}}.Encode())
+	require.Equal(t, rec.Header().Get("Location"), again.Header().Get("Location"), "sent twice, posted once")
+	other := w.visit("POST", "/app/compose", url.Values{"thoughtText": {"another"}, "key": {"k"}}.Encode())
+	require.NotEqual(t, rec.Header().Get("Location"), other.Header().Get("Location"))
+	page := w.visit("GET", post, "").Body.String()
+	require.Contains(t, page, "&lt;script&gt;alert(1)&lt;/script&gt;\nx")
+	for _, bad := range []string{"", "position=", "position=5", "position=left", "position=00", "position=-1"} {
+		rec := w.visit("POST", post+"/vote", bad)
+		require.Equal(t, 422, rec.Code, bad)
+		require.Contains(t, rec.Body.String(), "Choose one of the five positions.")
+	}
+	r := httptest.NewRequestWithContext(t.Context(), "POST", post+"/vote", strings.NewReader("position=1"))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.Header.Set("Sec-Fetch-Site", "cross-site")
+	r.AddCookie(w.cookies[0])
+	forged := httptest.NewRecorder()
+	w.ServeHTTP(forged, r)
+	require.Equal(t, 403, forged.Code)
+	require.Equal(t, 303, w.visit("POST", post+"/vote", "position=1").Code)
+	require.Contains(t, w.visit("POST", post+"/vote", "position=2").Body.String(), "You have voted on this post")
+	require.Equal(t, 404, w.visit("GET", "/app/posts/nothing", "").Code)
+	require.Equal(t, 404, w.visit("GET", "/app/users/nobody", "").Code)
+	require.Equal(t, 400, w.visit("GET", "/app?after=x", "").Code)
+	require.Equal(t, "/app", w.visit("POST", "/app/sign-out", "").Header().Get("Location"))
+	require.Equal(t, 303, w.visit("GET", "/app/me", "").Code)
+}
