@@ -79,9 +79,9 @@ func TestLibraryStory(t *testing.T) {
 	ok(`A greeting\n$`, "search", "greet", "--in", "title", "--user", "bob")
 	ok(`A greeting\n$`, "search", "greet", "--in", "title", "--mine", "--user", "ann")
 	ok(`A greeting\n$`, "search", "hello", "--in", "text", "--mine", "--user", "ann")
-	ok(`^$`, "search", "hello", "--in", "title", "--author", "ann", "--user", "bob")
+	ok(`^$`, "search", "hello", "author:ann", "--in", "title", "--user", "bob")
 	ok(`A greeting\n$`, "search", `"a greeting"`, "author:ann", "--user", "bob")
-	ok(`^$`, "search", "greet", `-"a greeting"`, "--user", "bob")
+	ok(`^$`, "search", "--user", "bob", "--", "greet", `-"a greeting"`)
 	fails(command.Usage, "want text or title", "search", "greet", "--in", "body", "--user", "ann")
 	var got struct {
 		ID      string

@@ -168,16 +168,17 @@ func (p Program) usage(c Command) string {
 	return strings.Join(append([]string{p.self(), c.Name, "[flags]"}, c.Args...), " ")
 }
 
-// parse reads flags wherever they stand and returns what is none.
+// parse reads flags wherever they stand before a -- and returns the other arguments.
 func parse(flags *flag.FlagSet, args []string) ([]string, error) {
 	var operands []string
 	for {
 		if err := flags.Parse(args); err != nil {
 			return nil, err
 		}
-		if flags.NArg() == 0 {
-			return operands, nil
+		rest := flags.Args()
+		if read := len(args) - len(rest); len(rest) == 0 || read > 0 && args[read-1] == "--" {
+			return append(operands, rest...), nil
 		}
-		operands, args = append(operands, flags.Arg(0)), flags.Args()[1:]
+		operands, args = append(operands, rest[0]), rest[1:]
 	}
 }

@@ -373,7 +373,7 @@ func TestSearchWithASlip(t *testing.T) {
 		Prompts []mcp.Prompt
 		Note    string
 	}
-	w.as("bob").tool("search_prompts", object{"query": "a reveiw"}).gives(&found)
+	w.as("bob").tool("search_prompts", object{"query": "a reveiw"}).gives(&found) //nolint:misspell // the slip
 	require.Len(t, found.Prompts, 1)
 	require.Equal(t, "Showing results for a review", found.Note)
 }
