@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"prompthub/internal/prompthub/doors/web/markdown"
 	"prompthub/internal/prompthub/prompt"
 )
 
@@ -132,7 +133,7 @@ func compared(name string, runs []prompt.Run, split bool, left *budget) section 
 func sizeOf(runs []prompt.Run) int {
 	n := 0
 	for _, r := range runs {
-		n += len(exact(r.Text)) + aroundPart
+		n += len(markdown.Exact(r.Text)) + aroundPart
 	}
 	return n
 }

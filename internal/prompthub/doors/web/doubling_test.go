@@ -1,7 +1,6 @@
 package web
 
 import (
-	"strings"
 	"testing"
 
 	"golang.org/x/image/font"
@@ -9,6 +8,7 @@ import (
 	"golang.org/x/image/font/opentype"
 	"golang.org/x/image/math/fixed"
 
+	"prompthub/internal/prompthub/doors/web/markdown"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/testing/doubling"
 )
@@ -34,23 +34,10 @@ func TestDoubling(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := newMarkdown()
+	m := markdown.New()
 	plenty := budget(1 << 40)
 	text := func(do func(s string)) func(s string) func() {
 		return func(s string) func() { return func() { do(s) } }
-	}
-	lines := func(do func(list []string)) func(s string) func() {
-		return func(s string) func() { list := strings.SplitAfter(s, "\n"); return func() { do(list) } }
-	}
-	// a placeholder in each second line
-	parts := func(do func(parts []prompt.Part)) func(s string) func() {
-		return func(s string) func() {
-			var list []prompt.Part
-			for line := range strings.Lines(s) {
-				list = append(list, prompt.Part{Text: line, Variable: len(list)%2 - 1})
-			}
-			return func() { do(list) }
-		}
 	}
 	content := func(s string) prompt.Content {
 		def := s
@@ -66,31 +53,6 @@ func TestDoubling(t *testing.T) {
 		return runs(func(list []prompt.Run) { do(rowsOf(list)) })
 	}
 	funcs := []doubling.Func{
-		{Name: "markdown.render", With: text(func(s string) { m.render([]prompt.Part{{Text: s, Variable: -1}}, 1<<30) })},
-		{Name: "markdown.render (variables)", With: parts(func(list []prompt.Part) { m.render(list, 1<<30) })},
-		{Name: "unblanked", With: text(func(s string) { unblanked(s, []prompt.Part{{Text: s}}, 1<<30) })},
-		{Name: "unblanked (variables)", With: parts(func(list []prompt.Part) {
-			s, _ := blanked(list)
-			unblanked(s, list, 1<<30)
-		})},
-		{Name: "blanked", With: parts(func(list []prompt.Part) { blanked(list) })},
-		{Name: "intricate", With: text(func(s string) { intricate(s) })},
-		{Name: "delimiters", With: text(func(s string) { delimiters(s) })},
-		{Name: "nesting", With: text(func(s string) { nesting(s) })},
-		{Name: "exact", With: text(func(s string) { exact(s) })},
-		{Name: "fenced", With: text(func(s string) { fenced(s) })},
-		{Name: "fenced (front matter)", With: text(func(s string) { fenced("---\na: b\n" + s + "\n---\n" + s) })},
-		{Name: "fence", With: text(func(s string) { fence("json", s) })},
-		{Name: "frontMatter", With: text(func(s string) { frontMatter("---\na: b\n" + s) })},
-		{Name: "codeOf", With: text(func(s string) { codeOf(s) })},
-		{Name: "isJSON", With: text(func(s string) { isJSON("[{" + s + "}]") })},
-		{Name: "isXML", With: text(func(s string) { isXML("<a>" + s + "</a>") })},
-		{Name: "isYAML", With: text(func(s string) { isYAML("a: b\n" + s) })},
-		{Name: "fencedBlocks", With: text(func(s string) { fencedBlocks(s) })},
-		{Name: "closed", With: lines(func(list []string) { closed(append([]string{"```"}, list...), 0) })},
-		{Name: "ended", With: lines(func(list []string) { looks := maxLooks; ended(append([]string{"{"}, list...), 0, &looks) })},
-		{Name: "indentOf", With: text(func(s string) { _ = indentOf(s) })},
-		{Name: "words", With: text(func(s string) { words(s) })},
 		{Name: "sections", With: func(s string) func() {
 			a, b := content(s), content(doubling.Turned(s))
 			return func() { sections(a, b, false) }
@@ -130,10 +92,9 @@ func TestDoubling(t *testing.T) {
 	doubling.Listed(t, funcs, map[string][]string{
 		"is a part of rowsOf":                       {"lines.add", "lines.end", "padded", "of", "diffLine.begins", "diffLine.changed", "diffRow.Changed"},
 		"is a part of breakLines":                   {"measured.add"},
-		"is a part of markdown.render":              {"within", "bounded.Write", "evenTable.Transform", "outline.Transform"},
 		"paints what breakLines has cut to lines":   {"web.picture", "painter.paint", "sheet.put", "sheet.box", "sheet.line", "sheet.text", "faceOf"},
 		"answers a request, by what is listed here": {"web.compare", "web.lastTwo", "web.images", "web.image", "reading.show"},
 		"returns what it is given":                  {"passage.Heading"},
-	}, "code.go", "compare.go", "image.go", "markdown.go", "reading.go")
+	}, "compare.go", "image.go", "reading.go")
 	doubling.Check(t, funcs)
 }

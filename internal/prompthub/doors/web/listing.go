@@ -11,6 +11,7 @@ import (
 
 	"prompthub/internal/fault"
 	"prompthub/internal/http/auth"
+	"prompthub/internal/prompthub/doors/web/markdown"
 	"prompthub/internal/prompthub/library"
 	"prompthub/internal/prompthub/prompt"
 )
@@ -141,13 +142,13 @@ func (c card) PassagePieces() []piece { return pieces(c.words, c.Passage()) }
 // About returns the line of a prompt in a list: its description, or how it begins.
 func (c card) About() string {
 	if strings.HasPrefix(c.Excerpt, strings.TrimSuffix(c.Description, "…")) { // it has no other
-		return words(c.Excerpt)
+		return markdown.Words(c.Excerpt)
 	}
 	return c.Description
 }
 
 // Passage returns where in the text a search found the prompt.
-func (c card) Passage() string { return cmp.Or(words(c.Snippet), c.About()) }
+func (c card) Passage() string { return cmp.Or(markdown.Words(c.Snippet), c.About()) }
 
 // InText reports whether a search found the prompt by its text alone.
 func (c card) InText() bool { return c.Found == prompt.InText }

@@ -11,6 +11,7 @@ import (
 	"prompthub/internal/fault"
 	"prompthub/internal/http/auth"
 	"prompthub/internal/http/httpjson"
+	"prompthub/internal/prompthub/doors/web/markdown"
 	"prompthub/internal/prompthub/library"
 	"prompthub/internal/prompthub/prompt"
 )
@@ -64,7 +65,7 @@ func (p promptPage) head(string) head {
 	if !p.Shared {
 		return head{}
 	}
-	return head{Title: p.Title, Description: words(p.About()), URL: p.URL, Image: p.URL + "/image.png"}
+	return head{Title: p.Title, Description: markdown.Words(p.About()), URL: p.URL, Image: p.URL + "/image.png"}
 }
 
 // A page of a prompt has at most perByte bytes for each of its text and maxFrame for all else; what

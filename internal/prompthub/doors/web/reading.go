@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"html/template"
-	"strconv"
 	"strings"
 
+	"prompthub/internal/prompthub/doors/web/markdown"
 	"prompthub/internal/prompthub/prompt"
 )
 
@@ -39,7 +39,7 @@ func (r reading) Exact(text string) template.HTML {
 			break
 		}
 		*r.marks--
-		b.WriteString(string(exact(text[at:from])) + `<span class="invisible" data-is="`)
+		b.WriteString(string(markdown.Exact(text[at:from])) + `<span class="invisible" data-is="`)
 		n := 0
 		for _, c := range text[from:to] {
 			if n++; n > maxMarked {
@@ -51,10 +51,10 @@ func (r reading) Exact(text string) template.HTML {
 			}
 			fmt.Fprintf(&b, "U+%04X", c)
 		}
-		b.WriteString(`">` + string(exact(text[from:to])) + `</span>`)
+		b.WriteString(`">` + string(markdown.Exact(text[from:to])) + `</span>`)
 		at = to
 	}
-	b.WriteString(string(exact(text[at:])))
+	b.WriteString(string(markdown.Exact(text[at:])))
 	return template.HTML(b.String()) //nolint:gosec // all of it is escaped, or numbers
 }
 
@@ -112,7 +112,7 @@ func (r reading) size() int {
 	for _, p := range r.Passages {
 		n += aroundPassage + len(p.Heading())
 		for _, part := range p.Parts {
-			n += len(exact(part.Text))
+			n += len(markdown.Exact(part.Text))
 			if part.Variable >= 0 {
 				n += aroundPart
 			}
@@ -122,10 +122,10 @@ func (r reading) size() int {
 }
 
 // render adds the passages rendered, as far as all of them fit into what is left of a page.
-func (r *reading) render(m *markdown, left *budget) {
+func (r *reading) render(m *markdown.Markdown, left *budget) {
 	for i := range r.Passages {
 		p := &r.Passages[i]
-		html, ok := m.render(p.Parts, int(*left))
+		html, ok := m.Render(p.Parts, int(*left))
 		if !ok || !left.take(len(html)+aroundPassage+len(p.Heading())) {
 			r.plain()
 			return
@@ -140,28 +140,4 @@ func (r *reading) plain() {
 		r.Passages[i].Rendered = ""
 	}
 	r.Plain = true
-}
-
-// The mark of a variable while a text is rendered: its number between two characters that no text
-// means anything by.
-const (
-	opening = "\uFDD0"
-	closing = "\uFDD1"
-)
-
-// blanked returns a text with the numbers of parts in the places of variables, and false where it
-// cannot be told from them.
-func blanked(parts []prompt.Part) (string, bool) {
-	var b strings.Builder
-	for i, p := range parts {
-		switch {
-		case p.Variable >= 0:
-			b.WriteString(opening + strconv.Itoa(i) + closing)
-		case strings.Contains(p.Text, opening):
-			return "", false
-		default:
-			b.WriteString(p.Text)
-		}
-	}
-	return b.String(), true
 }

@@ -25,6 +25,7 @@ import (
 	"prompthub/internal/http/auth"
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/http/pages"
+	"prompthub/internal/prompthub/doors/web/markdown"
 	"prompthub/internal/prompthub/library"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/telemetry"
@@ -91,7 +92,7 @@ type web struct {
 	patterns  []string                             // of the mux
 	templates func() map[string]*template.Template // parsed for the first who sees a page
 	static    *pages.Static
-	markdown  *markdown
+	markdown  *markdown.Markdown
 	painter   *painter
 }
 
@@ -129,7 +130,7 @@ func build(c Config) *web {
 		c.MaxText = prompt.DefaultMaxText
 	}
 	s := &web{
-		Config: c, mux: http.NewServeMux(), static: newStatic(), markdown: newMarkdown(), painter: newPainter(),
+		Config: c, mux: http.NewServeMux(), static: newStatic(), markdown: markdown.New(), painter: newPainter(),
 	}
 	s.templates = sync.OnceValue(s.parse)
 	s.register("GET "+Prefix+"/static/{file}", s.static.Handler(c.Admission))

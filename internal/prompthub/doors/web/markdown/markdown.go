@@ -1,4 +1,5 @@
-package web
+// Package markdown shows a text of a prompt as HTML, and its beginning as plain words.
+package markdown
 
 import (
 	"bytes"
@@ -27,21 +28,22 @@ import (
 	"prompthub/internal/prompthub/prompt"
 )
 
-// A markdown shows the text of a prompt as its author meant it. Prompts are full of <context> and
+// A Markdown shows the text of a prompt as its author meant it. Prompts are full of <context> and
 // <rules>: tags are words for a model, so HTML is not parsed at all and stays to be read.
-type markdown struct {
+type Markdown struct {
 	convert goldmark.Markdown
 	policy  *bluemonday.Policy
 }
 
-func newMarkdown() *markdown {
+// New returns what shows texts.
+func New() *Markdown {
 	p := parser.NewParser(
 		parser.WithBlockParsers(without(parser.DefaultBlockParsers(), parser.NewHTMLBlockParser())...),
 		parser.WithInlineParsers(without(parser.DefaultInlineParsers(), parser.NewRawHTMLParser())...),
 		parser.WithParagraphTransformers(parser.DefaultParagraphTransformers()...),
 		parser.WithASTTransformers(util.Prioritized(outline{}, 1000)),
 	)
-	return &markdown{
+	return &Markdown{
 		policy: sanitizer(),
 		convert: goldmark.New(
 			goldmark.WithParser(p),
@@ -84,10 +86,10 @@ func sanitizer() *bluemonday.Policy {
 	return p
 }
 
-// render returns a text, with the places of its variables marked, as HTML of at most n bytes. It
+// Render returns a text, with the places of its variables marked, as HTML of at most n bytes. It
 // reports false where there would be more: nested quotes and lists, and references that are
 // repeated, make much of little.
-func (m *markdown) render(parts []prompt.Part, most int) (template.HTML, bool) {
+func (m *Markdown) Render(parts []prompt.Part, most int) (template.HTML, bool) {
 	text, ok := blanked(parts)
 	if text = fenced(text); !ok || intricate(text) {
 		return "", false
@@ -102,6 +104,30 @@ func (m *markdown) render(parts []prompt.Part, most int) (template.HTML, bool) {
 	}
 	marked, ok := unblanked(clean, parts, most)
 	return template.HTML(marked), ok //nolint:gosec // that was the sanitizer, and the places of variables are escaped
+}
+
+// The mark of a variable while a text is rendered: its number between two characters that no text
+// means anything by.
+const (
+	opening = "\uFDD0"
+	closing = "\uFDD1"
+)
+
+// blanked returns a text with the numbers of parts in the places of variables, and false where it
+// cannot be told from them.
+func blanked(parts []prompt.Part) (string, bool) {
+	var b strings.Builder
+	for i, p := range parts {
+		switch {
+		case p.Variable >= 0:
+			b.WriteString(opening + strconv.Itoa(i) + closing)
+		case strings.Contains(p.Text, opening):
+			return "", false
+		default:
+			b.WriteString(p.Text)
+		}
+	}
+	return b.String(), true
 }
 
 // blank finds what blanked left: in a text, and in the address of a link.
@@ -124,7 +150,7 @@ func unblanked(html string, parts []prompt.Part, most int) (string, bool) {
 		}
 		b.WriteString(html[at:m[0]])
 		if at = m[1]; inText {
-			fmt.Fprintf(&b, `<mark data-v="%d">%s</mark>`, parts[i].Variable, exact(parts[i].Text))
+			fmt.Fprintf(&b, `<mark data-v="%d">%s</mark>`, parts[i].Variable, Exact(parts[i].Text))
 		} else {
 			b.WriteString(strings.ReplaceAll(url.QueryEscape(parts[i].Text), "+", "%20"))
 		}
@@ -283,8 +309,8 @@ func (outline) Transform(doc *ast.Document, _ text.Reader, _ parser.Context) {
 	}
 }
 
-// exact returns a text as HTML that a browser reads as the very same characters: without references
+// Exact returns a text as HTML that a browser reads as the very same characters: without references
 // it would read a carriage return as a line feed.
-func exact(s string) template.HTML {
+func Exact(s string) template.HTML {
 	return template.HTML(strings.ReplaceAll(template.HTMLEscapeString(s), "\r", "&#13;")) //nolint:gosec // it is escaped
 }

@@ -1,4 +1,4 @@
-package web
+package markdown
 
 import (
 	"regexp"
@@ -178,9 +178,9 @@ var (
 	emphasis = regexp.MustCompile(`(^|[\s(])[*_]([^\s*_](?:[^*_]*[^\s*_])?)[*_]($|[\s).,:;!?])`)
 )
 
-// words returns how a text begins, as a list shows it, without the marks of Markdown and without
+// Words returns how a text begins, as a list shows it, without the marks of Markdown and without
 // front matter.
-func words(excerpt string) string {
+func Words(excerpt string) string {
 	if rest, ok := strings.CutPrefix(excerpt, "--- "); ok && key.MatchString(rest) {
 		if _, body, ok := strings.Cut(rest, " --- "); ok {
 			excerpt = body
