@@ -70,7 +70,7 @@ type headed interface {
 // parse reads the templates: a set for each page, with the frame and the parts that pages share.
 func (s *web) parse() map[string]*template.Template {
 	functions := template.FuncMap{
-		"asset": s.static.Address, "markdown.Exact": markdown.Exact,
+		"asset": s.static.Address, "exact": markdown.Exact,
 		"age": func(t time.Time) string { return age(s.Now().Sub(t)) }, "stamp": stamp, "day": day,
 		"number": number, "author": s.authorAddress, "prefix": func() string { return Prefix },
 		"sentence": sentence, "mebibytes": func(n int64) string { return fmt.Sprintf("%.1f", float64(n)/(1<<20)) },
