@@ -202,13 +202,14 @@ func Eval[T any](p *Tab, expression string) T {
 	return v
 }
 
-// Sees waits until an expression is true. Between two pages there is none to ask.
+// Sees waits until the page is whole and an expression is true. Between two pages there is none to
+// ask, and of a page that is still arriving a test would read a part.
 func (p *Tab) Sees(expression string) *Tab {
 	p.T.Helper()
 	pause := 10 * time.Millisecond
 	for until := time.Now().Add(Patience); time.Now().Before(until); time.Sleep(pause) {
 		pause = min(pause*3/2, 200*time.Millisecond) // looking is work for the browser too
-		if v, err := chromedp.Run(p.Context, chromedp.Evaluate[bool]("!!("+expression+")")); err == nil && v {
+		if v, err := chromedp.Run(p.Context, chromedp.Evaluate[bool]("document.readyState === 'complete' && !!("+expression+")")); err == nil && v {
 			return p
 		}
 	}
