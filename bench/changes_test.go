@@ -119,6 +119,7 @@ func jobs() []request {
 		{name: "tag counts of 61 prompts", job: "tag-counts", steps: 5, tables: 5},
 		{name: "tag counts of the same words again", setup: learned, job: "tag-counts", steps: 3, tables: 3},
 		{name: "erase, nothing to do", job: "erase", steps: 1, tables: 1},
+		{name: "backup of 61 prompts", job: "backups", steps: 250, tables: 250},
 		{name: "sketches of 61 prompts", job: "sketches", steps: 8, tables: 8},
 		{name: "anti-entropy, a full pass over 61 prompts", job: "anti-entropy", steps: 515, tables: 5533},
 		{name: "anti-entropy, after a full pass", setup: swept, job: "anti-entropy", steps: 16, tables: 16},

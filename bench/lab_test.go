@@ -124,7 +124,7 @@ func (l *lab) restart() {
 func (l *lab) begin(logs io.Writer) {
 	log := slog.New(slog.NewJSONHandler(logs, nil))
 	l.db = promptdb.New(promptdb.Config{
-		Store: l.meter, Queues: meteredQueues{l.meter}, Tables: promptdb.DefaultTables(), Now: time.Now, Log: log,
+		Store: l.meter, Queues: meteredQueues{l.meter}, Blobs: memory.NewBlobs(time.Now), Tables: promptdb.DefaultTables(), Now: time.Now, Log: log,
 		Quota: promptdb.Quota{Bytes: 1 << 30, Prompts: 10_000}, // as deployed
 		Count: func(_ context.Context, kind string, n int) {
 			if kind == "projections" {

@@ -217,7 +217,7 @@ var mutants = []mutant{
 	},
 	{
 		"a search in texts shows what is private", "query/findtext.go",
-		"rec.Purging || !rec.Listed() || ", "rec.Purging || ",
+		"rec.Purging || !rec.Listed() {", "rec.Purging {",
 	},
 	{
 		"purge leaves rows of the text index", "erase/purge.go",
@@ -590,7 +590,7 @@ var mutants = []mutant{
 	},
 	{
 		"rows of texts are not asked for tags", "query/findtext.go",
-		"read: after, keep: tagged}", "read: after, keep: func(table.Props) bool { return true }}",
+		"schema.TextPartition(form.Text), w.mayFit)", "schema.TextPartition(form.Text), func(table.Props) bool { return true })",
 	},
 }
 
