@@ -1,4 +1,4 @@
-//go:build unix
+//go:build linux || darwin
 
 package command
 
@@ -14,6 +14,6 @@ func roomAt(file string) (Room, error) {
 	if err := unix.Statfs(filepath.Dir(file), &s); err != nil {
 		return Room{}, err
 	}
-	block := uint64(s.Bsize)                                                
-	return Room{Size: s.Blocks * block, Free: uint64(s.Bavail) * block}, nil
+	block := uint64(s.Bsize)
+	return Room{Size: s.Blocks * block, Free: s.Bavail * block}, nil
 }
