@@ -6,6 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -200,30 +203,38 @@ func TestPulse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
-		var told []string
-		p := &pulse{notify: func(state string) { told = append(told, state) }}
+		var mu sync.Mutex
+		var all []string
+		p := &pulse{notify: func(state string) {
+			mu.Lock()
+			defer mu.Unlock()
+			all = append(all, state)
+		}}
+		told := func() []string {
+			synctest.Wait()
+			mu.Lock()
+			defer mu.Unlock()
+			return slices.Clone(all)
+		}
 		store := silent{memory.NewTables(), make(chan struct{})}
-		var stuck *time.Time
-		go guard(ctx, p.moves, stillAfter, func() { now := time.Now(); stuck = &now })
+		var stuck atomic.Pointer[time.Time]
+		go guard(ctx, p.moves, stillAfter, func() { now := time.Now(); stuck.Store(&now) })
 		go p.beat(ctx, store)
 		time.Sleep(backupWithin)
-		synctest.Wait()
-		require.Equal(t, []string{"READY=1"}, told)
+		require.Equal(t, []string{"READY=1"}, told())
 		store.held <- struct{}{} // the backup has ended
 		time.Sleep(lookEvery)
 		store.held <- struct{}{}
-		synctest.Wait()
-		require.Equal(t, []string{"READY=1", "WATCHDOG=1", "WATCHDOG=1"}, told)
+		require.Equal(t, []string{"READY=1", "WATCHDOG=1", "WATCHDOG=1"}, told())
 		began := time.Now()
 		time.Sleep(stillAfter - time.Second)
 		synctest.Wait()
-		require.Nil(t, stuck)
+		require.Nil(t, stuck.Load())
 		time.Sleep(3 * lookEvery)
 		synctest.Wait()
-		require.WithinRange(t, *stuck, began.Add(stillAfter-lookEvery), began.Add(stillAfter+2*lookEvery))
+		require.WithinRange(t, *stuck.Load(), began.Add(stillAfter-lookEvery), began.Add(stillAfter+2*lookEvery))
 		close(store.held)
 		stop()
-		synctest.Wait()
-		require.Equal(t, "STOPPING=1", told[len(told)-1])
+		require.Equal(t, "STOPPING=1", told()[3])
 	})
 }

@@ -344,6 +344,8 @@ func TestOperationsOfASearch(t *testing.T) {
 		}
 		return w.made("ann", draft(fmt.Sprintf("walk %d", i), tags...))
 	})
+	_, err := w.Vocabulary(t.Context()) // which is read once in a while
+	require.NoError(t, err)
 	for _, tc := range []struct {
 		name  string
 		want  promptdb.Search

@@ -46,8 +46,8 @@ func (s *Store) castAll(ctx context.Context, post string, votes []*pending) {
 		switch {
 		case err == nil:
 			s.won.Add(post, shard)
-			answer(votes, nil)
 			s.bringForward(ctx, w)
+			answer(votes, nil)
 			return
 		case overtakenBy(err, len(votes)): // a receipt is there: the next read says of whom
 		case rowstore.Overtaken(err):

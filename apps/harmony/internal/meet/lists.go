@@ -45,9 +45,9 @@ func (s *Service) members(ctx context.Context, user string, rows []table.Row) ([
 	err := rowstore.Each(ctx, 3*len(rows), rowstore.MaxParallel, func(ctx context.Context, i int) (err error) {
 		one, row := &all[i/3], rows[i/3].Key
 		id := row.Row[strings.LastIndexByte(row.Row, '_')+1:]
-		one.key = row
 		switch i % 3 {
 		case 0:
+			one.key = row
 			one.of, err = s.user(ctx, id)
 		case 1:
 			one.shows, _, err = s.privacy(ctx, id)
