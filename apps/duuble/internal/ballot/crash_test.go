@@ -216,6 +216,7 @@ func TestCrashes(t *testing.T) {
 							}
 						})
 						err := c.do(t.Context(), s)
+						s.Rest()
 						if done = broken.left > 0; !done { // else there is no such call
 							met++
 						}

@@ -1,6 +1,10 @@
 package ballot
 
-import "prompthub/internal/storage/table"
+import (
+	"time"
+
+	"prompthub/internal/storage/table"
+)
 
 // Plain returns the counts in a box as the text that would be stored if it were not sealed.
 func Plain(k Keys, row table.Row) string {
@@ -25,3 +29,16 @@ const (
 
 // WaitWithin is how long a vote tries.
 const WaitWithin = waitWithin
+
+// Rest returns when no lane runs: what follows the answer to a vote is done then.
+func (s *Store) Rest() {
+	for {
+		s.mu.Lock()
+		running := len(s.lanes)
+		s.mu.Unlock()
+		if running == 0 {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
