@@ -120,8 +120,8 @@ func tellItem(std command.Streams, i folder.Item, done string, dryRun bool) {
 	}
 }
 
-// isPath reports whether an argument is a path and not the name of a prompt: there is such a file, or
-// it begins as no name does.
+// isPath reports whether an argument is a path and not the name of a prompt: there is such a file,
+// or it begins as no name does.
 func isPath(s string) bool {
 	_, err := os.Stat(s)
 	return err == nil || filepath.IsAbs(s) || strings.HasPrefix(s, "./") || strings.HasPrefix(s, "../")

@@ -198,7 +198,8 @@ func TestSaveKeepsToTheName(t *testing.T) {
 	run(command.Usage, "want a number from 1 to 100", "versions", "support/reply", "--limit", "0")
 }
 
-// TestSaveSaysWhatChanged: a save that makes no version says what else is different, if anything is.
+// TestSaveSaysWhatChanged: a save that makes no version says what else is different, if anything
+// is.
 func TestSaveSaysWhatChanged(t *testing.T) {
 	clean(t)
 	_, url := startLocal(t, t.TempDir())

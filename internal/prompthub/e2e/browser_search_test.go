@@ -16,8 +16,8 @@ import (
 )
 
 // TestBrowserSearch searches as people type: a phrase, an author, Chinese, words that no prompt
-// has. With the keyboard alone it takes the completions. axe-core sees each state in light and dark,
-// if scripts run.
+// has. With the keyboard alone it takes the completions. axe-core sees each state in light and
+// dark, if scripts run.
 func TestBrowserSearch(t *testing.T) {
 	t.Parallel()
 	b := startBrowser(t)
@@ -86,8 +86,8 @@ func offered(t *testing.T, base string) {
 	}
 }
 
-// byKeys completes what is typed with the keyboard alone. Letters may be searched for one by one, so
-// before each key it waits until the list is that of all of them.
+// byKeys completes what is typed with the keyboard alone. Letters may be searched for one by one,
+// so before each key it waits until the list is that of all of them.
 func byKeys(p *tab) {
 	listed := func(query, expression string) string {
 		return "location.search === '?" + query + "' && !document.querySelector('#results[aria-busy]') && " + expression

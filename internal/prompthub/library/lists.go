@@ -18,8 +18,8 @@ import (
 // page may be short, even empty, and yet have a Next: one request reads only so much.
 //
 // Replaced are words that no prompt has, each with the known words that a search took in its place.
-// Searched is the search with these and with other forms of its words; it is empty if only the words
-// as they are were searched for.
+// Searched is the search with these and with other forms of its words; it is empty if only the
+// words as they are were searched for.
 type Page struct {
 	Items    []View
 	Next     string

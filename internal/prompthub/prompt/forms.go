@@ -44,8 +44,8 @@ const MaxForms = 6
 
 // Expand returns the query with other forms of its words. Forms returns those of a word, and joined
 // the single words in place of two that follow one another, the likeliest first. Each is a word, a
-// chain, or two words with a space between them. Stop words have none, and words of phrases are found
-// as they are alone.
+// chain, or two words with a space between them. Stop words have none, and words of phrases are
+// found as they are alone.
 func (q Query) Expand(forms func(word string) []string, joined func(first, second string) []string) Query {
 	want := map[term][]string{}
 	for i, t := range q.typed {

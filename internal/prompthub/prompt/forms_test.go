@@ -55,7 +55,8 @@ func TestFormsAndPhrases(t *testing.T) {
 	}
 }
 
-// TestMarksOfForms: other forms of words are marked as the words are, and an excerpt begins at them.
+// TestMarksOfForms: other forms of words are marked as the words are, and an excerpt begins at
+// them.
 func TestMarksOfForms(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ query, text, want string }{

@@ -112,8 +112,8 @@ func qualified(s string) (key, rest string, ok bool) {
 // quote reports whether r opens or closes a phrase. Phones write the curly ones.
 func quote(r rune) bool { return r == '"' || r == '“' || r == '”' || r == '„' }
 
-// quotedPhrase returns the phrase that a text begins with. One without an end, as while somebody types
-// it, is none: its words are found one by one until then.
+// quotedPhrase returns the phrase that a text begins with. One without an end, as while somebody
+// types it, is none: its words are found one by one until then.
 func quotedPhrase(s string) (phrase, rest string, ok bool) {
 	r, size := utf8.DecodeRuneInString(s)
 	if !quote(r) {

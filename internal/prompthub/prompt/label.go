@@ -40,7 +40,8 @@ func CheckLabel(s string) error {
 	}}
 }
 
-// wrongLabel returns which rule a label that somebody wants to set breaks, and "" if it breaks none.
+// wrongLabel returns which rule a label that somebody wants to set breaks, and "" if it breaks
+// none.
 func wrongLabel(s string) (fault.Code, string) {
 	switch {
 	case !ValidLabel(s):

@@ -11,8 +11,9 @@ import (
 type Span struct{ From, To int }
 
 // Marks returns the parts of a text that the words, their other forms and the phrases of a query
-// find, in order. Of a word it is the whole word, if only its beginning was typed too; where words are not parted by spaces
-// it is what was typed. Stop words are marked only in a query that has no other words.
+// find, in order. Of a word it is the whole word, if only its beginning was typed too; where words
+// are not parted by spaces it is what was typed. Stop words are marked only in a query that has no
+// other words.
 func (q Query) Marks(text string) []Span {
 	if len(q.terms) == 0 {
 		return nil

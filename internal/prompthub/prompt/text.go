@@ -351,7 +351,8 @@ const (
 )
 
 // Snippet returns the part of a text in which a query finds the first of its phrases, or of its
-// words if no phrase is there, in one line; "" where it finds none, or only in what folding changes.
+// words if no phrase is there, in one line; "" where it finds none, or only in what folding
+// changes.
 func (q Query) Snippet(text string) string {
 	line := strings.Join(strings.Fields(text), " ")
 	begin := q.firstPhrase(line)

@@ -30,7 +30,7 @@ const (
 // WaitWithin is how long a vote tries.
 const WaitWithin = waitWithin
 
-// Rest returns when no lane runs: what follows the answer to a vote is done then.
+// Rest returns when no lane runs, and so all is done that follows the answer to a vote.
 func (s *Store) Rest() {
 	for {
 		s.mu.Lock()

@@ -134,7 +134,8 @@ func pieces(q prompt.Query, line string) []piece {
 	return append(all, piece{line[last:], false})
 }
 
-// TitlePieces, AboutPieces and PassagePieces are the title, About and Passage, with the words found marked.
+// TitlePieces, AboutPieces and PassagePieces are the title, About and Passage, with the words found
+// marked.
 func (c card) TitlePieces() []piece   { return pieces(c.words, c.Title) }
 func (c card) AboutPieces() []piece   { return pieces(c.words, c.About()) }
 func (c card) PassagePieces() []piece { return pieces(c.words, c.Passage()) }

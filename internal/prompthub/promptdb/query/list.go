@@ -55,8 +55,8 @@ func (db *Queries) ranked(ctx context.Context, r schema.Ranking, after string, l
 	return pageOf(rows, limit, rowKey), nil
 }
 
-// readRanked reads n rows of a ranking, those that keep refuses by the properties asked bare: the bucket that after lies
-// in, then one range over the lower ones.
+// readRanked reads n rows of a ranking, those that keep refuses by the properties asked bare: the
+// bucket that after lies in, then one range over the lower ones.
 func (db *Queries) readRanked(ctx context.Context, s *rowstore.Budget, r schema.Ranking, after string, n int, keep func(table.Props) bool, asked []string) (rows []table.Row, more bool, err error) {
 	lower := r.Prefix
 	if after != "" {
