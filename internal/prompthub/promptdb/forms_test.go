@@ -245,7 +245,11 @@ func TestTextSearchOfForms(t *testing.T) {
 			words := strings.Fields(some(1, 2, "words"))
 			if i := rapid.IntRange(0, 2*len(words)).Draw(rt, "slip"); i < len(words) && len(words[i]) > 3 && !strings.ContainsAny(words[i], ".é") {
 				at := rapid.IntRange(0, len(words[i])-1).Draw(rt, "at")
-				words[i] = words[i][:at] + rapid.SampledFrom([]string{"", "q", "ee"}).Draw(rt, "by") + words[i][at+1:]
+				slips := []string{"", "q", "ee"}
+				if at == len(words[i])-1 {
+					slips = slips[:2] // an ending more may be a stem of the word, or not: the kinds do not say
+				}
+				words[i] = words[i][:at] + rapid.SampledFrom(slips).Draw(rt, "by") + words[i][at+1:]
 			}
 			wanted := plain.formsOf(words)
 			ids, where := plain.find(wanted)
