@@ -125,6 +125,8 @@ func (r *recorder) transact(ctx context.Context, t transact.Transaction) ([]stri
 		for _, row := range t.Put {
 			r.record(row.Table, []table.Op{{Kind: table.Upsert, Row: row.Row}})
 		}
+		r.mu.Lock()
+		defer r.mu.Unlock()
 		for _, m := range t.Messages {
 			r.others = append(r.others, observation{what: "send " + m.Text})
 		}
@@ -260,7 +262,9 @@ func (h history) happen(t *testing.T, folder string, positions []ballot.Position
 		case 2, 3: // some at once: the first waits until the others are there
 			burst := min(2+rnd.IntN(6), len(positions)-n)
 			gate := make(chan struct{})
+			r.mu.Lock()
 			r.gate = gate
+			r.mu.Unlock()
 			var voters sync.WaitGroup
 			for i := range burst {
 				voters.Go(func() { cast(n + i) })
