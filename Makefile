@@ -53,7 +53,7 @@ ARCH ?= $(shell go env GOARCH)
 IMAGE ?= $(NAME)
 PROGRAM ?=
 
-.PHONY: help run install test vet quick race browser search deep formats clients langfuse-js promptfoo check vulnerabilities vulnerabilities-built cover fuzz soak mutants bench heaviest bench-pocketbase azurite package image release func-start infra-check infra-schemas swagger
+.PHONY: help run install test vet quick race browser search deep formats clients langfuse-js promptfoo check vulnerabilities vulnerabilities-built cover fuzz soak mutants bench heaviest bench-pocketbase bench-search azurite package image release func-start infra-check infra-schemas swagger
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1 \t\2/' | expand -t 20
@@ -198,6 +198,9 @@ bench: $(AZURITE_STAMP) ## count operations, run the benchmarks (for benchstat),
 
 bench-pocketbase: ## compare with PocketBase (AGAINST=pocketbase-synced: one that answers when the disk has it, as PromptHub does), in turns on the same rows: needs the Internet once, to build it
 	go run ./bench -against $(AGAINST) -each $(BENCH_EACH)
+
+bench-search: ## compare searches of real prompts, those of the file that PROMPTS_CSV names, with SQLite's FTS5 and Bleve: needs the Internet once, to build them
+	PROMPTS_CSV=$(PROMPTS_CSV) go run ./bench -against search -each $(BENCH_EACH)
 
 azurite: $(AZURITE_STAMP) ## install and run Azurite, the emulator of Azure Storage, on its usual ports
 	@mkdir -p $(DATA)/azurite

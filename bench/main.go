@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -60,6 +61,9 @@ func run(ctx context.Context, args []string) (err error) {
 		return err
 	}
 	defer clean()
+	if o.against == searchPeers {
+		return againstSearch(ctx, o, binary)
+	}
 	if o.against != "" {
 		return against(ctx, o, binary)
 	}
@@ -130,8 +134,8 @@ func parse(args []string) (options, error) {
 	flags.Uint64Var(&o.seed, "seed", 1, "of the search for the requests that cost most")
 	flags.BoolVar(&o.cost, "cost", false, "print what PromptHub costs a month, as docs/deploy.md shows it, and measure nothing")
 	flags.StringVar(&o.try, "try", "", "measure one request that the search has found, and nothing else")
-	flags.Func("against", "pocketbase: compare with it, on the same rows and under the same loads, and measure nothing else; pocketbase-synced: with one that, as PromptHub, answers when the disk has what was written", func(name string) error {
-		if o.against = name; name != pocketbase && name != pocketbaseSynced {
+	flags.Func("against", "pocketbase: compare with it, on the same rows and under the same loads, and measure nothing else; pocketbase-synced: with one that, as PromptHub, answers when the disk has what was written; search: compare searches of the real prompts that PROMPTS_CSV names with those of SQLite's FTS5 and of Bleve", func(name string) error {
+		if o.against = name; !slices.Contains([]string{pocketbase, pocketbaseSynced, searchPeers}, name) {
 			return fmt.Errorf("%q is not known", name)
 		}
 		return nil

@@ -1,4 +1,4 @@
-// Package prompttest has real prompts for tests.
+// Package prompttest has real prompts, and searches as people type them.
 package prompttest
 
 import (
@@ -12,19 +12,31 @@ import (
 	"prompthub/internal/prompthub/prompt"
 )
 
-// Real reads a thousand real prompts from the file that PROMPTS_CSV names, with the tags that an
-// import gives them; prompts.chat publishes them. Without such a file the test is skipped.
+// Real reads the real prompts of the file that PROMPTS_CSV names. Without such a file the test is
+// skipped.
 func Real(t testing.TB) []prompt.Draft {
 	t.Helper()
 	path := os.Getenv("PROMPTS_CSV")
 	if path == "" {
 		t.Skip("PROMPTS_CSV names no file of real prompts")
 	}
-	f, err := os.Open(path)
+	ds, err := Read(path)
 	require.NoError(t, err)
+	return ds
+}
+
+// Read reads a thousand real prompts from a file as prompts.chat publishes it, with the tags that
+// an import gives them.
+func Read(path string) ([]prompt.Draft, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
 	defer f.Close()
 	rows, err := csv.NewReader(f).ReadAll()
-	require.NoError(t, err)
+	if err != nil {
+		return nil, err
+	}
 	var ds []prompt.Draft
 	for _, row := range rows[1:] {
 		d := prompt.Draft{Title: row[0], Text: row[1], Tags: []prompt.Tag{prompt.Tag(strings.ToLower(row[3]))}, Visibility: prompt.Public}
@@ -35,5 +47,5 @@ func Real(t testing.TB) []prompt.Draft {
 			ds = append(ds, d)
 		}
 	}
-	return ds
+	return ds, nil
 }
