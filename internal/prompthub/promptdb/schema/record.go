@@ -337,3 +337,15 @@ func SplitTags(s string) []prompt.Tag {
 	}
 	return tags
 }
+
+// AllTags returns the tags of a row, those of the catalog and then the prompt's own.
+func AllTags(p table.Props) []string {
+	list := []string{}
+	for _, tag := range SplitTags(p.Get("Tags").Str()) {
+		list = append(list, string(tag))
+	}
+	if own := p.Get("OwnTags").Str(); own != "" {
+		list = append(list, strings.Split(own, "\n")...)
+	}
+	return list
+}
