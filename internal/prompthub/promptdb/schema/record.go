@@ -77,7 +77,7 @@ func SummaryProps(p prompt.Prompt) table.Props {
 		{Name: "AuthorName", Value: table.String(p.AuthorName)},
 		{Name: "Title", Value: table.String(p.Title)},
 		{Name: "TitleNormalized", Value: table.String(prompt.NormalizeTitle(p.Title))},
-		{Name: "Excerpt", Value: table.String(prompt.Excerpt(p.Content().Words()))},
+		{Name: "Excerpt", Value: table.String(p.Content().Excerpt())},
 		{Name: "Tags", Value: table.String(JoinTags(p.Tags))},
 		{Name: "Visibility", Value: table.String(string(p.Visibility))},
 		{Name: "IsDeleted", Value: table.Bool(p.Deleted())},
