@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"encoding/json"
 	"strings"
 	"unicode"
 )
@@ -26,6 +27,71 @@ func Excerpt(text string) string {
 		}
 	}
 	return b.String()
+}
+
+// Excerpt returns how a content begins for people.
+func (c Content) Excerpt() string { return Excerpt(body(c.Words())) }
+
+// body returns what people read of a text that was written for a program: what stands below front
+// matter, or the first message of a chat as JSON. Any other text is its own body.
+func body(text string) string {
+	trimmed := strings.TrimLeft(text, "\ufeff \t\r\n")
+	switch {
+	case strings.HasPrefix(trimmed, "---"):
+		if below := belowFrontMatter(trimmed); strings.TrimSpace(below) != "" {
+			return below
+		}
+	case strings.HasPrefix(trimmed, "[") || strings.HasPrefix(trimmed, "{"):
+		if said := firstMessage(trimmed); said != "" {
+			return said
+		}
+	}
+	return text
+}
+
+// belowFrontMatter returns what follows the YAML between two lines of dashes that a text begins
+// with, "" if it begins with none.
+func belowFrontMatter(text string) string {
+	dashes := func(line string) bool { return strings.TrimRight(line, " \t\r") == "---" }
+	first, rest, _ := strings.Cut(text, "\n")
+	for found := dashes(first); found && rest != ""; {
+		var line string
+		if line, rest, _ = strings.Cut(rest, "\n"); dashes(line) {
+			return rest
+		}
+	}
+	return ""
+}
+
+// firstMessage returns the first text of a chat that is written as JSON: a list of messages with
+// roles and contents, or an object that has one.
+func firstMessage(text string) string {
+	if !strings.Contains(text, `"content"`) { // most JSON is none; this is quick
+		return ""
+	}
+	var chat struct{ Messages json.RawMessage }
+	list := json.RawMessage(text)
+	if json.Unmarshal(list, &chat) == nil {
+		list = chat.Messages
+	}
+	var messages []struct {
+		Role    string
+		Content json.RawMessage // a text, or a list of parts
+	}
+	if json.Unmarshal(list, &messages) != nil {
+		return ""
+	}
+	for _, m := range messages {
+		var said string
+		var parts []struct{ Text string }
+		if json.Unmarshal(m.Content, &said) != nil && json.Unmarshal(m.Content, &parts) == nil && len(parts) > 0 {
+			said = parts[0].Text
+		}
+		if m.Role != "" && strings.TrimSpace(said) != "" {
+			return said
+		}
+	}
+	return ""
 }
 
 // fullStop reports whether r ends a sentence whatever follows.

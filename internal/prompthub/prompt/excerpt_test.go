@@ -26,6 +26,31 @@ func TestExcerpt(t *testing.T) {
 	}
 }
 
+// TestExcerptIsOfTheBody: lists show what people read, and no front matter or JSON of a program.
+func TestExcerptIsOfTheBody(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"---\nname: x\ndescription: y\n---\n\n# Act as a poet.\n": "# Act as a poet.",
+		"\ufeff--- \r\nname: x\r\n---\r\nAct as a poet.":          "Act as a poet.",
+		"---\n---\nAct":          "Act",
+		"---\nname: x\n---\n \n": "--- name: x ---", // nothing else
+		"---\nname: x":           "--- name: x",
+		"--- a dash":             "--- a dash",
+		"Act.\n---\nx\n---\ny":   "Act. --- x --- y",
+		`[{"role":"system","content":"You review code."},{"role":"user","content":"x"}]`:             "You review code.",
+		` {"model":"m","messages":[{"role":"system","content":" "},{"role":"user","content":"Hi"}]}`: "Hi",
+		`[{"role":"user","content":[{"type":"text","text":"Look"},{"type":"image"}]}]`:               "Look",
+		`{"messages":[{"content":"no role"}]}`:                                                       `{"messages":[{"content":"no role"}]}`,
+		`{"content":"an object"}`:                                                                    `{"content":"an object"}`,
+		`[{"role":"user","content":"not JSON"`:                                                       `[{"role":"user","content":"not JSON"`,
+		`[a list] of "content"`:                                                                      `[a list] of "content"`,
+		`[{"role":"user","content":3}, null]`:                                                        `[{"role":"user","content":3}, null]`,
+	} {
+		require.Equal(t, want, prompt.Content{Text: text}.Excerpt(), "%q", text)
+	}
+	require.Equal(t, "Act as a poet.", prompt.Draft{Text: "---\nname: x\n---\nAct as a poet. Then stop."}.About())
+}
+
 // TestFirstSentence compares what a prompt is about with what a look at the whole text finds.
 func TestFirstSentence(t *testing.T) {
 	t.Parallel()

@@ -89,7 +89,7 @@ func (d Draft) State(labels []string) string {
 }
 
 // About returns the description, or the first sentence if there is none.
-func (d Draft) About() string { return cmp.Or(d.Description, sentence(d.Content().Words())) }
+func (d Draft) About() string { return cmp.Or(d.Description, sentence(body(d.Content().Words()))) }
 
 // A Prompt is a stored prompt with its tally.
 type Prompt struct {

@@ -184,3 +184,26 @@ func TestManyFormsByVotes(t *testing.T) {
 		require.Len(t, w.find(t, promptdb.Search{Words: query(t, "poets common"), Order: order}, 50), n, "in the order %s", order)
 	}
 }
+
+// TestSlipsSoonAfterTheFirstImport: an instance that has read no words, or few, reads them again
+// after a minute, and at once if it kept them itself. Else a new library knows no slip for long.
+func TestSlipsSoonAfterTheFirstImport(t *testing.T) {
+	w := newWorld(t)
+	other := w.another()
+	slip := promptdb.Search{Words: query(t, "terminl"), Text: true}
+	found := func(db *promptdb.DB) int {
+		t.Helper()
+		page, err := db.Find(t.Context(), slip, "", 10)
+		require.NoError(t, err)
+		return len(page.Items)
+	}
+	require.Zero(t, found(w.DB)+found(other), "both have read that there are no words")
+	w.add("ann", titled("Linux terminal", "x"))
+	w.run()
+	_, err := w.CountTags(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 1, found(w.DB), "the instance whose job learned the words")
+	require.Zero(t, found(other))
+	w.clock.Advance(time.Minute)
+	require.Equal(t, 1, found(other), "another one")
+}

@@ -77,6 +77,14 @@ func (v *Vocabulary) Text() string {
 	return b.String()
 }
 
+// Len returns how many words, chains and pairs of words there are.
+func (v *Vocabulary) Len() int {
+	if v == nil {
+		return 0
+	}
+	return len(v.entries)
+}
+
 // Knows reports whether a title has the word, or one that begins with it.
 func (v *Vocabulary) Knows(word string) bool {
 	if v == nil {

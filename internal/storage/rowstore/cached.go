@@ -25,12 +25,30 @@ type Cached[T any] struct {
 	mu      sync.Mutex
 	value   T
 	at      time.Time
+	forgot  int // how often the value was forgotten
+}
+
+// Last returns the value that was read last, and the zero one before the first read.
+func (k *Cached[T]) Last() T {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.value
+}
+
+// Forget makes the next caller read anew. A read that has begun serves those that wait for it, and
+// no caller after them.
+func (k *Cached[T]) Forget() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.at = time.Time{}
+	k.forgot++
+	k.reading.Forget("")
 }
 
 // Now returns the value, which may be as old as keep.
 func (k *Cached[T]) Now(ctx context.Context, now func() time.Time, keep time.Duration, read func(context.Context) (T, error)) (T, error) {
 	k.mu.Lock()
-	value, at := k.value, k.at
+	value, at, forgot := k.value, k.at, k.forgot
 	k.mu.Unlock()
 	if !at.IsZero() && now().Sub(at) < keep {
 		return value, nil
@@ -41,8 +59,10 @@ func (k *Cached[T]) Now(ctx context.Context, now func() time.Time, keep time.Dur
 			return value, err
 		}
 		k.mu.Lock()
-		k.value, k.at = value, now()
-		k.mu.Unlock()
+		defer k.mu.Unlock()
+		if k.forgot == forgot {
+			k.value, k.at = value, now()
+		}
 		return value, nil
 	})
 }

@@ -82,3 +82,30 @@ func TestNewLRU(t *testing.T) {
 	c.Add("c", 3)
 	require.ElementsMatch(t, []string{"a", "c"}, c.Keys())
 }
+
+// TestCachedForgets: after Forget the next caller reads anew, and a read that had begun before is
+// not kept.
+func TestCachedForgets(t *testing.T) {
+	t.Parallel()
+	var c rowstore.Cached[int]
+	began, goOn := make(chan struct{}), make(chan struct{})
+	old := make(chan int)
+	go func() {
+		n, err := c.Now(t.Context(), time.Now, time.Hour, func(context.Context) (int, error) {
+			close(began)
+			<-goOn
+			return 1, nil
+		})
+		assert.NoError(t, err)
+		old <- n
+	}()
+	<-began
+	c.Forget()
+	read := func(context.Context) (int, error) { return 2, nil }
+	n, err := c.Now(t.Context(), time.Now, time.Hour, read)
+	require.NoError(t, err)
+	require.Equal(t, 2, n, "read anew, while the old read goes on")
+	close(goOn)
+	require.Equal(t, 1, <-old)
+	require.Equal(t, 2, c.Last())
+}

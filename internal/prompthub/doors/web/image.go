@@ -26,7 +26,6 @@ import (
 	"prompthub/internal/fault"
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/prompthub/doors/web/theme"
-	"prompthub/internal/prompthub/prompt"
 )
 
 // Where somebody passes on the address of a public prompt, other sites show a picture with it: the
@@ -56,7 +55,7 @@ func (s *web) image(r *request) error {
 	if err != nil {
 		return err
 	}
-	v.Excerpt = prompt.Excerpt(v.Content().Words())
+	v.Excerpt = v.Content().Excerpt()
 	c := cardImage{title: v.Title, about: card{View: v}.About(), foot: v.AuthorName}
 	for _, t := range v.Tags[:min(len(v.Tags), 3)] {
 		c.foot += "  ·  " + called.of(t)

@@ -194,9 +194,15 @@ func (s *web) names(r *request) (names, error) {
 	return namesIn(c), err
 }
 
-// tells reports whether a tag tells prompts of a library apart: that it is on more than half of
-// them says nothing about one.
+// usualKind is the tag of those prompts that files call neither structured nor pictures.
+const usualKind prompt.Tag = "text"
+
+// tells reports whether a tag tells prompts of a library apart. That one is on more than half of
+// them says nothing about a prompt, nor does the usual kind.
 func tells(c library.Catalog, t prompt.Tag) bool {
+	if t == usualKind {
+		return false
+	}
 	at := slices.IndexFunc(c.Tags, func(i prompt.TagInfo) bool { return i.Tag == t })
 	return at < 0 || c.Prompts < perPage || 2*c.Tags[at].Prompts <= c.Prompts
 }
@@ -309,29 +315,35 @@ const (
 	maxRailAuthors = 8
 )
 
-// rail returns the rail of the catalog. It says how many prompts a link leads to if no other filter
-// narrows them down.
-func (s *web) rail(v view, c library.Catalog, tags []prompt.Tag) *rail {
+// rail returns the rail of the catalog, and says how many prompts each link leads to. If words or
+// tags narrow the list down, the rail has the tags and the authors of the prompts shown: others
+// might lead to nothing, and nobody has counted these.
+func (s *web) rail(l *listing, c library.Catalog, narrowed bool) *rail {
+	var r rail
+	if narrowed {
+		for _, t := range l.Offered {
+			r.Tags = append(r.Tags, countedTag{choice: t})
+		}
+		seen := map[prompt.UserID]bool{}
+		for _, card := range l.Cards {
+			if len(r.Authors) < maxRailAuthors && !seen[card.AuthorID] {
+				seen[card.AuthorID] = true
+				r.Authors = append(r.Authors, countedTag{choice: choice{Name: card.AuthorName, Link: s.authorAddress(card.AuthorID)}})
+			}
+		}
+		return &r
+	}
 	all := slices.Clone(c.Tags)
 	slices.SortStableFunc(all, func(a, b prompt.TagInfo) int { return b.Prompts - a.Prompts })
-	alone := len(tags) == 0 && v.get("q") == ""
-	var r rail
 	for _, t := range all {
-		if len(r.Tags) < maxRailTags && !slices.Contains(tags, t.Tag) && (t.Prompts > 0 || c.Prompts == 0) {
-			r.Tags = append(r.Tags, countedTag{choice{t.DisplayName, v.with("tag", plus(tags, t.Tag)), false}, onlyIf(alone, t.Prompts)})
+		if len(r.Tags) < maxRailTags && (t.Prompts > 0 || c.Prompts == 0) {
+			r.Tags = append(r.Tags, countedTag{choice{t.DisplayName, l.view.with("tag", string(t.Tag)), false}, t.Prompts})
 		}
 	}
 	for _, a := range c.Prolific[:min(len(c.Prolific), maxRailAuthors)] {
 		r.Authors = append(r.Authors, countedTag{choice{Name: a.Name, Link: s.authorAddress(a.ID)}, a.Prompts})
 	}
 	return &r
-}
-
-func onlyIf(so bool, n int) int {
-	if so {
-		return n
-	}
-	return 0
 }
 
 // listFound answers with a list of the prompts that were found, if no filter narrows it down.

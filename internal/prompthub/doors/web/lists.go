@@ -53,7 +53,7 @@ func (s *web) catalog(r *request) error {
 	l.Whole = len(tags) == 0 && l.Query == "" && l.Start == ""
 	switch {
 	case len(l.Cards) > 0:
-		l.Rail = s.rail(v, catalog, tags)
+		l.Rail = s.rail(&l, catalog, len(tags) > 0 || l.Query != "")
 	case l.Whole && l.More == "": // an empty library, which has neither orders nor tags to choose
 		l.Choices, l.AllTags = nil, ""
 	}

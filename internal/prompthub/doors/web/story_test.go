@@ -371,7 +371,7 @@ func TestFirstPage(t *testing.T) {
 }
 
 // TestListSaysItsPlace: a list says which of its prompts are shown, and of how many where that is
-// counted; a tag that most prompts have is on no card.
+// counted; a tag that most prompts have is on no card, nor the usual kind.
 func TestListSaysItsPlace(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -389,7 +389,7 @@ func TestListSaysItsPlace(t *testing.T) {
 	next := func(s shown) shown {
 		return ann.get(html.UnescapeString(regexp.MustCompile(`rel="next" href="([^"]+)"`).FindStringSubmatch(s.body)[1]))
 	}
-	first := ann.get("/app").has(`href="/app?tag=text" data-tag`)
+	first := ann.get("/app").has(`href="/app?tag=writing" data-tag`).lacks(`href="/app?tag=text" data-tag`)
 	require.Equal(t, "1–20", place(first), "nothing is counted yet")
 	require.Equal(t, "21–25 of 25", place(next(first)))
 	require.Equal(t, "21–25 of 25", place(next(ann.get("/app/mine"))))
@@ -504,6 +504,30 @@ func TestSearchInTexts(t *testing.T) {
 	ann.post(page+"/favorite", "favorite", "yes").to(page)
 	ann.get("/app/favorites?q=needle").is(200).has("Sewing", "A &lt;<mark>needle</mark>&gt; in the haystack.")
 	ann.get("/app/favorites?q=absent").is(200).has("None of your favorites matches.").lacks("Sewing")
+}
+
+// TestRailOfASearch: next to what words or tags found stand the tags and authors of these prompts
+// alone. Others would lead to nothing.
+func TestRailOfASearch(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ann, bob := w.as("Ann"), w.as("Bob")
+	ann.write("Linux terminal", "A shell.", "public", "data", "devops")
+	bob.write("Love poem", "Roses.", "public", "creative", "writing")
+	_, err := w.db.CountTags(t.Context())
+	require.NoError(t, err)
+	w.clock.Advance(time.Minute)
+	rail := func(path string) []string {
+		s := ann.get(path).is(200)
+		var all []string
+		for _, m := range regexp.MustCompile(`<li><a [^>]*>([^<]*)<`).FindAllStringSubmatch(s.find(`(?s)(<nav class="rail".*?</nav>)`), -1) {
+			all = append(all, m[1])
+		}
+		return all
+	}
+	require.Equal(t, []string{"Writing", "Data", "DevOps", "Creative", "All tags", "Ann", "Bob"}, rail("/app"))
+	require.Equal(t, []string{"Data", "DevOps", "All tags", "Ann"}, rail("/app?q=terminal"))
+	require.Equal(t, []string{"Writing", "All tags", "Bob"}, rail("/app?tag=creative"))
 }
 
 // TestSearchWithASlip says which words were searched for, and offers those that were typed.

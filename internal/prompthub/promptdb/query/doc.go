@@ -9,7 +9,7 @@ import (
 )
 
 // Queries answers what users ask. It keeps first pages of lists for a moment, and the
-// words of titles for ten minutes.
+// words of titles for some minutes.
 type Queries struct {
 	*truth.Reader
 	partitions partitionCache

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -81,22 +80,11 @@ func nameRowsIn(author prompt.UserID, rows []table.Row) []NameRow {
 			continue
 		}
 		list = append(list, NameRow{
-			ID: prompt.ID(p.Get("PromptId").Str()), Name: name, Kind: prompt.Kind(p.Get("Kind").Str()), Tags: allTags(p),
+			ID: prompt.ID(p.Get("PromptId").Str()), Name: name, Kind: prompt.Kind(p.Get("Kind").Str()), Tags: schema.AllTags(p),
 			Version: p.Get("Version").Int(), Last: p.Get("LastVersion").Int(), UpdatedAt: p.Get("UpdatedAt").Time(), labels: c,
 		})
 	}
 	slices.SortFunc(list, func(a, b NameRow) int { return cmp.Compare(a.Name, b.Name) })
-	return list
-}
-
-func allTags(p table.Props) []string {
-	list := []string{}
-	for _, tag := range schema.SplitTags(p.Get("Tags").Str()) {
-		list = append(list, string(tag))
-	}
-	if own := p.Get("OwnTags").Str(); own != "" {
-		list = append(list, strings.Split(own, "\n")...)
-	}
 	return list
 }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -181,20 +180,6 @@ func (db *Queries) included(ctx context.Context, viewer, owner prompt.UserID, i 
 	want.toInclude = true
 	return db.versionView(ctx, viewer, id, want, nil)
 }
-
-// includedProps are the properties that are read of an included prompt: its name, its visibility
-// and its text, however many properties a row needs for that. Its config and variables, which are
-// not included, may be a hundred times as long.
-var includedProps = func() []string {
-	props := []string{
-		"PromptId", "AuthorId", "Name", "Slug", "Version", "LastVersion", "PublicFrom", "Kind", "PromptText",
-		"Visibility", "DeletedAt", "HiddenAt", "IsPurging", "RowsVersion",
-	}
-	for i := range 15 { // Table Storage takes rows of 1 MiB, and 64 KiB in a property
-		props = append(props, "PromptText"+strconv.Itoa(i+1))
-	}
-	return props
-}()
 
 func said(i prompt.Include) string {
 	if i.Version > 0 {

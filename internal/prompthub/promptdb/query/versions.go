@@ -179,7 +179,7 @@ func (db *Queries) versionView(
 	var c *schema.LabelsRow
 	var only []string
 	if want.toInclude {
-		only = includedProps
+		only = schema.IncludedProps
 	}
 	n := max(want.Number, want.guess)
 	rec, err := db.shown(ctx, viewer, id, only, func(ctx context.Context, author prompt.UserID) error {

@@ -18,12 +18,21 @@ import (
 // is replaced by the known words that are nearest to it. The answer says so. Without these words a
 // search finds what it finds by the words as they are.
 
-// vocabularyFor is how long an instance believes what it read.
-const vocabularyFor = 10 * time.Minute
+// vocabularyFor is how long an instance believes what it read, and fewFor how long if these are
+// fewWords or less: a new library learns most with its first imports.
+const (
+	vocabularyFor = 10 * time.Minute
+	fewFor        = time.Minute
+	fewWords      = 1000
+)
 
 // Vocabulary returns the words of public titles, as a job kept them.
 func (db *Queries) Vocabulary(ctx context.Context) (*vocabulary.Vocabulary, error) {
-	return db.vocabulary.Now(ctx, db.Now, vocabularyFor, func(ctx context.Context) (*vocabulary.Vocabulary, error) {
+	keep := vocabularyFor
+	if db.vocabulary.Last().Len() <= fewWords {
+		keep = fewFor
+	}
+	return db.vocabulary.Now(ctx, db.Now, keep, func(ctx context.Context) (*vocabulary.Vocabulary, error) {
 		var text strings.Builder
 		for row, err := range table.All(ctx, db.DB, db.T.SystemState, table.Range{Partition: schema.VocabularyPartition}) {
 			if err != nil {
@@ -34,6 +43,9 @@ func (db *Queries) Vocabulary(ctx context.Context) (*vocabulary.Vocabulary, erro
 		return vocabulary.Parse(text.String()), nil
 	})
 }
+
+// ForgetVocabulary makes the next search read the words anew: this process has just kept others.
+func (db *Queries) ForgetVocabulary() { db.vocabulary.Forget() }
 
 // corrected begins the position in a search that takes other words in place of some, and is
 // followed by these and a line feed.

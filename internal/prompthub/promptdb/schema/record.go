@@ -77,7 +77,7 @@ func SummaryProps(p prompt.Prompt) table.Props {
 		{Name: "AuthorName", Value: table.String(p.AuthorName)},
 		{Name: "Title", Value: table.String(p.Title)},
 		{Name: "TitleNormalized", Value: table.String(prompt.NormalizeTitle(p.Title))},
-		{Name: "Excerpt", Value: table.String(prompt.Excerpt(p.Content().Words()))},
+		{Name: "Excerpt", Value: table.String(p.Content().Excerpt())},
 		{Name: "Tags", Value: table.String(JoinTags(p.Tags))},
 		{Name: "Visibility", Value: table.String(string(p.Visibility))},
 		{Name: "IsDeleted", Value: table.Bool(p.Deleted())},
@@ -336,4 +336,16 @@ func SplitTags(s string) []prompt.Tag {
 		tags[i] = prompt.Tag(part)
 	}
 	return tags
+}
+
+// AllTags returns the tags of a row, those of the catalog and then the prompt's own.
+func AllTags(p table.Props) []string {
+	list := []string{}
+	for _, tag := range SplitTags(p.Get("Tags").Str()) {
+		list = append(list, string(tag))
+	}
+	if own := p.Get("OwnTags").Str(); own != "" {
+		list = append(list, strings.Split(own, "\n")...)
+	}
+	return list
 }

@@ -65,3 +65,17 @@ func JoinedText(row table.Row, name string) string {
 	}
 	return b.String()
 }
+
+// IncludedProps are the properties that are read of an included prompt: its name, its visibility
+// and its text, however many properties a row needs for that. Its config and variables, which are
+// not included, may be a hundred times as long.
+var IncludedProps = func() []string {
+	props := []string{
+		"PromptId", "AuthorId", "Name", "Slug", "Version", "LastVersion", "PublicFrom", "Kind", "PromptText",
+		"Visibility", "DeletedAt", "HiddenAt", "IsPurging", "RowsVersion",
+	}
+	for i := range 15 { // Table Storage takes rows of 1 MiB, and 64 KiB in a property
+		props = append(props, "PromptText"+strconv.Itoa(i+1))
+	}
+	return props
+}()
