@@ -226,6 +226,7 @@ func lists() []request {
 		{name: "one word with another form", setup: learned, call: get(newest+"&q=word", "Vera"), steps: 2, tables: 7},
 		{name: "one word with a slip", setup: learned, call: get(newest+"&q=numbr", "Vera"), steps: 3, tables: 7},
 		{name: "one word with a slip, and one without", setup: learned, call: get(newest+"&q=numbr+words", "Vera"), steps: 4, tables: 15},
+		{name: "three words, of which two are left out", setup: learned, call: get(newest+"&q=make+words+zebra", "Vera"), steps: 5, tables: 17},
 		{name: "one word, newest first", call: get(newest+"&q=words&sort=newest", "Vera"), steps: 2, tables: 3, budget: &budget{3, 3}},
 		{name: "one word, which texts have", call: get(newest+"&q=editor", "Vera"), steps: 3, tables: 4 + 20, budget: &budget{3, 4 + 20}},
 		{name: "two tags and two words, one of them scarce", call: get(newest+"&tag=text,legal&q=scarce+editor", "Vera"), steps: 3, tables: 9 + 3},

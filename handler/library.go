@@ -209,7 +209,7 @@ func searchCommand() command.Command {
 		})
 		author := flags.String("author", "", "only prompts of the author with this `handle`")
 		sort := flags.String("sort", "", "`order`: relevance, which is the default with words, newest, which is the default without, most-liked, hot, best or trending; of your own prompts newest, updated or title")
-		verbatim := flags.Bool("verbatim", false, "only the words as they are: not in other forms, and not replaced by known ones if no prompt has them")
+		verbatim := flags.Bool("verbatim", false, "only the words as they are: not in other forms, neither replaced by known ones nor left out if no prompt has them all")
 		return func(ctx context.Context, std command.Streams, remote *client.Client, args []string) error {
 			if *verbatim && (*mine || *author != "") {
 				return command.UsageError("search: your own prompts and those of an author are only found by the words as they are: leave out --verbatim")
@@ -224,6 +224,10 @@ func searchCommand() command.Command {
 				return err
 			}
 			for _, r := range replaced {
+				if len(r.By) == 0 {
+					fmt.Fprintf(std.Err, "no prompt has all words: searching without %q; --verbatim searches for all of them\n", r.Word)
+					continue
+				}
 				fmt.Fprintf(std.Err, "no prompt has %q: searching for %s; --verbatim searches for the word as it is\n", r.Word, strings.Join(r.By, " or "))
 			}
 			rows := [][]string{{"ID", "NAME", "VOTES", "AUTHOR", "BY", "TITLE"}}

@@ -211,6 +211,7 @@ func TestDoubling(t *testing.T) {
 		{Name: "Next", With: two(func(a, b prompt.Content) {
 			prompt.Next(prompt.Prompt{Draft: prompt.Draft{}.With(a)}, prompt.Prompt{Draft: prompt.Draft{}.With(b)})
 		})},
+		{Name: "Query.ParseReplacements", With: text(func(s string) { several.ParseReplacements(s, 6, 4) })},
 		{Name: "NewExample", With: text(func(s string) { prompt.NewExample(s, s, nil) })},
 		{Name: "LearnTags", With: func(s string) func() { list := examples(s); return func() { prompt.LearnTags(list) } }},
 		{Name: "TagWords.Suggest", With: text(func(s string) { learned.Suggest(prompt.DefaultTags(), s, s, nil) })},
@@ -222,7 +223,7 @@ func TestDoubling(t *testing.T) {
 	doubling.Listed(t, funcs, map[string][]string{
 		"a query has at most 200 characters": {
 			"Query.Empty", "Query.Nothing", "Query.Tokens", "Query.Words", "Query.String", "Query.Excludes", "Query.Tags", "Query.Author", "Query.Name", "Query.MatchName",
-			"Query.Plainly", "Query.Qualified", "Query.InTexts", "Query.Expand", "Query.Expanded", "Query.Plain", "Query.Replace", "Query.Meant", "Query.Unknown", "Query.One",
+			"Query.Plainly", "Query.Qualified", "Query.InTexts", "Query.Expand", "Query.Expanded", "Query.Plain", "Query.Replace", "Query.Meant", "Query.Unknown", "Query.One", "Query.Weakest", "ReplacementsText",
 		},
 		"compares, copies or returns what it is given": {
 			"Draft.Content", "Draft.With", "First", "Source.Kept", "TextsField", "Template.Parts", "Variable.Needed", "Prompt.Deleted", "Prompt.Hidden",

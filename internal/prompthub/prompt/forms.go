@@ -106,30 +106,37 @@ func (q Query) Plain() Query {
 	return q
 }
 
-// A Replacement says which known words search takes in place of one that no prompt has.
+// A Replacement says which known words search takes in place of one that no prompt has, or that it
+// leaves a word out.
 type Replacement struct {
 	Word string
-	By   []string // the nearest first
+	By   []string // the nearest first; none where the word is left out
 }
 
 // Replace returns the query with other words in place of some of its own outside of phrases: the
 // nearest in place of each, and the others as forms of it. What else the query asks for stays.
 func (q Query) Replace(rs []Replacement) Query {
 	want := map[term][]string{}
-	typed := slices.Clone(q.typed)
 	for _, r := range rs {
-		if len(r.By) == 0 {
-			continue
+		if len(r.By) > 0 {
+			want[term(r.By[0])] = r.By[1:]
 		}
-		for i, t := range typed {
-			if !q.quoted[i] && string(t) == r.Word {
-				typed[i] = term(r.By[0])
-			}
-		}
-		want[term(r.By[0])] = r.By[1:]
 	}
-	q.typed, q.terms, q.loose, q.others = typed, once(typed), nil, nil
+	typed, quoted := q.typed, q.quoted
+	q.typed, q.quoted = nil, nil
 	for i, t := range typed {
+		at := slices.IndexFunc(rs, func(r Replacement) bool { return !quoted[i] && r.Word == string(t) })
+		switch {
+		case at < 0:
+		case len(rs[at].By) == 0:
+			continue
+		default:
+			t = term(rs[at].By[0])
+		}
+		q.typed, q.quoted = append(q.typed, t), append(q.quoted, quoted[i])
+	}
+	q.terms, q.loose, q.others = once(q.typed), nil, nil
+	for i, t := range q.typed {
 		if !q.quoted[i] {
 			q.loose = append(q.loose, t)
 		}
@@ -138,7 +145,27 @@ func (q Query) Replace(rs []Replacement) Query {
 	return q.withForms(want)
 }
 
-// Meant returns a query as it was typed, with others in place of the words that were replaced.
+// Weakest returns the word that a search can best do without: of those outside of phrases, that are
+// not replaced, the one with the most weight, the first of several. It is "" if there is none
+// beside the words to keep.
+func (q Query) Weakest(rs []Replacement, weight func(word string) int) (word string) {
+	most := 0
+	for _, t := range q.typed {
+		if !slices.Contains(q.loose, t) || t.run() || t.stop() || slices.ContainsFunc(rs, func(r Replacement) bool { return r.Word == string(t) }) {
+			continue
+		}
+		if n := weight(string(t)); word == "" || n > most {
+			word, most = string(t), n
+		}
+	}
+	if word == "" || !q.Replace(append(slices.Clone(rs), Replacement{Word: word})).InTexts() {
+		return ""
+	}
+	return word
+}
+
+// Meant returns a query as it was typed, with others in place of the words that were replaced, and
+// without those that were left out.
 func (q Query) Meant(rs []Replacement) string {
 	var parts []string
 	phrases := q.phrases
@@ -156,9 +183,43 @@ func (q Query) Meant(rs []Replacement) string {
 				break
 			}
 		}
-		parts = append(parts, word)
+		if word != "" {
+			parts = append(parts, word)
+		}
 	}
 	return strings.Join(append(parts, q.besides()...), " ")
+}
+
+// ReplacementsText writes replacements for ParseReplacements. No word has its separators in it.
+func ReplacementsText(rs []Replacement) string {
+	all := make([]string, len(rs))
+	for i, r := range rs {
+		all[i] = r.Word + ":" + strings.Join(r.By, ",")
+	}
+	return strings.Join(all, ";")
+}
+
+// ParseReplacements reads replacements of words of the query. It reports false if they are none, or
+// more than so many, or if nothing is left to search for.
+func (q Query) ParseReplacements(text string, most, forms int) (rs []Replacement, ok bool) {
+	words := q.Unknown(func(string) bool { return false })
+	for one := range strings.SplitSeq(text, ";") {
+		word, by, ok := strings.Cut(one, ":")
+		r := Replacement{Word: word}
+		if by != "" {
+			r.By = strings.Split(by, ",")
+		}
+		if !ok || !slices.Contains(words, word) || len(r.By) > forms || len(rs) == most {
+			return nil, false
+		}
+		for _, w := range r.By {
+			if parsed, err := ParseQuery(w); err != nil || parsed.Typed() != w || !slices.Equal(parsed.Unknown(func(string) bool { return false }), []string{w}) {
+				return nil, false
+			}
+		}
+		rs = append(rs, r)
+	}
+	return rs, q.Replace(rs).InTexts()
 }
 
 // Unknown returns the words of a query that may be replaced: no stop words, no runs, none in a

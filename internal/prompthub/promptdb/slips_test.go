@@ -35,8 +35,9 @@ func titled(title, text string) prompt.Draft {
 	return prompt.Draft{Title: title, Text: text, Visibility: prompt.Public}
 }
 
-// TestSlips: a word that no prompt has is replaced by the nearest known ones, and the answer says
-// so. One that exists never is.
+// TestSlips: a word that no prompt has is replaced by the nearest known ones, or left out, and the
+// answer says so. One that exists is never replaced; where no prompt has all words, those that tell
+// least are left out.
 func TestSlips(t *testing.T) {
 	w := learned(t,
 		titled("Linux terminal", "act as a shell"), titled("Terminal of an airport", "planes"),
@@ -54,18 +55,21 @@ func TestSlips(t *testing.T) {
 		titles   []string
 		replaced []prompt.Replacement
 	}{
-		"terminl":              {[]string{"Terminal of an airport", "Linux terminal"}, one("terminl", "terminal")},
-		"linux terminl":        {[]string{"Linux terminal"}, one("terminl", "terminal")},
-		"Lniux":                {[]string{"Linux terminal"}, one("lniux", "linux")},
-		"lniux terminl":        {[]string{"Linux terminal"}, []prompt.Replacement{{Word: "lniux", By: []string{"linux"}}, {Word: "terminl", By: []string{"terminal"}}}},
-		"sumarrize":            {[]string{"Summarize the meeting"}, one("sumarrize", "summarize")}, // two edits, and nine letters
-		"the meeting sumarize": {[]string{"Summarize the meeting"}, one("sumarize", "summarize")},
-		"terminus":             {[]string{"Translator"}, nil}, // which is in a text
-		"terminus meeting":     {[]string{}, nil},             // each exists
-		"tremnial":             {[]string{"Terminal of an airport", "Linux terminal"}, one("tremnial", "terminal")},
-		"secretiv":             {[]string{}, nil}, // a private prompt teaches nothing
-		"lni":                  {[]string{}, nil}, // too short
-		"terminl absent":       {[]string{}, nil}, // nothing is near the other
+		"terminl":                        {[]string{"Terminal of an airport", "Linux terminal"}, one("terminl", "terminal")},
+		"linux terminl":                  {[]string{"Linux terminal"}, one("terminl", "terminal")},
+		"Lniux":                          {[]string{"Linux terminal"}, one("lniux", "linux")},
+		"lniux terminl":                  {[]string{"Linux terminal"}, []prompt.Replacement{{Word: "lniux", By: []string{"linux"}}, {Word: "terminl", By: []string{"terminal"}}}},
+		"sumarrize":                      {[]string{"Summarize the meeting"}, one("sumarrize", "summarize")}, // two edits, and nine letters
+		"the meeting sumarize":           {[]string{"Summarize the meeting"}, one("sumarize", "summarize")},
+		"terminus":                       {[]string{"Translator"}, nil},            // which is in a text
+		"terminus meeting":               {[]string{"Translator"}, one("meeting")}, // each exists, and titles have this one
+		"make a terminal shell scripts":  {[]string{"Linux terminal"}, []prompt.Replacement{{Word: "make"}, {Word: "scripts"}}},
+		"shell planes summarize english": {[]string{}, nil}, // no two of them are in one prompt
+		"tremnial":                       {[]string{"Terminal of an airport", "Linux terminal"}, one("tremnial", "terminal")},
+		"secretiv":                       {[]string{}, nil}, // a private prompt teaches nothing
+		"lni":                            {[]string{}, nil}, // too short
+		"terminl absent":                 {[]string{"Terminal of an airport", "Linux terminal"}, []prompt.Replacement{{Word: "absent"}, {Word: "terminl", By: []string{"terminal"}}}},
+		"absent gone":                    {[]string{}, nil}, // nothing is left
 	} {
 		for _, order := range []promptdb.Order{promptdb.Relevance, promptdb.Newest, promptdb.MostLiked} {
 			for limit := range 3 {

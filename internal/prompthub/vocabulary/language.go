@@ -52,6 +52,22 @@ var commonWords = func() map[string]language {
 	return m
 }()
 
+// askingWords are those that people ask for a prompt with, whatever it is about: a search can do
+// without them first.
+var askingWords = func() map[string]bool {
+	m := map[string]bool{}
+	for w := range strings.FieldsSeq(`
+		act ai ask assistant best build chatgpt claude create design develop do find fix generate get give good gpt help improve learn like llm make me
+		my need new please prepare prompt prompts provide show tell use want write
+		bitte brauche erklären erstellen finden geben hilfe machen schreiben suche zeigen
+		aide aider besoin créer donner écrire expliquer faire montrer trouver
+		ayuda ayudar crear dar escribir explicar hacer mostrar necesito buscar
+		напиши написать помоги помощь создать сделать найти нужен нужна покажи`) {
+		m[w] = true
+	}
+	return m
+}()
+
 // letters that one language of Latin script has and the others of them have not.
 var ownLetters = map[rune]language{'ß': inGerman, 'ä': inGerman, 'ö': inGerman, 'ñ': inSpanish, '¿': inSpanish, '¡': inSpanish, 'ç': inFrench, 'è': inFrench, 'ê': inFrench, 'à': inFrench, 'œ': inFrench, 'ù': inFrench}
 

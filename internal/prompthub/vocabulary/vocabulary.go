@@ -6,6 +6,7 @@ package vocabulary
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -94,6 +95,22 @@ func (v *Vocabulary) Knows(word string) bool {
 	return i < len(v.entries) && strings.HasPrefix(v.entries[i].text, word)
 }
 
+// Weight says how little a word tells of what is looked for: words that people ask with weigh most,
+// then those of many titles.
+func (v *Vocabulary) Weight(word string) int {
+	if askingWords[word] {
+		return math.MaxInt
+	}
+	if v == nil {
+		return 0
+	}
+	i, ok := slices.BinarySearchFunc(v.entries, word, func(e entry, word string) int { return strings.Compare(e.text, word) })
+	if !ok {
+		return 0
+	}
+	return v.entries[i].count
+}
+
 // Forms returns other forms of a word that titles have, those that are most like it first: with
 // another ending, with other accents, joined by a dot, or as two words with a space between them.
 func (v *Vocabulary) Forms(word string) []string {
@@ -138,7 +155,7 @@ func common(a, b string) int {
 }
 
 func texts(entries []entry) []string {
-	all := make([]string, 0, MaxForms)
+	var all []string
 	for _, e := range entries {
 		if len(all) < MaxForms {
 			all = append(all, e.text)

@@ -24,7 +24,7 @@ func (a *api) prompts() {
 	route(a, reader, huma.Operation{
 		OperationID: "list-prompts", Method: http.MethodGet, Path: "/prompts", Tags: []string{"prompts"},
 		Summary: "Public prompts, by tags and words", Errors: badQuery,
-		Description: "Without tags and words, all of them. Tags must all match, and so must words, each as the beginning of a word of the title or, unless in is title, as a whole word of the text; foundIn tells which. q also takes phrases, words to leave out and qualifiers. A word outside of phrases also finds its other forms (plurals and other endings, other accents, joined or split words), and if nothing is found, known words take the place of a word that no prompt has, as replaced tells. A page may hold fewer than limit, even none, though there are more: go on while there is a nextCursor. A walk along the cursors sees each prompt once while its place stays as it is.",
+		Description: "Without tags and words, all of them. Tags must all match, and so must words, each as the beginning of a word of the title or, unless in is title, as a whole word of the text; foundIn tells which. q also takes phrases, words to leave out and qualifiers. A word outside of phrases also finds its other forms (plurals and other endings, other accents, joined or split words), and if nothing is found, known words take the place of a word that no prompt has, and words that tell least are left out, as replaced tells. A page may hold fewer than limit, even none, though there are more: go on while there is a nextCursor. A walk along the cursors sees each prompt once while its place stays as it is.",
 	}, a.search)
 	route(a, user, answers[Prompt](a, http.StatusOK, "The prompt that the same Idempotency-Key and body created before", answers[Prompt](a, http.StatusCreated, "The new prompt", huma.Operation{
 		OperationID: "create-prompt", Method: http.MethodPost, Path: "/prompts", Tags: []string{"prompts"}, DefaultStatus: http.StatusCreated,
@@ -79,7 +79,7 @@ func (Order) Schema(huma.Registry) *huma.Schema {
 
 type searchInput struct {
 	Sort     Order `query:"sort"`
-	Verbatim bool  `query:"verbatim" doc:"Whether the words of q count as they are alone: not in other forms (plurals, other accents, joined or split), and not replaced by known ones if no prompt has them" example:"true"`
+	Verbatim bool  `query:"verbatim" doc:"Whether the words of q count as they are alone: not in other forms (plurals, other accents, joined or split), and neither replaced by known ones nor left out if no prompt has them all" example:"true"`
 	Filter
 	Fields
 	Paging
@@ -100,7 +100,7 @@ func (a *api) search(ctx context.Context, c call, in *searchInput) (*foundOutput
 		})
 		out.Body.Replaced = nil
 		for _, r := range p.Replaced {
-			out.Body.Replaced = append(out.Body.Replaced, Replaced(r))
+			out.Body.Replaced = append(out.Body.Replaced, Replaced{r.Word, append([]string{}, r.By...)})
 		}
 		return p, err
 	})

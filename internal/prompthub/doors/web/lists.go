@@ -67,17 +67,27 @@ func (s *web) catalog(r *request) error {
 	return s.list(r, "catalog", "Prompts", l.Wrong, &l)
 }
 
-// A replaced is what a search took other words for, and the address of the search for the words as
-// they were typed.
-type replaced struct{ For, Typed, Verbatim string }
+// A replaced is what a search looked for instead, and the address of the search for the words as
+// they were typed: "" where none was taken for another, so that it would find nothing.
+type replaced struct {
+	For, Typed, Verbatim string
+	Fewer                bool
+}
 
-// tellReplaced says that a search took other words in place of some.
+// tellReplaced says that a search took other words in place of some, or left some out.
 func (l *listing) tellReplaced(v view, p library.Page) {
 	if len(p.Replaced) == 0 {
 		return
 	}
 	if words, err := prompt.ParseQuery(l.Query); err == nil {
-		l.Replaced = &replaced{words.Meant(p.Replaced), l.Query, v.with("verbatim", "1")}
+		l.Replaced = &replaced{For: words.Meant(p.Replaced), Typed: l.Query}
+		for _, r := range p.Replaced {
+			if len(r.By) == 0 {
+				l.Replaced.Fewer = true
+			} else {
+				l.Replaced.Verbatim = v.with("verbatim", "1")
+			}
+		}
 	}
 }
 

@@ -539,6 +539,7 @@ func TestSearchWithASlip(t *testing.T) {
 	_, err := w.db.CountTags(t.Context())
 	require.NoError(t, err)
 	ann.get("/app?q=linux+terminl").is(200).has(`Showing results for <b dir="auto">linux terminal</b>.`, "Linux terminal", `href="/app?q=linux&#43;terminl&amp;verbatim=1"`, "terminl</span> instead")
+	ann.get("/app?q=make+a+linux+terminal").is(200).has(`No prompt has all of these words. Showing results for <b dir="auto">a linux terminal</b>.</p>`, "Linux terminal")
 	ann.get("/app?q=linux+terminl&verbatim=1").is(200).has("No public prompt").lacks("Showing results for")
 	ann.get("/app?q=linux+terminal").is(200).has("<mark>Linux</mark> <mark>terminal</mark>").lacks("Showing results for")
 	ann.get("/app?q=linux+terminals").is(200).has("<mark>Linux</mark> <mark>terminal</mark>").lacks("Showing results for")

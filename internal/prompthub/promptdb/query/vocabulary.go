@@ -2,7 +2,6 @@ package query
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"time"
 
@@ -13,10 +12,14 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// A search takes the words of public titles, which a job keeps, for two things. Each word of the
-// search finds prompts by its other forms too. And if nothing is found, a word that no prompt has
-// is replaced by the known words that are nearest to it. The answer says so. Without these words a
-// search finds what it finds by the words as they are.
+// A search takes the words of public titles, which a job keeps, for three things. Each word of the
+// search finds prompts by its other forms too. If nothing is found, a word that no prompt has is
+// replaced by the known words that are nearest to it, or left out if none is near. If then nothing
+// is found, words that tell least are left out, up to maxInstead searches in all. The answer says
+// so. Without the words of titles a search finds what it finds by its words as they are.
+
+// maxInstead is how many searches with other words or with fewer follow one that found nothing.
+const maxInstead = 2
 
 // vocabularyFor is how long an instance believes what it read, and fewFor how long if these are
 // fewWords or less: a new library learns most with its first imports.
@@ -61,7 +64,7 @@ func (db *Queries) findWords(ctx context.Context, w Search, after string, limit 
 	plain := w.Words
 	if place, ok := strings.CutPrefix(after, corrected); ok {
 		line, at, ok := strings.Cut(place, "\n")
-		rs, valid := parseReplaced(plain, line)
+		rs, valid := plain.ParseReplacements(line, maxTextWords+maxInstead, vocabulary.MaxForms)
 		if !ok || !valid {
 			return Page{}, rowstore.BadPosition()
 		}
@@ -73,16 +76,25 @@ func (db *Queries) findWords(ctx context.Context, w Search, after string, limit 
 	if err != nil || after != "" || page.After != "" || len(page.Items) > 0 {
 		return page, err
 	}
+	if known.Len() == 0 {
+		return page, nil
+	}
 	rs, err := db.replacements(ctx, w, known)
-	if err != nil || len(rs) == 0 {
-		return page, err
-	}
 	w.Words = plain
-	instead, err := db.findReplaced(ctx, w, known, rs, "", limit)
-	if err != nil || len(instead.Items) == 0 && instead.After == "" {
-		return page, err // what a prompt had that is not public any more is not told
+	for n := 0; n < maxInstead && err == nil; n++ {
+		if n > 0 || len(rs) == 0 {
+			word := plain.Weakest(rs, known.Weight)
+			if word == "" {
+				break
+			}
+			rs = append(rs, prompt.Replacement{Word: word})
+		}
+		var instead Page
+		if instead, err = db.findReplaced(ctx, w, known, rs, "", limit); err == nil && (len(instead.Items) > 0 || instead.After != "") {
+			return instead, nil
+		}
 	}
-	return instead, nil
+	return page, err // what a prompt had that is not public any more is not told
 }
 
 func expand(q prompt.Query, known *vocabulary.Vocabulary) prompt.Query {
@@ -94,15 +106,15 @@ func (db *Queries) findReplaced(ctx context.Context, w Search, known *vocabulary
 	w.Words = expand(w.Words.Replace(rs), known)
 	page, err := db.findPage(ctx, w, after, limit)
 	if page.After != "" {
-		page.After = corrected + replacedText(rs) + "\n" + page.After
+		page.After = corrected + prompt.ReplacementsText(rs) + "\n" + page.After
 	}
 	page.Replaced, page.Searched = rs, w.Words
 	return page, err
 }
 
 // replacements returns the known words in place of those that no prompt has, of a search that found
-// nothing. A word that titles have in another form stays. It is none if nothing is near one of the
-// others, as the search would find nothing, or if they are more than maxTextWords.
+// nothing. A word that titles have in another form stays. It is none if nothing is left to search
+// for, or if they are more than maxTextWords.
 func (db *Queries) replacements(ctx context.Context, w Search, known *vocabulary.Vocabulary) ([]prompt.Replacement, error) {
 	unknown := w.Words.Unknown(known.Knows)
 	if len(unknown) > maxTextWords {
@@ -122,40 +134,10 @@ func (db *Queries) replacements(ctx context.Context, w Search, known *vocabulary
 				continue // it exists, or may: then it stays
 			}
 		}
-		near := known.Nearest(word)
-		if len(near) == 0 {
-			return nil, nil
-		}
-		rs = append(rs, prompt.Replacement{Word: word, By: near})
+		rs = append(rs, prompt.Replacement{Word: word, By: known.Nearest(word)})
+	}
+	if !w.Words.Replace(rs).InTexts() {
+		return nil, nil
 	}
 	return rs, nil
-}
-
-// replacedText writes replacements. No word has these separators in it.
-func replacedText(rs []prompt.Replacement) string {
-	all := make([]string, len(rs))
-	for i, r := range rs {
-		all[i] = r.Word + ":" + strings.Join(r.By, ",")
-	}
-	return strings.Join(all, ";")
-}
-
-// parseReplaced reads what replacedText wrote of words of a query.
-func parseReplaced(q prompt.Query, text string) ([]prompt.Replacement, bool) {
-	var rs []prompt.Replacement
-	words := q.Unknown(func(string) bool { return false })
-	for one := range strings.SplitSeq(text, ";") {
-		word, by, ok := strings.Cut(one, ":")
-		r := prompt.Replacement{Word: word, By: strings.Split(by, ",")}
-		if !ok || !slices.Contains(words, word) || len(r.By) > vocabulary.MaxForms || len(rs) == maxTextWords {
-			return nil, false
-		}
-		for _, w := range r.By {
-			if parsed, err := prompt.ParseQuery(w); err != nil || parsed.Typed() != w || !slices.Equal(parsed.Unknown(func(string) bool { return false }), []string{w}) {
-				return nil, false
-			}
-		}
-		rs = append(rs, r)
-	}
-	return rs, true
 }
