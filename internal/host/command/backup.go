@@ -149,7 +149,7 @@ func refuseAsked(w http.ResponseWriter, r *http.Request, err error) {
 
 // AskBackup has the process that has the store in dir open write a backup.
 func (s Service) AskBackup(ctx context.Context, dir string, w io.Writer) (said Backed, err error) {
-	err = s.ask(ctx, dir, "/backup", func(body *bufio.Reader) error {
+	err = s.ask(ctx, dir, http.MethodGet, "/backup", http.NoBody, func(body *bufio.Reader) error {
 		line, err := body.ReadBytes('\n')
 		if err == nil {
 			err = json.Unmarshal(line, &said)

@@ -389,7 +389,7 @@ func (s Service) statusOf(ctx context.Context, dir string, rows bool) (st Status
 		if rows {
 			path += "?rows"
 		}
-		err = s.ask(ctx, dir, path, func(body *bufio.Reader) error { return json.NewDecoder(body).Decode(&st) })
+		err = s.ask(ctx, dir, http.MethodGet, path, http.NoBody, func(body *bufio.Reader) error { return json.NewDecoder(body).Decode(&st) })
 		return st, err
 	}
 	if err != nil {
