@@ -18,6 +18,7 @@ import (
 
 	"prompthub/internal/fault"
 	"prompthub/internal/storage/embedded"
+	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/table"
 )
 
@@ -35,8 +36,9 @@ const (
 func InUse(err error) bool { return errors.Is(err, embedded.ErrInUse) }
 
 // A Verify compares what is in tables with the truth, has found look at each difference, and
-// returns how many rows it compared. What found gets must be readable by the command that asked.
-type Verify func(ctx context.Context, tables table.DB, found func(difference any), progress func(rows int)) (rows int, err error)
+// returns how many rows it compared. The queues tell for which rows a message is under way. What
+// found gets must be readable by the command that asked.
+type Verify func(ctx context.Context, tables table.DB, queues queue.Queues, found func(difference any), progress func(rows int)) (rows int, err error)
 
 // A verifiedLine is a line of the answer to a request for a verification: a difference, how far it
 // is, or the end.
@@ -77,8 +79,8 @@ func (r running) tellVerified(w http.ResponseWriter, req *http.Request) {
 	tell := func(l verifiedLine) { t.tell(l) }
 	w.Header().Set("Content-Type", "application/jsonl")
 	last := verifiedLine{Done: true}
-	err := r.store.Snapshot(func(tables table.DB) (err error) {
-		last.Rows, err = r.app.Verify(ctx, tables, func(difference any) {
+	err := r.store.Snapshot(func(tables table.DB, queues queue.Queues) (err error) {
+		last.Rows, err = r.app.Verify(ctx, tables, queues, func(difference any) {
 			if text, err := json.Marshal(difference); err == nil {
 				tell(verifiedLine{Found: text})
 			}

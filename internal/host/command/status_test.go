@@ -20,6 +20,7 @@ import (
 	"prompthub/internal/http/auth"
 	"prompthub/internal/storage/embedded"
 	"prompthub/internal/storage/memory"
+	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/table"
 )
 
@@ -96,6 +97,9 @@ func TestStatusOfARunningService(t *testing.T) {
 	require.NoError(t, err)
 	defer file.Close()
 	require.NoError(t, file.Tables.Create(t.Context(), "Rows"))
+	require.NoError(t, file.Queues.Create(t.Context(), "jobs"))
+	_, err = file.Queues.Send(t.Context(), "jobs", "later", time.Hour)
+	require.NoError(t, err)
 	_, err = file.Tables.Write(t.Context(), "Rows", rowOf("a"), rowOf("b"))
 	require.NoError(t, err)
 	swept := time.Now().Add(-time.Hour).UTC()
@@ -105,9 +109,15 @@ func TestStatusOfARunningService(t *testing.T) {
 		service: s, store: file, started: time.Now(),
 		app: App{
 			Tables: []string{"Rows"}, RowsVersion: 3, Swept: func(context.Context) (time.Time, error) { return swept, nil },
-			Verify: func(ctx context.Context, tables table.DB, found func(any), progress func(int)) (int, error) {
+			Verify: func(ctx context.Context, tables table.DB, queues queue.Queues, found func(any), progress func(int)) (int, error) {
 				if _, err := tables.Write(ctx, "Rows", rowOf("c")); err == nil {
 					return 0, errors.New("a snapshot was written to")
+				}
+				if _, err := queues.Send(ctx, "jobs", "more", 0); err == nil {
+					return 0, errors.New("a snapshot was sent to")
+				}
+				if texts, err := queues.Peek(ctx, "jobs"); err != nil || !slices.Equal(texts, []string{"later"}) {
+					return 0, fmt.Errorf("on the queue is %q: %w", texts, err)
 				}
 				progress(1)
 				found(map[string]string{"row": "b"})

@@ -29,8 +29,8 @@ type Store struct {
 	// Transact changes both together; nil where the storage cannot.
 	Transact transact.Func
 
-	// Snapshot has do read the tables as they are at one moment; nil where the storage cannot.
-	Snapshot func(do func(table.DB) error) error
+	// Snapshot has do read tables and queues as they are at one moment; nil where the storage cannot.
+	Snapshot func(do func(table.DB, queue.Queues) error) error
 
 	Where string // for the user to read
 	File  string // of the embedded store, "" for another
@@ -148,8 +148,12 @@ func (s Service) openFile(dir, queuePrefix string, open func(string, func() time
 	}
 	st := Store{
 		Tables: file.Tables, Queues: queue.Prefixed(file.Queues, queuePrefix), Transact: transact.Prefixed(file.Transact, queuePrefix),
-		Snapshot: file.Snapshot,
-		Where:    path, File: path, Dir: dir, Close: file.Close,
+		Snapshot: func(do func(table.DB, queue.Queues) error) error {
+			return file.Snapshot(func(tables table.DB, queues queue.Queues) error {
+				return do(tables, queue.Prefixed(queues, queuePrefix))
+			})
+		},
+		Where: path, File: path, Dir: dir, Close: file.Close,
 	}
 	if s.Blobs {
 		st.Blobs = file.Blobs
