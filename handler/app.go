@@ -26,12 +26,13 @@ type app struct {
 	log       *slog.Logger
 	telemetry *telemetry.Telemetry
 	db        *promptdb.DB
-	behind    sync.WaitGroup // work that may follow an answer
+	rebuild   func(func(command.Store) error) error // of the store
+	behind    sync.WaitGroup                        // work that may follow an answer
 }
 
 // newApp returns an app that is measured by t, which may be nil.
 func newApp(s settings, st command.Store, log *slog.Logger, t *telemetry.Telemetry) *app {
-	a := &app{settings: s, log: log, telemetry: t}
+	a := &app{settings: s, log: log, telemetry: t, rebuild: st.Rebuild}
 	var blobs blob.Store // one server keeps its backups as files: command.Service.Local
 	if command.OnAzure() {
 		blobs = blob.Prefixed(t.Blobs(st.Blobs), s.ContainerPrefix)

@@ -32,6 +32,10 @@ type Store struct {
 	// Snapshot has do read tables and queues as they are at one moment; nil where the storage cannot.
 	Snapshot func(do func(table.DB, queue.Queues) error) error
 
+	// Rebuild has do fill an empty store that takes the place of this one if do succeeds; nil where the
+	// storage cannot. Nothing may be asked of this one but Close after it.
+	Rebuild func(do func(Store) error) error
+
 	Where string // for the user to read
 	File  string // of the embedded store, "" for another
 	Dir   string // of "local" and of commands: where files go that are no rows, such as keys
@@ -131,7 +135,13 @@ func (s Service) OpenTemporary(dir, queuePrefix string) (Store, error) {
 	if err != nil {
 		return Store{}, err
 	}
-	st, err := s.openFile(dir, queuePrefix, embedded.Open)
+	st, err := s.openFile(dir, queuePrefix, func(path string, now func() time.Time, shared ...string) (*embedded.Store, error) {
+		file, err := embedded.Open(path, now, shared...)
+		if err == nil {
+			file.Unsynced()
+		}
+		return file, err
+	})
 	if err != nil {
 		return Store{}, errors.Join(err, os.RemoveAll(dir))
 	}
@@ -146,6 +156,16 @@ func (s Service) openFile(dir, queuePrefix string, open func(string, func() time
 	if err != nil {
 		return Store{}, advised(err)
 	}
+	st := s.storeOf(file, dir, queuePrefix)
+	st.Rebuild = func(do func(Store) error) error {
+		return file.Rebuild(func(made *embedded.Store) error { return do(s.storeOf(made, dir, queuePrefix)) })
+	}
+	return st, nil
+}
+
+// storeOf returns a file as a Store of dir.
+func (s Service) storeOf(file *embedded.Store, dir, queuePrefix string) Store {
+	path := s.storeFile(dir)
 	st := Store{
 		Tables: file.Tables, Queues: queue.Prefixed(file.Queues, queuePrefix), Transact: transact.Prefixed(file.Transact, queuePrefix),
 		Snapshot: func(do func(table.DB, queue.Queues) error) error {
@@ -158,7 +178,7 @@ func (s Service) openFile(dir, queuePrefix string, open func(string, func() time
 	if s.Blobs {
 		st.Blobs = file.Blobs
 	}
-	return st, nil
+	return st
 }
 
 // advised says what to do about a file that was not opened.
