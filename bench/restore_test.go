@@ -17,7 +17,7 @@ import (
 )
 
 // restoredPrompts is how many prompts the backup of BenchmarkRestore has.
-const restoredPrompts = 1000
+const restoredPrompts = 10_000
 
 // BenchmarkRestore restores a backup, with two votes a prompt, into an empty embedded store, as the
 // command does. It reports how many seconds of

@@ -51,7 +51,7 @@ func (db *Backups) MarkRestore(ctx context.Context, first []byte) error {
 	if err := db.mustBeEmpty(ctx); err != nil {
 		return err
 	}
-	if _, err := newRestore(db, nil).line(ctx, 1, first); err != nil {
+	if _, err := newRestore(db, nil).read(ctx, 1, first); err != nil {
 		return fmt.Errorf("line 1: %w", err)
 	}
 	return nil
@@ -107,6 +107,7 @@ func (db *Backups) clearTags(ctx context.Context) error {
 type restore struct {
 	db       *Backups
 	progress func(int)
+	line     int // that is being read
 	rows     int
 	batches  map[string]*batch // by their tables
 	writing  errgroup.Group
@@ -140,8 +141,8 @@ func newRestore(db *Backups, progress func(int)) *restore {
 	return re
 }
 
-// lines reads the whole backup. A line's number is part of every error, but of one of a write: that
-// was of lines before.
+// lines reads the whole backup. A line's number is part of every error; a write that failed is of
+// that line or of some before.
 func (re *restore) lines(ctx context.Context, r *bufio.Reader) error {
 	err := re.readLines(ctx, r)
 	if failed := re.writing.Wait(); failed != nil {
@@ -155,6 +156,7 @@ var errStopped = errors.New("a write has failed")
 
 func (re *restore) readLines(ctx context.Context, r *bufio.Reader) error {
 	for n := 1; ; n++ {
+		re.line = n
 		text, err := r.ReadBytes('\n')
 		if errors.Is(err, io.EOF) && len(text) == 0 {
 			return fmt.Errorf("line %d: the backup ends early: it has no last line", n)
@@ -162,7 +164,7 @@ func (re *restore) readLines(ctx context.Context, r *bufio.Reader) error {
 		if err != nil && !errors.Is(err, io.EOF) {
 			return err
 		}
-		done, err := re.line(ctx, n, text)
+		done, err := re.read(ctx, n, text)
 		if err != nil {
 			return fmt.Errorf("line %d: %w", n, err)
 		}
@@ -172,7 +174,7 @@ func (re *restore) readLines(ctx context.Context, r *bufio.Reader) error {
 	}
 }
 
-func (re *restore) line(ctx context.Context, n int, text []byte) (done bool, err error) {
+func (re *restore) read(ctx context.Context, n int, text []byte) (done bool, err error) {
 	var l line
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.DisallowUnknownFields()
@@ -324,7 +326,7 @@ func (re *restore) add(ctx context.Context, name string, row table.Row) error {
 
 // write begins to write a batch, and empties it.
 func (re *restore) write(ctx context.Context, name string, b *batch) {
-	ops := b.ops
+	ops, n := b.ops, re.line
 	*b = batch{}
 	re.writing.Go(func() error {
 		err := re.db.Write(ctx, name, ops)
@@ -333,9 +335,9 @@ func (re *restore) write(ctx context.Context, name string, b *batch) {
 		}
 		re.failed.Store(true)
 		if op := (*table.OpError)(nil); errors.As(err, &op) && errors.Is(err, table.ErrExists) {
-			return twice(name, op.Key)
+			return fmt.Errorf("line %d: %w", n, twice(name, op.Key))
 		}
-		return rowstore.Unavailable(err)
+		return fmt.Errorf("line %d: %w", n, rowstore.Unavailable(err))
 	})
 }
 
