@@ -111,6 +111,11 @@ func (q meteredQueues) Delete(ctx context.Context, name string, r queue.Receipt)
 	return q.m.messages.Delete(ctx, name, r)
 }
 
+func (q meteredQueues) Peek(ctx context.Context, name string) ([]string, error) {
+	q.m.call(&q.m.queues)
+	return q.m.messages.Peek(ctx, name)
+}
+
 func (q meteredQueues) Len(ctx context.Context, name string) (int, error) {
 	q.m.call(&q.m.queues)
 	return q.m.messages.Len(ctx, name)

@@ -15,6 +15,7 @@ import (
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
 	"prompthub/internal/storage/blob"
+	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/table"
 	"prompthub/internal/telemetry"
 )
@@ -25,12 +26,13 @@ type app struct {
 	log       *slog.Logger
 	telemetry *telemetry.Telemetry
 	db        *promptdb.DB
-	behind    sync.WaitGroup // work that may follow an answer
+	rebuild   func(func(command.Store) error) error // of the store
+	behind    sync.WaitGroup                        // work that may follow an answer
 }
 
 // newApp returns an app that is measured by t, which may be nil.
 func newApp(s settings, st command.Store, log *slog.Logger, t *telemetry.Telemetry) *app {
-	a := &app{settings: s, log: log, telemetry: t}
+	a := &app{settings: s, log: log, telemetry: t, rebuild: st.Rebuild}
 	var blobs blob.Store // one server keeps its backups as files: command.Service.Local
 	if command.OnAzure() {
 		blobs = blob.Prefixed(t.Blobs(st.Blobs), s.ContainerPrefix)
@@ -46,17 +48,17 @@ func newApp(s settings, st command.Store, log *slog.Logger, t *telemetry.Telemet
 
 // backup backs up tables, which may be those of a moment ago.
 func (a *app) backup(ctx context.Context, tables table.DB, w io.Writer, leftOut func(string)) (rows int, err error) {
-	return a.over(tables).Backup(ctx, w, func(d promptdb.Difference) { leftOut(d.String()) }, func(int) {})
+	return a.over(tables, nil).Backup(ctx, w, func(d promptdb.Difference) { leftOut(d.String()) }, func(int) {})
 }
 
 // verify verifies tables, which may be those of a moment ago. What it finds is a differenceLine.
-func (a *app) verify(ctx context.Context, tables table.DB, found func(any), progress func(int)) (rows int, err error) {
-	return a.over(tables).Verify(ctx, func(d promptdb.Difference) { found(foundLine(d)) }, progress)
+func (a *app) verify(ctx context.Context, tables table.DB, queues queue.Queues, found func(any), progress func(int)) (rows int, err error) {
+	return a.over(tables, queues).Verify(ctx, func(d promptdb.Difference) { found(foundLine(d)) }, progress)
 }
 
 // over returns a database over other tables of the application, of which it reads.
-func (a *app) over(tables table.DB) *promptdb.DB {
-	return promptdb.New(promptdb.Config{Store: tables, Tables: a.settings.Tables, Now: time.Now, Log: a.log, Sleep: command.Sleep})
+func (a *app) over(tables table.DB, queues queue.Queues) *promptdb.DB {
+	return promptdb.New(promptdb.Config{Store: tables, Queues: queues, Tables: a.settings.Tables, Now: time.Now, Log: a.log, Sleep: command.Sleep})
 }
 
 // service returns what users may do.

@@ -7,8 +7,10 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -74,6 +76,53 @@ func TestErase(t *testing.T) {
 	require.Equal(t, command.Usage, code)
 	code, _, _ = handler(t, "erase", "x", "--data", filepath.Join(data, "none"))
 	require.Equal(t, command.Failed, code)
+}
+
+// TestEraseWhileTheServiceRuns: the process that has the store open erases, and serves the others
+// meanwhile. After compact the file has nothing of the user, as after an erasure at rest.
+func TestEraseWhileTheServiceRuns(t *testing.T) {
+	clean(t)
+	data := t.TempDir()
+	p, url := startLocal(t, data)
+	for _, user := range []string{"cook|7", "bob"} {
+		code, out, errs := handler(t, "save", file(t, "x.md", "Text of "+user), "--name", "soup", "--title", "Soup of "+user[:3], "--public", "--url", url, "--user", user)
+		require.Equal(t, command.OK, code, out+errs)
+	}
+	like(t, url, "cook|7", "bob")
+	titles := func() (all []string) {
+		for _, p := range prompts(t, url, "sort=newest").Items {
+			all = append(all, fmt.Sprint(p.Title, " ", p.Likes))
+		}
+		return all
+	}
+	require.Eventually(t, func() bool { return len(titles()) == 2 }, time.Minute, 10*time.Millisecond)
+	code, out, errs := handler(t, "erase", "cook|7", "--data", data)
+	require.Equal(t, command.OK, code, errs)
+	require.Equal(t, "erased\n", out)
+	require.Contains(t, errs, `stop the application when it suits, and run "compact" then`)
+	require.NotContains(t, errs, "nothing is stored")
+	require.Eventually(t, func() bool { return slices.Equal(titles(), []string{"Soup of bob 0"}) }, time.Minute, 10*time.Millisecond)
+	code, out, errs = handler(t, "erase", "cook|7", "--data", data)
+	require.Equal(t, command.OK, code, errs)
+	require.Equal(t, "erased\n", out)
+	require.Contains(t, errs, `nothing is stored under the id "cook|7"`)
+	code, _, errs = handler(t, "erase", "", "--data", data)
+	require.Equal(t, command.Usage, code, errs)
+	p.stop()
+	require.Equal(t, command.OK, <-p.code)
+
+	code, out, errs = handler(t, "verify", "--data", data)
+	require.Equal(t, command.OK, code, out+errs)
+	code, out, errs = handler(t, "backup", "-", "--data", data)
+	require.Equal(t, command.OK, code, errs)
+	require.NotContains(t, out, "cook|7")
+	require.Contains(t, out, "Soup of bob")
+	code, _, errs = handler(t, "compact", "--data", data)
+	require.Equal(t, command.OK, code, errs)
+	b, err := os.ReadFile(filepath.Join(data, "prompthub.db"))
+	require.NoError(t, err)
+	require.NotContains(t, string(b), "cook|7")
+	require.NotContains(t, string(b), "cook%7C7")
 }
 
 // like has a user like the prompt of a title.

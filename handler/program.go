@@ -51,6 +51,7 @@ func read() (command.Settings, command.Build, error) {
 		return command.App{
 			Create: a.db.Create, Triggers: worker.Triggers(a.db, log), Doors: a.doors, Wait: a.behind.Wait,
 			Backup: a.backup, Verify: a.verify, RowsVersion: promptdb.RowsVersion, Tables: s.Tables.All(), Swept: a.db.Swept,
+			Asked: map[string]command.Action{"erase": a.erase},
 		}
 	}, err
 }

@@ -101,6 +101,14 @@ func (s queues) Delete(ctx context.Context, name string, r queue.Receipt) error 
 	return s.t.call(ctx, "delete", name, func(ctx context.Context) error { return s.q.Delete(ctx, name, r) })
 }
 
+func (s queues) Peek(ctx context.Context, name string) (texts []string, err error) {
+	err = s.t.call(ctx, "peek", name, func(ctx context.Context) error {
+		texts, err = s.q.Peek(ctx, name)
+		return err
+	})
+	return texts, err
+}
+
 func (s queues) Len(ctx context.Context, name string) (n int, err error) {
 	err = s.t.call(ctx, "len", name, func(ctx context.Context) error {
 		n, err = s.q.Len(ctx, name)

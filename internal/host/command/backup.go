@@ -15,6 +15,7 @@ import (
 	"prompthub/internal/fault"
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/storage/embedded"
+	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/table"
 )
 
@@ -56,7 +57,7 @@ func SyncDir(dir string) error { return embedded.SyncDir(dir) }
 // backups answers who asks for a backup.
 type backups struct {
 	dir      string
-	snapshot func(func(table.DB) error) error
+	snapshot func(func(table.DB, queue.Queues) error) error
 	write    Backup
 	one      chan struct{}
 	within   time.Duration
@@ -110,7 +111,7 @@ func (b *backups) spool(ctx context.Context, to io.Writer) (said Backed, err err
 			said.LeftOut = append(said.LeftOut, what)
 		}
 	}
-	err = b.snapshot(func(tables table.DB) (err error) {
+	err = b.snapshot(func(tables table.DB, _ queue.Queues) (err error) {
 		said.Rows, err = b.write(ctx, tables, buf, leftOut)
 		return errors.Join(err, buf.Flush())
 	})
@@ -149,7 +150,7 @@ func refuseAsked(w http.ResponseWriter, r *http.Request, err error) {
 
 // AskBackup has the process that has the store in dir open write a backup.
 func (s Service) AskBackup(ctx context.Context, dir string, w io.Writer) (said Backed, err error) {
-	err = s.ask(ctx, dir, "/backup", func(body *bufio.Reader) error {
+	err = s.ask(ctx, dir, http.MethodGet, "/backup", http.NoBody, func(body *bufio.Reader) error {
 		line, err := body.ReadBytes('\n')
 		if err == nil {
 			err = json.Unmarshal(line, &said)

@@ -201,7 +201,7 @@ func TestSocketOfBackups(t *testing.T) {
 	left.(*net.UnixListener).SetUnlinkOnClose(false)
 	require.NoError(t, left.Close())
 	_, err = s.AskBackup(t.Context(), dir, io.Discard)
-	require.ErrorContains(t, err, "the process that has the store open takes no request for a backup at "+s.socketFile(dir))
+	require.ErrorContains(t, err, "the process that has the store open answers no command at "+s.socketFile(dir))
 	require.ErrorContains(t, err, "end it, and try again then")
 	l, err := s.listenForCommands(dir)
 	require.NoError(t, err)
@@ -214,5 +214,5 @@ func TestSocketOfBackups(t *testing.T) {
 	_, err = s.listenForCommands(long)
 	require.ErrorContains(t, err, "give --data a shorter one")
 	_, err = s.AskBackup(t.Context(), long, io.Discard)
-	require.ErrorContains(t, err, "takes no request for a backup")
+	require.ErrorContains(t, err, "answers no command")
 }

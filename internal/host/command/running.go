@@ -2,10 +2,12 @@ package command
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"net"
@@ -16,6 +18,7 @@ import (
 
 	"prompthub/internal/fault"
 	"prompthub/internal/storage/embedded"
+	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/table"
 )
 
@@ -33,8 +36,9 @@ const (
 func InUse(err error) bool { return errors.Is(err, embedded.ErrInUse) }
 
 // A Verify compares what is in tables with the truth, has found look at each difference, and
-// returns how many rows it compared. What found gets must be readable by the command that asked.
-type Verify func(ctx context.Context, tables table.DB, found func(difference any), progress func(rows int)) (rows int, err error)
+// returns how many rows it compared. The queues tell for which rows a message is under way. What
+// found gets must be readable by the command that asked.
+type Verify func(ctx context.Context, tables table.DB, queues queue.Queues, found func(difference any), progress func(rows int)) (rows int, err error)
 
 // A verifiedLine is a line of the answer to a request for a verification: a difference, how far it
 // is, or the end.
@@ -49,6 +53,7 @@ type verifiedLine struct {
 func (r running) answers() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /status", http.HandlerFunc(r.tellStatus))
+	mux.Handle("POST /do/{command}", http.HandlerFunc(r.doAsked))
 	if r.backups != nil {
 		mux.Handle("GET /backup", r.backups)
 		if r.app.Verify != nil { // it takes its turn with backups
@@ -70,17 +75,12 @@ func (r running) tellVerified(w http.ResponseWriter, req *http.Request) {
 	}
 	ctx, cancel := context.WithTimeout(req.Context(), r.backups.within)
 	defer cancel()
-	c, lines := http.NewResponseController(w), json.NewEncoder(w)
-	tell := func(l verifiedLine) {
-		_ = c.SetWriteDeadline(time.Now().Add(sendWithin))
-		if lines.Encode(l) != nil || c.Flush() != nil {
-			cancel() // the command has gone
-		}
-	}
+	t := teller{http.NewResponseController(w), json.NewEncoder(w), cancel}
+	tell := func(l verifiedLine) { t.tell(l) }
 	w.Header().Set("Content-Type", "application/jsonl")
 	last := verifiedLine{Done: true}
-	err := r.store.Snapshot(func(tables table.DB) (err error) {
-		last.Rows, err = r.app.Verify(ctx, tables, func(difference any) {
+	err := r.store.Snapshot(func(tables table.DB, queues queue.Queues) (err error) {
+		last.Rows, err = r.app.Verify(ctx, tables, queues, func(difference any) {
 			if text, err := json.Marshal(difference); err == nil {
 				tell(verifiedLine{Found: text})
 			}
@@ -96,7 +96,7 @@ func (r running) tellVerified(w http.ResponseWriter, req *http.Request) {
 // AskVerify has the process that has the store in dir open verify it. Found gets each difference as
 // the JSON of what the Verify of the process found.
 func (s Service) AskVerify(ctx context.Context, dir string, found func(json.RawMessage) error, progress func(rows int)) (rows int, err error) {
-	err = s.ask(ctx, dir, "/verify", func(body *bufio.Reader) error {
+	err = s.ask(ctx, dir, http.MethodGet, "/verify", http.NoBody, func(body *bufio.Reader) error {
 		lines := json.NewDecoder(body)
 		for {
 			var l verifiedLine
@@ -119,6 +119,94 @@ func (s Service) AskVerify(ctx context.Context, dir string, found func(json.RawM
 		}
 	})
 	return rows, err
+}
+
+// An askedLine is a line of the answer to a command that has the process do its work: what it writes
+// to one of its streams, or the end.
+type askedLine struct {
+	Out   string `json:"out,omitempty"`
+	Err   string `json:"err,omitempty"`
+	Done  bool   `json:"done,omitempty"`
+	Error string `json:"error,omitempty"`
+}
+
+// maxAsked is how many bytes the arguments of a command may have.
+const maxAsked = 64 << 10
+
+// doAsked does the work of a command on the store that the process has open. It ends when the
+// command goes away.
+func (r running) doAsked(w http.ResponseWriter, req *http.Request) {
+	do := r.app.Asked[req.PathValue("command")]
+	var args []string
+	if err := json.NewDecoder(http.MaxBytesReader(w, req.Body, maxAsked)).Decode(&args); err != nil || do == nil {
+		http.Error(w, "no such command", http.StatusNotFound)
+		return
+	}
+	ctx, cancel := context.WithCancel(req.Context())
+	defer cancel()
+	t := teller{http.NewResponseController(w), json.NewEncoder(w), cancel}
+	w.Header().Set("Content-Type", "application/jsonl")
+	_ = t.c.Flush() // the work may take longer than a command waits for an answer to begin
+	tell := func(l askedLine) { t.tell(l) }
+	last := askedLine{Done: true}
+	switch err := do(ctx, Streams{Out: told(func(text string) { tell(askedLine{Out: text}) }), Err: told(func(text string) { tell(askedLine{Err: text}) })}, args); {
+	case err != nil && req.Context().Err() != nil:
+		last.Error = "the process that has the store open ends; run the same command again"
+	case err != nil:
+		last.Error = err.Error()
+	}
+	tell(last)
+}
+
+// told is a stream of which each text is told.
+type told func(text string)
+
+func (t told) Write(b []byte) (int, error) {
+	t(string(b))
+	return len(b), nil
+}
+
+// A teller tells a command one line after the other, and gives up when that has gone.
+type teller struct {
+	c      *http.ResponseController
+	lines  *json.Encoder
+	giveUp func()
+}
+
+func (t teller) tell(line any) {
+	_ = t.c.SetWriteDeadline(time.Now().Add(sendWithin))
+	if t.lines.Encode(line) != nil || t.c.Flush() != nil {
+		t.giveUp()
+	}
+}
+
+// AskTo has the process that has the store in dir open do the work of a command. What that writes
+// comes to std.
+func (s Service) AskTo(ctx context.Context, dir string, std Streams, name string, args ...string) error {
+	text, err := json.Marshal(args)
+	if err != nil {
+		return err
+	}
+	return s.ask(ctx, dir, http.MethodPost, "/do/"+name, bytes.NewReader(text), func(body *bufio.Reader) error {
+		lines := json.NewDecoder(body)
+		for {
+			var l askedLine
+			if err := lines.Decode(&l); err != nil {
+				return fmt.Errorf("the answer was cut off, run the same command again: %w", err)
+			}
+			switch {
+			case l.Error != "":
+				return errors.New(l.Error)
+			case l.Done:
+				return nil
+			}
+			_, err1 := io.WriteString(std.Out, l.Out)
+			_, err2 := io.WriteString(std.Err, l.Err)
+			if err := errors.Join(err1, err2); err != nil {
+				return err
+			}
+		}
+	})
 }
 
 // socketFile returns where in dir the socket is.
@@ -167,7 +255,7 @@ func (s Service) serveCommands(ctx context.Context, dir string, r running, log *
 }
 
 // ask asks the process that has the store in dir open, and has read read its answer.
-func (s Service) ask(ctx context.Context, dir, path string, read func(*bufio.Reader) error) error {
+func (s Service) ask(ctx context.Context, dir, method, path string, send io.Reader, read func(*bufio.Reader) error) error {
 	socket := s.socketFile(dir)
 	var dialer net.Dialer
 	client := http.Client{Transport: &http.Transport{
@@ -177,13 +265,13 @@ func (s Service) ask(ctx context.Context, dir, path string, read func(*bufio.Rea
 		},
 	}}
 	defer client.CloseIdleConnections()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://store"+path, http.NoBody)
+	req, err := http.NewRequestWithContext(ctx, method, "http://store"+path, send)
 	if err != nil {
 		return err
 	}
 	resp, err := client.Do(req)
 	if op := (*net.OpError)(nil); errors.As(err, &op) && op.Op == "dial" {
-		return fmt.Errorf("the process that has the store open takes no request for a %s at %s, and its log says why; end it, and try again then: %w", path[1:], socket, op.Err)
+		return fmt.Errorf("the process that has the store open answers no command at %s, and its log says why; end it, and try again then: %w", socket, op.Err)
 	}
 	if err != nil {
 		return err

@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/table"
 )
 
@@ -23,7 +24,7 @@ func scheduled(t *testing.T, every time.Duration, keep int, says func(w io.Write
 	return schedule{
 		backupPlan: backupPlan{into: t.TempDir(), every: every, keep: keep},
 		backups: &backups{
-			snapshot: func(do func(table.DB) error) error { return do(nil) },
+			snapshot: func(do func(table.DB, queue.Queues) error) error { return do(nil, nil) },
 			write: func(_ context.Context, _ table.DB, w io.Writer, _ func(string)) (int, error) {
 				return 1, says(w)
 			},
@@ -115,7 +116,7 @@ func TestPlansThatCannotBeKept(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
-	snapshot := func(func(table.DB) error) error { return nil }
+	snapshot := func(func(table.DB, queue.Queues) error) error { return nil }
 	write := func(context.Context, table.DB, io.Writer, func(string)) (int, error) { return 0, nil }
 	good := backupPlan{into: t.TempDir(), every: time.Minute, keep: 1}
 	require.NoError(t, good.check(Store{Snapshot: snapshot}, write))

@@ -69,6 +69,10 @@ type App struct {
 	Backup   Backup // nil where there is none
 	Verify   Verify // nil where there is none
 
+	// Asked is the work that a running process does on its embedded store for commands that ask it,
+	// by their names. It begins without delay and ends when its context does.
+	Asked map[string]Action
+
 	RowsVersion int      // of the rows that it writes, 0 where they have none
 	Tables      []string // all that it has
 

@@ -325,9 +325,9 @@ func (r running) warnOfRoom(ctx context.Context, log *slog.Logger) {
 func (r running) count(ctx context.Context) (counts []Count, err error) {
 	snapshot := r.store.Snapshot
 	if snapshot == nil {
-		snapshot = func(do func(table.DB) error) error { return do(r.store.Tables) }
+		snapshot = func(do func(table.DB, queue.Queues) error) error { return do(r.store.Tables, r.store.Queues) }
 	}
-	err = snapshot(func(tables table.DB) error {
+	err = snapshot(func(tables table.DB, _ queue.Queues) error {
 		for _, name := range r.app.Tables {
 			n := 0
 			for _, err := range table.All(ctx, tables, name, table.Range{}) {
@@ -389,7 +389,7 @@ func (s Service) statusOf(ctx context.Context, dir string, rows bool) (st Status
 		if rows {
 			path += "?rows"
 		}
-		err = s.ask(ctx, dir, path, func(body *bufio.Reader) error { return json.NewDecoder(body).Decode(&st) })
+		err = s.ask(ctx, dir, http.MethodGet, path, http.NoBody, func(body *bufio.Reader) error { return json.NewDecoder(body).Decode(&st) })
 		return st, err
 	}
 	if err != nil {

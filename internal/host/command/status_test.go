@@ -5,7 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
+	"net"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -18,6 +20,7 @@ import (
 	"prompthub/internal/http/auth"
 	"prompthub/internal/storage/embedded"
 	"prompthub/internal/storage/memory"
+	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/table"
 )
 
@@ -94,6 +97,9 @@ func TestStatusOfARunningService(t *testing.T) {
 	require.NoError(t, err)
 	defer file.Close()
 	require.NoError(t, file.Tables.Create(t.Context(), "Rows"))
+	require.NoError(t, file.Queues.Create(t.Context(), "jobs"))
+	_, err = file.Queues.Send(t.Context(), "jobs", "later", time.Hour)
+	require.NoError(t, err)
 	_, err = file.Tables.Write(t.Context(), "Rows", rowOf("a"), rowOf("b"))
 	require.NoError(t, err)
 	swept := time.Now().Add(-time.Hour).UTC()
@@ -103,9 +109,15 @@ func TestStatusOfARunningService(t *testing.T) {
 		service: s, store: file, started: time.Now(),
 		app: App{
 			Tables: []string{"Rows"}, RowsVersion: 3, Swept: func(context.Context) (time.Time, error) { return swept, nil },
-			Verify: func(ctx context.Context, tables table.DB, found func(any), progress func(int)) (int, error) {
+			Verify: func(ctx context.Context, tables table.DB, queues queue.Queues, found func(any), progress func(int)) (int, error) {
 				if _, err := tables.Write(ctx, "Rows", rowOf("c")); err == nil {
 					return 0, errors.New("a snapshot was written to")
+				}
+				if _, err := queues.Send(ctx, "jobs", "more", 0); err == nil {
+					return 0, errors.New("a snapshot was sent to")
+				}
+				if texts, err := queues.Peek(ctx, "jobs"); err != nil || !slices.Equal(texts, []string{"later"}) {
+					return 0, fmt.Errorf("on the queue is %q: %w", texts, err)
 				}
 				progress(1)
 				found(map[string]string{"row": "b"})
@@ -147,6 +159,64 @@ func TestStatusOfARunningService(t *testing.T) {
 	r.backups.one <- struct{}{}
 	_, err = verify()
 	require.ErrorContains(t, err, "(BACKUP_RUNNING)")
+}
+
+// TestWorkForACommand: the process does it, and what it writes comes to the streams of the command.
+// When either of both goes away, the other one hears of it.
+func TestWorkForACommand(t *testing.T) {
+	t.Parallel()
+	s, dir := Service{Name: "asked"}, t.TempDir()
+	file, err := s.openFile(dir, "", embedded.Open)
+	require.NoError(t, err)
+	defer file.Close()
+	began, ended := make(chan struct{}), make(chan error, 1)
+	r := running{service: s, store: file, app: App{Asked: map[string]Action{
+		"greet": func(_ context.Context, std Streams, args []string) error {
+			fmt.Fprintf(std.Out, "hello %q\n", args)
+			fmt.Fprintln(std.Err, "by the process")
+			if len(args) == 0 {
+				return errors.New("nobody is there")
+			}
+			return nil
+		},
+		"wait": func(ctx context.Context, _ Streams, _ []string) error {
+			began <- struct{}{}
+			<-ctx.Done()
+			ended <- ctx.Err()
+			return ctx.Err()
+		},
+	}}}
+	l, err := s.listenForCommands(dir)
+	require.NoError(t, err)
+	server := newServer(r.answers(), slog.New(slog.DiscardHandler))
+	requests, stop := context.WithCancel(t.Context())
+	server.BaseContext = func(net.Listener) context.Context { return requests }
+	go server.Serve(l)
+	defer server.Close()
+	ask := func(ctx context.Context, name string, args ...string) (string, string, error) {
+		var out, errs bytes.Buffer
+		err := s.AskTo(ctx, dir, Streams{Out: &out, Err: &errs}, name, args...)
+		return out.String(), errs.String(), err
+	}
+	out, errs, err := ask(t.Context(), "greet", "ann", "cook|7 & \"x\"")
+	require.NoError(t, err)
+	require.Equal(t, `hello ["ann" "cook|7 & \"x\""]`+"\n", out)
+	require.Equal(t, "by the process\n", errs)
+	out, _, err = ask(t.Context(), "greet")
+	require.EqualError(t, err, "nobody is there")
+	require.Equal(t, "hello []\n", out)
+	_, _, err = ask(t.Context(), "sing")
+	require.ErrorContains(t, err, "404 Not Found; is it of the same version?")
+
+	ctx, leave := context.WithCancel(t.Context())
+	go func() { <-began; leave() }()
+	_, _, err = ask(ctx, "wait")
+	require.ErrorIs(t, err, context.Canceled)
+	require.ErrorIs(t, <-ended, context.Canceled)
+	go func() { <-began; stop() }()
+	_, _, err = ask(t.Context(), "wait")
+	require.EqualError(t, err, "the process that has the store open ends; run the same command again")
+	<-ended
 }
 
 // TestSettingsOfOperators: a mistake in them is told.

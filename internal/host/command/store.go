@@ -29,8 +29,12 @@ type Store struct {
 	// Transact changes both together; nil where the storage cannot.
 	Transact transact.Func
 
-	// Snapshot has do read the tables as they are at one moment; nil where the storage cannot.
-	Snapshot func(do func(table.DB) error) error
+	// Snapshot has do read tables and queues as they are at one moment; nil where the storage cannot.
+	Snapshot func(do func(table.DB, queue.Queues) error) error
+
+	// Rebuild has do fill an empty store that takes the place of this one if do succeeds; nil where the
+	// storage cannot. Nothing may be asked of this one but Close after it.
+	Rebuild func(do func(Store) error) error
 
 	Where string // for the user to read
 	File  string // of the embedded store, "" for another
@@ -131,7 +135,13 @@ func (s Service) OpenTemporary(dir, queuePrefix string) (Store, error) {
 	if err != nil {
 		return Store{}, err
 	}
-	st, err := s.openFile(dir, queuePrefix, embedded.Open)
+	st, err := s.openFile(dir, queuePrefix, func(path string, now func() time.Time, shared ...string) (*embedded.Store, error) {
+		file, err := embedded.Open(path, now, shared...)
+		if err == nil {
+			file.Unsynced()
+		}
+		return file, err
+	})
 	if err != nil {
 		return Store{}, errors.Join(err, os.RemoveAll(dir))
 	}
@@ -146,15 +156,29 @@ func (s Service) openFile(dir, queuePrefix string, open func(string, func() time
 	if err != nil {
 		return Store{}, advised(err)
 	}
+	st := s.storeOf(file, dir, queuePrefix)
+	st.Rebuild = func(do func(Store) error) error {
+		return file.Rebuild(func(made *embedded.Store) error { return do(s.storeOf(made, dir, queuePrefix)) })
+	}
+	return st, nil
+}
+
+// storeOf returns a file as a Store of dir.
+func (s Service) storeOf(file *embedded.Store, dir, queuePrefix string) Store {
+	path := s.storeFile(dir)
 	st := Store{
 		Tables: file.Tables, Queues: queue.Prefixed(file.Queues, queuePrefix), Transact: transact.Prefixed(file.Transact, queuePrefix),
-		Snapshot: file.Snapshot,
-		Where:    path, File: path, Dir: dir, Close: file.Close,
+		Snapshot: func(do func(table.DB, queue.Queues) error) error {
+			return file.Snapshot(func(tables table.DB, queues queue.Queues) error {
+				return do(tables, queue.Prefixed(queues, queuePrefix))
+			})
+		},
+		Where: path, File: path, Dir: dir, Close: file.Close,
 	}
 	if s.Blobs {
 		st.Blobs = file.Blobs
 	}
-	return st, nil
+	return st
 }
 
 // advised says what to do about a file that was not opened.

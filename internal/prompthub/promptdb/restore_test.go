@@ -3,6 +3,7 @@ package promptdb_test
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -10,6 +11,7 @@ import (
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
 	"prompthub/internal/storage/memory"
+	"prompthub/internal/storage/table"
 )
 
 // TestRestoreWithoutVersions: a prompt whose versions a backup lacks, since their rows could not be
@@ -62,4 +64,34 @@ func TestRestoreWithoutVersions(t *testing.T) {
 		}
 		require.Equal(t, was.Labels, got.Labels)
 	}
+}
+
+// TestRestoreTogether: where the storage changes tables together, many prompts are written at once,
+// and the rows are the same as where each is projected.
+func TestRestoreTogether(t *testing.T) {
+	from := newWorldOn(t, memory.NewTables())
+	mixed(from)
+	var backup bytes.Buffer
+	_, err := from.Backup(t.Context(), &backup, func(d promptdb.Difference) { t.Error(d) }, func(int) {})
+	require.NoError(t, err)
+	var all [2][]string
+	for i, w := range []*world{newWorldOn(t, memory.NewTables()), newWholeWorld(t)} {
+		w.clock.Advance(from.clock.Now().Sub(w.clock.Now()))
+		prompts := 0
+		_, err := w.Restore(t.Context(), bytes.NewReader(backup.Bytes()), func(d promptdb.Difference) { t.Error(d) }, func(int) {}, func(n int) { prompts = n })
+		require.NoError(t, err)
+		require.Positive(t, prompts)
+		require.NoError(t, w.Ready(t.Context()))
+		w.run() // the one waits for the jobs of the text index
+		w.check()
+		require.Empty(t, bySchema(w.store))
+		for _, name := range promptdb.DefaultTables().All() {
+			for row, err := range table.All(t.Context(), w.store, name, table.Range{}) {
+				require.NoError(t, err)
+				row.Props = slices.DeleteFunc(row.Props, func(p table.Prop) bool { return p.Name == "ProjectedAt" })
+				all[i] = append(all[i], fmt.Sprint(name, row.Key, row.Props))
+			}
+		}
+	}
+	require.Equal(t, all[0], all[1])
 }

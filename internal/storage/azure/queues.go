@@ -67,20 +67,25 @@ func (q *Queues) Receive(ctx context.Context, name string, limit int, lock time.
 }
 
 func (q *Queues) message(m *azqueue.DequeuedMessage) queue.Message {
-	msg := queue.Message{Receipt: queue.Receipt{ID: *m.MessageID, Pop: *m.PopReceipt}}
-	if m.MessageText != nil {
-		msg.Text = *m.MessageText
-	}
+	msg := queue.Message{Receipt: queue.Receipt{ID: *m.MessageID, Pop: *m.PopReceipt}, Text: q.text(m.MessageText)}
 	if m.DequeueCount != nil {
 		msg.Dequeued = int(*m.DequeueCount)
 	}
 	if m.InsertionTime != nil {
 		msg.Inserted = *m.InsertionTime
 	}
-	if text, err := base64.StdEncoding.DecodeString(msg.Text); err == nil && !q.raw {
-		msg.Text = string(text)
-	}
 	return msg
+}
+
+// text returns the text of a message as it was sent.
+func (q *Queues) text(sent *string) string {
+	if sent == nil {
+		return ""
+	}
+	if text, err := base64.StdEncoding.DecodeString(*sent); err == nil && !q.raw {
+		return string(text)
+	}
+	return *sent
 }
 
 // Hide implements queue.Queues.
@@ -106,6 +111,22 @@ func (q *Queues) Delete(ctx context.Context, name string, r queue.Receipt) error
 		return fmt.Errorf("delete message of %s: %w", name, queueError(err))
 	}
 	return nil
+}
+
+// Peek implements queue.Queues.
+func (q *Queues) Peek(ctx context.Context, name string) ([]string, error) {
+	n := int32(queue.MaxReceive)
+	resp, err := q.service.NewQueueClient(name).PeekMessages(repeatable(ctx), &azqueue.PeekMessagesOptions{NumberOfMessages: &n})
+	if err != nil {
+		return nil, fmt.Errorf("peek at %s: %w", name, queueError(err))
+	}
+	texts := make([]string, 0, len(resp.Messages))
+	for _, m := range resp.Messages {
+		if m != nil {
+			texts = append(texts, q.text(m.MessageText))
+		}
+	}
+	return texts, nil
 }
 
 // Len implements queue.Queues.

@@ -15,6 +15,7 @@ const (
 	compactFill  = 0.9      // of a page; rows that come later find some room
 	compactGrow  = 1 << 20  // by which the new file grows, instead of 16 MB
 	compactTemp  = ".compact"
+	rebuildTemp  = ".rebuild"
 )
 
 // Compact writes the file at path anew, with pages that are nearly full, and without empty ones,
@@ -46,15 +47,46 @@ func (c *copying) replace(path string, from *bbolt.DB) error {
 	return os.Rename(temp, path)
 }
 
-// removeLeft removes what a Compact that did not end well has written. Only who holds the lock of
+// removeLeft removes what a Compact or a Rebuild that did not end well has written. Only who holds the lock of
 // the file at path may do so: another process may be writing it.
 func removeLeft(path string) error {
-	err := os.Remove(path + compactTemp)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
+	var errs []error
+	for _, temp := range []string{compactTemp, rebuildTemp} {
+		if err := os.Remove(path + temp); !errors.Is(err, os.ErrNotExist) {
+			errs = append(errs, err)
+		}
 	}
-	return err
+	return errors.Join(errs...)
 }
+
+// Rebuild has do fill a new store, for which no write waits for the disk, and puts what is in it in
+// place of the file of s, as small as Compact makes it, once that is on the disk. If it is stopped
+// before, or do fails, the file stays as it was. Nothing may be asked of s but Close after it.
+func (s *Store) Rebuild(do func(*Store) error) (err error) {
+	path := s.db.Path()
+	if err := removeLeft(path); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, removeLeft(path)) }()
+	made, err := Open(path+rebuildTemp, s.now, s.names.Load().shared...)
+	if err != nil {
+		return err
+	}
+	made.Unsynced()
+	defer func() { err = errors.Join(err, made.Close()) }()
+	if err := do(made); err != nil {
+		return err
+	}
+	c := copying{progress: func(int) {}}
+	if err := c.replace(path, made.db); err != nil {
+		return fmt.Errorf("rebuild %s: %w", path, err)
+	}
+	return SyncDir(filepath.Dir(path))
+}
+
+// Unsynced has later writes not wait for the disk. A kill of the process harms nothing; after a
+// crash of the machine the file is lost.
+func (s *Store) Unsynced() { s.db.NoSync = true }
 
 // A copying is how far a file was copied.
 type copying struct {

@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -184,4 +185,42 @@ func openFiles(t *testing.T, path string) int {
 		}
 	}
 	return n
+}
+
+// TestRebuild: what fills a new store takes the place of the old one, or, if it fails, nothing is
+// changed and nothing is left.
+func TestRebuild(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "store.db")
+	fill := func(s *Store, row string) error {
+		return errors.Join(s.Tables.Create(t.Context(), "T"), func() error {
+			_, err := s.Tables.Write(t.Context(), "T", table.Op{Kind: table.Insert, Row: table.Row{Key: table.Key{Partition: "p", Row: row}}})
+			return err
+		}())
+	}
+	has := func(row string) {
+		t.Helper()
+		s, err := OpenExisting(path, time.Now)
+		require.NoError(t, err)
+		page, err := s.Tables.List(t.Context(), "T", table.Range{}, 10, "")
+		require.NoError(t, errors.Join(err, s.Close()))
+		require.Len(t, page.Rows, 1)
+		require.Equal(t, row, page.Rows[0].Row)
+		left, err := os.ReadDir(filepath.Dir(path))
+		require.NoError(t, err)
+		require.Len(t, left, 1)
+	}
+	s, err := Open(path, time.Now)
+	require.NoError(t, err)
+	require.NoError(t, fill(s, "old"))
+	wrong := errors.New("no more input")
+	require.ErrorIs(t, s.Rebuild(func(made *Store) error { return errors.Join(fill(made, "new"), wrong) }), wrong)
+	require.NoError(t, s.Close())
+	has("old")
+	require.NoError(t, os.WriteFile(path+rebuildTemp, []byte("what a kill has left"), 0o600))
+	s, err = Open(path, time.Now)
+	require.NoError(t, err)
+	require.NoError(t, s.Rebuild(func(made *Store) error { return fill(made, "new") }))
+	require.NoError(t, s.Close())
+	has("new")
 }

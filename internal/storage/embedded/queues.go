@@ -225,10 +225,40 @@ func (q *Queues) held(name string, r queue.Receipt, do func(*bbolt.Bucket, store
 	}
 }
 
+// Peek returns the texts of all messages, those visible for longest first.
+func (q *Queues) Peek(ctx context.Context, name string) ([]string, error) {
+	return peek(ctx, q.s.view, name)
+}
+
+func peek(ctx context.Context, view viewing, name string) (texts []string, err error) {
+	err = view(ctx, func(tx *bbolt.Tx) error {
+		b, err := messagesOf(tx, name)
+		if err != nil {
+			return err
+		}
+		return b.ForEach(func(k, v []byte) error {
+			m, err := decodeMessage(v)
+			if err != nil {
+				return fmt.Errorf("%w under %x", err, k)
+			}
+			texts = append(texts, string(m.text))
+			return nil
+		})
+	})
+	if err != nil {
+		return nil, fmt.Errorf("peek at %s: %w", name, err)
+	}
+	return texts, nil
+}
+
 // Len returns how many messages a queue holds.
 func (q *Queues) Len(ctx context.Context, name string) (int, error) {
+	return length(ctx, q.s.view, name)
+}
+
+func length(ctx context.Context, view viewing, name string) (int, error) {
 	n := 0
-	err := q.s.view(ctx, func(tx *bbolt.Tx) error {
+	err := view(ctx, func(tx *bbolt.Tx) error {
 		b, err := messagesOf(tx, name)
 		if err == nil {
 			n = b.Stats().KeyN

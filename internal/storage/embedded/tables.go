@@ -9,9 +9,11 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"go.etcd.io/bbolt"
 
+	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/table"
 )
 
@@ -110,10 +112,13 @@ func (s *Store) view(ctx context.Context, read func(*bbolt.Tx) error) error {
 	return s.db.View(read)
 }
 
-// Snapshot has do read the tables as they are now, also while others write. The file uses no page
+// Snapshot has do read the tables and queues as they are now, also while others write. The file uses no page
 // again that is freed until do returns, and a write waits by which the file must be mapped anew.
-func (s *Store) Snapshot(do func(table.DB) error) error {
-	return s.db.View(func(tx *bbolt.Tx) error { return do(&snapshot{s: s, tx: tx}) })
+func (s *Store) Snapshot(do func(table.DB, queue.Queues) error) error {
+	return s.db.View(func(tx *bbolt.Tx) error {
+		at := &snapshot{s: s, tx: tx}
+		return do(at, snapshotQueues{at})
+	})
 }
 
 // A snapshot is the tables at one moment. It takes no writes.
@@ -137,6 +142,31 @@ func (s *snapshot) Get(ctx context.Context, name string, key table.Key) (table.R
 
 func (s *snapshot) List(ctx context.Context, name string, r table.Range, limit int, next string) (table.Page, error) {
 	return (&Tables{s.s}).listIn(ctx, s.view, name, r, limit, next)
+}
+
+// snapshotQueues are the queues at one moment.
+type snapshotQueues struct{ *snapshot }
+
+func (s snapshotQueues) Send(context.Context, string, string, time.Duration) (queue.Receipt, error) {
+	return queue.Receipt{}, errSnapshot
+}
+
+func (s snapshotQueues) Receive(context.Context, string, int, time.Duration) ([]queue.Message, error) {
+	return nil, errSnapshot
+}
+
+func (s snapshotQueues) Hide(context.Context, string, queue.Receipt, time.Duration) (queue.Receipt, error) {
+	return queue.Receipt{}, errSnapshot
+}
+
+func (s snapshotQueues) Delete(context.Context, string, queue.Receipt) error { return errSnapshot }
+
+func (s snapshotQueues) Peek(ctx context.Context, name string) ([]string, error) {
+	return peek(ctx, s.view, name)
+}
+
+func (s snapshotQueues) Len(ctx context.Context, name string) (int, error) {
+	return length(ctx, s.view, name)
 }
 
 func (s *snapshot) view(ctx context.Context, read func(*bbolt.Tx) error) error {

@@ -185,6 +185,22 @@ func (q *Queues) find(ctx context.Context, name string, r queue.Receipt) (*messa
 	return messages, m, nil
 }
 
+// Peek returns the texts of all messages, those visible for longest first.
+func (q *Queues) Peek(ctx context.Context, name string) ([]string, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	messages, err := q.open(ctx, name)
+	if err != nil {
+		return nil, fmt.Errorf("peek at %s: %w", name, err)
+	}
+	texts := make([]string, 0, len(messages.byID))
+	messages.order.Ascend(func(m *message) bool {
+		texts = append(texts, m.Text)
+		return true
+	})
+	return texts, nil
+}
+
 // Len returns how many messages a queue holds.
 func (q *Queues) Len(ctx context.Context, name string) (int, error) {
 	q.mu.Lock()

@@ -35,6 +35,10 @@ func (p prefixed) Delete(ctx context.Context, queue string, r Receipt) error {
 	return p.all.Delete(ctx, p.prefix+queue, r)
 }
 
+func (p prefixed) Peek(ctx context.Context, queue string) ([]string, error) {
+	return p.all.Peek(ctx, p.prefix+queue)
+}
+
 func (p prefixed) Len(ctx context.Context, queue string) (int, error) {
 	return p.all.Len(ctx, p.prefix+queue)
 }

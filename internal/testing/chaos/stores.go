@@ -99,6 +99,10 @@ func (q queues) Delete(ctx context.Context, name string, r queue.Receipt) error 
 	return err
 }
 
+func (q queues) Peek(ctx context.Context, name string) ([]string, error) {
+	return result(ctx, q.p, "peek "+name, false, func(ctx context.Context) ([]string, error) { return q.q.Peek(ctx, name) })
+}
+
 func (q queues) Len(ctx context.Context, name string) (int, error) {
 	return result(ctx, q.p, "len "+name, false, func(ctx context.Context) (int, error) { return q.q.Len(ctx, name) })
 }

@@ -56,7 +56,7 @@ var allowed = map[string][]string{
 		"internal/http", "internal/jsonsize", "internal/telemetry",
 	},
 	prompthub + "doors/worker": {prompthub + "promptdb.", "internal/host/function"},
-	"handler":                  {prompthub, "internal/host/command", "internal/http", "internal/storage/blob", "internal/storage/table", "internal/telemetry"},
+	"handler":                  {prompthub, "internal/host/command", "internal/http", "internal/storage/blob", "internal/storage/queue", "internal/storage/table", "internal/telemetry"},
 }
 
 const prompthub = "internal/prompthub/"

@@ -4,7 +4,6 @@ import (
 	"context"
 	"iter"
 	"slices"
-	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -89,15 +88,7 @@ func (db *Backups) add(f *bulkload, p prompt.Prompt, likers []prompt.UserID) err
 }
 
 func (db *Backups) bulkload(ctx context.Context, f *bulkload, parallel int) error {
-	slices.SortFunc(f.rows, func(a, b schema.IndexRow) int {
-		if c := strings.Compare(a.Table, b.Table); c != 0 {
-			return c
-		}
-		if c := strings.Compare(a.Row.Partition, b.Row.Partition); c != 0 {
-			return c
-		}
-		return strings.Compare(a.Row.Row, b.Row.Row)
-	})
+	slices.SortFunc(f.rows, schema.CompareRows)
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(parallel)
 	for name, ops := range f.batches() {

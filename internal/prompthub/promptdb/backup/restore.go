@@ -9,7 +9,10 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"prompthub/internal/fault"
 	"prompthub/internal/prompthub/prompt"
@@ -28,17 +31,30 @@ func (db *Backups) Restore(ctx context.Context, r io.Reader, report func(verify.
 	if err := db.mustBeEmpty(ctx); err != nil {
 		return 0, err
 	}
-	re := &restore{db: db, progress: progress, tallies: map[int]prompt.Tally{}, prompts: map[prompt.ID]bool{}}
+	re := newRestore(db, progress)
 	if err := re.lines(ctx, bufio.NewReaderSize(r, 1<<16)); err != nil {
 		return re.rows, err
 	}
 	if err := db.verify.Restoring(ctx, indexRows); err != nil {
 		return re.rows, err
 	}
-	if _, err := db.verify.Reindex(ctx, false, report, indexed); err != nil {
+	if _, err := db.verify.IndexRestored(ctx, report, indexed); err != nil {
 		return re.rows, fmt.Errorf("%w: %w", ErrNotIndexed, err)
 	}
 	return re.rows, nil
+}
+
+// MarkRestore prepares a store for a backup that begins with a line, which is restored elsewhere and
+// will take the place of the store. Until then the store is refused. A line that begins no backup
+// changes nothing.
+func (db *Backups) MarkRestore(ctx context.Context, first []byte) error {
+	if err := db.mustBeEmpty(ctx); err != nil {
+		return err
+	}
+	if _, err := newRestore(db, nil).read(ctx, 1, first); err != nil {
+		return fmt.Errorf("line 1: %w", err)
+	}
+	return nil
 }
 
 // ErrNotIndexed ends a Restore that has read all of the backup, and refuses its store.
@@ -91,23 +107,56 @@ func (db *Backups) clearTags(ctx context.Context) error {
 type restore struct {
 	db       *Backups
 	progress func(int)
+	line     int // that is being read
 	rows     int
-	name     string // the table of ops
-	ops      []table.Op
-	size     int                  // of ops, in bytes
+	batches  map[string]*batch // by their tables
+	writing  errgroup.Group
+	failed   atomic.Bool          // a write has
 	tallies  map[int]prompt.Tally // of the prompt whose votes are being read
 	voted    prompt.ID
-	prompts  map[prompt.ID]bool // that are in the backup
-	of       prompt.ID          // whose versions are being read
+	prompts  map[prompt.ID]prompt.UserID // that are in the backup, and their authors
+	of       prompt.ID                   // whose versions are being read
 	versions map[int64][]table.Key
 	sizes    map[int64]int64 // of those
 	moves    int64           // of the labels of that prompt
 	movedAt  time.Time       // when the labels of that prompt moved last
 }
 
-// lines reads the whole backup. A line's number is part of every error.
+// A batch is rows of one partition of a table that will be written together.
+type batch struct {
+	ops  []table.Op
+	size int // in bytes
+}
+
+// writesAtOnce are those that share a transaction, where the storage can: enough to wait for the
+// disk once for a hundred prompts.
+const writesAtOnce = 64
+
+func newRestore(db *Backups, progress func(int)) *restore {
+	re := &restore{db: db, progress: progress, batches: map[string]*batch{}, tallies: map[int]prompt.Tally{}, prompts: map[prompt.ID]prompt.UserID{}}
+	re.writing.SetLimit(1)
+	if db.verify.Together() {
+		re.writing.SetLimit(writesAtOnce)
+	}
+	return re
+}
+
+// lines reads the whole backup. A line's number is part of every error; a write that failed is of
+// that line or of some before.
 func (re *restore) lines(ctx context.Context, r *bufio.Reader) error {
+	err := re.readLines(ctx, r)
+	if failed := re.writing.Wait(); failed != nil {
+		return failed // of which err may be the consequence
+	}
+	return err
+}
+
+// errStopped ends the reading of a backup after a write has failed.
+var errStopped = errors.New("a write has failed")
+
+func (re *restore) readLines(ctx context.Context, r *bufio.Reader) error {
 	for n := 1; ; n++ {
+		re.line = n
 		text, err := r.ReadBytes('\n')
 		if errors.Is(err, io.EOF) && len(text) == 0 {
 			return fmt.Errorf("line %d: the backup ends early: it has no last line", n)
@@ -115,7 +164,7 @@ func (re *restore) lines(ctx context.Context, r *bufio.Reader) error {
 		if err != nil && !errors.Is(err, io.EOF) {
 			return err
 		}
-		done, err := re.line(ctx, n, text)
+		done, err := re.read(ctx, n, text)
 		if err != nil {
 			return fmt.Errorf("line %d: %w", n, err)
 		}
@@ -125,7 +174,7 @@ func (re *restore) lines(ctx context.Context, r *bufio.Reader) error {
 	}
 }
 
-func (re *restore) line(ctx context.Context, n int, text []byte) (done bool, err error) {
+func (re *restore) read(ctx context.Context, n int, text []byte) (done bool, err error) {
 	var l line
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.DisallowUnknownFields()
@@ -166,7 +215,7 @@ func (re *restore) row(ctx context.Context, l line) error {
 		if err != nil {
 			return err
 		}
-		re.prompts[rec.ID] = true
+		re.prompts[rec.ID] = rec.AuthorID
 		row, err := rec.Row()
 		if err != nil {
 			return err
@@ -219,7 +268,8 @@ func (re *restore) vote(ctx context.Context, v voteLine) error {
 	if !ok || id != v.Prompt || v.Value < prompt.Dislike || v.Value > prompt.Like {
 		return fmt.Errorf("a vote of %d on prompt %q", v.Value, v.Prompt)
 	}
-	if !re.prompts[id] {
+	author, ok := re.prompts[id]
+	if !ok {
 		return nil // an older version backed up votes on prompts that were made meanwhile
 	}
 	if id != re.voted {
@@ -230,6 +280,11 @@ func (re *restore) vote(ctx context.Context, v voteLine) error {
 	}
 	n := schema.Shard(v.Voter)
 	re.tallies[n] = re.tallies[n].Add(prompt.Cast{}, prompt.Cast{Vote: v.Value, At: v.UpdatedAt})
+	if v.Value != prompt.None {
+		if err := re.add(ctx, re.db.T.VotesByVoter, table.Row{Key: schema.VoterKey(v.Voter, id), Props: schema.VoterProps(id, author, v.Value, v.UpdatedAt)}); err != nil {
+			return err
+		}
+	}
 	return re.add(ctx, re.db.T.Votes, table.Row{Key: schema.VoteKey(v.Voter, id), Props: schema.VoteProps(v.Voter, id, v.Value, v.UpdatedAt)})
 }
 
@@ -246,37 +301,54 @@ func (re *restore) endVotes(ctx context.Context) error {
 	return nil
 }
 
-// add puts a row into the batch, which holds rows of one partition.
+// add puts a row into the batch of its table, which holds rows of one partition.
 func (re *restore) add(ctx context.Context, name string, row table.Row) error {
-	size := table.Size(table.Op{Row: row})
-	full := len(re.ops) >= table.MaxBatch || re.size+size > table.MaxBatchBytes
-	if full || len(re.ops) > 0 && (re.name != name || re.ops[0].Row.Partition != row.Partition) {
-		if err := re.flush(ctx); err != nil {
-			return err
-		}
+	if re.failed.Load() {
+		return errStopped
 	}
-	if slices.ContainsFunc(re.ops, func(op table.Op) bool { return op.Row.Key == row.Key }) {
+	b := re.batches[name]
+	if b == nil {
+		b = &batch{}
+		re.batches[name] = b
+	}
+	size := table.Size(table.Op{Row: row})
+	full := len(b.ops) >= table.MaxBatch || b.size+size > table.MaxBatchBytes
+	if full || len(b.ops) > 0 && b.ops[0].Row.Partition != row.Partition {
+		re.write(ctx, name, b)
+	}
+	if slices.ContainsFunc(b.ops, func(op table.Op) bool { return op.Row.Key == row.Key }) {
 		return twice(name, row.Key)
 	}
-	re.name = name
-	re.size += size
-	re.ops = append(re.ops, table.Op{Kind: table.Insert, Row: row})
+	b.size += size
+	b.ops = append(b.ops, table.Op{Kind: table.Insert, Row: row})
 	return nil
 }
 
+// write begins to write a batch, and empties it.
+func (re *restore) write(ctx context.Context, name string, b *batch) {
+	ops, n := b.ops, re.line
+	*b = batch{}
+	re.writing.Go(func() error {
+		err := re.db.Write(ctx, name, ops)
+		if err == nil {
+			return nil
+		}
+		re.failed.Store(true)
+		if op := (*table.OpError)(nil); errors.As(err, &op) && errors.Is(err, table.ErrExists) {
+			return fmt.Errorf("line %d: %w", n, twice(name, op.Key))
+		}
+		return fmt.Errorf("line %d: %w", n, rowstore.Unavailable(err))
+	})
+}
+
+// flush writes what has been read, and waits for it.
 func (re *restore) flush(ctx context.Context) error {
-	if len(re.ops) == 0 {
-		return nil
+	for name, b := range re.batches {
+		if len(b.ops) > 0 {
+			re.write(ctx, name, b)
+		}
 	}
-	err := re.db.Write(ctx, re.name, re.ops)
-	re.ops, re.size = re.ops[:0], 0
-	if op := (*table.OpError)(nil); errors.As(err, &op) && errors.Is(err, table.ErrExists) {
-		return twice(re.name, op.Key)
-	}
-	if err != nil {
-		return rowstore.Unavailable(err)
-	}
-	return nil
+	return re.writing.Wait()
 }
 
 // twice refuses what Backup never writes. The store was empty.

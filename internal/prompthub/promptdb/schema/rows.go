@@ -2,6 +2,7 @@ package schema
 
 import (
 	"slices"
+	"strings"
 
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/storage/table"
@@ -36,6 +37,17 @@ func (t Tables) Rows(p prompt.Prompt) []IndexRow {
 		}
 	}
 	return rows
+}
+
+// CompareRows orders rows by tables and keys, so that those lie side by side that a storage keeps so.
+func CompareRows(a, b IndexRow) int {
+	if c := strings.Compare(a.Table, b.Table); c != 0 {
+		return c
+	}
+	if c := strings.Compare(a.Row.Partition, b.Row.Partition); c != 0 {
+		return c
+	}
+	return strings.Compare(a.Row.Row, b.Row.Row)
 }
 
 // Of reports whether a prompt has all that is in e.

@@ -18,6 +18,10 @@ type Difference struct {
 	Key   table.Key
 	What  string // how it differs
 
+	// Waits says that a message is on a queue whose job makes the row agree. Verify sets it.
+	Waits bool
+
+	job    job           // which job may make the row agree
 	user   prompt.UserID // whose key does not lead to him, or under another than his
 	author prompt.UserID // of the prompt it belongs to
 	id     prompt.ID     // "" where the row does not even say
@@ -30,6 +34,16 @@ type Difference struct {
 
 	damaged bool // the storage cannot read it
 }
+
+// A job is one that makes rows agree with the truth if it gets its message.
+type job int
+
+const (
+	noJob     job = iota
+	anyJob        // any that is about the prompt
+	repairJob     // not that of a vote
+	voteJob       // that of the vote
+)
 
 // left reports whether nothing but a person can tell what is right: Reindex and anti-entropy leave
 // the row alone.
@@ -57,8 +71,11 @@ func (db *Verifier) checkTruth(ctx context.Context, row table.Row, text func(pro
 	differ := func(name string, key table.Key, format string, args ...any) {
 		ds = append(ds, Difference{Table: name, Key: key, What: fmt.Sprintf(format, args...), author: rec.AuthorID, id: rec.ID})
 	}
+	job := noJob // that writes the rows which follow from this one
 	if rec.Lease != nil {
+		job = anyJob
 		differ(db.T.Prompts, row.Key, "a projection was begun and not finished by %s", rec.Lease.Until.Format("2006-01-02 15:04:05"))
+		ds[len(ds)-1].job = job
 	}
 	tally, err := db.Tally(ctx, rec.ID)
 	if err != nil {
@@ -70,7 +87,8 @@ func (db *Verifier) checkTruth(ctx context.Context, row table.Row, text func(pro
 			what = "counts are %d and %d, as the tally's %d and %d, which has another weight"
 		}
 		differ(db.T.Prompts, row.Key, what, rec.Likes, rec.Dislikes, tally.Likes, tally.Dislikes)
-		ds[len(ds)-1].counts = true
+		job = anyJob
+		ds[len(ds)-1].counts, ds[len(ds)-1].job = true, job
 	}
 	released, err := db.ReleasedNow(ctx, rec)
 	if err != nil {
@@ -78,7 +96,10 @@ func (db *Verifier) checkTruth(ctx context.Context, row table.Row, text func(pro
 	}
 	if !schema.SameProgramSummary(released, rec.InProduction) {
 		differ(db.T.Prompts, row.Key, "does not tell what the version with the label %s takes", prompt.Production)
-		ds[len(ds)-1].labels = true
+		ds[len(ds)-1].labels, ds[len(ds)-1].job = true, repairJob
+		if job == noJob {
+			job = repairJob
+		}
 	}
 	if err := db.checkLibrary(ctx, rec, differ); err != nil {
 		return nil, err
@@ -90,6 +111,7 @@ func (db *Verifier) checkTruth(ctx context.Context, row table.Row, text func(pro
 	switch {
 	case rec.Backlog.Overdue(db.Now()):
 		differ(db.T.Prompts, row.Key, "has had rows to write in the text index since %s", rec.Backlog.Since.Format("2006-01-02 15:04:05"))
+		ds[len(ds)-1].job = anyJob
 	case rec.Backlog == nil && text(rec.ID):
 		want = append(want, db.T.TextRows(rec.Prompt)...)
 	}
@@ -100,8 +122,10 @@ func (db *Verifier) checkTruth(ctx context.Context, row table.Row, text func(pro
 			return nil, err
 		case got == nil:
 			differ(r.Table, r.Row.Key, "is missing")
+			ds[len(ds)-1].job = job
 		case !got.Props.Equal(r.Row.Props):
 			differ(r.Table, r.Row.Key, "is out of date: %s", unlike(got.Props, r.Row.Props))
+			ds[len(ds)-1].job = job
 		}
 	}
 	return ds, nil
@@ -151,6 +175,9 @@ func (db *Verifier) checkIndex(ctx context.Context, name string, row table.Row) 
 		return nil, nil
 	case !e.Of(rec.Prompt):
 		d.What = "should not be there"
+		if rec.Lease != nil { // which says what is stale
+			d.job = anyJob
+		}
 	default:
 		return nil, nil
 	}
@@ -216,6 +243,6 @@ func (db *Verifier) checkVoter(ctx context.Context, row table.Row) ([]Difference
 	if _, stale := commit.FollowOp(commit.Message{Author: d.author, Prompt: id, Voter: voter}, &row, vote); !stale {
 		return nil, nil
 	}
-	d.What = "does not say what the vote does"
+	d.What, d.job = "does not say what the vote does", voteJob
 	return []Difference{d}, nil
 }

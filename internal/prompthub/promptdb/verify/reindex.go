@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"prompthub/internal/prompthub/promptdb/schema"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
+	"prompthub/internal/storage/transact"
 )
 
 // Reindex writes every index row again and removes those that should not be there, next to the
@@ -36,6 +38,113 @@ func (db *Verifier) Reindex(ctx context.Context, orphans bool, report func(Diffe
 	return r.prompts, db.restored(ctx)
 }
 
+// Together reports whether the storage changes tables together.
+func (db *Verifier) Together() bool { return db.commit.Transact != nil }
+
+// IndexRestored writes the index rows of a store that has none yet and that nobody else uses: the
+// same as Reindex without orphans. Where the storage changes tables together many prompts are
+// written at once.
+func (db *Verifier) IndexRestored(ctx context.Context, report func(Difference), progress func(prompts int)) (int, error) {
+	if !db.Together() {
+		return db.Reindex(ctx, false, report, progress)
+	}
+	r := reindexing{db: db, report: report, progress: progress}
+	for i, p := range db.parts(everyPrompt) {
+		switch {
+		case i == 0:
+			p.page = r.truthAtOnce
+		case slices.Contains(db.T.IndexTables(), p.table):
+			continue // nobody but this has written to it
+		}
+		if err := db.checkAll(ctx, p, func(int) {}, func(d Difference) error { return r.settle(ctx, d) }); err != nil {
+			return r.prompts, err
+		}
+	}
+	if len(r.failed) > 0 {
+		return r.prompts, r.failed.Join()
+	}
+	return r.prompts, db.restored(ctx)
+}
+
+// A transaction of IndexRestored has prompts until it has that many rows, which is some megabytes.
+const rowsAtOnce = 50_000
+
+// truthAtOnce does what truth does, many prompts at a time.
+func (r *reindexing) truthAtOnce(ctx context.Context, rows []table.Row, last bool) (found []Difference, errs rowstore.Failures) {
+	for _, row := range rows {
+		ds, err := r.readTruth(ctx, row)
+		found = append(found, ds...)
+		if err != nil {
+			return found, rowstore.Failures{err}
+		}
+		if len(r.rows) >= rowsAtOnce {
+			errs.Record(r.write(ctx))
+		}
+	}
+	if last {
+		errs.Record(r.write(ctx))
+	}
+	return found, errs
+}
+
+// readTruth adds the rows that follow from a truth row to those that will be written, and checks
+// the others.
+func (r *reindexing) readTruth(ctx context.Context, row table.Row) ([]Difference, error) {
+	if strings.HasPrefix(row.Row, "!") {
+		return r.db.checkTwice(ctx, r.db.T.Prompts, row, func(ctx context.Context, row table.Row) ([]Difference, error) {
+			return r.db.checkBesideTruth(ctx, row, everyPrompt)
+		})
+	}
+	rec, err := schema.ParseRecord(row)
+	if err != nil {
+		r.unjudged = true
+		return []Difference{{Table: r.db.T.Prompts, Key: row.Key, What: err.Error()}}, nil //nolint:nilerr // the error is the finding
+	}
+	if err := r.db.accounts.TouchAuthor(ctx, rec.AuthorID); err != nil {
+		return nil, err
+	}
+	if rec.Tally, err = r.db.Tally(ctx, rec.ID); err != nil {
+		return nil, err
+	}
+	if rec.InProduction, err = r.db.ReleasedNow(ctx, rec); err != nil {
+		return nil, err
+	}
+	rec.Lease, rec.Backlog, rec.RowsVersion, rec.ProjectedAt = nil, nil, schema.RowsVersion, r.db.Now()
+	truth, err := rec.Row()
+	if err != nil {
+		return nil, err
+	}
+	if truth.ETag = row.ETag; len(r.rows) == 0 {
+		r.first = truth
+	} else {
+		r.rows = append(r.rows, schema.IndexRow{Table: r.db.T.Prompts, Row: truth})
+	}
+	r.rows = append(r.rows, schema.IndexRow{Table: r.db.T.Prompts, Row: rec.MineRow()})
+	r.rows = append(append(r.rows, r.db.T.Rows(rec.Prompt)...), r.db.T.TextRows(rec.Prompt)...)
+	r.read++
+	return nil, nil
+}
+
+// write writes what was read, in the order in which it lies in the file.
+func (r *reindexing) write(ctx context.Context) error {
+	if r.read == 0 {
+		return nil
+	}
+	slices.SortFunc(r.rows, schema.CompareRows)
+	t := transact.Transaction{Table: r.db.T.Prompts, Ops: []table.Op{{Kind: table.Replace, Row: r.first}}, Put: make([]transact.Row, len(r.rows))}
+	for i, row := range r.rows {
+		row.Row.ETag = ""
+		t.Put[i] = transact.Row{Table: row.Table, Row: row.Row}
+	}
+	if _, err := r.db.commit.Transact(ctx, t); err != nil {
+		return rowstore.Unavailable(err)
+	}
+	r.prompts += r.read
+	r.rows, r.read = r.rows[:0], 0
+	r.progress(r.prompts)
+	return nil
+}
+
 type reindexing struct {
 	db       *Verifier
 	orphans  bool
@@ -44,6 +153,10 @@ type reindexing struct {
 	prompts  int
 	unjudged bool // a row is damaged, or a truth row cannot be read, or is newer
 	failed   rowstore.Failures
+
+	first table.Row         // the truth row of the first prompt that IndexRestored will write
+	rows  []schema.IndexRow // the others
+	read  int               // prompts of which they are
 }
 
 // truth projects the prompts of a page, one after the other as each sends many writes at once, and

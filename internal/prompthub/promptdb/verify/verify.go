@@ -3,10 +3,12 @@ package verify
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
 	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/promptdb/commit"
 	"prompthub/internal/prompthub/promptdb/schema"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
@@ -100,15 +102,44 @@ func (db *Verifier) checkTwice(ctx context.Context, name string, row table.Row, 
 // the rows. It reads any number of rows in constant memory, calls progress now and then with how
 // many it has checked, and returns their number. A row that is changed meanwhile is looked at
 // twice, and left out while its projection is under way. So on a store at rest a report is a
-// defect. A row that it cannot read, or that a newer version wrote, is one of the reports.
+// defect, unless it waits for the job of a message. A row that it cannot read, or that a newer version wrote, is one of the reports.
 func (db *Verifier) Verify(ctx context.Context, report func(Difference), progress func(rows int)) (int, error) {
 	count := counter{tell: progress}
 	for _, p := range db.parts(everyPrompt) {
+		check := p.page
+		p.page = func(ctx context.Context, rows []table.Row, last bool) ([]Difference, rowstore.Failures) {
+			found, failed := check(ctx, rows, last)
+			failed.Record(db.noteWaiting(ctx, found))
+			return found, failed
+		}
 		if err := db.checkAll(ctx, p, count.add, func(d Difference) error { report(d); return nil }); err != nil {
 			return count.n, err
 		}
 	}
 	return count.n, nil
+}
+
+// noteWaiting marks the differences that wait for the job of a message.
+func (db *Verifier) noteWaiting(ctx context.Context, found []Difference) error {
+	if !slices.ContainsFunc(found, func(d Difference) bool { return d.job != noJob }) {
+		return nil
+	}
+	w, err := db.commit.Waiting(ctx)
+	if err != nil {
+		return err
+	}
+	for i, d := range found {
+		switch d.job {
+		case noJob:
+		case anyJob:
+			found[i].Waits = w.Repairs[d.id] || w.Moves[d.id]
+		case repairJob:
+			found[i].Waits = w.Repairs[d.id]
+		case voteJob:
+			found[i].Waits = w.Votes[commit.VoteOf{Voter: d.voter, Prompt: d.id}]
+		}
+	}
+	return nil
 }
 
 // checkAll checks all rows of a part, has do look at what it finds, and counts the rows of each

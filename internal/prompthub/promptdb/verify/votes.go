@@ -216,7 +216,7 @@ func (db *Verifier) checkVote(ctx context.Context, author prompt.UserID, row tab
 	}
 	if _, stale := commit.FollowOp(commit.Message{Author: author, Prompt: id, Voter: voter}, index, &row); stale {
 		what := fmt.Sprintf("does not say %s, as the vote does", v)
-		ds = append(ds, Difference{Table: db.T.VotesByVoter, Key: schema.VoterKey(voter, id), What: what, author: author, id: id, voter: voter})
+		ds = append(ds, Difference{Table: db.T.VotesByVoter, Key: schema.VoterKey(voter, id), What: what, author: author, id: id, voter: voter, job: voteJob})
 	}
 	return ds, nil
 }

@@ -156,6 +156,35 @@ func testLen(f fixture) {
 	f.length(3)
 }
 
+// testPeek: messages that are visible are seen, and those that are not at least by the other
+// storages.
+func testPeek(f fixture) {
+	peek := func() []string {
+		texts, err := f.Peek(f.Context(), f.name)
+		require.NoError(f, err)
+		return texts
+	}
+	require.Empty(f, peek())
+	f.send("a", 0)
+	f.send("ä & <b>", 0)
+	f.send("later", long)
+	for range 10 {
+		require.ElementsMatch(f, []string{"a", "ä & <b>"}, slices.DeleteFunc(peek(), func(s string) bool { return s == "later" }))
+	}
+	f.length(3)
+	for _, m := range f.receive(queue.MaxReceive, long) {
+		require.Equal(f, 1, m.Dequeued)
+		f.remove(m.Receipt)
+	}
+	require.Empty(f, slices.DeleteFunc(peek(), func(s string) bool { return s == "later" }))
+	for i := range queue.MaxReceive + 8 {
+		f.send(fmt.Sprint(i), 0)
+	}
+	require.GreaterOrEqual(f, len(peek()), queue.MaxReceive)
+	_, err := f.Peek(f.Context(), newName())
+	require.ErrorIs(f, err, queue.ErrNoQueue)
+}
+
 func testReceivers(f fixture) {
 	const n = 60
 	for i := range n {

@@ -31,6 +31,7 @@ func TestQueues(t *testing.T, open func(testing.TB) queue.Queues) {
 		{"limits", testLimits},
 		{"receive takes no more than asked for", testReceiveLimit},
 		{"length", testLen},
+		{"peek changes nothing", testPeek},
 		{"receivers share no message", testReceivers},
 
 		{"delay", testDelay},
