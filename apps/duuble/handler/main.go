@@ -67,6 +67,11 @@ type settings struct {
 	PerPhone   int `envconfig:"OTP_PER_PHONE" default:"5"`
 	PerAddress int `envconfig:"OTP_PER_ADDRESS" default:"30"`
 
+	// PostsADay is how many posts a person may write in a day, and VotesAnHour how often a person may
+	// vote in an hour. -1: no limit.
+	PostsADay   int `envconfig:"POSTS_PER_DAY" default:"100"`
+	VotesAnHour int `envconfig:"VOTES_PER_HOUR" default:"300"`
+
 	// VoteMin is how many votes are counted together at least: 3 to 50.
 	VoteMin int `envconfig:"VOTE_MIN" default:"3"`
 
@@ -93,7 +98,7 @@ func service() command.Service {
 func program() command.Program {
 	s := service()
 	return command.Program{
-		Service: s, Commands: []command.Command{s.Local(), backupCommand(), restoreCommand(), verifyCommand(), settleCommand(), s.HealthCheck(), s.Version()},
+		Service: s, Commands: []command.Command{s.Local(), backupCommand(), restoreCommand(), verifyCommand(), settleCommand(), rekeyCommand(), s.HealthCheck(), s.Version()},
 		Intro: "Duuble: posts with an opinion slider, and votes that cannot be read back.\n\nUsage:\n  %[1]s COMMAND [flags]\n\nCommands:\n",
 	}
 }
@@ -125,7 +130,7 @@ func (s settings) check() error {
 	if s.SettleAfter < leastSettle {
 		return refusal("SETTLE_AFTER", "must be 1s or more")
 	}
-	for name, n := range map[string]int{"OTP_PER_PHONE": s.PerPhone, "OTP_PER_ADDRESS": s.PerAddress} {
+	for name, n := range map[string]int{"OTP_PER_PHONE": s.PerPhone, "OTP_PER_ADDRESS": s.PerAddress, "POSTS_PER_DAY": s.PostsADay, "VOTES_PER_HOUR": s.VotesAnHour} {
 		if n == 0 || n < -1 {
 			return refusal(name, "must be 1 or more, or -1 for no limit")
 		}
@@ -212,7 +217,9 @@ func build(s settings, st command.Store, log *slog.Logger, t *telemetry.Telemetr
 		Store: &voting, Posts: s.Posts, Due: s.Admin, Queues: d.queues, Transact: t.Transact(st.Transact), Keys: sealing, VoteMin: s.VoteMin, SettleAfter: s.SettleAfter,
 		Entropy: rand.Reader, Follow: func(ctx context.Context, votes []ballot.Receipt) error { return d.posts.FollowVotes(ctx, votes) },
 	})
-	d.posts = posts.New(posts.Config{Store: rows, Tables: s.Tables, Queues: d.queues, Entropy: rand.Reader, People: d.people, Ballot: d.ballot})
+	d.posts = posts.New(posts.Config{
+		Store: rows, Tables: s.Tables, Queues: d.queues, Entropy: rand.Reader, People: d.people, Ballot: d.ballot, PostsADay: s.PostsADay, VotesAnHour: s.VotesAnHour,
+	})
 	return d, nil
 }
 

@@ -158,6 +158,19 @@ func TestLocal(t *testing.T) {
 	ask[httpjson.Problem](t, 401, "GET", at+"/users/me", ann.AccessToken, nil)
 	require.Equal(t, command.OK, stop())
 
+	old, _, _ := strings.Cut(strings.TrimPrefix(string(keys), "SECRET_KEYS="), "\n")
+	fresh := base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{7}, 32))
+	t.Setenv("SECRET_KEYS", fresh+","+old)
+	require.Contains(t, does(t, command.OK, "rekey", "--data", data), "3 accounts")
+	require.Contains(t, does(t, command.Failed, "local", "--addr", "127.0.0.1:0", "--data", data), "SECRET_KEYS", "the last key is not the one of the data any more")
+	t.Setenv("SECRET_KEYS", fresh)
+	url, stop = local(t, data)
+	at = up(t, url)
+	again := enter(t, at, "+34600000001", printed(t, at))
+	require.Equal(t, ann.UserID, again.UserID)
+	require.Equal(t, command.OK, stop())
+	t.Setenv("SECRET_KEYS", "")
+
 	require.NoError(t, os.Remove(filepath.Join(data, keysFile)))
 	require.Contains(t, does(t, command.Failed, "local", "--addr", "127.0.0.1:0", "--data", data), "SECRET_KEYS")
 }

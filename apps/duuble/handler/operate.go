@@ -190,3 +190,23 @@ func settleCommand() command.Command {
 		},
 	}
 }
+
+func rekeyCommand() command.Command {
+	return command.Command{
+		Name: "rekey", Short: "name all phone numbers by the first of SECRET_KEYS, so that the others may go",
+		Long: `Put a new key first in SECRET_KEYS, stop every process that works on the data, run this, and set the new key alone. Codes
+that are on their way end. If it stops before its end, no process starts until it was run again with the same keys.` + alone,
+		Setup: func(flags *flag.FlagSet) command.Action {
+			data := command.DataFlag(flags)
+			return func(ctx context.Context, std command.Streams, _ []string) error {
+				return onStore(service().OpenExisting, *data, std, func(d *duuble) error {
+					users, err := d.people.Rekey(ctx)
+					if err == nil {
+						fmt.Fprintf(std.Err, "The numbers of %d accounts have names by the first key. Set it alone before the next start.\n", users)
+					}
+					return err
+				})
+			}
+		},
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -57,7 +58,7 @@ type Bound struct {
 func New(c Config) http.Handler {
 	a, mux := build(c)
 	watch := httpjson.Observer{Log: c.Log, Now: c.Now, Telemetry: c.Telemetry}
-	return watch.Observe(httpjson.Secure(httpjson.CORS(c.Origins, httpjson.Single(httpjson.JoinQuery(httpjson.ETags(a.uncached(httpjson.Routes(mux))))))))
+	return watch.Observe(httpjson.Secure(httpjson.CORS(c.Origins, httpjson.Single(httpjson.JoinQuery(httpjson.ETags(a.uncached(mux.handler())))))))
 }
 
 // Bounds returns the bounds of all routes by their operation ids.
@@ -66,9 +67,50 @@ func Bounds() map[string]Bound {
 	return a.bounds
 }
 
-func build(c Config) (*api, *http.ServeMux) {
+// routes are the routes by which an action is found. One mux cannot have /users/by-username/{username}
+// beside /users/{id}/posts, because both are right for /users/by-username/posts. So what is found by
+// a name has a mux of its own, which is asked first.
+type routes struct{ byName, others *http.ServeMux }
+
+// byNames begin the paths of things that are found by a name.
+var byNames = []string{Prefix + "/users/by-username/"}
+
+func isByName(path string) bool {
+	return slices.ContainsFunc(byNames, func(prefix string) bool { return strings.HasPrefix(path, prefix) })
+}
+
+func (m routes) of(path string) *http.ServeMux {
+	if isByName(path) {
+		return m.byName
+	}
+	return m.others
+}
+
+// HandleFunc registers an action for a method and a path.
+func (m routes) HandleFunc(pattern string, act func(http.ResponseWriter, *http.Request)) {
+	_, path, _ := strings.Cut(pattern, " ")
+	m.of(path).HandleFunc(pattern, act)
+}
+
+// ServeHTTP answers as the route of the path does.
+func (m routes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	m.of(r.URL.Path).ServeHTTP(w, r)
+}
+
+func (m routes) handler() http.Handler {
+	byName, others := httpjson.Routes(m.byName), httpjson.Routes(m.others)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if isByName(r.URL.Path) {
+			byName.ServeHTTP(w, r)
+			return
+		}
+		others.ServeHTTP(w, r)
+	})
+}
+
+func build(c Config) (*api, routes) {
 	a := &api{Config: c, bounds: map[string]Bound{}, about: openapi.System{Version: c.Version, Ready: openapi.Readiness{Ask: c.Ready, Now: c.Now}}}
-	mux := http.NewServeMux()
+	mux := routes{http.NewServeMux(), http.NewServeMux()}
 	a.huma = humago.NewWithPrefix(mux, Prefix, a.settings())
 	a.document = openapi.Document{API: a.huma, Problem: httpjson.Problem{}, Meanings: meanings, ETag: `"6b3e1f0a9c24d785"`}
 	a.account()

@@ -78,7 +78,7 @@ func TestCounts(t *testing.T) {
 			{"get-me", "GET", "/users/me", ann, "", 200, ""},
 			{"patch-profile", "PATCH", "/users/me/profile", ann, `{"bio":"x"}`, 200, ""},
 			{"get-profile", "GET", "/users/" + annID, bob, "", 200, ""},
-			{"get-profile-by-name", "GET", "/usernames/ann", bob, "", 200, ""},
+			{"get-profile-by-name", "GET", "/users/by-username/ann", bob, "", 200, ""},
 			{"check-name", "GET", "/users/username-availability?username=Dora", ann, "", 200, ""},
 			{"create-post", "POST", "/posts", ann, `{"thoughtText":"x"}`, 201, ""},
 			{"create-post", "POST", "/posts", ann, `{"thoughtText":"y"}`, 201, "k"},
@@ -178,7 +178,9 @@ func TestHostile(t *testing.T) {
 		{"GET", "/posts?hubId=x", "", "", 422, "VALIDATION_ERROR"},
 		{"GET", "/users/x", "", "", 404, "USER_NOT_FOUND"},
 		{"GET", "/users/x/posts", "", "", 404, "USER_NOT_FOUND"},
-		{"GET", "/usernames/x", "", "", 404, "USER_NOT_FOUND"},
+		{"GET", "/users/by-username/x", "", "", 404, "USER_NOT_FOUND"},
+		{"GET", "/users/by-username/posts", "", "", 404, "USER_NOT_FOUND"},
+		{"GET", "/users/by-username/", "", "", 404, "NO_SUCH_ROUTE"},
 		{"POST", vote, ann, `{"position":"Left"}`, 422, "VALIDATION_ERROR"},
 		{"POST", vote, ann, `{"position":1}`, 422, "VALIDATION_ERROR"},
 		{"POST", vote, ann, `{}`, 422, "VALIDATION_ERROR"},
@@ -358,6 +360,69 @@ func TestLists(t *testing.T) {
 		require.Equal(t, 200, status)
 		require.Equal(t, 13.0, p["counts"].(map[string]any)["posts"])
 		require.Equal(t, "Ann", p["username"])
+	})
+}
+
+// TestLimits: a person posts 100 times a day and votes 300 times an hour, and is told when they may
+// again. A repeat of one request is not counted, and what was refused for another reason neither.
+func TestLimits(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)))
+		w := newWorld(t)
+		_, ann, _ := w.person(number(1), "Ann")
+		for range 5 {
+			status, _ := w.ask("POST", "/posts", ann, `{}`)
+			require.Equal(t, 422, status)
+		}
+		var ids []string
+		for i := range 100 {
+			key := []string{"Idempotency-Key", fmt.Sprint(i)}
+			status, c := w.ask("POST", "/posts", ann, `{"slider":{"text":"Tea?"}}`, key...)
+			require.Equal(t, 201, status, c)
+			status, again := w.ask("POST", "/posts", ann, `{"slider":{"text":"Tea?"}}`, key...)
+			require.Equal(t, 201, status, c)
+			require.Equal(t, c["postId"], again["postId"])
+			ids = append(ids, c["postId"].(string))
+		}
+		status, p := w.ask("POST", "/posts", ann, `{"thoughtText":"x"}`)
+		require.Equal(t, 429, status)
+		require.Equal(t, "LIMITED", p["code"])
+		for _, name := range []string{"Bob", "Carol"} {
+			_, other, _ := w.person(number(len(ids)), name)
+			for range 100 {
+				status, c := w.ask("POST", "/posts", other, `{"slider":{"text":"Tea?"}}`)
+				require.Equal(t, 201, status, c)
+				ids = append(ids, c["postId"].(string))
+			}
+		}
+		_, dora, _ := w.person(number(900), "Dora")
+		status, c := w.ask("POST", "/posts", dora, `{"slider":{"text":"Tea?"}}`)
+		require.Equal(t, 201, status, c)
+		for _, id := range ids {
+			status, v := w.ask("POST", "/posts/"+id+"/vote", dora, `{"position":"left"}`)
+			require.Equal(t, 201, status, v)
+		}
+		status, p = w.ask("POST", "/posts/"+ids[0]+"/vote", dora, `{"position":"left"}`)
+		require.Equal(t, "ALREADY_VOTED", p["code"], status)
+		status, p = w.ask("POST", "/posts/"+c["postId"].(string)+"/vote", dora, `{"position":"left"}`)
+		require.Equal(t, 429, status)
+		require.Equal(t, "LIMITED", p["code"])
+		time.Sleep(time.Second)
+		synctest.Wait()
+		time.Sleep(2 * time.Hour)
+		dora = w.enter(number(900))["accessToken"].(string)
+		status, v := w.ask("POST", "/posts/"+c["postId"].(string)+"/vote", dora, `{"position":"left"}`)
+		require.Equal(t, 201, status, v)
+		ann = w.enter(number(1))["accessToken"].(string)
+		status, _ = w.ask("POST", "/posts", ann, `{"thoughtText":"x"}`)
+		require.Equal(t, 429, status)
+		time.Sleep(46 * time.Hour)
+		ann = w.enter(number(1))["accessToken"].(string)
+		status, _ = w.ask("POST", "/posts", ann, `{"thoughtText":"x"}`)
+		require.Equal(t, 201, status)
+		time.Sleep(time.Second)
+		synctest.Wait()
 	})
 }
 

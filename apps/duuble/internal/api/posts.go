@@ -58,7 +58,7 @@ func (a *api) posts() {
 	}
 	create := op("create-post", http.MethodPost, "/posts", "Post", "A thought, a slider, an article, or several of them. The same Idempotency-Key again within a day answers with the same post.", http.StatusCreated)
 	create.Metadata = map[string]any{maxBodyKey: int64(maxPost)}
-	route(a, person, Bound{6, 12}, create, func(ctx context.Context, v visit, in *struct {
+	route(a, person, Bound{6, 14}, create, func(ctx context.Context, v visit, in *struct {
 		Key  string `header:"Idempotency-Key" doc:"Up to 100 characters that you choose" example:"4711"`
 		Body NewPost
 	},
@@ -99,7 +99,7 @@ func (a *api) posts() {
 			page, err := a.Posts.Of(ctx, v.Claim, in.ID, after, in.Limit)
 			return a.cardsAnswer("users "+in.ID, page, err)
 		})
-	route(a, person, Bound{3, 11}, op("vote", http.MethodPost, "/posts/{id}/vote", "Vote on a post, once for ever", "No answer, list or stored row tells what somebody chose. Votes are counted in groups. An Idempotency-Key has no meaning here: the same request again is answered 409 ALREADY_VOTED, and the vote is there once.", http.StatusCreated, 404, 409),
+	route(a, person, Bound{3, 13}, op("vote", http.MethodPost, "/posts/{id}/vote", "Vote on a post, once for ever", "No answer, list or stored row tells what somebody chose. Votes are counted in groups. An Idempotency-Key has no meaning here: the same request again is answered 409 ALREADY_VOTED, and the vote is there once.", http.StatusCreated, 404, 409),
 		func(ctx context.Context, v visit, in *struct {
 			ByID
 			Body NewVote

@@ -168,7 +168,7 @@ func (s *Service) makeAccount(ctx context.Context, owner, number, phone string) 
 			{Name: "created_at", Value: table.Time(now)},
 		}}}})
 		if err != nil { // another request was first, or this one has landed
-			again, unread := s.owner(ctx, "phone|"+number)
+			again, unread := s.owner(ctx, phoneRows+number)
 			if unread != nil || again == "" {
 				return nil, rowstore.Unavailable(err)
 			}

@@ -39,7 +39,9 @@ type change struct {
 func (s *Service) Create(ctx context.Context, c people.Claim, d Draft, key string) (Card, error) {
 	now := s.Now().UTC()
 	id := schema.NewID(now, s.Entropy)
-	u, err := s.People.Member(ctx, c)
+	limit := s.postLimit(c.UserID)
+	var posted people.Window
+	u, err := s.People.Member(ctx, c, s.window(limit, &posted))
 	if err == nil {
 		err = d.check()
 	}
@@ -62,7 +64,17 @@ func (s *Service) Create(ctx context.Context, c people.Claim, d Draft, key strin
 	if d.Thought != nil {
 		p.Thought = *d.Thought
 	}
-	wake, err := s.wake(ctx, id)
+	var wake queue.Receipt
+	if err := limit.Check(posted, now); err != nil {
+		return Card{}, err
+	}
+	err = rowstore.Both(ctx, func(ctx context.Context) (err error) {
+		wake, err = s.wake(ctx, id)
+		return err
+	}, func(ctx context.Context) error {
+		_, err := s.People.Count(ctx, limit, posted, id)
+		return err
+	})
 	if err != nil {
 		return Card{}, err
 	}

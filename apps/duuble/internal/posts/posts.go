@@ -42,6 +42,9 @@ type Config struct {
 	Entropy io.Reader
 	People  *people.Service
 	Ballot  *ballot.Store // whose Follow is that of FollowVotes
+
+	PostsADay   int // of one person; -1: no limit
+	VotesAnHour int // likewise
 }
 
 // New returns the service.
@@ -52,7 +55,24 @@ const (
 	PostNotFound        fault.Code = "POST_NOT_FOUND"
 	NoSlider            fault.Code = "NO_SLIDER"
 	IdempotencyMismatch fault.Code = "IDEMPOTENCY_MISMATCH"
+	Limited             fault.Code = "LIMITED"
 )
+
+func (s *Service) postLimit(user string) people.Limit {
+	return people.Limit{Bucket: "post" + user, Size: 24 * time.Hour, Most: s.PostsADay, Code: Limited, Text: "you have posted as often as a person may in a day; wait and try again"}
+}
+
+func (s *Service) voteLimit(user string) people.Limit {
+	return people.Limit{Bucket: "vote" + user, Size: time.Hour, Most: s.VotesAnHour, Code: Limited, Text: "you have voted as often as a person may in an hour; wait and try again"}
+}
+
+// window reads the window of a limit.
+func (s *Service) window(l people.Limit, w *people.Window) func(context.Context) error {
+	return func(ctx context.Context) (err error) {
+		*w, err = s.People.Window(ctx, l)
+		return err
+	}
+}
 
 func noPost() error { return fault.Coded(fault.NotFound, PostNotFound, "there is no such post") }
 

@@ -92,7 +92,7 @@ func (w *world) over(db table.DB, queues queue.Queues) *posts.Service {
 		Store: rows, Posts: "Posts", Due: "Admin", Queues: queues, Keys: keys, VoteMin: 3, SettleAfter: 24 * time.Hour, Entropy: w.luck,
 		Follow: func(ctx context.Context, all []ballot.Receipt) error { return s.FollowVotes(ctx, all) },
 	})
-	s = posts.New(posts.Config{Store: rows, Tables: tables, Queues: queues, Entropy: w.luck, People: accounts, Ballot: votes})
+	s = posts.New(posts.Config{Store: rows, Tables: tables, Queues: queues, Entropy: w.luck, People: accounts, Ballot: votes, PostsADay: 100, VotesAnHour: 300})
 	return s
 }
 

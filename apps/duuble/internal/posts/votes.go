@@ -19,8 +19,10 @@ func noSlider() error {
 
 // Vote casts the caller's vote on a post.
 func (s *Service) Vote(ctx context.Context, c people.Claim, id string, position ballot.Position) (ballot.Receipt, error) {
+	limit := s.voteLimit(c.UserID)
+	var voted people.Window
 	var p seen
-	u, err := s.People.Member(ctx, c, func(ctx context.Context) (err error) {
+	u, err := s.People.Member(ctx, c, s.window(limit, &voted), func(ctx context.Context) (err error) {
 		p, err = s.look(ctx, c.UserID, id)
 		return err
 	})
@@ -34,7 +36,20 @@ func (s *Service) Vote(ctx context.Context, c people.Claim, id string, position 
 	case p.voted:
 		return ballot.Receipt{}, alreadyVoted()
 	}
-	return s.Ballot.Cast(ctx, ballot.Vote{Post: id, Voter: u.ID, Position: position, Shards: p.post.shards})
+	if err := limit.Check(voted, s.Now()); err != nil {
+		return ballot.Receipt{}, err
+	}
+	var r ballot.Receipt
+	err = rowstore.Both(ctx, func(ctx context.Context) (err error) {
+		r, err = s.Ballot.Cast(ctx, ballot.Vote{Post: id, Voter: u.ID, Position: position, Shards: p.post.shards})
+		return err
+	}, func(ctx context.Context) error {
+		// It does not wait for the vote, nor the vote for it: votes that come at the same time may be
+		// some more than the limit.
+		_, _ = s.People.Count(ctx, limit, voted, id)
+		return nil
+	})
+	return r, err
 }
 
 func alreadyVoted() error {

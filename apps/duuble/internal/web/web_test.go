@@ -77,7 +77,7 @@ func newWorld(t *testing.T) *world {
 		Follow: func(context.Context, []ballot.Receipt) error { return nil },
 	})
 	w.Handler = web.New(web.Config{
-		People: accounts, Posts: posts.New(posts.Config{Store: rows, Tables: tables, Queues: queues, Entropy: rand.Reader, People: accounts, Ballot: votes}), VoteMin: 3,
+		People: accounts, Posts: posts.New(posts.Config{Store: rows, Tables: tables, Queues: queues, Entropy: rand.Reader, People: accounts, Ballot: votes, PostsADay: 100, VotesAnHour: 300}), VoteMin: 3,
 		Admission: httpjson.NewAdmission(httpjson.Limits{Writes: -1, Reads: -1}.Complete(false), w.Now), Log: slog.New(slog.DiscardHandler), Now: w.Now,
 	})
 	return w
