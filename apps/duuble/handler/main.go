@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	mathrand "math/rand/v2"
 	"net/http"
+	"net/url"
 	"os"
 	"sync"
 	"time"
@@ -18,6 +19,7 @@ import (
 
 	"prompthub/apps/duuble/internal/api"
 	"prompthub/apps/duuble/internal/ballot"
+	"prompthub/apps/duuble/internal/hubs"
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/posts"
 	"prompthub/apps/duuble/internal/schema"
@@ -66,6 +68,10 @@ type settings struct {
 	// hour. -1: no limit, and no 30 seconds between two codes for a number.
 	PerPhone   int `envconfig:"OTP_PER_PHONE" default:"5"`
 	PerAddress int `envconfig:"OTP_PER_ADDRESS" default:"30"`
+
+	// PublicURL is the address by which browsers find the service, without a path. It goes before the
+	// links of invitations, which are paths without it.
+	PublicURL string `envconfig:"PUBLIC_URL"`
 
 	// PostsADay is how many posts a person may write in a day, and VotesAnHour how often a person may
 	// vote in an hour. -1: no limit.
@@ -135,6 +141,9 @@ func (s settings) check() error {
 			return refusal(name, "must be 1 or more, or -1 for no limit")
 		}
 	}
+	if u, err := url.Parse(s.PublicURL); s.PublicURL != "" && (err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.Path != "" || u.RawQuery != "") {
+		return refusal("PUBLIC_URL", "must be an address such as https://duuble.example, without a path")
+	}
 	if s.SMSSender == "printed" && s.underHost() {
 		return refusal("SMS_SENDER", "is printed or not set, which is for \"handler local\" only: set acs, ACS_ENDPOINT, ACS_FROM and ACS_KEY")
 	}
@@ -178,7 +187,9 @@ type duuble struct {
 	tables schema.Tables
 	queues queue.Queues
 	people *people.Service
+	hubs   *hubs.Service
 	posts  *posts.Service
+	site   string // the address before the paths of links that people send
 	ballot *ballot.Store
 	min    int // how many votes are counted together
 }
@@ -200,11 +211,12 @@ func build(s settings, st command.Store, log *slog.Logger, t *telemetry.Telemetr
 		DB: t.Tables(st.Tables), Now: time.Now, Log: log, Sleep: command.Sleep, Background: background,
 		Random: func(most time.Duration) time.Duration { return mathrand.N(most + 1) },
 	}
-	d := &duuble{Store: rows, tables: s.Tables, queues: t.Queues(st.Queues), min: s.VoteMin}
+	d := &duuble{Store: rows, tables: s.Tables, queues: t.Queues(st.Queues), min: s.VoteMin, site: s.PublicURL}
 	d.people = people.New(people.Config{
 		Store: rows, Tables: s.Tables, Entropy: rand.Reader, Keys: k.secret, SMS: sender,
 		CodeLasts: s.CodeLasts, PerPhone: s.PerPhone, PerAddress: s.PerAddress, KeepCodes: s.SMSSender == "printed",
 	})
+	d.hubs = hubs.New(hubs.Config{Store: rows, Tables: s.Tables, Entropy: rand.Reader, People: d.people})
 	sealing, err := ballot.NewKeys(k.vote...)
 	if err != nil {
 		return nil, err
@@ -218,7 +230,7 @@ func build(s settings, st command.Store, log *slog.Logger, t *telemetry.Telemetr
 		Entropy: rand.Reader, Follow: func(ctx context.Context, votes []ballot.Receipt) error { return d.posts.FollowVotes(ctx, votes) },
 	})
 	d.posts = posts.New(posts.Config{
-		Store: rows, Tables: s.Tables, Queues: d.queues, Entropy: rand.Reader, People: d.people, Ballot: d.ballot, PostsADay: s.PostsADay, VotesAnHour: s.VotesAnHour,
+		Store: rows, Tables: s.Tables, Queues: d.queues, Entropy: rand.Reader, People: d.people, Hubs: d.hubs, Ballot: d.ballot, PostsADay: s.PostsADay, VotesAnHour: s.VotesAnHour,
 	})
 	return d, nil
 }
@@ -250,7 +262,7 @@ func (d *duuble) ready(ctx context.Context) error {
 
 // triggers returns the functions that no request starts.
 func (d *duuble) triggers() []function.Trigger {
-	return append(d.people.Triggers(), d.posts.Triggers()...)
+	return append(d.people.Triggers(d.hubs.Expire), d.posts.Triggers()...)
 }
 
 // doors serves the pages and the API, by the path.
@@ -258,8 +270,8 @@ func (d *duuble) doors(s command.Settings, log *slog.Logger, t *telemetry.Teleme
 	version, _ := command.Built()
 	admission := httpjson.NewAdmission(s.Complete(false), time.Now)
 	programs := api.New(api.Config{
-		People: d.people, Posts: d.posts, VoteMin: d.min, Ready: d.ready, Admission: admission, Origins: s.Origins, Log: log, Now: time.Now, Telemetry: t, Version: version,
+		People: d.people, Posts: d.posts, Hubs: d.hubs, Site: d.site, VoteMin: d.min, Ready: d.ready, Admission: admission, Origins: s.Origins, Log: log, Now: time.Now, Telemetry: t, Version: version,
 	})
-	pages := web.New(web.Config{People: d.people, Posts: d.posts, VoteMin: d.min, Admission: admission, Log: log, Now: time.Now, Telemetry: t})
+	pages := web.New(web.Config{People: d.people, Posts: d.posts, Hubs: d.hubs, Site: d.site, VoteMin: d.min, Admission: admission, Log: log, Now: time.Now, Telemetry: t})
 	return httpjson.Mount(web.Prefix, programs, pages)
 }

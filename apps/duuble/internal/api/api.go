@@ -15,6 +15,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"prompthub/apps/duuble/internal/hubs"
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/posts"
 	"prompthub/internal/fault"
@@ -30,6 +31,8 @@ const Prefix = "/api/v1"
 type Config struct {
 	People    *people.Service
 	Posts     *posts.Service
+	Hubs      *hubs.Service
+	Site      string                      // the address before the paths of links that people send; "" if it is not known
 	VoteMin   int                         // how many votes are counted together
 	Ready     func(context.Context) error // asks the storage for something
 	Admission *httpjson.Admission
@@ -39,6 +42,12 @@ type Config struct {
 	Telemetry *telemetry.Telemetry // nil collects nothing
 	Version   string
 }
+
+// The pages to which links of hubs lead, before their tokens.
+const (
+	InvitationPage = "/app/invitations/"
+	JoinPage       = "/app/join/"
+)
 
 type api struct {
 	Config
@@ -63,7 +72,7 @@ func New(c Config) http.Handler {
 
 // Bounds returns the bounds of all routes by their operation ids.
 func Bounds() map[string]Bound {
-	a, _ := build(Config{People: &people.Service{}, Posts: &posts.Service{}})
+	a, _ := build(Config{People: &people.Service{}, Posts: &posts.Service{}, Hubs: &hubs.Service{}})
 	return a.bounds
 }
 
@@ -73,7 +82,7 @@ func Bounds() map[string]Bound {
 type routes struct{ byName, others *http.ServeMux }
 
 // byNames begin the paths of things that are found by a name.
-var byNames = []string{Prefix + "/users/by-username/"}
+var byNames = []string{Prefix + "/users/by-username/", Prefix + "/hubs/by-link/"}
 
 func isByName(path string) bool {
 	return slices.ContainsFunc(byNames, func(prefix string) bool { return strings.HasPrefix(path, prefix) })
@@ -116,6 +125,8 @@ func build(c Config) (*api, routes) {
 	a.account()
 	a.profiles()
 	a.posts()
+	a.hubs()
+	a.invitations()
 	a.system()
 	a.about.Rendered = a.document.Render()
 	return a, mux
@@ -141,6 +152,7 @@ func (a *api) settings() huma.Config {
 		{Name: "account", Description: "To sign in by a code and out, sessions, onboarding"},
 		{Name: "people", Description: "Profiles and usernames"},
 		{Name: "posts", Description: "Posts, votes on them, and their results"},
+		{Name: "hubs", Description: "Hubs, their members, invitations, links and requests to join"},
 		{Name: "system", Description: "Whether the service is up, and this document"},
 	}
 	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
@@ -319,9 +331,9 @@ func unclaimed[I, O any](act func(context.Context, *I) (*O, error)) func(context
 var meanings = map[int]openapi.Meaning{
 	400: {Doc: "The query or the body cannot be read", Detail: "the body is not valid JSON"},
 	401: {Doc: "The caller is not signed in: UNAUTHENTICATED, INVALID_TOKEN, SESSION_ENDED, REFRESH_REUSED, OTP_WRONG, OTP_EXPIRED", Detail: "this session has ended; sign in again"},
-	403: {Doc: "The caller may not: ONBOARDING_REQUIRED, or a page of another site asks", Detail: "choose a username, give your name and accept the terms first"},
-	404: {Doc: "There is no such thing, or the caller may not see it: USER_NOT_FOUND, POST_NOT_FOUND, CODE_NOT_FOUND", Detail: "there is no such post"},
-	409: {Doc: "It cannot be as things are: USERNAME_TAKEN, ALREADY_VOTED, NO_SLIDER", Detail: "this username is taken; choose another one"},
+	403: {Doc: "The caller may not: ONBOARDING_REQUIRED, NOT_A_MEMBER, FORBIDDEN, INVITATION_NOT_YOURS, or a page of another site asks", Detail: "choose a username, give your name and accept the terms first"},
+	404: {Doc: "There is no such thing, or the caller may not see it: USER_NOT_FOUND, POST_NOT_FOUND, HUB_NOT_FOUND, MEMBER_NOT_FOUND, INVITATION_NOT_FOUND, LINK_NOT_FOUND, REQUEST_NOT_FOUND, CODE_NOT_FOUND", Detail: "there is no such post"},
+	409: {Doc: "It cannot be as things are: USERNAME_TAKEN, ALREADY_VOTED, NO_SLIDER, LINK_TAKEN, LAST_SUPER_ADMIN, ALREADY_DECIDED, HUB_FULL, TOO_MANY", Detail: "this username is taken; choose another one"},
 	413: {Doc: "The body is too large", Detail: "the body is larger than 64 KiB"},
 	422: {Doc: "The request breaks rules, which are named: VALIDATION_ERROR, IDEMPOTENCY_MISMATCH", Detail: "the request breaks the rules named here", Fields: []httpjson.Field{{Location: "body.fullName", Message: "give 1 to 100 characters"}}},
 }

@@ -71,7 +71,7 @@ func (s *Service) RequestCode(ctx context.Context, channel, destination, purpose
 		return Challenge{}, err
 	}
 	c := Challenge{ID: s.newID(), ExpiresAt: s.Now().UTC().Add(s.CodeLasts)}
-	number := s.number(destination)
+	number := s.Number(destination)
 	older, err := s.take(ctx, [2]Limit{
 		{Bucket: "p" + number, Size: phoneWindow, Gap: ResendAfter, Most: s.PerPhone, Code: OTPLimited, Text: tooManyCodes},
 		{Bucket: "a" + s.Keys.LastMAC("address", address), Size: addressWindow, Most: s.PerAddress, Code: OTPLimited, Text: tooManyCodes},
@@ -112,9 +112,6 @@ func (s *Service) RequestCode(ctx context.Context, channel, destination, purpose
 	}
 	return c, nil
 }
-
-// number names a phone number in keys.
-func (s *Service) number(phone string) string { return s.Keys.LastMAC("phone", phone) }
 
 const maxKeptCodes = 1000
 

@@ -109,9 +109,15 @@ func keysDoNotMatch() error {
 	return fault.Coded(fault.Unavailable, KeysDoNotMatch, "the last of SECRET_KEYS is not the key that the stored phone numbers were named with: set the keys that belong to this data, or, where rekey did not end, run it again")
 }
 
-// Triggers returns the functions that no request starts.
-func (s *Service) Triggers() []function.Trigger {
-	return []function.Trigger{{Name: "expire", Schedule: "0 */5 * * * *", Run: func(ctx context.Context, _ function.Invocation) error { return s.Expire(ctx) }}}
+// Triggers returns the functions that no request starts. others end what is over elsewhere.
+func (s *Service) Triggers(others ...func(context.Context) error) []function.Trigger {
+	return []function.Trigger{{Name: "expire", Schedule: "0 */5 * * * *", Run: func(ctx context.Context, _ function.Invocation) error {
+		err := s.Expire(ctx)
+		for _, expire := range others {
+			err = errors.Join(err, expire(ctx))
+		}
+		return err
+	}}}
 }
 
 // Expire removes codes that are too old and windows that count nothing any more. None lives longer

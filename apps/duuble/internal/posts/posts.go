@@ -8,7 +8,8 @@
 // of the author's posts follow. The job of the message writes what a request that stopped has left
 // out. Each row has a name that follows from the post, so that to write it again changes nothing.
 //
-// A list only suggests: a read looks at the row of each post.
+// A list only suggests: a read looks at the row of each post, and at the memberships of the reader.
+// seenBy alone decides who sees a post.
 package posts
 
 import (
@@ -18,6 +19,7 @@ import (
 	"time"
 
 	"prompthub/apps/duuble/internal/ballot"
+	"prompthub/apps/duuble/internal/hubs"
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/schema"
 	"prompthub/internal/fault"
@@ -41,6 +43,7 @@ type Config struct {
 	Queues  queue.Queues
 	Entropy io.Reader
 	People  *people.Service
+	Hubs    *hubs.Service
 	Ballot  *ballot.Store // whose Follow is that of FollowVotes
 
 	PostsADay   int // of one person; -1: no limit

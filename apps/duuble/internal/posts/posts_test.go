@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/apps/duuble/internal/ballot"
+	"prompthub/apps/duuble/internal/hubs"
 	"prompthub/apps/duuble/internal/keyring"
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/posts"
@@ -26,7 +27,7 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-var tables = schema.Tables{Users: "Users", Names: "Names", Posts: "Posts", Lists: "Lists", Sessions: "Sessions", Admin: "Admin"}
+var tables = schema.Tables{Users: "Users", Names: "Names", Posts: "Posts", Lists: "Lists", Sessions: "Sessions", Hubs: "Hubs", Admin: "Admin"}
 
 // inbox keeps the last text.
 type inbox struct{ text string }
@@ -92,7 +93,7 @@ func (w *world) over(db table.DB, queues queue.Queues) *posts.Service {
 		Store: rows, Posts: "Posts", Due: "Admin", Queues: queues, Keys: keys, VoteMin: 3, SettleAfter: 24 * time.Hour, Entropy: w.luck,
 		Follow: func(ctx context.Context, all []ballot.Receipt) error { return s.FollowVotes(ctx, all) },
 	})
-	s = posts.New(posts.Config{Store: rows, Tables: tables, Queues: queues, Entropy: w.luck, People: accounts, Ballot: votes, PostsADay: 100, VotesAnHour: 300})
+	s = posts.New(posts.Config{Store: rows, Tables: tables, Queues: queues, Entropy: w.luck, People: accounts, Hubs: hubs.New(hubs.Config{Store: rows, Tables: tables, Entropy: w.luck, People: accounts}), Ballot: votes, PostsADay: 100, VotesAnHour: 300})
 	return s
 }
 

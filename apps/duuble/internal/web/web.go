@@ -18,6 +18,7 @@ import (
 	"strings"
 	"time"
 
+	"prompthub/apps/duuble/internal/hubs"
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/posts"
 	"prompthub/internal/fault"
@@ -36,7 +37,9 @@ const maxForm = 640 << 10
 type Config struct {
 	People    *people.Service
 	Posts     *posts.Service
-	VoteMin   int // how many votes are counted together
+	Hubs      *hubs.Service
+	Site      string // the address before the paths of links that people send; "": that of the request
+	VoteMin   int    // how many votes are counted together
 	Admission *httpjson.Admission
 	Log       *slog.Logger
 	Now       func() time.Time

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/apps/duuble/internal/ballot"
+	"prompthub/apps/duuble/internal/hubs"
 	"prompthub/apps/duuble/internal/keyring"
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/posts"
@@ -59,7 +60,7 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, now: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)}
 	db, queues := memory.NewTables(), memory.NewQueues(w.Now)
-	tables := schema.Tables{Users: "Users", Names: "Names", Posts: "Posts", Lists: "Lists", Sessions: "Sessions", Admin: "Admin"}
+	tables := schema.Tables{Users: "Users", Names: "Names", Posts: "Posts", Lists: "Lists", Sessions: "Sessions", Hubs: "Hubs", Admin: "Admin"}
 	require.NoError(t, db.Create(t.Context(), tables.All()...))
 	require.NoError(t, queues.Create(t.Context(), posts.Queues()...))
 	rows := &rowstore.Store{
@@ -76,8 +77,9 @@ func newWorld(t *testing.T) *world {
 		Store: rows, Posts: "Posts", Due: "Admin", Queues: queues, Keys: keys, VoteMin: 3, SettleAfter: time.Hour, Entropy: rand.Reader,
 		Follow: func(context.Context, []ballot.Receipt) error { return nil },
 	})
+	groups := hubs.New(hubs.Config{Store: rows, Tables: tables, Entropy: rand.Reader, People: accounts})
 	w.Handler = web.New(web.Config{
-		People: accounts, Posts: posts.New(posts.Config{Store: rows, Tables: tables, Queues: queues, Entropy: rand.Reader, People: accounts, Ballot: votes, PostsADay: 100, VotesAnHour: 300}), VoteMin: 3,
+		People: accounts, Hubs: groups, Posts: posts.New(posts.Config{Store: rows, Tables: tables, Queues: queues, Entropy: rand.Reader, People: accounts, Hubs: groups, Ballot: votes, PostsADay: 100, VotesAnHour: 300}), VoteMin: 3,
 		Admission: httpjson.NewAdmission(httpjson.Limits{Writes: -1, Reads: -1}.Complete(false), w.Now), Log: slog.New(slog.DiscardHandler), Now: w.Now,
 	})
 	return w
