@@ -1,5 +1,5 @@
-// Package web is the door for people: pages under /app that a browser shows. Packages people and
-// posts do the work; templates and static hold the looks.
+// Package web is the door for people: pages under /app that a browser shows. Packages people,
+// hubs and posts do the work; templates and static hold the looks.
 //
 // Every page is complete without script: links and forms, a form that succeeds is answered with a
 // redirect. Texts of people reach a page through html/template, and a policy forbids the browser
@@ -63,7 +63,7 @@ func New(c Config) http.Handler {
 
 func build(c Config) *web {
 	static := pages.NewStatic(Prefix+"/static/", files, nil)
-	functions := template.FuncMap{"asset": static.Address, "prefix": func() string { return Prefix }, "field": newField, "day": day}
+	functions := template.FuncMap{"asset": static.Address, "prefix": func() string { return Prefix }, "field": newField, "day": day, "role": roleOf}
 	s := &web{Config: c, mux: http.NewServeMux(), templates: pages.Templates(files, functions)}
 	s.mux.Handle("GET "+Prefix+"/static/{file}", static.Handler(c.Admission))
 	s.pages()

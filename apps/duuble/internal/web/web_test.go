@@ -192,3 +192,38 @@ func TestForms(t *testing.T) {
 	require.Equal(t, "/app", w.visit("POST", "/app/sign-out", "").Header().Get("Location"))
 	require.Equal(t, 303, w.visit("GET", "/app/me", "").Code)
 }
+
+// TestHubForms: texts of a hub are texts, and what the forms of a hub refuse they say.
+func TestHubForms(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.enter()
+	rec := w.visit("POST", "/app/hubs/new", "name=&customLink=a+b")
+	require.Equal(t, 422, rec.Code)
+	require.Contains(t, rec.Body.String(), "Give 3 to 60 of a-z 0-9 -.")
+	rec = w.visit("POST", "/app/hubs/new", url.Values{"name": {"<i>Tea</i>"}, "description": {"<b>x</b>"}}.Encode())
+	require.Equal(t, 303, rec.Code, rec.Body)
+	hub, _, _ := strings.Cut(rec.Header().Get("Location"), "?")
+	page := w.visit("GET", hub, "").Body.String()
+	require.Contains(t, page, "&lt;i&gt;Tea&lt;/i&gt;")
+	require.Contains(t, page, "&lt;b&gt;x&lt;/b&gt;")
+	rec = w.visit("POST", hub+"/invite", "phone=600")
+	require.Equal(t, 422, rec.Code)
+	require.Contains(t, rec.Body.String(), "Give phone numbers with their country")
+	rec = w.visit("POST", hub+"/leave", "")
+	require.Equal(t, 422, rec.Code)
+	require.Contains(t, rec.Body.String(), "A hub always has somebody who manages it")
+	id := strings.TrimPrefix(hub, "/app/hubs/")
+	rec = w.visit("POST", "/app/compose", url.Values{"thoughtText": {"for us"}, "to": {"private_locked_hub " + id}, "key": {"k"}}.Encode())
+	require.Equal(t, 303, rec.Code, rec.Body)
+	post, _, _ := strings.Cut(rec.Header().Get("Location"), "?")
+	require.Contains(t, w.visit("GET", hub, "").Body.String(), "for us")
+	require.NotContains(t, w.visit("GET", "/app", "").Body.String(), "for us")
+	require.Equal(t, 404, w.ask("GET", post, "").Code, "a guest")
+	require.NotContains(t, w.ask("GET", "/app/users/ann_1", "").Body.String(), "for us")
+	require.NotContains(t, w.ask("GET", hub, "").Body.String(), "for us")
+	require.Equal(t, 403, w.visit("POST", "/app/compose", url.Values{"thoughtText": {"x"}, "to": {"public_hub other"}, "key": {"l"}}.Encode()).Code)
+	for _, path := range []string{"/app/hubs/nothing", "/app/invitations/nothing", "/app/join/nothing", "/app/hubs/nothing/members"} {
+		require.Equal(t, 404, w.visit("GET", path, "").Code, path)
+	}
+}
