@@ -185,6 +185,17 @@ func TestInvitations(t *testing.T) {
 	alike(short[0].Token)
 	require.Equal(t, []int{0, 1, 1, 1}, []int{list(hubs.Invited), list(hubs.Declined), list(hubs.Cancelled), list(hubs.Expired)})
 	require.Empty(t, w.differences())
+	longer, err := w.Invite(ctx, ann, hub, []string{number(2)}, time.Minute)
+	require.NoError(t, err)
+	w.pass(time.Second)
+	renewed, err := w.Resend(ctx, ann, hub, longer[0].ID, time.Hour)
+	require.NoError(t, err)
+	alike(longer[0].Token)
+	w.pass(time.Minute)
+	require.NoError(t, w.Expire(ctx), "what is due is the time before it was sent again")
+	_, err = w.Invited(ctx, people.Claim{}, renewed.Token)
+	require.NoError(t, err)
+	require.Empty(t, w.differences())
 	used := w.invite(ann, hub, 2)
 	_, err = w.Accept(ctx, bob, hubs.Key{Token: used})
 	require.NoError(t, err)
@@ -577,6 +588,7 @@ func TestCrashes(t *testing.T) {
 							break // there is no such call
 						}
 						what := fmt.Sprintf("call %d, lands %v, goes on %v: %v", n, lands, goesOn, err)
+						require.Empty(t, fault.CodeOf(err), what) // never that it was done before: its outcome is not known
 						require.Empty(t, s.differences(), what)
 						err = c.do(&s, s.Service)
 						require.True(t, c.again(err), "%s; again: %v", what, err)
