@@ -71,7 +71,8 @@ func (v *Invitation) listed() table.Op { return insert(v.byStatus(), str("invite
 func (v *Invitation) row() table.Row {
 	return table.Row{Key: hubKey(v.HubID, "iv|"+v.ID), ETag: v.etag, Props: table.Props{
 		str("inviter_id", v.InviterID), str("status", v.Status), str("number", v.number), str("phone_e164", v.sealed), str("token_hash", v.token),
-		{Name: "requires_admin_approval", Value: table.Bool(v.NeedsApproval)}, at("created_at", v.CreatedAt), at("expires_at", v.ExpiresAt),
+		{Name: "requires_admin_approval", Value: table.Bool(v.NeedsApproval)},
+		at("created_at", v.CreatedAt), at("expires_at", v.ExpiresAt),
 		str("join_request_id", v.RequestID), str("change", v.change),
 	}}
 }
@@ -435,9 +436,9 @@ func (s *Service) keyed(ctx context.Context, c people.Claim, k Key) (u people.Us
 }
 
 // answer makes a change of an invitation by the one who is invited.
-func (s *Service) answer(ctx context.Context, hub, id, number string, k Key, change string, open func(context.Context, *Invitation) ([]table.Op, error)) (v *Invitation, err error) {
-	err = s.change(ctx, func(ctx context.Context) (_ []table.Op, err error) {
-		v, err = s.invitation(ctx, hub, id)
+func (s *Service) answer(ctx context.Context, hub, id, number string, k Key, change string, open func(context.Context, *Invitation) ([]table.Op, error)) error {
+	return s.change(ctx, func(ctx context.Context) ([]table.Op, error) {
+		v, err := s.invitation(ctx, hub, id)
 		switch {
 		case err != nil:
 			return nil, err
@@ -451,7 +452,6 @@ func (s *Service) answer(ctx context.Context, hub, id, number string, k Key, cha
 		v.change = change
 		return open(ctx, v)
 	})
-	return v, err
 }
 
 // Accept makes the caller a member, or asks the admins of the hub where a member has invited.
@@ -466,7 +466,7 @@ func (s *Service) Accept(ctx context.Context, c people.Claim, k Key) (Outcome, e
 	change := s.newID()
 	var out Outcome
 	var asks *Request
-	_, err = s.answer(ctx, hub, id, number, k, change, func(ctx context.Context, v *Invitation) ([]table.Op, error) {
+	err = s.answer(ctx, hub, id, number, k, change, func(ctx context.Context, v *Invitation) ([]table.Op, error) {
 		var waits *Request
 		var ops []table.Op
 		var m *Membership
@@ -516,6 +516,5 @@ func (s *Service) Decline(ctx context.Context, c people.Claim, k Key) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.answer(ctx, hub, id, number, k, s.newID(), func(_ context.Context, v *Invitation) ([]table.Op, error) { return v.end(Declined), nil })
-	return err
+	return s.answer(ctx, hub, id, number, k, s.newID(), func(_ context.Context, v *Invitation) ([]table.Op, error) { return v.end(Declined), nil })
 }
