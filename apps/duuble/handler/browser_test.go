@@ -141,9 +141,9 @@ func TestBrowser(t *testing.T) {
 	bob.Calm()
 }
 
-// TestHubsInBrowser is the story of a hub on phones: Ann makes one, Bob accepts an invitation, Carol
-// asks by a link and is let in, and all vote on a post that is for them alone. A guest without
-// script finds none of it.
+// TestHubsInBrowser is the story of a hub on phones: Ann makes one, Bob accepts an invitation,
+// Carol asks by a link and is let in, and all vote on a post that is for them alone. A guest
+// without script finds none of it.
 func TestHubsInBrowser(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs a browser")

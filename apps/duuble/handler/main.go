@@ -1,5 +1,5 @@
-// Command handler is Duuble: the custom handler of a function app, and the same in one process on a
-// machine of one's own. "handler help" lists its commands.
+// Command handler is Duuble: the custom handler of a function app, and the same in one process on
+// a machine of one's own. "handler help" lists its commands.
 package main
 
 import (
@@ -42,21 +42,22 @@ type settings struct {
 	command.Settings
 	schema.Tables
 
-	// SecretKeys seal phone numbers and sign tokens: 32 random bytes in base64, several by commas. The
-	// first seals, each opens, and stored numbers are named with the last. Under the Functions host
-	// they must be set; "local" makes them once.
+	// SecretKeys seal phone numbers and sign tokens: 32 random bytes in base64, several by commas.
+	// The first seals, each opens, and stored numbers are named with the last. Under the Functions
+	// host they must be set; "local" makes them once.
 	SecretKeys string `envconfig:"SECRET_KEYS"`
 
 	// VoteKeys seal the votes that are not counted yet, likewise. They must be kept apart from the
 	// data and its copies.
 	VoteKeys string `envconfig:"VOTE_KEYS"`
 
-	// SMSSender is how codes are sent: acs by Azure Communication Services, or printed, which writes
-	// them to the terminal of "local" and is refused under the Functions host. Not set: printed.
+	// SMSSender is how codes are sent: acs by Azure Communication Services, or printed, which
+	// writes them to the terminal of "local" and is refused under the Functions host. Not set:
+	// printed.
 	SMSSender string `envconfig:"SMS_SENDER" default:"printed"`
 
-	// ACSEndpoint is the address of the Communication Services resource, ACSFrom one of its numbers
-	// and ACSKey one of its access keys.
+	// ACSEndpoint is the address of the Communication Services resource, ACSFrom one of its
+	// numbers and ACSKey one of its access keys.
 	ACSEndpoint string `envconfig:"ACS_ENDPOINT"`
 	ACSFrom     string `envconfig:"ACS_FROM"`
 	ACSKey      string `envconfig:"ACS_KEY"`
@@ -64,25 +65,25 @@ type settings struct {
 	// CodeLasts is how long a code is good: 1s to 10m.
 	CodeLasts time.Duration `envconfig:"OTP_LASTS" default:"5m"`
 
-	// PerPhone is how many codes a number may ask for in 15 minutes, and PerAddress an address in an
-	// hour. -1: no limit, and no 30 seconds between two codes for a number.
+	// PerPhone is how many codes a number may ask for in 15 minutes, and PerAddress an address in
+	// an hour. -1: no limit, and no 30 seconds between two codes for a number.
 	PerPhone   int `envconfig:"OTP_PER_PHONE" default:"5"`
 	PerAddress int `envconfig:"OTP_PER_ADDRESS" default:"30"`
 
-	// PublicURL is the address by which browsers find the service, without a path. It goes before the
-	// links of invitations, which are paths without it.
+	// PublicURL is the address by which browsers find the service, without a path. It goes before
+	// the links of invitations, which are paths without it.
 	PublicURL string `envconfig:"PUBLIC_URL"`
 
-	// PostsADay is how many posts a person may write in a day, and VotesAnHour how often a person may
-	// vote in an hour. -1: no limit.
+	// PostsADay is how many posts a person may write in a day, and VotesAnHour how often a person
+	// may vote in an hour. -1: no limit.
 	PostsADay   int `envconfig:"POSTS_PER_DAY" default:"100"`
 	VotesAnHour int `envconfig:"VOTES_PER_HOUR" default:"300"`
 
 	// VoteMin is how many votes are counted together at least: 3 to 50.
 	VoteMin int `envconfig:"VOTE_MIN" default:"3"`
 
-	// SettleAfter is how old votes are, from 1s, when those that are left over from groups are counted
-	// with others.
+	// SettleAfter is how old votes are, from 1s, when those that are left over from groups are
+	// counted with others.
 	SettleAfter time.Duration `envconfig:"SETTLE_AFTER" default:"24h"`
 }
 
@@ -221,8 +222,8 @@ func build(s settings, st command.Store, log *slog.Logger, t *telemetry.Telemetr
 	if err != nil {
 		return nil, err
 	}
-	// Votes go on in goroutines of the ballot, which may begin work after the last request was waited
-	// for. None of it must be done: a message comes a minute later by itself.
+	// Votes go on in goroutines of the ballot, which may begin work after the last request was
+	// waited for. None of it must be done: a message comes a minute later by itself.
 	voting := *rows
 	voting.Background = func(do func()) { go do() }
 	d.ballot = ballot.New(ballot.Config{

@@ -76,9 +76,9 @@ func Bounds() map[string]Bound {
 	return a.bounds
 }
 
-// routes are the routes by which an action is found. One mux cannot have /users/by-username/{username}
-// beside /users/{id}/posts, because both are right for /users/by-username/posts. So what is found by
-// a name has a mux of its own, which is asked first.
+// routes are the routes by which an action is found. One mux cannot have
+// /users/by-username/{username} next to /users/{id}/posts, because both are right for
+// /users/by-username/posts. So what is found by a name has a mux of its own, which is asked first.
 type routes struct{ byName, others *http.ServeMux }
 
 // byNames begin the paths of things that are found by a name.
@@ -281,8 +281,8 @@ func (a *api) admit(ctx huma.Context, who access, next func(huma.Context)) {
 	})
 }
 
-// isLocal reports whether a program on this machine asks, under a name that no page of another site
-// can have, and for no other client.
+// isLocal reports whether a program on this machine asks, under a name that no page of another
+// site can have, and for no other client.
 func isLocal(r *http.Request) bool {
 	loopback := func(hostport string) bool {
 		host, _, err := net.SplitHostPort(hostport)
@@ -326,8 +326,8 @@ func unclaimed[I, O any](act func(context.Context, *I) (*O, error)) func(context
 	return func(ctx context.Context, _ visit, in *I) (*O, error) { return act(ctx, in) }
 }
 
-// meanings says what each status that reports an error means here, with an example. Those that mean
-// the same everywhere package openapi knows.
+// meanings says what each status that reports an error means here, with an example. Those that
+// mean the same everywhere package openapi knows.
 var meanings = map[int]openapi.Meaning{
 	400: {Doc: "The query or the body cannot be read", Detail: "the body is not valid JSON"},
 	401: {Doc: "The caller is not signed in: UNAUTHENTICATED, INVALID_TOKEN, SESSION_ENDED, REFRESH_REUSED, OTP_WRONG, OTP_EXPIRED", Detail: "this session has ended; sign in again"},

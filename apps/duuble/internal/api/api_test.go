@@ -475,8 +475,8 @@ func TestLists(t *testing.T) {
 	})
 }
 
-// TestLimits: a person posts 100 times a day and votes 300 times an hour, and is told when they may
-// again. A repeat of one request is not counted, and what was refused for another reason neither.
+// TestLimits: a person posts 100 times a day and votes 300 times an hour, and is told when they
+// may again. A repeat of one request is not counted, nor one that was refused for another reason.
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

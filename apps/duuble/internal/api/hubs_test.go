@@ -168,7 +168,7 @@ func TestHubStory(t *testing.T) {
 	_, me := w.ask("GET", "/users/me", bob, "")
 	require.Equal(t, 1.0, me["counts"].(map[string]any)["posts"], "a locked post counts for its author")
 
-	// Who leaves sees nothing of it at once; the author goes on to see it.
+	// A member who leaves sees nothing of it at once; the author goes on to see it.
 	status, p = w.ask("DELETE", "/hubs/"+hub+"/members/me", ann, "")
 	require.Equal(t, 409, status)
 	require.Equal(t, "LAST_SUPER_ADMIN", p["code"])

@@ -13,8 +13,9 @@ import (
 )
 
 // TestWalk asks every GET route about everything that belongs to a locked post, as people who may
-// not see it: an outsider, a guest, a member who left and one who was removed. None of them finds its
-// text, its id, or any difference from what is not there; and who comes back sees it again.
+// not see it: an outsider, a guest, a member who left and one who was removed. None of them finds
+// its text, its id, or any difference from a post that is not there; and a member who comes back
+// sees it.
 func TestWalk(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -130,7 +131,8 @@ func TestWalk(t *testing.T) {
 		require.Contains(t, again, path, "who comes back sees it again")
 	}
 
-	// A post of a hub that is not locked is seen by everybody who has its id, and in no public list.
+	// A post of a hub that is not locked is seen by everybody who has its id, and in no public
+	// list.
 	open := post("public_hub")
 	for _, who := range []string{"", outsider} {
 		status, c := w.ask("GET", "/posts/"+open, who, "")

@@ -135,8 +135,8 @@ func TestSettleKeepsWhatIsYoung(t *testing.T) {
 	require.Empty(t, w.dueOf())
 }
 
-// TestOldestOfABox: a box is as old as its first vote, however many come after it, and whichever of
-// two processes with different clocks is the first to write.
+// TestOldestOfABox: a box is as old as its first vote, however many come after it, and whichever
+// of two processes with different clocks is the first to write.
 func TestOldestOfABox(t *testing.T) {
 	t.Parallel()
 	for name, cast := range map[string]func(w *world){

@@ -9,11 +9,11 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// dueRows begins the partitions of what expires in an hour.
+// dueRows begins the partitions of rows for things that expire in an hour.
 const dueRows = "due|expire|"
 
-// Expire ends what is over: the rows of tokens, open invitations and links. It finds them without a
-// scan, and may run twice.
+// Expire ends what is over: the rows of tokens, open invitations and links. It finds them without
+// a scan, and may run twice.
 func (s *Service) Expire(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, rowstore.JobEnds)
 	defer cancel()
@@ -61,7 +61,7 @@ func (s *Service) expire(ctx context.Context, due table.Row) error {
 	if err != nil {
 		return err
 	}
-	return s.RemoveRow(ctx, s.Tables.Admin, due) // the last, so that what is due is found again
+	return s.RemoveRow(ctx, s.Tables.Admin, due) // the last, so that the next run finds it again
 }
 
 // Rekey names the numbers of invitations anew, as people.Rekey does those of accounts. Other keys
@@ -105,8 +105,8 @@ func (s *Service) Rekey(ctx context.Context) error {
 	return nil
 }
 
-// Repair writes the rows that point at what hubs have. After a restore some may be missing, because
-// a backup reads one table after the other.
+// Repair writes the rows that point at what hubs have. After a restore some may be missing,
+// because a backup reads one table after the other.
 func (s *Service) Repair(ctx context.Context) error {
 	return s.pointers(ctx, func(name string, key table.Key, props ...table.Prop) error {
 		row, err := s.GetRow(ctx, name, key)

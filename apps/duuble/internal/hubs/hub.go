@@ -180,7 +180,7 @@ func checkTexts(b *rules.Broken, name, description, link *string) {
 	}
 }
 
-// Create makes a hub. Who makes it is its first super_admin.
+// Create makes a hub. The caller is its first super_admin.
 func (s *Service) Create(ctx context.Context, c people.Claim, d Draft) (Hub, error) {
 	d.Link = strings.ToLower(d.Link)
 	var b rules.Broken
@@ -297,8 +297,8 @@ func (s *Service) reserve(ctx context.Context, hub, link string) error {
 	}
 }
 
-// freeLink reports whether a hub may take over a reservation: its own, or one that its hub does not
-// use for long enough.
+// freeLink reports whether a hub may take over a reservation: its own, or one that its hub does
+// not use for long enough.
 func (s *Service) freeLink(ctx context.Context, row table.Row, hub, link string) (bool, error) {
 	owner := row.Props.Get("hub_id").Str()
 	if owner == hub {

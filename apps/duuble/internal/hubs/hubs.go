@@ -3,8 +3,8 @@
 //
 // # Where the truth is
 //
-// All that decides is in the partition h|{hub} of one table, so that each change is one batch under
-// the ETags of what was read:
+// All that decides is in the partition h|{hub} of one table, so that each change is one batch
+// under the ETags of the rows that were read:
 //
 //	hub                          name, description, link, and how many super_admins there are
 //	c|00                         how many members there are
@@ -17,9 +17,10 @@
 //	ji|{id}, jr|{status}|{inv}|{id}    a request to join, and requests by status and time
 //	jp|{user}                    which pending request somebody has
 //
-// Rows elsewhere only point here, and are written before the batch: h|{hub} and jr|{inv}|{id} in the
-// partition of a user, tok|{hash}, ph|{number} and link|{lower} of Names, due|expire|{hour} of Admin.
-// A pointer to what is not there, or not any more, means nothing. So a process may stop anywhere.
+// Rows elsewhere only point here, and are written before the batch: h|{hub} and jr|{inv}|{id} in
+// the partition of a user, tok|{hash}, ph|{number} and link|{lower} of Names, due|expire|{hour} of
+// Admin. A pointer to a row that is not there, or not any more, means nothing. So a process may
+// stop anywhere.
 package hubs
 
 import (
@@ -161,7 +162,7 @@ func str(name, value string) table.Prop { return table.Prop{Name: name, Value: t
 
 func at(name string, t time.Time) table.Prop { return table.Prop{Name: name, Value: table.Time(t)} }
 
-// newToken returns a token that nobody can guess, and the hash by which it is found.
+// newToken returns a token that no one can guess, and the hash by which it is found.
 func newToken() (token, hash string) {
 	b := make([]byte, 32)
 	rand.Read(b) // it never fails

@@ -135,8 +135,8 @@ func TestRaces(t *testing.T) {
 	})
 }
 
-// TestInvitations: what is used, cancelled, declined, expired, replaced or unknown is all alike, for
-// everybody; and an invitation lasts to its last second.
+// TestInvitations: tokens that are used, cancelled, declined, expired, replaced or unknown are
+// alike, for everybody; and an invitation lasts to its last second.
 func TestInvitations(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -270,7 +270,8 @@ func TestOneRequest(t *testing.T) {
 	require.Empty(t, w.differences())
 }
 
-// TestRoles: who may do what, and who comes back is a member with the time of the first joining.
+// TestRoles: each role allows its actions, and a member who comes back has the first time of
+// joining.
 func TestRoles(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -368,8 +369,8 @@ func TestLinks(t *testing.T) {
 	require.Empty(t, w.differences())
 }
 
-// TestCrashes: after any accident to any call of each command, and after the command was sent again,
-// all is as if it had been sent once, and verify is silent.
+// TestCrashes: after any accident to any call of each command, and after the command was sent
+// again, all is as if it had been sent once, and verify is silent.
 func TestCrashes(t *testing.T) {
 	t.Parallel()
 	type scene struct {
@@ -392,7 +393,7 @@ func TestCrashes(t *testing.T) {
 		return func(err error) bool { return err == nil || slices.Contains(codes, fault.CodeOf(err)) }
 	}
 	for name, c := range map[string]struct {
-		before func(*scene) // what must be done first
+		before func(*scene) // steps that come first
 		do     func(*scene, *hubs.Service) error
 		again  func(error) bool // whether a repeat may be answered so
 		after  func(*testing.T, *scene, string)

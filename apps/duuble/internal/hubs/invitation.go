@@ -188,8 +188,8 @@ func (s *Service) invite(ctx context.Context, hub string, u people.User, mine *M
 	return v, nil
 }
 
-// tell writes the rows by which an invitation is found: by its token, by its number, and when it is
-// due.
+// tell writes the rows by which an invitation is found: by its token, by its number, and when it
+// is due.
 func (s *Service) tell(ctx context.Context, v *Invitation) error {
 	return s.told(ctx, anInvitation, v.HubID, v.ID, v.token, v.ExpiresAt, func(ctx context.Context) error {
 		return s.point(ctx, s.Tables.Names, openKey(v.number, v.ExpiresAt, v.ID), str("hub_id", v.HubID))
@@ -288,7 +288,7 @@ func (s *Service) sent(ctx context.Context, hub, id string, mine *Membership) (*
 	return v, err
 }
 
-// CancelInvitation ends an invitation that nobody has accepted.
+// CancelInvitation ends an invitation that is open.
 func (s *Service) CancelInvitation(ctx context.Context, c people.Claim, hub, id string) error {
 	_, mine, err := s.may(ctx, c, hub, Member)
 	if err != nil {
@@ -336,7 +336,7 @@ func (s *Service) Resend(ctx context.Context, c people.Claim, hub, id string, la
 	return one[0], err
 }
 
-// Invited returns the invitation of a token to whoever has it.
+// Invited returns the invitation of a token to anybody who has it.
 func (s *Service) Invited(ctx context.Context, c people.Claim, token string) (Invitation, error) {
 	hub, id := "", ""
 	_, err := s.People.Visitor(ctx, c, func(ctx context.Context) (err error) {
@@ -401,8 +401,8 @@ func (s *Service) MyInvitations(ctx context.Context, c people.Claim, after strin
 	return Page[Invitation]{items, next}, err
 }
 
-// A Key names an invitation for the one who is invited: by its token, or by its id, which is looked
-// for among those of the person's own number.
+// A Key names an invitation for the one who is invited: by its token, or by its id, which is
+// looked for among those of the person's own number.
 type Key struct{ Token, ID string }
 
 // An Outcome is what became of an invitation that somebody accepted.
@@ -435,9 +435,13 @@ func (s *Service) keyed(ctx context.Context, c people.Claim, k Key) (u people.Us
 	return u, hub, id, number, err
 }
 
-// answer makes a change of an invitation by the one who is invited.
-func (s *Service) answer(ctx context.Context, hub, id, number string, k Key, change string, open func(context.Context, *Invitation) ([]table.Op, error)) error {
+// answer makes a change of an invitation by the one who is invited. first reads before the invitation
+// is read, so that nothing it finds can follow from an answer to an invitation that is open still.
+func (s *Service) answer(ctx context.Context, hub, id, number string, k Key, change string, first func(context.Context) error, open func(context.Context, *Invitation) ([]table.Op, error)) error {
 	return s.change(ctx, func(ctx context.Context) ([]table.Op, error) {
+		if err := first(ctx); err != nil {
+			return nil, err
+		}
 		v, err := s.invitation(ctx, hub, id)
 		switch {
 		case err != nil:
@@ -466,20 +470,18 @@ func (s *Service) Accept(ctx context.Context, c people.Claim, k Key) (Outcome, e
 	change := s.newID()
 	var out Outcome
 	var asks *Request
-	err = s.answer(ctx, hub, id, number, k, change, func(ctx context.Context, v *Invitation) ([]table.Op, error) {
-		var waits *Request
-		var ops []table.Op
-		var m *Membership
-		err := rowstore.Both(ctx, func(ctx context.Context) (err error) {
+	var waits *Request
+	var m *Membership
+	err = s.answer(ctx, hub, id, number, k, change, func(ctx context.Context) error {
+		return rowstore.Both(ctx, func(ctx context.Context) (err error) {
 			waits, err = s.pending(ctx, hub, u.ID)
 			return err
 		}, func(ctx context.Context) (err error) {
 			m, err = s.membership(ctx, hub, u.ID)
 			return err
 		})
+	}, func(ctx context.Context, v *Invitation) (ops []table.Op, err error) {
 		switch {
-		case err != nil:
-			return nil, err
 		case m.live():
 			out = Outcome{Status: Accepted, Membership: m}
 			return nil, nil
@@ -516,5 +518,6 @@ func (s *Service) Decline(ctx context.Context, c people.Claim, k Key) error {
 	if err != nil {
 		return err
 	}
-	return s.answer(ctx, hub, id, number, k, s.newID(), func(_ context.Context, v *Invitation) ([]table.Op, error) { return v.end(Declined), nil })
+	first := func(context.Context) error { return nil }
+	return s.answer(ctx, hub, id, number, k, s.newID(), first, func(_ context.Context, v *Invitation) ([]table.Op, error) { return v.end(Declined), nil })
 }

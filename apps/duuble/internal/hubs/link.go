@@ -118,7 +118,7 @@ func noLink() error {
 	return fault.Coded(fault.NotFound, LinkNotFound, "there is no such link, or it is not good any more; ask for another one")
 }
 
-// Linked returns the hub of a link to whoever has it.
+// Linked returns the hub of a link to anybody who has it.
 func (s *Service) Linked(ctx context.Context, c people.Claim, token string) (Hub, error) {
 	hub := ""
 	_, err := s.People.Visitor(ctx, c, func(ctx context.Context) (err error) {

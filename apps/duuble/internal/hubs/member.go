@@ -61,8 +61,8 @@ func (m *Membership) byRole() table.Key {
 	return hubKey(m.HubID, "mr|"+m.Role+"|"+schema.Inv(m.JoinedAt)+"|"+m.UserID)
 }
 
-// join returns the writes by which somebody becomes a member. Who comes back keeps the time of the
-// first joining.
+// join returns the writes by which somebody becomes a member. A member who comes back keeps
+// the time of the first joining.
 func (m *Membership) join(role string, now time.Time, t tally) []table.Op {
 	m.Role, m.leftAt = role, time.Time{}
 	if m.JoinedAt.IsZero() {
@@ -330,8 +330,8 @@ func (s *Service) member(ctx context.Context, hub, user string, m **Membership) 
 	return h, err
 }
 
-// Remove ends a membership. Admins remove members, super_admins everybody. Who leaves ends their
-// own, whatever the role.
+// Remove ends a membership. Admins remove members, super_admins everybody. A member leaves by
+// removing themselves.
 func (s *Service) Remove(ctx context.Context, c people.Claim, hub, user string) error {
 	least := Admin
 	if user == c.UserID {

@@ -39,7 +39,7 @@ type Request struct {
 	invitation           string // "" if there is none
 	change               string
 	etag                 string
-	Person               people.Person // who asks
+	Person               people.Person // the one who asks
 	Hub                  *Hub          // in lists of the person's own
 }
 

@@ -10,8 +10,8 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// VerifyRows compares counts, orders and locks of hubs with what they follow from, and the rows that
-// point at hubs with what is there. It reports each difference, and is silent only in a quiet system.
+// VerifyRows compares counts, orders and locks of hubs with what they follow from, and the rows
+// that point at hubs with hubs. It reports each difference, and is silent only in a quiet system.
 func (s *Service) VerifyRows(ctx context.Context, report func(string)) (rows int, err error) {
 	var one *audit
 	finish := func() {
@@ -42,7 +42,7 @@ func (s *Service) VerifyRows(ctx context.Context, report func(string)) (rows int
 	})
 }
 
-// An audit is what follows from the rows of a hub, and what is there.
+// An audit is what follows from the rows of a hub, and the rows that are there.
 type audit struct {
 	hub               string
 	there             bool

@@ -60,8 +60,8 @@ func newCode() (string, error) {
 	return fmt.Sprintf("%0*d", codeDigits, n), nil
 }
 
-// RequestCode sends a code to a number. The answer is the same whether the number has an account or
-// not. address is where the request comes from.
+// RequestCode sends a code to a number. The answer is the same whether the number has an account
+// or not. address is where the request comes from.
 func (s *Service) RequestCode(ctx context.Context, channel, destination, purpose, address string) (Challenge, error) {
 	var b rules.Broken
 	b.OneOf("channel", channel, Channels)

@@ -3,9 +3,9 @@
 //
 // # How an account is made
 //
-// Nothing is atomic beyond one partition. So inserting the row `phone|{hmac}` of Names, which names
-// the id of the account, is the commit; the rows of Users are written under that id afterwards, by
-// the sign-in that finds them missing.
+// Nothing is atomic beyond one partition. So inserting the row `phone|{hmac}` of Names, which
+// names the id of the account, is the commit; the rows of Users are written under that id
+// afterwards, by the sign-in that finds them missing.
 //
 // # How a name is chosen
 //

@@ -112,8 +112,8 @@ func (s *Service) user(ctx context.Context, id string) (*User, error) {
 	return &u, nil
 }
 
-// changeUser changes the row of a user under its ETag, and tries again with a newer row. change may
-// be called several times. Each must come to the same end when its earlier write has landed.
+// changeUser changes the row of a user under its ETag, and tries again with a newer row. change
+// may be called several times. Each must come to the same end when its earlier write has landed.
 func (s *Service) changeUser(ctx context.Context, u User, change func(*User) error) (User, error) {
 	for try := 0; ; try++ {
 		next := u

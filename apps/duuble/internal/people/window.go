@@ -27,8 +27,8 @@ type Limit struct {
 	Text   string        // of that error
 }
 
-// A Window counts what was done under the name of a Limit: that of the present stretch of time, and
-// that of the one before, which counts for less the longer the present one goes on.
+// A Window counts what was done under the name of a Limit: that of the present stretch of time,
+// and that of the one before, which counts for less the longer the present one goes on.
 type Window struct {
 	size          time.Duration
 	at            time.Time // when the present stretch began

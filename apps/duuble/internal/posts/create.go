@@ -24,8 +24,8 @@ import (
 )
 
 const (
-	// wakeAfter is when the message of a post is seen, unless all is done before. By then the post has
-	// landed or never will.
+	// wakeAfter is when the message of a post is seen, unless all is done before. By then the post
+	// has landed or never will.
 	wakeAfter = time.Minute
 	// keyLasts is for how long a repeated Idempotency-Key is known.
 	keyLasts       = 24 * time.Hour

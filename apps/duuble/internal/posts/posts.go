@@ -8,8 +8,8 @@
 // of the author's posts follow. The job of the message writes what a request that stopped has left
 // out. Each row has a name that follows from the post, so that to write it again changes nothing.
 //
-// A list only suggests: a read looks at the row of each post, and at the memberships of the reader.
-// seenBy alone decides who sees a post.
+// A list only suggests: a read looks at the row of each post, and at the memberships of the
+// reader. seenBy alone decides who sees a post.
 package posts
 
 import (
@@ -29,8 +29,8 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// QueuePosts is the queue, and the function of the same name, that finishes what follows from a new
-// post.
+// QueuePosts is the queue, and the function of the same name, that finishes what follows from a
+// new post.
 const QueuePosts = "post-changes"
 
 // A Service is what people may do with posts. New makes one.
@@ -82,7 +82,8 @@ func noPost() error { return fault.Coded(fault.NotFound, PostNotFound, "there is
 // Queues are the queues whose messages Triggers work on.
 func Queues() []string { return []string{QueuePosts, ballot.QueueOutbox} }
 
-// Triggers returns the functions that no request starts. Each may run twice, late and in any order.
+// Triggers returns the functions that no request starts. Each may run twice, late and in any
+// order.
 func (s *Service) Triggers() []function.Trigger {
 	return []function.Trigger{
 		{Name: QueuePosts, Queue: QueuePosts, Run: func(ctx context.Context, in function.Invocation) error { return s.follow(ctx, in.Text) }},

@@ -205,8 +205,8 @@ func (m messages) Delete(ctx context.Context, name string, r queue.Receipt) erro
 	return err
 }
 
-// TestCrashes: after any accident to any call of a new post, and a repeat by the same key, the post
-// is there once, in all lists, and counted once.
+// TestCrashes: after any accident to any call of a new post, and a repeat by the same key, the
+// post is there once, in all lists, and counted once.
 func TestCrashes(t *testing.T) {
 	t.Parallel()
 	thought := "four cups"

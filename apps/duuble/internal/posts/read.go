@@ -48,8 +48,8 @@ type seen struct {
 	in     []string // the hubs of the post of which the viewer is a member
 }
 
-// look reads a post as a viewer sees it: all at once, and then the memberships of the viewer in its
-// hubs. A guest is "".
+// look reads a post as a viewer sees it: all at once, and then the memberships of the viewer in
+// its hubs. A guest is "".
 func (s *Service) look(ctx context.Context, viewer, id string) (p seen, err error) {
 	if !schema.IsID(id) {
 		return p, nil
@@ -202,8 +202,8 @@ func position(row table.Row) string {
 	return strings.TrimPrefix(row.Partition, monthRows) + "|" + row.Row
 }
 
-// Of returns the posts of a person that the caller may see, the newest first. A position is the key
-// of a row.
+// Of returns the posts of a person that the caller may see, the newest first. A position is the
+// key of a row.
 func (s *Service) Of(ctx context.Context, c people.Claim, user, after string, limit int) (Page, error) {
 	var rows []table.Row
 	next := ""

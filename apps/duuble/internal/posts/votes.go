@@ -44,8 +44,8 @@ func (s *Service) Vote(ctx context.Context, c people.Claim, id string, position 
 		r, err = s.Ballot.Cast(ctx, ballot.Vote{Post: id, Voter: u.ID, Position: position, Hubs: p.in, Shards: p.post.shards})
 		return err
 	}, func(ctx context.Context) error {
-		// It does not wait for the vote, nor the vote for it: votes that come at the same time may be
-		// some more than the limit.
+		// It does not wait for the vote, nor the vote for it: votes that come at the same time may
+		// be some more than the limit.
 		_, _ = s.People.Count(ctx, limit, voted, id)
 		return nil
 	})
@@ -135,8 +135,8 @@ type Cast struct {
 	VotedAt time.Time
 }
 
-// Votes returns on what the caller has voted, the newest first, without posts that the caller may not
-// see any more. The list follows the votes by some seconds.
+// Votes returns on what the caller has voted, the newest first, without posts that the caller may
+// not see any more. The list follows the votes by some seconds.
 func (s *Service) Votes(ctx context.Context, c people.Claim, after string, limit int) (all []Cast, next string, err error) {
 	var rows []table.Row
 	_, err = s.People.Member(ctx, c, func(ctx context.Context) (err error) {

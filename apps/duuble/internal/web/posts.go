@@ -24,8 +24,8 @@ type listBody struct {
 	Who   *people.Profile // whose posts they are; nil for everybody's
 }
 
-// list reads a page of a list whose position is in the address, and says where the next one is. The
-// list is that of a path.
+// list reads a page of a list whose position is in the address, and says where the next one is.
+// The list is that of a path.
 func (s *web) list(r *request, path string, read func(after string) (posts.Page, error)) (listBody, error) {
 	after, err := position(r)
 	if err != nil {

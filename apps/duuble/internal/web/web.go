@@ -30,7 +30,8 @@ import (
 // Prefix is the path that all pages begin with.
 const Prefix = "/app"
 
-// maxForm is how large a form may be, in bytes: an article is sent with up to nine for a character.
+// maxForm is how large a form may be, in bytes: an article is sent with up to nine for a
+// character.
 const maxForm = 640 << 10
 
 // Config is what the pages need. Every field is required but those that say otherwise.

@@ -157,8 +157,8 @@ func TestRenewal(t *testing.T) {
 	require.Equal(t, 200, w.visit("GET", "/app", "").Code, "a guest sees the posts")
 }
 
-// TestForms: a form of another site does nothing, a vote has five values and no other, and texts of
-// people are texts.
+// TestForms: a form of another site does nothing, a vote has five values and no other, and texts
+// of people are texts.
 func TestForms(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -24,7 +24,7 @@ import (
 type Contract struct {
 	doc map[string]any
 	// muxes find operations, by what their paths begin with before the first parameter. One mux
-	// cannot have /users/{id}/posts beside /users/by-name/{name}, as a document can.
+	// cannot have /users/{id}/posts next to /users/by-name/{name}, as a document can.
 	muxes      map[string]*http.ServeMux
 	operations []Operation
 	byPattern  map[string]Operation // of the muxes
