@@ -251,6 +251,58 @@ func TestCrashes(t *testing.T) {
 	}
 }
 
+// TestCrashesInHubs is TestCrashes of a locked post of two hubs: it is in the lists of both and of its
+// author, or nowhere, and no one else finds it.
+func TestCrashesInHubs(t *testing.T) {
+	t.Parallel()
+	for _, lands := range []bool{false, true} {
+		for _, goesOn := range []bool{false, true} {
+			met := 0
+			for n := 1; ; n++ {
+				w := newWorld(t)
+				bob := w.enter(2)
+				var ids []string
+				for _, name := range []string{"Tea", "Coffee"} {
+					h, err := w.posts.Hubs.Create(t.Context(), w.ann, hubs.Draft{Name: name})
+					require.NoError(t, err)
+					ids = append(ids, h.ID)
+				}
+				draft := posts.Draft{Visibility: posts.Locked, Hubs: ids, Slider: &posts.Slider{Text: "Tea?"}}
+				c := &crash{DB: w.db, Queues: w.queues, left: n, lands: lands, goesOn: goesOn}
+				made, err := w.over(c, messages{c}).Create(t.Context(), w.ann, draft, "")
+				if c.left > 0 {
+					break // there is no such call
+				}
+				met++
+				what := fmt.Sprintf("call %d, lands %v, goes on %v: %v", n, lands, goesOn, err)
+				w.pump(2 * time.Minute)
+				require.Empty(t, w.differences(), what)
+				of := func(c people.Claim) int {
+					page, err := w.posts.Of(t.Context(), c, w.ann.UserID, "", 10)
+					require.NoError(t, err, what)
+					return len(page.Cards)
+				}
+				for _, hub := range ids {
+					page, err := w.posts.InHub(t.Context(), w.ann, hub, "", 10)
+					require.NoError(t, err, what)
+					require.Len(t, page.Cards, of(w.ann), what)
+				}
+				if made.ID != "" {
+					require.Equal(t, 1, of(w.ann), what)
+				}
+				require.Zero(t, of(bob), what)
+				page, err := w.posts.Newest(t.Context(), w.ann, "", 10)
+				require.NoError(t, err, what)
+				require.Empty(t, page.Cards, what)
+				me, err := w.people.Me(t.Context(), w.ann)
+				require.NoError(t, err, what)
+				require.Equal(t, people.Counts{LockedPosts: int64(of(w.ann))}, me.Counts, what)
+			}
+			require.Greater(t, met, 5, "accidents never happened")
+		}
+	}
+}
+
 // TestVerifyFinds: a row that is missing is told, and Repair writes the rows that follow from
 // posts.
 func TestVerifyFinds(t *testing.T) {
