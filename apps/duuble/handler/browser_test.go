@@ -140,3 +140,71 @@ func TestBrowser(t *testing.T) {
 	bob.Sends("header button").Reads("Sign in with your phone")
 	bob.Calm()
 }
+
+// TestHubsInBrowser is the story of a hub on phones: Ann makes one, Bob accepts an invitation,
+// Carol asks by a link and is let in, and all vote on a post that is for them alone. A guest
+// without script finds none of it.
+func TestHubsInBrowser(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs a browser")
+	}
+	b, axe := browsertest.Start(t), browsertest.Axe(t)
+	url, _ := local(t, t.TempDir())
+	api := up(t, url)
+	ann, bob, carol := b.Visit(t, url, phone), b.Visit(t, url, phone), b.Visit(t, url, phone)
+	signIn(ann, api, "+34600000001", "ann")
+	signIn(bob, api, "+34600000002", "bob")
+	signIn(carol, api, "+34600000003", "carol")
+
+	ann.Sends("nav a[href$=hubs]").Reads("You are in no hub yet.")
+	browsertest.Accessible(ann, axe, "no hubs")
+	ann.Sends("a[href$='/hubs/new']").Reads("A hub is a group of people.")
+	browsertest.Accessible(ann, axe, "new hub")
+	ann.Write("[name=name]", "Tea drinkers").Write("[name=description]", "For all who like tea").Sends("form.card .primary").Reads("Your hub is there.")
+	hub := browsertest.Eval[string](ann, "location.pathname")
+	browsertest.Accessible(ann, axe, "a hub")
+
+	ann.Write("[name=phone]", "+34 600 000 002").Sends("[action$='/invite'] .primary").Reads("Send this to +34•••••02")
+	browsertest.Accessible(ann, axe, "an invitation to send")
+	invitation := browsertest.Eval[string](ann, "new URL(document.querySelector('#link').href).pathname")
+	ann.GoTo(hub).Reads("Make a link to join by").Sends("[action$='/links'] button").Reads("A link to join by")
+	join := browsertest.Eval[string](ann, "new URL(document.querySelector('#link').href).pathname")
+
+	bob.GoTo("/app/hubs").Reads("from ANN")
+	browsertest.Accessible(bob, axe, "invitations")
+	bob.GoTo(invitation).Reads("ANN invites you to Tea drinkers")
+	browsertest.Accessible(bob, axe, "an invitation")
+	bob.Sends("main form .primary").Reads("You are a member now.")
+	carol.GoTo(invitation).Reads("There is no such invitation")
+	carol.GoTo(hub).Reads("A member can invite you.")
+	carol.GoTo(join).Reads("For all who like tea")
+	browsertest.Accessible(carol, axe, "join")
+	carol.Sends("main form .primary").Reads("An admin of the hub decides.").Reads("Where you have asked to join")
+
+	ann.GoTo(hub + "/requests").Reads("CAROL")
+	browsertest.Accessible(ann, axe, "requests")
+	ann.Sends("main form .primary").Reads("It is decided.").Reads("No one waits.")
+	ann.GoTo(hub + "/members").Reads("BOB").Reads("CAROL")
+	browsertest.Accessible(ann, axe, "members")
+
+	bob.GoTo(hub).Sends("a[href*=compose][href*=private]").Reads("New post").Reads("Only members of Tea drinkers")
+	browsertest.Accessible(bob, axe, "compose in a hub")
+	bob.Write("[name='slider.text']", "Green tea?").Sends("form.card .primary").Reads("Your post is in the hub now.").Reads("Only members see this")
+	post := browsertest.Eval[string](bob, "location.pathname")
+	guest := b.Visit(t, url, plain)
+	guest.GoTo(post).Reads("There is no such post")
+	for i, p := range []*browsertest.Tab{ann, bob, carol} {
+		vote(p.GoTo(post).Reads("Your position"), string('0'+rune(i)))
+	}
+	carol.Reads("Results in Tea drinkers").Reads("3 of 3 votes of members are counted here.")
+	browsertest.Accessible(carol, axe, "results in a hub")
+	carol.GoTo(hub).Reads("Green tea?").Sends("[action$='/leave'] button").Reads("You have left the hub.")
+	carol.GoTo(post).Reads("There is no such post")
+	ann.Resize(desktop)
+	for _, path := range []string{"/app/hubs", hub, hub + "/members", hub + "/requests", post} {
+		browsertest.Accessible(ann.GoTo(path), axe, "wide "+strings.ReplaceAll(path[1:], "/", " "))
+	}
+	for _, p := range []*browsertest.Tab{ann, bob, carol} {
+		p.Calm()
+	}
+}

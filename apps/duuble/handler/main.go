@@ -1,5 +1,5 @@
-// Command handler is Duuble: the custom handler of a function app, and the same in one process on a
-// machine of one's own. "handler help" lists its commands.
+// Command handler is Duuble: the custom handler of a function app, and the same in one process on
+// a machine of one's own. "handler help" lists its commands.
 package main
 
 import (
@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	mathrand "math/rand/v2"
 	"net/http"
+	"net/url"
 	"os"
 	"sync"
 	"time"
@@ -18,6 +19,7 @@ import (
 
 	"prompthub/apps/duuble/internal/api"
 	"prompthub/apps/duuble/internal/ballot"
+	"prompthub/apps/duuble/internal/hubs"
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/posts"
 	"prompthub/apps/duuble/internal/schema"
@@ -40,21 +42,22 @@ type settings struct {
 	command.Settings
 	schema.Tables
 
-	// SecretKeys seal phone numbers and sign tokens: 32 random bytes in base64, several by commas. The
-	// first seals, each opens, and stored numbers are named with the last. Under the Functions host
-	// they must be set; "local" makes them once.
+	// SecretKeys seal phone numbers and sign tokens: 32 random bytes in base64, several by commas.
+	// The first seals, each opens, and stored numbers are named with the last. Under the Functions
+	// host they must be set; "local" makes them once.
 	SecretKeys string `envconfig:"SECRET_KEYS"`
 
 	// VoteKeys seal the votes that are not counted yet, likewise. They must be kept apart from the
 	// data and its copies.
 	VoteKeys string `envconfig:"VOTE_KEYS"`
 
-	// SMSSender is how codes are sent: acs by Azure Communication Services, or printed, which writes
-	// them to the terminal of "local" and is refused under the Functions host. Not set: printed.
+	// SMSSender is how codes are sent: acs by Azure Communication Services, or printed, which
+	// writes them to the terminal of "local" and is refused under the Functions host. Not set:
+	// printed.
 	SMSSender string `envconfig:"SMS_SENDER" default:"printed"`
 
-	// ACSEndpoint is the address of the Communication Services resource, ACSFrom one of its numbers
-	// and ACSKey one of its access keys.
+	// ACSEndpoint is the address of the Communication Services resource, ACSFrom one of its
+	// numbers and ACSKey one of its access keys.
 	ACSEndpoint string `envconfig:"ACS_ENDPOINT"`
 	ACSFrom     string `envconfig:"ACS_FROM"`
 	ACSKey      string `envconfig:"ACS_KEY"`
@@ -62,16 +65,25 @@ type settings struct {
 	// CodeLasts is how long a code is good: 1s to 10m.
 	CodeLasts time.Duration `envconfig:"OTP_LASTS" default:"5m"`
 
-	// PerPhone is how many codes a number may ask for in 15 minutes, and PerAddress an address in an
-	// hour. -1: no limit, and no 30 seconds between two codes for a number.
+	// PerPhone is how many codes a number may ask for in 15 minutes, and PerAddress an address in
+	// an hour. -1: no limit, and no 30 seconds between two codes for a number.
 	PerPhone   int `envconfig:"OTP_PER_PHONE" default:"5"`
 	PerAddress int `envconfig:"OTP_PER_ADDRESS" default:"30"`
+
+	// PublicURL is the address by which browsers find the service, without a path. It goes before
+	// the links of invitations, which are paths without it.
+	PublicURL string `envconfig:"PUBLIC_URL"`
+
+	// PostsADay is how many posts a person may write in a day, and VotesAnHour how often a person
+	// may vote in an hour. -1: no limit.
+	PostsADay   int `envconfig:"POSTS_PER_DAY" default:"100"`
+	VotesAnHour int `envconfig:"VOTES_PER_HOUR" default:"300"`
 
 	// VoteMin is how many votes are counted together at least: 3 to 50.
 	VoteMin int `envconfig:"VOTE_MIN" default:"3"`
 
-	// SettleAfter is how old votes are, from 1s, when those that are left over from groups are counted
-	// with others.
+	// SettleAfter is how old votes are, from 1s, when those that are left over from groups are
+	// counted with others.
 	SettleAfter time.Duration `envconfig:"SETTLE_AFTER" default:"24h"`
 }
 
@@ -93,7 +105,7 @@ func service() command.Service {
 func program() command.Program {
 	s := service()
 	return command.Program{
-		Service: s, Commands: []command.Command{s.Local(), backupCommand(), restoreCommand(), verifyCommand(), settleCommand(), s.HealthCheck(), s.Version()},
+		Service: s, Commands: []command.Command{s.Local(), backupCommand(), restoreCommand(), verifyCommand(), settleCommand(), rekeyCommand(), s.HealthCheck(), s.Version()},
 		Intro: "Duuble: posts with an opinion slider, and votes that cannot be read back.\n\nUsage:\n  %[1]s COMMAND [flags]\n\nCommands:\n",
 	}
 }
@@ -125,10 +137,13 @@ func (s settings) check() error {
 	if s.SettleAfter < leastSettle {
 		return refusal("SETTLE_AFTER", "must be 1s or more")
 	}
-	for name, n := range map[string]int{"OTP_PER_PHONE": s.PerPhone, "OTP_PER_ADDRESS": s.PerAddress} {
+	for name, n := range map[string]int{"OTP_PER_PHONE": s.PerPhone, "OTP_PER_ADDRESS": s.PerAddress, "POSTS_PER_DAY": s.PostsADay, "VOTES_PER_HOUR": s.VotesAnHour} {
 		if n == 0 || n < -1 {
 			return refusal(name, "must be 1 or more, or -1 for no limit")
 		}
+	}
+	if u, err := url.Parse(s.PublicURL); s.PublicURL != "" && (err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.Path != "" || u.RawQuery != "") {
+		return refusal("PUBLIC_URL", "must be an address such as https://duuble.example, without a path")
 	}
 	if s.SMSSender == "printed" && s.underHost() {
 		return refusal("SMS_SENDER", "is printed or not set, which is for \"handler local\" only: set acs, ACS_ENDPOINT, ACS_FROM and ACS_KEY")
@@ -173,7 +188,9 @@ type duuble struct {
 	tables schema.Tables
 	queues queue.Queues
 	people *people.Service
+	hubs   *hubs.Service
 	posts  *posts.Service
+	site   string // the address before the paths of links that people send
 	ballot *ballot.Store
 	min    int // how many votes are counted together
 }
@@ -195,24 +212,27 @@ func build(s settings, st command.Store, log *slog.Logger, t *telemetry.Telemetr
 		DB: t.Tables(st.Tables), Now: time.Now, Log: log, Sleep: command.Sleep, Background: background,
 		Random: func(most time.Duration) time.Duration { return mathrand.N(most + 1) },
 	}
-	d := &duuble{Store: rows, tables: s.Tables, queues: t.Queues(st.Queues), min: s.VoteMin}
+	d := &duuble{Store: rows, tables: s.Tables, queues: t.Queues(st.Queues), min: s.VoteMin, site: s.PublicURL}
 	d.people = people.New(people.Config{
 		Store: rows, Tables: s.Tables, Entropy: rand.Reader, Keys: k.secret, SMS: sender,
 		CodeLasts: s.CodeLasts, PerPhone: s.PerPhone, PerAddress: s.PerAddress, KeepCodes: s.SMSSender == "printed",
 	})
+	d.hubs = hubs.New(hubs.Config{Store: rows, Tables: s.Tables, Entropy: rand.Reader, People: d.people})
 	sealing, err := ballot.NewKeys(k.vote...)
 	if err != nil {
 		return nil, err
 	}
-	// Votes go on in goroutines of the ballot, which may begin work after the last request was waited
-	// for. None of it must be done: a message comes a minute later by itself.
+	// Votes go on in goroutines of the ballot, which may begin work after the last request was
+	// waited for. None of it must be done: a message comes a minute later by itself.
 	voting := *rows
 	voting.Background = func(do func()) { go do() }
 	d.ballot = ballot.New(ballot.Config{
 		Store: &voting, Posts: s.Posts, Due: s.Admin, Queues: d.queues, Transact: t.Transact(st.Transact), Keys: sealing, VoteMin: s.VoteMin, SettleAfter: s.SettleAfter,
 		Entropy: rand.Reader, Follow: func(ctx context.Context, votes []ballot.Receipt) error { return d.posts.FollowVotes(ctx, votes) },
 	})
-	d.posts = posts.New(posts.Config{Store: rows, Tables: s.Tables, Queues: d.queues, Entropy: rand.Reader, People: d.people, Ballot: d.ballot})
+	d.posts = posts.New(posts.Config{
+		Store: rows, Tables: s.Tables, Queues: d.queues, Entropy: rand.Reader, People: d.people, Hubs: d.hubs, Ballot: d.ballot, PostsADay: s.PostsADay, VotesAnHour: s.VotesAnHour,
+	})
 	return d, nil
 }
 
@@ -243,7 +263,7 @@ func (d *duuble) ready(ctx context.Context) error {
 
 // triggers returns the functions that no request starts.
 func (d *duuble) triggers() []function.Trigger {
-	return append(d.people.Triggers(), d.posts.Triggers()...)
+	return append(d.people.Triggers(d.hubs.Expire), d.posts.Triggers()...)
 }
 
 // doors serves the pages and the API, by the path.
@@ -251,8 +271,8 @@ func (d *duuble) doors(s command.Settings, log *slog.Logger, t *telemetry.Teleme
 	version, _ := command.Built()
 	admission := httpjson.NewAdmission(s.Complete(false), time.Now)
 	programs := api.New(api.Config{
-		People: d.people, Posts: d.posts, VoteMin: d.min, Ready: d.ready, Admission: admission, Origins: s.Origins, Log: log, Now: time.Now, Telemetry: t, Version: version,
+		People: d.people, Posts: d.posts, Hubs: d.hubs, Site: d.site, VoteMin: d.min, Ready: d.ready, Admission: admission, Origins: s.Origins, Log: log, Now: time.Now, Telemetry: t, Version: version,
 	})
-	pages := web.New(web.Config{People: d.people, Posts: d.posts, VoteMin: d.min, Admission: admission, Log: log, Now: time.Now, Telemetry: t})
+	pages := web.New(web.Config{People: d.people, Posts: d.posts, Hubs: d.hubs, Site: d.site, VoteMin: d.min, Admission: admission, Log: log, Now: time.Now, Telemetry: t})
 	return httpjson.Mount(web.Prefix, programs, pages)
 }

@@ -105,6 +105,14 @@ func TestLocal(t *testing.T) {
 	require.Eventually(t, func() bool {
 		return len(ask[api.MyVotes](t, 200, "GET", at+"/users/me/votes", bob.AccessToken, nil).Items) == 1
 	}, 60*time.Second, 20*time.Millisecond, "the list follows")
+	hub := ask[api.Hub](t, 201, "POST", at+"/hubs", ann.AccessToken, api.NewHub{Name: "Tea", CustomLink: "tea"})
+	invited := ask[api.Invitations](t, 201, "POST", at+"/hubs/"+hub.HubID+"/invitations", ann.AccessToken, api.Invite{Phones: []string{"+34600000002", "+34600000003"}})
+	ask[api.Outcome](t, 200, "POST", at+"/invitations/"+invited.Items[0].Token+"/accept", bob.AccessToken, nil)
+	locked := ask[api.Card](t, 201, "POST", at+"/posts", bob.AccessToken, api.NewPost{Visibility: "private_locked_hub", HubIDs: []string{hub.HubID}, Slider: &api.Slider{Text: "Green tea?"}})
+	ask[api.VoteCast](t, 201, "POST", at+"/posts/"+locked.PostID+"/vote", ann.AccessToken, api.NewVote{Position: "left"})
+	require.Eventually(t, func() bool {
+		return len(ask[api.MyVotes](t, 200, "GET", at+"/users/me/votes", ann.AccessToken, nil).Items) == 2
+	}, 60*time.Second, 20*time.Millisecond, "the list follows")
 	running := filepath.Join(t.TempDir(), "running.jsonl")
 	does(t, command.OK, "backup", running, "--data", data)
 	require.Equal(t, command.OK, stop())
@@ -123,6 +131,7 @@ func TestLocal(t *testing.T) {
 		require.NotContains(t, string(file), string(plain))
 	}
 	require.NotContains(t, string(file), "34600000001")
+	require.NotContains(t, string(file), invited.Items[1].Token)
 
 	require.Contains(t, does(t, command.OK, "verify", "--data", data), "no difference")
 	does(t, command.OK, "settle", "--data", data)
@@ -146,7 +155,7 @@ func TestLocal(t *testing.T) {
 	at = up(t, url)
 	me := ask[api.Me](t, 200, "GET", at+"/users/me", ann.AccessToken, nil)
 	require.Equal(t, "Ann_1", *me.Username)
-	require.Equal(t, api.MyCounts{Posts: 1, VotesCast: 1}, me.Counts)
+	require.Equal(t, api.MyCounts{Posts: 1, VotesCast: 2}, me.Counts)
 	carol := enter(t, at, "+34600000003", printed(t, at))
 	settle(t, at, carol, "Carol")
 	require.Nil(t, ask[api.VoteSummary](t, 200, "GET", at+"/posts/"+post.PostID+"/vote/summary", "", nil).LeftCount)
@@ -157,6 +166,27 @@ func TestLocal(t *testing.T) {
 	ask[httpjson.Problem](t, 401, "POST", at+"/auth/refresh", "", api.RefreshRequest{RefreshToken: ann.RefreshToken})
 	ask[httpjson.Problem](t, 401, "GET", at+"/users/me", ann.AccessToken, nil)
 	require.Equal(t, command.OK, stop())
+
+	old, _, _ := strings.Cut(strings.TrimPrefix(string(keys), "SECRET_KEYS="), "\n")
+	fresh := base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{7}, 32))
+	t.Setenv("SECRET_KEYS", fresh+","+old)
+	require.Contains(t, does(t, command.OK, "rekey", "--data", data), "3 accounts")
+	require.Contains(t, does(t, command.Failed, "local", "--addr", "127.0.0.1:0", "--data", data), "SECRET_KEYS", "the last key is not the one of the data any more")
+	t.Setenv("SECRET_KEYS", fresh)
+	url, stop = local(t, data)
+	at = up(t, url)
+	again := enter(t, at, "+34600000001", printed(t, at))
+	require.Equal(t, ann.UserID, again.UserID)
+	carol = enter(t, at, "+34600000003", printed(t, at))
+	require.Len(t, ask[api.Items[api.MyInvitation]](t, 200, "GET", at+"/users/me/invitations", carol.AccessToken, nil).Items, 1)
+	ask[httpjson.Problem](t, 404, "GET", at+"/posts/"+locked.PostID, carol.AccessToken, nil)
+	ask[api.Outcome](t, 200, "POST", at+"/invitations/"+invited.Items[1].Token+"/accept", carol.AccessToken, nil)
+	ask[api.VoteCast](t, 201, "POST", at+"/posts/"+locked.PostID+"/vote", carol.AccessToken, api.NewVote{Position: "left"})
+	in := ask[api.HubVotes](t, 200, "GET", at+"/posts/"+locked.PostID+"/vote/hubs", carol.AccessToken, nil).Items
+	require.Len(t, in, 1)
+	require.EqualValues(t, 2, in[0].TotalVotes)
+	require.Equal(t, command.OK, stop())
+	t.Setenv("SECRET_KEYS", "")
 
 	require.NoError(t, os.Remove(filepath.Join(data, keysFile)))
 	require.Contains(t, does(t, command.Failed, "local", "--addr", "127.0.0.1:0", "--data", data), "SECRET_KEYS")
@@ -170,6 +200,8 @@ func TestSettings(t *testing.T) {
 		{"VOTE_KEYS", "VOTE_KEYS", key + "," + key},
 		{"OTP_LASTS", "OTP_LASTS", "11m"},
 		{"OTP_PER_PHONE", "OTP_PER_PHONE", "0"},
+		{"POSTS_PER_DAY", "POSTS_PER_DAY", "0"},
+		{"PUBLIC_URL", "PUBLIC_URL", "duuble.example"},
 		{"SMS_SENDER", "SMS_SENDER", "pigeon"},
 		{"SMS_SENDER", "SMS_SENDER", "acs"},
 		{"SMS_SENDER", "FUNCTIONS_CUSTOMHANDLER_PORT", "7071"},

@@ -49,6 +49,7 @@ func (d *duuble) backed() []backup.Table {
 		{Name: "Posts", Stored: t.Posts},
 		{Name: "Lists", Stored: t.Lists},
 		{Name: "Sessions", Stored: t.Sessions},
+		{Name: "Hubs", Stored: t.Hubs},
 		{Name: "Admin", Stored: t.Admin},
 	}
 }
@@ -127,6 +128,9 @@ store before the next try.` + alone,
 						err = d.posts.Repair(ctx)
 					}
 					if err == nil {
+						err = d.hubs.Repair(ctx)
+					}
+					if err == nil {
 						fmt.Fprintf(std.Err, "%d rows\n", rows)
 					}
 					return err
@@ -163,6 +167,9 @@ func (d *duuble) verify(ctx context.Context, std command.Streams) error {
 	if _, err := d.posts.VerifyRows(ctx, report); err != nil {
 		return err
 	}
+	if _, err := d.hubs.VerifyRows(ctx, report); err != nil {
+		return err
+	}
 	checked, err := d.ballot.Verify(ctx, func(found ballot.Difference) { report("post " + found.Post + ": " + found.Text) })
 	if err != nil {
 		return err
@@ -186,6 +193,26 @@ func settleCommand() command.Command {
 			data := command.DataFlag(flags)
 			return func(ctx context.Context, std command.Streams, _ []string) error {
 				return onStore(service().OpenExisting, *data, std, func(d *duuble) error { return d.ballot.SettleAll(ctx) })
+			}
+		},
+	}
+}
+
+func rekeyCommand() command.Command {
+	return command.Command{
+		Name: "rekey", Short: "name all phone numbers by the first of SECRET_KEYS, so that the others may go",
+		Long: `Put a new key first in SECRET_KEYS, stop every process that works on the data, run this, and set the new key alone. Codes
+that are on their way end. If it stops before its end, no process starts until it was run again with the same keys.` + alone,
+		Setup: func(flags *flag.FlagSet) command.Action {
+			data := command.DataFlag(flags)
+			return func(ctx context.Context, std command.Streams, _ []string) error {
+				return onStore(service().OpenExisting, *data, std, func(d *duuble) error {
+					users, err := d.people.Rekey(ctx, d.hubs.Rekey)
+					if err == nil {
+						fmt.Fprintf(std.Err, "The numbers of %d accounts have names by the first key. Set it alone before the next start.\n", users)
+					}
+					return err
+				})
 			}
 		},
 	}

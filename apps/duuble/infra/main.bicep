@@ -41,6 +41,7 @@ var tableNames = [
   'Posts'
   'Lists'
   'Sessions'
+  'Hubs'
   'Admin'
 ]
 

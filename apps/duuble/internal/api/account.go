@@ -114,7 +114,7 @@ func (a *api) profiles() {
 			p, err := a.People.Profile(ctx, v.Claim, in.ID)
 			return answer(profileOf(p), err)
 		})
-	route(a, visitor, Bound{2, 5}, op("get-profile-by-name", "/usernames/{username}", "A profile by its username", "In any case.", 404),
+	route(a, visitor, Bound{2, 5}, op("get-profile-by-name", "/users/by-username/{username}", "A profile by its username", "In any case.", 404),
 		func(ctx context.Context, v visit, in *struct {
 			Username string `path:"username" doc:"The username" example:"Ann_1"`
 		},

@@ -8,12 +8,14 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"prompthub/apps/duuble/internal/hubs"
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/posts"
 	"prompthub/internal/fault"
@@ -29,6 +31,8 @@ const Prefix = "/api/v1"
 type Config struct {
 	People    *people.Service
 	Posts     *posts.Service
+	Hubs      *hubs.Service
+	Site      string                      // the address before the paths of links that people send; "" if it is not known
 	VoteMin   int                         // how many votes are counted together
 	Ready     func(context.Context) error // asks the storage for something
 	Admission *httpjson.Admission
@@ -38,6 +42,12 @@ type Config struct {
 	Telemetry *telemetry.Telemetry // nil collects nothing
 	Version   string
 }
+
+// The pages to which links of hubs lead, before their tokens.
+const (
+	InvitationPage = "/app/invitations/"
+	JoinPage       = "/app/join/"
+)
 
 type api struct {
 	Config
@@ -57,23 +67,66 @@ type Bound struct {
 func New(c Config) http.Handler {
 	a, mux := build(c)
 	watch := httpjson.Observer{Log: c.Log, Now: c.Now, Telemetry: c.Telemetry}
-	return watch.Observe(httpjson.Secure(httpjson.CORS(c.Origins, httpjson.Single(httpjson.JoinQuery(httpjson.ETags(a.uncached(httpjson.Routes(mux))))))))
+	return watch.Observe(httpjson.Secure(httpjson.CORS(c.Origins, httpjson.Single(httpjson.JoinQuery(httpjson.ETags(a.uncached(mux.handler())))))))
 }
 
 // Bounds returns the bounds of all routes by their operation ids.
 func Bounds() map[string]Bound {
-	a, _ := build(Config{People: &people.Service{}, Posts: &posts.Service{}})
+	a, _ := build(Config{People: &people.Service{}, Posts: &posts.Service{}, Hubs: &hubs.Service{}})
 	return a.bounds
 }
 
-func build(c Config) (*api, *http.ServeMux) {
+// routes are the routes by which an action is found. One mux cannot have
+// /users/by-username/{username} next to /users/{id}/posts, because both are right for
+// /users/by-username/posts. So what is found by a name has a mux of its own, which is asked first.
+type routes struct{ byName, others *http.ServeMux }
+
+// byNames begin the paths of things that are found by a name.
+var byNames = []string{Prefix + "/users/by-username/", Prefix + "/hubs/by-link/"}
+
+func isByName(path string) bool {
+	return slices.ContainsFunc(byNames, func(prefix string) bool { return strings.HasPrefix(path, prefix) })
+}
+
+func (m routes) of(path string) *http.ServeMux {
+	if isByName(path) {
+		return m.byName
+	}
+	return m.others
+}
+
+// HandleFunc registers an action for a method and a path.
+func (m routes) HandleFunc(pattern string, act func(http.ResponseWriter, *http.Request)) {
+	_, path, _ := strings.Cut(pattern, " ")
+	m.of(path).HandleFunc(pattern, act)
+}
+
+// ServeHTTP answers as the route of the path does.
+func (m routes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	m.of(r.URL.Path).ServeHTTP(w, r)
+}
+
+func (m routes) handler() http.Handler {
+	byName, others := httpjson.Routes(m.byName), httpjson.Routes(m.others)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if isByName(r.URL.Path) {
+			byName.ServeHTTP(w, r)
+			return
+		}
+		others.ServeHTTP(w, r)
+	})
+}
+
+func build(c Config) (*api, routes) {
 	a := &api{Config: c, bounds: map[string]Bound{}, about: openapi.System{Version: c.Version, Ready: openapi.Readiness{Ask: c.Ready, Now: c.Now}}}
-	mux := http.NewServeMux()
+	mux := routes{http.NewServeMux(), http.NewServeMux()}
 	a.huma = humago.NewWithPrefix(mux, Prefix, a.settings())
 	a.document = openapi.Document{API: a.huma, Problem: httpjson.Problem{}, Meanings: meanings, ETag: `"6b3e1f0a9c24d785"`}
 	a.account()
 	a.profiles()
 	a.posts()
+	a.hubs()
+	a.invitations()
 	a.system()
 	a.about.Rendered = a.document.Render()
 	return a, mux
@@ -99,6 +152,7 @@ func (a *api) settings() huma.Config {
 		{Name: "account", Description: "To sign in by a code and out, sessions, onboarding"},
 		{Name: "people", Description: "Profiles and usernames"},
 		{Name: "posts", Description: "Posts, votes on them, and their results"},
+		{Name: "hubs", Description: "Hubs, their members, invitations, links and requests to join"},
 		{Name: "system", Description: "Whether the service is up, and this document"},
 	}
 	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
@@ -227,8 +281,8 @@ func (a *api) admit(ctx huma.Context, who access, next func(huma.Context)) {
 	})
 }
 
-// isLocal reports whether a program on this machine asks, under a name that no page of another site
-// can have, and for no other client.
+// isLocal reports whether a program on this machine asks, under a name that no page of another
+// site can have, and for no other client.
 func isLocal(r *http.Request) bool {
 	loopback := func(hostport string) bool {
 		host, _, err := net.SplitHostPort(hostport)
@@ -272,14 +326,14 @@ func unclaimed[I, O any](act func(context.Context, *I) (*O, error)) func(context
 	return func(ctx context.Context, _ visit, in *I) (*O, error) { return act(ctx, in) }
 }
 
-// meanings says what each status that reports an error means here, with an example. Those that mean
-// the same everywhere package openapi knows.
+// meanings says what each status that reports an error means here, with an example. Those that
+// mean the same everywhere package openapi knows.
 var meanings = map[int]openapi.Meaning{
 	400: {Doc: "The query or the body cannot be read", Detail: "the body is not valid JSON"},
 	401: {Doc: "The caller is not signed in: UNAUTHENTICATED, INVALID_TOKEN, SESSION_ENDED, REFRESH_REUSED, OTP_WRONG, OTP_EXPIRED", Detail: "this session has ended; sign in again"},
-	403: {Doc: "The caller may not: ONBOARDING_REQUIRED, or a page of another site asks", Detail: "choose a username, give your name and accept the terms first"},
-	404: {Doc: "There is no such thing, or the caller may not see it: USER_NOT_FOUND, POST_NOT_FOUND, CODE_NOT_FOUND", Detail: "there is no such post"},
-	409: {Doc: "It cannot be as things are: USERNAME_TAKEN, ALREADY_VOTED, NO_SLIDER", Detail: "this username is taken; choose another one"},
+	403: {Doc: "The caller may not: ONBOARDING_REQUIRED, NOT_A_MEMBER, FORBIDDEN, INVITATION_NOT_YOURS, or a page of another site asks", Detail: "choose a username, give your name and accept the terms first"},
+	404: {Doc: "There is no such thing, or the caller may not see it: USER_NOT_FOUND, POST_NOT_FOUND, HUB_NOT_FOUND, MEMBER_NOT_FOUND, INVITATION_NOT_FOUND, LINK_NOT_FOUND, REQUEST_NOT_FOUND, CODE_NOT_FOUND", Detail: "there is no such post"},
+	409: {Doc: "It cannot be as things are: USERNAME_TAKEN, ALREADY_VOTED, NO_SLIDER, LINK_TAKEN, LAST_SUPER_ADMIN, ALREADY_DECIDED, HUB_FULL, TOO_MANY", Detail: "this username is taken; choose another one"},
 	413: {Doc: "The body is too large", Detail: "the body is larger than 64 KiB"},
 	422: {Doc: "The request breaks rules, which are named: VALIDATION_ERROR, IDEMPOTENCY_MISMATCH", Detail: "the request breaks the rules named here", Fields: []httpjson.Field{{Location: "body.fullName", Message: "give 1 to 100 characters"}}},
 }

@@ -3,12 +3,14 @@ package api_test
 import (
 	"fmt"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"prompthub/apps/duuble/internal/api"
@@ -24,7 +26,7 @@ func TestGuests(t *testing.T) {
 	open := map[string]bool{}
 	for _, o := range c.Operations() {
 		op := c.At(o.Pointer)
-		path := strings.NewReplacer("{id}", "x", "{username}", "x").Replace(strings.TrimPrefix(o.Path, api.Prefix))
+		path := regexp.MustCompile(`{\w+}`).ReplaceAllString(strings.TrimPrefix(o.Path, api.Prefix), "x")
 		if security, _ := op["security"].([]any); len(security) != 1 {
 			open[op["operationId"].(string)] = true
 			continue
@@ -38,6 +40,7 @@ func TestGuests(t *testing.T) {
 	require.Equal(t, map[string]bool{
 		"request-code": true, "verify-code": true, "get-dev-code": true, "refresh": true, "get-health": true, "get-ready": true, "get-openapi": true,
 		"get-profile": true, "get-profile-by-name": true, "list-posts": true, "get-post": true, "list-user-posts": true, "get-vote-summary": true, "get-vote-distribution": true,
+		"get-hub": true, "get-hub-by-link": true, "get-invitation": true, "get-link": true,
 	}, open)
 }
 
@@ -56,6 +59,39 @@ func TestCounts(t *testing.T) {
 		newcomer := w.enter(number(3))["accessToken"].(string)
 		challenge, code := w.code(number(4))
 		known, again := w.code(number(1))
+		hub := w.hub(ann, "Tea")
+		w.enrol(ann, hub, number(2), bob)
+		carolID, carol, _ := w.person(number(5), "Cora")
+		_, dora, _ := w.person(number(6), "Dora")
+		ermaID, erma, _ := w.person(number(7), "Erma")
+		w.enrol(ann, hub, number(7), erma)
+		_, fay, _ := w.person(number(8), "Fay")
+		token, declined := w.invite(ann, hub, number(5)), w.invite(ann, hub, number(6))
+		_, sent := w.ask("POST", "/hubs/"+hub+"/invitations", ann, `{"phones":["`+number(8)+`"]}`)
+		invitation := items(sent)[0]["invitationId"].(string)
+		_, sent = w.ask("POST", "/hubs/"+hub+"/invitations", ann, `{"phones":["`+number(90)+`"]}`)
+		cancelled := items(sent)[0]["invitationId"].(string)
+		_, other := w.ask("POST", "/hubs/"+w.hub(ann, "Other")+"/invitations", ann, `{"phones":["`+number(8)+`"]}`)
+		declining := items(other)[0]["invitationId"].(string)
+		_, link := w.ask("POST", "/hubs/"+hub+"/links", ann, "")
+		join := "/join/" + link["token"].(string)
+		request := func(n int) string {
+			_, token, _ := w.person(number(n), fmt.Sprintf("Asks%d", n))
+			status, r := w.ask("POST", join, token, "")
+			require.Equal(t, 202, status, r)
+			return "/hubs/" + hub + "/join-requests/" + r["joinRequestId"].(string)
+		}
+		approved, rejected := request(20), request(21)
+		for n := range 20 {
+			request(30 + n)
+			w.invite(ann, hub, number(60+n))
+			w.enrol(ann, w.hub(ann, "One of many"), number(2), bob)
+		}
+		_, locked := w.ask("POST", "/posts", ann, `{"visibility":"private_locked_hub","hubIds":["`+hub+`"],"slider":{"text":"x"}}`)
+		lockedID := locked["postId"].(string)
+		for range 20 {
+			w.ask("POST", "/posts", bob, `{"visibility":"public_hub","hubIds":["`+hub+`"],"slider":{"text":"x"}}`)
+		}
 		counted := map[string]bool{}
 		for _, c := range []struct {
 			id, method, path, token, body string
@@ -78,7 +114,7 @@ func TestCounts(t *testing.T) {
 			{"get-me", "GET", "/users/me", ann, "", 200, ""},
 			{"patch-profile", "PATCH", "/users/me/profile", ann, `{"bio":"x"}`, 200, ""},
 			{"get-profile", "GET", "/users/" + annID, bob, "", 200, ""},
-			{"get-profile-by-name", "GET", "/usernames/ann", bob, "", 200, ""},
+			{"get-profile-by-name", "GET", "/users/by-username/ann", bob, "", 200, ""},
 			{"check-name", "GET", "/users/username-availability?username=Dora", ann, "", 200, ""},
 			{"create-post", "POST", "/posts", ann, `{"thoughtText":"x"}`, 201, ""},
 			{"create-post", "POST", "/posts", ann, `{"thoughtText":"y"}`, 201, "k"},
@@ -90,8 +126,47 @@ func TestCounts(t *testing.T) {
 			{"get-vote-summary", "GET", "/posts/" + id + "/vote/summary", ann, "", 200, ""},
 			{"get-vote-distribution", "GET", "/posts/" + id + "/vote/distribution", ann, "", 200, ""},
 			{"list-my-votes", "GET", "/users/me/votes", ann, "", 200, ""},
+			{"create-post", "POST", "/posts", ann, `{"visibility":"public_hub","hubIds":["` + hub + `"],"slider":{"text":"x"}}`, 201, "h"},
+			{"list-posts", "GET", "/posts?hubId=" + hub, ann, "", 200, ""},
+			{"get-post", "GET", "/posts/" + lockedID, bob, "", 200, ""},
+			{"vote", "POST", "/posts/" + lockedID + "/vote", bob, `{"position":"left"}`, 201, ""},
+			{"get-hub-votes", "GET", "/posts/" + lockedID + "/vote/hubs", bob, "", 200, ""},
+			{"create-hub", "POST", "/hubs", ann, `{"name":"x","customLink":"tea"}`, 201, ""},
+			{"get-hub", "GET", "/hubs/" + hub, ann, "", 200, ""},
+			{"patch-hub", "PATCH", "/hubs/" + hub, ann, `{"name":"y","customLink":"tea-2"}`, 200, ""},
+			{"get-hub-by-link", "GET", "/hubs/by-link/tea-2", ann, "", 200, ""},
+			{"list-my-hubs", "GET", "/users/me/hubs", bob, "", 200, ""},
+			{"list-members", "GET", "/hubs/" + hub + "/members", bob, "", 200, ""},
+			{"invite", "POST", "/hubs/" + hub + "/invitations", bob, `{"phones":["` + number(91) + `"]}`, 201, ""},
+			{"list-invitations", "GET", "/hubs/" + hub + "/invitations", ann, "", 200, ""},
+			{"cancel-invitation", "DELETE", "/hubs/" + hub + "/invitations/" + cancelled, ann, "", 204, ""},
+			{"get-invitation", "GET", "/invitations/" + token, carol, "", 200, ""},
+			{"list-my-invitations", "GET", "/users/me/invitations", carol, "", 200, ""},
+			{"accept-invitation", "POST", "/invitations/" + token + "/accept", carol, "", 200, ""},
+			{"decline-invitation", "POST", "/invitations/" + declined + "/decline", dora, "", 204, ""},
+			{"resend-invitation", "POST", "/hubs/" + hub + "/invitations/" + invitation + "/resend", ann, "", 200, ""},
+			{"accept-my-invitation", "POST", "/users/me/invitations/" + invitation + "/accept", fay, "", 200, ""},
+			{"decline-my-invitation", "POST", "/users/me/invitations/" + declining + "/decline", fay, "", 204, ""},
+			{"create-link", "POST", "/hubs/" + hub + "/links", ann, "", 201, ""},
+			{"list-links", "GET", "/hubs/" + hub + "/links", ann, "", 200, ""},
+			{"get-link", "GET", join, dora, "", 200, ""},
+			{"join", "POST", join, dora, "", 202, ""},
+			{"join", "POST", join, dora, "", 202, ""},
+			{"list-my-requests", "GET", "/users/me/join-requests", dora, "", 200, ""},
+			{"list-requests", "GET", "/hubs/" + hub + "/join-requests", ann, "", 200, ""},
+			{"approve-request", "POST", approved + "/approve", ann, "", 200, ""},
+			{"reject-request", "POST", rejected + "/reject", ann, "", 200, ""},
+			{"cancel-request", "DELETE", "/users/me/join-requests/", dora, "", 204, ""},
+			{"end-link", "DELETE", "/hubs/" + hub + "/links/" + link["inviteLinkId"].(string), ann, "", 204, ""},
+			{"set-role", "PATCH", "/hubs/" + hub + "/members/" + carolID, ann, `{"role":"super_admin"}`, 200, ""},
+			{"remove-member", "DELETE", "/hubs/" + hub + "/members/" + ermaID, carol, "", 204, ""},
+			{"leave-hub", "DELETE", "/hubs/" + hub + "/members/me", carol, "", 204, ""},
 			{"logout", "POST", "/auth/logout", bob, `{"everywhere":true}`, 204, ""},
 		} {
+			if c.id == "cancel-request" {
+				_, mine := w.ask("GET", "/users/me/join-requests", dora, "")
+				c.path += items(mine)[0]["joinRequestId"].(string)
+			}
 			w.background.Wait()
 			w.meter.n.Store(0)
 			w.meter.delay = time.Millisecond
@@ -104,8 +179,8 @@ func TestCounts(t *testing.T) {
 			require.Equal(t, c.status, status, "%s: %v", c.id, answer)
 			bound := api.Bounds()[c.id]
 			t.Logf("%s: %d steps, %d calls, bound %v", c.id, steps, w.meter.n.Load(), bound)
-			require.LessOrEqual(t, steps, bound.Steps, c.id)
-			require.LessOrEqual(t, int(w.meter.n.Load()), bound.Calls, c.id)
+			assert.LessOrEqual(t, steps, bound.Steps, c.id)
+			assert.LessOrEqual(t, int(w.meter.n.Load()), bound.Calls, c.id)
 			counted[c.id] = true
 		}
 		for id := range api.Bounds() {
@@ -128,6 +203,7 @@ func TestHostile(t *testing.T) {
 	id := w.post(ann)
 	status, plain := w.ask("POST", "/posts", ann, `{"thoughtText":"no slider"}`)
 	require.Equal(t, 201, status)
+	hub := w.hub(ann, "Tea")
 	vote := "/posts/" + id + "/vote"
 	for _, tt := range []struct {
 		method, path, token, body string
@@ -175,10 +251,48 @@ func TestHostile(t *testing.T) {
 		{"GET", "/posts?limit=101", "", "", 422, "VALIDATION_ERROR"},
 		{"GET", "/posts?limit=x", "", "", 422, "VALIDATION_ERROR"},
 		{"GET", "/posts?cursor=AQ", "", "", 400, "MALFORMED"},
-		{"GET", "/posts?hubId=x", "", "", 422, "VALIDATION_ERROR"},
+		{"GET", "/posts?hubId=x", "", "", 401, "UNAUTHENTICATED"},
+		{"GET", "/posts?hubId=x", ann, "", 404, "HUB_NOT_FOUND"},
+		{"GET", "/posts?hubId=..%2Fx", ann, "", 404, "HUB_NOT_FOUND"},
+		{"POST", "/posts", ann, `{"thoughtText":"x","visibility":"public_hub","hubIds":["` + hub + `","` + hub + `"]}`, 422, "VALIDATION_ERROR"},
+		{"POST", "/posts", ann, `{"thoughtText":"x","visibility":"public","hubIds":["` + hub + `"]}`, 422, "VALIDATION_ERROR"},
+		{"POST", "/posts", ann, `{"thoughtText":"x","visibility":"public_hub","hubIds":["x|y"]}`, 422, "VALIDATION_ERROR"},
+		{"POST", "/posts", ann, `{"thoughtText":"x","visibility":"public_hub","hubIds":["x"]}`, 403, "NOT_A_MEMBER"},
+		{"POST", "/posts", ann, `{"thoughtText":"x","visibility":"public_hub","hubIds":["x"` + strings.Repeat(`,"x"`, 20) + `]}`, 422, "VALIDATION_ERROR"},
+		{"POST", "/hubs", newcomer, `{"name":"x"}`, 403, "ONBOARDING_REQUIRED"},
+		{"POST", "/hubs", ann, `{"name":" "}`, 422, "VALIDATION_ERROR"},
+		{"POST", "/hubs", ann, `{"name":"` + strings.Repeat("x", 101) + `"}`, 422, "VALIDATION_ERROR"},
+		{"POST", "/hubs", ann, `{"name":"x","description":"` + strings.Repeat("x", 2001) + `"}`, 422, "VALIDATION_ERROR"},
+		{"POST", "/hubs", ann, `{"name":"x","customLink":"a b"}`, 422, "VALIDATION_ERROR"},
+		{"POST", "/hubs", ann, `{"name":"x","customLink":"ab"}`, 422, "VALIDATION_ERROR"},
+		{"POST", "/hubs", ann, `{"name":"x","customLink":"` + strings.Repeat("x", 61) + `"}`, 422, "VALIDATION_ERROR"},
+		{"POST", "/hubs", ann, `{"name":"` + strings.Repeat("n", 100) + `","description":"` + strings.Repeat("d", 2000) + `","customLink":"` + strings.Repeat("x", 60) + `"}`, 201, ""},
+		{"GET", "/hubs/x", "", "", 404, "HUB_NOT_FOUND"},
+		{"GET", "/hubs/..%2Fx", "", "", 404, "HUB_NOT_FOUND"},
+		{"GET", "/hubs/by-link/members", "", "", 404, "HUB_NOT_FOUND"},
+		{"GET", "/hubs/x/members", ann, "", 404, "HUB_NOT_FOUND"},
+		{"GET", "/hubs/" + hub + "/members?role=king", ann, "", 422, "VALIDATION_ERROR"},
+		{"PATCH", "/hubs/" + hub + "/members/x", ann, `{"role":"admin"}`, 404, "MEMBER_NOT_FOUND"},
+		{"PATCH", "/hubs/" + hub + "/members/x%7Cy", ann, `{"role":"admin"}`, 404, "MEMBER_NOT_FOUND"},
+		{"DELETE", "/hubs/" + hub + "/members/x", ann, "", 404, "MEMBER_NOT_FOUND"},
+		{"POST", "/hubs/" + hub + "/invitations", ann, `{"phones":["600"]}`, 422, "VALIDATION_ERROR"},
+		{"POST", "/hubs/" + hub + "/invitations", ann, `{"phones":[]}`, 422, "VALIDATION_ERROR"},
+		{"POST", "/hubs/" + hub + "/invitations", ann, `{"phones":["+34600000001"],"expiresInMs":999}`, 422, "VALIDATION_ERROR"},
+		{"POST", "/hubs/" + hub + "/invitations", ann, `{"phones":["+34600000001"],"expiresInMs":2592000001}`, 422, "VALIDATION_ERROR"},
+		{"POST", "/hubs/" + hub + "/invitations", ann, `{"phones":["+34600000001"],"expiresInMs":9223372036854775807}`, 422, "VALIDATION_ERROR"},
+		{"POST", "/hubs/" + hub + "/links", ann, `{"expiresInMs":-1}`, 422, "VALIDATION_ERROR"},
+		{"DELETE", "/hubs/" + hub + "/invitations/x", ann, "", 404, "INVITATION_NOT_FOUND"},
+		{"POST", "/invitations/x/accept", newcomer, "", 403, "ONBOARDING_REQUIRED"},
+		{"POST", "/users/me/invitations/x/accept", ann, "", 404, "INVITATION_NOT_FOUND"},
+		{"DELETE", "/users/me/join-requests/x", ann, "", 404, "REQUEST_NOT_FOUND"},
+		{"POST", "/hubs/" + hub + "/join-requests/x/approve", ann, "", 404, "REQUEST_NOT_FOUND"},
+		{"GET", "/join/x", "", "", 404, "LINK_NOT_FOUND"},
+		{"GET", "/posts/" + id + "/vote/hubs", newcomer, "", 403, "ONBOARDING_REQUIRED"},
 		{"GET", "/users/x", "", "", 404, "USER_NOT_FOUND"},
 		{"GET", "/users/x/posts", "", "", 404, "USER_NOT_FOUND"},
-		{"GET", "/usernames/x", "", "", 404, "USER_NOT_FOUND"},
+		{"GET", "/users/by-username/x", "", "", 404, "USER_NOT_FOUND"},
+		{"GET", "/users/by-username/posts", "", "", 404, "USER_NOT_FOUND"},
+		{"GET", "/users/by-username/", "", "", 404, "NO_SUCH_ROUTE"},
 		{"POST", vote, ann, `{"position":"Left"}`, 422, "VALIDATION_ERROR"},
 		{"POST", vote, ann, `{"position":1}`, 422, "VALIDATION_ERROR"},
 		{"POST", vote, ann, `{}`, 422, "VALIDATION_ERROR"},
@@ -358,6 +472,69 @@ func TestLists(t *testing.T) {
 		require.Equal(t, 200, status)
 		require.Equal(t, 13.0, p["counts"].(map[string]any)["posts"])
 		require.Equal(t, "Ann", p["username"])
+	})
+}
+
+// TestLimits: a person posts 100 times a day and votes 300 times an hour, and is told when they
+// may again. A repeat of one request is not counted, nor one that was refused for another reason.
+func TestLimits(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)))
+		w := newWorld(t)
+		_, ann, _ := w.person(number(1), "Ann")
+		for range 5 {
+			status, _ := w.ask("POST", "/posts", ann, `{}`)
+			require.Equal(t, 422, status)
+		}
+		var ids []string
+		for i := range 100 {
+			key := []string{"Idempotency-Key", fmt.Sprint(i)}
+			status, c := w.ask("POST", "/posts", ann, `{"slider":{"text":"Tea?"}}`, key...)
+			require.Equal(t, 201, status, c)
+			status, again := w.ask("POST", "/posts", ann, `{"slider":{"text":"Tea?"}}`, key...)
+			require.Equal(t, 201, status, c)
+			require.Equal(t, c["postId"], again["postId"])
+			ids = append(ids, c["postId"].(string))
+		}
+		status, p := w.ask("POST", "/posts", ann, `{"thoughtText":"x"}`)
+		require.Equal(t, 429, status)
+		require.Equal(t, "LIMITED", p["code"])
+		for _, name := range []string{"Bob", "Carol"} {
+			_, other, _ := w.person(number(len(ids)), name)
+			for range 100 {
+				status, c := w.ask("POST", "/posts", other, `{"slider":{"text":"Tea?"}}`)
+				require.Equal(t, 201, status, c)
+				ids = append(ids, c["postId"].(string))
+			}
+		}
+		_, dora, _ := w.person(number(900), "Dora")
+		status, c := w.ask("POST", "/posts", dora, `{"slider":{"text":"Tea?"}}`)
+		require.Equal(t, 201, status, c)
+		for _, id := range ids {
+			status, v := w.ask("POST", "/posts/"+id+"/vote", dora, `{"position":"left"}`)
+			require.Equal(t, 201, status, v)
+		}
+		status, p = w.ask("POST", "/posts/"+ids[0]+"/vote", dora, `{"position":"left"}`)
+		require.Equal(t, "ALREADY_VOTED", p["code"], status)
+		status, p = w.ask("POST", "/posts/"+c["postId"].(string)+"/vote", dora, `{"position":"left"}`)
+		require.Equal(t, 429, status)
+		require.Equal(t, "LIMITED", p["code"])
+		time.Sleep(time.Second)
+		synctest.Wait()
+		time.Sleep(2 * time.Hour)
+		dora = w.enter(number(900))["accessToken"].(string)
+		status, v := w.ask("POST", "/posts/"+c["postId"].(string)+"/vote", dora, `{"position":"left"}`)
+		require.Equal(t, 201, status, v)
+		ann = w.enter(number(1))["accessToken"].(string)
+		status, _ = w.ask("POST", "/posts", ann, `{"thoughtText":"x"}`)
+		require.Equal(t, 429, status)
+		time.Sleep(46 * time.Hour)
+		ann = w.enter(number(1))["accessToken"].(string)
+		status, _ = w.ask("POST", "/posts", ann, `{"thoughtText":"x"}`)
+		require.Equal(t, 201, status)
+		time.Sleep(time.Second)
+		synctest.Wait()
 	})
 }
 

@@ -46,6 +46,17 @@ func (a *api) cardsAnswer(list string, page posts.Page, err error) (*body[Cards]
 	return answer(cards, err)
 }
 
+// bars returns the votes by position, none while nothing is counted.
+func bars(r ballot.Result) []Bar {
+	all := []Bar{}
+	for i, name := range ballot.Positions() {
+		if r.Counted > 0 {
+			all = append(all, Bar{Position(name), r.Counts[i]})
+		}
+	}
+	return all
+}
+
 // created is the answer to a new post.
 type created struct {
 	Location string `header:"Location" doc:"Where the post is" example:"/api/v1/posts/01KA0000000000000000000003"`
@@ -56,9 +67,9 @@ func (a *api) posts() {
 	op := func(id, method, path, summary, description string, status int, errors ...int) huma.Operation {
 		return operation("posts", id, method, path, summary, description, status, errors...)
 	}
-	create := op("create-post", http.MethodPost, "/posts", "Post", "A thought, a slider, an article, or several of them. The same Idempotency-Key again within a day answers with the same post.", http.StatusCreated)
+	create := op("create-post", http.MethodPost, "/posts", "Post", "A thought, a slider, an article, or several of them, for everybody or for hubs of the caller. The same Idempotency-Key again within a day answers with the same post.", http.StatusCreated)
 	create.Metadata = map[string]any{maxBodyKey: int64(maxPost)}
-	route(a, person, Bound{6, 12}, create, func(ctx context.Context, v visit, in *struct {
+	route(a, person, Bound{7, 16}, create, func(ctx context.Context, v visit, in *struct {
 		Key  string `header:"Idempotency-Key" doc:"Up to 100 characters that you choose" example:"4711"`
 		Body NewPost
 	},
@@ -69,16 +80,25 @@ func (a *api) posts() {
 		}
 		return &created{Prefix + "/posts/" + c.ID, a.cardOf(c)}, nil
 	})
-	route(a, visitor, Bound{4, 64}, op("list-posts", http.MethodGet, "/posts", "The newest posts", "All that are public.", http.StatusOK),
-		func(ctx context.Context, v visit, in *Paged) (*body[Cards], error) {
-			after, err := in.after("posts")
+	route(a, visitor, Bound{4, 106}, op("list-posts", http.MethodGet, "/posts", "The newest posts", "All that are public, or those of a hub of which the caller is a member.", http.StatusOK, 403, 404),
+		func(ctx context.Context, v visit, in *struct {
+			HubID string `query:"hubId" doc:"A hub" example:"01KA0000000000000000000004"`
+			Paged
+		},
+		) (*body[Cards], error) {
+			list := "posts " + in.HubID
+			after, err := in.after(list)
 			if err != nil {
 				return nil, err
 			}
+			if in.HubID != "" {
+				page, err := a.Posts.InHub(ctx, v.Claim, in.HubID, after, in.Limit)
+				return a.cardsAnswer(list, page, err)
+			}
 			page, err := a.Posts.Newest(ctx, v.Claim, after, in.Limit)
-			return a.cardsAnswer("posts", page, err)
+			return a.cardsAnswer(list, page, err)
 		})
-	route(a, visitor, Bound{2, 5}, op("get-post", http.MethodGet, "/posts/{id}", "A post", "With its votes, as far as they are counted.", http.StatusOK, 404),
+	route(a, visitor, Bound{3, 7}, op("get-post", http.MethodGet, "/posts/{id}", "A post", "With its votes, as far as they are counted.", http.StatusOK, 404),
 		func(ctx context.Context, v visit, in *ByID) (*body[Card], error) {
 			c, err := a.Posts.Card(ctx, v.Claim, in.ID)
 			if err != nil {
@@ -86,7 +106,7 @@ func (a *api) posts() {
 			}
 			return answer(a.cardOf(c), nil)
 		})
-	route(a, visitor, Bound{3, 65}, op("list-user-posts", http.MethodGet, "/users/{id}/posts", "The posts of a person", "The newest first.", http.StatusOK, 404),
+	route(a, visitor, Bound{5, 108}, op("list-user-posts", http.MethodGet, "/users/{id}/posts", "The posts of a person", "The newest first.", http.StatusOK, 404),
 		func(ctx context.Context, v visit, in *struct {
 			ByID
 			Paged
@@ -99,7 +119,7 @@ func (a *api) posts() {
 			page, err := a.Posts.Of(ctx, v.Claim, in.ID, after, in.Limit)
 			return a.cardsAnswer("users "+in.ID, page, err)
 		})
-	route(a, person, Bound{3, 11}, op("vote", http.MethodPost, "/posts/{id}/vote", "Vote on a post, once for ever", "No answer, list or stored row tells what somebody chose. Votes are counted in groups. An Idempotency-Key has no meaning here: the same request again is answered 409 ALREADY_VOTED, and the vote is there once.", http.StatusCreated, 404, 409),
+	route(a, person, Bound{4, 15}, op("vote", http.MethodPost, "/posts/{id}/vote", "Vote on a post, once for ever", "No answer, list or stored row tells what somebody chose. Votes are counted in groups. An Idempotency-Key has no meaning here: the same request again is answered 409 ALREADY_VOTED, and the vote is there once.", http.StatusCreated, 404, 409),
 		func(ctx context.Context, v visit, in *struct {
 			ByID
 			Body NewVote
@@ -121,15 +141,21 @@ func (a *api) posts() {
 	route(a, visitor, Bound{1, 4}, op("get-vote-distribution", http.MethodGet, "/posts/{id}/vote/distribution", "The votes on a post by position", "Empty while nothing is counted.", http.StatusOK, 404, 409),
 		func(ctx context.Context, v visit, in *ByID) (*body[Distribution], error) {
 			r, _, err := a.Posts.Result(ctx, v.Claim, in.ID)
-			d := Distribution{in.ID, r.Scope, r.Total, r.Counted, a.VoteMin, []Bar{}}
-			for i, name := range ballot.Positions() {
-				if r.Counted > 0 {
-					d.Distribution = append(d.Distribution, Bar{Position(name), r.Counts[i]})
-				}
-			}
+			d := Distribution{in.ID, r.Scope, r.Total, r.Counted, a.VoteMin, bars(r)}
 			return answer(d, err)
 		})
-	route(a, person, Bound{1, 3}, op("list-my-votes", http.MethodGet, "/users/me/votes", "On what I have voted", "Without positions, which are not kept. The list follows the votes by some seconds.", http.StatusOK),
+	route(a, person, Bound{3, 12}, op("get-hub-votes", http.MethodGet, "/posts/{id}/vote/hubs", "The votes on a post in my hubs", "Of each hub of the post of which the caller is a member.", http.StatusOK, 404, 409),
+		func(ctx context.Context, v visit, in *ByID) (*body[HubVotes], error) {
+			all, err := a.Posts.HubResults(ctx, v.Claim, in.ID)
+			list := HubVotes{Items: []HubVote{}}
+			for _, r := range all {
+				s := a.summaryOf(in.ID, r.Result)
+				one := HubVote{in.ID, "hub", r.ID, r.Name, s.TotalVotes, s.CountedVotes, r.Withheld, s.Hidden, s.MinVotes, s.LeftCount, s.NeutralCount, s.RightCount, bars(r.Result)}
+				list.Items = append(list.Items, one)
+			}
+			return answer(list, err)
+		})
+	route(a, person, Bound{3, 63}, op("list-my-votes", http.MethodGet, "/users/me/votes", "On what I have voted", "Without positions, which are not kept. The list follows the votes by some seconds.", http.StatusOK),
 		func(ctx context.Context, v visit, in *Paged) (*body[MyVotes], error) {
 			after, err := in.after("votes " + v.UserID)
 			if err != nil {

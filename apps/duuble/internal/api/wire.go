@@ -163,7 +163,7 @@ func personOf(p people.Person) Person { return Person{p.ID, p.Username, p.FullNa
 
 // MyCounts are numbers that go with an account.
 type MyCounts struct {
-	Posts     int64 `json:"posts" doc:"Posts of the person" example:"2"`
+	Posts     int64 `json:"posts" doc:"Posts of the person, the locked ones among them" example:"2"`
 	VotesCast int64 `json:"votesCast" doc:"Votes of the person" example:"7"`
 }
 
@@ -187,13 +187,13 @@ func meOf(m people.Me) Me {
 	return Me{
 		UserID: m.ID, Username: textOr(m.Username), FullName: m.FullName, Bio: m.Bio, Phone: m.Phone, OnboardingStep: Step(m.Step()), IsOnboardingCompleted: m.Onboarded(),
 		AcceptedTermsVersion: textOr(m.TermsVersion), AcceptedPrivacyVersion: textOr(m.PrivacyVersion), AcceptedAt: stampOr(m.AcceptedAt), CreatedAt: stamp(m.CreatedAt),
-		Counts: MyCounts(m.Counts),
+		Counts: MyCounts{m.Counts.Posts + m.Counts.LockedPosts, m.Counts.VotesCast},
 	}
 }
 
 // ProfileCounts are numbers that everybody sees.
 type ProfileCounts struct {
-	Posts int64 `json:"posts" doc:"Posts of the person" example:"2"`
+	Posts int64 `json:"posts" doc:"Posts of the person that are not locked" example:"2"`
 }
 
 // Profile is the page of a person.
@@ -258,14 +258,15 @@ func (Article) Schema(huma.Registry) *huma.Schema {
 
 // A NewPost is what somebody posts: at least one part.
 type NewPost struct {
-	Visibility  string   `json:"visibility,omitempty" enum:"public" doc:"Who sees it; public if it is absent" example:"public"`
+	Visibility  string   `json:"visibility,omitempty" enum:"public,public_hub,private_locked_hub" doc:"Who sees it: everybody in all lists, everybody who has its id and the lists of its hubs, or the members of its hubs and its author; public if it is absent" example:"public_hub"`
+	HubIDs      []string `json:"hubIds,omitempty" doc:"1 to 20 hubs of the caller, none of a public post" example:"[\"01KA0000000000000000000004\"]"`
 	ThoughtText *string  `json:"thoughtText,omitempty" doc:"1 to 250 characters" example:"I had four cups today"`
 	Slider      *Slider  `json:"slider,omitempty" doc:"Asks for votes"`
 	Article     *Article `json:"article,omitempty" doc:"What the post is about"`
 }
 
 func (p NewPost) draft() posts.Draft {
-	d := posts.Draft{Thought: p.ThoughtText, Slider: (*posts.Slider)(p.Slider)}
+	d := posts.Draft{Visibility: p.Visibility, Hubs: p.HubIDs, Thought: p.ThoughtText, Slider: (*posts.Slider)(p.Slider)}
 	if a := p.Article; a != nil {
 		d.Article = &posts.Article{Kind: a.Kind, Text: a.Text, LinkURL: a.LinkURL, LinkTitle: a.LinkTitle, LinkDescription: a.LinkDescription}
 	}
@@ -278,23 +279,33 @@ type Viewer struct {
 	IsAuthor bool `json:"isAuthor" doc:"Whether the caller wrote it" example:"true"`
 }
 
+// A HubName is a hub in which a post is.
+type HubName struct {
+	HubID string `json:"hubId" doc:"The id of the hub" example:"01KA0000000000000000000004"`
+	Name  string `json:"name" doc:"Its name" example:"Tea drinkers"`
+}
+
 // A Card is a post.
 type Card struct {
-	PostID      string   `json:"postId" doc:"The id of the post" example:"01KA0000000000000000000003"`
-	Author      Person   `json:"author" doc:"Who wrote it"`
-	Visibility  string   `json:"visibility" doc:"Who sees it" example:"public"`
-	CreatedAt   string   `json:"createdAt" format:"date-time" doc:"When it was posted" example:"2026-11-01T12:00:00.000Z"`
-	Article     *Article `json:"article" doc:"What the post is about, or null"`
-	ThoughtText *string  `json:"thoughtText" doc:"A thought, or null" example:"I had four cups today"`
-	Slider      *Slider  `json:"slider" doc:"Null if there is nothing to vote on"`
-	Vote        *Summary `json:"vote" doc:"The votes, or null without a slider"`
-	Viewer      Viewer   `json:"viewer" doc:"The caller"`
+	PostID      string    `json:"postId" doc:"The id of the post" example:"01KA0000000000000000000003"`
+	Author      Person    `json:"author" doc:"Who wrote it"`
+	Visibility  string    `json:"visibility" enum:"public,public_hub,private_locked_hub" doc:"Who sees it" example:"public"`
+	Hubs        []HubName `json:"hubs" nullable:"false" doc:"Its hubs of which the caller is a member"`
+	CreatedAt   string    `json:"createdAt" format:"date-time" doc:"When it was posted" example:"2026-11-01T12:00:00.000Z"`
+	Article     *Article  `json:"article" doc:"What the post is about, or null"`
+	ThoughtText *string   `json:"thoughtText" doc:"A thought, or null" example:"I had four cups today"`
+	Slider      *Slider   `json:"slider" doc:"Null if there is nothing to vote on"`
+	Vote        *Summary  `json:"vote" doc:"The votes, or null without a slider"`
+	Viewer      Viewer    `json:"viewer" doc:"The caller"`
 }
 
 func (a *api) cardOf(c posts.Card) Card {
 	card := Card{
-		PostID: c.ID, Author: personOf(c.Author), Visibility: posts.Public, CreatedAt: stamp(c.CreatedAt), ThoughtText: textOr(c.Thought),
-		Slider: (*Slider)(c.Slider), Viewer: Viewer{c.Voted, c.IsAuthor},
+		PostID: c.ID, Author: personOf(c.Author), Visibility: c.Visibility, CreatedAt: stamp(c.CreatedAt), ThoughtText: textOr(c.Thought),
+		Slider: (*Slider)(c.Slider), Viewer: Viewer{c.Voted, c.IsAuthor}, Hubs: []HubName{},
+	}
+	for _, hub := range c.In {
+		card.Hubs = append(card.Hubs, HubName{hub.ID, hub.Name})
 	}
 	if a := c.Article; a != nil {
 		card.Article = &Article{a.Kind, a.Text, a.LinkURL, a.LinkTitle, a.LinkDescription}
@@ -420,6 +431,28 @@ type Distribution struct {
 	CountedVotes int64  `json:"countedVotes" doc:"Those that are counted" example:"3"`
 	MinVotes     int    `json:"minVotes" doc:"How many votes are counted together at least" example:"3"`
 	Distribution []Bar  `json:"distribution" nullable:"false" doc:"All five in order, or none while nothing is counted"`
+}
+
+// A HubVote is the votes on a post in a hub.
+type HubVote struct {
+	PostID        string `json:"postId" doc:"The post" example:"01KA0000000000000000000003"`
+	Scope         string `json:"scope" doc:"Always hub" example:"hub"`
+	HubID         string `json:"hubId" doc:"The hub" example:"01KA0000000000000000000004"`
+	Name          string `json:"name" doc:"Its name" example:"Tea drinkers"`
+	TotalVotes    int64  `json:"totalVotes" doc:"Votes that members cast" example:"4"`
+	CountedVotes  int64  `json:"countedVotes" doc:"Those that are counted: zero, or a sum of groups of minVotes or more" example:"3"`
+	WithheldVotes int64  `json:"withheldVotes" doc:"Those that are counted for everybody and never here, because they were counted together with votes of others" example:"0"`
+	Hidden        bool   `json:"hidden" doc:"Whether nothing is counted yet" example:"false"`
+	MinVotes      int    `json:"minVotes" doc:"How many votes are counted together at least" example:"3"`
+	LeftCount     *int64 `json:"leftCount" doc:"Votes counted on the left, or null while nothing is counted" example:"2"`
+	NeutralCount  *int64 `json:"neutralCount" doc:"In the middle, or null" example:"0"`
+	RightCount    *int64 `json:"rightCount" doc:"On the right, or null" example:"1"`
+	Distribution  []Bar  `json:"distribution" nullable:"false" doc:"All five in order, or none while nothing is counted"`
+}
+
+// A HubVotes is the votes on a post in several hubs.
+type HubVotes struct {
+	Items []HubVote `json:"items" nullable:"false" doc:"In the order of the ids of the hubs"`
 }
 
 // A MyVote is a post on which the caller voted.

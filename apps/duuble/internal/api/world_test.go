@@ -18,6 +18,7 @@ import (
 
 	"prompthub/apps/duuble/internal/api"
 	"prompthub/apps/duuble/internal/ballot"
+	"prompthub/apps/duuble/internal/hubs"
 	"prompthub/apps/duuble/internal/keyring"
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/posts"
@@ -86,6 +87,7 @@ type world struct {
 	t *testing.T
 	http.Handler
 	people     *people.Service
+	hubs       *hubs.Service
 	posts      *posts.Service
 	ballot     *ballot.Store
 	queues     *memory.Queues
@@ -97,7 +99,7 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, meter: &meter{DB: memory.NewTables()}, queues: memory.NewQueues(time.Now)}
-	tables := schema.Tables{Users: "Users", Names: "Names", Posts: "Posts", Lists: "Lists", Sessions: "Sessions", Admin: "Admin"}
+	tables := schema.Tables{Users: "Users", Names: "Names", Posts: "Posts", Lists: "Lists", Sessions: "Sessions", Hubs: "Hubs", Admin: "Admin"}
 	log := slog.New(slog.NewTextHandler(&w.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	rows := &rowstore.Store{
 		DB: w.meter, Now: time.Now, Log: log, Background: w.background.Go,
@@ -124,14 +126,15 @@ func newWorld(t *testing.T) *world {
 		Store: &voting, Posts: "Posts", Due: "Admin", Queues: queues, Keys: keys, VoteMin: 3, SettleAfter: 24 * time.Hour, Entropy: rand.Reader,
 		Follow: func(ctx context.Context, votes []ballot.Receipt) error { return w.posts.FollowVotes(ctx, votes) },
 	})
-	w.posts = posts.New(posts.Config{Store: rows, Tables: tables, Queues: queues, Entropy: rand.Reader, People: w.people, Ballot: w.ballot})
+	w.hubs = hubs.New(hubs.Config{Store: rows, Tables: tables, Entropy: rand.Reader, People: w.people})
+	w.posts = posts.New(posts.Config{Store: rows, Tables: tables, Queues: queues, Entropy: rand.Reader, People: w.people, Hubs: w.hubs, Ballot: w.ballot, PostsADay: 100, VotesAnHour: 300})
 	ready := func(ctx context.Context) error {
 		_, err := rows.GetRow(ctx, "Admin", table.Key{Partition: "ready"})
 		return err
 	}
 	unlimited := httpjson.Limits{Writes: -1, Reads: -1, AtWork: 10_000} // a test may have all of them at work at once
 	w.Handler = api.New(api.Config{
-		People: w.people, Posts: w.posts, VoteMin: 3, Ready: ready, Admission: httpjson.NewAdmission(unlimited.Complete(false), time.Now), Log: log, Now: time.Now, Version: "test",
+		People: w.people, Posts: w.posts, Hubs: w.hubs, VoteMin: 3, Ready: ready, Admission: httpjson.NewAdmission(unlimited.Complete(false), time.Now), Log: log, Now: time.Now, Version: "test",
 	})
 	return w
 }

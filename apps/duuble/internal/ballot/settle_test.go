@@ -135,6 +135,40 @@ func TestSettleKeepsWhatIsYoung(t *testing.T) {
 	require.Empty(t, w.dueOf())
 }
 
+// TestOldestOfABox: a box is as old as its first vote, however many come after it, and whichever
+// of two processes with different clocks is the first to write.
+func TestOldestOfABox(t *testing.T) {
+	t.Parallel()
+	for name, cast := range map[string]func(w *world){
+		"in order": func(w *world) {
+			w.cast("ann", ballot.Left, "hub")
+			w.clock.pass(10 * time.Hour)
+			w.cast("bob", ballot.Left, "hub")
+		},
+		"out of order": func(w *world) {
+			w.clock.pass(10 * time.Hour)
+			w.cast("bob", ballot.Left, "hub")
+			w.clock.pass(-10 * time.Hour)
+			w.cast("ann", ballot.Left, "hub")
+			w.clock.pass(10 * time.Hour)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.cast("cid", ballot.Right)
+			cast(w)
+			w.clock.pass(14*time.Hour - time.Second)
+			require.NoError(t, w.SettleDue(t.Context()))
+			w.shows(ballot.Global, 3, 0, 0)
+			w.clock.pass(time.Second)
+			require.NoError(t, w.SettleDue(t.Context()))
+			w.shows(ballot.Global, 3, 3, 0)
+			w.shows("hub", 2, 0, 2)
+		})
+	}
+}
+
 // TestSettleLeavesLateVotes: the row by which a post is found stays until no vote of it can
 // land.
 func TestSettleLeavesLateVotes(t *testing.T) {

@@ -24,6 +24,8 @@ const (
 	maxAttempts = 5
 )
 
+const tooManyCodes = "too many codes were asked for; wait and try again"
+
 // Purposes are what a code may be for.
 var Purposes = []string{"sign_in"}
 
@@ -45,7 +47,10 @@ type codeBook struct {
 	codes map[string]string
 }
 
-func challengeKey(id string) table.Key { return table.Key{Partition: "otp|" + id, Row: "c"} }
+// codeRows begins the partitions of challenges.
+const codeRows = "otp|"
+
+func challengeKey(id string) table.Key { return table.Key{Partition: codeRows + id, Row: "c"} }
 
 func newCode() (string, error) {
 	n, err := rand.Int(rand.Reader, big.NewInt(1_000_000))
@@ -55,8 +60,8 @@ func newCode() (string, error) {
 	return fmt.Sprintf("%0*d", codeDigits, n), nil
 }
 
-// RequestCode sends a code to a number. The answer is the same whether the number has an account or
-// not. address is where the request comes from.
+// RequestCode sends a code to a number. The answer is the same whether the number has an account
+// or not. address is where the request comes from.
 func (s *Service) RequestCode(ctx context.Context, channel, destination, purpose, address string) (Challenge, error) {
 	var b rules.Broken
 	b.OneOf("channel", channel, Channels)
@@ -66,10 +71,10 @@ func (s *Service) RequestCode(ctx context.Context, channel, destination, purpose
 		return Challenge{}, err
 	}
 	c := Challenge{ID: s.newID(), ExpiresAt: s.Now().UTC().Add(s.CodeLasts)}
-	number := s.number(destination)
-	older, err := s.take(ctx, [2]limit{
-		{bucket: "p" + number, size: phoneWindow, gap: ResendAfter, most: s.PerPhone},
-		{bucket: "a" + s.Keys.LastMAC("address", address), size: addressWindow, most: s.PerAddress},
+	number := s.Number(destination)
+	older, err := s.take(ctx, [2]Limit{
+		{Bucket: "p" + number, Size: phoneWindow, Gap: ResendAfter, Most: s.PerPhone, Code: OTPLimited, Text: tooManyCodes},
+		{Bucket: "a" + s.Keys.LastMAC("address", address), Size: addressWindow, Most: s.PerAddress, Code: OTPLimited, Text: tooManyCodes},
 	}, c.ID)
 	if err != nil {
 		return Challenge{}, err
@@ -107,9 +112,6 @@ func (s *Service) RequestCode(ctx context.Context, channel, destination, purpose
 	}
 	return c, nil
 }
-
-// number names a phone number in keys.
-func (s *Service) number(phone string) string { return s.Keys.LastMAC("phone", phone) }
 
 const maxKeptCodes = 1000
 
@@ -159,7 +161,7 @@ func (s *Service) Verify(ctx context.Context, challenge, code, device string) (S
 	err = rowstore.Both(ctx, func(ctx context.Context) error {
 		return s.use(ctx, c)
 	}, func(ctx context.Context) (err error) {
-		owner, err = s.owner(ctx, "phone|"+number)
+		owner, err = s.owner(ctx, phoneRows+number)
 		if err != nil || owner == "" {
 			return err
 		}

@@ -3,9 +3,9 @@
 //
 // # How an account is made
 //
-// Nothing is atomic beyond one partition. So inserting the row `phone|{hmac}` of Names, which names
-// the id of the account, is the commit; the rows of Users are written under that id afterwards, by
-// the sign-in that finds them missing.
+// Nothing is atomic beyond one partition. So inserting the row `phone|{hmac}` of Names, which
+// names the id of the account, is the commit; the rows of Users are written under that id
+// afterwards, by the sign-in that finds them missing.
 //
 // # How a name is chosen
 //
@@ -100,29 +100,36 @@ func (s *Service) CheckKeys(ctx context.Context) error {
 	}
 	row, err := s.GetRow(ctx, s.Tables.Admin, keysRow)
 	if err == nil && (row == nil || row.Props.Get("check").Str() != check) {
-		err = fault.Coded(fault.Unavailable, KeysDoNotMatch, "the last of SECRET_KEYS is not the key that the stored phone numbers were named with: set the keys that belong to this data")
+		err = keysDoNotMatch()
 	}
 	return err
 }
 
-// Triggers returns the functions that no request starts.
-func (s *Service) Triggers() []function.Trigger {
-	return []function.Trigger{{Name: "expire", Schedule: "0 */5 * * * *", Run: func(ctx context.Context, _ function.Invocation) error { return s.Expire(ctx) }}}
+func keysDoNotMatch() error {
+	return fault.Coded(fault.Unavailable, KeysDoNotMatch, "the last of SECRET_KEYS is not the key that the stored phone numbers were named with: set the keys that belong to this data, or, where rekey did not end, run it again")
 }
 
-// Expire removes codes that are too old and windows that count nothing any more. Both live for
-// minutes, so that most rows of these ranges are due.
+// Triggers returns the functions that no request starts. others end what is over elsewhere.
+func (s *Service) Triggers(others ...func(context.Context) error) []function.Trigger {
+	return []function.Trigger{{Name: "expire", Schedule: "0 */5 * * * *", Run: func(ctx context.Context, _ function.Invocation) error {
+		err := s.Expire(ctx)
+		for _, expire := range others {
+			err = errors.Join(err, expire(ctx))
+		}
+		return err
+	}}}
+}
+
+// Expire removes codes that are too old and windows that count nothing any more. None lives longer
+// than two days, so that many rows of these ranges are due.
 func (s *Service) Expire(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, rowstore.JobEnds)
 	defer cancel()
 	now := s.Now()
 	var failed rowstore.Failures
-	for prefix, over := range map[string]func(table.Props) bool{
-		"otp|": func(p table.Props) bool { return !now.Before(p.Get("expires_at").Time()) },
-		"rl|":  func(p table.Props) bool { return now.Sub(p.Get("window_at").Time()) > 2*addressWindow },
-	} {
+	for _, prefix := range []string{codeRows, windowRows} {
 		for row, err := range table.All(ctx, s.DB, s.Tables.Sessions, table.Range{FromPartition: prefix, ToPartition: table.After(prefix)}) {
-			if err == nil && over(row.Props) {
+			if err == nil && !now.Before(row.Props.Get("expires_at").Time()) {
 				err = s.RemoveRow(ctx, s.Tables.Sessions, row)
 			}
 			if !failed.Record(err) {
@@ -131,6 +138,18 @@ func (s *Service) Expire(ctx context.Context) error {
 		}
 	}
 	return failed.Join()
+}
+
+// upsert writes a row that is the same whenever it is written.
+func (s *Service) upsert(ctx context.Context, name string, row table.Row) error {
+	ops := []table.Op{{Kind: table.Upsert, Row: row}}
+	if s.Write(ctx, name, ops) == nil {
+		return nil
+	}
+	if err := s.Write(ctx, name, ops); err != nil {
+		return rowstore.Unavailable(err)
+	}
+	return nil
 }
 
 func isExists(err error) bool { return errors.Is(err, table.ErrExists) }

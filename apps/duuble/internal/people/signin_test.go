@@ -1,6 +1,7 @@
 package people_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -437,4 +438,61 @@ func TestExpire(t *testing.T) {
 	w.clock.pass(3 * time.Hour)
 	require.NoError(t, w.Expire(t.Context()))
 	require.Empty(t, w.keys("Sessions", ""))
+}
+
+// TestRekey: after rekey the newest of SECRET_KEYS is enough. Stopped at any call, nothing starts
+// until it was run again with the same keys.
+func TestRekey(t *testing.T) {
+	t.Parallel()
+	with := func(w *world, db table.DB, keys ...byte) *people.Service {
+		return w.over(db, unlimited, func(c *people.Config) {
+			c.Keys = nil
+			for _, b := range keys {
+				c.Keys = append(c.Keys, bytes.Repeat([]byte{b}, 32))
+			}
+		})
+	}
+	for _, lands := range []bool{false, true} {
+		for n := 1; ; n++ {
+			w := newWorld(t)
+			w.Service = with(w, w.db, 1)
+			require.NoError(t, w.CheckKeys(t.Context()))
+			ann, bob := w.enter(number(1)), w.enter(number(2))
+			w.Service = with(w, w.db, 2, 1)
+			require.NoError(t, w.CheckKeys(t.Context()), "before, the last key names")
+			_, err := w.request(number(3))
+			require.NoError(t, err)
+			c := &serial{crash: crash{DB: w.db, left: n, lands: lands}}
+			_, err = with(w, c, 2, 1).Rekey(t.Context())
+			over := c.left > 0
+			what := fmt.Sprintf("call %d, lands %v: %v", n, lands, err)
+			if !over {
+				starts := with(w, w.db, 2).CheckKeys(t.Context()) == nil && with(w, w.db, 2, 1).CheckKeys(t.Context()) == nil
+				require.False(t, starts, what)
+				_, err = with(w, w.db, 3).Rekey(t.Context())
+				requireCode(t, people.KeysDoNotMatch, err)
+				users, err := with(w, w.db, 2, 1).Rekey(t.Context())
+				require.NoError(t, err, what)
+				require.Equal(t, 2, users, what)
+			}
+			require.Error(t, with(w, w.db, 2, 1).CheckKeys(t.Context()), what)
+			require.Error(t, with(w, w.db, 1).CheckKeys(t.Context()), what)
+			w.Service = with(w, w.db, 2)
+			require.NoError(t, w.CheckKeys(t.Context()), what)
+			require.Empty(t, w.keys("Sessions", "otp|"), what)
+			require.Len(t, w.keys("Names", "phone|"), 2, what)
+			for i, was := range []people.SignedIn{ann, bob} {
+				in := w.enter(number(1 + i))
+				require.False(t, in.IsNew, what)
+				require.Equal(t, was.User.ID, in.User.ID, what)
+				me, err := w.Me(t.Context(), w.claim(in))
+				require.NoError(t, err, what)
+				require.Equal(t, fmt.Sprintf("+34•••••0%d", 1+i), me.Phone, what)
+			}
+			if over {
+				require.Greater(t, n, 10, "accidents never happened")
+				break
+			}
+		}
+	}
 }

@@ -112,8 +112,8 @@ func (s *Service) user(ctx context.Context, id string) (*User, error) {
 	return &u, nil
 }
 
-// changeUser changes the row of a user under its ETag, and tries again with a newer row. change may
-// be called several times. Each must come to the same end when its earlier write has landed.
+// changeUser changes the row of a user under its ETag, and tries again with a newer row. change
+// may be called several times. Each must come to the same end when its earlier write has landed.
 func (s *Service) changeUser(ctx context.Context, u User, change func(*User) error) (User, error) {
 	for try := 0; ; try++ {
 		next := u
@@ -168,7 +168,7 @@ func (s *Service) makeAccount(ctx context.Context, owner, number, phone string) 
 			{Name: "created_at", Value: table.Time(now)},
 		}}}})
 		if err != nil { // another request was first, or this one has landed
-			again, unread := s.owner(ctx, "phone|"+number)
+			again, unread := s.owner(ctx, phoneRows+number)
 			if unread != nil || again == "" {
 				return nil, rowstore.Unavailable(err)
 			}
@@ -215,13 +215,17 @@ func (s *Service) People(ctx context.Context, ids []string) (map[string]Person, 
 }
 
 // Counts are the numbers that go with an account.
-type Counts struct{ Posts, VotesCast int64 }
+type Counts struct {
+	Posts, VotesCast int64
+	LockedPosts      int64 // which the person alone may know of
+}
 
 // Counts reads the numbers of a user, which follow what the user did.
 func (s *Service) Counts(ctx context.Context, id string) (c Counts, err error) {
 	rows, _, err := s.Budget().Rows(ctx, s.Tables.Users, table.Prefix(schema.User(id), "c|"), table.MaxPage)
 	for _, row := range rows {
 		c.Posts += row.Props.Get("posts_count").Int()
+		c.LockedPosts += row.Props.Get("locked_posts_count").Int()
 		c.VotesCast += row.Props.Get("votes_cast_count").Int()
 	}
 	return c, err
@@ -254,7 +258,7 @@ func (s *Service) mine(me *Me, id string) func(context.Context) error {
 				return err
 			}
 			phone, err := s.Keys.Open("phone", id, row.Props.Get("provider_id").Str())
-			if me.Phone = shown(phone); err != nil {
+			if me.Phone = Shown(phone); err != nil {
 				me.Phone = "?" // of a key that is gone
 			}
 			return nil
@@ -262,12 +266,28 @@ func (s *Service) mine(me *Me, id string) func(context.Context) error {
 	}
 }
 
-// shown returns what an answer tells of a phone number.
-func shown(phone string) string {
+// Shown returns what an answer tells of a phone number.
+func Shown(phone string) string {
 	if len(phone) < 5 {
 		return ""
 	}
 	return phone[:3] + strings.Repeat("•", 5) + phone[len(phone)-2:]
+}
+
+// Number names a phone number in keys.
+func (s *Service) Number(phone string) string { return s.Keys.LastMAC("phone", phone) }
+
+// NumberOf names the phone number of a user, "" if that cannot be known.
+func (s *Service) NumberOf(ctx context.Context, user string) (string, error) {
+	row, err := s.GetRow(ctx, s.Tables.Users, table.Key{Partition: schema.User(user), Row: "id|phone"})
+	if err != nil || row == nil {
+		return "", err
+	}
+	phone, err := s.Keys.Open("phone", user, row.Props.Get("provider_id").Str())
+	if err != nil {
+		return "", nil //nolint:nilerr // of a key that is gone
+	}
+	return s.Number(phone), nil
 }
 
 // A Profile is what others see of a user on the page of the user.

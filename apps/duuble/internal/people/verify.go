@@ -29,7 +29,7 @@ func (s *Service) VerifyRows(ctx context.Context, report func(string)) (rows int
 				report(fmt.Sprintf("user %s: none of SECRET_KEYS opens the phone number", id))
 				continue
 			}
-			name, what = "phone|"+s.number(phone), "phone number"
+			name, what = phoneRows+s.Number(phone), "phone number"
 		}
 		if name == "" {
 			continue

@@ -17,40 +17,55 @@ const (
 	ResendAfter = 30 * time.Second
 )
 
-// A window counts requests for codes of one number or address: those of the present stretch of
-// time, and those of the one before, which count for less the longer the present one goes on.
-type window struct {
+// A Limit says how often something may be done under a name.
+type Limit struct {
+	Bucket string // the name
+	Size   time.Duration
+	Gap    time.Duration // between two times
+	Most   int           // in a window of Size; -1: no limit and no gap
+	Code   fault.Code    // of the error beyond it
+	Text   string        // of that error
+}
+
+// A Window counts what was done under the name of a Limit: that of the present stretch of time,
+// and that of the one before, which counts for less the longer the present one goes on.
+type Window struct {
 	size          time.Duration
 	at            time.Time // when the present stretch began
 	count, before int64
 	last          time.Time
-	challenge     string // the newest one
+	lastID        string // of the newest thing that was counted
 	etag          string
 }
 
-func windowKey(bucket string) table.Key { return table.Key{Partition: "rl|" + bucket, Row: "w"} }
+// windowRows begins the partitions of windows.
+const windowRows = "rl|"
 
-// load reads a window as it is now.
-func (s *Service) window(ctx context.Context, bucket string, size time.Duration) (window, error) {
+func windowKey(bucket string) table.Key {
+	return table.Key{Partition: windowRows + bucket, Row: "w"}
+}
+
+// Window reads the window of a limit as it is now.
+func (s *Service) Window(ctx context.Context, l Limit) (Window, error) {
 	now := s.Now().UTC()
-	w := window{size: size, at: now.Truncate(size)}
-	row, err := s.GetRow(ctx, s.Tables.Sessions, windowKey(bucket))
+	w := Window{size: l.Size, at: now.Truncate(l.Size)}
+	row, err := s.GetRow(ctx, s.Tables.Sessions, windowKey(l.Bucket))
 	if err != nil || row == nil {
 		return w, err
 	}
 	p := row.Props
-	w.last, w.challenge, w.etag = p.Get("last_at").Time(), p.Get("challenge").Str(), row.ETag
+	w.last, w.lastID, w.etag = p.Get("last_at").Time(), p.Get("last_id").Str(), row.ETag
 	switch was := p.Get("window_at").Time(); w.at.Sub(was) {
 	case 0:
 		w.count, w.before = p.Get("count").Int(), p.Get("before").Int()
-	case size:
+	case l.Size:
 		w.before = p.Get("count").Int()
 	}
 	return w, nil
 }
 
-// wait returns how long to wait until another request is within the limit; zero if it is now.
-func (w window) wait(now time.Time, most int) time.Duration {
+// wait returns how long to wait until another time is within the limit; zero if it is now.
+func (w Window) wait(now time.Time, most int) time.Duration {
 	over := func(count, before int64, gone float64) bool {
 		return float64(count)+float64(before)*(1-gone) > float64(most-1)
 	}
@@ -67,36 +82,28 @@ func (w window) wait(now time.Time, most int) time.Duration {
 	return 2 * w.size
 }
 
-// A limit says how many codes a bucket may ask for.
-type limit struct {
-	bucket string
-	size   time.Duration
-	gap    time.Duration // between two requests
-	most   int           // in a window; -1: no limit and no gap
-}
-
-// check refuses another request that a window has no place for.
-func (l limit) check(w window, now time.Time) error {
-	if l.most < 0 {
+// Check refuses another time that a window has no place for.
+func (l Limit) Check(w Window, now time.Time) error {
+	if l.Most < 0 {
 		return nil
 	}
-	if wait := max(w.wait(now, l.most), w.last.Add(l.gap).Sub(now)); wait > 0 {
-		return &fault.Error{Kind: fault.Limited, Code: OTPLimited, Text: "too many codes were asked for; wait and try again", RetryAfter: wait}
+	if wait := max(w.wait(now, l.Most), w.last.Add(l.Gap).Sub(now)); wait > 0 {
+		return &fault.Error{Kind: fault.Limited, Code: l.Code, Text: l.Text, RetryAfter: wait}
 	}
 	return nil
 }
 
 // take counts a request for a code in both limits, or in none if one of them refuses it. The older
 // challenge of the first, which is dead from now on, is returned.
-func (s *Service) take(ctx context.Context, limits [2]limit, challenge string) (older string, err error) {
-	var windows [2]window
+func (s *Service) take(ctx context.Context, limits [2]Limit, challenge string) (older string, err error) {
+	var windows [2]Window
 	err = rowstore.Each(ctx, 2, 2, func(ctx context.Context, i int) (err error) {
-		windows[i], err = s.window(ctx, limits[i].bucket, limits[i].size)
+		windows[i], err = s.Window(ctx, limits[i])
 		return err
 	})
 	for i := range limits {
 		if err == nil {
-			err = limits[i].check(windows[i], s.Now().UTC())
+			err = limits[i].Check(windows[i], s.Now().UTC())
 		}
 	}
 	if err != nil {
@@ -104,33 +111,35 @@ func (s *Service) take(ctx context.Context, limits [2]limit, challenge string) (
 	}
 	var replaced [2]string
 	err = rowstore.Each(ctx, 2, 2, func(ctx context.Context, i int) (err error) {
-		replaced[i], err = s.count(ctx, limits[i], windows[i], challenge)
+		replaced[i], err = s.Count(ctx, limits[i], windows[i], challenge)
 		return err
 	})
 	return replaced[0], err
 }
 
-// count counts a request in a window, and in a newer one if others change it too.
-func (s *Service) count(ctx context.Context, l limit, w window, challenge string) (older string, err error) {
+// Count counts something with an id in a window, or in a newer one if others change it too, unless
+// that is beyond the limit. It returns the id that was the newest before.
+func (s *Service) Count(ctx context.Context, l Limit, w Window, id string) (older string, err error) {
 	for try := 0; ; try++ {
-		if w.challenge == challenge {
+		if w.lastID == id {
 			return older, nil // an earlier try has landed
 		}
 		now := s.Now().UTC()
-		if err := l.check(w, now); err != nil {
+		if err := l.Check(w, now); err != nil {
 			return "", err
 		}
-		older = w.challenge
+		older = w.lastID
 		kind := table.Replace
 		if w.etag == "" {
 			kind = table.Insert
 		}
-		err = s.Write(ctx, s.Tables.Sessions, []table.Op{{Kind: kind, Row: table.Row{Key: windowKey(l.bucket), ETag: w.etag, Props: table.Props{
+		err = s.Write(ctx, s.Tables.Sessions, []table.Op{{Kind: kind, Row: table.Row{Key: windowKey(l.Bucket), ETag: w.etag, Props: table.Props{
 			{Name: "window_at", Value: table.Time(w.at)},
 			{Name: "count", Value: table.Int64(w.count + 1)},
 			{Name: "before", Value: table.Int64(w.before)},
 			{Name: "last_at", Value: table.Time(now)},
-			{Name: "challenge", Value: table.String(challenge)},
+			{Name: "last_id", Value: table.String(id)},
+			{Name: "expires_at", Value: table.Time(w.at.Add(2 * l.Size))},
 		}}}})
 		if err == nil {
 			return older, nil
@@ -141,7 +150,7 @@ func (s *Service) count(ctx context.Context, l limit, w window, challenge string
 		if err := s.pause(ctx); err != nil {
 			return "", err
 		}
-		if w, err = s.window(ctx, l.bucket, l.size); err != nil {
+		if w, err = s.Window(ctx, l); err != nil {
 			return "", err
 		}
 	}

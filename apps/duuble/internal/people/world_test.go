@@ -22,7 +22,7 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-var tables = schema.Tables{Users: "Users", Names: "Names", Posts: "Posts", Lists: "Lists", Sessions: "Sessions", Admin: "Admin"}
+var tables = schema.Tables{Users: "Users", Names: "Names", Posts: "Posts", Lists: "Lists", Sessions: "Sessions", Hubs: "Hubs", Admin: "Admin"}
 
 var began = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 

@@ -1,6 +1,7 @@
 package posts
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -8,9 +9,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"prompthub/apps/duuble/internal/ballot"
+	"prompthub/apps/duuble/internal/hubs"
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/rules"
 	"prompthub/apps/duuble/internal/schema"
@@ -21,8 +24,8 @@ import (
 )
 
 const (
-	// wakeAfter is when the message of a post is seen, unless all is done before. By then the post has
-	// landed or never will.
+	// wakeAfter is when the message of a post is seen, unless all is done before. By then the post
+	// has landed or never will.
 	wakeAfter = time.Minute
 	// keyLasts is for how long a repeated Idempotency-Key is known.
 	keyLasts       = 24 * time.Hour
@@ -39,9 +42,22 @@ type change struct {
 func (s *Service) Create(ctx context.Context, c people.Claim, d Draft, key string) (Card, error) {
 	now := s.Now().UTC()
 	id := schema.NewID(now, s.Entropy)
-	u, err := s.People.Member(ctx, c)
+	limit := s.postLimit(c.UserID)
+	var posted people.Window
+	d.Visibility = cmp.Or(d.Visibility, Public)
+	checked := d.check()
+	var in []string
+	u, err := s.People.Member(ctx, c, s.window(limit, &posted), func(ctx context.Context) (err error) {
+		if checked == nil {
+			in, err = s.Hubs.In(ctx, c.UserID, d.Hubs)
+		}
+		return err
+	})
 	if err == nil {
-		err = d.check()
+		err = checked
+	}
+	if err == nil && len(in) < len(d.Hubs) {
+		err = fault.Coded(fault.Forbidden, hubs.NotAMember, "you are not a member of all of these hubs")
 	}
 	if err == nil && rules.Len(key) > mostKeyLetters {
 		err = &fault.Error{Kind: fault.Invalid, Text: "the Idempotency-Key is too long", Fields: []fault.Field{{Name: "header.Idempotency-Key", Message: "give up to 100 characters"}}}
@@ -58,11 +74,21 @@ func (s *Service) Create(ctx context.Context, c people.Claim, d Draft, key strin
 	if err != nil {
 		return Card{}, err
 	}
-	p := Post{ID: id, AuthorID: u.ID, CreatedAt: schema.TimeOf(id), Slider: d.Slider, Article: d.Article}
+	p := Post{ID: id, AuthorID: u.ID, CreatedAt: schema.TimeOf(id), Visibility: d.Visibility, Hubs: d.Hubs, createdIn: d.Hubs, Slider: d.Slider, Article: d.Article}
 	if d.Thought != nil {
 		p.Thought = *d.Thought
 	}
-	wake, err := s.wake(ctx, id)
+	var wake queue.Receipt
+	if err := limit.Check(posted, now); err != nil {
+		return Card{}, err
+	}
+	err = rowstore.Both(ctx, func(ctx context.Context) (err error) {
+		wake, err = s.wake(ctx, id)
+		return err
+	}, func(ctx context.Context) error {
+		_, err := s.People.Count(ctx, limit, posted, id)
+		return err
+	})
 	if err != nil {
 		return Card{}, err
 	}
@@ -81,7 +107,8 @@ func (s *Service) Create(ctx context.Context, c people.Claim, d Draft, key strin
 		ctx := context.WithoutCancel(ctx)
 		s.Background(func() { s.finish(ctx, p, wake) })
 	}
-	return Card{Post: p, Author: u.Person(), Result: ballot.GlobalResult(nil), IsAuthor: true}, nil
+	names, err := s.Hubs.Names(ctx, d.Hubs)
+	return Card{Post: p, Author: u.Person(), Result: ballot.GlobalResult(nil), IsAuthor: true, In: named(d.Hubs, names)}, err
 }
 
 // idFor returns the id of the post that a key stands for: that of an earlier request, or the new
@@ -149,18 +176,47 @@ func month(t time.Time) string { return "pub|" + t.UTC().Format("200601") }
 // byAuthor returns the partition of the posts of a person.
 func byAuthor(user string) string { return "au|" + user }
 
+// inHub returns the partition of the posts of a hub.
+func inHub(hub string) string { return "hf|" + hub }
+
+// lists returns the partitions of the lists in which a post is.
+func (p Post) lists() []string {
+	all := []string{byAuthor(p.AuthorID)}
+	if p.Visibility == Public {
+		all = append(all, month(p.CreatedAt))
+	}
+	for _, hub := range p.createdIn {
+		all = append(all, inHub(hub))
+	}
+	return all
+}
+
+// lockedIn is the property of a row of a list that names the hubs of a locked post.
+const lockedIn = "locked_in"
+
 // list writes the rows by which a post is found.
 func (s *Service) list(ctx context.Context, p Post) error {
 	row := schema.Inv(p.CreatedAt) + "|" + p.ID
-	lists := []string{month(p.CreatedAt), byAuthor(p.AuthorID)}
-	return rowstore.Each(ctx, len(lists), len(lists), func(ctx context.Context, i int) error {
-		return s.upsert(ctx, s.Tables.Lists, table.Row{Key: table.Key{Partition: lists[i], Row: row}, Props: table.Props{{Name: "author_id", Value: table.String(p.AuthorID)}}})
+	props := table.Props{{Name: "author_id", Value: table.String(p.AuthorID)}}
+	if p.Visibility == Locked {
+		props = append(props, table.Prop{Name: lockedIn, Value: table.String(strings.Join(p.createdIn, ";"))})
+	}
+	in := p.lists()
+	return rowstore.Each(ctx, len(in), len(in), func(ctx context.Context, i int) error {
+		return s.upsert(ctx, s.Tables.Lists, table.Row{Key: table.Key{Partition: in[i], Row: row}, Props: props})
 	})
 }
 
 // count counts a post of its author once.
 func (s *Service) count(ctx context.Context, p Post) error {
-	return s.countOnce(ctx, p.AuthorID, table.Row{Key: table.Key{Row: "po|" + p.ID}, Props: table.Props{{Name: "created_at", Value: table.Time(p.CreatedAt)}}}, "posts_count")
+	column := "posts_count"
+	if p.Visibility == Locked {
+		column = "locked_posts_count" // which its author alone sees
+	}
+	return s.countOnce(ctx, p.AuthorID, table.Row{Key: table.Key{Row: "po|" + p.ID}, Props: table.Props{
+		{Name: "created_at", Value: table.Time(p.CreatedAt)},
+		{Name: "counted_in", Value: table.String(column)},
+	}}, column)
 }
 
 // finish does after the answer what its caller does not wait for. If that fails, the message stays

@@ -25,8 +25,18 @@ const (
 	MaxURL         = 2000
 )
 
-// Public is the visibility of a post that everybody sees.
-const Public = "public"
+// The visibilities of posts.
+const (
+	Public    = "public"             // everybody sees it, in all lists
+	PublicHub = "public_hub"         // everybody sees it, in the lists of hubs and of its author
+	Locked    = "private_locked_hub" // its author and the members of its hubs see it
+)
+
+// Visibilities are all of them.
+var Visibilities = []string{Public, PublicHub, Locked}
+
+// MaxTargets is in how many hubs a post can be.
+const MaxTargets = 20
 
 // Kinds are those of an article: a text, a link, or both.
 var Kinds = []string{"text", "link", "mixed"}
@@ -42,14 +52,21 @@ type Slider struct{ Text, LeftLabel, RightLabel string }
 
 // A Draft is what somebody posts. Nil parts and empty texts are absent; one part there must be.
 type Draft struct {
-	Thought *string
-	Slider  *Slider
-	Article *Article
+	Thought    *string
+	Slider     *Slider
+	Article    *Article
+	Visibility string   // one of Visibilities; "" is Public
+	Hubs       []string // none of a public post
 }
 
 func (d Draft) check() error {
 	var b rules.Broken
 	b.Add(d.Thought != nil || d.Slider != nil || d.Article != nil, "thoughtText", "give a thought, a slider or an article")
+	b.OneOf("visibility", d.Visibility, Visibilities)
+	b.Add(d.Visibility != Public || len(d.Hubs) == 0, "hubIds", "leave them out of a public post, or give another visibility")
+	b.Add(d.Visibility == Public || len(d.Hubs) > 0 && len(d.Hubs) <= MaxTargets, "hubIds", "give 1 to 20 hubs, each once")
+	b.Add(len(slices.Compact(slices.Sorted(slices.Values(d.Hubs)))) == len(d.Hubs), "hubIds", "give each hub once")
+	b.Add(!slices.ContainsFunc(d.Hubs, func(id string) bool { return !schema.IsID(id) }), "hubIds", "give ids of hubs")
 	if d.Thought != nil {
 		b.Lines("thoughtText", *d.Thought, 1, MaxThought)
 	}
@@ -86,16 +103,33 @@ func isWeb(address string) bool {
 type Post struct {
 	ID, AuthorID string
 	CreatedAt    time.Time
-	Thought      string // "" if there is none
+	Visibility   string
+	Hubs         []string // in which it is visible
+	Thought      string   // "" if there is none
 	Slider       *Slider
 	Article      *Article
 
-	shards int
+	createdIn []string // hubs in which it was posted
+	shards    int
+}
+
+// seenBy decides who sees a post, from the hubs of the post in which the viewer is a member now.
+// Nothing else decides it. A guest is "".
+func (p Post) seenBy(viewer string, in []string) bool {
+	switch p.Visibility {
+	case Public, PublicHub:
+		return true
+	case Locked:
+		return viewer != "" && (viewer == p.AuthorID || len(in) > 0)
+	}
+	return false
 }
 
 const (
 	postRow = "!post"
 	mainRow = "!main"
+	// targetRows begin the rows of the hubs in which a post is visible.
+	targetRows = "!t|"
 	// maxPart is how much of an article one property has, in UTF-16 code units.
 	maxPart = 32_000
 )
@@ -113,11 +147,11 @@ func texts(p table.Props, pairs ...string) table.Props {
 func (p Post) rows() []table.Row {
 	props := texts(table.Props{
 		{Name: "author_id", Value: table.String(p.AuthorID)},
-		{Name: "visibility", Value: table.String(Public)},
+		{Name: "visibility", Value: table.String(p.Visibility)},
 		{Name: "created_at", Value: table.Time(p.CreatedAt)},
 		{Name: "is_repost", Value: table.Bool(false)},
 		{Name: "IsDeleted", Value: table.Bool(false)},
-	}, "thought_text", p.Thought)
+	}, "thought_text", p.Thought, "created_in", strings.Join(p.createdIn, ";"))
 	if s := p.Slider; s != nil {
 		props = texts(props, "slider_text", s.Text, "left_label", s.LeftLabel, "right_label", s.RightLabel)
 	}
@@ -128,6 +162,12 @@ func (p Post) rows() []table.Row {
 			props = append(props, table.Prop{Name: fmt.Sprintf("text%d", i), Value: table.String(part)})
 		}
 		rows = append(rows, table.Row{Key: table.Key{Partition: schema.Post(p.ID), Row: mainRow}, Props: props})
+	}
+	for _, hub := range p.createdIn {
+		rows = append(rows, table.Row{Key: table.Key{Partition: schema.Post(p.ID), Row: targetRows + hub}, Props: table.Props{
+			{Name: "target_type", Value: table.String("created_in_hub")},
+			{Name: "created_at", Value: table.Time(p.CreatedAt)},
+		}})
 	}
 	return rows
 }
@@ -153,11 +193,21 @@ func parts(s string) (all []string) {
 func parsePost(id string, rows []table.Row) *Post {
 	var post *Post
 	var article *Article
+	var hubs []string
 	for _, row := range rows {
 		p := row.Props
+		if hub, ok := strings.CutPrefix(row.Row, targetRows); ok {
+			hubs = append(hubs, hub)
+		}
 		switch row.Row {
 		case postRow:
-			post = &Post{ID: id, AuthorID: p.Get("author_id").Str(), CreatedAt: p.Get("created_at").Time(), Thought: p.Get("thought_text").Str(), shards: ballot.ShardsOf(p)}
+			post = &Post{
+				ID: id, AuthorID: p.Get("author_id").Str(), CreatedAt: p.Get("created_at").Time(), Visibility: p.Get("visibility").Str(), Thought: p.Get("thought_text").Str(),
+				shards: ballot.ShardsOf(p),
+			}
+			if in := p.Get("created_in").Str(); in != "" {
+				post.createdIn = strings.Split(in, ";")
+			}
 			if text := p.Get("slider_text").Str(); text != "" {
 				post.Slider = &Slider{text, p.Get("left_label").Str(), p.Get("right_label").Str()}
 			}
@@ -174,7 +224,7 @@ func parsePost(id string, rows []table.Row) *Post {
 		}
 	}
 	if post != nil {
-		post.Article = article
+		post.Article, post.Hubs = article, hubs
 	}
 	return post
 }

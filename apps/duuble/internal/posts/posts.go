@@ -8,7 +8,8 @@
 // of the author's posts follow. The job of the message writes what a request that stopped has left
 // out. Each row has a name that follows from the post, so that to write it again changes nothing.
 //
-// A list only suggests: a read looks at the row of each post.
+// A list only suggests: a read looks at the row of each post, and at the memberships of the
+// reader. seenBy alone decides who sees a post.
 package posts
 
 import (
@@ -18,6 +19,7 @@ import (
 	"time"
 
 	"prompthub/apps/duuble/internal/ballot"
+	"prompthub/apps/duuble/internal/hubs"
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/schema"
 	"prompthub/internal/fault"
@@ -27,8 +29,8 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// QueuePosts is the queue, and the function of the same name, that finishes what follows from a new
-// post.
+// QueuePosts is the queue, and the function of the same name, that finishes what follows from a
+// new post.
 const QueuePosts = "post-changes"
 
 // A Service is what people may do with posts. New makes one.
@@ -41,7 +43,11 @@ type Config struct {
 	Queues  queue.Queues
 	Entropy io.Reader
 	People  *people.Service
+	Hubs    *hubs.Service
 	Ballot  *ballot.Store // whose Follow is that of FollowVotes
+
+	PostsADay   int // of one person; -1: no limit
+	VotesAnHour int // likewise
 }
 
 // New returns the service.
@@ -52,14 +58,32 @@ const (
 	PostNotFound        fault.Code = "POST_NOT_FOUND"
 	NoSlider            fault.Code = "NO_SLIDER"
 	IdempotencyMismatch fault.Code = "IDEMPOTENCY_MISMATCH"
+	Limited             fault.Code = "LIMITED"
 )
+
+func (s *Service) postLimit(user string) people.Limit {
+	return people.Limit{Bucket: "post" + user, Size: 24 * time.Hour, Most: s.PostsADay, Code: Limited, Text: "you have posted as often as a person may in a day; wait and try again"}
+}
+
+func (s *Service) voteLimit(user string) people.Limit {
+	return people.Limit{Bucket: "vote" + user, Size: time.Hour, Most: s.VotesAnHour, Code: Limited, Text: "you have voted as often as a person may in an hour; wait and try again"}
+}
+
+// window reads the window of a limit.
+func (s *Service) window(l people.Limit, w *people.Window) func(context.Context) error {
+	return func(ctx context.Context) (err error) {
+		*w, err = s.People.Window(ctx, l)
+		return err
+	}
+}
 
 func noPost() error { return fault.Coded(fault.NotFound, PostNotFound, "there is no such post") }
 
 // Queues are the queues whose messages Triggers work on.
 func Queues() []string { return []string{QueuePosts, ballot.QueueOutbox} }
 
-// Triggers returns the functions that no request starts. Each may run twice, late and in any order.
+// Triggers returns the functions that no request starts. Each may run twice, late and in any
+// order.
 func (s *Service) Triggers() []function.Trigger {
 	return []function.Trigger{
 		{Name: QueuePosts, Queue: QueuePosts, Run: func(ctx context.Context, in function.Invocation) error { return s.follow(ctx, in.Text) }},

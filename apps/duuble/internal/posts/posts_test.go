@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/apps/duuble/internal/ballot"
+	"prompthub/apps/duuble/internal/hubs"
 	"prompthub/apps/duuble/internal/keyring"
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/posts"
@@ -26,7 +27,7 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-var tables = schema.Tables{Users: "Users", Names: "Names", Posts: "Posts", Lists: "Lists", Sessions: "Sessions", Admin: "Admin"}
+var tables = schema.Tables{Users: "Users", Names: "Names", Posts: "Posts", Lists: "Lists", Sessions: "Sessions", Hubs: "Hubs", Admin: "Admin"}
 
 // inbox keeps the last text.
 type inbox struct{ text string }
@@ -92,7 +93,7 @@ func (w *world) over(db table.DB, queues queue.Queues) *posts.Service {
 		Store: rows, Posts: "Posts", Due: "Admin", Queues: queues, Keys: keys, VoteMin: 3, SettleAfter: 24 * time.Hour, Entropy: w.luck,
 		Follow: func(ctx context.Context, all []ballot.Receipt) error { return s.FollowVotes(ctx, all) },
 	})
-	s = posts.New(posts.Config{Store: rows, Tables: tables, Queues: queues, Entropy: w.luck, People: accounts, Ballot: votes})
+	s = posts.New(posts.Config{Store: rows, Tables: tables, Queues: queues, Entropy: w.luck, People: accounts, Hubs: hubs.New(hubs.Config{Store: rows, Tables: tables, Entropy: w.luck, People: accounts}), Ballot: votes, PostsADay: 100, VotesAnHour: 300})
 	return s
 }
 
@@ -204,8 +205,8 @@ func (m messages) Delete(ctx context.Context, name string, r queue.Receipt) erro
 	return err
 }
 
-// TestCrashes: after any accident to any call of a new post, and a repeat by the same key, the post
-// is there once, in all lists, and counted once.
+// TestCrashes: after any accident to any call of a new post, and a repeat by the same key, the
+// post is there once, in all lists, and counted once.
 func TestCrashes(t *testing.T) {
 	t.Parallel()
 	thought := "four cups"
@@ -246,6 +247,58 @@ func TestCrashes(t *testing.T) {
 				}
 				require.Greater(t, met, 5, "accidents never happened")
 			}
+		}
+	}
+}
+
+// TestCrashesInHubs is TestCrashes of a locked post of two hubs: it is in the lists of both and of its
+// author, or nowhere, and no one else finds it.
+func TestCrashesInHubs(t *testing.T) {
+	t.Parallel()
+	for _, lands := range []bool{false, true} {
+		for _, goesOn := range []bool{false, true} {
+			met := 0
+			for n := 1; ; n++ {
+				w := newWorld(t)
+				bob := w.enter(2)
+				var ids []string
+				for _, name := range []string{"Tea", "Coffee"} {
+					h, err := w.posts.Hubs.Create(t.Context(), w.ann, hubs.Draft{Name: name})
+					require.NoError(t, err)
+					ids = append(ids, h.ID)
+				}
+				draft := posts.Draft{Visibility: posts.Locked, Hubs: ids, Slider: &posts.Slider{Text: "Tea?"}}
+				c := &crash{DB: w.db, Queues: w.queues, left: n, lands: lands, goesOn: goesOn}
+				made, err := w.over(c, messages{c}).Create(t.Context(), w.ann, draft, "")
+				if c.left > 0 {
+					break // there is no such call
+				}
+				met++
+				what := fmt.Sprintf("call %d, lands %v, goes on %v: %v", n, lands, goesOn, err)
+				w.pump(2 * time.Minute)
+				require.Empty(t, w.differences(), what)
+				of := func(c people.Claim) int {
+					page, err := w.posts.Of(t.Context(), c, w.ann.UserID, "", 10)
+					require.NoError(t, err, what)
+					return len(page.Cards)
+				}
+				for _, hub := range ids {
+					page, err := w.posts.InHub(t.Context(), w.ann, hub, "", 10)
+					require.NoError(t, err, what)
+					require.Len(t, page.Cards, of(w.ann), what)
+				}
+				if made.ID != "" {
+					require.Equal(t, 1, of(w.ann), what)
+				}
+				require.Zero(t, of(bob), what)
+				page, err := w.posts.Newest(t.Context(), w.ann, "", 10)
+				require.NoError(t, err, what)
+				require.Empty(t, page.Cards, what)
+				me, err := w.people.Me(t.Context(), w.ann)
+				require.NoError(t, err, what)
+				require.Equal(t, people.Counts{LockedPosts: int64(of(w.ann))}, me.Counts, what)
+			}
+			require.Greater(t, met, 5, "accidents never happened")
 		}
 	}
 }

@@ -2,10 +2,12 @@ package posts
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
 	"prompthub/apps/duuble/internal/ballot"
+	"prompthub/apps/duuble/internal/lists"
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/schema"
 	"prompthub/internal/storage/rowstore"
@@ -19,6 +21,18 @@ type Card struct {
 	Result   ballot.Result // of a post with a slider
 	Voted    bool          // by the viewer
 	IsAuthor bool
+	In       []HubName // the hubs of the post of which the viewer is a member
+}
+
+// A HubName is what a card says of a hub.
+type HubName struct{ ID, Name string }
+
+func named(ids []string, names map[string]string) []HubName {
+	all := []HubName{}
+	for _, id := range ids {
+		all = append(all, HubName{id, names[id]})
+	}
+	return all
 }
 
 // cardRows is the range of the rows that make a card: those whose keys begin with "!".
@@ -26,14 +40,16 @@ func cardRows(id string) table.Range {
 	return table.Range{Partition: schema.Post(id), From: "!", To: table.After("!")}
 }
 
-// A seen post is what one step of reads finds of it.
+// A seen post is what a viewer sees of it.
 type seen struct {
-	post   *Post // nil if there is none
+	post   *Post // nil if there is none that the viewer may see
 	result ballot.Result
 	voted  bool
+	in     []string // the hubs of the post of which the viewer is a member
 }
 
-// look reads a post as a viewer sees it, all at once. A guest is "".
+// look reads a post as a viewer sees it: all at once, and then the memberships of the viewer in
+// its hubs. A guest is "".
 func (s *Service) look(ctx context.Context, viewer, id string) (p seen, err error) {
 	if !schema.IsID(id) {
 		return p, nil
@@ -50,7 +66,13 @@ func (s *Service) look(ctx context.Context, viewer, id string) (p seen, err erro
 		p.voted = receipt != nil
 		return err
 	})
-	return p, err
+	if err != nil || p.post == nil {
+		return seen{}, err
+	}
+	if p.in, err = s.Hubs.In(ctx, viewer, p.post.Hubs); err != nil || !p.post.seenBy(viewer, p.in) {
+		return seen{}, err
+	}
+	return p, nil
 }
 
 // cards returns the cards of posts that were looked at, without those that are not there.
@@ -63,14 +85,26 @@ func (s *Service) cards(ctx context.Context, viewer string, all []seen) ([]Card,
 			ids = append(ids, p.post.AuthorID)
 		}
 	}
-	authors, err := s.People.People(ctx, ids)
+	var in []string
+	for _, p := range all {
+		in = append(in, p.in...)
+	}
+	var authors map[string]people.Person
+	var names map[string]string
+	err := rowstore.Both(ctx, func(ctx context.Context) (err error) {
+		authors, err = s.People.People(ctx, ids)
+		return err
+	}, func(ctx context.Context) (err error) {
+		names, err = s.Hubs.Names(ctx, slices.Compact(slices.Sorted(slices.Values(in))))
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
 	cards := []Card{}
 	for _, p := range all {
 		if p.post != nil {
-			cards = append(cards, Card{*p.post, authors[p.post.AuthorID], p.result, p.voted, viewer != "" && viewer == p.post.AuthorID})
+			cards = append(cards, Card{*p.post, authors[p.post.AuthorID], p.result, p.voted, viewer != "" && viewer == p.post.AuthorID, named(p.in, names)})
 		}
 	}
 	return cards, nil
@@ -168,15 +202,17 @@ func position(row table.Row) string {
 	return strings.TrimPrefix(row.Partition, monthRows) + "|" + row.Row
 }
 
-// Of returns the posts of a person, the newest first. A position is the key of a row.
+// Of returns the posts of a person that the caller may see, the newest first. A position is the
+// key of a row.
 func (s *Service) Of(ctx context.Context, c people.Claim, user, after string, limit int) (Page, error) {
 	var rows []table.Row
+	next := ""
 	_, err := s.People.Visitor(ctx, c, func(ctx context.Context) error {
 		return rowstore.Both(ctx, func(ctx context.Context) (err error) {
 			if !schema.IsID(user) {
 				return nil // which the profile says, too
 			}
-			rows, _, err = s.Budget().Rows(ctx, s.Tables.Lists, table.Range{Partition: byAuthor(user), After: after}, limit+1)
+			rows, next, err = s.of(ctx, c.UserID, user, after, limit)
 			return err
 		}, func(ctx context.Context) error {
 			_, err := s.People.Profile(ctx, people.Claim{}, user)
@@ -186,9 +222,44 @@ func (s *Service) Of(ctx context.Context, c people.Claim, user, after string, li
 	if err != nil {
 		return Page{}, err
 	}
+	cards, err := s.page(ctx, c.UserID, rows)
+	return Page{cards, next}, err
+}
+
+// of reads rows of the posts of a person, without those that are locked to the viewer: neither the
+// length of a page nor whether there is another one may tell of them.
+func (s *Service) of(ctx context.Context, viewer, user, after string, limit int) (rows []table.Row, next string, err error) {
+	return lists.Read(ctx, s.Store, lists.List{Table: s.Tables.Lists, Partition: byAuthor(user)}, after, limit, func(ctx context.Context, rows []table.Row) ([]table.Row, error) {
+		var hubs []string
+		for _, row := range rows {
+			if in := row.Props.Get(lockedIn).Str(); in != "" {
+				hubs = append(hubs, strings.Split(in, ";")...)
+			}
+		}
+		hubs = slices.Compact(slices.Sorted(slices.Values(hubs)))
+		if viewer == user || len(hubs) == 0 {
+			return rows, nil
+		}
+		mine, err := s.Hubs.In(ctx, viewer, hubs)
+		return slices.DeleteFunc(slices.Clone(rows), func(row table.Row) bool {
+			in := row.Props.Get(lockedIn).Str()
+			return in != "" && !slices.ContainsFunc(strings.Split(in, ";"), func(hub string) bool { return slices.Contains(mine, hub) })
+		}), err
+	})
+}
+
+// InHub returns the posts of a hub, the newest first, to its members.
+func (s *Service) InHub(ctx context.Context, c people.Claim, hub, after string, limit int) (Page, error) {
+	var rows []table.Row
 	next := ""
-	if len(rows) > limit {
-		rows, next = rows[:limit], rows[limit-1].Row
+	err := s.Hubs.MustBeIn(ctx, c, hub, func(ctx context.Context) (err error) {
+		if schema.IsID(hub) {
+			rows, next, err = lists.Read(ctx, s.Store, lists.List{Table: s.Tables.Lists, Partition: inHub(hub)}, after, limit, nil)
+		}
+		return err
+	})
+	if err != nil {
+		return Page{}, err
 	}
 	cards, err := s.page(ctx, c.UserID, rows)
 	return Page{cards, next}, err

@@ -59,7 +59,7 @@ func (s *Service) VerifyRows(ctx context.Context, report func(string)) (rows int
 		case row.Key.Row == postRow:
 			p := parsePost(id, []table.Row{row})
 			at := schema.Inv(p.CreatedAt) + "|" + id
-			for _, list := range []string{month(p.CreatedAt), byAuthor(p.AuthorID)} {
+			for _, list := range p.lists() {
 				if err := there(s.Tables.Lists, table.Key{Partition: list, Row: at}, fmt.Sprintf("post %s: it is not in the list %s", id, list)); err != nil {
 					return rows, err
 				}
@@ -80,12 +80,12 @@ func (s *Service) VerifyRows(ctx context.Context, report func(string)) (rows int
 // verifyCounts compares the counts of users with the rows that they count.
 func (s *Service) verifyCounts(ctx context.Context, report func(string)) (rows int, err error) {
 	var user string
-	var counted, said [2]int64
+	var counted, said [3]int64 // posts, votes, locked posts
 	check := func() {
 		if counted != said {
-			report(fmt.Sprintf("user %s: %d posts and %d votes are counted, and there are %d and %d", strings.TrimPrefix(user, schema.User("")), said[0], said[1], counted[0], counted[1]))
+			report(fmt.Sprintf("user %s: %d posts, %d votes and %d locked posts are counted, and there are %d, %d and %d", strings.TrimPrefix(user, schema.User("")), said[0], said[1], said[2], counted[0], counted[1], counted[2]))
 		}
-		counted, said = [2]int64{}, [2]int64{}
+		counted, said = [3]int64{}, [3]int64{}
 	}
 	for row, err := range table.All(ctx, s.DB, s.Tables.Users, table.Range{}) {
 		if err != nil {
@@ -100,6 +100,9 @@ func (s *Service) verifyCounts(ctx context.Context, report func(string)) (rows i
 		case strings.HasPrefix(key, "c|"):
 			said[0] += row.Props.Get("posts_count").Int()
 			said[1] += row.Props.Get("votes_cast_count").Int()
+			said[2] += row.Props.Get("locked_posts_count").Int()
+		case strings.HasPrefix(key, "po|") && row.Props.Get("counted_in").Str() == "locked_posts_count":
+			counted[2]++
 		case strings.HasPrefix(key, "po|"):
 			counted[0]++
 		case strings.HasPrefix(key, voteRows):

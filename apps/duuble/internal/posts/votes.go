@@ -2,10 +2,10 @@ package posts
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"prompthub/apps/duuble/internal/ballot"
+	"prompthub/apps/duuble/internal/lists"
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/schema"
 	"prompthub/internal/fault"
@@ -19,8 +19,10 @@ func noSlider() error {
 
 // Vote casts the caller's vote on a post.
 func (s *Service) Vote(ctx context.Context, c people.Claim, id string, position ballot.Position) (ballot.Receipt, error) {
+	limit := s.voteLimit(c.UserID)
+	var voted people.Window
 	var p seen
-	u, err := s.People.Member(ctx, c, func(ctx context.Context) (err error) {
+	u, err := s.People.Member(ctx, c, s.window(limit, &voted), func(ctx context.Context) (err error) {
 		p, err = s.look(ctx, c.UserID, id)
 		return err
 	})
@@ -34,7 +36,20 @@ func (s *Service) Vote(ctx context.Context, c people.Claim, id string, position 
 	case p.voted:
 		return ballot.Receipt{}, alreadyVoted()
 	}
-	return s.Ballot.Cast(ctx, ballot.Vote{Post: id, Voter: u.ID, Position: position, Shards: p.post.shards})
+	if err := limit.Check(voted, s.Now()); err != nil {
+		return ballot.Receipt{}, err
+	}
+	var r ballot.Receipt
+	err = rowstore.Both(ctx, func(ctx context.Context) (err error) {
+		r, err = s.Ballot.Cast(ctx, ballot.Vote{Post: id, Voter: u.ID, Position: position, Hubs: p.in, Shards: p.post.shards})
+		return err
+	}, func(ctx context.Context) error {
+		// It does not wait for the vote, nor the vote for it: votes that come at the same time may
+		// be some more than the limit.
+		_, _ = s.People.Count(ctx, limit, voted, id)
+		return nil
+	})
+	return r, err
 }
 
 func alreadyVoted() error {
@@ -58,6 +73,49 @@ func (s *Service) Result(ctx context.Context, c people.Claim, id string) (ballot
 	return p.result, p.voted, err
 }
 
+// A HubResult is how the votes of a hub are.
+type HubResult struct {
+	HubName
+	ballot.Result
+}
+
+// HubResults returns how the votes on a post are in those of its hubs of which the caller is a
+// member.
+func (s *Service) HubResults(ctx context.Context, c people.Claim, id string) ([]HubResult, error) {
+	var p seen
+	_, err := s.People.Member(ctx, c, func(ctx context.Context) (err error) {
+		p, err = s.look(ctx, c.UserID, id)
+		return err
+	})
+	switch {
+	case err != nil:
+	case p.post == nil:
+		err = noPost()
+	case p.post.Slider == nil:
+		err = noSlider()
+	}
+	if err != nil {
+		return nil, err
+	}
+	var names map[string]string
+	var results []ballot.Result
+	err = rowstore.Both(ctx, func(ctx context.Context) (err error) {
+		names, err = s.Hubs.Names(ctx, p.in)
+		return err
+	}, func(ctx context.Context) (err error) {
+		results, err = s.Ballot.Results(ctx, id, p.in...)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	all := []HubResult{}
+	for i, one := range named(p.in, names) {
+		all = append(all, HubResult{one, results[1+i]})
+	}
+	return all, nil
+}
+
 const voteRows = "uv|"
 
 // FollowVotes writes votes into the lists of those who cast them, and counts them there.
@@ -77,24 +135,27 @@ type Cast struct {
 	VotedAt time.Time
 }
 
-// Votes returns on what the caller has voted, the newest first. The list follows the votes by some
-// seconds.
+// Votes returns on what the caller has voted, the newest first, without posts that the caller may
+// not see any more. The list follows the votes by some seconds.
 func (s *Service) Votes(ctx context.Context, c people.Claim, after string, limit int) (all []Cast, next string, err error) {
-	r := table.Prefix(schema.User(c.UserID), voteRows)
-	if after != "" {
-		r.From, r.After = "", voteRows+after
-	}
 	var rows []table.Row
 	_, err = s.People.Member(ctx, c, func(ctx context.Context) (err error) {
-		rows, _, err = s.Budget().Rows(ctx, s.Tables.Users, r, limit+1)
+		rows, next, err = lists.Read(ctx, s.Store, lists.List{Table: s.Tables.Users, Partition: schema.User(c.UserID), Prefix: voteRows}, after, limit, nil)
 		return err
 	})
-	if len(rows) > limit {
-		rows, next = rows[:limit], strings.TrimPrefix(rows[limit-1].Row, voteRows)
+	if err != nil {
+		return nil, "", err
 	}
+	found := make([]seen, len(rows))
+	err = rowstore.Each(ctx, len(rows), rowstore.MaxParallel, func(ctx context.Context, i int) (err error) {
+		found[i], err = s.look(ctx, c.UserID, rows[i].Props.Get("post_id").Str())
+		return err
+	})
 	all = []Cast{}
-	for _, row := range rows {
-		all = append(all, Cast{row.Props.Get("post_id").Str(), row.Props.Get("voted_at").Time()})
+	for i, row := range rows {
+		if found[i].post != nil {
+			all = append(all, Cast{row.Props.Get("post_id").Str(), row.Props.Get("voted_at").Time()})
+		}
 	}
 	return all, next, err
 }

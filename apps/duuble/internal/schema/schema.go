@@ -1,11 +1,13 @@
 // Package schema says where the rows of Duuble are: names of tables, ids, and keys in time.
 //
-//	Users     u|{user}      me · id|phone · c|{nn} · po|{post} · uv|{inv}|{post}
-//	Names     phone|{hmac}, name|{lower}, idem|{hash}      r
-//	Posts     p|{post}      !post · !main · o|{id}, and the rows of package ballot
-//	Lists     pub|{yyyyMM}, au|{user}      {inv}|{post}
+//	Users     u|{user}      me · id|phone · c|{nn} · po|{post} · uv|{inv}|{post} · h|{hub} · jr|{inv}|{request}
+//	Names     phone|{hmac}, name|{lower}, idem|{hash}, link|{lower}, tok|{sha256}      r
+//	          ph|{hmac}      {time}|{invitation}
+//	Posts     p|{post}      !post · !main · !t|{hub} · o|{id}, and the rows of package ballot
+//	Hubs      h|{hub}       the rows of package hubs
+//	Lists     pub|{yyyyMM}, au|{user}, hf|{hub}      {inv}|{post}
 //	Sessions  s|{user} / {session} · otp|{challenge} / c · rl|{bucket} / w
-//	Admin     cfg / keys · due|settle|{yyyyMMddHH} / {post}
+//	Admin     cfg / keys · due|settle|{yyyyMMddHH} / {post} · due|expire|{yyyyMMddHH} / {sha256}
 //
 // {inv} is an instant, written so that later ones come first.
 package schema
@@ -29,6 +31,7 @@ type Tables struct {
 	Posts    string `envconfig:"TABLE_POSTS" default:"Posts"`
 	Lists    string `envconfig:"TABLE_LISTS" default:"Lists"`
 	Sessions string `envconfig:"TABLE_SESSIONS" default:"Sessions"`
+	Hubs     string `envconfig:"TABLE_HUBS" default:"Hubs"`
 	Admin    string `envconfig:"TABLE_ADMIN" default:"Admin"`
 }
 
@@ -41,7 +44,7 @@ func (t Tables) Prefixed() Tables {
 }
 
 func (t *Tables) names() []*string {
-	return []*string{&t.Users, &t.Names, &t.Posts, &t.Lists, &t.Sessions, &t.Admin}
+	return []*string{&t.Users, &t.Names, &t.Posts, &t.Lists, &t.Sessions, &t.Hubs, &t.Admin}
 }
 
 // All returns the names.
@@ -58,6 +61,9 @@ func User(id string) string { return "u|" + id }
 
 // Post returns the partition of a post in Posts.
 func Post(id string) string { return "p|" + id }
+
+// Hub returns the partition of a hub in Hubs.
+func Hub(id string) string { return "h|" + id }
 
 // Inv writes an instant so that later ones come first.
 func Inv(t time.Time) string { return fmt.Sprintf("%019d", table.MaxTicks-table.Ticks(t)) }

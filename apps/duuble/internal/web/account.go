@@ -36,6 +36,7 @@ func (s *web) pages() {
 	s.handle("POST "+Prefix+"/posts/{id}/vote", member, s.vote)
 	s.handle("GET "+Prefix+"/users/{name}", anyone, s.profile)
 	s.handle("GET "+Prefix+"/me/votes", member, s.votes)
+	s.hubPages()
 	s.handle("GET "+Prefix+"/{rest...}", anyone, func(r *request) error {
 		if r.PathValue("rest") == "" {
 			goOn(r, Prefix)
@@ -56,7 +57,7 @@ func (s *web) signInPage(r *request) error {
 
 func (s *web) signIn(r *request) error {
 	to := back(r.form("back"))
-	number := strings.NewReplacer(" ", "", "-", "", "(", "", ")", "", ".", "").Replace(r.form("destination"))
+	number := bare(r.form("destination"))
 	address, _ := httpjson.AddressClass(r.Request)
 	c, err := s.People.RequestCode(r.Context(), people.Channels[0], number, people.Purposes[0], address)
 	if err != nil {

@@ -25,25 +25,39 @@ type listBody struct {
 }
 
 // list reads a page of a list whose position is in the address, and says where the next one is.
-func (s *web) list(r *request, read func(after string) (posts.Page, error)) (listBody, error) {
-	path := r.URL.Path
-	after := ""
-	if text := r.URL.Query().Get("after"); text != "" {
-		var err error
-		if after, err = cursor.Open(path, text); err != nil {
-			return listBody{}, rowstore.BadPosition()
-		}
+// The list is that of a path.
+func (s *web) list(r *request, path string, read func(after string) (posts.Page, error)) (listBody, error) {
+	after, err := position(r)
+	if err != nil {
+		return listBody{}, err
 	}
 	page, err := read(after)
-	body := listBody{Cards: page.Cards}
-	if page.Next != "" {
-		body.More = path + "?after=" + cursor.Seal(path, page.Next)
+	return listBody{Cards: page.Cards, More: more(path, page.Next)}, err
+}
+
+// position returns the position in a list that is in the address, "" for the beginning.
+func position(r *request) (string, error) {
+	text := r.URL.Query().Get("after")
+	if text == "" {
+		return "", nil
 	}
-	return body, err
+	after, err := cursor.Open(r.URL.Path, text)
+	if err != nil {
+		return "", rowstore.BadPosition()
+	}
+	return after, nil
+}
+
+// more returns the address of the next page of a list, "" at the end.
+func more(path, next string) string {
+	if next == "" {
+		return ""
+	}
+	return path + "?after=" + cursor.Seal(path, next)
 }
 
 func (s *web) home(r *request) error {
-	body, err := s.list(r, func(after string) (posts.Page, error) { return s.Posts.Newest(r.Context(), r.claim, after, perPage) })
+	body, err := s.list(r, r.URL.Path, func(after string) (posts.Page, error) { return s.Posts.Newest(r.Context(), r.claim, after, perPage) })
 	if err != nil {
 		return err
 	}
@@ -55,7 +69,7 @@ func (s *web) profile(r *request) error {
 	if err != nil {
 		return err
 	}
-	body, err := s.list(r, func(after string) (posts.Page, error) { return s.Posts.Of(r.Context(), r.claim, p.ID, after, perPage) })
+	body, err := s.list(r, r.URL.Path, func(after string) (posts.Page, error) { return s.Posts.Of(r.Context(), r.claim, p.ID, after, perPage) })
 	if err != nil {
 		return err
 	}
@@ -64,7 +78,12 @@ func (s *web) profile(r *request) error {
 }
 
 func (s *web) composePage(r *request) error {
-	return s.render(r, http.StatusOK, page{Name: "compose", Title: "New post", Body: rules.NewKey()})
+	mine, err := s.hubsToPost(r)
+	if err != nil {
+		return err
+	}
+	form := url.Values{"to": {r.URL.Query().Get("to")}}
+	return s.render(r, http.StatusOK, page{Name: "compose", Title: "New post", Form: form, Body: composeBody{rules.NewKey(), mine}})
 }
 
 func (s *web) compose(r *request) error {
@@ -84,14 +103,25 @@ func (s *web) compose(r *request) error {
 	case text != "":
 		d.Article = &posts.Article{Kind: "text", Text: text}
 	}
+	if visibility, hub, ok := strings.Cut(r.form("to"), " "); ok { // else everybody
+		d.Visibility, d.Hubs = visibility, []string{hub}
+	}
 	c, err := s.Posts.Create(r.Context(), r.claim, d, r.form("key"))
 	if fault.CodeOf(err) == posts.IdempotencyMismatch { // the person went back and wrote something else
 		c, err = s.Posts.Create(r.Context(), r.claim, d, rules.NewKey())
 	}
 	if err != nil {
-		return s.refused(r, page{Name: "compose", Title: "New post", Body: rules.NewKey()}, err)
+		mine, unread := s.hubsToPost(r)
+		if unread != nil {
+			return unread
+		}
+		return s.refused(r, page{Name: "compose", Title: "New post", Body: composeBody{rules.NewKey(), mine}}, err)
 	}
-	goOn(r, Prefix+"/posts/"+c.ID+"?done=posted")
+	done := "posted"
+	if c.Visibility != posts.Public {
+		done = "posted-in"
+	}
+	goOn(r, Prefix+"/posts/"+c.ID+"?done="+done)
 	return nil
 }
 
@@ -112,6 +142,13 @@ type postBody struct {
 	Bars    []bar
 	Waiting int64
 	VoteMin int
+	Hubs    []hubResult
+}
+
+// A hubResult is how the votes of a hub are.
+type hubResult struct {
+	posts.HubResult
+	Bars []bar
 }
 
 // names are those of the positions.
@@ -126,6 +163,18 @@ func names(s posts.Slider) [5]string {
 	return [5]string{"Strongly " + left, left, "In the middle", right, "Strongly " + right}
 }
 
+// bars returns the positions with the votes of a scope.
+func bars(slider posts.Slider, r ballot.Result) (all []bar) {
+	for i, name := range names(slider) {
+		one := bar{Value: i, Name: name, Count: r.Counts[i]}
+		if r.Counted > 0 {
+			one.Percent = 100 * one.Count / r.Counted
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
 // post shows a post, and why a vote was refused.
 func (s *web) post(r *request, refused error) error {
 	c, err := s.Posts.Card(r.Context(), r.claim, r.PathValue("id"))
@@ -134,12 +183,15 @@ func (s *web) post(r *request, refused error) error {
 	}
 	body := postBody{Card: c, Waiting: c.Result.Waiting(), VoteMin: s.VoteMin}
 	if c.Slider != nil {
-		for i, name := range names(*c.Slider) {
-			one := bar{Value: i, Name: name, Count: c.Result.Counts[i]}
-			if c.Result.Counted > 0 {
-				one.Percent = 100 * one.Count / c.Result.Counted
+		body.Bars = bars(*c.Slider, c.Result)
+		if len(c.In) > 0 {
+			all, err := s.Posts.HubResults(r.Context(), r.claim, c.ID)
+			if err != nil {
+				return err
 			}
-			body.Bars = append(body.Bars, one)
+			for _, one := range all {
+				body.Hubs = append(body.Hubs, hubResult{one, bars(*c.Slider, one.Result)})
+			}
 		}
 	}
 	p := page{Name: "post", Title: titleOf(c), Body: body}
@@ -180,20 +232,13 @@ type votesBody struct {
 }
 
 func (s *web) votes(r *request) error {
-	path, after := r.URL.Path, ""
-	if text := r.URL.Query().Get("after"); text != "" {
-		var err error
-		if after, err = cursor.Open(path, text); err != nil {
-			return rowstore.BadPosition()
-		}
+	after, err := position(r)
+	if err != nil {
+		return err
 	}
 	all, next, err := s.Posts.Votes(r.Context(), r.claim, after, perPage)
 	if err != nil {
 		return err
 	}
-	body := votesBody{Votes: all}
-	if next != "" {
-		body.More = path + "?after=" + cursor.Seal(path, next)
-	}
-	return s.render(r, http.StatusOK, page{Name: "votes", Title: "Your votes", Body: body})
+	return s.render(r, http.StatusOK, page{Name: "votes", Title: "Your votes", Body: votesBody{all, more(r.URL.Path, next)}})
 }

@@ -52,6 +52,14 @@ var done = map[string]string{
 	"posted":  "Your post is public now.",
 	"voted":   "Your vote is cast.",
 	"ended":   "The session has ended.",
+
+	"posted-in": "Your post is in the hub now.",
+	"made":      "Your hub is there. Invite people into it.",
+	"joined":    "You are a member now.",
+	"asked":     "You have asked to join. An admin of the hub decides.",
+	"declined":  "You have declined.",
+	"left":      "You have left the hub.",
+	"decided":   "It is decided.",
 }
 
 // render answers with a page.

@@ -1,5 +1,5 @@
-// Package web is the door for people: pages under /app that a browser shows. Packages people and
-// posts do the work; templates and static hold the looks.
+// Package web is the door for people: pages under /app that a browser shows. Packages people,
+// hubs and posts do the work; templates and static hold the looks.
 //
 // Every page is complete without script: links and forms, a form that succeeds is answered with a
 // redirect. Texts of people reach a page through html/template, and a policy forbids the browser
@@ -18,6 +18,7 @@ import (
 	"strings"
 	"time"
 
+	"prompthub/apps/duuble/internal/hubs"
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/posts"
 	"prompthub/internal/fault"
@@ -29,14 +30,17 @@ import (
 // Prefix is the path that all pages begin with.
 const Prefix = "/app"
 
-// maxForm is how large a form may be, in bytes: an article is sent with up to nine for a character.
+// maxForm is how large a form may be, in bytes: an article is sent with up to nine for a
+// character.
 const maxForm = 640 << 10
 
 // Config is what the pages need. Every field is required but those that say otherwise.
 type Config struct {
 	People    *people.Service
 	Posts     *posts.Service
-	VoteMin   int // how many votes are counted together
+	Hubs      *hubs.Service
+	Site      string // the address before the paths of links that people send; "": that of the request
+	VoteMin   int    // how many votes are counted together
 	Admission *httpjson.Admission
 	Log       *slog.Logger
 	Now       func() time.Time
@@ -60,7 +64,7 @@ func New(c Config) http.Handler {
 
 func build(c Config) *web {
 	static := pages.NewStatic(Prefix+"/static/", files, nil)
-	functions := template.FuncMap{"asset": static.Address, "prefix": func() string { return Prefix }, "field": newField, "day": day}
+	functions := template.FuncMap{"asset": static.Address, "prefix": func() string { return Prefix }, "field": newField, "day": day, "role": roleOf}
 	s := &web{Config: c, mux: http.NewServeMux(), templates: pages.Templates(files, functions)}
 	s.mux.Handle("GET "+Prefix+"/static/{file}", static.Handler(c.Admission))
 	s.pages()

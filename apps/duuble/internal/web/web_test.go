@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/apps/duuble/internal/ballot"
+	"prompthub/apps/duuble/internal/hubs"
 	"prompthub/apps/duuble/internal/keyring"
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/posts"
@@ -59,7 +60,7 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, now: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)}
 	db, queues := memory.NewTables(), memory.NewQueues(w.Now)
-	tables := schema.Tables{Users: "Users", Names: "Names", Posts: "Posts", Lists: "Lists", Sessions: "Sessions", Admin: "Admin"}
+	tables := schema.Tables{Users: "Users", Names: "Names", Posts: "Posts", Lists: "Lists", Sessions: "Sessions", Hubs: "Hubs", Admin: "Admin"}
 	require.NoError(t, db.Create(t.Context(), tables.All()...))
 	require.NoError(t, queues.Create(t.Context(), posts.Queues()...))
 	rows := &rowstore.Store{
@@ -76,8 +77,9 @@ func newWorld(t *testing.T) *world {
 		Store: rows, Posts: "Posts", Due: "Admin", Queues: queues, Keys: keys, VoteMin: 3, SettleAfter: time.Hour, Entropy: rand.Reader,
 		Follow: func(context.Context, []ballot.Receipt) error { return nil },
 	})
+	groups := hubs.New(hubs.Config{Store: rows, Tables: tables, Entropy: rand.Reader, People: accounts})
 	w.Handler = web.New(web.Config{
-		People: accounts, Posts: posts.New(posts.Config{Store: rows, Tables: tables, Queues: queues, Entropy: rand.Reader, People: accounts, Ballot: votes}), VoteMin: 3,
+		People: accounts, Hubs: groups, Posts: posts.New(posts.Config{Store: rows, Tables: tables, Queues: queues, Entropy: rand.Reader, People: accounts, Hubs: groups, Ballot: votes, PostsADay: 100, VotesAnHour: 300}), VoteMin: 3,
 		Admission: httpjson.NewAdmission(httpjson.Limits{Writes: -1, Reads: -1}.Complete(false), w.Now), Log: slog.New(slog.DiscardHandler), Now: w.Now,
 	})
 	return w
@@ -155,8 +157,8 @@ func TestRenewal(t *testing.T) {
 	require.Equal(t, 200, w.visit("GET", "/app", "").Code, "a guest sees the posts")
 }
 
-// TestForms: a form of another site does nothing, a vote has five values and no other, and texts of
-// people are texts.
+// TestForms: a form of another site does nothing, a vote has five values and no other, and texts
+// of people are texts.
 func TestForms(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -189,4 +191,39 @@ func TestForms(t *testing.T) {
 	require.Equal(t, 400, w.visit("GET", "/app?after=x", "").Code)
 	require.Equal(t, "/app", w.visit("POST", "/app/sign-out", "").Header().Get("Location"))
 	require.Equal(t, 303, w.visit("GET", "/app/me", "").Code)
+}
+
+// TestHubForms: texts of a hub are texts, and what the forms of a hub refuse they say.
+func TestHubForms(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.enter()
+	rec := w.visit("POST", "/app/hubs/new", "name=&customLink=a+b")
+	require.Equal(t, 422, rec.Code)
+	require.Contains(t, rec.Body.String(), "Give 3 to 60 of a-z 0-9 -.")
+	rec = w.visit("POST", "/app/hubs/new", url.Values{"name": {"<i>Tea</i>"}, "description": {"<b>x</b>"}}.Encode())
+	require.Equal(t, 303, rec.Code, rec.Body)
+	hub, _, _ := strings.Cut(rec.Header().Get("Location"), "?")
+	page := w.visit("GET", hub, "").Body.String()
+	require.Contains(t, page, "&lt;i&gt;Tea&lt;/i&gt;")
+	require.Contains(t, page, "&lt;b&gt;x&lt;/b&gt;")
+	rec = w.visit("POST", hub+"/invite", "phone=600")
+	require.Equal(t, 422, rec.Code)
+	require.Contains(t, rec.Body.String(), "Give phone numbers with their country")
+	rec = w.visit("POST", hub+"/leave", "")
+	require.Equal(t, 422, rec.Code)
+	require.Contains(t, rec.Body.String(), "A hub always has somebody who manages it")
+	id := strings.TrimPrefix(hub, "/app/hubs/")
+	rec = w.visit("POST", "/app/compose", url.Values{"thoughtText": {"for us"}, "to": {"private_locked_hub " + id}, "key": {"k"}}.Encode())
+	require.Equal(t, 303, rec.Code, rec.Body)
+	post, _, _ := strings.Cut(rec.Header().Get("Location"), "?")
+	require.Contains(t, w.visit("GET", hub, "").Body.String(), "for us")
+	require.NotContains(t, w.visit("GET", "/app", "").Body.String(), "for us")
+	require.Equal(t, 404, w.ask("GET", post, "").Code, "a guest")
+	require.NotContains(t, w.ask("GET", "/app/users/ann_1", "").Body.String(), "for us")
+	require.NotContains(t, w.ask("GET", hub, "").Body.String(), "for us")
+	require.Equal(t, 403, w.visit("POST", "/app/compose", url.Values{"thoughtText": {"x"}, "to": {"public_hub other"}, "key": {"l"}}.Encode()).Code)
+	for _, path := range []string{"/app/hubs/nothing", "/app/invitations/nothing", "/app/join/nothing", "/app/hubs/nothing/members"} {
+		require.Equal(t, 404, w.visit("GET", path, "").Code, path)
+	}
 }

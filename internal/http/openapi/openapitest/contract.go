@@ -22,10 +22,12 @@ import (
 
 // A Contract is the OpenAPI document as answers are held against it.
 type Contract struct {
-	doc        map[string]any
-	mux        *http.ServeMux // finds operations
+	doc map[string]any
+	// muxes find operations, by what their paths begin with before the first parameter. One mux
+	// cannot have /users/{id}/posts next to /users/by-name/{name}, as a document can.
+	muxes      map[string]*http.ServeMux
 	operations []Operation
-	byPattern  map[string]Operation // of the mux
+	byPattern  map[string]Operation // of the muxes
 	compiler   *jsonschema.Compiler
 
 	mu      sync.Mutex
@@ -60,7 +62,7 @@ func parse(t testing.TB, text string) *Contract {
 	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
 	require.NoError(t, err)
 	c := &Contract{
-		doc: doc.(map[string]any), mux: http.NewServeMux(), byPattern: map[string]Operation{},
+		doc: doc.(map[string]any), muxes: map[string]*http.ServeMux{}, byPattern: map[string]Operation{},
 		compiler: jsonschema.NewCompiler(), schemas: map[string]*jsonschema.Schema{},
 	}
 	c.compiler.DefaultDraft(jsonschema.Draft2020)
@@ -74,7 +76,11 @@ func parse(t testing.TB, text string) *Contract {
 		for method := range methods.(map[string]any) {
 			o := Operation{strings.ToUpper(method), p, "/paths/" + Escape(p) + "/" + method}
 			pattern := o.Method + " /api/v1" + o.Path
-			c.mux.HandleFunc(pattern, func(http.ResponseWriter, *http.Request) {})
+			begin, _, _ := strings.Cut("/api/v1"+o.Path, "{")
+			if c.muxes[begin] == nil {
+				c.muxes[begin] = http.NewServeMux()
+			}
+			c.muxes[begin].HandleFunc(pattern, func(http.ResponseWriter, *http.Request) {})
 			c.operations, c.byPattern[pattern] = append(c.operations, o), o
 		}
 	}
@@ -156,9 +162,17 @@ func (c *Contract) schema(pointer string) (*jsonschema.Schema, error) {
 	return s, err
 }
 
-// find returns the operation that a request asks for; HEAD asks for what GET does.
+// find returns the operation that a request asks for, of several the one with the most of its path
+// without parameters; HEAD asks for what GET does.
 func (c *Contract) find(r *http.Request) (Operation, bool) {
-	_, pattern := c.mux.Handler(r)
+	pattern, begin := "", ""
+	for b, mux := range c.muxes {
+		if len(b) > len(begin) && strings.HasPrefix(r.URL.Path, b) {
+			if _, p := mux.Handler(r); p != "" {
+				pattern, begin = p, b
+			}
+		}
+	}
 	if pattern == "" || path.Clean(r.URL.EscapedPath()) != r.URL.EscapedPath() {
 		return Operation{}, false
 	}

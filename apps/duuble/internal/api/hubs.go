@@ -1,0 +1,318 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"prompthub/apps/duuble/internal/hubs"
+)
+
+// pageOf returns the answer to a page of a list.
+func pageOf[T, I any](list string, page hubs.Page[T], err error, of func(T) I) (*body[Items[I]], error) {
+	items := Items[I]{Items: []I{}, NextCursor: cursorTo(list, page.Next)}
+	for _, one := range page.Items {
+		items.Items = append(items.Items, of(one))
+	}
+	return answer(items, err)
+}
+
+// lasts returns how long something is good.
+func lasts(ms *int64) time.Duration {
+	if ms == nil {
+		return hubs.Lasts
+	}
+	if *ms > hubs.MostLasts.Milliseconds() {
+		return hubs.MostLasts + 1 // which is refused
+	}
+	return time.Duration(*ms) * time.Millisecond
+}
+
+// newHub is the answer to a new hub.
+type newHub struct {
+	Location string `header:"Location" doc:"Where the hub is" example:"/api/v1/hubs/01KA0000000000000000000004"`
+	Body     Hub
+}
+
+// A ByMember names a member of a hub.
+type ByMember struct {
+	ByID
+	Member string `path:"member" doc:"The id of the person" example:"01KA0000000000000000000001"`
+}
+
+func (a *api) hubs() {
+	op := func(id, method, path, summary, description string, status int, errors ...int) huma.Operation {
+		return operation("hubs", id, method, path, summary, description, status, errors...)
+	}
+	route(a, person, Bound{6, 8}, op("create-hub", http.MethodPost, "/hubs", "Make a hub", "The caller is its first super_admin.", http.StatusCreated, 409),
+		func(ctx context.Context, v visit, in *body[NewHub]) (*newHub, error) {
+			h, err := a.Hubs.Create(ctx, v.Claim, hubs.Draft{Name: in.Body.Name, Description: in.Body.Description, Link: in.Body.CustomLink})
+			if err != nil {
+				return nil, err
+			}
+			return &newHub{Prefix + "/hubs/" + h.ID, hubOf(h)}, nil
+		})
+	route(a, visitor, Bound{1, 5}, op("get-hub", http.MethodGet, "/hubs/{id}", "A hub", "Everybody sees what it is called. What is in it its members see.", http.StatusOK, 404),
+		func(ctx context.Context, v visit, in *ByID) (*body[Hub], error) {
+			h, err := a.Hubs.Get(ctx, v.Claim, in.ID)
+			return answer(hubOf(h), err)
+		})
+	route(a, visitor, Bound{2, 6}, op("get-hub-by-link", http.MethodGet, "/hubs/by-link/{link}", "A hub by its custom link", "In any case.", http.StatusOK, 404),
+		func(ctx context.Context, v visit, in *struct {
+			Link string `path:"link" doc:"The custom link" example:"tea"`
+		},
+		) (*body[Hub], error) {
+			h, err := a.Hubs.ByLink(ctx, v.Claim, in.Link)
+			return answer(hubOf(h), err)
+		})
+	route(a, person, Bound{6, 11}, op("patch-hub", http.MethodPatch, "/hubs/{id}", "Change a hub", "Admins do. Members that are absent stay as they are. A custom link that is given up is free for others after 30 days.", http.StatusOK, 404, 409),
+		func(ctx context.Context, v visit, in *struct {
+			ByID
+			Body HubChange
+		},
+		) (*body[Hub], error) {
+			h, err := a.Hubs.Edit(ctx, v.Claim, in.ID, hubs.Change{Name: in.Body.Name, Description: in.Body.Description, Link: in.Body.CustomLink})
+			return answer(hubOf(h), err)
+		})
+	route(a, person, Bound{2, 65}, op("list-my-hubs", http.MethodGet, "/users/me/hubs", "My hubs", "Of which the caller is a member now. A page may have fewer than the limit.", http.StatusOK),
+		func(ctx context.Context, v visit, in *Paged) (*body[Items[Hub]], error) {
+			list := "hubs " + v.UserID
+			after, err := in.after(list)
+			if err != nil {
+				return nil, err
+			}
+			page, err := a.Hubs.Mine(ctx, v.Claim, after, in.Limit)
+			return pageOf(list, page, err, hubOf)
+		})
+	route(a, person, Bound{2, 45}, op("list-members", http.MethodGet, "/hubs/{id}/members", "The members of a hub", "For its members, who joined last first.", http.StatusOK, 404),
+		func(ctx context.Context, v visit, in *struct {
+			ByID
+			Role string `query:"role" enum:"member,admin,super_admin" doc:"Those of a role alone" example:"admin"`
+			Paged
+		},
+		) (*body[Items[HubMember]], error) {
+			list := "members " + in.ID + in.Role
+			after, err := in.after(list)
+			if err != nil {
+				return nil, err
+			}
+			page, err := a.Hubs.Members(ctx, v.Claim, in.ID, in.Role, after, in.Limit)
+			return pageOf(list, page, err, memberOf)
+		})
+	route(a, person, Bound{4, 8}, op("set-role", http.MethodPatch, "/hubs/{id}/members/{member}", "Give a member a role", "A super_admin does. One of them there always is.", http.StatusOK, 404, 409),
+		func(ctx context.Context, v visit, in *struct {
+			ByMember
+			Body NewRole
+		},
+		) (*body[HubMember], error) {
+			m, err := a.Hubs.SetRole(ctx, v.Claim, in.ID, in.Member, string(in.Body.Role))
+			return answer(memberOf(m), err)
+		})
+	route(a, person, Bound{3, 8}, op("remove-member", http.MethodDelete, "/hubs/{id}/members/{member}", "Remove a member", "Admins remove members, a super_admin also admins. At once the person sees nothing of the hub.", http.StatusNoContent, 404, 409),
+		func(ctx context.Context, v visit, in *ByMember) (*none, error) {
+			return nil, a.Hubs.Remove(ctx, v.Claim, in.ID, in.Member)
+		})
+	route(a, person, Bound{3, 8}, op("leave-hub", http.MethodDelete, "/hubs/{id}/members/me", "Leave a hub", "The last super_admin cannot.", http.StatusNoContent, 404, 409),
+		func(ctx context.Context, v visit, in *ByID) (*none, error) {
+			return nil, a.Hubs.Remove(ctx, v.Claim, in.ID, v.UserID)
+		})
+	route(a, person, Bound{3, 45}, op("list-requests", http.MethodGet, "/hubs/{id}/join-requests", "Who asks to join a hub", "For its admins, the newest first.", http.StatusOK, 404),
+		func(ctx context.Context, v visit, in *struct {
+			ByID
+			Status string `query:"status" enum:"pending_admin_approval,approved,rejected,cancelled" default:"pending_admin_approval" doc:"Those of a status" example:"pending_admin_approval"`
+			Paged
+		},
+		) (*body[Items[JoinRequest]], error) {
+			list := "requests " + in.ID + in.Status
+			after, err := in.after(list)
+			if err != nil {
+				return nil, err
+			}
+			page, err := a.Hubs.Requests(ctx, v.Claim, in.ID, in.Status, after, in.Limit)
+			return pageOf(list, page, err, requestOf)
+		})
+	for _, decision := range []struct {
+		name, summary, description string
+		approve                    bool
+	}{
+		{"approve", "Let somebody in", "Admins do, once for each request.", true},
+		{"reject", "Let somebody not in", "Admins do, once for each request. The person may ask again.", false},
+	} {
+		route(a, person, Bound{6, 12}, op(decision.name+"-request", http.MethodPost, "/hubs/{id}/join-requests/{request}/"+decision.name, decision.summary, decision.description, http.StatusOK, 404, 409),
+			func(ctx context.Context, v visit, in *struct {
+				ByID
+				Request string `path:"request" doc:"The id of the request" example:"01KA0000000000000000000006"`
+			},
+			) (*body[JoinRequest], error) {
+				r, err := a.Hubs.Decide(ctx, v.Claim, in.ID, in.Request, decision.approve)
+				return answer(requestOf(r), err)
+			})
+	}
+	route(a, person, Bound{4, 85}, op("list-my-requests", http.MethodGet, "/users/me/join-requests", "Where I have asked to join", "The newest first.", http.StatusOK),
+		func(ctx context.Context, v visit, in *Paged) (*body[Items[MyRequest]], error) {
+			list := "requests " + v.UserID
+			after, err := in.after(list)
+			if err != nil {
+				return nil, err
+			}
+			page, err := a.Hubs.MyRequests(ctx, v.Claim, after, in.Limit)
+			return pageOf(list, page, err, myRequestOf)
+		})
+	route(a, person, Bound{4, 6}, op("cancel-request", http.MethodDelete, "/users/me/join-requests/{id}", "Take a request back", "One that was taken back before is as good.", http.StatusNoContent, 404, 409),
+		func(ctx context.Context, v visit, in *ByID) (*none, error) {
+			return nil, a.Hubs.CancelRequest(ctx, v.Claim, in.ID)
+		})
+}
+
+// A ByInvitation names an invitation of a hub.
+type ByInvitation struct {
+	ByID
+	Invitation string `path:"invitation" doc:"The id of the invitation" example:"01KA0000000000000000000005"`
+}
+
+// A ByToken names what a token stands for.
+type ByToken struct {
+	Token string `path:"token" doc:"The token" example:"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"`
+}
+
+func (a *api) invitations() {
+	op := func(id, method, path, summary, description string, status int, errors ...int) huma.Operation {
+		return operation("hubs", id, method, path, summary, description, status, errors...)
+	}
+	route(a, person, Bound{4, 11}, op("invite", http.MethodPost, "/hubs/{id}/invitations", "Invite people by their numbers", "Members do. Who accepts an invitation of an admin is a member; that of a member makes a request. The answer does not tell whether a number has an account. Each answer has tokens, which are shown once: send them to the people.", http.StatusCreated, 404, 409),
+		func(ctx context.Context, v visit, in *struct {
+			ByID
+			Body Invite
+		},
+		) (*body[Invitations], error) {
+			all, err := a.Hubs.Invite(ctx, v.Claim, in.ID, in.Body.Phones, lasts(in.Body.ExpiresInMs))
+			list := Invitations{Items: []NewInvitation{}}
+			for _, one := range all {
+				list.Items = append(list.Items, a.newInvitationOf(one))
+			}
+			return answer(list, err)
+		})
+	route(a, person, Bound{4, 65}, op("list-invitations", http.MethodGet, "/hubs/{id}/invitations", "The invitations of a hub", "Admins see all, others their own, the newest first.", http.StatusOK, 404),
+		func(ctx context.Context, v visit, in *struct {
+			ByID
+			Status string `query:"status" enum:"invited,accepted_active,pending_admin_approval,declined,expired,cancelled" default:"invited" doc:"Those of a status" example:"invited"`
+			Paged
+		},
+		) (*body[Items[Invitation]], error) {
+			list := "invitations " + in.ID + in.Status
+			after, err := in.after(list)
+			if err != nil {
+				return nil, err
+			}
+			page, err := a.Hubs.Invitations(ctx, v.Claim, in.ID, in.Status, after, in.Limit)
+			return pageOf(list, page, err, invitationOf)
+		})
+	route(a, person, Bound{3, 6}, op("cancel-invitation", http.MethodDelete, "/hubs/{id}/invitations/{invitation}", "Cancel an invitation", "One's own, and admins all, as long as no one has answered it.", http.StatusNoContent, 404, 409),
+		func(ctx context.Context, v visit, in *ByInvitation) (*none, error) {
+			return nil, a.Hubs.CancelInvitation(ctx, v.Claim, in.ID, in.Invitation)
+		})
+	route(a, person, Bound{5, 10}, op("resend-invitation", http.MethodPost, "/hubs/{id}/invitations/{invitation}/resend", "Give an invitation a new token", "The old one is dead. It lasts seven days from now.", http.StatusOK, 404, 409),
+		func(ctx context.Context, v visit, in *ByInvitation) (*body[NewInvitation], error) {
+			one, err := a.Hubs.Resend(ctx, v.Claim, in.ID, in.Invitation, hubs.Lasts)
+			return answer(a.newInvitationOf(one), err)
+		})
+	route(a, visitor, Bound{3, 8}, op("get-invitation", http.MethodGet, "/invitations/{token}", "An invitation", "For whoever has the token. One that was used, cancelled or replaced, that is over, and one that never was are alike.", http.StatusOK, 404),
+		func(ctx context.Context, v visit, in *ByToken) (*body[MyInvitation], error) {
+			one, err := a.Hubs.Invited(ctx, v.Claim, in.Token)
+			return answer(myInvitationOf(one), err)
+		})
+	route(a, person, Bound{5, 90}, op("list-my-invitations", http.MethodGet, "/users/me/invitations", "My invitations", "Open ones of the caller's number, the first to expire first.", http.StatusOK),
+		func(ctx context.Context, v visit, in *Paged) (*body[Items[MyInvitation]], error) {
+			list := "invitations " + v.UserID
+			after, err := in.after(list)
+			if err != nil {
+				return nil, err
+			}
+			page, err := a.Hubs.MyInvitations(ctx, v.Claim, after, in.Limit)
+			return pageOf(list, page, err, myInvitationOf)
+		})
+	for _, way := range []struct {
+		name, path string
+		bound      Bound
+	}{
+		{"", "/invitations/{token}", Bound{7, 15}},
+		{"my-", "/users/me/invitations/{id}", Bound{8, 15}},
+	} {
+		accept := op("accept-"+way.name+"invitation", http.MethodPost, way.path+"/accept", "Accept an invitation", "Only the person with the invited number may. Makes the caller a member, or a request where a member has invited.", http.StatusOK, 404, 409)
+		decline := op("decline-"+way.name+"invitation", http.MethodPost, way.path+"/decline", "Decline an invitation", "Only the person with the invited number may.", http.StatusNoContent, 404)
+		if way.name == "" {
+			route(a, person, way.bound, accept, func(ctx context.Context, v visit, in *ByToken) (*body[Outcome], error) {
+				out, err := a.Hubs.Accept(ctx, v.Claim, hubs.Key{Token: in.Token})
+				return answer(outcomeOf(out), err)
+			})
+			route(a, person, Bound{4, 8}, decline, func(ctx context.Context, v visit, in *ByToken) (*none, error) {
+				return nil, a.Hubs.Decline(ctx, v.Claim, hubs.Key{Token: in.Token})
+			})
+			continue
+		}
+		route(a, person, way.bound, accept, func(ctx context.Context, v visit, in *ByID) (*body[Outcome], error) {
+			out, err := a.Hubs.Accept(ctx, v.Claim, hubs.Key{ID: in.ID})
+			return answer(outcomeOf(out), err)
+		})
+		route(a, person, Bound{4, 8}, decline, func(ctx context.Context, v visit, in *ByID) (*none, error) {
+			return nil, a.Hubs.Decline(ctx, v.Claim, hubs.Key{ID: in.ID})
+		})
+	}
+	route(a, person, Bound{4, 10}, op("create-link", http.MethodPost, "/hubs/{id}/links", "Make a link to join by", "Members do. Who follows it asks to join, whoever made it. Its token is shown once.", http.StatusCreated, 404, 409),
+		func(ctx context.Context, v visit, in *struct {
+			ByID
+			Body *NewLink
+		},
+		) (*body[LinkMade], error) {
+			var ms *int64
+			if in.Body != nil {
+				ms = in.Body.ExpiresInMs
+			}
+			l, err := a.Hubs.NewLink(ctx, v.Claim, in.ID, lasts(ms))
+			return answer(LinkMade{l.ID, l.Token, a.Site + JoinPage + l.Token, stamp(l.ExpiresAt)}, err)
+		})
+	route(a, person, Bound{1, 5}, op("list-links", http.MethodGet, "/hubs/{id}/links", "The links of a hub", "Admins see all that are good, others their own.", http.StatusOK, 404),
+		func(ctx context.Context, v visit, in *ByID) (*body[Links], error) {
+			all, err := a.Hubs.Links(ctx, v.Claim, in.ID)
+			list := Links{Items: []Link{}}
+			for _, l := range all {
+				list.Items = append(list.Items, Link{l.ID, l.CreatorID, stamp(l.CreatedAt), stamp(l.ExpiresAt)})
+			}
+			return answer(list, err)
+		})
+	route(a, person, Bound{3, 6}, op("end-link", http.MethodDelete, "/hubs/{id}/links/{link}", "End a link", "One's own, and admins all. One that has ended already is as good.", http.StatusNoContent, 404),
+		func(ctx context.Context, v visit, in *struct {
+			ByID
+			Link string `path:"link" doc:"The id of the link" example:"01KA0000000000000000000007"`
+		},
+		) (*none, error) {
+			return nil, a.Hubs.EndLink(ctx, v.Claim, in.ID, in.Link)
+		})
+	route(a, visitor, Bound{3, 7}, op("get-link", http.MethodGet, "/join/{token}", "The hub of a link", "For whoever has the token. One that has ended and one that never was are alike.", http.StatusOK, 404),
+		func(ctx context.Context, v visit, in *ByToken) (*body[Hub], error) {
+			h, err := a.Hubs.Linked(ctx, v.Claim, in.Token)
+			return answer(hubOf(h), err)
+		})
+	join := op("join", http.MethodPost, "/join/{token}", "Ask to join by a link", "Makes a request, and answers with the same one while it waits. A member is told so.", http.StatusAccepted, 404, 409)
+	join.Responses = map[string]*huma.Response{"200": {Description: "The caller is a member", Content: map[string]*huma.MediaType{"application/json": {
+		Schema: &huma.Schema{Ref: "#/components/schemas/Joined"}, Example: Joined{Status: "member"},
+	}}}}
+	route(a, person, Bound{5, 9}, join, func(ctx context.Context, v visit, in *ByToken) (*joined, error) {
+		id, err := a.Hubs.Join(ctx, v.Claim, in.Token)
+		if err != nil {
+			return nil, err
+		}
+		if id == "" {
+			return &joined{http.StatusOK, Joined{Status: "member"}}, nil
+		}
+		return &joined{http.StatusAccepted, Joined{hubs.Pending, id}}, nil
+	})
+}
+
+// joined is an answer with one of two statuses.
+type joined struct {
+	Status int
+	Body   Joined
+}

@@ -1,0 +1,146 @@
+package api_test
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"prompthub/apps/duuble/internal/api"
+	"prompthub/internal/http/openapi/openapitest"
+)
+
+// TestWalk asks every GET route about everything that belongs to a locked post, as people who may
+// not see it: an outsider, a guest, a member who left and one who was removed. None of them finds
+// its text, its id, or any difference from a post that is not there; and a member who comes back
+// sees it.
+func TestWalk(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	annID, ann, _ := w.person(number(1), "Ann")
+	bobID, bob, _ := w.person(number(2), "Bob")
+	leftID, left, _ := w.person(number(3), "Left")
+	removedID, removed, _ := w.person(number(4), "Removed")
+	_, outsider, _ := w.person(number(5), "Outsider")
+	status, h := w.ask("POST", "/hubs", ann, `{"name":"Tea","customLink":"tea"}`)
+	require.Equal(t, 201, status, h)
+	hub := h["hubId"].(string)
+	w.enrol(ann, hub, number(2), bob)
+	w.enrol(ann, hub, number(3), left)
+	w.enrol(ann, hub, number(4), removed)
+	token := w.invite(ann, hub, number(90))
+	_, link := w.ask("POST", "/hubs/"+hub+"/links", ann, "")
+	const secret = "the kettle is red"
+	post := func(visibility string) string {
+		status, c := w.ask("POST", "/posts", bob, `{"visibility":"`+visibility+`","hubIds":["`+hub+`"],"thoughtText":"`+secret+`","slider":{"text":"`+secret+`"},"article":{"kind":"text","text":"`+secret+`"}}`)
+		require.Equal(t, 201, status, c)
+		return c["postId"].(string)
+	}
+	locked := post("private_locked_hub")
+	for _, who := range []string{ann, left, removed} {
+		status, v := w.ask("POST", "/posts/"+locked+"/vote", who, `{"position":"left"}`)
+		require.Equal(t, 201, status, v)
+	}
+	w.background.Wait()
+	w.pump()
+	w.pump()
+	status, _ = w.ask("DELETE", "/hubs/"+hub+"/members/me", left, "")
+	require.Equal(t, 204, status)
+	status, _ = w.ask("DELETE", "/hubs/"+hub+"/members/"+removedID, ann, "")
+	require.Equal(t, 204, status)
+
+	values := map[string][]string{
+		"id": {locked, hub, bobID, annID, leftID}, "username": {"bob", "ann"}, "link": {"tea"}, "token": {token, link["token"].(string)},
+	}
+	var paths []string
+	c := openapitest.New(t, w)
+	gets := 0
+	for _, o := range c.Operations() {
+		if o.Method != "GET" {
+			continue
+		}
+		gets++
+		all := []string{strings.TrimPrefix(o.Path, api.Prefix)}
+		for _, name := range regexp.MustCompile(`{(\w+)}`).FindAllStringSubmatch(o.Path, -1) {
+			require.NotEmpty(t, values[name[1]], "what to put for %s of %s", name[1], o.Path)
+			var next []string
+			for _, path := range all {
+				for _, value := range values[name[1]] {
+					next = append(next, strings.ReplaceAll(path, name[0], value))
+				}
+			}
+			all = next
+		}
+		paths = append(paths, all...)
+	}
+	paths = append(paths, "/posts?hubId="+hub, "/posts?limit=1", "/users/"+bobID+"/posts?limit=1")
+	require.Greater(t, gets, 20)
+	found := func(who string) (seen []string) {
+		for _, path := range paths {
+			if strings.HasPrefix(path, "/openapi") {
+				continue
+			}
+			status, answer := w.ask("GET", path, who, "")
+			text := fmt.Sprint(answer)
+			if strings.Contains(text, secret) || strings.Contains(text, locked) {
+				seen = append(seen, path)
+			}
+			if strings.Contains(path, "/posts/"+locked) {
+				_, nothing := w.ask("GET", strings.ReplaceAll(path, locked, "01KA0000000000000000000003"), who, "")
+				if status != 404 || answer["detail"] != nothing["detail"] || answer["code"] != nothing["code"] {
+					if status != 401 {
+						seen = append(seen, path)
+					}
+				}
+			}
+		}
+		return seen
+	}
+	everything := []string{
+		"/posts/" + locked, "/posts/" + locked + "/vote/distribution", "/posts/" + locked + "/vote/hubs", "/posts/" + locked + "/vote/summary",
+		"/posts?hubId=" + hub, "/users/" + bobID + "/posts", "/users/" + bobID + "/posts?limit=1", "/users/me/votes",
+	}
+	all := found(ann)
+	for _, path := range everything {
+		require.Contains(t, all, path, "a member sees it, so that the walk would find it")
+	}
+	before := map[string]string{}
+	hidden := map[string]string{"a guest": "", "an outsider": outsider, "who left": left, "who was removed": removed}
+	for name, who := range hidden {
+		require.Empty(t, found(who), name)
+		_, profile := w.ask("GET", "/users/"+bobID, who, "")
+		_, posts := w.ask("GET", "/users/"+bobID+"/posts?limit=1", who, "")
+		before[name] = fmt.Sprint(profile, posts)
+	}
+	for range 3 { // nor does anything that they see tell that there are more
+		post("private_locked_hub")
+	}
+	w.background.Wait()
+	for name, who := range hidden {
+		_, profile := w.ask("GET", "/users/"+bobID, who, "")
+		_, posts := w.ask("GET", "/users/"+bobID+"/posts?limit=1", who, "")
+		require.Equal(t, before[name], fmt.Sprint(profile, posts), name)
+		status, p := w.ask("POST", "/posts/"+locked+"/vote", who, `{"position":"left"}`)
+		require.Equal(t, map[bool]int{true: 401, false: 404}[who == ""], status, p)
+	}
+	w.enrol(ann, hub, number(3), left)
+	again := found(left)
+	for _, path := range everything {
+		require.Contains(t, again, path, "who comes back sees it again")
+	}
+
+	// A post of a hub that is not locked is seen by everybody who has its id, and in no public
+	// list.
+	open := post("public_hub")
+	for _, who := range []string{"", outsider} {
+		status, c := w.ask("GET", "/posts/"+open, who, "")
+		require.Equal(t, 200, status)
+		require.Empty(t, c["hubs"])
+		_, list := w.ask("GET", "/posts", who, "")
+		require.Empty(t, list["items"])
+		_, list = w.ask("GET", "/users/"+bobID+"/posts", who, "")
+		require.Len(t, list["items"], 1)
+	}
+}

@@ -1,0 +1,163 @@
+package hubs
+
+import (
+	"context"
+	"strings"
+
+	"prompthub/apps/duuble/internal/schema"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
+)
+
+// dueRows begins the partitions of rows for things that expire in an hour.
+const dueRows = "due|expire|"
+
+// Expire ends what is over: the rows of tokens, open invitations and links. It finds them without
+// a scan, and may run twice.
+func (s *Service) Expire(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, rowstore.JobEnds)
+	defer cancel()
+	now := s.Now().UTC()
+	var failed rowstore.Failures
+	for row, err := range table.All(ctx, s.DB, s.Tables.Admin, table.Range{FromPartition: dueRows, ToPartition: dueRows + now.Format(hourForm) + "~"}) {
+		if err == nil && !now.Before(row.Props.Get("expires_at").Time()) {
+			err = s.expire(ctx, row)
+		}
+		if !failed.Record(err) {
+			break
+		}
+	}
+	return failed.Join()
+}
+
+func (s *Service) expire(ctx context.Context, due table.Row) error {
+	hub, id := due.Props.Get("hub_id").Str(), due.Props.Get("id").Str()
+	expires := due.Props.Get("expires_at").Time()
+	var number string
+	err := s.change(ctx, func(ctx context.Context) ([]table.Op, error) {
+		if due.Props.Get("kind").Str() == aLink {
+			row, err := s.row(ctx, hub, "ln|"+id)
+			if err != nil || row == nil {
+				return nil, err
+			}
+			return []table.Op{{Kind: table.Delete, Row: table.Row{Key: row.Key, ETag: row.ETag}}}, nil
+		}
+		v, err := s.invitation(ctx, hub, id)
+		if err != nil || v == nil {
+			return nil, err
+		}
+		number = v.number
+		if v.Status != Invited || v.as(s.Now()) != Expired { // it was answered, or sent again
+			return nil, nil
+		}
+		return v.end(Expired), nil
+	})
+	if err == nil && number != "" {
+		err = s.RemoveKey(ctx, s.Tables.Names, openKey(number, expires, id))
+	}
+	if err == nil {
+		err = s.RemoveKey(ctx, s.Tables.Names, tokenKey(due.Row))
+	}
+	if err != nil {
+		return err
+	}
+	return s.RemoveRow(ctx, s.Tables.Admin, due) // the last, so that the next run finds it again
+}
+
+// Rekey names the numbers of invitations anew, as people.Rekey does those of accounts. Other keys
+// than the first are not needed for them afterwards.
+func (s *Service) Rekey(ctx context.Context) error {
+	first := s.People.Keys[:1]
+	for row, err := range table.All(ctx, s.DB, s.Tables.Hubs, table.Range{}) {
+		if err != nil {
+			return rowstore.Unavailable(err)
+		}
+		if !strings.HasPrefix(row.Row, "iv|") {
+			continue
+		}
+		v := parseInvitation(row)
+		phone, err := s.People.Keys.Open("invitation", v.ID, v.sealed)
+		if err != nil {
+			return rowstore.Unavailable(err)
+		}
+		old, number := v.number, first.LastMAC("phone", phone)
+		if v.Status == Invited {
+			if err := s.point(ctx, s.Tables.Names, openKey(number, v.ExpiresAt, v.ID), str("hub_id", v.HubID)); err != nil {
+				return err
+			}
+		}
+		var ops []table.Op
+		if v.Status == Invited && old != number {
+			ops = append(ops, remove(v.lock()))
+			v.number = number
+			ops = append(ops, insert(v.lock(), str("invitation_id", v.ID)))
+		}
+		v.number, v.sealed = number, s.People.Keys.Seal("invitation", v.ID, phone)
+		if err := s.Write(ctx, s.Tables.Hubs, append(ops, put(v.row()))); err != nil {
+			return rowstore.Unavailable(err)
+		}
+		if old != number {
+			if err := s.RemoveKey(ctx, s.Tables.Names, openKey(old, v.ExpiresAt, v.ID)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Repair writes the rows that point at what hubs have. After a restore some may be missing,
+// because a backup reads one table after the other.
+func (s *Service) Repair(ctx context.Context) error {
+	return s.pointers(ctx, func(name string, key table.Key, props ...table.Prop) error {
+		row, err := s.GetRow(ctx, name, key)
+		if err != nil || row != nil {
+			return err
+		}
+		return s.point(ctx, name, key, props...)
+	})
+}
+
+// pointers calls do for each row that points at what hubs have.
+func (s *Service) pointers(ctx context.Context, do func(name string, key table.Key, props ...table.Prop) error) error {
+	for row, err := range table.All(ctx, s.DB, s.Tables.Hubs, table.Range{}) {
+		if err != nil {
+			return rowstore.Unavailable(err)
+		}
+		hub := strings.TrimPrefix(row.Partition, schema.Hub(""))
+		kind, _, _ := strings.Cut(row.Row, "|")
+		switch kind {
+		case "hub":
+			if h := parseHub(row); h.Link != "" {
+				err = do(s.Tables.Names, linkKey(h.Link), str("hub_id", hub), at("created_at", h.linkAt))
+			}
+		case "m":
+			m := parseMembership(row)
+			err = do(s.Tables.Users, table.Key{Partition: schema.User(m.UserID), Row: hubsOfUser + hub}, at("created_at", m.JoinedAt))
+		case "ji":
+			r := parseRequest(row)
+			err = do(s.Tables.Users, table.Key{Partition: schema.User(r.UserID), Row: requestsOfUser + schema.Inv(r.CreatedAt) + "|" + r.ID}, str("hub_id", hub))
+		case "iv":
+			if v := parseInvitation(row); v.Status == Invited {
+				err = s.tokens(anInvitation, hub, v.ID, v.token, v.ExpiresAt.UTC().Format(hourForm), at("expires_at", v.ExpiresAt), do)
+				if err == nil {
+					err = do(s.Tables.Names, openKey(v.number, v.ExpiresAt, v.ID), str("hub_id", hub))
+				}
+			}
+		case "ln":
+			l := parseLink(row)
+			err = s.tokens(aLink, hub, l.ID, l.token, l.ExpiresAt.UTC().Format(hourForm), at("expires_at", l.ExpiresAt), do)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Service) tokens(kind, hub, id, hash, hour string, expires table.Prop, do func(name string, key table.Key, props ...table.Prop) error) error {
+	what := []table.Prop{str("kind", kind), str("hub_id", hub), str("id", id), expires}
+	if err := do(s.Tables.Names, tokenKey(hash), what...); err != nil {
+		return err
+	}
+	return do(s.Tables.Admin, table.Key{Partition: dueRows + hour, Row: hash}, what...)
+}

@@ -1,0 +1,334 @@
+package hubs
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"prompthub/apps/duuble/internal/people"
+	"prompthub/apps/duuble/internal/rules"
+	"prompthub/apps/duuble/internal/schema"
+	"prompthub/internal/fault"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
+)
+
+// Lengths of the texts of a hub, in characters.
+const (
+	MaxName        = 100
+	MaxDescription = 2000
+)
+
+const (
+	// LinkKept is how long a custom link that a hub has given up is kept for it.
+	LinkKept = 30 * 24 * time.Hour
+	// reservedFor is how long a custom link is kept for a hub that is being made.
+	reservedFor = 10 * time.Minute
+)
+
+var customLinks = regexp.MustCompile(`^[a-z0-9-]{3,60}$`)
+
+// A Draft is a hub that somebody makes.
+type Draft struct{ Name, Description, Link string }
+
+// A Change is what an admin changes of a hub. A nil member leaves what there is.
+type Change struct{ Name, Description, Link *string }
+
+// A Hub is one as somebody sees it.
+type Hub struct {
+	ID, Name, Description string
+	Link                  string // "" if there is none
+	CreatedAt             time.Time
+	Members               int64
+	Mine                  *Membership // of the viewer, nil if there is none
+
+	linkAt      time.Time // when the link was changed
+	superAdmins int64
+	etag        string
+}
+
+func (h Hub) row() table.Row {
+	props := table.Props{
+		str("name", h.Name), str("description", h.Description), at("created_at", h.CreatedAt), at("link_at", h.linkAt),
+		{Name: "super_admins", Value: table.Int64(h.superAdmins)},
+	}
+	if h.Link != "" {
+		props = append(props, str("custom_link", h.Link))
+	}
+	return table.Row{Key: hubKey(h.ID, "hub"), ETag: h.etag, Props: props}
+}
+
+func parseHub(row table.Row) *Hub {
+	p := row.Props
+	return &Hub{
+		ID: strings.TrimPrefix(row.Partition, schema.Hub("")), Name: p.Get("name").Str(), Description: p.Get("description").Str(), Link: p.Get("custom_link").Str(),
+		CreatedAt: p.Get("created_at").Time(), linkAt: p.Get("link_at").Time(), superAdmins: p.Get("super_admins").Int(), etag: row.ETag,
+	}
+}
+
+// hub reads a hub; nil if there is none.
+func (s *Service) hub(ctx context.Context, id string) (*Hub, error) {
+	if !schema.IsID(id) {
+		return nil, nil //nolint:nilnil // there is none
+	}
+	row, err := s.row(ctx, id, "hub")
+	if err != nil || row == nil {
+		return nil, err
+	}
+	return parseHub(*row), nil
+}
+
+// A tally is how many members a hub has.
+type tally struct {
+	members int64
+	etag    string
+}
+
+func (s *Service) tally(ctx context.Context, hub string) (tally, error) {
+	row, err := s.row(ctx, hub, "c|00")
+	if err != nil || row == nil {
+		return tally{}, err
+	}
+	return tally{row.Props.Get("member_count").Int(), row.ETag}, nil
+}
+
+// op returns the write of a tally with more members, or fewer.
+func (t tally) op(hub string, more int64) table.Op {
+	return put(table.Row{Key: hubKey(hub, "c|00"), ETag: t.etag, Props: table.Props{{Name: "member_count", Value: table.Int64(t.members + more)}}})
+}
+
+// see reads a hub as a viewer sees it, all at once; nil if there is none. A guest is "".
+func (s *Service) see(ctx context.Context, viewer, id string) (h *Hub, err error) {
+	var t tally
+	var mine *Membership
+	reads := []func(context.Context) error{
+		func(ctx context.Context) (err error) { h, err = s.hub(ctx, id); return err },
+		func(ctx context.Context) (err error) { t, err = s.tally(ctx, id); return err },
+		func(ctx context.Context) (err error) { mine, err = s.membership(ctx, id, viewer); return err },
+	}
+	if !schema.IsID(id) {
+		return nil, nil //nolint:nilnil // there is none
+	}
+	if viewer == "" {
+		reads = reads[:2]
+	}
+	err = rowstore.Each(ctx, len(reads), len(reads), func(ctx context.Context, i int) error { return reads[i](ctx) })
+	if err != nil || h == nil {
+		return nil, err
+	}
+	h.Members = t.members
+	if mine.live() {
+		h.Mine = mine
+	}
+	return h, nil
+}
+
+// Get returns a hub.
+func (s *Service) Get(ctx context.Context, c people.Claim, id string) (Hub, error) {
+	var h *Hub
+	_, err := s.People.Visitor(ctx, c, func(ctx context.Context) (err error) {
+		h, err = s.see(ctx, c.UserID, id)
+		return err
+	})
+	if err == nil && h == nil {
+		err = noHub()
+	}
+	if err != nil {
+		return Hub{}, err
+	}
+	return *h, nil
+}
+
+// ByLink returns the hub with a custom link, in any case.
+func (s *Service) ByLink(ctx context.Context, c people.Claim, link string) (Hub, error) {
+	link = strings.ToLower(link)
+	id := ""
+	_, err := s.People.Visitor(ctx, c, func(ctx context.Context) error {
+		if !customLinks.MatchString(link) {
+			return nil
+		}
+		row, err := s.GetRow(ctx, s.Tables.Names, linkKey(link))
+		if row != nil {
+			id = row.Props.Get("hub_id").Str()
+		}
+		return err
+	})
+	if err != nil {
+		return Hub{}, err
+	}
+	h, err := s.see(ctx, c.UserID, id)
+	if err == nil && (h == nil || h.Link != link) {
+		err = noHub()
+	}
+	if err != nil {
+		return Hub{}, err
+	}
+	return *h, nil
+}
+
+func checkTexts(b *rules.Broken, name, description, link *string) {
+	if name != nil {
+		b.Line("name", *name, 1, MaxName)
+	}
+	if description != nil {
+		b.Lines("description", *description, 0, MaxDescription)
+	}
+	if link != nil && *link != "" {
+		b.Add(customLinks.MatchString(*link), "customLink", "give 3 to 60 of a-z 0-9 -")
+	}
+}
+
+// Create makes a hub. The caller is its first super_admin.
+func (s *Service) Create(ctx context.Context, c people.Claim, d Draft) (Hub, error) {
+	d.Link = strings.ToLower(d.Link)
+	var b rules.Broken
+	checkTexts(&b, &d.Name, &d.Description, &d.Link)
+	u, err := s.People.Member(ctx, c, s.room(c.UserID))
+	if err == nil {
+		err = b.Err()
+	}
+	if err != nil {
+		return Hub{}, err
+	}
+	id := s.newID()
+	now := schema.TimeOf(id)
+	if err := s.reserve(ctx, id, d.Link); err != nil {
+		return Hub{}, err
+	}
+	if err := s.pointAt(ctx, id, u.ID); err != nil {
+		return Hub{}, err
+	}
+	h := Hub{ID: id, Name: d.Name, Description: d.Description, Link: d.Link, CreatedAt: now, linkAt: now, superAdmins: 1, Members: 1}
+	m := Membership{HubID: id, UserID: u.ID}
+	ops := append([]table.Op{put(h.row())}, m.join(SuperAdmin, now, tally{})...)
+	h.Mine = &m
+	err = s.change(ctx, func(ctx context.Context) ([]table.Op, error) {
+		there, err := s.hub(ctx, id)
+		if err != nil || there != nil { // an earlier try has landed
+			return nil, err
+		}
+		return ops, nil
+	})
+	return h, err
+}
+
+// Edit changes a hub.
+func (s *Service) Edit(ctx context.Context, c people.Claim, id string, change Change) (Hub, error) {
+	if change.Link != nil {
+		lower := strings.ToLower(*change.Link)
+		change.Link = &lower
+	}
+	var b rules.Broken
+	checkTexts(&b, change.Name, change.Description, change.Link)
+	_, _, err := s.may(ctx, c, id, Admin)
+	if err == nil {
+		err = b.Err()
+	}
+	if err == nil && change.Link != nil {
+		err = s.reserve(ctx, id, *change.Link)
+	}
+	if err != nil {
+		return Hub{}, err
+	}
+	err = s.change(ctx, func(ctx context.Context) ([]table.Op, error) {
+		h, err := s.hub(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		if h == nil {
+			return nil, noHub()
+		}
+		if change.Name != nil {
+			h.Name = *change.Name
+		}
+		if change.Description != nil {
+			h.Description = *change.Description
+		}
+		if change.Link != nil && *change.Link != h.Link {
+			h.Link, h.linkAt = *change.Link, s.Now().UTC()
+		}
+		return []table.Op{put(h.row())}, nil
+	})
+	if err != nil {
+		return Hub{}, err
+	}
+	h, err := s.see(ctx, c.UserID, id)
+	if err != nil || h == nil {
+		return Hub{}, rowstore.Unavailable(err)
+	}
+	return *h, nil
+}
+
+func linkKey(link string) table.Key { return table.Key{Partition: "link|" + link, Row: "r"} }
+
+// reserve takes a custom link for a hub. "" is none.
+func (s *Service) reserve(ctx context.Context, hub, link string) error {
+	if link == "" {
+		return nil
+	}
+	for try := 0; ; try++ {
+		row, err := s.GetRow(ctx, s.Tables.Names, linkKey(link))
+		if err != nil {
+			return err
+		}
+		next := table.Row{Key: linkKey(link), Props: table.Props{str("hub_id", hub), at("created_at", s.Now().UTC())}}
+		if row != nil {
+			free, err := s.freeLink(ctx, *row, hub, link)
+			if err != nil {
+				return err
+			}
+			if !free {
+				return &fault.Error{Kind: fault.Conflict, Code: LinkTaken, Text: "this link is taken; choose another one", Fields: []fault.Field{{Name: "body.customLink", Message: "is taken"}}}
+			}
+			next.ETag = row.ETag
+		}
+		err = s.Write(ctx, s.Tables.Names, []table.Op{put(next)})
+		if err == nil {
+			return nil
+		}
+		if try == rowstore.MaxTries {
+			return rowstore.Unavailable(err)
+		}
+		if err := s.Sleep(ctx, s.Jitter(5*time.Millisecond)); err != nil {
+			return rowstore.Unavailable(err)
+		}
+	}
+}
+
+// freeLink reports whether a hub may take over a reservation: its own, or one that its hub does
+// not use for long enough.
+func (s *Service) freeLink(ctx context.Context, row table.Row, hub, link string) (bool, error) {
+	owner := row.Props.Get("hub_id").Str()
+	if owner == hub {
+		return true, nil
+	}
+	h, err := s.hub(ctx, owner)
+	if err != nil {
+		return false, err
+	}
+	since := s.Now().Sub(row.Props.Get("created_at").Time())
+	if h == nil {
+		return since >= reservedFor, nil
+	}
+	return h.Link != link && min(since, s.Now().Sub(h.linkAt)) >= LinkKept, nil
+}
+
+// hubsOf returns hubs as a viewer sees them, in the order of their ids, nil for those that are not
+// there.
+func (s *Service) hubsOf(ctx context.Context, viewer string, ids []string) (map[string]*Hub, error) {
+	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
+	found := make([]*Hub, len(ids))
+	err := rowstore.Each(ctx, len(ids), rowstore.MaxParallel, func(ctx context.Context, i int) (err error) {
+		found[i], err = s.see(ctx, viewer, ids[i])
+		return err
+	})
+	all := map[string]*Hub{}
+	for i, h := range found {
+		if h != nil {
+			all[ids[i]] = h
+		}
+	}
+	return all, err
+}

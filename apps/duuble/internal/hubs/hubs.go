@@ -1,0 +1,210 @@
+// Package hubs keeps groups of people: hubs with members and roles, invitations by phone number,
+// links to join by, and requests that admins decide.
+//
+// # Where the truth is
+//
+// All that decides is in the partition h|{hub} of one table, so that each change is one batch
+// under the ETags of the rows that were read:
+//
+//	hub                          name, description, link, and how many super_admins there are
+//	c|00                         how many members there are
+//	m|{user}                     a membership: role, when it began, and whether it goes on
+//	mj|{inv}|{user}              members by the time when they joined
+//	mr|{role}|{inv}|{user}       the same of a role
+//	iv|{id}, ivd|{status}|{inv}|{id}   an invitation, and invitations by status and time
+//	ip|{number}                  which open invitation a number has
+//	ln|{id}                      a link
+//	ji|{id}, jr|{status}|{inv}|{id}    a request to join, and requests by status and time
+//	jp|{user}                    which pending request somebody has
+//
+// Rows elsewhere only point here, and are written before the batch: h|{hub} and jr|{inv}|{id} in
+// the partition of a user, tok|{hash}, ph|{number} and link|{lower} of Names, due|expire|{hour} of
+// Admin. A pointer to a row that is not there, or not any more, means nothing. So a process may
+// stop anywhere.
+package hubs
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"io"
+	"slices"
+	"time"
+
+	"prompthub/apps/duuble/internal/lists"
+	"prompthub/apps/duuble/internal/people"
+	"prompthub/apps/duuble/internal/schema"
+	"prompthub/internal/fault"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
+)
+
+// A Service is what people may do with hubs. New makes one.
+type Service struct{ Config }
+
+// A Config is what a Service needs. Every field is required.
+type Config struct {
+	*rowstore.Store
+	Tables  schema.Tables // prefixed
+	Entropy io.Reader     // random bytes, for ids
+	People  *people.Service
+}
+
+// New returns the service.
+func New(c Config) *Service { return &Service{c} }
+
+// The codes of errors.
+const (
+	HubNotFound        fault.Code = "HUB_NOT_FOUND"
+	MemberNotFound     fault.Code = "MEMBER_NOT_FOUND"
+	InvitationNotFound fault.Code = "INVITATION_NOT_FOUND"
+	LinkNotFound       fault.Code = "LINK_NOT_FOUND"
+	RequestNotFound    fault.Code = "REQUEST_NOT_FOUND"
+	NotAMember         fault.Code = "NOT_A_MEMBER"
+	Forbidden          fault.Code = "FORBIDDEN"
+	InvitationNotYours fault.Code = "INVITATION_NOT_YOURS"
+	LinkTaken          fault.Code = "LINK_TAKEN"
+	LastSuperAdmin     fault.Code = "LAST_SUPER_ADMIN"
+	AlreadyDecided     fault.Code = "ALREADY_DECIDED"
+	HubFull            fault.Code = "HUB_FULL"
+	TooMany            fault.Code = "TOO_MANY"
+)
+
+// Bounds of what there can be.
+const (
+	MaxMembers = 50_000 // of a hub
+	MaxHubs    = 500    // of a person, with those that the person has left
+	MaxOpen    = 1000   // open invitations of a hub
+	MaxLinks   = 100    // of a hub
+)
+
+func noHub() error { return fault.Coded(fault.NotFound, HubNotFound, "there is no such hub") }
+
+func notAMember() error {
+	return fault.Coded(fault.Forbidden, NotAMember, "you are not a member of this hub; ask for an invitation")
+}
+
+func forbidden() error {
+	return fault.Coded(fault.Forbidden, Forbidden, "your role in this hub does not allow this; ask one of its admins")
+}
+
+func decided() error {
+	return fault.Coded(fault.Conflict, AlreadyDecided, "this was decided before; look at it again")
+}
+
+func tooMany(text string) error { return fault.Coded(fault.Conflict, TooMany, text) }
+
+func (s *Service) newID() string { return schema.NewID(s.Now(), s.Entropy) }
+
+// hubKey returns the key of a row of a hub.
+func hubKey(hub, row string) table.Key {
+	return table.Key{Partition: schema.Hub(hub), Row: row}
+}
+
+func (s *Service) row(ctx context.Context, hub, row string) (*table.Row, error) {
+	return s.GetRow(ctx, s.Tables.Hubs, hubKey(hub, row))
+}
+
+// point writes a row that names something, before what it names is written.
+func (s *Service) point(ctx context.Context, name string, key table.Key, props ...table.Prop) error {
+	ops := []table.Op{{Kind: table.Upsert, Row: table.Row{Key: key, Props: props}}}
+	if s.Write(ctx, name, ops) == nil {
+		return nil
+	}
+	if err := s.Write(ctx, name, ops); err != nil {
+		return rowstore.Unavailable(err)
+	}
+	return nil
+}
+
+// change makes a change of one hub. read looks at the rows and returns the writes, or none if
+// nothing has to change any more: it is called again if others were faster, and if the answer of a
+// write was lost. So it must know what it has written itself by the id of the change.
+func (s *Service) change(ctx context.Context, read func(ctx context.Context) ([]table.Op, error)) error {
+	for try := 0; ; try++ {
+		ops, err := read(ctx)
+		if err != nil || len(ops) == 0 {
+			return err
+		}
+		err = s.Write(ctx, s.Tables.Hubs, ops)
+		if err == nil {
+			return nil
+		}
+		if try == rowstore.MaxTries || errors.Is(err, table.ErrInvalid) {
+			return rowstore.Unavailable(err)
+		}
+		if err := s.Sleep(ctx, s.Jitter(5*time.Millisecond)); err != nil {
+			return rowstore.Unavailable(err)
+		}
+	}
+}
+
+// put inserts a row, or replaces the one that was read.
+func put(row table.Row) table.Op {
+	if row.ETag == "" {
+		return table.Op{Kind: table.Insert, Row: row}
+	}
+	return table.Op{Kind: table.Replace, Row: row}
+}
+
+func insert(key table.Key, props ...table.Prop) table.Op {
+	return table.Op{Kind: table.Insert, Row: table.Row{Key: key, Props: props}}
+}
+
+func remove(key table.Key) table.Op {
+	return table.Op{Kind: table.Delete, Row: table.Row{Key: key, ETag: table.Any}}
+}
+
+func str(name, value string) table.Prop { return table.Prop{Name: name, Value: table.String(value)} }
+
+func at(name string, t time.Time) table.Prop { return table.Prop{Name: name, Value: table.Time(t)} }
+
+// newToken returns a token that no one can guess, and the hash by which it is found.
+func newToken() (token, hash string) {
+	b := make([]byte, 32)
+	rand.Read(b) // it never fails
+	token = base64.RawURLEncoding.EncodeToString(b)
+	return token, hashOf(token)
+}
+
+func hashOf(token string) string {
+	sum := sha256.Sum256([]byte(token))
+	return hex.EncodeToString(sum[:])
+}
+
+func tokenKey(hash string) table.Key { return table.Key{Partition: "tok|" + hash, Row: "r"} }
+
+// The kinds of things that tokens stand for.
+const (
+	anInvitation = "invitation"
+	aLink        = "link"
+)
+
+// token returns what a token stands for, "" if that is nothing of the kind.
+func (s *Service) token(ctx context.Context, token, kind string) (hub, id string, err error) {
+	row, err := s.GetRow(ctx, s.Tables.Names, tokenKey(hashOf(token)))
+	if err != nil || row == nil || row.Props.Get("kind").Str() != kind {
+		return "", "", err
+	}
+	return row.Props.Get("hub_id").Str(), row.Props.Get("id").Str(), nil
+}
+
+// A Page is a part of a list. Next is the position that the next one begins after, "" at the end.
+type Page[T any] struct {
+	Items []T
+	Next  string
+}
+
+// list reads rows of a partition that begin with a prefix.
+func (s *Service) list(ctx context.Context, name, partition, prefix, after string, limit int, wanted func(table.Row) bool) (rows []table.Row, next string, err error) {
+	var some lists.Wanted
+	if wanted != nil {
+		some = func(_ context.Context, rows []table.Row) ([]table.Row, error) {
+			return slices.DeleteFunc(slices.Clone(rows), func(row table.Row) bool { return !wanted(row) }), nil
+		}
+	}
+	return lists.Read(ctx, s.Store, lists.List{Table: name, Partition: partition, Prefix: prefix}, after, limit, some)
+}

@@ -1,0 +1,523 @@
+package hubs
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"prompthub/apps/duuble/internal/people"
+	"prompthub/apps/duuble/internal/rules"
+	"prompthub/apps/duuble/internal/schema"
+	"prompthub/internal/fault"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
+)
+
+// The states of an invitation besides Pending and Cancelled. All but Invited and Pending are ends.
+const (
+	Invited  = "invited"
+	Accepted = "accepted_active"
+	Declined = "declined"
+	Expired  = "expired"
+)
+
+// InvitationStates are all of them.
+var InvitationStates = []string{Invited, Accepted, Pending, Declined, Expired, Cancelled}
+
+// How long invitations and links last.
+const (
+	LeastLasts = time.Second
+	MostLasts  = 30 * 24 * time.Hour
+	Lasts      = 7 * 24 * time.Hour
+	mostPhones = 20 // of one request
+)
+
+// An Invitation asks the person with a phone number to become a member.
+type Invitation struct {
+	ID, HubID, InviterID string
+	Status               string
+	Phone                string // in part, for those who may see it
+	NeedsApproval        bool   // by an admin, because a member has invited
+	CreatedAt, ExpiresAt time.Time
+	RequestID            string // of one that waits for approval
+	Token                string // known when it is made, and never again
+	Inviter              people.Person
+	Hub                  *Hub
+
+	number, sealed string // the phone number, as a name and sealed
+	token          string // its hash
+	change         string
+	etag           string
+}
+
+// as returns the status at an instant.
+func (v *Invitation) as(now time.Time) string {
+	if v.Status == Invited && !now.Before(v.ExpiresAt) {
+		return Expired
+	}
+	return v.Status
+}
+
+func (v *Invitation) byStatus() table.Key {
+	return hubKey(v.HubID, "ivd|"+v.Status+"|"+schema.Inv(v.CreatedAt)+"|"+v.ID)
+}
+
+func (v *Invitation) lock() table.Key { return hubKey(v.HubID, "ip|"+v.number) }
+
+func (v *Invitation) listed() table.Op { return insert(v.byStatus(), str("inviter_id", v.InviterID)) }
+
+func (v *Invitation) row() table.Row {
+	return table.Row{Key: hubKey(v.HubID, "iv|"+v.ID), ETag: v.etag, Props: table.Props{
+		str("inviter_id", v.InviterID), str("status", v.Status), str("number", v.number), str("phone_e164", v.sealed), str("token_hash", v.token),
+		{Name: "requires_admin_approval", Value: table.Bool(v.NeedsApproval)},
+		at("created_at", v.CreatedAt), at("expires_at", v.ExpiresAt),
+		str("join_request_id", v.RequestID), str("change", v.change),
+	}}
+}
+
+func parseInvitation(row table.Row) *Invitation {
+	p := row.Props
+	return &Invitation{
+		ID: strings.TrimPrefix(row.Row, "iv|"), HubID: strings.TrimPrefix(row.Partition, schema.Hub("")), InviterID: p.Get("inviter_id").Str(), Status: p.Get("status").Str(),
+		NeedsApproval: p.Get("requires_admin_approval").Bool(), CreatedAt: p.Get("created_at").Time(), ExpiresAt: p.Get("expires_at").Time(), RequestID: p.Get("join_request_id").Str(),
+		number: p.Get("number").Str(), sealed: p.Get("phone_e164").Str(), token: p.Get("token_hash").Str(), change: p.Get("change").Str(), etag: row.ETag,
+	}
+}
+
+// end returns the writes by which an invitation gets another status. The number may be invited
+// again then.
+func (v *Invitation) end(status string) []table.Op {
+	ops := []table.Op{remove(v.byStatus())}
+	if v.Status == Invited {
+		ops = append(ops, remove(v.lock()))
+	}
+	v.Status = status
+	return append(ops, put(v.row()), v.listed())
+}
+
+func (s *Service) invitation(ctx context.Context, hub, id string) (*Invitation, error) {
+	if !schema.IsID(id) {
+		return nil, nil //nolint:nilnil // there is none
+	}
+	row, err := s.row(ctx, hub, "iv|"+id)
+	if err != nil || row == nil {
+		return nil, err
+	}
+	return parseInvitation(*row), nil
+}
+
+func noInvitation() error {
+	return fault.Coded(fault.NotFound, InvitationNotFound, "there is no such invitation, or it is not good any more; ask for another one")
+}
+
+// phones are numbers as E.164 writes them.
+var phones = regexp.MustCompile(`^\+[1-9][0-9]{7,14}$`)
+
+func checkLasts(b *rules.Broken, lasts time.Duration) {
+	b.Add(lasts >= LeastLasts && lasts <= MostLasts, "expiresInMs", "give 1000 to 2592000000, which are 30 days")
+}
+
+// Invite invites the people with phone numbers. A number with an open invitation gets that one
+// again, with a new token. The answer does not tell whether a number has an account.
+func (s *Service) Invite(ctx context.Context, c people.Claim, hub string, numbers []string, lasts time.Duration) ([]Invitation, error) {
+	var b rules.Broken
+	b.Add(len(numbers) > 0 && len(numbers) <= mostPhones, "phones", "give 1 to 20 numbers")
+	for _, n := range numbers {
+		b.Add(phones.MatchString(n), "phones", "give phone numbers with their country, such as +34600000001")
+	}
+	checkLasts(&b, lasts)
+	open := 0
+	u, mine, err := s.may(ctx, c, hub, Member, func(ctx context.Context) error {
+		rows, _, err := s.Budget().Rows(ctx, s.Tables.Hubs, table.Prefix(schema.Hub(hub), "ivd|"+Invited+"|"), MaxOpen)
+		open = len(rows)
+		return err
+	})
+	if err == nil {
+		err = b.Err()
+	}
+	if err == nil && open+len(numbers) > MaxOpen {
+		err = tooMany("the hub has as many open invitations as it may; cancel some, or wait until they expire")
+	}
+	if err != nil {
+		return nil, err
+	}
+	numbers = slices.Compact(slices.Sorted(slices.Values(numbers)))
+	all := make([]Invitation, len(numbers))
+	err = rowstore.Each(ctx, len(numbers), rowstore.MaxParallel, func(ctx context.Context, i int) error {
+		v, err := s.invite(ctx, hub, u, mine, numbers[i], lasts)
+		if err == nil {
+			all[i] = *v
+		}
+		return err
+	})
+	return all, err
+}
+
+func (s *Service) invite(ctx context.Context, hub string, u people.User, mine *Membership, phone string, lasts time.Duration) (v *Invitation, err error) {
+	number := s.People.Number(phone)
+	token, hash := newToken()
+	fresh, change := s.newID(), s.newID()
+	err = s.change(ctx, func(ctx context.Context) ([]table.Op, error) {
+		v = nil
+		lock, err := s.row(ctx, hub, "ip|"+number)
+		if err == nil && lock != nil {
+			v, err = s.invitation(ctx, hub, lock.Props.Get("invitation_id").Str())
+		}
+		if err != nil || v != nil && v.change == change {
+			return nil, err
+		}
+		var ops []table.Op
+		if v == nil {
+			v = &Invitation{
+				ID: fresh, HubID: hub, InviterID: u.ID, Status: Invited, NeedsApproval: !mine.May(Admin), CreatedAt: schema.TimeOf(fresh),
+				number: number, sealed: s.People.Keys.Seal("invitation", fresh, phone),
+			}
+			ops = []table.Op{v.listed(), insert(v.lock(), str("invitation_id", v.ID))}
+		} else if v.NeedsApproval && mine.May(Admin) { // an admin's word counts for more
+			v.NeedsApproval = false
+		}
+		v.token, v.change, v.ExpiresAt = hash, change, s.Now().UTC().Add(lasts)
+		return append(ops, put(v.row())), s.tell(ctx, v)
+	})
+	if err != nil {
+		return nil, err
+	}
+	v.Token, v.Phone, v.Inviter = token, people.Shown(phone), u.Person()
+	return v, nil
+}
+
+// tell writes the rows by which an invitation is found: by its token, by its number, and when it
+// is due.
+func (s *Service) tell(ctx context.Context, v *Invitation) error {
+	return s.told(ctx, anInvitation, v.HubID, v.ID, v.token, v.ExpiresAt, func(ctx context.Context) error {
+		return s.point(ctx, s.Tables.Names, openKey(v.number, v.ExpiresAt, v.ID), str("hub_id", v.HubID))
+	})
+}
+
+const hourForm = "2006010215"
+
+// told writes the row of a token, the row by which a timer finds it, and another one.
+func (s *Service) told(ctx context.Context, kind, hub, id, hash string, expires time.Time, also func(context.Context) error) error {
+	what := []table.Prop{str("kind", kind), str("hub_id", hub), str("id", id), at("expires_at", expires)}
+	writes := []func(context.Context) error{
+		func(ctx context.Context) error { return s.point(ctx, s.Tables.Names, tokenKey(hash), what...) },
+		func(ctx context.Context) error {
+			return s.point(ctx, s.Tables.Admin, table.Key{Partition: dueRows + expires.UTC().Format(hourForm), Row: hash}, what...)
+		},
+		also,
+	}
+	return rowstore.Each(ctx, len(writes), len(writes), func(ctx context.Context, i int) error { return writes[i](ctx) })
+}
+
+// openRows begins the partitions of open invitations of a number.
+const openRows = "ph|"
+
+// openKey names an open invitation of a number.
+func openKey(number string, expires time.Time, id string) table.Key {
+	return table.Key{Partition: openRows + number, Row: expires.UTC().Format("20060102150405") + "|" + id}
+}
+
+// Invitations returns the invitations of a hub with a status, the newest first: all for admins,
+// and for others their own.
+func (s *Service) Invitations(ctx context.Context, c people.Claim, hub, status, after string, limit int) (Page[Invitation], error) {
+	var b rules.Broken
+	b.OneOf("status", status, InvitationStates)
+	if err := b.Err(); err != nil {
+		return Page[Invitation]{}, err
+	}
+	u, mine, err := s.may(ctx, c, hub, Member)
+	if err != nil {
+		return Page[Invitation]{}, err
+	}
+	rows, next, err := s.list(ctx, s.Tables.Hubs, schema.Hub(hub), "ivd|"+status+"|", after, limit, func(row table.Row) bool {
+		return mine.May(Admin) || row.Props.Get("inviter_id").Str() == u.ID
+	})
+	if err != nil {
+		return Page[Invitation]{}, err
+	}
+	items, err := s.invitations(ctx, rows, func(table.Row) string { return hub })
+	for i, v := range items {
+		phone, err := s.People.Keys.Open("invitation", v.ID, v.sealed)
+		if items[i].Phone = people.Shown(phone); err != nil {
+			items[i].Phone = "?" // of a key that is gone
+		}
+	}
+	return Page[Invitation]{items, next}, err
+}
+
+// invitations reads the invitations that rows of a list point at.
+func (s *Service) invitations(ctx context.Context, rows []table.Row, hub func(table.Row) string) ([]Invitation, error) {
+	found := make([]*Invitation, len(rows))
+	err := rowstore.Each(ctx, len(rows), rowstore.MaxParallel, func(ctx context.Context, i int) (err error) {
+		found[i], err = s.invitation(ctx, hub(rows[i]), rows[i].Row[strings.LastIndexByte(rows[i].Row, '|')+1:])
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	items := []Invitation{}
+	for _, v := range found {
+		if v != nil {
+			v.Status = v.as(s.Now())
+			items = append(items, *v)
+		}
+	}
+	return items, s.inviters(ctx, items)
+}
+
+func (s *Service) inviters(ctx context.Context, items []Invitation) error {
+	var ids []string
+	for _, v := range items {
+		ids = append(ids, v.InviterID)
+	}
+	persons, err := s.People.People(ctx, slices.Compact(slices.Sorted(slices.Values(ids))))
+	for i := range items {
+		items[i].Inviter = persons[items[i].InviterID]
+	}
+	return err
+}
+
+// mine reads an invitation that the caller has sent, or may cancel as an admin.
+func (s *Service) sent(ctx context.Context, hub, id string, mine *Membership) (*Invitation, error) {
+	v, err := s.invitation(ctx, hub, id)
+	if err == nil && (v == nil || !mine.May(Admin) && v.InviterID != mine.UserID) {
+		err = noInvitation()
+	}
+	return v, err
+}
+
+// CancelInvitation ends an invitation that is open.
+func (s *Service) CancelInvitation(ctx context.Context, c people.Claim, hub, id string) error {
+	_, mine, err := s.may(ctx, c, hub, Member)
+	if err != nil {
+		return err
+	}
+	return s.change(ctx, func(ctx context.Context) ([]table.Op, error) {
+		v, err := s.sent(ctx, hub, id, mine)
+		switch {
+		case err != nil || v.Status == Cancelled:
+			return nil, err
+		case v.Status != Invited:
+			return nil, decided()
+		}
+		return v.end(Cancelled), nil
+	})
+}
+
+// Resend gives an open invitation a new token. The old one is dead.
+func (s *Service) Resend(ctx context.Context, c people.Claim, hub, id string, lasts time.Duration) (Invitation, error) {
+	_, mine, err := s.may(ctx, c, hub, Member)
+	if err != nil {
+		return Invitation{}, err
+	}
+	token, hash := newToken()
+	change := s.newID()
+	var v *Invitation
+	err = s.change(ctx, func(ctx context.Context) (_ []table.Op, err error) {
+		v, err = s.sent(ctx, hub, id, mine)
+		switch {
+		case err != nil || v.change == change:
+			return nil, err
+		case v.Status != Invited:
+			return nil, decided()
+		}
+		v.token, v.change, v.ExpiresAt = hash, change, s.Now().UTC().Add(lasts)
+		return []table.Op{put(v.row())}, s.tell(ctx, v)
+	})
+	if err != nil {
+		return Invitation{}, err
+	}
+	phone, _ := s.People.Keys.Open("invitation", v.ID, v.sealed)
+	one := []Invitation{*v}
+	err = s.inviters(ctx, one)
+	one[0].Token, one[0].Phone = token, people.Shown(phone)
+	return one[0], err
+}
+
+// Invited returns the invitation of a token to anybody who has it.
+func (s *Service) Invited(ctx context.Context, c people.Claim, token string) (Invitation, error) {
+	hub, id := "", ""
+	_, err := s.People.Visitor(ctx, c, func(ctx context.Context) (err error) {
+		hub, id, err = s.token(ctx, token, anInvitation)
+		return err
+	})
+	if err != nil {
+		return Invitation{}, err
+	}
+	var v *Invitation
+	var h *Hub
+	err = rowstore.Both(ctx, func(ctx context.Context) (err error) {
+		v, err = s.invitation(ctx, hub, id)
+		return err
+	}, func(ctx context.Context) (err error) {
+		h, err = s.see(ctx, c.UserID, hub)
+		return err
+	})
+	if err == nil && (h == nil || v == nil || v.token != hashOf(token) || v.as(s.Now()) != Invited) {
+		err = noInvitation()
+	}
+	if err != nil {
+		return Invitation{}, err
+	}
+	v.Hub = h
+	one := []Invitation{*v}
+	return one[0], s.inviters(ctx, one)
+}
+
+// MyInvitations returns the open invitations of the caller's number, the first to expire first.
+func (s *Service) MyInvitations(ctx context.Context, c people.Claim, after string, limit int) (Page[Invitation], error) {
+	number := ""
+	_, err := s.People.Member(ctx, c, func(ctx context.Context) (err error) {
+		number, err = s.People.NumberOf(ctx, c.UserID)
+		return err
+	})
+	if err != nil || number == "" {
+		return Page[Invitation]{Items: []Invitation{}}, err
+	}
+	rows, next, err := s.list(ctx, s.Tables.Names, openRows+number, "2", after, limit, nil)
+	if err != nil {
+		return Page[Invitation]{}, err
+	}
+	items, err := s.invitations(ctx, rows, func(row table.Row) string { return row.Props.Get("hub_id").Str() })
+	if err != nil {
+		return Page[Invitation]{}, err
+	}
+	seen := map[string]bool{} // one that was sent again has a row for each time
+	items = slices.DeleteFunc(items, func(v Invitation) bool {
+		again := seen[v.ID]
+		seen[v.ID] = true
+		return again || v.Status != Invited
+	})
+	var ids []string
+	for _, v := range items {
+		ids = append(ids, v.HubID)
+	}
+	found, err := s.hubsOf(ctx, c.UserID, ids)
+	for i := range items {
+		items[i].Hub = found[items[i].HubID]
+	}
+	return Page[Invitation]{items, next}, err
+}
+
+// A Key names an invitation for the one who is invited: by its token, or by its id, which is
+// looked for among those of the person's own number.
+type Key struct{ Token, ID string }
+
+// An Outcome is what became of an invitation that somebody accepted.
+type Outcome struct {
+	Status     string
+	Membership *Membership // of Accepted
+	RequestID  string      // of Pending
+}
+
+// keyed finds the invitation of a key, and the name of the caller's number.
+func (s *Service) keyed(ctx context.Context, c people.Claim, k Key) (u people.User, hub, id, number string, err error) {
+	u, err = s.People.Member(ctx, c, func(ctx context.Context) (err error) {
+		number, err = s.People.NumberOf(ctx, c.UserID)
+		return err
+	}, func(ctx context.Context) (err error) {
+		if k.Token != "" {
+			hub, id, err = s.token(ctx, k.Token, anInvitation)
+		}
+		return err
+	})
+	if err == nil && k.Token == "" && schema.IsID(k.ID) {
+		rows, _, unread := s.list(ctx, s.Tables.Names, openRows+number, "2", "", MaxOpen, func(row table.Row) bool { return strings.HasSuffix(row.Row, "|"+k.ID) })
+		if err = unread; len(rows) > 0 {
+			hub, id = rows[0].Props.Get("hub_id").Str(), k.ID
+		}
+	}
+	if err == nil && hub == "" {
+		err = noInvitation()
+	}
+	return u, hub, id, number, err
+}
+
+// answer makes a change of an invitation by the one who is invited. first reads before the invitation
+// is read, so that nothing it finds can follow from an answer to an invitation that is open still.
+func (s *Service) answer(ctx context.Context, hub, id, number string, k Key, change string, first func(context.Context) error, open func(context.Context, *Invitation) ([]table.Op, error)) error {
+	return s.change(ctx, func(ctx context.Context) ([]table.Op, error) {
+		if err := first(ctx); err != nil {
+			return nil, err
+		}
+		v, err := s.invitation(ctx, hub, id)
+		switch {
+		case err != nil:
+			return nil, err
+		case v != nil && v.change == change:
+			return nil, nil // an earlier try has landed
+		case v == nil || v.as(s.Now()) != Invited || k.Token != "" && v.token != hashOf(k.Token):
+			return nil, noInvitation()
+		case v.number != number:
+			return nil, fault.Coded(fault.Forbidden, InvitationNotYours, "this invitation is for another phone number; sign in with that one")
+		}
+		v.change = change
+		return open(ctx, v)
+	})
+}
+
+// Accept makes the caller a member, or asks the admins of the hub where a member has invited.
+func (s *Service) Accept(ctx context.Context, c people.Claim, k Key) (Outcome, error) {
+	u, hub, id, number, err := s.keyed(ctx, c, k)
+	if err == nil {
+		err = s.room(u.ID)(ctx)
+	}
+	if err != nil {
+		return Outcome{}, err
+	}
+	change := s.newID()
+	var out Outcome
+	var asks *Request
+	var waits *Request
+	var m *Membership
+	err = s.answer(ctx, hub, id, number, k, change, func(ctx context.Context) error {
+		return rowstore.Both(ctx, func(ctx context.Context) (err error) {
+			waits, err = s.pending(ctx, hub, u.ID)
+			return err
+		}, func(ctx context.Context) (err error) {
+			m, err = s.membership(ctx, hub, u.ID)
+			return err
+		})
+	}, func(ctx context.Context, v *Invitation) (ops []table.Op, err error) {
+		switch {
+		case m.live():
+			out = Outcome{Status: Accepted, Membership: m}
+			return nil, nil
+		case v.NeedsApproval && waits != nil:
+			out = Outcome{Status: Pending, RequestID: waits.ID}
+			return nil, nil
+		case v.NeedsApproval:
+			if asks == nil {
+				if asks, err = s.newRequest(ctx, hub, u.ID, ByInvitation, v.ID); err != nil {
+					return nil, err
+				}
+			}
+			v.RequestID = asks.ID
+			out = Outcome{Status: Pending, RequestID: asks.ID}
+			return append(v.end(Pending), asks.ask()...), nil
+		}
+		if ops, m, err = s.joining(ctx, hub, u.ID, change); err != nil {
+			return nil, err
+		}
+		out = Outcome{Status: Accepted, Membership: m}
+		ops = append(ops, v.end(Accepted)...)
+		if waits != nil { // an admin's word is enough
+			more, err := s.decide(ctx, waits, Approved, v.InviterID, change)
+			return append(ops, more...), err
+		}
+		return ops, nil
+	})
+	return out, err
+}
+
+// Decline ends an invitation of the caller.
+func (s *Service) Decline(ctx context.Context, c people.Claim, k Key) error {
+	_, hub, id, number, err := s.keyed(ctx, c, k)
+	if err != nil {
+		return err
+	}
+	first := func(context.Context) error { return nil }
+	return s.answer(ctx, hub, id, number, k, s.newID(), first, func(_ context.Context, v *Invitation) ([]table.Op, error) { return v.end(Declined), nil })
+}

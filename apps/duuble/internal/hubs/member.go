@@ -1,0 +1,376 @@
+package hubs
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"prompthub/apps/duuble/internal/people"
+	"prompthub/apps/duuble/internal/rules"
+	"prompthub/apps/duuble/internal/schema"
+	"prompthub/internal/fault"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
+)
+
+// The roles of members, each of which may do what those before it may.
+const (
+	Member     = "member"
+	Admin      = "admin"
+	SuperAdmin = "super_admin"
+)
+
+// Roles are all of them, in order.
+var Roles = []string{Member, Admin, SuperAdmin}
+
+// atLeast reports whether a role may do what another may.
+func atLeast(role, least string) bool {
+	return slices.Index(Roles, role) >= slices.Index(Roles, least)
+}
+
+// A Membership says that somebody is in a hub, or was. A member who comes back has the same row.
+type Membership struct {
+	HubID, UserID, Role string
+	JoinedAt            time.Time
+	leftAt              time.Time // zero of one that goes on
+	change              string    // the id of the change that wrote it
+	etag                string
+}
+
+func (m *Membership) live() bool { return m != nil && m.leftAt.IsZero() }
+
+// May reports whether a member has a role, or one that may do more.
+func (m *Membership) May(least string) bool { return m.live() && atLeast(m.Role, least) }
+
+func (m *Membership) row() table.Row {
+	props := table.Props{
+		str("role", m.Role), at("joined_at", m.JoinedAt), str("change", m.change), {Name: "IsDeleted", Value: table.Bool(!m.live())},
+	}
+	if !m.live() {
+		props = append(props, at("deleted_at", m.leftAt))
+	}
+	return table.Row{Key: hubKey(m.HubID, "m|"+m.UserID), ETag: m.etag, Props: props}
+}
+
+func (m *Membership) byTime() table.Key {
+	return hubKey(m.HubID, "mj|"+schema.Inv(m.JoinedAt)+"|"+m.UserID)
+}
+
+func (m *Membership) byRole() table.Key {
+	return hubKey(m.HubID, "mr|"+m.Role+"|"+schema.Inv(m.JoinedAt)+"|"+m.UserID)
+}
+
+// join returns the writes by which somebody becomes a member. A member who comes back keeps
+// the time of the first joining.
+func (m *Membership) join(role string, now time.Time, t tally) []table.Op {
+	m.Role, m.leftAt = role, time.Time{}
+	if m.JoinedAt.IsZero() {
+		m.JoinedAt = table.TimeOf(table.Ticks(now))
+	}
+	return []table.Op{put(m.row()), insert(m.byTime()), insert(m.byRole()), t.op(m.HubID, 1)}
+}
+
+// leave returns the writes by which a membership ends.
+func (m *Membership) leave(now time.Time, t tally) []table.Op {
+	m.leftAt = now
+	return []table.Op{put(m.row()), remove(m.byTime()), remove(m.byRole()), t.op(m.HubID, -1)}
+}
+
+func parseMembership(row table.Row) *Membership {
+	p := row.Props
+	return &Membership{
+		HubID: strings.TrimPrefix(row.Partition, schema.Hub("")), UserID: strings.TrimPrefix(row.Row, "m|"), Role: p.Get("role").Str(),
+		JoinedAt: p.Get("joined_at").Time(), leftAt: p.Get("deleted_at").Time(), change: p.Get("change").Str(), etag: row.ETag,
+	}
+}
+
+// membership reads what a hub knows of somebody; nil if that is nothing.
+func (s *Service) membership(ctx context.Context, hub, user string) (*Membership, error) {
+	row, err := s.row(ctx, hub, "m|"+user)
+	if err != nil || row == nil {
+		return nil, err
+	}
+	return parseMembership(*row), nil
+}
+
+// In returns in which of some hubs somebody is a member now. It is asked each time, and no list is
+// believed.
+func (s *Service) In(ctx context.Context, user string, hubs []string) (in []string, err error) {
+	if user == "" {
+		return nil, nil
+	}
+	live := make([]bool, len(hubs))
+	err = rowstore.Each(ctx, len(hubs), rowstore.MaxParallel, func(ctx context.Context, i int) error {
+		m, err := s.membership(ctx, hubs[i], user)
+		live[i] = m.live()
+		return err
+	})
+	for i, hub := range hubs {
+		if live[i] {
+			in = append(in, hub)
+		}
+	}
+	return in, err
+}
+
+// Names returns the names of hubs.
+func (s *Service) Names(ctx context.Context, ids []string) (map[string]string, error) {
+	found := make([]*Hub, len(ids))
+	err := rowstore.Each(ctx, len(ids), rowstore.MaxParallel, func(ctx context.Context, i int) (err error) {
+		found[i], err = s.hub(ctx, ids[i])
+		return err
+	})
+	names := map[string]string{}
+	for _, h := range found {
+		if h != nil {
+			names[h.ID] = h.Name
+		}
+	}
+	return names, err
+}
+
+// may finds out whether the caller has a role in a hub.
+func (s *Service) may(ctx context.Context, c people.Claim, hub, least string, reads ...func(context.Context) error) (people.User, *Membership, error) {
+	var h *Hub
+	var mine *Membership
+	u, err := s.People.Member(ctx, c, append(reads, func(ctx context.Context) error {
+		if !schema.IsID(hub) {
+			return nil
+		}
+		return rowstore.Both(ctx, func(ctx context.Context) (err error) {
+			h, err = s.hub(ctx, hub)
+			return err
+		}, func(ctx context.Context) (err error) {
+			mine, err = s.membership(ctx, hub, c.UserID)
+			return err
+		})
+	})...)
+	switch {
+	case err != nil:
+	case h == nil:
+		err = noHub()
+	case !mine.live():
+		err = notAMember()
+	case !mine.May(least):
+		err = forbidden()
+	}
+	return u, mine, err
+}
+
+// MustBeIn is may for actions of other packages that members may take.
+func (s *Service) MustBeIn(ctx context.Context, c people.Claim, hub string, reads ...func(context.Context) error) error {
+	_, _, err := s.may(ctx, c, hub, Member, reads...)
+	return err
+}
+
+const hubsOfUser = "h|"
+
+// pointAt writes the row by which the hubs of a user are found. It stays when the user leaves, as
+// the membership does.
+func (s *Service) pointAt(ctx context.Context, hub, user string) error {
+	return s.point(ctx, s.Tables.Users, table.Key{Partition: schema.User(user), Row: hubsOfUser + hub}, at("created_at", s.Now().UTC()))
+}
+
+// room returns a read that refuses another hub of a user who has as many as there may be.
+func (s *Service) room(user string) func(context.Context) error {
+	return func(ctx context.Context) error {
+		rows, _, err := s.Budget().Rows(ctx, s.Tables.Users, table.Prefix(schema.User(user), hubsOfUser), MaxHubs)
+		if err == nil && len(rows) >= MaxHubs {
+			err = tooMany("you have been in as many hubs as a person may, those that you left among them")
+		}
+		return err
+	}
+}
+
+// Mine returns the hubs of the caller. A position is the id of a hub.
+func (s *Service) Mine(ctx context.Context, c people.Claim, after string, limit int) (Page[Hub], error) {
+	var rows []table.Row
+	next := ""
+	_, err := s.People.Member(ctx, c, func(ctx context.Context) (err error) {
+		rows, next, err = s.list(ctx, s.Tables.Users, schema.User(c.UserID), hubsOfUser, after, limit, nil)
+		return err
+	})
+	if err != nil {
+		return Page[Hub]{}, err
+	}
+	ids := make([]string, len(rows))
+	for i, row := range rows {
+		ids[i] = strings.TrimPrefix(row.Row, hubsOfUser)
+	}
+	found, err := s.hubsOf(ctx, c.UserID, ids)
+	page := Page[Hub]{Items: []Hub{}, Next: next}
+	for _, id := range ids {
+		if h := found[id]; h != nil && h.Mine != nil {
+			page.Items = append(page.Items, *h)
+		}
+	}
+	return page, err
+}
+
+// A Listed is a member as the others see them.
+type Listed struct {
+	Person   people.Person
+	Role     string
+	JoinedAt time.Time
+}
+
+// Members returns the members of a hub, those who joined last first: all, or those of a role.
+func (s *Service) Members(ctx context.Context, c people.Claim, hub, role, after string, limit int) (Page[Listed], error) {
+	var b rules.Broken
+	prefix := "mj|"
+	if role != "" {
+		b.OneOf("role", role, Roles)
+		prefix = "mr|" + role + "|"
+	}
+	if err := b.Err(); err != nil {
+		return Page[Listed]{}, err
+	}
+	var rows []table.Row
+	next := ""
+	_, _, err := s.may(ctx, c, hub, Member, func(ctx context.Context) (err error) {
+		rows, next, err = s.list(ctx, s.Tables.Hubs, schema.Hub(hub), prefix, after, limit, nil)
+		return err
+	})
+	if err != nil {
+		return Page[Listed]{}, err
+	}
+	found := make([]*Membership, len(rows))
+	ids := make([]string, len(rows))
+	for i, row := range rows {
+		ids[i] = row.Row[strings.LastIndexByte(row.Row, '|')+1:]
+	}
+	var persons map[string]people.Person
+	err = rowstore.Both(ctx, func(ctx context.Context) (err error) {
+		persons, err = s.People.People(ctx, ids)
+		return err
+	}, func(ctx context.Context) error {
+		return rowstore.Each(ctx, len(ids), rowstore.MaxParallel, func(ctx context.Context, i int) (err error) {
+			found[i], err = s.membership(ctx, hub, ids[i])
+			return err
+		})
+	})
+	page := Page[Listed]{Items: []Listed{}, Next: next}
+	for i, m := range found {
+		if m.live() {
+			page.Items = append(page.Items, Listed{persons[ids[i]], m.Role, m.JoinedAt})
+		}
+	}
+	return page, err
+}
+
+func noMember() error {
+	return fault.Coded(fault.NotFound, MemberNotFound, "this person is not a member of the hub")
+}
+
+func lastSuperAdmin() error {
+	return fault.Coded(fault.Conflict, LastSuperAdmin, "a hub always has somebody who manages it; give another member the role super_admin first")
+}
+
+// SetRole gives a member another role.
+func (s *Service) SetRole(ctx context.Context, c people.Claim, hub, user, role string) (Listed, error) {
+	var b rules.Broken
+	b.OneOf("role", role, Roles)
+	_, _, err := s.may(ctx, c, hub, SuperAdmin)
+	if err == nil {
+		err = b.Err()
+	}
+	if err != nil {
+		return Listed{}, err
+	}
+	var m *Membership
+	id := s.newID()
+	err = s.change(ctx, func(ctx context.Context) ([]table.Op, error) {
+		h, err := s.member(ctx, hub, user, &m)
+		if err != nil {
+			return nil, err
+		}
+		if !m.live() {
+			return nil, noMember()
+		}
+		if m.Role == role {
+			return nil, nil
+		}
+		ops := []table.Op{remove(m.byRole())}
+		if m.Role == SuperAdmin || role == SuperAdmin {
+			if m.Role == SuperAdmin {
+				h.superAdmins--
+			} else {
+				h.superAdmins++
+			}
+			if h.superAdmins < 1 {
+				return nil, lastSuperAdmin()
+			}
+			ops = append(ops, put(h.row()))
+		}
+		m.Role, m.change = role, id
+		return append(ops, put(m.row()), insert(m.byRole())), nil
+	})
+	if err != nil {
+		return Listed{}, err
+	}
+	persons, err := s.People.People(ctx, []string{user})
+	return Listed{persons[user], role, m.JoinedAt}, err
+}
+
+// member reads a hub and a membership in it.
+func (s *Service) member(ctx context.Context, hub, user string, m **Membership) (h *Hub, err error) {
+	err = rowstore.Both(ctx, func(ctx context.Context) (err error) {
+		h, err = s.hub(ctx, hub)
+		return err
+	}, func(ctx context.Context) (err error) {
+		if schema.IsID(user) {
+			*m, err = s.membership(ctx, hub, user)
+		}
+		return err
+	})
+	if err == nil && h == nil {
+		err = noHub()
+	}
+	return h, err
+}
+
+// Remove ends a membership. Admins remove members, super_admins everybody. A member leaves by
+// removing themselves.
+func (s *Service) Remove(ctx context.Context, c people.Claim, hub, user string) error {
+	least := Admin
+	if user == c.UserID {
+		least = Member
+	}
+	_, mine, err := s.may(ctx, c, hub, least)
+	if err != nil {
+		return err
+	}
+	id := s.newID()
+	return s.change(ctx, func(ctx context.Context) ([]table.Op, error) {
+		var m *Membership
+		var t tally
+		var h *Hub
+		err := rowstore.Both(ctx, func(ctx context.Context) (err error) {
+			h, err = s.member(ctx, hub, user, &m)
+			return err
+		}, func(ctx context.Context) (err error) {
+			t, err = s.tally(ctx, hub)
+			return err
+		})
+		switch {
+		case err != nil:
+			return nil, err
+		case !m.live() && m != nil && m.change == id:
+			return nil, nil // an earlier try has landed
+		case !m.live():
+			return nil, noMember()
+		case user != c.UserID && m.Role != Member && mine.Role != SuperAdmin:
+			return nil, forbidden()
+		}
+		m.change = id
+		ops := m.leave(s.Now().UTC(), t)
+		if m.Role == SuperAdmin {
+			if h.superAdmins--; h.superAdmins < 1 {
+				return nil, lastSuperAdmin()
+			}
+			ops = append(ops, put(h.row()))
+		}
+		return ops, nil
+	})
+}

@@ -1,0 +1,243 @@
+package hubs_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"prompthub/apps/duuble/internal/hubs"
+	"prompthub/apps/duuble/internal/keyring"
+	"prompthub/apps/duuble/internal/people"
+	"prompthub/apps/duuble/internal/schema"
+	"prompthub/internal/fault"
+	"prompthub/internal/storage/memory"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
+)
+
+var tables = schema.Tables{Users: "Users", Names: "Names", Posts: "Posts", Lists: "Lists", Sessions: "Sessions", Hubs: "Hubs", Admin: "Admin"}
+
+// inbox keeps the last text.
+type inbox struct{ text string }
+
+func (i *inbox) Send(_ context.Context, _, text string) error {
+	i.text = text
+	return nil
+}
+
+// luck is random bytes that a seed decides, for many goroutines.
+type luck struct {
+	mu  sync.Mutex
+	rnd *rand.ChaCha8
+}
+
+func (l *luck) Read(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.rnd.Read(b)
+}
+
+// A world is hubs over a store in memory.
+type world struct {
+	t *testing.T
+	*hubs.Service
+	mu    sync.Mutex
+	now   time.Time
+	db    *memory.Tables
+	luck  *luck
+	inbox inbox
+	keys  keyring.Ring
+}
+
+func (w *world) Now() time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.now
+}
+
+func (w *world) pass(d time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.now = w.now.Add(d)
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{
+		t: t, now: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC), db: memory.NewTables(), luck: &luck{rnd: rand.NewChaCha8([32]byte{1})}, keys: keyring.Ring{make([]byte, 32)},
+	}
+	require.NoError(t, w.db.Create(t.Context(), tables.All()...))
+	w.Service = w.over(w.db)
+	return w
+}
+
+// over returns a service over another store, as another process.
+func (w *world) over(db table.DB) *hubs.Service {
+	rows := &rowstore.Store{
+		DB: db, Now: w.Now, Log: slog.New(slog.DiscardHandler), Background: func(do func()) { do() },
+		Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+		Random: func(time.Duration) time.Duration { return 0 },
+	}
+	accounts := people.New(people.Config{
+		Store: rows, Tables: tables, Entropy: w.luck, Keys: w.keys, SMS: &w.inbox, CodeLasts: time.Minute, PerPhone: -1, PerAddress: -1,
+	})
+	return hubs.New(hubs.Config{Store: rows, Tables: tables, Entropy: w.luck, People: accounts})
+}
+
+func number(i int) string { return fmt.Sprintf("+346%08d", i) }
+
+// enter makes an account that is complete, with the number i.
+func (w *world) enter(i int) people.Claim {
+	w.t.Helper()
+	ctx := w.t.Context()
+	c, err := w.People.RequestCode(ctx, "sms", number(i), "sign_in", "x")
+	require.NoError(w.t, err)
+	code, _, _ := strings.Cut(w.inbox.text, " ")
+	in, err := w.People.Verify(ctx, c.ID, code, "")
+	require.NoError(w.t, err)
+	claim, err := w.People.ParseAccess(in.Tokens.Access)
+	require.NoError(w.t, err)
+	name := fmt.Sprintf("Person%d", i)
+	_, err = w.People.SetBasics(ctx, claim, people.Basics{Username: &name, FullName: &name})
+	require.NoError(w.t, err)
+	_, err = w.People.AcceptTerms(ctx, claim, "1", "1")
+	require.NoError(w.t, err)
+	return claim
+}
+
+// make makes a hub of somebody.
+func (w *world) make(c people.Claim) string {
+	w.t.Helper()
+	h, err := w.Create(w.t.Context(), c, hubs.Draft{Name: "Tea"})
+	require.NoError(w.t, err)
+	return h.ID
+}
+
+// invite invites a number, and returns the token.
+func (w *world) invite(c people.Claim, hub string, i int) string {
+	w.t.Helper()
+	all, err := w.Invite(w.t.Context(), c, hub, []string{number(i)}, hubs.Lasts)
+	require.NoError(w.t, err)
+	return all[0].Token
+}
+
+// enrol makes the person with a number a member with a role.
+func (w *world) enrol(manager people.Claim, hub string, i int, role string) people.Claim {
+	w.t.Helper()
+	c := w.enter(i)
+	_, err := w.Accept(w.t.Context(), c, hubs.Key{Token: w.invite(manager, hub, i)})
+	require.NoError(w.t, err)
+	if role != hubs.Member {
+		_, err = w.SetRole(w.t.Context(), manager, hub, c.UserID, role)
+		require.NoError(w.t, err)
+	}
+	return c
+}
+
+// link makes a link, and returns its token.
+func (w *world) link(c people.Claim, hub string) string {
+	w.t.Helper()
+	l, err := w.NewLink(w.t.Context(), c, hub, hubs.Lasts)
+	require.NoError(w.t, err)
+	return l.Token
+}
+
+// role returns the role of somebody in a hub, "" if they are not in it.
+func (w *world) role(c people.Claim, hub string) string {
+	w.t.Helper()
+	h, err := w.Get(w.t.Context(), c, hub)
+	require.NoError(w.t, err)
+	if h.Mine == nil {
+		return ""
+	}
+	return h.Mine.Role
+}
+
+// differences returns what verify reports.
+func (w *world) differences() (all []string) {
+	w.t.Helper()
+	_, err := w.VerifyRows(w.t.Context(), func(what string) { all = append(all, what) })
+	require.NoError(w.t, err)
+	return all
+}
+
+func (w *world) members(hub string) int64 {
+	w.t.Helper()
+	h, err := w.Get(w.t.Context(), people.Claim{}, hub)
+	require.NoError(w.t, err)
+	return h.Members
+}
+
+func requireCode(t *testing.T, code fault.Code, err error, what ...any) {
+	t.Helper()
+	require.Error(t, err, what...)
+	require.Equal(t, code, fault.CodeOf(err), what...)
+}
+
+// atOnce calls do n times at once, and returns the errors.
+func atOnce(n int, do func(i int) error) []error {
+	errs := make([]error, n)
+	var wg sync.WaitGroup
+	start := make(chan struct{})
+	for i := range n {
+		wg.Go(func() { <-start; errs[i] = do(i) })
+	}
+	close(start)
+	wg.Wait()
+	return errs
+}
+
+// codes counts errors by their codes.
+func codes(errs []error) map[fault.Code]int {
+	all := map[fault.Code]int{}
+	for _, err := range errs {
+		all[fault.CodeOf(err)]++
+	}
+	return all
+}
+
+var errLost = errors.New("no answer in time")
+
+// A crash lets an accident happen to the n-th call: it lands or not, and the process goes on or
+// not.
+type crash struct {
+	table.DB
+	mu            sync.Mutex
+	left          int
+	lands, goesOn bool
+}
+
+func crashed[T any](c *crash, do func() (T, error)) (none T, err error) {
+	c.mu.Lock()
+	c.left--
+	left := c.left
+	c.mu.Unlock()
+	if left > 0 || left < 0 && c.goesOn {
+		return do()
+	}
+	if left == 0 && c.lands {
+		_, _ = do() // no caller hears of it
+	}
+	return none, errLost
+}
+
+func (c *crash) Get(ctx context.Context, name string, key table.Key) (table.Row, error) {
+	return crashed(c, func() (table.Row, error) { return c.DB.Get(ctx, name, key) })
+}
+
+func (c *crash) List(ctx context.Context, name string, r table.Range, limit int, next string) (table.Page, error) {
+	return crashed(c, func() (table.Page, error) { return c.DB.List(ctx, name, r, limit, next) })
+}
+
+func (c *crash) Write(ctx context.Context, name string, ops ...table.Op) ([]string, error) {
+	ctx = context.WithoutCancel(ctx) // one that lands has outlived its caller
+	return crashed(c, func() ([]string, error) { return c.DB.Write(ctx, name, ops...) })
+}

@@ -1,0 +1,298 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"prompthub/apps/duuble/internal/hubs"
+	"prompthub/apps/duuble/internal/posts"
+	"prompthub/internal/fault"
+	"prompthub/internal/http/httpjson"
+)
+
+func (s *web) hubPages() {
+	s.handle("GET "+Prefix+"/hubs", member, s.myHubs)
+	s.handle("GET "+Prefix+"/hubs/new", member, func(r *request) error {
+		return s.render(r, http.StatusOK, page{Name: "new-hub", Title: "New hub"})
+	})
+	s.handle("POST "+Prefix+"/hubs/new", member, s.newHub)
+	s.handle("GET "+Prefix+"/hubs/{id}", anyone, func(r *request) error { return s.hub(r, hubBody{}, nil) })
+	s.handle("POST "+Prefix+"/hubs/{id}/invite", member, s.invite)
+	s.handle("POST "+Prefix+"/hubs/{id}/links", member, s.newLink)
+	s.handle("POST "+Prefix+"/hubs/{id}/leave", member, func(r *request) error {
+		if err := s.Hubs.Remove(r.Context(), r.claim, r.PathValue("id"), r.claim.UserID); err != nil {
+			return s.hub(r, hubBody{}, err)
+		}
+		goOn(r, Prefix+"/hubs?done=left")
+		return nil
+	})
+	s.handle("GET "+Prefix+"/hubs/{id}/members", member, func(r *request) error { return s.members(r, nil) })
+	s.handle("POST "+Prefix+"/hubs/{id}/members/{member}", member, s.changeMember)
+	s.handle("GET "+Prefix+"/hubs/{id}/requests", member, s.requests)
+	s.handle("POST "+Prefix+"/hubs/{id}/requests/{request}", member, s.decide)
+	s.handle("GET "+Prefix+"/invitations/{token}", anyone, s.invitation)
+	s.handle("POST "+Prefix+"/invitations/{token}", member, s.answerInvitation)
+	s.handle("GET "+Prefix+"/join/{token}", anyone, s.joinPage)
+	s.handle("POST "+Prefix+"/join/{token}", member, s.join)
+}
+
+// A hubsBody is what the page of one's hubs shows.
+type hubsBody struct {
+	Hubs        []hubs.Hub
+	Invitations []hubs.Invitation
+	Requests    []hubs.Request
+	More        string
+}
+
+// mostOf is how many invitations and requests the page of one's hubs shows.
+const mostOf = 20
+
+func (s *web) myHubs(r *request) error {
+	after, err := position(r)
+	if err != nil {
+		return err
+	}
+	mine, err := s.Hubs.Mine(r.Context(), r.claim, after, perPage)
+	if err != nil {
+		return err
+	}
+	invited, err := s.Hubs.MyInvitations(r.Context(), r.claim, "", mostOf)
+	if err != nil {
+		return err
+	}
+	asked, err := s.Hubs.MyRequests(r.Context(), r.claim, "", mostOf)
+	if err != nil {
+		return err
+	}
+	body := hubsBody{Hubs: mine.Items, Invitations: invited.Items, More: more(r.URL.Path, mine.Next)}
+	for _, one := range asked.Items {
+		if one.Status == hubs.Pending && one.Hub != nil {
+			body.Requests = append(body.Requests, one)
+		}
+	}
+	return s.render(r, http.StatusOK, page{Name: "hubs", Title: "Your hubs", Body: body})
+}
+
+func (s *web) newHub(r *request) error {
+	h, err := s.Hubs.Create(r.Context(), r.claim, hubs.Draft{Name: r.form("name"), Description: lines(r.form("description")), Link: strings.TrimSpace(r.form("customLink"))})
+	if err != nil {
+		return s.refused(r, page{Name: "new-hub", Title: "New hub"}, err)
+	}
+	goOn(r, hubPath(h.ID)+"?done=made")
+	return nil
+}
+
+func hubPath(id string) string { return Prefix + "/hubs/" + url.PathEscape(id) }
+
+// A hubBody is what the page of a hub shows.
+type hubBody struct {
+	Hub  hubs.Hub
+	List listBody // of its posts, for members
+	Sent string   // a link to send to somebody, which is shown once
+	Who  string   // to whom
+}
+
+// hub shows a hub to anybody, and its posts to its members.
+func (s *web) hub(r *request, body hubBody, refused error) error {
+	var err error
+	if body.Hub, err = s.Hubs.Get(r.Context(), r.claim, r.PathValue("id")); err != nil {
+		return err
+	}
+	if body.Hub.Mine != nil {
+		body.List, err = s.list(r, hubPath(body.Hub.ID), func(after string) (posts.Page, error) {
+			return s.Posts.InHub(r.Context(), r.claim, body.Hub.ID, after, perPage)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	p := page{Name: "hub", Title: body.Hub.Name, Body: body}
+	if refused != nil {
+		return s.refused(r, p, refused)
+	}
+	return s.render(r, http.StatusOK, p)
+}
+
+// address returns the whole address of a path, to send to somebody.
+func (s *web) address(r *request, path string) string {
+	if s.Site != "" {
+		return s.Site + path
+	}
+	scheme := "http://"
+	if httpjson.Encrypted(r.Request) {
+		scheme = "https://"
+	}
+	return scheme + r.Host + path
+}
+
+func (s *web) invite(r *request) error {
+	number := bare(r.form("phone"))
+	all, err := s.Hubs.Invite(r.Context(), r.claim, r.PathValue("id"), []string{number}, hubs.Lasts)
+	if err != nil {
+		return s.hub(r, hubBody{}, err)
+	}
+	return s.hub(r, hubBody{Sent: s.address(r, Prefix+"/invitations/"+all[0].Token), Who: all[0].Phone}, nil)
+}
+
+func (s *web) newLink(r *request) error {
+	l, err := s.Hubs.NewLink(r.Context(), r.claim, r.PathValue("id"), hubs.Lasts)
+	if err != nil {
+		return s.hub(r, hubBody{}, err)
+	}
+	return s.hub(r, hubBody{Sent: s.address(r, Prefix+"/join/"+l.Token)}, nil)
+}
+
+// A membersBody is what the page of the members of a hub shows.
+type membersBody struct {
+	Hub   hubs.Hub
+	Items []hubs.Listed
+	More  string
+}
+
+func (s *web) members(r *request, refused error) error {
+	after, err := position(r)
+	if err != nil {
+		return err
+	}
+	all, err := s.Hubs.Members(r.Context(), r.claim, r.PathValue("id"), "", after, perPage)
+	if err != nil {
+		return err
+	}
+	h, err := s.Hubs.Get(r.Context(), r.claim, r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	p := page{Name: "members", Title: "Members of " + h.Name, Body: membersBody{h, all.Items, more(r.URL.Path, all.Next)}}
+	if refused != nil {
+		return s.refused(r, p, refused)
+	}
+	return s.render(r, http.StatusOK, p)
+}
+
+// changeMember gives a member the role that the button names, or ends the membership.
+func (s *web) changeMember(r *request) error {
+	id, user := r.PathValue("id"), r.PathValue("member")
+	var err error
+	if role := r.form("role"); role == "" {
+		err = s.Hubs.Remove(r.Context(), r.claim, id, user)
+	} else {
+		_, err = s.Hubs.SetRole(r.Context(), r.claim, id, user, role)
+	}
+	if err != nil {
+		return s.members(r, err)
+	}
+	goOn(r, hubPath(id)+"/members?done=saved")
+	return nil
+}
+
+// A requestsBody is what the page of the requests of a hub shows.
+type requestsBody struct {
+	Hub   hubs.Hub
+	Items []hubs.Request
+	More  string
+}
+
+func (s *web) requests(r *request) error {
+	after, err := position(r)
+	if err != nil {
+		return err
+	}
+	all, err := s.Hubs.Requests(r.Context(), r.claim, r.PathValue("id"), hubs.Pending, after, perPage)
+	if err != nil {
+		return err
+	}
+	h, err := s.Hubs.Get(r.Context(), r.claim, r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	return s.render(r, http.StatusOK, page{Name: "requests", Title: "Who asks to join " + h.Name, Body: requestsBody{h, all.Items, more(r.URL.Path, all.Next)}})
+}
+
+func (s *web) decide(r *request) error {
+	_, err := s.Hubs.Decide(r.Context(), r.claim, r.PathValue("id"), r.PathValue("request"), r.form("approve") != "")
+	if err != nil && fault.CodeOf(err) != hubs.AlreadyDecided { // another admin was faster
+		return err
+	}
+	goOn(r, hubPath(r.PathValue("id"))+"/requests?done=decided")
+	return nil
+}
+
+func (s *web) invitation(r *request) error {
+	v, err := s.Hubs.Invited(r.Context(), r.claim, r.PathValue("token"))
+	if err != nil {
+		return err
+	}
+	return s.render(r, http.StatusOK, page{Name: "invitation", Title: "You are invited", Body: v})
+}
+
+func (s *web) answerInvitation(r *request) error {
+	k := hubs.Key{Token: r.PathValue("token")}
+	if id, ok := strings.CutPrefix(k.Token, "id-"); ok { // of the list of one's own
+		k = hubs.Key{ID: id}
+	}
+	if r.form("decline") != "" {
+		if err := s.Hubs.Decline(r.Context(), r.claim, k); err != nil {
+			return err
+		}
+		goOn(r, Prefix+"/hubs?done=declined")
+		return nil
+	}
+	out, err := s.Hubs.Accept(r.Context(), r.claim, k)
+	if err != nil {
+		return err
+	}
+	if out.Membership == nil {
+		goOn(r, Prefix+"/hubs?done=asked")
+		return nil
+	}
+	goOn(r, hubPath(out.Membership.HubID)+"?done=joined")
+	return nil
+}
+
+func (s *web) joinPage(r *request) error {
+	h, err := s.Hubs.Linked(r.Context(), r.claim, r.PathValue("token"))
+	if err != nil {
+		return err
+	}
+	if h.Mine != nil {
+		goOn(r, hubPath(h.ID))
+		return nil
+	}
+	return s.render(r, http.StatusOK, page{Name: "join", Title: h.Name, Body: h})
+}
+
+func (s *web) join(r *request) error {
+	id, err := s.Hubs.Join(r.Context(), r.claim, r.PathValue("token"))
+	if err != nil {
+		return err
+	}
+	if id == "" {
+		goOn(r, Prefix+"/hubs")
+		return nil
+	}
+	goOn(r, Prefix+"/hubs?done=asked")
+	return nil
+}
+
+// composeBody is what the page for a new post shows besides its form.
+type composeBody struct {
+	Key  string
+	Hubs []hubs.Hub
+}
+
+// hubsToPost returns the hubs that somebody can post into.
+func (s *web) hubsToPost(r *request) ([]hubs.Hub, error) {
+	mine, err := s.Hubs.Mine(r.Context(), r.claim, "", 100)
+	return mine.Items, err
+}
+
+// roles are the words for them.
+var roles = map[string]string{hubs.Member: "member", hubs.Admin: "admin", hubs.SuperAdmin: "manager"}
+
+func roleOf(role string) string { return roles[role] }
+
+// bare returns a phone number without what people write between its digits.
+func bare(number string) string {
+	return strings.NewReplacer(" ", "", "-", "", "(", "", ")", "", ".", "").Replace(number)
+}
