@@ -59,6 +59,8 @@ var settingsOfItsOwn = {
   ACS_FROM: acsFrom
   ACS_KEY: acsKey
   OTP_LASTS: '5m'
+  POSTS_PER_DAY: '100'
+  VOTES_PER_HOUR: '300'
   OTP_PER_PHONE: '5'
   OTP_PER_ADDRESS: '30'
   VOTE_MIN: '3'
