@@ -34,6 +34,9 @@ param acsFrom string
 @secure()
 param acsKey string
 
+@description('The address by which browsers find the service, such as https://duuble.example, without a path. It goes before the links of invitations.')
+param publicUrl string = ''
+
 // The names are those of the code: a test holds the lists against each other.
 var tableNames = [
   'Users'
@@ -59,6 +62,9 @@ var settingsOfItsOwn = {
   ACS_FROM: acsFrom
   ACS_KEY: acsKey
   OTP_LASTS: '5m'
+  PUBLIC_URL: publicUrl
+  POSTS_PER_DAY: '100'
+  VOTES_PER_HOUR: '300'
   OTP_PER_PHONE: '5'
   OTP_PER_ADDRESS: '30'
   VOTE_MIN: '3'
