@@ -226,14 +226,18 @@ func searchCommand() command.Command {
 			for _, r := range replaced {
 				fmt.Fprintf(std.Err, "no prompt has %q: searching for %s; --verbatim searches for the word as it is\n", r.Word, strings.Join(r.By, " or "))
 			}
-			rows := [][]string{{"ID", "NAME", "VOTES", "AUTHOR", "BY", "TITLE"}}
+			rows := [][]string{{"ID", "NAME", "VERSION", "VOTES", "AUTHOR", "BY", "TITLE"}}
 			for _, f := range found {
 				if *asJSON {
 					if err := printJSON(std.Out, f.Raw); err != nil {
 						return err
 					}
 				}
-				rows = append(rows, []string{f.ID, f.Slug, fmt.Sprint(f.Score), f.AuthorID, f.AuthorName, f.Title})
+				version := fmt.Sprintf("v%d", f.Version)
+				if f.Production > 0 && f.Production != f.Version {
+					version += fmt.Sprintf(", production v%d", f.Production)
+				}
+				rows = append(rows, []string{f.ID, f.Slug, version, fmt.Sprint(f.Score), f.AuthorID, f.AuthorName, f.Title})
 			}
 			switch {
 			case *asJSON:

@@ -191,6 +191,11 @@ func TestAnOlderVersionIsNoBaseOfAChange(t *testing.T) {
 	var found struct{ Prompts []mcp.Prompt }
 	ann.tool("search_prompts", object{"mine": true}).gives(&found)
 	require.Zero(t, found.Prompts[0].Revision, "beside the text of an older version it would pass for that one's")
+	for _, mine := range []bool{true, false} {
+		w.settle()
+		ann.tool("search_prompts", object{"mine": mine}).gives(&found)
+		require.Equal(t, []int64{1, 2}, []int64{found.Prompts[0].Version, found.Prompts[0].Latest}, "programs get the version in production")
+	}
 
 	got = mcp.Prompt{}
 	ann.tool("get_prompt", object{"id": string(v.ID) + "@latest"}).gives(&got)
