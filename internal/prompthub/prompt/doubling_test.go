@@ -230,7 +230,7 @@ func TestDoubling(t *testing.T) {
 		},
 		"takes what the program has made": {
 			"AuthorSecret.Key", "FirstID", "HandleChosen", "Hot", "ID.Time", "Best", "NewID", "Tally.Add", "Tally.Score", "Tally.Unweighed", "Trending", "TrendingPlace", "Weight.Likes",
-			"Include.String", "Include.Placed", "TagWords.MarshalJSON", "TagWords.UnmarshalJSON",
+			"Include.String", "Include.Placed", "Include.Which", "TagWords.MarshalJSON", "TagWords.UnmarshalJSON",
 		},
 	})
 	doubling.Check(t, funcs)

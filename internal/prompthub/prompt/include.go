@@ -38,6 +38,14 @@ func (i Include) String() string {
 // Placed returns the include as it stands in a text.
 func (i Include) Placed() string { return includeOpens + i.String() + includeCloses }
 
+// Which names the include in a message.
+func (i Include) Which() string {
+	if i.Version > 0 {
+		return fmt.Sprintf("%q in version %d", i.Name, i.Version)
+	}
+	return fmt.Sprintf("%q with the label %s", i.Name, i.Label)
+}
+
 // ParseInclude reads what String returns.
 func ParseInclude(s string) (Include, bool) {
 	first, which, _ := strings.Cut(s, "|")

@@ -129,7 +129,7 @@ func TestIncludes(t *testing.T) {
 	// An include that would lead in a circle, or nowhere, is not saved; one that became so is told.
 	for text, detail := range map[string]string{
 		"@@@langfusePrompt:name=review|label=latest@@@": `the prompt includes itself: "rules" > "review" > "rules"`,
-		"@@@langfusePrompt:name=nobody|label=latest@@@": `the prompt includes "nobody" with the label latest, which does not exist, or which you may not read`,
+		"@@@langfusePrompt:name=nobody|label=latest@@@": `the prompt includes "nobody" with the label latest, but there is no such prompt; a text includes its author's own prompts alone: fork that of another first`,
 	} {
 		f := change(rules, text).problem(422).Errors[0]
 		require.Equal(t, []string{"body.text", detail}, []string{f.Location, f.Message})
