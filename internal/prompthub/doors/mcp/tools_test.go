@@ -115,6 +115,11 @@ func TestToolsAtWork(t *testing.T) {
 	require.Contains(t, bob.tool("render_prompt", object{"id": one.ID}).refuses(), "what is required")
 	require.Contains(t, bob.tool("render_prompt", object{"id": one.ID, "values": object{"x": "1"}}).refuses(), "what is required; x is no variable of this prompt")
 	require.Equal(t, `id is missing; there is no argument "name"; render_prompt takes id, values`, bob.tool("render_prompt", object{"name": "review"}).refuses())
+	require.Equal(t, "tags[1] must be a text; mine must be true or false; limit must be a whole number; "+
+		"search_prompts takes query, tag, tags, mine, order, limit, cursor",
+		bob.tool("search_prompts", object{"limit": 1.5, "mine": "yes", "tags": []any{"data", 3}}).refuses())
+	require.Equal(t, "id must be a text; values must be an object of names and values; render_prompt takes id, values", bob.tool("render_prompt", object{"id": 7, "values": []any{}}).refuses())
+	require.Equal(t, "values.code must be a text; render_prompt takes id, values", bob.tool("render_prompt", object{"id": "x", "values": object{"code": []any{"a"}}}).refuses())
 	require.Equal(t, `there is no argument "x"; list_tags takes no arguments`, bob.tool("list_tags", object{"x": 1}).refuses())
 	require.Contains(t, bob.tool("save_prompt", object{}).refuses(), "title is missing; content is missing; save_prompt takes title, content, name")
 
