@@ -302,6 +302,9 @@ func saveCommand() command.Command {
 			if format.HasFrontMatter(text) {
 				fmt.Fprintf(std.Err, "the text begins with front matter, which is a part of the prompt now: to have it read, as pull and export write it, import %s\n", args[0])
 			}
+			if told := (prompt.Content{Text: string(text)}).MistypedInclude(); told != "" {
+				fmt.Fprintln(std.Err, told)
+			}
 			if saved.Outcome == client.Created {
 				hint := ""
 				if f.Visibility == string(prompt.Private) {

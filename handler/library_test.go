@@ -106,6 +106,8 @@ func TestLibraryStory(t *testing.T) {
 	fails(command.Failed, "handler: label: must not be digits alone, which would name a version", "label", "greeting@1", "3", "--user", "ann")
 	fails(command.Usage, "two versions of one prompt", "diff", "greeting@1", "other@2", "--user", "ann")
 	ok(`^greeting: production is version 1\n$`, "label", "greeting@1", "production", "--user", "ann")
+	_, _, stderr = handler(t, "save", file(t, "slip.md", "Now @@@langfusePrompt:name=greeting@@@"), "--user", "ann")
+	require.Contains(t, stderr, "@@@langfusePrompt:name=greeting@@@ is no include, and so plain text: to include a prompt of yours write @@@langfusePrompt:name=greeting|label=production@@@\n")
 	require.Eventually(t, func() bool { // lists follow a label by a message
 		_, out, _ := handler(t, "search", "greeting", "--user", "bob")
 		return strings.Contains(out, " v2, production v1 ")
