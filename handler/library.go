@@ -230,14 +230,18 @@ func searchCommand() command.Command {
 				}
 				fmt.Fprintf(std.Err, "no prompt has %q: searching for %s; --verbatim searches for the word as it is\n", r.Word, strings.Join(r.By, " or "))
 			}
-			rows := [][]string{{"ID", "NAME", "VOTES", "AUTHOR", "BY", "TITLE"}}
+			rows := [][]string{{"ID", "NAME", "VERSION", "VOTES", "AUTHOR", "BY", "TITLE"}}
 			for _, f := range found {
 				if *asJSON {
 					if err := printJSON(std.Out, f.Raw); err != nil {
 						return err
 					}
 				}
-				rows = append(rows, []string{f.ID, f.Slug, fmt.Sprint(f.Score), f.AuthorID, f.AuthorName, f.Title})
+				version := fmt.Sprintf("v%d", f.Version)
+				if f.Production > 0 && f.Production != f.Version {
+					version += fmt.Sprintf(", production v%d", f.Production)
+				}
+				rows = append(rows, []string{f.ID, f.Slug, version, fmt.Sprint(f.Score), f.AuthorID, f.AuthorName, f.Title})
 			}
 			switch {
 			case *asJSON:
@@ -301,6 +305,9 @@ func saveCommand() command.Command {
 			}
 			if format.HasFrontMatter(text) {
 				fmt.Fprintf(std.Err, "the text begins with front matter, which is a part of the prompt now: to have it read, as pull and export write it, import %s\n", args[0])
+			}
+			if told := (prompt.Content{Text: string(text)}).MistypedInclude(); told != "" {
+				fmt.Fprintln(std.Err, told)
 			}
 			if saved.Outcome == client.Created {
 				hint := ""

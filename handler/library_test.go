@@ -56,7 +56,7 @@ func TestLibraryStory(t *testing.T) {
 	ok(`^Dear ,\r\nwarm regards to Rome\.$`, "get", "greeting", "--var", "name=", "--var", "place=Rome", "--user", "ann")
 	require.NoError(t, os.WriteFile(greeting, []byte("Hello {{name}}!"), 0o600))
 	ok(`^greeting@2 updated`, "save", greeting, "--user", "ann", "--message", "Shorter")
-	ok(`^ID +NAME +VOTES +AUTHOR +BY +TITLE\n\w{26} +greeting +0 +a_\w{26} +ann +A greeting\n$`, "search", "a", "greet", "--user", "bob")
+	ok(`^ID +NAME +VERSION +VOTES +AUTHOR +BY +TITLE\n\w{26} +greeting +v2 +0 +a_\w{26} +ann +A greeting\n$`, "search", "a", "greet", "--user", "bob")
 	_, table, _ := handler(t, "search", "greet", "--user", "bob")
 	author := regexp.MustCompile(`a_\w{26}`).FindString(table)
 	ok(`A greeting\n$`, "search", "--author", author, "--user", "bob")
@@ -106,6 +106,12 @@ func TestLibraryStory(t *testing.T) {
 	fails(command.Failed, "handler: label: must not be digits alone, which would name a version", "label", "greeting@1", "3", "--user", "ann")
 	fails(command.Usage, "two versions of one prompt", "diff", "greeting@1", "other@2", "--user", "ann")
 	ok(`^greeting: production is version 1\n$`, "label", "greeting@1", "production", "--user", "ann")
+	_, _, stderr = handler(t, "save", file(t, "slip.md", "Now @@@langfusePrompt:name=greeting@@@"), "--user", "ann")
+	require.Contains(t, stderr, "@@@langfusePrompt:name=greeting@@@ is no include, and so plain text: to include a prompt of yours write @@@langfusePrompt:name=greeting|label=production@@@\n")
+	require.Eventually(t, func() bool { // lists follow a label by a message
+		_, out, _ := handler(t, "search", "greeting", "--user", "bob")
+		return strings.Contains(out, " v2, production v1 ")
+	}, time.Minute, 100*time.Millisecond)
 	// the version in production
 	ok(`^Dear Ann,\r\nwarm regards to Rome\.$`, "get", "greeting", "--var", "name=Ann", "--var", "place=Rome", "--user", "ann")
 	ok(`^Hello Ann!$`, "get", "greeting@latest", "--var", "name=Ann", "--user", "ann")

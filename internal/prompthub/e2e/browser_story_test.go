@@ -224,10 +224,17 @@ func comeBack(p *tab) {
 
 const letter = "# Dear {{name}}\n\nThank you for **${gift:the socks}**.\n\n<rules>\nBe kind.\n</rules>\n"
 
+// choicesBySave is true if both choices of who sees a prompt are in view, and under nothing, as long
+// as Save is: else one saves without a look at them.
+const choicesBySave = `[...document.querySelectorAll("#write > .send .primary, [name=visibility]")].filter((e) => {
+	const r = e.getBoundingClientRect();
+	return document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2) === e;
+}).length === 3`
+
 // write writes a prompt and returns the address of its page.
 func write(p *tab, title string) string {
 	p.T.Helper()
-	p.goTo("/app").click("header .primary").reads("New prompt")
+	p.goTo("/app").click("header .primary").reads("New prompt").sees(choicesBySave)
 	p.write("#title", title).write("#text", letter).click("[name=tag][value=writing]").click("[name=visibility][value=public]")
 	if p.V.Script {
 		p.sees(fmt.Sprintf("document.querySelector('[data-count=title]').textContent === '%d'", len(title)))

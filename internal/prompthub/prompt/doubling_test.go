@@ -161,6 +161,7 @@ func TestDoubling(t *testing.T) {
 		{Name: "Content.Size", With: chats(func(c prompt.Content) { c.Size() })},
 		{Name: "Content.Same", With: two(func(a, b prompt.Content) { a.Same(b) })},
 		{Name: "Content.Words", With: chats(func(c prompt.Content) { c.Words() })},
+		{Name: "Content.MistypedInclude", With: content(func(c prompt.Content) { c.MistypedInclude() })},
 		{Name: "Content.Excerpt", With: content(func(c prompt.Content) { c.Text = "---\n" + c.Text + "\n---\n" + c.Text; c.Excerpt() })},
 		{Name: "Content.Excerpt (JSON)", With: content(func(c prompt.Content) {
 			quoted, _ := json.Marshal(c.Text)
@@ -231,7 +232,7 @@ func TestDoubling(t *testing.T) {
 		},
 		"takes what the program has made": {
 			"AuthorSecret.Key", "FirstID", "HandleChosen", "Hot", "ID.Time", "Best", "NewID", "Tally.Add", "Tally.Score", "Tally.Unweighed", "Trending", "TrendingPlace", "Weight.Likes",
-			"Include.String", "Include.Placed", "TagWords.MarshalJSON", "TagWords.UnmarshalJSON",
+			"Include.String", "Include.Placed", "Include.Which", "TagWords.MarshalJSON", "TagWords.UnmarshalJSON",
 		},
 	})
 	doubling.Check(t, funcs)

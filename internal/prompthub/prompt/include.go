@@ -3,6 +3,7 @@ package prompt
 import (
 	"fmt"
 	"iter"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,6 +38,14 @@ func (i Include) String() string {
 
 // Placed returns the include as it stands in a text.
 func (i Include) Placed() string { return includeOpens + i.String() + includeCloses }
+
+// Which names the include in a message.
+func (i Include) Which() string {
+	if i.Version > 0 {
+		return fmt.Sprintf("%q in version %d", i.Name, i.Version)
+	}
+	return fmt.Sprintf("%q with the label %s", i.Name, i.Label)
+}
 
 // ParseInclude reads what String returns.
 func ParseInclude(s string) (Include, bool) {
@@ -134,6 +143,49 @@ func (c Content) Includes() []Include {
 		}
 	}
 	return all
+}
+
+// nearInclude matches what somebody may have meant for an include.
+var nearInclude = regexp.MustCompile(`(?i)@@+\s*(?:langfuse[ _-]?)?prompt\s*[:=|][^@\n]*(?:@+|$|\n)`)
+
+// What nearInclude matches may say of the name and the version.
+var (
+	meantName    = regexp.MustCompile(`(?i)(?:name\s*=|prompt\s*[:=|])\s*([^|@=\n]+?)\s*(?:[|@\n]|$)`)
+	meantVersion = regexp.MustCompile(`(?i)version\s*=\s*([0-9]{1,18})`)
+	meantLabel   = regexp.MustCompile(`(?i)label\s*=\s*([a-z0-9_.-]+)`)
+)
+
+// MistypedInclude says of the first place of a content that looks like an include and is plain text
+// what the include must be, and returns "" if there is none.
+func (c Content) MistypedInclude() string {
+	for _, text := range c.texts() {
+		around, _ := parseIncludes(text)
+		for _, s := range around {
+			if near := nearInclude.FindString(s); near != "" {
+				near = strings.TrimSpace(near)
+				return fmt.Sprintf("%s is no include, and so plain text: to include a prompt of yours write %s", Excerpt(near), meant(near).Placed())
+			}
+		}
+	}
+	return ""
+}
+
+// meant returns the include that a text was probably meant for.
+func meant(near string) Include {
+	i := Include{Name: "NAME", Label: Production}
+	if m := meantName.FindStringSubmatch(near); m != nil {
+		i.Name = m[1]
+	}
+	if m := meantLabel.FindStringSubmatch(near); m != nil {
+		i.Label = strings.ToLower(m[1])
+	}
+	if m := meantVersion.FindStringSubmatch(near); m != nil {
+		i.Version, _ = strconv.ParseInt(m[1], 10, 64) // so many digits fit
+	}
+	if _, ok := ParseInclude(i.String()); !ok {
+		return Include{Name: "NAME", Label: Production}
+	}
+	return i
 }
 
 // TextsField names the field that has the texts of a content.

@@ -57,6 +57,34 @@ func TestIncludes(t *testing.T) {
 	require.Equal(t, including("name=a|version=1"), chat.Messages[0].Content, "the content that was is as it was")
 }
 
+// TestMistypedIncludes: what looks like an include and is none is told, with the right form.
+func TestMistypedIncludes(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"Be kind.": "", including("name=a|version=3"): "", "mail a@@b.c prompt": "", "@@@ diff @@@": "",
+		including("name=a"):                               "name=a|label=production",
+		including("name=team/a|version=0"):                "name=team/a|label=production", // no version is 0
+		including("a"):                                    "name=a|label=production",
+		including("version=3|name=a b"):                   "name=a b|version=3",
+		including("name = a | label = Live"):              "name=a|label=live",
+		"x\n@@@langfusePrompt:name=a|version=2\ny":        "name=a|version=2",
+		"@@langfusePrompt:name=a|version=2@@":             "name=a|version=2",
+		"@@@LangfusePrompt:name=a|label=x@@@":             "name=a|label=x",
+		"@@@prompt:review@@@":                             "name=review|label=production",
+		including("name=|label=x"):                        "name=NAME|label=x",
+		including("name=ok|version=1") + "@@@prompt:b@@@": "name=b|label=production",
+	} {
+		told := prompt.Content{Text: text}.MistypedInclude()
+		if want == "" {
+			require.Empty(t, told, "%q", text)
+			continue
+		}
+		require.Contains(t, told, "write @@@langfusePrompt:"+want+"@@@", "%q", text)
+	}
+	chat := prompt.Content{Kind: prompt.KindChat, Messages: []prompt.Message{{Role: "user", Content: "x"}, {Role: "user", Content: "@@@prompt:a@@@"}}}
+	require.Equal(t, "@@@prompt:a@@@ is no include, and so plain text: to include a prompt of yours write @@@langfusePrompt:name=a|label=production@@@", chat.MistypedInclude())
+}
+
 // TestSpliceKeepsToTheLimit: lengths are of UTF-16 code units, and a longer text may stay
 // as long as it is.
 func TestSpliceKeepsToTheLimit(t *testing.T) {

@@ -38,6 +38,25 @@ func (w *world) resolved(viewer prompt.UserID, p prompt.Prompt) string {
 	return r.Words()
 }
 
+// TestIncludesOfTheRelease: an include by the label production stands for what programs get of a
+// prompt: that version, and the latest until there is one.
+func TestIncludesOfTheRelease(t *testing.T) {
+	w := newWorld(t)
+	a := w.addText("a", "A1")
+	c := w.addText("c", include("a|label=production"))
+	require.Equal(t, "A1", w.resolved("ann", c))
+	w.write(a, "A2")
+	require.Equal(t, "A2", w.resolved("ann", c), "nothing is released")
+	require.NoError(t, w.label(a, "production", 1))
+	require.Equal(t, "A1", w.resolved("ann", c))
+	w.write(a, "A3")
+	require.Equal(t, "A1", w.resolved("bob", c), "a change is no release")
+	require.NoError(t, w.label(a, "production", 3))
+	require.Equal(t, "A3", w.resolved("ann", c))
+	require.Equal(t, `the prompt includes "a" with the label live, but the prompt has no such label; it has latest, production; a text includes its author's own prompts alone: fork that of another first`,
+		w.resolved("ann", w.addText("d", include("a|label=live"))))
+}
+
 func TestResolve(t *testing.T) {
 	w := newWorld(t)
 	a := w.addText("a", "A1")
@@ -73,7 +92,7 @@ func TestResolve(t *testing.T) {
 	require.NoError(t, w.label(a, "production", 1))
 	require.Contains(t, w.resolved("bob", c), `"a" with the label production`, "what lies below the first public version is not for others")
 	w.setDeleted(a, true)
-	require.Equal(t, refusal, w.resolved("ann", c))
+	require.Equal(t, `the prompt includes "a" with the label latest, but there is no such prompt; a text includes its author's own prompts alone: fork that of another first`, w.resolved("ann", c))
 	chat := named("chat")
 	chat.Kind, chat.Text, chat.Messages = prompt.KindChat, "", []prompt.Message{{Role: "user", Content: include("c|version=1")}}
 	w.add("ann", chat)

@@ -112,6 +112,9 @@ func Import(ctx context.Context, s *library.Service, who auth.User, file []byte,
 		if e.err == nil {
 			e.doc = e.doc.Prepared(im.catalog, o.Visibility)
 		}
+		if told := e.doc.Draft().Content().MistypedInclude(); told != "" {
+			e.doc.Warnings = append(slices.Clip(e.doc.Warnings), format.Warning{Text: told})
+		}
 		item := Item{Place: e.place, Name: cmp.Or(e.doc.Name, at.name), Title: e.doc.Titled().Title, Warnings: e.doc.Warnings}
 		err := im.entry(ctx, e, &item)
 		if errors.Is(err, errFull) {

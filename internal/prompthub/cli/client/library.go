@@ -67,6 +67,7 @@ type Found struct {
 	AuthorName string          `json:"authorName"`
 	Visibility string          `json:"visibility"`
 	Version    int64           `json:"version"`
+	Production int64           `json:"production"` // in a list, if programs get another version
 	Revision   int64           `json:"revision"`
 	Score      int             `json:"score"`
 

@@ -23,7 +23,7 @@ type Prompt struct {
 	Title       string          `json:"title" doc:"Trimmed" example:"Act as a code reviewer"`
 	Description string          `json:"description" doc:"What the prompt is for; the first sentence of the text where its author wrote nothing" example:"Reviews code for defects."`
 	Version     int64           `json:"version" doc:"The number of the content: 1, 2, … without reuse; it grows when the content changes" example:"3"`
-	Production  int64           `json:"production,omitempty" doc:"The version with the label production, which programs get; where a prompt is read as it is" example:"2"`
+	Production  int64           `json:"production,omitempty" doc:"The version with the label production, which programs get; in lists where it is another than version, and up to seconds old" example:"2"`
 	FormerName  string          `json:"formerName,omitempty" doc:"In the answer to restore alone: the name that it had, which another prompt has taken" example:"reviews/code"`
 	Message     string          `json:"message,omitempty" doc:"Why the content was changed; absent in lists" example:"Names the language first"`
 	Excerpt     string          `json:"excerpt,omitempty" doc:"How the text begins, in one line; in lists" example:"I want you to act as a code reviewer."`

@@ -129,7 +129,7 @@ func TestIncludes(t *testing.T) {
 	// An include that would lead in a circle, or nowhere, is not saved; one that became so is told.
 	for text, detail := range map[string]string{
 		"@@@langfusePrompt:name=review|label=latest@@@": `the prompt includes itself: "rules" > "review" > "rules"`,
-		"@@@langfusePrompt:name=nobody|label=latest@@@": `the prompt includes "nobody" with the label latest, which does not exist, or which you may not read`,
+		"@@@langfusePrompt:name=nobody|label=latest@@@": `the prompt includes "nobody" with the label latest, but there is no such prompt; a text includes its author's own prompts alone: fork that of another first`,
 	} {
 		f := change(rules, text).problem(422).Errors[0]
 		require.Equal(t, []string{"body.text", detail}, []string{f.Location, f.Message})
@@ -164,11 +164,19 @@ func TestWhichContent(t *testing.T) {
 	require.Equal(t, "one", ann.get(one+"/text").is(200).body)
 	require.Equal(t, "two", ann.get(one+"/text?label=latest").is(200).body)
 	require.Equal(t, "two", ann.get(one+"/text?version=2").is(200).body)
+	w.drain() // lists follow labels by a message
+	for _, list := range []string{prompts + "?sort=newest", prompts + "?q=new", prompts + "?q=two", "/api/v1/me/prompts", prompts + "?fields=text"} {
+		items := ann.get(list).is(200).list().Items
+		require.Len(t, items, 1, list)
+		require.Equal(t, []int64{2, 1}, []int64{items[0].Version, items[0].Production}, list)
+	}
 	// A version in production before the first public one is not for others.
 	ann.do("PATCH", one, `{"visibility":"private"}`, "If-Match", "*").is(200)
 	ann.do("PATCH", one, `{"visibility":"public"}`, "If-Match", "*").is(200)
 	bob := w.as("Bob")
+	w.drain()
 	require.Zero(t, bob.get(one).is(200).prompt().Production)
+	require.Zero(t, bob.get(prompts + "?sort=newest").is(200).list().Items[0].Production)
 	require.Equal(t, "two", bob.get(one+"/text").is(200).body)
 }
 

@@ -104,8 +104,8 @@ func TestIncludesThatAreRefused(t *testing.T) {
 		require.Contains(t, a.body, says)
 	}
 	other.made(fields{"name": "of another", "prompt": "x", "labels": production})
-	refused("p", include("unknown", "version=1"), "does not exist")
-	refused("p", include("of another", "version=1"), "does not exist")
+	refused("p", include("unknown", "version=1"), "there is no such prompt; a text includes its author's own")
+	refused("p", include("of another", "version=1"), "there is no such prompt; a text includes its author's own")
 	c.made(fields{"name": "chat", "type": "chat", "prompt": messages{{"role": "user", "content": "x"}}, "labels": production})
 	refused("p", include("chat", "label=production"), "chat")
 	c.made(fields{"name": "a", "prompt": "A", "labels": production})
@@ -147,6 +147,6 @@ func TestIncludesThatAreGone(t *testing.T) {
 	require.NoError(t, w.service.SetLabels(t.Context(), c.user, child, []string{"dev"}, 0))
 	_, _, err := w.service.Restore(t.Context(), c.user, parent)
 	require.NoError(t, err)
-	require.Equal(t, "LangfuseConflictError", c.get("parent", "").says(409, "does not exist"))
+	require.Equal(t, "LangfuseConflictError", c.get("parent", "").says(409, "the prompt has no such label"))
 	require.Equal(t, include("child", "label=dev"), c.got("parent", "?resolve=false").Prompt)
 }

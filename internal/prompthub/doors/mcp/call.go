@@ -240,7 +240,7 @@ func (d *handler) receive(next sdk.MethodHandler) sdk.MethodHandler {
 		case *sdk.ListResourcesParams:
 			return d.listResources(ctx, p)
 		case *sdk.CallToolParamsRaw:
-			if refusal := d.misnamed(p); refusal != nil {
+			if refusal := d.misfit(p); refusal != nil {
 				return refusal, nil
 			}
 		case *sdk.GetPromptParams:

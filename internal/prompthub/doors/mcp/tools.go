@@ -192,7 +192,7 @@ func (d *handler) searchPrompts(ctx context.Context, c *call, in searchInput) (s
 	}
 	page, err := d.search(ctx, c, in, tags, wanted)
 	for _, v := range page.Items {
-		out.Prompts = append(out.Prompts, d.encode(c, v))
+		out.Prompts = append(out.Prompts, d.listed(c, v))
 	}
 	if len(page.Replaced) > 0 {
 		out.Note = "Showing results for " + wanted.Meant(page.Replaced)
@@ -315,7 +315,7 @@ func (d *handler) suggest(ctx context.Context, c *call, in suggestInput) (sugges
 		out.Tags = append(out.Tags, Tag{Tag: string(t.Tag), Name: t.DisplayName})
 	}
 	for _, s := range found.Similar {
-		out.Similar = append(out.Similar, Similar{Prompt: d.encode(c, s.View), Like: s.Like})
+		out.Similar = append(out.Similar, Similar{Prompt: d.listed(c, s.View), Like: s.Like})
 	}
 	return out, err
 }

@@ -115,6 +115,11 @@ func TestToolsAtWork(t *testing.T) {
 	require.Contains(t, bob.tool("render_prompt", object{"id": one.ID}).refuses(), "what is required")
 	require.Contains(t, bob.tool("render_prompt", object{"id": one.ID, "values": object{"x": "1"}}).refuses(), "what is required; x is no variable of this prompt")
 	require.Equal(t, `id is missing; there is no argument "name"; render_prompt takes id, values`, bob.tool("render_prompt", object{"name": "review"}).refuses())
+	require.Equal(t, "tags[1] must be a text; mine must be true or false; limit must be a whole number; "+
+		"search_prompts takes query, tag, tags, mine, order, limit, cursor",
+		bob.tool("search_prompts", object{"limit": 1.5, "mine": "yes", "tags": []any{"data", 3}}).refuses())
+	require.Equal(t, "id must be a text; values must be an object of names and values; render_prompt takes id, values", bob.tool("render_prompt", object{"id": 7, "values": []any{}}).refuses())
+	require.Equal(t, "values.code must be a text; render_prompt takes id, values", bob.tool("render_prompt", object{"id": "x", "values": object{"code": []any{"a"}}}).refuses())
 	require.Equal(t, `there is no argument "x"; list_tags takes no arguments`, bob.tool("list_tags", object{"x": 1}).refuses())
 	require.Contains(t, bob.tool("save_prompt", object{}).refuses(), "title is missing; content is missing; save_prompt takes title, content, name")
 
@@ -191,6 +196,11 @@ func TestAnOlderVersionIsNoBaseOfAChange(t *testing.T) {
 	var found struct{ Prompts []mcp.Prompt }
 	ann.tool("search_prompts", object{"mine": true}).gives(&found)
 	require.Zero(t, found.Prompts[0].Revision, "beside the text of an older version it would pass for that one's")
+	for _, mine := range []bool{true, false} {
+		w.settle()
+		ann.tool("search_prompts", object{"mine": mine}).gives(&found)
+		require.Equal(t, []int64{1, 2}, []int64{found.Prompts[0].Version, found.Prompts[0].Latest}, "programs get the version in production")
+	}
 
 	got = mcp.Prompt{}
 	ann.tool("get_prompt", object{"id": string(v.ID) + "@latest"}).gives(&got)

@@ -64,6 +64,15 @@ func (d *handler) encode(c *call, v library.View) Prompt {
 	return p
 }
 
+// listed returns a prompt of a list, in the version that get_prompt reads.
+func (d *handler) listed(c *call, v library.View) Prompt {
+	p := d.encode(c, v)
+	if n := v.Released(library.IDOf(c.User)); n > 0 {
+		p.Version, p.Latest = n, v.Version
+	}
+	return p
+}
+
 // changed returns a prompt as it was just made.
 func (d *handler) changed(c *call, v library.View) Prompt {
 	p := d.encode(c, v)

@@ -411,7 +411,7 @@ func changed(d prompt.Draft, do string) (prompt.Draft, string) {
 		}
 		return d, fmt.Sprint("content", max(i-1, 0))
 	case "include":
-		placed := prompt.Include{Name: number, Label: prompt.Latest}.Placed()
+		placed := prompt.Include{Name: number, Label: prompt.Production}.Placed()
 		if n := len(d.Messages); d.Kind == prompt.KindChat && n > 0 {
 			d.Messages[n-1].Content = below(d.Messages[n-1].Content, placed)
 			return d, fmt.Sprint("content", n-1)

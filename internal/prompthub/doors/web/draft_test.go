@@ -218,7 +218,7 @@ func TestIncludePicker(t *testing.T) {
 	p.post("/app/prompts/new", "include", "nothing like it", "do", "find-include").is(200).has("None of your prompts matches.")
 	p.post("/app/prompts/new", "include", strings.Repeat("x", 300), "do", "find-include").is(200).has("None of your prompts matches.")
 	p.post(house+"/edit", "text", "Be kind.", "revision", "1", "include", "house", "do", "find-include").is(200).lacks(`value="include house-rules"`)
-	const line = "@@@langfusePrompt:name=house-rules|label=latest@@@\n"
+	const line = "@@@langfusePrompt:name=house-rules|label=production@@@\n"
 	p.post("/app/prompts/new", "text", "Dear", "do", "include house-rules").is(200).has("Dear\n" + line + "</textarea>")
 	p.post("/app/prompts/new", "kind", "chat", "role", "system", "content", "Be\n", "do", "include house-rules").is(200).has("Be\n" + line + "</textarea>")
 	page, _, _ := strings.Cut(p.post("/app/prompts/new", "title", "With", "text", "Dear\n"+line, "visibility", "private").to("/app/prompts/"), "?")

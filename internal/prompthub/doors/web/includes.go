@@ -11,6 +11,7 @@ type related struct {
 	Includes []neighbor
 	Broken   string     // why nothing stands in the places of what it includes
 	Closed   []neighbor // what of it only the author of a public prompt may read
+	Mistyped string     // tells the author what looks like an include and is none
 	UsedBy   []neighbor
 	More     bool // whether more include it
 }
@@ -33,6 +34,7 @@ func (s *web) relatedTo(r *request, v *library.View) (rel related, err error) {
 		if rel, err = s.usersOf(r, *v); err != nil {
 			return rel, err
 		}
+		rel.Mistyped = v.Content().MistypedInclude()
 	}
 	resolved, err := s.Service.Resolve(r.Context(), r.who, *v)
 	switch {

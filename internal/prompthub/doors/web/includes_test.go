@@ -26,6 +26,9 @@ func TestIncludes(t *testing.T) {
 	ann.post(part+"/labels", "label", "live", "version", "1").to(part + "/labels?label=live&done=label")
 	ann.write("Short", "@@@langfusePrompt:name=part|label=live@@@", "private")
 	ann.post(part+"/labels/remove", "label", "live").is(409).has("The label live is included by &#34;short&#34; in version 1")
+	slip := ann.write("Slip", "Now: @@@langfusePrompt:name=part@@@", "public")
+	ann.get(slip).has("@@@langfusePrompt:name=part@@@ is no include, and so plain text: to include a prompt of yours write @@@langfusePrompt:name=part|label=production@@@.")
+	bob.get(slip).lacks("is no include")
 	for range 11 {
 		ann.write("More", "@@@langfusePrompt:name=part|version=1@@@", "private")
 	}

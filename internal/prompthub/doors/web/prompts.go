@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 
 	"golang.org/x/sync/errgroup"
@@ -135,6 +136,9 @@ func (s *web) prompt(r *request) error {
 	}
 	s.fit(&p)
 	p.Reading.show(p.Address, r)
+	if n := v.Labels[prompt.Production]; n > 0 && n != v.Version {
+		p.Reading.Programs = &chip{prompt.Production, n, fmt.Sprintf("%s/versions/%d", p.Address, n)}
+	}
 	return s.render(r, status, "prompt", v.Title, p)
 }
 

@@ -106,7 +106,9 @@ func TestLabels(t *testing.T) {
 		who.get(history).has("Put on version 1", "Moved from version 1 to version 2")
 	}
 	bob.get(history).lacks("Undo", "Remove", ">Set<")
+	ann.get(page).lacks("Programs get")
 	label("/undo", "label", "production").to(page)
+	ann.get(page).has(`<a href="` + page + `/versions/1" title="The label production is on version 1">Programs get version 1</a>`)
 	ann.get(history).has("undone", "production</a> <a href=\""+page+"/versions/1\">version 1</a>")
 	label("/remove", "label", "production").to(page)
 	ann.get(history).has("Taken away from version 1").lacks("production</a> <a")

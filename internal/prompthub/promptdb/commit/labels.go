@@ -186,13 +186,16 @@ func (db *Committer) UndoLabel(ctx context.Context, author prompt.UserID, id pro
 			return c, nil, fault.New(fault.Conflict, "there is nothing left to undo")
 		}
 		m := schema.ParseMoveRow(*row)
-		if m.From != 0 && !c.Has(m.From) {
-			return c, nil, fault.New(fault.Conflict, fmt.Sprintf("the label was on version %d, which was deleted", m.From))
+		switch {
+		case m.From == 0:
+			err = db.Unlabelled(ctx, p, []string{label})
+		case c.Has(m.From):
+			err = prompt.CheckLabel(label) // some labels of before cannot be put back
+		default:
+			err = fault.New(fault.Conflict, fmt.Sprintf("the label was on version %d, which was deleted", m.From))
 		}
-		if m.From == 0 {
-			if err := db.Unlabelled(ctx, p, []string{label}); err != nil {
-				return c, nil, err
-			}
+		if err != nil {
+			return c, nil, err
 		}
 		c = c.With(label, m.From)
 		tried = &table.Row{Key: row.Key, ETag: row.ETag, Props: schema.UndoneProps(prompt.Change{By: by, At: db.Now().UTC()})}

@@ -68,7 +68,7 @@ func (db *Queries) WithTexts(ctx context.Context, viewer prompt.UserID, items []
 // in returns which version of a prompt has the label that is wanted, 0 for none.
 func (w WantedVersion) in(viewer prompt.UserID, p prompt.Prompt, c *schema.LabelsRow) int64 {
 	n := labelled(p, c, w.Label)
-	if w.orLatest && (n == 0 || !truth.Shows(viewer, p, n)) {
+	if w.orLatest && (n == 0 || !w.toInclude && !truth.Shows(viewer, p, n)) {
 		return p.Version
 	}
 	return n

@@ -368,7 +368,7 @@ func (db *Queries) decideByTruth(ctx context.Context, w Search, author prompt.Us
 	if where == prompt.Nowhere {
 		return nil, nil //nolint:nilnil // as documented
 	}
-	found := table.Row{Key: schema.NewestKey(id), Props: schema.SummaryProps(rec.Prompt)}
+	found := table.Row{Key: schema.NewestKey(id), Props: schema.ListedProps(rec.Prompt)}
 	v := pageOf([]table.Row{found}, 1, rowKey).Items[0]
 	if v.Found = where; where == prompt.InText {
 		v.Snippet = w.Words.Snippet(text)

@@ -98,7 +98,7 @@ func pageOf(rows []table.Row, limit int, position func(table.Row) string) Page {
 		if !seen[p.ID] {
 			seen[p.ID] = true
 			page.Items = append(page.Items, truth.View{
-				Prompt: p, Excerpt: excerptOf(row),
+				Prompt: p, Excerpt: excerptOf(row), Production: row.Props.Get("Production").Int(),
 				SummaryText: row.Props.Get("Outline").Str(), SummaryForOthers: row.Props.Get("OutlineForOthers").Str(),
 			})
 		}
@@ -288,7 +288,7 @@ func (db *Queries) summariesOf(ctx context.Context, user prompt.UserID, rows []t
 			continue
 		}
 		if p := schema.ParseSummary(*row); !p.Deleted() {
-			items = append(items, truth.View{Prompt: p, Excerpt: excerptOf(*row), MyVote: schema.VoteIn(rows[i])})
+			items = append(items, truth.View{Prompt: p, Excerpt: excerptOf(*row), Production: row.Props.Get("Production").Int(), MyVote: schema.VoteIn(rows[i])})
 			recent = db.alsoRecent(recent, &items[len(items)-1], rows[i])
 		}
 	}

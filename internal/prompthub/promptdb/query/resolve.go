@@ -111,9 +111,11 @@ func (db *Queries) readIncludes(ctx context.Context, viewer prompt.UserID, list 
 func (db *Queries) readInclude(ctx context.Context, viewer prompt.UserID, p place) (*included, error) {
 	v, err := db.included(ctx, viewer, p.owner, p.Include)
 	conflict := func(why string) (*included, error) {
-		return &included{err: fault.Coded(fault.Conflict, prompt.IncludeUnresolved, fmt.Sprintf("the prompt includes %s, %s", said(p.Include), why))}, nil
+		return &included{err: fault.Coded(fault.Conflict, prompt.IncludeUnresolved, fmt.Sprintf("the prompt includes %s, %s", p.Include.Which(), why))}, nil
 	}
 	switch {
+	case fault.Of(err) == fault.NotFound && viewer == p.owner:
+		return conflict("but " + err.Error() + "; a text includes its author's own prompts alone: fork that of another first")
 	case fault.Of(err) == fault.NotFound:
 		return conflict("which does not exist, or which you may not read")
 	case err != nil:
@@ -171,21 +173,16 @@ func tooMany() error {
 	return fault.Coded(fault.Conflict, prompt.IncludeUnresolved, fmt.Sprintf("the prompt includes more than %d others, theirs counted with its own; include fewer", maxIncluded))
 }
 
-// included returns what an include of a prompt of an owner leads to, without votes.
+// included returns what an include of a prompt of an owner leads to, without votes. The label
+// production asks for what programs get: until there is one, the latest.
 func (db *Queries) included(ctx context.Context, viewer, owner prompt.UserID, i prompt.Include) (truth.View, error) {
-	id, want, err := db.lookupName(ctx, viewer, owner, i.Name, WantedVersion{Number: i.Version, Label: i.Label})
+	want := WantedVersion{Number: i.Version, Label: i.Label, orLatest: i.Label == prompt.Production}
+	id, want, err := db.lookupName(ctx, viewer, owner, i.Name, want)
 	if err != nil {
 		return truth.View{}, err
 	}
 	want.toInclude = true
 	return db.versionView(ctx, viewer, id, want, nil)
-}
-
-func said(i prompt.Include) string {
-	if i.Version > 0 {
-		return fmt.Sprintf("%q in version %d", i.Name, i.Version)
-	}
-	return fmt.Sprintf("%q with the label %s", i.Name, i.Label)
 }
 
 // walk goes down every way from a path, notes which prompt includes which, and returns how deep it

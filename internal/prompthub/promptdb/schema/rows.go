@@ -18,7 +18,7 @@ type IndexRow struct {
 // the indexes.
 func (t Tables) Rows(p prompt.Prompt) []IndexRow {
 	rows := []IndexRow{{t.Votes, table.Row{Key: LocatorKey(p.ID), Props: locatorProps(p)}}}
-	plain := SummaryProps(p)
+	plain := ListedProps(p)
 	summed := plain
 	if p.Listed() {
 		summed = with(plain, ProgramProps(p)...)

@@ -32,10 +32,29 @@ func ownSummaryProps(p prompt.Prompt) table.Props {
 }
 
 func shownSummary(p prompt.Prompt) prompt.ProgramSummary {
-	if p.InProduction != nil && p.InProduction.Version >= p.From {
+	if shownProduction(p) > 0 {
 		return *p.InProduction
 	}
 	return skill.Summarize(p)
+}
+
+// ListedProps returns what the rows of public lists hold for people: the version in production too,
+// if it is another than the latest.
+func ListedProps(p prompt.Prompt) table.Props {
+	props := SummaryProps(p)
+	if n := shownProduction(p); p.Listed() && n > 0 && n != p.Version {
+		props = append(props, table.Prop{Name: "Production", Value: table.Int64(n)})
+	}
+	return props
+}
+
+// shownProduction returns the version in production, as far as others than the author see it; 0 for
+// none.
+func shownProduction(p prompt.Prompt) int64 {
+	if p.InProduction == nil || p.InProduction.Version < p.From {
+		return 0
+	}
+	return p.InProduction.Version
 }
 
 func programSummaryProp(name string, o prompt.ProgramSummary) table.Prop {

@@ -114,6 +114,21 @@ func (v View) ProgramSummary(viewer prompt.UserID) *prompt.ProgramSummary {
 	return schema.ParseProgramSummary(v.SummaryText)
 }
 
+// Released returns the version that programs of a viewer get of a prompt of a list, if it is another
+// than the latest; else 0.
+func (v View) Released(viewer prompt.UserID) int64 {
+	n := v.Production
+	if o := v.ProgramSummary(viewer); o != nil { // as in the author's own list
+		n = o.Version
+	} else if v.InProduction != nil && Shows(viewer, v.Prompt, v.InProduction.Version) {
+		n = v.InProduction.Version
+	}
+	if n == v.Version {
+		return 0
+	}
+	return n
+}
+
 // Shows reports whether a viewer may see a version of a prompt that he may see.
 func Shows(viewer prompt.UserID, p prompt.Prompt, n int64) bool {
 	return viewer != "" && viewer == p.AuthorID || n >= p.From

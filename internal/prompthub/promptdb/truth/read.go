@@ -62,6 +62,7 @@ type View struct {
 	ShownVersion prompt.Version
 	Labels       map[string]int64 // that the viewer may see, where they were asked for
 	Latest       int64            // where one version was asked for: the one that the prompt holds
+	Production   int64            // in public lists: the version with that label if it is another one
 
 	SummaryText, SummaryForOthers string // in lists, as rows have them; the latter where it is another one
 }

@@ -153,7 +153,7 @@ function insert(area, from, to, text) {
 let last = null; // the text that somebody wrote in, and where
 function place(form, name) {
   const area = $(last?.id) ?? areas(form).at(-1), at = $(last?.id) ? Math.min(last.at, area.value.length) : area.value.length;
-  insert(area, at, at, `@@@langfusePrompt:name=${name}|label=latest@@@`);
+  insert(area, at, at, `@@@langfusePrompt:name=${name}|label=production@@@`);
 }
 
 function take() {
