@@ -14,6 +14,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"prompthub/apps/harmony/internal/account"
 	"prompthub/apps/harmony/internal/cookie"
 	"prompthub/apps/harmony/internal/events"
 	"prompthub/apps/harmony/internal/forum"
@@ -206,7 +207,7 @@ func (v *visit) settle(ctx context.Context, err error) {
 	case fault.CodeOf(err) == meet.InvalidToken:
 		v.wrong()
 	default:
-		httpjson.SetUser(ctx, meet.LogKey(v.claim.UserID))
+		httpjson.SetUser(ctx, account.LogKey(v.claim.UserID))
 	}
 }
 

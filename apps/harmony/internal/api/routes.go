@@ -7,6 +7,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"prompthub/apps/harmony/internal/account"
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/http/httpjson"
@@ -69,13 +70,13 @@ func sessionAnswer(s meet.SignedIn, err error) (*body[Session], error) {
 }
 
 func (a *api) account() {
-	account := func(id, method, path, summary, description string, status int, errors ...int) huma.Operation {
+	op := func(id, method, path, summary, description string, status int, errors ...int) huma.Operation {
 		return huma.Operation{
 			OperationID: id, Method: method, Path: "/auth/" + path, Tags: []string{"account"}, DefaultStatus: status, Errors: errors,
 			Summary: summary, Description: description,
 		}
 	}
-	route(a, anyone, Bound{4, 10}, account("register", http.MethodPost, "register", "Register", "Makes an account and signs it in. Of those who register one address at the same time one gets it.", http.StatusCreated, 409),
+	route(a, anyone, Bound{4, 10}, op("register", http.MethodPost, "register", "Register", "Makes an account and signs it in. Of those who register one address at the same time one gets it.", http.StatusCreated, 409),
 		func(ctx context.Context, _ meet.Claim, in *struct {
 			ByDevice
 			AcceptLanguage string `header:"Accept-Language" hidden:"true"`
@@ -85,35 +86,35 @@ func (a *api) account() {
 			n := in.Body
 			return sessionAnswer(a.Service.Register(ctx, meet.Registration{
 				Email: n.Email, Password: n.Password, Name: n.Name, BirthDate: n.BirthDate, Gender: string(n.Gender), Location: n.Location, Bio: n.Bio,
-				Language: cmp.Or(string(n.Language), rules.Language(in.AcceptLanguage)), Device: meet.Device(in.UserAgent),
+				Language: cmp.Or(string(n.Language), rules.Language(in.AcceptLanguage)), Device: account.Device(in.UserAgent),
 			}))
 		})
-	route(a, anyone, Bound{3, 4}, account("login", http.MethodPost, "login", "Sign in", "After ten wrong passwords for one address within 15 minutes it is refused until they are over: 429 TOO_MANY_ATTEMPTS.", http.StatusOK, 401),
+	route(a, anyone, Bound{3, 4}, op("login", http.MethodPost, "login", "Sign in", "After ten wrong passwords for one address within 15 minutes it is refused until they are over: 429 TOO_MANY_ATTEMPTS.", http.StatusOK, 401),
 		func(ctx context.Context, _ meet.Claim, in *struct {
 			ByDevice
 			Body Credentials
 		},
 		) (*body[Session], error) {
-			return sessionAnswer(a.Service.Login(ctx, in.Body.Email, in.Body.Password, meet.Device(in.UserAgent)))
+			return sessionAnswer(a.Service.Login(ctx, in.Body.Email, in.Body.Password, account.Device(in.UserAgent)))
 		})
-	route(a, anyone, Bound{2, 3}, account("refresh", http.MethodPost, "refresh", "Get the next tokens", "The same token gets the same answer until the new one is used. After that it is answered 401 REFRESH_REUSED and the session ends.", http.StatusOK, 401),
+	route(a, anyone, Bound{2, 3}, op("refresh", http.MethodPost, "refresh", "Get the next tokens", "The same token gets the same answer until the new one is used. After that it is answered 401 REFRESH_REUSED and the session ends.", http.StatusOK, 401),
 		func(ctx context.Context, _ meet.Claim, in *body[RefreshToken]) (*body[Tokens], error) {
 			t, err := a.Service.Refresh(ctx, in.Body.RefreshToken)
 			return answer(tokensOf(t), err)
 		})
-	route(a, member, Bound{1, 3}, account("get-me", http.MethodGet, "me", "My account", "A suspended member may ask too.", http.StatusOK),
+	route(a, member, Bound{1, 3}, op("get-me", http.MethodGet, "me", "My account", "A suspended member may ask too.", http.StatusOK),
 		func(ctx context.Context, c meet.Claim, _ *none) (*meOutput, error) {
 			return meAnswer(a.Service.Me(ctx, c))
 		})
-	route(a, member, Bound{2, 3}, account("logout", http.MethodPost, "logout", "Sign out", "Ends the session of the access token, or all sessions.", http.StatusNoContent),
+	route(a, member, Bound{2, 3}, op("logout", http.MethodPost, "logout", "Sign out", "Ends the session of the access token, or all sessions.", http.StatusNoContent),
 		func(ctx context.Context, c meet.Claim, in *struct{ Body *Everywhere }) (*none, error) {
 			return nil, a.Service.Logout(ctx, c, in.Body != nil && in.Body.Everywhere)
 		})
-	route(a, member, Bound{3, 4}, account("change-password", http.MethodPost, "change-password", "Change my password", "All other sessions end.", http.StatusNoContent),
+	route(a, member, Bound{3, 4}, op("change-password", http.MethodPost, "change-password", "Change my password", "All other sessions end.", http.StatusNoContent),
 		func(ctx context.Context, c meet.Claim, in *body[PasswordChange]) (*none, error) {
 			return nil, a.Service.ChangePassword(ctx, c, in.Body.CurrentPassword, in.Body.NewPassword)
 		})
-	route(a, anyone, Bound{2, 3}, account("reset-password", http.MethodPost, "reset", "Set a new password in place of one that was forgotten", "By a token of an operator. All sessions end.", http.StatusNoContent, 401),
+	route(a, anyone, Bound{2, 3}, op("reset-password", http.MethodPost, "reset", "Set a new password in place of one that was forgotten", "By a token of an operator. All sessions end.", http.StatusNoContent, 401),
 		func(ctx context.Context, _ meet.Claim, in *body[PasswordReset]) (*none, error) {
 			return nil, a.Service.Reset(ctx, in.Body.Token, in.Body.Password)
 		})

@@ -157,7 +157,7 @@ func (s *Service) follow(ctx context.Context, u User, first string) error {
 		next.ProfileImageURL = first
 		next.Version++
 		next.UpdatedAt = s.Now().UTC()
-		err := s.Write(ctx, s.Tables.Users, []table.Op{{Kind: table.Replace, Row: next.row(s.Now())}})
+		err := s.Write(ctx, s.Tables.Users, []table.Op{{Kind: table.Replace, Row: next.Row(s.Now())}})
 		if err == nil || errors.Is(err, table.ErrNotFound) {
 			return nil
 		}

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"prompthub/apps/harmony/internal/account"
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/fault"
 	"prompthub/internal/host/function"
@@ -77,20 +78,20 @@ func (s *Service) Register(ctx context.Context, r Registration) (SignedIn, error
 	if err != nil {
 		return SignedIn{}, s.unless(ctx, wake, err)
 	}
-	if u.passwordHash, err = s.Passwords.Hash(ctx, r.Password); err != nil {
+	if u.PasswordHash, err = s.Passwords.Hash(ctx, r.Password); err != nil {
 		return SignedIn{}, s.unless(ctx, wake, err)
 	}
 	u.CreatedAt = s.Now().UTC()
 	u.UpdatedAt, u.LastSeen = u.CreatedAt, u.CreatedAt
 	// From here on the message stays unless everything is done: a write may land late.
-	if err := s.Write(ctx, s.Tables.Users, []table.Op{{Kind: table.Insert, Row: u.row(s.Now())}}); err != nil {
+	if err := s.Write(ctx, s.Tables.Users, []table.Op{{Kind: table.Insert, Row: u.Row(s.Now())}}); err != nil {
 		return SignedIn{}, rowstore.Unavailable(err)
 	}
 	if s.Now().After(began.Add(registerWithin)) {
 		return SignedIn{}, rowstore.Unavailable(errors.New("the registration took too long to commit"))
 	}
 	if err := s.takeEmail(ctx, u); err != nil {
-		if fault.CodeOf(err) == EmailTaken && s.RemoveKey(ctx, s.Tables.Users, userKey(u.ID)) == nil {
+		if fault.CodeOf(err) == EmailTaken && s.RemoveKey(ctx, s.Tables.Users, account.UserKey(u.ID)) == nil {
 			return SignedIn{}, s.unless(ctx, wake, err)
 		}
 		return SignedIn{}, err
@@ -99,7 +100,7 @@ func (s *Service) Register(ctx context.Context, r Registration) (SignedIn, error
 	var completed, opened error
 	var wg sync.WaitGroup
 	wg.Go(func() { completed = s.complete(ctx, u, r.Language) })
-	opened = s.insert(ctx, s.Tables.Sessions, x.row())
+	opened = s.insert(ctx, s.Tables.Sessions, x.Row())
 	wg.Wait()
 	if completed == nil {
 		_ = s.unless(ctx, wake, nil) // nothing follows any more
@@ -120,7 +121,7 @@ func (s *Service) newUser(r *Registration) (User, error) {
 	}
 	var place [8]byte
 	s.fill(place[:])
-	u.shuffle = fmt.Sprintf("%x", place)
+	u.Shuffle = fmt.Sprintf("%x", place)
 	b.OneOf("gender", r.Gender, rules.Genders, rules.GenderUnknown)
 	b.OneOf("language", r.Language, rules.Languages, rules.LanguageUnknown)
 	b.Password("password", r.Password, u.Email, u.Name)
@@ -137,7 +138,7 @@ func emailTaken() error {
 // takeEmail commits an account. The error has the code EMAIL_TAKEN if another account has the
 // address; any other leaves the outcome to the job.
 func (s *Service) takeEmail(ctx context.Context, u User) error {
-	row := table.Row{Key: emailKey(u.Email), Props: table.Props{{Name: "UserId", Value: table.String(u.ID)}}}
+	row := table.Row{Key: account.EmailKey(u.Email), Props: table.Props{{Name: "UserId", Value: table.String(u.ID)}}}
 	err := s.Write(ctx, s.Tables.UserEmails, []table.Op{{Kind: table.Insert, Row: row}})
 	if err == nil {
 		return nil
@@ -157,10 +158,10 @@ func (s *Service) takeEmail(ctx context.Context, u User) error {
 // complete writes what follows from an account. Each part may be there already.
 func (s *Service) complete(ctx context.Context, u User, language string) error {
 	id, now := u.ID, s.Now()
-	u.registered = true
+	u.Registered = true
 	writes := []func() error{
 		func() error {
-			return s.merge(ctx, s.Tables.Users, userKey(id), table.Props{{Name: "Registered", Value: table.Bool(true)}})
+			return s.merge(ctx, s.Tables.Users, account.UserKey(id), table.Props{{Name: "Registered", Value: table.Bool(true)}})
 		},
 		func() error {
 			return s.insert(ctx, s.Tables.UserPreferences, preferencesRow(id, rules.NewPreferences(), now))
@@ -170,7 +171,7 @@ func (s *Service) complete(ctx context.Context, u User, language string) error {
 		},
 		func() error {
 			return s.again(func() error {
-				return s.deck().Add(ctx, u.deckEntry(rules.NewPreferences(), rules.NewPrivacy(language)))
+				return s.deck().Add(ctx, deckEntry(u, rules.NewPreferences(), rules.NewPrivacy(language)))
 			})
 		},
 	}
@@ -288,7 +289,7 @@ func (s *Service) settleRegistration(ctx context.Context, c userChange) error {
 	case owner == "" && !landed:
 		return s.later(ctx, c)
 	}
-	if err := s.RemoveKey(ctx, s.Tables.Users, userKey(u.ID)); err != nil {
+	if err := s.RemoveKey(ctx, s.Tables.Users, account.UserKey(u.ID)); err != nil {
 		return err
 	}
 	if !landed { // the row of the user itself may land again

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"prompthub/apps/harmony/internal/account"
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
@@ -18,7 +19,7 @@ type Settings struct {
 }
 
 func preferencesRow(user string, p rules.Preferences, now time.Time) table.Row {
-	return table.Row{Key: prefsKey(user), Props: table.Props{
+	return table.Row{Key: account.PreferencesKey(user), Props: table.Props{
 		{Name: "AgeRangeMin", Value: table.Int32(int32(p.AgeMin))},
 		{Name: "AgeRangeMax", Value: table.Int32(int32(p.AgeMax))},
 		{Name: "MaxDistanceKm", Value: table.Int32(int32(p.MaxDistance))},
@@ -28,7 +29,7 @@ func preferencesRow(user string, p rules.Preferences, now time.Time) table.Row {
 }
 
 func privacyRow(user string, p rules.Privacy, now time.Time) table.Row {
-	return table.Row{Key: settingsKey(user), Props: table.Props{
+	return table.Row{Key: account.SettingsKey(user), Props: table.Props{
 		{Name: "ProfileVisibility", Value: table.String(p.Visibility)},
 		{Name: "AnonymousLikes", Value: table.Bool(p.AnonymousLikes)},
 		{Name: "Language", Value: table.String(p.Language)},
@@ -41,7 +42,7 @@ func privacyRow(user string, p rules.Privacy, now time.Time) table.Row {
 // preferences reads what a member looks for. An account that is not complete yet has those of a new
 // member.
 func (s *Service) preferences(ctx context.Context, user string) (rules.Preferences, time.Time, error) {
-	row, err := s.GetRow(ctx, s.Tables.UserPreferences, prefsKey(user))
+	row, err := s.GetRow(ctx, s.Tables.UserPreferences, account.PreferencesKey(user))
 	if err != nil || row == nil {
 		return rules.NewPreferences(), time.Time{}, err
 	}
@@ -54,7 +55,7 @@ func (s *Service) preferences(ctx context.Context, user string) (rules.Preferenc
 
 // privacy reads what a member shows. An account that is not complete yet has that of a new member.
 func (s *Service) privacy(ctx context.Context, user string) (rules.Privacy, time.Time, error) {
-	row, err := s.GetRow(ctx, s.Tables.UserSettings, settingsKey(user))
+	row, err := s.GetRow(ctx, s.Tables.UserSettings, account.SettingsKey(user))
 	if err != nil || row == nil {
 		return rules.NewPrivacy(rules.Languages[0]), time.Time{}, err
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"prompthub/apps/harmony/internal/account"
 	"prompthub/apps/harmony/internal/cookie"
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/picture"
@@ -65,7 +66,7 @@ func (s *web) signUpPage(r *request) error {
 func (s *web) signUp(r *request) error {
 	in, err := s.Service.Register(r.Context(), meet.Registration{
 		Email: r.form("email"), Password: r.form("password"), Name: r.form("name"), BirthDate: r.form("birthDate"), Gender: r.form("gender"),
-		Language: r.lang, Device: meet.Device(r.UserAgent()),
+		Language: r.lang, Device: account.Device(r.UserAgent()),
 	})
 	if err != nil {
 		return s.refused(r, page{Name: "sign-up", Title: "sign-up.title"}, err)
@@ -86,7 +87,7 @@ func (s *web) signInPage(r *request) error {
 
 func (s *web) signIn(r *request) error {
 	to := back(r.form("back"))
-	in, err := s.Service.Login(r.Context(), r.form("email"), r.form("password"), meet.Device(r.UserAgent()))
+	in, err := s.Service.Login(r.Context(), r.form("email"), r.form("password"), account.Device(r.UserAgent()))
 	if err != nil {
 		return s.refused(r, page{Name: "sign-in", Title: "sign-in.title", Body: to}, err)
 	}

@@ -18,6 +18,7 @@ import (
 	"strings"
 	"time"
 
+	"prompthub/apps/harmony/internal/account"
 	"prompthub/apps/harmony/internal/cookie"
 	"prompthub/apps/harmony/internal/events"
 	"prompthub/apps/harmony/internal/forum"
@@ -154,7 +155,7 @@ func (s *web) visit(r *request, refresh string) error {
 		return err
 	}
 	r.who, r.lang = &me, lang
-	httpjson.SetUser(r.Context(), meet.LogKey(me.ID))
+	httpjson.SetUser(r.Context(), account.LogKey(me.ID))
 	return nil
 }
 
