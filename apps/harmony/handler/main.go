@@ -55,6 +55,9 @@ type settings struct {
 
 	// LikesADay is how many likes a member may send on a day (UTC). -1: no limit.
 	LikesADay int `envconfig:"LIKES_A_DAY" default:"200"`
+
+	// EraseAfterDays is how long a deleted account can be restored before it is erased. -1: for ever.
+	EraseAfterDays int `envconfig:"ERASE_AFTER_DAYS" default:"30"`
 }
 
 func service() command.Service {
@@ -114,6 +117,7 @@ func newService(s settings, st command.Store, log *slog.Logger, t *telemetry.Tel
 		},
 		Tables: s.Tables, Queues: t.Queues(st.Queues), Entropy: rand.Reader, Passwords: password.NewHasher(),
 		Blobs: blob.Prefixed(t.Blobs(st.Blobs), s.ContainerPrefix), Pictures: picture.NewMaker(), LikesADay: s.LikesADay,
+		EraseAfter: time.Duration(s.EraseAfterDays) * 24 * time.Hour,
 	})
 }
 

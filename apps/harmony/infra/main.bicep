@@ -60,6 +60,7 @@ var queueNames = [
 var settingsOfItsOwn = {
   CONTAINER_PREFIX: containerPrefix
   LIKES_A_DAY: '200'
+  ERASE_AFTER_DAYS: '30'
 }
 
 // With the name of the application: another one may have an environment of the same name.

@@ -40,6 +40,7 @@ type User struct {
 	SuspendedUntil  time.Time // zero if never
 	SuspendedReason string
 	DeletedAt       time.Time // zero unless the account is deleted
+	Erasing         bool      // the deleted account is on its way out: it cannot be restored, and counts as gone
 	Version         int64     // counts changes
 
 	PasswordHash  string
@@ -82,6 +83,9 @@ func (u User) Row(now time.Time) table.Row {
 			p = append(p, table.Prop{Name: name, Value: table.Time(at)})
 		}
 	}
+	if u.Erasing {
+		p = append(p, table.Prop{Name: "IsErasing", Value: table.Bool(true)})
+	}
 	if u.Position != nil {
 		p = append(p,
 			table.Prop{Name: "LatTenths", Value: table.Int32(int32(u.Position.Lat))},
@@ -99,7 +103,7 @@ func ParseUser(row table.Row) User {
 		ProfileImageURL: p.Get("ProfileImageUrl").Str(), Role: Role(p.Get("Role").Str()),
 		LastSeen: p.Get("LastSeen").Time(), CreatedAt: p.Get("CreatedAt").Time(), UpdatedAt: p.Get("UpdatedAt").Time(),
 		SuspendedUntil: p.Get("SuspendedUntil").Time(), SuspendedReason: p.Get("SuspendedReason").Str(), DeletedAt: p.Get("DeletedAt").Time(),
-		Version: p.Get("Version").Int(), PasswordHash: p.Get("PasswordHash").Str(), Registered: p.Get("Registered").Bool(),
+		Erasing: p.Get("IsErasing").Bool(), Version: p.Get("Version").Int(), PasswordHash: p.Get("PasswordHash").Str(), Registered: p.Get("Registered").Bool(),
 		SessionsAfter: p.Get("SessionsAfter").Time(), Shuffle: p.Get("Shuffle").Str(), ETag: row.ETag,
 	}
 	if lat := p.Get("LatTenths"); lat.Type() != 0 {

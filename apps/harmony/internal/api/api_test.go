@@ -40,7 +40,7 @@ func TestGuests(t *testing.T) {
 		}
 	}
 	require.Equal(t, map[string]bool{
-		"register": true, "login": true, "refresh": true, "reset-password": true, "get-health": true, "get-ready": true, "get-openapi": true, "get-image": true,
+		"register": true, "login": true, "refresh": true, "reset-password": true, "restore": true, "get-health": true, "get-ready": true, "get-openapi": true, "get-image": true,
 		"list-events": true, "get-event": true,
 	}, open)
 }
@@ -170,6 +170,8 @@ func TestCounts(t *testing.T) {
 			{"refresh", "POST", "/auth/refresh", "", `{"refreshToken":"` + refresh + `"}`, 200},
 			{"reset-password", "POST", "/auth/reset", "", `{"token":"` + reset + `","password":"eleven lamps over tea"}`, 204},
 			{"change-password", "POST", "/auth/change-password", bob, `{"currentPassword":"tea under seven lamps","newPassword":"eleven lamps over tea"}`, 204},
+			{"delete-me", "DELETE", "/auth/me", carolAccess, `{"password":"tea under seven lamps"}`, 202},
+			{"restore", "POST", "/auth/restore", "", `{"email":"carol@example.com","password":"tea under seven lamps"}`, 200},
 			{"logout", "POST", "/auth/logout", bob, `{"everywhere":true}`, 204},
 		} {
 			w.background.Wait()

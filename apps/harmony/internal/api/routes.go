@@ -37,6 +37,14 @@ type (
 		Token    string `json:"token" doc:"As an operator gave it; good once, for 30 minutes" example:"hx_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"`
 		Password string `json:"password" doc:"10 to 128 characters of any kind" example:"eleven lamps over tea"`
 	}
+	// Farewell is the password of a member who leaves.
+	Farewell struct {
+		Password string `json:"password" doc:"The caller's password" example:"tea under seven lamps"`
+	}
+	// Restorable says how long a deleted account can be restored.
+	Restorable struct {
+		RestorableUntil *string `json:"restorableUntil" format:"date-time" doc:"Until when; null if there is no end" example:"2026-12-01T12:00:00.000Z"`
+	}
 	// RoleChange is a new role.
 	RoleChange struct {
 		Role Role `json:"role" doc:"The new role" example:"moderator"`
@@ -117,6 +125,24 @@ func (a *api) account() {
 	route(a, anyone, Bound{2, 3}, op("reset-password", http.MethodPost, "reset", "Set a new password in place of one that was forgotten", "By a token of an operator. All sessions end.", http.StatusNoContent, 401),
 		func(ctx context.Context, _ meet.Claim, in *body[PasswordReset]) (*none, error) {
 			return nil, a.Service.Reset(ctx, in.Body.Token, in.Body.Password)
+		})
+	route(a, member, Bound{6, 12}, op("delete-me", http.MethodDelete, "me", "Delete my account", "From the answer on no other member sees it, and its tokens have ended. It can be restored for 30 days; then it is erased. A suspended member may too.", http.StatusAccepted),
+		func(ctx context.Context, c meet.Claim, in *body[Farewell]) (*body[Restorable], error) {
+			until, err := a.Service.DeleteMe(ctx, c, in.Body.Password)
+			var r Restorable
+			if !until.IsZero() {
+				at := stamp(until)
+				r.RestorableUntil = &at
+			}
+			return answer(r, err)
+		})
+	route(a, anyone, Bound{8, 14}, op("restore", http.MethodPost, "restore", "Restore my deleted account", "Within the time that DELETE /auth/me has answered; after it 403 ACCOUNT_DELETED. It signs the member in. Places at events stay given back.", http.StatusOK, 401, 403, 409),
+		func(ctx context.Context, _ meet.Claim, in *struct {
+			ByDevice
+			Body Credentials
+		},
+		) (*body[Session], error) {
+			return sessionAnswer(a.Service.Restore(ctx, in.Body.Email, in.Body.Password, account.Device(in.UserAgent)))
 		})
 }
 

@@ -122,7 +122,7 @@ func newWorld(t *testing.T) *world {
 			Random: func(time.Duration) time.Duration { return 0 },
 		},
 		Tables: names, Queues: sends{memory.NewQueues(time.Now), w.meter}, Entropy: rand.Reader, Passwords: password.NewHasher(),
-		Blobs: files{memory.NewBlobs(time.Now), w.meter}, Pictures: picture.NewMaker(), LikesADay: 200,
+		Blobs: files{memory.NewBlobs(time.Now), w.meter}, Pictures: picture.NewMaker(), LikesADay: 200, EraseAfter: 30 * 24 * time.Hour,
 	})
 	require.NoError(t, w.service.Create(t.Context()))
 	w.events = events.New(w.service, events.Tables{Events: "Events", EventAttendees: "EventAttendees", UserEvents: "UserEvents", EventInvites: "EventInvites"})

@@ -183,6 +183,11 @@ func (s *Service) EditMessage(ctx context.Context, c Claim, id, message, content
 	if err := b.Err(); err != nil {
 		return chat.Message{}, err
 	}
+	other, err := s.user(ctx, r.Other(c.UserID))
+	if err != nil {
+		return chat.Message{}, err
+	}
+	r.Open = r.Open && s.present(other)
 	return s.rooms().Edit(ctx, r, c.UserID, message, content)
 }
 

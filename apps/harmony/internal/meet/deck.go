@@ -62,7 +62,7 @@ func (s *Service) followDeck(ctx context.Context, was User, hints ...User) error
 // changeDeck makes a change of a member after which the rows of decks must follow, before the
 // answer: from then on decks are as the member has said.
 func (s *Service) changeDeck(ctx context.Context, was, next User, change func() error) error {
-	wake, err := s.wake(ctx, userChange{Kind: "user", ID: was.ID, Until: s.landed()}, wakeAfter)
+	wake, err := s.wake(ctx, userChange{Kind: KindUser, ID: was.ID, Until: s.landed()}, wakeAfter)
 	if err != nil {
 		return err
 	}

@@ -376,7 +376,7 @@ func cutImage(file string) (id string, n int) {
 // the same time.
 func (s *Service) wakeImages(ctx context.Context, user string, before func(context.Context) error) (wake queue.Receipt, err error) {
 	err = rowstore.Both(ctx, before, func(ctx context.Context) (err error) {
-		wake, err = s.wake(ctx, userChange{Kind: "user", ID: user, Until: s.landed()}, wakeAfter)
+		wake, err = s.wake(ctx, userChange{Kind: KindUser, ID: user, Until: s.landed()}, wakeAfter)
 		return err
 	})
 	return wake, err

@@ -135,7 +135,7 @@ func (s *Service) wakeLike(ctx context.Context, p pairs.Pair, side int) (wake qu
 
 // Unlike takes a like back that waits for an answer.
 func (s *Service) Unlike(ctx context.Context, c Claim, to string) error {
-	return s.command(ctx, c, to, func(p *pairs.Pair, side int, _ time.Time) (bool, error) {
+	return s.command(ctx, c, to, true, func(p *pairs.Pair, side int, _ time.Time) (bool, error) {
 		switch {
 		case p.Like[side] == 0:
 			return false, fault.Coded(fault.NotFound, LikeNotFound, "you do not like this member")
@@ -149,7 +149,7 @@ func (s *Service) Unlike(ctx context.Context, c Claim, to string) error {
 
 // Unmatch ends a match, by either of the two. Both likes are used up.
 func (s *Service) Unmatch(ctx context.Context, c Claim, with string) error {
-	return s.command(ctx, c, with, func(p *pairs.Pair, _ int, _ time.Time) (bool, error) {
+	return s.command(ctx, c, with, true, func(p *pairs.Pair, _ int, _ time.Time) (bool, error) {
 		if !p.Matched() {
 			return false, fault.Coded(fault.NotFound, MatchNotFound, "you do not match this member")
 		}
@@ -210,7 +210,7 @@ func (s *Service) Block(ctx context.Context, c Claim, id string) error {
 
 // Unblock takes a block back. It brings nothing else back.
 func (s *Service) Unblock(ctx context.Context, c Claim, id string) error {
-	return s.command(ctx, c, id, func(p *pairs.Pair, side int, _ time.Time) (bool, error) {
+	return s.command(ctx, c, id, false, func(p *pairs.Pair, side int, _ time.Time) (bool, error) {
 		if p.Block[side] == 0 {
 			return true, nil
 		}
@@ -219,19 +219,30 @@ func (s *Service) Unblock(ctx context.Context, c Claim, id string) error {
 	})
 }
 
-// command makes a change of a pair that needs no look at the other member.
-func (s *Service) command(ctx context.Context, c Claim, id string, do change) error {
+// command makes a change of a pair. If there must be another member, one who has deleted the account
+// or is suspended is as one with whom the caller has nothing to do: so it looks after a block, too.
+func (s *Service) command(ctx context.Context, c Claim, id string, there bool, do change) error {
 	p := pairs.Of(c.UserID, id)
-	_, err := s.caller(ctx, c, func(ctx context.Context) (err error) {
+	var of *User
+	reads := []func(context.Context) error{func(ctx context.Context) (err error) {
 		if IsID(id) && id != c.UserID {
 			p, err = s.pair(ctx, c.UserID, id)
 		}
 		return err
-	})
-	if err != nil {
+	}}
+	if there {
+		reads = append(reads, func(ctx context.Context) (err error) {
+			if IsID(id) {
+				of, err = s.user(ctx, id)
+			}
+			return err
+		})
+	}
+	if _, err := s.caller(ctx, c, reads...); err != nil {
 		return err
 	}
-	if p.ETag == "" { // they have nothing to do with one another: the change says what is missing
+	if p.ETag == "" || there && !s.present(of) { // the change says what is missing
+		p = pairs.Of(c.UserID, id)
 		_, err := do(&p, p.Side(c.UserID), s.Now())
 		return err
 	}

@@ -46,6 +46,10 @@ func (s *Service) members(ctx context.Context, user string, rows []table.Row) ([
 	err := rowstore.Each(ctx, 3*len(rows), rowstore.MaxParallel, func(ctx context.Context, i int) (err error) {
 		one, row := &all[i/3], rows[i/3].Key
 		id := row.Row[strings.LastIndexByte(row.Row, '_')+1:]
+		if id == "" { // it was erased
+			one.key = row
+			return nil
+		}
 		switch i % 3 {
 		case 0:
 			one.key = row

@@ -31,6 +31,9 @@ type Config struct {
 	Blobs     blob.Store
 	Pictures  *picture.Maker
 	LikesADay int // -1: no limit
+
+	// EraseAfter is how long a deleted account can be restored; negative: for ever.
+	EraseAfter time.Duration
 }
 
 // New returns the service.
@@ -61,6 +64,7 @@ const (
 	InvalidToken       fault.Code = "INVALID_TOKEN"
 	RefreshReused      fault.Code = "REFRESH_REUSED"
 	AccountDeleted     fault.Code = "ACCOUNT_DELETED"
+	NotDeleted         fault.Code = "NOT_DELETED"
 	AccountSuspended   fault.Code = "ACCOUNT_SUSPENDED"
 	NotYours           fault.Code = "NOT_YOURS"
 	RoleRequired       fault.Code = "ROLE_REQUIRED"

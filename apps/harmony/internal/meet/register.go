@@ -48,6 +48,9 @@ func (s *Service) landed() time.Time {
 	return s.Now().Add(registerWithin + rowstore.LandWithin + rowstore.ClockSkew)
 }
 
+// KindUser is the kind of messages about a change of a user.
+const KindUser = "user"
+
 // A userChange is the text of a message: a change of a user may be half-way, and must be finished.
 type userChange struct {
 	Kind     string    `json:"kind"` // user
@@ -69,7 +72,7 @@ func (s *Service) Register(ctx context.Context, r Registration) (SignedIn, error
 		taken, err = s.owner(ctx, u.Email)
 		return err
 	}, func(ctx context.Context) (err error) {
-		wake, err = s.wake(ctx, userChange{Kind: "user", ID: u.ID, Language: r.Language, Until: s.landed()}, wakeAfter)
+		wake, err = s.wake(ctx, userChange{Kind: KindUser, ID: u.ID, Language: r.Language, Until: s.landed()}, wakeAfter)
 		return err
 	})
 	if err == nil && taken != "" {
@@ -228,16 +231,19 @@ func (s *Service) unlessFailed(ctx context.Context, wake queue.Receipt, err erro
 }
 
 // Triggers returns the functions that no request starts. Each may run twice, late and in any order.
-// Messages of other kinds than users go to their settlers.
+// Messages of other kinds than KindUser go to their settlers; those of users to settlers too.
 func (s *Service) Triggers(others ...Settler) []function.Trigger {
 	return []function.Trigger{{Name: QueueLists, Queue: QueueLists, Run: func(ctx context.Context, in function.Invocation) error {
 		var c userChange
 		if err := json.Unmarshal([]byte(in.Text), &c); err != nil {
 			return fmt.Errorf("read message: %w", err)
 		}
+		mine := c.Kind == KindUser
 		for _, other := range others {
 			if other.Kind == c.Kind {
-				return other.Settle(ctx, in)
+				if err := other.Settle(ctx, in); err != nil || !mine {
+					return err
+				}
 			}
 		}
 		return s.settle(ctx, c)

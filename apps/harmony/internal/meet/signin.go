@@ -14,6 +14,16 @@ import (
 // Login signs a member in. An unknown address and a wrong password are one answer, after the same
 // work.
 func (s *Service) Login(ctx context.Context, address, password, device string) (SignedIn, error) {
+	return s.enter(ctx, address, password, device, func(u User) (User, error) {
+		if u.Deleted() {
+			return User{}, s.deleted(u)
+		}
+		return u, nil
+	})
+}
+
+// enter signs a member in of whom ready says that they may, after it has done what they ask for.
+func (s *Service) enter(ctx context.Context, address, password, device string, ready func(User) (User, error)) (SignedIn, error) {
 	normal, _ := rules.NormalEmail(address)
 	done, err := s.attempts.begin(account.EmailKey(normal).Row)
 	if err != nil {
@@ -44,9 +54,11 @@ func (s *Service) Login(ctx context.Context, address, password, device string) (
 	if failed = fault.CodeOf(err) == InvalidCredentials; err != nil {
 		return SignedIn{}, err
 	}
-	if u.Deleted() {
-		return SignedIn{}, fault.Coded(fault.Forbidden, AccountDeleted, "this account is deleted; restore it within 30 days")
+	is, err := ready(*u)
+	if err != nil {
+		return SignedIn{}, err
 	}
+	u = &is
 	if renew {
 		ctx := context.WithoutCancel(ctx)
 		s.Background(func() { s.renew(ctx, *u, password) })
@@ -88,6 +100,24 @@ func (s *Service) verify(ctx context.Context, u *User, password string) (renew b
 	return renew, err
 }
 
+// prove returns an error that names a field unless a password is that of a user.
+func (s *Service) prove(ctx context.Context, u User, password, field string) error {
+	done, err := s.attempts.begin(account.EmailKey(u.Email).Row)
+	if err != nil {
+		return err
+	}
+	_, err = s.verify(ctx, &u, password)
+	failed := fault.CodeOf(err) == InvalidCredentials
+	done(failed)
+	if failed {
+		return &fault.Error{
+			Kind: fault.Unauthenticated, Code: InvalidCredentials, Text: "the password is wrong",
+			Fields: []fault.Field{{Name: field, Code: InvalidCredentials, Message: "is wrong"}},
+		}
+	}
+	return err
+}
+
 // renew keeps a new hash of the same password. The next sign-in tries again if it fails.
 func (s *Service) renew(ctx context.Context, u User, password string) {
 	hash, err := s.Passwords.Hash(ctx, password)
@@ -112,20 +142,7 @@ func (s *Service) ChangePassword(ctx context.Context, c Claim, current, changed 
 	if err != nil {
 		return err
 	}
-	done, err := s.attempts.begin(account.EmailKey(caller.Email).Row)
-	if err != nil {
-		return err
-	}
-	failed := false
-	defer func() { done(failed) }()
-	_, err = s.verify(ctx, &caller.User, current)
-	if failed = fault.CodeOf(err) == InvalidCredentials; failed {
-		return &fault.Error{
-			Kind: fault.Unauthenticated, Code: InvalidCredentials, Text: "the current password is wrong",
-			Fields: []fault.Field{{Name: "body.currentPassword", Code: InvalidCredentials, Message: "is wrong"}},
-		}
-	}
-	if err != nil {
+	if err := s.prove(ctx, caller.User, current, "body.currentPassword"); err != nil {
 		return err
 	}
 	var b rules.Broken

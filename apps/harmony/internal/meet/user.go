@@ -11,14 +11,13 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// user reads a user; nil if there is none.
+// user reads a user; nil if there is none, or one whose account is being erased.
 func (s *Service) user(ctx context.Context, id string) (*User, error) {
-	row, err := s.GetRow(ctx, s.Tables.Users, account.UserKey(id))
-	if err != nil || row == nil {
+	u, err := s.Account(ctx, id)
+	if u != nil && u.Erasing {
 		return nil, err
 	}
-	u := account.ParseUser(*row)
-	return &u, nil
+	return u, err
 }
 
 // byEmail reads the user with a normalized address; nil if there is none.

@@ -76,7 +76,7 @@ func (w *World) Over(db table.DB, queues queue.Queues) *meet.Service {
 			Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 			Random: func(time.Duration) time.Duration { return 0 },
 		},
-		Tables: Tables, Queues: queues, Entropy: rand.Reader, Passwords: hasher, Blobs: memory.NewBlobs(w.Clock.Now), Pictures: picture.NewMaker(), LikesADay: 200,
+		Tables: Tables, Queues: queues, Entropy: rand.Reader, Passwords: hasher, Blobs: memory.NewBlobs(w.Clock.Now), Pictures: picture.NewMaker(), LikesADay: 200, EraseAfter: 30 * 24 * time.Hour,
 	})
 }
 

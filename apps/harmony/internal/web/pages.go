@@ -37,6 +37,9 @@ func (s *web) pages() {
 	s.members("POST "+Prefix+"/settings/privacy", s.savePrivacy)
 	s.members("POST "+Prefix+"/settings/password", s.savePassword)
 	s.members("POST "+Prefix+"/settings/sign-out", s.signOutEverywhere)
+	s.members("POST "+Prefix+"/settings/delete", s.deleteMe)
+	s.handle("GET "+Prefix+"/restore", func(r *request) error { return s.render(r, http.StatusOK, restorePage) })
+	s.handle("POST "+Prefix+"/restore", s.restore)
 	s.pairs()
 	s.events()
 	s.forum()
@@ -116,6 +119,30 @@ func (s *web) reset(r *request) error {
 		return s.refused(r, page{Name: "reset", Title: "reset.title"}, err)
 	}
 	goOn(r, Prefix+"/sign-in?done=password")
+	return nil
+}
+
+// deleteMe deletes the account of the reader.
+func (s *web) deleteMe(r *request) error {
+	// The form has a field of its own: the page has another one for passwords.
+	if _, err := s.Service.DeleteMe(r.Context(), r.claim, r.form("leavingPassword")); err != nil {
+		return s.settings(r, page{}, renamed(err, "body.password", "body.leavingPassword"))
+	}
+	cookie.Forget(r.w, r.Request)
+	goOn(r, Prefix+"/restore?done=deleted")
+	return nil
+}
+
+var restorePage = page{Name: "restore", Title: "restore.title"}
+
+// restore brings the account back of somebody who has deleted it.
+func (s *web) restore(r *request) error {
+	in, err := s.Service.Restore(r.Context(), r.form("email"), r.form("password"), account.Device(r.UserAgent()))
+	if err != nil {
+		return s.refused(r, restorePage, err)
+	}
+	cookie.Keep(r.w, r.Request, in.Tokens)
+	goOn(r, Prefix+"/me?done=restored")
 	return nil
 }
 
