@@ -16,6 +16,7 @@ import (
 	_ "golang.org/x/crypto/x509roots/fallback"
 
 	"prompthub/apps/harmony/internal/api"
+	"prompthub/apps/harmony/internal/erase"
 	"prompthub/apps/harmony/internal/events"
 	"prompthub/apps/harmony/internal/forum"
 	"prompthub/apps/harmony/internal/meet"
@@ -147,7 +148,9 @@ func (r rooms) create(ctx context.Context) error {
 
 // triggers are the jobs of all parts.
 func (r rooms) triggers() []function.Trigger {
-	return append(r.members.Triggers(slices.Concat(r.events.Settlers(), r.forum.Settlers())...), tidy.Job{Service: r.members}.Trigger())
+	tidies := tidy.Job{Service: r.members, Walks: []tidy.Walk{{Name: "snapshots", Step: r.reports.Sweep}}}
+	erases := erase.Job{Service: r.members, Traces: slices.Concat(r.members.Traces(), r.events.Traces(), r.forum.Traces(), r.reports.Traces())}
+	return append(r.members.Triggers(slices.Concat(r.events.Settlers(), r.forum.Settlers())...), tidies.Trigger(), erases.Trigger())
 }
 
 // doors serves the pages and the API, by the path.

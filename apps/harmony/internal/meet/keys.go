@@ -22,7 +22,7 @@
 //	Blocks           userId / {inv}_{otherId}     and {otherId}_BY / {inv}_{userId}
 //
 //	State            tidy / its walks             places of timers
-//	                 DUE_{yyyyMMdd} / {t}_account_{userId}   an account that was deleted on that day
+//	                 DUE_{yyyyMMdd} / {t}_account_{userId}   an account that was deleted on that day: see package erase
 //
 // The rows of Likes, LikesReceived, Matches and Blocks are lists, and follow Pairs: a row that the
 // pair refuses is not shown. {inv} is an instant, written so that later ones come first; a pair

@@ -104,6 +104,32 @@ func (s *Service) Restore(ctx context.Context, address, password, device string)
 	})
 }
 
+// BeginErasure has a deleted account count as gone, for good. It reports false if the account is not
+// deleted any more.
+func (s *Service) BeginErasure(ctx context.Context, u User) (bool, error) {
+	begun, err := s.changeUser(ctx, u, func(u *User) error {
+		u.Erasing = u.Deleted()
+		return nil
+	})
+	if fault.CodeOf(err) == UserNotFound { // a try whose answer was lost has marked it
+		return true, nil
+	}
+	return begun.Erasing, err
+}
+
+// EndErasure removes an account, of which no other row is left, and has its address be free again.
+func (s *Service) EndErasure(ctx context.Context, u User) error {
+	email := account.EmailKey(u.Email)
+	row, err := s.GetRow(ctx, s.Tables.UserEmails, email)
+	if err == nil && row != nil && row.Props.Get("UserId").Str() == u.ID {
+		err = s.RemoveKey(ctx, s.Tables.UserEmails, email)
+	}
+	if err != nil {
+		return err
+	}
+	return s.RemoveKey(ctx, s.Tables.Users, account.UserKey(u.ID))
+}
+
 // Left reports whether a member has deleted the account, or is no more.
 func (s *Service) Left(ctx context.Context, id string) (bool, error) {
 	u, err := s.user(ctx, id)

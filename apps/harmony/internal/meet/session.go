@@ -14,7 +14,7 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// What others say of accounts too.
+// Words of accounts that other packages use too.
 type (
 	User   = account.User
 	Role   = account.Role

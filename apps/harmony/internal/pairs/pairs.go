@@ -1,5 +1,5 @@
-// Package pairs says what two members are to each other: the row of Pairs, which is the truth, and
-// the list rows that follow from it. It reads and writes nothing.
+// Package pairs holds the likes, the match, the blocks and the passes of two members: their row, and
+// the list rows that follow from it. It does no I/O.
 package pairs
 
 import (

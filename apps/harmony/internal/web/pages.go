@@ -129,7 +129,7 @@ func (s *web) deleteMe(r *request) error {
 		return s.settings(r, page{}, renamed(err, "body.password", "body.leavingPassword"))
 	}
 	cookie.Forget(r.w, r.Request)
-	goOn(r, Prefix+"/restore?done=deleted")
+	goOn(r, Prefix+"/restore?done=account")
 	return nil
 }
 

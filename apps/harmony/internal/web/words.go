@@ -170,7 +170,7 @@ var memberWords = map[string][2]string{
 	"restore.do":            {"Восстановить", "Restore it"},
 	"sign-in.deleted":       {"Удалили аккаунт?", "You deleted your account?"},
 	"field.leavingPassword": {"Пароль, чтобы удалить аккаунт", "Password, to delete the account"},
-	"done.deleted":          {"Аккаунт удалён.", "Your account is deleted."},
+	"done.account":          {"Аккаунт удалён.", "Your account is deleted."},
 	"done.restored":         {"Аккаунт восстановлен.", "Your account is restored."},
 	"error.NOT_DELETED":     {"Этот аккаунт не удалён. Просто войдите.", "This account is not deleted. Sign in."},
 
