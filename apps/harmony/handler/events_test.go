@@ -20,8 +20,8 @@ func TestEventsInABrowser(t *testing.T) {
 	data := t.TempDir()
 	url, stop := local(t, data)
 	at := up(t, url)
-	ask[api.Session](t, 201, "POST", at+"/auth/register", "", account("anna"))
-	english := account("bob")
+	ask[api.Session](t, 201, "POST", at+"/auth/register", "", newcomer("anna"))
+	english := newcomer("bob")
 	english.Language = "en"
 	ask[api.Session](t, 201, "POST", at+"/auth/register", "", english)
 	require.Equal(t, command.OK, stop())

@@ -23,6 +23,7 @@ import (
 	"prompthub/apps/harmony/internal/picture"
 	"prompthub/apps/harmony/internal/reports"
 	"prompthub/apps/harmony/internal/tidy"
+	"prompthub/apps/harmony/internal/verify"
 	"prompthub/apps/harmony/internal/web"
 	"prompthub/internal/host/command"
 	"prompthub/internal/host/function"
@@ -72,7 +73,7 @@ func service() command.Service {
 func program() command.Program {
 	s := service()
 	return command.Program{
-		Service: s, Commands: []command.Command{s.Local(), role(), reset(), s.HealthCheck(), s.Version()},
+		Service: s, Commands: []command.Command{s.Local(), role(), reset(), verifies(), s.HealthCheck(), s.Version()},
 		Intro: "AloeVera Harmony Meet: the fans of one band find one another.\n\nUsage:\n  %[1]s COMMAND [flags]\n\nCommands:\n",
 	}
 }
@@ -146,9 +147,14 @@ func (r rooms) create(ctx context.Context) error {
 	return r.members.Create(ctx)
 }
 
+// compared is what compares the rows of all parts.
+func (r rooms) compared() verify.Store {
+	return verify.Store{Service: r.members, Checks: slices.Concat(r.events.Checks(), r.forum.Checks())}
+}
+
 // triggers are the jobs of all parts.
 func (r rooms) triggers() []function.Trigger {
-	tidies := tidy.Job{Service: r.members, Walks: []tidy.Walk{{Name: "snapshots", Step: r.reports.Sweep}}}
+	tidies := tidy.Job{Service: r.members, Walks: append(r.compared().Walks(), tidy.Walk{Name: "snapshots", Step: r.reports.Sweep})}
 	erases := erase.Job{Service: r.members, Traces: slices.Concat(r.members.Traces(), r.events.Traces(), r.forum.Traces(), r.reports.Traces())}
 	return append(r.members.Triggers(slices.Concat(r.events.Settlers(), r.forum.Settlers())...), tidies.Trigger(), erases.Trigger())
 }

@@ -21,6 +21,7 @@ import (
 	"strings"
 	"time"
 
+	"prompthub/apps/harmony/internal/account"
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/internal/host/function"
 	"prompthub/internal/storage/queue"
@@ -105,15 +106,17 @@ func (j Job) Run(ctx context.Context) error {
 // keep keeps how far a round is.
 func (j Job) keep(ctx context.Context, r round) error {
 	return j.Put(ctx, j.Tables.State, table.Row{Key: roundKey, Props: table.Props{
-		{Name: "Accounts", Value: table.String(strings.Join(r.ids, " "))}, {Name: "Trace", Value: table.Int32(int32(r.trace))},
-		{Name: "Place", Value: table.String(r.place)}, {Name: "UpdatedAt", Value: table.Time(j.Now())},
+		{Name: "Accounts", Value: table.String(strings.Join(r.ids, " "))},
+		{Name: "Trace", Value: table.Int32(int32(r.trace))},
+		{Name: "Place", Value: table.String(r.place)},
+		{Name: "UpdatedAt", Value: table.Time(j.Now())},
 	}})
 }
 
 // mark marks the accounts that are due, and returns those that were marked long enough ago.
 func (j Job) mark(ctx context.Context) (ready []string, err error) {
-	last := meet.DueRows + j.Now().Add(-j.EraseAfter).UTC().Format("20060102")
-	due := table.Range{FromPartition: meet.DueRows, ToPartition: last + "~"}
+	last := account.DueRows + j.Now().Add(-j.EraseAfter).UTC().Format("20060102")
+	due := table.Range{FromPartition: account.DueRows, ToPartition: last + "~"}
 	for next, more := "", true; more; more = next != "" {
 		page, err := j.DB.List(ctx, j.Tables.State, due, slice, next)
 		if err != nil {
@@ -140,7 +143,7 @@ func (j Job) markOne(ctx context.Context, row table.Row) (ready string, err erro
 	switch {
 	case err != nil:
 		return "", err
-	case u == nil || !u.Deleted() || meet.DueKey(u.ID, u.DeletedAt) != row.Key:
+	case u == nil || !u.Deleted() || account.DueKey(u.ID, u.DeletedAt) != row.Key:
 		return "", j.RemoveKey(ctx, j.Tables.State, row.Key)
 	case j.Now().Before(j.Until(u.DeletedAt)):
 		return "", nil
@@ -229,7 +232,7 @@ func (j Job) end(ctx context.Context, r round) error {
 		if err := j.EndErasure(ctx, *u); err != nil {
 			return err
 		}
-		if err := j.RemoveKey(ctx, j.Tables.State, meet.DueKey(id, u.DeletedAt)); err != nil {
+		if err := j.RemoveKey(ctx, j.Tables.State, account.DueKey(id, u.DeletedAt)); err != nil {
 			return err
 		}
 	}

@@ -21,6 +21,7 @@ import (
 	"prompthub/apps/harmony/internal/meettest"
 	"prompthub/apps/harmony/internal/reports"
 	"prompthub/apps/harmony/internal/tidy"
+	"prompthub/apps/harmony/internal/verify"
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/table"
 )
@@ -269,6 +270,10 @@ func TestNothingIsLeft(t *testing.T) {
 		require.Contains(t, []string{"Reports.Snapshot: Bob Xylander", "Reports.Snapshot: Plays the bass at Xanten", "Reports.Snapshot: Xanten"}, where)
 	}
 	require.Len(t, kept, 3, "the snapshot of the report that staff has closed: its name, its text and its place")
+
+	rows, err := verify.Store{Service: w.Service, Checks: slices.Concat(w.events.Checks(), w.forum.Checks())}.Verify(ctx, true, func(f meet.Finding) { t.Errorf("%s %s: %s", f.Table, f.Key, f.Says) })
+	require.NoError(t, err)
+	require.Greater(t, rows, 40)
 
 	// All that others have is there, without bob.
 	c, err := w.Chat(ctx, w.enter("anna"), left.chat)

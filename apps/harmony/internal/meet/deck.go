@@ -14,9 +14,9 @@ func (s *Service) deck() deck.Index {
 	return deck.Index{Store: s.Store, Table: s.Tables.Deck, Rows: deck.MaxRows}
 }
 
-// deckEntry returns the member as decks look at them. A suspension ends by itself, so it does not
+// DeckEntry returns the member as decks look at them. A suspension ends by itself, so it does not
 // take a member out: the truth decides.
-func deckEntry(u User, looks rules.Preferences, shows rules.Privacy) deck.Entry {
+func DeckEntry(u User, looks rules.Preferences, shows rules.Privacy) deck.Entry {
 	return deck.Entry{
 		UserID: u.ID, Shuffle: u.Shuffle, Gender: u.Gender, BirthDate: u.BirthDate, Position: u.Position, Preferences: looks,
 		Out: !u.Registered || u.Deleted() || shows.Visibility != "public",
@@ -46,15 +46,15 @@ func (s *Service) followDeck(ctx context.Context, was User, hints ...User) error
 			return err
 		})
 		if err != nil || u == nil {
-			gone := deckEntry(was, looks, shows)
+			gone := DeckEntry(was, looks, shows)
 			gone.Out = true
 			return gone, err
 		}
-		return deckEntry(*u, looks, shows), nil
+		return DeckEntry(*u, looks, shows), nil
 	}
 	var known []deck.Entry
 	for _, u := range append(hints, was) {
-		known = append(known, deckEntry(u, rules.Preferences{}, rules.Privacy{}))
+		known = append(known, DeckEntry(u, rules.Preferences{}, rules.Privacy{}))
 	}
 	return s.deck().Follow(ctx, read, known...)
 }
@@ -105,7 +105,7 @@ func (s *Service) Deck(ctx context.Context, c Claim, after string, limit int) (D
 	if err != nil {
 		return DeckPage{}, err
 	}
-	me := deckEntry(caller.User, looks, rules.Privacy{})
+	me := DeckEntry(caller.User, looks, rules.Privacy{})
 	walk := deck.Walk{Start: caller.Shuffle}
 	if after != "" {
 		var ok bool
@@ -167,7 +167,7 @@ func (s *Service) dealt(ctx context.Context, caller Caller, me deck.Entry, all [
 		if one.of == nil {
 			continue
 		}
-		they := deckEntry(*one.of, all[i].Preferences, one.shows)
+		they := DeckEntry(*one.of, all[i].Preferences, one.shows)
 		side := one.pair.Side(caller.ID)
 		switch {
 		case they.Out, !all[i].Holds(they), !deck.Fit(me, they, now):

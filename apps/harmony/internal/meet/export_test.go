@@ -25,8 +25,8 @@ func (s *Service) Enter(ctx context.Context, name string) (Claim, error) {
 	for _, write := range []pairs.Listed{
 		{Table: s.Tables.Users, Row: u.Row(now)},
 		{Table: s.Tables.Sessions, Row: x.Row()},
-		{Table: s.Tables.UserSettings, Row: privacyRow(u.ID, rules.NewPrivacy("en"), now)},
-		{Table: s.Tables.UserPreferences, Row: preferencesRow(u.ID, rules.NewPreferences(), now)},
+		{Table: s.Tables.UserSettings, Row: account.PrivacyRow(u.ID, rules.NewPrivacy("en"), now)},
+		{Table: s.Tables.UserPreferences, Row: account.PreferencesRow(u.ID, rules.NewPreferences(), now)},
 	} {
 		if err := s.put(ctx, write.Table, write.Row); err != nil {
 			return Claim{}, err
@@ -101,8 +101,8 @@ func (s *Service) MakeUp(ctx context.Context, name string, m MadeUp) (Claim, err
 	row.ETag = ""
 	shows := rules.NewPrivacy("en")
 	shows.Visibility = m.Shows
-	return c, errors.Join(s.put(ctx, s.Tables.Users, row), s.put(ctx, s.Tables.UserPreferences, preferencesRow(u.ID, m.Looks, now)),
-		s.put(ctx, s.Tables.UserSettings, privacyRow(u.ID, shows, now)), s.followDeck(ctx, was))
+	return c, errors.Join(s.put(ctx, s.Tables.Users, row), s.put(ctx, s.Tables.UserPreferences, account.PreferencesRow(u.ID, m.Looks, now)),
+		s.put(ctx, s.Tables.UserSettings, account.PrivacyRow(u.ID, shows, now)), s.followDeck(ctx, was))
 }
 
 // DeckKeys returns where a member has rows in Deck.
@@ -111,7 +111,7 @@ func (s *Service) DeckKeys(ctx context.Context, id string) ([]table.Key, error) 
 	if err != nil {
 		return nil, err
 	}
-	return deckEntry(*u, rules.Preferences{}, rules.Privacy{}).Keys(), nil
+	return DeckEntry(*u, rules.Preferences{}, rules.Privacy{}).Keys(), nil
 }
 
 // FillMatches writes rows of Matches as those of n matches of a member; then others are ended ones.

@@ -2,7 +2,6 @@ package meet
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"prompthub/apps/harmony/internal/account"
@@ -32,15 +31,6 @@ func (s *Service) deleted(u User) error {
 	return fault.Coded(fault.Forbidden, AccountDeleted, text)
 }
 
-// DueKey is the key of the row of State by which the timer of erasure finds an account that was
-// deleted at an instant.
-func DueKey(id string, deletedAt time.Time) table.Key {
-	return table.Key{Partition: DueRows + deletedAt.UTC().Format("20060102"), Row: fmt.Sprintf("%019d_account_%s", table.Ticks(deletedAt), id)}
-}
-
-// DueRows begins the partitions of accounts that were deleted, by the day.
-const DueRows = "DUE_"
-
 // DeleteMe deletes the caller's account: from the answer on no other member sees it, and its tokens
 // are good for nothing. It returns until when it can be restored; zero is for ever.
 func (s *Service) DeleteMe(ctx context.Context, c Claim, password string) (until time.Time, err error) {
@@ -59,7 +49,7 @@ func (s *Service) DeleteMe(ctx context.Context, c Claim, password string) (until
 		return err
 	}, func(ctx context.Context) error {
 		// It does no harm without a deletion: the timer looks at the account.
-		return s.insert(ctx, s.Tables.State, table.Row{Key: DueKey(caller.ID, at), Props: table.Props{{Name: "UserId", Value: table.String(caller.ID)}}})
+		return s.insert(ctx, s.Tables.State, table.Row{Key: account.DueKey(caller.ID, at), Props: table.Props{{Name: "UserId", Value: table.String(caller.ID)}}})
 	})
 	if err != nil {
 		return time.Time{}, err

@@ -5,6 +5,7 @@ import (
 	"io"
 	"time"
 
+	"prompthub/apps/harmony/internal/attempts"
 	"prompthub/apps/harmony/internal/picture"
 	"prompthub/internal/fault"
 	"prompthub/internal/http/auth/password"
@@ -17,7 +18,7 @@ import (
 // A Service is what members may do. New makes one.
 type Service struct {
 	Config
-	attempts *attempts
+	attempts *attempts.Counter
 }
 
 // A Config is what a Service needs. Every field is required.
@@ -37,7 +38,7 @@ type Config struct {
 }
 
 // New returns the service.
-func New(c Config) *Service { return &Service{c, newAttempts(c.Now)} }
+func New(c Config) *Service { return &Service{c, attempts.New(c.Now)} }
 
 // Create makes what is missing of queues, containers and tables. The tables come last: Ready asks
 // one of them, and then all is there.
@@ -73,7 +74,7 @@ const (
 	TooManyImages      fault.Code = "TOO_MANY_IMAGES"
 	EmailTaken         fault.Code = "EMAIL_TAKEN"
 	NotYourself        fault.Code = "NOT_YOURSELF"
-	TooManyAttempts    fault.Code = "TOO_MANY_ATTEMPTS"
+	TooManyAttempts               = attempts.TooMany
 )
 
 func noUser() error {

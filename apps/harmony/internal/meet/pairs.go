@@ -167,14 +167,8 @@ func (s *Service) followMatch(ctx context.Context, p pairs.Pair, side int) error
 		} else if at == 0 {
 			return nil // it was never listed
 		}
-		row := table.Row{Key: key, ETag: etag, Props: table.Props{
-			{Name: "User1Id", Value: table.String(p.IDs[0])},
-			{Name: "User2Id", Value: table.String(p.IDs[1])},
-			{Name: "CreatedAt", Value: table.FromTicks(at)},
-			{Name: "IsActive", Value: table.Bool(p.Matched())},
-			{Name: "ChatId", Value: table.String(p.ChatID())},
-			{Name: "Version", Value: table.Int64(p.Version)},
-		}}
+		row := p.MatchRow(side, at)
+		row.ETag = etag
 		err = s.Write(ctx, s.Tables.Matches, []table.Op{{Kind: kind, Row: row}})
 		if err == nil || try == rowstore.MaxTries {
 			return err
@@ -185,20 +179,23 @@ func (s *Service) followMatch(ctx context.Context, p pairs.Pair, side int) error
 	}
 }
 
+// SettlePair has the lists follow the pair of two members.
+func (s *Service) SettlePair(ctx context.Context, a, b string) error {
+	p, err := s.pair(ctx, a, b)
+	if err == nil {
+		err = s.projectPair(ctx, queue.Receipt{}, nil, p)
+	}
+	return err
+}
+
 // settlePair has the lists follow a pair, if its change has landed or not.
 func (s *Service) settlePair(ctx context.Context, in function.Invocation) error {
 	var c pairChange
 	if err := json.Unmarshal([]byte(in.Text), &c); err != nil {
 		return fmt.Errorf("read message: %w", err)
 	}
-	p, err := s.pair(ctx, c.Smaller, c.Larger)
-	if err != nil {
-		return err
-	}
-	if err := s.projectPair(ctx, queue.Receipt{}, nil, p); err != nil {
-		return err
-	}
-	if !s.Now().After(c.Until) {
+	err := s.SettlePair(ctx, c.Smaller, c.Larger)
+	if err == nil && !s.Now().After(c.Until) {
 		_, err = s.sendPair(ctx, c, max(c.Until.Sub(s.Now()), 0)+time.Second)
 	}
 	return err

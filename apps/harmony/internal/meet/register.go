@@ -167,14 +167,14 @@ func (s *Service) complete(ctx context.Context, u User, language string) error {
 			return s.merge(ctx, s.Tables.Users, account.UserKey(id), table.Props{{Name: "Registered", Value: table.Bool(true)}})
 		},
 		func() error {
-			return s.insert(ctx, s.Tables.UserPreferences, preferencesRow(id, rules.NewPreferences(), now))
+			return s.insert(ctx, s.Tables.UserPreferences, account.PreferencesRow(id, rules.NewPreferences(), now))
 		},
 		func() error {
-			return s.insert(ctx, s.Tables.UserSettings, privacyRow(id, rules.NewPrivacy(language), now))
+			return s.insert(ctx, s.Tables.UserSettings, account.PrivacyRow(id, rules.NewPrivacy(language), now))
 		},
 		func() error {
 			return s.again(func() error {
-				return s.deck().Add(ctx, deckEntry(u, rules.NewPreferences(), rules.NewPrivacy(language)))
+				return s.deck().Add(ctx, DeckEntry(u, rules.NewPreferences(), rules.NewPrivacy(language)))
 			})
 		},
 	}
@@ -259,17 +259,36 @@ func (s *Service) settle(ctx context.Context, c userChange) error {
 	if err != nil || u == nil {
 		return err
 	}
-	all, err := s.images(ctx, c.ID)
-	if err == nil {
-		err = s.follow(ctx, *u, all.first())
-	}
-	if err == nil {
-		err = s.followDeck(ctx, *u)
-	}
+	err = s.followUser(ctx, *u)
 	if err == nil && !s.Now().After(c.Until) {
 		err = s.later(ctx, c)
 	}
 	return err
+}
+
+// followUser has the profile follow its pictures, and decks follow the member.
+func (s *Service) followUser(ctx context.Context, u User) error {
+	all, err := s.images(ctx, u.ID)
+	if err == nil {
+		err = s.follow(ctx, u, all.First())
+	}
+	if err == nil {
+		err = s.followDeck(ctx, u)
+	}
+	return err
+}
+
+// SettleUser writes all rows that follow from an account and are missing. The language is that of new
+// settings.
+func (s *Service) SettleUser(ctx context.Context, id, language string) error {
+	u, err := s.user(ctx, id)
+	if err != nil || u == nil || !u.Registered {
+		return err
+	}
+	if err := s.complete(ctx, *u, language); err != nil {
+		return err
+	}
+	return s.followUser(ctx, *u)
 }
 
 // settleRegistration finishes a registration that was committed, and removes one that was not, once

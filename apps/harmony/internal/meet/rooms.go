@@ -77,7 +77,7 @@ func (s *Service) Authors(ctx context.Context, reader User, ids []string) (map[s
 
 // Attempt takes an attempt to guess a secret, by the name of its caller, as for a sign-in.
 func (s *Service) Attempt(name string) (done func(failed bool), err error) {
-	return s.attempts.begin(name)
+	return s.attempts.Begin(name)
 }
 
 // NewID draws the id of a new thing.

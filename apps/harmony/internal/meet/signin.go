@@ -25,7 +25,7 @@ func (s *Service) Login(ctx context.Context, address, password, device string) (
 // enter signs a member in of whom ready says that they may, after it has done what they ask for.
 func (s *Service) enter(ctx context.Context, address, password, device string, ready func(User) (User, error)) (SignedIn, error) {
 	normal, _ := rules.NormalEmail(address)
-	done, err := s.attempts.begin(account.EmailKey(normal).Row)
+	done, err := s.attempts.Begin(account.EmailKey(normal).Row)
 	if err != nil {
 		return SignedIn{}, err
 	}
@@ -102,7 +102,7 @@ func (s *Service) verify(ctx context.Context, u *User, password string) (renew b
 
 // prove returns an error that names a field unless a password is that of a user.
 func (s *Service) prove(ctx context.Context, u User, password, field string) error {
-	done, err := s.attempts.begin(account.EmailKey(u.Email).Row)
+	done, err := s.attempts.Begin(account.EmailKey(u.Email).Row)
 	if err != nil {
 		return err
 	}

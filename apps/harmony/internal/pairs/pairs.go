@@ -150,3 +150,16 @@ func (p Pair) ChatID() string {
 	sum := sha256.Sum256([]byte("chat|" + p.IDs[0] + "|" + p.IDs[1]))
 	return uuid.UUID(sum[:16]).String()
 }
+
+// MatchRow returns the row of Matches of one of the two, of a match that began at an instant. Its key
+// stays, so its version says which pair it follows.
+func (p Pair) MatchRow(side int, at int64) table.Row {
+	return table.Row{Key: table.Key{Partition: p.IDs[side], Row: p.IDs[1-side]}, Props: table.Props{
+		{Name: "User1Id", Value: table.String(p.IDs[0])},
+		{Name: "User2Id", Value: table.String(p.IDs[1])},
+		{Name: "CreatedAt", Value: table.FromTicks(at)},
+		{Name: "IsActive", Value: table.Bool(p.Matched())},
+		{Name: "ChatId", Value: table.String(p.ChatID())},
+		{Name: "Version", Value: table.Int64(p.Version)},
+	}}
+}

@@ -24,8 +24,8 @@ import (
 const Name = "tidy"
 
 const (
-	runsFor = time.Minute // a run begins no slice after it
-	slice   = 200         // things of a slice
+	runsFor = 2 * time.Minute // the walks of a run have it together, and begin no slice after it
+	slice   = 200             // things of a slice
 
 	// filesAfter is how old a file without a row must be: a row follows its files within seconds.
 	filesAfter = time.Hour
@@ -45,22 +45,23 @@ func (j Job) Trigger() function.Trigger {
 // A Walk goes through the things of one kind. Step tidies up to limit of them from a place on, "" for
 // the beginning, and returns where the next step begins, "" at the end.
 type Walk struct {
-	Name string
-	Step func(ctx context.Context, place string, limit int) (next string, err error)
+	Name  string
+	Every time.Duration // how long after its end a walk begins anew
+	Step  func(ctx context.Context, place string, limit int) (next string, err error)
 }
 
 func (j Job) walks() []Walk {
 	decks := deck.Index{Store: j.Store, Table: j.Tables.Deck}
 	rooms := chat.Rooms{Store: j.Store, Messages: j.Tables.Messages}
-	return append([]Walk{{"files", j.files}, {"decks", decks.Sweep}, {"keys", rooms.Sweep}}, j.Walks...)
+	return append([]Walk{{"files", 0, j.files}, {"decks", 0, decks.Sweep}, {"keys", 0, rooms.Sweep}}, j.Walks...)
 }
 
 // Run tidies for a while. One kind that fails does not stop the others.
 func (j Job) Run(ctx context.Context) error {
-	until := j.Now().Add(runsFor)
 	var failures rowstore.Failures
-	for _, w := range j.walks() {
-		failures.Record(j.walk(ctx, w, until))
+	walks := j.walks()
+	for _, w := range walks { // each has its share, so that a long one does not keep others from their work
+		failures.Record(j.walk(ctx, w, j.Now().Add(runsFor/time.Duration(len(walks)))))
 	}
 	return failures.Join()
 }
@@ -75,6 +76,9 @@ func (j Job) walk(ctx context.Context, w Walk, until time.Time) error {
 	place := ""
 	if row != nil {
 		place = row.Props.Get("Place").Str()
+		if place == "" && j.Now().Sub(row.Props.Get("UpdatedAt").Time()) < w.Every {
+			return nil
+		}
 	}
 	for ended := false; !ended && j.Now().Before(until); {
 		next, failed := w.Step(ctx, place, slice)
