@@ -22,6 +22,7 @@ import (
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/picture"
 	"prompthub/apps/harmony/internal/reports"
+	"prompthub/apps/harmony/internal/shop"
 	"prompthub/apps/harmony/internal/tidy"
 	"prompthub/apps/harmony/internal/verify"
 	"prompthub/apps/harmony/internal/web"
@@ -41,6 +42,7 @@ type (
 	EventTables  = events.Tables
 	ForumTables  = forum.Tables
 	ReportTables = reports.Tables
+	ShopTables   = shop.Tables
 )
 
 // settings are all that can be set.
@@ -50,6 +52,7 @@ type settings struct {
 	EventTables
 	ForumTables
 	ReportTables
+	ShopTables
 
 	// ContainerPrefix goes before the names of the containers, so that several applications can share
 	// a storage account.
@@ -86,8 +89,9 @@ func readSettings() (settings, error) {
 	s.EventTables = s.EventTables.Prefixed(s.Prefix)
 	s.ForumTables = s.ForumTables.Prefixed(s.Prefix)
 	s.ReportTables = s.ReportTables.Prefixed(s.Prefix)
+	s.ShopTables = s.ShopTables.Prefixed(s.Prefix)
 	if err == nil {
-		err = command.CheckTables(slices.Concat(s.Tables.All(), s.EventTables.All(), s.ForumTables.All(), s.ReportTables.All())...)
+		err = command.CheckTables(slices.Concat(s.Tables.All(), s.EventTables.All(), s.ForumTables.All(), s.ReportTables.All(), s.ShopTables.All())...)
 	}
 	if err == nil {
 		err = command.CheckContainers(s.ContainerPrefix + meet.ContainerProfiles)
@@ -129,17 +133,18 @@ type rooms struct {
 	events  *events.Service
 	forum   *forum.Service
 	reports *reports.Service
+	shop    *shop.Service
 }
 
 func newRooms(s settings, members *meet.Service) rooms {
 	talk := forum.New(members, s.ForumTables)
-	return rooms{members, events.New(members, s.EventTables), talk, reports.New(members, talk, s.ReportTables)}
+	return rooms{members, events.New(members, s.EventTables), talk, reports.New(members, talk, s.ReportTables), shop.New(members, s.ShopTables)}
 }
 
 // create makes what is missing in the store. The tables of members come last: Ready asks for one of
 // them.
 func (r rooms) create(ctx context.Context) error {
-	for _, create := range []func(context.Context) error{r.events.Create, r.forum.Create, r.reports.Create} {
+	for _, create := range []func(context.Context) error{r.events.Create, r.forum.Create, r.reports.Create, r.shop.Create} {
 		if err := create(ctx); err != nil {
 			return err
 		}
@@ -164,8 +169,8 @@ func doors(s command.Settings, r rooms, log *slog.Logger, t *telemetry.Telemetry
 	version, _ := command.Built()
 	admission := httpjson.NewAdmission(s.Complete(false), time.Now)
 	programs := api.New(api.Config{
-		Service: r.members, Events: r.events, Forum: r.forum, Reports: r.reports, Admission: admission, Origins: s.Origins, Log: log, Now: time.Now, Telemetry: t, Version: version,
+		Service: r.members, Events: r.events, Forum: r.forum, Reports: r.reports, Shop: r.shop, Admission: admission, Origins: s.Origins, Log: log, Now: time.Now, Telemetry: t, Version: version,
 	})
-	pages := web.New(web.Config{Service: r.members, Events: r.events, Forum: r.forum, Reports: r.reports, Admission: admission, Log: log, Now: time.Now, Telemetry: t})
+	pages := web.New(web.Config{Service: r.members, Events: r.events, Forum: r.forum, Reports: r.reports, Shop: r.shop, Admission: admission, Log: log, Now: time.Now, Telemetry: t})
 	return httpjson.Mount(web.Prefix, programs, pages)
 }

@@ -45,6 +45,7 @@ var tableNames = [
   'Messages'
   'State'
   'Reports'
+  'StoreItems'
 ]
 
 var containerNames = [

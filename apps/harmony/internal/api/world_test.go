@@ -21,6 +21,7 @@ import (
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/picture"
 	"prompthub/apps/harmony/internal/reports"
+	"prompthub/apps/harmony/internal/shop"
 	"prompthub/internal/http/auth/password"
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/storage/blob"
@@ -131,8 +132,10 @@ func newWorld(t *testing.T) *world {
 	require.NoError(t, w.forum.Create(t.Context()))
 	told := reports.New(w.service, w.forum, reports.Tables{Reports: "Reports"})
 	require.NoError(t, told.Create(t.Context()))
+	sold := shop.New(w.service, shop.Tables{StoreItems: "StoreItems"})
+	require.NoError(t, sold.Create(t.Context()))
 	w.Handler = api.New(api.Config{
-		Service: w.service, Events: w.events, Forum: w.forum, Reports: told, Admission: httpjson.NewAdmission(httpjson.Limits{}, time.Now), Log: slog.New(slog.DiscardHandler), Now: time.Now, Version: "test",
+		Service: w.service, Events: w.events, Forum: w.forum, Reports: told, Shop: sold, Admission: httpjson.NewAdmission(httpjson.Limits{}, time.Now), Log: slog.New(slog.DiscardHandler), Now: time.Now, Version: "test",
 	})
 	return w
 }

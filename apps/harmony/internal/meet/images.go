@@ -23,9 +23,11 @@ const ContainerProfiles = "profile-images"
 // maxImages is how many pictures a profile has.
 const maxImages = 10
 
-// Pictures of members, as others speak of them.
+// Pictures of members.
 type (
-	Image  = account.Image
+	// Image is a picture.
+	Image = account.Image
+	// Images are the pictures of a member.
 	Images = account.Images
 )
 

@@ -16,9 +16,13 @@ import (
 
 // Words of accounts that other packages use too.
 type (
-	User   = account.User
-	Role   = account.Role
-	Claim  = account.Claim
+	// User is an account and a profile.
+	User = account.User
+	// Role says what a member may do.
+	Role = account.Role
+	// Claim is what a token says.
+	Claim = account.Claim
+	// Tokens are what a session is known by.
 	Tokens = account.Tokens
 )
 

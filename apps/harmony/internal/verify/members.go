@@ -299,7 +299,7 @@ func (s Store) numbers(ctx context.Context, row table.Row) ([]meet.Finding, erro
 }
 
 // userChat looks whether a row in the list of chats is of a chat that the member takes part in.
-func (s Store) userChat(ctx context.Context, row table.Row) ([]meet.Finding, error) {
+func (s Store) userChat(_ context.Context, row table.Row) ([]meet.Finding, error) {
 	other := row.Props.Get("OtherId").Str()
 	if other == "" || pairs.Of(row.Partition, other).ChatID() == row.Key.Row {
 		return nil, nil

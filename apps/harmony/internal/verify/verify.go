@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"prompthub/apps/harmony/internal/meet"
@@ -38,7 +39,7 @@ func (s Store) Walks() (all []tidy.Walk) {
 			failures.Record(err)
 			for _, f := range found {
 				if f.Mend == nil {
-					s.Log.WarnContext(ctx, "a row is not as the truth says, and a person must decide: run verify", "table", f.Table, "says", f.Says)
+					s.Log.WarnContext(ctx, "a row is not as the truth says, and a person must decide: run verify", slog.String("table", f.Table), slog.String("says", f.Says))
 				} else if !failures.Record(f.Mend(ctx)) {
 					break
 				}

@@ -45,6 +45,7 @@ func (s *web) pages() {
 	s.forum()
 	s.chats()
 	s.reports()
+	s.shop()
 	s.handle("GET "+Prefix+"/{rest...}", func(r *request) error {
 		if r.PathValue("rest") == "" {
 			goOn(r, Prefix)

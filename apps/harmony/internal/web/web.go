@@ -25,6 +25,7 @@ import (
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/reports"
 	"prompthub/apps/harmony/internal/rules"
+	"prompthub/apps/harmony/internal/shop"
 	"prompthub/internal/fault"
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/http/pages"
@@ -43,6 +44,7 @@ type Config struct {
 	Events    *events.Service
 	Forum     *forum.Service
 	Reports   *reports.Service
+	Shop      *shop.Service
 	Admission *httpjson.Admission
 	Log       *slog.Logger
 	Now       func() time.Time
