@@ -263,6 +263,10 @@ func TestNothingIsLeft(t *testing.T) {
 	left.values = append(left.values, again.SessionID)
 	w.Clock.Pass(month)
 	run(w, 1)
+	require.NoError(t, job(w.Service).Run(ctx))
+	u, err := w.Account(ctx, bob.UserID)
+	require.NoError(t, err)
+	require.NotNil(t, u, "a round begins no sooner than an hour after the mark: a request of before may still write")
 	meettest.RequireCode(t, meet.UserNotFound, w.Block(ctx, w.enter("carol"), bob.UserID)) // no new row of theirs
 	run(w, 3)
 	kept := found(w, left.values)
