@@ -128,6 +128,14 @@ func TestBrowser(t *testing.T) {
 	bob.GoTo("/app/people/" + annID).Reads("Такого участника нет.")
 	ann.Sends("[action$=unblock] button").Reads("Участник разблокирован")
 	ann.Calm()
+
+	// Bob leaves, and comes back.
+	bob.GoTo("/app/settings").Write("[name=leavingPassword]", "not this one").Sends("[action$='/delete'] > button").Reads("неверны")
+	bob.Write("[name=leavingPassword]", "tea under seven lamps").Sends("[action$='/delete'] > button").Sees("location.pathname === '/app/restore'").Reads("Аккаунт удалён.")
+	browsertest.Accessible(ann.GoTo("/app/restore"), axe, "restore")
+	bob.GoTo("/app/sign-in").Write("[name=email]", "bob@example.com").Write("[name=password]", "tea under seven lamps").Sends("form.card .primary").Reads("Месяц его можно восстановить.")
+	bob.Sends("main a[href$=restore]").Sees("location.pathname === '/app/restore'")
+	bob.Write("[name=email]", "bob@example.com").Write("[name=password]", "tea under seven lamps").Sends("form.card .primary").Reads("Аккаунт восстановлен.")
 	bob.Sends("header button").Reads("Фанаты одной группы")
 	bob.Calm()
 }

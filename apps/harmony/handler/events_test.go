@@ -20,8 +20,8 @@ func TestEventsInABrowser(t *testing.T) {
 	data := t.TempDir()
 	url, stop := local(t, data)
 	at := up(t, url)
-	ask[api.Session](t, 201, "POST", at+"/auth/register", "", account("anna"))
-	english := account("bob")
+	ask[api.Session](t, 201, "POST", at+"/auth/register", "", newcomer("anna"))
+	english := newcomer("bob")
 	english.Language = "en"
 	ask[api.Session](t, 201, "POST", at+"/auth/register", "", english)
 	require.Equal(t, command.OK, stop())
@@ -69,6 +69,17 @@ func TestEventsInABrowser(t *testing.T) {
 	bob.Resize(desktop)
 	browsertest.Accessible(bob.GoTo("/app/events").Reads("A secret event"), axe, "events wide")
 	anna.GoTo("/app/events").Reads("Тайный концерт")
+
+	anna.GoTo("/app/admin/store/new").Ready("[name=itemCategory]")
+	anna.Write("[name=title]", "Семь ламп, LP").Write("[name=price]", "2500").Write("[name=itemCategory]", "music").Write("[name=externalPurchaseUrl]", "http://shop.example.com")
+	anna.Sends("form.card .primary").Reads("начинается с https://")
+	browsertest.Accessible(anna, axe, "an item refused")
+	anna.Write("[name=externalPurchaseUrl]", "https://shop.example.com/lp").Sends("form.card .primary").Reads("Сохранено.").Reads("2500 RUB")
+	browsertest.Accessible(anna, axe, "the store")
+	guest := b.Visit(t, url, desktop).GoTo("/app/store").Reads("Семь ламп, LP")
+	require.Equal(t, "noopener noreferrer", browsertest.Eval[string](guest, "document.querySelector(\"a[href='https://shop.example.com/lp']\").rel"))
+	browsertest.Accessible(guest, axe, "the store of a guest")
+	guest.Calm()
 
 	anna.GoTo("/app/forum").Ready("[name=sectionId]")
 	anna.Write("[name=sectionId]", "music").Write("[name=name]", "Музыка").Click("form.card .primary").Reads("Сохранено.").Reads("Музыка")

@@ -16,12 +16,15 @@ import (
 	_ "golang.org/x/crypto/x509roots/fallback"
 
 	"prompthub/apps/harmony/internal/api"
+	"prompthub/apps/harmony/internal/erase"
 	"prompthub/apps/harmony/internal/events"
 	"prompthub/apps/harmony/internal/forum"
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/picture"
 	"prompthub/apps/harmony/internal/reports"
+	"prompthub/apps/harmony/internal/shop"
 	"prompthub/apps/harmony/internal/tidy"
+	"prompthub/apps/harmony/internal/verify"
 	"prompthub/apps/harmony/internal/web"
 	"prompthub/internal/host/command"
 	"prompthub/internal/host/function"
@@ -39,6 +42,7 @@ type (
 	EventTables  = events.Tables
 	ForumTables  = forum.Tables
 	ReportTables = reports.Tables
+	ShopTables   = shop.Tables
 )
 
 // settings are all that can be set.
@@ -48,6 +52,7 @@ type settings struct {
 	EventTables
 	ForumTables
 	ReportTables
+	ShopTables
 
 	// ContainerPrefix goes before the names of the containers, so that several applications can share
 	// a storage account.
@@ -55,6 +60,9 @@ type settings struct {
 
 	// LikesADay is how many likes a member may send on a day (UTC). -1: no limit.
 	LikesADay int `envconfig:"LIKES_A_DAY" default:"200"`
+
+	// EraseAfterDays is how long a deleted account can be restored before it is erased. -1: for ever.
+	EraseAfterDays int `envconfig:"ERASE_AFTER_DAYS" default:"30"`
 }
 
 func service() command.Service {
@@ -68,7 +76,7 @@ func service() command.Service {
 func program() command.Program {
 	s := service()
 	return command.Program{
-		Service: s, Commands: []command.Command{s.Local(), role(), reset(), s.HealthCheck(), s.Version()},
+		Service: s, Commands: []command.Command{s.Local(), role(), reset(), verifies(), s.HealthCheck(), s.Version()},
 		Intro: "AloeVera Harmony Meet: the fans of one band find one another.\n\nUsage:\n  %[1]s COMMAND [flags]\n\nCommands:\n",
 	}
 }
@@ -81,8 +89,9 @@ func readSettings() (settings, error) {
 	s.EventTables = s.EventTables.Prefixed(s.Prefix)
 	s.ForumTables = s.ForumTables.Prefixed(s.Prefix)
 	s.ReportTables = s.ReportTables.Prefixed(s.Prefix)
+	s.ShopTables = s.ShopTables.Prefixed(s.Prefix)
 	if err == nil {
-		err = command.CheckTables(slices.Concat(s.Tables.All(), s.EventTables.All(), s.ForumTables.All(), s.ReportTables.All())...)
+		err = command.CheckTables(slices.Concat(s.Tables.All(), s.EventTables.All(), s.ForumTables.All(), s.ReportTables.All(), s.ShopTables.All())...)
 	}
 	if err == nil {
 		err = command.CheckContainers(s.ContainerPrefix + meet.ContainerProfiles)
@@ -114,6 +123,7 @@ func newService(s settings, st command.Store, log *slog.Logger, t *telemetry.Tel
 		},
 		Tables: s.Tables, Queues: t.Queues(st.Queues), Entropy: rand.Reader, Passwords: password.NewHasher(),
 		Blobs: blob.Prefixed(t.Blobs(st.Blobs), s.ContainerPrefix), Pictures: picture.NewMaker(), LikesADay: s.LikesADay,
+		EraseAfter: time.Duration(s.EraseAfterDays) * 24 * time.Hour,
 	})
 }
 
@@ -123,17 +133,18 @@ type rooms struct {
 	events  *events.Service
 	forum   *forum.Service
 	reports *reports.Service
+	shop    *shop.Service
 }
 
 func newRooms(s settings, members *meet.Service) rooms {
 	talk := forum.New(members, s.ForumTables)
-	return rooms{members, events.New(members, s.EventTables), talk, reports.New(members, talk, s.ReportTables)}
+	return rooms{members, events.New(members, s.EventTables), talk, reports.New(members, talk, s.ReportTables), shop.New(members, s.ShopTables)}
 }
 
 // create makes what is missing in the store. The tables of members come last: Ready asks for one of
 // them.
 func (r rooms) create(ctx context.Context) error {
-	for _, create := range []func(context.Context) error{r.events.Create, r.forum.Create, r.reports.Create} {
+	for _, create := range []func(context.Context) error{r.events.Create, r.forum.Create, r.reports.Create, r.shop.Create} {
 		if err := create(ctx); err != nil {
 			return err
 		}
@@ -141,9 +152,16 @@ func (r rooms) create(ctx context.Context) error {
 	return r.members.Create(ctx)
 }
 
+// compared is what compares the rows of all parts.
+func (r rooms) compared() verify.Store {
+	return verify.Store{Service: r.members, Checks: slices.Concat(r.events.Checks(), r.forum.Checks())}
+}
+
 // triggers are the jobs of all parts.
 func (r rooms) triggers() []function.Trigger {
-	return append(r.members.Triggers(slices.Concat(r.events.Settlers(), r.forum.Settlers())...), tidy.Job{Service: r.members}.Trigger())
+	tidies := tidy.Job{Service: r.members, Walks: append(r.compared().Walks(), tidy.Walk{Name: "snapshots", Step: r.reports.Sweep})}
+	erases := erase.Job{Service: r.members, Traces: slices.Concat(r.members.Traces(), r.events.Traces(), r.forum.Traces(), r.reports.Traces())}
+	return append(r.members.Triggers(slices.Concat(r.events.Settlers(), r.forum.Settlers())...), tidies.Trigger(), erases.Trigger())
 }
 
 // doors serves the pages and the API, by the path.
@@ -151,8 +169,8 @@ func doors(s command.Settings, r rooms, log *slog.Logger, t *telemetry.Telemetry
 	version, _ := command.Built()
 	admission := httpjson.NewAdmission(s.Complete(false), time.Now)
 	programs := api.New(api.Config{
-		Service: r.members, Events: r.events, Forum: r.forum, Reports: r.reports, Admission: admission, Origins: s.Origins, Log: log, Now: time.Now, Telemetry: t, Version: version,
+		Service: r.members, Events: r.events, Forum: r.forum, Reports: r.reports, Shop: r.shop, Admission: admission, Origins: s.Origins, Log: log, Now: time.Now, Telemetry: t, Version: version,
 	})
-	pages := web.New(web.Config{Service: r.members, Events: r.events, Forum: r.forum, Reports: r.reports, Admission: admission, Log: log, Now: time.Now, Telemetry: t})
+	pages := web.New(web.Config{Service: r.members, Events: r.events, Forum: r.forum, Reports: r.reports, Shop: r.shop, Admission: admission, Log: log, Now: time.Now, Telemetry: t})
 	return httpjson.Mount(web.Prefix, programs, pages)
 }

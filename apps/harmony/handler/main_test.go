@@ -16,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"prompthub/apps/harmony/internal/account"
 	"prompthub/apps/harmony/internal/api"
 	"prompthub/internal/host/command"
 	"prompthub/internal/http/httpjson"
@@ -69,7 +70,7 @@ func photo(t *testing.T) string {
 	return b.String()
 }
 
-func account(name string) api.NewAccount {
+func newcomer(name string) api.NewAccount {
 	return api.NewAccount{Email: name + "@example.com", Password: "tea under seven lamps", Name: name, BirthDate: "2000-02-29", Gender: "female", Language: "ru"}
 }
 
@@ -78,8 +79,8 @@ func TestLocal(t *testing.T) {
 	data := t.TempDir()
 	url, stop := local(t, data)
 	at := up(t, url)
-	s := ask[api.Session](t, 201, "POST", at+"/auth/register", "", account("anna"))
-	ask[httpjson.Problem](t, 409, "POST", at+"/auth/register", "", account("anna"))
+	s := ask[api.Session](t, 201, "POST", at+"/auth/register", "", newcomer("anna"))
+	ask[httpjson.Problem](t, 409, "POST", at+"/auth/register", "", newcomer("anna"))
 	require.Equal(t, command.OK, stop())
 	require.FileExists(t, filepath.Join(data, "harmony.db"))
 
@@ -100,14 +101,21 @@ func TestLocal(t *testing.T) {
 	require.Equal(t, 201, status, answer)
 	ask[api.Tokens](t, 200, "POST", at+"/auth/refresh", "", api.RefreshToken{RefreshToken: s.RefreshToken})
 	require.Equal(t, command.OK, stop())
+
+	require.Regexp(t, `^\d+ rows are as they must be\n$`, does(t, command.OK, "verify", "--data", data))
+	require.NoError(t, onStore(data, command.Streams{Err: io.Discard}, func(r rooms) error {
+		return r.members.RemoveKey(t.Context(), r.members.Tables.UserSettings, account.SettingsKey(s.User.UserID))
+	}))
+	require.Equal(t, "UserSettings\t"+s.User.UserID+" / SETTINGS\tit is missing\n", does(t, command.Failed, "verify", "--data", data))
+	does(t, command.Usage, "verify", "now", "--data", data)
 }
 
 // TestUnderTheHost stages the application as a deployment does and runs it under the test host.
 func TestUnderTheHost(t *testing.T) {
 	h := apptest.UnderTheHost(t, folder, "TABLE_PREFIX=Harmony", "QUEUE_PREFIX=harmony-", "CONTAINER_PREFIX=harmony-")
 	at := up(t, h.URL())
-	s := ask[api.Session](t, 201, "POST", at+"/auth/register", "", account("anna"))
-	other := ask[api.Session](t, 201, "POST", at+"/auth/register", "", account("bob"))
+	s := ask[api.Session](t, 201, "POST", at+"/auth/register", "", newcomer("anna"))
+	other := ask[api.Session](t, 201, "POST", at+"/auth/register", "", newcomer("bob"))
 	me := ask[api.Me](t, 200, "PUT", at+"/users/"+s.User.UserID, s.AccessToken, api.Profile{Name: "Анна", Gender: "female", Position: &api.Position{Lat: 55.75, Lon: 37.61}})
 	require.Equal(t, &api.Position{Lat: 55.7, Lon: 37.6}, me.Position)
 	require.Equal(t, "Анна", ask[api.Person](t, 200, "GET", at+"/users/"+s.User.UserID, other.AccessToken, nil).Name)

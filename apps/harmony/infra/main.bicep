@@ -45,6 +45,7 @@ var tableNames = [
   'Messages'
   'State'
   'Reports'
+  'StoreItems'
 ]
 
 var containerNames = [
@@ -60,6 +61,7 @@ var queueNames = [
 var settingsOfItsOwn = {
   CONTAINER_PREFIX: containerPrefix
   LIKES_A_DAY: '200'
+  ERASE_AFTER_DAYS: '30'
 }
 
 // With the name of the application: another one may have an environment of the same name.

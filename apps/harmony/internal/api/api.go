@@ -14,12 +14,14 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"prompthub/apps/harmony/internal/account"
 	"prompthub/apps/harmony/internal/cookie"
 	"prompthub/apps/harmony/internal/events"
 	"prompthub/apps/harmony/internal/forum"
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/picture"
 	"prompthub/apps/harmony/internal/reports"
+	"prompthub/apps/harmony/internal/shop"
 	"prompthub/internal/fault"
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/http/openapi"
@@ -39,6 +41,7 @@ type Config struct {
 	Events    *events.Service
 	Forum     *forum.Service
 	Reports   *reports.Service
+	Shop      *shop.Service
 	Admission *httpjson.Admission
 	Origins   httpjson.Origins // none where there are none
 	Log       *slog.Logger
@@ -92,6 +95,7 @@ func build(c Config) (*api, *http.ServeMux) {
 	a.deck()
 	a.chats()
 	a.reports()
+	a.shop()
 	a.preferences()
 	a.admin()
 	a.system()
@@ -121,6 +125,7 @@ func (a *api) settings() huma.Config {
 		{Name: "likes", Description: "Likes, matches, passes and blocks"},
 		{Name: "events", Description: "Events, some of them secret, and places at them"},
 		{Name: "forum", Description: "Sections, topics and replies"},
+		{Name: "store", Description: "Things that the band sells elsewhere"},
 		{Name: "chats", Description: "Chats of members who match"},
 		{Name: "settings", Description: "Preferences and privacy"},
 		{Name: "admin", Description: "For staff"},
@@ -206,7 +211,7 @@ func (v *visit) settle(ctx context.Context, err error) {
 	case fault.CodeOf(err) == meet.InvalidToken:
 		v.wrong()
 	default:
-		httpjson.SetUser(ctx, meet.LogKey(v.claim.UserID))
+		httpjson.SetUser(ctx, account.LogKey(v.claim.UserID))
 	}
 }
 
@@ -306,8 +311,8 @@ var meanings = map[int]openapi.Meaning{
 	400: {Doc: "The query or the body cannot be read", Detail: "the body is not valid JSON"},
 	401: {Doc: "The caller is not signed in: UNAUTHENTICATED, INVALID_TOKEN, INVALID_CREDENTIALS, REFRESH_REUSED", Detail: "the token is not valid, or not any more; sign in again"},
 	403: {Doc: "The caller may not: NOT_YOURS, ROLE_REQUIRED, ACCOUNT_SUSPENDED, ACCOUNT_DELETED, INVITE_REQUIRED, INVALID_INVITE_CODE, ATTENDEES_ONLY, or a page of another site asks", Detail: "only its owner may change this"},
-	404: {Doc: "There is no such thing, or the caller may not see it: USER_NOT_FOUND, IMAGE_NOT_FOUND, LIKE_NOT_FOUND, MATCH_NOT_FOUND, EVENT_NOT_FOUND, INVITE_NOT_FOUND, SECTION_NOT_FOUND, TOPIC_NOT_FOUND, REPLY_NOT_FOUND, CHAT_NOT_FOUND, MESSAGE_NOT_FOUND, REPORT_NOT_FOUND", Detail: "there is no such member"},
-	409: {Doc: "It cannot be as things are: EMAIL_TAKEN, TOO_MANY_IMAGES, LIKE_MATCHED, EVENT_FULL, EVENT_STARTED, EVENT_NOT_STARTED, CAPACITY_TOO_SMALL, TOO_MANY_EVENTS, CODE_TAKEN, SECTION_TAKEN, SECTION_NOT_EMPTY, TOPIC_LOCKED, TOO_MANY_MATCHES, CHAT_CLOSED, EDIT_TOO_LATE", Detail: "an account has this e-mail address already; sign in, or give another address"},
+	404: {Doc: "There is no such thing, or the caller may not see it: USER_NOT_FOUND, IMAGE_NOT_FOUND, LIKE_NOT_FOUND, MATCH_NOT_FOUND, EVENT_NOT_FOUND, INVITE_NOT_FOUND, SECTION_NOT_FOUND, TOPIC_NOT_FOUND, REPLY_NOT_FOUND, CHAT_NOT_FOUND, MESSAGE_NOT_FOUND, REPORT_NOT_FOUND, ITEM_NOT_FOUND", Detail: "there is no such member"},
+	409: {Doc: "It cannot be as things are: EMAIL_TAKEN, TOO_MANY_IMAGES, LIKE_MATCHED, EVENT_FULL, EVENT_STARTED, EVENT_NOT_STARTED, CAPACITY_TOO_SMALL, TOO_MANY_EVENTS, CODE_TAKEN, SECTION_TAKEN, SECTION_NOT_EMPTY, TOPIC_LOCKED, NOT_DELETED, TOO_MANY_ITEMS, TOO_MANY_MATCHES, CHAT_CLOSED, EDIT_TOO_LATE", Detail: "an account has this e-mail address already; sign in, or give another address"},
 	412: {Doc: "The thing was changed since the caller read it", Detail: "the profile was changed since you read it; read it again"},
 	413: {Doc: "The body is too large", Detail: "the body is larger than 154 KiB"},
 	422: {Doc: "The request breaks rules, which are named: VALIDATION_ERROR, UNDERAGE, WEAK_PASSWORD, NOT_YOURSELF, NOT_AN_IMAGE, KEY_REUSED", Detail: "the request breaks the rules named here", Fields: []httpjson.Field{{Location: "body.name", Message: "give 1 to 50 characters", Code: "NAME_LENGTH"}}},

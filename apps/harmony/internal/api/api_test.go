@@ -28,7 +28,7 @@ func TestGuests(t *testing.T) {
 	open := map[string]bool{}
 	for _, o := range c.Operations() {
 		op := c.At(o.Pointer)
-		path := strings.NewReplacer("{userId}", "x", "{imageId}", "x", "{chatId}", "x", "{messageId}", "x", "{eventId}", "x", "{code}", "x", "{sectionId}", "x", "{topicId}", "x", "{replyId}", "x", "{reportId}", "x").Replace(strings.TrimPrefix(o.Path, api.Prefix))
+		path := strings.NewReplacer("{userId}", "x", "{imageId}", "x", "{chatId}", "x", "{messageId}", "x", "{eventId}", "x", "{code}", "x", "{sectionId}", "x", "{topicId}", "x", "{replyId}", "x", "{reportId}", "x", "{itemId}", "x").Replace(strings.TrimPrefix(o.Path, api.Prefix))
 		if security, _ := op["security"].([]any); len(security) != 1 {
 			open[op["operationId"].(string)] = true
 			continue
@@ -40,8 +40,8 @@ func TestGuests(t *testing.T) {
 		}
 	}
 	require.Equal(t, map[string]bool{
-		"register": true, "login": true, "refresh": true, "reset-password": true, "get-health": true, "get-ready": true, "get-openapi": true, "get-image": true,
-		"list-events": true, "get-event": true,
+		"register": true, "login": true, "refresh": true, "reset-password": true, "restore": true, "get-health": true, "get-ready": true, "get-openapi": true, "get-image": true,
+		"list-events": true, "get-event": true, "list-items": true, "get-item": true,
 	}, open)
 }
 
@@ -88,6 +88,8 @@ func TestCounts(t *testing.T) {
 		report := first["reportId"].(string)
 		time.Sleep(time.Minute) // in a bubble; the next reply moves the topic
 		counted := map[string]bool{}
+		const item = `{"title":"LP","description":"","price":{"amountMinor":250000,"currency":"RUB"},"category":"music","stockQuantity":3,"isAvailable":true,"externalPurchaseUrl":"https://shop.example.com/lp"}`
+		thing := ""
 		chat, message := "", "" // as the last answer named them
 		for _, c := range []struct {
 			id, method, path, token, body string
@@ -170,16 +172,26 @@ func TestCounts(t *testing.T) {
 			{"refresh", "POST", "/auth/refresh", "", `{"refreshToken":"` + refresh + `"}`, 200},
 			{"reset-password", "POST", "/auth/reset", "", `{"token":"` + reset + `","password":"eleven lamps over tea"}`, 204},
 			{"change-password", "POST", "/auth/change-password", bob, `{"currentPassword":"tea under seven lamps","newPassword":"eleven lamps over tea"}`, 204},
+			{"new-item", "POST", "/admin/store/items", bob, item, 201},
+			{"list-items", "GET", "/store/items", "", "", 200},
+			{"get-item", "GET", "/store/items/ITEM", "", "", 200},
+			{"put-item", "PUT", "/admin/store/items/ITEM", bob, item, 200},
+			{"delete-item", "DELETE", "/admin/store/items/ITEM", bob, "", 204},
+			{"delete-me", "DELETE", "/auth/me", carolAccess, `{"password":"tea under seven lamps"}`, 202},
+			{"restore", "POST", "/auth/restore", "", `{"email":"carol@example.com","password":"tea under seven lamps"}`, 200},
 			{"logout", "POST", "/auth/logout", bob, `{"everywhere":true}`, 204},
 		} {
 			w.background.Wait()
 			w.meter.n.Store(0)
 			w.meter.delay = time.Millisecond
 			from := time.Now()
-			names := strings.NewReplacer("CHAT", chat, "MESSAGE", message)
+			names := strings.NewReplacer("CHAT", chat, "MESSAGE", message, "ITEM", thing)
 			status, answer := w.ask(c.method, names.Replace(c.path), c.token, names.Replace(c.body))
 			if id, _ := answer["chatId"].(string); id != "" {
 				chat = id
+			}
+			if id, _ := answer["itemId"].(string); id != "" {
+				thing = id
 			}
 			if id, _ := answer["id"].(string); id != "" {
 				message = id
@@ -324,6 +336,10 @@ func TestHostile(t *testing.T) {
 		{"GET", "/admin/reports", "", 403, "ROLE_REQUIRED"},
 		{"PUT", "/admin/reports/x", `{"action":"dismiss"}`, 403, "ROLE_REQUIRED"},
 		{"DELETE", "/admin/events/x", "", 403, "ROLE_REQUIRED"},
+		{"GET", "/store/items/x", "", 404, "ITEM_NOT_FOUND"},
+		{"GET", "/store/items?cursor=AQ", "", 400, "MALFORMED"},
+		{"GET", "/store/items?category=" + strings.Repeat("x", 41), "", 422, "VALIDATION_ERROR"},
+		{"DELETE", "/admin/store/items/x", "", 403, "ROLE_REQUIRED"},
 	} {
 		status, p := w.ask(tt.method, tt.path, access, tt.body)
 		what := fmt.Sprintf("%s %s %.60s: %v", tt.method, tt.path, tt.body, p)

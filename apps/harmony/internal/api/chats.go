@@ -182,7 +182,7 @@ func (a *api) chats() {
 		}
 		return out, nil
 	})
-	route(a, member, Bound{3, 5}, in("edit-message", http.MethodPut, "/{chatId}/messages/{messageId}", "Edit a message of mine", "For 15 minutes, while the chat takes messages.", 404, 409),
+	route(a, member, Bound{4, 6}, in("edit-message", http.MethodPut, "/{chatId}/messages/{messageId}", "Edit a message of mine", "For 15 minutes, while the chat takes messages.", 404, 409),
 		func(ctx context.Context, c meet.Claim, in *struct {
 			ByMessage
 			Body NewMessage

@@ -9,6 +9,7 @@ import (
 
 	"prompthub/apps/harmony/internal/events"
 	"prompthub/apps/harmony/internal/meet"
+	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/cursor"
 )
 
@@ -66,7 +67,7 @@ func (n NewEvent) draft() events.Draft {
 		d.End = *n.EndDate
 	}
 	if n.Price != nil {
-		d.Price = &events.Price{Minor: n.Price.AmountMinor, Currency: n.Price.Currency}
+		d.Price = &rules.Price{Minor: n.Price.AmountMinor, Currency: n.Price.Currency}
 	}
 	return d
 }

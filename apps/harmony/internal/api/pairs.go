@@ -141,8 +141,8 @@ func (a *api) pairs() {
 			return nil, act(ctx, c, in.UserID)
 		})
 	}
-	byUser(Bound{4, 8}, pair("unlike", http.MethodDelete, "/likes/{userId}", "Take a like back", "One that waits for an answer. A match is ended instead: 409 LIKE_MATCHED.", 404, 409), a.Service.Unlike)
-	byUser(Bound{5, 14}, pair("unmatch", http.MethodDelete, "/matches/{userId}", "End a match", "For both; both likes are used up.", 404), a.Service.Unmatch)
+	byUser(Bound{4, 9}, pair("unlike", http.MethodDelete, "/likes/{userId}", "Take a like back", "One that waits for an answer. A match is ended instead: 409 LIKE_MATCHED.", 404, 409), a.Service.Unlike)
+	byUser(Bound{5, 15}, pair("unmatch", http.MethodDelete, "/matches/{userId}", "End a match", "For both; both likes are used up.", 404), a.Service.Unmatch)
 	byUser(Bound{5, 15}, pair("block", http.MethodPost, "/users/{userId}/block", "Block a member", "Ends likes and the match. To each other the two look as if the account were gone.", 404), a.Service.Block)
 	byUser(Bound{5, 14}, pair("unblock", http.MethodDelete, "/users/{userId}/block", "Take a block back", "Brings nothing else back."), a.Service.Unblock)
 	route(a, member, Bound{3, 8}, pair("pass", http.MethodPost, "/passes", "Pass a member", "Hides the member from your deck for 90 days. They see nothing of it.", 404, 409),

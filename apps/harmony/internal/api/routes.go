@@ -7,6 +7,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"prompthub/apps/harmony/internal/account"
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/http/httpjson"
@@ -35,6 +36,14 @@ type (
 	PasswordReset struct {
 		Token    string `json:"token" doc:"As an operator gave it; good once, for 30 minutes" example:"hx_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"`
 		Password string `json:"password" doc:"10 to 128 characters of any kind" example:"eleven lamps over tea"`
+	}
+	// Farewell is the password of a member who leaves.
+	Farewell struct {
+		Password string `json:"password" doc:"The caller's password" example:"tea under seven lamps"`
+	}
+	// Restorable says how long a deleted account can be restored.
+	Restorable struct {
+		RestorableUntil *string `json:"restorableUntil" format:"date-time" doc:"Until when; null if there is no end" example:"2026-12-01T12:00:00.000Z"`
 	}
 	// RoleChange is a new role.
 	RoleChange struct {
@@ -69,13 +78,13 @@ func sessionAnswer(s meet.SignedIn, err error) (*body[Session], error) {
 }
 
 func (a *api) account() {
-	account := func(id, method, path, summary, description string, status int, errors ...int) huma.Operation {
+	op := func(id, method, path, summary, description string, status int, errors ...int) huma.Operation {
 		return huma.Operation{
 			OperationID: id, Method: method, Path: "/auth/" + path, Tags: []string{"account"}, DefaultStatus: status, Errors: errors,
 			Summary: summary, Description: description,
 		}
 	}
-	route(a, anyone, Bound{4, 10}, account("register", http.MethodPost, "register", "Register", "Makes an account and signs it in. Of those who register one address at the same time one gets it.", http.StatusCreated, 409),
+	route(a, anyone, Bound{4, 10}, op("register", http.MethodPost, "register", "Register", "Makes an account and signs it in. Of those who register one address at the same time one gets it.", http.StatusCreated, 409),
 		func(ctx context.Context, _ meet.Claim, in *struct {
 			ByDevice
 			AcceptLanguage string `header:"Accept-Language" hidden:"true"`
@@ -85,37 +94,55 @@ func (a *api) account() {
 			n := in.Body
 			return sessionAnswer(a.Service.Register(ctx, meet.Registration{
 				Email: n.Email, Password: n.Password, Name: n.Name, BirthDate: n.BirthDate, Gender: string(n.Gender), Location: n.Location, Bio: n.Bio,
-				Language: cmp.Or(string(n.Language), rules.Language(in.AcceptLanguage)), Device: meet.Device(in.UserAgent),
+				Language: cmp.Or(string(n.Language), rules.Language(in.AcceptLanguage)), Device: account.Device(in.UserAgent),
 			}))
 		})
-	route(a, anyone, Bound{3, 4}, account("login", http.MethodPost, "login", "Sign in", "After ten wrong passwords for one address within 15 minutes it is refused until they are over: 429 TOO_MANY_ATTEMPTS.", http.StatusOK, 401),
+	route(a, anyone, Bound{3, 4}, op("login", http.MethodPost, "login", "Sign in", "After ten wrong passwords for one address within 15 minutes it is refused until they are over: 429 TOO_MANY_ATTEMPTS.", http.StatusOK, 401),
 		func(ctx context.Context, _ meet.Claim, in *struct {
 			ByDevice
 			Body Credentials
 		},
 		) (*body[Session], error) {
-			return sessionAnswer(a.Service.Login(ctx, in.Body.Email, in.Body.Password, meet.Device(in.UserAgent)))
+			return sessionAnswer(a.Service.Login(ctx, in.Body.Email, in.Body.Password, account.Device(in.UserAgent)))
 		})
-	route(a, anyone, Bound{2, 3}, account("refresh", http.MethodPost, "refresh", "Get the next tokens", "The same token gets the same answer until the new one is used. After that it is answered 401 REFRESH_REUSED and the session ends.", http.StatusOK, 401),
+	route(a, anyone, Bound{2, 3}, op("refresh", http.MethodPost, "refresh", "Get the next tokens", "The same token gets the same answer until the new one is used. After that it is answered 401 REFRESH_REUSED and the session ends.", http.StatusOK, 401),
 		func(ctx context.Context, _ meet.Claim, in *body[RefreshToken]) (*body[Tokens], error) {
 			t, err := a.Service.Refresh(ctx, in.Body.RefreshToken)
 			return answer(tokensOf(t), err)
 		})
-	route(a, member, Bound{1, 3}, account("get-me", http.MethodGet, "me", "My account", "A suspended member may ask too.", http.StatusOK),
+	route(a, member, Bound{1, 3}, op("get-me", http.MethodGet, "me", "My account", "A suspended member may ask too.", http.StatusOK),
 		func(ctx context.Context, c meet.Claim, _ *none) (*meOutput, error) {
 			return meAnswer(a.Service.Me(ctx, c))
 		})
-	route(a, member, Bound{2, 3}, account("logout", http.MethodPost, "logout", "Sign out", "Ends the session of the access token, or all sessions.", http.StatusNoContent),
+	route(a, member, Bound{2, 3}, op("logout", http.MethodPost, "logout", "Sign out", "Ends the session of the access token, or all sessions.", http.StatusNoContent),
 		func(ctx context.Context, c meet.Claim, in *struct{ Body *Everywhere }) (*none, error) {
 			return nil, a.Service.Logout(ctx, c, in.Body != nil && in.Body.Everywhere)
 		})
-	route(a, member, Bound{3, 4}, account("change-password", http.MethodPost, "change-password", "Change my password", "All other sessions end.", http.StatusNoContent),
+	route(a, member, Bound{3, 4}, op("change-password", http.MethodPost, "change-password", "Change my password", "All other sessions end.", http.StatusNoContent),
 		func(ctx context.Context, c meet.Claim, in *body[PasswordChange]) (*none, error) {
 			return nil, a.Service.ChangePassword(ctx, c, in.Body.CurrentPassword, in.Body.NewPassword)
 		})
-	route(a, anyone, Bound{2, 3}, account("reset-password", http.MethodPost, "reset", "Set a new password in place of one that was forgotten", "By a token of an operator. All sessions end.", http.StatusNoContent, 401),
+	route(a, anyone, Bound{2, 3}, op("reset-password", http.MethodPost, "reset", "Set a new password in place of one that was forgotten", "By a token of an operator. All sessions end.", http.StatusNoContent, 401),
 		func(ctx context.Context, _ meet.Claim, in *body[PasswordReset]) (*none, error) {
 			return nil, a.Service.Reset(ctx, in.Body.Token, in.Body.Password)
+		})
+	route(a, member, Bound{6, 12}, op("delete-me", http.MethodDelete, "me", "Delete my account", "From the answer on no other member sees it, and its tokens have ended. It can be restored for 30 days; then it is erased. A suspended member may too.", http.StatusAccepted),
+		func(ctx context.Context, c meet.Claim, in *body[Farewell]) (*body[Restorable], error) {
+			until, err := a.Service.DeleteMe(ctx, c, in.Body.Password)
+			var r Restorable
+			if !until.IsZero() {
+				at := stamp(until)
+				r.RestorableUntil = &at
+			}
+			return answer(r, err)
+		})
+	route(a, anyone, Bound{8, 14}, op("restore", http.MethodPost, "restore", "Restore my deleted account", "Within the time that DELETE /auth/me has answered; after it 403 ACCOUNT_DELETED. It signs the member in. Places at events stay given back.", http.StatusOK, 401, 403, 409),
+		func(ctx context.Context, _ meet.Claim, in *struct {
+			ByDevice
+			Body Credentials
+		},
+		) (*body[Session], error) {
+			return sessionAnswer(a.Service.Restore(ctx, in.Body.Email, in.Body.Password, account.Device(in.UserAgent)))
 		})
 }
 

@@ -21,6 +21,7 @@ import (
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/picture"
 	"prompthub/apps/harmony/internal/reports"
+	"prompthub/apps/harmony/internal/shop"
 	"prompthub/internal/http/auth/password"
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/storage/blob"
@@ -122,7 +123,7 @@ func newWorld(t *testing.T) *world {
 			Random: func(time.Duration) time.Duration { return 0 },
 		},
 		Tables: names, Queues: sends{memory.NewQueues(time.Now), w.meter}, Entropy: rand.Reader, Passwords: password.NewHasher(),
-		Blobs: files{memory.NewBlobs(time.Now), w.meter}, Pictures: picture.NewMaker(), LikesADay: 200,
+		Blobs: files{memory.NewBlobs(time.Now), w.meter}, Pictures: picture.NewMaker(), LikesADay: 200, EraseAfter: 30 * 24 * time.Hour,
 	})
 	require.NoError(t, w.service.Create(t.Context()))
 	w.events = events.New(w.service, events.Tables{Events: "Events", EventAttendees: "EventAttendees", UserEvents: "UserEvents", EventInvites: "EventInvites"})
@@ -131,8 +132,10 @@ func newWorld(t *testing.T) *world {
 	require.NoError(t, w.forum.Create(t.Context()))
 	told := reports.New(w.service, w.forum, reports.Tables{Reports: "Reports"})
 	require.NoError(t, told.Create(t.Context()))
+	sold := shop.New(w.service, shop.Tables{StoreItems: "StoreItems"})
+	require.NoError(t, sold.Create(t.Context()))
 	w.Handler = api.New(api.Config{
-		Service: w.service, Events: w.events, Forum: w.forum, Reports: told, Admission: httpjson.NewAdmission(httpjson.Limits{}, time.Now), Log: slog.New(slog.DiscardHandler), Now: time.Now, Version: "test",
+		Service: w.service, Events: w.events, Forum: w.forum, Reports: told, Shop: sold, Admission: httpjson.NewAdmission(httpjson.Limits{}, time.Now), Log: slog.New(slog.DiscardHandler), Now: time.Now, Version: "test",
 	})
 	return w
 }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 
+	"prompthub/apps/harmony/internal/account"
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/internal/http/httpjson"
 )
@@ -29,7 +30,7 @@ func Read(r *http.Request) (access, refresh string) {
 
 // Keep has the browser send tokens from now on.
 func Keep(w http.ResponseWriter, r *http.Request, t meet.Tokens) {
-	set(w, r, t.Access+"."+t.Refresh, int(meet.RefreshFor.Seconds()))
+	set(w, r, t.Access+"."+t.Refresh, int(account.RefreshFor.Seconds()))
 }
 
 // Forget has it send none.

@@ -103,6 +103,9 @@ func same(a, b table.Row) bool {
 	return at && x == y
 }
 
+// Is reports whether a row of the member is as they are.
+func (e Entry) Is(row table.Row) bool { return same(row, e.row(row.Key, !e.Out, time.Time{})) }
+
 // userOf returns the member in a row key, and their place in walks.
 func userOf(key string) (shuffle, id string) {
 	shuffle, id, _ = strings.Cut(key, "_")

@@ -271,6 +271,33 @@ func (s *Service) settleGoing(ctx context.Context, in function.Invocation) error
 	return s.members.WakeLater(ctx, c, c.Until)
 }
 
+// settleUser gives the places of a member who has deleted the account back, at coming events. The
+// message comes again once no write of the member can land any more.
+func (s *Service) settleUser(ctx context.Context, in function.Invocation) error {
+	var c struct{ ID string }
+	if err := json.Unmarshal([]byte(in.Text), &c); err != nil {
+		return fmt.Errorf("read message: %w", err)
+	}
+	if left, err := s.members.Left(ctx, c.ID); err != nil || !left || !meet.IsID(c.ID) {
+		return err
+	}
+	rows, _, err := s.Budget().Rows(ctx, s.tables.UserEvents, table.Range{Partition: c.ID}, rowstore.MaxScan)
+	if err != nil {
+		return err
+	}
+	return rowstore.Each(ctx, len(rows), rowstore.MaxParallel, func(ctx context.Context, i int) error {
+		var st Standing
+		id := eventOf(rows[i].Key.Row)
+		if err := s.look(ctx, &st, id, c.ID); err != nil {
+			return err
+		}
+		if st.event == nil || !s.Now().Before(st.event.Start) {
+			return nil
+		}
+		return s.leave(ctx, st, id, c.ID)
+	})
+}
+
 // A Guest is an attendee as a reader sees them.
 type Guest struct {
 	Attendee

@@ -28,9 +28,10 @@ const (
 	kindGoing = "going"
 )
 
-// Settlers finish what follows from changes of events and of registrations.
+// Settlers finish what follows from changes of events and of registrations, and from the end of an
+// account.
 func (s *Service) Settlers() []meet.Settler {
-	return []meet.Settler{{Kind: kindEvent, Settle: s.settleEvent}, {Kind: kindGoing, Settle: s.settleGoing}}
+	return []meet.Settler{{Kind: kindEvent, Settle: s.settleEvent}, {Kind: kindGoing, Settle: s.settleGoing}, {Kind: meet.KindUser, Settle: s.settleUser}}
 }
 
 // NewEvent makes an event of the calling admin.

@@ -2,10 +2,7 @@ package events
 
 import (
 	"slices"
-	"strings"
 	"time"
-
-	"golang.org/x/text/currency"
 
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/rules"
@@ -26,12 +23,6 @@ var (
 	Categories   = []string{"concert", "meetup", "festival", "party", "yachting"}
 )
 
-// A Price is what a place costs.
-type Price struct {
-	Minor    int64  // in the smallest unit of the currency
-	Currency string // ISO 4217
-}
-
 // An Event is something that members attend.
 type Event struct {
 	ID, Title, Description string
@@ -39,7 +30,7 @@ type Event struct {
 	Location               string
 	Capacity               int // 0: no limit
 	Category               string
-	Price                  *Price // nil if there is none
+	Price                  *rules.Price // nil if there is none
 	OrganizerID            string
 	Visibility             string
 	Published              bool
@@ -108,7 +99,7 @@ func parseEvent(row table.Row) Event {
 		Attendees: int(p.Get("Attendees").Int()), version: p.Get("Version").Int(), etag: row.ETag,
 	}
 	if code := p.Get("Currency").Str(); code != "" {
-		e.Price = &Price{p.Get("Price").Int(), code}
+		e.Price = &rules.Price{Minor: p.Get("Price").Int(), Currency: code}
 	}
 	if e.Visibility == "" && p.Get("IsSecret").Bool() { // a row that says no more than that
 		e.Visibility = SecretHidden
@@ -123,7 +114,7 @@ type Draft struct {
 	Location           string
 	Capacity           *int // nil: no limit
 	Category           string
-	Price              *Price
+	Price              *rules.Price
 	Visibility         string
 	Published          bool
 }
@@ -137,23 +128,18 @@ const (
 	DateOrder         fault.Code = "DATE_ORDER"
 	CapacityRange     fault.Code = "CAPACITY_RANGE"
 	CategoryUnknown   fault.Code = "CATEGORY_UNKNOWN"
-	PriceRange        fault.Code = "PRICE_RANGE"
-	CurrencyUnknown   fault.Code = "CURRENCY_UNKNOWN"
 	CodeForm          fault.Code = "CODE_FORM"
 )
 
 // FieldCodes returns all codes that a single field can have: a page has words for each.
 func FieldCodes() []fault.Code {
 	return []fault.Code{
-		TitleLength, DescriptionLength, PlaceLength, DateForm, DateOrder, CapacityRange, CategoryUnknown, PriceRange, CurrencyUnknown, CodeForm,
+		TitleLength, DescriptionLength, PlaceLength, DateForm, DateOrder, CapacityRange, CategoryUnknown, CodeForm,
 	}
 }
 
-// The bounds of an event.
-const (
-	maxCapacity = 100_000
-	maxPrice    = 1_000_000_000_000
-)
+// maxCapacity is how many places an event has at most.
+const maxCapacity = 100_000
 
 // on writes a draft into an event. The error names the rules that it breaks.
 func (d Draft) on(e *Event) error {
@@ -173,14 +159,7 @@ func (d Draft) on(e *Event) error {
 			b.Add("capacity", CapacityRange, "give 1 to 100000 places, or leave it out", e.Capacity)
 		}
 	}
-	if d.Price != nil {
-		if d.Price.Minor < 0 || d.Price.Minor > maxPrice {
-			b.Add("price", PriceRange, "give 0 to 1000000000000 of the smallest unit", d.Price.Minor)
-		}
-		if _, err := currency.ParseISO(d.Price.Currency); err != nil || d.Price.Currency != strings.ToUpper(d.Price.Currency) {
-			b.Add("price", CurrencyUnknown, "give a currency of ISO 4217, such as RUB", d.Price.Currency)
-		}
-	}
+	b.Price(d.Price)
 	e.Price, e.Category, e.Visibility, e.Published = d.Price, d.Category, d.Visibility, d.Published
 	b.OneOf("category", d.Category, Categories, CategoryUnknown)
 	b.OneOf("visibility", d.Visibility, Visibilities, rules.VisibilityWrong)

@@ -2,6 +2,7 @@ package events_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"prompthub/apps/harmony/internal/events"
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/meettest"
+	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/fault"
 )
 
@@ -437,8 +439,8 @@ func TestDraft(t *testing.T) {
 		"endDate of no form":        func(d *events.Draft) { d.End = "tomorrow" },
 		"capacity":                  func(d *events.Draft) { d.Capacity = &zero },
 		"category":                  func(d *events.Draft) { d.Category = "all" },
-		"price":                     func(d *events.Draft) { d.Price = &events.Price{Minor: -1, Currency: "RUB"} },
-		"price in another currency": func(d *events.Draft) { d.Price = &events.Price{Minor: 1, Currency: "rub"} },
+		"price":                     func(d *events.Draft) { d.Price = &rules.Price{Minor: -1, Currency: "RUB"} },
+		"price in another currency": func(d *events.Draft) { d.Price = &rules.Price{Minor: 1, Currency: "rub"} },
 		"visibility":                func(d *events.Draft) { d.Visibility = "secret" },
 	} {
 		d := draft(events.Public)
@@ -449,7 +451,7 @@ func TestDraft(t *testing.T) {
 		require.Len(t, f.Fields, 1, what)
 		name, _, _ := strings.Cut(what, " ")
 		require.Equal(t, "body."+name, f.Fields[0].Name, what)
-		require.Contains(t, append(events.FieldCodes(), "VISIBILITY_UNKNOWN"), f.Fields[0].Code)
+		require.Contains(t, slices.Concat(events.FieldCodes(), rules.FieldCodes()), f.Fields[0].Code)
 	}
 	require.Empty(t, w.Rows("EventAttendees"))
 	d := draft(events.Public)

@@ -9,6 +9,7 @@ import (
 	"prompthub/apps/harmony/internal/events"
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/meettest"
+	"prompthub/apps/harmony/internal/rules"
 )
 
 var tables = events.Tables{Events: "Events", EventAttendees: "EventAttendees", UserEvents: "UserEvents", EventInvites: "EventInvites"}
@@ -37,7 +38,7 @@ func on(days int) string {
 func draft(visibility string) events.Draft {
 	return events.Draft{
 		Title: "Concert", Description: "All songs", Start: on(10), End: on(11), Location: "Moscow", Category: "concert",
-		Price: &events.Price{Minor: 250_000, Currency: "RUB"}, Visibility: visibility, Published: true,
+		Price: &rules.Price{Minor: 250_000, Currency: "RUB"}, Visibility: visibility, Published: true,
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"prompthub/apps/harmony/internal/account"
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/fault"
@@ -113,7 +114,7 @@ func TestRotation(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, second, again, "the answer was lost: the same one again")
 
-	w.clock.pass(meet.AccessFor)
+	w.clock.pass(account.AccessFor)
 	_, err = w.Me(ctx, claim(t, second))
 	requireCode(t, meet.InvalidToken, err)
 	third, err := w.Refresh(ctx, second.Refresh)
@@ -157,7 +158,7 @@ func TestTokensEnd(t *testing.T) {
 	requireCode(t, meet.InvalidToken, err)
 	_, err = meet.ParseAccess(in.Tokens.Refresh)
 	requireCode(t, meet.InvalidToken, err)
-	w.clock.pass(meet.RefreshFor)
+	w.clock.pass(account.RefreshFor)
 	_, err = w.Refresh(ctx, in.Tokens.Refresh)
 	requireCode(t, meet.InvalidToken, err)
 }

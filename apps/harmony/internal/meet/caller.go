@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"prompthub/apps/harmony/internal/account"
 	"prompthub/internal/fault"
 	"prompthub/internal/storage/table"
 )
@@ -13,7 +14,7 @@ import (
 // A Caller is a member whose claim is true.
 type Caller struct {
 	User
-	session session
+	session account.Session
 }
 
 // seenEvery is how often the time is kept at which a member was seen.
@@ -35,7 +36,7 @@ func (s *Service) callerSuspended(ctx context.Context, c Claim, reads ...func(co
 		return Caller{}, SignIn()
 	}
 	var u *User
-	var x *session
+	var x *account.Session
 	errs := make([]error, 1+len(reads))
 	var wg sync.WaitGroup
 	for i, read := range reads {
@@ -44,7 +45,7 @@ func (s *Service) callerSuspended(ctx context.Context, c Claim, reads ...func(co
 	u, x, errs[0] = s.claimed(ctx, c)
 	wg.Wait()
 	now := s.Now()
-	if errs[0] == nil && (u == nil || x == nil || !x.lives(*u, now) || !now.Before(x.accessEnds) || !same(c.secret, x.accessHash)) {
+	if errs[0] == nil && (u == nil || x == nil || !x.Lives(*u, now) || !now.Before(x.AccessEnds) || !c.Proves(x.AccessHash)) {
 		errs[0] = invalidToken()
 	}
 	for _, err := range errs {
@@ -61,7 +62,7 @@ func (s *Service) callerSuspended(ctx context.Context, c Claim, reads ...func(co
 // see keeps when a member was seen last. To lose one does no harm.
 func (s *Service) see(ctx context.Context, id string, now time.Time) {
 	err := s.Write(ctx, s.Tables.Users, []table.Op{{Kind: table.Merge, Row: table.Row{
-		Key: userKey(id), ETag: table.Any, Props: table.Props{{Name: "LastSeen", Value: table.Time(now)}},
+		Key: account.UserKey(id), ETag: table.Any, Props: table.Props{{Name: "LastSeen", Value: table.Time(now)}},
 	}}})
 	if err != nil {
 		s.Log.WarnContext(ctx, "when a member was seen is not kept", slog.String("error", err.Error()))

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"prompthub/apps/harmony/internal/chat"
+	"prompthub/apps/harmony/internal/pairs"
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/fault"
 	"prompthub/internal/storage/rowstore"
@@ -16,13 +17,13 @@ func (s *Service) rooms() chat.Rooms {
 }
 
 // followChat has the chat of a pair follow it: it takes messages while they match.
-func (s *Service) followChat(ctx context.Context, p pair) error {
-	at := p.matchedAt
+func (s *Service) followChat(ctx context.Context, p pairs.Pair) error {
+	at := p.MatchedAt
 	if at == 0 {
-		at = p.last
+		at = p.Last
 	}
-	r := chat.Room{ID: p.chatID(), Members: p.ids, Open: p.matched(), CreatedAt: table.TimeOf(at)}
-	return s.rooms().Follow(ctx, r, p.version, p.matched() && p.matchNumber == 1)
+	r := chat.Room{ID: p.ChatID(), Members: p.IDs, Open: p.Matched(), CreatedAt: table.TimeOf(at)}
+	return s.rooms().Follow(ctx, r, p.Version, p.Matched() && p.MatchNumber == 1)
 }
 
 // A Chat is a chat as one of its members sees it.
@@ -79,7 +80,7 @@ func (s *Service) chatOf(caller Caller, r chat.Room, last []chat.Message, other 
 
 // present reports whether a member can be written to.
 func (s *Service) present(u *User) bool {
-	return u != nil && u.registered && !u.Deleted() && !u.Suspended(s.Now())
+	return u != nil && u.Registered && !u.Deleted() && !u.Suspended(s.Now())
 }
 
 // Chats returns the caller's chats, those with the newest messages first.
@@ -182,6 +183,11 @@ func (s *Service) EditMessage(ctx context.Context, c Claim, id, message, content
 	if err := b.Err(); err != nil {
 		return chat.Message{}, err
 	}
+	other, err := s.user(ctx, r.Other(c.UserID))
+	if err != nil {
+		return chat.Message{}, err
+	}
+	r.Open = r.Open && s.present(other)
 	return s.rooms().Edit(ctx, r, c.UserID, message, content)
 }
 

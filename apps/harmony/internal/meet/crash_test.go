@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"prompthub/apps/harmony/internal/account"
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/meettest"
 	"prompthub/internal/fault"
@@ -103,7 +104,7 @@ func TestCrashesOfRefresh(t *testing.T) {
 	var told meet.Tokens
 	crashes(t, func(w *world) table.DB {
 		first = w.register("anna").Tokens
-		w.clock.pass(meet.AccessFor)
+		w.clock.pass(account.AccessFor)
 		return w.db
 	}, func(w *world, s *meet.Service) (err error) {
 		told, err = s.Refresh(w.t.Context(), first.Refresh)

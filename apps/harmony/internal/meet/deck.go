@@ -14,12 +14,12 @@ func (s *Service) deck() deck.Index {
 	return deck.Index{Store: s.Store, Table: s.Tables.Deck, Rows: deck.MaxRows}
 }
 
-// deckEntry returns the member as decks look at them. A suspension ends by itself, so it does not
+// DeckEntry returns the member as decks look at them. A suspension ends by itself, so it does not
 // take a member out: the truth decides.
-func (u User) deckEntry(looks rules.Preferences, shows rules.Privacy) deck.Entry {
+func DeckEntry(u User, looks rules.Preferences, shows rules.Privacy) deck.Entry {
 	return deck.Entry{
-		UserID: u.ID, Shuffle: u.shuffle, Gender: u.Gender, BirthDate: u.BirthDate, Position: u.Position, Preferences: looks,
-		Out: !u.registered || u.Deleted() || shows.Visibility != "public",
+		UserID: u.ID, Shuffle: u.Shuffle, Gender: u.Gender, BirthDate: u.BirthDate, Position: u.Position, Preferences: looks,
+		Out: !u.Registered || u.Deleted() || shows.Visibility != "public",
 	}
 }
 
@@ -46,15 +46,15 @@ func (s *Service) followDeck(ctx context.Context, was User, hints ...User) error
 			return err
 		})
 		if err != nil || u == nil {
-			gone := was.deckEntry(looks, shows)
+			gone := DeckEntry(was, looks, shows)
 			gone.Out = true
 			return gone, err
 		}
-		return u.deckEntry(looks, shows), nil
+		return DeckEntry(*u, looks, shows), nil
 	}
 	var known []deck.Entry
 	for _, u := range append(hints, was) {
-		known = append(known, u.deckEntry(rules.Preferences{}, rules.Privacy{}))
+		known = append(known, DeckEntry(u, rules.Preferences{}, rules.Privacy{}))
 	}
 	return s.deck().Follow(ctx, read, known...)
 }
@@ -62,7 +62,7 @@ func (s *Service) followDeck(ctx context.Context, was User, hints ...User) error
 // changeDeck makes a change of a member after which the rows of decks must follow, before the
 // answer: from then on decks are as the member has said.
 func (s *Service) changeDeck(ctx context.Context, was, next User, change func() error) error {
-	wake, err := s.wake(ctx, userChange{Kind: "user", ID: was.ID, Until: s.landed()}, wakeAfter)
+	wake, err := s.wake(ctx, userChange{Kind: KindUser, ID: was.ID, Until: s.landed()}, wakeAfter)
 	if err != nil {
 		return err
 	}
@@ -105,8 +105,8 @@ func (s *Service) Deck(ctx context.Context, c Claim, after string, limit int) (D
 	if err != nil {
 		return DeckPage{}, err
 	}
-	me := caller.deckEntry(looks, rules.Privacy{})
-	walk := deck.Walk{Start: caller.shuffle}
+	me := DeckEntry(caller.User, looks, rules.Privacy{})
+	walk := deck.Walk{Start: caller.Shuffle}
 	if after != "" {
 		var ok bool
 		if walk, ok = deck.ParseWalk(after); !ok {
@@ -167,12 +167,12 @@ func (s *Service) dealt(ctx context.Context, caller Caller, me deck.Entry, all [
 		if one.of == nil {
 			continue
 		}
-		they := one.of.deckEntry(all[i].Preferences, one.shows)
-		side := one.pair.side(caller.ID)
+		they := DeckEntry(*one.of, all[i].Preferences, one.shows)
+		side := one.pair.Side(caller.ID)
 		switch {
 		case they.Out, !all[i].Holds(they), !deck.Fit(me, they, now):
 		case sees(viewer, *one.of, one.shows, one.pair, now) == Hidden:
-		case one.pair.like[side] > 0, one.pair.pass[side] > 0 && now.Sub(table.TimeOf(one.pair.pass[side])) < passedFor:
+		case one.pair.Like[side] > 0, one.pair.Pass[side] > 0 && now.Sub(table.TimeOf(one.pair.Pass[side])) < passedFor:
 		default:
 			card := cardOf(caller.User, *one.of, one.pair, now)
 			cards[i] = &card

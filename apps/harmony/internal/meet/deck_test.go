@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"prompthub/apps/harmony/internal/account"
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/storage/table"
@@ -235,7 +236,7 @@ func TestDeckFollows(t *testing.T) {
 	require.Equal(t, all[5:], w.deckOf(a, 10, func() {}))
 	require.NoError(t, w.SetPreferences(ctx, others[all[3]], rules.NewPreferences()))
 	require.NoError(t, w.SetPrivacy(ctx, others[all[4]], rules.NewPrivacy("en")))
-	w.clock.pass(meet.AccessFor)
+	w.clock.pass(account.AccessFor)
 	require.NoError(t, w.KeepSession(ctx, a))
 	require.Equal(t, append(slices.Clone(all[3:]), []string{}...), w.deckOf(a, 10, func() {}))
 	require.NoError(t, w.SetPreferences(ctx, a, rules.Preferences{AgeMin: 18, AgeMax: 99, ShowMe: "men"}))

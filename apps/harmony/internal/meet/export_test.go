@@ -7,6 +7,8 @@ import (
 	mathrand "math/rand/v2"
 	"time"
 
+	"prompthub/apps/harmony/internal/account"
+	"prompthub/apps/harmony/internal/pairs"
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/storage/table"
 )
@@ -15,18 +17,18 @@ import (
 func (s *Service) Enter(ctx context.Context, name string) (Claim, error) {
 	now := s.Now().UTC()
 	u := User{
-		ID: s.newID(), Email: name + "@example.com", Name: name, Gender: "female", Role: Member, registered: true, shuffle: fmt.Sprintf("%016x", mathrand.Uint64()),
+		ID: s.newID(), Email: name + "@example.com", Name: name, Gender: "female", Role: Member, Registered: true, Shuffle: fmt.Sprintf("%016x", mathrand.Uint64()),
 		BirthDate: time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC), CreatedAt: now, UpdatedAt: now, LastSeen: now,
 	}
 	x, tokens := s.newSession(u, "test")
 	c, _ := ParseAccess(tokens.Access)
-	for _, write := range []listed{
-		{s.Tables.Users, u.row(now)},
-		{s.Tables.Sessions, x.row()},
-		{s.Tables.UserSettings, privacyRow(u.ID, rules.NewPrivacy("en"), now)},
-		{s.Tables.UserPreferences, preferencesRow(u.ID, rules.NewPreferences(), now)},
+	for _, write := range []pairs.Listed{
+		{Table: s.Tables.Users, Row: u.Row(now)},
+		{Table: s.Tables.Sessions, Row: x.Row()},
+		{Table: s.Tables.UserSettings, Row: account.PrivacyRow(u.ID, rules.NewPrivacy("en"), now)},
+		{Table: s.Tables.UserPreferences, Row: account.PreferencesRow(u.ID, rules.NewPreferences(), now)},
 	} {
-		if err := s.put(ctx, write.table, write.row); err != nil {
+		if err := s.put(ctx, write.Table, write.Row); err != nil {
 			return Claim{}, err
 		}
 	}
@@ -35,16 +37,16 @@ func (s *Service) Enter(ctx context.Context, name string) (Claim, error) {
 
 // KeepSession has a session go on whose access would be over.
 func (s *Service) KeepSession(ctx context.Context, c Claim) error {
-	return s.merge(ctx, s.Tables.Sessions, sessionKey(c.UserID, c.SessionID), table.Props{
-		{Name: "AccessEndsAt", Value: table.Time(s.Now().Add(AccessFor))}, {Name: "EndsAt", Value: table.Time(s.Now().Add(AccessFor))},
+	return s.merge(ctx, s.Tables.Sessions, account.SessionKey(c.UserID, c.SessionID), table.Props{
+		{Name: "AccessEndsAt", Value: table.Time(s.Now().Add(account.AccessFor))}, {Name: "EndsAt", Value: table.Time(s.Now().Add(account.AccessFor))},
 	})
 }
 
 // Truth is what the row of a pair says: whether a likes b, b likes a, and they match.
 func (s *Service) Truth(ctx context.Context, a, b string) (likes [2]bool, matched, blocked bool, err error) {
 	p, err := s.pair(ctx, a, b)
-	i := p.side(a)
-	return [2]bool{p.like[i] > 0, p.like[1-i] > 0}, p.matched(), p.blocked(), err
+	i := p.Side(a)
+	return [2]bool{p.Like[i] > 0, p.Like[1-i] > 0}, p.Matched(), p.Blocked(), err
 }
 
 // Later returns a function that has Matches and the chat follow a pair as it is now.
@@ -60,7 +62,7 @@ func (s *Service) Follows(ctx context.Context, a, b string) (map[string][]table.
 	p, err := s.pair(ctx, a, b)
 	keys := map[string][]table.Key{}
 	for _, l := range s.lists(p) {
-		keys[l.table] = append(keys[l.table], l.row.Key)
+		keys[l.Table] = append(keys[l.Table], l.Row.Key)
 	}
 	return keys, err
 }
@@ -95,12 +97,12 @@ func (s *Service) MakeUp(ctx context.Context, name string, m MadeUp) (Claim, err
 	if m.Suspended {
 		u.SuspendedUntil = now.Add(24 * time.Hour)
 	}
-	row := u.row(now)
+	row := u.Row(now)
 	row.ETag = ""
 	shows := rules.NewPrivacy("en")
 	shows.Visibility = m.Shows
-	return c, errors.Join(s.put(ctx, s.Tables.Users, row), s.put(ctx, s.Tables.UserPreferences, preferencesRow(u.ID, m.Looks, now)),
-		s.put(ctx, s.Tables.UserSettings, privacyRow(u.ID, shows, now)), s.followDeck(ctx, was))
+	return c, errors.Join(s.put(ctx, s.Tables.Users, row), s.put(ctx, s.Tables.UserPreferences, account.PreferencesRow(u.ID, m.Looks, now)),
+		s.put(ctx, s.Tables.UserSettings, account.PrivacyRow(u.ID, shows, now)), s.followDeck(ctx, was))
 }
 
 // DeckKeys returns where a member has rows in Deck.
@@ -109,7 +111,7 @@ func (s *Service) DeckKeys(ctx context.Context, id string) ([]table.Key, error) 
 	if err != nil {
 		return nil, err
 	}
-	return u.deckEntry(rules.Preferences{}, rules.Privacy{}).Keys(), nil
+	return DeckEntry(*u, rules.Preferences{}, rules.Privacy{}).Keys(), nil
 }
 
 // FillMatches writes rows of Matches as those of n matches of a member; then others are ended ones.
@@ -125,12 +127,12 @@ func (s *Service) FillMatches(ctx context.Context, user string, n, ended int) er
 
 // KeepOut keeps a member out for a day.
 func (s *Service) KeepOut(ctx context.Context, id string) error {
-	return s.merge(ctx, s.Tables.Users, userKey(id), table.Props{{Name: "SuspendedUntil", Value: table.Time(s.Now().Add(24 * time.Hour))}})
+	return s.merge(ctx, s.Tables.Users, account.UserKey(id), table.Props{{Name: "SuspendedUntil", Value: table.Time(s.Now().Add(24 * time.Hour))}})
 }
 
 // Appoint makes a member an admin.
 func (s *Service) Appoint(ctx context.Context, id string) error {
-	return s.merge(ctx, s.Tables.Users, userKey(id), table.Props{{Name: "Role", Value: table.String(string(Admin))}})
+	return s.merge(ctx, s.Tables.Users, account.UserKey(id), table.Props{{Name: "Role", Value: table.String(string(Admin))}})
 }
 
 // Drift changes a member; if follow is false no row of decks follows, else those that it makes.
@@ -140,7 +142,7 @@ func (s *Service) Drift(ctx context.Context, id string, follow bool, change func
 		return err
 	}
 	change(u)
-	row := u.row(s.Now())
+	row := u.Row(s.Now())
 	row.ETag = ""
 	if err := s.put(ctx, s.Tables.Users, row); err != nil || !follow {
 		return err

@@ -6,8 +6,8 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
-	"time"
 
+	"prompthub/apps/harmony/internal/account"
 	"prompthub/apps/harmony/internal/picture"
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/fault"
@@ -23,77 +23,19 @@ const ContainerProfiles = "profile-images"
 // maxImages is how many pictures a profile has.
 const maxImages = 10
 
-// imagesHead is the row that heads the pictures of a member.
-const imagesHead = "!images"
-
-// An Image is a picture of a member.
-type Image struct {
-	ID, UserID    string
-	Order         int
-	UploadedAt    time.Time
-	Width, Height int
-	Bytes         int
-}
-
-// imagePath is where the doors serve pictures of members.
-const imagePath = "/api/v1/images/profile/"
-
-// URL is where the picture is served, and ThumbURL a small one.
-func (i Image) URL() string { return imagePath + i.UserID + "/" + i.ID + ".jpg" }
-
-// ThumbURL is where the small picture is served.
-func (i Image) ThumbURL() string { return imagePath + i.UserID + "/" + i.ID + thumbSuffix }
-
-const thumbSuffix = "_320.jpg"
-
-// blobs returns the names of the two files of a picture.
-func (i Image) blobs() []string {
-	return []string{i.UserID + "/" + i.ID + ".jpg", i.UserID + "/" + i.ID + thumbSuffix}
-}
-
-func (i Image) row() table.Row {
-	return table.Row{Key: table.Key{Partition: i.UserID, Row: i.ID}, Props: table.Props{
-		{Name: "BlobUrl", Value: table.String(i.blobs()[0])},
-		{Name: "OrderIndex", Value: table.Int32(int32(i.Order))},
-		{Name: "UploadedAt", Value: table.Time(i.UploadedAt)},
-		{Name: "Width", Value: table.Int32(int32(i.Width))},
-		{Name: "Height", Value: table.Int32(int32(i.Height))},
-		{Name: "Bytes", Value: table.Int32(int32(i.Bytes))},
-	}}
-}
-
-// Images are the pictures of a member in order, and the version of their head.
-type Images struct {
-	All     []Image
-	Version int64
-	head    string // its ETag, "" if there is none
-}
+// Pictures of members.
+type (
+	// Image is a picture.
+	Image = account.Image
+	// Images are the pictures of a member.
+	Images = account.Images
+)
 
 // images reads the pictures of a member.
 func (s *Service) images(ctx context.Context, user string) (Images, error) {
 	rows, _, err := s.Budget().Rows(ctx, s.Tables.UserImages, table.Range{Partition: user}, table.MaxPage)
-	var all Images
-	for _, row := range rows {
-		p := row.Props
-		if row.Key.Row == imagesHead {
-			all.head, all.Version = row.ETag, p.Get("Version").Int()
-			continue
-		}
-		all.All = append(all.All, Image{
-			ID: row.Key.Row, UserID: user, Order: int(p.Get("OrderIndex").Int()), UploadedAt: p.Get("UploadedAt").Time(),
-			Width: int(p.Get("Width").Int()), Height: int(p.Get("Height").Int()), Bytes: int(p.Get("Bytes").Int()),
-		})
-	}
-	slices.SortFunc(all.All, func(a, b Image) int { return a.Order - b.Order })
+	all := account.ParseImages(user, rows)
 	return all, err
-}
-
-// first returns the address of the first picture, "" if there is none.
-func (all Images) first() string {
-	if len(all.All) == 0 {
-		return ""
-	}
-	return all.All[0].URL()
 }
 
 // changeImages writes the pictures that change makes of those that there are, under the ETag of
@@ -104,21 +46,21 @@ func (s *Service) changeImages(ctx context.Context, caller Caller, was Images, c
 		if err != nil {
 			return nil, err
 		}
-		ops := []table.Op{was.headOp(caller.ID, len(next))}
+		ops := []table.Op{headOp(was, caller.ID, len(next))}
 		for i := range next {
 			next[i].Order = i
 			switch at := slices.IndexFunc(was.All, func(old Image) bool { return old.ID == next[i].ID }); {
 			case at < 0:
-				ops = append(ops, table.Op{Kind: table.Insert, Row: next[i].row()})
+				ops = append(ops, table.Op{Kind: table.Insert, Row: next[i].Row()})
 			case was.All[at].Order != i:
-				row := next[i].row()
+				row := next[i].Row()
 				row.ETag = table.Any // the head has been changed by no other
 				ops = append(ops, table.Op{Kind: table.Replace, Row: row})
 			}
 		}
 		for _, old := range was.All {
 			if !slices.ContainsFunc(next, func(n Image) bool { return n.ID == old.ID }) {
-				ops = append(ops, table.Op{Kind: table.Delete, Row: table.Row{Key: old.row().Key, ETag: table.Any}})
+				ops = append(ops, table.Op{Kind: table.Delete, Row: table.Row{Key: old.Row().Key, ETag: table.Any}})
 			}
 		}
 		err = s.Write(ctx, s.Tables.UserImages, ops)
@@ -138,12 +80,12 @@ func (s *Service) changeImages(ctx context.Context, caller Caller, was Images, c
 }
 
 // headOp writes the head of pictures that no other writer has changed.
-func (all Images) headOp(user string, count int) table.Op {
-	row := table.Row{Key: table.Key{Partition: user, Row: imagesHead}, ETag: all.head, Props: table.Props{
+func headOp(all Images, user string, count int) table.Op {
+	row := table.Row{Key: table.Key{Partition: user, Row: account.ImagesHead}, ETag: all.Head, Props: table.Props{
 		{Name: "Count", Value: table.Int32(int32(count))},
 		{Name: "Version", Value: table.Int64(all.Version + 1)},
 	}}
-	if all.head == "" {
+	if all.Head == "" {
 		return table.Op{Kind: table.Insert, Row: row}
 	}
 	return table.Op{Kind: table.Replace, Row: row}
@@ -157,7 +99,7 @@ func (s *Service) follow(ctx context.Context, u User, first string) error {
 		next.ProfileImageURL = first
 		next.Version++
 		next.UpdatedAt = s.Now().UTC()
-		err := s.Write(ctx, s.Tables.Users, []table.Op{{Kind: table.Replace, Row: next.row(s.Now())}})
+		err := s.Write(ctx, s.Tables.Users, []table.Op{{Kind: table.Replace, Row: next.Row(s.Now())}})
 		if err == nil || errors.Is(err, table.ErrNotFound) {
 			return nil
 		}
@@ -172,7 +114,7 @@ func (s *Service) follow(ctx context.Context, u User, first string) error {
 		if err != nil {
 			return err
 		}
-		u, first = *again, all.first()
+		u, first = *again, all.First()
 	}
 	return nil
 }
@@ -197,7 +139,7 @@ func (s *Service) AddImage(ctx context.Context, c Claim, user string, file []byt
 		ID: s.newID(), UserID: c.UserID, UploadedAt: s.Now().UTC(), Width: made.Width, Height: made.Height, Bytes: len(made.Large),
 	}
 	wake, err := s.wakeImages(ctx, c.UserID, func(ctx context.Context) error {
-		names := image.blobs()
+		names := image.Blobs()
 		return rowstore.Both(ctx, func(ctx context.Context) error { return s.putBlob(ctx, names[0], made.Large) },
 			func(ctx context.Context) error { return s.putBlob(ctx, names[1], made.Thumb) })
 	})
@@ -253,7 +195,7 @@ func (s *Service) dropBlobs(ctx context.Context, images []Image) {
 	ctx = context.WithoutCancel(ctx)
 	s.Background(func() {
 		for _, image := range images {
-			for _, name := range image.blobs() {
+			for _, name := range image.Blobs() {
 				if err := s.Blobs.Delete(ctx, ContainerProfiles, name); err != nil {
 					s.Log.WarnContext(ctx, "a file of a picture stays without a row", slog.String("error", err.Error()))
 				}
@@ -349,7 +291,7 @@ func (s *Service) Picture(ctx context.Context, c Claim, user, file string) (blob
 	}
 	ctx, cancel := context.WithTimeout(ctx, rowstore.CallWithin)
 	defer cancel()
-	names := Image{ID: id, UserID: user}.blobs()
+	names := Image{ID: id, UserID: user}.Blobs()
 	b, err := s.Blobs.Get(ctx, ContainerProfiles, names[small])
 	if errors.Is(err, blob.ErrNotFound) {
 		return blob.Blob{}, noImage()
@@ -362,7 +304,7 @@ func (s *Service) Picture(ctx context.Context, c Claim, user, file string) (blob
 
 // cutImage returns the id in the name of a file, and which of the files it is.
 func cutImage(file string) (id string, n int) {
-	if id, ok := strings.CutSuffix(file, thumbSuffix); ok {
+	if id, ok := strings.CutSuffix(file, account.ThumbSuffix); ok {
 		return id, 1
 	}
 	id, ok := strings.CutSuffix(file, ".jpg")
@@ -376,7 +318,7 @@ func cutImage(file string) (id string, n int) {
 // the same time.
 func (s *Service) wakeImages(ctx context.Context, user string, before func(context.Context) error) (wake queue.Receipt, err error) {
 	err = rowstore.Both(ctx, before, func(ctx context.Context) (err error) {
-		wake, err = s.wake(ctx, userChange{Kind: "user", ID: user, Until: s.landed()}, wakeAfter)
+		wake, err = s.wake(ctx, userChange{Kind: KindUser, ID: user, Until: s.landed()}, wakeAfter)
 		return err
 	})
 	return wake, err
@@ -384,5 +326,5 @@ func (s *Service) wakeImages(ctx context.Context, user string, before func(conte
 
 // followed has the profile follow its pictures, after which no message needs to.
 func (s *Service) followed(ctx context.Context, caller Caller, all []Image, wake queue.Receipt) error {
-	return s.unlessFailed(ctx, wake, s.follow(ctx, caller.User, Images{All: all}.first()))
+	return s.unlessFailed(ctx, wake, s.follow(ctx, caller.User, Images{All: all}.First()))
 }

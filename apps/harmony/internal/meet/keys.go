@@ -22,6 +22,7 @@
 //	Blocks           userId / {inv}_{otherId}     and {otherId}_BY / {inv}_{userId}
 //
 //	State            tidy / its walks             places of timers
+//	                 DUE_{yyyyMMdd} / {t}_account_{userId}   an account that was deleted on that day: see package erase
 //
 // The rows of Likes, LikesReceived, Matches and Blocks are lists, and follow Pairs: a row that the
 // pair refuses is not shown. {inv} is an instant, written so that later ones come first; a pair
@@ -48,12 +49,7 @@
 package meet
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-
 	"github.com/google/uuid"
-
-	"prompthub/internal/storage/table"
 )
 
 // Tables names the tables.
@@ -101,22 +97,6 @@ func (t Tables) All() []string {
 	}
 	return all
 }
-
-const (
-	prefsRow    = "PREFS"
-	settingsRow = "SETTINGS"
-)
-
-func userKey(id string) table.Key { return table.Key{Partition: "USER_" + id[:1], Row: id} }
-
-func emailKey(normal string) table.Key {
-	sum := sha256.Sum256([]byte(normal))
-	row := hex.EncodeToString(sum[:])
-	return table.Key{Partition: "EMAIL_" + row[:2], Row: row}
-}
-
-func prefsKey(user string) table.Key    { return table.Key{Partition: user, Row: prefsRow} }
-func settingsKey(user string) table.Key { return table.Key{Partition: user, Row: settingsRow} }
 
 // IsID reports whether s can be the id of something: a GUID in lower case.
 func IsID(s string) bool {

@@ -2,11 +2,9 @@ package meet
 
 import (
 	"context"
-	"crypto/sha256"
 	"time"
 
-	"github.com/google/uuid"
-
+	"prompthub/apps/harmony/internal/pairs"
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/fault"
 	"prompthub/internal/storage/queue"
@@ -23,16 +21,10 @@ type Like struct {
 	ChatID    string // of a match
 }
 
-// chatID is the id of the chat of a pair: there is one, for ever.
-func (p pair) chatID() string {
-	sum := sha256.Sum256([]byte("chat|" + p.ids[0] + "|" + p.ids[1]))
-	return uuid.UUID(sum[:16]).String()
-}
-
-func (p pair) likeOf(side int) Like {
-	l := Like{To: p.ids[1-side], CreatedAt: table.TimeOf(p.like[side]), Anonymous: p.anonymous[side], Match: p.matched()}
+func likeOf(p pairs.Pair, side int) Like {
+	l := Like{To: p.IDs[1-side], CreatedAt: table.TimeOf(p.Like[side]), Anonymous: p.Anonymous[side], Match: p.Matched()}
 	if l.Match {
-		l.ChatID = p.chatID()
+		l.ChatID = p.ChatID()
 	}
 	return l
 }
@@ -71,9 +63,9 @@ func (s *Service) Like(ctx context.Context, c Claim, to string, anonymous *bool)
 	if err != nil {
 		return Like{}, false, err
 	}
-	side := v.pair.side(c.UserID)
-	if v.pair.like[side] > 0 {
-		return v.pair.likeOf(side), false, nil
+	side := v.pair.Side(c.UserID)
+	if v.pair.Like[side] > 0 {
+		return likeOf(v.pair, side), false, nil
 	}
 	if s.LikesADay >= 0 && used.count >= s.LikesADay {
 		return Like{}, false, &fault.Error{
@@ -89,22 +81,22 @@ func (s *Service) Like(ctx context.Context, c Claim, to string, anonymous *bool)
 	if err != nil {
 		return Like{}, false, err
 	}
-	p, created, err := s.changeWoken(ctx, c.UserID, v.pair, wake, func(p *pair, side int, now time.Time) (bool, error) {
+	p, created, err := s.changeWoken(ctx, c.UserID, v.pair, wake, func(p *pairs.Pair, side int, now time.Time) (bool, error) {
 		switch {
-		case p.blocked():
+		case p.Blocked():
 			return false, noUser()
-		case p.like[side] > 0:
+		case p.Like[side] > 0:
 			return true, nil
 		}
-		p.like[side], p.anonymous[side], p.pass[side] = p.tick(now), secret, 0
-		if p.like[1-side] > 0 {
-			p.matchedAt = p.tick(now)
-			p.matchNumber++
+		p.Like[side], p.Anonymous[side], p.Pass[side] = p.Tick(now), secret, 0
+		if p.Like[1-side] > 0 {
+			p.MatchedAt = p.Tick(now)
+			p.MatchNumber++
 		}
 		return false, nil
 	}, func(ctx context.Context) error { return s.useDay(ctx, c.UserID, used) })
-	like = p.likeOf(side)
-	if created && p.like[1-side] > p.like[side] { // the other like came later, and made the match
+	like = likeOf(p, side)
+	if created && p.Like[1-side] > p.Like[side] { // the other like came later, and made the match
 		like.Match, like.ChatID = false, ""
 	}
 	return like, created, err
@@ -116,17 +108,17 @@ const maxMatches = 1000
 
 // wakeLike sends the message of a like, and at the same time finds out whether both may have
 // another match if it makes one.
-func (s *Service) wakeLike(ctx context.Context, p pair, side int) (wake queue.Receipt, err error) {
+func (s *Service) wakeLike(ctx context.Context, p pairs.Pair, side int) (wake queue.Receipt, err error) {
 	send := func(ctx context.Context) (err error) {
 		wake, err = s.wakePair(ctx, p)
 		return err
 	}
-	if p.like[1-side] == 0 {
+	if p.Like[1-side] == 0 {
 		return wake, send(ctx)
 	}
 	full := func(i int) func(context.Context) error {
 		return func(ctx context.Context) error {
-			active := table.Range{Partition: p.ids[i], Filter: func(p table.Props) bool { return p.Get("IsActive").Bool() }, FilterProps: []string{"IsActive"}, MaxMatches: maxMatches}
+			active := table.Range{Partition: p.IDs[i], Filter: func(p table.Props) bool { return p.Get("IsActive").Bool() }, FilterProps: []string{"IsActive"}, MaxMatches: maxMatches}
 			rows, _, err := s.Budget().Rows(ctx, s.Tables.Matches, active, rowstore.MaxScan)
 			if err == nil && rowstore.CountMatches(rows) >= maxMatches {
 				err = fault.Coded(fault.Conflict, TooManyMatches, "one of you has 1,000 matches, the most that a member may have; end one first")
@@ -143,25 +135,25 @@ func (s *Service) wakeLike(ctx context.Context, p pair, side int) (wake queue.Re
 
 // Unlike takes a like back that waits for an answer.
 func (s *Service) Unlike(ctx context.Context, c Claim, to string) error {
-	return s.command(ctx, c, to, func(p *pair, side int, _ time.Time) (bool, error) {
+	return s.command(ctx, c, to, true, func(p *pairs.Pair, side int, _ time.Time) (bool, error) {
 		switch {
-		case p.like[side] == 0:
+		case p.Like[side] == 0:
 			return false, fault.Coded(fault.NotFound, LikeNotFound, "you do not like this member")
-		case p.matched():
+		case p.Matched():
 			return false, fault.Coded(fault.Conflict, LikeMatched, "you match; end the match instead")
 		}
-		p.like[side], p.anonymous[side] = 0, false
+		p.Like[side], p.Anonymous[side] = 0, false
 		return false, nil
 	})
 }
 
 // Unmatch ends a match, by either of the two. Both likes are used up.
 func (s *Service) Unmatch(ctx context.Context, c Claim, with string) error {
-	return s.command(ctx, c, with, func(p *pair, _ int, _ time.Time) (bool, error) {
-		if !p.matched() {
+	return s.command(ctx, c, with, true, func(p *pairs.Pair, _ int, _ time.Time) (bool, error) {
+		if !p.Matched() {
 			return false, fault.Coded(fault.NotFound, MatchNotFound, "you do not match this member")
 		}
-		p.part()
+		p.Part()
 		return false, nil
 	})
 }
@@ -172,11 +164,11 @@ func (s *Service) Pass(ctx context.Context, c Claim, id string) error {
 	if err != nil {
 		return err
 	}
-	return s.changePair(ctx, c.UserID, v.pair, func(p *pair, side int, now time.Time) (bool, error) {
-		if p.like[side] > 0 {
+	return s.changePair(ctx, c.UserID, v.pair, func(p *pairs.Pair, side int, now time.Time) (bool, error) {
+		if p.Like[side] > 0 {
 			return false, fault.Coded(fault.Conflict, LikeMatched, "you like this member; take the like back first")
 		}
-		p.pass[side] = p.tick(now)
+		p.Pass[side] = p.Tick(now)
 		return false, nil
 	})
 }
@@ -185,7 +177,7 @@ func (s *Service) Pass(ctx context.Context, c Claim, id string) error {
 // gone. Anybody who exists can be blocked, seen or not.
 func (s *Service) Block(ctx context.Context, c Claim, id string) error {
 	var of *User
-	var p pair
+	var p pairs.Pair
 	_, err := s.caller(ctx, c, func(ctx context.Context) (err error) {
 		if IsID(id) {
 			of, err = s.user(ctx, id)
@@ -202,45 +194,56 @@ func (s *Service) Block(ctx context.Context, c Claim, id string) error {
 		return err
 	case id == c.UserID:
 		return fault.Coded(fault.Invalid, NotYourself, "name another member")
-	case of == nil || !of.registered:
+	case of == nil || !of.Registered:
 		return noUser()
 	}
-	return s.changePair(ctx, c.UserID, p, func(p *pair, side int, now time.Time) (bool, error) {
-		if p.block[side] > 0 {
+	return s.changePair(ctx, c.UserID, p, func(p *pairs.Pair, side int, now time.Time) (bool, error) {
+		if p.Block[side] > 0 {
 			return true, nil
 		}
-		p.part()
-		p.pass = [2]int64{}
-		p.block[side] = p.tick(now)
+		p.Part()
+		p.Pass = [2]int64{}
+		p.Block[side] = p.Tick(now)
 		return false, nil
 	})
 }
 
 // Unblock takes a block back. It brings nothing else back.
 func (s *Service) Unblock(ctx context.Context, c Claim, id string) error {
-	return s.command(ctx, c, id, func(p *pair, side int, _ time.Time) (bool, error) {
-		if p.block[side] == 0 {
+	return s.command(ctx, c, id, false, func(p *pairs.Pair, side int, _ time.Time) (bool, error) {
+		if p.Block[side] == 0 {
 			return true, nil
 		}
-		p.block[side] = 0
+		p.Block[side] = 0
 		return false, nil
 	})
 }
 
-// command makes a change of a pair that needs no look at the other member.
-func (s *Service) command(ctx context.Context, c Claim, id string, do change) error {
-	p := pairOf(c.UserID, id)
-	_, err := s.caller(ctx, c, func(ctx context.Context) (err error) {
+// command makes a change of a pair. If there must be another member, one who has deleted the account
+// or is suspended is as one with whom the caller has nothing to do: so it looks after a block, too.
+func (s *Service) command(ctx context.Context, c Claim, id string, there bool, do change) error {
+	p := pairs.Of(c.UserID, id)
+	var of *User
+	reads := []func(context.Context) error{func(ctx context.Context) (err error) {
 		if IsID(id) && id != c.UserID {
 			p, err = s.pair(ctx, c.UserID, id)
 		}
 		return err
-	})
-	if err != nil {
+	}}
+	if there {
+		reads = append(reads, func(ctx context.Context) (err error) {
+			if IsID(id) {
+				of, err = s.user(ctx, id)
+			}
+			return err
+		})
+	}
+	if _, err := s.caller(ctx, c, reads...); err != nil {
 		return err
 	}
-	if p.etag == "" { // they have nothing to do with one another: the change says what is missing
-		_, err := do(&p, p.side(c.UserID), s.Now())
+	if p.ETag == "" || there && !s.present(of) { // the change says what is missing
+		p = pairs.Of(c.UserID, id)
+		_, err := do(&p, p.Side(c.UserID), s.Now())
 		return err
 	}
 	return s.changePair(ctx, c.UserID, p, do)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"prompthub/apps/harmony/internal/pairs"
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
@@ -36,7 +37,7 @@ type someone struct {
 	key   table.Key
 	of    *User
 	shows rules.Privacy
-	pair  pair
+	pair  pairs.Pair
 }
 
 // members reads the members that rows of a list name, and their pairs with the user of the list.
@@ -45,6 +46,10 @@ func (s *Service) members(ctx context.Context, user string, rows []table.Row) ([
 	err := rowstore.Each(ctx, 3*len(rows), rowstore.MaxParallel, func(ctx context.Context, i int) (err error) {
 		one, row := &all[i/3], rows[i/3].Key
 		id := row.Row[strings.LastIndexByte(row.Row, '_')+1:]
+		if id == "" { // it was erased
+			one.key = row
+			return nil
+		}
 		switch i % 3 {
 		case 0:
 			one.key = row
@@ -99,7 +104,7 @@ func (s *Service) show(ctx context.Context, caller Caller, name string, rows []t
 		if one.of == nil || sees(caller.User, *one.of, one.shows, one.pair, s.Now()) == Hidden {
 			continue
 		}
-		entries = append(entries, Entry{Card: cardOf(caller.User, *one.of, one.pair, s.Now()), At: table.TimeOf(ticksOf(one.key)), Match: one.pair.matched()})
+		entries = append(entries, Entry{Card: cardOf(caller.User, *one.of, one.pair, s.Now()), At: table.TimeOf(ticksOf(one.key)), Match: one.pair.Matched()})
 	}
 	return entries, nil
 }
@@ -112,9 +117,9 @@ func (s *Service) LikesSent(ctx context.Context, c Claim, after string, limit in
 	}
 	secret := map[string]bool{}
 	entries, err := s.show(ctx, caller, s.Tables.Likes, rows, func(one someone) bool {
-		side := one.pair.side(c.UserID)
-		secret[one.pair.ids[1-side]] = one.pair.anonymous[side]
-		return one.pair.like[side] == ticksOf(one.key)
+		side := one.pair.Side(c.UserID)
+		secret[one.pair.IDs[1-side]] = one.pair.Anonymous[side]
+		return one.pair.Like[side] == ticksOf(one.key)
 	})
 	for i := range entries {
 		entries[i].Anonymous = secret[entries[i].ID]
@@ -127,7 +132,7 @@ func (s *Service) LikesSent(ctx context.Context, c Claim, after string, limit in
 func (s *Service) LikesReceived(ctx context.Context, c Claim, after string, limit int) (Page, error) {
 	var hidden []table.Row
 	caller, rows, next, err := s.list(ctx, c, s.Tables.LikesReceived, after, limit, func(ctx context.Context) (err error) {
-		hidden, _, err = s.Budget().Rows(ctx, s.Tables.LikesReceived, table.Range{Partition: receivedBy(c.UserID, true)}, maxAnonymous)
+		hidden, _, err = s.Budget().Rows(ctx, s.Tables.LikesReceived, table.Range{Partition: pairs.ReceivedBy(c.UserID, true)}, maxAnonymous)
 		return err
 	})
 	if err != nil {
@@ -135,8 +140,8 @@ func (s *Service) LikesReceived(ctx context.Context, c Claim, after string, limi
 	}
 	waits := func(anonymous bool) func(someone) bool {
 		return func(one someone) bool {
-			from := 1 - one.pair.side(c.UserID)
-			return !one.pair.matched() && one.pair.like[from] == ticksOf(one.key) && one.pair.anonymous[from] == anonymous
+			from := 1 - one.pair.Side(c.UserID)
+			return !one.pair.Matched() && one.pair.Like[from] == ticksOf(one.key) && one.pair.Anonymous[from] == anonymous
 		}
 	}
 	entries, err := s.show(ctx, caller, s.Tables.LikesReceived, rows, waits(false))
@@ -147,7 +152,7 @@ func (s *Service) LikesReceived(ctx context.Context, c Claim, after string, limi
 	all, err := s.members(ctx, c.UserID, hidden)
 	count := 0
 	for _, one := range all {
-		if waits(true)(one) && one.of != nil && one.of.registered && !one.of.Deleted() && !one.of.Suspended(s.Now()) && !one.pair.blocked() {
+		if waits(true)(one) && one.of != nil && one.of.Registered && !one.of.Deleted() && !one.of.Suspended(s.Now()) && !one.pair.Blocked() {
 			count++
 		}
 	}
@@ -165,7 +170,7 @@ func (s *Service) Matches(ctx context.Context, c Claim, after string, limit int)
 		return Page{}, err
 	}
 	rows = slices.DeleteFunc(rows, func(r table.Row) bool { return !r.Props.Get("IsActive").Bool() })
-	position := func(r table.Row) string { return instant(r.Props.Get("CreatedAt").Int()) + "_" + r.Key.Row }
+	position := func(r table.Row) string { return pairs.Instant(r.Props.Get("CreatedAt").Int()) + "_" + r.Key.Row }
 	slices.SortFunc(rows, func(a, b table.Row) int { return cmp.Compare(position(a), position(b)) })
 	rows = slices.DeleteFunc(rows, func(r table.Row) bool { return position(r) <= after })
 	page := Page{Entries: []Entry{}}
@@ -175,9 +180,9 @@ func (s *Service) Matches(ctx context.Context, c Claim, after string, limit int)
 	}
 	all, err := s.members(ctx, c.UserID, rows)
 	for _, one := range all {
-		if one.pair.matched() && one.of != nil && sees(caller.User, *one.of, one.shows, one.pair, s.Now()) != Hidden {
+		if one.pair.Matched() && one.of != nil && sees(caller.User, *one.of, one.shows, one.pair, s.Now()) != Hidden {
 			page.Entries = append(page.Entries, Entry{
-				Card: cardOf(caller.User, *one.of, one.pair, s.Now()), At: table.TimeOf(one.pair.matchedAt), Match: true, ChatID: one.pair.chatID(),
+				Card: cardOf(caller.User, *one.of, one.pair, s.Now()), At: table.TimeOf(one.pair.MatchedAt), Match: true, ChatID: one.pair.ChatID(),
 			})
 		}
 	}
@@ -193,7 +198,7 @@ func (s *Service) Blocked(ctx context.Context, c Claim, after string, limit int)
 	page := Page{Entries: []Entry{}, Next: next}
 	all, err := s.members(ctx, c.UserID, rows)
 	for _, one := range all {
-		if one.of != nil && one.pair.block[one.pair.side(c.UserID)] == ticksOf(one.key) {
+		if one.of != nil && one.pair.Block[one.pair.Side(c.UserID)] == ticksOf(one.key) {
 			page.Entries = append(page.Entries, Entry{Card: Card{ID: one.of.ID, Name: one.of.Name}, At: table.TimeOf(ticksOf(one.key))})
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"time"
 
+	"prompthub/apps/harmony/internal/attempts"
 	"prompthub/apps/harmony/internal/picture"
 	"prompthub/internal/fault"
 	"prompthub/internal/http/auth/password"
@@ -17,7 +18,7 @@ import (
 // A Service is what members may do. New makes one.
 type Service struct {
 	Config
-	attempts *attempts
+	attempts *attempts.Counter
 }
 
 // A Config is what a Service needs. Every field is required.
@@ -31,10 +32,13 @@ type Config struct {
 	Blobs     blob.Store
 	Pictures  *picture.Maker
 	LikesADay int // -1: no limit
+
+	// EraseAfter is how long a deleted account can be restored; negative: for ever.
+	EraseAfter time.Duration
 }
 
 // New returns the service.
-func New(c Config) *Service { return &Service{c, newAttempts(c.Now)} }
+func New(c Config) *Service { return &Service{c, attempts.New(c.Now)} }
 
 // Create makes what is missing of queues, containers and tables. The tables come last: Ready asks
 // one of them, and then all is there.
@@ -61,6 +65,7 @@ const (
 	InvalidToken       fault.Code = "INVALID_TOKEN"
 	RefreshReused      fault.Code = "REFRESH_REUSED"
 	AccountDeleted     fault.Code = "ACCOUNT_DELETED"
+	NotDeleted         fault.Code = "NOT_DELETED"
 	AccountSuspended   fault.Code = "ACCOUNT_SUSPENDED"
 	NotYours           fault.Code = "NOT_YOURS"
 	RoleRequired       fault.Code = "ROLE_REQUIRED"
@@ -69,7 +74,7 @@ const (
 	TooManyImages      fault.Code = "TOO_MANY_IMAGES"
 	EmailTaken         fault.Code = "EMAIL_TAKEN"
 	NotYourself        fault.Code = "NOT_YOURSELF"
-	TooManyAttempts    fault.Code = "TOO_MANY_ATTEMPTS"
+	TooManyAttempts               = attempts.TooMany
 )
 
 func noUser() error {

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"prompthub/apps/harmony/internal/pairs"
 	"prompthub/internal/fault"
 	"prompthub/internal/host/function"
 	"prompthub/internal/storage/queue"
@@ -28,43 +29,15 @@ const (
 	TooManyMatches fault.Code = "TOO_MANY_MATCHES"
 )
 
-func (p pair) row() table.Row {
-	return table.Row{Key: p.key(), ETag: p.etag, Props: table.Props{
-		{Name: "Like1", Value: table.Int64(p.like[0])},
-		{Name: "Like2", Value: table.Int64(p.like[1])},
-		{Name: "Anonymous1", Value: table.Bool(p.anonymous[0])},
-		{Name: "Anonymous2", Value: table.Bool(p.anonymous[1])},
-		{Name: "MatchedAt", Value: table.Int64(p.matchedAt)},
-		{Name: "MatchNumber", Value: table.Int64(p.matchNumber)},
-		{Name: "Block1", Value: table.Int64(p.block[0])},
-		{Name: "Block2", Value: table.Int64(p.block[1])},
-		{Name: "Pass1", Value: table.Int64(p.pass[0])},
-		{Name: "Pass2", Value: table.Int64(p.pass[1])},
-		{Name: "Last", Value: table.Int64(p.last)},
-		{Name: "Version", Value: table.Int64(p.version)},
-		{Name: "Attempt1", Value: table.String(p.attempt[0])},
-		{Name: "Attempt2", Value: table.String(p.attempt[1])},
-	}}
-}
-
-// tick gives out an instant that the pair has never had.
-func (p *pair) tick(now time.Time) int64 {
-	p.last = max(p.last+1, table.Ticks(now))
-	return p.last
-}
-
-// part ends likes and the match of a pair.
-func (p *pair) part() { p.like, p.anonymous, p.matchedAt = [2]int64{}, [2]bool{}, 0 }
-
 // A change of a pair by the member of a side. The error says why it cannot be; the pair stays as it
 // is then, and also if change returns done.
-type change func(p *pair, side int, now time.Time) (done bool, err error)
+type change func(p *pairs.Pair, side int, now time.Time) (done bool, err error)
 
 // changePair makes a change of the pair of two members; then its list rows follow.
 //
 // Whichever of two members comes first, one change of the row comes after the other and sees it. A
 // write whose answer was lost is found by the id of its attempt.
-func (s *Service) changePair(ctx context.Context, by string, p pair, do change) error {
+func (s *Service) changePair(ctx context.Context, by string, p pairs.Pair, do change) error {
 	wake, err := s.wakePair(ctx, p)
 	if err == nil {
 		_, _, err = s.changeWoken(ctx, by, p, wake, do)
@@ -74,21 +47,21 @@ func (s *Service) changePair(ctx context.Context, by string, p pair, do change) 
 
 // changeWoken is changePair after its message was sent. The writes that go with the change are made
 // too. It returns the pair as it is then, and whether this call has changed it.
-func (s *Service) changeWoken(ctx context.Context, by string, p pair, wake queue.Receipt, do change, with ...func(context.Context) error) (pair, bool, error) {
-	side, attempt := p.side(by), s.newID()
+func (s *Service) changeWoken(ctx context.Context, by string, p pairs.Pair, wake queue.Receipt, do change, with ...func(context.Context) error) (pairs.Pair, bool, error) {
+	side, attempt := p.Side(by), s.newID()
 	for try := 0; ; try++ {
 		next := p
 		done, err := do(&next, side, s.Now())
 		if err != nil || done {
 			return p, false, s.unlessPair(ctx, wake, err)
 		}
-		next.version++
-		next.attempt[side] = attempt
+		next.Version++
+		next.Attempt[side] = attempt
 		kind := table.Replace
-		if next.etag == "" {
+		if next.ETag == "" {
 			kind = table.Insert
 		}
-		err = s.Write(ctx, s.Tables.Pairs, []table.Op{{Kind: kind, Row: next.row()}})
+		err = s.Write(ctx, s.Tables.Pairs, []table.Op{{Kind: kind, Row: next.Row()}})
 		if err == nil {
 			return next, true, s.projectPair(ctx, wake, &p, next, with...)
 		}
@@ -99,10 +72,10 @@ func (s *Service) changeWoken(ctx context.Context, by string, p pair, wake queue
 			return p, false, err
 		}
 		before := p
-		if p, err = s.pair(ctx, p.ids[0], p.ids[1]); err != nil {
+		if p, err = s.pair(ctx, p.IDs[0], p.IDs[1]); err != nil {
 			return p, false, err
 		}
-		if p.attempt[side] == attempt { // it landed, and its answer was lost
+		if p.Attempt[side] == attempt { // it landed, and its answer was lost
 			return p, true, s.projectPair(ctx, wake, &before, p, with...)
 		}
 	}
@@ -115,8 +88,8 @@ type pairChange struct {
 	Until   time.Time `json:"until"` // from then on no write of the change can land
 }
 
-func (s *Service) wakePair(ctx context.Context, p pair) (queue.Receipt, error) {
-	return s.sendPair(ctx, pairChange{p.ids[0], p.ids[1], s.landed()}, wakeAfter)
+func (s *Service) wakePair(ctx context.Context, p pairs.Pair) (queue.Receipt, error) {
+	return s.sendPair(ctx, pairChange{p.IDs[0], p.IDs[1], s.landed()}, wakeAfter)
 }
 
 func (s *Service) sendPair(ctx context.Context, c pairChange, after time.Duration) (queue.Receipt, error) {
@@ -131,72 +104,31 @@ func (s *Service) unlessPair(ctx context.Context, wake queue.Receipt, err error)
 	return s.cancel(ctx, QueuePairs, wake, err)
 }
 
-// listed is a row of a list that follows from a pair. Its key has the instant of a like or a block,
-// so it is of that one for ever.
-type listed struct {
-	table string
-	row   table.Row
-}
-
-// instant writes an instant so that later ones come first.
-func instant(ticks int64) string { return fmt.Sprintf("%019d", table.MaxTicks-ticks) }
-
-// lists returns the list rows that follow from a pair.
-func (s *Service) lists(p pair) (all []listed) {
-	for i, from := range p.ids {
-		to := p.ids[1-i]
-		if at := p.like[i]; at > 0 {
-			props := table.Props{
-				{Name: "FromUserId", Value: table.String(from)},
-				{Name: "ToUserId", Value: table.String(to)},
-				{Name: "CreatedAt", Value: table.FromTicks(at)},
-				{Name: "IsMatch", Value: table.Bool(p.matched())},
-			}
-			all = append(all, listed{s.Tables.Likes, table.Row{Key: table.Key{Partition: from, Row: instant(at) + "_" + to}, Props: props}})
-			if !p.matched() {
-				all = append(all, listed{s.Tables.LikesReceived, table.Row{Key: table.Key{Partition: receivedBy(to, p.anonymous[i]), Row: instant(at) + "_" + from}, Props: props}})
-			}
-		}
-		if at := p.block[i]; at > 0 {
-			props := table.Props{{Name: "CreatedAt", Value: table.FromTicks(at)}}
-			all = append(all,
-				listed{s.Tables.Blocks, table.Row{Key: table.Key{Partition: from, Row: instant(at) + "_" + to}, Props: props}},
-				listed{s.Tables.Blocks, table.Row{Key: table.Key{Partition: to + "_BY", Row: instant(at) + "_" + from}, Props: props}})
-		}
-	}
-	return all
-}
-
-// receivedBy is the partition of likes that a member received. No list has those that are
-// anonymous.
-func receivedBy(user string, anonymous bool) string {
-	if anonymous {
-		return user + "_ANON"
-	}
-	return user
+func (s *Service) lists(p pairs.Pair) []pairs.Listed {
+	return p.Lists(pairs.Tables{Likes: s.Tables.Likes, LikesReceived: s.Tables.LikesReceived, Blocks: s.Tables.Blocks})
 }
 
 // projectPair has all lists follow a pair, of which before is an earlier version, nil if it is not
 // known. The message of the change is needed no more then.
-func (s *Service) projectPair(ctx context.Context, wake queue.Receipt, before *pair, p pair, with ...func(context.Context) error) error {
+func (s *Service) projectPair(ctx context.Context, wake queue.Receipt, before *pairs.Pair, p pairs.Pair, with ...func(context.Context) error) error {
 	var writes []func() error
 	for _, write := range with {
 		writes = append(writes, func() error { return write(ctx) })
 	}
 	has := map[table.Key]bool{}
 	for _, l := range s.lists(p) {
-		has[l.row.Key] = true
-		writes = append(writes, func() error { return s.again(func() error { return s.put(ctx, l.table, l.row) }) })
+		has[l.Row.Key] = true
+		writes = append(writes, func() error { return s.again(func() error { return s.put(ctx, l.Table, l.Row) }) })
 	}
 	if before != nil {
 		for _, l := range s.lists(*before) {
-			if !has[l.row.Key] {
-				writes = append(writes, func() error { return s.RemoveKey(ctx, l.table, l.row.Key) })
+			if !has[l.Row.Key] {
+				writes = append(writes, func() error { return s.RemoveKey(ctx, l.Table, l.Row.Key) })
 			}
 		}
 	}
-	if p.matchNumber > 0 {
-		for i := range p.ids {
+	if p.MatchNumber > 0 {
+		for i := range p.IDs {
 			writes = append(writes, func() error { return s.followMatch(ctx, p, i) })
 		}
 		writes = append(writes, func() error { return s.followChat(ctx, p) })
@@ -215,17 +147,17 @@ func (s *Service) projectPair(ctx context.Context, wake queue.Receipt, before *p
 
 // followMatch writes the row of Matches of one of a pair. Its key stays, so it gives way to a
 // higher version of the pair only.
-func (s *Service) followMatch(ctx context.Context, p pair, side int) error {
-	key := table.Key{Partition: p.ids[side], Row: p.ids[1-side]}
+func (s *Service) followMatch(ctx context.Context, p pairs.Pair, side int) error {
+	key := table.Key{Partition: p.IDs[side], Row: p.IDs[1-side]}
 	for try := 0; ; try++ {
 		was, err := s.GetRow(ctx, s.Tables.Matches, key)
 		if err != nil {
 			return err
 		}
-		at := p.matchedAt
+		at := p.MatchedAt
 		kind, etag := table.Insert, ""
 		if was != nil {
-			if was.Props.Get("Version").Int() >= p.version {
+			if was.Props.Get("Version").Int() >= p.Version {
 				return nil
 			}
 			kind, etag = table.Replace, was.ETag
@@ -235,14 +167,8 @@ func (s *Service) followMatch(ctx context.Context, p pair, side int) error {
 		} else if at == 0 {
 			return nil // it was never listed
 		}
-		row := table.Row{Key: key, ETag: etag, Props: table.Props{
-			{Name: "User1Id", Value: table.String(p.ids[0])},
-			{Name: "User2Id", Value: table.String(p.ids[1])},
-			{Name: "CreatedAt", Value: table.FromTicks(at)},
-			{Name: "IsActive", Value: table.Bool(p.matched())},
-			{Name: "ChatId", Value: table.String(p.chatID())},
-			{Name: "Version", Value: table.Int64(p.version)},
-		}}
+		row := p.MatchRow(side, at)
+		row.ETag = etag
 		err = s.Write(ctx, s.Tables.Matches, []table.Op{{Kind: kind, Row: row}})
 		if err == nil || try == rowstore.MaxTries {
 			return err
@@ -253,21 +179,34 @@ func (s *Service) followMatch(ctx context.Context, p pair, side int) error {
 	}
 }
 
+// SettlePair has the lists follow the pair of two members.
+func (s *Service) SettlePair(ctx context.Context, a, b string) error {
+	p, err := s.pair(ctx, a, b)
+	if err == nil {
+		err = s.projectPair(ctx, queue.Receipt{}, nil, p)
+	}
+	return err
+}
+
 // settlePair has the lists follow a pair, if its change has landed or not.
 func (s *Service) settlePair(ctx context.Context, in function.Invocation) error {
 	var c pairChange
 	if err := json.Unmarshal([]byte(in.Text), &c); err != nil {
 		return fmt.Errorf("read message: %w", err)
 	}
-	p, err := s.pair(ctx, c.Smaller, c.Larger)
-	if err != nil {
-		return err
-	}
-	if err := s.projectPair(ctx, queue.Receipt{}, nil, p); err != nil {
-		return err
-	}
-	if !s.Now().After(c.Until) {
+	err := s.SettlePair(ctx, c.Smaller, c.Larger)
+	if err == nil && !s.Now().After(c.Until) {
 		_, err = s.sendPair(ctx, c, max(c.Until.Sub(s.Now()), 0)+time.Second)
 	}
 	return err
+}
+
+// pair reads the pair of two members.
+func (s *Service) pair(ctx context.Context, a, b string) (pairs.Pair, error) {
+	p := pairs.Of(a, b)
+	row, err := s.GetRow(ctx, s.Tables.Pairs, p.Key())
+	if err != nil || row == nil {
+		return p, err
+	}
+	return pairs.Parse(*row), nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"prompthub/apps/harmony/internal/pairs"
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/fault"
 )
@@ -103,17 +104,17 @@ const (
 )
 
 // sees says how much of a member a viewer sees. Everything that shows a person asks this.
-func sees(viewer, of User, shows rules.Privacy, p pair, now time.Time) Sight {
+func sees(viewer, of User, shows rules.Privacy, p pairs.Pair, now time.Time) Sight {
 	if viewer.ID == of.ID || viewer.Role.Staff() {
 		return Whole
 	}
-	if !of.registered || of.Deleted() || of.Suspended(now) || p.blocked() {
+	if !of.Registered || of.Deleted() || of.Suspended(now) || p.Blocked() {
 		return Hidden
 	}
-	i := p.side(of.ID)
-	likes := p.like[i] > 0 && !p.anonymous[i]
+	i := p.Side(of.ID)
+	likes := p.Like[i] > 0 && !p.Anonymous[i]
 	switch {
-	case shows.Visibility == "public", p.matched(), likes && shows.Visibility == "friends":
+	case shows.Visibility == "public", p.Matched(), likes && shows.Visibility == "friends":
 		return Whole
 	case likes:
 		return Brief
@@ -133,7 +134,7 @@ type Card struct {
 	Online                          *bool // told to matches alone
 }
 
-func cardOf(viewer, of User, p pair, now time.Time) Card {
+func cardOf(viewer, of User, p pairs.Pair, now time.Time) Card {
 	c := Card{
 		ID: of.ID, Name: of.Name, Bio: of.Bio, Location: of.Location, Gender: of.Gender,
 		Age: rules.Age(of.BirthDate, now), ProfileImageURL: of.ProfileImageURL,
@@ -143,7 +144,7 @@ func cardOf(viewer, of User, p pair, now time.Time) Card {
 			c.Distance = &class
 		}
 	}
-	if p.matched() {
+	if p.Matched() {
 		online := now.Sub(of.LastSeen) < onlineFor
 		c.Online = &online
 	}
@@ -165,7 +166,7 @@ type view struct {
 	caller Caller
 	of     User
 	shows  rules.Privacy
-	pair   pair
+	pair   pairs.Pair
 	Sight
 }
 
@@ -174,7 +175,7 @@ type view struct {
 func (s *Service) sight(ctx context.Context, c Claim, id string, reads ...func(context.Context) error) (view, error) {
 	var of *User
 	var shows rules.Privacy
-	var p pair
+	var p pairs.Pair
 	if !IsID(id) {
 		reads = nil
 	} else {
@@ -216,15 +217,15 @@ func (s *Service) Person(ctx context.Context, c Claim, id string) (Person, error
 	if err != nil {
 		return Person{}, err
 	}
-	person := Person{Card: cardOf(v.caller.User, v.of, v.pair, s.Now()), Sight: v.Sight, Match: v.pair.matched(), Images: all.All}
+	person := Person{Card: cardOf(v.caller.User, v.of, v.pair, s.Now()), Sight: v.Sight, Match: v.pair.Matched(), Images: all.All}
 	if v.Sight == Brief {
 		person.Images = all.All[:min(len(all.All), 1)]
 	}
 	if id != c.UserID {
-		person.LikedByMe = v.pair.like[v.pair.side(c.UserID)] > 0
+		person.LikedByMe = v.pair.Like[v.pair.Side(c.UserID)] > 0
 	}
-	if v.pair.matched() {
-		person.ChatID = v.pair.chatID()
+	if v.pair.Matched() {
+		person.ChatID = v.pair.ChatID()
 	}
 	return person, nil
 }

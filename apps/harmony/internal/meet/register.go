@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"prompthub/apps/harmony/internal/account"
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/fault"
 	"prompthub/internal/host/function"
@@ -47,6 +48,9 @@ func (s *Service) landed() time.Time {
 	return s.Now().Add(registerWithin + rowstore.LandWithin + rowstore.ClockSkew)
 }
 
+// KindUser is the kind of messages about a change of a user.
+const KindUser = "user"
+
 // A userChange is the text of a message: a change of a user may be half-way, and must be finished.
 type userChange struct {
 	Kind     string    `json:"kind"` // user
@@ -68,7 +72,7 @@ func (s *Service) Register(ctx context.Context, r Registration) (SignedIn, error
 		taken, err = s.owner(ctx, u.Email)
 		return err
 	}, func(ctx context.Context) (err error) {
-		wake, err = s.wake(ctx, userChange{Kind: "user", ID: u.ID, Language: r.Language, Until: s.landed()}, wakeAfter)
+		wake, err = s.wake(ctx, userChange{Kind: KindUser, ID: u.ID, Language: r.Language, Until: s.landed()}, wakeAfter)
 		return err
 	})
 	if err == nil && taken != "" {
@@ -77,20 +81,20 @@ func (s *Service) Register(ctx context.Context, r Registration) (SignedIn, error
 	if err != nil {
 		return SignedIn{}, s.unless(ctx, wake, err)
 	}
-	if u.passwordHash, err = s.Passwords.Hash(ctx, r.Password); err != nil {
+	if u.PasswordHash, err = s.Passwords.Hash(ctx, r.Password); err != nil {
 		return SignedIn{}, s.unless(ctx, wake, err)
 	}
 	u.CreatedAt = s.Now().UTC()
 	u.UpdatedAt, u.LastSeen = u.CreatedAt, u.CreatedAt
 	// From here on the message stays unless everything is done: a write may land late.
-	if err := s.Write(ctx, s.Tables.Users, []table.Op{{Kind: table.Insert, Row: u.row(s.Now())}}); err != nil {
+	if err := s.Write(ctx, s.Tables.Users, []table.Op{{Kind: table.Insert, Row: u.Row(s.Now())}}); err != nil {
 		return SignedIn{}, rowstore.Unavailable(err)
 	}
 	if s.Now().After(began.Add(registerWithin)) {
 		return SignedIn{}, rowstore.Unavailable(errors.New("the registration took too long to commit"))
 	}
 	if err := s.takeEmail(ctx, u); err != nil {
-		if fault.CodeOf(err) == EmailTaken && s.RemoveKey(ctx, s.Tables.Users, userKey(u.ID)) == nil {
+		if fault.CodeOf(err) == EmailTaken && s.RemoveKey(ctx, s.Tables.Users, account.UserKey(u.ID)) == nil {
 			return SignedIn{}, s.unless(ctx, wake, err)
 		}
 		return SignedIn{}, err
@@ -99,7 +103,7 @@ func (s *Service) Register(ctx context.Context, r Registration) (SignedIn, error
 	var completed, opened error
 	var wg sync.WaitGroup
 	wg.Go(func() { completed = s.complete(ctx, u, r.Language) })
-	opened = s.insert(ctx, s.Tables.Sessions, x.row())
+	opened = s.insert(ctx, s.Tables.Sessions, x.Row())
 	wg.Wait()
 	if completed == nil {
 		_ = s.unless(ctx, wake, nil) // nothing follows any more
@@ -120,7 +124,7 @@ func (s *Service) newUser(r *Registration) (User, error) {
 	}
 	var place [8]byte
 	s.fill(place[:])
-	u.shuffle = fmt.Sprintf("%x", place)
+	u.Shuffle = fmt.Sprintf("%x", place)
 	b.OneOf("gender", r.Gender, rules.Genders, rules.GenderUnknown)
 	b.OneOf("language", r.Language, rules.Languages, rules.LanguageUnknown)
 	b.Password("password", r.Password, u.Email, u.Name)
@@ -137,7 +141,7 @@ func emailTaken() error {
 // takeEmail commits an account. The error has the code EMAIL_TAKEN if another account has the
 // address; any other leaves the outcome to the job.
 func (s *Service) takeEmail(ctx context.Context, u User) error {
-	row := table.Row{Key: emailKey(u.Email), Props: table.Props{{Name: "UserId", Value: table.String(u.ID)}}}
+	row := table.Row{Key: account.EmailKey(u.Email), Props: table.Props{{Name: "UserId", Value: table.String(u.ID)}}}
 	err := s.Write(ctx, s.Tables.UserEmails, []table.Op{{Kind: table.Insert, Row: row}})
 	if err == nil {
 		return nil
@@ -157,20 +161,20 @@ func (s *Service) takeEmail(ctx context.Context, u User) error {
 // complete writes what follows from an account. Each part may be there already.
 func (s *Service) complete(ctx context.Context, u User, language string) error {
 	id, now := u.ID, s.Now()
-	u.registered = true
+	u.Registered = true
 	writes := []func() error{
 		func() error {
-			return s.merge(ctx, s.Tables.Users, userKey(id), table.Props{{Name: "Registered", Value: table.Bool(true)}})
+			return s.merge(ctx, s.Tables.Users, account.UserKey(id), table.Props{{Name: "Registered", Value: table.Bool(true)}})
 		},
 		func() error {
-			return s.insert(ctx, s.Tables.UserPreferences, preferencesRow(id, rules.NewPreferences(), now))
+			return s.insert(ctx, s.Tables.UserPreferences, account.PreferencesRow(id, rules.NewPreferences(), now))
 		},
 		func() error {
-			return s.insert(ctx, s.Tables.UserSettings, privacyRow(id, rules.NewPrivacy(language), now))
+			return s.insert(ctx, s.Tables.UserSettings, account.PrivacyRow(id, rules.NewPrivacy(language), now))
 		},
 		func() error {
 			return s.again(func() error {
-				return s.deck().Add(ctx, u.deckEntry(rules.NewPreferences(), rules.NewPrivacy(language)))
+				return s.deck().Add(ctx, DeckEntry(u, rules.NewPreferences(), rules.NewPrivacy(language)))
 			})
 		},
 	}
@@ -227,16 +231,19 @@ func (s *Service) unlessFailed(ctx context.Context, wake queue.Receipt, err erro
 }
 
 // Triggers returns the functions that no request starts. Each may run twice, late and in any order.
-// Messages of other kinds than users go to their settlers.
+// Messages of other kinds than KindUser go to their settlers; those of users to settlers too.
 func (s *Service) Triggers(others ...Settler) []function.Trigger {
 	return []function.Trigger{{Name: QueueLists, Queue: QueueLists, Run: func(ctx context.Context, in function.Invocation) error {
 		var c userChange
 		if err := json.Unmarshal([]byte(in.Text), &c); err != nil {
 			return fmt.Errorf("read message: %w", err)
 		}
+		mine := c.Kind == KindUser
 		for _, other := range others {
 			if other.Kind == c.Kind {
-				return other.Settle(ctx, in)
+				if err := other.Settle(ctx, in); err != nil || !mine {
+					return err
+				}
 			}
 		}
 		return s.settle(ctx, c)
@@ -252,17 +259,36 @@ func (s *Service) settle(ctx context.Context, c userChange) error {
 	if err != nil || u == nil {
 		return err
 	}
-	all, err := s.images(ctx, c.ID)
-	if err == nil {
-		err = s.follow(ctx, *u, all.first())
-	}
-	if err == nil {
-		err = s.followDeck(ctx, *u)
-	}
+	err = s.followUser(ctx, *u)
 	if err == nil && !s.Now().After(c.Until) {
 		err = s.later(ctx, c)
 	}
 	return err
+}
+
+// followUser has the profile follow its pictures, and decks follow the member.
+func (s *Service) followUser(ctx context.Context, u User) error {
+	all, err := s.images(ctx, u.ID)
+	if err == nil {
+		err = s.follow(ctx, u, all.First())
+	}
+	if err == nil {
+		err = s.followDeck(ctx, u)
+	}
+	return err
+}
+
+// SettleUser writes all rows that follow from an account and are missing. The language is that of new
+// settings.
+func (s *Service) SettleUser(ctx context.Context, id, language string) error {
+	u, err := s.user(ctx, id)
+	if err != nil || u == nil || !u.Registered {
+		return err
+	}
+	if err := s.complete(ctx, *u, language); err != nil {
+		return err
+	}
+	return s.followUser(ctx, *u)
 }
 
 // settleRegistration finishes a registration that was committed, and removes one that was not, once
@@ -288,7 +314,7 @@ func (s *Service) settleRegistration(ctx context.Context, c userChange) error {
 	case owner == "" && !landed:
 		return s.later(ctx, c)
 	}
-	if err := s.RemoveKey(ctx, s.Tables.Users, userKey(u.ID)); err != nil {
+	if err := s.RemoveKey(ctx, s.Tables.Users, account.UserKey(u.ID)); err != nil {
 		return err
 	}
 	if !landed { // the row of the user itself may land again

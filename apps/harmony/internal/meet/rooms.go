@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"prompthub/apps/harmony/internal/pairs"
 	"prompthub/internal/host/function"
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/rowstore"
@@ -58,7 +59,7 @@ func (s *Service) Authors(ctx context.Context, reader User, ids []string) (map[s
 	}
 	authors := map[string]Author{}
 	for _, one := range all {
-		if one.of == nil || !one.of.registered {
+		if one.of == nil || !one.of.Registered {
 			continue
 		}
 		shown := one.shows
@@ -76,14 +77,14 @@ func (s *Service) Authors(ctx context.Context, reader User, ids []string) (map[s
 
 // Attempt takes an attempt to guess a secret, by the name of its caller, as for a sign-in.
 func (s *Service) Attempt(name string) (done func(failed bool), err error) {
-	return s.attempts.begin(name)
+	return s.attempts.Begin(name)
 }
 
 // NewID draws the id of a new thing.
 func (s *Service) NewID() string { return s.newID() }
 
 // Inverse writes an instant so that later ones come first.
-func Inverse(t time.Time) string { return instant(table.Ticks(t)) }
+func Inverse(t time.Time) string { return pairs.Instant(table.Ticks(t)) }
 
 // Landed returns by when every write of a change that begins now has landed, or never will.
 func (s *Service) Landed() time.Time { return s.landed() }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"prompthub/apps/harmony/internal/account"
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
@@ -17,52 +18,23 @@ type Settings struct {
 	PrivacyUpdated     time.Time
 }
 
-func preferencesRow(user string, p rules.Preferences, now time.Time) table.Row {
-	return table.Row{Key: prefsKey(user), Props: table.Props{
-		{Name: "AgeRangeMin", Value: table.Int32(int32(p.AgeMin))},
-		{Name: "AgeRangeMax", Value: table.Int32(int32(p.AgeMax))},
-		{Name: "MaxDistanceKm", Value: table.Int32(int32(p.MaxDistance))},
-		{Name: "ShowMe", Value: table.String(p.ShowMe)},
-		{Name: "UpdatedAt", Value: table.Time(now)},
-	}}
-}
-
-func privacyRow(user string, p rules.Privacy, now time.Time) table.Row {
-	return table.Row{Key: settingsKey(user), Props: table.Props{
-		{Name: "ProfileVisibility", Value: table.String(p.Visibility)},
-		{Name: "AnonymousLikes", Value: table.Bool(p.AnonymousLikes)},
-		{Name: "Language", Value: table.String(p.Language)},
-		{Name: "NotificationsEnabled", Value: table.Bool(p.Notifications)},
-		{Name: "EmailNotifications", Value: table.Bool(p.Emails)},
-		{Name: "UpdatedAt", Value: table.Time(now)},
-	}}
-}
-
 // preferences reads what a member looks for. An account that is not complete yet has those of a new
 // member.
 func (s *Service) preferences(ctx context.Context, user string) (rules.Preferences, time.Time, error) {
-	row, err := s.GetRow(ctx, s.Tables.UserPreferences, prefsKey(user))
+	row, err := s.GetRow(ctx, s.Tables.UserPreferences, account.PreferencesKey(user))
 	if err != nil || row == nil {
 		return rules.NewPreferences(), time.Time{}, err
 	}
-	p := row.Props
-	return rules.Preferences{
-		AgeMin: int(p.Get("AgeRangeMin").Int()), AgeMax: int(p.Get("AgeRangeMax").Int()),
-		MaxDistance: int(p.Get("MaxDistanceKm").Int()), ShowMe: p.Get("ShowMe").Str(),
-	}, p.Get("UpdatedAt").Time(), nil
+	return account.ParsePreferences(*row), row.Props.Get("UpdatedAt").Time(), nil
 }
 
 // privacy reads what a member shows. An account that is not complete yet has that of a new member.
 func (s *Service) privacy(ctx context.Context, user string) (rules.Privacy, time.Time, error) {
-	row, err := s.GetRow(ctx, s.Tables.UserSettings, settingsKey(user))
+	row, err := s.GetRow(ctx, s.Tables.UserSettings, account.SettingsKey(user))
 	if err != nil || row == nil {
 		return rules.NewPrivacy(rules.Languages[0]), time.Time{}, err
 	}
-	p := row.Props
-	return rules.Privacy{
-		Visibility: p.Get("ProfileVisibility").Str(), AnonymousLikes: p.Get("AnonymousLikes").Bool(), Language: p.Get("Language").Str(),
-		Notifications: p.Get("NotificationsEnabled").Bool(), Emails: p.Get("EmailNotifications").Bool(),
-	}, p.Get("UpdatedAt").Time(), nil
+	return account.ParsePrivacy(*row), row.Props.Get("UpdatedAt").Time(), nil
 }
 
 // Settings returns the caller's settings.
@@ -101,7 +73,9 @@ func (s *Service) SetPreferences(ctx context.Context, c Claim, p rules.Preferenc
 	if err := p.Check(); err != nil {
 		return err
 	}
-	put := func() error { return s.put(ctx, s.Tables.UserPreferences, preferencesRow(c.UserID, p, s.Now())) }
+	put := func() error {
+		return s.put(ctx, s.Tables.UserPreferences, account.PreferencesRow(c.UserID, p, s.Now()))
+	}
 	if p == was {
 		return put()
 	}
@@ -121,7 +95,7 @@ func (s *Service) SetPrivacy(ctx context.Context, c Claim, p rules.Privacy) erro
 	if err := p.Check(); err != nil {
 		return err
 	}
-	put := func() error { return s.put(ctx, s.Tables.UserSettings, privacyRow(c.UserID, p, s.Now())) }
+	put := func() error { return s.put(ctx, s.Tables.UserSettings, account.PrivacyRow(c.UserID, p, s.Now())) }
 	if p.Visibility == was.Visibility {
 		return put()
 	}

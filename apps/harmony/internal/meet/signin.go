@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 
+	"prompthub/apps/harmony/internal/account"
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/fault"
 	"prompthub/internal/storage/rowstore"
@@ -13,8 +14,18 @@ import (
 // Login signs a member in. An unknown address and a wrong password are one answer, after the same
 // work.
 func (s *Service) Login(ctx context.Context, address, password, device string) (SignedIn, error) {
+	return s.enter(ctx, address, password, device, func(u User) (User, error) {
+		if u.Deleted() {
+			return User{}, s.deleted(u)
+		}
+		return u, nil
+	})
+}
+
+// enter signs a member in of whom ready says that they may, after it has done what they ask for.
+func (s *Service) enter(ctx context.Context, address, password, device string, ready func(User) (User, error)) (SignedIn, error) {
 	normal, _ := rules.NormalEmail(address)
-	done, err := s.attempts.begin(emailKey(normal).Row)
+	done, err := s.attempts.Begin(account.EmailKey(normal).Row)
 	if err != nil {
 		return SignedIn{}, err
 	}
@@ -28,7 +39,7 @@ func (s *Service) Login(ctx context.Context, address, password, device string) (
 		owner = s.newID() // of no user: the same reads follow
 	}
 	var u *User
-	var all []session
+	var all []account.Session
 	err = rowstore.Both(ctx, func(ctx context.Context) (err error) {
 		u, err = s.user(ctx, owner)
 		return err
@@ -43,14 +54,16 @@ func (s *Service) Login(ctx context.Context, address, password, device string) (
 	if failed = fault.CodeOf(err) == InvalidCredentials; err != nil {
 		return SignedIn{}, err
 	}
-	if u.Deleted() {
-		return SignedIn{}, fault.Coded(fault.Forbidden, AccountDeleted, "this account is deleted; restore it within 30 days")
+	is, err := ready(*u)
+	if err != nil {
+		return SignedIn{}, err
 	}
+	u = &is
 	if renew {
 		ctx := context.WithoutCancel(ctx)
 		s.Background(func() { s.renew(ctx, *u, password) })
 	}
-	gone := beyond(all, *u, s.Now())
+	gone := account.Beyond(all, *u, s.Now())
 	x, tokens := s.newSession(*u, device)
 	var pictures Images
 	err = rowstore.Both(ctx, func(ctx context.Context) (err error) {
@@ -58,7 +71,7 @@ func (s *Service) Login(ctx context.Context, address, password, device string) (
 			pictures, err = s.images(ctx, u.ID)
 		}
 		return err
-	}, func(ctx context.Context) error { return s.insert(ctx, s.Tables.Sessions, x.row()) })
+	}, func(ctx context.Context) error { return s.insert(ctx, s.Tables.Sessions, x.Row()) })
 	if err != nil {
 		return SignedIn{}, err
 	}
@@ -66,7 +79,7 @@ func (s *Service) Login(ctx context.Context, address, password, device string) (
 		ctx := context.WithoutCancel(ctx)
 		s.Background(func() {
 			for _, x := range gone {
-				_ = s.RemoveKey(ctx, s.Tables.Sessions, sessionKey(x.user, x.id)) // the next sign-in does it again
+				_ = s.RemoveKey(ctx, s.Tables.Sessions, account.SessionKey(x.User, x.ID)) // the next sign-in does it again
 			}
 		})
 	}
@@ -78,7 +91,7 @@ func (s *Service) Login(ctx context.Context, address, password, device string) (
 func (s *Service) verify(ctx context.Context, u *User, password string) (renew bool, err error) {
 	hash := ""
 	if u != nil {
-		hash = u.passwordHash
+		hash = u.PasswordHash
 	}
 	ok, renew, err := s.Passwords.Verify(ctx, password, hash)
 	if err == nil && !ok {
@@ -87,16 +100,34 @@ func (s *Service) verify(ctx context.Context, u *User, password string) (renew b
 	return renew, err
 }
 
+// prove returns an error that names a field unless a password is that of a user.
+func (s *Service) prove(ctx context.Context, u User, password, field string) error {
+	done, err := s.attempts.Begin(account.EmailKey(u.Email).Row)
+	if err != nil {
+		return err
+	}
+	_, err = s.verify(ctx, &u, password)
+	failed := fault.CodeOf(err) == InvalidCredentials
+	done(failed)
+	if failed {
+		return &fault.Error{
+			Kind: fault.Unauthenticated, Code: InvalidCredentials, Text: "the password is wrong",
+			Fields: []fault.Field{{Name: field, Code: InvalidCredentials, Message: "is wrong"}},
+		}
+	}
+	return err
+}
+
 // renew keeps a new hash of the same password. The next sign-in tries again if it fails.
 func (s *Service) renew(ctx context.Context, u User, password string) {
 	hash, err := s.Passwords.Hash(ctx, password)
 	if err == nil {
-		was := u.passwordHash
+		was := u.PasswordHash
 		_, err = s.changeUser(ctx, u, func(u *User) error {
-			if u.passwordHash != was && u.passwordHash != hash {
+			if u.PasswordHash != was && u.PasswordHash != hash {
 				return errors.New("the password was changed")
 			}
-			u.passwordHash = hash
+			u.PasswordHash = hash
 			return nil
 		})
 	}
@@ -111,20 +142,7 @@ func (s *Service) ChangePassword(ctx context.Context, c Claim, current, changed 
 	if err != nil {
 		return err
 	}
-	done, err := s.attempts.begin(emailKey(caller.Email).Row)
-	if err != nil {
-		return err
-	}
-	failed := false
-	defer func() { done(failed) }()
-	_, err = s.verify(ctx, &caller.User, current)
-	if failed = fault.CodeOf(err) == InvalidCredentials; failed {
-		return &fault.Error{
-			Kind: fault.Unauthenticated, Code: InvalidCredentials, Text: "the current password is wrong",
-			Fields: []fault.Field{{Name: "body.currentPassword", Code: InvalidCredentials, Message: "is wrong"}},
-		}
-	}
-	if err != nil {
+	if err := s.prove(ctx, caller.User, current, "body.currentPassword"); err != nil {
 		return err
 	}
 	var b rules.Broken
@@ -141,12 +159,12 @@ func (s *Service) ChangePassword(ctx context.Context, c Claim, current, changed 
 	if err := s.keepSession(ctx, c, after); err != nil {
 		return err
 	}
-	was := caller.passwordHash
+	was := caller.PasswordHash
 	_, err = s.changeUser(ctx, caller.User, func(u *User) error {
-		if u.passwordHash != was && u.passwordHash != hash {
+		if u.PasswordHash != was && u.PasswordHash != hash {
 			return fault.Coded(fault.Conflict, "", "your password was changed by another request; try again")
 		}
-		u.passwordHash, u.sessionsAfter = hash, after
+		u.PasswordHash, u.SessionsAfter = hash, after
 		return nil
 	})
 	return err
@@ -155,7 +173,7 @@ func (s *Service) ChangePassword(ctx context.Context, c Claim, current, changed 
 // Reset sets a new password for the member that a token names. A token can be used once. All
 // sessions of the member end.
 func (s *Service) Reset(ctx context.Context, token, password string) error {
-	c, ok := parseToken(resetForm, token)
+	c, ok := account.ParseToken(account.ResetForm, token)
 	if !ok {
 		return invalidToken()
 	}
@@ -163,7 +181,7 @@ func (s *Service) Reset(ctx context.Context, token, password string) error {
 	if err != nil {
 		return err
 	}
-	if u == nil || x == nil || x.isSignIn() || !x.lives(*u, s.Now()) || !same(c.secret, x.refreshHash) {
+	if u == nil || x == nil || x.IsSignIn() || !x.Lives(*u, s.Now()) || !c.Proves(x.RefreshHash) {
 		return invalidToken()
 	}
 	var b rules.Broken
@@ -177,10 +195,10 @@ func (s *Service) Reset(ctx context.Context, token, password string) error {
 	}
 	after := s.endSessions()
 	_, err = s.changeUser(ctx, *u, func(u *User) error {
-		if u.passwordHash != hash && !x.lives(*u, s.Now()) {
+		if u.PasswordHash != hash && !x.Lives(*u, s.Now()) {
 			return invalidToken() // another request has used the token
 		}
-		u.passwordHash, u.sessionsAfter = hash, after
+		u.PasswordHash, u.SessionsAfter = hash, after
 		return nil
 	})
 	return err
@@ -195,9 +213,9 @@ func (s *Service) NewReset(ctx context.Context, address string) (token string, e
 	}
 	now := s.Now().UTC()
 	secret := s.newSecret()
-	x := session{user: u.ID, id: s.newID(), refreshHash: hashed(secret), createdAt: now, usedAt: now, accessEnds: now, ends: now.Add(resetFor), device: "reset"}
-	if x.createdAt.Before(u.sessionsAfter) {
-		x.createdAt = u.sessionsAfter
+	x := account.Session{User: u.ID, ID: s.newID(), RefreshHash: account.Hashed(secret), CreatedAt: now, UsedAt: now, AccessEnds: now, Ends: now.Add(account.ResetFor), Device: "reset"}
+	if x.CreatedAt.Before(u.SessionsAfter) {
+		x.CreatedAt = u.SessionsAfter
 	}
-	return x.token(resetForm, secret), s.insert(ctx, s.Tables.Sessions, x.row())
+	return x.Token(account.ResetForm, secret), s.insert(ctx, s.Tables.Sessions, x.Row())
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"prompthub/apps/harmony/internal/account"
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/fault"
 	"prompthub/internal/storage/table"
@@ -45,7 +46,7 @@ func (s *Service) moderate(ctx context.Context, c Claim, id string, broken error
 		return broken
 	case id == caller.ID:
 		return fault.Coded(fault.Invalid, NotYourself, "name another member")
-	case u == nil || !u.registered:
+	case u == nil || !u.Registered:
 		return noUser()
 	}
 	_, err = s.changeUser(ctx, *u, func(u *User) error {
@@ -78,7 +79,7 @@ func (s *Service) Accounts(ctx context.Context, c Claim, address, after string, 
 		// The id of an account begins as its partition ends, so one position is good for all.
 		r := table.Range{FromPartition: "USER_", ToPartition: "USER_~", After: after}
 		if after != "" {
-			r.FromPartition = userKey(after).Partition
+			r.FromPartition = account.UserKey(after).Partition
 		}
 		rows, _, err = s.Budget().Rows(ctx, s.Tables.Users, r, limit+1)
 		return err
@@ -95,14 +96,14 @@ func (s *Service) Accounts(ctx context.Context, c Claim, address, after string, 
 		p.Next = rows[limit-1].Key.Row
 	}
 	for _, row := range rows {
-		p.Accounts = append(p.Accounts, parseUser(row))
+		p.Accounts = append(p.Accounts, account.ParseUser(row))
 	}
 	if found != nil {
 		p.Accounts = append(p.Accounts, *found)
 	}
 	shown := p.Accounts[:0]
 	for _, u := range p.Accounts {
-		if u.registered {
+		if u.Registered {
 			shown = append(shown, u)
 		}
 	}

@@ -95,7 +95,7 @@ func (w *world) over(db table.DB, queues queue.Queues) *meet.Service {
 			Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 			Random: func(time.Duration) time.Duration { return 0 },
 		},
-		Tables: tables, Queues: queues, Entropy: &luck{rnd: rand.NewChaCha8([32]byte{byte(processes.Add(1)), byte(processes.Load() >> 8)})}, Passwords: hasher, Blobs: w.blobs, Pictures: picture.NewMaker(), LikesADay: 200,
+		Tables: tables, Queues: queues, Entropy: &luck{rnd: rand.NewChaCha8([32]byte{byte(processes.Add(1)), byte(processes.Load() >> 8)})}, Passwords: hasher, Blobs: w.blobs, Pictures: picture.NewMaker(), LikesADay: 200, EraseAfter: 30 * 24 * time.Hour,
 	})
 }
 

@@ -15,6 +15,8 @@ import (
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/meettest"
 	"prompthub/apps/harmony/internal/reports"
+	"prompthub/apps/harmony/internal/rules"
+	"prompthub/apps/harmony/internal/shop"
 	"prompthub/internal/storage/azure"
 	"prompthub/internal/storage/table"
 	"prompthub/internal/testing/azurite"
@@ -38,7 +40,8 @@ var stored = map[string]string{
 	"ForumReplies": `TOPIC_{id} / !topic: AuthorId String, Content String, CreatedAt DateTime, IsDeleted Boolean, IsLocked Boolean, IsPinned Boolean, Last Int64, LastActivityAt DateTime, Moves Int64, ` +
 		`ReplyCount Int32, SectionId String, Title String, UpdatedAt DateTime; ` +
 		`TOPIC_{id} / {t}_{id}: AuthorId String, Content String, CreatedAt DateTime, EditedAt DateTime, ReplyId String`,
-	"Reports": `BY_{id} / {hash}: ReportId String; REPORT / open_{t}_{id}: ` + reportProps + `; REPORT / done_{t}_{id}: ` + strings.Replace(reportProps, "CreatedAt", "ClosedAt DateTime, CreatedAt", 1),
+	"StoreItems": `STORE / {id}: Category String, CreatedAt DateTime, Currency String, Description String, ExternalPurchaseUrl String, IsAvailable Boolean, Price Int64, StockQuantity Int32, Title String, UpdatedAt DateTime`,
+	"Reports":    `BY_{id} / {hash}: ReportId String; REPORT / open_{t}_{id}: ` + reportProps + `; REPORT / done_{t}_{id}: ` + strings.Replace(reportProps, "CreatedAt", "ClosedAt DateTime, CreatedAt", 1),
 }
 
 var forms = []struct {
@@ -84,6 +87,8 @@ func TestRowsOnAzurite(t *testing.T) {
 	require.NoError(t, happens.Create(ctx))
 	require.NoError(t, talk.Create(ctx))
 	require.NoError(t, told.Create(ctx))
+	sold := shop.New(s, shop.Tables{StoreItems: "StoreItems"})
+	require.NoError(t, sold.Create(ctx))
 	claims := map[string]meet.Claim{}
 	for _, name := range []string{"admin", "anna"} {
 		in, err := s.Register(ctx, meet.Registration{
@@ -98,7 +103,7 @@ func TestRowsOnAzurite(t *testing.T) {
 	admin, anna, places := claims["admin"], claims["anna"], 2
 	d := events.Draft{
 		Title: "Concert", Start: meettest.Began.Add(time.Hour).Format(time.RFC3339), End: meettest.Began.Add(2 * time.Hour).Format(time.RFC3339), Capacity: &places,
-		Category: "party", Price: &events.Price{Minor: 1, Currency: "EUR"}, Visibility: events.SecretHidden, Published: true,
+		Category: "party", Price: &rules.Price{Minor: 1, Currency: "EUR"}, Visibility: events.SecretHidden, Published: true,
 	}
 	e, err := happens.NewEvent(ctx, admin, d)
 	require.NoError(t, err)
@@ -114,6 +119,8 @@ func TestRowsOnAzurite(t *testing.T) {
 		require.NoError(t, happens.Unregister(ctx, anna, e.ID))
 	}
 	_, _, err = happens.Register(ctx, anna, e.ID, "aloe-1", "anna")
+	require.NoError(t, err)
+	_, err = sold.New(ctx, admin, shop.Item{Title: "LP", Price: &rules.Price{Minor: 1, Currency: "EUR"}, Category: "music", Link: "https://example.com"})
 	require.NoError(t, err)
 	_, err = talk.NewSection(ctx, admin, forum.Section{ID: "music", Name: "Music"})
 	require.NoError(t, err)

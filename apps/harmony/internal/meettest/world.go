@@ -17,6 +17,7 @@ import (
 	"prompthub/internal/fault"
 	"prompthub/internal/host/function"
 	"prompthub/internal/http/auth/password"
+	"prompthub/internal/storage/blob"
 	"prompthub/internal/storage/memory"
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/rowstore"
@@ -63,6 +64,7 @@ type World struct {
 	Clock   *Clock
 	DB      *memory.Tables
 	Queues  *memory.Queues
+	Blobs   blob.Store
 	Members map[string]meet.Claim // by their names
 
 	triggers []function.Trigger
@@ -76,13 +78,13 @@ func (w *World) Over(db table.DB, queues queue.Queues) *meet.Service {
 			Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 			Random: func(time.Duration) time.Duration { return 0 },
 		},
-		Tables: Tables, Queues: queues, Entropy: rand.Reader, Passwords: hasher, Blobs: memory.NewBlobs(w.Clock.Now), Pictures: picture.NewMaker(), LikesADay: 200,
+		Tables: Tables, Queues: queues, Entropy: rand.Reader, Passwords: hasher, Blobs: w.Blobs, Pictures: picture.NewMaker(), LikesADay: 200, EraseAfter: 30 * 24 * time.Hour,
 	})
 }
 
 // A template is a store with members, of which each world has a copy: passwords take long.
 var template = sync.OnceValues(func() (map[string]meet.Claim, *memory.Tables) {
-	w := &World{Clock: &Clock{now: Began}, DB: memory.NewTables(), Queues: memory.NewQueues(func() time.Time { return Began })}
+	w := &World{Clock: &Clock{now: Began}, DB: memory.NewTables(), Queues: memory.NewQueues(func() time.Time { return Began }), Blobs: memory.NewBlobs(func() time.Time { return Began })}
 	s := w.Over(w.DB, w.Queues)
 	ctx := context.Background()
 	must := func(err error) {
@@ -112,10 +114,19 @@ func New(t *testing.T) *World {
 	t.Helper()
 	claims, db := template()
 	w := &World{T: t, Clock: &Clock{now: Began}, DB: db.Clone(), Members: claims}
-	w.Queues = memory.NewQueues(w.Clock.Now)
+	w.Queues, w.Blobs = memory.NewQueues(w.Clock.Now), memory.NewBlobs(w.Clock.Now)
 	w.Service = w.Over(w.DB, w.Queues)
 	require.NoError(t, w.Create(t.Context()))
 	return w
+}
+
+// Clone returns a world with the same rows at the same time, without messages and files.
+func (w *World) Clone(t *testing.T) *World {
+	c := &World{T: t, Clock: &Clock{now: w.Clock.Now()}, DB: w.DB.Clone(), Members: w.Members}
+	c.Queues, c.Blobs = memory.NewQueues(c.Clock.Now), memory.NewBlobs(c.Clock.Now)
+	c.Service = c.Over(c.DB, c.Queues)
+	require.NoError(t, c.Create(t.Context()))
+	return c
 }
 
 // Handle says what settles the messages that the rooms send.

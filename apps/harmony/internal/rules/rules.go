@@ -44,6 +44,8 @@ const (
 	DaysRange        fault.Code = "DAYS_RANGE"
 	ReasonLength     fault.Code = "REASON_LENGTH"
 	MessageLength    fault.Code = "MESSAGE_LENGTH"
+	PriceRange       fault.Code = "PRICE_RANGE"
+	CurrencyUnknown  fault.Code = "CURRENCY_UNKNOWN"
 )
 
 // FieldCodes returns all codes that a single field can have: a page has words for each.
@@ -52,7 +54,7 @@ func FieldCodes() []fault.Code {
 		EmailForm, PasswordLength, WeakPassword, BirthDateForm, Underage, NameLength, BioLength, LocationLength, ControlCharacter,
 		GenderUnknown, LanguageUnknown, PositionRange, AgeRange, DistanceRange, ShowMeUnknown, VisibilityWrong,
 		DaysRange, ReasonLength,
-		MessageLength,
+		MessageLength, PriceRange, CurrencyUnknown,
 	}
 }
 

@@ -24,51 +24,51 @@ import (
 const Name = "tidy"
 
 const (
-	runsFor = time.Minute // a run begins no slice after it
-	slice   = 200         // things of a slice
+	runsFor = 2 * time.Minute // the walks of a run have it together, and begin no slice after it
+	slice   = 200             // things of a slice
 
 	// filesAfter is how old a file without a row must be: a row follows its files within seconds.
 	filesAfter = time.Hour
 )
 
-// A Job tidies the store of a service.
-type Job struct{ *meet.Service }
+// A Job tidies the store of a service. Walks are those of other rooms.
+type Job struct {
+	*meet.Service
+	Walks []Walk
+}
 
 // Trigger returns the timer.
 func (j Job) Trigger() function.Trigger {
 	return function.Trigger{Name: Name, Schedule: "0 */10 * * * *", Run: func(ctx context.Context, _ function.Invocation) error { return j.Run(ctx) }}
 }
 
-// A walk goes through the things of one kind. step tidies a slice from a place on, "" for the
-// beginning, and returns where the next one begins, "" at the end.
-type walk struct {
-	name string
-	step func(ctx context.Context, place string) (next string, err error)
+// A Walk goes through the things of one kind. Step tidies up to limit of them from a place on, "" for
+// the beginning, and returns where the next step begins, "" at the end.
+type Walk struct {
+	Name  string
+	Every time.Duration // how long after its end a walk begins anew
+	Step  func(ctx context.Context, place string, limit int) (next string, err error)
 }
 
-func (j Job) walks() []walk {
+func (j Job) walks() []Walk {
 	decks := deck.Index{Store: j.Store, Table: j.Tables.Deck}
 	rooms := chat.Rooms{Store: j.Store, Messages: j.Tables.Messages}
-	return []walk{
-		{"files", j.files},
-		{"decks", func(ctx context.Context, place string) (string, error) { return decks.Sweep(ctx, place, slice) }},
-		{"keys", func(ctx context.Context, place string) (string, error) { return rooms.Sweep(ctx, place, slice) }},
-	}
+	return append([]Walk{{"files", 0, j.files}, {"decks", 0, decks.Sweep}, {"keys", 0, rooms.Sweep}}, j.Walks...)
 }
 
 // Run tidies for a while. One kind that fails does not stop the others.
 func (j Job) Run(ctx context.Context) error {
-	until := j.Now().Add(runsFor)
 	var failures rowstore.Failures
-	for _, w := range j.walks() {
-		failures.Record(j.walk(ctx, w, until))
+	walks := j.walks()
+	for _, w := range walks { // each has its share, so that a long one does not keep others from their work
+		failures.Record(j.walk(ctx, w, j.Now().Add(runsFor/time.Duration(len(walks)))))
 	}
 	return failures.Join()
 }
 
 // walk goes on where the last run has stopped, up to the end.
-func (j Job) walk(ctx context.Context, w walk, until time.Time) error {
-	key := table.Key{Partition: Name, Row: w.name}
+func (j Job) walk(ctx context.Context, w Walk, until time.Time) error {
+	key := table.Key{Partition: Name, Row: w.Name}
 	row, err := j.GetRow(ctx, j.Tables.State, key)
 	if err != nil {
 		return err
@@ -76,9 +76,12 @@ func (j Job) walk(ctx context.Context, w walk, until time.Time) error {
 	place := ""
 	if row != nil {
 		place = row.Props.Get("Place").Str()
+		if place == "" && j.Now().Sub(row.Props.Get("UpdatedAt").Time()) < w.Every {
+			return nil
+		}
 	}
 	for ended := false; !ended && j.Now().Before(until); {
-		next, failed := w.step(ctx, place)
+		next, failed := w.Step(ctx, place, slice)
 		if failed != nil {
 			next = "" // a place that the storage does not know any more must not stop all runs
 		}
@@ -92,8 +95,8 @@ func (j Job) walk(ctx context.Context, w walk, until time.Time) error {
 }
 
 // files removes files of pictures that no row names, once no row of theirs can land.
-func (j Job) files(ctx context.Context, place string) (string, error) {
-	page, err := j.Blobs.List(ctx, meet.ContainerProfiles, "", slice, place)
+func (j Job) files(ctx context.Context, place string, limit int) (string, error) {
+	page, err := j.Blobs.List(ctx, meet.ContainerProfiles, "", limit, place)
 	if err != nil {
 		return "", err
 	}

@@ -41,7 +41,7 @@ func TestTidy(t *testing.T) {
 			Likes: "Likes", LikesReceived: "LikesReceived", Matches: "Matches", Blocks: "Blocks",
 			Deck: "Deck", Chats: "Chats", UserChats: "UserChats", Messages: "Messages", State: "State",
 		},
-		Queues: memory.NewQueues(now), Entropy: rand.Reader, Passwords: password.NewHasher(), Blobs: blobs, Pictures: picture.NewMaker(), LikesADay: 200,
+		Queues: memory.NewQueues(now), Entropy: rand.Reader, Passwords: password.NewHasher(), Blobs: blobs, Pictures: picture.NewMaker(), LikesADay: 200, EraseAfter: 30 * 24 * time.Hour,
 	})
 	require.NoError(t, s.Create(ctx))
 	job := tidy.Job{Service: s}

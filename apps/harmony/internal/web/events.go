@@ -13,6 +13,7 @@ import (
 	"golang.org/x/text/currency"
 
 	"prompthub/apps/harmony/internal/events"
+	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/fault"
 	"prompthub/internal/http/httpjson"
 )
@@ -276,7 +277,7 @@ func digits(code string) int {
 }
 
 // amount writes a price in the unit of its currency.
-func amount(p events.Price) string {
+func amount(p rules.Price) string {
 	n, unit := digits(p.Currency), int64(1)
 	for range n {
 		unit *= 10
@@ -313,13 +314,13 @@ func (r *request) draft() events.Draft {
 	}
 	if s := strings.TrimSpace(r.form("price")); s != "" {
 		code := strings.ToUpper(strings.TrimSpace(r.form("currency")))
-		d.Price = &events.Price{Minor: minor(s, code), Currency: code}
+		d.Price = &rules.Price{Minor: minor(s, code), Currency: code}
 	}
 	return d
 }
 
 // Price writes a price for a page, "" for none.
-func (words) Price(p *events.Price) string {
+func (words) Price(p *rules.Price) string {
 	if p == nil {
 		return ""
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"prompthub/apps/harmony/internal/account"
 	"prompthub/apps/harmony/internal/cookie"
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/picture"
@@ -36,11 +37,15 @@ func (s *web) pages() {
 	s.members("POST "+Prefix+"/settings/privacy", s.savePrivacy)
 	s.members("POST "+Prefix+"/settings/password", s.savePassword)
 	s.members("POST "+Prefix+"/settings/sign-out", s.signOutEverywhere)
+	s.members("POST "+Prefix+"/settings/delete", s.deleteMe)
+	s.handle("GET "+Prefix+"/restore", func(r *request) error { return s.render(r, http.StatusOK, restorePage) })
+	s.handle("POST "+Prefix+"/restore", s.restore)
 	s.pairs()
 	s.events()
 	s.forum()
 	s.chats()
 	s.reports()
+	s.shop()
 	s.handle("GET "+Prefix+"/{rest...}", func(r *request) error {
 		if r.PathValue("rest") == "" {
 			goOn(r, Prefix)
@@ -65,7 +70,7 @@ func (s *web) signUpPage(r *request) error {
 func (s *web) signUp(r *request) error {
 	in, err := s.Service.Register(r.Context(), meet.Registration{
 		Email: r.form("email"), Password: r.form("password"), Name: r.form("name"), BirthDate: r.form("birthDate"), Gender: r.form("gender"),
-		Language: r.lang, Device: meet.Device(r.UserAgent()),
+		Language: r.lang, Device: account.Device(r.UserAgent()),
 	})
 	if err != nil {
 		return s.refused(r, page{Name: "sign-up", Title: "sign-up.title"}, err)
@@ -86,7 +91,7 @@ func (s *web) signInPage(r *request) error {
 
 func (s *web) signIn(r *request) error {
 	to := back(r.form("back"))
-	in, err := s.Service.Login(r.Context(), r.form("email"), r.form("password"), meet.Device(r.UserAgent()))
+	in, err := s.Service.Login(r.Context(), r.form("email"), r.form("password"), account.Device(r.UserAgent()))
 	if err != nil {
 		return s.refused(r, page{Name: "sign-in", Title: "sign-in.title", Body: to}, err)
 	}
@@ -115,6 +120,30 @@ func (s *web) reset(r *request) error {
 		return s.refused(r, page{Name: "reset", Title: "reset.title"}, err)
 	}
 	goOn(r, Prefix+"/sign-in?done=password")
+	return nil
+}
+
+// deleteMe deletes the account of the reader.
+func (s *web) deleteMe(r *request) error {
+	// The form has a field of its own: the page has another one for passwords.
+	if _, err := s.Service.DeleteMe(r.Context(), r.claim, r.form("leavingPassword")); err != nil {
+		return s.settings(r, page{}, renamed(err, "body.password", "body.leavingPassword"))
+	}
+	cookie.Forget(r.w, r.Request)
+	goOn(r, Prefix+"/restore?done=account")
+	return nil
+}
+
+var restorePage = page{Name: "restore", Title: "restore.title"}
+
+// restore brings the account back of somebody who has deleted it.
+func (s *web) restore(r *request) error {
+	in, err := s.Service.Restore(r.Context(), r.form("email"), r.form("password"), account.Device(r.UserAgent()))
+	if err != nil {
+		return s.refused(r, restorePage, err)
+	}
+	cookie.Keep(r.w, r.Request, in.Tokens)
+	goOn(r, Prefix+"/me?done=restored")
 	return nil
 }
 

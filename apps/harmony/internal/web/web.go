@@ -18,12 +18,14 @@ import (
 	"strings"
 	"time"
 
+	"prompthub/apps/harmony/internal/account"
 	"prompthub/apps/harmony/internal/cookie"
 	"prompthub/apps/harmony/internal/events"
 	"prompthub/apps/harmony/internal/forum"
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/reports"
 	"prompthub/apps/harmony/internal/rules"
+	"prompthub/apps/harmony/internal/shop"
 	"prompthub/internal/fault"
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/http/pages"
@@ -42,6 +44,7 @@ type Config struct {
 	Events    *events.Service
 	Forum     *forum.Service
 	Reports   *reports.Service
+	Shop      *shop.Service
 	Admission *httpjson.Admission
 	Log       *slog.Logger
 	Now       func() time.Time
@@ -154,7 +157,7 @@ func (s *web) visit(r *request, refresh string) error {
 		return err
 	}
 	r.who, r.lang = &me, lang
-	httpjson.SetUser(r.Context(), meet.LogKey(me.ID))
+	httpjson.SetUser(r.Context(), account.LogKey(me.ID))
 	return nil
 }
 

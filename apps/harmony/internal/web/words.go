@@ -51,7 +51,7 @@ func (w words) err(err error) string {
 }
 
 // catalog has all words of the pages, in Russian and in English.
-var catalog = joined(memberWords, eventWords, forumWords, moderationWords)
+var catalog = joined(memberWords, eventWords, forumWords, moderationWords, shopWords)
 
 // joined returns the words of several subjects as one catalog.
 func joined(all ...map[string][2]string) map[string][2]string {
@@ -162,6 +162,17 @@ var memberWords = map[string][2]string{
 	"settings.device":       {"Неизвестное устройство", "Unknown device"},
 	"settings.used":         {"последний раз %s", "last used %s"},
 	"settings.out":          {"Выйти везде", "Sign out everywhere"},
+	"settings.leave":        {"Удалить аккаунт", "Delete the account"},
+	"settings.leave.hint":   {"Вас сразу перестанут видеть, а места на событиях освободятся. Месяц аккаунт можно восстановить, потом он будет стёрт.", "Nobody sees you from then on, and your places at events are given back. For a month you can restore the account; then it is erased."},
+	"settings.leave.do":     {"Удалить аккаунт", "Delete the account"},
+	"restore.title":         {"Восстановить аккаунт", "Restore an account"},
+	"restore.lead":          {"Удалённый аккаунт можно восстановить в течение месяца. Места на событиях нужно занять заново.", "A deleted account can be restored within a month. Take places at events again."},
+	"restore.do":            {"Восстановить", "Restore it"},
+	"sign-in.deleted":       {"Удалили аккаунт?", "You deleted your account?"},
+	"field.leavingPassword": {"Пароль, чтобы удалить аккаунт", "Password, to delete the account"},
+	"done.account":          {"Аккаунт удалён.", "Your account is deleted."},
+	"done.restored":         {"Аккаунт восстановлен.", "Your account is restored."},
+	"error.NOT_DELETED":     {"Этот аккаунт не удалён. Просто войдите.", "This account is not deleted. Sign in."},
 
 	"field.email":                {"Почта", "E-mail address"},
 	"field.password":             {"Пароль", "Password"},
@@ -279,7 +290,7 @@ var memberWords = map[string][2]string{
 	"error.INVALID_CREDENTIALS": {"Почта или пароль неверны.", "The e-mail address or the password is wrong."},
 	"error.INVALID_TOKEN":       {"Код неверен или больше не действует.", "The token is wrong, or not good any more."},
 	"error.TOO_MANY_ATTEMPTS":   {"Слишком много неверных попыток. Подождите 15 минут.", "Too many wrong attempts. Wait 15 minutes."},
-	"error.ACCOUNT_DELETED":     {"Этот аккаунт удалён.", "This account is deleted."},
+	"error.ACCOUNT_DELETED":     {"Этот аккаунт удалён. Месяц его можно восстановить.", "This account is deleted. For a month it can be restored."},
 	"error.ACCOUNT_SUSPENDED":   {"Ваш аккаунт заблокирован модераторами.", "Your account is suspended by the moderators."},
 	"error.SIGN_IN_BUSY":        {"Сейчас входят слишком многие. Попробуйте через несколько секунд.", "Too many people sign in at once. Try again in some seconds."},
 	"error.OTHER_SITE":          {"Форма отправлена с другого сайта. Откройте страницу здесь и попробуйте снова.", "This form was sent from another site. Open the page here and try again."},

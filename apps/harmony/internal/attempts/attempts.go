@@ -1,4 +1,6 @@
-package meet
+// Package attempts counts failed attempts to guess a secret, such as a password, by the name that was
+// tried, and refuses more for a while.
+package attempts
 
 import (
 	"sync"
@@ -10,6 +12,9 @@ import (
 	"prompthub/internal/storage/rowstore"
 )
 
+// TooMany is the code of a refused attempt.
+const TooMany fault.Code = "TOO_MANY_ATTEMPTS"
+
 // Failures that one name may have in a window of time before it is refused.
 const (
 	maxFailures   = 10
@@ -17,8 +22,8 @@ const (
 	maxRemembered = 20_000 // names
 )
 
-// attempts count failed sign-ins by the name that was tried, in this process.
-type attempts struct {
+// A Counter counts failed attempts in this process.
+type Counter struct {
 	now func() time.Time
 
 	mu     sync.Mutex
@@ -32,12 +37,13 @@ type window struct {
 	underWay int // attempts whose outcome is not known yet count as failures
 }
 
-func newAttempts(now func() time.Time) *attempts {
-	return &attempts{now: now, failed: rowstore.NewLRU[string, *window](maxRemembered)}
+// New returns a counter.
+func New(now func() time.Time) *Counter {
+	return &Counter{now: now, failed: rowstore.NewLRU[string, *window](maxRemembered)}
 }
 
-// begin takes an attempt for a name, which done ends. The error is Limited after too many failures.
-func (a *attempts) begin(name string) (done func(failed bool), err error) {
+// Begin takes an attempt for a name, which done ends. The error is Limited after too many failures.
+func (a *Counter) Begin(name string) (done func(failed bool), err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	now := a.now()
@@ -54,7 +60,7 @@ func (a *attempts) begin(name string) (done func(failed bool), err error) {
 		if w.failures < maxFailures {
 			wait = time.Second // others are being looked at now
 		}
-		return nil, &fault.Error{Kind: fault.Limited, Code: TooManyAttempts, Text: "too many wrong attempts; wait and try again", RetryAfter: wait}
+		return nil, &fault.Error{Kind: fault.Limited, Code: TooMany, Text: "too many wrong attempts; wait and try again", RetryAfter: wait}
 	}
 	w.underWay++
 	return func(failed bool) {

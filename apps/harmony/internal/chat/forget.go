@@ -1,0 +1,75 @@
+package chat
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
+)
+
+// Opens is the range of all rows !open: each names the two members of a chat.
+func (x Rooms) Opens() table.Range { return table.Range{From: openRow, To: openRow + "~"} }
+
+// Forget takes a member out of a chat, given its row !open. Their messages lose sender and content,
+// and keep their places. The row itself comes last: it tells that there is something to do.
+func (x Rooms) Forget(ctx context.Context, open table.Row, user string) error {
+	now := x.Now().UTC()
+	theirs := table.Range{Partition: open.Partition, From: "0", To: keyRows, Filter: func(p table.Props) bool { return p.Get("SenderId").Str() == user }}
+	for next, more := "", true; more; more = next != "" {
+		page, err := x.DB.List(ctx, x.Messages, theirs, table.MaxPage, next)
+		if err != nil {
+			return rowstore.Unavailable(err)
+		}
+		var ops []table.Op
+		for _, row := range page.Rows {
+			if rowstore.IsMatch(row) {
+				ops = append(ops, table.Op{Kind: table.Merge, Row: table.Row{Key: row.Key, ETag: table.Any, Props: table.Props{
+					{Name: "SenderId", Value: table.String("")}, {Name: "Content", Value: table.String("")}, {Name: "DeletedAt", Value: table.Time(now)},
+				}}})
+			}
+		}
+		for some := range slices.Chunk(ops, table.MaxBatch) {
+			if err := x.Write(ctx, x.Messages, some); err != nil {
+				return rowstore.Unavailable(err)
+			}
+		}
+		next = page.Next
+	}
+	r := parseOpen(open)
+	for i, member := range r.Members {
+		if member != user {
+			continue
+		}
+		// The version makes pages look again. No pair is left that it could follow.
+		err := x.Write(ctx, x.Messages, []table.Op{{Kind: table.Merge, Row: table.Row{Key: open.Key, ETag: table.Any, Props: table.Props{
+			{Name: fmt.Sprintf("User%dId", i+1), Value: table.String("")}, {Name: "IsOpen", Value: table.Bool(false)}, {Name: "Version", Value: table.Int64(r.version + 1)},
+		}}}})
+		if err != nil {
+			return rowstore.Unavailable(err)
+		}
+	}
+	return nil
+}
+
+// ForgetParticipant takes a member out of a row of Chats.
+func (x Rooms) ForgetParticipant(ctx context.Context, row table.Row, user string) error {
+	var all []string
+	if err := json.Unmarshal([]byte(row.Props.Get("Participants").Str()), &all); err != nil {
+		return fmt.Errorf("read the participants of a chat: %w", err)
+	}
+	left, err := json.Marshal(slices.DeleteFunc(all, func(id string) bool { return id == user }))
+	if err != nil {
+		return err
+	}
+	err = x.Write(ctx, x.Chats, []table.Op{{Kind: table.Merge, Row: table.Row{
+		Key: row.Key, ETag: row.ETag, Props: table.Props{{Name: "Participants", Value: table.String(string(left))}},
+	}}})
+	if err == nil || errors.Is(err, table.ErrNotFound) {
+		return nil
+	}
+	return rowstore.Unavailable(err)
+}

@@ -1,0 +1,118 @@
+package events
+
+import (
+	"context"
+
+	"prompthub/apps/harmony/internal/meet"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
+)
+
+// Checks compare the lists and counts of events with the truth.
+func (s *Service) Checks() []meet.Check {
+	t := s.tables
+	return []meet.Check{
+		{Name: "events", Table: t.EventAttendees, Range: table.Range{From: headRow, To: headRow + "~"}, Look: s.checkEvent},
+		{Name: "attendees", Table: t.EventAttendees, Range: table.Range{From: "0"}, Look: s.checkAttendee},
+		{Name: "list " + t.Events, Table: t.Events, Look: func(ctx context.Context, row table.Row) ([]meet.Finding, error) {
+			e, err := s.read(ctx, eventOf(row.Key.Row))
+			if err != nil || e != nil && e.holds(listed(row.Key)) {
+				return nil, err
+			}
+			return s.members.Refused(t.Events, row.Key), nil
+		}},
+		{Name: "list " + t.UserEvents, Table: t.UserEvents, Look: func(ctx context.Context, row table.Row) ([]meet.Finding, error) {
+			a, err := s.attendee(ctx, eventOf(row.Key.Row), row.Partition)
+			if err != nil || a != nil && goingKey(row.Partition, eventOf(row.Key.Row), a.RegisteredAt) == row.Key {
+				return nil, err
+			}
+			return s.members.Refused(t.UserEvents, row.Key), nil
+		}},
+		{Name: "invites", Table: t.EventInvites, Look: func(ctx context.Context, row table.Row) ([]meet.Finding, error) {
+			e, err := s.read(ctx, row.Partition)
+			if err != nil || e != nil {
+				return nil, err
+			}
+			return s.members.Refused(t.EventInvites, row.Key), nil
+		}},
+	}
+}
+
+// checkEvent counts the attendees of an event, and looks for its rows in the lists.
+func (s *Service) checkEvent(ctx context.Context, row table.Row) (found []meet.Finding, err error) {
+	e := parseEvent(row)
+	wrong, _, err := s.recount(ctx, e.ID)
+	if err != nil {
+		return nil, err
+	}
+	if wrong {
+		found = append(found, meet.Finding{Table: s.tables.EventAttendees, Key: row.Key, Says: "it counts other attendees than there are", Mend: func(ctx context.Context) error {
+			wrong, e, err := s.recount(ctx, e.ID)
+			if err != nil || !wrong {
+				return err
+			}
+			if err := s.Write(ctx, s.tables.EventAttendees, []table.Op{e.count()}); !rowstore.Overtaken(err) {
+				return err
+			}
+			return nil // another writer came first, and the next look counts again
+		}})
+	}
+	if e.Capacity > 0 && e.Attendees > e.Capacity {
+		found = append(found, meet.Finding{Table: s.tables.EventAttendees, Key: row.Key, Says: "there are more attendees than places"})
+	}
+	for _, l := range e.lists() {
+		some, err := s.members.Missing(ctx, s.tables.Events, table.Key(l), func(ctx context.Context) error {
+			e, err := s.read(ctx, e.ID)
+			if err != nil || e == nil {
+				return err
+			}
+			return s.follow(ctx, *e, nil)
+		})
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, some...)
+	}
+	return found, nil
+}
+
+// recount counts the attendees of an event. wrong reports that it has another number; the event is
+// returned with the right one.
+func (s *Service) recount(ctx context.Context, id string) (wrong bool, e Event, err error) {
+	was, err := s.read(ctx, id)
+	if err != nil || was == nil {
+		return false, e, err
+	}
+	n := 0
+	for _, err := range table.All(ctx, s.DB, s.tables.EventAttendees, table.Range{Partition: id, From: "0"}) {
+		if err != nil {
+			return false, e, err
+		}
+		n++
+	}
+	now, err := s.read(ctx, id)
+	if err != nil || now == nil || now.etag != was.etag || now.Attendees == n {
+		return false, e, err // right, or changed while it was counted
+	}
+	now.Attendees = n
+	return true, *now, nil
+}
+
+// checkAttendee looks for the row in the list of a member who attends an event.
+func (s *Service) checkAttendee(ctx context.Context, row table.Row) ([]meet.Finding, error) {
+	e, err := s.read(ctx, row.Partition)
+	if err != nil {
+		return nil, err
+	}
+	if e == nil {
+		return []meet.Finding{{Table: s.tables.EventAttendees, Key: row.Key, Says: "there is no such event"}}, nil
+	}
+	going := goingRow(*e, parseAttendee(row))
+	return s.members.Missing(ctx, s.tables.UserEvents, going.Key, func(ctx context.Context) error {
+		a, err := s.attendee(ctx, e.ID, row.Key.Row)
+		if err != nil || a == nil {
+			return err
+		}
+		return s.members.Put(ctx, s.tables.UserEvents, goingRow(*e, *a))
+	})
+}

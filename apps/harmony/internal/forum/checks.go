@@ -1,0 +1,99 @@
+package forum
+
+import (
+	"context"
+	"strings"
+
+	"prompthub/apps/harmony/internal/meet"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
+)
+
+// Checks compare the lists and counts of topics with the truth.
+func (s *Service) Checks() []meet.Check {
+	return []meet.Check{
+		{Name: "topics", Table: s.tables.ForumReplies, Range: table.Range{From: headRow, To: headRow + "~"}, Look: s.checkTopic},
+		{Name: "list " + s.tables.ForumTopics, Table: s.tables.ForumTopics, Look: func(ctx context.Context, row table.Row) ([]meet.Finding, error) {
+			parts := strings.Split(row.Key.Row, "_")
+			if len(parts) != 4 {
+				return s.members.Refused(s.tables.ForumTopics, row.Key), nil
+			}
+			t, err := s.topic(ctx, parts[2])
+			if err != nil || t != nil && t.holds(row.Key) {
+				return nil, err
+			}
+			return s.members.Refused(s.tables.ForumTopics, row.Key), nil
+		}},
+	}
+}
+
+// checkTopic counts the replies of a topic, and looks for its row in the list.
+func (s *Service) checkTopic(ctx context.Context, row table.Row) (found []meet.Finding, err error) {
+	t := parseTopic(row)
+	if t.deleted {
+		return nil, nil
+	}
+	wrong, _, err := s.recount(ctx, t.ID)
+	if err != nil {
+		return nil, err
+	}
+	if wrong {
+		found = append(found, meet.Finding{Table: s.tables.ForumReplies, Key: row.Key, Says: "it counts other replies than there are", Mend: func(ctx context.Context) error {
+			wrong, t, err := s.recount(ctx, t.ID)
+			if err != nil || !wrong {
+				return err
+			}
+			if err := s.Write(ctx, s.tables.ForumReplies, []table.Op{{Kind: table.Replace, Row: t.row()}}); !rowstore.Overtaken(err) {
+				return err
+			}
+			return nil // another writer came first, and the next look counts again
+		}})
+	}
+	section, err := s.section(ctx, t.SectionID)
+	if err != nil {
+		return nil, err
+	}
+	if section == nil {
+		found = append(found, meet.Finding{Table: s.tables.ForumReplies, Key: row.Key, Says: "it is in a section that is not there"})
+	}
+	for _, key := range t.list() {
+		is, err := s.GetRow(ctx, s.tables.ForumTopics, key)
+		if err != nil {
+			return nil, err
+		}
+		if is == nil || is.Props.Get("AuthorId").Str() != t.AuthorID {
+			found = append(found, meet.Finding{Table: s.tables.ForumTopics, Key: key, Says: "it is missing, or of another author", Mend: func(ctx context.Context) error {
+				t, err := s.topic(ctx, t.ID)
+				if err != nil || t == nil {
+					return err
+				}
+				return s.follow(ctx, *t, nil)
+			}})
+		}
+	}
+	return found, nil
+}
+
+// recount counts the replies of a topic that are not deleted. wrong reports that it has another
+// number; the topic is returned with the right one.
+func (s *Service) recount(ctx context.Context, id string) (wrong bool, t Topic, err error) {
+	was, err := s.stored(ctx, id)
+	if err != nil || was == nil {
+		return false, t, err
+	}
+	n := 0
+	for row, err := range table.All(ctx, s.DB, s.tables.ForumReplies, table.Range{Partition: "TOPIC_" + id, From: "0"}) {
+		if err != nil {
+			return false, t, err
+		}
+		if parseReply(row).DeletedAt.IsZero() {
+			n++
+		}
+	}
+	now, err := s.stored(ctx, id)
+	if err != nil || now == nil || now.etag != was.etag || now.Replies == n {
+		return false, t, err // right, or changed while it was counted
+	}
+	now.Replies = n
+	return true, *now, nil
+}

@@ -1,0 +1,165 @@
+// Package pairs holds the likes, the match, the blocks and the passes of two members: their row, and
+// the list rows that follow from it. It does no I/O.
+package pairs
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"prompthub/internal/storage/table"
+)
+
+// A Pair holds the likes, the match, the blocks and the passes of two members. The first part of
+// each array belongs to the member with the smaller id. Instants are ticks; 0 is none.
+type Pair struct {
+	IDs         [2]string
+	Like        [2]int64
+	Anonymous   [2]bool
+	MatchedAt   int64
+	MatchNumber int64
+	Block       [2]int64
+	Pass        [2]int64
+	Last        int64 // the last instant given out
+	Version     int64
+	Attempt     [2]string
+	ETag        string // "" if there is no row
+}
+
+// Of returns the empty pair of two members.
+func Of(a, b string) Pair {
+	if b < a {
+		a, b = b, a
+	}
+	return Pair{IDs: [2]string{a, b}}
+}
+
+// Key is the key of the row.
+func (p Pair) Key() table.Key { return table.Key{Partition: p.IDs[0], Row: p.IDs[1]} }
+
+// Side returns the index of the parts that are of a member.
+func (p Pair) Side(id string) int {
+	if id == p.IDs[0] {
+		return 0
+	}
+	return 1
+}
+
+// Matched reports whether the two match.
+func (p Pair) Matched() bool { return p.MatchedAt > 0 }
+
+// Blocked reports whether one of the two has blocked the other.
+func (p Pair) Blocked() bool { return p.Block[0] > 0 || p.Block[1] > 0 }
+
+// Parse reads a pair from its row.
+func Parse(row table.Row) Pair {
+	p := row.Props
+	return Pair{
+		IDs:       [2]string{row.Partition, row.Key.Row},
+		Like:      [2]int64{p.Get("Like1").Int(), p.Get("Like2").Int()},
+		Anonymous: [2]bool{p.Get("Anonymous1").Bool(), p.Get("Anonymous2").Bool()},
+		MatchedAt: p.Get("MatchedAt").Int(), MatchNumber: p.Get("MatchNumber").Int(),
+		Block: [2]int64{p.Get("Block1").Int(), p.Get("Block2").Int()},
+		Pass:  [2]int64{p.Get("Pass1").Int(), p.Get("Pass2").Int()},
+		Last:  p.Get("Last").Int(), Version: p.Get("Version").Int(),
+		Attempt: [2]string{p.Get("Attempt1").Str(), p.Get("Attempt2").Str()}, ETag: row.ETag,
+	}
+}
+
+// Row returns what is stored of the pair.
+func (p Pair) Row() table.Row {
+	return table.Row{Key: p.Key(), ETag: p.ETag, Props: table.Props{
+		{Name: "Like1", Value: table.Int64(p.Like[0])},
+		{Name: "Like2", Value: table.Int64(p.Like[1])},
+		{Name: "Anonymous1", Value: table.Bool(p.Anonymous[0])},
+		{Name: "Anonymous2", Value: table.Bool(p.Anonymous[1])},
+		{Name: "MatchedAt", Value: table.Int64(p.MatchedAt)},
+		{Name: "MatchNumber", Value: table.Int64(p.MatchNumber)},
+		{Name: "Block1", Value: table.Int64(p.Block[0])},
+		{Name: "Block2", Value: table.Int64(p.Block[1])},
+		{Name: "Pass1", Value: table.Int64(p.Pass[0])},
+		{Name: "Pass2", Value: table.Int64(p.Pass[1])},
+		{Name: "Last", Value: table.Int64(p.Last)},
+		{Name: "Version", Value: table.Int64(p.Version)},
+		{Name: "Attempt1", Value: table.String(p.Attempt[0])},
+		{Name: "Attempt2", Value: table.String(p.Attempt[1])},
+	}}
+}
+
+// Tick gives out an instant that the pair has never had.
+func (p *Pair) Tick(now time.Time) int64 {
+	p.Last = max(p.Last+1, table.Ticks(now))
+	return p.Last
+}
+
+// Part ends likes and the match of a pair.
+func (p *Pair) Part() { p.Like, p.Anonymous, p.MatchedAt = [2]int64{}, [2]bool{}, 0 }
+
+// Tables names the lists.
+type Tables struct{ Likes, LikesReceived, Blocks string }
+
+// A Listed is a row of a list that follows from a pair. Its key has the instant of a like or a block,
+// so it is of that one for ever.
+type Listed struct {
+	Table string
+	Row   table.Row
+}
+
+// Instant writes an instant so that later ones come first.
+func Instant(ticks int64) string { return fmt.Sprintf("%019d", table.MaxTicks-ticks) }
+
+// Lists returns the list rows that follow from a pair.
+func (p Pair) Lists(in Tables) (all []Listed) {
+	for i, from := range p.IDs {
+		to := p.IDs[1-i]
+		if at := p.Like[i]; at > 0 {
+			props := table.Props{
+				{Name: "FromUserId", Value: table.String(from)},
+				{Name: "ToUserId", Value: table.String(to)},
+				{Name: "CreatedAt", Value: table.FromTicks(at)},
+				{Name: "IsMatch", Value: table.Bool(p.Matched())},
+			}
+			all = append(all, Listed{in.Likes, table.Row{Key: table.Key{Partition: from, Row: Instant(at) + "_" + to}, Props: props}})
+			if !p.Matched() {
+				all = append(all, Listed{in.LikesReceived, table.Row{Key: table.Key{Partition: ReceivedBy(to, p.Anonymous[i]), Row: Instant(at) + "_" + from}, Props: props}})
+			}
+		}
+		if at := p.Block[i]; at > 0 {
+			props := table.Props{{Name: "CreatedAt", Value: table.FromTicks(at)}}
+			all = append(all,
+				Listed{in.Blocks, table.Row{Key: table.Key{Partition: from, Row: Instant(at) + "_" + to}, Props: props}},
+				Listed{in.Blocks, table.Row{Key: table.Key{Partition: to + "_BY", Row: Instant(at) + "_" + from}, Props: props}})
+		}
+	}
+	return all
+}
+
+// ReceivedBy is the partition of likes that a member received. No list has those that are
+// anonymous.
+func ReceivedBy(user string, anonymous bool) string {
+	if anonymous {
+		return user + "_ANON"
+	}
+	return user
+}
+
+// ChatID is the id of the chat of a pair: there is one, for ever.
+func (p Pair) ChatID() string {
+	sum := sha256.Sum256([]byte("chat|" + p.IDs[0] + "|" + p.IDs[1]))
+	return uuid.UUID(sum[:16]).String()
+}
+
+// MatchRow returns the row of Matches of one of the two, of a match that began at an instant. Its key
+// stays, so its version says which pair it follows.
+func (p Pair) MatchRow(side int, at int64) table.Row {
+	return table.Row{Key: table.Key{Partition: p.IDs[side], Row: p.IDs[1-side]}, Props: table.Props{
+		{Name: "User1Id", Value: table.String(p.IDs[0])},
+		{Name: "User2Id", Value: table.String(p.IDs[1])},
+		{Name: "CreatedAt", Value: table.FromTicks(at)},
+		{Name: "IsActive", Value: table.Bool(p.Matched())},
+		{Name: "ChatId", Value: table.String(p.ChatID())},
+		{Name: "Version", Value: table.Int64(p.Version)},
+	}}
+}

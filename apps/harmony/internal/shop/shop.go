@@ -1,0 +1,266 @@
+// Package shop keeps the catalog of things that the band sells elsewhere.
+//
+//	StoreItems  STORE / itemId   an item
+//
+// There are at most 1,000 items, so a list reads them all and needs no rows of its own.
+package shop
+
+import (
+	"cmp"
+	"context"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"prompthub/apps/harmony/internal/meet"
+	"prompthub/apps/harmony/internal/rules"
+	"prompthub/internal/fault"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
+)
+
+// Tables names the table.
+type Tables struct {
+	StoreItems string `envconfig:"TABLE_STORE_ITEMS" default:"StoreItems"`
+}
+
+// Prefixed returns the table with a prefix in its name.
+func (t Tables) Prefixed(prefix string) Tables { return Tables{prefix + t.StoreItems} }
+
+// All returns the names.
+func (t Tables) All() []string { return []string{t.StoreItems} }
+
+// A Service is what people and admins may do with items. New makes one.
+type Service struct {
+	*rowstore.Store
+	members *meet.Service
+	tables  Tables
+}
+
+// New returns the service. The name of the table has its prefix.
+func New(members *meet.Service, tables Tables) *Service {
+	return &Service{members.Store, members, tables}
+}
+
+// Create makes the table if it is missing.
+func (s *Service) Create(ctx context.Context) error { return s.DB.Create(ctx, s.tables.All()...) }
+
+// The codes of errors.
+const (
+	ItemNotFound fault.Code = "ITEM_NOT_FOUND"
+	TooManyItems fault.Code = "TOO_MANY_ITEMS"
+	TitleLength  fault.Code = "ITEM_TITLE_LENGTH"
+	AboutLength  fault.Code = "ITEM_DESCRIPTION_LENGTH"
+	CategoryForm fault.Code = "ITEM_CATEGORY_FORM"
+	StockRange   fault.Code = "STOCK_RANGE"
+	LinkForm     fault.Code = "LINK_FORM"
+)
+
+// FieldCodes returns all codes that a single field can have: a page has words for each.
+func FieldCodes() []fault.Code {
+	return []fault.Code{TitleLength, AboutLength, CategoryForm, StockRange, LinkForm}
+}
+
+// The bounds of the shop.
+const (
+	maxItems = 1000 // two that are made at the same instant may be one more
+	maxStock = 1_000_000
+	maxLink  = 2000
+	itemRows = "STORE"
+)
+
+// An Item is a thing that the band sells, with a link to where it is bought.
+type Item struct {
+	ID, Title, Description string
+	Price                  *rules.Price
+	Category               string
+	Stock                  int
+	Available              bool
+	Link                   string // https
+	CreatedAt, UpdatedAt   time.Time
+}
+
+func itemKey(id string) table.Key { return table.Key{Partition: itemRows, Row: id} }
+
+func (i Item) row() table.Row {
+	return table.Row{Key: itemKey(i.ID), Props: table.Props{
+		{Name: "Title", Value: table.String(i.Title)},
+		{Name: "Description", Value: table.String(i.Description)},
+		{Name: "Price", Value: table.Int64(i.Price.Minor)},
+		{Name: "Currency", Value: table.String(i.Price.Currency)},
+		{Name: "Category", Value: table.String(i.Category)},
+		{Name: "StockQuantity", Value: table.Int32(int32(i.Stock))},
+		{Name: "IsAvailable", Value: table.Bool(i.Available)},
+		{Name: "ExternalPurchaseUrl", Value: table.String(i.Link)},
+		{Name: "CreatedAt", Value: table.Time(i.CreatedAt)},
+		{Name: "UpdatedAt", Value: table.Time(i.UpdatedAt)},
+	}}
+}
+
+func parse(row table.Row) Item {
+	p := row.Props
+	return Item{
+		ID: row.Key.Row, Title: p.Get("Title").Str(), Description: p.Get("Description").Str(),
+		Price: &rules.Price{Minor: p.Get("Price").Int(), Currency: p.Get("Currency").Str()}, Category: p.Get("Category").Str(),
+		Stock: int(p.Get("StockQuantity").Int()), Available: p.Get("IsAvailable").Bool(), Link: p.Get("ExternalPurchaseUrl").Str(),
+		CreatedAt: p.Get("CreatedAt").Time(), UpdatedAt: p.Get("UpdatedAt").Time(),
+	}
+}
+
+var categoryForm = regexp.MustCompile(`^[a-z0-9-]{1,40}$`)
+
+// check checks the parts that an admin writes.
+func (i *Item) check() error {
+	var b rules.Broken
+	i.Title = b.Text("title", i.Title, 1, 200, TitleLength, false)
+	i.Description = b.Text("description", i.Description, 0, 5000, AboutLength, true)
+	if i.Price == nil {
+		b.Add("price", rules.PriceRange, "give a price", nil)
+	}
+	b.Price(i.Price)
+	if !categoryForm.MatchString(i.Category) {
+		b.Add("category", CategoryForm, "give 1 to 40 of a to z, digits and hyphens", i.Category)
+	}
+	if i.Stock < 0 || i.Stock > maxStock {
+		b.Add("stockQuantity", StockRange, "give 0 to 1000000", i.Stock)
+	}
+	if u, err := url.Parse(i.Link); err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil || len(i.Link) > maxLink {
+		b.Add("externalPurchaseUrl", LinkForm, "give an address that begins with https:// and has no user, of up to 2000 characters", nil)
+	}
+	return b.Err()
+}
+
+// A Page is a part of the list of items.
+type Page struct {
+	Items []Item
+	Next  string
+}
+
+// List returns the items of a category, "" for all, by their titles. Everybody may ask.
+func (s *Service) List(ctx context.Context, category, after string, limit int) (Page, error) {
+	rows, _, err := s.Budget().Rows(ctx, s.tables.StoreItems, table.Range{Partition: itemRows}, rowstore.MaxScan)
+	if err != nil {
+		return Page{}, err
+	}
+	all := []Item{}
+	for _, row := range rows {
+		if i := parse(row); category == "" || i.Category == category {
+			all = append(all, i)
+		}
+	}
+	slices.SortFunc(all, func(a, b Item) int { return cmp.Or(cmp.Compare(a.Title, b.Title), cmp.Compare(a.ID, b.ID)) })
+	p := Page{Items: all[from(all, after):]}
+	if len(p.Items) > limit {
+		p.Items = p.Items[:limit]
+		p.Next = position(p.Items[limit-1])
+	}
+	return p, nil
+}
+
+// position names an item in the list: by its id, and by the beginning of its title in case that it is
+// gone when the list goes on. A cursor has no room for all of a title.
+func position(i Item) string { return i.ID + strings.ToValidUTF8(i.Title[:min(len(i.Title), 100)], "") }
+
+// from returns the index at which a list goes on after a position.
+func from(all []Item, after string) int {
+	if len(after) < 36 {
+		return 0
+	}
+	if at := slices.IndexFunc(all, func(i Item) bool { return i.ID == after[:36] }); at >= 0 {
+		return at + 1
+	}
+	at, _ := slices.BinarySearchFunc(all, after[36:], func(i Item, title string) int { return cmp.Compare(i.Title, title) })
+	return at
+}
+
+// Item returns an item. Everybody may ask.
+func (s *Service) Item(ctx context.Context, id string) (Item, error) {
+	if !meet.IsID(id) {
+		return Item{}, noItem()
+	}
+	row, err := s.GetRow(ctx, s.tables.StoreItems, itemKey(id))
+	if err != nil {
+		return Item{}, err
+	}
+	if row == nil {
+		return Item{}, noItem()
+	}
+	return parse(*row), nil
+}
+
+func noItem() error { return fault.Coded(fault.NotFound, ItemNotFound, "there is no such item") }
+
+// admin finds out that the caller is an admin, and does another read at the same time.
+func (s *Service) admin(ctx context.Context, c meet.Claim, read func(context.Context) error) error {
+	caller, err := s.members.Admit(ctx, c, read)
+	if err == nil && caller.Role != meet.Admin {
+		err = fault.Coded(fault.Forbidden, meet.RoleRequired, "only admins may do this")
+	}
+	return err
+}
+
+// New makes an item; admins may.
+func (s *Service) New(ctx context.Context, c meet.Claim, i Item) (Item, error) {
+	var there []table.Row
+	err := s.admin(ctx, c, func(ctx context.Context) (err error) {
+		there, _, err = s.Budget().Rows(ctx, s.tables.StoreItems, table.Range{Partition: itemRows, Select: []string{"CreatedAt"}}, rowstore.MaxScan)
+		return err
+	})
+	if err != nil {
+		return Item{}, err
+	}
+	if err := i.check(); err != nil {
+		return Item{}, err
+	}
+	if len(there) >= maxItems {
+		return Item{}, fault.Coded(fault.Conflict, TooManyItems, "there are 1,000 items, the most that there may be; delete one first")
+	}
+	i.ID, i.CreatedAt = s.members.NewID(), s.Now().UTC()
+	i.UpdatedAt = i.CreatedAt
+	return i, s.members.Put(ctx, s.tables.StoreItems, i.row())
+}
+
+// Edit changes an item; admins may.
+func (s *Service) Edit(ctx context.Context, c meet.Claim, id string, i Item) (Item, error) {
+	was, err := s.existing(ctx, c, id)
+	if err != nil {
+		return Item{}, err
+	}
+	if err := i.check(); err != nil {
+		return Item{}, err
+	}
+	i.ID, i.CreatedAt, i.UpdatedAt = id, was.CreatedAt, s.Now().UTC()
+	row := i.row()
+	row.ETag = table.Any
+	err = s.Write(ctx, s.tables.StoreItems, []table.Op{{Kind: table.Replace, Row: row}})
+	if rowstore.Overtaken(err) {
+		return Item{}, noItem()
+	}
+	if err != nil {
+		return Item{}, rowstore.Unavailable(err)
+	}
+	return i, nil
+}
+
+// existing reads an item, for an admin.
+func (s *Service) existing(ctx context.Context, c meet.Claim, id string) (i Item, err error) {
+	var missing error
+	err = s.admin(ctx, c, func(ctx context.Context) (err error) {
+		i, err = s.Item(ctx, id)
+		if fault.CodeOf(err) == ItemNotFound {
+			missing, err = err, nil
+		}
+		return err
+	})
+	return i, cmp.Or(err, missing)
+}
+
+// Delete deletes an item; admins may.
+func (s *Service) Delete(ctx context.Context, c meet.Claim, id string) error {
+	if _, err := s.existing(ctx, c, id); err != nil {
+		return err
+	}
+	return s.RemoveKey(ctx, s.tables.StoreItems, itemKey(id))
+}

@@ -1,0 +1,309 @@
+package verify_test
+
+import (
+	"bytes"
+	"context"
+	"image"
+	"image/png"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"prompthub/apps/harmony/internal/events"
+	"prompthub/apps/harmony/internal/forum"
+	"prompthub/apps/harmony/internal/meet"
+	"prompthub/apps/harmony/internal/meettest"
+	"prompthub/apps/harmony/internal/tidy"
+	"prompthub/apps/harmony/internal/verify"
+	"prompthub/internal/storage/blob"
+	"prompthub/internal/storage/table"
+)
+
+// A world has the rooms that are compared.
+type world struct {
+	*meettest.World
+	events *events.Service
+	forum  *forum.Service
+}
+
+func newWorld(w *meettest.World) *world {
+	w.T.Helper()
+	all := &world{
+		w, events.New(w.Service, events.Tables{Events: "Events", EventAttendees: "EventAttendees", UserEvents: "UserEvents", EventInvites: "EventInvites"}),
+		forum.New(w.Service, forum.Tables{ForumSections: "ForumSections", ForumTopics: "ForumTopics", ForumReplies: "ForumReplies"}),
+	}
+	require.NoError(w.T, all.events.Create(w.T.Context()))
+	require.NoError(w.T, all.forum.Create(w.T.Context()))
+	w.Handle(w.Triggers(slices.Concat(all.events.Settlers(), all.forum.Settlers())...))
+	return all
+}
+
+func (w *world) compared() verify.Store {
+	return verify.Store{Service: w.Service, Checks: slices.Concat(w.events.Checks(), w.forum.Checks())}
+}
+
+// differs returns what is not as it must be.
+func (w *world) differs() (all []meet.Finding) {
+	w.T.Helper()
+	rows, err := w.compared().Verify(w.T.Context(), true, func(f meet.Finding) { all = append(all, f) })
+	require.NoError(w.T, err)
+	require.Greater(w.T, rows, 50)
+	return all
+}
+
+// copied copies the files of pictures.
+func copied(t *testing.T, from, to blob.Store) {
+	t.Helper()
+	list, err := from.List(t.Context(), meet.ContainerProfiles, "", 100, "")
+	require.NoError(t, err)
+	for _, item := range list.Items {
+		b, err := from.Get(t.Context(), meet.ContainerProfiles, item.Name)
+		require.NoError(t, err)
+		require.NoError(t, to.Put(t.Context(), meet.ContainerProfiles, item.Name, b.Body))
+	}
+}
+
+// live has members leave rows of every kind.
+func live(t *testing.T, w *world) {
+	t.Helper()
+	ctx, admin, anna, bob, carol := t.Context(), w.Members["admin"], w.Members["anna"], w.Members["bob"], w.Members["carol"]
+	must := func(_ any, err error) {
+		t.Helper()
+		require.NoError(t, err)
+	}
+	must(w.SetProfile(ctx, anna, anna.UserID, meet.Profile{Name: "Anna", Gender: "female", Lat: 55, Lon: 37, Located: true}, func(string) bool { return true }))
+	var file bytes.Buffer
+	require.NoError(t, png.Encode(&file, image.NewGray(image.Rect(0, 0, 8, 8))))
+	must(w.AddImage(ctx, anna, anna.UserID, file.Bytes()))
+	must(w.AddImage(ctx, anna, anna.UserID, file.Bytes()))
+	no, yes := false, true
+	like := func(by, of meet.Claim, secret *bool) {
+		t.Helper()
+		_, _, err := w.Like(ctx, by, of.UserID, secret)
+		require.NoError(t, err)
+	}
+	like(anna, bob, &no)
+	like(bob, anna, &no)
+	like(carol, anna, &no)
+	like(carol, bob, &yes)
+	like(anna, admin, &no)
+	like(admin, anna, &no)
+	require.NoError(t, w.Unmatch(ctx, anna, admin.UserID))
+	require.NoError(t, w.Block(ctx, carol, w.Members["moderator"].UserID))
+	chats, err := w.Chats(ctx, anna, "", 10)
+	require.NoError(t, err)
+	for _, c := range chats.Chats {
+		if c.Open {
+			for range 3 {
+				_, _, err := w.Send(ctx, anna, c.ID, "Are you coming?", "")
+				require.NoError(t, err)
+			}
+		}
+	}
+	places := 2
+	e, err := w.events.NewEvent(ctx, admin, events.Draft{
+		Title: "Concert", Start: w.Clock.Now().Add(1000 * time.Hour).Format(time.RFC3339), Category: "concert", Capacity: &places, Visibility: events.SecretTeaser, Published: true,
+	})
+	must(e, err)
+	must(w.events.NewInvite(ctx, admin, e.ID, events.InviteDraft{Code: "aloe-1"}))
+	for _, c := range []meet.Claim{anna, bob} {
+		_, _, err = w.events.Register(ctx, c, e.ID, "aloe-1", "x")
+		require.NoError(t, err)
+	}
+	must(w.forum.NewSection(ctx, admin, forum.Section{ID: "music", Name: "Music"}))
+	topic, err := w.forum.NewTopic(ctx, anna, "music", "A topic", "Enough content")
+	must(topic, err)
+	must(w.forum.Reply(ctx, bob, topic.ID, "A reply"))
+	w.Settle()
+}
+
+// TestVerify damages a row of each kind: verify names it and changes nothing, and tidy mends those for
+// which another row says how they must be.
+func TestVerify(t *testing.T) {
+	t.Parallel()
+	before := newWorld(meettest.New(t))
+	live(t, before)
+	require.Empty(t, before.differs())
+	gone := func(name, part string) func(*world) []table.Row {
+		return func(w *world) []table.Row { return w.damage(name, part, nil) }
+	}
+	set := func(name, part string, props ...table.Prop) func(*world) []table.Row {
+		return func(w *world) []table.Row { return w.damage(name, part, props) }
+	}
+	number := func(name string, n int64) table.Prop { return table.Prop{Name: name, Value: table.Int64(n)} }
+	count := func(name string, n int32) table.Prop { return table.Prop{Name: name, Value: table.Int32(n)} }
+	flag := func(name string, is bool) table.Prop { return table.Prop{Name: name, Value: table.Bool(is)} }
+	word := func(name, s string) table.Prop { return table.Prop{Name: name, Value: table.String(s)} }
+	id, inverse := before.NewID(), "2516000000000000000_"
+	for name, tt := range map[string]struct {
+		damage func(*world) []table.Row
+		named  string // the table of the row that is named
+		mended bool
+	}{
+		"a like sent is gone":             {gone("Likes", "_"), "Likes", true},
+		"a like says it is no match":      {set("Likes", "mutual", flag("IsMatch", false)), "Likes", true},
+		"a like of nobody":                {set("Likes", id+" / "+inverse+id, flag("IsMatch", false)), "Likes", true},
+		"a like received is gone":         {gone("LikesReceived", "_"), "LikesReceived", true},
+		"a secret like received is gone":  {gone("LikesReceived", "_ANON"), "LikesReceived", true},
+		"a like received of nobody":       {set("LikesReceived", id+"_ANON / "+inverse+id, flag("IsMatch", false)), "LikesReceived", true},
+		"a block is gone":                 {gone("Blocks", "_"), "Blocks", true},
+		"a block of nobody":               {set("Blocks", id+"_BY / "+inverse+id), "Blocks", true},
+		"a match is gone":                 {gone("Matches", "true"), "Matches", true},
+		"a match is ended":                {set("Matches", "true", flag("IsActive", false)), "Matches", true},
+		"an ended match is there":         {set("Matches", "false", flag("IsActive", true)), "Matches", true},
+		"a match of nobody":               {set("Matches", id+" / "+before.NewID(), flag("IsActive", true)), "Matches", true},
+		"both like, and match not":        {set("Pairs", "matched", number("MatchedAt", 0)), "Pairs", false},
+		"they match, and one likes not":   {set("Pairs", "matched", number("Like1", 0)), "Pairs", false},
+		"a block and likes":               {set("Pairs", "matched", number("Block1", 5)), "Pairs", false},
+		"a chat is closed":                {set("Messages", "open", flag("IsOpen", false)), "Messages", true},
+		"a chat has no head":              {gone("Messages", "open"), "Messages", true},
+		"a chat is in no table":           {gone("Chats", "CHAT_"), "Chats", true},
+		"a chat is in no list":            {gone("UserChats", "-"), "UserChats", true},
+		"a chat counts wrong":             {set("Messages", "!chat", number("Sent1", 17)), "Messages", false},
+		"a message is gone":               {gone("Messages", "_"), "Messages", false},
+		"more is read than sent":          {set("Messages", "!chat", number("Read1", 17), number("Read2", 17)), "Messages", false},
+		"an account has no address":       {gone("UserEmails", "EMAIL_"), "Users", false},
+		"an address has no account":       {gone("Users", "USER_"), "UserEmails", false},
+		"an account has no preferences":   {gone("UserPreferences", "PREFS"), "UserPreferences", true},
+		"an account has no settings":      {gone("UserSettings", "SETTINGS"), "UserSettings", true},
+		"settings of nobody":              {set("UserSettings", id+" / SETTINGS", word("Language", "en")), "UserSettings", true},
+		"a session of nobody":             {set("Sessions", id+" / "+id, word("Device", "x")), "Sessions", true},
+		"a profile shows another picture": {set("Users", "images", word("ProfileImageUrl", "/x.jpg")), "Users", true},
+		"pictures are counted wrong":      {set("UserImages", "!images", count("Count", 5)), "UserImages", false},
+		"a member is in no deck":          {gone("Deck", "female_"), "Deck", true},
+		"a member is in no square":        {gone("Deck", "P_"), "Deck", true},
+		"a row of decks is of old":        {set("Deck", "female_", count("AgeRangeMin", 40)), "Deck", true},
+		"a row of decks of nobody":        {set("Deck", "male_0 / 0000000000000000_"+id, flag("IsOut", false)), "Deck", true},
+		"a row of decks at another place": {set("Deck", "another", flag("IsOut", false)), "Deck", true},
+		"an event is in no list":          {gone("Events", "EVENT_all"), "Events", true},
+		"a list has no such event":        {set("Events", "EVENT_all / "+inverse+id+"_0", word("EventId", id)), "Events", true},
+		"an event counts wrong":           {set("EventAttendees", "!event", count("Attendees", 1)), "EventAttendees", true},
+		"an attendee is gone":             {gone("EventAttendees", "attendee"), "EventAttendees", true},
+		"there are too many attendees":    {set("EventAttendees", "!event", count("Capacity", 1)), "EventAttendees", false},
+		"a place is in no list":           {gone("UserEvents", "_"), "UserEvents", true},
+		"a place of nobody":               {set("UserEvents", id+" / "+inverse+id, word("EventId", id)), "UserEvents", true},
+		"an invite of no event":           {set("EventInvites", id+" / ALOE-2", flag("Revoked", false)), "EventInvites", true},
+		"a topic is in no list":           {gone("ForumTopics", "SECTION_"), "ForumTopics", true},
+		"a list names another author":     {set("ForumTopics", "SECTION_", word("AuthorId", id)), "ForumTopics", true},
+		"a list has no such topic":        {set("ForumTopics", "SECTION_music / 1_"+inverse+id+"_0", word("AuthorId", id)), "ForumTopics", true},
+		"a topic counts wrong":            {set("ForumReplies", "!topic", count("ReplyCount", 7)), "ForumReplies", true},
+		"a section is gone":               {gone("ForumSections", "FORUM"), "ForumReplies", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(before.Clone(t))
+			copied(t, before.Blobs, w.Blobs)
+			require.Empty(t, w.differs())
+			tt.damage(w)
+			found := w.differs()
+			require.NotEmpty(t, found, "it is not seen")
+			require.True(t, slices.ContainsFunc(found, func(f meet.Finding) bool { return f.Table == tt.named }), "%v", found)
+			require.Len(t, w.differs(), len(found), "it changes nothing")
+			w.Clock.Pass(25 * time.Hour)
+			for range 2 {
+				require.NoError(t, tidy.Job{Service: w.Service, Walks: w.compared().Walks()}.Run(t.Context()))
+				w.Clock.Pass(25 * time.Hour)
+			}
+			left := w.differs()
+			require.Equal(t, tt.mended, len(left) == 0, "%v", left)
+			if !tt.mended {
+				require.True(t, slices.ContainsFunc(left, func(f meet.Finding) bool { return f.Mend == nil }), "a person must decide")
+			}
+		})
+	}
+
+	t.Run("a file is gone", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(before.Clone(t))
+		found := w.differs()
+		require.NotEmpty(t, found)
+		for _, f := range found {
+			require.Equal(t, "UserImages", f.Table)
+			require.Nil(t, f.Mend)
+		}
+	})
+}
+
+// damage removes a row, or sets some of its properties. part names it: by a part of its key, by its
+// whole key, or by what it is.
+func (w *world) damage(name, part string, props table.Props) []table.Row {
+	w.T.Helper()
+	write := func(op table.Op) []table.Row {
+		_, err := w.DB.Write(w.T.Context(), name, op)
+		require.NoError(w.T, err)
+		return []table.Row{op.Row}
+	}
+	if partition, key, ok := strings.Cut(part, " / "); ok {
+		return write(table.Op{Kind: table.Insert, Row: table.Row{Key: table.Key{Partition: partition, Row: key}, Props: props}})
+	}
+	is := func(row table.Row) bool {
+		switch p := row.Props; part {
+		case "true", "false":
+			return p.Get("IsActive").Bool() == (part == "true")
+		case "mutual":
+			return p.Get("IsMatch").Bool()
+		case "matched":
+			return p.Get("MatchedAt").Int() > 0
+		case "open":
+			return row.Key.Row == "!open" && p.Get("IsOpen").Bool()
+		case "images":
+			return p.Get("ProfileImageUrl").Str() != ""
+		case "attendee":
+			return row.Key.Row != "!event"
+		case "another":
+			return true
+		}
+		return strings.Contains(row.Key.String(), part) && !strings.Contains(row.Key.Row, "DAY_")
+	}
+	for _, row := range w.Rows(name) {
+		if !is(row) {
+			continue
+		}
+		if part == "another" {
+			row.Partition, row.ETag = "male_"+row.Key.Row[:1], ""
+			return write(table.Op{Kind: table.Insert, Row: table.Row{Key: row.Key, Props: props}})
+		}
+		if props == nil {
+			return write(table.Op{Kind: table.Delete, Row: table.Row{Key: row.Key, ETag: table.Any}})
+		}
+		return write(table.Op{Kind: table.Merge, Row: table.Row{Key: row.Key, ETag: table.Any, Props: props}})
+	}
+	require.Fail(w.T, "there is no such row", "%s %s", name, part)
+	return nil
+}
+
+// TestVerifyWhileOthersWork: a row that differs for a moment is not named.
+func TestVerifyWhileOthersWork(t *testing.T) {
+	t.Parallel()
+	w := newWorld(meettest.New(t))
+	live(t, w)
+	taken := w.damage("Likes", "_", nil)
+	busy := w.Over(w.DB, w.Queues)
+	slept := false
+	busy.Sleep = func(ctx context.Context, _ time.Duration) error {
+		if slept = true; len(taken) > 0 {
+			require.NoError(t, w.SettleAll(ctx))
+		}
+		return ctx.Err()
+	}
+	var found []meet.Finding
+	s := w.compared()
+	s.Service = busy
+	_, err := s.Verify(t.Context(), false, func(f meet.Finding) { found = append(found, f) })
+	require.NoError(t, err)
+	require.True(t, slept)
+	require.Empty(t, found)
+}
+
+// SettleAll has all lists follow their pairs.
+func (w *world) SettleAll(ctx context.Context) error {
+	for _, row := range w.Rows("Pairs") {
+		if err := w.SettlePair(ctx, row.Partition, row.Key.Row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
