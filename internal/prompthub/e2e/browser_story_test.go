@@ -224,7 +224,7 @@ func comeBack(p *tab) {
 
 const letter = "# Dear {{name}}\n\nThank you for **${gift:the socks}**.\n\n<rules>\nBe kind.\n</rules>\n"
 
-// choicesBySave is true if both choices of who sees a prompt are in view, and under nothing, as long
+// choicesBySave is true if both choices of its visibility are in view, and under nothing, as long
 // as Save is: else one saves without a look at them.
 const choicesBySave = `[...document.querySelectorAll("#write > .send .primary, [name=visibility]")].filter((e) => {
 	const r = e.getBoundingClientRect();

@@ -32,7 +32,7 @@ func Excerpt(text string) string {
 // Excerpt returns how a content begins for people.
 func (c Content) Excerpt() string { return Excerpt(body(c.Words())) }
 
-// body returns what people read of a text that was written for a program: what stands below front
+// body returns what people read of a text that was written for a program: the text below front
 // matter, or the first message of a chat as JSON. Any other text is its own body.
 func body(text string) string {
 	trimmed := strings.TrimLeft(text, "\ufeff \t\r\n")

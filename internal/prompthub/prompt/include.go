@@ -180,7 +180,7 @@ func meant(near string) Include {
 		i.Label = strings.ToLower(m[1])
 	}
 	if m := meantVersion.FindStringSubmatch(near); m != nil {
-		i.Version, _ = strconv.ParseInt(m[1], 10, 64) // so many digits fit
+		i.Version, _ = strconv.ParseInt(m[1], 10, 64) // of at most 18 digits
 	}
 	if _, ok := ParseInclude(i.String()); !ok {
 		return Include{Name: "NAME", Label: Production}

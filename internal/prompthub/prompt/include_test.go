@@ -57,7 +57,7 @@ func TestIncludes(t *testing.T) {
 	require.Equal(t, including("name=a|version=1"), chat.Messages[0].Content, "the content that was is as it was")
 }
 
-// TestMistypedIncludes: what looks like an include and is none is told, with the right form.
+// TestMistypedIncludes: a text that looks like an include and is none is told, with the right form.
 func TestMistypedIncludes(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{

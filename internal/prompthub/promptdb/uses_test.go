@@ -38,7 +38,7 @@ func (w *world) resolved(viewer prompt.UserID, p prompt.Prompt) string {
 	return r.Words()
 }
 
-// TestIncludesOfTheRelease: an include by the label production stands for what programs get of a
+// TestIncludesOfTheRelease: an include by the label production follows the release of a
 // prompt: that version, and the latest until there is one.
 func TestIncludesOfTheRelease(t *testing.T) {
 	w := newWorld(t)

@@ -295,3 +295,12 @@ func TestImportOfTooMany(t *testing.T) {
 		}
 	}
 }
+
+// TestImportTellsMistypedIncludes: an entry whose text looks like an include and has none says so.
+func TestImportTellsMistypedIncludes(t *testing.T) {
+	t.Parallel()
+	ann := newWorld(t).as("Ann")
+	all, _ := ann.imported(`{"name":"a","title":"A","text":"Now @@@prompt:rules@@@"}`, "file=x.jsonl")
+	require.Len(t, all, 1)
+	require.Equal(t, []api.ImportWarning{{Text: "@@@prompt:rules@@@ is no include, and so plain text: to include a prompt of yours write @@@langfusePrompt:name=rules|label=production@@@"}}, all[0].Warnings)
+}

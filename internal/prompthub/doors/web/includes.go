@@ -11,7 +11,7 @@ type related struct {
 	Includes []neighbor
 	Broken   string     // why nothing stands in the places of what it includes
 	Closed   []neighbor // what of it only the author of a public prompt may read
-	Mistyped string     // tells the author what looks like an include and is none
+	Mistyped string     // tells the author of a text like an include that is none
 	UsedBy   []neighbor
 	More     bool // whether more include it
 }

@@ -317,7 +317,7 @@ const (
 
 // rail returns the rail of the catalog, and says how many prompts each link leads to. If words or
 // tags narrow the list down, the rail has the tags and the authors of the prompts shown: others
-// might lead to nothing, and nobody has counted these.
+// might lead to nothing. It has no counts then.
 func (s *web) rail(l *listing, c library.Catalog, narrowed bool) *rail {
 	var r rail
 	if narrowed {

@@ -174,7 +174,7 @@ func tooMany() error {
 }
 
 // included returns what an include of a prompt of an owner leads to, without votes. The label
-// production asks for what programs get: until there is one, the latest.
+// production asks for the version that programs get: until there is one, the latest.
 func (db *Queries) included(ctx context.Context, viewer, owner prompt.UserID, i prompt.Include) (truth.View, error) {
 	want := WantedVersion{Number: i.Version, Label: i.Label, orLatest: i.Label == prompt.Production}
 	id, want, err := db.lookupName(ctx, viewer, owner, i.Name, want)
