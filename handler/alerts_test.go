@@ -81,8 +81,8 @@ func (s scraped) series(instance string) (all []map[string]string) {
 	return all
 }
 
-// TestAlertsFire: each alert fires at what a process says of itself after a fault was provoked in it
-// or its store, and none but one fires at what a healthy process says, which writes no backups.
+// TestAlertsFire: each alert fires at what a process says of itself after a fault was provoked in
+// it or its store, and none but one fires at what a healthy process says, which writes no backups.
 func TestAlertsFire(t *testing.T) {
 	promtool, err := exec.LookPath("promtool")
 	if err != nil {

@@ -187,8 +187,8 @@ func openFile(in io.Reader, name string) (io.ReadCloser, error) {
 	return os.Open(name)
 }
 
-// restore restores a backup. Where the storage can it is restored into a file of its own, which takes
-// the place of the store at the end. Until then the store is marked, so that all refuse it.
+// restore restores a backup. Where the storage can it is restored into a file of its own, which
+// takes the place of the store at the end. Until then the store is marked, so that all refuse it.
 func (a *app) restore(ctx context.Context, std command.Streams, in *bufio.Reader, asJSON bool) error {
 	if a.rebuild == nil {
 		_, f, err := restore(ctx, a.db, std, in, asJSON)

@@ -121,8 +121,8 @@ func (s Service) AskVerify(ctx context.Context, dir string, found func(json.RawM
 	return rows, err
 }
 
-// An askedLine is a line of the answer to a command that has the process do its work: what it writes
-// to one of its streams, or the end.
+// An askedLine is a line of the answer to a command that has the process do its work: what it
+// writes to one of its streams, or the end.
 type askedLine struct {
 	Out   string `json:"out,omitempty"`
 	Err   string `json:"err,omitempty"`

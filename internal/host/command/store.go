@@ -32,8 +32,8 @@ type Store struct {
 	// Snapshot has do read tables and queues as they are at one moment; nil where the storage cannot.
 	Snapshot func(do func(table.DB, queue.Queues) error) error
 
-	// Rebuild has do fill an empty store that takes the place of this one if do succeeds; nil where the
-	// storage cannot. Nothing may be asked of this one but Close after it.
+	// Rebuild has do fill an empty store that takes the place of this one if do succeeds; nil where
+	// the storage cannot. Nothing may be asked of this one but Close after it.
 	Rebuild func(do func(Store) error) error
 
 	Where string // for the user to read

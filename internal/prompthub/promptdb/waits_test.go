@@ -13,8 +13,9 @@ import (
 	"prompthub/internal/testing/chaos"
 )
 
-// TestStoppedChangesWait: wherever a command or the job of a message was stopped, Verify says of all rows that
-// differ that a message is on a queue for them. Without the messages it says so of none.
+// TestStoppedChangesWait: wherever a command or the job of a message was stopped, Verify says of
+// all rows that differ that a message is on a queue for them. Without the messages it says so of
+// none.
 func TestStoppedChangesWait(t *testing.T) {
 	t.Parallel()
 	waited, cells := 0, 0

@@ -47,8 +47,8 @@ func (c *copying) replace(path string, from *bbolt.DB) error {
 	return os.Rename(temp, path)
 }
 
-// removeLeft removes what a Compact or a Rebuild that did not end well has written. Only who holds the lock of
-// the file at path may do so: another process may be writing it.
+// removeLeft removes what a Compact or a Rebuild that did not end well has written. Only who holds
+// the lock of the file at path may do so: another process may be writing it.
 func removeLeft(path string) error {
 	var errs []error
 	for _, temp := range []string{compactTemp, rebuildTemp} {

@@ -112,8 +112,9 @@ func (s *Store) view(ctx context.Context, read func(*bbolt.Tx) error) error {
 	return s.db.View(read)
 }
 
-// Snapshot has do read the tables and queues as they are now, also while others write. The file uses no page
-// again that is freed until do returns, and a write waits by which the file must be mapped anew.
+// Snapshot has do read the tables and queues as they are now, also while others write. The file
+// uses no page again that is freed until do returns, and a write waits by which the file must be
+// mapped anew.
 func (s *Store) Snapshot(do func(table.DB, queue.Queues) error) error {
 	return s.db.View(func(tx *bbolt.Tx) error {
 		at := &snapshot{s: s, tx: tx}

@@ -60,8 +60,8 @@ type Queues interface {
 	// Delete removes a message, or returns ErrGone.
 	Delete(ctx context.Context, queue string, r Receipt) error
 
-	// Peek returns the texts of messages and changes nothing. A storage may see no more than MaxReceive
-	// that are visible, as Azure's does; the others see all, visible or not.
+	// Peek returns the texts of messages and changes nothing. A storage may see no more than
+	// MaxReceive that are visible, as Azure's does; the others see all, visible or not.
 	Peek(ctx context.Context, queue string) ([]string, error)
 
 	// Len returns how many messages a queue holds, visible or not. Where others

@@ -435,8 +435,9 @@ func (s *Service) keyed(ctx context.Context, c people.Claim, k Key) (u people.Us
 	return u, hub, id, number, err
 }
 
-// answer makes a change of an invitation by the one who is invited. first reads before the invitation
-// is read, so that nothing it finds can follow from an answer to an invitation that is open still.
+// answer makes a change of an invitation by the one who is invited. first reads before the
+// invitation is read, so that nothing it finds can follow from an answer to an invitation that is
+// open still.
 func (s *Service) answer(ctx context.Context, hub, id, number string, k Key, change string, first func(context.Context) error, open func(context.Context, *Invitation) ([]table.Op, error)) error {
 	return s.change(ctx, func(ctx context.Context) ([]table.Op, error) {
 		if err := first(ctx); err != nil {

@@ -251,8 +251,8 @@ func TestCrashes(t *testing.T) {
 	}
 }
 
-// TestCrashesInHubs is TestCrashes of a locked post of two hubs: it is in the lists of both and of its
-// author, or nowhere, and no one else finds it.
+// TestCrashesInHubs is TestCrashes of a locked post of two hubs: it is in the lists of both and of
+// its author, or nowhere, and no one else finds it.
 func TestCrashesInHubs(t *testing.T) {
 	t.Parallel()
 	for _, lands := range []bool{false, true} {

@@ -12,8 +12,8 @@ import (
 	"prompthub/internal/http/openapi/openapitest"
 )
 
-// TestBlockedLooksAsDeleted: to somebody whom Anna has blocked every route answers, to the letter, as
-// to somebody whose match has deleted the account.
+// TestBlockedLooksAsDeleted: to somebody whom Anna has blocked every route answers, to the letter,
+// as to somebody whose match has deleted the account.
 func TestBlockedLooksAsDeleted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

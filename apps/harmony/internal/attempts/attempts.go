@@ -1,5 +1,5 @@
-// Package attempts counts failed attempts to guess a secret, such as a password, by the name that was
-// tried, and refuses more for a while.
+// Package attempts counts failed attempts to guess a secret, such as a password, by the name that
+// was tried, and refuses more for a while.
 package attempts
 
 import (

@@ -16,7 +16,8 @@ type Wrong struct {
 	Mend  func(context.Context) error
 }
 
-// Check compares the rows of a chat with the pair of its members, of which version counts the changes.
+// Check compares the rows of a chat with the pair of its members, of which version counts the
+// changes.
 func (x Rooms) Check(ctx context.Context, r Room, version int64) (found []Wrong, err error) {
 	key := table.Key{Partition: r.ID, Row: openRow}
 	open, err := x.GetRow(ctx, x.Messages, key)

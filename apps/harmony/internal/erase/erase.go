@@ -10,8 +10,8 @@
 // later, when no write of a request that has seen the account can land any more, a round begins: it
 // walks all rows that may name a member, a slice at a time over as many runs as it takes, and has
 // each room take the accounts of the round out of its rows. Files and messages that were set aside
-// follow, then the address, the account, and the row that has led here. A run may stop anywhere: what
-// it does can be done again.
+// follow, then the address, the account, and the row that has led here. A run may stop anywhere:
+// what it does can be done again.
 package erase
 
 import (
@@ -136,8 +136,8 @@ func (j Job) mark(ctx context.Context) (ready []string, err error) {
 	return ready, nil
 }
 
-// markOne marks the account of a row if it is due, and returns it if it was marked long enough ago. A
-// row of an account that was restored, or erased, goes.
+// markOne marks the account of a row if it is due, and returns it if it was marked long enough ago.
+// A row of an account that was restored, or erased, goes.
 func (j Job) markOne(ctx context.Context, row table.Row) (ready string, err error) {
 	u, err := j.Account(ctx, row.Props.Get("UserId").Str())
 	switch {

@@ -233,9 +233,9 @@ func run(w *world, hours int) {
 
 const month = 30 * 24 * time.Hour
 
-// TestNothingIsLeft: once a deleted account cannot be restored any more, no row, file or message has a
-// value of the member's, but for the snapshot of a report, which goes 180 days after it was closed.
-// All that others have stays.
+// TestNothingIsLeft: once a deleted account cannot be restored any more, no row, file or message
+// has a value of the member's, but for the snapshot of a report, which goes 180 days after it was
+// closed. All that others have stays.
 func TestNothingIsLeft(t *testing.T) {
 	t.Parallel()
 	w := newWorld(meettest.New(t))
@@ -327,8 +327,8 @@ func (w *world) enter(name string) meet.Claim {
 	return c
 }
 
-// TestCrashesOfErasure: after any accident to any call of a run the next runs end the work, and what
-// others have is whole.
+// TestCrashesOfErasure: after any accident to any call of a run the next runs end the work, and
+// what others have is whole.
 func TestCrashesOfErasure(t *testing.T) {
 	t.Parallel()
 	for name, hours := range map[string]int{"mark": 0, "round": 1} {

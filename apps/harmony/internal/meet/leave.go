@@ -94,8 +94,8 @@ func (s *Service) Restore(ctx context.Context, address, password, device string)
 	})
 }
 
-// BeginErasure has a deleted account count as gone, for good. It reports false if the account is not
-// deleted any more.
+// BeginErasure has a deleted account count as gone, for good. It reports false if the account is
+// not deleted any more.
 func (s *Service) BeginErasure(ctx context.Context, u User) (bool, error) {
 	begun, err := s.changeUser(ctx, u, func(u *User) error {
 		u.Erasing = u.Deleted()

@@ -278,8 +278,8 @@ func (s *Service) followUser(ctx context.Context, u User) error {
 	return err
 }
 
-// SettleUser writes all rows that follow from an account and are missing. The language is that of new
-// settings.
+// SettleUser writes all rows that follow from an account and are missing. The language is that of
+// new settings.
 func (s *Service) SettleUser(ctx context.Context, id, language string) error {
 	u, err := s.user(ctx, id)
 	if err != nil || u == nil || !u.Registered {

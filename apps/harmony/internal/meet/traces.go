@@ -9,16 +9,16 @@ import (
 )
 
 // A Trace is a part of a table whose rows may name a member, in their keys or their properties.
-// Forget takes the member out of such a row. It may be called again for a row that an earlier run has
-// changed, or one that is gone.
+// Forget takes the member out of such a row. It may be called again for a row that an earlier run
+// has changed, or one that is gone.
 type Trace struct {
 	Table  string
 	Range  table.Range
 	Forget func(ctx context.Context, row table.Row, user string) error
 }
 
-// Traces are those of members, but for the account itself, the row of its address and what State has
-// of it: they go last.
+// Traces are those of members, but for the account itself, the row of its address and what State
+// has of it: they go last.
 func (s *Service) Traces() []Trace {
 	var all []Trace
 	for _, name := range []string{
@@ -44,8 +44,8 @@ func (s *Service) Drop(name string) func(context.Context, table.Row, string) err
 	return func(ctx context.Context, row table.Row, _ string) error { return s.RemoveKey(ctx, name, row.Key) }
 }
 
-// Blank empties texts of a row, unless it is gone. Others who change the row do so under its ETag, so
-// none of them brings a text back.
+// Blank empties texts of a row, unless it is gone. Others who change the row do so under its ETag,
+// so none of them brings a text back.
 func (s *Service) Blank(ctx context.Context, name string, key table.Key, texts ...string) error {
 	var props table.Props
 	for _, text := range texts {

@@ -16,9 +16,9 @@ var eventTables = events.Tables{Events: "Events", EventAttendees: "EventAttendee
 
 const password = "tea under seven lamps"
 
-// TestLeaving: a deleted account is gone for all others at once, its tokens are good for nothing, and
-// its places at coming events are given back. Restored within its time it is as it was, but for the
-// events.
+// TestLeaving: a deleted account is gone for all others at once, its tokens are good for nothing,
+// and its places at coming events are given back. Restored within its time it is as it was, but for
+// the events.
 func TestLeaving(t *testing.T) {
 	t.Parallel()
 	w := meettest.New(t)
@@ -130,8 +130,8 @@ func TestLeaving(t *testing.T) {
 	meettest.RequireCode(t, meet.AccountDeleted, err)
 }
 
-// TestCrashesOfLeaving: after any accident to any call of a deletion or a restoration the account is
-// deleted or it is not, for decks and events as for its own requests.
+// TestCrashesOfLeaving: after any accident to any call of a deletion or a restoration the account
+// is deleted or it is not, for decks and events as for its own requests.
 func TestCrashesOfLeaving(t *testing.T) {
 	t.Parallel()
 	for name, restores := range map[string]bool{"delete": false, "restore": true} {

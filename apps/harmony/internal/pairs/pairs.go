@@ -1,5 +1,5 @@
-// Package pairs holds the likes, the match, the blocks and the passes of two members: their row, and
-// the list rows that follow from it. It does no I/O.
+// Package pairs holds the likes, the match, the blocks and the passes of two members: their row,
+// and the list rows that follow from it. It does no I/O.
 package pairs
 
 import (
@@ -100,8 +100,8 @@ func (p *Pair) Part() { p.Like, p.Anonymous, p.MatchedAt = [2]int64{}, [2]bool{}
 // Tables names the lists.
 type Tables struct{ Likes, LikesReceived, Blocks string }
 
-// A Listed is a row of a list that follows from a pair. Its key has the instant of a like or a block,
-// so it is of that one for ever.
+// A Listed is a row of a list that follows from a pair. Its key has the instant of a like or a
+// block, so it is of that one for ever.
 type Listed struct {
 	Table string
 	Row   table.Row
@@ -151,8 +151,8 @@ func (p Pair) ChatID() string {
 	return uuid.UUID(sum[:16]).String()
 }
 
-// MatchRow returns the row of Matches of one of the two, of a match that began at an instant. Its key
-// stays, so its version says which pair it follows.
+// MatchRow returns the row of Matches of one of the two, of a match that began at an instant. Its
+// key stays, so its version says which pair it follows.
 func (p Pair) MatchRow(side int, at int64) table.Row {
 	return table.Row{Key: table.Key{Partition: p.IDs[side], Row: p.IDs[1-side]}, Props: table.Props{
 		{Name: "User1Id", Value: table.String(p.IDs[0])},

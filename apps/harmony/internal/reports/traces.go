@@ -12,8 +12,8 @@ import (
 )
 
 // Traces are where reports name members. Open reports come first, since a report that is closed
-// meanwhile moves to where the walk has not been. What a snapshot says stays, but for the address of
-// a picture: Sweep takes it later.
+// meanwhile moves to where the walk has not been. What a snapshot says stays, but for the address
+// of a picture: Sweep takes it later.
 func (s *Service) Traces() []meet.Trace {
 	name := s.tables.Reports
 	forget := func(ctx context.Context, row table.Row, user string) error {

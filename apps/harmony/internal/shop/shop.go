@@ -159,8 +159,8 @@ func (s *Service) List(ctx context.Context, category, after string, limit int) (
 	return p, nil
 }
 
-// position names an item in the list: by its id, and by the beginning of its title in case that it is
-// gone when the list goes on. A cursor has no room for all of a title.
+// position names an item in the list: by its id, and by the beginning of its title in case that it
+// is gone when the list goes on. A cursor has no room for all of a title.
 func position(i Item) string { return i.ID + strings.ToValidUTF8(i.Title[:min(len(i.Title), 100)], "") }
 
 // from returns the index at which a list goes on after a position.

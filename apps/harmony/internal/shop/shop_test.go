@@ -17,8 +17,8 @@ func item(title string) shop.Item {
 	return shop.Item{Title: title, Price: &rules.Price{Minor: 250_000, Currency: "RUB"}, Category: "music", Stock: 3, Available: true, Link: "https://shop.example.com/lp"}
 }
 
-// TestItems: admins make, change and delete items, and everybody sees them, by their titles, each once
-// although some come and go on the way.
+// TestItems: admins make, change and delete items, and everybody sees them, by their titles, each
+// once although some come and go on the way.
 func TestItems(t *testing.T) {
 	t.Parallel()
 	w := meettest.New(t)

@@ -42,8 +42,8 @@ func (j Job) Trigger() function.Trigger {
 	return function.Trigger{Name: Name, Schedule: "0 */10 * * * *", Run: func(ctx context.Context, _ function.Invocation) error { return j.Run(ctx) }}
 }
 
-// A Walk goes through the things of one kind. Step tidies up to limit of them from a place on, "" for
-// the beginning, and returns where the next step begins, "" at the end.
+// A Walk goes through the things of one kind. Step tidies up to limit of them from a place on, ""
+// for the beginning, and returns where the next step begins, "" at the end.
 type Walk struct {
 	Name  string
 	Every time.Duration // how long after its end a walk begins anew

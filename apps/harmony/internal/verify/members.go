@@ -261,8 +261,8 @@ func (s Store) listed(name string) func(context.Context, table.Row) ([]meet.Find
 	}
 }
 
-// match compares a row of Matches with its pair. One that an earlier version of the pair has left is
-// written anew; no later version can be there.
+// match compares a row of Matches with its pair. One that an earlier version of the pair has left
+// is written anew; no later version can be there.
 func (s Store) match(ctx context.Context, row table.Row) ([]meet.Finding, error) {
 	p, err := s.read(ctx, row.Partition, row.Key.Row)
 	if err != nil {

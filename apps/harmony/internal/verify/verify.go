@@ -67,9 +67,9 @@ func (s Store) look(ctx context.Context, c meet.Check, place string, limit int) 
 	return page.Next, found, err
 }
 
-// Verify calls tell for each row that is not as it must be. A row that differs is looked at again once
-// all changes of then have settled, unless nothing else works on the store. It returns how many rows
-// it has compared.
+// Verify calls tell for each row that is not as it must be. A row that differs is looked at again
+// once all changes of then have settled, unless nothing else works on the store. It returns how
+// many rows it has compared.
 func (s Store) Verify(ctx context.Context, alone bool, tell func(meet.Finding)) (rows int, err error) {
 	type suspect struct {
 		check meet.Check

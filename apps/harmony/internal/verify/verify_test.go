@@ -120,8 +120,8 @@ func live(t *testing.T, w *world) {
 	w.Settle()
 }
 
-// TestVerify damages a row of each kind: verify names it and changes nothing, and tidy mends those for
-// which another row says how they must be.
+// TestVerify damages a row of each kind: verify names it and changes nothing, and tidy mends those
+// for which another row says how they must be.
 func TestVerify(t *testing.T) {
 	t.Parallel()
 	before := newWorld(meettest.New(t))

@@ -27,7 +27,8 @@ type SearchList struct {
 	Replaced []Replaced `json:"replaced,omitempty" nullable:"false" doc:"Words of q that were replaced by others or left out, as no prompt has all of q; absent if there are none. verbatim=true searches for the words as they are"`
 }
 
-// A Replaced is a word of a search with those that were taken in its place; none if it was left out.
+// A Replaced is a word of a search with those that were taken in its place; none if it was left
+// out.
 type Replaced struct {
 	Word string   `json:"word" doc:"The word, normalized" example:"terminl"`
 	By   []string `json:"by" nullable:"false" doc:"Up to 4 words of public titles, the nearest first; each of them may be found. Empty where the word was left out" example:"[\"terminal\"]"`

@@ -506,8 +506,8 @@ func TestSearchInTexts(t *testing.T) {
 	ann.get("/app/favorites?q=absent").is(200).has("None of your favorites matches.").lacks("Sewing")
 }
 
-// TestRailOfASearch: next to prompts that words or tags found stand the tags and authors of these prompts
-// alone. Others would lead to nothing.
+// TestRailOfASearch: next to prompts that words or tags found stand the tags and authors of these
+// prompts alone. Others would lead to nothing.
 func TestRailOfASearch(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

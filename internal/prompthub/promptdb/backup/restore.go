@@ -44,9 +44,9 @@ func (db *Backups) Restore(ctx context.Context, r io.Reader, report func(verify.
 	return re.rows, nil
 }
 
-// MarkRestore prepares a store for a backup that begins with a line, which is restored elsewhere and
-// will take the place of the store. Until then the store is refused. A line that begins no backup
-// changes nothing.
+// MarkRestore prepares a store for a backup that begins with a line, which is restored elsewhere
+// and will take the place of the store. Until then the store is refused. A line that begins no
+// backup changes nothing.
 func (db *Backups) MarkRestore(ctx context.Context, first []byte) error {
 	if err := db.mustBeEmpty(ctx); err != nil {
 		return err

@@ -39,7 +39,8 @@ func (t Tables) Rows(p prompt.Prompt) []IndexRow {
 	return rows
 }
 
-// CompareRows orders rows by tables and keys, so that those lie side by side that a storage keeps so.
+// CompareRows orders rows by tables and keys, so that those lie side by side that a storage keeps
+// so.
 func CompareRows(a, b IndexRow) int {
 	if c := strings.Compare(a.Table, b.Table); c != 0 {
 		return c

@@ -114,8 +114,8 @@ func (v View) ProgramSummary(viewer prompt.UserID) *prompt.ProgramSummary {
 	return schema.ParseProgramSummary(v.SummaryText)
 }
 
-// Released returns the version that programs of a viewer get of a prompt of a list, if it is another
-// than the latest; else 0.
+// Released returns the version that programs of a viewer get of a prompt of a list, if it is
+// another than the latest; else 0.
 func (v View) Released(viewer prompt.UserID) int64 {
 	n := v.Production
 	if o := v.ProgramSummary(viewer); o != nil { // as in the author's own list

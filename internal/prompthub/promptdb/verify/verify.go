@@ -102,7 +102,8 @@ func (db *Verifier) checkTwice(ctx context.Context, name string, row table.Row, 
 // the rows. It reads any number of rows in constant memory, calls progress now and then with how
 // many it has checked, and returns their number. A row that is changed meanwhile is looked at
 // twice, and left out while its projection is under way. So on a store at rest a report is a
-// defect, unless it waits for the job of a message. A row that it cannot read, or that a newer version wrote, is one of the reports.
+// defect, unless it waits for the job of a message. A row that it cannot read, or that a newer
+// version wrote, is one of the reports.
 func (db *Verifier) Verify(ctx context.Context, report func(Difference), progress func(rows int)) (int, error) {
 	count := counter{tell: progress}
 	for _, p := range db.parts(everyPrompt) {
