@@ -146,8 +146,8 @@ func (q Query) Replace(rs []Replacement) Query {
 }
 
 // Weakest returns the word that a search can best do without: of those outside of phrases, that are
-// not replaced, the one with the most weight, the first of several. It is "" if there is none
-// beside the words to keep.
+// not replaced, the one with the most weight, the first of several. It is "" if nothing
+// would be left to search for.
 func (q Query) Weakest(rs []Replacement, weight func(word string) int) (word string) {
 	most := 0
 	for _, t := range q.typed {
@@ -200,7 +200,7 @@ func ReplacementsText(rs []Replacement) string {
 }
 
 // ParseReplacements reads replacements of words of the query. It reports false if they are none, or
-// more than so many, or if nothing is left to search for.
+// more than most, or if nothing is left to search for.
 func (q Query) ParseReplacements(text string, most, forms int) (rs []Replacement, ok bool) {
 	words := q.Unknown(func(string) bool { return false })
 	for one := range strings.SplitSeq(text, ";") {

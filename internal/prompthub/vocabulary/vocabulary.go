@@ -95,8 +95,8 @@ func (v *Vocabulary) Knows(word string) bool {
 	return i < len(v.entries) && strings.HasPrefix(v.entries[i].text, word)
 }
 
-// Weight says how little a word tells of what is looked for: words that people ask with weigh most,
-// then those of many titles.
+// Weight says how little a word tells about the prompt that somebody looks for: words that people
+// ask with weigh most, then those of many titles.
 func (v *Vocabulary) Weight(word string) int {
 	if askingWords[word] {
 		return math.MaxInt

@@ -187,8 +187,8 @@ func openFiles(t *testing.T, path string) int {
 	return n
 }
 
-// TestRebuild: what fills a new store takes the place of the old one, or, if it fails, nothing is
-// changed and nothing is left.
+// TestRebuild: a new store takes the place of the old one after it was filled. If that fails,
+// nothing is changed and nothing is left.
 func TestRebuild(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "store.db")

@@ -592,6 +592,10 @@ var mutants = []mutant{
 		"rows of texts are not asked for tags", "query/findtext.go",
 		"schema.TextPartition(form.Text), w.mayFit)", "schema.TextPartition(form.Text), func(table.Props) bool { return true })",
 	},
+	{
+		"a kept file that costs much is read at each export", "../transfer/file.go",
+		"!format.Kept(&p.made.Source)", "false",
+	},
 }
 
 // unbounded are faults by which a request costs more than its route may: the search of TestBounds
@@ -604,10 +608,6 @@ var unbounded = []mutant{
 	{
 		"a page has room for whatever a text becomes", "../doors/web/prompts.go",
 		"budget(perByte*n + maxFrame - reserved)", "budget(1 << 40)",
-	},
-	{
-		"a kept file that costs much is read at each export", "../transfer/file.go",
-		"!format.Kept(&p.made.Source)", "false",
 	},
 	{
 		"a file has as many entries as it likes", "../transfer/entries.go",

@@ -21,7 +21,7 @@ import (
 	"time"
 )
 
-const usage = `usage: go run ./internal/testing/mutants [-list] [WORDS]
+const usage = `usage: go run ./internal/testing/mutants [-list] [-new] [WORDS]
 
 Puts one fault after the other into a copy of the tree, and runs the tests that must notice it.
 WORDS chooses the mutants whose name has them. The test that noticed a mutant last time runs
@@ -252,7 +252,7 @@ func copyTree(ctx context.Context) (string, error) {
 	if err != nil || len(parts) == 0 {
 		return dir, fmt.Errorf("run it from the root of the repository: %w", cmp.Or(err, os.ErrNotExist))
 	}
-	for _, part := range parts {
+	for _, part := range append(parts, "bench") {
 		if part == "internal/tools" { // modules of their own
 			continue
 		}

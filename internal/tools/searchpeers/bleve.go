@@ -10,7 +10,7 @@ import (
 	"github.com/blevesearch/bleve/v2/search/query"
 )
 
-// newBleve makes an index of Bleve, in which a word may have so many slips.
+// newBleve makes an index of Bleve. A word of a search may have a number of slips.
 func newBleve(dir string, slips int) (*engine, error) {
 	mapping := bleve.NewIndexMapping()
 	mapping.DefaultAnalyzer = en.AnalyzerName

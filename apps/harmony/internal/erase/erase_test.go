@@ -328,7 +328,7 @@ func (w *world) enter(name string) meet.Claim {
 }
 
 // TestCrashesOfErasure: after any accident to any call of a run the next runs end the work, and
-// what others have is whole.
+// the rows of others are whole.
 func TestCrashesOfErasure(t *testing.T) {
 	t.Parallel()
 	for name, hours := range map[string]int{"mark": 0, "round": 1} {

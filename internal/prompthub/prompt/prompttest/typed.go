@@ -19,8 +19,8 @@ type Way struct {
 // Type returns what is typed in search of a title, and false if the title cannot be typed so.
 func (w Way) Type(title string) (string, bool) { return w.typed(Words(title)) }
 
-// Ways returns the ways in which titles of prompts are typed. What is typed follows from the order
-// of the calls.
+// Ways returns the ways in which titles of prompts are typed. The order of the calls decides the
+// searches that they make.
 func Ways(ds []prompt.Draft) []Way {
 	exists := map[string]bool{} // each beginning of a word of titles, and each word of texts
 	for _, d := range ds {

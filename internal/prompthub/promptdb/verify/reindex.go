@@ -41,7 +41,7 @@ func (db *Verifier) Reindex(ctx context.Context, orphans bool, report func(Diffe
 // Together reports whether the storage changes tables together.
 func (db *Verifier) Together() bool { return db.commit.Transact != nil }
 
-// IndexRestored writes the index rows of a store that has none yet and that nobody else uses: the
+// IndexRestored writes the index rows of a store that has none yet and that no other process uses: the
 // same as Reindex without orphans. Where the storage changes tables together many prompts are
 // written at once.
 func (db *Verifier) IndexRestored(ctx context.Context, report func(Difference), progress func(prompts int)) (int, error) {
@@ -54,7 +54,7 @@ func (db *Verifier) IndexRestored(ctx context.Context, report func(Difference), 
 		case i == 0:
 			p.page = r.truthAtOnce
 		case slices.Contains(db.T.IndexTables(), p.table):
-			continue // nobody but this has written to it
+			continue // no other has written to it
 		}
 		if err := db.checkAll(ctx, p, func(int) {}, func(d Difference) error { return r.settle(ctx, d) }); err != nil {
 			return r.prompts, err
