@@ -62,12 +62,15 @@ func removeLeft(path string) error {
 // Rebuild has do fill a new store, for which no write waits for the disk, and puts what is in it in
 // place of the file of s, as small as Compact makes it, once that is on the disk. If it is stopped
 // before, or do fails, the file stays as it was. Nothing may be asked of s but Close after it.
-func (s *Store) Rebuild(do func(*Store) error) (err error) {
+func (s *Store) Rebuild(do func(*Store) error) error {
 	path := s.db.Path()
 	if err := removeLeft(path); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, removeLeft(path)) }()
+	return errors.Join(s.rebuild(path, do), removeLeft(path), SyncDir(filepath.Dir(path)))
+}
+
+func (s *Store) rebuild(path string, do func(*Store) error) (err error) {
 	made, err := Open(path+rebuildTemp, s.now, s.names.Load().shared...)
 	if err != nil {
 		return err
@@ -81,7 +84,7 @@ func (s *Store) Rebuild(do func(*Store) error) (err error) {
 	if err := c.replace(path, made.db); err != nil {
 		return fmt.Errorf("rebuild %s: %w", path, err)
 	}
-	return SyncDir(filepath.Dir(path))
+	return nil
 }
 
 // Unsynced has later writes not wait for the disk. A kill of the process harms nothing; after a

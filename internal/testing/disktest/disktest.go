@@ -215,6 +215,7 @@ func (tr Trace) CheckOrder(t testing.TB, dir string, there ...string) {
 			entries[e.Path] = true
 		case e.Call == "unlinkat":
 			gone(e.Path)
+			delete(unsynced, e.Path)
 			if !strings.HasSuffix(e.Path, ".sock") { // which holds no data
 				entries[e.Path] = true
 			}
