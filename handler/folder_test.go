@@ -297,8 +297,8 @@ func TestPushOfFilesThatIncludeEachOther(t *testing.T) {
 	d.write("b.md", include("c"))
 	d.write("c.md", "The end.\n")
 	d.write("d.md", include("nosuch"))
-	d.does(command.LeftOut, `^created c.md\ncreated b.md\ncreated a.md\nleft alone d.md: .*which does not exist`, "push")
-	d.does(command.LeftOut, `^left alone d.md: .*which does not exist[^\n]*\n$`, "push")
+	d.does(command.LeftOut, `^created c.md\ncreated b.md\ncreated a.md\nleft alone d.md: .*there is no such prompt`, "push")
+	d.does(command.LeftOut, `^left alone d.md: .*there is no such prompt[^\n]*\n$`, "push")
 
 	lines := file(t, "lines.jsonl", `{"name":"x","title":"X","text":"@@@langfusePrompt:name=y|label=latest@@@"}
 {"name":"y","title":"Y","text":"@@@langfusePrompt:name=z|label=latest@@@"}

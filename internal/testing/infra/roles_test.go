@@ -18,7 +18,7 @@ type role struct {
 var storageRoles = []role{
 	{"Storage Blob Data Owner", "b7e6dc6d-f1e8-4753-8033-0f276bb0955b", []string{"blobs"}},
 	{"Storage Queue Data Contributor", "974c5e8b-45b9-4653-ba55-5f855dd0fb88", []string{
-		"queues/read", "queues/write", "messages/write", "messages/process", "messages/delete",
+		"queues/read", "queues/write", "messages/read", "messages/write", "messages/process", "messages/delete",
 	}},
 	{"Storage Table Data Contributor", "0a9a7e1f-b9d0-4cc4-a60d-0319b160aaa3", []string{
 		"tables/write", "entities/read", "entities/add", "entities/write", "entities/delete",
@@ -31,7 +31,7 @@ var needs = map[string][]string{
 	"CreateTable": {"tables/write"}, "GetEntity": {"entities/read"}, "NewListEntitiesPager": {"entities/read"},
 	"AddEntity": {"entities/add"}, "UpsertEntity": {"entities/write"}, "UpdateEntity": {"entities/write"},
 	"DeleteEntity": {"entities/delete"}, "SubmitTransaction": {"entities/write", "entities/delete"},
-	"CreateQueue": {"queues/write"}, "GetProperties": {"queues/read"}, "EnqueueMessage": {"messages/write"},
+	"CreateQueue": {"queues/write"}, "GetProperties": {"queues/read"}, "EnqueueMessage": {"messages/write"}, "PeekMessages": {"messages/read"},
 	"DequeueMessages": {"messages/process"}, "UpdateMessage": {"messages/write"}, "DeleteMessage": {"messages/delete"},
 	"CreateContainer": {"blobs"}, "Upload": {"blobs"}, "DownloadStream": {"blobs"}, "Delete": {"blobs"}, "NewListBlobsFlatPager": {"blobs"},
 }
