@@ -305,7 +305,7 @@ func TestPushOfFilesThatIncludeEachOther(t *testing.T) {
 {"name":"z","title":"Z","text":"The end."}
 {"name":"w","title":"W","text":"@@@langfusePrompt:name=nosuch|label=latest@@@"}
 `)
-	d.runs(command.LeftOut, `(?s)^row 4 .*which does not exist.*created 3, unchanged 0, rejected 1\n$`, "import", lines)
+	d.runs(command.LeftOut, `(?s)^row 4 .*there is no such prompt.*created 3, unchanged 0, rejected 1\n$`, "import", lines)
 	d.runs(command.LeftOut, `created 0, unchanged 3, rejected 1\n$`, "import", lines)
 }
 

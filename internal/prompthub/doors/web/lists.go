@@ -116,7 +116,7 @@ func (l *listing) nothing(who auth.User, tagged bool) {
 	case tagged:
 		l.Empty = "No public prompt has all of these tags. Take one away."
 	case l.Query != "":
-		l.Empty = "No public prompt has these words in its title or its text. Search for fewer or shorter ones."
+		l.Empty = "No public prompt has these words in its title or its text. Search for fewer words, or for other ones."
 	default:
 		l.Empty = "Nobody has shared a prompt yet."
 		if who.Known() {

@@ -637,7 +637,7 @@ function offers() {
   for (const e of document.querySelectorAll("#favorite button, .manage a.button, .manage form.row > button, [data-copy=source]"))
     add(e.textContent.trim(), "here", () => e.click());
   if ($("share")) add("Share", "here", () => { $("share").open = true; $("share").querySelector("summary").focus(); });
-  add("Keys", "here", () => keys.showModal());
+  add("Keyboard shortcuts", "here", () => keys.showModal());
   return all;
 }
 
