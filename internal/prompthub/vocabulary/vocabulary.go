@@ -88,7 +88,7 @@ func (v *Vocabulary) Len() int {
 
 // Knows reports whether a title has the word, or one that begins with it.
 func (v *Vocabulary) Knows(word string) bool {
-	if v == nil {
+	if v == nil || utf8.RuneCountInString(word) < 2 { // which titles are not searched for the beginning of
 		return false
 	}
 	i, _ := slices.BinarySearchFunc(v.entries, word, func(e entry, word string) int { return strings.Compare(e.text, word) })
