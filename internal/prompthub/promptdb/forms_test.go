@@ -201,8 +201,9 @@ func (s *plainSearch) nearest(word string) (near []string) {
 }
 
 // instead returns the words to look for in place of some that find nothing together, and the
-// replacements that make them: a word that nothing has is replaced by the known words that are nearest, or left out if there are
-// none. Then the word that weighs most is left out, once or, if nothing was replaced, twice.
+// replacements that make them: a word that nothing has is replaced by the known words that are
+// nearest, or left out if there are none. Then the word that weighs most is left out, once or, if
+// nothing was replaced, twice.
 func (s *plainSearch) instead(words []string) (wanted []wantedWord, rs []prompt.Replacement) {
 	wanted = s.formsOf(words)
 	for _, word := range slices.Compact(slices.Sorted(slices.Values(words))) {

@@ -41,8 +41,8 @@ func (db *Verifier) Reindex(ctx context.Context, orphans bool, report func(Diffe
 // Together reports whether the storage changes tables together.
 func (db *Verifier) Together() bool { return db.commit.Transact != nil }
 
-// IndexRestored writes the index rows of a store that has none yet and that no other process uses: the
-// same as Reindex without orphans. Where the storage changes tables together many prompts are
+// IndexRestored writes the index rows of a store that has none yet and that no other process uses:
+// the same as Reindex without orphans. Where the storage changes tables together many prompts are
 // written at once.
 func (db *Verifier) IndexRestored(ctx context.Context, report func(Difference), progress func(prompts int)) (int, error) {
 	if !db.Together() {
