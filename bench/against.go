@@ -377,37 +377,58 @@ func pocketbaseUser(i int) string { return fmt.Sprintf("user%011d", i) }
 func newPocketbase(ctx context.Context, dir string, synced bool) (*side, error) {
 	progress("building PocketBase")
 	binary := filepath.Join(dir, "pb")
-	build := exec.CommandContext(ctx, "go", "build", "-o", binary, ".")
-	build.Dir = pocketbaseDir
-	if out, err := build.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("go build: %w\n%s", err, out)
+	if err := buildIn(ctx, pocketbaseDir, binary); err != nil {
+		return nil, err
 	}
 	addr, err := freeAddress(ctx)
 	if err != nil {
 		return nil, err
 	}
 	s := &side{name: "PocketBase", data: filepath.Join(dir, "pocketbase"), first: true}
-	s.program = &program{url: "http://" + addr, cmd: exec.CommandContext(ctx, binary, fmt.Sprintf("-synced=%t", synced), s.data, addr, fmt.Sprint(comparedVoters))}
-	cmd := s.program.cmd
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	cmd.WaitDelay = 20 * time.Second
-	out, err := cmd.StdoutPipe()
-	if err != nil {
+	cmd := exec.CommandContext(ctx, binary, fmt.Sprintf("-synced=%t", synced), s.data, addr, fmt.Sprint(comparedVoters))
+	var line []byte
+	if s.program, line, err = startPeer(ctx, addr, cmd); err != nil {
 		return nil, err
 	}
-	if err := cmd.Start(); err != nil {
-		return nil, err
-	}
-	line, err := bufio.NewReader(out).ReadBytes('\n')
 	var tokens []string
-	if err = errors.Join(err, json.Unmarshal(line, &tokens)); err == nil {
-		err = s.program.answers(ctx)
-	}
-	if err != nil {
+	if err := json.Unmarshal(line, &tokens); err != nil {
 		return nil, errors.Join(err, s.program.stop())
 	}
 	s.asPocketbase(tokens)
 	return s, nil
+}
+
+// buildIn compiles a program that is a module of its own.
+func buildIn(ctx context.Context, dir, binary string) error {
+	build := exec.CommandContext(ctx, "go", "build", "-o", binary, ".")
+	build.Dir = dir
+	if out, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return nil
+}
+
+// startPeer starts a program of others at an address. It returns the first line that the program
+// prints, once it answers.
+func startPeer(ctx context.Context, addr string, cmd *exec.Cmd) (*program, []byte, error) {
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 20 * time.Second
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, nil, err
+	}
+	p := &program{url: "http://" + addr, cmd: cmd}
+	line, err := bufio.NewReader(out).ReadBytes('\n')
+	if err == nil {
+		err = p.answers(ctx)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, p.stop())
+	}
+	return p, line, nil
 }
 
 // answers waits until a program has its port open.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -17,7 +16,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -87,10 +85,8 @@ func withSearchers(ctx context.Context, binary, dir string, ds []prompt.Draft, d
 	all = append(all, hub)
 	peers := filepath.Join(dir, "searchpeers")
 	progress("building the other searches")
-	build := exec.CommandContext(ctx, "go", "build", "-o", peers, ".")
-	build.Dir = searchPeersDir
-	if out, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("go build: %w\n%s", err, out)
+	if err := buildIn(ctx, searchPeersDir, peers); err != nil {
+		return err
 	}
 	for _, engine := range []string{"fts5", "bleve", "bleve-fuzzy"} {
 		s, err := newSearchPeer(ctx, peers, engine, filepath.Join(dir, engine), ds)
@@ -148,23 +144,11 @@ func newSearchPeer(ctx context.Context, binary, engine, dir string, ds []prompt.
 	for _, d := range ds {
 		lines.WriteString(body(map[string]string{"title": d.Title, "text": d.Text}) + "\n")
 	}
-	p := &program{url: "http://" + addr, cmd: exec.CommandContext(ctx, binary, engine, dir, addr)}
-	p.cmd.Stdin, p.cmd.Stderr = strings.NewReader(lines.String()), os.Stderr
-	p.cmd.Cancel = func() error { return p.cmd.Process.Signal(os.Interrupt) }
-	p.cmd.WaitDelay = 20 * time.Second
-	out, err := p.cmd.StdoutPipe()
+	cmd := exec.CommandContext(ctx, binary, engine, dir, addr)
+	cmd.Stdin, cmd.Stderr = strings.NewReader(lines.String()), os.Stderr
+	p, _, err := startPeer(ctx, addr, cmd)
 	if err != nil {
 		return nil, err
-	}
-	if err := p.cmd.Start(); err != nil {
-		return nil, err
-	}
-	_, err = bufio.NewReader(out).ReadString('\n')
-	if err == nil {
-		err = p.answers(ctx)
-	}
-	if err != nil {
-		return nil, errors.Join(err, p.stop())
 	}
 	return &searcher{name: engine, program: p, ask: func(q string, limit int) call {
 		return call{method: http.MethodGet, path: "/api/search?" + url.Values{"q": {q}, "limit": {fmt.Sprint(limit)}}.Encode()}

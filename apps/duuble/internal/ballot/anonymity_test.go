@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/apps/duuble/internal/ballot"
+	"prompthub/apps/duuble/internal/duubletest"
 	"prompthub/internal/storage/embedded"
 	"prompthub/internal/storage/memory"
 	"prompthub/internal/storage/queue"
@@ -212,7 +213,7 @@ func (h history) run(t *testing.T, positions []ballot.Position) (all []observati
 
 func (h history) happen(t *testing.T, folder string, positions []ballot.Position) []observation {
 	rnd := rand.New(rand.NewPCG(h.seed, 1))
-	c := &clock{now: began}
+	c := duubletest.NewClock(began)
 	r := &recorder{rnd: rand.New(rand.NewPCG(h.seed, 2)), keys: keys(t, 1, 2), leak: h.leak, positions: positions}
 	if h.file {
 		store, err := embedded.Open(filepath.Join(folder, "duuble.db"), c.Now)
@@ -257,7 +258,7 @@ func (h history) happen(t *testing.T, folder string, positions []ballot.Position
 		case 0:
 			start()
 		case 1:
-			c.pass(time.Duration(rnd.IntN(30)) * time.Hour)
+			c.Pass(time.Duration(rnd.IntN(30)) * time.Hour)
 			require.NoError(t, s.SettleDue(t.Context()))
 		case 2, 3: // some at once: the first waits until the others are there
 			burst := min(2+rnd.IntN(6), len(positions)-n)
@@ -287,7 +288,7 @@ func (h history) happen(t *testing.T, folder string, positions []ballot.Position
 			see("result: ", scope, " ", results[len(results)-1])
 		}
 	}
-	c.pass(49 * time.Hour)
+	c.Pass(49 * time.Hour)
 	require.NoError(t, s.SettleDue(t.Context()))
 	if h.leak == noLeak {
 		h.holdTotals(t, s)

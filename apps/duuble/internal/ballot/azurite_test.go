@@ -61,7 +61,7 @@ func TestRowsOnAzurite(t *testing.T) {
 	cast(0, "hub1")
 	cast(1, "hub1", "hub2")
 	cast(2, "hub1")
-	w.clock.pass(24 * time.Hour)
+	w.clock.Pass(24 * time.Hour)
 	require.NoError(t, w.SettleDue(t.Context()))
 	w.shows("hub1", 3, 3, 0)
 	w.shows("hub2", 1, 0, 1)

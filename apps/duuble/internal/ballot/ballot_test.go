@@ -229,7 +229,7 @@ func TestShardsDouble(t *testing.T) {
 func TestBusy(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	s := w.over(&races{DB: w.db, lose: 1 << 30, each: func() { w.clock.pass(time.Second) }}, w.queues)
+	s := w.over(&races{DB: w.db, lose: 1 << 30, each: func() { w.clock.Pass(time.Second) }}, w.queues)
 	_, err := s.Cast(t.Context(), ballot.Vote{Post: post, Voter: "ann"})
 	requireCode(t, ballot.Busy, err)
 	require.Equal(t, fault.Unavailable, fault.Of(err))
@@ -241,7 +241,7 @@ func TestBusy(t *testing.T) {
 func TestLateReads(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	s := w.over(&lateReads{DB: w.db, first: sync.OnceFunc(func() { w.clock.pass(10 * time.Second) })}, w.queues)
+	s := w.over(&lateReads{DB: w.db, first: sync.OnceFunc(func() { w.clock.Pass(10 * time.Second) })}, w.queues)
 	_, err := s.Cast(t.Context(), ballot.Vote{Post: post, Voter: "ann"})
 	requireCode(t, ballot.Busy, err)
 	require.Empty(t, rowsOf(t, w.db, ballot.ReceiptRows))

@@ -181,7 +181,7 @@ func TestCrashes(t *testing.T) {
 		{"a second vote", votes(0), mine(0), voter(0)},
 		{"settle", func(w *world) {
 			votes(0, 1, 2)(w)
-			w.clock.pass(25 * time.Hour)
+			w.clock.Pass(25 * time.Hour)
 		}, func(ctx context.Context, s *ballot.Store) error { return s.SettleDue(ctx) }, ""},
 		{"new keys", func(w *world) {
 			w.Store = w.over(w.db, w.queues, func(c *ballot.Config) { c.Keys = keys(w.t, 2) })
@@ -230,14 +230,14 @@ func TestCrashes(t *testing.T) {
 						}
 						require.NoError(t, whole(w.db, healthy, cast))
 						for _, land := range broken.late {
-							w.clock.pass(a.after)
+							w.clock.Pass(a.after)
 							land()
 						}
 						require.NoError(t, whole(w.db, healthy, cast))
 						if err := c.do(t.Context(), healthy); err != nil { // somebody tries it again
 							requireCode(t, ballot.AlreadyVoted, err)
 						}
-						w.clock.pass(30 * time.Hour)
+						w.clock.Pass(30 * time.Hour)
 						deliverAll(t, w.queues, healthy)
 						require.NoError(t, healthy.SettleDue(t.Context()))
 						require.NoError(t, whole(w.db, healthy, cast))

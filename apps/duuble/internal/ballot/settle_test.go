@@ -51,11 +51,11 @@ func TestSettleJoinsShards(t *testing.T) {
 			total := w.result("hub").Total
 			require.GreaterOrEqual(t, w.result("hub").Waiting(), int64(3))
 			require.Equal(t, []string{"due|settle|2026110112 / " + post}, w.dueOf())
-			w.clock.pass(24*time.Hour - time.Second)
+			w.clock.Pass(24*time.Hour - time.Second)
 			require.NoError(t, w.SettleDue(t.Context()))
 			require.GreaterOrEqual(t, w.result("hub").Waiting(), int64(3))
 			require.Len(t, w.dueOf(), 1)
-			w.clock.pass(time.Second)
+			w.clock.Pass(time.Second)
 			require.NoError(t, w.SettleDue(t.Context()))
 			w.shows("hub", total, total, 0)
 			w.shows(ballot.Global, total, total, 0)
@@ -73,7 +73,7 @@ func TestSettleCommonScopes(t *testing.T) {
 	w.cast("bob", ballot.Right, "hub1", "hub3")
 	w.cast("cid", ballot.Right, "hub1")
 	w.cast("dan", ballot.Neutral)
-	w.clock.pass(24 * time.Hour)
+	w.clock.Pass(24 * time.Hour)
 	require.NoError(t, w.SettleDue(t.Context()))
 	w.shows("hub1", 3, 3, 0)
 	w.shows("hub2", 1, 0, 1)
@@ -86,7 +86,7 @@ func TestSettleCommonScopes(t *testing.T) {
 	w.cast("fay", ballot.Neutral, "hub3")
 	require.NoError(t, w.SettleDue(t.Context()))
 	w.shows(ballot.Global, 6, 3, 0)
-	w.clock.pass(24 * time.Hour)
+	w.clock.Pass(24 * time.Hour)
 	require.NoError(t, w.SettleDue(t.Context()))
 	w.shows(ballot.Global, 6, 6, 0)
 	w.shows("hub2", 2, 0, 2)
@@ -107,7 +107,7 @@ func TestSettleTakesOneClassFirst(t *testing.T) {
 	}
 	_, err := w.Cast(t.Context(), ballot.Vote{Post: post, Voter: "ann", Hubs: []string{"hub"}, Shards: 16})
 	require.NoError(t, err)
-	w.clock.pass(24 * time.Hour)
+	w.clock.Pass(24 * time.Hour)
 	require.NoError(t, w.SettleDue(t.Context()))
 	w.shows("hub", 1, 0, 0)
 	require.Equal(t, int64(1), w.result(ballot.Global).Waiting())
@@ -118,18 +118,18 @@ func TestSettleKeepsWhatIsYoung(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.cast("ann", ballot.Left)
-	w.clock.pass(30 * time.Minute) // of the same hour
+	w.clock.Pass(30 * time.Minute) // of the same hour
 	w.cast("bob", ballot.Left, "hub")
-	w.clock.pass(time.Hour)
+	w.clock.Pass(time.Hour)
 	w.cast("cid", ballot.Left, "hub2")
 	require.Len(t, w.dueOf(), 2)
-	w.clock.pass(23*time.Hour - time.Minute)
+	w.clock.Pass(23*time.Hour - time.Minute)
 	require.NoError(t, w.SettleDue(t.Context()))
 	require.Len(t, w.dueOf(), 2, "bob's box is not old enough")
-	w.clock.pass(time.Minute)
+	w.clock.Pass(time.Minute)
 	require.NoError(t, w.SettleDue(t.Context()))
 	require.Equal(t, []string{"due|settle|2026110113 / " + post}, w.dueOf())
-	w.clock.pass(time.Hour)
+	w.clock.Pass(time.Hour)
 	require.NoError(t, w.SettleDue(t.Context()))
 	w.shows(ballot.Global, 3, 3, 0)
 	require.Empty(t, w.dueOf())
@@ -142,15 +142,15 @@ func TestOldestOfABox(t *testing.T) {
 	for name, cast := range map[string]func(w *world){
 		"in order": func(w *world) {
 			w.cast("ann", ballot.Left, "hub")
-			w.clock.pass(10 * time.Hour)
+			w.clock.Pass(10 * time.Hour)
 			w.cast("bob", ballot.Left, "hub")
 		},
 		"out of order": func(w *world) {
-			w.clock.pass(10 * time.Hour)
+			w.clock.Pass(10 * time.Hour)
 			w.cast("bob", ballot.Left, "hub")
-			w.clock.pass(-10 * time.Hour)
+			w.clock.Pass(-10 * time.Hour)
 			w.cast("ann", ballot.Left, "hub")
-			w.clock.pass(10 * time.Hour)
+			w.clock.Pass(10 * time.Hour)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -158,10 +158,10 @@ func TestOldestOfABox(t *testing.T) {
 			w := newWorld(t)
 			w.cast("cid", ballot.Right)
 			cast(w)
-			w.clock.pass(14*time.Hour - time.Second)
+			w.clock.Pass(14*time.Hour - time.Second)
 			require.NoError(t, w.SettleDue(t.Context()))
 			w.shows(ballot.Global, 3, 0, 0)
-			w.clock.pass(time.Second)
+			w.clock.Pass(time.Second)
 			require.NoError(t, w.SettleDue(t.Context()))
 			w.shows(ballot.Global, 3, 3, 0)
 			w.shows("hub", 2, 0, 2)
@@ -176,10 +176,10 @@ func TestSettleLeavesLateVotes(t *testing.T) {
 	w := newWorld(t)
 	w.Store = w.over(w.db, w.queues, func(c *ballot.Config) { c.SettleAfter = time.Second })
 	w.cast("ann", ballot.Left)
-	w.clock.pass(2 * time.Second)
+	w.clock.Pass(2 * time.Second)
 	require.NoError(t, w.SettleDue(t.Context()))
 	require.Len(t, w.dueOf(), 1)
-	w.clock.pass(time.Minute)
+	w.clock.Pass(time.Minute)
 	require.NoError(t, w.SettleDue(t.Context()))
 	require.Empty(t, w.dueOf())
 }
@@ -212,7 +212,7 @@ func TestKeys(t *testing.T) {
 	w.cast("cid", ballot.Right)
 	w.Store = with(4) // and the third: another box takes its place
 	w.cast("dan", ballot.Right)
-	w.clock.pass(25 * time.Hour)
+	w.clock.Pass(25 * time.Hour)
 	require.NoError(t, w.SettleAll(t.Context()))
 	w.shows(ballot.Global, 7, 3, 0)
 	var boxes []string
@@ -281,7 +281,7 @@ func TestSettleFitsIntoABatch(t *testing.T) {
 	w.cast("bob", ballot.Left, hubs("b", ballot.MaxHubs)...)
 	w.cast("cid", ballot.Left)
 	w.cast("dan", ballot.Left, "hub")
-	w.clock.pass(24 * time.Hour)
+	w.clock.Pass(24 * time.Hour)
 	require.NoError(t, w.SettleDue(t.Context()))
 	w.shows(ballot.Global, 4, 3, 0)
 }

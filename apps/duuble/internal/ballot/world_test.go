@@ -3,8 +3,6 @@ package ballot_test
 import (
 	"context"
 	"fmt"
-	"log/slog"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
@@ -14,10 +12,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/apps/duuble/internal/ballot"
+	"prompthub/apps/duuble/internal/duubletest"
 	"prompthub/internal/fault"
 	"prompthub/internal/storage/memory"
 	"prompthub/internal/storage/queue"
-	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
 )
 
@@ -28,40 +26,6 @@ const (
 )
 
 var began = time.Date(2026, 11, 1, 12, 10, 0, 0, time.UTC)
-
-// A clock stands still until it is told.
-type clock struct {
-	mu  sync.Mutex
-	now time.Time
-}
-
-func (c *clock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-func (c *clock) pass(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
-}
-
-// luck is random bytes that a seed decides, for many goroutines.
-type luck struct {
-	mu  sync.Mutex
-	rnd *rand.ChaCha8
-}
-
-func seeded(seed uint64) *luck {
-	return &luck{rnd: rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8), byte(seed >> 16), byte(seed >> 24)})}
-}
-
-func (l *luck) Read(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.rnd.Read(b)
-}
 
 // secret returns a key that a number decides.
 func secret(n byte) []byte { return slices.Repeat([]byte{n}, ballot.KeyBytes) }
@@ -81,12 +45,8 @@ func keys(t testing.TB, numbers ...byte) ballot.Keys {
 func config(t testing.TB, db table.DB, queues queue.Queues, now func() time.Time, seed uint64) ballot.Config {
 	t.Helper()
 	return ballot.Config{
-		Store: &rowstore.Store{
-			DB: db, Now: now, Log: slog.New(slog.DiscardHandler), Background: func(do func()) { do() },
-			Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
-			Random: func(time.Duration) time.Duration { return 0 },
-		},
-		Posts: posts, Due: due, Queues: queues, Keys: keys(t, 1), VoteMin: 3, SettleAfter: 24 * time.Hour, Entropy: seeded(seed),
+		Store: duubletest.Rows(db, now),
+		Posts: posts, Due: due, Queues: queues, Keys: keys(t, 1), VoteMin: 3, SettleAfter: 24 * time.Hour, Entropy: duubletest.Seeded(seed),
 		Follow: func(context.Context, []ballot.Receipt) error { return nil },
 	}
 }
@@ -95,14 +55,14 @@ func config(t testing.TB, db table.DB, queues queue.Queues, now func() time.Time
 type world struct {
 	*ballot.Store
 	t      testing.TB
-	clock  *clock
+	clock  *duubletest.Clock
 	db     *memory.Tables
 	queues *memory.Queues
 }
 
 func newWorld(t testing.TB, change ...func(*ballot.Config)) *world {
 	t.Helper()
-	c := &clock{now: began}
+	c := duubletest.NewClock(began)
 	w := &world{t: t, clock: c, db: memory.NewTables(), queues: memory.NewQueues(c.Now)}
 	prepare(t, w.db, w.queues, 1)
 	w.Store = w.over(w.db, w.queues, change...)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"prompthub/apps/duuble/internal/duubletest"
 	"prompthub/apps/duuble/internal/hubs"
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/internal/fault"
@@ -116,7 +117,7 @@ func TestRaces(t *testing.T) {
 		hub := w.make(ann)
 		var tokens, ids [n]string
 		errs := atOnce(n, func(i int) error {
-			all, err := w.Invite(t.Context(), ann, hub, []string{number(2)}, hubs.Lasts)
+			all, err := w.Invite(t.Context(), ann, hub, []string{duubletest.Number(2)}, hubs.Lasts)
 			if err == nil {
 				tokens[i], ids[i] = all[0].Token, all[0].ID
 			}
@@ -159,7 +160,7 @@ func TestInvitations(t *testing.T) {
 	requireCode(t, hubs.InvitationNotYours, w.Decline(ctx, ann, hubs.Key{Token: declined}))
 	require.NoError(t, w.Decline(ctx, bob, hubs.Key{Token: declined}))
 	alike(declined)
-	cancelled, err := w.Invite(ctx, ann, hub, []string{number(2)}, time.Minute)
+	cancelled, err := w.Invite(ctx, ann, hub, []string{duubletest.Number(2)}, time.Minute)
 	require.NoError(t, err)
 	require.NoError(t, w.CancelInvitation(ctx, ann, hub, cancelled[0].ID))
 	require.NoError(t, w.CancelInvitation(ctx, ann, hub, cancelled[0].ID), "again")
@@ -167,14 +168,14 @@ func TestInvitations(t *testing.T) {
 	requireCode(t, hubs.AlreadyDecided, err)
 	alike(cancelled[0].Token)
 	replaced := w.invite(ann, hub, 2)
-	short, err := w.Invite(ctx, ann, hub, []string{number(2)}, time.Minute)
+	short, err := w.Invite(ctx, ann, hub, []string{duubletest.Number(2)}, time.Minute)
 	require.NoError(t, err)
 	alike(replaced)
-	w.pass(time.Minute - time.Second)
+	w.Pass(time.Minute - time.Second)
 	require.NoError(t, w.Expire(ctx))
 	_, err = w.Invited(ctx, people.Claim{}, short[0].Token)
 	require.NoError(t, err)
-	w.pass(time.Second)
+	w.Pass(time.Second)
 	alike(short[0].Token)
 	list := func(status string) int {
 		page, err := w.Invitations(ctx, ann, hub, status, "", 100)
@@ -185,13 +186,13 @@ func TestInvitations(t *testing.T) {
 	alike(short[0].Token)
 	require.Equal(t, []int{0, 1, 1, 1}, []int{list(hubs.Invited), list(hubs.Declined), list(hubs.Cancelled), list(hubs.Expired)})
 	require.Empty(t, w.differences())
-	longer, err := w.Invite(ctx, ann, hub, []string{number(2)}, time.Minute)
+	longer, err := w.Invite(ctx, ann, hub, []string{duubletest.Number(2)}, time.Minute)
 	require.NoError(t, err)
-	w.pass(time.Second)
+	w.Pass(time.Second)
 	renewed, err := w.Resend(ctx, ann, hub, longer[0].ID, time.Hour)
 	require.NoError(t, err)
 	alike(longer[0].Token)
-	w.pass(time.Minute)
+	w.Pass(time.Minute)
 	require.NoError(t, w.Expire(ctx), "what is due is the time before it was sent again")
 	_, err = w.Invited(ctx, people.Claim{}, renewed.Token)
 	require.NoError(t, err)
@@ -205,7 +206,7 @@ func TestInvitations(t *testing.T) {
 	require.NoError(t, err, "a member who accepts changes nothing")
 	require.Equal(t, hubs.Member, out.Membership.Role)
 	require.EqualValues(t, 2, w.members(hub))
-	w.pass(hubs.MostLasts)
+	w.Pass(hubs.MostLasts)
 	require.NoError(t, w.Expire(ctx))
 	for row, err := range table.All(ctx, w.db, "Names", table.Range{}) {
 		require.NoError(t, err)
@@ -306,7 +307,7 @@ func TestRoles(t *testing.T) {
 
 	joined, err := w.Get(ctx, other, hub)
 	require.NoError(t, err)
-	w.pass(10 * time.Minute)
+	w.Pass(10 * time.Minute)
 	require.NoError(t, w.Remove(ctx, ann, hub, other.UserID))
 	require.Empty(t, w.role(other, hub))
 	in, err := w.In(ctx, other.UserID, []string{hub})
@@ -352,7 +353,7 @@ func TestLinks(t *testing.T) {
 		require.Equal(t, link, got.Link)
 	}
 	for range 31 { // a session lasts for less
-		w.pass(24 * time.Hour)
+		w.Pass(24 * time.Hour)
 		ann = w.enter(1)
 	}
 	change("coffee")
@@ -361,10 +362,10 @@ func TestLinks(t *testing.T) {
 	requireCode(t, hubs.LinkTaken, take())
 	change("tea")
 	change("")
-	w.pass(hubs.LinkKept - time.Second)
+	w.Pass(hubs.LinkKept - time.Second)
 	ann = w.enter(1)
 	requireCode(t, hubs.LinkTaken, take())
-	w.pass(time.Second)
+	w.Pass(time.Second)
 	require.NoError(t, take())
 	require.Empty(t, w.differences())
 }
@@ -408,7 +409,7 @@ func TestCrashes(t *testing.T) {
 				mine, err := s.Mine(t.Context(), s.cid, "", 10)
 				require.NoError(t, err, what)
 				if len(mine.Items) == 0 { // the link is kept for the hub that was never made
-					s.pass(10 * time.Minute)
+					s.Pass(10 * time.Minute)
 					_, err := s.Create(t.Context(), s.cid, hubs.Draft{Name: "Coffee", Link: "coffee"})
 					require.NoError(t, err, what)
 					mine, err = s.Mine(t.Context(), s.cid, "", 10)
@@ -432,7 +433,7 @@ func TestCrashes(t *testing.T) {
 		},
 		"invite": {
 			do: func(s *scene, h *hubs.Service) error {
-				_, err := h.Invite(s.t.Context(), s.ann, s.hub, []string{number(4)}, hubs.Lasts)
+				_, err := h.Invite(s.t.Context(), s.ann, s.hub, []string{duubletest.Number(4)}, hubs.Lasts)
 				return err
 			},
 			again: one(),
@@ -561,7 +562,7 @@ func TestCrashes(t *testing.T) {
 			},
 		},
 		"expire": {
-			before: func(s *scene) { s.pass(hubs.Lasts) },
+			before: func(s *scene) { s.Pass(hubs.Lasts) },
 			do:     func(s *scene, h *hubs.Service) error { return h.Expire(s.t.Context()) },
 			again:  one(),
 			after: func(t *testing.T, s *scene, what string) {

@@ -3,117 +3,56 @@ package hubs_test
 import (
 	"context"
 	"errors"
-	"fmt"
-	"log/slog"
-	"math/rand/v2"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"prompthub/apps/duuble/internal/duubletest"
 	"prompthub/apps/duuble/internal/hubs"
 	"prompthub/apps/duuble/internal/keyring"
 	"prompthub/apps/duuble/internal/people"
-	"prompthub/apps/duuble/internal/schema"
 	"prompthub/internal/fault"
 	"prompthub/internal/storage/memory"
-	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
 )
-
-var tables = schema.Tables{Users: "Users", Names: "Names", Posts: "Posts", Lists: "Lists", Sessions: "Sessions", Hubs: "Hubs", Admin: "Admin"}
-
-// inbox keeps the last text.
-type inbox struct{ text string }
-
-func (i *inbox) Send(_ context.Context, _, text string) error {
-	i.text = text
-	return nil
-}
-
-// luck is random bytes that a seed decides, for many goroutines.
-type luck struct {
-	mu  sync.Mutex
-	rnd *rand.ChaCha8
-}
-
-func (l *luck) Read(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.rnd.Read(b)
-}
 
 // A world is hubs over a store in memory.
 type world struct {
 	t *testing.T
 	*hubs.Service
-	mu    sync.Mutex
-	now   time.Time
+	*duubletest.Clock
 	db    *memory.Tables
-	luck  *luck
-	inbox inbox
+	luck  *duubletest.Luck
+	phone duubletest.Phone
 	keys  keyring.Ring
-}
-
-func (w *world) Now() time.Time {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.now
-}
-
-func (w *world) pass(d time.Duration) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.now = w.now.Add(d)
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{
-		t: t, now: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC), db: memory.NewTables(), luck: &luck{rnd: rand.NewChaCha8([32]byte{1})}, keys: keyring.Ring{make([]byte, 32)},
+		t: t, Clock: duubletest.NewClock(time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)), db: memory.NewTables(), luck: duubletest.Seeded(1), keys: keyring.Ring{make([]byte, 32)},
 	}
-	require.NoError(t, w.db.Create(t.Context(), tables.All()...))
+	require.NoError(t, w.db.Create(t.Context(), duubletest.Tables.All()...))
 	w.Service = w.over(w.db)
 	return w
 }
 
 // over returns a service over another store, as another process.
 func (w *world) over(db table.DB) *hubs.Service {
-	rows := &rowstore.Store{
-		DB: db, Now: w.Now, Log: slog.New(slog.DiscardHandler), Background: func(do func()) { do() },
-		Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
-		Random: func(time.Duration) time.Duration { return 0 },
-	}
-	accounts := people.New(people.Config{
-		Store: rows, Tables: tables, Entropy: w.luck, Keys: w.keys, SMS: &w.inbox, CodeLasts: time.Minute, PerPhone: -1, PerAddress: -1,
-	})
-	return hubs.New(hubs.Config{Store: rows, Tables: tables, Entropy: w.luck, People: accounts})
+	rows := duubletest.Rows(db, w.Now)
+	accounts := duubletest.People(rows, w.luck, w.keys, &w.phone)
+	return hubs.New(hubs.Config{Store: rows, Tables: duubletest.Tables, Entropy: w.luck, People: accounts})
 }
 
-func number(i int) string { return fmt.Sprintf("+346%08d", i) }
-
-// enter makes an account that is complete, with the number i.
+// enter makes an account that is complete, for the person i.
 func (w *world) enter(i int) people.Claim {
 	w.t.Helper()
-	ctx := w.t.Context()
-	c, err := w.People.RequestCode(ctx, "sms", number(i), "sign_in", "x")
-	require.NoError(w.t, err)
-	code, _, _ := strings.Cut(w.inbox.text, " ")
-	in, err := w.People.Verify(ctx, c.ID, code, "")
-	require.NoError(w.t, err)
-	claim, err := w.People.ParseAccess(in.Tokens.Access)
-	require.NoError(w.t, err)
-	name := fmt.Sprintf("Person%d", i)
-	_, err = w.People.SetBasics(ctx, claim, people.Basics{Username: &name, FullName: &name})
-	require.NoError(w.t, err)
-	_, err = w.People.AcceptTerms(ctx, claim, "1", "1")
-	require.NoError(w.t, err)
-	return claim
+	return duubletest.Enter(w.t, w.People, &w.phone, i)
 }
 
-// make makes a hub of somebody.
+// make makes a hub of a person.
 func (w *world) make(c people.Claim) string {
 	w.t.Helper()
 	h, err := w.Create(w.t.Context(), c, hubs.Draft{Name: "Tea"})
@@ -124,7 +63,7 @@ func (w *world) make(c people.Claim) string {
 // invite invites a number, and returns the token.
 func (w *world) invite(c people.Claim, hub string, i int) string {
 	w.t.Helper()
-	all, err := w.Invite(w.t.Context(), c, hub, []string{number(i)}, hubs.Lasts)
+	all, err := w.Invite(w.t.Context(), c, hub, []string{duubletest.Number(i)}, hubs.Lasts)
 	require.NoError(w.t, err)
 	return all[0].Token
 }

@@ -121,9 +121,9 @@ func TestReservationsThatCameToNothing(t *testing.T) {
 	require.Equal(t, fault.Unavailable, fault.Of(w.choose(ann, "Star")))
 	w.Service = whole
 	require.Equal(t, []string{"name|star / r"}, w.keys("Names", "name|"))
-	w.clock.pass(people.NameLasts - 1)
+	w.clock.Pass(people.NameLasts - 1)
 	requireCode(t, people.UsernameTaken, w.choose(bob, "Star"))
-	w.clock.pass(1)
+	w.clock.Pass(1)
 	require.NoError(t, w.choose(bob, "Star"))
 	requireCode(t, people.UsernameTaken, w.choose(ann, "Star"))
 	require.NoError(t, w.choose(ann, "Other"))

@@ -13,6 +13,7 @@ import (
 	"github.com/go-jose/go-jose/v4/jwt"
 	"github.com/stretchr/testify/require"
 
+	"prompthub/apps/duuble/internal/duubletest"
 	"prompthub/apps/duuble/internal/keyring"
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/internal/fault"
@@ -31,7 +32,7 @@ func TestSignIn(t *testing.T) {
 	require.Len(t, code, 6)
 	plain := func() {
 		t.Helper()
-		for _, name := range tables.All() {
+		for _, name := range duubletest.Tables.All() {
 			for row, err := range table.All(t.Context(), w.db, name, table.Range{}) {
 				require.NoError(t, err)
 				require.NotContains(t, fmt.Sprint(row), number(1)[1:])
@@ -50,7 +51,7 @@ func TestSignIn(t *testing.T) {
 	me, err := w.Me(t.Context(), w.claim(in))
 	require.NoError(t, err)
 	require.Equal(t, "+34•••••01", me.Phone)
-	w.clock.pass(time.Hour)
+	w.clock.Pass(time.Hour)
 	again := w.enter(number(1))
 	require.False(t, again.IsNew)
 	require.Equal(t, in.User.ID, again.User.ID)
@@ -117,9 +118,9 @@ func TestCodes(t *testing.T) {
 	if code != w.phone.code(number(2)) {
 		requireCode(t, people.OTPWrong, verify(other.ID, code))
 	}
-	w.clock.pass(5*time.Minute - time.Second)
+	w.clock.Pass(5*time.Minute - time.Second)
 	require.NoError(t, verify(third.ID, code))
-	w.clock.pass(time.Second)
+	w.clock.Pass(time.Second)
 	requireCode(t, people.OTPExpired, verify(other.ID, w.phone.code(number(2))))
 
 	fourth, err := w.request(number(1))
@@ -142,17 +143,17 @@ func TestCodesAreLimited(t *testing.T) {
 		require.NoError(t, err)
 		_, err = w.request(number(1))
 		requireCode(t, people.OTPLimited, err)
-		w.clock.pass(30 * time.Second)
+		w.clock.Pass(30 * time.Second)
 	}
 	_, err := w.request(number(1))
 	requireCode(t, people.OTPLimited, err)
 	var f *fault.Error
 	require.ErrorAs(t, err, &f)
 	require.Positive(t, f.RetryAfter)
-	w.clock.pass(f.RetryAfter - 2*time.Second)
+	w.clock.Pass(f.RetryAfter - 2*time.Second)
 	_, err = w.request(number(1))
 	requireCode(t, people.OTPLimited, err)
-	w.clock.pass(2 * time.Second)
+	w.clock.Pass(2 * time.Second)
 	_, err = w.request(number(1))
 	require.NoError(t, err, "as long as it said")
 
@@ -252,7 +253,7 @@ func TestRefresh(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, unlimited)
 	in := w.enter(number(1))
-	w.clock.pass(people.AccessFor)
+	w.clock.Pass(people.AccessFor)
 	_, err := w.ParseAccess(in.Tokens.Access)
 	requireCode(t, people.InvalidToken, err)
 	next, err := w.Refresh(t.Context(), in.Tokens.Refresh, "")
@@ -271,11 +272,11 @@ func TestRefresh(t *testing.T) {
 	const id = "0123456789abcdef"
 	next, err = w.Refresh(t.Context(), in.Tokens.Refresh, id)
 	require.NoError(t, err)
-	w.clock.pass(59 * time.Second)
+	w.clock.Pass(59 * time.Second)
 	again, err := w.Refresh(t.Context(), in.Tokens.Refresh, id)
 	require.NoError(t, err)
 	require.Equal(t, next.Tokens, again.Tokens)
-	w.clock.pass(time.Second)
+	w.clock.Pass(time.Second)
 	_, err = w.Refresh(t.Context(), in.Tokens.Refresh, id)
 	requireCode(t, people.RefreshReused, err)
 
@@ -305,28 +306,28 @@ func TestSessionsEnd(t *testing.T) {
 	require.Equal(t, began.Add(30*24*time.Hour), in.Tokens.RefreshEnds)
 	var err error
 	for range 7 {
-		w.clock.pass(25 * 24 * time.Hour)
+		w.clock.Pass(25 * 24 * time.Hour)
 		in, err = w.Refresh(t.Context(), in.Tokens.Refresh, "")
 		require.NoError(t, err)
 	}
 	require.Equal(t, began.Add(180*24*time.Hour), in.Tokens.RefreshEnds)
-	w.clock.pass(5*24*time.Hour - time.Minute)
+	w.clock.Pass(5*24*time.Hour - time.Minute)
 	in, err = w.Refresh(t.Context(), in.Tokens.Refresh, "")
 	require.NoError(t, err)
 	_, err = w.Me(t.Context(), w.claim(in))
 	require.NoError(t, err)
-	w.clock.pass(time.Minute)
+	w.clock.Pass(time.Minute)
 	_, err = w.Me(t.Context(), w.claim(in))
 	requireCode(t, people.SessionEnded, err)
 	_, err = w.Refresh(t.Context(), in.Tokens.Refresh, "")
 	requireCode(t, people.SessionEnded, err)
 	in = w.enter(number(1))
-	w.clock.pass(30 * 24 * time.Hour)
+	w.clock.Pass(30 * 24 * time.Hour)
 	_, err = w.Refresh(t.Context(), in.Tokens.Refresh, "")
 	requireCode(t, people.SessionEnded, err)
 	for range 55 {
 		w.enter(number(1))
-		w.clock.pass(time.Second)
+		w.clock.Pass(time.Second)
 	}
 	require.Len(t, w.keys("Sessions", "s|"), 50, "the oldest ended")
 }
@@ -428,14 +429,14 @@ func TestExpire(t *testing.T) {
 	w := newWorld(t)
 	_, err := w.request(number(1))
 	require.NoError(t, err)
-	w.clock.pass(4 * time.Minute)
+	w.clock.Pass(4 * time.Minute)
 	_, err = w.request(number(2))
 	require.NoError(t, err)
-	w.clock.pass(time.Minute)
+	w.clock.Pass(time.Minute)
 	require.NoError(t, w.Expire(t.Context()))
 	require.Len(t, w.keys("Sessions", "otp|"), 1)
 	require.Len(t, w.keys("Sessions", "rl|"), 3)
-	w.clock.pass(3 * time.Hour)
+	w.clock.Pass(3 * time.Hour)
 	require.NoError(t, w.Expire(t.Context()))
 	require.Empty(t, w.keys("Sessions", ""))
 }

@@ -3,8 +3,6 @@ package people_test
 import (
 	"context"
 	"fmt"
-	"log/slog"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
@@ -13,48 +11,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"prompthub/apps/duuble/internal/duubletest"
 	"prompthub/apps/duuble/internal/keyring"
 	"prompthub/apps/duuble/internal/people"
-	"prompthub/apps/duuble/internal/schema"
 	"prompthub/internal/fault"
 	"prompthub/internal/storage/memory"
-	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
 )
 
-var tables = schema.Tables{Users: "Users", Names: "Names", Posts: "Posts", Lists: "Lists", Sessions: "Sessions", Hubs: "Hubs", Admin: "Admin"}
-
 var began = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
-
-// A clock stands still until it is told.
-type clock struct {
-	mu  sync.Mutex
-	now time.Time
-}
-
-func (c *clock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-func (c *clock) pass(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
-}
-
-// luck is random bytes that a seed decides, for many goroutines.
-type luck struct {
-	mu  sync.Mutex
-	rnd *rand.ChaCha8
-}
-
-func (l *luck) Read(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.rnd.Read(b)
-}
 
 // phone keeps the last text to each number.
 type phone struct {
@@ -83,16 +48,16 @@ func (p *phone) code(to string) string {
 type world struct {
 	*people.Service
 	t     *testing.T
-	clock *clock
+	clock *duubletest.Clock
 	db    *memory.Tables
 	phone *phone
-	luck  *luck
+	luck  *duubletest.Luck
 }
 
 func newWorld(t *testing.T, change ...func(*people.Config)) *world {
 	t.Helper()
-	w := &world{t: t, clock: &clock{now: began}, db: memory.NewTables(), phone: &phone{texts: map[string]string{}}, luck: &luck{rnd: rand.NewChaCha8([32]byte{1})}}
-	require.NoError(t, w.db.Create(t.Context(), tables.All()...))
+	w := &world{t: t, clock: duubletest.NewClock(began), db: memory.NewTables(), phone: &phone{texts: map[string]string{}}, luck: duubletest.Seeded(1)}
+	require.NoError(t, w.db.Create(t.Context(), duubletest.Tables.All()...))
 	w.Service = w.over(w.db, change...)
 	return w
 }
@@ -100,12 +65,8 @@ func newWorld(t *testing.T, change ...func(*people.Config)) *world {
 // over returns a service over another store, as another process.
 func (w *world) over(db table.DB, change ...func(*people.Config)) *people.Service {
 	c := people.Config{
-		Store: &rowstore.Store{
-			DB: db, Now: w.clock.Now, Log: slog.New(slog.DiscardHandler), Background: func(do func()) { do() },
-			Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
-			Random: func(time.Duration) time.Duration { return 0 },
-		},
-		Tables: tables, Entropy: w.luck, Keys: keyring.Ring{make([]byte, 32)}, SMS: w.phone, CodeLasts: 5 * time.Minute, PerPhone: 5, PerAddress: 30,
+		Store:  duubletest.Rows(db, w.clock.Now),
+		Tables: duubletest.Tables, Entropy: w.luck, Keys: keyring.Ring{make([]byte, 32)}, SMS: w.phone, CodeLasts: 5 * time.Minute, PerPhone: 5, PerAddress: 30,
 	}
 	for _, f := range change {
 		f(&c)

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
-	"math/rand/v2"
 	"strings"
 	"sync"
 	"testing"
@@ -14,61 +12,36 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/apps/duuble/internal/ballot"
+	"prompthub/apps/duuble/internal/duubletest"
 	"prompthub/apps/duuble/internal/hubs"
 	"prompthub/apps/duuble/internal/keyring"
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/posts"
-	"prompthub/apps/duuble/internal/schema"
 	"prompthub/internal/fault"
 	"prompthub/internal/host/function"
 	"prompthub/internal/storage/memory"
 	"prompthub/internal/storage/queue"
-	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
 )
 
-var tables = schema.Tables{Users: "Users", Names: "Names", Posts: "Posts", Lists: "Lists", Sessions: "Sessions", Hubs: "Hubs", Admin: "Admin"}
-
-// inbox keeps the last text.
-type inbox struct{ text string }
-
-func (i *inbox) Send(_ context.Context, _, text string) error {
-	i.text = text
-	return nil
-}
-
-// luck is random bytes that a seed decides, for many goroutines.
-type luck struct {
-	mu  sync.Mutex
-	rnd *rand.ChaCha8
-}
-
-func (l *luck) Read(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.rnd.Read(b)
-}
-
 // A world is posts of one person over stores in memory.
 type world struct {
-	t      *testing.T
-	now    time.Time
+	t *testing.T
+	*duubletest.Clock
 	db     *memory.Tables
 	queues *memory.Queues
-	luck   *luck
-	inbox  inbox
+	luck   *duubletest.Luck
+	phone  duubletest.Phone
 	people *people.Service
 	posts  *posts.Service
 	ann    people.Claim
 }
 
-func (w *world) Now() time.Time { return w.now }
-
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, now: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC), db: memory.NewTables(), luck: &luck{rnd: rand.NewChaCha8([32]byte{1})}}
+	w := &world{t: t, Clock: duubletest.NewClock(time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)), db: memory.NewTables(), luck: duubletest.Seeded(1)}
 	w.queues = memory.NewQueues(w.Now)
-	require.NoError(t, w.db.Create(t.Context(), tables.All()...))
+	require.NoError(t, w.db.Create(t.Context(), duubletest.Tables.All()...))
 	require.NoError(t, w.queues.Create(t.Context(), posts.Queues()...))
 	w.posts = w.over(w.db, w.queues)
 	w.people = w.posts.People
@@ -78,48 +51,29 @@ func newWorld(t *testing.T) *world {
 
 // over returns a service over other stores, as another process.
 func (w *world) over(db table.DB, queues queue.Queues) *posts.Service {
-	rows := &rowstore.Store{
-		DB: db, Now: w.Now, Log: slog.New(slog.DiscardHandler), Background: func(do func()) { do() },
-		Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
-		Random: func(time.Duration) time.Duration { return 0 },
-	}
+	rows := duubletest.Rows(db, w.Now)
 	keys, err := ballot.NewKeys(make([]byte, 32))
 	require.NoError(w.t, err)
-	accounts := people.New(people.Config{
-		Store: rows, Tables: tables, Entropy: w.luck, Keys: keyring.Ring{make([]byte, 32)}, SMS: &w.inbox, CodeLasts: time.Minute, PerPhone: -1, PerAddress: -1,
-	})
+	accounts := duubletest.People(rows, w.luck, keyring.Ring{make([]byte, 32)}, &w.phone)
 	var s *posts.Service
 	votes := ballot.New(ballot.Config{
 		Store: rows, Posts: "Posts", Due: "Admin", Queues: queues, Keys: keys, VoteMin: 3, SettleAfter: 24 * time.Hour, Entropy: w.luck,
 		Follow: func(ctx context.Context, all []ballot.Receipt) error { return s.FollowVotes(ctx, all) },
 	})
-	s = posts.New(posts.Config{Store: rows, Tables: tables, Queues: queues, Entropy: w.luck, People: accounts, Hubs: hubs.New(hubs.Config{Store: rows, Tables: tables, Entropy: w.luck, People: accounts}), Ballot: votes, PostsADay: 100, VotesAnHour: 300})
+	s = posts.New(posts.Config{Store: rows, Tables: duubletest.Tables, Queues: queues, Entropy: w.luck, People: accounts, Hubs: hubs.New(hubs.Config{Store: rows, Tables: duubletest.Tables, Entropy: w.luck, People: accounts}), Ballot: votes, PostsADay: 100, VotesAnHour: 300})
 	return s
 }
 
 // enter makes an account that is complete.
 func (w *world) enter(i int) people.Claim {
 	w.t.Helper()
-	ctx := w.t.Context()
-	c, err := w.people.RequestCode(ctx, "sms", fmt.Sprintf("+346%08d", i), "sign_in", "x")
-	require.NoError(w.t, err)
-	code, _, _ := strings.Cut(w.inbox.text, " ")
-	in, err := w.people.Verify(ctx, c.ID, code, "")
-	require.NoError(w.t, err)
-	claim, err := w.people.ParseAccess(in.Tokens.Access)
-	require.NoError(w.t, err)
-	name := fmt.Sprintf("Person%d", i)
-	_, err = w.people.SetBasics(ctx, claim, people.Basics{Username: &name, FullName: &name})
-	require.NoError(w.t, err)
-	_, err = w.people.AcceptTerms(ctx, claim, "1", "1")
-	require.NoError(w.t, err)
-	return claim
+	return duubletest.Enter(w.t, w.people, &w.phone, i)
 }
 
 // pump lets time go by and the jobs do what is due then.
 func (w *world) pump(d time.Duration) {
 	w.t.Helper()
-	w.now = w.now.Add(d)
+	w.Pass(d)
 	for _, trigger := range w.posts.Triggers() {
 		if trigger.Queue == "" {
 			require.NoError(w.t, trigger.Run(w.t.Context(), function.Invocation{Timer: true}))
