@@ -1,0 +1,111 @@
+// Package duubletest has what the tests of several rooms build their worlds of: a clock, random
+// bytes that a seed decides, a telephone, and rows over a storage.
+package duubletest
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"prompthub/apps/duuble/internal/keyring"
+	"prompthub/apps/duuble/internal/people"
+	"prompthub/apps/duuble/internal/schema"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
+)
+
+// Tables are all tables, without a prefix.
+var Tables = schema.Tables{Users: "Users", Names: "Names", Posts: "Posts", Lists: "Lists", Sessions: "Sessions", Hubs: "Hubs", Admin: "Admin"}
+
+// A Clock stands still until it is told.
+type Clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+// NewClock returns a clock that shows a time.
+func NewClock(now time.Time) *Clock { return &Clock{now: now} }
+
+// Now is what the clock shows.
+func (c *Clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+// Pass sets the clock forward, or back.
+func (c *Clock) Pass(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+// Luck is random bytes that a seed decides, for many goroutines.
+type Luck struct {
+	mu  sync.Mutex
+	rnd *rand.ChaCha8
+}
+
+// Seeded returns the bytes of a seed.
+func Seeded(seed uint64) *Luck {
+	return &Luck{rnd: rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8), byte(seed >> 16), byte(seed >> 24)})}
+}
+
+// Read implements io.Reader.
+func (l *Luck) Read(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.rnd.Read(b)
+}
+
+// A Phone keeps the last text that it got.
+type Phone struct{ Text string }
+
+// Send implements sms.Sender.
+func (p *Phone) Send(_ context.Context, _, text string) error {
+	p.Text = text
+	return nil
+}
+
+// Rows are rows over a storage, which wait for nothing.
+func Rows(db table.DB, now func() time.Time) *rowstore.Store {
+	return &rowstore.Store{
+		DB: db, Now: now, Log: slog.New(slog.DiscardHandler), Background: func(do func()) { do() },
+		Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+		Random: func(time.Duration) time.Duration { return 0 },
+	}
+}
+
+// People are accounts whose codes come to a phone, without a limit.
+func People(rows *rowstore.Store, luck *Luck, keys keyring.Ring, phone *Phone) *people.Service {
+	return people.New(people.Config{Store: rows, Tables: Tables, Entropy: luck, Keys: keys, SMS: phone, CodeLasts: time.Minute, PerPhone: -1, PerAddress: -1})
+}
+
+// Number returns the telephone number of the person i.
+func Number(i int) string { return fmt.Sprintf("+346%08d", i) }
+
+// Enter makes an account that is complete, for the person i.
+func Enter(t testing.TB, s *people.Service, phone *Phone, i int) people.Claim {
+	t.Helper()
+	ctx := t.Context()
+	c, err := s.RequestCode(ctx, "sms", Number(i), "sign_in", "x")
+	require.NoError(t, err)
+	code, _, _ := strings.Cut(phone.Text, " ")
+	in, err := s.Verify(ctx, c.ID, code, "")
+	require.NoError(t, err)
+	claim, err := s.ParseAccess(in.Tokens.Access)
+	require.NoError(t, err)
+	name := fmt.Sprintf("Person%d", i)
+	_, err = s.SetBasics(ctx, claim, people.Basics{Username: &name, FullName: &name})
+	require.NoError(t, err)
+	_, err = s.AcceptTerms(ctx, claim, "1", "1")
+	require.NoError(t, err)
+	return claim
+}
