@@ -49,7 +49,7 @@ var (
 	// Two lists of four words and of six other forms, twice and once more, two hundred prompts that
 	// are sorted by votes, and each of a page that may have what is left out. With other words or
 	// fewer all of that three times, a look for each of four words, and the words of titles once in
-	// ten minutes. Author: names somebody, too.
+	// ten minutes. The qualifier author: must be looked up, too.
 	aSearch = bound{3*(20*3+200+100) + 8 + 1 + 3 + 20, 3*(5500+300) + 4000, 1 << 10, 64 << 10}
 	// two hundred texts, as no index of texts has them
 	anOwnSearch = bound{aList.operations + 200 + 3, aList.rows + 200, 1 << 10, 64 << 10}

@@ -145,7 +145,7 @@ func (c Content) Includes() []Include {
 	return all
 }
 
-// nearInclude matches what somebody may have meant for an include.
+// nearInclude matches what its author may have meant for an include.
 var nearInclude = regexp.MustCompile(`(?i)@@+\s*(?:langfuse[ _-]?)?prompt\s*[:=|][^@\n]*(?:@+|$|\n)`)
 
 // What nearInclude matches may say of the name and the version.

@@ -40,7 +40,7 @@ func CheckLabel(s string) error {
 	}}
 }
 
-// wrongLabel returns which rule a label that somebody wants to set breaks, and "" if it breaks
+// wrongLabel returns which rule a label that a caller wants to set breaks, and "" if it breaks
 // none.
 func wrongLabel(s string) (fault.Code, string) {
 	switch {

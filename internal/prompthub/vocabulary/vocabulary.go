@@ -95,7 +95,7 @@ func (v *Vocabulary) Knows(word string) bool {
 	return i < len(v.entries) && strings.HasPrefix(v.entries[i].text, word)
 }
 
-// Weight says how little a word tells about the prompt that somebody looks for: words that people
+// Weight says how little a word tells about the prompt that a person looks for: words that people
 // ask with weigh most, then those of many titles.
 func (v *Vocabulary) Weight(word string) int {
 	if askingWords[word] {

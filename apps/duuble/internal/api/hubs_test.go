@@ -24,7 +24,7 @@ func (w *world) invite(token, hub, number string) string {
 	return v["items"].([]any)[0].(map[string]any)["token"].(string)
 }
 
-// enrol makes somebody a member.
+// enrol makes a person a member.
 func (w *world) enrol(admin, hub, number, token string) {
 	w.t.Helper()
 	status, out := w.ask("POST", "/invitations/"+w.invite(admin, hub, number)+"/accept", token, "")
@@ -40,7 +40,7 @@ func items(answer map[string]any) []map[string]any {
 	return all
 }
 
-// TestHubStory: somebody makes a hub, invites, and posts into it; members vote, their votes count
+// TestHubStory: Ann makes a hub, invites, and posts into it; members vote, their votes count
 // in the hub too, and a locked post is for them alone.
 func TestHubStory(t *testing.T) {
 	t.Parallel()
@@ -84,7 +84,7 @@ func TestHubStory(t *testing.T) {
 		}
 	}
 
-	// Bob is a member, so that an admin decides about whom he invites.
+	// Bob is a member: an admin must decide about each person that he invites.
 	status, out = w.ask("POST", "/invitations/"+w.invite(bob, hub, number(3))+"/accept", cid, "")
 	require.Equal(t, 200, status, out)
 	require.Equal(t, "pending_admin_approval", out["status"])
@@ -101,7 +101,7 @@ func TestHubStory(t *testing.T) {
 	require.Equal(t, 409, status)
 	require.Equal(t, "ALREADY_DECIDED", p["code"])
 
-	// A link makes a request, whoever made it.
+	// A link makes a request, also if an admin made it.
 	status, l := w.ask("POST", "/hubs/"+hub+"/links", ann, "")
 	require.Equal(t, 201, status, l)
 	join := "/join/" + l["token"].(string)

@@ -18,7 +18,7 @@ type Items[T any] struct {
 	NextCursor string `json:"nextCursor,omitempty" doc:"Where the next page begins; absent at the end" example:"AYm1Wq2kK3xPdWJ8"`
 }
 
-// NewHub is a hub that somebody makes.
+// NewHub is what a person says of a hub to make it.
 type NewHub struct {
 	Name        string `json:"name" doc:"1 to 100 characters" example:"Tea drinkers"`
 	Description string `json:"description,omitempty" doc:"Up to 2,000 characters" example:"For all who like tea"`
@@ -69,7 +69,7 @@ func hubOf(h hubs.Hub) Hub {
 	return Hub{h.ID, h.Name, h.Description, textOr(h.Link), h.Members, stamp(h.CreatedAt), membershipOf(h.Mine)}
 }
 
-// HubMember is somebody in a hub.
+// HubMember is a member of a hub.
 type HubMember struct {
 	User     Person `json:"user" doc:"The person"`
 	Role     Role   `json:"role" doc:"What they may do" example:"member"`
@@ -85,7 +85,7 @@ type NewRole struct {
 	Role Role `json:"role" doc:"What the member may do from now on" example:"admin"`
 }
 
-// JoinRequest is somebody who asks to join.
+// JoinRequest is a request of a person to join a hub.
 type JoinRequest struct {
 	JoinRequestID string  `json:"joinRequestId" doc:"The id of the request" example:"01KA0000000000000000000006"`
 	Requester     Person  `json:"requester" doc:"Who asks"`
@@ -112,7 +112,7 @@ func myRequestOf(r hubs.Request) MyRequest {
 	return MyRequest{r.ID, hubOf(*r.Hub), r.Status, stamp(r.CreatedAt)}
 }
 
-// Invite is whom to invite.
+// Invite names the people to invite.
 type Invite struct {
 	Phones      []string `json:"phones" nullable:"false" doc:"1 to 20 numbers as E.164 writes them" example:"[\"+34600000001\"]"`
 	ExpiresInMs *int64   `json:"expiresInMs,omitempty" doc:"1,000 to 2,592,000,000, which are 30 days; 7 days if it is absent" example:"604800000"`

@@ -30,13 +30,13 @@ const (
 
 var customLinks = regexp.MustCompile(`^[a-z0-9-]{3,60}$`)
 
-// A Draft is a hub that somebody makes.
+// A Draft is what a person says of a hub to make it.
 type Draft struct{ Name, Description, Link string }
 
 // A Change is what an admin changes of a hub. A nil member leaves what there is.
 type Change struct{ Name, Description, Link *string }
 
-// A Hub is one as somebody sees it.
+// A Hub is a hub as one person sees it.
 type Hub struct {
 	ID, Name, Description string
 	Link                  string // "" if there is none

@@ -15,7 +15,7 @@
 //	ip|{number}                  which open invitation a number has
 //	ln|{id}                      a link
 //	ji|{id}, jr|{status}|{inv}|{id}    a request to join, and requests by status and time
-//	jp|{user}                    which pending request somebody has
+//	jp|{user}                    which pending request the person has
 //
 // Rows elsewhere only point here, and are written before the batch: h|{hub} and jr|{inv}|{id} in
 // the partition of a user, tok|{hash}, ph|{number} and link|{lower} of Names, due|expire|{hour} of

@@ -405,7 +405,7 @@ func (s *Service) MyInvitations(ctx context.Context, c people.Claim, after strin
 // looked for among those of the person's own number.
 type Key struct{ Token, ID string }
 
-// An Outcome is what became of an invitation that somebody accepted.
+// An Outcome says how an invitation ended after the person accepted it.
 type Outcome struct {
 	Status     string
 	Membership *Membership // of Accepted

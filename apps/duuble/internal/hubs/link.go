@@ -13,7 +13,7 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// A Link lets whoever has it ask to join a hub.
+// A Link lets each person who has it ask to join a hub.
 type Link struct {
 	ID, HubID, CreatorID string
 	CreatedAt, ExpiresAt time.Time

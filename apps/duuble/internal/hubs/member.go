@@ -29,7 +29,7 @@ func atLeast(role, least string) bool {
 	return slices.Index(Roles, role) >= slices.Index(Roles, least)
 }
 
-// A Membership says that somebody is in a hub, or was. A member who comes back has the same row.
+// A Membership says that a person is in a hub, or was. A member who comes back has the same row.
 type Membership struct {
 	HubID, UserID, Role string
 	JoinedAt            time.Time
@@ -61,7 +61,7 @@ func (m *Membership) byRole() table.Key {
 	return hubKey(m.HubID, "mr|"+m.Role+"|"+schema.Inv(m.JoinedAt)+"|"+m.UserID)
 }
 
-// join returns the writes by which somebody becomes a member. A member who comes back keeps
+// join returns the writes by which a person becomes a member. A member who comes back keeps
 // the time of the first joining.
 func (m *Membership) join(role string, now time.Time, t tally) []table.Op {
 	m.Role, m.leftAt = role, time.Time{}
@@ -85,7 +85,7 @@ func parseMembership(row table.Row) *Membership {
 	}
 }
 
-// membership reads what a hub knows of somebody; nil if that is nothing.
+// membership reads the row of a person in a hub; nil if there is none.
 func (s *Service) membership(ctx context.Context, hub, user string) (*Membership, error) {
 	row, err := s.row(ctx, hub, "m|"+user)
 	if err != nil || row == nil {
@@ -94,8 +94,8 @@ func (s *Service) membership(ctx context.Context, hub, user string) (*Membership
 	return parseMembership(*row), nil
 }
 
-// In returns in which of some hubs somebody is a member now. It is asked each time, and no list is
-// believed.
+// In returns those of some hubs in which a person is a member now. It is asked each time, and no
+// list is believed.
 func (s *Service) In(ctx context.Context, user string, hubs []string) (in []string, err error) {
 	if user == "" {
 		return nil, nil

@@ -81,7 +81,7 @@ func (s *Service) request(ctx context.Context, hub, id string) (*Request, error)
 	return parseRequest(*row), nil
 }
 
-// pending reads the request of somebody that waits; nil if there is none.
+// pending reads the request of a person that waits; nil if there is none.
 func (s *Service) pending(ctx context.Context, hub, user string) (*Request, error) {
 	row, err := s.row(ctx, hub, "jp|"+user)
 	if err != nil || row == nil {
@@ -163,7 +163,7 @@ func (s *Service) Decide(ctx context.Context, c people.Claim, hub, id string, ap
 	return *r, err
 }
 
-// joining returns the writes by which somebody becomes a member, none of one who is, and the
+// joining returns the writes by which a person becomes a member, none of one who is, and the
 // membership as it will be.
 func (s *Service) joining(ctx context.Context, hub, user, change string) (ops []table.Op, m *Membership, err error) {
 	var t tally

@@ -89,7 +89,7 @@ func (w *world) link(c people.Claim, hub string) string {
 	return l.Token
 }
 
-// role returns the role of somebody in a hub, "" if they are not in it.
+// role returns the role of a person in a hub, "" if they are not in it.
 func (w *world) role(c people.Claim, hub string) string {
 	w.t.Helper()
 	h, err := w.Get(w.t.Context(), c, hub)

@@ -89,8 +89,8 @@ func hubPath(id string) string { return Prefix + "/hubs/" + url.PathEscape(id) }
 type hubBody struct {
 	Hub  hubs.Hub
 	List listBody // of its posts, for members
-	Sent string   // a link to send to somebody, which is shown once
-	Who  string   // to whom
+	Sent string   // a link to send to a person, which is shown once
+	Who  string   // the person that it is for
 }
 
 // hub shows a hub to anybody, and its posts to its members.
@@ -114,7 +114,7 @@ func (s *web) hub(r *request, body hubBody, refused error) error {
 	return s.render(r, http.StatusOK, p)
 }
 
-// address returns the whole address of a path, to send to somebody.
+// address returns the whole address of a path, to send to a person.
 func (s *web) address(r *request, path string) string {
 	if s.Site != "" {
 		return s.Site + path
@@ -281,7 +281,7 @@ type composeBody struct {
 	Hubs []hubs.Hub
 }
 
-// hubsToPost returns the hubs that somebody can post into.
+// hubsToPost returns the hubs that a person can post into.
 func (s *web) hubsToPost(r *request) ([]hubs.Hub, error) {
 	mine, err := s.Hubs.Mine(r.Context(), r.claim, "", 100)
 	return mine.Items, err

@@ -12,8 +12,8 @@ import (
 	"prompthub/internal/http/openapi/openapitest"
 )
 
-// TestBlockedLooksAsDeleted: to somebody whom Anna has blocked every route answers, to the letter,
-// as to somebody whose match has deleted the account.
+// TestBlockedLooksAsDeleted: a member that Anna has blocked gets each answer, to the letter,
+// that a member gets after a match has deleted the account.
 func TestBlockedLooksAsDeleted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -23,7 +23,7 @@ func TestBlockedLooksAsDeleted(t *testing.T) {
 	w.Handler = openapitest.New(t, w).Enforce(t, w.Handler)
 	status, p := w.ask("POST", "/admin/forum/sections", admin, `{"sectionId":"music","name":"Music","description":"","orderIndex":0}`)
 	require.Equal(t, 201, status, p)
-	// A side is somebody who looks, and the member they look at.
+	// A side is a member, and another one that this member looks at.
 	type side struct{ token, of, ofToken, id, image, topic, chat, message string }
 	made := func(name string) side {
 		var s side

@@ -219,9 +219,8 @@ func (s *Service) Unblock(ctx context.Context, c Claim, id string) error {
 	})
 }
 
-// command makes a change of a pair. If there must be another member, one who has deleted the
-// account or is suspended is as one with whom the caller has nothing to do: so it looks after a
-// block, too.
+// command makes a change of a pair. If there must be another member, a member that is suspended or
+// has deleted the account counts as a stranger to the caller. It looks the same after a block.
 func (s *Service) command(ctx context.Context, c Claim, id string, there bool, do change) error {
 	p := pairs.Of(c.UserID, id)
 	var of *User

@@ -22,7 +22,7 @@ func (s *Service) Login(ctx context.Context, address, password, device string) (
 	})
 }
 
-// enter signs a member in of whom ready says that they may, after it has done what they ask for.
+// enter signs a member in if ready allows it, after ready has done what the member asks for.
 func (s *Service) enter(ctx context.Context, address, password, device string, ready func(User) (User, error)) (SignedIn, error) {
 	normal, _ := rules.NormalEmail(address)
 	done, err := s.attempts.Begin(account.EmailKey(normal).Row)

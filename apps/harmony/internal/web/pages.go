@@ -136,7 +136,7 @@ func (s *web) deleteMe(r *request) error {
 
 var restorePage = page{Name: "restore", Title: "restore.title"}
 
-// restore brings the account back of somebody who has deleted it.
+// restore brings back the account of a person who has deleted it.
 func (s *web) restore(r *request) error {
 	in, err := s.Service.Restore(r.Context(), r.form("email"), r.form("password"), account.Device(r.UserAgent()))
 	if err != nil {
