@@ -341,7 +341,8 @@ func newHub(ctx context.Context, binary, dir string) (*side, error) {
 	return s, nil
 }
 
-// hubLists is how PromptHub is asked for lists, by comparison.
+// hubLists is how PromptHub is asked for lists, by comparison. PocketBase has no order by how well
+// titles fit, so searches are asked for the newest first, as they are there.
 func hubLists() map[string]call {
 	get := func(query string) call { return call{method: http.MethodGet, path: "/prompts?limit=20" + query} }
 	return map[string]call{
@@ -349,12 +350,12 @@ func hubLists() map[string]call {
 		"newest":                get(""),
 		"most liked":            get("&sort=most-liked"),
 		"two tags":              get("&tag=text,development"),
-		"two words, many match": get("&in=title&q=alpha3+number"),
-		"two words, 16 match":   get("&in=title&q=alpha3+number99"),
+		"two words, many match": get("&in=title&sort=newest&q=alpha3+number"),
+		"two words, 16 match":   get("&in=title&sort=newest&q=alpha3+number99"),
 		"a tag":                 get("&tag=text"),
-		"a tag and a word":      get("&in=title&tag=text&q=alpha3"),
+		"a tag and a word":      get("&in=title&sort=newest&tag=text&q=alpha3"),
 
-		"a word in titles and texts": get("&q=" + comparedWord),
+		"a word in titles and texts": get("&sort=newest&q=" + comparedWord),
 	}
 }
 

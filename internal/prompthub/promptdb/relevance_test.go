@@ -11,6 +11,8 @@ import (
 
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
+	"prompthub/internal/storage/memory"
+	"prompthub/internal/storage/table"
 )
 
 // inOrder sorts prompts as the answer to a search that finds all of them.
@@ -126,6 +128,26 @@ func TestRelevanceOfMany(t *testing.T) {
 			require.Equal(t, fmt.Sprintf("many words %d", n-1-i), title)
 		}
 	}
+}
+
+// TestTitlesThatFillThePage: where titles fill a page, of the lists that texts are found by no more
+// is read than what is read together with the titles.
+func TestTitlesThatFillThePage(t *testing.T) {
+	store := &counted{DB: memory.NewTables()}
+	w := newWorldOn(t, store)
+	const n, limit = 400, 20
+	w.seed(n, func(k table.Key) bool { return strings.HasPrefix(k.Partition, "q|") }, func(i int) prompt.Prompt {
+		return w.made("ann", draft(fmt.Sprintf("walk%d slowly", i%10)))
+	})
+	want := promptdb.Search{Words: query(t, "walk3 slowly"), Text: true, Order: promptdb.Relevance}
+	_, err := w.Find(t.Context(), want, "", limit) // which reads what an instance remembers
+	require.NoError(t, err)
+	store.reset()
+	page, err := w.Find(t.Context(), want, "", limit)
+	require.NoError(t, err)
+	require.Len(t, page.Items, limit)
+	titles := n/10 + table.MaxPage/4 // one list to its end, and a sample of the other
+	require.LessOrEqual(t, store.rows, titles+2*4*(limit+1))
 }
 
 // TestRelevanceRefusesForgedPositions asks for pages after positions that no page ends with.

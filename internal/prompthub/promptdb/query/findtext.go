@@ -136,19 +136,26 @@ func (db *Queries) listsOf(w Search, word prompt.Word, after string) textLists {
 // run finds up to n candidates. It is done where there are no more; else it has n, or read what one
 // request may.
 func (w *textWalk) run(ctx context.Context, n int) (found []candidate, done bool, err error) {
-	for round := 0; len(found) < n; round++ {
+	for round := 0; len(found) < n && !done; round++ {
 		if round > 0 && w.s.Spent() {
 			return found, false, nil
 		}
-		if err := w.read(ctx); err != nil {
+		var more []candidate
+		if more, done, err = w.step(ctx, n-len(found)); err != nil {
 			return nil, false, err
 		}
-		found = w.meet(found, n)
-		if w.ended() {
-			return found, true, nil
-		}
+		found = append(found, more...)
 	}
-	return found, false, nil
+	return found, done, nil
+}
+
+// step reads on once and finds up to n candidates. It is done where there are no more.
+func (w *textWalk) step(ctx context.Context, n int) (found []candidate, done bool, err error) {
+	if err := w.read(ctx); err != nil {
+		return nil, false, err
+	}
+	found = w.meet(n)
+	return found, w.ended(), nil
 }
 
 // ended reports whether one word has nothing more.
@@ -232,8 +239,8 @@ func (w *textWalk) known() string {
 	return known
 }
 
-// meet takes candidates, n in all, from the rows that all lists have read.
-func (w *textWalk) meet(found []candidate, n int) []candidate {
+// meet takes up to n candidates from the rows that all lists have read.
+func (w *textWalk) meet(n int) (found []candidate) {
 	for known := w.known(); len(found) < n; {
 		at, here := "", true
 		for _, word := range w.words {

@@ -53,7 +53,8 @@ func (db *Queries) findRelevant(ctx context.Context, w Search, after string, lim
 	var sorted string
 	budget, rest := db.Budget(), db.rest(w, allTitles, "", limit)
 	budget.Left, rest.s.Left = budget.Left/2, rest.s.Left/2
-	// The rest is looked at once together with the titles, as most searches find few of these.
+	// The rest is read once together with the titles, as most searches find few of these. It is not
+	// read on before the titles are known, which may fill the page.
 	err := rowstore.Both(ctx, func(ctx context.Context) (err error) {
 		hits, sorted, err = db.titleHits(ctx, w, budget)
 		return err
@@ -199,9 +200,9 @@ func (db *Queries) rest(w Search, sorted, after string, limit int) *rest {
 	return &rest{textWalk: db.textWalk(w, db.textBudget(w), after, limit+1), db: db, search: w, sorted: sorted, limit: limit}
 }
 
-// look walks on once, as far as it takes to fill a page if no title is among what it finds.
+// look reads on once.
 func (r *rest) look(ctx context.Context) error {
-	more, ended, err := r.run(ctx, r.limit+1-len(r.found))
+	more, ended, err := r.step(ctx, r.limit+1-len(r.found))
 	for _, c := range more {
 		if c.row == nil || c.at > r.sorted {
 			r.found = append(r.found, c)
