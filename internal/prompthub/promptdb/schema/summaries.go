@@ -2,6 +2,9 @@ package schema
 
 import (
 	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
 
 	"prompthub/internal/prompthub/files/skill"
 	"prompthub/internal/prompthub/prompt"
@@ -70,6 +73,24 @@ func ParseProgramSummary(text string) *prompt.ProgramSummary {
 	}
 	return &o
 }
+
+// SummarizedVersion returns the version that a summary is of, 0 where ParseProgramSummary reads
+// none. Lists tell it of each prompt, and to read the whole summary costs as much as to read the row.
+func SummarizedVersion(text string) int64 {
+	rest, ok := strings.CutPrefix(text, summaryBegins)
+	end := strings.IndexAny(rest, ",}")
+	if !ok || end < 0 {
+		return 0
+	}
+	n, err := strconv.ParseInt(rest[:end], 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// summaryBegins is how the JSON of each summary of this format begins, up to its version.
+var summaryBegins = fmt.Sprintf(`{"f":%d,"v":`, skill.Format)
 
 // SameHead reports whether two states of a prompt agree in what a summary takes of all versions.
 func SameHead(a, b prompt.Prompt) bool {

@@ -1,6 +1,7 @@
 package truth
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -118,8 +119,12 @@ func (v View) ProgramSummary(viewer prompt.UserID) *prompt.ProgramSummary {
 // another than the latest; else 0.
 func (v View) Released(viewer prompt.UserID) int64 {
 	n := v.Production
-	if o := v.ProgramSummary(viewer); o != nil { // as in the author's own list
-		n = o.Version
+	summarized := schema.SummarizedVersion(v.SummaryText)
+	if viewer != v.AuthorID {
+		summarized = cmp.Or(schema.SummarizedVersion(v.SummaryForOthers), summarized)
+	}
+	if summarized > 0 { // as in the author's own list
+		n = summarized
 	} else if v.InProduction != nil && Shows(viewer, v.Prompt, v.InProduction.Version) {
 		n = v.InProduction.Version
 	}
