@@ -215,7 +215,7 @@ func comeBack(p *tab) {
 	p.goTo("/app").click(".next a").sees("document.querySelectorAll('.card').length === 40")
 	const ballot = ".cards > li:nth-child(35) .ballot"
 	was := eval[int](p, "+document.querySelector('"+ballot+"').dataset.likes")
-	p.click(".cards > li:nth-child(35) h2 a").click(".head .ballot [data-vote=like]").sees("document.getElementById('live').textContent === 'Liked'")
+	p.click(".cards > li:nth-child(35) h2 a").click(".deeds .ballot [data-vote=like]").sees("document.getElementById('live').textContent === 'Liked'")
 	p.Back()
 	p.sees(fmt.Sprintf("(b => b?.querySelector('[aria-pressed=true]') && +b.dataset.likes === %d)(document.querySelector('%s'))", was+1, ballot))
 	p.sees(fmt.Sprintf("(r => r.top > 0 && r.bottom < innerHeight)(document.querySelector('%s').getBoundingClientRect())", ballot))
@@ -259,6 +259,9 @@ func write(p *tab, title string) string {
 func read(p *tab) {
 	p.T.Helper()
 	p.sees("document.querySelector('#rendered .text h3').textContent === 'Dear {{name}}' && document.querySelector('#rendered strong')").reads("<rules>")
+	if p.V.Phone {
+		p.click("#fill-is summary") // it is open beside the text where there is room
+	}
 	p.write("#v0", "Bob & <Co>")
 	if !p.V.Script {
 		p.click("#fill button")
@@ -340,7 +343,7 @@ func versions(p *tab, page string) {
 // fork makes a copy of a prompt, and merges what its author changes meanwhile.
 func fork(bob, ann *tab, page string) {
 	bob.T.Helper()
-	bob.goTo(page).click("form[action$='/fork'] button").reads("This is your copy now.").reads("Forked from version")
+	bob.goTo(page).click("#share summary").click("form[action$='/fork'] button").reads("This is your copy now.").reads("Forked from version")
 	copied := eval[string](bob, "location.pathname")
 	ann.goTo(page+"/edit").write("#text", "From this tab: {{name}}, Dear friend").click("form#write .primary").reads("Your changes are saved.")
 	bob.goTo(copied).reads("Changed upstream since").shot("changed upstream").click("a[href$='/upstream']").sees("document.querySelector('ins')").shot("upstream")
@@ -534,7 +537,7 @@ func lostSession(p *tab) {
 // writtenMeanwhile goes on writing while buttons of the form are answered: nothing of it is lost.
 func writtenMeanwhile(p *tab) {
 	p.T.Helper()
-	const hold = `(f => { window.fetch = async (...a) => { await new Promise(r => { window.answer = r }); window.fetch = f; return f(...a) } })(fetch), true`
+	const hold = `(f => { window.fetch = async (...a) => { if (a[1]?.body?.get?.("do") === "preview") return f(...a); await new Promise(r => { window.answer = r }); window.fetch = f; return f(...a) } })(fetch), true`
 	eval[bool](p, hold)
 	p.click("#similar").sees("window.answer").write("#text", "Say {{what}}").click("[name=visibility][value=public]").click("[name=tag][value=text]")
 	eval[bool](p, "(f => { f.focus(); f.setSelectionRange(2, 5); window.answer(); return true })(document.querySelector('#text'))")
