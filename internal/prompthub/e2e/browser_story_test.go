@@ -234,7 +234,7 @@ const choicesBySave = `[...document.querySelectorAll("#write > .send .primary, [
 // write writes a prompt and returns the address of its page.
 func write(p *tab, title string) string {
 	p.T.Helper()
-	p.goTo("/app").click("header .primary").reads("New prompt").sees(choicesBySave)
+	p.goTo("/app").click("header .primary").sees("document.querySelector('h1').textContent === 'New prompt'").sees(choicesBySave)
 	p.write("#title", title).write("#text", letter).click("[name=tag][value=writing]").click("[name=visibility][value=public]")
 	if p.V.Script {
 		p.sees(fmt.Sprintf("document.querySelector('[data-count=title]').textContent === '%d'", len(title)))
@@ -260,7 +260,8 @@ func read(p *tab) {
 	p.T.Helper()
 	p.sees("document.querySelector('#rendered .text h3').textContent === 'Dear {{name}}' && document.querySelector('#rendered strong')").reads("<rules>")
 	if p.V.Phone {
-		p.click("#fill-is summary") // it is open beside the text where there is room
+		require.Less(p.T, eval[float64](p, "document.querySelector('#rendered').getBoundingClientRect().top + scrollY"), 460.0, "the text is what is seen first")
+		p.click("#fill-is summary") // it is open next to the text if there is room
 	}
 	p.write("#v0", "Bob & <Co>")
 	if !p.V.Script {
@@ -319,7 +320,8 @@ func searchAuthor(p *tab) {
 func twoTabs(p *tab, page string) {
 	p.T.Helper()
 	other := p.another().goTo(page + "/edit")
-	p.goTo(page).click("a[href$='/edit']").reads("Edit prompt")
+	p.goTo(page).click("a[href$='/edit']").reads("Edit prompt").sees(choicesBySave)
+	p.sees("(r => document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2)?.id === 'message')(document.getElementById('message').getBoundingClientRect())")
 	other.write("#text", "From the other tab").click("form#write .primary").reads("Your changes are saved.")
 	p.write("#text", "From this tab: {{name}}, Dear").click("form#write .primary").reads("saved in another tab").reads("From the other tab").shot("conflict")
 	require.Equal(p.T, "From this tab: {{name}}, Dear", eval[string](p, "document.getElementById('text').value"), "nothing is lost")

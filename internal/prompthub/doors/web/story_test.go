@@ -123,6 +123,33 @@ func TestSuggestTags(t *testing.T) {
 		is(200).has(box("legal")+" checked", "These fit best:", box("health"))
 }
 
+// TestMoreTags: a form shows the tags that its author chose and the first of the catalog. The others
+// are behind a disclosure, and all of them are sent.
+func TestMoreTags(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ann := w.as("Ann")
+	parts := func(s shown) (first, more []string) {
+		before, after, found := strings.Cut(s.is(200).body, `<details id="more-tags"><summary>More tags</summary>`)
+		require.True(t, found)
+		after, _, _ = strings.Cut(after, "</details>")
+		for i, part := range []string{before, after} {
+			for _, m := range regexp.MustCompile(`name="tag" value="([^"]*)"`).FindAllStringSubmatch(part, -1) {
+				*[]*[]string{&first, &more}[i] = append(*[]*[]string{&first, &more}[i], m[1])
+			}
+		}
+		return first, more
+	}
+	first, more := parts(ann.get("/app/prompts/new"))
+	require.Len(t, first, 6)
+	require.Contains(t, more, "legal")
+	page := ann.write("Contract", "Read it.", "private", "legal", "games")
+	edited, rest := parts(ann.get(page + "/edit").has(`value="legal" checked`, `value="games" checked`))
+	require.Contains(t, edited, "legal")
+	require.Contains(t, edited, "games")
+	require.ElementsMatch(t, append(first, more...), append(edited, rest...), "each once")
+}
+
 func TestFavorite(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(c *web.Config) { c.PublicRead = true })
@@ -500,7 +527,9 @@ func TestSearchInTexts(t *testing.T) {
 	found := ann.get("/app?q=needle").is(200).has("Sewing", "in the text", "A &lt;<mark>needle</mark>&gt; in the haystack.", "Search titles and texts", `href="/app?in=title&amp;q=needle"`)
 	require.Len(t, found.titles(), 1)
 	ann.get("/app?q=sew").is(200).has("<mark>Sewing</mark>").lacks("in the text")
-	ann.get("/app?q=needle&in=title").is(200).has("No public prompt", `name="in" value="title"`).lacks("Sewing")
+	found.has(`<li class="filter"><a class="tag" href="/app?in=title`).lacks(`data-live>Titles only`)
+	ann.get("/app?q=needle&in=title").is(200).has("No public prompt", `name="in" value="title"`, `<li class="filter"><a class="tag on" href="/app?q=needle"`).lacks("Sewing")
+	ann.get("/app").lacks("Titles only")
 	for _, own := range []string{"/app/mine?q=needle", found.find(`class="author" href="([^"]*)"`) + "?q=needle"} {
 		ann.get(own).is(200).has("Sewing", "in the text", `placeholder="Search titles and texts"`)
 	}
