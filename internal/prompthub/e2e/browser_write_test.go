@@ -84,9 +84,9 @@ func completed(p *tab) {
 // previewed writes a text and sees next to it how readers will see it, also that of a chat.
 func previewed(p *tab) {
 	p.T.Helper()
-	p.goTo("/app/prompts/new").write("#text", "# Dear {{name:you}}\n\n**Thanks**").sees("document.querySelector('#beside strong')?.textContent === 'Thanks' && document.querySelector('#beside h3').textContent === 'Dear you'")
+	p.goTo("/app/prompts/new").write("#text", "# Dear {{name:you}}\n\n**Thanks**").sees("document.querySelector('#live-preview strong')?.textContent === 'Thanks' && document.querySelector('#live-preview h3').textContent === 'Dear you'")
 	require.False(p.T, eval[bool](p, "document.querySelector('#preview').checkVisibility()"), "it needs no button")
-	p.shot("live preview").click("[value=chat]").sees("document.querySelector('#content0')").write("#content0", "*Go* on.").sees("document.querySelector('#beside em')?.textContent === 'Go'")
+	p.shot("live preview").click("[value=chat]").sees("document.querySelector('#content0')").write("#content0", "*Go* on.").sees("document.querySelector('#live-preview em')?.textContent === 'Go'")
 	p.discard()
 }
 

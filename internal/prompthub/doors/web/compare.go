@@ -136,8 +136,8 @@ type signedLine struct {
 	Same int // how many lines are left out here, 0 for none
 }
 
-// unified puts rows below one another: where some in a row differ, what was removed comes before what
-// was added.
+// unified puts rows below one another. Of rows in sequence that differ, the removed lines come before
+// the added ones.
 func unified(rows []diffRow) []signedLine {
 	var all, added []signedLine
 	flush := func() {

@@ -113,7 +113,7 @@ func (f draftForm) Chosen() int {
 // firstTags is how many tags of the catalog a form offers at first, next to those that are chosen.
 const firstTags = 6
 
-// split returns the tags that a form shows at first, and those that are behind "More tags".
+// split returns the tags that a form shows at first, and the others, under "More tags".
 func (f draftForm) split() (first, more []tagChoice) {
 	left := firstTags
 	for _, t := range f.Tags {

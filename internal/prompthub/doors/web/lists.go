@@ -197,7 +197,8 @@ func joined(tags []prompt.Tag) string {
 // A tagsPage is all tags to choose from.
 type tagsPage struct {
 	Tags    []countedTag
-	Prompts int // public ones
+	Prompts int    // public ones
+	Back    string // the address of the list that they narrow down
 }
 
 // A countedTag is a tag, or an author, with how many public prompts have it; 0 where that is not
@@ -219,7 +220,7 @@ func (s *web) tags(r *request) error {
 	if err != nil {
 		return err
 	}
-	page := tagsPage{Prompts: catalog.Prompts}
+	page := tagsPage{Prompts: catalog.Prompts, Back: v.with("cursor", "")}
 	for _, t := range catalog.Tags {
 		c := choice{t.DisplayName, v.with("tag", plus(chosen, t.Tag)), slices.Contains(chosen, t.Tag)}
 		if c.On {

@@ -124,7 +124,7 @@ func TestSuggestTags(t *testing.T) {
 }
 
 // TestMoreTags: a form shows the tags that its author chose and the first of the catalog. The others
-// are behind a disclosure, and all of them are sent.
+// are in a closed part, and all of them are sent.
 func TestMoreTags(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

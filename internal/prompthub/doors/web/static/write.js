@@ -390,7 +390,7 @@ function preview(wait) {
       const answer = await fetch(form.action, { method: "POST", body: fields, signal: mine.signal });
       const shown = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("#write .preview");
       shown?.querySelector("h2").removeAttribute("id"); // a form has it, too, after its button
-      if (shown && !mine.signal.aborted) $("beside").replaceChildren(...document.adoptNode(shown).childNodes);
+      if (shown && !mine.signal.aborted) $("live-preview").replaceChildren(...document.adoptNode(shown).childNodes);
     } catch { /* the last one stays */ }
   }, wait);
 }
