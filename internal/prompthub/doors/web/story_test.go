@@ -144,7 +144,7 @@ func TestMoreTags(t *testing.T) {
 	require.Len(t, first, 6)
 	require.Contains(t, more, "legal")
 	page := ann.write("Contract", "Read it.", "private", "legal", "games")
-	edited, rest := parts(ann.get(page + "/edit").has(`value="legal" checked`, `value="games" checked`))
+	edited, rest := parts(ann.get(page+"/edit").has(`value="legal" checked`, `value="games" checked`))
 	require.Contains(t, edited, "legal")
 	require.Contains(t, edited, "games")
 	require.ElementsMatch(t, append(first, more...), append(edited, rest...), "each once")

@@ -50,9 +50,9 @@ func on(chips []chip, n int64) []chip {
 type historyPage struct {
 	Address string // of the prompt
 	library.History
-	Items   []edition
-	More    string
-	Start   string
+	Items []edition
+	More  string
+	Start string
 }
 
 // An edition is a version in the list of all.

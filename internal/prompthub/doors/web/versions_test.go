@@ -35,7 +35,7 @@ func TestVersions(t *testing.T) {
 		`dir="auto">Ann</a> <time`, `action="`+page+`/versions/1/restore"><button`, `for="label3"`).lacks("versions/3/restore")
 	ann.get(page+"/versions/1").is(200).has("Secret start", "Restore version 1", "Delete version 1", "Compare with version 3, the latest")
 	ann.get(page + "/versions/2").has("<em>two</em>")
-	ann.get(page + "/compare?from=2&to=3").is(200).has(`<span class="unseen">removed</span></td><td dir="auto">Name *<del>two</del>* risks.</td></tr>`,
+	ann.get(page+"/compare?from=2&to=3").is(200).has(`<span class="unseen">removed</span></td><td dir="auto">Name *<del>two</del>* risks.</td></tr>`,
 		`<span class="unseen">added</span></td><td dir="auto">Name *<ins>three</ins>* <ins>&lt;b&gt;</ins>risks<ins>&lt;/b&gt;</ins>.</td></tr>`, `<tr><td></td><td dir="auto">Read the code.</td></tr>`)
 	ann.get(page+"/compare").is(200).has("<title>Version 2 and 3", "compare?from=3&amp;to=2")
 	ann.get(page+"/compare?from=2&to=3&view=split").is(200).has(

@@ -291,8 +291,10 @@ function offer(form) {
     now.inert = true;
     offered = null; // it is decided on
     try {
-      if (fill(now, fields)) paint(now);
-      else {
+      if (fill(now, fields)) {
+        paint(now);
+        preview(0);
+      } else {
         fields.set("do", "show");
         await rewrite(now, fields);
       }
@@ -343,7 +345,7 @@ on(document, "input", (e) => {
   if (!form) return;
   keep(form);
   if (e.target.matches("#text, [name=content], [name=vname]")) paint(form);
-  preview(600);
+  if (e.target.matches("#text, [name=content], .variable *")) preview(600);
 });
 on(document, "keydown", (e) => {
   if (e.key !== "Enter" || e.target.id !== "include") return;
