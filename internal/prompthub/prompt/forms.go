@@ -193,7 +193,7 @@ func (q Query) meant(rs []Replacement, telling bool) []string {
 				break
 			}
 		}
-		if word != "" && !(telling && stopWords[word]) {
+		if word != "" && (!telling || !stopWords[word]) {
 			parts = append(parts, word)
 		}
 	}
