@@ -53,8 +53,8 @@ func Words(a, b string) []Run {
 	return parts
 }
 
-// WordsInLines returns what differs between two texts: first which lines do, and in these the words.
-// So no word of a line that both have counts as removed and added.
+// WordsInLines returns what differs between two texts: it finds the lines that differ, and in these
+// the words. So no word of a line that both have counts as removed and added.
 func WordsInLines(a, b string) []Run {
 	var parts []Run
 	at := 0

@@ -22,8 +22,8 @@ type comparePage struct {
 	Same     bool
 }
 
-// A section is a part of two contents and how it differs. It has rows side by side or lines one below
-// the other, and neither if they have no room on a page.
+// A section is a part of two contents and how it differs. It has rows side by side or lines one
+// below the other, and neither if they have no room on a page.
 type section struct {
 	Name  string
 	Rows  []diffRow
@@ -136,8 +136,8 @@ type signedLine struct {
 	Same int // how many lines are left out here, 0 for none
 }
 
-// unified puts rows below one another. Of rows in sequence that differ, the removed lines come before
-// the added ones.
+// unified puts rows below one another. Of rows in sequence that differ, the removed lines come
+// before the added ones.
 func unified(rows []diffRow) []signedLine {
 	var all, added []signedLine
 	flush := func() {

@@ -316,10 +316,11 @@ const (
 	maxRailAuthors = 8
 )
 
-// rail returns the rail of the catalog, and says how many prompts each link leads to. Tags stay where
-// they are when one is chosen: another takes its place, and the chosen one is taken away. Next to
-// words the rail has the tags of the prompts shown, as others might lead to nothing. It has no counts
-// then. The authors are those of the prompts shown as soon as words or tags narrow the list down.
+// rail returns the rail of the catalog, and says how many prompts each link leads to. Tags stay in
+// their places when one is chosen. The link of the chosen tag takes it away, and that of another
+// replaces it. Next to words the rail has the tags of the prompts shown without counts, as others
+// might lead to nothing. If words or tags narrow the list down, its authors are those of the
+// prompts shown.
 func (s *web) rail(l *listing, c library.Catalog, chosen []prompt.Tag) *rail {
 	var r rail
 	words := l.Query != ""

@@ -123,8 +123,8 @@ func TestSuggestTags(t *testing.T) {
 		is(200).has(box("legal")+" checked", "These fit best:", box("health"))
 }
 
-// TestMoreTags: a form shows the tags that its author chose and the first of the catalog. The others
-// are in a closed part, and all of them are sent.
+// TestMoreTags: a form shows the tags that its author chose and the first of the catalog. The
+// others are in a closed part.
 func TestMoreTags(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
