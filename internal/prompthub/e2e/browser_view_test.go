@@ -250,7 +250,7 @@ const missed = `document.querySelector("dialog[open]") ? [] : [...document.query
   if (!box.width || e.closest("[hidden], [aria-hidden=true], dialog, details:not([open]) > :not(summary)")) return false;
   e.scrollIntoView({block: "center", behavior: "instant"});
   const b = e.getBoundingClientRect(), x = b.left + b.width / 2, y = b.top + b.height / 2;
-  if (document.elementFromPoint(x, y)?.closest(".pop") && !e.closest(".pop")) return false;
+  if ([y - 21, y, y + 21].some(at => document.elementFromPoint(x, at)?.closest(".pop")) && !e.closest(".pop")) return false;
   return [y - 21, y + 21].some(at => {
     const hit = document.elementFromPoint(x, at);
     return at > 0 && at < innerHeight && !(e.contains(hit) || hit?.closest("a, button, summary, label, input, select, textarea"));
