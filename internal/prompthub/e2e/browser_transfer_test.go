@@ -21,7 +21,7 @@ func carry(p *tab) {
 	}
 	p.reads("What an import would do").reads("1 created.").reads("The kept files alone have: testData (1)").shot("import looked at")
 	p.click("[value=import]").reads("What was imported").reads("1 created.").shot("imported")
-	p.click("main table a").reads("Hello").click("main a[href$='/export']").reads("What it cannot hold").shot("files to choose")
+	p.click("main table a").reads("Hello").click("#share summary").click("main a[href$='/export']").reads("What it cannot hold").shot("files to choose")
 	got := eval[string](p, `(async () => {
 		const a = document.querySelector("a[href$='export?format=github-models']");
 		return a ? await (await fetch(a.href)).text() : "no link";

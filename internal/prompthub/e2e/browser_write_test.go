@@ -19,6 +19,7 @@ func writes(t *testing.T, b browser, base string) {
 	p := b.visit(t, base, variants[0]).signIn("Wanda", false)
 	marked(p)
 	completed(p)
+	previewed(p)
 	closedTab(p)
 	bothKept(p)
 	savedOffline(p)
@@ -75,6 +76,17 @@ func completed(p *tab) {
 	p.sees("document.querySelector('#complete').matches(':popover-open')").press(kb.Escape).sees("!document.querySelector('#complete').matches(':popover-open')")
 	p.press(kb.Enter).sees(`document.querySelector('#text').value.endsWith(" {{f\n")`)
 	p.write("#findtag", "writ").press(kb.Enter).sees("document.querySelector('[name=tag][value=writing]').checked && document.querySelector('#findtag').value === ''")
+	p.write("#findtag", "lega").sees("document.querySelector('#more-tags').open").press(kb.Enter).sees("document.querySelector('#more-tags [value=legal]').checked")
+	p.click("#more-tags summary").sees("!document.querySelector('#more-tags').open && document.querySelector('.chosen [value=legal]').checked")
+	p.discard()
+}
+
+// previewed writes a text and sees next to it how readers will see it, also that of a chat.
+func previewed(p *tab) {
+	p.T.Helper()
+	p.goTo("/app/prompts/new").write("#text", "# Dear {{name:you}}\n\n**Thanks**").sees("document.querySelector('#live-preview strong')?.textContent === 'Thanks' && document.querySelector('#live-preview h3').textContent === 'Dear you'")
+	require.False(p.T, eval[bool](p, "document.querySelector('#preview').checkVisibility()"), "it needs no button")
+	p.shot("live preview").click("[value=chat]").sees("document.querySelector('#content0')").write("#content0", "*Go* on.").sees("document.querySelector('#live-preview em')?.textContent === 'Go'")
 	p.discard()
 }
 

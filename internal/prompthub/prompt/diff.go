@@ -53,6 +53,25 @@ func Words(a, b string) []Run {
 	return parts
 }
 
+// WordsInLines returns what differs between two texts: it finds the lines that differ, and in these
+// the words. So no word of a line that both have counts as removed and added.
+func WordsInLines(a, b string) []Run {
+	var parts []Run
+	at := 0
+	equal := func(text string) {
+		if text != "" {
+			parts = append(parts, Run{Equal, text})
+		}
+	}
+	for _, edit := range udiff.Lines(a, b) {
+		equal(a[at:edit.Start])
+		parts = append(parts, Words(a[edit.Start:edit.End], edit.New)...)
+		at = edit.End
+	}
+	equal(a[at:])
+	return parts
+}
+
 // numbered returns words as numbers, the same for the same word.
 func numbered(words []string, number map[string]rune) []rune {
 	list := make([]rune, len(words))

@@ -165,8 +165,18 @@ func (q Query) Weakest(rs []Replacement, weight func(word string) int) (word str
 }
 
 // Meant returns a query as it was typed, with others in place of the words that were replaced, and
-// without those that were left out.
+// without those that were left out. With these go stop words, which say nothing by themselves.
 func (q Query) Meant(rs []Replacement) string {
+	fewer := slices.ContainsFunc(rs, func(r Replacement) bool { return len(r.By) == 0 })
+	parts := q.meant(rs, fewer)
+	if len(parts) == 0 {
+		parts = q.meant(rs, false)
+	}
+	return strings.Join(append(parts, q.besides()...), " ")
+}
+
+// meant returns the words and phrases of Meant, on demand without stop words.
+func (q Query) meant(rs []Replacement, telling bool) []string {
 	var parts []string
 	phrases := q.phrases
 	for i := 0; i < len(q.typed); i++ {
@@ -183,11 +193,11 @@ func (q Query) Meant(rs []Replacement) string {
 				break
 			}
 		}
-		if word != "" {
+		if word != "" && (!telling || !stopWords[word]) {
 			parts = append(parts, word)
 		}
 	}
-	return strings.Join(append(parts, q.besides()...), " ")
+	return parts
 }
 
 // ReplacementsText writes replacements for ParseReplacements. No word has its separators in it.

@@ -45,6 +45,10 @@ func TestFormsAndPhrases(t *testing.T) {
 	require.Equal(t, []string{"lniux", "sae"}, q.Unknown(func(string) bool { return false }))
 	rs := []prompt.Replacement{{Word: "lniux", By: []string{"linux", "lines"}}, {Word: "sae", By: []string{"sea"}}}
 	require.Equal(t, `"sae poet" "lniux" linux or lines sea -"poet" tag:a author:"Ann" name:"b"`, q.Meant(rs))
+	for query, meant := range map[string]string{`make a logo`: "logo", `make "a logo" for a`: `"a logo"`, `make of it`: "of it"} {
+		require.Equal(t, meant, parse(t, query).Meant([]prompt.Replacement{{Word: "make"}}), "without what says nothing by itself")
+	}
+	require.Equal(t, "a logo", parse(t, "a lgo").Meant([]prompt.Replacement{{Word: "lgo", By: []string{"logo"}}}))
 	instead := q.Replace(rs)
 	require.Equal(t, `linux sea "lniux" "sae poet" -"poet" tag:a author:"Ann" name:"b"`, instead.String())
 	require.Equal(t, "sae poet lniux linux sea", instead.Typed())

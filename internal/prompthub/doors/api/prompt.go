@@ -36,7 +36,7 @@ type Prompt struct {
 	Variables   []Variable      `json:"variables,omitempty" doc:"Declared variables; absent in lists" example:"[{\"name\":\"language\",\"type\":\"text\"}]"`
 	Tags        []string        `json:"tags" nullable:"false" doc:"In the author's order" example:"[\"development\",\"code-review\"]"`
 	OwnTags     []string        `json:"ownTags,omitempty" doc:"Tags outside the catalog: the author's own words. Absent in lists of public prompts" example:"[\"kitchen; later\"]"`
-	Visibility  string          `json:"visibility" enum:"private,public" doc:"private: only its author sees it; public: everyone who may read" example:"public"`
+	Visibility  string          `json:"visibility" enum:"private,public" doc:"private: only its author; public: everyone who may read" example:"public"`
 	CreatedAt   string          `json:"createdAt" format:"date-time" doc:"UTC" example:"2026-03-04T05:06:07.891Z"`
 	UpdatedAt   string          `json:"updatedAt" format:"date-time" doc:"Of the last edit; votes leave it alone" example:"2026-03-04T05:06:07.891Z"`
 	Likes       int32           `json:"likes" doc:"Exact in a prompt; in lists up to seconds old" example:"12"`
@@ -53,13 +53,13 @@ type Prompt struct {
 // A NewPrompt is what POST /prompts takes.
 type NewPrompt struct {
 	Written
-	Visibility string `json:"visibility,omitempty" enum:"private,public" default:"private" doc:"Who sees it" example:"public"`
+	Visibility string `json:"visibility,omitempty" enum:"private,public" default:"private" doc:"private: only its author; public: everyone who may read" example:"public"`
 }
 
 // A PromptDraft is what PUT /prompts/{id} takes: all of what an author writes.
 type PromptDraft struct {
 	Written
-	Visibility string `json:"visibility" enum:"private,public" doc:"Who sees it" example:"public"`
+	Visibility string `json:"visibility" enum:"private,public" doc:"private: only its author; public: everyone who may read" example:"public"`
 }
 
 // Written has the members that an author writes, without the visibility, which has a default in a

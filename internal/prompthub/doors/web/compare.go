@@ -11,7 +11,7 @@ import (
 	"prompthub/internal/prompthub/prompt"
 )
 
-// A comparePage is two versions of a prompt side by side, or one with the differences marked in it.
+// A comparePage is two versions of a prompt side by side, or as a unified difference.
 type comparePage struct {
 	Address  string // of the prompt
 	Title    string
@@ -22,12 +22,12 @@ type comparePage struct {
 	Same     bool
 }
 
-// A section is a part of two contents and how it differs. It has neither runs nor rows where they
-// have no room on a page.
+// A section is a part of two contents and how it differs. It has rows side by side or lines one
+// below the other, and neither if they have no room on a page.
 type section struct {
-	Name string
-	Runs []prompt.Run // word by word
-	Rows []diffRow    // line by line
+	Name  string
+	Rows  []diffRow
+	Lines []signedLine
 }
 
 func (s *web) compare(r *request) error {
@@ -50,7 +50,7 @@ func (s *web) compare(r *request) error {
 		return err
 	}
 	p := comparePage{Address: addressOf(id), Title: a.Title, From: a.ShownVersion, To: b.ShownVersion}
-	p.Views = v.choices("view", [2]string{"", "Inline"}, [2]string{"split", "Side by side"})
+	p.Views = v.choices("view", [2]string{"", "Unified"}, [2]string{"split", "Side by side"})
 	p.Swap = address(v.path, url.Values{"from": {strconv.FormatInt(to, 10)}, "to": {strconv.FormatInt(from, 10)}})
 	p.Sections, p.Same = sections(p.From.Content, p.To.Content, v.get("view") == "split"), p.From.Same(p.To.Content)
 	return s.render(r, http.StatusOK, "compare", fmt.Sprintf("Version %d and %d of %s", from, to, p.Title), p)
@@ -75,7 +75,7 @@ func sections(a, b prompt.Content, split bool) []section {
 		{"Config", a.Config, b.Config},
 	} {
 		if part.a != part.b {
-			all = append(all, compared(part.name, phrases(prompt.Words(part.a, part.b)), split, &left))
+			all = append(all, compared(part.name, phrases(prompt.WordsInLines(part.a, part.b)), split, &left))
 		}
 	}
 	return all
@@ -119,15 +119,58 @@ func phrases(runs []prompt.Run) []prompt.Run {
 
 // compared returns a section as it fits into what is left of a page.
 func compared(name string, runs []prompt.Run, split bool, left *budget) section {
-	if split {
-		if rows := rowsOf(runs); left.take(sizeOfRows(rows)) {
-			return section{Name: name, Rows: rows}
-		}
+	rows := rowsOf(runs)
+	if split && left.take(sizeOfRows(rows)) {
+		return section{Name: name, Rows: rows}
 	}
-	if left.take(sizeOf(runs)) {
-		return section{Name: name, Runs: runs}
+	if lines := unified(rows); left.take(sizeOfLines(lines)) {
+		return section{Name: name, Lines: lines}
 	}
 	return section{Name: name}
+}
+
+// A signedLine is a line of a unified difference, or stands for lines that are the same.
+type signedLine struct {
+	Op   prompt.RunOp
+	Runs []prompt.Run
+	Same int // how many lines are left out here, 0 for none
+}
+
+// unified puts rows below one another. Of rows in sequence that differ, the removed lines come
+// before the added ones.
+func unified(rows []diffRow) []signedLine {
+	var all, added []signedLine
+	flush := func() {
+		all = append(all, added...)
+		added = nil
+	}
+	for _, r := range rows {
+		switch {
+		case r.Same > 0:
+			flush()
+			all = append(all, signedLine{Op: prompt.Equal, Same: r.Same})
+		case !r.Changed():
+			flush()
+			all = append(all, signedLine{Op: prompt.Equal, Runs: r.Left.Runs})
+		default:
+			if r.Left.Number > 0 {
+				all = append(all, signedLine{Op: prompt.Delete, Runs: r.Left.Runs})
+			}
+			if r.Right.Number > 0 {
+				added = append(added, signedLine{Op: prompt.Insert, Runs: r.Right.Runs})
+			}
+		}
+	}
+	flush()
+	return all
+}
+
+func sizeOfLines(lines []signedLine) int {
+	n := 0
+	for _, l := range lines {
+		n += aroundRow + sizeOf(l.Runs)
+	}
+	return n
 }
 
 func sizeOf(runs []prompt.Run) int {

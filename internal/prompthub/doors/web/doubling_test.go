@@ -65,6 +65,8 @@ func TestDoubling(t *testing.T) {
 		{Name: "phrases", With: runs(func(list []prompt.Run) { phrases(list) })},
 		{Name: "sizeOf", With: runs(func(list []prompt.Run) { sizeOf(list) })},
 		{Name: "sizeOfRows", With: rows(func(list []diffRow) { sizeOfRows(list) })},
+		{Name: "unified", With: rows(func(list []diffRow) { unified(list) })},
+		{Name: "sizeOfLines", With: rows(func(list []diffRow) { sizeOfLines(unified(list)) })},
 		{Name: "rowsOf", With: rows(func([]diffRow) {})},
 		{Name: "folded", With: rows(func(list []diffRow) { folded(list) })},
 		{Name: "readingOf", With: read(func(reading) {})},

@@ -110,6 +110,29 @@ func (f draftForm) Chosen() int {
 	return n
 }
 
+// firstTags is how many tags of the catalog a form offers at first, next to those that are chosen.
+const firstTags = 6
+
+// split returns the tags that a form shows at first, and the others, under "More tags".
+func (f draftForm) split() (first, more []tagChoice) {
+	left := firstTags
+	for _, t := range f.Tags {
+		if t.Checked || left > 0 && len(f.Suggested) == 0 {
+			first = append(first, t)
+			left--
+		} else {
+			more = append(more, t)
+		}
+	}
+	return first, more
+}
+
+// FirstTags returns the chosen tags, and the first of the catalog if none were suggested.
+func (f draftForm) FirstTags() []tagChoice { first, _ := f.split(); return first }
+
+// MoreTags returns all other tags.
+func (f draftForm) MoreTags() []tagChoice { _, more := f.split(); return more }
+
 // What of variables a form shows at most; programs may declare more.
 const (
 	maxVariables = 30
@@ -349,7 +372,7 @@ func differingFrom(d prompt.Draft, now library.View) *meanwhile {
 		{"Variables", declared(d.Variables), declared(now.Variables)},
 		{"Name for programs", d.Name, now.Name},
 		{"Tags", joined(d.Tags), joined(now.Tags)},
-		{"Who sees it", string(d.Visibility), string(now.Visibility)},
+		{"Visibility", string(d.Visibility), string(now.Visibility)},
 	} {
 		if p.here == p.there {
 			continue
@@ -357,7 +380,7 @@ func differingFrom(d prompt.Draft, now library.View) *meanwhile {
 		shown := part{Name: p.name, Text: p.there}
 		if p.name == "Text" && d.Kind == now.Kind {
 			left := room(len(p.here) + len(p.there))
-			if rows := rowsOf(prompt.Words(p.there, p.here)); left.take(sizeOfRows(rows)) {
+			if rows := rowsOf(prompt.WordsInLines(p.there, p.here)); left.take(sizeOfRows(rows)) {
 				shown.Rows = rows
 				if d.Kind != prompt.KindChat && left.take(2*(len(p.here)+len(p.there))) {
 					shown.Hunks = prompt.Hunks(p.here, p.there)

@@ -21,7 +21,7 @@ func TestForkAndMerge(t *testing.T) {
 
 	ann.edit(page, "First!\nSecond.\nThird.", "public")
 	bob.get(fork).has("Changed upstream since")
-	bob.get(fork+"/upstream").has("First<del>.</del><ins>!</ins>", "It is at version 2 now.", ">Merge<")
+	bob.get(fork+"/upstream").has("First<del>.</del>", "First<ins>!</ins>", "It is at version 2 now.", ">Merge<")
 	bob.get(fork + "/upstream?view=split").has(`<td dir="auto">First<del>.</del></td>`)
 	bob.edit(fork, "First.\nSecond.\nThird?", "private")
 	bob.post(fork + "/upstream").to(fork + "?done=merged")

@@ -85,6 +85,7 @@ type listing struct {
 	Texts   bool                    // texts are, too
 	Kept    url.Values
 	Choices []choice
+	Titles  choice   // leaves texts out of a search, or takes them in again; no link where nothing is searched for
 	Filters []choice // tags that must match: the link takes one away
 	Offered []choice // tags of the prompts shown: the link adds one
 	Rail    *rail    // nil where there is none
@@ -315,33 +316,43 @@ const (
 	maxRailAuthors = 8
 )
 
-// rail returns the rail of the catalog, and says how many prompts each link leads to. If words or
-// tags narrow the list down, the rail has the tags and the authors of the prompts shown: others
-// might lead to nothing. It has no counts then.
-func (s *web) rail(l *listing, c library.Catalog, narrowed bool) *rail {
+// rail returns the rail of the catalog, and says how many prompts each link leads to. Tags stay in
+// their places when one is chosen. The link of the chosen tag takes it away, and that of another
+// replaces it. Next to words the rail has the tags of the prompts shown without counts, as others
+// might lead to nothing. If words or tags narrow the list down, its authors are those of the
+// prompts shown.
+func (s *web) rail(l *listing, c library.Catalog, chosen []prompt.Tag) *rail {
 	var r rail
-	if narrowed {
+	words := l.Query != ""
+	if words {
 		for _, t := range l.Offered {
 			r.Tags = append(r.Tags, countedTag{choice: t})
 		}
-		seen := map[prompt.UserID]bool{}
-		for _, card := range l.Cards {
-			if len(r.Authors) < maxRailAuthors && !seen[card.AuthorID] {
-				seen[card.AuthorID] = true
-				r.Authors = append(r.Authors, countedTag{choice: choice{Name: card.AuthorName, Link: s.authorAddress(card.AuthorID)}})
+	} else {
+		all := slices.Clone(c.Tags)
+		slices.SortStableFunc(all, func(a, b prompt.TagInfo) int { return b.Prompts - a.Prompts })
+		for _, t := range all {
+			on, to := slices.Contains(chosen, t.Tag), string(t.Tag)
+			if on {
+				to = minus(chosen, t.Tag)
 			}
+			if on || len(r.Tags) < maxRailTags && (t.Prompts > 0 || c.Prompts == 0) {
+				r.Tags = append(r.Tags, countedTag{choice{t.DisplayName, l.view.with("tag", to), on}, t.Prompts})
+			}
+		}
+	}
+	if !words && len(chosen) == 0 {
+		for _, a := range c.Prolific[:min(len(c.Prolific), maxRailAuthors)] {
+			r.Authors = append(r.Authors, countedTag{choice{Name: a.Name, Link: s.authorAddress(a.ID)}, a.Prompts})
 		}
 		return &r
 	}
-	all := slices.Clone(c.Tags)
-	slices.SortStableFunc(all, func(a, b prompt.TagInfo) int { return b.Prompts - a.Prompts })
-	for _, t := range all {
-		if len(r.Tags) < maxRailTags && (t.Prompts > 0 || c.Prompts == 0) {
-			r.Tags = append(r.Tags, countedTag{choice{t.DisplayName, l.view.with("tag", string(t.Tag)), false}, t.Prompts})
+	seen := map[prompt.UserID]bool{}
+	for _, card := range l.Cards {
+		if len(r.Authors) < maxRailAuthors && !seen[card.AuthorID] {
+			seen[card.AuthorID] = true
+			r.Authors = append(r.Authors, countedTag{choice: choice{Name: card.AuthorName, Link: s.authorAddress(card.AuthorID)}})
 		}
-	}
-	for _, a := range c.Prolific[:min(len(c.Prolific), maxRailAuthors)] {
-		r.Authors = append(r.Authors, countedTag{choice{Name: a.Name, Link: s.authorAddress(a.ID)}, a.Prompts})
 	}
 	return &r
 }

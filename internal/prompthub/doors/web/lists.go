@@ -38,7 +38,7 @@ func (s *web) catalog(r *request) error {
 	l := listing{view: v, Query: v.get("q"), Choices: v.choices("sort", orders(v.get("q") != "")...), Texts: true}
 	l.Kept = url.Values{"sort": v.values["sort"], "tag": v.values["tag"], "in": v.values["in"]}
 	if l.Query != "" {
-		l.Choices = append(l.Choices, v.titlesOnly())
+		l.Titles = v.titlesOnly()
 	}
 	l.AllTags = view{Prefix + "/tags", v.values}.with("cursor", "")
 	tags, p, err := s.search(r, v)
@@ -53,9 +53,12 @@ func (s *web) catalog(r *request) error {
 	l.Whole = len(tags) == 0 && l.Query == "" && l.Start == ""
 	switch {
 	case len(l.Cards) > 0:
-		l.Rail = s.rail(&l, catalog, len(tags) > 0 || l.Query != "")
-	case l.Whole && l.More == "": // an empty library, which has neither orders nor tags to choose
-		l.Choices, l.AllTags = nil, ""
+		l.Rail = s.rail(&l, catalog, tags)
+	case l.More == "": // nothing to put in an order
+		l.Choices = nil
+		if l.Whole { // an empty library has no tags to choose, either
+			l.AllTags = ""
+		}
 	}
 	l.nothing(r.who, len(tags) > 0)
 	if s.SignIn == Nowhere {
@@ -194,7 +197,8 @@ func joined(tags []prompt.Tag) string {
 // A tagsPage is all tags to choose from.
 type tagsPage struct {
 	Tags    []countedTag
-	Prompts int // public ones
+	Prompts int    // public ones
+	Back    string // the address of the list that they narrow down
 }
 
 // A countedTag is a tag, or an author, with how many public prompts have it; 0 where that is not
@@ -216,7 +220,7 @@ func (s *web) tags(r *request) error {
 	if err != nil {
 		return err
 	}
-	page := tagsPage{Prompts: catalog.Prompts}
+	page := tagsPage{Prompts: catalog.Prompts, Back: v.with("cursor", "")}
 	for _, t := range catalog.Tags {
 		c := choice{t.DisplayName, v.with("tag", plus(chosen, t.Tag)), slices.Contains(chosen, t.Tag)}
 		if c.On {

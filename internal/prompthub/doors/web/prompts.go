@@ -4,7 +4,6 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 
 	"golang.org/x/sync/errgroup"
@@ -60,6 +59,8 @@ type promptPage struct {
 	Key     string // of a fork: asked for twice it is one
 	Shared  bool   // whether it is there for everyone, without signing in
 	Uses    uses
+	// Programs is the version that programs get in place of the one shown, nil if they get that one.
+	Programs *chip
 }
 
 func (p promptPage) head(string) head {
@@ -137,7 +138,7 @@ func (s *web) prompt(r *request) error {
 	s.fit(&p)
 	p.Reading.show(p.Address, r)
 	if n := v.Labels[prompt.Production]; n > 0 && n != v.Version {
-		p.Reading.Programs = &chip{prompt.Production, n, fmt.Sprintf("%s/versions/%d", p.Address, n)}
+		p.Programs = &chip{prompt.Production, n, labelAddress(p.Address, prompt.Production)}
 	}
 	return s.render(r, status, "prompt", v.Title, p)
 }

@@ -17,7 +17,6 @@ type reading struct {
 	Source    bool      // whether they are shown as they are
 	Plain     bool      // whether they cannot be shown rendered
 	Invisible int       // characters that cannot be seen
-	Programs  *chip     // the version that programs get in place of this text; nil: this one
 	marks     *int      // how many places of such characters can still be marked
 }
 

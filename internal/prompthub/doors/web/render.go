@@ -73,7 +73,7 @@ func (s *web) parse() map[string]*template.Template {
 		"asset": s.static.Address, "exact": markdown.Exact,
 		"age": func(t time.Time) string { return age(s.Now().Sub(t)) }, "stamp": stamp, "day": day,
 		"number": number, "author": s.authorAddress, "prefix": func() string { return Prefix },
-		"sentence": sentence, "mebibytes": func(n int64) string { return fmt.Sprintf("%.1f", float64(n)/(1<<20)) },
+		"sentence": sentence, "size": size,
 	}
 	return pages.Templates(files, functions)
 }
@@ -208,6 +208,19 @@ func age(d time.Duration) string {
 		}
 	}
 	return "just now"
+}
+
+// size returns how much bytes are, in the unit that people would take.
+func size(n int64) string {
+	for _, unit := range [...]struct {
+		size int64
+		name string
+	}{{1 << 30, "GiB"}, {1 << 20, "MiB"}, {1 << 10, "KiB"}} {
+		if n >= unit.size {
+			return strings.TrimSuffix(fmt.Sprintf("%.1f", float64(n)/float64(unit.size)), ".0") + " " + unit.name
+		}
+	}
+	return fmt.Sprintf("%d bytes", n)
 }
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }

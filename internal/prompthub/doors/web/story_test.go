@@ -112,7 +112,9 @@ func TestSuggestTags(t *testing.T) {
 	bob.get("/app/prompts/new").is(200).has("Suggest tags").lacks("These fit best")
 	page := bob.post("/app/prompts/new", "do", "suggest", "title", "Mine", "text", "Read contracts", "visibility", "private", "tag", "writing").is(200)
 	page.has("These fit best:", `value="Mine"`, box("writing")+" checked", box("legal"))
-	before, _, _ := strings.Cut(page.body, "All others:")
+	before, after, _ := strings.Cut(page.body, "More tags</summary>")
+	require.Contains(t, before, box("writing"))
+	require.Contains(t, after, box("data"), "neither chosen nor suggested")
 	require.Contains(t, before, box("legal"))
 	require.Equal(t, 1, strings.Count(page.body, box("legal")))
 	bob.post("/app/prompts/new", "do", "suggest", "title", "", "text", "", "visibility", "private").is(200).has("Write a title or a text first.")
@@ -121,22 +123,49 @@ func TestSuggestTags(t *testing.T) {
 		is(200).has(box("legal")+" checked", "These fit best:", box("health"))
 }
 
+// TestMoreTags: a form shows the tags that its author chose and the first of the catalog. The
+// others are in a closed part.
+func TestMoreTags(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ann := w.as("Ann")
+	parts := func(s shown) (first, more []string) {
+		before, after, found := strings.Cut(s.is(200).body, `<details id="more-tags"><summary>More tags</summary>`)
+		require.True(t, found)
+		after, _, _ = strings.Cut(after, "</details>")
+		for i, part := range []string{before, after} {
+			for _, m := range regexp.MustCompile(`name="tag" value="([^"]*)"`).FindAllStringSubmatch(part, -1) {
+				*[]*[]string{&first, &more}[i] = append(*[]*[]string{&first, &more}[i], m[1])
+			}
+		}
+		return first, more
+	}
+	first, more := parts(ann.get("/app/prompts/new"))
+	require.Len(t, first, 6)
+	require.Contains(t, more, "legal")
+	page := ann.write("Contract", "Read it.", "private", "legal", "games")
+	edited, rest := parts(ann.get(page+"/edit").has(`value="legal" checked`, `value="games" checked`))
+	require.Contains(t, edited, "legal")
+	require.Contains(t, edited, "games")
+	require.ElementsMatch(t, append(first, more...), append(edited, rest...), "each once")
+}
+
 func TestFavorite(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(c *web.Config) { c.PublicRead = true })
 	page := w.as("Ann").write("Hers", "text", "public")
 	bob := w.as("Bob")
-	bob.get(page).has(`value="yes" aria-pressed="false"`, "Everyone who has this address may read it")
+	bob.get(page).has(`value="yes" aria-pressed="false"`, "Public: everyone who has this address may read it")
 	bob.get("/app/favorites").has("There is no favorite of yours to show")
 	bob.post(page+"/favorite", "favorite", "yes").to(page)
 	bob.get(page).has(`value="no" aria-pressed="true"`)
 	require.Equal(t, []string{"Hers"}, bob.get("/app/favorites").titles())
 	bob.post(page+"/favorite", "favorite", "no").to(page)
 	bob.get("/app/favorites").has("There is no favorite of yours to show")
-	w.nobody().get(page).is(200).lacks(`id="favorite"`).has("Share")
+	w.nobody().get(page).is(200).lacks(`id="favorite"`).has(`id="share"`)
 	w.nobody().post(page+"/favorite", "favorite", "yes").is(401)
 	private := w.as("Ann").write("Private", "text", "private")
-	w.as("Ann").get(private).has("Only you can read it")
+	w.as("Ann").get(private).has("Private: only you can read it")
 	bob.post(private+"/favorite", "favorite", "yes").is(404)
 }
 
@@ -240,7 +269,7 @@ func TestTwoTabsDiffer(t *testing.T) {
 	for _, shown := range []string{"What it is for", "team/other", "Which one"} {
 		require.Contains(t, theirs, shown)
 	}
-	for _, same := range []string{">Title<", ">Text<", ">Tags<", ">Who sees it<"} {
+	for _, same := range []string{">Title<", ">Text<", ">Tags<", ">Visibility<"} {
 		require.NotContains(t, theirs, same)
 	}
 	chat := []string{"title", "Title", "kind", "chat", "role", "user", "content", "Hi", "visibility", "public", "name", "team/other"}
@@ -363,9 +392,10 @@ func TestFirstPage(t *testing.T) {
 	w.as("Ann").get("/app").has("Begin with 30 example prompts").lacks(hello, "Most liked")
 	w.as("Ann").write("One", "Text.", "public", "writing")
 	w.nobody().get("/app").has(hello, "Most liked", `class="rail"`, `<p id="place" data-from="1">1 prompt</p>`)
-	for _, path := range []string{"/app?q=one", "/app?tag=writing", "/app?q=none"} {
+	for _, path := range []string{"/app?q=one", "/app?tag=writing"} {
 		w.nobody().get(path).is(200).has("Most liked").lacks(hello)
 	}
+	w.nobody().get("/app?q=none").is(200).has("No public prompt").lacks(hello, "Most liked")
 	w = newWorld(t, func(c *web.Config) { c.PublicRead, c.SignIn = true, web.Nowhere })
 	w.nobody().get("/app").has("Nobody has shared a prompt yet.").lacks("Sign in")
 }
@@ -497,7 +527,9 @@ func TestSearchInTexts(t *testing.T) {
 	found := ann.get("/app?q=needle").is(200).has("Sewing", "in the text", "A &lt;<mark>needle</mark>&gt; in the haystack.", "Search titles and texts", `href="/app?in=title&amp;q=needle"`)
 	require.Len(t, found.titles(), 1)
 	ann.get("/app?q=sew").is(200).has("<mark>Sewing</mark>").lacks("in the text")
-	ann.get("/app?q=needle&in=title").is(200).has("No public prompt", `name="in" value="title"`).lacks("Sewing")
+	found.has(`<li class="filter"><a class="tag" href="/app?in=title`).lacks(`data-live>Titles only`)
+	ann.get("/app?q=needle&in=title").is(200).has("No public prompt", `name="in" value="title"`, `<li class="filter"><a class="tag on" href="/app?q=needle"`).lacks("Sewing")
+	ann.get("/app").lacks("Titles only")
 	for _, own := range []string{"/app/mine?q=needle", found.find(`class="author" href="([^"]*)"`) + "?q=needle"} {
 		ann.get(own).is(200).has("Sewing", "in the text", `placeholder="Search titles and texts"`)
 	}
@@ -506,8 +538,9 @@ func TestSearchInTexts(t *testing.T) {
 	ann.get("/app/favorites?q=absent").is(200).has("None of your favorites matches.").lacks("Sewing")
 }
 
-// TestRailOfASearch: next to prompts that words or tags found stand the tags and authors of these
-// prompts alone. Others would lead to nothing.
+// TestRailOfASearch: next to prompts that words found stand the tags and authors of these prompts
+// alone, as others would lead to nothing. Next to those with a tag stand all tags: each takes its
+// place.
 func TestRailOfASearch(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -521,13 +554,15 @@ func TestRailOfASearch(t *testing.T) {
 		s := ann.get(path).is(200)
 		var all []string
 		for _, m := range regexp.MustCompile(`<li><a [^>]*>([^<]*)<`).FindAllStringSubmatch(s.find(`(?s)(<nav class="rail".*?</nav>)`), -1) {
-			all = append(all, m[1])
+			all = append(all, strings.TrimSpace(m[1]))
 		}
 		return all
 	}
 	require.Equal(t, []string{"Writing", "Data", "DevOps", "Creative", "All tags", "Ann", "Bob"}, rail("/app"))
 	require.Equal(t, []string{"Data", "DevOps", "All tags", "Ann"}, rail("/app?q=terminal"))
-	require.Equal(t, []string{"Writing", "All tags", "Bob"}, rail("/app?tag=creative"))
+	require.Equal(t, []string{"Writing", "Data", "DevOps", "Creative", "All tags", "Bob"}, rail("/app?tag=creative"), "tags stay where they are")
+	ann.get("/app?tag=creative").has(`<li><a href="/app?tag=data" data-live rel="nofollow">Data</a>`, `<li><a href="/app" data-live rel="nofollow" aria-current="true">Creative`,
+		`href="/app?tag=creative%2Cwriting" data-live rel="nofollow"><span aria-hidden="true">+</span><span class="unseen">Add the tag</span> Writing`)
 }
 
 // TestSearchWithASlip says which words were searched for, and offers those that were typed.
@@ -539,7 +574,7 @@ func TestSearchWithASlip(t *testing.T) {
 	_, err := w.db.CountTags(t.Context())
 	require.NoError(t, err)
 	ann.get("/app?q=linux+terminl").is(200).has(`Showing results for <b dir="auto">linux terminal</b>.`, "Linux terminal", `href="/app?q=linux&#43;terminl&amp;verbatim=1"`, "terminl</span> instead")
-	ann.get("/app?q=make+a+linux+terminal").is(200).has(`No prompt has all of these words. Showing results for <b dir="auto">a linux terminal</b>.</p>`, "Linux terminal")
+	ann.get("/app?q=make+a+linux+terminal").is(200).has(`No prompt has all of these words. Showing results for <b dir="auto">linux terminal</b>.</p>`, "Linux terminal")
 	ann.get("/app?q=linux+terminl&verbatim=1").is(200).has("No public prompt").lacks("Showing results for")
 	ann.get("/app?q=linux+terminal").is(200).has("<mark>Linux</mark> <mark>terminal</mark>").lacks("Showing results for")
 	ann.get("/app?q=linux+terminals").is(200).has("<mark>Linux</mark> <mark>terminal</mark>").lacks("Showing results for")

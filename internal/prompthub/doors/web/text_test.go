@@ -26,6 +26,13 @@ func TestAge(t *testing.T) {
 	}
 }
 
+func TestSize(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int64]string{0: "0 bytes", 1023: "1023 bytes", 1536: "1.5 KiB", 12 << 20: "12 MiB", 1 << 30: "1 GiB"} {
+		require.Equal(t, want, size(n))
+	}
+}
+
 // TestLinesBreakAsMeasured: lines break where the plain way breaks them, which measures what a line
 // would become as a whole.
 func TestLinesBreakAsMeasured(t *testing.T) {

@@ -80,7 +80,7 @@ func TestImportInParts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ann := w.as("Ann")
-	ann.get("/app/import").has("Who sees the prompts")
+	ann.get("/app/import").has("<legend>Visibility")
 	file := "act,prompt\n"
 	for i := range 70 {
 		file += fmt.Sprintf("Title %d,Text %d\n", i, i)

@@ -23,6 +23,9 @@ func (f fill) given() bool {
 	return slices.ContainsFunc(f.Fields, func(v field) bool { return v.Value != "" })
 }
 
+// Opened reports whether a form was sent, so that a page shows it again.
+func (f fill) Opened() bool { return f.given() || f.Wrong != "" }
+
 // A field is where a reader gives a variable its value.
 type field struct {
 	prompt.Variable

@@ -49,10 +49,10 @@ func on(chips []chip, n int64) []chip {
 // A historyPage is a part of the versions of a prompt, the newest first.
 type historyPage struct {
 	Address string // of the prompt
-	Title   string
-	Items   []edition
-	More    string
-	Start   string
+	library.History
+	Items []edition
+	More  string
+	Start string
 }
 
 // An edition is a version in the list of all.
@@ -73,7 +73,7 @@ func (s *web) history(r *request) error {
 	if err != nil {
 		return err
 	}
-	p := historyPage{Address: addressOf(id), Title: h.Title}
+	p := historyPage{Address: addressOf(id), History: h}
 	chips := chipsOf(p.Address, h.Labels)
 	for i, item := range h.Items {
 		e := edition{Version: item, Chips: on(chips, item.Number), Latest: item.Number == h.Latest, Before: h.Before}

@@ -31,10 +31,12 @@ func TestVersions(t *testing.T) {
 	ann.edit(page, "Read the code.\nName *three* <b>risks</b>.", "public")
 
 	ann.get(page).is(200).has(`<a href="`+page+`/versions">Version 3</a>`, "Labels</a>")
-	ann.get(page+"/versions").is(200).has("<title>Versions of Review", `dir="auto">Review</a></p>`, "Version 3</a> <span class=\"badge\">latest</span>", "Version 1</a>", page+"/compare?from=2&amp;to=3", "Compare")
+	ann.get(page+"/versions").is(200).has("<title>Versions of Review", `dir="auto">Review</a></p>`, "Version 3</a> <span class=\"badge\">latest</span>", "Version 1</a>", page+"/compare?from=2&amp;to=3", "Compare",
+		`dir="auto">Ann</a> <time`, `action="`+page+`/versions/1/restore"><button`, `for="label3"`).lacks("versions/3/restore")
 	ann.get(page+"/versions/1").is(200).has("Secret start", "Restore version 1", "Delete version 1", "Compare with version 3, the latest")
 	ann.get(page + "/versions/2").has("<em>two</em>")
-	ann.get(page + "/compare?from=2&to=3").is(200).has("Name *<del>two</del><ins>three</ins>* <ins>&lt;b&gt;</ins>risks<ins>&lt;/b&gt;</ins>.")
+	ann.get(page+"/compare?from=2&to=3").is(200).has(`<span class="unseen">removed</span></td><td dir="auto">Name *<del>two</del>* risks.</td></tr>`,
+		`<span class="unseen">added</span></td><td dir="auto">Name *<ins>three</ins>* <ins>&lt;b&gt;</ins>risks<ins>&lt;/b&gt;</ins>.</td></tr>`, `<tr><td></td><td dir="auto">Read the code.</td></tr>`)
 	ann.get(page+"/compare").is(200).has("<title>Version 2 and 3", "compare?from=3&amp;to=2")
 	ann.get(page+"/compare?from=2&to=3&view=split").is(200).has(
 		"<td dir=\"auto\">Read the code.</td>", `<td dir="auto">Name *<del>two</del>* risks.</td><td dir="auto">Name *<ins>three</ins>*`)
@@ -48,7 +50,7 @@ func TestVersions(t *testing.T) {
 	ann.get(page + "/compare?from=3&to=3").has("one and the same version")
 
 	t.Run("what was private stays so", func(*testing.T) {
-		bob.get(page+"/versions").is(200).has("Version 3").lacks("Version 2<", "Version 1<", "Compare</button>")
+		bob.get(page+"/versions").is(200).has("Version 3").has(`dir="auto">Ann</a> <time`).lacks("Version 2<", "Version 1<", "Compare</button>", "Restore", "Set label")
 		bob.get(page+"/versions/3").is(200).lacks("Restore", "Delete", "Put on this version")
 		for _, path := range []string{"/versions/1", "/versions/2", "/versions/9", "/versions/0", "/versions/x", "/versions/99999999999999999999", "/compare?from=2&to=3", "/compare?from=3", "/compare?from=3&to=-1"} {
 			bob.get(page + path).is(404).has("no such version").lacks("Secret")
@@ -100,15 +102,15 @@ func TestLabels(t *testing.T) {
 	label("", "label", "production", "version", "2").to(page)
 	label("", "label", "v1.0_beta-2", "version", "1").to(page)
 	for _, who := range []person{ann, bob} {
-		who.get(page).has(`title="The label production is on version 2">production</a>`, "v1.0_beta-2 · 1</a>")
+		who.get(page).has(`title="The label production is on version 2">production · 2</a>`, "v1.0_beta-2 · 1</a>")
 		who.get(page+"/versions").has(`>production</a>`, `>v1.0_beta-2</a>`)
 		who.get(page + "/versions/1").has(`>v1.0_beta-2</a>`).lacks(`>production</a>`)
 		who.get(history).has("Put on version 1", "Moved from version 1 to version 2")
 	}
 	bob.get(history).lacks("Undo", "Remove", ">Set<")
-	ann.get(page).lacks("Programs get")
+	ann.get(page).lacks("programs get")
 	label("/undo", "label", "production").to(page)
-	ann.get(page).has(`<a href="` + page + `/versions/1" title="The label production is on version 1">Programs get version 1</a>`)
+	ann.get(page).has(`Version 2</a>, <a href="` + history + `" title="The label production is on version 1">programs get 1</a>`)
 	ann.get(history).has("undone", "production</a> <a href=\""+page+"/versions/1\">version 1</a>")
 	label("/remove", "label", "production").to(page)
 	ann.get(history).has("Taken away from version 1").lacks("production</a> <a")
@@ -159,7 +161,7 @@ func TestChat(t *testing.T) {
 	messages[0].Content = "You are {{who:a reader}}."
 	_, err = w.service.Patch(t.Context(), auth.User{ID: "Ann"}, v.ID, library.Match{Any: true}, func(d *prompt.Draft) { d.Messages, d.Variables = messages, nil })
 	require.NoError(t, err)
-	ann.get(page+"/compare?from=1&to=2").is(200).has("system:", "<del>", "who:<del>an expert</del><ins>a reader</ins>", "<h2>Variables</h2>")
+	ann.get(page+"/compare?from=1&to=2").is(200).has("system:", "<del>", "who:<del>an expert</del>", "who:<ins>a reader</ins>", "<h2>Variables</h2>")
 }
 
 // TestHostileVersions compares texts that make much of little: no page is longer than eight times

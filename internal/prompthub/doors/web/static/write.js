@@ -291,8 +291,10 @@ function offer(form) {
     now.inert = true;
     offered = null; // it is decided on
     try {
-      if (fill(now, fields)) paint(now);
-      else {
+      if (fill(now, fields)) {
+        paint(now);
+        preview(0);
+      } else {
         fields.set("do", "show");
         await rewrite(now, fields);
       }
@@ -308,7 +310,7 @@ function offer(form) {
     tell("What you wrote is back. It is not saved yet.", { "Discard it": () => { forget($("write")); location.reload(); } });
   };
   tell(`You wrote something here ${ago(draft.at)} and did not save it.`, { "Go on with it": goOn, "Discard it": discard });
-  form.before(note);
+  form.parentElement.before(note);
 }
 
 // Drafts that nobody came back to are forgotten after a month.
@@ -343,6 +345,7 @@ on(document, "input", (e) => {
   if (!form) return;
   keep(form);
   if (e.target.matches("#text, [name=content], [name=vname]")) paint(form);
+  if (e.target.matches("#text, [name=content], .variable *")) preview(600);
 });
 on(document, "keydown", (e) => {
   if (e.key !== "Enter" || e.target.id !== "include") return;
@@ -375,6 +378,26 @@ on(document, "click", (e) => {
 });
 on(window, "beforeunload", (e) => { if (unsaved) e.preventDefault(); });
 
+// preview shows next to the form, where there is room, how readers will see what is written. The newest
+// answer counts.
+const roomy = matchMedia("(min-width: 64rem) and (scripting: enabled)");
+let soon, asking = new AbortController();
+function preview(wait) {
+  clearTimeout(soon);
+  if (roomy.matches) soon = setTimeout(async () => {
+    asking.abort();
+    const mine = asking = new AbortController(), form = $("write"), fields = fieldsOf(form);
+    fields.set("do", "preview");
+    try {
+      const answer = await fetch(form.action, { method: "POST", body: fields, signal: mine.signal });
+      const shown = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("#write .preview");
+      shown?.querySelector("h2").removeAttribute("id"); // a form has it, too, after its button
+      if (shown && !mine.signal.aborted) $("live-preview").replaceChildren(...document.adoptNode(shown).childNodes);
+    } catch { /* the last one stays */ }
+  }, wait);
+}
+on(roomy, "change", () => preview(0));
+
 // counting shows how long a field is while one writes.
 function counting(field) {
   const count = document.querySelector(`[data-count="${field.id}"]`);
@@ -393,7 +416,9 @@ function counting(field) {
 
 // picking lets find tags, and choose no more than there may be.
 function picking(picker) {
-  const boxes = [...picker.querySelectorAll("[name=tag]")], wish = $("findtag");
+  const boxes = [...picker.querySelectorAll("[name=tag]")], wish = $("findtag"), more = $("more-tags");
+  // gather puts those that were chosen where they stay in view.
+  const gather = () => { if (more && !more.open) picker.querySelector(".chosen").append(...boxes.filter((box) => box.checked && more.contains(box)).map((box) => box.closest("li"))); };
   const left = () => boxes.filter((box) => !box.checked && !box.disabled && !box.closest("li").hidden);
   const show = () => {
     const wanted = wish.value.trim().toLowerCase();
@@ -407,7 +432,8 @@ function picking(picker) {
     show();
   };
   on(picker, "change", update);
-  on(wish, "input", () => { show(); if (wish.value) say(left().length ? `${counted(left().length, "tag")}, Enter takes ${left()[0].parentElement.textContent.trim()}` : "No such tag"); });
+  if (more) on(more, "toggle", gather);
+  on(wish, "input", () => { if (more && wish.value) more.open = true; show(); if (wish.value) say(left().length ? `${counted(left().length, "tag")}, Enter takes ${left()[0].parentElement.textContent.trim()}` : "No such tag"); });
   on(wish, "keydown", (e) => {
     if (e.key !== "Enter") return;
     e.preventDefault();
@@ -418,7 +444,7 @@ function picking(picker) {
     say(`${box.parentElement.textContent.trim()} taken`);
     show();
   });
-  on(picker, "restored", update);
+  on(picker, "restored", () => { gather(); update(); });
   update();
 }
 
@@ -427,6 +453,7 @@ function writing(form) {
   form.querySelectorAll("[data-limit]:not(fieldset)").forEach(counting);
   picking($("tagpicker"));
   paint(form);
+  if (areas(form).some((area) => area.value)) preview(0);
 }
 
 writing($("write"));
