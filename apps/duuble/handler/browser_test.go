@@ -103,6 +103,16 @@ func TestBrowser(t *testing.T) {
 	vote(bob, "4")
 	bob.Reads("2 votes. Results appear when 3 are there.").Shot("without script")
 
+	// They talk about it: Bob comments, Ann replies, and Bob takes his comment back.
+	bob.Reads("No comments yet.").Write("[name=text]", "<i>Coffee</i>").Sends(".comment .primary").Reads("Your comment is there.").Reads("<i>Coffee</i>").Reads("1 comment")
+	ann.GoTo(post).Reads("<i>Coffee</i>")
+	browsertest.Accessible(ann, axe, "a post with a comment")
+	ann.Sends("a[href*='/comments/']").Reads("Back to the post").Reads("No replies yet.").Sends(".comment .primary").Reads("Give 1 to 2000 characters")
+	browsertest.Accessible(ann, axe, "a reply refused")
+	ann.Write("[name=text]", "Tea").Sends(".comment .primary").Reads("Your comment is there.").Reads("Back to the post")
+	browsertest.Accessible(ann, axe, "a reply")
+	bob.GoTo(post).Reads("1 reply").Sends("[action$='/delete'] button").Reads("Your comment is deleted.").Reads("1 comment").Reads("Tea")
+
 	carol := b.Visit(t, url, phone)
 	signIn(carol, api, "+34600000003", "carol")
 	vote(carol.GoTo(post).Reads("Your position"), "4")

@@ -113,6 +113,8 @@ func TestLocal(t *testing.T) {
 	require.Eventually(t, func() bool {
 		return len(ask[api.MyVotes](t, 200, "GET", at+"/users/me/votes", ann.AccessToken, nil).Items) == 2
 	}, 60*time.Second, 20*time.Millisecond, "the list follows")
+	comment := ask[api.Comment](t, 201, "POST", at+"/posts/"+locked.PostID+"/comments", ann.AccessToken, api.NewComment{Text: "Why not?"})
+	ask[api.Comment](t, 201, "POST", at+"/posts/"+locked.PostID+"/comments", bob.AccessToken, api.NewComment{Text: "Indeed", ParentCommentID: comment.CommentID})
 	running := filepath.Join(t.TempDir(), "running.jsonl")
 	does(t, command.OK, "backup", running, "--data", data)
 	require.Equal(t, command.OK, stop())
@@ -182,6 +184,7 @@ func TestLocal(t *testing.T) {
 	ask[httpjson.Problem](t, 404, "GET", at+"/posts/"+locked.PostID, carol.AccessToken, nil)
 	ask[api.Outcome](t, 200, "POST", at+"/invitations/"+invited.Items[1].Token+"/accept", carol.AccessToken, nil)
 	ask[api.VoteCast](t, 201, "POST", at+"/posts/"+locked.PostID+"/vote", carol.AccessToken, api.NewVote{Position: "left"})
+	require.EqualValues(t, 2, ask[api.Card](t, 200, "GET", at+"/posts/"+locked.PostID, carol.AccessToken, nil).Counts.Comments)
 	in := ask[api.HubVotes](t, 200, "GET", at+"/posts/"+locked.PostID+"/vote/hubs", carol.AccessToken, nil).Items
 	require.Len(t, in, 1)
 	require.EqualValues(t, 2, in[0].TotalVotes)

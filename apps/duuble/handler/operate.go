@@ -55,7 +55,7 @@ func (d *duuble) backed() []backup.Table {
 }
 
 // sums are the rows of counts and boxes, which change with each change of what they count.
-var sums = backup.IsSum("c|", "!k|", "k|", "b|")
+var sums = backup.IsSum("c|", "!k|", "!n|", "k|", "b|")
 
 func (d *duuble) backup(ctx context.Context, tables table.DB, w io.Writer, _ func(string)) (int, error) {
 	return backup.Write(ctx, tables, application, d.backed(), sums, w)

@@ -40,7 +40,7 @@ func TestGuests(t *testing.T) {
 	require.Equal(t, map[string]bool{
 		"request-code": true, "verify-code": true, "get-dev-code": true, "refresh": true, "get-health": true, "get-ready": true, "get-openapi": true,
 		"get-profile": true, "get-profile-by-name": true, "list-posts": true, "get-post": true, "list-user-posts": true, "get-vote-summary": true, "get-vote-distribution": true,
-		"get-hub": true, "get-hub-by-link": true, "get-invitation": true, "get-link": true,
+		"list-comments": true, "list-replies": true, "get-hub": true, "get-hub-by-link": true, "get-invitation": true, "get-link": true,
 	}, open)
 }
 
@@ -92,6 +92,13 @@ func TestCounts(t *testing.T) {
 		for range 20 {
 			w.ask("POST", "/posts", bob, `{"visibility":"public_hub","hubIds":["`+hub+`"],"slider":{"text":"x"}}`)
 		}
+		comment := w.comment(ann, id, "")
+		for i := range 20 {
+			_, other, _ := w.person(number(100+i), fmt.Sprintf("Talks%d", i))
+			w.comment(other, id, "")
+			w.comment(other, id, comment)
+		}
+		reply := w.comment(ann, id, comment)
 		counted := map[string]bool{}
 		for _, c := range []struct {
 			id, method, path, token, body string
@@ -131,6 +138,13 @@ func TestCounts(t *testing.T) {
 			{"get-post", "GET", "/posts/" + lockedID, bob, "", 200, ""},
 			{"vote", "POST", "/posts/" + lockedID + "/vote", bob, `{"position":"left"}`, 201, ""},
 			{"get-hub-votes", "GET", "/posts/" + lockedID + "/vote/hubs", bob, "", 200, ""},
+			{"create-comment", "POST", "/posts/" + id + "/comments", bob, `{"text":"x"}`, 201, ""},
+			{"create-comment", "POST", "/posts/" + lockedID + "/comments", bob, `{"text":"x"}`, 201, "c"},
+			{"create-comment", "POST", "/posts/" + id + "/comments", bob, `{"text":"x","parentCommentId":"` + comment + `"}`, 201, "r"},
+			{"list-comments", "GET", "/posts/" + id + "/comments", bob, "", 200, ""},
+			{"list-replies", "GET", "/posts/" + id + "/comments/" + comment + "/replies", bob, "", 200, ""},
+			{"delete-comment", "DELETE", "/posts/" + id + "/comments/" + reply, ann, "", 204, ""},
+			{"delete-comment", "DELETE", "/posts/" + id + "/comments/" + comment, ann, "", 204, ""},
 			{"create-hub", "POST", "/hubs", ann, `{"name":"x","customLink":"tea"}`, 201, ""},
 			{"get-hub", "GET", "/hubs/" + hub, ann, "", 200, ""},
 			{"patch-hub", "PATCH", "/hubs/" + hub, ann, `{"name":"y","customLink":"tea-2"}`, 200, ""},
@@ -204,6 +218,8 @@ func TestHostile(t *testing.T) {
 	status, plain := w.ask("POST", "/posts", ann, `{"thoughtText":"no slider"}`)
 	require.Equal(t, 201, status)
 	hub := w.hub(ann, "Tea")
+	_, bob, _ := w.person(number(4), "Robert")
+	comment := w.comment(ann, id, "")
 	vote := "/posts/" + id + "/vote"
 	for _, tt := range []struct {
 		method, path, token, body string
@@ -259,6 +275,28 @@ func TestHostile(t *testing.T) {
 		{"POST", "/posts", ann, `{"thoughtText":"x","visibility":"public_hub","hubIds":["x|y"]}`, 422, "VALIDATION_ERROR"},
 		{"POST", "/posts", ann, `{"thoughtText":"x","visibility":"public_hub","hubIds":["x"]}`, 403, "NOT_A_MEMBER"},
 		{"POST", "/posts", ann, `{"thoughtText":"x","visibility":"public_hub","hubIds":["x"` + strings.Repeat(`,"x"`, 20) + `]}`, 422, "VALIDATION_ERROR"},
+		{"POST", "/posts/" + id + "/comments", newcomer, `{"text":"x"}`, 403, "ONBOARDING_REQUIRED"},
+		{"POST", "/posts/" + id + "/comments", ann, `{}`, 422, "VALIDATION_ERROR"},
+		{"POST", "/posts/" + id + "/comments", ann, `{"text":" "}`, 422, "VALIDATION_ERROR"},
+		{"POST", "/posts/" + id + "/comments", ann, `{"text":"a\u0007"}`, 422, "VALIDATION_ERROR"},
+		{"POST", "/posts/" + id + "/comments", ann, `{"text":"` + strings.Repeat("𝄞", 1001) + `"}`, 422, "VALIDATION_ERROR"},
+		{"POST", "/posts/" + id + "/comments", ann, `{"text":"` + strings.Repeat("𝄞", 1000) + `"}`, 201, ""},
+		{"POST", "/posts/" + id + "/comments", ann, `{"text":"x","parentCommentId":"x"}`, 422, "VALIDATION_ERROR"},
+		{"POST", "/posts/" + id + "/comments", ann, `{"text":"x","parentCommentId":"../x|y"}`, 422, "VALIDATION_ERROR"},
+		{"POST", "/posts/" + plain["postId"].(string) + "/comments", ann, `{"text":"x","parentCommentId":"` + comment + `"}`, 422, "VALIDATION_ERROR"},
+		{"POST", "/posts/x/comments", ann, `{"text":"x"}`, 404, "POST_NOT_FOUND"},
+		{"GET", "/posts/..%2Fx/comments", "", "", 404, "POST_NOT_FOUND"},
+		{"GET", "/posts/" + id + "/comments?cursor=AQ", "", "", 400, "MALFORMED"},
+		{"GET", "/posts/" + id + "/comments/x/replies", "", "", 404, "COMMENT_NOT_FOUND"},
+		{"GET", "/posts/" + id + "/comments/..%2Fx/replies", "", "", 404, "COMMENT_NOT_FOUND"},
+		{"GET", "/posts/" + plain["postId"].(string) + "/comments/" + comment + "/replies", "", "", 404, "COMMENT_NOT_FOUND"},
+		{"DELETE", "/posts/" + id + "/comments/x", ann, "", 404, "COMMENT_NOT_FOUND"},
+		{"DELETE", "/posts/" + id + "/comments/" + comment, bob, "", 403, "FORBIDDEN"},
+		{"DELETE", "/posts/" + id + "/comments/" + comment, ann, "", 204, ""},
+		{"DELETE", "/posts/" + id + "/comments/" + comment, ann, "", 204, ""},
+		{"DELETE", "/posts/" + id + "/comments/" + comment, bob, "", 404, "COMMENT_NOT_FOUND"},
+		{"GET", "/posts/" + id + "/comments/" + comment + "/replies", bob, "", 404, "COMMENT_NOT_FOUND"},
+		{"POST", "/posts/" + id + "/comments", bob, `{"text":"x","parentCommentId":"` + comment + `"}`, 422, "VALIDATION_ERROR"},
 		{"POST", "/hubs", newcomer, `{"name":"x"}`, 403, "ONBOARDING_REQUIRED"},
 		{"POST", "/hubs", ann, `{"name":" "}`, 422, "VALIDATION_ERROR"},
 		{"POST", "/hubs", ann, `{"name":"` + strings.Repeat("x", 101) + `"}`, 422, "VALIDATION_ERROR"},

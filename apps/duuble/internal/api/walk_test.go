@@ -39,6 +39,11 @@ func TestWalk(t *testing.T) {
 		return c["postId"].(string)
 	}
 	locked := post("private_locked_hub")
+	status, root := w.ask("POST", "/posts/"+locked+"/comments", left, `{"text":"`+secret+`"}`)
+	require.Equal(t, 201, status, root)
+	comment := root["commentId"].(string)
+	status, reply := w.ask("POST", "/posts/"+locked+"/comments", bob, `{"text":"`+secret+`","parentCommentId":"`+comment+`"}`)
+	require.Equal(t, 201, status, reply)
 	for _, who := range []string{ann, left, removed} {
 		status, v := w.ask("POST", "/posts/"+locked+"/vote", who, `{"position":"left"}`)
 		require.Equal(t, 201, status, v)
@@ -52,7 +57,7 @@ func TestWalk(t *testing.T) {
 	require.Equal(t, 204, status)
 
 	values := map[string][]string{
-		"id": {locked, hub, bobID, annID, leftID}, "username": {"bob", "ann"}, "link": {"tea"}, "token": {token, link["token"].(string)},
+		"id": {locked, hub, bobID, annID, leftID}, "username": {"bob", "ann"}, "link": {"tea"}, "comment": {comment}, "token": {token, link["token"].(string)},
 	}
 	var paths []string
 	c := openapitest.New(t, w)
@@ -84,7 +89,7 @@ func TestWalk(t *testing.T) {
 			}
 			status, answer := w.ask("GET", path, who, "")
 			text := fmt.Sprint(answer)
-			if strings.Contains(text, secret) || strings.Contains(text, locked) {
+			if strings.Contains(text, secret) || strings.Contains(text, locked) || strings.Contains(text, comment) {
 				seen = append(seen, path)
 			}
 			if strings.Contains(path, "/posts/"+locked) {
@@ -99,7 +104,7 @@ func TestWalk(t *testing.T) {
 		return seen
 	}
 	everything := []string{
-		"/posts/" + locked, "/posts/" + locked + "/vote/distribution", "/posts/" + locked + "/vote/hubs", "/posts/" + locked + "/vote/summary",
+		"/posts/" + locked, "/posts/" + locked + "/comments", "/posts/" + locked + "/comments/" + comment + "/replies", "/posts/" + locked + "/vote/distribution", "/posts/" + locked + "/vote/hubs", "/posts/" + locked + "/vote/summary",
 		"/posts?hubId=" + hub, "/users/" + bobID + "/posts", "/users/" + bobID + "/posts?limit=1", "/users/me/votes",
 	}
 	all := found(ann)
@@ -124,6 +129,14 @@ func TestWalk(t *testing.T) {
 		require.Equal(t, before[name], fmt.Sprint(profile, posts), name)
 		status, p := w.ask("POST", "/posts/"+locked+"/vote", who, `{"position":"left"}`)
 		require.Equal(t, map[bool]int{true: 401, false: 404}[who == ""], status, p)
+		for _, do := range []string{"POST", "DELETE"} { // also one's own comments
+			path, body := "/posts/"+locked+"/comments", `{"text":"x"}`
+			if do == "DELETE" {
+				path, body = path+"/"+comment, ""
+			}
+			status, p := w.ask(do, path, who, body)
+			require.Equal(t, map[bool]int{true: 401, false: 404}[who == ""], status, p)
+		}
 	}
 	w.enrol(ann, hub, number(3), left)
 	again := found(left)

@@ -285,24 +285,30 @@ type HubName struct {
 	Name  string `json:"name" doc:"Its name" example:"Tea drinkers"`
 }
 
+// A CardCounts is how much there is around a post.
+type CardCounts struct {
+	Comments int64 `json:"comments" doc:"Comments, with replies" example:"3"`
+}
+
 // A Card is a post.
 type Card struct {
-	PostID      string    `json:"postId" doc:"The id of the post" example:"01KA0000000000000000000003"`
-	Author      Person    `json:"author" doc:"Who wrote it"`
-	Visibility  string    `json:"visibility" enum:"public,public_hub,private_locked_hub" doc:"Who sees it" example:"public"`
-	Hubs        []HubName `json:"hubs" nullable:"false" doc:"Its hubs of which the caller is a member"`
-	CreatedAt   string    `json:"createdAt" format:"date-time" doc:"When it was posted" example:"2026-11-01T12:00:00.000Z"`
-	Article     *Article  `json:"article" doc:"What the post is about, or null"`
-	ThoughtText *string   `json:"thoughtText" doc:"A thought, or null" example:"I had four cups today"`
-	Slider      *Slider   `json:"slider" doc:"Null if there is nothing to vote on"`
-	Vote        *Summary  `json:"vote" doc:"The votes, or null without a slider"`
-	Viewer      Viewer    `json:"viewer" doc:"The caller"`
+	PostID      string     `json:"postId" doc:"The id of the post" example:"01KA0000000000000000000003"`
+	Author      Person     `json:"author" doc:"Who wrote it"`
+	Visibility  string     `json:"visibility" enum:"public,public_hub,private_locked_hub" doc:"Who sees it" example:"public"`
+	Hubs        []HubName  `json:"hubs" nullable:"false" doc:"Its hubs of which the caller is a member"`
+	CreatedAt   string     `json:"createdAt" format:"date-time" doc:"When it was posted" example:"2026-11-01T12:00:00.000Z"`
+	Article     *Article   `json:"article" doc:"What the post is about, or null"`
+	ThoughtText *string    `json:"thoughtText" doc:"A thought, or null" example:"I had four cups today"`
+	Slider      *Slider    `json:"slider" doc:"Null if there is nothing to vote on"`
+	Counts      CardCounts `json:"counts" doc:"What is around it"`
+	Vote        *Summary   `json:"vote" doc:"The votes, or null without a slider"`
+	Viewer      Viewer     `json:"viewer" doc:"The caller"`
 }
 
 func (a *api) cardOf(c posts.Card) Card {
 	card := Card{
 		PostID: c.ID, Author: personOf(c.Author), Visibility: c.Visibility, CreatedAt: stamp(c.CreatedAt), ThoughtText: textOr(c.Thought),
-		Slider: (*Slider)(c.Slider), Viewer: Viewer{c.Voted, c.IsAuthor}, Hubs: []HubName{},
+		Slider: (*Slider)(c.Slider), Counts: CardCounts{c.Comments}, Viewer: Viewer{c.Voted, c.IsAuthor}, Hubs: []HubName{},
 	}
 	for _, hub := range c.In {
 		card.Hubs = append(card.Hubs, HubName{hub.ID, hub.Name})

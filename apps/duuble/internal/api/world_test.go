@@ -203,6 +203,14 @@ func (w *world) post(access string) string {
 	return c["postId"].(string)
 }
 
+// comment comments on a post, or replies to a comment unless it is "", and returns the id.
+func (w *world) comment(access, post, parent string) string {
+	w.t.Helper()
+	status, c := w.ask("POST", "/posts/"+post+"/comments", access, `{"text":"Why not?","parentCommentId":"`+parent+`"}`)
+	require.Equal(w.t, 201, status, c)
+	return c["commentId"].(string)
+}
+
 // pump does what messages ask for, until none is left.
 func (w *world) pump() {
 	w.t.Helper()

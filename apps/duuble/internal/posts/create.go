@@ -32,9 +32,11 @@ const (
 	mostKeyLetters = 100
 )
 
-// A change is the text of a message: rows that follow from a post may be missing.
+// A change is the text of a message: rows that follow from a post may be missing, or from the
+// deletion of a comment.
 type change struct {
-	Post string `json:"post"`
+	Post    string `json:"post"`
+	Comment string `json:"comment,omitempty"`
 }
 
 // Create posts a draft. The same key of the same person, sent again within a day, answers with the
@@ -59,8 +61,10 @@ func (s *Service) Create(ctx context.Context, c people.Claim, d Draft, key strin
 	if err == nil && len(in) < len(d.Hubs) {
 		err = fault.Coded(fault.Forbidden, hubs.NotAMember, "you are not a member of all of these hubs")
 	}
-	if err == nil && rules.Len(key) > mostKeyLetters {
-		err = &fault.Error{Kind: fault.Invalid, Text: "the Idempotency-Key is too long", Fields: []fault.Field{{Name: "header.Idempotency-Key", Message: "give up to 100 characters"}}}
+	if err == nil {
+		var b rules.Broken
+		checkKey(&b, key)
+		err = b.Err()
 	}
 	if err == nil && key != "" {
 		fresh := id
@@ -83,7 +87,7 @@ func (s *Service) Create(ctx context.Context, c people.Claim, d Draft, key strin
 		return Card{}, err
 	}
 	err = rowstore.Both(ctx, func(ctx context.Context) (err error) {
-		wake, err = s.wake(ctx, id)
+		wake, err = s.wake(ctx, change{Post: id})
 		return err
 	}, func(ctx context.Context) error {
 		_, err := s.People.Count(ctx, limit, posted, id)
@@ -111,10 +115,15 @@ func (s *Service) Create(ctx context.Context, c people.Claim, d Draft, key strin
 	return Card{Post: p, Author: u.Person(), Result: ballot.GlobalResult(nil), IsAuthor: true, In: named(d.Hubs, names)}, err
 }
 
-// idFor returns the id of the post that a key stands for: that of an earlier request, or the new
-// one.
-func (s *Service) idFor(ctx context.Context, user, key string, d Draft, id string) (string, error) {
-	text, err := json.Marshal(d)
+// checkKey holds an Idempotency-Key to its length.
+func checkKey(b *rules.Broken, key string) {
+	b.AddTo("header.Idempotency-Key", rules.Len(key) <= mostKeyLetters, "give up to 100 characters")
+}
+
+// idFor returns the id of what a key stands for: that of an earlier request with the same body, or
+// the new one.
+func (s *Service) idFor(ctx context.Context, user, key string, body any, id string) (string, error) {
+	text, err := json.Marshal(body)
 	if err != nil {
 		return "", err
 	}
@@ -129,16 +138,16 @@ func (s *Service) idFor(ctx context.Context, user, key string, d Draft, id strin
 			return "", err
 		}
 		op := table.Op{Kind: table.Insert, Row: table.Row{Key: where, Props: table.Props{
-			{Name: "post_id", Value: table.String(id)},
+			{Name: "id", Value: table.String(id)},
 			{Name: "body", Value: table.String(hash(string(text)))},
 			{Name: "created_at", Value: table.Time(s.Now().UTC())},
 		}}}
 		if row != nil {
 			if s.Now().Sub(row.Props.Get("created_at").Time()) < keyLasts {
 				if row.Props.Get("body").Str() != hash(string(text)) {
-					return "", fault.Coded(fault.Invalid, IdempotencyMismatch, "this Idempotency-Key was sent with another post; send another key")
+					return "", fault.Coded(fault.Invalid, IdempotencyMismatch, "this Idempotency-Key was sent with something else; send another key")
 				}
-				return row.Props.Get("post_id").Str(), nil
+				return row.Props.Get("id").Str(), nil
 			}
 			op.Kind, op.Row.ETag = table.Replace, row.ETag
 		}
@@ -155,9 +164,9 @@ func (s *Service) idFor(ctx context.Context, user, key string, d Draft, id strin
 	}
 }
 
-// wake sends the message of a post, before the post is written.
-func (s *Service) wake(ctx context.Context, id string) (queue.Receipt, error) {
-	text, err := json.Marshal(change{id})
+// wake sends the message of a change, before the change is made.
+func (s *Service) wake(ctx context.Context, c change) (queue.Receipt, error) {
+	text, err := json.Marshal(c)
 	if err != nil {
 		return queue.Receipt{}, err
 	}
@@ -222,9 +231,13 @@ func (s *Service) count(ctx context.Context, p Post) error {
 // finish does after the answer what its caller does not wait for. If that fails, the message stays
 // and its job does it.
 func (s *Service) finish(ctx context.Context, p Post, wake queue.Receipt) {
-	if s.count(ctx, p) != nil {
-		return
+	if s.count(ctx, p) == nil {
+		s.unwake(ctx, wake)
 	}
+}
+
+// unwake takes back the message of a change, when all that follows from it is done.
+func (s *Service) unwake(ctx context.Context, wake queue.Receipt) {
 	if err := s.Queues.Delete(ctx, QueuePosts, wake); err != nil && !errors.Is(err, queue.ErrGone) {
 		s.Log.WarnContext(ctx, "a message stays that is not needed any more", slog.String("error", err.Error()))
 	}
@@ -235,6 +248,9 @@ func (s *Service) follow(ctx context.Context, text string) error {
 	var c change
 	if err := json.Unmarshal([]byte(text), &c); err != nil || !schema.IsID(c.Post) {
 		return fault.New(fault.Malformed, "the message names no post")
+	}
+	if c.Comment != "" {
+		return s.listReplies(ctx, c.Post, c.Comment)
 	}
 	row, err := s.GetRow(ctx, s.Tables.Posts, table.Key{Partition: schema.Post(c.Post), Row: postRow})
 	if err != nil || row == nil {

@@ -108,6 +108,7 @@ type Post struct {
 	Thought      string   // "" if there is none
 	Slider       *Slider
 	Article      *Article
+	Comments     int64 // how many there are
 
 	createdIn []string // hubs in which it was posted
 	shards    int
@@ -194,8 +195,12 @@ func parsePost(id string, rows []table.Row) *Post {
 	var post *Post
 	var article *Article
 	var hubs []string
+	comments := int64(0)
 	for _, row := range rows {
 		p := row.Props
+		if strings.HasPrefix(row.Row, numberRows) {
+			comments += p.Get(commentCount).Int()
+		}
 		if hub, ok := strings.CutPrefix(row.Row, targetRows); ok {
 			hubs = append(hubs, hub)
 		}
@@ -224,7 +229,7 @@ func parsePost(id string, rows []table.Row) *Post {
 		}
 	}
 	if post != nil {
-		post.Article, post.Hubs = article, hubs
+		post.Article, post.Hubs, post.Comments = article, hubs, comments
 	}
 	return post
 }

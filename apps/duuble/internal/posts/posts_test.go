@@ -102,6 +102,28 @@ func (w *world) differences() (all []string) {
 	return all
 }
 
+// each takes away one row after the other of a partition, of those that are wanted, and holds that
+// verify tells of each. It returns their keys.
+func (w *world) each(name, partition string, wanted func(key string) bool) (all []string) {
+	w.t.Helper()
+	ctx := w.t.Context()
+	for row, err := range table.All(ctx, w.db, name, table.Range{Partition: partition}) {
+		require.NoError(w.t, err)
+		if !wanted(row.Key.Row) {
+			continue
+		}
+		all = append(all, row.Key.Row)
+		_, err := w.db.Write(ctx, name, table.Op{Kind: table.Delete, Row: row})
+		require.NoError(w.t, err)
+		require.NotEmpty(w.t, w.differences(), "%s is gone", row.Key)
+		row.ETag = ""
+		_, err = w.db.Write(ctx, name, table.Op{Kind: table.Insert, Row: row})
+		require.NoError(w.t, err)
+		require.Empty(w.t, w.differences())
+	}
+	return all
+}
+
 var errLost = errors.New("no answer in time")
 
 // A crash lets an accident happen to the n-th call: it lands or not, and the process goes on or

@@ -11,8 +11,8 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// Repair writes the rows of lists and counts that follow from posts and from votes that were not
-// told to their voters' lists yet. After a restore no message does it.
+// Repair writes the rows of lists and counts that follow from posts, from comments that were deleted,
+// and from votes that were not told to their voters' lists yet. After a restore no message does it.
 func (s *Service) Repair(ctx context.Context) error {
 	for row, err := range table.All(ctx, s.DB, s.Tables.Posts, table.Range{}) {
 		if err != nil {
@@ -30,6 +30,10 @@ func (s *Service) Repair(ctx context.Context) error {
 			text, err = json.Marshal(map[string]string{"post": id, "outbox": strings.TrimPrefix(row.Key.Row, "o|")})
 			if err == nil {
 				err = s.Ballot.Deliver(ctx, string(text))
+			}
+		case strings.HasPrefix(row.Key.Row, commentRows):
+			if c := parseComment(row); !c.live() && c.Replies > 0 {
+				err = s.listReplies(ctx, id, c.ID)
 			}
 		}
 		if err != nil {
@@ -49,12 +53,18 @@ func (s *Service) VerifyRows(ctx context.Context, report func(string)) (rows int
 		}
 		return err
 	}
+	var comments *talk
 	for row, err := range table.All(ctx, s.DB, s.Tables.Posts, table.Range{}) {
 		if err != nil {
 			return rows, err
 		}
 		rows++
 		id := strings.TrimPrefix(row.Partition, schema.Post(""))
+		if comments == nil || comments.post != id {
+			comments.check(report)
+			comments = newTalk(id)
+		}
+		comments.add(row)
 		switch {
 		case row.Key.Row == postRow:
 			p := parsePost(id, []table.Row{row})
@@ -73,6 +83,7 @@ func (s *Service) VerifyRows(ctx context.Context, report func(string)) (rows int
 			return rows, err
 		}
 	}
+	comments.check(report)
 	users, err := s.verifyCounts(ctx, report)
 	return rows + users, err
 }

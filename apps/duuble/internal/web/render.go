@@ -53,6 +53,9 @@ var done = map[string]string{
 	"voted":   "Your vote is cast.",
 	"ended":   "The session has ended.",
 
+	"commented":   "Your comment is there.",
+	"uncommented": "Your comment is deleted.",
+
 	"posted-in": "Your post is in the hub now.",
 	"made":      "Your hub is there. Invite people into it.",
 	"joined":    "You are a member now.",

@@ -227,3 +227,40 @@ func TestHubForms(t *testing.T) {
 		require.Equal(t, 404, w.visit("GET", path, "").Code, path)
 	}
 }
+
+// TestCommentForms: comments are texts, a form that is sent twice comments once, and guests see no
+// form.
+func TestCommentForms(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.enter()
+	rec := w.visit("POST", "/app/compose", url.Values{"thoughtText": {"x"}, "key": {"k"}}.Encode())
+	post, _, _ := strings.Cut(rec.Header().Get("Location"), "?")
+	form := url.Values{"text": {"<b>bold</b>\r\nx"}, "key": {"c"}}.Encode()
+	for range 2 {
+		rec = w.visit("POST", post+"/comments", form)
+		require.Equal(t, post+"?done=commented", rec.Header().Get("Location"), rec.Body)
+	}
+	page := w.visit("GET", post, "").Body.String()
+	require.Contains(t, page, "&lt;b&gt;bold&lt;/b&gt;\nx")
+	require.Contains(t, page, "1 comment<")
+	for range 20 {
+		require.Equal(t, 303, w.visit("POST", post+"/comments", url.Values{"text": {"another"}}.Encode()).Code)
+		w.pass(time.Millisecond)
+	}
+	_, older, _ := strings.Cut(w.visit("GET", post, "").Body.String(), `<a class="button" href="`)
+	older, _, _ = strings.Cut(older, `"`)
+	require.Contains(t, w.visit("GET", older, "").Body.String(), "&lt;b&gt;bold")
+	_, replies, _ := strings.Cut(page, `href="`+post+"/comments/")
+	replies, _, _ = strings.Cut(replies, `"`)
+	replies = post + "/comments/" + replies
+	rec = w.visit("POST", replies, "text=")
+	require.Equal(t, 422, rec.Code)
+	require.Contains(t, rec.Body.String(), "Give 1 to 2000 characters.")
+	require.Equal(t, replies+"?done=commented", w.visit("POST", replies, "text=reply").Header().Get("Location"))
+	require.NotContains(t, w.ask("GET", replies, "").Body.String(), "<textarea")
+	require.Equal(t, 303, w.ask("POST", replies+"/delete", "").Code, "a guest must sign in")
+	require.Equal(t, 303, w.visit("POST", replies+"/delete", "").Code)
+	require.Equal(t, 404, w.visit("GET", replies, "").Code)
+	require.Contains(t, w.visit("GET", post, "").Body.String(), "reply")
+}
