@@ -137,8 +137,24 @@ func TestBrowser(t *testing.T) {
 	ann.Write("[name=bio]", "I like tea").Sends("form.card .primary").Reads("Saved.")
 	ann.GoTo("/app/users/ann_1").Reads("I like tea").Reads("1 post")
 	browsertest.Accessible(ann, axe, "profile")
+
+	// Bob follows Ann, and Ann blocks Bob: he finds nothing of her, and when the block ends he does
+	// not follow her.
+	bob.GoTo("/app/users/ann_1").Reads("0 followers").Sends("[action$='/follow'] .primary").Reads("You follow this person now.").Reads("You follow since")
+	bob.Until("the count follows", func() bool {
+		return browsertest.Eval[bool](bob.GoTo("/app/users/ann_1"), "document.body.innerText.includes('1 follower')")
+	})
+	ann.GoTo("/app/users/ann_1/followers").Reads("Who follows Ann").Reads("BOB")
+	browsertest.Accessible(ann, axe, "followers")
+	browsertest.Accessible(ann.GoTo("/app/users/bob").Reads("Follows you."), axe, "a profile of another person")
+	ann.Sends("[action$='/block'] button").Reads("You and this person do not see each other any more.").Reads("BOB")
+	browsertest.Accessible(ann, axe, "blocks")
+	bob.GoTo(post).Reads("There is no such post")
+	bob.GoTo("/app/users/ann_1").Reads("There is no such person")
+	ann.Sends("[action$='/end'] button").Reads("The block has ended.").Reads("No one.")
+	bob.GoTo("/app/users/ann_1").Reads("0 followers").Sends("[action$='/follow'] .primary").Reads("You follow since").Sends("[action$='/follow'] button").Reads("You do not follow this person any more.")
 	ann.Resize(desktop)
-	for _, path := range []string{"/app", post, "/app/compose", "/app/me", "/app/me/votes", "/app/users/ann_1", "/app/terms", "/app/nothing"} {
+	for _, path := range []string{"/app", post, "/app/compose", "/app/me", "/app/me/votes", "/app/users/ann_1", "/app/users/ann_1/following", "/app/me/blocks", "/app/terms", "/app/nothing"} {
 		browsertest.Accessible(ann.GoTo(path), axe, "wide "+strings.ReplaceAll(path[1:], "/", " "))
 	}
 	ann.GoTo("/app/me").Sends("[action$='/me/sign-out'] button")

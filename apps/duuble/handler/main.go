@@ -214,7 +214,7 @@ func build(s settings, st command.Store, log *slog.Logger, t *telemetry.Telemetr
 	}
 	d := &duuble{Store: rows, tables: s.Tables, queues: t.Queues(st.Queues), min: s.VoteMin, site: s.PublicURL}
 	d.people = people.New(people.Config{
-		Store: rows, Tables: s.Tables, Entropy: rand.Reader, Keys: k.secret, SMS: sender,
+		Store: rows, Tables: s.Tables, Queues: d.queues, Entropy: rand.Reader, Keys: k.secret, SMS: sender,
 		CodeLasts: s.CodeLasts, PerPhone: s.PerPhone, PerAddress: s.PerAddress, KeepCodes: s.SMSSender == "printed",
 	})
 	d.hubs = hubs.New(hubs.Config{Store: rows, Tables: s.Tables, Entropy: rand.Reader, People: d.people})
@@ -247,7 +247,7 @@ func (d *duuble) create(ctx context.Context) error {
 
 // make makes what is missing of queues and tables.
 func (d *duuble) make(ctx context.Context) error {
-	for _, name := range posts.Queues() {
+	for _, name := range append(posts.Queues(), people.Queues()...) {
 		if err := d.queues.Create(ctx, name, queue.Poison(name)); err != nil {
 			return err
 		}

@@ -125,6 +125,9 @@ store before the next try.` + alone,
 						err = d.people.CheckKeys(ctx)
 					}
 					if err == nil {
+						err = d.people.Repair(ctx)
+					}
+					if err == nil {
 						err = d.posts.Repair(ctx)
 					}
 					if err == nil {

@@ -109,12 +109,12 @@ func (a *api) profiles() {
 	op := func(id, path, summary, description string, errors ...int) huma.Operation {
 		return operation("people", id, http.MethodGet, path, summary, description, http.StatusOK, errors...)
 	}
-	route(a, visitor, Bound{1, 4}, op("get-profile", "/users/{id}", "A profile", "Of somebody who has a username.", 404),
+	route(a, visitor, Bound{1, 8}, op("get-profile", "/users/{id}", "A profile", "Of somebody who has a username.", 404),
 		func(ctx context.Context, v visit, in *ByID) (*body[Profile], error) {
 			p, err := a.People.Profile(ctx, v.Claim, in.ID)
 			return answer(profileOf(p), err)
 		})
-	route(a, visitor, Bound{2, 5}, op("get-profile-by-name", "/users/by-username/{username}", "A profile by its username", "In any case.", 404),
+	route(a, visitor, Bound{2, 9}, op("get-profile-by-name", "/users/by-username/{username}", "A profile by its username", "In any case.", 404),
 		func(ctx context.Context, v visit, in *struct {
 			Username string `path:"username" doc:"The username" example:"Ann_1"`
 		},

@@ -126,6 +126,7 @@ func build(c Config) (*api, routes) {
 	a.profiles()
 	a.posts()
 	a.comments()
+	a.ties()
 	a.hubs()
 	a.invitations()
 	a.system()
@@ -151,7 +152,7 @@ func (a *api) settings() huma.Config {
 		"Every error is a problem document with a code. HEAD answers as GET does, without a body. A caller who sends too much is answered 429."
 	c.Tags = []*huma.Tag{
 		{Name: "account", Description: "To sign in by a code and out, sessions, onboarding"},
-		{Name: "people", Description: "Profiles and usernames"},
+		{Name: "people", Description: "Profiles and usernames, whom people follow and block"},
 		{Name: "posts", Description: "Posts, comments, votes, and their results"},
 		{Name: "hubs", Description: "Hubs, their members, invitations, links and requests to join"},
 		{Name: "system", Description: "Whether the service is up, and this document"},

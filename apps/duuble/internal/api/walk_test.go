@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -13,9 +14,10 @@ import (
 )
 
 // TestWalk asks every GET route about everything that belongs to a locked post, as people who may
-// not see it: an outsider, a guest, a member who left and one who was removed. None of them finds
-// its text, its id, or any difference from a post that is not there; and a member who comes back
-// sees it.
+// not see it: an outsider, a guest, a member who left, one who was removed, one whom the author blocks and one
+// who blocks the author. None of them finds
+// its text, its id, or any difference from a post that is not there; and a member who comes back, or
+// is not blocked any more, sees it.
 func TestWalk(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -30,6 +32,10 @@ func TestWalk(t *testing.T) {
 	w.enrol(ann, hub, number(2), bob)
 	w.enrol(ann, hub, number(3), left)
 	w.enrol(ann, hub, number(4), removed)
+	blockedID, blocked, _ := w.person(number(6), "Blocked")
+	w.enrol(ann, hub, number(6), blocked)
+	_, blocks, _ := w.person(number(7), "Blocks")
+	w.enrol(ann, hub, number(7), blocks)
 	token := w.invite(ann, hub, number(90))
 	_, link := w.ask("POST", "/hubs/"+hub+"/links", ann, "")
 	const secret = "the kettle is red"
@@ -44,17 +50,26 @@ func TestWalk(t *testing.T) {
 	comment := root["commentId"].(string)
 	status, reply := w.ask("POST", "/posts/"+locked+"/comments", bob, `{"text":"`+secret+`","parentCommentId":"`+comment+`"}`)
 	require.Equal(t, 201, status, reply)
-	for _, who := range []string{ann, left, removed} {
+	for _, who := range []string{ann, left, removed, blocked, blocks} {
 		status, v := w.ask("POST", "/posts/"+locked+"/vote", who, `{"position":"left"}`)
 		require.Equal(t, 201, status, v)
 	}
-	w.background.Wait()
-	w.pump()
-	w.pump()
+	for _, who := range []string{ann, left, removed, blocked, blocks} {
+		require.Eventually(t, func() bool {
+			w.pump()
+			_, mine := w.ask("GET", "/users/me/votes", who, "")
+			return len(items(mine)) == 1
+		}, time.Minute, 5*time.Millisecond, "the lists of votes follow")
+	}
 	status, _ = w.ask("DELETE", "/hubs/"+hub+"/members/me", left, "")
 	require.Equal(t, 204, status)
 	status, _ = w.ask("DELETE", "/hubs/"+hub+"/members/"+removedID, ann, "")
 	require.Equal(t, 204, status)
+
+	status, _ = w.ask("PUT", "/users/"+blockedID+"/block", bob, "")
+	require.Equal(t, 200, status)
+	status, _ = w.ask("PUT", "/users/"+bobID+"/block", blocks, "")
+	require.Equal(t, 200, status)
 
 	values := map[string][]string{
 		"id": {locked, hub, bobID, annID, leftID}, "username": {"bob", "ann"}, "link": {"tea"}, "comment": {comment}, "token": {token, link["token"].(string)},
@@ -111,22 +126,26 @@ func TestWalk(t *testing.T) {
 	for _, path := range everything {
 		require.Contains(t, all, path, "a member sees it, so that the walk would find it")
 	}
+	// profile returns what somebody sees of Bob.
+	profile := func(who string) string {
+		_, p := w.ask("GET", "/users/"+bobID, who, "")
+		_, posts := w.ask("GET", "/users/"+bobID+"/posts?limit=1", who, "")
+		delete(p, "requestId")
+		delete(posts, "requestId")
+		return fmt.Sprint(p, posts)
+	}
 	before := map[string]string{}
-	hidden := map[string]string{"a guest": "", "an outsider": outsider, "who left": left, "who was removed": removed}
+	hidden := map[string]string{"a guest": "", "an outsider": outsider, "who left": left, "who was removed": removed, "who is blocked": blocked, "who blocks": blocks}
 	for name, who := range hidden {
 		require.Empty(t, found(who), name)
-		_, profile := w.ask("GET", "/users/"+bobID, who, "")
-		_, posts := w.ask("GET", "/users/"+bobID+"/posts?limit=1", who, "")
-		before[name] = fmt.Sprint(profile, posts)
+		before[name] = profile(who)
 	}
 	for range 3 { // nor does anything that they see tell that there are more
 		post("private_locked_hub")
 	}
 	w.background.Wait()
 	for name, who := range hidden {
-		_, profile := w.ask("GET", "/users/"+bobID, who, "")
-		_, posts := w.ask("GET", "/users/"+bobID+"/posts?limit=1", who, "")
-		require.Equal(t, before[name], fmt.Sprint(profile, posts), name)
+		require.Equal(t, before[name], profile(who), name)
 		status, p := w.ask("POST", "/posts/"+locked+"/vote", who, `{"position":"left"}`)
 		require.Equal(t, map[bool]int{true: 401, false: 404}[who == ""], status, p)
 		for _, do := range []string{"POST", "DELETE"} { // also one's own comments
@@ -139,9 +158,15 @@ func TestWalk(t *testing.T) {
 		}
 	}
 	w.enrol(ann, hub, number(3), left)
-	again := found(left)
-	for _, path := range everything {
-		require.Contains(t, again, path, "who comes back sees it again")
+	status, _ = w.ask("DELETE", "/users/"+blockedID+"/block", bob, "")
+	require.Equal(t, 204, status)
+	status, _ = w.ask("DELETE", "/users/"+bobID+"/block", blocks, "")
+	require.Equal(t, 204, status)
+	for _, who := range []string{left, blocked, blocks} {
+		again := found(who)
+		for _, path := range everything {
+			require.Contains(t, again, path, "who comes back sees it again")
+		}
 	}
 
 	// A post of a hub that is not locked is seen by everybody who has its id, and in no public

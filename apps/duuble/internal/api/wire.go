@@ -163,6 +163,8 @@ func personOf(p people.Person) Person { return Person{p.ID, p.Username, p.FullNa
 
 // MyCounts are numbers that go with an account.
 type MyCounts struct {
+	Followers int64 `json:"followers" doc:"Who follows the person" example:"5"`
+	Following int64 `json:"following" doc:"Whom the person follows" example:"3"`
 	Posts     int64 `json:"posts" doc:"Posts of the person, the locked ones among them" example:"2"`
 	VotesCast int64 `json:"votesCast" doc:"Votes of the person" example:"7"`
 }
@@ -187,13 +189,22 @@ func meOf(m people.Me) Me {
 	return Me{
 		UserID: m.ID, Username: textOr(m.Username), FullName: m.FullName, Bio: m.Bio, Phone: m.Phone, OnboardingStep: Step(m.Step()), IsOnboardingCompleted: m.Onboarded(),
 		AcceptedTermsVersion: textOr(m.TermsVersion), AcceptedPrivacyVersion: textOr(m.PrivacyVersion), AcceptedAt: stampOr(m.AcceptedAt), CreatedAt: stamp(m.CreatedAt),
-		Counts: MyCounts{m.Counts.Posts + m.Counts.LockedPosts, m.Counts.VotesCast},
+		Counts: MyCounts{m.Counts.Followers, m.Counts.Following, m.Counts.Posts + m.Counts.LockedPosts, m.Counts.VotesCast},
 	}
 }
 
 // ProfileCounts are numbers that everybody sees.
 type ProfileCounts struct {
-	Posts int64 `json:"posts" doc:"Posts of the person that are not locked" example:"2"`
+	Followers int64 `json:"followers" doc:"Who follows the person" example:"5"`
+	Following int64 `json:"following" doc:"Whom the person follows" example:"3"`
+	Posts     int64 `json:"posts" doc:"Posts of the person that are not locked" example:"2"`
+}
+
+// ProfileViewer is what a profile says of the caller.
+type ProfileViewer struct {
+	Following  bool    `json:"following" doc:"Whether the caller follows the person" example:"true"`
+	FollowedAt *string `json:"followedAt" format:"date-time" doc:"Since when, or null" example:"2026-11-01T12:00:00.000Z"`
+	FollowsYou bool    `json:"followsYou" doc:"Whether the person follows the caller" example:"false"`
 }
 
 // Profile is the page of a person.
@@ -202,10 +213,11 @@ type Profile struct {
 	Bio       string        `json:"bio" doc:"About the person" example:"I like tea"`
 	CreatedAt string        `json:"createdAt" format:"date-time" doc:"The first sign-in" example:"2026-11-01T12:00:00.000Z"`
 	Counts    ProfileCounts `json:"counts" doc:"Numbers that follow what the person did"`
+	Viewer    ProfileViewer `json:"viewer" doc:"The caller"`
 }
 
 func profileOf(p people.Profile) Profile {
-	return Profile{personOf(p.Person), p.Bio, stamp(p.CreatedAt), ProfileCounts{p.Posts}}
+	return Profile{personOf(p.Person), p.Bio, stamp(p.CreatedAt), ProfileCounts{p.Counts.Followers, p.Counts.Following, p.Counts.Posts}, ProfileViewer{p.Follows, stampOr(p.FollowedAt), p.FollowsYou}}
 }
 
 // Availability says whether a name can be had.

@@ -22,3 +22,15 @@ type Comment struct {
 func commentOf(c posts.Comment) Comment {
 	return Comment{c.ID, c.PostID, personOf(c.Author), c.Text, textOr(c.Parent), c.Replies, stamp(c.CreatedAt)}
 }
+
+// Following is whether the caller follows a person.
+type Following struct {
+	Following bool   `json:"following" doc:"Always true" example:"true"`
+	CreatedAt string `json:"createdAt" format:"date-time" doc:"Since when. A follow that comes back keeps its date" example:"2026-11-01T12:00:00.000Z"`
+}
+
+// Blocked is whether the caller blocks a person.
+type Blocked struct {
+	Blocked   bool   `json:"blocked" doc:"Always true" example:"true"`
+	CreatedAt string `json:"createdAt" format:"date-time" doc:"Since when. A block that comes back keeps its date" example:"2026-11-01T12:00:00.000Z"`
+}

@@ -110,12 +110,12 @@ func newWorld(t *testing.T) *world {
 		Random: func(time.Duration) time.Duration { return 0 },
 	}
 	queues := sends{w.queues, w.meter}
-	for _, name := range posts.Queues() {
+	for _, name := range append(posts.Queues(), people.Queues()...) {
 		require.NoError(t, w.queues.Create(t.Context(), name))
 	}
 	require.NoError(t, w.meter.DB.Create(t.Context(), tables.All()...))
 	w.people = people.New(people.Config{
-		Store: rows, Tables: tables, Entropy: rand.Reader, Keys: keyring.Ring{make([]byte, 32)}, SMS: sms.Printed{To: &strings.Builder{}},
+		Store: rows, Tables: tables, Queues: queues, Entropy: rand.Reader, Keys: keyring.Ring{make([]byte, 32)}, SMS: sms.Printed{To: &strings.Builder{}},
 		CodeLasts: 5 * time.Minute, PerPhone: -1, PerAddress: -1, KeepCodes: true,
 	})
 	keys, err := ballot.NewKeys(make([]byte, 32))
@@ -215,7 +215,7 @@ func (w *world) comment(access, post, parent string) string {
 func (w *world) pump() {
 	w.t.Helper()
 	w.background.Wait()
-	for _, trigger := range w.posts.Triggers() {
+	for _, trigger := range append(w.posts.Triggers(), w.people.Triggers()...) {
 		if trigger.Queue == "" {
 			continue
 		}

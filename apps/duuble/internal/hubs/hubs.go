@@ -69,7 +69,7 @@ const (
 	LastSuperAdmin     fault.Code = "LAST_SUPER_ADMIN"
 	AlreadyDecided     fault.Code = "ALREADY_DECIDED"
 	HubFull            fault.Code = "HUB_FULL"
-	TooMany            fault.Code = "TOO_MANY"
+	TooMany                       = people.TooMany
 )
 
 // Bounds of what there can be.

@@ -226,7 +226,11 @@ func (s *Service) rootOf(ctx context.Context, viewer, post, id string) (*Comment
 	if err == nil && parent.live() && !parent.isRoot() {
 		parent, err = s.comment(ctx, post, parent.Parent)
 	}
-	if err == nil && !parent.live() {
+	hidden := false
+	if err == nil && parent.live() {
+		hidden, err = s.People.Hidden(ctx, viewer, parent.AuthorID)
+	}
+	if err == nil && (!parent.live() || hidden) {
 		err = noParent()
 	}
 	return parent, err
@@ -260,7 +264,7 @@ func (s *Service) DeleteComment(ctx context.Context, c people.Claim, post, id st
 	if !there.isRoot() {
 		return s.deleteComment(ctx, there)
 	}
-	wake, err := s.wake(ctx, change{Post: post, Comment: id})
+	r, err := s.changes().Send(ctx, change{Post: post, Comment: id})
 	if err != nil {
 		return err
 	}
@@ -269,7 +273,7 @@ func (s *Service) DeleteComment(ctx context.Context, c people.Claim, post, id st
 	}
 	if s.listReplies(ctx, post, id) == nil { // else its message does it
 		ctx := context.WithoutCancel(ctx)
-		s.Background(func() { s.unwake(ctx, wake) })
+		s.Background(func() { s.changes().Cancel(ctx, r) })
 	}
 	return nil
 }
@@ -413,7 +417,7 @@ func (s *Service) commentPage(ctx context.Context, c people.Claim, post, root, a
 	if err != nil {
 		return CommentPage{}, err
 	}
-	items, err := s.commentsBy(ctx, append(found, above))
+	items, err := s.commentsBy(ctx, c.UserID, append(found, above))
 	page := CommentPage{Items: items, Next: next}
 	if root != "" && err == nil {
 		if len(items) == 0 || items[len(items)-1].ID != root {
@@ -424,18 +428,20 @@ func (s *Service) commentPage(ctx context.Context, c people.Claim, post, root, a
 	return page, err
 }
 
-// commentsBy returns comments with their authors, without those that are not there.
-func (s *Service) commentsBy(ctx context.Context, all []*Comment) ([]Comment, error) {
+// commentsBy returns comments with their authors, without those that are not there for a viewer.
+func (s *Service) commentsBy(ctx context.Context, viewer string, all []*Comment) ([]Comment, error) {
 	all = slices.DeleteFunc(all, func(c *Comment) bool { return !c.live() })
 	var ids []string
 	for _, c := range all {
 		ids = append(ids, c.AuthorID)
 	}
-	authors, err := s.People.People(ctx, slices.Compact(slices.Sorted(slices.Values(ids))))
+	authors, hidden, err := s.authors(ctx, viewer, ids)
 	items := []Comment{}
 	for _, c := range all {
-		c.Author = authors[c.AuthorID]
-		items = append(items, *c)
+		if !hidden[c.AuthorID] {
+			c.Author = authors[c.AuthorID]
+			items = append(items, *c)
+		}
 	}
 	return items, err
 }

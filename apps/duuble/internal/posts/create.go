@@ -7,8 +7,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"log/slog"
 	"strings"
 	"time"
 
@@ -24,9 +22,6 @@ import (
 )
 
 const (
-	// wakeAfter is when the message of a post is seen, unless all is done before. By then the post
-	// has landed or never will.
-	wakeAfter = time.Minute
 	// keyLasts is for how long a repeated Idempotency-Key is known.
 	keyLasts       = 24 * time.Hour
 	mostKeyLetters = 100
@@ -82,12 +77,12 @@ func (s *Service) Create(ctx context.Context, c people.Claim, d Draft, key strin
 	if d.Thought != nil {
 		p.Thought = *d.Thought
 	}
-	var wake queue.Receipt
+	var receipt queue.Receipt
 	if err := limit.Check(posted, now); err != nil {
 		return Card{}, err
 	}
 	err = rowstore.Both(ctx, func(ctx context.Context) (err error) {
-		wake, err = s.wake(ctx, change{Post: id})
+		receipt, err = s.changes().Send(ctx, change{Post: id})
 		return err
 	}, func(ctx context.Context) error {
 		_, err := s.People.Count(ctx, limit, posted, id)
@@ -109,7 +104,7 @@ func (s *Service) Create(ctx context.Context, c people.Claim, d Draft, key strin
 	}
 	if err := s.list(ctx, p); err == nil {
 		ctx := context.WithoutCancel(ctx)
-		s.Background(func() { s.finish(ctx, p, wake) })
+		s.Background(func() { s.finish(ctx, p, receipt) })
 	}
 	names, err := s.Hubs.Names(ctx, d.Hubs)
 	return Card{Post: p, Author: u.Person(), Result: ballot.GlobalResult(nil), IsAuthor: true, In: named(d.Hubs, names)}, err
@@ -164,21 +159,6 @@ func (s *Service) idFor(ctx context.Context, user, key string, body any, id stri
 	}
 }
 
-// wake sends the message of a change, before the change is made.
-func (s *Service) wake(ctx context.Context, c change) (queue.Receipt, error) {
-	text, err := json.Marshal(c)
-	if err != nil {
-		return queue.Receipt{}, err
-	}
-	ctx, cancel := context.WithTimeout(ctx, rowstore.CallWithin)
-	defer cancel()
-	r, err := s.Queues.Send(ctx, QueuePosts, string(text), wakeAfter)
-	if err != nil {
-		return queue.Receipt{}, rowstore.Unavailable(fmt.Errorf("send to %s: %w", QueuePosts, err))
-	}
-	return r, nil
-}
-
 // month returns the partition of the public posts of a month.
 func month(t time.Time) string { return "pub|" + t.UTC().Format("200601") }
 
@@ -222,24 +202,17 @@ func (s *Service) count(ctx context.Context, p Post) error {
 	if p.Visibility == Locked {
 		column = "locked_posts_count" // which its author alone sees
 	}
-	return s.countOnce(ctx, p.AuthorID, table.Row{Key: table.Key{Row: "po|" + p.ID}, Props: table.Props{
+	return s.People.Reflect(ctx, people.Mirror{User: p.AuthorID, Row: "po|" + p.ID, Version: 1, Live: true, Column: column, Props: table.Props{
 		{Name: "created_at", Value: table.Time(p.CreatedAt)},
 		{Name: "counted_in", Value: table.String(column)},
-	}}, column)
+	}})
 }
 
 // finish does after the answer what its caller does not wait for. If that fails, the message stays
 // and its job does it.
-func (s *Service) finish(ctx context.Context, p Post, wake queue.Receipt) {
+func (s *Service) finish(ctx context.Context, p Post, r queue.Receipt) {
 	if s.count(ctx, p) == nil {
-		s.unwake(ctx, wake)
-	}
-}
-
-// unwake takes back the message of a change, when all that follows from it is done.
-func (s *Service) unwake(ctx context.Context, wake queue.Receipt) {
-	if err := s.Queues.Delete(ctx, QueuePosts, wake); err != nil && !errors.Is(err, queue.ErrGone) {
-		s.Log.WarnContext(ctx, "a message stays that is not needed any more", slog.String("error", err.Error()))
+		s.changes().Cancel(ctx, r)
 	}
 }
 

@@ -42,7 +42,7 @@ func newWorld(t *testing.T) *world {
 	w := &world{t: t, Clock: duubletest.NewClock(time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)), db: memory.NewTables(), luck: duubletest.Seeded(1)}
 	w.queues = memory.NewQueues(w.Now)
 	require.NoError(t, w.db.Create(t.Context(), duubletest.Tables.All()...))
-	require.NoError(t, w.queues.Create(t.Context(), posts.Queues()...))
+	require.NoError(t, w.queues.Create(t.Context(), append(posts.Queues(), people.Queues()...)...))
 	w.posts = w.over(w.db, w.queues)
 	w.people = w.posts.People
 	w.ann = w.enter(1)
@@ -54,7 +54,7 @@ func (w *world) over(db table.DB, queues queue.Queues) *posts.Service {
 	rows := duubletest.Rows(db, w.Now)
 	keys, err := ballot.NewKeys(make([]byte, 32))
 	require.NoError(w.t, err)
-	accounts := duubletest.People(rows, w.luck, keyring.Ring{make([]byte, 32)}, &w.phone)
+	accounts := duubletest.People(rows, queues, w.luck, keyring.Ring{make([]byte, 32)}, &w.phone)
 	var s *posts.Service
 	votes := ballot.New(ballot.Config{
 		Store: rows, Posts: "Posts", Due: "Admin", Queues: queues, Keys: keys, VoteMin: 3, SettleAfter: 24 * time.Hour, Entropy: w.luck,
@@ -74,7 +74,7 @@ func (w *world) enter(i int) people.Claim {
 func (w *world) pump(d time.Duration) {
 	w.t.Helper()
 	w.Pass(d)
-	for _, trigger := range w.posts.Triggers() {
+	for _, trigger := range append(w.posts.Triggers(), w.people.Triggers()...) {
 		if trigger.Queue == "" {
 			require.NoError(w.t, trigger.Run(w.t.Context(), function.Invocation{Timer: true}))
 			continue

@@ -1,6 +1,7 @@
 // Package schema says where the rows of Duuble are: names of tables, ids, and keys in time.
 //
 //	Users     u|{user}      me · id|phone · c|{nn} · po|{post} · uv|{inv}|{post} · h|{hub} · jr|{inv}|{request}
+//	                        fo|{user} · fod|{inv}|{user} · fr|{user} · frd|{inv}|{user} · bl|{user}
 //	Names     phone|{hmac}, name|{lower}, idem|{hash}, link|{lower}, tok|{sha256}      r
 //	          ph|{hmac}      {time}|{invitation}
 //	Posts     p|{post}      !post · !main · !t|{hub} · !n|{nn} · o|{id}, and the rows of package ballot

@@ -39,6 +39,7 @@ func (s *web) pages() {
 	s.handle("POST "+Prefix+"/posts/{id}/comments/{comment}", member, s.comment)
 	s.handle("POST "+Prefix+"/posts/{id}/comments/{comment}/delete", member, s.deleteComment)
 	s.handle("GET "+Prefix+"/users/{name}", anyone, s.profile)
+	s.tiePages()
 	s.handle("GET "+Prefix+"/me/votes", member, s.votes)
 	s.hubPages()
 	s.handle("GET "+Prefix+"/{rest...}", anyone, func(r *request) error {

@@ -53,6 +53,10 @@ var done = map[string]string{
 	"voted":   "Your vote is cast.",
 	"ended":   "The session has ended.",
 
+	"followed":    "You follow this person now.",
+	"unfollowed":  "You do not follow this person any more.",
+	"blocked":     "You and this person do not see each other any more.",
+	"unblocked":   "The block has ended.",
 	"commented":   "Your comment is there.",
 	"uncommented": "Your comment is deleted.",
 
