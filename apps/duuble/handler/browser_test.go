@@ -153,6 +153,12 @@ func TestBrowser(t *testing.T) {
 	bob.GoTo("/app/users/ann_1").Reads("There is no such person")
 	ann.Sends("[action$='/end'] button").Reads("The block has ended.").Reads("No one.")
 	bob.GoTo("/app/users/ann_1").Reads("0 followers").Sends("[action$='/follow'] .primary").Reads("You follow since").Sends("[action$='/follow'] button").Reads("You do not follow this person any more.")
+
+	// Ann deletes the post and brings it back with all that it had.
+	ann.GoTo(post).Reads("Delete this post").Sends(".whole button").Reads("Your post is deleted").Reads("Bring it back")
+	browsertest.Accessible(ann, axe, "a post that is deleted")
+	carol.GoTo(post).Reads("There is no such post")
+	ann.Sends("[action$='/restore'] button").Reads("Your post is there again.").Reads("3 of 5 votes are counted.").Reads("1 comment")
 	ann.Resize(desktop)
 	for _, path := range []string{"/app", post, "/app/compose", "/app/me", "/app/me/votes", "/app/users/ann_1", "/app/users/ann_1/following", "/app/me/blocks", "/app/terms", "/app/nothing"} {
 		browsertest.Accessible(ann.GoTo(path), axe, "wide "+strings.ReplaceAll(path[1:], "/", " "))

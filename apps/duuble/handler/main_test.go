@@ -205,6 +205,7 @@ func TestSettings(t *testing.T) {
 		{"OTP_LASTS", "OTP_LASTS", "11m"},
 		{"OTP_PER_PHONE", "OTP_PER_PHONE", "0"},
 		{"POSTS_PER_DAY", "POSTS_PER_DAY", "0"},
+		{"KEEP_DELETED", "KEEP_DELETED", "999ms"},
 		{"PUBLIC_URL", "PUBLIC_URL", "duuble.example"},
 		{"SMS_SENDER", "SMS_SENDER", "pigeon"},
 		{"SMS_SENDER", "SMS_SENDER", "acs"},

@@ -201,6 +201,19 @@ func settleCommand() command.Command {
 	}
 }
 
+func purgeCommand() command.Command {
+	return command.Command{
+		Name: "purge", Short: "remove for good what was deleted longer than KEEP_DELETED ago",
+		Long: "Does now what the timer does each hour: posts with all that is around them, and comments." + alone,
+		Setup: func(flags *flag.FlagSet) command.Action {
+			data := command.DataFlag(flags)
+			return func(ctx context.Context, std command.Streams, _ []string) error {
+				return onStore(service().OpenExisting, *data, std, func(d *duuble) error { return d.posts.Purge(ctx) })
+			}
+		},
+	}
+}
+
 func rekeyCommand() command.Command {
 	return command.Command{
 		Name: "rekey", Short: "name all phone numbers by the first of SECRET_KEYS, so that the others may go",

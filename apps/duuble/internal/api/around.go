@@ -35,6 +35,18 @@ func (a *api) comments() {
 	op := func(id, method, path, summary, description string, status int, errors ...int) huma.Operation {
 		return operation("posts", id, method, path, summary, description, status, errors...)
 	}
+	route(a, person, Bound{6, 18}, op("delete-post", http.MethodDelete, "/posts/{id}", "Delete a post of mine", "At once it is not there for anybody, nor is what is around it. One that was deleted before is as good. The author can bring it back for 30 days; then it is removed for good.", http.StatusNoContent, 404),
+		func(ctx context.Context, v visit, in *ByID) (*none, error) {
+			return nil, a.Posts.Delete(ctx, v.Claim, in.ID)
+		})
+	route(a, person, Bound{7, 24}, op("restore-post", http.MethodPost, "/posts/{id}/restore", "Bring back a post that I deleted", "With its votes and comments. One that is there is as good.", http.StatusOK, 404),
+		func(ctx context.Context, v visit, in *ByID) (*body[Card], error) {
+			c, err := a.Posts.Restore(ctx, v.Claim, in.ID)
+			if err != nil {
+				return nil, err
+			}
+			return answer(a.cardOf(c), nil)
+		})
 	route(a, person, Bound{9, 16}, op("create-comment", http.MethodPost, "/posts/{id}/comments", "Comment on a post", "Whoever sees the post may. The same Idempotency-Key again within a day answers with the same comment.", http.StatusCreated, 404),
 		func(ctx context.Context, v visit, in *struct {
 			ByID
@@ -76,7 +88,7 @@ func (a *api) comments() {
 			page, err := a.Posts.Replies(ctx, v.Claim, in.ID, in.Comment, after, in.Limit)
 			return commentsAnswer(list, page, err)
 		})
-	route(a, person, Bound{9, 38}, op("delete-comment", http.MethodDelete, "/posts/{id}/comments/{comment}", "Delete a comment of mine", "Replies to it stay. One that was deleted before is as good.", http.StatusNoContent, 404),
+	route(a, person, Bound{9, 39}, op("delete-comment", http.MethodDelete, "/posts/{id}/comments/{comment}", "Delete a comment of mine", "Replies to it stay. One that was deleted before is as good.", http.StatusNoContent, 404),
 		func(ctx context.Context, v visit, in *ByComment) (*none, error) {
 			return nil, a.Posts.DeleteComment(ctx, v.Claim, in.ID, in.Comment)
 		})

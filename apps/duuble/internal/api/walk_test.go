@@ -3,6 +3,7 @@ package api_test
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,32 @@ import (
 	"prompthub/apps/duuble/internal/api"
 	"prompthub/internal/http/openapi/openapitest"
 )
+
+// gets returns the paths of all GET routes with all values for the parameters in them.
+func (w *world) gets(values map[string][]string) (paths []string) {
+	w.t.Helper()
+	gets := 0
+	for _, o := range openapitest.New(w.t, w).Operations() {
+		if o.Method != "GET" || strings.Contains(o.Path, "/openapi") {
+			continue
+		}
+		gets++
+		all := []string{strings.TrimPrefix(o.Path, api.Prefix)}
+		for _, name := range regexp.MustCompile(`{(\w+)}`).FindAllStringSubmatch(o.Path, -1) {
+			require.NotEmpty(w.t, values[name[1]], "what to put for %s of %s", name[1], o.Path)
+			var next []string
+			for _, path := range all {
+				for _, value := range values[name[1]] {
+					next = append(next, strings.ReplaceAll(path, name[0], value))
+				}
+			}
+			all = next
+		}
+		paths = append(paths, all...)
+	}
+	require.Greater(w.t, gets, 20)
+	return paths
+}
 
 // TestWalk asks every GET route about everything that belongs to a locked post, as people who may
 // not see it: an outsider, a guest, a member who left, one who was removed, one whom the author blocks and one
@@ -74,34 +101,9 @@ func TestWalk(t *testing.T) {
 	values := map[string][]string{
 		"id": {locked, hub, bobID, annID, leftID}, "username": {"bob", "ann"}, "link": {"tea"}, "comment": {comment}, "token": {token, link["token"].(string)},
 	}
-	var paths []string
-	c := openapitest.New(t, w)
-	gets := 0
-	for _, o := range c.Operations() {
-		if o.Method != "GET" {
-			continue
-		}
-		gets++
-		all := []string{strings.TrimPrefix(o.Path, api.Prefix)}
-		for _, name := range regexp.MustCompile(`{(\w+)}`).FindAllStringSubmatch(o.Path, -1) {
-			require.NotEmpty(t, values[name[1]], "what to put for %s of %s", name[1], o.Path)
-			var next []string
-			for _, path := range all {
-				for _, value := range values[name[1]] {
-					next = append(next, strings.ReplaceAll(path, name[0], value))
-				}
-			}
-			all = next
-		}
-		paths = append(paths, all...)
-	}
-	paths = append(paths, "/posts?hubId="+hub, "/posts?limit=1", "/users/"+bobID+"/posts?limit=1")
-	require.Greater(t, gets, 20)
+	paths := append(w.gets(values), "/posts?hubId="+hub, "/posts?limit=1", "/users/"+bobID+"/posts?limit=1")
 	found := func(who string) (seen []string) {
 		for _, path := range paths {
-			if strings.HasPrefix(path, "/openapi") {
-				continue
-			}
 			status, answer := w.ask("GET", path, who, "")
 			text := fmt.Sprint(answer)
 			if strings.Contains(text, secret) || strings.Contains(text, locked) || strings.Contains(text, comment) {
@@ -180,5 +182,118 @@ func TestWalk(t *testing.T) {
 		require.Empty(t, list["items"])
 		_, list = w.ask("GET", "/users/"+bobID+"/posts", who, "")
 		require.Len(t, list["items"], 1)
+	}
+}
+
+// TestWalkDeleted asks every GET route about what was deleted: a post with its comments and votes,
+// comments, and a follow. Nobody finds any of it, its author neither, and the answers are those for
+// what never was. What comes back is found again.
+func TestWalkDeleted(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	annID, ann, _ := w.person(number(1), "Ann")
+	bobID, bob, _ := w.person(number(2), "Bob")
+	cidID, cid, _ := w.person(number(3), "Cid")
+	hub := w.hub(ann, "Tea")
+	token := w.invite(ann, hub, number(2))
+	status, _ := w.ask("POST", "/invitations/"+token+"/accept", bob, "")
+	require.Equal(t, 200, status)
+	open := w.invite(ann, hub, number(90))
+	_, link := w.ask("POST", "/hubs/"+hub+"/links", ann, "")
+	const secret = "the kettle is red"
+	_, c := w.ask("POST", "/posts", ann, `{"thoughtText":"`+secret+`","slider":{"text":"Tea?"}}`)
+	public := c["postId"].(string)
+	_, c = w.ask("POST", "/posts", bob, `{"visibility":"private_locked_hub","hubIds":["`+hub+`"],"thoughtText":"`+secret+`","slider":{"text":"Tea?"}}`)
+	locked := c["postId"].(string)
+	comment := w.comment(bob, public, "")
+	for _, id := range []string{public, locked} {
+		for _, who := range []string{ann, bob} {
+			status, v := w.ask("POST", "/posts/"+id+"/vote", who, `{"position":"left"}`)
+			require.Equal(t, 201, status, v)
+		}
+	}
+	other := w.post(cid)
+	_, said := w.ask("POST", "/posts/"+other+"/comments", ann, `{"text":"`+secret+`"}`)
+	root := said["commentId"].(string)
+	_, said = w.ask("POST", "/posts/"+other+"/comments", cid, `{"text":"`+secret+`","parentCommentId":"`+root+`"}`)
+	reply := said["commentId"].(string)
+	status, _ = w.ask("PUT", "/users/"+annID+"/follow", cid, "")
+	require.Equal(t, 200, status)
+	for _, who := range []string{ann, bob} {
+		require.Eventually(t, func() bool {
+			w.pump()
+			_, mine := w.ask("GET", "/users/me/votes", who, "")
+			return len(items(mine)) == 2
+		}, time.Minute, 5*time.Millisecond, "the lists of votes follow")
+	}
+	values := map[string][]string{
+		"id": {public, locked, other, hub, annID, bobID, cidID}, "username": {"ann", "bob"}, "link": {"tea"}, "comment": {comment, root}, "token": {open, link["token"].(string)},
+	}
+	paths := append(w.gets(values), "/posts?hubId="+hub)
+	words := []string{secret, public, locked, comment, root, reply}
+	found := func(who string) (seen []string) {
+		for _, path := range paths {
+			_, answer := w.ask("GET", path, who, "")
+			text := fmt.Sprint(answer)
+			for _, word := range words {
+				if strings.Contains(text, word) {
+					seen = append(seen, path)
+				}
+			}
+			for _, gone := range words[1:] {
+				if strings.Contains(path, gone) {
+					_, nothing := w.ask("GET", strings.ReplaceAll(path, gone, "01KA0000000000000000000003"), who, "")
+					if answer["code"] != nothing["code"] || answer["detail"] != nothing["detail"] {
+						seen = append(seen, path)
+					}
+				}
+			}
+		}
+		return seen
+	}
+	everybody := map[string]string{"a guest": "", "Ann": ann, "Bob": bob, "Cid": cid}
+	before := map[string][]string{}
+	for name, who := range everybody {
+		before[name] = found(who)
+		require.NotEmpty(t, before[name], name)
+	}
+	require.Contains(t, before["Bob"], "/users/me/votes")
+	require.Contains(t, before["Bob"], "/posts?hubId="+hub)
+	require.Contains(t, before["a guest"], "/posts")
+	require.Contains(t, before["a guest"], "/users/"+annID+"/posts")
+	require.Contains(t, before["a guest"], "/posts/"+other+"/comments/"+root+"/replies")
+
+	for path, who := range map[string]string{"/posts/" + public: ann, "/posts/" + locked: bob, "/posts/" + other + "/comments/" + root: ann, "/users/" + annID + "/follow": cid} {
+		status, _ := w.ask("DELETE", path, who, "")
+		require.Equal(t, 204, status, path)
+	}
+	status, _ = w.ask("DELETE", "/posts/"+other+"/comments/"+reply, cid, "")
+	require.Equal(t, 204, status)
+	w.background.Wait()
+	for name, who := range everybody {
+		require.Empty(t, found(who), name)
+		_, p := w.ask("GET", "/users/"+annID, who, "")
+		require.Equal(t, map[string]any{"followers": 0.0, "following": 0.0, "posts": 0.0}, p["counts"], name)
+		_, fans := w.ask("GET", "/users/"+annID+"/followers", who, "")
+		require.Empty(t, fans["items"], name)
+		_, card := w.ask("GET", "/posts/"+other, who, "")
+		require.Equal(t, 0.0, card["counts"].(map[string]any)["comments"], name)
+	}
+	_, me := w.ask("GET", "/users/me", bob, "")
+	require.Equal(t, 0.0, me["counts"].(map[string]any)["posts"])
+
+	for id, who := range map[string]string{public: ann, locked: bob} {
+		status, c := w.ask("POST", "/posts/"+id+"/restore", who, "")
+		require.Equal(t, 200, status, c)
+	}
+	w.background.Wait()
+	words, paths = []string{secret, public, locked, comment}, slices.DeleteFunc(paths, func(path string) bool { return strings.Contains(path, other) })
+	for name, who := range everybody {
+		seen := found(who)
+		for _, path := range before[name] {
+			if !strings.Contains(path, other) {
+				require.Contains(t, seen, path, name)
+			}
+		}
 	}
 }

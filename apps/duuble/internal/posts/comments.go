@@ -13,6 +13,7 @@ import (
 	"prompthub/apps/duuble/internal/rules"
 	"prompthub/apps/duuble/internal/schema"
 	"prompthub/internal/fault"
+	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
 )
@@ -261,14 +262,25 @@ func (s *Service) DeleteComment(ctx context.Context, c people.Claim, post, id st
 	case there.AuthorID != u.ID:
 		return fault.Coded(fault.Forbidden, hubs.Forbidden, "only the person who wrote a comment can delete it")
 	}
-	if !there.isRoot() {
-		return s.deleteComment(ctx, there)
+	if !there.live() {
+		return nil
 	}
-	r, err := s.changes().Send(ctx, change{Post: post, Comment: id})
+	now := table.TimeOf(table.Ticks(s.Now()))
+	if !there.isRoot() {
+		if err := s.due(ctx, now, post+"|"+id); err != nil {
+			return err
+		}
+		return s.deleteComment(ctx, there, now)
+	}
+	var r queue.Receipt
+	err = rowstore.Both(ctx, func(ctx context.Context) (err error) {
+		r, err = s.changes().Send(ctx, change{Post: post, Comment: id})
+		return err
+	}, func(ctx context.Context) error { return s.due(ctx, now, post+"|"+id) })
 	if err != nil {
 		return err
 	}
-	if err := s.deleteComment(ctx, there); err != nil {
+	if err := s.deleteComment(ctx, there, now); err != nil {
 		return err
 	}
 	if s.listReplies(ctx, post, id) == nil { // else its message does it
@@ -278,7 +290,7 @@ func (s *Service) DeleteComment(ctx context.Context, c people.Claim, post, id st
 	return nil
 }
 
-func (s *Service) deleteComment(ctx context.Context, c *Comment) error {
+func (s *Service) deleteComment(ctx context.Context, c *Comment, now time.Time) error {
 	post, id := c.PostID, c.ID
 	return s.Change(ctx, s.Tables.Posts, func(ctx context.Context) ([]table.Op, error) {
 		c, err := s.comment(ctx, post, id)
@@ -304,7 +316,7 @@ func (s *Service) deleteComment(ctx context.Context, c *Comment) error {
 				ops = append(ops, rowstore.Put(root.row()))
 			}
 		}
-		c.deletedAt = s.Now().UTC()
+		c.deletedAt = now
 		return append(ops, rowstore.Put(c.row())), nil
 	})
 }

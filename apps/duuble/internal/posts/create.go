@@ -73,7 +73,7 @@ func (s *Service) Create(ctx context.Context, c people.Claim, d Draft, key strin
 	if err != nil {
 		return Card{}, err
 	}
-	p := Post{ID: id, AuthorID: u.ID, CreatedAt: schema.TimeOf(id), Visibility: d.Visibility, Hubs: d.Hubs, createdIn: d.Hubs, Slider: d.Slider, Article: d.Article}
+	p := Post{ID: id, AuthorID: u.ID, CreatedAt: schema.TimeOf(id), Visibility: d.Visibility, Hubs: d.Hubs, createdIn: d.Hubs, version: 1, Slider: d.Slider, Article: d.Article}
 	if d.Thought != nil {
 		p.Thought = *d.Thought
 	}
@@ -96,10 +96,13 @@ func (s *Service) Create(ctx context.Context, c people.Claim, d Draft, key strin
 		ops = append(ops, table.Op{Kind: table.Insert, Row: row})
 	}
 	err = s.Write(ctx, s.Tables.Posts, ops)
-	if err != nil && !errors.Is(err, table.ErrExists) { // it may have landed
-		row, unread := s.GetRow(ctx, s.Tables.Posts, table.Key{Partition: schema.Post(id), Row: postRow})
-		if unread != nil || row == nil {
+	if err != nil { // it may have landed
+		there, unread := s.stored(ctx, id)
+		if unread != nil || there == nil {
 			return Card{}, rowstore.Unavailable(err)
+		}
+		if !there.live() {
+			return Card{}, noPost() // an earlier request has made it, and it was deleted
 		}
 	}
 	if err := s.list(ctx, p); err == nil {
@@ -196,13 +199,13 @@ func (s *Service) list(ctx context.Context, p Post) error {
 	})
 }
 
-// count counts a post of its author once.
+// count counts a post of its author once, and not while it is deleted.
 func (s *Service) count(ctx context.Context, p Post) error {
 	column := "posts_count"
 	if p.Visibility == Locked {
 		column = "locked_posts_count" // which its author alone sees
 	}
-	return s.People.Reflect(ctx, people.Mirror{User: p.AuthorID, Row: "po|" + p.ID, Version: 1, Live: true, Column: column, Props: table.Props{
+	return s.People.Reflect(ctx, people.Mirror{User: p.AuthorID, Row: "po|" + p.ID, Version: p.version, Live: p.live(), Column: column, Props: table.Props{
 		{Name: "created_at", Value: table.Time(p.CreatedAt)},
 		{Name: "counted_in", Value: table.String(column)},
 	}})
@@ -225,11 +228,10 @@ func (s *Service) follow(ctx context.Context, text string) error {
 	if c.Comment != "" {
 		return s.listReplies(ctx, c.Post, c.Comment)
 	}
-	row, err := s.GetRow(ctx, s.Tables.Posts, table.Key{Partition: schema.Post(c.Post), Row: postRow})
-	if err != nil || row == nil {
-		return err // it was never written
+	p, err := s.stored(ctx, c.Post)
+	if err != nil || p == nil || p.purging {
+		return err // it was never written, or is going for good
 	}
-	p := parsePost(c.Post, []table.Row{*row})
 	if err := s.list(ctx, *p); err != nil {
 		return err
 	}

@@ -46,8 +46,9 @@ type Config struct {
 	Hubs    *hubs.Service
 	Ballot  *ballot.Store // whose Follow is that of FollowVotes
 
-	PostsADay   int // of one person; -1: no limit
-	VotesAnHour int // likewise
+	Keep        time.Duration // how long what was deleted can come back
+	PostsADay   int           // of one person; -1: no limit
+	VotesAnHour int           // likewise
 }
 
 // New returns the service.
@@ -90,6 +91,7 @@ func (s *Service) Triggers() []function.Trigger {
 		{Name: ballot.QueueOutbox, Queue: ballot.QueueOutbox, Run: func(ctx context.Context, in function.Invocation) error {
 			return s.Ballot.Deliver(ctx, in.Text)
 		}},
+		{Name: "purge", Schedule: "0 45 * * * *", Run: func(ctx context.Context, _ function.Invocation) error { return s.Purge(ctx) }},
 		{Name: "settle", Schedule: "0 15 * * * *", Run: func(ctx context.Context, _ function.Invocation) error {
 			ctx, cancel := context.WithTimeout(ctx, rowstore.JobEnds)
 			defer cancel()

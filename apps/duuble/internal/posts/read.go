@@ -71,7 +71,7 @@ func (s *Service) find(ctx context.Context, viewer, id string, blocks bool) (p s
 		p.voted = receipt != nil
 		return err
 	})
-	if err != nil || p.post == nil {
+	if err != nil || !p.post.live() {
 		return seen{}, err
 	}
 	hidden := false

@@ -10,6 +10,7 @@
 //	Lists     pub|{yyyyMM}, au|{user}, hf|{hub}      {inv}|{post}
 //	Sessions  s|{user} / {session} · otp|{challenge} / c · rl|{bucket} / w
 //	Admin     cfg / keys · due|settle|{yyyyMMddHH} / {post} · due|expire|{yyyyMMddHH} / {sha256}
+//	          due|purge|{yyyyMMddHH} / {post}, {post}|{comment}
 //
 // {inv} is an instant, written so that later ones come first.
 package schema

@@ -34,6 +34,11 @@ func (s *web) pages() {
 	s.handle("POST "+Prefix+"/compose", member, s.compose)
 	s.handle("GET "+Prefix+"/posts/{id}", anyone, func(r *request) error { return s.post(r, nil) })
 	s.handle("POST "+Prefix+"/posts/{id}/vote", member, s.vote)
+	s.handle("POST "+Prefix+"/posts/{id}/delete", member, s.deletePost)
+	s.handle("GET "+Prefix+"/posts/{id}/deleted", member, func(r *request) error {
+		return s.render(r, http.StatusOK, page{Name: "deleted", Title: "Your post is deleted", Body: r.PathValue("id")})
+	})
+	s.handle("POST "+Prefix+"/posts/{id}/restore", member, s.restorePost)
 	s.handle("POST "+Prefix+"/posts/{id}/comments", member, s.comment)
 	s.handle("GET "+Prefix+"/posts/{id}/comments/{comment}", anyone, func(r *request) error { return s.replies(r, nil) })
 	s.handle("POST "+Prefix+"/posts/{id}/comments/{comment}", member, s.comment)

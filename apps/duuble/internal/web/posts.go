@@ -284,6 +284,23 @@ func (s *web) comment(r *request) error {
 	return nil
 }
 
+func (s *web) deletePost(r *request) error {
+	if err := s.Posts.Delete(r.Context(), r.claim, r.PathValue("id")); err != nil {
+		return err
+	}
+	goOn(r, Prefix+"/posts/"+url.PathEscape(r.PathValue("id"))+"/deleted")
+	return nil
+}
+
+func (s *web) restorePost(r *request) error {
+	c, err := s.Posts.Restore(r.Context(), r.claim, r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	goOn(r, Prefix+"/posts/"+c.ID+"?done=restored")
+	return nil
+}
+
 func (s *web) deleteComment(r *request) error {
 	post := r.PathValue("id")
 	if err := s.Posts.DeleteComment(r.Context(), r.claim, post, r.PathValue("comment")); err != nil {

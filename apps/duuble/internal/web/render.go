@@ -57,6 +57,7 @@ var done = map[string]string{
 	"unfollowed":  "You do not follow this person any more.",
 	"blocked":     "You and this person do not see each other any more.",
 	"unblocked":   "The block has ended.",
+	"restored":    "Your post is there again.",
 	"commented":   "Your comment is there.",
 	"uncommented": "Your comment is deleted.",
 

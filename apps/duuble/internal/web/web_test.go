@@ -79,7 +79,7 @@ func newWorld(t *testing.T) *world {
 	})
 	groups := hubs.New(hubs.Config{Store: rows, Tables: tables, Entropy: rand.Reader, People: accounts})
 	w.Handler = web.New(web.Config{
-		People: accounts, Hubs: groups, Posts: posts.New(posts.Config{Store: rows, Tables: tables, Queues: queues, Entropy: rand.Reader, People: accounts, Hubs: groups, Ballot: votes, PostsADay: 100, VotesAnHour: 300}), VoteMin: 3,
+		People: accounts, Hubs: groups, Posts: posts.New(posts.Config{Store: rows, Tables: tables, Queues: queues, Entropy: rand.Reader, People: accounts, Hubs: groups, Ballot: votes, Keep: 30 * 24 * time.Hour, PostsADay: 100, VotesAnHour: 300}), VoteMin: 3,
 		Admission: httpjson.NewAdmission(httpjson.Limits{Writes: -1, Reads: -1}.Complete(false), w.Now), Log: slog.New(slog.DiscardHandler), Now: w.Now,
 	})
 	return w
@@ -254,6 +254,11 @@ func TestCommentForms(t *testing.T) {
 	_, replies, _ := strings.Cut(page, `href="`+post+"/comments/")
 	replies, _, _ = strings.Cut(replies, `"`)
 	replies = post + "/comments/" + replies
+	require.Equal(t, post+"/deleted", w.visit("POST", post+"/delete", "").Header().Get("Location"))
+	require.Equal(t, 404, w.visit("GET", post, "").Code)
+	require.Equal(t, 404, w.visit("POST", post+"/comments", "text=x").Code)
+	require.Equal(t, 200, w.visit("GET", post+"/deleted", "").Code)
+	require.Equal(t, post+"?done=restored", w.visit("POST", post+"/restore", "").Header().Get("Location"))
 	rec = w.visit("POST", replies, "text=")
 	require.Equal(t, 422, rec.Code)
 	require.Contains(t, rec.Body.String(), "Give 1 to 2000 characters.")
