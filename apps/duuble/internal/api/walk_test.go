@@ -41,8 +41,8 @@ func (w *world) gets(values map[string][]string) (paths []string) {
 }
 
 // TestWalk asks every GET route about everything that belongs to a locked post, as people who may
-// not see it: an outsider, a guest, a member who left, one who was removed, one whom the author blocks and one
-// who blocks the author. None of them finds
+// not see it: an outsider, a guest, a member who left, one who was removed, and two of
+// whom one blocks the author and the author blocks the other. None of them finds
 // its text, its id, or any difference from a post that is not there; and a member who comes back, or
 // is not blocked any more, sees it.
 func TestWalk(t *testing.T) {
@@ -186,8 +186,8 @@ func TestWalk(t *testing.T) {
 }
 
 // TestWalkDeleted asks every GET route about what was deleted: a post with its comments and votes,
-// comments, and a follow. Nobody finds any of it, its author neither, and the answers are those for
-// what never was. What comes back is found again.
+// comments, and a follow. No one finds any of it, its author neither, and the answers are those for
+// things that never were. Posts that come back are found again.
 func TestWalkDeleted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -170,7 +170,7 @@ func (s *Service) ties() wake.Ups {
 	return wake.Ups{Store: s.Store, Queues: s.Queues, Queue: QueueTies}
 }
 
-// A pair is the text of a message: what follows from the ties of two people may be missing.
+// A pair is the text of a message: rows that follow from the ties of two people may be missing.
 type pair struct {
 	User  string `json:"user"`
 	Other string `json:"other"`
@@ -273,7 +273,7 @@ func (s *Service) followPair(ctx context.Context, text string) error {
 func (s *Service) Block(ctx context.Context, c Claim, other string, live bool) (time.Time, error) {
 	there, err := s.with(ctx, c, other)
 	var x *tie
-	if err == nil && !there && schema.IsID(other) { // who is blocked looks like nobody, but not here
+	if err == nil && !there && schema.IsID(other) { // one who is blocked already
 		if x, err = s.tie(ctx, blockRows, c.UserID, other); err == nil && !x.live() {
 			err = noUser()
 		}

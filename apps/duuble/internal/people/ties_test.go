@@ -57,7 +57,7 @@ func (w *world) differences() (all []string) {
 	return all
 }
 
-// circle returns how many follow a person, how many the person follows, and who follows.
+// circle returns the numbers of followers and of people followed, and the names of the followers.
 func (w *world) circle(c people.Claim) (followers, following int64, fans []string) {
 	w.t.Helper()
 	p, err := w.Profile(w.t.Context(), people.Claim{}, c.UserID)
@@ -223,6 +223,22 @@ func TestTiesAtOnce(t *testing.T) {
 	}
 	w.pump()
 	require.Empty(t, w.differences())
+}
+
+// TestReflect: a mirror of an earlier version changes nothing, whenever it comes.
+func TestReflect(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, unlimited)
+	ann := w.person(1)
+	for _, m := range []struct {
+		version   int64
+		live      bool
+		followers int64
+	}{{2, true, 1}, {1, false, 1}, {2, false, 1}, {4, false, 0}, {3, true, 0}, {5, true, 1}} {
+		require.NoError(t, w.Reflect(t.Context(), people.Mirror{User: ann.UserID, Row: "fr|x", Version: m.version, Live: m.live, Column: "followers_count", Order: "frd|1|x"}))
+		followers, _, _ := w.circle(ann)
+		require.Equal(t, m.followers, followers, m)
+	}
 }
 
 // A mishap is serial calls of a store and of queues.

@@ -30,15 +30,15 @@ const (
 	hourForm = "2006010215"
 )
 
-// dueKey is the key of the row by which Purge finds what was deleted at a time. what is the id of a
+// dueKey is the key of the row by which Purge finds a thing that was deleted at a time. Its name is the id of a
 // post, or that of a post and of a comment.
-func dueKey(at time.Time, what string) table.Key {
-	return table.Key{Partition: dueRows + at.UTC().Format(hourForm), Row: what}
+func dueKey(at time.Time, name string) table.Key {
+	return table.Key{Partition: dueRows + at.UTC().Format(hourForm), Row: name}
 }
 
 // due writes the row by which Purge finds something, before it is deleted.
-func (s *Service) due(ctx context.Context, at time.Time, what string) error {
-	return s.upsert(ctx, s.Tables.Admin, table.Row{Key: dueKey(at, what), Props: table.Props{{Name: "deleted_at", Value: table.Time(at)}}})
+func (s *Service) due(ctx context.Context, at time.Time, name string) error {
+	return s.upsert(ctx, s.Tables.Admin, table.Row{Key: dueKey(at, name), Props: table.Props{{Name: "deleted_at", Value: table.Time(at)}}})
 }
 
 // overdue reports whether what was deleted at a time is gone for good.
