@@ -163,6 +163,24 @@ func TestBrowser(t *testing.T) {
 	for _, path := range []string{"/app", post, "/app/compose", "/app/me", "/app/me/votes", "/app/users/ann_1", "/app/users/ann_1/following", "/app/me/blocks", "/app/terms", "/app/nothing"} {
 		browsertest.Accessible(ann.GoTo(path), axe, "wide "+strings.ReplaceAll(path[1:], "/", " "))
 	}
+
+	// Carol leaves: her votes stay counted, and no one finds her. She signs in and comes back.
+	carol.GoTo(post).Reads("Your comment").Write("[name=text]", "I was here").Sends(".comment .primary").Reads("Your comment is there.")
+	carol.GoTo("/app/me").Sends("a[href$='/me/leave']").Reads("you have everything back")
+	browsertest.Accessible(carol, axe, "leave")
+	carol.Sends("[action$='/me/leave'] button").Reads("You have left Duuble.")
+	ann.GoTo("/app/users/carol").Reads("There is no such person")
+	ann.GoTo(post).Reads("I was here").Reads("Deleted user").Reads("3 of 5 votes are counted.")
+	browsertest.Accessible(ann, axe, "a comment of a deleted user")
+	carol.GoTo("/app/sign-in").Write("[name=destination]", "+34600000003").Sends("form.card .primary")
+	at(carol, "/app/sign-in/code").Reads("Enter the code")
+	challenge = browsertest.Eval[string](carol, "document.querySelector('[name=challenge]').value")
+	carol.Write("[name=code]", printed(t, api)(challenge)).Sends("form.card .primary")
+	at(carol, "/app/come-back").Reads("You can come back")
+	browsertest.Accessible(carol, axe, "come back")
+	carol.GoTo("/app/me")
+	at(carol, "/app/come-back").Sends("[action$='/come-back'] button").Reads("Welcome back.").Reads("carol")
+	ann.GoTo("/app/users/carol").Reads("CAROL")
 	ann.GoTo("/app/me").Sends("[action$='/me/sign-out'] button")
 	at(ann, "/app").Reads("Sign in with your phone")
 	ann.GoTo("/app/me")

@@ -221,7 +221,7 @@ func build(s settings, st command.Store, log *slog.Logger, t *telemetry.Telemetr
 	d := &duuble{Store: rows, tables: s.Tables, queues: t.Queues(st.Queues), min: s.VoteMin, site: s.PublicURL}
 	d.people = people.New(people.Config{
 		Store: rows, Tables: s.Tables, Queues: d.queues, Entropy: rand.Reader, Keys: k.secret, SMS: sender,
-		CodeLasts: s.CodeLasts, PerPhone: s.PerPhone, PerAddress: s.PerAddress, KeepCodes: s.SMSSender == "printed",
+		Keep: s.KeepDeleted, CodeLasts: s.CodeLasts, PerPhone: s.PerPhone, PerAddress: s.PerAddress, KeepCodes: s.SMSSender == "printed",
 	})
 	d.hubs = hubs.New(hubs.Config{Store: rows, Tables: s.Tables, Entropy: rand.Reader, People: d.people})
 	sealing, err := ballot.NewKeys(k.vote...)
@@ -237,7 +237,7 @@ func build(s settings, st command.Store, log *slog.Logger, t *telemetry.Telemetr
 		Entropy: rand.Reader, Follow: func(ctx context.Context, votes []ballot.Receipt) error { return d.posts.FollowVotes(ctx, votes) },
 	})
 	d.posts = posts.New(posts.Config{
-		Store: rows, Tables: s.Tables, Queues: d.queues, Entropy: rand.Reader, People: d.people, Hubs: d.hubs, Ballot: d.ballot, Keep: s.KeepDeleted, PostsADay: s.PostsADay, VotesAnHour: s.VotesAnHour,
+		Store: rows, Tables: s.Tables, Queues: d.queues, Entropy: rand.Reader, People: d.people, Hubs: d.hubs, Ballot: d.ballot, PostsADay: s.PostsADay, VotesAnHour: s.VotesAnHour,
 	})
 	return d, nil
 }

@@ -178,6 +178,9 @@ func TestLocal(t *testing.T) {
 	t.Setenv("SECRET_KEYS", fresh)
 	url, stop = local(t, data)
 	at = up(t, url)
+	bob = enter(t, at, "+34600000002", printed(t, at))
+	ask[any](t, 204, "DELETE", at+"/users/me", bob.AccessToken, nil)
+	require.NotNil(t, enter(t, at, "+34600000002", printed(t, at)).DeletedAt)
 	again := enter(t, at, "+34600000001", printed(t, at))
 	require.Equal(t, ann.UserID, again.UserID)
 	carol = enter(t, at, "+34600000003", printed(t, at))
@@ -189,7 +192,13 @@ func TestLocal(t *testing.T) {
 	in := ask[api.HubVotes](t, 200, "GET", at+"/posts/"+locked.PostID+"/vote/hubs", carol.AccessToken, nil).Items
 	require.Len(t, in, 1)
 	require.EqualValues(t, 2, in[0].TotalVotes)
+	require.Eventually(t, func() bool {
+		return len(ask[api.MyVotes](t, 200, "GET", at+"/users/me/votes", carol.AccessToken, nil).Items) == 2
+	}, 60*time.Second, 20*time.Millisecond, "the list follows")
 	require.Equal(t, command.OK, stop())
+	require.Contains(t, does(t, command.OK, "verify", "--data", data), "no difference")
+	does(t, command.OK, "purge", "--data", data)
+	require.Contains(t, does(t, command.OK, "verify", "--data", data), "no difference")
 	t.Setenv("SECRET_KEYS", "")
 
 	require.NoError(t, os.Remove(filepath.Join(data, keysFile)))

@@ -194,11 +194,16 @@ func TestCounts(t *testing.T) {
 			{"set-role", "PATCH", "/hubs/" + hub + "/members/" + carolID, ann, `{"role":"super_admin"}`, 200, ""},
 			{"remove-member", "DELETE", "/hubs/" + hub + "/members/" + ermaID, carol, "", 204, ""},
 			{"leave-hub", "DELETE", "/hubs/" + hub + "/members/me", carol, "", 204, ""},
+			{"leave", "DELETE", "/users/me", erma, "", 204, ""},
+			{"return", "POST", "/users/me/restore", "erma again", "", 200, ""},
 			{"logout", "POST", "/auth/logout", bob, `{"everywhere":true}`, 204, ""},
 		} {
 			if c.id == "cancel-request" {
 				_, mine := w.ask("GET", "/users/me/join-requests", dora, "")
 				c.path += items(mine)[0]["joinRequestId"].(string)
+			}
+			if c.id == "return" {
+				c.token = w.enter(number(7))["accessToken"].(string)
 			}
 			w.background.Wait()
 			w.meter.n.Store(0)

@@ -297,3 +297,91 @@ func TestWalkDeleted(t *testing.T) {
 		}
 	}
 }
+
+// TestWalkLeft asks every GET route when somebody has left who posted, commented, followed, made a
+// hub, a link and invitations, and decided a request: no answer has the id or a name of the person,
+// and the answers about the person are those for one who never was. On the return all is as before.
+func TestWalkLeft(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.Handler = openapitest.New(t, w).Enforce(t, w.Handler)
+	annID, ann, _ := w.person(number(1), "Annabella")
+	bobID, bob, _ := w.person(number(2), "Bob")
+	_, cid, _ := w.person(number(3), "Cid")
+	hub := w.hub(ann, "Tea")
+	w.enrol(ann, hub, number(2), bob)
+	status, m := w.ask("PATCH", "/hubs/"+hub+"/members/"+bobID, ann, `{"role":"super_admin"}`)
+	require.Equal(t, 200, status, m)
+	token := w.invite(ann, hub, number(4))
+	_, dan, _ := w.person(number(4), "Dan")
+	_, link := w.ask("POST", "/hubs/"+hub+"/links", ann, "")
+	status, asked := w.ask("POST", "/join/"+link["token"].(string), cid, "")
+	require.Equal(t, 202, status, asked)
+	status, _ = w.ask("POST", "/hubs/"+hub+"/join-requests/"+asked["joinRequestId"].(string)+"/approve", ann, "")
+	require.Equal(t, 200, status)
+	public := w.post(ann)
+	comment := w.comment(ann, public, "")
+	reply := w.comment(bob, public, comment)
+	for path, who := range map[string]string{"/users/" + bobID + "/follow": ann, "/users/" + annID + "/follow": bob} {
+		status, _ := w.ask("PUT", path, who, "")
+		require.Equal(t, 200, status)
+	}
+	w.background.Wait()
+	values := map[string][]string{
+		"id": {public, hub, annID, bobID, "01KA0000000000000000000003"}, "username": {"annabella", "bob"}, "link": {"tea"}, "comment": {comment, reply}, "token": {token, link["token"].(string)},
+	}
+	paths := append(w.gets(values), "/posts?hubId="+hub, "/hubs/"+hub+"/join-requests?status=approved", "/hubs/"+hub+"/invitations?status=accepted_active")
+	everybody := map[string]string{"a guest": "", "Bob": bob, "Cid": cid, "Dan": dan}
+	answers := func() map[string]string {
+		all := map[string]string{}
+		for name, who := range everybody {
+			for _, path := range paths {
+				status, answer := w.ask("GET", path, who, "")
+				delete(answer, "requestId")
+				delete(answer, "checkedAt") // of the health
+				all[name+" "+path] = fmt.Sprint(status, answer)
+			}
+		}
+		return all
+	}
+	before := answers()
+	require.Contains(t, before["a guest /posts"], annID)
+	status, _ = w.ask("DELETE", "/users/me", ann, "")
+	require.Equal(t, 204, status)
+	w.background.Wait()
+	left := answers()
+	for path, answer := range left {
+		require.NotContains(t, answer, annID, path)
+		require.NotContains(t, answer, "Annabella", path)
+	}
+	require.Contains(t, left["a guest /posts"], "Deleted user")
+	require.Contains(t, left["a guest /posts/"+public+"/comments"], "Deleted user")
+	require.Contains(t, left["Bob /hubs/"+hub+"/members"], "Deleted user")
+	for name := range everybody {
+		for _, path := range paths {
+			if strings.Contains(path, annID) {
+				require.Equal(t, left[name+" "+strings.ReplaceAll(path, annID, "01KA0000000000000000000003")], left[name+" "+path], path)
+			}
+		}
+	}
+	status, _ = w.ask("GET", "/users/me", ann, "")
+	require.Equal(t, 401, status)
+	in := w.enter(number(1))
+	require.NotNil(t, in["deletedAt"])
+	again := in["accessToken"].(string)
+	for _, path := range w.gets(values) {
+		if path == "/users/username-availability" {
+			path += "?username=Eve"
+		}
+		status, p := w.ask("GET", path, again, "")
+		if status == 200 {
+			require.Contains(t, []string{"/health", "/ready"}, path)
+			continue
+		}
+		require.Contains(t, []any{"ACCOUNT_DELETED", "CODE_NOT_FOUND"}, p["code"], path)
+	}
+	status, me := w.ask("POST", "/users/me/restore", again, "")
+	require.Equal(t, 200, status, me)
+	w.background.Wait()
+	require.Equal(t, before, answers())
+}

@@ -96,19 +96,20 @@ type Everywhere struct {
 
 // Tokens are what a session is known by.
 type Tokens struct {
-	UserID                string `json:"userId" doc:"Whose session it is" example:"01KA0000000000000000000001"`
-	AccessToken           string `json:"accessToken" doc:"Send it as Authorization: Bearer" example:"eyJhbGciOiJIUzI1NiJ9.e30.AAAA"`
-	AccessExpiresAt       string `json:"accessExpiresAt" format:"date-time" doc:"15 minutes from now" example:"2026-11-01T12:15:00.000Z"`
-	RefreshToken          string `json:"refreshToken" doc:"Good once, for the next tokens. One that was replaced ends the session" example:"dr_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"`
-	RefreshExpiresAt      string `json:"refreshExpiresAt" format:"date-time" doc:"30 days from now, and at most 180 days from the sign-in" example:"2026-12-01T12:00:00.000Z"`
-	IsNewUser             bool   `json:"isNewUser" doc:"Whether this sign-in made the account" example:"true"`
-	OnboardingStep        Step   `json:"onboardingStep" doc:"How far the onboarding is" example:"verified_identity"`
-	IsOnboardingCompleted bool   `json:"isOnboardingCompleted" doc:"Whether the person may do all that others may" example:"false"`
+	UserID                string  `json:"userId" doc:"Whose session it is" example:"01KA0000000000000000000001"`
+	AccessToken           string  `json:"accessToken" doc:"Send it as Authorization: Bearer" example:"eyJhbGciOiJIUzI1NiJ9.e30.AAAA"`
+	AccessExpiresAt       string  `json:"accessExpiresAt" format:"date-time" doc:"15 minutes from now" example:"2026-11-01T12:15:00.000Z"`
+	RefreshToken          string  `json:"refreshToken" doc:"Good once, for the next tokens. One that was replaced ends the session" example:"dr_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"`
+	RefreshExpiresAt      string  `json:"refreshExpiresAt" format:"date-time" doc:"30 days from now, and at most 180 days from the sign-in" example:"2026-12-01T12:00:00.000Z"`
+	IsNewUser             bool    `json:"isNewUser" doc:"Whether this sign-in made the account" example:"true"`
+	OnboardingStep        Step    `json:"onboardingStep" doc:"How far the onboarding is" example:"verified_identity"`
+	IsOnboardingCompleted bool    `json:"isOnboardingCompleted" doc:"Whether the person may do all that others may" example:"false"`
+	DeletedAt             *string `json:"deletedAt" format:"date-time" doc:"When the person has left, or null. Such tokens are good to come back and to sign out, and nothing else" example:"2026-11-01T12:00:00.000Z"`
 }
 
 func tokensOf(in people.SignedIn) Tokens {
 	t := in.Tokens
-	return Tokens{t.UserID, t.Access, stamp(t.AccessExpires), t.Refresh, stamp(t.RefreshEnds), in.IsNew, Step(in.User.Step()), in.User.Onboarded()}
+	return Tokens{t.UserID, t.Access, stamp(t.AccessExpires), t.Refresh, stamp(t.RefreshEnds), in.IsNew, Step(in.User.Step()), in.User.Onboarded(), stampOr(in.User.DeletedAt)}
 }
 
 // Session is where a person is signed in.
@@ -154,12 +155,12 @@ type Terms struct {
 
 // Person is what everybody sees of somebody.
 type Person struct {
-	UserID   string `json:"userId" doc:"The id of the person" example:"01KA0000000000000000000001"`
-	Username string `json:"username" doc:"Unique whatever its case" example:"Ann_1"`
-	FullName string `json:"fullName" doc:"As the person wrote it" example:"Ann"`
+	UserID   *string `json:"userId" doc:"The id of the person; null of one who has left" example:"01KA0000000000000000000001"`
+	Username *string `json:"username" doc:"Unique whatever its case; null of one who has left" example:"Ann_1"`
+	FullName string  `json:"fullName" doc:"As the person wrote it, or Deleted user" example:"Ann"`
 }
 
-func personOf(p people.Person) Person { return Person{p.ID, p.Username, p.FullName} }
+func personOf(p people.Person) Person { return Person{textOr(p.ID), textOr(p.Username), p.FullName} }
 
 // MyCounts are numbers that go with an account.
 type MyCounts struct {

@@ -116,7 +116,7 @@ func newWorld(t *testing.T) *world {
 	require.NoError(t, w.meter.DB.Create(t.Context(), tables.All()...))
 	w.people = people.New(people.Config{
 		Store: rows, Tables: tables, Queues: queues, Entropy: rand.Reader, Keys: keyring.Ring{make([]byte, 32)}, SMS: sms.Printed{To: &strings.Builder{}},
-		CodeLasts: 5 * time.Minute, PerPhone: -1, PerAddress: -1, KeepCodes: true,
+		Keep: 30 * 24 * time.Hour, CodeLasts: 5 * time.Minute, PerPhone: -1, PerAddress: -1, KeepCodes: true,
 	})
 	keys, err := ballot.NewKeys(make([]byte, 32))
 	require.NoError(t, err)
@@ -127,7 +127,7 @@ func newWorld(t *testing.T) *world {
 		Follow: func(ctx context.Context, votes []ballot.Receipt) error { return w.posts.FollowVotes(ctx, votes) },
 	})
 	w.hubs = hubs.New(hubs.Config{Store: rows, Tables: tables, Entropy: rand.Reader, People: w.people})
-	w.posts = posts.New(posts.Config{Store: rows, Tables: tables, Queues: queues, Entropy: rand.Reader, People: w.people, Hubs: w.hubs, Ballot: w.ballot, Keep: 30 * 24 * time.Hour, PostsADay: 100, VotesAnHour: 300})
+	w.posts = posts.New(posts.Config{Store: rows, Tables: tables, Queues: queues, Entropy: rand.Reader, People: w.people, Hubs: w.hubs, Ballot: w.ballot, PostsADay: 100, VotesAnHour: 300})
 	ready := func(ctx context.Context) error {
 		_, err := rows.GetRow(ctx, "Admin", table.Key{Partition: "ready"})
 		return err

@@ -86,7 +86,7 @@ func Rows(db table.DB, now func() time.Time) *rowstore.Store {
 
 // People are accounts whose codes come to a phone, without a limit.
 func People(rows *rowstore.Store, queues queue.Queues, luck *Luck, keys keyring.Ring, phone *Phone) *people.Service {
-	return people.New(people.Config{Store: rows, Tables: Tables, Queues: queues, Entropy: luck, Keys: keys, SMS: phone, CodeLasts: time.Minute, PerPhone: -1, PerAddress: -1})
+	return people.New(people.Config{Store: rows, Tables: Tables, Queues: queues, Entropy: luck, Keys: keys, SMS: phone, Keep: 30 * 24 * time.Hour, CodeLasts: time.Minute, PerPhone: -1, PerAddress: -1})
 }
 
 // Number returns the telephone number of the person i.

@@ -77,6 +77,17 @@ func (s *Service) Links(ctx context.Context, c people.Claim, hub string) ([]Link
 			all = append(all, l)
 		}
 	}
+	if err != nil {
+		return nil, err
+	}
+	var ids []string
+	for _, l := range all {
+		ids = append(ids, l.CreatorID)
+	}
+	persons, err := s.People.People(ctx, ids)
+	for i, l := range all {
+		all[i].CreatorID = persons[l.CreatorID].ID // "" of somebody who has left
+	}
 	return all, err
 }
 

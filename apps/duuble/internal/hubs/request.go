@@ -223,14 +223,14 @@ func (s *Service) requests(ctx context.Context, rows []table.Row, hub func(table
 	var users []string
 	for _, r := range found {
 		if r != nil {
-			users = append(users, r.UserID)
+			users = append(users, r.UserID, r.DecidedBy)
 		}
 	}
 	persons, err := s.People.People(ctx, users)
 	items := []Request{}
 	for _, r := range found {
 		if r != nil {
-			r.Person = persons[r.UserID]
+			r.Person, r.DecidedBy = persons[r.UserID], persons[r.DecidedBy].ID
 			items = append(items, *r)
 		}
 	}

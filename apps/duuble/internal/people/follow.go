@@ -170,10 +170,11 @@ func (s *Service) ties() wake.Ups {
 	return wake.Ups{Store: s.Store, Queues: s.Queues, Queue: QueueTies}
 }
 
-// A pair is the text of a message: rows that follow from the ties of two people may be missing.
+// A pair is the text of a message: rows that follow from the ties of two people may be missing, or
+// without Other those that follow from the leaving of one, or the return.
 type pair struct {
 	User  string `json:"user"`
-	Other string `json:"other"`
+	Other string `json:"other,omitempty"`
 }
 
 // with reads what decides whether the caller can make a tie to another person.
@@ -185,7 +186,7 @@ func (s *Service) with(ctx context.Context, c Claim, other string) (there bool, 
 		}
 		return rowstore.Both(ctx, func(ctx context.Context) (err error) {
 			u, err := s.user(ctx, other)
-			there = u != nil && u.Username != ""
+			there = u.there()
 			return err
 		}, func(ctx context.Context) (err error) {
 			hidden, err = s.Hidden(ctx, c.UserID, other)
@@ -228,25 +229,26 @@ func (s *Service) Follow(ctx context.Context, c Claim, other string, live bool) 
 }
 
 // reflectFollow writes what follows from a follow: its mirror, or its end if the two are hidden
-// from each other.
+// from each other. The follows of a person who has left are not counted until they come back.
 func (s *Service) reflectFollow(ctx context.Context, from, to string) error {
 	var x *tie
+	var u *User
 	hidden := false
-	err := rowstore.Both(ctx, func(ctx context.Context) (err error) {
-		x, err = s.tie(ctx, followRows, from, to)
-		return err
-	}, func(ctx context.Context) (err error) {
-		hidden, err = s.Hidden(ctx, from, to)
-		return err
-	})
+	reads := []func(context.Context) error{
+		func(ctx context.Context) (err error) { x, err = s.tie(ctx, followRows, from, to); return err },
+		func(ctx context.Context) (err error) { u, err = s.user(ctx, from); return err },
+		func(ctx context.Context) (err error) { hidden, err = s.Hidden(ctx, from, to); return err },
+	}
+	err := rowstore.Each(ctx, len(reads), len(reads), func(ctx context.Context, i int) error { return reads[i](ctx) })
 	if err == nil && x.live() && hidden {
 		x, err = s.setTie(ctx, followRows, from, to, false)
 	}
-	if err != nil || x == nil {
+	if err != nil || x == nil || u == nil {
 		return err
 	}
+	// Both numbers only grow, so a later state of the two rows has the larger sum.
 	return s.Reflect(ctx, Mirror{
-		User: to, Row: fanRows + from, Version: x.version, Live: x.live(), Column: followers, Order: fanByTime + schema.Inv(x.createdAt) + "|" + from,
+		User: to, Row: fanRows + from, Version: x.version + u.Life, Live: x.live() && u.DeletedAt.IsZero(), Column: followers, Order: fanByTime + schema.Inv(x.createdAt) + "|" + from,
 		Props: table.Props{{Name: "created_at", Value: table.Time(x.createdAt)}},
 	})
 }
@@ -262,8 +264,11 @@ func (s *Service) reflectPair(ctx context.Context, a, b string) error {
 // followPair does what a message asks for.
 func (s *Service) followPair(ctx context.Context, text string) error {
 	var p pair
-	if err := json.Unmarshal([]byte(text), &p); err != nil || !schema.IsID(p.User) || !schema.IsID(p.Other) {
-		return fault.New(fault.Malformed, "the message names no two people")
+	if err := json.Unmarshal([]byte(text), &p); err != nil || !schema.IsID(p.User) || p.Other != "" && !schema.IsID(p.Other) {
+		return fault.New(fault.Malformed, "the message names no people")
+	}
+	if p.Other == "" {
+		return s.reflectLife(ctx, p.User)
 	}
 	return s.reflectPair(ctx, p.User, p.Other)
 }
@@ -363,7 +368,7 @@ func (s *Service) personPage(ctx context.Context, c Claim, user, prefix, after s
 	})
 	page := PersonPage{Items: []Person{}, Next: next}
 	for _, id := range ids {
-		if p, ok := persons[id]; ok && !hidden[id] {
+		if p := persons[id]; p.ID != "" && !hidden[id] {
 			page.Items = append(page.Items, p)
 		}
 	}
@@ -389,7 +394,7 @@ func (s *Service) MustSee(ctx context.Context, viewer, id string) error {
 		hidden, err = s.Hidden(ctx, viewer, id)
 		return err
 	})
-	if err == nil && (u == nil || u.Username == "" || hidden) {
+	if err == nil && (!u.there() || hidden) {
 		err = noUser()
 	}
 	return err
@@ -490,7 +495,15 @@ func (s *Service) verifyTies(ctx context.Context, report func(string)) (rows int
 		if err != nil {
 			return rows, err
 		}
-		if other == nil || isLive(other) != isLive(&row) {
+		follow, mirror, follower := &row, other, from
+		if strings.HasPrefix(row.Row, fanRows) {
+			follow, mirror, follower = other, &row, to
+		}
+		u, err := s.user(ctx, follower)
+		if err != nil {
+			return rows, err
+		}
+		if other == nil || isLive(mirror) != (isLive(follow) && u != nil && u.DeletedAt.IsZero()) {
 			report(fmt.Sprintf("user %s: a follow between them and %s is not the same on both sides", from, to))
 		}
 	}

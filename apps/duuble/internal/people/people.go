@@ -58,6 +58,7 @@ type Config struct {
 	Keys    keyring.Ring // SECRET_KEYS
 	SMS     sms.Sender
 
+	Keep       time.Duration // how long what was deleted can come back
 	CodeLasts  time.Duration
 	PerPhone   int  // codes for one number in phoneWindow; -1: no limit
 	PerAddress int  // codes for one address in addressWindow; -1: no limit

@@ -3,6 +3,7 @@ package people
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -22,6 +23,8 @@ type User struct {
 	PrivacyVersion       string
 	AcceptedAt           time.Time
 	CreatedAt, UpdatedAt time.Time
+	DeletedAt            time.Time // when the person has left; zero of one who is there
+	Life                 int64     // how often the person has left or come back
 	Version              int64
 	etag                 string
 }
@@ -80,7 +83,11 @@ func (u User) row() table.Row {
 		{Name: "created_at", Value: table.Time(u.CreatedAt)},
 		{Name: "updated_at", Value: table.Time(u.UpdatedAt)},
 		{Name: "version", Value: table.Int64(u.Version)},
-		{Name: "IsDeleted", Value: table.Bool(false)},
+		{Name: deleted, Value: table.Bool(!u.DeletedAt.IsZero())},
+		{Name: "life", Value: table.Int64(u.Life)},
+	}
+	if !u.DeletedAt.IsZero() {
+		p = append(p, table.Prop{Name: "deleted_at", Value: table.Time(u.DeletedAt)})
 	}
 	for name, text := range map[string]string{"username": u.Username, "accepted_terms_version": u.TermsVersion, "accepted_privacy_version": u.PrivacyVersion} {
 		if text != "" {
@@ -98,7 +105,7 @@ func parseUser(row table.Row) User {
 	return User{
 		ID: strings.TrimPrefix(row.Partition, schema.User("")), Username: p.Get("username").Str(), FullName: p.Get("full_name").Str(), Bio: p.Get("bio").Str(),
 		TermsVersion: p.Get("accepted_terms_version").Str(), PrivacyVersion: p.Get("accepted_privacy_version").Str(), AcceptedAt: p.Get("accepted_at").Time(),
-		CreatedAt: p.Get("created_at").Time(), UpdatedAt: p.Get("updated_at").Time(), Version: p.Get("version").Int(), etag: row.ETag,
+		CreatedAt: p.Get("created_at").Time(), UpdatedAt: p.Get("updated_at").Time(), DeletedAt: p.Get("deleted_at").Time(), Life: p.Get("life").Int(), Version: p.Get("version").Int(), etag: row.ETag,
 	}
 }
 
@@ -192,22 +199,25 @@ func (s *Service) makeAccount(ctx context.Context, owner, number, phone string) 
 	return made, nil
 }
 
-// A Person is what others see of a user.
+// A Person is what others see of a user. A person who has left has no id and no username.
 type Person struct{ ID, Username, FullName string }
 
 // Person returns what others see of u.
 func (u User) Person() Person { return Person{u.ID, u.Username, u.FullName} }
 
-// People reads what others see of users. One that is not there is absent.
+// People reads what others see of users. Those who have left are all alike. An id may be there more
+// than once, or "".
 func (s *Service) People(ctx context.Context, ids []string) (map[string]Person, error) {
+	ids = slices.DeleteFunc(slices.Compact(slices.Sorted(slices.Values(ids))), func(id string) bool { return id == "" })
 	found := make([]*User, len(ids))
 	err := rowstore.Each(ctx, len(ids), rowstore.MaxParallel, func(ctx context.Context, i int) (err error) {
 		found[i], err = s.user(ctx, ids[i])
 		return err
 	})
 	people := map[string]Person{}
-	for _, u := range found {
-		if u != nil {
+	for i, u := range found {
+		people[ids[i]] = Person{FullName: DeletedName}
+		if u != nil && u.DeletedAt.IsZero() {
 			people[u.ID] = u.Person()
 		}
 	}
@@ -336,7 +346,7 @@ func (s *Service) profile(ctx context.Context, viewer, id string) (Profile, erro
 		reads = reads[:2]
 	}
 	err := rowstore.Each(ctx, len(reads), len(reads), func(ctx context.Context, i int) error { return reads[i](ctx) })
-	if err == nil && (u == nil || u.Username == "" || hidden) {
+	if err == nil && (!u.there() || hidden) {
 		err = noUser()
 	}
 	if err != nil {

@@ -69,7 +69,7 @@ func newWorld(t *testing.T, change ...func(*people.Config)) *world {
 func (w *world) over(db table.DB, change ...func(*people.Config)) *people.Service {
 	c := people.Config{
 		Store:  duubletest.Rows(db, w.clock.Now),
-		Tables: duubletest.Tables, Queues: w.queues, Entropy: w.luck, Keys: keyring.Ring{make([]byte, 32)}, SMS: w.phone, CodeLasts: 5 * time.Minute, PerPhone: 5, PerAddress: 30,
+		Tables: duubletest.Tables, Queues: w.queues, Entropy: w.luck, Keys: keyring.Ring{make([]byte, 32)}, SMS: w.phone, Keep: 30 * 24 * time.Hour, CodeLasts: 5 * time.Minute, PerPhone: 5, PerAddress: 30,
 	}
 	for _, f := range change {
 		f(&c)

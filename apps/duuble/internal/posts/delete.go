@@ -41,9 +41,6 @@ func (s *Service) due(ctx context.Context, at time.Time, name string) error {
 	return s.upsert(ctx, s.Tables.Admin, table.Row{Key: dueKey(at, name), Props: table.Props{{Name: "deleted_at", Value: table.Time(at)}}})
 }
 
-// overdue reports whether what was deleted at a time is gone for good.
-func (s *Service) overdue(at time.Time) bool { return s.Now().Sub(at) > s.Keep }
-
 func (p *Post) live() bool { return p != nil && p.deletedAt.IsZero() }
 
 // Delete deletes a post of the caller. One that was deleted before is as good.
@@ -142,7 +139,9 @@ func (s *Service) turn(ctx context.Context, c people.Claim, id string, live bool
 }
 
 // isGone reports whether a post is gone for good, or on the way there.
-func (s *Service) isGone(p *Post) bool { return !p.live() && (p.purging || s.overdue(p.deletedAt)) }
+func (s *Service) isGone(p *Post) bool {
+	return !p.live() && (p.purging || s.People.Overdue(p.deletedAt))
+}
 
 // stored reads the row of a post, also of one that was deleted; nil if there is none.
 func (s *Service) stored(ctx context.Context, id string) (*Post, error) {
@@ -158,9 +157,9 @@ func (s *Service) Purge(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, rowstore.JobEnds)
 	defer cancel()
 	var failed rowstore.Failures
-	last := dueRows + s.Now().Add(-s.Keep).UTC().Format(hourForm)
+	last := dueRows + s.Now().Add(-s.People.Keep).UTC().Format(hourForm)
 	for row, err := range table.All(ctx, s.DB, s.Tables.Admin, table.Range{FromPartition: dueRows, ToPartition: last + "~"}) {
-		if err == nil && s.overdue(row.Props.Get("deleted_at").Time()) {
+		if err == nil && s.People.Overdue(row.Props.Get("deleted_at").Time()) {
 			err = s.purge(ctx, row)
 		}
 		if !failed.Record(err) {
@@ -247,7 +246,7 @@ func (s *Service) empty(ctx context.Context, id string) error {
 func (s *Service) purgeComment(ctx context.Context, post, id string) error {
 	return s.Change(ctx, s.Tables.Posts, func(ctx context.Context) ([]table.Op, error) {
 		c, err := s.comment(ctx, post, id)
-		if err != nil || c == nil || c.live() || !s.overdue(c.deletedAt) {
+		if err != nil || c == nil || c.live() || !s.People.Overdue(c.deletedAt) {
 			return nil, err
 		}
 		return []table.Op{{Kind: table.Delete, Row: table.Row{Key: c.key(), ETag: c.etag}}}, nil

@@ -46,9 +46,8 @@ type Config struct {
 	Hubs    *hubs.Service
 	Ballot  *ballot.Store // whose Follow is that of FollowVotes
 
-	Keep        time.Duration // how long what was deleted can come back
-	PostsADay   int           // of one person; -1: no limit
-	VotesAnHour int           // likewise
+	PostsADay   int // of one person; -1: no limit
+	VotesAnHour int // likewise
 }
 
 // New returns the service.

@@ -57,6 +57,8 @@ var done = map[string]string{
 	"unfollowed":  "You do not follow this person any more.",
 	"blocked":     "You and this person do not see each other any more.",
 	"unblocked":   "The block has ended.",
+	"departed":    "You have left Duuble. Sign in within 30 days to come back.",
+	"back":        "Welcome back. All is as it was.",
 	"restored":    "Your post is there again.",
 	"commented":   "Your comment is there.",
 	"uncommented": "Your comment is deleted.",

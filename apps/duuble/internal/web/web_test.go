@@ -71,7 +71,7 @@ func newWorld(t *testing.T) *world {
 	keys, err := ballot.NewKeys(make([]byte, 32))
 	require.NoError(t, err)
 	accounts := people.New(people.Config{
-		Store: rows, Tables: tables, Queues: queues, Entropy: rand.Reader, Keys: keyring.Ring{make([]byte, 32)}, SMS: &w.inbox, CodeLasts: time.Minute, PerPhone: -1, PerAddress: -1,
+		Store: rows, Tables: tables, Queues: queues, Entropy: rand.Reader, Keys: keyring.Ring{make([]byte, 32)}, SMS: &w.inbox, Keep: 30 * 24 * time.Hour, CodeLasts: time.Minute, PerPhone: -1, PerAddress: -1,
 	})
 	votes := ballot.New(ballot.Config{
 		Store: rows, Posts: "Posts", Due: "Admin", Queues: queues, Keys: keys, VoteMin: 3, SettleAfter: time.Hour, Entropy: rand.Reader,
@@ -79,7 +79,7 @@ func newWorld(t *testing.T) *world {
 	})
 	groups := hubs.New(hubs.Config{Store: rows, Tables: tables, Entropy: rand.Reader, People: accounts})
 	w.Handler = web.New(web.Config{
-		People: accounts, Hubs: groups, Posts: posts.New(posts.Config{Store: rows, Tables: tables, Queues: queues, Entropy: rand.Reader, People: accounts, Hubs: groups, Ballot: votes, Keep: 30 * 24 * time.Hour, PostsADay: 100, VotesAnHour: 300}), VoteMin: 3,
+		People: accounts, Hubs: groups, Posts: posts.New(posts.Config{Store: rows, Tables: tables, Queues: queues, Entropy: rand.Reader, People: accounts, Hubs: groups, Ballot: votes, PostsADay: 100, VotesAnHour: 300}), VoteMin: 3,
 		Admission: httpjson.NewAdmission(httpjson.Limits{Writes: -1, Reads: -1}.Complete(false), w.Now), Log: slog.New(slog.DiscardHandler), Now: w.Now,
 	})
 	return w
