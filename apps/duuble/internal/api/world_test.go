@@ -178,7 +178,7 @@ func (w *world) enter(number string) map[string]any {
 	w.t.Helper()
 	challenge, code := w.code(number)
 	status, in := w.ask("POST", "/auth/otp/verify", "", `{"challengeId":"`+challenge+`","code":"`+code+`"}`)
-	require.Equal(w.t, 200, status, in)
+	require.Equal(w.t, 200, status, "%v\n%s", in, &w.log)
 	return in
 }
 
