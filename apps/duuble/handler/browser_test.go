@@ -103,6 +103,16 @@ func TestBrowser(t *testing.T) {
 	vote(bob, "4")
 	bob.Reads("2 votes. Results appear when 3 are there.").Shot("without script")
 
+	// They talk about it: Bob comments, Ann replies, and Bob takes his comment back.
+	bob.Reads("No comments yet.").Write("[name=text]", "<i>Coffee</i>").Sends(".comment .primary").Reads("Your comment is there.").Reads("<i>Coffee</i>").Reads("1 comment")
+	ann.GoTo(post).Reads("<i>Coffee</i>")
+	browsertest.Accessible(ann, axe, "a post with a comment")
+	ann.Sends("a[href*='/comments/']").Reads("Back to the post").Reads("No replies yet.").Sends(".comment .primary").Reads("Give 1 to 2000 characters")
+	browsertest.Accessible(ann, axe, "a reply refused")
+	ann.Write("[name=text]", "Tea").Sends(".comment .primary").Reads("Your comment is there.").Reads("Back to the post")
+	browsertest.Accessible(ann, axe, "a reply")
+	bob.GoTo(post).Reads("1 reply").Sends("[action$='/delete'] button").Reads("Your comment is deleted.").Reads("1 comment").Reads("Tea")
+
 	carol := b.Visit(t, url, phone)
 	signIn(carol, api, "+34600000003", "carol")
 	vote(carol.GoTo(post).Reads("Your position"), "4")
@@ -127,10 +137,50 @@ func TestBrowser(t *testing.T) {
 	ann.Write("[name=bio]", "I like tea").Sends("form.card .primary").Reads("Saved.")
 	ann.GoTo("/app/users/ann_1").Reads("I like tea").Reads("1 post")
 	browsertest.Accessible(ann, axe, "profile")
+
+	// Bob follows Ann, and Ann blocks Bob: he finds nothing of her, and when the block ends he does
+	// not follow her.
+	bob.GoTo("/app/users/ann_1").Reads("0 followers").Sends("[action$='/follow'] .primary").Reads("You follow this person now.").Reads("You follow since")
+	bob.Until("the count follows", func() bool {
+		return browsertest.Eval[bool](bob.GoTo("/app/users/ann_1"), "document.body.innerText.includes('1 follower')")
+	})
+	ann.GoTo("/app/users/ann_1/followers").Reads("Who follows Ann").Reads("BOB")
+	browsertest.Accessible(ann, axe, "followers")
+	browsertest.Accessible(ann.GoTo("/app/users/bob").Reads("Follows you."), axe, "a profile of another person")
+	ann.Sends("[action$='/block'] button").Reads("You and this person do not see each other any more.").Reads("BOB")
+	browsertest.Accessible(ann, axe, "blocks")
+	bob.GoTo(post).Reads("There is no such post")
+	bob.GoTo("/app/users/ann_1").Reads("There is no such person")
+	ann.Sends("[action$='/end'] button").Reads("The block has ended.").Reads("No one.")
+	bob.GoTo("/app/users/ann_1").Reads("0 followers").Sends("[action$='/follow'] .primary").Reads("You follow since").Sends("[action$='/follow'] button").Reads("You do not follow this person any more.")
+
+	// Ann deletes the post and brings it back with all that it had.
+	ann.GoTo(post).Reads("Delete this post").Sends(".whole button").Reads("Your post is deleted").Reads("Bring it back")
+	browsertest.Accessible(ann, axe, "a post that is deleted")
+	carol.GoTo(post).Reads("There is no such post")
+	ann.Sends("[action$='/restore'] button").Reads("Your post is there again.").Reads("3 of 5 votes are counted.").Reads("1 comment")
 	ann.Resize(desktop)
-	for _, path := range []string{"/app", post, "/app/compose", "/app/me", "/app/me/votes", "/app/users/ann_1", "/app/terms", "/app/nothing"} {
+	for _, path := range []string{"/app", post, "/app/compose", "/app/me", "/app/me/votes", "/app/users/ann_1", "/app/users/ann_1/following", "/app/me/blocks", "/app/terms", "/app/nothing"} {
 		browsertest.Accessible(ann.GoTo(path), axe, "wide "+strings.ReplaceAll(path[1:], "/", " "))
 	}
+
+	// Carol leaves: her votes stay counted, and no one finds her. She signs in and comes back.
+	carol.GoTo(post).Reads("Your comment").Write("[name=text]", "I was here").Sends(".comment .primary").Reads("Your comment is there.")
+	carol.GoTo("/app/me").Sends("a[href$='/me/leave']").Reads("you have everything back")
+	browsertest.Accessible(carol, axe, "leave")
+	carol.Sends("[action$='/me/leave'] button").Reads("You have left Duuble.")
+	ann.GoTo("/app/users/carol").Reads("There is no such person")
+	ann.GoTo(post).Reads("I was here").Reads("Deleted user").Reads("3 of 5 votes are counted.")
+	browsertest.Accessible(ann, axe, "a comment of a deleted user")
+	carol.GoTo("/app/sign-in").Write("[name=destination]", "+34600000003").Sends("form.card .primary")
+	at(carol, "/app/sign-in/code").Reads("Enter the code")
+	challenge = browsertest.Eval[string](carol, "document.querySelector('[name=challenge]').value")
+	carol.Write("[name=code]", printed(t, api)(challenge)).Sends("form.card .primary")
+	at(carol, "/app/come-back").Reads("You can come back")
+	browsertest.Accessible(carol, axe, "come back")
+	carol.GoTo("/app/me")
+	at(carol, "/app/come-back").Sends("[action$='/come-back'] button").Reads("Welcome back.").Reads("carol")
+	ann.GoTo("/app/users/carol").Reads("CAROL")
 	ann.GoTo("/app/me").Sends("[action$='/me/sign-out'] button")
 	at(ann, "/app").Reads("Sign in with your phone")
 	ann.GoTo("/app/me")

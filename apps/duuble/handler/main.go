@@ -79,6 +79,9 @@ type settings struct {
 	PostsADay   int `envconfig:"POSTS_PER_DAY" default:"100"`
 	VotesAnHour int `envconfig:"VOTES_PER_HOUR" default:"300"`
 
+	// KeepDeleted is how long what was deleted can come back, from 1s. Then it is removed for good.
+	KeepDeleted time.Duration `envconfig:"KEEP_DELETED" default:"720h"`
+
 	// VoteMin is how many votes are counted together at least: 3 to 50.
 	VoteMin int `envconfig:"VOTE_MIN" default:"3"`
 
@@ -105,7 +108,7 @@ func service() command.Service {
 func program() command.Program {
 	s := service()
 	return command.Program{
-		Service: s, Commands: []command.Command{s.Local(), backupCommand(), restoreCommand(), verifyCommand(), settleCommand(), rekeyCommand(), s.HealthCheck(), s.Version()},
+		Service: s, Commands: []command.Command{s.Local(), backupCommand(), restoreCommand(), verifyCommand(), settleCommand(), purgeCommand(), rekeyCommand(), s.HealthCheck(), s.Version()},
 		Intro: "Duuble: posts with an opinion slider, and votes that cannot be read back.\n\nUsage:\n  %[1]s COMMAND [flags]\n\nCommands:\n",
 	}
 }
@@ -124,7 +127,7 @@ func readSettings() (settings, error) {
 	return s, err
 }
 
-const leastLasts, mostLasts, leastSettle = time.Second, 10 * time.Minute, time.Second
+const leastLasts, mostLasts, leastSettle, leastKeep = time.Second, 10 * time.Minute, time.Second, time.Second
 
 // check refuses settings that nothing can be built with.
 func (s settings) check() error {
@@ -136,6 +139,9 @@ func (s settings) check() error {
 	}
 	if s.SettleAfter < leastSettle {
 		return refusal("SETTLE_AFTER", "must be 1s or more")
+	}
+	if s.KeepDeleted < leastKeep {
+		return refusal("KEEP_DELETED", "must be 1s or more")
 	}
 	for name, n := range map[string]int{"OTP_PER_PHONE": s.PerPhone, "OTP_PER_ADDRESS": s.PerAddress, "POSTS_PER_DAY": s.PostsADay, "VOTES_PER_HOUR": s.VotesAnHour} {
 		if n == 0 || n < -1 {
@@ -214,8 +220,8 @@ func build(s settings, st command.Store, log *slog.Logger, t *telemetry.Telemetr
 	}
 	d := &duuble{Store: rows, tables: s.Tables, queues: t.Queues(st.Queues), min: s.VoteMin, site: s.PublicURL}
 	d.people = people.New(people.Config{
-		Store: rows, Tables: s.Tables, Entropy: rand.Reader, Keys: k.secret, SMS: sender,
-		CodeLasts: s.CodeLasts, PerPhone: s.PerPhone, PerAddress: s.PerAddress, KeepCodes: s.SMSSender == "printed",
+		Store: rows, Tables: s.Tables, Queues: d.queues, Entropy: rand.Reader, Keys: k.secret, SMS: sender,
+		Keep: s.KeepDeleted, CodeLasts: s.CodeLasts, PerPhone: s.PerPhone, PerAddress: s.PerAddress, KeepCodes: s.SMSSender == "printed",
 	})
 	d.hubs = hubs.New(hubs.Config{Store: rows, Tables: s.Tables, Entropy: rand.Reader, People: d.people})
 	sealing, err := ballot.NewKeys(k.vote...)
@@ -247,7 +253,7 @@ func (d *duuble) create(ctx context.Context) error {
 
 // make makes what is missing of queues and tables.
 func (d *duuble) make(ctx context.Context) error {
-	for _, name := range posts.Queues() {
+	for _, name := range append(posts.Queues(), people.Queues()...) {
 		if err := d.queues.Create(ctx, name, queue.Poison(name)); err != nil {
 			return err
 		}

@@ -113,6 +113,9 @@ func TestLocal(t *testing.T) {
 	require.Eventually(t, func() bool {
 		return len(ask[api.MyVotes](t, 200, "GET", at+"/users/me/votes", ann.AccessToken, nil).Items) == 2
 	}, 60*time.Second, 20*time.Millisecond, "the list follows")
+	comment := ask[api.Comment](t, 201, "POST", at+"/posts/"+locked.PostID+"/comments", ann.AccessToken, api.NewComment{Text: "Why not?"})
+	ask[api.Comment](t, 201, "POST", at+"/posts/"+locked.PostID+"/comments", bob.AccessToken, api.NewComment{Text: "Indeed", ParentCommentID: comment.CommentID})
+	require.True(t, ask[api.Following](t, 200, "PUT", at+"/users/"+ann.UserID+"/follow", bob.AccessToken, nil).Following)
 	running := filepath.Join(t.TempDir(), "running.jsonl")
 	does(t, command.OK, "backup", running, "--data", data)
 	require.Equal(t, command.OK, stop())
@@ -155,7 +158,7 @@ func TestLocal(t *testing.T) {
 	at = up(t, url)
 	me := ask[api.Me](t, 200, "GET", at+"/users/me", ann.AccessToken, nil)
 	require.Equal(t, "Ann_1", *me.Username)
-	require.Equal(t, api.MyCounts{Posts: 1, VotesCast: 2}, me.Counts)
+	require.Equal(t, api.MyCounts{Followers: 1, Posts: 1, VotesCast: 2}, me.Counts)
 	carol := enter(t, at, "+34600000003", printed(t, at))
 	settle(t, at, carol, "Carol")
 	require.Nil(t, ask[api.VoteSummary](t, 200, "GET", at+"/posts/"+post.PostID+"/vote/summary", "", nil).LeftCount)
@@ -175,6 +178,9 @@ func TestLocal(t *testing.T) {
 	t.Setenv("SECRET_KEYS", fresh)
 	url, stop = local(t, data)
 	at = up(t, url)
+	bob = enter(t, at, "+34600000002", printed(t, at))
+	ask[any](t, 204, "DELETE", at+"/users/me", bob.AccessToken, nil)
+	require.NotNil(t, enter(t, at, "+34600000002", printed(t, at)).DeletedAt)
 	again := enter(t, at, "+34600000001", printed(t, at))
 	require.Equal(t, ann.UserID, again.UserID)
 	carol = enter(t, at, "+34600000003", printed(t, at))
@@ -182,10 +188,17 @@ func TestLocal(t *testing.T) {
 	ask[httpjson.Problem](t, 404, "GET", at+"/posts/"+locked.PostID, carol.AccessToken, nil)
 	ask[api.Outcome](t, 200, "POST", at+"/invitations/"+invited.Items[1].Token+"/accept", carol.AccessToken, nil)
 	ask[api.VoteCast](t, 201, "POST", at+"/posts/"+locked.PostID+"/vote", carol.AccessToken, api.NewVote{Position: "left"})
+	require.EqualValues(t, 2, ask[api.Card](t, 200, "GET", at+"/posts/"+locked.PostID, carol.AccessToken, nil).Counts.Comments)
 	in := ask[api.HubVotes](t, 200, "GET", at+"/posts/"+locked.PostID+"/vote/hubs", carol.AccessToken, nil).Items
 	require.Len(t, in, 1)
 	require.EqualValues(t, 2, in[0].TotalVotes)
+	require.Eventually(t, func() bool {
+		return len(ask[api.MyVotes](t, 200, "GET", at+"/users/me/votes", carol.AccessToken, nil).Items) == 2
+	}, 60*time.Second, 20*time.Millisecond, "the list follows")
 	require.Equal(t, command.OK, stop())
+	require.Contains(t, does(t, command.OK, "verify", "--data", data), "no difference")
+	does(t, command.OK, "purge", "--data", data)
+	require.Contains(t, does(t, command.OK, "verify", "--data", data), "no difference")
 	t.Setenv("SECRET_KEYS", "")
 
 	require.NoError(t, os.Remove(filepath.Join(data, keysFile)))
@@ -201,6 +214,7 @@ func TestSettings(t *testing.T) {
 		{"OTP_LASTS", "OTP_LASTS", "11m"},
 		{"OTP_PER_PHONE", "OTP_PER_PHONE", "0"},
 		{"POSTS_PER_DAY", "POSTS_PER_DAY", "0"},
+		{"KEEP_DELETED", "KEEP_DELETED", "999ms"},
 		{"PUBLIC_URL", "PUBLIC_URL", "duuble.example"},
 		{"SMS_SENDER", "SMS_SENDER", "pigeon"},
 		{"SMS_SENDER", "SMS_SENDER", "acs"},

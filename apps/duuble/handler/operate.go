@@ -55,7 +55,7 @@ func (d *duuble) backed() []backup.Table {
 }
 
 // sums are the rows of counts and boxes, which change with each change of what they count.
-var sums = backup.IsSum("c|", "!k|", "k|", "b|")
+var sums = backup.IsSum("c|", "!k|", "!n|", "k|", "b|")
 
 func (d *duuble) backup(ctx context.Context, tables table.DB, w io.Writer, _ func(string)) (int, error) {
 	return backup.Write(ctx, tables, application, d.backed(), sums, w)
@@ -123,6 +123,9 @@ store before the next try.` + alone,
 					}
 					if err == nil {
 						err = d.people.CheckKeys(ctx)
+					}
+					if err == nil {
+						err = d.people.Repair(ctx)
 					}
 					if err == nil {
 						err = d.posts.Repair(ctx)
@@ -193,6 +196,19 @@ func settleCommand() command.Command {
 			data := command.DataFlag(flags)
 			return func(ctx context.Context, std command.Streams, _ []string) error {
 				return onStore(service().OpenExisting, *data, std, func(d *duuble) error { return d.ballot.SettleAll(ctx) })
+			}
+		},
+	}
+}
+
+func purgeCommand() command.Command {
+	return command.Command{
+		Name: "purge", Short: "remove for good what was deleted longer than KEEP_DELETED ago",
+		Long: "Does now what the timer does each hour: posts with all that is around them, and comments." + alone,
+		Setup: func(flags *flag.FlagSet) command.Action {
+			data := command.DataFlag(flags)
+			return func(ctx context.Context, std command.Streams, _ []string) error {
+				return onStore(service().OpenExisting, *data, std, func(d *duuble) error { return d.posts.Purge(ctx) })
 			}
 		},
 	}

@@ -51,6 +51,7 @@ var tableNames = [
 var queueNames = [
   'outbox'
   'post-changes'
+  'ties'
 ]
 
 // Besides the settings that every application has.

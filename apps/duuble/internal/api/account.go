@@ -98,6 +98,15 @@ func (a *api) account() {
 			me, err := a.People.Me(ctx, v.Claim)
 			return answer(meOf(me), err)
 		})
+	route(a, person, Bound{5, 11}, op("leave", http.MethodDelete, "/users/me", "Leave", "Ends all sessions. At once no one finds the person; posts and comments stay, as those of a deleted user. A sign-in within 30 days gives tokens to come back with, and every other route then answers 403 ACCOUNT_DELETED.", http.StatusNoContent),
+		func(ctx context.Context, v visit, _ *none) (*none, error) {
+			return nil, a.People.Leave(ctx, v.Claim)
+		})
+	route(a, person, Bound{3, 10}, op("return", http.MethodPost, "/users/me/restore", "Come back", "With all that the person had. One who is there is as good.", http.StatusOK),
+		func(ctx context.Context, v visit, _ *none) (*body[Me], error) {
+			me, err := a.People.Return(ctx, v.Claim)
+			return answer(meOf(me), err)
+		})
 	route(a, person, Bound{4, 7}, op("patch-profile", http.MethodPatch, "/users/me/profile", "Change my profile", "Members that are absent stay as they are.", http.StatusOK, 409),
 		func(ctx context.Context, v visit, in *body[ProfileChange]) (*body[Me], error) {
 			me, err := a.People.SetBasics(ctx, v.Claim, people.Basics{Username: in.Body.Username, FullName: in.Body.FullName, Bio: in.Body.Bio})
@@ -109,12 +118,12 @@ func (a *api) profiles() {
 	op := func(id, path, summary, description string, errors ...int) huma.Operation {
 		return operation("people", id, http.MethodGet, path, summary, description, http.StatusOK, errors...)
 	}
-	route(a, visitor, Bound{1, 4}, op("get-profile", "/users/{id}", "A profile", "Of somebody who has a username.", 404),
+	route(a, visitor, Bound{1, 8}, op("get-profile", "/users/{id}", "A profile", "Of somebody who has a username.", 404),
 		func(ctx context.Context, v visit, in *ByID) (*body[Profile], error) {
 			p, err := a.People.Profile(ctx, v.Claim, in.ID)
 			return answer(profileOf(p), err)
 		})
-	route(a, visitor, Bound{2, 5}, op("get-profile-by-name", "/users/by-username/{username}", "A profile by its username", "In any case.", 404),
+	route(a, visitor, Bound{2, 9}, op("get-profile-by-name", "/users/by-username/{username}", "A profile by its username", "In any case.", 404),
 		func(ctx context.Context, v visit, in *struct {
 			Username string `path:"username" doc:"The username" example:"Ann_1"`
 		},

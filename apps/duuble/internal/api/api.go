@@ -125,6 +125,8 @@ func build(c Config) (*api, routes) {
 	a.account()
 	a.profiles()
 	a.posts()
+	a.comments()
+	a.ties()
 	a.hubs()
 	a.invitations()
 	a.system()
@@ -150,8 +152,8 @@ func (a *api) settings() huma.Config {
 		"Every error is a problem document with a code. HEAD answers as GET does, without a body. A caller who sends too much is answered 429."
 	c.Tags = []*huma.Tag{
 		{Name: "account", Description: "To sign in by a code and out, sessions, onboarding"},
-		{Name: "people", Description: "Profiles and usernames"},
-		{Name: "posts", Description: "Posts, votes on them, and their results"},
+		{Name: "people", Description: "Profiles and usernames, whom people follow and block"},
+		{Name: "posts", Description: "Posts, comments, votes, and their results"},
 		{Name: "hubs", Description: "Hubs, their members, invitations, links and requests to join"},
 		{Name: "system", Description: "Whether the service is up, and this document"},
 	}
@@ -197,7 +199,7 @@ func route[I, O any](a *api, who access, bound Bound, op huma.Operation, act fun
 		statuses = append(statuses, 401, 403)
 	case visitor:
 		op.Security = []map[string][]string{{}, {bearerScheme: {}}}
-		statuses = append(statuses, 401)
+		statuses = append(statuses, 401, 403)
 	case anyone:
 	}
 	op.Middlewares = huma.Middlewares{func(ctx huma.Context, next func(huma.Context)) { a.admit(ctx, who, next) }}
@@ -331,8 +333,8 @@ func unclaimed[I, O any](act func(context.Context, *I) (*O, error)) func(context
 var meanings = map[int]openapi.Meaning{
 	400: {Doc: "The query or the body cannot be read", Detail: "the body is not valid JSON"},
 	401: {Doc: "The caller is not signed in: UNAUTHENTICATED, INVALID_TOKEN, SESSION_ENDED, REFRESH_REUSED, OTP_WRONG, OTP_EXPIRED", Detail: "this session has ended; sign in again"},
-	403: {Doc: "The caller may not: ONBOARDING_REQUIRED, NOT_A_MEMBER, FORBIDDEN, INVITATION_NOT_YOURS, or a page of another site asks", Detail: "choose a username, give your name and accept the terms first"},
-	404: {Doc: "There is no such thing, or the caller may not see it: USER_NOT_FOUND, POST_NOT_FOUND, HUB_NOT_FOUND, MEMBER_NOT_FOUND, INVITATION_NOT_FOUND, LINK_NOT_FOUND, REQUEST_NOT_FOUND, CODE_NOT_FOUND", Detail: "there is no such post"},
+	403: {Doc: "The caller may not: ONBOARDING_REQUIRED, ACCOUNT_DELETED, NOT_A_MEMBER, FORBIDDEN, INVITATION_NOT_YOURS, or a page of another site asks", Detail: "choose a username, give your name and accept the terms first"},
+	404: {Doc: "There is no such thing, or the caller may not see it: USER_NOT_FOUND, POST_NOT_FOUND, COMMENT_NOT_FOUND, HUB_NOT_FOUND, MEMBER_NOT_FOUND, INVITATION_NOT_FOUND, LINK_NOT_FOUND, REQUEST_NOT_FOUND, CODE_NOT_FOUND", Detail: "there is no such post"},
 	409: {Doc: "It cannot be as things are: USERNAME_TAKEN, ALREADY_VOTED, NO_SLIDER, LINK_TAKEN, LAST_SUPER_ADMIN, ALREADY_DECIDED, HUB_FULL, TOO_MANY", Detail: "this username is taken; choose another one"},
 	413: {Doc: "The body is too large", Detail: "the body is larger than 64 KiB"},
 	422: {Doc: "The request breaks rules, which are named: VALIDATION_ERROR, IDEMPOTENCY_MISMATCH", Detail: "the request breaks the rules named here", Fields: []httpjson.Field{{Location: "body.fullName", Message: "give 1 to 100 characters"}}},

@@ -40,7 +40,7 @@ func TestGuests(t *testing.T) {
 	require.Equal(t, map[string]bool{
 		"request-code": true, "verify-code": true, "get-dev-code": true, "refresh": true, "get-health": true, "get-ready": true, "get-openapi": true,
 		"get-profile": true, "get-profile-by-name": true, "list-posts": true, "get-post": true, "list-user-posts": true, "get-vote-summary": true, "get-vote-distribution": true,
-		"get-hub": true, "get-hub-by-link": true, "get-invitation": true, "get-link": true,
+		"list-followers": true, "list-following": true, "list-comments": true, "list-replies": true, "get-hub": true, "get-hub-by-link": true, "get-invitation": true, "get-link": true,
 	}, open)
 }
 
@@ -51,7 +51,7 @@ func TestCounts(t *testing.T) {
 		time.Sleep(time.Until(time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC))) // a bubble begins in 2000
 		w := newWorld(t)
 		annID, ann, refresh := w.person(number(1), "Ann")
-		_, bob, _ := w.person(number(2), "Bob")
+		bobID, bob, _ := w.person(number(2), "Bob")
 		id := w.post(ann)
 		for range 20 {
 			w.post(bob)
@@ -92,6 +92,18 @@ func TestCounts(t *testing.T) {
 		for range 20 {
 			w.ask("POST", "/posts", bob, `{"visibility":"public_hub","hubIds":["`+hub+`"],"slider":{"text":"x"}}`)
 		}
+		comment := w.comment(ann, id, "")
+		for i := range 20 {
+			otherID, other, _ := w.person(number(100+i), fmt.Sprintf("Talks%d", i))
+			blockedID, _, _ := w.person(number(200+i), fmt.Sprintf("Blocked%d", i))
+			for path, who := range map[string]string{"/users/" + annID + "/follow": other, "/users/" + otherID + "/follow": bob, "/users/" + blockedID + "/block": bob} {
+				status, _ := w.ask("PUT", path, who, "")
+				require.Equal(t, 200, status)
+			}
+			w.comment(other, id, "")
+			w.comment(other, id, comment)
+		}
+		reply := w.comment(ann, id, comment)
 		counted := map[string]bool{}
 		for _, c := range []struct {
 			id, method, path, token, body string
@@ -125,12 +137,33 @@ func TestCounts(t *testing.T) {
 			{"vote", "POST", "/posts/" + id + "/vote", ann, `{"position":"left"}`, 201, ""},
 			{"get-vote-summary", "GET", "/posts/" + id + "/vote/summary", ann, "", 200, ""},
 			{"get-vote-distribution", "GET", "/posts/" + id + "/vote/distribution", ann, "", 200, ""},
+			{"get-vote-summary", "GET", "/posts/" + id + "/vote/summary", bob, "", 200, ""},
+			{"get-vote-distribution", "GET", "/posts/" + id + "/vote/distribution", bob, "", 200, ""},
 			{"list-my-votes", "GET", "/users/me/votes", ann, "", 200, ""},
 			{"create-post", "POST", "/posts", ann, `{"visibility":"public_hub","hubIds":["` + hub + `"],"slider":{"text":"x"}}`, 201, "h"},
 			{"list-posts", "GET", "/posts?hubId=" + hub, ann, "", 200, ""},
 			{"get-post", "GET", "/posts/" + lockedID, bob, "", 200, ""},
 			{"vote", "POST", "/posts/" + lockedID + "/vote", bob, `{"position":"left"}`, 201, ""},
 			{"get-hub-votes", "GET", "/posts/" + lockedID + "/vote/hubs", bob, "", 200, ""},
+			{"create-comment", "POST", "/posts/" + id + "/comments", bob, `{"text":"x"}`, 201, ""},
+			{"create-comment", "POST", "/posts/" + lockedID + "/comments", bob, `{"text":"x"}`, 201, "c"},
+			{"create-comment", "POST", "/posts/" + id + "/comments", bob, `{"text":"x","parentCommentId":"` + comment + `"}`, 201, "r"},
+			{"list-comments", "GET", "/posts/" + id + "/comments", bob, "", 200, ""},
+			{"list-replies", "GET", "/posts/" + id + "/comments/" + comment + "/replies", bob, "", 200, ""},
+			{"delete-comment", "DELETE", "/posts/" + id + "/comments/" + reply, ann, "", 204, ""},
+			{"delete-comment", "DELETE", "/posts/" + id + "/comments/" + comment, ann, "", 204, ""},
+			{"follow", "PUT", "/users/" + annID + "/follow", carol, "", 200, ""},
+			{"get-profile", "GET", "/users/" + annID, carol, "", 200, ""},
+			{"list-followers", "GET", "/users/" + annID + "/followers", bob, "", 200, ""},
+			{"unfollow", "DELETE", "/users/" + annID + "/follow", carol, "", 204, ""},
+			{"follow", "PUT", "/users/" + annID + "/follow", carol, "", 200, ""},
+			{"follow", "PUT", "/users/" + carolID + "/follow", ann, "", 200, ""},
+			{"list-following", "GET", "/users/" + bobID + "/following", carol, "", 200, ""},
+			{"block", "PUT", "/users/" + annID + "/block", carol, "", 200, ""},
+			{"unblock", "DELETE", "/users/" + annID + "/block", carol, "", 204, ""},
+			{"list-blocks", "GET", "/users/me/blocks", bob, "", 200, ""},
+			{"delete-post", "DELETE", "/posts/" + lockedID, ann, "", 204, ""},
+			{"restore-post", "POST", "/posts/" + lockedID + "/restore", ann, "", 200, ""},
 			{"create-hub", "POST", "/hubs", ann, `{"name":"x","customLink":"tea"}`, 201, ""},
 			{"get-hub", "GET", "/hubs/" + hub, ann, "", 200, ""},
 			{"patch-hub", "PATCH", "/hubs/" + hub, ann, `{"name":"y","customLink":"tea-2"}`, 200, ""},
@@ -161,11 +194,16 @@ func TestCounts(t *testing.T) {
 			{"set-role", "PATCH", "/hubs/" + hub + "/members/" + carolID, ann, `{"role":"super_admin"}`, 200, ""},
 			{"remove-member", "DELETE", "/hubs/" + hub + "/members/" + ermaID, carol, "", 204, ""},
 			{"leave-hub", "DELETE", "/hubs/" + hub + "/members/me", carol, "", 204, ""},
+			{"leave", "DELETE", "/users/me", erma, "", 204, ""},
+			{"return", "POST", "/users/me/restore", "erma again", "", 200, ""},
 			{"logout", "POST", "/auth/logout", bob, `{"everywhere":true}`, 204, ""},
 		} {
 			if c.id == "cancel-request" {
 				_, mine := w.ask("GET", "/users/me/join-requests", dora, "")
 				c.path += items(mine)[0]["joinRequestId"].(string)
+			}
+			if c.id == "return" {
+				c.token = w.enter(number(7))["accessToken"].(string)
 			}
 			w.background.Wait()
 			w.meter.n.Store(0)
@@ -195,7 +233,7 @@ func TestHostile(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.Handler = openapitest.New(t, w).Enforce(t, w.Handler)
-	_, ann, _ := w.person(number(1), "Ann")
+	annID, ann, _ := w.person(number(1), "Ann")
 	newcomer := w.enter(number(2))["accessToken"].(string)
 	gone := w.enter(number(3))["accessToken"].(string)
 	status, _ := w.ask("POST", "/auth/logout", gone, "")
@@ -204,6 +242,8 @@ func TestHostile(t *testing.T) {
 	status, plain := w.ask("POST", "/posts", ann, `{"thoughtText":"no slider"}`)
 	require.Equal(t, 201, status)
 	hub := w.hub(ann, "Tea")
+	bobID, bob, _ := w.person(number(4), "Robert")
+	comment := w.comment(ann, id, "")
 	vote := "/posts/" + id + "/vote"
 	for _, tt := range []struct {
 		method, path, token, body string
@@ -259,6 +299,52 @@ func TestHostile(t *testing.T) {
 		{"POST", "/posts", ann, `{"thoughtText":"x","visibility":"public_hub","hubIds":["x|y"]}`, 422, "VALIDATION_ERROR"},
 		{"POST", "/posts", ann, `{"thoughtText":"x","visibility":"public_hub","hubIds":["x"]}`, 403, "NOT_A_MEMBER"},
 		{"POST", "/posts", ann, `{"thoughtText":"x","visibility":"public_hub","hubIds":["x"` + strings.Repeat(`,"x"`, 20) + `]}`, 422, "VALIDATION_ERROR"},
+		{"POST", "/posts/" + id + "/comments", newcomer, `{"text":"x"}`, 403, "ONBOARDING_REQUIRED"},
+		{"POST", "/posts/" + id + "/comments", ann, `{}`, 422, "VALIDATION_ERROR"},
+		{"POST", "/posts/" + id + "/comments", ann, `{"text":" "}`, 422, "VALIDATION_ERROR"},
+		{"POST", "/posts/" + id + "/comments", ann, `{"text":"a\u0007"}`, 422, "VALIDATION_ERROR"},
+		{"POST", "/posts/" + id + "/comments", ann, `{"text":"` + strings.Repeat("𝄞", 1001) + `"}`, 422, "VALIDATION_ERROR"},
+		{"POST", "/posts/" + id + "/comments", ann, `{"text":"` + strings.Repeat("𝄞", 1000) + `"}`, 201, ""},
+		{"POST", "/posts/" + id + "/comments", ann, `{"text":"x","parentCommentId":"x"}`, 422, "VALIDATION_ERROR"},
+		{"POST", "/posts/" + id + "/comments", ann, `{"text":"x","parentCommentId":"../x|y"}`, 422, "VALIDATION_ERROR"},
+		{"POST", "/posts/" + plain["postId"].(string) + "/comments", ann, `{"text":"x","parentCommentId":"` + comment + `"}`, 422, "VALIDATION_ERROR"},
+		{"POST", "/posts/x/comments", ann, `{"text":"x"}`, 404, "POST_NOT_FOUND"},
+		{"GET", "/posts/..%2Fx/comments", "", "", 404, "POST_NOT_FOUND"},
+		{"DELETE", "/posts/x", ann, "", 404, "POST_NOT_FOUND"},
+		{"DELETE", "/posts/..%2Fx", ann, "", 404, "POST_NOT_FOUND"},
+		{"DELETE", "/posts/" + id, bob, "", 403, "FORBIDDEN"},
+		{"POST", "/posts/" + id + "/restore", bob, "", 403, "FORBIDDEN"},
+		{"POST", "/posts/" + id + "/restore", newcomer, "", 403, "ONBOARDING_REQUIRED"},
+		{"POST", "/posts/x/restore", ann, "", 404, "POST_NOT_FOUND"},
+		{"DELETE", "/posts/" + id, ann, "", 204, ""},
+		{"DELETE", "/posts/" + id, ann, "", 204, ""},
+		{"DELETE", "/posts/" + id, bob, "", 404, "POST_NOT_FOUND"},
+		{"POST", "/posts/" + id + "/restore", bob, "", 404, "POST_NOT_FOUND"},
+		{"POST", "/posts/" + id + "/restore", ann, "", 200, ""},
+		{"POST", "/posts/" + id + "/restore", ann, "", 200, ""},
+		{"GET", "/posts/" + id + "/comments?cursor=AQ", "", "", 400, "MALFORMED"},
+		{"GET", "/posts/" + id + "/comments/x/replies", "", "", 404, "COMMENT_NOT_FOUND"},
+		{"GET", "/posts/" + id + "/comments/..%2Fx/replies", "", "", 404, "COMMENT_NOT_FOUND"},
+		{"GET", "/posts/" + plain["postId"].(string) + "/comments/" + comment + "/replies", "", "", 404, "COMMENT_NOT_FOUND"},
+		{"DELETE", "/posts/" + id + "/comments/x", ann, "", 404, "COMMENT_NOT_FOUND"},
+		{"DELETE", "/posts/" + id + "/comments/" + comment, bob, "", 403, "FORBIDDEN"},
+		{"DELETE", "/posts/" + id + "/comments/" + comment, ann, "", 204, ""},
+		{"DELETE", "/posts/" + id + "/comments/" + comment, ann, "", 204, ""},
+		{"DELETE", "/posts/" + id + "/comments/" + comment, bob, "", 404, "COMMENT_NOT_FOUND"},
+		{"GET", "/posts/" + id + "/comments/" + comment + "/replies", bob, "", 404, "COMMENT_NOT_FOUND"},
+		{"POST", "/posts/" + id + "/comments", bob, `{"text":"x","parentCommentId":"` + comment + `"}`, 422, "VALIDATION_ERROR"},
+		{"PUT", "/users/" + bobID + "/follow", newcomer, "", 403, "ONBOARDING_REQUIRED"},
+		{"PUT", "/users/" + annID + "/follow", ann, "", 422, "VALIDATION_ERROR"},
+		{"PUT", "/users/" + annID + "/block", ann, "", 422, "VALIDATION_ERROR"},
+		{"PUT", "/users/x/follow", ann, "", 404, "USER_NOT_FOUND"},
+		{"PUT", "/users/..%2Fx/block", ann, "", 404, "USER_NOT_FOUND"},
+		{"DELETE", "/users/x/follow", ann, "", 404, "USER_NOT_FOUND"},
+		{"DELETE", "/users/x/block", ann, "", 404, "USER_NOT_FOUND"},
+		{"DELETE", "/users/" + bobID + "/follow", ann, "", 204, ""},
+		{"DELETE", "/users/" + bobID + "/block", ann, "", 204, ""},
+		{"GET", "/users/x/followers", "", "", 404, "USER_NOT_FOUND"},
+		{"GET", "/users/..%2Fx/following", ann, "", 404, "USER_NOT_FOUND"},
+		{"GET", "/users/me/blocks", newcomer, "", 403, "ONBOARDING_REQUIRED"},
 		{"POST", "/hubs", newcomer, `{"name":"x"}`, 403, "ONBOARDING_REQUIRED"},
 		{"POST", "/hubs", ann, `{"name":" "}`, 422, "VALIDATION_ERROR"},
 		{"POST", "/hubs", ann, `{"name":"` + strings.Repeat("x", 101) + `"}`, 422, "VALIDATION_ERROR"},

@@ -273,12 +273,12 @@ func (a *api) invitations() {
 			l, err := a.Hubs.NewLink(ctx, v.Claim, in.ID, lasts(ms))
 			return answer(LinkMade{l.ID, l.Token, a.Site + JoinPage + l.Token, stamp(l.ExpiresAt)}, err)
 		})
-	route(a, person, Bound{1, 5}, op("list-links", http.MethodGet, "/hubs/{id}/links", "The links of a hub", "Admins see all that are good, others their own.", http.StatusOK, 404),
+	route(a, person, Bound{2, 25}, op("list-links", http.MethodGet, "/hubs/{id}/links", "The links of a hub", "Admins see all that are good, others their own.", http.StatusOK, 404),
 		func(ctx context.Context, v visit, in *ByID) (*body[Links], error) {
 			all, err := a.Hubs.Links(ctx, v.Claim, in.ID)
 			list := Links{Items: []Link{}}
 			for _, l := range all {
-				list.Items = append(list.Items, Link{l.ID, l.CreatorID, stamp(l.CreatedAt), stamp(l.ExpiresAt)})
+				list.Items = append(list.Items, Link{l.ID, textOr(l.CreatorID), stamp(l.CreatedAt), stamp(l.ExpiresAt)})
 			}
 			return answer(list, err)
 		})

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -38,6 +39,56 @@ func items(answer map[string]any) []map[string]any {
 		all = append(all, one.(map[string]any))
 	}
 	return all
+}
+
+// TestBlocked: two people of whom one blocks the other find nothing of each other, and see the
+// posts of others without the comments of each other.
+func TestBlocked(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.Handler = openapitest.New(t, w).Enforce(t, w.Handler)
+	annID, ann, _ := w.person(number(1), "Ann")
+	bobID, bob, _ := w.person(number(2), "Bob")
+	_, cid, _ := w.person(number(3), "Cid")
+	of := map[string]string{ann: w.post(ann), bob: w.post(bob)}
+	post := w.post(cid)
+	said := map[string]string{ann: w.comment(ann, post, ""), bob: w.comment(bob, post, "")}
+	w.comment(cid, post, said[ann])
+	status, f := w.ask("PUT", "/users/"+annID+"/follow", bob, "")
+	require.Equal(t, 200, status, f)
+	w.background.Wait()
+	status, b := w.ask("PUT", "/users/"+bobID+"/block", ann, "")
+	require.Equal(t, 200, status, b)
+	ids := map[string]string{ann: annID, bob: bobID}
+	for _, pair := range [][2]string{{ann, bob}, {bob, ann}} {
+		me, other := pair[0], pair[1]
+		for _, path := range []string{"/users/" + ids[other], "/users/" + ids[other] + "/posts", "/users/" + ids[other] + "/followers", "/posts/" + of[other], "/posts/" + of[other] + "/comments", "/posts/" + of[other] + "/vote/summary", "/posts/" + post + "/comments/" + said[other] + "/replies"} {
+			status, p := w.ask("GET", path, me, "")
+			require.Equal(t, 404, status, path)
+			status, q := w.ask("GET", strings.NewReplacer(ids[other], "nothing", of[other], "nothing", said[other], "nothing").Replace(path), me, "")
+			require.Equal(t, 404, status, path)
+			require.Equal(t, []any{q["code"], q["detail"]}, []any{p["code"], p["detail"]}, path)
+		}
+		status, p := w.ask("POST", "/posts/"+of[other]+"/vote", me, `{"position":"left"}`)
+		require.Equal(t, 404, status, p)
+		status, p = w.ask("POST", "/posts/"+post+"/comments", me, `{"text":"x","parentCommentId":"`+said[other]+`"}`)
+		require.Equal(t, 422, status, p)
+		_, list := w.ask("GET", "/posts", me, "")
+		require.Len(t, list["items"], 2)
+		_, list = w.ask("GET", "/posts/"+post+"/comments", me, "")
+		require.Len(t, list["items"], 1)
+	}
+	for _, who := range []string{cid, ""} {
+		_, list := w.ask("GET", "/posts", who, "")
+		require.Len(t, list["items"], 3)
+		_, list = w.ask("GET", "/posts/"+post+"/comments", who, "")
+		require.Len(t, list["items"], 2)
+		_, list = w.ask("GET", "/users/"+annID+"/followers", who, "")
+		require.Empty(t, list["items"])
+	}
+	status, list := w.ask("GET", "/users/me/blocks", ann, "")
+	require.Equal(t, 200, status)
+	require.Equal(t, bobID, items(list)[0]["userId"])
 }
 
 // TestHubStory: Ann makes a hub, invites, and posts into it; members vote, their votes count

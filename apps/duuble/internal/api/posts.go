@@ -80,7 +80,7 @@ func (a *api) posts() {
 		}
 		return &created{Prefix + "/posts/" + c.ID, a.cardOf(c)}, nil
 	})
-	route(a, visitor, Bound{4, 106}, op("list-posts", http.MethodGet, "/posts", "The newest posts", "All that are public, or those of a hub of which the caller is a member.", http.StatusOK, 403, 404),
+	route(a, visitor, Bound{4, 146}, op("list-posts", http.MethodGet, "/posts", "The newest posts", "All that are public, or those of a hub of which the caller is a member.", http.StatusOK, 403, 404),
 		func(ctx context.Context, v visit, in *struct {
 			HubID string `query:"hubId" doc:"A hub" example:"01KA0000000000000000000004"`
 			Paged
@@ -98,7 +98,7 @@ func (a *api) posts() {
 			page, err := a.Posts.Newest(ctx, v.Claim, after, in.Limit)
 			return a.cardsAnswer(list, page, err)
 		})
-	route(a, visitor, Bound{3, 7}, op("get-post", http.MethodGet, "/posts/{id}", "A post", "With its votes, as far as they are counted.", http.StatusOK, 404),
+	route(a, visitor, Bound{3, 9}, op("get-post", http.MethodGet, "/posts/{id}", "A post", "With its votes, as far as they are counted.", http.StatusOK, 404),
 		func(ctx context.Context, v visit, in *ByID) (*body[Card], error) {
 			c, err := a.Posts.Card(ctx, v.Claim, in.ID)
 			if err != nil {
@@ -106,7 +106,7 @@ func (a *api) posts() {
 			}
 			return answer(a.cardOf(c), nil)
 		})
-	route(a, visitor, Bound{5, 108}, op("list-user-posts", http.MethodGet, "/users/{id}/posts", "The posts of a person", "The newest first.", http.StatusOK, 404),
+	route(a, visitor, Bound{5, 112}, op("list-user-posts", http.MethodGet, "/users/{id}/posts", "The posts of a person", "The newest first.", http.StatusOK, 404),
 		func(ctx context.Context, v visit, in *struct {
 			ByID
 			Paged
@@ -119,7 +119,7 @@ func (a *api) posts() {
 			page, err := a.Posts.Of(ctx, v.Claim, in.ID, after, in.Limit)
 			return a.cardsAnswer("users "+in.ID, page, err)
 		})
-	route(a, person, Bound{4, 15}, op("vote", http.MethodPost, "/posts/{id}/vote", "Vote on a post, once for ever", "No answer, list or stored row tells what somebody chose. Votes are counted in groups. An Idempotency-Key has no meaning here: the same request again is answered 409 ALREADY_VOTED, and the vote is there once.", http.StatusCreated, 404, 409),
+	route(a, person, Bound{4, 17}, op("vote", http.MethodPost, "/posts/{id}/vote", "Vote on a post, once for ever", "No answer, list or stored row tells what somebody chose. Votes are counted in groups. An Idempotency-Key has no meaning here: the same request again is answered 409 ALREADY_VOTED, and the vote is there once.", http.StatusCreated, 404, 409),
 		func(ctx context.Context, v visit, in *struct {
 			ByID
 			Body NewVote
@@ -132,19 +132,19 @@ func (a *api) posts() {
 			r, err := a.Posts.Vote(ctx, v.Claim, in.ID, position)
 			return answer(castOf(r), err)
 		})
-	route(a, visitor, Bound{1, 4}, op("get-vote-summary", http.MethodGet, "/posts/{id}/vote/summary", "The votes on a post", "Each counted number goes up by nothing, or by a group of minVotes or more.", http.StatusOK, 404, 409),
+	route(a, visitor, Bound{2, 6}, op("get-vote-summary", http.MethodGet, "/posts/{id}/vote/summary", "The votes on a post", "Each counted number goes up by nothing, or by a group of minVotes or more.", http.StatusOK, 404, 409),
 		func(ctx context.Context, v visit, in *ByID) (*body[VoteSummary], error) {
 			r, voted, err := a.Posts.Result(ctx, v.Claim, in.ID)
 			s := a.summaryOf(in.ID, r)
 			return answer(VoteSummary{s.PostID, s.Scope, s.TotalVotes, s.CountedVotes, s.Hidden, s.MinVotes, s.LeftCount, s.NeutralCount, s.RightCount, voted}, err)
 		})
-	route(a, visitor, Bound{1, 4}, op("get-vote-distribution", http.MethodGet, "/posts/{id}/vote/distribution", "The votes on a post by position", "Empty while nothing is counted.", http.StatusOK, 404, 409),
+	route(a, visitor, Bound{2, 6}, op("get-vote-distribution", http.MethodGet, "/posts/{id}/vote/distribution", "The votes on a post by position", "Empty while nothing is counted.", http.StatusOK, 404, 409),
 		func(ctx context.Context, v visit, in *ByID) (*body[Distribution], error) {
 			r, _, err := a.Posts.Result(ctx, v.Claim, in.ID)
 			d := Distribution{in.ID, r.Scope, r.Total, r.Counted, a.VoteMin, bars(r)}
 			return answer(d, err)
 		})
-	route(a, person, Bound{3, 12}, op("get-hub-votes", http.MethodGet, "/posts/{id}/vote/hubs", "The votes on a post in my hubs", "Of each hub of the post of which the caller is a member.", http.StatusOK, 404, 409),
+	route(a, person, Bound{3, 14}, op("get-hub-votes", http.MethodGet, "/posts/{id}/vote/hubs", "The votes on a post in my hubs", "Of each hub of the post of which the caller is a member.", http.StatusOK, 404, 409),
 		func(ctx context.Context, v visit, in *ByID) (*body[HubVotes], error) {
 			all, err := a.Posts.HubResults(ctx, v.Claim, in.ID)
 			list := HubVotes{Items: []HubVote{}}
@@ -155,7 +155,7 @@ func (a *api) posts() {
 			}
 			return answer(list, err)
 		})
-	route(a, person, Bound{3, 63}, op("list-my-votes", http.MethodGet, "/users/me/votes", "On what I have voted", "Without positions, which are not kept. The list follows the votes by some seconds.", http.StatusOK),
+	route(a, person, Bound{4, 123}, op("list-my-votes", http.MethodGet, "/users/me/votes", "On what I have voted", "Without positions, which are not kept. The list follows the votes by some seconds.", http.StatusOK),
 		func(ctx context.Context, v visit, in *Paged) (*body[MyVotes], error) {
 			after, err := in.after("votes " + v.UserID)
 			if err != nil {

@@ -96,19 +96,20 @@ type Everywhere struct {
 
 // Tokens are what a session is known by.
 type Tokens struct {
-	UserID                string `json:"userId" doc:"Whose session it is" example:"01KA0000000000000000000001"`
-	AccessToken           string `json:"accessToken" doc:"Send it as Authorization: Bearer" example:"eyJhbGciOiJIUzI1NiJ9.e30.AAAA"`
-	AccessExpiresAt       string `json:"accessExpiresAt" format:"date-time" doc:"15 minutes from now" example:"2026-11-01T12:15:00.000Z"`
-	RefreshToken          string `json:"refreshToken" doc:"Good once, for the next tokens. One that was replaced ends the session" example:"dr_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"`
-	RefreshExpiresAt      string `json:"refreshExpiresAt" format:"date-time" doc:"30 days from now, and at most 180 days from the sign-in" example:"2026-12-01T12:00:00.000Z"`
-	IsNewUser             bool   `json:"isNewUser" doc:"Whether this sign-in made the account" example:"true"`
-	OnboardingStep        Step   `json:"onboardingStep" doc:"How far the onboarding is" example:"verified_identity"`
-	IsOnboardingCompleted bool   `json:"isOnboardingCompleted" doc:"Whether the person may do all that others may" example:"false"`
+	UserID                string  `json:"userId" doc:"Whose session it is" example:"01KA0000000000000000000001"`
+	AccessToken           string  `json:"accessToken" doc:"Send it as Authorization: Bearer" example:"eyJhbGciOiJIUzI1NiJ9.e30.AAAA"`
+	AccessExpiresAt       string  `json:"accessExpiresAt" format:"date-time" doc:"15 minutes from now" example:"2026-11-01T12:15:00.000Z"`
+	RefreshToken          string  `json:"refreshToken" doc:"Good once, for the next tokens. One that was replaced ends the session" example:"dr_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"`
+	RefreshExpiresAt      string  `json:"refreshExpiresAt" format:"date-time" doc:"30 days from now, and at most 180 days from the sign-in" example:"2026-12-01T12:00:00.000Z"`
+	IsNewUser             bool    `json:"isNewUser" doc:"Whether this sign-in made the account" example:"true"`
+	OnboardingStep        Step    `json:"onboardingStep" doc:"How far the onboarding is" example:"verified_identity"`
+	IsOnboardingCompleted bool    `json:"isOnboardingCompleted" doc:"Whether the person may do all that others may" example:"false"`
+	DeletedAt             *string `json:"deletedAt" format:"date-time" doc:"When the person has left, or null. Such tokens are good to come back and to sign out, and nothing else" example:"2026-11-01T12:00:00.000Z"`
 }
 
 func tokensOf(in people.SignedIn) Tokens {
 	t := in.Tokens
-	return Tokens{t.UserID, t.Access, stamp(t.AccessExpires), t.Refresh, stamp(t.RefreshEnds), in.IsNew, Step(in.User.Step()), in.User.Onboarded()}
+	return Tokens{t.UserID, t.Access, stamp(t.AccessExpires), t.Refresh, stamp(t.RefreshEnds), in.IsNew, Step(in.User.Step()), in.User.Onboarded(), stampOr(in.User.DeletedAt)}
 }
 
 // Session is where a person is signed in.
@@ -154,15 +155,17 @@ type Terms struct {
 
 // Person is what everybody sees of somebody.
 type Person struct {
-	UserID   string `json:"userId" doc:"The id of the person" example:"01KA0000000000000000000001"`
-	Username string `json:"username" doc:"Unique whatever its case" example:"Ann_1"`
-	FullName string `json:"fullName" doc:"As the person wrote it" example:"Ann"`
+	UserID   *string `json:"userId" doc:"The id of the person; null of one who has left" example:"01KA0000000000000000000001"`
+	Username *string `json:"username" doc:"Unique whatever its case; null of one who has left" example:"Ann_1"`
+	FullName string  `json:"fullName" doc:"As the person wrote it, or Deleted user" example:"Ann"`
 }
 
-func personOf(p people.Person) Person { return Person{p.ID, p.Username, p.FullName} }
+func personOf(p people.Person) Person { return Person{textOr(p.ID), textOr(p.Username), p.FullName} }
 
 // MyCounts are numbers that go with an account.
 type MyCounts struct {
+	Followers int64 `json:"followers" doc:"Who follows the person" example:"5"`
+	Following int64 `json:"following" doc:"Whom the person follows" example:"3"`
 	Posts     int64 `json:"posts" doc:"Posts of the person, the locked ones among them" example:"2"`
 	VotesCast int64 `json:"votesCast" doc:"Votes of the person" example:"7"`
 }
@@ -187,13 +190,22 @@ func meOf(m people.Me) Me {
 	return Me{
 		UserID: m.ID, Username: textOr(m.Username), FullName: m.FullName, Bio: m.Bio, Phone: m.Phone, OnboardingStep: Step(m.Step()), IsOnboardingCompleted: m.Onboarded(),
 		AcceptedTermsVersion: textOr(m.TermsVersion), AcceptedPrivacyVersion: textOr(m.PrivacyVersion), AcceptedAt: stampOr(m.AcceptedAt), CreatedAt: stamp(m.CreatedAt),
-		Counts: MyCounts{m.Counts.Posts + m.Counts.LockedPosts, m.Counts.VotesCast},
+		Counts: MyCounts{m.Counts.Followers, m.Counts.Following, m.Counts.Posts + m.Counts.LockedPosts, m.Counts.VotesCast},
 	}
 }
 
 // ProfileCounts are numbers that everybody sees.
 type ProfileCounts struct {
-	Posts int64 `json:"posts" doc:"Posts of the person that are not locked" example:"2"`
+	Followers int64 `json:"followers" doc:"Who follows the person" example:"5"`
+	Following int64 `json:"following" doc:"Whom the person follows" example:"3"`
+	Posts     int64 `json:"posts" doc:"Posts of the person that are not locked" example:"2"`
+}
+
+// ProfileViewer is what a profile says of the caller.
+type ProfileViewer struct {
+	Following  bool    `json:"following" doc:"Whether the caller follows the person" example:"true"`
+	FollowedAt *string `json:"followedAt" format:"date-time" doc:"Since when, or null" example:"2026-11-01T12:00:00.000Z"`
+	FollowsYou bool    `json:"followsYou" doc:"Whether the person follows the caller" example:"false"`
 }
 
 // Profile is the page of a person.
@@ -202,10 +214,11 @@ type Profile struct {
 	Bio       string        `json:"bio" doc:"About the person" example:"I like tea"`
 	CreatedAt string        `json:"createdAt" format:"date-time" doc:"The first sign-in" example:"2026-11-01T12:00:00.000Z"`
 	Counts    ProfileCounts `json:"counts" doc:"Numbers that follow what the person did"`
+	Viewer    ProfileViewer `json:"viewer" doc:"The caller"`
 }
 
 func profileOf(p people.Profile) Profile {
-	return Profile{personOf(p.Person), p.Bio, stamp(p.CreatedAt), ProfileCounts{p.Posts}}
+	return Profile{personOf(p.Person), p.Bio, stamp(p.CreatedAt), ProfileCounts{p.Counts.Followers, p.Counts.Following, p.Counts.Posts}, ProfileViewer{p.Follows, stampOr(p.FollowedAt), p.FollowsYou}}
 }
 
 // Availability says whether a name can be had.
@@ -285,24 +298,30 @@ type HubName struct {
 	Name  string `json:"name" doc:"Its name" example:"Tea drinkers"`
 }
 
+// A CardCounts is how much there is around a post.
+type CardCounts struct {
+	Comments int64 `json:"comments" doc:"Comments, with replies" example:"3"`
+}
+
 // A Card is a post.
 type Card struct {
-	PostID      string    `json:"postId" doc:"The id of the post" example:"01KA0000000000000000000003"`
-	Author      Person    `json:"author" doc:"Who wrote it"`
-	Visibility  string    `json:"visibility" enum:"public,public_hub,private_locked_hub" doc:"Who sees it" example:"public"`
-	Hubs        []HubName `json:"hubs" nullable:"false" doc:"Its hubs of which the caller is a member"`
-	CreatedAt   string    `json:"createdAt" format:"date-time" doc:"When it was posted" example:"2026-11-01T12:00:00.000Z"`
-	Article     *Article  `json:"article" doc:"What the post is about, or null"`
-	ThoughtText *string   `json:"thoughtText" doc:"A thought, or null" example:"I had four cups today"`
-	Slider      *Slider   `json:"slider" doc:"Null if there is nothing to vote on"`
-	Vote        *Summary  `json:"vote" doc:"The votes, or null without a slider"`
-	Viewer      Viewer    `json:"viewer" doc:"The caller"`
+	PostID      string     `json:"postId" doc:"The id of the post" example:"01KA0000000000000000000003"`
+	Author      Person     `json:"author" doc:"Who wrote it"`
+	Visibility  string     `json:"visibility" enum:"public,public_hub,private_locked_hub" doc:"Who sees it" example:"public"`
+	Hubs        []HubName  `json:"hubs" nullable:"false" doc:"Its hubs of which the caller is a member"`
+	CreatedAt   string     `json:"createdAt" format:"date-time" doc:"When it was posted" example:"2026-11-01T12:00:00.000Z"`
+	Article     *Article   `json:"article" doc:"What the post is about, or null"`
+	ThoughtText *string    `json:"thoughtText" doc:"A thought, or null" example:"I had four cups today"`
+	Slider      *Slider    `json:"slider" doc:"Null if there is nothing to vote on"`
+	Counts      CardCounts `json:"counts" doc:"What is around it"`
+	Vote        *Summary   `json:"vote" doc:"The votes, or null without a slider"`
+	Viewer      Viewer     `json:"viewer" doc:"The caller"`
 }
 
 func (a *api) cardOf(c posts.Card) Card {
 	card := Card{
 		PostID: c.ID, Author: personOf(c.Author), Visibility: c.Visibility, CreatedAt: stamp(c.CreatedAt), ThoughtText: textOr(c.Thought),
-		Slider: (*Slider)(c.Slider), Viewer: Viewer{c.Voted, c.IsAuthor}, Hubs: []HubName{},
+		Slider: (*Slider)(c.Slider), Counts: CardCounts{c.Comments}, Viewer: Viewer{c.Voted, c.IsAuthor}, Hubs: []HubName{},
 	}
 	for _, hub := range c.In {
 		card.Hubs = append(card.Hubs, HubName{hub.ID, hub.Name})

@@ -199,10 +199,10 @@ type LinkMade struct {
 
 // Link is a link as those who manage it see it.
 type Link struct {
-	InviteLinkID string `json:"inviteLinkId" doc:"The id of the link" example:"01KA0000000000000000000007"`
-	CreatorID    string `json:"creatorId" doc:"The id of the member who made it" example:"01KA0000000000000000000001"`
-	CreatedAt    string `json:"createdAt" format:"date-time" doc:"When" example:"2026-11-01T12:00:00.000Z"`
-	ExpiresAt    string `json:"expiresAt" format:"date-time" doc:"Until when it is good" example:"2026-11-08T12:00:00.000Z"`
+	InviteLinkID string  `json:"inviteLinkId" doc:"The id of the link" example:"01KA0000000000000000000007"`
+	CreatorID    *string `json:"creatorId" doc:"The id of the member who made it; null of one who has left Duuble" example:"01KA0000000000000000000001"`
+	CreatedAt    string  `json:"createdAt" format:"date-time" doc:"When" example:"2026-11-01T12:00:00.000Z"`
+	ExpiresAt    string  `json:"expiresAt" format:"date-time" doc:"Until when it is good" example:"2026-11-08T12:00:00.000Z"`
 }
 
 // Links are the links of a hub.

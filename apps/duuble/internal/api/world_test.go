@@ -110,13 +110,13 @@ func newWorld(t *testing.T) *world {
 		Random: func(time.Duration) time.Duration { return 0 },
 	}
 	queues := sends{w.queues, w.meter}
-	for _, name := range posts.Queues() {
+	for _, name := range append(posts.Queues(), people.Queues()...) {
 		require.NoError(t, w.queues.Create(t.Context(), name))
 	}
 	require.NoError(t, w.meter.DB.Create(t.Context(), tables.All()...))
 	w.people = people.New(people.Config{
-		Store: rows, Tables: tables, Entropy: rand.Reader, Keys: keyring.Ring{make([]byte, 32)}, SMS: sms.Printed{To: &strings.Builder{}},
-		CodeLasts: 5 * time.Minute, PerPhone: -1, PerAddress: -1, KeepCodes: true,
+		Store: rows, Tables: tables, Queues: queues, Entropy: rand.Reader, Keys: keyring.Ring{make([]byte, 32)}, SMS: sms.Printed{To: &strings.Builder{}},
+		Keep: 30 * 24 * time.Hour, CodeLasts: 5 * time.Minute, PerPhone: -1, PerAddress: -1, KeepCodes: true,
 	})
 	keys, err := ballot.NewKeys(make([]byte, 32))
 	require.NoError(t, err)
@@ -178,7 +178,7 @@ func (w *world) enter(number string) map[string]any {
 	w.t.Helper()
 	challenge, code := w.code(number)
 	status, in := w.ask("POST", "/auth/otp/verify", "", `{"challengeId":"`+challenge+`","code":"`+code+`"}`)
-	require.Equal(w.t, 200, status, in)
+	require.Equal(w.t, 200, status, "%v\n%s", in, &w.log)
 	return in
 }
 
@@ -203,11 +203,19 @@ func (w *world) post(access string) string {
 	return c["postId"].(string)
 }
 
+// comment comments on a post, or replies to a comment unless it is "", and returns the id.
+func (w *world) comment(access, post, parent string) string {
+	w.t.Helper()
+	status, c := w.ask("POST", "/posts/"+post+"/comments", access, `{"text":"Why not?","parentCommentId":"`+parent+`"}`)
+	require.Equal(w.t, 201, status, c)
+	return c["commentId"].(string)
+}
+
 // pump does what messages ask for, until none is left.
 func (w *world) pump() {
 	w.t.Helper()
 	w.background.Wait()
-	for _, trigger := range w.posts.Triggers() {
+	for _, trigger := range append(w.posts.Triggers(), w.people.Triggers()...) {
 		if trigger.Queue == "" {
 			continue
 		}

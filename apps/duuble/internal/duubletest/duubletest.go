@@ -17,6 +17,7 @@ import (
 	"prompthub/apps/duuble/internal/keyring"
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/schema"
+	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
 )
@@ -84,8 +85,8 @@ func Rows(db table.DB, now func() time.Time) *rowstore.Store {
 }
 
 // People are accounts whose codes come to a phone, without a limit.
-func People(rows *rowstore.Store, luck *Luck, keys keyring.Ring, phone *Phone) *people.Service {
-	return people.New(people.Config{Store: rows, Tables: Tables, Entropy: luck, Keys: keys, SMS: phone, CodeLasts: time.Minute, PerPhone: -1, PerAddress: -1})
+func People(rows *rowstore.Store, queues queue.Queues, luck *Luck, keys keyring.Ring, phone *Phone) *people.Service {
+	return people.New(people.Config{Store: rows, Tables: Tables, Queues: queues, Entropy: luck, Keys: keys, SMS: phone, Keep: 30 * 24 * time.Hour, CodeLasts: time.Minute, PerPhone: -1, PerAddress: -1})
 }
 
 // Number returns the telephone number of the person i.

@@ -34,7 +34,7 @@ func (s *Service) expire(ctx context.Context, due table.Row) error {
 	hub, id := due.Props.Get("hub_id").Str(), due.Props.Get("id").Str()
 	expires := due.Props.Get("expires_at").Time()
 	var number string
-	err := s.change(ctx, func(ctx context.Context) ([]table.Op, error) {
+	err := s.Change(ctx, s.Tables.Hubs, func(ctx context.Context) ([]table.Op, error) {
 		if due.Props.Get("kind").Str() == aLink {
 			row, err := s.row(ctx, hub, "ln|"+id)
 			if err != nil || row == nil {
@@ -93,7 +93,7 @@ func (s *Service) Rekey(ctx context.Context) error {
 			ops = append(ops, insert(v.lock(), str("invitation_id", v.ID)))
 		}
 		v.number, v.sealed = number, s.People.Keys.Seal("invitation", v.ID, phone)
-		if err := s.Write(ctx, s.Tables.Hubs, append(ops, put(v.row()))); err != nil {
+		if err := s.Write(ctx, s.Tables.Hubs, append(ops, rowstore.Put(v.row()))); err != nil {
 			return rowstore.Unavailable(err)
 		}
 		if old != number {

@@ -96,7 +96,7 @@ func (s *Service) tally(ctx context.Context, hub string) (tally, error) {
 
 // op returns the write of a tally with more members, or fewer.
 func (t tally) op(hub string, more int64) table.Op {
-	return put(table.Row{Key: hubKey(hub, "c|00"), ETag: t.etag, Props: table.Props{{Name: "member_count", Value: table.Int64(t.members + more)}}})
+	return rowstore.Put(table.Row{Key: hubKey(hub, "c|00"), ETag: t.etag, Props: table.Props{{Name: "member_count", Value: table.Int64(t.members + more)}}})
 }
 
 // see reads a hub as a viewer sees it, all at once; nil if there is none. A guest is "".
@@ -202,9 +202,9 @@ func (s *Service) Create(ctx context.Context, c people.Claim, d Draft) (Hub, err
 	}
 	h := Hub{ID: id, Name: d.Name, Description: d.Description, Link: d.Link, CreatedAt: now, linkAt: now, superAdmins: 1, Members: 1}
 	m := Membership{HubID: id, UserID: u.ID}
-	ops := append([]table.Op{put(h.row())}, m.join(SuperAdmin, now, tally{})...)
+	ops := append([]table.Op{rowstore.Put(h.row())}, m.join(SuperAdmin, now, tally{})...)
 	h.Mine = &m
-	err = s.change(ctx, func(ctx context.Context) ([]table.Op, error) {
+	err = s.Change(ctx, s.Tables.Hubs, func(ctx context.Context) ([]table.Op, error) {
 		there, err := s.hub(ctx, id)
 		if err != nil || there != nil { // an earlier try has landed
 			return nil, err
@@ -232,7 +232,7 @@ func (s *Service) Edit(ctx context.Context, c people.Claim, id string, change Ch
 	if err != nil {
 		return Hub{}, err
 	}
-	err = s.change(ctx, func(ctx context.Context) ([]table.Op, error) {
+	err = s.Change(ctx, s.Tables.Hubs, func(ctx context.Context) ([]table.Op, error) {
 		h, err := s.hub(ctx, id)
 		if err != nil {
 			return nil, err
@@ -249,7 +249,7 @@ func (s *Service) Edit(ctx context.Context, c people.Claim, id string, change Ch
 		if change.Link != nil && *change.Link != h.Link {
 			h.Link, h.linkAt = *change.Link, s.Now().UTC()
 		}
-		return []table.Op{put(h.row())}, nil
+		return []table.Op{rowstore.Put(h.row())}, nil
 	})
 	if err != nil {
 		return Hub{}, err
@@ -284,7 +284,7 @@ func (s *Service) reserve(ctx context.Context, hub, link string) error {
 			}
 			next.ETag = row.ETag
 		}
-		err = s.Write(ctx, s.Tables.Names, []table.Op{put(next)})
+		err = s.Write(ctx, s.Tables.Names, []table.Op{rowstore.Put(next)})
 		if err == nil {
 			return nil
 		}

@@ -29,7 +29,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
-	"errors"
 	"io"
 	"slices"
 	"time"
@@ -70,7 +69,7 @@ const (
 	LastSuperAdmin     fault.Code = "LAST_SUPER_ADMIN"
 	AlreadyDecided     fault.Code = "ALREADY_DECIDED"
 	HubFull            fault.Code = "HUB_FULL"
-	TooMany            fault.Code = "TOO_MANY"
+	TooMany                       = people.TooMany
 )
 
 // Bounds of what there can be.
@@ -118,36 +117,6 @@ func (s *Service) point(ctx context.Context, name string, key table.Key, props .
 		return rowstore.Unavailable(err)
 	}
 	return nil
-}
-
-// change makes a change of one hub. read looks at the rows and returns the writes, or none if
-// nothing has to change any more: it is called again if others were faster, and if the answer of a
-// write was lost. So it must know what it has written itself by the id of the change.
-func (s *Service) change(ctx context.Context, read func(ctx context.Context) ([]table.Op, error)) error {
-	for try := 0; ; try++ {
-		ops, err := read(ctx)
-		if err != nil || len(ops) == 0 {
-			return err
-		}
-		err = s.Write(ctx, s.Tables.Hubs, ops)
-		if err == nil {
-			return nil
-		}
-		if try == rowstore.MaxTries || errors.Is(err, table.ErrInvalid) {
-			return rowstore.Unavailable(err)
-		}
-		if err := s.Sleep(ctx, s.Jitter(5*time.Millisecond)); err != nil {
-			return rowstore.Unavailable(err)
-		}
-	}
-}
-
-// put inserts a row, or replaces the one that was read.
-func put(row table.Row) table.Op {
-	if row.ETag == "" {
-		return table.Op{Kind: table.Insert, Row: row}
-	}
-	return table.Op{Kind: table.Replace, Row: row}
 }
 
 func insert(key table.Key, props ...table.Prop) table.Op {

@@ -94,7 +94,7 @@ func (v *Invitation) end(status string) []table.Op {
 		ops = append(ops, remove(v.lock()))
 	}
 	v.Status = status
-	return append(ops, put(v.row()), v.listed())
+	return append(ops, rowstore.Put(v.row()), v.listed())
 }
 
 func (s *Service) invitation(ctx context.Context, hub, id string) (*Invitation, error) {
@@ -159,7 +159,7 @@ func (s *Service) invite(ctx context.Context, hub string, u people.User, mine *M
 	number := s.People.Number(phone)
 	token, hash := newToken()
 	fresh, change := s.newID(), s.newID()
-	err = s.change(ctx, func(ctx context.Context) ([]table.Op, error) {
+	err = s.Change(ctx, s.Tables.Hubs, func(ctx context.Context) ([]table.Op, error) {
 		v = nil
 		lock, err := s.row(ctx, hub, "ip|"+number)
 		if err == nil && lock != nil {
@@ -179,7 +179,7 @@ func (s *Service) invite(ctx context.Context, hub string, u people.User, mine *M
 			v.NeedsApproval = false
 		}
 		v.token, v.change, v.ExpiresAt = hash, change, s.Now().UTC().Add(lasts)
-		return append(ops, put(v.row())), s.tell(ctx, v)
+		return append(ops, rowstore.Put(v.row())), s.tell(ctx, v)
 	})
 	if err != nil {
 		return nil, err
@@ -294,7 +294,7 @@ func (s *Service) CancelInvitation(ctx context.Context, c people.Claim, hub, id 
 	if err != nil {
 		return err
 	}
-	return s.change(ctx, func(ctx context.Context) ([]table.Op, error) {
+	return s.Change(ctx, s.Tables.Hubs, func(ctx context.Context) ([]table.Op, error) {
 		v, err := s.sent(ctx, hub, id, mine)
 		switch {
 		case err != nil || v.Status == Cancelled:
@@ -315,7 +315,7 @@ func (s *Service) Resend(ctx context.Context, c people.Claim, hub, id string, la
 	token, hash := newToken()
 	change := s.newID()
 	var v *Invitation
-	err = s.change(ctx, func(ctx context.Context) (_ []table.Op, err error) {
+	err = s.Change(ctx, s.Tables.Hubs, func(ctx context.Context) (_ []table.Op, err error) {
 		v, err = s.sent(ctx, hub, id, mine)
 		switch {
 		case err != nil || v.change == change:
@@ -324,7 +324,7 @@ func (s *Service) Resend(ctx context.Context, c people.Claim, hub, id string, la
 			return nil, decided()
 		}
 		v.token, v.change, v.ExpiresAt = hash, change, s.Now().UTC().Add(lasts)
-		return []table.Op{put(v.row())}, s.tell(ctx, v)
+		return []table.Op{rowstore.Put(v.row())}, s.tell(ctx, v)
 	})
 	if err != nil {
 		return Invitation{}, err
@@ -439,7 +439,7 @@ func (s *Service) keyed(ctx context.Context, c people.Claim, k Key) (u people.Us
 // invitation is read, so that nothing it finds can follow from an answer to an invitation that is
 // open still.
 func (s *Service) answer(ctx context.Context, hub, id, number string, k Key, change string, first func(context.Context) error, open func(context.Context, *Invitation) ([]table.Op, error)) error {
-	return s.change(ctx, func(ctx context.Context) ([]table.Op, error) {
+	return s.Change(ctx, s.Tables.Hubs, func(ctx context.Context) ([]table.Op, error) {
 		if err := first(ctx); err != nil {
 			return nil, err
 		}

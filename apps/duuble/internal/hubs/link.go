@@ -54,7 +54,7 @@ func (s *Service) NewLink(ctx context.Context, c people.Claim, hub string, lasts
 	if err != nil {
 		return Link{}, err
 	}
-	return l, s.change(ctx, func(ctx context.Context) ([]table.Op, error) {
+	return l, s.Change(ctx, s.Tables.Hubs, func(ctx context.Context) ([]table.Op, error) {
 		row, err := s.row(ctx, hub, "ln|"+l.ID)
 		if err != nil || row != nil { // an earlier try has landed
 			return nil, err
@@ -77,6 +77,17 @@ func (s *Service) Links(ctx context.Context, c people.Claim, hub string) ([]Link
 			all = append(all, l)
 		}
 	}
+	if err != nil {
+		return nil, err
+	}
+	var ids []string
+	for _, l := range all {
+		ids = append(ids, l.CreatorID)
+	}
+	persons, err := s.People.People(ctx, ids)
+	for i, l := range all {
+		all[i].CreatorID = persons[l.CreatorID].ID // "" of somebody who has left
+	}
 	return all, err
 }
 
@@ -86,7 +97,7 @@ func (s *Service) EndLink(ctx context.Context, c people.Claim, hub, id string) e
 	if err != nil {
 		return err
 	}
-	return s.change(ctx, func(ctx context.Context) ([]table.Op, error) {
+	return s.Change(ctx, s.Tables.Hubs, func(ctx context.Context) ([]table.Op, error) {
 		if !schema.IsID(id) {
 			return nil, nil
 		}
@@ -153,7 +164,7 @@ func (s *Service) Join(ctx context.Context, c people.Claim, token string) (reque
 		return "", err
 	}
 	var r *Request
-	return request, s.change(ctx, func(ctx context.Context) ([]table.Op, error) {
+	return request, s.Change(ctx, s.Tables.Hubs, func(ctx context.Context) ([]table.Op, error) {
 		var waits *Request
 		var m *Membership
 		err := rowstore.Both(ctx, func(ctx context.Context) (err error) {

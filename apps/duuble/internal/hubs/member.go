@@ -68,13 +68,13 @@ func (m *Membership) join(role string, now time.Time, t tally) []table.Op {
 	if m.JoinedAt.IsZero() {
 		m.JoinedAt = table.TimeOf(table.Ticks(now))
 	}
-	return []table.Op{put(m.row()), insert(m.byTime()), insert(m.byRole()), t.op(m.HubID, 1)}
+	return []table.Op{rowstore.Put(m.row()), insert(m.byTime()), insert(m.byRole()), t.op(m.HubID, 1)}
 }
 
 // leave returns the writes by which a membership ends.
 func (m *Membership) leave(now time.Time, t tally) []table.Op {
 	m.leftAt = now
-	return []table.Op{put(m.row()), remove(m.byTime()), remove(m.byRole()), t.op(m.HubID, -1)}
+	return []table.Op{rowstore.Put(m.row()), remove(m.byTime()), remove(m.byRole()), t.op(m.HubID, -1)}
 }
 
 func parseMembership(row table.Row) *Membership {
@@ -280,7 +280,7 @@ func (s *Service) SetRole(ctx context.Context, c people.Claim, hub, user, role s
 	}
 	var m *Membership
 	id := s.newID()
-	err = s.change(ctx, func(ctx context.Context) ([]table.Op, error) {
+	err = s.Change(ctx, s.Tables.Hubs, func(ctx context.Context) ([]table.Op, error) {
 		h, err := s.member(ctx, hub, user, &m)
 		if err != nil {
 			return nil, err
@@ -301,10 +301,10 @@ func (s *Service) SetRole(ctx context.Context, c people.Claim, hub, user, role s
 			if h.superAdmins < 1 {
 				return nil, lastSuperAdmin()
 			}
-			ops = append(ops, put(h.row()))
+			ops = append(ops, rowstore.Put(h.row()))
 		}
 		m.Role, m.change = role, id
-		return append(ops, put(m.row()), insert(m.byRole())), nil
+		return append(ops, rowstore.Put(m.row()), insert(m.byRole())), nil
 	})
 	if err != nil {
 		return Listed{}, err
@@ -342,7 +342,7 @@ func (s *Service) Remove(ctx context.Context, c people.Claim, hub, user string) 
 		return err
 	}
 	id := s.newID()
-	return s.change(ctx, func(ctx context.Context) ([]table.Op, error) {
+	return s.Change(ctx, s.Tables.Hubs, func(ctx context.Context) ([]table.Op, error) {
 		var m *Membership
 		var t tally
 		var h *Hub
@@ -369,7 +369,7 @@ func (s *Service) Remove(ctx context.Context, c people.Claim, hub, user string) 
 			if h.superAdmins--; h.superAdmins < 1 {
 				return nil, lastSuperAdmin()
 			}
-			ops = append(ops, put(h.row()))
+			ops = append(ops, rowstore.Put(h.row()))
 		}
 		return ops, nil
 	})

@@ -102,7 +102,7 @@ func (s *Service) newRequest(ctx context.Context, hub, user, source, invitation 
 
 // ask returns the writes of a new request.
 func (r *Request) ask() []table.Op {
-	return []table.Op{put(r.row()), insert(r.byStatus()), insert(r.lock(), str("request_id", r.ID))}
+	return []table.Op{rowstore.Put(r.row()), insert(r.byStatus()), insert(r.lock(), str("request_id", r.ID))}
 }
 
 // decide returns the writes by which a request ends, and its invitation with it.
@@ -120,7 +120,7 @@ func (s *Service) decide(ctx context.Context, r *Request, status, by, change str
 		}
 	}
 	r.Status, r.DecidedBy, r.DecidedAt, r.change = status, by, s.Now().UTC(), change
-	return append(ops, put(r.row()), insert(r.byStatus())), nil
+	return append(ops, rowstore.Put(r.row()), insert(r.byStatus())), nil
 }
 
 func noRequest() error {
@@ -135,7 +135,7 @@ func (s *Service) Decide(ctx context.Context, c people.Claim, hub, id string, ap
 	}
 	var r *Request
 	change := s.newID()
-	err = s.change(ctx, func(ctx context.Context) (ops []table.Op, err error) {
+	err = s.Change(ctx, s.Tables.Hubs, func(ctx context.Context) (ops []table.Op, err error) {
 		if r, err = s.request(ctx, hub, id); err != nil {
 			return nil, err
 		}
@@ -223,14 +223,14 @@ func (s *Service) requests(ctx context.Context, rows []table.Row, hub func(table
 	var users []string
 	for _, r := range found {
 		if r != nil {
-			users = append(users, r.UserID)
+			users = append(users, r.UserID, r.DecidedBy)
 		}
 	}
 	persons, err := s.People.People(ctx, users)
 	items := []Request{}
 	for _, r := range found {
 		if r != nil {
-			r.Person = persons[r.UserID]
+			r.Person, r.DecidedBy = persons[r.UserID], persons[r.DecidedBy].ID
 			items = append(items, *r)
 		}
 	}
@@ -283,7 +283,7 @@ func (s *Service) CancelRequest(ctx context.Context, c people.Claim, id string) 
 		return err
 	}
 	change := s.newID()
-	return s.change(ctx, func(ctx context.Context) ([]table.Op, error) {
+	return s.Change(ctx, s.Tables.Hubs, func(ctx context.Context) ([]table.Op, error) {
 		r, err := s.request(ctx, hub, id)
 		switch {
 		case err != nil:

@@ -15,8 +15,18 @@ type SignedIn struct {
 }
 
 // Caller finds out whether the session of a claim goes on, and does the first reads of a request at
-// the same time. An error of a read counts only if the claim is true.
+// the same time. An error of a read counts only if the claim is true. A person who has left is
+// refused.
 func (s *Service) Caller(ctx context.Context, c Claim, reads ...func(context.Context) error) (User, error) {
+	return s.identify(ctx, c, false, reads)
+}
+
+// caller is Caller, also for a person who has left.
+func (s *Service) caller(ctx context.Context, c Claim, reads ...func(context.Context) error) (User, error) {
+	return s.identify(ctx, c, true, reads)
+}
+
+func (s *Service) identify(ctx context.Context, c Claim, departed bool, reads []func(context.Context) error) (User, error) {
 	if c.UserID == "" {
 		return User{}, SignIn()
 	}
@@ -29,8 +39,12 @@ func (s *Service) Caller(ctx context.Context, c Claim, reads ...func(context.Con
 	}
 	x, u, errs[0] = s.claimed(ctx, c.UserID, c.SessionID)
 	wg.Wait()
-	if errs[0] == nil && (u == nil || x == nil || !x.lives(s.Now())) {
+	switch {
+	case errs[0] != nil:
+	case u == nil || x == nil || !x.lives(s.Now()):
 		errs[0] = sessionEnded()
+	case !departed && !u.DeletedAt.IsZero():
+		errs[0] = accountDeleted()
 	}
 	for _, err := range errs {
 		if err != nil {

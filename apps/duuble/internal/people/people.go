@@ -36,6 +36,7 @@ import (
 	"prompthub/apps/duuble/internal/sms"
 	"prompthub/internal/fault"
 	"prompthub/internal/host/function"
+	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
 )
@@ -52,10 +53,12 @@ type Service struct {
 type Config struct {
 	*rowstore.Store
 	Tables  schema.Tables // prefixed
-	Entropy io.Reader     // random bytes, for keys too
-	Keys    keyring.Ring  // SECRET_KEYS
+	Queues  queue.Queues
+	Entropy io.Reader    // random bytes, for keys too
+	Keys    keyring.Ring // SECRET_KEYS
 	SMS     sms.Sender
 
+	Keep       time.Duration // how long what was deleted can come back
 	CodeLasts  time.Duration
 	PerPhone   int  // codes for one number in phoneWindow; -1: no limit
 	PerAddress int  // codes for one address in addressWindow; -1: no limit
@@ -109,15 +112,22 @@ func keysDoNotMatch() error {
 	return fault.Coded(fault.Unavailable, KeysDoNotMatch, "the last of SECRET_KEYS is not the key that the stored phone numbers were named with: set the keys that belong to this data, or, where rekey did not end, run it again")
 }
 
-// Triggers returns the functions that no request starts. others end what is over elsewhere.
+// Queues are the queues whose messages Triggers work on.
+func Queues() []string { return []string{QueueTies} }
+
+// Triggers returns the functions that no request starts. Each may run twice, late and in any
+// order. others end what is over elsewhere.
 func (s *Service) Triggers(others ...func(context.Context) error) []function.Trigger {
-	return []function.Trigger{{Name: "expire", Schedule: "0 */5 * * * *", Run: func(ctx context.Context, _ function.Invocation) error {
-		err := s.Expire(ctx)
-		for _, expire := range others {
-			err = errors.Join(err, expire(ctx))
-		}
-		return err
-	}}}
+	return []function.Trigger{
+		{Name: QueueTies, Queue: QueueTies, Run: func(ctx context.Context, in function.Invocation) error { return s.followPair(ctx, in.Text) }},
+		{Name: "expire", Schedule: "0 */5 * * * *", Run: func(ctx context.Context, _ function.Invocation) error {
+			err := s.Expire(ctx)
+			for _, expire := range others {
+				err = errors.Join(err, expire(ctx))
+			}
+			return err
+		}},
+	}
 }
 
 // Expire removes codes that are too old and windows that count nothing any more. None lives longer

@@ -290,10 +290,11 @@ func (s *Service) Sessions(ctx context.Context, c Claim) ([]SessionInfo, error) 
 	return infos, nil
 }
 
-// Logout ends the caller's session, or all of them, from the next request on.
+// Logout ends the caller's session, or all of them, from the next request on. A person who has left
+// can do it, too.
 func (s *Service) Logout(ctx context.Context, c Claim, everywhere bool) error {
 	var all []session
-	_, err := s.Caller(ctx, c, func(ctx context.Context) (err error) {
+	_, err := s.caller(ctx, c, func(ctx context.Context) (err error) {
 		if everywhere {
 			all, err = s.sessions(ctx, c.UserID)
 		}

@@ -3,6 +3,7 @@ package people
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -22,6 +23,8 @@ type User struct {
 	PrivacyVersion       string
 	AcceptedAt           time.Time
 	CreatedAt, UpdatedAt time.Time
+	DeletedAt            time.Time // when the person has left; zero of one who is there
+	Life                 int64     // how often the person has left or come back
 	Version              int64
 	etag                 string
 }
@@ -80,7 +83,11 @@ func (u User) row() table.Row {
 		{Name: "created_at", Value: table.Time(u.CreatedAt)},
 		{Name: "updated_at", Value: table.Time(u.UpdatedAt)},
 		{Name: "version", Value: table.Int64(u.Version)},
-		{Name: "IsDeleted", Value: table.Bool(false)},
+		{Name: deleted, Value: table.Bool(!u.DeletedAt.IsZero())},
+		{Name: "life", Value: table.Int64(u.Life)},
+	}
+	if !u.DeletedAt.IsZero() {
+		p = append(p, table.Prop{Name: "deleted_at", Value: table.Time(u.DeletedAt)})
 	}
 	for name, text := range map[string]string{"username": u.Username, "accepted_terms_version": u.TermsVersion, "accepted_privacy_version": u.PrivacyVersion} {
 		if text != "" {
@@ -98,7 +105,7 @@ func parseUser(row table.Row) User {
 	return User{
 		ID: strings.TrimPrefix(row.Partition, schema.User("")), Username: p.Get("username").Str(), FullName: p.Get("full_name").Str(), Bio: p.Get("bio").Str(),
 		TermsVersion: p.Get("accepted_terms_version").Str(), PrivacyVersion: p.Get("accepted_privacy_version").Str(), AcceptedAt: p.Get("accepted_at").Time(),
-		CreatedAt: p.Get("created_at").Time(), UpdatedAt: p.Get("updated_at").Time(), Version: p.Get("version").Int(), etag: row.ETag,
+		CreatedAt: p.Get("created_at").Time(), UpdatedAt: p.Get("updated_at").Time(), DeletedAt: p.Get("deleted_at").Time(), Life: p.Get("life").Int(), Version: p.Get("version").Int(), etag: row.ETag,
 	}
 }
 
@@ -192,22 +199,25 @@ func (s *Service) makeAccount(ctx context.Context, owner, number, phone string) 
 	return made, nil
 }
 
-// A Person is what others see of a user.
+// A Person is what others see of a user. A person who has left has no id and no username.
 type Person struct{ ID, Username, FullName string }
 
 // Person returns what others see of u.
 func (u User) Person() Person { return Person{u.ID, u.Username, u.FullName} }
 
-// People reads what others see of users. One that is not there is absent.
+// People reads what others see of users. Those who have left are all alike. An id may be there more
+// than once, or "".
 func (s *Service) People(ctx context.Context, ids []string) (map[string]Person, error) {
+	ids = slices.DeleteFunc(slices.Compact(slices.Sorted(slices.Values(ids))), func(id string) bool { return id == "" })
 	found := make([]*User, len(ids))
 	err := rowstore.Each(ctx, len(ids), rowstore.MaxParallel, func(ctx context.Context, i int) (err error) {
 		found[i], err = s.user(ctx, ids[i])
 		return err
 	})
 	people := map[string]Person{}
-	for _, u := range found {
-		if u != nil {
+	for i, u := range found {
+		people[ids[i]] = Person{FullName: DeletedName}
+		if u != nil && u.DeletedAt.IsZero() {
 			people[u.ID] = u.Person()
 		}
 	}
@@ -216,8 +226,9 @@ func (s *Service) People(ctx context.Context, ids []string) (map[string]Person, 
 
 // Counts are the numbers that go with an account.
 type Counts struct {
-	Posts, VotesCast int64
-	LockedPosts      int64 // which the person alone may know of
+	Posts, VotesCast     int64
+	LockedPosts          int64 // which the person alone may know of
+	Followers, Following int64
 }
 
 // Counts reads the numbers of a user, which follow what the user did.
@@ -226,6 +237,8 @@ func (s *Service) Counts(ctx context.Context, id string) (c Counts, err error) {
 	for _, row := range rows {
 		c.Posts += row.Props.Get("posts_count").Int()
 		c.LockedPosts += row.Props.Get("locked_posts_count").Int()
+		c.Followers += row.Props.Get(followers).Int()
+		c.Following += row.Props.Get(following).Int()
 		c.VotesCast += row.Props.Get("votes_cast_count").Int()
 	}
 	return c, err
@@ -295,34 +308,56 @@ type Profile struct {
 	Person
 	Bio       string
 	CreatedAt time.Time
-	Posts     int64
+	Counts    Counts // but for what the person alone may know
+
+	Follows    bool      // whether the viewer follows the person
+	FollowedAt time.Time // since when
+	FollowsYou bool
 }
 
 func noUser() error { return fault.Coded(fault.NotFound, UserNotFound, "there is no such person") }
 
-// Profile returns the profile of a user with an id. One who has no username yet is not there.
-func (s *Service) Profile(ctx context.Context, c Claim, id string) (Profile, error) {
+// Profile returns the profile of a user with an id. A person who has no username yet is not there,
+// nor one who is hidden from the viewer.
+func (s *Service) Profile(ctx context.Context, c Claim, id string) (p Profile, err error) {
+	_, err = s.Visitor(ctx, c, func(ctx context.Context) (err error) {
+		p, err = s.profile(ctx, c.UserID, id)
+		return err
+	})
+	return p, err
+}
+
+func (s *Service) profile(ctx context.Context, viewer, id string) (Profile, error) {
+	if !schema.IsID(id) {
+		return Profile{}, noUser()
+	}
 	var u *User
 	var counts Counts
-	_, err := s.Visitor(ctx, c, func(ctx context.Context) error {
-		if !schema.IsID(id) {
-			return nil
-		}
-		return rowstore.Both(ctx, func(ctx context.Context) (err error) {
-			u, err = s.user(ctx, id)
-			return err
-		}, func(ctx context.Context) (err error) {
-			counts, err = s.Counts(ctx, id)
-			return err
-		})
-	})
-	if err == nil && (u == nil || u.Username == "") {
+	var mine, theirs *tie
+	hidden := false
+	reads := []func(context.Context) error{
+		func(ctx context.Context) (err error) { u, err = s.user(ctx, id); return err },
+		func(ctx context.Context) (err error) { counts, err = s.Counts(ctx, id); return err },
+		func(ctx context.Context) (err error) { hidden, err = s.Hidden(ctx, viewer, id); return err },
+		func(ctx context.Context) (err error) { mine, err = s.tie(ctx, followRows, viewer, id); return err },
+		func(ctx context.Context) (err error) { theirs, err = s.tie(ctx, followRows, id, viewer); return err },
+	}
+	if viewer == "" {
+		reads = reads[:2]
+	}
+	err := rowstore.Each(ctx, len(reads), len(reads), func(ctx context.Context, i int) error { return reads[i](ctx) })
+	if err == nil && (!u.there() || hidden) {
 		err = noUser()
 	}
 	if err != nil {
 		return Profile{}, err
 	}
-	return Profile{u.Person(), u.Bio, u.CreatedAt, counts.Posts}, nil
+	counts.LockedPosts, counts.VotesCast = 0, 0
+	p := Profile{Person: u.Person(), Bio: u.Bio, CreatedAt: u.CreatedAt, Counts: counts, Follows: mine.live(), FollowsYou: theirs.live()}
+	if p.Follows {
+		p.FollowedAt = mine.createdAt
+	}
+	return p, nil
 }
 
 // ProfileByName returns the profile of the user with a name, in any case.
@@ -336,7 +371,7 @@ func (s *Service) ProfileByName(ctx context.Context, c Claim, name string) (Prof
 	}); err != nil {
 		return Profile{}, err
 	}
-	p, err := s.Profile(ctx, Claim{}, id)
+	p, err := s.profile(ctx, c.UserID, id)
 	if err == nil && !strings.EqualFold(p.Username, name) {
 		err = noUser() // a reservation that came to nothing
 	}

@@ -9,8 +9,8 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// VerifyRows compares accounts with the rows of Names by which they are found, and reports each
-// difference. It is silent only in a quiet system.
+// VerifyRows compares accounts with the rows of Names by which they are found, and ties with counts
+// and mirrors, and reports each difference. It is silent only in a quiet system.
 func (s *Service) VerifyRows(ctx context.Context, report func(string)) (rows int, err error) {
 	for row, err := range table.All(ctx, s.DB, s.Tables.Users, table.Range{}) {
 		if err != nil {
@@ -43,5 +43,6 @@ func (s *Service) VerifyRows(ctx context.Context, report func(string)) (rows int
 			report(fmt.Sprintf("user %s: the %s does not lead to the account", id, what))
 		}
 	}
-	return rows, nil
+	ties, err := s.verifyTies(ctx, report)
+	return rows + ties, err
 }

@@ -47,17 +47,20 @@ func (p *phone) code(to string) string {
 // A world is a service over a store in memory.
 type world struct {
 	*people.Service
-	t     *testing.T
-	clock *duubletest.Clock
-	db    *memory.Tables
-	phone *phone
-	luck  *duubletest.Luck
+	t      *testing.T
+	clock  *duubletest.Clock
+	db     *memory.Tables
+	queues *memory.Queues
+	phone  *phone
+	luck   *duubletest.Luck
 }
 
 func newWorld(t *testing.T, change ...func(*people.Config)) *world {
 	t.Helper()
 	w := &world{t: t, clock: duubletest.NewClock(began), db: memory.NewTables(), phone: &phone{texts: map[string]string{}}, luck: duubletest.Seeded(1)}
 	require.NoError(t, w.db.Create(t.Context(), duubletest.Tables.All()...))
+	w.queues = memory.NewQueues(w.clock.Now)
+	require.NoError(t, w.queues.Create(t.Context(), people.Queues()...))
 	w.Service = w.over(w.db, change...)
 	return w
 }
@@ -66,7 +69,7 @@ func newWorld(t *testing.T, change ...func(*people.Config)) *world {
 func (w *world) over(db table.DB, change ...func(*people.Config)) *people.Service {
 	c := people.Config{
 		Store:  duubletest.Rows(db, w.clock.Now),
-		Tables: duubletest.Tables, Entropy: w.luck, Keys: keyring.Ring{make([]byte, 32)}, SMS: w.phone, CodeLasts: 5 * time.Minute, PerPhone: 5, PerAddress: 30,
+		Tables: duubletest.Tables, Queues: w.queues, Entropy: w.luck, Keys: keyring.Ring{make([]byte, 32)}, SMS: w.phone, Keep: 30 * 24 * time.Hour, CodeLasts: 5 * time.Minute, PerPhone: 5, PerAddress: 30,
 	}
 	for _, f := range change {
 		f(&c)

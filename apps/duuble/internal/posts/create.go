@@ -7,8 +7,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"log/slog"
 	"strings"
 	"time"
 
@@ -24,17 +22,16 @@ import (
 )
 
 const (
-	// wakeAfter is when the message of a post is seen, unless all is done before. By then the post
-	// has landed or never will.
-	wakeAfter = time.Minute
 	// keyLasts is for how long a repeated Idempotency-Key is known.
 	keyLasts       = 24 * time.Hour
 	mostKeyLetters = 100
 )
 
-// A change is the text of a message: rows that follow from a post may be missing.
+// A change is the text of a message: rows that follow from a post may be missing, or from the
+// deletion of a comment.
 type change struct {
-	Post string `json:"post"`
+	Post    string `json:"post"`
+	Comment string `json:"comment,omitempty"`
 }
 
 // Create posts a draft. The same key of the same person, sent again within a day, answers with the
@@ -59,8 +56,10 @@ func (s *Service) Create(ctx context.Context, c people.Claim, d Draft, key strin
 	if err == nil && len(in) < len(d.Hubs) {
 		err = fault.Coded(fault.Forbidden, hubs.NotAMember, "you are not a member of all of these hubs")
 	}
-	if err == nil && rules.Len(key) > mostKeyLetters {
-		err = &fault.Error{Kind: fault.Invalid, Text: "the Idempotency-Key is too long", Fields: []fault.Field{{Name: "header.Idempotency-Key", Message: "give up to 100 characters"}}}
+	if err == nil {
+		var b rules.Broken
+		checkKey(&b, key)
+		err = b.Err()
 	}
 	if err == nil && key != "" {
 		fresh := id
@@ -74,16 +73,16 @@ func (s *Service) Create(ctx context.Context, c people.Claim, d Draft, key strin
 	if err != nil {
 		return Card{}, err
 	}
-	p := Post{ID: id, AuthorID: u.ID, CreatedAt: schema.TimeOf(id), Visibility: d.Visibility, Hubs: d.Hubs, createdIn: d.Hubs, Slider: d.Slider, Article: d.Article}
+	p := Post{ID: id, AuthorID: u.ID, CreatedAt: schema.TimeOf(id), Visibility: d.Visibility, Hubs: d.Hubs, createdIn: d.Hubs, version: 1, Slider: d.Slider, Article: d.Article}
 	if d.Thought != nil {
 		p.Thought = *d.Thought
 	}
-	var wake queue.Receipt
+	var receipt queue.Receipt
 	if err := limit.Check(posted, now); err != nil {
 		return Card{}, err
 	}
 	err = rowstore.Both(ctx, func(ctx context.Context) (err error) {
-		wake, err = s.wake(ctx, id)
+		receipt, err = s.changes().Send(ctx, change{Post: id})
 		return err
 	}, func(ctx context.Context) error {
 		_, err := s.People.Count(ctx, limit, posted, id)
@@ -97,24 +96,32 @@ func (s *Service) Create(ctx context.Context, c people.Claim, d Draft, key strin
 		ops = append(ops, table.Op{Kind: table.Insert, Row: row})
 	}
 	err = s.Write(ctx, s.Tables.Posts, ops)
-	if err != nil && !errors.Is(err, table.ErrExists) { // it may have landed
-		row, unread := s.GetRow(ctx, s.Tables.Posts, table.Key{Partition: schema.Post(id), Row: postRow})
-		if unread != nil || row == nil {
+	if err != nil { // it may have landed
+		there, unread := s.stored(ctx, id)
+		if unread != nil || there == nil {
 			return Card{}, rowstore.Unavailable(err)
+		}
+		if !there.live() {
+			return Card{}, noPost() // an earlier request has made it, and it was deleted
 		}
 	}
 	if err := s.list(ctx, p); err == nil {
 		ctx := context.WithoutCancel(ctx)
-		s.Background(func() { s.finish(ctx, p, wake) })
+		s.Background(func() { s.finish(ctx, p, receipt) })
 	}
 	names, err := s.Hubs.Names(ctx, d.Hubs)
 	return Card{Post: p, Author: u.Person(), Result: ballot.GlobalResult(nil), IsAuthor: true, In: named(d.Hubs, names)}, err
 }
 
-// idFor returns the id of the post that a key stands for: that of an earlier request, or the new
-// one.
-func (s *Service) idFor(ctx context.Context, user, key string, d Draft, id string) (string, error) {
-	text, err := json.Marshal(d)
+// checkKey holds an Idempotency-Key to its length.
+func checkKey(b *rules.Broken, key string) {
+	b.AddTo("header.Idempotency-Key", rules.Len(key) <= mostKeyLetters, "give up to 100 characters")
+}
+
+// idFor returns the id of what a key stands for: that of an earlier request with the same body, or
+// the new one.
+func (s *Service) idFor(ctx context.Context, user, key string, body any, id string) (string, error) {
+	text, err := json.Marshal(body)
 	if err != nil {
 		return "", err
 	}
@@ -129,16 +136,16 @@ func (s *Service) idFor(ctx context.Context, user, key string, d Draft, id strin
 			return "", err
 		}
 		op := table.Op{Kind: table.Insert, Row: table.Row{Key: where, Props: table.Props{
-			{Name: "post_id", Value: table.String(id)},
+			{Name: "id", Value: table.String(id)},
 			{Name: "body", Value: table.String(hash(string(text)))},
 			{Name: "created_at", Value: table.Time(s.Now().UTC())},
 		}}}
 		if row != nil {
 			if s.Now().Sub(row.Props.Get("created_at").Time()) < keyLasts {
 				if row.Props.Get("body").Str() != hash(string(text)) {
-					return "", fault.Coded(fault.Invalid, IdempotencyMismatch, "this Idempotency-Key was sent with another post; send another key")
+					return "", fault.Coded(fault.Invalid, IdempotencyMismatch, "this Idempotency-Key was sent with something else; send another key")
 				}
-				return row.Props.Get("post_id").Str(), nil
+				return row.Props.Get("id").Str(), nil
 			}
 			op.Kind, op.Row.ETag = table.Replace, row.ETag
 		}
@@ -153,21 +160,6 @@ func (s *Service) idFor(ctx context.Context, user, key string, d Draft, id strin
 			return "", rowstore.Unavailable(err)
 		}
 	}
-}
-
-// wake sends the message of a post, before the post is written.
-func (s *Service) wake(ctx context.Context, id string) (queue.Receipt, error) {
-	text, err := json.Marshal(change{id})
-	if err != nil {
-		return queue.Receipt{}, err
-	}
-	ctx, cancel := context.WithTimeout(ctx, rowstore.CallWithin)
-	defer cancel()
-	r, err := s.Queues.Send(ctx, QueuePosts, string(text), wakeAfter)
-	if err != nil {
-		return queue.Receipt{}, rowstore.Unavailable(fmt.Errorf("send to %s: %w", QueuePosts, err))
-	}
-	return r, nil
 }
 
 // month returns the partition of the public posts of a month.
@@ -207,26 +199,23 @@ func (s *Service) list(ctx context.Context, p Post) error {
 	})
 }
 
-// count counts a post of its author once.
+// count counts a post of its author once, and not while it is deleted.
 func (s *Service) count(ctx context.Context, p Post) error {
 	column := "posts_count"
 	if p.Visibility == Locked {
 		column = "locked_posts_count" // which its author alone sees
 	}
-	return s.countOnce(ctx, p.AuthorID, table.Row{Key: table.Key{Row: "po|" + p.ID}, Props: table.Props{
+	return s.People.Reflect(ctx, people.Mirror{User: p.AuthorID, Row: "po|" + p.ID, Version: p.version, Live: p.live(), Column: column, Props: table.Props{
 		{Name: "created_at", Value: table.Time(p.CreatedAt)},
 		{Name: "counted_in", Value: table.String(column)},
-	}}, column)
+	}})
 }
 
 // finish does after the answer what its caller does not wait for. If that fails, the message stays
 // and its job does it.
-func (s *Service) finish(ctx context.Context, p Post, wake queue.Receipt) {
-	if s.count(ctx, p) != nil {
-		return
-	}
-	if err := s.Queues.Delete(ctx, QueuePosts, wake); err != nil && !errors.Is(err, queue.ErrGone) {
-		s.Log.WarnContext(ctx, "a message stays that is not needed any more", slog.String("error", err.Error()))
+func (s *Service) finish(ctx context.Context, p Post, r queue.Receipt) {
+	if s.count(ctx, p) == nil {
+		s.changes().Cancel(ctx, r)
 	}
 }
 
@@ -236,11 +225,13 @@ func (s *Service) follow(ctx context.Context, text string) error {
 	if err := json.Unmarshal([]byte(text), &c); err != nil || !schema.IsID(c.Post) {
 		return fault.New(fault.Malformed, "the message names no post")
 	}
-	row, err := s.GetRow(ctx, s.Tables.Posts, table.Key{Partition: schema.Post(c.Post), Row: postRow})
-	if err != nil || row == nil {
-		return err // it was never written
+	if c.Comment != "" {
+		return s.listReplies(ctx, c.Post, c.Comment)
 	}
-	p := parsePost(c.Post, []table.Row{*row})
+	p, err := s.stored(ctx, c.Post)
+	if err != nil || p == nil || p.purging {
+		return err // it was never written, or is going for good
+	}
 	if err := s.list(ctx, *p); err != nil {
 		return err
 	}

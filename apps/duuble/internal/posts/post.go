@@ -108,9 +108,15 @@ type Post struct {
 	Thought      string   // "" if there is none
 	Slider       *Slider
 	Article      *Article
+	Comments     int64 // how many there are
 
 	createdIn []string // hubs in which it was posted
 	shards    int
+	deletedAt time.Time // zero of one that is there
+	purging   bool      // it is going for good
+	version   int64
+	props     table.Props // of its row
+	etag      string
 }
 
 // seenBy decides who sees a post, from the hubs of the post in which the viewer is a member now.
@@ -151,6 +157,7 @@ func (p Post) rows() []table.Row {
 		{Name: "created_at", Value: table.Time(p.CreatedAt)},
 		{Name: "is_repost", Value: table.Bool(false)},
 		{Name: "IsDeleted", Value: table.Bool(false)},
+		{Name: "version", Value: table.Int64(p.version)},
 	}, "thought_text", p.Thought, "created_in", strings.Join(p.createdIn, ";"))
 	if s := p.Slider; s != nil {
 		props = texts(props, "slider_text", s.Text, "left_label", s.LeftLabel, "right_label", s.RightLabel)
@@ -194,8 +201,12 @@ func parsePost(id string, rows []table.Row) *Post {
 	var post *Post
 	var article *Article
 	var hubs []string
+	comments := int64(0)
 	for _, row := range rows {
 		p := row.Props
+		if strings.HasPrefix(row.Row, numberRows) {
+			comments += p.Get(commentCount).Int()
+		}
 		if hub, ok := strings.CutPrefix(row.Row, targetRows); ok {
 			hubs = append(hubs, hub)
 		}
@@ -203,7 +214,7 @@ func parsePost(id string, rows []table.Row) *Post {
 		case postRow:
 			post = &Post{
 				ID: id, AuthorID: p.Get("author_id").Str(), CreatedAt: p.Get("created_at").Time(), Visibility: p.Get("visibility").Str(), Thought: p.Get("thought_text").Str(),
-				shards: ballot.ShardsOf(p),
+				shards: ballot.ShardsOf(p), deletedAt: p.Get("deleted_at").Time(), purging: p.Get("purging").Bool(), version: p.Get("version").Int(), props: p, etag: row.ETag,
 			}
 			if in := p.Get("created_in").Str(); in != "" {
 				post.createdIn = strings.Split(in, ";")
@@ -224,7 +235,7 @@ func parsePost(id string, rows []table.Row) *Post {
 		}
 	}
 	if post != nil {
-		post.Article, post.Hubs = article, hubs
+		post.Article, post.Hubs, post.Comments = article, hubs, comments
 	}
 	return post
 }

@@ -14,7 +14,6 @@ package posts
 
 import (
 	"context"
-	"errors"
 	"io"
 	"time"
 
@@ -22,6 +21,7 @@ import (
 	"prompthub/apps/duuble/internal/hubs"
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/schema"
+	"prompthub/apps/duuble/internal/wake"
 	"prompthub/internal/fault"
 	"prompthub/internal/host/function"
 	"prompthub/internal/storage/queue"
@@ -90,12 +90,18 @@ func (s *Service) Triggers() []function.Trigger {
 		{Name: ballot.QueueOutbox, Queue: ballot.QueueOutbox, Run: func(ctx context.Context, in function.Invocation) error {
 			return s.Ballot.Deliver(ctx, in.Text)
 		}},
+		{Name: "purge", Schedule: "0 45 * * * *", Run: func(ctx context.Context, _ function.Invocation) error { return s.Purge(ctx) }},
 		{Name: "settle", Schedule: "0 15 * * * *", Run: func(ctx context.Context, _ function.Invocation) error {
 			ctx, cancel := context.WithTimeout(ctx, rowstore.JobEnds)
 			defer cancel()
 			return s.Ballot.SettleDue(ctx)
 		}},
 	}
+}
+
+// changes are the messages of posts and of comments that are deleted.
+func (s *Service) changes() wake.Ups {
+	return wake.Ups{Store: s.Store, Queues: s.Queues, Queue: QueuePosts}
 }
 
 // upsert writes a row that is the same whenever it is written.
@@ -108,39 +114,4 @@ func (s *Service) upsert(ctx context.Context, name string, row table.Row) error 
 		return rowstore.Unavailable(err)
 	}
 	return nil
-}
-
-// countOnce adds a row to the partition of a user together with one to a count of the user. If the
-// row is there, it was counted.
-func (s *Service) countOnce(ctx context.Context, user string, row table.Row, column string) error {
-	row.Partition = schema.User(user)
-	counter := table.Key{Partition: row.Partition, Row: "c|00"}
-	for try := 0; ; try++ {
-		var there, counts *table.Row
-		err := rowstore.Both(ctx, func(ctx context.Context) (err error) {
-			there, err = s.GetRow(ctx, s.Tables.Users, row.Key)
-			return err
-		}, func(ctx context.Context) (err error) {
-			counts, err = s.GetRow(ctx, s.Tables.Users, counter)
-			return err
-		})
-		if err != nil || there != nil {
-			return err
-		}
-		op := table.Op{Kind: table.Insert, Row: table.Row{Key: counter, Props: table.Props{{Name: column, Value: table.Int64(1)}}}}
-		if counts != nil {
-			op.Kind, op.Row.ETag = table.Merge, counts.ETag
-			op.Row.Props[0].Value = table.Int64(counts.Props.Get(column).Int() + 1)
-		}
-		err = s.Write(ctx, s.Tables.Users, []table.Op{{Kind: table.Insert, Row: row}, op})
-		if err == nil {
-			return nil
-		}
-		if try == rowstore.MaxTries || errors.Is(err, table.ErrInvalid) {
-			return rowstore.Unavailable(err)
-		}
-		if err := s.Sleep(ctx, s.Jitter(5*time.Millisecond)); err != nil {
-			return rowstore.Unavailable(err)
-		}
-	}
 }

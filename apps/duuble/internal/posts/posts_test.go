@@ -42,7 +42,7 @@ func newWorld(t *testing.T) *world {
 	w := &world{t: t, Clock: duubletest.NewClock(time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)), db: memory.NewTables(), luck: duubletest.Seeded(1)}
 	w.queues = memory.NewQueues(w.Now)
 	require.NoError(t, w.db.Create(t.Context(), duubletest.Tables.All()...))
-	require.NoError(t, w.queues.Create(t.Context(), posts.Queues()...))
+	require.NoError(t, w.queues.Create(t.Context(), append(posts.Queues(), people.Queues()...)...))
 	w.posts = w.over(w.db, w.queues)
 	w.people = w.posts.People
 	w.ann = w.enter(1)
@@ -54,7 +54,7 @@ func (w *world) over(db table.DB, queues queue.Queues) *posts.Service {
 	rows := duubletest.Rows(db, w.Now)
 	keys, err := ballot.NewKeys(make([]byte, 32))
 	require.NoError(w.t, err)
-	accounts := duubletest.People(rows, w.luck, keyring.Ring{make([]byte, 32)}, &w.phone)
+	accounts := duubletest.People(rows, queues, w.luck, keyring.Ring{make([]byte, 32)}, &w.phone)
 	var s *posts.Service
 	votes := ballot.New(ballot.Config{
 		Store: rows, Posts: "Posts", Due: "Admin", Queues: queues, Keys: keys, VoteMin: 3, SettleAfter: 24 * time.Hour, Entropy: w.luck,
@@ -74,7 +74,7 @@ func (w *world) enter(i int) people.Claim {
 func (w *world) pump(d time.Duration) {
 	w.t.Helper()
 	w.Pass(d)
-	for _, trigger := range w.posts.Triggers() {
+	for _, trigger := range append(w.posts.Triggers(), w.people.Triggers()...) {
 		if trigger.Queue == "" {
 			require.NoError(w.t, trigger.Run(w.t.Context(), function.Invocation{Timer: true}))
 			continue
@@ -99,6 +99,28 @@ func (w *world) differences() (all []string) {
 	require.NoError(w.t, err)
 	_, err = w.posts.Ballot.Verify(w.t.Context(), func(d ballot.Difference) { report(d.Text) })
 	require.NoError(w.t, err)
+	return all
+}
+
+// each takes away one row after the other of a partition, of those that are wanted, and holds that
+// verify tells of each. It returns their keys.
+func (w *world) each(name, partition string, wanted func(key string) bool) (all []string) {
+	w.t.Helper()
+	ctx := w.t.Context()
+	for row, err := range table.All(ctx, w.db, name, table.Range{Partition: partition}) {
+		require.NoError(w.t, err)
+		if !wanted(row.Key.Row) {
+			continue
+		}
+		all = append(all, row.Key.Row)
+		_, err := w.db.Write(ctx, name, table.Op{Kind: table.Delete, Row: row})
+		require.NoError(w.t, err)
+		require.NotEmpty(w.t, w.differences(), "%s is gone", row.Key)
+		row.ETag = ""
+		_, err = w.db.Write(ctx, name, table.Op{Kind: table.Insert, Row: row})
+		require.NoError(w.t, err)
+		require.Empty(w.t, w.differences())
+	}
 	return all
 }
 

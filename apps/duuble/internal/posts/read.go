@@ -49,8 +49,13 @@ type seen struct {
 }
 
 // look reads a post as a viewer sees it: all at once, and then the memberships of the viewer in
-// its hubs. A guest is "".
-func (s *Service) look(ctx context.Context, viewer, id string) (p seen, err error) {
+// its hubs, and whether its author is hidden. A guest is "".
+func (s *Service) look(ctx context.Context, viewer, id string) (seen, error) {
+	return s.find(ctx, viewer, id, true)
+}
+
+// find is look, which leaves it to authorsOf whether the author is hidden unless blocks is true.
+func (s *Service) find(ctx context.Context, viewer, id string, blocks bool) (p seen, err error) {
 	if !schema.IsID(id) {
 		return p, nil
 	}
@@ -66,25 +71,58 @@ func (s *Service) look(ctx context.Context, viewer, id string) (p seen, err erro
 		p.voted = receipt != nil
 		return err
 	})
-	if err != nil || p.post == nil {
+	if err != nil || !p.post.live() {
 		return seen{}, err
 	}
-	if p.in, err = s.Hubs.In(ctx, viewer, p.post.Hubs); err != nil || !p.post.seenBy(viewer, p.in) {
+	hidden := false
+	err = rowstore.Both(ctx, func(ctx context.Context) (err error) {
+		p.in, err = s.Hubs.In(ctx, viewer, p.post.Hubs)
+		return err
+	}, func(ctx context.Context) (err error) {
+		if blocks {
+			hidden, err = s.People.Hidden(ctx, viewer, p.post.AuthorID)
+		}
+		return err
+	})
+	if err != nil || hidden || !p.post.seenBy(viewer, p.in) {
 		return seen{}, err
 	}
 	return p, nil
 }
 
-// cards returns the cards of posts that were looked at, without those that are not there.
-func (s *Service) cards(ctx context.Context, viewer string, all []seen) ([]Card, error) {
+// authors reads people, and which of them are hidden from a viewer.
+func (s *Service) authors(ctx context.Context, viewer string, ids []string) (all map[string]people.Person, hidden map[string]bool, err error) {
+	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
+	err = rowstore.Both(ctx, func(ctx context.Context) (err error) {
+		all, err = s.People.People(ctx, ids)
+		return err
+	}, func(ctx context.Context) (err error) {
+		hidden, err = s.People.AreHidden(ctx, viewer, ids)
+		return err
+	})
+	return all, hidden, err
+}
+
+// authorsOf reads the authors of posts that were found, and takes out the posts of those who are
+// hidden from the viewer.
+func (s *Service) authorsOf(ctx context.Context, viewer string, all []seen) (map[string]people.Person, error) {
 	var ids []string
-	known := map[string]bool{}
 	for _, p := range all {
-		if p.post != nil && !known[p.post.AuthorID] {
-			known[p.post.AuthorID] = true
+		if p.post != nil {
 			ids = append(ids, p.post.AuthorID)
 		}
 	}
+	authors, hidden, err := s.authors(ctx, viewer, ids)
+	for i, p := range all {
+		if p.post != nil && hidden[p.post.AuthorID] {
+			all[i] = seen{}
+		}
+	}
+	return authors, err
+}
+
+// cards returns the cards of posts that were looked at, without those that are not there.
+func (s *Service) cards(ctx context.Context, viewer string, all []seen) ([]Card, error) {
 	var in []string
 	for _, p := range all {
 		in = append(in, p.in...)
@@ -92,7 +130,7 @@ func (s *Service) cards(ctx context.Context, viewer string, all []seen) ([]Card,
 	var authors map[string]people.Person
 	var names map[string]string
 	err := rowstore.Both(ctx, func(ctx context.Context) (err error) {
-		authors, err = s.People.People(ctx, ids)
+		authors, err = s.authorsOf(ctx, viewer, all)
 		return err
 	}, func(ctx context.Context) (err error) {
 		names, err = s.Hubs.Names(ctx, slices.Compact(slices.Sorted(slices.Values(in))))
@@ -114,16 +152,16 @@ func (s *Service) cards(ctx context.Context, viewer string, all []seen) ([]Card,
 func (s *Service) Card(ctx context.Context, c people.Claim, id string) (Card, error) {
 	var p seen
 	_, err := s.People.Visitor(ctx, c, func(ctx context.Context) (err error) {
-		p, err = s.look(ctx, c.UserID, id)
+		p, err = s.find(ctx, c.UserID, id, false)
 		return err
 	})
-	if err == nil && p.post == nil {
-		err = noPost()
-	}
 	if err != nil {
 		return Card{}, err
 	}
 	cards, err := s.cards(ctx, c.UserID, []seen{p})
+	if err == nil && len(cards) == 0 {
+		err = noPost()
+	}
 	if err != nil {
 		return Card{}, err
 	}
@@ -140,7 +178,7 @@ type Page struct {
 func (s *Service) page(ctx context.Context, viewer string, rows []table.Row) ([]Card, error) {
 	all := make([]seen, len(rows))
 	err := rowstore.Each(ctx, len(rows), rowstore.MaxParallel, func(ctx context.Context, i int) (err error) {
-		all[i], err = s.look(ctx, viewer, rows[i].Row[strings.LastIndexByte(rows[i].Row, '|')+1:])
+		all[i], err = s.find(ctx, viewer, lastPart(rows[i]), false)
 		return err
 	})
 	if err != nil {
@@ -215,8 +253,7 @@ func (s *Service) Of(ctx context.Context, c people.Claim, user, after string, li
 			rows, next, err = s.of(ctx, c.UserID, user, after, limit)
 			return err
 		}, func(ctx context.Context) error {
-			_, err := s.People.Profile(ctx, people.Claim{}, user)
-			return err
+			return s.People.MustSee(ctx, c.UserID, user)
 		})
 	})
 	if err != nil {

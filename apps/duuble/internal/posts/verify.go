@@ -11,8 +11,8 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// Repair writes the rows of lists and counts that follow from posts and from votes that were not
-// told to their voters' lists yet. After a restore no message does it.
+// Repair writes the rows of lists and counts that follow from posts, from comments that were deleted,
+// and from votes that were not told to their voters' lists yet. After a restore no message does it.
 func (s *Service) Repair(ctx context.Context) error {
 	for row, err := range table.All(ctx, s.DB, s.Tables.Posts, table.Range{}) {
 		if err != nil {
@@ -22,6 +22,9 @@ func (s *Service) Repair(ctx context.Context) error {
 		switch {
 		case row.Key.Row == postRow:
 			p := parsePost(id, []table.Row{row})
+			if p.purging {
+				continue // Purge goes on with it
+			}
 			if err = s.list(ctx, *p); err == nil {
 				err = s.count(ctx, *p)
 			}
@@ -30,6 +33,10 @@ func (s *Service) Repair(ctx context.Context) error {
 			text, err = json.Marshal(map[string]string{"post": id, "outbox": strings.TrimPrefix(row.Key.Row, "o|")})
 			if err == nil {
 				err = s.Ballot.Deliver(ctx, string(text))
+			}
+		case strings.HasPrefix(row.Key.Row, commentRows):
+			if c := parseComment(row); !c.live() && c.Replies > 0 {
+				err = s.listReplies(ctx, id, c.ID)
 			}
 		}
 		if err != nil {
@@ -49,22 +56,38 @@ func (s *Service) VerifyRows(ctx context.Context, report func(string)) (rows int
 		}
 		return err
 	}
+	var comments *talk
 	for row, err := range table.All(ctx, s.DB, s.Tables.Posts, table.Range{}) {
 		if err != nil {
 			return rows, err
 		}
 		rows++
 		id := strings.TrimPrefix(row.Partition, schema.Post(""))
+		if comments == nil || comments.post != id {
+			comments.check(report)
+			comments = newTalk(id)
+		}
+		comments.add(row)
 		switch {
 		case row.Key.Row == postRow:
 			p := parsePost(id, []table.Row{row})
+			if p.purging {
+				continue
+			}
 			at := schema.Inv(p.CreatedAt) + "|" + id
 			for _, list := range p.lists() {
 				if err := there(s.Tables.Lists, table.Key{Partition: list, Row: at}, fmt.Sprintf("post %s: it is not in the list %s", id, list)); err != nil {
 					return rows, err
 				}
 			}
-			err = there(s.Tables.Users, table.Key{Partition: schema.User(p.AuthorID), Row: "po|" + id}, fmt.Sprintf("post %s: its author has no row for it", id))
+			mirror, unread := s.GetRow(ctx, s.Tables.Users, table.Key{Partition: schema.User(p.AuthorID), Row: "po|" + id})
+			if mirror == nil || mirror.Props.Get("version").Int() != p.version || mirror.Props.Get("IsDeleted").Bool() == p.live() {
+				report(fmt.Sprintf("post %s: its author has no row for it", id))
+			}
+			if unread == nil && !p.live() {
+				unread = there(s.Tables.Admin, dueKey(p.deletedAt, id), fmt.Sprintf("post %s: it was deleted, and no row says when it is due to be removed", id))
+			}
+			err = unread
 		case strings.HasPrefix(row.Key.Row, "v|"):
 			v := ballot.Receipt{Post: id, Voter: row.Props.Get("user_id").Str(), VotedAt: row.Props.Get("voted_at").Time()}
 			err = there(s.Tables.Users, table.Key{Partition: schema.User(v.Voter), Row: voteRows + schema.Inv(v.VotedAt) + "|" + id}, fmt.Sprintf("post %s: a vote is not in the list of its voter", id))
@@ -73,6 +96,7 @@ func (s *Service) VerifyRows(ctx context.Context, report func(string)) (rows int
 			return rows, err
 		}
 	}
+	comments.check(report)
 	users, err := s.verifyCounts(ctx, report)
 	return rows + users, err
 }
@@ -101,6 +125,7 @@ func (s *Service) verifyCounts(ctx context.Context, report func(string)) (rows i
 			said[0] += row.Props.Get("posts_count").Int()
 			said[1] += row.Props.Get("votes_cast_count").Int()
 			said[2] += row.Props.Get("locked_posts_count").Int()
+		case strings.HasPrefix(key, "po|") && row.Props.Get("IsDeleted").Bool():
 		case strings.HasPrefix(key, "po|") && row.Props.Get("counted_in").Str() == "locked_posts_count":
 			counted[2]++
 		case strings.HasPrefix(key, "po|"):

@@ -122,10 +122,10 @@ const voteRows = "uv|"
 func (s *Service) FollowVotes(ctx context.Context, votes []ballot.Receipt) error {
 	return rowstore.Each(ctx, len(votes), rowstore.MaxParallel, func(ctx context.Context, i int) error {
 		v := votes[i]
-		return s.countOnce(ctx, v.Voter, table.Row{Key: table.Key{Row: voteRows + schema.Inv(v.VotedAt) + "|" + v.Post}, Props: table.Props{
+		return s.People.Reflect(ctx, people.Mirror{User: v.Voter, Row: voteRows + schema.Inv(v.VotedAt) + "|" + v.Post, Version: 1, Live: true, Column: "votes_cast_count", Props: table.Props{
 			{Name: "post_id", Value: table.String(v.Post)},
 			{Name: "voted_at", Value: table.Time(v.VotedAt)},
-		}}, "votes_cast_count")
+		}})
 	})
 }
 
@@ -148,9 +148,12 @@ func (s *Service) Votes(ctx context.Context, c people.Claim, after string, limit
 	}
 	found := make([]seen, len(rows))
 	err = rowstore.Each(ctx, len(rows), rowstore.MaxParallel, func(ctx context.Context, i int) (err error) {
-		found[i], err = s.look(ctx, c.UserID, rows[i].Props.Get("post_id").Str())
+		found[i], err = s.find(ctx, c.UserID, rows[i].Props.Get("post_id").Str(), false)
 		return err
 	})
+	if err == nil {
+		_, err = s.authorsOf(ctx, c.UserID, found)
+	}
 	all = []Cast{}
 	for i, row := range rows {
 		if found[i].post != nil {

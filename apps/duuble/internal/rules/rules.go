@@ -16,9 +16,12 @@ import (
 type Broken struct{ fields []fault.Field }
 
 // Add notes that a member of the body breaks a rule, unless ok.
-func (b *Broken) Add(ok bool, member, message string) {
+func (b *Broken) Add(ok bool, member, message string) { b.AddTo("body."+member, ok, message) }
+
+// AddTo is Add of any part of a request, by its whole name.
+func (b *Broken) AddTo(part string, ok bool, message string) {
 	if !ok {
-		b.fields = append(b.fields, fault.Field{Name: "body." + member, Message: message})
+		b.fields = append(b.fields, fault.Field{Name: part, Message: message})
 	}
 }
 

@@ -16,14 +16,26 @@ const termsVersion = "2026-11"
 
 func (s *web) pages() {
 	s.handle("GET "+Prefix, anyone, s.home)
-	s.handle("GET "+Prefix+"/terms", anyone, func(r *request) error {
+	s.handle("GET "+Prefix+"/terms", always, func(r *request) error {
 		return s.render(r, http.StatusOK, page{Name: "terms", Title: "Terms and privacy"})
 	})
 	s.handle("GET "+Prefix+"/sign-in", anyone, s.signInPage)
 	s.handle("POST "+Prefix+"/sign-in", anyone, s.signIn)
 	s.handle("GET "+Prefix+"/sign-in/code", anyone, s.codePage)
 	s.handle("POST "+Prefix+"/sign-in/code", anyone, s.code)
-	s.handle("POST "+Prefix+"/sign-out", anyone, s.signOut)
+	s.handle("POST "+Prefix+"/sign-out", always, s.signOut)
+	s.handle("GET "+Prefix+"/me/leave", member, func(r *request) error {
+		return s.render(r, http.StatusOK, page{Name: "leave", Title: "Leave Duuble"})
+	})
+	s.handle("POST "+Prefix+"/me/leave", member, s.leave)
+	s.handle("GET "+Prefix+"/come-back", always, func(r *request) error {
+		if !r.left {
+			goOn(r, Prefix)
+			return nil
+		}
+		return s.render(r, http.StatusOK, page{Name: "come-back", Title: "You have left Duuble"})
+	})
+	s.handle("POST "+Prefix+"/come-back", always, s.comeBack)
 	s.handle("GET "+Prefix+"/welcome", person, s.welcomePage)
 	s.handle("POST "+Prefix+"/welcome", person, s.welcome)
 	s.handle("GET "+Prefix+"/me", member, func(r *request) error { return s.me(r, nil) })
@@ -34,7 +46,17 @@ func (s *web) pages() {
 	s.handle("POST "+Prefix+"/compose", member, s.compose)
 	s.handle("GET "+Prefix+"/posts/{id}", anyone, func(r *request) error { return s.post(r, nil) })
 	s.handle("POST "+Prefix+"/posts/{id}/vote", member, s.vote)
+	s.handle("POST "+Prefix+"/posts/{id}/delete", member, s.deletePost)
+	s.handle("GET "+Prefix+"/posts/{id}/deleted", member, func(r *request) error {
+		return s.render(r, http.StatusOK, page{Name: "deleted", Title: "Your post is deleted", Body: r.PathValue("id")})
+	})
+	s.handle("POST "+Prefix+"/posts/{id}/restore", member, s.restorePost)
+	s.handle("POST "+Prefix+"/posts/{id}/comments", member, s.comment)
+	s.handle("GET "+Prefix+"/posts/{id}/comments/{comment}", anyone, func(r *request) error { return s.replies(r, nil) })
+	s.handle("POST "+Prefix+"/posts/{id}/comments/{comment}", member, s.comment)
+	s.handle("POST "+Prefix+"/posts/{id}/comments/{comment}/delete", member, s.deleteComment)
 	s.handle("GET "+Prefix+"/users/{name}", anyone, s.profile)
+	s.tiePages()
 	s.handle("GET "+Prefix+"/me/votes", member, s.votes)
 	s.hubPages()
 	s.handle("GET "+Prefix+"/{rest...}", anyone, func(r *request) error {
@@ -94,12 +116,29 @@ func (s *web) code(r *request) error {
 
 func (s *web) signOut(r *request) error {
 	forgetCookie(r.w, r.Request)
-	if r.who != nil {
+	if r.who != nil || r.left {
 		if err := s.People.Logout(r.Context(), r.claim, false); err != nil && fault.Of(err) != fault.Unauthenticated {
 			return err
 		}
 	}
 	goOn(r, Prefix)
+	return nil
+}
+
+func (s *web) leave(r *request) error {
+	if err := s.People.Leave(r.Context(), r.claim); err != nil {
+		return err
+	}
+	forgetCookie(r.w, r.Request)
+	goOn(r, Prefix+"?done=departed")
+	return nil
+}
+
+func (s *web) comeBack(r *request) error {
+	if _, err := s.People.Return(r.Context(), r.claim); err != nil {
+		return err
+	}
+	goOn(r, Prefix+"?done=back")
 	return nil
 }
 

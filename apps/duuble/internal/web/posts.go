@@ -36,12 +36,15 @@ func (s *web) list(r *request, path string, read func(after string) (posts.Page,
 }
 
 // position returns the position in a list that is in the address, "" for the beginning.
-func position(r *request) (string, error) {
+func position(r *request) (string, error) { return positionIn(r, r.URL.Path) }
+
+// positionIn is position of the list of a path.
+func positionIn(r *request, path string) (string, error) {
 	text := r.URL.Query().Get("after")
 	if text == "" {
 		return "", nil
 	}
-	after, err := cursor.Open(r.URL.Path, text)
+	after, err := cursor.Open(path, text)
 	if err != nil {
 		return "", rowstore.BadPosition()
 	}
@@ -143,6 +146,17 @@ type postBody struct {
 	Waiting int64
 	VoteMin int
 	Hubs    []hubResult
+	Talk    talkBody
+}
+
+// A talkBody is a list of comments, with the form for another one.
+type talkBody struct {
+	Post  string
+	Root  *posts.Comment // of a list of replies
+	Items []posts.Comment
+	More  string
+	Key   string // of the form, so that a form that is sent twice comments once
+	Me    string // the id of the reader, "" of a guest
 }
 
 // A hubResult is how the votes of a hub are.
@@ -194,6 +208,9 @@ func (s *web) post(r *request, refused error) error {
 			}
 		}
 	}
+	if body.Talk, err = s.talk(r, c.ID, ""); err != nil {
+		return err
+	}
 	p := page{Name: "post", Title: titleOf(c), Body: body}
 	if refused != nil {
 		return s.refused(r, p, refused)
@@ -207,6 +224,90 @@ func titleOf(c posts.Card) string {
 		return c.Slider.Text
 	}
 	return "Post of " + c.Author.FullName
+}
+
+// talk reads the comments on a post, or the replies to one.
+func (s *web) talk(r *request, post, root string) (talkBody, error) {
+	path := Prefix + "/posts/" + url.PathEscape(post)
+	if root != "" {
+		path += "/comments/" + url.PathEscape(root)
+	}
+	after, err := positionIn(r, path)
+	if err != nil {
+		return talkBody{}, err
+	}
+	body := talkBody{Post: post, Key: rules.NewKey()}
+	if r.who != nil {
+		body.Me = r.who.ID
+	}
+	var all posts.CommentPage
+	if root == "" {
+		all, err = s.Posts.Comments(r.Context(), r.claim, post, after, perPage)
+	} else {
+		all, err = s.Posts.Replies(r.Context(), r.claim, post, root, after, perPage)
+	}
+	body.Root, body.Items, body.More = all.Root, all.Items, more(path, all.Next)
+	return body, err
+}
+
+// replies shows a comment and its replies, and why another one was refused.
+func (s *web) replies(r *request, refused error) error {
+	talk, err := s.talk(r, r.PathValue("id"), r.PathValue("comment"))
+	if err != nil {
+		return err
+	}
+	p := page{Name: "replies", Title: "Replies", Body: talk}
+	if refused != nil {
+		return s.refused(r, p, refused)
+	}
+	return s.render(r, http.StatusOK, p)
+}
+
+// comment comments on a post, or replies to the comment of the address.
+func (s *web) comment(r *request) error {
+	post, root := r.PathValue("id"), r.PathValue("comment")
+	c, err := s.Posts.Comment(r.Context(), r.claim, post, lines(r.form("text")), root, r.form("key"))
+	if fault.CodeOf(err) == posts.IdempotencyMismatch { // the person went back and wrote something else
+		c, err = s.Posts.Comment(r.Context(), r.claim, post, lines(r.form("text")), root, rules.NewKey())
+	}
+	switch {
+	case err != nil && root != "":
+		return s.replies(r, err)
+	case err != nil:
+		return s.post(r, err)
+	}
+	to := Prefix + "/posts/" + url.PathEscape(post)
+	if c.Parent != "" {
+		to += "/comments/" + c.Parent
+	}
+	goOn(r, to+"?done=commented")
+	return nil
+}
+
+func (s *web) deletePost(r *request) error {
+	if err := s.Posts.Delete(r.Context(), r.claim, r.PathValue("id")); err != nil {
+		return err
+	}
+	goOn(r, Prefix+"/posts/"+url.PathEscape(r.PathValue("id"))+"/deleted")
+	return nil
+}
+
+func (s *web) restorePost(r *request) error {
+	c, err := s.Posts.Restore(r.Context(), r.claim, r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	goOn(r, Prefix+"/posts/"+c.ID+"?done=restored")
+	return nil
+}
+
+func (s *web) deleteComment(r *request) error {
+	post := r.PathValue("id")
+	if err := s.Posts.DeleteComment(r.Context(), r.claim, post, r.PathValue("comment")); err != nil {
+		return err
+	}
+	goOn(r, Prefix+"/posts/"+url.PathEscape(post)+"?done=uncommented")
+	return nil
 }
 
 // vote casts a vote. The form has one digit for each position, so that all requests are as long.

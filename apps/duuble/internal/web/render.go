@@ -53,6 +53,16 @@ var done = map[string]string{
 	"voted":   "Your vote is cast.",
 	"ended":   "The session has ended.",
 
+	"followed":    "You follow this person now.",
+	"unfollowed":  "You do not follow this person any more.",
+	"blocked":     "You and this person do not see each other any more.",
+	"unblocked":   "The block has ended.",
+	"departed":    "You have left Duuble. Sign in within 30 days to come back.",
+	"back":        "Welcome back. All is as it was.",
+	"restored":    "Your post is there again.",
+	"commented":   "Your comment is there.",
+	"uncommented": "Your comment is deleted.",
+
 	"posted-in": "Your post is in the hub now.",
 	"made":      "Your hub is there. Invite people into it.",
 	"joined":    "You are a member now.",

@@ -64,7 +64,7 @@ func New(c Config) http.Handler {
 
 func build(c Config) *web {
 	static := pages.NewStatic(Prefix+"/static/", files, nil)
-	functions := template.FuncMap{"asset": static.Address, "prefix": func() string { return Prefix }, "field": newField, "day": day, "role": roleOf}
+	functions := template.FuncMap{"asset": static.Address, "prefix": func() string { return Prefix }, "field": newField, "day": day, "number": number, "role": roleOf}
 	s := &web{Config: c, mux: http.NewServeMux(), templates: pages.Templates(files, functions)}
 	s.mux.Handle("GET "+Prefix+"/static/{file}", static.Handler(c.Admission))
 	s.pages()
@@ -80,6 +80,7 @@ type request struct {
 	w     http.ResponseWriter
 	claim people.Claim // the zero Claim of a guest
 	who   *people.User // nil for a guest
+	left  bool         // the caller has left Duuble; they are a guest then
 }
 
 // form returns what was typed into a field.
@@ -92,9 +93,10 @@ type action func(*request) error
 type access int
 
 const (
-	anyone access = iota
-	person        // somebody who is signed in
-	member        // somebody whose onboarding is complete
+	always access = iota // also somebody who has left
+	anyone
+	person // somebody who is signed in
+	member // somebody whose onboarding is complete
 )
 
 // handle registers a page. A guest is sent to sign in and back, and a person without a username to
@@ -125,7 +127,10 @@ func (s *web) handle(pattern string, who access, act action) {
 		}
 		switch {
 		case err != nil:
-		case who != anyone && req.who == nil:
+		case req.left && who != always:
+			goOn(req, Prefix+"/come-back")
+			return
+		case who > anyone && req.who == nil:
 			err = people.SignIn()
 		case who == member && !req.who.Onboarded():
 			goOn(req, Prefix+"/welcome")
@@ -152,6 +157,10 @@ func (s *web) visit(r *request, renew bool, refresh string) error {
 	if fault.Of(err) == fault.Unauthenticated {
 		forgetCookie(r.w, r.Request)
 		r.claim = people.Claim{}
+		return nil
+	}
+	if fault.CodeOf(err) == people.AccountDeleted || err == nil && !u.DeletedAt.IsZero() {
+		r.left = true
 		return nil
 	}
 	if err != nil {

@@ -62,7 +62,7 @@ func newWorld(t *testing.T) *world {
 	db, queues := memory.NewTables(), memory.NewQueues(w.Now)
 	tables := schema.Tables{Users: "Users", Names: "Names", Posts: "Posts", Lists: "Lists", Sessions: "Sessions", Hubs: "Hubs", Admin: "Admin"}
 	require.NoError(t, db.Create(t.Context(), tables.All()...))
-	require.NoError(t, queues.Create(t.Context(), posts.Queues()...))
+	require.NoError(t, queues.Create(t.Context(), append(posts.Queues(), people.Queues()...)...))
 	rows := &rowstore.Store{
 		DB: db, Now: w.Now, Log: slog.New(slog.DiscardHandler), Background: func(do func()) { do() },
 		Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
@@ -71,7 +71,7 @@ func newWorld(t *testing.T) *world {
 	keys, err := ballot.NewKeys(make([]byte, 32))
 	require.NoError(t, err)
 	accounts := people.New(people.Config{
-		Store: rows, Tables: tables, Entropy: rand.Reader, Keys: keyring.Ring{make([]byte, 32)}, SMS: &w.inbox, CodeLasts: time.Minute, PerPhone: -1, PerAddress: -1,
+		Store: rows, Tables: tables, Queues: queues, Entropy: rand.Reader, Keys: keyring.Ring{make([]byte, 32)}, SMS: &w.inbox, Keep: 30 * 24 * time.Hour, CodeLasts: time.Minute, PerPhone: -1, PerAddress: -1,
 	})
 	votes := ballot.New(ballot.Config{
 		Store: rows, Posts: "Posts", Due: "Admin", Queues: queues, Keys: keys, VoteMin: 3, SettleAfter: time.Hour, Entropy: rand.Reader,
@@ -226,4 +226,46 @@ func TestHubForms(t *testing.T) {
 	for _, path := range []string{"/app/hubs/nothing", "/app/invitations/nothing", "/app/join/nothing", "/app/hubs/nothing/members"} {
 		require.Equal(t, 404, w.visit("GET", path, "").Code, path)
 	}
+}
+
+// TestCommentForms: comments are texts, a form that is sent twice comments once, and guests see no
+// form.
+func TestCommentForms(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.enter()
+	rec := w.visit("POST", "/app/compose", url.Values{"thoughtText": {"x"}, "key": {"k"}}.Encode())
+	post, _, _ := strings.Cut(rec.Header().Get("Location"), "?")
+	form := url.Values{"text": {"<b>bold</b>\r\nx"}, "key": {"c"}}.Encode()
+	for range 2 {
+		rec = w.visit("POST", post+"/comments", form)
+		require.Equal(t, post+"?done=commented", rec.Header().Get("Location"), rec.Body)
+	}
+	page := w.visit("GET", post, "").Body.String()
+	require.Contains(t, page, "&lt;b&gt;bold&lt;/b&gt;\nx")
+	require.Contains(t, page, "1 comment<")
+	for range 20 {
+		w.pass(time.Millisecond) // so that the order is known
+		require.Equal(t, 303, w.visit("POST", post+"/comments", url.Values{"text": {"another"}}.Encode()).Code)
+	}
+	_, older, _ := strings.Cut(w.visit("GET", post, "").Body.String(), `<a class="button" href="`)
+	older, _, _ = strings.Cut(older, `"`)
+	require.Contains(t, w.visit("GET", older, "").Body.String(), "&lt;b&gt;bold")
+	_, replies, _ := strings.Cut(page, `href="`+post+"/comments/")
+	replies, _, _ = strings.Cut(replies, `"`)
+	replies = post + "/comments/" + replies
+	require.Equal(t, post+"/deleted", w.visit("POST", post+"/delete", "").Header().Get("Location"))
+	require.Equal(t, 404, w.visit("GET", post, "").Code)
+	require.Equal(t, 404, w.visit("POST", post+"/comments", "text=x").Code)
+	require.Equal(t, 200, w.visit("GET", post+"/deleted", "").Code)
+	require.Equal(t, post+"?done=restored", w.visit("POST", post+"/restore", "").Header().Get("Location"))
+	rec = w.visit("POST", replies, "text=")
+	require.Equal(t, 422, rec.Code)
+	require.Contains(t, rec.Body.String(), "Give 1 to 2000 characters.")
+	require.Equal(t, replies+"?done=commented", w.visit("POST", replies, "text=reply").Header().Get("Location"))
+	require.NotContains(t, w.ask("GET", replies, "").Body.String(), "<textarea")
+	require.Equal(t, 303, w.ask("POST", replies+"/delete", "").Code, "a guest must sign in")
+	require.Equal(t, 303, w.visit("POST", replies+"/delete", "").Code)
+	require.Equal(t, 404, w.visit("GET", replies, "").Code)
+	require.Contains(t, w.visit("GET", post, "").Body.String(), "reply")
 }

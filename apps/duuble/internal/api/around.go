@@ -1,0 +1,162 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"prompthub/apps/duuble/internal/people"
+	"prompthub/apps/duuble/internal/posts"
+)
+
+// newComment is the answer to a new comment.
+type newComment struct {
+	Location string `header:"Location" doc:"Where its replies are" example:"/api/v1/posts/01KA0000000000000000000003/comments/01KA0000000000000000000008/replies"`
+	Body     Comment
+}
+
+// A ByComment names a comment on a post.
+type ByComment struct {
+	ByID
+	Comment string `path:"comment" doc:"The id of the comment" example:"01KA0000000000000000000008"`
+}
+
+// commentsAnswer returns the answer to a page of comments.
+func commentsAnswer(list string, page posts.CommentPage, err error) (*body[Items[Comment]], error) {
+	items := Items[Comment]{Items: []Comment{}, NextCursor: cursorTo(list, page.Next)}
+	for _, c := range page.Items {
+		items.Items = append(items.Items, commentOf(c))
+	}
+	return answer(items, err)
+}
+
+func (a *api) comments() {
+	op := func(id, method, path, summary, description string, status int, errors ...int) huma.Operation {
+		return operation("posts", id, method, path, summary, description, status, errors...)
+	}
+	route(a, person, Bound{6, 18}, op("delete-post", http.MethodDelete, "/posts/{id}", "Delete a post of mine", "At once it is not there for anybody, nor is what is around it. One that was deleted before is as good. The author can bring it back for 30 days; then it is removed for good.", http.StatusNoContent, 404),
+		func(ctx context.Context, v visit, in *ByID) (*none, error) {
+			return nil, a.Posts.Delete(ctx, v.Claim, in.ID)
+		})
+	route(a, person, Bound{7, 24}, op("restore-post", http.MethodPost, "/posts/{id}/restore", "Bring back a post that I deleted", "With its votes and comments. One that is there is as good.", http.StatusOK, 404),
+		func(ctx context.Context, v visit, in *ByID) (*body[Card], error) {
+			c, err := a.Posts.Restore(ctx, v.Claim, in.ID)
+			if err != nil {
+				return nil, err
+			}
+			return answer(a.cardOf(c), nil)
+		})
+	route(a, person, Bound{9, 16}, op("create-comment", http.MethodPost, "/posts/{id}/comments", "Comment on a post", "Whoever sees the post may. The same Idempotency-Key again within a day answers with the same comment.", http.StatusCreated, 404),
+		func(ctx context.Context, v visit, in *struct {
+			ByID
+			Key  string `header:"Idempotency-Key" doc:"Up to 100 characters that you choose" example:"4711"`
+			Body NewComment
+		},
+		) (*newComment, error) {
+			c, err := a.Posts.Comment(ctx, v.Claim, in.ID, in.Body.Text, in.Body.ParentCommentID, in.Key)
+			if err != nil {
+				return nil, err
+			}
+			return &newComment{Prefix + "/posts/" + in.ID + "/comments/" + c.ID + "/replies", commentOf(c)}, nil
+		})
+	route(a, visitor, Bound{4, 90}, op("list-comments", http.MethodGet, "/posts/{id}/comments", "The comments on a post", "Roots, the newest first. The replies of a root that was deleted are among them.", http.StatusOK, 404),
+		func(ctx context.Context, v visit, in *struct {
+			ByID
+			Paged
+		},
+		) (*body[Items[Comment]], error) {
+			list := "comments " + in.ID
+			after, err := in.after(list)
+			if err != nil {
+				return nil, err
+			}
+			page, err := a.Posts.Comments(ctx, v.Claim, in.ID, after, in.Limit)
+			return commentsAnswer(list, page, err)
+		})
+	route(a, visitor, Bound{4, 92}, op("list-replies", http.MethodGet, "/posts/{id}/comments/{comment}/replies", "The replies to a comment", "The oldest first.", http.StatusOK, 404),
+		func(ctx context.Context, v visit, in *struct {
+			ByComment
+			Paged
+		},
+		) (*body[Items[Comment]], error) {
+			list := "replies " + in.ID + in.Comment
+			after, err := in.after(list)
+			if err != nil {
+				return nil, err
+			}
+			page, err := a.Posts.Replies(ctx, v.Claim, in.ID, in.Comment, after, in.Limit)
+			return commentsAnswer(list, page, err)
+		})
+	route(a, person, Bound{9, 39}, op("delete-comment", http.MethodDelete, "/posts/{id}/comments/{comment}", "Delete a comment of mine", "Replies to it stay. One that was deleted before is as good.", http.StatusNoContent, 404),
+		func(ctx context.Context, v visit, in *ByComment) (*none, error) {
+			return nil, a.Posts.DeleteComment(ctx, v.Claim, in.ID, in.Comment)
+		})
+}
+
+// personsAnswer returns the answer to a page of people.
+func personsAnswer(list string, page people.PersonPage, err error) (*body[Items[Person]], error) {
+	items := Items[Person]{Items: []Person{}, NextCursor: cursorTo(list, page.Next)}
+	for _, p := range page.Items {
+		items.Items = append(items.Items, personOf(p))
+	}
+	return answer(items, err)
+}
+
+func (a *api) ties() {
+	op := func(id, method, path, summary, description string, status int, errors ...int) huma.Operation {
+		return operation("people", id, method, path, summary, description, status, errors...)
+	}
+	route(a, person, Bound{4, 17}, op("follow", http.MethodPut, "/users/{id}/follow", "Follow a person", "A person who is followed already stays so, since the same time.", http.StatusOK, 404, 409),
+		func(ctx context.Context, v visit, in *ByID) (*body[Following], error) {
+			at, err := a.People.Follow(ctx, v.Claim, in.ID, true)
+			return answer(Following{true, stamp(at)}, err)
+		})
+	route(a, person, Bound{4, 17}, op("unfollow", http.MethodDelete, "/users/{id}/follow", "Follow a person no longer", "One who is not followed is as good.", http.StatusNoContent, 404),
+		func(ctx context.Context, v visit, in *ByID) (*none, error) {
+			_, err := a.People.Follow(ctx, v.Claim, in.ID, false)
+			return nil, err
+		})
+	route(a, person, Bound{14, 32}, op("block", http.MethodPut, "/users/{id}/block", "Block a person", "At once neither of the two finds the other, nor posts and comments of the other: each is to the other as if deleted. The follows of both end. Votes stay counted.", http.StatusOK, 404, 409),
+		func(ctx context.Context, v visit, in *ByID) (*body[Blocked], error) {
+			at, err := a.People.Block(ctx, v.Claim, in.ID, true)
+			return answer(Blocked{true, stamp(at)}, err)
+		})
+	route(a, person, Bound{9, 23}, op("unblock", http.MethodDelete, "/users/{id}/block", "Block a person no longer", "Follows do not come back by themselves.", http.StatusNoContent, 404),
+		func(ctx context.Context, v visit, in *ByID) (*none, error) {
+			_, err := a.People.Block(ctx, v.Claim, in.ID, false)
+			return nil, err
+		})
+	for _, list := range []struct {
+		id, path, summary string
+		read              func(ctx context.Context, c people.Claim, user, after string, limit int) (people.PersonPage, error)
+	}{
+		{"list-followers", "/users/{id}/followers", "Who follows a person", a.People.Followers},
+		{"list-following", "/users/{id}/following", "Whom a person follows", a.People.Following},
+	} {
+		route(a, visitor, Bound{2, 66}, op(list.id, http.MethodGet, list.path, list.summary, "The newest first. A page may have fewer than the limit.", http.StatusOK, 404),
+			func(ctx context.Context, v visit, in *struct {
+				ByID
+				Paged
+			},
+			) (*body[Items[Person]], error) {
+				name := list.id + " " + in.ID
+				after, err := in.after(name)
+				if err != nil {
+					return nil, err
+				}
+				page, err := list.read(ctx, v.Claim, in.ID, after, in.Limit)
+				return personsAnswer(name, page, err)
+			})
+	}
+	route(a, person, Bound{2, 23}, op("list-blocks", http.MethodGet, "/users/me/blocks", "Whom I block", "In the order of their ids.", http.StatusOK),
+		func(ctx context.Context, v visit, in *Paged) (*body[Items[Person]], error) {
+			list := "blocks " + v.UserID
+			after, err := in.after(list)
+			if err != nil {
+				return nil, err
+			}
+			page, err := a.People.Blocks(ctx, v.Claim, after, in.Limit)
+			return personsAnswer(list, page, err)
+		})
+}

@@ -1,0 +1,36 @@
+package api
+
+import "prompthub/apps/duuble/internal/posts"
+
+// NewComment is what a person says about a post.
+type NewComment struct {
+	Text            string `json:"text" doc:"1 to 2,000 characters" example:"Tea, and why not?"`
+	ParentCommentID string `json:"parentCommentId,omitempty" doc:"The comment on the same post to which it replies. A reply to a reply hangs on the same root" example:"01KA0000000000000000000008"`
+}
+
+// Comment is what somebody says about a post.
+type Comment struct {
+	CommentID       string  `json:"commentId" doc:"The id of the comment" example:"01KA0000000000000000000008"`
+	PostID          string  `json:"postId" doc:"The post" example:"01KA0000000000000000000003"`
+	Author          Person  `json:"author" doc:"Who wrote it"`
+	Text            string  `json:"text" doc:"What it says" example:"Tea, and why not?"`
+	ParentCommentID *string `json:"parentCommentId" doc:"The root to which it replies, which may be deleted, or null" example:"01KA0000000000000000000008"`
+	ReplyCount      int64   `json:"replyCount" doc:"How many replies it has" example:"2"`
+	CreatedAt       string  `json:"createdAt" format:"date-time" doc:"When" example:"2026-11-01T12:00:00.000Z"`
+}
+
+func commentOf(c posts.Comment) Comment {
+	return Comment{c.ID, c.PostID, personOf(c.Author), c.Text, textOr(c.Parent), c.Replies, stamp(c.CreatedAt)}
+}
+
+// Following is whether the caller follows a person.
+type Following struct {
+	Following bool   `json:"following" doc:"Always true" example:"true"`
+	CreatedAt string `json:"createdAt" format:"date-time" doc:"Since when. A follow that comes back keeps its date" example:"2026-11-01T12:00:00.000Z"`
+}
+
+// Blocked is whether the caller blocks a person.
+type Blocked struct {
+	Blocked   bool   `json:"blocked" doc:"Always true" example:"true"`
+	CreatedAt string `json:"createdAt" format:"date-time" doc:"Since when. A block that comes back keeps its date" example:"2026-11-01T12:00:00.000Z"`
+}

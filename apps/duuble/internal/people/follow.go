@@ -1,0 +1,512 @@
+package people
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"prompthub/apps/duuble/internal/lists"
+	"prompthub/apps/duuble/internal/schema"
+	"prompthub/apps/duuble/internal/wake"
+	"prompthub/internal/fault"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
+)
+
+// To follow and to block are ties, each a row in the partition of the person who made it:
+//
+//	fo|{other}, fod|{inv}|{other}    whom the person follows, and those by the time of the first time
+//	bl|{other}                       whom the person blocks
+//	fr|{other}, frd|{inv}|{other}    who follows the person: mirrors of fo| there
+//	c|00                             how many of each, in the same batch
+//
+// A tie that ends stays as a row, so that one that comes back keeps its date. Whether two people are
+// hidden from each other only the rows bl| of both say, and each read asks them. A block also ends
+// the follows both ways. It is written first and looks for follows then, and a follow is written
+// first and looks for blocks then: so of both at once none stays.
+
+// QueueTies is the queue, and the function of the same name, that finishes what follows from a tie.
+const QueueTies = "ties"
+
+// Bounds of ties of a person.
+const (
+	MaxFollows = 20_000
+	MaxBlocks  = 2000
+)
+
+// TooMany is the code of what a person or a hub has as often as it may.
+const TooMany fault.Code = "TOO_MANY"
+
+const (
+	followRows   = "fo|"
+	followByTime = "fod|"
+	blockRows    = "bl|"
+	fanRows      = "fr|"
+	fanByTime    = "frd|"
+)
+
+// A tie is that of one person to another.
+type tie struct {
+	from, to  string
+	kind      string // followRows or blockRows
+	createdAt time.Time
+	deletedAt time.Time // zero of one that holds
+	version   int64
+	etag      string
+}
+
+func (x *tie) live() bool { return x != nil && x.deletedAt.IsZero() }
+
+func (x *tie) row() table.Row {
+	props := table.Props{
+		{Name: "created_at", Value: table.Time(x.createdAt)},
+		{Name: "version", Value: table.Int64(x.version)},
+		{Name: deleted, Value: table.Bool(!x.live())},
+	}
+	if !x.live() {
+		props = append(props, table.Prop{Name: "deleted_at", Value: table.Time(x.deletedAt)})
+	}
+	return table.Row{Key: table.Key{Partition: schema.User(x.from), Row: x.kind + x.to}, ETag: x.etag, Props: props}
+}
+
+func parseTie(row table.Row) *tie {
+	kind, to, _ := strings.Cut(row.Row, "|")
+	p := row.Props
+	return &tie{
+		from: strings.TrimPrefix(row.Partition, schema.User("")), to: to, kind: kind + "|", createdAt: p.Get("created_at").Time(), deletedAt: p.Get("deleted_at").Time(),
+		version: p.Get("version").Int(), etag: row.ETag,
+	}
+}
+
+// tie reads a tie, also one that has ended; nil if there never was one.
+func (s *Service) tie(ctx context.Context, kind, from, to string) (*tie, error) {
+	row, err := s.userRow(ctx, from, kind+to)
+	if err != nil || row == nil {
+		return nil, err
+	}
+	return parseTie(*row), nil
+}
+
+// order returns the key of the row by which a follow is listed, "" for a block.
+func (x *tie) order() string {
+	if x.kind == blockRows {
+		return ""
+	}
+	return followByTime + schema.Inv(x.createdAt) + "|" + x.to
+}
+
+// setTie makes a tie, or ends it. One that is so already stays as it is.
+func (s *Service) setTie(ctx context.Context, kind, from, to string, live bool) (*tie, error) {
+	var x *tie
+	err := s.Change(ctx, s.Tables.Users, func(ctx context.Context) ([]table.Op, error) {
+		var counts *table.Row
+		err := rowstore.Both(ctx, func(ctx context.Context) (err error) {
+			x, err = s.tie(ctx, kind, from, to)
+			return err
+		}, func(ctx context.Context) (err error) {
+			counts, err = s.userRow(ctx, from, tally)
+			return err
+		})
+		if err != nil || x.live() == live {
+			return nil, err
+		}
+		column, most, text := following, int64(MaxFollows), "you follow as many people as a person may"
+		if kind == blockRows {
+			column, most, text = blocking, MaxBlocks, "you block as many people as a person may"
+		}
+		if live && counts != nil && counts.Props.Get(column).Int() >= most {
+			return nil, fault.Coded(fault.Conflict, TooMany, text)
+		}
+		now := table.TimeOf(table.Ticks(s.Now()))
+		if x == nil {
+			x = &tie{from: from, to: to, kind: kind, createdAt: now}
+		}
+		x.version++
+		if x.deletedAt = now; live {
+			x.deletedAt = time.Time{}
+		}
+		return append([]table.Op{rowstore.Put(x.row()), counted(from, counts, column, live)}, listed(from, x.order(), live)...), nil
+	})
+	return x, err
+}
+
+// Hidden reports whether one of two people blocks the other. A guest is "".
+func (s *Service) Hidden(ctx context.Context, viewer, other string) (bool, error) {
+	if viewer == "" || viewer == other {
+		return false, nil
+	}
+	var mine, theirs *tie
+	err := rowstore.Both(ctx, func(ctx context.Context) (err error) {
+		mine, err = s.tie(ctx, blockRows, viewer, other)
+		return err
+	}, func(ctx context.Context) (err error) {
+		theirs, err = s.tie(ctx, blockRows, other, viewer)
+		return err
+	})
+	return mine.live() || theirs.live(), err
+}
+
+// AreHidden returns those of some people who are hidden from a viewer.
+func (s *Service) AreHidden(ctx context.Context, viewer string, ids []string) (map[string]bool, error) {
+	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
+	hidden := make([]bool, len(ids))
+	err := rowstore.Each(ctx, len(ids), rowstore.MaxParallel, func(ctx context.Context, i int) (err error) {
+		hidden[i], err = s.Hidden(ctx, viewer, ids[i])
+		return err
+	})
+	all := map[string]bool{}
+	for i, id := range ids {
+		if hidden[i] {
+			all[id] = true
+		}
+	}
+	return all, err
+}
+
+func (s *Service) ties() wake.Ups {
+	return wake.Ups{Store: s.Store, Queues: s.Queues, Queue: QueueTies}
+}
+
+// A pair is the text of a message: rows that follow from the ties of two people may be missing, or
+// without Other those that follow from the leaving of one, or the return.
+type pair struct {
+	User  string `json:"user"`
+	Other string `json:"other,omitempty"`
+}
+
+// with reads what decides whether the caller can make a tie to another person.
+func (s *Service) with(ctx context.Context, c Claim, other string) (there bool, err error) {
+	hidden := false
+	_, err = s.Member(ctx, c, func(ctx context.Context) error {
+		if !schema.IsID(other) {
+			return nil
+		}
+		return rowstore.Both(ctx, func(ctx context.Context) (err error) {
+			u, err := s.user(ctx, other)
+			there = u.there()
+			return err
+		}, func(ctx context.Context) (err error) {
+			hidden, err = s.Hidden(ctx, c.UserID, other)
+			return err
+		})
+	})
+	if err == nil && other == c.UserID {
+		err = &fault.Error{Kind: fault.Invalid, Text: "this is you", Fields: []fault.Field{{Name: "path.id", Message: "must be another person"}}}
+	}
+	return there && !hidden, err
+}
+
+// Follow has the caller follow a person, or not any more, and returns since when.
+func (s *Service) Follow(ctx context.Context, c Claim, other string, live bool) (time.Time, error) {
+	there, err := s.with(ctx, c, other)
+	if err == nil && !there {
+		err = noUser()
+	}
+	if err != nil {
+		return time.Time{}, err
+	}
+	r, err := s.ties().Send(ctx, pair{c.UserID, other})
+	if err != nil {
+		return time.Time{}, err
+	}
+	x, err := s.setTie(ctx, followRows, c.UserID, other, live)
+	if err != nil {
+		return time.Time{}, err
+	}
+	ctx = context.WithoutCancel(ctx)
+	s.Background(func() {
+		if s.reflectFollow(ctx, c.UserID, other) == nil {
+			s.ties().Cancel(ctx, r)
+		}
+	})
+	if x == nil {
+		return time.Time{}, nil // there never was one
+	}
+	return x.createdAt, nil
+}
+
+// reflectFollow writes what follows from a follow: its mirror, or its end if the two are hidden
+// from each other. The follows of a person who has left are not counted until they come back.
+func (s *Service) reflectFollow(ctx context.Context, from, to string) error {
+	var x *tie
+	var u *User
+	hidden := false
+	reads := []func(context.Context) error{
+		func(ctx context.Context) (err error) { x, err = s.tie(ctx, followRows, from, to); return err },
+		func(ctx context.Context) (err error) { u, err = s.user(ctx, from); return err },
+		func(ctx context.Context) (err error) { hidden, err = s.Hidden(ctx, from, to); return err },
+	}
+	err := rowstore.Each(ctx, len(reads), len(reads), func(ctx context.Context, i int) error { return reads[i](ctx) })
+	if err == nil && x.live() && hidden {
+		x, err = s.setTie(ctx, followRows, from, to, false)
+	}
+	if err != nil || x == nil || u == nil {
+		return err
+	}
+	// Both numbers only grow, so a later state of the two rows has the larger sum.
+	return s.Reflect(ctx, Mirror{
+		User: to, Row: fanRows + from, Version: x.version + u.Life, Live: x.live() && u.DeletedAt.IsZero(), Column: followers, Order: fanByTime + schema.Inv(x.createdAt) + "|" + from,
+		Props: table.Props{{Name: "created_at", Value: table.Time(x.createdAt)}},
+	})
+}
+
+// reflectPair writes what follows from the ties of two people.
+func (s *Service) reflectPair(ctx context.Context, a, b string) error {
+	if err := s.reflectFollow(ctx, a, b); err != nil {
+		return err
+	}
+	return s.reflectFollow(ctx, b, a)
+}
+
+// followPair does what a message asks for.
+func (s *Service) followPair(ctx context.Context, text string) error {
+	var p pair
+	if err := json.Unmarshal([]byte(text), &p); err != nil || !schema.IsID(p.User) || p.Other != "" && !schema.IsID(p.Other) {
+		return fault.New(fault.Malformed, "the message names no people")
+	}
+	if p.Other == "" {
+		return s.reflectLife(ctx, p.User)
+	}
+	return s.reflectPair(ctx, p.User, p.Other)
+}
+
+// Block hides the caller and a person from each other, or not any more, and returns since when. It
+// ends the follows both ways, which do not come back.
+func (s *Service) Block(ctx context.Context, c Claim, other string, live bool) (time.Time, error) {
+	there, err := s.with(ctx, c, other)
+	var x *tie
+	if err == nil && !there && schema.IsID(other) { // one who is blocked already
+		if x, err = s.tie(ctx, blockRows, c.UserID, other); err == nil && !x.live() {
+			err = noUser()
+		}
+	} else if err == nil && !there {
+		err = noUser()
+	}
+	if err != nil || x.live() && live {
+		return since(x), err
+	}
+	r, err := s.ties().Send(ctx, pair{c.UserID, other})
+	if err != nil {
+		return time.Time{}, err
+	}
+	if x, err = s.setTie(ctx, blockRows, c.UserID, other, live); err != nil {
+		return time.Time{}, err
+	}
+	if s.reflectPair(ctx, c.UserID, other) == nil { // else its message does it
+		ctx := context.WithoutCancel(ctx)
+		s.Background(func() { s.ties().Cancel(ctx, r) })
+	}
+	return since(x), nil
+}
+
+func since(x *tie) time.Time {
+	if x == nil {
+		return time.Time{}
+	}
+	return x.createdAt
+}
+
+// A PersonPage is a part of a list of people. Next is the position that the next one begins after,
+// "" at the end.
+type PersonPage struct {
+	Items []Person
+	Next  string
+}
+
+// Blocks returns whom the caller blocks, in the order of their ids.
+func (s *Service) Blocks(ctx context.Context, c Claim, after string, limit int) (PersonPage, error) {
+	return s.personPage(ctx, c, c.UserID, blockRows, after, limit)
+}
+
+// Followers returns who follows a person, the newest first.
+func (s *Service) Followers(ctx context.Context, c Claim, user, after string, limit int) (PersonPage, error) {
+	return s.personPage(ctx, c, user, fanByTime, after, limit)
+}
+
+// Following returns whom a person follows, the newest first.
+func (s *Service) Following(ctx context.Context, c Claim, user, after string, limit int) (PersonPage, error) {
+	return s.personPage(ctx, c, user, followByTime, after, limit)
+}
+
+func (s *Service) personPage(ctx context.Context, c Claim, user, prefix, after string, limit int) (PersonPage, error) {
+	var rows []table.Row
+	next := ""
+	read := func(ctx context.Context) (err error) {
+		if schema.IsID(user) {
+			rows, next, err = lists.Read(ctx, s.Store, lists.List{Table: s.Tables.Users, Partition: schema.User(user), Prefix: prefix}, after, limit, onlyLive)
+		}
+		return err
+	}
+	var err error
+	if prefix == blockRows {
+		_, err = s.Member(ctx, c, read)
+	} else {
+		_, err = s.Visitor(ctx, c, func(ctx context.Context) error {
+			return rowstore.Both(ctx, read, func(ctx context.Context) error { return s.MustSee(ctx, c.UserID, user) })
+		})
+	}
+	if err != nil {
+		return PersonPage{}, err
+	}
+	ids := make([]string, len(rows))
+	for i, row := range rows {
+		ids[i] = row.Row[strings.LastIndexByte(row.Row, '|')+1:]
+	}
+	var persons map[string]Person
+	hidden := map[string]bool{}
+	err = rowstore.Both(ctx, func(ctx context.Context) (err error) {
+		persons, err = s.People(ctx, ids)
+		return err
+	}, func(ctx context.Context) (err error) {
+		if prefix != blockRows {
+			hidden, err = s.AreHidden(ctx, c.UserID, ids)
+		}
+		return err
+	})
+	page := PersonPage{Items: []Person{}, Next: next}
+	for _, id := range ids {
+		if p := persons[id]; p.ID != "" && !hidden[id] {
+			page.Items = append(page.Items, p)
+		}
+	}
+	return page, err
+}
+
+func onlyLive(_ context.Context, rows []table.Row) ([]table.Row, error) {
+	return slices.DeleteFunc(slices.Clone(rows), func(row table.Row) bool { return !isLive(&row) }), nil
+}
+
+// MustSee returns an error unless a viewer can see a person, a guest "" among them. A person who
+// has no username yet is not there.
+func (s *Service) MustSee(ctx context.Context, viewer, id string) error {
+	if !schema.IsID(id) {
+		return noUser()
+	}
+	var u *User
+	hidden := false
+	err := rowstore.Both(ctx, func(ctx context.Context) (err error) {
+		u, err = s.user(ctx, id)
+		return err
+	}, func(ctx context.Context) (err error) {
+		hidden, err = s.Hidden(ctx, viewer, id)
+		return err
+	})
+	if err == nil && (!u.there() || hidden) {
+		err = noUser()
+	}
+	return err
+}
+
+// Repair writes the mirrors of all follows. After a restore some may be missing, because a backup
+// reads one partition after the other.
+func (s *Service) Repair(ctx context.Context) error {
+	for row, err := range table.All(ctx, s.DB, s.Tables.Users, table.Range{}) {
+		if err == nil && strings.HasPrefix(row.Row, followRows) {
+			x := parseTie(row)
+			err = s.reflectFollow(ctx, x.from, x.to)
+		}
+		if err != nil {
+			return rowstore.Unavailable(err)
+		}
+	}
+	return nil
+}
+
+// A circle is what follows from the ties of a user, and the rows that are there.
+type circle struct {
+	user      string
+	said, has map[string]int64 // by the columns of counts
+	want, got map[string]bool
+}
+
+func (a *circle) add(row table.Row) {
+	key, p := row.Row, row.Props
+	kind, _, _ := strings.Cut(key, "|")
+	switch kind + "|" {
+	case "c|":
+		for _, column := range []string{following, followers, blocking} {
+			a.said[column] += p.Get(column).Int()
+		}
+	case followRows, blockRows:
+		if x := parseTie(row); x.live() {
+			a.has[map[string]string{followRows: following, blockRows: blocking}[x.kind]]++
+			if x.kind == followRows {
+				a.want[x.order()] = true
+			}
+		}
+	case fanRows:
+		if isLive(&row) {
+			a.has[followers]++
+			a.want[fanByTime+schema.Inv(p.Get("created_at").Time())+"|"+strings.TrimPrefix(key, fanRows)] = true
+		}
+	case followByTime, fanByTime:
+		a.got[key] = true
+	}
+}
+
+func (a *circle) check(report func(string)) {
+	if a == nil {
+		return
+	}
+	differs := func(format string, args ...any) { report("user " + a.user + ": " + fmt.Sprintf(format, args...)) }
+	for _, column := range []string{following, followers, blocking} {
+		if a.said[column] != a.has[column] {
+			differs("%s is %d, and there are %d", column, a.said[column], a.has[column])
+		}
+	}
+	for key := range a.want {
+		if !a.got[key] {
+			differs("a follow is missing in a list")
+		}
+	}
+	for key := range a.got {
+		if !a.want[key] {
+			differs("a list has a follow that is not there")
+		}
+	}
+}
+
+// verifyTies compares the ties of users with their counts, lists and mirrors.
+func (s *Service) verifyTies(ctx context.Context, report func(string)) (rows int, err error) {
+	var a *circle
+	for row, err := range table.All(ctx, s.DB, s.Tables.Users, table.Range{}) {
+		if err != nil {
+			return rows, err
+		}
+		if id := strings.TrimPrefix(row.Partition, schema.User("")); a == nil || a.user != id {
+			a.check(report)
+			a = &circle{user: id, said: map[string]int64{}, has: map[string]int64{}, want: map[string]bool{}, got: map[string]bool{}}
+		}
+		a.add(row)
+		from, to, kind := a.user, "", ""
+		if rest, ok := strings.CutPrefix(row.Row, followRows); ok {
+			to, kind = rest, fanRows+from
+		} else if rest, ok := strings.CutPrefix(row.Row, fanRows); ok {
+			to, kind = rest, followRows+from
+		}
+		if kind == "" {
+			continue
+		}
+		rows++
+		other, err := s.userRow(ctx, to, kind)
+		if err != nil {
+			return rows, err
+		}
+		follow, mirror, follower := &row, other, from
+		if strings.HasPrefix(row.Row, fanRows) {
+			follow, mirror, follower = other, &row, to
+		}
+		u, err := s.user(ctx, follower)
+		if err != nil {
+			return rows, err
+		}
+		if other == nil || isLive(mirror) != (isLive(follow) && u != nil && u.DeletedAt.IsZero()) {
+			report(fmt.Sprintf("user %s: a follow between them and %s is not the same on both sides", from, to))
+		}
+	}
+	a.check(report)
+	return rows, nil
+}

@@ -1,0 +1,143 @@
+package people
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"prompthub/apps/duuble/internal/schema"
+	"prompthub/internal/fault"
+	"prompthub/internal/storage/queue"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
+)
+
+// A person who leaves keeps all rows for Keep, and the row `me` says since when the person has left.
+// Each read of a person looks at that row, so profile, lists and names are gone at once. The counts
+// of followers of others follow by a message. A sign-in meanwhile gives tokens with which one can
+// come back or sign out, and nothing else.
+
+// AccountDeleted is the code of whatever a person who has left asks for.
+const AccountDeleted fault.Code = "ACCOUNT_DELETED"
+
+// DeletedName is what others read for the name of a person who has left.
+const DeletedName = "Deleted user"
+
+func accountDeleted() error {
+	return fault.Coded(fault.Forbidden, AccountDeleted, "you have left Duuble; come back first, within 30 days of leaving")
+}
+
+// Overdue reports whether what was deleted at a time is gone for good.
+func (s *Service) Overdue(at time.Time) bool { return s.Now().Sub(at) > s.Keep }
+
+// there reports whether others find a person.
+func (u *User) there() bool { return u != nil && u.Username != "" && u.DeletedAt.IsZero() }
+
+// Leave deletes the account of the caller, and ends all sessions.
+func (s *Service) Leave(ctx context.Context, c Claim) error {
+	u, err := s.Caller(ctx, c)
+	if err != nil {
+		return err
+	}
+	now := table.TimeOf(table.Ticks(s.Now()))
+	_, r, err := s.turn(ctx, u, func(u *User) error {
+		if u.DeletedAt.IsZero() {
+			u.DeletedAt = now
+			u.Life++
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if err := s.endSessions(ctx, u.ID, now); err != nil {
+		return err
+	}
+	s.followLife(ctx, u.ID, r)
+	return nil
+}
+
+// Return brings the account of the caller back with all that it had.
+func (s *Service) Return(ctx context.Context, c Claim) (Me, error) {
+	var me Me
+	u, err := s.caller(ctx, c, s.mine(&me, c.UserID))
+	if err != nil {
+		return Me{}, err
+	}
+	if me.User = u; u.DeletedAt.IsZero() {
+		return me, nil
+	}
+	var r queue.Receipt
+	me.User, r, err = s.turn(ctx, u, func(u *User) error {
+		switch {
+		case u.DeletedAt.IsZero():
+			return nil
+		case s.Overdue(u.DeletedAt):
+			return fault.Coded(fault.Forbidden, AccountDeleted, "you left Duuble more than 30 days ago, so the account does not come back")
+		}
+		u.DeletedAt = time.Time{}
+		u.Life++
+		return nil
+	})
+	if err == nil {
+		s.followLife(ctx, u.ID, r)
+	}
+	return me, err
+}
+
+// turn changes whether an account is there, after a message that has the rest follow.
+func (s *Service) turn(ctx context.Context, u User, change func(*User) error) (User, queue.Receipt, error) {
+	r, err := s.ties().Send(ctx, pair{User: u.ID})
+	if err != nil {
+		return User{}, r, err
+	}
+	u, err = s.changeUser(ctx, u, change)
+	return u, r, err
+}
+
+func (s *Service) followLife(ctx context.Context, user string, r queue.Receipt) {
+	ctx = context.WithoutCancel(ctx)
+	s.Background(func() {
+		if s.reflectLife(ctx, user) == nil {
+			s.ties().Cancel(ctx, r)
+		}
+	})
+}
+
+// endSessions ends the sessions of a user that began before a time.
+func (s *Service) endSessions(ctx context.Context, user string, before time.Time) error {
+	all, err := s.sessions(ctx, user)
+	if err != nil {
+		return err
+	}
+	return rowstore.Each(ctx, len(all), rowstore.MaxParallel, func(ctx context.Context, i int) error {
+		if all[i].issuedAt.After(before) {
+			return nil // a sign-in of somebody who had left
+		}
+		return s.RemoveKey(ctx, s.Tables.Sessions, sessionKey(user, all[i].id))
+	})
+}
+
+// reflectLife writes what follows from leaving and from coming back: the mirrors of the follows of
+// the user, and the end of sessions.
+func (s *Service) reflectLife(ctx context.Context, user string) error {
+	u, err := s.user(ctx, user)
+	if err != nil || u == nil {
+		return err
+	}
+	if !u.DeletedAt.IsZero() {
+		if err := s.endSessions(ctx, user, u.DeletedAt); err != nil {
+			return err
+		}
+	}
+	var others []string
+	for row, err := range table.All(ctx, s.DB, s.Tables.Users, table.Prefix(schema.User(user), followRows)) {
+		if err != nil {
+			return rowstore.Unavailable(err)
+		}
+		others = append(others, strings.TrimPrefix(row.Row, followRows))
+	}
+	return rowstore.Each(ctx, len(others), rowstore.MaxParallel, func(ctx context.Context, i int) error {
+		return s.reflectFollow(ctx, user, others[i])
+	})
+}

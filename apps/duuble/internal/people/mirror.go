@@ -1,0 +1,93 @@
+package people
+
+import (
+	"context"
+
+	"prompthub/apps/duuble/internal/schema"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
+)
+
+// A Mirror is a row in the partition of a user that follows from a row elsewhere, and is counted
+// there. It is written with the count in one batch, and only if its version is a later one. So
+// messages may come twice, late and in any order, and the count is that of the live mirrors.
+type Mirror struct {
+	User    string
+	Row     string // its key
+	Version int64  // of what it follows from
+	Live    bool   // one that is not is kept for its version, and not counted
+	Props   table.Props
+	Column  string // of the count
+	Order   string // the key of a row by which live ones are listed; "" if there is none
+}
+
+func (s *Service) userRow(ctx context.Context, user, row string) (*table.Row, error) {
+	return s.GetRow(ctx, s.Tables.Users, table.Key{Partition: schema.User(user), Row: row})
+}
+
+func isLive(row *table.Row) bool { return row != nil && !row.Props.Get(deleted).Bool() }
+
+const (
+	deleted   = "IsDeleted"
+	tally     = "c|00"
+	following = "following_count"
+	followers = "followers_count"
+	blocking  = "blocks_count"
+)
+
+// Reflect writes a mirror, unless there is one of this version or a later one.
+func (s *Service) Reflect(ctx context.Context, m Mirror) error {
+	return s.Change(ctx, s.Tables.Users, func(ctx context.Context) ([]table.Op, error) {
+		var there, counts *table.Row
+		err := rowstore.Both(ctx, func(ctx context.Context) (err error) {
+			there, err = s.userRow(ctx, m.User, m.Row)
+			return err
+		}, func(ctx context.Context) (err error) {
+			counts, err = s.userRow(ctx, m.User, tally)
+			return err
+		})
+		if err != nil || there != nil && there.Props.Get("version").Int() >= m.Version {
+			return nil, err
+		}
+		row := table.Row{Key: table.Key{Partition: schema.User(m.User), Row: m.Row}, Props: append(m.Props[:len(m.Props):len(m.Props)],
+			table.Prop{Name: "version", Value: table.Int64(m.Version)}, table.Prop{Name: deleted, Value: table.Bool(!m.Live)})}
+		if there != nil {
+			row.ETag = there.ETag
+		}
+		ops := []table.Op{rowstore.Put(row)}
+		if isLive(there) != m.Live {
+			ops = append(ops, counted(m.User, counts, m.Column, m.Live))
+			ops = append(ops, listed(m.User, m.Order, m.Live)...)
+		}
+		return ops, nil
+	})
+}
+
+// counted returns the write of a count that becomes one more or one less. row is the row of all
+// counts of the user, nil if there is none.
+func counted(user string, row *table.Row, column string, more bool) table.Op {
+	op := table.Op{Kind: table.Insert, Row: table.Row{Key: table.Key{Partition: schema.User(user), Row: tally}}}
+	n := int64(0)
+	if row != nil {
+		n, op.Kind, op.Row.ETag = row.Props.Get(column).Int(), table.Merge, row.ETag
+	}
+	if more {
+		n++
+	} else {
+		n--
+	}
+	op.Row.Props = table.Props{{Name: column, Value: table.Int64(n)}}
+	return op
+}
+
+// listed returns the write of a row by which something is listed, or not any more.
+func listed(user, row string, live bool) []table.Op {
+	key := table.Key{Partition: schema.User(user), Row: row}
+	switch {
+	case row == "":
+		return nil
+	case live:
+		return []table.Op{{Kind: table.Insert, Row: table.Row{Key: key}}}
+	}
+	return []table.Op{{Kind: table.Delete, Row: table.Row{Key: key, ETag: table.Any}}}
+}

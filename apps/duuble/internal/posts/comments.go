@@ -1,0 +1,522 @@
+package posts
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"prompthub/apps/duuble/internal/hubs"
+	"prompthub/apps/duuble/internal/lists"
+	"prompthub/apps/duuble/internal/people"
+	"prompthub/apps/duuble/internal/rules"
+	"prompthub/apps/duuble/internal/schema"
+	"prompthub/internal/fault"
+	"prompthub/internal/storage/queue"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
+)
+
+// Comments are in the partition of their post, so that each change is one batch with the count:
+//
+//	ci|{comment}           the comment; a deleted one has deleted_at
+//	cm|{inv}|{comment}     roots, the newest first
+//	cr|{root}|{comment}    replies of a root, the oldest first
+//	!n|{nn}                how many there are, in parts, so that writers seldom meet
+//
+// A reply to a reply hangs on the root. The replies of a root that was deleted are listed as roots:
+// a message that is sent before the deletion has a job do it, if the request stops.
+
+// MaxComment is how long the text of a comment is at most, in characters.
+const MaxComment = 2000
+
+// CommentNotFound is the code of a comment that is not there, or not for the caller.
+const CommentNotFound fault.Code = "COMMENT_NOT_FOUND"
+
+func noComment() error {
+	return fault.Coded(fault.NotFound, CommentNotFound, "there is no such comment")
+}
+
+// A Comment is what somebody says about a post.
+type Comment struct {
+	ID, PostID string
+	AuthorID   string
+	Author     people.Person
+	Text       string
+	Parent     string // the root on which a reply hangs, also if that was deleted; "" of a root
+	Replies    int64  // of a root
+	CreatedAt  time.Time
+
+	deletedAt time.Time
+	listed    bool   // a reply that is listed as a root, because its root was deleted
+	change    string // the id of the change that deleted it
+	etag      string
+}
+
+func (c *Comment) live() bool { return c != nil && c.deletedAt.IsZero() }
+
+// isRoot reports whether a comment is in the list of roots, and can have replies.
+func (c *Comment) isRoot() bool { return c.Parent == "" || c.listed }
+
+const (
+	commentRows = "ci|"
+	rootRows    = "cm|"
+	replyRows   = "cr|"
+	numberRows  = "!n|"
+	numberParts = 8
+	// perBatch is how many replies are listed as roots in one batch, each with two writes.
+	perBatch = table.MaxBatch / 2
+)
+
+func postKey(post, row string) table.Key {
+	return table.Key{Partition: schema.Post(post), Row: row}
+}
+
+func (c *Comment) key() table.Key { return postKey(c.PostID, commentRows+c.ID) }
+
+// asRoot is the key of the row in the list of roots.
+func (c *Comment) asRoot() table.Key {
+	return postKey(c.PostID, rootRows+schema.Inv(c.CreatedAt)+"|"+c.ID)
+}
+
+// asReply is the key of the row in the list of the replies of the root.
+func (c *Comment) asReply() table.Key { return postKey(c.PostID, replyRows+c.Parent+"|"+c.ID) }
+
+func (c *Comment) row() table.Row {
+	props := texts(table.Props{
+		{Name: "author_id", Value: table.String(c.AuthorID)},
+		{Name: "text", Value: table.String(c.Text)},
+		{Name: "created_at", Value: table.Time(c.CreatedAt)},
+		{Name: "reply_count", Value: table.Int64(c.Replies)},
+		{Name: "listed", Value: table.Bool(c.listed)},
+		{Name: "IsDeleted", Value: table.Bool(!c.live())},
+	}, "parent_comment_id", c.Parent, "change", c.change)
+	if !c.live() {
+		props = append(props, table.Prop{Name: "deleted_at", Value: table.Time(c.deletedAt)})
+	}
+	return table.Row{Key: c.key(), ETag: c.etag, Props: props}
+}
+
+func parseComment(row table.Row) *Comment {
+	p := row.Props
+	return &Comment{
+		ID: strings.TrimPrefix(row.Row, commentRows), PostID: strings.TrimPrefix(row.Partition, schema.Post("")), AuthorID: p.Get("author_id").Str(), Text: p.Get("text").Str(),
+		Parent: p.Get("parent_comment_id").Str(), Replies: p.Get("reply_count").Int(), CreatedAt: p.Get("created_at").Time(), deletedAt: p.Get("deleted_at").Time(),
+		listed: p.Get("listed").Bool(), change: p.Get("change").Str(), etag: row.ETag,
+	}
+}
+
+// comment reads a comment, also one that was deleted; nil if there is none.
+func (s *Service) comment(ctx context.Context, post, id string) (*Comment, error) {
+	if !schema.IsID(id) {
+		return nil, nil //nolint:nilnil // there is none
+	}
+	row, err := s.GetRow(ctx, s.Tables.Posts, postKey(post, commentRows+id))
+	if err != nil || row == nil {
+		return nil, err
+	}
+	return parseComment(*row), nil
+}
+
+// number returns the write of a part of a number of a post that becomes larger or smaller.
+func (s *Service) number(ctx context.Context, post, column string, more int64) (table.Op, error) {
+	var b [1]byte
+	if _, err := s.Entropy.Read(b[:]); err != nil {
+		return table.Op{}, err
+	}
+	key := postKey(post, fmt.Sprintf("%s%02d", numberRows, b[0]%numberParts))
+	row, err := s.GetRow(ctx, s.Tables.Posts, key)
+	if err != nil {
+		return table.Op{}, err
+	}
+	if row == nil {
+		row = &table.Row{Key: key}
+	}
+	row.Props = with(row.Props, table.Prop{Name: column, Value: table.Int64(row.Props.Get(column).Int() + more)})
+	return rowstore.Put(*row), nil
+}
+
+// with returns properties with one that is new or another one.
+func with(p table.Props, one table.Prop) table.Props {
+	p = slices.DeleteFunc(slices.Clone(p), func(old table.Prop) bool { return old.Name == one.Name })
+	return append(p, one)
+}
+
+const commentCount = "comment_count"
+
+// Comment writes a comment on a post, on a root if parent names one or a reply to one. The same key
+// of the same person, sent again within a day, answers with the same comment; an empty key is none.
+func (s *Service) Comment(ctx context.Context, c people.Claim, post, text, parent, key string) (Comment, error) {
+	var b rules.Broken
+	b.Lines("text", text, 1, MaxComment)
+	checkKey(&b, key)
+	var p seen
+	u, err := s.People.Member(ctx, c, func(ctx context.Context) (err error) {
+		p, err = s.look(ctx, c.UserID, post)
+		return err
+	})
+	if err == nil && p.post == nil {
+		err = noPost()
+	}
+	if err == nil {
+		err = b.Err()
+	}
+	if err != nil {
+		return Comment{}, err
+	}
+	made := &Comment{ID: schema.NewID(s.Now().UTC(), s.Entropy), PostID: post, AuthorID: u.ID, Author: u.Person(), Text: text}
+	if key != "" {
+		if made.ID, err = s.idFor(ctx, u.ID, key, []string{"comment", post, text, parent}, made.ID); err != nil {
+			return Comment{}, err
+		}
+	}
+	made.CreatedAt = schema.TimeOf(made.ID)
+	var root *Comment
+	if parent != "" {
+		if root, err = s.rootOf(ctx, c.UserID, post, parent); err != nil {
+			return Comment{}, err
+		}
+		made.Parent = root.ID
+	}
+	first := true
+	err = s.Change(ctx, s.Tables.Posts, func(ctx context.Context) ([]table.Op, error) {
+		if key != "" || !first { // an earlier request or an earlier try may have written it
+			there, err := s.comment(ctx, post, made.ID)
+			if err != nil || there != nil {
+				if there.live() {
+					made.Replies = there.Replies
+				}
+				return nil, err
+			}
+		}
+		if !first && root != nil {
+			var err error
+			if root, err = s.comment(ctx, post, root.ID); err != nil {
+				return nil, err
+			}
+		}
+		first = false
+		count, err := s.number(ctx, post, commentCount, 1)
+		if err != nil {
+			return nil, err
+		}
+		ops := []table.Op{{Kind: table.Insert, Row: made.row()}, count}
+		if parent == "" {
+			return append(ops, table.Op{Kind: table.Insert, Row: table.Row{Key: made.asRoot()}}), nil
+		}
+		if !root.live() {
+			return nil, noParent()
+		}
+		root.Replies++
+		return append(ops, rowstore.Put(root.row()), table.Op{Kind: table.Insert, Row: table.Row{Key: made.asReply()}}), nil
+	})
+	if err != nil {
+		return Comment{}, err
+	}
+	return *made, nil
+}
+
+func noParent() error {
+	return &fault.Error{Kind: fault.Invalid, Text: "the request breaks the rules named here", Fields: []fault.Field{{Name: "body.parentCommentId", Message: "is no comment on this post"}}}
+}
+
+// rootOf returns the root on which a reply to a comment hangs.
+func (s *Service) rootOf(ctx context.Context, viewer, post, id string) (*Comment, error) {
+	parent, err := s.comment(ctx, post, id)
+	if err == nil && parent.live() && !parent.isRoot() {
+		parent, err = s.comment(ctx, post, parent.Parent)
+	}
+	hidden := false
+	if err == nil && parent.live() {
+		hidden, err = s.People.Hidden(ctx, viewer, parent.AuthorID)
+	}
+	if err == nil && (!parent.live() || hidden) {
+		err = noParent()
+	}
+	return parent, err
+}
+
+// DeleteComment takes back a comment of the caller. One that was taken back before is as good.
+func (s *Service) DeleteComment(ctx context.Context, c people.Claim, post, id string) error {
+	var p seen
+	var there *Comment
+	u, err := s.People.Member(ctx, c, func(ctx context.Context) error {
+		return rowstore.Both(ctx, func(ctx context.Context) (err error) {
+			p, err = s.look(ctx, c.UserID, post)
+			return err
+		}, func(ctx context.Context) (err error) {
+			if schema.IsID(post) {
+				there, err = s.comment(ctx, post, id)
+			}
+			return err
+		})
+	})
+	switch {
+	case err != nil:
+		return err
+	case p.post == nil:
+		return noPost()
+	case there == nil || !there.live() && there.AuthorID != u.ID:
+		return noComment()
+	case there.AuthorID != u.ID:
+		return fault.Coded(fault.Forbidden, hubs.Forbidden, "only the person who wrote a comment can delete it")
+	}
+	if !there.live() {
+		return nil
+	}
+	now := table.TimeOf(table.Ticks(s.Now()))
+	if !there.isRoot() {
+		if err := s.due(ctx, now, post+"|"+id); err != nil {
+			return err
+		}
+		return s.deleteComment(ctx, there, now)
+	}
+	var r queue.Receipt
+	err = rowstore.Both(ctx, func(ctx context.Context) (err error) {
+		r, err = s.changes().Send(ctx, change{Post: post, Comment: id})
+		return err
+	}, func(ctx context.Context) error { return s.due(ctx, now, post+"|"+id) })
+	if err != nil {
+		return err
+	}
+	if err := s.deleteComment(ctx, there, now); err != nil {
+		return err
+	}
+	if s.listReplies(ctx, post, id) == nil { // else its message does it
+		ctx := context.WithoutCancel(ctx)
+		s.Background(func() { s.changes().Cancel(ctx, r) })
+	}
+	return nil
+}
+
+func (s *Service) deleteComment(ctx context.Context, c *Comment, now time.Time) error {
+	post, id := c.PostID, c.ID
+	return s.Change(ctx, s.Tables.Posts, func(ctx context.Context) ([]table.Op, error) {
+		c, err := s.comment(ctx, post, id)
+		if err != nil || !c.live() {
+			return nil, err
+		}
+		count, err := s.number(ctx, post, commentCount, -1)
+		if err != nil {
+			return nil, err
+		}
+		ops := []table.Op{count}
+		if c.isRoot() {
+			ops = append(ops, removal(c.asRoot()))
+		}
+		if c.Parent != "" {
+			ops = append(ops, removal(c.asReply()))
+			root, err := s.comment(ctx, post, c.Parent)
+			if err != nil {
+				return nil, err
+			}
+			if root.live() {
+				root.Replies--
+				ops = append(ops, rowstore.Put(root.row()))
+			}
+		}
+		c.deletedAt = now
+		return append(ops, rowstore.Put(c.row())), nil
+	})
+}
+
+func removal(key table.Key) table.Op {
+	return table.Op{Kind: table.Delete, Row: table.Row{Key: key, ETag: table.Any}}
+}
+
+// listReplies lists the replies of a root as roots, if the root was deleted. No reply comes to a
+// root that was deleted, because each one changes the row of its root.
+func (s *Service) listReplies(ctx context.Context, post, id string) error {
+	root, err := s.comment(ctx, post, id)
+	if err != nil || root == nil || root.live() {
+		return err
+	}
+	after := ""
+	for {
+		rows, next, err := lists.Read(ctx, s.Store, s.repliesTo(post, id), after, perBatch, nil)
+		if err != nil {
+			return err
+		}
+		err = s.Change(ctx, s.Tables.Posts, func(ctx context.Context) ([]table.Op, error) {
+			found := make([]*Comment, len(rows))
+			err := rowstore.Each(ctx, len(rows), rowstore.MaxParallel, func(ctx context.Context, i int) (err error) {
+				found[i], err = s.comment(ctx, post, lastPart(rows[i]))
+				return err
+			})
+			var ops []table.Op
+			for _, c := range found {
+				if c.live() && !c.listed {
+					c.listed = true
+					ops = append(ops, rowstore.Put(c.row()), table.Op{Kind: table.Insert, Row: table.Row{Key: c.asRoot()}})
+				}
+			}
+			return ops, err
+		})
+		if err != nil || next == "" {
+			return err
+		}
+		after = next
+	}
+}
+
+// lastPart returns the last part of the key of a row of a list, which is the id of what it names.
+func lastPart(row table.Row) string { return row.Row[strings.LastIndexByte(row.Row, '|')+1:] }
+
+func (s *Service) roots(post string) lists.List {
+	return lists.List{Table: s.Tables.Posts, Partition: schema.Post(post), Prefix: rootRows}
+}
+
+func (s *Service) repliesTo(post, root string) lists.List {
+	return lists.List{Table: s.Tables.Posts, Partition: schema.Post(post), Prefix: replyRows + root + "|"}
+}
+
+// A CommentPage is a part of a list of comments. Next is the position that the next one begins
+// after, "" at the end.
+type CommentPage struct {
+	Root  *Comment // of a list of replies
+	Items []Comment
+	Next  string
+}
+
+// Comments returns the roots on a post, the newest first.
+func (s *Service) Comments(ctx context.Context, c people.Claim, post, after string, limit int) (CommentPage, error) {
+	return s.commentPage(ctx, c, post, "", after, limit)
+}
+
+// Replies returns the replies to a root, the oldest first.
+func (s *Service) Replies(ctx context.Context, c people.Claim, post, root, after string, limit int) (CommentPage, error) {
+	return s.commentPage(ctx, c, post, root, after, limit)
+}
+
+func (s *Service) commentPage(ctx context.Context, c people.Claim, post, root, after string, limit int) (CommentPage, error) {
+	var p seen
+	var rows []table.Row
+	var above *Comment
+	next := ""
+	_, err := s.People.Visitor(ctx, c, func(ctx context.Context) error {
+		return rowstore.Both(ctx, func(ctx context.Context) (err error) {
+			p, err = s.look(ctx, c.UserID, post)
+			return err
+		}, func(ctx context.Context) (err error) {
+			if !schema.IsID(post) || root != "" && !schema.IsID(root) {
+				return nil
+			}
+			in := s.roots(post)
+			if root != "" {
+				in = s.repliesTo(post, root)
+				if above, err = s.comment(ctx, post, root); err != nil {
+					return err
+				}
+			}
+			rows, next, err = lists.Read(ctx, s.Store, in, after, limit, nil)
+			return err
+		})
+	})
+	switch {
+	case err != nil:
+		return CommentPage{}, err
+	case p.post == nil:
+		return CommentPage{}, noPost()
+	case root != "" && (!above.live() || !above.isRoot()):
+		return CommentPage{}, noComment()
+	}
+	found := make([]*Comment, len(rows))
+	err = rowstore.Each(ctx, len(rows), rowstore.MaxParallel, func(ctx context.Context, i int) (err error) {
+		found[i], err = s.comment(ctx, post, lastPart(rows[i]))
+		return err
+	})
+	if err != nil {
+		return CommentPage{}, err
+	}
+	items, err := s.commentsBy(ctx, c.UserID, append(found, above))
+	page := CommentPage{Items: items, Next: next}
+	if root != "" && err == nil {
+		if len(items) == 0 || items[len(items)-1].ID != root {
+			return CommentPage{}, noComment()
+		}
+		page.Root, page.Items = &items[len(items)-1], items[:len(items)-1]
+	}
+	return page, err
+}
+
+// commentsBy returns comments with their authors, without those that are not there for a viewer.
+func (s *Service) commentsBy(ctx context.Context, viewer string, all []*Comment) ([]Comment, error) {
+	all = slices.DeleteFunc(all, func(c *Comment) bool { return !c.live() })
+	var ids []string
+	for _, c := range all {
+		ids = append(ids, c.AuthorID)
+	}
+	authors, hidden, err := s.authors(ctx, viewer, ids)
+	items := []Comment{}
+	for _, c := range all {
+		if !hidden[c.AuthorID] {
+			c.Author = authors[c.AuthorID]
+			items = append(items, *c)
+		}
+	}
+	return items, err
+}
+
+// A talk is what follows from the comments on a post, and the rows that are there.
+type talk struct {
+	post      string
+	said      int64
+	live      map[string]*Comment
+	want, got map[string]bool
+	replies   map[string]int64
+}
+
+func newTalk(post string) *talk {
+	return &talk{post: post, live: map[string]*Comment{}, want: map[string]bool{}, got: map[string]bool{}, replies: map[string]int64{}}
+}
+
+func (a *talk) add(row table.Row) {
+	switch key := row.Row; {
+	case strings.HasPrefix(key, numberRows):
+		a.said += row.Props.Get(commentCount).Int()
+	case strings.HasPrefix(key, rootRows), strings.HasPrefix(key, replyRows):
+		a.got[key] = true
+	case strings.HasPrefix(key, commentRows):
+		c := parseComment(row)
+		if !c.live() {
+			return
+		}
+		a.live[c.ID] = c
+		if c.isRoot() {
+			a.want[c.asRoot().Row] = true
+		}
+		if c.Parent != "" {
+			a.want[c.asReply().Row] = true
+			a.replies[c.Parent]++
+		}
+	}
+}
+
+func (a *talk) check(report func(string)) {
+	if a == nil {
+		return
+	}
+	differs := func(format string, args ...any) { report("post " + a.post + ": " + fmt.Sprintf(format, args...)) }
+	if a.said != int64(len(a.live)) {
+		differs("%d comments are counted, and there are %d", a.said, len(a.live))
+	}
+	for id, c := range a.live {
+		if c.Replies != a.replies[id] {
+			differs("%d replies to comment %s are counted, and there are %d", c.Replies, id, a.replies[id])
+		}
+		if c.Parent != "" && !c.listed && a.live[c.Parent] == nil {
+			differs("the reply %s to a comment that was deleted is not listed", id)
+		}
+	}
+	for key := range a.want {
+		if !a.got[key] {
+			differs("a comment is missing in a list")
+		}
+	}
+	for key := range a.got {
+		if !a.want[key] {
+			differs("a list has a comment that is not there")
+		}
+	}
+}

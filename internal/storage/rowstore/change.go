@@ -1,0 +1,43 @@
+package rowstore
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"prompthub/internal/storage/table"
+)
+
+// Change makes a change of one partition. read looks at its rows and returns the writes, which are
+// one batch, or none if nothing has to change any more. It is called again if others were faster,
+// and if the answer of a write was lost: so it must know by the id of the change what an earlier
+// try has written.
+func (db *Store) Change(ctx context.Context, name string, read func(context.Context) ([]table.Op, error)) error {
+	for try := 0; ; try++ {
+		ops, err := read(ctx)
+		if err != nil || len(ops) == 0 {
+			return err
+		}
+		err = db.Write(ctx, name, ops)
+		if err == nil {
+			return nil
+		}
+		if try == MaxTries || errors.Is(err, table.ErrInvalid) {
+			return Unavailable(err)
+		}
+		if err := db.Sleep(ctx, db.Jitter(changeAgain)); err != nil {
+			return Unavailable(err)
+		}
+	}
+}
+
+// changeAgain is how long a change that others overtook waits, at least.
+const changeAgain = 5 * time.Millisecond
+
+// Put inserts a row that has no ETag, and replaces one that was read.
+func Put(row table.Row) table.Op {
+	if row.ETag == "" {
+		return table.Op{Kind: table.Insert, Row: row}
+	}
+	return table.Op{Kind: table.Replace, Row: row}
+}

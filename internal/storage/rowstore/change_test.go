@@ -1,0 +1,82 @@
+package rowstore_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/fault"
+	"prompthub/internal/storage/memory"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
+)
+
+// TestChange: all of many changes of one row at once are in it, and a change whose answer was lost
+// is made once.
+func TestChange(t *testing.T) {
+	t.Parallel()
+	tables := memory.NewTables()
+	require.NoError(t, tables.Create(t.Context(), "Rows"))
+	lost := &losesAnswers{DB: tables}
+	db := &rowstore.Store{
+		DB: lost, Now: time.Now, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+		Random: func(time.Duration) time.Duration { return 0 },
+	}
+	key := table.Key{Partition: "p", Row: "r"}
+	add := func(id string) error {
+		return db.Change(t.Context(), "Rows", func(ctx context.Context) ([]table.Op, error) {
+			row, err := db.GetRow(ctx, "Rows", key)
+			if err != nil {
+				return nil, err
+			}
+			if row == nil {
+				row = &table.Row{Key: key}
+			}
+			if row.Props.Get(id).Bool() {
+				return nil, nil
+			}
+			row.Props = append(row.Props, table.Prop{Name: id, Value: table.Bool(true)})
+			return []table.Op{rowstore.Put(*row)}, nil
+		})
+	}
+	names := []string{"a", "b", "c", "d", "e"}
+	var wg sync.WaitGroup
+	for _, name := range names {
+		wg.Go(func() { require.NoError(t, add(name)) })
+	}
+	wg.Wait()
+	row, err := db.GetRow(t.Context(), "Rows", key)
+	require.NoError(t, err)
+	require.Len(t, row.Props, len(names))
+
+	lost.loses = 1
+	require.NoError(t, add("f"))
+	row, err = db.GetRow(t.Context(), "Rows", key)
+	require.NoError(t, err)
+	require.Len(t, row.Props, len(names)+1)
+	lost.loses = rowstore.MaxTries + 1
+	err = db.Change(t.Context(), "Rows", func(context.Context) ([]table.Op, error) {
+		return []table.Op{{Kind: table.Upsert, Row: table.Row{Key: key}}}, nil
+	})
+	require.Equal(t, fault.Unavailable, fault.Of(err))
+	require.Zero(t, lost.loses, "it gives up")
+}
+
+// losesAnswers loses the answers of the next writes, which land.
+type losesAnswers struct {
+	table.DB
+	loses int
+}
+
+func (l *losesAnswers) Write(ctx context.Context, name string, ops ...table.Op) ([]string, error) {
+	etags, err := l.DB.Write(ctx, name, ops...)
+	if l.loses > 0 {
+		l.loses--
+		return nil, errors.New("no answer in time")
+	}
+	return etags, err
+}
