@@ -11,7 +11,7 @@ import (
 )
 
 // TestEventsInABrowser: an admin announces a secret event and makes an invite; a member without a
-// script attends by it, leaves, and begins a topic; the admin locks it and has a reply removed.
+// script attends by it, writes in its chat, leaves, and begins a topic; the admin locks it and has a reply removed.
 func TestEventsInABrowser(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs a browser")
@@ -65,6 +65,13 @@ func TestEventsInABrowser(t *testing.T) {
 	still.Write("[name=inviteCode]", "aloe-1").Click("[action$=register] button").Reads("You attend.").Reads("Адрес узнаете от друзей").Reads("2500.50 RUB").Reads("attendees: 1")
 	browsertest.Accessible(bob.GoTo(path).Reads("You attend."), axe, "attending")
 	browsertest.Accessible(bob.GoTo("/app/events?mine=1").Reads("You attend."), axe, "my events")
+	still.Click("main [href*='/chats/']").Reads("The chat of those who attend the event: 1.").Ready("[name=content]")
+	still.Write("[name=content]", "Hello, everyone").Sends("#write .primary").Reads("Hello, everyone")
+	room := browsertest.Eval[string](still, "location.pathname")
+	anna.GoTo(room).Reads("Hello, everyone").Sees("document.querySelector('.messages a[href*=people]')")
+	browsertest.Accessible(anna, axe, "the chat of an event")
+	browsertest.Accessible(bob.GoTo("/app/chats").Reads("Тайный концерт"), axe, "chats with that of an event")
+	still.GoTo(path).Reads("You attend.")
 	still.Click("[action$=leave] button").Reads("You attend no more.").Reads("A secret event: an invite tells more.")
 	bob.Resize(desktop)
 	browsertest.Accessible(bob.GoTo("/app/events").Reads("A secret event"), axe, "events wide")

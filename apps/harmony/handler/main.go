@@ -16,6 +16,7 @@ import (
 	_ "golang.org/x/crypto/x509roots/fallback"
 
 	"prompthub/apps/harmony/internal/api"
+	"prompthub/apps/harmony/internal/chats"
 	"prompthub/apps/harmony/internal/erase"
 	"prompthub/apps/harmony/internal/events"
 	"prompthub/apps/harmony/internal/forum"
@@ -131,6 +132,7 @@ func newService(s settings, st command.Store, log *slog.Logger, t *telemetry.Tel
 type rooms struct {
 	members *meet.Service
 	events  *events.Service
+	chats   *chats.Service
 	forum   *forum.Service
 	reports *reports.Service
 	shop    *shop.Service
@@ -138,7 +140,8 @@ type rooms struct {
 
 func newRooms(s settings, members *meet.Service) rooms {
 	talk := forum.New(members, s.ForumTables)
-	return rooms{members, events.New(members, s.EventTables), talk, reports.New(members, talk, s.ReportTables), shop.New(members, s.ShopTables)}
+	happens := events.New(members, s.EventTables)
+	return rooms{members, happens, chats.New(members, happens), talk, reports.New(members, talk, s.ReportTables), shop.New(members, s.ShopTables)}
 }
 
 // create makes what is missing in the store. The tables of members come last: Ready asks for one of
@@ -160,7 +163,7 @@ func (r rooms) compared() verify.Store {
 // triggers are the jobs of all parts.
 func (r rooms) triggers() []function.Trigger {
 	tidies := tidy.Job{Service: r.members, Walks: append(r.compared().Walks(), tidy.Walk{Name: "snapshots", Step: r.reports.Sweep})}
-	erases := erase.Job{Service: r.members, Traces: slices.Concat(r.members.Traces(), r.events.Traces(), r.forum.Traces(), r.reports.Traces())}
+	erases := erase.Job{Service: r.members, Traces: slices.Concat(r.members.Traces(), r.events.Traces(), r.chats.Traces(), r.forum.Traces(), r.reports.Traces())}
 	return append(r.members.Triggers(slices.Concat(r.events.Settlers(), r.forum.Settlers())...), tidies.Trigger(), erases.Trigger())
 }
 
@@ -169,8 +172,8 @@ func doors(s command.Settings, r rooms, log *slog.Logger, t *telemetry.Telemetry
 	version, _ := command.Built()
 	admission := httpjson.NewAdmission(s.Complete(false), time.Now)
 	programs := api.New(api.Config{
-		Service: r.members, Events: r.events, Forum: r.forum, Reports: r.reports, Shop: r.shop, Admission: admission, Origins: s.Origins, Log: log, Now: time.Now, Telemetry: t, Version: version,
+		Service: r.members, Events: r.events, Chats: r.chats, Forum: r.forum, Reports: r.reports, Shop: r.shop, Admission: admission, Origins: s.Origins, Log: log, Now: time.Now, Telemetry: t, Version: version,
 	})
-	pages := web.New(web.Config{Service: r.members, Events: r.events, Forum: r.forum, Reports: r.reports, Shop: r.shop, Admission: admission, Log: log, Now: time.Now, Telemetry: t})
+	pages := web.New(web.Config{Service: r.members, Events: r.events, Chats: r.chats, Forum: r.forum, Reports: r.reports, Shop: r.shop, Admission: admission, Log: log, Now: time.Now, Telemetry: t})
 	return httpjson.Mount(web.Prefix, programs, pages)
 }

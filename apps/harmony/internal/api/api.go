@@ -15,6 +15,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"prompthub/apps/harmony/internal/account"
+	"prompthub/apps/harmony/internal/chats"
 	"prompthub/apps/harmony/internal/cookie"
 	"prompthub/apps/harmony/internal/events"
 	"prompthub/apps/harmony/internal/forum"
@@ -39,6 +40,7 @@ const maxBody = 64<<10 + 9*10_320
 type Config struct {
 	Service   *meet.Service
 	Events    *events.Service
+	Chats     *chats.Service
 	Forum     *forum.Service
 	Reports   *reports.Service
 	Shop      *shop.Service
@@ -126,7 +128,7 @@ func (a *api) settings() huma.Config {
 		{Name: "events", Description: "Events, some of them secret, and places at them"},
 		{Name: "forum", Description: "Sections, topics and replies"},
 		{Name: "store", Description: "Things that the band sells elsewhere"},
-		{Name: "chats", Description: "Chats of members who match"},
+		{Name: "chats", Description: "Chats of members who match, and of events"},
 		{Name: "settings", Description: "Preferences and privacy"},
 		{Name: "admin", Description: "For staff"},
 		{Name: "system", Description: "Whether the service is up, and this document"},
@@ -312,7 +314,7 @@ var meanings = map[int]openapi.Meaning{
 	401: {Doc: "The caller is not signed in: UNAUTHENTICATED, INVALID_TOKEN, INVALID_CREDENTIALS, REFRESH_REUSED", Detail: "the token is not valid, or not any more; sign in again"},
 	403: {Doc: "The caller may not: NOT_YOURS, ROLE_REQUIRED, ACCOUNT_SUSPENDED, ACCOUNT_DELETED, INVITE_REQUIRED, INVALID_INVITE_CODE, ATTENDEES_ONLY, or a page of another site asks", Detail: "only its owner may change this"},
 	404: {Doc: "There is no such thing, or the caller may not see it: USER_NOT_FOUND, IMAGE_NOT_FOUND, LIKE_NOT_FOUND, MATCH_NOT_FOUND, EVENT_NOT_FOUND, INVITE_NOT_FOUND, SECTION_NOT_FOUND, TOPIC_NOT_FOUND, REPLY_NOT_FOUND, CHAT_NOT_FOUND, MESSAGE_NOT_FOUND, REPORT_NOT_FOUND, ITEM_NOT_FOUND", Detail: "there is no such member"},
-	409: {Doc: "It cannot be as things are: EMAIL_TAKEN, TOO_MANY_IMAGES, LIKE_MATCHED, EVENT_FULL, EVENT_STARTED, EVENT_NOT_STARTED, CAPACITY_TOO_SMALL, TOO_MANY_EVENTS, CODE_TAKEN, SECTION_TAKEN, SECTION_NOT_EMPTY, TOPIC_LOCKED, NOT_DELETED, TOO_MANY_ITEMS, TOO_MANY_MATCHES, CHAT_CLOSED, EDIT_TOO_LATE", Detail: "an account has this e-mail address already; sign in, or give another address"},
+	409: {Doc: "It cannot be as things are: EMAIL_TAKEN, TOO_MANY_IMAGES, LIKE_MATCHED, EVENT_FULL, EVENT_STARTED, EVENT_NOT_STARTED, CAPACITY_TOO_SMALL, TOO_MANY_EVENTS, CODE_TAKEN, SECTION_TAKEN, SECTION_NOT_EMPTY, TOPIC_LOCKED, NOT_DELETED, TOO_MANY_ITEMS, TOO_MANY_MATCHES, CHAT_CLOSED, CHAT_FULL, EDIT_TOO_LATE", Detail: "an account has this e-mail address already; sign in, or give another address"},
 	412: {Doc: "The thing was changed since the caller read it", Detail: "the profile was changed since you read it; read it again"},
 	413: {Doc: "The body is too large", Detail: "the body is larger than 154 KiB"},
 	422: {Doc: "The request breaks rules, which are named: VALIDATION_ERROR, UNDERAGE, WEAK_PASSWORD, NOT_YOURSELF, NOT_AN_IMAGE, KEY_REUSED", Detail: "the request breaks the rules named here", Fields: []httpjson.Field{{Location: "body.name", Message: "give 1 to 50 characters", Code: "NAME_LENGTH"}}},

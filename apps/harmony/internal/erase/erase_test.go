@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/apps/harmony/internal/account"
+	"prompthub/apps/harmony/internal/chat"
 	"prompthub/apps/harmony/internal/erase"
 	"prompthub/apps/harmony/internal/events"
 	"prompthub/apps/harmony/internal/forum"
@@ -51,7 +52,7 @@ func rooms(s *meet.Service) (*events.Service, *forum.Service, *reports.Service) 
 
 func job(s *meet.Service) erase.Job {
 	happens, talk, told := rooms(s)
-	return erase.Job{Service: s, Traces: slices.Concat(s.Traces(), happens.Traces(), talk.Traces(), told.Traces())}
+	return erase.Job{Service: s, Traces: slices.Concat(s.Traces(), happens.Traces(), meettest.Talks(s).Traces(), talk.Traces(), told.Traces())}
 }
 
 func newWorld(w *meettest.World) *world {
@@ -132,6 +133,14 @@ func live(t *testing.T, w *world) theirs {
 		_, _, err = w.Send(ctx, bob, left.chat, fmt.Sprintf("Xmessage %d", n), fmt.Sprintf("key %d", n))
 		must(err)
 		_, _, err = w.Send(ctx, anna, left.chat, fmt.Sprintf("Anna's %d", n), "")
+		must(err)
+	}
+	for who, text := range map[meet.Claim]string{bob: "Xmessage to all", carol: "Carol's"} {
+		_, _, err = w.Send(ctx, who, chat.OfEvent(left.event), text, "")
+		must(err)
+		m, err := w.Messages(ctx, who, chat.OfEvent(left.event), "", "", 1, nil)
+		must(err)
+		_, err = w.MarkRead(ctx, who, chat.OfEvent(left.event), m.All[0].ID)
 		must(err)
 	}
 	_, err = w.forum.NewSection(ctx, admin, forum.Section{ID: "music", Name: "Music"})
@@ -284,7 +293,7 @@ func TestNothingIsLeft(t *testing.T) {
 	require.NoError(t, err)
 	require.Nil(t, c.Other)
 	require.False(t, c.Open)
-	m, err := w.Messages(ctx, w.enter("anna"), left.chat, "", "", 50)
+	m, err := w.Messages(ctx, w.enter("anna"), left.chat, "", "", 50, nil)
 	require.NoError(t, err)
 	require.Len(t, m.All, 6)
 	for i, one := range m.All {
@@ -301,6 +310,12 @@ func TestNothingIsLeft(t *testing.T) {
 	replies, err := w.forum.Replies(ctx, w.enter("carol"), left.topic, "", 10)
 	require.NoError(t, err)
 	require.Equal(t, "A reply", replies.Replies[0].Content)
+	talk, err := w.Messages(ctx, w.enter("carol"), chat.OfEvent(left.event), "", "", 50, nil)
+	require.NoError(t, err)
+	require.Len(t, talk.All, 2)
+	for _, m := range talk.All {
+		require.Equal(t, m.Author == nil, m.Content == "", "bob's has kept its place")
+	}
 	for _, id := range []string{left.event, left.past} {
 		e, err := w.events.Event(ctx, w.enter("admin"), id, "", "")
 		require.NoError(t, err)

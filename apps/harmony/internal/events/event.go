@@ -209,6 +209,7 @@ type View struct {
 	Event
 	Sight   Sight
 	Attends bool
+	ChatID  string // "" if the viewer takes no part in its chat
 }
 
 // view returns what somebody sees of an event. A teaser has nothing that it may not show.
@@ -216,7 +217,7 @@ func (e Event) view(sight Sight, attends bool) View {
 	if sight == Teaser {
 		e.Description, e.Location, e.Price, e.OrganizerID, e.Attendees = "", "", nil, "", 0
 	}
-	return View{e, sight, attends}
+	return View{Event: e, Sight: sight, Attends: attends}
 }
 
 // sameAs reports whether two events have the same rows in the lists.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"prompthub/apps/harmony/internal/chat"
 	"prompthub/apps/harmony/internal/events"
 	"prompthub/apps/harmony/internal/forum"
 	"prompthub/apps/harmony/internal/meet"
@@ -113,6 +114,11 @@ func live(t *testing.T, w *world) {
 		_, _, err = w.events.Register(ctx, c, e.ID, "aloe-1", "x")
 		require.NoError(t, err)
 	}
+	must(w.AllChats.MarkRead(ctx, admin, chat.OfEvent(e.ID), func() string {
+		m, _, err := w.Send(ctx, anna, chat.OfEvent(e.ID), "Hello", "")
+		require.NoError(t, err)
+		return m.ID
+	}()))
 	must(w.forum.NewSection(ctx, admin, forum.Section{ID: "music", Name: "Music"}))
 	topic, err := w.forum.NewTopic(ctx, anna, "music", "A topic", "Enough content")
 	must(topic, err)
@@ -143,54 +149,58 @@ func TestVerify(t *testing.T) {
 		named  string // the table of the row that is named
 		mended bool
 	}{
-		"a like sent is gone":             {gone("Likes", "_"), "Likes", true},
-		"a like says it is no match":      {set("Likes", "mutual", flag("IsMatch", false)), "Likes", true},
-		"a like of nobody":                {set("Likes", id+" / "+inverse+id, flag("IsMatch", false)), "Likes", true},
-		"a like received is gone":         {gone("LikesReceived", "_"), "LikesReceived", true},
-		"a secret like received is gone":  {gone("LikesReceived", "_ANON"), "LikesReceived", true},
-		"a like received of nobody":       {set("LikesReceived", id+"_ANON / "+inverse+id, flag("IsMatch", false)), "LikesReceived", true},
-		"a block is gone":                 {gone("Blocks", "_"), "Blocks", true},
-		"a block of nobody":               {set("Blocks", id+"_BY / "+inverse+id), "Blocks", true},
-		"a match is gone":                 {gone("Matches", "true"), "Matches", true},
-		"a match is ended":                {set("Matches", "true", flag("IsActive", false)), "Matches", true},
-		"an ended match is there":         {set("Matches", "false", flag("IsActive", true)), "Matches", true},
-		"a match of nobody":               {set("Matches", id+" / "+before.NewID(), flag("IsActive", true)), "Matches", true},
-		"both like, and match not":        {set("Pairs", "matched", number("MatchedAt", 0)), "Pairs", false},
-		"they match, and one likes not":   {set("Pairs", "matched", number("Like1", 0)), "Pairs", false},
-		"a block and likes":               {set("Pairs", "matched", number("Block1", 5)), "Pairs", false},
-		"a chat is closed":                {set("Messages", "open", flag("IsOpen", false)), "Messages", true},
-		"a chat has no head":              {gone("Messages", "open"), "Messages", true},
-		"a chat is in no table":           {gone("Chats", "CHAT_"), "Chats", true},
-		"a chat is in no list":            {gone("UserChats", "-"), "UserChats", true},
-		"a chat counts wrong":             {set("Messages", "!chat", number("Sent1", 17)), "Messages", false},
-		"a message is gone":               {gone("Messages", "_"), "Messages", false},
-		"more is read than sent":          {set("Messages", "!chat", number("Read1", 17), number("Read2", 17)), "Messages", false},
-		"an account has no address":       {gone("UserEmails", "EMAIL_"), "Users", false},
-		"an address has no account":       {gone("Users", "USER_"), "UserEmails", false},
-		"an account has no preferences":   {gone("UserPreferences", "PREFS"), "UserPreferences", true},
-		"an account has no settings":      {gone("UserSettings", "SETTINGS"), "UserSettings", true},
-		"settings of nobody":              {set("UserSettings", id+" / SETTINGS", word("Language", "en")), "UserSettings", true},
-		"a session of nobody":             {set("Sessions", id+" / "+id, word("Device", "x")), "Sessions", true},
-		"a profile shows another picture": {set("Users", "images", word("ProfileImageUrl", "/x.jpg")), "Users", true},
-		"pictures are counted wrong":      {set("UserImages", "!images", count("Count", 5)), "UserImages", false},
-		"a member is in no deck":          {gone("Deck", "female_"), "Deck", true},
-		"a member is in no square":        {gone("Deck", "P_"), "Deck", true},
-		"a row of decks is of old":        {set("Deck", "female_", count("AgeRangeMin", 40)), "Deck", true},
-		"a row of decks of nobody":        {set("Deck", "male_0 / 0000000000000000_"+id, flag("IsOut", false)), "Deck", true},
-		"a row of decks at another place": {set("Deck", "another", flag("IsOut", false)), "Deck", true},
-		"an event is in no list":          {gone("Events", "EVENT_all"), "Events", true},
-		"a list has no such event":        {set("Events", "EVENT_all / "+inverse+id+"_0", word("EventId", id)), "Events", true},
-		"an event counts wrong":           {set("EventAttendees", "!event", count("Attendees", 1)), "EventAttendees", true},
-		"an attendee is gone":             {gone("EventAttendees", "attendee"), "EventAttendees", true},
-		"there are too many attendees":    {set("EventAttendees", "!event", count("Capacity", 1)), "EventAttendees", false},
-		"a place is in no list":           {gone("UserEvents", "_"), "UserEvents", true},
-		"a place of nobody":               {set("UserEvents", id+" / "+inverse+id, word("EventId", id)), "UserEvents", true},
-		"an invite of no event":           {set("EventInvites", id+" / ALOE-2", flag("Revoked", false)), "EventInvites", true},
-		"a topic is in no list":           {gone("ForumTopics", "SECTION_"), "ForumTopics", true},
-		"a list names another author":     {set("ForumTopics", "SECTION_", word("AuthorId", id)), "ForumTopics", true},
-		"a list has no such topic":        {set("ForumTopics", "SECTION_music / 1_"+inverse+id+"_0", word("AuthorId", id)), "ForumTopics", true},
-		"a topic counts wrong":            {set("ForumReplies", "!topic", count("ReplyCount", 7)), "ForumReplies", true},
-		"a section is gone":               {gone("ForumSections", "FORUM"), "ForumReplies", false},
+		"a like sent is gone":                        {gone("Likes", "_"), "Likes", true},
+		"a like says it is no match":                 {set("Likes", "mutual", flag("IsMatch", false)), "Likes", true},
+		"a like of nobody":                           {set("Likes", id+" / "+inverse+id, flag("IsMatch", false)), "Likes", true},
+		"a like received is gone":                    {gone("LikesReceived", "_"), "LikesReceived", true},
+		"a secret like received is gone":             {gone("LikesReceived", "_ANON"), "LikesReceived", true},
+		"a like received of nobody":                  {set("LikesReceived", id+"_ANON / "+inverse+id, flag("IsMatch", false)), "LikesReceived", true},
+		"a block is gone":                            {gone("Blocks", "_"), "Blocks", true},
+		"a block of nobody":                          {set("Blocks", id+"_BY / "+inverse+id), "Blocks", true},
+		"a match is gone":                            {gone("Matches", "true"), "Matches", true},
+		"a match is ended":                           {set("Matches", "true", flag("IsActive", false)), "Matches", true},
+		"an ended match is there":                    {set("Matches", "false", flag("IsActive", true)), "Matches", true},
+		"a match of nobody":                          {set("Matches", id+" / "+before.NewID(), flag("IsActive", true)), "Matches", true},
+		"both like, and match not":                   {set("Pairs", "matched", number("MatchedAt", 0)), "Pairs", false},
+		"they match, and one likes not":              {set("Pairs", "matched", number("Like1", 0)), "Pairs", false},
+		"a block and likes":                          {set("Pairs", "matched", number("Block1", 5)), "Pairs", false},
+		"a chat is closed":                           {set("Messages", "open", flag("IsOpen", false)), "Messages", true},
+		"a chat has no head":                         {gone("Messages", "open"), "Messages", true},
+		"a chat is in no table":                      {gone("Chats", "CHAT_"), "Chats", true},
+		"a chat is in no list":                       {gone("UserChats", "of two"), "UserChats", true},
+		"a chat of an event is closed":               {set("Messages", "talk", flag("IsOpen", false)), "Messages", true},
+		"a chat of an event has no head":             {gone("Messages", "talk"), "Messages", true},
+		"a chat of an event is in no list":           {gone("UserChats", "hears"), "UserChats", true},
+		"a list has a chat of an event that is none": {set("UserChats", id+" / "+id, word("EventId", id)), "UserChats", false},
+		"a chat counts wrong":                        {set("Messages", "!chat", number("Sent1", 17)), "Messages", false},
+		"a message is gone":                          {gone("Messages", "_"), "Messages", false},
+		"more is read than sent":                     {set("Messages", "!chat", number("Read1", 17), number("Read2", 17)), "Messages", false},
+		"an account has no address":                  {gone("UserEmails", "EMAIL_"), "Users", false},
+		"an address has no account":                  {gone("Users", "USER_"), "UserEmails", false},
+		"an account has no preferences":              {gone("UserPreferences", "PREFS"), "UserPreferences", true},
+		"an account has no settings":                 {gone("UserSettings", "SETTINGS"), "UserSettings", true},
+		"settings of nobody":                         {set("UserSettings", id+" / SETTINGS", word("Language", "en")), "UserSettings", true},
+		"a session of nobody":                        {set("Sessions", id+" / "+id, word("Device", "x")), "Sessions", true},
+		"a profile shows another picture":            {set("Users", "images", word("ProfileImageUrl", "/x.jpg")), "Users", true},
+		"pictures are counted wrong":                 {set("UserImages", "!images", count("Count", 5)), "UserImages", false},
+		"a member is in no deck":                     {gone("Deck", "female_"), "Deck", true},
+		"a member is in no square":                   {gone("Deck", "P_"), "Deck", true},
+		"a row of decks is of old":                   {set("Deck", "female_", count("AgeRangeMin", 40)), "Deck", true},
+		"a row of decks of nobody":                   {set("Deck", "male_0 / 0000000000000000_"+id, flag("IsOut", false)), "Deck", true},
+		"a row of decks at another place":            {set("Deck", "another", flag("IsOut", false)), "Deck", true},
+		"an event is in no list":                     {gone("Events", "EVENT_all"), "Events", true},
+		"a list has no such event":                   {set("Events", "EVENT_all / "+inverse+id+"_0", word("EventId", id)), "Events", true},
+		"an event counts wrong":                      {set("EventAttendees", "!event", count("Attendees", 1)), "EventAttendees", true},
+		"an attendee is gone":                        {gone("EventAttendees", "attendee"), "EventAttendees", true},
+		"there are too many attendees":               {set("EventAttendees", "!event", count("Capacity", 1)), "EventAttendees", false},
+		"a place is in no list":                      {gone("UserEvents", "_"), "UserEvents", true},
+		"a place of nobody":                          {set("UserEvents", id+" / "+inverse+id, word("EventId", id)), "UserEvents", true},
+		"an invite of no event":                      {set("EventInvites", id+" / ALOE-2", flag("Revoked", false)), "EventInvites", true},
+		"a topic is in no list":                      {gone("ForumTopics", "SECTION_"), "ForumTopics", true},
+		"a list names another author":                {set("ForumTopics", "SECTION_", word("AuthorId", id)), "ForumTopics", true},
+		"a list has no such topic":                   {set("ForumTopics", "SECTION_music / 1_"+inverse+id+"_0", word("AuthorId", id)), "ForumTopics", true},
+		"a topic counts wrong":                       {set("ForumReplies", "!topic", count("ReplyCount", 7)), "ForumReplies", true},
+		"a section is gone":                          {gone("ForumSections", "FORUM"), "ForumReplies", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -248,7 +258,13 @@ func (w *world) damage(name, part string, props table.Props) []table.Row {
 		case "matched":
 			return p.Get("MatchedAt").Int() > 0
 		case "open":
-			return row.Key.Row == "!open" && p.Get("IsOpen").Bool()
+			return row.Key.Row == "!open" && p.Get("IsOpen").Bool() && p.Get("EventId").Str() == ""
+		case "talk":
+			return row.Key.Row == "!open" && p.Get("EventId").Str() != ""
+		case "of two":
+			return p.Get("OtherId").Str() != ""
+		case "hears":
+			return p.Get("EventId").Str() != "" && row.Partition != w.Members["admin"].UserID
 		case "images":
 			return p.Get("ProfileImageUrl").Str() != ""
 		case "attendee":

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"prompthub/apps/harmony/internal/account"
+	"prompthub/apps/harmony/internal/chats"
 	"prompthub/apps/harmony/internal/cookie"
 	"prompthub/apps/harmony/internal/events"
 	"prompthub/apps/harmony/internal/forum"
@@ -42,6 +43,7 @@ const maxForm = 64<<10 + 9*10_320
 type Config struct {
 	Service   *meet.Service
 	Events    *events.Service
+	Chats     *chats.Service
 	Forum     *forum.Service
 	Reports   *reports.Service
 	Shop      *shop.Service

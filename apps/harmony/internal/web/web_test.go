@@ -59,7 +59,7 @@ func TestWords(t *testing.T) {
 		string(meet.EmailTaken), string(meet.InvalidCredentials), string(meet.InvalidToken), string(meet.TooManyAttempts),
 		string(meet.AccountDeleted), string(meet.NotDeleted), string(meet.AccountSuspended),
 		string(events.EventNotFound), string(events.InviteNotFound), string(events.InviteRequired), string(events.InvalidInviteCode), string(events.AttendeesOnly), string(events.EventFull),
-		string(events.EventStarted), string(events.EventNotStarted), string(events.CapacityTooSmall), string(events.TooManyEvents), string(events.CodeTaken), string(meet.RoleRequired),
+		string(events.EventStarted), string(events.EventNotStarted), string(events.CapacityTooSmall), string(events.TooManyEvents), string(events.ChatFull), string(events.CodeTaken), string(meet.RoleRequired),
 		string(forum.SectionNotFound), string(forum.SectionTaken), string(forum.SectionNotEmpty), string(forum.TopicNotFound), string(forum.TopicLocked), string(forum.ReplyNotFound), string(meet.NotYours), string(reports.ReportNotFound), string(shop.ItemNotFound), string(shop.TooManyItems),
 	} {
 		require.Contains(t, catalog, "error."+code)
