@@ -11,7 +11,7 @@ import (
 )
 
 // TestEventsInABrowser: an admin announces a secret event and makes an invite; a member without a
-// script attends by it, writes in its chat, leaves, and begins a topic; the admin locks it and has a reply removed.
+// script attends by it, writes in its chat, leaves, and begins a topic; a guest reads the blog; the admin locks it and has a reply removed.
 func TestEventsInABrowser(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs a browser")
@@ -87,6 +87,17 @@ func TestEventsInABrowser(t *testing.T) {
 	require.Equal(t, "noopener noreferrer", browsertest.Eval[string](guest, "document.querySelector(\"a[href='https://shop.example.com/lp']\").rel"))
 	browsertest.Accessible(guest, axe, "the store of a guest")
 	guest.Calm()
+
+	anna.GoTo("/app/admin/blog/new").Ready("[name=postText]")
+	anna.Write("[name=title]", "Альбом готов").Write("[name=tags]", "альбом, новости").Sends("form.card .primary").Reads("От 1 до 30000 знаков.")
+	browsertest.Accessible(anna, axe, "a post refused")
+	anna.Write("[name=postText]", "Слушайте <b>здесь</b>: https://example.com/album.").Sends("form.card .primary").Reads("Сохранено.").Reads("Все записи блога")
+	browsertest.Accessible(anna, axe, "all posts")
+	reader := b.Visit(t, url, phone).GoTo("/app/blog").Reads("Альбом готов")
+	browsertest.Accessible(reader, axe, "the blog of a guest")
+	reader.Click(".cards a").Reads("<b>здесь</b>").Sees("document.querySelector(\"article a[href='https://example.com/album']\")")
+	browsertest.Accessible(reader, axe, "a post")
+	reader.Calm()
 
 	anna.GoTo("/app/forum").Ready("[name=sectionId]")
 	anna.Write("[name=sectionId]", "music").Write("[name=name]", "Музыка").Click("form.card .primary").Reads("Сохранено.").Reads("Музыка")

@@ -46,6 +46,7 @@ var tableNames = [
   'State'
   'Reports'
   'StoreItems'
+  'BlogPosts'
 ]
 
 var containerNames = [

@@ -29,7 +29,7 @@ func TestGuests(t *testing.T) {
 	open := map[string]bool{}
 	for _, o := range c.Operations() {
 		op := c.At(o.Pointer)
-		path := strings.NewReplacer("{userId}", "x", "{imageId}", "x", "{chatId}", "x", "{messageId}", "x", "{eventId}", "x", "{code}", "x", "{sectionId}", "x", "{topicId}", "x", "{replyId}", "x", "{reportId}", "x", "{itemId}", "x").Replace(strings.TrimPrefix(o.Path, api.Prefix))
+		path := strings.NewReplacer("{userId}", "x", "{imageId}", "x", "{chatId}", "x", "{messageId}", "x", "{eventId}", "x", "{code}", "x", "{sectionId}", "x", "{topicId}", "x", "{replyId}", "x", "{reportId}", "x", "{itemId}", "x", "{postId}", "x").Replace(strings.TrimPrefix(o.Path, api.Prefix))
 		if security, _ := op["security"].([]any); len(security) != 1 {
 			open[op["operationId"].(string)] = true
 			continue
@@ -42,7 +42,7 @@ func TestGuests(t *testing.T) {
 	}
 	require.Equal(t, map[string]bool{
 		"register": true, "login": true, "refresh": true, "reset-password": true, "restore": true, "get-health": true, "get-ready": true, "get-openapi": true, "get-image": true,
-		"list-events": true, "get-event": true, "list-items": true, "get-item": true,
+		"list-events": true, "get-event": true, "list-items": true, "get-item": true, "list-posts": true, "get-post": true,
 	}, open)
 }
 
@@ -94,7 +94,8 @@ func TestCounts(t *testing.T) {
 		time.Sleep(time.Minute) // in a bubble; the next reply moves the topic
 		counted := map[string]bool{}
 		const item = `{"title":"LP","description":"","price":{"amountMinor":250000,"currency":"RUB"},"category":"music","stockQuantity":3,"isAvailable":true,"externalPurchaseUrl":"https://shop.example.com/lp"}`
-		thing := ""
+		const post = `{"title":"The album","excerpt":"","content":"It is ready","tags":["album"],"isPublished":true}`
+		thing, text := "", ""
 		pair, message := "", "" // as the last answer named them
 		for _, c := range []struct {
 			id, method, path, token, body string
@@ -189,6 +190,12 @@ func TestCounts(t *testing.T) {
 			{"get-item", "GET", "/store/items/ITEM", "", "", 200},
 			{"put-item", "PUT", "/admin/store/items/ITEM", bob, item, 200},
 			{"delete-item", "DELETE", "/admin/store/items/ITEM", bob, "", 204},
+			{"new-post", "POST", "/admin/blog/posts", bob, post, 201},
+			{"list-posts", "GET", "/blog/posts", "", "", 200},
+			{"list-all-posts", "GET", "/admin/blog/posts", bob, "", 200},
+			{"get-post", "GET", "/blog/posts/POST", bob, "", 200},
+			{"put-post", "PUT", "/admin/blog/posts/POST", bob, strings.Replace(post, "true", "true,\"publishedAt\":\"2026-10-01T12:00:00Z\"", 1), 200},
+			{"delete-post", "DELETE", "/admin/blog/posts/POST", bob, "", 204},
 			{"delete-me", "DELETE", "/auth/me", carolAccess, `{"password":"tea under seven lamps"}`, 202},
 			{"restore", "POST", "/auth/restore", "", `{"email":"carol@example.com","password":"tea under seven lamps"}`, 200},
 			{"logout", "POST", "/auth/logout", bob, `{"everywhere":true}`, 204},
@@ -197,13 +204,16 @@ func TestCounts(t *testing.T) {
 			w.meter.n.Store(0)
 			w.meter.delay = time.Millisecond
 			from := time.Now()
-			names := strings.NewReplacer("CHAT", pair, "MESSAGE", message, "ITEM", thing)
+			names := strings.NewReplacer("CHAT", pair, "MESSAGE", message, "ITEM", thing, "POST", text)
 			status, answer := w.ask(c.method, names.Replace(c.path), c.token, names.Replace(c.body))
 			if id, _ := answer["chatId"].(string); id != "" {
 				pair = id
 			}
 			if id, _ := answer["itemId"].(string); id != "" {
 				thing = id
+			}
+			if id, _ := answer["postId"].(string); id != "" {
+				text = id
 			}
 			if id, _ := answer["id"].(string); id != "" {
 				message = id
@@ -268,7 +278,7 @@ func TestHostile(t *testing.T) {
 		{"POST", "/auth/register", `{"email":"b@example.com","password":"tea under seven lamps","name":"B","birthDate":"2020-01-01","gender":"female"}`, 422, "UNDERAGE"},
 		{"POST", "/auth/register", `{"email":"b@example.com","password":"password12345","name":"B","birthDate":"2000-01-01","gender":"female"}`, 422, "WEAK_PASSWORD"},
 		{"POST", "/auth/register", `{"email":"anna@example.com","password":"tea under seven lamps","name":"B","birthDate":"2000-01-01","gender":"female"}`, 409, "EMAIL_TAKEN"},
-		{"POST", "/auth/register", strings.Repeat(" ", 200<<10), 413, "BODY_TOO_LARGE"},
+		{"POST", "/auth/register", strings.Repeat(" ", 400<<10), 413, "BODY_TOO_LARGE"},
 		{"POST", "/auth/login", `{"email":"` + strings.Repeat("a", 60_000) + `","password":"x"}`, 401, "INVALID_CREDENTIALS"},
 		{"POST", "/auth/refresh", `{"refreshToken":"hr_x"}`, 401, "INVALID_TOKEN"},
 		{"POST", "/auth/reset", `{"token":"hx_x","password":"tea under seven lamps"}`, 401, "INVALID_TOKEN"},
@@ -357,6 +367,12 @@ func TestHostile(t *testing.T) {
 		{"GET", "/store/items?cursor=AQ", "", 400, "MALFORMED"},
 		{"GET", "/store/items?category=" + strings.Repeat("x", 41), "", 422, "VALIDATION_ERROR"},
 		{"DELETE", "/admin/store/items/x", "", 403, "ROLE_REQUIRED"},
+		{"GET", "/blog/posts/x", "", 404, "POST_NOT_FOUND"},
+		{"GET", "/blog/posts?cursor=AQ", "", 400, "MALFORMED"},
+		{"GET", "/admin/blog/posts", "", 403, "ROLE_REQUIRED"},
+		{"POST", "/admin/blog/posts", `{"title":"A","excerpt":"","content":"B","tags":null,"isPublished":true}`, 422, "VALIDATION_ERROR"},
+		{"POST", "/admin/blog/posts", `{"title":"A","excerpt":"","content":"B","tags":[],"isPublished":true}`, 403, "ROLE_REQUIRED"},
+		{"DELETE", "/admin/blog/posts/x", "", 403, "ROLE_REQUIRED"},
 	} {
 		status, p := w.ask(tt.method, tt.path, access, tt.body)
 		what := fmt.Sprintf("%s %s %.60s: %v", tt.method, tt.path, tt.body, p)

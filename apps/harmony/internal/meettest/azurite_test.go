@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"prompthub/apps/harmony/internal/blog"
 	"prompthub/apps/harmony/internal/chat"
 	"prompthub/apps/harmony/internal/events"
 	"prompthub/apps/harmony/internal/forum"
@@ -47,6 +48,8 @@ var stored = map[string]string{
 	"Messages": `{id} / !open: CreatedAt DateTime, EventId String, IsOpen Boolean; ` +
 		`{id} / !chat: Last Int64, Read1 Int64, Read2 Int64, Sent1 Int64, Sent2 Int64, UpdatedAt DateTime, Version Int64; ` +
 		`{id} / {t}_{id}: Content String, EditedAt DateTime, MessageId String, Number Int64, OtherNumber Int64, SenderId String, SentAt DateTime, Type String`,
+	"BlogPosts": `POST_{c} / {id}: AuthorId String, Content String, CreatedAt DateTime, Excerpt String, IsPublished Boolean, PostId String, PublishedAt DateTime, Tags String, Title String, UpdatedAt DateTime, Version Int64; ` +
+		`BLOG / {t}_{id}_{n}: PostId String`,
 	"Reports": `BY_{id} / {hash}: ReportId String; REPORT / open_{t}_{id}: ` + reportProps + `; REPORT / done_{t}_{id}: ` + strings.Replace(reportProps, "CreatedAt", "ClosedAt DateTime, CreatedAt", 1),
 }
 
@@ -57,6 +60,7 @@ var forms = []struct {
 	{"{id}", regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)},
 	{"{hash}", regexp.MustCompile(`[0-9a-f]{64}`)},
 	{"{t}", regexp.MustCompile(`[0-9]{19}`)},
+	{"POST_{c}", regexp.MustCompile(`^POST_[0-9a-f]$`)},
 	{"CHAT_group_{c}", regexp.MustCompile(`^CHAT_group_[0-9a-f]$`)},
 	{"_{n}", regexp.MustCompile(`_[0-9]+$`)},
 }
@@ -126,6 +130,10 @@ func TestRowsOnAzurite(t *testing.T) {
 		require.NoError(t, happens.Unregister(ctx, anna, e.ID))
 	}
 	_, _, err = happens.Register(ctx, anna, e.ID, "aloe-1", "anna")
+	require.NoError(t, err)
+	posts := blog.New(s, blog.Tables{BlogPosts: "BlogPosts"})
+	require.NoError(t, posts.Create(ctx))
+	_, err = posts.NewPost(ctx, admin, blog.Draft{Title: "A post", Content: "A text", Published: true})
 	require.NoError(t, err)
 	room := meettest.Talks(s)
 	said, _, err := room.Send(ctx, anna, chat.OfEvent(e.ID), "hello", "")

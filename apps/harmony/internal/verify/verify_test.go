@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"prompthub/apps/harmony/internal/blog"
 	"prompthub/apps/harmony/internal/chat"
 	"prompthub/apps/harmony/internal/events"
 	"prompthub/apps/harmony/internal/forum"
@@ -28,6 +29,7 @@ type world struct {
 	*meettest.World
 	events *events.Service
 	forum  *forum.Service
+	blog   *blog.Service
 }
 
 func newWorld(w *meettest.World) *world {
@@ -35,7 +37,9 @@ func newWorld(w *meettest.World) *world {
 	all := &world{
 		w, events.New(w.Service, events.Tables{Events: "Events", EventAttendees: "EventAttendees", UserEvents: "UserEvents", EventInvites: "EventInvites"}),
 		forum.New(w.Service, forum.Tables{ForumSections: "ForumSections", ForumTopics: "ForumTopics", ForumReplies: "ForumReplies"}),
+		blog.New(w.Service, blog.Tables{BlogPosts: "BlogPosts"}),
 	}
+	require.NoError(w.T, all.blog.Create(w.T.Context()))
 	require.NoError(w.T, all.events.Create(w.T.Context()))
 	require.NoError(w.T, all.forum.Create(w.T.Context()))
 	w.Handle(w.Triggers(slices.Concat(all.events.Settlers(), all.forum.Settlers())...))
@@ -43,7 +47,7 @@ func newWorld(w *meettest.World) *world {
 }
 
 func (w *world) compared() verify.Store {
-	return verify.Store{Service: w.Service, Checks: slices.Concat(w.events.Checks(), w.forum.Checks())}
+	return verify.Store{Service: w.Service, Checks: slices.Concat(w.events.Checks(), w.forum.Checks(), w.blog.Checks())}
 }
 
 // differs returns what is not as it must be.
@@ -123,6 +127,7 @@ func live(t *testing.T, w *world) {
 	topic, err := w.forum.NewTopic(ctx, anna, "music", "A topic", "Enough content")
 	must(topic, err)
 	must(w.forum.Reply(ctx, bob, topic.ID, "A reply"))
+	must(w.blog.NewPost(ctx, admin, blog.Draft{Title: "A post", Content: "A text", Published: true}))
 	w.Settle()
 }
 
@@ -200,6 +205,8 @@ func TestVerify(t *testing.T) {
 		"a list names another author":                {set("ForumTopics", "SECTION_", word("AuthorId", id)), "ForumTopics", true},
 		"a list has no such topic":                   {set("ForumTopics", "SECTION_music / 1_"+inverse+id+"_0", word("AuthorId", id)), "ForumTopics", true},
 		"a topic counts wrong":                       {set("ForumReplies", "!topic", count("ReplyCount", 7)), "ForumReplies", true},
+		"a post is in no list":                       {gone("BlogPosts", "BLOG"), "BlogPosts", true},
+		"a list has no such post":                    {set("BlogPosts", "BLOG / "+inverse+id+"_0", word("PostId", id)), "BlogPosts", true},
 		"a section is gone":                          {gone("ForumSections", "FORUM"), "ForumReplies", false},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -46,6 +46,7 @@ func (s *web) pages() {
 	s.chats()
 	s.reports()
 	s.shop()
+	s.blog()
 	s.handle("GET "+Prefix+"/{rest...}", func(r *request) error {
 		if r.PathValue("rest") == "" {
 			goOn(r, Prefix)

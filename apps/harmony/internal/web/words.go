@@ -51,7 +51,7 @@ func (w words) err(err error) string {
 }
 
 // catalog has all words of the pages, in Russian and in English.
-var catalog = joined(memberWords, eventWords, forumWords, moderationWords, shopWords)
+var catalog = joined(memberWords, eventWords, forumWords, moderationWords, shopWords, blogWords)
 
 // joined returns the words of several subjects as one catalog.
 func joined(all ...map[string][2]string) map[string][2]string {
