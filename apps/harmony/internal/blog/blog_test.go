@@ -146,7 +146,7 @@ func TestPosts(t *testing.T) {
 }
 
 // TestCrashes: after any accident to any call a post is as it was or as was asked for, and the list
-// follows it. What was promised is done.
+// follows it. A promise is kept.
 func TestCrashes(t *testing.T) {
 	t.Parallel()
 	moved := draft("new")

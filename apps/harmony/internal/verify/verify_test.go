@@ -32,13 +32,17 @@ type world struct {
 	blog   *blog.Service
 }
 
+// over returns the rooms over a service.
+func over(w *meettest.World, s *meet.Service) *world {
+	return &world{
+		w, events.New(s, meettest.EventTables), forum.New(s, forum.Tables{ForumSections: "ForumSections", ForumTopics: "ForumTopics", ForumReplies: "ForumReplies"}),
+		blog.New(s, blog.Tables{BlogPosts: "BlogPosts"}),
+	}
+}
+
 func newWorld(w *meettest.World) *world {
 	w.T.Helper()
-	all := &world{
-		w, events.New(w.Service, events.Tables{Events: "Events", EventAttendees: "EventAttendees", UserEvents: "UserEvents", EventInvites: "EventInvites"}),
-		forum.New(w.Service, forum.Tables{ForumSections: "ForumSections", ForumTopics: "ForumTopics", ForumReplies: "ForumReplies"}),
-		blog.New(w.Service, blog.Tables{BlogPosts: "BlogPosts"}),
-	}
+	all := over(w, w.Service)
 	require.NoError(w.T, all.blog.Create(w.T.Context()))
 	require.NoError(w.T, all.events.Create(w.T.Context()))
 	require.NoError(w.T, all.forum.Create(w.T.Context()))
@@ -329,4 +333,55 @@ func (w *world) SettleAll(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// written has accidents happen to writes alone: a read changes no row.
+type written struct {
+	table.DB
+	crash table.DB
+}
+
+// Write applies operations, unless an accident happens.
+func (d written) Write(ctx context.Context, name string, ops ...table.Op) ([]string, error) {
+	return d.crash.Write(ctx, name, ops...)
+}
+
+// TestCrashesOfMending: after any accident to any write of the timer its next run mends the rest,
+// and no row is worse than before.
+func TestCrashesOfMending(t *testing.T) {
+	t.Parallel()
+	before := newWorld(meettest.New(t))
+	live(t, before)
+	number := func(name string, n int32) table.Props { return table.Props{{Name: name, Value: table.Int32(n)}} }
+	before.damage("Likes", "_", nil)
+	before.damage("Matches", "true", table.Props{{Name: "IsActive", Value: table.Bool(false)}})
+	before.damage("Messages", "open", table.Props{{Name: "IsOpen", Value: table.Bool(false)}})
+	before.damage("Messages", "talk", nil)
+	before.damage("UserChats", "hears", nil)
+	before.damage("UserSettings", "SETTINGS", nil)
+	before.damage("Deck", "female_", nil)
+	before.damage("Events", "EVENT_all", nil)
+	before.damage("EventAttendees", "!event", number("Attendees", 1))
+	before.damage("UserEvents", "_", nil)
+	before.damage("ForumTopics", "SECTION_", nil)
+	before.damage("ForumReplies", "!topic", number("ReplyCount", 7))
+	before.damage("BlogPosts", "BLOG", nil)
+	before.Clock.Pass(25 * time.Hour)
+	meettest.Crashes(t, func(t *testing.T, crash *meettest.Crash) {
+		w := newWorld(before.Clone(t))
+		copied(t, before.Blobs, w.Blobs)
+		accidents, queues := crash.Over(w.DB, w.Queues)
+		late := w.Over(written{w.DB, accidents}, queues)
+		compared := over(w.World, late).compared()
+		compared.Service = late
+		if err := (tidy.Job{Service: late, Walks: compared.Walks()}).Run(t.Context()); err != nil {
+			require.ErrorIs(t, err, meettest.ErrLost)
+		}
+		crash.Land(w.Pump, w.Clock.Pass)
+		for range 2 {
+			w.Clock.Pass(25 * time.Hour)
+			require.NoError(t, tidy.Job{Service: w.Service, Walks: w.compared().Walks()}.Run(t.Context()))
+		}
+		require.Empty(t, w.differs())
+	})
 }
