@@ -99,7 +99,7 @@ func readSettings() (settings, error) {
 		err = command.CheckTables(slices.Concat(s.Tables.All(), s.EventTables.All(), s.ForumTables.All(), s.ReportTables.All(), s.ShopTables.All(), s.BlogTables.All())...)
 	}
 	if err == nil {
-		err = command.CheckContainers(s.ContainerPrefix + meet.ContainerProfiles)
+		err = command.CheckContainers(s.ContainerPrefix+meet.ContainerProfiles, s.ContainerPrefix+shop.Container)
 	}
 	return s, err
 }
@@ -162,12 +162,12 @@ func (r rooms) create(ctx context.Context) error {
 
 // compared is what compares the rows of all parts.
 func (r rooms) compared() verify.Store {
-	return verify.Store{Service: r.members, Checks: slices.Concat(r.events.Checks(), r.forum.Checks(), r.blog.Checks())}
+	return verify.Store{Service: r.members, Checks: slices.Concat(r.events.Checks(), r.forum.Checks(), r.blog.Checks(), r.shop.Checks())}
 }
 
 // triggers are the jobs of all parts.
 func (r rooms) triggers() []function.Trigger {
-	tidies := tidy.Job{Service: r.members, Walks: append(r.compared().Walks(), tidy.Walk{Name: "snapshots", Step: r.reports.Sweep})}
+	tidies := tidy.Job{Service: r.members, Walks: append(r.compared().Walks(), tidy.Walk{Name: "snapshots", Step: r.reports.Sweep}, tidy.Files(r.members, shop.Container, r.shop.Named))}
 	erases := erase.Job{Service: r.members, Traces: slices.Concat(r.members.Traces(), r.events.Traces(), r.chats.Traces(), r.forum.Traces(), r.reports.Traces(), r.blog.Traces())}
 	return append(r.members.Triggers(slices.Concat(r.events.Settlers(), r.forum.Settlers(), r.blog.Settlers())...), tidies.Trigger(), erases.Trigger())
 }

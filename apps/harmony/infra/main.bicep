@@ -51,6 +51,7 @@ var tableNames = [
 
 var containerNames = [
   'profile-images'
+  'store-images'
 ]
 
 var queueNames = [

@@ -96,6 +96,11 @@ func TestCounts(t *testing.T) {
 		const item = `{"title":"LP","description":"","price":{"amountMinor":250000,"currency":"RUB"},"category":"music","stockQuantity":3,"isAvailable":true,"externalPurchaseUrl":"https://shop.example.com/lp"}`
 		const post = `{"title":"The album","excerpt":"","content":"It is ready","tags":["album"],"isPublished":true}`
 		thing, text := "", ""
+		status, first = w.ask("POST", "/admin/store/items", bob, item)
+		require.Equal(t, 201, status, first)
+		shown := first["itemId"].(string)
+		status, first = w.ask("PUT", "/admin/store/items/"+shown+"/image", bob, pixel)
+		require.Equal(t, 200, status, first)
 		pair, message := "", "" // as the last answer named them
 		for _, c := range []struct {
 			id, method, path, token, body string
@@ -189,7 +194,8 @@ func TestCounts(t *testing.T) {
 			{"list-items", "GET", "/store/items", "", "", 200},
 			{"get-item", "GET", "/store/items/ITEM", "", "", 200},
 			{"put-item", "PUT", "/admin/store/items/ITEM", bob, item, 200},
-			{"delete-item", "DELETE", "/admin/store/items/ITEM", bob, "", 204},
+			{"put-item-image", "PUT", "/admin/store/items/" + shown + "/image", bob, pixel, 200},
+			{"delete-item", "DELETE", "/admin/store/items/" + shown, bob, "", 204},
 			{"new-post", "POST", "/admin/blog/posts", bob, post, 201},
 			{"list-posts", "GET", "/blog/posts", "", "", 200},
 			{"list-all-posts", "GET", "/admin/blog/posts", bob, "", 200},
@@ -367,6 +373,8 @@ func TestHostile(t *testing.T) {
 		{"GET", "/store/items?cursor=AQ", "", 400, "MALFORMED"},
 		{"GET", "/store/items?category=" + strings.Repeat("x", 41), "", 422, "VALIDATION_ERROR"},
 		{"DELETE", "/admin/store/items/x", "", 403, "ROLE_REQUIRED"},
+		{"PUT", "/admin/store/items/x/image", pixel, 403, "ROLE_REQUIRED"},
+		{"GET", "/images/store/" + id + "/x.jpg", "", 404, "IMAGE_NOT_FOUND"},
 		{"GET", "/blog/posts/x", "", 404, "POST_NOT_FOUND"},
 		{"GET", "/blog/posts?cursor=AQ", "", 400, "MALFORMED"},
 		{"GET", "/admin/blog/posts", "", 403, "ROLE_REQUIRED"},

@@ -1,7 +1,10 @@
 package meettest_test
 
 import (
+	"bytes"
 	"fmt"
+	"image"
+	"image/png"
 	"regexp"
 	"slices"
 	"strings"
@@ -42,7 +45,7 @@ var stored = map[string]string{
 	"ForumReplies": `TOPIC_{id} / !topic: AuthorId String, Content String, CreatedAt DateTime, IsDeleted Boolean, IsLocked Boolean, IsPinned Boolean, Last Int64, LastActivityAt DateTime, Moves Int64, ` +
 		`ReplyCount Int32, SectionId String, Title String, UpdatedAt DateTime; ` +
 		`TOPIC_{id} / {t}_{id}: AuthorId String, Content String, CreatedAt DateTime, EditedAt DateTime, ReplyId String`,
-	"StoreItems": `STORE / {id}: Category String, CreatedAt DateTime, Currency String, Description String, ExternalPurchaseUrl String, IsAvailable Boolean, Price Int64, StockQuantity Int32, Title String, UpdatedAt DateTime`,
+	"StoreItems": `STORE / {id}: Category String, CreatedAt DateTime, Currency String, Description String, ExternalPurchaseUrl String, ImageUrl String, IsAvailable Boolean, Price Int64, StockQuantity Int32, Title String, UpdatedAt DateTime`,
 	"Chats":      `CHAT_group_{c} / {id}: CreatedAt DateTime, Description String, EventId String, Name String, Type String, UpdatedAt DateTime`,
 	"UserChats":  `{id} / {id}: EventId String, LastAt DateTime, ReadUpTo String`,
 	"Messages": `{id} / !open: CreatedAt DateTime, EventId String, IsOpen Boolean; ` +
@@ -142,7 +145,11 @@ func TestRowsOnAzurite(t *testing.T) {
 	require.NoError(t, err)
 	_, err = room.MarkRead(ctx, admin, chat.OfEvent(e.ID), said.ID)
 	require.NoError(t, err)
-	_, err = sold.New(ctx, admin, shop.Item{Title: "LP", Price: &rules.Price{Minor: 1, Currency: "EUR"}, Category: "music", Link: "https://example.com"})
+	thing, err := sold.New(ctx, admin, shop.Item{Title: "LP", Price: &rules.Price{Minor: 1, Currency: "EUR"}, Category: "music", Link: "https://example.com"})
+	require.NoError(t, err)
+	var file bytes.Buffer
+	require.NoError(t, png.Encode(&file, image.NewGray(image.Rect(0, 0, 8, 8))))
+	_, err = sold.SetImage(ctx, admin, thing.ID, file.Bytes())
 	require.NoError(t, err)
 	_, err = talk.NewSection(ctx, admin, forum.Section{ID: "music", Name: "Music"})
 	require.NoError(t, err)
