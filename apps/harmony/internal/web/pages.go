@@ -209,7 +209,7 @@ func (s *web) savedMe(r *request, err error) error {
 func (r *request) photo() ([]byte, error) {
 	sent, _, err := r.FormFile("photo")
 	if err != nil {
-		return nil, nil //nolint:nilerr // none was chosen, and is refused as no picture
+		return nil, nil // none was chosen, and is refused as no picture
 	}
 	defer sent.Close()
 	return io.ReadAll(sent)
