@@ -11,7 +11,7 @@ import (
 )
 
 // TestEventsInABrowser: an admin announces a secret event and makes an invite; a member without a
-// script attends by it, leaves, and begins a topic; the admin locks it and has a reply removed.
+// script attends by it, writes in its chat, leaves, and begins a topic; a guest reads the blog; the admin locks it and has a reply removed.
 func TestEventsInABrowser(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs a browser")
@@ -65,6 +65,13 @@ func TestEventsInABrowser(t *testing.T) {
 	still.Write("[name=inviteCode]", "aloe-1").Click("[action$=register] button").Reads("You attend.").Reads("Адрес узнаете от друзей").Reads("2500.50 RUB").Reads("attendees: 1")
 	browsertest.Accessible(bob.GoTo(path).Reads("You attend."), axe, "attending")
 	browsertest.Accessible(bob.GoTo("/app/events?mine=1").Reads("You attend."), axe, "my events")
+	still.Click("main [href*='/chats/']").Reads("The chat of those who attend the event: 1.").Ready("[name=content]")
+	still.Write("[name=content]", "Hello, everyone").Sends("#write .primary").Reads("Hello, everyone")
+	room := browsertest.Eval[string](still, "location.pathname")
+	anna.GoTo(room).Reads("Hello, everyone").Sees("document.querySelector('.messages a[href*=people]')")
+	browsertest.Accessible(anna, axe, "the chat of an event")
+	browsertest.Accessible(bob.GoTo("/app/chats").Reads("Тайный концерт"), axe, "chats with that of an event")
+	still.GoTo(path).Reads("You attend.")
 	still.Click("[action$=leave] button").Reads("You attend no more.").Reads("A secret event: an invite tells more.")
 	bob.Resize(desktop)
 	browsertest.Accessible(bob.GoTo("/app/events").Reads("A secret event"), axe, "events wide")
@@ -76,10 +83,25 @@ func TestEventsInABrowser(t *testing.T) {
 	browsertest.Accessible(anna, axe, "an item refused")
 	anna.Write("[name=externalPurchaseUrl]", "https://shop.example.com/lp").Sends("form.card .primary").Reads("Сохранено.").Reads("2500 RUB")
 	browsertest.Accessible(anna, axe, "the store")
+	anna.Click(".cards a[href*='/admin/store/']").Ready("#photo")
+	browsertest.Accessible(anna, axe, "an item that is there")
+	anna.Sends(".upload button").Reads("Нужна картинка JPEG, PNG или WebP")
+	browsertest.Accessible(anna, axe, "no picture")
 	guest := b.Visit(t, url, desktop).GoTo("/app/store").Reads("Семь ламп, LP")
 	require.Equal(t, "noopener noreferrer", browsertest.Eval[string](guest, "document.querySelector(\"a[href='https://shop.example.com/lp']\").rel"))
 	browsertest.Accessible(guest, axe, "the store of a guest")
 	guest.Calm()
+
+	anna.GoTo("/app/admin/blog/new").Ready("[name=postText]")
+	anna.Write("[name=title]", "Альбом готов").Write("[name=tags]", "альбом, новости").Sends("form.card .primary").Reads("От 1 до 30000 знаков.")
+	browsertest.Accessible(anna, axe, "a post refused")
+	anna.Write("[name=postText]", "Слушайте <b>здесь</b>: https://example.com/album.").Sends("form.card .primary").Reads("Сохранено.").Reads("Все записи блога")
+	browsertest.Accessible(anna, axe, "all posts")
+	reader := b.Visit(t, url, phone).GoTo("/app/blog").Reads("Альбом готов")
+	browsertest.Accessible(reader, axe, "the blog of a guest")
+	reader.Click(".cards a").Reads("<b>здесь</b>").Sees("document.querySelector(\"article a[href='https://example.com/album']\")")
+	browsertest.Accessible(reader, axe, "a post")
+	reader.Calm()
 
 	anna.GoTo("/app/forum").Ready("[name=sectionId]")
 	anna.Write("[name=sectionId]", "music").Write("[name=name]", "Музыка").Click("form.card .primary").Reads("Сохранено.").Reads("Музыка")

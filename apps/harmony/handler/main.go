@@ -16,6 +16,8 @@ import (
 	_ "golang.org/x/crypto/x509roots/fallback"
 
 	"prompthub/apps/harmony/internal/api"
+	"prompthub/apps/harmony/internal/blog"
+	"prompthub/apps/harmony/internal/chats"
 	"prompthub/apps/harmony/internal/erase"
 	"prompthub/apps/harmony/internal/events"
 	"prompthub/apps/harmony/internal/forum"
@@ -43,6 +45,7 @@ type (
 	ForumTables  = forum.Tables
 	ReportTables = reports.Tables
 	ShopTables   = shop.Tables
+	BlogTables   = blog.Tables
 )
 
 // settings are all that can be set.
@@ -53,6 +56,7 @@ type settings struct {
 	ForumTables
 	ReportTables
 	ShopTables
+	BlogTables
 
 	// ContainerPrefix goes before the names of the containers, so that several applications can share
 	// a storage account.
@@ -90,11 +94,12 @@ func readSettings() (settings, error) {
 	s.ForumTables = s.ForumTables.Prefixed(s.Prefix)
 	s.ReportTables = s.ReportTables.Prefixed(s.Prefix)
 	s.ShopTables = s.ShopTables.Prefixed(s.Prefix)
+	s.BlogTables = s.BlogTables.Prefixed(s.Prefix)
 	if err == nil {
-		err = command.CheckTables(slices.Concat(s.Tables.All(), s.EventTables.All(), s.ForumTables.All(), s.ReportTables.All(), s.ShopTables.All())...)
+		err = command.CheckTables(slices.Concat(s.Tables.All(), s.EventTables.All(), s.ForumTables.All(), s.ReportTables.All(), s.ShopTables.All(), s.BlogTables.All())...)
 	}
 	if err == nil {
-		err = command.CheckContainers(s.ContainerPrefix + meet.ContainerProfiles)
+		err = command.CheckContainers(s.ContainerPrefix+meet.ContainerProfiles, s.ContainerPrefix+shop.Container)
 	}
 	return s, err
 }
@@ -131,20 +136,23 @@ func newService(s settings, st command.Store, log *slog.Logger, t *telemetry.Tel
 type rooms struct {
 	members *meet.Service
 	events  *events.Service
+	chats   *chats.Service
 	forum   *forum.Service
 	reports *reports.Service
 	shop    *shop.Service
+	blog    *blog.Service
 }
 
 func newRooms(s settings, members *meet.Service) rooms {
 	talk := forum.New(members, s.ForumTables)
-	return rooms{members, events.New(members, s.EventTables), talk, reports.New(members, talk, s.ReportTables), shop.New(members, s.ShopTables)}
+	happens := events.New(members, s.EventTables)
+	return rooms{members, happens, chats.New(members, happens), talk, reports.New(members, talk, s.ReportTables), shop.New(members, s.ShopTables), blog.New(members, s.BlogTables)}
 }
 
 // create makes what is missing in the store. The tables of members come last: Ready asks for one of
 // them.
 func (r rooms) create(ctx context.Context) error {
-	for _, create := range []func(context.Context) error{r.events.Create, r.forum.Create, r.reports.Create, r.shop.Create} {
+	for _, create := range []func(context.Context) error{r.events.Create, r.forum.Create, r.reports.Create, r.shop.Create, r.blog.Create} {
 		if err := create(ctx); err != nil {
 			return err
 		}
@@ -154,14 +162,14 @@ func (r rooms) create(ctx context.Context) error {
 
 // compared is what compares the rows of all parts.
 func (r rooms) compared() verify.Store {
-	return verify.Store{Service: r.members, Checks: slices.Concat(r.events.Checks(), r.forum.Checks())}
+	return verify.Store{Service: r.members, Checks: slices.Concat(r.events.Checks(), r.forum.Checks(), r.blog.Checks(), r.shop.Checks())}
 }
 
 // triggers are the jobs of all parts.
 func (r rooms) triggers() []function.Trigger {
-	tidies := tidy.Job{Service: r.members, Walks: append(r.compared().Walks(), tidy.Walk{Name: "snapshots", Step: r.reports.Sweep})}
-	erases := erase.Job{Service: r.members, Traces: slices.Concat(r.members.Traces(), r.events.Traces(), r.forum.Traces(), r.reports.Traces())}
-	return append(r.members.Triggers(slices.Concat(r.events.Settlers(), r.forum.Settlers())...), tidies.Trigger(), erases.Trigger())
+	tidies := tidy.Job{Service: r.members, Walks: append(r.compared().Walks(), tidy.Walk{Name: "snapshots", Step: r.reports.Sweep}, tidy.Files(r.members, shop.Container, r.shop.Named))}
+	erases := erase.Job{Service: r.members, Traces: slices.Concat(r.members.Traces(), r.events.Traces(), r.chats.Traces(), r.forum.Traces(), r.reports.Traces(), r.blog.Traces())}
+	return append(r.members.Triggers(slices.Concat(r.events.Settlers(), r.forum.Settlers(), r.blog.Settlers())...), tidies.Trigger(), erases.Trigger())
 }
 
 // doors serves the pages and the API, by the path.
@@ -169,8 +177,8 @@ func doors(s command.Settings, r rooms, log *slog.Logger, t *telemetry.Telemetry
 	version, _ := command.Built()
 	admission := httpjson.NewAdmission(s.Complete(false), time.Now)
 	programs := api.New(api.Config{
-		Service: r.members, Events: r.events, Forum: r.forum, Reports: r.reports, Shop: r.shop, Admission: admission, Origins: s.Origins, Log: log, Now: time.Now, Telemetry: t, Version: version,
+		Service: r.members, Events: r.events, Chats: r.chats, Forum: r.forum, Reports: r.reports, Shop: r.shop, Blog: r.blog, Admission: admission, Origins: s.Origins, Log: log, Now: time.Now, Telemetry: t, Version: version,
 	})
-	pages := web.New(web.Config{Service: r.members, Events: r.events, Forum: r.forum, Reports: r.reports, Shop: r.shop, Admission: admission, Log: log, Now: time.Now, Telemetry: t})
+	pages := web.New(web.Config{Service: r.members, Events: r.events, Chats: r.chats, Forum: r.forum, Reports: r.reports, Shop: r.shop, Blog: r.blog, Admission: admission, Log: log, Now: time.Now, Telemetry: t})
 	return httpjson.Mount(web.Prefix, programs, pages)
 }

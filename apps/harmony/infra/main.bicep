@@ -46,10 +46,12 @@ var tableNames = [
   'State'
   'Reports'
   'StoreItems'
+  'BlogPosts'
 ]
 
 var containerNames = [
   'profile-images'
+  'store-images'
 ]
 
 var queueNames = [

@@ -15,6 +15,8 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"prompthub/apps/harmony/internal/account"
+	"prompthub/apps/harmony/internal/blog"
+	"prompthub/apps/harmony/internal/chats"
 	"prompthub/apps/harmony/internal/cookie"
 	"prompthub/apps/harmony/internal/events"
 	"prompthub/apps/harmony/internal/forum"
@@ -33,15 +35,17 @@ const Prefix = "/api/v1"
 
 // maxBody is how large a body of JSON may be, in bytes: 64 KiB, and 9 for each character of the
 // longest texts that a route takes.
-const maxBody = 64<<10 + 9*10_320
+const maxBody = 64<<10 + 9*31_000
 
 // Config is what the API needs. Every field is required but those that say what their zero means.
 type Config struct {
 	Service   *meet.Service
 	Events    *events.Service
+	Chats     *chats.Service
 	Forum     *forum.Service
 	Reports   *reports.Service
 	Shop      *shop.Service
+	Blog      *blog.Service
 	Admission *httpjson.Admission
 	Origins   httpjson.Origins // none where there are none
 	Log       *slog.Logger
@@ -96,6 +100,7 @@ func build(c Config) (*api, *http.ServeMux) {
 	a.chats()
 	a.reports()
 	a.shop()
+	a.blog()
 	a.preferences()
 	a.admin()
 	a.system()
@@ -126,7 +131,8 @@ func (a *api) settings() huma.Config {
 		{Name: "events", Description: "Events, some of them secret, and places at them"},
 		{Name: "forum", Description: "Sections, topics and replies"},
 		{Name: "store", Description: "Things that the band sells elsewhere"},
-		{Name: "chats", Description: "Chats of members who match"},
+		{Name: "blog", Description: "What admins write for everybody"},
+		{Name: "chats", Description: "Chats of members who match, and of events"},
 		{Name: "settings", Description: "Preferences and privacy"},
 		{Name: "admin", Description: "For staff"},
 		{Name: "system", Description: "Whether the service is up, and this document"},
@@ -311,9 +317,9 @@ var meanings = map[int]openapi.Meaning{
 	400: {Doc: "The query or the body cannot be read", Detail: "the body is not valid JSON"},
 	401: {Doc: "The caller is not signed in: UNAUTHENTICATED, INVALID_TOKEN, INVALID_CREDENTIALS, REFRESH_REUSED", Detail: "the token is not valid, or not any more; sign in again"},
 	403: {Doc: "The caller may not: NOT_YOURS, ROLE_REQUIRED, ACCOUNT_SUSPENDED, ACCOUNT_DELETED, INVITE_REQUIRED, INVALID_INVITE_CODE, ATTENDEES_ONLY, or a page of another site asks", Detail: "only its owner may change this"},
-	404: {Doc: "There is no such thing, or the caller may not see it: USER_NOT_FOUND, IMAGE_NOT_FOUND, LIKE_NOT_FOUND, MATCH_NOT_FOUND, EVENT_NOT_FOUND, INVITE_NOT_FOUND, SECTION_NOT_FOUND, TOPIC_NOT_FOUND, REPLY_NOT_FOUND, CHAT_NOT_FOUND, MESSAGE_NOT_FOUND, REPORT_NOT_FOUND, ITEM_NOT_FOUND", Detail: "there is no such member"},
-	409: {Doc: "It cannot be as things are: EMAIL_TAKEN, TOO_MANY_IMAGES, LIKE_MATCHED, EVENT_FULL, EVENT_STARTED, EVENT_NOT_STARTED, CAPACITY_TOO_SMALL, TOO_MANY_EVENTS, CODE_TAKEN, SECTION_TAKEN, SECTION_NOT_EMPTY, TOPIC_LOCKED, NOT_DELETED, TOO_MANY_ITEMS, TOO_MANY_MATCHES, CHAT_CLOSED, EDIT_TOO_LATE", Detail: "an account has this e-mail address already; sign in, or give another address"},
+	404: {Doc: "There is no such thing, or the caller may not see it: USER_NOT_FOUND, IMAGE_NOT_FOUND, LIKE_NOT_FOUND, MATCH_NOT_FOUND, EVENT_NOT_FOUND, INVITE_NOT_FOUND, SECTION_NOT_FOUND, TOPIC_NOT_FOUND, REPLY_NOT_FOUND, CHAT_NOT_FOUND, MESSAGE_NOT_FOUND, REPORT_NOT_FOUND, ITEM_NOT_FOUND, POST_NOT_FOUND", Detail: "there is no such member"},
+	409: {Doc: "It cannot be as things are: EMAIL_TAKEN, TOO_MANY_IMAGES, LIKE_MATCHED, EVENT_FULL, EVENT_STARTED, EVENT_NOT_STARTED, CAPACITY_TOO_SMALL, TOO_MANY_EVENTS, CODE_TAKEN, SECTION_TAKEN, SECTION_NOT_EMPTY, TOPIC_LOCKED, NOT_DELETED, TOO_MANY_ITEMS, TOO_MANY_MATCHES, CHAT_CLOSED, CHAT_FULL, EDIT_TOO_LATE", Detail: "an account has this e-mail address already; sign in, or give another address"},
 	412: {Doc: "The thing was changed since the caller read it", Detail: "the profile was changed since you read it; read it again"},
-	413: {Doc: "The body is too large", Detail: "the body is larger than 154 KiB"},
+	413: {Doc: "The body is too large", Detail: "the body is larger than 336 KiB"},
 	422: {Doc: "The request breaks rules, which are named: VALIDATION_ERROR, UNDERAGE, WEAK_PASSWORD, NOT_YOURSELF, NOT_AN_IMAGE, KEY_REUSED", Detail: "the request breaks the rules named here", Fields: []httpjson.Field{{Location: "body.name", Message: "give 1 to 50 characters", Code: "NAME_LENGTH"}}},
 }

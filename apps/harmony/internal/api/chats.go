@@ -4,30 +4,31 @@ import (
 	"context"
 	"net/http"
 	"reflect"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"prompthub/apps/harmony/internal/chat"
+	"prompthub/apps/harmony/internal/chats"
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/internal/cursor"
 	"prompthub/internal/fault"
+	"prompthub/internal/http/httpjson"
 	"prompthub/internal/storage/rowstore"
 )
 
 // A Chat is a chat as the caller sees it.
 type Chat struct {
 	ChatID           string  `json:"chatId" format:"uuid" doc:"The id of the chat" example:"5d3c2b1a-0f9e-4d8c-8b7a-695847362514"`
-	Type             string  `json:"type" enum:"private,group" doc:"private: of two members who match" example:"private"`
-	Name             *string `json:"name" doc:"Of a group, else null"`
-	Description      *string `json:"description" doc:"Of a group, else null"`
-	EventID          *string `json:"eventId" doc:"Of a group, else null"`
-	Other            *Other  `json:"other" doc:"The other member; null if the caller may not see them"`
-	ParticipantCount int     `json:"participantCount" doc:"How many members take part" example:"2"`
+	Type             string  `json:"type" enum:"private,group" doc:"private: of two members who match; group: of those who attend an event" example:"private"`
+	Name             *string `json:"name" doc:"The title of the event, else null" example:"Концерт на крыше"`
+	Description      *string `json:"description" doc:"That of the event, else null" example:"Все песни подряд"`
+	EventID          *string `json:"eventId" doc:"The event, or null" example:"7c1d2e3f-4051-4263-8475-96a7b8c9dae0"`
+	Other            *Other  `json:"other" doc:"The other member of a chat of two; null if the caller may not see them"`
+	ParticipantCount int     `json:"participantCount" doc:"How many members take part; staff of an event are not counted" example:"2"`
 	LastMessage      *Last   `json:"lastMessage" doc:"The newest message, or null"`
-	Unread           int     `json:"unread" doc:"How many messages of the other the caller has not read" example:"3"`
+	Unread           int     `json:"unread" doc:"How many messages of others the caller has not read; of an event up to 99" example:"3"`
 	IsActive         bool    `json:"isActive" doc:"Whether it takes messages" example:"true"`
 	CreatedAt        string  `json:"createdAt" format:"date-time" doc:"When the chat was made" example:"2026-11-01T12:00:00.000Z"`
 	UpdatedAt        string  `json:"updatedAt" format:"date-time" doc:"When something in it was changed last" example:"2026-11-01T12:00:00.000Z"`
@@ -57,17 +58,27 @@ func orNull[T any](r huma.Registry) *huma.Schema {
 // A Message is a message of a chat.
 type Message struct {
 	ID        string  `json:"id" doc:"Ids sort as time does, newest first" example:"2516000000000000000_0b9d4c7a-2e51-4f83-9a66-d1c0b7e8f925"`
-	SenderID  *string `json:"senderId" doc:"The member who sent it" example:"3f2b8c1e-9d47-4b6a-8e0f-5a7c1d2e3f40"`
+	SenderID  *string `json:"senderId" doc:"The member who sent it; null if the caller may not see their profile" example:"3f2b8c1e-9d47-4b6a-8e0f-5a7c1d2e3f40"`
+	Sender    *string `json:"senderName" doc:"Their name in the chat of an event, null if the caller may not see them; null in a chat of two" example:"Анна"`
 	Content   string  `json:"content" doc:"The text, empty after a deletion" example:"Ты на концерте?"`
 	Type      string  `json:"type" enum:"text,image,system" doc:"text in this version" example:"text"`
 	SentAt    string  `json:"sentAt" format:"date-time" doc:"When it was sent; no two of a chat are equal" example:"2026-11-01T12:00:00.000Z"`
-	IsRead    bool    `json:"isRead" doc:"Whether the other of the two has read up to it" example:"false"`
+	IsRead    *bool   `json:"isRead" doc:"Whether the other of the two has read up to it; null in the chat of an event" example:"false"`
 	EditedAt  *string `json:"editedAt" doc:"When it was edited last, or null" example:"2026-11-01T12:05:00.000Z"`
 	DeletedAt *string `json:"deletedAt" doc:"When it was deleted, or null" example:"2026-11-01T12:10:00.000Z"`
 }
 
-func messageOf(m chat.Message) Message {
-	return Message{m.ID, optional(m.SenderID), m.Content, "text", stamp(m.SentAt), m.Read, stampUnless(m.EditedAt), stampUnless(m.DeletedAt)}
+// messageOf returns a message as it is answered. In the chat of an event no caller is told who has
+// read it.
+func messageOf(m chats.Message, event bool) Message {
+	one := Message{m.ID, optional(m.SenderID), nil, m.Content, "text", stamp(m.SentAt), nil, stampUnless(m.EditedAt), stampUnless(m.DeletedAt)}
+	if m.Author != nil {
+		one.Sender = &m.Author.Name
+	}
+	if !event {
+		one.IsRead = &m.Read
+	}
+	return one
 }
 
 // stampUnless writes an instant, nil if it is none.
@@ -78,14 +89,17 @@ func stampUnless(t time.Time) *string {
 	return optional(stamp(t))
 }
 
-func chatOf(c meet.Chat) Chat {
-	one := Chat{ChatID: c.ID, Type: "private", ParticipantCount: 2, Unread: c.Unread, IsActive: c.Open, CreatedAt: stamp(c.CreatedAt), UpdatedAt: stamp(c.UpdatedAt)}
+func chatOf(c chats.Chat) Chat {
+	one := Chat{ChatID: c.ID, Type: "private", ParticipantCount: c.People, Unread: c.Unread, IsActive: c.Open, CreatedAt: stamp(c.CreatedAt), UpdatedAt: stamp(c.UpdatedAt)}
+	if e := c.Event; e != nil {
+		one.Type, one.Name, one.Description, one.EventID = "group", &e.Title, &e.Description, &e.ID
+	}
 	if c.Other != nil {
 		card := Other(cardOf(*c.Other))
 		one.Other = &card
 	}
 	if c.Last != nil {
-		m := Last(messageOf(*c.Last))
+		m := Last(messageOf(*c.Last, c.Event != nil))
 		one.LastMessage = &m
 	}
 	return one
@@ -111,7 +125,7 @@ type (
 	MessageList struct {
 		Items      []Message `json:"items" nullable:"false" doc:"Newest first"`
 		NextCursor string    `json:"nextCursor,omitempty" doc:"Send it as cursor to get older ones; absent at the end" example:"AQ"`
-		Unread     int       `json:"unread" doc:"How many messages of the other the caller has not read" example:"3"`
+		Unread     int       `json:"unread" doc:"How many messages of others the caller has not read; of an event up to 99" example:"3"`
 	}
 	// NewMessage is the body of a message.
 	NewMessage struct {
@@ -123,7 +137,7 @@ type (
 	}
 	// Unread is what is left to read.
 	Unread struct {
-		Unread int `json:"unread" doc:"How many messages of the other the caller has not read" example:"0"`
+		Unread int `json:"unread" doc:"How many messages of others the caller has not read; of an event up to 99" example:"0"`
 	}
 )
 
@@ -141,13 +155,13 @@ func (a *api) chats() {
 	in := func(id, method, path, summary, description string, errors ...int) huma.Operation {
 		return huma.Operation{OperationID: id, Method: method, Path: "/chats" + path, Tags: []string{"chats"}, Errors: errors, Summary: summary, Description: description}
 	}
-	route(a, member, Bound{2, 83}, in("list-chats", http.MethodGet, "", "My chats", "In pages. Also those that take no messages any more."),
+	route(a, member, Bound{3, 145}, in("list-chats", http.MethodGet, "", "My chats", "In pages: of members who match, also those that take no messages any more, and of events that the caller attends."),
 		func(ctx context.Context, c meet.Claim, in *ByPage) (*body[ChatList], error) {
 			after, err := in.after("list-chats", c)
 			if err != nil {
 				return nil, err
 			}
-			p, err := a.Service.Chats(ctx, c, after, in.Limit)
+			p, err := a.Chats.Chats(ctx, c, after, in.Limit)
 			l := ChatList{Items: make([]Chat, len(p.Chats))}
 			for i, one := range p.Chats {
 				l.Items[i] = chatOf(one)
@@ -157,12 +171,12 @@ func (a *api) chats() {
 			}
 			return answer(l, err)
 		})
-	route(a, member, Bound{2, 6}, in("get-chat", http.MethodGet, "/{chatId}", "A chat", "Of the caller's.", 404),
+	route(a, member, Bound{3, 12}, in("get-chat", http.MethodGet, "/{chatId}", "A chat", "Of the caller's. One who attends an event beyond the first 1,000 is not in its chat: 409 CHAT_FULL.", 404, 409),
 		func(ctx context.Context, c meet.Claim, in *ByChat) (*body[Chat], error) {
-			one, err := a.Service.Chat(ctx, c, in.ChatID)
+			one, err := a.Chats.Chat(ctx, c, in.ChatID)
 			return answer(chatOf(one), err)
 		})
-	route(a, member, Bound{1, 4}, in("list-messages", http.MethodGet, "/{chatId}/messages", "Messages of a chat", "Newest first. Give after, the id of a message, to get newer ones alone. To poll, send the ETag as If-None-Match. To get messages is not to have read them.", 404), a.messages)
+	route(a, member, Bound{3, 160}, in("list-messages", http.MethodGet, "/{chatId}/messages", "Messages of a chat", "Newest first. Give after, the id of a message, to get newer ones alone. To poll, send the ETag as If-None-Match. To get messages is not to have read them.", 404, 409), a.messages)
 	send := in("send-message", http.MethodPost, "/{chatId}/messages", "Write a message", "With an Idempotency-Key the same request twice is one message, for two days; the second one is answered 200.", 404, 409)
 	send.DefaultStatus = http.StatusCreated
 	send.Responses = map[string]*huma.Response{"200": {Description: "The message was there", Content: map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Message"}}}}}
@@ -172,36 +186,36 @@ func (a *api) chats() {
 		Body NewMessage
 	},
 	) (*messageOutput, error) {
-		m, created, err := a.Service.Send(ctx, c, in.ChatID, in.Body.Content, in.Key)
+		m, created, err := a.Chats.Send(ctx, c, in.ChatID, in.Body.Content, in.Key)
 		if err != nil {
 			return nil, err
 		}
-		out := &messageOutput{Status: http.StatusOK, Body: messageOf(m)}
+		out := &messageOutput{Status: http.StatusOK, Body: messageOf(m, m.Author != nil)}
 		if created {
 			out.Status = http.StatusCreated
 		}
 		return out, nil
 	})
-	route(a, member, Bound{4, 6}, in("edit-message", http.MethodPut, "/{chatId}/messages/{messageId}", "Edit a message of mine", "For 15 minutes, while the chat takes messages.", 404, 409),
+	route(a, member, Bound{4, 7}, in("edit-message", http.MethodPut, "/{chatId}/messages/{messageId}", "Edit a message of mine", "For 15 minutes, while the chat takes messages.", 404, 409),
 		func(ctx context.Context, c meet.Claim, in *struct {
 			ByMessage
 			Body NewMessage
 		},
 		) (*body[Message], error) {
-			m, err := a.Service.EditMessage(ctx, c, in.ChatID, in.MessageID, in.Body.Content)
-			return answer(messageOf(m), err)
+			m, err := a.Chats.EditMessage(ctx, c, in.ChatID, in.MessageID, in.Body.Content)
+			return answer(messageOf(m, m.Author != nil), err)
 		})
-	route(a, member, Bound{3, 5}, in("delete-message", http.MethodDelete, "/{chatId}/messages/{messageId}", "Delete a message of mine", "It keeps its place and loses its content, and still counts as unread until it is read.", 404),
+	route(a, member, Bound{4, 7}, in("delete-message", http.MethodDelete, "/{chatId}/messages/{messageId}", "Delete a message of mine", "It keeps its place and loses its content, and still counts as unread until it is read.", 404, 409),
 		func(ctx context.Context, c meet.Claim, in *ByMessage) (*none, error) {
-			return nil, a.Service.DeleteMessage(ctx, c, in.ChatID, in.MessageID)
+			return nil, a.Chats.DeleteMessage(ctx, c, in.ChatID, in.MessageID)
 		})
-	route(a, member, Bound{3, 5}, in("read-chat", http.MethodPost, "/{chatId}/read", "Say how far I have read", "It never goes back. A message of the caller's own stands for all that the other had sent by then.", 404),
+	route(a, member, Bound{6, 12}, in("read-chat", http.MethodPost, "/{chatId}/read", "Say how far I have read", "It never goes back. A message of the caller's own stands for all that the other had sent by then.", 404, 409),
 		func(ctx context.Context, c meet.Claim, in *struct {
 			ByChat
 			Body ReadUpTo
 		},
 		) (*body[Unread], error) {
-			n, err := a.Service.MarkRead(ctx, c, in.ChatID, in.Body.UpTo)
+			n, err := a.Chats.MarkRead(ctx, c, in.ChatID, in.Body.UpTo)
 			return answer(Unread{n}, err)
 		})
 }
@@ -209,6 +223,8 @@ func (a *api) chats() {
 // messages answers a page of messages. A cursor keeps the message after which they began.
 func (a *api) messages(ctx context.Context, c meet.Claim, in *struct {
 	ByChat
+	IfNoneMatch string `header:"If-None-Match" hidden:"true"`
+
 	Limit  int    `query:"limit" minimum:"1" maximum:"50" default:"50" doc:"The size of a page" example:"50"`
 	Cursor string `query:"cursor" maxLength:"512" doc:"The nextCursor of the page before"`
 	After  string `query:"after" maxLength:"100" doc:"The id of a message: only newer ones are answered" example:"2516000000000000000_0b9d4c7a-2e51-4f83-9a66-d1c0b7e8f925"`
@@ -226,16 +242,18 @@ func (a *api) messages(ctx context.Context, c meet.Claim, in *struct {
 	if until != "" && !chat.IsMessage(until) {
 		return nil, &fault.Error{Kind: fault.NotFound, Code: chat.MessageNotFound, Text: "there is no such message"}
 	}
-	p, err := a.Service.Messages(ctx, c, in.ChatID, position, until, in.Limit)
+	p, err := a.Chats.Messages(ctx, c, in.ChatID, position, until, in.Limit, func(tag string) bool {
+		return in.IfNoneMatch != "" && httpjson.ParseETags([]string{in.IfNoneMatch}).Match(`"`+tag+`"`)
+	})
 	if err != nil {
 		return nil, err
 	}
-	out := &messagesOutput{ETag: `"` + strconv.FormatInt(p.Version, 36) + `"`, Body: MessageList{Items: make([]Message, len(p.All)), Unread: p.Unread}}
+	out := &messagesOutput{ETag: `"` + p.Tag + `"`, Body: MessageList{Items: make([]Message, len(p.All)), Unread: p.Unread}}
 	for i, m := range p.All {
-		out.Body.Items[i] = messageOf(m)
+		out.Body.Items[i] = messageOf(m, p.Event)
 	}
-	if p.More {
-		out.Body.NextCursor = cursor.Seal(scope, p.All[len(p.All)-1].ID+" "+until)
+	if p.Next != "" {
+		out.Body.NextCursor = cursor.Seal(scope, p.Next+" "+until)
 	}
 	return out, nil
 }

@@ -91,6 +91,7 @@ type Event struct {
 	Teaser        bool            `json:"teaser" doc:"Whether this is a teaser: an invite shows the rest" example:"false"`
 	AttendeeCount *int            `json:"attendeeCount" doc:"How many members attend; null in a teaser" example:"12"`
 	IsAttending   bool            `json:"isAttending" doc:"Whether the caller attends" example:"false"`
+	ChatID        *string         `json:"chatId" doc:"Its chat, if the caller takes part; null in lists but that of one's own" example:"5d3c2b1a-0f9e-4d8c-8b7a-695847362514"`
 	CreatedAt     string          `json:"createdAt" format:"date-time" doc:"When it was made" example:"2026-11-01T12:00:00.000Z"`
 	UpdatedAt     string          `json:"updatedAt" format:"date-time" doc:"When it was changed last" example:"2026-11-01T12:00:00.000Z"`
 }
@@ -108,7 +109,7 @@ func eventOf(v events.View) Event {
 	e := Event{
 		EventID: v.ID, Title: v.Title, Description: v.Description, StartDate: stamp(v.Start), EndDate: optionalStamp(v.End), Location: v.Location,
 		Category: EventCategory(v.Category), OrganizerID: v.OrganizerID, Visibility: EventVisibility(v.Visibility), IsSecret: v.Secret(),
-		IsPublished: v.Published, Teaser: v.Sight == events.Teaser, IsAttending: v.Attends, CreatedAt: stamp(v.CreatedAt), UpdatedAt: stamp(v.UpdatedAt),
+		IsPublished: v.Published, Teaser: v.Sight == events.Teaser, IsAttending: v.Attends, ChatID: optional(v.ChatID), CreatedAt: stamp(v.CreatedAt), UpdatedAt: stamp(v.UpdatedAt),
 	}
 	if v.Capacity > 0 {
 		e.Capacity = &v.Capacity
@@ -260,7 +261,7 @@ func (a *api) events() {
 		Status int
 		Body   Registration
 	}
-	route(a, member, Bound{4, 11}, register, func(ctx context.Context, c meet.Claim, in *struct {
+	route(a, member, Bound{4, 12}, register, func(ctx context.Context, c meet.Claim, in *struct {
 		ByEvent
 		Body InviteCode
 	},
@@ -277,7 +278,7 @@ func (a *api) events() {
 	})
 	leave := event("leave-event", http.MethodDelete, "/events/{eventId}/register", "Attend an event no more", "The place is there for the next. Until the event begins: 409 EVENT_STARTED.", 404, 409)
 	leave.DefaultStatus = http.StatusNoContent
-	route(a, member, Bound{4, 8}, leave, func(ctx context.Context, c meet.Claim, in *ByEvent) (*none, error) {
+	route(a, member, Bound{4, 9}, leave, func(ctx context.Context, c meet.Claim, in *ByEvent) (*none, error) {
 		return nil, a.Events.Unregister(ctx, c, in.EventID)
 	})
 	route(a, member, Bound{2, 65}, event("list-attendees", http.MethodGet, "/events/{eventId}/attendees", "Who attends", "Told to attendees and staff: 403 ATTENDEES_ONLY.", 404),
@@ -313,12 +314,12 @@ func (a *api) adminEvents() {
 			p, err := a.Events.All(ctx, c, after, in.Limit)
 			return answer(pageOf("list-all-events", c, p.Events, p.Next, eventOf), err)
 		})
-	route(a, member, Bound{4, 10}, admin("new-event", http.MethodPost, "", "Make an event; admins may", "It is in the lists when the answer is there, if it is published.", http.StatusCreated),
+	route(a, member, Bound{4, 12}, admin("new-event", http.MethodPost, "", "Make an event; admins may", "It is in the lists when the answer is there, if it is published.", http.StatusCreated),
 		func(ctx context.Context, c meet.Claim, in *body[NewEvent]) (*body[Event], error) {
 			v, err := a.Events.NewEvent(ctx, c, in.Body.draft())
 			return answer(eventOf(v), err)
 		})
-	route(a, member, Bound{4, 16}, admin("put-event", http.MethodPut, "/{eventId}", "Change an event; admins may", "Places that are taken cannot be taken away: 409 CAPACITY_TOO_SMALL.", http.StatusOK, 404, 409),
+	route(a, member, Bound{4, 18}, admin("put-event", http.MethodPut, "/{eventId}", "Change an event; admins may", "Places that are taken cannot be taken away: 409 CAPACITY_TOO_SMALL.", http.StatusOK, 404, 409),
 		func(ctx context.Context, c meet.Claim, in *struct {
 			ByEvent
 			Body NewEvent
@@ -327,7 +328,7 @@ func (a *api) adminEvents() {
 			v, err := a.Events.Edit(ctx, c, in.EventID, in.Body.draft())
 			return answer(eventOf(v), err)
 		})
-	route(a, member, Bound{4, 11}, admin("delete-event", http.MethodDelete, "/{eventId}", "Delete an event; admins may", "From then on no caller finds it.", http.StatusNoContent, 404),
+	route(a, member, Bound{4, 12}, admin("delete-event", http.MethodDelete, "/{eventId}", "Delete an event; admins may", "From then on no caller finds it.", http.StatusNoContent, 404),
 		func(ctx context.Context, c meet.Claim, in *ByEvent) (*none, error) {
 			return nil, a.Events.Delete(ctx, c, in.EventID)
 		})
@@ -372,7 +373,7 @@ func (a *api) adminEvents() {
 			g, err := a.Events.SetAttended(ctx, c, in.EventID, in.UserID, in.Body.Attended)
 			return answer(attendeeOf(g), err)
 		})
-	route(a, member, Bound{4, 8}, admin("remove-attendee", http.MethodDelete, "/{eventId}/attendees/{userId}", "Take a member's place back; admins may", "At any time; there is no harm in doing it twice.", http.StatusNoContent, 404),
+	route(a, member, Bound{4, 9}, admin("remove-attendee", http.MethodDelete, "/{eventId}/attendees/{userId}", "Take a member's place back; admins may", "At any time; there is no harm in doing it twice.", http.StatusNoContent, 404),
 		func(ctx context.Context, c meet.Claim, in *struct {
 			ByEvent
 			ByUser

@@ -21,14 +21,16 @@ type file struct {
 // imageTypes are those of pictures that members send; all are served as the first.
 var imageTypes = []string{"image/jpeg", "image/png", "image/webp"}
 
-func (a *api) images() {
-	binary := func(types ...string) map[string]*huma.MediaType {
-		all := map[string]*huma.MediaType{}
-		for _, t := range types {
-			all[t] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}
-		}
-		return all
+// binary returns bodies that are files of some types.
+func binary(types ...string) map[string]*huma.MediaType {
+	all := map[string]*huma.MediaType{}
+	for _, t := range types {
+		all[t] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}
 	}
+	return all
+}
+
+func (a *api) images() {
 	route(a, member, Bound{4, 9}, huma.Operation{
 		OperationID: "add-image", Method: http.MethodPost, Path: "/users/{userId}/images", Tags: []string{"people"}, DefaultStatus: http.StatusCreated, Errors: []int{404, 409},
 		Summary: "Add a picture to my profile", Description: "The bytes of a JPEG, PNG or WebP file of up to 8 MiB and 25 megapixels. It is turned as EXIF says, made small and written anew as JPEG, without any other data of the file.",
@@ -64,14 +66,21 @@ func (a *api) images() {
 	})
 	route(a, visitor, Bound{2, 7}, huma.Operation{
 		OperationID: "get-image", Method: http.MethodGet, Path: "/images/{kind}/{ownerId}/{file}", Tags: []string{"people"}, Errors: []int{404},
-		Summary: "A picture", Description: "Of a member, to those who may see the member.",
+		Summary: "A picture", Description: "Of a member, to those who may see the member; of an item of the store, to everybody.",
 		Responses: map[string]*huma.Response{"200": {Description: "The file", Content: binary(imageTypes[0])}},
 	}, func(ctx context.Context, c meet.Claim, in *struct {
-		Kind    string `path:"kind" doc:"profile" example:"profile"`
-		OwnerID string `path:"ownerId" doc:"The id of the member" example:"3f2b8c1e-9d47-4b6a-8e0f-5a7c1d2e3f40"`
+		Kind    string `path:"kind" doc:"profile or store" example:"profile"`
+		OwnerID string `path:"ownerId" doc:"The id of the member or of the item" example:"3f2b8c1e-9d47-4b6a-8e0f-5a7c1d2e3f40"`
 		File    string `path:"file" doc:"The id of the picture with .jpg, or _320.jpg for a small one" example:"0b9d4c7a-2e51-4f83-9a66-d1c0b7e8f925.jpg"`
 	},
 	) (*file, error) {
+		if in.Kind == "store" {
+			b, err := a.Shop.Picture(ctx, in.OwnerID, in.File)
+			if err != nil {
+				return nil, err
+			}
+			return &file{b.Type, "public, max-age=86400, immutable", b.ETag, b.Body}, nil
+		}
 		if in.Kind != "profile" {
 			return nil, fault.Coded(fault.NotFound, meet.ImageNotFound, "there is no such picture")
 		}

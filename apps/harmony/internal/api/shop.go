@@ -26,7 +26,7 @@ type (
 	Item struct {
 		NewItem
 		ItemID    string  `json:"itemId" format:"uuid" doc:"The id of the item" example:"2a3b4c5d-6e7f-4809-9a1b-2c3d4e5f6071"`
-		ImageURL  *string `json:"imageUrl" doc:"Null: items have no pictures yet" example:"/api/v1/images/store/2a3b4c5d-6e7f-4809-9a1b-2c3d4e5f6071/0b9d4c7a-2e51-4f83-9a66-d1c0b7e8f925.jpg"`
+		ImageURL  *string `json:"imageUrl" doc:"Its picture of up to 2,048 pixels a side, or null; with _320.jpg at its end a small one" example:"/api/v1/images/store/2a3b4c5d-6e7f-4809-9a1b-2c3d4e5f6071/0b9d4c7a-2e51-4f83-9a66-d1c0b7e8f925.jpg"`
 		CreatedAt string  `json:"createdAt" format:"date-time" doc:"When it was made" example:"2026-11-01T12:00:00.000Z"`
 		UpdatedAt string  `json:"updatedAt" format:"date-time" doc:"When it was changed last" example:"2026-11-01T12:00:00.000Z"`
 	}
@@ -49,7 +49,7 @@ func itemOf(i shop.Item) Item {
 	if i.Price != nil {
 		n.Price = &Price{i.Price.Minor, i.Price.Currency}
 	}
-	return Item{NewItem: n, ItemID: i.ID, CreatedAt: stamp(i.CreatedAt), UpdatedAt: stamp(i.UpdatedAt)}
+	return Item{NewItem: n, ItemID: i.ID, ImageURL: optional(i.ImageURL), CreatedAt: stamp(i.CreatedAt), UpdatedAt: stamp(i.UpdatedAt)}
 }
 
 func (a *api) shop() {
@@ -90,7 +90,17 @@ func (a *api) shop() {
 			i, err := a.Shop.Edit(ctx, c, in.ItemID, in.Body.item())
 			return answer(itemOf(i), err)
 		})
-	route(a, member, Bound{2, 4}, op("delete-item", http.MethodDelete, "/admin/store/items/{itemId}", "admin", "Delete an item; admins may", "At once.", http.StatusNoContent, 404),
+	image := op("put-item-image", http.MethodPut, "/admin/store/items/{itemId}/image", "admin", "Give an item a picture; admins may", "The bytes of a JPEG, PNG or WebP file of up to 8 MiB and 25 megapixels, in place of the picture that it has.", http.StatusOK, 404)
+	image.RequestBody, image.SkipValidateBody, image.MaxBodyBytes = &huma.RequestBody{Required: true, Content: binary(imageTypes...)}, true, -1
+	route(a, member, Bound{3, 8}, image, func(ctx context.Context, c meet.Claim, in *struct {
+		ByItem
+		RawBody []byte `contentType:"image/jpeg"`
+	},
+	) (*body[Item], error) {
+		i, err := a.Shop.SetImage(ctx, c, in.ItemID, in.RawBody)
+		return answer(itemOf(i), err)
+	})
+	route(a, member, Bound{2, 6}, op("delete-item", http.MethodDelete, "/admin/store/items/{itemId}", "admin", "Delete an item; admins may", "At once.", http.StatusNoContent, 404),
 		func(ctx context.Context, c meet.Claim, in *ByItem) (*none, error) {
 			return nil, a.Shop.Delete(ctx, c, in.ItemID)
 		})

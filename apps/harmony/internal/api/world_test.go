@@ -16,6 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/apps/harmony/internal/api"
+	"prompthub/apps/harmony/internal/blog"
+	"prompthub/apps/harmony/internal/chats"
 	"prompthub/apps/harmony/internal/events"
 	"prompthub/apps/harmony/internal/forum"
 	"prompthub/apps/harmony/internal/meet"
@@ -134,8 +136,10 @@ func newWorld(t *testing.T) *world {
 	require.NoError(t, told.Create(t.Context()))
 	sold := shop.New(w.service, shop.Tables{StoreItems: "StoreItems"})
 	require.NoError(t, sold.Create(t.Context()))
+	posts := blog.New(w.service, blog.Tables{BlogPosts: "BlogPosts"})
+	require.NoError(t, posts.Create(t.Context()))
 	w.Handler = api.New(api.Config{
-		Service: w.service, Events: w.events, Forum: w.forum, Reports: told, Shop: sold, Admission: httpjson.NewAdmission(httpjson.Limits{}, time.Now), Log: slog.New(slog.DiscardHandler), Now: time.Now, Version: "test",
+		Service: w.service, Events: w.events, Chats: chats.New(w.service, w.events), Forum: w.forum, Reports: told, Shop: sold, Blog: posts, Admission: httpjson.NewAdmission(httpjson.Limits{}, time.Now), Log: slog.New(slog.DiscardHandler), Now: time.Now, Version: "test",
 	})
 	return w
 }

@@ -1,9 +1,10 @@
 // Package chat keeps chats and their messages. It knows no account: its callers decide who takes
 // part, and when a chat is open.
 //
-//	Chats      CHAT_{type}_{c} / chatId       the members who take part; written once
-//	UserChats  userId / chatId                a member's list of chats, with the other member
-//	Messages   chatId / !open                 whether it takes messages, and its two members
+//	Chats      CHAT_{type}_{c} / chatId       the members who take part, or the event; written once
+//	UserChats  userId / chatId                a member's list of chats, with the other member or the
+//	                                          event, and how far the member has read the chat of an event
+//	Messages   chatId / !open                 whether it takes messages, and its two members or its event
 //	           chatId / !chat                 what was sent and read, and the last instant
 //	           chatId / {inv}_{messageId}     a message; {inv} is its instant, later ones first
 //	           chatId / ~{hash}               a request with a key that was done
@@ -15,11 +16,19 @@
 // !chat counts for each of the two how many messages they sent, and how many of the other's they
 // have read. A message keeps its number among those of its sender, and how many the other had sent
 // by then. So what is unread follows from counts, and whether a message was read from its number.
+//
+// The chat of an event has no members in its rows: package events says who takes part. Whoever
+// takes somebody out writes !open after that, and a sender reads !open before they ask whether they
+// are in. So no message of one who has left lands once that was answered.
 package chat
 
 import (
+	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"time"
+
+	"github.com/google/uuid"
 
 	"prompthub/internal/fault"
 	"prompthub/internal/storage/rowstore"
@@ -43,13 +52,18 @@ type Rooms struct {
 	NewID                      func() string
 }
 
-// A Room is a chat of two members, as its heads say.
+// A Room is a chat of two members, or of those who attend an event, as its heads say.
 type Room struct {
 	ID        string
 	Members   [2]string // the smaller id first
+	EventID   string    // "" for a chat of two
 	Open      bool
 	CreatedAt time.Time
 	UpdatedAt time.Time // when something in it was changed last
+
+	// Admit returns an error if the writer takes no part in the chat of an event any more. Each try
+	// of a write asks, after it has read the heads.
+	Admit func(context.Context) error
 
 	version int64 // of the pair that !open follows
 	open    string
@@ -88,14 +102,23 @@ const (
 // Editable is how long after it was sent a message can be edited.
 const Editable = 15 * time.Minute
 
-// Has reports whether a member takes part.
-func (r Room) Has(user string) bool { return user == r.Members[0] || user == r.Members[1] }
+// OfEvent returns the id of the chat of an event: there is one, for ever.
+func OfEvent(event string) string {
+	sum := sha256.Sum256([]byte("event|" + event))
+	return uuid.UUID(sum[:16]).String()
+}
+
+// Has reports whether a member takes part, as far as the heads say: those of an event name no member.
+func (r Room) Has(user string) bool {
+	return r.EventID != "" || user == r.Members[0] || user == r.Members[1]
+}
 
 // Other returns the member that a member talks to.
 func (r Room) Other(user string) string { return r.Members[1-r.side(user)] }
 
+// side is where the head counts the messages of a member. That of an event counts all at one place.
 func (r Room) side(user string) int {
-	if user == r.Members[0] {
+	if user == r.Members[0] || r.EventID != "" {
 		return 0
 	}
 	return 1
@@ -109,6 +132,36 @@ func (r Room) Unread(user string) int {
 
 // Version returns a number that changes with every change of the chat.
 func (r Room) Version() int64 { return r.head.version + r.version }
+
+// EventRows returns the rows of the chat of an event: !open and that of Chats. They stay the same
+// for ever but for the words, so they may be written at any time.
+func EventRows(event, name, about string, created time.Time) (open, listed table.Row) {
+	id, at := OfEvent(event), table.Time(created)
+	open = table.Row{Key: table.Key{Partition: id, Row: openRow}, Props: table.Props{
+		{Name: "EventId", Value: table.String(event)},
+		{Name: "IsOpen", Value: table.Bool(true)},
+		{Name: "CreatedAt", Value: at},
+	}}
+	return open, table.Row{Key: table.Key{Partition: "CHAT_group_" + id[:1], Row: id}, Props: table.Props{
+		{Name: "Type", Value: table.String("group")},
+		{Name: "Name", Value: table.String(name)},
+		{Name: "Description", Value: table.String(about)},
+		{Name: "EventId", Value: table.String(event)},
+		{Name: "CreatedAt", Value: at},
+		{Name: "UpdatedAt", Value: at},
+	}}
+}
+
+// EventListed is the row by which a member finds the chat of an event. Messages from before the
+// millisecond in which they came count as read.
+func EventListed(user, event string, came time.Time) table.Row {
+	before := table.Ticks(came.Truncate(time.Millisecond)) - 1
+	return table.Row{Key: table.Key{Partition: user, Row: OfEvent(event)}, Props: table.Props{
+		{Name: "EventId", Value: table.String(event)},
+		{Name: "LastAt", Value: table.Time(came)},
+		{Name: "ReadUpTo", Value: table.String(instant(before))},
+	}}
+}
 
 // lists returns the rows by which the members find a new chat.
 func (x Rooms) lists(r Room) map[string][]table.Row {
@@ -160,7 +213,7 @@ func (h head) row(chat string) table.Row {
 func parseOpen(row table.Row) Room {
 	p := row.Props
 	return Room{
-		ID: row.Partition, Members: [2]string{p.Get("User1Id").Str(), p.Get("User2Id").Str()}, Open: p.Get("IsOpen").Bool(),
+		ID: row.Partition, Members: [2]string{p.Get("User1Id").Str(), p.Get("User2Id").Str()}, EventID: p.Get("EventId").Str(), Open: p.Get("IsOpen").Bool(),
 		CreatedAt: p.Get("CreatedAt").Time(), UpdatedAt: p.Get("CreatedAt").Time(), version: p.Get("Version").Int(), open: row.ETag,
 	}
 }
@@ -200,9 +253,9 @@ func parseMessage(row table.Row) Message {
 	}
 }
 
-// shown returns a message as the heads say whether it was read.
+// shown returns a message as the heads say whether it was read. Of an event they do not.
 func (r Room) shown(m Message) Message {
-	m.Read = r.head.read[1-r.side(m.SenderID)] >= m.number
+	m.Read = r.EventID == "" && r.head.read[1-r.side(m.SenderID)] >= m.number
 	return m
 }
 

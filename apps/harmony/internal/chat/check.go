@@ -76,7 +76,7 @@ func (x Rooms) Numbers(ctx context.Context, chat string) (string, error) {
 	r, h := parseOpen(*open), parseHead(*before)
 	var last int64
 	var sent [2]int64
-	erased := r.Members[0] == "" || r.Members[1] == ""
+	erased := r.EventID == "" && (r.Members[0] == "" || r.Members[1] == "")
 	for row, err := range table.All(ctx, x.DB, x.Messages, table.Range{Partition: chat, From: "0", To: keyRows}) {
 		if err != nil {
 			return "", err

@@ -14,11 +14,10 @@ import (
 // Opens is the range of all rows !open: each names the two members of a chat.
 func (x Rooms) Opens() table.Range { return table.Range{From: openRow, To: openRow + "~"} }
 
-// Forget takes a member out of a chat, given its row !open. Their messages lose sender and content,
-// and keep their places. The row itself comes last: it tells that there is something to do.
-func (x Rooms) Forget(ctx context.Context, open table.Row, user string) error {
+// blank takes sender and content out of the messages of a member, which keep their places.
+func (x Rooms) blank(ctx context.Context, chat, user string) error {
 	now := x.Now().UTC()
-	theirs := table.Range{Partition: open.Partition, From: "0", To: keyRows, Filter: func(p table.Props) bool { return p.Get("SenderId").Str() == user }}
+	theirs := table.Range{Partition: chat, From: "0", To: keyRows, Filter: func(p table.Props) bool { return p.Get("SenderId").Str() == user }}
 	for next, more := "", true; more; more = next != "" {
 		page, err := x.DB.List(ctx, x.Messages, theirs, table.MaxPage, next)
 		if err != nil {
@@ -38,6 +37,44 @@ func (x Rooms) Forget(ctx context.Context, open table.Row, user string) error {
 			}
 		}
 		next = page.Next
+	}
+	return nil
+}
+
+// ForgetListed takes a member out of the chat of an event, given the row by which they found it,
+// which goes last.
+func (x Rooms) ForgetListed(ctx context.Context, listed table.Row) error {
+	chat := listed.Key.Row
+	if err := x.blank(ctx, chat, listed.Partition); err != nil {
+		return err
+	}
+	head := table.Key{Partition: chat, Row: headRow}
+	for try := 0; ; try++ { // the version makes pages look again
+		row, err := x.GetRow(ctx, x.Messages, head)
+		if err != nil {
+			return err
+		}
+		if row == nil {
+			break
+		}
+		err = x.Write(ctx, x.Messages, []table.Op{{Kind: table.Merge, Row: table.Row{Key: head, ETag: row.ETag, Props: table.Props{
+			{Name: "Version", Value: table.Int64(parseHead(*row).version + 1)},
+		}}}})
+		if err == nil {
+			break
+		}
+		if try == rowstore.MaxTries {
+			return rowstore.Unavailable(err)
+		}
+	}
+	return x.RemoveKey(ctx, x.UserChats, listed.Key)
+}
+
+// Forget takes a member out of a chat of two, given its row !open. The row itself comes last: it
+// tells that there is something to do.
+func (x Rooms) Forget(ctx context.Context, open table.Row, user string) error {
+	if err := x.blank(ctx, open.Partition, user); err != nil {
+		return err
 	}
 	r := parseOpen(open)
 	for i, member := range r.Members {

@@ -10,9 +10,9 @@ import (
 
 // Read reads a chat and up to limit of its messages that come after a row key in the order newest
 // first; "" begins with the newest. until, unless it is "", is the id of a message: only newer ones
-// are read. more reports whether there are others. The error is CHAT_NOT_FOUND if the user takes no
-// part in such a chat.
-func (x Rooms) Read(ctx context.Context, chat, user, after, until string, limit int) (r Room, messages []Message, more bool, err error) {
+// are read. more reports whether there are others. The error is CHAT_NOT_FOUND if there is none: the
+// caller must find out whether a reader takes part.
+func (x Rooms) Read(ctx context.Context, chat, after, until string, limit int) (r Room, messages []Message, more bool, err error) {
 	end := keyRows
 	if until != "" {
 		end = until
@@ -38,7 +38,7 @@ func (x Rooms) Read(ctx context.Context, chat, user, after, until string, limit 
 			}
 		}
 	}
-	if r.ID == "" || !r.Has(user) {
+	if r.ID == "" {
 		return Room{}, nil, false, Missing()
 	}
 	if r.head = h; h.etag != "" {
@@ -55,8 +55,11 @@ func (x Rooms) Read(ctx context.Context, chat, user, after, until string, limit 
 
 // A Listed is a chat in the list of a member.
 type Listed struct {
-	Chat, Other string
-	position    string
+	Chat     string
+	Other    string // the other member; "" of the chat of an event
+	Event    string // "" of a chat of two
+	ReadUpTo string // how far the member has read the chat of an event
+	position string
 }
 
 // Position is where the list goes on after the chat.
@@ -72,7 +75,8 @@ func (x Rooms) List(ctx context.Context, user, after string, limit int) (some []
 	var all []Listed
 	for _, row := range rows {
 		at := table.Ticks(row.Props.Get("LastAt").Time())
-		if l := (Listed{row.Key.Row, row.Props.Get("OtherId").Str(), instant(at) + "_" + row.Key.Row}); l.position > after {
+		p := row.Props
+		if l := (Listed{row.Key.Row, p.Get("OtherId").Str(), p.Get("EventId").Str(), p.Get("ReadUpTo").Str(), instant(at) + "_" + row.Key.Row}); l.position > after {
 			all = append(all, l)
 		}
 	}
@@ -81,6 +85,32 @@ func (x Rooms) List(ctx context.Context, user, after string, limit int) (some []
 		return all[:limit], true, nil
 	}
 	return all, false, nil
+}
+
+// MaxWaiting is how far the unread messages of the chat of an event are counted.
+const MaxWaiting = 99
+
+// ReadUpTo returns how far a member has read the chat of an event, "" if it is not known.
+func (x Rooms) ReadUpTo(ctx context.Context, chat, user string) (string, error) {
+	row, err := x.GetRow(ctx, x.UserChats, table.Key{Partition: user, Row: chat})
+	if err != nil || row == nil {
+		return "", err
+	}
+	return row.Props.Get("ReadUpTo").Str(), nil
+}
+
+// Waiting counts the messages of the chat of an event that are newer than one has read, up to
+// MaxWaiting. counts says by its sender whether a message counts.
+func (x Rooms) Waiting(ctx context.Context, chat, readUpTo string, counts func(sender string) bool) (int, error) {
+	newer := table.Range{
+		Partition: chat, From: "0", To: keyRows, MaxMatches: MaxWaiting,
+		FilterProps: []string{"SenderId"}, Filter: func(p table.Props) bool { return counts(p.Get("SenderId").Str()) },
+	}
+	if readUpTo != "" {
+		newer.To = readUpTo
+	}
+	rows, _, err := x.Budget().Rows(ctx, x.Messages, newer, rowstore.MaxScan)
+	return min(rowstore.CountMatches(rows), MaxWaiting), err
 }
 
 // message reads one message; nil if there is none.

@@ -180,12 +180,21 @@ func (x Rooms) reread(ctx context.Context, r Room, user string, began time.Time,
 	if err := x.Sleep(ctx, x.Jitter(time.Duration(min(try+1, 10))*5*time.Millisecond)); err != nil {
 		return r, rowstore.Unavailable(err)
 	}
-	r, _, _, err = x.Read(ctx, r.ID, user, "", "", 0)
+	admit := r.Admit
+	r, _, _, err = x.Read(ctx, r.ID, "", "", 0)
+	if r.Admit = admit; err == nil && admit != nil {
+		err = admit(ctx)
+	} else if err == nil && !r.Has(user) {
+		err = Missing()
+	}
 	return r, err
 }
 
 // touch moves a chat up in the lists of its members, after the answer.
 func (x Rooms) touch(ctx context.Context, r Room, at time.Time) {
+	if r.EventID != "" {
+		return // a message of an event writes no row of a member
+	}
 	ctx = context.WithoutCancel(ctx)
 	for _, user := range r.Members {
 		x.Background(func() {
@@ -321,6 +330,44 @@ func (x Rooms) MarkRead(ctx context.Context, r Room, user, upTo string) (unread 
 		}
 	}
 	return r.Unread(user), nil
+}
+
+// MarkReadUpTo notes that a member has read the chat of an event up to a message. It never goes
+// back.
+func (x Rooms) MarkReadUpTo(ctx context.Context, r Room, user, upTo string) error {
+	m, err := x.message(ctx, r.ID, upTo)
+	if err == nil && m == nil {
+		err = noMessage()
+	}
+	if err != nil {
+		return err
+	}
+	key := table.Key{Partition: user, Row: r.ID}
+	for try := 0; ; try++ {
+		row, err := x.GetRow(ctx, x.UserChats, key)
+		if err != nil {
+			return err
+		}
+		now := EventListed(user, r.EventID, x.Now())
+		op := table.Op{Kind: table.Insert, Row: now}
+		if row != nil {
+			if was := row.Props.Get("ReadUpTo").Str(); was != "" && was <= upTo {
+				return nil
+			}
+			op = table.Op{Kind: table.Merge, Row: table.Row{Key: key, ETag: row.ETag, Props: now.Props}}
+		}
+		op.Row.Props[len(op.Row.Props)-1].Value = table.String(upTo)
+		err = x.Write(ctx, x.UserChats, []table.Op{op})
+		if err == nil {
+			return nil
+		}
+		if try == rowstore.MaxTries {
+			return rowstore.Unavailable(err)
+		}
+		if err := x.Sleep(ctx, x.Jitter(5*time.Millisecond)); err != nil {
+			return rowstore.Unavailable(err)
+		}
+	}
 }
 
 // KeysFor is how long a key of a request counts.

@@ -14,6 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/apps/harmony/internal/account"
+	"prompthub/apps/harmony/internal/blog"
+	"prompthub/apps/harmony/internal/chat"
 	"prompthub/apps/harmony/internal/erase"
 	"prompthub/apps/harmony/internal/events"
 	"prompthub/apps/harmony/internal/forum"
@@ -32,7 +34,8 @@ var (
 	eventTables  = events.Tables{Events: "Events", EventAttendees: "EventAttendees", UserEvents: "UserEvents", EventInvites: "EventInvites"}
 	forumTables  = forum.Tables{ForumSections: "ForumSections", ForumTopics: "ForumTopics", ForumReplies: "ForumReplies"}
 	reportTables = reports.Tables{Reports: "Reports"}
-	allTables    = slices.Concat(meettest.Tables.All(), eventTables.All(), forumTables.All(), reportTables.All())
+	blogTables   = blog.Tables{BlogPosts: "BlogPosts"}
+	allTables    = slices.Concat(meettest.Tables.All(), eventTables.All(), forumTables.All(), reportTables.All(), blogTables.All())
 )
 
 // A world has all rooms.
@@ -51,7 +54,7 @@ func rooms(s *meet.Service) (*events.Service, *forum.Service, *reports.Service) 
 
 func job(s *meet.Service) erase.Job {
 	happens, talk, told := rooms(s)
-	return erase.Job{Service: s, Traces: slices.Concat(s.Traces(), happens.Traces(), talk.Traces(), told.Traces())}
+	return erase.Job{Service: s, Traces: slices.Concat(s.Traces(), happens.Traces(), meettest.Talks(s).Traces(), talk.Traces(), told.Traces(), blog.New(s, blogTables).Traces())}
 }
 
 func newWorld(w *meettest.World) *world {
@@ -61,6 +64,7 @@ func newWorld(w *meettest.World) *world {
 	for _, create := range []func(context.Context) error{all.events.Create, all.forum.Create, all.reports.Create} {
 		require.NoError(w.T, create(w.T.Context()))
 	}
+	require.NoError(w.T, blog.New(w.Service, blogTables).Create(w.T.Context()))
 	w.Handle(w.Triggers(slices.Concat(all.events.Settlers(), all.forum.Settlers())...))
 	return all
 }
@@ -72,6 +76,7 @@ type theirs struct {
 	topic  string // of the member
 	event  string // which the member made and attends
 	past   string // an event that was
+	post   string
 	report string // about the member, which is closed
 }
 
@@ -100,6 +105,9 @@ func live(t *testing.T, w *world) theirs {
 		return e.ID
 	}
 	left := theirs{event: event(bob, 1000*time.Hour), past: event(admin, time.Second)}
+	post, err := blog.New(w.Service, blogTables).NewPost(ctx, bob, blog.Draft{Title: "A post", Content: "A text", Published: true})
+	must(err)
+	left.post = post.ID
 	must(w.SetRoleOf(ctx, admin, bob.UserID, meet.Member))
 
 	me, err := w.SetProfile(ctx, bob, bob.UserID, meet.Profile{Name: "Bob Xylander", Bio: "Plays the bass at Xanten", Location: "Xanten", Gender: "male", Lat: 51.6, Lon: 6.4, Located: true}, func(string) bool { return true })
@@ -132,6 +140,14 @@ func live(t *testing.T, w *world) theirs {
 		_, _, err = w.Send(ctx, bob, left.chat, fmt.Sprintf("Xmessage %d", n), fmt.Sprintf("key %d", n))
 		must(err)
 		_, _, err = w.Send(ctx, anna, left.chat, fmt.Sprintf("Anna's %d", n), "")
+		must(err)
+	}
+	for who, text := range map[meet.Claim]string{bob: "Xmessage to all", carol: "Carol's"} {
+		_, _, err = w.Send(ctx, who, chat.OfEvent(left.event), text, "")
+		must(err)
+		m, err := w.Messages(ctx, who, chat.OfEvent(left.event), "", "", 1, nil)
+		must(err)
+		_, err = w.MarkRead(ctx, who, chat.OfEvent(left.event), m.All[0].ID)
 		must(err)
 	}
 	_, err = w.forum.NewSection(ctx, admin, forum.Section{ID: "music", Name: "Music"})
@@ -284,7 +300,7 @@ func TestNothingIsLeft(t *testing.T) {
 	require.NoError(t, err)
 	require.Nil(t, c.Other)
 	require.False(t, c.Open)
-	m, err := w.Messages(ctx, w.enter("anna"), left.chat, "", "", 50)
+	m, err := w.Messages(ctx, w.enter("anna"), left.chat, "", "", 50, nil)
 	require.NoError(t, err)
 	require.Len(t, m.All, 6)
 	for i, one := range m.All {
@@ -301,6 +317,15 @@ func TestNothingIsLeft(t *testing.T) {
 	replies, err := w.forum.Replies(ctx, w.enter("carol"), left.topic, "", 10)
 	require.NoError(t, err)
 	require.Equal(t, "A reply", replies.Replies[0].Content)
+	talk, err := w.Messages(ctx, w.enter("carol"), chat.OfEvent(left.event), "", "", 50, nil)
+	require.NoError(t, err)
+	require.Len(t, talk.All, 2)
+	for _, m := range talk.All {
+		require.Equal(t, m.Author == nil, m.Content == "", "bob's has kept its place")
+	}
+	post, err := blog.New(w.Service, blogTables).Post(ctx, meet.Claim{}, left.post)
+	require.NoError(t, err)
+	require.Equal(t, []string{"A text", ""}, []string{post.Content, post.AuthorID})
 	for _, id := range []string{left.event, left.past} {
 		e, err := w.events.Event(ctx, w.enter("admin"), id, "", "")
 		require.NoError(t, err)

@@ -73,6 +73,7 @@ func (s *Service) Register(ctx context.Context, c meet.Claim, id, code, from str
 		}
 		next := *st.event
 		next.Attendees++
+		mine.InChat = next.Attendees <= maxInChat
 		err := s.Write(ctx, s.tables.EventAttendees, []table.Op{next.count(), {Kind: table.Insert, Row: mine.row(id)}})
 		if err == nil {
 			st.event, st.mine = &next, &mine
@@ -94,7 +95,7 @@ func (s *Service) Register(ctx context.Context, c meet.Claim, id, code, from str
 		return r, false, nil
 	}
 	err = rowstore.Both(ctx, func(ctx context.Context) error { s.used(ctx, id, st); return nil }, func(ctx context.Context) error {
-		return s.members.Put(ctx, s.tables.UserEvents, goingRow(*st.event, *st.mine))
+		return s.followGoing(ctx, *st.event, *st.mine)
 	})
 	if err != nil {
 		return r, false, err
@@ -150,6 +151,18 @@ func goingRow(e Event, a Attendee) table.Row {
 		{Name: "EventId", Value: table.String(e.ID)},
 		{Name: "StartDate", Value: table.Time(e.Start)}, // as it was then
 	}}
+}
+
+// followGoing writes the rows by which a member finds an event that they attend, and its chat.
+func (s *Service) followGoing(ctx context.Context, e Event, a Attendee) error {
+	return rowstore.Both(ctx, func(ctx context.Context) error {
+		return s.members.Put(ctx, s.tables.UserEvents, goingRow(e, a))
+	}, func(ctx context.Context) error {
+		if !a.InChat {
+			return nil
+		}
+		return s.Join(ctx, a.UserID, e.ID, a.RegisteredAt)
+	})
 }
 
 // used counts the use of an invite. To lose one does no harm.
@@ -238,14 +251,22 @@ func (s *Service) leave(ctx context.Context, st Standing, id, user string) error
 			return err
 		}
 	}
-	if was == nil {
-		return nil
+	// The chat comes along if there was nothing to do, too: an earlier call may have stopped half-way.
+	err := rowstore.Both(ctx, func(ctx context.Context) error {
+		if st.event == nil {
+			return nil
+		}
+		return s.passChat(ctx, *st.event)
+	}, func(ctx context.Context) error {
+		if was == nil {
+			return nil
+		}
+		return s.RemoveKey(ctx, s.tables.UserEvents, goingKey(user, id, was.RegisteredAt))
+	})
+	if err == nil {
+		s.members.Cancel(ctx, wake)
 	}
-	if err := s.RemoveKey(ctx, s.tables.UserEvents, goingKey(user, id, was.RegisteredAt)); err != nil {
-		return err
-	}
-	s.members.Cancel(ctx, wake)
-	return nil
+	return err
 }
 
 // settleGoing has the list of a member follow their registration, if its change has landed or not.
@@ -262,9 +283,14 @@ func (s *Service) settleGoing(ctx context.Context, in function.Invocation) error
 		if err := s.RemoveKey(ctx, s.tables.UserEvents, goingKey(c.User, c.Event, table.TimeOf(c.Was))); err != nil {
 			return err
 		}
+		if st.event != nil {
+			if err := s.passChat(ctx, *st.event); err != nil {
+				return err
+			}
+		}
 	}
 	if st.event != nil && st.mine != nil {
-		if err := s.members.Put(ctx, s.tables.UserEvents, goingRow(*st.event, *st.mine)); err != nil {
+		if err := s.followGoing(ctx, *st.event, *st.mine); err != nil {
 			return err
 		}
 	}

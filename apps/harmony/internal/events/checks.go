@@ -3,6 +3,7 @@ package events
 import (
 	"context"
 
+	"prompthub/apps/harmony/internal/chat"
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
@@ -60,20 +61,41 @@ func (s *Service) checkEvent(ctx context.Context, row table.Row) (found []meet.F
 	if e.Capacity > 0 && e.Attendees > e.Capacity {
 		found = append(found, meet.Finding{Table: s.tables.EventAttendees, Key: row.Key, Says: "there are more attendees than places"})
 	}
+	if e.hasChat() {
+		open, row := chat.EventRows(e.ID, e.Title, e.Description, e.CreatedAt)
+		t := s.members.Tables
+		some, err := s.members.Missing(ctx, t.Chats, row.Key, s.mend(e.ID))
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, some...)
+		is, err := s.GetRow(ctx, t.Messages, open.Key)
+		if err != nil {
+			return nil, err
+		}
+		if is == nil || !is.Props.Get("IsOpen").Bool() || is.Props.Get("EventId").Str() != e.ID {
+			found = append(found, meet.Finding{Table: t.Messages, Key: open.Key, Says: "it is missing, or not of the event", Mend: s.mend(e.ID)})
+		}
+	}
 	for _, l := range e.lists() {
-		some, err := s.members.Missing(ctx, s.tables.Events, table.Key(l), func(ctx context.Context) error {
-			e, err := s.read(ctx, e.ID)
-			if err != nil || e == nil {
-				return err
-			}
-			return s.follow(ctx, *e, nil)
-		})
+		some, err := s.members.Missing(ctx, s.tables.Events, table.Key(l), s.mend(e.ID))
 		if err != nil {
 			return nil, err
 		}
 		found = append(found, some...)
 	}
 	return found, nil
+}
+
+// mend has the rows that follow an event follow it.
+func (s *Service) mend(id string) func(context.Context) error {
+	return func(ctx context.Context) error {
+		e, err := s.read(ctx, id)
+		if err != nil || e == nil {
+			return err
+		}
+		return s.follow(ctx, *e, nil)
+	}
 }
 
 // recount counts the attendees of an event. wrong reports that it has another number; the event is
@@ -98,8 +120,8 @@ func (s *Service) recount(ctx context.Context, id string) (wrong bool, e Event, 
 	return true, *now, nil
 }
 
-// checkAttendee looks for the row in the list of a member who attends an event.
-func (s *Service) checkAttendee(ctx context.Context, row table.Row) ([]meet.Finding, error) {
+// checkAttendee looks for the rows in the lists of a member who attends an event.
+func (s *Service) checkAttendee(ctx context.Context, row table.Row) (found []meet.Finding, err error) {
 	e, err := s.read(ctx, row.Partition)
 	if err != nil {
 		return nil, err
@@ -107,12 +129,19 @@ func (s *Service) checkAttendee(ctx context.Context, row table.Row) ([]meet.Find
 	if e == nil {
 		return []meet.Finding{{Table: s.tables.EventAttendees, Key: row.Key, Says: "there is no such event"}}, nil
 	}
-	going := goingRow(*e, parseAttendee(row))
-	return s.members.Missing(ctx, s.tables.UserEvents, going.Key, func(ctx context.Context) error {
-		a, err := s.attendee(ctx, e.ID, row.Key.Row)
+	a := parseAttendee(row)
+	mend := func(ctx context.Context) error {
+		a, err := s.attendee(ctx, e.ID, a.UserID)
 		if err != nil || a == nil {
 			return err
 		}
-		return s.members.Put(ctx, s.tables.UserEvents, goingRow(*e, *a))
-	})
+		return s.followGoing(ctx, *e, *a)
+	}
+	found, err = s.members.Missing(ctx, s.tables.UserEvents, goingRow(*e, a).Key, mend)
+	if err != nil || !a.InChat {
+		return found, err
+	}
+	chats := s.members.Tables.UserChats
+	some, err := s.members.Missing(ctx, chats, chat.EventListed(a.UserID, e.ID, a.RegisteredAt).Key, mend)
+	return append(found, some...), err
 }

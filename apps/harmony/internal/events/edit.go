@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"prompthub/apps/harmony/internal/chat"
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/internal/fault"
 	"prompthub/internal/host/function"
@@ -146,7 +147,11 @@ func (s *Service) commit(ctx context.Context, was *Event, next func(*Event) (Eve
 // follow writes the list rows of an event, and removes those of earlier versions, unless the event
 // has them still.
 func (s *Service) follow(ctx context.Context, e Event, stale []listed) error {
-	var writes []func(context.Context) error
+	writes := []func(context.Context) error{func(ctx context.Context) error { return s.passChat(ctx, e) }}
+	if e.hasChat() {
+		_, row := chat.EventRows(e.ID, e.Title, e.Description, e.CreatedAt)
+		writes = append(writes, func(ctx context.Context) error { return s.members.Put(ctx, s.members.Tables.Chats, row) })
+	}
 	for _, l := range e.lists() {
 		row := table.Row{Key: table.Key(l), Props: table.Props{{Name: "EventId", Value: table.String(e.ID)}}}
 		writes = append(writes, func(ctx context.Context) error { return s.members.Put(ctx, s.tables.Events, row) })

@@ -124,7 +124,6 @@ const (
 	TitleLength       fault.Code = "EVENT_TITLE_LENGTH"
 	DescriptionLength fault.Code = "EVENT_DESCRIPTION_LENGTH"
 	PlaceLength       fault.Code = "EVENT_LOCATION_LENGTH"
-	DateForm          fault.Code = "DATE_FORM"
 	DateOrder         fault.Code = "DATE_ORDER"
 	CapacityRange     fault.Code = "CAPACITY_RANGE"
 	CategoryUnknown   fault.Code = "CATEGORY_UNKNOWN"
@@ -134,7 +133,7 @@ const (
 // FieldCodes returns all codes that a single field can have: a page has words for each.
 func FieldCodes() []fault.Code {
 	return []fault.Code{
-		TitleLength, DescriptionLength, PlaceLength, DateForm, DateOrder, CapacityRange, CategoryUnknown, CodeForm,
+		TitleLength, DescriptionLength, PlaceLength, DateOrder, CapacityRange, CategoryUnknown, CodeForm,
 	}
 }
 
@@ -147,9 +146,9 @@ func (d Draft) on(e *Event) error {
 	e.Title = b.Text("title", d.Title, 3, 120, TitleLength, false)
 	e.Description = b.Text("description", d.Description, 0, 10_000, DescriptionLength, true)
 	e.Location = b.Text("location", d.Location, 0, 200, PlaceLength, false)
-	e.Start, e.End = date(&b, "startDate", d.Start), time.Time{}
+	e.Start, e.End = b.Instant("startDate", d.Start), time.Time{}
 	if d.End != "" {
-		if e.End = date(&b, "endDate", d.End); !e.End.IsZero() && e.End.Before(e.Start) {
+		if e.End = b.Instant("endDate", d.End); !e.End.IsZero() && e.End.Before(e.Start) {
 			b.Add("endDate", DateOrder, "give an end that is not before the start", d.End)
 		}
 	}
@@ -164,16 +163,6 @@ func (d Draft) on(e *Event) error {
 	b.OneOf("category", d.Category, Categories, CategoryUnknown)
 	b.OneOf("visibility", d.Visibility, Visibilities, rules.VisibilityWrong)
 	return b.Err()
-}
-
-// date reads an instant, which is kept to the millisecond.
-func date(b *rules.Broken, name, s string) time.Time {
-	at, err := time.Parse(time.RFC3339, s)
-	if at = at.UTC().Truncate(time.Millisecond); err != nil || at.Year() < 1900 || at.Year() > 9998 {
-		b.Add(name, DateForm, "give an instant with a zone, such as 2026-12-31T20:00:00Z", s)
-		return time.Time{}
-	}
-	return at
 }
 
 // A Sight is how much of an event somebody sees.
@@ -209,6 +198,7 @@ type View struct {
 	Event
 	Sight   Sight
 	Attends bool
+	ChatID  string // "" if the viewer takes no part in its chat
 }
 
 // view returns what somebody sees of an event. A teaser has nothing that it may not show.
@@ -216,7 +206,7 @@ func (e Event) view(sight Sight, attends bool) View {
 	if sight == Teaser {
 		e.Description, e.Location, e.Price, e.OrganizerID, e.Attendees = "", "", nil, "", 0
 	}
-	return View{e, sight, attends}
+	return View{Event: e, Sight: sight, Attends: attends}
 }
 
 // sameAs reports whether two events have the same rows in the lists.

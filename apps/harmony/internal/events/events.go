@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"prompthub/apps/harmony/internal/chat"
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/internal/fault"
 	"prompthub/internal/storage/rowstore"
@@ -39,6 +40,7 @@ const (
 	CapacityTooSmall  fault.Code = "CAPACITY_TOO_SMALL"
 	TooManyEvents     fault.Code = "TOO_MANY_EVENTS"
 	CodeTaken         fault.Code = "CODE_TAKEN"
+	ChatFull          fault.Code = "CHAT_FULL"
 )
 
 func noEvent() error {
@@ -63,6 +65,7 @@ type Attendee struct {
 	UserID       string
 	RegisteredAt time.Time
 	Attended     bool
+	InChat       bool // whether there was room in the chat of the event
 
 	etag string
 }
@@ -71,11 +74,12 @@ func (a Attendee) row(event string) table.Row {
 	return table.Row{Key: attendeeKey(event, a.UserID), ETag: a.etag, Props: table.Props{
 		{Name: "RegisteredAt", Value: table.Time(a.RegisteredAt)},
 		{Name: "Attended", Value: table.Bool(a.Attended)},
+		{Name: "InChat", Value: table.Bool(a.InChat)},
 	}}
 }
 
 func parseAttendee(row table.Row) Attendee {
-	return Attendee{row.Key.Row, row.Props.Get("RegisteredAt").Time(), row.Props.Get("Attended").Bool(), row.ETag}
+	return Attendee{row.Key.Row, row.Props.Get("RegisteredAt").Time(), row.Props.Get("Attended").Bool(), row.Props.Get("InChat").Bool(), row.ETag}
 }
 
 // attendee reads the row of a member who attends an event; nil if they do not.
@@ -152,7 +156,16 @@ func (s *Service) Event(ctx context.Context, c meet.Claim, id, code, from string
 	if sight == Unseen {
 		return View{}, noEvent()
 	}
-	return st.event.view(sight, st.mine != nil), nil
+	return s.seen(st, sight), nil
+}
+
+// seen returns what a caller sees of an event, with its chat if they are in it.
+func (s *Service) seen(st Standing, sight Sight) View {
+	v := st.event.view(sight, st.mine != nil)
+	if st.mayTalk(s.Now()) == nil {
+		v.ChatID = chat.OfEvent(st.event.ID)
+	}
+	return v
 }
 
 // A Query says which events a list has.
@@ -297,7 +310,7 @@ func (s *Service) Mine(ctx context.Context, c meet.Claim, after string, limit in
 			continue
 		}
 		if sight := st.sight(); sight != Unseen {
-			page.Events = append(page.Events, st.event.view(sight, true))
+			page.Events = append(page.Events, s.seen(st, sight))
 		}
 	}
 	return page, nil

@@ -96,7 +96,7 @@ func (s *Service) NewInvite(ctx context.Context, c meet.Claim, event string, d I
 		b.Add("code", CodeForm, "give 4 to 32 letters of A to Z, digits and hyphens", nil)
 	}
 	if d.ExpiresAt != "" {
-		i.ExpiresAt = date(&b, "expiresAt", d.ExpiresAt)
+		i.ExpiresAt = b.Instant("expiresAt", d.ExpiresAt)
 	}
 	if err := b.Err(); err != nil {
 		return Invite{}, err

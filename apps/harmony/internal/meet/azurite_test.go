@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/apps/harmony/internal/meet"
+	"prompthub/apps/harmony/internal/meettest"
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/storage/azure"
 	"prompthub/internal/storage/table"
@@ -90,6 +91,7 @@ func TestRowsOnAzurite(t *testing.T) {
 	w := newWorld(t)
 	w.blobs = account.Blobs
 	w.Service = w.over(account.Tables, account.Queues)
+	w.AllChats = meettest.Talks(w.Service)
 	ctx := t.Context()
 	require.NoError(t, w.Create(ctx))
 	in := w.register("anna")

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/apps/harmony/internal/chat"
+	"prompthub/apps/harmony/internal/chats"
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/meettest"
 	"prompthub/internal/storage/table"
@@ -28,7 +29,7 @@ func (w *world) match(a, b meet.Claim) string {
 	return l.ChatID
 }
 
-func (w *world) send(c meet.Claim, id, content string) chat.Message {
+func (w *world) send(c meet.Claim, id, content string) chats.Message {
 	w.t.Helper()
 	m, created, err := w.Send(w.t.Context(), c, id, content, "")
 	require.NoError(w.t, err)
@@ -40,14 +41,14 @@ func (w *world) send(c meet.Claim, id, content string) chat.Message {
 func (w *world) texts(c meet.Claim, id string) (all []string) {
 	w.t.Helper()
 	for after, more := "", true; more; {
-		p, err := w.Messages(w.t.Context(), c, id, after, "", 3)
+		p, err := w.Messages(w.t.Context(), c, id, after, "", 3, nil)
 		require.NoError(w.t, err)
 		for _, m := range p.All {
 			require.Less(w.t, after, m.ID, "newest first")
 			after = m.ID
 			all = append(all, m.Content)
 		}
-		more = p.More
+		more = p.Next != ""
 	}
 	slices.Reverse(all)
 	return all
@@ -58,12 +59,12 @@ func (w *world) unread(c meet.Claim, id string) int {
 	w.t.Helper()
 	one, err := w.Chat(w.t.Context(), c, id)
 	require.NoError(w.t, err)
-	p, err := w.Messages(w.t.Context(), c, id, "", "", 1)
+	p, err := w.Messages(w.t.Context(), c, id, "", "", 1, nil)
 	require.NoError(w.t, err)
 	require.Equal(w.t, one.Unread, p.Unread)
 	all, err := w.Chats(w.t.Context(), c, "", 50)
 	require.NoError(w.t, err)
-	at := slices.IndexFunc(all.Chats, func(o meet.Chat) bool { return o.ID == id })
+	at := slices.IndexFunc(all.Chats, func(o chats.Chat) bool { return o.ID == id })
 	require.GreaterOrEqual(w.t, at, 0)
 	require.Equal(w.t, one, all.Chats[at])
 	return one.Unread
@@ -83,7 +84,7 @@ func TestChats(t *testing.T) {
 	for _, one := range []string{id, "0b9d4c7a-2e51-4f83-9a66-d1c0b7e8f925", "x", strings.ToUpper(id)} {
 		_, err := w.Chat(ctx, c, one)
 		requireCode(t, chat.NotFound, err)
-		_, err = w.Messages(ctx, c, one, "", "", 10)
+		_, err = w.Messages(ctx, c, one, "", "", 10, nil)
 		requireCode(t, chat.NotFound, err)
 		_, _, err = w.Send(ctx, c, one, "hello", "")
 		requireCode(t, chat.NotFound, err)
@@ -105,7 +106,7 @@ func TestChats(t *testing.T) {
 	n, err := w.MarkRead(ctx, b, id, one.ID)
 	require.NoError(t, err)
 	require.Equal(t, 1, n)
-	p, err := w.Messages(ctx, a, id, "", "", 10)
+	p, err := w.Messages(ctx, a, id, "", "", 10, nil)
 	require.NoError(t, err)
 	require.Equal(t, []bool{false, false, true}, []bool{p.All[0].Read, p.All[1].Read, p.All[2].Read})
 	n, err = w.MarkRead(ctx, b, id, three.ID) // a message of their own: all that the other had sent by then
@@ -116,7 +117,7 @@ func TestChats(t *testing.T) {
 	require.Zero(t, n)
 	_, err = w.MarkRead(ctx, b, id, "x")
 	requireCode(t, chat.MessageNotFound, err)
-	p, err = w.Messages(ctx, b, id, "", two.ID, 10)
+	p, err = w.Messages(ctx, b, id, "", two.ID, 10, nil)
 	require.NoError(t, err)
 	require.Len(t, p.All, 1, "what is newer than a message")
 
@@ -237,7 +238,7 @@ func TestMessagesAtOnce(t *testing.T) {
 			require.NoError(t, err)
 			require.True(t, created)
 			if n%10 == 0 {
-				p, err := w.Messages(t.Context(), who, id, "", "", 1)
+				p, err := w.Messages(t.Context(), who, id, "", "", 1, nil)
 				require.NoError(t, err)
 				_, err = w.MarkRead(t.Context(), who, id, p.All[0].ID)
 				require.NoError(t, err)
@@ -248,7 +249,7 @@ func TestMessagesAtOnce(t *testing.T) {
 	all := w.texts(a, id)
 	require.Equal(t, all, w.texts(b, id))
 	require.Len(t, all, 40)
-	p, err := w.Messages(t.Context(), a, id, "", "", 50)
+	p, err := w.Messages(t.Context(), a, id, "", "", 50, nil)
 	require.NoError(t, err)
 	var unread int
 	for i, m := range p.All {
@@ -300,14 +301,14 @@ func TestNoMessageAfterTheEnd(t *testing.T) {
 			a, b := w.enter("a"), w.enter("b")
 			id := w.match(a, b)
 			sent := w.send(a, id, "before")
-			for what, do := range map[string]func(*meet.Service) error{
-				"send": func(s *meet.Service) error { _, _, err := s.Send(ctx, a, id, "late", ""); return err },
-				"edit": func(s *meet.Service) error { _, err := s.EditMessage(ctx, a, id, sent.ID, "late"); return err },
+			for what, do := range map[string]func(*chats.Service) error{
+				"send": func(s *chats.Service) error { _, _, err := s.Send(ctx, a, id, "late", ""); return err },
+				"edit": func(s *chats.Service) error { _, err := s.EditMessage(ctx, a, id, sent.ID, "late"); return err },
 			} {
 				late := &deferred{DB: w.db}
 				s := w.over(late, w.queues)
 				s.Sleep = func(ctx context.Context, _ time.Duration) error { return end(ctx, w, b, a.UserID) } // between two tries
-				requireCode(t, chat.Closed, do(s))
+				requireCode(t, chat.Closed, do(meettest.Talks(s)))
 				before := w.texts(b, id)
 				late.land()
 				require.Equal(t, before, w.texts(b, id), what)
@@ -340,19 +341,24 @@ func TestCrashesOfChats(t *testing.T) {
 		want []string // the texts if it is done
 	}{
 		"send": {func(ctx context.Context, s *meet.Service) error {
-			_, _, err := s.Send(ctx, a, id, "new", "")
+			_, _, err := meettest.Talks(s).Send(ctx, a, id, "new", "")
 			return err
 		}, []string{"first", "new"}},
 		"key": {func(ctx context.Context, s *meet.Service) error {
-			_, _, err := s.Send(ctx, a, id, "new", "k")
+			_, _, err := meettest.Talks(s).Send(ctx, a, id, "new", "k")
 			return err
 		}, []string{"first", "new"}},
 		"edit": {func(ctx context.Context, s *meet.Service) error {
-			_, err := s.EditMessage(ctx, a, id, first, "new")
+			_, err := meettest.Talks(s).EditMessage(ctx, a, id, first, "new")
 			return err
 		}, []string{"new"}},
-		"delete":  {func(ctx context.Context, s *meet.Service) error { return s.DeleteMessage(ctx, a, id, first) }, []string{""}},
-		"read":    {func(ctx context.Context, s *meet.Service) error { _, err := s.MarkRead(ctx, b, id, first); return err }, []string{"first"}},
+		"delete": {func(ctx context.Context, s *meet.Service) error {
+			return meettest.Talks(s).DeleteMessage(ctx, a, id, first)
+		}, []string{""}},
+		"read": {func(ctx context.Context, s *meet.Service) error {
+			_, err := meettest.Talks(s).MarkRead(ctx, b, id, first)
+			return err
+		}, []string{"first"}},
 		"unmatch": {func(ctx context.Context, s *meet.Service) error { return s.Unmatch(ctx, b, a.UserID) }, []string{"first"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -381,7 +387,7 @@ func TestCrashesOfChats(t *testing.T) {
 					require.NoError(w.t, err)
 					require.Equal(w.t, matched, seen.Open)
 					unread := 0
-					p, err := w.Messages(w.t.Context(), side, id, "", "", 50)
+					p, err := w.Messages(w.t.Context(), side, id, "", "", 50, nil)
 					require.NoError(w.t, err)
 					for _, m := range p.All {
 						if m.SenderID != side.UserID && !m.Read {

@@ -140,8 +140,8 @@ func (s *Service) AddImage(ctx context.Context, c Claim, user string, file []byt
 	}
 	wake, err := s.wakeImages(ctx, c.UserID, func(ctx context.Context) error {
 		names := image.Blobs()
-		return rowstore.Both(ctx, func(ctx context.Context) error { return s.putBlob(ctx, names[0], made.Large) },
-			func(ctx context.Context) error { return s.putBlob(ctx, names[1], made.Thumb) })
+		return rowstore.Both(ctx, func(ctx context.Context) error { return s.PutFile(ctx, ContainerProfiles, names[0], made.Large) },
+			func(ctx context.Context) error { return s.PutFile(ctx, ContainerProfiles, names[1], made.Thumb) })
 	})
 	if err != nil {
 		return Image{}, err
@@ -175,13 +175,13 @@ func (s *Service) ownImages(ctx context.Context, c Claim) (caller Caller, all Im
 	return caller, all, err
 }
 
-// putBlob puts a file of a picture. One whose outcome is not known is put again: if it is there, it
+// PutFile puts a file of a picture. One whose outcome is not known is put again: if it is there, it
 // is this one, as its name is new.
-func (s *Service) putBlob(ctx context.Context, name string, body []byte) error {
+func (s *Service) PutFile(ctx context.Context, container, name string, body []byte) error {
 	put := func() error {
 		ctx, cancel := context.WithTimeout(ctx, rowstore.CallWithin)
 		defer cancel()
-		err := s.Blobs.Put(ctx, ContainerProfiles, name, body)
+		err := s.Blobs.Put(ctx, container, name, body)
 		if errors.Is(err, blob.ErrExists) {
 			return nil
 		}
@@ -192,13 +192,18 @@ func (s *Service) putBlob(ctx context.Context, name string, body []byte) error {
 
 // dropBlobs deletes the files of pictures without rows, after the answer.
 func (s *Service) dropBlobs(ctx context.Context, images []Image) {
+	for _, image := range images {
+		s.DropFiles(ctx, ContainerProfiles, image.Blobs())
+	}
+}
+
+// DropFiles deletes files that no row names any more, after the answer.
+func (s *Service) DropFiles(ctx context.Context, container string, names []string) {
 	ctx = context.WithoutCancel(ctx)
 	s.Background(func() {
-		for _, image := range images {
-			for _, name := range image.Blobs() {
-				if err := s.Blobs.Delete(ctx, ContainerProfiles, name); err != nil {
-					s.Log.WarnContext(ctx, "a file of a picture stays without a row", slog.String("error", err.Error()))
-				}
+		for _, name := range names {
+			if err := s.Blobs.Delete(ctx, container, name); err != nil {
+				s.Log.WarnContext(ctx, "a file of a picture stays without a row", slog.String("error", err.Error()))
 			}
 		}
 	})

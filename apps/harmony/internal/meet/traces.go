@@ -17,7 +17,7 @@ type Trace struct {
 	Forget func(ctx context.Context, row table.Row, user string) error
 }
 
-// Traces are those of members, but for the account itself, the row of its address and what State
+// Traces are those of members, but for their chats, which come later, and for the account itself, the row of its address and what State
 // has of it: they go last.
 func (s *Service) Traces() []Trace {
 	var all []Trace
@@ -27,16 +27,7 @@ func (s *Service) Traces() []Trace {
 	} {
 		all = append(all, Trace{Table: name, Forget: s.Drop(name)})
 	}
-	rooms := s.rooms()
-	return append(all,
-		Trace{Table: rooms.Messages, Range: rooms.Opens(), Forget: rooms.Forget},
-		Trace{Table: rooms.Chats, Forget: rooms.ForgetParticipant},
-		Trace{Table: rooms.UserChats, Forget: func(ctx context.Context, row table.Row, user string) error {
-			if row.Partition == user {
-				return s.RemoveKey(ctx, rooms.UserChats, row.Key)
-			}
-			return s.Blank(ctx, rooms.UserChats, row.Key, "OtherId")
-		}})
+	return all
 }
 
 // Drop returns what removes a row of a table that names a member.

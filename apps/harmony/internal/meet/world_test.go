@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/apps/harmony/internal/meet"
+	"prompthub/apps/harmony/internal/meettest"
 	"prompthub/apps/harmony/internal/picture"
 	"prompthub/internal/host/function"
 	"prompthub/internal/http/auth/password"
@@ -71,6 +72,7 @@ var hasher = password.NewHasher()
 // A world is a service over stores in memory.
 type world struct {
 	*meet.Service
+	*meettest.AllChats
 	t      *testing.T
 	clock  *clock
 	db     *memory.Tables
@@ -83,6 +85,7 @@ func newWorld(t *testing.T) *world {
 	c := &clock{now: began}
 	w := &world{t: t, clock: c, db: memory.NewTables(), queues: memory.NewQueues(c.Now), blobs: memory.NewBlobs(c.Now)}
 	w.Service = w.over(w.db, w.queues)
+	w.AllChats = meettest.Talks(w.Service)
 	require.NoError(t, w.Create(t.Context()))
 	return w
 }

@@ -1,7 +1,10 @@
 package meettest_test
 
 import (
+	"bytes"
 	"fmt"
+	"image"
+	"image/png"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,6 +13,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"prompthub/apps/harmony/internal/blog"
+	"prompthub/apps/harmony/internal/chat"
 	"prompthub/apps/harmony/internal/events"
 	"prompthub/apps/harmony/internal/forum"
 	"prompthub/apps/harmony/internal/meet"
@@ -32,7 +37,7 @@ const (
 var stored = map[string]string{
 	"Events": `EVENT_all / {t}_{id}_{n}: EventId String; EVENT_concert / {t}_{id}_{n}: EventId String; PAST_all / {t}_{id}_{n}: EventId String; PAST_concert / {t}_{id}_{n}: EventId String; ` +
 		`STAFF / {t}_{id}_{n}: EventId String`,
-	"EventAttendees": `{id} / !event: ` + eventProps + `; {id} / {id}: Attended Boolean, RegisteredAt DateTime`,
+	"EventAttendees": `{id} / !event: ` + eventProps + `; {id} / {id}: Attended Boolean, InChat Boolean, RegisteredAt DateTime`,
 	"UserEvents":     `{id} / {t}_{id}: EventId String, StartDate DateTime`,
 	"EventInvites":   `{id} / ALOE-1: CreatedAt DateTime, CreatedBy String, ExpiresAt DateTime, Revoked Boolean, Uses Int32`,
 	"ForumSections":  `FORUM / music: CreatedAt DateTime, Description String, Name String, OrderIndex Int32`,
@@ -40,8 +45,15 @@ var stored = map[string]string{
 	"ForumReplies": `TOPIC_{id} / !topic: AuthorId String, Content String, CreatedAt DateTime, IsDeleted Boolean, IsLocked Boolean, IsPinned Boolean, Last Int64, LastActivityAt DateTime, Moves Int64, ` +
 		`ReplyCount Int32, SectionId String, Title String, UpdatedAt DateTime; ` +
 		`TOPIC_{id} / {t}_{id}: AuthorId String, Content String, CreatedAt DateTime, EditedAt DateTime, ReplyId String`,
-	"StoreItems": `STORE / {id}: Category String, CreatedAt DateTime, Currency String, Description String, ExternalPurchaseUrl String, IsAvailable Boolean, Price Int64, StockQuantity Int32, Title String, UpdatedAt DateTime`,
-	"Reports":    `BY_{id} / {hash}: ReportId String; REPORT / open_{t}_{id}: ` + reportProps + `; REPORT / done_{t}_{id}: ` + strings.Replace(reportProps, "CreatedAt", "ClosedAt DateTime, CreatedAt", 1),
+	"StoreItems": `STORE / {id}: Category String, CreatedAt DateTime, Currency String, Description String, ExternalPurchaseUrl String, ImageUrl String, IsAvailable Boolean, Price Int64, StockQuantity Int32, Title String, UpdatedAt DateTime`,
+	"Chats":      `CHAT_group_{c} / {id}: CreatedAt DateTime, Description String, EventId String, Name String, Type String, UpdatedAt DateTime`,
+	"UserChats":  `{id} / {id}: EventId String, LastAt DateTime, ReadUpTo String`,
+	"Messages": `{id} / !open: CreatedAt DateTime, EventId String, IsOpen Boolean; ` +
+		`{id} / !chat: Last Int64, Read1 Int64, Read2 Int64, Sent1 Int64, Sent2 Int64, UpdatedAt DateTime, Version Int64; ` +
+		`{id} / {t}_{id}: Content String, EditedAt DateTime, MessageId String, Number Int64, OtherNumber Int64, SenderId String, SentAt DateTime, Type String`,
+	"BlogPosts": `POST_{c} / {id}: AuthorId String, Content String, CreatedAt DateTime, Excerpt String, IsPublished Boolean, PostId String, PublishedAt DateTime, Tags String, Title String, UpdatedAt DateTime, Version Int64; ` +
+		`BLOG / {t}_{id}_{n}: PostId String`,
+	"Reports": `BY_{id} / {hash}: ReportId String; REPORT / open_{t}_{id}: ` + reportProps + `; REPORT / done_{t}_{id}: ` + strings.Replace(reportProps, "CreatedAt", "ClosedAt DateTime, CreatedAt", 1),
 }
 
 var forms = []struct {
@@ -51,6 +63,8 @@ var forms = []struct {
 	{"{id}", regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)},
 	{"{hash}", regexp.MustCompile(`[0-9a-f]{64}`)},
 	{"{t}", regexp.MustCompile(`[0-9]{19}`)},
+	{"POST_{c}", regexp.MustCompile(`^POST_[0-9a-f]$`)},
+	{"CHAT_group_{c}", regexp.MustCompile(`^CHAT_group_[0-9a-f]$`)},
 	{"_{n}", regexp.MustCompile(`_[0-9]+$`)},
 }
 
@@ -120,7 +134,22 @@ func TestRowsOnAzurite(t *testing.T) {
 	}
 	_, _, err = happens.Register(ctx, anna, e.ID, "aloe-1", "anna")
 	require.NoError(t, err)
-	_, err = sold.New(ctx, admin, shop.Item{Title: "LP", Price: &rules.Price{Minor: 1, Currency: "EUR"}, Category: "music", Link: "https://example.com"})
+	posts := blog.New(s, blog.Tables{BlogPosts: "BlogPosts"})
+	require.NoError(t, posts.Create(ctx))
+	_, err = posts.NewPost(ctx, admin, blog.Draft{Title: "A post", Content: "A text", Published: true})
+	require.NoError(t, err)
+	room := meettest.Talks(s)
+	said, _, err := room.Send(ctx, anna, chat.OfEvent(e.ID), "hello", "")
+	require.NoError(t, err)
+	_, err = room.EditMessage(ctx, anna, chat.OfEvent(e.ID), said.ID, "hello again")
+	require.NoError(t, err)
+	_, err = room.MarkRead(ctx, admin, chat.OfEvent(e.ID), said.ID)
+	require.NoError(t, err)
+	thing, err := sold.New(ctx, admin, shop.Item{Title: "LP", Price: &rules.Price{Minor: 1, Currency: "EUR"}, Category: "music", Link: "https://example.com"})
+	require.NoError(t, err)
+	var file bytes.Buffer
+	require.NoError(t, png.Encode(&file, image.NewGray(image.Rect(0, 0, 8, 8))))
+	_, err = sold.SetImage(ctx, admin, thing.ID, file.Bytes())
 	require.NoError(t, err)
 	_, err = talk.NewSection(ctx, admin, forum.Section{ID: "music", Name: "Music"})
 	require.NoError(t, err)

@@ -12,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"prompthub/apps/harmony/internal/chats"
+	"prompthub/apps/harmony/internal/events"
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/picture"
 	"prompthub/internal/fault"
@@ -30,6 +32,12 @@ var Tables = meet.Tables{
 	Likes: "Likes", LikesReceived: "LikesReceived", Matches: "Matches", Blocks: "Blocks",
 	Deck: "Deck", Chats: "Chats", UserChats: "UserChats", Messages: "Messages", State: "State",
 }
+
+// EventTables are those of events.
+var EventTables = events.Tables{Events: "Events", EventAttendees: "EventAttendees", UserEvents: "UserEvents", EventInvites: "EventInvites"}
+
+// Talks returns the chats of members.
+func Talks(s *meet.Service) *chats.Service { return chats.New(s, events.New(s, EventTables)) }
 
 // Began is when every world begins.
 var Began = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
@@ -57,9 +65,13 @@ func (c *Clock) Pass(d time.Duration) {
 // hasher is one for all tests, as for a process.
 var hasher = password.NewHasher()
 
+// AllChats are those of a world.
+type AllChats = chats.Service
+
 // A World has members over stores in memory.
 type World struct {
 	*meet.Service
+	*AllChats
 	T       *testing.T
 	Clock   *Clock
 	DB      *memory.Tables
@@ -116,6 +128,7 @@ func New(t *testing.T) *World {
 	w := &World{T: t, Clock: &Clock{now: Began}, DB: db.Clone(), Members: claims}
 	w.Queues, w.Blobs = memory.NewQueues(w.Clock.Now), memory.NewBlobs(w.Clock.Now)
 	w.Service = w.Over(w.DB, w.Queues)
+	w.AllChats = Talks(w.Service)
 	require.NoError(t, w.Create(t.Context()))
 	return w
 }
@@ -125,6 +138,7 @@ func (w *World) Clone(t *testing.T) *World {
 	c := &World{T: t, Clock: &Clock{now: w.Clock.Now()}, DB: w.DB.Clone(), Members: w.Members}
 	c.Queues, c.Blobs = memory.NewQueues(c.Clock.Now), memory.NewBlobs(c.Clock.Now)
 	c.Service = c.Over(c.DB, c.Queues)
+	c.AllChats = Talks(c.Service)
 	require.NoError(t, c.Create(t.Context()))
 	return c
 }

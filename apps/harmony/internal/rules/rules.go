@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 
 	"golang.org/x/text/unicode/norm"
@@ -46,6 +47,7 @@ const (
 	MessageLength    fault.Code = "MESSAGE_LENGTH"
 	PriceRange       fault.Code = "PRICE_RANGE"
 	CurrencyUnknown  fault.Code = "CURRENCY_UNKNOWN"
+	DateForm         fault.Code = "DATE_FORM"
 )
 
 // FieldCodes returns all codes that a single field can have: a page has words for each.
@@ -54,7 +56,7 @@ func FieldCodes() []fault.Code {
 		EmailForm, PasswordLength, WeakPassword, BirthDateForm, Underage, NameLength, BioLength, LocationLength, ControlCharacter,
 		GenderUnknown, LanguageUnknown, PositionRange, AgeRange, DistanceRange, ShowMeUnknown, VisibilityWrong,
 		DaysRange, ReasonLength,
-		MessageLength, PriceRange, CurrencyUnknown,
+		MessageLength, PriceRange, CurrencyUnknown, DateForm,
 	}
 }
 
@@ -166,6 +168,16 @@ func (b *Broken) Message(s string) string {
 // Location returns the name of a place as it is kept.
 func (b *Broken) Location(s string) string {
 	return b.Text("location", s, 0, MaxLocation, LocationLength, false)
+}
+
+// Instant reads an instant, which is kept to the millisecond.
+func (b *Broken) Instant(name, s string) time.Time {
+	at, err := time.Parse(time.RFC3339, s)
+	if at = at.UTC().Truncate(time.Millisecond); err != nil || at.Year() < 1900 || at.Year() > 9998 {
+		b.Add(name, DateForm, "give an instant with a zone, such as 2026-12-31T20:00:00Z", s)
+		return time.Time{}
+	}
+	return at
 }
 
 // The values that some members of bodies have.

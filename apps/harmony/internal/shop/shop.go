@@ -44,8 +44,13 @@ func New(members *meet.Service, tables Tables) *Service {
 	return &Service{members.Store, members, tables}
 }
 
-// Create makes the table if it is missing.
-func (s *Service) Create(ctx context.Context) error { return s.DB.Create(ctx, s.tables.All()...) }
+// Create makes the table and the container if they are missing.
+func (s *Service) Create(ctx context.Context) error {
+	if err := s.members.Blobs.Create(ctx, Container); err != nil {
+		return err
+	}
+	return s.DB.Create(ctx, s.tables.All()...)
+}
 
 // The codes of errors.
 const (
@@ -79,11 +84,13 @@ type Item struct {
 	Stock                  int
 	Available              bool
 	Link                   string // https
+	ImageURL               string // "" if there is no picture
 	CreatedAt, UpdatedAt   time.Time
 }
 
 func itemKey(id string) table.Key { return table.Key{Partition: itemRows, Row: id} }
 
+// row has all of an item but its picture, which is changed on its own.
 func (i Item) row() table.Row {
 	return table.Row{Key: itemKey(i.ID), Props: table.Props{
 		{Name: "Title", Value: table.String(i.Title)},
@@ -104,7 +111,7 @@ func parse(row table.Row) Item {
 	return Item{
 		ID: row.Key.Row, Title: p.Get("Title").Str(), Description: p.Get("Description").Str(),
 		Price: &rules.Price{Minor: p.Get("Price").Int(), Currency: p.Get("Currency").Str()}, Category: p.Get("Category").Str(),
-		Stock: int(p.Get("StockQuantity").Int()), Available: p.Get("IsAvailable").Bool(), Link: p.Get("ExternalPurchaseUrl").Str(),
+		ImageURL: p.Get("ImageUrl").Str(), Stock: int(p.Get("StockQuantity").Int()), Available: p.Get("IsAvailable").Bool(), Link: p.Get("ExternalPurchaseUrl").Str(),
 		CreatedAt: p.Get("CreatedAt").Time(), UpdatedAt: p.Get("UpdatedAt").Time(),
 	}
 }
@@ -231,10 +238,10 @@ func (s *Service) Edit(ctx context.Context, c meet.Claim, id string, i Item) (It
 	if err := i.check(); err != nil {
 		return Item{}, err
 	}
-	i.ID, i.CreatedAt, i.UpdatedAt = id, was.CreatedAt, s.Now().UTC()
+	i.ID, i.CreatedAt, i.UpdatedAt, i.ImageURL = id, was.CreatedAt, s.Now().UTC(), was.ImageURL
 	row := i.row()
 	row.ETag = table.Any
-	err = s.Write(ctx, s.tables.StoreItems, []table.Op{{Kind: table.Replace, Row: row}})
+	err = s.Write(ctx, s.tables.StoreItems, []table.Op{{Kind: table.Merge, Row: row}})
 	if rowstore.Overtaken(err) {
 		return Item{}, noItem()
 	}
@@ -259,8 +266,12 @@ func (s *Service) existing(ctx context.Context, c meet.Claim, id string) (i Item
 
 // Delete deletes an item; admins may.
 func (s *Service) Delete(ctx context.Context, c meet.Claim, id string) error {
-	if _, err := s.existing(ctx, c, id); err != nil {
-		return err
+	i, err := s.existing(ctx, c, id)
+	if err == nil {
+		err = s.RemoveKey(ctx, s.tables.StoreItems, itemKey(id))
 	}
-	return s.RemoveKey(ctx, s.tables.StoreItems, itemKey(id))
+	if err == nil {
+		s.members.DropFiles(ctx, Container, files(i.ImageURL))
+	}
+	return err
 }

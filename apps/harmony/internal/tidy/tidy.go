@@ -53,7 +53,7 @@ type Walk struct {
 func (j Job) walks() []Walk {
 	decks := deck.Index{Store: j.Store, Table: j.Tables.Deck}
 	rooms := chat.Rooms{Store: j.Store, Messages: j.Tables.Messages}
-	return append([]Walk{{"files", 0, j.files}, {"decks", 0, decks.Sweep}, {"keys", 0, rooms.Sweep}}, j.Walks...)
+	return append([]Walk{Files(j.Service, meet.ContainerProfiles, j.named), {"decks", 0, decks.Sweep}, {"keys", 0, rooms.Sweep}}, j.Walks...)
 }
 
 // Run tidies for a while. One kind that fails does not stop the others.
@@ -94,24 +94,32 @@ func (j Job) walk(ctx context.Context, w Walk, until time.Time) error {
 	return nil
 }
 
-// files removes files of pictures that no row names, once no row of theirs can land.
-func (j Job) files(ctx context.Context, place string, limit int) (string, error) {
-	page, err := j.Blobs.List(ctx, meet.ContainerProfiles, "", limit, place)
-	if err != nil {
-		return "", err
-	}
-	err = rowstore.Each(ctx, len(page.Items), rowstore.MaxParallel, func(ctx context.Context, i int) error {
-		item := page.Items[i]
-		if j.Now().Sub(item.Stored) < filesAfter {
-			return nil
+// Files returns the walk that removes files of a container that no row names, once no row of theirs
+// can land.
+func Files(s *meet.Service, container string, named func(ctx context.Context, file string) (bool, error)) Walk {
+	return Walk{Name: "files " + container, Step: func(ctx context.Context, place string, limit int) (string, error) {
+		page, err := s.Blobs.List(ctx, container, "", limit, place)
+		if err != nil {
+			return "", err
 		}
-		user, file, _ := strings.Cut(item.Name, "/")
-		image := strings.TrimSuffix(strings.TrimSuffix(file, ".jpg"), "_320")
-		row, err := j.GetRow(ctx, j.Tables.UserImages, table.Key{Partition: user, Row: image})
-		if err != nil || row != nil {
-			return err
-		}
-		return j.Blobs.Delete(ctx, meet.ContainerProfiles, item.Name)
-	})
-	return page.Next, err
+		err = rowstore.Each(ctx, len(page.Items), rowstore.MaxParallel, func(ctx context.Context, i int) error {
+			item := page.Items[i]
+			if s.Now().Sub(item.Stored) < filesAfter {
+				return nil
+			}
+			if is, err := named(ctx, item.Name); err != nil || is {
+				return err
+			}
+			return s.Blobs.Delete(ctx, container, item.Name)
+		})
+		return page.Next, err
+	}}
+}
+
+// named reports whether a member has the picture of a file.
+func (j Job) named(ctx context.Context, name string) (bool, error) {
+	user, file, _ := strings.Cut(name, "/")
+	image := strings.TrimSuffix(strings.TrimSuffix(file, ".jpg"), "_320")
+	row, err := j.GetRow(ctx, j.Tables.UserImages, table.Key{Partition: user, Row: image})
+	return row != nil, err
 }

@@ -209,7 +209,7 @@ func (s Store) pair(ctx context.Context, row table.Row) (found []meet.Finding, e
 			found = append(found, meet.Finding{Table: s.Tables.Matches, Key: key, Says: "it is missing", Mend: mend})
 		}
 	}
-	some, err := s.rooms().Check(ctx, chat.Room{ID: p.ChatID(), Members: p.IDs, Open: p.Matched()}, p.Version)
+	some, err := s.Rooms().Check(ctx, chat.Room{ID: p.ChatID(), Members: p.IDs, Open: p.Matched()}, p.Version)
 	for _, c := range some {
 		m := mend
 		if c.Mend != nil {
@@ -218,10 +218,6 @@ func (s Store) pair(ctx context.Context, row table.Row) (found []meet.Finding, e
 		found = append(found, meet.Finding{Table: c.Table, Key: c.Key, Says: c.Says, Mend: m})
 	}
 	return found, err
-}
-
-func (s Store) rooms() chat.Rooms {
-	return chat.Rooms{Store: s.Store, Chats: s.Tables.Chats, UserChats: s.Tables.UserChats, Messages: s.Tables.Messages, NewID: s.NewID}
 }
 
 // same reports whether a row has the properties of another one.
@@ -291,7 +287,7 @@ func (s Store) match(ctx context.Context, row table.Row) ([]meet.Finding, error)
 
 // numbers compares the head of a chat with its messages.
 func (s Store) numbers(ctx context.Context, row table.Row) ([]meet.Finding, error) {
-	wrong, err := s.rooms().Numbers(ctx, row.Partition)
+	wrong, err := s.Rooms().Numbers(ctx, row.Partition)
 	if err != nil || wrong == "" {
 		return nil, err
 	}
@@ -300,6 +296,12 @@ func (s Store) numbers(ctx context.Context, row table.Row) ([]meet.Finding, erro
 
 // userChat looks whether a row in the list of chats is of a chat that the member takes part in.
 func (s Store) userChat(_ context.Context, row table.Row) ([]meet.Finding, error) {
+	if event := row.Props.Get("EventId").Str(); event != "" {
+		if chat.OfEvent(event) == row.Key.Row {
+			return nil, nil
+		}
+		return says(s.Tables.UserChats, row.Key, "it is not of the chat of this event"), nil
+	}
 	other := row.Props.Get("OtherId").Str()
 	if other == "" || pairs.Of(row.Partition, other).ChatID() == row.Key.Row {
 		return nil, nil

@@ -12,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"prompthub/apps/harmony/internal/blog"
+	"prompthub/apps/harmony/internal/chat"
 	"prompthub/apps/harmony/internal/events"
 	"prompthub/apps/harmony/internal/forum"
 	"prompthub/apps/harmony/internal/meet"
@@ -27,14 +29,21 @@ type world struct {
 	*meettest.World
 	events *events.Service
 	forum  *forum.Service
+	blog   *blog.Service
+}
+
+// over returns the rooms over a service.
+func over(w *meettest.World, s *meet.Service) *world {
+	return &world{
+		w, events.New(s, meettest.EventTables), forum.New(s, forum.Tables{ForumSections: "ForumSections", ForumTopics: "ForumTopics", ForumReplies: "ForumReplies"}),
+		blog.New(s, blog.Tables{BlogPosts: "BlogPosts"}),
+	}
 }
 
 func newWorld(w *meettest.World) *world {
 	w.T.Helper()
-	all := &world{
-		w, events.New(w.Service, events.Tables{Events: "Events", EventAttendees: "EventAttendees", UserEvents: "UserEvents", EventInvites: "EventInvites"}),
-		forum.New(w.Service, forum.Tables{ForumSections: "ForumSections", ForumTopics: "ForumTopics", ForumReplies: "ForumReplies"}),
-	}
+	all := over(w, w.Service)
+	require.NoError(w.T, all.blog.Create(w.T.Context()))
 	require.NoError(w.T, all.events.Create(w.T.Context()))
 	require.NoError(w.T, all.forum.Create(w.T.Context()))
 	w.Handle(w.Triggers(slices.Concat(all.events.Settlers(), all.forum.Settlers())...))
@@ -42,7 +51,7 @@ func newWorld(w *meettest.World) *world {
 }
 
 func (w *world) compared() verify.Store {
-	return verify.Store{Service: w.Service, Checks: slices.Concat(w.events.Checks(), w.forum.Checks())}
+	return verify.Store{Service: w.Service, Checks: slices.Concat(w.events.Checks(), w.forum.Checks(), w.blog.Checks())}
 }
 
 // differs returns what is not as it must be.
@@ -113,10 +122,16 @@ func live(t *testing.T, w *world) {
 		_, _, err = w.events.Register(ctx, c, e.ID, "aloe-1", "x")
 		require.NoError(t, err)
 	}
+	must(w.AllChats.MarkRead(ctx, admin, chat.OfEvent(e.ID), func() string {
+		m, _, err := w.Send(ctx, anna, chat.OfEvent(e.ID), "Hello", "")
+		require.NoError(t, err)
+		return m.ID
+	}()))
 	must(w.forum.NewSection(ctx, admin, forum.Section{ID: "music", Name: "Music"}))
 	topic, err := w.forum.NewTopic(ctx, anna, "music", "A topic", "Enough content")
 	must(topic, err)
 	must(w.forum.Reply(ctx, bob, topic.ID, "A reply"))
+	must(w.blog.NewPost(ctx, admin, blog.Draft{Title: "A post", Content: "A text", Published: true}))
 	w.Settle()
 }
 
@@ -143,54 +158,60 @@ func TestVerify(t *testing.T) {
 		named  string // the table of the row that is named
 		mended bool
 	}{
-		"a like sent is gone":             {gone("Likes", "_"), "Likes", true},
-		"a like says it is no match":      {set("Likes", "mutual", flag("IsMatch", false)), "Likes", true},
-		"a like of nobody":                {set("Likes", id+" / "+inverse+id, flag("IsMatch", false)), "Likes", true},
-		"a like received is gone":         {gone("LikesReceived", "_"), "LikesReceived", true},
-		"a secret like received is gone":  {gone("LikesReceived", "_ANON"), "LikesReceived", true},
-		"a like received of nobody":       {set("LikesReceived", id+"_ANON / "+inverse+id, flag("IsMatch", false)), "LikesReceived", true},
-		"a block is gone":                 {gone("Blocks", "_"), "Blocks", true},
-		"a block of nobody":               {set("Blocks", id+"_BY / "+inverse+id), "Blocks", true},
-		"a match is gone":                 {gone("Matches", "true"), "Matches", true},
-		"a match is ended":                {set("Matches", "true", flag("IsActive", false)), "Matches", true},
-		"an ended match is there":         {set("Matches", "false", flag("IsActive", true)), "Matches", true},
-		"a match of nobody":               {set("Matches", id+" / "+before.NewID(), flag("IsActive", true)), "Matches", true},
-		"both like, and match not":        {set("Pairs", "matched", number("MatchedAt", 0)), "Pairs", false},
-		"they match, and one likes not":   {set("Pairs", "matched", number("Like1", 0)), "Pairs", false},
-		"a block and likes":               {set("Pairs", "matched", number("Block1", 5)), "Pairs", false},
-		"a chat is closed":                {set("Messages", "open", flag("IsOpen", false)), "Messages", true},
-		"a chat has no head":              {gone("Messages", "open"), "Messages", true},
-		"a chat is in no table":           {gone("Chats", "CHAT_"), "Chats", true},
-		"a chat is in no list":            {gone("UserChats", "-"), "UserChats", true},
-		"a chat counts wrong":             {set("Messages", "!chat", number("Sent1", 17)), "Messages", false},
-		"a message is gone":               {gone("Messages", "_"), "Messages", false},
-		"more is read than sent":          {set("Messages", "!chat", number("Read1", 17), number("Read2", 17)), "Messages", false},
-		"an account has no address":       {gone("UserEmails", "EMAIL_"), "Users", false},
-		"an address has no account":       {gone("Users", "USER_"), "UserEmails", false},
-		"an account has no preferences":   {gone("UserPreferences", "PREFS"), "UserPreferences", true},
-		"an account has no settings":      {gone("UserSettings", "SETTINGS"), "UserSettings", true},
-		"settings of nobody":              {set("UserSettings", id+" / SETTINGS", word("Language", "en")), "UserSettings", true},
-		"a session of nobody":             {set("Sessions", id+" / "+id, word("Device", "x")), "Sessions", true},
-		"a profile shows another picture": {set("Users", "images", word("ProfileImageUrl", "/x.jpg")), "Users", true},
-		"pictures are counted wrong":      {set("UserImages", "!images", count("Count", 5)), "UserImages", false},
-		"a member is in no deck":          {gone("Deck", "female_"), "Deck", true},
-		"a member is in no square":        {gone("Deck", "P_"), "Deck", true},
-		"a row of decks is of old":        {set("Deck", "female_", count("AgeRangeMin", 40)), "Deck", true},
-		"a row of decks of nobody":        {set("Deck", "male_0 / 0000000000000000_"+id, flag("IsOut", false)), "Deck", true},
-		"a row of decks at another place": {set("Deck", "another", flag("IsOut", false)), "Deck", true},
-		"an event is in no list":          {gone("Events", "EVENT_all"), "Events", true},
-		"a list has no such event":        {set("Events", "EVENT_all / "+inverse+id+"_0", word("EventId", id)), "Events", true},
-		"an event counts wrong":           {set("EventAttendees", "!event", count("Attendees", 1)), "EventAttendees", true},
-		"an attendee is gone":             {gone("EventAttendees", "attendee"), "EventAttendees", true},
-		"there are too many attendees":    {set("EventAttendees", "!event", count("Capacity", 1)), "EventAttendees", false},
-		"a place is in no list":           {gone("UserEvents", "_"), "UserEvents", true},
-		"a place of nobody":               {set("UserEvents", id+" / "+inverse+id, word("EventId", id)), "UserEvents", true},
-		"an invite of no event":           {set("EventInvites", id+" / ALOE-2", flag("Revoked", false)), "EventInvites", true},
-		"a topic is in no list":           {gone("ForumTopics", "SECTION_"), "ForumTopics", true},
-		"a list names another author":     {set("ForumTopics", "SECTION_", word("AuthorId", id)), "ForumTopics", true},
-		"a list has no such topic":        {set("ForumTopics", "SECTION_music / 1_"+inverse+id+"_0", word("AuthorId", id)), "ForumTopics", true},
-		"a topic counts wrong":            {set("ForumReplies", "!topic", count("ReplyCount", 7)), "ForumReplies", true},
-		"a section is gone":               {gone("ForumSections", "FORUM"), "ForumReplies", false},
+		"a like sent is gone":                        {gone("Likes", "_"), "Likes", true},
+		"a like says it is no match":                 {set("Likes", "mutual", flag("IsMatch", false)), "Likes", true},
+		"a like of nobody":                           {set("Likes", id+" / "+inverse+id, flag("IsMatch", false)), "Likes", true},
+		"a like received is gone":                    {gone("LikesReceived", "_"), "LikesReceived", true},
+		"a secret like received is gone":             {gone("LikesReceived", "_ANON"), "LikesReceived", true},
+		"a like received of nobody":                  {set("LikesReceived", id+"_ANON / "+inverse+id, flag("IsMatch", false)), "LikesReceived", true},
+		"a block is gone":                            {gone("Blocks", "_"), "Blocks", true},
+		"a block of nobody":                          {set("Blocks", id+"_BY / "+inverse+id), "Blocks", true},
+		"a match is gone":                            {gone("Matches", "true"), "Matches", true},
+		"a match is ended":                           {set("Matches", "true", flag("IsActive", false)), "Matches", true},
+		"an ended match is there":                    {set("Matches", "false", flag("IsActive", true)), "Matches", true},
+		"a match of nobody":                          {set("Matches", id+" / "+before.NewID(), flag("IsActive", true)), "Matches", true},
+		"both like, and match not":                   {set("Pairs", "matched", number("MatchedAt", 0)), "Pairs", false},
+		"they match, and one likes not":              {set("Pairs", "matched", number("Like1", 0)), "Pairs", false},
+		"a block and likes":                          {set("Pairs", "matched", number("Block1", 5)), "Pairs", false},
+		"a chat is closed":                           {set("Messages", "open", flag("IsOpen", false)), "Messages", true},
+		"a chat has no head":                         {gone("Messages", "open"), "Messages", true},
+		"a chat is in no table":                      {gone("Chats", "CHAT_"), "Chats", true},
+		"a chat is in no list":                       {gone("UserChats", "of two"), "UserChats", true},
+		"a chat of an event is closed":               {set("Messages", "talk", flag("IsOpen", false)), "Messages", true},
+		"a chat of an event has no head":             {gone("Messages", "talk"), "Messages", true},
+		"a chat of an event is in no list":           {gone("UserChats", "hears"), "UserChats", true},
+		"a list has a chat of an event that is none": {set("UserChats", id+" / "+id, word("EventId", id)), "UserChats", false},
+		"a chat counts wrong":                        {set("Messages", "!chat", number("Sent1", 17)), "Messages", false},
+		"a message is gone":                          {gone("Messages", "_"), "Messages", false},
+		"more is read than sent":                     {set("Messages", "!chat", number("Read1", 17), number("Read2", 17)), "Messages", false},
+		"an account has no address":                  {gone("UserEmails", "EMAIL_"), "Users", false},
+		"an address has no account":                  {gone("Users", "USER_"), "UserEmails", false},
+		"an account has no preferences":              {gone("UserPreferences", "PREFS"), "UserPreferences", true},
+		"an account has no settings":                 {gone("UserSettings", "SETTINGS"), "UserSettings", true},
+		"settings of nobody":                         {set("UserSettings", id+" / SETTINGS", word("Language", "en")), "UserSettings", true},
+		"a session of nobody":                        {set("Sessions", id+" / "+id, word("Device", "x")), "Sessions", true},
+		"a profile shows another picture":            {set("Users", "images", word("ProfileImageUrl", "/x.jpg")), "Users", true},
+		"pictures are counted wrong":                 {set("UserImages", "!images", count("Count", 5)), "UserImages", false},
+		"a member is in no deck":                     {gone("Deck", "female_"), "Deck", true},
+		"a member is in no square":                   {gone("Deck", "P_"), "Deck", true},
+		"a row of decks is of old":                   {set("Deck", "female_", count("AgeRangeMin", 40)), "Deck", true},
+		"a row of decks of nobody":                   {set("Deck", "male_0 / 0000000000000000_"+id, flag("IsOut", false)), "Deck", true},
+		"a row of decks at another place":            {set("Deck", "another", flag("IsOut", false)), "Deck", true},
+		"an event is in no list":                     {gone("Events", "EVENT_all"), "Events", true},
+		"a list has no such event":                   {set("Events", "EVENT_all / "+inverse+id+"_0", word("EventId", id)), "Events", true},
+		"an event counts wrong":                      {set("EventAttendees", "!event", count("Attendees", 1)), "EventAttendees", true},
+		"an attendee is gone":                        {gone("EventAttendees", "attendee"), "EventAttendees", true},
+		"there are too many attendees":               {set("EventAttendees", "!event", count("Capacity", 1)), "EventAttendees", false},
+		"a place is in no list":                      {gone("UserEvents", "_"), "UserEvents", true},
+		"a place of nobody":                          {set("UserEvents", id+" / "+inverse+id, word("EventId", id)), "UserEvents", true},
+		"an invite of no event":                      {set("EventInvites", id+" / ALOE-2", flag("Revoked", false)), "EventInvites", true},
+		"a topic is in no list":                      {gone("ForumTopics", "SECTION_"), "ForumTopics", true},
+		"a list names another author":                {set("ForumTopics", "SECTION_", word("AuthorId", id)), "ForumTopics", true},
+		"a list has no such topic":                   {set("ForumTopics", "SECTION_music / 1_"+inverse+id+"_0", word("AuthorId", id)), "ForumTopics", true},
+		"a topic counts wrong":                       {set("ForumReplies", "!topic", count("ReplyCount", 7)), "ForumReplies", true},
+		"a post is in no list":                       {gone("BlogPosts", "BLOG"), "BlogPosts", true},
+		"a list has no such post":                    {set("BlogPosts", "BLOG / "+inverse+id+"_0", word("PostId", id)), "BlogPosts", true},
+		"a section is gone":                          {gone("ForumSections", "FORUM"), "ForumReplies", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -248,7 +269,13 @@ func (w *world) damage(name, part string, props table.Props) []table.Row {
 		case "matched":
 			return p.Get("MatchedAt").Int() > 0
 		case "open":
-			return row.Key.Row == "!open" && p.Get("IsOpen").Bool()
+			return row.Key.Row == "!open" && p.Get("IsOpen").Bool() && p.Get("EventId").Str() == ""
+		case "talk":
+			return row.Key.Row == "!open" && p.Get("EventId").Str() != ""
+		case "of two":
+			return p.Get("OtherId").Str() != ""
+		case "hears":
+			return p.Get("EventId").Str() != "" && row.Partition != w.Members["admin"].UserID
 		case "images":
 			return p.Get("ProfileImageUrl").Str() != ""
 		case "attendee":
@@ -306,4 +333,55 @@ func (w *world) SettleAll(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// written has accidents happen to writes alone: a read changes no row.
+type written struct {
+	table.DB
+	crash table.DB
+}
+
+// Write applies operations, unless an accident happens.
+func (d written) Write(ctx context.Context, name string, ops ...table.Op) ([]string, error) {
+	return d.crash.Write(ctx, name, ops...)
+}
+
+// TestCrashesOfMending: after any accident to any write of the timer its next run mends the rest,
+// and no row is worse than before.
+func TestCrashesOfMending(t *testing.T) {
+	t.Parallel()
+	before := newWorld(meettest.New(t))
+	live(t, before)
+	number := func(name string, n int32) table.Props { return table.Props{{Name: name, Value: table.Int32(n)}} }
+	before.damage("Likes", "_", nil)
+	before.damage("Matches", "true", table.Props{{Name: "IsActive", Value: table.Bool(false)}})
+	before.damage("Messages", "open", table.Props{{Name: "IsOpen", Value: table.Bool(false)}})
+	before.damage("Messages", "talk", nil)
+	before.damage("UserChats", "hears", nil)
+	before.damage("UserSettings", "SETTINGS", nil)
+	before.damage("Deck", "female_", nil)
+	before.damage("Events", "EVENT_all", nil)
+	before.damage("EventAttendees", "!event", number("Attendees", 1))
+	before.damage("UserEvents", "_", nil)
+	before.damage("ForumTopics", "SECTION_", nil)
+	before.damage("ForumReplies", "!topic", number("ReplyCount", 7))
+	before.damage("BlogPosts", "BLOG", nil)
+	before.Clock.Pass(25 * time.Hour)
+	meettest.Crashes(t, func(t *testing.T, crash *meettest.Crash) {
+		w := newWorld(before.Clone(t))
+		copied(t, before.Blobs, w.Blobs)
+		accidents, queues := crash.Over(w.DB, w.Queues)
+		late := w.Over(written{w.DB, accidents}, queues)
+		compared := over(w.World, late).compared()
+		compared.Service = late
+		if err := (tidy.Job{Service: late, Walks: compared.Walks()}).Run(t.Context()); err != nil {
+			require.ErrorIs(t, err, meettest.ErrLost)
+		}
+		crash.Land(w.Pump, w.Clock.Pass)
+		for range 2 {
+			w.Clock.Pass(25 * time.Hour)
+			require.NoError(t, tidy.Job{Service: w.Service, Walks: w.compared().Walks()}.Run(t.Context()))
+		}
+		require.Empty(t, w.differs())
+	})
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"prompthub/apps/harmony/internal/chat"
-	"prompthub/apps/harmony/internal/meet"
+	"prompthub/apps/harmony/internal/chats"
 	"prompthub/internal/http/httpjson"
 )
 
@@ -26,7 +26,7 @@ func (s *web) chats() {
 }
 
 func (s *web) chatList(r *request) error {
-	list, err := s.Service.Chats(r.Context(), r.claim, r.URL.Query().Get("after"), perPage)
+	list, err := s.Chats.Chats(r.Context(), r.claim, r.URL.Query().Get("after"), perPage)
 	if err != nil {
 		return err
 	}
@@ -36,7 +36,8 @@ func (s *web) chatList(r *request) error {
 // A talk is a part of a chat as its page shows it.
 type talk struct {
 	words
-	meet.Chat
+	chats.Chat
+	InEvent  bool
 	Messages []line // the newest last
 	Older    string // the message before which older ones are, "" if there are none
 	Newest   string // the newest message that is shown
@@ -47,7 +48,7 @@ type talk struct {
 
 // A line is a message of a talk.
 type line struct {
-	chat.Message
+	chats.Message
 	Mine     bool
 	Editable bool
 }
@@ -56,23 +57,21 @@ type line struct {
 const messagesPerPage = 50
 
 // talk reads a part of a chat. It needs no look at the other member.
-func (s *web) talk(r *request, before string) (talk, int64, error) {
-	m, err := s.Service.Messages(r.Context(), r.claim, r.PathValue("id"), before, "", messagesPerPage)
+func (s *web) talk(r *request, before string, known func(tag string) bool) (talk, string, error) {
+	m, err := s.Chats.Messages(r.Context(), r.claim, r.PathValue("id"), before, "", messagesPerPage, known)
 	if err != nil {
-		return talk{}, 0, err
+		return talk{}, "", err
 	}
-	t := talk{words: r.words(), Chat: meet.Chat{ID: r.PathValue("id"), Open: m.Open, Unread: m.Unread}, Before: before}
+	t := talk{words: r.words(), Chat: chats.Chat{ID: r.PathValue("id"), Open: m.Open, Unread: m.Unread}, InEvent: m.Event, Before: before}
 	for _, one := range slices.Backward(m.All) {
 		mine := one.SenderID == r.who.ID
 		t.Messages = append(t.Messages, line{one, mine, mine && m.Open && one.DeletedAt.IsZero() && s.Now().Sub(one.SentAt) < chat.Editable})
 	}
 	if len(m.All) > 0 {
 		t.Newest = m.All[0].ID
-		if m.More {
-			t.Older = m.All[len(m.All)-1].ID
-		}
 	}
-	return t, m.Version, nil
+	t.Older = m.Next
+	return t, m.Tag, nil
 }
 
 // chat shows a chat, and a message that was refused as it was written.
@@ -81,11 +80,11 @@ func (s *web) chat(r *request, refused error) error {
 	if before != "" && !chat.IsMessage(before) {
 		before = ""
 	}
-	t, _, err := s.talk(r, before)
+	t, _, err := s.talk(r, before, nil)
 	if err != nil {
 		return err
 	}
-	if t.Chat, err = s.Service.Chat(r.Context(), r.claim, r.PathValue("id")); err != nil {
+	if t.Chat, err = s.Chats.Chat(r.Context(), r.claim, r.PathValue("id")); err != nil {
 		return err
 	}
 	t.Key = uuid.NewString()
@@ -108,7 +107,8 @@ func (s *web) chat(r *request, refused error) error {
 // messages answers the messages of a chat alone, for a page that polls. The tag changes with the
 // chat, and when a message can be edited no more.
 func (s *web) messages(r *request) error {
-	t, version, err := s.talk(r, "")
+	has := httpjson.ParseETags(r.Header.Values("If-None-Match"))
+	t, tag, err := s.talk(r, "", func(tag string) bool { return has.Match(`"` + tag + ".0." + r.words().Lang + `"`) })
 	if err != nil {
 		return err
 	}
@@ -118,9 +118,9 @@ func (s *web) messages(r *request) error {
 			editable++
 		}
 	}
-	tag := strconv.FormatInt(version, 36) + "." + strconv.Itoa(editable) + "." + t.Lang
+	tag += "." + strconv.Itoa(editable) + "." + t.Lang
 	r.w.Header().Set("ETag", `"`+tag+`"`)
-	if httpjson.ParseETags(r.Header.Values("If-None-Match")).Match(`"` + tag + `"`) {
+	if has.Match(`"` + tag + `"`) {
 		r.w.WriteHeader(http.StatusNotModified)
 		return nil
 	}
@@ -145,24 +145,24 @@ func (s *web) said(r *request, err error) error {
 // sendMessage writes a message. One who answers has read what the page shows.
 func (s *web) sendMessage(r *request) error {
 	id := r.PathValue("id")
-	_, _, err := s.Service.Send(r.Context(), r.claim, id, r.form("content"), r.form("key"))
+	_, _, err := s.Chats.Send(r.Context(), r.claim, id, r.form("content"), r.form("key"))
 	if upTo := r.form("upTo"); err == nil && upTo != "" {
-		_, err = s.Service.MarkRead(r.Context(), r.claim, id, upTo)
+		_, err = s.Chats.MarkRead(r.Context(), r.claim, id, upTo)
 	}
 	return s.said(r, err)
 }
 
 func (s *web) editMessage(r *request) error {
-	_, err := s.Service.EditMessage(r.Context(), r.claim, r.PathValue("id"), r.PathValue("message"), r.form("content"))
+	_, err := s.Chats.EditMessage(r.Context(), r.claim, r.PathValue("id"), r.PathValue("message"), r.form("content"))
 	return s.said(r, err)
 }
 
 func (s *web) deleteMessage(r *request) error {
-	return s.said(r, s.Service.DeleteMessage(r.Context(), r.claim, r.PathValue("id"), r.PathValue("message")))
+	return s.said(r, s.Chats.DeleteMessage(r.Context(), r.claim, r.PathValue("id"), r.PathValue("message")))
 }
 
 func (s *web) markRead(r *request) error {
-	_, err := s.Service.MarkRead(r.Context(), r.claim, r.PathValue("id"), r.form("upTo"))
+	_, err := s.Chats.MarkRead(r.Context(), r.claim, r.PathValue("id"), r.form("upTo"))
 	return s.said(r, err)
 }
 

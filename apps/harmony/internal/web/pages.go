@@ -46,6 +46,7 @@ func (s *web) pages() {
 	s.chats()
 	s.reports()
 	s.shop()
+	s.blog()
 	s.handle("GET "+Prefix+"/{rest...}", func(r *request) error {
 		if r.PathValue("rest") == "" {
 			goOn(r, Prefix)
@@ -204,15 +205,22 @@ func (s *web) savedMe(r *request, err error) error {
 	return nil
 }
 
-func (s *web) addPhoto(r *request) error {
-	var file []byte
-	if sent, _, err := r.FormFile("photo"); err == nil { // of a form that is in memory already
-		defer sent.Close()
-		if file, err = io.ReadAll(sent); err != nil {
-			return err
-		}
+// photo returns the file of a form, which is in memory already.
+func (r *request) photo() ([]byte, error) {
+	sent, _, err := r.FormFile("photo")
+	if err != nil {
+		return nil, nil // none was chosen, and is refused as no picture
 	}
-	_, err := s.Service.AddImage(r.Context(), r.claim, r.who.ID, file)
+	defer sent.Close()
+	return io.ReadAll(sent)
+}
+
+func (s *web) addPhoto(r *request) error {
+	file, err := r.photo()
+	if err != nil {
+		return err
+	}
+	_, err = s.Service.AddImage(r.Context(), r.claim, r.who.ID, file)
 	return s.savedMe(r, err)
 }
 

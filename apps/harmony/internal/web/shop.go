@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"prompthub/apps/harmony/internal/meet"
+	"prompthub/apps/harmony/internal/picture"
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/apps/harmony/internal/shop"
 	"prompthub/internal/fault"
@@ -36,6 +37,13 @@ func (s *web) shop() {
 		_, err := s.Shop.Edit(r.Context(), r.claim, r.PathValue("id"), r.item())
 		return s.savedItem(r, r.PathValue("id"), err)
 	})
+	s.mux.Handle("POST "+admin+"/{id}/image", s.action(func(r *request) error {
+		file, err := r.photo()
+		if err == nil {
+			_, err = s.Shop.SetImage(r.Context(), r.claim, r.PathValue("id"), file)
+		}
+		return s.savedItem(r, r.PathValue("id"), err)
+	}, true, picture.MaxBytes+maxForm))
 	s.members("POST "+admin+"/{id}/delete", func(r *request) error {
 		if err := s.Shop.Delete(r.Context(), r.claim, r.PathValue("id")); err != nil {
 			return err
@@ -91,3 +99,6 @@ func (p page) Admin() bool { return p.Me != nil && p.Me.Role == meet.Admin }
 func adminsOnly() error {
 	return fault.Coded(fault.Forbidden, meet.RoleRequired, "only admins may do this")
 }
+
+// Small returns the address of the small file of a picture.
+func (words) Small(url string) string { return strings.TrimSuffix(url, ".jpg") + "_320.jpg" }

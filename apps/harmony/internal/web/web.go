@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"prompthub/apps/harmony/internal/account"
+	"prompthub/apps/harmony/internal/blog"
+	"prompthub/apps/harmony/internal/chats"
 	"prompthub/apps/harmony/internal/cookie"
 	"prompthub/apps/harmony/internal/events"
 	"prompthub/apps/harmony/internal/forum"
@@ -36,15 +38,17 @@ import (
 const Prefix = "/app"
 
 // maxForm is how large a form may be, in bytes.
-const maxForm = 64<<10 + 9*10_320
+const maxForm = 64<<10 + 9*31_000
 
 // Config is what the pages need. Every field is required but those that say otherwise.
 type Config struct {
 	Service   *meet.Service
 	Events    *events.Service
+	Chats     *chats.Service
 	Forum     *forum.Service
 	Reports   *reports.Service
 	Shop      *shop.Service
+	Blog      *blog.Service
 	Admission *httpjson.Admission
 	Log       *slog.Logger
 	Now       func() time.Time

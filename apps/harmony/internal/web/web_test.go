@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"prompthub/apps/harmony/internal/blog"
 	"prompthub/apps/harmony/internal/events"
 	"prompthub/apps/harmony/internal/forum"
 	"prompthub/apps/harmony/internal/meet"
@@ -52,15 +53,15 @@ func TestWords(t *testing.T) {
 		}
 	}
 	require.Greater(t, n, 50)
-	for _, code := range slices.Concat(rules.FieldCodes(), events.FieldCodes(), forum.FieldCodes(), reports.FieldCodes(), shop.FieldCodes()) {
+	for _, code := range slices.Concat(rules.FieldCodes(), events.FieldCodes(), forum.FieldCodes(), reports.FieldCodes(), shop.FieldCodes(), blog.FieldCodes()) {
 		require.Contains(t, catalog, "error."+string(code))
 	}
 	for _, code := range []string{
 		string(meet.EmailTaken), string(meet.InvalidCredentials), string(meet.InvalidToken), string(meet.TooManyAttempts),
 		string(meet.AccountDeleted), string(meet.NotDeleted), string(meet.AccountSuspended),
 		string(events.EventNotFound), string(events.InviteNotFound), string(events.InviteRequired), string(events.InvalidInviteCode), string(events.AttendeesOnly), string(events.EventFull),
-		string(events.EventStarted), string(events.EventNotStarted), string(events.CapacityTooSmall), string(events.TooManyEvents), string(events.CodeTaken), string(meet.RoleRequired),
-		string(forum.SectionNotFound), string(forum.SectionTaken), string(forum.SectionNotEmpty), string(forum.TopicNotFound), string(forum.TopicLocked), string(forum.ReplyNotFound), string(meet.NotYours), string(reports.ReportNotFound), string(shop.ItemNotFound), string(shop.TooManyItems),
+		string(events.EventStarted), string(events.EventNotStarted), string(events.CapacityTooSmall), string(events.TooManyEvents), string(events.ChatFull), string(events.CodeTaken), string(meet.RoleRequired),
+		string(forum.SectionNotFound), string(forum.SectionTaken), string(forum.SectionNotEmpty), string(forum.TopicNotFound), string(forum.TopicLocked), string(forum.ReplyNotFound), string(meet.NotYours), string(reports.ReportNotFound), string(shop.ItemNotFound), string(blog.PostNotFound), string(shop.TooManyItems),
 	} {
 		require.Contains(t, catalog, "error."+code)
 	}

@@ -51,7 +51,7 @@ func (w words) err(err error) string {
 }
 
 // catalog has all words of the pages, in Russian and in English.
-var catalog = joined(memberWords, eventWords, forumWords, moderationWords, shopWords)
+var catalog = joined(memberWords, eventWords, forumWords, moderationWords, shopWords, blogWords)
 
 // joined returns the words of several subjects as one catalog.
 func joined(all ...map[string][2]string) map[string][2]string {
@@ -235,7 +235,7 @@ var memberWords = map[string][2]string{
 
 	"nav.chats":               {"Чаты", "Chats"},
 	"chats.title":             {"Чаты", "Chats"},
-	"chats.none":              {"Чат появится, когда вы с кем-нибудь станете парой.", "A chat appears when you match someone."},
+	"chats.none":              {"Чат появится, когда вы с кем-нибудь станете парой или запишетесь на событие.", "A chat appears when you match someone, or attend an event."},
 	"chats.closed":            {"Пары больше нет.", "The match has ended."},
 	"chats.unread.one":        {"%d новое сообщение", "%d new message"},
 	"chats.unread.few":        {"%d новых сообщения", "%d new messages"},

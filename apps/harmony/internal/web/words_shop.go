@@ -8,6 +8,7 @@ var shopWords = map[string][2]string{
 	"store.new":    {"Новый товар", "New item"},
 	"store.buy":    {"Купить на сайте магазина", "Buy it at the shop"},
 	"store.gone":   {"сейчас нет в продаже", "not on sale now"},
+	"store.photo":  {"Новая картинка", "New picture"},
 	"store.delete": {"Удалить товар", "Delete the item"},
 	"edit":         {"Изменить", "Change"},
 

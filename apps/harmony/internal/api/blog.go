@@ -1,0 +1,110 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"prompthub/apps/harmony/internal/blog"
+	"prompthub/apps/harmony/internal/meet"
+)
+
+type (
+	// NewPost is what an admin writes of a post.
+	NewPost struct {
+		Title       string   `json:"title" doc:"1 to 200 characters" example:"Альбом готов"`
+		Excerpt     string   `json:"excerpt" doc:"What a list shows of it, up to 500 characters" example:"Мы записали десять песен"`
+		Content     string   `json:"content" doc:"1 to 30,000 characters" example:"Мы записали десять песен. Одну из них вы уже слышали."`
+		Tags        []string `json:"tags" nullable:"false" doc:"Up to 10 of 1 to 30 characters" example:"[\"альбом\"]"`
+		IsPublished bool     `json:"isPublished" doc:"Until then admins alone see it" example:"true"`
+		PublishedAt *string  `json:"publishedAt,omitempty" nullable:"true" doc:"From when on it is seen, an instant with a zone; absent for now, or as it was" example:"2026-11-01T12:00:00Z"`
+	}
+	// PostHead is a post as lists have it.
+	PostHead struct {
+		PostID      string   `json:"postId" format:"uuid" doc:"The id of the post" example:"4b5c6d7e-8f90-4a1b-8c2d-3e4f50617283"`
+		Title       string   `json:"title" doc:"What it is called" example:"Альбом готов"`
+		Excerpt     string   `json:"excerpt" doc:"What a list shows of it" example:"Мы записали десять песен"`
+		Tags        []string `json:"tags" nullable:"false" doc:"What it is about" example:"[\"альбом\"]"`
+		IsPublished bool     `json:"isPublished" doc:"False: admins alone see it" example:"true"`
+		PublishedAt *string  `json:"publishedAt" format:"date-time" doc:"From when on it is seen; null if no time was given yet" example:"2026-11-01T12:00:00.000Z"`
+		ImageURL    *string  `json:"imageUrl" doc:"Null: posts have no pictures yet" example:"/api/v1/images/blog/4b5c6d7e-8f90-4a1b-8c2d-3e4f50617283/0b9d4c7a-2e51-4f83-9a66-d1c0b7e8f925.jpg"`
+		AuthorID    *string  `json:"authorId" doc:"The admin who wrote it; null once they are erased" example:"3f2b8c1e-9d47-4b6a-8e0f-5a7c1d2e3f40"`
+		CreatedAt   string   `json:"createdAt" format:"date-time" doc:"When it was made" example:"2026-11-01T12:00:00.000Z"`
+		UpdatedAt   string   `json:"updatedAt" format:"date-time" doc:"When it was changed last" example:"2026-11-01T12:00:00.000Z"`
+	}
+	// Post is a text of the blog.
+	Post struct {
+		PostHead
+		Content string `json:"content" doc:"The text" example:"Мы записали десять песен. Одну из них вы уже слышали."`
+	}
+	// ByPost names a post.
+	ByPost struct {
+		PostID string `path:"postId" doc:"The id of a post" example:"4b5c6d7e-8f90-4a1b-8c2d-3e4f50617283"`
+	}
+)
+
+func (n NewPost) draft() blog.Draft {
+	d := blog.Draft{Title: n.Title, Excerpt: n.Excerpt, Content: n.Content, Tags: n.Tags, Published: n.IsPublished}
+	if n.PublishedAt != nil {
+		d.PublishedAt = *n.PublishedAt
+	}
+	return d
+}
+
+func postHeadOf(p blog.Post) PostHead {
+	return PostHead{
+		PostID: p.ID, Title: p.Title, Excerpt: p.Excerpt, Tags: p.Tags, IsPublished: p.Published, PublishedAt: optionalStamp(p.PublishedAt),
+		AuthorID: optional(p.AuthorID), CreatedAt: stamp(p.CreatedAt), UpdatedAt: stamp(p.UpdatedAt),
+	}
+}
+
+func postOf(p blog.Post) Post { return Post{postHeadOf(p), p.Content} }
+
+func (a *api) blog() {
+	op := func(id, method, path, tag, summary, description string, status int, errors ...int) huma.Operation {
+		return huma.Operation{OperationID: id, Method: method, Path: path, Tags: []string{tag}, DefaultStatus: status, Errors: errors, Summary: summary, Description: description}
+	}
+	const list, all = "list-posts", "list-all-posts"
+	route(a, anyone, Bound{2, 21}, op(list, http.MethodGet, "/blog/posts", "blog", "Posts of the blog", "Those that are published, the newest first, without their texts.", http.StatusOK),
+		func(ctx context.Context, c meet.Claim, in *ByPage) (*body[List[PostHead]], error) {
+			after, err := in.after(list, c)
+			if err != nil {
+				return nil, err
+			}
+			p, err := a.Blog.List(ctx, after, in.Limit)
+			return answer(pageOf(list, c, p.Posts, p.Next, postHeadOf), err)
+		})
+	route(a, visitor, Bound{1, 3}, op("get-post", http.MethodGet, "/blog/posts/{postId}", "blog", "A post", "One that is not published is seen by admins alone.", http.StatusOK, 404),
+		func(ctx context.Context, c meet.Claim, in *ByPost) (*body[Post], error) {
+			p, err := a.Blog.Post(ctx, c, in.PostID)
+			return answer(postOf(p), err)
+		})
+	route(a, member, Bound{1, 3}, op(all, http.MethodGet, "/admin/blog/posts", "admin", "All posts; admins may", "By their ids, those that are not published too.", http.StatusOK),
+		func(ctx context.Context, c meet.Claim, in *ByPage) (*body[List[PostHead]], error) {
+			after, err := in.after(all, c)
+			if err != nil {
+				return nil, err
+			}
+			p, err := a.Blog.All(ctx, c, after, in.Limit)
+			return answer(pageOf(all, c, p.Posts, p.Next, postHeadOf), err)
+		})
+	route(a, member, Bound{4, 6}, op("new-post", http.MethodPost, "/admin/blog/posts", "admin", "Make a post; admins may", "It is in the list when the answer is there, if it is published.", http.StatusCreated),
+		func(ctx context.Context, c meet.Claim, in *body[NewPost]) (*body[Post], error) {
+			p, err := a.Blog.NewPost(ctx, c, in.Body.draft())
+			return answer(postOf(p), err)
+		})
+	route(a, member, Bound{4, 9}, op("put-post", http.MethodPut, "/admin/blog/posts/{postId}", "admin", "Change a post; admins may", "All of it.", http.StatusOK, 404),
+		func(ctx context.Context, c meet.Claim, in *struct {
+			ByPost
+			Body NewPost
+		},
+		) (*body[Post], error) {
+			p, err := a.Blog.Edit(ctx, c, in.PostID, in.Body.draft())
+			return answer(postOf(p), err)
+		})
+	route(a, member, Bound{4, 8}, op("delete-post", http.MethodDelete, "/admin/blog/posts/{postId}", "admin", "Delete a post; admins may", "At once.", http.StatusNoContent, 404),
+		func(ctx context.Context, c meet.Claim, in *ByPost) (*none, error) {
+			return nil, a.Blog.Delete(ctx, c, in.PostID)
+		})
+}

@@ -1,0 +1,348 @@
+package blog
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"prompthub/apps/harmony/internal/meet"
+	"prompthub/internal/fault"
+	"prompthub/internal/host/function"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
+)
+
+// A Service is what people and admins may do with posts. New makes one.
+type Service struct {
+	*rowstore.Store
+	members *meet.Service
+	tables  Tables
+}
+
+// New returns the blog. The name of the table has its prefix.
+func New(members *meet.Service, tables Tables) *Service {
+	return &Service{members.Store, members, tables}
+}
+
+// Create makes the table if it is missing.
+func (s *Service) Create(ctx context.Context) error { return s.DB.Create(ctx, s.tables.All()...) }
+
+func noPost() error { return fault.Coded(fault.NotFound, PostNotFound, "there is no such post") }
+
+// read reads a post; nil if there is none.
+func (s *Service) read(ctx context.Context, id string) (*Post, error) {
+	if !meet.IsID(id) {
+		return nil, nil
+	}
+	row, err := s.GetRow(ctx, s.tables.BlogPosts, postKey(id))
+	if err != nil || row == nil {
+		return nil, err
+	}
+	p, err := parse(*row)
+	return &p, err
+}
+
+// A Page is a part of a list. Next is the position that the next one begins after, "" at the end.
+type Page struct {
+	Posts []Post
+	Next  string
+}
+
+// List returns the posts that everybody sees, the newest first. A row that its post refuses is
+// removed after the answer.
+func (s *Service) List(ctx context.Context, after string, limit int) (Page, error) {
+	now := s.Now()
+	r := table.Range{Partition: listRows, From: meet.Inverse(now), After: after}
+	if after != "" {
+		r.From = ""
+	}
+	rows, _, err := s.Budget().Rows(ctx, s.tables.BlogPosts, r, limit+1)
+	if err != nil {
+		return Page{}, err
+	}
+	page := Page{Posts: []Post{}}
+	if len(rows) > limit {
+		rows = rows[:limit]
+		page.Next = rows[limit-1].Key.Row
+	}
+	all := make([]*Post, len(rows))
+	err = rowstore.Each(ctx, len(rows), rowstore.MaxParallel, func(ctx context.Context, i int) (err error) {
+		all[i], err = s.read(ctx, postOf(rows[i].Key.Row))
+		return err
+	})
+	for i, p := range all {
+		switch {
+		case err != nil:
+			return Page{}, err
+		case p == nil || !p.holds(rows[i].Key):
+			ctx := context.WithoutCancel(ctx)
+			s.Background(func() { _ = s.RemoveKey(ctx, s.tables.BlogPosts, rows[i].Key) }) // the next reader tries again
+		case p.seen(now):
+			page.Posts = append(page.Posts, *p)
+		}
+	}
+	return page, err
+}
+
+// postOf returns the id of the post in the key of a list row.
+func postOf(row string) string {
+	_, id, _ := strings.Cut(row, "_")
+	id, _, _ = strings.Cut(id, "_")
+	return id
+}
+
+// Post returns a post that the caller sees: admins see all.
+func (s *Service) Post(ctx context.Context, c meet.Claim, id string) (Post, error) {
+	var p *Post
+	caller, err := s.members.Look(ctx, c, func(ctx context.Context) (err error) {
+		p, err = s.read(ctx, id)
+		return err
+	})
+	if err == nil && (p == nil || !p.seen(s.Now()) && caller.Role != meet.Admin) {
+		err = noPost()
+	}
+	if err != nil {
+		return Post{}, err
+	}
+	return *p, nil
+}
+
+// admin finds out that the caller is an admin, and does another read at the same time.
+func (s *Service) admin(ctx context.Context, c meet.Claim, read func(context.Context) error) (meet.User, error) {
+	caller, err := s.members.Admit(ctx, c, read)
+	if err == nil && caller.Role != meet.Admin {
+		err = fault.Coded(fault.Forbidden, meet.RoleRequired, "only admins may do this")
+	}
+	return caller, err
+}
+
+// All returns all posts, for admins, by their ids.
+func (s *Service) All(ctx context.Context, c meet.Claim, after string, limit int) (Page, error) {
+	var rows []table.Row
+	_, err := s.admin(ctx, c, func(ctx context.Context) (err error) {
+		// The id of a post begins as its partition ends, so one position is good for all.
+		r := table.Range{FromPartition: postRows, ToPartition: postRows + "~", After: after}
+		if after != "" {
+			r.FromPartition = postRows + after[:1]
+		}
+		rows, _, err = s.Budget().Rows(ctx, s.tables.BlogPosts, r, limit+1)
+		return err
+	})
+	if err != nil {
+		return Page{}, err
+	}
+	page := Page{Posts: []Post{}}
+	if len(rows) > limit {
+		rows = rows[:limit]
+		page.Next = rows[limit-1].Key.Row
+	}
+	for _, row := range rows {
+		p, err := parse(row)
+		if err != nil {
+			return Page{}, err
+		}
+		page.Posts = append(page.Posts, p)
+	}
+	return page, nil
+}
+
+// NewPost makes a post of the calling admin.
+func (s *Service) NewPost(ctx context.Context, c meet.Claim, d Draft) (Post, error) {
+	caller, err := s.admin(ctx, c, func(context.Context) error { return nil })
+	if err != nil {
+		return Post{}, err
+	}
+	now := s.Now().UTC()
+	p := Post{ID: s.members.NewID(), AuthorID: caller.ID, CreatedAt: now}
+	if err := d.on(&p, now); err != nil {
+		return Post{}, err
+	}
+	return s.commit(ctx, nil, p.ID, func(was *Post) (*Post, error) {
+		if was != nil {
+			return was, nil // it landed, and its answer was lost
+		}
+		return &p, nil
+	})
+}
+
+// Edit changes a post; admins may.
+func (s *Service) Edit(ctx context.Context, c meet.Claim, id string, d Draft) (Post, error) {
+	return s.edit(ctx, c, id, func(was *Post) (*Post, error) {
+		if was == nil {
+			return nil, noPost()
+		}
+		p := *was
+		return &p, d.on(&p, s.Now())
+	})
+}
+
+// Delete deletes a post; admins may.
+func (s *Service) Delete(ctx context.Context, c meet.Claim, id string) error {
+	_, err := s.edit(ctx, c, id, func(*Post) (*Post, error) { return nil, nil }) // if it is gone, a try whose answer was lost has done it
+	return err
+}
+
+func (s *Service) edit(ctx context.Context, c meet.Claim, id string, next func(*Post) (*Post, error)) (Post, error) {
+	var was *Post
+	_, err := s.admin(ctx, c, func(ctx context.Context) (err error) {
+		was, err = s.read(ctx, id)
+		return err
+	})
+	if err != nil {
+		return Post{}, err
+	}
+	if was == nil {
+		return Post{}, noPost()
+	}
+	if _, err := next(was); err != nil {
+		return Post{}, err
+	}
+	return s.commit(ctx, was, id, next)
+}
+
+// change is the text of a message: the list must follow a post.
+type change struct {
+	Kind  string      `json:"kind"` // post
+	ID    string      `json:"id"`
+	Stale []table.Key `json:"stale,omitempty"` // rows that an earlier version had
+	Until time.Time   `json:"until"`           // from then on no write of the change can land
+}
+
+const kindPost = "post"
+
+// Settlers finish what follows from changes of posts.
+func (s *Service) Settlers() []meet.Settler {
+	return []meet.Settler{{Kind: kindPost, Settle: func(ctx context.Context, in function.Invocation) error {
+		var c change
+		if err := json.Unmarshal([]byte(in.Text), &c); err != nil {
+			return fmt.Errorf("read message: %w", err)
+		}
+		p, err := s.read(ctx, c.ID)
+		if err == nil {
+			err = s.follow(ctx, p, c.Stale)
+		}
+		if err != nil {
+			return err
+		}
+		return s.members.WakeLater(ctx, c, c.Until)
+	}}}
+}
+
+// commit writes the post that next makes of the one that there is, of which was is an earlier read,
+// or deletes it if next returns none; then the list follows. next is called again if another writer
+// came first.
+func (s *Service) commit(ctx context.Context, was *Post, id string, next func(*Post) (*Post, error)) (Post, error) {
+	m := change{Kind: kindPost, ID: id, Until: s.members.Landed()}
+	if was != nil {
+		m.Stale = was.list()
+	}
+	wake, err := s.members.Wake(ctx, m)
+	if err != nil {
+		return Post{}, err
+	}
+	stale := m.Stale
+	contest := s.members.Contest()
+	for {
+		p, err := next(was)
+		if err != nil {
+			s.members.Cancel(ctx, wake)
+			return Post{}, err
+		}
+		var op table.Op
+		switch {
+		case p != nil && was == nil:
+			p.UpdatedAt = s.Now().UTC()
+			op = table.Op{Kind: table.Insert, Row: p.row()}
+		case p != nil:
+			if stale = append(stale, was.list()...); !slices.Equal(p.list(), was.list()) {
+				p.version++
+			}
+			p.UpdatedAt = s.Now().UTC()
+			op = table.Op{Kind: table.Replace, Row: p.row()}
+		case was != nil:
+			stale = append(stale, was.list()...)
+			op = table.Op{Kind: table.Delete, Row: table.Row{Key: postKey(id), ETag: was.etag}}
+		}
+		if op.Kind != 0 {
+			err = s.Write(ctx, s.tables.BlogPosts, []table.Op{op})
+		}
+		if err == nil {
+			if err := s.follow(ctx, p, stale); err != nil {
+				return Post{}, err
+			}
+			s.members.Cancel(ctx, wake)
+			if p == nil {
+				return Post{}, nil
+			}
+			return *p, nil
+		}
+		if err := contest.Again(ctx, err); err != nil {
+			return Post{}, err
+		}
+		if was, err = s.read(ctx, id); err != nil {
+			return Post{}, err
+		}
+	}
+}
+
+// follow writes the list row of a post, nil for one that is deleted, and removes those of earlier
+// places.
+func (s *Service) follow(ctx context.Context, p *Post, stale []table.Key) error {
+	var writes []func(context.Context) error
+	if p != nil {
+		for _, key := range p.list() {
+			row := table.Row{Key: key, Props: table.Props{{Name: "PostId", Value: table.String(p.ID)}}}
+			writes = append(writes, func(ctx context.Context) error { return s.members.Put(ctx, s.tables.BlogPosts, row) })
+		}
+	}
+	for _, key := range stale {
+		if p == nil || !p.holds(key) {
+			writes = append(writes, func(ctx context.Context) error { return s.RemoveKey(ctx, s.tables.BlogPosts, key) })
+		}
+	}
+	return rowstore.Each(ctx, len(writes), rowstore.MaxParallel, func(ctx context.Context, i int) error { return writes[i](ctx) })
+}
+
+// Checks compare the list with the posts.
+func (s *Service) Checks() []meet.Check {
+	name := s.tables.BlogPosts
+	return []meet.Check{
+		{Name: "posts", Table: name, Range: table.Range{FromPartition: postRows, ToPartition: postRows + "~"}, Look: func(ctx context.Context, row table.Row) (found []meet.Finding, err error) {
+			p, err := parse(row)
+			if err != nil {
+				return []meet.Finding{{Table: name, Key: row.Key, Says: "its tags cannot be read"}}, nil //nolint:nilerr // it is the finding
+			}
+			for _, key := range p.list() {
+				some, err := s.members.Missing(ctx, name, key, func(ctx context.Context) error {
+					p, err := s.read(ctx, p.ID)
+					if err != nil {
+						return err
+					}
+					return s.follow(ctx, p, nil)
+				})
+				if err != nil {
+					return nil, err
+				}
+				found = append(found, some...)
+			}
+			return found, nil
+		}},
+		{Name: "list " + name, Table: name, Range: table.Range{Partition: listRows}, Look: func(ctx context.Context, row table.Row) ([]meet.Finding, error) {
+			p, err := s.read(ctx, postOf(row.Key.Row))
+			if err != nil || p != nil && p.holds(row.Key) {
+				return nil, err
+			}
+			return s.members.Refused(name, row.Key), nil
+		}},
+	}
+}
+
+// Traces are where posts name members: texts stay, without their authors.
+func (s *Service) Traces() []meet.Trace {
+	return []meet.Trace{{Table: s.tables.BlogPosts, Forget: func(ctx context.Context, row table.Row, _ string) error {
+		return s.members.Blank(ctx, s.tables.BlogPosts, row.Key, "AuthorId")
+	}}}
+}

@@ -1,0 +1,159 @@
+// Package blog keeps the posts of a community's blog, which admins write and everybody reads.
+//
+// # Rows
+//
+//	BlogPosts  POST_{c} / postId                          a post: the truth
+//	           BLOG / {inv of publishing}_{postId}_{version}   posts that are published, the newest first
+//
+// The rows of the list follow the posts: a row that its post refuses is not shown. Their keys hold
+// the version of the post's place in the list, so no key is ever used for two places. A list begins
+// at the present instant, so a post that is published for a later one shows from then on.
+package blog
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"prompthub/apps/harmony/internal/meet"
+	"prompthub/apps/harmony/internal/rules"
+	"prompthub/internal/fault"
+	"prompthub/internal/storage/table"
+)
+
+// Tables names the table.
+type Tables struct {
+	BlogPosts string `envconfig:"TABLE_BLOG_POSTS" default:"BlogPosts"`
+}
+
+// Prefixed returns the table with a prefix in its name.
+func (t Tables) Prefixed(prefix string) Tables { return Tables{prefix + t.BlogPosts} }
+
+// All returns the names.
+func (t Tables) All() []string { return []string{t.BlogPosts} }
+
+// The codes of errors.
+const (
+	PostNotFound  fault.Code = "POST_NOT_FOUND"
+	TitleLength   fault.Code = "POST_TITLE_LENGTH"
+	ExcerptLength fault.Code = "POST_EXCERPT_LENGTH"
+	ContentLength fault.Code = "POST_CONTENT_LENGTH"
+	TagsWrong     fault.Code = "POST_TAGS"
+)
+
+// FieldCodes returns all codes that a single field can have: a page has words for each.
+func FieldCodes() []fault.Code {
+	return []fault.Code{TitleLength, ExcerptLength, ContentLength, TagsWrong}
+}
+
+// The bounds of a post, in UTF-16 units.
+const (
+	maxTitle   = 200
+	maxExcerpt = 500
+	maxContent = 30_000
+	maxTags    = 10
+	maxTag     = 30
+)
+
+// A Post is a text of the blog.
+type Post struct {
+	ID, Title, Excerpt, Content string
+	Tags                        []string
+	AuthorID                    string // "" once the author is erased
+	Published                   bool
+	PublishedAt                 time.Time // zero if no time was given yet
+	CreatedAt, UpdatedAt        time.Time
+
+	version int64 // of its place in the list
+	etag    string
+}
+
+// A Draft is what an admin writes of a post.
+type Draft struct {
+	Title, Excerpt, Content string
+	Tags                    []string
+	Published               bool
+	PublishedAt             string // RFC 3339; "" for now, or as it was
+}
+
+const (
+	postRows = "POST_"
+	listRows = "BLOG"
+)
+
+func postKey(id string) table.Key { return table.Key{Partition: postRows + id[:1], Row: id} }
+
+// seen reports whether everybody sees the post.
+func (p Post) seen(now time.Time) bool { return p.Published && !p.PublishedAt.After(now) }
+
+// list returns the keys of the rows that follow from a post.
+func (p Post) list() []table.Key {
+	if !p.Published {
+		return nil
+	}
+	return []table.Key{{Partition: listRows, Row: fmt.Sprintf("%s_%s_%d", meet.Inverse(p.PublishedAt), p.ID, p.version)}}
+}
+
+func (p Post) holds(key table.Key) bool {
+	all := p.list()
+	return len(all) > 0 && all[0] == key
+}
+
+func (p Post) row() table.Row {
+	tags, err := json.Marshal(p.Tags)
+	if err != nil {
+		panic(err) // of texts
+	}
+	props := table.Props{
+		{Name: "PostId", Value: table.String(p.ID)},
+		{Name: "Title", Value: table.String(p.Title)},
+		{Name: "Excerpt", Value: table.String(p.Excerpt)},
+		{Name: "Content", Value: table.String(p.Content)},
+		{Name: "AuthorId", Value: table.String(p.AuthorID)},
+		{Name: "Tags", Value: table.String(string(tags))},
+		{Name: "IsPublished", Value: table.Bool(p.Published)},
+		{Name: "CreatedAt", Value: table.Time(p.CreatedAt)},
+		{Name: "UpdatedAt", Value: table.Time(p.UpdatedAt)},
+		{Name: "Version", Value: table.Int64(p.version)},
+	}
+	if !p.PublishedAt.IsZero() {
+		props = append(props, table.Prop{Name: "PublishedAt", Value: table.Time(p.PublishedAt)})
+	}
+	return table.Row{Key: postKey(p.ID), ETag: p.etag, Props: props}
+}
+
+func parse(row table.Row) (Post, error) {
+	v := row.Props
+	p := Post{
+		ID: row.Key.Row, Title: v.Get("Title").Str(), Excerpt: v.Get("Excerpt").Str(), Content: v.Get("Content").Str(), AuthorID: v.Get("AuthorId").Str(),
+		Published: v.Get("IsPublished").Bool(), PublishedAt: v.Get("PublishedAt").Time(), CreatedAt: v.Get("CreatedAt").Time(), UpdatedAt: v.Get("UpdatedAt").Time(),
+		version: v.Get("Version").Int(), etag: row.ETag,
+	}
+	if err := json.Unmarshal([]byte(v.Get("Tags").Str()), &p.Tags); err != nil {
+		return p, fmt.Errorf("read the tags of a post: %w", err)
+	}
+	return p, nil
+}
+
+// on writes a draft into a post. The error names the rules that it breaks.
+func (d Draft) on(p *Post, now time.Time) error {
+	var b rules.Broken
+	p.Title = b.Text("title", d.Title, 1, maxTitle, TitleLength, false)
+	p.Excerpt = b.Text("excerpt", d.Excerpt, 0, maxExcerpt, ExcerptLength, true)
+	p.Content = b.Text("content", d.Content, 1, maxContent, ContentLength, true)
+	p.Tags = []string{}
+	for _, tag := range d.Tags {
+		p.Tags = append(p.Tags, b.Text("tags", tag, 1, maxTag, TagsWrong, false))
+	}
+	if len(p.Tags) > maxTags {
+		b.Add("tags", TagsWrong, "give up to 10 tags of 1 to 30 characters", nil)
+	}
+	p.Published = d.Published
+	switch {
+	case d.PublishedAt != "":
+		p.PublishedAt = b.Instant("publishedAt", d.PublishedAt)
+	case d.Published && p.PublishedAt.IsZero():
+		p.PublishedAt = now.UTC().Truncate(time.Millisecond)
+	}
+	return b.Err()
+}
