@@ -70,6 +70,7 @@ var settingsOfItsOwn = {
   OTP_PER_ADDRESS: '30'
   VOTE_MIN: '3'
   SETTLE_AFTER: '24h'
+  KEEP_DELETED: '720h'
 }
 
 // With the name of the application: another one may have an environment of the same name.

@@ -11,7 +11,8 @@ import (
 )
 
 // TestEventsInABrowser: an admin announces a secret event and makes an invite; a member without a
-// script attends by it, writes in its chat, leaves, and begins a topic; a guest reads the blog; the admin locks it and has a reply removed.
+// script attends by it, writes in its chat, leaves, and begins a topic; a guest reads the blog; the
+// admin locks it and has a reply removed.
 func TestEventsInABrowser(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs a browser")

@@ -130,8 +130,8 @@ func TestRelevanceOfMany(t *testing.T) {
 	}
 }
 
-// TestTitlesThatFillThePage: where titles fill a page, of the lists that texts are found by no more
-// is read than what is read together with the titles.
+// TestTitlesThatFillThePage: titles that fill a page end the reading of the lists of texts, which
+// are read once, next to the titles.
 func TestTitlesThatFillThePage(t *testing.T) {
 	store := &counted{DB: memory.NewTables()}
 	w := newWorldOn(t, store)

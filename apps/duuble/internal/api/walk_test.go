@@ -41,10 +41,10 @@ func (w *world) gets(values map[string][]string) (paths []string) {
 }
 
 // TestWalk asks every GET route about everything that belongs to a locked post, as people who may
-// not see it: an outsider, a guest, a member who left, one who was removed, and two of
-// whom one blocks the author and the author blocks the other. None of them finds
-// its text, its id, or any difference from a post that is not there; and a member who comes back, or
-// is not blocked any more, sees it.
+// not see it: an outsider, a guest, a member who left, one who was removed, and two of whom one
+// blocks the author and the author blocks the other. None of them finds its text, its id, or any
+// difference from a post that is not there; and a member who comes back, or is not blocked any
+// more, sees it.
 func TestWalk(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

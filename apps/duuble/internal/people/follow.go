@@ -23,10 +23,10 @@ import (
 //	fr|{other}, frd|{inv}|{other}    who follows the person: mirrors of fo| there
 //	c|00                             how many of each, in the same batch
 //
-// A tie that ends stays as a row, so that one that comes back keeps its date. Whether two people are
-// hidden from each other only the rows bl| of both say, and each read asks them. A block also ends
-// the follows both ways. It is written first and looks for follows then, and a follow is written
-// first and looks for blocks then: so of both at once none stays.
+// A tie that ends stays as a row, so that one that comes back keeps its date. Whether two people
+// are hidden from each other only the rows bl| of both say, and each read asks them. A block also
+// ends the follows both ways. It is written first and looks for follows then, and a follow is
+// written first and looks for blocks then: so of both at once none stays.
 
 // QueueTies is the queue, and the function of the same name, that finishes what follows from a tie.
 const QueueTies = "ties"

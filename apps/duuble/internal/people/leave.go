@@ -12,10 +12,10 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// A person who leaves keeps all rows for Keep, and the row `me` says since when the person has left.
-// Each read of a person looks at that row, so profile, lists and names are gone at once. The counts
-// of followers of others follow by a message. A sign-in meanwhile gives tokens with which one can
-// come back or sign out, and nothing else.
+// A person who leaves keeps all rows for Keep, and the row `me` says since when the person has
+// left. Each read of a person looks at that row, so profile, lists and names are gone at once. The
+// counts of followers of others follow by a message. A sign-in meanwhile gives tokens with which
+// one can come back or sign out, and nothing else.
 
 // AccountDeleted is the code of whatever a person who has left asks for.
 const AccountDeleted fault.Code = "ACCOUNT_DELETED"

@@ -97,8 +97,8 @@ func TestComments(t *testing.T) {
 	require.Empty(t, w.differences())
 }
 
-// TestCommentsAtOnce: many people comment, reply and delete at once, and a root goes meanwhile. What
-// is counted is what is there, and each reply is in a list.
+// TestCommentsAtOnce: many people comment, reply and delete at once, and a root goes meanwhile.
+// The counts equal the rows, and each reply is in a list.
 func TestCommentsAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

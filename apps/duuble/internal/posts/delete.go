@@ -21,17 +21,17 @@ import (
 // author follows.
 //
 // Purge removes for good what was deleted longer than Keep ago. It finds that by a row due|purge in
-// Admin, which was written before the deletion. First it marks a post, under the ETag of its row, so
-// that no author brings back a part of one; the row of the post goes last. So it may stop anywhere
-// and run again.
+// Admin, which was written before the deletion. First it marks a post, under the ETag of its row,
+// so that no author brings back a part of one; the row of the post goes last. So it may stop
+// anywhere and run again.
 
 const (
 	dueRows  = "due|purge|"
 	hourForm = "2006010215"
 )
 
-// dueKey is the key of the row by which Purge finds a thing that was deleted at a time. Its name is the id of a
-// post, or that of a post and of a comment.
+// dueKey is the key of the row by which Purge finds a thing that was deleted at a time. Its name is
+// the id of a post, or that of a post and of a comment.
 func dueKey(at time.Time, name string) table.Key {
 	return table.Key{Partition: dueRows + at.UTC().Format(hourForm), Row: name}
 }

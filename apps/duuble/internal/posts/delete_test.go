@@ -128,8 +128,9 @@ func (w *world) rest(id string) (all []string) {
 	return all
 }
 
-// TestPurge: a post that was deleted 29 d 23:59:59 ago stays, and one that was deleted 30 d 00:00:01
-// ago goes with all its rows, whatever call a run stops at, and when it runs twice. A comment likewise.
+// TestPurge: a post that was deleted 29 d 23:59:59 ago stays, and one that was deleted 30 d
+// 00:00:01 ago goes with all its rows, whatever call a run stops at, and when it runs twice. A
+// comment likewise.
 func TestPurge(t *testing.T) {
 	t.Parallel()
 	for _, lands := range []bool{false, true} {

@@ -11,8 +11,9 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// Repair writes the rows of lists and counts that follow from posts, from comments that were deleted,
-// and from votes that were not told to their voters' lists yet. After a restore no message does it.
+// Repair writes the rows of lists and counts that follow from posts, from comments that were
+// deleted, and from votes that were not told to their voters' lists yet. After a restore no message
+// does it.
 func (s *Service) Repair(ctx context.Context) error {
 	for row, err := range table.All(ctx, s.DB, s.Tables.Posts, table.Range{}) {
 		if err != nil {

@@ -108,7 +108,8 @@ func OfEvent(event string) string {
 	return uuid.UUID(sum[:16]).String()
 }
 
-// Has reports whether a member takes part, as far as the heads say: those of an event name no member.
+// Has reports whether a member takes part, as far as the heads say: those of an event name no
+// member.
 func (r Room) Has(user string) bool {
 	return r.EventID != "" || user == r.Members[0] || user == r.Members[1]
 }

@@ -10,8 +10,8 @@ import (
 
 // Read reads a chat and up to limit of its messages that come after a row key in the order newest
 // first; "" begins with the newest. until, unless it is "", is the id of a message: only newer ones
-// are read. more reports whether there are others. The error is CHAT_NOT_FOUND if there is none: the
-// caller must find out whether a reader takes part.
+// are read. more reports whether there are others. The error is CHAT_NOT_FOUND if there is none:
+// the caller must find out whether a reader takes part.
 func (x Rooms) Read(ctx context.Context, chat, after, until string, limit int) (r Room, messages []Message, more bool, err error) {
 	end := keyRows
 	if until != "" {

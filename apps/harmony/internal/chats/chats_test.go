@@ -305,7 +305,8 @@ func TestAtOnce(t *testing.T) {
 	require.Empty(t, wrong)
 }
 
-// TestFull: one who attends beyond those for whom the chat has room keeps the place, and is told so.
+// TestFull: one who attends beyond those for whom the chat has room keeps the place, and is told
+// so.
 func TestFull(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

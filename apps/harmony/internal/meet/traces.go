@@ -17,8 +17,8 @@ type Trace struct {
 	Forget func(ctx context.Context, row table.Row, user string) error
 }
 
-// Traces are those of members, but for their chats, which come later, and for the account itself, the row of its address and what State
-// has of it: they go last.
+// Traces are those of members, but for their chats, which come later, and for the account itself,
+// the row of its address and what State has of it: they go last.
 func (s *Service) Traces() []Trace {
 	var all []Trace
 	for _, name := range []string{

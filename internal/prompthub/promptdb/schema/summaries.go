@@ -75,7 +75,8 @@ func ParseProgramSummary(text string) *prompt.ProgramSummary {
 }
 
 // SummarizedVersion returns the version that a summary is of, 0 where ParseProgramSummary reads
-// none. Lists tell it of each prompt, and to read the whole summary costs as much as to read the row.
+// none. Lists tell it of each prompt, and to read the whole summary costs as much as to read the
+// row.
 func SummarizedVersion(text string) int64 {
 	rest, ok := strings.CutPrefix(text, summaryBegins)
 	end := strings.IndexAny(rest, ",}")
