@@ -110,7 +110,7 @@ func TestLabels(t *testing.T) {
 	bob.get(history).lacks("Undo", "Remove", ">Set<")
 	ann.get(page).lacks("programs get")
 	label("/undo", "label", "production").to(page)
-	ann.get(page).has(`Version 2</a>, <a href="` + history + `" title="The label production is on version 1">programs get 1</a>`)
+	ann.get(page).has(`Version 2</a>, <a href="` + history + `" title="The label production is on version 1">programs get version 1</a>`)
 	ann.get(history).has("undone", "production</a> <a href=\""+page+"/versions/1\">version 1</a>")
 	label("/remove", "label", "production").to(page)
 	ann.get(history).has("Taken away from version 1").lacks("production</a> <a")
