@@ -94,7 +94,7 @@ func (a *api) blog() {
 			p, err := a.Blog.NewPost(ctx, c, in.Body.draft())
 			return answer(postOf(p), err)
 		})
-	route(a, member, Bound{4, 9}, op("put-post", http.MethodPut, "/admin/blog/posts/{postId}", "admin", "Change a post; admins may", "All of it.", http.StatusOK, 404),
+	route(a, member, Bound{4, 8}, op("put-post", http.MethodPut, "/admin/blog/posts/{postId}", "admin", "Change a post; admins may", "All of it.", http.StatusOK, 404),
 		func(ctx context.Context, c meet.Claim, in *struct {
 			ByPost
 			Body NewPost
@@ -103,7 +103,7 @@ func (a *api) blog() {
 			p, err := a.Blog.Edit(ctx, c, in.PostID, in.Body.draft())
 			return answer(postOf(p), err)
 		})
-	route(a, member, Bound{4, 8}, op("delete-post", http.MethodDelete, "/admin/blog/posts/{postId}", "admin", "Delete a post; admins may", "At once.", http.StatusNoContent, 404),
+	route(a, member, Bound{4, 7}, op("delete-post", http.MethodDelete, "/admin/blog/posts/{postId}", "admin", "Delete a post; admins may", "At once.", http.StatusNoContent, 404),
 		func(ctx context.Context, c meet.Claim, in *ByPost) (*none, error) {
 			return nil, a.Blog.Delete(ctx, c, in.PostID)
 		})

@@ -2,15 +2,11 @@ package blog
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/internal/fault"
-	"prompthub/internal/host/function"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
 )
@@ -203,107 +199,63 @@ func (s *Service) edit(ctx context.Context, c meet.Claim, id string, next func(*
 	return s.commit(ctx, was, id, next)
 }
 
-// change is the text of a message: the list must follow a post.
-type change struct {
-	Kind  string      `json:"kind"` // post
-	ID    string      `json:"id"`
-	Stale []table.Key `json:"stale,omitempty"` // rows that an earlier version had
-	Until time.Time   `json:"until"`           // from then on no write of the change can land
-}
-
 const kindPost = "post"
 
 // Settlers finish what follows from changes of posts.
 func (s *Service) Settlers() []meet.Settler {
-	return []meet.Settler{{Kind: kindPost, Settle: func(ctx context.Context, in function.Invocation) error {
-		var c change
-		if err := json.Unmarshal([]byte(in.Text), &c); err != nil {
-			return fmt.Errorf("read message: %w", err)
-		}
-		p, err := s.read(ctx, c.ID)
-		if err == nil {
-			err = s.follow(ctx, p, c.Stale)
-		}
+	return []meet.Settler{s.members.Follower(kindPost, func(ctx context.Context, id string, stale []table.Key) error {
+		p, err := s.read(ctx, id)
 		if err != nil {
 			return err
 		}
-		return s.members.WakeLater(ctx, c, c.Until)
-	}}}
+		return s.follow(ctx, p, stale)
+	})}
 }
 
 // commit writes the post that next makes of the one that there is, of which was is an earlier read,
 // or deletes it if next returns none; then the list follows. next is called again if another writer
 // came first.
-func (s *Service) commit(ctx context.Context, was *Post, id string, next func(*Post) (*Post, error)) (Post, error) {
-	m := change{Kind: kindPost, ID: id, Until: s.members.Landed()}
-	if was != nil {
-		m.Stale = was.list()
-	}
-	wake, err := s.members.Wake(ctx, m)
-	if err != nil {
-		return Post{}, err
-	}
-	stale := m.Stale
-	contest := s.members.Contest()
-	for {
-		p, err := next(was)
-		if err != nil {
-			s.members.Cancel(ctx, wake)
-			return Post{}, err
+func (s *Service) commit(ctx context.Context, was *Post, id string, next func(*Post) (*Post, error)) (made Post, err error) {
+	var p *Post
+	var stale []table.Key
+	err = s.members.Commit(ctx, s.tables.BlogPosts, kindPost, id, func() (ops []table.Op, moved bool, _ []table.Key, err error) {
+		if p, err = next(was); err != nil {
+			return nil, false, nil, err
 		}
-		var op table.Op
+		if was != nil {
+			stale = append(stale, was.list()...)
+		}
 		switch {
-		case p != nil && was == nil:
-			p.UpdatedAt = s.Now().UTC()
-			op = table.Op{Kind: table.Insert, Row: p.row()}
 		case p != nil:
-			if stale = append(stale, was.list()...); !slices.Equal(p.list(), was.list()) {
+			if was != nil && !slices.Equal(p.list(), was.list()) {
 				p.version++
 			}
 			p.UpdatedAt = s.Now().UTC()
-			op = table.Op{Kind: table.Replace, Row: p.row()}
+			ops = append(ops, rowstore.Put(p.row()))
 		case was != nil:
-			stale = append(stale, was.list()...)
-			op = table.Op{Kind: table.Delete, Row: table.Row{Key: postKey(id), ETag: was.etag}}
+			ops = append(ops, table.Op{Kind: table.Delete, Row: table.Row{Key: postKey(id), ETag: was.etag}})
 		}
-		if op.Kind != 0 {
-			err = s.Write(ctx, s.tables.BlogPosts, []table.Op{op})
-		}
-		if err == nil {
-			if err := s.follow(ctx, p, stale); err != nil {
-				return Post{}, err
-			}
-			s.members.Cancel(ctx, wake)
-			if p == nil {
-				return Post{}, nil
-			}
-			return *p, nil
-		}
-		if err := contest.Again(ctx, err); err != nil {
-			return Post{}, err
-		}
-		if was, err = s.read(ctx, id); err != nil {
-			return Post{}, err
-		}
+		return ops, true, stale, nil
+	}, func(ctx context.Context) (err error) {
+		was, err = s.read(ctx, id)
+		return err
+	}, func(ctx context.Context) error { return s.follow(ctx, p, stale) })
+	if err == nil && p != nil {
+		made = *p
 	}
+	return made, err
 }
 
 // follow writes the list row of a post, nil for one that is deleted, and removes those of earlier
 // places.
 func (s *Service) follow(ctx context.Context, p *Post, stale []table.Key) error {
-	var writes []func(context.Context) error
+	var rows []table.Row
 	if p != nil {
 		for _, key := range p.list() {
-			row := table.Row{Key: key, Props: table.Props{{Name: "PostId", Value: table.String(p.ID)}}}
-			writes = append(writes, func(ctx context.Context) error { return s.members.Put(ctx, s.tables.BlogPosts, row) })
+			rows = append(rows, table.Row{Key: key, Props: table.Props{{Name: "PostId", Value: table.String(p.ID)}}})
 		}
 	}
-	for _, key := range stale {
-		if p == nil || !p.holds(key) {
-			writes = append(writes, func(ctx context.Context) error { return s.RemoveKey(ctx, s.tables.BlogPosts, key) })
-		}
-	}
-	return rowstore.Each(ctx, len(writes), rowstore.MaxParallel, func(ctx context.Context, i int) error { return writes[i](ctx) })
+	return s.members.FollowLists(ctx, s.tables.BlogPosts, rows, stale)
 }
 
 // Checks compare the list with the posts.

@@ -17,7 +17,7 @@ func (s *Service) Checks() []meet.Check {
 		{Name: "attendees", Table: t.EventAttendees, Range: table.Range{From: "0"}, Look: s.checkAttendee},
 		{Name: "list " + t.Events, Table: t.Events, Look: func(ctx context.Context, row table.Row) ([]meet.Finding, error) {
 			e, err := s.read(ctx, eventOf(row.Key.Row))
-			if err != nil || e != nil && e.holds(listed(row.Key)) {
+			if err != nil || e != nil && e.holds(row.Key) {
 				return nil, err
 			}
 			return s.members.Refused(t.Events, row.Key), nil
@@ -78,7 +78,7 @@ func (s *Service) checkEvent(ctx context.Context, row table.Row) (found []meet.F
 		}
 	}
 	for _, l := range e.lists() {
-		some, err := s.members.Missing(ctx, s.tables.Events, table.Key(l), s.mend(e.ID))
+		some, err := s.members.Missing(ctx, s.tables.Events, l, s.mend(e.ID))
 		if err != nil {
 			return nil, err
 		}
@@ -89,13 +89,7 @@ func (s *Service) checkEvent(ctx context.Context, row table.Row) (found []meet.F
 
 // mend has the rows that follow an event follow it.
 func (s *Service) mend(id string) func(context.Context) error {
-	return func(ctx context.Context) error {
-		e, err := s.read(ctx, id)
-		if err != nil || e == nil {
-			return err
-		}
-		return s.follow(ctx, *e, nil)
-	}
+	return func(ctx context.Context) error { return s.followEvent(ctx, id, nil) }
 }
 
 // recount counts the attendees of an event. wrong reports that it has another number; the event is

@@ -1,28 +1,15 @@
 package events
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
-	"slices"
-	"time"
 
 	"prompthub/apps/harmony/internal/chat"
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/internal/fault"
-	"prompthub/internal/host/function"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
 )
-
-// eventChange is the text of a message: the lists must follow an event.
-type eventChange struct {
-	Kind  string    `json:"kind"` // event
-	ID    string    `json:"id"`
-	Stale []listed  `json:"stale,omitempty"` // rows that an earlier version had
-	Until time.Time `json:"until"`           // from then on no write of the change can land
-}
 
 const (
 	kindEvent = "event"
@@ -32,7 +19,7 @@ const (
 // Settlers finish what follows from changes of events and of registrations, and from the end of an
 // account.
 func (s *Service) Settlers() []meet.Settler {
-	return []meet.Settler{{Kind: kindEvent, Settle: s.settleEvent}, {Kind: kindGoing, Settle: s.settleGoing}, {Kind: meet.KindUser, Settle: s.settleUser}}
+	return []meet.Settler{s.members.Follower(kindEvent, s.followEvent), {Kind: kindGoing, Settle: s.settleGoing}, {Kind: meet.KindUser, Settle: s.settleUser}}
 }
 
 // NewEvent makes an event of the calling admin.
@@ -102,84 +89,52 @@ func (s *Service) edit(ctx context.Context, c meet.Claim, id string, change func
 // commit writes the event that next makes of the one that there is, of which was is an earlier
 // read; then its list rows follow. next is called again if another writer came first.
 func (s *Service) commit(ctx context.Context, was *Event, next func(*Event) (Event, error), id string) (View, error) {
-	change := eventChange{Kind: kindEvent, ID: id, Until: s.members.Landed()}
-	if was != nil {
-		change.Stale = was.lists()
-	}
-	wake, err := s.members.Wake(ctx, change)
-	if err != nil {
-		return View{}, err
-	}
-	stale := change.Stale
-	contest := s.members.Contest()
-	for {
-		e, err := next(was)
-		if err != nil {
-			s.members.Cancel(ctx, wake)
-			return View{}, err
+	var e Event
+	var stale []table.Key
+	err := s.members.Commit(ctx, s.tables.EventAttendees, kindEvent, id, func() (_ []table.Op, _ bool, _ []table.Key, err error) {
+		if e, err = next(was); err != nil {
+			return nil, false, nil, err
 		}
-		kind := table.Insert
 		if was != nil {
-			kind = table.Replace
 			stale = append(stale, was.lists()...)
 			if !e.sameAs(*was) {
 				e.version++
 			}
 		}
 		e.UpdatedAt = s.Now().UTC()
-		err = s.Write(ctx, s.tables.EventAttendees, []table.Op{{Kind: kind, Row: e.row()}})
-		if err == nil {
-			if err := s.follow(ctx, e, stale); err != nil {
-				return View{}, err
-			}
-			s.members.Cancel(ctx, wake)
-			return e.view(Full, false), nil
-		}
-		if err := contest.Again(ctx, err); err != nil {
-			return View{}, err
-		}
-		if was, err = s.read(ctx, id); err != nil {
-			return View{}, err
-		}
+		return []table.Op{rowstore.Put(e.row())}, true, stale, nil
+	}, func(ctx context.Context) (err error) {
+		was, err = s.read(ctx, id)
+		return err
+	}, func(ctx context.Context) error { return s.follow(ctx, e, stale) })
+	if err != nil {
+		return View{}, err
 	}
+	return e.view(Full, false), nil
 }
 
 // follow writes the list rows of an event, and removes those of earlier versions, unless the event
 // has them still.
-func (s *Service) follow(ctx context.Context, e Event, stale []listed) error {
-	writes := []func(context.Context) error{func(ctx context.Context) error { return s.passChat(ctx, e) }}
+func (s *Service) follow(ctx context.Context, e Event, stale []table.Key) error {
+	writes := []func(context.Context) error{func(ctx context.Context) error { return s.passChat(ctx, e) }, func(ctx context.Context) error {
+		var rows []table.Row
+		for _, key := range e.lists() {
+			rows = append(rows, table.Row{Key: key, Props: table.Props{{Name: "EventId", Value: table.String(e.ID)}}})
+		}
+		return s.members.FollowLists(ctx, s.tables.Events, rows, stale)
+	}}
 	if e.hasChat() {
 		_, row := chat.EventRows(e.ID, e.Title, e.Description, e.CreatedAt)
 		writes = append(writes, func(ctx context.Context) error { return s.members.Put(ctx, s.members.Tables.Chats, row) })
 	}
-	for _, l := range e.lists() {
-		row := table.Row{Key: table.Key(l), Props: table.Props{{Name: "EventId", Value: table.String(e.ID)}}}
-		writes = append(writes, func(ctx context.Context) error { return s.members.Put(ctx, s.tables.Events, row) })
-	}
-	slices.SortFunc(stale, func(a, b listed) int { return cmp.Or(cmp.Compare(a.Partition, b.Partition), cmp.Compare(a.Row, b.Row)) })
-	for _, l := range slices.Compact(stale) {
-		if e.holds(l) {
-			continue
-		}
-		writes = append(writes, func(ctx context.Context) error {
-			return s.RemoveKey(ctx, s.tables.Events, table.Key(l))
-		})
-	}
-	return rowstore.Each(ctx, len(writes), rowstore.MaxParallel, func(ctx context.Context, i int) error { return writes[i](ctx) })
+	return rowstore.Each(ctx, len(writes), len(writes), func(ctx context.Context, i int) error { return writes[i](ctx) })
 }
 
-// settleEvent has the lists follow an event, if its change has landed or not.
-func (s *Service) settleEvent(ctx context.Context, in function.Invocation) error {
-	var c eventChange
-	if err := json.Unmarshal([]byte(in.Text), &c); err != nil {
-		return fmt.Errorf("read message: %w", err)
-	}
-	e, err := s.read(ctx, c.ID)
-	if err == nil && e != nil {
-		err = s.follow(ctx, *e, c.Stale)
-	}
-	if err != nil {
+// followEvent has the lists follow an event, if there is one.
+func (s *Service) followEvent(ctx context.Context, id string, stale []table.Key) error {
+	e, err := s.read(ctx, id)
+	if err != nil || e == nil {
 		return err
 	}
-	return s.members.WakeLater(ctx, c, c.Until)
+	return s.follow(ctx, *e, stale)
 }

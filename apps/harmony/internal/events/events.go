@@ -250,7 +250,7 @@ func (s *Service) list(ctx context.Context, r table.Range, limit int, look func(
 		return Page{}, err
 	}
 	for i, e := range all {
-		if e == nil || !e.holds(listed(rows[i].Key)) {
+		if e == nil || !e.holds(rows[i].Key) {
 			s.drop(ctx, s.tables.Events, rows[i].Key)
 			continue
 		}

@@ -59,26 +59,23 @@ func attendeeKey(event, user string) table.Key { return table.Key{Partition: eve
 // instant writes an instant so that earlier ones come first.
 func instant(t time.Time) string { return fmt.Sprintf("%019d", table.Ticks(t)) }
 
-// A listed is the key of a row of the table Events.
-type listed table.Key
-
-// lists returns the rows that follow from an event.
-func (e Event) lists() []listed {
+// lists returns the keys of the rows of the table Events that follow from an event.
+func (e Event) lists() []table.Key {
 	if e.Deleted() {
 		return nil
 	}
 	place := fmt.Sprintf("_%s_%d", e.ID, e.version)
 	soonest, latest := instant(e.Ends())+place, meet.Inverse(e.Ends())+place
-	all := []listed{{staffList, soonest}}
+	all := []table.Key{{Partition: staffList, Row: soonest}}
 	if e.Published && e.Visibility != SecretHidden {
 		for _, category := range []string{"all", e.Category} {
-			all = append(all, listed{"EVENT_" + category, soonest}, listed{"PAST_" + category, latest})
+			all = append(all, table.Key{Partition: "EVENT_" + category, Row: soonest}, table.Key{Partition: "PAST_" + category, Row: latest})
 		}
 	}
 	return all
 }
 
 // holds reports whether a list row follows from an event.
-func (e Event) holds(l listed) bool {
-	return slices.Contains(e.lists(), l)
+func (e Event) holds(key table.Key) bool {
+	return slices.Contains(e.lists(), key)
 }

@@ -2,45 +2,25 @@ package forum
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"strings"
-	"time"
 
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/rules"
-	"prompthub/internal/host/function"
-	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
 )
-
-// topicChange is the text of a message: the list must follow a topic.
-type topicChange struct {
-	Kind  string      `json:"kind"` // topic
-	ID    string      `json:"id"`
-	Stale []table.Key `json:"stale,omitempty"` // rows that an earlier version had
-	Until time.Time   `json:"until"`           // from then on no write of the change can land
-}
 
 const kindTopic = "topic"
 
 // Settlers finish what follows from changes of topics.
 func (s *Service) Settlers() []meet.Settler {
-	return []meet.Settler{{Kind: kindTopic, Settle: func(ctx context.Context, in function.Invocation) error {
-		var c topicChange
-		if err := json.Unmarshal([]byte(in.Text), &c); err != nil {
-			return fmt.Errorf("read message: %w", err)
-		}
-		t, err := s.stored(ctx, c.ID)
-		if err == nil && t != nil {
-			err = s.follow(ctx, *t, c.Stale)
-		}
-		if err != nil {
+	return []meet.Settler{s.members.Follower(kindTopic, func(ctx context.Context, id string, stale []table.Key) error {
+		t, err := s.stored(ctx, id)
+		if err != nil || t == nil {
 			return err
 		}
-		return s.members.WakeLater(ctx, c, c.Until)
-	}}}
+		return s.follow(ctx, *t, stale)
+	})}
 }
 
 // A View is a topic with what the reader sees of its author, nil for one who may not be seen.
@@ -247,64 +227,36 @@ func (s *Service) Delete(ctx context.Context, c meet.Claim, id string) error {
 // commit writes the topic that next makes of the one that there is, of which was is an earlier
 // read, together with the rows that with returns; then the list follows. next is called again if
 // another writer came first.
-func (s *Service) commit(ctx context.Context, was *Topic, id string, next func(*Topic) (Topic, error), with func(Topic) []table.Op) (Topic, error) {
-	var wake queue.Receipt
+func (s *Service) commit(ctx context.Context, was *Topic, id string, next func(*Topic) (Topic, error), with func(Topic) []table.Op) (t Topic, err error) {
 	var stale []table.Key
-	contest := s.members.Contest()
-	for {
-		t, err := next(was)
-		if err != nil {
-			s.members.Cancel(ctx, wake)
-			return Topic{}, err
+	err = s.members.Commit(ctx, s.tables.ForumReplies, kindTopic, id, func() (ops []table.Op, moved bool, _ []table.Key, err error) {
+		if t, err = next(was); err != nil {
+			return nil, false, nil, err
 		}
-		kind, moved := table.Insert, true
-		if was != nil {
-			kind = table.Replace
-			if moved = len(was.list()) != len(t.list()) || !t.deleted && !t.holds(was.list()[0]); moved {
-				t.moves++
-				stale = append(stale, was.list()...)
-			}
+		if moved = was == nil || len(was.list()) != len(t.list()) || !t.deleted && !t.holds(was.list()[0]); moved && was != nil {
+			t.moves++
+			stale = append(stale, was.list()...)
 		}
-		if moved && wake.ID == "" {
-			if wake, err = s.members.Wake(ctx, topicChange{kindTopic, id, stale, s.members.Landed()}); err != nil {
-				return Topic{}, err
-			}
-		}
-		ops := []table.Op{{Kind: kind, Row: t.row()}}
+		ops = []table.Op{rowstore.Put(t.row())}
 		if with != nil {
 			ops = append(ops, with(t)...)
 		}
-		err = s.Write(ctx, s.tables.ForumReplies, ops)
-		if err == nil {
-			if wake.ID == "" {
-				return t, nil
-			}
-			if err := s.follow(ctx, t, stale); err != nil {
-				return Topic{}, err
-			}
-			s.members.Cancel(ctx, wake)
-			return t, nil
-		}
-		if err := contest.Again(ctx, err); err != nil {
-			return Topic{}, err
-		}
-		if was, err = s.stored(ctx, id); err != nil {
-			return Topic{}, err
-		}
+		return ops, moved, stale, nil
+	}, func(ctx context.Context) (err error) {
+		was, err = s.stored(ctx, id)
+		return err
+	}, func(ctx context.Context) error { return s.follow(ctx, t, stale) })
+	if err != nil {
+		return Topic{}, err
 	}
+	return t, nil
 }
 
 // follow writes the list rows of a topic, and removes those of earlier places.
 func (s *Service) follow(ctx context.Context, t Topic, stale []table.Key) error {
-	var writes []func(context.Context) error
+	var rows []table.Row
 	for _, key := range t.list() {
-		row := table.Row{Key: key, Props: table.Props{{Name: "AuthorId", Value: table.String(t.AuthorID)}}}
-		writes = append(writes, func(ctx context.Context) error { return s.members.Put(ctx, s.tables.ForumTopics, row) })
+		rows = append(rows, table.Row{Key: key, Props: table.Props{{Name: "AuthorId", Value: table.String(t.AuthorID)}}})
 	}
-	for _, key := range stale {
-		if !t.holds(key) {
-			writes = append(writes, func(ctx context.Context) error { return s.RemoveKey(ctx, s.tables.ForumTopics, key) })
-		}
-	}
-	return rowstore.Each(ctx, len(writes), rowstore.MaxParallel, func(ctx context.Context, i int) error { return writes[i](ctx) })
+	return s.members.FollowLists(ctx, s.tables.ForumTopics, rows, stale)
 }
