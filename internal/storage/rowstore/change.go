@@ -41,3 +41,8 @@ func Put(row table.Row) table.Op {
 	}
 	return table.Op{Kind: table.Replace, Row: row}
 }
+
+// Removal deletes a row, whatever it says.
+func Removal(key table.Key) table.Op {
+	return table.Op{Kind: table.Delete, Row: table.Row{Key: key, ETag: table.Any}}
+}

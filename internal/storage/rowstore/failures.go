@@ -28,7 +28,7 @@ func (f Failures) Join() error { return errors.Join(f...) }
 
 // RemoveKey deletes a row; one that is gone is as good.
 func (db *Store) RemoveKey(ctx context.Context, name string, key table.Key) error {
-	err := db.Write(ctx, name, []table.Op{{Kind: table.Delete, Row: table.Row{Key: key, ETag: table.Any}}})
+	err := db.Write(ctx, name, []table.Op{Removal(key)})
 	if err != nil && !errors.Is(err, table.ErrNotFound) {
 		return Unavailable(fmt.Errorf("delete from %s: %w", name, err))
 	}

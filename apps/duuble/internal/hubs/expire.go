@@ -88,7 +88,7 @@ func (s *Service) Rekey(ctx context.Context) error {
 		}
 		var ops []table.Op
 		if v.Status == Invited && old != number {
-			ops = append(ops, remove(v.lock()))
+			ops = append(ops, rowstore.Removal(v.lock()))
 			v.number = number
 			ops = append(ops, insert(v.lock(), str("invitation_id", v.ID)))
 		}

@@ -123,10 +123,6 @@ func insert(key table.Key, props ...table.Prop) table.Op {
 	return table.Op{Kind: table.Insert, Row: table.Row{Key: key, Props: props}}
 }
 
-func remove(key table.Key) table.Op {
-	return table.Op{Kind: table.Delete, Row: table.Row{Key: key, ETag: table.Any}}
-}
-
 func str(name, value string) table.Prop { return table.Prop{Name: name, Value: table.String(value)} }
 
 func at(name string, t time.Time) table.Prop { return table.Prop{Name: name, Value: table.Time(t)} }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"prompthub/apps/duuble/internal/lists"
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/rules"
 	"prompthub/apps/duuble/internal/schema"
@@ -89,9 +90,9 @@ func parseInvitation(row table.Row) *Invitation {
 // end returns the writes by which an invitation gets another status. The number may be invited
 // again then.
 func (v *Invitation) end(status string) []table.Op {
-	ops := []table.Op{remove(v.byStatus())}
+	ops := []table.Op{rowstore.Removal(v.byStatus())}
 	if v.Status == Invited {
-		ops = append(ops, remove(v.lock()))
+		ops = append(ops, rowstore.Removal(v.lock()))
 	}
 	v.Status = status
 	return append(ops, rowstore.Put(v.row()), v.listed())
@@ -251,7 +252,7 @@ func (s *Service) Invitations(ctx context.Context, c people.Claim, hub, status, 
 func (s *Service) invitations(ctx context.Context, rows []table.Row, hub func(table.Row) string) ([]Invitation, error) {
 	found := make([]*Invitation, len(rows))
 	err := rowstore.Each(ctx, len(rows), rowstore.MaxParallel, func(ctx context.Context, i int) (err error) {
-		found[i], err = s.invitation(ctx, hub(rows[i]), rows[i].Row[strings.LastIndexByte(rows[i].Row, '|')+1:])
+		found[i], err = s.invitation(ctx, hub(rows[i]), lists.ID(rows[i]))
 		return err
 	})
 	if err != nil {

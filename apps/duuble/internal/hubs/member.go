@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"prompthub/apps/duuble/internal/lists"
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/rules"
 	"prompthub/apps/duuble/internal/schema"
@@ -74,7 +75,7 @@ func (m *Membership) join(role string, now time.Time, t tally) []table.Op {
 // leave returns the writes by which a membership ends.
 func (m *Membership) leave(now time.Time, t tally) []table.Op {
 	m.leftAt = now
-	return []table.Op{rowstore.Put(m.row()), remove(m.byTime()), remove(m.byRole()), t.op(m.HubID, -1)}
+	return []table.Op{rowstore.Put(m.row()), rowstore.Removal(m.byTime()), rowstore.Removal(m.byRole()), t.op(m.HubID, -1)}
 }
 
 func parseMembership(row table.Row) *Membership {
@@ -238,7 +239,7 @@ func (s *Service) Members(ctx context.Context, c people.Claim, hub, role, after 
 	found := make([]*Membership, len(rows))
 	ids := make([]string, len(rows))
 	for i, row := range rows {
-		ids[i] = row.Row[strings.LastIndexByte(row.Row, '|')+1:]
+		ids[i] = lists.ID(row)
 	}
 	var persons map[string]people.Person
 	err = rowstore.Both(ctx, func(ctx context.Context) (err error) {
@@ -291,7 +292,7 @@ func (s *Service) SetRole(ctx context.Context, c people.Claim, hub, user, role s
 		if m.Role == role {
 			return nil, nil
 		}
-		ops := []table.Op{remove(m.byRole())}
+		ops := []table.Op{rowstore.Removal(m.byRole())}
 		if m.Role == SuperAdmin || role == SuperAdmin {
 			if m.Role == SuperAdmin {
 				h.superAdmins--

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"prompthub/apps/duuble/internal/lists"
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/rules"
 	"prompthub/apps/duuble/internal/schema"
@@ -107,7 +108,7 @@ func (r *Request) ask() []table.Op {
 
 // decide returns the writes by which a request ends, and its invitation with it.
 func (s *Service) decide(ctx context.Context, r *Request, status, by, change string) ([]table.Op, error) {
-	ops := []table.Op{remove(r.byStatus()), remove(r.lock())}
+	ops := []table.Op{rowstore.Removal(r.byStatus()), rowstore.Removal(r.lock())}
 	if r.invitation != "" {
 		v, err := s.invitation(ctx, r.HubID, r.invitation)
 		if err != nil {
@@ -214,7 +215,7 @@ func (s *Service) Requests(ctx context.Context, c people.Claim, hub, status, aft
 func (s *Service) requests(ctx context.Context, rows []table.Row, hub func(table.Row) string) ([]Request, error) {
 	found := make([]*Request, len(rows))
 	err := rowstore.Each(ctx, len(rows), rowstore.MaxParallel, func(ctx context.Context, i int) (err error) {
-		found[i], err = s.request(ctx, hub(rows[i]), rows[i].Row[strings.LastIndexByte(rows[i].Row, '|')+1:])
+		found[i], err = s.request(ctx, hub(rows[i]), lists.ID(rows[i]))
 		return err
 	})
 	if err != nil {

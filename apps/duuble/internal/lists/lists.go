@@ -3,10 +3,14 @@ package lists
 
 import (
 	"context"
+	"strings"
 
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
 )
+
+// ID returns the id of what a row of a list names: the last part of its key.
+func ID(row table.Row) string { return row.Row[strings.LastIndexByte(row.Row, '|')+1:] }
 
 // A List is the rows of a partition whose keys begin with a prefix, "" for all.
 type List struct{ Table, Partition, Prefix string }

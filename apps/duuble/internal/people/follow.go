@@ -353,7 +353,7 @@ func (s *Service) personPage(ctx context.Context, c Claim, user, prefix, after s
 	}
 	ids := make([]string, len(rows))
 	for i, row := range rows {
-		ids[i] = row.Row[strings.LastIndexByte(row.Row, '|')+1:]
+		ids[i] = lists.ID(row)
 	}
 	var persons map[string]Person
 	hidden := map[string]bool{}

@@ -89,5 +89,5 @@ func listed(user, row string, live bool) []table.Op {
 	case live:
 		return []table.Op{{Kind: table.Insert, Row: table.Row{Key: key}}}
 	}
-	return []table.Op{{Kind: table.Delete, Row: table.Row{Key: key, ETag: table.Any}}}
+	return []table.Op{rowstore.Removal(key)}
 }

@@ -303,10 +303,10 @@ func (s *Service) deleteComment(ctx context.Context, c *Comment, now time.Time) 
 		}
 		ops := []table.Op{count}
 		if c.isRoot() {
-			ops = append(ops, removal(c.asRoot()))
+			ops = append(ops, rowstore.Removal(c.asRoot()))
 		}
 		if c.Parent != "" {
-			ops = append(ops, removal(c.asReply()))
+			ops = append(ops, rowstore.Removal(c.asReply()))
 			root, err := s.comment(ctx, post, c.Parent)
 			if err != nil {
 				return nil, err
@@ -319,10 +319,6 @@ func (s *Service) deleteComment(ctx context.Context, c *Comment, now time.Time) 
 		c.deletedAt = now
 		return append(ops, rowstore.Put(c.row())), nil
 	})
-}
-
-func removal(key table.Key) table.Op {
-	return table.Op{Kind: table.Delete, Row: table.Row{Key: key, ETag: table.Any}}
 }
 
 // listReplies lists the replies of a root as roots, if the root was deleted. No reply comes to a
@@ -341,7 +337,7 @@ func (s *Service) listReplies(ctx context.Context, post, id string) error {
 		err = s.Change(ctx, s.Tables.Posts, func(ctx context.Context) ([]table.Op, error) {
 			found := make([]*Comment, len(rows))
 			err := rowstore.Each(ctx, len(rows), rowstore.MaxParallel, func(ctx context.Context, i int) (err error) {
-				found[i], err = s.comment(ctx, post, lastPart(rows[i]))
+				found[i], err = s.comment(ctx, post, lists.ID(rows[i]))
 				return err
 			})
 			var ops []table.Op
@@ -359,9 +355,6 @@ func (s *Service) listReplies(ctx context.Context, post, id string) error {
 		after = next
 	}
 }
-
-// lastPart returns the last part of the key of a row of a list, which is the id of what it names.
-func lastPart(row table.Row) string { return row.Row[strings.LastIndexByte(row.Row, '|')+1:] }
 
 func (s *Service) roots(post string) lists.List {
 	return lists.List{Table: s.Tables.Posts, Partition: schema.Post(post), Prefix: rootRows}
@@ -423,7 +416,7 @@ func (s *Service) commentPage(ctx context.Context, c people.Claim, post, root, a
 	}
 	found := make([]*Comment, len(rows))
 	err = rowstore.Each(ctx, len(rows), rowstore.MaxParallel, func(ctx context.Context, i int) (err error) {
-		found[i], err = s.comment(ctx, post, lastPart(rows[i]))
+		found[i], err = s.comment(ctx, post, lists.ID(rows[i]))
 		return err
 	})
 	if err != nil {

@@ -226,7 +226,7 @@ func (s *Service) empty(ctx context.Context, id string) error {
 				return rowstore.Unavailable(err)
 			}
 			if row.Row != postRow {
-				ops = append(ops, removal(row.Key))
+				ops = append(ops, rowstore.Removal(row.Key))
 			}
 			if len(ops) == table.MaxBatch {
 				break

@@ -178,7 +178,7 @@ type Page struct {
 func (s *Service) page(ctx context.Context, viewer string, rows []table.Row) ([]Card, error) {
 	all := make([]seen, len(rows))
 	err := rowstore.Each(ctx, len(rows), rowstore.MaxParallel, func(ctx context.Context, i int) (err error) {
-		all[i], err = s.find(ctx, viewer, lastPart(rows[i]), false)
+		all[i], err = s.find(ctx, viewer, lists.ID(rows[i]), false)
 		return err
 	})
 	if err != nil {

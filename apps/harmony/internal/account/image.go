@@ -2,6 +2,7 @@ package account
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"prompthub/internal/storage/table"
@@ -78,4 +79,17 @@ func ParseImages(user string, rows []table.Row) (all Images) {
 	}
 	slices.SortFunc(all.All, func(a, b Image) int { return a.Order - b.Order })
 	return all
+}
+
+// CutImage returns the id in the name of a file of a picture, "" if it has none, and which of the
+// two files it is.
+func CutImage(file string) (id string, n int) {
+	if id, ok := strings.CutSuffix(file, ThumbSuffix); ok {
+		return id, 1
+	}
+	id, ok := strings.CutSuffix(file, ".jpg")
+	if !ok {
+		return "", 0
+	}
+	return id, 0
 }

@@ -82,7 +82,9 @@ func (s *Service) Commit(ctx context.Context, name, kind, id string, next func()
 // FollowLists writes rows of a table of lists, and removes those that are stale and not among them.
 func (s *Service) FollowLists(ctx context.Context, name string, rows []table.Row, stale []table.Key) error {
 	stale = slices.Clone(stale)
-	slices.SortFunc(stale, func(a, b table.Key) int { return cmp.Or(cmp.Compare(a.Partition, b.Partition), cmp.Compare(a.Row, b.Row)) })
+	slices.SortFunc(stale, func(a, b table.Key) int {
+		return cmp.Or(cmp.Compare(a.Partition, b.Partition), cmp.Compare(a.Row, b.Row))
+	})
 	stale = slices.DeleteFunc(slices.Compact(stale), func(key table.Key) bool {
 		return slices.ContainsFunc(rows, func(row table.Row) bool { return row.Key == key })
 	})

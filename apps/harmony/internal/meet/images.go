@@ -5,7 +5,6 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
-	"strings"
 
 	"prompthub/apps/harmony/internal/account"
 	"prompthub/apps/harmony/internal/picture"
@@ -60,7 +59,7 @@ func (s *Service) changeImages(ctx context.Context, caller Caller, was Images, c
 		}
 		for _, old := range was.All {
 			if !slices.ContainsFunc(next, func(n Image) bool { return n.ID == old.ID }) {
-				ops = append(ops, table.Op{Kind: table.Delete, Row: table.Row{Key: old.Row().Key, ETag: table.Any}})
+				ops = append(ops, rowstore.Removal(old.Row().Key))
 			}
 		}
 		err = s.Write(ctx, s.Tables.UserImages, ops)
@@ -279,7 +278,7 @@ func (s *Service) rearrange(ctx context.Context, c Claim, change func(Images) ([
 
 // Picture returns a file of a picture of a member to one who may see it; a guest sees none.
 func (s *Service) Picture(ctx context.Context, c Claim, user, file string) (blob.Blob, error) {
-	id, small := cutImage(file)
+	id, small := account.CutImage(file)
 	if c.UserID == "" || !IsID(user) || !IsID(id) {
 		return blob.Blob{}, noImage()
 	}
@@ -294,10 +293,14 @@ func (s *Service) Picture(ctx context.Context, c Claim, user, file string) (blob
 	if err != nil {
 		return blob.Blob{}, err
 	}
+	return s.File(ctx, ContainerProfiles, Image{ID: id, UserID: user}.Blobs()[small])
+}
+
+// File reads a file of a picture.
+func (s *Service) File(ctx context.Context, container, name string) (blob.Blob, error) {
 	ctx, cancel := context.WithTimeout(ctx, rowstore.CallWithin)
 	defer cancel()
-	names := Image{ID: id, UserID: user}.Blobs()
-	b, err := s.Blobs.Get(ctx, ContainerProfiles, names[small])
+	b, err := s.Blobs.Get(ctx, container, name)
 	if errors.Is(err, blob.ErrNotFound) {
 		return blob.Blob{}, noImage()
 	}
@@ -305,18 +308,6 @@ func (s *Service) Picture(ctx context.Context, c Claim, user, file string) (blob
 		return blob.Blob{}, rowstore.Unavailable(err)
 	}
 	return b, nil
-}
-
-// cutImage returns the id in the name of a file, and which of the files it is.
-func cutImage(file string) (id string, n int) {
-	if id, ok := strings.CutSuffix(file, account.ThumbSuffix); ok {
-		return id, 1
-	}
-	id, ok := strings.CutSuffix(file, ".jpg")
-	if !ok {
-		return "", 0
-	}
-	return id, 0
 }
 
 // wakeImages sends the message of a change of pictures, and does the work that comes before it at

@@ -3,6 +3,7 @@ package shop
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"prompthub/apps/harmony/internal/account"
@@ -67,21 +68,10 @@ func (s *Service) SetImage(ctx context.Context, c meet.Claim, id string, file []
 
 // Picture returns a file of a picture of an item. Everybody may ask.
 func (s *Service) Picture(ctx context.Context, item, file string) (blob.Blob, error) {
-	missing := fault.Coded(fault.NotFound, meet.ImageNotFound, "there is no such picture")
-	image, ok := strings.CutSuffix(strings.Replace(file, account.ThumbSuffix, ".jpg", 1), ".jpg")
-	if !ok || !meet.IsID(item) || !meet.IsID(image) {
-		return blob.Blob{}, missing
+	if image, _ := account.CutImage(file); !meet.IsID(item) || !meet.IsID(image) {
+		return blob.Blob{}, fault.Coded(fault.NotFound, meet.ImageNotFound, "there is no such picture")
 	}
-	ctx, cancel := context.WithTimeout(ctx, rowstore.CallWithin)
-	defer cancel()
-	b, err := s.members.Blobs.Get(ctx, Container, item+"/"+file)
-	if errors.Is(err, blob.ErrNotFound) {
-		return blob.Blob{}, missing
-	}
-	if err != nil {
-		return blob.Blob{}, rowstore.Unavailable(err)
-	}
-	return b, nil
+	return s.members.File(ctx, Container, item+"/"+file)
 }
 
 // Named reports whether an item names a file: others are swept.
@@ -91,12 +81,7 @@ func (s *Service) Named(ctx context.Context, file string) (bool, error) {
 	if err != nil || row == nil {
 		return false, err
 	}
-	for _, name := range files(row.Props.Get("ImageUrl").Str()) {
-		if name == file {
-			return true, nil
-		}
-	}
-	return false, nil
+	return slices.Contains(files(row.Props.Get("ImageUrl").Str()), file), nil
 }
 
 // Checks look for the files of pictures.

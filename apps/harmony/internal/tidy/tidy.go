@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"prompthub/apps/harmony/internal/account"
 	"prompthub/apps/harmony/internal/chat"
 	"prompthub/apps/harmony/internal/deck"
 	"prompthub/apps/harmony/internal/meet"
@@ -119,7 +120,10 @@ func Files(s *meet.Service, container string, named func(ctx context.Context, fi
 // named reports whether a member has the picture of a file.
 func (j Job) named(ctx context.Context, name string) (bool, error) {
 	user, file, _ := strings.Cut(name, "/")
-	image := strings.TrimSuffix(strings.TrimSuffix(file, ".jpg"), "_320")
+	image, _ := account.CutImage(file)
+	if image == "" {
+		return false, nil
+	}
 	row, err := j.GetRow(ctx, j.Tables.UserImages, table.Key{Partition: user, Row: image})
 	return row != nil, err
 }

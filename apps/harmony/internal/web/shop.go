@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"prompthub/apps/harmony/internal/account"
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/picture"
 	"prompthub/apps/harmony/internal/rules"
@@ -101,4 +102,4 @@ func adminsOnly() error {
 }
 
 // Small returns the address of the small file of a picture.
-func (words) Small(url string) string { return strings.TrimSuffix(url, ".jpg") + "_320.jpg" }
+func (words) Small(url string) string { return strings.TrimSuffix(url, ".jpg") + account.ThumbSuffix }
