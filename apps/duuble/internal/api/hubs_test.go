@@ -41,8 +41,8 @@ func items(answer map[string]any) []map[string]any {
 	return all
 }
 
-// TestBlocked: two people of whom one blocks the other find nothing of each other, and see the
-// posts of others without the comments of each other.
+// TestBlocked: if one of two people blocks the other, neither finds anything of the other, and both
+// see the posts of others without the comments of each other.
 func TestBlocked(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -41,8 +41,8 @@ func (w *world) gets(values map[string][]string) (paths []string) {
 }
 
 // TestWalk asks every GET route about everything that belongs to a locked post, as people who may
-// not see it: an outsider, a guest, a member who left, one who was removed, and two of whom one
-// blocks the author and the author blocks the other. None of them finds its text, its id, or any
+// not see it: an outsider, a guest, a member who left, one who was removed, a person that
+// blocks the author and one that the author blocks. None of them finds its text, its id, or any
 // difference from a post that is not there; and a member who comes back, or is not blocked any
 // more, sees it.
 func TestWalk(t *testing.T) {
@@ -128,7 +128,7 @@ func TestWalk(t *testing.T) {
 	for _, path := range everything {
 		require.Contains(t, all, path, "a member sees it, so that the walk would find it")
 	}
-	// profile returns what somebody sees of Bob.
+	// profile returns Bob's profile as a person sees it.
 	profile := func(who string) string {
 		_, p := w.ask("GET", "/users/"+bobID, who, "")
 		_, posts := w.ask("GET", "/users/"+bobID+"/posts?limit=1", who, "")
@@ -298,9 +298,10 @@ func TestWalkDeleted(t *testing.T) {
 	}
 }
 
-// TestWalkLeft asks every GET route when somebody has left who posted, commented, followed, made a
-// hub, a link and invitations, and decided a request: no answer has the id or a name of the person,
-// and the answers about the person are those for one who never was. On the return all is as before.
+// TestWalkLeft asks every GET route after a person has left that posted, commented, followed, made
+// a hub, a link and invitations, and decided a request: no answer has the id or a name of the
+// person, and the answers about the person are those for one who never was. On the return all is as
+// before.
 func TestWalkLeft(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

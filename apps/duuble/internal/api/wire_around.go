@@ -8,7 +8,7 @@ type NewComment struct {
 	ParentCommentID string `json:"parentCommentId,omitempty" doc:"The comment on the same post to which it replies. A reply to a reply hangs on the same root" example:"01KA0000000000000000000008"`
 }
 
-// Comment is what somebody says about a post.
+// Comment is a text under a post.
 type Comment struct {
 	CommentID       string  `json:"commentId" doc:"The id of the comment" example:"01KA0000000000000000000008"`
 	PostID          string  `json:"postId" doc:"The post" example:"01KA0000000000000000000003"`

@@ -86,7 +86,7 @@ func (s *Service) Links(ctx context.Context, c people.Claim, hub string) ([]Link
 	}
 	persons, err := s.People.People(ctx, ids)
 	for i, l := range all {
-		all[i].CreatorID = persons[l.CreatorID].ID // "" of somebody who has left
+		all[i].CreatorID = persons[l.CreatorID].ID // "" of a person who has left
 	}
 	return all, err
 }

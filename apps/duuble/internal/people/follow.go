@@ -18,8 +18,8 @@ import (
 
 // To follow and to block are ties, each a row in the partition of the person who made it:
 //
-//	fo|{other}, fod|{inv}|{other}    whom the person follows, and those by the time of the first time
-//	bl|{other}                       whom the person blocks
+//	fo|{other}, fod|{inv}|{other}    the people that the person follows, and the same by the time of the first follow
+//	bl|{other}                       the people that the person blocks
 //	fr|{other}, frd|{inv}|{other}    who follows the person: mirrors of fo| there
 //	c|00                             how many of each, in the same batch
 //
@@ -316,7 +316,7 @@ type PersonPage struct {
 	Next  string
 }
 
-// Blocks returns whom the caller blocks, in the order of their ids.
+// Blocks returns the people that the caller blocks, in the order of their ids.
 func (s *Service) Blocks(ctx context.Context, c Claim, after string, limit int) (PersonPage, error) {
 	return s.personPage(ctx, c, c.UserID, blockRows, after, limit)
 }
@@ -326,7 +326,7 @@ func (s *Service) Followers(ctx context.Context, c Claim, user, after string, li
 	return s.personPage(ctx, c, user, fanByTime, after, limit)
 }
 
-// Following returns whom a person follows, the newest first.
+// Following returns the people that a person follows, the newest first.
 func (s *Service) Following(ctx context.Context, c Claim, user, after string, limit int) (PersonPage, error) {
 	return s.personPage(ctx, c, user, followByTime, after, limit)
 }

@@ -112,7 +112,7 @@ func (s *Service) endSessions(ctx context.Context, user string, before time.Time
 	}
 	return rowstore.Each(ctx, len(all), rowstore.MaxParallel, func(ctx context.Context, i int) error {
 		if all[i].issuedAt.After(before) {
-			return nil // a sign-in of somebody who had left
+			return nil // a sign-in of a person who had left
 		}
 		return s.RemoveKey(ctx, s.Tables.Sessions, sessionKey(user, all[i].id))
 	})

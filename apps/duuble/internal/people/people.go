@@ -116,7 +116,7 @@ func keysDoNotMatch() error {
 func Queues() []string { return []string{QueueTies} }
 
 // Triggers returns the functions that no request starts. Each may run twice, late and in any
-// order. others end what is over elsewhere.
+// order. The job expire runs others too, which remove expired rows of other rooms.
 func (s *Service) Triggers(others ...func(context.Context) error) []function.Trigger {
 	return []function.Trigger{
 		{Name: QueueTies, Queue: QueueTies, Run: func(ctx context.Context, in function.Invocation) error { return s.followPair(ctx, in.Text) }},

@@ -38,7 +38,7 @@ func noComment() error {
 	return fault.Coded(fault.NotFound, CommentNotFound, "there is no such comment")
 }
 
-// A Comment is what somebody says about a post.
+// A Comment is a text under a post.
 type Comment struct {
 	ID, PostID string
 	AuthorID   string

@@ -76,7 +76,7 @@ type peopleBody struct {
 	More  string
 }
 
-// circle shows who follows a person, or whom the person follows.
+// circle shows the followers of a person, or the people that the person follows.
 func (s *web) circle(r *request, title string, read func(ctx context.Context, c people.Claim, user, after string, limit int) (people.PersonPage, error)) error {
 	p, err := s.People.ProfileByName(r.Context(), r.claim, r.PathValue("name"))
 	if err != nil {

@@ -93,10 +93,10 @@ type action func(*request) error
 type access int
 
 const (
-	always access = iota // also somebody who has left
+	always access = iota // also a person who has left
 	anyone
-	person // somebody who is signed in
-	member // somebody whose onboarding is complete
+	person // signed in
+	member // after onboarding
 )
 
 // handle registers a page. A guest is sent to sign in and back, and a person without a username to

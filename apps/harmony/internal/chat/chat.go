@@ -17,9 +17,9 @@
 // have read. A message keeps its number among those of its sender, and how many the other had sent
 // by then. So what is unread follows from counts, and whether a message was read from its number.
 //
-// The chat of an event has no members in its rows: package events says who takes part. Whoever
-// takes somebody out writes !open after that, and a sender reads !open before they ask whether they
-// are in. So no message of one who has left lands once that was answered.
+// The chat of an event has no members in its rows: package events says who takes part. A request
+// that takes a member out writes !open after that, and a sender reads !open before they ask whether
+// they are in. So no message of one who has left lands once that was answered.
 package chat
 
 import (

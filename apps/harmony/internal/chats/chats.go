@@ -2,7 +2,7 @@
 // events. Package chat keeps them.
 //
 // Attendees of an event and staff take part in its chat, from its publication until 30 days after
-// its end. Messages of members who blocked the reader, or whom the reader blocked, are not shown
+// its end. Messages of members who blocked the reader, or are blocked by the reader, are not shown
 // there and do not count; of others the reader learns as much as in a list of attendees.
 package chats
 
@@ -33,7 +33,7 @@ func New(members *meet.Service, happens *events.Service) *Service { return &Serv
 
 // A Message is one as a reader sees it.
 type Message struct {
-	chat.Message              // without a sender whom the reader may not see
+	chat.Message              // without a sender hidden from the reader
 	Author       *meet.Author // in the chat of an event; nil if the reader may not see them
 }
 

@@ -66,8 +66,8 @@ func (w *world) send(c meet.Claim, room, content string) chats.Message {
 	return m
 }
 
-// texts returns what a reader sees of a chat, the oldest first, read three at a time: by whom, and
-// what.
+// texts returns the messages that a reader sees of a chat, the oldest first, with their senders. It
+// reads three at a time.
 func (w *world) texts(c meet.Claim, room string) (all []string) {
 	w.T.Helper()
 	for after, more := "", true; more; more = after != "" {
@@ -305,8 +305,8 @@ func TestAtOnce(t *testing.T) {
 	require.Empty(t, wrong)
 }
 
-// TestFull: one who attends beyond those for whom the chat has room keeps the place, and is told
-// so.
+// TestFull: a member who attends after the chat is full keeps the place, and is told that the chat
+// is full.
 func TestFull(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -350,7 +350,7 @@ func (d *deferred) Write(ctx context.Context, name string, ops ...table.Op) ([]s
 	return d.DB.Write(ctx, name, ops...)
 }
 
-// TestNoMessageOnceLeft: once somebody has left, or was taken out, no message of theirs lands, not
+// TestNoMessageOnceLeft: after a member has left, or was taken out, no message of theirs lands, not
 // even one that was under way, and no other content.
 func TestNoMessageOnceLeft(t *testing.T) {
 	t.Parallel()

@@ -26,14 +26,14 @@ func (s *Service) followChat(ctx context.Context, p pairs.Pair) error {
 	return s.Rooms().Follow(ctx, r, p.Version, p.Matched() && p.MatchNumber == 1)
 }
 
-// An Other is the member whom a caller chats with.
+// An Other is the other member of a chat of two.
 type Other struct {
 	Card    *Card // nil if the caller may not see them
 	Present bool  // whether they can be written to
 }
 
-// Others returns the members whom a caller chats with, by their ids. Staff see no more of them than
-// others do.
+// Others returns the other members of a caller's chats of two, by their ids. Staff see no more of
+// them than others do.
 func (s *Service) Others(ctx context.Context, caller User, ids []string) ([]Other, error) {
 	rows := make([]table.Row, len(ids))
 	for i, id := range ids {
@@ -69,7 +69,7 @@ func (s *Service) present(u *User) bool {
 	return u != nil && u.Registered && !u.Deleted() && !u.Suspended(s.Now())
 }
 
-// Estranged returns the members whom a member has blocked, and those by whom they are blocked.
+// Estranged returns the members that a member has blocked, and those that have blocked the member.
 func (s *Service) Estranged(ctx context.Context, id string) (map[string]bool, error) {
 	var rows [2][]table.Row
 	read := func(i int, partition string) func(context.Context) error {
