@@ -247,6 +247,9 @@ func write(p *tab, title string) string {
 		p.Back()
 		p.sees("document.querySelector('#text').value.length === 100000 && document.querySelector('[name=tag][value=writing]').checked").write("#text", letter)
 	}
+	if p.V.Phone {
+		require.Less(p.T, eval[float64](p, "[...document.querySelectorAll('#write *')].filter(e => getComputedStyle(e).position === 'sticky').reduce((sum, e) => sum + e.offsetHeight, 0)"), 90.0, "what stays in view leaves room to write")
+	}
 	p.shot("writing").click("form#write .primary").reads("The prompt is saved.").shot("prompt")
 	page := eval[string](p, "location.pathname")
 	p.goTo(page + "/versions/1")
@@ -263,8 +266,13 @@ func read(p *tab) {
 		require.Less(p.T, eval[float64](p, "document.querySelector('#rendered').getBoundingClientRect().top + scrollY"), 520.0, "the text is what is seen first")
 		p.click("#fill-is summary") // it is open next to the text if there is room
 	}
+	if p.V.Script {
+		p.sees("/^1 (value )?empty$/.test(document.querySelector('#empty').innerText) && document.querySelectorAll('#source mark.open').length === 1")
+	}
 	p.write("#v0", "Bob & <Co>")
-	if !p.V.Script {
+	if p.V.Script {
+		p.sees("!document.querySelector('#empty').textContent && !document.querySelector('mark.open')")
+	} else {
 		p.click("#fill button")
 	}
 	const filled = "# Dear Bob & <Co>\n\nThank you for **the socks**.\n\n<rules>\nBe kind.\n</rules>\n"
@@ -337,7 +345,7 @@ func versions(p *tab, page string) {
 	p.click(".choices a:nth-child(2)").sees("document.querySelector('.split del') && document.querySelector('.split ins')").shot("side by side")
 	p.goTo(page+"/versions/2").reads("From the other tab").write("#label", "production").click("form[action$='/labels'] button").reads("Put on version 2")
 	p.write("#version", "3").click(".put button").reads("Moved from version 2 to version 3").click("form[action$='/undo'] button").reads("undone").shot("labels")
-	p.goTo(page).reads("production · 2").goTo(page + "/versions/2").click(".manage details summary").click("form[action$='/restore'] button")
+	p.goTo(page).reads("production → version 2").goTo(page + "/versions/2").click(".manage details summary").click("form[action$='/restore'] button")
 	p.reads("The prompt has the content of that version now").reads("From the other tab").goTo(page + "/versions/3").click(".manage details summary")
 	p.click("form[action$='/restore'] button").reads("The prompt has the content of that version now").reads("From this tab")
 }

@@ -108,13 +108,15 @@ func (s *web) profile(r *request) error {
 	if err != nil {
 		return err
 	}
-	return s.showProfile(r, http.StatusOK, u, nil)
+	return s.showProfile(r, http.StatusOK, u, u.Profile, nil)
 }
 
-func (s *web) showProfile(r *request, status int, u library.User, wrong error) error {
-	p := profilePage{Profile: u.Profile, Address: s.authorAddress(library.IDOf(r.who)), Chosen: u.Handle != "" && wrong == nil, Errors: map[string]string{}}
+// showProfile shows the form with what the caller sent. The stored profile of the caller says whether
+// the handle can still be chosen.
+func (s *web) showProfile(r *request, status int, stored library.User, sent prompt.Profile, wrong error) error {
+	p := profilePage{Profile: sent, Address: s.authorAddress(library.IDOf(r.who)), Chosen: stored.Handle != "", Errors: map[string]string{}}
 	if p.Chosen {
-		p.Address = Prefix + "/u/" + u.Handle
+		p.Handle, p.Address = stored.Handle, Prefix+"/u/"+stored.Handle
 	}
 	if wrong != nil {
 		text, fields := describe(wrong)
@@ -147,9 +149,16 @@ func (s *web) showProfile(r *request, status int, u library.User, wrong error) e
 
 func (s *web) putProfile(r *request) error {
 	sent := prompt.Profile{Handle: r.PostForm.Get("handle"), Name: r.PostForm.Get("name"), About: lf(r.PostForm.Get("about"))}
-	_, err := s.Service.PutProfile(r.Context(), r.who, sent)
+	stored, err := s.Service.Profile(r.Context(), r.who)
+	if err != nil {
+		return err
+	}
+	if !r.PostForm.Has("name") { // the handle is chosen by a form of its own, which has no other field
+		sent.Name, sent.About = stored.Name, stored.About
+	}
+	_, err = s.Service.PutProfile(r.Context(), r.who, sent)
 	if fault.Of(err) == fault.Invalid {
-		return s.showProfile(r, http.StatusUnprocessableEntity, library.User{Profile: sent}, err)
+		return s.showProfile(r, http.StatusUnprocessableEntity, stored, sent, err)
 	}
 	if err != nil {
 		return err

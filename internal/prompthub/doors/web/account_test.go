@@ -34,7 +34,12 @@ func TestProfileAndAuthor(t *testing.T) {
 	require.Equal(t, "/app/me", ann.get("/app/u/me").to("/app/me"))
 	bob.post("/app/me", "handle", "ann-b").is(422).has("somebody has this one")
 	ann.post("/app/me", "handle", "other").is(422).has("a handle is chosen once")
-	ann.post("/app/me", "handle", "", "name", "Ann").to("/app/me")
+	ann.post("/app/me", "name", strings.Repeat("x", 101)).is(422).has(`id="name-wrong"`, "<code>ann-b</code>")
+	ann.post("/app/me", "name", "Ann").to("/app/me")
+	ann.get("/app/me").has("<code>ann-b</code>").lacks(`id="handle"`)
+	bob.post("/app/me", "name", "Bob", "about", "Reads.").to("/app/me")
+	bob.post("/app/me", "handle", "bob-r").to("/app/me")
+	bob.get("/app/me").has("<code>bob-r</code>", `value="Bob"`, "Reads.</textarea>")
 	ann.get("/app/u/ann-b").is(200)
 
 	for _, path := range []string{"/app/u/nosuch", "/app/u/Ann", "/app/u/a_x", "/app/u/%2e%2e", "/app/u/" + strings.Repeat("x", 300)} {

@@ -102,7 +102,7 @@ func TestLabels(t *testing.T) {
 	label("", "label", "production", "version", "2").to(page)
 	label("", "label", "v1.0_beta-2", "version", "1").to(page)
 	for _, who := range []person{ann, bob} {
-		who.get(page).has(`title="The label production is on version 2">production · 2</a>`, "v1.0_beta-2 · 1</a>")
+		who.get(page).has(`title="The label production is on version 2">production → version 2</a>`, "v1.0_beta-2 → version 1</a>")
 		who.get(page+"/versions").has(`>production</a>`, `>v1.0_beta-2</a>`)
 		who.get(page + "/versions/1").has(`>v1.0_beta-2</a>`).lacks(`>production</a>`)
 		who.get(history).has("Put on version 1", "Moved from version 1 to version 2")
@@ -115,7 +115,7 @@ func TestLabels(t *testing.T) {
 	label("/remove", "label", "production").to(page)
 	ann.get(history).has("Taken away from version 1").lacks("production</a> <a")
 	label("/undo", "label", "production").to(page)
-	ann.get(page).has("production · 1")
+	ann.get(page).has("production → version 1")
 
 	label("", "label", "Not a label", "version", "1").is(422).has("A label must be 1 to 36", `value="Not a label"`)
 	label("", "label", "latest", "version", "1").is(422)

@@ -401,7 +401,7 @@ async function copy(button, text) {
   } catch {
     return toast("The browser does not let this page copy. Select the text and copy it yourself.");
   }
-  const empty = button.dataset.copy === "source" ? [...document.querySelectorAll("#fill [data-blank]")].filter((f) => f.dataset.blank && !f.value).length : 0;
+  const empty = button.dataset.copy === "source" ? emptyFields().length : 0;
   button.dataset.name ??= button.textContent;
   button.textContent = "Copied" + (empty ? `, ${empty} empty` : "");
   button.classList.add("did");
@@ -438,6 +438,20 @@ document.addEventListener("click", (e) => {
   history.replaceState(history.state, "", link.href);
 });
 
+// Values that the text needs and that are still empty: their number stands by the button that copies, and their places in
+// the text look open.
+function emptyFields() {
+  return [...document.querySelectorAll("#fill [data-blank]")].filter((f) => f.dataset.blank && !f.value);
+}
+function tellEmpty() {
+  const empty = emptyFields(), tell = $("empty");
+  if (!tell) return;
+  const what = Object.assign(document.createElement("span"), {className: "wide", textContent: empty.length > 1 ? "values " : "value "});
+  tell.replaceChildren(...(empty.length ? [empty.length + " ", what, "empty"] : []));
+  for (const mark of document.querySelectorAll("mark[data-v]")) mark.classList.toggle("open", empty.some((f) => f.id === "v" + mark.dataset.v));
+}
+tellEmpty();
+
 const blanks = new Map(); // what stands for a variable without a value, by the mark around it
 for (const mark of document.querySelectorAll("mark[data-v]")) {
   const field = $("v" + mark.dataset.v);
@@ -447,6 +461,7 @@ $("fill")?.addEventListener("input", (e) => {
   for (const mark of document.querySelectorAll(`mark[data-v="${e.target.name.slice(1)}"]`)) {
     mark.textContent = e.target.value || blanks.get(mark);
   }
+  tellEmpty();
 });
 $("fill")?.addEventListener("submit", (e) => e.preventDefault());
 // The places of the variable that is filled in are marked.
