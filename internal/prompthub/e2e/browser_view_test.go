@@ -271,7 +271,7 @@ func tour(page, hidden, versions, forked string) []stop {
 		{"tags", "/app/tags", nil},
 		{"filtered", "/app?tag=text&q=act", nil},
 		{"empty", "/app?q=zzzzzz", nil},
-		{"keys", "/app", func(p *tab) { p.click("#keys-show").sees("document.querySelector('#keys').open") }},
+		{"keys", "/app", func(p *tab) { p.press("?").sees("document.querySelector('#keys').open") }},
 		{"palette", "/app", func(p *tab) {
 			p.click("#palette-show").sees("document.querySelectorAll('#wishes li').length > 4")
 			p.write("#wish", "act").sees("document.querySelectorAll('#wishes li').length > 7")

@@ -32,7 +32,8 @@ type Template struct {
 // A Part is a part of a text: literal text, or the place of a variable.
 type Part struct {
 	Text     string
-	Variable int // index, -1 for text as it is
+	Variable int  // index, -1 for text as it is
+	Open     bool // the place of a variable that needs a value and has none
 }
 
 // ParseTemplate finds the variables of texts. A declared variable overrides one that is found under
@@ -71,7 +72,7 @@ func (p *parser) text(text string) []Part {
 	for at := 0; ; {
 		i := strings.IndexByte(text[at:], '{')
 		if i < 0 {
-			return append(pieces, Part{text[begin:], -1})
+			return append(pieces, Part{Text: text[begin:], Variable: -1})
 		}
 		at += i
 		m, ok := scanPlaceholder(text, at)
@@ -80,7 +81,7 @@ func (p *parser) text(text string) []Part {
 			continue
 		}
 		if v, ok := p.variable(m); ok {
-			pieces = append(pieces, Part{text[begin:m.from], -1}, Part{text[m.from:m.to], v})
+			pieces = append(pieces, Part{Text: text[begin:m.from], Variable: -1}, Part{Text: text[m.from:m.to], Variable: v})
 			begin = m.to
 		}
 		at = m.to
@@ -221,6 +222,7 @@ func (t Template) fill(values map[string]string, maxText int) (f Filled, fields 
 		filled := make([]Part, len(parts))
 		for i, p := range parts {
 			filled[i] = t.part(p, given)
+			filled[i].Open = p.Variable >= 0 && given[p.Variable] == nil && t.Variables[p.Variable].Needed()
 		}
 		f.Texts = append(f.Texts, filled)
 	}

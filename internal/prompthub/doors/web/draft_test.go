@@ -196,7 +196,7 @@ func TestPreview(t *testing.T) {
 	t.Parallel()
 	p := newWorld(t).as("Ann")
 	p.post("/app/prompts/new", "text", "# Hi\n\n**{{who:you}}** and {{me}}", "do", "preview").is(200).
-		has(`<h2 id="preview-is">Preview</h2>`, `<strong><mark data-v="0">you</mark></strong> and <mark data-v="1">{{me}}</mark>`, "# Hi\n\n**{{who:you}}** and {{me}}</textarea>")
+		has(`<h2 id="preview-is">Preview</h2>`, `<strong><mark data-v="0">you</mark></strong> and <mark data-v="1" class="open">{{me}}</mark>`, "# Hi\n\n**{{who:you}}** and {{me}}</textarea>")
 	p.post("/app/prompts/new", "kind", "chat", "role", "system", "content", "<b>Be</b>", "role", "[placeholder]", "content", "history", "do", "preview").is(200).
 		has(`<h3 class="role">system</h3>`, "&lt;b&gt;Be&lt;/b&gt;", "Messages called <code>history</code> go here.")
 	page := p.write("Edited", "text", "private")

@@ -54,6 +54,12 @@ func (s *web) catalog(r *request) error {
 	switch {
 	case len(l.Cards) > 0:
 		l.Rail = s.rail(&l, catalog, tags)
+		if l.Whole { // where the rail has no room, its tags are offered above the list
+			l.Offered = nil
+			for _, t := range l.Rail.Tags[:min(len(l.Rail.Tags), maxOffered)] {
+				l.Offered = append(l.Offered, t.choice)
+			}
+		}
 	case l.More == "": // nothing to put in an order
 		l.Choices = nil
 		if l.Whole { // an empty library has no tags to choose, either

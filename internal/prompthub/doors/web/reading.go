@@ -102,7 +102,7 @@ func (r *reading) show(address string, request *request) {
 // aroundPart and aroundPassage are about what stands around a variable and a message in HTML, in
 // bytes.
 const (
-	aroundPart    = 32
+	aroundPart    = 48
 	aroundPassage = 128
 )
 

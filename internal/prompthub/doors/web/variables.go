@@ -23,6 +23,16 @@ func (f fill) given() bool {
 	return slices.ContainsFunc(f.Fields, func(v field) bool { return v.Value != "" })
 }
 
+// Empty returns how many values are needed and not given.
+func (f fill) Empty() (n int) {
+	for _, v := range f.Fields {
+		if v.Needed() && v.Value == "" {
+			n++
+		}
+	}
+	return n
+}
+
 // Opened reports whether a form was sent, so that a page shows it again.
 func (f fill) Opened() bool { return f.given() || f.Wrong != "" }
 

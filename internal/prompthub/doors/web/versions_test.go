@@ -155,7 +155,7 @@ func TestChat(t *testing.T) {
 	require.NoError(t, err)
 	page := "/app/prompts/" + string(v.ID)
 	ann.get(page).is(200).has("Reviews code.", "team/reviewer</code>", `<h3 class="role">system</h3>`, `<strong><mark data-v="1">an expert</mark></strong>`,
-		"Messages called <code>history</code>", `data-role="user"`, `<mark data-v="0">{{code}}</mark>`, `<textarea id="v0"`, `>The code</label>`, `aria-describedby="d0"`, "A &lt;file&gt;")
+		"Messages called <code>history</code>", `data-role="user"`, `<mark data-v="0" class="open">{{code}}</mark>`, `<textarea id="v0"`, `>The code</label>`, `aria-describedby="d0"`, "A &lt;file&gt;")
 	ann.post(page+"/fill", "v0", "x := 1\r\n").is(200).has("<mark data-v=\"0\">x := 1\n</mark>")
 	messages := append([]prompt.Message(nil), chat.Messages...)
 	messages[0].Content = "You are {{who:a reader}}."

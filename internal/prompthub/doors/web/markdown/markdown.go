@@ -150,7 +150,11 @@ func unblanked(html string, parts []prompt.Part, most int) (string, bool) {
 		}
 		b.WriteString(html[at:m[0]])
 		if at = m[1]; inText {
-			fmt.Fprintf(&b, `<mark data-v="%d">%s</mark>`, parts[i].Variable, Exact(parts[i].Text))
+			open := ""
+			if parts[i].Open {
+				open = ` class="open"`
+			}
+			fmt.Fprintf(&b, `<mark data-v="%d"%s>%s</mark>`, parts[i].Variable, open, Exact(parts[i].Text))
 		} else {
 			b.WriteString(strings.ReplaceAll(url.QueryEscape(parts[i].Text), "+", "%20"))
 		}

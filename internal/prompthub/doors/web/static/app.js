@@ -438,16 +438,14 @@ document.addEventListener("click", (e) => {
   history.replaceState(history.state, "", link.href);
 });
 
-// Values that the text needs and that are still empty: their number stands by the button that copies, and their places in
-// the text look open.
+// Values that the text needs and that are still empty: their number stands by the button that copies and by the one that
+// opens the form, and their places in the text look open.
 function emptyFields() {
   return [...document.querySelectorAll("#fill [data-blank]")].filter((f) => f.dataset.blank && !f.value);
 }
 function tellEmpty() {
-  const empty = emptyFields(), tell = $("empty");
-  if (!tell) return;
-  const what = Object.assign(document.createElement("span"), {className: "wide", textContent: empty.length > 1 ? "values " : "value "});
-  tell.replaceChildren(...(empty.length ? [empty.length + " ", what, "empty"] : []));
+  const empty = emptyFields();
+  for (const place of document.querySelectorAll("[data-empty]")) place.textContent = empty.length ? `${empty.length} empty` : "";
   for (const mark of document.querySelectorAll("mark[data-v]")) mark.classList.toggle("open", empty.some((f) => f.id === "v" + mark.dataset.v));
 }
 tellEmpty();
