@@ -28,7 +28,7 @@ func (d *handler) tools(s toolbox) {
 	reads := sdk.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: new(bool)}
 	tool(s, &sdk.Tool{
 		Name: "search_prompts", Title: "Search prompts", Annotations: &reads,
-		Description: "Finds prompts by words and tags. Without words it lists them. Texts are left out: get_prompt reads one.",
+		Description: "Finds public prompts, or with mine the caller's own. Without words it lists them. Texts are left out: get_prompt reads one.",
 	}, d.searchPrompts)
 	tool(s, &sdk.Tool{
 		Name: "get_prompt", Title: "Read a prompt", Annotations: &reads,
@@ -36,14 +36,14 @@ func (d *handler) tools(s toolbox) {
 	}, d.readPrompt)
 	tool(s, &sdk.Tool{
 		Name: "render_prompt", Title: "Fill a prompt in", Annotations: &reads,
-		Description: "Puts values in the places of a prompt's variables and returns the text to follow. What is missing or wrong is named at once.",
+		Description: "Fills in the variables of a prompt and returns the text to follow. What is missing or wrong is named at once.",
 	}, d.renderPrompt)
 	tool(s, &sdk.Tool{
 		Name: "list_tags", Title: "List tags", Annotations: &reads, Description: "Lists the tags that prompts can have.",
 	}, d.listTags)
 	tool(s, &sdk.Tool{
 		Name: "suggest", Title: "Look around before saving", Annotations: &reads,
-		Description: "For a prompt that is to be saved: tags that it could have, and public prompts that are like it, which may be enough. Nothing is kept.",
+		Description: "For a prompt not saved yet: tags for it, and public prompts like it, which may be enough. Nothing is kept.",
 	}, d.suggest)
 	tool(s, &sdk.Tool{
 		Name: "save_prompt", Title: "Save a prompt",
@@ -52,7 +52,7 @@ func (d *handler) tools(s toolbox) {
 	}, writing(d, d.savePrompt))
 	tool(s, &sdk.Tool{
 		Name: "update_prompt", Title: "Change a prompt", Annotations: &sdk.ToolAnnotations{IdempotentHint: true, OpenWorldHint: new(bool)},
-		Description: "Changes a prompt of the caller's; what is left out stays as it is. A new text is a new version, and the old ones are kept. " +
+		Description: "Changes a prompt of the caller's; what is left out stays. A new text is a new version; old ones are kept, and programs go on with one labelled production. " +
 			"What others see is changed only with the right to publish.",
 	}, writing(d, d.updatePrompt))
 	tool(s, &sdk.Tool{

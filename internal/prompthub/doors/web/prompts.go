@@ -12,6 +12,7 @@ import (
 	"prompthub/internal/http/auth"
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/prompthub/doors/web/markdown"
+	"prompthub/internal/prompthub/files/skill"
 	"prompthub/internal/prompthub/library"
 	"prompthub/internal/prompthub/prompt"
 )
@@ -111,6 +112,7 @@ func (s *web) prompt(r *request) error {
 	if err := g.Wait(); err != nil {
 		return err
 	}
+	_, skilled := skill.Of(v.Prompt)
 	rel, err := s.relatedTo(r, &v)
 	if err != nil {
 		return err
@@ -130,7 +132,7 @@ func (s *web) prompt(r *request) error {
 	p.URL = httpjson.Origin(r.Request, s.Public) + p.Address
 	p.Shared = s.PublicRead && v.Listed()
 	p.MayFork, p.Key = r.who.Known() && !v.Deleted(), rand.Text()
-	p.Uses = s.usesOfPrompt(r, v, p.Fill.Fields)
+	p.Uses = s.usesOfPrompt(r, v, p.Fill.Fields, skilled)
 	status := http.StatusOK
 	if (p.Fill.Wrong != "" || rel.Broken != "") && r.Method == http.MethodPost {
 		status = http.StatusUnprocessableEntity

@@ -88,6 +88,7 @@ var done = map[string]string{
 	"hidden":       "The prompt is hidden.", "unhidden": "The prompt is shown again.", "tag": "The tag is saved.", "tags": "The tags are saved.",
 	"version":         "The prompt has the content of that version now, in a new one.",
 	"same":            "The content of the prompt stays as it is: no new version was needed.",
+	"released":        "Programs and assistants get this version now.",
 	"version-deleted": "The version is deleted.", "label": "The label is changed.",
 	"forked": "This is your copy now. Only you see it.", "merged": "The changes are merged, in a new version.",
 	"erase": "Your account will be erased in 30 days. Until then nothing changes.", "keep": "Your account stays.",

@@ -26,9 +26,10 @@ type use struct {
 
 // uses are what the panel shows.
 type uses struct {
-	Install template.URL // a link by which VS Code adds the service
-	Token   bool         // whether the texts need one
-	Items   []use
+	Install  template.URL // a link by which VS Code adds the service
+	Token    bool         // whether the texts need one
+	Released string       // which version they all get, where it is not the one shown
+	Items    []use
 }
 
 // token is what stands for an access token in a text to copy.
@@ -38,26 +39,33 @@ const token = "ph_…"
 // read them no token is asked for.
 func (s *web) usesOf(r *request, endpoint string, open bool) uses {
 	address := httpjson.Origin(r.Request, s.Public) + endpoint
-	header, settings := "", ""
+	var header, settings, asking, inputs string
 	if !open {
 		header = ` --header "Authorization: Bearer ` + token + `"`
 		settings = `, "headers": {"Authorization": "Bearer ` + token + `"}`
+		// People share this file with their team: the editor asks for the token and keeps it elsewhere.
+		asking = `, "headers": {"Authorization": "Bearer ${input:prompthub}"}`
+		inputs = `,
+  "inputs": [{"id": "prompthub", "type": "promptString", "description": "Access token of PromptHub", "password": true}]`
 	}
 	link := `{"name":"prompthub","type":"http","url":"` + address + `"}`
 	return uses{
 		Token:   !open,
 		Install: template.URL("vscode:mcp/install?" + url.QueryEscape(link)), //nolint:gosec // our own address, escaped
 		Items: []use{
-			{ID: "use-claude", Name: "Claude Code", Text: "claude mcp add --transport http prompthub " + address + header, Hint: "Then type /prompthub and choose."},
-			{ID: "use-vscode", Name: "VS Code, in .vscode/mcp.json", Text: `{"servers": {"prompthub": {"type": "http", "url": "` + address + `"` + settings + `}}}`},
+			{ID: "use-claude", Name: "Claude Code", Text: "claude mcp add --transport http prompthub " + address + header, Hint: "Then type /prompthub:, choose, and give the values in their order."},
+			{ID: "use-vscode", Name: "VS Code, in .vscode/mcp.json", Text: `{
+  "servers": {"prompthub": {"type": "http", "url": "` + address + `"` + asking + `}}` + inputs + `
+}`, Hint: "Then type /prompthub. in the chat, and choose: it asks for the values."},
 			{ID: "use-cursor", Name: "Cursor, in ~/.cursor/mcp.json", Text: `{"mcpServers": {"prompthub": {"url": "` + address + `"` + settings + `}}}`},
 		},
 	}
 }
 
 // usesOfPrompt returns how programs use one prompt, with its variables. One without a slug was
-// stored before there were names: none can ask for it yet.
-func (s *web) usesOfPrompt(r *request, v library.View, fields []field) uses {
+// stored before there were names: none can ask for it yet. The prompt of the view has the texts of
+// those that it includes in it; skilled says whether it is a skill as it was written.
+func (s *web) usesOfPrompt(r *request, v library.View, fields []field, skilled bool) uses {
 	if v.Slug == "" {
 		return uses{}
 	}
@@ -71,20 +79,20 @@ func (s *web) usesOfPrompt(r *request, v library.View, fields []field) uses {
 	}
 	u := s.usesOf(r, endpoint, open && !mine)
 	origin := httpjson.Origin(r.Request, s.Public)
-	values, label, released := exampleValues(fields), "latest", ""
+	values, label := exampleValues(fields), "latest"
 	if n := v.Labels[prompt.Production]; n > 0 {
 		label = prompt.Production
 		if p := v.InProduction; n != v.Version && p != nil && p.Version == n {
 			// Programs that name no version get that one, and it may take other values.
 			values = valuesOf(p.Arguments, values)
-			released = fmt.Sprintf("This gets version %d, which has the label production. ", n)
+			u.Released = fmt.Sprintf("All of these get version %d, which has the label production.", n)
 		}
 	}
 	u.Items = append(u.Items,
-		use{ID: "use-cli", Name: "Command line", Text: "prompthub get " + string(v.ID) + joinedBy(values, " \\\n  --var ", shellValue("")), Hint: released + "With PROMPTHUB_URL=" + origin},
-		use{ID: "use-curl", Name: "Shell", Text: "curl " + header + getFlag(values) + origin + "/api/v1/prompts/" + string(v.ID) + "/text" + joinedBy(values, " \\\n  --data-urlencode ", shellValue("var.")), Hint: released},
+		use{ID: "use-cli", Name: "Command line", Text: "prompthub get " + string(v.ID) + joinedBy(values, " \\\n  --var ", shellValue("")), Hint: "With PROMPTHUB_URL=" + origin},
+		use{ID: "use-curl", Name: "Shell", Text: "curl " + header + getFlag(values) + origin + "/api/v1/prompts/" + string(v.ID) + "/text" + joinedBy(values, " \\\n  --data-urlencode ", shellValue("var."))},
 	)
-	if open {
+	if open && skilled {
 		u.Items = append(u.Items, skillUse(origin, s.Service.AuthorKey(v.AuthorID), " --skill "+v.Slug))
 	}
 	if mine {

@@ -18,10 +18,12 @@ func TestUse(t *testing.T) {
 	w.as("Bob").get(public).has(
 		"claude mcp add --transport http prompthub https://prompts.example.com/mcp/u/a_", "--skill write-a-letter", `data-copy="use-skill"`,
 		"curl https://prompts.example.com/api/v1/prompts/", `href="vscode:mcp/install?%7B%22name%22`,
-	).lacks("Bearer ph_")
+	).lacks("Bearer ph_", "input:prompthub")
 	w.as("Ann").get(private).has(
 		`https://prompts.example.com/mcp --header &#34;Authorization: Bearer ph_`, `.get_prompt(&#34;mine-alone&#34;, label=&#34;latest&#34;)`, `prompt.compile()`, `.prompt.get(&#34;mine-alone&#34;, { label: &#34;latest&#34; });`, `curl -H &#34;Authorization`,
 	).lacks("npx skills add")
+	includes := w.as("Ann").write("Two letters", "@@@langfusePrompt:name=write-a-letter|label=latest@@@", "public")
+	w.as("Bob").get(includes).has("claude mcp add").lacks("npx skills add") // what includes others is no skill
 	filled := w.as("Ann").write("Filled in", "{{who}} and ${tone:it's \"so\"} and ${long:"+strings.Repeat("x", 41)+"}", "private")
 	w.as("Ann").get(filled).has(
 		` \`+"\n"+`  --var &#39;who=…&#39; \`+"\n"+`  --var &#39;tone=it&#39;\&#39;&#39;s &#34;so&#34;&#39; \`, `--data-urlencode &#39;var.who=…&#39;`, "-G https://prompts.example.com/api/v1/prompts/",
@@ -32,7 +34,7 @@ func TestUse(t *testing.T) {
 	w.as("Bob").get("/app/u/ann-lee").has("npx skills add https://prompts.example.com/u/ann-lee<", "https://prompts.example.com/mcp/u/ann-lee")
 
 	w = newWorld(t, func(c *web.Config) { c.PublicRead = false })
-	w.as("Bob").get(w.as("Ann").write("Closed", "Text.", "public")).has("Bearer ph_").lacks("npx skills add")
+	w.as("Bob").get(w.as("Ann").write("Closed", "Text.", "public")).has("Bearer ph_", "Bearer ${input:prompthub}").lacks("npx skills add")
 }
 
 // TestUseOfAReleasedVersion: where programs get another version than the page shows, what they run
@@ -44,7 +46,7 @@ func TestUseOfAReleasedVersion(t *testing.T) {
 	page := ann.write("Note", "Write of {{product}}.", "private")
 	ann.post(page+"/labels", "label", "production", "version", "1")
 	ann.post(page+"/edit", "title", "Note", "text", "Write in {{lang}}.", "visibility", "private", "revision", "1").to(page + "?done=saved")
-	ann.get(page).has("--var &#39;product=…&#39;", "var.product=…", "This gets version 1, which has the label production.", `label=&#34;production&#34;`, `compile(product=`).lacks("--var &#39;lang=", "var.lang=")
+	ann.get(page).has("--var &#39;product=…&#39;", "var.product=…", "All of these get version 1, which has the label production.", `label=&#34;production&#34;`, `compile(product=`).lacks("--var &#39;lang=", "var.lang=")
 	ann.post(page+"/labels", "label", "production", "version", "2")
-	ann.get(page).has("--var &#39;lang=…&#39;").lacks("This gets version", "--var &#39;product=")
+	ann.get(page).has("--var &#39;lang=…&#39;").lacks("All of these get", "--var &#39;product=")
 }

@@ -249,6 +249,10 @@ func (s *web) setLabel(r *request) error {
 			Address: addressOf(id), Wrong: sentence(wrong), Sent: label, SentOn: sent,
 		})
 	}
+	if err == nil && r.PostForm.Has("back") { // it stands on the page of the prompt, too
+		goOn(r, addressOf(id)+"?done=released")
+		return nil
+	}
 	return s.labelled(r, id, label, err)
 }
 
