@@ -23,8 +23,8 @@ const nameHelp = `
 NAME is the name, slug or id of a prompt of yours; @HANDLE/NAME is one of another user, by the handle or
 by the AUTHOR that search prints.`
 
-const refHelp = nameHelp + ` NAME@LABEL and NAME@3 name a
-version. Where none is named, it is `
+const refHelp = nameHelp + ` NAME@LABEL, NAME@latest and NAME@3
+name a version. Where none is named, it is `
 
 const callerHelp = `
 
@@ -315,6 +315,12 @@ func saveCommand() command.Command {
 					hint = ": save it with --public to share it"
 				}
 				fmt.Fprintf(std.Err, "it is %s's, and %s%s\n", f.AuthorName, f.Visibility, hint)
+			}
+			if saved.NewVersion {
+				released, err := remote.Get(ctx, prompt.Ref{Name: f.Name, Label: prompt.Production})
+				if err == nil && released.Version != f.Version {
+					fmt.Fprintf(std.Err, "programs still get version %d: to release this one, label %s@%d production\n", released.Version, f.Name, f.Version)
+				}
 			}
 			_, err = fmt.Fprintf(std.Out, "%s@%d %s (%s)\n", f.Name, f.Version, told(saved), f.ID)
 			return err

