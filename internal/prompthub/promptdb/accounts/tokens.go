@@ -71,7 +71,7 @@ func (db *Accounts) RemoveToken(ctx context.Context, owner prompt.UserID, id str
 	}
 	there := row != nil
 	for _, key := range []table.Key{schema.AccessKey(id), schema.OwnAccessKey(owner, id)} {
-		err := db.Write(ctx, db.T.AccessTokens, []table.Op{{Kind: table.Delete, Row: table.Row{Key: key, ETag: table.Any}}})
+		err := db.Write(ctx, db.T.AccessTokens, []table.Op{rowstore.Removal(key)})
 		if err != nil && !errors.Is(err, table.ErrNotFound) {
 			return false, rowstore.Unavailable(fmt.Errorf("remove an access token: %w", err))
 		}

@@ -276,7 +276,7 @@ func (re *restore) forget(ctx context.Context, n int64) error {
 	}
 	var ops []table.Op
 	for _, key := range re.versions[n] {
-		ops = append(ops, table.Op{Kind: table.Delete, Row: table.Row{Key: key, ETag: table.Any}})
+		ops = append(ops, rowstore.Removal(key))
 	}
 	if err := re.db.Write(ctx, re.db.T.Prompts, ops); err != nil {
 		return rowstore.Unavailable(err)

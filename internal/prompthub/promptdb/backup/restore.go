@@ -96,7 +96,7 @@ func (db *Backups) clearTags(ctx context.Context) error {
 		return err
 	}
 	for _, t := range tags {
-		op := table.Op{Kind: table.Delete, Row: table.Row{Key: schema.CatalogKey(t.Tag), ETag: table.Any}}
+		op := rowstore.Removal(schema.CatalogKey(t.Tag))
 		if err := db.Write(ctx, db.T.TagCatalog, []table.Op{op}); err != nil && !errors.Is(err, table.ErrNotFound) {
 			return rowstore.Unavailable(err)
 		}

@@ -266,6 +266,6 @@ func (w *Writer) withoutVersion(ctx context.Context, now schema.Record, n int64,
 		return schema.Record{}, nil, err
 	}
 	ops = append(ops, c.Of(now.Prompt).Op(w.author, w.id))
-	ops = append(ops, table.Op{Kind: table.Delete, Row: table.Row{Key: schema.VersionKey(w.author, w.id, n), ETag: table.Any}})
+	ops = append(ops, rowstore.Removal(schema.VersionKey(w.author, w.id, n)))
 	return now, slices.Concat(ops, side, w.nameOps(&was, now, c)), nil
 }

@@ -270,7 +270,7 @@ func (w *Writer) forgetSideOps(ctx context.Context, p prompt.Prompt, c schema.La
 	}
 	var ops []table.Op
 	for _, key := range schema.SideKeys(w.author, w.id, *row) {
-		ops = append(ops, table.Op{Kind: table.Delete, Row: table.Row{Key: key, ETag: table.Any}})
+		ops = append(ops, rowstore.Removal(key))
 	}
 	return ops, schema.SizeIn(*row), nil
 }

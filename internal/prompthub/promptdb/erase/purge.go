@@ -76,7 +76,7 @@ func (db *Eraser) removeAll(ctx context.Context, r table.Range, before func([]ta
 		}
 		ops := make([]table.Op, len(rows))
 		for i, row := range rows {
-			ops[i] = table.Op{Kind: table.Delete, Row: table.Row{Key: row.Key, ETag: table.Any}}
+			ops[i] = rowstore.Removal(row.Key)
 		}
 		if err := db.Write(ctx, db.T.Prompts, ops); err != nil && !errors.Is(err, table.ErrNotFound) {
 			return rowstore.Unavailable(err)
@@ -187,8 +187,8 @@ func (db *Eraser) purgeTruth(ctx context.Context, rec schema.Record) error {
 		return err
 	}
 	err := db.Write(ctx, db.T.Prompts, []table.Op{
-		{Kind: table.Delete, Row: table.Row{Key: schema.MineKey(rec.AuthorID, rec.ID), ETag: table.Any}},
-		{Kind: table.Delete, Row: table.Row{Key: schema.PromptKey(rec.AuthorID, rec.ID), ETag: table.Any}},
+		rowstore.Removal(schema.MineKey(rec.AuthorID, rec.ID)),
+		rowstore.Removal(schema.PromptKey(rec.AuthorID, rec.ID)),
 	})
 	if err != nil && !errors.Is(err, table.ErrNotFound) {
 		return rowstore.Unavailable(fmt.Errorf("delete prompt %s: %w", rec.ID, err))

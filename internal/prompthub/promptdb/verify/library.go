@@ -209,7 +209,7 @@ func (db *Verifier) rowAgain(ctx context.Context, d Difference, rec schema.Recor
 	_, n, isVersion := schema.ParseVersion(d.Key.Row)
 	switch {
 	case isVersion && c.Gaps.Have(n):
-		ops = append(ops, table.Op{Kind: table.Delete, Row: table.Row{Key: d.Key, ETag: table.Any}})
+		ops = append(ops, rowstore.Removal(d.Key))
 	case isVersion && n == rec.Version:
 		for _, row := range append(schema.UsesRows(d.author, d.id, n, rec.Content().Includes()), schema.VersionRow(d.author, d.id, rec.Current(), 0)) {
 			ops = append(ops, table.Op{Kind: table.Upsert, Row: row})

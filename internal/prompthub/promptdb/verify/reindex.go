@@ -333,7 +333,7 @@ func (db *Verifier) Restoring(ctx context.Context, lacks string) error {
 
 // restored says that a store lacks nothing of a backup.
 func (db *Verifier) restored(ctx context.Context) error {
-	err := db.Write(ctx, db.T.SystemState, []table.Op{{Kind: table.Delete, Row: table.Row{Key: RestoringKey(), ETag: table.Any}}})
+	err := db.Write(ctx, db.T.SystemState, []table.Op{rowstore.Removal(RestoringKey())})
 	if err != nil && !errors.Is(err, table.ErrNotFound) {
 		return rowstore.Unavailable(err)
 	}

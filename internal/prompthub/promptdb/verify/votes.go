@@ -50,7 +50,7 @@ func (db *Verifier) purgePage(ctx context.Context, id prompt.ID, rows []table.Ro
 	g.SetLimit(rowstore.MaxParallel)
 	ops := make([]table.Op, len(rows))
 	for i, row := range rows {
-		ops[i] = table.Op{Kind: table.Delete, Row: table.Row{Key: row.Key, ETag: table.Any}}
+		ops[i] = rowstore.Removal(row.Key)
 		if voter, ok := schema.ParseVote(row.Row); ok {
 			g.Go(func() error { return db.RemoveKey(ctx, db.T.VotesByVoter, schema.VoterKey(voter, id)) })
 		}
