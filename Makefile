@@ -170,8 +170,8 @@ deep: ## ask and count as often as is worth it now and then: what make test take
 formats: ## write and read 10,000 prompts in each format
 	go test -count=1 -run '^TestWriteAndRead$$' -timeout 30m ./internal/prompthub/files/format -rapid.checks=10000
 
-search: ## compare the answers to 2,000 questions with a linear scan, and to 2,000 more while others write; also over real prompts, where PROMPTS_CSV names a file as prompts.chat publishes it, of which it prints how often a title is found as people type it
-	SEARCH_MORE=1 PROMPTS_CSV=$(PROMPTS_CSV) go test -count=1 -v -timeout 60m -run '^Test(TextSearch|ThousandRealPrompts|SearchAgrees|WalkWhile)' ./internal/prompthub/promptdb -rapid.checks=400
+search: ## compare the answers to 5,000 questions with a linear scan, and to 5,000 more while others write; also over real prompts, where PROMPTS_CSV names a file as prompts.chat publishes it, of which it prints how often a title is found as people type it
+	SEARCH_MORE=1 PROMPTS_CSV=$(PROMPTS_CSV) go test -count=1 -v -timeout 90m -run '^Test(TextSearch|ThousandRealPrompts|SearchAgrees|WalkWhile)' ./internal/prompthub/promptdb -rapid.checks=1000
 
 fuzz: ## fuzz each target for FUZZTIME
 	@set -e; for package in $$(go list ./...); do \

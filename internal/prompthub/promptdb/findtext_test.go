@@ -48,7 +48,7 @@ func skewed(n int) []prompt.Draft {
 
 // TestTextSearchAgreesWithALinearScan asks 500 questions of two libraries in all orders, of titles
 // alone and of texts, and walks each answer to its end: it is what a look at every prompt finds.
-// Then it asks 100 while others write. "make search" asks 2,000 of each. Where time is short it
+// Then it asks 100 while others write. "make search" asks 5,000 of each. Where time is short it
 // asks a fifth, of a third of the prompts.
 func TestTextSearchAgreesWithALinearScan(t *testing.T) {
 	n := 300
