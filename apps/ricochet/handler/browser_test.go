@@ -58,6 +58,7 @@ func TestBrowser(t *testing.T) {
 	keyed(ann, best)
 	ann.Write("[name=playerName]", "Ann").Click("#submit button").Reads("Accepted: ").Shot("accepted")
 	ann.Reads(fmt.Sprintf("You submitted %d move", len(best))).Sees("document.querySelector('#submit button').disabled")
+	ann.Click("#tell").Sees("/Copied: paste it|does not let this page copy. Send this: Ricochet/.test(document.querySelector('#solo .told').textContent)")
 
 	// Bob plays with a finger, and then with the buttons.
 	bob := b.Visit(t, url, phone).GoTo("/play/" + h.game).Reads("Round 1 ·")
@@ -144,8 +145,10 @@ func TestBrowserToday(t *testing.T) {
 	eve.Reads("there is no shorter way!").Reads(fmt.Sprintf("your best: %d", len(best)))
 	require.True(t, inWindow(eve, "#tell"))
 	browsertest.Accessible(eve, axe, "solved today")
-	eve.Click("#tell").Sees("/Copied: paste it|does not let this page copy. Send this: Ricochet/.test(document.querySelector('#said').textContent)")
-	eve.GoTo("/play").Reads(fmt.Sprintf("your best: %d", len(best))).Reads("No moves yet")
+	eve.Click("#tell").Sees("/Copied: paste it|does not let this page copy. Send this: Ricochet/.test(document.querySelector('#solo .told').textContent)")
+	eve.GoTo("/play").Reads(fmt.Sprintf("your best: %d", len(best))).Reads("No moves yet").Reads(fmt.Sprintf("You have solved it in %d move", len(best)))
+	require.True(t, inWindow(eve, "#tell"), "it can still be shared")
+	scrolls(eve)
 
 	ask[api.Round](t, 201, http.MethodPost, h.url+"/rounds", h.key, api.StartRound{})
 	eve.GoTo("/play/" + h.game).Reads("You can submit once")
@@ -175,6 +178,7 @@ type spot struct{ X, Y float64 }
 // reach returns where a robot is in the window, and where one points to send it in a direction.
 func reach(p *browsertest.Tab, m api.Move) (from, to spot) {
 	p.T.Helper()
+	p.Sees("!document.getAnimations().some(a => a instanceof CSSTransition)") // the robots are at rest
 	robot := browsertest.Eval[struct{ X, Y, Width float64 }](p, fmt.Sprintf(`(() => {
 		const {x, y, width, height} = document.querySelector("[data-robot=%s] .body").getBoundingClientRect();
 		return {X: x + width / 2, Y: y + height / 2, Width: width};
@@ -206,4 +210,22 @@ func swipe(p *browsertest.Tab, m api.Move) {
 	} {
 		browsertest.Call(p, input.DispatchTouchEvent, e)
 	}
+}
+
+// scrolls drags what is no robot: the page scrolls, and no robot moves.
+func scrolls(p *browsertest.Tab) {
+	p.T.Helper()
+	at := browsertest.Eval[struct{ X, Y float64 }](p, `(() => {
+		const { left, top, width } = document.querySelector("svg.board").getBoundingClientRect(), taken = [...document.querySelectorAll(".robot")].map(g => g.getBoundingClientRect());
+		for (let n = 40; ; n += 9) {
+			const x = left + width * (0.1 + (n % 80) / 100), y = top + width * 0.8;
+			if (!taken.some(r => x > r.left && x < r.right && y > r.top && y < r.bottom)) return {X: x, Y: y};
+		}
+	})()`)
+	browsertest.Call(p, input.DispatchTouchEvent, input.DispatchTouchEventParams{Type: input.DispatchTouchEventTypeTouchStart, TouchPoints: []*input.TouchPoint{{X: at.X, Y: at.Y}}})
+	for y := at.Y; y > at.Y-300; y -= 30 {
+		browsertest.Call(p, input.DispatchTouchEvent, input.DispatchTouchEventParams{Type: input.DispatchTouchEventTypeTouchMove, TouchPoints: []*input.TouchPoint{{X: at.X, Y: y}}})
+	}
+	browsertest.Call(p, input.DispatchTouchEvent, input.DispatchTouchEventParams{Type: input.DispatchTouchEventTypeTouchEnd, TouchPoints: []*input.TouchPoint{}})
+	p.Sees("scrollY > 50").Reads("No moves yet")
 }

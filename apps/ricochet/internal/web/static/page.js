@@ -15,6 +15,8 @@ let moves = [];
 let chosen = "red";
 let replay = null; // { round, moves, at }
 
+const hint = "Press a robot, and then a dot that it can slide to.";
+
 function say(text) { $("said").textContent = text; }
 function trouble(error) {
   $("trouble").hidden = !error;
@@ -90,6 +92,7 @@ function redraw() {
   shown.board = draw(shown.game.boardData, target, alone);
   $("board").replaceChildren(shown.board);
   shown.board.addEventListener("pointerdown", press);
+  shown.board.addEventListener("touchstart", (event) => robotAt(cellAt(shown.board, event.touches[0])) && event.preventDefault(), { passive: false }); // a finger drags robots, and scrolls the page elsewhere
   $("task").hidden = !active();
   if (active()) {
     $("icon").replaceChildren(icon(shown.round.goalColor, "goal"));
@@ -122,17 +125,19 @@ function settleEnd() {
   $("submit").hidden = alone;
   const sent = alone ? null : JSON.parse(kept(id, `sent ${shown.round.roundNumber}`) || "null");
   $("submit").querySelector("button").disabled = !is || sent && moves.length >= sent.count;
-  $("solo").hidden = !alone || !is;
-  $("end").hidden = alone && !is;
+  const best = alone && least < Infinity; // of this visit, or of one before it
+  $("solo").hidden = alone ? !is && !best : !sent;
+  $("end").hidden = alone && !is && !best;
   const { round } = shown;
-  if (sent && !(is && moves.length < sent.count)) $("result").textContent = `You submitted ${counted(sent.count)}, rank ${sent.rank} then. A shorter way counts instead.`;
-  else if (!is) $("result").textContent = alone ? "" : `You can submit once ${robotOf(round)} is in ${where(round.goalPosition)}.`;
+  if (sent && !(is && moves.length < sent.count)) $("result").textContent = `You submitted ${counted(sent.count)}, rank ${sent.rank} at that time. Submit a shorter way to replace it.`;
+  else if (!is) $("result").textContent = alone ? (best ? `You have solved it in ${counted(least)}.` : "") : `You can submit once ${robotOf(round)} is in ${where(round.goalPosition)}.`;
   else if (!alone) $("result").textContent = `${counted(moves.length)}. Submit, or find a shorter way.`;
   else if (moves.length <= shown.shortest) $("result").textContent = `${counted(moves.length)}: there is no shorter way!`;
   else $("result").textContent = `${counted(moves.length)}. There is a way with ${shown.shortest}: try again?`;
 }
 
 function choose(robot) {
+  if (chosen !== robot) say(`${name(robot)}: press a dot that it can slide to.`);
   chosen = robot;
   settle();
 }
@@ -142,7 +147,7 @@ function move(direction) {
   const now = robots();
   const to = slide(shown.game.boardData.walls, now, chosen, direction);
   if (to.x === now[chosen].x && to.y === now[chosen].y) {
-    say(`${name(chosen)} cannot move ${direction}.`);
+    say(`${name(chosen)} cannot move ${direction}: a wall or a robot is in its way.`);
     return;
   }
   moves.push({ robot: chosen, direction });
@@ -168,12 +173,15 @@ function undo(all) {
   say(all ? "All robots are back at the start." : "The last move is undone.");
 }
 
-// press chooses a robot, or sends the chosen one to where it points: by a press, or by a drag.
+const robotAt = ({ x, y }) => active() && colors.find((c) => robots()[c].x === x && robots()[c].y === y);
+
+// press chooses a robot, or sends the chosen one to where it points: by a press, or by a drag of a
+// robot. A drag of anything else scrolls the page.
 function press(event) {
   if (!active()) return;
   event.preventDefault();
   const from = cellAt(shown.board, event);
-  const robot = colors.find((c) => robots()[c].x === from.x && robots()[c].y === from.y);
+  const robot = robotAt(from);
   if (robot) choose(robot);
   const up = (end) => {
     window.removeEventListener("pointerup", up);
@@ -182,7 +190,7 @@ function press(event) {
     const to = cellAt(shown.board, end);
     const at = robots()[chosen];
     const [dx, dy] = [to.x - at.x, to.y - at.y];
-    if (!dx && !dy) return;
+    if (!dx && !dy || !robot && (to.x !== from.x || to.y !== from.y)) return;
     if (robot || !dx || !dy) move(Math.abs(dx) > Math.abs(dy) ? (dx > 0 ? "right" : "left") : dy > 0 ? "down" : "up");
     else say(`${name(chosen)} moves along its row and its column: tap there.`);
   };
@@ -223,7 +231,7 @@ function count() {
   const won = `${game.boardData.completedGoalIndices.length} of ${game.boardData.allGoals.length} goals won`;
   if (round?.status === "active") $("state").textContent = `Round ${round.roundNumber} · ${left(round.endTime - Date.now())} left · ${won}`;
   else if (game.complete) $("state").textContent = `The game is complete. ${won}.`;
-  else $("state").textContent = `${round ? `Round ${round.roundNumber} is ${round.status}.` : "No round yet."} The host starts the next. ${won}.`;
+  else $("state").textContent = `${round ? `Round ${round.roundNumber} is ${round.status}.` : "No round yet."} ${kept(id, "host") ? "You are the host: start the next." : "The host starts the next."} ${won}.`;
 }
 
 function watch(round, by, list) {
@@ -270,15 +278,16 @@ async function refresh() {
   $("name").hidden = $("table").hidden = $("game").hidden = false;
   if ($("start").elements.duration.options.length === 0) offer($("start").elements.duration, now.defaultRoundDurationMs);
   $("host").hidden = !kept(id, "host");
-  $("start").hidden = round?.status === "active" || now.complete;
+  $("start").hidden = !kept(id, "host") || round?.status === "active" || now.complete;
   $("extend").hidden = $("close").hidden = $("skip").hidden = round?.status !== "active";
   if (state !== newest) {
     if (newest && (JSON.parse(newest)[1]?.roundNumber !== round?.roundNumber || round?.status !== "active")) {
       trouble(null); // it was about the round before
-      say("");
+      say(round?.status === "active" ? hint : "");
       [moves, least] = [[], Infinity];
     }
     if (round?.status === "active" && round.goalColor !== "multi" && !moves.length) chosen = round.goalColor;
+    if (!newest && round?.status === "active") say(hint);
     newest = state;
     if (!replay) redraw();
     showRounds(rounds);
@@ -294,7 +303,7 @@ async function today() {
   shown = { ...shown, date, shortest: moveCount, game: { boardData }, round: { status: "active", robotPositions: boardData.robots, goalIndex, goalColor, goalPosition } };
   least = Number(kept("today", date)) || Infinity;
   if (goalColor !== "multi") chosen = goalColor;
-  say("Press a robot, and then a dot that it can slide to.");
+  say(hint);
   count();
   redraw();
 }
@@ -348,7 +357,11 @@ onSubmit("submit", async (form) => {
 });
 
 const asHost = (path, body) => ask("POST", `${game}/rounds${path}`, body, kept(id, "host")).then(refresh);
-onSubmit("start", (form) => { replay = null; return asHost("", { durationMs: Number(form.get("duration")) }); });
+onSubmit("start", async (form) => {
+  replay = null;
+  await asHost("", { durationMs: Number(form.get("duration")) });
+  scrollTo({ top: 0 });
+});
 onSubmit("extend", (form) => asHost(`/${shown.round.roundNumber}/extend`, { extendByMs: Number(form.get("duration")) }));
 const close = (body) => () => asHost(`/${shown.round.roundNumber}/close`, body);
 $("close").addEventListener("click", () => sure("Close the round?", "No solution is taken after that. The best solution so far wins the goal and moves the robots.", "Close the round", close({})));
@@ -357,10 +370,19 @@ $("delete").addEventListener("click", () => sure("Delete the game?", "Its rounds
   await ask("DELETE", game, null, kept(id, "host"));
   location.assign("/play");
 }));
-$("send").addEventListener("click", async () => say(await tell(`Play Ricochet Robots with me: ${shown.game.gameName}`, location.href)));
-$("tell").addEventListener("click", async () => {
-  const shortest = moves.length <= shown.shortest ? "the shortest way" : `the shortest way has ${shown.shortest}`;
-  say(await tell(`Ricochet Robots, ${dayOf(shown.date)}: ${counted(moves.length)} (${shortest})`, location.href));
+// share tells others, and says beside the button what became of it.
+async function share(button, text) {
+  button.parentElement.querySelector(".told").textContent = await tell(text.trim(), location.href);
+}
+$("send").addEventListener("click", () => share($("send"), `Play Ricochet Robots with me: ${shown.game.gameName}`));
+$("tell").addEventListener("click", () => {
+  if (!alone) {
+    const { count } = JSON.parse(kept(id, `sent ${shown.round.roundNumber}`));
+    return share($("tell"), `Ricochet Robots ${shown.game.gameName}: ${counted(count)} in round ${shown.round.roundNumber}. Can you do better?`);
+  }
+  const n = solved() ? moves.length : least;
+  const shortest = n <= shown.shortest ? "the shortest way" : `the shortest way has ${shown.shortest}`;
+  return share($("tell"), `Ricochet Robots, ${dayOf(shown.date)}: ${counted(n)} (${shortest})`);
 });
 $("retry").addEventListener("click", () => undo(true));
 $("undo").addEventListener("click", () => undo(false));
