@@ -29,7 +29,9 @@ SCHEMAS := $(CURDIR)/.cache/schemas
 FUZZTIME ?= 30s
 SOAK ?= 5m
 HEAVIEST ?= 20m
-RACEFLAGS ?= -short
+# These tests measure what one goroutine takes.
+MEASURED := ^Test(Doubling|WhatAnImportExpandsTo|LongLists|KeptFilesCostLittle|ManifestsCostTheirLength)$$
+RACEFLAGS ?= -short -skip '$(MEASURED)'
 RACE ?= $$(grep -rlE --include='*.go' '^[[:space:]]*go [a-z]|\.Go\(|/promptdb"' handler apps infra internal stage | grep -v -e '^internal/tools/' -e '^internal/prompthub/e2e/' -e '^internal/testing/mutants/' -e '^bench/' | xargs -n1 dirname | sort -u | sed 's,^,./,')
 # A line of a comment that is wider than 100 columns, a tab being one.
 WIDE := ^(// .{98}|$(TAB)// .{97}|$(TAB)$(TAB)// .{96}|$(TAB)$(TAB)$(TAB)// .{95})
@@ -78,6 +80,8 @@ LINKED := -ldflags='-s -w' -vet=off
 # PromptHub itself is started, which would inherit that.
 SPARING := 400
 quick race deep formats search mutants vet: export GOGC := $(SPARING)
+# The linter holds 5 GB so, which not every machine has to spare.
+check: export GOGC := 200
 TEST := go test -count=1 -timeout 20m $(LINKED)
 DEADLINES := ./handler ./internal/storage/azure ./internal/testing/azurite ./internal/testing/infra
 LONGEST := ./bench ./internal/prompthub/promptdb ./internal/prompthub/transfer ./internal/prompthub/doors/api ./internal/prompthub/prompt \
