@@ -29,8 +29,11 @@ SCHEMAS := $(CURDIR)/.cache/schemas
 FUZZTIME ?= 30s
 SOAK ?= 5m
 HEAVIEST ?= 20m
-RACEFLAGS ?= -short
-RACE ?= $$(grep -rlE --include='*.go' '^[[:space:]]*go [a-z]|\.Go\(|/promptdb"' handler apps infra internal stage | grep -v -e '^internal/tools/' -e '^bench/' | xargs -n1 dirname | sort -u | sed 's,^,./,')
+# These tests measure what one goroutine takes.
+MEASURED := ^Test(Doubling|WhatAnImportExpandsTo|LongLists|KeptFilesCostLittle|ManifestsCostTheirLength)$$
+RACEFLAGS ?= -short -skip '$(MEASURED)'
+# The longest comes first, as it would run alone at the end.
+RACE ?= ./internal/prompthub/promptdb $$(grep -rlE --include='*.go' '^[[:space:]]*go [a-z]|\.Go\(|/promptdb"' handler apps infra internal stage | grep -v -e '^internal/tools/' -e '^internal/prompthub/e2e/' -e '^internal/testing/mutants/' -e '^bench/' | xargs -n1 dirname | sort -u | sed 's,^,./,')
 # A line of a comment that is wider than 100 columns, a tab being one.
 WIDE := ^(// .{98}|$(TAB)// .{97}|$(TAB)$(TAB)// .{96}|$(TAB)$(TAB)$(TAB)// .{95})
 PROCESSORS := $(shell getconf _NPROCESSORS_ONLN)
@@ -67,7 +70,7 @@ install: ## build the program under the name of the application, and put it into
 	go build -o "$(BINDIR)/$(NAME)" ./$(APP)/handler
 
 # In a fresh clone six installs of npm take a while: they run side by side, beside go vet, and the two longest, which only
-# ./internal/prompthub/e2e/clients needs, beside tests.
+# ./internal/prompthub/e2e/clients needs, beside tests, as long as there are others that need no client.
 # No result comes from go test's cache, which does not see what node, the browser and the built program read. The tests
 # of the built program, and after them those with deadlines of other programs, mostly wait, so the longest of the others run beside them,
 # with what they leave of the processors: an emulator of storage that waits for its turn misses the deadlines of its callers. They run one after the
@@ -77,11 +80,14 @@ LINKED := -ldflags='-s -w' -vet=off
 # Tests and the compiler collect their garbage a quarter as often, which costs memory that nobody needs. Not where
 # PromptHub itself is started, which would inherit that.
 SPARING := 400
-quick race deep formats search mutants: export GOGC := $(SPARING)
+quick race deep formats search mutants vet: export GOGC := $(SPARING)
+# The linter holds 5 GB so, which not every machine has to spare.
+check: export GOGC := 200
 TEST := go test -count=1 -timeout 20m $(LINKED)
-DEADLINES := ./handler ./internal/storage/azure ./internal/testing/azurite ./internal/testing/infra ./internal/prompthub/e2e/clients
-LONGEST := ./bench ./internal/prompthub/promptdb ./internal/prompthub/transfer ./internal/prompthub/doors/api ./internal/prompthub/prompt
-OTHERS = $$(go list ./... | grep -vxF -e prompthub/internal/prompthub/e2e $(patsubst ./%,-e prompthub/%,$(DEADLINES) $(LONGEST)))
+DEADLINES := ./handler ./internal/storage/azure ./internal/testing/azurite ./internal/testing/infra
+LONGEST := ./bench ./internal/prompthub/promptdb ./internal/prompthub/transfer ./internal/prompthub/doors/api ./internal/prompthub/prompt \
+	./internal/prompthub/files/format ./internal/prompthub/doors/web ./internal/prompthub/doors/mcp ./internal/prompthub/library
+OTHERS = $$(go list ./... | grep -vxF $(patsubst ./%,-e prompthub/%,$(BUILT) $(DEADLINES) $(LONGEST)))
 # Not in the recipe itself, all of which make -n would run then.
 INSTALL_CLIENTS = nice -n 10 $(MAKE) --no-print-directory -j $(ASSISTANTS_STAMP) $(CLIENTS_STAMP) $(PYTHON_STAMP)
 test: ## vet and run all tests, those against Azurite and of the infrastructure included
@@ -89,8 +95,9 @@ test: ## vet and run all tests, those against Azurite and of the infrastructure 
 	{ status=0; \
 	  $(INSTALL_CLIENTS) & installing=$$!; \
 	  $(TEST) ./internal/prompthub/e2e || status=$$?; \
-	  wait $$installing || status=$$?; \
 	  $(TEST) -p $(PROCESSORS) -parallel 8 $(DEADLINES) || status=$$?; \
+	  wait $$installing || status=$$?; \
+	  $(TEST) ./internal/prompthub/e2e/clients || status=$$?; \
 	  GOGC=$(SPARING) $(TEST) -p $(PROCESSORS) -parallel 8 $(OTHERS) || status=$$?; \
 	  exit $$status; } & waiting=$$!; status=0; \
 	GOGC=$(SPARING) nice -n 10 $(TEST) -p 1 -parallel 8 $(LONGEST) || status=$$?; \
@@ -119,9 +126,12 @@ infra-schemas: ## compare azure.yaml, host.json and others with their published 
 	done
 	cd $(INFRA) && INFRA_SCHEMAS=$(SCHEMAS) go test -v -run TestPublishedSchemas .
 
-# bench asks every route for one thing at a time, for minutes under the detector; what it asks is tested where it is.
+# bench asks every route for one thing at a time, for minutes under the detector; what it asks is tested where it is. The
+# tests of the built program have nothing that is short, and that program is built without the detector. The detector needs
+# C. go test vets nothing, as make vet did: it would vet the standard library and all modules once more for the detector.
+race: export CGO_ENABLED := 1
 race: ## run the short tests of the packages that start goroutines, or have promptdb do so, with the race detector (all tests: RACE=./... RACEFLAGS=)
-	go test -race -count=1 -shuffle=on -timeout 30m $(RACEFLAGS) $(RACE)
+	go test -race -count=1 -shuffle=on -timeout 30m $(LINKED) $(RACEFLAGS) $(RACE)
 
 browser: $(AZURITE_STAMP) $(WEB_STAMP) $(OIDC_STAMP) ## test the pages in a browser, more of them than make test opens, and keep pictures of them in .cache/pages
 	@rm -rf .cache/pages && mkdir -p .cache/pages

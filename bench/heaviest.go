@@ -55,7 +55,6 @@ func (c outlay) share() float64 {
 const (
 	attacker       = "Mallory"
 	attackerHandle = "mallory-x"
-	kept           = 20 // costs
 	manyCallers    = 16
 )
 
@@ -71,6 +70,7 @@ type hunt struct {
 	plain   time.Duration
 	live    int // MiB, when last looked at
 	stored  int
+	kept    int // costs
 	tried   int
 	top     []outlay
 	outcome map[int]int // answers by status
@@ -84,9 +84,9 @@ func heaviest(ctx context.Context, o options, binary string, out io.Writer) (err
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	s := &hunt{r: rand.New(rand.NewPCG(o.seed, 37)), client: newClient(manyCallers), heap: new(heapLog), outcome: map[int]int{}}
+	s := &hunt{r: rand.New(rand.NewPCG(o.seed, 37)), client: newClient(manyCallers), heap: new(heapLog), kept: o.kept, outcome: map[int]int{}}
 	s.client.Timeout = 2 * time.Minute
-	env := []string{"MAX_TEXT=" + strconv.Itoa(longestText), "QUOTA_BYTES=-1", "QUOTA_PROMPTS=-1", "LOG_LEVEL=error", "GODEBUG=gctrace=1"}
+	env := []string{"MAX_TEXT=" + strconv.Itoa(longestText), "QUOTA_BYTES=-1", "QUOTA_PROMPTS=-1", "LOG_LEVEL=error", "GODEBUG=gctrace=1", "GOGC=100"}
 	if s.program, err = startWith(ctx, binary, store{data: dir}, s.heap, env); err != nil {
 		return err
 	}
@@ -180,7 +180,7 @@ func (s *hunt) step(ctx context.Context, n int, end time.Time) error {
 	}
 	routes := s.routes
 	if n%2 == 1 && len(s.top) > 0 {
-		t = s.top[s.r.IntN(min(len(s.top), 1+s.r.IntN(kept)))].try
+		t = s.top[s.r.IntN(min(len(s.top), 1+s.r.IntN(s.kept)))].try
 		same := slices.IndexFunc(s.routes, func(r route) bool { return r.String() == t.Route })
 		routes = nil
 		if same >= 0 {
@@ -412,7 +412,7 @@ func (s *hunt) keep(c outlay) {
 		s.top[same] = c
 	}
 	slices.SortStableFunc(s.top, func(a, b outlay) int { return cmp.Compare(b.share(), a.share()) })
-	s.top = s.top[:min(len(s.top), kept)]
+	s.top = s.top[:min(len(s.top), s.kept)]
 }
 
 // ask sends a request and returns the answer; status 0 if there was none.

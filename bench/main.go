@@ -34,6 +34,7 @@ type options struct {
 	only        []string
 	against     string        // "" for nothing
 	heaviest    time.Duration // 0: no search
+	kept        int
 	seed        uint64
 	try         string // "" for none
 	cost        bool
@@ -131,6 +132,7 @@ func parse(args []string) (options, error) {
 	flags.BoolVar(&o.profile, "profile", false, "say for each request where the processor time goes, with the last library")
 	flags.StringVar(&o.data, "data", filepath.Join(".cache", "bench"), "where filled stores are kept")
 	flags.DurationVar(&o.heaviest, "heaviest", 0, "search for so long for the requests that cost most, and measure nothing else; what is beyond the bounds is an error")
+	flags.IntVar(&o.kept, "kept", 20, "how many of the highest costs that search keeps, changes, measures again and prints")
 	flags.Uint64Var(&o.seed, "seed", 1, "of the search for the requests that cost most")
 	flags.BoolVar(&o.cost, "cost", false, "print what PromptHub costs a month, as docs/deploy.md shows it, and measure nothing")
 	flags.StringVar(&o.try, "try", "", "measure one request that the search has found, and nothing else")

@@ -252,7 +252,9 @@ func awaitReady(t testing.TB, url string) {
 var atWork = make(chan struct{}, 4)
 
 // work takes a place, and returns a function that gives it back before the test ends. A test with a
-// long wait ahead takes one before t.Parallel, and so gets it before all others.
+// long wait or more work than others ahead takes one before t.Parallel, and so gets it before all
+// others. TestBrowser, TestKilledInTheMiddle and TestStorageFaults take all four so: a test that
+// took a fifth there would wait forever.
 func work(t testing.TB) (done func()) {
 	t.Helper()
 	atWork <- struct{}{}

@@ -86,7 +86,7 @@ func newStageOfBlocks(t *testing.T) stageOfBlocks {
 		require.NoError(t, err)
 		s.env = append(s.env, name+"="+strings.TrimSpace(string(value)))
 	}
-	for _, name := range []string{"LANG", "TMPDIR", "GOROOT", "GOTOOLCHAIN"} {
+	for _, name := range []string{"LANG", "TMPDIR", "GOROOT", "GOTOOLCHAIN", "GOFLAGS", "CGO_ENABLED"} {
 		if value := os.Getenv(name); value != "" {
 			s.env = append(s.env, name+"="+value)
 		}

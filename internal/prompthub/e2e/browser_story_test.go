@@ -20,8 +20,8 @@ import (
 // The pages of "handler local", on all real prompts: two variants, whose sizes and scripts differ,
 // and all four where E2E_FULL is set.
 func TestBrowser(t *testing.T) {
-	t.Parallel()
 	work(t)
+	t.Parallel()
 	b := startBrowser(t)
 	a := startLocal(t, "embedded")
 	file, total, good := importFile(t, 0)

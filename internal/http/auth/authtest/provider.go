@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -42,8 +41,11 @@ type Provider struct {
 // package is missing the test is skipped, or fails under CI=true.
 func Start(t testing.TB, o Options) *Provider {
 	t.Helper()
-	_, file, _, _ := runtime.Caller(0)
-	dir := filepath.Join(filepath.Dir(file), "..", "..", "..", "tools", "oidc")
+	root, err := inputs.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(root, "internal", "tools", "oidc")
 	inputs.Files(t, "internal/tools/oidc")
 	node, err := exec.LookPath("node")
 	if err == nil {
