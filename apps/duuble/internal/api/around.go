@@ -107,22 +107,22 @@ func (a *api) ties() {
 	op := func(id, method, path, summary, description string, status int, errors ...int) huma.Operation {
 		return operation("people", id, method, path, summary, description, status, errors...)
 	}
-	route(a, person, Bound{4, 17}, op("follow", http.MethodPut, "/users/{id}/follow", "Follow a person", "A person who is followed already stays so, since the same time.", http.StatusOK, 404, 409),
+	route(a, person, Bound{4, 18}, op("follow", http.MethodPut, "/users/{id}/follow", "Follow a person", "A person who is followed already stays so, since the same time.", http.StatusOK, 404, 409),
 		func(ctx context.Context, v visit, in *ByID) (*body[Following], error) {
 			at, err := a.People.Follow(ctx, v.Claim, in.ID, true)
 			return answer(Following{true, stamp(at)}, err)
 		})
-	route(a, person, Bound{4, 17}, op("unfollow", http.MethodDelete, "/users/{id}/follow", "Follow a person no longer", "One who is not followed is as good.", http.StatusNoContent, 404),
+	route(a, person, Bound{5, 19}, op("unfollow", http.MethodDelete, "/users/{id}/follow", "Follow a person no longer", "One who is not followed is as good.", http.StatusNoContent, 404),
 		func(ctx context.Context, v visit, in *ByID) (*none, error) {
 			_, err := a.People.Follow(ctx, v.Claim, in.ID, false)
 			return nil, err
 		})
-	route(a, person, Bound{14, 32}, op("block", http.MethodPut, "/users/{id}/block", "Block a person", "At once neither of the two finds the other, nor posts and comments of the other: each is to the other as if deleted. The follows of both end. Votes stay counted.", http.StatusOK, 404, 409),
+	route(a, person, Bound{16, 35}, op("block", http.MethodPut, "/users/{id}/block", "Block a person", "At once neither of the two finds the other, nor posts and comments of the other: each is to the other as if deleted. The follows of both end. Votes stay counted.", http.StatusOK, 404, 409),
 		func(ctx context.Context, v visit, in *ByID) (*body[Blocked], error) {
 			at, err := a.People.Block(ctx, v.Claim, in.ID, true)
 			return answer(Blocked{true, stamp(at)}, err)
 		})
-	route(a, person, Bound{9, 23}, op("unblock", http.MethodDelete, "/users/{id}/block", "Block a person no longer", "Follows do not come back by themselves.", http.StatusNoContent, 404),
+	route(a, person, Bound{10, 26}, op("unblock", http.MethodDelete, "/users/{id}/block", "Block a person no longer", "Follows do not come back by themselves.", http.StatusNoContent, 404),
 		func(ctx context.Context, v visit, in *ByID) (*none, error) {
 			_, err := a.People.Block(ctx, v.Claim, in.ID, false)
 			return nil, err

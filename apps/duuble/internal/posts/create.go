@@ -195,8 +195,15 @@ func (s *Service) list(ctx context.Context, p Post) error {
 	}
 	in := p.lists()
 	return rowstore.Each(ctx, len(in), len(in), func(ctx context.Context, i int) error {
-		return s.upsert(ctx, s.Tables.Lists, table.Row{Key: table.Key{Partition: in[i], Row: row}, Props: props})
+		return s.Upsert(ctx, s.Tables.Lists, table.Row{Key: table.Key{Partition: in[i], Row: row}, Props: props})
 	})
+}
+
+// postsOfUser begin the rows of a user that name posts.
+const postsOfUser = "po|"
+
+func postOf(user, id string) table.Key {
+	return table.Key{Partition: schema.User(user), Row: postsOfUser + id}
 }
 
 // count counts a post of its author once, and not while it is deleted.
@@ -205,7 +212,7 @@ func (s *Service) count(ctx context.Context, p Post) error {
 	if p.Visibility == Locked {
 		column = "locked_posts_count" // which its author alone sees
 	}
-	return s.People.Reflect(ctx, people.Mirror{User: p.AuthorID, Row: "po|" + p.ID, Version: p.version, Live: p.live(), Column: column, Props: table.Props{
+	return s.People.Reflect(ctx, people.Mirror{User: p.AuthorID, Row: postsOfUser + p.ID, Version: p.version, Live: p.live(), Column: column, Props: table.Props{
 		{Name: "created_at", Value: table.Time(p.CreatedAt)},
 		{Name: "counted_in", Value: table.String(column)},
 	}})

@@ -1,7 +1,8 @@
 // Package schema says where the rows of Duuble are: names of tables, ids, and keys in time.
 //
 //	Users     u|{user}      me · id|phone · c|{nn} · po|{post} · uv|{inv}|{post} · h|{hub} · jr|{inv}|{request}
-//	                        fo|{user} · fod|{inv}|{user} · fr|{user} · frd|{inv}|{user} · bl|{user}
+//	                        fo|{user} · fod|{inv}|{user} · fr|{user} · frd|{inv}|{user}
+//	                        bl|{user} · br|{user} · co|{post}|{comment}
 //	Names     phone|{hmac}, name|{lower}, idem|{hash}, link|{lower}, tok|{sha256}      r
 //	          ph|{hmac}      {time}|{invitation}
 //	Posts     p|{post}      !post · !main · !t|{hub} · !n|{nn} · o|{id}, and the rows of package ballot
@@ -10,7 +11,8 @@
 //	Lists     pub|{yyyyMM}, au|{user}, hf|{hub}      {inv}|{post}
 //	Sessions  s|{user} / {session} · otp|{challenge} / c · rl|{bucket} / w
 //	Admin     cfg / keys · due|settle|{yyyyMMddHH} / {post} · due|expire|{yyyyMMddHH} / {sha256}
-//	          due|purge|{yyyyMMddHH} / {post}, {post}|{comment}
+//	          due|purge|{yyyyMMddHH} / {post}, {post}|{comment} · due|account|{yyyyMMddHH} / {user}
+//	          due|tie|{yyyyMMddHH} / {user}|{row} · due|hub|{yyyyMMddHH} / {hub}|{row}
 //
 // {inv} is an instant, written so that later ones come first.
 package schema
