@@ -20,8 +20,8 @@ func (s *Service) over() due.Rows {
 	return due.Rows{Store: s.Store, Table: s.Tables.Admin, Prefix: "due|hub|"}
 }
 
-// Purge removes for good what ended longer than Keep ago. What points at a row goes before it, so
-// that the next run finds the rest.
+// Purge removes for good what ended longer than Keep ago. Rows that point at another go before it,
+// so that the next run finds the rest.
 func (s *Service) Purge(ctx context.Context) error {
 	return s.over().Run(ctx, s.Now().Add(-s.People.Keep), func(ctx context.Context, row table.Row) error {
 		hub, name, _ := strings.Cut(row.Row, "|")
@@ -93,7 +93,7 @@ func (s *Service) removeRequest(ctx context.Context, hub, id string) error {
 	})
 }
 
-// removeInvitation removes an invitation that has ended, and what points at it.
+// removeInvitation removes an invitation that has ended, and the rows that point at it.
 func (s *Service) removeInvitation(ctx context.Context, v *Invitation) error {
 	for _, key := range []table.Key{tokenKey(v.token), openKey(v.number, v.ExpiresAt, v.ID)} {
 		if err := s.RemoveKey(ctx, s.Tables.Names, key); err != nil {
@@ -109,7 +109,7 @@ func (s *Service) removeInvitation(ctx context.Context, v *Invitation) error {
 	})
 }
 
-// disown takes a person's id out of what others see in a hub: invitations and links that the
+// disown takes a person's id out of the rows of others in a hub: invitations and links that the
 // person made, and requests that the person decided. Invitations that have ended go, with the
 // numbers of those who were invited.
 func (s *Service) disown(ctx context.Context, hub, user string) error {
@@ -150,7 +150,7 @@ func (s *Service) blank(ctx context.Context, row table.Row, name string) error {
 	})
 }
 
-// PurgeUser removes what hubs have of a person who left Duuble at a time, whose account goes. Where
+// PurgeUser removes a person that left Duuble at a time from all hubs, because the account goes. If
 // the person was the last super_admin, the longest admin becomes one, else the longest member.
 func (s *Service) PurgeUser(ctx context.Context, user string, left time.Time) error {
 	for row, err := range table.All(ctx, s.DB, s.Tables.Users, table.Range{Partition: schema.User(user), From: hubsOfUser, To: table.After(requestsOfUser)}) {

@@ -20,7 +20,7 @@ import (
 // To follow and to block are ties, each a row in the partition of the person who made it:
 //
 //	fo|{other}, fod|{inv}|{other}    the people that the person follows, and the same by the time of the first follow
-//	bl|{other}, br|{other}           the people that the person blocks, and who blocks the person
+//	bl|{other}, br|{other}           the people that the person blocks, and those that block the person
 //	fr|{other}, frd|{inv}|{other}    who follows the person: mirrors of fo| there
 //	c|00                             how many of each, in the same batch
 //

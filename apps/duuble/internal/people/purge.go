@@ -12,7 +12,7 @@ import (
 
 // What was deleted longer than Keep ago is removed for good. An account is marked first, under the
 // ETag of its row, so that no one brings back a part of one. Then the reservation of the number
-// goes, so that the number can begin anew under another id; then what others have of the account;
+// goes, so that the number can begin anew under another id; then rows of others that name the account;
 // then its own rows, of which `me` is the last. So a purge may stop anywhere and run again.
 
 // ended are the rows by which PurgeTies finds ties that have ended.
@@ -34,7 +34,7 @@ func (s *Service) PurgeTies(ctx context.Context) error {
 	})
 }
 
-// removeTie removes a tie that is over, and what follows from it.
+// removeTie removes a tie that is over, and its mirror or pointer.
 func (s *Service) removeTie(ctx context.Context, kind, from, to string, over func(*tie) bool) error {
 	x, err := s.tie(ctx, kind, from, to)
 	if err != nil || x != nil && !over(x) {
@@ -122,7 +122,7 @@ func (s *Service) releaseNumber(ctx context.Context, id string) error {
 	return s.RemoveRow(ctx, s.Tables.Names, *row)
 }
 
-// eraseAccount removes the rows of an account here, and what follows from them.
+// eraseAccount removes the rows of an account here, and the rows of others that name it.
 func (s *Service) eraseAccount(ctx context.Context, u User) error {
 	for row, err := range table.All(ctx, s.DB, s.Tables.Users, table.Range{Partition: schema.User(u.ID)}) {
 		if err != nil {

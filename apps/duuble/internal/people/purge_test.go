@@ -11,7 +11,7 @@ import (
 	"prompthub/apps/duuble/internal/people"
 )
 
-// tied returns what rows say of the ties of a person, and what is due of them.
+// tied returns the rows of the ties of a person, and those by which a purge finds ties.
 func (w *world) tied(c people.Claim) []string {
 	w.t.Helper()
 	all := slices.DeleteFunc(w.keys("Users", "u|"+c.UserID), func(key string) bool {
@@ -21,8 +21,8 @@ func (w *world) tied(c people.Claim) []string {
 }
 
 // TestPurgeTies: a follow and a block that ended 29 d 23:59:59 ago stay, and keep their dates if
-// they come back; those that ended 30 d 00:00:01 ago go with what points at them, whatever call a
-// purge stops at, and if it runs twice.
+// they come back; those that ended 30 d 00:00:01 ago go with all rows that point at them, after a
+// purge that stopped at any call, and after two.
 func TestPurgeTies(t *testing.T) {
 	t.Parallel()
 	for _, back := range []bool{false, true} {
@@ -84,7 +84,7 @@ func TestPurgeTies(t *testing.T) {
 }
 
 // TestPurgeTiesAgainstRevival: purges of a follow and of a block that end, while they come back:
-// counts equal rows, and what is there is found from both sides.
+// counts equal rows, and both sides find the ties that are there.
 func TestPurgeTiesAgainstRevival(t *testing.T) {
 	t.Parallel()
 	for range 20 {

@@ -307,7 +307,7 @@ func Shown(phone string) string {
 // Number names a phone number in keys.
 func (s *Service) Number(phone string) string { return s.Keys.LastMAC("phone", phone) }
 
-// OfNumber returns the user with a phone number, who must not have left.
+// OfNumber returns the user with a phone number. There is none after the person has left.
 func (s *Service) OfNumber(ctx context.Context, phone string) (User, error) {
 	id, err := s.owner(ctx, phoneRows+s.Number(phone))
 	var u *User

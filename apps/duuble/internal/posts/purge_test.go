@@ -18,7 +18,7 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// A life is what a person leaves behind who has left Duuble, and the others.
+// A life has the people, hubs and posts around a person that has left Duuble.
 type life struct {
 	ann, bob, cid    people.Claim
 	tea, alone, bobs string // hubs: of Ann with Bob and Cid, of Ann alone, and of Bob
@@ -27,7 +27,7 @@ type life struct {
 	request          string // of Cid, which Ann has approved
 }
 
-// live has Ann do all that a person can, and leave.
+// live has Ann do everything that a person can, and leave.
 func (w *world) live() life {
 	w.t.Helper()
 	ctx := w.t.Context()
@@ -139,7 +139,7 @@ func (w *world) traces(text string) (all []string) {
 }
 
 // TestPurgeOfAccounts: a person who left 29 d 23:59:59 ago is kept whole. Of one who left 30 d
-// 00:00:01 ago no row has a trace, whatever call a purge stops at, and if it runs twice: the votes
+// 00:00:01 ago no row has a trace, after a purge that stopped at any call, and after two: the votes
 // stay counted, hubs get another super_admin, and the number begins anew and votes anew.
 func TestPurgeOfAccounts(t *testing.T) {
 	t.Parallel()
