@@ -38,7 +38,7 @@ func (r Rows) Add(ctx context.Context, at time.Time, name string, props ...table
 	return r.Upsert(ctx, r.Table, r.Row(at, name, props...))
 }
 
-// Run does what is to be done for the things that count from before a time, and removes their rows.
+// Run calls do for the things that count from before a time, and removes their rows.
 // One that fails stays for the next run.
 func (r Rows) Run(ctx context.Context, before time.Time, do func(context.Context, table.Row) error) error {
 	var failed rowstore.Failures

@@ -21,7 +21,7 @@ func (s *Service) expiring() due.Rows {
 func (s *Service) Expire(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, rowstore.JobEnds)
 	defer cancel()
-	return s.expiring().Run(ctx, s.Now().Add(time.Nanosecond), s.expire) // what expires now has expired
+	return s.expiring().Run(ctx, s.Now().Add(time.Nanosecond), s.expire) // with those that expire at this instant
 }
 
 func (s *Service) expire(ctx context.Context, what table.Row) error {

@@ -10,10 +10,11 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// What was deleted longer than Keep ago is removed for good. An account is marked first, under the
-// ETag of its row, so that no one brings back a part of one. Then the reservation of the number
-// goes, so that the number can begin anew under another id; then rows of others that name the account;
-// then its own rows, of which `me` is the last. So a purge may stop anywhere and run again.
+// Accounts and ties that were deleted longer than Keep ago are removed for good. An account is
+// marked first, under the ETag of its row, so that no one brings back a part of one. Then the
+// reservation of the number goes, so that the number can begin anew under another id; then rows of
+// others that name the account; then its own rows, of which `me` is the last. So a purge may stop
+// anywhere and run again.
 
 // ended are the rows by which PurgeTies finds ties that have ended.
 func (s *Service) ended() due.Rows {
