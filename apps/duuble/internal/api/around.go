@@ -35,11 +35,11 @@ func (a *api) comments() {
 	op := func(id, method, path, summary, description string, status int, errors ...int) huma.Operation {
 		return operation("posts", id, method, path, summary, description, status, errors...)
 	}
-	route(a, person, Bound{6, 18}, op("delete-post", http.MethodDelete, "/posts/{id}", "Delete a post of mine", "At once it is not there for anybody, nor is what is around it. One that was deleted before is as good. The author can bring it back for 30 days; then it is removed for good.", http.StatusNoContent, 404),
+	route(a, person, Bound{6, 22}, op("delete-post", http.MethodDelete, "/posts/{id}", "Delete a post of mine", "At once it is not there for anybody, nor is what is around it. One that was deleted before is as good. The author can bring it back for 30 days; then it is removed for good.", http.StatusNoContent, 404),
 		func(ctx context.Context, v visit, in *ByID) (*none, error) {
 			return nil, a.Posts.Delete(ctx, v.Claim, in.ID)
 		})
-	route(a, person, Bound{7, 24}, op("restore-post", http.MethodPost, "/posts/{id}/restore", "Bring back a post that I deleted", "With its votes and comments. One that is there is as good.", http.StatusOK, 404),
+	route(a, person, Bound{9, 31}, op("restore-post", http.MethodPost, "/posts/{id}/restore", "Bring back a post that I deleted", "With its votes and comments. One that is there is as good.", http.StatusOK, 404),
 		func(ctx context.Context, v visit, in *ByID) (*body[Card], error) {
 			c, err := a.Posts.Restore(ctx, v.Claim, in.ID)
 			if err != nil {

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"reflect"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -286,6 +287,18 @@ func (p NewPost) draft() posts.Draft {
 	return d
 }
 
+// A NewRepost is what somebody posts about a post: at least one part.
+type NewRepost struct {
+	Visibility  string   `json:"visibility,omitempty" enum:"public,public_hub,private_locked_hub" doc:"As of a post" example:"public"`
+	HubIDs      []string `json:"hubIds,omitempty" doc:"1 to 20 hubs of the caller, none of a public repost" example:"[]"`
+	ThoughtText *string  `json:"thoughtText,omitempty" doc:"1 to 250 characters" example:"Not with milk"`
+	Slider      *Slider  `json:"slider,omitempty" doc:"Asks for votes of its own"`
+}
+
+func (p NewRepost) draft(source string) posts.Draft {
+	return posts.Draft{Visibility: p.Visibility, Hubs: p.HubIDs, Thought: p.ThoughtText, Slider: (*posts.Slider)(p.Slider), Source: source}
+}
+
 // A Viewer is what a card says of the caller.
 type Viewer struct {
 	Voted    bool `json:"voted" doc:"Whether the caller has voted on the post" example:"false"`
@@ -301,6 +314,7 @@ type HubName struct {
 // A CardCounts is how much there is around a post.
 type CardCounts struct {
 	Comments int64 `json:"comments" doc:"Comments, with replies" example:"3"`
+	Reposts  int64 `json:"reposts" doc:"Reposts that everybody can see" example:"1"`
 }
 
 // A Card is a post.
@@ -310,6 +324,8 @@ type Card struct {
 	Visibility  string     `json:"visibility" enum:"public,public_hub,private_locked_hub" doc:"Who sees it" example:"public"`
 	Hubs        []HubName  `json:"hubs" nullable:"false" doc:"Its hubs of which the caller is a member"`
 	CreatedAt   string     `json:"createdAt" format:"date-time" doc:"When it was posted" example:"2026-11-01T12:00:00.000Z"`
+	IsRepost    bool       `json:"isRepost" doc:"Whether it is of another post" example:"false"`
+	SourcePost  *Source    `json:"sourcePost" doc:"Of a repost: the post that it is of, or null if that is not there for the caller"`
 	Article     *Article   `json:"article" doc:"What the post is about, or null"`
 	ThoughtText *string    `json:"thoughtText" doc:"A thought, or null" example:"I had four cups today"`
 	Slider      *Slider    `json:"slider" doc:"Null if there is nothing to vote on"`
@@ -321,7 +337,7 @@ type Card struct {
 func (a *api) cardOf(c posts.Card) Card {
 	card := Card{
 		PostID: c.ID, Author: personOf(c.Author), Visibility: c.Visibility, CreatedAt: stamp(c.CreatedAt), ThoughtText: textOr(c.Thought),
-		Slider: (*Slider)(c.Slider), Counts: CardCounts{c.Comments}, Viewer: Viewer{c.Voted, c.IsAuthor}, Hubs: []HubName{},
+		Slider: (*Slider)(c.Slider), Counts: CardCounts{c.Comments, c.Reposts}, Viewer: Viewer{c.Voted, c.IsAuthor}, Hubs: []HubName{}, IsRepost: c.SourceID != "",
 	}
 	for _, hub := range c.In {
 		card.Hubs = append(card.Hubs, HubName{hub.ID, hub.Name})
@@ -333,7 +349,19 @@ func (a *api) cardOf(c posts.Card) Card {
 		s := a.summaryOf(c.ID, c.Result)
 		card.Vote = &s
 	}
+	if c.Source != nil {
+		source := Source(a.cardOf(*c.Source))
+		card.SourcePost = &source
+	}
 	return card
+}
+
+// A Source is the post that a repost is of.
+type Source Card
+
+// Schema returns a post that may be null.
+func (Source) Schema(r huma.Registry) *huma.Schema {
+	return &huma.Schema{OneOf: []*huma.Schema{r.Schema(reflect.TypeFor[Card](), true, "Card"), {Type: "null"}}}
 }
 
 // A Cards is a page of posts.

@@ -467,6 +467,7 @@ func (s *Service) commentsBy(ctx context.Context, viewer string, all []*Comment)
 type talk struct {
 	post      string
 	said      int64
+	reposts   int64 // as counted, less those that are there
 	live      map[string]*Comment
 	want, got map[string]bool
 	replies   map[string]int64
@@ -480,6 +481,11 @@ func (a *talk) add(row table.Row) {
 	switch key := row.Row; {
 	case strings.HasPrefix(key, numberRows):
 		a.said += row.Props.Get(commentCount).Int()
+		a.reposts += row.Props.Get(repostCount).Int()
+	case strings.HasPrefix(key, repostRows):
+		if isCounted(&row) {
+			a.reposts--
+		}
 	case strings.HasPrefix(key, rootRows), strings.HasPrefix(key, replyRows):
 		a.got[key] = true
 	case strings.HasPrefix(key, commentRows):
@@ -505,6 +511,9 @@ func (a *talk) check(report func(string)) {
 	differs := func(format string, args ...any) { report("post " + a.post + ": " + fmt.Sprintf(format, args...)) }
 	if a.said != int64(len(a.live)) {
 		differs("%d comments are counted, and there are %d", a.said, len(a.live))
+	}
+	if a.reposts != 0 {
+		differs("reposts are counted wrong by %d", a.reposts)
 	}
 	for id, c := range a.live {
 		if c.Replies != a.replies[id] {

@@ -44,12 +44,21 @@ func (s *Service) Create(ctx context.Context, c people.Claim, d Draft, key strin
 	d.Visibility = cmp.Or(d.Visibility, Public)
 	checked := d.check()
 	var in []string
+	var source seen
 	u, err := s.People.Member(ctx, c, s.window(limit, &posted), func(ctx context.Context) (err error) {
 		if checked == nil {
 			in, err = s.Hubs.In(ctx, c.UserID, d.Hubs)
 		}
 		return err
+	}, func(ctx context.Context) (err error) {
+		if d.Source != "" {
+			source, err = s.look(ctx, c.UserID, d.Source)
+		}
+		return err
 	})
+	if err == nil && d.Source != "" {
+		err = source.mayBeReposted()
+	}
 	if err == nil {
 		err = checked
 	}
@@ -73,7 +82,7 @@ func (s *Service) Create(ctx context.Context, c people.Claim, d Draft, key strin
 	if err != nil {
 		return Card{}, err
 	}
-	p := Post{ID: id, AuthorID: u.ID, CreatedAt: schema.TimeOf(id), Visibility: d.Visibility, Hubs: d.Hubs, createdIn: d.Hubs, version: 1, Slider: d.Slider, Article: d.Article}
+	p := Post{ID: id, AuthorID: u.ID, CreatedAt: schema.TimeOf(id), Visibility: d.Visibility, Hubs: d.Hubs, createdIn: d.Hubs, version: 1, Slider: d.Slider, Article: d.Article, SourceID: d.Source}
 	if d.Thought != nil {
 		p.Thought = *d.Thought
 	}
@@ -109,8 +118,11 @@ func (s *Service) Create(ctx context.Context, c people.Claim, d Draft, key strin
 		ctx := context.WithoutCancel(ctx)
 		s.Background(func() { s.finish(ctx, p, receipt) })
 	}
-	names, err := s.Hubs.Names(ctx, d.Hubs)
-	return Card{Post: p, Author: u.Person(), Result: ballot.GlobalResult(nil), IsAuthor: true, In: named(d.Hubs, names)}, err
+	cards, err := s.cards(ctx, u.ID, []seen{{post: &p, result: ballot.GlobalResult(nil), in: d.Hubs}})
+	if err != nil {
+		return Card{}, err
+	}
+	return cards[0], nil
 }
 
 // checkKey holds an Idempotency-Key to its length.
@@ -186,13 +198,19 @@ func (p Post) lists() []string {
 // lockedIn is the property of a row of a list that names the hubs of a locked post.
 const lockedIn = "locked_in"
 
-// list writes the rows by which a post is found.
-func (s *Service) list(ctx context.Context, p Post) error {
-	row := schema.Inv(p.CreatedAt) + "|" + p.ID
+// listed are the properties of a row of a list.
+func (p Post) listed() table.Props {
 	props := table.Props{{Name: "author_id", Value: table.String(p.AuthorID)}}
 	if p.Visibility == Locked {
 		props = append(props, table.Prop{Name: lockedIn, Value: table.String(strings.Join(p.createdIn, ";"))})
 	}
+	return props
+}
+
+// list writes the rows by which a post is found.
+func (s *Service) list(ctx context.Context, p Post) error {
+	row := schema.Inv(p.CreatedAt) + "|" + p.ID
+	props := p.listed()
 	in := p.lists()
 	return rowstore.Each(ctx, len(in), len(in), func(ctx context.Context, i int) error {
 		return s.Upsert(ctx, s.Tables.Lists, table.Row{Key: table.Key{Partition: in[i], Row: row}, Props: props})
@@ -221,7 +239,7 @@ func (s *Service) count(ctx context.Context, p Post) error {
 // finish does after the answer what its caller does not wait for. If that fails, the message stays
 // and its job does it.
 func (s *Service) finish(ctx context.Context, p Post, r queue.Receipt) {
-	if s.count(ctx, p) == nil {
+	if s.count(ctx, p) == nil && s.reflectRepost(ctx, p) == nil {
 		s.changes().Cancel(ctx, r)
 	}
 }
@@ -239,8 +257,17 @@ func (s *Service) follow(ctx context.Context, text string) error {
 	if err != nil || p == nil || p.purging {
 		return err // it was never written, or is going for good
 	}
-	if err := s.list(ctx, *p); err != nil {
-		return err
+	return s.relist(ctx, *p)
+}
+
+// relist writes all rows that follow from a post.
+func (s *Service) relist(ctx context.Context, p Post) error {
+	err := s.list(ctx, p)
+	if err == nil {
+		err = s.count(ctx, p)
 	}
-	return s.count(ctx, *p)
+	if err == nil {
+		err = s.reflectRepost(ctx, p)
+	}
+	return err
 }

@@ -249,6 +249,9 @@ func (s *Service) purgePost(ctx context.Context, id string, authorGoes bool) err
 		err = s.count(ctx, *p) // it may not have followed yet
 	}
 	if err == nil {
+		err = s.forgetRepost(ctx, *p)
+	}
+	if err == nil {
 		err = s.RemoveKey(ctx, s.Tables.Users, postOf(p.AuthorID, id))
 	}
 	if err == nil {

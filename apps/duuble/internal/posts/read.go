@@ -22,6 +22,7 @@ type Card struct {
 	Voted    bool          // by the viewer
 	IsAuthor bool
 	In       []HubName // the hubs of the post of which the viewer is a member
+	Source   *Card     // of a repost: the post that it is of; nil if that is not there for the viewer
 }
 
 // A HubName is what a card says of a hub.
@@ -122,14 +123,29 @@ func (s *Service) authorsOf(ctx context.Context, viewer string, all []seen) (map
 }
 
 // cards returns the cards of posts that were looked at, without those that are not there.
-func (s *Service) cards(ctx context.Context, viewer string, all []seen) ([]Card, error) {
+func (s *Service) cards(ctx context.Context, viewer string, posts []seen) ([]Card, error) {
+	var sources []string
+	for _, p := range posts {
+		if p.post != nil && p.post.SourceID != "" {
+			sources = append(sources, p.post.SourceID)
+		}
+	}
+	sources = slices.Compact(slices.Sorted(slices.Values(sources)))
+	all := slices.Concat(posts, make([]seen, len(sources)))
+	err := rowstore.Each(ctx, len(sources), rowstore.MaxParallel, func(ctx context.Context, i int) (err error) {
+		all[len(posts)+i], err = s.find(ctx, viewer, sources[i], false)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
 	var in []string
 	for _, p := range all {
 		in = append(in, p.in...)
 	}
 	var authors map[string]people.Person
 	var names map[string]string
-	err := rowstore.Both(ctx, func(ctx context.Context) (err error) {
+	err = rowstore.Both(ctx, func(ctx context.Context) (err error) {
 		authors, err = s.authorsOf(ctx, viewer, all)
 		return err
 	}, func(ctx context.Context) (err error) {
@@ -139,10 +155,19 @@ func (s *Service) cards(ctx context.Context, viewer string, all []seen) ([]Card,
 	if err != nil {
 		return nil, err
 	}
+	card := func(p seen) *Card {
+		if p.post == nil {
+			return nil
+		}
+		return &Card{Post: *p.post, Author: authors[p.post.AuthorID], Result: p.result, Voted: p.voted, IsAuthor: viewer != "" && viewer == p.post.AuthorID, In: named(p.in, names)}
+	}
 	cards := []Card{}
-	for _, p := range all {
-		if p.post != nil {
-			cards = append(cards, Card{*p.post, authors[p.post.AuthorID], p.result, p.voted, viewer != "" && viewer == p.post.AuthorID, named(p.in, names)})
+	for i := range posts {
+		if c := card(all[i]); c != nil {
+			if at, ok := slices.BinarySearch(sources, c.SourceID); ok {
+				c.Source = card(all[len(posts)+at])
+			}
+			cards = append(cards, *c)
 		}
 	}
 	return cards, nil
@@ -266,23 +291,28 @@ func (s *Service) Of(ctx context.Context, c people.Claim, user, after string, li
 // of reads rows of the posts of a person, without those that are locked to the viewer: neither the
 // length of a page nor whether there is another one may tell of them.
 func (s *Service) of(ctx context.Context, viewer, user, after string, limit int) (rows []table.Row, next string, err error) {
-	return lists.Read(ctx, s.Store, lists.List{Table: s.Tables.Lists, Partition: byAuthor(user)}, after, limit, func(ctx context.Context, rows []table.Row) ([]table.Row, error) {
+	return lists.Read(ctx, s.Store, lists.List{Table: s.Tables.Lists, Partition: byAuthor(user)}, after, limit, s.unlocked(viewer))
+}
+
+// unlocked returns those of rows of a list that do not name posts that are locked to a viewer.
+func (s *Service) unlocked(viewer string) lists.Wanted {
+	return func(ctx context.Context, rows []table.Row) ([]table.Row, error) {
 		var hubs []string
 		for _, row := range rows {
-			if in := row.Props.Get(lockedIn).Str(); in != "" {
+			if in := row.Props.Get(lockedIn).Str(); in != "" && (viewer == "" || viewer != row.Props.Get("author_id").Str()) {
 				hubs = append(hubs, strings.Split(in, ";")...)
 			}
 		}
 		hubs = slices.Compact(slices.Sorted(slices.Values(hubs)))
-		if viewer == user || len(hubs) == 0 {
+		if len(hubs) == 0 {
 			return rows, nil
 		}
 		mine, err := s.Hubs.In(ctx, viewer, hubs)
 		return slices.DeleteFunc(slices.Clone(rows), func(row table.Row) bool {
 			in := row.Props.Get(lockedIn).Str()
-			return in != "" && !slices.ContainsFunc(strings.Split(in, ";"), func(hub string) bool { return slices.Contains(mine, hub) })
+			return in != "" && (viewer == "" || viewer != row.Props.Get("author_id").Str()) && !slices.ContainsFunc(strings.Split(in, ";"), func(hub string) bool { return slices.Contains(mine, hub) })
 		}), err
-	})
+	}
 }
 
 // InHub returns the posts of a hub, the newest first, to its members.

@@ -27,9 +27,7 @@ func (s *Service) Repair(ctx context.Context) error {
 				err = s.gone().Add(ctx, p.deletedAt, id) // Purge goes on with it
 				break
 			}
-			if err = s.list(ctx, *p); err == nil {
-				err = s.count(ctx, *p)
-			}
+			err = s.relist(ctx, *p)
 			if err == nil && !p.live() {
 				err = s.gone().Add(ctx, p.deletedAt, id)
 			}
@@ -96,6 +94,9 @@ func (s *Service) VerifyRows(ctx context.Context, report func(string)) (rows int
 			}
 			if unread == nil && !p.live() {
 				unread = there(s.Tables.Admin, s.gone().Key(p.deletedAt, id), fmt.Sprintf("post %s: it was deleted, and no row says when it is due to be removed", id))
+			}
+			if unread == nil {
+				unread = s.verifyRepost(ctx, *p, report)
 			}
 			err = unread
 		case strings.HasPrefix(row.Key.Row, commentRows):

@@ -6,7 +6,7 @@
 //	Names     phone|{hmac}, name|{lower}, idem|{hash}, link|{lower}, tok|{sha256}      r
 //	          ph|{hmac}      {time}|{invitation}
 //	Posts     p|{post}      !post · !main · !t|{hub} · !n|{nn} · o|{id}, and the rows of package ballot
-//	                        ci|{comment} · cm|{inv}|{comment} · cr|{root}|{comment}
+//	                        ci|{comment} · cm|{inv}|{comment} · cr|{root}|{comment} · rp|{inv}|{post}
 //	Hubs      h|{hub}       the rows of package hubs
 //	Lists     pub|{yyyyMM}, au|{user}, hf|{hub}      {inv}|{post}
 //	Sessions  s|{user} / {session} · otp|{challenge} / c · rl|{bucket} / w

@@ -248,7 +248,7 @@ func TestCommentForms(t *testing.T) {
 		w.pass(time.Millisecond) // so that the order is known
 		require.Equal(t, 303, w.visit("POST", post+"/comments", url.Values{"text": {"another"}}.Encode()).Code)
 	}
-	_, older, _ := strings.Cut(w.visit("GET", post, "").Body.String(), `<a class="button" href="`)
+	_, older, _ := strings.Cut(w.visit("GET", post, "").Body.String(), `<p><a class="button" href="`)
 	older, _, _ = strings.Cut(older, `"`)
 	require.Contains(t, w.visit("GET", older, "").Body.String(), "&lt;b&gt;bold")
 	_, replies, _ := strings.Cut(page, `href="`+post+"/comments/")
@@ -268,4 +268,35 @@ func TestCommentForms(t *testing.T) {
 	require.Equal(t, 303, w.visit("POST", replies+"/delete", "").Code)
 	require.Equal(t, 404, w.visit("GET", replies, "").Code)
 	require.Contains(t, w.visit("GET", post, "").Body.String(), "reply")
+}
+
+// TestRepostForms: a repost shows the post that it is of, is listed there, and a form that says
+// nothing of its own is refused.
+func TestRepostForms(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.enter()
+	rec := w.visit("POST", "/app/compose", url.Values{"thoughtText": {"the <b>original</b>"}, "key": {"k"}}.Encode())
+	post, _, _ := strings.Cut(rec.Header().Get("Location"), "?")
+	page := w.visit("GET", post+"/repost", "").Body.String()
+	require.Contains(t, page, "the &lt;b&gt;original&lt;/b&gt;")
+	require.NotContains(t, page, "article.text")
+	rec = w.visit("POST", post+"/repost", "thoughtText=&article.text=x&key=l")
+	require.Equal(t, 422, rec.Code)
+	require.Contains(t, rec.Body.String(), "Give a thought or a slider of your own.")
+	rec = w.visit("POST", post+"/repost", url.Values{"thoughtText": {"not with milk"}, "key": {"m"}}.Encode())
+	require.Equal(t, 303, rec.Code, rec.Body)
+	repost, _, _ := strings.Cut(rec.Header().Get("Location"), "?")
+	for _, path := range []string{repost, "/app", post + "/reposts", "/app/users/ann_1"} {
+		page := w.visit("GET", path, "").Body.String()
+		require.Contains(t, page, "not with milk", path)
+		require.Contains(t, page, "<blockquote>", path)
+	}
+	require.Contains(t, w.visit("GET", post, "").Body.String(), "1 repost<")
+	require.Equal(t, 422, w.visit("POST", repost+"/repost", "thoughtText=x&key=n").Code, "of a repost")
+	require.Equal(t, 303, w.ask("GET", post+"/repost", "").Code, "a guest must sign in")
+	require.Equal(t, 303, w.visit("POST", post+"/delete", "").Code)
+	require.Contains(t, w.visit("GET", repost, "").Body.String(), "A repost of a post that is not there.")
+	require.Equal(t, 404, w.visit("GET", post+"/reposts", "").Code)
+	require.Equal(t, 404, w.visit("GET", post+"/repost", "").Code)
 }
