@@ -163,6 +163,11 @@ func TestBrowser(t *testing.T) {
 		return browsertest.Eval[bool](carol.GoTo(post+"/reposts"), "document.body.innerText.includes('Coffee, please')")
 	})
 	browsertest.Accessible(carol, axe, "reposts")
+	carol.GoTo(post).Reads("3 of 5 votes are counted.").Sends("a[href$='/share']").Reads("Where to")
+	browsertest.Accessible(carol, axe, "share")
+	carol.Write("[name=note]", "Read this").Sends("form.card .primary").Reads("You have shared this post.").Sends("a[href$='/shares']").Reads("Back to the post").Reads("Read this")
+	browsertest.Accessible(carol, axe, "shares")
+	browsertest.Accessible(carol.GoTo("/app/users/carol").Reads("Shared by"), axe, "a profile with a share")
 
 	// Ann deletes the post and brings it back with all that it had.
 	ann.GoTo(post).Reads("Delete this post").Sends(".whole button").Reads("Your post is deleted").Reads("Bring it back")

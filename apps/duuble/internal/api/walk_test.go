@@ -76,6 +76,8 @@ func TestWalk(t *testing.T) {
 	status, made := w.ask("POST", "/posts/"+source+"/repost", bob, `{"visibility":"private_locked_hub","hubIds":["`+hub+`"],"thoughtText":"`+secret+`"}`)
 	require.Equal(t, 201, status, made)
 	repost := made["postId"].(string)
+	status, made = w.ask("POST", "/posts/"+source+"/share/hubs", bob, `{"hubIds":["`+hub+`"],"note":"`+secret+`"}`)
+	require.Equal(t, 201, status, made)
 	w.background.Wait()
 	status, root := w.ask("POST", "/posts/"+locked+"/comments", left, `{"text":"`+secret+`"}`)
 	require.Equal(t, 201, status, root)
@@ -127,7 +129,7 @@ func TestWalk(t *testing.T) {
 	}
 	everything := []string{
 		"/posts/" + locked, "/posts/" + locked + "/comments", "/posts/" + locked + "/comments/" + comment + "/replies", "/posts/" + locked + "/vote/distribution", "/posts/" + locked + "/vote/hubs", "/posts/" + locked + "/vote/summary",
-		"/posts/" + repost, "/posts/" + source + "/reposts", "/posts?hubId=" + hub, "/users/" + bobID + "/posts", "/users/" + bobID + "/posts?limit=1", "/users/me/votes",
+		"/posts/" + repost, "/posts/" + source + "/reposts", "/posts/" + source + "/shares", "/posts?hubId=" + hub, "/users/" + bobID + "/posts", "/users/" + bobID + "/posts?limit=1", "/users/me/votes",
 	}
 	all := found(ann)
 	for _, path := range everything {
@@ -155,8 +157,10 @@ func TestWalk(t *testing.T) {
 		require.Equal(t, before[name], profile(who), name)
 		_, card := w.ask("GET", "/posts/"+source, who, "")
 		require.Equal(t, 0.0, card["counts"].(map[string]any)["reposts"], name)
-		status, _ := w.ask("POST", "/posts/"+locked+"/repost", who, `{"thoughtText":"x"}`)
-		require.Equal(t, map[bool]int{true: 401, false: 404}[who == ""], status)
+		for path, body := range map[string]string{"/repost": `{"thoughtText":"x"}`, "/share": `{}`, "/share/hubs": `{"hubIds":["` + hub + `"]}`} {
+			status, _ := w.ask("POST", "/posts/"+locked+path, who, body)
+			require.Equal(t, map[bool]int{true: 401, false: 404}[who == ""], status, path)
+		}
 		status, p := w.ask("POST", "/posts/"+locked+"/vote", who, `{"position":"left"}`)
 		require.Equal(t, map[bool]int{true: 401, false: 404}[who == ""], status, p)
 		for _, do := range []string{"POST", "DELETE"} { // also one's own comments
@@ -229,6 +233,10 @@ func TestWalkDeleted(t *testing.T) {
 		return c["postId"].(string)
 	}
 	kept, repost := reposted(public), reposted(other)
+	status, made := w.ask("POST", "/posts/"+public+"/share", bob, `{"note":"`+secret+`"}`)
+	require.Equal(t, 201, status, made)
+	status, made = w.ask("POST", "/posts/"+public+"/share/hubs", bob, `{"hubIds":["`+hub+`"],"note":"`+secret+`"}`)
+	require.Equal(t, 201, status, made)
 	_, said := w.ask("POST", "/posts/"+other+"/comments", ann, `{"text":"`+secret+`"}`)
 	root := said["commentId"].(string)
 	_, said = w.ask("POST", "/posts/"+other+"/comments", cid, `{"text":"`+secret+`","parentCommentId":"`+root+`"}`)
@@ -281,6 +289,8 @@ func TestWalkDeleted(t *testing.T) {
 
 	require.Contains(t, before["a guest"], "/posts/"+kept, "the original is in it")
 	require.Contains(t, before["a guest"], "/posts/"+other+"/reposts")
+	require.Contains(t, before["a guest"], "/posts/"+public+"/shares")
+	require.Contains(t, before["a guest"], "/users/"+bobID+"/posts")
 
 	for path, who := range map[string]string{"/posts/" + public: ann, "/posts/" + locked: bob, "/posts/" + repost: bob, "/posts/" + other + "/comments/" + root: ann, "/users/" + annID + "/follow": cid} {
 		status, _ := w.ask("DELETE", path, who, "")
@@ -296,7 +306,7 @@ func TestWalkDeleted(t *testing.T) {
 		_, fans := w.ask("GET", "/users/"+annID+"/followers", who, "")
 		require.Empty(t, fans["items"], name)
 		_, card := w.ask("GET", "/posts/"+other, who, "")
-		require.Equal(t, map[string]any{"comments": 0.0, "reposts": 0.0}, card["counts"], name)
+		require.Equal(t, map[string]any{"comments": 0.0, "reposts": 0.0, "shares": 0.0}, card["counts"], name)
 		_, card = w.ask("GET", "/posts/"+kept, who, "")
 		require.Equal(t, []any{true, nil}, []any{card["isRepost"], card["sourcePost"]}, name)
 	}
@@ -344,6 +354,11 @@ func TestWalkLeft(t *testing.T) {
 	public := w.post(ann)
 	status, repost := w.ask("POST", "/posts/"+public+"/repost", bob, `{"thoughtText":"about it"}`)
 	require.Equal(t, 201, status, repost)
+	bobs := w.post(bob)
+	status, shared := w.ask("POST", "/posts/"+bobs+"/share/hubs", ann, `{"hubIds":["`+hub+`"]}`)
+	require.Equal(t, 201, status, shared)
+	status, shared = w.ask("POST", "/posts/"+bobs+"/share", ann, `{}`)
+	require.Equal(t, 201, status, shared)
 	comment := w.comment(ann, public, "")
 	reply := w.comment(bob, public, comment)
 	for path, who := range map[string]string{"/users/" + bobID + "/follow": ann, "/users/" + annID + "/follow": bob} {
@@ -352,7 +367,7 @@ func TestWalkLeft(t *testing.T) {
 	}
 	w.background.Wait()
 	values := map[string][]string{
-		"id": {public, repost["postId"].(string), hub, annID, bobID, "01KA0000000000000000000003"}, "username": {"annabella", "bob"}, "link": {"tea"}, "comment": {comment, reply}, "token": {token, link["token"].(string)},
+		"id": {public, repost["postId"].(string), bobs, hub, annID, bobID, "01KA0000000000000000000003"}, "username": {"annabella", "bob"}, "link": {"tea"}, "comment": {comment, reply}, "token": {token, link["token"].(string)},
 	}
 	paths := append(w.gets(values), "/posts?hubId="+hub, "/hubs/"+hub+"/join-requests?status=approved", "/hubs/"+hub+"/invitations?status=accepted_active")
 	everybody := map[string]string{"a guest": "", "Bob": bob, "Cid": cid, "Dan": dan}

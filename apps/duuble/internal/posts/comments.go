@@ -468,6 +468,7 @@ type talk struct {
 	post      string
 	said      int64
 	reposts   int64 // as counted, less those that are there
+	shares    int64 // likewise
 	live      map[string]*Comment
 	want, got map[string]bool
 	replies   map[string]int64
@@ -482,6 +483,9 @@ func (a *talk) add(row table.Row) {
 	case strings.HasPrefix(key, numberRows):
 		a.said += row.Props.Get(commentCount).Int()
 		a.reposts += row.Props.Get(repostCount).Int()
+		a.shares += row.Props.Get(shareCount).Int()
+	case strings.HasPrefix(key, shareRows):
+		a.shares--
 	case strings.HasPrefix(key, repostRows):
 		if isCounted(&row) {
 			a.reposts--
@@ -512,8 +516,8 @@ func (a *talk) check(report func(string)) {
 	if a.said != int64(len(a.live)) {
 		differs("%d comments are counted, and there are %d", a.said, len(a.live))
 	}
-	if a.reposts != 0 {
-		differs("reposts are counted wrong by %d", a.reposts)
+	if a.reposts != 0 || a.shares != 0 {
+		differs("reposts are counted wrong by %d, and shares by %d", a.reposts, a.shares)
 	}
 	for id, c := range a.live {
 		if c.Replies != a.replies[id] {

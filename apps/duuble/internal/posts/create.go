@@ -28,10 +28,11 @@ const (
 )
 
 // A change is the text of a message: rows that follow from a post may be missing, or from the
-// deletion of a comment.
+// deletion of a comment, or from a share.
 type change struct {
 	Post    string `json:"post"`
 	Comment string `json:"comment,omitempty"`
+	Share   string `json:"share,omitempty"` // the key of the share
 }
 
 // Create posts a draft. The same key of the same person, sent again within a day, answers with the
@@ -252,6 +253,13 @@ func (s *Service) follow(ctx context.Context, text string) error {
 	}
 	if c.Comment != "" {
 		return s.listReplies(ctx, c.Post, c.Comment)
+	}
+	if c.Share != "" {
+		x, err := s.share(ctx, c.Post, c.Share)
+		if err != nil || x == nil {
+			return err // it was never written, or the post has gone
+		}
+		return s.listShare(ctx, *x)
 	}
 	p, err := s.stored(ctx, c.Post)
 	if err != nil || p == nil || p.purging {

@@ -188,6 +188,9 @@ func (s *Service) purgeWorks(ctx context.Context, u people.User) error {
 			if err == nil {
 				err = s.RemoveKey(ctx, s.Tables.Admin, s.gone().Key(u.DeletedAt, name))
 			}
+		case sharesOfUser:
+			post, at, _ := strings.Cut(name, "|")
+			err = s.disownShare(ctx, u.ID, post, at)
 		case voteRows:
 			err = s.Ballot.Disown(ctx, row.Props.Get("post_id").Str(), u.ID)
 		}
@@ -256,6 +259,9 @@ func (s *Service) purgePost(ctx context.Context, id string, authorGoes bool) err
 	}
 	if err == nil {
 		err = s.forgetComments(ctx, id)
+	}
+	if err == nil {
+		err = s.forgetShares(ctx, id)
 	}
 	if err == nil {
 		err = s.Empty(ctx, s.Tables.Posts, schema.Post(id), postRow)

@@ -115,6 +115,7 @@ type Post struct {
 	Article      *Article
 	Comments     int64  // how many there are
 	Reposts      int64  // how many there are that everybody can see
+	Shares       int64  // how many there were
 	SourceID     string // of a repost: the post that it is of
 
 	createdIn []string // hubs in which it was posted
@@ -212,12 +213,13 @@ func parsePost(id string, rows []table.Row) *Post {
 	var post *Post
 	var article *Article
 	var hubs []string
-	var comments, reposts int64
+	var comments, reposts, shares int64
 	for _, row := range rows {
 		p := row.Props
 		if strings.HasPrefix(row.Row, numberRows) {
 			comments += p.Get(commentCount).Int()
 			reposts += p.Get(repostCount).Int()
+			shares += p.Get(shareCount).Int()
 		}
 		if hub, ok := strings.CutPrefix(row.Row, targetRows); ok {
 			hubs = append(hubs, hub)
@@ -247,7 +249,7 @@ func parsePost(id string, rows []table.Row) *Post {
 		}
 	}
 	if post != nil {
-		post.Article, post.Hubs, post.Comments, post.Reposts = article, hubs, comments, reposts
+		post.Article, post.Hubs, post.Comments, post.Reposts, post.Shares = article, hubs, comments, reposts, shares
 	}
 	return post
 }

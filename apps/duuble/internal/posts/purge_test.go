@@ -76,6 +76,12 @@ func (w *world) live() life {
 		_, err = w.posts.Vote(ctx, voter, x.post, ballot.Neutral)
 		require.NoError(w.t, err)
 	}
+	for _, to := range [][]string{nil, {x.bobs}} {
+		_, err = w.posts.Share(ctx, w.ann, x.post, to, "note of Ann", "")
+		require.NoError(w.t, err)
+	}
+	_, err = w.posts.Create(ctx, w.ann, posts.Draft{Source: x.post, Thought: &thought}, "")
+	require.NoError(w.t, err)
 	said := w.say(w.ann, x.post, "of Ann", "")
 	x.reply = w.say(x.bob, x.post, "of Bob", said)
 	w.say(w.ann, x.post, "again of Ann", said)
@@ -183,7 +189,15 @@ func (w *world) afterwards(x life, what string) {
 	bob, cid := w.again(2), w.again(3)
 	card, err := w.posts.Card(ctx, bob, x.post)
 	require.NoError(w.t, err, what)
-	require.Equal(w.t, []int64{2, 1}, []int64{card.Result.Total, card.Comments}, what)
+	require.Equal(w.t, []int64{2, 1, 0, 2}, []int64{card.Result.Total, card.Comments, card.Reposts, card.Shares}, what)
+	shares, err := w.posts.Shares(ctx, bob, x.post, "", 10)
+	require.NoError(w.t, err, what)
+	for _, x := range shares.Items {
+		require.Equal(w.t, []any{people.Person{FullName: people.DeletedName}, ""}, []any{x.By, x.Note}, what)
+	}
+	feed, err := w.posts.InHub(ctx, bob, x.bobs, "", 10)
+	require.NoError(w.t, err, what)
+	require.Len(w.t, feed.Cards, 2, what)
 	require.Equal(w.t, []string{"of Bob"}, w.said(bob, x.post, ""), what)
 	me, err := w.people.Me(ctx, bob)
 	require.NoError(w.t, err, what)
@@ -237,10 +251,10 @@ func (w *world) comesBack(x life) {
 	require.Equal(w.t, x.ann.UserID, ann.UserID)
 	me, err := w.people.Return(ctx, ann)
 	require.NoError(w.t, err)
-	require.Equal(w.t, people.Counts{Posts: 2, VotesCast: 1, Following: 1, Followers: 1}, me.Counts)
+	require.Equal(w.t, people.Counts{Posts: 3, VotesCast: 1, Following: 1, Followers: 1}, me.Counts)
 	of, err := w.posts.Of(ctx, ann, ann.UserID, "", 10)
 	require.NoError(w.t, err)
-	require.Len(w.t, of.Cards, 2)
+	require.Len(w.t, of.Cards, 4)
 	mine, err := w.posts.Hubs.Mine(ctx, ann, "", 10)
 	require.NoError(w.t, err)
 	require.Len(w.t, mine.Items, 4)

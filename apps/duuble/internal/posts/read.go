@@ -22,6 +22,7 @@ type Card struct {
 	Voted    bool          // by the viewer
 	IsAuthor bool
 	In       []HubName // the hubs of the post of which the viewer is a member
+	Share    *Share    // by which the post is in a list; nil if it is there by itself
 	Source   *Card     // of a repost: the post that it is of; nil if that is not there for the viewer
 }
 
@@ -47,6 +48,7 @@ type seen struct {
 	result ballot.Result
 	voted  bool
 	in     []string // the hubs of the post of which the viewer is a member
+	share  *Share   // by which it is in a list; nil if it is there by itself
 }
 
 // look reads a post as a viewer sees it: all at once, and then the memberships of the viewer in
@@ -54,6 +56,9 @@ type seen struct {
 func (s *Service) look(ctx context.Context, viewer, id string) (seen, error) {
 	return s.find(ctx, viewer, id, true)
 }
+
+// maxNamed is how many hubs a card names, of those in which the post and the viewer are.
+const maxNamed = 100
 
 // find is look, which leaves it to authorsOf whether the author is hidden unless blocks is true.
 func (s *Service) find(ctx context.Context, viewer, id string, blocks bool) (p seen, err error) {
@@ -88,6 +93,7 @@ func (s *Service) find(ctx context.Context, viewer, id string, blocks bool) (p s
 	if err != nil || hidden || !p.post.seenBy(viewer, p.in) {
 		return seen{}, err
 	}
+	p.in = p.in[:min(len(p.in), maxNamed)]
 	return p, nil
 }
 
@@ -112,10 +118,13 @@ func (s *Service) authorsOf(ctx context.Context, viewer string, all []seen) (map
 		if p.post != nil {
 			ids = append(ids, p.post.AuthorID)
 		}
+		if p.share != nil {
+			ids = append(ids, p.share.ByID)
+		}
 	}
 	authors, hidden, err := s.authors(ctx, viewer, ids)
 	for i, p := range all {
-		if p.post != nil && hidden[p.post.AuthorID] {
+		if p.post != nil && (hidden[p.post.AuthorID] || p.share != nil && hidden[p.share.ByID]) {
 			all[i] = seen{}
 		}
 	}
@@ -159,7 +168,10 @@ func (s *Service) cards(ctx context.Context, viewer string, posts []seen) ([]Car
 		if p.post == nil {
 			return nil
 		}
-		return &Card{Post: *p.post, Author: authors[p.post.AuthorID], Result: p.result, Voted: p.voted, IsAuthor: viewer != "" && viewer == p.post.AuthorID, In: named(p.in, names)}
+		if p.share != nil {
+			p.share.By = sharer(authors, p.share)
+		}
+		return &Card{Share: p.share, Post: *p.post, Author: authors[p.post.AuthorID], Result: p.result, Voted: p.voted, IsAuthor: viewer != "" && viewer == p.post.AuthorID, In: named(p.in, names)}
 	}
 	cards := []Card{}
 	for i := range posts {
@@ -199,11 +211,27 @@ type Page struct {
 	Next  string
 }
 
-// page looks at the posts that rows of a list name. The last part of their keys is the id.
+// page looks at the posts that rows of a list name. The last part of their keys is the id of a post,
+// or that of a share.
 func (s *Service) page(ctx context.Context, viewer string, rows []table.Row) ([]Card, error) {
 	all := make([]seen, len(rows))
 	err := rowstore.Each(ctx, len(rows), rowstore.MaxParallel, func(ctx context.Context, i int) (err error) {
-		all[i], err = s.find(ctx, viewer, lists.ID(rows[i]), false)
+		post := rows[i].Props.Get(sharedPost).Str()
+		if post == "" {
+			all[i], err = s.find(ctx, viewer, lists.ID(rows[i]), false)
+			return err
+		}
+		var x *Share
+		err = rowstore.Both(ctx, func(ctx context.Context) (err error) {
+			all[i], err = s.find(ctx, viewer, post, false)
+			return err
+		}, func(ctx context.Context) (err error) {
+			x, err = s.share(ctx, post, rows[i].Row)
+			return err
+		})
+		if all[i].share = x; x == nil {
+			all[i] = seen{}
+		}
 		return err
 	})
 	if err != nil {

@@ -37,6 +37,11 @@ func (s *Service) Repair(ctx context.Context) error {
 			if err == nil {
 				err = s.Ballot.Deliver(ctx, string(text))
 			}
+		case strings.HasPrefix(row.Key.Row, shareRows):
+			x := parseShare(row)
+			if err = s.listShare(ctx, *x); err == nil && x.ByID != "" {
+				err = s.Upsert(ctx, s.Tables.Users, table.Row{Key: x.byUser()})
+			}
 		case strings.HasPrefix(row.Key.Row, commentRows):
 			c := parseComment(row)
 			if err = s.Upsert(ctx, s.Tables.Users, table.Row{Key: c.byAuthor()}); err == nil && !c.live() {
@@ -107,6 +112,10 @@ func (s *Service) VerifyRows(ctx context.Context, report func(string)) (rows int
 			err = there(s.Tables.Users, c.byAuthor(), fmt.Sprintf("post %s: the author of a comment has no row for it", id))
 			if err == nil && !c.live() {
 				err = there(s.Tables.Admin, s.gone().Key(c.deletedAt, id+"|"+c.ID), fmt.Sprintf("post %s: a comment was deleted, and no row says when it is due to be removed", id))
+			}
+		case strings.HasPrefix(row.Key.Row, shareRows):
+			if id != purging {
+				err = s.verifyShare(ctx, parseShare(row), report)
 			}
 		case strings.HasPrefix(row.Key.Row, "v|") && row.Props.Get("user_id").Str() == "":
 		case strings.HasPrefix(row.Key.Row, "v|"):

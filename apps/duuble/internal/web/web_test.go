@@ -300,3 +300,36 @@ func TestRepostForms(t *testing.T) {
 	require.Equal(t, 404, w.visit("GET", post+"/reposts", "").Code)
 	require.Equal(t, 404, w.visit("GET", post+"/repost", "").Code)
 }
+
+// TestShareForms: a share is in the list of the person, or in a hub, with its note as a text; a form
+// that is sent twice shares once.
+func TestShareForms(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.enter()
+	rec := w.visit("POST", "/app/hubs/new", "name=Tea")
+	hub, _, _ := strings.Cut(rec.Header().Get("Location"), "?")
+	rec = w.visit("POST", "/app/compose", url.Values{"thoughtText": {"the original"}, "key": {"k"}}.Encode())
+	post, _, _ := strings.Cut(rec.Header().Get("Location"), "?")
+	require.Contains(t, w.visit("GET", post+"/share", "").Body.String(), "<option value=\""+strings.TrimPrefix(hub, "/app/hubs/")+"\">Tea")
+	for path, to := range map[string]string{"/app/users/ann_1": "", hub: strings.TrimPrefix(hub, "/app/hubs/")} {
+		form := url.Values{"to": {to}, "note": {"<b>read</b> " + path}, "key": {path}}.Encode()
+		for range 2 {
+			rec = w.visit("POST", post+"/share", form)
+			require.Equal(t, post+"?done=shared", rec.Header().Get("Location"), rec.Body)
+		}
+		page := w.visit("GET", path, "").Body.String()
+		require.Contains(t, page, "&lt;b&gt;read&lt;/b&gt; "+path)
+		require.Contains(t, page, "Shared by")
+	}
+	require.Contains(t, w.visit("GET", post, "").Body.String(), "2 shares<")
+	require.Contains(t, w.visit("GET", post+"/shares", "").Body.String(), "read&lt;/b&gt; "+hub)
+	require.NotContains(t, w.ask("GET", post+"/shares", "").Body.String(), "read&lt;/b&gt; "+hub, "a guest is in no hub")
+	rec = w.visit("POST", post+"/share", url.Values{"note": {strings.Repeat("x", 501)}}.Encode())
+	require.Equal(t, 422, rec.Code)
+	require.Contains(t, rec.Body.String(), "Give 0 to 500 characters.")
+	require.Equal(t, 403, w.visit("POST", post+"/share", "to=other").Code)
+	require.Equal(t, 303, w.ask("GET", post+"/share", "").Code, "a guest must sign in")
+	require.Equal(t, 404, w.visit("GET", "/app/posts/nothing/share", "").Code)
+	require.Equal(t, 404, w.visit("GET", "/app/posts/nothing/shares", "").Code)
+}
