@@ -24,6 +24,7 @@ import (
 const (
 	// keyLasts is for how long a repeated Idempotency-Key is known.
 	keyLasts       = 24 * time.Hour
+	keyRows        = "idem|" // begins the partitions of the rows that say so
 	mostKeyLetters = 100
 )
 
@@ -142,7 +143,7 @@ func (s *Service) idFor(ctx context.Context, user, key string, body any, id stri
 		sum := sha256.Sum256([]byte(b))
 		return hex.EncodeToString(sum[:])
 	}
-	where := table.Key{Partition: "idem|" + hash(user+"\n"+key), Row: "r"}
+	where := table.Key{Partition: keyRows + hash(user+"\n"+key), Row: "r"}
 	for try := 0; ; try++ {
 		row, err := s.GetRow(ctx, s.Tables.Names, where)
 		if err != nil {

@@ -164,12 +164,27 @@ func (s *Service) Purge(ctx context.Context) error {
 		}
 		return s.purgePost(ctx, post, false)
 	}))
-	return errors.Join(err, s.People.PurgeAccounts(ctx, func(ctx context.Context, u people.User) error {
+	return errors.Join(err, s.forgetKeys(ctx), s.People.PurgeAccounts(ctx, func(ctx context.Context, u people.User) error {
 		if err := s.purgeWorks(ctx, u); err != nil {
 			return err
 		}
 		return s.Hubs.PurgeUser(ctx, u.ID, u.DeletedAt)
 	}))
+}
+
+// forgetKeys removes the rows of each Idempotency-Key that is not known any more. None is kept longer
+// than a day, so that many rows of the range are due.
+func (s *Service) forgetKeys(ctx context.Context) error {
+	var failed rowstore.Failures
+	for row, err := range table.All(ctx, s.DB, s.Tables.Names, table.Range{FromPartition: keyRows, ToPartition: table.After(keyRows)}) {
+		if err == nil && s.Now().Sub(row.Props.Get("created_at").Time()) >= keyLasts {
+			err = s.RemoveRow(ctx, s.Tables.Names, row)
+		}
+		if !failed.Record(err) {
+			break
+		}
+	}
+	return failed.Join()
 }
 
 // purgeWorks removes posts and comments of a person who has left, and the name on the votes.

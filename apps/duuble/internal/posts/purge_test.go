@@ -154,12 +154,14 @@ func TestPurgeOfAccounts(t *testing.T) {
 	for n := 1; ; n++ {
 		w := first.copy()
 		ctx := t.Context()
+		require.NotEmpty(t, w.traces("idem|"))
 		w.Pass(keep - time.Second)
 		require.NoError(t, w.posts.Hubs.Expire(ctx))
 		require.NoError(t, w.people.Expire(ctx))
 		require.NoError(t, w.posts.Purge(ctx))
 		require.Empty(t, w.differences())
 		require.Greater(t, len(w.traces(x.ann.UserID)), 25, "a second too early")
+		require.Empty(t, w.traces("idem|"), "an Idempotency-Key is known for a day")
 		if n == 1 {
 			w.comesBack(x)
 			continue
