@@ -15,6 +15,7 @@ import (
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/posts"
 	"prompthub/internal/fault"
+	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
 )
 
@@ -307,4 +308,50 @@ func TestPurgeOfAccountsAgainstReturn(t *testing.T) {
 	}
 	require.Positive(t, returned)
 	require.Greater(t, gone, 5)
+}
+
+// TestRepairPoints: a row that points at what a person, a hub or a post has is told if it is
+// missing, and a repair writes it again.
+func TestRepairPoints(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx := t.Context()
+	x := w.live()
+	require.NoError(t, w.posts.Delete(ctx, x.bob, x.post))
+	w.pump(2 * time.Minute)
+	require.Empty(t, w.differences())
+	kinds := map[string]int{}
+	for _, name := range []string{"Users", "Lists", "Admin"} {
+		for row, err := range table.All(ctx, w.db, name, table.Range{}) {
+			require.NoError(t, err)
+			kind, _, _ := strings.Cut(row.Row, "|")
+			switch name {
+			case "Users":
+				if !slices.Contains([]string{"br", "co", "sh", "h", "jr"}, kind) {
+					continue
+				}
+			case "Lists":
+				kind, _, _ = strings.Cut(row.Partition, "|")
+			default:
+				kind = strings.TrimRight(row.Partition, "|0123456789")
+				if kind == "cfg" || kind == "due|settle" || kind == "due|expire" {
+					continue
+				}
+			}
+			kinds[name+" "+kind]++
+			_, err = w.db.Write(ctx, name, rowstore.Removal(row.Key))
+			require.NoError(t, err)
+			require.NotEmpty(t, w.differences(), "%s %s is gone", name, row.Key)
+			require.NoError(t, w.people.Repair(ctx))
+			require.NoError(t, w.posts.Repair(ctx))
+			require.NoError(t, w.posts.Hubs.Repair(ctx))
+			require.Empty(t, w.differences(), "%s %s", name, row.Key)
+			again, err := w.db.Get(ctx, name, row.Key)
+			require.NoError(t, err)
+			require.ElementsMatch(t, row.Props, again.Props, "%s %s", name, row.Key)
+		}
+	}
+	for _, kind := range []string{"Users br", "Users co", "Users sh", "Users h", "Users jr", "Lists au", "Lists hf", "Lists pub", "Admin due|purge", "Admin due|tie", "Admin due|hub", "Admin due|account"} {
+		require.Positive(t, kinds[kind], kind)
+	}
 }
