@@ -203,3 +203,34 @@ func TestPromote(t *testing.T) {
 		}
 	}
 }
+
+// TestPurgeWithinAReturn: a person comes back into a hub while a purge is at the membership, or a
+// purge runs while the person comes back: the person finds the hub.
+func TestPurgeWithinAReturn(t *testing.T) {
+	t.Parallel()
+	for name, within := range map[string]bool{"a return within the purge": false, "a purge within the return": true} {
+		w := newWorld(t)
+		ctx := t.Context()
+		ann := w.enter(1)
+		hub := w.make(ann)
+		require.NoError(t, w.Remove(ctx, ann, hub, w.enrol(ann, hub, 2, hubs.Member).UserID))
+		w.Pass(keep + time.Second)
+		ann, bob := w.enter(1), w.enter(2)
+		token := w.invite(ann, hub, 2)
+		accept := func(s *hubs.Service) { _, err := s.Accept(ctx, bob, hubs.Key{Token: token}); require.NoError(t, err) }
+		purge := func(s *hubs.Service) { require.NoError(t, s.Purge(ctx)) }
+		hook := &duubletest.Hook{DB: w.db}
+		if within {
+			hook.Before, hook.Do = duubletest.Writes(table.Replace, "m|"), func() { purge(w.Service) }
+			accept(w.over(hook))
+		} else {
+			hook.Before, hook.Do = duubletest.Writes(table.Delete, "h|"), func() { accept(w.Service) }
+			purge(w.over(hook))
+		}
+		require.Nil(t, hook.Do, name)
+		require.Empty(t, w.differences(), name)
+		mine, err := w.Mine(ctx, bob, "", 10)
+		require.NoError(t, err)
+		require.Len(t, mine.Items, 1, name)
+	}
+}

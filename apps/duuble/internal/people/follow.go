@@ -12,7 +12,6 @@ import (
 	"prompthub/apps/duuble/internal/schema"
 	"prompthub/apps/duuble/internal/wake"
 	"prompthub/internal/fault"
-	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
 )
@@ -130,9 +129,13 @@ func (s *Service) setTie(ctx context.Context, kind, from, to string, live bool) 
 			x = &tie{from: from, to: to, kind: kind, createdAt: now, version: now.UnixMilli()}
 		}
 		x.version++
-		if x.deletedAt = now; live {
-			x.deletedAt = time.Time{}
-		} else if err := s.ended().Add(ctx, now, from+"|"+kind+to); err != nil {
+		if x.deletedAt = now; !live {
+			err = s.ended().Add(ctx, now, from+"|"+kind+to)
+		} else if x.deletedAt = (time.Time{}); kind == blockRows {
+			// At each try, because a purge of a block that had ended takes the row away.
+			err = s.Upsert(ctx, s.Tables.Users, blocker(to, from))
+		}
+		if err != nil {
 			return nil, err
 		}
 		return append([]table.Op{rowstore.Put(x.row()), counted(from, counts, column, live)}, listed(from, x.order(), live)...), nil
@@ -295,16 +298,7 @@ func (s *Service) Block(ctx context.Context, c Claim, other string, live bool) (
 	if err != nil || x.live() && live {
 		return since(x), err
 	}
-	var r queue.Receipt
-	err = rowstore.Both(ctx, func(ctx context.Context) (err error) {
-		r, err = s.ties().Send(ctx, pair{c.UserID, other})
-		return err
-	}, func(ctx context.Context) error {
-		if !live {
-			return nil
-		}
-		return s.Upsert(ctx, s.Tables.Users, blocker(other, c.UserID))
-	})
+	r, err := s.ties().Send(ctx, pair{c.UserID, other})
 	if err != nil {
 		return time.Time{}, err
 	}

@@ -8,7 +8,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"prompthub/apps/duuble/internal/duubletest"
 	"prompthub/apps/duuble/internal/people"
+	"prompthub/internal/storage/table"
 )
 
 // tied returns the rows of the ties of a person, and those by which a purge finds ties.
@@ -118,5 +120,36 @@ func TestPurgeTiesAgainstRevival(t *testing.T) {
 		followers, _, _ := w.circle(bob)
 		require.EqualValues(t, 1, followers)
 		require.Contains(t, w.keys("Users", "u|"+cid.UserID), "u|"+cid.UserID+" / br|"+ann.UserID)
+	}
+}
+
+// TestPurgeOfABlockThatComesBack: a block comes back while a purge is at it, or a purge runs while
+// a block comes back: it is found from both sides.
+func TestPurgeOfABlockThatComesBack(t *testing.T) {
+	t.Parallel()
+	for name, within := range map[string]bool{"a block within the purge": false, "a purge within the block": true} {
+		w := newWorld(t, unlimited)
+		ctx := t.Context()
+		ann, bob := w.person(1), w.person(2)
+		for _, live := range []bool{true, false} {
+			_, err := w.Block(ctx, ann, bob.UserID, live)
+			require.NoError(t, err)
+		}
+		w.clock.Pass(keep + time.Second)
+		ann = w.claim(w.enter(number(1)))
+		block := func(s *people.Service) { _, err := s.Block(ctx, ann, bob.UserID, true); require.NoError(t, err) }
+		purge := func(s *people.Service) { require.NoError(t, s.PurgeTies(ctx)) }
+		hook := &duubletest.Hook{DB: w.db}
+		if within {
+			hook.Before, hook.Do = duubletest.Writes(table.Replace, "bl|"), func() { purge(w.Service) }
+			block(w.over(hook, unlimited))
+		} else {
+			hook.Before, hook.Do = duubletest.Writes(table.Delete, "br|"), func() { block(w.Service) }
+			purge(w.over(hook, unlimited))
+		}
+		require.Nil(t, hook.Do, name)
+		w.pump()
+		require.Empty(t, w.differences(), name)
+		require.Contains(t, w.keys("Users", "u|"+bob.UserID), "u|"+bob.UserID+" / br|"+ann.UserID, name)
 	}
 }

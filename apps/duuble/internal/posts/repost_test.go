@@ -7,10 +7,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"prompthub/apps/duuble/internal/duubletest"
 	"prompthub/apps/duuble/internal/hubs"
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/posts"
 	"prompthub/internal/fault"
+	"prompthub/internal/storage/table"
 )
 
 // repost reposts a post, in hubs if there are some.
@@ -167,4 +169,30 @@ func TestCrashesOfReposts(t *testing.T) {
 			require.Len(t, ids, there, what)
 		}
 	}
+}
+
+// TestLateMirrorOfARepost: a process that writes the mirror of a new repost late does not undo a
+// deletion that came meanwhile.
+func TestLateMirrorOfARepost(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx := t.Context()
+	made, err := w.posts.Create(ctx, w.ann, posts.Draft{Slider: &posts.Slider{Text: "Tea?"}}, "")
+	require.NoError(t, err)
+	thought := "about it"
+	hook := &duubletest.Hook{DB: w.db, Before: duubletest.Writes(table.Insert, "rp|")}
+	hook.Do = func() {
+		page, err := w.posts.Newest(ctx, w.ann, "", 1)
+		require.NoError(t, err)
+		require.NoError(t, w.posts.Delete(ctx, w.ann, page.Cards[0].ID))
+	}
+	w.Pass(time.Second)
+	_, err = w.over(hook, w.queues).Create(ctx, w.ann, posts.Draft{Source: made.ID, Thought: &thought}, "")
+	require.NoError(t, err)
+	require.Nil(t, hook.Do)
+	w.pump(2 * time.Minute)
+	require.Empty(t, w.differences())
+	count, ids := w.reposted(people.Claim{}, made.ID)
+	require.Zero(t, count)
+	require.Empty(t, ids)
 }

@@ -159,3 +159,26 @@ func TestCrashesOfShares(t *testing.T) {
 		require.Len(t, append(w.inFeed(w.ann, w.ann.UserID), make([]string, len(feed.Cards))...), 1, what)
 	}
 }
+
+// TestPurgeOfShares: with a post that goes for good its shares go from all lists.
+func TestPurgeOfShares(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx := t.Context()
+	bob := w.enter(2)
+	h, err := w.posts.Hubs.Create(ctx, bob, hubs.Draft{Name: "Tea"})
+	require.NoError(t, err)
+	made, err := w.posts.Create(ctx, w.ann, posts.Draft{Slider: &posts.Slider{Text: "Tea?"}}, "")
+	require.NoError(t, err)
+	for _, to := range [][]string{nil, {h.ID}} {
+		_, err := w.posts.Share(ctx, bob, made.ID, to, "", "")
+		require.NoError(t, err)
+	}
+	require.Greater(t, len(w.traces(made.ID)), 6)
+	require.NoError(t, w.posts.Delete(ctx, w.ann, made.ID))
+	w.Pass(keep + time.Second)
+	require.NoError(t, w.posts.Purge(ctx))
+	require.NoError(t, w.people.Expire(ctx))
+	require.Empty(t, w.traces(made.ID))
+	require.Empty(t, w.differences())
+}
