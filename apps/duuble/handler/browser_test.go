@@ -154,6 +154,21 @@ func TestBrowser(t *testing.T) {
 	ann.Sends("[action$='/end'] button").Reads("The block has ended.").Reads("No one.")
 	bob.GoTo("/app/users/ann_1").Reads("0 followers").Sends("[action$='/follow'] .primary").Reads("You follow since").Sends("[action$='/follow'] button").Reads("You do not follow this person any more.")
 
+	// Carol reposts it, which shows the original.
+	carol.GoTo(post).Reads("3 of 5 votes are counted.").Sends("a[href$='/repost']").Reads("A repost has votes of its own").Reads("Is tea better than coffee?")
+	browsertest.Accessible(carol, axe, "repost")
+	carol.Write("[name=thoughtText]", "Coffee, please").Sends("form.card .primary").Reads("Your post is public now.").Reads("Coffee, please").Reads("Is tea better than coffee?")
+	browsertest.Accessible(carol, axe, "a repost")
+	carol.Until("it is listed", func() bool {
+		return browsertest.Eval[bool](carol.GoTo(post+"/reposts"), "document.body.innerText.includes('Coffee, please')")
+	})
+	browsertest.Accessible(carol, axe, "reposts")
+	carol.GoTo(post).Reads("3 of 5 votes are counted.").Sends("a[href$='/share']").Reads("Where to")
+	browsertest.Accessible(carol, axe, "share")
+	carol.Write("[name=note]", "Read this").Sends("form.card .primary").Reads("You have shared this post.").Sends("a[href$='/shares']").Reads("Back to the post").Reads("Read this")
+	browsertest.Accessible(carol, axe, "shares")
+	browsertest.Accessible(carol.GoTo("/app/users/carol").Reads("Shared by"), axe, "a profile with a share")
+
 	// Ann deletes the post and brings it back with all that it had.
 	ann.GoTo(post).Reads("Delete this post").Sends(".whole button").Reads("Your post is deleted").Reads("Bring it back")
 	browsertest.Accessible(ann, axe, "a post that is deleted")

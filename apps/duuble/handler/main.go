@@ -74,8 +74,8 @@ type settings struct {
 	// the links of invitations, which are paths without it.
 	PublicURL string `envconfig:"PUBLIC_URL"`
 
-	// PostsADay is how many posts a person may write in a day, and VotesAnHour how often a person
-	// may vote in an hour. -1: no limit.
+	// PostsADay is how many posts and shares a person may make in a day, and VotesAnHour how often
+	// a person may vote in an hour. -1: no limit.
 	PostsADay   int `envconfig:"POSTS_PER_DAY" default:"100"`
 	VotesAnHour int `envconfig:"VOTES_PER_HOUR" default:"300"`
 
@@ -108,7 +108,7 @@ func service() command.Service {
 func program() command.Program {
 	s := service()
 	return command.Program{
-		Service: s, Commands: []command.Command{s.Local(), backupCommand(), restoreCommand(), verifyCommand(), settleCommand(), purgeCommand(), rekeyCommand(), s.HealthCheck(), s.Version()},
+		Service: s, Commands: []command.Command{s.Local(), backupCommand(), restoreCommand(), verifyCommand(), settleCommand(), purgeCommand(), promoteCommand(), rekeyCommand(), s.HealthCheck(), s.Version()},
 		Intro: "Duuble: posts with an opinion slider, and votes that cannot be read back.\n\nUsage:\n  %[1]s COMMAND [flags]\n\nCommands:\n",
 	}
 }

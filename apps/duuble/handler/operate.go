@@ -204,7 +204,7 @@ func settleCommand() command.Command {
 func purgeCommand() command.Command {
 	return command.Command{
 		Name: "purge", Short: "remove for good what was deleted longer than KEEP_DELETED ago",
-		Long: "Does now what the timer does each hour: posts with all that is around them, and comments." + alone,
+		Long: "Does now what the timer does each hour: posts with all that is around them, comments, follows,\nblocks, memberships, requests and invitations that have ended, and the accounts of people who have left." + alone,
 		Setup: func(flags *flag.FlagSet) command.Action {
 			data := command.DataFlag(flags)
 			return func(ctx context.Context, std command.Streams, _ []string) error {
@@ -229,6 +229,20 @@ that are on their way end. If it stops before its end, no process starts until i
 					}
 					return err
 				})
+			}
+		},
+	}
+}
+
+func promoteCommand() command.Command {
+	return command.Command{
+		Name: "promote", Args: []string{"PHONE", "HUB"}, Short: "make the person with a number a super_admin of a hub that has no one to manage it",
+		Long: `For a hub whose super_admins have all left Duuble. The person must have an account, and becomes a member of the hub if they
+are none. A hub in which somebody is a super_admin is refused.` + alone,
+		Setup: func(flags *flag.FlagSet) command.Action {
+			data := command.DataFlag(flags)
+			return func(ctx context.Context, std command.Streams, args []string) error {
+				return onStore(service().OpenExisting, *data, std, func(d *duuble) error { return d.hubs.Promote(ctx, args[0], args[1]) })
 			}
 		},
 	}

@@ -3,6 +3,7 @@ package rowstore
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"prompthub/internal/storage/table"
@@ -45,4 +46,41 @@ func Put(row table.Row) table.Op {
 // Removal deletes a row, whatever it says.
 func Removal(key table.Key) table.Op {
 	return table.Op{Kind: table.Delete, Row: table.Row{Key: key, ETag: table.Any}}
+}
+
+// Upsert writes a row that is the same whenever it is written, such as one that points at another.
+func (db *Store) Upsert(ctx context.Context, name string, row table.Row) error {
+	ops := []table.Op{{Kind: table.Upsert, Row: row}}
+	if db.Write(ctx, name, ops) == nil {
+		return nil
+	}
+	if err := db.Write(ctx, name, ops); err != nil {
+		return Unavailable(fmt.Errorf("write to %s: %w", name, err))
+	}
+	return nil
+}
+
+// Empty removes all rows of a partition but one. It may be stopped anywhere, and several may be at
+// it at once.
+func (db *Store) Empty(ctx context.Context, name, partition, but string) error {
+	for {
+		var ops []table.Op
+		for row, err := range table.All(ctx, db.DB, name, table.Range{Partition: partition, Select: []string{"IsDeleted"}}) {
+			if err != nil {
+				return Unavailable(fmt.Errorf("list %s: %w", name, err))
+			}
+			if row.Row != but {
+				ops = append(ops, Removal(row.Key))
+			}
+			if len(ops) == table.MaxBatch {
+				break
+			}
+		}
+		if len(ops) == 0 {
+			return nil
+		}
+		if err := db.Write(ctx, name, ops); err != nil && !Overtaken(err) { // else another one is at it
+			return Unavailable(fmt.Errorf("delete from %s: %w", name, err))
+		}
+	}
 }

@@ -3,6 +3,7 @@ package rowstore_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -79,4 +80,39 @@ func (l *losesAnswers) Write(ctx context.Context, name string, ops ...table.Op) 
 		return nil, errors.New("no answer in time")
 	}
 	return etags, err
+}
+
+// TestEmpty: all rows of a partition go but one, also with a writer that takes some away at the
+// same time, and no row of another partition does.
+func TestEmpty(t *testing.T) {
+	t.Parallel()
+	tables := memory.NewTables()
+	require.NoError(t, tables.Create(t.Context(), "Rows"))
+	lost := &losesAnswers{DB: tables}
+	db := &rowstore.Store{DB: lost, Now: time.Now}
+	for i := range 2*table.MaxBatch + 10 {
+		for _, partition := range []string{"p", "q"} {
+			require.NoError(t, db.Upsert(t.Context(), "Rows", table.Row{Key: table.Key{Partition: partition, Row: fmt.Sprintf("%03d", i)}}))
+		}
+	}
+	var wg sync.WaitGroup
+	for range 3 {
+		wg.Go(func() { require.NoError(t, db.Empty(t.Context(), "Rows", "p", "105")) })
+	}
+	wg.Wait()
+	left := map[string]int{}
+	for row, err := range table.All(t.Context(), tables, "Rows", table.Range{}) {
+		require.NoError(t, err)
+		left[row.Partition]++
+	}
+	require.Equal(t, map[string]int{"p": 1, "q": 2*table.MaxBatch + 10}, left)
+	row, err := db.GetRow(t.Context(), "Rows", table.Key{Partition: "p", Row: "105"})
+	require.NoError(t, err)
+	require.NotNil(t, row)
+
+	lost.loses = 1
+	require.NoError(t, db.Upsert(t.Context(), "Rows", table.Row{Key: row.Key}), "one whose answer was lost is written again")
+	lost.loses = 1
+	require.Error(t, db.Empty(t.Context(), "Rows", "q", ""))
+	require.NoError(t, db.Empty(t.Context(), "Rows", "q", ""), "run again")
 }

@@ -126,6 +126,7 @@ func build(c Config) (*api, routes) {
 	a.profiles()
 	a.posts()
 	a.comments()
+	a.shares()
 	a.ties()
 	a.hubs()
 	a.invitations()

@@ -39,7 +39,7 @@ func TestGuests(t *testing.T) {
 	}
 	require.Equal(t, map[string]bool{
 		"request-code": true, "verify-code": true, "get-dev-code": true, "refresh": true, "get-health": true, "get-ready": true, "get-openapi": true,
-		"get-profile": true, "get-profile-by-name": true, "list-posts": true, "get-post": true, "list-user-posts": true, "get-vote-summary": true, "get-vote-distribution": true,
+		"get-profile": true, "get-profile-by-name": true, "list-posts": true, "get-post": true, "list-reposts": true, "list-shares": true, "list-user-posts": true, "get-vote-summary": true, "get-vote-distribution": true,
 		"list-followers": true, "list-following": true, "list-comments": true, "list-replies": true, "get-hub": true, "get-hub-by-link": true, "get-invitation": true, "get-link": true,
 	}, open)
 }
@@ -53,6 +53,7 @@ func TestCounts(t *testing.T) {
 		annID, ann, refresh := w.person(number(1), "Ann")
 		bobID, bob, _ := w.person(number(2), "Bob")
 		id := w.post(ann)
+		shared := w.post(bob)
 		for range 20 {
 			w.post(bob)
 		}
@@ -131,6 +132,12 @@ func TestCounts(t *testing.T) {
 			{"create-post", "POST", "/posts", ann, `{"thoughtText":"x"}`, 201, ""},
 			{"create-post", "POST", "/posts", ann, `{"thoughtText":"y"}`, 201, "k"},
 			{"create-post", "POST", "/posts", ann, `{"thoughtText":"y"}`, 201, "k"},
+			{"repost", "POST", "/posts/" + id + "/repost", bob, `{"thoughtText":"x"}`, 201, ""},
+			{"repost", "POST", "/posts/" + id + "/repost", bob, `{"visibility":"public_hub","hubIds":["` + hub + `"],"slider":{"text":"x"}}`, 201, "r1"},
+			{"list-reposts", "GET", "/posts/" + id + "/reposts", carol, "", 200, ""},
+			{"share", "POST", "/posts/" + shared + "/share", bob, `{"note":"x"}`, 201, "s1"},
+			{"share-to-hubs", "POST", "/posts/" + shared + "/share/hubs", bob, `{"hubIds":["` + hub + `"]}`, 201, "s2"},
+			{"list-shares", "GET", "/posts/" + shared + "/shares", bob, "", 200, ""},
 			{"list-posts", "GET", "/posts", ann, "", 200, ""},
 			{"get-post", "GET", "/posts/" + id, ann, "", 200, ""},
 			{"list-user-posts", "GET", "/users/" + annID + "/posts", bob, "", 200, ""},

@@ -35,11 +35,11 @@ func (a *api) comments() {
 	op := func(id, method, path, summary, description string, status int, errors ...int) huma.Operation {
 		return operation("posts", id, method, path, summary, description, status, errors...)
 	}
-	route(a, person, Bound{6, 18}, op("delete-post", http.MethodDelete, "/posts/{id}", "Delete a post of mine", "At once it is not there for anybody, nor is what is around it. One that was deleted before is as good. The author can bring it back for 30 days; then it is removed for good.", http.StatusNoContent, 404),
+	route(a, person, Bound{6, 22}, op("delete-post", http.MethodDelete, "/posts/{id}", "Delete a post of mine", "At once it is not there for anybody, nor is what is around it. One that was deleted before is as good. The author can bring it back for 30 days; then it is removed for good.", http.StatusNoContent, 404),
 		func(ctx context.Context, v visit, in *ByID) (*none, error) {
 			return nil, a.Posts.Delete(ctx, v.Claim, in.ID)
 		})
-	route(a, person, Bound{7, 24}, op("restore-post", http.MethodPost, "/posts/{id}/restore", "Bring back a post that I deleted", "With its votes and comments. One that is there is as good.", http.StatusOK, 404),
+	route(a, person, Bound{9, 31}, op("restore-post", http.MethodPost, "/posts/{id}/restore", "Bring back a post that I deleted", "With its votes and comments. One that is there is as good.", http.StatusOK, 404),
 		func(ctx context.Context, v visit, in *ByID) (*body[Card], error) {
 			c, err := a.Posts.Restore(ctx, v.Claim, in.ID)
 			if err != nil {
@@ -107,22 +107,22 @@ func (a *api) ties() {
 	op := func(id, method, path, summary, description string, status int, errors ...int) huma.Operation {
 		return operation("people", id, method, path, summary, description, status, errors...)
 	}
-	route(a, person, Bound{4, 17}, op("follow", http.MethodPut, "/users/{id}/follow", "Follow a person", "A person who is followed already stays so, since the same time.", http.StatusOK, 404, 409),
+	route(a, person, Bound{4, 18}, op("follow", http.MethodPut, "/users/{id}/follow", "Follow a person", "A person who is followed already stays so, since the same time.", http.StatusOK, 404, 409),
 		func(ctx context.Context, v visit, in *ByID) (*body[Following], error) {
 			at, err := a.People.Follow(ctx, v.Claim, in.ID, true)
 			return answer(Following{true, stamp(at)}, err)
 		})
-	route(a, person, Bound{4, 17}, op("unfollow", http.MethodDelete, "/users/{id}/follow", "Follow a person no longer", "One who is not followed is as good.", http.StatusNoContent, 404),
+	route(a, person, Bound{5, 19}, op("unfollow", http.MethodDelete, "/users/{id}/follow", "Follow a person no longer", "One who is not followed is as good.", http.StatusNoContent, 404),
 		func(ctx context.Context, v visit, in *ByID) (*none, error) {
 			_, err := a.People.Follow(ctx, v.Claim, in.ID, false)
 			return nil, err
 		})
-	route(a, person, Bound{14, 32}, op("block", http.MethodPut, "/users/{id}/block", "Block a person", "At once neither of the two finds the other, nor posts and comments of the other: each is to the other as if deleted. The follows of both end. Votes stay counted.", http.StatusOK, 404, 409),
+	route(a, person, Bound{17, 35}, op("block", http.MethodPut, "/users/{id}/block", "Block a person", "At once neither of the two finds the other, nor posts and comments of the other: each is to the other as if deleted. The follows of both end. Votes stay counted.", http.StatusOK, 404, 409),
 		func(ctx context.Context, v visit, in *ByID) (*body[Blocked], error) {
 			at, err := a.People.Block(ctx, v.Claim, in.ID, true)
 			return answer(Blocked{true, stamp(at)}, err)
 		})
-	route(a, person, Bound{9, 23}, op("unblock", http.MethodDelete, "/users/{id}/block", "Block a person no longer", "Follows do not come back by themselves.", http.StatusNoContent, 404),
+	route(a, person, Bound{10, 26}, op("unblock", http.MethodDelete, "/users/{id}/block", "Block a person no longer", "Follows do not come back by themselves.", http.StatusNoContent, 404),
 		func(ctx context.Context, v visit, in *ByID) (*none, error) {
 			_, err := a.People.Block(ctx, v.Claim, in.ID, false)
 			return nil, err

@@ -110,11 +110,11 @@ func (a *api) hubs() {
 			m, err := a.Hubs.SetRole(ctx, v.Claim, in.ID, in.Member, string(in.Body.Role))
 			return answer(memberOf(m), err)
 		})
-	route(a, person, Bound{3, 8}, op("remove-member", http.MethodDelete, "/hubs/{id}/members/{member}", "Remove a member", "Admins remove members, a super_admin also admins. At once the person sees nothing of the hub.", http.StatusNoContent, 404, 409),
+	route(a, person, Bound{4, 9}, op("remove-member", http.MethodDelete, "/hubs/{id}/members/{member}", "Remove a member", "Admins remove members, a super_admin also admins. At once the person sees nothing of the hub.", http.StatusNoContent, 404, 409),
 		func(ctx context.Context, v visit, in *ByMember) (*none, error) {
 			return nil, a.Hubs.Remove(ctx, v.Claim, in.ID, in.Member)
 		})
-	route(a, person, Bound{3, 8}, op("leave-hub", http.MethodDelete, "/hubs/{id}/members/me", "Leave a hub", "The last super_admin cannot.", http.StatusNoContent, 404, 409),
+	route(a, person, Bound{4, 9}, op("leave-hub", http.MethodDelete, "/hubs/{id}/members/me", "Leave a hub", "The last super_admin cannot.", http.StatusNoContent, 404, 409),
 		func(ctx context.Context, v visit, in *ByID) (*none, error) {
 			return nil, a.Hubs.Remove(ctx, v.Claim, in.ID, v.UserID)
 		})
@@ -140,7 +140,7 @@ func (a *api) hubs() {
 		{"approve", "Let somebody in", "Admins do, once for each request.", true},
 		{"reject", "Let somebody not in", "Admins do, once for each request. The person may ask again.", false},
 	} {
-		route(a, person, Bound{6, 12}, op(decision.name+"-request", http.MethodPost, "/hubs/{id}/join-requests/{request}/"+decision.name, decision.summary, decision.description, http.StatusOK, 404, 409),
+		route(a, person, Bound{7, 13}, op(decision.name+"-request", http.MethodPost, "/hubs/{id}/join-requests/{request}/"+decision.name, decision.summary, decision.description, http.StatusOK, 404, 409),
 			func(ctx context.Context, v visit, in *struct {
 				ByID
 				Request string `path:"request" doc:"The id of the request" example:"01KA0000000000000000000006"`
@@ -209,7 +209,7 @@ func (a *api) invitations() {
 			page, err := a.Hubs.Invitations(ctx, v.Claim, in.ID, in.Status, after, in.Limit)
 			return pageOf(list, page, err, invitationOf)
 		})
-	route(a, person, Bound{3, 6}, op("cancel-invitation", http.MethodDelete, "/hubs/{id}/invitations/{invitation}", "Cancel an invitation", "One's own, and admins all, as long as no one has answered it.", http.StatusNoContent, 404, 409),
+	route(a, person, Bound{4, 7}, op("cancel-invitation", http.MethodDelete, "/hubs/{id}/invitations/{invitation}", "Cancel an invitation", "One's own, and admins all, as long as no one has answered it.", http.StatusNoContent, 404, 409),
 		func(ctx context.Context, v visit, in *ByInvitation) (*none, error) {
 			return nil, a.Hubs.CancelInvitation(ctx, v.Claim, in.ID, in.Invitation)
 		})
@@ -237,8 +237,8 @@ func (a *api) invitations() {
 		name, path string
 		bound      Bound
 	}{
-		{"", "/invitations/{token}", Bound{7, 15}},
-		{"my-", "/users/me/invitations/{id}", Bound{8, 15}},
+		{"", "/invitations/{token}", Bound{8, 16}},
+		{"my-", "/users/me/invitations/{id}", Bound{9, 16}},
 	} {
 		accept := op("accept-"+way.name+"invitation", http.MethodPost, way.path+"/accept", "Accept an invitation", "Only the person with the invited number may. Makes the caller a member, or a request where a member has invited.", http.StatusOK, 404, 409)
 		decline := op("decline-"+way.name+"invitation", http.MethodPost, way.path+"/decline", "Decline an invitation", "Only the person with the invited number may.", http.StatusNoContent, 404)
@@ -247,7 +247,7 @@ func (a *api) invitations() {
 				out, err := a.Hubs.Accept(ctx, v.Claim, hubs.Key{Token: in.Token})
 				return answer(outcomeOf(out), err)
 			})
-			route(a, person, Bound{4, 8}, decline, func(ctx context.Context, v visit, in *ByToken) (*none, error) {
+			route(a, person, Bound{5, 9}, decline, func(ctx context.Context, v visit, in *ByToken) (*none, error) {
 				return nil, a.Hubs.Decline(ctx, v.Claim, hubs.Key{Token: in.Token})
 			})
 			continue
@@ -256,7 +256,7 @@ func (a *api) invitations() {
 			out, err := a.Hubs.Accept(ctx, v.Claim, hubs.Key{ID: in.ID})
 			return answer(outcomeOf(out), err)
 		})
-		route(a, person, Bound{4, 8}, decline, func(ctx context.Context, v visit, in *ByID) (*none, error) {
+		route(a, person, Bound{5, 9}, decline, func(ctx context.Context, v visit, in *ByID) (*none, error) {
 			return nil, a.Hubs.Decline(ctx, v.Claim, hubs.Key{ID: in.ID})
 		})
 	}

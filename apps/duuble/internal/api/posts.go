@@ -69,7 +69,7 @@ func (a *api) posts() {
 	}
 	create := op("create-post", http.MethodPost, "/posts", "Post", "A thought, a slider, an article, or several of them, for everybody or for hubs of the caller. The same Idempotency-Key again within a day answers with the same post.", http.StatusCreated)
 	create.Metadata = map[string]any{maxBodyKey: int64(maxPost)}
-	route(a, person, Bound{7, 16}, create, func(ctx context.Context, v visit, in *struct {
+	route(a, person, Bound{7, 18}, create, func(ctx context.Context, v visit, in *struct {
 		Key  string `header:"Idempotency-Key" doc:"Up to 100 characters that you choose" example:"4711"`
 		Body NewPost
 	},
@@ -80,7 +80,33 @@ func (a *api) posts() {
 		}
 		return &created{Prefix + "/posts/" + c.ID, a.cardOf(c)}, nil
 	})
-	route(a, visitor, Bound{4, 146}, op("list-posts", http.MethodGet, "/posts", "The newest posts", "All that are public, or those of a hub of which the caller is a member.", http.StatusOK, 403, 404),
+	repost := op("repost", http.MethodPost, "/posts/{id}/repost", "Repost a post", "A post of one's own about another, with a thought or a slider, votes and comments of its own. A repost and a locked post cannot be reposted. The same Idempotency-Key again within a day answers with the same repost.", http.StatusCreated, 403, 404, 409)
+	route(a, person, Bound{9, 32}, repost, func(ctx context.Context, v visit, in *struct {
+		ByID
+		Key  string `header:"Idempotency-Key" doc:"Up to 100 characters that you choose" example:"4711"`
+		Body NewRepost
+	},
+	) (*created, error) {
+		c, err := a.Posts.Create(ctx, v.Claim, in.Body.draft(in.ID), in.Key)
+		if err != nil {
+			return nil, err
+		}
+		return &created{Prefix + "/posts/" + c.ID, a.cardOf(c)}, nil
+	})
+	route(a, visitor, Bound{7, 160}, op("list-reposts", http.MethodGet, "/posts/{id}/reposts", "The reposts of a post", "The newest first.", http.StatusOK, 404),
+		func(ctx context.Context, v visit, in *struct {
+			ByID
+			Paged
+		},
+		) (*body[Cards], error) {
+			after, err := in.after("reposts " + in.ID)
+			if err != nil {
+				return nil, err
+			}
+			page, err := a.Posts.Reposts(ctx, v.Claim, in.ID, after, in.Limit)
+			return a.cardsAnswer("reposts "+in.ID, page, err)
+		})
+	route(a, visitor, Bound{6, 250}, op("list-posts", http.MethodGet, "/posts", "The newest posts", "All that are public, or those of a hub of which the caller is a member.", http.StatusOK, 403, 404),
 		func(ctx context.Context, v visit, in *struct {
 			HubID string `query:"hubId" doc:"A hub" example:"01KA0000000000000000000004"`
 			Paged
@@ -98,7 +124,7 @@ func (a *api) posts() {
 			page, err := a.Posts.Newest(ctx, v.Claim, after, in.Limit)
 			return a.cardsAnswer(list, page, err)
 		})
-	route(a, visitor, Bound{3, 9}, op("get-post", http.MethodGet, "/posts/{id}", "A post", "With its votes, as far as they are counted.", http.StatusOK, 404),
+	route(a, visitor, Bound{5, 16}, op("get-post", http.MethodGet, "/posts/{id}", "A post", "With its votes, as far as they are counted.", http.StatusOK, 404),
 		func(ctx context.Context, v visit, in *ByID) (*body[Card], error) {
 			c, err := a.Posts.Card(ctx, v.Claim, in.ID)
 			if err != nil {
@@ -106,7 +132,7 @@ func (a *api) posts() {
 			}
 			return answer(a.cardOf(c), nil)
 		})
-	route(a, visitor, Bound{5, 112}, op("list-user-posts", http.MethodGet, "/users/{id}/posts", "The posts of a person", "The newest first.", http.StatusOK, 404),
+	route(a, visitor, Bound{7, 220}, op("list-user-posts", http.MethodGet, "/users/{id}/posts", "The posts of a person", "The newest first.", http.StatusOK, 404),
 		func(ctx context.Context, v visit, in *struct {
 			ByID
 			Paged

@@ -72,6 +72,13 @@ func TestWalk(t *testing.T) {
 		return c["postId"].(string)
 	}
 	locked := post("private_locked_hub")
+	source := w.post(ann)
+	status, made := w.ask("POST", "/posts/"+source+"/repost", bob, `{"visibility":"private_locked_hub","hubIds":["`+hub+`"],"thoughtText":"`+secret+`"}`)
+	require.Equal(t, 201, status, made)
+	repost := made["postId"].(string)
+	status, made = w.ask("POST", "/posts/"+source+"/share/hubs", bob, `{"hubIds":["`+hub+`"],"note":"`+secret+`"}`)
+	require.Equal(t, 201, status, made)
+	w.background.Wait()
 	status, root := w.ask("POST", "/posts/"+locked+"/comments", left, `{"text":"`+secret+`"}`)
 	require.Equal(t, 201, status, root)
 	comment := root["commentId"].(string)
@@ -99,18 +106,18 @@ func TestWalk(t *testing.T) {
 	require.Equal(t, 200, status)
 
 	values := map[string][]string{
-		"id": {locked, hub, bobID, annID, leftID}, "username": {"bob", "ann"}, "link": {"tea"}, "comment": {comment}, "token": {token, link["token"].(string)},
+		"id": {locked, repost, source, hub, bobID, annID, leftID}, "username": {"bob", "ann"}, "link": {"tea"}, "comment": {comment}, "token": {token, link["token"].(string)},
 	}
 	paths := append(w.gets(values), "/posts?hubId="+hub, "/posts?limit=1", "/users/"+bobID+"/posts?limit=1")
 	found := func(who string) (seen []string) {
 		for _, path := range paths {
 			status, answer := w.ask("GET", path, who, "")
 			text := fmt.Sprint(answer)
-			if strings.Contains(text, secret) || strings.Contains(text, locked) || strings.Contains(text, comment) {
+			if strings.Contains(text, secret) || strings.Contains(text, locked) || strings.Contains(text, repost) || strings.Contains(text, comment) {
 				seen = append(seen, path)
 			}
-			if strings.Contains(path, "/posts/"+locked) {
-				_, nothing := w.ask("GET", strings.ReplaceAll(path, locked, "01KA0000000000000000000003"), who, "")
+			if strings.Contains(path, "/posts/"+locked) || strings.Contains(path, "/posts/"+repost) {
+				_, nothing := w.ask("GET", strings.NewReplacer(locked, "01KA0000000000000000000003", repost, "01KA0000000000000000000003").Replace(path), who, "")
 				if status != 404 || answer["detail"] != nothing["detail"] || answer["code"] != nothing["code"] {
 					if status != 401 {
 						seen = append(seen, path)
@@ -122,7 +129,7 @@ func TestWalk(t *testing.T) {
 	}
 	everything := []string{
 		"/posts/" + locked, "/posts/" + locked + "/comments", "/posts/" + locked + "/comments/" + comment + "/replies", "/posts/" + locked + "/vote/distribution", "/posts/" + locked + "/vote/hubs", "/posts/" + locked + "/vote/summary",
-		"/posts?hubId=" + hub, "/users/" + bobID + "/posts", "/users/" + bobID + "/posts?limit=1", "/users/me/votes",
+		"/posts/" + repost, "/posts/" + source + "/reposts", "/posts/" + source + "/shares", "/posts?hubId=" + hub, "/users/" + bobID + "/posts", "/users/" + bobID + "/posts?limit=1", "/users/me/votes",
 	}
 	all := found(ann)
 	for _, path := range everything {
@@ -148,6 +155,12 @@ func TestWalk(t *testing.T) {
 	w.background.Wait()
 	for name, who := range hidden {
 		require.Equal(t, before[name], profile(who), name)
+		_, card := w.ask("GET", "/posts/"+source, who, "")
+		require.Equal(t, 0.0, card["counts"].(map[string]any)["reposts"], name)
+		for path, body := range map[string]string{"/repost": `{"thoughtText":"x"}`, "/share": `{}`, "/share/hubs": `{"hubIds":["` + hub + `"]}`} {
+			status, _ := w.ask("POST", "/posts/"+locked+path, who, body)
+			require.Equal(t, map[bool]int{true: 401, false: 404}[who == ""], status, path)
+		}
 		status, p := w.ask("POST", "/posts/"+locked+"/vote", who, `{"position":"left"}`)
 		require.Equal(t, map[bool]int{true: 401, false: 404}[who == ""], status, p)
 		for _, do := range []string{"POST", "DELETE"} { // also one's own comments
@@ -179,7 +192,8 @@ func TestWalk(t *testing.T) {
 		require.Equal(t, 200, status)
 		require.Empty(t, c["hubs"])
 		_, list := w.ask("GET", "/posts", who, "")
-		require.Empty(t, list["items"])
+		require.Len(t, list["items"], 1)
+		require.Equal(t, source, items(list)[0]["postId"])
 		_, list = w.ask("GET", "/users/"+bobID+"/posts", who, "")
 		require.Len(t, list["items"], 1)
 	}
@@ -213,6 +227,16 @@ func TestWalkDeleted(t *testing.T) {
 		}
 	}
 	other := w.post(cid)
+	reposted := func(of string) string {
+		status, c := w.ask("POST", "/posts/"+of+"/repost", bob, `{"thoughtText":"about it"}`)
+		require.Equal(t, 201, status, c)
+		return c["postId"].(string)
+	}
+	kept, repost := reposted(public), reposted(other)
+	status, made := w.ask("POST", "/posts/"+public+"/share", bob, `{"note":"`+secret+`"}`)
+	require.Equal(t, 201, status, made)
+	status, made = w.ask("POST", "/posts/"+public+"/share/hubs", bob, `{"hubIds":["`+hub+`"],"note":"`+secret+`"}`)
+	require.Equal(t, 201, status, made)
 	_, said := w.ask("POST", "/posts/"+other+"/comments", ann, `{"text":"`+secret+`"}`)
 	root := said["commentId"].(string)
 	_, said = w.ask("POST", "/posts/"+other+"/comments", cid, `{"text":"`+secret+`","parentCommentId":"`+root+`"}`)
@@ -227,10 +251,10 @@ func TestWalkDeleted(t *testing.T) {
 		}, time.Minute, 5*time.Millisecond, "the lists of votes follow")
 	}
 	values := map[string][]string{
-		"id": {public, locked, other, hub, annID, bobID, cidID}, "username": {"ann", "bob"}, "link": {"tea"}, "comment": {comment, root}, "token": {open, link["token"].(string)},
+		"id": {public, locked, kept, repost, other, hub, annID, bobID, cidID}, "username": {"ann", "bob"}, "link": {"tea"}, "comment": {comment, root}, "token": {open, link["token"].(string)},
 	}
 	paths := append(w.gets(values), "/posts?hubId="+hub)
-	words := []string{secret, public, locked, comment, root, reply}
+	words := []string{secret, public, locked, comment, root, reply, repost}
 	found := func(who string) (seen []string) {
 		for _, path := range paths {
 			_, answer := w.ask("GET", path, who, "")
@@ -263,7 +287,12 @@ func TestWalkDeleted(t *testing.T) {
 	require.Contains(t, before["a guest"], "/users/"+annID+"/posts")
 	require.Contains(t, before["a guest"], "/posts/"+other+"/comments/"+root+"/replies")
 
-	for path, who := range map[string]string{"/posts/" + public: ann, "/posts/" + locked: bob, "/posts/" + other + "/comments/" + root: ann, "/users/" + annID + "/follow": cid} {
+	require.Contains(t, before["a guest"], "/posts/"+kept, "the original is in it")
+	require.Contains(t, before["a guest"], "/posts/"+other+"/reposts")
+	require.Contains(t, before["a guest"], "/posts/"+public+"/shares")
+	require.Contains(t, before["a guest"], "/users/"+bobID+"/posts")
+
+	for path, who := range map[string]string{"/posts/" + public: ann, "/posts/" + locked: bob, "/posts/" + repost: bob, "/posts/" + other + "/comments/" + root: ann, "/users/" + annID + "/follow": cid} {
 		status, _ := w.ask("DELETE", path, who, "")
 		require.Equal(t, 204, status, path)
 	}
@@ -277,17 +306,19 @@ func TestWalkDeleted(t *testing.T) {
 		_, fans := w.ask("GET", "/users/"+annID+"/followers", who, "")
 		require.Empty(t, fans["items"], name)
 		_, card := w.ask("GET", "/posts/"+other, who, "")
-		require.Equal(t, 0.0, card["counts"].(map[string]any)["comments"], name)
+		require.Equal(t, map[string]any{"comments": 0.0, "reposts": 0.0, "shares": 0.0}, card["counts"], name)
+		_, card = w.ask("GET", "/posts/"+kept, who, "")
+		require.Equal(t, []any{true, nil}, []any{card["isRepost"], card["sourcePost"]}, name)
 	}
 	_, me := w.ask("GET", "/users/me", bob, "")
-	require.Equal(t, 0.0, me["counts"].(map[string]any)["posts"])
+	require.Equal(t, 1.0, me["counts"].(map[string]any)["posts"])
 
-	for id, who := range map[string]string{public: ann, locked: bob} {
+	for id, who := range map[string]string{public: ann, locked: bob, repost: bob} {
 		status, c := w.ask("POST", "/posts/"+id+"/restore", who, "")
 		require.Equal(t, 200, status, c)
 	}
 	w.background.Wait()
-	words, paths = []string{secret, public, locked, comment}, slices.DeleteFunc(paths, func(path string) bool { return strings.Contains(path, other) })
+	words, paths = []string{secret, public, locked, comment, repost}, slices.DeleteFunc(paths, func(path string) bool { return strings.Contains(path, other) })
 	for name, who := range everybody {
 		seen := found(who)
 		for _, path := range before[name] {
@@ -321,6 +352,13 @@ func TestWalkLeft(t *testing.T) {
 	status, _ = w.ask("POST", "/hubs/"+hub+"/join-requests/"+asked["joinRequestId"].(string)+"/approve", ann, "")
 	require.Equal(t, 200, status)
 	public := w.post(ann)
+	status, repost := w.ask("POST", "/posts/"+public+"/repost", bob, `{"thoughtText":"about it"}`)
+	require.Equal(t, 201, status, repost)
+	bobs := w.post(bob)
+	status, shared := w.ask("POST", "/posts/"+bobs+"/share/hubs", ann, `{"hubIds":["`+hub+`"]}`)
+	require.Equal(t, 201, status, shared)
+	status, shared = w.ask("POST", "/posts/"+bobs+"/share", ann, `{}`)
+	require.Equal(t, 201, status, shared)
 	comment := w.comment(ann, public, "")
 	reply := w.comment(bob, public, comment)
 	for path, who := range map[string]string{"/users/" + bobID + "/follow": ann, "/users/" + annID + "/follow": bob} {
@@ -329,7 +367,7 @@ func TestWalkLeft(t *testing.T) {
 	}
 	w.background.Wait()
 	values := map[string][]string{
-		"id": {public, hub, annID, bobID, "01KA0000000000000000000003"}, "username": {"annabella", "bob"}, "link": {"tea"}, "comment": {comment, reply}, "token": {token, link["token"].(string)},
+		"id": {public, repost["postId"].(string), bobs, hub, annID, bobID, "01KA0000000000000000000003"}, "username": {"annabella", "bob"}, "link": {"tea"}, "comment": {comment, reply}, "token": {token, link["token"].(string)},
 	}
 	paths := append(w.gets(values), "/posts?hubId="+hub, "/hubs/"+hub+"/join-requests?status=approved", "/hubs/"+hub+"/invitations?status=accepted_active")
 	everybody := map[string]string{"a guest": "", "Bob": bob, "Cid": cid, "Dan": dan}

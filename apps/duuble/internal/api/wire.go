@@ -1,6 +1,7 @@
 package api
 
 import (
+	"reflect"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -286,6 +287,18 @@ func (p NewPost) draft() posts.Draft {
 	return d
 }
 
+// A NewRepost is what somebody posts about a post: at least one part.
+type NewRepost struct {
+	Visibility  string   `json:"visibility,omitempty" enum:"public,public_hub,private_locked_hub" doc:"As of a post" example:"public"`
+	HubIDs      []string `json:"hubIds,omitempty" doc:"1 to 20 hubs of the caller, none of a public repost" example:"[]"`
+	ThoughtText *string  `json:"thoughtText,omitempty" doc:"1 to 250 characters" example:"Not with milk"`
+	Slider      *Slider  `json:"slider,omitempty" doc:"Asks for votes of its own"`
+}
+
+func (p NewRepost) draft(source string) posts.Draft {
+	return posts.Draft{Visibility: p.Visibility, Hubs: p.HubIDs, Thought: p.ThoughtText, Slider: (*posts.Slider)(p.Slider), Source: source}
+}
+
 // A Viewer is what a card says of the caller.
 type Viewer struct {
 	Voted    bool `json:"voted" doc:"Whether the caller has voted on the post" example:"false"`
@@ -301,6 +314,8 @@ type HubName struct {
 // A CardCounts is how much there is around a post.
 type CardCounts struct {
 	Comments int64 `json:"comments" doc:"Comments, with replies" example:"3"`
+	Reposts  int64 `json:"reposts" doc:"Reposts that everybody can see" example:"1"`
+	Shares   int64 `json:"shares" doc:"How often it was shared" example:"2"`
 }
 
 // A Card is a post.
@@ -310,6 +325,12 @@ type Card struct {
 	Visibility  string     `json:"visibility" enum:"public,public_hub,private_locked_hub" doc:"Who sees it" example:"public"`
 	Hubs        []HubName  `json:"hubs" nullable:"false" doc:"Its hubs of which the caller is a member"`
 	CreatedAt   string     `json:"createdAt" format:"date-time" doc:"When it was posted" example:"2026-11-01T12:00:00.000Z"`
+	ShareID     *string    `json:"shareId,omitempty" doc:"In lists: the share by which the post is in the list" example:"01KA0000000000000000000009"`
+	SharedBy    *Person    `json:"sharedBy,omitempty" doc:"Who shared it"`
+	SharedAt    *string    `json:"sharedAt,omitempty" format:"date-time" doc:"When" example:"2026-11-01T12:00:00.000Z"`
+	Note        *string    `json:"note,omitempty" doc:"What the person wrote to it" example:"Read this"`
+	IsRepost    bool       `json:"isRepost" doc:"Whether it is of another post" example:"false"`
+	SourcePost  *Source    `json:"sourcePost" doc:"Of a repost: the post that it is of, or null if that is not there for the caller"`
 	Article     *Article   `json:"article" doc:"What the post is about, or null"`
 	ThoughtText *string    `json:"thoughtText" doc:"A thought, or null" example:"I had four cups today"`
 	Slider      *Slider    `json:"slider" doc:"Null if there is nothing to vote on"`
@@ -321,7 +342,7 @@ type Card struct {
 func (a *api) cardOf(c posts.Card) Card {
 	card := Card{
 		PostID: c.ID, Author: personOf(c.Author), Visibility: c.Visibility, CreatedAt: stamp(c.CreatedAt), ThoughtText: textOr(c.Thought),
-		Slider: (*Slider)(c.Slider), Counts: CardCounts{c.Comments}, Viewer: Viewer{c.Voted, c.IsAuthor}, Hubs: []HubName{},
+		Slider: (*Slider)(c.Slider), Counts: CardCounts{c.Comments, c.Reposts, c.Shares}, Viewer: Viewer{c.Voted, c.IsAuthor}, Hubs: []HubName{}, IsRepost: c.SourceID != "",
 	}
 	for _, hub := range c.In {
 		card.Hubs = append(card.Hubs, HubName{hub.ID, hub.Name})
@@ -333,7 +354,76 @@ func (a *api) cardOf(c posts.Card) Card {
 		s := a.summaryOf(c.ID, c.Result)
 		card.Vote = &s
 	}
+	if x := c.Share; x != nil {
+		by, at := personOf(x.By), stamp(x.CreatedAt)
+		card.ShareID, card.SharedBy, card.SharedAt, card.Note = &x.ID, &by, &at, &x.Note
+	}
+	if c.Source != nil {
+		source := Source(a.cardOf(*c.Source))
+		card.SourcePost = &source
+	}
 	return card
+}
+
+// A NewShare shares a post into the caller's own list.
+type NewShare struct {
+	Note string `json:"note,omitempty" doc:"Up to 500 characters" example:"Read this"`
+}
+
+// A NewHubShare shares a post into hubs.
+type NewHubShare struct {
+	HubIDs []string `json:"hubIds" doc:"1 to 20 hubs of the caller" minItems:"1" example:"[\"01KA0000000000000000000004\"]" nullable:"false"`
+	NewShare
+}
+
+// A ShareTarget is where a share goes.
+type ShareTarget struct {
+	TargetType string `json:"targetType" enum:"feed,hub" doc:"The list of the person who shares, or a hub" example:"hub"`
+	TargetID   string `json:"targetId" doc:"The id of the person, or of the hub" example:"01KA0000000000000000000004"`
+}
+
+// A Shared is a share that was made.
+type Shared struct {
+	ShareID   string        `json:"shareId" doc:"The id of the share" example:"01KA0000000000000000000009"`
+	PostID    string        `json:"postId" doc:"The post" example:"01KA0000000000000000000003"`
+	CreatedAt string        `json:"createdAt" format:"date-time" doc:"When" example:"2026-11-01T12:00:00.000Z"`
+	Targets   []ShareTarget `json:"targets" nullable:"false" doc:"Where to"`
+}
+
+func sharedOf(x posts.Share) Shared {
+	all := []ShareTarget{}
+	for _, hub := range x.Hubs {
+		all = append(all, ShareTarget{"hub", hub})
+	}
+	if len(all) == 0 {
+		all = append(all, ShareTarget{"feed", x.ByID})
+	}
+	return Shared{x.ID, x.PostID, stamp(x.CreatedAt), all}
+}
+
+// A ShareItem is a share of a post.
+type ShareItem struct {
+	ShareID    string `json:"shareId" doc:"The id of the share" example:"01KA0000000000000000000009"`
+	SharedBy   Person `json:"sharedBy" doc:"Who shared it"`
+	Note       string `json:"note" doc:"What the person wrote to it, or nothing" example:"Read this"`
+	CreatedAt  string `json:"createdAt" format:"date-time" doc:"When" example:"2026-11-01T12:00:00.000Z"`
+	TargetType string `json:"targetType" enum:"feed,hub" doc:"To the list of the person, or to hubs" example:"feed"`
+}
+
+func shareItemOf(x posts.Share) ShareItem {
+	target := "hub"
+	if !x.ToHubs {
+		target = "feed"
+	}
+	return ShareItem{x.ID, personOf(x.By), x.Note, stamp(x.CreatedAt), target}
+}
+
+// A Source is the post that a repost is of.
+type Source Card
+
+// Schema returns a post that may be null.
+func (Source) Schema(r huma.Registry) *huma.Schema {
+	return &huma.Schema{OneOf: []*huma.Schema{r.Schema(reflect.TypeFor[Card](), true, "Card"), {Type: "null"}}}
 }
 
 // A Cards is a page of posts.

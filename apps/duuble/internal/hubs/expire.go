@@ -3,39 +3,33 @@ package hubs
 import (
 	"context"
 	"strings"
+	"time"
 
+	"prompthub/apps/duuble/internal/due"
 	"prompthub/apps/duuble/internal/schema"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
 )
 
-// dueRows begins the partitions of rows for things that expire in an hour.
-const dueRows = "due|expire|"
+// expiring are the rows by which Expire finds tokens, and what they stand for.
+func (s *Service) expiring() due.Rows {
+	return due.Rows{Store: s.Store, Table: s.Tables.Admin, Prefix: "due|expire|"}
+}
 
 // Expire ends what is over: the rows of tokens, open invitations and links. It finds them without
 // a scan, and may run twice.
 func (s *Service) Expire(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, rowstore.JobEnds)
 	defer cancel()
-	now := s.Now().UTC()
-	var failed rowstore.Failures
-	for row, err := range table.All(ctx, s.DB, s.Tables.Admin, table.Range{FromPartition: dueRows, ToPartition: dueRows + now.Format(hourForm) + "~"}) {
-		if err == nil && !now.Before(row.Props.Get("expires_at").Time()) {
-			err = s.expire(ctx, row)
-		}
-		if !failed.Record(err) {
-			break
-		}
-	}
-	return failed.Join()
+	return s.expiring().Run(ctx, s.Now().Add(time.Nanosecond), s.expire) // with those that expire at this instant
 }
 
-func (s *Service) expire(ctx context.Context, due table.Row) error {
-	hub, id := due.Props.Get("hub_id").Str(), due.Props.Get("id").Str()
-	expires := due.Props.Get("expires_at").Time()
+func (s *Service) expire(ctx context.Context, what table.Row) error {
+	hub, id := what.Props.Get("hub_id").Str(), what.Props.Get("id").Str()
+	expires := what.Props.Get("expires_at").Time()
 	var number string
 	err := s.Change(ctx, s.Tables.Hubs, func(ctx context.Context) ([]table.Op, error) {
-		if due.Props.Get("kind").Str() == aLink {
+		if what.Props.Get("kind").Str() == aLink {
 			row, err := s.row(ctx, hub, "ln|"+id)
 			if err != nil || row == nil {
 				return nil, err
@@ -50,18 +44,15 @@ func (s *Service) expire(ctx context.Context, due table.Row) error {
 		if v.Status != Invited || v.as(s.Now()) != Expired { // it was answered, or sent again
 			return nil, nil
 		}
-		return v.end(Expired), nil
+		return s.end(ctx, v, Expired)
 	})
 	if err == nil && number != "" {
 		err = s.RemoveKey(ctx, s.Tables.Names, openKey(number, expires, id))
 	}
 	if err == nil {
-		err = s.RemoveKey(ctx, s.Tables.Names, tokenKey(due.Row))
+		err = s.RemoveKey(ctx, s.Tables.Names, tokenKey(what.Row))
 	}
-	if err != nil {
-		return err
-	}
-	return s.RemoveRow(ctx, s.Tables.Admin, due) // the last, so that the next run finds it again
+	return err
 }
 
 // Rekey names the numbers of invitations anew, as people.Rekey does those of accounts. Other keys
@@ -125,6 +116,10 @@ func (s *Service) pointers(ctx context.Context, do func(name string, key table.K
 		}
 		hub := strings.TrimPrefix(row.Partition, schema.Hub(""))
 		kind, _, _ := strings.Cut(row.Row, "|")
+		over := func(at time.Time, name string) error {
+			row := s.over().Row(at, hub+"|"+name)
+			return do(s.Tables.Admin, row.Key, row.Props...)
+		}
 		switch kind {
 		case "hub":
 			if h := parseHub(row); h.Link != "" {
@@ -132,20 +127,30 @@ func (s *Service) pointers(ctx context.Context, do func(name string, key table.K
 			}
 		case "m":
 			m := parseMembership(row)
-			err = do(s.Tables.Users, table.Key{Partition: schema.User(m.UserID), Row: hubsOfUser + hub}, at("created_at", m.JoinedAt))
+			err = do(s.Tables.Users, hubOfUser(m.UserID, hub), at("created_at", m.JoinedAt))
+			if err == nil && !m.live() {
+				err = over(m.leftAt, row.Row)
+			}
 		case "ji":
 			r := parseRequest(row)
-			err = do(s.Tables.Users, table.Key{Partition: schema.User(r.UserID), Row: requestsOfUser + schema.Inv(r.CreatedAt) + "|" + r.ID}, str("hub_id", hub))
+			err = do(s.Tables.Users, r.byUser(), str("hub_id", hub))
+			if err == nil && r.Status != Pending {
+				err = over(r.DecidedAt, row.Row)
+			}
 		case "iv":
-			if v := parseInvitation(row); v.Status == Invited {
-				err = s.tokens(anInvitation, hub, v.ID, v.token, v.ExpiresAt.UTC().Format(hourForm), at("expires_at", v.ExpiresAt), do)
+			switch v := parseInvitation(row); v.Status {
+			case Invited:
+				err = s.tokens(anInvitation, hub, v.ID, v.token, v.ExpiresAt, do)
 				if err == nil {
 					err = do(s.Tables.Names, openKey(v.number, v.ExpiresAt, v.ID), str("hub_id", hub))
 				}
+			case Pending:
+			default:
+				err = over(v.overAt(), row.Row)
 			}
 		case "ln":
 			l := parseLink(row)
-			err = s.tokens(aLink, hub, l.ID, l.token, l.ExpiresAt.UTC().Format(hourForm), at("expires_at", l.ExpiresAt), do)
+			err = s.tokens(aLink, hub, l.ID, l.token, l.ExpiresAt, do)
 		}
 		if err != nil {
 			return err
@@ -154,10 +159,11 @@ func (s *Service) pointers(ctx context.Context, do func(name string, key table.K
 	return nil
 }
 
-func (s *Service) tokens(kind, hub, id, hash, hour string, expires table.Prop, do func(name string, key table.Key, props ...table.Prop) error) error {
-	what := []table.Prop{str("kind", kind), str("hub_id", hub), str("id", id), expires}
+func (s *Service) tokens(kind, hub, id, hash string, expires time.Time, do func(name string, key table.Key, props ...table.Prop) error) error {
+	what := []table.Prop{str("kind", kind), str("hub_id", hub), str("id", id), at("expires_at", expires)}
 	if err := do(s.Tables.Names, tokenKey(hash), what...); err != nil {
 		return err
 	}
-	return do(s.Tables.Admin, table.Key{Partition: dueRows + hour, Row: hash}, what...)
+	row := s.expiring().Row(expires, hash, what...)
+	return do(s.Tables.Admin, row.Key, row.Props...)
 }

@@ -18,8 +18,8 @@
 //	jp|{user}                    which pending request the person has
 //
 // Rows elsewhere only point here, and are written before the batch: h|{hub} and jr|{inv}|{id} in
-// the partition of a user, tok|{hash}, ph|{number} and link|{lower} of Names, due|expire|{hour} of
-// Admin. A pointer to a row that is not there, or not any more, means nothing. So a process may
+// the partition of a user, tok|{hash}, ph|{number} and link|{lower} of Names, due|expire|{hour} and
+// due|hub|{hour} of Admin. A pointer to a row that is not there, or not any more, means nothing. So a process may
 // stop anywhere.
 package hubs
 
@@ -109,14 +109,7 @@ func (s *Service) row(ctx context.Context, hub, row string) (*table.Row, error) 
 
 // point writes a row that names something, before what it names is written.
 func (s *Service) point(ctx context.Context, name string, key table.Key, props ...table.Prop) error {
-	ops := []table.Op{{Kind: table.Upsert, Row: table.Row{Key: key, Props: props}}}
-	if s.Write(ctx, name, ops) == nil {
-		return nil
-	}
-	if err := s.Write(ctx, name, ops); err != nil {
-		return rowstore.Unavailable(err)
-	}
-	return nil
+	return s.Upsert(ctx, name, table.Row{Key: key, Props: props})
 }
 
 func insert(key table.Key, props ...table.Prop) table.Op {

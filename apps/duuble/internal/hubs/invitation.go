@@ -49,6 +49,7 @@ type Invitation struct {
 
 	number, sealed string // the phone number, as a name and sealed
 	token          string // its hash
+	endedAt        time.Time
 	change         string
 	etag           string
 }
@@ -70,12 +71,16 @@ func (v *Invitation) lock() table.Key { return hubKey(v.HubID, "ip|"+v.number) }
 func (v *Invitation) listed() table.Op { return insert(v.byStatus(), str("inviter_id", v.InviterID)) }
 
 func (v *Invitation) row() table.Row {
-	return table.Row{Key: hubKey(v.HubID, "iv|"+v.ID), ETag: v.etag, Props: table.Props{
+	props := table.Props{
 		str("inviter_id", v.InviterID), str("status", v.Status), str("number", v.number), str("phone_e164", v.sealed), str("token_hash", v.token),
 		{Name: "requires_admin_approval", Value: table.Bool(v.NeedsApproval)},
 		at("created_at", v.CreatedAt), at("expires_at", v.ExpiresAt),
 		str("join_request_id", v.RequestID), str("change", v.change),
-	}}
+	}
+	if !v.endedAt.IsZero() {
+		props = append(props, at("ended_at", v.endedAt))
+	}
+	return table.Row{Key: hubKey(v.HubID, "iv|"+v.ID), ETag: v.etag, Props: props}
 }
 
 func parseInvitation(row table.Row) *Invitation {
@@ -83,19 +88,33 @@ func parseInvitation(row table.Row) *Invitation {
 	return &Invitation{
 		ID: strings.TrimPrefix(row.Row, "iv|"), HubID: strings.TrimPrefix(row.Partition, schema.Hub("")), InviterID: p.Get("inviter_id").Str(), Status: p.Get("status").Str(),
 		NeedsApproval: p.Get("requires_admin_approval").Bool(), CreatedAt: p.Get("created_at").Time(), ExpiresAt: p.Get("expires_at").Time(), RequestID: p.Get("join_request_id").Str(),
-		number: p.Get("number").Str(), sealed: p.Get("phone_e164").Str(), token: p.Get("token_hash").Str(), change: p.Get("change").Str(), etag: row.ETag,
+		number: p.Get("number").Str(), sealed: p.Get("phone_e164").Str(), token: p.Get("token_hash").Str(), endedAt: p.Get("ended_at").Time(), change: p.Get("change").Str(), etag: row.ETag,
 	}
 }
 
 // end returns the writes by which an invitation gets another status. The number may be invited
 // again then.
-func (v *Invitation) end(status string) []table.Op {
+func (s *Service) end(ctx context.Context, v *Invitation, status string) ([]table.Op, error) {
 	ops := []table.Op{rowstore.Removal(v.byStatus())}
 	if v.Status == Invited {
 		ops = append(ops, rowstore.Removal(v.lock()))
 	}
-	v.Status = status
-	return append(ops, rowstore.Put(v.row()), v.listed())
+	if v.Status = status; status != Pending {
+		v.endedAt = s.Now().UTC()
+		if err := s.over().Add(ctx, v.overAt(), v.HubID+"|iv|"+v.ID); err != nil {
+			return nil, err
+		}
+	}
+	return append(ops, rowstore.Put(v.row()), v.listed()), nil
+}
+
+// overAt returns since when an invitation that has ended is of no use: until it would have expired
+// rows elsewhere point at it.
+func (v *Invitation) overAt() time.Time {
+	if v.ExpiresAt.After(v.endedAt) {
+		return v.ExpiresAt
+	}
+	return v.endedAt
 }
 
 func (s *Service) invitation(ctx context.Context, hub, id string) (*Invitation, error) {
@@ -197,15 +216,13 @@ func (s *Service) tell(ctx context.Context, v *Invitation) error {
 	})
 }
 
-const hourForm = "2006010215"
-
 // told writes the row of a token, the row by which a timer finds it, and another one.
 func (s *Service) told(ctx context.Context, kind, hub, id, hash string, expires time.Time, also func(context.Context) error) error {
 	what := []table.Prop{str("kind", kind), str("hub_id", hub), str("id", id), at("expires_at", expires)}
 	writes := []func(context.Context) error{
 		func(ctx context.Context) error { return s.point(ctx, s.Tables.Names, tokenKey(hash), what...) },
 		func(ctx context.Context) error {
-			return s.point(ctx, s.Tables.Admin, table.Key{Partition: dueRows + expires.UTC().Format(hourForm), Row: hash}, what...)
+			return s.expiring().Add(ctx, expires, hash, what...)
 		},
 		also,
 	}
@@ -275,7 +292,9 @@ func (s *Service) inviters(ctx context.Context, items []Invitation) error {
 	}
 	persons, err := s.People.People(ctx, slices.Compact(slices.Sorted(slices.Values(ids))))
 	for i := range items {
-		items[i].Inviter = persons[items[i].InviterID]
+		if items[i].Inviter = persons[items[i].InviterID]; items[i].InviterID == "" {
+			items[i].Inviter.FullName = people.DeletedName
+		}
 	}
 	return err
 }
@@ -303,7 +322,7 @@ func (s *Service) CancelInvitation(ctx context.Context, c people.Claim, hub, id 
 		case v.Status != Invited:
 			return nil, decided()
 		}
-		return v.end(Cancelled), nil
+		return s.end(ctx, v, Cancelled)
 	})
 }
 
@@ -498,13 +517,18 @@ func (s *Service) Accept(ctx context.Context, c people.Claim, k Key) (Outcome, e
 			}
 			v.RequestID = asks.ID
 			out = Outcome{Status: Pending, RequestID: asks.ID}
-			return append(v.end(Pending), asks.ask()...), nil
+			ops, err = s.end(ctx, v, Pending)
+			return append(ops, asks.ask()...), err
 		}
 		if ops, m, err = s.joining(ctx, hub, u.ID, change); err != nil {
 			return nil, err
 		}
 		out = Outcome{Status: Accepted, Membership: m}
-		ops = append(ops, v.end(Accepted)...)
+		accepted, err := s.end(ctx, v, Accepted)
+		if err != nil {
+			return nil, err
+		}
+		ops = append(ops, accepted...)
 		if waits != nil { // an admin's word is enough
 			more, err := s.decide(ctx, waits, Approved, v.InviterID, change)
 			return append(ops, more...), err
@@ -521,5 +545,5 @@ func (s *Service) Decline(ctx context.Context, c people.Claim, k Key) error {
 		return err
 	}
 	first := func(context.Context) error { return nil }
-	return s.answer(ctx, hub, id, number, k, s.newID(), first, func(_ context.Context, v *Invitation) ([]table.Op, error) { return v.end(Declined), nil })
+	return s.answer(ctx, hub, id, number, k, s.newID(), first, func(ctx context.Context, v *Invitation) ([]table.Op, error) { return s.end(ctx, v, Declined) })
 }

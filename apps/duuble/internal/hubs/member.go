@@ -72,6 +72,13 @@ func (m *Membership) join(role string, now time.Time, t tally) []table.Op {
 	return []table.Op{rowstore.Put(m.row()), insert(m.byTime()), insert(m.byRole()), t.op(m.HubID, 1)}
 }
 
+// become returns the writes by which a member gets another role.
+func (m *Membership) become(role string) []table.Op {
+	ops := []table.Op{rowstore.Removal(m.byRole())}
+	m.Role = role
+	return append(ops, rowstore.Put(m.row()), insert(m.byRole()))
+}
+
 // leave returns the writes by which a membership ends.
 func (m *Membership) leave(now time.Time, t tally) []table.Op {
 	m.leftAt = now
@@ -95,11 +102,25 @@ func (s *Service) membership(ctx context.Context, hub, user string) (*Membership
 	return parseMembership(*row), nil
 }
 
+// fewHubs is up to how many hubs are asked one by one whether a person is a member.
+const fewHubs = 20
+
 // In returns those of some hubs in which a person is a member now. It is asked each time, and no
 // list is believed.
 func (s *Service) In(ctx context.Context, user string, hubs []string) (in []string, err error) {
 	if user == "" {
 		return nil, nil
+	}
+	if len(hubs) > fewHubs { // one read tells of which the person can be a member
+		rows, _, err := s.Budget().Rows(ctx, s.Tables.Users, table.Prefix(schema.User(user), hubsOfUser), 2*MaxHubs)
+		if err != nil {
+			return nil, err
+		}
+		been := map[string]bool{}
+		for _, row := range rows {
+			been[strings.TrimPrefix(row.Row, hubsOfUser)] = true
+		}
+		hubs = slices.DeleteFunc(slices.Clone(hubs), func(hub string) bool { return !been[hub] })
 	}
 	live := make([]bool, len(hubs))
 	err = rowstore.Each(ctx, len(hubs), rowstore.MaxParallel, func(ctx context.Context, i int) error {
@@ -168,9 +189,13 @@ func (s *Service) MustBeIn(ctx context.Context, c people.Claim, hub string, read
 const hubsOfUser = "h|"
 
 // pointAt writes the row by which the hubs of a user are found. It stays when the user leaves, as
-// the membership does.
+// long as the membership does.
 func (s *Service) pointAt(ctx context.Context, hub, user string) error {
-	return s.point(ctx, s.Tables.Users, table.Key{Partition: schema.User(user), Row: hubsOfUser + hub}, at("created_at", s.Now().UTC()))
+	return s.point(ctx, s.Tables.Users, hubOfUser(user, hub), at("created_at", s.Now().UTC()))
+}
+
+func hubOfUser(user, hub string) table.Key {
+	return table.Key{Partition: schema.User(user), Row: hubsOfUser + hub}
 }
 
 // room returns a read that refuses another hub of a user who has as many as there may be.
@@ -292,7 +317,7 @@ func (s *Service) SetRole(ctx context.Context, c people.Claim, hub, user, role s
 		if m.Role == role {
 			return nil, nil
 		}
-		ops := []table.Op{rowstore.Removal(m.byRole())}
+		var ops []table.Op
 		if m.Role == SuperAdmin || role == SuperAdmin {
 			if m.Role == SuperAdmin {
 				h.superAdmins--
@@ -304,8 +329,8 @@ func (s *Service) SetRole(ctx context.Context, c people.Claim, hub, user, role s
 			}
 			ops = append(ops, rowstore.Put(h.row()))
 		}
-		m.Role, m.change = role, id
-		return append(ops, rowstore.Put(m.row()), insert(m.byRole())), nil
+		m.change = id
+		return append(ops, m.become(role)...), nil
 	})
 	if err != nil {
 		return Listed{}, err
@@ -365,13 +390,14 @@ func (s *Service) Remove(ctx context.Context, c people.Claim, hub, user string) 
 			return nil, forbidden()
 		}
 		m.change = id
-		ops := m.leave(s.Now().UTC(), t)
+		now := s.Now().UTC()
+		ops := m.leave(now, t)
 		if m.Role == SuperAdmin {
 			if h.superAdmins--; h.superAdmins < 1 {
 				return nil, lastSuperAdmin()
 			}
 			ops = append(ops, rowstore.Put(h.row()))
 		}
-		return ops, nil
+		return ops, s.over().Add(ctx, now, hub+"|m|"+user)
 	})
 }

@@ -93,11 +93,16 @@ func (s *Service) pending(ctx context.Context, hub, user string) (*Request, erro
 
 const requestsOfUser = "jr|"
 
+// byUser is the key of the row by which a request is found from the person who asks.
+func (r *Request) byUser() table.Key {
+	return table.Key{Partition: schema.User(r.UserID), Row: requestsOfUser + schema.Inv(r.CreatedAt) + "|" + r.ID}
+}
+
 // newRequest returns a request whose pointer is written.
 func (s *Service) newRequest(ctx context.Context, hub, user, source, invitation string) (*Request, error) {
 	id := s.newID()
 	r := &Request{ID: id, HubID: hub, UserID: user, Source: source, Status: Pending, CreatedAt: schema.TimeOf(id), invitation: invitation}
-	err := s.point(ctx, s.Tables.Users, table.Key{Partition: schema.User(user), Row: requestsOfUser + schema.Inv(r.CreatedAt) + "|" + id}, str("hub_id", hub))
+	err := s.point(ctx, s.Tables.Users, r.byUser(), str("hub_id", hub))
 	return r, err
 }
 
@@ -117,10 +122,17 @@ func (s *Service) decide(ctx context.Context, r *Request, status, by, change str
 		if v != nil && v.Status == Pending {
 			end := map[string]string{Approved: Accepted, Rejected: Cancelled, Cancelled: Declined}[status]
 			v.change = change
-			ops = append(ops, v.end(end)...)
+			ended, err := s.end(ctx, v, end)
+			if err != nil {
+				return nil, err
+			}
+			ops = append(ops, ended...)
 		}
 	}
 	r.Status, r.DecidedBy, r.DecidedAt, r.change = status, by, s.Now().UTC(), change
+	if err := s.over().Add(ctx, r.DecidedAt, r.HubID+"|ji|"+r.ID); err != nil {
+		return nil, err
+	}
 	return append(ops, rowstore.Put(r.row()), insert(r.byStatus())), nil
 }
 
@@ -188,7 +200,16 @@ func (s *Service) joining(ctx context.Context, hub, user, change string) (ops []
 		m = &Membership{HubID: hub, UserID: user}
 	}
 	m.change = change
-	return m.join(Member, s.Now().UTC(), t), m, nil
+	if t.members > 0 {
+		return m.join(Member, s.Now().UTC(), t), m, nil
+	}
+	// All have left Duuble, and their accounts are gone: the first to come manages the hub.
+	h, err := s.hub(ctx, hub)
+	if err != nil || h == nil {
+		return nil, nil, rowstore.Unavailable(err)
+	}
+	h.superAdmins++
+	return append(m.join(SuperAdmin, s.Now().UTC(), t), rowstore.Put(h.row())), m, nil
 }
 
 // Requests returns the requests of a hub with a status, the newest first.

@@ -42,7 +42,9 @@ func newWorld(t *testing.T) *world {
 // over returns a service over another store, as another process.
 func (w *world) over(db table.DB) *hubs.Service {
 	rows := duubletest.Rows(db, w.Now)
-	accounts := duubletest.People(rows, memory.NewQueues(w.Now), w.luck, w.keys, &w.phone)
+	queues := memory.NewQueues(w.Now)
+	require.NoError(w.t, queues.Create(w.t.Context(), people.Queues()...))
+	accounts := duubletest.People(rows, queues, w.luck, w.keys, &w.phone)
 	return hubs.New(hubs.Config{Store: rows, Tables: duubletest.Tables, Entropy: w.luck, People: accounts})
 }
 

@@ -19,11 +19,12 @@ import (
 // To follow and to block are ties, each a row in the partition of the person who made it:
 //
 //	fo|{other}, fod|{inv}|{other}    the people that the person follows, and the same by the time of the first follow
-//	bl|{other}                       the people that the person blocks
+//	bl|{other}, br|{other}           the people that the person blocks, and those that block the person
 //	fr|{other}, frd|{inv}|{other}    who follows the person: mirrors of fo| there
 //	c|00                             how many of each, in the same batch
 //
-// A tie that ends stays as a row, so that one that comes back keeps its date. Whether two people
+// A row br| only says where to look, and is written before what it points at. A tie that ends stays
+// as a row for Keep, so that one that comes back keeps its date. Whether two people
 // are hidden from each other only the rows bl| of both say, and each read asks them. A block also
 // ends the follows both ways. It is written first and looks for follows then, and a follow is
 // written first and looks for blocks then: so of both at once none stays.
@@ -44,6 +45,7 @@ const (
 	followRows   = "fo|"
 	followByTime = "fod|"
 	blockRows    = "bl|"
+	blockerRows  = "br|"
 	fanRows      = "fr|"
 	fanByTime    = "frd|"
 )
@@ -122,11 +124,19 @@ func (s *Service) setTie(ctx context.Context, kind, from, to string, live bool) 
 		}
 		now := table.TimeOf(table.Ticks(s.Now()))
 		if x == nil {
-			x = &tie{from: from, to: to, kind: kind, createdAt: now}
+			// Later than any version of a tie that was here before and was purged: a mirror may still be
+			// on its way that has that.
+			x = &tie{from: from, to: to, kind: kind, createdAt: now, version: now.UnixMilli()}
 		}
 		x.version++
-		if x.deletedAt = now; live {
-			x.deletedAt = time.Time{}
+		if x.deletedAt = now; !live {
+			err = s.ended().Add(ctx, now, from+"|"+kind+to)
+		} else if x.deletedAt = (time.Time{}); kind == blockRows {
+			// At each try, because a purge of a block that had ended takes the row away.
+			err = s.Upsert(ctx, s.Tables.Users, blocker(to, from))
+		}
+		if err != nil {
+			return nil, err
 		}
 		return append([]table.Op{rowstore.Put(x.row()), counted(from, counts, column, live)}, listed(from, x.order(), live)...), nil
 	})
@@ -243,7 +253,7 @@ func (s *Service) reflectFollow(ctx context.Context, from, to string) error {
 	if err == nil && x.live() && hidden {
 		x, err = s.setTie(ctx, followRows, from, to, false)
 	}
-	if err != nil || x == nil || u == nil {
+	if err != nil || x == nil || u == nil || u.purging {
 		return err
 	}
 	// Both numbers only grow, so a later state of the two rows has the larger sum.
@@ -300,6 +310,11 @@ func (s *Service) Block(ctx context.Context, c Claim, other string, live bool) (
 		s.Background(func() { s.ties().Cancel(ctx, r) })
 	}
 	return since(x), nil
+}
+
+// blocker is the row by which a block is found from the person who is blocked.
+func blocker(user, by string) table.Row {
+	return table.Row{Key: table.Key{Partition: schema.User(user), Row: blockerRows + by}}
 }
 
 func since(x *tie) time.Time {
@@ -400,19 +415,43 @@ func (s *Service) MustSee(ctx context.Context, viewer, id string) error {
 	return err
 }
 
-// Repair writes the mirrors of all follows. After a restore some may be missing, because a backup
-// reads one partition after the other.
+// Repair writes the mirrors of all follows, and the rows that point at blocks and at what is due to
+// be removed. After a restore some may be missing, because a backup reads one partition after the
+// other.
 func (s *Service) Repair(ctx context.Context) error {
 	for row, err := range table.All(ctx, s.DB, s.Tables.Users, table.Range{}) {
 		if err == nil && strings.HasPrefix(row.Row, followRows) {
 			x := parseTie(row)
 			err = s.reflectFollow(ctx, x.from, x.to)
 		}
+		if err == nil {
+			err = s.pointers(row, func(name string, row table.Row) error { return s.Upsert(ctx, name, row) })
+		}
 		if err != nil {
 			return rowstore.Unavailable(err)
 		}
 	}
 	return nil
+}
+
+// pointers calls do for each row that points at a row of a user.
+func (s *Service) pointers(row table.Row, do func(name string, row table.Row) error) error {
+	if u := parseUser(row); row.Row == meRow && !u.DeletedAt.IsZero() {
+		return do(s.Tables.Admin, s.leavers().Row(u.DeletedAt, u.ID))
+	}
+	if !strings.HasPrefix(row.Row, followRows) && !strings.HasPrefix(row.Row, blockRows) {
+		return nil
+	}
+	x := parseTie(row)
+	if x.kind == blockRows {
+		if err := do(s.Tables.Users, blocker(x.to, x.from)); err != nil {
+			return err
+		}
+	}
+	if x.live() {
+		return nil
+	}
+	return do(s.Tables.Admin, s.ended().Row(x.deletedAt, x.from+"|"+x.kind+x.to))
 }
 
 // A circle is what follows from the ties of a user, and the rows that are there.
@@ -481,6 +520,16 @@ func (s *Service) verifyTies(ctx context.Context, report func(string)) (rows int
 			a = &circle{user: id, said: map[string]int64{}, has: map[string]int64{}, want: map[string]bool{}, got: map[string]bool{}}
 		}
 		a.add(row)
+		if err := s.pointers(row, func(name string, row table.Row) error {
+			there, err := s.GetRow(ctx, name, row.Key)
+			if err == nil && there == nil {
+				kind, _, _ := strings.Cut(row.Key.Row, "|")
+				report(fmt.Sprintf("user %s: a row %s of %s is missing that points at it", a.user, kind, name))
+			}
+			return err
+		}); err != nil {
+			return rows, err
+		}
 		from, to, kind := a.user, "", ""
 		if rest, ok := strings.CutPrefix(row.Row, followRows); ok {
 			to, kind = rest, fanRows+from

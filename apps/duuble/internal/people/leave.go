@@ -15,7 +15,7 @@ import (
 // A person who leaves keeps all rows for Keep, and the row `me` says since when the person has
 // left. Each read of a person looks at that row, so profile, lists and names are gone at once. The
 // counts of followers of others follow by a message. A sign-in meanwhile gives tokens with which
-// one can come back or sign out, and nothing else.
+// one can come back or sign out, and nothing else. PurgeAccounts removes the account for good then.
 
 // AccountDeleted is the code of whatever a person who has left asks for.
 const AccountDeleted fault.Code = "ACCOUNT_DELETED"
@@ -40,7 +40,7 @@ func (s *Service) Leave(ctx context.Context, c Claim) error {
 		return err
 	}
 	now := table.TimeOf(table.Ticks(s.Now()))
-	_, r, err := s.turn(ctx, u, func(u *User) error {
+	_, r, err := s.turn(ctx, u, func(ctx context.Context) error { return s.leavers().Add(ctx, now, u.ID) }, func(u *User) error {
 		if u.DeletedAt.IsZero() {
 			u.DeletedAt = now
 			u.Life++
@@ -68,11 +68,11 @@ func (s *Service) Return(ctx context.Context, c Claim) (Me, error) {
 		return me, nil
 	}
 	var r queue.Receipt
-	me.User, r, err = s.turn(ctx, u, func(u *User) error {
+	me.User, r, err = s.turn(ctx, u, func(context.Context) error { return nil }, func(u *User) error {
 		switch {
 		case u.DeletedAt.IsZero():
 			return nil
-		case s.Overdue(u.DeletedAt):
+		case u.purging || s.Overdue(u.DeletedAt):
 			return fault.Coded(fault.Forbidden, AccountDeleted, "you left Duuble more than 30 days ago, so the account does not come back")
 		}
 		u.DeletedAt = time.Time{}
@@ -85,9 +85,14 @@ func (s *Service) Return(ctx context.Context, c Claim) (Me, error) {
 	return me, err
 }
 
-// turn changes whether an account is there, after a message that has the rest follow.
-func (s *Service) turn(ctx context.Context, u User, change func(*User) error) (User, queue.Receipt, error) {
-	r, err := s.ties().Send(ctx, pair{User: u.ID})
+// turn changes whether an account is there, after a message that has the rest follow, and after
+// what else must be first.
+func (s *Service) turn(ctx context.Context, u User, first func(context.Context) error, change func(*User) error) (User, queue.Receipt, error) {
+	var r queue.Receipt
+	err := rowstore.Both(ctx, func(ctx context.Context) (err error) {
+		r, err = s.ties().Send(ctx, pair{User: u.ID})
+		return err
+	}, first)
 	if err != nil {
 		return User{}, r, err
 	}
@@ -122,7 +127,7 @@ func (s *Service) endSessions(ctx context.Context, user string, before time.Time
 // the user, and the end of sessions.
 func (s *Service) reflectLife(ctx context.Context, user string) error {
 	u, err := s.user(ctx, user)
-	if err != nil || u == nil {
+	if err != nil || u == nil || u.purging {
 		return err
 	}
 	if !u.DeletedAt.IsZero() {

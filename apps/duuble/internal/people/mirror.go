@@ -35,18 +35,19 @@ const (
 	blocking  = "blocks_count"
 )
 
-// Reflect writes a mirror, unless there is one of this version or a later one.
+// Reflect writes a mirror, unless there is one of this version or a later one, or no such user any
+// more.
 func (s *Service) Reflect(ctx context.Context, m Mirror) error {
 	return s.Change(ctx, s.Tables.Users, func(ctx context.Context) ([]table.Op, error) {
 		var there, counts *table.Row
-		err := rowstore.Both(ctx, func(ctx context.Context) (err error) {
-			there, err = s.userRow(ctx, m.User, m.Row)
-			return err
-		}, func(ctx context.Context) (err error) {
-			counts, err = s.userRow(ctx, m.User, tally)
-			return err
-		})
-		if err != nil || there != nil && there.Props.Get("version").Int() >= m.Version {
+		var u *User
+		reads := []func(context.Context) error{
+			func(ctx context.Context) (err error) { u, err = s.user(ctx, m.User); return err },
+			func(ctx context.Context) (err error) { there, err = s.userRow(ctx, m.User, m.Row); return err },
+			func(ctx context.Context) (err error) { counts, err = s.userRow(ctx, m.User, tally); return err },
+		}
+		err := rowstore.Each(ctx, len(reads), len(reads), func(ctx context.Context, i int) error { return reads[i](ctx) })
+		if err != nil || u == nil || there != nil && there.Props.Get("version").Int() >= m.Version {
 			return nil, err
 		}
 		row := table.Row{Key: table.Key{Partition: schema.User(m.User), Row: m.Row}, Props: append(m.Props[:len(m.Props):len(m.Props)],
@@ -90,4 +91,22 @@ func listed(user, row string, live bool) []table.Op {
 		return []table.Op{{Kind: table.Insert, Row: table.Row{Key: key}}}
 	}
 	return []table.Op{rowstore.Removal(key)}
+}
+
+// Forget removes a mirror, and takes it out of its count and list if it is in them, unless keep
+// says that it stays.
+func (s *Service) Forget(ctx context.Context, m Mirror, keep func(*table.Row) bool) error {
+	return s.Change(ctx, s.Tables.Users, func(ctx context.Context) ([]table.Op, error) {
+		there, err := s.userRow(ctx, m.User, m.Row)
+		if err != nil || there == nil || keep(there) {
+			return nil, err
+		}
+		ops := []table.Op{{Kind: table.Delete, Row: table.Row{Key: there.Key, ETag: there.ETag}}}
+		if !isLive(there) {
+			return ops, nil
+		}
+		counts, err := s.userRow(ctx, m.User, tally)
+		ops = append(ops, counted(m.User, counts, m.Column, false))
+		return append(ops, listed(m.User, m.Order, false)...), err
+	})
 }

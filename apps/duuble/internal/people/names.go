@@ -21,6 +21,12 @@ const (
 	maxVersion = 50 // of terms
 )
 
+// nameRows begins the reservations of usernames.
+const nameRows = "name|"
+
+// purged marks the reservation of a username whose account was purged, and which no one gets again.
+const purged = "purged"
+
 // NameLasts is how long a reservation of a username holds whose user has no name.
 const NameLasts = 10 * time.Minute
 
@@ -51,15 +57,15 @@ func badName(name string) string {
 
 // NameAvailable returns why the caller cannot have a name, "" if they can.
 func (s *Service) NameAvailable(ctx context.Context, c Claim, name string) (reason string, err error) {
-	owner := ""
+	var row *table.Row
 	reason = badName(name)
 	u, err := s.Caller(ctx, c, func(ctx context.Context) (err error) {
 		if reason == "" {
-			owner, err = s.owner(ctx, "name|"+strings.ToLower(name))
+			row, err = s.GetRow(ctx, s.Tables.Names, nameKey(nameRows+strings.ToLower(name)))
 		}
 		return err
 	})
-	if reason == "" && owner != "" && owner != u.ID {
+	if row != nil && row.Props.Get("user_id").Str() != u.ID {
 		reason = ReasonTaken
 	}
 	return reason, err
@@ -130,7 +136,7 @@ func (s *Service) SetBasics(ctx context.Context, c Claim, change Basics) (Me, er
 
 // reserve takes a name for a user who has none.
 func (s *Service) reserve(ctx context.Context, user, lower string) error {
-	key := nameKey("name|" + lower)
+	key := nameKey(nameRows + lower)
 	for try := 0; ; try++ {
 		row := table.Row{Key: key, Props: table.Props{
 			{Name: "user_id", Value: table.String(user)},
@@ -168,6 +174,9 @@ func (s *Service) reserve(ctx context.Context, user, lower string) error {
 // free reports whether a user may take over a reservation: it is the user's own, or one that came
 // to nothing.
 func (s *Service) free(ctx context.Context, row table.Row, user string) (bool, error) {
+	if row.Props.Get(purged).Bool() {
+		return false, nil
+	}
 	owner := row.Props.Get("user_id").Str()
 	if owner == user {
 		return true, nil
@@ -177,7 +186,7 @@ func (s *Service) free(ctx context.Context, row table.Row, user string) (bool, e
 		return false, err
 	}
 	switch {
-	case u != nil && strings.EqualFold(u.Username, strings.TrimPrefix(row.Partition, "name|")):
+	case u != nil && strings.EqualFold(u.Username, strings.TrimPrefix(row.Partition, nameRows)):
 		return false, nil
 	case u != nil && u.Username != "":
 		return true, nil
@@ -188,7 +197,7 @@ func (s *Service) free(ctx context.Context, row table.Row, user string) (bool, e
 // unreserve gives back a name that the user did not get. One that stays because this fails is taken
 // over by the next person to ask for it.
 func (s *Service) unreserve(ctx context.Context, user, lower string) {
-	row, err := s.GetRow(ctx, s.Tables.Names, nameKey("name|"+lower))
+	row, err := s.GetRow(ctx, s.Tables.Names, nameKey(nameRows+lower))
 	if err != nil || row == nil || row.Props.Get("user_id").Str() != user {
 		return
 	}

@@ -150,18 +150,6 @@ func (s *Service) Expire(ctx context.Context) error {
 	return failed.Join()
 }
 
-// upsert writes a row that is the same whenever it is written.
-func (s *Service) upsert(ctx context.Context, name string, row table.Row) error {
-	ops := []table.Op{{Kind: table.Upsert, Row: row}}
-	if s.Write(ctx, name, ops) == nil {
-		return nil
-	}
-	if err := s.Write(ctx, name, ops); err != nil {
-		return rowstore.Unavailable(err)
-	}
-	return nil
-}
-
 func isExists(err error) bool { return errors.Is(err, table.ErrExists) }
 
 // insert adds a row that may be there already, written by an earlier try.

@@ -35,7 +35,7 @@ func (s *Service) Rekey(ctx context.Context, others ...func(context.Context) err
 		return 0, keysDoNotMatch()
 	}
 	say := func(check string) error {
-		return s.upsert(ctx, s.Tables.Admin, table.Row{Key: keysRow, Props: table.Props{{Name: "check", Value: table.String(check)}}})
+		return s.Upsert(ctx, s.Tables.Admin, table.Row{Key: keysRow, Props: table.Props{{Name: "check", Value: table.String(check)}}})
 	}
 	if err := say(halfway(newest)); err != nil {
 		return 0, err
@@ -55,7 +55,7 @@ func (s *Service) Rekey(ctx context.Context, others ...func(context.Context) err
 		}
 		name := phoneRows + first.LastMAC("phone", phone)
 		named[name] = true
-		err = s.upsert(ctx, s.Tables.Names, table.Row{Key: nameKey(name), Props: table.Props{
+		err = s.Upsert(ctx, s.Tables.Names, table.Row{Key: nameKey(name), Props: table.Props{
 			{Name: "user_id", Value: table.String(id)},
 			{Name: "created_at", Value: row.Props.Get("created_at")},
 		}})

@@ -26,6 +26,7 @@ type User struct {
 	DeletedAt            time.Time // when the person has left; zero of one who is there
 	Life                 int64     // how often the person has left or come back
 	Version              int64
+	purging              bool // the account is going for good
 	etag                 string
 }
 
@@ -72,7 +73,10 @@ func (u User) Step() string {
 // Onboarded reports whether the onboarding is complete.
 func (u User) Onboarded() bool { return u.Step() == StepDone }
 
-func userKey(id string) table.Key { return table.Key{Partition: schema.User(id), Row: "me"} }
+// meRow is the row of a user.
+const meRow = "me"
+
+func userKey(id string) table.Key { return table.Key{Partition: schema.User(id), Row: meRow} }
 
 func (u User) row() table.Row {
 	p := table.Props{
@@ -88,6 +92,9 @@ func (u User) row() table.Row {
 	}
 	if !u.DeletedAt.IsZero() {
 		p = append(p, table.Prop{Name: "deleted_at", Value: table.Time(u.DeletedAt)})
+	}
+	if u.purging {
+		p = append(p, table.Prop{Name: "purging", Value: table.Bool(true)})
 	}
 	for name, text := range map[string]string{"username": u.Username, "accepted_terms_version": u.TermsVersion, "accepted_privacy_version": u.PrivacyVersion} {
 		if text != "" {
@@ -105,7 +112,7 @@ func parseUser(row table.Row) User {
 	return User{
 		ID: strings.TrimPrefix(row.Partition, schema.User("")), Username: p.Get("username").Str(), FullName: p.Get("full_name").Str(), Bio: p.Get("bio").Str(),
 		TermsVersion: p.Get("accepted_terms_version").Str(), PrivacyVersion: p.Get("accepted_privacy_version").Str(), AcceptedAt: p.Get("accepted_at").Time(),
-		CreatedAt: p.Get("created_at").Time(), UpdatedAt: p.Get("updated_at").Time(), DeletedAt: p.Get("deleted_at").Time(), Life: p.Get("life").Int(), Version: p.Get("version").Int(), etag: row.ETag,
+		CreatedAt: p.Get("created_at").Time(), UpdatedAt: p.Get("updated_at").Time(), DeletedAt: p.Get("deleted_at").Time(), Life: p.Get("life").Int(), Version: p.Get("version").Int(), purging: p.Get("purging").Bool(), etag: row.ETag,
 	}
 }
 
@@ -170,7 +177,7 @@ func (s *Service) makeAccount(ctx context.Context, owner, number, phone string) 
 	now := s.Now().UTC()
 	if owner == "" {
 		owner = s.newID()
-		err := s.Write(ctx, s.Tables.Names, []table.Op{{Kind: table.Insert, Row: table.Row{Key: nameKey("phone|" + number), Props: table.Props{
+		err := s.Write(ctx, s.Tables.Names, []table.Op{{Kind: table.Insert, Row: table.Row{Key: nameKey(phoneRows + number), Props: table.Props{
 			{Name: "user_id", Value: table.String(owner)},
 			{Name: "created_at", Value: table.Time(now)},
 		}}}})
@@ -180,6 +187,16 @@ func (s *Service) makeAccount(ctx context.Context, owner, number, phone string) 
 				return nil, rowstore.Unavailable(err)
 			}
 			owner = again
+		}
+	} else {
+		// A purge takes the reservation away before the account. So if it is there still, the account
+		// was never made.
+		again, err := s.owner(ctx, phoneRows+number)
+		if err != nil {
+			return nil, err
+		}
+		if again != owner {
+			return nil, rowstore.Unavailable(errors.New("the account of the number was purged meanwhile"))
 		}
 	}
 	u := User{ID: owner, CreatedAt: now, UpdatedAt: now, Version: 1}
@@ -290,6 +307,22 @@ func Shown(phone string) string {
 // Number names a phone number in keys.
 func (s *Service) Number(phone string) string { return s.Keys.LastMAC("phone", phone) }
 
+// OfNumber returns the user with a phone number. There is none after the person has left.
+func (s *Service) OfNumber(ctx context.Context, phone string) (User, error) {
+	id, err := s.owner(ctx, phoneRows+s.Number(phone))
+	var u *User
+	if err == nil && id != "" {
+		u, err = s.user(ctx, id)
+	}
+	if err == nil && !u.there() {
+		err = noUser()
+	}
+	if err != nil {
+		return User{}, err
+	}
+	return *u, nil
+}
+
 // NumberOf names the phone number of a user, "" if that cannot be known.
 func (s *Service) NumberOf(ctx context.Context, user string) (string, error) {
 	row, err := s.GetRow(ctx, s.Tables.Users, table.Key{Partition: schema.User(user), Row: "id|phone"})
@@ -365,7 +398,7 @@ func (s *Service) ProfileByName(ctx context.Context, c Claim, name string) (Prof
 	id := ""
 	if _, err := s.Visitor(ctx, c, func(ctx context.Context) (err error) {
 		if usernames.MatchString(name) {
-			id, err = s.owner(ctx, "name|"+strings.ToLower(name))
+			id, err = s.owner(ctx, nameRows+strings.ToLower(name))
 		}
 		return err
 	}); err != nil {

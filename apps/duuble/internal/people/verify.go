@@ -19,9 +19,9 @@ func (s *Service) VerifyRows(ctx context.Context, report func(string)) (rows int
 		id := strings.TrimPrefix(row.Partition, schema.User(""))
 		name, what := "", ""
 		switch row.Key.Row {
-		case "me":
+		case meRow:
 			if u := parseUser(row); u.Username != "" {
-				name, what = "name|"+strings.ToLower(u.Username), "username"
+				name, what = nameRows+strings.ToLower(u.Username), "username"
 			}
 		case "id|phone":
 			phone, err := s.Keys.Open("phone", id, row.Props.Get("provider_id").Str())

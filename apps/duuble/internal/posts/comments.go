@@ -25,7 +25,8 @@ import (
 //	cr|{root}|{comment}    replies of a root, the oldest first
 //	!n|{nn}                how many there are, in parts, so that writers seldom meet
 //
-// A reply to a reply hangs on the root. The replies of a root that was deleted are listed as roots:
+// A row co| of its author, which is written before it, names a comment. A reply to a reply hangs on
+// the root. The replies of a root that was deleted are listed as roots:
 // a message that is sent before the deletion has a job do it, if the request stops.
 
 // MaxComment is how long the text of a comment is at most, in characters.
@@ -63,8 +64,10 @@ const (
 	commentRows = "ci|"
 	rootRows    = "cm|"
 	replyRows   = "cr|"
-	numberRows  = "!n|"
-	numberParts = 8
+	// commentsOfUser begin the rows of a user that name comments.
+	commentsOfUser = "co|"
+	numberRows     = "!n|"
+	numberParts    = 8
 	// perBatch is how many replies are listed as roots in one batch, each with two writes.
 	perBatch = table.MaxBatch / 2
 )
@@ -74,6 +77,11 @@ func postKey(post, row string) table.Key {
 }
 
 func (c *Comment) key() table.Key { return postKey(c.PostID, commentRows+c.ID) }
+
+// byAuthor is the key of the row by which a comment is found from its author.
+func (c *Comment) byAuthor() table.Key {
+	return table.Key{Partition: schema.User(c.AuthorID), Row: commentsOfUser + c.PostID + "|" + c.ID}
+}
 
 // asRoot is the key of the row in the list of roots.
 func (c *Comment) asRoot() table.Key {
@@ -197,7 +205,11 @@ func (s *Service) Comment(ctx context.Context, c people.Claim, post, text, paren
 			}
 		}
 		first = false
-		count, err := s.number(ctx, post, commentCount, 1)
+		var count table.Op
+		err := rowstore.Both(ctx, func(ctx context.Context) (err error) {
+			count, err = s.number(ctx, post, commentCount, 1)
+			return err
+		}, func(ctx context.Context) error { return s.Upsert(ctx, s.Tables.Users, table.Row{Key: made.byAuthor()}) })
 		if err != nil {
 			return nil, err
 		}
@@ -267,7 +279,7 @@ func (s *Service) DeleteComment(ctx context.Context, c people.Claim, post, id st
 	}
 	now := table.TimeOf(table.Ticks(s.Now()))
 	if !there.isRoot() {
-		if err := s.due(ctx, now, post+"|"+id); err != nil {
+		if err := s.gone().Add(ctx, now, post+"|"+id); err != nil {
 			return err
 		}
 		return s.deleteComment(ctx, there, now)
@@ -276,7 +288,7 @@ func (s *Service) DeleteComment(ctx context.Context, c people.Claim, post, id st
 	err = rowstore.Both(ctx, func(ctx context.Context) (err error) {
 		r, err = s.changes().Send(ctx, change{Post: post, Comment: id})
 		return err
-	}, func(ctx context.Context) error { return s.due(ctx, now, post+"|"+id) })
+	}, func(ctx context.Context) error { return s.gone().Add(ctx, now, post+"|"+id) })
 	if err != nil {
 		return err
 	}
@@ -455,6 +467,8 @@ func (s *Service) commentsBy(ctx context.Context, viewer string, all []*Comment)
 type talk struct {
 	post      string
 	said      int64
+	reposts   int64 // as counted, less those that are there
+	shares    int64 // likewise
 	live      map[string]*Comment
 	want, got map[string]bool
 	replies   map[string]int64
@@ -468,6 +482,14 @@ func (a *talk) add(row table.Row) {
 	switch key := row.Row; {
 	case strings.HasPrefix(key, numberRows):
 		a.said += row.Props.Get(commentCount).Int()
+		a.reposts += row.Props.Get(repostCount).Int()
+		a.shares += row.Props.Get(shareCount).Int()
+	case strings.HasPrefix(key, shareRows):
+		a.shares--
+	case strings.HasPrefix(key, repostRows):
+		if isCounted(&row) {
+			a.reposts--
+		}
 	case strings.HasPrefix(key, rootRows), strings.HasPrefix(key, replyRows):
 		a.got[key] = true
 	case strings.HasPrefix(key, commentRows):
@@ -493,6 +515,9 @@ func (a *talk) check(report func(string)) {
 	differs := func(format string, args ...any) { report("post " + a.post + ": " + fmt.Sprintf(format, args...)) }
 	if a.said != int64(len(a.live)) {
 		differs("%d comments are counted, and there are %d", a.said, len(a.live))
+	}
+	if a.reposts != 0 || a.shares != 0 {
+		differs("reposts are counted wrong by %d, and shares by %d", a.reposts, a.shares)
 	}
 	for id, c := range a.live {
 		if c.Replies != a.replies[id] {

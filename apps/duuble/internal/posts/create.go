@@ -24,14 +24,16 @@ import (
 const (
 	// keyLasts is for how long a repeated Idempotency-Key is known.
 	keyLasts       = 24 * time.Hour
+	keyRows        = "idem|" // begins the partitions of the rows that say so
 	mostKeyLetters = 100
 )
 
 // A change is the text of a message: rows that follow from a post may be missing, or from the
-// deletion of a comment.
+// deletion of a comment, or from a share.
 type change struct {
 	Post    string `json:"post"`
 	Comment string `json:"comment,omitempty"`
+	Share   string `json:"share,omitempty"` // the key of the share
 }
 
 // Create posts a draft. The same key of the same person, sent again within a day, answers with the
@@ -44,12 +46,21 @@ func (s *Service) Create(ctx context.Context, c people.Claim, d Draft, key strin
 	d.Visibility = cmp.Or(d.Visibility, Public)
 	checked := d.check()
 	var in []string
+	var source seen
 	u, err := s.People.Member(ctx, c, s.window(limit, &posted), func(ctx context.Context) (err error) {
 		if checked == nil {
 			in, err = s.Hubs.In(ctx, c.UserID, d.Hubs)
 		}
 		return err
+	}, func(ctx context.Context) (err error) {
+		if d.Source != "" {
+			source, err = s.look(ctx, c.UserID, d.Source)
+		}
+		return err
 	})
+	if err == nil && d.Source != "" {
+		err = source.mayBeReposted()
+	}
 	if err == nil {
 		err = checked
 	}
@@ -73,7 +84,7 @@ func (s *Service) Create(ctx context.Context, c people.Claim, d Draft, key strin
 	if err != nil {
 		return Card{}, err
 	}
-	p := Post{ID: id, AuthorID: u.ID, CreatedAt: schema.TimeOf(id), Visibility: d.Visibility, Hubs: d.Hubs, createdIn: d.Hubs, version: 1, Slider: d.Slider, Article: d.Article}
+	p := Post{ID: id, AuthorID: u.ID, CreatedAt: schema.TimeOf(id), Visibility: d.Visibility, Hubs: d.Hubs, createdIn: d.Hubs, version: 1, Slider: d.Slider, Article: d.Article, SourceID: d.Source}
 	if d.Thought != nil {
 		p.Thought = *d.Thought
 	}
@@ -109,8 +120,11 @@ func (s *Service) Create(ctx context.Context, c people.Claim, d Draft, key strin
 		ctx := context.WithoutCancel(ctx)
 		s.Background(func() { s.finish(ctx, p, receipt) })
 	}
-	names, err := s.Hubs.Names(ctx, d.Hubs)
-	return Card{Post: p, Author: u.Person(), Result: ballot.GlobalResult(nil), IsAuthor: true, In: named(d.Hubs, names)}, err
+	cards, err := s.cards(ctx, u.ID, []seen{{post: &p, result: ballot.GlobalResult(nil), in: d.Hubs}})
+	if err != nil {
+		return Card{}, err
+	}
+	return cards[0], nil
 }
 
 // checkKey holds an Idempotency-Key to its length.
@@ -129,7 +143,7 @@ func (s *Service) idFor(ctx context.Context, user, key string, body any, id stri
 		sum := sha256.Sum256([]byte(b))
 		return hex.EncodeToString(sum[:])
 	}
-	where := table.Key{Partition: "idem|" + hash(user+"\n"+key), Row: "r"}
+	where := table.Key{Partition: keyRows + hash(user+"\n"+key), Row: "r"}
 	for try := 0; ; try++ {
 		row, err := s.GetRow(ctx, s.Tables.Names, where)
 		if err != nil {
@@ -186,17 +200,30 @@ func (p Post) lists() []string {
 // lockedIn is the property of a row of a list that names the hubs of a locked post.
 const lockedIn = "locked_in"
 
-// list writes the rows by which a post is found.
-func (s *Service) list(ctx context.Context, p Post) error {
-	row := schema.Inv(p.CreatedAt) + "|" + p.ID
+// listed are the properties of a row of a list.
+func (p Post) listed() table.Props {
 	props := table.Props{{Name: "author_id", Value: table.String(p.AuthorID)}}
 	if p.Visibility == Locked {
 		props = append(props, table.Prop{Name: lockedIn, Value: table.String(strings.Join(p.createdIn, ";"))})
 	}
+	return props
+}
+
+// list writes the rows by which a post is found.
+func (s *Service) list(ctx context.Context, p Post) error {
+	row := schema.Inv(p.CreatedAt) + "|" + p.ID
+	props := p.listed()
 	in := p.lists()
 	return rowstore.Each(ctx, len(in), len(in), func(ctx context.Context, i int) error {
-		return s.upsert(ctx, s.Tables.Lists, table.Row{Key: table.Key{Partition: in[i], Row: row}, Props: props})
+		return s.Upsert(ctx, s.Tables.Lists, table.Row{Key: table.Key{Partition: in[i], Row: row}, Props: props})
 	})
+}
+
+// postsOfUser begin the rows of a user that name posts.
+const postsOfUser = "po|"
+
+func postOf(user, id string) table.Key {
+	return table.Key{Partition: schema.User(user), Row: postsOfUser + id}
 }
 
 // count counts a post of its author once, and not while it is deleted.
@@ -205,7 +232,7 @@ func (s *Service) count(ctx context.Context, p Post) error {
 	if p.Visibility == Locked {
 		column = "locked_posts_count" // which its author alone sees
 	}
-	return s.People.Reflect(ctx, people.Mirror{User: p.AuthorID, Row: "po|" + p.ID, Version: p.version, Live: p.live(), Column: column, Props: table.Props{
+	return s.People.Reflect(ctx, people.Mirror{User: p.AuthorID, Row: postsOfUser + p.ID, Version: p.version, Live: p.live(), Column: column, Props: table.Props{
 		{Name: "created_at", Value: table.Time(p.CreatedAt)},
 		{Name: "counted_in", Value: table.String(column)},
 	}})
@@ -214,7 +241,7 @@ func (s *Service) count(ctx context.Context, p Post) error {
 // finish does after the answer what its caller does not wait for. If that fails, the message stays
 // and its job does it.
 func (s *Service) finish(ctx context.Context, p Post, r queue.Receipt) {
-	if s.count(ctx, p) == nil {
+	if s.count(ctx, p) == nil && s.reflectRepost(ctx, p) == nil {
 		s.changes().Cancel(ctx, r)
 	}
 }
@@ -228,12 +255,28 @@ func (s *Service) follow(ctx context.Context, text string) error {
 	if c.Comment != "" {
 		return s.listReplies(ctx, c.Post, c.Comment)
 	}
+	if c.Share != "" {
+		x, err := s.share(ctx, c.Post, c.Share)
+		if err != nil || x == nil {
+			return err // it was never written, or the post has gone
+		}
+		return s.listShare(ctx, *x)
+	}
 	p, err := s.stored(ctx, c.Post)
 	if err != nil || p == nil || p.purging {
 		return err // it was never written, or is going for good
 	}
-	if err := s.list(ctx, *p); err != nil {
-		return err
+	return s.relist(ctx, *p)
+}
+
+// relist writes all rows that follow from a post.
+func (s *Service) relist(ctx context.Context, p Post) error {
+	err := s.list(ctx, p)
+	if err == nil {
+		err = s.count(ctx, p)
 	}
-	return s.count(ctx, *p)
+	if err == nil {
+		err = s.reflectRepost(ctx, p)
+	}
+	return err
 }

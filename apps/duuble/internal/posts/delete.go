@@ -2,10 +2,12 @@ package posts
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
 
+	"prompthub/apps/duuble/internal/due"
 	"prompthub/apps/duuble/internal/hubs"
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/schema"
@@ -20,25 +22,17 @@ import (
 // with all that it had. The rows of lists stay, because a list only suggests; the count of the
 // author follows.
 //
-// Purge removes for good what was deleted longer than Keep ago. It finds that by a row due|purge in
-// Admin, which was written before the deletion. First it marks a post, under the ETag of its row,
-// so that no author brings back a part of one; the row of the post goes last. So it may stop
-// anywhere and run again.
+// Purge removes for good what was deleted longer than Keep ago. First it marks a post, under the
+// ETag of its row, so that no author brings back a part of one; the row of the post goes last. So
+// it may stop anywhere and run again.
+//
+// A person who has left has comments and votes elsewhere. Rows in the partition of the person name
+// them, which are written before them and go last.
 
-const (
-	dueRows  = "due|purge|"
-	hourForm = "2006010215"
-)
-
-// dueKey is the key of the row by which Purge finds a thing that was deleted at a time. Its name is
-// the id of a post, or that of a post and of a comment.
-func dueKey(at time.Time, name string) table.Key {
-	return table.Key{Partition: dueRows + at.UTC().Format(hourForm), Row: name}
-}
-
-// due writes the row by which Purge finds something, before it is deleted.
-func (s *Service) due(ctx context.Context, at time.Time, name string) error {
-	return s.upsert(ctx, s.Tables.Admin, table.Row{Key: dueKey(at, name), Props: table.Props{{Name: "deleted_at", Value: table.Time(at)}}})
+// gone are the rows by which Purge finds things that were deleted. The name of one is the id of a
+// post, or that of a post and of a comment.
+func (s *Service) gone() due.Rows {
+	return due.Rows{Store: s.Store, Table: s.Tables.Admin, Prefix: "due|purge|"}
 }
 
 func (p *Post) live() bool { return p != nil && p.deletedAt.IsZero() }
@@ -104,7 +98,7 @@ func (s *Service) turn(ctx context.Context, c people.Claim, id string, live bool
 		if live {
 			return nil
 		}
-		return s.due(ctx, now, id)
+		return s.gone().Add(ctx, now, id)
 	})
 	if err != nil {
 		return u, err
@@ -119,23 +113,29 @@ func (s *Service) turn(ctx context.Context, c people.Claim, id string, live bool
 		if there.live() == live {
 			return nil, nil
 		}
-		there.version++
-		props := with(there.props, table.Prop{Name: "version", Value: table.Int64(there.version)})
-		props = with(props, table.Prop{Name: "IsDeleted", Value: table.Bool(!live)})
 		if live {
-			there.deletedAt = time.Time{}
-			props = slices.DeleteFunc(props, func(p table.Prop) bool { return p.Name == "deleted_at" })
-		} else {
-			there.deletedAt = now
-			props = with(props, table.Prop{Name: "deleted_at", Value: table.Time(now)})
+			return []table.Op{there.turned(time.Time{})}, nil
 		}
-		return []table.Op{rowstore.Put(table.Row{Key: postKey(id, postRow), ETag: there.etag, Props: props})}, nil
+		return []table.Op{there.turned(now)}, nil
 	})
 	if err == nil {
 		ctx := context.WithoutCancel(ctx)
 		s.Background(func() { s.finish(ctx, *there, r) })
 	}
 	return u, err
+}
+
+// turned returns the write of a post that was deleted at a time, or that is back if that is zero.
+func (p *Post) turned(at time.Time) table.Op {
+	p.deletedAt = at
+	p.version++
+	props := with(p.props, table.Prop{Name: "version", Value: table.Int64(p.version)})
+	props = with(props, table.Prop{Name: "IsDeleted", Value: table.Bool(!p.live())})
+	props = slices.DeleteFunc(props, func(p table.Prop) bool { return p.Name == "deleted_at" })
+	if !p.live() {
+		props = append(props, table.Prop{Name: "deleted_at", Value: table.Time(at)})
+	}
+	return rowstore.Put(table.Row{Key: postKey(p.ID, postRow), ETag: p.etag, Props: props})
 }
 
 // isGone reports whether a post is gone for good, or on the way there.
@@ -152,15 +152,33 @@ func (s *Service) stored(ctx context.Context, id string) (*Post, error) {
 	return parsePost(id, []table.Row{*row}), nil
 }
 
-// Purge removes for good what was deleted longer than Keep ago: the job of a timer.
+// Purge removes for good what was deleted longer than Keep ago: the job of a timer. Accounts are
+// the last, because other things that are due may name them.
 func (s *Service) Purge(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, rowstore.JobEnds)
 	defer cancel()
+	err := errors.Join(s.People.PurgeTies(ctx), s.Hubs.Purge(ctx), s.gone().Run(ctx, s.Now().Add(-s.People.Keep), func(ctx context.Context, row table.Row) error {
+		post, comment, _ := strings.Cut(row.Row, "|")
+		if comment != "" {
+			return s.purgeComment(ctx, post, comment, false)
+		}
+		return s.purgePost(ctx, post, false)
+	}))
+	return errors.Join(err, s.forgetKeys(ctx), s.People.PurgeAccounts(ctx, func(ctx context.Context, u people.User) error {
+		if err := s.purgeWorks(ctx, u); err != nil {
+			return err
+		}
+		return s.Hubs.PurgeUser(ctx, u.ID, u.DeletedAt)
+	}))
+}
+
+// forgetKeys removes the rows of each Idempotency-Key that is not known any more. None is kept longer
+// than a day, so that many rows of the range are due.
+func (s *Service) forgetKeys(ctx context.Context) error {
 	var failed rowstore.Failures
-	last := dueRows + s.Now().Add(-s.People.Keep).UTC().Format(hourForm)
-	for row, err := range table.All(ctx, s.DB, s.Tables.Admin, table.Range{FromPartition: dueRows, ToPartition: last + "~"}) {
-		if err == nil && s.People.Overdue(row.Props.Get("deleted_at").Time()) {
-			err = s.purge(ctx, row)
+	for row, err := range table.All(ctx, s.DB, s.Tables.Names, table.Range{FromPartition: keyRows, ToPartition: table.After(keyRows)}) {
+		if err == nil && s.Now().Sub(row.Props.Get("created_at").Time()) >= keyLasts {
+			err = s.RemoveRow(ctx, s.Tables.Names, row)
 		}
 		if !failed.Record(err) {
 			break
@@ -169,26 +187,69 @@ func (s *Service) Purge(ctx context.Context) error {
 	return failed.Join()
 }
 
-func (s *Service) purge(ctx context.Context, due table.Row) error {
-	post, comment, _ := strings.Cut(due.Row, "|")
-	var err error
-	if comment != "" {
-		err = s.purgeComment(ctx, post, comment)
-	} else {
-		err = s.purgePost(ctx, post)
+// purgeWorks removes posts and comments of a person who has left, and the name on the votes.
+func (s *Service) purgeWorks(ctx context.Context, u people.User) error {
+	for row, err := range table.All(ctx, s.DB, s.Tables.Users, table.Range{Partition: schema.User(u.ID)}) {
+		if err != nil {
+			return rowstore.Unavailable(err)
+		}
+		kind, name, _ := strings.Cut(row.Row, "|")
+		switch kind + "|" {
+		case postsOfUser, commentsOfUser:
+			// The row of the user goes before the thing does, so another one must find the thing.
+			if err = s.gone().Add(ctx, u.DeletedAt, name); err == nil {
+				err = s.purgeWork(ctx, name, u.DeletedAt)
+			}
+			if err == nil {
+				err = s.RemoveKey(ctx, s.Tables.Admin, s.gone().Key(u.DeletedAt, name))
+			}
+		case sharesOfUser:
+			post, at, _ := strings.Cut(name, "|")
+			err = s.disownShare(ctx, u.ID, post, at)
+		case voteRows:
+			err = s.Ballot.Disown(ctx, row.Props.Get("post_id").Str(), u.ID)
+		}
+		if err != nil {
+			return err
+		}
 	}
+	return nil
+}
+
+// purgeWork removes a post or a comment of a person who left at a time, as if it had been deleted
+// then.
+func (s *Service) purgeWork(ctx context.Context, name string, left time.Time) error {
+	post, comment, _ := strings.Cut(name, "|")
+	if comment != "" {
+		c, err := s.comment(ctx, post, comment)
+		if err == nil && c.live() {
+			err = s.deleteComment(ctx, c, left)
+		}
+		if err == nil {
+			err = s.purgeComment(ctx, post, comment, true)
+		}
+		return err
+	}
+	err := s.Change(ctx, s.Tables.Posts, func(ctx context.Context) ([]table.Op, error) {
+		p, err := s.stored(ctx, post)
+		if err != nil || !p.live() {
+			return nil, err
+		}
+		return []table.Op{p.turned(left)}, nil
+	})
 	if err != nil {
 		return err
 	}
-	return s.RemoveRow(ctx, s.Tables.Admin, due) // the last, so that the next run finds it again
+	return s.purgePost(ctx, post, true)
 }
 
-// purgePost removes a post with all that is around it, unless its author has brought it back. One
-// that was deleted again has another row that is due.
-func (s *Service) purgePost(ctx context.Context, id string) error {
+// purgePost removes a deleted post with all that is around it, unless its author has brought it
+// back. One that was deleted again has another row that is due. That of an account that goes is due
+// at any time.
+func (s *Service) purgePost(ctx context.Context, id string, authorGoes bool) error {
 	var p *Post
 	err := s.Change(ctx, s.Tables.Posts, func(ctx context.Context) (ops []table.Op, err error) {
-		if p, err = s.stored(ctx, id); err != nil || p == nil || p.live() || p.purging || !s.isGone(p) {
+		if p, err = s.stored(ctx, id); err != nil || p == nil || p.live() || p.purging || !authorGoes && !s.isGone(p) {
 			return nil, err
 		}
 		p.purging = true
@@ -206,10 +267,19 @@ func (s *Service) purgePost(ctx context.Context, id string) error {
 		err = s.count(ctx, *p) // it may not have followed yet
 	}
 	if err == nil {
-		err = s.RemoveKey(ctx, s.Tables.Users, table.Key{Partition: schema.User(p.AuthorID), Row: "po|" + id})
+		err = s.forgetRepost(ctx, *p)
 	}
 	if err == nil {
-		err = s.empty(ctx, id)
+		err = s.RemoveKey(ctx, s.Tables.Users, postOf(p.AuthorID, id))
+	}
+	if err == nil {
+		err = s.forgetComments(ctx, id)
+	}
+	if err == nil {
+		err = s.forgetShares(ctx, id)
+	}
+	if err == nil {
+		err = s.Empty(ctx, s.Tables.Posts, schema.Post(id), postRow)
 	}
 	if err == nil {
 		err = s.RemoveKey(ctx, s.Tables.Posts, postKey(id, postRow))
@@ -217,38 +287,31 @@ func (s *Service) purgePost(ctx context.Context, id string) error {
 	return err
 }
 
-// empty removes all rows of a post but its own.
-func (s *Service) empty(ctx context.Context, id string) error {
-	for {
-		var ops []table.Op
-		for row, err := range table.All(ctx, s.DB, s.Tables.Posts, table.Range{Partition: schema.Post(id), Select: []string{"IsDeleted"}}) {
-			if err != nil {
-				return rowstore.Unavailable(err)
-			}
-			if row.Row != postRow {
-				ops = append(ops, rowstore.Removal(row.Key))
-			}
-			if len(ops) == table.MaxBatch {
-				break
-			}
+// forgetComments removes the rows by which the comments on a post are found from their authors.
+func (s *Service) forgetComments(ctx context.Context, post string) error {
+	for row, err := range table.All(ctx, s.DB, s.Tables.Posts, table.Prefix(schema.Post(post), commentRows)) {
+		if err == nil {
+			err = s.RemoveKey(ctx, s.Tables.Users, parseComment(row).byAuthor())
 		}
-		if len(ops) == 0 {
-			return nil
-		}
-		if err := s.Write(ctx, s.Tables.Posts, ops); err != nil && !rowstore.Overtaken(err) { // else another run is at it
+		if err != nil {
 			return rowstore.Unavailable(err)
 		}
 	}
+	return nil
 }
 
-// purgeComment removes a comment that was deleted. All that it had in lists and counts went with
-// its deletion.
-func (s *Service) purgeComment(ctx context.Context, post, id string) error {
-	return s.Change(ctx, s.Tables.Posts, func(ctx context.Context) ([]table.Op, error) {
-		c, err := s.comment(ctx, post, id)
-		if err != nil || c == nil || c.live() || !s.People.Overdue(c.deletedAt) {
-			return nil, err
-		}
-		return []table.Op{{Kind: table.Delete, Row: table.Row{Key: c.key(), ETag: c.etag}}}, nil
-	})
+// purgeComment removes a comment that was deleted. What it had in lists and counts went with its
+// deletion, or goes first.
+func (s *Service) purgeComment(ctx context.Context, post, id string, authorGoes bool) error {
+	c, err := s.comment(ctx, post, id)
+	if err != nil || c == nil || c.live() || !authorGoes && !s.People.Overdue(c.deletedAt) {
+		return err
+	}
+	if err := s.listReplies(ctx, post, id); err != nil { // else its message has done it
+		return err
+	}
+	if err := s.RemoveKey(ctx, s.Tables.Users, c.byAuthor()); err != nil {
+		return err
+	}
+	return s.RemoveKey(ctx, s.Tables.Posts, c.key()) // nothing brings it back
 }

@@ -57,11 +57,16 @@ type Draft struct {
 	Article    *Article
 	Visibility string   // one of Visibilities; "" is Public
 	Hubs       []string // none of a public post
+	Source     string   // the post that a repost is of; "" of an original
 }
 
 func (d Draft) check() error {
 	var b rules.Broken
-	b.Add(d.Thought != nil || d.Slider != nil || d.Article != nil, "thoughtText", "give a thought, a slider or an article")
+	if d.Source == "" {
+		b.Add(d.Thought != nil || d.Slider != nil || d.Article != nil, "thoughtText", "give a thought, a slider or an article")
+	} else {
+		b.Add(d.Thought != nil || d.Slider != nil, "thoughtText", "give a thought or a slider of your own")
+	}
 	b.OneOf("visibility", d.Visibility, Visibilities)
 	b.Add(d.Visibility != Public || len(d.Hubs) == 0, "hubIds", "leave them out of a public post, or give another visibility")
 	b.Add(d.Visibility == Public || len(d.Hubs) > 0 && len(d.Hubs) <= MaxTargets, "hubIds", "give 1 to 20 hubs, each once")
@@ -108,7 +113,10 @@ type Post struct {
 	Thought      string   // "" if there is none
 	Slider       *Slider
 	Article      *Article
-	Comments     int64 // how many there are
+	Comments     int64  // how many there are
+	Reposts      int64  // how many there are that everybody can see
+	Shares       int64  // how many there were
+	SourceID     string // of a repost: the post that it is of
 
 	createdIn []string // hubs in which it was posted
 	shards    int
@@ -155,10 +163,10 @@ func (p Post) rows() []table.Row {
 		{Name: "author_id", Value: table.String(p.AuthorID)},
 		{Name: "visibility", Value: table.String(p.Visibility)},
 		{Name: "created_at", Value: table.Time(p.CreatedAt)},
-		{Name: "is_repost", Value: table.Bool(false)},
+		{Name: "is_repost", Value: table.Bool(p.SourceID != "")},
 		{Name: "IsDeleted", Value: table.Bool(false)},
 		{Name: "version", Value: table.Int64(p.version)},
-	}, "thought_text", p.Thought, "created_in", strings.Join(p.createdIn, ";"))
+	}, "thought_text", p.Thought, "created_in", strings.Join(p.createdIn, ";"), "source_post_id", p.SourceID)
 	if s := p.Slider; s != nil {
 		props = texts(props, "slider_text", s.Text, "left_label", s.LeftLabel, "right_label", s.RightLabel)
 	}
@@ -170,9 +178,13 @@ func (p Post) rows() []table.Row {
 		}
 		rows = append(rows, table.Row{Key: table.Key{Partition: schema.Post(p.ID), Row: mainRow}, Props: props})
 	}
+	target := "created_in_hub"
+	if p.SourceID != "" {
+		target = "repost_to_hub"
+	}
 	for _, hub := range p.createdIn {
 		rows = append(rows, table.Row{Key: table.Key{Partition: schema.Post(p.ID), Row: targetRows + hub}, Props: table.Props{
-			{Name: "target_type", Value: table.String("created_in_hub")},
+			{Name: "target_type", Value: table.String(target)},
 			{Name: "created_at", Value: table.Time(p.CreatedAt)},
 		}})
 	}
@@ -201,11 +213,13 @@ func parsePost(id string, rows []table.Row) *Post {
 	var post *Post
 	var article *Article
 	var hubs []string
-	comments := int64(0)
+	var comments, reposts, shares int64
 	for _, row := range rows {
 		p := row.Props
 		if strings.HasPrefix(row.Row, numberRows) {
 			comments += p.Get(commentCount).Int()
+			reposts += p.Get(repostCount).Int()
+			shares += p.Get(shareCount).Int()
 		}
 		if hub, ok := strings.CutPrefix(row.Row, targetRows); ok {
 			hubs = append(hubs, hub)
@@ -214,7 +228,7 @@ func parsePost(id string, rows []table.Row) *Post {
 		case postRow:
 			post = &Post{
 				ID: id, AuthorID: p.Get("author_id").Str(), CreatedAt: p.Get("created_at").Time(), Visibility: p.Get("visibility").Str(), Thought: p.Get("thought_text").Str(),
-				shards: ballot.ShardsOf(p), deletedAt: p.Get("deleted_at").Time(), purging: p.Get("purging").Bool(), version: p.Get("version").Int(), props: p, etag: row.ETag,
+				SourceID: p.Get("source_post_id").Str(), shards: ballot.ShardsOf(p), deletedAt: p.Get("deleted_at").Time(), purging: p.Get("purging").Bool(), version: p.Get("version").Int(), props: p, etag: row.ETag,
 			}
 			if in := p.Get("created_in").Str(); in != "" {
 				post.createdIn = strings.Split(in, ";")
@@ -235,7 +249,7 @@ func parsePost(id string, rows []table.Row) *Post {
 		}
 	}
 	if post != nil {
-		post.Article, post.Hubs, post.Comments = article, hubs, comments
+		post.Article, post.Hubs, post.Comments, post.Reposts, post.Shares = article, hubs, comments, reposts, shares
 	}
 	return post
 }

@@ -26,7 +26,6 @@ import (
 	"prompthub/internal/host/function"
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/rowstore"
-	"prompthub/internal/storage/table"
 )
 
 // QueuePosts is the queue, and the function of the same name, that finishes what follows from a
@@ -102,16 +101,4 @@ func (s *Service) Triggers() []function.Trigger {
 // changes are the messages of posts and of comments that are deleted.
 func (s *Service) changes() wake.Ups {
 	return wake.Ups{Store: s.Store, Queues: s.Queues, Queue: QueuePosts}
-}
-
-// upsert writes a row that is the same whenever it is written.
-func (s *Service) upsert(ctx context.Context, name string, row table.Row) error {
-	err := s.Write(ctx, name, []table.Op{{Kind: table.Upsert, Row: row}})
-	if err != nil {
-		err = s.Write(ctx, name, []table.Op{{Kind: table.Upsert, Row: row}})
-	}
-	if err != nil {
-		return rowstore.Unavailable(err)
-	}
-	return nil
 }

@@ -97,6 +97,8 @@ func (w *world) differences() (all []string) {
 	require.NoError(w.t, err)
 	_, err = w.posts.VerifyRows(w.t.Context(), report)
 	require.NoError(w.t, err)
+	_, err = w.posts.Hubs.VerifyRows(w.t.Context(), report)
+	require.NoError(w.t, err)
 	_, err = w.posts.Ballot.Verify(w.t.Context(), func(d ballot.Difference) { report(d.Text) })
 	require.NoError(w.t, err)
 	return all

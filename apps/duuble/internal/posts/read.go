@@ -22,6 +22,8 @@ type Card struct {
 	Voted    bool          // by the viewer
 	IsAuthor bool
 	In       []HubName // the hubs of the post of which the viewer is a member
+	Share    *Share    // by which the post is in a list; nil if it is there by itself
+	Source   *Card     // of a repost: the post that it is of; nil if that is not there for the viewer
 }
 
 // A HubName is what a card says of a hub.
@@ -46,6 +48,7 @@ type seen struct {
 	result ballot.Result
 	voted  bool
 	in     []string // the hubs of the post of which the viewer is a member
+	share  *Share   // by which it is in a list; nil if it is there by itself
 }
 
 // look reads a post as a viewer sees it: all at once, and then the memberships of the viewer in
@@ -53,6 +56,9 @@ type seen struct {
 func (s *Service) look(ctx context.Context, viewer, id string) (seen, error) {
 	return s.find(ctx, viewer, id, true)
 }
+
+// maxNamed is how many hubs a card names, of those in which the post and the viewer are.
+const maxNamed = 100
 
 // find is look, which leaves it to authorsOf whether the author is hidden unless blocks is true.
 func (s *Service) find(ctx context.Context, viewer, id string, blocks bool) (p seen, err error) {
@@ -87,6 +93,7 @@ func (s *Service) find(ctx context.Context, viewer, id string, blocks bool) (p s
 	if err != nil || hidden || !p.post.seenBy(viewer, p.in) {
 		return seen{}, err
 	}
+	p.in = p.in[:min(len(p.in), maxNamed)]
 	return p, nil
 }
 
@@ -111,10 +118,13 @@ func (s *Service) authorsOf(ctx context.Context, viewer string, all []seen) (map
 		if p.post != nil {
 			ids = append(ids, p.post.AuthorID)
 		}
+		if p.share != nil {
+			ids = append(ids, p.share.ByID)
+		}
 	}
 	authors, hidden, err := s.authors(ctx, viewer, ids)
 	for i, p := range all {
-		if p.post != nil && hidden[p.post.AuthorID] {
+		if p.post != nil && (hidden[p.post.AuthorID] || p.share != nil && hidden[p.share.ByID]) {
 			all[i] = seen{}
 		}
 	}
@@ -122,14 +132,29 @@ func (s *Service) authorsOf(ctx context.Context, viewer string, all []seen) (map
 }
 
 // cards returns the cards of posts that were looked at, without those that are not there.
-func (s *Service) cards(ctx context.Context, viewer string, all []seen) ([]Card, error) {
+func (s *Service) cards(ctx context.Context, viewer string, posts []seen) ([]Card, error) {
+	var sources []string
+	for _, p := range posts {
+		if p.post != nil && p.post.SourceID != "" {
+			sources = append(sources, p.post.SourceID)
+		}
+	}
+	sources = slices.Compact(slices.Sorted(slices.Values(sources)))
+	all := slices.Concat(posts, make([]seen, len(sources)))
+	err := rowstore.Each(ctx, len(sources), rowstore.MaxParallel, func(ctx context.Context, i int) (err error) {
+		all[len(posts)+i], err = s.find(ctx, viewer, sources[i], false)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
 	var in []string
 	for _, p := range all {
 		in = append(in, p.in...)
 	}
 	var authors map[string]people.Person
 	var names map[string]string
-	err := rowstore.Both(ctx, func(ctx context.Context) (err error) {
+	err = rowstore.Both(ctx, func(ctx context.Context) (err error) {
 		authors, err = s.authorsOf(ctx, viewer, all)
 		return err
 	}, func(ctx context.Context) (err error) {
@@ -139,10 +164,22 @@ func (s *Service) cards(ctx context.Context, viewer string, all []seen) ([]Card,
 	if err != nil {
 		return nil, err
 	}
+	card := func(p seen) *Card {
+		if p.post == nil {
+			return nil
+		}
+		if p.share != nil {
+			p.share.By = sharer(authors, p.share)
+		}
+		return &Card{Share: p.share, Post: *p.post, Author: authors[p.post.AuthorID], Result: p.result, Voted: p.voted, IsAuthor: viewer != "" && viewer == p.post.AuthorID, In: named(p.in, names)}
+	}
 	cards := []Card{}
-	for _, p := range all {
-		if p.post != nil {
-			cards = append(cards, Card{*p.post, authors[p.post.AuthorID], p.result, p.voted, viewer != "" && viewer == p.post.AuthorID, named(p.in, names)})
+	for i := range posts {
+		if c := card(all[i]); c != nil {
+			if at, ok := slices.BinarySearch(sources, c.SourceID); ok {
+				c.Source = card(all[len(posts)+at])
+			}
+			cards = append(cards, *c)
 		}
 	}
 	return cards, nil
@@ -174,11 +211,27 @@ type Page struct {
 	Next  string
 }
 
-// page looks at the posts that rows of a list name. The last part of their keys is the id.
+// page looks at the posts that rows of a list name. The last part of their keys is the id of a post,
+// or that of a share.
 func (s *Service) page(ctx context.Context, viewer string, rows []table.Row) ([]Card, error) {
 	all := make([]seen, len(rows))
 	err := rowstore.Each(ctx, len(rows), rowstore.MaxParallel, func(ctx context.Context, i int) (err error) {
-		all[i], err = s.find(ctx, viewer, lists.ID(rows[i]), false)
+		post := rows[i].Props.Get(sharedPost).Str()
+		if post == "" {
+			all[i], err = s.find(ctx, viewer, lists.ID(rows[i]), false)
+			return err
+		}
+		var x *Share
+		err = rowstore.Both(ctx, func(ctx context.Context) (err error) {
+			all[i], err = s.find(ctx, viewer, post, false)
+			return err
+		}, func(ctx context.Context) (err error) {
+			x, err = s.share(ctx, post, rows[i].Row)
+			return err
+		})
+		if all[i].share = x; x == nil {
+			all[i] = seen{}
+		}
 		return err
 	})
 	if err != nil {
@@ -266,23 +319,28 @@ func (s *Service) Of(ctx context.Context, c people.Claim, user, after string, li
 // of reads rows of the posts of a person, without those that are locked to the viewer: neither the
 // length of a page nor whether there is another one may tell of them.
 func (s *Service) of(ctx context.Context, viewer, user, after string, limit int) (rows []table.Row, next string, err error) {
-	return lists.Read(ctx, s.Store, lists.List{Table: s.Tables.Lists, Partition: byAuthor(user)}, after, limit, func(ctx context.Context, rows []table.Row) ([]table.Row, error) {
+	return lists.Read(ctx, s.Store, lists.List{Table: s.Tables.Lists, Partition: byAuthor(user)}, after, limit, s.unlocked(viewer))
+}
+
+// unlocked returns those of rows of a list that do not name posts that are locked to a viewer.
+func (s *Service) unlocked(viewer string) lists.Wanted {
+	return func(ctx context.Context, rows []table.Row) ([]table.Row, error) {
 		var hubs []string
 		for _, row := range rows {
-			if in := row.Props.Get(lockedIn).Str(); in != "" {
+			if in := row.Props.Get(lockedIn).Str(); in != "" && (viewer == "" || viewer != row.Props.Get("author_id").Str()) {
 				hubs = append(hubs, strings.Split(in, ";")...)
 			}
 		}
 		hubs = slices.Compact(slices.Sorted(slices.Values(hubs)))
-		if viewer == user || len(hubs) == 0 {
+		if len(hubs) == 0 {
 			return rows, nil
 		}
 		mine, err := s.Hubs.In(ctx, viewer, hubs)
 		return slices.DeleteFunc(slices.Clone(rows), func(row table.Row) bool {
 			in := row.Props.Get(lockedIn).Str()
-			return in != "" && !slices.ContainsFunc(strings.Split(in, ";"), func(hub string) bool { return slices.Contains(mine, hub) })
+			return in != "" && (viewer == "" || viewer != row.Props.Get("author_id").Str()) && !slices.ContainsFunc(strings.Split(in, ";"), func(hub string) bool { return slices.Contains(mine, hub) })
 		}), err
-	})
+	}
 }
 
 // InHub returns the posts of a hub, the newest first, to its members.

@@ -24,10 +24,12 @@ func (s *Service) Repair(ctx context.Context) error {
 		case row.Key.Row == postRow:
 			p := parsePost(id, []table.Row{row})
 			if p.purging {
-				continue // Purge goes on with it
+				err = s.gone().Add(ctx, p.deletedAt, id) // Purge goes on with it
+				break
 			}
-			if err = s.list(ctx, *p); err == nil {
-				err = s.count(ctx, *p)
+			err = s.relist(ctx, *p)
+			if err == nil && !p.live() {
+				err = s.gone().Add(ctx, p.deletedAt, id)
 			}
 		case strings.HasPrefix(row.Key.Row, "o|"):
 			var text []byte
@@ -35,9 +37,17 @@ func (s *Service) Repair(ctx context.Context) error {
 			if err == nil {
 				err = s.Ballot.Deliver(ctx, string(text))
 			}
+		case strings.HasPrefix(row.Key.Row, shareRows):
+			x := parseShare(row)
+			if err = s.listShare(ctx, *x); err == nil && x.ByID != "" {
+				err = s.Upsert(ctx, s.Tables.Users, table.Row{Key: x.byUser()})
+			}
 		case strings.HasPrefix(row.Key.Row, commentRows):
-			if c := parseComment(row); !c.live() && c.Replies > 0 {
-				err = s.listReplies(ctx, id, c.ID)
+			c := parseComment(row)
+			if err = s.Upsert(ctx, s.Tables.Users, table.Row{Key: c.byAuthor()}); err == nil && !c.live() {
+				if err = s.gone().Add(ctx, c.deletedAt, id+"|"+c.ID); err == nil && c.Replies > 0 {
+					err = s.listReplies(ctx, id, c.ID)
+				}
 			}
 		}
 		if err != nil {
@@ -58,6 +68,7 @@ func (s *Service) VerifyRows(ctx context.Context, report func(string)) (rows int
 		return err
 	}
 	var comments *talk
+	purging := "" // a post that is being removed
 	for row, err := range table.All(ctx, s.DB, s.Tables.Posts, table.Range{}) {
 		if err != nil {
 			return rows, err
@@ -73,6 +84,7 @@ func (s *Service) VerifyRows(ctx context.Context, report func(string)) (rows int
 		case row.Key.Row == postRow:
 			p := parsePost(id, []table.Row{row})
 			if p.purging {
+				purging = id
 				continue
 			}
 			at := schema.Inv(p.CreatedAt) + "|" + id
@@ -81,14 +93,31 @@ func (s *Service) VerifyRows(ctx context.Context, report func(string)) (rows int
 					return rows, err
 				}
 			}
-			mirror, unread := s.GetRow(ctx, s.Tables.Users, table.Key{Partition: schema.User(p.AuthorID), Row: "po|" + id})
+			mirror, unread := s.GetRow(ctx, s.Tables.Users, postOf(p.AuthorID, id))
 			if mirror == nil || mirror.Props.Get("version").Int() != p.version || mirror.Props.Get("IsDeleted").Bool() == p.live() {
 				report(fmt.Sprintf("post %s: its author has no row for it", id))
 			}
 			if unread == nil && !p.live() {
-				unread = there(s.Tables.Admin, dueKey(p.deletedAt, id), fmt.Sprintf("post %s: it was deleted, and no row says when it is due to be removed", id))
+				unread = there(s.Tables.Admin, s.gone().Key(p.deletedAt, id), fmt.Sprintf("post %s: it was deleted, and no row says when it is due to be removed", id))
+			}
+			if unread == nil {
+				unread = s.verifyRepost(ctx, *p, report)
 			}
 			err = unread
+		case strings.HasPrefix(row.Key.Row, commentRows):
+			c := parseComment(row)
+			if id == purging || !c.live() && s.People.Overdue(c.deletedAt) {
+				continue // Purge may be at it
+			}
+			err = there(s.Tables.Users, c.byAuthor(), fmt.Sprintf("post %s: the author of a comment has no row for it", id))
+			if err == nil && !c.live() {
+				err = there(s.Tables.Admin, s.gone().Key(c.deletedAt, id+"|"+c.ID), fmt.Sprintf("post %s: a comment was deleted, and no row says when it is due to be removed", id))
+			}
+		case strings.HasPrefix(row.Key.Row, shareRows):
+			if id != purging {
+				err = s.verifyShare(ctx, parseShare(row), report)
+			}
+		case strings.HasPrefix(row.Key.Row, "v|") && row.Props.Get("user_id").Str() == "":
 		case strings.HasPrefix(row.Key.Row, "v|"):
 			v := ballot.Receipt{Post: id, Voter: row.Props.Get("user_id").Str(), VotedAt: row.Props.Get("voted_at").Time()}
 			err = there(s.Tables.Users, table.Key{Partition: schema.User(v.Voter), Row: voteRows + schema.Inv(v.VotedAt) + "|" + id}, fmt.Sprintf("post %s: a vote is not in the list of its voter", id))
@@ -126,10 +155,10 @@ func (s *Service) verifyCounts(ctx context.Context, report func(string)) (rows i
 			said[0] += row.Props.Get("posts_count").Int()
 			said[1] += row.Props.Get("votes_cast_count").Int()
 			said[2] += row.Props.Get("locked_posts_count").Int()
-		case strings.HasPrefix(key, "po|") && row.Props.Get("IsDeleted").Bool():
-		case strings.HasPrefix(key, "po|") && row.Props.Get("counted_in").Str() == "locked_posts_count":
+		case strings.HasPrefix(key, postsOfUser) && row.Props.Get("IsDeleted").Bool():
+		case strings.HasPrefix(key, postsOfUser) && row.Props.Get("counted_in").Str() == "locked_posts_count":
 			counted[2]++
-		case strings.HasPrefix(key, "po|"):
+		case strings.HasPrefix(key, postsOfUser):
 			counted[0]++
 		case strings.HasPrefix(key, voteRows):
 			counted[1]++

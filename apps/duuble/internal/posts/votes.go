@@ -41,7 +41,8 @@ func (s *Service) Vote(ctx context.Context, c people.Claim, id string, position 
 	}
 	var r ballot.Receipt
 	err = rowstore.Both(ctx, func(ctx context.Context) (err error) {
-		r, err = s.Ballot.Cast(ctx, ballot.Vote{Post: id, Voter: u.ID, Position: position, Hubs: p.in, Shards: p.post.shards})
+		in := p.in[:min(len(p.in), ballot.MaxHubs)] // the oldest hubs
+		r, err = s.Ballot.Cast(ctx, ballot.Vote{Post: id, Voter: u.ID, Position: position, Hubs: in, Shards: p.post.shards})
 		return err
 	}, func(ctx context.Context) error {
 		// It does not wait for the vote, nor the vote for it: votes that come at the same time may

@@ -1,16 +1,19 @@
 // Package schema says where the rows of Duuble are: names of tables, ids, and keys in time.
 //
 //	Users     u|{user}      me · id|phone · c|{nn} · po|{post} · uv|{inv}|{post} · h|{hub} · jr|{inv}|{request}
-//	                        fo|{user} · fod|{inv}|{user} · fr|{user} · frd|{inv}|{user} · bl|{user}
+//	                        fo|{user} · fod|{inv}|{user} · fr|{user} · frd|{inv}|{user}
+//	                        bl|{user} · br|{user} · co|{post}|{comment} · sh|{post}|{inv}|{share}
 //	Names     phone|{hmac}, name|{lower}, idem|{hash}, link|{lower}, tok|{sha256}      r
 //	          ph|{hmac}      {time}|{invitation}
 //	Posts     p|{post}      !post · !main · !t|{hub} · !n|{nn} · o|{id}, and the rows of package ballot
-//	                        ci|{comment} · cm|{inv}|{comment} · cr|{root}|{comment}
+//	                        ci|{comment} · cm|{inv}|{comment} · cr|{root}|{comment} · rp|{inv}|{post}
+//	                        se|{inv}|{share}
 //	Hubs      h|{hub}       the rows of package hubs
-//	Lists     pub|{yyyyMM}, au|{user}, hf|{hub}      {inv}|{post}
+//	Lists     pub|{yyyyMM}, au|{user}, hf|{hub}      {inv}|{post}, {inv}|{share}
 //	Sessions  s|{user} / {session} · otp|{challenge} / c · rl|{bucket} / w
 //	Admin     cfg / keys · due|settle|{yyyyMMddHH} / {post} · due|expire|{yyyyMMddHH} / {sha256}
-//	          due|purge|{yyyyMMddHH} / {post}, {post}|{comment}
+//	          due|purge|{yyyyMMddHH} / {post}, {post}|{comment} · due|account|{yyyyMMddHH} / {user}
+//	          due|tie|{yyyyMMddHH} / {user}|{row} · due|hub|{yyyyMMddHH} / {hub}|{row}
 //
 // {inv} is an instant, written so that later ones come first.
 package schema

@@ -277,8 +277,9 @@ func (s *web) join(r *request) error {
 
 // composeBody is what the page for a new post shows besides its form.
 type composeBody struct {
-	Key  string
-	Hubs []hubs.Hub
+	Key    string
+	Hubs   []hubs.Hub
+	Source *posts.Card // of a repost
 }
 
 // hubsToPost returns the hubs that a person can post into.

@@ -81,16 +81,30 @@ func (s *web) profile(r *request) error {
 }
 
 func (s *web) composePage(r *request) error {
-	mine, err := s.hubsToPost(r)
+	form := url.Values{"to": {r.URL.Query().Get("to")}}
+	p, err := s.composing(r)
 	if err != nil {
 		return err
 	}
-	form := url.Values{"to": {r.URL.Query().Get("to")}}
-	return s.render(r, http.StatusOK, page{Name: "compose", Title: "New post", Form: form, Body: composeBody{rules.NewKey(), mine}})
+	p.Form = form
+	return s.render(r, http.StatusOK, p)
+}
+
+// composing returns the page with the form for a post, or for a repost of the post in the address.
+func (s *web) composing(r *request) (page, error) {
+	mine, err := s.hubsToPost(r)
+	body, title := composeBody{Key: rules.NewKey(), Hubs: mine}, "New post"
+	if id := r.PathValue("id"); id != "" && err == nil {
+		title = "Repost"
+		var source posts.Card
+		source, err = s.Posts.Card(r.Context(), r.claim, id)
+		body.Source = &source
+	}
+	return page{Name: "compose", Title: title, Body: body}, err
 }
 
 func (s *web) compose(r *request) error {
-	var d posts.Draft
+	d := posts.Draft{Source: r.PathValue("id")}
 	if thought := lines(r.form("thoughtText")); thought != "" {
 		d.Thought = &thought
 	}
@@ -114,11 +128,11 @@ func (s *web) compose(r *request) error {
 		c, err = s.Posts.Create(r.Context(), r.claim, d, rules.NewKey())
 	}
 	if err != nil {
-		mine, unread := s.hubsToPost(r)
+		p, unread := s.composing(r)
 		if unread != nil {
 			return unread
 		}
-		return s.refused(r, page{Name: "compose", Title: "New post", Body: composeBody{rules.NewKey(), mine}}, err)
+		return s.refused(r, p, err)
 	}
 	done := "posted"
 	if c.Visibility != posts.Public {
@@ -137,6 +151,23 @@ type bar struct {
 	Name    string
 	Count   int64
 	Percent int64
+}
+
+// reposts shows the reposts of a post.
+func (s *web) reposts(r *request) error {
+	body, err := s.list(r, r.URL.Path, func(after string) (posts.Page, error) {
+		return s.Posts.Reposts(r.Context(), r.claim, r.PathValue("id"), after, perPage)
+	})
+	if err != nil {
+		return err
+	}
+	return s.render(r, http.StatusOK, page{Name: "reposts", Title: "Reposts", Body: repostsBody{body, r.PathValue("id")}})
+}
+
+// A repostsBody is a page of reposts of a post.
+type repostsBody struct {
+	listBody
+	Post string
 }
 
 // A postBody is what the page of a post shows.

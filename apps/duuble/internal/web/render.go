@@ -50,6 +50,7 @@ var done = map[string]string{
 	"saved":   "Saved.",
 	"welcome": "Welcome. Your username is yours from now on.",
 	"posted":  "Your post is public now.",
+	"shared":  "You have shared this post.",
 	"voted":   "Your vote is cast.",
 	"ended":   "The session has ended.",
 

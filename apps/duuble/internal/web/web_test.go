@@ -248,7 +248,7 @@ func TestCommentForms(t *testing.T) {
 		w.pass(time.Millisecond) // so that the order is known
 		require.Equal(t, 303, w.visit("POST", post+"/comments", url.Values{"text": {"another"}}.Encode()).Code)
 	}
-	_, older, _ := strings.Cut(w.visit("GET", post, "").Body.String(), `<a class="button" href="`)
+	_, older, _ := strings.Cut(w.visit("GET", post, "").Body.String(), `<p><a class="button" href="`)
 	older, _, _ = strings.Cut(older, `"`)
 	require.Contains(t, w.visit("GET", older, "").Body.String(), "&lt;b&gt;bold")
 	_, replies, _ := strings.Cut(page, `href="`+post+"/comments/")
@@ -268,4 +268,68 @@ func TestCommentForms(t *testing.T) {
 	require.Equal(t, 303, w.visit("POST", replies+"/delete", "").Code)
 	require.Equal(t, 404, w.visit("GET", replies, "").Code)
 	require.Contains(t, w.visit("GET", post, "").Body.String(), "reply")
+}
+
+// TestRepostForms: a repost shows the post that it is of, is listed there, and a form that says
+// nothing of its own is refused.
+func TestRepostForms(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.enter()
+	rec := w.visit("POST", "/app/compose", url.Values{"thoughtText": {"the <b>original</b>"}, "key": {"k"}}.Encode())
+	post, _, _ := strings.Cut(rec.Header().Get("Location"), "?")
+	page := w.visit("GET", post+"/repost", "").Body.String()
+	require.Contains(t, page, "the &lt;b&gt;original&lt;/b&gt;")
+	require.NotContains(t, page, "article.text")
+	rec = w.visit("POST", post+"/repost", "thoughtText=&article.text=x&key=l")
+	require.Equal(t, 422, rec.Code)
+	require.Contains(t, rec.Body.String(), "Give a thought or a slider of your own.")
+	rec = w.visit("POST", post+"/repost", url.Values{"thoughtText": {"not with milk"}, "key": {"m"}}.Encode())
+	require.Equal(t, 303, rec.Code, rec.Body)
+	repost, _, _ := strings.Cut(rec.Header().Get("Location"), "?")
+	for _, path := range []string{repost, "/app", post + "/reposts", "/app/users/ann_1"} {
+		page := w.visit("GET", path, "").Body.String()
+		require.Contains(t, page, "not with milk", path)
+		require.Contains(t, page, "<blockquote>", path)
+	}
+	require.Contains(t, w.visit("GET", post, "").Body.String(), "1 repost<")
+	require.Equal(t, 422, w.visit("POST", repost+"/repost", "thoughtText=x&key=n").Code, "of a repost")
+	require.Equal(t, 303, w.ask("GET", post+"/repost", "").Code, "a guest must sign in")
+	require.Equal(t, 303, w.visit("POST", post+"/delete", "").Code)
+	require.Contains(t, w.visit("GET", repost, "").Body.String(), "A repost of a post that is not there.")
+	require.Equal(t, 404, w.visit("GET", post+"/reposts", "").Code)
+	require.Equal(t, 404, w.visit("GET", post+"/repost", "").Code)
+}
+
+// TestShareForms: a share is in the list of the person, or in a hub, with its note as a text; a form
+// that is sent twice shares once.
+func TestShareForms(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.enter()
+	rec := w.visit("POST", "/app/hubs/new", "name=Tea")
+	hub, _, _ := strings.Cut(rec.Header().Get("Location"), "?")
+	rec = w.visit("POST", "/app/compose", url.Values{"thoughtText": {"the original"}, "key": {"k"}}.Encode())
+	post, _, _ := strings.Cut(rec.Header().Get("Location"), "?")
+	require.Contains(t, w.visit("GET", post+"/share", "").Body.String(), "<option value=\""+strings.TrimPrefix(hub, "/app/hubs/")+"\">Tea")
+	for path, to := range map[string]string{"/app/users/ann_1": "", hub: strings.TrimPrefix(hub, "/app/hubs/")} {
+		form := url.Values{"to": {to}, "note": {"<b>read</b> " + path}, "key": {path}}.Encode()
+		for range 2 {
+			rec = w.visit("POST", post+"/share", form)
+			require.Equal(t, post+"?done=shared", rec.Header().Get("Location"), rec.Body)
+		}
+		page := w.visit("GET", path, "").Body.String()
+		require.Contains(t, page, "&lt;b&gt;read&lt;/b&gt; "+path)
+		require.Contains(t, page, "Shared by")
+	}
+	require.Contains(t, w.visit("GET", post, "").Body.String(), "2 shares<")
+	require.Contains(t, w.visit("GET", post+"/shares", "").Body.String(), "read&lt;/b&gt; "+hub)
+	require.NotContains(t, w.ask("GET", post+"/shares", "").Body.String(), "read&lt;/b&gt; "+hub, "a guest is in no hub")
+	rec = w.visit("POST", post+"/share", url.Values{"note": {strings.Repeat("x", 501)}}.Encode())
+	require.Equal(t, 422, rec.Code)
+	require.Contains(t, rec.Body.String(), "Give 0 to 500 characters.")
+	require.Equal(t, 403, w.visit("POST", post+"/share", "to=other").Code)
+	require.Equal(t, 303, w.ask("GET", post+"/share", "").Code, "a guest must sign in")
+	require.Equal(t, 404, w.visit("GET", "/app/posts/nothing/share", "").Code)
+	require.Equal(t, 404, w.visit("GET", "/app/posts/nothing/shares", "").Code)
 }

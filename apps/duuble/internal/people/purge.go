@@ -1,0 +1,161 @@
+package people
+
+import (
+	"context"
+	"strings"
+
+	"prompthub/apps/duuble/internal/due"
+	"prompthub/apps/duuble/internal/schema"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
+)
+
+// Accounts and ties that were deleted longer than Keep ago are removed for good. An account is
+// marked first, under the ETag of its row, so that no one brings back a part of one. Then the
+// reservation of the number goes, so that the number can begin anew under another id; then rows of
+// others that name the account; then its own rows, of which `me` is the last. So a purge may stop
+// anywhere and run again.
+
+// ended are the rows by which PurgeTies finds ties that have ended.
+func (s *Service) ended() due.Rows {
+	return due.Rows{Store: s.Store, Table: s.Tables.Admin, Prefix: "due|tie|"}
+}
+
+// leavers are the rows by which PurgeAccounts finds people who have left.
+func (s *Service) leavers() due.Rows {
+	return due.Rows{Store: s.Store, Table: s.Tables.Admin, Prefix: "due|account|"}
+}
+
+// PurgeTies removes follows and blocks that ended longer than Keep ago.
+func (s *Service) PurgeTies(ctx context.Context) error {
+	return s.ended().Run(ctx, s.Now().Add(-s.Keep), func(ctx context.Context, row table.Row) error {
+		from, rest, _ := strings.Cut(row.Row, "|")
+		kind, to, _ := strings.Cut(rest, "|")
+		return s.removeTie(ctx, kind+"|", from, to, func(x *tie) bool { return !x.live() && s.Overdue(x.deletedAt) })
+	})
+}
+
+// removeTie removes a tie that is over, and its mirror or pointer.
+func (s *Service) removeTie(ctx context.Context, kind, from, to string, over func(*tie) bool) error {
+	x, err := s.tie(ctx, kind, from, to)
+	if err != nil || x != nil && !over(x) {
+		return err
+	}
+	if kind == followRows {
+		err = s.Forget(ctx, Mirror{User: to, Row: fanRows + from, Column: followers}, func(row *table.Row) bool { return isLive(row) })
+	} else {
+		err = s.RemoveKey(ctx, s.Tables.Users, blocker(to, from).Key)
+	}
+	if err != nil {
+		return err
+	}
+	x, err = s.dropTie(ctx, kind, from, to, over)
+	if err == nil && kind == blockRows && x != nil && !over(x) { // it has come back meanwhile
+		err = s.Upsert(ctx, s.Tables.Users, blocker(to, from))
+	}
+	return err
+}
+
+// dropTie removes the row of a tie that is over, and returns the tie that is there otherwise.
+func (s *Service) dropTie(ctx context.Context, kind, from, to string, over func(*tie) bool) (x *tie, err error) {
+	err = s.Change(ctx, s.Tables.Users, func(ctx context.Context) ([]table.Op, error) {
+		if x, err = s.tie(ctx, kind, from, to); err != nil || x == nil || !over(x) {
+			return nil, err
+		}
+		ops := []table.Op{{Kind: table.Delete, Row: table.Row{Key: x.row().Key, ETag: x.etag}}}
+		if !x.live() {
+			return ops, nil
+		}
+		counts, err := s.userRow(ctx, from, tally)
+		column := following
+		if kind == blockRows {
+			column = blocking
+		}
+		return append(append(ops, counted(from, counts, column, false)), listed(from, x.order(), false)...), err
+	})
+	return x, err
+}
+
+// PurgeAccounts removes the accounts of people who left longer than Keep ago. others do the same
+// with what other rooms have of an account, before its own rows go.
+func (s *Service) PurgeAccounts(ctx context.Context, others func(context.Context, User) error) error {
+	return s.leavers().Run(ctx, s.Now().Add(-s.Keep), func(ctx context.Context, row table.Row) error {
+		u, err := s.condemn(ctx, row.Row)
+		if err == nil && u != nil {
+			err = s.releaseNumber(ctx, u.ID)
+		}
+		if err == nil && u != nil {
+			err = others(ctx, *u)
+		}
+		if err == nil && u != nil {
+			err = s.eraseAccount(ctx, *u)
+		}
+		return err
+	})
+}
+
+// condemn marks an account that goes for good; nil if it has come back, or is gone.
+func (s *Service) condemn(ctx context.Context, id string) (u *User, err error) {
+	err = s.Change(ctx, s.Tables.Users, func(ctx context.Context) ([]table.Op, error) {
+		if u, err = s.user(ctx, id); err != nil || u == nil || u.purging {
+			return nil, err
+		}
+		if u.DeletedAt.IsZero() || !s.Overdue(u.DeletedAt) {
+			u = nil
+			return nil, nil
+		}
+		u.purging = true
+		return []table.Op{rowstore.Put(u.row())}, nil
+	})
+	return u, err
+}
+
+// releaseNumber lets the number of an account begin anew.
+func (s *Service) releaseNumber(ctx context.Context, id string) error {
+	number, err := s.NumberOf(ctx, id)
+	if err != nil || number == "" {
+		return err
+	}
+	row, err := s.GetRow(ctx, s.Tables.Names, nameKey(phoneRows+number))
+	if err != nil || row == nil || row.Props.Get("user_id").Str() != id {
+		return err
+	}
+	return s.RemoveRow(ctx, s.Tables.Names, *row)
+}
+
+// eraseAccount removes the rows of an account here, and the rows of others that name it.
+func (s *Service) eraseAccount(ctx context.Context, u User) error {
+	for row, err := range table.All(ctx, s.DB, s.Tables.Users, table.Range{Partition: schema.User(u.ID)}) {
+		if err != nil {
+			return rowstore.Unavailable(err)
+		}
+		kind, other, _ := strings.Cut(row.Row, "|")
+		all := func(*tie) bool { return true }
+		switch kind + "|" {
+		case followRows:
+			err = s.Forget(ctx, Mirror{User: other, Row: fanRows + u.ID, Column: followers, Order: fanByTime + schema.Inv(parseTie(row).createdAt) + "|" + u.ID}, func(*table.Row) bool { return false })
+		case blockRows:
+			err = s.RemoveKey(ctx, s.Tables.Users, blocker(other, u.ID).Key)
+		case fanRows:
+			_, err = s.dropTie(ctx, followRows, other, u.ID, all)
+		case blockerRows:
+			_, err = s.dropTie(ctx, blockRows, other, u.ID, all)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if u.Username != "" {
+		row := table.Row{Key: nameKey(nameRows + strings.ToLower(u.Username)), Props: table.Props{{Name: purged, Value: table.Bool(true)}}}
+		if err := s.Upsert(ctx, s.Tables.Names, row); err != nil {
+			return err
+		}
+	}
+	if err := s.Empty(ctx, s.Tables.Users, schema.User(u.ID), meRow); err != nil {
+		return err
+	}
+	if err := s.Empty(ctx, s.Tables.Sessions, sessionPartition(u.ID), ""); err != nil {
+		return err
+	}
+	return s.RemoveKey(ctx, s.Tables.Users, userKey(u.ID))
+}

@@ -1,0 +1,357 @@
+package posts_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"prompthub/apps/duuble/internal/ballot"
+	"prompthub/apps/duuble/internal/duubletest"
+	"prompthub/apps/duuble/internal/hubs"
+	"prompthub/apps/duuble/internal/people"
+	"prompthub/apps/duuble/internal/posts"
+	"prompthub/internal/fault"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
+)
+
+// A life has the people, hubs and posts around a person that has left Duuble.
+type life struct {
+	ann, bob, cid    people.Claim
+	tea, alone, bobs string // hubs: of Ann with Bob and Cid, of Ann alone, and of Bob
+	post             string // of Bob, with a vote of Ann and one of Cid
+	reply            string // of Bob, to a comment of Ann
+	request          string // of Cid, which Ann has approved
+}
+
+// live has Ann do everything that a person can, and leave.
+func (w *world) live() life {
+	w.t.Helper()
+	ctx := w.t.Context()
+	x := life{ann: w.ann, bob: w.enter(2), cid: w.enter(3)}
+	dan, eve := w.enter(4), w.enter(5)
+	make := func(c people.Claim) string {
+		h, err := w.posts.Hubs.Create(ctx, c, hubs.Draft{Name: "Tea"})
+		require.NoError(w.t, err)
+		return h.ID
+	}
+	invite := func(c people.Claim, hub string, i int) string {
+		all, err := w.posts.Hubs.Invite(ctx, c, hub, []string{duubletest.Number(i)}, hubs.MostLasts)
+		require.NoError(w.t, err)
+		return all[0].Token
+	}
+	link := func(c people.Claim, hub string) string {
+		l, err := w.posts.Hubs.NewLink(ctx, c, hub, hubs.MostLasts)
+		require.NoError(w.t, err)
+		return l.Token
+	}
+	join := func(c, of people.Claim, hub string, i int) {
+		_, err := w.posts.Hubs.Accept(ctx, c, hubs.Key{Token: invite(of, hub, i)})
+		require.NoError(w.t, err)
+	}
+	x.tea, x.alone, x.bobs = make(w.ann), make(w.ann), make(x.bob)
+	var err error
+	x.request, err = w.posts.Hubs.Join(ctx, x.cid, link(w.ann, x.tea))
+	require.NoError(w.t, err)
+	_, err = w.posts.Hubs.Decide(ctx, w.ann, x.tea, x.request, true)
+	require.NoError(w.t, err)
+	w.Pass(time.Second)
+	join(x.bob, w.ann, x.tea, 2)
+	join(w.ann, x.bob, x.bobs, 1)
+	invite(w.ann, x.tea, 90)
+	link(w.ann, x.bobs)
+	_, err = w.posts.Hubs.Join(ctx, w.ann, link(dan, make(dan)))
+	require.NoError(w.t, err)
+	w.talked(x.bob)
+	thought := "x"
+	_, err = w.posts.Create(ctx, w.ann, posts.Draft{Thought: &thought}, "key")
+	require.NoError(w.t, err)
+	c, err := w.posts.Create(ctx, x.bob, posts.Draft{Visibility: posts.PublicHub, Hubs: []string{x.bobs}, Slider: &posts.Slider{Text: "Tea?"}}, "")
+	require.NoError(w.t, err)
+	x.post = c.ID
+	for _, voter := range []people.Claim{w.ann, x.cid} {
+		_, err = w.posts.Vote(ctx, voter, x.post, ballot.Neutral)
+		require.NoError(w.t, err)
+	}
+	for _, to := range [][]string{nil, {x.bobs}} {
+		_, err = w.posts.Share(ctx, w.ann, x.post, to, "note of Ann", "")
+		require.NoError(w.t, err)
+	}
+	_, err = w.posts.Create(ctx, w.ann, posts.Draft{Source: x.post, Thought: &thought}, "")
+	require.NoError(w.t, err)
+	said := w.say(w.ann, x.post, "of Ann", "")
+	x.reply = w.say(x.bob, x.post, "of Bob", said)
+	w.say(w.ann, x.post, "again of Ann", said)
+	for _, tie := range [][2]people.Claim{{w.ann, x.bob}, {x.bob, w.ann}, {w.ann, dan}} {
+		_, err = w.people.Follow(ctx, tie[0], tie[1].UserID, true)
+		require.NoError(w.t, err)
+	}
+	_, err = w.people.Block(ctx, w.ann, dan.UserID, true)
+	require.NoError(w.t, err)
+	_, err = w.people.Block(ctx, eve, w.ann.UserID, true)
+	require.NoError(w.t, err)
+	w.pump(2 * time.Minute)
+	require.NoError(w.t, w.people.Leave(ctx, w.ann))
+	w.pump(2 * time.Minute)
+	w.Pass(-2 * time.Minute)
+	return x
+}
+
+// copy returns a world with the same rows, in which no message waits.
+func (w *world) copy() *world {
+	w.t.Helper()
+	other := newWorld(w.t)
+	other.ann = w.ann
+	other.Pass(w.Now().Sub(other.Now()))
+	for _, name := range duubletest.Tables.All() {
+		require.NoError(w.t, other.clear(name))
+		for row, err := range table.All(w.t.Context(), w.db, name, table.Range{}) {
+			require.NoError(w.t, err)
+			_, err = other.db.Write(w.t.Context(), name, table.Op{Kind: table.Insert, Row: table.Row{Key: row.Key, Props: row.Props}})
+			require.NoError(w.t, err)
+		}
+	}
+	return other
+}
+
+// clear removes all rows of a table.
+func (w *world) clear(name string) error {
+	for row, err := range table.All(w.t.Context(), w.db, name, table.Range{}) {
+		if err == nil {
+			_, err = w.db.Write(w.t.Context(), name, table.Op{Kind: table.Delete, Row: row})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// traces returns the rows that have a text in a key or in a value.
+func (w *world) traces(text string) (all []string) {
+	w.t.Helper()
+	for _, name := range duubletest.Tables.All() {
+		for row, err := range table.All(w.t.Context(), w.db, name, table.Range{}) {
+			require.NoError(w.t, err)
+			if strings.Contains(fmt.Sprint(row.Key, row.Props), text) {
+				all = append(all, fmt.Sprint(name, " ", row.Key))
+			}
+		}
+	}
+	return all
+}
+
+// TestPurgeOfAccounts: a person who left 29 d 23:59:59 ago is kept whole. Of one who left 30 d
+// 00:00:01 ago no row has a trace, after a purge that stopped at any call, and after two: the votes
+// stay counted, hubs get another super_admin, and the number begins anew and votes anew.
+func TestPurgeOfAccounts(t *testing.T) {
+	t.Parallel()
+	first := newWorld(t)
+	x := first.live()
+	for n := 1; ; n++ {
+		w := first.copy()
+		ctx := t.Context()
+		require.NotEmpty(t, w.traces("idem|"))
+		w.Pass(keep - time.Second)
+		require.NoError(t, w.posts.Hubs.Expire(ctx))
+		require.NoError(t, w.people.Expire(ctx))
+		require.NoError(t, w.posts.Purge(ctx))
+		require.Empty(t, w.differences())
+		require.Greater(t, len(w.traces(x.ann.UserID)), 25, "a second too early")
+		require.Empty(t, w.traces("idem|"), "an Idempotency-Key is known for a day")
+		if n == 1 {
+			w.comesBack(x)
+			continue
+		}
+		w.Pass(2 * time.Second)
+		c := &crash{DB: w.db, Queues: w.queues, left: n, lands: n%2 == 0, goesOn: n%4 < 2}
+		err := w.over(c, messages{c}).Purge(ctx)
+		what := fmt.Sprintf("call %d: %v", n, err)
+		for range 2 {
+			require.NoError(t, w.posts.Purge(ctx), what)
+			require.Empty(t, w.traces(x.ann.UserID), what)
+			require.Empty(t, w.differences(), what)
+		}
+		w.afterwards(x, what)
+		if c.left > 0 {
+			require.NoError(t, err)
+			require.Greater(t, n, 100, "accidents never happened")
+			break // there is no such call
+		}
+	}
+}
+
+// afterwards requires that others have what was theirs, and that the number of Ann begins anew.
+func (w *world) afterwards(x life, what string) {
+	w.t.Helper()
+	ctx := w.t.Context()
+	bob, cid := w.again(2), w.again(3)
+	card, err := w.posts.Card(ctx, bob, x.post)
+	require.NoError(w.t, err, what)
+	require.Equal(w.t, []int64{2, 1, 0, 2}, []int64{card.Result.Total, card.Comments, card.Reposts, card.Shares}, what)
+	shares, err := w.posts.Shares(ctx, bob, x.post, "", 10)
+	require.NoError(w.t, err, what)
+	for _, x := range shares.Items {
+		require.Equal(w.t, []any{people.Person{FullName: people.DeletedName}, ""}, []any{x.By, x.Note}, what)
+	}
+	feed, err := w.posts.InHub(ctx, bob, x.bobs, "", 10)
+	require.NoError(w.t, err, what)
+	require.Len(w.t, feed.Cards, 2, what)
+	require.Equal(w.t, []string{"of Bob"}, w.said(bob, x.post, ""), what)
+	me, err := w.people.Me(ctx, bob)
+	require.NoError(w.t, err, what)
+	require.Equal(w.t, people.Counts{Posts: 1, VotesCast: 1}, me.Counts, what)
+	members, err := w.posts.Hubs.Members(ctx, cid, x.tea, "", "", 10)
+	require.NoError(w.t, err, what)
+	require.Len(w.t, members.Items, 2, what)
+	require.Equal(w.t, []string{hubs.Member, hubs.SuperAdmin}, []string{members.Items[0].Role, members.Items[1].Role}, what)
+	require.Equal(w.t, cid.UserID, members.Items[1].Person.ID, "no one was an admin, and Cid came first")
+	open, err := w.posts.Hubs.Get(ctx, bob, x.alone)
+	require.NoError(w.t, err, what)
+	require.Zero(w.t, open.Members, what)
+
+	in, anew := w.signIn(1)
+	require.True(w.t, in.IsNew, what)
+	require.NotEqual(w.t, x.ann.UserID, in.User.ID, what)
+	old, name := "PERSON1", "Anew"
+	_, err = w.people.SetBasics(ctx, anew, people.Basics{Username: &old, FullName: &old})
+	require.Equal(w.t, people.UsernameTaken, fault.CodeOf(err), what)
+	reason, err := w.people.NameAvailable(ctx, anew, "Person1")
+	require.NoError(w.t, err, what)
+	require.Equal(w.t, people.ReasonTaken, reason, what)
+	_, err = w.people.SetBasics(ctx, anew, people.Basics{Username: &name, FullName: &name})
+	require.NoError(w.t, err, what)
+	_, err = w.people.AcceptTerms(ctx, anew, "1", "1")
+	require.NoError(w.t, err, what)
+	_, err = w.posts.Vote(ctx, anew, x.post, ballot.Left)
+	require.NoError(w.t, err, what)
+	w.pump(2 * time.Minute)
+	require.Empty(w.t, w.differences(), what)
+}
+
+// signIn signs in by the number of the person i.
+func (w *world) signIn(i int) (people.SignedIn, people.Claim) {
+	w.t.Helper()
+	challenge, err := w.people.RequestCode(w.t.Context(), "sms", duubletest.Number(i), "sign_in", "x")
+	require.NoError(w.t, err)
+	code, _, _ := strings.Cut(w.phone.Text, " ")
+	in, err := w.people.Verify(w.t.Context(), challenge.ID, code, "")
+	require.NoError(w.t, err)
+	c, err := w.people.ParseAccess(in.Tokens.Access)
+	require.NoError(w.t, err)
+	return in, c
+}
+
+// comesBack requires that Ann comes back with all that she had.
+func (w *world) comesBack(x life) {
+	w.t.Helper()
+	ctx := w.t.Context()
+	_, ann := w.signIn(1)
+	require.Equal(w.t, x.ann.UserID, ann.UserID)
+	me, err := w.people.Return(ctx, ann)
+	require.NoError(w.t, err)
+	require.Equal(w.t, people.Counts{Posts: 3, VotesCast: 1, Following: 1, Followers: 1}, me.Counts)
+	of, err := w.posts.Of(ctx, ann, ann.UserID, "", 10)
+	require.NoError(w.t, err)
+	require.Len(w.t, of.Cards, 4)
+	mine, err := w.posts.Hubs.Mine(ctx, ann, "", 10)
+	require.NoError(w.t, err)
+	require.Len(w.t, mine.Items, 4)
+	asked, err := w.posts.Hubs.MyRequests(ctx, ann, "", 10)
+	require.NoError(w.t, err)
+	require.Len(w.t, asked.Items, 1)
+	require.Equal(w.t, []string{"of Ann"}, w.said(ann, x.post, ""))
+	w.Pass(time.Hour)
+	require.NoError(w.t, w.posts.Purge(ctx), "it goes by the row of a leaving that did not last")
+	require.Empty(w.t, w.differences())
+	_, err = w.people.Me(ctx, w.again(1))
+	require.NoError(w.t, err)
+}
+
+// TestPurgeOfAccountsAgainstReturn: a purge whose clock is ahead stops at any call, and the person
+// comes back then: with all there was, or never.
+func TestPurgeOfAccountsAgainstReturn(t *testing.T) {
+	t.Parallel()
+	first := newWorld(t)
+	x := first.live()
+	first.Pass(keep)
+	require.NoError(t, first.posts.Purge(t.Context()))
+	returned, gone := 0, 0
+	for n := 1; ; n += 1 + n/8 { // after the mark of the account the calls are alike
+		w := first.copy()
+		w.Pass(time.Second)
+		c := &crash{DB: w.db, Queues: w.queues, left: n, lands: true}
+		_ = w.over(c, messages{c}).Purge(t.Context())
+		if c.left > 0 {
+			break // there is no such call
+		}
+		w.Pass(-time.Second)
+		in, ann := w.signIn(1)
+		if in.User.ID == x.ann.UserID {
+			_, err := w.people.Return(t.Context(), ann)
+			if err == nil {
+				returned++
+				w.comesBack(x)
+				continue
+			}
+			require.Equal(t, people.AccountDeleted, fault.CodeOf(err), n)
+		}
+		gone++
+		w.Pass(2 * time.Second)
+		require.NoError(t, w.posts.Purge(t.Context()), n)
+		require.Empty(t, slices.DeleteFunc(w.traces(x.ann.UserID), func(row string) bool { return strings.HasPrefix(row, "Sessions rl|") }), n)
+		require.Empty(t, w.differences(), n)
+	}
+	require.Positive(t, returned)
+	require.Greater(t, gone, 5)
+}
+
+// TestRepairPoints: a row that points at what a person, a hub or a post has is told if it is
+// missing, and a repair writes it again.
+func TestRepairPoints(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx := t.Context()
+	x := w.live()
+	require.NoError(t, w.posts.Delete(ctx, x.bob, x.post))
+	w.pump(2 * time.Minute)
+	require.Empty(t, w.differences())
+	kinds := map[string]int{}
+	for _, name := range []string{"Users", "Lists", "Admin"} {
+		for row, err := range table.All(ctx, w.db, name, table.Range{}) {
+			require.NoError(t, err)
+			kind, _, _ := strings.Cut(row.Row, "|")
+			switch name {
+			case "Users":
+				if !slices.Contains([]string{"br", "co", "sh", "h", "jr"}, kind) {
+					continue
+				}
+			case "Lists":
+				kind, _, _ = strings.Cut(row.Partition, "|")
+			default:
+				kind = strings.TrimRight(row.Partition, "|0123456789")
+				if kind == "cfg" || kind == "due|settle" || kind == "due|expire" {
+					continue
+				}
+			}
+			kinds[name+" "+kind]++
+			_, err = w.db.Write(ctx, name, rowstore.Removal(row.Key))
+			require.NoError(t, err)
+			require.NotEmpty(t, w.differences(), "%s %s is gone", name, row.Key)
+			require.NoError(t, w.people.Repair(ctx))
+			require.NoError(t, w.posts.Repair(ctx))
+			require.NoError(t, w.posts.Hubs.Repair(ctx))
+			require.Empty(t, w.differences(), "%s %s", name, row.Key)
+			again, err := w.db.Get(ctx, name, row.Key)
+			require.NoError(t, err)
+			require.ElementsMatch(t, row.Props, again.Props, "%s %s", name, row.Key)
+		}
+	}
+	for _, kind := range []string{"Users br", "Users co", "Users sh", "Users h", "Users jr", "Lists au", "Lists hf", "Lists pub", "Admin due|purge", "Admin due|tie", "Admin due|hub", "Admin due|account"} {
+		require.Positive(t, kinds[kind], kind)
+	}
+}
