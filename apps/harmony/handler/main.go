@@ -26,6 +26,7 @@ import (
 	"prompthub/apps/harmony/internal/reports"
 	"prompthub/apps/harmony/internal/shop"
 	"prompthub/apps/harmony/internal/tidy"
+	"prompthub/apps/harmony/internal/topic"
 	"prompthub/apps/harmony/internal/verify"
 	"prompthub/apps/harmony/internal/web"
 	"prompthub/internal/host/command"
@@ -42,7 +43,7 @@ func main() { program().Main() }
 // The tables of rooms, by their names here.
 type (
 	EventTables  = events.Tables
-	ForumTables  = forum.Tables
+	ForumTables  = topic.Tables
 	ReportTables = reports.Tables
 	ShopTables   = shop.Tables
 	BlogTables   = blog.Tables
@@ -144,8 +145,8 @@ type rooms struct {
 }
 
 func newRooms(s settings, members *meet.Service) rooms {
-	talk := forum.New(members, s.ForumTables)
-	happens := events.New(members, s.EventTables)
+	happens := events.New(members, s.EventTables, s.ForumTables)
+	talk := forum.New(members, happens, s.ForumTables)
 	return rooms{members, happens, chats.New(members, happens), talk, reports.New(members, talk, s.ReportTables), shop.New(members, s.ShopTables), blog.New(members, s.BlogTables)}
 }
 

@@ -92,8 +92,16 @@ type Event struct {
 	AttendeeCount *int            `json:"attendeeCount" doc:"How many members attend; null in a teaser" example:"12"`
 	IsAttending   bool            `json:"isAttending" doc:"Whether the caller attends" example:"false"`
 	ChatID        *string         `json:"chatId" doc:"Its chat, if the caller takes part; null in lists but that of one's own" example:"5d3c2b1a-0f9e-4d8c-8b7a-695847362514"`
+	Topics        []EventTopic    `json:"topics" nullable:"false" doc:"Those that the caller sees; empty in lists, and for guests"`
 	CreatedAt     string          `json:"createdAt" format:"date-time" doc:"When it was made" example:"2026-11-01T12:00:00.000Z"`
 	UpdatedAt     string          `json:"updatedAt" format:"date-time" doc:"When it was changed last" example:"2026-11-01T12:00:00.000Z"`
+}
+
+// An EventTopic is a topic of an event.
+type EventTopic struct {
+	TopicID    string          `json:"topicId" format:"uuid" doc:"The id of the topic" example:"8d2e3f40-5162-4374-8586-a7b8c9daebf1"`
+	Title      string          `json:"title" doc:"What it is called" example:"Концерт на крыше"`
+	Visibility TopicVisibility `json:"visibility" doc:"Whom it is for" example:"public"`
 }
 
 // optionalStamp writes an instant, null if it is zero.
@@ -109,7 +117,10 @@ func eventOf(v events.View) Event {
 	e := Event{
 		EventID: v.ID, Title: v.Title, Description: v.Description, StartDate: stamp(v.Start), EndDate: optionalStamp(v.End), Location: v.Location,
 		Category: EventCategory(v.Category), OrganizerID: v.OrganizerID, Visibility: EventVisibility(v.Visibility), IsSecret: v.Secret(),
-		IsPublished: v.Published, Teaser: v.Sight == events.Teaser, IsAttending: v.Attends, ChatID: optional(v.ChatID), CreatedAt: stamp(v.CreatedAt), UpdatedAt: stamp(v.UpdatedAt),
+		Topics: []EventTopic{}, IsPublished: v.Published, Teaser: v.Sight == events.Teaser, IsAttending: v.Attends, ChatID: optional(v.ChatID), CreatedAt: stamp(v.CreatedAt), UpdatedAt: stamp(v.UpdatedAt),
+	}
+	for _, t := range v.Topics {
+		e.Topics = append(e.Topics, EventTopic{t.ID, t.Title, TopicVisibility(t.Visibility)})
 	}
 	if v.Capacity > 0 {
 		e.Capacity = &v.Capacity
@@ -245,7 +256,7 @@ func (a *api) events() {
 			}
 			return answer(pageOf(list, c, p.Events, p.Next, eventOf), err)
 		})
-	route(a, visitor, Bound{1, 5}, event("get-event", http.MethodGet, "/events/{eventId}", "An event", "As much of it as the caller may see, by an invite all. Ten wrong invites within 15 minutes: 429 TOO_MANY_ATTEMPTS.", 404),
+	route(a, visitor, Bound{2, 36}, event("get-event", http.MethodGet, "/events/{eventId}", "An event", "As much of it as the caller may see, by an invite all. Ten wrong invites within 15 minutes: 429 TOO_MANY_ATTEMPTS.", 404),
 		func(ctx context.Context, c meet.Claim, in *struct {
 			ByEvent
 			ByInvite
@@ -314,12 +325,12 @@ func (a *api) adminEvents() {
 			p, err := a.Events.All(ctx, c, after, in.Limit)
 			return answer(pageOf("list-all-events", c, p.Events, p.Next, eventOf), err)
 		})
-	route(a, member, Bound{4, 12}, admin("new-event", http.MethodPost, "", "Make an event; admins may", "It is in the lists when the answer is there, if it is published.", http.StatusCreated),
+	route(a, member, Bound{6, 18}, admin("new-event", http.MethodPost, "", "Make an event; admins may", "If it is published, it is in the lists when the answer is there, with a chat and two topics.", http.StatusCreated),
 		func(ctx context.Context, c meet.Claim, in *body[NewEvent]) (*body[Event], error) {
 			v, err := a.Events.NewEvent(ctx, c, in.Body.draft())
 			return answer(eventOf(v), err)
 		})
-	route(a, member, Bound{4, 18}, admin("put-event", http.MethodPut, "/{eventId}", "Change an event; admins may", "Places that are taken cannot be taken away: 409 CAPACITY_TOO_SMALL.", http.StatusOK, 404, 409),
+	route(a, member, Bound{6, 20}, admin("put-event", http.MethodPut, "/{eventId}", "Change an event; admins may", "Places that are taken cannot be taken away: 409 CAPACITY_TOO_SMALL.", http.StatusOK, 404, 409),
 		func(ctx context.Context, c meet.Claim, in *struct {
 			ByEvent
 			Body NewEvent

@@ -6,6 +6,7 @@ import (
 
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/rules"
+	"prompthub/apps/harmony/internal/topic"
 	"prompthub/internal/fault"
 	"prompthub/internal/storage/table"
 )
@@ -198,7 +199,8 @@ type View struct {
 	Event
 	Sight   Sight
 	Attends bool
-	ChatID  string // "" if the viewer takes no part in its chat
+	ChatID  string        // "" if the viewer takes no part in its chat
+	Topics  []topic.Topic // those that the viewer sees, of one event that is asked for by its id
 }
 
 // view returns what somebody sees of an event. A teaser has nothing that it may not show.

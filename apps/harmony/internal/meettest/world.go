@@ -16,6 +16,7 @@ import (
 	"prompthub/apps/harmony/internal/events"
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/picture"
+	"prompthub/apps/harmony/internal/topic"
 	"prompthub/internal/fault"
 	"prompthub/internal/host/function"
 	"prompthub/internal/http/auth/password"
@@ -36,8 +37,13 @@ var Tables = meet.Tables{
 // EventTables are those of events.
 var EventTables = events.Tables{Events: "Events", EventAttendees: "EventAttendees", UserEvents: "UserEvents", EventInvites: "EventInvites"}
 
+// ForumTables are those of the forum.
+var ForumTables = topic.Tables{ForumSections: "ForumSections", ForumTopics: "ForumTopics", ForumReplies: "ForumReplies"}
+
 // Talks returns the chats of members.
-func Talks(s *meet.Service) *chats.Service { return chats.New(s, events.New(s, EventTables)) }
+func Talks(s *meet.Service) *chats.Service {
+	return chats.New(s, events.New(s, EventTables, ForumTables))
+}
 
 // Began is when every world begins.
 var Began = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
