@@ -5,6 +5,7 @@ package meettest
 import (
 	"context"
 	"crypto/rand"
+	"io"
 	"log/slog"
 	"sync"
 	"testing"
@@ -25,6 +26,7 @@ import (
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
+	"prompthub/internal/testing/chaos"
 )
 
 // Tables are those of members, without a prefix.
@@ -90,20 +92,28 @@ type World struct {
 
 // Over returns members over other stores, as another process.
 func (w *World) Over(db table.DB, queues queue.Queues) *meet.Service {
+	return w.On(w.store(db), queues, rand.Reader)
+}
+
+func (w *World) store(db table.DB) *rowstore.Store {
+	return &rowstore.Store{
+		DB: db, Now: w.Clock.Now, Log: slog.New(slog.DiscardHandler), Background: func(do func()) { do() },
+		Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+		Random: func(time.Duration) time.Duration { return 0 },
+	}
+}
+
+// On returns members over a store and what it needs of time and luck.
+func (w *World) On(store *rowstore.Store, queues queue.Queues, entropy io.Reader) *meet.Service {
 	return meet.New(meet.Config{
-		Store: &rowstore.Store{
-			DB: db, Now: w.Clock.Now, Log: slog.New(slog.DiscardHandler), Background: func(do func()) { do() },
-			Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
-			Random: func(time.Duration) time.Duration { return 0 },
-		},
-		Tables: Tables, Queues: queues, Entropy: rand.Reader, Passwords: hasher, Blobs: w.Blobs, Pictures: picture.NewMaker(), LikesADay: 200, EraseAfter: 30 * 24 * time.Hour,
+		Store: store, Tables: Tables, Queues: queues, Entropy: entropy, Passwords: hasher, Blobs: w.Blobs, Pictures: picture.NewMaker(), LikesADay: 200, EraseAfter: 30 * 24 * time.Hour,
 	})
 }
 
 // A template is a store with members, of which each world has a copy: passwords take long.
 var template = sync.OnceValues(func() (map[string]meet.Claim, *memory.Tables) {
 	w := &World{Clock: &Clock{now: Began}, DB: memory.NewTables(), Queues: memory.NewQueues(func() time.Time { return Began }), Blobs: memory.NewBlobs(func() time.Time { return Began })}
-	s := w.Over(w.DB, w.Queues)
+	s := w.On(w.store(w.DB), w.Queues, chaos.Seeded(0)) // the same ids in every run, by which schedules are in order
 	ctx := context.Background()
 	must := func(err error) {
 		if err != nil {

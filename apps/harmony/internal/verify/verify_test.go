@@ -158,6 +158,7 @@ func TestVerify(t *testing.T) {
 	}{
 		"a like sent is gone":                        {gone("Likes", "_"), "Likes", true},
 		"a like says it is no match":                 {set("Likes", "mutual", flag("IsMatch", false)), "Likes", true},
+		"a like says it is a match":                  {set("Likes", "lonely", flag("IsMatch", true)), "Likes", true},
 		"a like of nobody":                           {set("Likes", id+" / "+inverse+id, flag("IsMatch", false)), "Likes", true},
 		"a like received is gone":                    {gone("LikesReceived", "_"), "LikesReceived", true},
 		"a secret like received is gone":             {gone("LikesReceived", "_ANON"), "LikesReceived", true},
@@ -265,6 +266,8 @@ func (w *world) damage(name, part string, props table.Props) []table.Row {
 			return p.Get("IsActive").Bool() == (part == "true")
 		case "mutual":
 			return p.Get("IsMatch").Bool()
+		case "lonely":
+			return !p.Get("IsMatch").Bool() && !strings.HasPrefix(row.Key.Row, "DAY_")
 		case "matched":
 			return p.Get("MatchedAt").Int() > 0
 		case "open":
