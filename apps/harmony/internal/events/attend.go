@@ -86,7 +86,7 @@ func (s *Service) Register(ctx context.Context, c meet.Claim, id, code, from str
 			return r, false, err
 		}
 		if err := st.mayRegister(s.Now(), coming); err != nil {
-			s.members.Cancel(ctx, wake)
+			contest.Cancel(ctx, wake)
 			return r, false, err
 		}
 	}

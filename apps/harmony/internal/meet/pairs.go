@@ -171,7 +171,7 @@ func (s *Service) followMatch(ctx context.Context, p pairs.Pair, side int) error
 				at = was.Props.Get("CreatedAt").Int()
 			}
 		} else if at == 0 {
-			return nil // it was never listed
+			at = p.Last // the match has ended before it was listed: its row must not come later
 		}
 		row := p.MatchRow(side, at)
 		row.ETag = etag
