@@ -4,7 +4,7 @@ package main
 const harmonyRooms = "../../../apps/harmony/internal/"
 
 // harmony are faults in the protocols of apps/harmony: in each one check is taken out. Its explorer
-// must notice them, in the schedules that "make test" takes.
+// must notice them, in 5,000 schedules.
 var harmony = []mutant{
 	{
 		"a pair changes without a message", harmonyRooms + "meet/pairs.go",

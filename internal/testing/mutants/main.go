@@ -212,6 +212,9 @@ func test(ctx context.Context, dir string, m mutant, limit time.Duration, flags 
 	}
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = dir
+	if slices.Contains(harmony, m) {
+		cmd.Env = append(os.Environ(), "EXPLORE_SCHEDULES=5000") // some faults show in one of thousands
+	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	r, w := io.Pipe()
 	cmd.Stdout, cmd.Stderr = w, w

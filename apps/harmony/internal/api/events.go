@@ -77,7 +77,7 @@ type Event struct {
 	EventID       string          `json:"eventId" format:"uuid" doc:"The id of the event" example:"7c1d2e3f-4051-4263-8475-96a7b8c9dae0"`
 	Title         string          `json:"title" doc:"What it is called" example:"Концерт на крыше"`
 	Description   string          `json:"description" doc:"About it; empty in a teaser" example:"Все песни подряд"`
-	ImageURL      *string         `json:"imageUrl" doc:"Its picture, or null" example:"/api/v1/images/event/7c1d2e3f-4051-4263-8475-96a7b8c9dae0/0b9d4c7a-2e51-4f83-9a66-d1c0b7e8f925.jpg"`
+	ImageURL      *string         `json:"imageUrl" doc:"Its picture of up to 2,048 pixels a side, or null; with _320.jpg at its end a small one" example:"/api/v1/images/event/7c1d2e3f-4051-4263-8475-96a7b8c9dae0/0b9d4c7a-2e51-4f83-9a66-d1c0b7e8f925.jpg"`
 	StartDate     string          `json:"startDate" format:"date-time" doc:"When it begins" example:"2026-12-31T20:00:00.000Z"`
 	EndDate       *string         `json:"endDate" format:"date-time" doc:"When it ends, or null" example:"2026-12-31T23:00:00.000Z"`
 	Location      string          `json:"location" doc:"Where it is; empty in a teaser" example:"Москва, Большая Никитская, 1"`
@@ -115,7 +115,7 @@ func optionalStamp(t time.Time) *string {
 
 func eventOf(v events.View) Event {
 	e := Event{
-		EventID: v.ID, Title: v.Title, Description: v.Description, StartDate: stamp(v.Start), EndDate: optionalStamp(v.End), Location: v.Location,
+		EventID: v.ID, Title: v.Title, ImageURL: optional(v.ImageURL), Description: v.Description, StartDate: stamp(v.Start), EndDate: optionalStamp(v.End), Location: v.Location,
 		Category: EventCategory(v.Category), OrganizerID: v.OrganizerID, Visibility: EventVisibility(v.Visibility), IsSecret: v.Secret(),
 		Topics: []EventTopic{}, IsPublished: v.Published, Teaser: v.Sight == events.Teaser, IsAttending: v.Attends, ChatID: optional(v.ChatID), CreatedAt: stamp(v.CreatedAt), UpdatedAt: stamp(v.UpdatedAt),
 	}
@@ -339,7 +339,16 @@ func (a *api) adminEvents() {
 			v, err := a.Events.Edit(ctx, c, in.EventID, in.Body.draft())
 			return answer(eventOf(v), err)
 		})
-	route(a, member, Bound{4, 12}, admin("delete-event", http.MethodDelete, "/{eventId}", "Delete an event; admins may", "From then on no caller finds it.", http.StatusNoContent, 404),
+	route(a, member, Bound{5, 17}, imageSent(admin("put-event-image", http.MethodPut, "/{eventId}/image", "Give an event a picture; admins may", sentImage, http.StatusOK, 404)),
+		func(ctx context.Context, c meet.Claim, in *struct {
+			ByEvent
+			RawBody []byte `contentType:"image/jpeg"`
+		},
+		) (*body[Event], error) {
+			v, err := a.Events.SetImage(ctx, c, in.EventID, in.RawBody)
+			return answer(eventOf(v), err)
+		})
+	route(a, member, Bound{4, 14}, admin("delete-event", http.MethodDelete, "/{eventId}", "Delete an event; admins may", "From then on no caller finds it.", http.StatusNoContent, 404),
 		func(ctx context.Context, c meet.Claim, in *ByEvent) (*none, error) {
 			return nil, a.Events.Delete(ctx, c, in.EventID)
 		})

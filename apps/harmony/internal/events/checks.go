@@ -59,6 +59,13 @@ func (s *Service) checkEvent(ctx context.Context, row table.Row) (found []meet.F
 			return nil // another writer came first, and the next look counts again
 		}})
 	}
+	if !e.Deleted() {
+		some, err := s.pictures().Check(ctx, s.tables.EventAttendees, row)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, some...)
+	}
 	if e.Capacity > 0 && e.Attendees > e.Capacity {
 		found = append(found, meet.Finding{Table: s.tables.EventAttendees, Key: row.Key, Says: "there are more attendees than places"})
 	}

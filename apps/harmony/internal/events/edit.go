@@ -48,10 +48,14 @@ func (s *Service) Edit(ctx context.Context, c meet.Claim, id string, d Draft) (V
 
 // Delete deletes an event: from then on no caller finds it.
 func (s *Service) Delete(ctx context.Context, c meet.Claim, id string) error {
+	was := ""
 	_, err := s.edit(ctx, c, id, func(e *Event) error {
-		e.DeletedAt = s.Now().UTC()
+		e.DeletedAt, was = s.Now().UTC(), e.ImageURL
 		return nil
 	})
+	if err == nil {
+		s.pictures().Drop(ctx, was)
+	}
 	return err
 }
 

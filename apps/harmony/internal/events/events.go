@@ -26,8 +26,11 @@ func New(members *meet.Service, tables Tables, topics topic.Tables) *Service {
 	return &Service{members.Store, members, tables, topics}
 }
 
-// Create makes the tables that are missing.
+// Create makes the tables and the container that are missing.
 func (s *Service) Create(ctx context.Context) error {
+	if err := s.pictures().Create(ctx); err != nil {
+		return err
+	}
 	return s.DB.Create(ctx, append(s.tables.All(), s.topics.All()...)...)
 }
 
