@@ -1,10 +1,8 @@
 package chaos
 
 import (
-	"encoding/binary"
 	"fmt"
 	"hash/fnv"
-	"io"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -16,8 +14,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"prompthub/internal/storage/rowstore"
 )
 
 // Explore runs schedules until one is wrong. It also fails if many are alike, or if something is never
@@ -72,6 +68,7 @@ type Explorer struct {
 	// How many of a hundred calls have no answer, and at how many their process stops.
 	TimeOuts, Crashes int
 
+	times   Times
 	mu      sync.Mutex // of met
 	met     map[string]int
 	late    []landing
@@ -85,9 +82,16 @@ type landing struct {
 	land func()
 }
 
+// Times are what a protocol assumes of the storage.
+type Times struct {
+	Call     time.Duration // how long a call waits for its answer
+	WriteEnd time.Duration // by when a write that was sent has landed, or never will
+	Land     time.Duration // the same, from the look at the clock before it
+}
+
 // NewExplorer returns the schedule of a seed, whose clock stands at now.
-func NewExplorer(seed uint64, now time.Time) *Explorer {
-	return &Explorer{World: NewWorld(now), Luck: rand.New(rand.NewPCG(seed, 1)), met: map[string]int{}, TimeOuts: 10, Crashes: 2}
+func NewExplorer(seed uint64, now time.Time, times Times) *Explorer {
+	return &Explorer{World: NewWorld(now), times: times, Luck: rand.New(rand.NewPCG(seed, 1)), met: map[string]int{}, TimeOuts: 10, Crashes: 2}
 }
 
 // Meet counts something that has happened.
@@ -151,7 +155,7 @@ func (e *Explorer) timeOut(c *Call) {
 		c.Lose(ErrTimeout)
 	case n == 1 && c.Write:
 		e.Meet("late")
-		by := e.Now().Add(time.Duration(e.Luck.Int64N(int64(rowstore.WriteEnd))))
+		by := e.Now().Add(time.Duration(e.Luck.Int64N(int64(e.times.WriteEnd))))
 		e.late = append(e.late, landing{by, c.Delay(ErrTimeout)})
 	default:
 		e.Meet("failed")
@@ -183,13 +187,13 @@ func (e *Explorer) timeOutAll(within time.Duration) {
 // answer then, or none.
 func (e *Explorer) Wait() {
 	e.wait(time.Duration(1+e.Luck.IntN(3)) * time.Second)
-	e.timeOutAll(rowstore.CallWithin)
+	e.timeOutAll(e.times.Call)
 }
 
 // WaitLong lets time go by until no call waits and every write has landed, or never will.
 func (e *Explorer) WaitLong(most time.Duration) {
 	e.timeOutAll(0)
-	e.wait(rowstore.LandWithin)
+	e.wait(e.times.Land)
 	e.wait(time.Duration(e.Luck.Int64N(int64(most))))
 }
 
@@ -231,26 +235,5 @@ func (e *Explorer) Rest() {
 			synctest.Wait()
 		}
 	}
-	e.wait(rowstore.LandWithin)
-}
-
-// Entropy returns random bytes that the schedule decides.
-func (e *Explorer) Entropy() io.Reader { return Seeded(e.Luck.Uint64()) }
-
-// Seeded returns random bytes that a number decides.
-func Seeded(seed uint64) io.Reader {
-	var key [32]byte
-	binary.LittleEndian.PutUint64(key[:], seed)
-	return &entropy{rnd: rand.NewChaCha8(key)}
-}
-
-type entropy struct {
-	mu  sync.Mutex
-	rnd *rand.ChaCha8
-}
-
-func (e *entropy) Read(b []byte) (int, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.rnd.Read(b)
+	e.wait(e.times.Land)
 }

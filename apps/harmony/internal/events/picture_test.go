@@ -47,7 +47,9 @@ func TestPicture(t *testing.T) {
 	id := w.make(draft(events.SecretHidden))
 	_, err := w.events.NewInvite(ctx, admin, id, events.InviteDraft{Code: "open-it"})
 	require.NoError(t, err)
-	set := func(c meet.Claim, id string, file []byte) (events.View, error) { return w.events.SetImage(ctx, c, id, file) }
+	set := func(c meet.Claim, id string, file []byte) (events.View, error) {
+		return w.events.SetImage(ctx, c, id, file)
+	}
 	_, err = set(w.Members["moderator"], id, file)
 	meettest.RequireCode(t, meet.RoleRequired, err)
 	_, err = set(admin, w.NewID(), file)

@@ -116,8 +116,8 @@ func (s *Service) projectPair(ctx context.Context, wake queue.Receipt, before *p
 		writes = append(writes, func() error { return write(ctx) })
 	}
 	has := map[table.Key]bool{}
-	// The row of a like changes once, with the match. What is written before gives way to that, also
-	// when it lands after it.
+	// The row of a like changes once, with the match. A row of before gives way to that, also when it
+	// lands after it.
 	write := s.insert
 	if p.Matched() {
 		write = s.Put

@@ -48,7 +48,7 @@ func TestExplore(t *testing.T) {
 	t.Parallel()
 	base := meettest.New(t)
 	still := func(context.Context, time.Duration) error { return nil }
-	c := newRooms(base.On(store(base.DB, base.Clock.Now, still), base.Queues, chaos.Seeded(1)))
+	c := newRooms(base.On(store(base.DB, base.Clock.Now, still), base.Queues, meettest.Seeded(1)))
 	ctx, admin := t.Context(), base.Members["admin"]
 	require.NoError(t, c.events.Create(ctx))
 	require.NoError(t, c.forum.Create(ctx))
@@ -77,7 +77,7 @@ func TestExplore(t *testing.T) {
 	}
 	chaos.Explore(t, 300, func(seed uint64) *chaos.Explorer {
 		x := &explorer{
-			Explorer: chaos.NewExplorer(seed, meettest.Began), World: base.Clone(t), rooms: map[*chaos.Process]*rooms{}, members: maps.Clone(base.Members), draft: e.Event, places: places, topics: []string{talk.ID},
+			Explorer: chaos.NewExplorer(seed, meettest.Began, chaos.Times{Call: rowstore.CallWithin, WriteEnd: rowstore.WriteEnd, Land: rowstore.LandWithin}), World: base.Clone(t), rooms: map[*chaos.Process]*rooms{}, members: maps.Clone(base.Members), draft: e.Event, places: places, topics: []string{talk.ID},
 			flying: map[string]int{}, fog: map[string]bool{}, watches: map[string]func(rows) error{}, said: map[string]bool{},
 		}
 		for _, one := range topic.OfEvent(e.ID, "", "", meettest.Began) {
@@ -85,7 +85,7 @@ func TestExplore(t *testing.T) {
 		}
 		x.queues = memory.NewQueues(x.Explorer.Now)
 		require.NoError(t, x.queues.Create(ctx, meet.QueueLists, meet.QueuePairs))
-		x.calm = newRooms(x.On(store(x.DB, x.Explorer.Now, still), x.queues, x.Entropy()))
+		x.calm = newRooms(x.On(store(x.DB, x.Explorer.Now, still), x.queues, meettest.Seeded(x.Luck.Uint64())))
 		synctest.Test(t, func(*testing.T) {
 			x.TimeOuts, x.Crashes = x.Luck.IntN(6), x.Luck.IntN(2) // of commands with some ten calls
 			x.Run(15+x.Luck.IntN(25), x.begin, x.look)
@@ -142,7 +142,7 @@ type explorer struct {
 	flying  map[string]int        // commands under way, by what they change
 	fog     map[string]bool       // what a command without an answer may change yet
 	answers []answer
-	watches map[string]func(rows) error // what must hold until another command changes the same
+	watches map[string]func(rows) error // they must hold until another command changes the same
 	said    map[string]bool             // texts that were promised, unless they were changed since
 }
 
@@ -154,7 +154,7 @@ type answer struct {
 	then   func() func(rows) error
 }
 
-// store returns a store whose work behind answers runs by itself.
+// store returns a store whose work after answers runs by itself.
 func store(db table.DB, now func() time.Time, sleep func(context.Context, time.Duration) error) *rowstore.Store {
 	return &rowstore.Store{
 		DB: db, Now: now, Log: slog.New(slog.DiscardHandler), Background: func(do func()) { go do() }, Sleep: sleep,
@@ -166,7 +166,7 @@ func store(db table.DB, now func() time.Time, sleep func(context.Context, time.D
 func (x *explorer) process() *rooms {
 	p, isNew := x.One()
 	if isNew {
-		x.rooms[p] = newRooms(x.On(store(p.Tables(x.DB), p.Now, p.Sleep), p.Queues(x.queues), x.Entropy()))
+		x.rooms[p] = newRooms(x.On(store(p.Tables(x.DB), p.Now, p.Sleep), p.Queues(x.queues), meettest.Seeded(x.Luck.Uint64())))
 	}
 	return x.rooms[p]
 }
@@ -536,7 +536,7 @@ func (x *explorer) repliesOf(about, user string) []table.Row {
 	})
 }
 
-// look holds the rows to what must be so at all times.
+// look holds the rows to the rules that hold at all times.
 func (x *explorer) look() error {
 	x.hear()
 	now := x.rowsNow()
@@ -617,7 +617,7 @@ func (x *explorer) rest() {
 	x.verify(compared, "after tidy", func(meet.Finding) bool { return false })
 }
 
-// verify notes what is not as it must be, but for what may be so.
+// verify notes the rows that are not as they must be, unless they may be so.
 func (x *explorer) verify(compared verify.Store, when string, may func(meet.Finding) bool) {
 	_, err := compared.Verify(context.Background(), true, func(f meet.Finding) {
 		if !may(f) {

@@ -5,8 +5,10 @@ package meettest
 import (
 	"context"
 	"crypto/rand"
+	"encoding/binary"
 	"io"
 	"log/slog"
+	mathrand "math/rand/v2"
 	"sync"
 	"testing"
 	"time"
@@ -26,7 +28,6 @@ import (
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
-	"prompthub/internal/testing/chaos"
 )
 
 // Tables are those of members, without a prefix.
@@ -110,10 +111,29 @@ func (w *World) On(store *rowstore.Store, queues queue.Queues, entropy io.Reader
 	})
 }
 
+// Seeded returns random bytes that a number decides.
+func Seeded(seed uint64) io.Reader {
+	var key [32]byte
+	binary.LittleEndian.PutUint64(key[:], seed)
+	return &luck{rnd: mathrand.NewChaCha8(key)}
+}
+
+type luck struct {
+	mu  sync.Mutex
+	rnd *mathrand.ChaCha8
+}
+
+// Read implements io.Reader.
+func (l *luck) Read(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.rnd.Read(b)
+}
+
 // A template is a store with members, of which each world has a copy: passwords take long.
 var template = sync.OnceValues(func() (map[string]meet.Claim, *memory.Tables) {
 	w := &World{Clock: &Clock{now: Began}, DB: memory.NewTables(), Queues: memory.NewQueues(func() time.Time { return Began }), Blobs: memory.NewBlobs(func() time.Time { return Began })}
-	s := w.On(w.store(w.DB), w.Queues, chaos.Seeded(0)) // the same ids in every run, by which schedules are in order
+	s := w.On(w.store(w.DB), w.Queues, Seeded(0)) // the same ids in every run, by which schedules are in order
 	ctx := context.Background()
 	must := func(err error) {
 		if err != nil {
