@@ -223,7 +223,7 @@ func (x *explorer) hear() {
 // begin runs a command.
 func (x *explorer) begin() {
 	all := []string{
-		"like", "like", "like", "like", "unlike", "unmatch", "block", "unblock", "pass", "send", "send", "send", "edit", "delete message", "read",
+		"like", "like", "like", "like", "unlike", "unlike", "unmatch", "block", "unblock", "pass", "send", "send", "send", "edit", "edit", "edit", "delete message", "read",
 		"register", "register", "leave", "remove", "capacity", "publish", "talk", "reply", "reply", "delete reply", "lock", "unlock", "suspend", "lift", "delete", "restore",
 		"message", "message", "message", "wait", "wait", "long wait",
 	}
