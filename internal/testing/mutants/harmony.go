@@ -31,10 +31,6 @@ var harmony = []mutant{
 		"	write := s.insert\n", "	write := s.Put\n",
 	},
 	{
-		"a pair is settled once, although its change may still land", harmonyRooms + "meet/pairs.go",
-		"	if err == nil && !s.Now().After(c.Until) {", "	if false && err == nil && !s.Now().After(c.Until) {",
-	},
-	{
 		"a refused change takes its message back although a try may have landed", harmonyRooms + "meet/rooms.go",
 		"	if c.lost == 0 {\n		c.s.Cancel", "	if true {\n		c.s.Cancel",
 	},
