@@ -39,10 +39,6 @@ var harmony = []mutant{
 		"		case was[i] != nil: // also", "		case was[i] != nil && same(*was[i], row):\n			return nil\n		case was[i] != nil: // also",
 	},
 	{
-		"a row of decks is written whatever its version is", harmonyRooms + "deck/follow.go",
-		"kind, row.ETag = table.Replace, was[i].ETag", "kind, row.ETag = table.Replace, table.Any",
-	},
-	{
 		"attendees are counted whatever the version of the event is", harmonyRooms + "events/attend.go",
 		"headKey(e.ID), ETag: e.etag", "headKey(e.ID), ETag: table.Any",
 	},
