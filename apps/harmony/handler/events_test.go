@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -10,9 +11,9 @@ import (
 	"prompthub/internal/testing/browsertest"
 )
 
-// TestEventsInABrowser: an admin announces a secret event and makes an invite; a member without a
-// script attends by it, writes in its chat, leaves, and begins a topic; a guest reads the blog; the
-// admin locks it and has a reply removed.
+// TestEventsInABrowser: an admin announces a secret event and makes an invite and a topic; a
+// member without a script attends by it, writes in its topic and its chat, leaves, and begins one;
+// a guest reads the blog; the admin locks it and has a reply removed.
 func TestEventsInABrowser(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs a browser")
@@ -66,6 +67,19 @@ func TestEventsInABrowser(t *testing.T) {
 	still.Write("[name=inviteCode]", "aloe-1").Click("[action$=register] button").Reads("You attend.").Reads("Адрес узнаете от друзей").Reads("2500.50 RUB").Reads("attendees: 1")
 	browsertest.Accessible(bob.GoTo(path).Reads("You attend."), axe, "attending")
 	browsertest.Accessible(bob.GoTo("/app/events?mine=1").Reads("You attend."), axe, "my events")
+	anna.GoTo("/app/admin" + strings.TrimPrefix(path, "/app") + "/topics").Ready("[name=audience]")
+	anna.Write("[name=title]", "Кто везёт чай").Write("[name=content]", "Нужны семь ламп и чай")
+	choose(anna, "audience", "specificUsers")
+	anna.Click("form.card .primary").Reads("Назовите от 1 до 200 участников")
+	browsertest.Accessible(anna, axe, "a topic of an event refused")
+	choose(anna, "audience", "attendeesOnly")
+	anna.Click("form.card .primary").Ready("[name=reply]").Reads("участники события")
+	browsertest.Accessible(anna, axe, "a topic of an event")
+	about := browsertest.Eval[string](anna, "location.pathname")
+	still.GoTo(path).Reads("Topics of the event").Click("main a[href='" + about + "']").Ready("[name=reply]").Reads("Нужны семь ламп и чай")
+	still.Write("[name=reply]", "I bring the tea").Click(".replying .primary").Reads("1 reply").Reads("I bring the tea")
+	browsertest.Accessible(bob.GoTo(path).Reads("Topics of the event"), axe, "an event with topics")
+	still.GoTo(path).Reads("You attend.")
 	still.Click("main [href*='/chats/']").Reads("The chat of those who attend the event: 1.").Ready("[name=content]")
 	still.Write("[name=content]", "Hello, everyone").Sends("#write .primary").Reads("Hello, everyone")
 	room := browsertest.Eval[string](still, "location.pathname")

@@ -21,11 +21,13 @@ import (
 	"prompthub/apps/harmony/internal/erase"
 	"prompthub/apps/harmony/internal/events"
 	"prompthub/apps/harmony/internal/forum"
+	"prompthub/apps/harmony/internal/gallery"
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/picture"
 	"prompthub/apps/harmony/internal/reports"
 	"prompthub/apps/harmony/internal/shop"
 	"prompthub/apps/harmony/internal/tidy"
+	"prompthub/apps/harmony/internal/topic"
 	"prompthub/apps/harmony/internal/verify"
 	"prompthub/apps/harmony/internal/web"
 	"prompthub/internal/host/command"
@@ -42,7 +44,7 @@ func main() { program().Main() }
 // The tables of rooms, by their names here.
 type (
 	EventTables  = events.Tables
-	ForumTables  = forum.Tables
+	ForumTables  = topic.Tables
 	ReportTables = reports.Tables
 	ShopTables   = shop.Tables
 	BlogTables   = blog.Tables
@@ -99,7 +101,7 @@ func readSettings() (settings, error) {
 		err = command.CheckTables(slices.Concat(s.Tables.All(), s.EventTables.All(), s.ForumTables.All(), s.ReportTables.All(), s.ShopTables.All(), s.BlogTables.All())...)
 	}
 	if err == nil {
-		err = command.CheckContainers(s.ContainerPrefix+meet.ContainerProfiles, s.ContainerPrefix+shop.Container)
+		err = command.CheckContainers(s.ContainerPrefix+meet.ContainerProfiles, s.ContainerPrefix+gallery.Container(shop.Kind), s.ContainerPrefix+gallery.Container(events.Kind), s.ContainerPrefix+gallery.Container(blog.Kind))
 	}
 	return s, err
 }
@@ -144,8 +146,8 @@ type rooms struct {
 }
 
 func newRooms(s settings, members *meet.Service) rooms {
-	talk := forum.New(members, s.ForumTables)
-	happens := events.New(members, s.EventTables)
+	happens := events.New(members, s.EventTables, s.ForumTables)
+	talk := forum.New(members, happens, s.ForumTables)
 	return rooms{members, happens, chats.New(members, happens), talk, reports.New(members, talk, s.ReportTables), shop.New(members, s.ShopTables), blog.New(members, s.BlogTables)}
 }
 
@@ -167,7 +169,8 @@ func (r rooms) compared() verify.Store {
 
 // triggers are the jobs of all parts.
 func (r rooms) triggers() []function.Trigger {
-	tidies := tidy.Job{Service: r.members, Walks: append(r.compared().Walks(), tidy.Walk{Name: "snapshots", Step: r.reports.Sweep}, tidy.Files(r.members, shop.Container, r.shop.Named))}
+	tidies := tidy.Job{Service: r.members, Walks: append(r.compared().Walks(), tidy.Walk{Name: "snapshots", Step: r.reports.Sweep},
+		tidy.Files(r.members, gallery.Container(shop.Kind), r.shop.Named), tidy.Files(r.members, gallery.Container(events.Kind), r.events.Named), tidy.Files(r.members, gallery.Container(blog.Kind), r.blog.Named))}
 	erases := erase.Job{Service: r.members, Traces: slices.Concat(r.members.Traces(), r.events.Traces(), r.chats.Traces(), r.forum.Traces(), r.reports.Traces(), r.blog.Traces())}
 	return append(r.members.Triggers(slices.Concat(r.events.Settlers(), r.forum.Settlers(), r.blog.Settlers())...), tidies.Trigger(), erases.Trigger())
 }

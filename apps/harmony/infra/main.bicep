@@ -51,6 +51,8 @@ var tableNames = [
 
 var containerNames = [
   'profile-images'
+  'blog-images'
+  'event-images'
   'store-images'
 ]
 

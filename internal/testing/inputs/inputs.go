@@ -100,10 +100,10 @@ func packages(patterns []string) error {
 }
 
 // Exports returns a function that finds what the compiler tells of packages, for an importer of
-// go/types: of those that a pattern of go list names in a directory, and of all that they import.
-func Exports(tb testing.TB, dir, pattern string) func(path string) (io.ReadCloser, error) {
+// go/types: of those that patterns of go list name in a directory, and of all that they import.
+func Exports(tb testing.TB, dir string, patterns ...string) func(path string) (io.ReadCloser, error) {
 	tb.Helper()
-	cmd := exec.CommandContext(tb.Context(), "go", "list", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}", pattern)
+	cmd := exec.CommandContext(tb.Context(), "go", append([]string{"list", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}"}, patterns...)...)
 	cmd.Dir = dir
 	out, err := cmd.Output()
 	if err != nil {

@@ -53,7 +53,7 @@ func run(args []string) int {
 		return 2
 	}
 	words := strings.Join(flags.Args(), " ")
-	chosen := slices.DeleteFunc(slices.Concat(mutants, unbounded), func(m mutant) bool {
+	chosen := slices.DeleteFunc(all(), func(m mutant) bool {
 		return !strings.Contains(m.name, words) || *unknown && known[m.name] != ""
 	})
 	switch {
@@ -100,6 +100,9 @@ func try(ctx context.Context, chosen []mutant, known caught) int {
 	fmt.Printf("%d mutants, %d not caught\n", len(chosen), survived)
 	return min(survived, 1)
 }
+
+// all are the mutants of all lists.
+func all() []mutant { return slices.Concat(mutants, unbounded, harmony) }
 
 // promptdb is where most mutants live; the files of others are named from there.
 const promptdb = "internal/prompthub/promptdb"
@@ -182,8 +185,11 @@ func hangs(usual time.Duration) time.Duration { return 10*usual + time.Minute }
 
 // pkg is the package whose tests must notice the mutant.
 func (m mutant) pkg() string {
-	if slices.Contains(unbounded, m) {
+	switch {
+	case slices.Contains(unbounded, m):
 		return "bench"
+	case slices.Contains(harmony, m):
+		return "apps/harmony/internal/meettest" // which has their explorer
 	}
 	dir := filepath.Dir(filepath.Join(promptdb, m.file))
 	if strings.HasPrefix(dir, promptdb+"/") {
@@ -199,11 +205,16 @@ func test(ctx context.Context, dir string, m mutant, limit time.Duration, flags 
 	switch {
 	case slices.Contains(unbounded, m):
 		args = append(args, "-run=^TestBounds$")
+	case slices.Contains(harmony, m):
+		args = append(args, "-short", "-run=^TestExplore$")
 	case m.pkg() != promptdb:
 		args = append(args, "-short", "-skip=^TestTables$|^TestQueues$|Emulator|Kill")
 	}
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = dir
+	if slices.Contains(harmony, m) {
+		cmd.Env = append(os.Environ(), "EXPLORE_SCHEDULES=5000") // some faults show in one of thousands
+	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	r, w := io.Pipe()
 	cmd.Stdout, cmd.Stderr = w, w
@@ -252,7 +263,7 @@ func copyTree(ctx context.Context) (string, error) {
 	if err != nil || len(parts) == 0 {
 		return dir, fmt.Errorf("run it from the root of the repository: %w", cmp.Or(err, os.ErrNotExist))
 	}
-	for _, part := range append(parts, "bench") {
+	for _, part := range append(parts, "bench", "apps/harmony") {
 		if part == "internal/tools" { // modules of their own
 			continue
 		}

@@ -24,7 +24,7 @@ func TestMutantsFitTheCode(t *testing.T) {
 	t.Parallel()
 	require.NotEmpty(t, mutants)
 	names := make(map[string]bool)
-	for _, m := range slices.Concat(mutants, unbounded) {
+	for _, m := range all() {
 		_, err := m.apply(filepath.Join("..", "..", "..", promptdb))
 		assert.NoError(t, err, m.name) // all of them, not the first
 		require.False(t, names[m.name], "two are called %q", m.name)
@@ -64,8 +64,9 @@ func TestMutantsCompile(t *testing.T) {
 	parsed := make(map[string]*ast.File)
 	fset := token.NewFileSet()
 	inputs.Files(t, "internal")
-	exported := inputs.Exports(t, root, "./internal/...")
-	for _, m := range slices.Concat(mutants, unbounded) {
+	inputs.Files(t, "apps/harmony")
+	exported := inputs.Exports(t, root, "./internal/...", "./apps/harmony/...")
+	for _, m := range all() {
 		path := filepath.Join(root, promptdb, m.file)
 		dir := filepath.Dir(path)
 		if packages[dir] == nil {
@@ -102,6 +103,6 @@ func TestCaughtNamesMutants(t *testing.T) {
 	c, err := readCaught()
 	require.NoError(t, err)
 	for name := range c {
-		require.True(t, slices.ContainsFunc(slices.Concat(mutants, unbounded), func(m mutant) bool { return m.name == name }), name)
+		require.True(t, slices.ContainsFunc(all(), func(m mutant) bool { return m.name == name }), name)
 	}
 }

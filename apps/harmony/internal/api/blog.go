@@ -28,7 +28,7 @@ type (
 		Tags        []string `json:"tags" nullable:"false" doc:"What it is about" example:"[\"альбом\"]"`
 		IsPublished bool     `json:"isPublished" doc:"False: admins alone see it" example:"true"`
 		PublishedAt *string  `json:"publishedAt" format:"date-time" doc:"From when on it is seen; null if no time was given yet" example:"2026-11-01T12:00:00.000Z"`
-		ImageURL    *string  `json:"imageUrl" doc:"Null: posts have no pictures yet" example:"/api/v1/images/blog/4b5c6d7e-8f90-4a1b-8c2d-3e4f50617283/0b9d4c7a-2e51-4f83-9a66-d1c0b7e8f925.jpg"`
+		ImageURL    *string  `json:"imageUrl" doc:"Its picture of up to 2,048 pixels a side, or null; with _320.jpg at its end a small one" example:"/api/v1/images/blog/4b5c6d7e-8f90-4a1b-8c2d-3e4f50617283/0b9d4c7a-2e51-4f83-9a66-d1c0b7e8f925.jpg"`
 		AuthorID    *string  `json:"authorId" doc:"The admin who wrote it; null once they are erased" example:"3f2b8c1e-9d47-4b6a-8e0f-5a7c1d2e3f40"`
 		CreatedAt   string   `json:"createdAt" format:"date-time" doc:"When it was made" example:"2026-11-01T12:00:00.000Z"`
 		UpdatedAt   string   `json:"updatedAt" format:"date-time" doc:"When it was changed last" example:"2026-11-01T12:00:00.000Z"`
@@ -55,7 +55,7 @@ func (n NewPost) draft() blog.Draft {
 func postHeadOf(p blog.Post) PostHead {
 	return PostHead{
 		PostID: p.ID, Title: p.Title, Excerpt: p.Excerpt, Tags: p.Tags, IsPublished: p.Published, PublishedAt: optionalStamp(p.PublishedAt),
-		AuthorID: optional(p.AuthorID), CreatedAt: stamp(p.CreatedAt), UpdatedAt: stamp(p.UpdatedAt),
+		ImageURL: optional(p.ImageURL), AuthorID: optional(p.AuthorID), CreatedAt: stamp(p.CreatedAt), UpdatedAt: stamp(p.UpdatedAt),
 	}
 }
 
@@ -103,7 +103,16 @@ func (a *api) blog() {
 			p, err := a.Blog.Edit(ctx, c, in.PostID, in.Body.draft())
 			return answer(postOf(p), err)
 		})
-	route(a, member, Bound{4, 7}, op("delete-post", http.MethodDelete, "/admin/blog/posts/{postId}", "admin", "Delete a post; admins may", "At once.", http.StatusNoContent, 404),
+	route(a, member, Bound{5, 9}, imageSent(op("put-post-image", http.MethodPut, "/admin/blog/posts/{postId}/image", "admin", "Give a post a picture; admins may", sentImage, http.StatusOK, 404)),
+		func(ctx context.Context, c meet.Claim, in *struct {
+			ByPost
+			RawBody []byte `contentType:"image/jpeg"`
+		},
+		) (*body[Post], error) {
+			p, err := a.Blog.SetImage(ctx, c, in.PostID, in.RawBody)
+			return answer(postOf(p), err)
+		})
+	route(a, member, Bound{4, 9}, op("delete-post", http.MethodDelete, "/admin/blog/posts/{postId}", "admin", "Delete a post; admins may", "At once.", http.StatusNoContent, 404),
 		func(ctx context.Context, c meet.Claim, in *ByPost) (*none, error) {
 			return nil, a.Blog.Delete(ctx, c, in.PostID)
 		})

@@ -77,7 +77,7 @@ type Event struct {
 	EventID       string          `json:"eventId" format:"uuid" doc:"The id of the event" example:"7c1d2e3f-4051-4263-8475-96a7b8c9dae0"`
 	Title         string          `json:"title" doc:"What it is called" example:"Концерт на крыше"`
 	Description   string          `json:"description" doc:"About it; empty in a teaser" example:"Все песни подряд"`
-	ImageURL      *string         `json:"imageUrl" doc:"Its picture, or null" example:"/api/v1/images/event/7c1d2e3f-4051-4263-8475-96a7b8c9dae0/0b9d4c7a-2e51-4f83-9a66-d1c0b7e8f925.jpg"`
+	ImageURL      *string         `json:"imageUrl" doc:"Its picture of up to 2,048 pixels a side, or null; with _320.jpg at its end a small one" example:"/api/v1/images/event/7c1d2e3f-4051-4263-8475-96a7b8c9dae0/0b9d4c7a-2e51-4f83-9a66-d1c0b7e8f925.jpg"`
 	StartDate     string          `json:"startDate" format:"date-time" doc:"When it begins" example:"2026-12-31T20:00:00.000Z"`
 	EndDate       *string         `json:"endDate" format:"date-time" doc:"When it ends, or null" example:"2026-12-31T23:00:00.000Z"`
 	Location      string          `json:"location" doc:"Where it is; empty in a teaser" example:"Москва, Большая Никитская, 1"`
@@ -92,8 +92,16 @@ type Event struct {
 	AttendeeCount *int            `json:"attendeeCount" doc:"How many members attend; null in a teaser" example:"12"`
 	IsAttending   bool            `json:"isAttending" doc:"Whether the caller attends" example:"false"`
 	ChatID        *string         `json:"chatId" doc:"Its chat, if the caller takes part; null in lists but that of one's own" example:"5d3c2b1a-0f9e-4d8c-8b7a-695847362514"`
+	Topics        []EventTopic    `json:"topics" nullable:"false" doc:"Those that the caller sees; empty in lists, and for guests"`
 	CreatedAt     string          `json:"createdAt" format:"date-time" doc:"When it was made" example:"2026-11-01T12:00:00.000Z"`
 	UpdatedAt     string          `json:"updatedAt" format:"date-time" doc:"When it was changed last" example:"2026-11-01T12:00:00.000Z"`
+}
+
+// An EventTopic is a topic of an event.
+type EventTopic struct {
+	TopicID    string          `json:"topicId" format:"uuid" doc:"The id of the topic" example:"8d2e3f40-5162-4374-8586-a7b8c9daebf1"`
+	Title      string          `json:"title" doc:"What it is called" example:"Концерт на крыше"`
+	Visibility TopicVisibility `json:"visibility" doc:"Whom it is for" example:"public"`
 }
 
 // optionalStamp writes an instant, null if it is zero.
@@ -107,9 +115,12 @@ func optionalStamp(t time.Time) *string {
 
 func eventOf(v events.View) Event {
 	e := Event{
-		EventID: v.ID, Title: v.Title, Description: v.Description, StartDate: stamp(v.Start), EndDate: optionalStamp(v.End), Location: v.Location,
+		EventID: v.ID, Title: v.Title, ImageURL: optional(v.ImageURL), Description: v.Description, StartDate: stamp(v.Start), EndDate: optionalStamp(v.End), Location: v.Location,
 		Category: EventCategory(v.Category), OrganizerID: v.OrganizerID, Visibility: EventVisibility(v.Visibility), IsSecret: v.Secret(),
-		IsPublished: v.Published, Teaser: v.Sight == events.Teaser, IsAttending: v.Attends, ChatID: optional(v.ChatID), CreatedAt: stamp(v.CreatedAt), UpdatedAt: stamp(v.UpdatedAt),
+		Topics: []EventTopic{}, IsPublished: v.Published, Teaser: v.Sight == events.Teaser, IsAttending: v.Attends, ChatID: optional(v.ChatID), CreatedAt: stamp(v.CreatedAt), UpdatedAt: stamp(v.UpdatedAt),
+	}
+	for _, t := range v.Topics {
+		e.Topics = append(e.Topics, EventTopic{t.ID, t.Title, TopicVisibility(t.Visibility)})
 	}
 	if v.Capacity > 0 {
 		e.Capacity = &v.Capacity
@@ -245,7 +256,7 @@ func (a *api) events() {
 			}
 			return answer(pageOf(list, c, p.Events, p.Next, eventOf), err)
 		})
-	route(a, visitor, Bound{1, 5}, event("get-event", http.MethodGet, "/events/{eventId}", "An event", "As much of it as the caller may see, by an invite all. Ten wrong invites within 15 minutes: 429 TOO_MANY_ATTEMPTS.", 404),
+	route(a, visitor, Bound{2, 36}, event("get-event", http.MethodGet, "/events/{eventId}", "An event", "As much of it as the caller may see, by an invite all. Ten wrong invites within 15 minutes: 429 TOO_MANY_ATTEMPTS.", 404),
 		func(ctx context.Context, c meet.Claim, in *struct {
 			ByEvent
 			ByInvite
@@ -314,12 +325,12 @@ func (a *api) adminEvents() {
 			p, err := a.Events.All(ctx, c, after, in.Limit)
 			return answer(pageOf("list-all-events", c, p.Events, p.Next, eventOf), err)
 		})
-	route(a, member, Bound{4, 12}, admin("new-event", http.MethodPost, "", "Make an event; admins may", "It is in the lists when the answer is there, if it is published.", http.StatusCreated),
+	route(a, member, Bound{6, 18}, admin("new-event", http.MethodPost, "", "Make an event; admins may", "If it is published, it is in the lists when the answer is there, with a chat and two topics.", http.StatusCreated),
 		func(ctx context.Context, c meet.Claim, in *body[NewEvent]) (*body[Event], error) {
 			v, err := a.Events.NewEvent(ctx, c, in.Body.draft())
 			return answer(eventOf(v), err)
 		})
-	route(a, member, Bound{4, 18}, admin("put-event", http.MethodPut, "/{eventId}", "Change an event; admins may", "Places that are taken cannot be taken away: 409 CAPACITY_TOO_SMALL.", http.StatusOK, 404, 409),
+	route(a, member, Bound{6, 20}, admin("put-event", http.MethodPut, "/{eventId}", "Change an event; admins may", "Places that are taken cannot be taken away: 409 CAPACITY_TOO_SMALL.", http.StatusOK, 404, 409),
 		func(ctx context.Context, c meet.Claim, in *struct {
 			ByEvent
 			Body NewEvent
@@ -328,7 +339,16 @@ func (a *api) adminEvents() {
 			v, err := a.Events.Edit(ctx, c, in.EventID, in.Body.draft())
 			return answer(eventOf(v), err)
 		})
-	route(a, member, Bound{4, 12}, admin("delete-event", http.MethodDelete, "/{eventId}", "Delete an event; admins may", "From then on no caller finds it.", http.StatusNoContent, 404),
+	route(a, member, Bound{5, 17}, imageSent(admin("put-event-image", http.MethodPut, "/{eventId}/image", "Give an event a picture; admins may", sentImage, http.StatusOK, 404)),
+		func(ctx context.Context, c meet.Claim, in *struct {
+			ByEvent
+			RawBody []byte `contentType:"image/jpeg"`
+		},
+		) (*body[Event], error) {
+			v, err := a.Events.SetImage(ctx, c, in.EventID, in.RawBody)
+			return answer(eventOf(v), err)
+		})
+	route(a, member, Bound{4, 14}, admin("delete-event", http.MethodDelete, "/{eventId}", "Delete an event; admins may", "From then on no caller finds it.", http.StatusNoContent, 404),
 		func(ctx context.Context, c meet.Claim, in *ByEvent) (*none, error) {
 			return nil, a.Events.Delete(ctx, c, in.EventID)
 		})

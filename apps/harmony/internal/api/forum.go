@@ -8,6 +8,7 @@ import (
 
 	"prompthub/apps/harmony/internal/forum"
 	"prompthub/apps/harmony/internal/meet"
+	"prompthub/apps/harmony/internal/topic"
 )
 
 type (
@@ -33,6 +34,17 @@ type (
 		Title     string `json:"title" doc:"5 to 100 characters" example:"Лучший альбом"`
 		Content   string `json:"content" doc:"10 to 5,000 characters" example:"Какой альбом вы слушаете чаще других?"`
 	}
+	// Audience is whom a topic of an event is for.
+	Audience struct {
+		Visibility     TopicVisibility `json:"visibility" doc:"public: those who see the event without an invite; attendeesOnly: those who attend; specificUsers: those who are named, even if they do not see the event" example:"specificUsers"`
+		AllowedUserIDs []string        `json:"allowedUserIds,omitempty" doc:"1 to 200 ids of members, for specificUsers alone" example:"[\"3f2b8c1e-9d47-4b6a-8e0f-5a7c1d2e3f40\"]"`
+	}
+	// NewEventTopic is the body of a topic of an event.
+	NewEventTopic struct {
+		Title   string `json:"title" doc:"5 to 100 characters" example:"Кто поёт"`
+		Content string `json:"content" doc:"10 to 5,000 characters" example:"Кто будет петь на концерте?"`
+		Audience
+	}
 	// TopicEdit changes members of a topic that it names.
 	TopicEdit struct {
 		Title    *string `json:"title,omitempty" doc:"5 to 100 characters; its author may change it" example:"Лучший альбом"`
@@ -43,15 +55,15 @@ type (
 	// Topic is a conversation in a section.
 	Topic struct {
 		TopicID        string  `json:"topicId" format:"uuid" doc:"The id of the topic" example:"8d2e3f40-5162-4374-8586-a7b8c9daebf1"`
-		SectionID      string  `json:"sectionId" doc:"Its section" example:"music"`
-		EventID        *string `json:"eventId" doc:"Null: topics of events are not served yet" example:"7c1d2e3f-4051-4263-8475-96a7b8c9dae0"`
+		SectionID      string  `json:"sectionId" doc:"Its section, event-{eventId} for one of an event that the caller sees, else empty" example:"music"`
+		EventID        *string `json:"eventId" doc:"Its event; null for a topic of the forum, and for one of an event that the caller does not see" example:"7c1d2e3f-4051-4263-8475-96a7b8c9dae0"`
 		Title          string  `json:"title" doc:"What it is called" example:"Лучший альбом"`
-		Content        string  `json:"content" doc:"How it begins" example:"Какой альбом вы слушаете чаще других?"`
+		Content        string  `json:"content" doc:"How it begins; empty in the two that every published event has" example:"Какой альбом вы слушаете чаще других?"`
 		Author         *Author `json:"author" doc:"Its author; null for one that the caller may not see"`
 		IsPinned       bool    `json:"isPinned" doc:"Whether it stands before others" example:"false"`
 		IsLocked       bool    `json:"isLocked" doc:"Whether only staff may reply" example:"false"`
 		ReplyCount     int     `json:"replyCount" doc:"How many replies there are that are not deleted" example:"12"`
-		Visibility     *string `json:"visibility" doc:"Null: of topics of events alone" example:"public"`
+		Visibility     *string `json:"visibility" doc:"Whom it is for, if it is of an event: public, attendeesOnly or specificUsers; else null" example:"public"`
 		CreatedAt      string  `json:"createdAt" format:"date-time" doc:"When it was begun" example:"2026-11-01T12:00:00.000Z"`
 		UpdatedAt      string  `json:"updatedAt" format:"date-time" doc:"When it was changed last" example:"2026-11-01T12:00:00.000Z"`
 		LastActivityAt string  `json:"lastActivityAt" format:"date-time" doc:"When it was begun or replied to last, to the minute" example:"2026-11-01T12:00:00.000Z"`
@@ -84,6 +96,16 @@ type (
 	}
 )
 
+// TopicVisibility is one of topic.Visibilities.
+type TopicVisibility string
+
+// Schema returns the values.
+func (TopicVisibility) Schema(huma.Registry) *huma.Schema { return oneOf(topic.Visibilities) }
+
+func (x Audience) audience() forum.Audience {
+	return forum.Audience{Visibility: string(x.Visibility), Allowed: x.AllowedUserIDs}
+}
+
 func (x SectionEdit) section(id string) forum.Section {
 	return forum.Section{ID: id, Name: x.Name, Description: x.Description, Order: x.OrderIndex}
 }
@@ -94,7 +116,7 @@ func sectionOf(x forum.Section) Section {
 
 func topicOf(v forum.View) Topic {
 	return Topic{
-		TopicID: v.ID, SectionID: v.SectionID, Title: v.Title, Content: v.Content, Author: authorOf(v.Author), IsPinned: v.Pinned, IsLocked: v.Locked,
+		TopicID: v.ID, SectionID: v.SectionID, EventID: optional(v.EventID), Visibility: optional(v.Visibility), Title: v.Title, Content: v.Content, Author: authorOf(v.Author), IsPinned: v.Pinned, IsLocked: v.Locked,
 		ReplyCount: v.Replies, CreatedAt: stamp(v.CreatedAt), UpdatedAt: stamp(v.UpdatedAt), LastActivityAt: stamp(v.LastActivity),
 	}
 }
@@ -123,7 +145,7 @@ func (a *api) forum() {
 			p, err := a.Forum.Sections(ctx, c, after, in.Limit)
 			return answer(pageOf("list-sections", c, p.Sections, p.Next, sectionOf), err)
 		})
-	route(a, member, Bound{2, 84}, op("list-topics", http.MethodGet, "/sections/{sectionId}/topics", "Topics of a section", "Pinned ones first, then those with the last activity.", 404),
+	route(a, member, Bound{2, 125}, op("list-topics", http.MethodGet, "/sections/{sectionId}/topics", "Topics of a section", "Pinned ones first, then those with the last activity. The section event-{eventId} has the topics of an event that the caller sees; if there are none, it is answered as one that is not there.", 404),
 		func(ctx context.Context, c meet.Claim, in *struct {
 			BySection
 			ByPage
@@ -142,12 +164,12 @@ func (a *api) forum() {
 			v, err := a.Forum.NewTopic(ctx, c, in.Body.SectionID, in.Body.Title, in.Body.Content)
 			return answer(topicOf(v), err)
 		})
-	route(a, member, Bound{2, 6}, op("get-topic", http.MethodGet, "/topics/{topicId}", "A topic", "Its replies have a list of their own.", 404),
+	route(a, member, Bound{2, 8}, op("get-topic", http.MethodGet, "/topics/{topicId}", "A topic", "Its replies have a list of their own.", 404),
 		func(ctx context.Context, c meet.Claim, in *ByTopic) (*body[Topic], error) {
 			v, err := a.Forum.Topic(ctx, c, in.TopicID)
 			return answer(topicOf(v), err)
 		})
-	route(a, member, Bound{5, 11}, op("put-topic", http.MethodPut, "/topics/{topicId}", "Change a topic", "Its author changes the text, staff whether it is pinned or locked. Once a lock is answered no reply of a member lands.", 404, 409),
+	route(a, member, Bound{6, 15}, op("put-topic", http.MethodPut, "/topics/{topicId}", "Change a topic", "Its author changes the text, staff whether it is pinned or locked. Once a lock is answered no reply of a member lands.", 404, 409),
 		func(ctx context.Context, c meet.Claim, in *struct {
 			ByTopic
 			Body TopicEdit
@@ -156,11 +178,11 @@ func (a *api) forum() {
 			v, err := a.Forum.Edit(ctx, c, in.TopicID, forum.Edit{Title: in.Body.Title, Content: in.Body.Content, Pinned: in.Body.IsPinned, Locked: in.Body.IsLocked})
 			return answer(topicOf(v), err)
 		})
-	route(a, member, Bound{4, 7}, op("delete-topic", http.MethodDelete, "/topics/{topicId}", "Delete a topic", "With its replies; its author and staff may.", 404),
+	route(a, member, Bound{5, 9}, op("delete-topic", http.MethodDelete, "/topics/{topicId}", "Delete a topic", "With its replies; its author and staff may.", 404),
 		func(ctx context.Context, c meet.Claim, in *ByTopic) (*none, error) {
 			return nil, a.Forum.Delete(ctx, c, in.TopicID)
 		})
-	route(a, member, Bound{2, 64}, op("list-replies", http.MethodGet, "/topics/{topicId}/replies", "Replies of a topic", "The newest first; one that is deleted keeps its place.", 404),
+	route(a, member, Bound{2, 66}, op("list-replies", http.MethodGet, "/topics/{topicId}/replies", "Replies of a topic", "The newest first; one that is deleted keeps its place.", 404),
 		func(ctx context.Context, c meet.Claim, in *struct {
 			ByTopic
 			ByPage
@@ -174,7 +196,7 @@ func (a *api) forum() {
 			p, err := a.Forum.Replies(ctx, c, in.TopicID, after, in.Limit)
 			return answer(pageOf(list, c, p.Replies, p.Next, replyOf), err)
 		})
-	route(a, member, Bound{4, 8}, op("reply", http.MethodPost, "/topics/{topicId}/replies", "Reply in a topic", "Staff may reply in a locked one; others are answered 409 TOPIC_LOCKED.", 404, 409),
+	route(a, member, Bound{5, 10}, op("reply", http.MethodPost, "/topics/{topicId}/replies", "Reply in a topic", "Staff may reply in a locked one; others are answered 409 TOPIC_LOCKED.", 404, 409),
 		func(ctx context.Context, c meet.Claim, in *struct {
 			ByTopic
 			Body ReplyText
@@ -183,7 +205,7 @@ func (a *api) forum() {
 			v, err := a.Forum.Reply(ctx, c, in.TopicID, in.Body.Content)
 			return answer(replyOf(v), err)
 		})
-	route(a, member, Bound{2, 5}, op("put-reply", http.MethodPut, "/topics/{topicId}/replies/{replyId}", "Change a reply", "Its author may.", 404, 409),
+	route(a, member, Bound{3, 7}, op("put-reply", http.MethodPut, "/topics/{topicId}/replies/{replyId}", "Change a reply", "Its author may.", 404, 409),
 		func(ctx context.Context, c meet.Claim, in *struct {
 			ByTopic
 			ByReply
@@ -193,13 +215,36 @@ func (a *api) forum() {
 			v, err := a.Forum.EditReply(ctx, c, in.TopicID, in.ReplyID, in.Body.Content)
 			return answer(replyOf(v), err)
 		})
-	route(a, member, Bound{2, 5}, op("delete-reply", http.MethodDelete, "/topics/{topicId}/replies/{replyId}", "Delete a reply", "It keeps its place, without content and author. Its author and staff may.", 404),
+	route(a, member, Bound{3, 7}, op("delete-reply", http.MethodDelete, "/topics/{topicId}/replies/{replyId}", "Delete a reply", "It keeps its place, without content and author. Its author and staff may.", 404),
 		func(ctx context.Context, c meet.Claim, in *struct {
 			ByTopic
 			ByReply
 		},
 		) (*none, error) {
 			return nil, a.Forum.DeleteReply(ctx, c, in.TopicID, in.ReplyID)
+		})
+	ofEvent := func(id, method, path, summary, description string, errors ...int) huma.Operation {
+		o := op(id, method, "", summary, description, errors...)
+		o.Path, o.Tags = "/admin"+path, []string{"admin"}
+		return o
+	}
+	route(a, member, Bound{4, 9}, ofEvent("new-event-topic", http.MethodPost, "/events/{eventId}/topics", "Begin a topic of an event; admins may", "An event has up to 20: 409 TOO_MANY_TOPICS. Two of them, for all who see the event and for those who attend, are there from the day that it is published.", 404, 409),
+		func(ctx context.Context, c meet.Claim, in *struct {
+			ByEvent
+			Body NewEventTopic
+		},
+		) (*body[Topic], error) {
+			v, err := a.Forum.NewEventTopic(ctx, c, in.EventID, in.Body.Title, in.Body.Content, in.Body.audience())
+			return answer(topicOf(v), err)
+		})
+	route(a, member, Bound{4, 11}, ofEvent("put-audience", http.MethodPut, "/topics/{topicId}", "Change whom a topic of an event is for; admins may", "Holds from the next request on.", 404),
+		func(ctx context.Context, c meet.Claim, in *struct {
+			ByTopic
+			Body Audience
+		},
+		) (*body[Topic], error) {
+			v, err := a.Forum.SetAudience(ctx, c, in.TopicID, in.Body.audience())
+			return answer(topicOf(v), err)
 		})
 	section := func(id, method, path, summary, description string, errors ...int) huma.Operation {
 		o := op(id, method, "", summary, description, errors...)

@@ -6,8 +6,12 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"prompthub/apps/harmony/internal/blog"
+	"prompthub/apps/harmony/internal/events"
+	"prompthub/apps/harmony/internal/gallery"
 	"prompthub/apps/harmony/internal/meet"
-	"prompthub/internal/fault"
+	"prompthub/apps/harmony/internal/shop"
+	"prompthub/internal/storage/blob"
 )
 
 // A file is a picture as it is served.
@@ -28,6 +32,15 @@ func binary(types ...string) map[string]*huma.MediaType {
 		all[t] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}
 	}
 	return all
+}
+
+// sentImage describes a route that takes a picture.
+const sentImage = "The bytes of a JPEG, PNG or WebP file of up to 8 MiB and 25 megapixels, in place of the picture that it has."
+
+// imageSent returns an operation whose body is a picture.
+func imageSent(o huma.Operation) huma.Operation {
+	o.RequestBody, o.SkipValidateBody, o.MaxBodyBytes = &huma.RequestBody{Required: true, Content: binary(imageTypes...)}, true, -1
+	return o
 }
 
 func (a *api) images() {
@@ -66,28 +79,38 @@ func (a *api) images() {
 	})
 	route(a, visitor, Bound{2, 7}, huma.Operation{
 		OperationID: "get-image", Method: http.MethodGet, Path: "/images/{kind}/{ownerId}/{file}", Tags: []string{"people"}, Errors: []int{404},
-		Summary: "A picture", Description: "Of a member, to those who may see the member; of an item of the store, to everybody.",
+		Summary: "A picture", Description: "Of a member, to those who may see the member; of an event or a post, to those who see it; of an item of the store, to everybody.",
 		Responses: map[string]*huma.Response{"200": {Description: "The file", Content: binary(imageTypes[0])}},
 	}, func(ctx context.Context, c meet.Claim, in *struct {
-		Kind    string `path:"kind" doc:"profile or store" example:"profile"`
-		OwnerID string `path:"ownerId" doc:"The id of the member or of the item" example:"3f2b8c1e-9d47-4b6a-8e0f-5a7c1d2e3f40"`
+		ByInvite
+		Kind    string `path:"kind" doc:"profile, store, event or blog" example:"profile"`
+		OwnerID string `path:"ownerId" doc:"The id of the member, the item, the event or the post" example:"3f2b8c1e-9d47-4b6a-8e0f-5a7c1d2e3f40"`
 		File    string `path:"file" doc:"The id of the picture with .jpg, or _320.jpg for a small one" example:"0b9d4c7a-2e51-4f83-9a66-d1c0b7e8f925.jpg"`
 	},
 	) (*file, error) {
-		if in.Kind == "store" {
-			b, err := a.Shop.Picture(ctx, in.OwnerID, in.File)
-			if err != nil {
-				return nil, err
-			}
-			return &file{b.Type, "public, max-age=86400, immutable", b.ETag, b.Body}, nil
+		var b blob.Blob
+		var err error
+		open := false // to everybody
+		switch in.Kind {
+		case "profile":
+			b, err = a.Service.Picture(ctx, c, in.OwnerID, in.File)
+		case shop.Kind:
+			b, err = a.Shop.Picture(ctx, in.OwnerID, in.File)
+			open = true
+		case events.Kind:
+			b, open, err = a.Events.Picture(ctx, c, in.OwnerID, in.File, in.Invite, from(ctx))
+		case blog.Kind:
+			b, open, err = a.Blog.Picture(ctx, c, in.OwnerID, in.File)
+		default:
+			err = gallery.Missing()
 		}
-		if in.Kind != "profile" {
-			return nil, fault.Coded(fault.NotFound, meet.ImageNotFound, "there is no such picture")
-		}
-		b, err := a.Service.Picture(ctx, c, in.OwnerID, in.File)
 		if err != nil {
 			return nil, err
 		}
-		return &file{b.Type, "private, max-age=600", b.ETag, b.Body}, nil
+		cache := "private, max-age=600"
+		if open {
+			cache = "public, max-age=86400, immutable"
+		}
+		return &file{b.Type, cache, b.ETag, b.Body}, nil
 	})
 }

@@ -90,8 +90,7 @@ func (a *api) shop() {
 			i, err := a.Shop.Edit(ctx, c, in.ItemID, in.Body.item())
 			return answer(itemOf(i), err)
 		})
-	image := op("put-item-image", http.MethodPut, "/admin/store/items/{itemId}/image", "admin", "Give an item a picture; admins may", "The bytes of a JPEG, PNG or WebP file of up to 8 MiB and 25 megapixels, in place of the picture that it has.", http.StatusOK, 404)
-	image.RequestBody, image.SkipValidateBody, image.MaxBodyBytes = &huma.RequestBody{Required: true, Content: binary(imageTypes...)}, true, -1
+	image := imageSent(op("put-item-image", http.MethodPut, "/admin/store/items/{itemId}/image", "admin", "Give an item a picture; admins may", sentImage, http.StatusOK, 404))
 	route(a, member, Bound{3, 8}, image, func(ctx context.Context, c meet.Claim, in *struct {
 		ByItem
 		RawBody []byte `contentType:"image/jpeg"`

@@ -21,6 +21,7 @@ import (
 	"prompthub/apps/harmony/internal/events"
 	"prompthub/apps/harmony/internal/forum"
 	"prompthub/apps/harmony/internal/meet"
+	"prompthub/apps/harmony/internal/meettest"
 	"prompthub/apps/harmony/internal/picture"
 	"prompthub/apps/harmony/internal/reports"
 	"prompthub/apps/harmony/internal/shop"
@@ -128,9 +129,9 @@ func newWorld(t *testing.T) *world {
 		Blobs: files{memory.NewBlobs(time.Now), w.meter}, Pictures: picture.NewMaker(), LikesADay: 200, EraseAfter: 30 * 24 * time.Hour,
 	})
 	require.NoError(t, w.service.Create(t.Context()))
-	w.events = events.New(w.service, events.Tables{Events: "Events", EventAttendees: "EventAttendees", UserEvents: "UserEvents", EventInvites: "EventInvites"})
+	w.events = events.New(w.service, meettest.EventTables, meettest.ForumTables)
 	require.NoError(t, w.events.Create(t.Context()))
-	w.forum = forum.New(w.service, forum.Tables{ForumSections: "ForumSections", ForumTopics: "ForumTopics", ForumReplies: "ForumReplies"})
+	w.forum = forum.New(w.service, w.events, meettest.ForumTables)
 	require.NoError(t, w.forum.Create(t.Context()))
 	told := reports.New(w.service, w.forum, reports.Tables{Reports: "Reports"})
 	require.NoError(t, told.Create(t.Context()))

@@ -23,8 +23,13 @@ func New(members *meet.Service, tables Tables) *Service {
 	return &Service{members.Store, members, tables}
 }
 
-// Create makes the table if it is missing.
-func (s *Service) Create(ctx context.Context) error { return s.DB.Create(ctx, s.tables.All()...) }
+// Create makes the table and the container if they are missing.
+func (s *Service) Create(ctx context.Context) error {
+	if err := s.pictures().Create(ctx); err != nil {
+		return err
+	}
+	return s.DB.Create(ctx, s.tables.All()...)
+}
 
 func noPost() error { return fault.Coded(fault.NotFound, PostNotFound, "there is no such post") }
 
@@ -177,7 +182,16 @@ func (s *Service) Edit(ctx context.Context, c meet.Claim, id string, d Draft) (P
 
 // Delete deletes a post; admins may.
 func (s *Service) Delete(ctx context.Context, c meet.Claim, id string) error {
-	_, err := s.edit(ctx, c, id, func(*Post) (*Post, error) { return nil, nil }) // if it is gone, a try whose answer was lost has done it
+	old := ""
+	_, err := s.edit(ctx, c, id, func(was *Post) (*Post, error) {
+		if was != nil { // else a try whose answer was lost has deleted it
+			old = was.ImageURL
+		}
+		return nil, nil
+	})
+	if err == nil {
+		s.pictures().Drop(ctx, old)
+	}
 	return err
 }
 
@@ -280,7 +294,8 @@ func (s *Service) Checks() []meet.Check {
 				}
 				found = append(found, some...)
 			}
-			return found, nil
+			some, err := s.pictures().Check(ctx, name, row)
+			return append(found, some...), err
 		}},
 		{Name: "list " + name, Table: name, Range: table.Range{Partition: listRows}, Look: func(ctx context.Context, row table.Row) ([]meet.Finding, error) {
 			p, err := s.read(ctx, postOf(row.Key.Row))

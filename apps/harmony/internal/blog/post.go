@@ -60,6 +60,7 @@ type Post struct {
 	ID, Title, Excerpt, Content string
 	Tags                        []string
 	AuthorID                    string // "" once the author is erased
+	ImageURL                    string // "" if there is no picture
 	Published                   bool
 	PublishedAt                 time.Time // zero if no time was given yet
 	CreatedAt, UpdatedAt        time.Time
@@ -116,6 +117,9 @@ func (p Post) row() table.Row {
 		{Name: "UpdatedAt", Value: table.Time(p.UpdatedAt)},
 		{Name: "Version", Value: table.Int64(p.version)},
 	}
+	if p.ImageURL != "" {
+		props = append(props, table.Prop{Name: "ImageUrl", Value: table.String(p.ImageURL)})
+	}
 	if !p.PublishedAt.IsZero() {
 		props = append(props, table.Prop{Name: "PublishedAt", Value: table.Time(p.PublishedAt)})
 	}
@@ -125,7 +129,7 @@ func (p Post) row() table.Row {
 func parse(row table.Row) (Post, error) {
 	v := row.Props
 	p := Post{
-		ID: row.Key.Row, Title: v.Get("Title").Str(), Excerpt: v.Get("Excerpt").Str(), Content: v.Get("Content").Str(), AuthorID: v.Get("AuthorId").Str(),
+		ID: row.Key.Row, Title: v.Get("Title").Str(), Excerpt: v.Get("Excerpt").Str(), Content: v.Get("Content").Str(), AuthorID: v.Get("AuthorId").Str(), ImageURL: v.Get("ImageUrl").Str(),
 		Published: v.Get("IsPublished").Bool(), PublishedAt: v.Get("PublishedAt").Time(), CreatedAt: v.Get("CreatedAt").Time(), UpdatedAt: v.Get("UpdatedAt").Time(),
 		version: v.Get("Version").Int(), etag: row.ETag,
 	}

@@ -28,7 +28,7 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{World: meettest.New(t)}
-	w.events = events.New(w.Service, meettest.EventTables)
+	w.events = events.New(w.Service, meettest.EventTables, meettest.ForumTables)
 	require.NoError(t, w.events.Create(t.Context()))
 	w.Handle(w.Triggers(w.events.Settlers()...))
 	return w
@@ -447,10 +447,10 @@ func TestCrashes(t *testing.T) {
 			first := before.send(anna, room, "first").ID
 			meettest.Crashes(t, func(t *testing.T, crash *meettest.Crash) {
 				w := &world{World: before.Clone(t)}
-				w.events = events.New(w.Service, meettest.EventTables)
+				w.events = events.New(w.Service, meettest.EventTables, meettest.ForumTables)
 				w.Handle(w.Triggers(w.events.Settlers()...))
 				s := w.Over(crash.Over(w.DB, w.Queues))
-				err := c.do(t.Context(), meettest.Talks(s), events.New(s, meettest.EventTables), anna, id, room, first)
+				err := c.do(t.Context(), meettest.Talks(s), events.New(s, meettest.EventTables, meettest.ForumTables), anna, id, room, first)
 				crash.Land(w.Pump, w.Clock.Pass)
 				w.Settle()
 				if c.want != nil {

@@ -33,8 +33,8 @@ func (x Index) Add(ctx context.Context, e Entry) error {
 // Follow has the rows of a member follow the truth, which read returns. hints are the member as
 // they were before a change, or may have been: rows of theirs that stay from then are marked.
 //
-// A row is read before the truth is, and written under its ETag. So of two writers one sees the
-// change of the other, and a write that lands late hits no newer row. For the same reason a row is
+// A row is read before the truth is, and written under its ETag, even if it stays as it was. So of
+// two writers one sees the change of the other, and a write that lands late hits no newer row. For the same reason a row is
 // never deleted here, but marked; Sweep deletes it later.
 func (x Index) Follow(ctx context.Context, read func(context.Context) (Entry, error), hints ...Entry) error {
 	var keys []table.Key
@@ -86,9 +86,7 @@ func (x Index) replace(ctx context.Context, e Entry, keys []table.Key, was []*ta
 		switch {
 		case was[i] == nil && !in:
 			return nil
-		case was[i] != nil && same(*was[i], row):
-			return nil
-		case was[i] != nil:
+		case was[i] != nil: // also if it says the same: another may be about to write what was true before
 			kind, row.ETag = table.Replace, was[i].ETag
 		}
 		return x.Write(ctx, x.Table, []table.Op{{Kind: kind, Row: row}})

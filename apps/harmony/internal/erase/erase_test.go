@@ -23,6 +23,7 @@ import (
 	"prompthub/apps/harmony/internal/meettest"
 	"prompthub/apps/harmony/internal/reports"
 	"prompthub/apps/harmony/internal/tidy"
+	topics "prompthub/apps/harmony/internal/topic"
 	"prompthub/apps/harmony/internal/verify"
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/table"
@@ -31,11 +32,9 @@ import (
 const password = "tea under seven lamps"
 
 var (
-	eventTables  = events.Tables{Events: "Events", EventAttendees: "EventAttendees", UserEvents: "UserEvents", EventInvites: "EventInvites"}
-	forumTables  = forum.Tables{ForumSections: "ForumSections", ForumTopics: "ForumTopics", ForumReplies: "ForumReplies"}
 	reportTables = reports.Tables{Reports: "Reports"}
 	blogTables   = blog.Tables{BlogPosts: "BlogPosts"}
-	allTables    = slices.Concat(meettest.Tables.All(), eventTables.All(), forumTables.All(), reportTables.All(), blogTables.All())
+	allTables    = slices.Concat(meettest.Tables.All(), meettest.EventTables.All(), meettest.ForumTables.All(), reportTables.All(), blogTables.All())
 )
 
 // A world has all rooms.
@@ -48,8 +47,9 @@ type world struct {
 
 // rooms returns the rooms over a service.
 func rooms(s *meet.Service) (*events.Service, *forum.Service, *reports.Service) {
-	talk := forum.New(s, forumTables)
-	return events.New(s, eventTables), talk, reports.New(s, talk, reportTables)
+	happens := events.New(s, meettest.EventTables, meettest.ForumTables)
+	talk := forum.New(s, happens, meettest.ForumTables)
+	return happens, talk, reports.New(s, talk, reportTables)
 }
 
 func job(s *meet.Service) erase.Job {
@@ -156,6 +156,8 @@ func live(t *testing.T, w *world) theirs {
 	must(err)
 	left.topic = topic.ID
 	_, err = w.forum.Reply(ctx, bob, topic.ID, "A reply")
+	must(err)
+	_, err = w.forum.NewEventTopic(ctx, admin, left.past, "For some", "Enough content", forum.Audience{Visibility: topics.SpecificUsers, Allowed: []string{bob.UserID, anna.UserID}})
 	must(err)
 	other, err := w.forum.NewTopic(ctx, carol, "music", "Another topic", "Enough content")
 	must(err)

@@ -86,7 +86,7 @@ func (s *Service) Register(ctx context.Context, c meet.Claim, id, code, from str
 			return r, false, err
 		}
 		if err := st.mayRegister(s.Now(), coming); err != nil {
-			s.members.Cancel(ctx, wake)
+			contest.Cancel(ctx, wake)
 			return r, false, err
 		}
 	}
@@ -109,7 +109,7 @@ func (st Standing) mayRegister(now time.Time, coming int) error {
 	sight := st.sight()
 	switch {
 	case sight == Unseen:
-		return noEvent()
+		return Missing()
 	case st.mine != nil:
 		return nil
 	case sight == Teaser && st.code == "":
@@ -197,7 +197,7 @@ func (s *Service) Unregister(ctx context.Context, c meet.Claim, id string) error
 	case err != nil:
 		return err
 	case st.sight() == Unseen:
-		return noEvent()
+		return Missing()
 	case !s.Now().Before(st.event.Start):
 		return started()
 	}
@@ -217,7 +217,7 @@ func (s *Service) Remove(ctx context.Context, c meet.Claim, id, user string) err
 func (s *Service) place(ctx context.Context, c meet.Claim, id, user string) (st Standing, err error) {
 	st.Caller, err = s.admin(ctx, c, func(ctx context.Context) error { return s.look(ctx, &st, id, user) })
 	if err == nil && st.sight() == Unseen {
-		err = noEvent()
+		err = Missing()
 	}
 	return st, err
 }
@@ -355,7 +355,7 @@ func (s *Service) Attendees(ctx context.Context, c meet.Claim, id, after string,
 	case err != nil:
 		return GuestPage{}, err
 	case st.sight() != Full:
-		return GuestPage{}, noEvent()
+		return GuestPage{}, Missing()
 	case st.mine == nil && !st.Caller.Role.Staff():
 		return GuestPage{}, fault.Coded(fault.Forbidden, AttendeesOnly, "only those who attend see who comes")
 	}

@@ -5,6 +5,7 @@ import (
 
 	"prompthub/apps/harmony/internal/chat"
 	"prompthub/apps/harmony/internal/meet"
+	"prompthub/apps/harmony/internal/topic"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
 )
@@ -58,6 +59,13 @@ func (s *Service) checkEvent(ctx context.Context, row table.Row) (found []meet.F
 			return nil // another writer came first, and the next look counts again
 		}})
 	}
+	if !e.Deleted() {
+		some, err := s.pictures().Check(ctx, s.tables.EventAttendees, row)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, some...)
+	}
 	if e.Capacity > 0 && e.Attendees > e.Capacity {
 		found = append(found, meet.Finding{Table: s.tables.EventAttendees, Key: row.Key, Says: "there are more attendees than places"})
 	}
@@ -69,6 +77,13 @@ func (s *Service) checkEvent(ctx context.Context, row table.Row) (found []meet.F
 			return nil, err
 		}
 		found = append(found, some...)
+		for _, one := range topic.OfEvent(e.ID, "", "", e.CreatedAt) {
+			some, err := s.members.Missing(ctx, s.topics.ForumReplies, topic.HeadKey(one.ID), s.mend(e.ID))
+			if err != nil {
+				return nil, err
+			}
+			found = append(found, some...)
+		}
 		is, err := s.GetRow(ctx, t.Messages, open.Key)
 		if err != nil {
 			return nil, err

@@ -17,7 +17,7 @@ func crashes(t *testing.T, setup func(*world) string, do func(w *world, s *event
 	meettest.Crashes(t, func(t *testing.T, c *meettest.Crash) {
 		w := newWorld(t)
 		id := setup(w)
-		err := do(w, events.New(w.Over(c.Over(w.DB, w.Queues)), tables), id)
+		err := do(w, events.New(w.Over(c.Over(w.DB, w.Queues)), tables, meettest.ForumTables), id)
 		c.Land(w.Pump, w.Clock.Pass)
 		w.consistentTruth()
 		w.Settle()
@@ -151,7 +151,7 @@ func TestRival(t *testing.T) {
 				require.NoError(t, c.before(w, w.events, id))
 			}
 			r := &meettest.Rival{DB: w.DB, Table: tables.EventAttendees, Do: func() { require.NoError(t, c.rival(w, w.events, id)) }}
-			err := c.do(w, events.New(w.Over(r, w.Queues), tables), id)
+			err := c.do(w, events.New(w.Over(r, w.Queues), tables, meettest.ForumTables), id)
 			require.Equal(t, c.code, fault.CodeOf(err), "%v", err)
 			if c.code == "" {
 				require.NoError(t, err)

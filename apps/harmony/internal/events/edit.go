@@ -48,10 +48,14 @@ func (s *Service) Edit(ctx context.Context, c meet.Claim, id string, d Draft) (V
 
 // Delete deletes an event: from then on no caller finds it.
 func (s *Service) Delete(ctx context.Context, c meet.Claim, id string) error {
+	was := ""
 	_, err := s.edit(ctx, c, id, func(e *Event) error {
-		e.DeletedAt = s.Now().UTC()
+		e.DeletedAt, was = s.Now().UTC(), e.ImageURL
 		return nil
 	})
+	if err == nil {
+		s.pictures().Drop(ctx, was)
+	}
 	return err
 }
 
@@ -66,7 +70,7 @@ func (s *Service) edit(ctx context.Context, c meet.Claim, id string, change func
 	}
 	next := func(was *Event) (Event, error) {
 		if was == nil || was.Deleted() {
-			return Event{}, noEvent()
+			return Event{}, Missing()
 		}
 		e := *was
 		if err := change(&e); err != nil {
@@ -113,8 +117,8 @@ func (s *Service) commit(ctx context.Context, was *Event, next func(*Event) (Eve
 	return e.view(Full, false), nil
 }
 
-// follow writes the list rows of an event, and removes those of earlier versions, unless the event
-// has them still.
+// follow writes the rows that an event has: those of the lists, of its chat and of its two topics. It
+// removes those of lists that earlier versions had, unless the event has them still.
 func (s *Service) follow(ctx context.Context, e Event, stale []table.Key) error {
 	writes := []func(context.Context) error{func(ctx context.Context) error { return s.passChat(ctx, e) }, func(ctx context.Context) error {
 		var rows []table.Row
@@ -125,7 +129,8 @@ func (s *Service) follow(ctx context.Context, e Event, stale []table.Key) error 
 	}}
 	if e.hasChat() {
 		_, row := chat.EventRows(e.ID, e.Title, e.Description, e.CreatedAt)
-		writes = append(writes, func(ctx context.Context) error { return s.members.Put(ctx, s.members.Tables.Chats, row) })
+		writes = append(writes, func(ctx context.Context) error { return s.members.Put(ctx, s.members.Tables.Chats, row) },
+			func(ctx context.Context) error { return s.beginTopics(ctx, e) })
 	}
 	return rowstore.Each(ctx, len(writes), len(writes), func(ctx context.Context, i int) error { return writes[i](ctx) })
 }

@@ -6,6 +6,7 @@ import (
 
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/rules"
+	"prompthub/apps/harmony/internal/topic"
 	"prompthub/internal/fault"
 	"prompthub/internal/storage/table"
 )
@@ -32,6 +33,7 @@ type Event struct {
 	Category               string
 	Price                  *rules.Price // nil if there is none
 	OrganizerID            string
+	ImageURL               string // "" if there is no picture
 	Visibility             string
 	Published              bool
 	CreatedAt, UpdatedAt   time.Time
@@ -82,6 +84,9 @@ func (e Event) row() table.Row {
 	if e.Price != nil {
 		p = append(p, table.Prop{Name: "Price", Value: table.Int64(e.Price.Minor)}, table.Prop{Name: "Currency", Value: table.String(e.Price.Currency)})
 	}
+	if e.ImageURL != "" {
+		p = append(p, table.Prop{Name: "ImageUrl", Value: table.String(e.ImageURL)})
+	}
 	if e.Deleted() {
 		p = append(p, table.Prop{Name: "DeletedAt", Value: table.Time(e.DeletedAt)})
 	}
@@ -93,7 +98,7 @@ func parseEvent(row table.Row) Event {
 	e := Event{
 		ID: row.Partition, Title: p.Get("Title").Str(), Description: p.Get("Description").Str(),
 		Start: p.Get("StartDate").Time(), End: p.Get("EndDate").Time(), Location: p.Get("Location").Str(),
-		Capacity: int(p.Get("Capacity").Int()), Category: p.Get("Category").Str(), OrganizerID: p.Get("OrganizerId").Str(),
+		Capacity: int(p.Get("Capacity").Int()), Category: p.Get("Category").Str(), OrganizerID: p.Get("OrganizerId").Str(), ImageURL: p.Get("ImageUrl").Str(),
 		Visibility: p.Get("Visibility").Str(), Published: p.Get("IsPublished").Bool(),
 		CreatedAt: p.Get("CreatedAt").Time(), UpdatedAt: p.Get("UpdatedAt").Time(), DeletedAt: p.Get("DeletedAt").Time(),
 		Attendees: int(p.Get("Attendees").Int()), version: p.Get("Version").Int(), etag: row.ETag,
@@ -198,7 +203,8 @@ type View struct {
 	Event
 	Sight   Sight
 	Attends bool
-	ChatID  string // "" if the viewer takes no part in its chat
+	ChatID  string        // "" if the viewer takes no part in its chat
+	Topics  []topic.Topic // those that the viewer sees, of one event that is asked for by its id
 }
 
 // view returns what somebody sees of an event. A teaser has nothing that it may not show.

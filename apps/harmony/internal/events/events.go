@@ -7,6 +7,7 @@ import (
 
 	"prompthub/apps/harmony/internal/chat"
 	"prompthub/apps/harmony/internal/meet"
+	"prompthub/apps/harmony/internal/topic"
 	"prompthub/internal/fault"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
@@ -17,15 +18,21 @@ type Service struct {
 	*rowstore.Store
 	members *meet.Service
 	tables  Tables
+	topics  topic.Tables
 }
 
 // New returns the service for the events of members. The names of the tables have their prefix.
-func New(members *meet.Service, tables Tables) *Service {
-	return &Service{members.Store, members, tables}
+func New(members *meet.Service, tables Tables, topics topic.Tables) *Service {
+	return &Service{members.Store, members, tables, topics}
 }
 
-// Create makes the tables that are missing.
-func (s *Service) Create(ctx context.Context) error { return s.DB.Create(ctx, s.tables.All()...) }
+// Create makes the tables and the container that are missing.
+func (s *Service) Create(ctx context.Context) error {
+	if err := s.pictures().Create(ctx); err != nil {
+		return err
+	}
+	return s.DB.Create(ctx, append(s.tables.All(), s.topics.All()...)...)
+}
 
 // The codes of errors.
 const (
@@ -43,7 +50,8 @@ const (
 	ChatFull          fault.Code = "CHAT_FULL"
 )
 
-func noEvent() error {
+// Missing is the error of an event that is not there for the caller.
+func Missing() error {
 	return fault.Coded(fault.NotFound, EventNotFound, "there is no such event")
 }
 
@@ -148,15 +156,23 @@ func (st Standing) sight() Sight {
 // Event returns an event as a caller sees it who may show an invite. from names the caller, for the
 // count of wrong invites.
 func (s *Service) Event(ctx context.Context, c meet.Claim, id, code, from string) (View, error) {
-	st, err := s.stand(ctx, c, id, code, from)
+	var listed []table.Row
+	st, err := s.stand(ctx, c, id, code, from, func(ctx context.Context) (err error) {
+		if c.UserID != "" { // guests see no topic
+			listed, err = s.ListedTopics(ctx, id, "")
+		}
+		return err
+	})
 	if err != nil {
 		return View{}, err
 	}
 	sight := st.sight()
 	if sight == Unseen {
-		return View{}, noEvent()
+		return View{}, Missing()
 	}
-	return s.seen(st, sight), nil
+	v := s.seen(st, sight)
+	v.Topics, err = s.topicsOf(ctx, st, listed)
+	return v, err
 }
 
 // seen returns what a caller sees of an event, with its chat if they are in it.

@@ -165,7 +165,7 @@ func (s *Service) invites(ctx context.Context, c meet.Claim, event string) (call
 		return err
 	})
 	if err == nil && (e == nil || e.Deleted()) {
-		err = noEvent()
+		err = Missing()
 	}
 	return caller, all, err
 }

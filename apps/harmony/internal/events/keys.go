@@ -16,6 +16,8 @@
 // instant of a registration, so no key is ever used for two things. The lists of published events
 // never have one of the visibility secretHidden.
 //
+// A published event has a chat, and two topics, whose rows packages chat and topic have.
+//
 // An attendee and the count of attendees are one batch under the ETag of `!event`, and so is every
 // edit. So there are never more attendees than places.
 package events

@@ -12,7 +12,7 @@ import (
 	"prompthub/apps/harmony/internal/rules"
 )
 
-var tables = events.Tables{Events: "Events", EventAttendees: "EventAttendees", UserEvents: "UserEvents", EventInvites: "EventInvites"}
+var tables = meettest.EventTables
 
 // A world has members and events.
 type world struct {
@@ -23,7 +23,7 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{World: meettest.New(t)}
-	w.events = events.New(w.Service, tables)
+	w.events = events.New(w.Service, tables, meettest.ForumTables)
 	require.NoError(t, w.events.Create(t.Context()))
 	w.Handle(w.Triggers(w.events.Settlers()...))
 	return w

@@ -2,9 +2,9 @@ package forum
 
 import (
 	"context"
-	"strings"
 
 	"prompthub/apps/harmony/internal/meet"
+	"prompthub/apps/harmony/internal/topic"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
 )
@@ -12,14 +12,10 @@ import (
 // Checks compare the lists and counts of topics with the truth.
 func (s *Service) Checks() []meet.Check {
 	return []meet.Check{
-		{Name: "topics", Table: s.tables.ForumReplies, Range: table.Range{From: headRow, To: headRow + "~"}, Look: s.checkTopic},
+		{Name: "topics", Table: s.tables.ForumReplies, Range: table.Range{From: topic.HeadRow, To: topic.HeadRow + "~"}, Look: s.checkTopic},
 		{Name: "list " + s.tables.ForumTopics, Table: s.tables.ForumTopics, Look: func(ctx context.Context, row table.Row) ([]meet.Finding, error) {
-			parts := strings.Split(row.Key.Row, "_")
-			if len(parts) != 4 {
-				return s.members.Refused(s.tables.ForumTopics, row.Key), nil
-			}
-			t, err := s.topic(ctx, parts[2])
-			if err != nil || t != nil && t.holds(row.Key) {
+			t, err := s.topic(ctx, topic.Listed(row.Key))
+			if err != nil || t != nil && t.Holds(row.Key) {
 				return nil, err
 			}
 			return s.members.Refused(s.tables.ForumTopics, row.Key), nil
@@ -29,8 +25,8 @@ func (s *Service) Checks() []meet.Check {
 
 // checkTopic counts the replies of a topic, and looks for its row in the list.
 func (s *Service) checkTopic(ctx context.Context, row table.Row) (found []meet.Finding, err error) {
-	t := parseTopic(row)
-	if t.deleted {
+	t := topic.Parse(row)
+	if t.Deleted {
 		return nil, nil
 	}
 	wrong, _, err := s.recount(ctx, t.ID)
@@ -43,20 +39,21 @@ func (s *Service) checkTopic(ctx context.Context, row table.Row) (found []meet.F
 			if err != nil || !wrong {
 				return err
 			}
-			if err := s.Write(ctx, s.tables.ForumReplies, []table.Op{{Kind: table.Replace, Row: t.row()}}); !rowstore.Overtaken(err) {
+			if err := s.Write(ctx, s.tables.ForumReplies, []table.Op{{Kind: table.Replace, Row: t.Row()}}); !rowstore.Overtaken(err) {
 				return err
 			}
 			return nil // another writer came first, and the next look counts again
 		}})
 	}
-	section, err := s.section(ctx, t.SectionID)
+	there, err := s.isThere(ctx, t)
 	if err != nil {
 		return nil, err
 	}
-	if section == nil {
+	if !there {
 		found = append(found, meet.Finding{Table: s.tables.ForumReplies, Key: row.Key, Says: "it is in a section that is not there"})
 	}
-	for _, key := range t.list() {
+	for _, row := range t.Lists() {
+		key := row.Key
 		is, err := s.GetRow(ctx, s.tables.ForumTopics, key)
 		if err != nil {
 			return nil, err
@@ -74,15 +71,24 @@ func (s *Service) checkTopic(ctx context.Context, row table.Row) (found []meet.F
 	return found, nil
 }
 
+// isThere reports whether the section or the event of a topic is there.
+func (s *Service) isThere(ctx context.Context, t topic.Topic) (bool, error) {
+	if event := t.EventID(); event != "" {
+		return s.events.Exists(ctx, event)
+	}
+	section, err := s.section(ctx, t.SectionID)
+	return section != nil, err
+}
+
 // recount counts the replies of a topic that are not deleted. wrong reports that it has another
 // number; the topic is returned with the right one.
-func (s *Service) recount(ctx context.Context, id string) (wrong bool, t Topic, err error) {
+func (s *Service) recount(ctx context.Context, id string) (wrong bool, t topic.Topic, err error) {
 	was, err := s.stored(ctx, id)
 	if err != nil || was == nil {
 		return false, t, err
 	}
 	n := 0
-	for row, err := range table.All(ctx, s.DB, s.tables.ForumReplies, table.Range{Partition: "TOPIC_" + id, From: "0"}) {
+	for row, err := range table.All(ctx, s.DB, s.tables.ForumReplies, table.Range{Partition: topic.HeadKey(id).Partition, From: "0"}) {
 		if err != nil {
 			return false, t, err
 		}
@@ -91,7 +97,7 @@ func (s *Service) recount(ctx context.Context, id string) (wrong bool, t Topic, 
 		}
 	}
 	now, err := s.stored(ctx, id)
-	if err != nil || now == nil || now.etag != was.etag || now.Replies == n {
+	if err != nil || now == nil || now.ETag != was.ETag || now.Replies == n {
 		return false, t, err // right, or changed while it was counted
 	}
 	now.Replies = n

@@ -10,26 +10,39 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"prompthub/apps/harmony/internal/events"
 	"prompthub/apps/harmony/internal/forum"
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/meettest"
 	"prompthub/internal/fault"
 )
 
-var tables = forum.Tables{ForumSections: "ForumSections", ForumTopics: "ForumTopics", ForumReplies: "ForumReplies"}
-
 // A world has members and a forum with the section music.
 type world struct {
 	*meettest.World
-	forum *forum.Service
+	forum  *forum.Service
+	events *events.Service
+}
+
+// rooms returns events and the forum over members.
+func rooms(s *meet.Service) (*events.Service, *forum.Service) {
+	happens := events.New(s, meettest.EventTables, meettest.ForumTables)
+	return happens, forum.New(s, happens, meettest.ForumTables)
+}
+
+// talkOver returns the forum over members.
+func talkOver(s *meet.Service) *forum.Service {
+	_, talk := rooms(s)
+	return talk
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{World: meettest.New(t)}
-	w.forum = forum.New(w.Service, tables)
+	w.events, w.forum = rooms(w.Service)
+	require.NoError(t, w.events.Create(t.Context()))
 	require.NoError(t, w.forum.Create(t.Context()))
-	w.Handle(w.Triggers(w.forum.Settlers()...))
+	w.Handle(w.Triggers(append(w.events.Settlers(), w.forum.Settlers()...)...))
 	_, err := w.forum.NewSection(t.Context(), w.Members["admin"], forum.Section{ID: "music", Name: "Music"})
 	require.NoError(t, err)
 	return w
@@ -271,7 +284,7 @@ func TestCrashes(t *testing.T) {
 				r, err := w.forum.Reply(t.Context(), w.Members["bob"], topic, "before")
 				require.NoError(t, err)
 				w.Clock.Pass(time.Minute) // the topic moves in its list
-				err = do(w, forum.New(w.Over(c.Over(w.DB, w.Queues)), tables), topic, r.ID)
+				err = do(w, talkOver(w.Over(c.Over(w.DB, w.Queues))), topic, r.ID)
 				c.Land(w.Pump, w.Clock.Pass)
 				w.Settle()
 				w.exact(topic)
@@ -333,8 +346,8 @@ func TestRival(t *testing.T) {
 			topic := w.topic("A topic")
 			r, err := w.forum.Reply(t.Context(), w.Members["bob"], topic, "first")
 			require.NoError(t, err)
-			rival := &meettest.Rival{DB: w.DB, Table: tables.ForumReplies, Do: func() { require.NoError(t, c.rival(w, w.forum, topic, r.ID)) }}
-			err = c.do(w, forum.New(w.Over(rival, w.Queues), tables), topic, r.ID)
+			rival := &meettest.Rival{DB: w.DB, Table: meettest.ForumTables.ForumReplies, Do: func() { require.NoError(t, c.rival(w, w.forum, topic, r.ID)) }}
+			err = c.do(w, talkOver(w.Over(rival, w.Queues)), topic, r.ID)
 			require.Equal(t, c.code, fault.CodeOf(err), "%v", err)
 			if c.code == "" {
 				require.NoError(t, err)

@@ -5,6 +5,7 @@ import (
 
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/rules"
+	"prompthub/apps/harmony/internal/topic"
 	"prompthub/internal/storage/table"
 )
 
@@ -14,22 +15,22 @@ type ReplyView struct {
 	Author *meet.Author
 }
 
-// A ReplyPage is a part of the replies of a topic, the newest first.
+// A ReplyPage is a part of the replies of a topicID, the newest first.
 type ReplyPage struct {
 	Replies []ReplyView
 	Next    string
 }
 
-// Replies returns the replies of a topic, the newest first. One that is deleted keeps its place.
-func (s *Service) Replies(ctx context.Context, c meet.Claim, topic, after string, limit int) (ReplyPage, error) {
+// Replies returns the replies of a topicID, the newest first. One that is deleted keeps its place.
+func (s *Service) Replies(ctx context.Context, c meet.Claim, topicID, after string, limit int) (ReplyPage, error) {
 	var rows []table.Row
-	caller, _, err := s.open(ctx, c, topic, func(ctx context.Context) (err error) {
-		if meet.IsID(topic) {
+	caller, t, err := s.read(ctx, c, topicID, func(ctx context.Context) (err error) {
+		if meet.IsID(topicID) {
 			from := "0" // the head comes before all replies
 			if after != "" {
 				from = ""
 			}
-			rows, _, err = s.Budget().Rows(ctx, s.tables.ForumReplies, table.Range{Partition: "TOPIC_" + topic, From: from, After: after}, limit+1)
+			rows, _, err = s.Budget().Rows(ctx, s.tables.ForumReplies, table.Range{Partition: topic.HeadKey(topicID).Partition, From: from, After: after}, limit+1)
 		}
 		return err
 	})
@@ -47,11 +48,14 @@ func (s *Service) Replies(ctx context.Context, c meet.Claim, topic, after string
 		ids[i] = r.AuthorID
 		p.Replies = append(p.Replies, ReplyView{Reply: r})
 	}
-	authors, err := s.members.Authors(ctx, caller, ids)
+	authors, _, err := s.show(ctx, caller, *t, ids)
+	if err != nil {
+		return ReplyPage{}, err
+	}
 	for i := range p.Replies {
 		p.Replies[i].Author = authorOf(authors, p.Replies[i].AuthorID)
 	}
-	return p, err
+	return p, nil
 }
 
 // content checks the text of a reply.
@@ -63,8 +67,8 @@ func content(s string) (string, error) {
 
 // Reply adds a reply to a topic. The instants of the replies of a topic grow, also of those that
 // are written at the same time.
-func (s *Service) Reply(ctx context.Context, c meet.Claim, topic, text string) (ReplyView, error) {
-	caller, t, err := s.open(ctx, c, topic)
+func (s *Service) Reply(ctx context.Context, c meet.Claim, topicID, text string) (ReplyView, error) {
+	caller, t, err := s.open(ctx, c, topicID)
 	if err != nil {
 		return ReplyView{}, err
 	}
@@ -74,28 +78,28 @@ func (s *Service) Reply(ctx context.Context, c meet.Claim, topic, text string) (
 	id := s.members.NewID()
 	var tried []Reply // a try whose answer was lost may have landed
 	reply, landed := Reply{}, false
-	_, err = s.commit(ctx, t, topic, func(was *Topic) (Topic, error) {
-		if was == nil || was.deleted {
-			return Topic{}, noTopic()
+	_, err = s.commit(ctx, t, topicID, func(was *topic.Topic) (topic.Topic, error) {
+		if was == nil || was.Deleted {
+			return topic.Topic{}, noTopic()
 		}
 		for _, r := range tried {
-			if there, err := s.reply(ctx, topic, r.ID); err != nil || there != nil {
+			if there, err := s.reply(ctx, topicID, r.ID); err != nil || there != nil {
 				reply, landed = r, there != nil
 				return *was, err
 			}
 		}
 		if was.Locked && !caller.Role.Staff() {
-			return Topic{}, locked()
+			return topic.Topic{}, locked()
 		}
 		t := *was
-		t.last = max(t.last+1, table.Ticks(s.Now()))
-		at := table.TimeOf(t.last)
+		t.Last = max(t.Last+1, table.Ticks(s.Now()))
+		at := table.TimeOf(t.Last)
 		t.Replies++
-		t.LastActivity = activity(at)
-		reply = Reply{ID: meet.Inverse(at) + "_" + id, TopicID: topic, AuthorID: caller.ID, Content: text, CreatedAt: at}
+		t.LastActivity = topic.Activity(at)
+		reply = Reply{ID: meet.Inverse(at) + "_" + id, TopicID: topicID, AuthorID: caller.ID, Content: text, CreatedAt: at}
 		tried = append(tried, reply)
 		return t, nil
-	}, func(Topic) []table.Op {
+	}, func(topic.Topic) []table.Op {
 		if landed {
 			return nil
 		}
@@ -104,14 +108,14 @@ func (s *Service) Reply(ctx context.Context, c meet.Claim, topic, text string) (
 	if err != nil {
 		return ReplyView{}, err
 	}
-	return ReplyView{reply, &meet.Author{ID: caller.ID, Name: caller.Name, ImageURL: caller.ProfileImageURL}}, nil
+	return ReplyView{reply, authorMe(caller)}, nil
 }
 
 // change changes a reply in one batch with its topic.
-func (s *Service) change(ctx context.Context, c meet.Claim, topic, id string, do func(caller meet.User, t *Topic, r *Reply) error) (meet.User, Reply, error) {
+func (s *Service) change(ctx context.Context, c meet.Claim, topicID, id string, do func(caller meet.User, t *topic.Topic, r *Reply) error) (meet.User, Reply, error) {
 	var r *Reply
-	caller, t, err := s.open(ctx, c, topic, func(ctx context.Context) (err error) {
-		r, err = s.reply(ctx, topic, id)
+	caller, t, err := s.open(ctx, c, topicID, func(ctx context.Context) (err error) {
+		r, err = s.reply(ctx, topicID, id)
 		return err
 	})
 	if err == nil && r == nil {
@@ -121,21 +125,21 @@ func (s *Service) change(ctx context.Context, c meet.Claim, topic, id string, do
 		return caller, Reply{}, err
 	}
 	read := t
-	_, err = s.commit(ctx, t, topic, func(was *Topic) (Topic, error) {
-		if was == nil || was.deleted {
-			return Topic{}, noTopic()
+	_, err = s.commit(ctx, t, topicID, func(was *topic.Topic) (topic.Topic, error) {
+		if was == nil || was.Deleted {
+			return topic.Topic{}, noTopic()
 		}
 		if was != read { // another writer came first
-			if r, err = s.reply(ctx, topic, id); err != nil {
-				return Topic{}, err
+			if r, err = s.reply(ctx, topicID, id); err != nil {
+				return topic.Topic{}, err
 			}
 			if r == nil {
-				return Topic{}, noReply()
+				return topic.Topic{}, noReply()
 			}
 		}
 		t := *was
 		return t, do(caller, &t, r)
-	}, func(Topic) []table.Op { return []table.Op{{Kind: table.Replace, Row: r.row()}} })
+	}, func(topic.Topic) []table.Op { return []table.Op{{Kind: table.Replace, Row: r.row()}} })
 	if err != nil {
 		return caller, Reply{}, err
 	}
@@ -143,8 +147,8 @@ func (s *Service) change(ctx context.Context, c meet.Claim, topic, id string, do
 }
 
 // EditReply changes the text of a reply; its author may.
-func (s *Service) EditReply(ctx context.Context, c meet.Claim, topic, id, text string) (ReplyView, error) {
-	caller, r, err := s.change(ctx, c, topic, id, func(caller meet.User, t *Topic, r *Reply) (err error) {
+func (s *Service) EditReply(ctx context.Context, c meet.Claim, topicID, id, text string) (ReplyView, error) {
+	caller, r, err := s.change(ctx, c, topicID, id, func(caller meet.User, t *topic.Topic, r *Reply) (err error) {
 		switch {
 		case !r.DeletedAt.IsZero():
 			return noReply()
@@ -160,12 +164,12 @@ func (s *Service) EditReply(ctx context.Context, c meet.Claim, topic, id, text s
 	if err != nil {
 		return ReplyView{}, err
 	}
-	return ReplyView{r, &meet.Author{ID: caller.ID, Name: caller.Name, ImageURL: caller.ProfileImageURL}}, nil
+	return ReplyView{r, authorMe(caller)}, nil
 }
 
 // DeleteReply deletes a reply, which keeps its place: its author may, and staff.
-func (s *Service) DeleteReply(ctx context.Context, c meet.Claim, topic, id string) error {
-	_, _, err := s.change(ctx, c, topic, id, func(caller meet.User, t *Topic, r *Reply) error {
+func (s *Service) DeleteReply(ctx context.Context, c meet.Claim, topicID, id string) error {
+	_, _, err := s.change(ctx, c, topicID, id, func(caller meet.User, t *topic.Topic, r *Reply) error {
 		switch {
 		case !r.DeletedAt.IsZero():
 			return nil // by an earlier call, or a try whose answer was lost
@@ -180,17 +184,17 @@ func (s *Service) DeleteReply(ctx context.Context, c meet.Claim, topic, id strin
 }
 
 // One returns a reply that is not deleted, with its topic.
-func (s *Service) One(ctx context.Context, c meet.Claim, topic, id string) (Topic, Reply, error) {
+func (s *Service) One(ctx context.Context, c meet.Claim, topicID, id string) (topic.Topic, Reply, error) {
 	var r *Reply
-	_, t, err := s.open(ctx, c, topic, func(ctx context.Context) (err error) {
-		r, err = s.reply(ctx, topic, id)
+	_, t, err := s.open(ctx, c, topicID, func(ctx context.Context) (err error) {
+		r, err = s.reply(ctx, topicID, id)
 		return err
 	})
 	if err == nil && (r == nil || !r.DeletedAt.IsZero()) {
 		err = noReply()
 	}
 	if err != nil {
-		return Topic{}, Reply{}, err
+		return topic.Topic{}, Reply{}, err
 	}
 	return *t, *r, nil
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"prompthub/apps/harmony/internal/meet"
+	"prompthub/apps/harmony/internal/topic"
 	"prompthub/internal/fault"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
@@ -128,7 +129,7 @@ func (s *Service) DeleteSection(ctx context.Context, c meet.Claim, id string) er
 	var topics []table.Row
 	was, err := s.admin(ctx, c, id, func(ctx context.Context) (err error) {
 		if isSection(id) {
-			topics, _, err = s.Budget().Rows(ctx, s.tables.ForumTopics, table.Range{Partition: "SECTION_" + id}, 1)
+			topics, _, err = s.Budget().Rows(ctx, s.tables.ForumTopics, table.Range{Partition: topic.List(id)}, 1)
 		}
 		return err
 	})

@@ -6,8 +6,10 @@ import (
 	"strings"
 	"time"
 
+	"prompthub/apps/harmony/internal/events"
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/rules"
+	"prompthub/apps/harmony/internal/topic"
 	"prompthub/internal/fault"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
@@ -17,12 +19,14 @@ import (
 type Service struct {
 	*rowstore.Store
 	members *meet.Service
-	tables  Tables
+	events  *events.Service
+	tables  topic.Tables
 }
 
-// New returns the forum of members. The names of the tables have their prefix.
-func New(members *meet.Service, tables Tables) *Service {
-	return &Service{members.Store, members, tables}
+// New returns the forum of members, with the topics of events. The names of the tables have their
+// prefix.
+func New(members *meet.Service, events *events.Service, tables topic.Tables) *Service {
+	return &Service{members.Store, members, events, tables}
 }
 
 // Create makes the tables that are missing.
@@ -36,6 +40,7 @@ const (
 	TopicNotFound   fault.Code = "TOPIC_NOT_FOUND"
 	TopicLocked     fault.Code = "TOPIC_LOCKED"
 	ReplyNotFound   fault.Code = "REPLY_NOT_FOUND"
+	TooManyTopics   fault.Code = "TOO_MANY_TOPICS"
 )
 
 // The codes of fields that break rules.
@@ -47,13 +52,14 @@ const (
 	TopicTitle     fault.Code = "TOPIC_TITLE_LENGTH"
 	TopicContent   fault.Code = "TOPIC_CONTENT_LENGTH"
 	ReplyContent   fault.Code = "REPLY_LENGTH"
+	AllowedUsers   fault.Code = "ALLOWED_USERS"
 	maxDescription            = 1000
 	maxOrder                  = 1_000_000
 )
 
 // FieldCodes returns all codes that a single field can have: a page has words for each.
 func FieldCodes() []fault.Code {
-	return []fault.Code{SectionForm, SectionName, SectionAbout, OrderRange, TopicTitle, TopicContent, ReplyContent}
+	return []fault.Code{SectionForm, SectionName, SectionAbout, OrderRange, TopicTitle, TopicContent, ReplyContent, AllowedUsers}
 }
 
 func noSection() error {
@@ -85,7 +91,9 @@ type Section struct {
 var sectionForm = regexp.MustCompile(`^[a-z0-9-]{2,40}$`)
 
 // isSection reports whether s can be the id of a section.
-func isSection(s string) bool { return sectionForm.MatchString(s) && !strings.HasPrefix(s, "event-") }
+func isSection(s string) bool {
+	return sectionForm.MatchString(s) && !strings.HasPrefix(s, topic.EventPrefix)
+}
 
 func (x Section) row() table.Row {
 	return table.Row{Key: sectionKey(x.ID), Props: table.Props{
@@ -114,66 +122,25 @@ func (x *Section) check() error {
 	return b.Err()
 }
 
-// A Topic is a conversation in a section.
-type Topic struct {
-	ID, SectionID, Title, Content, AuthorID string
-	Pinned, Locked                          bool
-	Replies                                 int
-	CreatedAt, UpdatedAt, LastActivity      time.Time
-
-	deleted bool
-	moves   int64 // in the list
-	last    int64 // the last instant that a reply was given, in ticks
-	etag    string
-}
-
-func (t Topic) row() table.Row {
-	return table.Row{Key: headKey(t.ID), ETag: t.etag, Props: table.Props{
-		{Name: "SectionId", Value: table.String(t.SectionID)},
-		{Name: "Title", Value: table.String(t.Title)},
-		{Name: "Content", Value: table.String(t.Content)},
-		{Name: "AuthorId", Value: table.String(t.AuthorID)},
-		{Name: "IsPinned", Value: table.Bool(t.Pinned)},
-		{Name: "IsLocked", Value: table.Bool(t.Locked)},
-		{Name: "ReplyCount", Value: table.Int32(int32(t.Replies))},
-		{Name: "CreatedAt", Value: table.Time(t.CreatedAt)},
-		{Name: "UpdatedAt", Value: table.Time(t.UpdatedAt)},
-		{Name: "LastActivityAt", Value: table.Time(t.LastActivity)},
-		{Name: "IsDeleted", Value: table.Bool(t.deleted)},
-		{Name: "Moves", Value: table.Int64(t.moves)},
-		{Name: "Last", Value: table.Int64(t.last)},
-	}}
-}
-
-func parseTopic(row table.Row) Topic {
-	p := row.Props
-	return Topic{
-		ID: strings.TrimPrefix(row.Partition, "TOPIC_"), SectionID: p.Get("SectionId").Str(), Title: p.Get("Title").Str(), Content: p.Get("Content").Str(),
-		AuthorID: p.Get("AuthorId").Str(), Pinned: p.Get("IsPinned").Bool(), Locked: p.Get("IsLocked").Bool(), Replies: int(p.Get("ReplyCount").Int()),
-		CreatedAt: p.Get("CreatedAt").Time(), UpdatedAt: p.Get("UpdatedAt").Time(), LastActivity: p.Get("LastActivityAt").Time(),
-		deleted: p.Get("IsDeleted").Bool(), moves: p.Get("Moves").Int(), last: p.Get("Last").Int(), etag: row.ETag,
-	}
-}
-
 // topic reads a topic; nil if there is none, or none any more.
-func (s *Service) topic(ctx context.Context, id string) (*Topic, error) {
+func (s *Service) topic(ctx context.Context, id string) (*topic.Topic, error) {
 	t, err := s.stored(ctx, id)
-	if err != nil || t == nil || t.deleted {
+	if err != nil || t == nil || t.Deleted {
 		return nil, err
 	}
 	return t, nil
 }
 
 // stored reads a topic, one that is deleted too.
-func (s *Service) stored(ctx context.Context, id string) (*Topic, error) {
+func (s *Service) stored(ctx context.Context, id string) (*topic.Topic, error) {
 	if !meet.IsID(id) {
 		return nil, nil
 	}
-	row, err := s.GetRow(ctx, s.tables.ForumReplies, headKey(id))
+	row, err := s.GetRow(ctx, s.tables.ForumReplies, topic.HeadKey(id))
 	if err != nil || row == nil {
 		return nil, err
 	}
-	t := parseTopic(*row)
+	t := topic.Parse(*row)
 	return &t, nil
 }
 
@@ -198,23 +165,23 @@ func (r Reply) row() table.Row {
 			p = append(p, table.Prop{Name: name, Value: table.Time(at)})
 		}
 	}
-	return table.Row{Key: replyKey(r.TopicID, r.ID), ETag: r.etag, Props: p}
+	return table.Row{Key: topic.ReplyKey(r.TopicID, r.ID), ETag: r.etag, Props: p}
 }
 
 func parseReply(row table.Row) Reply {
 	p := row.Props
 	return Reply{
-		ID: row.Key.Row, TopicID: strings.TrimPrefix(row.Partition, "TOPIC_"), AuthorID: p.Get("AuthorId").Str(), Content: p.Get("Content").Str(),
+		ID: row.Key.Row, TopicID: topic.Of(row.Key), AuthorID: p.Get("AuthorId").Str(), Content: p.Get("Content").Str(),
 		CreatedAt: p.Get("CreatedAt").Time(), EditedAt: p.Get("EditedAt").Time(), DeletedAt: p.Get("DeletedAt").Time(), etag: row.ETag,
 	}
 }
 
 // reply reads a reply; nil if there is none.
-func (s *Service) reply(ctx context.Context, topic, id string) (*Reply, error) {
-	if !meet.IsID(topic) || !replyForm.MatchString(id) {
+func (s *Service) reply(ctx context.Context, in, id string) (*Reply, error) {
+	if !meet.IsID(in) || !replyForm.MatchString(id) {
 		return nil, nil
 	}
-	row, err := s.GetRow(ctx, s.tables.ForumReplies, replyKey(topic, id))
+	row, err := s.GetRow(ctx, s.tables.ForumReplies, topic.ReplyKey(in, id))
 	if err != nil || row == nil {
 		return nil, err
 	}

@@ -4,8 +4,10 @@ import (
 	"context"
 	"strings"
 
+	"prompthub/apps/harmony/internal/events"
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/rules"
+	"prompthub/apps/harmony/internal/topic"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
 )
@@ -23,21 +25,39 @@ func (s *Service) Settlers() []meet.Settler {
 	})}
 }
 
-// A View is a topic with what the reader sees of its author, nil for one who may not be seen.
+// A View is a topic as a reader sees it.
 type View struct {
-	Topic
-	Author *meet.Author
+	topic.Topic
+	Author  *meet.Author // nil for one who may not be seen
+	EventID string       // "" if it is of no event, or of one that the reader does not see
+}
+
+// viewOf returns a topic as a reader sees it. The section of an event would name it, so it is empty
+// for a reader whom the topic is for and the event is not.
+func viewOf(t topic.Topic, author *meet.Author, event events.Standing) View {
+	v := View{Topic: t, Author: author}
+	if v.EventID = t.EventID(); v.EventID != "" {
+		if _, seen := event.Seen(); !seen {
+			v.EventID, v.SectionID = "", ""
+		}
+	}
+	return v
 }
 
 // A Page is a part of the topics of a section.
 type Page struct {
 	Section Section
+	EventID string // as that of a View
 	Topics  []View
 	Next    string
 }
 
-// Topics returns the topics of a section: pinned ones first, then those with the last activity.
+// Topics returns the topics of a section: pinned ones first, then those with the last activity. Of
+// an event it returns those that the caller sees.
 func (s *Service) Topics(ctx context.Context, c meet.Claim, section, after string, limit int) (Page, error) {
+	if event, ok := strings.CutPrefix(section, topic.EventPrefix); ok {
+		return s.topicsOfEvent(ctx, c, event, after, limit)
+	}
 	var x *Section
 	var rows []table.Row
 	caller, err := s.members.Admit(ctx, c, func(ctx context.Context) (err error) {
@@ -45,7 +65,7 @@ func (s *Service) Topics(ctx context.Context, c meet.Claim, section, after strin
 		return err
 	}, func(ctx context.Context) (err error) {
 		if isSection(section) {
-			rows, _, err = s.Budget().Rows(ctx, s.tables.ForumTopics, table.Range{Partition: "SECTION_" + section, After: after}, limit+1)
+			rows, _, err = s.Budget().Rows(ctx, s.tables.ForumTopics, table.Range{Partition: topic.List(section), After: after}, limit+1)
 		}
 		return err
 	})
@@ -55,37 +75,79 @@ func (s *Service) Topics(ctx context.Context, c meet.Claim, section, after strin
 	if err != nil {
 		return Page{}, err
 	}
-	p := Page{Section: *x, Topics: []View{}}
+	p := Page{Section: *x}
 	if len(rows) > limit {
 		rows = rows[:limit]
 		p.Next = rows[limit-1].Key.Row
 	}
-	all, ids := make([]*Topic, len(rows)), make([]string, len(rows))
-	for i, row := range rows {
-		ids[i] = row.Props.Get("AuthorId").Str()
-	}
-	var authors map[string]meet.Author
-	err = rowstore.Both(ctx, func(ctx context.Context) (err error) {
-		authors, err = s.members.Authors(ctx, caller, ids)
+	p.Topics, err = s.views(ctx, caller, rows, events.Standing{})
+	return p, err
+}
+
+// topicsOfEvent returns the topics of an event that the caller sees. The answer is the same whether
+// there is no such event or none of its topics is for the caller.
+func (s *Service) topicsOfEvent(ctx context.Context, c meet.Claim, event, after string, limit int) (Page, error) {
+	var rows []table.Row
+	st, err := s.events.Stand(ctx, c, event, func(ctx context.Context) (err error) {
+		rows, err = s.events.ListedTopics(ctx, event, after)
 		return err
-	}, func(ctx context.Context) error {
-		return rowstore.Each(ctx, len(rows), rowstore.MaxParallel, func(ctx context.Context, i int) (err error) {
-			all[i], err = s.topic(ctx, strings.Split(rows[i].Key.Row, "_")[2])
-			return err
-		})
 	})
 	if err != nil {
 		return Page{}, err
 	}
+	p := Page{Section: Section{ID: topic.Section(event)}}
+	all, err := s.views(ctx, st.Caller, rows, st)
+	if err != nil {
+		return Page{}, err
+	}
+	for _, v := range all {
+		if !st.SeesTopic(v.Topic) {
+			continue
+		}
+		if len(p.Topics) == limit {
+			p.Next = p.Topics[limit-1].Lists()[0].Key.Row
+			break
+		}
+		p.Topics = append(p.Topics, v)
+	}
+	if len(p.Topics) == 0 && after == "" {
+		return Page{}, noSection()
+	}
+	if title, seen := st.Seen(); seen {
+		p.Section.Name, p.EventID = title, event
+	}
+	return p, nil
+}
+
+// views returns the topics of rows of a list, with their authors as a reader sees them.
+func (s *Service) views(ctx context.Context, reader meet.User, rows []table.Row, event events.Standing) ([]View, error) {
+	all, ids := make([]*topic.Topic, len(rows)), make([]string, len(rows))
+	for i, row := range rows {
+		ids[i] = row.Props.Get("AuthorId").Str()
+	}
+	var authors map[string]meet.Author
+	err := rowstore.Both(ctx, func(ctx context.Context) (err error) {
+		authors, err = s.members.Authors(ctx, reader, ids)
+		return err
+	}, func(ctx context.Context) error {
+		return rowstore.Each(ctx, len(rows), rowstore.MaxParallel, func(ctx context.Context, i int) (err error) {
+			all[i], err = s.topic(ctx, topic.Listed(rows[i].Key))
+			return err
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	seen := []View{}
 	for i, t := range all {
-		if t == nil || !t.holds(rows[i].Key) {
+		if t == nil || !t.Holds(rows[i].Key) {
 			ctx := context.WithoutCancel(ctx)
 			s.Background(func() { _ = s.RemoveKey(ctx, s.tables.ForumTopics, rows[i].Key) }) // the next reader tries again
 			continue
 		}
-		p.Topics = append(p.Topics, View{*t, authorOf(authors, t.AuthorID)})
+		seen = append(seen, viewOf(*t, authorOf(authors, t.AuthorID), event))
 	}
-	return p, nil
+	return seen, nil
 }
 
 func authorOf(all map[string]meet.Author, id string) *meet.Author {
@@ -95,14 +157,43 @@ func authorOf(all map[string]meet.Author, id string) *meet.Author {
 	return nil
 }
 
-// signed returns a topic with its author as a reader sees them.
-func (s *Service) signed(ctx context.Context, reader meet.User, t Topic) (View, error) {
-	authors, err := s.members.Authors(ctx, reader, []string{t.AuthorID})
-	return View{t, authorOf(authors, t.AuthorID)}, err
+// admit reads how a reader stands to the event of a topic, if it has one. The error is that of a
+// topic that is not there if it is not for the reader.
+func (s *Service) admit(ctx context.Context, reader meet.User, t topic.Topic) (st events.Standing, err error) {
+	event := t.EventID()
+	if event == "" {
+		return st, nil
+	}
+	st, err = s.events.StandOf(ctx, reader, event)
+	if err == nil && !st.SeesTopic(t) {
+		err = noTopic()
+	}
+	return st, err
 }
 
-// open reads the caller and a topic that the caller may see.
-func (s *Service) open(ctx context.Context, c meet.Claim, id string, reads ...func(context.Context) error) (caller meet.User, t *Topic, err error) {
+// show returns what a reader sees of authors of a topic, and how the reader stands to its event.
+func (s *Service) show(ctx context.Context, reader meet.User, t topic.Topic, ids []string) (authors map[string]meet.Author, st events.Standing, err error) {
+	err = rowstore.Both(ctx, func(ctx context.Context) (err error) {
+		authors, err = s.members.Authors(ctx, reader, ids)
+		return err
+	}, func(ctx context.Context) (err error) {
+		st, err = s.admit(ctx, reader, t)
+		return err
+	})
+	return authors, st, err
+}
+
+// signed returns a topic with its author, unless it is not for a reader.
+func (s *Service) signed(ctx context.Context, reader meet.User, t topic.Topic) (View, error) {
+	authors, st, err := s.show(ctx, reader, t, []string{t.AuthorID})
+	if err != nil {
+		return View{}, err
+	}
+	return viewOf(t, authorOf(authors, t.AuthorID), st), nil
+}
+
+// read reads the caller and a topic, which may be of an event and not for the caller.
+func (s *Service) read(ctx context.Context, c meet.Claim, id string, reads ...func(context.Context) error) (caller meet.User, t *topic.Topic, err error) {
 	caller, err = s.members.Admit(ctx, c, append(reads, func(ctx context.Context) (err error) {
 		t, err = s.topic(ctx, id)
 		return err
@@ -113,9 +204,18 @@ func (s *Service) open(ctx context.Context, c meet.Claim, id string, reads ...fu
 	return caller, t, err
 }
 
+// open reads the caller and a topic that the caller may see.
+func (s *Service) open(ctx context.Context, c meet.Claim, id string, reads ...func(context.Context) error) (caller meet.User, t *topic.Topic, err error) {
+	caller, t, err = s.read(ctx, c, id, reads...)
+	if err == nil {
+		_, err = s.admit(ctx, caller, *t)
+	}
+	return caller, t, err
+}
+
 // Topic returns a topic.
 func (s *Service) Topic(ctx context.Context, c meet.Claim, id string) (View, error) {
-	caller, t, err := s.open(ctx, c, id)
+	caller, t, err := s.read(ctx, c, id)
 	if err != nil {
 		return View{}, err
 	}
@@ -133,30 +233,56 @@ func (s *Service) NewTopic(ctx context.Context, c meet.Claim, section, title, co
 		return View{}, err
 	}
 	now := s.Now().UTC()
-	t := Topic{ID: s.members.NewID(), SectionID: section, AuthorID: caller.ID, CreatedAt: now, UpdatedAt: now, LastActivity: activity(now)}
-	if err := t.write(title, content); err != nil {
+	t := topic.Topic{ID: s.members.NewID(), SectionID: section, AuthorID: caller.ID, CreatedAt: now, UpdatedAt: now, LastActivity: topic.Activity(now)}
+	if err := write(&t, &title, &content); err != nil {
 		return View{}, err
 	}
 	if x == nil {
 		return View{}, noSection()
 	}
-	t, err = s.commit(ctx, nil, t.ID, func(was *Topic) (Topic, error) {
+	if t, err = s.begin(ctx, t); err != nil {
+		return View{}, err
+	}
+	return View{Topic: t, Author: authorMe(caller)}, nil
+}
+
+// begin writes a new topic.
+func (s *Service) begin(ctx context.Context, t topic.Topic) (topic.Topic, error) {
+	return s.commit(ctx, nil, t.ID, func(was *topic.Topic) (topic.Topic, error) {
 		if was != nil {
 			return *was, nil // it landed, and its answer was lost
 		}
 		return t, nil
 	}, nil)
-	if err != nil {
-		return View{}, err
-	}
-	return View{t, &meet.Author{ID: caller.ID, Name: caller.Name, ImageURL: caller.ProfileImageURL}}, nil
 }
 
-// write checks the text of a topic.
-func (t *Topic) write(title, content string) error {
+// authorMe returns a caller as the author of what they wrote.
+func authorMe(caller meet.User) *meet.Author {
+	return &meet.Author{ID: caller.ID, Name: caller.Name, ImageURL: caller.ProfileImageURL}
+}
+
+// text checks and sets the title and the text of a topic.
+func text(t *topic.Topic, b *rules.Broken, title, content *string) {
+	if title != nil {
+		t.Title = b.Text("title", *title, 5, 100, TopicTitle, false)
+	}
+	if content != nil {
+		t.Content = b.Text("content", *content, 10, 5000, TopicContent, true)
+	}
+}
+
+// write sets the title and the text of a topic, unless they are nil.
+func write(t *topic.Topic, title, content *string) error {
 	var b rules.Broken
-	t.Title = b.Text("title", title, 5, 100, TopicTitle, false)
-	t.Content = b.Text("content", content, 10, 5000, TopicContent, true)
+	text(t, &b, title, content)
+	return b.Err()
+}
+
+// writeFor is write for a topic of an event, with whom it is for.
+func writeFor(t *topic.Topic, title, content *string, a Audience) error {
+	var b rules.Broken
+	text(t, &b, title, content)
+	a.on(t, &b)
 	return b.Err()
 }
 
@@ -172,31 +298,25 @@ func (s *Service) Edit(ctx context.Context, c meet.Claim, id string, e Edit) (Vi
 	if err != nil {
 		return View{}, err
 	}
-	next, err := s.commit(ctx, t, id, func(was *Topic) (Topic, error) {
+	next, err := s.commit(ctx, t, id, func(was *topic.Topic) (topic.Topic, error) {
 		switch {
-		case was == nil || was.deleted:
-			return Topic{}, noTopic()
+		case was == nil || was.Deleted:
+			return topic.Topic{}, noTopic()
 		case (e.Pinned != nil || e.Locked != nil) && !caller.Role.Staff():
-			return Topic{}, roleRequired("only moderators pin and lock topics")
+			return topic.Topic{}, roleRequired("only moderators pin and lock topics")
 		case (e.Title != nil || e.Content != nil) && was.AuthorID != caller.ID:
-			return Topic{}, notYours()
+			return topic.Topic{}, notYours()
 		case was.Locked && !caller.Role.Staff():
-			return Topic{}, locked()
+			return topic.Topic{}, locked()
 		}
 		t := *was
-		title, content := t.Title, t.Content
-		for _, set := range []struct{ to, from *string }{{&title, e.Title}, {&content, e.Content}} {
-			if set.from != nil {
-				*set.to = *set.from
-			}
-		}
 		for _, set := range []struct{ to, from *bool }{{&t.Pinned, e.Pinned}, {&t.Locked, e.Locked}} {
 			if set.from != nil {
 				*set.to = *set.from
 			}
 		}
 		t.UpdatedAt = s.Now().UTC()
-		return t, t.write(title, content)
+		return t, write(&t, e.Title, e.Content)
 	}, nil)
 	if err != nil {
 		return View{}, err
@@ -210,15 +330,15 @@ func (s *Service) Delete(ctx context.Context, c meet.Claim, id string) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.commit(ctx, t, id, func(was *Topic) (Topic, error) {
+	_, err = s.commit(ctx, t, id, func(was *topic.Topic) (topic.Topic, error) {
 		switch {
 		case was == nil:
-			return Topic{}, noTopic()
+			return topic.Topic{}, noTopic()
 		case was.AuthorID != caller.ID && !caller.Role.Staff():
-			return Topic{}, notYours()
+			return topic.Topic{}, notYours()
 		}
 		t := *was
-		t.deleted = true
+		t.Deleted = true
 		return t, nil
 	}, nil)
 	return err
@@ -227,17 +347,19 @@ func (s *Service) Delete(ctx context.Context, c meet.Claim, id string) error {
 // commit writes the topic that next makes of the one that there is, of which was is an earlier
 // read, together with the rows that with returns; then the list follows. next is called again if
 // another writer came first.
-func (s *Service) commit(ctx context.Context, was *Topic, id string, next func(*Topic) (Topic, error), with func(Topic) []table.Op) (t Topic, err error) {
+func (s *Service) commit(ctx context.Context, was *topic.Topic, id string, next func(*topic.Topic) (topic.Topic, error), with func(topic.Topic) []table.Op) (t topic.Topic, err error) {
 	var stale []table.Key
 	err = s.members.Commit(ctx, s.tables.ForumReplies, kindTopic, id, func() (ops []table.Op, moved bool, _ []table.Key, err error) {
 		if t, err = next(was); err != nil {
 			return nil, false, nil, err
 		}
-		if moved = was == nil || len(was.list()) != len(t.list()) || !t.deleted && !t.holds(was.list()[0]); moved && was != nil {
-			t.moves++
-			stale = append(stale, was.list()...)
+		if moved = was == nil || len(was.Lists()) != len(t.Lists()) || !t.Deleted && !t.Holds(was.Lists()[0].Key); moved && was != nil {
+			t.Moves++
+			for _, row := range was.Lists() {
+				stale = append(stale, row.Key)
+			}
 		}
-		ops = []table.Op{rowstore.Put(t.row())}
+		ops = []table.Op{rowstore.Put(t.Row())}
 		if with != nil {
 			ops = append(ops, with(t)...)
 		}
@@ -247,16 +369,12 @@ func (s *Service) commit(ctx context.Context, was *Topic, id string, next func(*
 		return err
 	}, func(ctx context.Context) error { return s.follow(ctx, t, stale) })
 	if err != nil {
-		return Topic{}, err
+		return topic.Topic{}, err
 	}
 	return t, nil
 }
 
 // follow writes the list rows of a topic, and removes those of earlier places.
-func (s *Service) follow(ctx context.Context, t Topic, stale []table.Key) error {
-	var rows []table.Row
-	for _, key := range t.list() {
-		rows = append(rows, table.Row{Key: key, Props: table.Props{{Name: "AuthorId", Value: table.String(t.AuthorID)}}})
-	}
-	return s.members.FollowLists(ctx, s.tables.ForumTopics, rows, stale)
+func (s *Service) follow(ctx context.Context, t topic.Topic, stale []table.Key) error {
+	return s.members.FollowLists(ctx, s.tables.ForumTopics, t.Lists(), stale)
 }

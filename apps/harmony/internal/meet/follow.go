@@ -49,7 +49,7 @@ func (s *Service) Commit(ctx context.Context, name, kind, id string, next func()
 	for {
 		ops, moved, stale, err := next()
 		if err != nil {
-			s.Cancel(ctx, wake)
+			contest.Cancel(ctx, wake)
 			return err
 		}
 		if moved && wake.ID == "" {

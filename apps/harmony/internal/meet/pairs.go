@@ -116,9 +116,15 @@ func (s *Service) projectPair(ctx context.Context, wake queue.Receipt, before *p
 		writes = append(writes, func() error { return write(ctx) })
 	}
 	has := map[table.Key]bool{}
+	// The row of a like changes once, with the match. A row of before gives way to that, also when it
+	// lands after it.
+	write := s.insert
+	if p.Matched() {
+		write = s.Put
+	}
 	for _, l := range s.lists(p) {
 		has[l.Row.Key] = true
-		writes = append(writes, func() error { return s.again(func() error { return s.put(ctx, l.Table, l.Row) }) })
+		writes = append(writes, func() error { return write(ctx, l.Table, l.Row) })
 	}
 	if before != nil {
 		for _, l := range s.lists(*before) {
@@ -165,7 +171,7 @@ func (s *Service) followMatch(ctx context.Context, p pairs.Pair, side int) error
 				at = was.Props.Get("CreatedAt").Int()
 			}
 		} else if at == 0 {
-			return nil // it was never listed
+			at = p.Last // the match has ended before it was listed: its row must not come later
 		}
 		row := p.MatchRow(side, at)
 		row.ETag = etag

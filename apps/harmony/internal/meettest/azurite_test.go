@@ -30,6 +30,8 @@ import (
 const (
 	eventProps = `Attendees Int32, Capacity Int32, Category String, CreatedAt DateTime, Currency String, Description String, EndDate DateTime, IsDeleted Boolean, IsPublished Boolean, ` +
 		`IsSecret Boolean, Location String, OrganizerId String, Price Int64, StartDate DateTime, Title String, UpdatedAt DateTime, Version Int64, Visibility String`
+	topicProps = `Content String, CreatedAt DateTime, IsDeleted Boolean, IsLocked Boolean, IsPinned Boolean, Last Int64, LastActivityAt DateTime, Moves Int64, ` +
+		`ReplyCount Int32, SectionId String, Title String, UpdatedAt DateTime`
 	reportProps = `Action String, CreatedAt DateTime, Kind String, Reason String, ReplyId String, ReporterId String, Snapshot String, Text String, TopicId String, UserId String`
 )
 
@@ -41,9 +43,8 @@ var stored = map[string]string{
 	"UserEvents":     `{id} / {t}_{id}: EventId String, StartDate DateTime`,
 	"EventInvites":   `{id} / ALOE-1: CreatedAt DateTime, CreatedBy String, ExpiresAt DateTime, Revoked Boolean, Uses Int32`,
 	"ForumSections":  `FORUM / music: CreatedAt DateTime, Description String, Name String, OrderIndex Int32`,
-	"ForumTopics":    `SECTION_music / 1_{t}_{id}_{n}: AuthorId String`,
-	"ForumReplies": `TOPIC_{id} / !topic: AuthorId String, Content String, CreatedAt DateTime, IsDeleted Boolean, IsLocked Boolean, IsPinned Boolean, Last Int64, LastActivityAt DateTime, Moves Int64, ` +
-		`ReplyCount Int32, SectionId String, Title String, UpdatedAt DateTime; ` +
+	"ForumTopics":    `SECTION_music / 1_{t}_{id}_{n}: AuthorId String; SECTION_event-{id} / 1_{t}_{id}_{n}: AuthorId String`,
+	"ForumReplies": `TOPIC_{id} / !topic: AuthorId String, ` + topicProps + `; TOPIC_{id} / !topic: AllowedUserIds String, AuthorId String, ` + topicProps + `, Visibility String; ` +
 		`TOPIC_{id} / {t}_{id}: AuthorId String, Content String, CreatedAt DateTime, EditedAt DateTime, ReplyId String`,
 	"StoreItems": `STORE / {id}: Category String, CreatedAt DateTime, Currency String, Description String, ExternalPurchaseUrl String, ImageUrl String, IsAvailable Boolean, Price Int64, StockQuantity Int32, Title String, UpdatedAt DateTime`,
 	"Chats":      `CHAT_group_{c} / {id}: CreatedAt DateTime, Description String, EventId String, Name String, Type String, UpdatedAt DateTime`,
@@ -94,8 +95,8 @@ func TestRowsOnAzurite(t *testing.T) {
 	require.NoError(t, err)
 	ctx := t.Context()
 	s := meettest.New(t).Over(account.Tables, account.Queues)
-	happens := events.New(s, events.Tables{Events: "Events", EventAttendees: "EventAttendees", UserEvents: "UserEvents", EventInvites: "EventInvites"})
-	talk := forum.New(s, forum.Tables{ForumSections: "ForumSections", ForumTopics: "ForumTopics", ForumReplies: "ForumReplies"})
+	happens := events.New(s, meettest.EventTables, meettest.ForumTables)
+	talk := forum.New(s, happens, meettest.ForumTables)
 	told := reports.New(s, talk, reports.Tables{Reports: "Reports"})
 	require.NoError(t, s.Create(ctx))
 	require.NoError(t, happens.Create(ctx))

@@ -12,8 +12,6 @@ import (
 	"prompthub/apps/harmony/internal/meettest"
 )
 
-var eventTables = events.Tables{Events: "Events", EventAttendees: "EventAttendees", UserEvents: "UserEvents", EventInvites: "EventInvites"}
-
 const password = "tea under seven lamps"
 
 // TestLeaving: a deleted account is gone for all others at once, its tokens are good for nothing,
@@ -23,7 +21,7 @@ func TestLeaving(t *testing.T) {
 	t.Parallel()
 	w := meettest.New(t)
 	ctx, anna, bob := t.Context(), w.Members["anna"], w.Members["bob"]
-	happens := events.New(w.Service, eventTables)
+	happens := events.New(w.Service, meettest.EventTables, meettest.ForumTables)
 	require.NoError(t, happens.Create(ctx))
 	w.Handle(w.Triggers(happens.Settlers()...))
 	event := func(starts time.Duration) string {
@@ -140,7 +138,7 @@ func TestCrashesOfLeaving(t *testing.T) {
 			meettest.Crashes(t, func(t *testing.T, crash *meettest.Crash) {
 				w := meettest.New(t)
 				ctx, bob := t.Context(), w.Members["bob"]
-				happens := events.New(w.Service, eventTables)
+				happens := events.New(w.Service, meettest.EventTables, meettest.ForumTables)
 				require.NoError(t, happens.Create(ctx))
 				w.Handle(w.Triggers(happens.Settlers()...))
 				e, err := happens.NewEvent(ctx, w.Members["admin"], events.Draft{

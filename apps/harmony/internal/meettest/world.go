@@ -5,7 +5,10 @@ package meettest
 import (
 	"context"
 	"crypto/rand"
+	"encoding/binary"
+	"io"
 	"log/slog"
+	mathrand "math/rand/v2"
 	"sync"
 	"testing"
 	"time"
@@ -16,6 +19,7 @@ import (
 	"prompthub/apps/harmony/internal/events"
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/picture"
+	"prompthub/apps/harmony/internal/topic"
 	"prompthub/internal/fault"
 	"prompthub/internal/host/function"
 	"prompthub/internal/http/auth/password"
@@ -36,8 +40,13 @@ var Tables = meet.Tables{
 // EventTables are those of events.
 var EventTables = events.Tables{Events: "Events", EventAttendees: "EventAttendees", UserEvents: "UserEvents", EventInvites: "EventInvites"}
 
+// ForumTables are those of the forum.
+var ForumTables = topic.Tables{ForumSections: "ForumSections", ForumTopics: "ForumTopics", ForumReplies: "ForumReplies"}
+
 // Talks returns the chats of members.
-func Talks(s *meet.Service) *chats.Service { return chats.New(s, events.New(s, EventTables)) }
+func Talks(s *meet.Service) *chats.Service {
+	return chats.New(s, events.New(s, EventTables, ForumTables))
+}
 
 // Began is when every world begins.
 var Began = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
@@ -84,20 +93,47 @@ type World struct {
 
 // Over returns members over other stores, as another process.
 func (w *World) Over(db table.DB, queues queue.Queues) *meet.Service {
+	return w.On(w.store(db), queues, rand.Reader)
+}
+
+func (w *World) store(db table.DB) *rowstore.Store {
+	return &rowstore.Store{
+		DB: db, Now: w.Clock.Now, Log: slog.New(slog.DiscardHandler), Background: func(do func()) { do() },
+		Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+		Random: func(time.Duration) time.Duration { return 0 },
+	}
+}
+
+// On returns members over a store and what it needs of time and luck.
+func (w *World) On(store *rowstore.Store, queues queue.Queues, entropy io.Reader) *meet.Service {
 	return meet.New(meet.Config{
-		Store: &rowstore.Store{
-			DB: db, Now: w.Clock.Now, Log: slog.New(slog.DiscardHandler), Background: func(do func()) { do() },
-			Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
-			Random: func(time.Duration) time.Duration { return 0 },
-		},
-		Tables: Tables, Queues: queues, Entropy: rand.Reader, Passwords: hasher, Blobs: w.Blobs, Pictures: picture.NewMaker(), LikesADay: 200, EraseAfter: 30 * 24 * time.Hour,
+		Store: store, Tables: Tables, Queues: queues, Entropy: entropy, Passwords: hasher, Blobs: w.Blobs, Pictures: picture.NewMaker(), LikesADay: 200, EraseAfter: 30 * 24 * time.Hour,
 	})
+}
+
+// Seeded returns random bytes that a number decides.
+func Seeded(seed uint64) io.Reader {
+	var key [32]byte
+	binary.LittleEndian.PutUint64(key[:], seed)
+	return &luck{rnd: mathrand.NewChaCha8(key)}
+}
+
+type luck struct {
+	mu  sync.Mutex
+	rnd *mathrand.ChaCha8
+}
+
+// Read implements io.Reader.
+func (l *luck) Read(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.rnd.Read(b)
 }
 
 // A template is a store with members, of which each world has a copy: passwords take long.
 var template = sync.OnceValues(func() (map[string]meet.Claim, *memory.Tables) {
 	w := &World{Clock: &Clock{now: Began}, DB: memory.NewTables(), Queues: memory.NewQueues(func() time.Time { return Began }), Blobs: memory.NewBlobs(func() time.Time { return Began })}
-	s := w.Over(w.DB, w.Queues)
+	s := w.On(w.store(w.DB), w.Queues, Seeded(0)) // the same ids in every run, by which schedules are in order
 	ctx := context.Background()
 	must := func(err error) {
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"prompthub/apps/harmony/internal/events"
 	"prompthub/apps/harmony/internal/forum"
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/meettest"
@@ -18,7 +19,7 @@ func TestReports(t *testing.T) {
 	t.Parallel()
 	w := meettest.New(t)
 	ctx, anna, bob, moderator := t.Context(), w.Members["anna"], w.Members["bob"], w.Members["moderator"]
-	talk := forum.New(w.Service, forum.Tables{ForumSections: "ForumSections", ForumTopics: "ForumTopics", ForumReplies: "ForumReplies"})
+	talk := forum.New(w.Service, events.New(w.Service, meettest.EventTables, meettest.ForumTables), meettest.ForumTables)
 	s := reports.New(w.Service, talk, reports.Tables{Reports: "Reports"})
 	require.NoError(t, talk.Create(ctx))
 	require.NoError(t, s.Create(ctx))

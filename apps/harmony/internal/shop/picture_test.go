@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"prompthub/apps/harmony/internal/gallery"
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/meettest"
 	"prompthub/apps/harmony/internal/shop"
@@ -31,7 +32,7 @@ var file = func() []byte {
 // stored returns how many files of pictures there are.
 func stored(w *meettest.World) int {
 	w.T.Helper()
-	page, err := w.Blobs.List(w.T.Context(), shop.Container, "", 100, "")
+	page, err := w.Blobs.List(w.T.Context(), gallery.Container(shop.Kind), "", 100, "")
 	require.NoError(w.T, err)
 	return len(page.Items)
 }
@@ -109,7 +110,7 @@ func TestCrashesOfPicture(t *testing.T) {
 			require.NotEmpty(t, got.ImageURL)
 		}
 		run := func() {
-			require.NoError(t, tidy.Job{Service: w.Service, Walks: []tidy.Walk{tidy.Files(w.Service, shop.Container, s.Named)}}.Run(ctx))
+			require.NoError(t, tidy.Job{Service: w.Service, Walks: []tidy.Walk{tidy.Files(w.Service, gallery.Container(shop.Kind), s.Named)}}.Run(ctx))
 		}
 		before := stored(w)
 		w.Clock.Pass(50 * time.Minute)

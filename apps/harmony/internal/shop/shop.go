@@ -46,7 +46,7 @@ func New(members *meet.Service, tables Tables) *Service {
 
 // Create makes the table and the container if they are missing.
 func (s *Service) Create(ctx context.Context) error {
-	if err := s.members.Blobs.Create(ctx, Container); err != nil {
+	if err := s.pictures().Create(ctx); err != nil {
 		return err
 	}
 	return s.DB.Create(ctx, s.tables.All()...)
@@ -271,7 +271,7 @@ func (s *Service) Delete(ctx context.Context, c meet.Claim, id string) error {
 		err = s.RemoveKey(ctx, s.tables.StoreItems, itemKey(id))
 	}
 	if err == nil {
-		s.members.DropFiles(ctx, Container, files(i.ImageURL))
+		s.pictures().Drop(ctx, i.ImageURL)
 	}
 	return err
 }

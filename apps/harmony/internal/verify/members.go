@@ -193,7 +193,15 @@ func (s Store) pair(ctx context.Context, row table.Row) (found []meet.Finding, e
 			return nil, err
 		}
 		if is == nil || !same(*is, l.Row) {
-			found = append(found, meet.Finding{Table: l.Table, Key: l.Row.Key, Says: "it is missing, or not as the pair says", Mend: mend})
+			found = append(found, meet.Finding{Table: l.Table, Key: l.Row.Key, Says: "it is missing, or not as the pair says", Mend: func(ctx context.Context) error {
+				if is != nil {
+					err := s.Write(ctx, l.Table, []table.Op{{Kind: table.Delete, Row: table.Row{Key: is.Key, ETag: is.ETag}}})
+					if err != nil && !rowstore.Overtaken(err) {
+						return err
+					}
+				}
+				return mend(ctx)
+			}})
 		}
 	}
 	if p.MatchNumber == 0 {

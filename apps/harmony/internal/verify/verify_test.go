@@ -34,10 +34,8 @@ type world struct {
 
 // over returns the rooms over a service.
 func over(w *meettest.World, s *meet.Service) *world {
-	return &world{
-		w, events.New(s, meettest.EventTables), forum.New(s, forum.Tables{ForumSections: "ForumSections", ForumTopics: "ForumTopics", ForumReplies: "ForumReplies"}),
-		blog.New(s, blog.Tables{BlogPosts: "BlogPosts"}),
-	}
+	happens := events.New(s, meettest.EventTables, meettest.ForumTables)
+	return &world{w, happens, forum.New(s, happens, meettest.ForumTables), blog.New(s, blog.Tables{BlogPosts: "BlogPosts"})}
 }
 
 func newWorld(w *meettest.World) *world {
@@ -160,6 +158,7 @@ func TestVerify(t *testing.T) {
 	}{
 		"a like sent is gone":                        {gone("Likes", "_"), "Likes", true},
 		"a like says it is no match":                 {set("Likes", "mutual", flag("IsMatch", false)), "Likes", true},
+		"a like says it is a match":                  {set("Likes", "lonely", flag("IsMatch", true)), "Likes", true},
 		"a like of nobody":                           {set("Likes", id+" / "+inverse+id, flag("IsMatch", false)), "Likes", true},
 		"a like received is gone":                    {gone("LikesReceived", "_"), "LikesReceived", true},
 		"a secret like received is gone":             {gone("LikesReceived", "_ANON"), "LikesReceived", true},
@@ -205,6 +204,7 @@ func TestVerify(t *testing.T) {
 		"a place is in no list":                      {gone("UserEvents", "_"), "UserEvents", true},
 		"a place of nobody":                          {set("UserEvents", id+" / "+inverse+id, word("EventId", id)), "UserEvents", true},
 		"an invite of no event":                      {set("EventInvites", id+" / ALOE-2", flag("Revoked", false)), "EventInvites", true},
+		"a topic of an event is gone":                {gone("ForumReplies", "event's"), "ForumReplies", true},
 		"a topic is in no list":                      {gone("ForumTopics", "SECTION_"), "ForumTopics", true},
 		"a list names another author":                {set("ForumTopics", "SECTION_", word("AuthorId", id)), "ForumTopics", true},
 		"a list has no such topic":                   {set("ForumTopics", "SECTION_music / 1_"+inverse+id+"_0", word("AuthorId", id)), "ForumTopics", true},
@@ -266,6 +266,8 @@ func (w *world) damage(name, part string, props table.Props) []table.Row {
 			return p.Get("IsActive").Bool() == (part == "true")
 		case "mutual":
 			return p.Get("IsMatch").Bool()
+		case "lonely":
+			return !p.Get("IsMatch").Bool() && !strings.HasPrefix(row.Key.Row, "DAY_")
 		case "matched":
 			return p.Get("MatchedAt").Int() > 0
 		case "open":
@@ -278,6 +280,8 @@ func (w *world) damage(name, part string, props table.Props) []table.Row {
 			return p.Get("EventId").Str() != "" && row.Partition != w.Members["admin"].UserID
 		case "images":
 			return p.Get("ProfileImageUrl").Str() != ""
+		case "event's":
+			return row.Key.Row == "!topic" && p.Get("Visibility").Str() != ""
 		case "attendee":
 			return row.Key.Row != "!event"
 		case "another":

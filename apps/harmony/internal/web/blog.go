@@ -8,6 +8,7 @@ import (
 
 	"prompthub/apps/harmony/internal/blog"
 	"prompthub/apps/harmony/internal/meet"
+	"prompthub/apps/harmony/internal/picture"
 )
 
 // blog are the pages of the blog, and those on which admins write it.
@@ -38,6 +39,13 @@ func (s *web) blog() {
 		_, err := s.Blog.Edit(r.Context(), r.claim, r.PathValue("id"), r.post())
 		return s.savedPost(r, r.PathValue("id"), err)
 	})
+	s.mux.Handle("POST "+admin+"/{id}/image", s.action(func(r *request) error {
+		file, err := r.photo()
+		if err == nil {
+			_, err = s.Blog.SetImage(r.Context(), r.claim, r.PathValue("id"), file)
+		}
+		return s.savedPost(r, r.PathValue("id"), err)
+	}, true, picture.MaxBytes+maxForm))
 	s.members("POST "+admin+"/{id}/delete", func(r *request) error {
 		if err := s.Blog.Delete(r.Context(), r.claim, r.PathValue("id")); err != nil {
 			return err
@@ -77,7 +85,7 @@ func (s *web) post(r *request, id string, refused error) error {
 			form.Set("publishedAt", p.PublishedAt.Format(local))
 		}
 	}
-	if refused != nil && r.form("postPublished") == "" {
+	if refused != nil && r.PostForm.Has("title") && r.form("postPublished") == "" {
 		form.Del("postPublished") // a box without a tick is not sent
 	}
 	return s.formPage(r, page{Name: "admin-post", Title: "blog.post", Body: id}, form, renamed(refused, "body.content", "body.postText"))

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/text/currency"
 
 	"prompthub/apps/harmony/internal/events"
+	"prompthub/apps/harmony/internal/picture"
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/fault"
 	"prompthub/internal/http/httpjson"
@@ -68,6 +69,18 @@ func (s *web) events() {
 			return nil
 		})
 	}
+	s.mux.Handle("POST "+admin+"/{id}/image", s.action(func(r *request) error {
+		id := r.PathValue("id")
+		file, err := r.photo()
+		if err == nil {
+			_, err = s.Events.SetImage(r.Context(), r.claim, id, file)
+		}
+		if err != nil {
+			return s.eventForm(r, err)
+		}
+		goOn(r, admin+"/"+id+"?done=saved")
+		return nil
+	}, true, picture.MaxBytes+maxForm))
 	s.members("POST "+admin+"/{id}/delete", func(r *request) error {
 		if err := s.Events.Delete(r.Context(), r.claim, r.PathValue("id")); err != nil {
 			return err

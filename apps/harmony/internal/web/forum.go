@@ -2,13 +2,18 @@ package web
 
 import (
 	"net/url"
+	"strings"
 
 	"prompthub/apps/harmony/internal/forum"
+	"prompthub/apps/harmony/internal/meet"
+	"prompthub/apps/harmony/internal/topic"
+	"prompthub/internal/fault"
 )
 
 // forum are the pages of the forum.
 func (s *web) forum() {
-	const at, topic, admin = Prefix + "/forum", Prefix + "/topics/{id}", Prefix + "/admin/forum"
+	const at, one, admin = Prefix + "/forum", Prefix + "/topics/{id}", Prefix + "/admin/forum"
+	const ofEvent, whom = Prefix + "/admin/events/{id}/topics", Prefix + "/admin/topics/{topic}"
 	s.members("GET "+at, func(r *request) error { return s.sections(r, nil) })
 	s.members("POST "+admin, func(r *request) error {
 		_, err := s.Forum.NewSection(r.Context(), r.claim, forum.Section{
@@ -29,7 +34,7 @@ func (s *web) forum() {
 		goOn(r, Prefix+"/topics/"+v.ID)
 		return nil
 	})
-	s.members("GET "+topic, func(r *request) error { return s.topic(r, nil) })
+	s.members("GET "+one, func(r *request) error { return s.topic(r, nil) })
 	yes, no := true, false
 	edit := func(e forum.Edit) func(*request, string) error {
 		return func(r *request, id string) error {
@@ -52,7 +57,7 @@ func (s *web) forum() {
 			return s.Forum.DeleteReply(r.Context(), r.claim, id, r.PathValue("reply"))
 		},
 	} {
-		s.members("POST "+topic+what, func(r *request) error {
+		s.members("POST "+one+what, func(r *request) error {
 			id := r.PathValue("id")
 			if err := do(r, id); err != nil {
 				return s.topic(r, err)
@@ -61,7 +66,25 @@ func (s *web) forum() {
 			return nil
 		})
 	}
-	s.members("POST "+topic+"/delete", func(r *request) error {
+	s.members("GET "+ofEvent, func(r *request) error { return s.audience(r, nil) })
+	s.members("POST "+ofEvent, func(r *request) error {
+		v, err := s.Forum.NewEventTopic(r.Context(), r.claim, r.PathValue("id"), r.form("title"), r.form("content"), r.audience())
+		if err != nil {
+			return s.audience(r, err)
+		}
+		goOn(r, Prefix+"/topics/"+v.ID)
+		return nil
+	})
+	s.members("GET "+whom, func(r *request) error { return s.audience(r, nil) })
+	s.members("POST "+whom, func(r *request) error {
+		id := r.PathValue("topic")
+		if _, err := s.Forum.SetAudience(r.Context(), r.claim, id, r.audience()); err != nil {
+			return s.audience(r, err)
+		}
+		goOn(r, Prefix+"/topics/"+id+"?done=saved")
+		return nil
+	})
+	s.members("POST "+one+"/delete", func(r *request) error {
 		v, err := s.Forum.Topic(r.Context(), r.claim, r.PathValue("id"))
 		if err == nil {
 			err = s.Forum.Delete(r.Context(), r.claim, v.ID)
@@ -69,9 +92,36 @@ func (s *web) forum() {
 		if err != nil {
 			return err
 		}
-		goOn(r, at+"/"+v.SectionID+"?done=deleted")
+		to := at + "/" + v.SectionID
+		if v.EventID != "" {
+			to = Prefix + "/events/" + v.EventID
+		}
+		goOn(r, to+"?done=deleted")
 		return nil
 	})
+}
+
+// audience reads whom a topic of an event is for.
+func (r *request) audience() forum.Audience {
+	return forum.Audience{Visibility: r.form("audience"), Allowed: strings.Fields(r.form("allowedUserIds"))}
+}
+
+// audience shows the form of a new topic of an event, or of whom one is for.
+func (s *web) audience(r *request, refused error) error {
+	if r.who.Role != meet.Admin {
+		return fault.Coded(fault.Forbidden, meet.RoleRequired, "only admins may do this")
+	}
+	p := page{Name: "admin-topic", Title: "admin.topic.new", Body: struct{ EventID, TopicID string }{r.PathValue("id"), r.PathValue("topic")}}
+	form := url.Values{}
+	if id := r.PathValue("topic"); id != "" {
+		v, err := s.Forum.Topic(r.Context(), r.claim, id)
+		if err != nil {
+			return err
+		}
+		p.Title = "admin.audience"
+		form = url.Values{"audience": {v.Visibility}, "allowedUserIds": {strings.Join(v.Allowed, " ")}}
+	}
+	return s.formPage(r, p, form, renamed(refused, "body.visibility", "body.audience"))
 }
 
 func (s *web) sections(r *request, refused error) error {
@@ -93,8 +143,9 @@ func (s *web) topics(r *request, refused error) error {
 	}
 	b := struct {
 		forum.Page
-		More string
-	}{p, more(r, p.Next)}
+		More    string
+		OfEvent bool // members begin no topics there
+	}{p, more(r, p.Next), strings.HasPrefix(p.Section.ID, topic.EventPrefix)}
 	return s.formPage(r, page{Name: "section", Title: "forum.title", Body: b}, url.Values{}, refused)
 }
 

@@ -41,6 +41,12 @@ func newField(p page, name, kind, fill string, options ...string) field {
 	return field{p, name, kind, fill, options}
 }
 
+// A photo is the form of a picture, which is sent to an action.
+type photo struct {
+	page
+	Action string
+}
+
 // Value returns what the field holds.
 func (f field) Value() string { return f.Form.Get(f.Field) }
 

@@ -72,7 +72,7 @@ func New(c Config) http.Handler {
 
 func build(c Config) *web {
 	static := pages.NewStatic(Prefix+"/static/", files, nil)
-	functions := template.FuncMap{"asset": static.Address, "prefix": func() string { return Prefix }, "field": newField}
+	functions := template.FuncMap{"asset": static.Address, "prefix": func() string { return Prefix }, "field": newField, "photo": func(p page, action string) photo { return photo{p, action} }}
 	s := &web{Config: c, mux: http.NewServeMux(), templates: pages.Templates(files, functions)}
 	s.mux.Handle("GET "+Prefix+"/static/{file}", static.Handler(c.Admission))
 	s.pages()

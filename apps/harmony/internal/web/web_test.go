@@ -15,6 +15,7 @@ import (
 	"prompthub/apps/harmony/internal/reports"
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/apps/harmony/internal/shop"
+	"prompthub/apps/harmony/internal/topic"
 )
 
 // asked finds the words that a template or a page of pages.go asks for.
@@ -61,7 +62,7 @@ func TestWords(t *testing.T) {
 		string(meet.AccountDeleted), string(meet.NotDeleted), string(meet.AccountSuspended),
 		string(events.EventNotFound), string(events.InviteNotFound), string(events.InviteRequired), string(events.InvalidInviteCode), string(events.AttendeesOnly), string(events.EventFull),
 		string(events.EventStarted), string(events.EventNotStarted), string(events.CapacityTooSmall), string(events.TooManyEvents), string(events.ChatFull), string(events.CodeTaken), string(meet.RoleRequired),
-		string(forum.SectionNotFound), string(forum.SectionTaken), string(forum.SectionNotEmpty), string(forum.TopicNotFound), string(forum.TopicLocked), string(forum.ReplyNotFound), string(meet.NotYours), string(reports.ReportNotFound), string(shop.ItemNotFound), string(blog.PostNotFound), string(shop.TooManyItems),
+		string(forum.TooManyTopics), string(forum.SectionNotFound), string(forum.SectionTaken), string(forum.SectionNotEmpty), string(forum.TopicNotFound), string(forum.TopicLocked), string(forum.ReplyNotFound), string(meet.NotYours), string(reports.ReportNotFound), string(shop.ItemNotFound), string(blog.PostNotFound), string(shop.TooManyItems),
 	} {
 		require.Contains(t, catalog, "error."+code)
 	}
@@ -70,7 +71,7 @@ func TestWords(t *testing.T) {
 // TestChoices: a form offers every value that there is.
 func TestChoices(t *testing.T) {
 	t.Parallel()
-	for name, values := range map[string][]string{"gender": rules.Genders, "showMe": rules.ShowMe, "profileVisibility": rules.Visibilities, "category": events.Categories, "visibility": events.Visibilities, "reportReason": reports.Reasons, "language": rules.Languages} {
+	for name, values := range map[string][]string{"gender": rules.Genders, "showMe": rules.ShowMe, "profileVisibility": rules.Visibilities, "category": events.Categories, "visibility": events.Visibilities, "audience": topic.Visibilities, "reportReason": reports.Reasons, "language": rules.Languages} {
 		for _, v := range values {
 			require.Contains(t, catalog, "option."+name+"."+v)
 		}

@@ -1,0 +1,56 @@
+package events
+
+import (
+	"context"
+	"strings"
+
+	"prompthub/apps/harmony/internal/gallery"
+	"prompthub/apps/harmony/internal/meet"
+	"prompthub/internal/storage/blob"
+)
+
+// Kind is that of pictures of events.
+const Kind = "event"
+
+func (s *Service) pictures() gallery.Gallery { return gallery.New(s.members, Kind) }
+
+// SetImage gives an event a picture in place of the one that it has; admins may.
+func (s *Service) SetImage(ctx context.Context, c meet.Claim, id string, file []byte) (View, error) {
+	url, was := "", ""
+	v, err := s.edit(ctx, c, id, func(e *Event) (err error) {
+		if url == "" {
+			if url, err = s.pictures().Add(ctx, id, file); err != nil {
+				return err
+			}
+		}
+		if e.ImageURL != url { // else it landed, and its answer was lost
+			was, e.ImageURL = e.ImageURL, url
+		}
+		return nil
+	})
+	if err == nil {
+		s.pictures().Drop(ctx, was)
+	}
+	return v, err
+}
+
+// Picture returns a file of the picture of an event, to those who see the event or its teaser. open
+// reports that everybody does.
+func (s *Service) Picture(ctx context.Context, c meet.Claim, id, file, code, from string) (b blob.Blob, open bool, err error) {
+	st, err := s.stand(ctx, c, id, code, from)
+	if err != nil {
+		return b, false, err
+	}
+	if st.sight() == Unseen || !s.pictures().Has(st.event.ImageURL, id, file) {
+		return b, false, gallery.Missing()
+	}
+	b, err = s.pictures().File(ctx, id, file)
+	return b, st.event.Published && !st.event.Secret(), err
+}
+
+// Named reports whether an event names a file: others are swept.
+func (s *Service) Named(ctx context.Context, file string) (bool, error) {
+	id, name, _ := strings.Cut(file, "/")
+	e, err := s.read(ctx, id)
+	return e != nil && !e.Deleted() && s.pictures().Has(e.ImageURL, id, name), err
+}

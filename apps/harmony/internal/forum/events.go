@@ -1,0 +1,139 @@
+package forum
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"prompthub/apps/harmony/internal/events"
+	"prompthub/apps/harmony/internal/meet"
+	"prompthub/apps/harmony/internal/rules"
+	"prompthub/apps/harmony/internal/topic"
+	"prompthub/internal/fault"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
+)
+
+// maxAllowed is how many members a topic names.
+const maxAllowed = 200
+
+// An Audience is whom a topic of an event is for.
+type Audience struct {
+	Visibility string
+	Allowed    []string // the members, if it is for some alone
+}
+
+// on writes an audience into a topic.
+func (a Audience) on(t *topic.Topic, b *rules.Broken) {
+	b.OneOf("visibility", a.Visibility, topic.Visibilities, rules.VisibilityWrong)
+	all := slices.Clone(a.Allowed)
+	slices.Sort(all)
+	all = slices.Compact(all)
+	switch named := a.Visibility == topic.SpecificUsers; {
+	case named && (len(all) == 0 || len(all) > maxAllowed):
+		b.Add("allowedUserIds", AllowedUsers, fmt.Sprintf("name 1 to %d members", maxAllowed), len(all))
+	case !named && len(all) > 0:
+		b.Add("allowedUserIds", AllowedUsers, "leave them out, because the topic is not for some members alone", len(all))
+	}
+	for _, id := range all {
+		if !meet.IsID(id) {
+			b.Add("allowedUserIds", AllowedUsers, "give ids of members", id)
+			break
+		}
+	}
+	t.Visibility, t.Allowed = a.Visibility, all
+}
+
+// NewEventTopic begins a topic of an event; admins may.
+func (s *Service) NewEventTopic(ctx context.Context, c meet.Claim, event, title, content string, a Audience) (View, error) {
+	var rows []table.Row
+	st, err := s.events.Stand(ctx, c, event, func(ctx context.Context) (err error) {
+		rows, err = s.events.ListedTopics(ctx, event, "")
+		return err
+	})
+	if err != nil {
+		return View{}, err
+	}
+	if st.Caller.Role != meet.Admin {
+		return View{}, roleRequired("only admins may do this")
+	}
+	now := s.Now().UTC()
+	t := topic.Topic{ID: s.members.NewID(), SectionID: topic.Section(event), AuthorID: c.UserID, CreatedAt: now, UpdatedAt: now, LastActivity: topic.Activity(now)}
+	if err := writeFor(&t, &title, &content, a); err != nil {
+		return View{}, err
+	}
+	if _, seen := st.Seen(); !seen {
+		return View{}, events.Missing()
+	}
+	if len(rows) >= events.MaxTopics {
+		return View{}, fault.Coded(fault.Conflict, TooManyTopics, fmt.Sprintf("the event has %d topics; delete one first", events.MaxTopics))
+	}
+	if t, err = s.begin(ctx, t); err != nil {
+		return View{}, err
+	}
+	return viewOf(t, authorMe(st.Caller), st), nil
+}
+
+// SetAudience changes whom a topic of an event is for; admins may.
+func (s *Service) SetAudience(ctx context.Context, c meet.Claim, id string, a Audience) (View, error) {
+	var t *topic.Topic
+	caller, err := s.members.Admit(ctx, c, func(ctx context.Context) (err error) {
+		t, err = s.topic(ctx, id)
+		return err
+	})
+	if err != nil {
+		return View{}, err
+	}
+	if caller.Role != meet.Admin {
+		return View{}, roleRequired("only admins may do this")
+	}
+	if err := writeFor(&topic.Topic{}, nil, nil, a); err != nil {
+		return View{}, err
+	}
+	if t == nil || t.EventID() == "" {
+		return View{}, noTopic()
+	}
+	if _, err := s.admit(ctx, caller, *t); err != nil {
+		return View{}, err
+	}
+	next, err := s.commit(ctx, t, id, func(was *topic.Topic) (topic.Topic, error) {
+		if was == nil || was.Deleted {
+			return topic.Topic{}, noTopic()
+		}
+		t := *was
+		t.UpdatedAt = s.Now().UTC()
+		return t, writeFor(&t, nil, nil, a)
+	}, nil)
+	if err != nil {
+		return View{}, err
+	}
+	return s.signed(ctx, caller, next)
+}
+
+// forget takes a member out of a row: out of the members whom a topic is for, and out of its texts,
+// which stay without their author.
+func (s *Service) forget(ctx context.Context, row table.Row, user string) error {
+	if row.Key.Row != topic.HeadRow {
+		return s.members.Blank(ctx, s.tables.ForumReplies, row.Key, "AuthorId")
+	}
+	t := topic.Parse(row)
+	for range rowstore.MaxTries {
+		if t.AuthorID == user {
+			t.AuthorID = ""
+		}
+		t.Allowed = slices.DeleteFunc(t.Allowed, func(id string) bool { return id == user })
+		err := s.Write(ctx, s.tables.ForumReplies, []table.Op{{Kind: table.Replace, Row: t.Row()}})
+		if err == nil {
+			return nil
+		}
+		if !rowstore.Overtaken(err) {
+			return rowstore.Unavailable(err)
+		}
+		now, err := s.stored(ctx, t.ID)
+		if err != nil || now == nil {
+			return err
+		}
+		t = *now
+	}
+	return rowstore.Unavailable(rowstore.ErrConflict)
+}

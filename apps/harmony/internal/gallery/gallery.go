@@ -1,0 +1,96 @@
+// Package gallery keeps the pictures of things that have one: items of the store, events and posts.
+//
+// A picture is two files, {thing}/{image}.jpg and a small one. They come before the row that names
+// them and go after it, so a row never names a picture that is not there. The timer sweeps files
+// that no row names.
+package gallery
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"prompthub/apps/harmony/internal/account"
+	"prompthub/apps/harmony/internal/meet"
+	"prompthub/internal/fault"
+	"prompthub/internal/storage/blob"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
+)
+
+// side is how long the longer side of a picture is.
+const side = 2048
+
+// A Gallery has the pictures of all things of a kind.
+type Gallery struct {
+	Container string
+	members   *meet.Service
+	path      string // of the doors
+}
+
+// New returns the gallery of a kind.
+func New(members *meet.Service, kind string) Gallery {
+	return Gallery{Container(kind), members, "/api/v1/images/" + kind + "/"}
+}
+
+// Container names the container of a kind.
+func Container(kind string) string { return kind + "-images" }
+
+// Create makes the container if it is missing.
+func (g Gallery) Create(ctx context.Context) error { return g.members.Blobs.Create(ctx, g.Container) }
+
+// files returns the names of the files of the picture that an address leads to.
+func (g Gallery) files(url string) []string {
+	name, ok := strings.CutSuffix(strings.TrimPrefix(url, g.path), ".jpg")
+	if !ok {
+		return nil
+	}
+	return []string{name + ".jpg", name + account.ThumbSuffix}
+}
+
+// Add makes a picture of a thing out of a file, and returns its address for the row.
+func (g Gallery) Add(ctx context.Context, id string, file []byte) (url string, err error) {
+	made, err := g.members.Pictures.Make(ctx, file, side)
+	if err != nil {
+		return "", err
+	}
+	url = g.path + id + "/" + g.members.NewID() + ".jpg"
+	names := g.files(url)
+	return url, rowstore.Both(ctx, func(ctx context.Context) error { return g.members.PutFile(ctx, g.Container, names[0], made.Large) },
+		func(ctx context.Context) error { return g.members.PutFile(ctx, g.Container, names[1], made.Thumb) })
+}
+
+// Drop removes a picture that no row names any more, after the answer.
+func (g Gallery) Drop(ctx context.Context, url string) {
+	g.members.DropFiles(ctx, g.Container, g.files(url))
+}
+
+// File returns a file of a thing.
+func (g Gallery) File(ctx context.Context, id, file string) (blob.Blob, error) {
+	if image, _ := account.CutImage(file); !meet.IsID(id) || !meet.IsID(image) {
+		return blob.Blob{}, Missing()
+	}
+	return g.members.File(ctx, g.Container, id+"/"+file)
+}
+
+// Has reports whether a file is of the picture that an address leads to.
+func (g Gallery) Has(url, id, file string) bool { return slices.Contains(g.files(url), id+"/"+file) }
+
+// Missing is the error of a picture that is not there for the caller.
+func Missing() error {
+	return fault.Coded(fault.NotFound, meet.ImageNotFound, "there is no such picture")
+}
+
+// Check looks for the files of the picture that a row names.
+func (g Gallery) Check(ctx context.Context, name string, row table.Row) (found []meet.Finding, err error) {
+	for _, file := range g.files(row.Props.Get("ImageUrl").Str()) {
+		_, err := g.members.Blobs.Get(ctx, g.Container, file)
+		if errors.Is(err, blob.ErrNotFound) {
+			found = append(found, meet.Finding{Table: name, Key: row.Key, Says: "a file of the picture is missing"})
+		} else if err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}

@@ -1,0 +1,189 @@
+// Package topic has the rows of topics, which two packages write: package forum those of sections,
+// and package events the two that an event has from the day that it is published.
+//
+//	ForumReplies   TOPIC_{topicId} / !topic   the topic, and how many replies it has: the truth
+//	ForumTopics    SECTION_{sectionId} / {0 pinned, 1 not}_{inv of activity}_{topicId}_{moves}   a list
+//
+// The topics of an event are in the section event-{eventId}, which has no row. The members whom a
+// topic is for are ids in AllowedUserIds, with a space between them.
+package topic
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf16"
+
+	"github.com/google/uuid"
+
+	"prompthub/apps/harmony/internal/meet"
+	"prompthub/internal/storage/table"
+)
+
+// Tables names the tables.
+type Tables struct {
+	ForumSections string `envconfig:"TABLE_FORUM_SECTIONS" default:"ForumSections"`
+	ForumTopics   string `envconfig:"TABLE_FORUM_TOPICS" default:"ForumTopics"`
+	ForumReplies  string `envconfig:"TABLE_FORUM_REPLIES" default:"ForumReplies"`
+}
+
+// Prefixed returns the tables with a prefix in their names.
+func (t Tables) Prefixed(prefix string) Tables {
+	return Tables{prefix + t.ForumSections, prefix + t.ForumTopics, prefix + t.ForumReplies}
+}
+
+// All returns the names.
+func (t Tables) All() []string { return []string{t.ForumSections, t.ForumTopics, t.ForumReplies} }
+
+// HeadRow heads the replies of a topic.
+const HeadRow = "!topic"
+
+const part = "TOPIC_"
+
+// HeadKey is the key of a topic.
+func HeadKey(id string) table.Key { return table.Key{Partition: part + id, Row: HeadRow} }
+
+// ReplyKey is the key of a reply in a topic.
+func ReplyKey(id, reply string) table.Key { return table.Key{Partition: part + id, Row: reply} }
+
+// Of returns the id of the topic in whose partition a row is.
+func Of(key table.Key) string { return strings.TrimPrefix(key.Partition, part) }
+
+// Listed returns the id of the topic in the key of a list row, "" if it names none.
+func Listed(key table.Key) string {
+	if parts := strings.Split(key.Row, "_"); len(parts) == 4 {
+		return parts[2]
+	}
+	return ""
+}
+
+// List is the partition of the list of a section.
+func List(section string) string { return "SECTION_" + section }
+
+// EventPrefix begins the ids of the sections of events.
+const EventPrefix = "event-"
+
+// Section returns the section of an event.
+func Section(event string) string { return EventPrefix + event }
+
+// Whom a topic of an event is for.
+const (
+	Public        = "public"        // those who see the event
+	AttendeesOnly = "attendeesOnly" // those who attend it
+	SpecificUsers = "specificUsers" // those whom the topic names
+)
+
+// Visibilities are those that a topic of an event can have.
+var Visibilities = []string{Public, AttendeesOnly, SpecificUsers}
+
+// A Topic is a conversation in a section.
+type Topic struct {
+	ID, SectionID, Title, Content, AuthorID string
+	Visibility                              string   // "" but for topics of events
+	Allowed                                 []string // the members whom it is for, if it is for some alone
+	Pinned, Locked, Deleted                 bool
+	Replies                                 int
+	CreatedAt, UpdatedAt, LastActivity      time.Time
+
+	Moves int64 // in the list
+	Last  int64 // the last instant that a reply was given, in ticks
+	ETag  string
+}
+
+// EventID returns the event of a topic, "" if it is of a section of the forum.
+func (t Topic) EventID() string {
+	id, _ := strings.CutPrefix(t.SectionID, EventPrefix)
+	if id == t.SectionID {
+		return ""
+	}
+	return id
+}
+
+// Row returns the row of a topic.
+func (t Topic) Row() table.Row {
+	p := table.Props{
+		{Name: "SectionId", Value: table.String(t.SectionID)},
+		{Name: "Title", Value: table.String(t.Title)},
+		{Name: "Content", Value: table.String(t.Content)},
+		{Name: "AuthorId", Value: table.String(t.AuthorID)},
+		{Name: "IsPinned", Value: table.Bool(t.Pinned)},
+		{Name: "IsLocked", Value: table.Bool(t.Locked)},
+		{Name: "ReplyCount", Value: table.Int32(int32(t.Replies))},
+		{Name: "CreatedAt", Value: table.Time(t.CreatedAt)},
+		{Name: "UpdatedAt", Value: table.Time(t.UpdatedAt)},
+		{Name: "LastActivityAt", Value: table.Time(t.LastActivity)},
+		{Name: "IsDeleted", Value: table.Bool(t.Deleted)},
+		{Name: "Moves", Value: table.Int64(t.Moves)},
+		{Name: "Last", Value: table.Int64(t.Last)},
+	}
+	if t.Visibility != "" {
+		p = append(p, table.Prop{Name: "Visibility", Value: table.String(t.Visibility)}, table.Prop{Name: "AllowedUserIds", Value: table.String(strings.Join(t.Allowed, " "))})
+	}
+	return table.Row{Key: HeadKey(t.ID), ETag: t.ETag, Props: p}
+}
+
+// Parse returns the topic of a row.
+func Parse(row table.Row) Topic {
+	p := row.Props
+	return Topic{
+		ID: Of(row.Key), SectionID: p.Get("SectionId").Str(), Title: p.Get("Title").Str(), Content: p.Get("Content").Str(),
+		AuthorID: p.Get("AuthorId").Str(), Pinned: p.Get("IsPinned").Bool(), Locked: p.Get("IsLocked").Bool(), Replies: int(p.Get("ReplyCount").Int()),
+		Visibility: p.Get("Visibility").Str(), Allowed: strings.Fields(p.Get("AllowedUserIds").Str()),
+		CreatedAt: p.Get("CreatedAt").Time(), UpdatedAt: p.Get("UpdatedAt").Time(), LastActivity: p.Get("LastActivityAt").Time(),
+		Deleted: p.Get("IsDeleted").Bool(), Moves: p.Get("Moves").Int(), Last: p.Get("Last").Int(), ETag: row.ETag,
+	}
+}
+
+// Lists returns the list rows that follow from a topic.
+func (t Topic) Lists() []table.Row {
+	if t.Deleted {
+		return nil
+	}
+	pinned := 1
+	if t.Pinned {
+		pinned = 0
+	}
+	return []table.Row{{
+		Key:   table.Key{Partition: List(t.SectionID), Row: fmt.Sprintf("%d_%s_%s_%d", pinned, meet.Inverse(t.LastActivity), t.ID, t.Moves)},
+		Props: table.Props{{Name: "AuthorId", Value: table.String(t.AuthorID)}},
+	}}
+}
+
+// Holds reports whether a list row follows from a topic.
+func (t Topic) Holds(key table.Key) bool {
+	return slices.ContainsFunc(t.Lists(), func(row table.Row) bool { return row.Key == key })
+}
+
+// Activity is the instant by which topics are in order.
+func Activity(now time.Time) time.Time { return now.UTC().Truncate(time.Minute) }
+
+// maxTitle is how many UTF-16 units the title of a topic has at most.
+const maxTitle = 100
+
+// OfEvent returns the two topics that an event has from the day that it is published: one for those
+// who see it, one for those who attend. Their ids follow from that of the event, so there is one of
+// each, for ever. They have no text: that of the event is not for all who may read the first one.
+func OfEvent(event, title, author string, now time.Time) []Topic {
+	title = cut(title, maxTitle)
+	all := make([]Topic, 0, 2)
+	for _, one := range []struct{ name, visibility string }{{"talk", Public}, {"attendees", AttendeesOnly}} {
+		sum := sha256.Sum256([]byte("topic|" + one.name + "|" + event))
+		all = append(all, Topic{
+			ID: uuid.UUID(sum[:16]).String(), SectionID: Section(event), Title: title, AuthorID: author, Visibility: one.visibility,
+			CreatedAt: now, UpdatedAt: now, LastActivity: Activity(now),
+		})
+	}
+	return all
+}
+
+// cut returns the beginning of a text, of n UTF-16 units at most.
+func cut(s string, n int) string {
+	for i, r := range s {
+		if n -= utf16.RuneLen(r); n < 0 {
+			return s[:i]
+		}
+	}
+	return s
+}

@@ -1,0 +1,69 @@
+package main
+
+// harmonyRooms is where they live.
+const harmonyRooms = "../../../apps/harmony/internal/"
+
+// harmony are faults in the protocols of apps/harmony: in each one check is taken out. Its explorer
+// must notice them, in 5,000 schedules.
+var harmony = []mutant{
+	{
+		"a pair changes without a message", harmonyRooms + "meet/pairs.go",
+		"	return s.sendPair(ctx, pairChange{p.IDs[0], p.IDs[1], s.landed()}, wakeAfter)", "	return queue.Receipt{}, ctx.Err()",
+	},
+	{
+		"a pair is written whatever its version is", harmonyRooms + "meet/pairs.go",
+		"		next.Attempt[side] = attempt\n", "		if next.Attempt[side] = attempt; next.ETag != \"\" {\n			next.ETag = table.Any\n		}\n",
+	},
+	{
+		"a change of a pair whose answer was lost is made again", harmonyRooms + "meet/pairs.go",
+		"		if p.Attempt[side] == attempt {", "		if false && p.Attempt[side] == attempt {",
+	},
+	{
+		"a match gives way to an earlier version of its pair", harmonyRooms + "meet/pairs.go",
+		"			if was.Props.Get(\"Version\").Int() >= p.Version {", "			if was.Props.Get(\"Version\").Int() == p.Version {",
+	},
+	{
+		"a match that has ended before it was listed leaves no row", harmonyRooms + "meet/pairs.go",
+		"			at = p.Last // the match", "			return nil // the match",
+	},
+	{
+		"a like that is written late hides the match", harmonyRooms + "meet/pairs.go",
+		"	write := s.insert\n", "	write := s.Put\n",
+	},
+	{
+		"a refused change takes its message back although a try may have landed", harmonyRooms + "meet/rooms.go",
+		"	if c.lost == 0 {\n		c.s.Cancel", "	if true {\n		c.s.Cancel",
+	},
+	{
+		"a row of decks that says the same is not written", harmonyRooms + "deck/follow.go",
+		"		case was[i] != nil: // also", "		case was[i] != nil && same(*was[i], row):\n			return nil\n		case was[i] != nil: // also",
+	},
+	{
+		"attendees are counted whatever the version of the event is", harmonyRooms + "events/attend.go",
+		"headKey(e.ID), ETag: e.etag", "headKey(e.ID), ETag: table.Any",
+	},
+	{
+		"a member who leaves an event does not stop what they are sending", harmonyRooms + "events/attend.go",
+		"		return s.passChat(ctx, *st.event)\n	}, func", "		return nil\n	}, func",
+	},
+	{
+		"a topic is written whatever its version is", harmonyRooms + "forum/topics.go",
+		"		ops = []table.Op{rowstore.Put(t.Row())}", "		if t.ETag != \"\" {\n			t.ETag = table.Any\n		}\n		ops = []table.Op{rowstore.Put(t.Row())}",
+	},
+	{
+		"a reply whose answer was lost is written again", harmonyRooms + "forum/replies.go",
+		"		for _, r := range tried {", "		for _, r := range tried[:0] {",
+	},
+	{
+		"a message does not ask whether its chat takes any", harmonyRooms + "chat/write.go",
+		"x.headOps(r, next, true), table.Op{Kind: table.Insert, Row: m.row", "x.headOps(r, next, false), table.Op{Kind: table.Insert, Row: m.row",
+	},
+	{
+		"a message whose answer was lost is sent again", harmonyRooms + "chat/write.go",
+		"		for _, id := range tried {", "		for _, id := range tried[:0] {",
+	},
+	{
+		"a key is good for many messages", harmonyRooms + "chat/write.go",
+		"		if key != \"\" {\n			ops", "		if false && key != \"\" {\n			ops",
+	},
+}
