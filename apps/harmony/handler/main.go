@@ -101,7 +101,7 @@ func readSettings() (settings, error) {
 		err = command.CheckTables(slices.Concat(s.Tables.All(), s.EventTables.All(), s.ForumTables.All(), s.ReportTables.All(), s.ShopTables.All(), s.BlogTables.All())...)
 	}
 	if err == nil {
-		err = command.CheckContainers(s.ContainerPrefix+meet.ContainerProfiles, s.ContainerPrefix+gallery.Container(shop.Kind), s.ContainerPrefix+gallery.Container(events.Kind), s.ContainerPrefix+gallery.Container(blog.Kind))
+		err = command.CheckContainers(s.ContainerPrefix+meet.ContainerProfiles, s.ContainerPrefix+gallery.ContainerStore, s.ContainerPrefix+gallery.ContainerEvents, s.ContainerPrefix+gallery.ContainerBlog)
 	}
 	return s, err
 }
@@ -170,7 +170,7 @@ func (r rooms) compared() verify.Store {
 // triggers are the jobs of all parts.
 func (r rooms) triggers() []function.Trigger {
 	tidies := tidy.Job{Service: r.members, Walks: append(r.compared().Walks(), tidy.Walk{Name: "snapshots", Step: r.reports.Sweep},
-		tidy.Files(r.members, gallery.Container(shop.Kind), r.shop.Named), tidy.Files(r.members, gallery.Container(events.Kind), r.events.Named), tidy.Files(r.members, gallery.Container(blog.Kind), r.blog.Named))}
+		tidy.Files(r.members, gallery.ContainerStore, r.shop.Named), tidy.Files(r.members, gallery.ContainerEvents, r.events.Named), tidy.Files(r.members, gallery.ContainerBlog, r.blog.Named))}
 	erases := erase.Job{Service: r.members, Traces: slices.Concat(r.members.Traces(), r.events.Traces(), r.chats.Traces(), r.forum.Traces(), r.reports.Traces(), r.blog.Traces())}
 	return append(r.members.Triggers(slices.Concat(r.events.Settlers(), r.forum.Settlers(), r.blog.Settlers())...), tidies.Trigger(), erases.Trigger())
 }

@@ -13,7 +13,7 @@ import (
 // Kind is that of pictures of posts.
 const Kind = "blog"
 
-func (s *Service) pictures() gallery.Gallery { return gallery.New(s.members, Kind) }
+func (s *Service) pictures() gallery.Gallery { return gallery.New(s.members, gallery.ContainerBlog) }
 
 // SetImage gives a post a picture in place of the one that it has; admins may.
 func (s *Service) SetImage(ctx context.Context, c meet.Claim, id string, file []byte) (Post, error) {

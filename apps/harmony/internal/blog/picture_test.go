@@ -30,7 +30,7 @@ var file = func() []byte {
 // stored returns how many files of pictures there are.
 func (w *world) stored() int {
 	w.T.Helper()
-	page, err := w.Blobs.List(w.T.Context(), gallery.Container(blog.Kind), "", 100, "")
+	page, err := w.Blobs.List(w.T.Context(), gallery.ContainerBlog, "", 100, "")
 	require.NoError(w.T, err)
 	return len(page.Items)
 }
@@ -105,7 +105,7 @@ func TestCrashesOfPicture(t *testing.T) {
 		}
 		require.Equal(t, []string{"A post"}, w.titles())
 		run := func() {
-			job := tidy.Job{Service: w.Service, Walks: []tidy.Walk{tidy.Files(w.Service, gallery.Container(blog.Kind), w.blog.Named)}}
+			job := tidy.Job{Service: w.Service, Walks: []tidy.Walk{tidy.Files(w.Service, gallery.ContainerBlog, w.blog.Named)}}
 			require.NoError(t, job.Run(ctx))
 		}
 		before := w.stored()

@@ -12,7 +12,7 @@ import (
 // Kind is that of pictures of events.
 const Kind = "event"
 
-func (s *Service) pictures() gallery.Gallery { return gallery.New(s.members, Kind) }
+func (s *Service) pictures() gallery.Gallery { return gallery.New(s.members, gallery.ContainerEvents) }
 
 // SetImage gives an event a picture in place of the one that it has; admins may.
 func (s *Service) SetImage(ctx context.Context, c meet.Claim, id string, file []byte) (View, error) {

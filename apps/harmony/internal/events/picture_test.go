@@ -30,7 +30,7 @@ var file = func() []byte {
 // stored returns how many files of pictures there are.
 func (w *world) stored() int {
 	w.T.Helper()
-	page, err := w.Blobs.List(w.T.Context(), gallery.Container(events.Kind), "", 100, "")
+	page, err := w.Blobs.List(w.T.Context(), gallery.ContainerEvents, "", 100, "")
 	require.NoError(w.T, err)
 	return len(page.Items)
 }
@@ -126,7 +126,7 @@ func TestCrashesOfPicture(t *testing.T) {
 			require.NotEqual(w.T, old, v.ImageURL)
 		}
 		run := func() {
-			job := tidy.Job{Service: w.Service, Walks: []tidy.Walk{tidy.Files(w.Service, gallery.Container(events.Kind), w.events.Named)}}
+			job := tidy.Job{Service: w.Service, Walks: []tidy.Walk{tidy.Files(w.Service, gallery.ContainerEvents, w.events.Named)}}
 			require.NoError(w.T, job.Run(ctx))
 		}
 		before := w.stored()

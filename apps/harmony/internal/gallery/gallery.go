@@ -29,13 +29,17 @@ type Gallery struct {
 	path      string // of the doors
 }
 
-// New returns the gallery of a kind.
-func New(members *meet.Service, kind string) Gallery {
-	return Gallery{Container(kind), members, "/api/v1/images/" + kind + "/"}
-}
+// The containers of the kinds.
+const (
+	ContainerBlog   = "blog-images"
+	ContainerEvents = "event-images"
+	ContainerStore  = "store-images"
+)
 
-// Container names the container of a kind.
-func Container(kind string) string { return kind + "-images" }
+// New returns the gallery of a container. Its door has the name of the container, without the end.
+func New(members *meet.Service, container string) Gallery {
+	return Gallery{container, members, "/api/v1/images/" + strings.TrimSuffix(container, "-images") + "/"}
+}
 
 // Create makes the container if it is missing.
 func (g Gallery) Create(ctx context.Context) error { return g.members.Blobs.Create(ctx, g.Container) }

@@ -14,7 +14,7 @@ import (
 // Kind is that of pictures of items.
 const Kind = "store"
 
-func (s *Service) pictures() gallery.Gallery { return gallery.New(s.members, Kind) }
+func (s *Service) pictures() gallery.Gallery { return gallery.New(s.members, gallery.ContainerStore) }
 
 // SetImage gives an item a picture in place of the one that it has; admins may.
 func (s *Service) SetImage(ctx context.Context, c meet.Claim, id string, file []byte) (Item, error) {

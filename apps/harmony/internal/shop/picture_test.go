@@ -32,7 +32,7 @@ var file = func() []byte {
 // stored returns how many files of pictures there are.
 func stored(w *meettest.World) int {
 	w.T.Helper()
-	page, err := w.Blobs.List(w.T.Context(), gallery.Container(shop.Kind), "", 100, "")
+	page, err := w.Blobs.List(w.T.Context(), gallery.ContainerStore, "", 100, "")
 	require.NoError(w.T, err)
 	return len(page.Items)
 }
@@ -110,7 +110,7 @@ func TestCrashesOfPicture(t *testing.T) {
 			require.NotEmpty(t, got.ImageURL)
 		}
 		run := func() {
-			require.NoError(t, tidy.Job{Service: w.Service, Walks: []tidy.Walk{tidy.Files(w.Service, gallery.Container(shop.Kind), s.Named)}}.Run(ctx))
+			require.NoError(t, tidy.Job{Service: w.Service, Walks: []tidy.Walk{tidy.Files(w.Service, gallery.ContainerStore, s.Named)}}.Run(ctx))
 		}
 		before := stored(w)
 		w.Clock.Pass(50 * time.Minute)
