@@ -15,8 +15,8 @@ import (
 
 // TestHeaviest has the search for the requests that cost most go on for a moment, so that it keeps
 // working: what it finds depends on the time that it has, and the costs that it keeps are measured
-// again, three times each, which takes longer than the search. Its errors about bounds are not asked
-// about here, where other tests run at the same time.
+// again, three times each, which takes longer than the search. Its errors about bounds are not
+// asked about here, where other tests run at the same time.
 func TestHeaviest(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the program")

@@ -3,6 +3,7 @@ package promptdb_test
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"os"
 	"strings"
@@ -156,11 +157,35 @@ func TestTextSearchOutOfTime(t *testing.T) {
 	for _, words := range []string{"act", "actor", "translate", "translator", "actor translator"} {
 		q, err := prompt.ParseQuery(words)
 		require.NoError(t, err)
-		for _, order := range []promptdb.Order{promptdb.Newest, promptdb.MostLiked} {
+		for _, order := range []promptdb.Order{promptdb.Newest, promptdb.MostLiked, promptdb.Relevance} {
 			want := promptdb.Search{Words: q, Text: true, Order: order}
 			for limit := range 5 {
 				require.Equal(t, scan.find(want), w.walk(want, limit+1), "%s, %s, pages of %d", words, order, limit+1)
 			}
+		}
+	}
+}
+
+// TestTextSearchThatIsLate walks searches of which each request is out of time before its first
+// look: it looks once all the same, so that the next one has less to do.
+func TestTextSearchThatIsLate(t *testing.T) {
+	t.Parallel()
+	w := newWorldOn(t, memory.NewTables())
+	var all []prompt.Prompt
+	for _, d := range skewed(100) {
+		all = append(all, w.add("ann", d))
+	}
+	w.run()
+	scan := newLinear(w.truth(all))
+	w.DB = promptdb.New(promptdb.Config{Store: w.store, Queues: w.queues, Tables: promptdb.DefaultTables(), Log: slog.New(slog.DiscardHandler), Now: func() time.Time {
+		w.clock.Advance(time.Minute)
+		return w.clock.Now()
+	}})
+	require.NoError(t, w.Create(t.Context())) // which learns that texts are in the index
+	for _, words := range []string{"act", "actor translate", "everywhere", "everywhere act"} {
+		for _, order := range []promptdb.Order{promptdb.Newest, promptdb.MostLiked, promptdb.Relevance} {
+			want := promptdb.Search{Words: query(t, words), Text: true, Order: order}
+			require.Equal(t, scan.find(want), w.walk(want, 3), "%s, %s", words, order)
 		}
 	}
 }

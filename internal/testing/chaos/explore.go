@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Explore runs schedules until one is wrong. It also fails if many are alike, or if something is never
-// met. EXPLORE_SCHEDULES sets their number, and EXPLORE_SEED runs one alone and prints it.
+// Explore runs schedules until one is wrong. It also fails if many are alike, or if something is
+// never met. EXPLORE_SCHEDULES sets their number, and EXPLORE_SEED runs one alone and prints it.
 func Explore(t *testing.T, n uint64, one func(seed uint64) *Explorer, must ...string) {
 	t.Helper()
 	number := func(name string) (uint64, bool) {

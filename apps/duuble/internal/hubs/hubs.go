@@ -19,8 +19,8 @@
 //
 // Rows elsewhere only point here, and are written before the batch: h|{hub} and jr|{inv}|{id} in
 // the partition of a user, tok|{hash}, ph|{number} and link|{lower} of Names, due|expire|{hour} and
-// due|hub|{hour} of Admin. A pointer to a row that is not there, or not any more, means nothing. So a process may
-// stop anywhere.
+// due|hub|{hour} of Admin. A pointer to a row that is not there, or not any more, means nothing. So
+// a process may stop anywhere.
 package hubs
 
 import (

@@ -33,9 +33,9 @@ func (w *world) traces(text string) (all []string) {
 	return all
 }
 
-// TestPurge: memberships, requests and invitations that ended 29 d 23:59:59 ago stay, and those that
-// ended 30 d 00:00:01 ago go with all rows that point at them, after a purge that stopped at any
-// call, and after two. A member who has come back stays.
+// TestPurge: memberships, requests and invitations that ended 29 d 23:59:59 ago stay, and those
+// that ended 30 d 00:00:01 ago go with all rows that point at them, after a purge that stopped at
+// any call, and after two. A member who has come back stays.
 func TestPurge(t *testing.T) {
 	t.Parallel()
 	for n := 1; ; n++ {

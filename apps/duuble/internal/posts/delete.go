@@ -172,8 +172,8 @@ func (s *Service) Purge(ctx context.Context) error {
 	}))
 }
 
-// forgetKeys removes the rows of each Idempotency-Key that is not known any more. None is kept longer
-// than a day, so that many rows of the range are due.
+// forgetKeys removes the rows of each Idempotency-Key that is not known any more. None is kept
+// longer than a day, so that many rows of the range are due.
 func (s *Service) forgetKeys(ctx context.Context) error {
 	var failed rowstore.Failures
 	for row, err := range table.All(ctx, s.DB, s.Tables.Names, table.Range{FromPartition: keyRows, ToPartition: table.After(keyRows)}) {

@@ -211,8 +211,8 @@ type Page struct {
 	Next  string
 }
 
-// page looks at the posts that rows of a list name. The last part of their keys is the id of a post,
-// or that of a share.
+// page looks at the posts that rows of a list name. The last part of their keys is the id of a
+// post, or that of a share.
 func (s *Service) page(ctx context.Context, viewer string, rows []table.Row) ([]Card, error) {
 	all := make([]seen, len(rows))
 	err := rowstore.Each(ctx, len(rows), rowstore.MaxParallel, func(ctx context.Context, i int) (err error) {

@@ -13,8 +13,8 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// A repost is a post of its own, with a thought or a slider, votes and comments of its own. It names
-// the original that it is of, which has for each repost
+// A repost is a post of its own, with a thought or a slider, votes and comments of its own. It
+// names the original that it is of, which has for each repost
 //
 //	rp|{inv}|{post}    a mirror, written with the count in one batch and only if its version is later
 //	!n|{nn}            how many there are that everybody can see

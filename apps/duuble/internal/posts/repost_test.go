@@ -35,7 +35,8 @@ func (w *world) reposted(c people.Claim, id string) (count int64, ids []string) 
 }
 
 // TestReposts: a repost shows the original, is counted and listed there while it is there, and one
-// that is locked for its members alone and never counted. Locked posts and reposts are not reposted.
+// that is locked for its members alone and never counted. Locked posts and reposts are not
+// reposted.
 func TestReposts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

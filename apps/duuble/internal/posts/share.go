@@ -299,8 +299,8 @@ func (s *Service) sharedTo(viewer string, mine *[]string) lists.Wanted {
 	}
 }
 
-// forgetShares removes the rows elsewhere that follow from the shares of a post, and those that name
-// them.
+// forgetShares removes the rows elsewhere that follow from the shares of a post, and those that
+// name them.
 func (s *Service) forgetShares(ctx context.Context, post string) error {
 	for row, err := range table.All(ctx, s.DB, s.Tables.Posts, table.Prefix(schema.Post(post), shareRows)) {
 		if err != nil {

@@ -301,8 +301,8 @@ func TestRepostForms(t *testing.T) {
 	require.Equal(t, 404, w.visit("GET", post+"/repost", "").Code)
 }
 
-// TestShareForms: a share is in the list of the person, or in a hub, with its note as a text; a form
-// that is sent twice shares once.
+// TestShareForms: a share is in the list of the person, or in a hub, with its note as a text; a
+// form that is sent twice shares once.
 func TestShareForms(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -38,8 +38,8 @@ func (w *world) stored() int {
 // name returns the file that the address of a picture names.
 func name(url string) string { return url[strings.LastIndexByte(url, '/')+1:] }
 
-// TestPicture: a post shows its picture to those who see the post, until another one takes its place
-// or the post goes. An edit keeps it.
+// TestPicture: a post shows its picture to those who see the post, until another one takes its
+// place or the post goes. An edit keeps it.
 func TestPicture(t *testing.T) {
 	t.Parallel()
 	w := over(meettest.New(t))

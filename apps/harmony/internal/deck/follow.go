@@ -34,8 +34,8 @@ func (x Index) Add(ctx context.Context, e Entry) error {
 // they were before a change, or may have been: rows of theirs that stay from then are marked.
 //
 // A row is read before the truth is, and written under its ETag, even if it stays as it was. So of
-// two writers one sees the change of the other, and a write that lands late hits no newer row. For the same reason a row is
-// never deleted here, but marked; Sweep deletes it later.
+// two writers one sees the change of the other, and a write that lands late hits no newer row. For
+// the same reason a row is never deleted here, but marked; Sweep deletes it later.
 func (x Index) Follow(ctx context.Context, read func(context.Context) (Entry, error), hints ...Entry) error {
 	var keys []table.Key
 	know := func(e Entry) (more bool) {

@@ -32,8 +32,9 @@ func (w *world) event(d events.Draft) string {
 	return v.ID
 }
 
-// ofEvent returns the topics of an event that a caller is shown in the list, read one at a time, and
-// those that the event itself shows to a caller with an invite. Both are in the order of the list.
+// ofEvent returns the topics of an event that a caller is shown in the list, read one at a time,
+// and those that the event itself shows to a caller with an invite. Both are in the order of the
+// list.
 func (w *world) ofEvent(c meet.Claim, event, invite string) (listed, shown []string) {
 	w.T.Helper()
 	for after, more := "", true; more; more = after != "" {
@@ -59,8 +60,8 @@ func (w *world) ofEvent(c meet.Claim, event, invite string) (listed, shown []str
 }
 
 // TestTopicsOfEvents holds each cell of the matrix of topics of events. A topic that a caller may
-// not see is answered as one that does not exist, to the letter, and so is the list of an event none
-// of whose topics the caller sees.
+// not see is answered as one that does not exist, to the letter, and so is the list of an event
+// none of whose topics the caller sees.
 func TestTopicsOfEvents(t *testing.T) {
 	t.Parallel()
 	for row := range strings.SplitSeq(strings.TrimSpace(`
@@ -168,8 +169,8 @@ func (w *world) ofGuest(event string) (events.View, []topic.Topic) {
 	return v, v.Topics
 }
 
-// TestNamedForAHiddenEvent: a member whom a topic is for reads it, and does not learn which event it
-// is of. A member who leaves an event loses the topics of its attendees at once.
+// TestNamedForAHiddenEvent: a member whom a topic is for reads it, and does not learn which event
+// it is of. A member who leaves an event loses the topics of its attendees at once.
 func TestNamedForAHiddenEvent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -299,8 +300,8 @@ func TestTwoTopics(t *testing.T) {
 	require.Equal(t, listed, shown)
 }
 
-// TestCrashesOfPublishing: after any accident to any call an event that is published has two topics,
-// once, and one that is not has none.
+// TestCrashesOfPublishing: after any accident to any call an event that is published has two
+// topics, once, and one that is not has none.
 func TestCrashesOfPublishing(t *testing.T) {
 	t.Parallel()
 	meettest.Crashes(t, func(t *testing.T, c *meettest.Crash) {

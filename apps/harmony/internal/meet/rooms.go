@@ -148,7 +148,8 @@ type Contest struct {
 // Contest begins one.
 func (s *Service) Contest() *Contest { return &Contest{s: s, until: s.Now().Add(patience)} }
 
-// Cancel cancels the message of a change that is refused, unless a try may have landed, or land yet.
+// Cancel cancels the message of a change that is refused, unless a try may have landed, or land
+// yet.
 func (c *Contest) Cancel(ctx context.Context, wake queue.Receipt) {
 	if c.lost == 0 {
 		c.s.Cancel(ctx, wake)

@@ -38,9 +38,9 @@ import (
 
 // TestExplore runs likes, chats, events, topics and accounts of several processes with their calls
 // interleaved, time moving, answers lost, writes that land late, processes that stop, and messages
-// that come twice. At all times a match is there if both like, no more attend than there are places,
-// replies are counted exactly, and nothing lands once what forbids it was answered. At rest what was
-// promised is there once, and every list is as the truth says.
+// that come twice. At all times a match is there if both like, no more attend than there are
+// places, replies are counted exactly, and nothing lands once what forbids it was answered. At rest
+// what was promised is there once, and every list is as the truth says.
 //
 // EXPLORE_SCHEDULES sets their number, which is 10,000 in "make -C apps/harmony soak"; EXPLORE_SEED
 // runs one alone.
@@ -458,7 +458,8 @@ func (x *explorer) message(ctx context.Context, what string, r *rooms, c meet.Cl
 	}, nil)
 }
 
-// deliver delivers a message to a job, if there is one, and now and then leaves it for another time.
+// deliver delivers a message to a job, if there is one, and now and then leaves it for another
+// time.
 func (x *explorer) deliver(ctx context.Context, r *rooms) {
 	trigger := r.triggers()[x.Luck.IntN(2)]
 	list, err := x.queues.Receive(ctx, trigger.Queue, 1, 30*time.Second)

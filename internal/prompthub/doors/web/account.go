@@ -111,8 +111,8 @@ func (s *web) profile(r *request) error {
 	return s.showProfile(r, http.StatusOK, u, u.Profile, nil)
 }
 
-// showProfile shows the form with what the caller sent. The stored profile of the caller says whether
-// the handle can still be chosen.
+// showProfile shows the form with what the caller sent. The stored profile of the caller says
+// whether the handle can still be chosen.
 func (s *web) showProfile(r *request, status int, stored library.User, sent prompt.Profile, wrong error) error {
 	p := profilePage{Profile: sent, Address: s.authorAddress(library.IDOf(r.who)), Chosen: stored.Handle != "", Errors: map[string]string{}}
 	if p.Chosen {

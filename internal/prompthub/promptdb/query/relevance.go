@@ -193,6 +193,7 @@ type rest struct {
 	sorted string // the age of the oldest title that was sorted
 	limit  int
 	found  []candidate
+	looked bool
 	ended  bool
 }
 
@@ -202,6 +203,7 @@ func (db *Queries) rest(w Search, sorted, after string, limit int) *rest {
 
 // look reads on once.
 func (r *rest) look(ctx context.Context) error {
+	r.looked = true
 	more, ended, err := r.step(ctx, r.limit+1-len(r.found))
 	for _, c := range more {
 		if c.row == nil || c.at > r.sorted {
@@ -212,9 +214,10 @@ func (r *rest) look(ctx context.Context) error {
 	return err
 }
 
-// page walks on until there is a page, and returns it.
+// page walks on until there is a page, and returns it. A request that is late looks once, too: else
+// it would answer with the position that it was asked for.
 func (r *rest) page(ctx context.Context) (Page, error) {
-	for !r.ended && len(r.found) <= r.limit && !r.s.Spent() {
+	for !r.ended && len(r.found) <= r.limit && (!r.looked || !r.s.Spent()) {
 		if err := r.look(ctx); err != nil {
 			return Page{}, err
 		}
