@@ -237,8 +237,8 @@ that are on their way end. If it stops before its end, no process starts until i
 func promoteCommand() command.Command {
 	return command.Command{
 		Name: "promote", Args: []string{"PHONE", "HUB"}, Short: "make the person with a number a super_admin of a hub that has no one to manage it",
-		Long: `For a hub whose super_admins have all left Duuble. The person must have an account, and becomes a member of the hub if they
-are none. A hub in which somebody is a super_admin is refused.` + alone,
+		Long: `For a hub whose super_admins have all left Duuble. The person must have an account, and becomes a member of the hub where
+the person is none. The command refuses a hub that has a super_admin.` + alone,
 		Setup: func(flags *flag.FlagSet) command.Action {
 			data := command.DataFlag(flags)
 			return func(ctx context.Context, std command.Streams, args []string) error {

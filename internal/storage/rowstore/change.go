@@ -65,7 +65,7 @@ func (db *Store) Upsert(ctx context.Context, name string, row table.Row) error {
 func (db *Store) Empty(ctx context.Context, name, partition, but string) error {
 	for {
 		var ops []table.Op
-		for row, err := range table.All(ctx, db.DB, name, table.Range{Partition: partition, Select: []string{"IsDeleted"}}) {
+		for row, err := range table.All(ctx, db.DB, name, table.Range{Partition: partition, Select: []string{"none"}}) { // keys are enough
 			if err != nil {
 				return Unavailable(fmt.Errorf("list %s: %w", name, err))
 			}

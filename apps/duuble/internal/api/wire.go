@@ -287,7 +287,7 @@ func (p NewPost) draft() posts.Draft {
 	return d
 }
 
-// A NewRepost is what somebody posts about a post: at least one part.
+// A NewRepost is a post about another post: it has at least one part.
 type NewRepost struct {
 	Visibility  string   `json:"visibility,omitempty" enum:"public,public_hub,private_locked_hub" doc:"As of a post" example:"public"`
 	HubIDs      []string `json:"hubIds,omitempty" doc:"1 to 20 hubs of the caller, none of a public repost" example:"[]"`

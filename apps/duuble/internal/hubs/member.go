@@ -356,6 +356,18 @@ func (s *Service) member(ctx context.Context, hub, user string, m **Membership) 
 	return h, err
 }
 
+// leaving reads what the end of a membership changes.
+func (s *Service) leaving(ctx context.Context, hub, user string) (h *Hub, m *Membership, t tally, err error) {
+	err = rowstore.Both(ctx, func(ctx context.Context) (err error) {
+		h, err = s.member(ctx, hub, user, &m)
+		return err
+	}, func(ctx context.Context) (err error) {
+		t, err = s.tally(ctx, hub)
+		return err
+	})
+	return h, m, t, err
+}
+
 // Remove ends a membership. Admins remove members, super_admins everybody. A member leaves by
 // removing themselves.
 func (s *Service) Remove(ctx context.Context, c people.Claim, hub, user string) error {
@@ -369,16 +381,7 @@ func (s *Service) Remove(ctx context.Context, c people.Claim, hub, user string) 
 	}
 	id := s.newID()
 	return s.Change(ctx, s.Tables.Hubs, func(ctx context.Context) ([]table.Op, error) {
-		var m *Membership
-		var t tally
-		var h *Hub
-		err := rowstore.Both(ctx, func(ctx context.Context) (err error) {
-			h, err = s.member(ctx, hub, user, &m)
-			return err
-		}, func(ctx context.Context) (err error) {
-			t, err = s.tally(ctx, hub)
-			return err
-		})
+		h, m, t, err := s.leaving(ctx, hub, user)
 		switch {
 		case err != nil:
 			return nil, err

@@ -183,16 +183,7 @@ func (s *Service) PurgeUser(ctx context.Context, user string, left time.Time) er
 // depart ends the membership of a person whose account goes.
 func (s *Service) depart(ctx context.Context, hub, user string, left time.Time) error {
 	return s.Change(ctx, s.Tables.Hubs, func(ctx context.Context) ([]table.Op, error) {
-		var m *Membership
-		var t tally
-		var h *Hub
-		err := rowstore.Both(ctx, func(ctx context.Context) (err error) {
-			h, err = s.member(ctx, hub, user, &m)
-			return err
-		}, func(ctx context.Context) (err error) {
-			t, err = s.tally(ctx, hub)
-			return err
-		})
+		h, m, t, err := s.leaving(ctx, hub, user)
 		if fault.CodeOf(err) == HubNotFound || err == nil && !m.live() {
 			return nil, nil // it was never made, or the person has left it
 		}

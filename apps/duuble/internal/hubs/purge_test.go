@@ -94,6 +94,18 @@ func TestPurge(t *testing.T) {
 	}
 }
 
+// left makes a hub that somebody has left so long ago that the membership is removed, and invites
+// the person again.
+func (w *world) left() (hub string, bob people.Claim, token string) {
+	w.t.Helper()
+	ann := w.enter(1)
+	hub = w.make(ann)
+	require.NoError(w.t, w.Remove(w.t.Context(), ann, hub, w.enrol(ann, hub, 2, hubs.Member).UserID))
+	w.Pass(keep + time.Second)
+	ann, bob = w.enter(1), w.enter(2)
+	return hub, bob, w.invite(ann, hub, 2)
+}
+
 // TestPurgeAgainstReturn: purges of a membership that has ended while the person comes back: the
 // person is a member, and finds the hub.
 func TestPurgeAgainstReturn(t *testing.T) {
@@ -101,12 +113,7 @@ func TestPurgeAgainstReturn(t *testing.T) {
 	for range 20 {
 		w := newWorld(t)
 		ctx := t.Context()
-		ann := w.enter(1)
-		hub := w.make(ann)
-		require.NoError(t, w.Remove(ctx, ann, hub, w.enrol(ann, hub, 2, hubs.Member).UserID))
-		w.Pass(keep + time.Second)
-		ann, bob := w.enter(1), w.enter(2)
-		token := w.invite(ann, hub, 2)
+		hub, bob, token := w.left()
 		for _, err := range atOnce(5, func(i int) error {
 			if i == 0 {
 				_, err := w.Accept(ctx, bob, hubs.Key{Token: token})
@@ -211,12 +218,7 @@ func TestPurgeWithinAReturn(t *testing.T) {
 	for name, within := range map[string]bool{"a return within the purge": false, "a purge within the return": true} {
 		w := newWorld(t)
 		ctx := t.Context()
-		ann := w.enter(1)
-		hub := w.make(ann)
-		require.NoError(t, w.Remove(ctx, ann, hub, w.enrol(ann, hub, 2, hubs.Member).UserID))
-		w.Pass(keep + time.Second)
-		ann, bob := w.enter(1), w.enter(2)
-		token := w.invite(ann, hub, 2)
+		_, bob, token := w.left()
 		accept := func(s *hubs.Service) { _, err := s.Accept(ctx, bob, hubs.Key{Token: token}); require.NoError(t, err) }
 		purge := func(s *hubs.Service) { require.NoError(t, s.Purge(ctx)) }
 		hook := &duubletest.Hook{DB: w.db}

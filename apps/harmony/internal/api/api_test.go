@@ -1,10 +1,7 @@
 package api_test
 
 import (
-	"bytes"
 	"fmt"
-	"image"
-	"image/png"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -17,6 +14,7 @@ import (
 	"prompthub/apps/harmony/internal/api"
 	"prompthub/apps/harmony/internal/chat"
 	"prompthub/apps/harmony/internal/meet"
+	"prompthub/apps/harmony/internal/meettest"
 	"prompthub/internal/http/openapi/openapitest"
 )
 
@@ -289,13 +287,7 @@ func TestCounts(t *testing.T) {
 }
 
 // pixel is a PNG file.
-var pixel = func() string {
-	var b bytes.Buffer
-	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 1, 1))); err != nil {
-		panic(err)
-	}
-	return b.String()
-}()
+var pixel = string(meettest.PNG)
 
 // TestHostile sends requests that no client should: each is refused with a problem that says why.
 func TestHostile(t *testing.T) {

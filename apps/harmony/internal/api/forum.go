@@ -34,7 +34,7 @@ type (
 		Title     string `json:"title" doc:"5 to 100 characters" example:"Лучший альбом"`
 		Content   string `json:"content" doc:"10 to 5,000 characters" example:"Какой альбом вы слушаете чаще других?"`
 	}
-	// Audience is whom a topic of an event is for.
+	// Audience says which members a topic of an event is for.
 	Audience struct {
 		Visibility     TopicVisibility `json:"visibility" doc:"public: those who see the event without an invite; attendeesOnly: those who attend; specificUsers: those who are named, even if they do not see the event" example:"specificUsers"`
 		AllowedUserIDs []string        `json:"allowedUserIds,omitempty" doc:"1 to 200 ids of members, for specificUsers alone" example:"[\"3f2b8c1e-9d47-4b6a-8e0f-5a7c1d2e3f40\"]"`
@@ -237,7 +237,7 @@ func (a *api) forum() {
 			v, err := a.Forum.NewEventTopic(ctx, c, in.EventID, in.Body.Title, in.Body.Content, in.Body.audience())
 			return answer(topicOf(v), err)
 		})
-	route(a, member, Bound{4, 11}, ofEvent("put-audience", http.MethodPut, "/topics/{topicId}", "Change whom a topic of an event is for; admins may", "Holds from the next request on.", 404),
+	route(a, member, Bound{4, 11}, ofEvent("put-audience", http.MethodPut, "/topics/{topicId}", "Change which members a topic of an event is for; admins may", "Holds from the next request on.", 404),
 		func(ctx context.Context, c meet.Claim, in *struct {
 			ByTopic
 			Body Audience

@@ -6,11 +6,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"prompthub/apps/harmony/internal/blog"
-	"prompthub/apps/harmony/internal/events"
 	"prompthub/apps/harmony/internal/gallery"
 	"prompthub/apps/harmony/internal/meet"
-	"prompthub/apps/harmony/internal/shop"
 	"prompthub/internal/storage/blob"
 )
 
@@ -91,15 +88,15 @@ func (a *api) images() {
 		var b blob.Blob
 		var err error
 		open := false // to everybody
-		switch in.Kind {
-		case "profile":
+		switch in.Kind + gallery.Suffix {
+		case meet.ContainerProfiles:
 			b, err = a.Service.Picture(ctx, c, in.OwnerID, in.File)
-		case shop.Kind:
+		case gallery.ContainerStore:
 			b, err = a.Shop.Picture(ctx, in.OwnerID, in.File)
 			open = true
-		case events.Kind:
+		case gallery.ContainerEvents:
 			b, open, err = a.Events.Picture(ctx, c, in.OwnerID, in.File, in.Invite, from(ctx))
-		case blog.Kind:
+		case gallery.ContainerBlog:
 			b, open, err = a.Blog.Picture(ctx, c, in.OwnerID, in.File)
 		default:
 			err = gallery.Missing()

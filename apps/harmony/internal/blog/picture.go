@@ -10,9 +10,6 @@ import (
 	"prompthub/internal/storage/blob"
 )
 
-// Kind is that of pictures of posts.
-const Kind = "blog"
-
 func (s *Service) pictures() gallery.Gallery { return gallery.New(s.members, gallery.ContainerBlog) }
 
 // SetImage gives a post a picture in place of the one that it has; admins may.

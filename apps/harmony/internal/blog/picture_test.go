@@ -1,10 +1,6 @@
 package blog_test
 
 import (
-	"bytes"
-	"image"
-	"image/png"
-	"strings"
 	"testing"
 	"time"
 
@@ -18,26 +14,6 @@ import (
 	"prompthub/internal/fault"
 )
 
-// file is a PNG file.
-var file = func() []byte {
-	var b bytes.Buffer
-	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 8, 8))); err != nil {
-		panic(err)
-	}
-	return b.Bytes()
-}()
-
-// stored returns how many files of pictures there are.
-func (w *world) stored() int {
-	w.T.Helper()
-	page, err := w.Blobs.List(w.T.Context(), gallery.ContainerBlog, "", 100, "")
-	require.NoError(w.T, err)
-	return len(page.Items)
-}
-
-// name returns the file that the address of a picture names.
-func name(url string) string { return url[strings.LastIndexByte(url, '/')+1:] }
-
 // TestPicture: a post shows its picture to those who see the post, until another one takes its
 // place or the post goes. An edit keeps it.
 func TestPicture(t *testing.T) {
@@ -48,39 +24,39 @@ func TestPicture(t *testing.T) {
 	d.Published = false
 	p, err := w.blog.NewPost(ctx, admin, d)
 	require.NoError(t, err)
-	_, err = w.blog.SetImage(ctx, w.Members["moderator"], p.ID, file)
+	_, err = w.blog.SetImage(ctx, w.Members["moderator"], p.ID, meettest.PNG)
 	meettest.RequireCode(t, meet.RoleRequired, err)
-	_, err = w.blog.SetImage(ctx, admin, w.NewID(), file)
+	_, err = w.blog.SetImage(ctx, admin, w.NewID(), meettest.PNG)
 	meettest.RequireCode(t, blog.PostNotFound, err)
 	_, err = w.blog.SetImage(ctx, admin, p.ID, []byte("<svg/>"))
 	require.Equal(t, fault.Invalid, fault.Of(err))
-	require.Zero(t, w.stored())
-	first, err := w.blog.SetImage(ctx, admin, p.ID, file)
+	require.Zero(t, w.Stored(gallery.ContainerBlog))
+	first, err := w.blog.SetImage(ctx, admin, p.ID, meettest.PNG)
 	require.NoError(t, err)
 	look := func(c meet.Claim, file string) (open bool, err error) {
 		_, open, err = w.blog.Picture(ctx, c, p.ID, file)
 		return open, err
 	}
-	_, err = look(meet.Claim{}, name(first.ImageURL))
+	_, err = look(meet.Claim{}, meettest.FileOf(first.ImageURL))
 	meettest.RequireCode(t, meet.ImageNotFound, err)
-	open, err := look(admin, name(first.ImageURL))
+	open, err := look(admin, meettest.FileOf(first.ImageURL))
 	require.NoError(t, err)
 	require.False(t, open)
 	edited, err := w.blog.Edit(ctx, admin, p.ID, draft("A post"))
 	require.NoError(t, err)
 	require.Equal(t, first.ImageURL, edited.ImageURL)
-	open, err = look(meet.Claim{}, name(first.ImageURL))
+	open, err = look(meet.Claim{}, meettest.FileOf(first.ImageURL))
 	require.NoError(t, err)
 	require.True(t, open)
-	second, err := w.blog.SetImage(ctx, admin, p.ID, file)
+	second, err := w.blog.SetImage(ctx, admin, p.ID, meettest.PNG)
 	require.NoError(t, err)
-	require.Equal(t, 2, w.stored(), "the earlier picture is gone")
-	_, err = look(admin, name(first.ImageURL))
+	require.Equal(t, 2, w.Stored(gallery.ContainerBlog), "the earlier picture is gone")
+	_, err = look(admin, meettest.FileOf(first.ImageURL))
 	meettest.RequireCode(t, meet.ImageNotFound, err)
 	require.NoError(t, w.blog.Delete(ctx, admin, p.ID))
-	_, err = look(admin, name(second.ImageURL))
+	_, err = look(admin, meettest.FileOf(second.ImageURL))
 	meettest.RequireCode(t, meet.ImageNotFound, err)
-	require.Zero(t, w.stored())
+	require.Zero(t, w.Stored(gallery.ContainerBlog))
 }
 
 // TestCrashesOfPicture: after any accident to any call of a new picture the post has the old one or
@@ -92,9 +68,9 @@ func TestCrashesOfPicture(t *testing.T) {
 		ctx, admin := t.Context(), w.Members["admin"]
 		p, err := w.blog.NewPost(ctx, admin, draft("A post"))
 		require.NoError(t, err)
-		old, err := w.blog.SetImage(ctx, admin, p.ID, file)
+		old, err := w.blog.SetImage(ctx, admin, p.ID, meettest.PNG)
 		require.NoError(t, err)
-		set, err := blog.New(w.Over(crash.Over(w.DB, w.Queues)), tables).SetImage(ctx, admin, p.ID, file)
+		set, err := blog.New(w.Over(crash.Over(w.DB, w.Queues)), tables).SetImage(ctx, admin, p.ID, meettest.PNG)
 		crash.Land(w.Pump, w.Clock.Pass)
 		w.Settle()
 		got, unread := w.blog.Post(ctx, meet.Claim{}, p.ID)
@@ -108,14 +84,14 @@ func TestCrashesOfPicture(t *testing.T) {
 			job := tidy.Job{Service: w.Service, Walks: []tidy.Walk{tidy.Files(w.Service, gallery.ContainerBlog, w.blog.Named)}}
 			require.NoError(t, job.Run(ctx))
 		}
-		before := w.stored()
+		before := w.Stored(gallery.ContainerBlog)
 		w.Clock.Pass(40 * time.Minute)
 		run()
-		require.Equal(t, before, w.stored(), "a row of theirs could land still")
+		require.Equal(t, before, w.Stored(gallery.ContainerBlog), "a row of theirs could land still")
 		w.Clock.Pass(time.Hour)
 		run()
-		require.Equal(t, 2, w.stored())
-		_, _, err = w.blog.Picture(ctx, meet.Claim{}, p.ID, name(got.ImageURL))
+		require.Equal(t, 2, w.Stored(gallery.ContainerBlog))
+		_, _, err = w.blog.Picture(ctx, meet.Claim{}, p.ID, meettest.FileOf(got.ImageURL))
 		require.NoError(t, err)
 	})
 }

@@ -1,11 +1,8 @@
 package erase_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"image"
-	"image/png"
 	"slices"
 	"strings"
 	"testing"
@@ -112,9 +109,7 @@ func live(t *testing.T, w *world) theirs {
 
 	me, err := w.SetProfile(ctx, bob, bob.UserID, meet.Profile{Name: "Bob Xylander", Bio: "Plays the bass at Xanten", Location: "Xanten", Gender: "male", Lat: 51.6, Lon: 6.4, Located: true}, func(string) bool { return true })
 	must(err)
-	var file bytes.Buffer
-	must(png.Encode(&file, image.NewGray(image.Rect(0, 0, 8, 8))))
-	picture, err := w.AddImage(ctx, bob, bob.UserID, file.Bytes())
+	picture, err := w.AddImage(ctx, bob, bob.UserID, meettest.PNG)
 	must(err)
 	_, err = w.Login(ctx, "bob@example.com", password, "Xbrowser 7")
 	must(err)

@@ -9,9 +9,6 @@ import (
 	"prompthub/internal/storage/blob"
 )
 
-// Kind is that of pictures of events.
-const Kind = "event"
-
 func (s *Service) pictures() gallery.Gallery { return gallery.New(s.members, gallery.ContainerEvents) }
 
 // SetImage gives an event a picture in place of the one that it has; admins may.

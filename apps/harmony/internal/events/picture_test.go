@@ -1,9 +1,6 @@
 package events_test
 
 import (
-	"bytes"
-	"image"
-	"image/png"
 	"strings"
 	"testing"
 	"time"
@@ -18,26 +15,6 @@ import (
 	"prompthub/internal/fault"
 )
 
-// file is a PNG file.
-var file = func() []byte {
-	var b bytes.Buffer
-	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 8, 8))); err != nil {
-		panic(err)
-	}
-	return b.Bytes()
-}()
-
-// stored returns how many files of pictures there are.
-func (w *world) stored() int {
-	w.T.Helper()
-	page, err := w.Blobs.List(w.T.Context(), gallery.ContainerEvents, "", 100, "")
-	require.NoError(w.T, err)
-	return len(page.Items)
-}
-
-// name returns the file that the address of a picture names.
-func name(url string) string { return url[strings.LastIndexByte(url, '/')+1:] }
-
 // TestPicture: an event shows its picture to those who see the event or its teaser, until another
 // one takes its place or the event goes. An edit keeps it.
 func TestPicture(t *testing.T) {
@@ -50,16 +27,16 @@ func TestPicture(t *testing.T) {
 	set := func(c meet.Claim, id string, file []byte) (events.View, error) {
 		return w.events.SetImage(ctx, c, id, file)
 	}
-	_, err = set(w.Members["moderator"], id, file)
+	_, err = set(w.Members["moderator"], id, meettest.PNG)
 	meettest.RequireCode(t, meet.RoleRequired, err)
-	_, err = set(admin, w.NewID(), file)
+	_, err = set(admin, w.NewID(), meettest.PNG)
 	meettest.RequireCode(t, events.EventNotFound, err)
 	_, err = set(admin, id, []byte("<svg/>"))
 	require.Equal(t, fault.Invalid, fault.Of(err))
-	require.Zero(t, w.stored())
-	v, err := set(admin, id, file)
+	require.Zero(t, w.Stored(gallery.ContainerEvents))
+	v, err := set(admin, id, meettest.PNG)
 	require.NoError(t, err)
-	first := name(v.ImageURL)
+	first := meettest.FileOf(v.ImageURL)
 	look := func(c meet.Claim, file, code string) (open bool, err error) {
 		_, open, err = w.events.Picture(ctx, c, id, file, code, "x")
 		return open, err
@@ -92,15 +69,15 @@ func TestPicture(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, v.ImageURL, p.Events[0].ImageURL, "a teaser has it too")
 	}
-	second, err := set(admin, id, file)
+	second, err := set(admin, id, meettest.PNG)
 	require.NoError(t, err)
-	require.Equal(t, 2, w.stored(), "the earlier picture is gone")
+	require.Equal(t, 2, w.Stored(gallery.ContainerEvents), "the earlier picture is gone")
 	_, err = look(admin, first, "")
 	meettest.RequireCode(t, meet.ImageNotFound, err)
 	require.NoError(t, w.events.Delete(ctx, admin, id))
-	_, err = look(admin, name(second.ImageURL), "")
+	_, err = look(admin, meettest.FileOf(second.ImageURL), "")
 	meettest.RequireCode(t, meet.ImageNotFound, err)
-	require.Zero(t, w.stored())
+	require.Zero(t, w.Stored(gallery.ContainerEvents))
 }
 
 // TestCrashesOfPicture: after any accident to any call of a new picture the event has the old one
@@ -110,12 +87,12 @@ func TestCrashesOfPicture(t *testing.T) {
 	old := ""
 	crashes(t, func(w *world) string {
 		id := w.make(draft(events.Public))
-		v, err := w.events.SetImage(w.T.Context(), w.Members["admin"], id, file)
+		v, err := w.events.SetImage(w.T.Context(), w.Members["admin"], id, meettest.PNG)
 		require.NoError(w.T, err)
 		old = v.ImageURL
 		return id
 	}, func(w *world, s *events.Service, id string) error {
-		_, err := s.SetImage(w.T.Context(), w.Members["admin"], id, file)
+		_, err := s.SetImage(w.T.Context(), w.Members["admin"], id, meettest.PNG)
 		return err
 	}, func(w *world, id string, err error) {
 		ctx := w.T.Context()
@@ -129,14 +106,14 @@ func TestCrashesOfPicture(t *testing.T) {
 			job := tidy.Job{Service: w.Service, Walks: []tidy.Walk{tidy.Files(w.Service, gallery.ContainerEvents, w.events.Named)}}
 			require.NoError(w.T, job.Run(ctx))
 		}
-		before := w.stored()
+		before := w.Stored(gallery.ContainerEvents)
 		w.Clock.Pass(40 * time.Minute)
 		run()
-		require.Equal(w.T, before, w.stored(), "a row of theirs could land still")
+		require.Equal(w.T, before, w.Stored(gallery.ContainerEvents), "a row of theirs could land still")
 		w.Clock.Pass(time.Hour)
 		run()
-		require.Equal(w.T, 2, w.stored())
-		_, _, err = w.events.Picture(ctx, meet.Claim{}, id, name(v.ImageURL), "", "x")
+		require.Equal(w.T, 2, w.Stored(gallery.ContainerEvents))
+		_, _, err = w.events.Picture(ctx, meet.Claim{}, id, meettest.FileOf(v.ImageURL), "", "x")
 		require.NoError(w.T, err)
 	})
 }

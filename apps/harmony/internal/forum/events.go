@@ -17,7 +17,7 @@ import (
 // maxAllowed is how many members a topic names.
 const maxAllowed = 200
 
-// An Audience is whom a topic of an event is for.
+// An Audience says which members a topic of an event is for.
 type Audience struct {
 	Visibility string
 	Allowed    []string // the members, if it is for some alone
@@ -74,7 +74,7 @@ func (s *Service) NewEventTopic(ctx context.Context, c meet.Claim, event, title,
 	return viewOf(t, authorMe(st.Caller), st), nil
 }
 
-// SetAudience changes whom a topic of an event is for; admins may.
+// SetAudience changes which members a topic of an event is for; admins may.
 func (s *Service) SetAudience(ctx context.Context, c meet.Claim, id string, a Audience) (View, error) {
 	var t *topic.Topic
 	caller, err := s.members.Admit(ctx, c, func(ctx context.Context) (err error) {
@@ -110,7 +110,7 @@ func (s *Service) SetAudience(ctx context.Context, c meet.Claim, id string, a Au
 	return s.signed(ctx, caller, next)
 }
 
-// forget takes a member out of a row: out of the members whom a topic is for, and out of its texts,
+// forget takes a member out of a row: out of the members that a topic names, and out of its texts,
 // which stay without their author.
 func (s *Service) forget(ctx context.Context, row table.Row, user string) error {
 	if row.Key.Row != topic.HeadRow {

@@ -169,7 +169,7 @@ func (w *world) ofGuest(event string) (events.View, []topic.Topic) {
 	return v, v.Topics
 }
 
-// TestNamedForAHiddenEvent: a member whom a topic is for reads it, and does not learn which event
+// TestNamedForAHiddenEvent: a member that a topic names reads it, and does not learn which event
 // it is of. A member who leaves an event loses the topics of its attendees at once.
 func TestNamedForAHiddenEvent(t *testing.T) {
 	t.Parallel()
@@ -205,7 +205,7 @@ func TestNamedForAHiddenEvent(t *testing.T) {
 	meettest.RequireCode(t, forum.TopicNotFound, second(w.forum.Reply(ctx, bob, p.Topics[0].ID, "Still here")))
 }
 
-// TestAudience: admins alone begin topics of events and say whom they are for.
+// TestAudience: admins alone begin topics of events and say which members they are for.
 func TestAudience(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -29,6 +29,9 @@ type Gallery struct {
 	path      string // of the doors
 }
 
+// Suffix ends the names of containers of pictures. Addresses of pictures have the part before it.
+const Suffix = "-images"
+
 // The containers of the kinds.
 const (
 	ContainerBlog   = "blog-images"
@@ -36,9 +39,9 @@ const (
 	ContainerStore  = "store-images"
 )
 
-// New returns the gallery of a container. Its door has the name of the container, without the end.
+// New returns the gallery of a container.
 func New(members *meet.Service, container string) Gallery {
-	return Gallery{container, members, "/api/v1/images/" + strings.TrimSuffix(container, "-images") + "/"}
+	return Gallery{container, members, "/api/v1/images/" + strings.TrimSuffix(container, Suffix) + "/"}
 }
 
 // Create makes the container if it is missing.

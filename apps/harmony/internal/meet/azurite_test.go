@@ -103,7 +103,7 @@ func TestRowsOnAzurite(t *testing.T) {
 	require.NoError(t, w.ChangePassword(ctx, c, secret, "eleven lamps over tea"))
 	renewed, err := w.Refresh(ctx, in.Tokens.Refresh)
 	require.NoError(t, err)
-	picture, err := w.AddImage(ctx, claim(t, renewed), in.Me.ID, photo(t))
+	picture, err := w.AddImage(ctx, claim(t, renewed), in.Me.ID, meettest.PNG)
 	require.NoError(t, err)
 	require.Equal(t, []string{in.Me.ID + "/" + picture.ID + ".jpg", in.Me.ID + "/" + picture.ID + "_320.jpg"}, w.files())
 	now := claim(t, renewed)

@@ -1,10 +1,7 @@
 package meet_test
 
 import (
-	"bytes"
 	"errors"
-	"image"
-	"image/png"
 	"strings"
 	"sync"
 	"testing"
@@ -19,14 +16,6 @@ import (
 	"prompthub/internal/storage/blob"
 	"prompthub/internal/storage/table"
 )
-
-// photo is a small PNG file.
-func photo(t *testing.T) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	require.NoError(t, png.Encode(&b, image.NewGray(image.Rect(0, 0, 8, 8))))
-	return b.Bytes()
-}
 
 // files returns the names of all files of pictures.
 func (w *world) files() []string {
@@ -58,7 +47,7 @@ func TestImages(t *testing.T) {
 	c, id := claim(t, in.Tokens), in.Me.ID
 	var all []meet.Image
 	for n := range 3 {
-		i, err := w.AddImage(ctx, c, id, photo(t))
+		i, err := w.AddImage(ctx, c, id, meettest.PNG)
 		require.NoError(t, err)
 		require.Equal(t, n, i.Order)
 		all = append(all, i)
@@ -102,11 +91,11 @@ func TestImagesOfOthers(t *testing.T) {
 	ctx := t.Context()
 	anna, bob := w.register("anna"), w.register("bob")
 	a, b, id := claim(t, anna.Tokens), claim(t, bob.Tokens), anna.Me.ID
-	i, err := w.AddImage(ctx, a, id, photo(t))
+	i, err := w.AddImage(ctx, a, id, meettest.PNG)
 	require.NoError(t, err)
 	_, err = w.Picture(ctx, b, id, i.ID+".jpg")
 	require.NoError(t, err)
-	_, err = w.AddImage(ctx, b, id, photo(t))
+	_, err = w.AddImage(ctx, b, id, meettest.PNG)
 	requireCode(t, meet.NotYours, err)
 	requireCode(t, meet.NotYours, w.DeleteImage(ctx, b, id, i.ID))
 	_, err = w.OrderImages(ctx, b, id, []string{i.ID})
@@ -132,7 +121,7 @@ func TestTenImages(t *testing.T) {
 	errs := make([]error, 15)
 	var wg sync.WaitGroup
 	for n := range errs {
-		wg.Go(func() { _, errs[n] = w.AddImage(t.Context(), c, id, photo(t)) })
+		wg.Go(func() { _, errs[n] = w.AddImage(t.Context(), c, id, meettest.PNG) })
 	}
 	wg.Wait()
 	kept := 0
@@ -191,15 +180,15 @@ func TestCrashesOfImages(t *testing.T) {
 		require.Equal(w.t, shown, me.ProfileImageURL)
 	}
 	crashes(t, ready, func(w *world, s *meet.Service) error {
-		_, err := s.AddImage(w.t.Context(), c, id, photo(w.t))
+		_, err := s.AddImage(w.t.Context(), c, id, meettest.PNG)
 		return err
 	}, whole)
 	crashes(t, func(w *world) table.DB {
 		db := ready(w)
 		var err error
-		first, err = w.AddImage(w.t.Context(), c, id, photo(w.t))
+		first, err = w.AddImage(w.t.Context(), c, id, meettest.PNG)
 		require.NoError(w.t, err)
-		_, err = w.AddImage(w.t.Context(), c, id, photo(w.t))
+		_, err = w.AddImage(w.t.Context(), c, id, meettest.PNG)
 		require.NoError(w.t, err)
 		return db
 	}, func(w *world, s *meet.Service) error { return s.DeleteImage(w.t.Context(), c, id, first.ID) }, whole)

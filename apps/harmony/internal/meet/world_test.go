@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -51,18 +50,6 @@ func (c *clock) pass(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
-// luck is random bytes that a seed decides, for many goroutines.
-type luck struct {
-	mu  sync.Mutex
-	rnd *rand.ChaCha8
-}
-
-func (l *luck) Read(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.rnd.Read(b)
-}
-
 // processes counts services, so that no two draw the same ids.
 var processes atomic.Int32
 
@@ -98,7 +85,7 @@ func (w *world) over(db table.DB, queues queue.Queues) *meet.Service {
 			Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 			Random: func(time.Duration) time.Duration { return 0 },
 		},
-		Tables: tables, Queues: queues, Entropy: &luck{rnd: rand.NewChaCha8([32]byte{byte(processes.Add(1)), byte(processes.Load() >> 8)})}, Passwords: hasher, Blobs: w.blobs, Pictures: picture.NewMaker(), LikesADay: 200, EraseAfter: 30 * 24 * time.Hour,
+		Tables: tables, Queues: queues, Entropy: meettest.Seeded(uint64(processes.Add(1))), Passwords: hasher, Blobs: w.blobs, Pictures: picture.NewMaker(), LikesADay: 200, EraseAfter: 30 * 24 * time.Hour,
 	})
 }
 

@@ -1,10 +1,7 @@
 package meettest_test
 
 import (
-	"bytes"
 	"fmt"
-	"image"
-	"image/png"
 	"regexp"
 	"slices"
 	"strings"
@@ -148,9 +145,7 @@ func TestRowsOnAzurite(t *testing.T) {
 	require.NoError(t, err)
 	thing, err := sold.New(ctx, admin, shop.Item{Title: "LP", Price: &rules.Price{Minor: 1, Currency: "EUR"}, Category: "music", Link: "https://example.com"})
 	require.NoError(t, err)
-	var file bytes.Buffer
-	require.NoError(t, png.Encode(&file, image.NewGray(image.Rect(0, 0, 8, 8))))
-	_, err = sold.SetImage(ctx, admin, thing.ID, file.Bytes())
+	_, err = sold.SetImage(ctx, admin, thing.ID, meettest.PNG)
 	require.NoError(t, err)
 	_, err = talk.NewSection(ctx, admin, forum.Section{ID: "music", Name: "Music"})
 	require.NoError(t, err)

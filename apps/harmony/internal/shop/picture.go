@@ -11,9 +11,6 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// Kind is that of pictures of items.
-const Kind = "store"
-
 func (s *Service) pictures() gallery.Gallery { return gallery.New(s.members, gallery.ContainerStore) }
 
 // SetImage gives an item a picture in place of the one that it has; admins may.

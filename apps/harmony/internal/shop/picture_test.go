@@ -1,9 +1,6 @@
 package shop_test
 
 import (
-	"bytes"
-	"image"
-	"image/png"
 	"strings"
 	"testing"
 	"time"
@@ -19,23 +16,6 @@ import (
 )
 
 var tables = shop.Tables{StoreItems: "StoreItems"}
-
-// file is a PNG file.
-var file = func() []byte {
-	var b bytes.Buffer
-	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 8, 8))); err != nil {
-		panic(err)
-	}
-	return b.Bytes()
-}()
-
-// stored returns how many files of pictures there are.
-func stored(w *meettest.World) int {
-	w.T.Helper()
-	page, err := w.Blobs.List(w.T.Context(), gallery.ContainerStore, "", 100, "")
-	require.NoError(w.T, err)
-	return len(page.Items)
-}
 
 // parts returns the item and the file that the address of a picture names.
 func parts(url string) (item, file string) {
@@ -53,14 +33,14 @@ func TestPicture(t *testing.T) {
 	require.NoError(t, s.Create(ctx))
 	i, err := s.New(ctx, admin, item("LP"))
 	require.NoError(t, err)
-	_, err = s.SetImage(ctx, w.Members["moderator"], i.ID, file)
+	_, err = s.SetImage(ctx, w.Members["moderator"], i.ID, meettest.PNG)
 	meettest.RequireCode(t, meet.RoleRequired, err)
-	_, err = s.SetImage(ctx, admin, w.NewID(), file)
+	_, err = s.SetImage(ctx, admin, w.NewID(), meettest.PNG)
 	meettest.RequireCode(t, shop.ItemNotFound, err)
 	_, err = s.SetImage(ctx, admin, i.ID, []byte("<svg/>"))
 	require.Equal(t, fault.Invalid, fault.Of(err))
-	require.Zero(t, stored(w))
-	first, err := s.SetImage(ctx, admin, i.ID, file)
+	require.Zero(t, w.Stored(gallery.ContainerStore))
+	first, err := s.SetImage(ctx, admin, i.ID, meettest.PNG)
 	require.NoError(t, err)
 	got, err := s.Item(ctx, i.ID)
 	require.NoError(t, err)
@@ -78,13 +58,13 @@ func TestPicture(t *testing.T) {
 	}
 	_, err = s.Edit(ctx, admin, i.ID, item("Another LP"))
 	require.NoError(t, err)
-	second, err := s.SetImage(ctx, admin, i.ID, file)
+	second, err := s.SetImage(ctx, admin, i.ID, meettest.PNG)
 	require.NoError(t, err)
 	require.Equal(t, "Another LP", second.Title)
 	require.NotEqual(t, first.ImageURL, second.ImageURL)
-	require.Equal(t, 2, stored(w), "the earlier picture is gone")
+	require.Equal(t, 2, w.Stored(gallery.ContainerStore), "the earlier picture is gone")
 	require.NoError(t, s.Delete(ctx, admin, i.ID))
-	require.Zero(t, stored(w))
+	require.Zero(t, w.Stored(gallery.ContainerStore))
 }
 
 // TestCrashesOfPicture: after any accident to any call of a new picture the item has the old one or
@@ -98,9 +78,9 @@ func TestCrashesOfPicture(t *testing.T) {
 		require.NoError(t, s.Create(ctx))
 		i, err := s.New(ctx, admin, item("LP"))
 		require.NoError(t, err)
-		old, err := s.SetImage(ctx, admin, i.ID, file)
+		old, err := s.SetImage(ctx, admin, i.ID, meettest.PNG)
 		require.NoError(t, err)
-		set, err := shop.New(w.Over(crash.Over(w.DB, w.Queues)), tables).SetImage(ctx, admin, i.ID, file)
+		set, err := shop.New(w.Over(crash.Over(w.DB, w.Queues)), tables).SetImage(ctx, admin, i.ID, meettest.PNG)
 		crash.Land(w.Clock.Pass, w.Clock.Pass)
 		got, unread := s.Item(ctx, i.ID)
 		require.NoError(t, unread)
@@ -112,13 +92,13 @@ func TestCrashesOfPicture(t *testing.T) {
 		run := func() {
 			require.NoError(t, tidy.Job{Service: w.Service, Walks: []tidy.Walk{tidy.Files(w.Service, gallery.ContainerStore, s.Named)}}.Run(ctx))
 		}
-		before := stored(w)
+		before := w.Stored(gallery.ContainerStore)
 		w.Clock.Pass(50 * time.Minute)
 		run()
-		require.Equal(t, before, stored(w), "a row of theirs could land still")
+		require.Equal(t, before, w.Stored(gallery.ContainerStore), "a row of theirs could land still")
 		w.Clock.Pass(time.Hour)
 		run()
-		require.Equal(t, 2, stored(w))
+		require.Equal(t, 2, w.Stored(gallery.ContainerStore))
 		for _, row := range w.Rows("StoreItems") {
 			found, err := s.Checks()[0].Look(ctx, row)
 			require.NoError(t, err)

@@ -1,10 +1,7 @@
 package verify_test
 
 import (
-	"bytes"
 	"context"
-	"image"
-	"image/png"
 	"slices"
 	"strings"
 	"testing"
@@ -82,10 +79,8 @@ func live(t *testing.T, w *world) {
 		require.NoError(t, err)
 	}
 	must(w.SetProfile(ctx, anna, anna.UserID, meet.Profile{Name: "Anna", Gender: "female", Lat: 55, Lon: 37, Located: true}, func(string) bool { return true }))
-	var file bytes.Buffer
-	require.NoError(t, png.Encode(&file, image.NewGray(image.Rect(0, 0, 8, 8))))
-	must(w.AddImage(ctx, anna, anna.UserID, file.Bytes()))
-	must(w.AddImage(ctx, anna, anna.UserID, file.Bytes()))
+	must(w.AddImage(ctx, anna, anna.UserID, meettest.PNG))
+	must(w.AddImage(ctx, anna, anna.UserID, meettest.PNG))
 	no, yes := false, true
 	like := func(by, of meet.Claim, secret *bool) {
 		t.Helper()

@@ -101,7 +101,7 @@ func (s *web) forum() {
 	})
 }
 
-// audience reads whom a topic of an event is for.
+// audience reads which members a topic of an event is for.
 func (r *request) audience() forum.Audience {
 	return forum.Audience{Visibility: r.form("audience"), Allowed: strings.Fields(r.form("allowedUserIds"))}
 }
