@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"runtime"
+	"sync"
 	"time"
 
 	"prompthub/internal/fault"
@@ -71,14 +72,24 @@ func newBackups(dir string, st Store, write Backup) *backups {
 	return &backups{dir: dir, snapshot: st.Snapshot, write: write, one: make(chan struct{}, 1), within: backupWithin}
 }
 
-func (b *backups) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+// turn takes the turn of what reads the store of one moment, if it is free. It can be ended more
+// than once.
+func (b *backups) turn() (end func(), free bool) {
 	select {
 	case b.one <- struct{}{}:
-		defer func() { <-b.one }()
+		return sync.OnceFunc(func() { <-b.one }), true
 	default:
+		return nil, false
+	}
+}
+
+func (b *backups) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	end, free := b.turn()
+	if !free {
 		refuseAsked(w, r, fault.Coded(fault.Conflict, BackupRunning, "another backup is being made; ask again when it has ended"))
 		return
 	}
+	defer end()
 	// Removed at once if that is possible, so that it does not stay after a kill.
 	file, err := os.CreateTemp(b.dir, "backup-*.tmp")
 	if err != nil {

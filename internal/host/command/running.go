@@ -66,13 +66,12 @@ func (r running) answers() http.Handler {
 // tellVerified compares the store of one moment with its truth. The file keeps meanwhile what is
 // deleted, so it may take no longer than a backup, and waits for none.
 func (r running) tellVerified(w http.ResponseWriter, req *http.Request) {
-	select {
-	case r.backups.one <- struct{}{}:
-		defer func() { <-r.backups.one }()
-	default:
+	end, free := r.backups.turn()
+	if !free {
 		refuseAsked(w, req, fault.Coded(fault.Conflict, BackupRunning, "a backup is being made, or another verification; ask again when it has ended"))
 		return
 	}
+	defer end()
 	ctx, cancel := context.WithTimeout(req.Context(), r.backups.within)
 	defer cancel()
 	t := teller{http.NewResponseController(w), json.NewEncoder(w), cancel}
@@ -90,6 +89,7 @@ func (r running) tellVerified(w http.ResponseWriter, req *http.Request) {
 	if err != nil {
 		last.Error = err.Error()
 	}
+	end() // before the caller has its answer, so that it may ask again
 	tell(last)
 }
 
