@@ -29,6 +29,9 @@ type Store struct {
 	// Transact changes both together; nil where the storage cannot.
 	Transact transact.Func
 
+	// Load writes many rows at once; nil where the storage cannot.
+	Load transact.Loader
+
 	// Snapshot has do read tables and queues as they are at one moment; nil where the storage cannot.
 	Snapshot func(do func(table.DB, queue.Queues) error) error
 
@@ -167,7 +170,7 @@ func (s Service) openFile(dir, queuePrefix string, open func(string, func() time
 func (s Service) storeOf(file *embedded.Store, dir, queuePrefix string) Store {
 	path := s.storeFile(dir)
 	st := Store{
-		Tables: file.Tables, Queues: queue.Prefixed(file.Queues, queuePrefix), Transact: transact.Prefixed(file.Transact, queuePrefix),
+		Tables: file.Tables, Queues: queue.Prefixed(file.Queues, queuePrefix), Transact: transact.Prefixed(file.Transact, queuePrefix), Load: file.Load,
 		Snapshot: func(do func(table.DB, queue.Queues) error) error {
 			return file.Snapshot(func(tables table.DB, queues queue.Queues) error {
 				return do(tables, queue.Prefixed(queues, queuePrefix))

@@ -35,8 +35,8 @@ import (
 	"prompthub/internal/storage/transact"
 )
 
-// Config is what a DB needs. Every field but Blobs, Transact, Quota, Tags, Jitter and Count is
-// required.
+// Config is what a DB needs. Every field but Blobs, Transact, Load, Quota, Tags, Jitter and Count
+// is required.
 type Config struct {
 	Store  table.DB
 	Queues queue.Queues
@@ -44,7 +44,8 @@ type Config struct {
 	Tables Tables
 	// Transact changes Store and Queues together; nil if they cannot.
 	Transact transact.Func
-	Quota    Quota // of each user; the zero one limits no user
+	Load     transact.Loader // of Store, for a restore; nil if it has none
+	Quota    Quota           // of each user; the zero one limits no user
 	Now      func() time.Time
 	Log      *slog.Logger
 	Tags     []prompt.TagInfo // what an empty catalog is filled with; nil means prompt.DefaultTags
@@ -89,7 +90,7 @@ func New(c Config) *DB {
 	q := query.New(r)
 	w := commit.New(r, c.Queues, commit.Config{Transact: c.Transact, Count: c.Count, OnProjected: q.Projected})
 	a := accounts.New(r, c.Tags)
-	v := verify.New(r, w, q, a)
+	v := verify.New(r, w, q, a, c.Load)
 	return &DB{
 		Reader: r, Committer: w, Queries: q, Accounts: a, Learner: learn.New(r, q, a), Verifier: v,
 		Eraser: erase.New(r, w, a, v), Backups: backup.New(r, a, v, c.Blobs),

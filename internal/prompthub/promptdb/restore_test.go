@@ -66,8 +66,8 @@ func TestRestoreWithoutVersions(t *testing.T) {
 	}
 }
 
-// TestRestoreTogether: where the storage changes tables together, many prompts are written at once,
-// and the rows are the same as where each is projected.
+// TestRestoreTogether: where the storage loads rows, all are written at once, and the rows are the
+// same as where each is projected.
 func TestRestoreTogether(t *testing.T) {
 	from := newWorldOn(t, memory.NewTables())
 	mixed(from)

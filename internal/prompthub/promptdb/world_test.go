@@ -82,10 +82,24 @@ func (w *world) another() *promptdb.DB { return w.over(w.store) }
 // over returns an instance whose tables are reached through store.
 func (w *world) over(store table.DB) *promptdb.DB {
 	return promptdb.New(promptdb.Config{
-		Store: store, Queues: w.queues, Quota: w.quota, Transact: w.whole, Tables: promptdb.DefaultTables(), Now: w.clock.Now, Log: slog.New(slog.DiscardHandler),
+		Store: store, Queues: w.queues, Quota: w.quota, Transact: w.whole, Load: w.load(), Tables: promptdb.DefaultTables(), Now: w.clock.Now, Log: slog.New(slog.DiscardHandler),
 		Background: func(f func()) { f() },
 		Sleep:      func(ctx context.Context, d time.Duration) error { w.clock.Advance(d); return ctx.Err() },
 	})
+}
+
+// load returns a loader for a store whose tables change together.
+func (w *world) load() transact.Loader {
+	if w.whole == nil {
+		return nil
+	}
+	return func(ctx context.Context, do func(put func(transact.Row) error) error) error {
+		return do(func(r transact.Row) error {
+			r.ETag = ""
+			_, err := w.store.Write(ctx, r.Table, table.Op{Kind: table.Upsert, Row: r.Row})
+			return err
+		})
+	}
 }
 
 // draft returns a public draft.

@@ -55,13 +55,18 @@ type reference struct {
 // encode returns the stored form of a row with room for its stamp, which seal fills in, and for the
 // references to texts that it shares, which replace fills in.
 func (d *dictionary) encode(key table.Key, props table.Props) ([]byte, []reference) {
-	var shared []reference
-	owner, texts := ownerOf(key), [keyTexts]string{ofRow: keyText(key, ofRow), ofPartition: keyText(key, ofPartition)}
 	size := headerLen + binary.MaxVarintLen16
 	for _, p := range props {
 		size += binary.MaxVarintLen32 + binary.MaxVarintLen64 + len(p.Value.Str())
 	}
-	b := make([]byte, headerLen, size)
+	return d.encodeIn(make([]byte, 0, size), key, props)
+}
+
+// encodeIn is encode in the place of an empty b, if that is enough.
+func (d *dictionary) encodeIn(b []byte, key table.Key, props table.Props) ([]byte, []reference) {
+	var shared []reference
+	owner, texts := ownerOf(key), [keyTexts]string{ofRow: keyText(key, ofRow), ofPartition: keyText(key, ofPartition)}
+	b = append(b, make([]byte, headerLen)...)
 	b[0] = rowVersion
 	b = binary.AppendUvarint(b, uint64(len(props)))
 	for i, p := range props {
@@ -114,9 +119,11 @@ func appendText(b []byte, s string) []byte {
 
 // seal writes stamp into value and returns the ETag made of it.
 func seal(value []byte, stamp uint64) string {
-	binary.BigEndian.PutUint64(value[1:headerLen], stamp)
+	setStamp(value, stamp)
 	return hex.EncodeToString(value[1:headerLen])
 }
+
+func setStamp(value []byte, stamp uint64) { binary.BigEndian.PutUint64(value[1:headerLen], stamp) }
 
 // header returns the ETag of a stored row and the rest.
 func header(value []byte) (etag [etagLen]byte, rest []byte, err error) {

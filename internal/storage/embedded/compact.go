@@ -47,11 +47,11 @@ func (c *copying) replace(path string, from *bbolt.DB) error {
 	return os.Rename(temp, path)
 }
 
-// removeLeft removes what a Compact or a Rebuild that did not end well has written. Only who holds
-// the lock of the file at path may do so: another process may be writing it.
+// removeLeft removes what a Compact, a Rebuild or a Load that did not end well has written. Only
+// who holds the lock of the file at path may do so: another process may be writing it.
 func removeLeft(path string) error {
 	var errs []error
-	for _, temp := range []string{compactTemp, rebuildTemp} {
+	for _, temp := range []string{compactTemp, rebuildTemp, loadTemp, rebuildTemp + loadTemp} {
 		if err := os.Remove(path + temp); !errors.Is(err, os.ErrNotExist) {
 			errs = append(errs, err)
 		}

@@ -68,8 +68,11 @@ func plainKey(k table.Key) []byte {
 
 // packedKey returns the key that a row is stored under.
 func packedKey(k table.Key) []byte {
-	key := append(make([]byte, 0, len(k.Partition)+len(k.Row)+2), k.Partition...)
-	return appendPacked(append(key, 0), k.Row)
+	return appendPackedKey(make([]byte, 0, len(k.Partition)+len(k.Row)+2), k)
+}
+
+func appendPackedKey(b []byte, k table.Key) []byte {
+	return appendPacked(append(append(b, k.Partition...), 0), k.Row)
 }
 
 // appendPacked appends to a key what stands for a row in it.

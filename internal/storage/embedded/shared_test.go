@@ -143,6 +143,22 @@ func (f *shelf) change(t *rapid.T) {
 	}
 }
 
+// fill loads rows, in runs of a few, in place of some that are there.
+func (f *shelf) fill(t *rapid.T) {
+	require.NoError(t, f.load(t.Context(), rapid.IntRange(1, 500).Draw(t, "run"), func(put func(transact.Row) error) error {
+		for _, name := range shelfTables {
+			for _, key := range someKeys(t) {
+				row := table.Row{Key: key, Props: shelfProps().Draw(t, "props")}
+				if err := put(transact.Row{Table: name, Row: row}); err != nil {
+					return err
+				}
+				f.want[name][key] = row
+			}
+		}
+		return nil
+	}))
+}
+
 // check compares all rows, however they are read, and counts the references anew.
 func (f *shelf) check(t *rapid.T) {
 	counts := make(map[string]uint64)
@@ -206,6 +222,9 @@ func TestRowsShareTexts(t *testing.T) {
 		for range rapid.IntRange(1, 4).Draw(rt, "times") {
 			for range rapid.IntRange(0, 12).Draw(rt, "changes") {
 				f.change(rt)
+			}
+			if rapid.Bool().Draw(rt, "load") {
+				f.fill(rt)
 			}
 			f.check(rt)
 			f.close(rt)

@@ -53,6 +53,11 @@ type Message struct {
 // outcome of all of it unknown, until the storage has answered a transaction that began later.
 type Func func(context.Context, Transaction) (etags []string, err error)
 
+// A Loader replaces many rows of any tables, or makes them: those that do puts, each once, in any
+// order. It is for a store that has no other user meanwhile, and is no transaction: after an error
+// some of the rows may be there.
+type Loader func(ctx context.Context, do func(put func(Row) error) error) error
+
 // Prefixed returns f for names of queues that stand there with a prefix before them. A nil f stays
 // nil.
 func Prefixed(f Func, prefix string) Func {

@@ -24,7 +24,8 @@ import (
 
 // Restore reads what Backup wrote into a store without prompts and votes, and makes the index rows.
 // The tag catalog becomes that of the backup. A file that is no backup changes nothing. After a
-// later failure the store must be emptied before another try, and is refused until then. It reports
+// later failure the store must be emptied before another try, or reindexed if the error is
+// ErrNotIndexed, and is refused until then. It reports
 // rows that Reindex leaves alone, how many rows it has read and, after that, how many prompts have
 // their index rows, and returns the number of rows.
 func (db *Backups) Restore(ctx context.Context, r io.Reader, report func(verify.Difference), progress func(rows int), indexed func(prompts int)) (int, error) {
@@ -33,6 +34,10 @@ func (db *Backups) Restore(ctx context.Context, r io.Reader, report func(verify.
 	}
 	re := newRestore(db, progress)
 	if err := re.lines(ctx, bufio.NewReaderSize(r, 1<<16)); err != nil {
+		return re.rows, err
+	}
+	if db.verify.Loads() { // of which, after a failure, no part is of use
+		_, err := db.verify.IndexRestored(ctx, report, indexed)
 		return re.rows, err
 	}
 	if err := db.verify.Restoring(ctx, indexRows); err != nil {
@@ -135,7 +140,7 @@ const writesAtOnce = 64
 func newRestore(db *Backups, progress func(int)) *restore {
 	re := &restore{db: db, progress: progress, batches: map[string]*batch{}, tallies: map[int]prompt.Tally{}, prompts: map[prompt.ID]prompt.UserID{}}
 	re.writing.SetLimit(1)
-	if db.verify.Together() {
+	if db.verify.Loads() {
 		re.writing.SetLimit(writesAtOnce)
 	}
 	return re

@@ -7,6 +7,7 @@ import (
 	"prompthub/internal/prompthub/promptdb/commit"
 	"prompthub/internal/prompthub/promptdb/query"
 	"prompthub/internal/prompthub/promptdb/truth"
+	"prompthub/internal/storage/transact"
 )
 
 // A Verifier compares and repairs.
@@ -15,9 +16,10 @@ type Verifier struct {
 	commit   *commit.Committer
 	query    *query.Queries
 	accounts *accounts.Accounts
+	load     transact.Loader
 }
 
-// New returns a Verifier that repairs by way of c.
-func New(r *truth.Reader, c *commit.Committer, q *query.Queries, a *accounts.Accounts) *Verifier {
-	return &Verifier{Reader: r, commit: c, query: q, accounts: a}
+// New returns a Verifier that repairs by way of c. A storage without a load has nil.
+func New(r *truth.Reader, c *commit.Committer, q *query.Queries, a *accounts.Accounts, load transact.Loader) *Verifier {
+	return &Verifier{Reader: r, commit: c, query: q, accounts: a, load: load}
 }

@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"prompthub/internal/fault"
 	"prompthub/internal/prompthub/prompt"
@@ -38,25 +41,34 @@ func (db *Verifier) Reindex(ctx context.Context, orphans bool, report func(Diffe
 	return r.prompts, db.restored(ctx)
 }
 
-// Together reports whether the storage changes tables together.
-func (db *Verifier) Together() bool { return db.commit.Transact != nil }
+// Loads reports whether the storage writes many rows at once.
+func (db *Verifier) Loads() bool { return db.load != nil }
 
 // IndexRestored writes the index rows of a store that has none yet and that no other process uses:
-// the same as Reindex without orphans. Where the storage changes tables together many prompts are
-// written at once.
+// the same as Reindex without orphans. Where the storage can, all are written at once.
 func (db *Verifier) IndexRestored(ctx context.Context, report func(Difference), progress func(prompts int)) (int, error) {
-	if !db.Together() {
+	if !db.Loads() {
 		return db.Reindex(ctx, false, report, progress)
 	}
 	r := reindexing{db: db, report: report, progress: progress}
 	for i, p := range db.parts(everyPrompt) {
+		check := func() error {
+			return db.checkAll(ctx, p, func(int) {}, func(d Difference) error { return r.settle(ctx, d) })
+		}
+		var err error
 		switch {
 		case i == 0:
-			p.page = r.truthAtOnce
-		case slices.Contains(db.T.IndexTables(), p.table):
-			continue // no other has written to it
+			err = db.load(ctx, func(put func(transact.Row) error) error {
+				p.page = func(ctx context.Context, rows []table.Row, _ bool) ([]Difference, rowstore.Failures) {
+					return r.loadTruth(ctx, rows, put)
+				}
+				return check()
+			})
+		case slices.Contains(db.T.IndexTables(), p.table): // no other has written to it
+		default:
+			err = check()
 		}
-		if err := db.checkAll(ctx, p, func(int) {}, func(d Difference) error { return r.settle(ctx, d) }); err != nil {
+		if err != nil {
 			return r.prompts, err
 		}
 	}
@@ -66,83 +78,73 @@ func (db *Verifier) IndexRestored(ctx context.Context, report func(Difference), 
 	return r.prompts, db.restored(ctx)
 }
 
-// A transaction of IndexRestored has prompts until it has that many rows, which is some megabytes.
-const rowsAtOnce = 50_000
-
-// truthAtOnce does what truth does, many prompts at a time.
-func (r *reindexing) truthAtOnce(ctx context.Context, rows []table.Row, last bool) (found []Difference, errs rowstore.Failures) {
-	for _, row := range rows {
-		ds, err := r.readTruth(ctx, row)
-		found = append(found, ds...)
-		if err != nil {
-			return found, rowstore.Failures{err}
+// loadTruth does what truth does, by put, for several prompts at once.
+func (r *reindexing) loadTruth(ctx context.Context, rows []table.Row, put func(transact.Row) error) (found []Difference, errs rowstore.Failures) {
+	read := make([]readTruth, len(rows))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for i, row := range rows {
+		g.Go(func() (err error) {
+			read[i], err = r.db.readTruth(ctx, row)
+			return err
+		})
+	}
+	err := g.Wait()
+	for _, t := range read {
+		found, r.unjudged = append(found, t.found...), r.unjudged || t.unjudged
+		for _, row := range t.follow {
+			if err == nil {
+				err = put(transact.Row{Table: row.Table, Row: row.Row})
+			}
 		}
-		if len(r.rows) >= rowsAtOnce {
-			errs.Record(r.write(ctx))
+		if err == nil && t.follow != nil {
+			r.prompts++
+			r.progress(r.prompts)
 		}
 	}
-	if last {
-		errs.Record(r.write(ctx))
+	if err != nil {
+		return found, rowstore.Failures{rowstore.Unavailable(err)}
 	}
-	return found, errs
+	return found, nil
 }
 
-// readTruth adds the rows that follow from a truth row to those that will be written, and checks
-// the others.
-func (r *reindexing) readTruth(ctx context.Context, row table.Row) ([]Difference, error) {
+// A readTruth is what a row of the table of truth rows says.
+type readTruth struct {
+	follow   []schema.IndexRow // for a truth row, this row as one without a lease, and the rows that follow from it
+	found    []Difference
+	unjudged bool
+}
+
+// readTruth reads a truth row, or checks a row beside truth rows.
+func (db *Verifier) readTruth(ctx context.Context, row table.Row) (t readTruth, err error) {
 	if strings.HasPrefix(row.Row, "!") {
-		return r.db.checkTwice(ctx, r.db.T.Prompts, row, func(ctx context.Context, row table.Row) ([]Difference, error) {
-			return r.db.checkBesideTruth(ctx, row, everyPrompt)
+		t.found, err = db.checkTwice(ctx, db.T.Prompts, row, func(ctx context.Context, row table.Row) ([]Difference, error) {
+			return db.checkBesideTruth(ctx, row, everyPrompt)
 		})
+		return t, err
 	}
 	rec, err := schema.ParseRecord(row)
 	if err != nil {
-		r.unjudged = true
-		return []Difference{{Table: r.db.T.Prompts, Key: row.Key, What: err.Error()}}, nil //nolint:nilerr // the error is the finding
+		return readTruth{found: []Difference{{Table: db.T.Prompts, Key: row.Key, What: err.Error()}}, unjudged: true}, nil //nolint:nilerr // the error is the finding
 	}
-	if err := r.db.accounts.TouchAuthor(ctx, rec.AuthorID); err != nil {
-		return nil, err
+	if err := db.accounts.TouchAuthor(ctx, rec.AuthorID); err != nil {
+		return t, err
 	}
-	if rec.Tally, err = r.db.Tally(ctx, rec.ID); err != nil {
-		return nil, err
+	if rec.Tally, err = db.Tally(ctx, rec.ID); err != nil {
+		return t, err
 	}
-	if rec.InProduction, err = r.db.ReleasedNow(ctx, rec); err != nil {
-		return nil, err
+	if rec.InProduction, err = db.ReleasedNow(ctx, rec); err != nil {
+		return t, err
 	}
-	rec.Lease, rec.Backlog, rec.RowsVersion, rec.ProjectedAt = nil, nil, schema.RowsVersion, r.db.Now()
+	rec.Lease, rec.Backlog, rec.RowsVersion, rec.ProjectedAt = nil, nil, schema.RowsVersion, db.Now()
 	truth, err := rec.Row()
 	if err != nil {
-		return nil, err
+		return t, err
 	}
-	if truth.ETag = row.ETag; len(r.rows) == 0 {
-		r.first = truth
-	} else {
-		r.rows = append(r.rows, schema.IndexRow{Table: r.db.T.Prompts, Row: truth})
-	}
-	r.rows = append(r.rows, schema.IndexRow{Table: r.db.T.Prompts, Row: rec.MineRow()})
-	r.rows = append(append(r.rows, r.db.T.Rows(rec.Prompt)...), r.db.T.TextRows(rec.Prompt)...)
-	r.read++
-	return nil, nil
-}
-
-// write writes what was read, in the order in which it lies in the file.
-func (r *reindexing) write(ctx context.Context) error {
-	if r.read == 0 {
-		return nil
-	}
-	slices.SortFunc(r.rows, schema.CompareRows)
-	t := transact.Transaction{Table: r.db.T.Prompts, Ops: []table.Op{{Kind: table.Replace, Row: r.first}}, Put: make([]transact.Row, len(r.rows))}
-	for i, row := range r.rows {
-		row.Row.ETag = ""
-		t.Put[i] = transact.Row{Table: row.Table, Row: row.Row}
-	}
-	if _, err := r.db.commit.Transact(ctx, t); err != nil {
-		return rowstore.Unavailable(err)
-	}
-	r.prompts += r.read
-	r.rows, r.read = r.rows[:0], 0
-	r.progress(r.prompts)
-	return nil
+	truth.ETag = ""
+	t.follow = append(t.follow, schema.IndexRow{Table: db.T.Prompts, Row: truth}, schema.IndexRow{Table: db.T.Prompts, Row: rec.MineRow()})
+	t.follow = append(append(t.follow, db.T.Rows(rec.Prompt)...), db.T.TextRows(rec.Prompt)...)
+	return t, nil
 }
 
 type reindexing struct {
@@ -153,10 +155,6 @@ type reindexing struct {
 	prompts  int
 	unjudged bool // a row is damaged, or a truth row cannot be read, or is newer
 	failed   rowstore.Failures
-
-	first table.Row         // the truth row of the first prompt that IndexRestored will write
-	rows  []schema.IndexRow // the others
-	read  int               // prompts of which they are
 }
 
 // truth projects the prompts of a page, one after the other as each sends many writes at once, and
