@@ -355,7 +355,7 @@ func fork(bob, ann *tab, page string) {
 	bob.goTo(page).click("#share summary").click("form[action$='/fork'] button").reads("This is your copy now.").reads("Forked from version")
 	copied := eval[string](bob, "location.pathname")
 	ann.goTo(page+"/edit").write("#text", "From this tab: {{name}}, Dear friend").click("form#write .primary").reads("Your changes are saved.")
-	bob.goTo(copied).reads("Changed upstream since").shot("changed upstream").click("a[href$='/upstream']").sees("document.querySelector('ins')").shot("upstream")
+	bob.goTo(copied).reads("which has changed since").shot("changed upstream").click("a[href$='/upstream']").sees("document.querySelector('ins')").shot("upstream")
 	bob.click("form[action$='/upstream'] button").reads("The changes are merged").reads("Dear friend")
 }
 

@@ -114,6 +114,20 @@ func (s *Service) Check(ctx context.Context, who auth.User, d prompt.Draft, has 
 	return s.checkTags(ctx, d.Tags, has)
 }
 
+// MadeBefore returns which prompt Create would return because it made it with this key before, ""
+// if it would make one.
+func (s *Service) MadeBefore(ctx context.Context, who auth.User, d prompt.Draft, key string) (prompt.ID, error) {
+	idem := idempotency(key, d, prompt.ForkedFrom{})
+	if idem == nil {
+		return "", nil
+	}
+	made, err := s.db.ByIdempotencyKey(ctx, IDOf(who), *idem)
+	if err != nil || made == nil {
+		return "", err
+	}
+	return made.ID, nil
+}
+
 // madeBefore returns the prompt that a request made which was sent before.
 func (s *Service) madeBefore(ctx context.Context, who auth.User, idem promptdb.Idempotency) (v View, ok bool, err error) {
 	made, err := s.db.ByIdempotencyKey(ctx, IDOf(who), idem)

@@ -270,7 +270,14 @@ func (im *importer) named(ctx context.Context, name string) (*library.View, erro
 func (im *importer) create(ctx context.Context, d format.Document, item *Item) error {
 	item.Outcome = Created
 	if im.DryRun {
-		return im.Check(ctx, im.who, d.Draft(), nil)
+		if err := im.Check(ctx, im.who, d.Draft(), nil); err != nil {
+			return err
+		}
+		made, err := im.MadeBefore(ctx, im.who, d.Draft(), d.Key())
+		if made != "" {
+			item.ID, item.Outcome = made, Unchanged
+		}
+		return err
 	}
 	if err := im.write(); err != nil {
 		return err

@@ -232,7 +232,10 @@ func TestImportOfMany(t *testing.T) {
 	require.Equal(t, map[string]int{"created": 71, "rejected": 2}, outcomes(report))
 	require.Equal(t, 2, requests)
 	require.Contains(t, report[2].Reason, "text: ")
+	dry, _ = ann.imported(csv, "file=prompts.csv&dryRun=1")
+	require.Equal(t, map[string]int{"unchanged": 71, "rejected": 2}, outcomes(dry))
 	again, _ := ann.imported(csv, "file=prompts.csv")
+	require.Equal(t, again, dry)
 	require.Equal(t, map[string]int{"unchanged": 71, "rejected": 2}, outcomes(again))
 
 	var b bytes.Buffer

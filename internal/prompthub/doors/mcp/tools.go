@@ -52,7 +52,7 @@ func (d *handler) tools(s toolbox) {
 	}, writing(d, d.savePrompt))
 	tool(s, &sdk.Tool{
 		Name: "update_prompt", Title: "Change a prompt", Annotations: &sdk.ToolAnnotations{IdempotentHint: true, OpenWorldHint: new(bool)},
-		Description: "Changes a prompt of the caller's; what is left out stays. A new text is a new version; old ones are kept, and programs go on with one labelled production. " +
+		Description: "Changes a prompt of the caller's; what is left out stays. A new text is a new version; old ones are kept. " +
 			"What others see is changed only with the right to publish.",
 	}, writing(d, d.updatePrompt))
 	tool(s, &sdk.Tool{
@@ -196,6 +196,9 @@ func (d *handler) searchPrompts(ctx context.Context, c *call, in searchInput) (s
 	}
 	if len(page.Replaced) > 0 {
 		out.Note = "Showing results for " + wanted.Meant(page.Replaced)
+	}
+	if err == nil && len(out.Prompts) == 0 && !in.Mine && c.Known() {
+		out.Note = "No public prompt matches. The caller's own are found with mine."
 	}
 	out.NextCursor = page.Next
 	return out, err
@@ -353,23 +356,28 @@ type updateInput struct {
 	Revision    int64              `json:"revision,omitempty" jsonschema:"The revision that the change is based on: it fails where there is a later one. Without it, content is refused where id leads to an older version"`
 }
 
-func (d *handler) updatePrompt(ctx context.Context, c *call, in updateInput) (Prompt, error) {
+type updateOutput struct {
+	FullPrompt
+	Note string `json:"note,omitempty"`
+}
+
+func (d *handler) updatePrompt(ctx context.Context, c *call, in updateInput) (updateOutput, error) {
 	var tags *[]prompt.Tag
 	if in.Tags != nil {
 		list, err := parseTags(*in.Tags)
 		if err != nil {
-			return Prompt{}, err
+			return updateOutput{}, err
 		}
 		tags = &list
 	}
 	match := library.Match{Any: in.Revision == 0, Revisions: []int64{in.Revision}}
 	was, err := d.lookup(ctx, c, in.ID)
 	if err != nil {
-		return Prompt{}, err
+		return updateOutput{}, err
 	}
 	if match.Any && in.Content != nil && older(was) && was.AuthorID == library.IDOf(c.User) {
 		// A caller that names no revision has read the prompt of the id.
-		return Prompt{}, stale(was, fmt.Sprintf("the id leads to version %d of the prompt, and version %d is newer", was.ShownVersion.Number, was.Latest))
+		return updateOutput{}, stale(was, fmt.Sprintf("the id leads to version %d of the prompt, and version %d is newer", was.ShownVersion.Number, was.Latest))
 	}
 	v, err := d.Service.Patch(ctx, c.User, was.ID, match, func(p *prompt.Draft) {
 		p.Message = in.Message
@@ -380,12 +388,16 @@ func (d *handler) updatePrompt(ctx context.Context, c *call, in updateInput) (Pr
 		library.Set(&p.Visibility, in.Visibility)
 	})
 	if fault.Of(err) == fault.Stale { // that of the service speaks of headers
-		return Prompt{}, stale(was, "the prompt was changed since you read it")
+		return updateOutput{}, stale(was, "the prompt was changed since you read it")
 	}
 	if err != nil {
-		return Prompt{}, err
+		return updateOutput{}, err
 	}
-	return d.changed(c, v), nil
+	out := updateOutput{FullPrompt: FullPrompt(d.changed(c, v))}
+	if p := v.InProduction; p != nil && p.Version != v.Version {
+		out.Note = fmt.Sprintf("Whoever names no version still gets version %d, which has the label production. Its author can release version %d on its page.", p.Version, v.Version)
+	}
+	return out, nil
 }
 
 // stale refuses a change that is not based on what the prompt holds, and says how to base it on

@@ -178,7 +178,13 @@ func TestAnOlderVersionIsNoBaseOfAChange(t *testing.T) {
 	var got, changed mcp.Prompt
 	ann.tool("get_prompt", object{"id": "greet"}).gives(&got)
 	require.EqualValues(t, []int64{1, 1, 0}, []int64{got.Version, got.Revision, got.Latest}, "the only version is the latest")
-	ann.tool("update_prompt", object{"id": "greet", "content": "One, mended.", "revision": got.Revision}).gives(&changed)
+	var said struct {
+		mcp.Prompt
+		Note string
+	}
+	ann.tool("update_prompt", object{"id": "greet", "content": "One, mended.", "revision": got.Revision}).gives(&said)
+	require.Equal(t, "Whoever names no version still gets version 1, which has the label production. Its author can release version 2 on its page.", said.Note)
+	changed = said.Prompt
 	require.EqualValues(t, 2, changed.Revision)
 
 	for _, id := range []string{"greet", "greet@1", "greet@production", string(v.ID)} {
@@ -386,4 +392,6 @@ func TestSearchWithASlip(t *testing.T) {
 	w.as("bob").tool("search_prompts", object{"query": "a reveiw"}).gives(&found) //nolint:misspell // the slip
 	require.Len(t, found.Prompts, 1)
 	require.Equal(t, "Showing results for a review", found.Note)
+	w.as("bob").tool("search_prompts", object{"query": "unheard"}).gives(&found)
+	require.Equal(t, "No public prompt matches. The caller's own are found with mine.", found.Note)
 }

@@ -15,17 +15,17 @@ func TestForkAndMerge(t *testing.T) {
 	to := bob.post(page+"/fork", "key", key).to("/app/prompts/")
 	require.Equal(t, to, bob.post(page+"/fork", "key", key).to("/app/prompts/"), "sent twice it is one fork")
 	fork := to[:len(page)]
-	bob.get(to).is(200).has("This is your copy now.", "Second.", `Forked from version 1 of <a href="`+page+`"`, "by <bdi>Ann</bdi>", "private", ">Data</a>", "What changed there").lacks("Changed upstream")
+	bob.get(to).is(200).has("This is your copy now.", "Second.", `Forked from version 1 of <a href="`+page+`"`, "by <bdi>Ann</bdi>", "private", ">Data</a>", "What changed there").lacks("changed since")
 	bob.get(fork + "/upstream").is(200).has("Nothing changed there since.")
 	ann.get(fork).is(404)
 
 	ann.edit(page, "First!\nSecond.\nThird.", "public")
-	bob.get(fork).has("Changed upstream since")
+	bob.get(fork).has("This is a copy of version", "which has changed since")
 	bob.get(fork+"/upstream").has("First<del>.</del>", "First<ins>!</ins>", "It is at version 2 now.", ">Merge<")
 	bob.get(fork + "/upstream?view=split").has(`<td dir="auto">First<del>.</del></td>`)
 	bob.edit(fork, "First.\nSecond.\nThird?", "private")
 	bob.post(fork + "/upstream").to(fork + "?done=merged")
-	bob.get(fork).has("First!\nSecond.\nThird?", "Forked from version 2").lacks("Changed upstream")
+	bob.get(fork).has("First!\nSecond.\nThird?", "Forked from version 2").lacks("changed since")
 	bob.get(bob.post(fork+"/upstream").to(fork+"?done=same")).has("no new version was needed", ">Version 3<")
 
 	ann.edit(page, "First!\nSecond.\nThe third.", "public")
@@ -35,7 +35,7 @@ func TestForkAndMerge(t *testing.T) {
 	bob.get(fork).has("The third.")
 
 	ann.post(page+"/visibility", "to", "private").to(page)
-	bob.get(fork).is(200).has("Forked from version 3").lacks("Changed upstream")
+	bob.get(fork).is(200).has("Forked from version 3").lacks("changed since")
 	bob.get(fork+"/upstream").is(200).has("does not exist any more, or you may not read it").lacks("Review", "Merge<")
 	bob.post(fork + "/upstream").is(409)
 	bob.post(page+"/fork", "key", "x").is(404)

@@ -258,9 +258,13 @@ func (s *web) mine(r *request) error {
 	case "public", "private":
 		q.Visibility = prompt.Visibility(show)
 	case "deleted":
-		q.Deleted = true
+		q.Deleted, q.Sort = true, library.ByUpdated // the last deleted first
 	}
 	p, err := s.findMine(r, v, q)
+	if q.Deleted && fault.Of(err) == fault.Invalid { // there are too many prompts for this order
+		q.Sort = library.ByNewest
+		p, err = s.findMine(r, v, q)
+	}
 	return s.listFound(r, "mine", "My prompts", &l, p, err)
 }
 

@@ -330,6 +330,19 @@ func TestVisibilityDeleteRestore(t *testing.T) {
 	ann.get(page).is(200)
 }
 
+// TestTrash shows those first that were deleted last, also to an author of more than can be sorted.
+func TestTrash(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ann := w.as("Ann")
+	pages := []string{ann.write("First", "text", "private"), ann.write("Second", "text", "private"), ann.write("Third", "text", "private")}
+	for _, i := range []int{1, 2, 0} {
+		w.clock.Advance(time.Minute)
+		ann.post(pages[i] + "/delete").to("/app/mine")
+	}
+	require.Equal(t, []string{"First", "Third", "Second"}, ann.get("/app/mine?show=deleted").titles())
+}
+
 func TestAdmin(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

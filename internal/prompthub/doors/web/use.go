@@ -53,13 +53,21 @@ func (s *web) usesOf(r *request, endpoint string, open bool) uses {
 		Token:   !open,
 		Install: template.URL("vscode:mcp/install?" + url.QueryEscape(link)), //nolint:gosec // our own address, escaped
 		Items: []use{
-			{ID: "use-claude", Name: "Claude Code", Text: "claude mcp add --transport http prompthub " + address + header, Hint: "Then type /prompthub:, choose, and give the values in their order."},
+			{ID: "use-claude", Name: "Claude Code", Text: "claude mcp add --transport http prompthub " + address + header, Hint: "Then type /prompthub in the chat, choose the prompt, and give its values in their order, in quotes if they have spaces."},
 			{ID: "use-vscode", Name: "VS Code, in .vscode/mcp.json", Text: `{
   "servers": {"prompthub": {"type": "http", "url": "` + address + `"` + asking + `}}` + inputs + `
-}`, Hint: "Then type /prompthub. in the chat, and choose: it asks for the values."},
+}`, Hint: vscodeHint(open)},
 			{ID: "use-cursor", Name: "Cursor, in ~/.cursor/mcp.json", Text: `{"mcpServers": {"prompthub": {"url": "` + address + `"` + settings + `}}}`},
 		},
 	}
+}
+
+// vscodeHint says what to do after the settings are there.
+func vscodeHint(open bool) string {
+	if open {
+		return "Then type /prompthub in the chat, and choose the prompt: the editor asks for its values."
+	}
+	return "Start the server there: the editor asks for the token. Then type /prompthub in the chat, and choose the prompt: it asks for its values."
 }
 
 // usesOfPrompt returns how programs use one prompt, with its variables. One without a slug was

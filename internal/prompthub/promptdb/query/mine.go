@@ -23,7 +23,7 @@ type Sort string
 // The orders. Only ByNewest works at any number of prompts: it is the order of the keys.
 const (
 	ByNewest  Sort = "newest"
-	ByUpdated Sort = "updated" // last edited first
+	ByUpdated Sort = "updated" // last edited first, or last deleted
 	ByTitle   Sort = "title"   // by its first 100 characters
 )
 
@@ -270,7 +270,11 @@ func sortKey(p prompt.Prompt, sort Sort) string {
 		title := []rune(prompt.NormalizeTitle(p.Title))
 		return string(title[:min(len(title), maxSortKey)])
 	}
-	return fmt.Sprintf("%019s", strconv.FormatInt(table.MaxTicks-table.Ticks(p.UpdatedAt), 10))
+	at := p.UpdatedAt
+	if p.Deleted() {
+		at = p.DeletedAt
+	}
+	return fmt.Sprintf("%019s", strconv.FormatInt(table.MaxTicks-table.Ticks(at), 10))
 }
 
 // ByAuthor returns the prompts of an author that everyone may see, those of a filter, the newest
