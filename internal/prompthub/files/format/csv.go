@@ -21,7 +21,7 @@ const CSV Format = "csv"
 func init() {
 	register(codec{
 		name: CSV, path: "*.csv", ends: []string{".csv", ".tsv"}, many: true, unnamed: true, read: readOneCSV, write: writeCSV,
-		keeps: []string{fieldName, fieldTitle},
+		keeps: []string{fieldName, fieldTitle, fieldDescription},
 	})
 }
 
@@ -113,8 +113,8 @@ func newCSV(file []byte) (*csvReader, []string, error) {
 			return r, header, nil
 		}
 	}
-	return nil, nil, fmt.Errorf("the first line is %.200q: want the columns %s and %s (or title and text, or name and content), and optionally %s, %s, %s",
-		strings.Join(first, ","), colTitle, colText, colForDevs, colType, colContributor)
+	return nil, nil, fmt.Errorf("the first line is %.200q: want the columns %s and %s (or title and text, or name and content), and optionally %s, %s, %s, %s, %s",
+		strings.Join(first, ","), colTitle, colText, fieldDescription, fieldTags, colForDevs, colType, colContributor)
 }
 
 // rename gives the first column that has one of some names the first of these.
@@ -171,6 +171,13 @@ func malformed(err error) error {
 	return err
 }
 
+// tag adds a tag that the row does not have yet.
+func (r *Row) tag(tag string) {
+	if tag != "" && !slices.Contains(r.Tags, tag) {
+		r.Tags = append(r.Tags, tag)
+	}
+}
+
 func (r *Row) fill(header, record []string, key string) {
 	r.Extra.Format = CSV
 	for i, value := range record {
@@ -185,11 +192,15 @@ func (r *Row) fill(header, record []string, key string) {
 			r.Text = value
 		case colForDevs:
 			if strings.EqualFold(strings.TrimSpace(value), "true") {
-				r.Tags = append([]string{forDevs}, r.Tags...)
+				r.Tags = append([]string{forDevs}, slices.DeleteFunc(r.Tags, func(tag string) bool { return tag == forDevs })...)
 			}
 		case colType:
-			if tag := strings.ToLower(strings.TrimSpace(value)); tag != "" {
-				r.Tags = append(r.Tags, tag)
+			r.tag(strings.ToLower(strings.TrimSpace(value)))
+		case fieldDescription:
+			r.Description = strings.TrimSpace(value)
+		case fieldTags:
+			for _, tag := range tagsOfLine(value) {
+				r.tag(tag)
 			}
 		case key:
 			r.Name = strings.TrimSpace(value)
@@ -222,7 +233,8 @@ func readOneCSV(in *input) (d Document, extra object, err error) {
 
 // writeCSV writes the first line and one row.
 func writeCSV(d Document, extra object) ([]byte, error) {
-	tags := slices.Clone(d.Tags)
+	all := slices.Concat(d.Tags, d.OwnTags)
+	tags := slices.Clone(all)
 	devs := slices.Contains(tags, forDevs)
 	tags = slices.DeleteFunc(tags, func(tag string) bool { return tag == forDevs })
 	kind := ""
@@ -233,6 +245,12 @@ func writeCSV(d Document, extra object) ([]byte, error) {
 	record := []string{d.Titled().Title, d.words(), strings.ToUpper(fmt.Sprint(devs)), kind}
 	if d.Name != "" {
 		header, record = append(header, fieldName), append(record, d.Name)
+	}
+	if d.Description != "" {
+		header, record = append(header, fieldDescription), append(record, d.Description)
+	}
+	if len(tags) > 1 || len(d.OwnTags) > 0 { // the type has one, in capitals
+		header, record = append(header, fieldTags), append(record, strings.Join(all, ", "))
 	}
 	for _, m := range extra {
 		header, record = append(header, m.name), append(record, extra.text(m.name))

@@ -39,8 +39,10 @@ var nameAndAbout = []string{fieldName, fieldDescription}
 
 // tagLine takes tags that stand in one line, parted by commas, as note takers and writers of blogs
 // have them. A list is how a tag with a comma in it is written.
-func tagLine(o *object) (tags []string) {
-	for tag := range strings.SplitSeq(o.text(fieldTags), ",") {
+func tagLine(o *object) []string { return tagsOfLine(o.text(fieldTags)) }
+
+func tagsOfLine(line string) (tags []string) {
+	for tag := range strings.SplitSeq(line, ",") {
 		if tag = strings.TrimSpace(tag); tag != "" {
 			tags = append(tags, tag)
 		}

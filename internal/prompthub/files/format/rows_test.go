@@ -62,6 +62,24 @@ func TestCSVColumnsInAnyOrder(t *testing.T) {
 	require.Equal(t, format.Document{Title: "t", Text: "x", Tags: []string{"development", "text"}}, rows[0].Document)
 }
 
+// TestDescribedRows: people describe and tag the prompts that they collect in a table.
+func TestDescribedRows(t *testing.T) {
+	t.Parallel()
+	rows := read(t, "Title,Description,Text,Tags,Type\nStandup, Sums it up ,Sum up.,\"writing, work\",WORK\nBare,,x,,\n")
+	want := format.Document{Title: "Standup", Description: "Sums it up", Text: "Sum up.", Tags: []string{"writing", "work"}}
+	require.ElementsMatch(t, want.Tags, rows[0].Tags)
+	rows[0].Tags = want.Tags
+	require.Equal(t, want, rows[0].Document)
+	require.Equal(t, format.Document{Title: "Bare", Text: "x"}, rows[1].Document)
+	file, lost, err := format.Write(format.CSV, want)
+	require.NoError(t, err)
+	require.Empty(t, lost)
+	back, err := format.Read(format.CSV, "a.csv", file)
+	require.NoError(t, err)
+	require.Equal(t, want.Description, back.Description)
+	require.ElementsMatch(t, want.Tags, back.Tags)
+}
+
 // TestColumnsOtherwise: title and text are what other programs call the columns.
 func TestColumnsOtherwise(t *testing.T) {
 	t.Parallel()
@@ -139,7 +157,7 @@ func TestFilesThatCannotBeTrusted(t *testing.T) {
 	}{
 		{"empty", "", 0, "the file is empty"},
 		{"only a mark", "\ufeff", 0, "the file is empty"},
-		{"no header", "Linux Terminal,Act as it\n", 0, `the first line is "Linux Terminal,Act as it": want the columns act and prompt (or title and text, or name and content), and optionally for_devs, type, contributor`},
+		{"no header", "Linux Terminal,Act as it\n", 0, `the first line is "Linux Terminal,Act as it": want the columns act and prompt (or title and text, or name and content), and optionally description, tags, for_devs, type, contributor`},
 		{"half a header", "act,words\n", 0, "want the columns act and prompt"},
 		{"UTF-16", "\xff\xfea\x00c\x00t\x00", 0, "the first line is \"act\""},
 		{"half of UTF-16", "\xff\xfea\x00c", 0, "the file is in UTF-16 and is cut off"},
