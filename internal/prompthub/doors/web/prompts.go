@@ -4,7 +4,10 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
+	"slices"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -61,7 +64,33 @@ type promptPage struct {
 	Shared  bool   // whether it is there for everyone, without signing in
 	Uses    uses
 	// Programs is the version that programs get in place of the one shown, nil if they get that one.
-	Programs *chip
+	Programs *programs
+}
+
+// programs are told of by the version that they get in place of a newer one.
+type programs struct {
+	chip
+	Refused string // variables that the newer one lacks: who gives one a value is refused
+}
+
+// maxRefused is how many variables are named.
+const maxRefused = 10
+
+// refused returns the variables of a version that are not among some fields.
+func refused(p *prompt.ProgramSummary, fields []field) string {
+	if p == nil {
+		return ""
+	}
+	var names []string
+	for _, a := range p.Arguments {
+		if !slices.ContainsFunc(fields, func(f field) bool { return f.Name == a.Name }) {
+			names = append(names, a.Name)
+		}
+	}
+	if more := len(names) - maxRefused; more > 0 {
+		names = append(names[:maxRefused], fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(names, ", ")
 }
 
 func (p promptPage) head(string) head {
@@ -137,11 +166,14 @@ func (s *web) prompt(r *request) error {
 	if (p.Fill.Wrong != "" || rel.Broken != "") && r.Method == http.MethodPost {
 		status = http.StatusUnprocessableEntity
 	}
+	if n := v.Labels[prompt.Production]; n > 0 && n != v.Version {
+		p.Programs = &programs{chip: chip{prompt.Production, n, labelAddress(p.Address, prompt.Production)}}
+		if released := v.InProduction; released != nil && released.Version == n {
+			p.Programs.Refused = refused(released, p.Fill.Fields)
+		}
+	}
 	s.fit(&p)
 	p.Reading.show(p.Address, r)
-	if n := v.Labels[prompt.Production]; n > 0 && n != v.Version {
-		p.Programs = &chip{prompt.Production, n, labelAddress(p.Address, prompt.Production)}
-	}
 	return s.render(r, status, "prompt", v.Title, p)
 }
 

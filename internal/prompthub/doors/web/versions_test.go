@@ -87,6 +87,19 @@ func TestVersions(t *testing.T) {
 	}
 }
 
+// TestReleaseThatRefuses: an author reads which programs a release would break, before it does.
+func TestReleaseThatRefuses(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ann := w.as("Ann")
+	page := ann.write("Report", "{{service}} {{when}} {{who}}", "public")
+	ann.post(page+"/labels", "label", "production", "version", "1").to(page)
+	ann.edit(page, "{{service}} {{who}} {{where}}", "public")
+	ann.get(page).has(`Version 2 no longer takes <b dir="auto">when</b>: a program that sends them is refused.`)
+	ann.edit(page, "{{service}} {{when}} {{who}} {{where}}", "public")
+	ann.get(page).has("Release version 3").lacks("no longer takes")
+}
+
 func TestLabels(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
