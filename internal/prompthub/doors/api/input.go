@@ -7,6 +7,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"prompthub/internal/fault"
 	"prompthub/internal/http/openapi"
 	"prompthub/internal/prompthub/library"
 	"prompthub/internal/prompthub/prompt"
@@ -68,7 +69,13 @@ func (Words) Schema(huma.Registry) *huma.Schema {
 // titles reports whether words are looked for in titles alone.
 func (in Filter) titles() bool { return in.In == "title" }
 
-func (in ByID) prompt() (prompt.ID, error) { return prompt.FindID(in.ID) }
+func (in ByID) prompt() (prompt.ID, error) {
+	id, err := prompt.FindID(in.ID)
+	if err != nil { // people know prompts by their names
+		err = fault.New(fault.NotFound, "there is no such prompt: an id has 26 letters and digits. GET "+Prefix+"/users/{handle}/prompts/{name} has the id of a name; your own handle is me")
+	}
+	return id, err
+}
 
 // wanted returns the tags and words of a filter.
 func (in Filter) wanted() ([]prompt.Tag, prompt.Query, error) {
