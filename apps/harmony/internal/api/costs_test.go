@@ -376,7 +376,7 @@ func (s *story) grow(people, times int) (all []request) {
 		m := members[i]
 		status, a = s.ask("POST", "/reports", m.Access, `{"kind":"user","userId":"`+members[i+1].ID+`","reason":"spam"}`)
 		require.Equal(t, 201, status, a)
-		for range 2 {
+		for _, m := range members[2*i : 2*i+2] { // each has one, so that pages have as many authors
 			status, a = s.ask("POST", "/forum/topics", m.Access, aTopic)
 			require.Equal(t, 201, status, a)
 			status, a = s.ask("POST", "/forum/topics/"+s.talk+"/replies", m.Access, `{"content":"Yes"}`)
