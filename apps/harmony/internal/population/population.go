@@ -12,6 +12,7 @@ import (
 
 	"prompthub/apps/harmony/internal/account"
 	"prompthub/apps/harmony/internal/meet"
+	"prompthub/apps/harmony/internal/pairs"
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
@@ -117,4 +118,16 @@ func (m Member) Claim() meet.Claim {
 		panic(err) // Fill has made it
 	}
 	return c
+}
+
+// Match writes that two members like each other, and what follows from that as a job does: their
+// match and their chat. It returns the id of the chat.
+func Match(ctx context.Context, s *meet.Service, a, b Member) (chat string, err error) {
+	p := pairs.Of(a.ID, b.ID)
+	p.Like = [2]int64{p.Tick(s.Now()), p.Tick(s.Now())}
+	p.MatchedAt, p.MatchNumber, p.Version = p.Like[1], 1, 2
+	if err := s.Put(ctx, s.Tables.Pairs, p.Row()); err != nil {
+		return "", err
+	}
+	return p.ChatID(), s.SettlePair(ctx, p.IDs[0], p.IDs[1])
 }
