@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestLiked: nobody likes the same member twice, or a neighbor, whom they match from the beginning;
-// one like in ten answers another one.
+// TestLiked: no member likes the same one twice, or a neighbor, with whom they match from the
+// beginning; one like in ten answers another one.
 func TestLiked(t *testing.T) {
 	t.Parallel()
 	const people, likes = 1000, 50_000

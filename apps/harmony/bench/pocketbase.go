@@ -24,9 +24,9 @@ func newPocketBase(ctx context.Context, dir string, members []population.Member,
 	return s, err
 }
 
-// setup is the community as one would build it with PocketBase: profiles are fields of users, what
-// a member has decided on another is one record, and who has blocked whom is another, for the deck.
-// The indexes are those that the requests need. Triggers make the match and keep the counts, in the
+// setup is the community as one would build it with PocketBase: profiles are fields of users, a
+// decision of a member on another one is a record, and a block is one more, for the deck. The
+// indexes are those that the requests need. Triggers make the match and keep the counts, in the
 // transaction of the record.
 func setup(members []population.Member) load.Setup {
 	type object = map[string]any
@@ -98,8 +98,8 @@ func rows(members []population.Member) []string {
 		`INSERT INTO decisions (id, "from", "to", kind) SELECT printf('two%012d', substr(id, 5)), b, a, 'like' FROM chats`)
 }
 
-// asPocketBase says how PocketBase is asked. A deck is a filter with what is known of its reader:
-// who fits both ways, and neither of the two has decided otherwise, from the reader's place on.
+// asPocketBase says how PocketBase is asked. The filter of a deck names what its reader looks for
+// and is: the rule of users leaves out the members on whom the reader has decided.
 func (s *side) asPocketBase(members []population.Member, tokens []string) {
 	as := func(member int, method, path string, body any) load.Request {
 		return call(method, "/api/collections/"+path, tokens[member], body)

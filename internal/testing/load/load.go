@@ -59,7 +59,7 @@ func (t *tally) add(took time.Duration, status int) {
 	}
 }
 
-// NewClient returns a client with up to so many connections.
+// NewClient returns a client with up to a number of connections.
 func NewClient(connections int) *http.Client {
 	return &http.Client{
 		Timeout:   30 * time.Second,

@@ -46,7 +46,7 @@ type story struct {
 	concert, over, draft, room                                   string // events, and the chat of the first
 	talk, said, report, shown                                    string
 
-	pair, message, thing, text, about, response string // as the last answer named them
+	pair, message, thing, text, about, response, filed string // as the last answer named them
 }
 
 // newStory makes what the requests are about.
@@ -130,6 +130,7 @@ func (s *story) requests() []request {
 		{"list-chats", "GET", "/chats", s.access, "", 200},
 		{"get-chat", "GET", "/chats/CHAT", s.access, "", 200},
 		{"send-message", "POST", "/chats/CHAT/messages", s.access, `{"content":"Ты на концерте?"}`, 201},
+		{"report", "POST", "/reports", s.bob, `{"kind":"message","chatId":"CHAT","messageId":"MESSAGE","reason":"spam"}`, 201},
 		{"list-messages", "GET", "/chats/CHAT/messages", s.bob, "", 200},
 		{"edit-message", "PUT", "/chats/CHAT/messages/MESSAGE", s.access, `{"content":"Ты там?"}`, 200},
 		{"read-chat", "POST", "/chats/CHAT/read", s.bob, `{"upTo":"MESSAGE"}`, 200},
@@ -169,6 +170,11 @@ func (s *story) requests() []request {
 		{"edit-message", "PUT", "/chats/" + s.room + "/messages/MESSAGE", s.access, `{"content":"Ты там?"}`, 200},
 		{"read-chat", "POST", "/chats/" + s.room + "/read", s.bob, `{"upTo":"MESSAGE"}`, 200},
 		{"delete-message", "DELETE", "/chats/" + s.room + "/messages/MESSAGE", s.access, "", 204},
+		{"send-message", "POST", "/chats/" + s.room + "/messages", s.access, `{"content":"Buy this"}`, 201},
+		{"report", "POST", "/reports", s.bob, `{"kind":"message","chatId":"` + s.room + `","messageId":"MESSAGE","reason":"spam"}`, 201},
+		{"close-report", "PUT", "/admin/reports/FILED", s.bob, `{"action":"remove"}`, 200},
+		{"report", "POST", "/reports", s.bob, `{"kind":"image","userId":"` + s.id + `","imageId":"` + s.one + `","reason":"spam"}`, 201},
+		{"close-report", "PUT", "/admin/reports/FILED", s.bob, `{"action":"remove"}`, 200},
 		{"list-invites", "GET", "/admin/events/" + s.concert + "/invites", s.bob, "", 200},
 		{"revoke-invite", "DELETE", "/admin/events/" + s.concert + "/invites/second", s.bob, "", 204},
 		{"put-attendee", "PUT", "/admin/events/" + s.over + "/attendees/" + s.id, s.bob, `{"attended":true}`, 200},
@@ -226,7 +232,7 @@ func (s *story) run(all []request, tell func(request, cost)) {
 			time.Sleep(time.Minute) // in a bubble; the next reply moves the topic
 			continue
 		}
-		names := strings.NewReplacer("CHAT", s.pair, "MESSAGE", s.message, "ITEM", s.thing, "POST", s.text, "TOPIC", s.about, "REPLY", s.response)
+		names := strings.NewReplacer("CHAT", s.pair, "MESSAGE", s.message, "ITEM", s.thing, "POST", s.text, "TOPIC", s.about, "REPLY", s.response, "FILED", s.filed)
 		s.background.Wait()
 		s.meter.n.Store(0)
 		s.meter.bytes.Store(0)
@@ -238,7 +244,7 @@ func (s *story) run(all []request, tell func(request, cost)) {
 		s.meter.delay = 0
 		spent.calls, spent.bytes = int(s.meter.n.Load()), s.meter.bytes.Load()
 		require.Equal(s.t, c.status, status, "%s: %v", c.id, answer)
-		for name, is := range map[string]*string{"chatId": &s.pair, "itemId": &s.thing, "postId": &s.text, "topicId": &s.about, "replyId": &s.response, "id": &s.message} {
+		for name, is := range map[string]*string{"chatId": &s.pair, "itemId": &s.thing, "postId": &s.text, "topicId": &s.about, "replyId": &s.response, "reportId": &s.filed, "id": &s.message} {
 			if id, _ := answer[name].(string); id != "" {
 				*is = id
 			}
@@ -259,6 +265,10 @@ func TestCounts(t *testing.T) {
 			"get-topic": {Steps: 2, Calls: 6}, "reply": {Steps: 4, Calls: 8}, "put-reply": {Steps: 2, Calls: 5}, "delete-reply": {Steps: 2, Calls: 5},
 			"put-topic": {Steps: 5, Calls: 11}, "delete-topic": {Steps: 4, Calls: 7},
 		}
+		ofReports := map[string]api.Bound{ // what others cost less than one about a message of an event
+			`"user"`: {Steps: 4, Calls: 10}, `"image"`: {Steps: 4, Calls: 10}, `"CHAT"`: {Steps: 4, Calls: 8}, "suspend": {Steps: 4, Calls: 9},
+		}
+		removals := []api.Bound{{Steps: 5, Calls: 8}, {Steps: 7, Calls: 13}} // of a message and of a picture, less than of a topic
 		counted := map[string]bool{}
 		s.run(s.requests(), func(c request, spent cost) {
 			bound := api.Bounds()[c.id]
@@ -277,6 +287,14 @@ func TestCounts(t *testing.T) {
 				bound = api.Bound{Steps: 2, Calls: 8} // with two topics
 			} else if c.id == "send-message" && strings.Contains(c.path, s.room) {
 				bound = api.Bound{Steps: 3, Calls: 6} // whether the other of two is there is one more
+			}
+			for what, less := range ofReports {
+				if strings.HasSuffix(c.id, "report") && strings.Contains(c.body, what) {
+					bound = less
+				}
+			}
+			if c.id == "close-report" && strings.Contains(c.body, "remove") {
+				bound, removals = removals[0], removals[1:]
 			}
 			if !strings.HasPrefix(c.id, "list-") && c.status < 300 { // a list costs by its rows
 				require.Equal(t, bound, api.Bound{Steps: spent.steps, Calls: spent.calls}, c.id)

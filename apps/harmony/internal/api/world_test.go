@@ -152,7 +152,7 @@ func newWorld(t *testing.T) *world {
 	require.NoError(t, w.events.Create(t.Context()))
 	w.forum = forum.New(w.service, w.events, meettest.ForumTables)
 	require.NoError(t, w.forum.Create(t.Context()))
-	told := reports.New(w.service, w.forum, reports.Tables{Reports: "Reports"})
+	told := reports.New(w.service, chats.New(w.service, w.events), w.forum, reports.Tables{Reports: "Reports"})
 	require.NoError(t, told.Create(t.Context()))
 	sold := shop.New(w.service, shop.Tables{StoreItems: "StoreItems"})
 	require.NoError(t, sold.Create(t.Context()))

@@ -120,8 +120,8 @@ func (m Member) Claim() meet.Claim {
 	return c
 }
 
-// Match writes that two members like each other, and what follows from that as a job does: their
-// match and their chat. It returns the id of the chat.
+// Match writes that two members like each other. A match and a chat follow, which are written as a
+// job does it. It returns the id of the chat.
 func Match(ctx context.Context, s *meet.Service, a, b Member) (chat string, err error) {
 	p := pairs.Of(a.ID, b.ID)
 	p.Like = [2]int64{p.Tick(s.Now()), p.Tick(s.Now())}
