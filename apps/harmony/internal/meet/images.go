@@ -91,13 +91,15 @@ func headOp(all Images, user string, count int) table.Op {
 }
 
 // follow has a profile show the first of its pictures. The row of the user was read before those
-// pictures were, so no later change is undone.
+// pictures were, so no later change is undone. It is written even if it says the same: another
+// process may be about to write what was first before.
 func (s *Service) follow(ctx context.Context, u User, first string) error {
-	for try := 0; u.ProfileImageURL != first; try++ {
+	for try := 0; ; try++ {
 		next := u
-		next.ProfileImageURL = first
-		next.Version++
-		next.UpdatedAt = s.Now().UTC()
+		if u.ProfileImageURL != first {
+			next.ProfileImageURL, next.UpdatedAt = first, s.Now().UTC()
+			next.Version++
+		}
 		err := s.Write(ctx, s.Tables.Users, []table.Op{{Kind: table.Replace, Row: next.Row(s.Now())}})
 		if err == nil || errors.Is(err, table.ErrNotFound) {
 			return nil
@@ -115,7 +117,6 @@ func (s *Service) follow(ctx context.Context, u User, first string) error {
 		}
 		u, first = *again, all.First()
 	}
-	return nil
 }
 
 // AddImage adds a picture to the caller's profile.
