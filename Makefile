@@ -176,7 +176,7 @@ deep: ## ask and count as often as is worth it now and then: what make test take
 	RELEASE_ALL=1 go test -count=1 -v -timeout 60m -run '^TestRelease$$' ./stage
 	$(MAKE) search
 	$(MAKE) -C apps/ricochet soak
-	$(MAKE) -C apps/harmony soak
+	$(MAKE) -C apps/harmony growth soak
 
 formats: ## write and read 10,000 prompts in each format
 	go test -count=1 -run '^TestWriteAndRead$$' -timeout 30m ./internal/prompthub/files/format -rapid.checks=10000
@@ -201,11 +201,17 @@ mutants: ## break the protocol on purpose: every break must make a test fail
 heaviest: ## search for HEAVIEST for the requests that cost most, and fail where one is beyond the bounds
 	go run ./bench -heaviest $(HEAVIEST)
 
-bench: $(AZURITE_STAMP) ## count operations, run the benchmarks (for benchstat), load the program with BENCH_PROMPTS prompts
+ifeq ($(APP),.)
+bench: $(AZURITE_STAMP) ## count operations, run the benchmarks (for benchstat), load the program with BENCH_PROMPTS prompts; with APP=apps/harmony: likes, messages and decks of 10,000 people, in turns with PocketBase
 	@mkdir -p .cache
 	go test -count=1 -v -run 'TestCounts$$' ./bench | grep '^|'
 	BENCH_ROWS=$(BENCH_ROWS) go test -run '^$$' -bench . -benchmem -count $(BENCH_COUNT) ./... | tee .cache/bench.txt
 	go run ./bench -prompts $(BENCH_PROMPTS) -azurite "$(BENCH_AZURITE)" -each $(BENCH_EACH) -hold $(BENCH_HOLD) -profile | tee .cache/bench.md
+else
+bench:
+	@mkdir -p .cache
+	go run ./$(APP)/bench -each $(BENCH_EACH) | tee .cache/bench-$(NAME).md
+endif
 
 bench-pocketbase: ## compare with PocketBase (AGAINST=pocketbase-synced: one that answers when the disk has it, as PromptHub does), in turns on the same rows: needs the Internet once, to build it
 	go run ./bench -against $(AGAINST) -each $(BENCH_EACH)

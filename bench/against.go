@@ -1,24 +1,20 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
-	"syscall"
-	"time"
+
+	"prompthub/internal/testing/load"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -38,9 +34,6 @@ const (
 	pocketbase       = "pocketbase"
 	pocketbaseSynced = "pocketbase-synced"
 )
-
-// pocketbaseDir is where the other program's source is, seen from the root of the repository.
-const pocketbaseDir = "internal/tools/pocketbase"
 
 // A row is a prompt as both are given it. Which one follows from its number.
 type row struct {
@@ -121,12 +114,12 @@ func against(ctx context.Context, o options, binary string) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, hub.program.stop()) }()
+	defer func() { err = errors.Join(err, hub.program.Stop()) }()
 	other, err := newPocketbase(ctx, dir, o.against == pocketbaseSynced)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = other.program.stop() }() // it dies of the signal
+	defer func() { _ = other.program.Stop() }() // it dies of the signal
 	sides := []*side{hub, other}
 	for _, s := range sides {
 		if err := s.fill(ctx); err != nil {
@@ -153,11 +146,11 @@ func against(ctx context.Context, o options, binary string) (err error) {
 	}
 	fmt.Print("\n| program | directory when filled, MB | memory of its own, MB | and mapped files |\n|---|---:|---:|---:|\n")
 	for _, s := range sides {
-		m, err := s.program.memory()
+		m, err := s.program.Memory()
 		if err != nil {
 			return err
 		}
-		fmt.Printf("| %s | %.1f | %.0f | %.0f |\n", s.name, s.file, m.own, m.file)
+		fmt.Printf("| %s | %.1f | %.0f | %.0f |\n", s.name, s.file, m.Own, m.File)
 	}
 	return nil
 }
@@ -167,50 +160,24 @@ func compare(ctx context.Context, o options, sides []*side, c comparison) error 
 	if !slices.ContainsFunc(only([]kind{{name: c.name}}, o.only), func(kind) bool { return true }) {
 		return nil
 	}
-	var rates [2][]float64
-	var cpu, requests [2]float64
-	failed := make([]map[int]int64, 2)
-	for round := range comparedRounds {
-		for turn := range sides {
-			i := (turn + round) % 2 // each begins as often as the other, nearly
-			before, err := sides[i].program.cpu()
-			if err != nil {
-				return err
-			}
-			one, err := closed(ctx, sides[i].program, sides[i].kind(c), c.connections, o.each)
-			if err != nil {
-				return err
-			}
-			rates[i] = append(rates[i], one.perSecond())
-			if len(one.failed) > 0 {
-				failed[i] = one.failed
-			}
-			if c.write {
-				if _, err := sides[i].program.quiet(ctx); err != nil {
-					return err
-				}
-			}
-			after, err := sides[i].program.cpu() // what a write leaves to do is part of it
-			if err != nil {
-				return err
-			}
-			cpu[i] += (after - before).Seconds() * 1000
-			requests[i] += float64(one.requests)
-		}
+	both, err := load.InTurns(ctx, [2]load.Side{sides[0].under(c), sides[1].under(c)}, comparedRounds, c.connections, o.each, c.write)
+	if err != nil {
+		return err
 	}
-	ratios := make([]float64, comparedRounds)
-	for i := range ratios {
-		ratios[i] = rates[0][i] / rates[1][i]
-	}
-	slices.Sort(ratios)
+	median, low, high := both.Ratios()
 	told := "none"
-	if failed[0] != nil || failed[1] != nil {
-		told = fmt.Sprintf("PocketBase %v, PromptHub %v", failed[1], failed[0])
+	if both.Failed[0] != nil || both.Failed[1] != nil {
+		told = fmt.Sprintf("PocketBase %v, PromptHub %v", both.Failed[1], both.Failed[0])
 	}
-	fmt.Printf("| %s | %d | %.0f–%.0f | %.0f–%.0f | %.2f | %.2f–%.2f | %.2f | %.2f | %s |\n", c.name, c.connections, slices.Min(rates[1]), slices.Max(rates[1]),
-		slices.Min(rates[0]), slices.Max(rates[0]), ratios[len(ratios)/2], ratios[0], ratios[len(ratios)-1],
-		cpu[1]/requests[1], cpu[0]/requests[0], told)
+	hub, other := both.Rates[0], both.Rates[1]
+	fmt.Printf("| %s | %d | %.0f–%.0f | %.0f–%.0f | %.2f | %.2f–%.2f | %s | %s | %s |\n", c.name, c.connections, slices.Min(other), slices.Max(other),
+		slices.Min(hub), slices.Max(hub), median, low, high, ms(both.CPU[1]), ms(both.CPU[0]), told)
 	return nil
+}
+
+// under returns the program under the load of a comparison.
+func (s *side) under(c comparison) load.Side {
+	return load.Side{Program: s.program.Program, Requests: s.kind(c).requests}
 }
 
 // kind returns the load of a comparison.
@@ -236,7 +203,7 @@ func (s *side) kind(c comparison) kind {
 // fill creates the prompts and votes of a new program, and waits until it is at rest.
 func (s *side) fill(ctx context.Context) error {
 	progress("filling %s with %d prompts", s.name, comparedPrompts)
-	client := newClient(fillers)
+	client := load.NewClient(fillers)
 	defer client.CloseIdleConnections()
 	s.made = make([]string, comparedPrompts)
 	var g errgroup.Group
@@ -245,7 +212,7 @@ func (s *side) fill(ctx context.Context) error {
 		g.Go(func() error {
 			p := comparedRow(i)
 			var made struct{ ID string }
-			err := ask(ctx, client, s.program.url, s.create(i%comparedVoters, p), &made)
+			err := load.Ask(ctx, client, s.program.URL, s.create(i%comparedVoters, p).request, &made)
 			s.made[i] = made.ID
 			return err
 		})
@@ -259,7 +226,7 @@ func (s *side) fill(ctx context.Context) error {
 		}
 		g.Go(func() error {
 			for n := range votesOfEach {
-				if err := ask(ctx, client, s.program.url, s.firstVote(i, comparedVoter(i, n)), nil); err != nil {
+				if err := load.Ask(ctx, client, s.program.URL, s.firstVote(i, comparedVoter(i, n)).request, nil); err != nil {
 					return err
 				}
 			}
@@ -269,48 +236,12 @@ func (s *side) fill(ctx context.Context) error {
 	if err := g.Wait(); err != nil {
 		return err
 	}
-	if _, err := s.program.quiet(ctx); err != nil {
+	if _, err := s.program.Quiet(ctx); err != nil {
 		return err
 	}
 	var err error
-	s.file, err = sizeOf(s.data)
+	s.file, err = load.SizeOf(s.data)
 	return err
-}
-
-// ask sends a request that must succeed, and reads its answer.
-func ask(ctx context.Context, client *http.Client, base string, c call, answer any) error {
-	req, err := c.request(ctx, base)
-	if err != nil {
-		return err
-	}
-	resp, err := client.Do(req)
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
-	if err != nil || resp.StatusCode/100 != 2 {
-		return errors.Join(err, fmt.Errorf("%s %s: %s %s", c.method, c.path, resp.Status, body))
-	}
-	if answer == nil {
-		return nil
-	}
-	return json.Unmarshal(body, answer)
-}
-
-// sizeOf returns the size of all files of a directory, in MB.
-func sizeOf(dir string) (mb float64, err error) {
-	err = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		info, err := d.Info()
-		if err == nil {
-			mb += float64(info.Size()) / 1e6
-		}
-		return err
-	})
-	return mb, err
 }
 
 func body(v any) string {
@@ -377,69 +308,13 @@ func pocketbaseUser(i int) string { return fmt.Sprintf("user%011d", i) }
 // newPocketbase builds the other program and starts it.
 func newPocketbase(ctx context.Context, dir string, synced bool) (*side, error) {
 	progress("building PocketBase")
-	binary := filepath.Join(dir, "pb")
-	if err := buildIn(ctx, pocketbaseDir, binary); err != nil {
-		return nil, err
-	}
-	addr, err := freeAddress(ctx)
+	p, data, tokens, err := load.PocketBase(ctx, dir, synced, pocketbaseSetup())
 	if err != nil {
 		return nil, err
 	}
-	s := &side{name: "PocketBase", data: filepath.Join(dir, "pocketbase"), first: true}
-	cmd := exec.CommandContext(ctx, binary, fmt.Sprintf("-synced=%t", synced), s.data, addr, fmt.Sprint(comparedVoters))
-	var line []byte
-	if s.program, line, err = startPeer(ctx, addr, cmd); err != nil {
-		return nil, err
-	}
-	var tokens []string
-	if err := json.Unmarshal(line, &tokens); err != nil {
-		return nil, errors.Join(err, s.program.stop())
-	}
+	s := &side{name: "PocketBase", program: &program{Program: p}, data: data, first: true}
 	s.asPocketbase(tokens)
 	return s, nil
-}
-
-// buildIn compiles a program that is a module of its own.
-func buildIn(ctx context.Context, dir, binary string) error {
-	build := exec.CommandContext(ctx, "go", "build", "-o", binary, ".")
-	build.Dir = dir
-	if out, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("go build: %w\n%s", err, out)
-	}
-	return nil
-}
-
-// startPeer starts a program of others at an address. It returns the first line that the program
-// prints, once it answers.
-func startPeer(ctx context.Context, addr string, cmd *exec.Cmd) (*program, []byte, error) {
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	cmd.WaitDelay = 20 * time.Second
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := cmd.Start(); err != nil {
-		return nil, nil, err
-	}
-	p := &program{url: "http://" + addr, cmd: cmd}
-	line, err := bufio.NewReader(out).ReadBytes('\n')
-	if err == nil {
-		err = p.answers(ctx)
-	}
-	if err != nil {
-		return nil, nil, errors.Join(err, p.stop())
-	}
-	return p, line, nil
-}
-
-// answers waits until a program has its port open.
-func (p *program) answers(ctx context.Context) error {
-	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
-		err := ask(ctx, http.DefaultClient, p.url, call{method: http.MethodGet, path: "/api/health"}, nil)
-		if err == nil || !errors.Is(err, syscall.ECONNREFUSED) || time.Now().After(end) {
-			return err
-		}
-	}
 }
 
 // asPocketbase says how PocketBase is asked: with the fields that PromptHub's lists have, and
@@ -490,11 +365,46 @@ func (s *side) deep(ctx context.Context) error {
 	first := c.path
 	for range 399 {
 		var page struct{ NextCursor string }
-		if err := ask(ctx, http.DefaultClient, s.program.url, c, &page); err != nil {
+		if err := load.Ask(ctx, http.DefaultClient, s.program.URL, c.request, &page); err != nil {
 			return err
 		}
 		c.path = first + "&cursor=" + url.QueryEscape(page.NextCursor)
 	}
 	s.lists["newest, page 400"] = c
 	return nil
+}
+
+// pocketbaseSetup is the prompt library as one would build it with PocketBase. Indexes are those
+// that the lists need, and triggers keep the counts. A list of prompts expands their votes, and the
+// rule leaves the caller's.
+func pocketbaseSetup() load.Setup {
+	type object = map[string]any
+	text := func(name string, most int) object {
+		return object{"name": name, "type": "text", "required": true, "max": most}
+	}
+	relation := func(name, to string, cascade bool) object {
+		return object{"name": name, "type": "relation", "collectionId": to, "maxSelect": 1, "required": true, "cascadeDelete": cascade}
+	}
+	collection := func(name, read, write string, indexes []string, fields ...object) object {
+		return object{
+			"id": "pbc_" + name, "name": name, "type": "base", "fields": fields, "indexes": indexes,
+			"listRule": read, "viewRule": read, "createRule": write, "updateRule": write, "deleteRule": write,
+		}
+	}
+	const users, own, mine = "_pb_users_auth_", "author = @request.auth.id", "voter = @request.auth.id"
+	prompts := collection("prompts", "public = true || "+own, own,
+		[]string{"CREATE INDEX idx_newest ON prompts (created)", "CREATE INDEX idx_liked ON prompts (score, created)"},
+		text("title", 200), text("text", 3000), object{"name": "tags", "type": "select", "values": []string{"text", "development", "writing", "image"}, "maxSelect": 4},
+		object{"name": "public", "type": "bool"}, relation("author", users, false), object{"name": "likes", "type": "number"}, object{"name": "dislikes", "type": "number"},
+		object{"name": "score", "type": "number"}, object{"name": "created", "type": "autodate", "onCreate": true}, object{"name": "updated", "type": "autodate", "onCreate": true, "onUpdate": true})
+	votes := collection("votes", mine, mine, []string{"CREATE UNIQUE INDEX idx_vote ON votes (prompt, voter)"},
+		relation("prompt", "pbc_prompts", true), relation("voter", users, true), object{"name": "value", "type": "number", "onlyInt": true})
+	const count = `UPDATE prompts SET likes = likes + (NEW.value > 0) - %[1]s, dislikes = dislikes + (NEW.value < 0) - %[2]s,
+		score = score + NEW.value - %[3]s WHERE id = NEW.prompt;`
+	return load.Setup{
+		Collections: []object{prompts, votes},
+		SQL: append(load.Users("id, email", comparedVoters, func(i int) string { return fmt.Sprintf("'%s', 'user%04d@example.com'", pocketbaseUser(i), i) }),
+			"CREATE TRIGGER votes_insert AFTER INSERT ON votes BEGIN "+fmt.Sprintf(count, "0", "0", "0")+" END",
+			"CREATE TRIGGER votes_update AFTER UPDATE OF value ON votes BEGIN "+fmt.Sprintf(count, "(OLD.value > 0)", "(OLD.value < 0)", "OLD.value")+" END"),
+	}
 }

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"prompthub/internal/testing/doubling"
+	"prompthub/internal/testing/load"
 )
 
 // What no request may go beyond.
@@ -84,13 +85,13 @@ func heaviest(ctx context.Context, o options, binary string, out io.Writer) (err
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	s := &hunt{r: rand.New(rand.NewPCG(o.seed, 37)), client: newClient(manyCallers), heap: new(heapLog), kept: o.kept, outcome: map[int]int{}}
+	s := &hunt{r: rand.New(rand.NewPCG(o.seed, 37)), client: load.NewClient(manyCallers), heap: new(heapLog), kept: o.kept, outcome: map[int]int{}}
 	s.client.Timeout = 2 * time.Minute
 	env := []string{"MAX_TEXT=" + strconv.Itoa(longestText), "QUOTA_BYTES=-1", "QUOTA_PROMPTS=-1", "LOG_LEVEL=error", "GODEBUG=gctrace=1", "GOGC=100"}
 	if s.program, err = startWith(ctx, binary, store{data: dir}, s.heap, env); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, s.stop()) }()
+	defer func() { err = errors.Join(err, s.Stop()) }()
 	if err := s.prepare(ctx); err != nil {
 		return err
 	}
@@ -159,13 +160,13 @@ func (s *hunt) prepare(ctx context.Context) error {
 		}
 	}
 	get() // things made once do not count
-	before, err := s.cpu()
+	before, err := s.CPU()
 	if err != nil {
 		return err
 	}
 	get()
-	after, err := s.cpu()
-	s.plain = max(after-before, clockTick) / gets
+	after, err := s.CPU()
+	s.plain = max(after-before, load.ClockTick) / gets
 	s.live = s.collected(ctx)
 	progress("a plain GET takes %v of a processor, and the program holds %d MiB", s.plain, s.live)
 	return err
@@ -335,11 +336,11 @@ func (s *hunt) measure(ctx context.Context, t try, c call) (outlay, error) {
 // measured asks with all callers of a try at once, and measures.
 func (s *hunt) measured(ctx context.Context, t try, c call, answer *[]byte) (outlay, error) {
 	s.tried++
-	held, err := s.memory()
+	held, err := s.Memory()
 	if err != nil {
 		return outlay{}, err
 	}
-	before, err := s.cpu()
+	before, err := s.CPU()
 	if err != nil {
 		return outlay{}, err
 	}
@@ -349,7 +350,7 @@ func (s *hunt) measured(ctx context.Context, t try, c call, answer *[]byte) (out
 		all.Go(func() { answers[i], statuses[i] = s.ask(ctx, c) })
 	}
 	all.Wait()
-	after, err := s.cpu()
+	after, err := s.CPU()
 	if err != nil {
 		return outlay{}, fmt.Errorf("the program ended at %s: %w", t.line(), err)
 	}
@@ -367,8 +368,8 @@ func (s *hunt) measured(ctx context.Context, t try, c call, answer *[]byte) (out
 		s.settle()
 	}
 	const grown = 8 // MB that make it worth looking
-	now, err := s.memory()
-	if err == nil && now.own > held.own+grown {
+	now, err := s.Memory()
+	if err == nil && now.Own > held.Own+grown {
 		time.Sleep(time.Second) // the bound is on what is held then
 		live := s.collected(ctx)
 		one.held, s.live = max(0, live-s.live), live
@@ -417,7 +418,7 @@ func (s *hunt) keep(c outlay) {
 
 // ask sends a request and returns the answer; status 0 if there was none.
 func (s *hunt) ask(ctx context.Context, c call) (body []byte, status int) {
-	req, err := c.request(ctx, s.url)
+	req, err := c.request(ctx, s.URL)
 	if err != nil {
 		return nil, 0
 	}
@@ -435,10 +436,10 @@ func (s *hunt) ask(ctx context.Context, c call) (body []byte, status int) {
 
 // settle waits until the program has done the jobs of the changes, for a while.
 func (s *hunt) settle() {
-	last, err := s.cpu()
+	last, err := s.CPU()
 	for end := time.Now().Add(3 * time.Second); err == nil && time.Now().Before(end); {
-		time.Sleep(4 * clockTick)
-		now, nextErr := s.cpu()
+		time.Sleep(4 * load.ClockTick)
+		now, nextErr := s.CPU()
 		if now == last {
 			return
 		}

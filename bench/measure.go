@@ -15,13 +15,15 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"prompthub/internal/testing/load"
 )
 
 // A measured is everything that was measured with one library.
 type measured struct {
 	store
 	starts      []time.Duration // until the first answer, sorted
-	idle, after footprint
+	idle, after load.Footprint
 	loads       []loaded
 	votes       []result
 	minutes     []minute
@@ -39,7 +41,7 @@ type loaded struct {
 // A minute is a part of a long load.
 type minute struct {
 	result
-	memory footprint // the most in it
+	memory load.Footprint // the most in it
 }
 
 // A top is where the time of one kind of request goes.
@@ -58,7 +60,7 @@ func (m *measured) measure(ctx context.Context, o options, binary string) error 
 			return err
 		}
 		m.starts = append(m.starts, p.start)
-		if err := p.stop(); err != nil {
+		if err := p.Stop(); err != nil {
 			return err
 		}
 	}
@@ -68,7 +70,7 @@ func (m *measured) measure(ctx context.Context, o options, binary string) error 
 	}
 	m.starts = append(m.starts, p.start)
 	slices.Sort(m.starts)
-	return errors.Join(m.load(ctx, o, p), p.stop())
+	return errors.Join(m.load(ctx, o, p), p.Stop())
 }
 
 func (m *measured) load(ctx context.Context, o options, p *program) error {
@@ -76,7 +78,7 @@ func (m *measured) load(ctx context.Context, o options, p *program) error {
 		return err
 	}
 	var err error
-	if m.idle, err = p.memory(); err != nil {
+	if m.idle, err = p.Memory(); err != nil {
 		return err
 	}
 	ks, err := p.kinds(ctx, m.corpus)
@@ -104,7 +106,7 @@ func (m *measured) load(ctx context.Context, o options, p *program) error {
 			m.votes = append(m.votes, one)
 		}
 	}
-	m.after, err = p.memory()
+	m.after, err = p.Memory()
 	return err
 }
 
@@ -116,7 +118,7 @@ func (p *program) tidy(ctx context.Context, l corpus) error {
 			{method: http.MethodPost, path: path + "/restore", user: l.author(i)},
 			{method: http.MethodDelete, path: path + "/hidden", user: "moderator", header: admin},
 		} {
-			if status := send(ctx, http.DefaultClient, p.url, c); status/100 != 2 {
+			if status := load.Send(ctx, http.DefaultClient, p.URL, c.request); status/100 != 2 {
 				return fmt.Errorf("%s %s: %d", c.method, c.path, status)
 			}
 		}
@@ -126,7 +128,7 @@ func (p *program) tidy(ctx context.Context, l corpus) error {
 
 // quiet waits until the program has no jobs left, and takes note where they go on for too long.
 func (m *measured) quiet(ctx context.Context, p *program, before string) error {
-	quiet, err := p.quiet(ctx)
+	quiet, err := p.Quiet(ctx)
 	if err == nil && !quiet {
 		m.restless = append(m.restless, before)
 	}
@@ -139,7 +141,7 @@ func (m *measured) closed(ctx context.Context, p *program, k kind, connections i
 	if !k.write {
 		return closed(ctx, p, k, connections, each)
 	}
-	before, err := p.cpu()
+	before, err := p.CPU()
 	if err = errors.Join(err, m.use()); err != nil {
 		return result{}, err
 	}
@@ -147,8 +149,8 @@ func (m *measured) closed(ctx context.Context, p *program, k kind, connections i
 	if err = errors.Join(err, m.quiet(ctx, p, "after "+k.name)); err != nil {
 		return one, err
 	}
-	after, err := p.cpu()
-	one.cpu = after - before
+	after, err := p.CPU()
+	one.CPU = after - before
 	return one, err
 }
 
@@ -182,7 +184,7 @@ func (m *measured) under(ctx context.Context, o options, p *program, k kind) (l 
 		if err != nil {
 			return l, err
 		}
-		reached = max(reached, one.perSecond())
+		reached = max(reached, one.PerSecond())
 		l.closed = append(l.closed, one)
 	}
 	for _, share := range o.rates {
@@ -209,7 +211,7 @@ func (p *program) walk(ctx context.Context, query string) ([]string, error) {
 	var all []string
 	cursor := ""
 	for end := time.Now().Add(walkAtMost); len(all) < deepPages && time.Now().Before(end); {
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.url+"/api/v1/prompts?limit=20"+query+cursor, nil)
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.URL+"/api/v1/prompts?limit=20"+query+cursor, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -266,7 +268,7 @@ func (m *measured) hold(ctx context.Context, o options, binary string) (err erro
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, p.stop()) }()
+	defer func() { err = errors.Join(err, p.Stop()) }()
 	ks, err := p.kinds(ctx, m.corpus)
 	if err != nil {
 		return err
@@ -285,20 +287,20 @@ func (m *measured) hold(ctx context.Context, o options, binary string) (err erro
 
 // watch looks at the memory every second until stop is called. Then most is the most of each kind
 // that it saw.
-func (p *program) watch(ctx context.Context) (stop func() error, most *footprint) {
-	most = new(footprint)
+func (p *program) watch(ctx context.Context) (stop func() error, most *load.Footprint) {
+	most = new(load.Footprint)
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan error, 1)
 	go func() {
 		tick := time.NewTicker(time.Second)
 		defer tick.Stop()
 		for {
-			now, err := p.memory()
+			now, err := p.Memory()
 			if err != nil {
 				done <- err
 				return
 			}
-			most.own, most.file, most.most = max(most.own, now.own), max(most.file, now.file), now.most
+			most.Own, most.File, most.Most = max(most.Own, now.Own), max(most.File, now.File), now.Most
 			select {
 			case <-tick.C:
 			case <-ctx.Done():
@@ -328,7 +330,7 @@ func (m *measured) profiles(ctx context.Context, o options, binary string) error
 		return err
 	}
 	ks, err := p.kinds(ctx, m.corpus)
-	if err = errors.Join(err, m.use(), m.quiet(ctx, p, "profiles"), p.stop()); err != nil {
+	if err = errors.Join(err, m.use(), m.quiet(ctx, p, "profiles"), p.Stop()); err != nil {
 		return err
 	}
 	for i, k := range only(ks, o.only) {
@@ -339,7 +341,7 @@ func (m *measured) profiles(ctx context.Context, o options, binary string) error
 			return err
 		}
 		one, err := m.closed(ctx, p, k, slices.Max(o.connections), 2*o.each)
-		if err = errors.Join(err, p.stop()); err != nil {
+		if err = errors.Join(err, p.Stop()); err != nil {
 			return err
 		}
 		out, err := exec.CommandContext(ctx, "go", "tool", "pprof", "-top", "-nodecount=10", binary, file).Output()

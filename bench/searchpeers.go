@@ -21,6 +21,7 @@ import (
 
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/prompt/prompttest"
+	"prompthub/internal/testing/load"
 )
 
 // searchPeers is what a search is compared with: SQLite's FTS5, and Bleve.
@@ -75,7 +76,7 @@ func withSearchers(ctx context.Context, binary, dir string, ds []prompt.Draft, d
 	var all []*searcher
 	defer func() {
 		for _, s := range all {
-			err = errors.Join(err, s.program.stop())
+			err = errors.Join(err, s.program.Stop())
 		}
 	}()
 	hub, err := newSearchingHub(ctx, binary, filepath.Join(dir, "prompthub"), ds)
@@ -85,7 +86,7 @@ func withSearchers(ctx context.Context, binary, dir string, ds []prompt.Draft, d
 	all = append(all, hub)
 	peers := filepath.Join(dir, "searchpeers")
 	progress("building the other searches")
-	if err := buildIn(ctx, searchPeersDir, peers); err != nil {
+	if err := load.Build(ctx, searchPeersDir, ".", peers); err != nil {
 		return err
 	}
 	for _, engine := range []string{"fts5", "bleve", "bleve-fuzzy"} {
@@ -106,28 +107,28 @@ func newSearchingHub(ctx context.Context, binary, dir string, ds []prompt.Draft)
 	if err != nil {
 		return nil, err
 	}
-	client := newClient(fillers)
+	client := load.NewClient(fillers)
 	defer client.CloseIdleConnections()
 	var g errgroup.Group
 	g.SetLimit(fillers)
 	for i, d := range ds {
 		g.Go(func() error {
 			made := map[string]any{"title": d.Title, "text": d.Text, "tags": d.Tags, "visibility": "public"}
-			return ask(ctx, client, p.url, call{method: http.MethodPost, path: "/prompts", user: hubUser(i % comparedVoters), body: body(made)}, nil)
+			return load.Ask(ctx, client, p.URL, call{method: http.MethodPost, path: "/prompts", user: hubUser(i % comparedVoters), body: body(made)}.request, nil)
 		})
 	}
 	err = g.Wait()
 	if err == nil {
-		_, err = p.quiet(ctx)
+		_, err = p.Quiet(ctx)
 	}
-	if err = errors.Join(err, p.stop()); err != nil {
+	if err = errors.Join(err, p.Stop()); err != nil {
 		return nil, err
 	}
 	if p, err = start(ctx, binary, store{data: dir}); err != nil {
 		return nil, err
 	}
-	if _, err := p.quiet(ctx); err != nil {
-		return nil, errors.Join(err, p.stop())
+	if _, err := p.Quiet(ctx); err != nil {
+		return nil, errors.Join(err, p.Stop())
 	}
 	return &searcher{name: "PromptHub", program: p, ask: func(q string, limit int) call {
 		return call{method: http.MethodGet, path: "/prompts?" + url.Values{"q": {q}, "limit": {fmt.Sprint(limit)}}.Encode()}
@@ -136,7 +137,7 @@ func newSearchingHub(ctx context.Context, binary, dir string, ds []prompt.Draft)
 
 func newSearchPeer(ctx context.Context, binary, engine, dir string, ds []prompt.Draft) (*searcher, error) {
 	progress("filling %s with %d prompts", engine, len(ds))
-	addr, err := freeAddress(ctx)
+	addr, err := load.FreeAddress(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -146,11 +147,11 @@ func newSearchPeer(ctx context.Context, binary, engine, dir string, ds []prompt.
 	}
 	cmd := exec.CommandContext(ctx, binary, engine, dir, addr)
 	cmd.Stdin, cmd.Stderr = strings.NewReader(lines.String()), os.Stderr
-	p, _, err := startPeer(ctx, addr, cmd)
+	peer, _, err := load.StartPeer(ctx, addr, cmd)
 	if err != nil {
 		return nil, err
 	}
-	return &searcher{name: engine, program: p, ask: func(q string, limit int) call {
+	return &searcher{name: engine, program: &program{Program: peer}, ask: func(q string, limit int) call {
 		return call{method: http.MethodGet, path: "/api/search?" + url.Values{"q": {q}, "limit": {fmt.Sprint(limit)}}.Encode()}
 	}}, nil
 }
@@ -158,7 +159,7 @@ func newSearchPeer(ctx context.Context, binary, engine, dir string, ds []prompt.
 // titles returns the titles that a program finds.
 func (s *searcher) titles(ctx context.Context, client *http.Client, q string, limit int) (titles []string, err error) {
 	var answer json.RawMessage
-	if err := ask(ctx, client, s.program.url, s.ask(q, limit), &answer); err != nil {
+	if err := load.Ask(ctx, client, s.program.URL, s.ask(q, limit).request, &answer); err != nil {
 		return nil, err
 	}
 	var hits []struct{ Title string }
@@ -185,7 +186,7 @@ func found(ctx context.Context, all []*searcher, ds []prompt.Draft) error {
 		fmt.Printf(" %s |", s.name)
 	}
 	fmt.Println("\n|---|---:|---:|" + strings.Repeat("---:|", len(all)))
-	client := newClient(1)
+	client := load.NewClient(1)
 	defer client.CloseIdleConnections()
 	for _, way := range prompttest.Ways(ds) {
 		asked, finds := 0, make([]int, len(all))
@@ -253,7 +254,7 @@ func judged(ctx context.Context, all []*searcher) error {
 	if err != nil {
 		return err
 	}
-	client := newClient(1)
+	client := load.NewClient(1)
 	defer client.CloseIdleConnections()
 	fmt.Printf("\n%d questions as people ask them, of which two readers graded what was found\n\n| | nDCG@10 | answers that were not graded, and count as 0 |\n|---|---:|---:|\n", len(questions))
 	for _, s := range all {
@@ -349,12 +350,12 @@ func searchRates(ctx context.Context, o options, all []*searcher, ds []prompt.Dr
 				if err != nil {
 					return err
 				}
-				if len(one.failed) > 0 {
-					return fmt.Errorf("%s: %s: %v failed", s.name, line.name, one.failed)
+				if len(one.Failed) > 0 {
+					return fmt.Errorf("%s: %s: %v failed", s.name, line.name, one.Failed)
 				}
-				rates[i] = append(rates[i], one.perSecond())
-				cpu[i] += one.cpu.Seconds() * 1000
-				requests[i] += one.requests
+				rates[i] = append(rates[i], one.PerSecond())
+				cpu[i] += one.CPU.Seconds() * 1000
+				requests[i] += one.Requests
 			}
 		}
 		fmt.Printf("| %s |", line.name)

@@ -148,7 +148,8 @@ type rooms struct {
 func newRooms(s settings, members *meet.Service) rooms {
 	happens := events.New(members, s.EventTables, s.ForumTables)
 	talk := forum.New(members, happens, s.ForumTables)
-	return rooms{members, happens, chats.New(members, happens), talk, reports.New(members, talk, s.ReportTables), shop.New(members, s.ShopTables), blog.New(members, s.BlogTables)}
+	talks := chats.New(members, happens)
+	return rooms{members, happens, talks, talk, reports.New(members, talks, talk, s.ReportTables), shop.New(members, s.ShopTables), blog.New(members, s.BlogTables)}
 }
 
 // create makes what is missing in the store. The tables of members come last: Ready asks for one of

@@ -66,4 +66,12 @@ var harmony = []mutant{
 		"a key is good for many messages", harmonyRooms + "chat/write.go",
 		"		if key != \"\" {\n			ops", "		if false && key != \"\" {\n			ops",
 	},
+	{
+		"a profile that shows its first picture is not written", harmonyRooms + "meet/images.go",
+		"		if u.ProfileImageURL != first {\n", "		if u.ProfileImageURL == first {\n			return nil\n		}\n		if u.ProfileImageURL != first {\n",
+	},
+	{
+		"pictures are written whatever the version of their head is", harmonyRooms + "meet/images.go",
+		"Row: account.ImagesHead}, ETag: all.Head,", "Row: account.ImagesHead}, ETag: table.Any,",
+	},
 }

@@ -1,14 +1,13 @@
-// Command pocketbase serves a prompt library as one would build it with PocketBase, for a
-// comparison with PromptHub under the same load: go run ./bench -against
-// pocketbase.
+// Command pocketbase serves an application as one would build it with PocketBase, for a comparison
+// under the same load: the bench programs of the applications start it.
 //
-//	pocketbase [-synced] <directory> <address> <users>
+//	pocketbase [-synced] <directory> <address> <setup>
 //
-// It makes the collections in a new directory, prints the tokens of its users as a JSON array in
-// one line, and serves until it is interrupted. All is PocketBase's own: its REST API, its rules,
-// its settings of SQLite, which answer before a commit has reached the disk. But for that: with
-// -synced they answer after it, as PromptHub does. Indexes are those that the lists need, and
-// triggers keep the counts.
+// The setup is a JSON file: the collections as PocketBase exports them, and SQL that makes triggers
+// and rows. The command makes them in a new directory, prints the tokens of the users, by their
+// ids, as a JSON array in one line, and serves until it is interrupted. All else is PocketBase's
+// own: its REST API, its rules, its settings of SQLite, which answer before a commit has reached
+// the disk. With -synced they answer after it, as the embedded store does.
 package main
 
 import (
@@ -17,12 +16,10 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"strconv"
 
 	"github.com/pocketbase/pocketbase"
 	"github.com/pocketbase/pocketbase/apis"
 	"github.com/pocketbase/pocketbase/core"
-	"github.com/pocketbase/pocketbase/tools/types"
 	"modernc.org/sqlite"
 )
 
@@ -40,11 +37,15 @@ func run(args []string) error {
 		return err
 	}
 	if args = flags.Args(); len(args) != 3 {
-		return fmt.Errorf("want a directory, an address and a number of users, got %q", args)
+		return fmt.Errorf("want a directory, an address and a setup, got %q", args)
 	}
-	users, err := strconv.Atoi(args[2])
+	var wanted setup
+	text, err := os.ReadFile(args[2])
+	if err == nil {
+		err = json.Unmarshal(text, &wanted)
+	}
 	if err != nil {
-		return err
+		return fmt.Errorf("setup: %w", err)
 	}
 	if *synced {
 		sqlite.RegisterConnectionHook(sync)
@@ -55,7 +56,10 @@ func run(args []string) error {
 	}
 	app.OnServe().BindFunc(func(e *core.ServeEvent) error {
 		e.InstallerFunc = nil // without an administrator
-		if err := prepare(e.App, users); err != nil {
+		if err := wanted.make(e.App); err != nil {
+			return err
+		}
+		if err := printTokens(e.App); err != nil {
 			return err
 		}
 		return e.Next()
@@ -70,98 +74,37 @@ func sync(conn sqlite.ExecQuerierContext, _ string) error {
 	return err
 }
 
-// prepare makes what is missing and prints the tokens.
-func prepare(app core.App, users int) error {
-	if _, err := app.FindCollectionByNameOrId("prompts"); err != nil {
-		if err := app.RunInTransaction(collections); err != nil {
+// A setup is what an application consists of.
+type setup struct {
+	Collections json.RawMessage `json:"collections"`
+	SQL         []string        `json:"sql"`
+}
+
+func (s setup) make(app core.App) error {
+	return app.RunInTransaction(func(app core.App) error {
+		if err := app.ImportCollectionsByMarshaledJSON(s.Collections, false); err != nil {
 			return fmt.Errorf("collections: %w", err)
 		}
-	}
-	tokens := make([]string, users)
-	for i := range tokens {
-		user, err := member(app, i)
-		if err != nil {
-			return fmt.Errorf("user %d: %w", i, err)
+		for _, statement := range s.SQL {
+			if _, err := app.NonconcurrentDB().NewQuery(statement).Execute(); err != nil {
+				return fmt.Errorf("%.200s: %w", statement, err)
+			}
 		}
+		return nil
+	})
+}
+
+func printTokens(app core.App) error {
+	var users []*core.Record
+	if err := app.RecordQuery("users").OrderBy("id").All(&users); err != nil {
+		return err
+	}
+	tokens := make([]string, len(users))
+	for i, user := range users {
+		var err error
 		if tokens[i], err = user.NewAuthToken(); err != nil {
 			return err
 		}
 	}
 	return json.NewEncoder(os.Stdout).Encode(tokens)
-}
-
-func collections(app core.App) error {
-	members, err := app.FindCollectionByNameOrId("users")
-	if err != nil {
-		return err
-	}
-	if password, ok := members.Fields.GetByName(core.FieldNamePassword).(*core.PasswordField); ok {
-		password.Cost = 4 // without sign-in
-	}
-	if err := app.Save(members); err != nil {
-		return err
-	}
-	prompts := core.NewBaseCollection("prompts")
-	prompts.Fields.Add(
-		&core.TextField{Name: "title", Required: true, Max: 200},
-		&core.TextField{Name: "text", Required: true, Max: 3000},
-		&core.SelectField{Name: "tags", Values: []string{"text", "development", "writing", "image"}, MaxSelect: 4},
-		&core.BoolField{Name: "public"},
-		&core.RelationField{Name: "author", CollectionId: members.Id, MaxSelect: 1, Required: true},
-		&core.NumberField{Name: "likes"}, &core.NumberField{Name: "dislikes"}, &core.NumberField{Name: "score"},
-		&core.AutodateField{Name: "created", OnCreate: true}, &core.AutodateField{Name: "updated", OnCreate: true, OnUpdate: true})
-	prompts.AddIndex("idx_newest", false, "created", "")
-	prompts.AddIndex("idx_liked", false, "score, created", "")
-	seen, own := "public = true || author = @request.auth.id", "author = @request.auth.id"
-	prompts.ListRule, prompts.ViewRule = types.Pointer(seen), types.Pointer(seen)
-	prompts.CreateRule, prompts.UpdateRule, prompts.DeleteRule = types.Pointer(own), types.Pointer(own), types.Pointer(own)
-	if err := app.Save(prompts); err != nil {
-		return err
-	}
-	return votes(app, members, prompts)
-}
-
-// votes makes the collection of votes. A list of prompts expands them, and the rule leaves the
-// caller's.
-func votes(app core.App, members, prompts *core.Collection) error {
-	votes := core.NewBaseCollection("votes")
-	votes.Fields.Add(
-		&core.RelationField{Name: "prompt", CollectionId: prompts.Id, MaxSelect: 1, Required: true, CascadeDelete: true},
-		&core.RelationField{Name: "voter", CollectionId: members.Id, MaxSelect: 1, Required: true, CascadeDelete: true},
-		&core.NumberField{Name: "value", OnlyInt: true})
-	votes.AddIndex("idx_vote", true, "prompt, voter", "")
-	own := "voter = @request.auth.id"
-	votes.ListRule, votes.ViewRule, votes.CreateRule, votes.UpdateRule = types.Pointer(own), types.Pointer(own), types.Pointer(own), types.Pointer(own)
-	if err := app.Save(votes); err != nil {
-		return err
-	}
-	const count = `UPDATE prompts SET likes = likes + (NEW.value > 0) - %[1]s, dislikes = dislikes + (NEW.value < 0) - %[2]s,
-		score = score + NEW.value - %[3]s WHERE id = NEW.prompt;`
-	for _, trigger := range []string{
-		"CREATE TRIGGER votes_insert AFTER INSERT ON votes BEGIN " + fmt.Sprintf(count, "0", "0", "0") + " END",
-		"CREATE TRIGGER votes_update AFTER UPDATE OF value ON votes BEGIN " + fmt.Sprintf(count, "(OLD.value > 0)", "(OLD.value < 0)", "OLD.value") + " END",
-	} {
-		if _, err := app.NonconcurrentDB().NewQuery(trigger).Execute(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// member returns a user, and makes it where there is none.
-func member(app core.App, i int) (*core.Record, error) {
-	name := fmt.Sprintf("user%04d@example.com", i)
-	if user, err := app.FindAuthRecordByEmail("users", name); err == nil {
-		return user, nil
-	}
-	members, err := app.FindCollectionByNameOrId("users")
-	if err != nil {
-		return nil, err
-	}
-	user := core.NewRecord(members)
-	user.Id = fmt.Sprintf("user%011d", i)
-	user.SetEmail(name)
-	user.SetVerified(true)
-	user.SetRandomPassword()
-	return user, app.Save(user)
 }

@@ -51,12 +51,15 @@ func (ReportAction) Schema(huma.Registry) *huma.Schema { return oneOf(reports.Ac
 type (
 	// NewReport tells staff about something.
 	NewReport struct {
-		Kind    ReportKind   `json:"kind" doc:"What the report is about: a member (userId), a topic (topicId), a reply (topicId and replyId)" example:"user"`
-		UserID  string       `json:"userId,omitempty" doc:"The id of a member" example:"3f2b8c1e-9d47-4b6a-8e0f-5a7c1d2e3f40"`
-		TopicID string       `json:"topicId,omitempty" doc:"The id of a topic" example:"8d2e3f40-5162-4374-8586-a7b8c9daebf1"`
-		ReplyID string       `json:"replyId,omitempty" doc:"The id of a reply" example:"2516070383999999999_9e3f4051-6273-4485-8697-b8c9daebf102"`
-		Reason  ReportReason `json:"reason" doc:"What is wrong" example:"spam"`
-		Text    string       `json:"text,omitempty" doc:"More about it, up to 1,000 characters" example:"Уже третий раз"`
+		Kind      ReportKind   `json:"kind" doc:"What the report is about: a member (userId), a picture of one (userId and imageId), a message (chatId and messageId), a topic (topicId), a reply (topicId and replyId)" example:"user"`
+		UserID    string       `json:"userId,omitempty" doc:"The id of a member" example:"3f2b8c1e-9d47-4b6a-8e0f-5a7c1d2e3f40"`
+		ImageID   string       `json:"imageId,omitempty" doc:"The id of a picture" example:"bf516273-8495-46a7-98a9-dafb10213243"`
+		ChatID    string       `json:"chatId,omitempty" doc:"The id of a chat" example:"c0627384-95a6-47b8-89ba-eb1021324354"`
+		MessageID string       `json:"messageId,omitempty" doc:"The id of a message" example:"2516070383999999999_d1738495-a6b7-48c9-8acb-fc2132435465"`
+		TopicID   string       `json:"topicId,omitempty" doc:"The id of a topic" example:"8d2e3f40-5162-4374-8586-a7b8c9daebf1"`
+		ReplyID   string       `json:"replyId,omitempty" doc:"The id of a reply" example:"2516070383999999999_9e3f4051-6273-4485-8697-b8c9daebf102"`
+		Reason    ReportReason `json:"reason" doc:"What is wrong" example:"spam"`
+		Text      string       `json:"text,omitempty" doc:"More about it, up to 1,000 characters" example:"Уже третий раз"`
 	}
 	// ReportID names a report.
 	ReportID struct {
@@ -64,7 +67,7 @@ type (
 	}
 	// Decision closes a report.
 	Decision struct {
-		Action ReportAction `json:"action" doc:"dismiss; remove the topic or the reply; suspend its author, or the member" example:"suspend"`
+		Action ReportAction `json:"action" doc:"dismiss; remove the picture, the message, the topic or the reply; suspend its author, or the member" example:"suspend"`
 		Days   int          `json:"days,omitempty" doc:"Of a suspension, 1 to 3,650" example:"7"`
 	}
 	// Report is a report as staff see it.
@@ -75,7 +78,7 @@ type (
 		Text       string            `json:"text" doc:"More about it" example:"Уже третий раз"`
 		ReporterID string            `json:"reporterId" format:"uuid" doc:"Who reported it" example:"0b9d4c7a-2e51-4f83-9a66-d1c0b7e8f925"`
 		UserID     string            `json:"userId" format:"uuid" doc:"Whom it is about" example:"3f2b8c1e-9d47-4b6a-8e0f-5a7c1d2e3f40"`
-		Snapshot   map[string]string `json:"snapshot" doc:"The texts as they were"`
+		Snapshot   map[string]string `json:"snapshot" doc:"The texts as they were; of a message also up to nine before it, the oldest first, as before1_author, before1_reporter or before1_other and so on"`
 		State      string            `json:"state" enum:"open,done" doc:"Whether staff have closed it" example:"open"`
 		Action     *ReportAction     `json:"action" doc:"What they did, or null" example:"suspend"`
 		CreatedAt  string            `json:"createdAt" format:"date-time" doc:"When it was sent" example:"2026-11-01T12:00:00.000Z"`
@@ -103,9 +106,9 @@ func (a *api) reports() {
 		Status int
 		Body   ReportID
 	}
-	route(a, member, Bound{4, 10}, op, func(ctx context.Context, c meet.Claim, in *body[NewReport]) (*reported, error) {
+	route(a, member, Bound{5, 13}, op, func(ctx context.Context, c meet.Claim, in *body[NewReport]) (*reported, error) {
 		n := in.Body
-		id, created, err := a.Reports.Report(ctx, c, reports.Target{Kind: string(n.Kind), UserID: n.UserID, TopicID: n.TopicID, ReplyID: n.ReplyID}, string(n.Reason), n.Text)
+		id, created, err := a.Reports.Report(ctx, c, reports.Target{Kind: string(n.Kind), UserID: n.UserID, ImageID: n.ImageID, ChatID: n.ChatID, MessageID: n.MessageID, TopicID: n.TopicID, ReplyID: n.ReplyID}, string(n.Reason), n.Text)
 		if err != nil {
 			return nil, err
 		}
@@ -131,7 +134,7 @@ func (a *api) reports() {
 		p, err := a.Reports.List(ctx, c, in.State == "done", after, in.Limit)
 		return answer(pageOf(list, c, p.Reports, p.Next, reportOf), err)
 	})
-	route(a, member, Bound{4, 9}, huma.Operation{
+	route(a, member, Bound{7, 17}, huma.Operation{
 		OperationID: "close-report", Method: http.MethodPut, Path: "/admin/reports/{reportId}", Tags: []string{"admin"}, Errors: []int{404},
 		Summary: "Close a report; staff may", Description: "Does what staff decide, once. A report that is closed is answered as it is.",
 	}, func(ctx context.Context, c meet.Claim, in *struct {

@@ -34,11 +34,21 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// A meter counts the calls of the storage, each of which takes delay.
+// A meter counts the calls of the storage, each of which takes delay, and the bytes of the rows
+// that they carry: keys, names and values.
 type meter struct {
 	table.DB
 	delay time.Duration
 	n     atomic.Int64
+	bytes atomic.Int64
+}
+
+func (m *meter) weigh(row table.Row) {
+	n := len(row.Partition) + len(row.Key.Row)
+	for _, p := range row.Props {
+		n += len(p.Name) + max(len(p.Value.Str()), 8)
+	}
+	m.bytes.Add(int64(n))
 }
 
 func (m *meter) call() {
@@ -50,16 +60,25 @@ func (m *meter) call() {
 
 func (m *meter) Get(ctx context.Context, name string, key table.Key) (table.Row, error) {
 	m.call()
-	return m.DB.Get(ctx, name, key)
+	row, err := m.DB.Get(ctx, name, key)
+	m.weigh(row)
+	return row, err
 }
 
 func (m *meter) List(ctx context.Context, name string, r table.Range, limit int, next string) (table.Page, error) {
 	m.call()
-	return m.DB.List(ctx, name, r, limit, next)
+	page, err := m.DB.List(ctx, name, r, limit, next)
+	for _, row := range page.Rows {
+		m.weigh(row)
+	}
+	return page, err
 }
 
 func (m *meter) Write(ctx context.Context, name string, ops ...table.Op) ([]string, error) {
 	m.call()
+	for _, op := range ops {
+		m.weigh(op.Row)
+	}
 	return m.DB.Write(ctx, name, ops...)
 }
 
@@ -133,7 +152,7 @@ func newWorld(t *testing.T) *world {
 	require.NoError(t, w.events.Create(t.Context()))
 	w.forum = forum.New(w.service, w.events, meettest.ForumTables)
 	require.NoError(t, w.forum.Create(t.Context()))
-	told := reports.New(w.service, w.forum, reports.Tables{Reports: "Reports"})
+	told := reports.New(w.service, chats.New(w.service, w.events), w.forum, reports.Tables{Reports: "Reports"})
 	require.NoError(t, told.Create(t.Context()))
 	sold := shop.New(w.service, shop.Tables{StoreItems: "StoreItems"})
 	require.NoError(t, sold.Create(t.Context()))

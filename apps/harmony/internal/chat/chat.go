@@ -263,7 +263,8 @@ func (r Room) shown(m Message) Message {
 // Missing refuses a chat that there is not, or that the caller takes no part in.
 func Missing() error { return fault.Coded(fault.NotFound, NotFound, "there is no such chat") }
 
-func noMessage() error {
+// NoMessage refuses a message that there is not.
+func NoMessage() error {
 	return fault.Coded(fault.NotFound, MessageNotFound, "there is no such message")
 }
 

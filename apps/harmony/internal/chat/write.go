@@ -249,7 +249,7 @@ func (x Rooms) Edit(ctx context.Context, r Room, user, id, content string) (Mess
 	return x.change(ctx, r, user, id, true, func(m *Message) (bool, error) {
 		switch {
 		case !m.DeletedAt.IsZero():
-			return false, noMessage()
+			return false, NoMessage()
 		case x.Now().Sub(m.SentAt) > Editable:
 			return false, fault.Coded(fault.Conflict, EditTooLate, "a message can be edited for 15 minutes; delete it, or write another one")
 		case m.Content == content:
@@ -279,7 +279,7 @@ func (x Rooms) change(ctx context.Context, r Room, user, id string, sends bool, 
 	for try := 0; ; try++ {
 		m, err := x.message(ctx, r.ID, id)
 		if err == nil && m == nil {
-			err = noMessage()
+			err = NoMessage()
 		}
 		if err == nil && m.SenderID != user {
 			err = fault.Coded(fault.Forbidden, NotYours, "only its sender may change a message")
@@ -308,7 +308,7 @@ func (x Rooms) change(ctx context.Context, r Room, user, id string, sends bool, 
 func (x Rooms) MarkRead(ctx context.Context, r Room, user, upTo string) (unread int, err error) {
 	m, err := x.message(ctx, r.ID, upTo)
 	if err == nil && m == nil {
-		err = noMessage()
+		err = NoMessage()
 	}
 	if err != nil {
 		return 0, err
@@ -337,7 +337,7 @@ func (x Rooms) MarkRead(ctx context.Context, r Room, user, upTo string) (unread 
 func (x Rooms) MarkReadUpTo(ctx context.Context, r Room, user, upTo string) error {
 	m, err := x.message(ctx, r.ID, upTo)
 	if err == nil && m == nil {
-		err = noMessage()
+		err = NoMessage()
 	}
 	if err != nil {
 		return err

@@ -295,6 +295,23 @@ func (s *Service) Messages(ctx context.Context, c meet.Claim, id, after, until s
 	return m, err
 }
 
+// Around returns a message that the caller sees, and up to before of those that came before it, the
+// newest first, with their senders.
+func (s *Service) Around(ctx context.Context, c meet.Claim, id, message string, before int) ([]chat.Message, error) {
+	if !chat.IsMessage(message) {
+		message = "~" // after all
+	}
+	p, err := s.open(ctx, c, id, message[:len(message)-1], "", before+1, true)
+	if err != nil {
+		return nil, err
+	}
+	all := slices.DeleteFunc(p.all, func(m chat.Message) bool { return p.estranged[m.SenderID] })
+	if len(all) == 0 || all[0].ID != message || !all[0].DeletedAt.IsZero() {
+		return nil, chat.NoMessage()
+	}
+	return all, nil
+}
+
 // own returns a message of the caller as they see it.
 func (p place) own(m chat.Message) Message {
 	if p.event == nil {

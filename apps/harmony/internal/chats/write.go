@@ -72,6 +72,16 @@ func (s *Service) DeleteMessage(ctx context.Context, c meet.Claim, id, message s
 	return s.members.Rooms().Delete(ctx, p.room, c.UserID, message)
 }
 
+// Remove takes the content of a message of a member away, as staff have decided.
+func (s *Service) Remove(ctx context.Context, id, sender, message string) error {
+	rooms := s.members.Rooms()
+	room, _, _, err := rooms.Read(ctx, id, "", "", 0)
+	if err != nil {
+		return err
+	}
+	return rooms.Delete(ctx, room, sender, message)
+}
+
 // MarkRead notes that the caller has read a chat up to a message, and returns how many are unread.
 func (s *Service) MarkRead(ctx context.Context, c meet.Claim, id, upTo string) (unread int, err error) {
 	p, err := s.open(ctx, c, id, "", "", 0, true)

@@ -65,6 +65,7 @@ func (x Index) Round(ctx context.Context, reader Entry, w Walk, most int) ([]Can
 			e := parse(p)
 			return !e.Out && Fit(reader, e, now)
 		}
+		r.MaxMatches = most // more are cut off below
 		readings[i] = &rowstore.Reading{Table: x.Table, Range: r, Limit: min(max(x.Rows/len(ranges), 1), table.MaxPage)}
 	}
 	if err := x.Budget().ReadAll(ctx, readings); err != nil {

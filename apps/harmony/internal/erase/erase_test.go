@@ -46,7 +46,7 @@ type world struct {
 func rooms(s *meet.Service) (*events.Service, *forum.Service, *reports.Service) {
 	happens := events.New(s, meettest.EventTables, meettest.ForumTables)
 	talk := forum.New(s, happens, meettest.ForumTables)
-	return happens, talk, reports.New(s, talk, reportTables)
+	return happens, talk, reports.New(s, meettest.Talks(s), talk, reportTables)
 }
 
 func job(s *meet.Service) erase.Job {
@@ -161,10 +161,11 @@ func live(t *testing.T, w *world) theirs {
 	var id string
 	for target, by := range map[reports.Target]meet.Claim{
 		{Kind: "user", UserID: bob.UserID}: anna, {Kind: "topic", TopicID: topic.ID}: carol, {Kind: "user", UserID: anna.UserID}: bob,
+		{Kind: "image", UserID: bob.UserID, ImageID: picture.ID}: anna,
 	} {
 		got, _, err := w.reports.Report(ctx, by, target, "spam", "Not nice")
 		must(err)
-		if target.UserID == bob.UserID {
+		if target.Kind == "user" && target.UserID == bob.UserID {
 			id = got
 		}
 	}

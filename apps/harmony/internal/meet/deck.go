@@ -84,7 +84,7 @@ const passedFor = 90 * 24 * time.Hour
 // The bounds of a page of the deck.
 const (
 	deckRounds = 3
-	deckLooks  = 20 // candidates of a round whose truth is read
+	deckLooks  = 20 // candidates of a round whose truth is read: half more than were asked for, at most
 )
 
 // Deck returns a part of the caller's deck: the members who fit, both ways, and whom the caller has
@@ -119,7 +119,7 @@ func (s *Service) Deck(ctx context.Context, c Claim, after string, limit int) (D
 	for round := 0; round < deckRounds && len(page.Cards) < limit && !walk.Ended(); round++ {
 		var all []deck.Candidate
 		from := walk
-		if all, walk, err = s.deck().Round(ctx, me, walk, deckLooks); err != nil {
+		if all, walk, err = s.deck().Round(ctx, me, walk, min(deckLooks, limit+max(limit/2, 5))); err != nil {
 			return DeckPage{}, err
 		}
 		some, err := s.dealt(ctx, caller, me, all)

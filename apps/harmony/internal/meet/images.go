@@ -91,13 +91,15 @@ func headOp(all Images, user string, count int) table.Op {
 }
 
 // follow has a profile show the first of its pictures. The row of the user was read before those
-// pictures were, so no later change is undone.
+// pictures were, so no later change is undone. It is written even if it says the same: another
+// process may be about to write what was first before.
 func (s *Service) follow(ctx context.Context, u User, first string) error {
-	for try := 0; u.ProfileImageURL != first; try++ {
+	for try := 0; ; try++ {
 		next := u
-		next.ProfileImageURL = first
-		next.Version++
-		next.UpdatedAt = s.Now().UTC()
+		if u.ProfileImageURL != first {
+			next.ProfileImageURL, next.UpdatedAt = first, s.Now().UTC()
+			next.Version++
+		}
 		err := s.Write(ctx, s.Tables.Users, []table.Op{{Kind: table.Replace, Row: next.Row(s.Now())}})
 		if err == nil || errors.Is(err, table.ErrNotFound) {
 			return nil
@@ -115,7 +117,6 @@ func (s *Service) follow(ctx context.Context, u User, first string) error {
 		}
 		u, first = *again, all.First()
 	}
-	return nil
 }
 
 // AddImage adds a picture to the caller's profile.
@@ -213,11 +214,32 @@ func (s *Service) DeleteImage(ctx context.Context, c Claim, user, id string) err
 	if user != c.UserID {
 		return s.notYours(ctx, c, user)
 	}
+	caller, was, err := s.ownImages(ctx, c)
+	if err != nil {
+		return err
+	}
+	return s.removeImage(ctx, caller, was, id)
+}
+
+// RemoveImage deletes a picture of a member, as staff have decided.
+func (s *Service) RemoveImage(ctx context.Context, user, id string) error {
+	u, err := s.user(ctx, user)
+	if err != nil || u == nil {
+		return err
+	}
+	was, err := s.images(ctx, user)
+	if err != nil {
+		return err
+	}
+	return s.removeImage(ctx, Caller{User: *u}, was, id)
+}
+
+func (s *Service) removeImage(ctx context.Context, of Caller, was Images, id string) error {
 	var gone []Image
-	_, err := s.rearrange(ctx, c, func(was Images) ([]Image, error) {
+	_, err := s.rearrangeOf(ctx, of, was, func(was Images) ([]Image, error) {
 		at := slices.IndexFunc(was.All, func(i Image) bool { return i.ID == id })
 		if at < 0 {
-			return nil, noImage()
+			return nil, NoImage()
 		}
 		gone = was.All[at : at+1]
 		return slices.Delete(slices.Clone(was.All), at, at+1), nil
@@ -228,7 +250,8 @@ func (s *Service) DeleteImage(ctx context.Context, c Claim, user, id string) err
 	return err
 }
 
-func noImage() error {
+// NoImage refuses a picture that there is not.
+func NoImage() error {
 	return fault.Coded(fault.NotFound, ImageNotFound, "there is no such picture")
 }
 
@@ -262,10 +285,14 @@ func (s *Service) rearrange(ctx context.Context, c Claim, change func(Images) ([
 	if err != nil {
 		return nil, err
 	}
+	return s.rearrangeOf(ctx, caller, was, change)
+}
+
+func (s *Service) rearrangeOf(ctx context.Context, caller Caller, was Images, change func(Images) ([]Image, error)) ([]Image, error) {
 	if _, err := change(was); err != nil {
 		return nil, err
 	}
-	wake, err := s.wakeImages(ctx, c.UserID, func(context.Context) error { return nil })
+	wake, err := s.wakeImages(ctx, caller.ID, func(context.Context) error { return nil })
 	if err != nil {
 		return nil, err
 	}
@@ -280,7 +307,7 @@ func (s *Service) rearrange(ctx context.Context, c Claim, change func(Images) ([
 func (s *Service) Picture(ctx context.Context, c Claim, user, file string) (blob.Blob, error) {
 	id, small := account.CutImage(file)
 	if c.UserID == "" || !IsID(user) || !IsID(id) {
-		return blob.Blob{}, noImage()
+		return blob.Blob{}, NoImage()
 	}
 	var row *table.Row
 	seen, err := s.sight(ctx, c, user, func(ctx context.Context) (err error) {
@@ -288,7 +315,7 @@ func (s *Service) Picture(ctx context.Context, c Claim, user, file string) (blob
 		return err
 	})
 	if fault.CodeOf(err) == UserNotFound || err == nil && (row == nil || seen.Sight != Whole && row.Props.Get("OrderIndex").Int() != 0) {
-		return blob.Blob{}, noImage()
+		return blob.Blob{}, NoImage()
 	}
 	if err != nil {
 		return blob.Blob{}, err
@@ -302,7 +329,7 @@ func (s *Service) File(ctx context.Context, container, name string) (blob.Blob, 
 	defer cancel()
 	b, err := s.Blobs.Get(ctx, container, name)
 	if errors.Is(err, blob.ErrNotFound) {
-		return blob.Blob{}, noImage()
+		return blob.Blob{}, NoImage()
 	}
 	if err != nil {
 		return blob.Blob{}, rowstore.Unavailable(err)

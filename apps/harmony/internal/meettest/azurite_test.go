@@ -12,6 +12,7 @@ import (
 
 	"prompthub/apps/harmony/internal/blog"
 	"prompthub/apps/harmony/internal/chat"
+	"prompthub/apps/harmony/internal/chats"
 	"prompthub/apps/harmony/internal/events"
 	"prompthub/apps/harmony/internal/forum"
 	"prompthub/apps/harmony/internal/meet"
@@ -94,7 +95,7 @@ func TestRowsOnAzurite(t *testing.T) {
 	s := meettest.New(t).Over(account.Tables, account.Queues)
 	happens := events.New(s, meettest.EventTables, meettest.ForumTables)
 	talk := forum.New(s, happens, meettest.ForumTables)
-	told := reports.New(s, talk, reports.Tables{Reports: "Reports"})
+	told := reports.New(s, chats.New(s, happens), talk, reports.Tables{Reports: "Reports"})
 	require.NoError(t, s.Create(ctx))
 	require.NoError(t, happens.Create(ctx))
 	require.NoError(t, talk.Create(ctx))

@@ -36,7 +36,7 @@ import (
 	"prompthub/internal/testing/chaos"
 )
 
-// TestExplore runs likes, chats, events, topics and accounts of several processes with their calls
+// TestExplore runs likes, chats, events, topics, pictures and accounts of several processes with their calls
 // interleaved, time moving, answers lost, writes that land late, processes that stop, and messages
 // that come twice. At all times a match is there if both like, no more attend than there are
 // places, replies are counted exactly, and nothing lands after the answer that forbids it. At rest
@@ -83,7 +83,8 @@ func TestExplore(t *testing.T) {
 		for _, one := range topic.OfEvent(e.ID, "", "", meettest.Began) {
 			x.topics = append(x.topics, one.ID)
 		}
-		x.queues = memory.NewQueues(x.Explorer.Now)
+		x.queues, x.World.Blobs = memory.NewQueues(x.Explorer.Now), memory.NewBlobs(x.Explorer.Now)
+		require.NoError(t, x.World.Blobs.Create(ctx, meet.ContainerProfiles))
 		require.NoError(t, x.queues.Create(ctx, meet.QueueLists, meet.QueuePairs))
 		x.calm = newRooms(x.On(store(x.DB, x.Explorer.Now, still), x.queues, meettest.Seeded(x.Luck.Uint64())))
 		synctest.Test(t, func(*testing.T) {
@@ -92,7 +93,7 @@ func TestExplore(t *testing.T) {
 			x.rest()
 		})
 		return x.Explorer
-	}, "message", "twice", "match", "like", "unmatch", "block", "unlike", "send", "edit", "read", "register", "leave", "reply", "lock", "suspend", "delete", "restore", "publish", "unknown",
+	}, "message", "twice", "match", "like", "unmatch", "block", "unlike", "send", "edit", "read", "register", "leave", "reply", "lock", "suspend", "delete", "restore", "publish", "picture", "delete picture", "order pictures", "unknown",
 		string(chat.Closed), string(events.EventFull), string(forum.TopicLocked))
 }
 
@@ -166,7 +167,9 @@ func store(db table.DB, now func() time.Time, sleep func(context.Context, time.D
 func (x *explorer) process() *rooms {
 	p, isNew := x.One()
 	if isNew {
-		x.rooms[p] = newRooms(x.On(store(p.Tables(x.DB), p.Now, p.Sleep), p.Queues(x.queues), meettest.Seeded(x.Luck.Uint64())))
+		w := *x.World
+		w.Blobs = p.Blobs(x.World.Blobs)
+		x.rooms[p] = newRooms(w.On(store(p.Tables(x.DB), p.Now, p.Sleep), p.Queues(x.queues), meettest.Seeded(x.Luck.Uint64())))
 	}
 	return x.rooms[p]
 }
@@ -224,7 +227,7 @@ func (x *explorer) hear() {
 func (x *explorer) begin() {
 	all := []string{
 		"like", "like", "like", "like", "unlike", "unlike", "unmatch", "block", "unblock", "pass", "send", "send", "send", "edit", "edit", "edit", "delete message", "read",
-		"register", "register", "leave", "remove", "capacity", "publish", "talk", "reply", "reply", "delete reply", "lock", "unlock", "suspend", "lift", "delete", "restore",
+		"register", "register", "leave", "remove", "capacity", "publish", "talk", "talk", "talk", "picture", "picture", "delete picture", "order pictures", "reply", "reply", "delete reply", "lock", "unlock", "suspend", "lift", "delete", "restore",
 		"message", "message", "message", "wait", "wait", "long wait",
 	}
 	what := all[x.Luck.IntN(len(all))]
@@ -247,6 +250,14 @@ func (x *explorer) begin() {
 	names := []string{"anna", "bob", "carol"}
 	if most := 3 - min(1, x.Luck.IntN(3)); true { // anna and bob have most to do with one another
 		x.Luck.Shuffle(most, func(i, j int) { names[i], names[j] = names[j], names[i] })
+	}
+	if what == "talk" || what == "leave" || what == "remove" { // those who attend have most to say, and to leave
+		x.mu.Lock()
+		now := x.rowsNow()
+		if at := slices.IndexFunc(names, func(name string) bool { return now.going[x.members[name].UserID] }); at >= 0 {
+			names[0], names[at] = names[at], names[0]
+		}
+		x.mu.Unlock()
 	}
 	x.mu.Lock()
 	a, b, admin, moderator := x.members[names[0]], x.members[names[1]], x.members["admin"], x.members["moderator"]
@@ -361,6 +372,8 @@ func (x *explorer) begin() {
 				return nil
 			}
 		})
+	case "picture", "delete picture", "order pictures":
+		x.picture(ctx, what, r, a)
 	case "suspend", "lift":
 		x.do(what, []string{"user " + a.UserID}, func() error {
 			if what == "lift" {
@@ -411,6 +424,50 @@ func (x *explorer) attends(c meet.Claim, is bool) func() func(rows) error {
 			}
 			return nil
 		}
+	}
+}
+
+// picture changes the pictures of a member.
+func (x *explorer) picture(ctx context.Context, what string, r *rooms, c meet.Claim) {
+	all := x.rowsNow().pictures[c.UserID].All
+	things := []string{"pictures " + c.UserID}
+	there := func(id string, is bool) func() func(rows) error {
+		return func() func(rows) error {
+			return func(now rows) error {
+				if slices.ContainsFunc(now.pictures[c.UserID].All, func(i account.Image) bool { return i.ID == id }) != is {
+					return fmt.Errorf("%s was answered, and is not so", what)
+				}
+				return nil
+			}
+		}
+	}
+	switch {
+	case what == "picture":
+		var added meet.Image
+		x.do(what, things, func() (err error) {
+			added, err = r.AddImage(ctx, c, c.UserID, meettest.PNG)
+			return err
+		}, func() func(rows) error { return there(added.ID, true)() })
+	case len(all) == 0:
+	case what == "delete picture":
+		id := all[x.Luck.IntN(len(all))].ID
+		x.do(what, things, func() error { return r.DeleteImage(ctx, c, c.UserID, id) }, there(id, false))
+	default:
+		var ids []string
+		for _, i := range slices.Backward(all) {
+			ids = append(ids, i.ID)
+		}
+		x.do(what, things, func() error {
+			_, err := r.OrderImages(ctx, c, c.UserID, ids)
+			return err
+		}, func() func(rows) error {
+			return func(now rows) error {
+				if first := now.pictures[c.UserID].All[0].ID; first != ids[0] {
+					return fmt.Errorf("%s is first, and %s was told to be", first, ids[0])
+				}
+				return nil
+			}
+		})
 	}
 }
 
@@ -489,11 +546,19 @@ type rows struct {
 	replies   map[string]int        // how many there are, by topics
 	going     map[string]bool
 	suspended map[string]bool
+	pictures  map[string]account.Images // by members
 }
 
 // rowsNow reads the rows.
 func (x *explorer) rowsNow() rows {
-	now := rows{map[string]pairs.Pair{}, map[string]int{}, map[string]int{}, map[string]int{}, map[string]int{}, map[string]bool{}, map[string]bool{}}
+	now := rows{map[string]pairs.Pair{}, map[string]int{}, map[string]int{}, map[string]int{}, map[string]int{}, map[string]bool{}, map[string]bool{}, map[string]account.Images{}}
+	files := map[string][]table.Row{}
+	for _, row := range x.Rows(meettest.Tables.UserImages) {
+		files[row.Partition] = append(files[row.Partition], row)
+	}
+	for user, rows := range files {
+		now.pictures[user] = account.ParseImages(user, rows)
+	}
 	for _, row := range x.Rows(meettest.Tables.Pairs) {
 		p := pairs.Parse(row)
 		now.pairs[p.ChatID()] = p
@@ -575,6 +640,18 @@ func (x *explorer) look() error {
 			return fmt.Errorf("topic %s counts %d replies too many", id, n)
 		}
 	}
+	for user, all := range now.pictures {
+		for i, image := range all.All {
+			if image.Order != i {
+				return fmt.Errorf("the pictures of %s have no order: %+v", user, all.All)
+			}
+			for _, name := range image.Blobs() {
+				if _, err := x.World.Blobs.Get(context.Background(), meet.ContainerProfiles, name); err != nil {
+					return fmt.Errorf("a picture without a file: %w", err)
+				}
+			}
+		}
+	}
 	for thing, watch := range x.watches {
 		if err := watch(now); err != nil {
 			return fmt.Errorf("%s: %w", thing, err)
@@ -616,6 +693,15 @@ func (x *explorer) rest() {
 	}
 	synctest.Wait()
 	x.verify(compared, "after tidy", func(meet.Finding) bool { return false })
+	left, err := x.World.Blobs.List(ctx, meet.ContainerProfiles, "", 1000, "")
+	x.Note(err)
+	count := 0
+	for _, all := range x.rowsNow().pictures {
+		count += 2 * len(all.All)
+	}
+	if len(left.Items) != count {
+		x.Note(fmt.Errorf("%d files after tidy, want %d", len(left.Items), count))
+	}
 }
 
 // verify notes the rows that are not as they must be, unless they may be so.

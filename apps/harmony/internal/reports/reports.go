@@ -11,14 +11,17 @@
 package reports
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"time"
 
+	"prompthub/apps/harmony/internal/chats"
 	"prompthub/apps/harmony/internal/forum"
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/rules"
@@ -42,13 +45,14 @@ func (t Tables) All() []string { return []string{t.Reports} }
 type Service struct {
 	*rowstore.Store
 	members *meet.Service
+	chats   *chats.Service
 	forum   *forum.Service
 	tables  Tables
 }
 
 // New returns the service. The name of the table has its prefix.
-func New(members *meet.Service, forum *forum.Service, tables Tables) *Service {
-	return &Service{members.Store, members, forum, tables}
+func New(members *meet.Service, talks *chats.Service, forum *forum.Service, tables Tables) *Service {
+	return &Service{members.Store, members, talks, forum, tables}
 }
 
 // Create makes the table if it is missing.
@@ -70,24 +74,31 @@ func FieldCodes() []fault.Code {
 
 // The values that members of reports have.
 var (
-	Kinds   = []string{"user", "topic", "reply"}
+	Kinds   = []string{"user", "image", "message", "topic", "reply"}
 	Reasons = []string{"spam", "harassment", "fake", "underage", "illegal", "other"}
 	Actions = []string{"dismiss", "remove", "suspend"}
 )
 
 // A Target is what a report is about.
-type Target struct{ Kind, UserID, TopicID, ReplyID string }
+type Target struct{ Kind, UserID, TopicID, ReplyID, ImageID, ChatID, MessageID string }
 
 // hash is the key of a target.
 func (t Target) hash() string {
-	sum := sha256.Sum256([]byte(t.Kind + "|" + t.UserID + "|" + t.TopicID + "|" + t.ReplyID))
+	text := t.Kind + "|" + t.UserID + "|" + t.TopicID + "|" + t.ReplyID
+	switch t.Kind {
+	case "image":
+		text += "|" + t.ImageID
+	case "message":
+		text += "|" + t.ChatID + "|" + t.MessageID
+	}
+	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:])
 }
 
 // A Report is what a member tells staff.
 type Report struct {
 	ID           string // {inv}_{GUID}: later ones are smaller
-	Target              // with the author of a topic or a reply as UserID
+	Target              // with the author of a message, a topic or a reply as UserID
 	Reason, Text string
 	ReporterID   string
 	Snapshot     map[string]string // of the target as it was
@@ -124,6 +135,11 @@ func (r Report) row() (table.Row, error) {
 		{Name: "Action", Value: table.String(r.Action)},
 		{Name: "CreatedAt", Value: table.Time(r.CreatedAt)},
 	}
+	for name, id := range map[string]string{"ImageId": r.ImageID, "ChatId": r.ChatID, "MessageId": r.MessageID} {
+		if id != "" {
+			p = append(p, table.Prop{Name: name, Value: table.String(id)})
+		}
+	}
 	if !r.ClosedAt.IsZero() {
 		p = append(p, table.Prop{Name: "ClosedAt", Value: table.Time(r.ClosedAt)})
 	}
@@ -133,7 +149,9 @@ func (r Report) row() (table.Row, error) {
 func parse(row table.Row) (Report, error) {
 	p := row.Props
 	r := Report{
-		ID: row.Key.Row[len("open_"):], Target: Target{p.Get("Kind").Str(), p.Get("UserId").Str(), p.Get("TopicId").Str(), p.Get("ReplyId").Str()},
+		ID: row.Key.Row[len("open_"):], Target: Target{
+			p.Get("Kind").Str(), p.Get("UserId").Str(), p.Get("TopicId").Str(), p.Get("ReplyId").Str(), p.Get("ImageId").Str(), p.Get("ChatId").Str(), p.Get("MessageId").Str(),
+		},
 		Reason: p.Get("Reason").Str(), Text: p.Get("Text").Str(), ReporterID: p.Get("ReporterId").Str(), Action: p.Get("Action").Str(),
 		CreatedAt: p.Get("CreatedAt").Time(), ClosedAt: p.Get("ClosedAt").Time(), etag: row.ETag,
 	}
@@ -152,6 +170,15 @@ func (s *Service) look(ctx context.Context, c meet.Claim, t *Target) (snapshot m
 		}
 		p, err := s.members.Person(ctx, c, t.UserID)
 		return map[string]string{"name": p.Name, "bio": p.Bio, "location": p.Location, "profileImageUrl": p.ProfileImageURL}, err
+	case "image":
+		p, err := s.members.Person(ctx, c, t.UserID)
+		at := slices.IndexFunc(p.Images, func(i meet.Image) bool { return i.ID == t.ImageID })
+		if err != nil || at < 0 {
+			return nil, cmp.Or(err, meet.NoImage())
+		}
+		return map[string]string{"imageUrl": p.Images[at].URL()}, nil
+	case "message":
+		return s.message(ctx, c, t)
 	case "topic":
 		v, err := s.forum.Topic(ctx, c, t.TopicID)
 		t.UserID = v.AuthorID
@@ -160,6 +187,28 @@ func (s *Service) look(ctx context.Context, c meet.Claim, t *Target) (snapshot m
 	v, r, err := s.forum.One(ctx, c, t.TopicID, t.ReplyID)
 	t.UserID = r.AuthorID
 	return map[string]string{"title": v.Title, "content": r.Content}, err
+}
+
+// before is how many messages that came before a message its report shows.
+const before = 9
+
+// message takes the snapshot of a message, with those before it, oldest first: each says whether it
+// is of the author of the message, of the reporter, or of another one.
+func (s *Service) message(ctx context.Context, c meet.Claim, t *Target) (map[string]string, error) {
+	all, err := s.chats.Around(ctx, c, t.ChatID, t.MessageID, before)
+	if err != nil {
+		return nil, err
+	}
+	t.UserID = all[0].SenderID
+	if t.UserID == c.UserID {
+		return nil, fault.Coded(fault.Invalid, meet.NotYourself, "this message is your own")
+	}
+	snapshot := map[string]string{"content": all[0].Content}
+	for i, m := range all[1:] {
+		by := map[string]string{t.UserID: "author", c.UserID: "reporter"}[m.SenderID]
+		snapshot[fmt.Sprintf("before%d_%s", len(all)-1-i, cmp.Or(by, "other"))] = m.Content
+	}
+	return snapshot, nil
 }
 
 // Report tells staff about something that the caller sees. created reports that the caller has not
@@ -301,6 +350,10 @@ func (s *Service) Close(ctx context.Context, c meet.Claim, id, action string, da
 	switch {
 	case action == "suspend":
 		err = s.members.Suspend(ctx, c, r.UserID, days, r.Reason)
+	case action == "remove" && r.Kind == "image":
+		err = s.members.RemoveImage(ctx, r.UserID, r.ImageID)
+	case action == "remove" && r.Kind == "message":
+		err = s.chats.Remove(ctx, r.ChatID, r.UserID, r.MessageID)
 	case action == "remove" && r.Kind == "topic":
 		err = s.forum.Delete(ctx, c, r.TopicID)
 	case action == "remove":

@@ -1,11 +1,15 @@
 package reports_test
 
 import (
+	"fmt"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"prompthub/apps/harmony/internal/chat"
+	"prompthub/apps/harmony/internal/chats"
 	"prompthub/apps/harmony/internal/events"
 	"prompthub/apps/harmony/internal/forum"
 	"prompthub/apps/harmony/internal/meet"
@@ -19,8 +23,9 @@ func TestReports(t *testing.T) {
 	t.Parallel()
 	w := meettest.New(t)
 	ctx, anna, bob, moderator := t.Context(), w.Members["anna"], w.Members["bob"], w.Members["moderator"]
-	talk := forum.New(w.Service, events.New(w.Service, meettest.EventTables, meettest.ForumTables), meettest.ForumTables)
-	s := reports.New(w.Service, talk, reports.Tables{Reports: "Reports"})
+	happens := events.New(w.Service, meettest.EventTables, meettest.ForumTables)
+	talk := forum.New(w.Service, happens, meettest.ForumTables)
+	s := reports.New(w.Service, chats.New(w.Service, happens), talk, reports.Tables{Reports: "Reports"})
 	require.NoError(t, talk.Create(ctx))
 	require.NoError(t, s.Create(ctx))
 	_, err := talk.NewSection(ctx, w.Members["admin"], forum.Section{ID: "music", Name: "Music"})
@@ -104,4 +109,103 @@ func TestReports(t *testing.T) {
 	require.Equal(t, 3, n)
 	_, err = s.Close(ctx, moderator, "x", "dismiss", 0)
 	meettest.RequireCode(t, reports.ReportNotFound, err)
+}
+
+// TestReportsOfMessagesAndPictures: who sees a message or a picture reports it, with the messages
+// before it; staff remove it.
+func TestReportsOfMessagesAndPictures(t *testing.T) {
+	t.Parallel()
+	w := meettest.New(t)
+	ctx, anna, bob, carol, moderator := t.Context(), w.Members["anna"], w.Members["bob"], w.Members["carol"], w.Members["moderator"]
+	happens := events.New(w.Service, meettest.EventTables, meettest.ForumTables)
+	s := reports.New(w.Service, w.AllChats, forum.New(w.Service, happens, meettest.ForumTables), reports.Tables{Reports: "Reports"})
+	require.NoError(t, happens.Create(ctx))
+	require.NoError(t, s.Create(ctx))
+	open := false
+	_, _, err := w.Like(ctx, anna, bob.UserID, &open)
+	require.NoError(t, err)
+	like, _, err := w.Like(ctx, bob, anna.UserID, &open)
+	require.NoError(t, err)
+	var last string
+	for i := range 12 {
+		by := []meet.Claim{bob, anna}[i%2]
+		if i == 11 {
+			by = bob
+		}
+		m, _, err := w.Send(ctx, by, like.ChatID, fmt.Sprint("message ", i), "")
+		require.NoError(t, err)
+		last = m.ID
+	}
+	bad := reports.Target{Kind: "message", ChatID: like.ChatID, MessageID: last}
+	for code, one := range map[fault.Code]struct {
+		by meet.Claim
+		reports.Target
+	}{
+		chat.NotFound:        {carol, bad}, // takes no part in it
+		meet.NotYourself:     {bob, bad},
+		chat.MessageNotFound: {anna, reports.Target{Kind: "message", ChatID: like.ChatID, MessageID: "x"}},
+		meet.ImageNotFound:   {anna, reports.Target{Kind: "image", UserID: bob.UserID, ImageID: w.NewID()}},
+		meet.UserNotFound:    {anna, reports.Target{Kind: "image", UserID: w.NewID(), ImageID: w.NewID()}},
+	} {
+		_, _, err := s.Report(ctx, one.by, one.Target, "spam", "")
+		meettest.RequireCode(t, code, err)
+	}
+	_, _, err = s.Report(ctx, moderator, bad, "spam", "")
+	meettest.RequireCode(t, chat.NotFound, err) // staff read chats in snapshots only
+	id, created, err := s.Report(ctx, anna, bad, "harassment", "")
+	require.NoError(t, err)
+	require.True(t, created)
+	again, created, err := s.Report(ctx, anna, bad, "spam", "")
+	require.NoError(t, err)
+	require.False(t, created)
+	require.Equal(t, id, again)
+	_, err = w.EditMessage(ctx, bob, like.ChatID, last, "I was nice")
+	require.NoError(t, err)
+	require.NoError(t, w.Unmatch(ctx, anna, bob.UserID))
+	r, err := s.Close(ctx, moderator, id, "remove", 0)
+	require.NoError(t, err)
+	require.Equal(t, bob.UserID, r.UserID)
+	require.Equal(t, map[string]string{
+		"content": "message 11", "before1_author": "message 2", "before2_reporter": "message 3", "before3_author": "message 4", "before4_reporter": "message 5", "before5_author": "message 6",
+		"before6_reporter": "message 7", "before7_author": "message 8", "before8_reporter": "message 9", "before9_author": "message 10",
+	}, r.Snapshot)
+	m, err := w.Messages(ctx, anna, like.ChatID, "", "", 2, nil)
+	require.NoError(t, err)
+	require.Equal(t, []string{"", "message 10"}, []string{m.All[0].Content, m.All[1].Content})
+	_, _, err = s.Report(ctx, anna, bad, "spam", "")
+	meettest.RequireCode(t, chat.MessageNotFound, err) // it says nothing any more
+
+	// In the chat of an event the reporter need not see the author.
+	e, err := happens.NewEvent(ctx, w.Members["admin"], events.Draft{
+		Title: "Concert", Start: w.Clock.Now().Add(time.Hour).Format(time.RFC3339), Category: "concert", Visibility: events.Public, Published: true,
+	})
+	require.NoError(t, err)
+	for _, c := range []meet.Claim{anna, carol} {
+		_, _, err := happens.Register(ctx, c, e.ID, "", "test")
+		require.NoError(t, err)
+	}
+	said, _, err := w.Send(ctx, carol, chat.OfEvent(e.ID), "Buy this", "")
+	require.NoError(t, err)
+	id, _, err = s.Report(ctx, anna, reports.Target{Kind: "message", ChatID: chat.OfEvent(e.ID), MessageID: said.ID}, "spam", "")
+	require.NoError(t, err)
+	r, err = s.Close(ctx, moderator, id, "remove", 0)
+	require.NoError(t, err)
+	require.Equal(t, carol.UserID, r.UserID)
+	m, err = w.Messages(ctx, anna, chat.OfEvent(e.ID), "", "", 2, nil)
+	require.NoError(t, err)
+	require.Empty(t, m.All[0].Content)
+
+	picture, err := w.AddImage(ctx, bob, bob.UserID, meettest.PNG)
+	require.NoError(t, err)
+	id, _, err = s.Report(ctx, anna, reports.Target{Kind: "image", UserID: bob.UserID, ImageID: picture.ID}, "illegal", "")
+	require.NoError(t, err)
+	r, err = s.Close(ctx, moderator, id, "remove", 0)
+	require.NoError(t, err)
+	require.Equal(t, map[string]string{"imageUrl": picture.URL()}, r.Snapshot)
+	_, err = w.Picture(ctx, bob, bob.UserID, picture.ID+".jpg")
+	meettest.RequireCode(t, meet.ImageNotFound, err)
+	p, err := w.Person(ctx, anna, bob.UserID)
+	require.NoError(t, err)
+	require.Empty(t, p.Images)
+	require.Empty(t, p.ProfileImageURL)
 }

@@ -12,8 +12,8 @@ import (
 )
 
 // Traces are where reports name members. Open reports come first, since a report that is closed
-// meanwhile moves to where the walk has not been. What a snapshot says stays, but for the address
-// of a picture: Sweep takes it later.
+// meanwhile moves to where the walk has not been. What a snapshot says stays, but for addresses
+// of pictures: Sweep takes it later.
 func (s *Service) Traces() []meet.Trace {
 	name := s.tables.Reports
 	forget := func(ctx context.Context, row table.Row, user string) error {
@@ -22,13 +22,15 @@ func (s *Service) Traces() []meet.Trace {
 			return err
 		}
 		if r.UserID == user {
-			r.UserID = ""
+			r.UserID, r.ImageID = "", ""
 		}
 		if r.ReporterID == user {
 			r.ReporterID = ""
 		}
-		if strings.Contains(r.Snapshot["profileImageUrl"], user) {
-			r.Snapshot["profileImageUrl"] = ""
+		for name, text := range r.Snapshot {
+			if strings.HasSuffix(name, "mageUrl") && strings.Contains(text, user) {
+				r.Snapshot[name] = ""
+			}
 		}
 		return s.rewrite(ctx, r)
 	}

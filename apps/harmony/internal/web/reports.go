@@ -3,6 +3,7 @@ package web
 import (
 	"net/http"
 	"net/url"
+	"strings"
 
 	"prompthub/apps/harmony/internal/reports"
 )
@@ -12,7 +13,7 @@ func (s *web) reports() {
 	const admin = Prefix + "/admin/reports"
 	s.members("GET "+Prefix+"/report", func(r *request) error { return s.reportForm(r, r.URL.Query(), nil) })
 	s.members("POST "+Prefix+"/report", func(r *request) error {
-		t := reports.Target{Kind: r.form("kind"), UserID: r.form("userId"), TopicID: r.form("topicId"), ReplyID: r.form("replyId")}
+		t := reports.Target{Kind: r.form("kind"), UserID: r.form("userId"), TopicID: r.form("topicId"), ReplyID: r.form("replyId"), ImageID: r.form("imageId"), ChatID: r.form("chatId"), MessageID: r.form("messageId")}
 		if _, _, err := s.Reports.Report(r.Context(), r.claim, t, r.form("reportReason"), r.form("reportText")); err != nil {
 			return s.reportForm(r, r.PostForm, renamed(renamed(err, "body.reason", "body.reportReason"), "body.text", "body.reportText"))
 		}
@@ -29,10 +30,24 @@ func (s *web) reports() {
 	})
 }
 
+// targets are the fields that say what a report is about.
+var targets = []string{"kind", "userId", "imageId", "chatId", "messageId", "topicId", "replyId"}
+
+// Targets are those fields.
+func (page) Targets() []string { return targets }
+
+// Speaker returns who wrote a text of a snapshot, if its name says so.
+func (p page) Speaker(name string) string {
+	if _, by, ok := strings.Cut(name, "_"); ok {
+		return p.T("reports." + by)
+	}
+	return ""
+}
+
 // reportForm shows the form of a report, with the target in fields that are not shown.
 func (s *web) reportForm(r *request, of url.Values, refused error) error {
 	form := url.Values{}
-	for _, name := range []string{"kind", "userId", "topicId", "replyId"} {
+	for _, name := range targets {
 		form.Set(name, of.Get(name))
 	}
 	return s.formPage(r, page{Name: "report", Title: "report.title"}, form, refused)
