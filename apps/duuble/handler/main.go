@@ -74,6 +74,10 @@ type settings struct {
 	// the links of invitations, which are paths without it.
 	PublicURL string `envconfig:"PUBLIC_URL"`
 
+	// AdminPhones are the numbers of the people who manage the service, such as +34600000001,
+	// several by commas. Not set: no one.
+	AdminPhones []string `envconfig:"ADMIN_PHONES"`
+
 	// PostsADay is how many posts and shares a person may make in a day, and VotesAnHour how often
 	// a person may vote in an hour. -1: no limit.
 	PostsADay   int `envconfig:"POSTS_PER_DAY" default:"100"`
@@ -146,6 +150,11 @@ func (s settings) check() error {
 	for name, n := range map[string]int{"OTP_PER_PHONE": s.PerPhone, "OTP_PER_ADDRESS": s.PerAddress, "POSTS_PER_DAY": s.PostsADay, "VOTES_PER_HOUR": s.VotesAnHour} {
 		if n == 0 || n < -1 {
 			return refusal(name, "must be 1 or more, or -1 for no limit")
+		}
+	}
+	for _, phone := range s.AdminPhones {
+		if !people.IsPhone(phone) {
+			return refusal("ADMIN_PHONES", "must be numbers such as +34600000001, separated by commas")
 		}
 	}
 	if u, err := url.Parse(s.PublicURL); s.PublicURL != "" && (err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.Path != "" || u.RawQuery != "") {
@@ -221,7 +230,7 @@ func build(s settings, st command.Store, log *slog.Logger, t *telemetry.Telemetr
 	d := &duuble{Store: rows, tables: s.Tables, queues: t.Queues(st.Queues), min: s.VoteMin, site: s.PublicURL}
 	d.people = people.New(people.Config{
 		Store: rows, Tables: s.Tables, Queues: d.queues, Entropy: rand.Reader, Keys: k.secret, SMS: sender,
-		Keep: s.KeepDeleted, CodeLasts: s.CodeLasts, PerPhone: s.PerPhone, PerAddress: s.PerAddress, KeepCodes: s.SMSSender == "printed",
+		Admins: s.AdminPhones, Keep: s.KeepDeleted, CodeLasts: s.CodeLasts, PerPhone: s.PerPhone, PerAddress: s.PerAddress, KeepCodes: s.SMSSender == "printed",
 	})
 	d.hubs = hubs.New(hubs.Config{Store: rows, Tables: s.Tables, Entropy: rand.Reader, People: d.people})
 	sealing, err := ballot.NewKeys(k.vote...)

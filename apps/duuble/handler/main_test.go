@@ -116,6 +116,10 @@ func TestLocal(t *testing.T) {
 	comment := ask[api.Comment](t, 201, "POST", at+"/posts/"+locked.PostID+"/comments", ann.AccessToken, api.NewComment{Text: "Why not?"})
 	ask[api.Comment](t, 201, "POST", at+"/posts/"+locked.PostID+"/comments", bob.AccessToken, api.NewComment{Text: "Indeed", ParentCommentID: comment.CommentID})
 	require.True(t, ask[api.Following](t, 200, "PUT", at+"/users/"+ann.UserID+"/follow", bob.AccessToken, nil).Following)
+	require.Eventually(t, func() bool {
+		home := ask[api.Home](t, 200, "GET", at+"/feed/home", bob.AccessToken, nil)
+		return len(home.Items) == 2 && home.Items[0].Activity.Type == "post_commented"
+	}, 60*time.Second, 20*time.Millisecond, "the home follows")
 	running := filepath.Join(t.TempDir(), "running.jsonl")
 	does(t, command.OK, "backup", running, "--data", data)
 	require.Equal(t, command.OK, stop())
@@ -195,6 +199,10 @@ func TestLocal(t *testing.T) {
 	require.Eventually(t, func() bool {
 		return len(ask[api.MyVotes](t, 200, "GET", at+"/users/me/votes", carol.AccessToken, nil).Items) == 2
 	}, 60*time.Second, 20*time.Millisecond, "the list follows")
+	require.Eventually(t, func() bool {
+		home := ask[api.Home](t, 200, "GET", at+"/feed/home", again.AccessToken, nil)
+		return len(home.Items) > 0 && home.Items[0].Activity.Type == "post_voted" && *home.Items[0].Activity.Actor.Username == "Carol"
+	}, 60*time.Second, 20*time.Millisecond, "the home follows")
 	require.Equal(t, command.OK, stop())
 	require.Contains(t, does(t, command.OK, "verify", "--data", data), "no difference")
 	does(t, command.OK, "purge", "--data", data)
@@ -216,6 +224,7 @@ func TestSettings(t *testing.T) {
 		{"POSTS_PER_DAY", "POSTS_PER_DAY", "0"},
 		{"KEEP_DELETED", "KEEP_DELETED", "999ms"},
 		{"PUBLIC_URL", "PUBLIC_URL", "duuble.example"},
+		{"ADMIN_PHONES", "ADMIN_PHONES", "+34600000001,600000002"},
 		{"SMS_SENDER", "SMS_SENDER", "pigeon"},
 		{"SMS_SENDER", "SMS_SENDER", "acs"},
 		{"SMS_SENDER", "FUNCTIONS_CUSTOMHANDLER_PORT", "7071"},

@@ -127,6 +127,7 @@ func build(c Config) (*api, routes) {
 	a.posts()
 	a.comments()
 	a.shares()
+	a.feeds()
 	a.ties()
 	a.hubs()
 	a.invitations()
@@ -156,6 +157,7 @@ func (a *api) settings() huma.Config {
 		{Name: "people", Description: "Profiles and usernames, whom people follow and block"},
 		{Name: "posts", Description: "Posts, comments, votes, and their results"},
 		{Name: "hubs", Description: "Hubs, their members, invitations, links and requests to join"},
+		{Name: "admin", Description: "For the people who manage the service, whose numbers are in ADMIN_PHONES"},
 		{Name: "system", Description: "Whether the service is up, and this document"},
 	}
 	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{

@@ -116,7 +116,7 @@ func newWorld(t *testing.T) *world {
 	require.NoError(t, w.meter.DB.Create(t.Context(), tables.All()...))
 	w.people = people.New(people.Config{
 		Store: rows, Tables: tables, Queues: queues, Entropy: rand.Reader, Keys: keyring.Ring{make([]byte, 32)}, SMS: sms.Printed{To: &strings.Builder{}},
-		Keep: 30 * 24 * time.Hour, CodeLasts: 5 * time.Minute, PerPhone: -1, PerAddress: -1, KeepCodes: true,
+		Keep: 30 * 24 * time.Hour, CodeLasts: 5 * time.Minute, PerPhone: -1, PerAddress: -1, KeepCodes: true, Admins: []string{number(0)},
 	})
 	keys, err := ballot.NewKeys(make([]byte, 32))
 	require.NoError(t, err)
@@ -226,6 +226,22 @@ func (w *world) pump() {
 			require.NoError(w.t, w.queues.Delete(w.t.Context(), trigger.Queue, m.Receipt))
 		}
 	}
+}
+
+// rest does it until all that follows from messages is done, too.
+func (w *world) rest() {
+	w.t.Helper()
+	for range 20 {
+		w.pump()
+	}
+}
+
+// chosen has the default feed show posts of a person.
+func (w *world) chosen(id string) {
+	w.t.Helper()
+	_, manager, _ := w.person(number(0), "Manager")
+	status, d := w.ask("PUT", "/admin/default-feed/"+id, manager, `{"displayOrder":1,"isActive":true}`)
+	require.Equal(w.t, 200, status, d)
 }
 
 func number(i int) string { return fmt.Sprintf("+346%08d", i) }

@@ -63,7 +63,7 @@ const (
 	LinkNotFound       fault.Code = "LINK_NOT_FOUND"
 	RequestNotFound    fault.Code = "REQUEST_NOT_FOUND"
 	NotAMember         fault.Code = "NOT_A_MEMBER"
-	Forbidden          fault.Code = "FORBIDDEN"
+	Forbidden                     = people.Forbidden
 	InvitationNotYours fault.Code = "INVITATION_NOT_YOURS"
 	LinkTaken          fault.Code = "LINK_TAKEN"
 	LastSuperAdmin     fault.Code = "LAST_SUPER_ADMIN"

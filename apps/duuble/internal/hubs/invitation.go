@@ -2,7 +2,6 @@ package hubs
 
 import (
 	"context"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -132,9 +131,6 @@ func noInvitation() error {
 	return fault.Coded(fault.NotFound, InvitationNotFound, "there is no such invitation, or it is not good any more; ask for another one")
 }
 
-// phones are numbers as E.164 writes them.
-var phones = regexp.MustCompile(`^\+[1-9][0-9]{7,14}$`)
-
 func checkLasts(b *rules.Broken, lasts time.Duration) {
 	b.Add(lasts >= LeastLasts && lasts <= MostLasts, "expiresInMs", "give 1000 to 2592000000, which are 30 days")
 }
@@ -145,7 +141,7 @@ func (s *Service) Invite(ctx context.Context, c people.Claim, hub string, number
 	var b rules.Broken
 	b.Add(len(numbers) > 0 && len(numbers) <= mostPhones, "phones", "give 1 to 20 numbers")
 	for _, n := range numbers {
-		b.Add(phones.MatchString(n), "phones", "give phone numbers with their country, such as +34600000001")
+		b.Add(people.IsPhone(n), "phones", "give phone numbers with their country, such as +34600000001")
 	}
 	checkLasts(&b, lasts)
 	open := 0

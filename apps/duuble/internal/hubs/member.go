@@ -112,15 +112,11 @@ func (s *Service) In(ctx context.Context, user string, hubs []string) (in []stri
 		return nil, nil
 	}
 	if len(hubs) > fewHubs { // one read tells of which the person can be a member
-		rows, _, err := s.Budget().Rows(ctx, s.Tables.Users, table.Prefix(schema.User(user), hubsOfUser), 2*MaxHubs)
+		been, err := s.Been(ctx, user)
 		if err != nil {
 			return nil, err
 		}
-		been := map[string]bool{}
-		for _, row := range rows {
-			been[strings.TrimPrefix(row.Row, hubsOfUser)] = true
-		}
-		hubs = slices.DeleteFunc(slices.Clone(hubs), func(hub string) bool { return !been[hub] })
+		hubs = both(hubs, been)
 	}
 	live := make([]bool, len(hubs))
 	err = rowstore.Each(ctx, len(hubs), rowstore.MaxParallel, func(ctx context.Context, i int) error {
@@ -134,6 +130,47 @@ func (s *Service) In(ctx context.Context, user string, hubs []string) (in []stri
 		}
 	}
 	return in, err
+}
+
+// Been returns the hubs in which a person can be a member, in the order of their ids: it only
+// suggests.
+func (s *Service) Been(ctx context.Context, user string) (hubs []string, err error) {
+	rows, _, err := s.Budget().Rows(ctx, s.Tables.Users, table.Prefix(schema.User(user), hubsOfUser), 2*MaxHubs)
+	for _, row := range rows {
+		hubs = append(hubs, strings.TrimPrefix(row.Row, hubsOfUser))
+	}
+	return hubs, err
+}
+
+// both returns those of some ids that are among others, which are in order.
+func both(ids, others []string) []string {
+	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool {
+		_, is := slices.BinarySearch(others, id)
+		return !is
+	})
+}
+
+// Together reports whether two people are members of one hub. Where they can be, Been said of each.
+func (s *Service) Together(ctx context.Context, one, other string, ones, others []string) (bool, error) {
+	shared := both(ones, others)
+	for _, hub := range shared[:min(len(shared), fewHubs)] {
+		live := make([]bool, 2)
+		err := rowstore.Each(ctx, 2, 2, func(ctx context.Context, i int) error {
+			m, err := s.membership(ctx, hub, []string{one, other}[i])
+			live[i] = m.live()
+			return err
+		})
+		if err != nil || live[0] && live[1] {
+			return err == nil, err
+		}
+	}
+	return false, nil
+}
+
+// Listing are the rows of the members of a hub, those who joined last first. The last parts of
+// their keys are the ids of people.
+func (s *Service) Listing(hub string) lists.List {
+	return lists.List{Table: s.Tables.Hubs, Partition: schema.Hub(hub), Prefix: "mj|"}
 }
 
 // Names returns the names of hubs.

@@ -10,8 +10,9 @@
 //	                        se|{inv}|{share}
 //	Hubs      h|{hub}       the rows of package hubs
 //	Lists     pub|{yyyyMM}, au|{user}, hf|{hub}      {inv}|{post}, {inv}|{share}
+//	          act|{user}, home|{user}      the rows of package feed
 //	Sessions  s|{user} / {session} · otp|{challenge} / c · rl|{bucket} / w
-//	Admin     cfg / keys · due|settle|{yyyyMMddHH} / {post} · due|expire|{yyyyMMddHH} / {sha256}
+//	Admin     cfg / keys, sweep, df|{order}|{user} · due|settle|{yyyyMMddHH} / {post} · due|expire|{yyyyMMddHH} / {sha256}
 //	          due|purge|{yyyyMMddHH} / {post}, {post}|{comment} · due|account|{yyyyMMddHH} / {user}
 //	          due|tie|{yyyyMMddHH} / {user}|{row} · due|hub|{yyyyMMddHH} / {hub}|{row}
 //
