@@ -145,6 +145,9 @@ func TestBrowser(t *testing.T) {
 		return browsertest.Eval[bool](ann.GoTo("/app"), "document.body.innerText.includes('voted ·')")
 	})
 	browsertest.Accessible(ann.Reads("Home"), axe, "home")
+	ann.Sends("nav a[href$=notifications]").Reads("voted on your post").Reads("New ·")
+	browsertest.Accessible(ann, axe, "notifications")
+	ann.Sends(".read button").Reads("You have read all notifications.")
 	browsertest.Accessible(ann.GoTo("/app/newest").Reads("Newest posts"), axe, "newest")
 	ann.GoTo("/app/me").Sends("a[href$='/admin']").Reads("Default feed").Write("[name=username]", "nobody").Sends(".chosen .primary").Reads("There is no such person.")
 	browsertest.Accessible(ann, axe, "manage refused")
@@ -195,7 +198,7 @@ func TestBrowser(t *testing.T) {
 	carol.GoTo(post).Reads("There is no such post")
 	ann.Sends("[action$='/restore'] button").Reads("Your post is there again.").Reads("3 of 5 votes are counted.").Reads("1 comment")
 	ann.Resize(desktop)
-	for _, path := range []string{"/app", "/app/newest", "/app/admin", post, "/app/compose", "/app/me", "/app/me/votes", "/app/users/ann_1", "/app/users/ann_1/following", "/app/me/blocks", "/app/terms", "/app/nothing"} {
+	for _, path := range []string{"/app", "/app/newest", "/app/notifications", "/app/admin", post, "/app/compose", "/app/me", "/app/me/votes", "/app/users/ann_1", "/app/users/ann_1/following", "/app/me/blocks", "/app/terms", "/app/nothing"} {
 		browsertest.Accessible(ann.GoTo(path), axe, "wide "+strings.ReplaceAll(path[1:], "/", " "))
 	}
 
@@ -272,6 +275,9 @@ func TestHubsInBrowser(t *testing.T) {
 	ann.GoTo(hub + "/members").Reads("BOB").Reads("CAROL")
 	browsertest.Accessible(ann, axe, "members")
 
+	bob.GoTo(hub).Reads("Mute this hub for a day").Sends(".mute button[value=day]").Reads("You are told of no posts of this hub.").Reads("You are not told of posts here until")
+	browsertest.Accessible(bob, axe, "a hub that is muted")
+	bob.Sends(".mute button").Reads("You are told of posts of this hub.").Reads("Mute this hub for a day")
 	bob.GoTo(hub).Sends("a[href*=compose][href*=private]").Reads("New post").Reads("Only members of Tea drinkers")
 	browsertest.Accessible(bob, axe, "compose in a hub")
 	bob.Write("[name='slider.text']", "Green tea?").Sends("form.card .primary").Reads("Your post is in the hub now.").Reads("Only members see this")

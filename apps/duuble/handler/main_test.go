@@ -201,7 +201,7 @@ func TestLocal(t *testing.T) {
 	}, 60*time.Second, 20*time.Millisecond, "the list follows")
 	require.Eventually(t, func() bool {
 		home := ask[api.Home](t, 200, "GET", at+"/feed/home", again.AccessToken, nil)
-		return len(home.Items) > 0 && home.Items[0].Activity.Type == "post_voted" && *home.Items[0].Activity.Actor.Username == "Carol"
+		return len(home.Items) > 0 && home.Items[0].Activity.Type == "post_voted" && home.Items[0].Post.PostID == locked.PostID && *home.Items[0].Activity.Actor.Username == "Carol"
 	}, 60*time.Second, 20*time.Millisecond, "the home follows")
 	require.Equal(t, command.OK, stop())
 	require.Contains(t, does(t, command.OK, "verify", "--data", data), "no difference")

@@ -46,6 +46,7 @@ var tableNames = [
   'Names'
   'Posts'
   'Lists'
+  'Notifications'
   'Sessions'
   'Hubs'
   'Admin'

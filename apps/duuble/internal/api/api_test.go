@@ -173,6 +173,13 @@ func TestCounts(t *testing.T) {
 			{"list-blocks", "GET", "/users/me/blocks", bob, "", 200, ""},
 			{"get-home", "GET", "/feed/home", erma, "", 200, ""},
 			{"get-home", "GET", "/feed/home", newcomer, "", 200, ""},
+			{"list-notifications", "GET", "/notifications", ann, "", 200, ""},
+			{"list-notifications", "GET", "/notifications?unread=true", erma, "", 200, ""},
+			{"get-unread-count", "GET", "/notifications/unread-count", ann, "", 200, ""},
+			{"read-notification", "POST", "/notifications/", ann, "", 204, ""},
+			{"read-all-notifications", "POST", "/notifications/read-all", ann, "", 204, ""},
+			{"get-hub-settings", "GET", "/hubs/" + hub + "/notification-settings", erma, "", 200, ""},
+			{"put-hub-settings", "PUT", "/hubs/" + hub + "/notification-settings", erma, `{"contentMuted":true,"mutedUntil":null}`, 200, ""},
 			{"put-default-user", "PUT", "/admin/default-feed/" + bobID, manager, `{"displayOrder":1,"isActive":true}`, 200, ""},
 			{"put-default-user", "PUT", "/admin/default-feed/" + bobID, manager, `{"displayOrder":2,"isActive":true}`, 200, ""},
 			{"list-default-feed", "GET", "/admin/default-feed", manager, "", 200, ""},
@@ -218,6 +225,10 @@ func TestCounts(t *testing.T) {
 			if c.id == "cancel-request" {
 				_, mine := w.ask("GET", "/users/me/join-requests", dora, "")
 				c.path += items(mine)[0]["joinRequestId"].(string)
+			}
+			if c.id == "read-notification" {
+				_, mine := w.ask("GET", "/notifications", ann, "")
+				c.path += items(mine)[0]["notificationId"].(string) + "/read"
 			}
 			if c.id == "return" {
 				c.token = w.enter(number(7))["accessToken"].(string)
@@ -367,6 +378,18 @@ func TestHostile(t *testing.T) {
 		{"GET", "/feed/home?cursor=AQ", ann, "", 400, "MALFORMED"},
 		{"GET", "/feed/default?cursor=AQ", "", "", 400, "MALFORMED"},
 		{"GET", "/feed/default?limit=0", "", "", 422, "VALIDATION_ERROR"},
+		{"GET", "/notifications", newcomer, "", 403, "ONBOARDING_REQUIRED"},
+		{"GET", "/notifications?unread=x", ann, "", 422, "VALIDATION_ERROR"},
+		{"GET", "/notifications?cursor=AQ", ann, "", 400, "MALFORMED"},
+		{"POST", "/notifications/x/read", ann, "", 404, "NOTIFICATION_NOT_FOUND"},
+		{"POST", "/notifications/!read/read", ann, "", 404, "NOTIFICATION_NOT_FOUND"},
+		{"POST", "/notifications/2516087663999999999-36c92e25aed2a57cacc40610/read", ann, "", 404, "NOTIFICATION_NOT_FOUND"},
+		{"GET", "/hubs/x/notification-settings", ann, "", 404, "HUB_NOT_FOUND"},
+		{"GET", "/hubs/" + hub + "/notification-settings", bob, "", 403, "NOT_A_MEMBER"},
+		{"PUT", "/hubs/" + hub + "/notification-settings", bob, `{"contentMuted":true,"mutedUntil":null}`, 403, "NOT_A_MEMBER"},
+		{"PUT", "/hubs/" + hub + "/notification-settings", ann, `{"contentMuted":true,"mutedUntil":"tomorrow"}`, 422, "VALIDATION_ERROR"},
+		{"PUT", "/hubs/" + hub + "/notification-settings", ann, `{"contentMuted":true,"mutedUntil":"2999-01-01T00:00:00Z"}`, 422, "VALIDATION_ERROR"},
+		{"PUT", "/hubs/" + hub + "/notification-settings", ann, `{}`, 422, "VALIDATION_ERROR"},
 		{"GET", "/admin/default-feed", ann, "", 403, "FORBIDDEN"},
 		{"PUT", "/admin/default-feed/" + annID, ann, `{"displayOrder":1,"isActive":true}`, 403, "FORBIDDEN"},
 		{"DELETE", "/admin/default-feed/" + annID, ann, "", 403, "FORBIDDEN"},

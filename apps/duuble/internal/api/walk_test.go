@@ -133,7 +133,7 @@ func TestWalk(t *testing.T) {
 	}
 	everything := []string{
 		"/posts/" + locked, "/posts/" + locked + "/comments", "/posts/" + locked + "/comments/" + comment + "/replies", "/posts/" + locked + "/vote/distribution", "/posts/" + locked + "/vote/hubs", "/posts/" + locked + "/vote/summary",
-		"/posts/" + repost, "/posts/" + source + "/reposts", "/posts/" + source + "/shares", "/posts?hubId=" + hub, "/users/" + bobID + "/posts", "/users/" + bobID + "/posts?limit=1", "/users/me/votes", "/feed/home",
+		"/posts/" + repost, "/posts/" + source + "/reposts", "/posts/" + source + "/shares", "/posts?hubId=" + hub, "/users/" + bobID + "/posts", "/users/" + bobID + "/posts?limit=1", "/users/me/votes", "/feed/home", "/notifications",
 	}
 	all := found(ann)
 	for _, path := range everything {
@@ -144,11 +144,13 @@ func TestWalk(t *testing.T) {
 		_, p := w.ask("GET", "/users/"+bobID, who, "")
 		_, posts := w.ask("GET", "/users/"+bobID+"/posts?limit=1", who, "")
 		_, home := w.ask("GET", "/feed/home", who, "")
+		_, told := w.ask("GET", "/notifications?limit=1", who, "")
+		_, unread := w.ask("GET", "/notifications/unread-count", who, "")
 		_, chosen := w.ask("GET", "/feed/default", who, "")
-		for _, answer := range []map[string]any{p, posts, home, chosen} {
+		for _, answer := range []map[string]any{p, posts, home, chosen, told, unread} {
 			delete(answer, "requestId")
 		}
-		return fmt.Sprint(p, posts, home, chosen)
+		return fmt.Sprint(p, posts, home, chosen, told, unread)
 	}
 	before := map[string]string{}
 	hidden := map[string]string{"a guest": "", "an outsider": outsider, "who left": left, "who was removed": removed, "who is blocked": blocked, "who blocks": blocks}
@@ -294,6 +296,7 @@ func TestWalkDeleted(t *testing.T) {
 	require.Contains(t, before["Bob"], "/posts?hubId="+hub)
 	require.Contains(t, before["Cid"], "/feed/home")
 	require.Contains(t, before["Bob"], "/feed/home")
+	require.Contains(t, before["Ann"], "/notifications")
 	require.Contains(t, before["a guest"], "/feed/default")
 	require.Contains(t, before["a guest"], "/posts")
 	require.Contains(t, before["a guest"], "/users/"+annID+"/posts")
@@ -402,6 +405,7 @@ func TestWalkLeft(t *testing.T) {
 	before := answers()
 	require.Contains(t, before["a guest /posts"], annID)
 	require.Contains(t, before["Bob /feed/home"], annID)
+	require.Contains(t, before["Bob /notifications"], annID)
 	require.Contains(t, before["Dan /feed/default"], annID)
 	status, _ = w.ask("DELETE", "/users/me", ann, "")
 	require.Equal(t, 204, status)

@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"prompthub/apps/duuble/internal/lists"
+	"prompthub/apps/duuble/internal/notices"
 	"prompthub/apps/duuble/internal/schema"
 	"prompthub/apps/duuble/internal/wake"
 	"prompthub/internal/fault"
@@ -102,6 +103,13 @@ const (
 type Audience struct {
 	Holds  bool // whether what the activity follows from is there
 	Groups []Group
+	Told   []Told // people who get a notification
+}
+
+// A Told is a notification for a person.
+type Told struct {
+	User   string
+	Notice notices.Notice
 }
 
 // A Group is people of an audience.
@@ -109,6 +117,11 @@ type Group struct {
 	lists.List        // of rows that name them by the last part of the key
 	Property   string // that names them instead, unless it is ""
 	Most       int    // the first of them; 0: all
+	// In says whether a row is of one of them; nil: each is.
+	In func(table.Row) bool
+	// Notice is the notification for those of them whose row Notified says so; nil is none.
+	Notice   *notices.Notice
+	Notified func(table.Row) bool
 }
 
 func (g Group) name() string { return g.Partition + " " + g.Prefix }
@@ -121,8 +134,11 @@ type Config struct {
 	*rowstore.Store
 	Tables schema.Tables // prefixed
 	Queues queue.Queues
-	Keep   time.Duration // how long activities are kept
+	Keep   time.Duration // how long activities and notifications are kept
 	Look   func(context.Context, Activity) (Audience, error)
+	// Follows returns since when a person follows another, zero if it is not so.
+	Follows func(ctx context.Context, user, other string) (time.Time, error)
+	Notices *notices.Service
 }
 
 // New returns the service.
@@ -155,7 +171,8 @@ func (s *Service) Tell(ctx context.Context, a Activity) error {
 	return s.ups().Tell(ctx, message{Activity: a})
 }
 
-// Bring sends the message by which the newest activities of a person come into the home of another.
+// Bring sends the message of a follow, by which the newest activities of the person come into the
+// home of the one who follows, and the person is told.
 func (s *Service) Bring(ctx context.Context, reader, actor string) error {
 	return s.ups().Tell(ctx, message{Reader: reader, Activity: Activity{Actor: actor}})
 }
@@ -174,7 +191,13 @@ func (s *Service) Deliver(ctx context.Context, text string) error {
 		return err
 	}
 	if m.Group == "" {
-		if err := s.Note(ctx, m.Activity); err != nil {
+		err := s.Note(ctx, m.Activity)
+		for _, one := range audience.Told {
+			if err == nil && one.User != m.Actor {
+				err = s.Notices.Tell(ctx, one.User, one.Notice)
+			}
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -222,10 +245,14 @@ func (s *Service) write(ctx context.Context, a Activity, g Group, rows []table.R
 		if g.Property != "" {
 			reader = rows[i].Props.Get(g.Property).Str()
 		}
-		if reader == a.Actor || !schema.IsID(reader) {
+		if reader == a.Actor || !schema.IsID(reader) || g.In != nil && !g.In(rows[i]) {
 			return nil
 		}
-		return s.Upsert(ctx, s.Tables.Lists, a.row(homeRows+reader))
+		err := s.Upsert(ctx, s.Tables.Lists, a.row(homeRows+reader))
+		if err == nil && g.Notice != nil && g.Notified(rows[i]) {
+			err = s.Notices.Tell(ctx, reader, *g.Notice)
+		}
+		return err
 	})
 }
 
@@ -250,6 +277,15 @@ func (s *Service) IsNoted(ctx context.Context, a Activity) (bool, error) {
 func (s *Service) old() string { return schema.Inv(s.Now().Add(-s.Keep)) + "}" } // after all rows of that instant
 
 func (s *Service) bring(ctx context.Context, reader, actor string) error {
+	since, err := s.Follows(ctx, reader, actor)
+	if err != nil || since.IsZero() {
+		return err
+	}
+	if s.Now().Sub(since) <= s.Keep { // else it is one that came back
+		if err := s.Notices.Tell(ctx, actor, notices.Notice{Type: notices.UserFollowed, Actor: reader, At: since}); err != nil {
+			return err
+		}
+	}
 	rows, _, err := s.Budget().Rows(ctx, s.Tables.Lists, table.Range{Partition: actRows + actor, To: s.old()}, Brought)
 	if err != nil || len(rows) == 0 {
 		return err
@@ -279,12 +315,16 @@ func (s *Service) Home(ctx context.Context, user, after string, limit int) (all 
 	return all, err
 }
 
-// Forget removes the home of a person whose account goes, and the list of what the person did.
+// Forget removes the home and the notifications of a person whose account goes, and the list of
+// what the person did.
 func (s *Service) Forget(ctx context.Context, user string) error {
 	if err := s.Empty(ctx, s.Tables.Lists, homeRows+user, ""); err != nil {
 		return err
 	}
-	return s.Empty(ctx, s.Tables.Lists, actRows+user, "")
+	if err := s.Empty(ctx, s.Tables.Lists, actRows+user, ""); err != nil {
+		return err
+	}
+	return s.Notices.Forget(ctx, user)
 }
 
 // sweepEvery is after how many partitions Sweep keeps where it is.
@@ -292,7 +332,7 @@ const sweepEvery = 500
 
 func (s *Service) place() table.Key { return table.Key{Partition: "cfg", Row: "sweep"} }
 
-// Sweep removes activities that are older than Keep: a job of a timer. It goes on where the one
+// Sweep removes activities and notifications that are older than Keep: a job of a timer. It goes on where the one
 // before was stopped.
 func (s *Service) Sweep(ctx context.Context) error {
 	row, err := s.GetRow(ctx, s.Tables.Admin, s.place())
@@ -304,16 +344,16 @@ func (s *Service) Sweep(ctx context.Context) error {
 		began = row.Props.Get("at").Str()
 	}
 	parts := 0
-	for _, prefix := range []string{actRows, homeRows} {
-		for from, to := max(prefix, began), table.After(prefix); from < to; {
-			rows, _, err := s.Budget().Rows(ctx, s.Tables.Lists, table.Range{FromPartition: from, ToPartition: to}, 1)
+	for _, in := range []struct{ table, prefix string }{{s.Tables.Lists, actRows}, {s.Tables.Lists, homeRows}, {s.Tables.Notifications, notices.Rows}} {
+		for from, to := max(in.prefix, began), table.After(in.prefix); from < to; {
+			rows, _, err := s.Budget().Rows(ctx, in.table, table.Range{FromPartition: from, ToPartition: to}, 1)
 			if err != nil {
 				return err
 			}
 			if len(rows) == 0 {
 				break
 			}
-			if err := s.sweep(ctx, rows[0].Partition); err != nil {
+			if err := s.sweep(ctx, in.table, rows[0].Partition); err != nil {
 				return err
 			}
 			from = rows[0].Partition + "!" // before the next one, as no id has such a character
@@ -335,9 +375,9 @@ func (s *Service) keepPlace(ctx context.Context, at string) error {
 }
 
 // sweep removes what is too old of one partition.
-func (s *Service) sweep(ctx context.Context, partition string) error {
+func (s *Service) sweep(ctx context.Context, name, partition string) error {
 	for {
-		rows, more, err := s.Budget().Rows(ctx, s.Tables.Lists, table.Range{Partition: partition, From: s.old(), Select: []string{"none"}}, table.MaxBatch)
+		rows, more, err := s.Budget().Rows(ctx, name, table.Range{Partition: partition, From: s.old(), Select: []string{"none"}}, table.MaxBatch)
 		if err != nil || len(rows) == 0 {
 			return err
 		}
@@ -345,7 +385,7 @@ func (s *Service) sweep(ctx context.Context, partition string) error {
 		for _, row := range rows {
 			ops = append(ops, rowstore.Removal(row.Key))
 		}
-		if err := s.Write(ctx, s.Tables.Lists, ops); err != nil && !rowstore.Overtaken(err) {
+		if err := s.Write(ctx, name, ops); err != nil && !rowstore.Overtaken(err) {
 			return rowstore.Unavailable(err)
 		}
 		if !more {

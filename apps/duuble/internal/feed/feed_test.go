@@ -11,6 +11,7 @@ import (
 	"prompthub/apps/duuble/internal/duubletest"
 	"prompthub/apps/duuble/internal/feed"
 	"prompthub/apps/duuble/internal/lists"
+	"prompthub/apps/duuble/internal/notices"
 	"prompthub/internal/fault"
 	"prompthub/internal/storage/memory"
 	"prompthub/internal/storage/table"
@@ -36,7 +37,9 @@ func newWorld(t *testing.T) *world {
 	require.NoError(t, w.queues.Create(t.Context(), feed.Queue))
 	w.feed = feed.New(feed.Config{
 		Store: duubletest.Rows(w.db, w.Now), Tables: duubletest.Tables, Queues: w.queues, Keep: keep,
-		Look: func(context.Context, feed.Activity) (feed.Audience, error) { return w.audience, nil },
+		Notices: notices.New(notices.Config{Store: duubletest.Rows(w.db, w.Now), Tables: duubletest.Tables}),
+		Follows: func(context.Context, string, string) (time.Time, error) { return w.Now(), nil },
+		Look:    func(context.Context, feed.Activity) (feed.Audience, error) { return w.audience, nil },
 	})
 	return w
 }

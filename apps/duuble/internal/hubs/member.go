@@ -30,13 +30,23 @@ func atLeast(role, least string) bool {
 	return slices.Index(Roles, role) >= slices.Index(Roles, least)
 }
 
+// A Mute is how long a member is told of no posts of the hub. It ends with the membership.
+type Mute struct {
+	Always bool
+	Until  time.Time // zero if there is no such time
+}
+
+// IsOn reports whether it keeps away posts at a time.
+func (m Mute) IsOn(now time.Time) bool { return m.Always || now.Before(m.Until) }
+
 // A Membership says that a person is in a hub, or was. A member who comes back has the same row.
 type Membership struct {
 	HubID, UserID, Role string
 	JoinedAt            time.Time
-	leftAt              time.Time // zero of one that goes on
-	change              string    // the id of the change that wrote it
-	etag                string
+	Mute
+	leftAt time.Time // zero of one that goes on
+	change string    // the id of the change that wrote it
+	etag   string
 }
 
 func (m *Membership) live() bool { return m != nil && m.leftAt.IsZero() }
@@ -47,6 +57,12 @@ func (m *Membership) May(least string) bool { return m.live() && atLeast(m.Role,
 func (m *Membership) row() table.Row {
 	props := table.Props{
 		str("role", m.Role), at("joined_at", m.JoinedAt), str("change", m.change), {Name: "IsDeleted", Value: table.Bool(!m.live())},
+	}
+	if m.Always {
+		props = append(props, table.Prop{Name: contentMuted, Value: table.Bool(true)})
+	}
+	if !m.Until.IsZero() {
+		props = append(props, at(mutedUntil, m.Until))
 	}
 	if !m.live() {
 		props = append(props, at("deleted_at", m.leftAt))
@@ -81,7 +97,7 @@ func (m *Membership) become(role string) []table.Op {
 
 // leave returns the writes by which a membership ends.
 func (m *Membership) leave(now time.Time, t tally) []table.Op {
-	m.leftAt = now
+	m.leftAt, m.Mute = now, Mute{}
 	return []table.Op{rowstore.Put(m.row()), rowstore.Removal(m.byTime()), rowstore.Removal(m.byRole()), t.op(m.HubID, -1)}
 }
 
@@ -89,7 +105,7 @@ func parseMembership(row table.Row) *Membership {
 	p := row.Props
 	return &Membership{
 		HubID: strings.TrimPrefix(row.Partition, schema.Hub("")), UserID: strings.TrimPrefix(row.Row, "m|"), Role: p.Get("role").Str(),
-		JoinedAt: p.Get("joined_at").Time(), leftAt: p.Get("deleted_at").Time(), change: p.Get("change").Str(), etag: row.ETag,
+		JoinedAt: p.Get("joined_at").Time(), Mute: Mute{p.Get(contentMuted).Bool(), p.Get(mutedUntil).Time()}, leftAt: p.Get("deleted_at").Time(), change: p.Get("change").Str(), etag: row.ETag,
 	}
 }
 
@@ -165,6 +181,20 @@ func (s *Service) Together(ctx context.Context, one, other string, ones, others 
 		}
 	}
 	return false, nil
+}
+
+// Everybody are the rows of the members of a hub, and of those who were, in the order of their ids.
+func (s *Service) Everybody(hub string) lists.List {
+	return lists.List{Table: s.Tables.Hubs, Partition: schema.Hub(hub), Prefix: memberRows}
+}
+
+// IsLive returns whether a row of Everybody is of a member.
+func IsLive(row table.Row) bool { return parseMembership(row).live() }
+
+// IsTold returns whether a row of Everybody is of a member who is told of posts at a time.
+func IsTold(row table.Row, now time.Time) bool {
+	m := parseMembership(row)
+	return m.live() && !m.IsOn(now)
 }
 
 // Listing are the rows of the members of a hub, those who joined last first. The last parts of

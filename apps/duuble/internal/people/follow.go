@@ -155,10 +155,13 @@ func (s *Service) setTie(ctx context.Context, kind, from, to string, live bool) 
 	return x, err
 }
 
-// Follows reports whether a person follows another.
-func (s *Service) Follows(ctx context.Context, user, other string) (bool, error) {
+// Follows returns since when a person follows another, zero if it is not so.
+func (s *Service) Follows(ctx context.Context, user, other string) (time.Time, error) {
 	x, err := s.tie(ctx, followRows, user, other)
-	return x.live(), err
+	if err != nil || !x.live() {
+		return time.Time{}, err
+	}
+	return x.createdAt, nil
 }
 
 // Hidden reports whether one of two people blocks the other. A guest is "".

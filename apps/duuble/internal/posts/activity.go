@@ -6,9 +6,12 @@ import (
 
 	"prompthub/apps/duuble/internal/ballot"
 	"prompthub/apps/duuble/internal/feed"
+	"prompthub/apps/duuble/internal/hubs"
 	"prompthub/apps/duuble/internal/lists"
+	"prompthub/apps/duuble/internal/notices"
 	"prompthub/apps/duuble/internal/schema"
 	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
 )
 
 // The activities that follow from posts, comments, votes and shares.
@@ -49,6 +52,7 @@ func (s *Service) announce(ctx context.Context, p Post) error {
 type deed struct {
 	holds bool
 	hubs  []string // in which the activity puts the post
+	root  string   // of a comment that is a reply: to which one
 }
 
 // deed looks at what an activity follows from, but for the post.
@@ -61,13 +65,16 @@ func (s *Service) deed(ctx context.Context, a feed.Activity) (d deed, err error)
 		return deed{holds: r != nil}, err
 	case feed.Commented:
 		c, err := s.comment(ctx, a.Post, a.Thing)
-		return deed{holds: c.live() && c.AuthorID == a.Actor}, err
+		if err != nil || !c.live() || c.AuthorID != a.Actor {
+			return d, err
+		}
+		return deed{holds: true, root: c.Parent}, nil
 	case feed.SharedToFeed, feed.SharedToHub:
 		x, err := s.share(ctx, a.Post, a.Thing)
 		if err != nil || x == nil || x.ByID != a.Actor {
 			return d, err
 		}
-		return deed{true, x.Hubs}, nil
+		return deed{holds: true, hubs: x.Hubs}, nil
 	}
 	return d, nil
 }
@@ -100,6 +107,7 @@ func (s *Service) audience(ctx context.Context, a feed.Activity) (to feed.Audien
 	group := func(most int, l lists.List, property string) {
 		to.Groups = append(to.Groups, feed.Group{List: l, Property: property, Most: most})
 	}
+	notice := notices.Notice{Type: a.Type, Actor: a.Actor, Post: a.Post, Thing: a.Thing, At: a.At}
 	placed := d.hubs
 	switch a.Type {
 	case feed.Created, feed.Reposted:
@@ -112,8 +120,16 @@ func (s *Service) audience(ctx context.Context, a feed.Activity) (to feed.Audien
 		group(feed.MaxOfPost, lists.List{Table: s.Tables.Posts, Partition: schema.Post(a.Post), Prefix: commentRows}, "author_id")
 	}
 	to.Holds = true
+	if to.Told, err = s.told(ctx, *p, d, notice); err != nil {
+		return to, err
+	}
 	for _, hub := range placed {
-		group(0, s.Hubs.Listing(hub), "")
+		n := notice
+		if n.Hub = hub; a.Type != feed.SharedToHub {
+			n.Type = notices.HubPostCreated
+		}
+		now := s.Now()
+		to.Groups = append(to.Groups, feed.Group{List: s.Hubs.Everybody(hub), In: hubs.IsLive, Notice: &n, Notified: func(row table.Row) bool { return hubs.IsTold(row, now) }})
 	}
 	some := theirs
 	switch {
@@ -134,3 +150,29 @@ func (s *Service) audience(ctx context.Context, a feed.Activity) (to feed.Audien
 
 // voterRows begin the rows of package ballot that say who voted.
 const voterRows = "v|"
+
+// told returns who is notified of an activity, besides members of hubs: the author of the post, of
+// the original of a repost, and of the comment to which one replies.
+func (s *Service) told(ctx context.Context, p Post, d deed, n notices.Notice) (all []feed.Told, err error) {
+	switch n.Type {
+	case feed.Created, feed.SharedToHub:
+		return nil, nil
+	case feed.Reposted:
+		source, err := s.stored(ctx, p.SourceID)
+		if n.Thing = p.SourceID; err == nil && source.live() {
+			all = append(all, feed.Told{User: source.AuthorID, Notice: n})
+		}
+		return all, err
+	case feed.Commented:
+		if d.root != "" {
+			root, err := s.comment(ctx, p.ID, d.root)
+			if err != nil {
+				return nil, err
+			}
+			if root.live() && root.AuthorID != p.AuthorID {
+				all = append(all, feed.Told{User: root.AuthorID, Notice: n})
+			}
+		}
+	}
+	return append(all, feed.Told{User: p.AuthorID, Notice: n}), nil
+}

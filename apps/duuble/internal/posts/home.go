@@ -143,7 +143,8 @@ func (s *Service) activities(ctx context.Context, viewer string, been []string, 
 	}
 	for i, id := range actors {
 		reads = append(reads, func(ctx context.Context) (err error) {
-			if followed[i], err = s.People.Follows(ctx, viewer, id); err == nil && !followed[i] && len(been) > 0 {
+			since, err := s.People.Follows(ctx, viewer, id)
+			if followed[i] = !since.IsZero(); err == nil && !followed[i] && len(been) > 0 {
 				theirs[i], err = s.Hubs.Been(ctx, id)
 			}
 			return err

@@ -20,6 +20,7 @@ import (
 	"prompthub/apps/duuble/internal/ballot"
 	"prompthub/apps/duuble/internal/feed"
 	"prompthub/apps/duuble/internal/hubs"
+	"prompthub/apps/duuble/internal/notices"
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/schema"
 	"prompthub/apps/duuble/internal/wake"
@@ -36,7 +37,8 @@ const QueuePosts = "post-changes"
 // A Service is what people may do with posts. New makes one.
 type Service struct {
 	Config
-	feed *feed.Service
+	feed    *feed.Service
+	notices *notices.Service
 }
 
 // A Config is what a Service needs. Every field is required.
@@ -60,7 +62,8 @@ const keepActivities = 30 * 24 * time.Hour
 func New(c Config) *Service {
 	s := &Service{Config: c}
 	// No longer than Keep, so that feeds have nothing of an account that goes for good.
-	s.feed = feed.New(feed.Config{Store: c.Store, Tables: c.Tables, Queues: c.Queues, Keep: min(keepActivities, c.People.Keep), Look: s.audience})
+	s.notices = notices.New(notices.Config{Store: c.Store, Tables: c.Tables})
+	s.feed = feed.New(feed.Config{Store: c.Store, Tables: c.Tables, Queues: c.Queues, Keep: min(keepActivities, c.People.Keep), Look: s.audience, Follows: c.People.Follows, Notices: s.notices})
 	c.People.Followed = s.feed.Bring
 	return s
 }

@@ -69,6 +69,9 @@ func (s *web) pages() {
 	s.tiePages()
 	s.handle("GET "+Prefix+"/me/votes", member, s.votes)
 	s.hubPages()
+	s.handle("GET "+Prefix+"/notifications", member, s.notifications)
+	s.handle("POST "+Prefix+"/notifications/read", member, s.readNotifications)
+	s.handle("POST "+Prefix+"/hubs/{id}/mute", member, s.mute)
 	s.handle("GET "+Prefix+"/{rest...}", anyone, func(r *request) error {
 		if r.PathValue("rest") == "" {
 			goOn(r, Prefix)
