@@ -27,6 +27,8 @@ type Notification struct {
 	SourcePostID   *string    `json:"sourcePostId" doc:"Of a repost: the post of the reader, or null" example:"01KA0000000000000000000003"`
 	CommentID      *string    `json:"commentId" doc:"The comment, or null" example:"01KA0000000000000000000008"`
 	HubID          *string    `json:"hubId" doc:"The hub, or null" example:"01KA0000000000000000000004"`
+	InvitationID   *string    `json:"invitationId" doc:"The invitation of a hub_invite_received, or null" example:"01KA0000000000000000000005"`
+	JoinRequestID  *string    `json:"joinRequestId" doc:"The request to join, or null" example:"01KA0000000000000000000006"`
 	IsRead         bool       `json:"isRead" doc:"Whether its reader has read it" example:"false"`
 	CreatedAt      string     `json:"createdAt" format:"date-time" doc:"When it happened" example:"2026-11-01T12:00:00.000Z"`
 }
@@ -36,6 +38,10 @@ func notificationOf(n posts.Notification) Notification {
 	switch n.Type {
 	case notices.PostCommented:
 		one.CommentID = textOr(n.Thing)
+	case notices.InviteReceived:
+		one.InvitationID = textOr(n.Thing)
+	case notices.RequestCreated, notices.RequestApproved, notices.RequestRejected:
+		one.JoinRequestID = textOr(n.Thing)
 	case notices.PostReposted:
 		one.SourcePostID = textOr(n.Thing)
 	}
@@ -61,7 +67,7 @@ func (a *api) notices() {
 	op := func(tag, id, method, path, summary, description string, status int, errors ...int) huma.Operation {
 		return operation(tag, id, method, path, summary, description, status, errors...)
 	}
-	route(a, person, Bound{4, 170}, op("notifications", "list-notifications", http.MethodGet, "/notifications", "My notifications", "The newest first, of the last 30 days: those that are about what the caller may see now.", http.StatusOK),
+	route(a, person, Bound{7, 250}, op("notifications", "list-notifications", http.MethodGet, "/notifications", "My notifications", "The newest first, of the last 30 days: those that are about what the caller may see now.", http.StatusOK),
 		func(ctx context.Context, v visit, in *struct {
 			Unread bool `query:"unread" doc:"true: those that are not read" example:"true"`
 			Paged
@@ -79,7 +85,7 @@ func (a *api) notices() {
 			}
 			return answer(items, err)
 		})
-	route(a, person, Bound{4, 170}, op("notifications", "get-unread-count", http.MethodGet, "/notifications/unread-count", "How many notifications I have not read", "Up to 20.", http.StatusOK),
+	route(a, person, Bound{7, 250}, op("notifications", "get-unread-count", http.MethodGet, "/notifications/unread-count", "How many notifications I have not read", "Up to 20.", http.StatusOK),
 		func(ctx context.Context, v visit, _ *none) (*body[UnreadCount], error) {
 			n, err := a.Posts.Unread(ctx, v.Claim)
 			return answer(UnreadCount{n}, err)

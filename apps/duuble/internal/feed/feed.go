@@ -139,17 +139,21 @@ type Config struct {
 	// Follows returns since when a person follows another, zero if it is not so.
 	Follows func(ctx context.Context, user, other string) (time.Time, error)
 	Notices *notices.Service
+	// OfHub tells people of a change of a hub.
+	OfHub func(ctx context.Context, hub, change string) error
 }
 
 // New returns the service.
 func New(c Config) *Service { return &Service{c} }
 
-// A message asks to write an activity into homes, or that some activities of Actor are brought into
-// the home of Reader.
+// A message asks to write an activity into homes, that some activities of Actor are brought into the
+// home of Reader, or that people are told of a change of a hub.
 type message struct {
 	Activity
 	Quiet  bool   `json:"quiet,omitempty"`
 	Reader string `json:"reader,omitempty"`
+	Hub    string `json:"hub,omitempty"` // in which a change was made, of which people are told
+	Change string `json:"change,omitempty"`
 
 	Group string `json:"group,omitempty"` // where the job goes on
 	After string `json:"after,omitempty"`
@@ -177,10 +181,19 @@ func (s *Service) Bring(ctx context.Context, reader, actor string) error {
 	return s.ups().Tell(ctx, message{Reader: reader, Activity: Activity{Actor: actor}})
 }
 
+// PrepareHub sends the message of a change of a hub, before it is made.
+func (s *Service) PrepareHub(ctx context.Context, hub, change string) (queue.Receipt, error) {
+	return s.ups().Send(ctx, message{Hub: hub, Change: change})
+}
+
 // Deliver does what a message asks for.
 func (s *Service) Deliver(ctx context.Context, text string) error {
 	var m message
-	if err := json.Unmarshal([]byte(text), &m); err != nil || !schema.IsID(m.Actor) || m.Reader == "" && !schema.IsID(m.Post) {
+	err := json.Unmarshal([]byte(text), &m)
+	if err == nil && schema.IsID(m.Hub) && schema.IsID(m.Change) {
+		return s.OfHub(ctx, m.Hub, m.Change)
+	}
+	if err != nil || !schema.IsID(m.Actor) || m.Reader == "" && !schema.IsID(m.Post) {
 		return fault.New(fault.Malformed, "the message names no activity")
 	}
 	if m.Reader != "" {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"prompthub/apps/duuble/internal/lists"
+	"prompthub/apps/duuble/internal/notices"
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/rules"
 	"prompthub/apps/duuble/internal/schema"
@@ -175,7 +176,7 @@ func (s *Service) invite(ctx context.Context, hub string, u people.User, mine *M
 	number := s.People.Number(phone)
 	token, hash := newToken()
 	fresh, change := s.newID(), s.newID()
-	err = s.Change(ctx, s.Tables.Hubs, func(ctx context.Context) ([]table.Op, error) {
+	make := func(ctx context.Context) ([]table.Op, error) {
 		v = nil
 		lock, err := s.row(ctx, hub, "ip|"+number)
 		if err == nil && lock != nil {
@@ -191,12 +192,16 @@ func (s *Service) invite(ctx context.Context, hub string, u people.User, mine *M
 				number: number, sealed: s.People.Keys.Seal("invitation", fresh, phone),
 			}
 			ops = []table.Op{v.listed(), insert(v.lock(), str("invitation_id", v.ID))}
+			e := s.happened(notices.InviteReceived, u.ID, v.ID, "")
+			e.number = number
+			ops = append(ops, s.events(hub, change, e)...)
 		} else if v.NeedsApproval && mine.May(Admin) { // an admin's word counts for more
 			v.NeedsApproval = false
 		}
 		v.token, v.change, v.ExpiresAt = hash, change, s.Now().UTC().Add(lasts)
 		return append(ops, rowstore.Put(v.row())), s.tell(ctx, v)
-	})
+	}
+	err = s.telling(ctx, hub, change, func() error { return s.Change(ctx, s.Tables.Hubs, make) })
 	if err != nil {
 		return nil, err
 	}
@@ -489,7 +494,7 @@ func (s *Service) Accept(ctx context.Context, c people.Claim, k Key) (Outcome, e
 	var asks *Request
 	var waits *Request
 	var m *Membership
-	err = s.answer(ctx, hub, id, number, k, change, func(ctx context.Context) error {
+	first := func(ctx context.Context) error {
 		return rowstore.Both(ctx, func(ctx context.Context) (err error) {
 			waits, err = s.pending(ctx, hub, u.ID)
 			return err
@@ -497,7 +502,8 @@ func (s *Service) Accept(ctx context.Context, c people.Claim, k Key) (Outcome, e
 			m, err = s.membership(ctx, hub, u.ID)
 			return err
 		})
-	}, func(ctx context.Context, v *Invitation) (ops []table.Op, err error) {
+	}
+	open := func(ctx context.Context, v *Invitation) (ops []table.Op, err error) {
 		switch {
 		case m.live():
 			out = Outcome{Status: Accepted, Membership: m}
@@ -514,6 +520,7 @@ func (s *Service) Accept(ctx context.Context, c people.Claim, k Key) (Outcome, e
 			v.RequestID = asks.ID
 			out = Outcome{Status: Pending, RequestID: asks.ID}
 			ops, err = s.end(ctx, v, Pending)
+			ops = append(ops, s.events(hub, change, s.happened(notices.RequestCreated, u.ID, asks.ID, ""))...)
 			return append(ops, asks.ask()...), err
 		}
 		if ops, m, err = s.joining(ctx, hub, u.ID, change); err != nil {
@@ -525,12 +532,14 @@ func (s *Service) Accept(ctx context.Context, c people.Claim, k Key) (Outcome, e
 			return nil, err
 		}
 		ops = append(ops, accepted...)
+		ops = append(ops, s.events(hub, change, s.happened(notices.MemberJoined, u.ID, change, ""))...)
 		if waits != nil { // an admin's word is enough
 			more, err := s.decide(ctx, waits, Approved, v.InviterID, change)
 			return append(ops, more...), err
 		}
 		return ops, nil
-	})
+	}
+	err = s.telling(ctx, hub, change, func() error { return s.answer(ctx, hub, id, number, k, change, first, open) })
 	return out, err
 }
 

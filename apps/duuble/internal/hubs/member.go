@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"prompthub/apps/duuble/internal/lists"
+	"prompthub/apps/duuble/internal/notices"
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/rules"
 	"prompthub/apps/duuble/internal/schema"
@@ -373,7 +374,7 @@ func (s *Service) SetRole(ctx context.Context, c people.Claim, hub, user, role s
 	}
 	var m *Membership
 	id := s.newID()
-	err = s.Change(ctx, s.Tables.Hubs, func(ctx context.Context) ([]table.Op, error) {
+	turn := func(ctx context.Context) ([]table.Op, error) {
 		h, err := s.member(ctx, hub, user, &m)
 		if err != nil {
 			return nil, err
@@ -397,8 +398,10 @@ func (s *Service) SetRole(ctx context.Context, c people.Claim, hub, user, role s
 			ops = append(ops, rowstore.Put(h.row()))
 		}
 		m.change = id
+		ops = append(ops, s.events(hub, id, s.happened(notices.RoleChanged, c.UserID, id, user))...)
 		return append(ops, m.become(role)...), nil
-	})
+	}
+	err = s.telling(ctx, hub, id, func() error { return s.Change(ctx, s.Tables.Hubs, turn) })
 	if err != nil {
 		return Listed{}, err
 	}
@@ -447,7 +450,7 @@ func (s *Service) Remove(ctx context.Context, c people.Claim, hub, user string) 
 		return err
 	}
 	id := s.newID()
-	return s.Change(ctx, s.Tables.Hubs, func(ctx context.Context) ([]table.Op, error) {
+	end := func(ctx context.Context) ([]table.Op, error) {
 		h, m, t, err := s.leaving(ctx, hub, user)
 		switch {
 		case err != nil:
@@ -468,6 +471,13 @@ func (s *Service) Remove(ctx context.Context, c people.Claim, hub, user string) 
 			}
 			ops = append(ops, rowstore.Put(h.row()))
 		}
+		if user != c.UserID {
+			ops = append(ops, s.events(hub, id, s.happened(notices.MemberRemoved, c.UserID, id, user))...)
+		}
 		return ops, s.over().Add(ctx, now, hub+"|m|"+user)
-	})
+	}
+	if user == c.UserID { // of which no one is told
+		return s.Change(ctx, s.Tables.Hubs, end)
+	}
+	return s.telling(ctx, hub, id, func() error { return s.Change(ctx, s.Tables.Hubs, end) })
 }

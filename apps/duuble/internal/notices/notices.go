@@ -33,10 +33,22 @@ const (
 	UserFollowed     = "user_followed"
 	HubPostCreated   = "hub_post_created"
 	PostSharedToHub  = "post_shared_to_hub"
+
+	// Those that are about a hub itself.
+	InviteReceived  = "hub_invite_received"
+	RequestCreated  = "hub_join_request_created" // to the admins
+	RequestApproved = "hub_join_request_approved"
+	RequestRejected = "hub_join_request_rejected"
+	MemberJoined    = "hub_member_joined" // to the admins
+	MemberRemoved   = "hub_member_removed"
+	RoleChanged     = "hub_role_changed"
 )
 
-// Types are all of them.
-var Types = []string{PostVoted, PostCommented, PostReposted, PostSharedToFeed, UserFollowed, HubPostCreated, PostSharedToHub}
+// OfHubs are the types that are about a hub itself, and Types are all.
+var (
+	OfHubs = []string{InviteReceived, RequestCreated, RequestApproved, RequestRejected, MemberJoined, MemberRemoved, RoleChanged}
+	Types  = append([]string{PostVoted, PostCommented, PostReposted, PostSharedToFeed, UserFollowed, HubPostCreated, PostSharedToHub}, OfHubs...)
+)
 
 // NotFound is the code of a notification that is not there.
 const NotFound fault.Code = "NOTIFICATION_NOT_FOUND"
@@ -46,7 +58,7 @@ type Notice struct {
 	Type  string
 	Actor string
 	Post  string // "" if it is about none
-	Thing string // a comment, the key of a share, the original of a repost
+	Thing string // a comment, the key of a share, the original of a repost, an invitation, a request, a change
 	Hub   string
 	At    time.Time // of the thing
 	Read  bool      // by its reader, by itself

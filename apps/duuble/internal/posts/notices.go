@@ -96,6 +96,10 @@ func (s *Service) visible(ctx context.Context, viewer string, all []Notification
 				deeds[i].holds = source.live()
 				return err
 			}
+			if slices.Contains(notices.OfHubs, n.Type) {
+				deeds[i].holds, err = s.Hubs.Concerns(ctx, viewer, n.Notice)
+				return err
+			}
 			kind := n.Type
 			if kind == notices.HubPostCreated {
 				kind = feed.Created
@@ -115,6 +119,12 @@ func (s *Service) visible(ctx context.Context, viewer string, all []Notification
 		}
 		if n.Type == notices.UserFollowed {
 			if follows[i] {
+				there = append(there, n)
+			}
+			continue
+		}
+		if slices.Contains(notices.OfHubs, n.Type) {
+			if deeds[i].holds {
 				there = append(there, n)
 			}
 			continue

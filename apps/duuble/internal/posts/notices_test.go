@@ -8,11 +8,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/apps/duuble/internal/ballot"
+	"prompthub/apps/duuble/internal/duubletest"
 	"prompthub/apps/duuble/internal/hubs"
 	"prompthub/apps/duuble/internal/notices"
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/posts"
 	"prompthub/internal/fault"
+	"prompthub/internal/host/function"
+	"prompthub/internal/storage/queue"
 )
 
 // told returns the notifications of a person, page after page: a type and the name of the actor each.
@@ -191,4 +194,121 @@ func TestMutes(t *testing.T) {
 	require.Len(t, w.told(bob, false), 8, "and all of it again")
 	require.Equal(t, 2, said())
 	require.Empty(t, w.differences())
+}
+
+// TestNotificationsOfHubs: people are told of invitations, decisions, roles and removals, and admins
+// of requests and of new members, each once; not of their own acts, nor admins of a hub in which
+// they are none any more.
+func TestNotificationsOfHubs(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx := t.Context()
+	bob, cid, dan := w.enter(2), w.enter(3), w.enter(4)
+	h := w.posts.Hubs
+	made, err := h.Create(ctx, w.ann, hubs.Draft{Name: "Tea"})
+	require.NoError(t, err)
+	tea := made.ID
+	var token string
+	for range 2 { // the second is the first one again
+		all, err := h.Invite(ctx, w.ann, tea, []string{duubletest.Number(2), duubletest.Number(90)}, hubs.Lasts)
+		require.NoError(t, err)
+		token = all[0].Token
+		w.settled()
+	}
+	require.Equal(t, []string{"hub_invite_received Person1"}, w.told(bob, false))
+	_, err = h.Accept(ctx, bob, hubs.Key{Token: token})
+	require.NoError(t, err)
+	w.settled()
+	require.Empty(t, w.told(bob, false), "it is accepted, and joining was his own act")
+	require.Equal(t, []string{"hub_member_joined Person2"}, w.told(w.ann, false))
+	_, err = h.SetRole(ctx, w.ann, tea, bob.UserID, hubs.Admin)
+	require.NoError(t, err)
+	w.settled()
+	require.Equal(t, []string{"hub_role_changed Person1"}, w.told(bob, false))
+	link, err := h.NewLink(ctx, bob, tea, hubs.Lasts)
+	require.NoError(t, err)
+	var requests []string
+	for _, c := range []people.Claim{cid, dan} {
+		for range 2 {
+			id, err := h.Join(ctx, c, link.Token)
+			require.NoError(t, err)
+			w.settled()
+			requests = append(requests, id)
+		}
+	}
+	require.Equal(t, []string{"hub_join_request_created Person4", "hub_join_request_created Person3"}, w.told(w.ann, false)[:2])
+	require.Equal(t, []string{"hub_join_request_created Person4", "hub_join_request_created Person3"}, w.told(bob, false)[:2])
+	_, err = h.Decide(ctx, bob, tea, requests[0], true)
+	require.NoError(t, err)
+	_, err = h.Decide(ctx, bob, tea, requests[2], false)
+	require.NoError(t, err)
+	w.settled()
+	require.Equal(t, []string{"hub_join_request_approved Person2"}, w.told(cid, false))
+	require.Equal(t, []string{"hub_join_request_rejected Person2"}, w.told(dan, false))
+	require.Equal(t, "hub_member_joined Person3", w.told(w.ann, false)[0])
+	require.Len(t, w.told(bob, false), 3, "that Cid joined was the act of Bob")
+	page, err := w.posts.Notifications(ctx, cid, false, "", 10)
+	require.NoError(t, err)
+	require.Equal(t, []string{requests[0], tea}, []string{page.Items[0].Thing, page.Items[0].Hub})
+	require.NoError(t, h.Remove(ctx, bob, tea, cid.UserID))
+	w.settled()
+	require.Equal(t, []string{"hub_member_removed Person2", "hub_join_request_approved Person2"}, w.told(cid, false))
+	_, err = h.SetRole(ctx, w.ann, tea, bob.UserID, hubs.Member)
+	require.NoError(t, err)
+	w.settled()
+	require.Equal(t, []string{"hub_role_changed Person1", "hub_role_changed Person1"}, w.told(bob, false), "nothing for admins alone")
+	require.NoError(t, h.Remove(ctx, bob, tea, bob.UserID))
+	w.settled()
+	require.Empty(t, w.told(bob, false))
+	require.Len(t, w.told(w.ann, false), 4, "no one is told that a member leaves")
+	require.Empty(t, w.differences())
+	require.Empty(t, w.traces("o|"+"0"), "no event stays")
+}
+
+// TestCrashesOfHubEvents: after any accident to any call of a request to join, of its approval and of
+// their jobs, each sent again, admins and the person are told once.
+func TestCrashesOfHubEvents(t *testing.T) {
+	t.Parallel()
+	for n := 1; ; n++ {
+		w := newWorld(t)
+		ctx := t.Context()
+		bob := w.enter(2)
+		made, err := w.posts.Hubs.Create(ctx, w.ann, hubs.Draft{Name: "Tea"})
+		require.NoError(t, err)
+		link, err := w.posts.Hubs.NewLink(ctx, w.ann, made.ID, hubs.Lasts)
+		require.NoError(t, err)
+		c := &crash{DB: w.db, Queues: w.queues, left: n, lands: n%2 == 0, goesOn: n%4 < 2}
+		over := w.over(c, messages{c})
+		request, _ := over.Hubs.Join(ctx, bob, link.Token)
+		if request == "" || c.left <= 0 {
+			request, err = w.posts.Hubs.Join(ctx, bob, link.Token)
+			require.NoError(t, err)
+		}
+		if _, err = over.Hubs.Decide(ctx, w.ann, made.ID, request, true); err != nil {
+			_, err = w.posts.Hubs.Decide(ctx, w.ann, made.ID, request, true)
+			if fault.CodeOf(err) != hubs.AlreadyDecided { // the first one has landed
+				require.NoError(t, err, "call %d", n)
+			}
+		}
+		jobs := over.Triggers()
+		list, err := w.queues.Receive(ctx, "fan-out", queue.MaxReceive, time.Second)
+		require.NoError(t, err)
+		for _, m := range list {
+			for _, job := range jobs {
+				if job.Name == "fan-out" {
+					_ = job.Run(ctx, function.Invocation{Text: m.Text}) // it comes again
+				}
+			}
+		}
+		for range 2 {
+			w.pump(2 * time.Minute)
+		}
+		require.Equal(t, []string{"hub_join_request_created Person2"}, w.told(w.ann, false), "call %d", n)
+		require.Equal(t, []string{"hub_join_request_approved Person1"}, w.told(bob, false), "call %d", n)
+		require.Empty(t, w.differences(), "call %d", n)
+		if c.left > 0 {
+			require.Greater(t, n, 15, "accidents never happened")
+			break // there is no such call
+		}
+	}
 }

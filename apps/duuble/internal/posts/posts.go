@@ -63,8 +63,9 @@ func New(c Config) *Service {
 	s := &Service{Config: c}
 	// No longer than Keep, so that feeds have nothing of an account that goes for good.
 	s.notices = notices.New(notices.Config{Store: c.Store, Tables: c.Tables})
-	s.feed = feed.New(feed.Config{Store: c.Store, Tables: c.Tables, Queues: c.Queues, Keep: min(keepActivities, c.People.Keep), Look: s.audience, Follows: c.People.Follows, Notices: s.notices})
+	s.feed = feed.New(feed.Config{Store: c.Store, Tables: c.Tables, Queues: c.Queues, Keep: min(keepActivities, c.People.Keep), Look: s.audience, Follows: c.People.Follows, Notices: s.notices, OfHub: c.Hubs.Deliver})
 	c.People.Followed = s.feed.Bring
+	c.Hubs.Events = hubs.Events{Prepare: s.feed.PrepareHub, Forward: s.feed.Forward, Tell: s.notices.Tell}
 	return s
 }
 

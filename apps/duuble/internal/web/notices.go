@@ -13,6 +13,8 @@ import (
 var happened = map[string]string{
 	notices.PostVoted: "voted on your post", notices.PostCommented: "commented", notices.PostReposted: "reposted your post", notices.PostSharedToFeed: "shared your post",
 	notices.UserFollowed: "follows you", notices.HubPostCreated: "posted in your hub", notices.PostSharedToHub: "shared a post in your hub",
+	notices.InviteReceived: "invites you to a hub", notices.RequestCreated: "asks to join your hub", notices.RequestApproved: "let you into a hub", notices.RequestRejected: "did not let you into a hub",
+	notices.MemberJoined: "joined your hub", notices.MemberRemoved: "removed you from a hub", notices.RoleChanged: "gave you another role in a hub",
 }
 
 // A noticesBody is a page of notifications.
