@@ -87,6 +87,22 @@ func settle(t *testing.T, at string, in api.Tokens, name string) {
 	require.True(t, me.IsOnboardingCompleted)
 }
 
+// stream returns all events that a person has, of a stream that ends with them.
+func stream(t *testing.T, at, token string) string {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, at+"/notifications/stream", nil)
+	require.NoError(t, err)
+	r.Header.Set("Authorization", "Bearer "+token)
+	r.Header.Set("Last-Event-ID", strings.Repeat("9", 19)+"-"+strings.Repeat("f", 24)) // all are newer
+	resp, err := http.DefaultClient.Do(r)
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	require.Equal(t, "text/event-stream", resp.Header.Get("Content-Type"))
+	text, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	return string(text)
+}
+
 // TestLocal is a story in one process, which keeps its keys next to its file.
 func TestLocal(t *testing.T) {
 	data := t.TempDir()
@@ -120,6 +136,7 @@ func TestLocal(t *testing.T) {
 		home := ask[api.Home](t, 200, "GET", at+"/feed/home", bob.AccessToken, nil)
 		return len(home.Items) == 2 && home.Items[0].Activity.Type == "post_commented"
 	}, 60*time.Second, 20*time.Millisecond, "the home follows")
+	require.Contains(t, stream(t, at, ann.AccessToken), `"type":"user_followed"`)
 	running := filepath.Join(t.TempDir(), "running.jsonl")
 	does(t, command.OK, "backup", running, "--data", data)
 	require.Equal(t, command.OK, stop())
@@ -223,6 +240,7 @@ func TestSettings(t *testing.T) {
 		{"OTP_PER_PHONE", "OTP_PER_PHONE", "0"},
 		{"POSTS_PER_DAY", "POSTS_PER_DAY", "0"},
 		{"KEEP_DELETED", "KEEP_DELETED", "999ms"},
+		{"NOTIFY_POLL", "NOTIFY_POLL", "26s"},
 		{"PUBLIC_URL", "PUBLIC_URL", "duuble.example"},
 		{"ADMIN_PHONES", "ADMIN_PHONES", "+34600000001,600000002"},
 		{"SMS_SENDER", "SMS_SENDER", "pigeon"},

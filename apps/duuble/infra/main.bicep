@@ -75,6 +75,7 @@ var settingsOfItsOwn = {
   OTP_PER_PHONE: '5'
   OTP_PER_ADDRESS: '30'
   VOTE_MIN: '3'
+  NOTIFY_POLL: '5s'
   SETTLE_AFTER: '24h'
   KEEP_DELETED: '720h'
 }

@@ -39,8 +39,11 @@ type Config struct {
 	Origins   httpjson.Origins // none where there are none
 	Log       *slog.Logger
 	Now       func() time.Time
-	Telemetry *telemetry.Telemetry // nil collects nothing
-	Version   string
+
+	NotifyPoll time.Duration        // how often a stream looks for notifications
+	StreamFor  time.Duration        // how long a stream without any is open; 0: it looks once
+	Telemetry  *telemetry.Telemetry // nil collects nothing
+	Version    string
 }
 
 // The pages to which links of hubs lead, before their tokens.
@@ -55,6 +58,7 @@ type api struct {
 	document openapi.Document
 	about    openapi.System
 	bounds   map[string]Bound
+	open     streams
 }
 
 // A Bound is what a route may cost.
@@ -129,6 +133,7 @@ func build(c Config) (*api, routes) {
 	a.shares()
 	a.feeds()
 	a.notices()
+	a.stream()
 	a.ties()
 	a.hubs()
 	a.invitations()
@@ -209,7 +214,7 @@ func route[I, O any](a *api, who access, bound Bound, op huma.Operation, act fun
 	}
 	op.Middlewares = huma.Middlewares{func(ctx huma.Context, next func(huma.Context)) { a.admit(ctx, who, next) }}
 	a.document.AddErrors(&op, statuses...)
-	if op.Method == http.MethodGet && !openapi.IsProbe(op.Path) && !strings.HasPrefix(op.Path, "/dev/") {
+	if op.Method == http.MethodGet && !openapi.IsProbe(op.Path) && !strings.HasPrefix(op.Path, "/dev/") && op.OperationID != streamID {
 		openapi.Conditional(&op)
 	}
 	huma.Register(a.huma, op, func(ctx context.Context, in *I) (*O, error) {
@@ -276,6 +281,10 @@ func (a *api) admit(ctx huma.Context, who access, next func(huma.Context)) {
 	openapi.CheckQuery(ctx, func(ctx huma.Context) {
 		most, _ := ctx.Operation().Metadata[maxBodyKey].(int64)
 		if ctx.Operation().RequestBody != nil && !openapi.ReadBody(ctx, a.Admission, max(most, maxBody)) {
+			return
+		}
+		if ctx.Operation().OperationID == streamID {
+			next(huma.WithValue(ctx, visitKey{}, v))
 			return
 		}
 		leave, err := a.Admission.Enter(ctx.Context(), caller)

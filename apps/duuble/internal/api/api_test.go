@@ -175,6 +175,7 @@ func TestCounts(t *testing.T) {
 			{"get-home", "GET", "/feed/home", newcomer, "", 200, ""},
 			{"list-notifications", "GET", "/notifications", ann, "", 200, ""},
 			{"list-notifications", "GET", "/notifications?unread=true", erma, "", 200, ""},
+			{"stream-notifications", "GET", "/notifications/stream", ann, "", 200, ""},
 			{"get-unread-count", "GET", "/notifications/unread-count", ann, "", 200, ""},
 			{"read-notification", "POST", "/notifications/", ann, "", 204, ""},
 			{"read-all-notifications", "POST", "/notifications/read-all", ann, "", 204, ""},

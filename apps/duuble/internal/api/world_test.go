@@ -94,6 +94,7 @@ type world struct {
 	meter      *meter
 	log        strings.Builder
 	background sync.WaitGroup
+	streams    func(poll, open time.Duration) // has streams of notifications wait
 }
 
 func newWorld(t *testing.T) *world {
@@ -133,9 +134,13 @@ func newWorld(t *testing.T) *world {
 		return err
 	}
 	unlimited := httpjson.Limits{Writes: -1, Reads: -1, AtWork: 10_000} // a test may have all of them at work at once
-	w.Handler = api.New(api.Config{
-		People: w.people, Posts: w.posts, Hubs: w.hubs, VoteMin: 3, Ready: ready, Admission: httpjson.NewAdmission(unlimited.Complete(false), time.Now), Log: log, Now: time.Now, Version: "test",
-	})
+	w.streams = func(poll, open time.Duration) {
+		w.Handler = api.New(api.Config{
+			People: w.people, Posts: w.posts, Hubs: w.hubs, VoteMin: 3, Ready: ready, Admission: httpjson.NewAdmission(unlimited.Complete(false), time.Now), Log: log, Now: time.Now, Version: "test",
+			NotifyPoll: poll, StreamFor: open,
+		})
+	}
+	w.streams(0, 0)
 	return w
 }
 

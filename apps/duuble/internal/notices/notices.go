@@ -129,6 +129,16 @@ func (s *Service) List(user string) lists.List {
 	return lists.List{Table: s.Tables.Notifications, Partition: Rows + user}
 }
 
+// Newer reads notifications of a person that are newer than the one with an id, or than an instant
+// if that is none, the newest first.
+func (s *Service) Newer(ctx context.Context, user, id string, since time.Time, limit int) ([]table.Row, error) {
+	if !ids.MatchString(id) {
+		id = schema.Inv(since)
+	}
+	rows, _, err := s.Budget().Rows(ctx, s.Tables.Notifications, table.Range{Partition: Rows + user, From: "0", To: id}, limit)
+	return rows, err
+}
+
 // ReadUntil returns until when a person has read all notifications.
 func (s *Service) ReadUntil(ctx context.Context, user string) (time.Time, error) {
 	row, err := s.GetRow(ctx, s.Tables.Notifications, key(user, readRow))

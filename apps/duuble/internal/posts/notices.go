@@ -149,6 +149,25 @@ func (s *Service) visible(ctx context.Context, viewer string, all []Notification
 	return there, nil
 }
 
+// NewNotifications returns notifications of the caller that are newer than the one with an id, or
+// than an instant if there is no such id, the newest first, up to MostUnread.
+func (s *Service) NewNotifications(ctx context.Context, c people.Claim, id string, since time.Time) ([]Notification, error) {
+	var rows []table.Row
+	_, err := s.People.Member(ctx, c, func(ctx context.Context) (err error) {
+		rows, err = s.notices.Newer(ctx, c.UserID, id, since, MostUnread)
+		return err
+	})
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	var all []Notification
+	for _, row := range rows {
+		n := notices.Parse(row)
+		all = append(all, Notification{Notice: n, IsRead: n.Read})
+	}
+	return s.visible(ctx, c.UserID, all)
+}
+
 // Unread returns how many notifications of the caller are not read, up to MostUnread.
 func (s *Service) Unread(ctx context.Context, c people.Claim) (int, error) {
 	page, err := s.Notifications(ctx, c, true, "", MostUnread)
