@@ -48,6 +48,7 @@ func TestBrowser(t *testing.T) {
 		t.Skip("runs a browser")
 	}
 	b, axe := browsertest.Start(t), browsertest.Axe(t)
+	t.Setenv("ADMIN_PHONES", "+34600000001")
 	url, _ := local(t, t.TempDir())
 	api := up(t, url)
 
@@ -138,11 +139,33 @@ func TestBrowser(t *testing.T) {
 	ann.GoTo("/app/users/ann_1").Reads("I like tea").Reads("1 post")
 	browsertest.Accessible(ann, axe, "profile")
 
+	// Ann took part, so her home shows what others do there. She manages the service, and has guests
+	// see her posts.
+	ann.Until("her home follows", func() bool {
+		return browsertest.Eval[bool](ann.GoTo("/app"), "document.body.innerText.includes('voted ·')")
+	})
+	browsertest.Accessible(ann.Reads("Home"), axe, "home")
+	ann.Sends("nav a[href$=notifications]").Reads("voted on your post").Reads("New ·")
+	browsertest.Accessible(ann, axe, "notifications")
+	ann.Sends(".read button").Reads("You have read all notifications.")
+	browsertest.Accessible(ann.GoTo("/app/newest").Reads("Newest posts"), axe, "newest")
+	ann.GoTo("/app/me").Sends("a[href$='/admin']").Reads("Default feed").Write("[name=username]", "nobody").Sends(".chosen .primary").Reads("There is no such person.")
+	browsertest.Accessible(ann, axe, "manage refused")
+	ann.Write("[name=username]", "ann_1").Sends(".chosen .primary").Reads("Saved.").Reads("@Ann_1")
+	browsertest.Accessible(ann, axe, "manage")
+	guest := b.Visit(t, url, plain).GoTo("/app").Reads("Chosen for you").Reads("Is tea better than coffee?")
+	guest.GoTo("/app/admin")
+	at(guest, "/app/sign-in").Reads("Phone number")
+	bob.GoTo("/app/admin").Reads("Only the people who manage this service can do this.")
+
 	// Bob follows Ann, and Ann blocks Bob: he finds nothing of her, and when the block ends he does
 	// not follow her.
 	bob.GoTo("/app/users/ann_1").Reads("0 followers").Sends("[action$='/follow'] .primary").Reads("You follow this person now.").Reads("You follow since")
 	bob.Until("the count follows", func() bool {
 		return browsertest.Eval[bool](bob.GoTo("/app/users/ann_1"), "document.body.innerText.includes('1 follower')")
+	})
+	bob.Until("his home follows", func() bool {
+		return browsertest.Eval[bool](bob.GoTo("/app"), "document.body.innerText.includes('voted ·')")
 	})
 	ann.GoTo("/app/users/ann_1/followers").Reads("Who follows Ann").Reads("BOB")
 	browsertest.Accessible(ann, axe, "followers")
@@ -175,7 +198,7 @@ func TestBrowser(t *testing.T) {
 	carol.GoTo(post).Reads("There is no such post")
 	ann.Sends("[action$='/restore'] button").Reads("Your post is there again.").Reads("3 of 5 votes are counted.").Reads("1 comment")
 	ann.Resize(desktop)
-	for _, path := range []string{"/app", post, "/app/compose", "/app/me", "/app/me/votes", "/app/users/ann_1", "/app/users/ann_1/following", "/app/me/blocks", "/app/terms", "/app/nothing"} {
+	for _, path := range []string{"/app", "/app/newest", "/app/notifications", "/app/admin", post, "/app/compose", "/app/me", "/app/me/votes", "/app/users/ann_1", "/app/users/ann_1/following", "/app/me/blocks", "/app/terms", "/app/nothing"} {
 		browsertest.Accessible(ann.GoTo(path), axe, "wide "+strings.ReplaceAll(path[1:], "/", " "))
 	}
 
@@ -252,6 +275,9 @@ func TestHubsInBrowser(t *testing.T) {
 	ann.GoTo(hub + "/members").Reads("BOB").Reads("CAROL")
 	browsertest.Accessible(ann, axe, "members")
 
+	bob.GoTo(hub).Reads("Mute this hub for a day").Sends(".mute button[value=day]").Reads("You are told of no posts of this hub.").Reads("You are not told of posts here until")
+	browsertest.Accessible(bob, axe, "a hub that is muted")
+	bob.Sends(".mute button").Reads("You are told of posts of this hub.").Reads("Mute this hub for a day")
 	bob.GoTo(hub).Sends("a[href*=compose][href*=private]").Reads("New post").Reads("Only members of Tea drinkers")
 	browsertest.Accessible(bob, axe, "compose in a hub")
 	bob.Write("[name='slider.text']", "Green tea?").Sends("form.card .primary").Reads("Your post is in the hub now.").Reads("Only members see this")

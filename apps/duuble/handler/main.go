@@ -74,6 +74,10 @@ type settings struct {
 	// the links of invitations, which are paths without it.
 	PublicURL string `envconfig:"PUBLIC_URL"`
 
+	// AdminPhones are the numbers of the people who manage the service, such as +34600000001,
+	// several by commas. Not set: no one.
+	AdminPhones []string `envconfig:"ADMIN_PHONES"`
+
 	// PostsADay is how many posts and shares a person may make in a day, and VotesAnHour how often
 	// a person may vote in an hour. -1: no limit.
 	PostsADay   int `envconfig:"POSTS_PER_DAY" default:"100"`
@@ -81,6 +85,10 @@ type settings struct {
 
 	// KeepDeleted is how long what was deleted can come back, from 1s. Then it is removed for good.
 	KeepDeleted time.Duration `envconfig:"KEEP_DELETED" default:"720h"`
+
+	// NotifyPoll is how often a stream of notifications asks the storage for new ones, from 10ms.
+	// Not set: 5s, and 250ms in "local".
+	NotifyPoll time.Duration `envconfig:"NOTIFY_POLL"`
 
 	// VoteMin is how many votes are counted together at least: 3 to 50.
 	VoteMin int `envconfig:"VOTE_MIN" default:"3"`
@@ -129,6 +137,23 @@ func readSettings() (settings, error) {
 
 const leastLasts, mostLasts, leastSettle, leastKeep = time.Second, 10 * time.Minute, time.Second, time.Second
 
+// A stream of notifications is open for streamFor at most. leastPoll is how often it may look.
+const (
+	streamFor = 25 * time.Second
+	leastPoll = 10 * time.Millisecond
+)
+
+// poll returns how often streams of notifications look.
+func (s settings) poll() time.Duration {
+	switch {
+	case s.NotifyPoll != 0:
+		return s.NotifyPoll
+	case s.underHost():
+		return 5 * time.Second
+	}
+	return 250 * time.Millisecond
+}
+
 // check refuses settings that nothing can be built with.
 func (s settings) check() error {
 	if s.CodeLasts < leastLasts || s.CodeLasts > mostLasts {
@@ -140,12 +165,20 @@ func (s settings) check() error {
 	if s.SettleAfter < leastSettle {
 		return refusal("SETTLE_AFTER", "must be 1s or more")
 	}
+	if s.NotifyPoll != 0 && (s.NotifyPoll < leastPoll || s.NotifyPoll > streamFor) {
+		return refusal("NOTIFY_POLL", "must be from 10ms to 25s")
+	}
 	if s.KeepDeleted < leastKeep {
 		return refusal("KEEP_DELETED", "must be 1s or more")
 	}
 	for name, n := range map[string]int{"OTP_PER_PHONE": s.PerPhone, "OTP_PER_ADDRESS": s.PerAddress, "POSTS_PER_DAY": s.PostsADay, "VOTES_PER_HOUR": s.VotesAnHour} {
 		if n == 0 || n < -1 {
 			return refusal(name, "must be 1 or more, or -1 for no limit")
+		}
+	}
+	for _, phone := range s.AdminPhones {
+		if !people.IsPhone(phone) {
+			return refusal("ADMIN_PHONES", "must be numbers such as +34600000001, separated by commas")
 		}
 	}
 	if u, err := url.Parse(s.PublicURL); s.PublicURL != "" && (err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.Path != "" || u.RawQuery != "") {
@@ -199,6 +232,7 @@ type duuble struct {
 	site   string // the address before the paths of links that people send
 	ballot *ballot.Store
 	min    int // how many votes are counted together
+	poll   time.Duration
 }
 
 // build puts the parts together.
@@ -218,10 +252,10 @@ func build(s settings, st command.Store, log *slog.Logger, t *telemetry.Telemetr
 		DB: t.Tables(st.Tables), Now: time.Now, Log: log, Sleep: command.Sleep, Background: background,
 		Random: func(most time.Duration) time.Duration { return mathrand.N(most + 1) },
 	}
-	d := &duuble{Store: rows, tables: s.Tables, queues: t.Queues(st.Queues), min: s.VoteMin, site: s.PublicURL}
+	d := &duuble{Store: rows, tables: s.Tables, queues: t.Queues(st.Queues), min: s.VoteMin, site: s.PublicURL, poll: s.poll()}
 	d.people = people.New(people.Config{
 		Store: rows, Tables: s.Tables, Queues: d.queues, Entropy: rand.Reader, Keys: k.secret, SMS: sender,
-		Keep: s.KeepDeleted, CodeLasts: s.CodeLasts, PerPhone: s.PerPhone, PerAddress: s.PerAddress, KeepCodes: s.SMSSender == "printed",
+		Admins: s.AdminPhones, Keep: s.KeepDeleted, CodeLasts: s.CodeLasts, PerPhone: s.PerPhone, PerAddress: s.PerAddress, KeepCodes: s.SMSSender == "printed",
 	})
 	d.hubs = hubs.New(hubs.Config{Store: rows, Tables: s.Tables, Entropy: rand.Reader, People: d.people})
 	sealing, err := ballot.NewKeys(k.vote...)
@@ -278,6 +312,7 @@ func (d *duuble) doors(s command.Settings, log *slog.Logger, t *telemetry.Teleme
 	admission := httpjson.NewAdmission(s.Complete(false), time.Now)
 	programs := api.New(api.Config{
 		People: d.people, Posts: d.posts, Hubs: d.hubs, Site: d.site, VoteMin: d.min, Ready: d.ready, Admission: admission, Origins: s.Origins, Log: log, Now: time.Now, Telemetry: t, Version: version,
+		NotifyPoll: d.poll, StreamFor: streamFor,
 	})
 	pages := web.New(web.Config{People: d.people, Posts: d.posts, Hubs: d.hubs, Site: d.site, VoteMin: d.min, Admission: admission, Log: log, Now: time.Now, Telemetry: t})
 	return httpjson.Mount(web.Prefix, programs, pages)

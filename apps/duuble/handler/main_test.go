@@ -87,6 +87,22 @@ func settle(t *testing.T, at string, in api.Tokens, name string) {
 	require.True(t, me.IsOnboardingCompleted)
 }
 
+// stream returns all events that a person has, of a stream that ends with them.
+func stream(t *testing.T, at, token string) string {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, at+"/notifications/stream", nil)
+	require.NoError(t, err)
+	r.Header.Set("Authorization", "Bearer "+token)
+	r.Header.Set("Last-Event-ID", strings.Repeat("9", 19)+"-"+strings.Repeat("f", 24)) // all are newer
+	resp, err := http.DefaultClient.Do(r)
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	require.Equal(t, "text/event-stream", resp.Header.Get("Content-Type"))
+	text, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	return string(text)
+}
+
 // TestLocal is a story in one process, which keeps its keys next to its file.
 func TestLocal(t *testing.T) {
 	data := t.TempDir()
@@ -116,6 +132,11 @@ func TestLocal(t *testing.T) {
 	comment := ask[api.Comment](t, 201, "POST", at+"/posts/"+locked.PostID+"/comments", ann.AccessToken, api.NewComment{Text: "Why not?"})
 	ask[api.Comment](t, 201, "POST", at+"/posts/"+locked.PostID+"/comments", bob.AccessToken, api.NewComment{Text: "Indeed", ParentCommentID: comment.CommentID})
 	require.True(t, ask[api.Following](t, 200, "PUT", at+"/users/"+ann.UserID+"/follow", bob.AccessToken, nil).Following)
+	require.Eventually(t, func() bool {
+		home := ask[api.Home](t, 200, "GET", at+"/feed/home", bob.AccessToken, nil)
+		return len(home.Items) == 2 && home.Items[0].Activity.Type == "post_commented"
+	}, 60*time.Second, 20*time.Millisecond, "the home follows")
+	require.Contains(t, stream(t, at, ann.AccessToken), `"type":"user_followed"`)
 	running := filepath.Join(t.TempDir(), "running.jsonl")
 	does(t, command.OK, "backup", running, "--data", data)
 	require.Equal(t, command.OK, stop())
@@ -195,6 +216,10 @@ func TestLocal(t *testing.T) {
 	require.Eventually(t, func() bool {
 		return len(ask[api.MyVotes](t, 200, "GET", at+"/users/me/votes", carol.AccessToken, nil).Items) == 2
 	}, 60*time.Second, 20*time.Millisecond, "the list follows")
+	require.Eventually(t, func() bool {
+		home := ask[api.Home](t, 200, "GET", at+"/feed/home", again.AccessToken, nil)
+		return len(home.Items) > 0 && home.Items[0].Activity.Type == "post_voted" && home.Items[0].Post.PostID == locked.PostID && *home.Items[0].Activity.Actor.Username == "Carol"
+	}, 60*time.Second, 20*time.Millisecond, "the home follows")
 	require.Equal(t, command.OK, stop())
 	require.Contains(t, does(t, command.OK, "verify", "--data", data), "no difference")
 	does(t, command.OK, "purge", "--data", data)
@@ -215,7 +240,9 @@ func TestSettings(t *testing.T) {
 		{"OTP_PER_PHONE", "OTP_PER_PHONE", "0"},
 		{"POSTS_PER_DAY", "POSTS_PER_DAY", "0"},
 		{"KEEP_DELETED", "KEEP_DELETED", "999ms"},
+		{"NOTIFY_POLL", "NOTIFY_POLL", "26s"},
 		{"PUBLIC_URL", "PUBLIC_URL", "duuble.example"},
+		{"ADMIN_PHONES", "ADMIN_PHONES", "+34600000001,600000002"},
 		{"SMS_SENDER", "SMS_SENDER", "pigeon"},
 		{"SMS_SENDER", "SMS_SENDER", "acs"},
 		{"SMS_SENDER", "FUNCTIONS_CUSTOMHANDLER_PORT", "7071"},

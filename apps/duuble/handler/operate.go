@@ -48,6 +48,7 @@ func (d *duuble) backed() []backup.Table {
 		{Name: "Names", Stored: t.Names},
 		{Name: "Posts", Stored: t.Posts},
 		{Name: "Lists", Stored: t.Lists},
+		{Name: "Notifications", Stored: t.Notifications},
 		{Name: "Sessions", Stored: t.Sessions},
 		{Name: "Hubs", Stored: t.Hubs},
 		{Name: "Admin", Stored: t.Admin},

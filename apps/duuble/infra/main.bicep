@@ -37,12 +37,16 @@ param acsKey string
 @description('The address by which browsers find the service, such as https://duuble.example, without a path. It goes before the links of invitations.')
 param publicUrl string = ''
 
+@description('Phone numbers of the people who manage the service, such as +34600000001, several by commas.')
+param adminPhones string = ''
+
 // The names are those of the code: a test holds the lists against each other.
 var tableNames = [
   'Users'
   'Names'
   'Posts'
   'Lists'
+  'Notifications'
   'Sessions'
   'Hubs'
   'Admin'
@@ -52,6 +56,7 @@ var queueNames = [
   'outbox'
   'post-changes'
   'ties'
+  'fan-out'
 ]
 
 // Besides the settings that every application has.
@@ -64,11 +69,13 @@ var settingsOfItsOwn = {
   ACS_KEY: acsKey
   OTP_LASTS: '5m'
   PUBLIC_URL: publicUrl
+  ADMIN_PHONES: adminPhones
   POSTS_PER_DAY: '100'
   VOTES_PER_HOUR: '300'
   OTP_PER_PHONE: '5'
   OTP_PER_ADDRESS: '30'
   VOTE_MIN: '3'
+  NOTIFY_POLL: '5s'
   SETTLE_AFTER: '24h'
   KEEP_DELETED: '720h'
 }

@@ -39,8 +39,11 @@ type Config struct {
 	Origins   httpjson.Origins // none where there are none
 	Log       *slog.Logger
 	Now       func() time.Time
-	Telemetry *telemetry.Telemetry // nil collects nothing
-	Version   string
+
+	NotifyPoll time.Duration        // how often a stream looks for notifications
+	StreamFor  time.Duration        // how long a stream without any is open; 0: it looks once
+	Telemetry  *telemetry.Telemetry // nil collects nothing
+	Version    string
 }
 
 // The pages to which links of hubs lead, before their tokens.
@@ -55,6 +58,7 @@ type api struct {
 	document openapi.Document
 	about    openapi.System
 	bounds   map[string]Bound
+	open     streams
 }
 
 // A Bound is what a route may cost.
@@ -127,6 +131,9 @@ func build(c Config) (*api, routes) {
 	a.posts()
 	a.comments()
 	a.shares()
+	a.feeds()
+	a.notices()
+	a.stream()
 	a.ties()
 	a.hubs()
 	a.invitations()
@@ -156,6 +163,8 @@ func (a *api) settings() huma.Config {
 		{Name: "people", Description: "Profiles and usernames, whom people follow and block"},
 		{Name: "posts", Description: "Posts, comments, votes, and their results"},
 		{Name: "hubs", Description: "Hubs, their members, invitations, links and requests to join"},
+		{Name: "notifications", Description: "What people are told of, and how"},
+		{Name: "admin", Description: "For the people who manage the service, whose numbers are in ADMIN_PHONES"},
 		{Name: "system", Description: "Whether the service is up, and this document"},
 	}
 	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
@@ -205,7 +214,7 @@ func route[I, O any](a *api, who access, bound Bound, op huma.Operation, act fun
 	}
 	op.Middlewares = huma.Middlewares{func(ctx huma.Context, next func(huma.Context)) { a.admit(ctx, who, next) }}
 	a.document.AddErrors(&op, statuses...)
-	if op.Method == http.MethodGet && !openapi.IsProbe(op.Path) && !strings.HasPrefix(op.Path, "/dev/") {
+	if op.Method == http.MethodGet && !openapi.IsProbe(op.Path) && !strings.HasPrefix(op.Path, "/dev/") && op.OperationID != streamID {
 		openapi.Conditional(&op)
 	}
 	huma.Register(a.huma, op, func(ctx context.Context, in *I) (*O, error) {
@@ -274,6 +283,10 @@ func (a *api) admit(ctx huma.Context, who access, next func(huma.Context)) {
 		if ctx.Operation().RequestBody != nil && !openapi.ReadBody(ctx, a.Admission, max(most, maxBody)) {
 			return
 		}
+		if ctx.Operation().OperationID == streamID {
+			next(huma.WithValue(ctx, visitKey{}, v))
+			return
+		}
 		leave, err := a.Admission.Enter(ctx.Context(), caller)
 		if err != nil {
 			httpjson.Refuse(w, r, err)
@@ -335,7 +348,7 @@ var meanings = map[int]openapi.Meaning{
 	400: {Doc: "The query or the body cannot be read", Detail: "the body is not valid JSON"},
 	401: {Doc: "The caller is not signed in: UNAUTHENTICATED, INVALID_TOKEN, SESSION_ENDED, REFRESH_REUSED, OTP_WRONG, OTP_EXPIRED", Detail: "this session has ended; sign in again"},
 	403: {Doc: "The caller may not: ONBOARDING_REQUIRED, ACCOUNT_DELETED, NOT_A_MEMBER, FORBIDDEN, INVITATION_NOT_YOURS, or a page of another site asks", Detail: "choose a username, give your name and accept the terms first"},
-	404: {Doc: "There is no such thing, or the caller may not see it: USER_NOT_FOUND, POST_NOT_FOUND, COMMENT_NOT_FOUND, HUB_NOT_FOUND, MEMBER_NOT_FOUND, INVITATION_NOT_FOUND, LINK_NOT_FOUND, REQUEST_NOT_FOUND, CODE_NOT_FOUND", Detail: "there is no such post"},
+	404: {Doc: "There is no such thing, or the caller may not see it: USER_NOT_FOUND, POST_NOT_FOUND, COMMENT_NOT_FOUND, HUB_NOT_FOUND, MEMBER_NOT_FOUND, INVITATION_NOT_FOUND, LINK_NOT_FOUND, REQUEST_NOT_FOUND, NOTIFICATION_NOT_FOUND, CODE_NOT_FOUND", Detail: "there is no such post"},
 	409: {Doc: "It cannot be as things are: USERNAME_TAKEN, ALREADY_VOTED, NO_SLIDER, LINK_TAKEN, LAST_SUPER_ADMIN, ALREADY_DECIDED, HUB_FULL, TOO_MANY", Detail: "this username is taken; choose another one"},
 	413: {Doc: "The body is too large", Detail: "the body is larger than 64 KiB"},
 	422: {Doc: "The request breaks rules, which are named: VALIDATION_ERROR, IDEMPOTENCY_MISMATCH", Detail: "the request breaks the rules named here", Fields: []httpjson.Field{{Location: "body.fullName", Message: "give 1 to 100 characters"}}},

@@ -40,7 +40,7 @@ func TestGuests(t *testing.T) {
 	require.Equal(t, map[string]bool{
 		"request-code": true, "verify-code": true, "get-dev-code": true, "refresh": true, "get-health": true, "get-ready": true, "get-openapi": true,
 		"get-profile": true, "get-profile-by-name": true, "list-posts": true, "get-post": true, "list-reposts": true, "list-shares": true, "list-user-posts": true, "get-vote-summary": true, "get-vote-distribution": true,
-		"list-followers": true, "list-following": true, "list-comments": true, "list-replies": true, "get-hub": true, "get-hub-by-link": true, "get-invitation": true, "get-link": true,
+		"get-default-feed": true, "list-followers": true, "list-following": true, "list-comments": true, "list-replies": true, "get-hub": true, "get-hub-by-link": true, "get-invitation": true, "get-link": true,
 	}, open)
 }
 
@@ -67,6 +67,7 @@ func TestCounts(t *testing.T) {
 		ermaID, erma, _ := w.person(number(7), "Erma")
 		w.enrol(ann, hub, number(7), erma)
 		_, fay, _ := w.person(number(8), "Fay")
+		_, manager, _ := w.person(number(0), "Manager")
 		token, declined := w.invite(ann, hub, number(5)), w.invite(ann, hub, number(6))
 		_, sent := w.ask("POST", "/hubs/"+hub+"/invitations", ann, `{"phones":["`+number(8)+`"]}`)
 		invitation := items(sent)[0]["invitationId"].(string)
@@ -105,6 +106,7 @@ func TestCounts(t *testing.T) {
 			w.comment(other, id, comment)
 		}
 		reply := w.comment(ann, id, comment)
+		w.rest()
 		counted := map[string]bool{}
 		for _, c := range []struct {
 			id, method, path, token, body string
@@ -169,6 +171,22 @@ func TestCounts(t *testing.T) {
 			{"block", "PUT", "/users/" + annID + "/block", carol, "", 200, ""},
 			{"unblock", "DELETE", "/users/" + annID + "/block", carol, "", 204, ""},
 			{"list-blocks", "GET", "/users/me/blocks", bob, "", 200, ""},
+			{"get-home", "GET", "/feed/home", erma, "", 200, ""},
+			{"get-home", "GET", "/feed/home", newcomer, "", 200, ""},
+			{"list-notifications", "GET", "/notifications", ann, "", 200, ""},
+			{"list-notifications", "GET", "/notifications?unread=true", erma, "", 200, ""},
+			{"stream-notifications", "GET", "/notifications/stream", ann, "", 200, ""},
+			{"get-unread-count", "GET", "/notifications/unread-count", ann, "", 200, ""},
+			{"read-notification", "POST", "/notifications/", ann, "", 204, ""},
+			{"read-all-notifications", "POST", "/notifications/read-all", ann, "", 204, ""},
+			{"get-hub-settings", "GET", "/hubs/" + hub + "/notification-settings", erma, "", 200, ""},
+			{"put-hub-settings", "PUT", "/hubs/" + hub + "/notification-settings", erma, `{"contentMuted":true,"mutedUntil":null}`, 200, ""},
+			{"put-default-user", "PUT", "/admin/default-feed/" + bobID, manager, `{"displayOrder":1,"isActive":true}`, 200, ""},
+			{"put-default-user", "PUT", "/admin/default-feed/" + bobID, manager, `{"displayOrder":2,"isActive":true}`, 200, ""},
+			{"list-default-feed", "GET", "/admin/default-feed", manager, "", 200, ""},
+			{"get-default-feed", "GET", "/feed/default", carol, "", 200, ""},
+			{"get-home", "GET", "/feed/home", newcomer, "", 200, ""},
+			{"remove-default-user", "DELETE", "/admin/default-feed/" + bobID, manager, "", 204, ""},
 			{"delete-post", "DELETE", "/posts/" + lockedID, ann, "", 204, ""},
 			{"restore-post", "POST", "/posts/" + lockedID + "/restore", ann, "", 200, ""},
 			{"create-hub", "POST", "/hubs", ann, `{"name":"x","customLink":"tea"}`, 201, ""},
@@ -208,6 +226,10 @@ func TestCounts(t *testing.T) {
 			if c.id == "cancel-request" {
 				_, mine := w.ask("GET", "/users/me/join-requests", dora, "")
 				c.path += items(mine)[0]["joinRequestId"].(string)
+			}
+			if c.id == "read-notification" {
+				_, mine := w.ask("GET", "/notifications", ann, "")
+				c.path += items(mine)[0]["notificationId"].(string) + "/read"
 			}
 			if c.id == "return" {
 				c.token = w.enter(number(7))["accessToken"].(string)
@@ -250,6 +272,7 @@ func TestHostile(t *testing.T) {
 	require.Equal(t, 201, status)
 	hub := w.hub(ann, "Tea")
 	bobID, bob, _ := w.person(number(4), "Robert")
+	_, manager, _ := w.person(number(0), "Manager")
 	comment := w.comment(ann, id, "")
 	vote := "/posts/" + id + "/vote"
 	for _, tt := range []struct {
@@ -352,6 +375,30 @@ func TestHostile(t *testing.T) {
 		{"GET", "/users/x/followers", "", "", 404, "USER_NOT_FOUND"},
 		{"GET", "/users/..%2Fx/following", ann, "", 404, "USER_NOT_FOUND"},
 		{"GET", "/users/me/blocks", newcomer, "", 403, "ONBOARDING_REQUIRED"},
+		{"GET", "/feed/home", newcomer, "", 403, "ONBOARDING_REQUIRED"},
+		{"GET", "/feed/home?cursor=AQ", ann, "", 400, "MALFORMED"},
+		{"GET", "/feed/default?cursor=AQ", "", "", 400, "MALFORMED"},
+		{"GET", "/feed/default?limit=0", "", "", 422, "VALIDATION_ERROR"},
+		{"GET", "/notifications", newcomer, "", 403, "ONBOARDING_REQUIRED"},
+		{"GET", "/notifications?unread=x", ann, "", 422, "VALIDATION_ERROR"},
+		{"GET", "/notifications?cursor=AQ", ann, "", 400, "MALFORMED"},
+		{"POST", "/notifications/x/read", ann, "", 404, "NOTIFICATION_NOT_FOUND"},
+		{"POST", "/notifications/!read/read", ann, "", 404, "NOTIFICATION_NOT_FOUND"},
+		{"POST", "/notifications/2516087663999999999-36c92e25aed2a57cacc40610/read", ann, "", 404, "NOTIFICATION_NOT_FOUND"},
+		{"GET", "/hubs/x/notification-settings", ann, "", 404, "HUB_NOT_FOUND"},
+		{"GET", "/hubs/" + hub + "/notification-settings", bob, "", 403, "NOT_A_MEMBER"},
+		{"PUT", "/hubs/" + hub + "/notification-settings", bob, `{"contentMuted":true,"mutedUntil":null}`, 403, "NOT_A_MEMBER"},
+		{"PUT", "/hubs/" + hub + "/notification-settings", ann, `{"contentMuted":true,"mutedUntil":"tomorrow"}`, 422, "VALIDATION_ERROR"},
+		{"PUT", "/hubs/" + hub + "/notification-settings", ann, `{"contentMuted":true,"mutedUntil":"2999-01-01T00:00:00Z"}`, 422, "VALIDATION_ERROR"},
+		{"PUT", "/hubs/" + hub + "/notification-settings", ann, `{}`, 422, "VALIDATION_ERROR"},
+		{"GET", "/admin/default-feed", ann, "", 403, "FORBIDDEN"},
+		{"PUT", "/admin/default-feed/" + annID, ann, `{"displayOrder":1,"isActive":true}`, 403, "FORBIDDEN"},
+		{"DELETE", "/admin/default-feed/" + annID, ann, "", 403, "FORBIDDEN"},
+		{"PUT", "/admin/default-feed/" + annID, manager, `{"displayOrder":0,"isActive":true}`, 422, "VALIDATION_ERROR"},
+		{"PUT", "/admin/default-feed/" + annID, manager, `{"displayOrder":1000000,"isActive":true}`, 422, "VALIDATION_ERROR"},
+		{"PUT", "/admin/default-feed/" + annID, manager, `{"displayOrder":999999,"isActive":false}`, 200, ""},
+		{"PUT", "/admin/default-feed/x%7Cy", manager, `{"displayOrder":1,"isActive":true}`, 404, "USER_NOT_FOUND"},
+		{"DELETE", "/admin/default-feed/x", manager, "", 204, ""},
 		{"POST", "/hubs", newcomer, `{"name":"x"}`, 403, "ONBOARDING_REQUIRED"},
 		{"POST", "/hubs", ann, `{"name":" "}`, 422, "VALIDATION_ERROR"},
 		{"POST", "/hubs", ann, `{"name":"` + strings.Repeat("x", 101) + `"}`, 422, "VALIDATION_ERROR"},

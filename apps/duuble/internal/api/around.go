@@ -47,7 +47,7 @@ func (a *api) comments() {
 			}
 			return answer(a.cardOf(c), nil)
 		})
-	route(a, person, Bound{9, 16}, op("create-comment", http.MethodPost, "/posts/{id}/comments", "Comment on a post", "Whoever sees the post may. The same Idempotency-Key again within a day answers with the same comment.", http.StatusCreated, 404),
+	route(a, person, Bound{9, 17}, op("create-comment", http.MethodPost, "/posts/{id}/comments", "Comment on a post", "Whoever sees the post may. The same Idempotency-Key again within a day answers with the same comment.", http.StatusCreated, 404),
 		func(ctx context.Context, v visit, in *struct {
 			ByID
 			Key  string `header:"Idempotency-Key" doc:"Up to 100 characters that you choose" example:"4711"`
@@ -107,7 +107,7 @@ func (a *api) ties() {
 	op := func(id, method, path, summary, description string, status int, errors ...int) huma.Operation {
 		return operation("people", id, method, path, summary, description, status, errors...)
 	}
-	route(a, person, Bound{4, 18}, op("follow", http.MethodPut, "/users/{id}/follow", "Follow a person", "A person who is followed already stays so, since the same time.", http.StatusOK, 404, 409),
+	route(a, person, Bound{4, 19}, op("follow", http.MethodPut, "/users/{id}/follow", "Follow a person", "A person who is followed already stays so, since the same time.", http.StatusOK, 404, 409),
 		func(ctx context.Context, v visit, in *ByID) (*body[Following], error) {
 			at, err := a.People.Follow(ctx, v.Claim, in.ID, true)
 			return answer(Following{true, stamp(at)}, err)

@@ -101,7 +101,7 @@ func (a *api) hubs() {
 			page, err := a.Hubs.Members(ctx, v.Claim, in.ID, in.Role, after, in.Limit)
 			return pageOf(list, page, err, memberOf)
 		})
-	route(a, person, Bound{4, 8}, op("set-role", http.MethodPatch, "/hubs/{id}/members/{member}", "Give a member a role", "A super_admin does. One of them there always is.", http.StatusOK, 404, 409),
+	route(a, person, Bound{5, 10}, op("set-role", http.MethodPatch, "/hubs/{id}/members/{member}", "Give a member a role", "A super_admin does. One of them there always is.", http.StatusOK, 404, 409),
 		func(ctx context.Context, v visit, in *struct {
 			ByMember
 			Body NewRole
@@ -110,7 +110,7 @@ func (a *api) hubs() {
 			m, err := a.Hubs.SetRole(ctx, v.Claim, in.ID, in.Member, string(in.Body.Role))
 			return answer(memberOf(m), err)
 		})
-	route(a, person, Bound{4, 9}, op("remove-member", http.MethodDelete, "/hubs/{id}/members/{member}", "Remove a member", "Admins remove members, a super_admin also admins. At once the person sees nothing of the hub.", http.StatusNoContent, 404, 409),
+	route(a, person, Bound{5, 11}, op("remove-member", http.MethodDelete, "/hubs/{id}/members/{member}", "Remove a member", "Admins remove members, a super_admin also admins. At once the person sees nothing of the hub.", http.StatusNoContent, 404, 409),
 		func(ctx context.Context, v visit, in *ByMember) (*none, error) {
 			return nil, a.Hubs.Remove(ctx, v.Claim, in.ID, in.Member)
 		})
@@ -140,7 +140,7 @@ func (a *api) hubs() {
 		{"approve", "Let somebody in", "Admins do, once for each request.", true},
 		{"reject", "Let somebody not in", "Admins do, once for each request. The person may ask again.", false},
 	} {
-		route(a, person, Bound{7, 13}, op(decision.name+"-request", http.MethodPost, "/hubs/{id}/join-requests/{request}/"+decision.name, decision.summary, decision.description, http.StatusOK, 404, 409),
+		route(a, person, Bound{8, 15}, op(decision.name+"-request", http.MethodPost, "/hubs/{id}/join-requests/{request}/"+decision.name, decision.summary, decision.description, http.StatusOK, 404, 409),
 			func(ctx context.Context, v visit, in *struct {
 				ByID
 				Request string `path:"request" doc:"The id of the request" example:"01KA0000000000000000000006"`
@@ -181,7 +181,7 @@ func (a *api) invitations() {
 	op := func(id, method, path, summary, description string, status int, errors ...int) huma.Operation {
 		return operation("hubs", id, method, path, summary, description, status, errors...)
 	}
-	route(a, person, Bound{4, 11}, op("invite", http.MethodPost, "/hubs/{id}/invitations", "Invite people by their numbers", "Members do. Who accepts an invitation of an admin is a member; that of a member makes a request. The answer does not tell whether a number has an account. Each answer has tokens, which are shown once: send them to the people.", http.StatusCreated, 404, 409),
+	route(a, person, Bound{5, 13}, op("invite", http.MethodPost, "/hubs/{id}/invitations", "Invite people by their numbers", "Members do. Who accepts an invitation of an admin is a member; that of a member makes a request. The answer does not tell whether a number has an account. Each answer has tokens, which are shown once: send them to the people.", http.StatusCreated, 404, 409),
 		func(ctx context.Context, v visit, in *struct {
 			ByID
 			Body Invite
@@ -237,8 +237,8 @@ func (a *api) invitations() {
 		name, path string
 		bound      Bound
 	}{
-		{"", "/invitations/{token}", Bound{8, 16}},
-		{"my-", "/users/me/invitations/{id}", Bound{9, 16}},
+		{"", "/invitations/{token}", Bound{9, 18}},
+		{"my-", "/users/me/invitations/{id}", Bound{10, 18}},
 	} {
 		accept := op("accept-"+way.name+"invitation", http.MethodPost, way.path+"/accept", "Accept an invitation", "Only the person with the invited number may. Makes the caller a member, or a request where a member has invited.", http.StatusOK, 404, 409)
 		decline := op("decline-"+way.name+"invitation", http.MethodPost, way.path+"/decline", "Decline an invitation", "Only the person with the invited number may.", http.StatusNoContent, 404)
@@ -299,7 +299,7 @@ func (a *api) invitations() {
 	join.Responses = map[string]*huma.Response{"200": {Description: "The caller is a member", Content: map[string]*huma.MediaType{"application/json": {
 		Schema: &huma.Schema{Ref: "#/components/schemas/Joined"}, Example: Joined{Status: "member"},
 	}}}}
-	route(a, person, Bound{5, 9}, join, func(ctx context.Context, v visit, in *ByToken) (*joined, error) {
+	route(a, person, Bound{6, 11}, join, func(ctx context.Context, v visit, in *ByToken) (*joined, error) {
 		id, err := a.Hubs.Join(ctx, v.Claim, in.Token)
 		if err != nil {
 			return nil, err

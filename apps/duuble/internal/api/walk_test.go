@@ -105,6 +105,10 @@ func TestWalk(t *testing.T) {
 	status, _ = w.ask("PUT", "/users/"+bobID+"/block", blocks, "")
 	require.Equal(t, 200, status)
 
+	w.chosen(bobID)
+	status, _ = w.ask("PUT", "/users/"+bobID+"/follow", outsider, "")
+	require.Equal(t, 200, status)
+	w.rest()
 	values := map[string][]string{
 		"id": {locked, repost, source, hub, bobID, annID, leftID}, "username": {"bob", "ann"}, "link": {"tea"}, "comment": {comment}, "token": {token, link["token"].(string)},
 	}
@@ -129,19 +133,24 @@ func TestWalk(t *testing.T) {
 	}
 	everything := []string{
 		"/posts/" + locked, "/posts/" + locked + "/comments", "/posts/" + locked + "/comments/" + comment + "/replies", "/posts/" + locked + "/vote/distribution", "/posts/" + locked + "/vote/hubs", "/posts/" + locked + "/vote/summary",
-		"/posts/" + repost, "/posts/" + source + "/reposts", "/posts/" + source + "/shares", "/posts?hubId=" + hub, "/users/" + bobID + "/posts", "/users/" + bobID + "/posts?limit=1", "/users/me/votes",
+		"/posts/" + repost, "/posts/" + source + "/reposts", "/posts/" + source + "/shares", "/posts?hubId=" + hub, "/users/" + bobID + "/posts", "/users/" + bobID + "/posts?limit=1", "/users/me/votes", "/feed/home", "/notifications",
 	}
 	all := found(ann)
 	for _, path := range everything {
 		require.Contains(t, all, path, "a member sees it, so that the walk would find it")
 	}
-	// profile returns Bob's profile as a person sees it.
+	// profile returns Bob's profile as a person sees it, and the homes in which Bob is.
 	profile := func(who string) string {
 		_, p := w.ask("GET", "/users/"+bobID, who, "")
 		_, posts := w.ask("GET", "/users/"+bobID+"/posts?limit=1", who, "")
-		delete(p, "requestId")
-		delete(posts, "requestId")
-		return fmt.Sprint(p, posts)
+		_, home := w.ask("GET", "/feed/home", who, "")
+		_, told := w.ask("GET", "/notifications?limit=1", who, "")
+		_, unread := w.ask("GET", "/notifications/unread-count", who, "")
+		_, chosen := w.ask("GET", "/feed/default", who, "")
+		for _, answer := range []map[string]any{p, posts, home, chosen, told, unread} {
+			delete(answer, "requestId")
+		}
+		return fmt.Sprint(p, posts, home, chosen, told, unread)
 	}
 	before := map[string]string{}
 	hidden := map[string]string{"a guest": "", "an outsider": outsider, "who left": left, "who was removed": removed, "who is blocked": blocked, "who blocks": blocks}
@@ -152,7 +161,7 @@ func TestWalk(t *testing.T) {
 	for range 3 { // nor does anything that they see tell that there are more
 		post("private_locked_hub")
 	}
-	w.background.Wait()
+	w.rest()
 	for name, who := range hidden {
 		require.Equal(t, before[name], profile(who), name)
 		_, card := w.ask("GET", "/posts/"+source, who, "")
@@ -275,6 +284,8 @@ func TestWalkDeleted(t *testing.T) {
 		}
 		return seen
 	}
+	w.chosen(annID)
+	w.rest()
 	everybody := map[string]string{"a guest": "", "Ann": ann, "Bob": bob, "Cid": cid}
 	before := map[string][]string{}
 	for name, who := range everybody {
@@ -283,6 +294,10 @@ func TestWalkDeleted(t *testing.T) {
 	}
 	require.Contains(t, before["Bob"], "/users/me/votes")
 	require.Contains(t, before["Bob"], "/posts?hubId="+hub)
+	require.Contains(t, before["Cid"], "/feed/home")
+	require.Contains(t, before["Bob"], "/feed/home")
+	require.Contains(t, before["Ann"], "/notifications")
+	require.Contains(t, before["a guest"], "/feed/default")
 	require.Contains(t, before["a guest"], "/posts")
 	require.Contains(t, before["a guest"], "/users/"+annID+"/posts")
 	require.Contains(t, before["a guest"], "/posts/"+other+"/comments/"+root+"/replies")
@@ -317,7 +332,9 @@ func TestWalkDeleted(t *testing.T) {
 		status, c := w.ask("POST", "/posts/"+id+"/restore", who, "")
 		require.Equal(t, 200, status, c)
 	}
-	w.background.Wait()
+	status, _ = w.ask("PUT", "/users/"+annID+"/follow", cid, "")
+	require.Equal(t, 200, status)
+	w.rest()
 	words, paths = []string{secret, public, locked, comment, repost}, slices.DeleteFunc(paths, func(path string) bool { return strings.Contains(path, other) })
 	for name, who := range everybody {
 		seen := found(who)
@@ -383,8 +400,13 @@ func TestWalkLeft(t *testing.T) {
 		}
 		return all
 	}
+	w.chosen(annID)
+	w.rest()
 	before := answers()
 	require.Contains(t, before["a guest /posts"], annID)
+	require.Contains(t, before["Bob /feed/home"], annID)
+	require.Contains(t, before["Bob /notifications"], annID)
+	require.Contains(t, before["Dan /feed/default"], annID)
 	status, _ = w.ask("DELETE", "/users/me", ann, "")
 	require.Equal(t, 204, status)
 	w.background.Wait()

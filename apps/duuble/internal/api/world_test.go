@@ -94,12 +94,13 @@ type world struct {
 	meter      *meter
 	log        strings.Builder
 	background sync.WaitGroup
+	streams    func(poll, open time.Duration) // has streams of notifications wait
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, meter: &meter{DB: memory.NewTables()}, queues: memory.NewQueues(time.Now)}
-	tables := schema.Tables{Users: "Users", Names: "Names", Posts: "Posts", Lists: "Lists", Sessions: "Sessions", Hubs: "Hubs", Admin: "Admin"}
+	tables := schema.Tables{Users: "Users", Names: "Names", Posts: "Posts", Lists: "Lists", Notifications: "Notifications", Sessions: "Sessions", Hubs: "Hubs", Admin: "Admin"}
 	log := slog.New(slog.NewTextHandler(&w.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	rows := &rowstore.Store{
 		DB: w.meter, Now: time.Now, Log: log, Background: w.background.Go,
@@ -116,7 +117,7 @@ func newWorld(t *testing.T) *world {
 	require.NoError(t, w.meter.DB.Create(t.Context(), tables.All()...))
 	w.people = people.New(people.Config{
 		Store: rows, Tables: tables, Queues: queues, Entropy: rand.Reader, Keys: keyring.Ring{make([]byte, 32)}, SMS: sms.Printed{To: &strings.Builder{}},
-		Keep: 30 * 24 * time.Hour, CodeLasts: 5 * time.Minute, PerPhone: -1, PerAddress: -1, KeepCodes: true,
+		Keep: 30 * 24 * time.Hour, CodeLasts: 5 * time.Minute, PerPhone: -1, PerAddress: -1, KeepCodes: true, Admins: []string{number(0)},
 	})
 	keys, err := ballot.NewKeys(make([]byte, 32))
 	require.NoError(t, err)
@@ -133,9 +134,13 @@ func newWorld(t *testing.T) *world {
 		return err
 	}
 	unlimited := httpjson.Limits{Writes: -1, Reads: -1, AtWork: 10_000} // a test may have all of them at work at once
-	w.Handler = api.New(api.Config{
-		People: w.people, Posts: w.posts, Hubs: w.hubs, VoteMin: 3, Ready: ready, Admission: httpjson.NewAdmission(unlimited.Complete(false), time.Now), Log: log, Now: time.Now, Version: "test",
-	})
+	w.streams = func(poll, open time.Duration) {
+		w.Handler = api.New(api.Config{
+			People: w.people, Posts: w.posts, Hubs: w.hubs, VoteMin: 3, Ready: ready, Admission: httpjson.NewAdmission(unlimited.Complete(false), time.Now), Log: log, Now: time.Now, Version: "test",
+			NotifyPoll: poll, StreamFor: open,
+		})
+	}
+	w.streams(0, 0)
 	return w
 }
 
@@ -226,6 +231,22 @@ func (w *world) pump() {
 			require.NoError(w.t, w.queues.Delete(w.t.Context(), trigger.Queue, m.Receipt))
 		}
 	}
+}
+
+// rest does it until all that follows from messages is done, too.
+func (w *world) rest() {
+	w.t.Helper()
+	for range 20 {
+		w.pump()
+	}
+}
+
+// chosen has the default feed show posts of a person.
+func (w *world) chosen(id string) {
+	w.t.Helper()
+	_, manager, _ := w.person(number(0), "Manager")
+	status, d := w.ask("PUT", "/admin/default-feed/"+id, manager, `{"displayOrder":1,"isActive":true}`)
+	require.Equal(w.t, 200, status, d)
 }
 
 func number(i int) string { return fmt.Sprintf("+346%08d", i) }

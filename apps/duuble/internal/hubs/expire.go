@@ -96,9 +96,12 @@ func (s *Service) Rekey(ctx context.Context) error {
 	return nil
 }
 
-// Repair writes the rows that point at what hubs have. After a restore some may be missing,
-// because a backup reads one table after the other.
+// Repair writes the rows that point at what hubs have, and tells people of changes. After a restore
+// some may be missing, because a backup reads one table after the other, and no message does it.
 func (s *Service) Repair(ctx context.Context) error {
+	if err := s.deliverAll(ctx); err != nil {
+		return err
+	}
 	return s.pointers(ctx, func(name string, key table.Key, props ...table.Prop) error {
 		row, err := s.GetRow(ctx, name, key)
 		if err != nil || row != nil {

@@ -16,6 +16,7 @@
 //	ln|{id}                      a link
 //	ji|{id}, jr|{status}|{inv}|{id}    a request to join, and requests by status and time
 //	jp|{user}                    which pending request the person has
+//	o|{change}|{n}               people who must be told of a change
 //
 // Rows elsewhere only point here, and are written before the batch: h|{hub} and jr|{inv}|{id} in
 // the partition of a user, tok|{hash}, ph|{number} and link|{lower} of Names, due|expire|{hour} and
@@ -42,7 +43,10 @@ import (
 )
 
 // A Service is what people may do with hubs. New makes one.
-type Service struct{ Config }
+type Service struct {
+	Config
+	Events Events
+}
 
 // A Config is what a Service needs. Every field is required.
 type Config struct {
@@ -53,7 +57,7 @@ type Config struct {
 }
 
 // New returns the service.
-func New(c Config) *Service { return &Service{c} }
+func New(c Config) *Service { return &Service{Config: c} }
 
 // The codes of errors.
 const (
@@ -63,7 +67,7 @@ const (
 	LinkNotFound       fault.Code = "LINK_NOT_FOUND"
 	RequestNotFound    fault.Code = "REQUEST_NOT_FOUND"
 	NotAMember         fault.Code = "NOT_A_MEMBER"
-	Forbidden          fault.Code = "FORBIDDEN"
+	Forbidden                     = people.Forbidden
 	InvitationNotYours fault.Code = "INVITATION_NOT_YOURS"
 	LinkTaken          fault.Code = "LINK_TAKEN"
 	LastSuperAdmin     fault.Code = "LAST_SUPER_ADMIN"

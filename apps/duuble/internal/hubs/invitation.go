@@ -2,12 +2,12 @@ package hubs
 
 import (
 	"context"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"prompthub/apps/duuble/internal/lists"
+	"prompthub/apps/duuble/internal/notices"
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/rules"
 	"prompthub/apps/duuble/internal/schema"
@@ -132,9 +132,6 @@ func noInvitation() error {
 	return fault.Coded(fault.NotFound, InvitationNotFound, "there is no such invitation, or it is not good any more; ask for another one")
 }
 
-// phones are numbers as E.164 writes them.
-var phones = regexp.MustCompile(`^\+[1-9][0-9]{7,14}$`)
-
 func checkLasts(b *rules.Broken, lasts time.Duration) {
 	b.Add(lasts >= LeastLasts && lasts <= MostLasts, "expiresInMs", "give 1000 to 2592000000, which are 30 days")
 }
@@ -145,7 +142,7 @@ func (s *Service) Invite(ctx context.Context, c people.Claim, hub string, number
 	var b rules.Broken
 	b.Add(len(numbers) > 0 && len(numbers) <= mostPhones, "phones", "give 1 to 20 numbers")
 	for _, n := range numbers {
-		b.Add(phones.MatchString(n), "phones", "give phone numbers with their country, such as +34600000001")
+		b.Add(people.IsPhone(n), "phones", "give phone numbers with their country, such as +34600000001")
 	}
 	checkLasts(&b, lasts)
 	open := 0
@@ -179,7 +176,7 @@ func (s *Service) invite(ctx context.Context, hub string, u people.User, mine *M
 	number := s.People.Number(phone)
 	token, hash := newToken()
 	fresh, change := s.newID(), s.newID()
-	err = s.Change(ctx, s.Tables.Hubs, func(ctx context.Context) ([]table.Op, error) {
+	make := func(ctx context.Context) ([]table.Op, error) {
 		v = nil
 		lock, err := s.row(ctx, hub, "ip|"+number)
 		if err == nil && lock != nil {
@@ -195,12 +192,16 @@ func (s *Service) invite(ctx context.Context, hub string, u people.User, mine *M
 				number: number, sealed: s.People.Keys.Seal("invitation", fresh, phone),
 			}
 			ops = []table.Op{v.listed(), insert(v.lock(), str("invitation_id", v.ID))}
+			e := s.happened(notices.InviteReceived, u.ID, v.ID, "")
+			e.number = number
+			ops = append(ops, s.events(hub, change, e)...)
 		} else if v.NeedsApproval && mine.May(Admin) { // an admin's word counts for more
 			v.NeedsApproval = false
 		}
 		v.token, v.change, v.ExpiresAt = hash, change, s.Now().UTC().Add(lasts)
 		return append(ops, rowstore.Put(v.row())), s.tell(ctx, v)
-	})
+	}
+	err = s.telling(ctx, hub, change, func() error { return s.Change(ctx, s.Tables.Hubs, make) })
 	if err != nil {
 		return nil, err
 	}
@@ -493,7 +494,7 @@ func (s *Service) Accept(ctx context.Context, c people.Claim, k Key) (Outcome, e
 	var asks *Request
 	var waits *Request
 	var m *Membership
-	err = s.answer(ctx, hub, id, number, k, change, func(ctx context.Context) error {
+	first := func(ctx context.Context) error {
 		return rowstore.Both(ctx, func(ctx context.Context) (err error) {
 			waits, err = s.pending(ctx, hub, u.ID)
 			return err
@@ -501,7 +502,8 @@ func (s *Service) Accept(ctx context.Context, c people.Claim, k Key) (Outcome, e
 			m, err = s.membership(ctx, hub, u.ID)
 			return err
 		})
-	}, func(ctx context.Context, v *Invitation) (ops []table.Op, err error) {
+	}
+	open := func(ctx context.Context, v *Invitation) (ops []table.Op, err error) {
 		switch {
 		case m.live():
 			out = Outcome{Status: Accepted, Membership: m}
@@ -518,6 +520,7 @@ func (s *Service) Accept(ctx context.Context, c people.Claim, k Key) (Outcome, e
 			v.RequestID = asks.ID
 			out = Outcome{Status: Pending, RequestID: asks.ID}
 			ops, err = s.end(ctx, v, Pending)
+			ops = append(ops, s.events(hub, change, s.happened(notices.RequestCreated, u.ID, asks.ID, ""))...)
 			return append(ops, asks.ask()...), err
 		}
 		if ops, m, err = s.joining(ctx, hub, u.ID, change); err != nil {
@@ -529,12 +532,14 @@ func (s *Service) Accept(ctx context.Context, c people.Claim, k Key) (Outcome, e
 			return nil, err
 		}
 		ops = append(ops, accepted...)
+		ops = append(ops, s.events(hub, change, s.happened(notices.MemberJoined, u.ID, change, ""))...)
 		if waits != nil { // an admin's word is enough
 			more, err := s.decide(ctx, waits, Approved, v.InviterID, change)
 			return append(ops, more...), err
 		}
 		return ops, nil
-	})
+	}
+	err = s.telling(ctx, hub, change, func() error { return s.answer(ctx, hub, id, number, k, change, first, open) })
 	return out, err
 }
 

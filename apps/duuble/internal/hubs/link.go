@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"prompthub/apps/duuble/internal/notices"
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/rules"
 	"prompthub/apps/duuble/internal/schema"
@@ -164,7 +165,8 @@ func (s *Service) Join(ctx context.Context, c people.Claim, token string) (reque
 		return "", err
 	}
 	var r *Request
-	return request, s.Change(ctx, s.Tables.Hubs, func(ctx context.Context) ([]table.Op, error) {
+	change := s.newID()
+	ask := func(ctx context.Context) ([]table.Op, error) {
 		var waits *Request
 		var m *Membership
 		err := rowstore.Both(ctx, func(ctx context.Context) (err error) {
@@ -190,6 +192,7 @@ func (s *Service) Join(ctx context.Context, c people.Claim, token string) (reque
 			}
 		}
 		request = r.ID
-		return r.ask(), nil
-	})
+		return append(r.ask(), s.events(hub, change, s.happened(notices.RequestCreated, u.ID, r.ID, ""))...), nil
+	}
+	return request, s.telling(ctx, hub, change, func() error { return s.Change(ctx, s.Tables.Hubs, ask) })
 }

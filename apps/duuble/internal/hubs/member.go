@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"prompthub/apps/duuble/internal/lists"
+	"prompthub/apps/duuble/internal/notices"
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/rules"
 	"prompthub/apps/duuble/internal/schema"
@@ -30,13 +31,23 @@ func atLeast(role, least string) bool {
 	return slices.Index(Roles, role) >= slices.Index(Roles, least)
 }
 
+// A Mute is how long a member is told of no posts of the hub. It ends with the membership.
+type Mute struct {
+	Always bool
+	Until  time.Time // zero if there is no such time
+}
+
+// IsOn reports whether it keeps away posts at a time.
+func (m Mute) IsOn(now time.Time) bool { return m.Always || now.Before(m.Until) }
+
 // A Membership says that a person is in a hub, or was. A member who comes back has the same row.
 type Membership struct {
 	HubID, UserID, Role string
 	JoinedAt            time.Time
-	leftAt              time.Time // zero of one that goes on
-	change              string    // the id of the change that wrote it
-	etag                string
+	Mute
+	leftAt time.Time // zero of one that goes on
+	change string    // the id of the change that wrote it
+	etag   string
 }
 
 func (m *Membership) live() bool { return m != nil && m.leftAt.IsZero() }
@@ -47,6 +58,12 @@ func (m *Membership) May(least string) bool { return m.live() && atLeast(m.Role,
 func (m *Membership) row() table.Row {
 	props := table.Props{
 		str("role", m.Role), at("joined_at", m.JoinedAt), str("change", m.change), {Name: "IsDeleted", Value: table.Bool(!m.live())},
+	}
+	if m.Always {
+		props = append(props, table.Prop{Name: contentMuted, Value: table.Bool(true)})
+	}
+	if !m.Until.IsZero() {
+		props = append(props, at(mutedUntil, m.Until))
 	}
 	if !m.live() {
 		props = append(props, at("deleted_at", m.leftAt))
@@ -81,7 +98,7 @@ func (m *Membership) become(role string) []table.Op {
 
 // leave returns the writes by which a membership ends.
 func (m *Membership) leave(now time.Time, t tally) []table.Op {
-	m.leftAt = now
+	m.leftAt, m.Mute = now, Mute{}
 	return []table.Op{rowstore.Put(m.row()), rowstore.Removal(m.byTime()), rowstore.Removal(m.byRole()), t.op(m.HubID, -1)}
 }
 
@@ -89,7 +106,7 @@ func parseMembership(row table.Row) *Membership {
 	p := row.Props
 	return &Membership{
 		HubID: strings.TrimPrefix(row.Partition, schema.Hub("")), UserID: strings.TrimPrefix(row.Row, "m|"), Role: p.Get("role").Str(),
-		JoinedAt: p.Get("joined_at").Time(), leftAt: p.Get("deleted_at").Time(), change: p.Get("change").Str(), etag: row.ETag,
+		JoinedAt: p.Get("joined_at").Time(), Mute: Mute{p.Get(contentMuted).Bool(), p.Get(mutedUntil).Time()}, leftAt: p.Get("deleted_at").Time(), change: p.Get("change").Str(), etag: row.ETag,
 	}
 }
 
@@ -112,15 +129,11 @@ func (s *Service) In(ctx context.Context, user string, hubs []string) (in []stri
 		return nil, nil
 	}
 	if len(hubs) > fewHubs { // one read tells of which the person can be a member
-		rows, _, err := s.Budget().Rows(ctx, s.Tables.Users, table.Prefix(schema.User(user), hubsOfUser), 2*MaxHubs)
+		been, err := s.Been(ctx, user)
 		if err != nil {
 			return nil, err
 		}
-		been := map[string]bool{}
-		for _, row := range rows {
-			been[strings.TrimPrefix(row.Row, hubsOfUser)] = true
-		}
-		hubs = slices.DeleteFunc(slices.Clone(hubs), func(hub string) bool { return !been[hub] })
+		hubs = both(hubs, been)
 	}
 	live := make([]bool, len(hubs))
 	err = rowstore.Each(ctx, len(hubs), rowstore.MaxParallel, func(ctx context.Context, i int) error {
@@ -134,6 +147,61 @@ func (s *Service) In(ctx context.Context, user string, hubs []string) (in []stri
 		}
 	}
 	return in, err
+}
+
+// Been returns the hubs in which a person can be a member, in the order of their ids: it only
+// suggests.
+func (s *Service) Been(ctx context.Context, user string) (hubs []string, err error) {
+	rows, _, err := s.Budget().Rows(ctx, s.Tables.Users, table.Prefix(schema.User(user), hubsOfUser), 2*MaxHubs)
+	for _, row := range rows {
+		hubs = append(hubs, strings.TrimPrefix(row.Row, hubsOfUser))
+	}
+	return hubs, err
+}
+
+// both returns those of some ids that are among others, which are in order.
+func both(ids, others []string) []string {
+	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool {
+		_, is := slices.BinarySearch(others, id)
+		return !is
+	})
+}
+
+// Together reports whether two people are members of one hub. Where they can be, Been said of each.
+func (s *Service) Together(ctx context.Context, one, other string, ones, others []string) (bool, error) {
+	shared := both(ones, others)
+	for _, hub := range shared[:min(len(shared), fewHubs)] {
+		live := make([]bool, 2)
+		err := rowstore.Each(ctx, 2, 2, func(ctx context.Context, i int) error {
+			m, err := s.membership(ctx, hub, []string{one, other}[i])
+			live[i] = m.live()
+			return err
+		})
+		if err != nil || live[0] && live[1] {
+			return err == nil, err
+		}
+	}
+	return false, nil
+}
+
+// Everybody are the rows of the members of a hub, and of those who were, in the order of their ids.
+func (s *Service) Everybody(hub string) lists.List {
+	return lists.List{Table: s.Tables.Hubs, Partition: schema.Hub(hub), Prefix: memberRows}
+}
+
+// IsLive returns whether a row of Everybody is of a member.
+func IsLive(row table.Row) bool { return parseMembership(row).live() }
+
+// IsTold returns whether a row of Everybody is of a member who is told of posts at a time.
+func IsTold(row table.Row, now time.Time) bool {
+	m := parseMembership(row)
+	return m.live() && !m.IsOn(now)
+}
+
+// Listing are the rows of the members of a hub, those who joined last first. The last parts of
+// their keys are the ids of people.
+func (s *Service) Listing(hub string) lists.List {
+	return lists.List{Table: s.Tables.Hubs, Partition: schema.Hub(hub), Prefix: "mj|"}
 }
 
 // Names returns the names of hubs.
@@ -306,7 +374,7 @@ func (s *Service) SetRole(ctx context.Context, c people.Claim, hub, user, role s
 	}
 	var m *Membership
 	id := s.newID()
-	err = s.Change(ctx, s.Tables.Hubs, func(ctx context.Context) ([]table.Op, error) {
+	turn := func(ctx context.Context) ([]table.Op, error) {
 		h, err := s.member(ctx, hub, user, &m)
 		if err != nil {
 			return nil, err
@@ -330,8 +398,10 @@ func (s *Service) SetRole(ctx context.Context, c people.Claim, hub, user, role s
 			ops = append(ops, rowstore.Put(h.row()))
 		}
 		m.change = id
+		ops = append(ops, s.events(hub, id, s.happened(notices.RoleChanged, c.UserID, id, user))...)
 		return append(ops, m.become(role)...), nil
-	})
+	}
+	err = s.telling(ctx, hub, id, func() error { return s.Change(ctx, s.Tables.Hubs, turn) })
 	if err != nil {
 		return Listed{}, err
 	}
@@ -380,7 +450,7 @@ func (s *Service) Remove(ctx context.Context, c people.Claim, hub, user string) 
 		return err
 	}
 	id := s.newID()
-	return s.Change(ctx, s.Tables.Hubs, func(ctx context.Context) ([]table.Op, error) {
+	end := func(ctx context.Context) ([]table.Op, error) {
 		h, m, t, err := s.leaving(ctx, hub, user)
 		switch {
 		case err != nil:
@@ -401,6 +471,13 @@ func (s *Service) Remove(ctx context.Context, c people.Claim, hub, user string) 
 			}
 			ops = append(ops, rowstore.Put(h.row()))
 		}
+		if user != c.UserID {
+			ops = append(ops, s.events(hub, id, s.happened(notices.MemberRemoved, c.UserID, id, user))...)
+		}
 		return ops, s.over().Add(ctx, now, hub+"|m|"+user)
-	})
+	}
+	if user == c.UserID { // of which no one is told
+		return s.Change(ctx, s.Tables.Hubs, end)
+	}
+	return s.telling(ctx, hub, id, func() error { return s.Change(ctx, s.Tables.Hubs, end) })
 }

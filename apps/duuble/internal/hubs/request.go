@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"prompthub/apps/duuble/internal/lists"
+	"prompthub/apps/duuble/internal/notices"
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/rules"
 	"prompthub/apps/duuble/internal/schema"
@@ -148,7 +149,7 @@ func (s *Service) Decide(ctx context.Context, c people.Claim, hub, id string, ap
 	}
 	var r *Request
 	change := s.newID()
-	err = s.Change(ctx, s.Tables.Hubs, func(ctx context.Context) (ops []table.Op, err error) {
+	decide := func(ctx context.Context) (ops []table.Op, err error) {
 		if r, err = s.request(ctx, hub, id); err != nil {
 			return nil, err
 		}
@@ -160,14 +161,19 @@ func (s *Service) Decide(ctx context.Context, c people.Claim, hub, id string, ap
 		case r.Status != Pending:
 			return nil, decided()
 		case !approve:
-			return s.decide(ctx, r, Rejected, u.ID, change)
+			ops, err = s.decide(ctx, r, Rejected, u.ID, change)
+			return append(ops, s.events(hub, change, s.happened(notices.RequestRejected, u.ID, r.ID, r.UserID))...), err
 		}
 		if ops, err = s.decide(ctx, r, Approved, u.ID, change); err != nil {
 			return nil, err
 		}
 		joining, _, err := s.joining(ctx, hub, r.UserID, change)
+		joined := s.happened(notices.MemberJoined, r.UserID, change, "")
+		joined.but = u.ID
+		ops = append(ops, s.events(hub, change, s.happened(notices.RequestApproved, u.ID, r.ID, r.UserID), joined)...)
 		return append(ops, joining...), err
-	})
+	}
+	err = s.telling(ctx, hub, change, func() error { return s.Change(ctx, s.Tables.Hubs, decide) })
 	if err != nil {
 		return Request{}, err
 	}

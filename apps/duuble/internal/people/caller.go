@@ -2,6 +2,7 @@ package people
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"prompthub/internal/fault"
@@ -80,6 +81,31 @@ func (s *Service) Member(ctx context.Context, c Claim, reads ...func(context.Con
 		err = fault.Coded(fault.Forbidden, OnboardingRequired, "choose a username, give your name and accept the terms first")
 	}
 	return u, err
+}
+
+// Forbidden is the code of what the caller's role does not allow.
+const Forbidden fault.Code = "FORBIDDEN"
+
+// Admin is Member for actions of the people who manage the service.
+func (s *Service) Admin(ctx context.Context, c Claim, reads ...func(context.Context) error) (User, error) {
+	is := false
+	u, err := s.Member(ctx, c, append(reads, func(ctx context.Context) (err error) {
+		is, err = s.IsAdmin(ctx, c.UserID)
+		return err
+	})...)
+	if err == nil && !is {
+		err = fault.Coded(fault.Forbidden, Forbidden, "only the people who manage this service can do this")
+	}
+	return u, err
+}
+
+// IsAdmin reports whether a person manages the service: by the number of the account.
+func (s *Service) IsAdmin(ctx context.Context, user string) (bool, error) {
+	if len(s.Admins) == 0 {
+		return false, nil
+	}
+	number, err := s.NumberOf(ctx, user)
+	return number != "" && slices.ContainsFunc(s.Admins, func(phone string) bool { return s.Number(phone) == number }), err
 }
 
 // SignIn asks a guest to sign in.

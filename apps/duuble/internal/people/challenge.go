@@ -32,6 +32,9 @@ var Purposes = []string{"sign_in"}
 // Channels are the ways that a code may go.
 var Channels = []string{"sms"}
 
+// IsPhone reports whether a text is a phone number with its country.
+func IsPhone(s string) bool { return phones.MatchString(s) }
+
 // phones are numbers as E.164 writes them.
 var phones = regexp.MustCompile(`^\+[1-9][0-9]{7,14}$`)
 

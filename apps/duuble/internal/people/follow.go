@@ -50,6 +50,18 @@ const (
 	fanByTime    = "frd|"
 )
 
+// Fans are the rows of those who follow a person, the newest first. The last parts of their keys
+// are the ids.
+func (s *Service) Fans(user string) lists.List {
+	return lists.List{Table: s.Tables.Users, Partition: schema.User(user), Prefix: fanByTime}
+}
+
+// FollowsNoOne reports whether a person follows no one.
+func (s *Service) FollowsNoOne(ctx context.Context, user string) (bool, error) {
+	rows, _, err := s.Budget().Rows(ctx, s.Tables.Users, table.Prefix(schema.User(user), followByTime), 1)
+	return len(rows) == 0, err
+}
+
 // A tie is that of one person to another.
 type tie struct {
 	from, to  string
@@ -143,6 +155,15 @@ func (s *Service) setTie(ctx context.Context, kind, from, to string, live bool) 
 	return x, err
 }
 
+// Follows returns since when a person follows another, zero if it is not so.
+func (s *Service) Follows(ctx context.Context, user, other string) (time.Time, error) {
+	x, err := s.tie(ctx, followRows, user, other)
+	if err != nil || !x.live() {
+		return time.Time{}, err
+	}
+	return x.createdAt, nil
+}
+
 // Hidden reports whether one of two people blocks the other. A guest is "".
 func (s *Service) Hidden(ctx context.Context, viewer, other string) (bool, error) {
 	if viewer == "" || viewer == other {
@@ -228,7 +249,7 @@ func (s *Service) Follow(ctx context.Context, c Claim, other string, live bool) 
 	}
 	ctx = context.WithoutCancel(ctx)
 	s.Background(func() {
-		if s.reflectFollow(ctx, c.UserID, other) == nil {
+		if s.reflectFollow(ctx, c.UserID, other) == nil && s.tellFollow(ctx, x) == nil {
 			s.ties().Cancel(ctx, r)
 		}
 	})
@@ -236,6 +257,14 @@ func (s *Service) Follow(ctx context.Context, c Claim, other string, live bool) 
 		return time.Time{}, nil // there never was one
 	}
 	return x.createdAt, nil
+}
+
+// tellFollow tells other rooms of a follow that holds.
+func (s *Service) tellFollow(ctx context.Context, x *tie) error {
+	if !x.live() || s.Followed == nil {
+		return nil
+	}
+	return s.Followed(ctx, x.from, x.to)
 }
 
 // reflectFollow writes what follows from a follow: its mirror, or its end if the two are hidden
@@ -280,7 +309,14 @@ func (s *Service) followPair(ctx context.Context, text string) error {
 	if p.Other == "" {
 		return s.reflectLife(ctx, p.User)
 	}
-	return s.reflectPair(ctx, p.User, p.Other)
+	if err := s.reflectPair(ctx, p.User, p.Other); err != nil {
+		return err
+	}
+	x, err := s.tie(ctx, followRows, p.User, p.Other)
+	if err != nil {
+		return err
+	}
+	return s.tellFollow(ctx, x)
 }
 
 // Block hides the caller and a person from each other, or not any more, and returns since when. It

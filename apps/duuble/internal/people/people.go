@@ -47,6 +47,10 @@ type Service struct {
 	signer jose.Signer
 	checks map[string][]byte // keys of access tokens by their kid
 	codes  codeBook
+
+	// Followed is told of each follow that begins, maybe several times. Package posts sets it,
+	// because this package knows no feeds; nil tells no one.
+	Followed func(ctx context.Context, user, other string) error
 }
 
 // A Config is what a Service needs. Every field is required.
@@ -60,9 +64,10 @@ type Config struct {
 
 	Keep       time.Duration // how long what was deleted can come back
 	CodeLasts  time.Duration
-	PerPhone   int  // codes for one number in phoneWindow; -1: no limit
-	PerAddress int  // codes for one address in addressWindow; -1: no limit
-	KeepCodes  bool // for development: the codes of this process can be asked for
+	PerPhone   int      // codes for one number in phoneWindow; -1: no limit
+	PerAddress int      // codes for one address in addressWindow; -1: no limit
+	KeepCodes  bool     // for development: the codes of this process can be asked for
+	Admins     []string // the numbers of the people who manage the service; none has none
 }
 
 // New returns the service.

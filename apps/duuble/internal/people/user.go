@@ -309,18 +309,28 @@ func (s *Service) Number(phone string) string { return s.Keys.LastMAC("phone", p
 
 // OfNumber returns the user with a phone number. There is none after the person has left.
 func (s *Service) OfNumber(ctx context.Context, phone string) (User, error) {
-	id, err := s.owner(ctx, phoneRows+s.Number(phone))
-	var u *User
-	if err == nil && id != "" {
-		u, err = s.user(ctx, id)
-	}
-	if err == nil && !u.there() {
+	u, err := s.ByNumber(ctx, s.Number(phone))
+	if err == nil && u == nil {
 		err = noUser()
 	}
 	if err != nil {
 		return User{}, err
 	}
 	return *u, nil
+}
+
+// ByNumber returns the user whose phone number has a name in keys; nil if there is none, also after
+// the person has left.
+func (s *Service) ByNumber(ctx context.Context, number string) (*User, error) {
+	id, err := s.owner(ctx, phoneRows+number)
+	if err != nil || id == "" {
+		return nil, err
+	}
+	u, err := s.user(ctx, id)
+	if err != nil || !u.there() {
+		return nil, err
+	}
+	return u, nil
 }
 
 // NumberOf names the phone number of a user, "" if that cannot be known.

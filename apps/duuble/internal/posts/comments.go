@@ -188,6 +188,7 @@ func (s *Service) Comment(ctx context.Context, c people.Claim, post, text, paren
 		made.Parent = root.ID
 	}
 	first := true
+	var told queue.Receipt
 	err = s.Change(ctx, s.Tables.Posts, func(ctx context.Context) ([]table.Op, error) {
 		if key != "" || !first { // an earlier request or an earlier try may have written it
 			there, err := s.comment(ctx, post, made.ID)
@@ -204,12 +205,19 @@ func (s *Service) Comment(ctx context.Context, c people.Claim, post, text, paren
 				return nil, err
 			}
 		}
-		first = false
 		var count table.Op
-		err := rowstore.Both(ctx, func(ctx context.Context) (err error) {
-			count, err = s.number(ctx, post, commentCount, 1)
-			return err
-		}, func(ctx context.Context) error { return s.Upsert(ctx, s.Tables.Users, table.Row{Key: made.byAuthor()}) })
+		before := []func(context.Context) error{
+			func(ctx context.Context) (err error) { count, err = s.number(ctx, post, commentCount, 1); return err },
+			func(ctx context.Context) error { return s.Upsert(ctx, s.Tables.Users, table.Row{Key: made.byAuthor()}) },
+		}
+		if first {
+			before = append(before, func(ctx context.Context) (err error) {
+				told, err = s.feed.Prepare(ctx, made.activity())
+				return err
+			})
+		}
+		first = false
+		err := rowstore.Each(ctx, len(before), len(before), func(ctx context.Context, i int) error { return before[i](ctx) })
 		if err != nil {
 			return nil, err
 		}
@@ -225,6 +233,10 @@ func (s *Service) Comment(ctx context.Context, c people.Claim, post, text, paren
 	})
 	if err != nil {
 		return Comment{}, err
+	}
+	if told.ID != "" {
+		ctx := context.WithoutCancel(ctx)
+		s.Background(func() { s.feed.Forward(ctx, told) })
 	}
 	return *made, nil
 }

@@ -74,6 +74,7 @@ func TestComments(t *testing.T) {
 	require.Equal(t, []string{"third", "second", "first"}, w.said(people.Claim{}, id, ""))
 	require.Equal(t, []string{"reply 1", "reply 2", "reply 3"}, w.said(people.Claim{}, id, first))
 	require.EqualValues(t, 6, w.comments(people.Claim{}, id))
+	w.pump(0)
 	require.Empty(t, w.differences())
 	_, err := w.posts.Replies(t.Context(), bob, id, reply, "", 10)
 	require.Equal(t, posts.CommentNotFound, fault.CodeOf(err), "a reply has no list of its own")
@@ -92,6 +93,7 @@ func TestComments(t *testing.T) {
 	require.Equal(t, []string{"reply to a reply"}, w.said(bob, id, page.Items[0].ID))
 	require.NoError(t, w.posts.DeleteComment(t.Context(), bob, id, page.Items[0].ID))
 	require.Equal(t, []string{"reply to a reply", "reply 2", "third", "second"}, w.said(bob, id, ""))
+	w.pump(0)
 	require.Empty(t, w.differences())
 	require.NoError(t, w.posts.Repair(t.Context()))
 	require.Empty(t, w.differences())
@@ -201,6 +203,7 @@ func TestVerifyFindsComments(t *testing.T) {
 	id := w.question()
 	root := w.say(w.ann, id, "root", "")
 	w.say(w.ann, id, "reply", root)
+	w.pump(0)
 	require.Empty(t, w.differences())
 	kinds := []string{"ci|", "cm|", "cr|", "!n|"}
 	require.Len(t, w.each("Posts", "p|"+id, func(key string) bool {

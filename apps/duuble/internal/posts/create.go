@@ -197,12 +197,19 @@ func (p Post) lists() []string {
 	return all
 }
 
-// lockedIn is the property of a row of a list that names the hubs of a locked post.
-const lockedIn = "locked_in"
+const (
+	// lockedIn is the property of a row of a list that names the hubs of a locked post.
+	lockedIn = "locked_in"
+	// isPublic is that of a post that everybody sees in all lists.
+	isPublic = "is_public"
+)
 
 // listed are the properties of a row of a list.
 func (p Post) listed() table.Props {
 	props := table.Props{{Name: "author_id", Value: table.String(p.AuthorID)}}
+	if p.Visibility == Public {
+		props = append(props, table.Prop{Name: isPublic, Value: table.Bool(true)})
+	}
 	if p.Visibility == Locked {
 		props = append(props, table.Prop{Name: lockedIn, Value: table.String(strings.Join(p.createdIn, ";"))})
 	}
@@ -241,7 +248,7 @@ func (s *Service) count(ctx context.Context, p Post) error {
 // finish does after the answer what its caller does not wait for. If that fails, the message stays
 // and its job does it.
 func (s *Service) finish(ctx context.Context, p Post, r queue.Receipt) {
-	if s.count(ctx, p) == nil && s.reflectRepost(ctx, p) == nil {
+	if s.count(ctx, p) == nil && s.reflectRepost(ctx, p) == nil && s.announce(ctx, p) == nil {
 		s.changes().Cancel(ctx, r)
 	}
 }
@@ -260,13 +267,19 @@ func (s *Service) follow(ctx context.Context, text string) error {
 		if err != nil || x == nil {
 			return err // it was never written, or the post has gone
 		}
-		return s.listShare(ctx, *x)
+		if err := s.listShare(ctx, *x); err != nil || x.ByID == "" {
+			return err
+		}
+		return s.feed.Tell(ctx, x.activity())
 	}
 	p, err := s.stored(ctx, c.Post)
 	if err != nil || p == nil || p.purging {
 		return err // it was never written, or is going for good
 	}
-	return s.relist(ctx, *p)
+	if err := s.relist(ctx, *p); err != nil {
+		return err
+	}
+	return s.announce(ctx, *p)
 }
 
 // relist writes all rows that follow from a post.

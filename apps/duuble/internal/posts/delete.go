@@ -168,8 +168,14 @@ func (s *Service) Purge(ctx context.Context) error {
 		if err := s.purgeWorks(ctx, u); err != nil {
 			return err
 		}
+		if err := s.feed.Forget(ctx, u.ID); err != nil {
+			return err
+		}
+		if err := s.placeDefault(ctx, u.ID, nil); err != nil {
+			return err
+		}
 		return s.Hubs.PurgeUser(ctx, u.ID, u.DeletedAt)
-	}))
+	}), s.feed.Sweep(ctx))
 }
 
 // forgetKeys removes the rows of each Idempotency-Key that is not known any more. None is kept

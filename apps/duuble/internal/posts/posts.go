@@ -18,7 +18,9 @@ import (
 	"time"
 
 	"prompthub/apps/duuble/internal/ballot"
+	"prompthub/apps/duuble/internal/feed"
 	"prompthub/apps/duuble/internal/hubs"
+	"prompthub/apps/duuble/internal/notices"
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/schema"
 	"prompthub/apps/duuble/internal/wake"
@@ -33,7 +35,11 @@ import (
 const QueuePosts = "post-changes"
 
 // A Service is what people may do with posts. New makes one.
-type Service struct{ Config }
+type Service struct {
+	Config
+	feed    *feed.Service
+	notices *notices.Service
+}
 
 // A Config is what a Service needs. Every field is required.
 type Config struct {
@@ -49,8 +55,19 @@ type Config struct {
 	VotesAnHour int // likewise
 }
 
+// keepActivities is how long what people did is in feeds, at most.
+const keepActivities = 30 * 24 * time.Hour
+
 // New returns the service.
-func New(c Config) *Service { return &Service{c} }
+func New(c Config) *Service {
+	s := &Service{Config: c}
+	// No longer than Keep, so that feeds have nothing of an account that goes for good.
+	s.notices = notices.New(notices.Config{Store: c.Store, Tables: c.Tables})
+	s.feed = feed.New(feed.Config{Store: c.Store, Tables: c.Tables, Queues: c.Queues, Keep: min(keepActivities, c.People.Keep), Look: s.audience, Follows: c.People.Follows, Notices: s.notices, OfHub: c.Hubs.Deliver})
+	c.People.Followed = s.feed.Bring
+	c.Hubs.Events = hubs.Events{Prepare: s.feed.PrepareHub, Forward: s.feed.Forward, Tell: s.notices.Tell}
+	return s
+}
 
 // The codes of errors.
 const (
@@ -79,7 +96,7 @@ func (s *Service) window(l people.Limit, w *people.Window) func(context.Context)
 func noPost() error { return fault.Coded(fault.NotFound, PostNotFound, "there is no such post") }
 
 // Queues are the queues whose messages Triggers work on.
-func Queues() []string { return []string{QueuePosts, ballot.QueueOutbox} }
+func Queues() []string { return []string{QueuePosts, ballot.QueueOutbox, feed.Queue} }
 
 // Triggers returns the functions that no request starts. Each may run twice, late and in any
 // order.
@@ -89,6 +106,7 @@ func (s *Service) Triggers() []function.Trigger {
 		{Name: ballot.QueueOutbox, Queue: ballot.QueueOutbox, Run: func(ctx context.Context, in function.Invocation) error {
 			return s.Ballot.Deliver(ctx, in.Text)
 		}},
+		{Name: feed.Queue, Queue: feed.Queue, Run: func(ctx context.Context, in function.Invocation) error { return s.feed.Deliver(ctx, in.Text) }},
 		{Name: "purge", Schedule: "0 45 * * * *", Run: func(ctx context.Context, _ function.Invocation) error { return s.Purge(ctx) }},
 		{Name: "settle", Schedule: "0 15 * * * *", Run: func(ctx context.Context, _ function.Invocation) error {
 			ctx, cancel := context.WithTimeout(ctx, rowstore.JobEnds)

@@ -85,6 +85,7 @@ func TestReposts(t *testing.T) {
 	require.NoError(t, err)
 	count, _ = w.reposted(bob, made.ID)
 	require.EqualValues(t, 1, count)
+	w.pump(0)
 	require.Empty(t, w.differences())
 
 	// Between people who are hidden from each other neither the repost nor the original is there.

@@ -174,7 +174,11 @@ func (s *Service) Share(ctx context.Context, c people.Claim, post string, in []s
 	}
 	if s.listShare(ctx, *x) == nil { // else its message does it
 		ctx := context.WithoutCancel(ctx)
-		s.Background(func() { s.changes().Cancel(ctx, r) })
+		s.Background(func() {
+			if s.feed.Tell(ctx, x.activity()) == nil {
+				s.changes().Cancel(ctx, r)
+			}
+		})
 	}
 	return *x, nil
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"prompthub/apps/duuble/internal/ballot"
+	"prompthub/apps/duuble/internal/feed"
 	"prompthub/apps/duuble/internal/schema"
 	"prompthub/internal/storage/table"
 )
@@ -28,6 +29,9 @@ func (s *Service) Repair(ctx context.Context) error {
 				break
 			}
 			err = s.relist(ctx, *p)
+			if err == nil && p.live() {
+				err = s.feed.Note(ctx, p.activity())
+			}
 			if err == nil && !p.live() {
 				err = s.gone().Add(ctx, p.deletedAt, id)
 			}
@@ -40,7 +44,9 @@ func (s *Service) Repair(ctx context.Context) error {
 		case strings.HasPrefix(row.Key.Row, shareRows):
 			x := parseShare(row)
 			if err = s.listShare(ctx, *x); err == nil && x.ByID != "" {
-				err = s.Upsert(ctx, s.Tables.Users, table.Row{Key: x.byUser()})
+				if err = s.Upsert(ctx, s.Tables.Users, table.Row{Key: x.byUser()}); err == nil {
+					err = s.feed.Note(ctx, x.activity())
+				}
 			}
 		case strings.HasPrefix(row.Key.Row, commentRows):
 			c := parseComment(row)
@@ -49,12 +55,22 @@ func (s *Service) Repair(ctx context.Context) error {
 					err = s.listReplies(ctx, id, c.ID)
 				}
 			}
+			if err == nil && c.live() {
+				err = s.feed.Note(ctx, c.activity())
+			}
+		case strings.HasPrefix(row.Key.Row, voterRows) && row.Props.Get("user_id").Str() != "":
+			err = s.feed.Note(ctx, voteActivity(receiptOf(id, row)))
 		}
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// receiptOf returns who voted on a post, and when.
+func receiptOf(post string, row table.Row) ballot.Receipt {
+	return ballot.Receipt{Post: post, Voter: row.Props.Get("user_id").Str(), VotedAt: row.Props.Get("voted_at").Time()}
 }
 
 // VerifyRows compares lists and counts with the posts and receipts that they follow from, and
@@ -64,6 +80,13 @@ func (s *Service) VerifyRows(ctx context.Context, report func(string)) (rows int
 		row, err := s.GetRow(ctx, name, key)
 		if err == nil && row == nil {
 			report(what)
+		}
+		return err
+	}
+	noted := func(id string, a feed.Activity) error {
+		is, err := s.feed.IsNoted(ctx, a)
+		if err == nil && !is {
+			report(fmt.Sprintf("post %s: the list of a person's activities has no %s", id, a.Type))
 		}
 		return err
 	}
@@ -103,6 +126,9 @@ func (s *Service) VerifyRows(ctx context.Context, report func(string)) (rows int
 			if unread == nil {
 				unread = s.verifyRepost(ctx, *p, report)
 			}
+			if unread == nil && p.live() {
+				unread = noted(id, p.activity())
+			}
 			err = unread
 		case strings.HasPrefix(row.Key.Row, commentRows):
 			c := parseComment(row)
@@ -110,17 +136,25 @@ func (s *Service) VerifyRows(ctx context.Context, report func(string)) (rows int
 				continue // Purge may be at it
 			}
 			err = there(s.Tables.Users, c.byAuthor(), fmt.Sprintf("post %s: the author of a comment has no row for it", id))
+			if err == nil && c.live() {
+				err = noted(id, c.activity())
+			}
 			if err == nil && !c.live() {
 				err = there(s.Tables.Admin, s.gone().Key(c.deletedAt, id+"|"+c.ID), fmt.Sprintf("post %s: a comment was deleted, and no row says when it is due to be removed", id))
 			}
 		case strings.HasPrefix(row.Key.Row, shareRows):
-			if id != purging {
-				err = s.verifyShare(ctx, parseShare(row), report)
+			if x := parseShare(row); id != purging {
+				if err = s.verifyShare(ctx, x, report); err == nil && x.ByID != "" {
+					err = noted(id, x.activity())
+				}
 			}
-		case strings.HasPrefix(row.Key.Row, "v|") && row.Props.Get("user_id").Str() == "":
-		case strings.HasPrefix(row.Key.Row, "v|"):
-			v := ballot.Receipt{Post: id, Voter: row.Props.Get("user_id").Str(), VotedAt: row.Props.Get("voted_at").Time()}
+		case strings.HasPrefix(row.Key.Row, voterRows) && row.Props.Get("user_id").Str() == "":
+		case strings.HasPrefix(row.Key.Row, voterRows):
+			v := receiptOf(id, row)
 			err = there(s.Tables.Users, table.Key{Partition: schema.User(v.Voter), Row: voteRows + schema.Inv(v.VotedAt) + "|" + id}, fmt.Sprintf("post %s: a vote is not in the list of its voter", id))
+			if err == nil {
+				err = noted(id, voteActivity(v))
+			}
 		}
 		if err != nil {
 			return rows, err

@@ -119,14 +119,19 @@ func (s *Service) HubResults(ctx context.Context, c people.Claim, id string) ([]
 
 const voteRows = "uv|"
 
-// FollowVotes writes votes into the lists of those who cast them, and counts them there.
+// FollowVotes writes votes into the lists of those who cast them, counts them there, and tells the
+// feeds.
 func (s *Service) FollowVotes(ctx context.Context, votes []ballot.Receipt) error {
 	return rowstore.Each(ctx, len(votes), rowstore.MaxParallel, func(ctx context.Context, i int) error {
 		v := votes[i]
-		return s.People.Reflect(ctx, people.Mirror{User: v.Voter, Row: voteRows + schema.Inv(v.VotedAt) + "|" + v.Post, Version: 1, Live: true, Column: "votes_cast_count", Props: table.Props{
+		err := s.People.Reflect(ctx, people.Mirror{User: v.Voter, Row: voteRows + schema.Inv(v.VotedAt) + "|" + v.Post, Version: 1, Live: true, Column: "votes_cast_count", Props: table.Props{
 			{Name: "post_id", Value: table.String(v.Post)},
 			{Name: "voted_at", Value: table.Time(v.VotedAt)},
 		}})
+		if err != nil {
+			return err
+		}
+		return s.feed.Tell(ctx, voteActivity(v))
 	})
 }
 

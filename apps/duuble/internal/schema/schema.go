@@ -10,8 +10,10 @@
 //	                        se|{inv}|{share}
 //	Hubs      h|{hub}       the rows of package hubs
 //	Lists     pub|{yyyyMM}, au|{user}, hf|{hub}      {inv}|{post}, {inv}|{share}
+//	          act|{user}, home|{user}      the rows of package feed
+//	Notifications  the rows of package notices
 //	Sessions  s|{user} / {session} · otp|{challenge} / c · rl|{bucket} / w
-//	Admin     cfg / keys · due|settle|{yyyyMMddHH} / {post} · due|expire|{yyyyMMddHH} / {sha256}
+//	Admin     cfg / keys, sweep, df|{order}|{user} · due|settle|{yyyyMMddHH} / {post} · due|expire|{yyyyMMddHH} / {sha256}
 //	          due|purge|{yyyyMMddHH} / {post}, {post}|{comment} · due|account|{yyyyMMddHH} / {user}
 //	          due|tie|{yyyyMMddHH} / {user}|{row} · due|hub|{yyyyMMddHH} / {hub}|{row}
 //
@@ -31,14 +33,15 @@ import (
 
 // Tables names the tables.
 type Tables struct {
-	Prefix   string `envconfig:"TABLE_PREFIX"`
-	Users    string `envconfig:"TABLE_USERS" default:"Users"`
-	Names    string `envconfig:"TABLE_NAMES" default:"Names"`
-	Posts    string `envconfig:"TABLE_POSTS" default:"Posts"`
-	Lists    string `envconfig:"TABLE_LISTS" default:"Lists"`
-	Sessions string `envconfig:"TABLE_SESSIONS" default:"Sessions"`
-	Hubs     string `envconfig:"TABLE_HUBS" default:"Hubs"`
-	Admin    string `envconfig:"TABLE_ADMIN" default:"Admin"`
+	Prefix        string `envconfig:"TABLE_PREFIX"`
+	Users         string `envconfig:"TABLE_USERS" default:"Users"`
+	Names         string `envconfig:"TABLE_NAMES" default:"Names"`
+	Posts         string `envconfig:"TABLE_POSTS" default:"Posts"`
+	Lists         string `envconfig:"TABLE_LISTS" default:"Lists"`
+	Notifications string `envconfig:"TABLE_NOTIFICATIONS" default:"Notifications"`
+	Sessions      string `envconfig:"TABLE_SESSIONS" default:"Sessions"`
+	Hubs          string `envconfig:"TABLE_HUBS" default:"Hubs"`
+	Admin         string `envconfig:"TABLE_ADMIN" default:"Admin"`
 }
 
 // Prefixed returns the tables with the prefix in their names.
@@ -50,7 +53,7 @@ func (t Tables) Prefixed() Tables {
 }
 
 func (t *Tables) names() []*string {
-	return []*string{&t.Users, &t.Names, &t.Posts, &t.Lists, &t.Sessions, &t.Hubs, &t.Admin}
+	return []*string{&t.Users, &t.Names, &t.Posts, &t.Lists, &t.Notifications, &t.Sessions, &t.Hubs, &t.Admin}
 }
 
 // All returns the names.

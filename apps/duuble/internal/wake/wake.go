@@ -27,13 +27,23 @@ type Ups struct {
 
 // Send sends the message of a change, before the change is made.
 func (u Ups) Send(ctx context.Context, change any) (queue.Receipt, error) {
+	return u.send(ctx, change, After)
+}
+
+// Tell sends the message of a change that was made, to be seen now.
+func (u Ups) Tell(ctx context.Context, change any) error {
+	_, err := u.send(ctx, change, 0)
+	return err
+}
+
+func (u Ups) send(ctx context.Context, change any, delay time.Duration) (queue.Receipt, error) {
 	text, err := json.Marshal(change)
 	if err != nil {
 		return queue.Receipt{}, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, rowstore.CallWithin)
 	defer cancel()
-	r, err := u.Queues.Send(ctx, u.Queue, string(text), After)
+	r, err := u.Queues.Send(ctx, u.Queue, string(text), delay)
 	if err != nil {
 		return queue.Receipt{}, rowstore.Unavailable(fmt.Errorf("send to %s: %w", u.Queue, err))
 	}
@@ -44,5 +54,12 @@ func (u Ups) Send(ctx context.Context, change any) (queue.Receipt, error) {
 func (u Ups) Cancel(ctx context.Context, r queue.Receipt) {
 	if err := u.Queues.Delete(ctx, u.Queue, r); err != nil && !errors.Is(err, queue.ErrGone) {
 		u.Log.WarnContext(ctx, "a message stays that is not needed any more", slog.String("error", err.Error()))
+	}
+}
+
+// Forward makes the message of a change that was made come now. It comes later by itself.
+func (u Ups) Forward(ctx context.Context, r queue.Receipt) {
+	if _, err := u.Queues.Hide(ctx, u.Queue, r, 0); err != nil && !errors.Is(err, queue.ErrGone) {
+		u.Log.WarnContext(ctx, "a message was not brought forward; it comes a minute later", slog.String("error", err.Error()))
 	}
 }

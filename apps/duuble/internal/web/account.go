@@ -16,6 +16,10 @@ const termsVersion = "2026-11"
 
 func (s *web) pages() {
 	s.handle("GET "+Prefix, anyone, s.home)
+	s.handle("GET "+Prefix+"/newest", anyone, s.newest)
+	s.handle("GET "+Prefix+"/admin", member, func(r *request) error { return s.admin(r, nil) })
+	s.handle("POST "+Prefix+"/admin/default-feed", member, s.chooseDefault)
+	s.handle("POST "+Prefix+"/admin/default-feed/{id}/remove", member, s.dropDefault)
 	s.handle("GET "+Prefix+"/terms", always, func(r *request) error {
 		return s.render(r, http.StatusOK, page{Name: "terms", Title: "Terms and privacy"})
 	})
@@ -65,6 +69,9 @@ func (s *web) pages() {
 	s.tiePages()
 	s.handle("GET "+Prefix+"/me/votes", member, s.votes)
 	s.hubPages()
+	s.handle("GET "+Prefix+"/notifications", member, s.notifications)
+	s.handle("POST "+Prefix+"/notifications/read", member, s.readNotifications)
+	s.handle("POST "+Prefix+"/hubs/{id}/mute", member, s.mute)
 	s.handle("GET "+Prefix+"/{rest...}", anyone, func(r *request) error {
 		if r.PathValue("rest") == "" {
 			goOn(r, Prefix)
@@ -180,6 +187,7 @@ func (s *web) welcome(r *request) error {
 type meBody struct {
 	Me       people.Me
 	Sessions []people.SessionInfo
+	Manages  bool // whether the person manages the service
 }
 
 // me shows the account as it is, and a form that was refused as it was sent.
@@ -192,7 +200,11 @@ func (s *web) me(r *request, refused error) error {
 	if err != nil {
 		return err
 	}
-	p := page{Name: "me", Title: "Your account", Body: meBody{me, sessions}, Form: url.Values{"fullName": {me.FullName}, "bio": {me.Bio}}}
+	manages, err := s.People.IsAdmin(r.Context(), me.ID)
+	if err != nil {
+		return err
+	}
+	p := page{Name: "me", Title: "Your account", Body: meBody{me, sessions, manages}, Form: url.Values{"fullName": {me.FullName}, "bio": {me.Bio}}}
 	if refused != nil {
 		return s.refused(r, p, refused)
 	}

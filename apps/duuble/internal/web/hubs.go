@@ -91,6 +91,8 @@ type hubBody struct {
 	List listBody // of its posts, for members
 	Sent string   // a link to send to a person, which is shown once
 	Who  string   // the person that it is for
+
+	Muted bool // whether the reader is told of no posts
 }
 
 // hub shows a hub to anybody, and its posts to its members.
@@ -100,6 +102,7 @@ func (s *web) hub(r *request, body hubBody, refused error) error {
 		return err
 	}
 	if body.Hub.Mine != nil {
+		body.Muted = body.Hub.Mine.IsOn(s.Now())
 		body.List, err = s.list(r, hubPath(body.Hub.ID), func(after string) (posts.Page, error) {
 			return s.Posts.InHub(r.Context(), r.claim, body.Hub.ID, after, perPage)
 		})

@@ -59,14 +59,6 @@ func more(path, next string) string {
 	return path + "?after=" + cursor.Seal(path, next)
 }
 
-func (s *web) home(r *request) error {
-	body, err := s.list(r, r.URL.Path, func(after string) (posts.Page, error) { return s.Posts.Newest(r.Context(), r.claim, after, perPage) })
-	if err != nil {
-		return err
-	}
-	return s.render(r, http.StatusOK, page{Name: "home", Title: "Newest posts", Body: body})
-}
-
 func (s *web) profile(r *request) error {
 	p, err := s.People.ProfileByName(r.Context(), r.claim, r.PathValue("name"))
 	if err != nil {

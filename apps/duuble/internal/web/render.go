@@ -70,6 +70,9 @@ var done = map[string]string{
 	"asked":     "You have asked to join. An admin of the hub decides.",
 	"declined":  "You have declined.",
 	"left":      "You have left the hub.",
+	"muted":     "You are told of no posts of this hub.",
+	"unmuted":   "You are told of posts of this hub.",
+	"read":      "You have read all notifications.",
 	"decided":   "It is decided.",
 }
 

@@ -64,7 +64,7 @@ func New(c Config) http.Handler {
 
 func build(c Config) *web {
 	static := pages.NewStatic(Prefix+"/static/", files, nil)
-	functions := template.FuncMap{"asset": static.Address, "prefix": func() string { return Prefix }, "field": newField, "day": day, "number": number, "role": roleOf}
+	functions := template.FuncMap{"asset": static.Address, "prefix": func() string { return Prefix }, "field": newField, "day": day, "number": number, "role": roleOf, "happened": func(kind string) string { return happened[kind] }, "did": func(kind string) string { return did[kind] }}
 	s := &web{Config: c, mux: http.NewServeMux(), templates: pages.Templates(files, functions)}
 	s.mux.Handle("GET "+Prefix+"/static/{file}", static.Handler(c.Admission))
 	s.pages()

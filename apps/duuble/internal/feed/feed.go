@@ -1,0 +1,408 @@
+// Package feed carries what people do around posts to the homes of others.
+//
+//	act|{user}     {inv}|{id}    the activities of a person
+//	home|{user}    {inv}|{id}    activities that others may want to see
+//
+// An activity follows from a row of a post, such as a comment. Once that is written, a message of
+// the queue fan-out names the activity. The job looks whether the row is still there, and writes
+// the activity into the homes of an audience, some people a message, so that each message ends
+// soon. Rows have names that follow from the activity: to write them again changes nothing.
+//
+// A row of a home only suggests. Package posts looks at each post, each thing and each reason to
+// show it, at the time of reading. Rows go when they are older than Keep.
+package feed
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"prompthub/apps/duuble/internal/lists"
+	"prompthub/apps/duuble/internal/notices"
+	"prompthub/apps/duuble/internal/schema"
+	"prompthub/apps/duuble/internal/wake"
+	"prompthub/internal/fault"
+	"prompthub/internal/storage/queue"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
+)
+
+// Queue is the queue, and the function of the same name, that writes activities into homes.
+const Queue = "fan-out"
+
+// Bounds of an audience.
+const (
+	MaxFans   = 5000 // those who followed last
+	MaxOfHub  = 200  // of a hub of the person who acts: those who joined last
+	MaxOfPost = 200  // those who voted on a post, and as many comments
+	// Brought is how many activities of a person come into a home with a follow.
+	Brought = 20
+	// slice is how many rows of homes one message writes.
+	slice = 1000
+	// atOnce is how many of them are written at once.
+	atOnce = 16
+)
+
+// The types of activities.
+const (
+	Created      = "post_created"
+	Reposted     = "post_reposted"
+	Voted        = "post_voted"
+	Commented    = "post_commented"
+	SharedToFeed = "post_shared_to_feed"
+	SharedToHub  = "post_shared_to_hub"
+)
+
+// Types are all of them.
+var Types = []string{Created, Reposted, Voted, Commented, SharedToFeed, SharedToHub}
+
+// An Activity is what a person did around a post.
+type Activity struct {
+	Type  string    `json:"type"`
+	Actor string    `json:"actor"`
+	Post  string    `json:"post"`
+	Thing string    `json:"thing,omitempty"` // a comment, or the key of a share
+	At    time.Time `json:"at"`
+}
+
+// key is the key of an activity in a partition.
+func (a Activity) key() string {
+	sum := sha256.Sum256([]byte(strings.Join([]string{a.Type, a.Actor, a.Post, a.Thing}, "\n")))
+	return schema.Inv(a.At) + "|" + hex.EncodeToString(sum[:16])
+}
+
+func (a Activity) row(partition string) table.Row {
+	props := table.Props{
+		{Name: "type", Value: table.String(a.Type)},
+		{Name: "actor_id", Value: table.String(a.Actor)},
+		{Name: "post_id", Value: table.String(a.Post)},
+		{Name: "at", Value: table.Time(a.At)},
+	}
+	if a.Thing != "" {
+		props = append(props, table.Prop{Name: "thing", Value: table.String(a.Thing)})
+	}
+	return table.Row{Key: table.Key{Partition: partition, Row: a.key()}, Props: props}
+}
+
+func parse(row table.Row) Activity {
+	p := row.Props
+	return Activity{p.Get("type").Str(), p.Get("actor_id").Str(), p.Get("post_id").Str(), p.Get("thing").Str(), p.Get("at").Time()}
+}
+
+const (
+	actRows  = "act|"
+	homeRows = "home|"
+)
+
+// An Audience is for whom an activity is.
+type Audience struct {
+	Holds  bool // whether what the activity follows from is there
+	Groups []Group
+	Told   []Told // people who get a notification
+}
+
+// A Told is a notification for a person.
+type Told struct {
+	User   string
+	Notice notices.Notice
+}
+
+// A Group is people of an audience.
+type Group struct {
+	lists.List        // of rows that name them by the last part of the key
+	Property   string // that names them instead, unless it is ""
+	Most       int    // the first of them; 0: all
+	// In says whether a row is of one of them; nil: each is.
+	In func(table.Row) bool
+	// Notice is the notification for those of them whose row Notified says so; nil is none.
+	Notice   *notices.Notice
+	Notified func(table.Row) bool
+}
+
+func (g Group) name() string { return g.Partition + " " + g.Prefix }
+
+// A Service keeps feeds. New makes one.
+type Service struct{ Config }
+
+// A Config is what a Service needs. Every field is required.
+type Config struct {
+	*rowstore.Store
+	Tables schema.Tables // prefixed
+	Queues queue.Queues
+	Keep   time.Duration // how long activities and notifications are kept
+	Look   func(context.Context, Activity) (Audience, error)
+	// Follows returns since when a person follows another, zero if it is not so.
+	Follows func(ctx context.Context, user, other string) (time.Time, error)
+	Notices *notices.Service
+	// OfHub tells people of a change of a hub.
+	OfHub func(ctx context.Context, hub, change string) error
+}
+
+// New returns the service.
+func New(c Config) *Service { return &Service{c} }
+
+// A message asks to write an activity into homes, that some activities of Actor are brought into the
+// home of Reader, or that people are told of a change of a hub.
+type message struct {
+	Activity
+	Quiet  bool   `json:"quiet,omitempty"`
+	Reader string `json:"reader,omitempty"`
+	Hub    string `json:"hub,omitempty"` // in which a change was made, of which people are told
+	Change string `json:"change,omitempty"`
+
+	Group string `json:"group,omitempty"` // where the job goes on
+	After string `json:"after,omitempty"`
+	Done  int    `json:"done,omitempty"`
+}
+
+func (s *Service) ups() wake.Ups { return wake.Ups{Store: s.Store, Queues: s.Queues, Queue: Queue} }
+
+// Prepare sends the message of an activity, before what it follows from is written.
+func (s *Service) Prepare(ctx context.Context, a Activity) (queue.Receipt, error) {
+	return s.ups().Send(ctx, message{Activity: a})
+}
+
+// Forward makes a message that was prepared come now.
+func (s *Service) Forward(ctx context.Context, r queue.Receipt) { s.ups().Forward(ctx, r) }
+
+// Tell sends the message of an activity that has happened.
+func (s *Service) Tell(ctx context.Context, a Activity) error {
+	return s.ups().Tell(ctx, message{Activity: a})
+}
+
+// Bring sends the message of a follow, by which the newest activities of the person come into the
+// home of the one who follows, and the person is told.
+func (s *Service) Bring(ctx context.Context, reader, actor string) error {
+	return s.ups().Tell(ctx, message{Reader: reader, Activity: Activity{Actor: actor}})
+}
+
+// PrepareHub sends the message of a change of a hub, before it is made.
+func (s *Service) PrepareHub(ctx context.Context, hub, change string) (queue.Receipt, error) {
+	return s.ups().Send(ctx, message{Hub: hub, Change: change})
+}
+
+// Deliver does what a message asks for.
+func (s *Service) Deliver(ctx context.Context, text string) error {
+	var m message
+	err := json.Unmarshal([]byte(text), &m)
+	if err == nil && schema.IsID(m.Hub) && schema.IsID(m.Change) {
+		return s.OfHub(ctx, m.Hub, m.Change)
+	}
+	if err != nil || !schema.IsID(m.Actor) || m.Reader == "" && !schema.IsID(m.Post) {
+		return fault.New(fault.Malformed, "the message names no activity")
+	}
+	if m.Reader != "" {
+		return s.bring(ctx, m.Reader, m.Actor)
+	}
+	audience, err := s.Look(ctx, m.Activity)
+	if err != nil || !audience.Holds || s.Now().Sub(m.At) > s.Keep {
+		return err
+	}
+	if m.Group == "" {
+		err := s.Note(ctx, m.Activity)
+		for _, one := range audience.Told {
+			if err == nil && one.User != m.Actor {
+				err = s.Notices.Tell(ctx, one.User, one.Notice)
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	slices.SortFunc(audience.Groups, func(a, b Group) int { return cmp.Compare(a.name(), b.name()) })
+	left := slice
+	for _, g := range audience.Groups {
+		if g.name() < m.Group {
+			continue
+		}
+		if g.name() > m.Group {
+			m.Group, m.After, m.Done = g.name(), "", 0
+		}
+		for more := true; more; {
+			n := left
+			if g.Most > 0 {
+				n = min(n, g.Most-m.Done)
+			}
+			if n == 0 {
+				break
+			}
+			rows, next, err := lists.Read(ctx, s.Store, g.List, m.After, n, nil)
+			if err == nil {
+				err = s.write(ctx, m.Activity, g, rows)
+			}
+			if err != nil {
+				return err
+			}
+			left, m.After, m.Done, more = left-len(rows), next, m.Done+len(rows), next != ""
+			if left == 0 && more {
+				return s.ups().Tell(ctx, m)
+			}
+		}
+		if left == 0 {
+			m.Group, m.After, m.Done = g.name()+"~", "", 0 // the groups after this one
+			return s.ups().Tell(ctx, m)
+		}
+	}
+	return nil
+}
+
+// write writes an activity into the homes of people that rows name.
+func (s *Service) write(ctx context.Context, a Activity, g Group, rows []table.Row) error {
+	return rowstore.Each(ctx, len(rows), atOnce, func(ctx context.Context, i int) error {
+		reader := lists.ID(rows[i])
+		if g.Property != "" {
+			reader = rows[i].Props.Get(g.Property).Str()
+		}
+		if reader == a.Actor || !schema.IsID(reader) || g.In != nil && !g.In(rows[i]) {
+			return nil
+		}
+		err := s.Upsert(ctx, s.Tables.Lists, a.row(homeRows+reader))
+		if err == nil && g.Notice != nil && g.Notified(rows[i]) {
+			err = s.Notices.Tell(ctx, reader, *g.Notice)
+		}
+		return err
+	})
+}
+
+// Note writes an activity into the list of the person, unless it is too old for it.
+func (s *Service) Note(ctx context.Context, a Activity) error {
+	if s.Now().Sub(a.At) > s.Keep {
+		return nil
+	}
+	return s.Upsert(ctx, s.Tables.Lists, a.row(actRows+a.Actor))
+}
+
+// IsNoted reports whether the list of the person has an activity that it must have.
+func (s *Service) IsNoted(ctx context.Context, a Activity) (bool, error) {
+	if s.Now().Sub(a.At) > s.Keep {
+		return true, nil
+	}
+	row, err := s.GetRow(ctx, s.Tables.Lists, a.row(actRows+a.Actor).Key)
+	return row != nil, err
+}
+
+// old begins the keys of rows that are older than Keep.
+func (s *Service) old() string { return schema.Inv(s.Now().Add(-s.Keep)) + "}" } // after all rows of that instant
+
+func (s *Service) bring(ctx context.Context, reader, actor string) error {
+	since, err := s.Follows(ctx, reader, actor)
+	if err != nil || since.IsZero() {
+		return err
+	}
+	if s.Now().Sub(since) <= s.Keep { // else it is one that came back
+		if err := s.Notices.Tell(ctx, actor, notices.Notice{Type: notices.UserFollowed, Actor: reader, At: since}); err != nil {
+			return err
+		}
+	}
+	rows, _, err := s.Budget().Rows(ctx, s.Tables.Lists, table.Range{Partition: actRows + actor, To: s.old()}, Brought)
+	if err != nil || len(rows) == 0 {
+		return err
+	}
+	var ops []table.Op
+	for _, row := range rows {
+		ops = append(ops, table.Op{Kind: table.Upsert, Row: parse(row).row(homeRows + reader)})
+	}
+	if err := s.Write(ctx, s.Tables.Lists, ops); err != nil {
+		return rowstore.Unavailable(err)
+	}
+	return nil
+}
+
+// A Row is an activity in a home. At is where it is.
+type Row struct {
+	Activity
+	Key string
+}
+
+// Home reads up to limit activities of the home of a person, the newest first, after a position.
+func (s *Service) Home(ctx context.Context, user, after string, limit int) (all []Row, err error) {
+	rows, _, err := s.Budget().Rows(ctx, s.Tables.Lists, table.Range{Partition: homeRows + user, After: after, To: s.old()}, limit)
+	for _, row := range rows {
+		all = append(all, Row{parse(row), row.Row})
+	}
+	return all, err
+}
+
+// Forget removes the home and the notifications of a person whose account goes, and the list of
+// what the person did.
+func (s *Service) Forget(ctx context.Context, user string) error {
+	if err := s.Empty(ctx, s.Tables.Lists, homeRows+user, ""); err != nil {
+		return err
+	}
+	if err := s.Empty(ctx, s.Tables.Lists, actRows+user, ""); err != nil {
+		return err
+	}
+	return s.Notices.Forget(ctx, user)
+}
+
+// sweepEvery is after how many partitions Sweep keeps where it is.
+const sweepEvery = 500
+
+func (s *Service) place() table.Key { return table.Key{Partition: "cfg", Row: "sweep"} }
+
+// Sweep removes activities and notifications that are older than Keep: a job of a timer. It goes on where the one
+// before was stopped.
+func (s *Service) Sweep(ctx context.Context) error {
+	row, err := s.GetRow(ctx, s.Tables.Admin, s.place())
+	if err != nil {
+		return err
+	}
+	began := ""
+	if row != nil {
+		began = row.Props.Get("at").Str()
+	}
+	parts := 0
+	for _, in := range []struct{ table, prefix string }{{s.Tables.Lists, actRows}, {s.Tables.Lists, homeRows}, {s.Tables.Notifications, notices.Rows}} {
+		for from, to := max(in.prefix, began), table.After(in.prefix); from < to; {
+			rows, _, err := s.Budget().Rows(ctx, in.table, table.Range{FromPartition: from, ToPartition: to}, 1)
+			if err != nil {
+				return err
+			}
+			if len(rows) == 0 {
+				break
+			}
+			if err := s.sweep(ctx, in.table, rows[0].Partition); err != nil {
+				return err
+			}
+			from = rows[0].Partition + "!" // before the next one, as no id has such a character
+			if parts++; parts%sweepEvery == 0 {
+				if err := s.keepPlace(ctx, from); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	if began == "" {
+		return nil
+	}
+	return s.keepPlace(ctx, "") // the next one begins anew
+}
+
+func (s *Service) keepPlace(ctx context.Context, at string) error {
+	return s.Upsert(ctx, s.Tables.Admin, table.Row{Key: s.place(), Props: table.Props{{Name: "at", Value: table.String(at)}}})
+}
+
+// sweep removes what is too old of one partition.
+func (s *Service) sweep(ctx context.Context, name, partition string) error {
+	for {
+		rows, more, err := s.Budget().Rows(ctx, name, table.Range{Partition: partition, From: s.old(), Select: []string{"none"}}, table.MaxBatch)
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		var ops []table.Op
+		for _, row := range rows {
+			ops = append(ops, rowstore.Removal(row.Key))
+		}
+		if err := s.Write(ctx, name, ops); err != nil && !rowstore.Overtaken(err) {
+			return rowstore.Unavailable(err)
+		}
+		if !more {
+			return nil
+		}
+	}
+}

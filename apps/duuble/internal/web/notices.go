@@ -1,0 +1,64 @@
+package web
+
+import (
+	"net/http"
+	"time"
+
+	"prompthub/apps/duuble/internal/hubs"
+	"prompthub/apps/duuble/internal/notices"
+	"prompthub/apps/duuble/internal/posts"
+)
+
+// happened are the words of notifications, after the name of the person.
+var happened = map[string]string{
+	notices.PostVoted: "voted on your post", notices.PostCommented: "commented", notices.PostReposted: "reposted your post", notices.PostSharedToFeed: "shared your post",
+	notices.UserFollowed: "follows you", notices.HubPostCreated: "posted in your hub", notices.PostSharedToHub: "shared a post in your hub",
+	notices.InviteReceived: "invites you to a hub", notices.RequestCreated: "asks to join your hub", notices.RequestApproved: "let you into a hub", notices.RequestRejected: "did not let you into a hub",
+	notices.MemberJoined: "joined your hub", notices.MemberRemoved: "removed you from a hub", notices.RoleChanged: "gave you another role in a hub",
+}
+
+// A noticesBody is a page of notifications.
+type noticesBody struct {
+	Items []posts.Notification
+	More  string
+}
+
+// notifications shows what the person is told.
+func (s *web) notifications(r *request) error {
+	after, err := position(r)
+	if err != nil {
+		return err
+	}
+	shown, err := s.Posts.Notifications(r.Context(), r.claim, false, after, perPage)
+	if err != nil {
+		return err
+	}
+	return s.render(r, http.StatusOK, page{Name: "notifications", Title: "News", Body: noticesBody{shown.Items, more(r.URL.Path, shown.Next)}})
+}
+
+func (s *web) readNotifications(r *request) error {
+	if err := s.Posts.ReadNotification(r.Context(), r.claim, ""); err != nil {
+		return err
+	}
+	goOn(r, Prefix+"/notifications?done=read")
+	return nil
+}
+
+// mute has the person be told of no posts of a hub, for a day or until it is taken back.
+func (s *web) mute(r *request) error {
+	var to hubs.Mute
+	done := "muted"
+	switch r.form("for") {
+	case "day":
+		to.Until = s.Now().UTC().Add(24 * time.Hour)
+	case "ever":
+		to.Always = true
+	default:
+		done = "unmuted"
+	}
+	if _, err := s.Hubs.SetMuted(r.Context(), r.claim, r.PathValue("id"), to); err != nil {
+		return err
+	}
+	goOn(r, hubPath(r.PathValue("id"))+"?done="+done)
+	return nil
+}
