@@ -72,8 +72,8 @@ func newBackups(dir string, st Store, write Backup) *backups {
 	return &backups{dir: dir, snapshot: st.Snapshot, write: write, one: make(chan struct{}, 1), within: backupWithin}
 }
 
-// turn takes the turn of what reads the store of one moment, if it is free. It can be ended more
-// than once.
+// turn takes the one turn for a look at the store of one moment, if it is free. It can be ended
+// more than once.
 func (b *backups) turn() (end func(), free bool) {
 	select {
 	case b.one <- struct{}{}:

@@ -53,8 +53,8 @@ func TestTokenFormRefuses(t *testing.T) {
 	})
 }
 
-// TestNoTokenInAuthorization: whoever sends the header wants to be known. As an anonymous caller
-// they would take what everyone may read for all that there is.
+// TestNoTokenInAuthorization: a caller with the header wants to be known. An anonymous one would
+// take what everyone may read for all that there is.
 func TestNoTokenInAuthorization(t *testing.T) {
 	t.Parallel()
 	form := auth.TokenForm{Prefix: "ab_", IDBytes: 4}

@@ -47,8 +47,8 @@ func (c *copying) replace(path string, from *bbolt.DB) error {
 	return os.Rename(temp, path)
 }
 
-// removeLeft removes what a Compact, a Rebuild or a Load that did not end well has written. Only
-// who holds the lock of the file at path may do so: another process may be writing it.
+// removeLeft removes the files of a Compact, a Rebuild or a Load that did not end well. Its caller
+// must hold the lock of the file at path: another process may be writing them.
 func removeLeft(path string) error {
 	var errs []error
 	for _, temp := range []string{compactTemp, rebuildTemp, loadTemp, rebuildTemp + loadTemp} {

@@ -70,7 +70,7 @@ type promptPage struct {
 // programs are told of by the version that they get in place of a newer one.
 type programs struct {
 	chip
-	Refused string // variables that the newer one lacks: who gives one a value is refused
+	Refused string // variables that the newer one lacks. A request with a value for one is refused
 }
 
 // maxRefused is how many variables are named.

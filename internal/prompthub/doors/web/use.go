@@ -131,15 +131,17 @@ func exampleValues(fields []field) []value {
 	return all
 }
 
-// valuesOf returns values for the arguments of another version: those that are there, else dots.
+// valuesOf returns values for the arguments of another version: those that are there, else dots for
+// what it needs.
 func valuesOf(arguments []prompt.Argument, there []value) []value {
 	var all []value
 	for _, a := range arguments[:min(len(arguments), maxExampleValues)] {
 		i := slices.IndexFunc(there, func(v value) bool { return v.Name == a.Name })
-		if i < 0 {
-			all = append(all, value{a.Name, "…"})
-		} else {
+		switch {
+		case i >= 0:
 			all = append(all, there[i])
+		case a.Required: // the others have defaults, which dots would take the place of
+			all = append(all, value{a.Name, "…"})
 		}
 	}
 	return all

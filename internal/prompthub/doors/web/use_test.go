@@ -43,10 +43,10 @@ func TestUseOfAReleasedVersion(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(c *web.Config) { c.Public = "https://prompts.example.com" })
 	ann := w.as("Ann")
-	page := ann.write("Note", "Write of {{product}}.", "private")
+	page := ann.write("Note", "Write of {{product}} in {{tone:a friendly voice}}.", "private")
 	ann.post(page+"/labels", "label", "production", "version", "1")
 	ann.post(page+"/edit", "title", "Note", "text", "Write in {{lang}}.", "visibility", "private", "revision", "1").to(page + "?done=saved")
-	ann.get(page).has("--var &#39;product=…&#39;", "var.product=…", "All of these get version 1, which has the label production.", `label=&#34;production&#34;`, `compile(product=`).lacks("--var &#39;lang=", "var.lang=")
+	ann.get(page).has("--var &#39;product=…&#39;", "var.product=…", "All of these get version 1, which has the label production.", `label=&#34;production&#34;`, `compile(product=`).lacks("--var &#39;lang=", "var.lang=", "tone=")
 	ann.post(page+"/labels", "label", "production", "version", "2")
 	ann.get(page).has("--var &#39;lang=…&#39;").lacks("All of these get", "--var &#39;product=")
 }

@@ -115,7 +115,7 @@ type readTruth struct {
 	unjudged bool
 }
 
-// readTruth reads a truth row, or checks a row beside truth rows.
+// readTruth reads a truth row, or checks a row next to truth rows.
 func (db *Verifier) readTruth(ctx context.Context, row table.Row) (t readTruth, err error) {
 	if strings.HasPrefix(row.Row, "!") {
 		t.found, err = db.checkTwice(ctx, db.T.Prompts, row, func(ctx context.Context, row table.Row) ([]Difference, error) {
