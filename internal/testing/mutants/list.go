@@ -541,8 +541,12 @@ var mutants = []mutant{
 		"d.Dequeued == d.Settings.MaxDequeue:", "d.Dequeued > d.Settings.MaxDequeue:",
 	},
 	{
+		"a row that is loaded in place of another counts for its texts too", "../../storage/embedded/load.go",
+		"if refs != nil || to.filled {", "if refs != nil {",
+	},
+	{
 		"one backup is the last of a process", "../../host/command/backup.go",
-		"		defer func() { <-b.one }()\n", "",
+		"return sync.OnceFunc(func() { <-b.one }), true", "return sync.OnceFunc(func() {}), true",
 	},
 	{
 		"a kill leaves the file of a backup", "../../host/command/backup.go",
