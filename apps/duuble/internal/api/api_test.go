@@ -226,6 +226,8 @@ func TestCounts(t *testing.T) {
 			{"remove-member", "DELETE", "/hubs/" + hub + "/members/" + ermaID, carol, "", 204, ""},
 			{"leave-hub", "DELETE", "/hubs/" + hub + "/members/me", carol, "", 204, ""},
 			{"leave", "DELETE", "/users/me", erma, "", 204, ""},
+			{"restore-user", "POST", "/admin/users/" + ermaID + "/restore", manager, "", 200, ""},
+			{"leave", "DELETE", "/users/me", "erma again", "", 204, ""},
 			{"return", "POST", "/users/me/restore", "erma again", "", 200, ""},
 			{"logout", "POST", "/auth/logout", bob, `{"everywhere":true}`, 204, ""},
 		} {
@@ -241,7 +243,7 @@ func TestCounts(t *testing.T) {
 				_, all := w.ask("GET", "/admin/reports", manager, "")
 				c.path += items(all)[0]["reportId"].(string) + "/decide"
 			}
-			if c.id == "return" {
+			if c.token == "erma again" {
 				c.token = w.enter(number(7))["accessToken"].(string)
 			}
 			w.background.Wait()
@@ -411,6 +413,9 @@ func TestHostile(t *testing.T) {
 		{"POST", "/reports", bob, `{"reason":"spam","postId":"` + id + `","details":"` + strings.Repeat("𝄞", 1001) + `"}`, 422, "VALIDATION_ERROR"},
 		{"POST", "/reports", bob, `{"reason":"spam","postId":"` + id + `","details":"` + strings.Repeat("𝄞", 1000) + `"}`, 201, ""},
 		{"POST", "/reports", bob, `{"reason":"spam","postId":"` + id + `"}`, 200, ""},
+		{"POST", "/admin/users/" + annID + "/restore", bob, "", 403, "FORBIDDEN"},
+		{"POST", "/admin/users/x%7Cy/restore", manager, "", 404, "USER_NOT_FOUND"},
+		{"POST", "/admin/users/" + annID + "/restore", manager, "", 200, ""},
 		{"GET", "/admin/reports", bob, "", 403, "FORBIDDEN"},
 		{"POST", "/admin/reports/x/decide", bob, `{"status":"resolved"}`, 403, "FORBIDDEN"},
 		{"POST", "/admin/reports/x/decide", manager, `{"status":"resolved"}`, 404, "REPORT_NOT_FOUND"},

@@ -130,6 +130,11 @@ func (a *api) reports() {
 			}
 			return answer(items, err)
 		})
+	route(a, person, Bound{3, 10}, operation("admin", "restore-user", http.MethodPost, "/admin/users/{id}/restore", "Bring back the account of a person", "With all that it had, up to 30 days after the person left. One that is there is as good.", http.StatusOK, 404),
+		func(ctx context.Context, v visit, in *ByID) (*body[Person], error) {
+			p, err := a.People.RestoreUser(ctx, v.Claim, in.ID)
+			return answer(personOf(p), err)
+		})
 	route(a, person, Bound{11, 15}, operation("admin", "decide-report", http.MethodPost, "/admin/reports/{id}/decide", "Decide a report", "Once.", http.StatusOK, 404, 409),
 		func(ctx context.Context, v visit, in *struct {
 			ByID
