@@ -177,8 +177,10 @@ func TestHomeOfLocked(t *testing.T) {
 		_, err := w.people.Follow(ctx, c, bob.UserID, true)
 		require.NoError(t, err)
 	}
-	tea := w.hub(bob, 3)
+	eve := w.enter(5)
+	tea := w.hub(bob, 3, 5)
 	w.hub(bob, 4)
+	require.NoError(t, w.posts.Hubs.Remove(ctx, eve, tea, eve.UserID))
 	id := w.post(bob, posts.Locked, tea)
 	_, err := w.posts.Vote(ctx, bob, id, ballot.Left)
 	require.NoError(t, err)
@@ -197,9 +199,20 @@ func TestHomeOfLocked(t *testing.T) {
 	}
 	require.Equal(t, 3, rows(cid))
 	require.Zero(t, rows(dan))
+	require.Zero(t, rows(eve), "who has left")
 	require.Zero(t, rows(bob))
 	require.Equal(t, []string{"post_commented " + id}, w.home(cid))
 	require.Empty(t, w.home(dan))
+
+	// A share into a hub is for its members, also where somebody follows the person who shares.
+	shared := w.post(w.ann, posts.Public)
+	_, err = w.posts.Share(ctx, bob, shared, []string{tea}, "", "")
+	require.NoError(t, err)
+	w.Pass(time.Second)
+	w.pump(0)
+	require.Equal(t, "post_shared_to_hub "+shared, w.home(cid)[0])
+	require.NoError(t, w.posts.Hubs.Remove(ctx, cid, tea, cid.UserID))
+	require.Empty(t, w.home(cid))
 }
 
 // TestDefaultFeed: the managers of the service choose up to 20 people, of whom the newest post of
