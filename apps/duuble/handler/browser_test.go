@@ -158,6 +158,14 @@ func TestBrowser(t *testing.T) {
 	at(guest, "/app/sign-in").Reads("Phone number")
 	bob.GoTo("/app/admin").Reads("Only the people who manage this service can do this.")
 
+	// Bob reports the post, and Ann decides it.
+	bob.GoTo(post).Reads("Report this post").Sends("a[href*='/report/post/']").Reads("What is it?").Sends(".report .primary").Reads("Give one of spam")
+	bob.Click("[name=reason][value=spam]").Write("[name=details]", "<i>again</i>").Sends(".report .primary").Reads("You have reported this.")
+	browsertest.Accessible(ann.GoTo("/app/report/user/bob").Reads("What is it?"), axe, "report")
+	ann.GoTo("/app/admin").Reads("BOB").Reads("<i>again</i>")
+	browsertest.Accessible(ann, axe, "reports")
+	ann.Sends(".decide button[value=resolved]").Reads("It is decided.").Reads("None.")
+
 	// Bob follows Ann, and Ann blocks Bob: he finds nothing of her, and when the block ends he does
 	// not follow her.
 	bob.GoTo("/app/users/ann_1").Reads("0 followers").Sends("[action$='/follow'] .primary").Reads("You follow this person now.").Reads("You follow since")

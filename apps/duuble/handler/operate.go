@@ -205,7 +205,7 @@ func settleCommand() command.Command {
 func purgeCommand() command.Command {
 	return command.Command{
 		Name: "purge", Short: "remove for good what was deleted longer than KEEP_DELETED ago",
-		Long: "Does now what the timer does each hour: posts with all that is around them, comments, follows,\nblocks, memberships, requests and invitations that have ended, and the accounts of people who have left." + alone,
+		Long: "Does now what the timer does each hour: posts with all that is around them, comments, follows,\nblocks, memberships, requests and invitations that have ended, the accounts of people who have left,\nand old activities and notifications." + alone,
 		Setup: func(flags *flag.FlagSet) command.Action {
 			data := command.DataFlag(flags)
 			return func(ctx context.Context, std command.Streams, _ []string) error {

@@ -181,6 +181,12 @@ func TestCounts(t *testing.T) {
 			{"read-all-notifications", "POST", "/notifications/read-all", ann, "", 204, ""},
 			{"get-hub-settings", "GET", "/hubs/" + hub + "/notification-settings", erma, "", 200, ""},
 			{"put-hub-settings", "PUT", "/hubs/" + hub + "/notification-settings", erma, `{"contentMuted":true,"mutedUntil":null}`, 200, ""},
+			{"report", "POST", "/reports", erma, `{"reason":"spam","postId":"` + lockedID + `"}`, 201, ""},
+			{"report", "POST", "/reports", erma, `{"reason":"spam","userId":"` + annID + `"}`, 201, ""},
+			{"report", "POST", "/reports", erma, `{"reason":"spam","hubId":"` + hub + `"}`, 201, ""},
+			{"report", "POST", "/reports", erma, `{"reason":"spam","hubId":"` + hub + `"}`, 200, ""},
+			{"list-reports", "GET", "/admin/reports", manager, "", 200, ""},
+			{"decide-report", "POST", "/admin/reports/", manager, `{"status":"resolved"}`, 200, ""},
 			{"put-default-user", "PUT", "/admin/default-feed/" + bobID, manager, `{"displayOrder":1,"isActive":true}`, 200, ""},
 			{"put-default-user", "PUT", "/admin/default-feed/" + bobID, manager, `{"displayOrder":2,"isActive":true}`, 200, ""},
 			{"list-default-feed", "GET", "/admin/default-feed", manager, "", 200, ""},
@@ -220,6 +226,8 @@ func TestCounts(t *testing.T) {
 			{"remove-member", "DELETE", "/hubs/" + hub + "/members/" + ermaID, carol, "", 204, ""},
 			{"leave-hub", "DELETE", "/hubs/" + hub + "/members/me", carol, "", 204, ""},
 			{"leave", "DELETE", "/users/me", erma, "", 204, ""},
+			{"restore-user", "POST", "/admin/users/" + ermaID + "/restore", manager, "", 200, ""},
+			{"leave", "DELETE", "/users/me", "erma again", "", 204, ""},
 			{"return", "POST", "/users/me/restore", "erma again", "", 200, ""},
 			{"logout", "POST", "/auth/logout", bob, `{"everywhere":true}`, 204, ""},
 		} {
@@ -231,7 +239,11 @@ func TestCounts(t *testing.T) {
 				_, mine := w.ask("GET", "/notifications", ann, "")
 				c.path += items(mine)[0]["notificationId"].(string) + "/read"
 			}
-			if c.id == "return" {
+			if c.id == "decide-report" {
+				_, all := w.ask("GET", "/admin/reports", manager, "")
+				c.path += items(all)[0]["reportId"].(string) + "/decide"
+			}
+			if c.token == "erma again" {
 				c.token = w.enter(number(7))["accessToken"].(string)
 			}
 			w.background.Wait()
@@ -391,6 +403,24 @@ func TestHostile(t *testing.T) {
 		{"PUT", "/hubs/" + hub + "/notification-settings", ann, `{"contentMuted":true,"mutedUntil":"tomorrow"}`, 422, "VALIDATION_ERROR"},
 		{"PUT", "/hubs/" + hub + "/notification-settings", ann, `{"contentMuted":true,"mutedUntil":"2999-01-01T00:00:00Z"}`, 422, "VALIDATION_ERROR"},
 		{"PUT", "/hubs/" + hub + "/notification-settings", ann, `{}`, 422, "VALIDATION_ERROR"},
+		{"POST", "/reports", newcomer, `{"reason":"spam","postId":"` + id + `"}`, 403, "ONBOARDING_REQUIRED"},
+		{"POST", "/reports", bob, `{"reason":"dull","postId":"` + id + `"}`, 422, "VALIDATION_ERROR"},
+		{"POST", "/reports", bob, `{"reason":"spam"}`, 422, "VALIDATION_ERROR"},
+		{"POST", "/reports", bob, `{"reason":"spam","postId":"` + id + `","hubId":"` + hub + `"}`, 422, "VALIDATION_ERROR"},
+		{"POST", "/reports", bob, `{"reason":"spam","postId":"x|y"}`, 404, "POST_NOT_FOUND"},
+		{"POST", "/reports", bob, `{"reason":"spam","userId":"x"}`, 404, "USER_NOT_FOUND"},
+		{"POST", "/reports", bob, `{"reason":"spam","hubId":"x"}`, 404, "HUB_NOT_FOUND"},
+		{"POST", "/reports", bob, `{"reason":"spam","postId":"` + id + `","details":"` + strings.Repeat("𝄞", 1001) + `"}`, 422, "VALIDATION_ERROR"},
+		{"POST", "/reports", bob, `{"reason":"spam","postId":"` + id + `","details":"` + strings.Repeat("𝄞", 1000) + `"}`, 201, ""},
+		{"POST", "/reports", bob, `{"reason":"spam","postId":"` + id + `"}`, 200, ""},
+		{"POST", "/admin/users/" + annID + "/restore", bob, "", 403, "FORBIDDEN"},
+		{"POST", "/admin/users/x%7Cy/restore", manager, "", 404, "USER_NOT_FOUND"},
+		{"POST", "/admin/users/" + annID + "/restore", manager, "", 200, ""},
+		{"GET", "/admin/reports", bob, "", 403, "FORBIDDEN"},
+		{"POST", "/admin/reports/x/decide", bob, `{"status":"resolved"}`, 403, "FORBIDDEN"},
+		{"POST", "/admin/reports/x/decide", manager, `{"status":"resolved"}`, 404, "REPORT_NOT_FOUND"},
+		{"POST", "/admin/reports/x/decide", manager, `{"status":"open"}`, 422, "VALIDATION_ERROR"},
+		{"GET", "/admin/reports?status=x", manager, "", 422, "VALIDATION_ERROR"},
 		{"GET", "/admin/default-feed", ann, "", 403, "FORBIDDEN"},
 		{"PUT", "/admin/default-feed/" + annID, ann, `{"displayOrder":1,"isActive":true}`, 403, "FORBIDDEN"},
 		{"DELETE", "/admin/default-feed/" + annID, ann, "", 403, "FORBIDDEN"},

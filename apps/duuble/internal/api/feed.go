@@ -8,7 +8,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"prompthub/apps/duuble/internal/feed"
-	"prompthub/apps/duuble/internal/posts"
+	"prompthub/apps/duuble/internal/manage"
 )
 
 // An ActivityType says what somebody did.
@@ -60,7 +60,7 @@ type DefaultPlace struct {
 	IsActive     bool `json:"isActive" doc:"Whether posts of the person are shown" example:"true"`
 }
 
-func defaultUserOf(u posts.DefaultUser) DefaultUser {
+func defaultUserOf(u manage.DefaultUser) DefaultUser {
 	return DefaultUser{personOf(u.Person), u.UserID, u.Order, u.IsActive}
 }
 
@@ -100,7 +100,7 @@ func (a *api) feeds() {
 		})
 	route(a, person, Bound{2, 24}, op("admin", "list-default-feed", http.MethodGet, "/admin/default-feed", "The people of the default feed", "Up to 20.", http.StatusOK),
 		func(ctx context.Context, v visit, _ *none) (*body[Items[DefaultUser]], error) {
-			all, err := a.Posts.DefaultUsers(ctx, v.Claim)
+			all, err := a.Posts.Manage.DefaultUsers(ctx, v.Claim)
 			list := Items[DefaultUser]{Items: []DefaultUser{}}
 			for _, one := range all {
 				list.Items = append(list.Items, defaultUserOf(one))
@@ -113,11 +113,11 @@ func (a *api) feeds() {
 			Body DefaultPlace
 		},
 		) (*body[DefaultUser], error) {
-			one, err := a.Posts.SetDefaultUser(ctx, v.Claim, in.ID, in.Body.DisplayOrder, in.Body.IsActive)
+			one, err := a.Posts.Manage.SetDefaultUser(ctx, v.Claim, in.ID, in.Body.DisplayOrder, in.Body.IsActive)
 			return answer(defaultUserOf(one), err)
 		})
 	route(a, person, Bound{3, 5}, op("admin", "remove-default-user", http.MethodDelete, "/admin/default-feed/{id}", "Take a person out of the default feed", "One who is not in it is as good.", http.StatusNoContent),
 		func(ctx context.Context, v visit, in *ByID) (*none, error) {
-			return nil, a.Posts.RemoveDefaultUser(ctx, v.Claim, in.ID)
+			return nil, a.Posts.Manage.RemoveDefaultUser(ctx, v.Claim, in.ID)
 		})
 }

@@ -117,6 +117,7 @@ type Group struct {
 	lists.List        // of rows that name them by the last part of the key
 	Property   string // that names them instead, unless it is ""
 	Most       int    // the first of them; 0: all
+	TookPart   bool   // whether they are those who did something around the post before
 	// In says whether a row is of one of them; nil: each is.
 	In func(table.Row) bool
 	// Notice is the notification for those of them whose row Notified says so; nil is none.
@@ -150,7 +151,7 @@ func New(c Config) *Service { return &Service{c} }
 // home of Reader, or that people are told of a change of a hub.
 type message struct {
 	Activity
-	Quiet  bool   `json:"quiet,omitempty"`
+	Quiet  bool   `json:"quiet,omitempty"` // those who took part need not know
 	Reader string `json:"reader,omitempty"`
 	Hub    string `json:"hub,omitempty"` // in which a change was made, of which people are told
 	Change string `json:"change,omitempty"`
@@ -173,6 +174,12 @@ func (s *Service) Forward(ctx context.Context, r queue.Receipt) { s.ups().Forwar
 // Tell sends the message of an activity that has happened.
 func (s *Service) Tell(ctx context.Context, a Activity) error {
 	return s.ups().Tell(ctx, message{Activity: a})
+}
+
+// TellQuietly is Tell of an activity that another one on the same post follows at once, which those
+// who took part are told of.
+func (s *Service) TellQuietly(ctx context.Context, a Activity) error {
+	return s.ups().Tell(ctx, message{Activity: a, Quiet: true})
 }
 
 // Bring sends the message of a follow, by which the newest activities of the person come into the
@@ -217,7 +224,7 @@ func (s *Service) Deliver(ctx context.Context, text string) error {
 	slices.SortFunc(audience.Groups, func(a, b Group) int { return cmp.Compare(a.name(), b.name()) })
 	left := slice
 	for _, g := range audience.Groups {
-		if g.name() < m.Group {
+		if g.name() < m.Group || m.Quiet && g.TookPart {
 			continue
 		}
 		if g.name() > m.Group {

@@ -117,6 +117,22 @@ func TestSlices(t *testing.T) {
 	}
 }
 
+// TestTellQuietly: those who took part are not told of each of several activities at once, and the
+// others are.
+func TestTellQuietly(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	took := w.group("b", 3, 0)
+	took.TookPart = true
+	w.audience = feed.Audience{Holds: true, Groups: []feed.Group{w.group("a", 2, 0), took}}
+	require.NoError(t, w.feed.TellQuietly(t.Context(), w.act("one")))
+	w.work()
+	require.Equal(t, 2, w.homes())
+	require.NoError(t, w.feed.Tell(t.Context(), w.act("two")))
+	w.work()
+	require.Equal(t, 7, w.homes())
+}
+
 // TestTell: no one is told of activities that do not hold any more or are too old, nor a person of
 // the own ones. A message that names nothing is refused.
 func TestTell(t *testing.T) {

@@ -64,11 +64,36 @@ func (s *Service) Return(ctx context.Context, c Claim) (Me, error) {
 	if err != nil {
 		return Me{}, err
 	}
-	if me.User = u; u.DeletedAt.IsZero() {
-		return me, nil
+	me.User, err = s.bringBack(ctx, u)
+	return me, err
+}
+
+// RestoreUser has somebody who manages the service bring the account of a person back. One that is
+// there is as good.
+func (s *Service) RestoreUser(ctx context.Context, c Claim, id string) (Person, error) {
+	var u *User
+	_, err := s.Admin(ctx, c, func(ctx context.Context) (err error) {
+		if schema.IsID(id) {
+			u, err = s.user(ctx, id)
+		}
+		return err
+	})
+	if err == nil && (u == nil || u.Username == "" || !u.DeletedAt.IsZero() && (u.purging || s.Overdue(u.DeletedAt))) {
+		err = noUser()
 	}
-	var r queue.Receipt
-	me.User, r, err = s.turn(ctx, u, func(context.Context) error { return nil }, func(u *User) error {
+	if err != nil {
+		return Person{}, err
+	}
+	back, err := s.bringBack(ctx, *u)
+	return back.Person(), err
+}
+
+// bringBack brings an account back with all that it had.
+func (s *Service) bringBack(ctx context.Context, u User) (User, error) {
+	if u.DeletedAt.IsZero() {
+		return u, nil
+	}
+	u, r, err := s.turn(ctx, u, func(context.Context) error { return nil }, func(u *User) error {
 		switch {
 		case u.DeletedAt.IsZero():
 			return nil
@@ -82,7 +107,7 @@ func (s *Service) Return(ctx context.Context, c Claim) (Me, error) {
 	if err == nil {
 		s.followLife(ctx, u.ID, r)
 	}
-	return me, err
+	return u, err
 }
 
 // turn changes whether an account is there, after a message that has the rest follow, and after

@@ -190,3 +190,34 @@ func TestCrashesOfLeaving(t *testing.T) {
 		}
 	}
 }
+
+// TestRestoreUser: those who manage the service bring a person back within 30 days, and no one else
+// does.
+func TestRestoreUser(t *testing.T) {
+	t.Parallel()
+	for _, after := range []time.Duration{0, keep, keep + time.Second} {
+		w := newWorld(t, unlimited)
+		ctx := t.Context()
+		ann, bob := w.person(1), w.person(2)
+		_, err := w.RestoreUser(ctx, bob, ann.UserID)
+		requireCode(t, people.Forbidden, err)
+		w.Admins = []string{number(2)}
+		require.NoError(t, w.Leave(ctx, ann))
+		w.clock.Pass(after)
+		bob = w.claim(w.enter(number(2)))
+		_, err = w.RestoreUser(ctx, bob, "nobody")
+		requireCode(t, people.UserNotFound, err)
+		p, err := w.RestoreUser(ctx, bob, ann.UserID)
+		if after > keep {
+			requireCode(t, people.UserNotFound, err)
+			continue
+		}
+		require.NoError(t, err)
+		require.Equal(t, ann.UserID, p.ID)
+		_, err = w.RestoreUser(ctx, bob, ann.UserID)
+		require.NoError(t, err, "again")
+		_, err = w.Me(ctx, w.claim(w.enter(number(1))))
+		require.NoError(t, err)
+		require.Empty(t, w.differences())
+	}
+}

@@ -104,8 +104,8 @@ func (s *Service) audience(ctx context.Context, a feed.Activity) (to feed.Audien
 	if err != nil || !p.live() || !d.holds {
 		return to, err
 	}
-	group := func(most int, l lists.List, property string) {
-		to.Groups = append(to.Groups, feed.Group{List: l, Property: property, Most: most})
+	group := func(most int, l lists.List) {
+		to.Groups = append(to.Groups, feed.Group{List: l, Most: most})
 	}
 	notice := notices.Notice{Type: a.Type, Actor: a.Actor, Post: a.Post, Thing: a.Thing, At: a.At}
 	placed := d.hubs
@@ -116,8 +116,10 @@ func (s *Service) audience(ctx context.Context, a feed.Activity) (to feed.Audien
 		}
 		placed = p.createdIn
 	default:
-		group(feed.MaxOfPost, lists.List{Table: s.Tables.Posts, Partition: schema.Post(a.Post), Prefix: voterRows}, "")
-		group(feed.MaxOfPost, lists.List{Table: s.Tables.Posts, Partition: schema.Post(a.Post), Prefix: commentRows}, "author_id")
+		of := lists.List{Table: s.Tables.Posts, Partition: schema.Post(a.Post), Prefix: voterRows}
+		to.Groups = append(to.Groups, feed.Group{List: of, Most: feed.MaxOfPost, TookPart: true})
+		of.Prefix = commentRows
+		to.Groups = append(to.Groups, feed.Group{List: of, Property: "author_id", Most: feed.MaxOfPost, TookPart: true})
 	}
 	to.Holds = true
 	if to.Told, err = s.told(ctx, *p, d, notice); err != nil {
@@ -138,11 +140,11 @@ func (s *Service) audience(ctx context.Context, a feed.Activity) (to feed.Audien
 	case p.Visibility == Locked:
 		some = p.Hubs
 	default:
-		group(feed.MaxFans, s.People.Fans(a.Actor), "")
+		group(feed.MaxFans, s.People.Fans(a.Actor))
 	}
 	for _, hub := range some {
 		if !slices.Contains(placed, hub) {
-			group(feed.MaxOfHub, s.Hubs.Listing(hub), "")
+			group(feed.MaxOfHub, s.Hubs.Listing(hub))
 		}
 	}
 	return to, nil

@@ -8,10 +8,9 @@ import (
 	"strings"
 
 	"prompthub/apps/duuble/internal/lists"
+	"prompthub/apps/duuble/internal/manage"
 	"prompthub/apps/duuble/internal/people"
-	"prompthub/apps/duuble/internal/rules"
 	"prompthub/apps/duuble/internal/schema"
-	"prompthub/internal/fault"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
 )
@@ -19,122 +18,8 @@ import (
 // The default feed shows public posts of some people whom the managers of the service choose: first
 // the newest post of each, in the order of the people, then the second newest of each, and so on.
 
-// Bounds of the default feed.
-const (
-	MaxDefaultUsers = 20
-	MaxOrder        = 999_999
-	mostDefault     = 50 // posts of each person
-)
-
-const (
-	settingsOfAll  = "cfg"
-	defaultRows    = "df|"
-	defaultUserRow = defaultRows + "%06d|%s"
-)
-
-// A DefaultUser is a person whose posts the default feed shows.
-type DefaultUser struct {
-	UserID   string
-	Person   people.Person
-	Order    int
-	IsActive bool
-}
-
-// defaultUsers reads them in order.
-func (s *Service) defaultUsers(ctx context.Context) (all []DefaultUser, rows []table.Row, err error) {
-	rows, _, err = s.Budget().Rows(ctx, s.Tables.Admin, table.Prefix(settingsOfAll, defaultRows), MaxDefaultUsers+1)
-	for _, row := range rows {
-		order, user, _ := strings.Cut(strings.TrimPrefix(row.Row, defaultRows), "|")
-		n, err := strconv.Atoi(order)
-		if err != nil {
-			return nil, nil, fmt.Errorf("%w: an order of the default feed", table.ErrDamaged)
-		}
-		all = append(all, DefaultUser{UserID: user, Order: n, IsActive: row.Props.Get("is_active").Bool()})
-	}
-	return all, rows, err
-}
-
-// DefaultUsers returns the people of the default feed, to those who manage the service.
-func (s *Service) DefaultUsers(ctx context.Context, c people.Claim) (all []DefaultUser, err error) {
-	_, err = s.People.Admin(ctx, c, func(ctx context.Context) (err error) {
-		all, _, err = s.defaultUsers(ctx)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	ids := make([]string, len(all))
-	for i, one := range all {
-		ids[i] = one.UserID
-	}
-	persons, err := s.People.People(ctx, ids)
-	for i := range all {
-		all[i].Person = persons[all[i].UserID]
-	}
-	return all, err
-}
-
-// SetDefaultUser puts a person into the default feed, or changes the place of one.
-func (s *Service) SetDefaultUser(ctx context.Context, c people.Claim, user string, order int, active bool) (DefaultUser, error) {
-	var b rules.Broken
-	b.Add(order >= 1 && order <= MaxOrder, "displayOrder", "give 1 to 999,999")
-	persons := map[string]people.Person{}
-	_, err := s.People.Admin(ctx, c, func(ctx context.Context) (err error) {
-		if schema.IsID(user) {
-			persons, err = s.People.People(ctx, []string{user})
-		}
-		return err
-	})
-	if err == nil {
-		err = b.Err()
-	}
-	if err == nil && persons[user].ID == "" {
-		err = fault.Coded(fault.NotFound, people.UserNotFound, "there is no such person")
-	}
-	if err != nil {
-		return DefaultUser{}, err
-	}
-	one := DefaultUser{user, persons[user], order, active}
-	return one, s.placeDefault(ctx, user, &one)
-}
-
-// RemoveDefaultUser takes a person out of the default feed. One who is not in it is as good.
-func (s *Service) RemoveDefaultUser(ctx context.Context, c people.Claim, user string) error {
-	if _, err := s.People.Admin(ctx, c); err != nil {
-		return err
-	}
-	return s.placeDefault(ctx, user, nil)
-}
-
-// placeDefault writes the row of a person, or removes it.
-func (s *Service) placeDefault(ctx context.Context, user string, to *DefaultUser) error {
-	return s.Change(ctx, s.Tables.Admin, func(ctx context.Context) (ops []table.Op, err error) {
-		all, rows, err := s.defaultUsers(ctx)
-		if err != nil {
-			return nil, err
-		}
-		at := slices.IndexFunc(all, func(one DefaultUser) bool { return one.UserID == user })
-		if to == nil {
-			if at >= 0 {
-				ops = append(ops, table.Op{Kind: table.Delete, Row: table.Row{Key: rows[at].Key, ETag: rows[at].ETag}})
-			}
-			return ops, nil
-		}
-		row := table.Row{Key: table.Key{Partition: settingsOfAll, Row: fmt.Sprintf(defaultUserRow, to.Order, user)}, Props: table.Props{{Name: "is_active", Value: table.Bool(to.IsActive)}}}
-		switch {
-		case at >= 0 && rows[at].Key == row.Key:
-			row.ETag = rows[at].ETag
-			if all[at].IsActive == to.IsActive {
-				return nil, nil
-			}
-		case at >= 0:
-			ops = append(ops, table.Op{Kind: table.Delete, Row: table.Row{Key: rows[at].Key, ETag: rows[at].ETag}})
-		case len(all) >= MaxDefaultUsers:
-			return nil, fault.Coded(fault.Conflict, people.TooMany, "the default feed has as many people as it may; take one out first")
-		}
-		return append(ops, rowstore.Put(row)), nil
-	})
-}
+// mostDefault is how many posts of each person the default feed shows.
+const mostDefault = 50
 
 // Default returns the default feed. A position is an instant, after which no post is in the list,
 // and how many turns and people are done.
@@ -165,12 +50,12 @@ func (s *Service) defaultPage(ctx context.Context, viewer, after string, limit i
 		var errs [2]error
 		asOf, errs[0] = strconv.ParseInt(ticks, 10, 64)
 		skip, errs[1] = strconv.Atoi(done)
-		if errs[0] != nil || errs[1] != nil || skip < 0 || skip > MaxDefaultUsers*mostDefault {
+		if errs[0] != nil || errs[1] != nil || skip < 0 || skip > manage.MaxDefaultUsers*mostDefault {
 			return Page{}, rowstore.BadPosition()
 		}
 	}
-	users, _, err := s.defaultUsers(ctx)
-	users = slices.DeleteFunc(users, func(one DefaultUser) bool { return !one.IsActive })
+	users, err := s.Manage.DefaultFeed(ctx)
+	users = slices.DeleteFunc(users, func(one manage.DefaultUser) bool { return !one.IsActive })
 	if err != nil || len(users) == 0 {
 		return Page{Cards: []Card{}}, err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"prompthub/apps/duuble/internal/due"
 	"prompthub/apps/duuble/internal/hubs"
+	"prompthub/apps/duuble/internal/manage"
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/schema"
 	"prompthub/internal/fault"
@@ -171,7 +172,7 @@ func (s *Service) Purge(ctx context.Context) error {
 		if err := s.feed.Forget(ctx, u.ID); err != nil {
 			return err
 		}
-		if err := s.placeDefault(ctx, u.ID, nil); err != nil {
+		if err := s.Manage.ForgetPerson(ctx, u.ID); err != nil {
 			return err
 		}
 		return s.Hubs.PurgeUser(ctx, u.ID, u.DeletedAt)
@@ -283,6 +284,9 @@ func (s *Service) purgePost(ctx context.Context, id string, authorGoes bool) err
 	}
 	if err == nil {
 		err = s.forgetShares(ctx, id)
+	}
+	if err == nil {
+		err = s.Manage.Forget(ctx, manage.Target{Kind: manage.APost, ID: id})
 	}
 	if err == nil {
 		err = s.Empty(ctx, s.Tables.Posts, schema.Post(id), postRow)

@@ -12,6 +12,7 @@ import (
 	"prompthub/apps/duuble/internal/duubletest"
 	"prompthub/apps/duuble/internal/feed"
 	"prompthub/apps/duuble/internal/hubs"
+	"prompthub/apps/duuble/internal/manage"
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/posts"
 	"prompthub/internal/fault"
@@ -176,8 +177,10 @@ func TestHomeOfLocked(t *testing.T) {
 		_, err := w.people.Follow(ctx, c, bob.UserID, true)
 		require.NoError(t, err)
 	}
-	tea := w.hub(bob, 3)
+	eve := w.enter(5)
+	tea := w.hub(bob, 3, 5)
 	w.hub(bob, 4)
+	require.NoError(t, w.posts.Hubs.Remove(ctx, eve, tea, eve.UserID))
 	id := w.post(bob, posts.Locked, tea)
 	_, err := w.posts.Vote(ctx, bob, id, ballot.Left)
 	require.NoError(t, err)
@@ -196,9 +199,20 @@ func TestHomeOfLocked(t *testing.T) {
 	}
 	require.Equal(t, 3, rows(cid))
 	require.Zero(t, rows(dan))
+	require.Zero(t, rows(eve), "who has left")
 	require.Zero(t, rows(bob))
 	require.Equal(t, []string{"post_commented " + id}, w.home(cid))
 	require.Empty(t, w.home(dan))
+
+	// A share into a hub is for its members, also where somebody follows the person who shares.
+	shared := w.post(w.ann, posts.Public)
+	_, err = w.posts.Share(ctx, bob, shared, []string{tea}, "", "")
+	require.NoError(t, err)
+	w.Pass(time.Second)
+	w.pump(0)
+	require.Equal(t, "post_shared_to_hub "+shared, w.home(cid)[0])
+	require.NoError(t, w.posts.Hubs.Remove(ctx, cid, tea, cid.UserID))
+	require.Empty(t, w.home(cid))
 }
 
 // TestDefaultFeed: the managers of the service choose up to 20 people, of whom the newest post of
@@ -208,18 +222,18 @@ func TestDefaultFeed(t *testing.T) {
 	w := newWorld(t)
 	ctx := t.Context()
 	bob, cid, dan := w.enter(2), w.enter(3), w.enter(4)
-	_, err := w.posts.SetDefaultUser(ctx, bob, cid.UserID, 1, true)
+	_, err := w.posts.Manage.SetDefaultUser(ctx, bob, cid.UserID, 1, true)
 	require.Equal(t, people.Forbidden, fault.CodeOf(err))
-	_, err = w.posts.DefaultUsers(ctx, bob)
+	_, err = w.posts.Manage.DefaultUsers(ctx, bob)
 	require.Equal(t, people.Forbidden, fault.CodeOf(err))
-	require.Equal(t, people.Forbidden, fault.CodeOf(w.posts.RemoveDefaultUser(ctx, bob, cid.UserID)))
+	require.Equal(t, people.Forbidden, fault.CodeOf(w.posts.Manage.RemoveDefaultUser(ctx, bob, cid.UserID)))
 	w.people.Admins = []string{duubletest.Number(1)}
-	_, err = w.posts.SetDefaultUser(ctx, w.ann, "nobody", 1, true)
+	_, err = w.posts.Manage.SetDefaultUser(ctx, w.ann, "nobody", 1, true)
 	require.Equal(t, people.UserNotFound, fault.CodeOf(err))
-	_, err = w.posts.SetDefaultUser(ctx, w.ann, cid.UserID, 0, true)
+	_, err = w.posts.Manage.SetDefaultUser(ctx, w.ann, cid.UserID, 0, true)
 	require.Equal(t, fault.Invalid, fault.Of(err))
 	set := func(c people.Claim, order int, active bool) {
-		one, err := w.posts.SetDefaultUser(ctx, w.ann, c.UserID, order, active)
+		one, err := w.posts.Manage.SetDefaultUser(ctx, w.ann, c.UserID, order, active)
 		require.NoError(t, err)
 		require.Equal(t, c.UserID, one.Person.ID)
 	}
@@ -250,12 +264,12 @@ func TestDefaultFeed(t *testing.T) {
 		}
 	}
 	require.Equal(t, []string{b1, c3, c2, c1}, read(people.Claim{}, func() { w.Pass(time.Second); w.post(bob, posts.Public) }), "posts that come meanwhile are on no page")
-	all, err := w.posts.DefaultUsers(ctx, w.ann)
+	all, err := w.posts.Manage.DefaultUsers(ctx, w.ann)
 	require.NoError(t, err)
 	require.Len(t, all, 3)
 	require.Equal(t, []any{2, true}, []any{all[2].Order, all[2].IsActive})
-	require.NoError(t, w.posts.RemoveDefaultUser(ctx, w.ann, bob.UserID))
-	require.NoError(t, w.posts.RemoveDefaultUser(ctx, w.ann, bob.UserID))
+	require.NoError(t, w.posts.Manage.RemoveDefaultUser(ctx, w.ann, bob.UserID))
+	require.NoError(t, w.posts.Manage.RemoveDefaultUser(ctx, w.ann, bob.UserID))
 	require.Equal(t, []string{c3, c2, c1}, read(dan, func() {}))
 	require.Equal(t, []string{"default " + c3, "default " + c2, "default " + c1}, w.home(dan))
 	_, err = w.people.Block(ctx, dan, cid.UserID, true)
@@ -267,9 +281,9 @@ func TestDefaultFeed(t *testing.T) {
 		_, err = w.posts.Default(ctx, people.Claim{}, after, 10)
 		require.Equal(t, fault.Malformed, fault.Of(err), after)
 	}
-	for i := range posts.MaxDefaultUsers {
+	for i := range manage.MaxDefaultUsers {
 		more := w.enter(10 + i)
-		_, err = w.posts.SetDefaultUser(ctx, w.ann, more.UserID, 5, true)
+		_, err = w.posts.Manage.SetDefaultUser(ctx, w.ann, more.UserID, 5, true)
 	}
 	require.Equal(t, people.TooMany, fault.CodeOf(err))
 }

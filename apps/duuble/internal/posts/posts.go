@@ -20,6 +20,7 @@ import (
 	"prompthub/apps/duuble/internal/ballot"
 	"prompthub/apps/duuble/internal/feed"
 	"prompthub/apps/duuble/internal/hubs"
+	"prompthub/apps/duuble/internal/manage"
 	"prompthub/apps/duuble/internal/notices"
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/schema"
@@ -37,6 +38,7 @@ const QueuePosts = "post-changes"
 // A Service is what people may do with posts. New makes one.
 type Service struct {
 	Config
+	Manage  *manage.Service
 	feed    *feed.Service
 	notices *notices.Service
 }
@@ -62,6 +64,7 @@ const keepActivities = 30 * 24 * time.Hour
 func New(c Config) *Service {
 	s := &Service{Config: c}
 	// No longer than Keep, so that feeds have nothing of an account that goes for good.
+	s.Manage = manage.New(manage.Config{Store: c.Store, Tables: c.Tables, Entropy: c.Entropy, People: c.People, See: s.see})
 	s.notices = notices.New(notices.Config{Store: c.Store, Tables: c.Tables})
 	s.feed = feed.New(feed.Config{Store: c.Store, Tables: c.Tables, Queues: c.Queues, Keep: min(keepActivities, c.People.Keep), Look: s.audience, Follows: c.People.Follows, Notices: s.notices, OfHub: c.Hubs.Deliver})
 	c.People.Followed = s.feed.Bring

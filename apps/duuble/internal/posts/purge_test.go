@@ -12,6 +12,7 @@ import (
 	"prompthub/apps/duuble/internal/ballot"
 	"prompthub/apps/duuble/internal/duubletest"
 	"prompthub/apps/duuble/internal/hubs"
+	"prompthub/apps/duuble/internal/manage"
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/posts"
 	"prompthub/internal/fault"
@@ -95,8 +96,12 @@ func (w *world) live() life {
 	_, err = w.people.Block(ctx, eve, w.ann.UserID, true)
 	require.NoError(w.t, err)
 	w.people.Admins = []string{duubletest.Number(2)}
-	_, err = w.posts.SetDefaultUser(ctx, x.bob, w.ann.UserID, 1, true)
+	_, err = w.posts.Manage.SetDefaultUser(ctx, x.bob, w.ann.UserID, 1, true)
 	require.NoError(w.t, err)
+	for c, of := range map[people.Claim]manage.Target{w.ann: {Kind: manage.APerson, ID: x.bob.UserID}, x.cid: {Kind: manage.APerson, ID: w.ann.UserID}} {
+		_, _, err = w.posts.Manage.Report(ctx, c, of, "spam", "")
+		require.NoError(w.t, err)
+	}
 	w.pump(2 * time.Minute)
 	w.pump(0) // until what she did is in homes
 	require.NotEmpty(w.t, w.home(x.cid))
@@ -341,7 +346,7 @@ func TestRepairPoints(t *testing.T) {
 				}
 			default:
 				kind = strings.TrimRight(row.Partition, "|0123456789")
-				if kind == "cfg" || kind == "due|settle" || kind == "due|expire" {
+				if kind == "cfg" || strings.HasPrefix(kind, "repk") || kind == "due|settle" || kind == "due|expire" {
 					continue
 				}
 			}

@@ -8,6 +8,7 @@ import (
 
 	"prompthub/apps/duuble/internal/ballot"
 	"prompthub/apps/duuble/internal/lists"
+	"prompthub/apps/duuble/internal/manage"
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/schema"
 	"prompthub/internal/storage/rowstore"
@@ -203,6 +204,22 @@ func (s *Service) Card(ctx context.Context, c people.Claim, id string) (Card, er
 		return Card{}, err
 	}
 	return cards[0], nil
+}
+
+// see returns an error unless the caller may see what is reported.
+func (s *Service) see(ctx context.Context, c people.Claim, t manage.Target) error {
+	switch t.Kind {
+	case manage.APerson:
+		return s.People.MustSee(ctx, c.UserID, t.ID)
+	case manage.AHub:
+		_, err := s.Hubs.Get(ctx, c, t.ID)
+		return err
+	}
+	p, err := s.look(ctx, c.UserID, t.ID)
+	if err == nil && p.post == nil {
+		err = noPost()
+	}
+	return err
 }
 
 // A Page is a part of a list. Next is the position that the next one begins after, "" at the end.

@@ -16,6 +16,9 @@ import (
 // deleted, and from votes that were not told to their voters' lists yet. After a restore no message
 // does it.
 func (s *Service) Repair(ctx context.Context) error {
+	if err := s.Manage.Repair(ctx); err != nil {
+		return err
+	}
 	for row, err := range table.All(ctx, s.DB, s.Tables.Posts, table.Range{}) {
 		if err != nil {
 			return err
@@ -161,6 +164,9 @@ func (s *Service) VerifyRows(ctx context.Context, report func(string)) (rows int
 		}
 	}
 	comments.check(report)
+	if err := s.Manage.VerifyRows(ctx, report); err != nil {
+		return rows, err
+	}
 	users, err := s.verifyCounts(ctx, report)
 	return rows + users, err
 }

@@ -131,6 +131,9 @@ func (s *Service) FollowVotes(ctx context.Context, votes []ballot.Receipt) error
 		if err != nil {
 			return err
 		}
+		if i < len(votes)-1 { // a home shows a post once, so the last vote is enough for those who took part
+			return s.feed.TellQuietly(ctx, voteActivity(v))
+		}
 		return s.feed.Tell(ctx, voteActivity(v))
 	})
 }

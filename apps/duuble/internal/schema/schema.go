@@ -13,7 +13,7 @@
 //	          act|{user}, home|{user}      the rows of package feed
 //	Notifications  the rows of package notices
 //	Sessions  s|{user} / {session} · otp|{challenge} / c · rl|{bucket} / w
-//	Admin     cfg / keys, sweep, df|{order}|{user} · due|settle|{yyyyMMddHH} / {post} · due|expire|{yyyyMMddHH} / {sha256}
+//	Admin     the rows of package manage · cfg / keys, sweep · due|settle|{yyyyMMddHH} / {post} · due|expire|{yyyyMMddHH} / {sha256}
 //	          due|purge|{yyyyMMddHH} / {post}, {post}|{comment} · due|account|{yyyyMMddHH} / {user}
 //	          due|tie|{yyyyMMddHH} / {user}|{row} · due|hub|{yyyyMMddHH} / {hub}|{row}
 //

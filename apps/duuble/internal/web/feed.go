@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"prompthub/apps/duuble/internal/feed"
+	"prompthub/apps/duuble/internal/manage"
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/posts"
 	"prompthub/internal/fault"
@@ -78,15 +79,28 @@ func (s *web) newest(r *request) error {
 }
 
 // An adminBody is what the people who manage the service see.
-type adminBody struct{ Default []posts.DefaultUser }
+type adminBody struct {
+	Default []manage.DefaultUser
+	Reports []manage.Report // that are open
+	More    string
+}
 
 // admin shows it, and why a form was refused.
 func (s *web) admin(r *request, refused error) error {
-	all, err := s.Posts.DefaultUsers(r.Context(), r.claim)
+	all, err := s.Posts.Manage.DefaultUsers(r.Context(), r.claim)
 	if err != nil {
 		return err
 	}
-	p := page{Name: "admin", Title: "Manage Duuble", Body: adminBody{all}, Form: url.Values{"displayOrder": {strconv.Itoa(len(all) + 1)}}}
+	const path = Prefix + "/admin"
+	after, err := positionIn(r, path)
+	if err != nil {
+		return err
+	}
+	open, err := s.Posts.Manage.Reports(r.Context(), r.claim, manage.Open, after, perPage)
+	if err != nil {
+		return err
+	}
+	p := page{Name: "admin", Title: "Manage Duuble", Body: adminBody{all, open.Items, more(path, open.Next)}, Form: url.Values{"displayOrder": {strconv.Itoa(len(all) + 1)}}}
 	if refused != nil {
 		return s.refused(r, p, refused)
 	}
@@ -98,7 +112,7 @@ func (s *web) chooseDefault(r *request) error {
 	p, err := s.People.ProfileByName(r.Context(), r.claim, strings.TrimPrefix(strings.TrimSpace(r.form("username")), "@"))
 	if err == nil {
 		order, _ := strconv.Atoi(r.form("displayOrder")) // a text that is no number is refused as 0
-		_, err = s.Posts.SetDefaultUser(r.Context(), r.claim, p.ID, order, true)
+		_, err = s.Posts.Manage.SetDefaultUser(r.Context(), r.claim, p.ID, order, true)
 	}
 	if err != nil {
 		if fault.CodeOf(err) == people.UserNotFound {
@@ -111,7 +125,7 @@ func (s *web) chooseDefault(r *request) error {
 }
 
 func (s *web) dropDefault(r *request) error {
-	if err := s.Posts.RemoveDefaultUser(r.Context(), r.claim, r.PathValue("id")); err != nil {
+	if err := s.Posts.Manage.RemoveDefaultUser(r.Context(), r.claim, r.PathValue("id")); err != nil {
 		return err
 	}
 	goOn(r, Prefix+"/admin?done=saved")

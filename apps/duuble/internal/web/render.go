@@ -72,6 +72,7 @@ var done = map[string]string{
 	"left":      "You have left the hub.",
 	"muted":     "You are told of no posts of this hub.",
 	"unmuted":   "You are told of posts of this hub.",
+	"reported":  "You have reported this. Thank you.",
 	"read":      "You have read all notifications.",
 	"decided":   "It is decided.",
 }

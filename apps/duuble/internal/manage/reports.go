@@ -1,0 +1,409 @@
+package manage
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"prompthub/apps/duuble/internal/lists"
+	"prompthub/apps/duuble/internal/people"
+	"prompthub/apps/duuble/internal/rules"
+	"prompthub/apps/duuble/internal/schema"
+	"prompthub/internal/fault"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
+)
+
+// A report is a row of the person who reports, one for each target:
+//
+//	repk|{user}       {target}         the report
+//	rep|{status}      {inv}|{report}   names it, and is written before
+//	rept|{target}     {user}           likewise
+//
+// A row that names a report of another id or status, or none, means nothing.
+
+// The states of reports.
+const (
+	Open      = "open"
+	Resolved  = "resolved"
+	Dismissed = "dismissed"
+)
+
+// States are all of them, and Reasons are those for which something is reported.
+var (
+	States  = []string{Open, Resolved, Dismissed}
+	Reasons = []string{"spam", "abuse", "impersonation", "illegal", "other"}
+)
+
+const (
+	// MaxDetails is how long the details of a report are at most, in characters.
+	MaxDetails = 2000
+	// ReportsADay is how many reports a person may make in a day.
+	ReportsADay = 100
+)
+
+// The codes of errors.
+const (
+	ReportNotFound fault.Code = "REPORT_NOT_FOUND"
+	AlreadyDecided fault.Code = "ALREADY_DECIDED"
+	Limited        fault.Code = "LIMITED"
+)
+
+// A Target is what is reported: a person, a post or a hub.
+type Target struct{ Kind, ID string }
+
+// The kinds of targets.
+const (
+	APerson = "user"
+	APost   = "post"
+	AHub    = "hub"
+)
+
+func (t Target) key() string { return t.Kind + "|" + t.ID }
+
+// A Report is what a person reports.
+type Report struct {
+	ID, ReporterID  string
+	Reporter        people.Person
+	Target          Target
+	Reason, Details string
+	Status          string
+	CreatedAt       time.Time
+	DecidedAt       time.Time // zero until it is decided
+	change          string
+	etag            string
+}
+
+const (
+	reportRows = "repk|"
+	statusRows = "rep|"
+	targetRows = "rept|"
+)
+
+func reportKey(user, target string) table.Key {
+	return table.Key{Partition: reportRows + user, Row: target}
+}
+
+func (r *Report) row() table.Row {
+	props := table.Props{
+		{Name: "report_id", Value: table.String(r.ID)},
+		{Name: "reason", Value: table.String(r.Reason)},
+		{Name: "details", Value: table.String(r.Details)},
+		{Name: "status", Value: table.String(r.Status)},
+		{Name: "created_at", Value: table.Time(r.CreatedAt)},
+		{Name: "change", Value: table.String(r.change)},
+	}
+	if !r.DecidedAt.IsZero() {
+		props = append(props, table.Prop{Name: "decided_at", Value: table.Time(r.DecidedAt)})
+	}
+	return table.Row{Key: reportKey(r.ReporterID, r.Target.key()), ETag: r.etag, Props: props}
+}
+
+func parseReport(row table.Row) *Report {
+	p := row.Props
+	kind, id, _ := strings.Cut(row.Row, "|")
+	return &Report{
+		ID: p.Get("report_id").Str(), ReporterID: strings.TrimPrefix(row.Partition, reportRows), Target: Target{kind, id}, Reason: p.Get("reason").Str(), Details: p.Get("details").Str(),
+		Status: p.Get("status").Str(), CreatedAt: p.Get("created_at").Time(), DecidedAt: p.Get("decided_at").Time(), change: p.Get("change").Str(), etag: row.ETag,
+	}
+}
+
+// report reads a report; nil if there is none.
+func (s *Service) report(ctx context.Context, user, target string) (*Report, error) {
+	row, err := s.GetRow(ctx, s.Tables.Admin, reportKey(user, target))
+	if err != nil || row == nil {
+		return nil, err
+	}
+	return parseReport(*row), nil
+}
+
+// byStatus returns the row by which a report is found from its status.
+func (r *Report) byStatus(status string) table.Row {
+	return table.Row{Key: table.Key{Partition: statusRows + status, Row: schema.Inv(r.CreatedAt) + "|" + r.ID}, Props: table.Props{
+		{Name: "reporter_id", Value: table.String(r.ReporterID)},
+		{Name: "target", Value: table.String(r.Target.key())},
+	}}
+}
+
+// byTarget returns the row by which it is found from its target.
+func (r *Report) byTarget() table.Row {
+	return table.Row{Key: table.Key{Partition: targetRows + r.Target.key(), Row: r.ReporterID}}
+}
+
+func (s *Service) point(ctx context.Context, rows ...table.Row) error {
+	return rowstore.Each(ctx, len(rows), len(rows), func(ctx context.Context, i int) error { return s.Upsert(ctx, s.Tables.Admin, rows[i]) })
+}
+
+// Report reports something that the caller may see, once: again it is the same report. isNew says
+// whether it was made now.
+func (s *Service) Report(ctx context.Context, c people.Claim, t Target, reason, details string) (r Report, isNew bool, err error) {
+	var b rules.Broken
+	b.OneOf("reason", reason, Reasons)
+	b.Lines("details", details, 0, MaxDetails)
+	limit := people.Limit{Bucket: "report" + c.UserID, Size: 24 * time.Hour, Most: ReportsADay, Code: Limited, Text: "you have reported as often as a person may in a day; wait and try again"}
+	var window people.Window
+	var there *Report
+	var unseen error
+	reads := []func(context.Context) error{func(ctx context.Context) (err error) {
+		window, err = s.People.Window(ctx, limit)
+		return err
+	}}
+	if schema.IsID(t.ID) {
+		reads = append(reads, func(ctx context.Context) error {
+			unseen = s.See(ctx, c, t)
+			return nil
+		}, func(ctx context.Context) (err error) {
+			there, err = s.report(ctx, c.UserID, t.key())
+			return err
+		})
+	} else {
+		unseen = s.See(ctx, c, Target{t.Kind, "none"})
+	}
+	u, err := s.People.Member(ctx, c, reads...)
+	if err == nil {
+		err = b.Err()
+	}
+	if err == nil {
+		err = unseen
+	}
+	if err == nil && there == nil {
+		err = limit.Check(window, s.Now())
+	}
+	if err != nil || there != nil {
+		if there != nil {
+			r = *there
+		}
+		return r, false, err
+	}
+	id := schema.NewID(s.Now().UTC(), s.Entropy)
+	made := &Report{ID: id, ReporterID: u.ID, Target: t, Reason: reason, Details: details, Status: Open, CreatedAt: schema.TimeOf(id), change: id}
+	if _, err = s.People.Count(ctx, limit, window, id); err != nil {
+		return r, false, err
+	}
+	if err = s.point(ctx, made.byStatus(Open), made.byTarget()); err != nil {
+		return r, false, err
+	}
+	err = s.Change(ctx, s.Tables.Admin, func(ctx context.Context) ([]table.Op, error) {
+		there, err := s.report(ctx, u.ID, t.key())
+		if err != nil {
+			return nil, err
+		}
+		if there != nil { // an earlier try has landed, or another request was faster
+			isNew, r = there.ID == id, *there
+			return nil, nil
+		}
+		isNew, r = true, *made
+		return []table.Op{rowstore.Put(made.row())}, nil
+	})
+	if err == nil && !isNew {
+		err = s.RemoveKey(ctx, s.Tables.Admin, made.byStatus(Open).Key)
+	}
+	return r, isNew, err
+}
+
+// A ReportPage is a part of a list of reports. Next is the position that the next one begins after,
+// "" at the end.
+type ReportPage struct {
+	Items []Report
+	Next  string
+}
+
+// Reports returns those with a status, the newest first, to those who manage the service.
+func (s *Service) Reports(ctx context.Context, c people.Claim, status, after string, limit int) (ReportPage, error) {
+	var b rules.Broken
+	b.OneOf("status", status, States)
+	page := ReportPage{Items: []Report{}}
+	_, err := s.People.Admin(ctx, c)
+	if err == nil {
+		err = b.Err()
+	}
+	if err != nil {
+		return page, err
+	}
+	found := map[string]*Report{}
+	rows, next, err := lists.Read(ctx, s.Store, lists.List{Table: s.Tables.Admin, Partition: statusRows + status}, after, limit, func(ctx context.Context, rows []table.Row) ([]table.Row, error) {
+		all := make([]*Report, len(rows))
+		err := rowstore.Each(ctx, len(rows), rowstore.MaxParallel, func(ctx context.Context, i int) (err error) {
+			all[i], err = s.named(ctx, rows[i])
+			return err
+		})
+		for i, r := range all {
+			if r != nil && r.Status == status {
+				found[rows[i].Row] = r
+			}
+		}
+		return slices.DeleteFunc(slices.Clone(rows), func(row table.Row) bool { return found[row.Row] == nil }), err
+	})
+	var ids []string
+	for _, row := range rows {
+		ids = append(ids, found[row.Row].ReporterID)
+	}
+	var persons map[string]people.Person
+	if err == nil {
+		persons, err = s.People.People(ctx, ids)
+	}
+	for _, row := range rows {
+		r := found[row.Row]
+		r.Reporter = persons[r.ReporterID]
+		page.Items = append(page.Items, *r)
+	}
+	page.Next = next
+	return page, err
+}
+
+// named reads the report that a row of a status names; nil if there is none.
+func (s *Service) named(ctx context.Context, row table.Row) (*Report, error) {
+	r, err := s.report(ctx, row.Props.Get("reporter_id").Str(), row.Props.Get("target").Str())
+	if err != nil || r == nil || r.ID != lists.ID(row) {
+		return nil, err
+	}
+	return r, nil
+}
+
+// Decide resolves a report, or dismisses it. Of several managers one does.
+func (s *Service) Decide(ctx context.Context, c people.Claim, id, status string) (Report, error) {
+	var b rules.Broken
+	b.OneOf("status", status, States[1:])
+	_, err := s.People.Admin(ctx, c)
+	if err == nil {
+		err = b.Err()
+	}
+	if err != nil {
+		return Report{}, err
+	}
+	var r *Report
+	if schema.IsID(id) {
+		for _, at := range States {
+			key := (&Report{ID: id, CreatedAt: schema.TimeOf(id)}).byStatus(at).Key
+			row, err := s.GetRow(ctx, s.Tables.Admin, key)
+			if err == nil && row != nil {
+				r, err = s.named(ctx, *row)
+			}
+			if err != nil {
+				return Report{}, err
+			}
+			if r != nil {
+				break
+			}
+		}
+	}
+	if r == nil {
+		return Report{}, fault.Coded(fault.NotFound, ReportNotFound, "there is no such report")
+	}
+	if err := s.point(ctx, r.byStatus(status)); err != nil {
+		return Report{}, err
+	}
+	change := schema.NewID(s.Now().UTC(), s.Entropy)
+	user, target := r.ReporterID, r.Target.key()
+	err = s.Change(ctx, s.Tables.Admin, func(ctx context.Context) (ops []table.Op, err error) {
+		if r, err = s.report(ctx, user, target); err != nil {
+			return nil, err
+		}
+		switch {
+		case r == nil || r.ID != id:
+			return nil, fault.Coded(fault.NotFound, ReportNotFound, "there is no such report")
+		case r.change == change:
+			return nil, nil // an earlier try has landed
+		case r.Status != Open:
+			return nil, fault.Coded(fault.Conflict, AlreadyDecided, "this was decided before; look at it again")
+		}
+		r.Status, r.DecidedAt, r.change = status, s.Now().UTC(), change
+		return []table.Op{rowstore.Put(r.row())}, nil
+	})
+	if err != nil {
+		return Report{}, err
+	}
+	if err := s.RemoveKey(ctx, s.Tables.Admin, r.byStatus(Open).Key); err != nil {
+		return Report{}, err
+	}
+	persons, err := s.People.People(ctx, []string{r.ReporterID})
+	r.Reporter = persons[r.ReporterID]
+	return *r, err
+}
+
+// remove removes a report, with the rows that name it. The row by which the caller has found it is
+// the last.
+func (s *Service) remove(ctx context.Context, r *Report, last table.Key) error {
+	var keys []table.Key
+	for _, status := range States {
+		keys = append(keys, r.byStatus(status).Key)
+	}
+	others := slices.DeleteFunc([]table.Key{r.byTarget().Key, reportKey(r.ReporterID, r.Target.key())}, func(key table.Key) bool { return key == last })
+	for _, key := range append(append(keys, others...), last) {
+		if err := s.RemoveKey(ctx, s.Tables.Admin, key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Forget removes the reports of something that goes for good.
+func (s *Service) Forget(ctx context.Context, t Target) error {
+	for row, err := range table.All(ctx, s.DB, s.Tables.Admin, table.Range{Partition: targetRows + t.key()}) {
+		var r *Report
+		if err == nil {
+			r, err = s.report(ctx, row.Row, t.key())
+		}
+		if err == nil && r != nil {
+			err = s.remove(ctx, r, row.Key)
+		}
+		if err == nil && r == nil {
+			err = s.RemoveKey(ctx, s.Tables.Admin, row.Key)
+		}
+		if err != nil {
+			return rowstore.Unavailable(err)
+		}
+	}
+	return nil
+}
+
+// ForgetPerson removes what names a person whose account goes: the place in the default feed, and
+// the reports by the person and of the person.
+func (s *Service) ForgetPerson(ctx context.Context, user string) error {
+	if err := s.placeDefault(ctx, user, nil); err != nil {
+		return err
+	}
+	for row, err := range table.All(ctx, s.DB, s.Tables.Admin, table.Range{Partition: reportRows + user}) {
+		if err == nil {
+			err = s.remove(ctx, parseReport(row), row.Key)
+		}
+		if err != nil {
+			return rowstore.Unavailable(err)
+		}
+	}
+	return s.Forget(ctx, Target{APerson, user})
+}
+
+// pointers calls do for each row that names a report.
+func (s *Service) pointers(ctx context.Context, do func(*Report, table.Row) error) error {
+	for row, err := range table.All(ctx, s.DB, s.Tables.Admin, table.Range{FromPartition: reportRows, ToPartition: table.After(reportRows)}) {
+		if err == nil {
+			r := parseReport(row)
+			if err = do(r, r.byStatus(r.Status)); err == nil {
+				err = do(r, r.byTarget())
+			}
+		}
+		if err != nil {
+			return rowstore.Unavailable(err)
+		}
+	}
+	return nil
+}
+
+// Repair writes the rows that name reports. After a restore some may be missing.
+func (s *Service) Repair(ctx context.Context) error {
+	return s.pointers(ctx, func(_ *Report, row table.Row) error { return s.Upsert(ctx, s.Tables.Admin, row) })
+}
+
+// VerifyRows reports rows that are missing by which reports are found.
+func (s *Service) VerifyRows(ctx context.Context, report func(string)) error {
+	return s.pointers(ctx, func(r *Report, row table.Row) error {
+		there, err := s.GetRow(ctx, s.Tables.Admin, row.Key)
+		if err == nil && there == nil {
+			report(fmt.Sprintf("report %s: a row that names it is missing", r.ID))
+		}
+		return err
+	})
+}

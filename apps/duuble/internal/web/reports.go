@@ -1,0 +1,70 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+
+	"prompthub/apps/duuble/internal/manage"
+	"prompthub/internal/fault"
+)
+
+// A reportBody is the form by which something is reported.
+type reportBody struct {
+	Reasons []string
+	Back    string // to the page of it
+}
+
+// reporting shows the form by which the thing of the address is reported, and why a report was
+// refused.
+func (s *web) reporting(r *request, refused error) error {
+	of, to, err := s.reported(r)
+	if err == nil {
+		err = s.Posts.Manage.See(r.Context(), r.claim, of)
+	}
+	if err != nil {
+		return err
+	}
+	p := page{Name: "report", Title: "Report", Body: reportBody{manage.Reasons, to}}
+	if refused != nil {
+		return s.refused(r, p, refused)
+	}
+	return s.render(r, http.StatusOK, p)
+}
+
+// reported returns what an address names, and where its page is.
+func (s *web) reported(r *request) (of manage.Target, page string, err error) {
+	name := r.PathValue("id")
+	of = manage.Target{Kind: r.PathValue("kind"), ID: name}
+	switch of.Kind {
+	case manage.APerson:
+		p, err := s.People.ProfileByName(r.Context(), r.claim, name)
+		of.ID = p.ID
+		return of, Prefix + "/users/" + url.PathEscape(name), err
+	case manage.APost:
+		return of, Prefix + "/posts/" + url.PathEscape(name), nil
+	case manage.AHub:
+		return of, hubPath(name), nil
+	}
+	return of, "", fault.New(fault.NotFound, "there is no such page")
+}
+
+func (s *web) report(r *request) error {
+	of, to, err := s.reported(r)
+	if err != nil {
+		return err
+	}
+	if _, _, err := s.Posts.Manage.Report(r.Context(), r.claim, of, r.form("reason"), lines(r.form("details"))); err != nil {
+		return s.reporting(r, err)
+	}
+	goOn(r, to+"?done=reported")
+	return nil
+}
+
+// decideReport resolves a report, or dismisses it.
+func (s *web) decideReport(r *request) error {
+	if _, err := s.Posts.Manage.Decide(r.Context(), r.claim, r.PathValue("id"), r.form("status")); err != nil {
+		return s.admin(r, err)
+	}
+	goOn(r, Prefix+"/admin?done=decided")
+	return nil
+}
