@@ -323,6 +323,9 @@ func newWorldOfToday(t *testing.T) *world {
 // fewer the bytes of decks are left out, as a deck reads a small community from end to end.
 func TestGrowth(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("makes a thousand people")
+	}
 	people := 100
 	if more := os.Getenv("GROWTH"); more != "" {
 		var err error
