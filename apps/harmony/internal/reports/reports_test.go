@@ -111,8 +111,8 @@ func TestReports(t *testing.T) {
 	meettest.RequireCode(t, reports.ReportNotFound, err)
 }
 
-// TestReportsOfMessagesAndPictures: who sees a message or a picture reports it, with the messages
-// before it; staff remove it.
+// TestReportsOfMessagesAndPictures: a member reports a message or a picture that they see, with the
+// messages before it; staff remove it.
 func TestReportsOfMessagesAndPictures(t *testing.T) {
 	t.Parallel()
 	w := meettest.New(t)
