@@ -112,7 +112,8 @@ func (p *Program) CPU() (time.Duration, error) {
 }
 
 // Quiet waits until the program has done the jobs of earlier requests, and reports whether it did.
-// Jobs of PromptHub that find a prompt projected a moment ago come again four to five seconds later.
+// Jobs of PromptHub that find a prompt projected a moment ago come again four to five seconds
+// later.
 func (p *Program) Quiet(ctx context.Context) (bool, error) {
 	const look, looks, most = 1500 * time.Millisecond, 4, 2 * time.Minute
 	still := 0
