@@ -14,8 +14,8 @@ import (
 )
 
 // loads returns what is sent to a side, by the names of the comparisons. Both sides get the same
-// likes and messages in the same order. Decks are of members with others after their place: PocketBase
-// holds empty answers back.
+// likes and messages in the same order. Decks are of members with others after their place:
+// PocketBase holds empty answers back.
 func (s *side) loads(members []population.Member) map[string]load.Maker {
 	var likes, messages atomic.Int64
 	people := len(members)
@@ -38,8 +38,8 @@ func (s *side) loads(members []population.Member) map[string]load.Maker {
 // answers is how many likes before it a like is that is answered.
 const answers = 40
 
-// liked returns the two members of a like, by its number from answers on. No member likes
-// the same one twice. One in ten makes a match: it answers the first like of the ten that came forty
+// liked returns the two members of a like, by its number from answers on. No member likes the same
+// one twice. One in ten makes a match: it answers the first like of the ten that came forty
 // earlier.
 func liked(n, people int) (from, to int) {
 	group, one := n/10, n%10

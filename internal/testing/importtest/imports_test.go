@@ -212,7 +212,8 @@ func sibling(name string) string {
 	return parts[0] + "/" + parts[1]
 }
 
-// A sibling is made of its own packages and of the foundation, and its program is in handler.
+// A sibling is made of its own packages and of the foundation, and its program is in handler. Its
+// program for developers, in bench, may import tools too.
 func TestSiblings(t *testing.T) {
 	t.Parallel()
 	programs := make(map[string]bool)
@@ -224,7 +225,8 @@ func TestSiblings(t *testing.T) {
 		programs[own] = programs[own] || p.name() == own+"/handler" && p.Name == "main"
 		for _, i := range ours(p.Imports) {
 			foundation := line(i) != "" && !application(i) && i != "handler"
-			require.True(t, foundation || sibling(i) == own, "%s imports %s: it may import the foundation and what is in %s", p.name(), i, own)
+			tool := p.name() == own+"/bench" && within(i, "internal/testing")
+			require.True(t, foundation || sibling(i) == own || tool, "%s imports %s: it may import the foundation and what is in %s", p.name(), i, own)
 		}
 	}
 	require.NotEmpty(t, programs)

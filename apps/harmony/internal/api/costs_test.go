@@ -265,7 +265,7 @@ func TestCounts(t *testing.T) {
 			"get-topic": {Steps: 2, Calls: 6}, "reply": {Steps: 4, Calls: 8}, "put-reply": {Steps: 2, Calls: 5}, "delete-reply": {Steps: 2, Calls: 5},
 			"put-topic": {Steps: 5, Calls: 11}, "delete-topic": {Steps: 4, Calls: 7},
 		}
-		ofReports := map[string]api.Bound{ // reports of anything else cost less than one about a message of an event
+		ofReports := map[string]api.Bound{ // reports that cost less than one about a message of an event
 			`"user"`: {Steps: 4, Calls: 10}, `"image"`: {Steps: 4, Calls: 10}, `"CHAT"`: {Steps: 4, Calls: 8}, "suspend": {Steps: 4, Calls: 9},
 		}
 		removals := []api.Bound{{Steps: 5, Calls: 8}, {Steps: 7, Calls: 13}} // of a message and of a picture, less than of a topic
@@ -323,6 +323,9 @@ func newWorldOfToday(t *testing.T) *world {
 // fewer the bytes of decks are left out, as a deck reads a small community from end to end.
 func TestGrowth(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("makes a thousand people")
+	}
 	people := 100
 	if more := os.Getenv("GROWTH"); more != "" {
 		var err error

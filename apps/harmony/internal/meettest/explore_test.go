@@ -36,8 +36,8 @@ import (
 	"prompthub/internal/testing/chaos"
 )
 
-// TestExplore runs likes, chats, events, topics, pictures and accounts of several processes with their calls
-// interleaved, time moving, answers lost, writes that land late, processes that stop, and messages
+// TestExplore runs likes, chats, events, topics, pictures and accounts of several processes with
+// their calls interleaved, time moving, answers lost, writes that land late, processes that stop, and messages
 // that come twice. At all times a match is there if both like, no more attend than there are
 // places, replies are counted exactly, and nothing lands after the answer that forbids it. At rest
 // each promised thing is there once, and every list is as the truth says.

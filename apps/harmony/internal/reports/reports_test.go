@@ -111,7 +111,7 @@ func TestReports(t *testing.T) {
 	meettest.RequireCode(t, reports.ReportNotFound, err)
 }
 
-// TestReportsOfMessagesAndPictures: a member that sees a message or a picture reports it, with the
+// TestReportsOfMessagesAndPictures: a member reports a message or a picture that they see, with the
 // messages before it; staff remove it.
 func TestReportsOfMessagesAndPictures(t *testing.T) {
 	t.Parallel()
