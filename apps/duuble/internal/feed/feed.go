@@ -147,8 +147,8 @@ type Config struct {
 // New returns the service.
 func New(c Config) *Service { return &Service{c} }
 
-// A message asks to write an activity into homes, that some activities of Actor are brought into the
-// home of Reader, or that people are told of a change of a hub.
+// A message asks to write an activity into homes, that some activities of Actor are brought into
+// the home of Reader, or that people are told of a change of a hub.
 type message struct {
 	Activity
 	Quiet  bool   `json:"quiet,omitempty"` // those who took part need not know
@@ -352,8 +352,8 @@ const sweepEvery = 500
 
 func (s *Service) place() table.Key { return table.Key{Partition: "cfg", Row: "sweep"} }
 
-// Sweep removes activities and notifications that are older than Keep: a job of a timer. It goes on where the one
-// before was stopped.
+// Sweep removes activities and notifications that are older than Keep: a job of a timer. It goes on
+// where the one before was stopped.
 func (s *Service) Sweep(ctx context.Context) error {
 	row, err := s.GetRow(ctx, s.Tables.Admin, s.place())
 	if err != nil {

@@ -3,8 +3,8 @@
 //	n|{user}     {inv}-{hash}    a notification, by the time of its thing
 //	n|{user}     !read           until when all are read
 //
-// The key of a notification follows from its type, the person who acts, and its thing, so that it is
-// there once however often it is written. It only says where to look: package posts looks at the
+// The key of a notification follows from its type, the person who acts, and its thing, so that it
+// is there once however often it is written. It only says where to look: package posts looks at the
 // post, the thing and the people at the time of reading. Rows go when they are older than Keep.
 package notices
 
@@ -123,8 +123,8 @@ func (s *Service) Tell(ctx context.Context, user string, n Notice) error {
 	return rowstore.Unavailable(err)
 }
 
-// List are the rows of the notifications of a person, the newest first. The row of ReadAll, which is
-// none of them, has no type.
+// List are the rows of the notifications of a person, the newest first. The row of ReadAll, which
+// is none of them, has no type.
 func (s *Service) List(user string) lists.List {
 	return lists.List{Table: s.Tables.Notifications, Partition: Rows + user}
 }

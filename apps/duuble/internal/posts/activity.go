@@ -79,8 +79,8 @@ func (s *Service) deed(ctx context.Context, a feed.Activity) (d deed, err error)
 	return d, nil
 }
 
-// audience finds out whether an activity holds, and for whom it is. For a locked post that is no one
-// but members of its hubs and those who took part.
+// audience finds out whether an activity holds, and for whom it is. For a locked post that is no
+// one but members of its hubs and those who took part.
 func (s *Service) audience(ctx context.Context, a feed.Activity) (to feed.Audience, err error) {
 	var p *Post
 	var d deed

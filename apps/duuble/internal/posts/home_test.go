@@ -70,8 +70,8 @@ func (w *world) post(c people.Claim, visibility string, in ...string) string {
 }
 
 // TestHome: a home has activities of people that the reader follows, posts of the reader's hubs,
-// activities of members of those hubs, and those around posts where the reader took part. Each shows
-// as long as its reason, its post and its deed are there.
+// activities of members of those hubs, and those around posts where the reader took part. Each
+// shows as long as its reason, its post and its deed are there.
 func TestHome(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -288,8 +288,8 @@ func TestDefaultFeed(t *testing.T) {
 	require.Equal(t, people.TooMany, fault.CodeOf(err))
 }
 
-// TestCrashesOfFeeds: after any accident to any call of the jobs that carry a post, a vote, a comment
-// and a follow into homes, and the repeats of their messages, the homes are as without one.
+// TestCrashesOfFeeds: after any accident to any call of the jobs that carry a post, a vote, a
+// comment and a follow into homes, and the repeats of their messages, the homes are as without one.
 func TestCrashesOfFeeds(t *testing.T) {
 	t.Parallel()
 	want := ""

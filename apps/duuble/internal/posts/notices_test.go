@@ -18,7 +18,8 @@ import (
 	"prompthub/internal/storage/queue"
 )
 
-// told returns the notifications of a person, page after page: a type and the name of the actor each.
+// told returns the notifications of a person, page after page: a type and the name of the actor
+// each.
 func (w *world) told(c people.Claim, unread bool) (all []string) {
 	w.t.Helper()
 	after := ""
@@ -196,9 +197,9 @@ func TestMutes(t *testing.T) {
 	require.Empty(t, w.differences())
 }
 
-// TestNotificationsOfHubs: people are told of invitations, decisions, roles and removals, and admins
-// of requests and of new members, each once; not of their own acts, nor admins of a hub in which
-// they are none any more.
+// TestNotificationsOfHubs: people are told of invitations, decisions, roles and removals, and
+// admins of requests and of new members, each once; not of their own acts, nor admins of a hub in
+// which they are none any more.
 func TestNotificationsOfHubs(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -265,8 +266,8 @@ func TestNotificationsOfHubs(t *testing.T) {
 	require.Empty(t, w.traces("o|"+"0"), "no event stays")
 }
 
-// TestCrashesOfHubEvents: after any accident to any call of a request to join, of its approval and of
-// their jobs, each sent again, admins and the person are told once.
+// TestCrashesOfHubEvents: after any accident to any call of a request to join, of its approval and
+// of their jobs, each sent again, admins and the person are told once.
 func TestCrashesOfHubEvents(t *testing.T) {
 	t.Parallel()
 	for n := 1; ; n++ {

@@ -37,10 +37,10 @@ import (
 )
 
 // TestExplore runs likes, chats, events, topics, pictures and accounts of several processes with
-// their calls interleaved, time moving, answers lost, writes that land late, processes that stop, and messages
-// that come twice. At all times a match is there if both like, no more attend than there are
-// places, replies are counted exactly, and nothing lands after the answer that forbids it. At rest
-// each promised thing is there once, and every list is as the truth says.
+// their calls interleaved, time moving, answers lost, writes that land late, processes that stop,
+// and messages that come twice. At all times a match is there if both like, no more attend than
+// there are places, replies are counted exactly, and nothing lands after the answer that forbids
+// it. At rest each promised thing is there once, and every list is as the truth says.
 //
 // EXPLORE_SCHEDULES sets their number, which is 10,000 in "make -C apps/harmony soak"; EXPLORE_SEED
 // runs one alone.

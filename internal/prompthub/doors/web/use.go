@@ -53,7 +53,7 @@ func (s *web) usesOf(r *request, endpoint string, open bool) uses {
 		Token:   !open,
 		Install: template.URL("vscode:mcp/install?" + url.QueryEscape(link)), //nolint:gosec // our own address, escaped
 		Items: []use{
-			{ID: "use-claude", Name: "Claude Code", Text: "claude mcp add --transport http prompthub " + address + header, Hint: "Then type /prompthub in the chat, choose the prompt, and give its values in their order, in quotes if they have spaces."},
+			{ID: "use-claude", Name: "Claude Code", Text: "claude mcp add --transport http prompthub " + address + header, Hint: "Then type /prompthub in the chat, choose the prompt, and give its values, in quotes if they have spaces."},
 			{ID: "use-vscode", Name: "VS Code, in .vscode/mcp.json", Text: `{
   "servers": {"prompthub": {"type": "http", "url": "` + address + `"` + asking + `}}` + inputs + `
 }`, Hint: vscodeHint(open)},
@@ -88,13 +88,17 @@ func (s *web) usesOfPrompt(r *request, v library.View, fields []field, skilled b
 	u := s.usesOf(r, endpoint, open && !mine)
 	origin := httpjson.Origin(r.Request, s.Public)
 	values, label := exampleValues(fields), "latest"
+	arguments := v.Content().Arguments()
 	if n := v.Labels[prompt.Production]; n > 0 {
 		label = prompt.Production
 		if p := v.InProduction; n != v.Version && p != nil && p.Version == n {
 			// Programs that name no version get that one, and it may take other values.
-			values = valuesOf(p.Arguments, values)
+			values, arguments = neededOf(p.Arguments), p.Arguments
 			u.Released = fmt.Sprintf("All of these get version %d, which has the label production.", n)
 		}
+	}
+	if len(arguments) > 1 {
+		u.Items[0].Hint = "Then type /prompthub in the chat, choose the prompt, and give " + inOrder(arguments) + ", in this order, in quotes if they have spaces."
 	}
 	u.Items = append(u.Items,
 		use{ID: "use-cli", Name: "Command line", Text: "prompthub get " + string(v.ID) + joinedBy(values, " \\\n  --var ", shellValue("")), Hint: "With PROMPTHUB_URL=" + origin},
@@ -131,16 +135,23 @@ func exampleValues(fields []field) []value {
 	return all
 }
 
-// valuesOf returns values for the arguments of another version: those that are there, else dots for
-// what it needs.
-func valuesOf(arguments []prompt.Argument, there []value) []value {
+// inOrder returns the names of arguments, in their order.
+func inOrder(arguments []prompt.Argument) string {
+	var names []string
+	for _, a := range arguments[:min(len(arguments), maxExampleValues)] {
+		names = append(names, a.Name)
+	}
+	if len(arguments) > maxExampleValues {
+		names = append(names, "…")
+	}
+	return strings.Join(names, ", ")
+}
+
+// neededOf returns dots for what another version needs. Its defaults are its own.
+func neededOf(arguments []prompt.Argument) []value {
 	var all []value
 	for _, a := range arguments[:min(len(arguments), maxExampleValues)] {
-		i := slices.IndexFunc(there, func(v value) bool { return v.Name == a.Name })
-		switch {
-		case i >= 0:
-			all = append(all, there[i])
-		case a.Required: // the others have defaults, which dots would take the place of
+		if a.Required {
 			all = append(all, value{a.Name, "…"})
 		}
 	}

@@ -46,7 +46,7 @@ func TestUseOfAReleasedVersion(t *testing.T) {
 	page := ann.write("Note", "Write of {{product}} in {{tone:a friendly voice}}.", "private")
 	ann.post(page+"/labels", "label", "production", "version", "1")
 	ann.post(page+"/edit", "title", "Note", "text", "Write in {{lang}}.", "visibility", "private", "revision", "1").to(page + "?done=saved")
-	ann.get(page).has("--var &#39;product=…&#39;", "var.product=…", "All of these get version 1, which has the label production.", `label=&#34;production&#34;`, `compile(product=`).lacks("--var &#39;lang=", "var.lang=", "tone=")
+	ann.get(page).has("--var &#39;product=…&#39;", "var.product=…", "All of these get version 1, which has the label production.", "and give product, tone, in this order", `label=&#34;production&#34;`, `compile(product=`).lacks("--var &#39;lang=", "var.lang=", "tone=")
 	ann.post(page+"/labels", "label", "production", "version", "2")
 	ann.get(page).has("--var &#39;lang=…&#39;").lacks("All of these get", "--var &#39;product=")
 }
