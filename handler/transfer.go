@@ -98,10 +98,10 @@ func importCommand() command.Command {
 ZIP archive. The name of a file says what it is, or else what is in it: SKILL.md, *.prompt.yml, *.prompt, *.prompty,
 *.prompt.md, Markdown, JSON of Langfuse, LangChain, Open WebUI or prompts.chat, CSV, or JSON Lines as export writes them.
 
-CSV has the columns act, title or name (the title), prompt, text or content (the text) and, if there, for_devs (TRUE:
-tag development), type (a tag), contributor, name. Line ends inside CSV texts become single line feeds. Prompts become
-private if their file does not say who may see them, or public with --public. Tags that are not in the catalog become
-the prompt's own. With --update, a row whose name a prompt of the caller's has becomes a new version of it.
+CSV has the columns act, title or name (the title), prompt, text or content (the text) and, if there, description,
+tags (parted by commas), for_devs (TRUE: tag development), type (a tag), contributor, name. Line ends inside CSV texts
+become single line feeds. Prompts become private if their file does not say who may see them, or public with --public.
+Tags that are not in the catalog become the prompt's own: nobody can search by them. With --update, a row whose name a prompt of the caller's has becomes a new version of it.
 
 A file that is not quite as its format wants it is read all the same: each such place is printed as a warning, with what
 was made of it and how to write it well. The file itself is kept with the prompt, and comes back as it was.
