@@ -53,30 +53,17 @@ func TestTokenFormRefuses(t *testing.T) {
 	})
 }
 
-// TestNoTokenInAuthorization: a caller with the header wants to be known. An anonymous one would
-// take what everyone may read for all that there is.
-func TestNoTokenInAuthorization(t *testing.T) {
+// TestTokenWithoutBearer: a token that stands alone in Authorization is refused. Without that the
+// caller would count as anonymous.
+func TestTokenWithoutBearer(t *testing.T) {
 	t.Parallel()
 	form := auth.TokenForm{Prefix: "ab_", IDBytes: 4}
 	token, _, _ := form.New()
 	identify := auth.AccessTokens(form, func(context.Context, string, auth.Secret, func() error) (auth.User, error) {
 		return auth.User{}, errors.New("it is looked for")
 	}, nil, auth.Dev())
-	const none = "the header Authorization has no access token: one begins with ab_, after the word Bearer; send a whole one, or no such header"
-	for sent, want := range map[string]string{
-		token:                            "write the word Bearer before the access token: Authorization: Bearer ab_…",
-		"Bearer " + token[3:]:            none,
-		"Bearer":                         none,
-		"Bearer ${input:prompthub}":      none,
-		"":                               none,
-		"Bearer " + token[:len(token)-1]: "the access token is not complete; send it as it was shown",
-	} {
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://localhost/", http.NoBody)
-		r.Header.Set("Authorization", sent)
-		_, err := identify(r)
-		require.EqualError(t, err, want, sent)
-		r.Header.Set(auth.DevUserHeader, "ann")
-		u, err := identify(r)
-		require.Equal(t, want == none, err == nil && u.ID == "ann", sent)
-	}
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", http.NoBody)
+	r.Header.Set("Authorization", token)
+	_, err := identify(r)
+	require.EqualError(t, err, "write the word Bearer before the access token: Authorization: Bearer ab_…")
 }

@@ -61,10 +61,13 @@ func (d Door) Admit(w http.ResponseWriter, r *http.Request, n Need) (Caller, err
 	if fault.Of(err) == fault.Limited {
 		return Caller{}, err // of guesses: that is what to tell
 	}
-	if err == nil && !u.Known() && (n.Users || !d.PublicRead) {
-		err = fault.New(fault.Unauthenticated, "sign in to use this")
-		if r.Header.Get("Authorization") != "" {
-			err = fault.New(fault.Unauthenticated, "the Authorization header names nobody here; send an access token of this service, which begins with ph_")
+	if err == nil && !u.Known() {
+		switch {
+		case len(r.Header["Authorization"]) > 0:
+			// Its sender wants to be known. What everyone may read would look like all there is.
+			err = fault.New(fault.Unauthenticated, "the Authorization header names nobody here; send an access token of this service, which begins with ph_, or no such header")
+		case n.Users || !d.PublicRead:
+			err = fault.New(fault.Unauthenticated, "sign in to use this")
 		}
 	}
 	c := Caller{User: u, Key: httpjson.CallerOf(r, u.ID)}

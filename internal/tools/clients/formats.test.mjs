@@ -105,7 +105,7 @@ test('another parser reads the same YAML', async () => {
 
 test('another parser reads the same CSV', async () => {
   const [row] = parseCSV(await exported(letter, 'csv'), { columns: true });
-  assert.deepEqual({ ...row }, { act: 'A letter', prompt: text, for_devs: 'FALSE', type: 'TEXT', name: 'letters/one' });
+  assert.deepEqual({ ...row }, { act: 'A letter', prompt: text, for_devs: 'FALSE', type: 'TEXT', name: 'letters/one', description: 'Writes: letters', tags: 'text, mine' });
 });
 
 // Where DOTPROMPT_SPEC names the folder spec of github.com/google/dotprompt, each of its templates.

@@ -163,7 +163,10 @@ func TestForgedTokens(t *testing.T) {
 		{"Authorization", "Bearer ph_"},
 		{"Authorization", "Bearer ph__"},
 		{"Authorization", "Bearer " + token.Secret + "a"},
-
+		{"Authorization", "Bearer"}, // a variable of a shell without a value
+		{"Authorization", ""},
+		{"Authorization", "Bearer ${input:prompthub}"},
+		{"Authorization", "Bearer " + strings.TrimPrefix(token.Secret, "ph_")},
 		{"Authorization", "Bearer ph_" + id + "_" + otherSecret},
 		{"Authorization", "Bearer ph_" + id + "_" + strings.Repeat("a", len(secret))},
 		{"Authorization", "Bearer ph_" + strings.Repeat("x", 20000)},
