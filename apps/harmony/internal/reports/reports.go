@@ -264,6 +264,11 @@ func (s *Service) read(ctx context.Context, id string) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	if rows[0] == nil && rows[1] == nil { // it may have been closed between these reads
+		if rows[0], err = s.GetRow(ctx, s.tables.Reports, key("done", id)); err != nil {
+			return nil, err
+		}
+	}
 	for _, row := range rows {
 		if row != nil {
 			r, err := parse(*row)

@@ -1,7 +1,9 @@
 package reports_test
 
 import (
+	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -16,6 +18,7 @@ import (
 	"prompthub/apps/harmony/internal/meettest"
 	"prompthub/apps/harmony/internal/reports"
 	"prompthub/internal/fault"
+	"prompthub/internal/storage/table"
 )
 
 // TestReports: members report what they see, staff close each report once, and do what they decide.
@@ -208,4 +211,47 @@ func TestReportsOfMessagesAndPictures(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, p.Images)
 	require.Empty(t, p.ProfileImageURL)
+}
+
+// TestClosedWhileItIsRead: a report that another moderator closes between the two reads of it, of
+// the closed one and of the open one, is found.
+func TestClosedWhileItIsRead(t *testing.T) {
+	t.Parallel()
+	w := meettest.New(t)
+	ctx, moderator := t.Context(), w.Members["moderator"]
+	over := func(m *meet.Service) *reports.Service {
+		happens := events.New(m, meettest.EventTables, meettest.ForumTables)
+		return reports.New(m, chats.New(m, happens), forum.New(m, happens, meettest.ForumTables), reports.Tables{Reports: "Reports"})
+	}
+	s := over(w.Service)
+	require.NoError(t, s.Create(ctx))
+	id, _, err := s.Report(ctx, w.Members["anna"], reports.Target{Kind: "user", UserID: w.Members["bob"].UserID}, "spam", "Look at this")
+	require.NoError(t, err)
+	db := &between{DB: w.DB, looked: make(chan struct{}), do: func() {
+		_, err := s.Close(ctx, moderator, id, "dismiss", 0)
+		require.NoError(t, err)
+	}}
+	r, err := over(w.Over(db, w.Queues)).Close(ctx, moderator, id, "suspend", 1)
+	require.NoError(t, err)
+	require.Equal(t, "dismiss", r.Action)
+}
+
+// between has do done after the first look for a closed report, and before that for an open one.
+type between struct {
+	table.DB
+	looked chan struct{}
+	once   sync.Once
+	do     func()
+	closed sync.Once
+}
+
+func (b *between) Get(ctx context.Context, name string, key table.Key) (table.Row, error) {
+	switch {
+	case name == "Reports" && strings.HasPrefix(key.Row, "done_"):
+		defer b.once.Do(func() { close(b.looked) })
+	case name == "Reports" && strings.HasPrefix(key.Row, "open_"):
+		<-b.looked
+		b.closed.Do(b.do)
+	}
+	return b.DB.Get(ctx, name, key)
 }
