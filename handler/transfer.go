@@ -101,7 +101,8 @@ ZIP archive. The name of a file says what it is, or else what is in it: SKILL.md
 CSV has the columns act, title or name (the title), prompt, text or content (the text) and, if there, description,
 tags (parted by commas), for_devs (TRUE: tag development), type (a tag), contributor, name. Line ends inside CSV texts
 become single line feeds. Prompts become private if their file does not say who may see them, or public with --public.
-Tags that are not in the catalog become the prompt's own: nobody can search by them. With --update, a row whose name a prompt of the caller's has becomes a new version of it.
+A tag that is not in the catalog becomes the prompt's own, by which no search finds it. With --update, a row makes a new
+version of the caller's prompt of its name.
 
 A file that is not quite as its format wants it is read all the same: each such place is printed as a warning, with what
 was made of it and how to write it well. The file itself is kept with the prompt, and comes back as it was.

@@ -64,9 +64,14 @@ func (s *Service) create(ctx context.Context, who auth.User, d prompt.Draft, ori
 	}
 	idem := idempotency(key, d, origin)
 	p, err := s.newPrompt(ctx, who, d, origin)
-	if fault.Of(err) == fault.Invalid && idem != nil {
+	if fault.Of(err) == fault.Invalid {
 		// The rules may have changed since the request came first, for example because a tag was retired.
-		if v, ok, err := s.madeBefore(ctx, who, *idem); ok || err != nil {
+		id, unread := s.madeBefore(ctx, who, idem)
+		if unread != nil {
+			return View{}, false, unread
+		}
+		if id != "" {
+			v, err := s.db.Get(ctx, IDOf(who), id)
 			return v, false, err
 		}
 	}
@@ -117,7 +122,10 @@ func (s *Service) Check(ctx context.Context, who auth.User, d prompt.Draft, has 
 // MadeBefore returns which prompt Create would return because it made it with this key before, ""
 // if it would make one.
 func (s *Service) MadeBefore(ctx context.Context, who auth.User, d prompt.Draft, key string) (prompt.ID, error) {
-	idem := idempotency(key, d, prompt.ForkedFrom{})
+	return s.madeBefore(ctx, who, idempotency(key, d, prompt.ForkedFrom{}))
+}
+
+func (s *Service) madeBefore(ctx context.Context, who auth.User, idem *promptdb.Idempotency) (prompt.ID, error) {
 	if idem == nil {
 		return "", nil
 	}
@@ -126,16 +134,6 @@ func (s *Service) MadeBefore(ctx context.Context, who auth.User, d prompt.Draft,
 		return "", err
 	}
 	return made.ID, nil
-}
-
-// madeBefore returns the prompt that a request made which was sent before.
-func (s *Service) madeBefore(ctx context.Context, who auth.User, idem promptdb.Idempotency) (v View, ok bool, err error) {
-	made, err := s.db.ByIdempotencyKey(ctx, IDOf(who), idem)
-	if err != nil || made == nil {
-		return View{}, false, err
-	}
-	v, err = s.db.Get(ctx, IDOf(who), made.ID)
-	return v, true, err
 }
 
 // contentKey begins the keys of imports. Such a key is a hash of all that is sent with it but the

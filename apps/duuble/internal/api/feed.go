@@ -11,7 +11,7 @@ import (
 	"prompthub/apps/duuble/internal/manage"
 )
 
-// An ActivityType says what somebody did.
+// An ActivityType says what the actor did.
 type ActivityType string
 
 // Schema returns the values.

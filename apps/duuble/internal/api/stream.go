@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -81,7 +80,7 @@ func (a *api) stream() {
 			w := out.BodyWriter()
 			_, _ = io.WriteString(w, "retry: 1000\n\n")
 			for len(news) == 0 && err == nil && a.Now().Sub(since) < a.StreamFor {
-				if !wait(of, a.NotifyPoll) {
+				if a.Posts.Sleep(of, a.NotifyPoll) != nil {
 					return
 				}
 				news, err = a.Posts.NewNotifications(of, v.Claim, in.Last, since) // an error ends it, and the next one tells of it
@@ -95,16 +94,4 @@ func (a *api) stream() {
 			}
 		}}, nil
 	})
-}
-
-// wait waits, and reports whether nothing has ended it.
-func wait(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

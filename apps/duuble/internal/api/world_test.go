@@ -24,6 +24,7 @@ import (
 	"prompthub/apps/duuble/internal/posts"
 	"prompthub/apps/duuble/internal/schema"
 	"prompthub/apps/duuble/internal/sms"
+	"prompthub/internal/host/command"
 	"prompthub/internal/host/function"
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/storage/memory"
@@ -104,10 +105,7 @@ func newWorld(t *testing.T) *world {
 	log := slog.New(slog.NewTextHandler(&w.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	rows := &rowstore.Store{
 		DB: w.meter, Now: time.Now, Log: log, Background: w.background.Go,
-		Sleep: func(ctx context.Context, d time.Duration) error {
-			time.Sleep(d)
-			return ctx.Err()
-		},
+		Sleep:  command.Sleep,
 		Random: func(time.Duration) time.Duration { return 0 },
 	}
 	queues := sends{w.queues, w.meter}

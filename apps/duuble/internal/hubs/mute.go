@@ -13,7 +13,7 @@ const (
 	contentMuted = "content_muted"
 	mutedUntil   = "muted_until"
 	memberRows   = "m|"
-	// mostMuted is for how long somebody can be muted until a time.
+	// mostMuted is for how long a hub can be muted until a time.
 	mostMuted = 366 * 24 * time.Hour
 )
 

@@ -15,7 +15,7 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// The default feed shows public posts of some people whom the managers of the service choose: first
+// The default feed shows public posts of people that the managers of the service chose: first
 // the newest post of each, in the order of the people, then the second newest of each, and so on.
 
 // mostDefault is how many posts of each person the default feed shows.

@@ -204,7 +204,7 @@ func TestHomeOfLocked(t *testing.T) {
 	require.Equal(t, []string{"post_commented " + id}, w.home(cid))
 	require.Empty(t, w.home(dan))
 
-	// A share into a hub is for its members, also where somebody follows the person who shares.
+	// A share into a hub is for its members: a follower must be one of them, too.
 	shared := w.post(w.ann, posts.Public)
 	_, err = w.posts.Share(ctx, bob, shared, []string{tea}, "", "")
 	require.NoError(t, err)
