@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	compactBytes = 64 << 20 // of a transaction, and so about of memory
+	compactBytes = 4 << 20  // of a transaction: bbolt sorts each row into all that it holds
 	compactFill  = 0.9      // of a page; rows that come later find some room
 	compactGrow  = 1 << 20  // by which the new file grows, instead of 16 MB
 	compactTemp  = ".compact"
@@ -59,9 +59,10 @@ func removeLeft(path string) error {
 	return errors.Join(errs...)
 }
 
-// Rebuild has do fill a new store, for which no write waits for the disk, and puts what is in it in
-// place of the file of s, as small as Compact makes it, once that is on the disk. If it is stopped
-// before, or do fails, the file stays as it was. Nothing may be asked of s but Close after it.
+// Rebuild has do fill a new store, for which no write waits for the disk, and puts it in place of
+// the file of s once it is on the disk. It is about as small as Compact makes it if do writes rows
+// in their order, or by Load. If it is stopped before, or do fails, the file stays as it was.
+// Nothing may be asked of s but Close after it.
 func (s *Store) Rebuild(do func(*Store) error) error {
 	path := s.db.Path()
 	if err := removeLeft(path); err != nil {
@@ -70,21 +71,25 @@ func (s *Store) Rebuild(do func(*Store) error) error {
 	return errors.Join(s.rebuild(path, do), removeLeft(path), SyncDir(filepath.Dir(path)))
 }
 
-func (s *Store) rebuild(path string, do func(*Store) error) (err error) {
-	made, err := Open(path+rebuildTemp, s.now, s.names.Load().shared...)
+func (s *Store) rebuild(path string, do func(*Store) error) error {
+	temp := path + rebuildTemp
+	made, err := Open(temp, s.now, s.names.Load().shared...)
 	if err != nil {
 		return err
 	}
+	made.filling, made.db.AllocSize = true, compactGrow
 	made.Unsynced()
-	defer func() { err = errors.Join(err, made.Close()) }()
-	if err := do(made); err != nil {
+	err = do(made)
+	if err == nil {
+		err = made.db.Sync()
+	}
+	if err := errors.Join(err, made.Close()); err != nil {
 		return err
 	}
-	c := copying{progress: func(int) {}}
-	if err := c.replace(path, made.db); err != nil {
-		return fmt.Errorf("rebuild %s: %w", path, err)
+	if err := sameOwner(temp, path); err != nil {
+		return err
 	}
-	return nil
+	return os.Rename(temp, path)
 }
 
 // Unsynced has later writes not wait for the disk. A kill of the process harms nothing; after a

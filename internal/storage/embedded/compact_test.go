@@ -14,6 +14,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"prompthub/internal/storage/table"
+	"prompthub/internal/storage/transact"
 )
 
 // crowded makes a file of many rows, most of which have gone again, and of messages.
@@ -223,4 +224,49 @@ func TestRebuild(t *testing.T) {
 	require.NoError(t, s.Rebuild(func(made *Store) error { return fill(made, "new") }))
 	require.NoError(t, s.Close())
 	has("new")
+}
+
+// TestRebuiltIsSmall: a store that was filled in order, and by a load, is about as small as Compact
+// makes it.
+func TestRebuiltIsSmall(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "store.db")
+	s, err := Open(path, time.Now)
+	require.NoError(t, err)
+	row := func(p, i int) table.Row {
+		return table.Row{Key: table.Key{Partition: fmt.Sprintf("p%03d", p), Row: fmt.Sprintf("%02d", i)}, Props: table.Props{{Name: "Text", Value: table.String(strings.Repeat("x", 900))}}}
+	}
+	const partitions, rows = 60, 100
+	require.NoError(t, s.Rebuild(func(made *Store) error {
+		if err := made.Tables.Create(t.Context(), "Ordered", "Loaded"); err != nil {
+			return err
+		}
+		for p := range partitions {
+			var ops []table.Op
+			for i := range rows {
+				ops = append(ops, table.Op{Kind: table.Insert, Row: row(p, i)})
+			}
+			if _, err := made.Tables.Write(t.Context(), "Ordered", ops...); err != nil {
+				return err
+			}
+		}
+		return made.Load(t.Context(), func(put func(transact.Row) error) error {
+			for n := range partitions * rows {
+				n = n * 7 % (partitions * rows)
+				if err := put(transact.Row{Table: "Loaded", Row: row(n/rows, n%rows)}); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}))
+	require.NoError(t, s.Close())
+	size := func() int64 {
+		info, err := os.Stat(path)
+		require.NoError(t, err)
+		return info.Size()
+	}
+	rebuilt := size()
+	require.NoError(t, Compact(path, func(int) {}))
+	require.Less(t, float64(rebuilt), 1.1*float64(size()))
 }

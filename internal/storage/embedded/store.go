@@ -74,6 +74,7 @@ type Store struct {
 	closing chan struct{} // closed by Close
 	stopped chan struct{} // closed when the writer has ended
 	close   func() error  // stop, but once
+	filling bool          // by rows that come in their order; set before the first write
 	names   atomic.Pointer[dictionary]
 	stamp   uint64   // the last number given out; only Open and the writer touch it
 	shared  *sharing // of the transaction; only the writer touches it

@@ -193,6 +193,9 @@ func (s *Store) apply(tx *bbolt.Tx, c *ready) error {
 			continue
 		}
 		c.etags[i] = seal(value, s.nextStamp())
+		if s.filling {
+			step.rows.FillPercent = compactFill
+		}
 		if err := step.rows.Put(step.dbKey, value); err != nil {
 			return err
 		}

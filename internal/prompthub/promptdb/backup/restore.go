@@ -225,8 +225,13 @@ func (re *restore) row(ctx context.Context, l line) error {
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(re.add(ctx, re.db.T.Prompts, row), re.add(ctx, re.db.T.Prompts, rec.MineRow())); err != nil {
+		if err := re.add(ctx, re.db.T.Prompts, row); err != nil {
 			return err
+		}
+		if !re.db.verify.Loads() { // which makes that row from this one
+			if err := re.add(ctx, re.db.T.Prompts, rec.MineRow()); err != nil {
+				return err
+			}
 		}
 		return re.library(ctx, rec, l.Prompt.Library)
 	case l.Content != nil:

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -80,29 +81,31 @@ func (db *Verifier) IndexRestored(ctx context.Context, report func(Difference), 
 
 // loadTruth does what truth does, by put, for several prompts at once.
 func (r *reindexing) loadTruth(ctx context.Context, rows []table.Row, put func(transact.Row) error) (found []Difference, errs rowstore.Failures) {
-	read := make([]readTruth, len(rows))
+	var putting sync.Mutex // one prompt at a time, while others are read
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(runtime.GOMAXPROCS(0))
-	for i, row := range rows {
-		g.Go(func() (err error) {
-			read[i], err = r.db.readTruth(ctx, row)
-			return err
+	for _, row := range rows {
+		g.Go(func() error {
+			t, err := r.db.readTruth(ctx, row)
+			if err != nil {
+				return err
+			}
+			putting.Lock()
+			defer putting.Unlock()
+			found, r.unjudged = append(found, t.found...), r.unjudged || t.unjudged
+			for _, row := range t.follow {
+				if err := put(transact.Row{Table: row.Table, Row: row.Row}); err != nil {
+					return err
+				}
+			}
+			if t.follow != nil {
+				r.prompts++
+				r.progress(r.prompts)
+			}
+			return nil
 		})
 	}
-	err := g.Wait()
-	for _, t := range read {
-		found, r.unjudged = append(found, t.found...), r.unjudged || t.unjudged
-		for _, row := range t.follow {
-			if err == nil {
-				err = put(transact.Row{Table: row.Table, Row: row.Row})
-			}
-		}
-		if err == nil && t.follow != nil {
-			r.prompts++
-			r.progress(r.prompts)
-		}
-	}
-	if err != nil {
+	if err := g.Wait(); err != nil {
 		return found, rowstore.Failures{rowstore.Unavailable(err)}
 	}
 	return found, nil
