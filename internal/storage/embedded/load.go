@@ -66,7 +66,6 @@ type loading struct {
 	file    *os.File
 	written int64
 	runs    []*io.SectionReader // of the file
-	last    []byte              // key that was written from them
 }
 
 // A loadedTable has its place in names, and may have had rows before.
@@ -223,8 +222,37 @@ func (l *loading) sort(rows *loaded) error {
 	return out.Flush()
 }
 
-// merge writes the rows of all runs.
+// merge writes the rows of all runs, a transaction for each batch, while the next one is read.
 func (l *loading) merge(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	batches := make(chan mergedBatch, 1)
+	g.Go(func() error {
+		defer close(batches)
+		return l.batches(ctx, batches)
+	})
+	g.Go(func() error {
+		for b := range batches {
+			err := l.s.update(ctx, maxGroup, awaited, func(tx *bbolt.Tx) (func() error, error) {
+				return func() error { return l.write(tx, b) }, nil
+			})
+			if err != nil {
+				return fmt.Errorf("load: %w", err)
+			}
+		}
+		return nil
+	})
+	return g.Wait()
+}
+
+// A mergedBatch is rows of all runs, in the order of their keys: as many as a transaction takes.
+type mergedBatch []mergedRow
+
+// A mergedRow has the number of its table before its key. bbolt has the value until the transaction
+// ends.
+type mergedRow struct{ key, value []byte }
+
+// batches sends the rows of all runs.
+func (l *loading) batches(ctx context.Context, to chan<- mergedBatch) error {
 	var m merging
 	for _, section := range l.runs {
 		r := &run{in: bufio.NewReaderSize(section, runBuffer)}
@@ -234,25 +262,37 @@ func (l *loading) merge(ctx context.Context) error {
 		m = append(m, r)
 	}
 	heap.Init(&m)
+	var last []byte
 	for len(m) > 0 {
-		err := l.s.update(ctx, maxGroup, awaited, func(tx *bbolt.Tx) (func() error, error) {
-			return func() error { return l.some(tx, &m) }, nil
-		})
-		if err != nil {
-			return fmt.Errorf("load: %w", err)
+		var b mergedBatch
+		for size := 0; len(m) > 0 && size < compactBytes; {
+			r := m[0]
+			if bytes.Equal(r.at.key, last) {
+				return fmt.Errorf("load: %w: a row is there twice", table.ErrInvalid)
+			}
+			last = r.at.key
+			b = append(b, r.at)
+			size += len(r.at.key) + len(r.at.value)
+			switch err := r.next(); {
+			case errors.Is(err, io.EOF):
+				heap.Pop(&m)
+			case err != nil:
+				return err
+			default:
+				heap.Fix(&m, 0)
+			}
+		}
+		select {
+		case to <- b:
+		case <-ctx.Done():
+			return ctx.Err()
 		}
 	}
 	return nil
 }
 
-// some writes as many rows as a transaction takes.
-func (l *loading) some(tx *bbolt.Tx, m *merging) error {
-	for size := 0; len(*m) > 0 && size < compactBytes; {
-		r := (*m)[0]
-		if bytes.Equal(r.key, l.last) {
-			return fmt.Errorf("%w: a row is there twice", table.ErrInvalid)
-		}
-		l.last = append(l.last[:0], r.key...)
+func (l *loading) write(tx *bbolt.Tx, b mergedBatch) error {
+	for _, r := range b {
 		to, err := rowsOf(tx, l.names[r.key[0]])
 		if err != nil {
 			return err
@@ -261,23 +301,14 @@ func (l *loading) some(tx *bbolt.Tx, m *merging) error {
 		if err := to.Put(r.key[1:], r.value); err != nil {
 			return err
 		}
-		size += len(r.key) + len(r.value)
-		switch err := r.next(); {
-		case errors.Is(err, io.EOF):
-			heap.Pop(m)
-		case err != nil:
-			return err
-		default:
-			heap.Fix(m, 0)
-		}
 	}
 	return nil
 }
 
 // A run is sorted rows that are read. It is at one of them.
 type run struct {
-	in         *bufio.Reader
-	key, value []byte
+	in *bufio.Reader
+	at mergedRow
 }
 
 // next goes on to the next row. It returns io.EOF after the last one.
@@ -290,13 +321,11 @@ func (r *run) next() error {
 	if err != nil {
 		return unexpected(err)
 	}
-	r.key = slices.Grow(r.key[:0], int(key))[:key]
-	r.value = make([]byte, value) // which bbolt has until the transaction ends
-	for _, part := range [][]byte{r.key, r.value} {
-		if _, err := io.ReadFull(r.in, part); err != nil {
-			return unexpected(err)
-		}
+	row := make([]byte, key+value)
+	if _, err := io.ReadFull(r.in, row); err != nil {
+		return unexpected(err)
 	}
+	r.at = mergedRow{key: row[:key:key], value: row[key:]}
 	return nil
 }
 
@@ -312,7 +341,7 @@ func unexpected(err error) error {
 type merging []*run
 
 func (m merging) Len() int           { return len(m) }
-func (m merging) Less(i, j int) bool { return bytes.Compare(m[i].key, m[j].key) < 0 }
+func (m merging) Less(i, j int) bool { return bytes.Compare(m[i].at.key, m[j].at.key) < 0 }
 func (m merging) Swap(i, j int)      { m[i], m[j] = m[j], m[i] }
 func (m *merging) Push(r any)        { *m = append(*m, r.(*run)) }
 func (m *merging) Pop() any {

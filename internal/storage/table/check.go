@@ -91,7 +91,7 @@ func checkProp(p Prop) error {
 		if !utf8.ValidString(p.Value.s) {
 			return fmt.Errorf("%w: property %s is not UTF-8", ErrInvalid, p.Name)
 		}
-		if Units(p.Value.s) > MaxString {
+		if longer(p.Value.s, MaxString) {
 			return fmt.Errorf("%w: property %s has %d characters, want at most %d", ErrInvalid, p.Name, Units(p.Value.s), MaxString)
 		}
 	case TypeTime:
@@ -128,7 +128,7 @@ func CheckKey(k Key) error {
 		return fmt.Errorf("%w: empty partition key", ErrInvalid)
 	}
 	for _, s := range []string{k.Partition, k.Row} {
-		if Units(s) > MaxKeyLen {
+		if longer(s, MaxKeyLen) {
 			return fmt.Errorf("%w: a key of %d characters, want at most %d", ErrInvalid, Units(s), MaxKeyLen)
 		}
 		for _, r := range s {
@@ -165,6 +165,9 @@ func CheckList(r Range, limit int) error {
 	}
 	return nil
 }
+
+// longer reports whether s has more than n UTF-16 code units, which are never more than its bytes.
+func longer(s string, n int) bool { return len(s) > n && Units(s) > n }
 
 // Units returns the length of s in UTF-16 code units, the characters that the service counts.
 func Units(s string) int {

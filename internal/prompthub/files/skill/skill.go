@@ -43,12 +43,15 @@ type Metadata struct {
 
 // Of returns a prompt as a skill. It is false for one that has no slug or no content, or includes
 // other prompts: the file would change with each of them.
-func Of(p prompt.Prompt) (Skill, bool) {
+func Of(p prompt.Prompt) (Skill, bool) { return of(p, p.About()) }
+
+// of is Of for a prompt that is about something.
+func of(p prompt.Prompt, about string) (Skill, bool) {
 	body := body(p.Content())
 	if !prompt.ValidSlug(p.Slug) || strings.TrimSpace(body) == "" || len(p.Content().Includes()) > 0 {
 		return Skill{}, false
 	}
-	return Skill{body: body, FrontMatter: Head(p, p.About(), p.Version)}, true
+	return Skill{body: body, FrontMatter: Head(p, about, p.Version)}, true
 }
 
 // Head returns the head of the file of a version, which is about something. Of the prompt it takes
@@ -67,7 +70,7 @@ func Summarize(p prompt.Prompt) prompt.ProgramSummary {
 	if p.AllArguments != nil {
 		o.Arguments = p.AllArguments
 	}
-	if s, ok := Of(p); ok {
+	if s, ok := of(p, o.About); ok {
 		file := s.File()
 		o.Digest, o.Size = Digest(file), len(file)
 	}
