@@ -28,7 +28,15 @@ var harmony = []mutant{
 	},
 	{
 		"a like that is written late hides the match", harmonyRooms + "meet/pairs.go",
-		"	write := s.insert\n", "	write := s.Put\n",
+		"	write := s.Insert\n", "	write := s.Upsert\n",
+	},
+	{
+		"rows that a pair has no more stay in a store that changes tables together", harmonyRooms + "pairs/whole.go",
+		"		t.Drop = append(t.Drop, key)\n", "		_ = key\n",
+	},
+	{
+		"a chat does not follow its pair in a store that changes tables together", harmonyRooms + "meet/pairs.go",
+		"	if next.Matched() != was.Matched() {\n		s.Rooms()", "	if false {\n		s.Rooms()",
 	},
 	{
 		"a refused change takes its message back although a try may have landed", harmonyRooms + "meet/rooms.go",

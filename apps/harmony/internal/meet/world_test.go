@@ -77,6 +77,24 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
+// unite has the tables of a world change together, as those of a file do.
+func (w *world) unite() { w.Transact = memory.Together(w.db, w.queues) }
+
+// bothWays runs a test over a store that changes tables together, and over one that does not.
+func bothWays(t *testing.T, run func(*testing.T, *world)) {
+	t.Helper()
+	for name, together := range map[string]bool{"apart": false, "together": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			if together {
+				w.unite()
+			}
+			run(t, w)
+		})
+	}
+}
+
 // over returns a service over other stores, as another process.
 func (w *world) over(db table.DB, queues queue.Queues) *meet.Service {
 	return meet.New(meet.Config{
