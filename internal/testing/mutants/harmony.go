@@ -11,6 +11,18 @@ var harmony = []mutant{
 		"	return s.sendPair(ctx, pairChange{p.IDs[0], p.IDs[1], s.landed()}, wakeAfter)", "	return queue.Receipt{}, ctx.Err()",
 	},
 	{
+		"a registration sends no message", harmonyRooms + "meet/register.go",
+		"		wake, err = s.wake(ctx, userChange{Kind: KindUser, ID: u.ID, Language: r.Language, Until: s.landed()}, wakeAfter)", "		wake, err = queue.Receipt{}, ctx.Err()",
+	},
+	{
+		"one who comes too late for an address leaves an account", harmonyRooms + "meet/register.go",
+		"EmailTaken && s.RemoveKey(ctx, s.Tables.Users, account.UserKey(u.ID)) == nil {", "EmailTaken {",
+	},
+	{
+		"an address goes to the last one who registers it", harmonyRooms + "meet/register.go",
+		"[]table.Op{{Kind: table.Insert, Row: row}})\n	if err == nil {\n		return nil\n	}\n	owner, unread", "[]table.Op{{Kind: table.Upsert, Row: row}})\n	if err == nil {\n		return nil\n	}\n	owner, unread",
+	},
+	{
 		"a pair is written whatever its version is", harmonyRooms + "meet/pairs.go",
 		"		next.Attempt[side] = attempt\n", "		if next.Attempt[side] = attempt; next.ETag != \"\" {\n			next.ETag = table.Any\n		}\n",
 	},

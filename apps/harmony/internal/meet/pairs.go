@@ -145,8 +145,7 @@ func (s *Service) unlessPair(ctx context.Context, wake queue.Receipt, err error)
 
 // PairTables names the tables of pairs and of the lists that follow from them.
 func (s *Service) PairTables() pairs.Tables {
-	t := s.Tables
-	return pairs.Tables{Pairs: t.Pairs, Likes: t.Likes, LikesReceived: t.LikesReceived, Matches: t.Matches, Blocks: t.Blocks}
+	return pairs.Tables{Pairs: s.Tables.Pairs, Likes: s.Tables.Likes, LikesReceived: s.Tables.LikesReceived, Matches: s.Tables.Matches, Blocks: s.Tables.Blocks}
 }
 
 // projectPair has all lists follow a pair, of which before is an earlier version, nil if it is not

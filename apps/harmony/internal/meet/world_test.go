@@ -54,7 +54,7 @@ func (c *clock) pass(d time.Duration) {
 var processes atomic.Int32
 
 // hasher is one for all tests, as for a process.
-var hasher = password.NewHasher()
+var hasher = password.NewTestHasher()
 
 // A world is a service over stores in memory.
 type world struct {
