@@ -128,7 +128,7 @@ func newService(s settings, st command.Store, log *slog.Logger, t *telemetry.Tel
 			DB: t.Tables(st.Tables), Now: time.Now, Log: log, Sleep: command.Sleep, Background: background,
 			Random: func(most time.Duration) time.Duration { return mathrand.N(most + 1) },
 		},
-		Tables: s.Tables, Queues: t.Queues(st.Queues), Entropy: rand.Reader, Passwords: password.NewHasher(),
+		Tables: s.Tables, Queues: t.Queues(st.Queues), Transact: t.Transact(st.Transact), Entropy: rand.Reader, Passwords: password.NewHasher(),
 		Blobs: blob.Prefixed(t.Blobs(st.Blobs), s.ContainerPrefix), Pictures: picture.NewMaker(), LikesADay: s.LikesADay,
 		EraseAfter: time.Duration(s.EraseAfterDays) * 24 * time.Hour,
 	})

@@ -66,13 +66,20 @@ func (s *Store) ready(ctx context.Context, t transact.Transaction) (*ready, erro
 	for i, r := range t.Put {
 		puts[i] = table.Op{Kind: table.Upsert, Row: r.Row}
 	}
-	if err := s.learn(ctx, t.Ops, puts); err != nil {
+	more := make([]table.Op, len(t.More))
+	for i, op := range t.More {
+		more[i] = op.Op
+	}
+	if err := s.learn(ctx, t.Ops, more, puts); err != nil {
 		return nil, err
 	}
 	names := s.names.Load()
-	c := &ready{steps: make([]step, 0, len(t.Ops)+len(puts)+len(t.Drop)), messages: slices.Clone(t.Messages)}
+	c := &ready{steps: make([]step, 0, len(t.Ops)+len(more)+len(puts)+len(t.Drop)), messages: slices.Clone(t.Messages)}
 	for _, op := range t.Ops {
 		c.steps = append(c.steps, newStep(t.Table, op, names))
+	}
+	for i, op := range more {
+		c.steps = append(c.steps, newStep(t.More[i].Table, op, names))
 	}
 	for i, op := range puts {
 		name := t.Put[i].Table

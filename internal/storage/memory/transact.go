@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"prompthub/internal/storage/table"
@@ -34,6 +35,10 @@ func together(ctx context.Context, t *Tables, q *Queues, c transact.Transaction)
 	if err := rs.checkAll(c.Ops); err != nil {
 		return nil, err
 	}
+	more, err := t.more(ctx, c)
+	if err != nil {
+		return nil, err
+	}
 	others, err := t.others(ctx, c)
 	if err != nil {
 		return nil, err
@@ -44,13 +49,32 @@ func together(ctx context.Context, t *Tables, q *Queues, c transact.Transaction)
 		}
 	}
 	etags := t.apply(rs, c.Ops)
-	for _, do := range others {
+	for _, do := range append(more, others...) {
 		do()
 	}
 	for _, m := range c.Messages {
 		q.put(q.queues[m.Queue], m.Text, m.Delay)
 	}
 	return etags, nil
+}
+
+// more returns what carries out the further operations, if their conditions hold.
+func (t *Tables) more(ctx context.Context, c transact.Transaction) (all []func(), err error) {
+	for i, op := range c.More {
+		rs, err := t.open(ctx, op.Table)
+		if err != nil {
+			return nil, err
+		}
+		err = rs.checkAll([]table.Op{op.Op})
+		if failed := (*table.OpError)(nil); errors.As(err, &failed) {
+			failed.Index = len(c.Ops) + i
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, func() { t.apply(rs, []table.Op{op.Op}) })
+	}
+	return all, nil
 }
 
 // others returns what puts and drops rows.

@@ -48,6 +48,18 @@ func Removal(key table.Key) table.Op {
 	return table.Op{Kind: table.Delete, Row: table.Row{Key: key, ETag: table.Any}}
 }
 
+// Insert adds a row, unless it is there already, written by an earlier try or by another writer.
+func (db *Store) Insert(ctx context.Context, name string, row table.Row) error {
+	var err error
+	for range 2 { // the answer of one may be lost
+		err = db.Write(ctx, name, []table.Op{{Kind: table.Insert, Row: row}})
+		if err == nil || errors.Is(err, table.ErrExists) {
+			return nil
+		}
+	}
+	return Unavailable(fmt.Errorf("write to %s: %w", name, err))
+}
+
 // Upsert writes a row that is the same whenever it is written, such as one that points at another.
 func (db *Store) Upsert(ctx context.Context, name string, row table.Row) error {
 	ops := []table.Op{{Kind: table.Upsert, Row: row}}

@@ -22,12 +22,22 @@ type Transaction struct {
 	Table string
 	Ops   []table.Op
 
+	// More are operations on any other rows, under the same limits and conditions. The Index of an
+	// OpError counts them after Ops.
+	More []Op
+
 	Put      []Row // inserted or replaced; their ETags are not looked at
 	Drop     []Key // deleted, if they are there
 	Messages []Message
 
 	// Later marks a background change: those that a caller waits for may go first.
 	Later bool
+}
+
+// An Op is an operation on a row of a table.
+type Op struct {
+	Table string
+	table.Op
 }
 
 // A Row is one of a table.
@@ -81,9 +91,14 @@ func Check(t Transaction) error {
 	if err := table.Check(t.Ops); err != nil {
 		return fmt.Errorf("write to %s: %w", t.Table, err)
 	}
-	seen := make(map[Key]bool, len(t.Ops)+len(t.Put)+len(t.Drop))
+	seen := make(map[Key]bool, len(t.Ops)+len(t.More)+len(t.Put)+len(t.Drop))
 	for _, op := range t.Ops {
 		seen[Key{t.Table, op.Row.Key}] = true
+	}
+	for _, op := range t.More {
+		if err := errors.Join(table.CheckOp(op.Op), once(seen, Key{op.Table, op.Row.Key})); err != nil {
+			return fmt.Errorf("write to %s: %w", op.Table, err)
+		}
 	}
 	for _, r := range t.Put {
 		r.ETag = ""

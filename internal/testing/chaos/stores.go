@@ -51,6 +51,9 @@ func labelOf(name string, ops []table.Op) string {
 func (p *Process) Transact(f transact.Func) transact.Func {
 	return func(ctx context.Context, t transact.Transaction) ([]string, error) {
 		parts := []string{labelOf(t.Table, t.Ops)}
+		for _, op := range t.More {
+			parts = append(parts, labelOf(op.Table, []table.Op{op.Op}))
+		}
 		for _, r := range t.Put {
 			parts = append(parts, "put "+r.Table+" "+r.Partition+" "+r.Key.Row)
 		}

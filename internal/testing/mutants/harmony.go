@@ -11,6 +11,18 @@ var harmony = []mutant{
 		"	return s.sendPair(ctx, pairChange{p.IDs[0], p.IDs[1], s.landed()}, wakeAfter)", "	return queue.Receipt{}, ctx.Err()",
 	},
 	{
+		"a registration sends no message", harmonyRooms + "meet/register.go",
+		"		wake, err = s.wake(ctx, userChange{Kind: KindUser, ID: u.ID, Language: r.Language, Until: s.landed()}, wakeAfter)", "		wake, err = queue.Receipt{}, ctx.Err()",
+	},
+	{
+		"one who comes too late for an address leaves an account", harmonyRooms + "meet/register.go",
+		"EmailTaken && s.RemoveKey(ctx, s.Tables.Users, account.UserKey(u.ID)) == nil {", "EmailTaken {",
+	},
+	{
+		"an address goes to the last one who registers it", harmonyRooms + "meet/register.go",
+		"[]table.Op{{Kind: table.Insert, Row: row}})\n	if err == nil {\n		return nil\n	}\n	owner, unread", "[]table.Op{{Kind: table.Upsert, Row: row}})\n	if err == nil {\n		return nil\n	}\n	owner, unread",
+	},
+	{
 		"a pair is written whatever its version is", harmonyRooms + "meet/pairs.go",
 		"		next.Attempt[side] = attempt\n", "		if next.Attempt[side] = attempt; next.ETag != \"\" {\n			next.ETag = table.Any\n		}\n",
 	},
@@ -28,7 +40,15 @@ var harmony = []mutant{
 	},
 	{
 		"a like that is written late hides the match", harmonyRooms + "meet/pairs.go",
-		"	write := s.insert\n", "	write := s.Put\n",
+		"	write := s.Insert\n", "	write := s.Upsert\n",
+	},
+	{
+		"rows that a pair has no more stay in a store that changes tables together", harmonyRooms + "pairs/whole.go",
+		"		t.Drop = append(t.Drop, key)\n", "		_ = key\n",
+	},
+	{
+		"a chat does not follow its pair in a store that changes tables together", harmonyRooms + "meet/pairs.go",
+		"	if next.Matched() != was.Matched() {\n		s.Rooms()", "	if false {\n		s.Rooms()",
 	},
 	{
 		"a refused change takes its message back although a try may have landed", harmonyRooms + "meet/rooms.go",

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"prompthub/internal/fault"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
+	"prompthub/internal/storage/transact"
 )
 
 // instant writes an instant so that later ones come first.
@@ -74,18 +74,28 @@ func (x Rooms) list(ctx context.Context, r Room) error {
 		}
 	}
 	return rowstore.Each(ctx, len(all), len(all), func(ctx context.Context, i int) error {
-		insert := func() error {
-			err := x.Write(ctx, all[i].table, []table.Op{{Kind: table.Insert, Row: all[i].row}})
-			if errors.Is(err, table.ErrExists) {
-				return nil
-			}
-			return err
-		}
-		if insert() == nil {
-			return nil
-		}
-		return insert()
+		return x.Insert(ctx, all[i].table, all[i].row)
 	})
+}
+
+// Whole adds to a transaction that has the rows of a chat follow the pair of its members. fresh says
+// that the chat is new. Another one is there, or the transaction fails with ErrNotFound, and Follow
+// makes it.
+func (x Rooms) Whole(t *transact.Transaction, r Room, version int64, fresh bool) {
+	r.version = version
+	open := table.Row{Key: table.Key{Partition: r.ID, Row: openRow}, Props: r.openProps()}
+	if !fresh {
+		open.ETag = table.Any
+		open.Props = slices.DeleteFunc(open.Props, func(p table.Prop) bool { return p.Name == "CreatedAt" })
+		t.More = append(t.More, transact.Op{Table: x.Messages, Op: table.Op{Kind: table.Merge, Row: open}})
+		return
+	}
+	t.Put = append(t.Put, transact.Row{Table: x.Messages, Row: open})
+	for name, rows := range x.lists(r) {
+		for _, row := range rows {
+			t.Put = append(t.Put, transact.Row{Table: name, Row: row})
+		}
+	}
 }
 
 // millisecond is what instants of messages differ by at least, because answers tell no less.

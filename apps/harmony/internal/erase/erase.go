@@ -105,7 +105,7 @@ func (j Job) Run(ctx context.Context) error {
 
 // keep keeps how far a round is.
 func (j Job) keep(ctx context.Context, r round) error {
-	return j.Put(ctx, j.Tables.State, table.Row{Key: roundKey, Props: table.Props{
+	return j.Upsert(ctx, j.Tables.State, table.Row{Key: roundKey, Props: table.Props{
 		{Name: "Accounts", Value: table.String(strings.Join(r.ids, " "))},
 		{Name: "Trace", Value: table.Int32(int32(r.trace))},
 		{Name: "Place", Value: table.String(r.place)},
@@ -161,7 +161,7 @@ func (j Job) markOne(ctx context.Context, row table.Row) (ready string, err erro
 	}
 	row.Props = append(row.Props, table.Prop{Name: "MarkedAt", Value: table.Time(j.Now())})
 	row.ETag = ""
-	return "", j.Put(ctx, j.Tables.State, row)
+	return "", j.Upsert(ctx, j.Tables.State, row)
 }
 
 // step takes the accounts of a round out of a slice of rows, and returns where the round goes on.

@@ -156,7 +156,7 @@ func goingRow(e Event, a Attendee) table.Row {
 // followGoing writes the rows by which a member finds an event that they attend, and its chat.
 func (s *Service) followGoing(ctx context.Context, e Event, a Attendee) error {
 	return rowstore.Both(ctx, func(ctx context.Context) error {
-		return s.members.Put(ctx, s.tables.UserEvents, goingRow(e, a))
+		return s.members.Upsert(ctx, s.tables.UserEvents, goingRow(e, a))
 	}, func(ctx context.Context) error {
 		if !a.InChat {
 			return nil

@@ -54,5 +54,5 @@ func (s *Service) Join(ctx context.Context, user, event string, at time.Time) er
 // an event.
 func (s *Service) passChat(ctx context.Context, e Event) error {
 	open, _ := chat.EventRows(e.ID, "", "", e.CreatedAt)
-	return s.members.Put(ctx, s.members.Tables.Messages, open)
+	return s.members.Upsert(ctx, s.members.Tables.Messages, open)
 }

@@ -129,7 +129,7 @@ func (s *Service) follow(ctx context.Context, e Event, stale []table.Key) error 
 	}}
 	if e.hasChat() {
 		_, row := chat.EventRows(e.ID, e.Title, e.Description, e.CreatedAt)
-		writes = append(writes, func(ctx context.Context) error { return s.members.Put(ctx, s.members.Tables.Chats, row) },
+		writes = append(writes, func(ctx context.Context) error { return s.members.Upsert(ctx, s.members.Tables.Chats, row) },
 			func(ctx context.Context) error { return s.beginTopics(ctx, e) })
 	}
 	return rowstore.Each(ctx, len(writes), len(writes), func(ctx context.Context, i int) error { return writes[i](ctx) })

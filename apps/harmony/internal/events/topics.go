@@ -105,7 +105,7 @@ func (s *Service) beginTopics(ctx context.Context, e Event) error {
 			return err
 		}
 		for _, row := range t.Lists() {
-			if err := s.members.Put(ctx, s.topics.ForumTopics, row); err != nil {
+			if err := s.members.Upsert(ctx, s.topics.ForumTopics, row); err != nil {
 				return err
 			}
 		}

@@ -16,14 +16,18 @@ func (s *Service) Rooms() chat.Rooms {
 	return chat.Rooms{Store: s.Store, Chats: s.Tables.Chats, UserChats: s.Tables.UserChats, Messages: s.Tables.Messages, NewID: s.newID}
 }
 
-// followChat has the chat of a pair follow it: it takes messages while they match.
-func (s *Service) followChat(ctx context.Context, p pairs.Pair) error {
+// roomOf returns the chat of a pair as it must be: it takes messages while they match.
+func roomOf(p pairs.Pair) chat.Room {
 	at := p.MatchedAt
 	if at == 0 {
 		at = p.Last
 	}
-	r := chat.Room{ID: p.ChatID(), Members: p.IDs, Open: p.Matched(), CreatedAt: table.TimeOf(at)}
-	return s.Rooms().Follow(ctx, r, p.Version, p.Matched() && p.MatchNumber == 1)
+	return chat.Room{ID: p.ChatID(), Members: p.IDs, Open: p.Matched(), CreatedAt: table.TimeOf(at)}
+}
+
+// followChat has the chat of a pair follow it.
+func (s *Service) followChat(ctx context.Context, p pairs.Pair) error {
+	return s.Rooms().Follow(ctx, roomOf(p), p.Version, p.Fresh())
 }
 
 // An Other is the other member of a chat of two.

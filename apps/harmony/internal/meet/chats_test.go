@@ -296,36 +296,37 @@ func TestNoMessageAfterTheEnd(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			ctx := t.Context()
-			a, b := w.enter("a"), w.enter("b")
-			id := w.match(a, b)
-			sent := w.send(a, id, "before")
-			for what, do := range map[string]func(*chats.Service) error{
-				"send": func(s *chats.Service) error { _, _, err := s.Send(ctx, a, id, "late", ""); return err },
-				"edit": func(s *chats.Service) error { _, err := s.EditMessage(ctx, a, id, sent.ID, "late"); return err },
-			} {
-				late := &deferred{DB: w.db}
-				s := w.over(late, w.queues)
-				s.Sleep = func(ctx context.Context, _ time.Duration) error { return end(ctx, w, b, a.UserID) } // between two tries
-				requireCode(t, chat.Closed, do(meettest.Talks(s)))
-				before := w.texts(b, id)
-				late.land()
-				require.Equal(t, before, w.texts(b, id), what)
-				require.NotContains(t, before, "late")
-				require.NoError(t, w.Unblock(ctx, b, a.UserID))
-				w.match(a, b)
-			}
+			bothWays(t, func(t *testing.T, w *world) {
+				ctx := t.Context()
+				a, b := w.enter("a"), w.enter("b")
+				id := w.match(a, b)
+				sent := w.send(a, id, "before")
+				for what, do := range map[string]func(*chats.Service) error{
+					"send": func(s *chats.Service) error { _, _, err := s.Send(ctx, a, id, "late", ""); return err },
+					"edit": func(s *chats.Service) error { _, err := s.EditMessage(ctx, a, id, sent.ID, "late"); return err },
+				} {
+					late := &deferred{DB: w.db}
+					s := w.over(late, w.queues)
+					s.Sleep = func(ctx context.Context, _ time.Duration) error { return end(ctx, w, b, a.UserID) } // between two tries
+					requireCode(t, chat.Closed, do(meettest.Talks(s)))
+					before := w.texts(b, id)
+					late.land()
+					require.Equal(t, before, w.texts(b, id), what)
+					require.NotContains(t, before, "late")
+					require.NoError(t, w.Unblock(ctx, b, a.UserID))
+					w.match(a, b)
+				}
 
-			// A storm of messages while the match ends.
-			var wg sync.WaitGroup
-			for n := range 30 {
-				wg.Go(func() { _, _, _ = w.Send(ctx, a, id, fmt.Sprint("storm ", n), "") })
-			}
-			require.NoError(t, end(ctx, w, b, a.UserID))
-			at := w.texts(b, id)
-			wg.Wait()
-			require.Equal(t, at, w.texts(b, id))
+				// A storm of messages while the match ends.
+				var wg sync.WaitGroup
+				for n := range 30 {
+					wg.Go(func() { _, _, _ = w.Send(ctx, a, id, fmt.Sprint("storm ", n), "") })
+				}
+				require.NoError(t, end(ctx, w, b, a.UserID))
+				at := w.texts(b, id)
+				wg.Wait()
+				require.Equal(t, at, w.texts(b, id))
+			})
 		})
 	}
 }
@@ -362,7 +363,11 @@ func TestCrashesOfChats(t *testing.T) {
 		"unmatch": {func(ctx context.Context, s *meet.Service) error { return s.Unmatch(ctx, b, a.UserID) }, []string{"first"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			crashes(t, func(w *world) table.DB {
+			run := crashes
+			if name == "unmatch" { // the others change no pair
+				run = crashesBothWays
+			}
+			run(t, func(w *world) table.DB {
 				a, b = w.enter("a"), w.enter("b")
 				id = w.match(a, b)
 				first = w.send(a, id, "first").ID
@@ -404,7 +409,7 @@ func TestCrashesOfChats(t *testing.T) {
 		})
 	}
 	t.Run("match", func(t *testing.T) {
-		crashes(t, func(w *world) table.DB {
+		crashesBothWays(t, func(w *world) table.DB {
 			a, b = w.enter("a"), w.enter("b")
 			_, _, err := w.Like(w.t.Context(), a, b.UserID, nil)
 			require.NoError(w.t, err)

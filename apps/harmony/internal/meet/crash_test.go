@@ -25,6 +25,23 @@ func crashes(t *testing.T, setup func(*world) table.DB, do func(*world, *meet.Se
 	})
 }
 
+// crashesBothWays is crashes, also over a store that changes tables together.
+func crashesBothWays(t *testing.T, setup func(*world) table.DB, do func(*world, *meet.Service) error, then func(w *world, err error)) {
+	t.Helper()
+	t.Run("apart", func(t *testing.T) { crashes(t, setup, do, then) })
+	t.Run("together", func(t *testing.T) {
+		meettest.Crashes(t, func(t *testing.T, c *meettest.Crash) {
+			w := newWorld(t)
+			w.unite()
+			s := w.over(c.Over(setup(w), w.queues))
+			s.Transact = c.Transact(w.Transact)
+			err := do(w, s)
+			c.Land(w.pump, w.clock.pass)
+			then(w, err)
+		})
+	})
+}
+
 // TestCrashesOfRegister: after any accident to any call of a registration there is in the end a
 // whole account or none. A caller who was told that there is one can sign in.
 func TestCrashesOfRegister(t *testing.T) {

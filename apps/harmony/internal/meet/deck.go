@@ -194,5 +194,5 @@ func (s *Service) keepPlace(ctx context.Context, user string, was *table.Row, pl
 	}
 	row := table.Row{Key: placeKey(user), Props: table.Props{{Name: "Place", Value: table.String(place)}, {Name: "UpdatedAt", Value: table.Time(s.Now())}}}
 	ctx = context.WithoutCancel(ctx)
-	s.Background(func() { _ = s.put(ctx, s.Tables.UserPreferences, row) })
+	s.Background(func() { _ = s.Upsert(ctx, s.Tables.UserPreferences, row) })
 }

@@ -28,7 +28,7 @@ func (s *Service) Enter(ctx context.Context, name string) (Claim, error) {
 		{Table: s.Tables.UserSettings, Row: account.PrivacyRow(u.ID, rules.NewPrivacy("en"), now)},
 		{Table: s.Tables.UserPreferences, Row: account.PreferencesRow(u.ID, rules.NewPreferences(), now)},
 	} {
-		if err := s.put(ctx, write.Table, write.Row); err != nil {
+		if err := s.Upsert(ctx, write.Table, write.Row); err != nil {
 			return Claim{}, err
 		}
 	}
@@ -61,7 +61,7 @@ func (s *Service) Later(ctx context.Context, a, b string) (func(context.Context)
 func (s *Service) Follows(ctx context.Context, a, b string) (map[string][]table.Key, error) {
 	p, err := s.pair(ctx, a, b)
 	keys := map[string][]table.Key{}
-	for _, l := range s.lists(p) {
+	for _, l := range p.Lists(s.PairTables()) {
 		keys[l.Table] = append(keys[l.Table], l.Row.Key)
 	}
 	return keys, err
@@ -101,8 +101,8 @@ func (s *Service) MakeUp(ctx context.Context, name string, m MadeUp) (Claim, err
 	row.ETag = ""
 	shows := rules.NewPrivacy("en")
 	shows.Visibility = m.Shows
-	return c, errors.Join(s.put(ctx, s.Tables.Users, row), s.put(ctx, s.Tables.UserPreferences, account.PreferencesRow(u.ID, m.Looks, now)),
-		s.put(ctx, s.Tables.UserSettings, account.PrivacyRow(u.ID, shows, now)), s.followDeck(ctx, was))
+	return c, errors.Join(s.Upsert(ctx, s.Tables.Users, row), s.Upsert(ctx, s.Tables.UserPreferences, account.PreferencesRow(u.ID, m.Looks, now)),
+		s.Upsert(ctx, s.Tables.UserSettings, account.PrivacyRow(u.ID, shows, now)), s.followDeck(ctx, was))
 }
 
 // DeckKeys returns where a member has rows in Deck.
@@ -118,7 +118,7 @@ func (s *Service) DeckKeys(ctx context.Context, id string) ([]table.Key, error) 
 func (s *Service) FillMatches(ctx context.Context, user string, n, ended int) error {
 	for i := range n + ended {
 		row := table.Row{Key: table.Key{Partition: user, Row: s.newID()}, Props: table.Props{{Name: "IsActive", Value: table.Bool(i < n)}}}
-		if err := s.put(ctx, s.Tables.Matches, row); err != nil {
+		if err := s.Upsert(ctx, s.Tables.Matches, row); err != nil {
 			return err
 		}
 	}
@@ -144,7 +144,7 @@ func (s *Service) Drift(ctx context.Context, id string, follow bool, change func
 	change(u)
 	row := u.Row(s.Now())
 	row.ETag = ""
-	if err := s.put(ctx, s.Tables.Users, row); err != nil || !follow {
+	if err := s.Upsert(ctx, s.Tables.Users, row); err != nil || !follow {
 		return err
 	}
 	return s.followDeck(ctx, *u)

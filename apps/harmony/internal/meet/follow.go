@@ -90,7 +90,7 @@ func (s *Service) FollowLists(ctx context.Context, name string, rows []table.Row
 	})
 	return rowstore.Each(ctx, len(rows)+len(stale), rowstore.MaxParallel, func(ctx context.Context, i int) error {
 		if i < len(rows) {
-			return s.Put(ctx, name, rows[i])
+			return s.Upsert(ctx, name, rows[i])
 		}
 		return s.RemoveKey(ctx, name, stale[i-len(rows)])
 	})

@@ -52,7 +52,7 @@ func (s *Service) other(ctx context.Context, c Claim, id string, reads ...func(c
 // match.
 func (s *Service) Like(ctx context.Context, c Claim, to string, anonymous *bool) (like Like, created bool, err error) {
 	var mine rules.Privacy
-	var used day
+	var used pairs.Day
 	v, err := s.other(ctx, c, to, func(ctx context.Context) (err error) {
 		mine, _, err = s.privacy(ctx, c.UserID)
 		return err
@@ -67,7 +67,7 @@ func (s *Service) Like(ctx context.Context, c Claim, to string, anonymous *bool)
 	if v.pair.Like[side] > 0 {
 		return likeOf(v.pair, side), false, nil
 	}
-	if s.LikesADay >= 0 && used.count >= s.LikesADay {
+	if s.LikesADay >= 0 && used.Count >= s.LikesADay {
 		return Like{}, false, &fault.Error{
 			Kind: fault.Limited, Code: LikesUsedUp, Text: "you have used up the likes of this day, which ends at midnight UTC",
 			RetryAfter: s.Now().UTC().Truncate(24 * time.Hour).Add(24 * time.Hour).Sub(s.Now()),
@@ -94,7 +94,7 @@ func (s *Service) Like(ctx context.Context, c Claim, to string, anonymous *bool)
 			p.MatchNumber++
 		}
 		return false, nil
-	}, func(ctx context.Context) error { return s.useDay(ctx, c.UserID, used) })
+	}, &used)
 	like = likeOf(p, side)
 	if created && p.Like[1-side] > p.Like[side] { // the other like came later, and made the match
 		like.Match, like.ChatID = false, ""
@@ -249,18 +249,16 @@ func (s *Service) command(ctx context.Context, c Claim, id string, there bool, d
 	return s.changePair(ctx, c.UserID, p, do)
 }
 
-// A day is the count of likes of a member on a day.
-type day struct {
-	key   table.Key
-	count int
-	etag  string
+// day reads how many likes a member has used up today.
+func (s *Service) day(ctx context.Context, user string) (pairs.Day, error) {
+	return s.readDay(ctx, table.Key{Partition: user, Row: dayRows + s.Now().UTC().Format("20060102")})
 }
 
-func (s *Service) day(ctx context.Context, user string) (day, error) {
-	d := day{key: table.Key{Partition: user, Row: dayRows + s.Now().UTC().Format("20060102")}}
-	row, err := s.GetRow(ctx, s.Tables.Likes, d.key)
+func (s *Service) readDay(ctx context.Context, key table.Key) (pairs.Day, error) {
+	d := pairs.Day{Key: key}
+	row, err := s.GetRow(ctx, s.Tables.Likes, key)
 	if row != nil {
-		d.count, d.etag = int(row.Props.Get("Count").Int()), row.ETag
+		d.Count, d.ETag = int(row.Props.Get("Count").Int()), row.ETag
 	}
 	return d, err
 }
@@ -269,18 +267,13 @@ func (s *Service) day(ctx context.Context, user string) (day, error) {
 const dayRows = "DAY_"
 
 // useDay counts a like.
-func (s *Service) useDay(ctx context.Context, user string, d day) error {
+func (s *Service) useDay(ctx context.Context, d pairs.Day) error {
 	for try := 0; ; try++ {
-		row := table.Row{Key: d.key, ETag: d.etag, Props: table.Props{{Name: "Count", Value: table.Int32(int32(d.count + 1))}}}
-		kind := table.Replace
-		if d.etag == "" {
-			kind = table.Insert
-		}
-		err := s.Write(ctx, s.Tables.Likes, []table.Op{{Kind: kind, Row: row}})
+		err := s.Write(ctx, s.Tables.Likes, []table.Op{d.Next()})
 		if err == nil || !rowstore.Overtaken(err) || try == rowstore.MaxTries {
 			return err
 		}
-		if d, err = s.day(ctx, user); err != nil {
+		if d, err = s.readDay(ctx, d.Key); err != nil {
 			return err
 		}
 	}

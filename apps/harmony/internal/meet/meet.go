@@ -13,6 +13,7 @@ import (
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
+	"prompthub/internal/storage/transact"
 )
 
 // A Service is what members may do. New makes one.
@@ -21,11 +22,15 @@ type Service struct {
 	attempts *attempts.Counter
 }
 
-// A Config is what a Service needs. Every field is required.
+// A Config is what a Service needs. Every field but Transact is required.
 type Config struct {
 	*rowstore.Store
-	Tables  Tables // prefixed
-	Queues  queue.Queues
+	Tables Tables // prefixed
+	Queues queue.Queues
+
+	// Transact changes tables together; nil if the store cannot.
+	Transact transact.Func
+
 	Entropy io.Reader // random bytes, for keys too
 
 	Passwords *password.Hasher
@@ -87,17 +92,6 @@ func invalidCredentials() error {
 
 func invalidToken() error {
 	return fault.Coded(fault.Unauthenticated, InvalidToken, "the token is not valid, or not any more; sign in again")
-}
-
-// insert adds a row that may be there already, written by an earlier try or by a job.
-func (s *Service) insert(ctx context.Context, name string, row table.Row) error {
-	return s.again(func() error {
-		err := s.Write(ctx, name, []table.Op{{Kind: table.Insert, Row: row}})
-		if isExists(err) {
-			return nil
-		}
-		return err
-	})
 }
 
 // merge changes some properties of a row of any version. They must be right whichever of two such

@@ -14,6 +14,7 @@ import (
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
+	"prompthub/internal/storage/transact"
 )
 
 // QueuePairs is the queue, and the function of the same name, that writes what follows from a pair.
@@ -33,21 +34,23 @@ const (
 // is then, and also if change returns done.
 type change func(p *pairs.Pair, side int, now time.Time) (done bool, err error)
 
-// changePair makes a change of the pair of two members; then its list rows follow.
+// changePair makes a change of the pair of two members; then its list rows follow. A store that
+// changes tables together has them in the same write, and needs no message.
 //
 // Whichever of two members comes first, one change of the row comes after the other and sees it. A
 // write whose answer was lost is found by the id of its attempt.
 func (s *Service) changePair(ctx context.Context, by string, p pairs.Pair, do change) error {
 	wake, err := s.wakePair(ctx, p)
 	if err == nil {
-		_, _, err = s.changeWoken(ctx, by, p, wake, do)
+		_, _, err = s.changeWoken(ctx, by, p, wake, do, nil)
 	}
 	return err
 }
 
-// changeWoken is changePair after its message was sent. The writes that go with the change are made
-// too. It returns the pair as it is then, and whether this call has changed it.
-func (s *Service) changeWoken(ctx context.Context, by string, p pairs.Pair, wake queue.Receipt, do change, with ...func(context.Context) error) (pairs.Pair, bool, error) {
+// changeWoken is changePair after its message was sent. A change that is a like is counted in the
+// day of likes; nil stands for any other. It returns the pair as it is then, and whether this call
+// has changed it.
+func (s *Service) changeWoken(ctx context.Context, by string, p pairs.Pair, wake queue.Receipt, do change, used *pairs.Day) (pairs.Pair, bool, error) {
 	side, attempt := p.Side(by), s.newID()
 	for try := 0; ; try++ {
 		next := p
@@ -57,13 +60,8 @@ func (s *Service) changeWoken(ctx context.Context, by string, p pairs.Pair, wake
 		}
 		next.Version++
 		next.Attempt[side] = attempt
-		kind := table.Replace
-		if next.ETag == "" {
-			kind = table.Insert
-		}
-		err = s.Write(ctx, s.Tables.Pairs, []table.Op{{Kind: kind, Row: next.Row()}})
-		if err == nil {
-			return next, true, s.projectPair(ctx, wake, &p, next, with...)
+		if err = s.writePair(ctx, p, next, used); err == nil {
+			return next, true, s.projectPair(ctx, wake, &p, next, used)
 		}
 		if try == rowstore.MaxTries {
 			return p, false, rowstore.Unavailable(err)
@@ -72,13 +70,51 @@ func (s *Service) changeWoken(ctx context.Context, by string, p pairs.Pair, wake
 			return p, false, err
 		}
 		before := p
+		missing := errors.Is(err, table.ErrNotFound)
 		if p, err = s.pair(ctx, p.IDs[0], p.IDs[1]); err != nil {
 			return p, false, err
 		}
 		if p.Attempt[side] == attempt { // it landed, and its answer was lost
-			return p, true, s.projectPair(ctx, wake, &before, p, with...)
+			return p, true, s.projectPair(ctx, wake, &before, p, used)
+		}
+		if err := s.beforePair(ctx, p, missing, used); err != nil {
+			return p, false, err
 		}
 	}
+}
+
+// writePair writes a pair, of which was is the version before. A store that changes tables together
+// writes all with it that follows from the change.
+func (s *Service) writePair(ctx context.Context, was, next pairs.Pair, used *pairs.Day) error {
+	if s.Transact == nil {
+		return s.Write(ctx, s.Tables.Pairs, []table.Op{rowstore.Put(next.Row())})
+	}
+	t := next.Whole(was, s.PairTables())
+	if next.Matched() != was.Matched() {
+		s.Rooms().Whole(&t, roomOf(next), next.Version, next.Fresh())
+	}
+	if used != nil {
+		t.More = append(t.More, transact.Op{Table: s.Tables.Likes, Op: used.Next()})
+	}
+	ctx, cancel := context.WithTimeout(ctx, rowstore.CallWithin)
+	defer cancel()
+	_, err := s.Transact(ctx, t)
+	return err
+}
+
+// beforePair gets ready for another try to write a pair with all that follows from it: another like
+// of the member may have come first, or the row of a chat may be missing.
+func (s *Service) beforePair(ctx context.Context, p pairs.Pair, missing bool, used *pairs.Day) (err error) {
+	if s.Transact == nil {
+		return nil
+	}
+	if missing {
+		err = s.projectPair(ctx, queue.Receipt{}, nil, p, nil)
+	}
+	if err == nil && used != nil {
+		*used, err = s.readDay(ctx, used.Key)
+	}
+	return err
 }
 
 // pairChange is the text of a message: the lists must follow a pair.
@@ -89,6 +125,9 @@ type pairChange struct {
 }
 
 func (s *Service) wakePair(ctx context.Context, p pairs.Pair) (queue.Receipt, error) {
+	if s.Transact != nil {
+		return queue.Receipt{}, nil
+	}
 	return s.sendPair(ctx, pairChange{p.IDs[0], p.IDs[1], s.landed()}, wakeAfter)
 }
 
@@ -104,30 +143,34 @@ func (s *Service) unlessPair(ctx context.Context, wake queue.Receipt, err error)
 	return s.cancel(ctx, QueuePairs, wake, err)
 }
 
-func (s *Service) lists(p pairs.Pair) []pairs.Listed {
-	return p.Lists(pairs.Tables{Likes: s.Tables.Likes, LikesReceived: s.Tables.LikesReceived, Blocks: s.Tables.Blocks})
+// PairTables names the tables of pairs and of the lists that follow from them.
+func (s *Service) PairTables() pairs.Tables {
+	return pairs.Tables{Pairs: s.Tables.Pairs, Likes: s.Tables.Likes, LikesReceived: s.Tables.LikesReceived, Matches: s.Tables.Matches, Blocks: s.Tables.Blocks}
 }
 
 // projectPair has all lists follow a pair, of which before is an earlier version, nil if it is not
 // known. The message of the change is needed no more then.
-func (s *Service) projectPair(ctx context.Context, wake queue.Receipt, before *pairs.Pair, p pairs.Pair, with ...func(context.Context) error) error {
+func (s *Service) projectPair(ctx context.Context, wake queue.Receipt, before *pairs.Pair, p pairs.Pair, used *pairs.Day) error {
+	if s.Transact != nil && before != nil {
+		return nil // they were written with the pair
+	}
 	var writes []func() error
-	for _, write := range with {
-		writes = append(writes, func() error { return write(ctx) })
+	if used != nil {
+		writes = append(writes, func() error { return s.useDay(ctx, *used) })
 	}
 	has := map[table.Key]bool{}
 	// The row of a like changes once, with the match. A row of before gives way to that, also when it
 	// lands after it.
-	write := s.insert
+	write := s.Insert
 	if p.Matched() {
-		write = s.Put
+		write = s.Upsert
 	}
-	for _, l := range s.lists(p) {
+	for _, l := range p.Lists(s.PairTables()) {
 		has[l.Row.Key] = true
 		writes = append(writes, func() error { return write(ctx, l.Table, l.Row) })
 	}
 	if before != nil {
-		for _, l := range s.lists(*before) {
+		for _, l := range before.Lists(s.PairTables()) {
 			if !has[l.Row.Key] {
 				writes = append(writes, func() error { return s.RemoveKey(ctx, l.Table, l.Row.Key) })
 			}
@@ -189,7 +232,7 @@ func (s *Service) followMatch(ctx context.Context, p pairs.Pair, side int) error
 func (s *Service) SettlePair(ctx context.Context, a, b string) error {
 	p, err := s.pair(ctx, a, b)
 	if err == nil {
-		err = s.projectPair(ctx, queue.Receipt{}, nil, p)
+		err = s.projectPair(ctx, queue.Receipt{}, nil, p, nil)
 	}
 	return err
 }

@@ -15,6 +15,7 @@ import (
 	"prompthub/apps/harmony/internal/meettest"
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/storage/table"
+	"prompthub/internal/storage/transact"
 )
 
 // enter makes a member who is signed in.
@@ -82,7 +83,11 @@ func (w *world) followed(a, b meet.Claim) {
 // of the two answers says so.
 func TestLikesAtOnce(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	bothWays(t, likesAtOnce)
+}
+
+func likesAtOnce(t *testing.T, w *world) {
+	t.Helper()
 	for n := range 40 {
 		pair := [2]meet.Claim{w.enter(fmt.Sprint("a", n)), w.enter(fmt.Sprint("b", n))}
 		var likes [2]meet.Like
@@ -126,18 +131,43 @@ func (s *slow) Write(ctx context.Context, name string, ops ...table.Op) ([]strin
 	return etags, err
 }
 
+// transact is Write for a transaction.
+func (s *slow) transact(f transact.Func) transact.Func {
+	return func(ctx context.Context, t transact.Transaction) ([]string, error) {
+		etags, err := f(ctx, t)
+		if then := s.then; then != nil {
+			s.then = nil
+			then()
+			return nil, meettest.ErrLost
+		}
+		return etags, err
+	}
+}
+
 // TestLostLike: a like whose answer was lost, and that another has answered meanwhile, has not made
 // the match, and is one like.
 func TestLostLike(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	bothWays(t, lostLike)
+}
+
+func lostLike(t *testing.T, w *world) {
+	t.Helper()
+	after := func(then func()) *meet.Service {
+		late := &slow{w.db, then}
+		s := w.over(late, w.queues)
+		if w.Transact != nil {
+			s.Transact = late.transact(w.Transact)
+		}
+		return s
+	}
 	a, b := w.enter("a"), w.enter("b")
 	var theirs meet.Like
-	s := w.over(&slow{w.db, func() {
+	s := after(func() {
 		var err error
 		theirs, _, err = w.Like(t.Context(), b, a.UserID, nil)
 		require.NoError(t, err)
-	}}, w.queues)
+	})
 	mine, created, err := s.Like(t.Context(), a, b.UserID, nil)
 	require.NoError(t, err)
 	require.True(t, created)
@@ -147,7 +177,7 @@ func TestLostLike(t *testing.T) {
 
 	// The same with a like that was taken back meanwhile: it is not made again.
 	c := w.enter("c")
-	s = w.over(&slow{w.db, func() { require.NoError(t, w.Block(t.Context(), c, a.UserID)) }}, w.queues)
+	s = after(func() { require.NoError(t, w.Block(t.Context(), c, a.UserID)) })
 	_, created, err = s.Like(t.Context(), a, c.UserID, nil)
 	require.NoError(t, err)
 	require.True(t, created, "it landed, and then it was ended")
@@ -157,7 +187,11 @@ func TestLostLike(t *testing.T) {
 // TestLateMatches: a row of Matches that follows an older version of its pair gives way.
 func TestLateMatches(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	bothWays(t, lateMatches)
+}
+
+func lateMatches(t *testing.T, w *world) {
+	t.Helper()
 	a, b := w.enter("a"), w.enter("b")
 	for _, side := range [][2]meet.Claim{{a, b}, {b, a}} {
 		_, _, err := w.Like(t.Context(), side[0], side[1].UserID, nil)
@@ -180,7 +214,11 @@ func TestLateMatches(t *testing.T) {
 // TestPairs is the story of two members.
 func TestPairs(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	bothWays(t, pairs)
+}
+
+func pairs(t *testing.T, w *world) {
+	t.Helper()
 	ctx := t.Context()
 	a, b := w.enter("a"), w.enter("b")
 	yes := true
@@ -278,7 +316,11 @@ func TestSightOfLikes(t *testing.T) {
 // TestLikesADay: after as many likes as a day has there is none until midnight.
 func TestLikesADay(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	bothWays(t, likesADay)
+}
+
+func likesADay(t *testing.T, w *world) {
+	t.Helper()
 	w.LikesADay = 2
 	a := w.enter("a")
 	var others []meet.Claim
@@ -307,7 +349,11 @@ func TestLikesADay(t *testing.T) {
 // TestStorm: whatever two members do at once, in the end match ⇔ both likes, for both.
 func TestStorm(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	bothWays(t, storm)
+}
+
+func storm(t *testing.T, w *world) {
+	t.Helper()
 	for seed := range uint64(20) {
 		rnd := rand.New(rand.NewPCG(seed, 1))
 		pair := [2]meet.Claim{w.enter(fmt.Sprint("a", seed)), w.enter(fmt.Sprint("b", seed))}
@@ -359,7 +405,7 @@ func TestCrashesOfPairs(t *testing.T) {
 		"block": {func(w *world) { _, _, _ = w.Like(w.t.Context(), b, a.UserID, nil) }, func(ctx context.Context, s *meet.Service) error { return s.Block(ctx, a, b.UserID) }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			crashes(t, func(w *world) table.DB {
+			crashesBothWays(t, func(w *world) table.DB {
 				a, b = w.enter("a"), w.enter("b")
 				c.before(w)
 				return w.db
@@ -381,7 +427,11 @@ func TestCrashesOfPairs(t *testing.T) {
 // matches do not count.
 func TestTooManyMatches(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	bothWays(t, tooManyMatches)
+}
+
+func tooManyMatches(t *testing.T, w *world) {
+	t.Helper()
 	ctx := t.Context()
 	a, b, c := w.enter("a"), w.enter("b"), w.enter("c")
 	require.NoError(t, w.FillMatches(ctx, a.UserID, 999, 1500))
@@ -407,4 +457,79 @@ func TestTooManyMatches(t *testing.T) {
 	l, _, err = w.Like(ctx, a, c.UserID, nil)
 	require.NoError(t, err)
 	require.True(t, l.Match)
+}
+
+// TestWhole: a store that changes tables together has a change of a pair in one write and sends no
+// message; the day counts likes exactly, and a chat whose row is missing is made anew.
+func TestWhole(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.unite()
+	ctx := t.Context()
+	writes := 0
+	s := w.over(refusing{w.db, t}, nil) // neither another write, nor a message
+	s.Transact = func(ctx context.Context, c transact.Transaction) ([]string, error) {
+		writes++
+		return w.Transact(ctx, c)
+	}
+	a, b := w.enter("a"), w.enter("b")
+	one := func(err error) {
+		t.Helper()
+		require.NoError(t, err)
+		require.Equal(t, 1, writes)
+		writes = 0
+		w.agree(a, b)
+		w.followed(a, b)
+	}
+	like := func(c, to meet.Claim) {
+		t.Helper()
+		_, _, err := s.Like(ctx, c, to.UserID, nil)
+		one(err)
+	}
+	like(a, b)
+	one(s.Unlike(ctx, a, b.UserID))
+	one(s.Pass(ctx, a, b.UserID))
+	like(a, b)
+	like(b, a)
+	one(s.Unmatch(ctx, b, a.UserID))
+	like(b, a)
+	like(a, b)
+	w.send(a, w.match(a, b), "the same chat")
+	one(s.Block(ctx, a, b.UserID))
+	one(s.Unblock(ctx, a, b.UserID))
+
+	var others []meet.Claim
+	for n := range 20 {
+		others = append(others, w.enter(fmt.Sprint("c", n)))
+	}
+	var wg sync.WaitGroup
+	for _, c := range others {
+		wg.Go(func() {
+			_, _, err := w.Like(ctx, a, c.UserID, nil)
+			require.NoError(t, err)
+		})
+	}
+	wg.Wait()
+	day, err := w.db.Get(ctx, "Likes", table.Key{Partition: a.UserID, Row: "DAY_20261101"})
+	require.NoError(t, err)
+	require.EqualValues(t, 3+20, day.Props.Get("Count").Int())
+
+	c := others[0]
+	id := w.match(a, c)
+	_, err = w.db.Write(ctx, "Messages", table.Op{Kind: table.Delete, Row: table.Row{Key: table.Key{Partition: id, Row: "!open"}, ETag: table.Any}})
+	require.NoError(t, err)
+	require.NoError(t, w.Unmatch(ctx, a, c.UserID))
+	w.agree(a, c)
+	w.send(a, w.match(a, c), "once more")
+}
+
+// A refusing store takes transactions alone.
+type refusing struct {
+	table.DB
+	t *testing.T
+}
+
+func (r refusing) Write(_ context.Context, name string, _ ...table.Op) ([]string, error) {
+	r.t.Errorf("a write of its own to %s", name)
+	return nil, meettest.ErrLost
 }

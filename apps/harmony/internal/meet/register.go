@@ -103,7 +103,7 @@ func (s *Service) Register(ctx context.Context, r Registration) (SignedIn, error
 	var completed, opened error
 	var wg sync.WaitGroup
 	wg.Go(func() { completed = s.complete(ctx, u, r.Language) })
-	opened = s.insert(ctx, s.Tables.Sessions, x.Row())
+	opened = s.Insert(ctx, s.Tables.Sessions, x.Row())
 	wg.Wait()
 	if completed == nil {
 		_ = s.unless(ctx, wake, nil) // nothing follows any more
@@ -167,10 +167,10 @@ func (s *Service) complete(ctx context.Context, u User, language string) error {
 			return s.merge(ctx, s.Tables.Users, account.UserKey(id), table.Props{{Name: "Registered", Value: table.Bool(true)}})
 		},
 		func() error {
-			return s.insert(ctx, s.Tables.UserPreferences, account.PreferencesRow(id, rules.NewPreferences(), now))
+			return s.Insert(ctx, s.Tables.UserPreferences, account.PreferencesRow(id, rules.NewPreferences(), now))
 		},
 		func() error {
-			return s.insert(ctx, s.Tables.UserSettings, account.PrivacyRow(id, rules.NewPrivacy(language), now))
+			return s.Insert(ctx, s.Tables.UserSettings, account.PrivacyRow(id, rules.NewPrivacy(language), now))
 		},
 		func() error {
 			return s.again(func() error {

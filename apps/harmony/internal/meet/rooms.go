@@ -124,16 +124,6 @@ type Settler struct {
 	Settle func(context.Context, function.Invocation) error
 }
 
-// Insert adds a row, unless it is there already.
-func (s *Service) Insert(ctx context.Context, name string, row table.Row) error {
-	return s.insert(ctx, name, row)
-}
-
-// Put writes a row in place of any other, twice if the first answer is lost.
-func (s *Service) Put(ctx context.Context, name string, row table.Row) error {
-	return s.again(func() error { return s.put(ctx, name, row) })
-}
-
 // patience is how long a request tries at a row that many change at the same time.
 const patience = 5 * time.Second
 

@@ -6,8 +6,6 @@ import (
 
 	"prompthub/apps/harmony/internal/account"
 	"prompthub/apps/harmony/internal/rules"
-	"prompthub/internal/storage/rowstore"
-	"prompthub/internal/storage/table"
 )
 
 // Settings are what a member looks for and shows.
@@ -74,7 +72,7 @@ func (s *Service) SetPreferences(ctx context.Context, c Claim, p rules.Preferenc
 		return err
 	}
 	put := func() error {
-		return s.put(ctx, s.Tables.UserPreferences, account.PreferencesRow(c.UserID, p, s.Now()))
+		return s.Upsert(ctx, s.Tables.UserPreferences, account.PreferencesRow(c.UserID, p, s.Now()))
 	}
 	if p == was {
 		return put()
@@ -95,17 +93,9 @@ func (s *Service) SetPrivacy(ctx context.Context, c Claim, p rules.Privacy) erro
 	if err := p.Check(); err != nil {
 		return err
 	}
-	put := func() error { return s.put(ctx, s.Tables.UserSettings, account.PrivacyRow(c.UserID, p, s.Now())) }
+	put := func() error { return s.Upsert(ctx, s.Tables.UserSettings, account.PrivacyRow(c.UserID, p, s.Now())) }
 	if p.Visibility == was.Visibility {
 		return put()
 	}
 	return s.changeDeck(ctx, caller.User, caller.User, put)
-}
-
-// put writes a row in place of any other.
-func (s *Service) put(ctx context.Context, name string, row table.Row) error {
-	if err := s.Write(ctx, name, []table.Op{{Kind: table.Upsert, Row: row}}); err != nil {
-		return rowstore.Unavailable(err)
-	}
-	return nil
 }

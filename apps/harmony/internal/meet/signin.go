@@ -71,7 +71,7 @@ func (s *Service) enter(ctx context.Context, address, password, device string, r
 			pictures, err = s.images(ctx, u.ID)
 		}
 		return err
-	}, func(ctx context.Context) error { return s.insert(ctx, s.Tables.Sessions, x.Row()) })
+	}, func(ctx context.Context) error { return s.Insert(ctx, s.Tables.Sessions, x.Row()) })
 	if err != nil {
 		return SignedIn{}, err
 	}
@@ -217,5 +217,5 @@ func (s *Service) NewReset(ctx context.Context, address string) (token string, e
 	if x.CreatedAt.Before(u.SessionsAfter) {
 		x.CreatedAt = u.SessionsAfter
 	}
-	return x.Token(account.ResetForm, secret), s.insert(ctx, s.Tables.Sessions, x.Row())
+	return x.Token(account.ResetForm, secret), s.Insert(ctx, s.Tables.Sessions, x.Row())
 }

@@ -73,8 +73,6 @@ func (s *Service) changeUser(ctx context.Context, u User, change func(*User) err
 	}
 }
 
-func isExists(err error) bool { return errors.Is(err, table.ErrExists) }
-
 // SetRole gives the member with an address a role. It is for operators; SetRoleOf is for admins.
 func (s *Service) SetRole(ctx context.Context, address string, role Role) (User, error) {
 	u, err := s.named(ctx, address)

@@ -54,7 +54,7 @@ func (c *clock) pass(d time.Duration) {
 var processes atomic.Int32
 
 // hasher is one for all tests, as for a process.
-var hasher = password.NewHasher()
+var hasher = password.NewTestHasher()
 
 // A world is a service over stores in memory.
 type world struct {
@@ -75,6 +75,24 @@ func newWorld(t *testing.T) *world {
 	w.AllChats = meettest.Talks(w.Service)
 	require.NoError(t, w.Create(t.Context()))
 	return w
+}
+
+// unite has the tables of a world change together, as those of a file do.
+func (w *world) unite() { w.Transact = memory.Together(w.db, w.queues) }
+
+// bothWays runs a test over a store that changes tables together, and over one that does not.
+func bothWays(t *testing.T, run func(*testing.T, *world)) {
+	t.Helper()
+	for name, together := range map[string]bool{"apart": false, "together": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			if together {
+				w.unite()
+			}
+			run(t, w)
+		})
+	}
 }
 
 // over returns a service over other stores, as another process.

@@ -12,6 +12,7 @@ import (
 
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/table"
+	"prompthub/internal/storage/transact"
 )
 
 // ErrLost is the error of a call whose answer is lost.
@@ -82,6 +83,14 @@ func (c *Crash) List(ctx context.Context, name string, r table.Range, limit int,
 func (c *Crash) Write(ctx context.Context, name string, ops ...table.Op) ([]string, error) {
 	ctx = context.WithoutCancel(ctx) // one that lands late has outlived its caller
 	return crashed(c, func() ([]string, error) { return c.DB.Write(ctx, name, ops...) })
+}
+
+// Transact carries out a transaction, which is one call.
+func (c *Crash) Transact(f transact.Func) transact.Func {
+	return func(ctx context.Context, t transact.Transaction) ([]string, error) {
+		ctx = context.WithoutCancel(ctx)
+		return crashed(c, func() ([]string, error) { return f(ctx, t) })
+	}
 }
 
 // Create makes tables; messages has that of queues.

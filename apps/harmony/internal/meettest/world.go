@@ -72,7 +72,7 @@ func (c *Clock) Pass(d time.Duration) {
 }
 
 // hasher is one for all tests, as for a process.
-var hasher = password.NewHasher()
+var hasher = password.NewTestHasher()
 
 // AllChats are those of a world.
 type AllChats = chats.Service

@@ -97,8 +97,8 @@ func (p *Pair) Tick(now time.Time) int64 {
 // Part ends likes and the match of a pair.
 func (p *Pair) Part() { p.Like, p.Anonymous, p.MatchedAt = [2]int64{}, [2]bool{}, 0 }
 
-// Tables names the lists.
-type Tables struct{ Likes, LikesReceived, Blocks string }
+// Tables names the table of pairs, and those of lists.
+type Tables struct{ Pairs, Likes, LikesReceived, Matches, Blocks string }
 
 // A Listed is a row of a list that follows from a pair. Its key has the instant of a like or a
 // block, so it is of that one for ever.

@@ -104,7 +104,7 @@ func write(ctx context.Context, s *meet.Service, m Member) (Member, error) {
 		{s.Tables.UserPreferences, account.PreferencesRow(u.ID, m.Preferences, now)},
 		{s.Tables.Sessions, session.Row()},
 	} {
-		if err := s.Put(ctx, w.table, w.row); err != nil {
+		if err := s.Upsert(ctx, w.table, w.row); err != nil {
 			return m, err
 		}
 	}
@@ -126,7 +126,7 @@ func Match(ctx context.Context, s *meet.Service, a, b Member) (chat string, err 
 	p := pairs.Of(a.ID, b.ID)
 	p.Like = [2]int64{p.Tick(s.Now()), p.Tick(s.Now())}
 	p.MatchedAt, p.MatchNumber, p.Version = p.Like[1], 1, 2
-	if err := s.Put(ctx, s.Tables.Pairs, p.Row()); err != nil {
+	if err := s.Upsert(ctx, s.Tables.Pairs, p.Row()); err != nil {
 		return "", err
 	}
 	return p.ChatID(), s.SettlePair(ctx, p.IDs[0], p.IDs[1])

@@ -249,7 +249,7 @@ func (s *Service) Report(ctx context.Context, c meet.Claim, t Target, reason, te
 	}
 	row, err := r.row()
 	if err == nil {
-		err = s.members.Put(ctx, s.tables.Reports, row)
+		err = s.members.Upsert(ctx, s.tables.Reports, row)
 	}
 	return r.ID, true, err
 }

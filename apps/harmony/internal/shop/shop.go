@@ -226,7 +226,7 @@ func (s *Service) New(ctx context.Context, c meet.Claim, i Item) (Item, error) {
 	}
 	i.ID, i.CreatedAt = s.members.NewID(), s.Now().UTC()
 	i.UpdatedAt = i.CreatedAt
-	return i, s.members.Put(ctx, s.tables.StoreItems, i.row())
+	return i, s.members.Upsert(ctx, s.tables.StoreItems, i.row())
 }
 
 // Edit changes an item; admins may.

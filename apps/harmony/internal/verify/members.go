@@ -186,7 +186,7 @@ func (s Store) pair(ctx context.Context, row table.Row) (found []meet.Finding, e
 		return found, nil // the lists would follow it
 	}
 	mend := func(ctx context.Context) error { return s.SettlePair(ctx, p.IDs[0], p.IDs[1]) }
-	want := p.Lists(pairs.Tables{Likes: s.Tables.Likes, LikesReceived: s.Tables.LikesReceived, Blocks: s.Tables.Blocks})
+	want := p.Lists(s.PairTables())
 	for _, l := range want {
 		is, err := s.GetRow(ctx, l.Table, l.Row.Key)
 		if err != nil {
@@ -256,7 +256,7 @@ func (s Store) listed(name string) func(context.Context, table.Row) ([]meet.Find
 		if err != nil {
 			return nil, err
 		}
-		for _, l := range p.Lists(pairs.Tables{Likes: s.Tables.Likes, LikesReceived: s.Tables.LikesReceived, Blocks: s.Tables.Blocks}) {
+		for _, l := range p.Lists(s.PairTables()) {
 			if l.Table == name && l.Row.Key == row.Key {
 				return nil, nil
 			}

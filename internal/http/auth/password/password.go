@@ -40,17 +40,26 @@ const (
 )
 
 // A Hasher makes and verifies hashes, as many at a time as there are processors, 2 to 8.
-type Hasher struct{ places chan struct{} }
+type Hasher struct {
+	cost   cost // of new hashes
+	places chan struct{}
+}
 
 // NewHasher returns a Hasher for a process.
-func NewHasher() *Hasher {
-	return &Hasher{places: make(chan struct{}, min(max(runtime.GOMAXPROCS(0), 2), 8))}
+func NewHasher() *Hasher { return newHasher(today) }
+
+// NewTestHasher returns a Hasher for tests that make many accounts: its hashes cost next to nothing,
+// and protect nothing.
+func NewTestHasher() *Hasher { return newHasher(cost{memory: 8, passes: 1, lanes: 1}) }
+
+func newHasher(c cost) *Hasher {
+	return &Hasher{c, make(chan struct{}, min(max(runtime.GOMAXPROCS(0), 2), 8))}
 }
 
 // Hash returns the hash of a password, with a salt of its own, as
 // $argon2id$v=19$m=19456,t=2,p=1$salt$hash.
 func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
-	k := hash{cost: today, salt: make([]byte, saltBytes)}
+	k := hash{cost: h.cost, salt: make([]byte, saltBytes)}
 	rand.Read(k.salt) // it never fails
 	var err error
 	k.key, err = h.key(ctx, password, k)
@@ -61,7 +70,7 @@ func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
 // then the caller keeps a new one. An empty hash, of an account that is not there, takes as long as
 // any other and is of no password.
 func (h *Hasher) Verify(ctx context.Context, password, hashed string) (ok, renew bool, err error) {
-	k := hash{cost: today, salt: make([]byte, saltBytes), key: make([]byte, hashBytes)}
+	k := hash{cost: h.cost, salt: make([]byte, saltBytes), key: make([]byte, hashBytes)}
 	if hashed != "" {
 		if k, err = parse(hashed); err != nil {
 			return false, false, err
@@ -71,7 +80,7 @@ func (h *Hasher) Verify(ctx context.Context, password, hashed string) (ok, renew
 	if err != nil || hashed == "" || subtle.ConstantTimeCompare(got, k.key) != 1 {
 		return false, false, err
 	}
-	return true, k.memory < today.memory || k.passes < today.passes, nil
+	return true, k.memory < h.cost.memory || k.passes < h.cost.passes, nil
 }
 
 // key computes a hash once there is a place for it.

@@ -57,6 +57,22 @@ func TestVerifyRenews(t *testing.T) {
 	}
 }
 
+// TestTestHasher: a hash for tests is of its password, and a Hasher of a process makes a new one of it.
+func TestTestHasher(t *testing.T) {
+	t.Parallel()
+	hashed, err := NewTestHasher().Hash(t.Context(), "secret")
+	require.NoError(t, err)
+	for h, renews := range map[*Hasher]bool{NewTestHasher(): false, NewHasher(): true} {
+		ok, renew, err := h.Verify(t.Context(), "secret", hashed)
+		require.NoError(t, err)
+		require.True(t, ok)
+		require.Equal(t, renews, renew)
+		ok, _, err = h.Verify(t.Context(), "Secret", hashed)
+		require.NoError(t, err)
+		require.False(t, ok)
+	}
+}
+
 // known is of argon2-cffi 25.1, which wraps the implementation of argon2's authors.
 const known = "$argon2id$v=19$m=19456,t=2,p=1$cFPnkFNvVCa/FSZkvqnpnw$BZLoCa3nzSlj13bQ15FLV2gnRQxtOzbUDanhR6F4b/s"
 

@@ -98,6 +98,10 @@ func (f fixture) whole(etag string) transact.Transaction {
 			insert(number(key("p", "new"), 1)),
 			{Kind: table.Replace, Row: table.Row{Key: key("p", "old"), ETag: etag, Props: number(key("p", "old"), 2).Props}},
 		},
+		More: []transact.Op{
+			{Table: "Second", Op: insert(number(key("t", "more"), 5))},
+			{Table: "First", Op: table.Op{Kind: table.Merge, Row: table.Row{Key: key("u", "merged"), ETag: table.Any, Props: table.Props{{Name: "M", Value: table.Int64(6)}}}}},
+		},
 		Put:      []transact.Row{{Table: "First", Row: number(key("q", "put"), 3)}, {Table: "Second", Row: number(key("r", "put"), 4)}},
 		Drop:     []transact.Key{{Table: "Second", Key: key("s", "drop")}},
 		Messages: []transact.Message{{Queue: "jobs", Text: "one"}, {Queue: "jobs", Text: "two"}},
@@ -108,6 +112,7 @@ func (f fixture) whole(etag string) transact.Transaction {
 func (f fixture) furnish() (etag string) {
 	f.Helper()
 	f.insert("Second", number(key("s", "drop"), 9))
+	f.insert("First", number(key("u", "merged"), 9))
 	return f.insert("First", number(key("p", "old"), 9))
 }
 
@@ -120,8 +125,13 @@ func (f fixture) unchanged(etag string) {
 	}
 	_, is := f.get("First", key("p", "old"))
 	require.Equal(f, etag, is)
-	_, is = f.get("Second", key("r", "put"))
-	require.Empty(f, is)
+	for _, k := range []table.Key{key("r", "put"), key("t", "more")} {
+		_, is = f.get("Second", k)
+		require.Empty(f, is, k)
+	}
+	row, err := f.Tables.Get(f.Context(), "First", key("u", "merged"))
+	require.NoError(f, err)
+	require.Len(f, row.Props, 1)
 	n, _ := f.get("Second", key("s", "drop"))
 	require.EqualValues(f, 9, n)
 	require.Empty(f, f.messages())
@@ -137,6 +147,13 @@ func testAll(f fixture) {
 	n, etag = f.get("First", key("p", "old"))
 	require.EqualValues(f, 2, n)
 	require.Equal(f, etags[1], etag)
+	n, etag = f.get("Second", key("t", "more"))
+	require.EqualValues(f, 5, n)
+	require.NotContains(f, etags, etag)
+	row, err := f.Tables.Get(f.Context(), "First", key("u", "merged"))
+	require.NoError(f, err)
+	require.EqualValues(f, 6, row.Props.Get("M").Int())
+	require.EqualValues(f, 9, row.Props.Get("N").Int(), "the others stay")
 	n, etag = f.get("First", key("q", "put"))
 	require.EqualValues(f, 3, n)
 	require.NotContains(f, etags, etag)
@@ -159,6 +176,10 @@ func testNothing(f fixture) {
 		{func(t *transact.Transaction) {
 			t.Ops[1] = table.Op{Kind: table.Delete, Row: table.Row{Key: key("p", "none"), ETag: table.Any}}
 		}, table.ErrNotFound, &table.OpError{Index: 1, Key: key("p", "none"), Err: table.ErrNotFound}},
+		{func(t *transact.Transaction) { t.More[0].Row.Key = key("s", "drop"); t.Drop = nil }, table.ErrExists, &table.OpError{Index: 2, Key: key("s", "drop"), Err: table.ErrExists}},
+		{func(t *transact.Transaction) { t.More[1].Row.Key = key("u", "none") }, table.ErrNotFound, &table.OpError{Index: 3, Key: key("u", "none"), Err: table.ErrNotFound}},
+		{func(t *transact.Transaction) { t.More[1].Row.ETag = "another" }, table.ErrConflict, &table.OpError{Index: 3, Key: key("u", "merged"), Err: table.ErrConflict}},
+		{func(t *transact.Transaction) { t.More[0].Table = "Missing" }, table.NoTableError("Missing"), nil},
 		{func(t *transact.Transaction) { t.Table = "Missing" }, table.NoTableError("Missing"), nil},
 		{func(t *transact.Transaction) { t.Put[1].Table = "Missing" }, table.NoTableError("Missing"), nil},
 		{func(t *transact.Transaction) { t.Drop[0].Table = "Missing" }, table.NoTableError("Missing"), nil},
@@ -186,6 +207,9 @@ func testInvalid(f fixture) {
 		{func(t *transact.Transaction) { t.Ops = nil }, table.ErrInvalid},
 		{func(t *transact.Transaction) { t.Ops[1].Row.Partition = "another" }, table.ErrInvalid},
 		{func(t *transact.Transaction) { t.Put[0].Partition = "" }, table.ErrInvalid},
+		{func(t *transact.Transaction) { t.More[0].Row.Partition = "" }, table.ErrInvalid},
+		{func(t *transact.Transaction) { t.More[0] = transact.Op{Table: t.Table, Op: t.Ops[0]} }, table.ErrInvalid},
+		{func(t *transact.Transaction) { t.Put[1] = transact.Row{Table: "Second", Row: t.More[0].Row} }, table.ErrInvalid},
 		{func(t *transact.Transaction) {
 			t.Put[1].Props = table.Props{{Name: "no name", Value: table.Bool(true)}}
 		}, table.ErrInvalid},
@@ -256,9 +280,11 @@ func testCopies(f fixture) {
 	t := f.whole(f.furnish())
 	_, err := f.Transact(f.Context(), t)
 	require.NoError(f, err)
-	t.Ops[0].Row.Props[0].Value, t.Put[0].Props[0].Value = table.Int64(99), table.Int64(99)
+	t.Ops[0].Row.Props[0].Value, t.More[0].Row.Props[0].Value, t.Put[0].Props[0].Value = table.Int64(99), table.Int64(99), table.Int64(99)
 	n, _ := f.get("First", key("p", "new"))
 	require.EqualValues(f, 1, n)
+	n, _ = f.get("Second", key("t", "more"))
+	require.EqualValues(f, 5, n)
 	n, _ = f.get("First", key("q", "put"))
 	require.EqualValues(f, 3, n)
 }
