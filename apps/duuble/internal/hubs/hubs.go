@@ -102,6 +102,9 @@ func tooMany(text string) error { return fault.Coded(fault.Conflict, TooMany, te
 
 func (s *Service) newID() string { return schema.NewID(s.Now(), s.Entropy) }
 
+// allHubs is the range of all rows of all hubs.
+var allHubs = table.Range{FromPartition: schema.Hub(""), ToPartition: table.After(schema.Hub(""))}
+
 // hubKey returns the key of a row of a hub.
 func hubKey(hub, row string) table.Key {
 	return table.Key{Partition: schema.Hub(hub), Row: row}
