@@ -46,7 +46,7 @@ type Service struct {
 	posts *posts.Service
 }
 
-// New returns the service, to which posts tell of what goes for good.
+// New returns the service. Posts and accounts that go for good take what it has of them along.
 func New(p *posts.Service) *Service {
 	s := &Service{p.Config, p}
 	p.Around = posts.Around{Forget: s.forget, Disown: s.disown}

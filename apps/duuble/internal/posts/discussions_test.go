@@ -79,7 +79,7 @@ func (w *world) read(c people.Claim, hub, discussion, root string) (all []string
 	}
 }
 
-// TestDiscussions: a post has one discussion in a hub, whoever begins it; messages come the newest
+// TestDiscussions: a post has one discussion in a hub; messages come the newest
 // first and replies the oldest first, a reply to a reply hangs on the root, and the discussion in
 // which somebody wrote last is the first of its hub.
 func TestDiscussions(t *testing.T) {
