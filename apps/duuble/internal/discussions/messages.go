@@ -174,7 +174,10 @@ func (s *Service) Say(ctx context.Context, c people.Claim, hub, discussion, text
 	if err = rowstore.Each(ctx, len(before), len(before), func(ctx context.Context, i int) error { return before[i](ctx) }); err != nil {
 		return Message{}, err
 	}
-	return *made, s.write(ctx, made)
+	if err = s.write(ctx, made); err == nil {
+		s.Hubs.Acted(ctx, u.ID, hub)
+	}
+	return *made, err
 }
 
 // rootOf returns the message on which a reply to a message hangs; nil if there is none.

@@ -46,6 +46,7 @@ import (
 type Service struct {
 	Config
 	Events Events
+	active active
 }
 
 // A Config is what a Service needs. Every field is required.
@@ -57,7 +58,7 @@ type Config struct {
 }
 
 // New returns the service.
-func New(c Config) *Service { return &Service{Config: c} }
+func New(c Config) *Service { return &Service{Config: c, active: newActive()} }
 
 // The codes of errors.
 const (

@@ -235,6 +235,7 @@ func (s *Service) Comment(ctx context.Context, c people.Claim, post, text, paren
 	if err != nil {
 		return Comment{}, err
 	}
+	s.Hubs.Acted(ctx, u.ID, p.in...)
 	if told.ID != "" {
 		ctx := context.WithoutCancel(ctx)
 		s.Background(func() { s.feed.Forward(ctx, told) })

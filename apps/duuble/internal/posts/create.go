@@ -107,6 +107,7 @@ func (s *Service) Create(ctx context.Context, c people.Claim, d Draft, key strin
 			return Card{}, noPost() // an earlier request has made it, and it was deleted
 		}
 	}
+	s.Hubs.Acted(ctx, u.ID, in...)
 	if err := s.list(ctx, p); err == nil {
 		ctx := context.WithoutCancel(ctx)
 		s.Background(func() { s.finish(ctx, p, receipt) })

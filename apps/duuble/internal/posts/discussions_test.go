@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"prompthub/apps/duuble/internal/ballot"
 	"prompthub/apps/duuble/internal/discussions"
 	"prompthub/apps/duuble/internal/duubletest"
 	"prompthub/apps/duuble/internal/hubs"
@@ -365,4 +366,48 @@ func TestVerifyFindsDiscussions(t *testing.T) {
 	require.NotEmpty(t, w.differences())
 	require.NoError(t, w.talks.Repair(t.Context()))
 	require.Empty(t, w.differences())
+}
+
+// TestActive: members are active in a hub who read it, post into it, vote or comment on its posts,
+// share into it or write there; those who look at one post, or at its members, are not.
+func TestActive(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx := t.Context()
+	all := map[int]people.Claim{}
+	for i := range 8 {
+		all[10+i] = w.enter(10 + i)
+	}
+	hub := w.group(w.ann, all)
+	question := w.question()
+	post := w.locked(all[10], hub)
+	id := w.discussed(all[11], hub, post)
+	active := int64(1)
+	for i, do := range []func(c people.Claim) error{
+		func(c people.Claim) error { _, err := w.posts.Vote(ctx, c, post, ballot.Neutral); return err },
+		func(c people.Claim) error { _, err := w.posts.Comment(ctx, c, post, "x", "", ""); return err },
+		func(c people.Claim) error {
+			_, err := w.posts.Share(ctx, c, question, []string{hub}, "", "")
+			return err
+		},
+		func(c people.Claim) error { _, err := w.posts.InHub(ctx, c, hub, "", 10); return err },
+		func(c people.Claim) error { _, err := w.talks.Say(ctx, c, hub, id, "x", "", ""); return err },
+		func(c people.Claim) error {
+			active--
+			_, err := w.posts.Card(ctx, c, post)
+			return err
+		},
+		func(c people.Claim) error {
+			active--
+			_, err := w.posts.Hubs.Members(ctx, c, hub, "", "", 10)
+			return err
+		},
+	} {
+		require.NoError(t, do(all[11+i]))
+		active++
+		w.Pass(2 * time.Minute)
+		h, err := w.posts.Hubs.Get(ctx, w.ann, hub)
+		require.NoError(t, err)
+		require.Equal(t, active, *h.Active, i)
+	}
 }

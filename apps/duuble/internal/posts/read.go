@@ -398,6 +398,7 @@ func (s *Service) InHub(ctx context.Context, c people.Claim, hub, after string, 
 	if err != nil {
 		return Page{}, err
 	}
+	s.Hubs.Acted(ctx, c.UserID, hub)
 	cards, err := s.page(ctx, c.UserID, rows)
 	return Page{cards, next}, err
 }

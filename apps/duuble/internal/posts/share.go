@@ -173,6 +173,7 @@ func (s *Service) Share(ctx context.Context, c people.Claim, post string, in []s
 	if err := s.addShare(ctx, x); err != nil {
 		return Share{}, err
 	}
+	s.Hubs.Acted(ctx, u.ID, x.Hubs...)
 	if s.listShare(ctx, *x) == nil { // else its message does it
 		ctx := context.WithoutCancel(ctx)
 		s.Background(func() {

@@ -14,7 +14,7 @@
 //	Lists     pub|{yyyyMM}, au|{user}, hf|{hub}      {inv}|{post}, {inv}|{share}
 //	          act|{user}, home|{user}      the rows of package feed
 //	Notifications  the rows of package notices
-//	Sessions  s|{user} / {session} · otp|{challenge} / c · rl|{bucket} / w
+//	Sessions  s|{user} / {session} · otp|{challenge} / c · rl|{bucket} / w · hll|{hub} / {yyyyMMddHH}
 //	Admin     the rows of package manage · cfg / keys, sweep · due|settle|{yyyyMMddHH} / {post} · due|expire|{yyyyMMddHH} / {sha256}
 //	          due|purge|{yyyyMMddHH} / {post}, {post}|{comment} · due|account|{yyyyMMddHH} / {user}
 //	          due|tie|{yyyyMMddHH} / {user}|{row} · due|hub|{yyyyMMddHH} / {hub}|{row}
