@@ -43,7 +43,7 @@ type Hub struct {
 	CreatedAt             time.Time
 	Members               int64
 	Mine                  *Membership // of the viewer, nil if there is none
-	Active                *int64      // how many members did something in the last 24 hours; nil where nobody asks
+	Active                *int64      // how many members did something in the last 24 hours; nil but for Get and members
 
 	linkAt      time.Time // when the link was changed
 	superAdmins int64
