@@ -297,10 +297,27 @@ func TestHubsInBrowser(t *testing.T) {
 	}
 	carol.Reads("Results in Tea drinkers").Reads("3 of 3 votes of members are counted here.")
 	browsertest.Accessible(carol, axe, "results in a hub")
+	carol.Sends("[action$='/discussions'] button").Reads("No messages yet.")
+	talk := browsertest.Eval[string](carol, "location.pathname")
+	browsertest.Accessible(carol, axe, "an empty discussion")
+	carol.Write("[name=text]", "With mint, please").Sends(".message .primary").Reads("Your message is there.").Reads("With mint, please")
+	carol.Sends("[action$='/saved'] button").Reads("You find it under your saved discussions.").Reads("Save no longer")
+	carol.GoTo("/app/me/saved").Reads("1 message, the last one")
+	browsertest.Accessible(carol, axe, "saved discussions")
+	ann.GoTo(hub).Sends("a[href$='/discussions']").Reads("Discussions in Tea drinkers").Reads("1 message, the last one")
+	browsertest.Accessible(ann, axe, "discussions")
+	ann.Sends("main .cards a[href*='/discussions/']").Reads("With mint, please")
+	browsertest.Accessible(ann, axe, "a discussion")
+	ann.Sends("main a[href*='/messages/']").Reads("No replies yet.")
+	ann.Write("[name=text]", "And with sugar").Sends(".message .primary").Reads("Your message is there.").Reads("And with sugar")
+	browsertest.Accessible(ann, axe, "replies to a message")
+	replies := browsertest.Eval[string](ann, "location.pathname")
 	carol.GoTo(hub).Reads("Green tea?").Sends("[action$='/leave'] button").Reads("You have left the hub.")
 	carol.GoTo(post).Reads("There is no such post")
+	carol.GoTo("/app/me/saved").Reads("You have saved no discussions.")
+	carol.GoTo(talk).Reads("You are not a member of this hub")
 	ann.Resize(desktop)
-	for _, path := range []string{"/app/hubs", hub, hub + "/members", hub + "/requests", post} {
+	for _, path := range []string{"/app/hubs", hub, hub + "/members", hub + "/requests", hub + "/discussions", talk, replies, post} {
 		browsertest.Accessible(ann.GoTo(path), axe, "wide "+strings.ReplaceAll(path[1:], "/", " "))
 	}
 	for _, p := range []*browsertest.Tab{ann, bob, carol} {

@@ -19,6 +19,7 @@ import (
 
 	"prompthub/apps/duuble/internal/api"
 	"prompthub/apps/duuble/internal/ballot"
+	"prompthub/apps/duuble/internal/discussions"
 	"prompthub/apps/duuble/internal/hubs"
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/posts"
@@ -229,6 +230,7 @@ type duuble struct {
 	people *people.Service
 	hubs   *hubs.Service
 	posts  *posts.Service
+	talks  *discussions.Service
 	site   string // the address before the paths of links that people send
 	ballot *ballot.Store
 	min    int // how many votes are counted together
@@ -273,6 +275,7 @@ func build(s settings, st command.Store, log *slog.Logger, t *telemetry.Telemetr
 	d.posts = posts.New(posts.Config{
 		Store: rows, Tables: s.Tables, Queues: d.queues, Entropy: rand.Reader, People: d.people, Hubs: d.hubs, Ballot: d.ballot, PostsADay: s.PostsADay, VotesAnHour: s.VotesAnHour,
 	})
+	d.talks = discussions.New(d.posts)
 	return d, nil
 }
 
@@ -311,9 +314,9 @@ func (d *duuble) doors(s command.Settings, log *slog.Logger, t *telemetry.Teleme
 	version, _ := command.Built()
 	admission := httpjson.NewAdmission(s.Complete(false), time.Now)
 	programs := api.New(api.Config{
-		People: d.people, Posts: d.posts, Hubs: d.hubs, Site: d.site, VoteMin: d.min, Ready: d.ready, Admission: admission, Origins: s.Origins, Log: log, Now: time.Now, Telemetry: t, Version: version,
+		People: d.people, Posts: d.posts, Hubs: d.hubs, Discussions: d.talks, Site: d.site, VoteMin: d.min, Ready: d.ready, Admission: admission, Origins: s.Origins, Log: log, Now: time.Now, Telemetry: t, Version: version,
 		NotifyPoll: d.poll, StreamFor: streamFor,
 	})
-	pages := web.New(web.Config{People: d.people, Posts: d.posts, Hubs: d.hubs, Site: d.site, VoteMin: d.min, Admission: admission, Log: log, Now: time.Now, Telemetry: t})
+	pages := web.New(web.Config{People: d.people, Posts: d.posts, Hubs: d.hubs, Discussions: d.talks, Site: d.site, VoteMin: d.min, Admission: admission, Log: log, Now: time.Now, Telemetry: t})
 	return httpjson.Mount(web.Prefix, programs, pages)
 }

@@ -136,7 +136,9 @@ func TestLocal(t *testing.T) {
 		home := ask[api.Home](t, 200, "GET", at+"/feed/home", bob.AccessToken, nil)
 		return len(home.Items) == 2 && home.Items[0].Activity.Type == "post_commented"
 	}, 60*time.Second, 20*time.Millisecond, "the home follows")
-	require.Contains(t, stream(t, at, ann.AccessToken), `"type":"user_followed"`)
+	require.Eventually(t, func() bool {
+		return strings.Contains(stream(t, at, ann.AccessToken), `"type":"user_followed"`)
+	}, 60*time.Second, 20*time.Millisecond, "it may come after what happened before")
 	running := filepath.Join(t.TempDir(), "running.jsonl")
 	does(t, command.OK, "backup", running, "--data", data)
 	require.Equal(t, command.OK, stop())

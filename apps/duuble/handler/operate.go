@@ -135,6 +135,9 @@ store before the next try.` + alone,
 						err = d.hubs.Repair(ctx)
 					}
 					if err == nil {
+						err = d.talks.Repair(ctx)
+					}
+					if err == nil {
 						fmt.Fprintf(std.Err, "%d rows\n", rows)
 					}
 					return err
@@ -172,6 +175,9 @@ func (d *duuble) verify(ctx context.Context, std command.Streams) error {
 		return err
 	}
 	if _, err := d.hubs.VerifyRows(ctx, report); err != nil {
+		return err
+	}
+	if err := d.talks.VerifyRows(ctx, report); err != nil {
 		return err
 	}
 	checked, err := d.ballot.Verify(ctx, func(found ballot.Difference) { report("post " + found.Post + ": " + found.Text) })

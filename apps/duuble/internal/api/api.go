@@ -15,6 +15,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"prompthub/apps/duuble/internal/discussions"
 	"prompthub/apps/duuble/internal/hubs"
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/posts"
@@ -29,16 +30,17 @@ const Prefix = "/api/v1"
 
 // Config is what the API needs. Every field is required but those that say what their zero means.
 type Config struct {
-	People    *people.Service
-	Posts     *posts.Service
-	Hubs      *hubs.Service
-	Site      string                      // the address before the paths of links that people send; "" if it is not known
-	VoteMin   int                         // how many votes are counted together
-	Ready     func(context.Context) error // asks the storage for something
-	Admission *httpjson.Admission
-	Origins   httpjson.Origins // none where there are none
-	Log       *slog.Logger
-	Now       func() time.Time
+	People      *people.Service
+	Posts       *posts.Service
+	Hubs        *hubs.Service
+	Discussions *discussions.Service
+	Site        string                      // the address before the paths of links that people send; "" if it is not known
+	VoteMin     int                         // how many votes are counted together
+	Ready       func(context.Context) error // asks the storage for something
+	Admission   *httpjson.Admission
+	Origins     httpjson.Origins // none where there are none
+	Log         *slog.Logger
+	Now         func() time.Time
 
 	NotifyPoll time.Duration        // how often a stream looks for notifications
 	StreamFor  time.Duration        // how long a stream without any is open; 0: it looks once
@@ -76,7 +78,7 @@ func New(c Config) http.Handler {
 
 // Bounds returns the bounds of all routes by their operation ids.
 func Bounds() map[string]Bound {
-	a, _ := build(Config{People: &people.Service{}, Posts: &posts.Service{}, Hubs: &hubs.Service{}})
+	a, _ := build(Config{People: &people.Service{}, Posts: &posts.Service{}, Hubs: &hubs.Service{}, Discussions: &discussions.Service{}})
 	return a.bounds
 }
 
@@ -137,6 +139,7 @@ func build(c Config) (*api, routes) {
 	a.reports()
 	a.ties()
 	a.hubs()
+	a.discussions()
 	a.invitations()
 	a.system()
 	a.about.Rendered = a.document.Render()
@@ -349,7 +352,7 @@ var meanings = map[int]openapi.Meaning{
 	400: {Doc: "The query or the body cannot be read", Detail: "the body is not valid JSON"},
 	401: {Doc: "The caller is not signed in: UNAUTHENTICATED, INVALID_TOKEN, SESSION_ENDED, REFRESH_REUSED, OTP_WRONG, OTP_EXPIRED", Detail: "this session has ended; sign in again"},
 	403: {Doc: "The caller may not: ONBOARDING_REQUIRED, ACCOUNT_DELETED, NOT_A_MEMBER, FORBIDDEN, INVITATION_NOT_YOURS, or a page of another site asks", Detail: "choose a username, give your name and accept the terms first"},
-	404: {Doc: "There is no such thing, or the caller may not see it: USER_NOT_FOUND, POST_NOT_FOUND, COMMENT_NOT_FOUND, HUB_NOT_FOUND, MEMBER_NOT_FOUND, INVITATION_NOT_FOUND, LINK_NOT_FOUND, REQUEST_NOT_FOUND, NOTIFICATION_NOT_FOUND, REPORT_NOT_FOUND, CODE_NOT_FOUND", Detail: "there is no such post"},
+	404: {Doc: "There is no such thing, or the caller may not see it: USER_NOT_FOUND, POST_NOT_FOUND, COMMENT_NOT_FOUND, HUB_NOT_FOUND, MEMBER_NOT_FOUND, INVITATION_NOT_FOUND, LINK_NOT_FOUND, REQUEST_NOT_FOUND, DISCUSSION_NOT_FOUND, MESSAGE_NOT_FOUND, NOTIFICATION_NOT_FOUND, REPORT_NOT_FOUND, CODE_NOT_FOUND", Detail: "there is no such post"},
 	409: {Doc: "It cannot be as things are: USERNAME_TAKEN, ALREADY_VOTED, NO_SLIDER, LINK_TAKEN, LAST_SUPER_ADMIN, ALREADY_DECIDED, HUB_FULL, TOO_MANY", Detail: "this username is taken; choose another one"},
 	413: {Doc: "The body is too large", Detail: "the body is larger than 64 KiB"},
 	422: {Doc: "The request breaks rules, which are named: VALIDATION_ERROR, IDEMPOTENCY_MISMATCH", Detail: "the request breaks the rules named here", Fields: []httpjson.Field{{Location: "body.fullName", Message: "give 1 to 100 characters"}}},

@@ -106,6 +106,29 @@ func TestCounts(t *testing.T) {
 			w.comment(other, id, comment)
 		}
 		reply := w.comment(ann, id, comment)
+		_, inHub := w.ask("GET", "/posts?limit=22&hubId="+hub, ann, "")
+		talk, message := "", ""
+		for i, one := range items(inHub) {
+			if one["postId"] == lockedID {
+				continue
+			}
+			_, d := w.ask("POST", "/hubs/"+hub+"/discussions", bob, `{"postId":"`+one["postId"].(string)+`"}`)
+			talk = "/hubs/" + hub + "/discussions/" + d["discussionId"].(string)
+			status, _ := w.ask("PUT", talk+"/saved", bob, "")
+			require.Equal(t, 200, status, i)
+		}
+		_, m := w.ask("POST", talk+"/messages", bob, `{"text":"x"}`)
+		message = m["messageId"].(string)
+		for i := range 20 {
+			number := number(300 + i)
+			_, member, _ := w.person(number, fmt.Sprintf("Writes%d", i))
+			w.enrol(ann, hub, number, member)
+			for _, body := range []string{`{"text":"x"}`, `{"text":"x","parentMessageId":"` + message + `"}`} {
+				status, m := w.ask("POST", talk+"/messages", member, body)
+				require.Equal(t, 201, status, m)
+			}
+		}
+		time.Sleep(2 * time.Minute) // so that the next message moves it
 		w.rest()
 		counted := map[string]bool{}
 		for _, c := range []struct {
@@ -193,6 +216,17 @@ func TestCounts(t *testing.T) {
 			{"get-default-feed", "GET", "/feed/default", carol, "", 200, ""},
 			{"get-home", "GET", "/feed/home", newcomer, "", 200, ""},
 			{"remove-default-user", "DELETE", "/admin/default-feed/" + bobID, manager, "", 204, ""},
+			{"start-discussion", "POST", "/hubs/" + hub + "/discussions", ann, `{"postId":"` + lockedID + `"}`, 201, ""},
+			{"start-discussion", "POST", "/hubs/" + hub + "/discussions", erma, `{"postId":"` + lockedID + `"}`, 200, ""},
+			{"list-discussions", "GET", "/hubs/" + hub + "/discussions", erma, "", 200, ""},
+			{"list-saved-discussions", "GET", "/users/me/saved-discussions", bob, "", 200, ""},
+			{"get-discussion", "GET", talk, erma, "", 200, ""},
+			{"create-message", "POST", talk + "/messages", erma, `{"text":"x"}`, 201, ""},
+			{"create-message", "POST", talk + "/messages", erma, `{"text":"x","parentMessageId":"` + message + `"}`, 201, "m"},
+			{"list-messages", "GET", talk + "/messages", erma, "", 200, ""},
+			{"list-message-replies", "GET", talk + "/messages/" + message + "/replies", erma, "", 200, ""},
+			{"save-discussion", "PUT", talk + "/saved", erma, "", 200, ""},
+			{"unsave-discussion", "DELETE", talk + "/saved", erma, "", 204, ""},
 			{"delete-post", "DELETE", "/posts/" + lockedID, ann, "", 204, ""},
 			{"restore-post", "POST", "/posts/" + lockedID + "/restore", ann, "", 200, ""},
 			{"create-hub", "POST", "/hubs", ann, `{"name":"x","customLink":"tea"}`, 201, ""},
@@ -286,6 +320,9 @@ func TestHostile(t *testing.T) {
 	bobID, bob, _ := w.person(number(4), "Robert")
 	_, manager, _ := w.person(number(0), "Manager")
 	comment := w.comment(ann, id, "")
+	_, inHub := w.ask("POST", "/posts", ann, `{"visibility":"public_hub","hubIds":["`+hub+`"],"thoughtText":"x"}`)
+	_, begun := w.ask("POST", "/hubs/"+hub+"/discussions", ann, `{"postId":"`+inHub["postId"].(string)+`"}`)
+	talk := "/hubs/" + hub + "/discussions/" + begun["discussionId"].(string)
 	vote := "/posts/" + id + "/vote"
 	for _, tt := range []struct {
 		method, path, token, body string
@@ -457,6 +494,23 @@ func TestHostile(t *testing.T) {
 		{"DELETE", "/users/me/join-requests/x", ann, "", 404, "REQUEST_NOT_FOUND"},
 		{"POST", "/hubs/" + hub + "/join-requests/x/approve", ann, "", 404, "REQUEST_NOT_FOUND"},
 		{"GET", "/join/x", "", "", 404, "LINK_NOT_FOUND"},
+		{"POST", "/hubs/" + hub + "/discussions", ann, `{"postId":"` + id + `"}`, 422, "VALIDATION_ERROR"},
+		{"POST", "/hubs/" + hub + "/discussions", ann, `{"postId":"x|y"}`, 404, "POST_NOT_FOUND"},
+		{"POST", "/hubs/" + hub + "/discussions", bob, `{"postId":"` + id + `"}`, 403, "NOT_A_MEMBER"},
+		{"POST", "/hubs/x/discussions", ann, `{"postId":"` + id + `"}`, 404, "HUB_NOT_FOUND"},
+		{"GET", "/hubs/" + hub + "/discussions", bob, "", 403, "NOT_A_MEMBER"},
+		{"GET", "/hubs/" + hub + "/discussions/x", ann, "", 404, "DISCUSSION_NOT_FOUND"},
+		{"GET", "/hubs/" + hub + "/discussions/x%7Cy/messages", ann, "", 404, "DISCUSSION_NOT_FOUND"},
+		{"GET", talk + "/messages/x/replies", ann, "", 404, "MESSAGE_NOT_FOUND"},
+		{"GET", talk + "/messages/x%7Cy/replies", ann, "", 404, "MESSAGE_NOT_FOUND"},
+		{"POST", talk + "/messages", ann, `{"text":""}`, 422, "VALIDATION_ERROR"},
+		{"POST", talk + "/messages", ann, `{"text":"` + strings.Repeat("x", 2001) + `"}`, 422, "VALIDATION_ERROR"},
+		{"POST", talk + "/messages", ann, `{"text":"x\u0000"}`, 422, "VALIDATION_ERROR"},
+		{"POST", talk + "/messages", ann, `{"text":"x","parentMessageId":"x|y"}`, 422, "VALIDATION_ERROR"},
+		{"POST", talk + "/messages", ann, `{"text":"` + strings.Repeat("x", 2000) + `"}`, 201, ""},
+		{"PUT", talk + "/saved", bob, "", 403, "NOT_A_MEMBER"},
+		{"PUT", "/hubs/" + hub + "/discussions/x/saved", ann, "", 404, "DISCUSSION_NOT_FOUND"},
+		{"DELETE", "/hubs/" + hub + "/discussions/x%7Cy/saved", ann, "", 204, ""},
 		{"GET", "/posts/" + id + "/vote/hubs", newcomer, "", 403, "ONBOARDING_REQUIRED"},
 		{"GET", "/users/x", "", "", 404, "USER_NOT_FOUND"},
 		{"GET", "/users/x/posts", "", "", 404, "USER_NOT_FOUND"},

@@ -54,7 +54,7 @@ func (a *api) hubs() {
 			}
 			return &newHub{Prefix + "/hubs/" + h.ID, hubOf(h)}, nil
 		})
-	route(a, visitor, Bound{1, 5}, op("get-hub", http.MethodGet, "/hubs/{id}", "A hub", "Everybody sees what it is called. What is in it its members see.", http.StatusOK, 404),
+	route(a, visitor, Bound{2, 6}, op("get-hub", http.MethodGet, "/hubs/{id}", "A hub", "Everybody sees what it is called. What is in it its members see.", http.StatusOK, 404),
 		func(ctx context.Context, v visit, in *ByID) (*body[Hub], error) {
 			h, err := a.Hubs.Get(ctx, v.Claim, in.ID)
 			return answer(hubOf(h), err)

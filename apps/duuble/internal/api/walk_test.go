@@ -84,6 +84,18 @@ func TestWalk(t *testing.T) {
 	comment := root["commentId"].(string)
 	status, reply := w.ask("POST", "/posts/"+locked+"/comments", bob, `{"text":"`+secret+`","parentCommentId":"`+comment+`"}`)
 	require.Equal(t, 201, status, reply)
+	status, made = w.ask("POST", "/hubs/"+hub+"/discussions", left, `{"postId":"`+locked+`"}`)
+	require.Equal(t, 201, status, made)
+	discussion := made["discussionId"].(string)
+	status, made = w.ask("POST", "/hubs/"+hub+"/discussions/"+discussion+"/messages", left, `{"text":"`+secret+`"}`)
+	require.Equal(t, 201, status, made)
+	message := made["messageId"].(string)
+	status, made = w.ask("POST", "/hubs/"+hub+"/discussions/"+discussion+"/messages", bob, `{"text":"`+secret+`","parentMessageId":"`+message+`"}`)
+	require.Equal(t, 201, status, made)
+	for _, who := range []string{ann, left, removed, blocked, blocks} {
+		status, made := w.ask("PUT", "/hubs/"+hub+"/discussions/"+discussion+"/saved", who, "")
+		require.Equal(t, 200, status, made)
+	}
 	for _, who := range []string{ann, left, removed, blocked, blocks} {
 		status, v := w.ask("POST", "/posts/"+locked+"/vote", who, `{"position":"left"}`)
 		require.Equal(t, 201, status, v)
@@ -110,14 +122,14 @@ func TestWalk(t *testing.T) {
 	require.Equal(t, 200, status)
 	w.rest()
 	values := map[string][]string{
-		"id": {locked, repost, source, hub, bobID, annID, leftID}, "username": {"bob", "ann"}, "link": {"tea"}, "comment": {comment}, "token": {token, link["token"].(string)},
+		"id": {locked, repost, source, hub, bobID, annID, leftID}, "username": {"bob", "ann"}, "link": {"tea"}, "comment": {comment}, "token": {token, link["token"].(string)}, "discussion": {discussion}, "message": {message},
 	}
 	paths := append(w.gets(values), "/posts?hubId="+hub, "/posts?limit=1", "/users/"+bobID+"/posts?limit=1")
 	found := func(who string) (seen []string) {
 		for _, path := range paths {
 			status, answer := w.ask("GET", path, who, "")
 			text := fmt.Sprint(answer)
-			if strings.Contains(text, secret) || strings.Contains(text, locked) || strings.Contains(text, repost) || strings.Contains(text, comment) {
+			if strings.Contains(text, secret) || strings.Contains(text, locked) || strings.Contains(text, repost) || strings.Contains(text, comment) || strings.Contains(text, discussion) || strings.Contains(text, message) {
 				seen = append(seen, path)
 			}
 			if strings.Contains(path, "/posts/"+locked) || strings.Contains(path, "/posts/"+repost) {
@@ -134,6 +146,7 @@ func TestWalk(t *testing.T) {
 	everything := []string{
 		"/posts/" + locked, "/posts/" + locked + "/comments", "/posts/" + locked + "/comments/" + comment + "/replies", "/posts/" + locked + "/vote/distribution", "/posts/" + locked + "/vote/hubs", "/posts/" + locked + "/vote/summary",
 		"/posts/" + repost, "/posts/" + source + "/reposts", "/posts/" + source + "/shares", "/posts?hubId=" + hub, "/users/" + bobID + "/posts", "/users/" + bobID + "/posts?limit=1", "/users/me/votes", "/feed/home", "/notifications",
+		"/users/me/saved-discussions", "/hubs/" + hub + "/discussions", "/hubs/" + hub + "/discussions/" + discussion, "/hubs/" + hub + "/discussions/" + discussion + "/messages", "/hubs/" + hub + "/discussions/" + discussion + "/messages/" + message + "/replies",
 	}
 	all := found(ann)
 	for _, path := range everything {
@@ -172,6 +185,17 @@ func TestWalk(t *testing.T) {
 		}
 		status, p := w.ask("POST", "/posts/"+locked+"/vote", who, `{"position":"left"}`)
 		require.Equal(t, map[bool]int{true: 401, false: 404}[who == ""], status, p)
+		for path, body := range map[string]string{"": `{"postId":"` + locked + `"}`, "/" + discussion + "/messages": `{"text":"x"}`} {
+			want := 403
+			switch who {
+			case "":
+				want = 401
+			case blocked, blocks:
+				want = 404
+			}
+			status, p := w.ask("POST", "/hubs/"+hub+"/discussions"+path, who, body)
+			require.Equal(t, want, status, p)
+		}
 		for _, do := range []string{"POST", "DELETE"} { // also one's own comments
 			path, body := "/posts/"+locked+"/comments", `{"text":"x"}`
 			if do == "DELETE" {
@@ -246,6 +270,14 @@ func TestWalkDeleted(t *testing.T) {
 	require.Equal(t, 201, status, made)
 	status, made = w.ask("POST", "/posts/"+public+"/share/hubs", bob, `{"hubIds":["`+hub+`"],"note":"`+secret+`"}`)
 	require.Equal(t, 201, status, made)
+	_, made = w.ask("POST", "/hubs/"+hub+"/discussions", ann, `{"postId":"`+locked+`"}`)
+	discussion := made["discussionId"].(string)
+	_, made = w.ask("POST", "/hubs/"+hub+"/discussions/"+discussion+"/messages", ann, `{"text":"`+secret+`"}`)
+	message := made["messageId"].(string)
+	_, made = w.ask("POST", "/hubs/"+hub+"/discussions/"+discussion+"/messages", bob, `{"text":"`+secret+`","parentMessageId":"`+message+`"}`)
+	require.NotEmpty(t, made["messageId"])
+	status, _ = w.ask("PUT", "/hubs/"+hub+"/discussions/"+discussion+"/saved", ann, "")
+	require.Equal(t, 200, status)
 	_, said := w.ask("POST", "/posts/"+other+"/comments", ann, `{"text":"`+secret+`"}`)
 	root := said["commentId"].(string)
 	_, said = w.ask("POST", "/posts/"+other+"/comments", cid, `{"text":"`+secret+`","parentCommentId":"`+root+`"}`)
@@ -260,10 +292,10 @@ func TestWalkDeleted(t *testing.T) {
 		}, time.Minute, 5*time.Millisecond, "the lists of votes follow")
 	}
 	values := map[string][]string{
-		"id": {public, locked, kept, repost, other, hub, annID, bobID, cidID}, "username": {"ann", "bob"}, "link": {"tea"}, "comment": {comment, root}, "token": {open, link["token"].(string)},
+		"id": {public, locked, kept, repost, other, hub, annID, bobID, cidID}, "username": {"ann", "bob"}, "link": {"tea"}, "comment": {comment, root}, "token": {open, link["token"].(string)}, "discussion": {discussion}, "message": {message},
 	}
 	paths := append(w.gets(values), "/posts?hubId="+hub)
-	words := []string{secret, public, locked, comment, root, reply, repost}
+	words := []string{secret, public, locked, comment, root, reply, repost, discussion, message}
 	found := func(who string) (seen []string) {
 		for _, path := range paths {
 			_, answer := w.ask("GET", path, who, "")
@@ -297,6 +329,8 @@ func TestWalkDeleted(t *testing.T) {
 	require.Contains(t, before["Cid"], "/feed/home")
 	require.Contains(t, before["Bob"], "/feed/home")
 	require.Contains(t, before["Ann"], "/notifications")
+	require.Contains(t, before["Ann"], "/users/me/saved-discussions")
+	require.Contains(t, before["Bob"], "/hubs/"+hub+"/discussions/"+discussion+"/messages/"+message+"/replies")
 	require.Contains(t, before["a guest"], "/feed/default")
 	require.Contains(t, before["a guest"], "/posts")
 	require.Contains(t, before["a guest"], "/users/"+annID+"/posts")
@@ -335,7 +369,7 @@ func TestWalkDeleted(t *testing.T) {
 	status, _ = w.ask("PUT", "/users/"+annID+"/follow", cid, "")
 	require.Equal(t, 200, status)
 	w.rest()
-	words, paths = []string{secret, public, locked, comment, repost}, slices.DeleteFunc(paths, func(path string) bool { return strings.Contains(path, other) })
+	words, paths = []string{secret, public, locked, comment, repost, discussion, message}, slices.DeleteFunc(paths, func(path string) bool { return strings.Contains(path, other) })
 	for name, who := range everybody {
 		seen := found(who)
 		for _, path := range before[name] {
@@ -378,13 +412,18 @@ func TestWalkLeft(t *testing.T) {
 	require.Equal(t, 201, status, shared)
 	comment := w.comment(ann, public, "")
 	reply := w.comment(bob, public, comment)
+	status, begun := w.ask("POST", "/hubs/"+hub+"/discussions", ann, `{"postId":"`+bobs+`"}`)
+	require.Equal(t, 201, status, begun)
+	discussion := begun["discussionId"].(string)
+	status, written := w.ask("POST", "/hubs/"+hub+"/discussions/"+discussion+"/messages", ann, `{"text":"about it"}`)
+	require.Equal(t, 201, status, written)
 	for path, who := range map[string]string{"/users/" + bobID + "/follow": ann, "/users/" + annID + "/follow": bob} {
 		status, _ := w.ask("PUT", path, who, "")
 		require.Equal(t, 200, status)
 	}
 	w.background.Wait()
 	values := map[string][]string{
-		"id": {public, repost["postId"].(string), bobs, hub, annID, bobID, "01KA0000000000000000000003"}, "username": {"annabella", "bob"}, "link": {"tea"}, "comment": {comment, reply}, "token": {token, link["token"].(string)},
+		"id": {public, repost["postId"].(string), bobs, hub, annID, bobID, "01KA0000000000000000000003"}, "username": {"annabella", "bob"}, "link": {"tea"}, "comment": {comment, reply}, "token": {token, link["token"].(string)}, "discussion": {discussion}, "message": {written["messageId"].(string)},
 	}
 	paths := append(w.gets(values), "/posts?hubId="+hub, "/hubs/"+hub+"/join-requests?status=approved", "/hubs/"+hub+"/invitations?status=accepted_active")
 	everybody := map[string]string{"a guest": "", "Bob": bob, "Cid": cid, "Dan": dan}
@@ -407,6 +446,7 @@ func TestWalkLeft(t *testing.T) {
 	require.Contains(t, before["Bob /feed/home"], annID)
 	require.Contains(t, before["Bob /notifications"], annID)
 	require.Contains(t, before["Dan /feed/default"], annID)
+	require.Contains(t, before["Bob /hubs/"+hub+"/discussions/"+discussion+"/messages"], annID)
 	status, _ = w.ask("DELETE", "/users/me", ann, "")
 	require.Equal(t, 204, status)
 	w.background.Wait()

@@ -62,11 +62,12 @@ type Hub struct {
 	CustomLink  *string     `json:"customLink" doc:"By which it is found, or null" example:"tea"`
 	MemberCount int64       `json:"memberCount" doc:"How many members it has" example:"12"`
 	CreatedAt   string      `json:"createdAt" format:"date-time" doc:"When it was made" example:"2026-11-01T12:00:00.000Z"`
+	Active      *int64      `json:"activeUsers24h" doc:"How many members read the posts of the hub, posted, voted, commented, shared or wrote there in the last 24 to 25 hours, up to a minute old: for members, of one hub alone; null in lists and for others. Larger numbers are right to about 1 percent" example:"7"`
 	Membership  *Membership `json:"membership" doc:"That of the caller, or null"`
 }
 
 func hubOf(h hubs.Hub) Hub {
-	return Hub{h.ID, h.Name, h.Description, textOr(h.Link), h.Members, stamp(h.CreatedAt), membershipOf(h.Mine)}
+	return Hub{h.ID, h.Name, h.Description, textOr(h.Link), h.Members, stamp(h.CreatedAt), h.Active, membershipOf(h.Mine)}
 }
 
 // HubMember is a member of a hub.

@@ -18,6 +18,7 @@ import (
 
 	"prompthub/apps/duuble/internal/api"
 	"prompthub/apps/duuble/internal/ballot"
+	"prompthub/apps/duuble/internal/discussions"
 	"prompthub/apps/duuble/internal/hubs"
 	"prompthub/apps/duuble/internal/keyring"
 	"prompthub/apps/duuble/internal/people"
@@ -90,6 +91,7 @@ type world struct {
 	people     *people.Service
 	hubs       *hubs.Service
 	posts      *posts.Service
+	talks      *discussions.Service
 	ballot     *ballot.Store
 	queues     *memory.Queues
 	meter      *meter
@@ -127,6 +129,7 @@ func newWorld(t *testing.T) *world {
 	})
 	w.hubs = hubs.New(hubs.Config{Store: rows, Tables: tables, Entropy: rand.Reader, People: w.people})
 	w.posts = posts.New(posts.Config{Store: rows, Tables: tables, Queues: queues, Entropy: rand.Reader, People: w.people, Hubs: w.hubs, Ballot: w.ballot, PostsADay: 100, VotesAnHour: 300})
+	w.talks = discussions.New(w.posts)
 	ready := func(ctx context.Context) error {
 		_, err := rows.GetRow(ctx, "Admin", table.Key{Partition: "ready"})
 		return err
@@ -134,7 +137,7 @@ func newWorld(t *testing.T) *world {
 	unlimited := httpjson.Limits{Writes: -1, Reads: -1, AtWork: 10_000} // a test may have all of them at work at once
 	w.streams = func(poll, open time.Duration) {
 		w.Handler = api.New(api.Config{
-			People: w.people, Posts: w.posts, Hubs: w.hubs, VoteMin: 3, Ready: ready, Admission: httpjson.NewAdmission(unlimited.Complete(false), time.Now), Log: log, Now: time.Now, Version: "test",
+			People: w.people, Posts: w.posts, Hubs: w.hubs, Discussions: w.talks, VoteMin: 3, Ready: ready, Admission: httpjson.NewAdmission(unlimited.Complete(false), time.Now), Log: log, Now: time.Now, Version: "test",
 			NotifyPoll: poll, StreamFor: open,
 		})
 	}

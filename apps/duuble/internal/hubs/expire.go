@@ -59,7 +59,7 @@ func (s *Service) expire(ctx context.Context, what table.Row) error {
 // than the first are not needed for them afterwards.
 func (s *Service) Rekey(ctx context.Context) error {
 	first := s.People.Keys[:1]
-	for row, err := range table.All(ctx, s.DB, s.Tables.Hubs, table.Range{}) {
+	for row, err := range table.All(ctx, s.DB, s.Tables.Hubs, allHubs) {
 		if err != nil {
 			return rowstore.Unavailable(err)
 		}
@@ -113,7 +113,7 @@ func (s *Service) Repair(ctx context.Context) error {
 
 // pointers calls do for each row that points at what hubs have.
 func (s *Service) pointers(ctx context.Context, do func(name string, key table.Key, props ...table.Prop) error) error {
-	for row, err := range table.All(ctx, s.DB, s.Tables.Hubs, table.Range{}) {
+	for row, err := range table.All(ctx, s.DB, s.Tables.Hubs, allHubs) {
 		if err != nil {
 			return rowstore.Unavailable(err)
 		}

@@ -43,6 +43,7 @@ type Hub struct {
 	CreatedAt             time.Time
 	Members               int64
 	Mine                  *Membership // of the viewer, nil if there is none
+	Active                *int64      // how many members did something in the last 24 hours; nil but for Get and members
 
 	linkAt      time.Time // when the link was changed
 	superAdmins int64
@@ -137,6 +138,13 @@ func (s *Service) Get(ctx context.Context, c people.Claim, id string) (Hub, erro
 	}
 	if err != nil {
 		return Hub{}, err
+	}
+	if h.Mine != nil {
+		n, err := s.activeIn(ctx, id)
+		if err != nil {
+			return Hub{}, err
+		}
+		h.Active = &n
 	}
 	return *h, nil
 }

@@ -46,6 +46,7 @@ import (
 type Service struct {
 	Config
 	Events Events
+	active active
 }
 
 // A Config is what a Service needs. Every field is required.
@@ -57,7 +58,7 @@ type Config struct {
 }
 
 // New returns the service.
-func New(c Config) *Service { return &Service{Config: c} }
+func New(c Config) *Service { return &Service{Config: c, active: newActive()} }
 
 // The codes of errors.
 const (
@@ -101,6 +102,9 @@ func decided() error {
 func tooMany(text string) error { return fault.Coded(fault.Conflict, TooMany, text) }
 
 func (s *Service) newID() string { return schema.NewID(s.Now(), s.Entropy) }
+
+// allHubs is the range of all rows of all hubs.
+var allHubs = table.Range{FromPartition: schema.Hub(""), ToPartition: table.After(schema.Hub(""))}
 
 // hubKey returns the key of a row of a hub.
 func hubKey(hub, row string) table.Key {

@@ -249,9 +249,9 @@ func (s *Service) may(ctx context.Context, c people.Claim, hub, least string, re
 }
 
 // MustBeIn is may for actions of other packages that members may take.
-func (s *Service) MustBeIn(ctx context.Context, c people.Claim, hub string, reads ...func(context.Context) error) error {
-	_, _, err := s.may(ctx, c, hub, Member, reads...)
-	return err
+func (s *Service) MustBeIn(ctx context.Context, c people.Claim, hub string, reads ...func(context.Context) error) (people.User, error) {
+	u, _, err := s.may(ctx, c, hub, Member, reads...)
+	return u, err
 }
 
 const hubsOfUser = "h|"

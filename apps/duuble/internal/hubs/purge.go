@@ -2,6 +2,7 @@ package hubs
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -23,7 +24,7 @@ func (s *Service) over() due.Rows {
 // Purge removes for good what ended longer than Keep ago. Rows that point at another go before it,
 // so that the next run finds the rest.
 func (s *Service) Purge(ctx context.Context) error {
-	return s.over().Run(ctx, s.Now().Add(-s.People.Keep), func(ctx context.Context, row table.Row) error {
+	return errors.Join(s.forgetSketches(ctx), s.over().Run(ctx, s.Now().Add(-s.People.Keep), func(ctx context.Context, row table.Row) error {
 		hub, name, _ := strings.Cut(row.Row, "|")
 		kind, id, _ := strings.Cut(name, "|")
 		switch kind {
@@ -44,7 +45,7 @@ func (s *Service) Purge(ctx context.Context) error {
 			return err
 		}
 		return s.removeInvitation(ctx, v)
-	})
+	}))
 }
 
 // purgeMembership removes a membership, unless the member has come back.

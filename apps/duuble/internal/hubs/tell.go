@@ -85,7 +85,7 @@ func (s *Service) Deliver(ctx context.Context, hub, change string) error {
 
 // deliverAll is Deliver of all changes.
 func (s *Service) deliverAll(ctx context.Context) error {
-	for row, err := range table.All(ctx, s.DB, s.Tables.Hubs, table.Range{}) {
+	for row, err := range table.All(ctx, s.DB, s.Tables.Hubs, allHubs) {
 		if err == nil && s.Events.Tell != nil && strings.HasPrefix(row.Row, eventRows) {
 			err = s.deliver(ctx, row)
 		}

@@ -19,7 +19,7 @@ func (s *Service) VerifyRows(ctx context.Context, report func(string)) (rows int
 			one.check(report)
 		}
 	}
-	for row, err := range table.All(ctx, s.DB, s.Tables.Hubs, table.Range{}) {
+	for row, err := range table.All(ctx, s.DB, s.Tables.Hubs, allHubs) {
 		if err != nil {
 			return rows, rowstore.Unavailable(err)
 		}

@@ -10,6 +10,7 @@ import (
 	"prompthub/apps/duuble/internal/hubs"
 	"prompthub/apps/duuble/internal/lists"
 	"prompthub/apps/duuble/internal/people"
+	"prompthub/apps/duuble/internal/repeats"
 	"prompthub/apps/duuble/internal/rules"
 	"prompthub/apps/duuble/internal/schema"
 	"prompthub/internal/fault"
@@ -158,7 +159,7 @@ const commentCount = "comment_count"
 func (s *Service) Comment(ctx context.Context, c people.Claim, post, text, parent, key string) (Comment, error) {
 	var b rules.Broken
 	b.Lines("text", text, 1, MaxComment)
-	checkKey(&b, key)
+	repeats.Check(&b, key)
 	var p seen
 	u, err := s.People.Member(ctx, c, func(ctx context.Context) (err error) {
 		p, err = s.look(ctx, c.UserID, post)
@@ -175,7 +176,7 @@ func (s *Service) Comment(ctx context.Context, c people.Claim, post, text, paren
 	}
 	made := &Comment{ID: schema.NewID(s.Now().UTC(), s.Entropy), PostID: post, AuthorID: u.ID, Author: u.Person(), Text: text}
 	if key != "" {
-		if made.ID, err = s.idFor(ctx, u.ID, key, []string{"comment", post, text, parent}, made.ID); err != nil {
+		if made.ID, err = s.Repeats().IDFor(ctx, u.ID, key, []string{"comment", post, text, parent}, made.ID); err != nil {
 			return Comment{}, err
 		}
 	}
@@ -234,6 +235,7 @@ func (s *Service) Comment(ctx context.Context, c people.Claim, post, text, paren
 	if err != nil {
 		return Comment{}, err
 	}
+	s.Hubs.Acted(ctx, u.ID, p.in...)
 	if told.ID != "" {
 		ctx := context.WithoutCancel(ctx)
 		s.Background(func() { s.feed.Forward(ctx, told) })
@@ -464,7 +466,7 @@ func (s *Service) commentsBy(ctx context.Context, viewer string, all []*Comment)
 	for _, c := range all {
 		ids = append(ids, c.AuthorID)
 	}
-	authors, hidden, err := s.authors(ctx, viewer, ids)
+	authors, hidden, err := s.Authors(ctx, viewer, ids)
 	items := []Comment{}
 	for _, c := range all {
 		if !hidden[c.AuthorID] {

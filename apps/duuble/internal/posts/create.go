@@ -3,29 +3,20 @@ package posts
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"strings"
 	"time"
 
 	"prompthub/apps/duuble/internal/ballot"
 	"prompthub/apps/duuble/internal/hubs"
 	"prompthub/apps/duuble/internal/people"
+	"prompthub/apps/duuble/internal/repeats"
 	"prompthub/apps/duuble/internal/rules"
 	"prompthub/apps/duuble/internal/schema"
 	"prompthub/internal/fault"
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
-)
-
-const (
-	// keyLasts is for how long a repeated Idempotency-Key is known.
-	keyLasts       = 24 * time.Hour
-	keyRows        = "idem|" // begins the partitions of the rows that say so
-	mostKeyLetters = 100
 )
 
 // A change is the text of a message: rows that follow from a post may be missing, or from the
@@ -69,12 +60,12 @@ func (s *Service) Create(ctx context.Context, c people.Claim, d Draft, key strin
 	}
 	if err == nil {
 		var b rules.Broken
-		checkKey(&b, key)
+		repeats.Check(&b, key)
 		err = b.Err()
 	}
 	if err == nil && key != "" {
 		fresh := id
-		if id, err = s.idFor(ctx, u.ID, key, d, id); err == nil && id != fresh {
+		if id, err = s.Repeats().IDFor(ctx, u.ID, key, d, id); err == nil && id != fresh {
 			c, err := s.Card(ctx, c, id)
 			if fault.CodeOf(err) != PostNotFound { // the request before has made it, or else stopped too early
 				return c, err
@@ -116,6 +107,7 @@ func (s *Service) Create(ctx context.Context, c people.Claim, d Draft, key strin
 			return Card{}, noPost() // an earlier request has made it, and it was deleted
 		}
 	}
+	s.Hubs.Acted(ctx, u.ID, in...)
 	if err := s.list(ctx, p); err == nil {
 		ctx := context.WithoutCancel(ctx)
 		s.Background(func() { s.finish(ctx, p, receipt) })
@@ -125,55 +117,6 @@ func (s *Service) Create(ctx context.Context, c people.Claim, d Draft, key strin
 		return Card{}, err
 	}
 	return cards[0], nil
-}
-
-// checkKey holds an Idempotency-Key to its length.
-func checkKey(b *rules.Broken, key string) {
-	b.AddTo("header.Idempotency-Key", rules.Len(key) <= mostKeyLetters, "give up to 100 characters")
-}
-
-// idFor returns the id of what a key stands for: that of an earlier request with the same body, or
-// the new one.
-func (s *Service) idFor(ctx context.Context, user, key string, body any, id string) (string, error) {
-	text, err := json.Marshal(body)
-	if err != nil {
-		return "", err
-	}
-	hash := func(b string) string {
-		sum := sha256.Sum256([]byte(b))
-		return hex.EncodeToString(sum[:])
-	}
-	where := table.Key{Partition: keyRows + hash(user+"\n"+key), Row: "r"}
-	for try := 0; ; try++ {
-		row, err := s.GetRow(ctx, s.Tables.Names, where)
-		if err != nil {
-			return "", err
-		}
-		op := table.Op{Kind: table.Insert, Row: table.Row{Key: where, Props: table.Props{
-			{Name: "id", Value: table.String(id)},
-			{Name: "body", Value: table.String(hash(string(text)))},
-			{Name: "created_at", Value: table.Time(s.Now().UTC())},
-		}}}
-		if row != nil {
-			if s.Now().Sub(row.Props.Get("created_at").Time()) < keyLasts {
-				if row.Props.Get("body").Str() != hash(string(text)) {
-					return "", fault.Coded(fault.Invalid, IdempotencyMismatch, "this Idempotency-Key was sent with something else; send another key")
-				}
-				return row.Props.Get("id").Str(), nil
-			}
-			op.Kind, op.Row.ETag = table.Replace, row.ETag
-		}
-		err = s.Write(ctx, s.Tables.Names, []table.Op{op})
-		if err == nil {
-			return id, nil
-		}
-		if try == rowstore.MaxTries || errors.Is(err, table.ErrInvalid) {
-			return "", rowstore.Unavailable(err)
-		}
-		if err := s.Sleep(ctx, s.Jitter(5*time.Millisecond)); err != nil {
-			return "", rowstore.Unavailable(err)
-		}
-	}
 }
 
 // month returns the partition of the public posts of a month.

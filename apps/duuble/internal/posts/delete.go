@@ -9,6 +9,7 @@ import (
 
 	"prompthub/apps/duuble/internal/due"
 	"prompthub/apps/duuble/internal/hubs"
+	"prompthub/apps/duuble/internal/lists"
 	"prompthub/apps/duuble/internal/manage"
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/schema"
@@ -165,8 +166,11 @@ func (s *Service) Purge(ctx context.Context) error {
 		}
 		return s.purgePost(ctx, post, false)
 	}))
-	return errors.Join(err, s.forgetKeys(ctx), s.People.PurgeAccounts(ctx, func(ctx context.Context, u people.User) error {
+	return errors.Join(err, s.Repeats().Forget(ctx), s.People.PurgeAccounts(ctx, func(ctx context.Context, u people.User) error {
 		if err := s.purgeWorks(ctx, u); err != nil {
+			return err
+		}
+		if err := s.Around.Disown(ctx, u.ID); err != nil {
 			return err
 		}
 		if err := s.feed.Forget(ctx, u.ID); err != nil {
@@ -177,21 +181,6 @@ func (s *Service) Purge(ctx context.Context) error {
 		}
 		return s.Hubs.PurgeUser(ctx, u.ID, u.DeletedAt)
 	}), s.feed.Sweep(ctx))
-}
-
-// forgetKeys removes the rows of each Idempotency-Key that is not known any more. None is kept
-// longer than a day, so that many rows of the range are due.
-func (s *Service) forgetKeys(ctx context.Context) error {
-	var failed rowstore.Failures
-	for row, err := range table.All(ctx, s.DB, s.Tables.Names, table.Range{FromPartition: keyRows, ToPartition: table.After(keyRows)}) {
-		if err == nil && s.Now().Sub(row.Props.Get("created_at").Time()) >= keyLasts {
-			err = s.RemoveRow(ctx, s.Tables.Names, row)
-		}
-		if !failed.Record(err) {
-			break
-		}
-	}
-	return failed.Join()
 }
 
 // purgeWorks removes posts and comments of a person who has left, and the name on the votes.
@@ -286,6 +275,9 @@ func (s *Service) purgePost(ctx context.Context, id string, authorGoes bool) err
 		err = s.forgetShares(ctx, id)
 	}
 	if err == nil {
+		err = s.forgetAround(ctx, id)
+	}
+	if err == nil {
 		err = s.Manage.Forget(ctx, manage.Target{Kind: manage.APost, ID: id})
 	}
 	if err == nil {
@@ -295,6 +287,19 @@ func (s *Service) purgePost(ctx context.Context, id string, authorGoes bool) err
 		err = s.RemoveKey(ctx, s.Tables.Posts, postKey(id, postRow))
 	}
 	return err
+}
+
+// forgetAround removes what another room keeps around a post.
+func (s *Service) forgetAround(ctx context.Context, id string) error {
+	rows, _, err := s.Budget().Rows(ctx, s.Tables.Posts, table.Prefix(schema.Post(id), targetRows), MaxPostHubs)
+	if err != nil || len(rows) == 0 {
+		return err
+	}
+	var hubs []string
+	for _, row := range rows {
+		hubs = append(hubs, lists.ID(row))
+	}
+	return s.Around.Forget(ctx, id, hubs)
 }
 
 // forgetComments removes the rows by which the comments on a post are found from their authors.

@@ -185,7 +185,7 @@ func (s *Service) activities(ctx context.Context, viewer string, been []string, 
 		cards, err = s.cards(ctx, viewer, found)
 		return err
 	}, func(ctx context.Context) (err error) {
-		persons, hidden, err = s.authors(ctx, viewer, actors)
+		persons, hidden, err = s.Authors(ctx, viewer, actors)
 		return err
 	})
 	if err != nil {

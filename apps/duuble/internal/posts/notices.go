@@ -75,7 +75,7 @@ func (s *Service) visible(ctx context.Context, viewer string, all []Notification
 	var persons map[string]people.Person
 	var hidden map[string]bool
 	reads := []func(context.Context) error{func(ctx context.Context) (err error) {
-		persons, hidden, err = s.authors(ctx, viewer, actors)
+		persons, hidden, err = s.Authors(ctx, viewer, actors)
 		return err
 	}}
 	for i, id := range ids {

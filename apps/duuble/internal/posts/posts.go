@@ -23,6 +23,7 @@ import (
 	"prompthub/apps/duuble/internal/manage"
 	"prompthub/apps/duuble/internal/notices"
 	"prompthub/apps/duuble/internal/people"
+	"prompthub/apps/duuble/internal/repeats"
 	"prompthub/apps/duuble/internal/schema"
 	"prompthub/apps/duuble/internal/wake"
 	"prompthub/internal/fault"
@@ -39,6 +40,7 @@ const QueuePosts = "post-changes"
 type Service struct {
 	Config
 	Manage  *manage.Service
+	Around  Around
 	feed    *feed.Service
 	notices *notices.Service
 }
@@ -60,9 +62,18 @@ type Config struct {
 // keepActivities is how long what people did is in feeds, at most.
 const keepActivities = 30 * 24 * time.Hour
 
+// Around is what another room keeps around posts and people, nothing if no room does.
+type Around struct {
+	Forget func(ctx context.Context, post string, hubs []string) error // of a post that goes for good, and the hubs in which it is
+	Disown func(ctx context.Context, user string) error                // of a person whose account goes
+}
+
 // New returns the service.
 func New(c Config) *Service {
-	s := &Service{Config: c}
+	s := &Service{Config: c, Around: Around{
+		Forget: func(context.Context, string, []string) error { return nil },
+		Disown: func(context.Context, string) error { return nil },
+	}}
 	// No longer than Keep, so that feeds have nothing of an account that goes for good.
 	s.Manage = manage.New(manage.Config{Store: c.Store, Tables: c.Tables, Entropy: c.Entropy, People: c.People, See: s.see})
 	s.notices = notices.New(notices.Config{Store: c.Store, Tables: c.Tables})
@@ -76,7 +87,7 @@ func New(c Config) *Service {
 const (
 	PostNotFound        fault.Code = "POST_NOT_FOUND"
 	NoSlider            fault.Code = "NO_SLIDER"
-	IdempotencyMismatch fault.Code = "IDEMPOTENCY_MISMATCH"
+	IdempotencyMismatch            = repeats.Mismatch
 	Limited             fault.Code = "LIMITED"
 )
 
@@ -118,6 +129,9 @@ func (s *Service) Triggers() []function.Trigger {
 		}},
 	}
 }
+
+// Repeats knows requests that are sent twice.
+func (s *Service) Repeats() repeats.Keys { return repeats.Keys{Store: s.Store, Table: s.Tables.Names} }
 
 // changes are the messages of posts and of comments that are deleted.
 func (s *Service) changes() wake.Ups {

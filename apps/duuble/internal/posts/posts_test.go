@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/apps/duuble/internal/ballot"
+	"prompthub/apps/duuble/internal/discussions"
 	"prompthub/apps/duuble/internal/duubletest"
 	"prompthub/apps/duuble/internal/hubs"
 	"prompthub/apps/duuble/internal/keyring"
@@ -34,6 +35,7 @@ type world struct {
 	phone  duubletest.Phone
 	people *people.Service
 	posts  *posts.Service
+	talks  *discussions.Service
 	ann    people.Claim
 }
 
@@ -44,7 +46,7 @@ func newWorld(t *testing.T) *world {
 	require.NoError(t, w.db.Create(t.Context(), duubletest.Tables.All()...))
 	require.NoError(t, w.queues.Create(t.Context(), append(posts.Queues(), people.Queues()...)...))
 	w.posts = w.over(w.db, w.queues)
-	w.people = w.posts.People
+	w.people, w.talks = w.posts.People, discussions.New(w.posts)
 	w.ann = w.enter(1)
 	return w
 }
@@ -61,6 +63,7 @@ func (w *world) over(db table.DB, queues queue.Queues) *posts.Service {
 		Follow: func(ctx context.Context, all []ballot.Receipt) error { return s.FollowVotes(ctx, all) },
 	})
 	s = posts.New(posts.Config{Store: rows, Tables: duubletest.Tables, Queues: queues, Entropy: w.luck, People: accounts, Hubs: hubs.New(hubs.Config{Store: rows, Tables: duubletest.Tables, Entropy: w.luck, People: accounts}), Ballot: votes, PostsADay: 100, VotesAnHour: 300})
+	discussions.New(s)
 	return s
 }
 
@@ -99,6 +102,7 @@ func (w *world) differences() (all []string) {
 	require.NoError(w.t, err)
 	_, err = w.posts.Hubs.VerifyRows(w.t.Context(), report)
 	require.NoError(w.t, err)
+	require.NoError(w.t, w.talks.VerifyRows(w.t.Context(), report))
 	_, err = w.posts.Ballot.Verify(w.t.Context(), func(d ballot.Difference) { report(d.Text) })
 	require.NoError(w.t, err)
 	return all

@@ -26,6 +26,7 @@ type life struct {
 	tea, alone, bobs string // hubs: of Ann with Bob and Cid, of Ann alone, and of Bob
 	post             string // of Bob, with a vote of Ann and one of Cid
 	reply            string // of Bob, to a comment of Ann
+	kept, gone       string // discussions of Bob's hub: of a post of Bob, and of one of Ann
 	request          string // of Cid, which Ann has approved
 }
 
@@ -87,6 +88,16 @@ func (w *world) live() life {
 	said := w.say(w.ann, x.post, "of Ann", "")
 	x.reply = w.say(x.bob, x.post, "of Bob", said)
 	w.say(w.ann, x.post, "again of Ann", said)
+	x.kept, x.gone = w.discussed(x.bob, x.bobs, x.post), w.discussed(x.bob, x.bobs, w.locked(w.ann, x.bobs))
+	first := w.writes(w.ann, x.bobs, x.kept, "message of Ann", "")
+	w.writes(x.bob, x.bobs, x.kept, "reply of Bob", first)
+	w.writes(x.bob, x.bobs, x.gone, "message of Bob", "")
+	for _, id := range []string{x.kept, x.gone} {
+		for _, c := range []people.Claim{w.ann, x.bob} {
+			_, err = w.talks.Save(ctx, c, x.bobs, id)
+			require.NoError(w.t, err)
+		}
+	}
 	for _, tie := range [][2]people.Claim{{w.ann, x.bob}, {x.bob, w.ann}, {w.ann, dan}} {
 		_, err = w.people.Follow(ctx, tie[0], tie[1].UserID, true)
 		require.NoError(w.t, err)
@@ -212,6 +223,15 @@ func (w *world) afterwards(x life, what string) {
 	require.NoError(w.t, err, what)
 	require.Len(w.t, feed.Cards, 2, what)
 	require.Equal(w.t, []string{"of Bob"}, w.said(bob, x.post, ""), what)
+	said, err := w.talks.Messages(ctx, bob, x.bobs, x.kept, "", "", 10)
+	require.NoError(w.t, err, what)
+	require.Len(w.t, said.Items, 1, what)
+	require.Equal(w.t, []any{people.Person{FullName: people.DeletedName}, "message of Ann", int64(1)}, []any{said.Items[0].Author, said.Items[0].Text, said.Items[0].Replies}, what)
+	saved, err := w.talks.Saved(ctx, bob, "", 10)
+	require.NoError(w.t, err, what)
+	require.Len(w.t, saved.Items, 1, what)
+	require.Equal(w.t, x.kept, saved.Items[0].ID, what)
+	require.Empty(w.t, w.traces(x.gone), what)
 	me, err := w.people.Me(ctx, bob)
 	require.NoError(w.t, err, what)
 	require.Equal(w.t, people.Counts{Posts: 1, VotesCast: 1}, me.Counts, what)
@@ -264,10 +284,10 @@ func (w *world) comesBack(x life) {
 	require.Equal(w.t, x.ann.UserID, ann.UserID)
 	me, err := w.people.Return(ctx, ann)
 	require.NoError(w.t, err)
-	require.Equal(w.t, people.Counts{Posts: 3, VotesCast: 1, Following: 1, Followers: 1}, me.Counts)
+	require.Equal(w.t, people.Counts{Posts: 3, LockedPosts: 1, VotesCast: 1, Following: 1, Followers: 1}, me.Counts)
 	of, err := w.posts.Of(ctx, ann, ann.UserID, "", 10)
 	require.NoError(w.t, err)
-	require.Len(w.t, of.Cards, 4)
+	require.Len(w.t, of.Cards, 5)
 	mine, err := w.posts.Hubs.Mine(ctx, ann, "", 10)
 	require.NoError(w.t, err)
 	require.Len(w.t, mine.Items, 4)

@@ -98,8 +98,8 @@ func (s *Service) find(ctx context.Context, viewer, id string, blocks bool) (p s
 	return p, nil
 }
 
-// authors reads people, and which of them are hidden from a viewer.
-func (s *Service) authors(ctx context.Context, viewer string, ids []string) (all map[string]people.Person, hidden map[string]bool, err error) {
+// Authors reads people, and which of them are hidden from a viewer.
+func (s *Service) Authors(ctx context.Context, viewer string, ids []string) (all map[string]people.Person, hidden map[string]bool, err error) {
 	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
 	err = rowstore.Both(ctx, func(ctx context.Context) (err error) {
 		all, err = s.People.People(ctx, ids)
@@ -123,7 +123,7 @@ func (s *Service) authorsOf(ctx context.Context, viewer string, all []seen) (map
 			ids = append(ids, p.share.ByID)
 		}
 	}
-	authors, hidden, err := s.authors(ctx, viewer, ids)
+	authors, hidden, err := s.Authors(ctx, viewer, ids)
 	for i, p := range all {
 		if p.post != nil && (hidden[p.post.AuthorID] || p.share != nil && hidden[p.share.ByID]) {
 			all[i] = seen{}
@@ -184,6 +184,31 @@ func (s *Service) cards(ctx context.Context, viewer string, posts []seen) ([]Car
 		}
 	}
 	return cards, nil
+}
+
+// See returns posts as a viewer sees them, by their ids. Those that are not there for the viewer
+// are not among them.
+func (s *Service) See(ctx context.Context, viewer string, ids []string) (map[string]Card, error) {
+	all := make([]seen, len(ids))
+	err := rowstore.Each(ctx, len(ids), rowstore.MaxParallel, func(ctx context.Context, i int) (err error) {
+		all[i], err = s.find(ctx, viewer, ids[i], false)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	cards, err := s.cards(ctx, viewer, all)
+	there := map[string]Card{}
+	for _, c := range cards {
+		there[c.ID] = c
+	}
+	return there, err
+}
+
+// IsIn reports whether a post is in a hub, for a viewer who is a member of it.
+func (s *Service) IsIn(ctx context.Context, viewer, id, hub string) (bool, error) {
+	p, err := s.look(ctx, viewer, id)
+	return err == nil && p.post != nil && slices.Contains(p.post.Hubs, hub), err
 }
 
 // Card returns a post.
@@ -364,7 +389,7 @@ func (s *Service) unlocked(viewer string) lists.Wanted {
 func (s *Service) InHub(ctx context.Context, c people.Claim, hub, after string, limit int) (Page, error) {
 	var rows []table.Row
 	next := ""
-	err := s.Hubs.MustBeIn(ctx, c, hub, func(ctx context.Context) (err error) {
+	_, err := s.Hubs.MustBeIn(ctx, c, hub, func(ctx context.Context) (err error) {
 		if schema.IsID(hub) {
 			rows, next, err = lists.Read(ctx, s.Store, lists.List{Table: s.Tables.Lists, Partition: inHub(hub)}, after, limit, nil)
 		}
@@ -373,6 +398,7 @@ func (s *Service) InHub(ctx context.Context, c people.Claim, hub, after string, 
 	if err != nil {
 		return Page{}, err
 	}
+	s.Hubs.Acted(ctx, c.UserID, hub)
 	cards, err := s.page(ctx, c.UserID, rows)
 	return Page{cards, next}, err
 }

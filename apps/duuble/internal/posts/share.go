@@ -10,6 +10,7 @@ import (
 	"prompthub/apps/duuble/internal/hubs"
 	"prompthub/apps/duuble/internal/lists"
 	"prompthub/apps/duuble/internal/people"
+	"prompthub/apps/duuble/internal/repeats"
 	"prompthub/apps/duuble/internal/rules"
 	"prompthub/apps/duuble/internal/schema"
 	"prompthub/internal/fault"
@@ -121,7 +122,7 @@ func (s *Service) Share(ctx context.Context, c people.Claim, post string, in []s
 	b.Add(!slices.ContainsFunc(in, func(id string) bool { return !schema.IsID(id) }), "hubIds", "give ids of hubs")
 	in = slices.Sorted(slices.Values(in))
 	b.Add(len(slices.Compact(slices.Clone(in))) == len(in), "hubIds", "give each hub once")
-	checkKey(&b, key)
+	repeats.Check(&b, key)
 	checked := b.Err()
 	limit := s.postLimit(c.UserID)
 	var posted people.Window
@@ -152,7 +153,7 @@ func (s *Service) Share(ctx context.Context, c people.Claim, post string, in []s
 	}
 	id := schema.NewID(s.Now().UTC(), s.Entropy)
 	if key != "" {
-		if id, err = s.idFor(ctx, u.ID, key, append([]string{"share", post, note}, in...), id); err != nil {
+		if id, err = s.Repeats().IDFor(ctx, u.ID, key, append([]string{"share", post, note}, in...), id); err != nil {
 			return Share{}, err
 		}
 	}
@@ -172,6 +173,7 @@ func (s *Service) Share(ctx context.Context, c people.Claim, post string, in []s
 	if err := s.addShare(ctx, x); err != nil {
 		return Share{}, err
 	}
+	s.Hubs.Acted(ctx, u.ID, x.Hubs...)
 	if s.listShare(ctx, *x) == nil { // else its message does it
 		ctx := context.WithoutCancel(ctx)
 		s.Background(func() {
@@ -265,7 +267,7 @@ func (s *Service) Shares(ctx context.Context, c people.Claim, post, after string
 	for _, row := range rows {
 		ids = append(ids, parseShare(row).ByID)
 	}
-	authors, hidden, err := s.authors(ctx, c.UserID, ids)
+	authors, hidden, err := s.Authors(ctx, c.UserID, ids)
 	page := SharePage{Items: []Share{}, Next: next}
 	for _, row := range rows {
 		x := parseShare(row)

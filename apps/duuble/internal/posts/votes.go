@@ -50,6 +50,9 @@ func (s *Service) Vote(ctx context.Context, c people.Claim, id string, position 
 		_, _ = s.People.Count(ctx, limit, voted, id)
 		return nil
 	})
+	if err == nil {
+		s.Hubs.Acted(ctx, u.ID, p.in...)
+	}
 	return r, err
 }
 

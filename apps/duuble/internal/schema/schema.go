@@ -3,16 +3,18 @@
 //	Users     u|{user}      me · id|phone · c|{nn} · po|{post} · uv|{inv}|{post} · h|{hub} · jr|{inv}|{request}
 //	                        fo|{user} · fod|{inv}|{user} · fr|{user} · frd|{inv}|{user}
 //	                        bl|{user} · br|{user} · co|{post}|{comment} · sh|{post}|{inv}|{share}
+//	                        ms|{hub}|{discussion}|{message} · sv|{hub}|{discussion} · svd|{inv}|{discussion}
 //	Names     phone|{hmac}, name|{lower}, idem|{hash}, link|{lower}, tok|{sha256}      r
 //	          ph|{hmac}      {time}|{invitation}
 //	Posts     p|{post}      !post · !main · !t|{hub} · !n|{nn} · o|{id}, and the rows of package ballot
 //	                        ci|{comment} · cm|{inv}|{comment} · cr|{root}|{comment} · rp|{inv}|{post}
 //	                        se|{inv}|{share}
 //	Hubs      h|{hub}       the rows of package hubs
+//	          h|{hub}, d|{hub}|{discussion}      those of package discussions
 //	Lists     pub|{yyyyMM}, au|{user}, hf|{hub}      {inv}|{post}, {inv}|{share}
 //	          act|{user}, home|{user}      the rows of package feed
 //	Notifications  the rows of package notices
-//	Sessions  s|{user} / {session} · otp|{challenge} / c · rl|{bucket} / w
+//	Sessions  s|{user} / {session} · otp|{challenge} / c · rl|{bucket} / w · hll|{hub} / {yyyyMMddHH}
 //	Admin     the rows of package manage · cfg / keys, sweep · due|settle|{yyyyMMddHH} / {post} · due|expire|{yyyyMMddHH} / {sha256}
 //	          due|purge|{yyyyMMddHH} / {post}, {post}|{comment} · due|account|{yyyyMMddHH} / {user}
 //	          due|tie|{yyyyMMddHH} / {user}|{row} · due|hub|{yyyyMMddHH} / {hub}|{row}
@@ -73,6 +75,9 @@ func Post(id string) string { return "p|" + id }
 
 // Hub returns the partition of a hub in Hubs.
 func Hub(id string) string { return "h|" + id }
+
+// Discussion returns the partition of a discussion in Hubs.
+func Discussion(hub, id string) string { return "d|" + hub + "|" + id }
 
 // Inv writes an instant so that later ones come first.
 func Inv(t time.Time) string { return fmt.Sprintf("%019d", table.MaxTicks-table.Ticks(t)) }

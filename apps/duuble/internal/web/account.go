@@ -72,6 +72,7 @@ func (s *web) pages() {
 	s.tiePages()
 	s.handle("GET "+Prefix+"/me/votes", member, s.votes)
 	s.hubPages()
+	s.discussionPages()
 	s.handle("GET "+Prefix+"/notifications", member, s.notifications)
 	s.handle("POST "+Prefix+"/notifications/read", member, s.readNotifications)
 	s.handle("POST "+Prefix+"/hubs/{id}/mute", member, s.mute)

@@ -18,6 +18,7 @@ import (
 	"strings"
 	"time"
 
+	"prompthub/apps/duuble/internal/discussions"
 	"prompthub/apps/duuble/internal/hubs"
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/posts"
@@ -36,15 +37,16 @@ const maxForm = 640 << 10
 
 // Config is what the pages need. Every field is required but those that say otherwise.
 type Config struct {
-	People    *people.Service
-	Posts     *posts.Service
-	Hubs      *hubs.Service
-	Site      string // the address before the paths of links that people send; "": that of the request
-	VoteMin   int    // how many votes are counted together
-	Admission *httpjson.Admission
-	Log       *slog.Logger
-	Now       func() time.Time
-	Telemetry *telemetry.Telemetry // nil collects nothing
+	People      *people.Service
+	Posts       *posts.Service
+	Hubs        *hubs.Service
+	Discussions *discussions.Service
+	Site        string // the address before the paths of links that people send; "": that of the request
+	VoteMin     int    // how many votes are counted together
+	Admission   *httpjson.Admission
+	Log         *slog.Logger
+	Now         func() time.Time
+	Telemetry   *telemetry.Telemetry // nil collects nothing
 }
 
 type web struct {

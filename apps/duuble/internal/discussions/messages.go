@@ -1,0 +1,321 @@
+package discussions
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"prompthub/apps/duuble/internal/lists"
+	"prompthub/apps/duuble/internal/people"
+	"prompthub/apps/duuble/internal/repeats"
+	"prompthub/apps/duuble/internal/rules"
+	"prompthub/apps/duuble/internal/schema"
+	"prompthub/internal/fault"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
+)
+
+// MaxMessage is how long the text of a message is at most, in characters.
+const MaxMessage = 2000
+
+func noMessage() error {
+	return fault.Coded(fault.NotFound, MessageNotFound, "there is no such message")
+}
+
+// A Message is a text in a discussion. It is neither edited nor deleted.
+type Message struct {
+	ID, HubID, DiscussionID string
+	AuthorID                string // "" of a person whose account was purged
+	Author                  people.Person
+	Text                    string
+	Parent                  string // the message to which it replies, "" if it is no reply
+	Replies                 int64  // of one that is no reply
+	CreatedAt               time.Time
+	etag                    string
+}
+
+const (
+	rootRows  = "g|"
+	replyRows = "gr|"
+	places    = "gi|"
+	countRow  = "c|00"
+	// ofAuthor begin the rows of a user that name messages.
+	ofAuthor = "ms|"
+)
+
+func (m *Message) key(row string) table.Key {
+	return table.Key{Partition: schema.Discussion(m.HubID, m.DiscussionID), Row: row}
+}
+
+func (m *Message) row() table.Row {
+	at := rootRows + schema.Inv(m.CreatedAt) + "|" + m.ID
+	if m.Parent != "" {
+		at = replyRows + m.Parent + "|" + m.ID
+	}
+	return table.Row{Key: m.key(at), ETag: m.etag, Props: table.Props{
+		{Name: "author_id", Value: table.String(m.AuthorID)},
+		{Name: "text", Value: table.String(m.Text)},
+		{Name: "created_at", Value: table.Time(m.CreatedAt)},
+		{Name: "reply_count", Value: table.Int64(m.Replies)},
+	}}
+}
+
+// place is the row by which it is found.
+func (m *Message) place() table.Row {
+	return table.Row{Key: m.key(places + m.ID), Props: table.Props{{Name: "row", Value: table.String(m.row().Key.Row)}}}
+}
+
+// byAuthor is the key of the row by which it is found from its author.
+func (m *Message) byAuthor() table.Key {
+	return table.Key{Partition: schema.User(m.AuthorID), Row: ofAuthor + m.HubID + "|" + m.DiscussionID + "|" + m.ID}
+}
+
+func parseMessage(row table.Row) *Message {
+	p := row.Props
+	in := strings.Split(row.Partition, "|")
+	m := &Message{
+		ID: lists.ID(row), HubID: in[1], DiscussionID: in[2], AuthorID: p.Get("author_id").Str(), Text: p.Get("text").Str(),
+		CreatedAt: p.Get("created_at").Time(), Replies: p.Get("reply_count").Int(), etag: row.ETag,
+	}
+	if rest, is := strings.CutPrefix(row.Row, replyRows); is {
+		m.Parent, _, _ = strings.Cut(rest, "|")
+	}
+	return m
+}
+
+// message reads a message; nil if there is none.
+func (s *Service) message(ctx context.Context, hub, discussion, id string) (*Message, error) {
+	if !schema.IsID(hub) || !schema.IsID(discussion) || !schema.IsID(id) {
+		return nil, nil //nolint:nilnil // there is none
+	}
+	m := Message{ID: id, HubID: hub, DiscussionID: discussion}
+	row, err := s.GetRow(ctx, s.Tables.Hubs, m.key(places+id))
+	if err == nil && row != nil {
+		row, err = s.GetRow(ctx, s.Tables.Hubs, m.key(row.Props.Get("row").Str()))
+	}
+	if err != nil || row == nil {
+		return nil, err
+	}
+	return parseMessage(*row), nil
+}
+
+// A tally is how many messages a discussion has, and when the last one came.
+type tally struct {
+	messages int64
+	lastAt   time.Time
+	etag     string
+}
+
+func parseTally(row table.Row) tally {
+	return tally{row.Props.Get("message_count").Int(), row.Props.Get("last_message_at").Time(), row.ETag}
+}
+
+func (s *Service) tally(ctx context.Context, hub, discussion string) (tally, error) {
+	row, err := s.GetRow(ctx, s.Tables.Hubs, table.Key{Partition: schema.Discussion(hub, discussion), Row: countRow})
+	if err != nil || row == nil {
+		return tally{}, err
+	}
+	return parseTally(*row), nil
+}
+
+// Say writes a message into a discussion, as a reply if parent names a message. The same key of the
+// same person, sent again within a day, answers with the same message; an empty key is none.
+func (s *Service) Say(ctx context.Context, c people.Claim, hub, discussion, text, parent, key string) (Message, error) {
+	var b rules.Broken
+	b.Lines("text", text, 1, MaxMessage)
+	repeats.Check(&b, key)
+	var t *thread
+	var root *Message
+	u, err := s.Hubs.MustBeIn(ctx, c, hub, func(ctx context.Context) error {
+		return rowstore.Both(ctx, func(ctx context.Context) (err error) {
+			t, err = s.thread(ctx, hub, discussion)
+			return err
+		}, func(ctx context.Context) (err error) {
+			if parent != "" {
+				root, err = s.rootOf(ctx, hub, discussion, parent)
+			}
+			return err
+		})
+	})
+	hidden := false
+	if err == nil {
+		err = rowstore.Both(ctx, func(ctx context.Context) error {
+			return s.mustSee(ctx, c.UserID, t)
+		}, func(ctx context.Context) (err error) {
+			if root != nil {
+				hidden, err = s.People.Hidden(ctx, c.UserID, root.AuthorID)
+			}
+			return err
+		})
+	}
+	if err == nil {
+		err = b.Err()
+	}
+	if err == nil && parent != "" && (root == nil || hidden) {
+		err = &fault.Error{Kind: fault.Invalid, Text: "the request breaks the rules named here", Fields: []fault.Field{{Name: "body.parentMessageId", Message: "is no message of this discussion"}}}
+	}
+	if err != nil {
+		return Message{}, err
+	}
+	made := &Message{ID: schema.NewID(s.Now().UTC(), s.Entropy), HubID: hub, DiscussionID: discussion, AuthorID: u.ID, Author: u.Person(), Text: text}
+	if key != "" {
+		if made.ID, err = s.posts.Repeats().IDFor(ctx, u.ID, key, []string{"message", hub, discussion, text, parent}, made.ID); err != nil {
+			return Message{}, err
+		}
+	}
+	made.CreatedAt = schema.TimeOf(made.ID)
+	if root != nil {
+		made.Parent = root.ID
+	}
+	before := []func(context.Context) error{
+		func(ctx context.Context) error { return s.move(ctx, t) },
+		func(ctx context.Context) error { return s.Upsert(ctx, s.Tables.Users, table.Row{Key: made.byAuthor()}) },
+	}
+	if err = rowstore.Each(ctx, len(before), len(before), func(ctx context.Context, i int) error { return before[i](ctx) }); err != nil {
+		return Message{}, err
+	}
+	if err = s.write(ctx, made); err == nil {
+		s.Hubs.Acted(ctx, u.ID, hub)
+	}
+	return *made, err
+}
+
+// rootOf returns the message on which a reply to a message hangs; nil if there is none.
+func (s *Service) rootOf(ctx context.Context, hub, discussion, id string) (*Message, error) {
+	m, err := s.message(ctx, hub, discussion, id)
+	if err == nil && m != nil && m.Parent != "" {
+		m, err = s.message(ctx, hub, discussion, m.Parent)
+	}
+	return m, err
+}
+
+// mustSee refuses a discussion that is not there for a member of its hub.
+func (s *Service) mustSee(ctx context.Context, viewer string, t *thread) error {
+	if t == nil {
+		return noDiscussion()
+	}
+	there, err := s.posts.IsIn(ctx, viewer, t.post, t.hub)
+	if err == nil && !there {
+		err = noDiscussion()
+	}
+	return err
+}
+
+// write writes a message with the count, unless an earlier request or an earlier try has.
+func (s *Service) write(ctx context.Context, made *Message) error {
+	return s.Change(ctx, s.Tables.Hubs, func(ctx context.Context) ([]table.Op, error) {
+		var there, root *Message
+		var n tally
+		reads := []func(context.Context) error{
+			func(ctx context.Context) (err error) {
+				there, err = s.message(ctx, made.HubID, made.DiscussionID, made.ID)
+				return err
+			},
+			func(ctx context.Context) (err error) {
+				n, err = s.tally(ctx, made.HubID, made.DiscussionID)
+				return err
+			},
+			func(ctx context.Context) (err error) {
+				if made.Parent != "" {
+					root, err = s.message(ctx, made.HubID, made.DiscussionID, made.Parent)
+				}
+				return err
+			},
+		}
+		err := rowstore.Each(ctx, len(reads), len(reads), func(ctx context.Context, i int) error { return reads[i](ctx) })
+		if err != nil || there != nil {
+			if there != nil {
+				made.Replies = there.Replies
+			}
+			return nil, err
+		}
+		if n.lastAt.Before(made.CreatedAt) {
+			n.lastAt = made.CreatedAt
+		}
+		ops := []table.Op{rowstore.Put(made.row()), rowstore.Put(made.place()), rowstore.Put(table.Row{Key: made.key(countRow), ETag: n.etag, Props: table.Props{
+			{Name: "message_count", Value: table.Int64(n.messages + 1)},
+			{Name: "last_message_at", Value: table.Time(n.lastAt)},
+		}})}
+		if root != nil {
+			root.Replies++
+			ops = append(ops, rowstore.Put(root.row()))
+		}
+		return ops, nil
+	})
+}
+
+// A MessagePage is a part of a list of messages. Next is the position that the next one begins
+// after, "" at the end.
+type MessagePage struct {
+	Root  *Message // of a list of replies
+	Items []Message
+	Next  string
+}
+
+// Messages returns the messages of a discussion that are no replies, the newest first, or the
+// replies to a message, the oldest first.
+func (s *Service) Messages(ctx context.Context, c people.Claim, hub, discussion, root, after string, limit int) (MessagePage, error) {
+	var t *thread
+	var above *Message
+	var rows []table.Row
+	next := ""
+	reads := []func(context.Context) error{
+		func(ctx context.Context) (err error) { t, err = s.thread(ctx, hub, discussion); return err },
+		func(ctx context.Context) (err error) {
+			if root != "" {
+				above, err = s.message(ctx, hub, discussion, root)
+			}
+			return err
+		},
+		func(ctx context.Context) (err error) {
+			in := lists.List{Table: s.Tables.Hubs, Partition: schema.Discussion(hub, discussion), Prefix: rootRows}
+			if root != "" {
+				in.Prefix = replyRows + root + "|"
+			}
+			rows, next, err = lists.Read(ctx, s.Store, in, after, limit, nil)
+			return err
+		},
+	}
+	if !schema.IsID(hub) || !schema.IsID(discussion) || root != "" && !schema.IsID(root) {
+		reads = reads[:2]
+	}
+	if _, err := s.Hubs.MustBeIn(ctx, c, hub, reads...); err != nil {
+		return MessagePage{}, err
+	}
+	all := make([]*Message, len(rows), len(rows)+1)
+	for i, row := range rows {
+		all[i] = parseMessage(row)
+	}
+	if above != nil {
+		all = append(all, above)
+	}
+	var ids []string
+	for _, m := range all {
+		ids = append(ids, m.AuthorID)
+	}
+	var authors map[string]people.Person
+	var hidden map[string]bool
+	err := rowstore.Both(ctx, func(ctx context.Context) error {
+		return s.mustSee(ctx, c.UserID, t)
+	}, func(ctx context.Context) (err error) {
+		authors, hidden, err = s.posts.Authors(ctx, c.UserID, ids)
+		return err
+	})
+	if err == nil && root != "" && (above == nil || above.Parent != "" || hidden[above.AuthorID]) {
+		err = noMessage()
+	}
+	if err != nil {
+		return MessagePage{}, err
+	}
+	page := MessagePage{Root: above, Items: []Message{}, Next: next}
+	for i, m := range all {
+		m.Author = authors[m.AuthorID]
+		if m.AuthorID == "" {
+			m.Author = people.Person{FullName: people.DeletedName}
+		}
+		if i < len(rows) && !hidden[m.AuthorID] {
+			page.Items = append(page.Items, *m)
+		}
+	}
+	return page, nil
+}
