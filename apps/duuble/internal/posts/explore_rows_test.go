@@ -20,30 +20,38 @@ import (
 // A place is a partition of a table.
 type place struct{ name, partition string }
 
-// A watched store knows which partitions were changed.
+// A watched store knows which partitions were changed, and which rows were removed.
 type watched struct {
 	*memory.Tables
 	mu      sync.Mutex
 	changed map[place]bool
+	removed []table.Key
 }
 
 // Write implements table.DB.
 func (w *watched) Write(ctx context.Context, name string, ops ...table.Op) ([]string, error) {
+	etags, err := w.Tables.Write(ctx, name, ops...)
 	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.changed[place{name, ops[0].Row.Partition}] = true
-	w.mu.Unlock()
-	return w.Tables.Write(ctx, name, ops...)
+	for _, op := range ops {
+		if op.Kind == table.Delete && err == nil {
+			w.removed = append(w.removed, op.Row.Key)
+		}
+	}
+	return etags, err
 }
 
-// changes returns the partitions that were changed since the last time.
-func (w *watched) changes() (all []place) {
+// changes returns the partitions that were changed since the last time, and the removed rows.
+func (w *watched) changes() (all []place, removed []table.Key) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for p := range w.changed {
 		all = append(all, p)
 	}
 	clear(w.changed)
-	return all
+	removed, w.removed = w.removed, nil
+	return all, removed
 }
 
 // rows returns the rows of a partition, or of a table.
@@ -82,19 +90,13 @@ func stays(was map[table.Key]string, key table.Key, says string) error {
 func (x *explorer) look() error {
 	x.hear()
 	var wrong error
-	for _, p := range x.db.changes() {
+	changed, removed := x.db.changes()
+	for _, key := range removed {
+		delete(x.known.dates, key)
+		delete(x.known.ends, key)
+	}
+	for _, p := range changed {
 		rows := x.rows(p.name, p.partition)
-		there := map[table.Key]bool{}
-		for _, row := range rows {
-			there[row.Key] = true
-		}
-		for _, was := range []map[table.Key]string{x.known.dates, x.known.ends} {
-			for key := range was {
-				if key.Partition == p.partition && !there[key] {
-					delete(was, key)
-				}
-			}
-		}
 		switch kind, _, _ := strings.Cut(p.partition, "|"); p.name + " " + kind {
 		case "Users u":
 			wrong = errors.Join(wrong, x.user(p.partition, rows))
