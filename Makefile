@@ -177,6 +177,7 @@ deep: ## ask and count as often as is worth it now and then: what make test take
 	$(MAKE) search
 	$(MAKE) -C apps/ricochet soak
 	$(MAKE) -C apps/harmony growth soak
+	$(MAKE) -C apps/duuble soak
 
 formats: ## write and read 10,000 prompts in each format
 	go test -count=1 -run '^TestWriteAndRead$$' -timeout 30m ./internal/prompthub/files/format -rapid.checks=10000

@@ -102,7 +102,7 @@ func try(ctx context.Context, chosen []mutant, known caught) int {
 }
 
 // all are the mutants of all lists.
-func all() []mutant { return slices.Concat(mutants, unbounded, harmony) }
+func all() []mutant { return slices.Concat(mutants, unbounded, harmony, duuble) }
 
 // promptdb is where most mutants live; the files of others are named from there.
 const promptdb = "internal/prompthub/promptdb"
@@ -190,6 +190,8 @@ func (m mutant) pkg() string {
 		return "bench"
 	case slices.Contains(harmony, m):
 		return "apps/harmony/internal/meettest" // which has their explorer
+	case slices.Contains(duuble, m):
+		return "apps/duuble/internal/posts" // likewise
 	}
 	dir := filepath.Dir(filepath.Join(promptdb, m.file))
 	if strings.HasPrefix(dir, promptdb+"/") {
@@ -198,6 +200,9 @@ func (m mutant) pkg() string {
 	return dir
 }
 
+// explored reports whether the explorer of an application must notice the mutant.
+func (m mutant) explored() bool { return slices.Contains(harmony, m) || slices.Contains(duuble, m) }
+
 // test runs the tests that m is for, up to the first that fails, whose name it returns with what
 // was printed. Of another package than promptdb it runs those that need nothing but the copy.
 func test(ctx context.Context, dir string, m mutant, limit time.Duration, flags ...string) (failed, out string) {
@@ -205,14 +210,14 @@ func test(ctx context.Context, dir string, m mutant, limit time.Duration, flags 
 	switch {
 	case slices.Contains(unbounded, m):
 		args = append(args, "-run=^TestBounds$")
-	case slices.Contains(harmony, m):
+	case m.explored():
 		args = append(args, "-short", "-run=^TestExplore$")
 	case m.pkg() != promptdb:
 		args = append(args, "-short", "-skip=^TestTables$|^TestQueues$|Emulator|Kill")
 	}
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = dir
-	if slices.Contains(harmony, m) {
+	if m.explored() {
 		cmd.Env = append(os.Environ(), "EXPLORE_SCHEDULES=5000") // some faults show in one of thousands
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -263,7 +268,7 @@ func copyTree(ctx context.Context) (string, error) {
 	if err != nil || len(parts) == 0 {
 		return dir, fmt.Errorf("run it from the root of the repository: %w", cmp.Or(err, os.ErrNotExist))
 	}
-	for _, part := range append(parts, "bench", "apps/harmony") {
+	for _, part := range append(parts, "bench", "apps/harmony", "apps/duuble") {
 		if part == "internal/tools" { // modules of their own
 			continue
 		}

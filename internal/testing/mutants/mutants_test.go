@@ -65,7 +65,8 @@ func TestMutantsCompile(t *testing.T) {
 	fset := token.NewFileSet()
 	inputs.Files(t, "internal")
 	inputs.Files(t, "apps/harmony")
-	exported := inputs.Exports(t, root, "./internal/...", "./apps/harmony/...")
+	inputs.Files(t, "apps/duuble")
+	exported := inputs.Exports(t, root, "./internal/...", "./apps/harmony/...", "./apps/duuble/...")
 	for _, m := range all() {
 		path := filepath.Join(root, promptdb, m.file)
 		dir := filepath.Dir(path)

@@ -117,7 +117,7 @@ func (a *api) ties() {
 			_, err := a.People.Follow(ctx, v.Claim, in.ID, false)
 			return nil, err
 		})
-	route(a, person, Bound{17, 35}, op("block", http.MethodPut, "/users/{id}/block", "Block a person", "At once neither of the two finds the other, nor posts and comments of the other: each is to the other as if deleted. The follows of both end. Votes stay counted.", http.StatusOK, 404, 409),
+	route(a, person, Bound{18, 36}, op("block", http.MethodPut, "/users/{id}/block", "Block a person", "At once neither of the two finds the other, nor posts and comments of the other: each is to the other as if deleted. The follows of both end. Votes stay counted.", http.StatusOK, 404, 409),
 		func(ctx context.Context, v visit, in *ByID) (*body[Blocked], error) {
 			at, err := a.People.Block(ctx, v.Claim, in.ID, true)
 			return answer(Blocked{true, stamp(at)}, err)

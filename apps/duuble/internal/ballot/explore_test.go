@@ -4,19 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"log/slog"
-	"math/rand/v2"
-	"os"
-	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/stretchr/testify/require"
 
 	"prompthub/apps/duuble/internal/ballot"
 	"prompthub/internal/fault"
@@ -32,99 +25,52 @@ import (
 // that was acknowledged is there once, with its position, and all that is left to do was
 // found.
 //
-// EXPLORE_SCHEDULES sets their number; EXPLORE_SEED runs one alone.
+// EXPLORE_SCHEDULES sets their number, which is 10,000 in "make -C apps/duuble soak"; EXPLORE_SEED
+// runs one alone.
 func TestExplore(t *testing.T) {
 	t.Parallel()
-	if s := os.Getenv("EXPLORE_SEED"); s != "" {
-		seed, err := strconv.ParseUint(s, 10, 64)
-		require.NoError(t, err)
-		e := explore(t, seed)
-		t.Log(strings.Join(e.trace, "\n"))
-		require.NoError(t, e.wrong)
-		return
-	}
-	n := uint64(1000)
-	if testing.Short() {
-		n = 300
-	}
-	if s := os.Getenv("EXPLORE_SCHEDULES"); s != "" {
-		var err error
-		n, err = strconv.ParseUint(s, 10, 64)
-		require.NoError(t, err)
-	}
-	distinct, met := map[uint64]bool{}, map[string]int{}
-	for seed := range n {
-		e := explore(t, seed)
-		if e.wrong != nil {
-			t.Errorf("EXPLORE_SEED=%d %v", seed, e.wrong)
-		}
-		sum := fnv.New64a()
-		fmt.Fprint(sum, e.trace)
-		distinct[sum.Sum64()] = true
-		for what, count := range e.met {
-			met[what] += count
-		}
-	}
-	require.Greater(t, len(distinct), int(n)*9/10)
-	for _, what := range []string{"lost", "failed", "late", "crash", "accepted", string(ballot.AlreadyVoted), "unknown", "twice", "withheld", "counted", "batch"} {
-		require.NotZero(t, met[what], what)
-	}
-	t.Log(len(distinct), met)
+	chaos.Explore(t, 300, func(seed uint64) *chaos.Explorer { return explore(t, seed).Explorer },
+		"accepted", string(ballot.AlreadyVoted), "unknown", "twice", "withheld", "counted", "batch")
 }
 
 // An explorer is one schedule.
 type explorer struct {
-	t       *testing.T
-	rnd     *rand.Rand
-	world   *chaos.World
-	db      *memory.Tables
-	queues  *memory.Queues
-	calm    *ballot.Store // whose calls all pass
-	keys    ballot.Keys
-	trace   []string
-	mu      sync.Mutex // of met, accepted and followed
-	met     map[string]int
-	wrong   error
-	late    []landing
-	began   int
-	running []process
+	*chaos.Explorer
+	t      *testing.T
+	db     *memory.Tables
+	queues *memory.Queues
+	calm   *ballot.Store // whose calls all pass
+	keys   ballot.Keys
+	stores map[*chaos.Process]*ballot.Store
 
+	mu       sync.Mutex // of what follows
 	cast     map[string]ballot.Position
 	accepted map[string]int
 	followed map[string]int
 }
 
-// A process has a store of its own.
-type process struct {
-	*chaos.Process
-	store *ballot.Store
-}
-
-// A landing is a write that its process takes for failed.
-type landing struct {
-	by   time.Time
-	land func()
-}
-
 func explore(t *testing.T, seed uint64) *explorer {
 	t.Helper()
 	e := &explorer{
-		t: t, rnd: rand.New(rand.NewPCG(seed, 1)), world: chaos.NewWorld(began), db: memory.NewShortPages(seed), keys: keys(t, 1),
-		met: map[string]int{}, cast: map[string]ballot.Position{}, accepted: map[string]int{}, followed: map[string]int{},
+		Explorer: chaos.NewExplorer(seed, began, chaos.Times{Call: rowstore.CallWithin, WriteEnd: rowstore.WriteEnd, Land: rowstore.LandWithin}),
+		t:        t, db: memory.NewShortPages(seed), keys: keys(t, 1), stores: map[*chaos.Process]*ballot.Store{},
+		cast: map[string]ballot.Position{}, accepted: map[string]int{}, followed: map[string]int{},
 	}
-	e.queues = memory.NewQueues(e.world.Now)
+	e.queues = memory.NewQueues(e.Now)
 	prepare(t, e.db, e.queues, 1)
 	e.calm = ballot.New(e.config(nil, seed))
 	synctest.Test(t, func(*testing.T) {
-		e.run()
+		e.Run(8+e.Luck.IntN(16), e.begin, e.whole)
 		e.rest()
 	})
 	return e
 }
 
+func (e *explorer) whole() error { return whole(e.db, e.calm, e.cast) }
+
 // config is that of a process, or of the one whose calls all pass.
 func (e *explorer) config(p *chaos.Process, seed uint64) ballot.Config {
-	c := config(e.t, e.db, e.queues, e.world.Now, seed)
+	c := config(e.t, e.db, e.queues, e.Now, seed)
 	c.Keys = e.keys
 	if p != nil {
 		c.Store = &rowstore.Store{
@@ -137,7 +83,7 @@ func (e *explorer) config(p *chaos.Process, seed uint64) ballot.Config {
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		if len(votes) > 1 {
-			e.met["batch"]++
+			e.Meet("batch")
 		}
 		for _, v := range votes {
 			e.followed[v.Voter]++
@@ -147,125 +93,27 @@ func (e *explorer) config(p *chaos.Process, seed uint64) ballot.Config {
 	return c
 }
 
-// run begins commands and lets their calls do what luck says.
-func (e *explorer) run() {
-	commands := 8 + e.rnd.IntN(16)
-	for steps := 0; steps < 1000 && e.wrong == nil; steps++ {
-		synctest.Wait()
-		calls := e.world.Pending()
-		if commands > 0 && (len(calls) == 0 || e.rnd.IntN(4) == 0) {
-			commands--
-			e.begin()
-			continue
-		}
-		if len(calls) == 0 {
-			return
-		}
-		e.act(calls[e.rnd.IntN(len(calls))])
-		e.wrong = whole(e.db, e.calm, e.cast)
-	}
-}
-
-// act decides what becomes of a call.
-func (e *explorer) act(c *chaos.Call) {
-	e.trace = append(e.trace, c.Process.Name+" "+c.Label)
-	switch n := e.rnd.IntN(100); {
-	case n < 10 && c.Wake.IsZero():
-		e.timeOut(c)
-	case n < 12:
-		e.meet("crash")
-		c.Stop(e.rnd.IntN(2) == 0)
-	default:
-		c.Pass()
-	}
-}
-
-// timeOut leaves a call without an answer.
-func (e *explorer) timeOut(c *chaos.Call) {
-	switch n := e.rnd.IntN(3); {
-	case n == 0:
-		e.meet("lost")
-		c.Lose(chaos.ErrTimeout)
-	case n == 1 && c.Write:
-		e.meet("late")
-		by := e.world.Now().Add(time.Duration(e.rnd.IntN(30)) * time.Second)
-		e.late = append(e.late, landing{by, c.Delay(chaos.ErrTimeout)})
-	default:
-		e.meet("failed")
-		c.Fail(chaos.ErrTimeout)
-	}
-}
-
-// timeOutAll ends all calls that were sent too long ago, some of them without an answer, and
-// those that follow.
-func (e *explorer) timeOutAll(within time.Duration) {
-	for more := true; more; {
-		more = false
-		synctest.Wait()
-		for _, c := range e.world.Pending() {
-			if e.world.Now().Sub(c.Sent) < within {
-				continue
-			}
-			more = true
-			if c.Wake.IsZero() && e.rnd.IntN(4) == 0 {
-				e.timeOut(c)
-			} else {
-				c.Pass()
-			}
-		}
-	}
-}
-
-func (e *explorer) meet(what string) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.met[what]++
-}
-
-// wait lets time go by, and late writes land.
-func (e *explorer) wait(d time.Duration) {
-	e.world.Advance(d)
-	e.trace = append(e.trace, "wait "+d.String())
-	var still []landing
-	for _, l := range e.late {
-		if l.by.After(e.world.Now()) {
-			still = append(still, l)
-		} else {
-			l.land()
-		}
-	}
-	e.late = still
-}
-
 // process returns a store of a process that runs, or of a new one.
 func (e *explorer) process() *ballot.Store {
-	e.running = slices.DeleteFunc(e.running, func(p process) bool { return p.Dead() })
-	if n := len(e.running); n > 0 && e.rnd.IntN(3) > 0 {
-		return e.running[e.rnd.IntN(n)].store
+	p, isNew := e.One()
+	if isNew {
+		c := e.config(p, e.Luck.Uint64())
+		c.SettleAfter = time.Hour
+		e.stores[p] = ballot.New(c)
 	}
-	e.began++
-	p := e.world.Process(fmt.Sprintf("%02d", e.began))
-	p.Skew = time.Duration(e.rnd.IntN(2000)-1000) * time.Millisecond
-	c := e.config(p, e.rnd.Uint64())
-	c.SettleAfter = time.Hour
-	s := ballot.New(c)
-	e.running = append(e.running, process{p, s})
-	return s
+	return e.stores[p]
 }
 
 // begin runs a command.
 func (e *explorer) begin() {
-	what := []string{"vote", "vote", "vote", "vote", "vote", "vote", "message", "message", "settle", "wait", "long wait"}[e.rnd.IntN(11)]
-	e.trace = append(e.trace, "begin "+what)
+	what := []string{"vote", "vote", "vote", "vote", "vote", "vote", "message", "message", "settle", "wait", "long wait"}[e.Luck.IntN(11)]
+	e.Trace = append(e.Trace, "begin "+what)
 	ctx := context.Background()
 	switch what {
 	case "wait":
-		e.wait(time.Duration(1+e.rnd.IntN(3)) * time.Second)
-		e.timeOutAll(rowstore.CallWithin)
-	case "long wait": // a call has its answer before, or none, and a write lands before, or never
-		e.timeOutAll(0)
-		e.wait(time.Minute)
-		e.wait(time.Duration(1+e.rnd.IntN(120)) * time.Minute)
+		e.Wait()
+	case "long wait":
+		e.WaitLong(2 * time.Hour)
 	case "vote":
 		e.vote(ctx, e.process())
 	case "settle":
@@ -277,8 +125,8 @@ func (e *explorer) begin() {
 }
 
 func (e *explorer) vote(ctx context.Context, s *ballot.Store) {
-	n := e.rnd.IntN(9)
-	v := ballot.Vote{Post: post, Voter: voter(n), Position: ballot.Position(n % 5), Shards: 1 + e.rnd.IntN(2)}
+	n := e.Luck.IntN(9)
+	v := ballot.Vote{Post: post, Voter: voter(n), Position: ballot.Position(n % 5), Shards: 1 + e.Luck.IntN(2)}
 	v.Hubs = [][]string{nil, {"hub1"}, {"hub1", "hub2"}}[n%3]
 	e.cast[v.Voter] = v.Position
 	go func() {
@@ -287,12 +135,12 @@ func (e *explorer) vote(ctx context.Context, s *ballot.Store) {
 		defer e.mu.Unlock()
 		switch code := fault.CodeOf(err); {
 		case err == nil:
-			e.met["accepted"]++
+			e.Meet("accepted")
 			e.accepted[v.Voter]++
 		case code == "" && fault.Of(err) == fault.Unavailable:
-			e.met["unknown"]++
+			e.Meet("unknown")
 		default:
-			e.met[string(code)]++
+			e.Meet(string(code))
 		}
 	}()
 }
@@ -303,15 +151,13 @@ func (e *explorer) message(ctx context.Context, s *ballot.Store) {
 	if err != nil || len(list) == 0 {
 		return
 	}
-	again := e.rnd.IntN(5) == 0
+	again := e.Luck.IntN(5) == 0
 	go func() {
 		if s.Deliver(ctx, list[0].Text) != nil {
 			return // it comes back
 		}
 		if again {
-			e.mu.Lock()
-			defer e.mu.Unlock()
-			e.met["twice"]++
+			e.Meet("twice")
 			return
 		}
 		_ = e.queues.Delete(ctx, ballot.QueueOutbox, list[0].Receipt) // or another has it
@@ -321,32 +167,15 @@ func (e *explorer) message(ctx context.Context, s *ballot.Store) {
 // rest lets everything pass from now on, until nothing is left to do, and looks at what there
 // is.
 func (e *explorer) rest() {
-	for {
-		synctest.Wait()
-		calls := e.world.Pending()
-		if len(calls) == 0 {
-			break
-		}
-		for _, c := range calls {
-			c.Pass()
-			synctest.Wait()
-		}
-	}
+	e.Rest()
 	ctx := context.Background()
-	e.wait(time.Minute)
 	for range 3 {
-		e.wait(time.Minute)
-		if err := e.pump(ctx); e.wrong == nil {
-			e.wrong = err
-		}
+		e.Advance(time.Minute)
+		e.Note(e.pump(ctx))
 	}
-	e.wait(25 * time.Hour)
-	if err := e.calm.SettleDue(ctx); e.wrong == nil {
-		e.wrong = err
-	}
-	if e.wrong == nil {
-		e.wrong = errors.Join(whole(e.db, e.calm, e.cast), e.atRest(ctx))
-	}
+	e.Advance(25 * time.Hour)
+	e.Note(e.calm.SettleDue(ctx))
+	e.Note(errors.Join(e.whole(), e.atRest(ctx)))
 }
 
 // pump delivers all messages that can be seen.
@@ -388,8 +217,12 @@ func (e *explorer) atRest(ctx context.Context) error {
 		return err
 	}
 	for _, r := range results {
-		e.met["counted"] += int(r.Counted)
-		e.met["withheld"] += int(r.Withheld)
+		if r.Counted > 0 {
+			e.Meet("counted")
+		}
+		if r.Withheld > 0 {
+			e.Meet("withheld")
+		}
 	}
 	if n := results[0].Waiting(); n >= 3 {
 		return fmt.Errorf("%d votes wait, and the timer does not find them", n)

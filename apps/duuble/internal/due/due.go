@@ -5,6 +5,8 @@ package due
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"time"
 
 	"prompthub/internal/storage/rowstore"
@@ -23,9 +25,11 @@ const (
 	dueAt    = "due_at"
 )
 
-// Key returns the key of the row of a thing that counts from a time.
+// Key returns the key of the row of a thing that counts from a time. It has the time in it, so that
+// of two changes of the same thing, by processes whose clocks differ, each has a row of its own: the
+// earlier one goes when the thing that the later one has changed is not due yet.
 func (r Rows) Key(at time.Time, name string) table.Key {
-	return table.Key{Partition: r.Prefix + at.UTC().Format(hourForm), Row: name}
+	return table.Key{Partition: r.Prefix + at.UTC().Format(hourForm), Row: fmt.Sprintf("%019d|%s", table.Ticks(at), name)}
 }
 
 // Row returns the row of a thing that counts from a time.
@@ -38,13 +42,15 @@ func (r Rows) Add(ctx context.Context, at time.Time, name string, props ...table
 	return r.Upsert(ctx, r.Table, r.Row(at, name, props...))
 }
 
-// Run calls do for the things that count from before a time, and removes their rows.
-// One that fails stays for the next run.
+// Run calls do for the things that count from before a time, with rows whose keys are their names,
+// and removes their rows. One that fails stays for the next run.
 func (r Rows) Run(ctx context.Context, before time.Time, do func(context.Context, table.Row) error) error {
 	var failed rowstore.Failures
 	for row, err := range table.All(ctx, r.DB, r.Table, table.Range{FromPartition: r.Prefix, ToPartition: r.Prefix + before.UTC().Format(hourForm) + "~"}) {
 		if err == nil && row.Props.Get(dueAt).Time().Before(before) {
-			if err = do(ctx, row); err == nil {
+			named := row
+			_, named.Row, _ = strings.Cut(row.Row, "|")
+			if err = do(ctx, named); err == nil {
 				err = r.RemoveRow(ctx, r.Table, row)
 			}
 		}

@@ -26,7 +26,6 @@ package hubs
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
@@ -53,7 +52,7 @@ type Service struct {
 type Config struct {
 	*rowstore.Store
 	Tables  schema.Tables // prefixed
-	Entropy io.Reader     // random bytes, for ids
+	Entropy io.Reader     // random bytes, for ids and tokens
 	People  *people.Service
 }
 
@@ -129,9 +128,11 @@ func str(name, value string) table.Prop { return table.Prop{Name: name, Value: t
 func at(name string, t time.Time) table.Prop { return table.Prop{Name: name, Value: table.Time(t)} }
 
 // newToken returns a token that no one can guess, and the hash by which it is found.
-func newToken() (token, hash string) {
+func (s *Service) newToken() (token, hash string) {
 	b := make([]byte, 32)
-	rand.Read(b) // it never fails
+	if _, err := io.ReadFull(s.Entropy, b); err != nil {
+		panic(err) // the system has no random numbers, and ids would have none either
+	}
 	token = base64.RawURLEncoding.EncodeToString(b)
 	return token, hashOf(token)
 }

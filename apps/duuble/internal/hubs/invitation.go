@@ -174,7 +174,7 @@ func (s *Service) Invite(ctx context.Context, c people.Claim, hub string, number
 
 func (s *Service) invite(ctx context.Context, hub string, u people.User, mine *Membership, phone string, lasts time.Duration) (v *Invitation, err error) {
 	number := s.People.Number(phone)
-	token, hash := newToken()
+	token, hash := s.newToken()
 	fresh, change := s.newID(), s.newID()
 	make := func(ctx context.Context) ([]table.Op, error) {
 		v = nil
@@ -333,7 +333,7 @@ func (s *Service) Resend(ctx context.Context, c people.Claim, hub, id string, la
 	if err != nil {
 		return Invitation{}, err
 	}
-	token, hash := newToken()
+	token, hash := s.newToken()
 	change := s.newID()
 	var v *Invitation
 	err = s.Change(ctx, s.Tables.Hubs, func(ctx context.Context) (_ []table.Op, err error) {

@@ -50,7 +50,7 @@ func (s *Service) NewLink(ctx context.Context, c people.Claim, hub string, lasts
 		return Link{}, err
 	}
 	l := Link{ID: s.newID(), HubID: hub, CreatorID: u.ID, CreatedAt: s.Now().UTC(), ExpiresAt: s.Now().UTC().Add(lasts)}
-	l.Token, l.token = newToken()
+	l.Token, l.token = s.newToken()
 	err = s.told(ctx, aLink, hub, l.ID, l.token, l.ExpiresAt, func(context.Context) error { return nil })
 	if err != nil {
 		return Link{}, err

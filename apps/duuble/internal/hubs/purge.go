@@ -52,8 +52,11 @@ func (s *Service) Purge(ctx context.Context) error {
 func (s *Service) purgeMembership(ctx context.Context, hub, user string) error {
 	over := func(m *Membership) bool { return !m.live() && s.People.Overdue(m.leftAt) }
 	m, err := s.membership(ctx, hub, user)
-	if err != nil || m == nil || !over(m) {
+	if err != nil || m == nil {
 		return err
+	}
+	if !over(m) { // a run before this one may have stopped after the row that points at it went
+		return s.pointAt(ctx, hub, user)
 	}
 	if err := s.disown(ctx, hub, user); err != nil {
 		return err

@@ -89,7 +89,11 @@ func (s *Service) pending(ctx context.Context, hub, user string) (*Request, erro
 	if err != nil || row == nil {
 		return nil, err
 	}
-	return s.request(ctx, hub, row.Props.Get("request_id").Str())
+	r, err := s.request(ctx, hub, row.Props.Get("request_id").Str())
+	if r != nil && r.Status != Pending {
+		r = nil // it was decided between the two reads
+	}
+	return r, err
 }
 
 const requestsOfUser = "jr|"

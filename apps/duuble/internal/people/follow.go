@@ -141,10 +141,15 @@ func (s *Service) setTie(ctx context.Context, kind, from, to string, live bool) 
 			x = &tie{from: from, to: to, kind: kind, createdAt: now, version: now.UnixMilli()}
 		}
 		x.version++
-		if x.deletedAt = now; !live {
+		if x.deletedAt = now; live {
+			x.deletedAt = time.Time{}
+		}
+		if !live || kind == blockRows {
 			err = s.ended().Add(ctx, now, from+"|"+kind+to)
-		} else if x.deletedAt = (time.Time{}); kind == blockRows {
-			// At each try, because a purge of a block that had ended takes the row away.
+		}
+		if err == nil && live && kind == blockRows {
+			// At each try, because a purge of a block that had ended takes the row away. If the block is
+			// never written, PurgeTies finds by the row before that this one is of nothing.
 			err = s.Upsert(ctx, s.Tables.Users, blocker(to, from))
 		}
 		if err != nil {

@@ -39,7 +39,12 @@ func (s *Service) Leave(ctx context.Context, c Claim) error {
 	if err != nil {
 		return err
 	}
-	now := table.TimeOf(table.Ticks(s.Now()))
+	now := s.Now()
+	// The caller's session began before, also where the clock that its id is of is ahead of this one.
+	if began := schema.TimeOf(c.SessionID).Add(time.Millisecond); began.After(now) {
+		now = began
+	}
+	now = table.TimeOf(table.Ticks(now))
 	_, r, err := s.turn(ctx, u, func(ctx context.Context) error { return s.leavers().Add(ctx, now, u.ID) }, func(u *User) error {
 		if u.DeletedAt.IsZero() {
 			u.DeletedAt = now

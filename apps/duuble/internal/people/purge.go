@@ -38,6 +38,9 @@ func (s *Service) PurgeTies(ctx context.Context) error {
 // removeTie removes a tie that is over, and its mirror or pointer.
 func (s *Service) removeTie(ctx context.Context, kind, from, to string, over func(*tie) bool) error {
 	x, err := s.tie(ctx, kind, from, to)
+	if err == nil && x != nil && !over(x) && kind == blockRows { // a run before this one may have stopped after the row went
+		return s.Upsert(ctx, s.Tables.Users, blocker(to, from))
+	}
 	if err != nil || x != nil && !over(x) {
 		return err
 	}

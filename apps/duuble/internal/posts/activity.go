@@ -101,7 +101,9 @@ func (s *Service) audience(ctx context.Context, a feed.Activity) (to feed.Audien
 		},
 	}
 	err = rowstore.Each(ctx, len(reads), len(reads), func(ctx context.Context, i int) error { return reads[i](ctx) })
-	if err != nil || !p.live() || !d.holds {
+	// Of a post that was deleted the lists have what they must have when it comes back: reads leave
+	// it out until then.
+	if err != nil || p == nil || s.isGone(p) || !d.holds {
 		return to, err
 	}
 	group := func(most int, l lists.List) {

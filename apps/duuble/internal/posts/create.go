@@ -176,22 +176,22 @@ func postOf(user, id string) table.Key {
 	return table.Key{Partition: schema.User(user), Row: postsOfUser + id}
 }
 
-// count counts a post of its author once, and not while it is deleted.
-func (s *Service) count(ctx context.Context, p Post) error {
+// counted is the row by which a post is counted of its author, not while it is deleted.
+func (p Post) counted() people.Mirror {
 	column := "posts_count"
 	if p.Visibility == Locked {
 		column = "locked_posts_count" // which its author alone sees
 	}
-	return s.People.Reflect(ctx, people.Mirror{User: p.AuthorID, Row: postsOfUser + p.ID, Version: p.version, Live: p.live(), Column: column, Props: table.Props{
+	return people.Mirror{User: p.AuthorID, Row: postsOfUser + p.ID, Version: p.version, Live: p.live(), Column: column, Props: table.Props{
 		{Name: "created_at", Value: table.Time(p.CreatedAt)},
 		{Name: "counted_in", Value: table.String(column)},
-	}})
+	}}
 }
 
 // finish does after the answer what its caller does not wait for. If that fails, the message stays
 // and its job does it.
 func (s *Service) finish(ctx context.Context, p Post, r queue.Receipt) {
-	if s.count(ctx, p) == nil && s.reflectRepost(ctx, p) == nil && s.announce(ctx, p) == nil {
+	if s.People.Reflect(ctx, p.counted()) == nil && s.reflectRepost(ctx, p) == nil && s.announce(ctx, p) == nil {
 		s.changes().Cancel(ctx, r)
 	}
 }
@@ -229,7 +229,7 @@ func (s *Service) follow(ctx context.Context, text string) error {
 func (s *Service) relist(ctx context.Context, p Post) error {
 	err := s.list(ctx, p)
 	if err == nil {
-		err = s.count(ctx, p)
+		err = s.People.Reflect(ctx, p.counted())
 	}
 	if err == nil {
 		err = s.reflectRepost(ctx, p)

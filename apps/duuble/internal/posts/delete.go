@@ -260,13 +260,11 @@ func (s *Service) purgePost(ctx context.Context, id string, authorGoes bool) err
 		return s.RemoveKey(ctx, s.Tables.Lists, table.Key{Partition: in[i], Row: at})
 	})
 	if err == nil {
-		err = s.count(ctx, *p) // it may not have followed yet
+		// The count may not have followed yet.
+		err = s.People.Forget(ctx, p.counted(), func(*table.Row) bool { return false })
 	}
 	if err == nil {
 		err = s.forgetRepost(ctx, *p)
-	}
-	if err == nil {
-		err = s.RemoveKey(ctx, s.Tables.Users, postOf(p.AuthorID, id))
 	}
 	if err == nil {
 		err = s.forgetComments(ctx, id)

@@ -54,15 +54,21 @@ func newWorld(t *testing.T) *world {
 // over returns a service over other stores, as another process.
 func (w *world) over(db table.DB, queues queue.Queues) *posts.Service {
 	rows := duubletest.Rows(db, w.Now)
+	return service(w.t, queues, w.luck, duubletest.People(rows, queues, w.luck, keyring.Ring{make([]byte, 32)}, &w.phone))
+}
+
+// service returns the service of some accounts, over the rows of which it is.
+func service(t *testing.T, queues queue.Queues, luck *duubletest.Luck, accounts *people.Service) *posts.Service {
+	t.Helper()
+	rows := accounts.Store
 	keys, err := ballot.NewKeys(make([]byte, 32))
-	require.NoError(w.t, err)
-	accounts := duubletest.People(rows, queues, w.luck, keyring.Ring{make([]byte, 32)}, &w.phone)
+	require.NoError(t, err)
 	var s *posts.Service
 	votes := ballot.New(ballot.Config{
-		Store: rows, Posts: "Posts", Due: "Admin", Queues: queues, Keys: keys, VoteMin: 3, SettleAfter: 24 * time.Hour, Entropy: w.luck,
+		Store: rows, Posts: "Posts", Due: "Admin", Queues: queues, Keys: keys, VoteMin: 3, SettleAfter: 24 * time.Hour, Entropy: luck,
 		Follow: func(ctx context.Context, all []ballot.Receipt) error { return s.FollowVotes(ctx, all) },
 	})
-	s = posts.New(posts.Config{Store: rows, Tables: duubletest.Tables, Queues: queues, Entropy: w.luck, People: accounts, Hubs: hubs.New(hubs.Config{Store: rows, Tables: duubletest.Tables, Entropy: w.luck, People: accounts}), Ballot: votes, PostsADay: 100, VotesAnHour: 300})
+	s = posts.New(posts.Config{Store: rows, Tables: duubletest.Tables, Queues: queues, Entropy: luck, People: accounts, Hubs: hubs.New(hubs.Config{Store: rows, Tables: duubletest.Tables, Entropy: luck, People: accounts}), Ballot: votes, PostsADay: 100, VotesAnHour: 300})
 	discussions.New(s)
 	return s
 }
@@ -93,19 +99,25 @@ func (w *world) pump(d time.Duration) {
 }
 
 // differences returns what verify reports.
-func (w *world) differences() (all []string) {
+func (w *world) differences() []string {
 	w.t.Helper()
-	report := func(what string) { all = append(all, what) }
-	_, err := w.people.VerifyRows(w.t.Context(), report)
-	require.NoError(w.t, err)
-	_, err = w.posts.VerifyRows(w.t.Context(), report)
-	require.NoError(w.t, err)
-	_, err = w.posts.Hubs.VerifyRows(w.t.Context(), report)
-	require.NoError(w.t, err)
-	require.NoError(w.t, w.talks.VerifyRows(w.t.Context(), report))
-	_, err = w.posts.Ballot.Verify(w.t.Context(), func(d ballot.Difference) { report(d.Text) })
+	all, err := differences(w.t.Context(), w.posts)
 	require.NoError(w.t, err)
 	return all
+}
+
+func differences(ctx context.Context, s *posts.Service) (all []string, err error) {
+	report := func(what string) { all = append(all, what) }
+	for _, verify := range []func(context.Context, func(string)) (int, error){s.People.VerifyRows, s.VerifyRows, s.Hubs.VerifyRows} {
+		if _, err := verify(ctx, report); err != nil {
+			return nil, err
+		}
+	}
+	if err := discussions.New(s).VerifyRows(ctx, report); err != nil {
+		return nil, err
+	}
+	_, err = s.Ballot.Verify(ctx, func(d ballot.Difference) { report("post " + d.Post + ": " + d.Text) })
+	return all, err
 }
 
 // each takes away one row after the other of a partition, of those that are wanted, and holds that

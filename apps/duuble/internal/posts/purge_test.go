@@ -369,6 +369,9 @@ func TestRepairPoints(t *testing.T) {
 				if kind == "cfg" || strings.HasPrefix(kind, "repk") || kind == "due|settle" || kind == "due|expire" {
 					continue
 				}
+				if strings.Contains(row.Row, "|bl|") {
+					continue // of a block that holds, in case that it had not been written
+				}
 			}
 			kinds[name+" "+kind]++
 			_, err = w.db.Write(ctx, name, rowstore.Removal(row.Key))

@@ -15,9 +15,9 @@
 //	          act|{user}, home|{user}      the rows of package feed
 //	Notifications  the rows of package notices
 //	Sessions  s|{user} / {session} · otp|{challenge} / c · rl|{bucket} / w · hll|{hub} / {yyyyMMddHH}
-//	Admin     the rows of package manage · cfg / keys, sweep · due|settle|{yyyyMMddHH} / {post} · due|expire|{yyyyMMddHH} / {sha256}
-//	          due|purge|{yyyyMMddHH} / {post}, {post}|{comment} · due|account|{yyyyMMddHH} / {user}
-//	          due|tie|{yyyyMMddHH} / {user}|{row} · due|hub|{yyyyMMddHH} / {hub}|{row}
+//	Admin     the rows of package manage · cfg / keys, sweep · due|settle|{yyyyMMddHH} / {post} · due|expire|{yyyyMMddHH} / {ticks}|{sha256}
+//	          due|purge|{yyyyMMddHH} / {ticks}|{post}, {ticks}|{post}|{comment} · due|account|{yyyyMMddHH} / {ticks}|{user}
+//	          due|tie|{yyyyMMddHH} / {ticks}|{user}|{row} · due|hub|{yyyyMMddHH} / {ticks}|{hub}|{row}
 //
 // {inv} is an instant, written so that later ones come first.
 package schema

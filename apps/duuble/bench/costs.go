@@ -1,0 +1,156 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"time"
+
+	"prompthub/apps/duuble/internal/ballot"
+	"prompthub/apps/duuble/internal/posts"
+	"prompthub/internal/storage/embedded"
+)
+
+// An asked is one request, with the jobs that follow from it.
+type asked struct {
+	name   string
+	aMonth float64 // how often an active person asks for it
+	run    func(ctx context.Context, r *room, c *community) error
+}
+
+// requests are those whose costs are counted. An active person comes on twenty days, looks at three
+// pages of the home and five posts, votes on three, and says something now and then.
+var requests = []asked{
+	{"a page of 20 of the home", 60, func(ctx context.Context, r *room, c *community) error {
+		_, err := r.Home(ctx, c.posters[2].Claim, "", 20)
+		return err
+	}},
+	{"a post on which all have voted", 100, func(ctx context.Context, r *room, c *community) error {
+		_, err := r.Card(ctx, c.posters[2].Claim, c.hot[0])
+		return err
+	}},
+	{"its results", 60, func(ctx context.Context, r *room, c *community) error {
+		_, _, err := r.Result(ctx, c.posters[2].Claim, c.hot[0])
+		return err
+	}},
+	{"the newest 20 posts", 20, func(ctx context.Context, r *room, c *community) error {
+		_, err := r.Newest(ctx, c.posters[2].Claim, "", 20)
+		return err
+	}},
+	{"20 followers of a person", 5, func(ctx context.Context, r *room, c *community) error {
+		_, err := r.People.Followers(ctx, c.posters[2].Claim, c.posters[3].UserID, "", 20)
+		return err
+	}},
+	{"the number of unread notifications", 200, func(ctx context.Context, r *room, c *community) error {
+		_, err := r.Unread(ctx, c.posters[2].Claim)
+		return err
+	}},
+	{"a vote on it", 60, func(ctx context.Context, r *room, c *community) error {
+		_, err := r.Vote(ctx, c.posters[2].Claim, c.hot[0], ballot.Left)
+		return err
+	}},
+	{"a comment on it", 10, func(ctx context.Context, r *room, c *community) error {
+		_, err := r.Comment(ctx, c.posters[2].Claim, c.hot[0], "Why not?", "", "")
+		return err
+	}},
+	{"a post", 4, func(ctx context.Context, r *room, c *community) error {
+		thought := "four cups"
+		_, err := r.Create(ctx, c.posters[2].Claim, posts.Draft{Thought: &thought, Slider: &posts.Slider{Text: "Tea?"}}, "")
+		return err
+	}},
+	{"a follow", 3, func(ctx context.Context, r *room, c *community) error {
+		_, err := r.People.Follow(ctx, c.posters[2].Claim, c.posters[0].UserID, true)
+		return err
+	}},
+}
+
+// count makes a community of n people in a file, has n vote on one post, and counts what each
+// request costs.
+func count(ctx context.Context, dir string, n int) (all []cost, err error) {
+	store, err := embedded.Open(filepath.Join(dir, fmt.Sprintf("count%d.db", n)), time.Now)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	r, err := over(store.Tables, store.Queues, store.Transact)
+	if err != nil {
+		return nil, err
+	}
+	c, err := r.fill(ctx, n, 0, 16)
+	if err == nil {
+		err = r.vote(ctx, c.hot[0], n)
+	}
+	if err == nil {
+		err = r.jobs(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	m := &meter{DB: store.Tables}
+	metered, err := over(m, mails{store.Queues, m}, nil)
+	if err != nil {
+		return nil, err
+	}
+	for _, one := range requests {
+		before := m.cost()
+		if err := one.run(ctx, metered, c); err != nil {
+			return nil, fmt.Errorf("%s: %w", one.name, err)
+		}
+		for range 2 { // what a job sends comes then
+			if err := metered.jobs(ctx); err != nil {
+				return nil, err
+			}
+		}
+		all = append(all, m.cost().less(before))
+	}
+	return all, nil
+}
+
+// What a month costs is computed as bench/cost.go does it for PromptHub, from the same prices, whose
+// sources and dates are in docs/deploy.md. All err on the dear side.
+const (
+	active         = 1000.0
+	month          = 30 * 24 * 3600.0
+	tableOperation = 0.00036 / 10_000
+	queueOperation = 0.004 / 10_000
+	gbSecond       = 0.000026
+	execution      = 0.40 / 1e6
+	logGB          = 2.30
+	freeGBSeconds  = 100_000.0
+	freeExecutions = 250_000.0
+	freeLogGB      = 5.0
+	memoryGB       = 0.5
+	pollSeconds    = 2.0 // between looks at an empty queue
+	watched        = 4.0 // queues
+	timerRuns      = month/300 + 2*month/3600
+	runLogKB       = 1.5 + 0.8 // of a run and a line
+)
+
+// bill prints what a month of 1,000 active people costs.
+func bill(w io.Writer, all []cost) {
+	asks, tables, queues, jobs := 0.0, 0.0, 0.0, 0.0
+	for i, one := range requests {
+		n := active * one.aMonth
+		asks += n
+		tables += n * float64(all[i].tables)
+		queues += n * float64(all[i].queues)
+		jobs += n * float64(all[i].queues) / 3 // each message is sent, taken and deleted
+	}
+	queues += watched * month / pollSeconds
+	operations := tables*tableOperation + queues*queueOperation
+	busy := asks + min(jobs, month) + timerRuns // seconds, of which an instance is billed one at least
+	compute := max(0, busy*memoryGB-freeGBSeconds)*gbSecond + max(0, asks+jobs+timerRuns-freeExecutions)*execution
+	logs := max(0, (asks+jobs+timerRuns)*runLogKB/1e6-freeLogGB) * logGB
+	fmt.Fprintf(w, "\n%.0f active people: %.0f requests, %.1f million operations of tables, %.1f million of queues; a month $%.2f for operations, $%.2f for compute, $%.2f for logs, $%.2f in all, without text messages and what is stored\n",
+		active, asks, tables/1e6, queues/1e6, operations, compute, logs, operations+compute+logs)
+}
+
+// growth prints what requests cost in a community of ten times as many people and votes.
+func growth(w io.Writer, n int, small, large []cost) {
+	fmt.Fprintf(w, "\n| with its jobs | calls at %d | at %d | kB at %d | at %d |\n|---|---:|---:|---:|---:|\n", n/10, n, n/10, n)
+	for i, one := range requests {
+		fmt.Fprintf(w, "| %s | %d | %d | %.1f | %.1f |\n", one.name, small[i].tables+small[i].queues, large[i].tables+large[i].queues, float64(small[i].bytes)/1e3, float64(large[i].bytes)/1e3)
+	}
+}

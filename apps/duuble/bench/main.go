@@ -1,0 +1,323 @@
+// Command bench puts Duuble and PocketBase under the same loads, in turns and in one run: votes on
+// one post that many vote on at once, and homes of people of whom each follows 50 others. It also
+// counts what requests cost in a community and in one of ten times as many, and has four processes
+// vote on a slow storage. It prints a report in Markdown, and on stderr how far it is. Run it from
+// the root of the repository: make bench APP=apps/duuble.
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"prompthub/apps/duuble/internal/ballot"
+	"prompthub/internal/storage/embedded"
+	"prompthub/internal/testing/load"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Args[1:]); err != nil && !errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+// An options is what the command line says.
+type options struct {
+	people, voters, rounds int
+	each                   time.Duration
+	synced                 bool
+	only, profile          string
+}
+
+// hotPosts is how many posts there are for votes, with one shard and with 16 each. When all voters
+// have voted on one, the next is the hot one.
+const hotPosts = 20
+
+// A side is one of the two programs.
+type side struct {
+	name    string
+	program *load.Program
+	data    string
+	rest    load.Footprint // before the loads
+	file    float64        // MB, before the loads
+	voted   atomic.Int64   // votes that were sent
+	// What the loads send. The numbers are those of people and of posts.
+	vote func(voter, post int, position string) load.Request
+	home func(of int) load.Request
+}
+
+// A comparison is a line of the report.
+type comparison struct {
+	name        string
+	shards      int // of votes, else 0
+	connections int
+	goal        float64 // how many times the rate of PocketBase is asked for
+}
+
+var comparisons = []comparison{
+	{"vote on one post, 1 shard", 1, 64, 1.5},
+	{"vote on one post, 16 shards", 16, 64, 1.5},
+	{"home", 0, 16, 5},
+	{"home", 0, 64, 5},
+}
+
+func progress(format string, args ...any) {
+	fmt.Fprintf(os.Stderr, "%s "+format+"\n", append([]any{time.Now().Format(time.TimeOnly)}, args...)...)
+}
+
+func run(ctx context.Context, args []string) (err error) {
+	o := options{}
+	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
+	flags.IntVar(&o.people, "people", 10_000, "how many people there are, a multiple of 500")
+	flags.IntVar(&o.voters, "voters", 2000, "how many people vote besides")
+	flags.IntVar(&o.rounds, "rounds", 3, "how often each load is put on each program")
+	flags.DurationVar(&o.each, "each", 2*time.Second, "how long each load takes")
+	flags.BoolVar(&o.synced, "synced", false, "PocketBase too answers when the disk has what was written")
+	flags.StringVar(&o.only, "only", "", "only loads whose name contains this, and no costs")
+	flags.StringVar(&o.profile, "cpuprofile", "", "where a profile of our program goes")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "bench")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	if o.only == "" {
+		if err := o.alone(ctx, dir); err != nil {
+			return err
+		}
+	}
+	return o.compare(ctx, dir)
+}
+
+// alone measures what needs no other program.
+func (o options) alone(ctx context.Context, dir string) error {
+	fmt.Print("Votes on one post, 64 callers, four processes, each call of the storage 20 ms:")
+	var rates []float64
+	for _, shards := range []int{1, 16} {
+		progress("four processes, %d shards", shards)
+		rate, err := processes(ctx, shards, 2*o.each)
+		if err != nil {
+			return err
+		}
+		rates = append(rates, rate)
+		fmt.Printf(" %.0f a second with %d,", rate, shards)
+	}
+	fmt.Printf(" %.1f times as many (goal: 4)\n", rates[1]/rates[0])
+	var costs [2][]cost
+	for i, n := range []int{o.people / 10, o.people} {
+		progress("counting among %d people", n)
+		all, err := count(ctx, dir, n)
+		if err != nil {
+			return err
+		}
+		costs[i] = all
+	}
+	growth(os.Stdout, o.people, costs[0], costs[1])
+	bill(os.Stdout, costs[1])
+	return nil
+}
+
+// compare puts both programs under the loads.
+func (o options) compare(ctx context.Context, dir string) (err error) {
+	progress("building and filling PocketBase")
+	theirs := &side{name: "PocketBase"}
+	var tokens []string
+	if theirs.program, theirs.data, tokens, err = load.PocketBase(ctx, dir, o.synced, setup(o.people, o.voters, 2*hotPosts)); err != nil {
+		return err
+	}
+	defer func() { _ = theirs.program.Stop() }() // it dies of the signal
+	theirs.asPocketBase(o.people, tokens)
+	progress("building and filling Duuble")
+	ours, err := o.newDuuble(ctx, dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, ours.program.Stop()) }()
+	sides := [2]*side{ours, theirs}
+	for _, s := range sides {
+		if err := s.settle(ctx); err != nil {
+			return fmt.Errorf("%s: %w", s.name, err)
+		}
+	}
+	fmt.Printf("\n%s, %s/%s, %d processors, which the load generator shares; %d people with %d follows each, %d voters; %d rounds of %v, in turns\n\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), o.people, follows, o.voters, o.rounds, o.each)
+	fmt.Print("| request | connections | a second: PocketBase | Duuble | ratio: median | lowest and highest | goal | p50, p99 ms: PocketBase | Duuble | processor time, ms: PocketBase | Duuble | failed |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---|\n")
+	votes := [2]int64{}
+	for _, c := range comparisons {
+		if !strings.Contains(c.name, o.only) {
+			continue
+		}
+		progress("%s, %d connections", c.name, c.connections)
+		both, err := load.InTurns(ctx, [2]load.Side{{Program: ours.program, Requests: ours.load(o, c)}, {Program: theirs.program, Requests: theirs.load(o, c)}}, o.rounds, c.connections, o.each, c.shards > 0)
+		if err != nil {
+			return fmt.Errorf("%s: %w", c.name, err)
+		}
+		c.report(os.Stdout, both)
+		for i, s := range sides {
+			votes[i] += s.voted.Swap(0)
+		}
+		if c.shards == 16 || o.only != "" {
+			for i, s := range sides {
+				size, err := load.SizeOf(s.data)
+				if err != nil {
+					return err
+				}
+				defer fmt.Printf("\n%s: %d votes, %.0f bytes each in the directory, with all that follows from them\n", s.name, votes[i], (size-s.file)*1e6/float64(max(votes[i], 1)))
+			}
+		}
+	}
+	fmt.Print("\n| program | directory when filled, MB | memory of its own at rest, MB | and mapped files | memory after the loads | and mapped files |\n|---|---:|---:|---:|---:|---:|\n")
+	for _, s := range sides {
+		m, err := s.program.Memory()
+		if err != nil {
+			return err
+		}
+		fmt.Printf("| %s | %.1f | %.0f | %.0f | %.0f | %.0f |\n", s.name, s.file, s.rest.Own, s.rest.File, m.Own, m.File)
+	}
+	return nil
+}
+
+// settle waits until the program has no jobs left, and notes its size.
+func (s *side) settle(ctx context.Context) (err error) {
+	if _, err = s.program.Quiet(ctx); err != nil {
+		return err
+	}
+	if s.rest, err = s.program.Memory(); err != nil {
+		return err
+	}
+	s.file, err = load.SizeOf(s.data)
+	return err
+}
+
+// load returns what is sent for a comparison.
+func (s *side) load(o options, c comparison) load.Maker {
+	if c.shards == 0 {
+		return func(r *rand.Rand) load.Request { return s.home(r.IntN(o.people * 2 / 5)) }
+	}
+	first := 0
+	if c.shards > 1 {
+		first = hotPosts
+	}
+	var n atomic.Int64
+	return func(*rand.Rand) load.Request {
+		i := int(n.Add(1) - 1)
+		s.voted.Add(1)
+		return s.vote(i%o.voters, first+i/o.voters%hotPosts, ballot.Positions()[i%5])
+	}
+}
+
+// call makes a request with a body in JSON, or without one.
+func call(method, path, authorization string, body any) load.Request {
+	return func(ctx context.Context, url string) (*http.Request, error) {
+		var sent []byte
+		if body != nil {
+			var err error
+			if sent, err = json.Marshal(body); err != nil {
+				return nil, err
+			}
+		}
+		req, err := http.NewRequestWithContext(ctx, method, url+path, bytes.NewReader(sent))
+		if err == nil {
+			req.Header.Set("Authorization", authorization)
+			req.Header.Set("Content-Type", "application/json")
+		}
+		return req, err
+	}
+}
+
+// report prints the line of a comparison.
+func (c comparison) report(w io.Writer, both load.Comparison) {
+	ms := func(d time.Duration) string { return fmt.Sprintf("%.2f", d.Seconds()*1000) }
+	span := func(i int) string {
+		return fmt.Sprintf("%.0f–%.0f", slices.Min(both.Rates[i]), slices.Max(both.Rates[i]))
+	}
+	times := func(i int) string {
+		at := func(percentile float64) time.Duration {
+			return time.Duration(both.Times[i].ValueAtPercentile(percentile)) * time.Microsecond
+		}
+		return ms(at(50)) + ", " + ms(at(99))
+	}
+	failed := "none"
+	if both.Failed[0] != nil || both.Failed[1] != nil {
+		failed = fmt.Sprintf("PocketBase %v, Duuble %v", both.Failed[1], both.Failed[0])
+	}
+	median, low, high := both.Ratios()
+	fmt.Fprintf(w, "| %s | %d | %s | %s | %.2f | %.2f–%.2f | %.1f | %s | %s | %s | %s | %s |\n", c.name, c.connections, span(1), span(0), median, low, high, c.goal, times(1), times(0), ms(both.CPU[1]), ms(both.CPU[0]), failed)
+}
+
+// newDuuble fills a store, and starts the program on it.
+func (o options) newDuuble(ctx context.Context, dir string) (*side, error) {
+	s := &side{name: "Duuble", data: filepath.Join(dir, "duuble")}
+	binary := filepath.Join(dir, "handler")
+	if err := load.Build(ctx, ".", "prompthub/apps/duuble/handler", binary); err != nil {
+		return nil, err
+	}
+	c, err := o.fill(ctx, s.data)
+	if err != nil {
+		return nil, err
+	}
+	addr, err := load.FreeAddress(ctx)
+	if err != nil {
+		return nil, err
+	}
+	args := []string{"local", "--addr", addr, "--data", s.data}
+	if o.profile != "" {
+		args = append(args, "--cpuprofile", o.profile)
+	}
+	cmd := exec.CommandContext(ctx, binary, args...)
+	key := base64.StdEncoding.EncodeToString(secret)
+	cmd.Env = append(os.Environ(), "AzureWebJobsStorage=", "LOG_LEVEL=warn", "SECRET_KEYS="+key, "VOTE_KEYS="+key, "VOTES_PER_HOUR=-1", "POSTS_PER_DAY=-1", "LIMIT_WRITES=-1", "LIMIT_READS=-1", "LIMIT_AT_WORK=1024")
+	cmd.Stderr = os.Stderr
+	if s.program, err = load.Start(addr, cmd); err != nil {
+		return nil, err
+	}
+	if err := s.program.Answers(ctx, "/api/v1/ready"); err != nil {
+		return nil, errors.Join(err, s.program.Stop())
+	}
+	s.vote = func(voter, post int, position string) load.Request {
+		const longest = len("strong_right")
+		return call(http.MethodPost, "/api/v1/posts/"+c.hot[post]+"/vote", "Bearer "+c.voters[voter].access, map[string]any{"position": position, "pad": strings.Repeat("x", longest-len(position))})
+	}
+	s.home = func(of int) load.Request {
+		return call(http.MethodGet, "/api/v1/feed/home?limit=20", "Bearer "+c.posters[of].access, nil)
+	}
+	return s, nil
+}
+
+// fill makes the community of the program, half of whose hot posts have 16 shards.
+func (o options) fill(ctx context.Context, data string) (c *community, err error) {
+	if err := os.MkdirAll(data, 0o700); err != nil {
+		return nil, err
+	}
+	store, err := embedded.Open(filepath.Join(data, "duuble.db"), time.Now)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	r, err := over(store.Tables, store.Queues, store.Transact)
+	if err != nil {
+		return nil, err
+	}
+	shards := slices.Concat(slices.Repeat([]int{1}, hotPosts), slices.Repeat([]int{16}, hotPosts))
+	return r.fill(ctx, o.people, o.voters, shards...)
+}

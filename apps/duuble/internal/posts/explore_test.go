@@ -1,0 +1,768 @@
+package posts_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"prompthub/apps/duuble/internal/ballot"
+	"prompthub/apps/duuble/internal/duubletest"
+	"prompthub/apps/duuble/internal/hubs"
+	"prompthub/apps/duuble/internal/keyring"
+	"prompthub/apps/duuble/internal/people"
+	"prompthub/apps/duuble/internal/posts"
+	"prompthub/internal/fault"
+	"prompthub/internal/host/function"
+	"prompthub/internal/storage/memory"
+	"prompthub/internal/storage/queue"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
+	"prompthub/internal/testing/chaos"
+)
+
+// What the schedules are about. The last person is in no hub at the beginning.
+const (
+	persons  = 4
+	managing = persons // who manages the service
+	keepFor  = 24 * time.Hour
+)
+
+// TestExplore runs what people do around posts, hubs and each other in several processes, with
+// their calls interleaved, time moving, answers lost, writes that land late, processes that stop,
+// and messages that come twice. At all times counts are those of rows, an end stays an end, a date
+// stays a date, and what was answered is so until somebody changes it. At rest verify is silent,
+// each promised thing is there once, and nobody sees what is hidden; after the time for which
+// things can come back, nothing is left of what ended.
+//
+// EXPLORE_SCHEDULES sets their number, which is 10,000 in "make -C apps/duuble soak"; EXPLORE_SEED
+// runs one alone.
+func TestExplore(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	base := &explorer{}
+	for i := range persons + 1 {
+		base.claims = append(base.claims, w.again(i+1))
+	}
+	ann := base.claims[0]
+	base.hubs = []string{w.hub(ann, 2, 3), w.hub(base.claims[1], 1)}
+	_, err := w.posts.Hubs.SetRole(t.Context(), ann, base.hubs[0], base.claims[1].UserID, hubs.Admin)
+	require.NoError(t, err)
+	slider := &posts.Slider{Text: "Tea?"}
+	for i, d := range []posts.Draft{
+		{Slider: slider, Visibility: posts.PublicHub, Hubs: base.hubs[:1]}, {Slider: slider}, {Slider: slider, Visibility: posts.Locked, Hubs: base.hubs[:1]},
+	} {
+		made, err := w.posts.Create(t.Context(), base.claims[i%2], d, "")
+		require.NoError(t, err)
+		base.posts = append(base.posts, made.ID)
+	}
+	for i, hub := range base.hubs {
+		invited, err := w.posts.Hubs.Invite(t.Context(), base.claims[2-2*i], hub, []string{duubletest.Number(persons)}, hubs.MostLasts)
+		require.NoError(t, err)
+		base.invited = append(base.invited, token{invited[0].Token, hub, persons - 1})
+		l, err := w.posts.Hubs.NewLink(t.Context(), ann, hub, hubs.MostLasts)
+		require.NoError(t, err)
+		base.links = append(base.links, token{l.Token, hub, 0})
+	}
+	_, err = w.posts.Hubs.Join(t.Context(), base.claims[2], base.links[1].text)
+	require.NoError(t, err)
+	for range 3 {
+		w.pump(2 * time.Minute)
+	}
+	began := w.Now()
+	chaos.Explore(t, 300, func(seed uint64) *chaos.Explorer {
+		x := &explorer{
+			Explorer: chaos.NewExplorer(seed, began, chaos.Times{Call: rowstore.CallWithin, WriteEnd: rowstore.WriteEnd, Land: rowstore.LandWithin}),
+			t:        t, db: &watched{Tables: w.db.Clone(), changed: map[place]bool{}}, services: map[*chaos.Process]*posts.Service{},
+			claims: slices.Clone(base.claims), hubs: base.hubs, posts: slices.Clone(base.posts), invited: slices.Clone(base.invited), links: slices.Clone(base.links), known: newKnown(),
+			flying: map[string]int{}, fog: map[string]bool{}, watches: map[string]watch{}, left: map[string]bool{}, cast: map[string]ballot.Position{}, promised: map[string]promise{},
+		}
+		x.queues = memory.NewQueues(x.Explorer.Now)
+		require.NoError(t, x.queues.Create(t.Context(), append(posts.Queues(), people.Queues()...)...))
+		calm := duubletest.Rows(x.db, x.Explorer.Now)
+		x.calm = x.service(calm, x.queues, x.Luck.Uint64())
+		synctest.Test(t, func(*testing.T) {
+			x.TimeOuts, x.Crashes = x.Luck.IntN(6), x.Luck.IntN(2) // of commands with some twenty calls
+			x.Run(15+x.Luck.IntN(25), x.begin, x.look)
+			x.rest()
+		})
+		return x.Explorer
+	}, "vote", "follow", "unfollow", "block", "unblock", "invite", "accept", "link", "join", "approve", "reject", "depart", "remove", "role", "post", "delete", "restore", "comment", "delete comment", "repost", "share", "leave", "return",
+		"purge", "settle", "expire", "message", "twice", "unknown", "counted", "purged account", "purged post", string(ballot.AlreadyVoted), string(hubs.LastSuperAdmin), string(hubs.AlreadyDecided), string(people.AccountDeleted))
+}
+
+// An explorer is one schedule.
+type explorer struct {
+	*chaos.Explorer
+	t        *testing.T
+	db       *watched
+	queues   *memory.Queues
+	phone    duubletest.Phone
+	calm     *posts.Service // whose calls all pass
+	services map[*chaos.Process]*posts.Service
+	claims   []people.Claim // of each person, as they are signed in
+	hubs     []string
+	names    int // how many were chosen
+
+	known *known
+
+	mu       sync.Mutex // of what follows
+	posts    []string
+	invited  []token
+	links    []token
+	flying   map[string]int
+	fog      map[string]bool // what a command without an answer may change yet
+	answers  []answer
+	watches  map[string]watch // they must hold until another command changes the same
+	left     map[string]bool  // people who have left, or may have: all of theirs may go
+	ended    []string         // sessions that were told to have ended
+	cast     map[string]ballot.Position
+	promised map[string]promise
+}
+
+// A watch is what must hold, and the people with whose accounts it may end.
+type watch struct {
+	of    []string
+	holds func() error
+}
+
+// A token is good for a hub, one of an invitation for one person.
+type token struct {
+	text, hub string
+	person    int
+}
+
+// A promise is a row that must be there at rest, as long as another one and some people are.
+type promise struct {
+	key  table.Key // in Posts
+	by   string    // whose it is
+	live bool      // it may have been deleted otherwise
+}
+
+// An answer came to a command that changes things.
+type answer struct {
+	what, thing string
+	of          []string
+	err         error
+	then        func() func() error
+}
+
+// service returns the service of a process.
+func (x *explorer) service(rows *rowstore.Store, queues queue.Queues, seed uint64) *posts.Service {
+	luck := duubletest.Seeded(seed)
+	accounts := duubletest.People(rows, queues, luck, keyring.Ring{make([]byte, 32)}, &x.phone)
+	accounts.Keep = keepFor
+	accounts.Admins = []string{duubletest.Number(managing + 1)}
+	s := service(x.t, queues, luck, accounts)
+	s.Ballot.SettleAfter = keepFor
+	return s
+}
+
+// process returns the service of a process that runs, or of a new one.
+func (x *explorer) process() *posts.Service {
+	p, isNew := x.One()
+	if isNew {
+		rows := &rowstore.Store{
+			DB: p.Tables(x.db), Now: p.Now, Log: slog.New(slog.DiscardHandler), Background: func(do func()) { go do() }, Sleep: p.Sleep,
+			Random: func(time.Duration) time.Duration { return 0 },
+		}
+		x.services[p] = x.service(rows, p.Queues(x.queues), x.Luck.Uint64())
+	}
+	return x.services[p]
+}
+
+// triggers are the functions of a process: those of queues, or those of timers.
+func triggers(s *posts.Service, timers bool) []function.Trigger {
+	return slices.DeleteFunc(append(s.Triggers(), s.People.Triggers(s.Hubs.Expire)...), func(t function.Trigger) bool { return (t.Queue == "") != timers })
+}
+
+// do runs a command that changes a thing of some people. If it succeeds while no other changes the
+// thing, what then returns must hold from now on.
+func (x *explorer) do(what, thing string, of []string, command func() error, then func() func() error) {
+	x.mu.Lock()
+	if thing != "" {
+		x.flying[thing]++
+		if x.flying[thing] > 1 {
+			x.fog[thing] = true
+		}
+		delete(x.watches, thing)
+	}
+	x.mu.Unlock()
+	go func() {
+		err := command()
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		x.answers = append(x.answers, answer{what, thing, of, err, then})
+	}()
+}
+
+// goes notes that a person may be leaving, so that what others were told of them may end.
+func (x *explorer) goes(user string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.left[user] = true
+	for thing, w := range x.watches {
+		if slices.Contains(w.of, user) {
+			delete(x.watches, thing)
+		}
+	}
+}
+
+// hear takes down what was answered.
+func (x *explorer) hear() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, a := range x.answers {
+		unknown := errors.Is(a.err, chaos.ErrKilled) || fault.CodeOf(a.err) == "" && fault.Of(a.err) == fault.Unavailable || fault.CodeOf(a.err) == ballot.Busy
+		if a.thing != "" {
+			x.flying[a.thing]--
+			if unknown {
+				x.fog[a.thing] = true
+			}
+		}
+		switch {
+		case unknown:
+			x.Meet("unknown")
+		case a.err != nil && fault.CodeOf(a.err) == "" && fault.Of(a.err) != fault.Invalid: // which a reply to what was deleted is
+			x.Note(fmt.Errorf("%s: %w", a.what, a.err))
+		case a.err != nil:
+			x.Meet(string(fault.CodeOf(a.err)))
+		default:
+			x.Meet(a.what)
+		}
+		clear := a.err == nil && a.thing != "" && !x.fog[a.thing] && x.flying[a.thing] == 0
+		if clear && a.then != nil && !slices.ContainsFunc(a.of, func(user string) bool { return x.left[user] }) {
+			x.watches[a.thing] = watch{a.of, a.then()}
+		}
+	}
+	x.answers = nil
+}
+
+var commands = strings.Split("vote vote vote vote vote follow follow follow unfollow block block unblock invite invite accept accept accept link join join approve approve approve approve reject "+
+	"depart depart remove role post delete delete restore restore comment comment delete-comment repost share leave return return back purge purge settle expire "+
+	"message message message message message message message message wait wait wait wait-long wait-long wait-due wait-due", " ")
+
+// begin runs a command.
+func (x *explorer) begin() {
+	what := strings.ReplaceAll(commands[x.Luck.IntN(len(commands))], "-", " ")
+	x.Trace = append(x.Trace, "begin "+what)
+	ctx := context.Background()
+	switch what {
+	case "wait":
+		x.Wait()
+		return
+	case "wait long":
+		x.WaitLong(time.Hour)
+		x.hear()
+		clear(x.fog) // every write has landed by now
+		return
+	case "wait due":
+		x.WaitLong(time.Minute)
+		x.hear()
+		clear(x.fog)
+		x.pump(ctx) // no message waits as long
+		x.untilDue(ctx)
+		return
+	}
+	s := x.process()
+	i := x.Luck.IntN(persons)
+	me, other := x.claims[i], x.claims[(i+1+x.Luck.IntN(persons-1))%persons]
+	x.mu.Lock()
+	post := x.posts[x.Luck.IntN(len(x.posts))]
+	if x.Luck.IntN(3) > 0 {
+		post = x.posts[x.Luck.IntN(3)]
+	}
+	x.mu.Unlock()
+	hub := x.hubs[x.Luck.IntN(3)/2]
+	switch what {
+	case "message":
+		x.deliver(ctx, s)
+	case "purge", "settle", "expire":
+		x.job(ctx, what, s)
+	case "follow", "unfollow", "block", "unblock":
+		x.tie(ctx, what, s, me, other)
+	case "invite", "accept", "link", "join", "approve", "reject", "depart", "remove", "role":
+		roles := []string{hubs.Member, hubs.Admin, hubs.SuperAdmin}
+		switch what {
+		case "accept", "join":
+			roles = []string{""}
+		case "approve", "reject", "remove":
+			roles = roles[1:]
+		case "role":
+			roles = roles[2:]
+		}
+		i = x.of(hub, i, roles...)
+		me = x.claims[i]
+		if other.UserID == me.UserID {
+			other = x.claims[(i+1)%persons]
+		}
+		x.member(ctx, what, s, hub, me, other, i)
+	case "leave", "return", "back":
+		x.account(ctx, what, s, i)
+	default:
+		x.around(ctx, what, s, post, hub, me)
+	}
+}
+
+// untilDue waits until something goes for good, give or take what clocks differ. Then one process
+// removes what is due while its owner brings it back by another.
+func (x *explorer) untilDue(ctx context.Context) {
+	all := slices.DeleteFunc(x.rows("Admin", ""), func(row table.Row) bool {
+		kind := strings.Split(row.Partition, "|")
+		return kind[0] != "due" || !slices.Contains([]string{"tie", "purge", "account", "hub"}, kind[1])
+	})
+	if len(all) == 0 {
+		return
+	}
+	due := all[x.Luck.IntN(len(all))]
+	d := due.Props.Get("due_at").Time().Add(keepFor).Sub(x.Explorer.Now()) + time.Duration(x.Luck.IntN(2000)-1000)*time.Millisecond
+	if d > 0 {
+		x.Advance(d)
+		x.Trace = append(x.Trace, "wait "+d.String())
+	}
+	x.Meet("due")
+	s := x.process()
+	x.job(ctx, "purge", x.process())
+	name := strings.Split(due.Row, "|")[1:]
+	owner := func(user string) int {
+		return slices.IndexFunc(x.claims[:persons], func(c people.Claim) bool { return c.UserID == user })
+	}
+	switch strings.Split(due.Partition, "|")[1] {
+	case "purge":
+		row, err := x.db.Get(ctx, "Posts", table.Key{Partition: "p|" + name[0], Row: "!post"})
+		if i := owner(row.Props.Get("author_id").Str()); err == nil && i >= 0 {
+			x.around(ctx, "restore", s, name[0], x.hubs[0], x.claims[i])
+		}
+	case "tie":
+		if from, to := owner(name[0]), owner(name[2]); from >= 0 && to >= 0 {
+			x.tie(ctx, map[string]string{"fo": "follow", "bl": "block"}[name[1]], s, x.claims[from], x.claims[to])
+		}
+	case "account":
+		if i := owner(name[0]); i >= 0 {
+			x.account(ctx, []string{"return", "back"}[x.Luck.IntN(2)], s, i)
+		}
+	case "hub":
+		if i := owner(name[2]); i >= 0 && name[1] == "m" {
+			x.member(ctx, "accept", s, name[0], x.claims[i], people.Claim{}, i)
+		}
+	}
+}
+
+// job runs the job of a timer.
+func (x *explorer) job(ctx context.Context, what string, s *posts.Service) {
+	all := triggers(s, true)
+	job := all[slices.IndexFunc(all, func(t function.Trigger) bool { return t.Name == what })]
+	x.do(what, "", nil, func() error {
+		_ = job.Run(ctx, function.Invocation{Timer: true}) // the next one goes on
+		return nil
+	}, nil)
+}
+
+// of returns a person who is in a hub as one of some roles, "" of one who is not; mostly.
+func (x *explorer) of(hub string, i int, roles ...string) int {
+	var some []int
+	for i, c := range x.claims[:persons] {
+		row, _ := x.db.Get(context.Background(), "Hubs", table.Key{Partition: "h|" + hub, Row: "m|" + c.UserID})
+		role := row.Props.Get("role").Str()
+		if !present(row.Props) {
+			role = ""
+		}
+		if slices.Contains(roles, role) {
+			some = append(some, i)
+		}
+	}
+	if len(some) == 0 || x.Luck.IntN(4) == 0 {
+		return i
+	}
+	return some[x.Luck.IntN(len(some))]
+}
+
+// is returns what holds a row to a condition.
+func (x *explorer) is(what, name string, key table.Key, right func(table.Props) bool) func() func() error {
+	return func() func() error {
+		return func() error {
+			row, err := x.db.Get(context.Background(), name, key)
+			if err != nil && !errors.Is(err, table.ErrNotFound) {
+				return err
+			}
+			if !right(row.Props) {
+				return fmt.Errorf("%s was answered, and %s is %v", what, key, row.Props)
+			}
+			return nil
+		}
+	}
+}
+
+func present(p table.Props) bool { return p != nil && !p.Get("IsDeleted").Bool() }
+
+func absent(p table.Props) bool { return !present(p) }
+
+// tie changes what one person is to another.
+func (x *explorer) tie(ctx context.Context, what string, s *posts.Service, me, other people.Claim) {
+	change, row, right := s.People.Follow, "fo|", present
+	if what == "block" || what == "unblock" {
+		change, row = s.People.Block, "bl|"
+	}
+	live := what == "follow" || what == "block"
+	if !live {
+		right = absent
+	}
+	pair := []string{me.UserID, other.UserID}
+	slices.Sort(pair)
+	x.do(what, "pair "+strings.Join(pair, " "), pair, func() error {
+		_, err := change(ctx, me, other.UserID, live)
+		return err
+	}, x.is(what, "Users", table.Key{Partition: "u|" + me.UserID, Row: row + other.UserID}, right))
+}
+
+// member changes who is in a hub.
+func (x *explorer) member(ctx context.Context, what string, s *posts.Service, hub string, me, other people.Claim, i int) {
+	in := func(user string, right func(table.Props) bool) func() func() error {
+		return x.is(what, "Hubs", table.Key{Partition: "h|" + hub, Row: "m|" + user}, right)
+	}
+	thing := func(user string) string { return "member " + hub + " " + user }
+	lasts := keepFor * time.Duration(1+x.Luck.IntN(60)) / 2
+	switch what {
+	case "invite":
+		guest := x.of(hub, x.Luck.IntN(persons), "")
+		x.do(what, "", nil, func() error {
+			all, err := s.Hubs.Invite(ctx, me, hub, []string{duubletest.Number(1 + guest)}, lasts)
+			x.mu.Lock()
+			defer x.mu.Unlock()
+			for _, v := range all {
+				x.invited = append(x.invited, token{v.Token, hub, guest})
+			}
+			return err
+		}, nil)
+	case "link":
+		x.do(what, "", nil, func() error {
+			l, err := s.Hubs.NewLink(ctx, me, hub, lasts)
+			if err == nil {
+				x.mu.Lock()
+				defer x.mu.Unlock()
+				x.links = append(x.links, token{l.Token, hub, 0})
+			}
+			return err
+		}, nil)
+	case "accept", "join":
+		x.mu.Lock()
+		tokens := x.invited
+		if what == "join" {
+			tokens = x.links
+		}
+		x.mu.Unlock()
+		if len(tokens) == 0 {
+			return
+		}
+		one := tokens[x.Luck.IntN(len(tokens))]
+		for _, other := range tokens { // mostly one that is the person's own, and the newest
+			if what == "accept" && other.person == i && x.Luck.IntN(3) > 0 {
+				one = other
+			}
+		}
+		if what == "join" {
+			x.do(what, "", nil, func() error { _, err := s.Hubs.Join(ctx, me, one.text); return err }, nil)
+			return
+		}
+		x.do(what, "member "+one.hub+" "+me.UserID, nil, func() error { _, err := s.Hubs.Accept(ctx, me, hubs.Key{Token: one.text}); return err }, nil)
+	case "approve", "reject":
+		waiting := slices.DeleteFunc(x.rows("Hubs", "h|"+hub), func(row table.Row) bool {
+			if x.left[row.Props.Get("user_id").Str()] {
+				return true // the README tells what an approval may leave while an account is removed
+			}
+			return !strings.HasPrefix(row.Row, "ji|") || x.Luck.IntN(3) > 0 && row.Props.Get("status").Str() != hubs.Pending
+		})
+		if len(waiting) == 0 {
+			return
+		}
+		one := waiting[x.Luck.IntN(len(waiting))]
+		user, then := one.Props.Get("user_id").Str(), func() func() error { return func() error { return nil } }
+		if what == "approve" {
+			then = in(user, present)
+		}
+		x.do(what, thing(user), []string{user}, func() error {
+			_, err := s.Hubs.Decide(ctx, me, hub, strings.TrimPrefix(one.Row, "ji|"), what == "approve")
+			return err
+		}, then)
+	case "depart":
+		x.do(what, thing(me.UserID), []string{me.UserID}, func() error { return s.Hubs.Remove(ctx, me, hub, me.UserID) }, in(me.UserID, absent))
+	case "remove":
+		x.do(what, thing(other.UserID), []string{other.UserID}, func() error { return s.Hubs.Remove(ctx, me, hub, other.UserID) }, in(other.UserID, absent))
+	case "role":
+		role := hubs.Roles[x.Luck.IntN(len(hubs.Roles))]
+		x.do(what, thing(other.UserID), []string{other.UserID}, func() error {
+			_, err := s.Hubs.SetRole(ctx, me, hub, other.UserID, role)
+			return err
+		}, in(other.UserID, func(p table.Props) bool {
+			is := p.Get("role").Str() // or one who has inherited the hub of a person who left
+			return present(p) && (is == role || is == hubs.SuperAdmin && len(x.left) > 0)
+		}))
+	}
+}
+
+// around changes posts and what is around them.
+func (x *explorer) around(ctx context.Context, what string, s *posts.Service, post, hub string, me people.Claim) {
+	thought := "four cups"
+	where := table.Key{Partition: "p|" + post, Row: "!post"}
+	author := ""
+	if row, err := x.db.Get(ctx, "Posts", where); err == nil {
+		author = row.Props.Get("author_id").Str()
+	}
+	if what == "delete" || what == "restore" {
+		for _, c := range x.claims {
+			if c.UserID == author && x.Luck.IntN(4) > 0 {
+				me = c
+			}
+		}
+	}
+	switch what {
+	case "vote":
+		if x.Luck.IntN(4) > 0 { // so that some come together
+			post = x.posts[x.Luck.IntN(2)]
+		}
+		position := ballot.Position(x.Luck.IntN(5))
+		name := post + " " + me.UserID
+		if before, is := x.cast[name]; is {
+			position = before // so that what must be counted is known
+		}
+		x.cast[name] = position
+		x.do(what, "", nil, func() error {
+			_, err := s.Vote(ctx, me, post, position)
+			x.promise(err, promise{key: table.Key{Partition: "p|" + post, Row: "v|" + me.UserID}, by: me.UserID})
+			return err
+		}, nil)
+	case "post", "repost":
+		d := posts.Draft{Thought: &thought, Slider: &posts.Slider{Text: "Tea?"}}
+		switch x.Luck.IntN(3) {
+		case 0:
+			d.Visibility, d.Hubs = posts.PublicHub, []string{hub}
+		case 1:
+			d.Visibility, d.Hubs = posts.Locked, []string{hub}
+		}
+		if what == "repost" {
+			d.Source = post
+		}
+		key := []string{"", fmt.Sprint("key ", x.Luck.IntN(3), d.Visibility, d.Hubs, d.Source)}[x.Luck.IntN(2)]
+		x.do(what, "", nil, func() error {
+			made, err := s.Create(ctx, me, d, key)
+			if err == nil {
+				x.mu.Lock()
+				if !slices.Contains(x.posts, made.ID) {
+					x.posts = append(x.posts, made.ID)
+				}
+				x.mu.Unlock()
+				x.promise(nil, promise{key: table.Key{Partition: "p|" + made.ID, Row: "!post"}, by: me.UserID})
+			}
+			return err
+		}, nil)
+	case "delete":
+		x.do(what, "post "+post, []string{author}, func() error { return s.Delete(ctx, me, post) }, x.is(what, "Posts", where, absent))
+	case "restore":
+		x.do(what, "post "+post, []string{author}, func() error {
+			_, err := s.Restore(ctx, me, post)
+			return err
+		}, x.is(what, "Posts", where, present))
+	case "share":
+		var in []string
+		if x.Luck.IntN(2) == 0 {
+			in = []string{hub}
+		}
+		x.do(what, "", nil, func() error {
+			shared, err := s.Share(ctx, me, post, in, "read this", "")
+			x.promise(err, promise{key: table.Key{Partition: "p|" + post, Row: "se|" + inv(shared.CreatedAt) + "|" + shared.ID}})
+			return err
+		}, nil)
+	case "comment", "delete comment":
+		mine := slices.DeleteFunc(x.rows("Posts", "p|"+post), func(row table.Row) bool {
+			return !strings.HasPrefix(row.Row, "ci|") || what == "delete comment" && row.Props.Get("author_id").Str() != me.UserID
+		})
+		id := ""
+		if len(mine) > 0 {
+			id = strings.TrimPrefix(mine[x.Luck.IntN(len(mine))].Row, "ci|")
+		}
+		if what == "comment" {
+			if x.Luck.IntN(2) == 0 {
+				id = ""
+			}
+			key := []string{"", fmt.Sprint("key ", x.Luck.IntN(3), post, id)}[x.Luck.IntN(2)]
+			x.do(what, "", nil, func() error {
+				made, err := s.Comment(ctx, me, post, "a good cup", id, key)
+				x.promise(err, promise{key: table.Key{Partition: "p|" + post, Row: "ci|" + made.ID}, by: me.UserID, live: true})
+				return err
+			}, nil)
+			return
+		}
+		if id == "" {
+			return
+		}
+		key := table.Key{Partition: "p|" + post, Row: "ci|" + id}
+		x.mu.Lock()
+		x.promised[key.String()] = promise{}
+		x.mu.Unlock()
+		x.do(what, "comment "+id, []string{author, me.UserID}, func() error { return s.DeleteComment(ctx, me, post, id) }, x.is(what, "Posts", key, absent))
+	}
+}
+
+func inv(t time.Time) string { return fmt.Sprintf("%019d", table.MaxTicks-table.Ticks(t)) }
+
+// promise takes down that a row was promised.
+func (x *explorer) promise(err error, p promise) {
+	if err != nil {
+		return
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if _, is := x.promised[p.key.String()]; !is {
+		x.promised[p.key.String()] = p
+	} else if strings.HasPrefix(p.key.Row, "v|") {
+		x.Note(fmt.Errorf("%s was accepted twice", p.key))
+	}
+}
+
+// account has a person leave Duuble, or come back.
+func (x *explorer) account(ctx context.Context, what string, s *posts.Service, i int) {
+	me := x.claims[i]
+	x.goes(me.UserID)
+	thing, key := "account "+me.UserID, table.Key{Partition: "u|" + me.UserID, Row: "me"}
+	switch what {
+	case "leave":
+		x.do(what, thing, nil, func() error {
+			err := s.People.Leave(ctx, me)
+			if err == nil {
+				x.mu.Lock()
+				defer x.mu.Unlock()
+				x.ended = append(x.ended, me.SessionID)
+			}
+			return err
+		}, x.is(what, "Users", key, absent))
+	case "return":
+		c, err := x.signIn(ctx, i)
+		if err != nil || c.UserID != me.UserID { // the number has begun anew
+			x.Note(err)
+			return
+		}
+		x.do(what, thing, nil, func() error { _, err := s.People.Return(ctx, c); return err }, x.is(what, "Users", key, present))
+	default:
+		x.do("return", thing, nil, func() error { _, err := s.People.RestoreUser(ctx, x.claims[managing], me.UserID); return err }, x.is(what, "Users", key, present))
+	}
+}
+
+// signIn signs a person in, with all calls of it passing. After a purge that makes a new account.
+func (x *explorer) signIn(ctx context.Context, i int) (people.Claim, error) {
+	accounts := x.calm.People
+	c, err := accounts.RequestCode(ctx, "sms", duubletest.Number(i+1), "sign_in", "x")
+	if err != nil {
+		return people.Claim{}, err
+	}
+	code, _, _ := strings.Cut(x.phone.Text, " ")
+	in, err := accounts.Verify(ctx, c.ID, code, "")
+	if err != nil {
+		return people.Claim{}, err
+	}
+	claim, err := accounts.ParseAccess(in.Tokens.Access)
+	if err == nil && in.IsNew {
+		x.names++
+		name := fmt.Sprintf("Anew%d.%d", i, x.names)
+		if _, err = accounts.SetBasics(ctx, claim, people.Basics{Username: &name, FullName: &name}); err == nil {
+			_, err = accounts.AcceptTerms(ctx, claim, "1", "1")
+		}
+	}
+	if err == nil {
+		x.claims[i] = claim
+	}
+	return claim, err
+}
+
+// deliver delivers a message to a job, if there is one, and now and then leaves it for another
+// time.
+func (x *explorer) deliver(ctx context.Context, s *posts.Service) {
+	all := triggers(s, false)
+	trigger := all[x.Luck.IntN(len(all))]
+	list, err := x.queues.Receive(ctx, trigger.Queue, 1, 30*time.Second)
+	if err != nil || len(list) == 0 {
+		return
+	}
+	x.Meet("message")
+	again := x.Luck.IntN(5) == 0
+	go func() {
+		if trigger.Run(ctx, function.Invocation{Text: list[0].Text, Inserted: list[0].Inserted}) != nil {
+			return // it comes back
+		}
+		if again {
+			x.Meet("twice")
+			return
+		}
+		_ = x.queues.Delete(ctx, trigger.Queue, list[0].Receipt) // or another has it
+	}()
+}
+
+// rest lets everything pass from now on, until nothing is left to do, and looks at what there is.
+// Then it lets the time pass for which things can come back.
+func (x *explorer) rest() {
+	x.Rest()
+	x.Note(x.look())
+	ctx := context.Background()
+	x.pump(ctx)
+	x.timers(ctx) // a purge that was stopped goes on with the next one
+	x.pump(ctx)
+	x.Note(x.look())
+	x.verify(ctx, "at rest")
+	x.Note(x.atRest(ctx))
+	for range 3 { // an account goes after what is due before it
+		x.Advance(keepFor + 26*time.Hour)
+		x.timers(ctx)
+		x.pump(ctx)
+	}
+	x.Note(x.look())
+	x.verify(ctx, "after all is due")
+	x.Note(x.nothingLeft())
+}
+
+// timers runs the jobs of timers.
+func (x *explorer) timers(ctx context.Context) {
+	for _, job := range triggers(x.calm, true) {
+		if err := job.Run(ctx, function.Invocation{Timer: true}); err != nil {
+			x.Note(fmt.Errorf("%s: %w", job.Name, err))
+		}
+	}
+}
+
+// pump has the jobs do all that messages ask for.
+func (x *explorer) pump(ctx context.Context) {
+	quiet := 0
+	for round := 0; quiet < 3 && round < 100; round++ {
+		x.Advance(time.Minute)
+		quiet++
+		for _, trigger := range triggers(x.calm, false) {
+			list, err := x.queues.Receive(ctx, trigger.Queue, queue.MaxReceive, time.Second)
+			x.Note(err)
+			for _, m := range list {
+				quiet = 0
+				if err := trigger.Run(ctx, function.Invocation{Text: m.Text, Inserted: m.Inserted}); err != nil {
+					x.Note(fmt.Errorf("%s %s: %w", trigger.Name, m.Text, err))
+				}
+				x.Note(x.queues.Delete(ctx, trigger.Queue, m.Receipt))
+			}
+		}
+		synctest.Wait()
+	}
+	if quiet < 3 {
+		x.Note(errors.New("messages never end"))
+	}
+}
+
+func (x *explorer) verify(ctx context.Context, when string) {
+	all, err := differences(ctx, x.calm)
+	x.Note(err)
+	if len(all) > 0 {
+		x.Note(fmt.Errorf("%s: %s", when, strings.Join(all, "; ")))
+	}
+}
