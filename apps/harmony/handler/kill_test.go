@@ -35,7 +35,7 @@ type killed struct {
 	at   string // address of the API
 
 	mu    sync.Mutex
-	kept  map[string]bool // what was acknowledged
+	kept  map[string]bool // all that was acknowledged
 	count map[string]int  // how much of it, by kinds
 }
 
@@ -100,7 +100,9 @@ func TestKilled(t *testing.T) {
 	event := ask[api.Event](t, 201, "POST", k.at+"/admin/events", all[0].AccessToken, map[string]any{
 		"title": "Concert", "description": "", "startDate": "2126-12-31T20:00:00Z", "location": "", "capacity": places, "category": "concert", "visibility": "public", "isPublished": true,
 	}).EventID
-	like := func(from, to int) string { return fmt.Sprintf(`{"toUserId":%q,"anonymous":false}`, all[to].User.UserID) }
+	like := func(from, to int) string {
+		return fmt.Sprintf(`{"toUserId":%q,"anonymous":false}`, all[to].User.UserID)
+	}
 	ask[api.Like](t, 201, "POST", k.at+"/likes", all[0].AccessToken, map[string]any{"toUserId": all[1].User.UserID})
 	room := *ask[api.Like](t, 201, "POST", k.at+"/likes", all[1].AccessToken, map[string]any{"toUserId": all[0].User.UserID}).ChatID
 
