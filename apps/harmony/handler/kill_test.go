@@ -23,7 +23,7 @@ const asHandler = "HARMONY_TEST_AS_HANDLER"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asHandler) != "" {
-		program().Main()
+		main()
 	}
 	os.Exit(m.Run())
 }
@@ -33,6 +33,7 @@ type killed struct {
 	t    *testing.T
 	data string
 	at   string // address of the API
+	pid  int
 
 	mu    sync.Mutex
 	kept  map[string]bool // all that was acknowledged
@@ -47,6 +48,7 @@ func (k *killed) start() (kill func()) {
 	cmd.Stdout, cmd.Stderr = &out, &out
 	cmd.Env = append(os.Environ(), asHandler+"=1", "AzureWebJobsStorage=", "LIMIT_WRITES=-1", "LIMIT_AT_WORK=-1")
 	require.NoError(k.t, cmd.Start())
+	k.pid = cmd.Process.Pid
 	var found []string
 	listens := regexp.MustCompile(`listens on (http://\S+)\n`)
 	require.Eventually(k.t, func() bool { found = listens.FindStringSubmatch(out.String()); return found != nil }, time.Minute, 5*time.Millisecond, "%s", &out)

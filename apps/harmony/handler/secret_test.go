@@ -15,9 +15,8 @@ import (
 	"prompthub/apps/harmony/internal/api"
 )
 
-// TestSecretLikes: of twenty who like a member secretly no answer and no page of that member tells
-// who. What is told of each is what is told of one that does not like them, to the letter, and they
-// learn a number.
+// TestSecretLikes: twenty like a member secretly. No answer and no page of that member tells one of
+// them from a member that does not like them, to the letter. They learn a number alone.
 func TestSecretLikes(t *testing.T) {
 	site, _ := local(t, t.TempDir())
 	at := up(t, site)
