@@ -40,8 +40,8 @@ func progressive(side int) string {
 	return b.String()
 }
 
-// TestMemoryOfPictures: whatever pictures are sent at once, the program has less than 700 MB. The
-// pictures are the largest that it takes, so this costs some seconds; the race detector needs more
+// TestMemoryOfPictures: the program has less than 700 MB while pictures of every kind are sent at
+// once. They are the largest that it takes, so this costs some seconds; the race detector needs more
 // memory than that.
 func TestMemoryOfPictures(t *testing.T) {
 	if testing.Short() {
