@@ -8,6 +8,8 @@ import (
 	"log/slog"
 	mathrand "math/rand/v2"
 	"net/http"
+	"os"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -39,7 +41,16 @@ import (
 	"prompthub/internal/telemetry"
 )
 
-func main() { program().Main() }
+// heapLimit is from where on the heap is collected as often as it takes to stay below, in bytes: a
+// decoded picture is large, and its memory is free as soon as it is small.
+const heapLimit = 400 << 20
+
+func main() {
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(heapLimit)
+	}
+	program().Main()
+}
 
 // The tables of rooms, by their names here.
 type (

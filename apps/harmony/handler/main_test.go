@@ -62,7 +62,7 @@ func up(t *testing.T, url string) string {
 }
 
 // photo is a PNG file that is green.
-func photo(t *testing.T) string {
+func photo(t testing.TB) string {
 	t.Helper()
 	m := image.NewPaletted(image.Rect(0, 0, 640, 480), color.Palette{color.RGBA{20, 108, 74, 255}})
 	var b bytes.Buffer

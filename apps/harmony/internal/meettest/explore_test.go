@@ -453,7 +453,7 @@ func (x *explorer) signUp(ctx context.Context, r *rooms) {
 
 func secretOf(try int) string { return fmt.Sprintf("tea under %d lamps", 10+try) }
 
-// accounts holds the accounts to what was answered: each address has one at most, and only one that
+// accounts holds the accounts to the answers: each address has one at most, and only one that
 // has its address is registered. At rest nothing is left of others, and the account that was promised
 // is good for the password that it was made with, and for no other.
 func (x *explorer) accounts(rest bool) error {

@@ -13,6 +13,7 @@ import (
 	"image/png"
 
 	"golang.org/x/image/webp"
+	"golang.org/x/sync/semaphore"
 
 	"prompthub/internal/fault"
 )
@@ -48,24 +49,23 @@ type Picture struct {
 	Width, Height int
 }
 
-// A Maker makes pictures, two at a time: a decoded one takes up to 200 MB.
-type Maker struct{ places chan struct{} }
+// A Maker makes pictures. Those that it decodes at a time have no more pixels together than one may
+// have: the decoder of a progressive JPEG file takes up to 24 bytes for each.
+type Maker struct{ pixels *semaphore.Weighted }
 
 // NewMaker returns a Maker for a process.
-func NewMaker() *Maker { return &Maker{make(chan struct{}, 2)} }
+func NewMaker() *Maker { return &Maker{semaphore.NewWeighted(maxPixels)} }
 
 // Make makes the pictures to keep of a file, the larger one with a longer side of at most side.
 func (m *Maker) Make(ctx context.Context, file []byte, side int) (Picture, error) {
-	decode, turn, err := recognize(file)
+	decode, pixels, turn, err := recognize(file)
 	if err != nil {
 		return Picture{}, err
 	}
-	select {
-	case m.places <- struct{}{}:
-	case <-ctx.Done():
-		return Picture{}, fault.Wrap(fault.Unavailable, "the client has gone away", ctx.Err())
+	if err := m.pixels.Acquire(ctx, int64(pixels)); err != nil {
+		return Picture{}, fault.Wrap(fault.Unavailable, "the client has gone away", err)
 	}
-	defer func() { <-m.places }()
+	defer m.pixels.Release(int64(pixels))
 	decoded, err := decode(bytes.NewReader(file))
 	if err != nil {
 		return Picture{}, notAnImage("it cannot be decoded")
@@ -91,7 +91,7 @@ type decoder func(*bytes.Reader) (image.Image, error)
 
 // recognize finds out what a file is by its bytes, and how large, without decoding it. turn is the
 // EXIF orientation.
-func recognize(file []byte) (decode decoder, turn int, err error) {
+func recognize(file []byte) (decode decoder, pixels, turn int, err error) {
 	var c image.Config
 	switch {
 	case bytes.HasPrefix(file, []byte("\xff\xd8\xff")):
@@ -111,15 +111,15 @@ func recognize(file []byte) (decode decoder, turn int, err error) {
 			c.Width, c.Height = max(w, c.Width), max(h, c.Height)
 		}
 	default:
-		return nil, 0, notAnImage("it is none of these")
+		return nil, 0, 0, notAnImage("it is none of these")
 	}
 	switch {
 	case err != nil || c.Width < 1 || c.Height < 1:
-		return nil, 0, notAnImage("it cannot be decoded")
+		return nil, 0, 0, notAnImage("it cannot be decoded")
 	case c.Width > maxSide || c.Height > maxSide || c.Width*c.Height > maxPixels:
-		return nil, 0, notAnImage("it is too large")
+		return nil, 0, 0, notAnImage("it is too large")
 	}
-	return decode, turn, nil
+	return decode, c.Width * c.Height, turn, nil
 }
 
 // shrunk returns a picture on white whose longer side is at most side: each pixel is the mean of

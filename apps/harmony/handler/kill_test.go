@@ -1,0 +1,210 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"prompthub/apps/harmony/internal/api"
+	"prompthub/internal/host/command"
+	"prompthub/internal/testing/apptest"
+)
+
+// asHandler has the binary of the tests be the handler.
+const asHandler = "HARMONY_TEST_AS_HANDLER"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asHandler) != "" {
+		main()
+	}
+	os.Exit(m.Run())
+}
+
+// A killed service is a process that is killed, and started again, over the same data.
+type killed struct {
+	t    *testing.T
+	data string
+	at   string // address of the API
+	pid  int
+
+	mu    sync.Mutex
+	kept  map[string]bool // all that was acknowledged
+	count map[string]int  // how much of it, by kinds
+}
+
+// start starts the process, and returns what kills it.
+func (k *killed) start() (kill func()) {
+	k.t.Helper()
+	cmd := exec.CommandContext(k.t.Context(), os.Args[0], "local", "--addr", "127.0.0.1:0", "--data", k.data)
+	var out apptest.Output
+	cmd.Stdout, cmd.Stderr = &out, &out
+	cmd.Env = append(os.Environ(), asHandler+"=1", "AzureWebJobsStorage=", "LIMIT_WRITES=-1", "LIMIT_AT_WORK=-1")
+	require.NoError(k.t, cmd.Start())
+	k.pid = cmd.Process.Pid
+	var found []string
+	listens := regexp.MustCompile(`listens on (http://\S+)\n`)
+	require.Eventually(k.t, func() bool { found = listens.FindStringSubmatch(out.String()); return found != nil }, time.Minute, 5*time.Millisecond, "%s", &out)
+	k.at = up(k.t, found[1])
+	return func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait() // it says that it was killed
+	}
+}
+
+// ack takes down that something was acknowledged, if it was.
+func (k *killed) ack(kind, what, method, path, token, body string) bool {
+	r, err := http.NewRequestWithContext(k.t.Context(), method, k.at+path, strings.NewReader(body))
+	if err != nil {
+		return false
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Authorization", "Bearer "+token)
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return false
+	}
+	if resp.Body.Close() != nil || resp.StatusCode != http.StatusCreated {
+		return true
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.kept[kind+" "+what] = true
+	k.count[kind]++
+	return true
+}
+
+// TestKilled kills the service three times while people register, like, write and attend. Each
+// account, like, message and place that was acknowledged is there, once, and there are no more
+// attendees than places. Within the minute of the messages all rows are as they must be.
+func TestKilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes, and waits for what their messages finish")
+	}
+	t.Parallel() // it waits most of its time
+	k := &killed{t: t, data: t.TempDir(), kept: map[string]bool{}, count: map[string]int{}}
+	kill := k.start()
+	const people, places = 10, 5
+	all := make([]api.Session, people)
+	for i := range all {
+		all[i] = ask[api.Session](t, 201, "POST", k.at+"/auth/register", "", newcomer(fmt.Sprint("member", i)))
+	}
+	kill()
+	does(t, command.OK, "role", "member0@example.com", "admin", "--data", k.data)
+	kill = k.start()
+	event := ask[api.Event](t, 201, "POST", k.at+"/admin/events", all[0].AccessToken, map[string]any{
+		"title": "Concert", "description": "", "startDate": "2126-12-31T20:00:00Z", "location": "", "capacity": places, "category": "concert", "visibility": "public", "isPublished": true,
+	}).EventID
+	like := func(from, to int) string {
+		return fmt.Sprintf(`{"toUserId":%q,"anonymous":false}`, all[to].User.UserID)
+	}
+	ask[api.Like](t, 201, "POST", k.at+"/likes", all[0].AccessToken, map[string]any{"toUserId": all[1].User.UserID})
+	room := *ask[api.Like](t, 201, "POST", k.at+"/likes", all[1].AccessToken, map[string]any{"toUserId": all[0].User.UserID}).ChatID
+
+	const rounds = 3
+	for round := range rounds {
+		before := map[string]int{}
+		k.mu.Lock()
+		for kind, n := range k.count {
+			before[kind] = n
+		}
+		k.mu.Unlock()
+		var work sync.WaitGroup
+		work.Go(func() { // pairs of distances of their own, so that each like is a new one
+			for from := range people {
+				for _, far := range []int{1 + 3*round, 2 + 3*round, 3 + 3*round} {
+					to := (from + far) % people
+					if from > 1 && !k.ack("like", fmt.Sprint(from, " ", to), "POST", "/likes", all[from].AccessToken, like(from, to)) {
+						return
+					}
+				}
+			}
+		})
+		work.Go(func() {
+			for n := 0; k.ack("message", fmt.Sprintf("text %d.%d", round, n), "POST", "/chats/"+room+"/messages", all[n%2].AccessToken, fmt.Sprintf(`{"content":"text %d.%d"}`, round, n)); n++ {
+			}
+		})
+		work.Go(func() {
+			for n := 0; ; n++ {
+				name := fmt.Sprintf("late%d.%d", round, n)
+				body := fmt.Sprintf(`{"email":"%s@example.com","password":"tea under seven lamps","name":"x","birthDate":"2000-02-29","gender":"female","language":"ru"}`, name)
+				if !k.ack("account", name, "POST", "/auth/register", "", body) {
+					return
+				}
+			}
+		})
+		work.Go(func() {
+			for n := range people {
+				member := (n + 3*round) % people
+				if !k.ack("place", all[member].User.UserID, "POST", "/events/"+event+"/register", all[member].AccessToken, `{}`) {
+					return
+				}
+			}
+		})
+		require.Eventually(t, func() bool {
+			k.mu.Lock()
+			defer k.mu.Unlock()
+			return k.count["like"] > before["like"]+4 && k.count["message"] > before["message"]+4 && k.count["account"] > before["account"]
+		}, time.Minute, time.Millisecond)
+		kill()
+		work.Wait()
+		kill = k.start()
+	}
+
+	sent := map[string]int{}
+	for from, one := range all {
+		for _, l := range ask[api.List[api.SentLike]](t, 200, "GET", k.at+"/likes/sent?limit=50", one.AccessToken, nil).Items {
+			for to, other := range all {
+				if other.User.UserID == l.User.UserID {
+					sent[fmt.Sprint("like ", from, " ", to)]++
+				}
+			}
+		}
+	}
+	for path := "/chats/" + room + "/messages?limit=50"; path != ""; {
+		page := ask[api.List[api.Message]](t, 200, "GET", k.at+path, all[0].AccessToken, nil)
+		for _, m := range page.Items {
+			sent["message "+m.Content]++
+		}
+		path = ""
+		if page.NextCursor != "" {
+			path = "/chats/" + room + "/messages?limit=50&cursor=" + page.NextCursor
+		}
+	}
+	attendees := ask[api.List[api.Attendee]](t, 200, "GET", k.at+"/events/"+event+"/attendees?limit=50", all[0].AccessToken, nil).Items
+	require.LessOrEqual(t, len(attendees), places)
+	for _, a := range attendees {
+		if a.User != nil && a.User.UserID != nil {
+			sent["place "+*a.User.UserID]++
+		}
+	}
+	for what := range k.kept {
+		if name, is := strings.CutPrefix(what, "account "); is {
+			ask[api.Session](t, 200, "POST", k.at+"/auth/login", "", api.Credentials{Email: name + "@example.com", Password: "tea under seven lamps"})
+			continue
+		}
+		require.Equal(t, 1, sent[what], what)
+	}
+	for what, n := range sent {
+		require.Equal(t, 1, n, what)
+	}
+
+	// verify needs the file for itself, so the service stops for each look.
+	for end := time.Now().Add(3 * time.Minute); ; {
+		kill()
+		var out, errs apptest.Output
+		if program().Run(t.Context(), []string{"verify", "--data", k.data}, command.Streams{Out: &out, Err: &errs}) == command.OK {
+			break
+		}
+		require.True(t, time.Now().Before(end), "%s%s", &out, &errs)
+		kill = k.start()
+		time.Sleep(10 * time.Second) // messages are seen 30 s after they were sent
+	}
+}
