@@ -126,7 +126,7 @@ func service() command.Service {
 func program() command.Program {
 	s := service()
 	return command.Program{
-		Service: s, Commands: []command.Command{s.Local(), backupCommand(), restoreCommand(), verifyCommand(), settleCommand(), purgeCommand(), promoteCommand(), rekeyCommand(), s.HealthCheck(), s.Version()},
+		Service: s, Commands: []command.Command{s.Local(), backupCommand(), restoreCommand(), verifyCommand(), settleCommand(), purgeCommand(), eraseCommand(), promoteCommand(), rekeyCommand(), s.HealthCheck(), s.Version()},
 		Intro: "Duuble: posts with an opinion slider, and votes that cannot be read back.\n\nUsage:\n  %[1]s COMMAND [flags]\n\nCommands:\n",
 	}
 }

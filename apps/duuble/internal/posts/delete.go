@@ -217,6 +217,20 @@ func (s *Service) Purge(ctx context.Context) error {
 	}), s.feed.Sweep(ctx))
 }
 
+// Erase removes the account of a person for good, as Purge does after Keep, with all else that is
+// due. Rows that say when something is due, and how often the person did something of late, stay
+// until their time is over.
+func (s *Service) Erase(ctx context.Context, user string) error {
+	err := s.People.Erase(ctx, user)
+	if err == nil {
+		err = s.feed.Erase(ctx, user) // while the account can still be named, if it has to be done again
+	}
+	if err == nil {
+		err = s.Purge(ctx)
+	}
+	return err
+}
+
 // purgeWorks removes posts and comments of a person who has left, and the name on the votes.
 func (s *Service) purgeWorks(ctx context.Context, u people.User) error {
 	for row, err := range table.All(ctx, s.DB, s.Tables.Users, table.Range{Partition: schema.User(u.ID)}) {
