@@ -23,6 +23,9 @@ param queuePrefix string
 @description('What the application has of settings of its own, by their names.')
 param settingsOfItsOwn object
 
+@description('Settings of its own are references to secrets in a key vault.')
+param readsVault bool = false
+
 @description('Settings that win over all others.')
 param moreSettings object
 param allowedIpRanges array
@@ -91,6 +94,7 @@ resource site 'Microsoft.Web/sites@2024-11-01' = {
   properties: {
     serverFarmId: plan.id
     httpsOnly: true
+    keyVaultReferenceIdentity: readsVault ? identity.id : null
     // For a name of one's own without Front Door. It counts at creation only. The types of this version may lack it.
     #disable-next-line BCP037
     siteScopedCertificatesEnabled: true

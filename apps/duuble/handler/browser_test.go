@@ -164,6 +164,10 @@ func TestBrowser(t *testing.T) {
 	browsertest.Accessible(ann.GoTo("/app/report/user/bob").Reads("What is it?"), axe, "report")
 	ann.GoTo("/app/admin").Reads("BOB").Reads("<i>again</i>")
 	browsertest.Accessible(ann, axe, "reports")
+	ann.Sends(".remove button").Reads("Its author cannot bring it back.")
+	browsertest.Accessible(ann, axe, "a post that a manager has deleted")
+	bob.GoTo(post).Reads("There is no such post")
+	ann.Sends("main form button").Reads("The post is there again.").Reads("<i>again</i>")
 	ann.Sends(".decide button[value=resolved]").Reads("It is decided.").Reads("None.")
 
 	// Bob follows Ann, and Ann blocks Bob: he finds nothing of her, and when the block ends he does

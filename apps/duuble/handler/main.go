@@ -18,6 +18,7 @@ import (
 	_ "golang.org/x/crypto/x509roots/fallback"
 
 	"prompthub/apps/duuble/internal/api"
+	"prompthub/apps/duuble/internal/backup"
 	"prompthub/apps/duuble/internal/ballot"
 	"prompthub/apps/duuble/internal/discussions"
 	"prompthub/apps/duuble/internal/hubs"
@@ -30,6 +31,7 @@ import (
 	"prompthub/internal/host/function"
 	"prompthub/internal/http/auth"
 	"prompthub/internal/http/httpjson"
+	"prompthub/internal/storage/blob"
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
@@ -94,6 +96,13 @@ type settings struct {
 	// VoteMin is how many votes are counted together at least: 3 to 50.
 	VoteMin int `envconfig:"VOTE_MIN" default:"3"`
 
+	// ContainerPrefix goes before the name of the container of exports, so that several applications
+	// can share an account.
+	ContainerPrefix string `envconfig:"CONTAINER_PREFIX"`
+
+	// ExportEvery is after what time a storage account gets another export, from 1h.
+	ExportEvery time.Duration `envconfig:"EXPORT_EVERY" default:"24h"`
+
 	// SettleAfter is how old votes are, from 1s, when those that are left over from groups are
 	// counted with others.
 	SettleAfter time.Duration `envconfig:"SETTLE_AFTER" default:"24h"`
@@ -107,7 +116,7 @@ func refusal(setting, reason string) error { return &auth.Refusal{Setting: setti
 func service() command.Service {
 	return command.Service{
 		Name: "duuble", Title: "Duuble", About: "Duuble. Its pages are at " + web.Prefix + ", its API at " + api.Prefix + "/openapi.json.",
-		Health: api.Prefix + "/health", Ready: api.Prefix + "/ready", Pages: web.Prefix, SignIn: command.OwnAccounts, Read: read,
+		Health: api.Prefix + "/health", Ready: api.Prefix + "/ready", Pages: web.Prefix, SignIn: command.OwnAccounts, Blobs: true, Read: read,
 		Try: func(_ command.Settings, url string) string {
 			return "Sign in with any number, such as +34600000001; the code is printed here:\n  " + url + web.Prefix + "\n"
 		},
@@ -117,7 +126,7 @@ func service() command.Service {
 func program() command.Program {
 	s := service()
 	return command.Program{
-		Service: s, Commands: []command.Command{s.Local(), backupCommand(), restoreCommand(), verifyCommand(), settleCommand(), purgeCommand(), promoteCommand(), rekeyCommand(), s.HealthCheck(), s.Version()},
+		Service: s, Commands: []command.Command{s.Local(), backupCommand(), restoreCommand(), verifyCommand(), settleCommand(), purgeCommand(), eraseCommand(), promoteCommand(), rekeyCommand(), s.HealthCheck(), s.Version()},
 		Intro: "Duuble: posts with an opinion slider, and votes that cannot be read back.\n\nUsage:\n  %[1]s COMMAND [flags]\n\nCommands:\n",
 	}
 }
@@ -136,7 +145,7 @@ func readSettings() (settings, error) {
 	return s, err
 }
 
-const leastLasts, mostLasts, leastSettle, leastKeep = time.Second, 10 * time.Minute, time.Second, time.Second
+const leastLasts, mostLasts, leastSettle, leastKeep, leastExport = time.Second, 10 * time.Minute, time.Second, time.Second, time.Hour
 
 // A stream of notifications is open for streamFor at most. leastPoll is how often it may look.
 const (
@@ -171,6 +180,9 @@ func (s settings) check() error {
 	}
 	if s.KeepDeleted < leastKeep {
 		return refusal("KEEP_DELETED", "must be 1s or more")
+	}
+	if s.ExportEvery < leastExport {
+		return refusal("EXPORT_EVERY", "must be 1h or more")
 	}
 	for name, n := range map[string]int{"OTP_PER_PHONE": s.PerPhone, "OTP_PER_ADDRESS": s.PerAddress, "POSTS_PER_DAY": s.PostsADay, "VOTES_PER_HOUR": s.VotesAnHour} {
 		if n == 0 || n < -1 {
@@ -235,6 +247,7 @@ type duuble struct {
 	ballot *ballot.Store
 	min    int // how many votes are counted together
 	poll   time.Duration
+	export *backup.Exporter // nil where "local" keeps backups as files
 }
 
 // build puts the parts together.
@@ -276,6 +289,9 @@ func build(s settings, st command.Store, log *slog.Logger, t *telemetry.Telemetr
 		Store: rows, Tables: s.Tables, Queues: d.queues, Entropy: rand.Reader, People: d.people, Hubs: d.hubs, Ballot: d.ballot, PostsADay: s.PostsADay, VotesAnHour: s.VotesAnHour,
 	})
 	d.talks = discussions.New(d.posts)
+	if command.OnAzure() {
+		d.export = &backup.Exporter{Blobs: blob.Prefixed(t.Blobs(st.Blobs), s.ContainerPrefix), Every: s.ExportEvery, Now: time.Now}
+	}
 	return d, nil
 }
 
@@ -306,7 +322,22 @@ func (d *duuble) ready(ctx context.Context) error {
 
 // triggers returns the functions that no request starts.
 func (d *duuble) triggers() []function.Trigger {
-	return append(d.people.Triggers(d.hubs.Expire), d.posts.Triggers()...)
+	return append(append(d.people.Triggers(d.hubs.Expire), d.posts.Triggers()...), function.Trigger{Name: "export", Schedule: "0 55 * * * *", Run: func(ctx context.Context, _ function.Invocation) error { return d.keep(ctx) }})
+}
+
+// exported is what the log says when an export is complete. The alert on its age counts these lines.
+const exported = "backup is complete"
+
+// keep exports all tables, if it is time.
+func (d *duuble) keep(ctx context.Context) error {
+	if d.export == nil {
+		return nil
+	}
+	folder, rows, err := d.export.Export(ctx, d.DB, application, d.backed(), sums)
+	if err == nil && folder != "" {
+		d.Log.InfoContext(ctx, exported, slog.String("name", folder), slog.Int("rows", rows))
+	}
+	return err
 }
 
 // doors serves the pages and the API, by the path.

@@ -221,6 +221,21 @@ func purgeCommand() command.Command {
 	}
 }
 
+func eraseCommand() command.Command {
+	return command.Command{
+		Name: "erase", Args: []string{"USER"}, Short: "remove the account of a person for good, now",
+		Long: `Does at once what happens 30 days after a person has left, to the account with the id USER: profile, number, posts and comments
+go, and the name goes off votes, which stay counted, and messages. Nothing brings it back. It also does what purge does. Backups
+that were made before still hold it, and the id stays in rows that say when something is due, until then.` + alone,
+		Setup: func(flags *flag.FlagSet) command.Action {
+			data := command.DataFlag(flags)
+			return func(ctx context.Context, std command.Streams, args []string) error {
+				return onStore(service().OpenExisting, *data, std, func(d *duuble) error { return d.posts.Erase(ctx, args[0]) })
+			}
+		},
+	}
+}
+
 func rekeyCommand() command.Command {
 	return command.Command{
 		Name: "rekey", Short: "name all phone numbers by the first of SECRET_KEYS, so that the others may go",

@@ -10,11 +10,21 @@ param environmentName string
 @description('Region of everything.')
 param location string
 
+@description('Object id of who deploys, for the rights that the commands for operators need. azd sets it; empty: no one gets them.')
+param principalId string = ''
+
+@allowed(['User', 'Group', 'ServicePrincipal'])
+@description('What principalId is.')
+param principalType string = 'User'
+
 @description('Goes before the name of every table.')
 param tablePrefix string = 'Duuble'
 
 @description('Goes before the name of every queue.')
 param queuePrefix string = 'duuble-'
+
+@description('Goes before the name of the container of backups.')
+param containerPrefix string = 'duuble-'
 
 @description('The keys that seal phone numbers and sign tokens: 32 random bytes in base64, several by commas.')
 @secure()
@@ -24,15 +34,21 @@ param secretKeys string
 @secure()
 param voteKeys string
 
+@description('Makes a Communication Services resource with its data there, such as Europe, to send codes. Empty: the three parameters after this one name one that exists.')
+param communicationDataLocation string = ''
+
 @description('The address of the Communication Services resource that sends codes.')
-param acsEndpoint string
+param acsEndpoint string = ''
 
 @description('A number of that resource.')
 param acsFrom string
 
 @description('An access key of that resource.')
 @secure()
-param acsKey string
+param acsKey string = ''
+
+@description('Who hears of alerts; empty: they are only in the portal.')
+param alertEmail string = ''
 
 @description('The address by which browsers find the service, such as https://duuble.example, without a path. It goes before the links of invitations.')
 param publicUrl string = ''
@@ -52,6 +68,10 @@ var tableNames = [
   'Admin'
 ]
 
+var containerNames = [
+  'backups'
+]
+
 var queueNames = [
   'outbox'
   'post-changes'
@@ -61,13 +81,15 @@ var queueNames = [
 
 // Besides the settings that every application has.
 var settingsOfItsOwn = {
-  SECRET_KEYS: secretKeys
-  VOTE_KEYS: voteKeys
+  SECRET_KEYS: '@Microsoft.KeyVault(VaultName=${vault.outputs.name};SecretName=secret-keys)'
+  VOTE_KEYS: '@Microsoft.KeyVault(VaultName=${vault.outputs.name};SecretName=vote-keys)'
   SMS_SENDER: 'acs'
-  ACS_ENDPOINT: acsEndpoint
+  ACS_ENDPOINT: empty(communicationDataLocation) ? acsEndpoint : communication!.outputs.endpoint
   ACS_FROM: acsFrom
-  ACS_KEY: acsKey
+  ACS_KEY: '@Microsoft.KeyVault(VaultName=${vault.outputs.name};SecretName=acs-key)'
   OTP_LASTS: '5m'
+  CONTAINER_PREFIX: containerPrefix
+  EXPORT_EVERY: '24h'
   PUBLIC_URL: publicUrl
   ADMIN_PHONES: adminPhones
   POSTS_PER_DAY: '100'
@@ -115,6 +137,9 @@ module storage '../../../infra/modules/storage.bicep' = {
     logsName: monitoring.outputs.logsName
     tableNames: tableNames
     queueNames: queueNames
+    containerNames: containerNames
+    containerPrefix: containerPrefix
+    backups: '${containerPrefix}backups/'
   }
 }
 
@@ -127,8 +152,35 @@ module access '../../../infra/modules/access.bicep' = {
     token: token
     storageName: storage.outputs.name
     insightsName: monitoring.outputs.insightsName
-    principalId: ''
-    principalType: 'User'
+    principalId: principalId
+    principalType: principalType
+  }
+}
+
+module vault '../../../infra/modules/vault.bicep' = {
+  name: 'vault'
+  scope: group
+  params: {
+    location: location
+    tags: resourceTags
+    token: token
+    identityName: access.outputs.identityName
+    secrets: union({
+      'secret-keys': secretKeys
+      'vote-keys': voteKeys
+    }, empty(communicationDataLocation) ? { 'acs-key': acsKey } : {})
+  }
+}
+
+module communication '../../../infra/modules/communication.bicep' = if (!empty(communicationDataLocation)) {
+  name: 'communication'
+  scope: group
+  params: {
+    tags: resourceTags
+    token: token
+    dataLocation: communicationDataLocation
+    vaultName: vault.outputs.name
+    secretName: 'acs-key'
   }
 }
 
@@ -156,6 +208,7 @@ module app '../../../infra/modules/app.bicep' = {
     tablePrefix: tablePrefix
     queuePrefix: queuePrefix
     settingsOfItsOwn: settingsOfItsOwn
+    readsVault: true
     moreSettings: {}
     allowedIpRanges: []
     corsOrigins: []
@@ -172,15 +225,19 @@ module alerts '../../../infra/modules/alerts.bicep' = {
     token: token
     logsName: monitoring.outputs.logsName
     storageName: storage.outputs.name
-    email: ''
+    email: alertEmail
     displayName: 'Duuble'
     shortName: 'Duuble'
+    backupDone: 'backup is complete' // what the log of the function "export" says
   }
 }
 
 output AZURE_RESOURCE_GROUP string = group.name
 output FUNCTION_APP_NAME string = app.outputs.name
+output STORAGE_ACCOUNT_NAME string = storage.outputs.name
+output KEY_VAULT_NAME string = vault.outputs.name
 output FUNCTION_APP_URL string = app.outputs.url
 // For commands that work on the storage.
 output TABLE_PREFIX string = tablePrefix
 output QUEUE_PREFIX string = queuePrefix
+output CONTAINER_PREFIX string = containerPrefix

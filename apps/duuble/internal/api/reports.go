@@ -135,6 +135,14 @@ func (a *api) reports() {
 			p, err := a.People.RestoreUser(ctx, v.Claim, in.ID)
 			return answer(personOf(p), err)
 		})
+	route(a, person, Bound{6, 23}, operation("admin", "remove-post", http.MethodDelete, "/admin/posts/{id}", "Delete a post of anybody", "At once it is not there for anybody. Its author cannot bring it back; those who manage the service can, for 30 days.", http.StatusNoContent, 404),
+		func(ctx context.Context, v visit, in *ByID) (*none, error) {
+			return nil, a.Posts.RemoveAny(ctx, v.Claim, in.ID)
+		})
+	route(a, person, Bound{6, 23}, operation("admin", "restore-any-post", http.MethodPost, "/admin/posts/{id}/restore", "Bring back a post", "One that somebody who manages the service has deleted. One that is there is as good.", http.StatusNoContent, 404),
+		func(ctx context.Context, v visit, in *ByID) (*none, error) {
+			return nil, a.Posts.RestoreAny(ctx, v.Claim, in.ID)
+		})
 	route(a, person, Bound{11, 15}, operation("admin", "decide-report", http.MethodPost, "/admin/reports/{id}/decide", "Decide a report", "Once.", http.StatusOK, 404, 409),
 		func(ctx context.Context, v visit, in *struct {
 			ByID

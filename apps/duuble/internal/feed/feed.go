@@ -347,6 +347,22 @@ func (s *Service) Forget(ctx context.Context, user string) error {
 	return s.Notices.Forget(ctx, user)
 }
 
+// Erase removes activities and notifications of others that name a person. It reads all of them:
+// those of people who have left are removed by Sweep, long before their accounts are.
+func (s *Service) Erase(ctx context.Context, user string) error {
+	for _, in := range []struct{ table, prefix string }{{s.Tables.Lists, homeRows}, {s.Tables.Notifications, notices.Rows}} {
+		for row, err := range table.All(ctx, s.DB, in.table, table.Range{FromPartition: in.prefix, ToPartition: table.After(in.prefix)}) {
+			if err == nil && row.Props.Get("actor_id").Str() == user {
+				err = s.RemoveKey(ctx, in.table, row.Key)
+			}
+			if err != nil {
+				return rowstore.Unavailable(err)
+			}
+		}
+	}
+	return nil
+}
+
 // sweepEvery is after how many partitions Sweep keeps where it is.
 const sweepEvery = 500
 

@@ -62,6 +62,42 @@ func (s *Service) Leave(ctx context.Context, c Claim) error {
 	return nil
 }
 
+// Erase has the account of a person be as if the person had left longer than Keep ago: the next
+// purge removes it for good.
+func (s *Service) Erase(ctx context.Context, id string) error {
+	if !schema.IsID(id) {
+		return noUser()
+	}
+	u, err := s.user(ctx, id)
+	if err == nil && u == nil {
+		err = noUser()
+	}
+	if err != nil || u.purging {
+		return err
+	}
+	now := table.TimeOf(table.Ticks(s.Now()))
+	at := now.Add(-s.Keep - time.Second)
+	_, r, err := s.turn(ctx, *u, func(ctx context.Context) error { return s.leavers().Add(ctx, at, id) }, func(u *User) error {
+		if u.DeletedAt.IsZero() {
+			u.Life++
+		}
+		if u.DeletedAt.IsZero() || u.DeletedAt.After(at) {
+			u.DeletedAt = at
+		}
+		return nil
+	})
+	if err == nil {
+		err = s.endSessions(ctx, id, now)
+	}
+	if err == nil {
+		err = s.reflectLife(ctx, id)
+	}
+	if err == nil {
+		s.ties().Cancel(ctx, r)
+	}
+	return err
+}
+
 // Return brings the account of the caller back with all that it had.
 func (s *Service) Return(ctx context.Context, c Claim) (Me, error) {
 	var me Me

@@ -41,13 +41,27 @@ func (p *Post) live() bool { return p != nil && p.deletedAt.IsZero() }
 
 // Delete deletes a post of the caller. One that was deleted before is as good.
 func (s *Service) Delete(ctx context.Context, c people.Claim, id string) error {
-	_, err := s.turn(ctx, c, id, false)
+	_, err := s.turn(ctx, c, id, false, false)
+	return err
+}
+
+// RemoveAny deletes a post of anybody, for those who manage the service. Its author cannot bring it
+// back.
+func (s *Service) RemoveAny(ctx context.Context, c people.Claim, id string) error {
+	_, err := s.turn(ctx, c, id, false, true)
+	return err
+}
+
+// RestoreAny brings back a post that somebody who manages the service deleted no longer than Keep
+// ago.
+func (s *Service) RestoreAny(ctx context.Context, c people.Claim, id string) error {
+	_, err := s.turn(ctx, c, id, true, true)
 	return err
 }
 
 // Restore brings back a post that the caller deleted no longer than Keep ago.
 func (s *Service) Restore(ctx context.Context, c people.Claim, id string) (Card, error) {
-	u, err := s.turn(ctx, c, id, true)
+	u, err := s.turn(ctx, c, id, true, false)
 	if err != nil {
 		return Card{}, err
 	}
@@ -65,11 +79,16 @@ func (s *Service) Restore(ctx context.Context, c people.Claim, id string) (Card,
 	return cards[0], nil
 }
 
-// turn deletes a post of the caller, or brings it back.
-func (s *Service) turn(ctx context.Context, c people.Claim, id string, live bool) (people.User, error) {
+// turn deletes a post of the caller, or brings it back. A caller who manages the service does it with
+// posts of anybody, and brings back those alone that such a caller has deleted.
+func (s *Service) turn(ctx context.Context, c people.Claim, id string, live, manages bool) (people.User, error) {
 	var there *Post
 	var p seen
-	u, err := s.People.Member(ctx, c, func(ctx context.Context) error {
+	check := s.People.Member
+	if manages {
+		check = s.People.Admin
+	}
+	u, err := check(ctx, c, func(ctx context.Context) error {
 		if !schema.IsID(id) {
 			return nil
 		}
@@ -83,10 +102,16 @@ func (s *Service) turn(ctx context.Context, c people.Claim, id string, live bool
 	})
 	switch {
 	case err != nil:
+	case manages:
+		if there == nil || s.isGone(there) || !there.live() && !there.removed {
+			err = noPost()
+		}
 	case p.post != nil && there != nil && there.AuthorID != u.ID:
 		err = fault.Coded(fault.Forbidden, hubs.Forbidden, "only the author of a post can do this")
 	case there == nil || there.AuthorID != u.ID || s.isGone(there):
 		err = noPost()
+	case live && there.removed:
+		err = removed()
 	}
 	if err != nil || there.live() == live {
 		return u, err
@@ -115,6 +140,10 @@ func (s *Service) turn(ctx context.Context, c people.Claim, id string, live bool
 		if there.live() == live {
 			return nil, nil
 		}
+		if live && !manages && there.removed {
+			return nil, removed()
+		}
+		there.removed = manages && !live
 		if live {
 			return []table.Op{there.turned(time.Time{})}, nil
 		}
@@ -127,6 +156,10 @@ func (s *Service) turn(ctx context.Context, c people.Claim, id string, live bool
 	return u, err
 }
 
+func removed() error {
+	return fault.Coded(fault.Forbidden, hubs.Forbidden, "the people who manage this service have deleted this post")
+}
+
 // turned returns the write of a post that was deleted at a time, or that is back if that is zero.
 func (p *Post) turned(at time.Time) table.Op {
 	p.deletedAt = at
@@ -137,6 +170,7 @@ func (p *Post) turned(at time.Time) table.Op {
 	if !p.live() {
 		props = append(props, table.Prop{Name: "deleted_at", Value: table.Time(at)})
 	}
+	props = with(props, table.Prop{Name: "removed", Value: table.Bool(p.removed)})
 	return rowstore.Put(table.Row{Key: postKey(p.ID, postRow), ETag: p.etag, Props: props})
 }
 
@@ -181,6 +215,20 @@ func (s *Service) Purge(ctx context.Context) error {
 		}
 		return s.Hubs.PurgeUser(ctx, u.ID, u.DeletedAt)
 	}), s.feed.Sweep(ctx))
+}
+
+// Erase removes the account of a person for good, as Purge does after Keep, with all else that is
+// due. Rows that say when something is due, and how often the person did something of late, stay
+// until their time is over.
+func (s *Service) Erase(ctx context.Context, user string) error {
+	err := s.People.Erase(ctx, user)
+	if err == nil {
+		err = s.feed.Erase(ctx, user) // while the account can still be named, if it has to be done again
+	}
+	if err == nil {
+		err = s.Purge(ctx)
+	}
+	return err
 }
 
 // purgeWorks removes posts and comments of a person who has left, and the name on the votes.

@@ -122,6 +122,7 @@ type Post struct {
 	shards    int
 	deletedAt time.Time // zero of one that is there
 	purging   bool      // it is going for good
+	removed   bool      // those who manage the service have deleted it
 	version   int64
 	props     table.Props // of its row
 	etag      string
@@ -228,7 +229,7 @@ func parsePost(id string, rows []table.Row) *Post {
 		case postRow:
 			post = &Post{
 				ID: id, AuthorID: p.Get("author_id").Str(), CreatedAt: p.Get("created_at").Time(), Visibility: p.Get("visibility").Str(), Thought: p.Get("thought_text").Str(),
-				SourceID: p.Get("source_post_id").Str(), shards: ballot.ShardsOf(p), deletedAt: p.Get("deleted_at").Time(), purging: p.Get("purging").Bool(), version: p.Get("version").Int(), props: p, etag: row.ETag,
+				SourceID: p.Get("source_post_id").Str(), shards: ballot.ShardsOf(p), deletedAt: p.Get("deleted_at").Time(), purging: p.Get("purging").Bool(), removed: p.Get("removed").Bool(), version: p.Get("version").Int(), props: p, etag: row.ETag,
 			}
 			if in := p.Get("created_in").Str(); in != "" {
 				post.createdIn = strings.Split(in, ";")

@@ -390,3 +390,44 @@ func TestRepairPoints(t *testing.T) {
 		require.Positive(t, kinds[kind], kind)
 	}
 }
+
+// TestErase: of an account that is erased no trace stays but in rows that say when something is due or
+// how often the person did something of late, whether the person has left or not, after an
+// accident to any call and a repeat. Others have what is theirs.
+func TestErase(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	gone := newWorld(t)
+	x := gone.live()
+	there := gone.copy()
+	_, ann := there.signIn(1)
+	_, err := there.people.Return(ctx, ann)
+	require.NoError(t, err)
+	there.pump(2 * time.Minute)
+	require.Empty(t, there.differences())
+	require.Equal(t, fault.NotFound, fault.Of(gone.posts.Erase(ctx, "x|y")))
+	require.Equal(t, fault.NotFound, fault.Of(gone.posts.Erase(ctx, "nobody")))
+	for name, first := range map[string]*world{"has left": gone, "is there": there} {
+		for n := 1; ; n += 1 + 40*min(n/20, 1) { // the later calls are those of a purge, which has a test of its own
+			w := first.copy()
+			c := &crash{DB: w.db, Queues: w.queues, left: n, lands: n%2 == 0}
+			err := w.over(c, messages{c}).Erase(ctx, x.ann.UserID)
+			what := fmt.Sprintf("%s, call %d: %v", name, n, err)
+			if err != nil {
+				if again := w.posts.Erase(ctx, x.ann.UserID); again != nil {
+					require.Equal(t, fault.NotFound, fault.Of(again), what)
+				}
+			}
+			for _, row := range w.traces(x.ann.UserID) {
+				require.Regexp(t, `^(Sessions rl\||Admin due\|)`, row, what)
+			}
+			w.pump(2 * time.Minute)
+			require.Empty(t, w.differences(), what)
+			w.afterwards(x, what)
+			if c.left > 0 {
+				require.Greater(t, n, 5, "accidents never happened")
+				break // there is no such call
+			}
+		}
+	}
+}

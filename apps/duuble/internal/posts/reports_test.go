@@ -146,3 +146,51 @@ func TestCrashesOfReports(t *testing.T) {
 		}
 	}
 }
+
+// TestManagersDelete: those who manage the service delete a post of anybody, also a locked one, and
+// bring it back; its author does neither with one that they have deleted, and they bring back none
+// that its author has deleted. Such a post goes for good after 30 days.
+func TestManagersDelete(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx := t.Context()
+	w.people.Admins = []string{duubletest.Number(1)}
+	bob := w.enter(2)
+	hub := w.hub(bob)
+	id := w.post(bob, posts.Locked, hub)
+	own := w.post(bob, posts.Public)
+	require.Equal(t, people.Forbidden, fault.CodeOf(w.posts.RemoveAny(ctx, bob, id)))
+	require.Equal(t, people.Forbidden, fault.CodeOf(w.posts.RestoreAny(ctx, bob, id)))
+	there := func() bool {
+		_, err := w.posts.Card(ctx, bob, id)
+		require.Contains(t, []any{fault.Code(""), posts.PostNotFound}, fault.CodeOf(err))
+		return err == nil
+	}
+	for range 2 {
+		require.NoError(t, w.posts.RemoveAny(ctx, w.ann, id))
+		require.NoError(t, w.posts.RemoveAny(ctx, w.ann, id), "again")
+		require.False(t, there())
+		_, err := w.posts.Restore(ctx, bob, id)
+		require.Equal(t, people.Forbidden, fault.CodeOf(err))
+		require.NoError(t, w.posts.Delete(ctx, bob, id), "it is deleted already")
+		_, err = w.posts.Restore(ctx, bob, id)
+		require.Equal(t, people.Forbidden, fault.CodeOf(err))
+		w.pump(2 * time.Minute)
+		require.Empty(t, w.differences())
+		require.NoError(t, w.posts.RestoreAny(ctx, w.ann, id))
+		require.NoError(t, w.posts.RestoreAny(ctx, w.ann, id), "again")
+		require.True(t, there())
+	}
+	require.NoError(t, w.posts.Delete(ctx, bob, id))
+	_, err := w.posts.Restore(ctx, bob, id)
+	require.NoError(t, err, "its author has deleted it this time")
+	require.NoError(t, w.posts.Delete(ctx, bob, own))
+	require.Equal(t, posts.PostNotFound, fault.CodeOf(w.posts.RestoreAny(ctx, w.ann, own)))
+	require.Equal(t, posts.PostNotFound, fault.CodeOf(w.posts.RemoveAny(ctx, w.ann, own)))
+	require.NoError(t, w.posts.RemoveAny(ctx, w.ann, id))
+	w.pump(keep + time.Hour)
+	require.Empty(t, w.traces(id))
+	w.ann = w.again(1)
+	require.Equal(t, posts.PostNotFound, fault.CodeOf(w.posts.RestoreAny(ctx, w.ann, id)))
+	require.Empty(t, w.differences())
+}

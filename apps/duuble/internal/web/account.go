@@ -21,6 +21,8 @@ func (s *web) pages() {
 	s.handle("GET "+Prefix+"/report/{kind}/{id}", member, func(r *request) error { return s.reporting(r, nil) })
 	s.handle("POST "+Prefix+"/report/{kind}/{id}", member, s.report)
 	s.handle("POST "+Prefix+"/admin/reports/{id}/decide", member, s.decideReport)
+	s.handle("POST "+Prefix+"/admin/posts/{id}/delete", member, s.removePost)
+	s.handle("POST "+Prefix+"/admin/posts/{id}/restore", member, s.restoreAnyPost)
 	s.handle("POST "+Prefix+"/admin/default-feed", member, s.chooseDefault)
 	s.handle("POST "+Prefix+"/admin/default-feed/{id}/remove", member, s.dropDefault)
 	s.handle("GET "+Prefix+"/terms", always, func(r *request) error {

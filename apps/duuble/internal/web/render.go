@@ -60,6 +60,7 @@ var done = map[string]string{
 	"unblocked":   "The block has ended.",
 	"departed":    "You have left Duuble. Sign in within 30 days to come back.",
 	"back":        "Welcome back. All is as it was.",
+	"brought":     "The post is there again.",
 	"restored":    "Your post is there again.",
 	"commented":   "Your comment is there.",
 	"uncommented": "Your comment is deleted.",

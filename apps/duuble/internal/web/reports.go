@@ -60,6 +60,23 @@ func (s *web) report(r *request) error {
 	return nil
 }
 
+// removePost deletes a post of anybody.
+func (s *web) removePost(r *request) error {
+	id := r.PathValue("id")
+	if err := s.Posts.RemoveAny(r.Context(), r.claim, id); err != nil {
+		return err
+	}
+	return s.render(r, http.StatusOK, page{Name: "removed", Title: "The post is deleted", Body: id})
+}
+
+func (s *web) restoreAnyPost(r *request) error {
+	if err := s.Posts.RestoreAny(r.Context(), r.claim, r.PathValue("id")); err != nil {
+		return err
+	}
+	goOn(r, Prefix+"/admin?done=brought")
+	return nil
+}
+
 // decideReport resolves a report, or dismisses it.
 func (s *web) decideReport(r *request) error {
 	if _, err := s.Posts.Manage.Decide(r.Context(), r.claim, r.PathValue("id"), r.form("status")); err != nil {
