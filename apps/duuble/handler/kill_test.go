@@ -123,7 +123,9 @@ func TestKilledUnderLoad(t *testing.T) {
 	}
 	require.Positive(t, again, "no kill came in the middle")
 	require.NotEmpty(t, acknowledged)
-	me := func(token string) int64 { return ask[api.Me](t, 200, "GET", at+"/users/me", token, nil).Counts.VotesCast }
+	me := func(token string) int64 {
+		return ask[api.Me](t, 200, "GET", at+"/users/me", token, nil).Counts.VotesCast
+	}
 	for _, token := range tokens { // what follows from a vote before a kill comes by a message
 		require.Eventually(t, func() bool { return me(token) == posts*rounds }, 3*time.Minute, 100*time.Millisecond)
 	}
