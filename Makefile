@@ -203,7 +203,7 @@ heaviest: ## search for HEAVIEST for the requests that cost most, and fail where
 	go run ./bench -heaviest $(HEAVIEST)
 
 ifeq ($(APP),.)
-bench: $(AZURITE_STAMP) ## count operations, run the benchmarks (for benchstat), load the program with BENCH_PROMPTS prompts; with APP=apps/harmony: likes, messages and decks of 10,000 people, in turns with PocketBase
+bench: $(AZURITE_STAMP) ## count operations, run the benchmarks (for benchstat), load the program with BENCH_PROMPTS prompts; with APP=apps/harmony: likes, messages and decks of 10,000 people, in turns with PocketBase; with APP=apps/duuble: votes on one post and homes of 10,000 people, likewise
 	@mkdir -p .cache
 	go test -count=1 -v -run 'TestCounts$$' ./bench | grep '^|'
 	BENCH_ROWS=$(BENCH_ROWS) go test -run '^$$' -bench . -benchmem -count $(BENCH_COUNT) ./... | tee .cache/bench.txt

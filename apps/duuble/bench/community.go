@@ -285,4 +285,3 @@ func (r *room) vote(ctx context.Context, post string, n int) error {
 		return err
 	})
 }
-

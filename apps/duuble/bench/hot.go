@@ -16,10 +16,10 @@ import (
 // slowCall is what each call takes of the storage of four processes.
 const slowCall = 20 * time.Millisecond
 
-// processes casts votes of 64 callers on one post, by four processes on a storage whose every call
-// takes 20 ms, and returns how many it casts a second. Here a process has no HTTP, and shares the
+// processes casts votes of some callers on one post, by four processes on a storage whose every
+// call takes 20 ms, and returns how many it casts a second. Here a process has no HTTP, and shares the
 // machine with the others; what it waits for is the storage.
-func processes(ctx context.Context, shards int, each time.Duration) (float64, error) {
+func processes(ctx context.Context, callers, shards int, each time.Duration) (float64, error) {
 	db, queues := memory.NewTables(), memory.NewQueues(time.Now)
 	var stores []*ballot.Store
 	for range 4 {
@@ -43,7 +43,7 @@ func processes(ctx context.Context, shards int, each time.Duration) (float64, er
 	var cast, failed atomic.Int64
 	var all sync.WaitGroup
 	began := time.Now()
-	for i := range 64 {
+	for i := range callers {
 		all.Go(func() {
 			for n := 0; time.Since(began) < each; n++ {
 				_, err := stores[i%len(stores)].Cast(ctx, ballot.Vote{Post: post, Voter: fmt.Sprintf("%03d%06d", i, n), Position: ballot.Position(n % 5), Shards: shards})

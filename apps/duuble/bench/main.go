@@ -92,7 +92,7 @@ func run(ctx context.Context, args []string) (err error) {
 	flags.IntVar(&o.rounds, "rounds", 3, "how often each load is put on each program")
 	flags.DurationVar(&o.each, "each", 2*time.Second, "how long each load takes")
 	flags.BoolVar(&o.synced, "synced", false, "PocketBase too answers when the disk has what was written")
-	flags.StringVar(&o.only, "only", "", "only loads whose name contains this, and no costs")
+	flags.StringVar(&o.only, "only", "", "only loads whose name contains this, and no costs; processes: only these")
 	flags.StringVar(&o.profile, "cpuprofile", "", "where a profile of our program goes")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -102,28 +102,36 @@ func run(ctx context.Context, args []string) (err error) {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	if o.only == "" {
-		if err := o.alone(ctx, dir); err != nil {
+	if o.only == "" || o.only == "processes" {
+		if err := o.processes(ctx); err != nil || o.only != "" {
+			return err
+		}
+		if err := o.count(ctx, dir); err != nil {
 			return err
 		}
 	}
 	return o.compare(ctx, dir)
 }
 
-// alone measures what needs no other program.
-func (o options) alone(ctx context.Context, dir string) error {
-	fmt.Print("Votes on one post, 64 callers, four processes, each call of the storage 20 ms:")
-	var rates []float64
-	for _, shards := range []int{1, 16} {
-		progress("four processes, %d shards", shards)
-		rate, err := processes(ctx, shards, 2*o.each)
-		if err != nil {
-			return err
+// processes has four processes vote on a slow storage.
+func (o options) processes(ctx context.Context) error {
+	fmt.Print("Votes on one post by four processes, each call of the storage 20 ms:\n\n| callers | a second with 1 shard | with 16 | times as many (goal: 4) |\n|---:|---:|---:|---:|\n")
+	for _, callers := range []int{64, 512} {
+		var rates [2]float64
+		for i, shards := range []int{1, 16} {
+			progress("four processes, %d callers, %d shards", callers, shards)
+			var err error
+			if rates[i], err = processes(ctx, callers, shards, 2*o.each); err != nil {
+				return err
+			}
 		}
-		rates = append(rates, rate)
-		fmt.Printf(" %.0f a second with %d,", rate, shards)
+		fmt.Printf("| %d | %.0f | %.0f | %.1f |\n", callers, rates[0], rates[1], rates[1]/rates[0])
 	}
-	fmt.Printf(" %.1f times as many (goal: 4)\n", rates[1]/rates[0])
+	return nil
+}
+
+// count counts what requests cost, and computes what that is a month.
+func (o options) count(ctx context.Context, dir string) error {
 	var costs [2][]cost
 	for i, n := range []int{o.people / 10, o.people} {
 		progress("counting among %d people", n)
@@ -162,7 +170,7 @@ func (o options) compare(ctx context.Context, dir string) (err error) {
 	}
 	fmt.Printf("\n%s, %s/%s, %d processors, which the load generator shares; %d people with %d follows each, %d voters; %d rounds of %v, in turns\n\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), o.people, follows, o.voters, o.rounds, o.each)
 	fmt.Print("| request | connections | a second: PocketBase | Duuble | ratio: median | lowest and highest | goal | p50, p99 ms: PocketBase | Duuble | processor time, ms: PocketBase | Duuble | failed |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---|\n")
-	votes := [2]int64{}
+	votes, sizes := [2]int64{}, [2]float64{}
 	for _, c := range comparisons {
 		if !strings.Contains(c.name, o.only) {
 			continue
@@ -176,23 +184,21 @@ func (o options) compare(ctx context.Context, dir string) (err error) {
 		for i, s := range sides {
 			votes[i] += s.voted.Swap(0)
 		}
-		if c.shards == 16 || o.only != "" {
+		if c.shards > 0 {
 			for i, s := range sides {
-				size, err := load.SizeOf(s.data)
-				if err != nil {
+				if sizes[i], err = load.SizeOf(s.data); err != nil {
 					return err
 				}
-				defer fmt.Printf("\n%s: %d votes, %.0f bytes each in the directory, with all that follows from them\n", s.name, votes[i], (size-s.file)*1e6/float64(max(votes[i], 1)))
 			}
 		}
 	}
-	fmt.Print("\n| program | directory when filled, MB | memory of its own at rest, MB | and mapped files | memory after the loads | and mapped files |\n|---|---:|---:|---:|---:|---:|\n")
-	for _, s := range sides {
+	fmt.Print("\n| program | directory when filled, MB | bytes of it that a vote adds, with all that follows from it | memory of its own at rest, MB | and mapped files | memory after the loads | and mapped files |\n|---|---:|---:|---:|---:|---:|---:|\n")
+	for i, s := range sides {
 		m, err := s.program.Memory()
 		if err != nil {
 			return err
 		}
-		fmt.Printf("| %s | %.1f | %.0f | %.0f | %.0f | %.0f |\n", s.name, s.file, s.rest.Own, s.rest.File, m.Own, m.File)
+		fmt.Printf("| %s | %.1f | %.0f | %.0f | %.0f | %.0f | %.0f |\n", s.name, s.file, max(0, sizes[i]-s.file)*1e6/float64(max(votes[i], 1)), s.rest.Own, s.rest.File, m.Own, m.File)
 	}
 	return nil
 }

@@ -174,7 +174,9 @@ func (s *Service) Invite(ctx context.Context, c people.Claim, hub string, number
 
 func (s *Service) invite(ctx context.Context, hub string, u people.User, mine *Membership, phone string, lasts time.Duration) (v *Invitation, err error) {
 	number := s.People.Number(phone)
-	token, hash := s.newToken()
+	// Each try has a token of its own: a late write of one that found no open invitation must not
+	// have the token of another one lead to nothing.
+	tokens := map[string]string{} // by their hashes
 	fresh, change := s.newID(), s.newID()
 	make := func(ctx context.Context) ([]table.Op, error) {
 		v = nil
@@ -198,6 +200,8 @@ func (s *Service) invite(ctx context.Context, hub string, u people.User, mine *M
 		} else if v.NeedsApproval && mine.May(Admin) { // an admin's word counts for more
 			v.NeedsApproval = false
 		}
+		token, hash := s.newToken()
+		tokens[hash] = token
 		v.token, v.change, v.ExpiresAt = hash, change, s.Now().UTC().Add(lasts)
 		return append(ops, rowstore.Put(v.row())), s.tell(ctx, v)
 	}
@@ -205,7 +209,7 @@ func (s *Service) invite(ctx context.Context, hub string, u people.User, mine *M
 	if err != nil {
 		return nil, err
 	}
-	v.Token, v.Phone, v.Inviter = token, people.Shown(phone), u.Person()
+	v.Token, v.Phone, v.Inviter = tokens[v.token], people.Shown(phone), u.Person()
 	return v, nil
 }
 
