@@ -107,7 +107,7 @@ func TestCounts(t *testing.T) {
 		}
 		reply := w.comment(ann, id, comment)
 		_, inHub := w.ask("GET", "/posts?limit=22&hubId="+hub, ann, "")
-		talk, message := "", ""
+		talk := ""
 		for i, one := range items(inHub) {
 			if one["postId"] == lockedID {
 				continue
@@ -118,7 +118,7 @@ func TestCounts(t *testing.T) {
 			require.Equal(t, 200, status, i)
 		}
 		_, m := w.ask("POST", talk+"/messages", bob, `{"text":"x"}`)
-		message = m["messageId"].(string)
+		message := m["messageId"].(string)
 		for i := range 20 {
 			number := number(300 + i)
 			_, member, _ := w.person(number, fmt.Sprintf("Writes%d", i))

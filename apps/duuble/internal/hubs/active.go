@@ -135,7 +135,7 @@ func (s *Service) activeIn(ctx context.Context, hub string) (int64, error) {
 			return 0, rowstore.Unavailable(err)
 		}
 	}
-	n := int64(all.Estimate()) //nolint:gosec // no more than there are people
+	n := int64(all.Estimate())
 	s.active.counts.Add(hub, count{n, now})
 	return n, nil
 }

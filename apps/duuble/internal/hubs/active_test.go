@@ -55,7 +55,7 @@ func TestActive(t *testing.T) {
 	require.Equal(t, *known.Active, *again.Active, "it is read once a minute")
 
 	w.Pass(24 * time.Hour)
-	ann, bob = w.enter(1), w.enter(2)
+	ann = w.enter(1)
 	require.InEpsilon(t, 2000, active(ann, hub), 0.05, "up to an hour more")
 	require.EqualValues(t, 1, active(ann, quiet))
 	w.Pass(time.Hour)
