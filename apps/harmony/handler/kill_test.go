@@ -102,9 +102,6 @@ func TestKilled(t *testing.T) {
 	event := ask[api.Event](t, 201, "POST", k.at+"/admin/events", all[0].AccessToken, map[string]any{
 		"title": "Concert", "description": "", "startDate": "2126-12-31T20:00:00Z", "location": "", "capacity": places, "category": "concert", "visibility": "public", "isPublished": true,
 	}).EventID
-	like := func(from, to int) string {
-		return fmt.Sprintf(`{"toUserId":%q,"anonymous":false}`, all[to].User.UserID)
-	}
 	ask[api.Like](t, 201, "POST", k.at+"/likes", all[0].AccessToken, map[string]any{"toUserId": all[1].User.UserID})
 	room := *ask[api.Like](t, 201, "POST", k.at+"/likes", all[1].AccessToken, map[string]any{"toUserId": all[0].User.UserID}).ChatID
 
@@ -121,7 +118,7 @@ func TestKilled(t *testing.T) {
 			for from := range people {
 				for _, far := range []int{1 + 3*round, 2 + 3*round, 3 + 3*round} {
 					to := (from + far) % people
-					if from > 1 && !k.ack("like", fmt.Sprint(from, " ", to), "POST", "/likes", all[from].AccessToken, like(from, to)) {
+					if from > 1 && !k.ack("like", fmt.Sprint(from, " ", to), "POST", "/likes", all[from].AccessToken, fmt.Sprintf(`{"toUserId":%q,"anonymous":false}`, all[to].User.UserID)) {
 						return
 					}
 				}

