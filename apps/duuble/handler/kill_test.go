@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// begin starts the application as another process, and returns its address and what kills it.
+// begin starts the application as another process, and returns its address and a function that kills it.
 func begin(t *testing.T, data string) (at string, kill func()) {
 	t.Helper()
 	var out apptest.Output
@@ -126,7 +126,7 @@ func TestKilledUnderLoad(t *testing.T) {
 	me := func(token string) int64 {
 		return ask[api.Me](t, 200, "GET", at+"/users/me", token, nil).Counts.VotesCast
 	}
-	for _, token := range tokens { // what follows from a vote before a kill comes by a message
+	for _, token := range tokens { // messages bring the rest of votes before a kill
 		require.Eventually(t, func() bool { return me(token) == posts*rounds }, 3*time.Minute, 100*time.Millisecond)
 	}
 	for end := time.Now().Add(3 * time.Minute); ; {
