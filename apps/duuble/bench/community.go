@@ -278,7 +278,7 @@ func (r *room) befriend(ctx context.Context, c *community, n int) error {
 	})
 }
 
-// vote has n people vote on a post, without the rows of their lists.
+// vote casts n votes on a post, without the rows of lists that follow.
 func (r *room) vote(ctx context.Context, post string, n int) error {
 	return rowstore.Each(ctx, n, 64, func(ctx context.Context, i int) error {
 		_, err := r.Ballot.Cast(ctx, ballot.Vote{Post: post, Voter: fmt.Sprintf("voter%08d", i), Position: ballot.Position(i % 5)})

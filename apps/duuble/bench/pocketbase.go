@@ -11,7 +11,7 @@ import (
 // setup is the community as one would build it with PocketBase: a follow, a post and a vote are
 // records, a unique index has each person vote once, and a trigger counts the vote in the
 // transaction of its record. A home is a filter over follows, so nothing is written into homes.
-// Nothing seals votes, blocks hide no one, and a vote tells no one.
+// Nothing seals votes, there are no blocks, and no one is told of a vote.
 func setup(n, voters, hot int) load.Setup {
 	type object = map[string]any
 	const users = "_pb_users_auth_"

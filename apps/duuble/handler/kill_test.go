@@ -126,7 +126,7 @@ func TestKilledUnderLoad(t *testing.T) {
 	me := func(token string) int64 {
 		return ask[api.Me](t, 200, "GET", at+"/users/me", token, nil).Counts.VotesCast
 	}
-	for _, token := range tokens { // the lists of a vote before a kill come by a message
+	for _, token := range tokens { // messages bring the rest of votes before a kill
 		require.Eventually(t, func() bool { return me(token) == posts*rounds }, 3*time.Minute, 100*time.Millisecond)
 	}
 	for end := time.Now().Add(3 * time.Minute); ; {

@@ -43,7 +43,7 @@ type explorer struct {
 	keys   ballot.Keys
 	stores map[*chaos.Process]*ballot.Store
 
-	mu       sync.Mutex // of the fields below
+	mu       sync.Mutex // of the maps
 	cast     map[string]ballot.Position
 	accepted map[string]int
 	followed map[string]int

@@ -304,8 +304,8 @@ func told(rows []table.Row) (wrong error) {
 	return wrong
 }
 
-// atRest holds the rows to the promises once nothing happens any more, and the lists of people to
-// their rights.
+// atRest holds the rows to the promises, and the answers to the rights of people, once nothing
+// happens any more.
 func (x *explorer) atRest(ctx context.Context) (wrong error) {
 	for _, one := range x.promised {
 		if one.key.Row == "" || x.left[one.by] {
@@ -382,8 +382,8 @@ func (x *explorer) hidden(ctx context.Context) (wrong error) {
 	return wrong
 }
 
-// nothingLeft holds that nothing of ended things is there once it is due (C16, C19): neither
-// the row itself, nor one that names a person whose account went.
+// nothingLeft holds that nothing is there any more that was due (C16, C19): neither the row of an
+// ended thing, nor one that names a person whose account went.
 func (x *explorer) nothingLeft() (wrong error) {
 	accounts := map[string]bool{}
 	all := map[string][]table.Row{}

@@ -32,16 +32,16 @@ import (
 // What the schedules are about. The last person is in no hub at the beginning.
 const (
 	persons  = 4
-	managing = persons // the person that manages the service
+	managing = persons // the manager of the service
 	keepFor  = 24 * time.Hour
 )
 
 // TestExplore runs what people do around posts, hubs and each other in several processes, with
 // their calls interleaved, time moving, answers lost, writes that land late, processes that stop,
 // and messages that come twice. At all times counts are those of rows, an end stays an end, a date
-// stays a date, and an answer is true until somebody changes it. At rest verify is silent,
-// each promised thing is there once, and no one sees a hidden thing; after the time for which
-// things can come back, nothing is left of ended things.
+// stays a date, and each answer holds until somebody changes the thing. At rest verify is silent,
+// each promised thing is there once, and no one sees hidden things; after the time for which
+// things can come back, nothing is left of those that ended.
 //
 // EXPLORE_SCHEDULES sets their number, which is 10,000 in "make -C apps/duuble soak"; EXPLORE_SEED
 // runs one alone.
@@ -204,7 +204,7 @@ func (x *explorer) do(what, thing string, of []string, command func() error, the
 	}()
 }
 
-// goes notes that a person may be leaving, so that notifications of others may end.
+// goes notes that a person may be leaving, so that promises about them may end.
 func (x *explorer) goes(user string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -216,7 +216,7 @@ func (x *explorer) goes(user string) {
 	}
 }
 
-// hear takes down the answers.
+// hear takes down what was answered.
 func (x *explorer) hear() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -231,7 +231,7 @@ func (x *explorer) hear() {
 		switch {
 		case unknown:
 			x.Meet("unknown")
-		case a.err != nil && fault.CodeOf(a.err) == "" && fault.Of(a.err) != fault.Invalid: // which a reply to a deleted comment is
+		case a.err != nil && fault.CodeOf(a.err) == "" && fault.Of(a.err) != fault.Invalid: // a reply to a deleted comment
 			x.Note(fmt.Errorf("%s: %w", a.what, a.err))
 		case a.err != nil:
 			x.Meet(string(fault.CodeOf(a.err)))
@@ -247,7 +247,7 @@ func (x *explorer) hear() {
 }
 
 var commands = strings.Split("vote vote vote vote vote follow follow follow unfollow block block unblock invite invite accept accept accept link join join approve approve approve approve reject "+
-	"depart depart remove role post delete delete restore restore comment comment delete-comment repost share leave return return back purge purge settle expire "+
+	"depart depart remove role post delete delete restore restore comment comment comment delete-comment delete-comment repost share leave return return back purge purge settle expire "+
 	"message message message message message message message message wait wait wait wait-long wait-long wait-due wait-due", " ")
 
 // begin runs a command.
@@ -405,7 +405,7 @@ func present(p table.Props) bool { return p != nil && !p.Get("IsDeleted").Bool()
 
 func absent(p table.Props) bool { return !present(p) }
 
-// tie changes the tie of one person with another.
+// tie changes a follow or a block of a person.
 func (x *explorer) tie(ctx context.Context, what string, s *posts.Service, me, other people.Claim) {
 	change, row, right := s.People.Follow, "fo|", present
 	if what == "block" || what == "unblock" {
@@ -508,7 +508,7 @@ func (x *explorer) member(ctx context.Context, what string, s *posts.Service, hu
 	}
 }
 
-// around changes posts and the things around them.
+// around changes posts, and comments, votes and shares on them.
 func (x *explorer) around(ctx context.Context, what string, s *posts.Service, post, hub string, me people.Claim) {
 	thought := "four cups"
 	where := table.Key{Partition: "p|" + post, Row: "!post"}
@@ -531,7 +531,7 @@ func (x *explorer) around(ctx context.Context, what string, s *posts.Service, po
 		position := ballot.Position(x.Luck.IntN(5))
 		name := post + " " + me.UserID
 		if before, is := x.cast[name]; is {
-			position = before // so that the right count is known
+			position = before // so that the sums are known
 		}
 		x.cast[name] = position
 		x.do(what, "", nil, func() error {
@@ -581,12 +581,21 @@ func (x *explorer) around(ctx context.Context, what string, s *posts.Service, po
 			return err
 		}, nil)
 	case "comment", "delete comment":
-		mine := slices.DeleteFunc(x.rows("Posts", "p|"+post), func(row table.Row) bool {
-			return !strings.HasPrefix(row.Row, "ci|") || what == "delete comment" && row.Props.Get("author_id").Str() != me.UserID
+		partition := "p|" + post
+		if what == "delete comment" {
+			partition = "" // of all, as there are few
+		}
+		some := slices.DeleteFunc(x.rows("Posts", partition), func(row table.Row) bool {
+			return !strings.HasPrefix(row.Row, "ci|") || what == "delete comment" && !slices.ContainsFunc(x.claims, func(c people.Claim) bool { return c.UserID == row.Props.Get("author_id").Str() })
 		})
 		id := ""
-		if len(mine) > 0 {
-			id = strings.TrimPrefix(mine[x.Luck.IntN(len(mine))].Row, "ci|")
+		if len(some) > 0 {
+			one := some[x.Luck.IntN(len(some))]
+			id, author = strings.TrimPrefix(one.Row, "ci|"), one.Props.Get("author_id").Str()
+			if what == "delete comment" {
+				post = strings.TrimPrefix(one.Partition, "p|")
+				me = x.claims[slices.IndexFunc(x.claims, func(c people.Claim) bool { return c.UserID == author })]
+			}
 		}
 		if what == "comment" {
 			if x.Luck.IntN(2) == 0 {
