@@ -108,8 +108,8 @@ func count(ctx context.Context, dir string, n int) (all []cost, err error) {
 	return all, nil
 }
 
-// What a month costs is computed as bench/cost.go does it for PromptHub, from the same prices, whose
-// sources and dates are in docs/deploy.md. All err on the dear side.
+// What a month costs is computed as bench/cost.go does it for PromptHub, from the same prices,
+// whose sources and dates are in docs/deploy.md. All err on the dear side.
 const (
 	active         = 1000.0
 	month          = 30 * 24 * 3600.0

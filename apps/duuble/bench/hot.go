@@ -17,8 +17,8 @@ import (
 const slowCall = 20 * time.Millisecond
 
 // processes casts votes of some callers on one post, by four processes on a storage whose every
-// call takes 20 ms, and returns how many it casts a second. Here a process has no HTTP, and shares the
-// machine with the others; what it waits for is the storage.
+// call takes 20 ms, and returns how many it casts a second. Here a process has no HTTP, and shares
+// the machine with the others; what it waits for is the storage.
 func processes(ctx context.Context, callers, shards int, each time.Duration) (float64, error) {
 	db, queues := memory.NewTables(), memory.NewQueues(time.Now)
 	var stores []*ballot.Store

@@ -9,8 +9,8 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// A meter counts the calls of tables and of queues, and the bytes of the rows that the former carry:
-// keys, names and values.
+// A meter counts the calls of tables and of queues, and the bytes of the rows that the former
+// carry: keys, names and values.
 type meter struct {
 	table.DB
 	tables, queues, bytes atomic.Int64

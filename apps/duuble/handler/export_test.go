@@ -28,8 +28,8 @@ func TestExportAlert(t *testing.T) {
 	require.Contains(t, string(main), "backups: '${containerPrefix}"+backup.Container+"/'\n")
 }
 
-// TestExport: on Azure Storage (Azurite) the timer exports what "backup" writes, and a restore reads
-// its parts one after the other.
+// TestExport: on Azure Storage (Azurite) the timer exports what "backup" writes, and a restore
+// reads its parts one after the other.
 func TestExport(t *testing.T) {
 	key := base64.StdEncoding.EncodeToString(make([]byte, 32))
 	for name, value := range map[string]string{

@@ -32,7 +32,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// begin starts the application as another process, and returns its address and a function that kills it.
+// begin starts the application as another process, and returns its address and a function that
+// kills it.
 func begin(t *testing.T, data string) (at string, kill func()) {
 	t.Helper()
 	var out apptest.Output
@@ -53,8 +54,8 @@ func begin(t *testing.T, data string) (at string, kill func()) {
 	return up(t, found[1]), kill
 }
 
-// TestKilledUnderLoad: of a service that is killed again and again while people vote no vote is lost
-// that was acknowledged, none is there twice, and verify finds no difference.
+// TestKilledUnderLoad: of a service that is killed again and again while people vote no vote is
+// lost that was acknowledged, none is there twice, and verify finds no difference.
 func TestKilledUnderLoad(t *testing.T) {
 	const persons, posts, rounds = 12, 10, 5
 	data := t.TempDir()

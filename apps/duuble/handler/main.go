@@ -325,7 +325,8 @@ func (d *duuble) triggers() []function.Trigger {
 	return append(append(d.people.Triggers(d.hubs.Expire), d.posts.Triggers()...), function.Trigger{Name: "export", Schedule: "0 55 * * * *", Run: func(ctx context.Context, _ function.Invocation) error { return d.keep(ctx) }})
 }
 
-// exported is what the log says when an export is complete. The alert on its age counts these lines.
+// exported is what the log says when an export is complete. The alert on its age counts these
+// lines.
 const exported = "backup is complete"
 
 // keep exports all tables, if it is time.

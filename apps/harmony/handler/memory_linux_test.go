@@ -20,8 +20,8 @@ import (
 	"prompthub/internal/testing/apptest"
 )
 
-// progressive is a JPEG file of a side, in which every coefficient of three components is kept until
-// the last scan, and which has no scan but the first.
+// progressive is a JPEG file of a side, in which every coefficient of three components is kept
+// until the last scan, and which has no scan but the first.
 func progressive(side int) string {
 	var b bytes.Buffer
 	segment := func(marker byte, body ...byte) {
@@ -41,8 +41,8 @@ func progressive(side int) string {
 }
 
 // TestMemoryOfPictures: the program has less than 700 MB while pictures of every kind are sent at
-// once. They are the largest that it takes, so this costs some seconds; the race detector needs more
-// memory than that.
+// once. They are the largest that it takes, so this costs some seconds; the race detector needs
+// more memory than that.
 func TestMemoryOfPictures(t *testing.T) {
 	if testing.Short() {
 		t.Skip("decodes the largest pictures")

@@ -26,8 +26,8 @@ const (
 )
 
 // Key returns the key of the row of a thing that counts from a time. It has the time in it, so that
-// of two changes of the same thing, by processes whose clocks differ, each has a row of its own: the
-// earlier one goes when the thing that the later one has changed is not due yet.
+// of two changes of the same thing, by processes whose clocks differ, each has a row of its own:
+// the earlier one goes when the thing that the later one has changed is not due yet.
 func (r Rows) Key(at time.Time, name string) table.Key {
 	return table.Key{Partition: r.Prefix + at.UTC().Format(hourForm), Row: fmt.Sprintf("%019d|%s", table.Ticks(at), name)}
 }

@@ -16,8 +16,8 @@ import (
 
 // How many members are active is counted by sketches: a row hll|{hub} / {yyyyMMddHH} of Sessions
 // for each hour has the registers of a HyperLogLog, which tell how many people were added. They
-// have no ids. The number is that of the union of the last hours. A process adds a person to an hour once,
-// and reads the number of a hub once a minute.
+// have no ids. The number is that of the union of the last hours. A process adds a person to an
+// hour once, and reads the number of a hub once a minute.
 
 const (
 	sketchRows = "hll|"

@@ -79,8 +79,8 @@ func (s *Service) Restore(ctx context.Context, c people.Claim, id string) (Card,
 	return cards[0], nil
 }
 
-// turn deletes a post of the caller, or brings it back. A caller who manages the service does it with
-// posts of anybody, and brings back those alone that such a caller has deleted.
+// turn deletes a post of the caller, or brings it back. A caller who manages the service does it
+// with posts of anybody, and brings back those alone that such a caller has deleted.
 func (s *Service) turn(ctx context.Context, c people.Claim, id string, live, manages bool) (people.User, error) {
 	var there *Post
 	var p seen

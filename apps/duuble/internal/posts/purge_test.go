@@ -391,8 +391,8 @@ func TestRepairPoints(t *testing.T) {
 	}
 }
 
-// TestErase: of an account that is erased no trace stays but in rows that say when something is due or
-// how often the person did something of late, whether the person has left or not, after an
+// TestErase: of an account that is erased no trace stays but in rows that say when something is due
+// or how often the person did something of late, whether the person has left or not, after an
 // accident to any call and a repeat. Others have what is theirs.
 func TestErase(t *testing.T) {
 	t.Parallel()

@@ -11,8 +11,8 @@ import (
 	"prompthub/apps/harmony/internal/api"
 )
 
-// TestPictureIsServed: a picture comes as a JPEG file with an ETag, by which it does not come again,
-// and a member whom its owner blocks gets neither from then on.
+// TestPictureIsServed: a picture comes as a JPEG file with an ETag, by which it does not come
+// again, and a member whom its owner blocks gets neither from then on.
 func TestPictureIsServed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -78,9 +78,9 @@ func (x Rooms) list(ctx context.Context, r Room) error {
 	})
 }
 
-// Whole adds to a transaction that has the rows of a chat follow the pair of its members. fresh says
-// that the chat is new. Another one is there, or the transaction fails with ErrNotFound, and Follow
-// makes it.
+// Whole adds to a transaction that has the rows of a chat follow the pair of its members. fresh
+// says that the chat is new. Another one is there, or the transaction fails with ErrNotFound, and
+// Follow makes it.
 func (x Rooms) Whole(t *transact.Transaction, r Room, version int64, fresh bool) {
 	r.version = version
 	open := table.Row{Key: table.Key{Partition: r.ID, Row: openRow}, Props: r.openProps()}

@@ -39,8 +39,8 @@ import (
 // their calls interleaved, time moving, answers lost, writes that land late, processes that stop,
 // and messages that come twice. At all times a match is there if both like, no more attend than
 // there are places, replies are counted exactly, an address has one account at most, and nothing
-// lands after the answer that forbids it. At rest each promised thing is there once, and every list is as the truth says. In half of the
-// schedules the store changes tables together.
+// lands after the answer that forbids it. At rest each promised thing is there once, and every list
+// is as the truth says. In half of the schedules the store changes tables together.
 //
 // EXPLORE_SCHEDULES sets their number, which is 10,000 in "make -C apps/harmony soak"; EXPLORE_SEED
 // runs one alone.
@@ -453,8 +453,8 @@ func (x *explorer) signUp(ctx context.Context, r *rooms) {
 
 func secretOf(try int) string { return fmt.Sprintf("tea under %d lamps", 10+try) }
 
-// accounts holds the accounts to the answers: each address has one at most, and only one that
-// has its address is registered. At rest nothing is left of others, and the account that was promised
+// accounts holds the accounts to the answers: each address has one at most, and only one that has
+// its address is registered. At rest nothing is left of others, and the account that was promised
 // is good for the password that it was made with, and for no other.
 func (x *explorer) accounts(rest bool) error {
 	owners, users := map[string]string{}, map[string]account.User{}

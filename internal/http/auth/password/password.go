@@ -48,8 +48,8 @@ type Hasher struct {
 // NewHasher returns a Hasher for a process.
 func NewHasher() *Hasher { return newHasher(today) }
 
-// NewTestHasher returns a Hasher for tests that make many accounts: its hashes cost next to nothing,
-// and protect nothing.
+// NewTestHasher returns a Hasher for tests that make many accounts: its hashes cost next to
+// nothing, and protect nothing.
 func NewTestHasher() *Hasher { return newHasher(cost{memory: 8, passes: 1, lanes: 1}) }
 
 func newHasher(c cost) *Hasher {

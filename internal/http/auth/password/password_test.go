@@ -57,7 +57,8 @@ func TestVerifyRenews(t *testing.T) {
 	}
 }
 
-// TestTestHasher: a hash for tests is of its password, and a Hasher of a process makes a new one of it.
+// TestTestHasher: a hash for tests is of its password, and a Hasher of a process makes a new one of
+// it.
 func TestTestHasher(t *testing.T) {
 	t.Parallel()
 	hashed, err := NewTestHasher().Hash(t.Context(), "secret")
