@@ -110,7 +110,8 @@ func (l *loading) put(ctx context.Context, r transact.Row) error {
 	if err != nil {
 		return err
 	}
-	if err := l.s.learn(ctx, []table.Op{op}); err != nil {
+	names := l.s.names.Load()
+	if err := l.s.learnNames(ctx, names, names.lacks(nil, r.Props)); err != nil {
 		return err
 	}
 	value, refs := l.s.names.Load().encodeIn(l.scratch[:0], r.Key, r.Props)
@@ -263,8 +264,9 @@ func (l *loading) batches(ctx context.Context, to chan<- mergedBatch) error {
 	}
 	heap.Init(&m)
 	var last []byte
+	most := 0 // rows of a batch
 	for len(m) > 0 {
-		var b mergedBatch
+		b := make(mergedBatch, 0, most)
 		for size := 0; len(m) > 0 && size < compactBytes; {
 			r := m[0]
 			if bytes.Equal(r.at.key, last) {
@@ -282,6 +284,7 @@ func (l *loading) batches(ctx context.Context, to chan<- mergedBatch) error {
 				heap.Fix(&m, 0)
 			}
 		}
+		most = max(most, len(b)+len(b)/8)
 		select {
 		case to <- b:
 		case <-ctx.Done():

@@ -49,13 +49,25 @@ func readNames(tx *bbolt.Tx, shared []string) (*dictionary, error) {
 func (s *Store) learn(ctx context.Context, of ...[]table.Op) error {
 	known := s.names.Load()
 	var fresh []string
-	for _, op := range slices.Concat(of...) {
-		for _, p := range op.Row.Props {
-			if known.numbers[p.Name] == 0 && len(known.names)+len(fresh) < maxNames && !slices.Contains(fresh, p.Name) {
-				fresh = append(fresh, p.Name)
-			}
+	for _, ops := range of {
+		for _, op := range ops {
+			fresh = known.lacks(fresh, op.Row.Props)
 		}
 	}
+	return s.learnNames(ctx, known, fresh)
+}
+
+// lacks appends the names of properties for which d has room, and which neither it nor fresh has.
+func (d *dictionary) lacks(fresh []string, of table.Props) []string {
+	for _, p := range of {
+		if d.numbers[p.Name] == 0 && len(d.names)+len(fresh) < maxNames && !slices.Contains(fresh, p.Name) {
+			fresh = append(fresh, p.Name)
+		}
+	}
+	return fresh
+}
+
+func (s *Store) learnNames(ctx context.Context, known *dictionary, fresh []string) error {
 	if fresh == nil {
 		return nil
 	}

@@ -83,7 +83,7 @@ func (db *Verifier) IndexRestored(ctx context.Context, report func(Difference), 
 func (r *reindexing) loadTruth(ctx context.Context, rows []table.Row, put func(transact.Row) error) (found []Difference, errs rowstore.Failures) {
 	var putting sync.Mutex // one prompt at a time, while others are read
 	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(runtime.GOMAXPROCS(0))
+	g.SetLimit(2 * runtime.GOMAXPROCS(0)) // as some wait to put
 	for _, row := range rows {
 		g.Go(func() error {
 			t, err := r.db.readTruth(ctx, row)
