@@ -269,8 +269,11 @@ func (w *world) goes(p prompt.Prompt, how int) {
 // matches is what a search means, asked of one prompt.
 func matches(want promptdb.Search, p prompt.Prompt, text prompt.Text) bool {
 	title := prompt.NormalizeTitle(p.Title)
-	if !want.Text || len(want.Words.Words(prompt.LongestPrefix)) == 0 {
+	switch {
+	case !want.Text:
 		return want.Words.Match(title)
+	case len(want.Words.Words(prompt.LongestPrefix)) == 0: // texts are not found by stop words alone
+		return want.Words.Match(title) && !want.Words.LeavesOut(title, text)
 	}
 	return want.Words.MatchText(title, text) != prompt.Nowhere
 }
