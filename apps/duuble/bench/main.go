@@ -6,14 +6,11 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -169,7 +166,7 @@ func (o options) compare(ctx context.Context, dir string) (err error) {
 		}
 	}
 	fmt.Printf("\n%s, %s/%s, %d processors, which the load generator shares; %d people with %d follows each, %d voters; %d rounds of %v, in turns\n\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), o.people, follows, o.voters, o.rounds, o.each)
-	fmt.Print("| request | connections | a second: PocketBase | Duuble | ratio: median | lowest and highest | goal | p50, p99 ms: PocketBase | Duuble | processor time, ms: PocketBase | Duuble | failed |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---|\n")
+	load.Head(os.Stdout, "Duuble")
 	votes, sizes := [2]int64{}, [2]float64{}
 	for _, c := range comparisons {
 		if !strings.Contains(c.name, o.only) {
@@ -180,7 +177,7 @@ func (o options) compare(ctx context.Context, dir string) (err error) {
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.name, err)
 		}
-		c.report(os.Stdout, both)
+		both.Report(os.Stdout, "Duuble", c.name, c.connections, c.goal)
 		for i, s := range sides {
 			votes[i] += s.voted.Swap(0)
 		}
@@ -232,45 +229,6 @@ func (s *side) load(o options, c comparison) load.Maker {
 	}
 }
 
-// call makes a request with a body in JSON, or without one.
-func call(method, path, authorization string, body any) load.Request {
-	return func(ctx context.Context, url string) (*http.Request, error) {
-		var sent []byte
-		if body != nil {
-			var err error
-			if sent, err = json.Marshal(body); err != nil {
-				return nil, err
-			}
-		}
-		req, err := http.NewRequestWithContext(ctx, method, url+path, bytes.NewReader(sent))
-		if err == nil {
-			req.Header.Set("Authorization", authorization)
-			req.Header.Set("Content-Type", "application/json")
-		}
-		return req, err
-	}
-}
-
-// report prints the line of a comparison.
-func (c comparison) report(w io.Writer, both load.Comparison) {
-	ms := func(d time.Duration) string { return fmt.Sprintf("%.2f", d.Seconds()*1000) }
-	span := func(i int) string {
-		return fmt.Sprintf("%.0f–%.0f", slices.Min(both.Rates[i]), slices.Max(both.Rates[i]))
-	}
-	times := func(i int) string {
-		at := func(percentile float64) time.Duration {
-			return time.Duration(both.Times[i].ValueAtPercentile(percentile)) * time.Microsecond
-		}
-		return ms(at(50)) + ", " + ms(at(99))
-	}
-	failed := "none"
-	if both.Failed[0] != nil || both.Failed[1] != nil {
-		failed = fmt.Sprintf("PocketBase %v, Duuble %v", both.Failed[1], both.Failed[0])
-	}
-	median, low, high := both.Ratios()
-	fmt.Fprintf(w, "| %s | %d | %s | %s | %.2f | %.2f–%.2f | %.1f | %s | %s | %s | %s | %s |\n", c.name, c.connections, span(1), span(0), median, low, high, c.goal, times(1), times(0), ms(both.CPU[1]), ms(both.CPU[0]), failed)
-}
-
 // newDuuble fills a store, and starts the program on it.
 func (o options) newDuuble(ctx context.Context, dir string) (*side, error) {
 	s := &side{name: "Duuble", data: filepath.Join(dir, "duuble")}
@@ -302,10 +260,10 @@ func (o options) newDuuble(ctx context.Context, dir string) (*side, error) {
 	}
 	s.vote = func(voter, post int, position string) load.Request {
 		const longest = len("strong_right")
-		return call(http.MethodPost, "/api/v1/posts/"+c.hot[post]+"/vote", "Bearer "+c.voters[voter].access, map[string]any{"position": position, "pad": strings.Repeat("x", longest-len(position))})
+		return load.Call(http.MethodPost, "/api/v1/posts/"+c.hot[post]+"/vote", "Bearer "+c.voters[voter].access, map[string]any{"position": position, "pad": strings.Repeat("x", longest-len(position))})
 	}
 	s.home = func(of int) load.Request {
-		return call(http.MethodGet, "/api/v1/feed/home?limit=20", "Bearer "+c.posters[of].access, nil)
+		return load.Call(http.MethodGet, "/api/v1/feed/home?limit=20", "Bearer "+c.posters[of].access, nil)
 	}
 	return s, nil
 }

@@ -60,13 +60,13 @@ func userID(i int) string { return fmt.Sprintf("user%011d", i) }
 // asPocketBase says how PocketBase is asked.
 func (s *side) asPocketBase(n int, tokens []string) {
 	s.vote = func(voter, post int, position string) load.Request {
-		return call(http.MethodPost, "/api/collections/votes/records", tokens[n+voter], map[string]any{"voter": userID(n + voter), "post": fmt.Sprintf("hot%012d", post), "position": position})
+		return load.Call(http.MethodPost, "/api/collections/votes/records", tokens[n+voter], map[string]any{"voter": userID(n + voter), "post": fmt.Sprintf("hot%012d", post), "position": position})
 	}
 	s.home = func(of int) load.Request {
 		q := url.Values{
 			"perPage": {"20"}, "skipTotal": {"1"}, "sort": {"-created"}, "expand": {"actor,post"},
 			"filter": {fmt.Sprintf(`actor.follows_via_followee.follower ?= "%s"`, userID(of))},
 		}
-		return call(http.MethodGet, "/api/collections/activities/records?"+q.Encode(), tokens[of], nil)
+		return load.Call(http.MethodGet, "/api/collections/activities/records?"+q.Encode(), tokens[of], nil)
 	}
 }

@@ -66,7 +66,7 @@ func fill(ctx context.Context, file string, members []population.Member) (err er
 // asHarmony says how Harmony is asked.
 func (s *side) asHarmony(members []population.Member) {
 	as := func(member int, method, path string, body any) load.Request {
-		return call(method, "/api/v1"+path, "Bearer "+members[member].Access, body)
+		return load.Call(method, "/api/v1"+path, "Bearer "+members[member].Access, body)
 	}
 	s.like = func(from, to int) load.Request {
 		return as(from, http.MethodPost, "/likes", map[string]any{"toUserId": members[to].ID, "anonymous": false})

@@ -1,12 +1,8 @@
 package main
 
 import (
-	"bytes"
-	"context"
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"net/http"
 	"sync/atomic"
 
 	"prompthub/apps/harmony/internal/population"
@@ -55,23 +51,4 @@ func liked(n, people int) (from, to int) {
 // text is what a message says.
 func text(n int) string {
 	return fmt.Sprintf("Ты на концерте? Я уже у входа, рядом с лампой %d.", n)
-}
-
-// call makes a request with a body in JSON, or without one.
-func call(method, path, authorization string, body any) load.Request {
-	return func(ctx context.Context, url string) (*http.Request, error) {
-		var sent []byte
-		if body != nil {
-			var err error
-			if sent, err = json.Marshal(body); err != nil {
-				return nil, err
-			}
-		}
-		req, err := http.NewRequestWithContext(ctx, method, url+path, bytes.NewReader(sent))
-		if err == nil {
-			req.Header.Set("Authorization", authorization)
-			req.Header.Set("Content-Type", "application/json")
-		}
-		return req, err
-	}
 }

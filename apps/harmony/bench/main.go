@@ -8,13 +8,11 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"time"
 
@@ -113,7 +111,7 @@ func run(ctx context.Context, args []string) (err error) {
 		}
 	}
 	fmt.Printf("%s, %s/%s, %d processors, which the load generator shares; %d people, %d matches; %d rounds of %v, in turns\n\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), o.people, o.people/2, o.rounds, o.each)
-	fmt.Print("| request | connections | a second: PocketBase | Harmony | ratio: median | lowest and highest | goal | p50, p99 ms: PocketBase | Harmony | processor time, ms: PocketBase | Harmony | failed |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---|\n")
+	load.Head(os.Stdout, "Harmony")
 	makers := [2]map[string]load.Maker{ours.loads(members), theirs.loads(members)}
 	for _, c := range comparisons {
 		if !strings.Contains(c.name, o.only) {
@@ -124,7 +122,7 @@ func run(ctx context.Context, args []string) (err error) {
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.name, err)
 		}
-		c.report(os.Stdout, both)
+		both.Report(os.Stdout, "Harmony", c.name, c.connections, c.goal)
 	}
 	fmt.Print("\n| program | directory when filled, MB | memory of its own at rest, MB | and mapped files | memory after the loads | and mapped files |\n|---|---:|---:|---:|---:|---:|\n")
 	for _, s := range sides {
@@ -147,26 +145,6 @@ func (s *side) settle(ctx context.Context) (err error) {
 	}
 	s.file, err = load.SizeOf(s.data)
 	return err
-}
-
-// report prints the line of a comparison.
-func (c comparison) report(w io.Writer, both load.Comparison) {
-	ms := func(d time.Duration) string { return fmt.Sprintf("%.2f", d.Seconds()*1000) }
-	span := func(i int) string {
-		return fmt.Sprintf("%.0f–%.0f", slices.Min(both.Rates[i]), slices.Max(both.Rates[i]))
-	}
-	times := func(i int) string {
-		at := func(percentile float64) time.Duration {
-			return time.Duration(both.Times[i].ValueAtPercentile(percentile)) * time.Microsecond
-		}
-		return ms(at(50)) + ", " + ms(at(99))
-	}
-	failed := "none"
-	if both.Failed[0] != nil || both.Failed[1] != nil {
-		failed = fmt.Sprintf("PocketBase %v, Harmony %v", both.Failed[1], both.Failed[0])
-	}
-	median, low, high := both.Ratios()
-	fmt.Fprintf(w, "| %s | %d | %s | %s | %.2f | %.2f–%.2f | %.1f | %s | %s | %s | %s | %s |\n", c.name, c.connections, span(1), span(0), median, low, high, c.goal, times(1), times(0), ms(both.CPU[1]), ms(both.CPU[0]), failed)
 }
 
 // newHarmony fills a store, and starts the program on it.

@@ -102,7 +102,7 @@ func rows(members []population.Member) []string {
 // and is: the rule of users leaves out the members on whom the reader has decided.
 func (s *side) asPocketBase(members []population.Member, tokens []string) {
 	as := func(member int, method, path string, body any) load.Request {
-		return call(method, "/api/collections/"+path, tokens[member], body)
+		return load.Call(method, "/api/collections/"+path, tokens[member], body)
 	}
 	s.like = func(from, to int) load.Request {
 		return as(from, http.MethodPost, "decisions/records", map[string]any{"from": userID(from), "to": userID(to), "kind": "like", "anonymous": false})

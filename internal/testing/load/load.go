@@ -222,3 +222,28 @@ func (c Comparison) Ratios() (median, low, high float64) {
 	slices.Sort(all)
 	return all[len(all)/2], all[0], all[len(all)-1]
 }
+
+// Head prints the head of the table of which Report prints the rows.
+func Head(w io.Writer, ours string) {
+	fmt.Fprintf(w, "| request | connections | a second: PocketBase | %s | ratio: median | lowest and highest | goal | p50, p99 ms: PocketBase | %[1]s | processor time, ms: PocketBase | %[1]s | failed |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---|\n", ours)
+}
+
+// Report prints the row of a comparison of our program with PocketBase.
+func (c Comparison) Report(w io.Writer, ours, request string, connections int, goal float64) {
+	ms := func(d time.Duration) string { return fmt.Sprintf("%.2f", d.Seconds()*1000) }
+	span := func(i int) string {
+		return fmt.Sprintf("%.0f–%.0f", slices.Min(c.Rates[i]), slices.Max(c.Rates[i]))
+	}
+	times := func(i int) string {
+		at := func(percentile float64) time.Duration {
+			return time.Duration(c.Times[i].ValueAtPercentile(percentile)) * time.Microsecond
+		}
+		return ms(at(50)) + ", " + ms(at(99))
+	}
+	failed := "none"
+	if c.Failed[0] != nil || c.Failed[1] != nil {
+		failed = fmt.Sprintf("PocketBase %v, %s %v", c.Failed[1], ours, c.Failed[0])
+	}
+	median, low, high := c.Ratios()
+	fmt.Fprintf(w, "| %s | %d | %s | %s | %.2f | %.2f–%.2f | %.1f | %s | %s | %s | %s | %s |\n", request, connections, span(1), span(0), median, low, high, goal, times(1), times(0), ms(c.CPU[1]), ms(c.CPU[0]), failed)
+}

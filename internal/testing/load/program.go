@@ -4,6 +4,7 @@ package load
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -185,6 +186,25 @@ type Request func(ctx context.Context, url string) (*http.Request, error)
 func Get(path string) Request {
 	return func(ctx context.Context, url string) (*http.Request, error) {
 		return http.NewRequestWithContext(ctx, http.MethodGet, url+path, http.NoBody)
+	}
+}
+
+// Call makes a request with a body in JSON, or without one.
+func Call(method, path, authorization string, body any) Request {
+	return func(ctx context.Context, url string) (*http.Request, error) {
+		var sent []byte
+		if body != nil {
+			var err error
+			if sent, err = json.Marshal(body); err != nil {
+				return nil, err
+			}
+		}
+		req, err := http.NewRequestWithContext(ctx, method, url+path, bytes.NewReader(sent))
+		if err == nil {
+			req.Header.Set("Authorization", authorization)
+			req.Header.Set("Content-Type", "application/json")
+		}
+		return req, err
 	}
 }
 
