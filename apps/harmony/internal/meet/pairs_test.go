@@ -284,6 +284,30 @@ func pairs(t *testing.T, w *world) {
 	requireCode(t, meet.NotYourself, w.Block(ctx, a, a.UserID))
 }
 
+// TestMatchAgain: two who match again go on in the chat that they had, which is as old as it was.
+func TestMatchAgain(t *testing.T) {
+	t.Parallel()
+	bothWays(t, func(t *testing.T, w *world) {
+		ctx := t.Context()
+		a, b := w.enter("a"), w.enter("b")
+		id := w.match(a, b)
+		w.send(a, id, "one")
+		was, err := w.Chat(ctx, b, id)
+		require.NoError(t, err)
+		require.NoError(t, w.Unmatch(ctx, a, b.UserID))
+		w.clock.pass(time.Minute)
+		require.Equal(t, id, w.match(a, b))
+		is, err := w.Chat(ctx, b, id)
+		require.NoError(t, err)
+		require.Equal(t, was.CreatedAt, is.CreatedAt)
+		require.True(t, is.Open)
+		require.Equal(t, []string{"one"}, w.texts(b, id))
+		require.Equal(t, 1, w.unread(b, id))
+		w.agree(a, b)
+		w.followed(a, b)
+	})
+}
+
 // TestSightOfLikes: a member sees the card of a private member that likes them openly, and the
 // profile of one that shows it to friends. A secret like shows nothing.
 func TestSightOfLikes(t *testing.T) {
