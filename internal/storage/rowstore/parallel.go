@@ -46,3 +46,8 @@ func Each(ctx context.Context, n, limit int, f func(ctx context.Context, i int) 
 	}
 	return g.Wait()
 }
+
+// All calls functions, at most MaxParallel at once, until one fails, and returns its error.
+func All(ctx context.Context, fs ...func(ctx context.Context) error) error {
+	return Each(ctx, len(fs), MaxParallel, func(ctx context.Context, i int) error { return fs[i](ctx) })
+}

@@ -114,7 +114,7 @@ func (s *Service) open(ctx context.Context, c meet.Claim, id, after, until strin
 		p.estranged, err = s.members.Estranged(ctx, c.UserID)
 		return err
 	}}
-	return p, rowstore.Each(ctx, len(reads), len(reads), func(ctx context.Context, i int) error { return reads[i](ctx) })
+	return p, rowstore.All(ctx, reads...)
 }
 
 // waiting counts what the caller has not read in the chat of an event.
@@ -227,7 +227,7 @@ func (s *Service) Chats(ctx context.Context, c meet.Claim, after string, limit i
 			return err
 		})
 	}
-	if err := rowstore.Each(ctx, len(reads), rowstore.MaxParallel, func(ctx context.Context, i int) error { return reads[i](ctx) }); err != nil {
+	if err := rowstore.All(ctx, reads...); err != nil {
 		return List{}, err
 	}
 	all := make([]Chat, len(listed))

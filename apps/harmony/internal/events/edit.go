@@ -132,7 +132,7 @@ func (s *Service) follow(ctx context.Context, e Event, stale []table.Key) error 
 		writes = append(writes, func(ctx context.Context) error { return s.members.Upsert(ctx, s.members.Tables.Chats, row) },
 			func(ctx context.Context) error { return s.beginTopics(ctx, e) })
 	}
-	return rowstore.Each(ctx, len(writes), len(writes), func(ctx context.Context, i int) error { return writes[i](ctx) })
+	return rowstore.All(ctx, writes...)
 }
 
 // followEvent has the lists follow an event, if there is one.
