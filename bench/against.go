@@ -202,7 +202,7 @@ func (s *side) kind(c comparison) kind {
 
 // fill creates the prompts and votes of a new program, and waits until it is at rest.
 func (s *side) fill(ctx context.Context) error {
-	progress("filling %s with %d prompts", s.name, comparedPrompts)
+	load.Progress("filling %s with %d prompts", s.name, comparedPrompts)
 	client := load.NewClient(fillers)
 	defer client.CloseIdleConnections()
 	s.made = make([]string, comparedPrompts)
@@ -307,7 +307,7 @@ func pocketbaseUser(i int) string { return fmt.Sprintf("user%011d", i) }
 
 // newPocketbase builds the other program and starts it.
 func newPocketbase(ctx context.Context, dir string, synced bool) (*side, error) {
-	progress("building PocketBase")
+	load.Progress("building PocketBase")
 	p, data, tokens, err := load.PocketBase(ctx, dir, synced, pocketbaseSetup())
 	if err != nil {
 		return nil, err

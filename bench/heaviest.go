@@ -104,7 +104,7 @@ func heaviest(ctx context.Context, o options, binary string, out io.Writer) (err
 	}
 	for end, n := time.Now().Add(o.heaviest), 0; time.Now().Before(end) && ctx.Err() == nil; n++ {
 		if n%20 == 0 && n > 0 {
-			progress("%d tries of %d texts, %.0f %% of what one may take", s.tried, n, 100*s.top[0].share())
+			load.Progress("%d tries of %d texts, %.0f %% of what one may take", s.tried, n, 100*s.top[0].share())
 		}
 		if err := s.step(ctx, n, end); err != nil {
 			return err
@@ -168,7 +168,7 @@ func (s *hunt) prepare(ctx context.Context) error {
 	after, err := s.CPU()
 	s.plain = max(after-before, load.ClockTick) / gets
 	s.live = s.collected(ctx)
-	progress("a plain GET takes %v of a processor, and the program holds %d MiB", s.plain, s.live)
+	load.Progress("a plain GET takes %v of a processor, and the program holds %d MiB", s.plain, s.live)
 	return err
 }
 

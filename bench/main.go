@@ -19,6 +19,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
 )
 
 // An options is what the command line says.
@@ -114,10 +115,6 @@ func run(ctx context.Context, args []string) (err error) {
 		}
 	}
 	return nil
-}
-
-func progress(format string, args ...any) {
-	fmt.Fprintf(os.Stderr, "%s "+format+"\n", append([]any{time.Now().Format(time.TimeOnly)}, args...)...)
 }
 
 func parse(args []string) (options, error) {

@@ -86,7 +86,7 @@ func (m *measured) load(ctx context.Context, o options, p *program) error {
 		return err
 	}
 	for _, k := range only(ks, o.only) {
-		progress("%d prompts: %s", m.Prompts, k.name)
+		load.Progress("%d prompts: %s", m.Prompts, k.name)
 		one, err := m.under(ctx, o, p, k)
 		if err != nil {
 			return err
@@ -98,7 +98,7 @@ func (m *measured) load(ctx context.Context, o options, p *program) error {
 	}
 	for _, n := range []int{1, 10_000} {
 		for _, k := range only([]kind{votesOn(m.corpus, n)}, o.only) {
-			progress("%d prompts: %s", m.Prompts, k.name)
+			load.Progress("%d prompts: %s", m.Prompts, k.name)
 			one, err := m.closed(ctx, p, k, slices.Max(o.connections), 2*o.each)
 			if err != nil {
 				return err
@@ -274,7 +274,7 @@ func (m *measured) hold(ctx context.Context, o options, binary string) (err erro
 		return err
 	}
 	for left := o.hold; left > 0 && ctx.Err() == nil; left -= time.Minute {
-		progress("all kinds, %v left", left)
+		load.Progress("all kinds, %v left", left)
 		watched, most := p.watch(ctx)
 		one, err := closed(ctx, p, mixture(ks), slices.Max(o.connections), min(left, time.Minute))
 		if err = errors.Join(err, watched()); err != nil {
@@ -334,7 +334,7 @@ func (m *measured) profiles(ctx context.Context, o options, binary string) error
 		return err
 	}
 	for i, k := range only(ks, o.only) {
-		progress("profile of %s", k.name)
+		load.Progress("profile of %s", k.name)
 		file := filepath.Join(dir, strconv.Itoa(i))
 		p, err := start(ctx, binary, m.store, "--cpuprofile", file)
 		if err != nil {

@@ -85,7 +85,7 @@ func withSearchers(ctx context.Context, binary, dir string, ds []prompt.Draft, d
 	}
 	all = append(all, hub)
 	peers := filepath.Join(dir, "searchpeers")
-	progress("building the other searches")
+	load.Progress("building the other searches")
 	if err := load.Build(ctx, searchPeersDir, ".", peers); err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func withSearchers(ctx context.Context, binary, dir string, ds []prompt.Draft, d
 // newSearchingHub fills a PromptHub, and starts it again: at its start it learns the words that it
 // takes in place of slips, as else once an hour.
 func newSearchingHub(ctx context.Context, binary, dir string, ds []prompt.Draft) (*searcher, error) {
-	progress("filling PromptHub with %d prompts", len(ds))
+	load.Progress("filling PromptHub with %d prompts", len(ds))
 	p, err := start(ctx, binary, store{data: dir})
 	if err != nil {
 		return nil, err
@@ -136,7 +136,7 @@ func newSearchingHub(ctx context.Context, binary, dir string, ds []prompt.Draft)
 }
 
 func newSearchPeer(ctx context.Context, binary, engine, dir string, ds []prompt.Draft) (*searcher, error) {
-	progress("filling %s with %d prompts", engine, len(ds))
+	load.Progress("filling %s with %d prompts", engine, len(ds))
 	addr, err := load.FreeAddress(ctx)
 	if err != nil {
 		return nil, err

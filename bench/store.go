@@ -14,6 +14,7 @@ import (
 	"prompthub/internal/storage/azure"
 	"prompthub/internal/storage/embedded"
 	"prompthub/internal/testing/azurite"
+	"prompthub/internal/testing/load"
 )
 
 // A store holds a library, for a program to open.
@@ -94,7 +95,7 @@ func (s *store) make(ctx context.Context, n int) error {
 		return err
 	}
 	s.corpus = corpus{Prompts: n, Until: time.Now().UTC().Truncate(time.Millisecond)}
-	progress("filling an embedded store with %d prompts", n)
+	load.Progress("filling an embedded store with %d prompts", n)
 	if err := errors.Join(s.fill(ctx, file.Tables, file.Queues, embeddedParallel), file.Close()); err != nil {
 		return err
 	}
@@ -121,7 +122,7 @@ func openAzurite(ctx context.Context, n int) (s store, err error) {
 	if err != nil {
 		return s, errors.Join(err, s.stop())
 	}
-	progress("filling Azurite with %d prompts", n)
+	load.Progress("filling Azurite with %d prompts", n)
 	if err := s.fill(ctx, account.Tables, account.Queues, azuriteParallel); err != nil {
 		return s, errors.Join(err, s.stop())
 	}

@@ -14,10 +14,8 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -39,10 +37,9 @@ func main() {
 
 // An options is what the command line says.
 type options struct {
-	people, voters, rounds int
-	each                   time.Duration
-	synced                 bool
-	only, profile          string
+	load.Options
+
+	people, voters int
 }
 
 // hotPosts is how many posts there are for votes, with one shard and with 16 each. When all voters
@@ -51,12 +48,9 @@ const hotPosts = 20
 
 // A side is one of the two programs.
 type side struct {
-	name    string
-	program *load.Program
-	data    string
-	rest    load.Footprint // before the loads
-	file    float64        // MB, before the loads
-	voted   atomic.Int64   // votes that were sent
+	load.Resident
+
+	voted atomic.Int64 // votes that were sent
 	// What the loads send. The numbers are those of people and of posts.
 	vote func(voter, post int, position string) load.Request
 	home func(of int) load.Request
@@ -77,20 +71,13 @@ var comparisons = []comparison{
 	{"home", 0, 64, 5},
 }
 
-func progress(format string, args ...any) {
-	fmt.Fprintf(os.Stderr, "%s "+format+"\n", append([]any{time.Now().Format(time.TimeOnly)}, args...)...)
-}
-
 func run(ctx context.Context, args []string) (err error) {
 	o := options{}
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.IntVar(&o.people, "people", 10_000, "how many people there are, a multiple of 500")
 	flags.IntVar(&o.voters, "voters", 2000, "how many people vote besides")
-	flags.IntVar(&o.rounds, "rounds", 3, "how often each load is put on each program")
-	flags.DurationVar(&o.each, "each", 2*time.Second, "how long each load takes")
-	flags.BoolVar(&o.synced, "synced", false, "PocketBase too answers when the disk has what was written")
-	flags.StringVar(&o.only, "only", "", "only loads whose name contains this, and no costs; processes: only these")
-	flags.StringVar(&o.profile, "cpuprofile", "", "where a profile of our program goes")
+	o.Flags(flags)
+	flags.Lookup("only").Usage += ", and no costs; processes: only these"
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -99,8 +86,8 @@ func run(ctx context.Context, args []string) (err error) {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	if o.only == "" || o.only == "processes" {
-		if err := o.processes(ctx); err != nil || o.only != "" {
+	if o.Only == "" || o.Only == "processes" {
+		if err := o.processes(ctx); err != nil || o.Only != "" {
 			return err
 		}
 		if err := o.count(ctx, dir); err != nil {
@@ -116,9 +103,9 @@ func (o options) processes(ctx context.Context) error {
 	for _, callers := range []int{64, 512} {
 		var rates [2]float64
 		for i, shards := range []int{1, 16} {
-			progress("four processes, %d callers, %d shards", callers, shards)
+			load.Progress("four processes, %d callers, %d shards", callers, shards)
 			var err error
-			if rates[i], err = processes(ctx, callers, shards, 2*o.each); err != nil {
+			if rates[i], err = processes(ctx, callers, shards, 2*o.Each); err != nil {
 				return err
 			}
 		}
@@ -131,7 +118,7 @@ func (o options) processes(ctx context.Context) error {
 func (o options) count(ctx context.Context, dir string) error {
 	var costs [2][]cost
 	for i, n := range []int{o.people / 10, o.people} {
-		progress("counting among %d people", n)
+		load.Progress("counting among %d people", n)
 		all, err := count(ctx, dir, n)
 		if err != nil {
 			return err
@@ -145,35 +132,35 @@ func (o options) count(ctx context.Context, dir string) error {
 
 // compare puts both programs under the loads.
 func (o options) compare(ctx context.Context, dir string) (err error) {
-	progress("building and filling PocketBase")
-	theirs := &side{name: "PocketBase"}
+	load.Progress("building and filling PocketBase")
+	theirs := &side{Resident: load.Resident{Name: "PocketBase"}}
 	var tokens []string
-	if theirs.program, theirs.data, tokens, err = load.PocketBase(ctx, dir, o.synced, setup(o.people, o.voters, 2*hotPosts)); err != nil {
+	if theirs.Program, theirs.Data, tokens, err = load.PocketBase(ctx, dir, o.Synced, setup(o.people, o.voters, 2*hotPosts)); err != nil {
 		return err
 	}
-	defer func() { _ = theirs.program.Stop() }() // it dies of the signal
+	defer func() { _ = theirs.Program.Stop() }() // it dies of the signal
 	theirs.asPocketBase(o.people, tokens)
-	progress("building and filling Duuble")
+	load.Progress("building and filling Duuble")
 	ours, err := o.newDuuble(ctx, dir)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, ours.program.Stop()) }()
+	defer func() { err = errors.Join(err, ours.Program.Stop()) }()
 	sides := [2]*side{ours, theirs}
 	for _, s := range sides {
-		if err := s.settle(ctx); err != nil {
-			return fmt.Errorf("%s: %w", s.name, err)
+		if err := s.Settle(ctx); err != nil {
+			return err
 		}
 	}
-	fmt.Printf("\n%s, %s/%s, %d processors, which the load generator shares; %d people with %d follows each, %d voters; %d rounds of %v, in turns\n\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), o.people, follows, o.voters, o.rounds, o.each)
+	fmt.Print("\n", o.Machine(fmt.Sprintf("%d people with %d follows each, %d voters", o.people, follows, o.voters)), "\n\n")
 	load.Head(os.Stdout, "Duuble")
 	votes, sizes := [2]int64{}, [2]float64{}
 	for _, c := range comparisons {
-		if !strings.Contains(c.name, o.only) {
+		if !strings.Contains(c.name, o.Only) {
 			continue
 		}
-		progress("%s, %d connections", c.name, c.connections)
-		both, err := load.InTurns(ctx, [2]load.Side{{Program: ours.program, Requests: ours.load(o, c)}, {Program: theirs.program, Requests: theirs.load(o, c)}}, o.rounds, c.connections, o.each, c.shards > 0)
+		load.Progress("%s, %d connections", c.name, c.connections)
+		both, err := load.InTurns(ctx, [2]load.Side{{Program: ours.Program, Requests: ours.load(o, c)}, {Program: theirs.Program, Requests: theirs.load(o, c)}}, o.Rounds, c.connections, o.Each, c.shards > 0)
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.name, err)
 		}
@@ -183,7 +170,7 @@ func (o options) compare(ctx context.Context, dir string) (err error) {
 		}
 		if c.shards > 0 {
 			for i, s := range sides {
-				if sizes[i], err = load.SizeOf(s.data); err != nil {
+				if sizes[i], err = load.SizeOf(s.Data); err != nil {
 					return err
 				}
 			}
@@ -191,25 +178,13 @@ func (o options) compare(ctx context.Context, dir string) (err error) {
 	}
 	fmt.Print("\n| program | directory when filled, MB | bytes of it that a vote adds, with all that follows from it | memory of its own at rest, MB | and mapped files | memory after the loads | and mapped files |\n|---|---:|---:|---:|---:|---:|---:|\n")
 	for i, s := range sides {
-		m, err := s.program.Memory()
+		m, err := s.Program.Memory()
 		if err != nil {
 			return err
 		}
-		fmt.Printf("| %s | %.1f | %.0f | %.0f | %.0f | %.0f | %.0f |\n", s.name, s.file, max(0, sizes[i]-s.file)*1e6/float64(max(votes[i], 1)), s.rest.Own, s.rest.File, m.Own, m.File)
+		fmt.Printf("| %s | %.1f | %.0f | %.0f | %.0f | %.0f | %.0f |\n", s.Name, s.MB, max(0, sizes[i]-s.MB)*1e6/float64(max(votes[i], 1)), s.Rest.Own, s.Rest.File, m.Own, m.File)
 	}
 	return nil
-}
-
-// settle waits until the program has no jobs left, and notes its size.
-func (s *side) settle(ctx context.Context) (err error) {
-	if _, err = s.program.Quiet(ctx); err != nil {
-		return err
-	}
-	if s.rest, err = s.program.Memory(); err != nil {
-		return err
-	}
-	s.file, err = load.SizeOf(s.data)
-	return err
 }
 
 // load returns what is sent for a comparison.
@@ -231,32 +206,15 @@ func (s *side) load(o options, c comparison) load.Maker {
 
 // newDuuble fills a store, and starts the program on it.
 func (o options) newDuuble(ctx context.Context, dir string) (*side, error) {
-	s := &side{name: "Duuble", data: filepath.Join(dir, "duuble")}
-	binary := filepath.Join(dir, "handler")
-	if err := load.Build(ctx, ".", "prompthub/apps/duuble/handler", binary); err != nil {
-		return nil, err
-	}
-	c, err := o.fill(ctx, s.data)
+	s := &side{Resident: load.Resident{Name: "Duuble", Data: filepath.Join(dir, "duuble")}}
+	c, err := o.fill(ctx, s.Data)
 	if err != nil {
 		return nil, err
 	}
-	addr, err := load.FreeAddress(ctx)
-	if err != nil {
-		return nil, err
-	}
-	args := []string{"local", "--addr", addr, "--data", s.data}
-	if o.profile != "" {
-		args = append(args, "--cpuprofile", o.profile)
-	}
-	cmd := exec.CommandContext(ctx, binary, args...)
 	key := base64.StdEncoding.EncodeToString(secret)
-	cmd.Env = append(os.Environ(), "AzureWebJobsStorage=", "LOG_LEVEL=warn", "SECRET_KEYS="+key, "VOTE_KEYS="+key, "VOTES_PER_HOUR=-1", "POSTS_PER_DAY=-1", "LIMIT_WRITES=-1", "LIMIT_READS=-1", "LIMIT_AT_WORK=1024")
-	cmd.Stderr = os.Stderr
-	if s.program, err = load.Start(addr, cmd); err != nil {
+	s.Program, err = o.Local(ctx, dir, "duuble", s.Data, "SECRET_KEYS="+key, "VOTE_KEYS="+key, "VOTES_PER_HOUR=-1", "POSTS_PER_DAY=-1")
+	if err != nil {
 		return nil, err
-	}
-	if err := s.program.Answers(ctx, "/api/v1/ready"); err != nil {
-		return nil, errors.Join(err, s.program.Stop())
 	}
 	s.vote = func(voter, post int, position string) load.Request {
 		const longest = len("strong_right")

@@ -13,32 +13,20 @@ import (
 // transaction of its record. A home is a filter over follows, so nothing is written into homes.
 // Nothing seals votes, there are no blocks, and no one is told of a vote.
 func setup(n, voters, hot int) load.Setup {
-	type object = map[string]any
 	const users = "_pb_users_auth_"
-	field := func(name, kind string) object { return object{"name": name, "type": kind} }
-	relation := func(name, to string) object {
-		return object{"name": name, "type": "relation", "collectionId": to, "maxSelect": 1, "required": true, "cascadeDelete": true}
-	}
-	created := object{"name": "created", "type": "autodate", "onCreate": true}
-	collection := func(name, read, create string, indexes []string, fields ...object) object {
-		return object{
-			"id": "pbc_" + name, "name": name, "type": "base", "fields": append(fields, created), "indexes": indexes,
-			"listRule": read, "viewRule": read, "createRule": create, "updateRule": nil, "deleteRule": nil,
-		}
-	}
 	const signedIn = `@request.auth.id != ""`
 	people := load.Users("id, email, name", n+voters, func(i int) string {
 		return fmt.Sprintf("'%s', 'person%d@example.com', 'Person%d'", userID(i), i, i)
 	})
 	return load.Setup{
-		Collections: []object{
-			{"id": users, "name": "users", "type": "auth", "listRule": signedIn, "viewRule": signedIn, "fields": []object{field("name", "text")}},
-			collection("follows", signedIn, "follower = @request.auth.id", []string{"CREATE UNIQUE INDEX idx_follow ON follows (follower, followee)", "CREATE INDEX idx_followed ON follows (followee, follower)"}, relation("follower", users), relation("followee", users)),
-			collection("posts", signedIn, "author = @request.auth.id", []string{"CREATE INDEX idx_author ON posts (author, created)"},
-				relation("author", users), field("thought", "text"), field("slider", "text"), field("total", "number"),
-				field("strong_left", "number"), field("left", "number"), field("neutral", "number"), field("right", "number"), field("strong_right", "number")),
-			collection("activities", signedIn, "actor = @request.auth.id", []string{"CREATE INDEX idx_acted ON activities (actor, created)", "CREATE INDEX idx_activity ON activities (created)"}, relation("actor", users), relation("post", "pbc_posts"), field("kind", "text")),
-			collection("votes", "voter = @request.auth.id", "voter = @request.auth.id", []string{"CREATE UNIQUE INDEX idx_vote ON votes (post, voter)"}, relation("post", "pbc_posts"), relation("voter", users), field("position", "text")),
+		Collections: []load.Object{
+			{"id": users, "name": "users", "type": "auth", "listRule": signedIn, "viewRule": signedIn, "fields": []load.Object{load.Field("name", "text")}},
+			load.Collection("follows", load.Rules{Read: signedIn, Create: "follower = @request.auth.id"}, []string{"CREATE UNIQUE INDEX idx_follow ON follows (follower, followee)", "CREATE INDEX idx_followed ON follows (followee, follower)"}, load.Relation("follower", users), load.Relation("followee", users)),
+			load.Collection("posts", load.Rules{Read: signedIn, Create: "author = @request.auth.id"}, []string{"CREATE INDEX idx_author ON posts (author, created)"},
+				load.Relation("author", users), load.Field("thought", "text"), load.Field("slider", "text"), load.Field("total", "number"),
+				load.Field("strong_left", "number"), load.Field("left", "number"), load.Field("neutral", "number"), load.Field("right", "number"), load.Field("strong_right", "number")),
+			load.Collection("activities", load.Rules{Read: signedIn, Create: "actor = @request.auth.id"}, []string{"CREATE INDEX idx_acted ON activities (actor, created)", "CREATE INDEX idx_activity ON activities (created)"}, load.Relation("actor", users), load.Relation("post", "pbc_posts"), load.Field("kind", "text")),
+			load.Collection("votes", load.Rules{Read: "voter = @request.auth.id", Create: "voter = @request.auth.id"}, []string{"CREATE UNIQUE INDEX idx_vote ON votes (post, voter)"}, load.Relation("post", "pbc_posts"), load.Relation("voter", users), load.Field("position", "text")),
 		},
 		SQL: append(people,
 			fmt.Sprintf(`WITH RECURSIVE k(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM k WHERE i < %d)

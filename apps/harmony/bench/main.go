@@ -9,12 +9,9 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"runtime"
 	"strings"
-	"time"
 
 	"prompthub/apps/harmony/internal/population"
 	"prompthub/internal/testing/load"
@@ -31,19 +28,15 @@ func main() {
 
 // An options is what the command line says.
 type options struct {
-	people, rounds int
-	each           time.Duration
-	synced         bool
-	only, profile  string
+	load.Options
+
+	people int
 }
 
 // A side is one of the two programs.
 type side struct {
-	name    string
-	program *load.Program
-	data    string
-	rest    load.Footprint // before the loads
-	file    float64        // MB, before the loads
+	load.Resident
+
 	// What the loads send. The numbers are those of members.
 	like    func(from, to int) load.Request
 	message func(n, from int) load.Request // in the chat of two members
@@ -67,19 +60,11 @@ var comparisons = []comparison{
 	{"deck of 10", 64, false, 2},
 }
 
-func progress(format string, args ...any) {
-	fmt.Fprintf(os.Stderr, "%s "+format+"\n", append([]any{time.Now().Format(time.TimeOnly)}, args...)...)
-}
-
 func run(ctx context.Context, args []string) (err error) {
 	o := options{}
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.IntVar(&o.people, "people", 10_000, "how many people there are, an even number")
-	flags.IntVar(&o.rounds, "rounds", 3, "how often each load is put on each program")
-	flags.DurationVar(&o.each, "each", 2*time.Second, "how long each load takes")
-	flags.BoolVar(&o.synced, "synced", false, "PocketBase too answers when the disk has what was written")
-	flags.StringVar(&o.only, "only", "", "only loads whose name contains this")
-	flags.StringVar(&o.profile, "cpuprofile", "", "where a profile of our program goes")
+	o.Flags(flags)
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -92,33 +77,33 @@ func run(ctx context.Context, args []string) (err error) {
 	for i := range members {
 		members[i] = population.Make(i)
 	}
-	progress("building and filling Harmony")
-	ours, err := newHarmony(ctx, dir, members, o.profile)
+	load.Progress("building and filling Harmony")
+	ours, err := o.newHarmony(ctx, dir, members)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, ours.program.Stop()) }()
-	progress("building and filling PocketBase")
-	theirs, err := newPocketBase(ctx, dir, members, o.synced)
+	defer func() { err = errors.Join(err, ours.Program.Stop()) }()
+	load.Progress("building and filling PocketBase")
+	theirs, err := newPocketBase(ctx, dir, members, o.Synced)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = theirs.program.Stop() }() // it dies of the signal
+	defer func() { _ = theirs.Program.Stop() }() // it dies of the signal
 	sides := [2]*side{ours, theirs}
 	for _, s := range sides {
-		if err := s.settle(ctx); err != nil {
-			return fmt.Errorf("%s: %w", s.name, err)
+		if err := s.Settle(ctx); err != nil {
+			return err
 		}
 	}
-	fmt.Printf("%s, %s/%s, %d processors, which the load generator shares; %d people, %d matches; %d rounds of %v, in turns\n\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), o.people, o.people/2, o.rounds, o.each)
+	fmt.Print(o.Machine(fmt.Sprintf("%d people, %d matches", o.people, o.people/2)), "\n\n")
 	load.Head(os.Stdout, "Harmony")
 	makers := [2]map[string]load.Maker{ours.loads(members), theirs.loads(members)}
 	for _, c := range comparisons {
-		if !strings.Contains(c.name, o.only) {
+		if !strings.Contains(c.name, o.Only) {
 			continue
 		}
-		progress("%s, %d connections", c.name, c.connections)
-		both, err := load.InTurns(ctx, [2]load.Side{{Program: ours.program, Requests: makers[0][c.name]}, {Program: theirs.program, Requests: makers[1][c.name]}}, o.rounds, c.connections, o.each, c.write)
+		load.Progress("%s, %d connections", c.name, c.connections)
+		both, err := load.InTurns(ctx, [2]load.Side{{Program: ours.Program, Requests: makers[0][c.name]}, {Program: theirs.Program, Requests: makers[1][c.name]}}, o.Rounds, c.connections, o.Each, c.write)
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.name, err)
 		}
@@ -126,54 +111,22 @@ func run(ctx context.Context, args []string) (err error) {
 	}
 	fmt.Print("\n| program | directory when filled, MB | memory of its own at rest, MB | and mapped files | memory after the loads | and mapped files |\n|---|---:|---:|---:|---:|---:|\n")
 	for _, s := range sides {
-		m, err := s.program.Memory()
+		m, err := s.Program.Memory()
 		if err != nil {
 			return err
 		}
-		fmt.Printf("| %s | %.1f | %.0f | %.0f | %.0f | %.0f |\n", s.name, s.file, s.rest.Own, s.rest.File, m.Own, m.File)
+		fmt.Printf("| %s | %.1f | %.0f | %.0f | %.0f | %.0f |\n", s.Name, s.MB, s.Rest.Own, s.Rest.File, m.Own, m.File)
 	}
 	return nil
 }
 
-// settle waits until the program has no jobs left, and notes its size.
-func (s *side) settle(ctx context.Context) (err error) {
-	if _, err = s.program.Quiet(ctx); err != nil {
-		return err
-	}
-	if s.rest, err = s.program.Memory(); err != nil {
-		return err
-	}
-	s.file, err = load.SizeOf(s.data)
-	return err
-}
-
 // newHarmony fills a store, and starts the program on it.
-func newHarmony(ctx context.Context, dir string, members []population.Member, profile string) (*side, error) {
-	s := &side{name: "Harmony", data: filepath.Join(dir, "harmony")}
-	binary := filepath.Join(dir, "handler")
-	if err := load.Build(ctx, ".", "prompthub/apps/harmony/handler", binary); err != nil {
-		return nil, err
-	}
-	if err := fill(ctx, filepath.Join(s.data, "harmony.db"), members); err != nil {
-		return nil, err
-	}
-	addr, err := load.FreeAddress(ctx)
-	if err != nil {
-		return nil, err
-	}
-	args := []string{"local", "--addr", addr, "--data", s.data}
-	if profile != "" {
-		args = append(args, "--cpuprofile", profile)
-	}
-	cmd := exec.CommandContext(ctx, binary, args...)
-	cmd.Env = append(os.Environ(), "AzureWebJobsStorage=", "LOG_LEVEL=warn", "LIKES_A_DAY=-1", "LIMIT_WRITES=-1", "LIMIT_READS=-1", "LIMIT_AT_WORK=1024")
-	cmd.Stderr = os.Stderr
-	if s.program, err = load.Start(addr, cmd); err != nil {
-		return nil, err
-	}
-	if err := s.program.Answers(ctx, "/api/v1/ready"); err != nil {
-		return nil, errors.Join(err, s.program.Stop())
+func (o options) newHarmony(ctx context.Context, dir string, members []population.Member) (*side, error) {
+	s := &side{Resident: load.Resident{Name: "Harmony", Data: filepath.Join(dir, "harmony")}}
+	err := fill(ctx, filepath.Join(s.Data, "harmony.db"), members)
+	if err == nil {
+		s.Program, err = o.Local(ctx, dir, "harmony", s.Data, "LIKES_A_DAY=-1")
 	}
 	s.asHarmony(members)
-	return s, nil
+	return s, err
 }

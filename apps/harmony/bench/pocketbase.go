@@ -15,10 +15,10 @@ import (
 
 // newPocketBase starts the other program with the same members and matches.
 func newPocketBase(ctx context.Context, dir string, members []population.Member, synced bool) (*side, error) {
-	s := &side{name: "PocketBase"}
+	s := &side{Resident: load.Resident{Name: "PocketBase"}}
 	var tokens []string
 	var err error
-	if s.program, s.data, tokens, err = load.PocketBase(ctx, dir, synced, setup(members)); err == nil {
+	if s.Program, s.Data, tokens, err = load.PocketBase(ctx, dir, synced, setup(members)); err == nil {
 		s.asPocketBase(members, tokens)
 	}
 	return s, err
@@ -29,42 +29,30 @@ func newPocketBase(ctx context.Context, dir string, members []population.Member,
 // indexes are those that the requests need. Triggers make the match and keep the counts, in the
 // transaction of the record.
 func setup(members []population.Member) load.Setup {
-	type object = map[string]any
 	const users = "_pb_users_auth_"
-	field := func(name, kind string) object { return object{"name": name, "type": kind} }
-	relation := func(name, to string) object {
-		return object{"name": name, "type": "relation", "collectionId": to, "maxSelect": 1, "required": true, "cascadeDelete": true}
-	}
-	created := object{"name": "created", "type": "autodate", "onCreate": true}
-	collection := func(name, read, create string, indexes []string, fields ...object) object {
-		return object{
-			"id": "pbc_" + name, "name": name, "type": "base", "fields": append(fields, created), "indexes": indexes,
-			"listRule": read, "viewRule": read, "createRule": create, "updateRule": nil, "deleteRule": read,
-		}
-	}
-	content := field("content", "text")
+	content := load.Field("content", "text")
 	content["max"], content["required"] = 4000, true
 	// Other members' decisions and blocks are for rules, not for filters.
 	const dealt = `@request.auth.id != "" && visibility = "public" && decisions_via_to.from != @request.auth.id && blocks_via_by.who != @request.auth.id`
 	const takesPart = "(a = @request.auth.id || b = @request.auth.id)"
 	return load.Setup{
-		Collections: []object{
+		Collections: []load.Object{
 			{
 				"id": users, "name": "users", "type": "auth", "listRule": dealt, "viewRule": `@request.auth.id != "" && visibility = "public"`,
-				"fields": []object{
-					field("name", "text"), field("bio", "text"), field("location", "text"), field("gender", "text"), field("birthDate", "text"), field("showMe", "text"), field("visibility", "text"),
-					field("shuffle", "text"), field("ageMin", "number"), field("ageMax", "number"), field("lat", "number"), field("lon", "number"),
+				"fields": []load.Object{
+					load.Field("name", "text"), load.Field("bio", "text"), load.Field("location", "text"), load.Field("gender", "text"), load.Field("birthDate", "text"), load.Field("showMe", "text"), load.Field("visibility", "text"),
+					load.Field("shuffle", "text"), load.Field("ageMin", "number"), load.Field("ageMax", "number"), load.Field("lat", "number"), load.Field("lon", "number"),
 				},
 			},
-			collection("decisions", "from = @request.auth.id", "from = @request.auth.id",
+			load.Collection("decisions", load.Rules{Read: "from = @request.auth.id", Create: "from = @request.auth.id", Remove: "from = @request.auth.id"},
 				[]string{"CREATE UNIQUE INDEX idx_decision ON decisions (`from`, `to`)", "CREATE INDEX idx_decided ON decisions (`to`, `from`)"},
-				relation("from", users), relation("to", users), field("kind", "text"), field("anonymous", "bool")),
-			collection("blocks", "by = @request.auth.id", "by = @request.auth.id", []string{"CREATE UNIQUE INDEX idx_block ON blocks (`by`, who)"}, relation("by", users), relation("who", users)),
-			collection("matches", takesPart, "", []string{"CREATE UNIQUE INDEX idx_match ON matches (a, b)", "CREATE INDEX idx_matched ON matches (b)"}, relation("a", users), relation("b", users)),
-			collection("chats", takesPart, "", []string{"CREATE UNIQUE INDEX idx_chat ON chats (a, b)", "CREATE INDEX idx_chatting ON chats (b)"},
-				relation("a", users), relation("b", users), field("sentA", "number"), field("sentB", "number"), field("last", "text")),
-			collection("messages", "chat.a = @request.auth.id || chat.b = @request.auth.id", "sender = @request.auth.id && (chat.a = @request.auth.id || chat.b = @request.auth.id)",
-				[]string{"CREATE INDEX idx_messages ON messages (chat, created)"}, relation("chat", "pbc_chats"), relation("sender", users), content),
+				load.Relation("from", users), load.Relation("to", users), load.Field("kind", "text"), load.Field("anonymous", "bool")),
+			load.Collection("blocks", load.Rules{Read: "by = @request.auth.id", Create: "by = @request.auth.id", Remove: "by = @request.auth.id"}, []string{"CREATE UNIQUE INDEX idx_block ON blocks (`by`, who)"}, load.Relation("by", users), load.Relation("who", users)),
+			load.Collection("matches", load.Rules{Read: takesPart, Create: "", Remove: takesPart}, []string{"CREATE UNIQUE INDEX idx_match ON matches (a, b)", "CREATE INDEX idx_matched ON matches (b)"}, load.Relation("a", users), load.Relation("b", users)),
+			load.Collection("chats", load.Rules{Read: takesPart, Create: "", Remove: takesPart}, []string{"CREATE UNIQUE INDEX idx_chat ON chats (a, b)", "CREATE INDEX idx_chatting ON chats (b)"},
+				load.Relation("a", users), load.Relation("b", users), load.Field("sentA", "number"), load.Field("sentB", "number"), load.Field("last", "text")),
+			load.Collection("messages", load.Rules{Read: "chat.a = @request.auth.id || chat.b = @request.auth.id", Create: "sender = @request.auth.id && (chat.a = @request.auth.id || chat.b = @request.auth.id)", Remove: "chat.a = @request.auth.id || chat.b = @request.auth.id"},
+				[]string{"CREATE INDEX idx_messages ON messages (chat, created)"}, load.Relation("chat", "pbc_chats"), load.Relation("sender", users), content),
 		},
 		SQL: append(rows(members),
 			`CREATE INDEX idx_shuffle ON users (shuffle)`, `CREATE INDEX idx_shuffled ON users (gender, shuffle)`,

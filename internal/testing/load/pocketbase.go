@@ -66,3 +66,32 @@ func Users(columns string, n int, row func(i int) string) (all []string) {
 	}
 	return all
 }
+
+// An Object is a part of a Setup's collections.
+type Object = map[string]any
+
+// Field returns a field of a collection.
+func Field(name, kind string) Object { return Object{"name": name, "type": kind} }
+
+// Relation returns a field that leads to a record of another collection, and whose record goes with
+// that one.
+func Relation(name, to string) Object {
+	return Object{"name": name, "type": "relation", "collectionId": to, "maxSelect": 1, "required": true, "cascadeDelete": true}
+}
+
+// Rules say who may read, make and remove the records of a collection. No one may where Remove is
+// nil.
+type Rules struct {
+	Read, Create string
+	Remove       any
+}
+
+// Collection returns a collection whose records have the time at which they were made. Its id is
+// pbc_ and its name.
+func Collection(name string, may Rules, indexes []string, fields ...Object) Object {
+	return Object{
+		"id": "pbc_" + name, "name": name, "type": "base", "indexes": indexes,
+		"fields":   append(fields, Object{"name": "created", "type": "autodate", "onCreate": true}),
+		"listRule": may.Read, "viewRule": may.Read, "createRule": may.Create, "updateRule": nil, "deleteRule": may.Remove,
+	}
+}
