@@ -19,7 +19,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
 )
 
 // An options is what the command line says.
