@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,7 +21,8 @@ import (
 
 // An export is a backup in a folder of blobs that is named by the time at which it was begun. Its
 // parts, one after the other, are the backup, gzipped; the manifest comes last, and without it the
-// folder is no export. One that was not completed is not gone on with: the next run begins anew.
+// folder is no export. A run that ends before is gone on with by the next one: a progress says which
+// parts are good and where the backup is after them. Those of an export that is complete are gone.
 
 // Container is the name of the container of exports.
 const Container = "backups"
@@ -32,6 +34,7 @@ const (
 	// second.
 	early        = 30 * time.Minute
 	manifestName = "manifest.json"
+	progressName = "progress-"        // begins their names
 	folderTime   = "20060102t150405z" // blobs have no capital letters
 )
 
@@ -42,6 +45,15 @@ type Manifest struct {
 	Rows  int       `json:"rows"`
 	Parts []Part    `json:"parts"`
 }
+
+// A progress is how far an export has come.
+type progress struct {
+	Place Place  `json:"place"`
+	Parts []Part `json:"parts"`
+}
+
+// ErrUnfinished is of an export that the next run goes on with.
+var ErrUnfinished = errors.New("the export is not complete; the next run goes on with it")
 
 // A Part is a blob of an export.
 type Part struct {
@@ -59,51 +71,82 @@ type Exporter struct {
 }
 
 // Export writes a backup into the container if there is none that is new enough, and returns the
-// name of its folder, "" if there was nothing to do.
+// name of its folder, "" if there was nothing to do. It goes on with one that is not complete and is
+// not yet due again. The error is ErrUnfinished if time ran out and the run has brought it further.
 func (e Exporter) Export(ctx context.Context, db table.DB, application string, tables []Table, sums Sums) (folder string, rows int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, rowstore.JobEnds)
 	defer cancel()
 	if err := e.Blobs.Create(ctx, Container); err != nil { // the deployment makes it; the emulator has none
 		return "", 0, rowstore.Unavailable(fmt.Errorf("make the container of backups: %w", err))
 	}
-	last, err := e.last(ctx)
-	begun := e.Now().UTC().Truncate(time.Second)
-	if err != nil || begun.Sub(last) < e.Every-early {
+	now := e.Now().UTC().Truncate(time.Second)
+	last, begun, name, err := e.look(ctx)
+	goesOn := name != "" && now.Sub(begun) < e.Every-early
+	if err != nil || !goesOn && now.Sub(last) < e.Every-early {
 		return "", 0, err
+	}
+	if !goesOn {
+		begun = now
 	}
 	w := &partWriter{ctx: ctx, blobs: e.Blobs, folder: begun.Format(folderTime), most: e.MaxPart}
 	if w.most == 0 {
 		w.most = maxPart
 	}
-	if rows, err = Write(ctx, db, application, tables, sums, w); err == nil {
+	var so progress
+	if goesOn {
+		if so, err = w.resume(name); err != nil {
+			return w.folder, 0, err
+		}
+	}
+	if rows, err = writeAfter(ctx, so.Place, db, application, tables, sums, w, w.reached); err == nil {
 		err = w.cut()
 	}
 	if err != nil {
+		if w.further && ctx.Err() != nil {
+			err = ErrUnfinished
+		}
 		return w.folder, rows, err
 	}
-	text, err := json.MarshalIndent(Manifest{begun, e.Now().UTC().Truncate(time.Second), rows, w.parts}, "", " ")
-	if err != nil {
-		return w.folder, rows, err
+	if err = w.putJSON(manifestName, Manifest{begun, e.Now().UTC().Truncate(time.Second), rows, w.parts}); err == nil {
+		_ = w.drop(func(name string) bool { return strings.HasPrefix(name, progressName) }) // else they go with the export
 	}
-	return w.folder, rows, w.put(manifestName, append(text, '\n'))
+	return w.folder, rows, err
 }
 
-// last returns when the last export was begun that is complete, the zero time if there is none.
-func (e Exporter) last(ctx context.Context) (last time.Time, err error) {
+// look returns when the last export was begun that is complete, the zero time if there is none, and
+// of one that was begun after it and is not complete when that was, and the name of its last
+// progress.
+func (e Exporter) look(ctx context.Context) (last, begun time.Time, progress string, err error) {
+	err = each(ctx, e.Blobs, "", func(item blob.Item) error {
+		folder, name, _ := strings.Cut(item.Name, "/")
+		at, wrong := time.Parse(folderTime, folder)
+		switch {
+		case wrong != nil: // it is of someone else
+		case name == manifestName:
+			last, progress = at, "" // of all before, too
+		case strings.HasPrefix(name, progressName) && !at.Equal(last):
+			begun, progress = at, name
+		}
+		return nil
+	})
+	return last, begun, progress, err
+}
+
+// each calls do for the blobs of exports whose names begin with a prefix, in their order.
+func each(ctx context.Context, blobs blob.Store, prefix string, do func(blob.Item) error) error {
 	for next, more := "", true; more; more = next != "" {
-		page, err := e.Blobs.List(ctx, Container, "", blob.MaxPage, next)
+		page, err := blobs.List(ctx, Container, prefix, blob.MaxPage, next)
 		if err != nil {
-			return last, rowstore.Unavailable(fmt.Errorf("list the backups: %w", err))
+			return rowstore.Unavailable(fmt.Errorf("list the backups: %w", err))
 		}
 		for _, item := range page.Items {
-			folder, name, _ := strings.Cut(item.Name, "/")
-			if begun, err := time.Parse(folderTime, folder); err == nil && name == manifestName && begun.After(last) {
-				last = begun
+			if err := do(item); err != nil {
+				return err
 			}
 		}
 		next = page.Next
 	}
-	return last, nil
+	return nil
 }
 
 // A partWriter writes lines as parts of an export.
@@ -114,6 +157,57 @@ type partWriter struct {
 	most   int
 	lines  bytes.Buffer // of the part that is being made
 	parts  []Part
+	// further says that the export was brought further.
+	further bool
+}
+
+// resume has the writer go on after a progress, and removes parts that come after it.
+func (w *partWriter) resume(name string) (so progress, err error) {
+	b, err := w.blobs.Get(w.ctx, Container, w.folder+"/"+name)
+	if err == nil {
+		err = json.Unmarshal(b.Body, &so)
+	}
+	if err != nil {
+		return so, rowstore.Unavailable(fmt.Errorf("read %s of a backup: %w", name, err))
+	}
+	w.parts = so.Parts
+	return so, w.drop(func(part string) bool {
+		return !strings.HasPrefix(part, progressName) && !slices.ContainsFunc(so.Parts, func(p Part) bool { return p.Name == part })
+	})
+}
+
+// drop removes some blobs of the folder.
+func (w *partWriter) drop(some func(name string) bool) error {
+	return each(w.ctx, w.blobs, w.folder+"/", func(item blob.Item) error {
+		if !some(strings.TrimPrefix(item.Name, w.folder+"/")) {
+			return nil
+		}
+		if err := w.blobs.Delete(w.ctx, Container, item.Name); err != nil {
+			return rowstore.Unavailable(fmt.Errorf("remove %s of a backup: %w", item.Name, err))
+		}
+		return nil
+	})
+}
+
+// reached takes down that the backup has come to a place, if there is enough to make a part of.
+func (w *partWriter) reached(at Place) error {
+	if w.lines.Len() < w.most/2 {
+		return nil
+	}
+	if err := w.cut(); err != nil {
+		return err
+	}
+	err := w.putJSON(fmt.Sprintf("%s%04d.json", progressName, len(w.parts)), progress{at, w.parts})
+	w.further = w.further || err == nil
+	return err
+}
+
+func (w *partWriter) putJSON(name string, value any) error {
+	text, err := json.MarshalIndent(value, "", " ")
+	if err != nil {
+		return err
+	}
+	return w.put(name, append(text, '\n'))
 }
 
 // Write takes a line. A part that would become too long with it ends before.
