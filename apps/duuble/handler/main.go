@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"log/slog"
 	mathrand "math/rand/v2"
@@ -335,7 +336,11 @@ func (d *duuble) keep(ctx context.Context) error {
 		return nil
 	}
 	folder, rows, err := d.export.Export(ctx, d.DB, application, d.backed(), sums)
-	if err == nil && folder != "" {
+	switch {
+	case errors.Is(err, backup.ErrUnfinished):
+		d.Log.InfoContext(ctx, err.Error(), slog.String("name", folder), slog.Int("rows", rows))
+		return nil
+	case err == nil && folder != "":
 		d.Log.InfoContext(ctx, exported, slog.String("name", folder), slog.Int("rows", rows))
 	}
 	return err

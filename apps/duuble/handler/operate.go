@@ -226,7 +226,8 @@ func eraseCommand() command.Command {
 		Name: "erase", Args: []string{"USER"}, Short: "remove the account of a person for good, now",
 		Long: `Does at once what happens 30 days after a person has left, to the account with the id USER: profile, number, posts and comments
 go, and the name goes off votes, which stay counted, and messages. Nothing brings it back. It also does what purge does. Backups
-that were made before still hold it, and the id stays in rows that say when something is due, until then.` + alone,
+that were made before still hold it, and the id stays in rows that say when something is due, until then. Discussions of the posts
+go with the next purge that comes 5 minutes later or more.` + alone,
 		Setup: func(flags *flag.FlagSet) command.Action {
 			data := command.DataFlag(flags)
 			return func(ctx context.Context, std command.Streams, args []string) error {

@@ -93,17 +93,39 @@ const tries = 10
 // Write writes all rows of tables, and returns how many. Each partition is written as one state: if
 // the ETag of a sum is another one after its partition was read, the partition is read again.
 func Write(ctx context.Context, db table.DB, application string, tables []Table, sums Sums, w io.Writer) (int, error) {
+	return writeAfter(ctx, Place{}, db, application, tables, sums, w, func(Place) error { return nil })
+}
+
+// A Place in a backup is after a partition of a table. The zero Place is its beginning.
+type Place struct {
+	Table     string `json:"table"` // its name in the backup
+	Partition string `json:"partition"`
+	Rows      int    `json:"rows"` // up to there
+}
+
+// writeAfter is Write from a place on. It calls reached after each partition.
+func writeAfter(ctx context.Context, begin Place, db table.DB, application string, tables []Table, sums Sums, w io.Writer, reached func(Place) error) (int, error) {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(line{Backup: application, Version: version}); err != nil {
-		return 0, err
+	rows, in := begin.Rows, table.Range{}
+	if begin.Table == "" {
+		if err := enc.Encode(line{Backup: application, Version: version}); err != nil {
+			return 0, err
+		}
+	} else {
+		at := slices.IndexFunc(tables, func(t Table) bool { return t.Name == begin.Table })
+		if at < 0 {
+			return 0, fmt.Errorf("a backup cannot go on after the table %q, which there is not any more", begin.Table)
+		}
+		tables = tables[at:]
+		in.FromPartition = begin.Partition + " " // no key has a character before it
 	}
-	rows := 0
 	for _, t := range tables {
 		write := func(all []table.Row) error {
 			if len(all) == 0 {
 				return nil
 			}
+			here := Place{Table: t.Name, Partition: all[0].Partition}
 			all, err := settled(ctx, db, t, sums, all)
 			for _, row := range all {
 				if err == nil {
@@ -111,10 +133,13 @@ func Write(ctx context.Context, db table.DB, application string, tables []Table,
 				}
 				rows++
 			}
+			if here.Rows = rows; err == nil {
+				err = reached(here)
+			}
 			return err
 		}
 		var partition []table.Row
-		for row, err := range table.All(ctx, db, t.Stored, table.Range{}) {
+		for row, err := range table.All(ctx, db, t.Stored, in) {
 			if err == nil && len(partition) > 0 && partition[0].Partition != row.Partition {
 				err = write(partition)
 				partition = nil
@@ -127,6 +152,7 @@ func Write(ctx context.Context, db table.DB, application string, tables []Table,
 		if err := write(partition); err != nil {
 			return rows, fmt.Errorf("back up %s: %w", t.Name, err)
 		}
+		in = table.Range{}
 	}
 	return rows, enc.Encode(line{End: &rows})
 }

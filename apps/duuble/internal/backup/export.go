@@ -1,7 +1,10 @@
 package backup
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
 	"slices"
 	"time"
 
@@ -14,12 +17,19 @@ import (
 // Container is the name of the container of exports.
 const Container = "backups"
 
-// early is how much before its time an export may begin: the timer fires each hour and not to the
-// second.
-const early = 30 * time.Minute
+const (
+	// early is how much before its time an export may begin: the timer fires each hour and not to the
+	// second.
+	early = 30 * time.Minute
+	// exportFor bounds one run; the next one goes on.
+	exportFor = 3 * time.Minute
+)
 
-// An Exporter exports tables: a backup in the parts of a folder of blobs. One that was not completed
-// is not gone on with: the next run begins anew.
+// ErrUnfinished is of an export that the next run goes on with.
+var ErrUnfinished = errors.New("the export is not complete; the next run goes on with it")
+
+// An Exporter exports tables: a backup in the parts of a folder of blobs. A part that ends with a
+// partition notes which one that is, so a run that ends before is gone on with by the next one.
 type Exporter struct {
 	Blobs   blob.Store
 	Every   time.Duration // after what time there is another export
@@ -28,23 +38,50 @@ type Exporter struct {
 }
 
 // Export writes a backup into the container if there is none that is new enough, and returns the
-// name of its folder, "" if there was nothing to do.
+// name of its folder, "" if there was nothing to do. It goes on with one that is not complete and is
+// not yet due again. The error is ErrUnfinished if the time of this run is up.
 func (e Exporter) Export(ctx context.Context, db table.DB, application string, tables []Table, sums Sums) (folder string, rows int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, rowstore.JobEnds)
 	defer cancel()
+	until := e.Now().Add(exportFor)
 	folders, err := parts.Folders(ctx, e.Blobs, Container)
 	if err != nil {
 		return "", 0, err
 	}
-	begun := parts.FolderAt(e.Now())
-	for _, f := range folders {
-		if slices.Contains(f.Blobs, parts.ManifestName) && begun.Begun.Sub(f.Begun) < e.Every-early {
-			return "", 0, nil
+	at := parts.FolderAt(e.Now())
+	fresh := func(f parts.Folder) bool { return at.Begun.Sub(f.Begun) < e.Every-early }
+	complete := func(f parts.Folder) bool { return slices.Contains(f.Blobs, parts.ManifestName) }
+	if slices.ContainsFunc(folders, func(f parts.Folder) bool { return fresh(f) && complete(f) }) {
+		return "", 0, nil
+	}
+	if n := len(folders); n > 0 && fresh(folders[n-1]) {
+		at = folders[n-1]
+	}
+	w := &parts.Writer{Ctx: ctx, Blobs: e.Blobs, Container: Container, Folder: at.Name, MostBytes: e.MaxPart}
+	var begin Place
+	note, err := w.Resume(at.Blobs, nil)
+	if err == nil && note != "" {
+		err = json.Unmarshal([]byte(note), &begin)
+	}
+	if err != nil {
+		return at.Name, 0, err
+	}
+	rows, err = writeAfter(ctx, begin, db, application, tables, sums, w, func(here Place) error {
+		note, err := json.Marshal(here)
+		if err != nil {
+			return err
 		}
+		w.Note(string(note))
+		switch {
+		case !e.Now().Before(until):
+			return cmp.Or(w.Cut(), ErrUnfinished)
+		case w.HalfFull():
+			return w.Cut()
+		}
+		return nil
+	})
+	if err == nil {
+		err = w.Complete(parts.Manifest{Begun: at.Begun, Ended: e.Now().UTC().Truncate(time.Second), Rows: rows})
 	}
-	w := &parts.Writer{Ctx: ctx, Blobs: e.Blobs, Container: Container, Folder: begun.Name, MostBytes: e.MaxPart}
-	if rows, err = Write(ctx, db, application, tables, sums, w); err == nil {
-		err = w.Complete(parts.Manifest{Begun: begun.Begun, Ended: e.Now().UTC().Truncate(time.Second), Rows: rows})
-	}
-	return begun.Name, rows, err
+	return at.Name, rows, err
 }

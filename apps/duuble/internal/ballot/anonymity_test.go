@@ -1,35 +1,38 @@
 package ballot_test
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"prompthub/apps/duuble/internal/ballot"
 	"prompthub/apps/duuble/internal/duubletest"
+	"prompthub/internal/storage/azure"
 	"prompthub/internal/storage/embedded"
 	"prompthub/internal/storage/memory"
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/table"
 	"prompthub/internal/storage/transact"
+	"prompthub/internal/testing/azurite"
 )
 
-// An observation is one thing that can be known of the votes: an answer, a row as it was
-// written, or a message. Its text has no value that is random in itself; those are in noise,
-// apart.
+// An observation is one thing that can be known of the votes: an answer, a line of the log, a row
+// as it was written, a message, or a request to a service with its answer. Its text has no value
+// that is random in itself; those are in noise, apart, with spaces between them.
 type observation struct {
 	what  string
 	noise string
@@ -44,6 +47,16 @@ const (
 	noClasses      leak = "each scope has boxes of its own"
 	hashOfRequest  leak = "the receipt has a hash of the request"
 	lengthOfResult leak = "a row is longer for one position"
+	logged         leak = "the log has the length of the request"
+)
+
+var leaks = []leak{notSealed, noClasses, hashOfRequest, lengthOfResult, logged}
+
+// Where the votes are stored.
+const (
+	inMemory = iota
+	inFile
+	onAzurite
 )
 
 // A history is a course of votes, jobs and restarts that a seed decides. It is the same
@@ -51,7 +64,7 @@ const (
 type history struct {
 	seed    uint64
 	leak    leak
-	file    bool // a store in a file, else in memory
+	storage int
 	voteMin int
 	hubs    [][]string // of each voter
 }
@@ -71,7 +84,11 @@ func newHistory(seed uint64, l leak) history {
 	return h
 }
 
-// A recorder writes down all that is written, and makes some batches lose a race.
+// errNotTheSame is of histories of which nothing can be said.
+var errNotTheSame = errors.New("a history is not the same twice")
+
+// A recorder writes down all that is written, and makes some batches lose a race. It puts leaks
+// into what is stored. On Azurite a wiretap writes down instead of it.
 type recorder struct {
 	table.DB
 	queue.Queues
@@ -83,17 +100,24 @@ type recorder struct {
 	positions []ballot.Position
 	posts     []observation // in the order in which they were written
 	others    []observation // those that are written at the same time, sorted in the end
-	gate      chan struct{} // the next batch waits for it
+	wire      *wiretap
+	gate      *gate // the next batch waits at it
 }
+
+// A gate holds a batch back.
+type gate struct{ reached, opens chan struct{} }
 
 func (r *recorder) loses(name string, ops []table.Op) error {
 	r.mu.Lock()
-	gate := r.gate
-	r.gate = nil
+	var g *gate
+	if name == posts {
+		g, r.gate = r.gate, nil
+	}
 	lose := name == posts && len(ops) > 1 && r.rnd.IntN(8) == 0
 	r.mu.Unlock()
-	if gate != nil && name == posts {
-		<-gate
+	if g != nil {
+		close(g.reached)
+		<-g.opens
 	}
 	if lose {
 		return &table.OpError{Index: len(ops) - 1, Key: ops[len(ops)-1].Row.Key, Err: table.ErrConflict}
@@ -105,7 +129,32 @@ func (r *recorder) Create(ctx context.Context, names ...string) error {
 	return r.DB.Create(ctx, names...)
 }
 
+// leaky returns what is written with the leak in it.
+func (r *recorder) leaky(ops []table.Op) []table.Op {
+	ops = slices.Clone(ops)
+	for i, op := range ops {
+		var more table.Props
+		if r.leak == notSealed && op.Row.Props.Get("sealed").Str() != "" {
+			more = table.Props{{Name: "counts", Value: table.String(hex.EncodeToString([]byte(ballot.Plain(r.keys, op.Row))))}}
+		}
+		var n int
+		if _, err := fmt.Sscanf(op.Row.Row, ballot.ReceiptRows+"voter%03d", &n); err == nil {
+			position := ballot.Positions()[r.positions[n]]
+			switch r.leak {
+			case hashOfRequest:
+				sum := sha256.Sum256([]byte(position))
+				more = table.Props{{Name: "request", Value: table.String(hex.EncodeToString(sum[:]))}}
+			case lengthOfResult:
+				more = table.Props{{Name: "pad", Value: table.String(strings.Repeat("x", len(position)))}}
+			}
+		}
+		ops[i].Row.Props = slices.Concat(op.Row.Props, more)
+	}
+	return ops
+}
+
 func (r *recorder) Write(ctx context.Context, name string, ops ...table.Op) ([]string, error) {
+	ops = r.leaky(ops)
 	if err := r.loses(name, ops); err != nil {
 		return nil, err
 	}
@@ -117,6 +166,7 @@ func (r *recorder) Write(ctx context.Context, name string, ops ...table.Op) ([]s
 }
 
 func (r *recorder) transact(ctx context.Context, t transact.Transaction) ([]string, error) {
+	t.Ops = r.leaky(t.Ops)
 	if err := r.loses(t.Table, t.Ops); err != nil {
 		return nil, err
 	}
@@ -135,6 +185,26 @@ func (r *recorder) transact(ctx context.Context, t transact.Transaction) ([]stri
 	return etags, err
 }
 
+// A logbook takes lines of the log down.
+type logbook struct{ *recorder }
+
+func (l logbook) Write(line []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.others = append(l.others, observation{what: "log: " + string(line)})
+	return len(line), nil
+}
+
+// log returns a log whose lines have no time.
+func (r *recorder) log() *slog.Logger {
+	return slog.New(slog.NewTextHandler(logbook{r}, &slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+		if a.Key == slog.TimeKey {
+			return slog.Attr{}
+		}
+		return a
+	}}))
+}
+
 // A sender is the queues of a recorder.
 type sender struct{ *recorder }
 
@@ -147,23 +217,26 @@ func (s sender) Delete(ctx context.Context, name string, r queue.Receipt) error 
 }
 
 func (s sender) Send(ctx context.Context, name, text string, delay time.Duration) (queue.Receipt, error) {
-	s.mu.Lock()
-	s.others = append(s.others, observation{what: "send " + text})
-	s.mu.Unlock()
+	if s.wire == nil {
+		s.mu.Lock()
+		s.others = append(s.others, observation{what: "send " + text})
+		s.mu.Unlock()
+	}
 	return s.Queues.Send(ctx, name, text, delay)
 }
 
 func (r *recorder) record(name string, ops []table.Op) {
+	if r.wire != nil {
+		return
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, op := range ops {
 		var o observation
 		var values []string
 		for _, p := range op.Row.Props {
-			switch {
-			case p.Name == "sealed" && r.leak == notSealed:
-				values = append(values, "sealed="+hex.EncodeToString([]byte(ballot.Plain(r.keys, op.Row))))
-			case p.Name == "sealed":
+			switch p.Name {
+			case "sealed":
 				sealed, err := base64.StdEncoding.DecodeString(p.Value.Str())
 				if err != nil || strings.Contains(string(sealed), ballot.Plain(r.keys, op.Row)) {
 					o.what += "in the clear: "
@@ -172,17 +245,6 @@ func (r *recorder) record(name string, ops []table.Op) {
 				values = append(values, fmt.Sprintf("sealed: %d, %x", len(o.noise), sealed[:4]))
 			default:
 				values = append(values, p.Name+"="+p.Value.String())
-			}
-		}
-		if id, ok := strings.CutPrefix(op.Row.Row, ballot.ReceiptRows); ok {
-			var n int
-			_, _ = fmt.Sscanf(id, "voter%03d", &n)
-			switch r.leak {
-			case hashOfRequest:
-				sum := sha256.Sum256([]byte(ballot.Positions()[r.positions[n]]))
-				values = append(values, "request="+hex.EncodeToString(sum[:]))
-			case lengthOfResult:
-				values = append(values, fmt.Sprint("length=", len(ballot.Positions()[r.positions[n]])))
 			}
 		}
 		slices.Sort(values)
@@ -204,23 +266,23 @@ func (h history) postOf(scope string) string {
 }
 
 // run lets a history happen, and returns all that can be known.
-func (h history) run(t *testing.T, positions []ballot.Position) (all []observation) {
+func (h history) run(t *testing.T, positions []ballot.Position) []observation {
 	t.Helper()
-	folder := t.TempDir()
-	synctest.Test(t, func(t *testing.T) { all = h.happen(t, folder, positions) })
-	return all
-}
-
-func (h history) happen(t *testing.T, folder string, positions []ballot.Position) []observation {
 	rnd := rand.New(rand.NewPCG(h.seed, 1))
 	c := duubletest.NewClock(began)
 	r := &recorder{rnd: rand.New(rand.NewPCG(h.seed, 2)), keys: keys(t, 1, 2), leak: h.leak, positions: positions}
-	if h.file {
-		store, err := embedded.Open(filepath.Join(folder, "duuble.db"), c.Now)
+	switch h.storage {
+	case inFile:
+		store, err := embedded.Open(filepath.Join(t.TempDir(), "duuble.db"), c.Now)
 		require.NoError(t, err)
 		defer func() { require.NoError(t, store.Close()) }()
 		r.DB, r.Queues, r.together = store.Tables, store.Queues, store.Transact
-	} else {
+	case onAzurite:
+		r.wire = &wiretap{keys: r.keys}
+		store, err := azure.New(azure.Config{ConnectionString: r.wire.tap(t, azurite.Account(t))})
+		require.NoError(t, err)
+		r.DB, r.Queues = store.Tables, store.Queues
+	default:
 		r.DB, r.Queues = memory.NewTables(), memory.NewQueues(c.Now)
 	}
 	shards := []int{1, 2, 4}[rnd.IntN(3)]
@@ -230,7 +292,8 @@ func (h history) happen(t *testing.T, folder string, positions []ballot.Position
 		conf := config(t, r, sender{r}, c.Now, rnd.Uint64())
 		conf.VoteMin = h.voteMin
 		conf.Keys = keys(t, [][]byte{{1, 2}, {2, 1}}[rnd.IntN(2)]...)
-		if h.file {
+		conf.Store.Log = r.log()
+		if h.storage == inFile {
 			conf.Transact = r.transact
 		}
 		s = ballot.New(conf)
@@ -249,11 +312,15 @@ func (h history) happen(t *testing.T, folder string, positions []ballot.Position
 			receipt, err := s.Cast(t.Context(), ballot.Vote{Post: post, Voter: voter(n), Position: positions[n], Hubs: h.hubs[n], Shards: shards})
 			of = append(of, err, errors.New(fmt.Sprint(receipt)))
 		}
+		if h.leak == logged {
+			s.Log.DebugContext(t.Context(), "a vote", slog.Int("bytes", len(ballot.Positions()[positions[n]])))
+		}
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.others = append(r.others, observation{what: fmt.Sprint("answer to ", n, ": ", of)})
 	}
 	for n := 0; n < len(positions); {
+		r.wire.next()
 		switch rnd.IntN(8) {
 		case 0:
 			start()
@@ -262,22 +329,28 @@ func (h history) happen(t *testing.T, folder string, positions []ballot.Position
 			require.NoError(t, s.SettleDue(t.Context()))
 		case 2, 3: // some at once: the first waits until the others are there
 			burst := min(2+rnd.IntN(6), len(positions)-n)
-			gate := make(chan struct{})
+			if h.leak == noClasses { // they meet in several lanes, in no order
+				burst = 1
+			}
+			s.Rest()
+			g := &gate{make(chan struct{}), make(chan struct{})}
 			r.mu.Lock()
-			r.gate = gate
+			r.gate = g
 			r.mu.Unlock()
 			var voters sync.WaitGroup
 			for i := range burst {
 				voters.Go(func() { cast(n + i) })
-				synctest.Wait()
+				<-g.reached
+				s.AwaitWaiting(post, i)
 			}
-			close(gate)
+			close(g.opens)
 			voters.Wait()
 			n += burst
 		default:
 			cast(n)
 			n++
 		}
+		r.wire.next()
 		for _, scope := range []string{ballot.Global, "hub1", "hub2", "hub3"} {
 			hubs := []string{}
 			if scope != ballot.Global && h.leak != noClasses {
@@ -289,12 +362,19 @@ func (h history) happen(t *testing.T, folder string, positions []ballot.Position
 		}
 	}
 	c.Pass(49 * time.Hour)
+	r.wire.next()
 	require.NoError(t, s.SettleDue(t.Context()))
 	if h.leak == noLeak {
 		h.holdTotals(t, s)
 	}
+	r.wire.next()
+	for _, name := range []string{posts, due} {
+		for _, err := range table.All(t.Context(), r.DB, name, table.Range{}) { // what is left, for the wire
+			require.NoError(t, err)
+		}
+	}
 	slices.SortFunc(r.others, func(a, b observation) int { return strings.Compare(a.what, b.what) })
-	return slices.Concat(answers, r.posts, r.others)
+	return slices.Concat(answers, r.posts, r.others, r.wire.observations())
 }
 
 // holdTotals: every scope shows all of its votes, and fewer wait than a release needs.
@@ -329,13 +409,19 @@ func (h history) check(t *testing.T) error {
 		positions[i] = ballot.Position(rnd.IntN(5))
 	}
 	base := h.run(t, positions)
-	if again := h.run(t, positions); !equal(base, again) {
-		return errors.New("a history is not the same twice")
+	again := h.run(t, positions)
+	if len(again) != len(base) {
+		return errNotTheSame
+	}
+	for i := range base {
+		if base[i].what != again[i].what {
+			return fmt.Errorf("%w: %s", errNotTheSame, difference(base[i].what, again[i].what))
+		}
 	}
 	if err := h.rises(base); err != nil {
 		return err
 	}
-	alike := map[string][]int{}
+	alike, first := map[string][]int{}, map[string]string{}
 	for n := range positions {
 		other := slices.Clone(positions)
 		other[n] = (other[n] + ballot.Position(1+rnd.IntN(4))) % 5
@@ -343,31 +429,43 @@ func (h history) check(t *testing.T) error {
 		if len(got) != len(base) {
 			return fmt.Errorf("how much there is depends on the position of vote %d", n)
 		}
-		influence := ""
+		influence, of := "", ""
 		for i := range got {
-			if len(got[i].noise) != len(base[i].noise) || got[i].noise != "" && got[i].noise == base[i].noise {
-				return fmt.Errorf("a sealed text has another length, or is the same twice: %s", got[i].what)
+			before := strings.Fields(base[i].noise)
+			for _, sealed := range strings.Fields(got[i].noise) {
+				if slices.Contains(before, sealed) {
+					return fmt.Errorf("a sealed text is the same twice: %s", got[i].what)
+				}
+			}
+			if len(got[i].noise) != len(base[i].noise) {
+				return fmt.Errorf("a sealed text has another length: %s", got[i].what)
 			}
 			if got[i].what != base[i].what {
 				influence += fmt.Sprint(i, " ")
+				of = cmp.Or(of, difference(base[i].what, got[i].what))
 			}
 		}
 		if influence != "" {
 			alike[influence] = append(alike[influence], n)
+			first[influence] = of
 		}
 	}
 	for influence, votes := range alike {
 		if len(votes) < h.voteMin {
-			var first int
-			_, _ = fmt.Sscan(influence, &first)
-			return fmt.Errorf("votes %v alone have an influence on %s, such as: %s", votes, influence, base[first].what)
+			return fmt.Errorf("votes %v alone have an influence on observations %s, such as: %s", votes, influence, first[influence])
 		}
 	}
 	return nil
 }
 
-func equal(a, b []observation) bool {
-	return slices.EqualFunc(a, b, func(a, b observation) bool { return a.what == b.what })
+// difference returns two texts where they begin to differ.
+func difference(a, b string) string {
+	i := 0
+	for i < min(len(a), len(b)) && a[i] == b[i] {
+		i++
+	}
+	around := func(text string) string { return text[max(0, i-100):min(len(text), i+60)] }
+	return fmt.Sprintf("%q and %q", around(a), around(b))
 }
 
 // rises holds that each counted number of an answer rises by nothing or by voteMin votes.
@@ -415,26 +513,65 @@ func TestAnonymityOfAFile(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(2) {
 		h := newHistory(seed, noLeak)
-		h.file = true
+		h.storage = inFile
 		require.NoError(t, h.check(t), "seed %d", seed)
 	}
 }
 
-// TestAnonymityFindsLeaks: the check finds each mistake that it is there for.
+// TestAnonymityOnAzurite is TestAnonymity over Azure's protocols, where each request to a service
+// and each answer of one is an observation.
+func TestAnonymityOnAzurite(t *testing.T) {
+	t.Parallel()
+	h := newHistory(3, noLeak)
+	h.storage = onAzurite
+	require.NoError(t, h.check(t))
+}
+
+// finds holds that the check finds the mistake of a history.
+func (h history) finds(t *testing.T) {
+	t.Helper()
+	err := h.check(t)
+	require.Error(t, err)
+	require.NotErrorIs(t, err, errNotTheSame)
+	t.Log(err)
+}
+
+// TestAnonymityFindsLeaks: the check finds each mistake that it is there for, in most histories.
 func TestAnonymityFindsLeaks(t *testing.T) {
 	t.Parallel()
-	for _, l := range []leak{notSealed, noClasses, hashOfRequest, lengthOfResult} {
+	for _, l := range leaks {
 		t.Run(string(l), func(t *testing.T) {
 			t.Parallel()
 			found := 0
 			for seed := range uint64(6) {
 				err := newHistory(seed, l).check(t)
+				require.NotErrorIs(t, err, errNotTheSame)
 				if err != nil {
 					found++
 					t.Log(seed, err)
 				}
 			}
 			require.Greater(t, found, 3, "histories in which the mistake is found")
+		})
+		t.Run(string(l)+" in a file", func(t *testing.T) {
+			t.Parallel()
+			h := newHistory(3, l)
+			h.storage, h.hubs = inFile, h.hubs[:6]
+			h.finds(t)
+		})
+	}
+}
+
+// TestAnonymityOnAzuriteFindsLeaks: the check finds each mistake in what goes to Azure's services
+// and comes from them.
+func TestAnonymityOnAzuriteFindsLeaks(t *testing.T) {
+	t.Parallel()
+	for _, l := range leaks {
+		t.Run(string(l), func(t *testing.T) {
+			t.Parallel()
+			h := newHistory(3, l)
+			h.storage, h.hubs = onAzurite, h.hubs[:6]
+			h.finds(t)
 		})
 	}
 }

@@ -42,3 +42,16 @@ func (s *Store) Rest() {
 		time.Sleep(time.Millisecond)
 	}
 }
+
+// AwaitWaiting returns when n votes wait for the next batch of a post.
+func (s *Store) AwaitWaiting(post string, n int) {
+	for {
+		s.mu.Lock()
+		waiting := len(s.lanes[post])
+		s.mu.Unlock()
+		if waiting == n {
+			return
+		}
+		time.Sleep(100 * time.Microsecond)
+	}
+}

@@ -156,25 +156,34 @@ func (s *Service) blank(ctx context.Context, row table.Row, name string) error {
 
 // PurgeUser removes a person that left Duuble at a time from all hubs, because the account goes. If
 // the person was the last super_admin, the longest admin becomes one, else the longest member.
+// Requests go first: without them no approval makes another membership.
 func (s *Service) PurgeUser(ctx context.Context, user string, left time.Time) error {
-	for row, err := range table.All(ctx, s.DB, s.Tables.Users, table.Range{Partition: schema.User(user), From: hubsOfUser, To: table.After(requestsOfUser)}) {
+	err := s.eachOf(ctx, user, requestsOfUser, func(row table.Row) error {
+		return s.removeRequest(ctx, row.Props.Get("hub_id").Str(), lists.ID(row))
+	})
+	if err != nil {
+		return err
+	}
+	return s.eachOf(ctx, user, hubsOfUser, func(row table.Row) error {
+		id := strings.TrimPrefix(row.Row, hubsOfUser)
+		err := s.depart(ctx, id, user, left)
+		if err == nil {
+			err = s.disown(ctx, id, user)
+		}
+		if err == nil {
+			err = s.RemoveKey(ctx, s.Tables.Hubs, hubKey(id, "m|"+user))
+		}
+		return err
+	})
+}
+
+// eachOf calls remove for the rows of a person that begin so, and removes them.
+func (s *Service) eachOf(ctx context.Context, user, prefix string, remove func(table.Row) error) error {
+	for row, err := range table.All(ctx, s.DB, s.Tables.Users, table.Prefix(schema.User(user), prefix)) {
 		if err != nil {
 			return rowstore.Unavailable(err)
 		}
-		switch kind, id, _ := strings.Cut(row.Row, "|"); kind + "|" {
-		case hubsOfUser:
-			if err = s.depart(ctx, id, user, left); err == nil {
-				err = s.disown(ctx, id, user)
-			}
-			if err == nil {
-				err = s.RemoveKey(ctx, s.Tables.Hubs, hubKey(id, "m|"+user))
-			}
-		case requestsOfUser:
-			err = s.removeRequest(ctx, row.Props.Get("hub_id").Str(), lists.ID(row))
-		default:
-			continue
-		}
-		if err == nil {
+		if err = remove(row); err == nil {
 			err = s.RemoveKey(ctx, s.Tables.Users, row.Key)
 		}
 		if err != nil {

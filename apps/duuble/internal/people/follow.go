@@ -273,7 +273,7 @@ func (s *Service) tellFollow(ctx context.Context, x *tie) error {
 }
 
 // reflectFollow writes what follows from a follow: its mirror, or its end if the two are hidden
-// from each other. The follows of a person who has left are not counted until they come back.
+// from each other. One that was made while the account of the other was removed goes. The follows of a person who has left are not counted until they come back.
 func (s *Service) reflectFollow(ctx context.Context, from, to string) error {
 	var x *tie
 	var u *User
@@ -291,10 +291,14 @@ func (s *Service) reflectFollow(ctx context.Context, from, to string) error {
 		return err
 	}
 	// Both numbers only grow, so a later state of the two rows has the larger sum.
-	return s.Reflect(ctx, Mirror{
+	is, err := s.reflect(ctx, Mirror{
 		User: to, Row: fanRows + from, Version: x.version + u.Life, Live: x.live() && u.DeletedAt.IsZero(), Column: followers, Order: fanByTime + schema.Inv(x.createdAt) + "|" + from,
 		Props: table.Props{{Name: "created_at", Value: table.Time(x.createdAt)}},
 	})
+	if err == nil && !is {
+		_, err = s.dropTie(ctx, followRows, from, to, func(*tie) bool { return true })
+	}
+	return err
 }
 
 // reflectPair writes what follows from the ties of two people.

@@ -38,7 +38,13 @@ const (
 // Reflect writes a mirror, unless there is one of this version or a later one, or no such user any
 // more.
 func (s *Service) Reflect(ctx context.Context, m Mirror) error {
-	return s.Change(ctx, s.Tables.Users, func(ctx context.Context) ([]table.Op, error) {
+	_, err := s.reflect(ctx, m)
+	return err
+}
+
+// reflect is Reflect, and reports whether there is such a user.
+func (s *Service) reflect(ctx context.Context, m Mirror) (is bool, err error) {
+	err = s.Change(ctx, s.Tables.Users, func(ctx context.Context) ([]table.Op, error) {
 		var there, counts *table.Row
 		var u *User
 		reads := []func(context.Context) error{
@@ -47,7 +53,7 @@ func (s *Service) Reflect(ctx context.Context, m Mirror) error {
 			func(ctx context.Context) (err error) { counts, err = s.userRow(ctx, m.User, tally); return err },
 		}
 		err := rowstore.Each(ctx, len(reads), len(reads), func(ctx context.Context, i int) error { return reads[i](ctx) })
-		if err != nil || u == nil || there != nil && there.Props.Get("version").Int() >= m.Version {
+		if is = u != nil; err != nil || !is || there != nil && there.Props.Get("version").Int() >= m.Version {
 			return nil, err
 		}
 		row := table.Row{Key: table.Key{Partition: schema.User(m.User), Row: m.Row}, Props: append(m.Props[:len(m.Props):len(m.Props)],
@@ -62,6 +68,7 @@ func (s *Service) Reflect(ctx context.Context, m Mirror) error {
 		}
 		return ops, nil
 	})
+	return is, err
 }
 
 // counted returns the write of a count that becomes one more or one less. row is the row of all

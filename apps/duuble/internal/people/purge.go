@@ -3,6 +3,7 @@ package people
 import (
 	"context"
 	"strings"
+	"time"
 
 	"prompthub/apps/duuble/internal/due"
 	"prompthub/apps/duuble/internal/schema"
@@ -15,6 +16,18 @@ import (
 // reservation of the number goes, so that the number can begin anew under another id; then rows of
 // others that name the account; then its own rows, of which `me` is the last. So a purge may stop
 // anywhere and run again.
+//
+// A request that had read the account or a post of it may write after that. So the same is removed
+// once more, AgainAfter later: what such a request wrote is found by the row that points at it,
+// which it had written first.
+
+// AgainAfter is how long after it was removed for good a thing is looked at again. No request
+// takes as long.
+const AgainAfter = 5 * time.Minute
+
+// leftAt, in a row that says when an account is due, is when the person left whose account was
+// removed.
+const leftAt = "left_at"
 
 // ended are the rows by which PurgeTies finds ties that have ended.
 func (s *Service) ended() due.Rows {
@@ -84,11 +97,19 @@ func (s *Service) dropTie(ctx context.Context, kind, from, to string, over func(
 func (s *Service) PurgeAccounts(ctx context.Context, others func(context.Context, User) error) error {
 	return s.leavers().Run(ctx, s.Now().Add(-s.Keep), func(ctx context.Context, row table.Row) error {
 		u, err := s.condemn(ctx, row.Row)
+		left := row.Props.Get(leftAt).Time()
+		again := u == nil && !left.IsZero()
+		if again {
+			u = &User{ID: row.Row, DeletedAt: left}
+		}
 		if err == nil && u != nil {
 			err = s.releaseNumber(ctx, u.ID)
 		}
 		if err == nil && u != nil {
 			err = others(ctx, *u)
+		}
+		if err == nil && u != nil && !again {
+			err = s.leavers().Add(ctx, s.Again(), u.ID, table.Prop{Name: leftAt, Value: table.Time(u.DeletedAt)})
 		}
 		if err == nil && u != nil {
 			err = s.eraseAccount(ctx, *u)
@@ -96,6 +117,9 @@ func (s *Service) PurgeAccounts(ctx context.Context, others func(context.Context
 		return err
 	})
 }
+
+// Again returns the time of a row of what is due again AgainAfter from now.
+func (s *Service) Again() time.Time { return s.Now().Add(AgainAfter - s.Keep) }
 
 // condemn marks an account that goes for good; nil if it has come back, or is gone.
 func (s *Service) condemn(ctx context.Context, id string) (u *User, err error) {

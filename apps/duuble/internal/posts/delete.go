@@ -198,7 +198,7 @@ func (s *Service) Purge(ctx context.Context) error {
 		if comment != "" {
 			return s.purgeComment(ctx, post, comment, false)
 		}
-		return s.purgePost(ctx, post, false)
+		return s.purgePost(ctx, post, false, row.Props)
 	}))
 	return errors.Join(err, s.Repeats().Forget(ctx), s.People.PurgeAccounts(ctx, func(ctx context.Context, u people.User) error {
 		if err := s.purgeWorks(ctx, u); err != nil {
@@ -284,21 +284,38 @@ func (s *Service) purgeWork(ctx context.Context, name string, left time.Time) er
 	if err != nil {
 		return err
 	}
-	return s.purgePost(ctx, post, true)
+	return s.purgePost(ctx, post, true, nil)
 }
+
+// wasIn has the hubs in which a post was, in its row while it is removed, and after that in the row
+// that says when it is due again.
+const wasIn = "was_in"
 
 // purgePost removes a deleted post with all that is around it, unless its author has brought it
 // back. One that was deleted again has another row that is due. That of an account that goes is due
-// at any time.
-func (s *Service) purgePost(ctx context.Context, id string, authorGoes bool) error {
+// at any time. Requests that had seen it may write around it yet: their rows go when it is due
+// again, and with them what other rooms keep around it, in which requests may write until then. due
+// has the properties of the row that says so.
+func (s *Service) purgePost(ctx context.Context, id string, authorGoes bool, due table.Props) error {
 	var p *Post
 	err := s.Change(ctx, s.Tables.Posts, func(ctx context.Context) (ops []table.Op, err error) {
 		if p, err = s.stored(ctx, id); err != nil || p == nil || p.live() || p.purging || !authorGoes && !s.isGone(p) {
 			return nil, err
 		}
+		in, err := s.placedIn(ctx, id)
+		if err != nil {
+			return nil, err
+		}
 		p.purging = true
-		return []table.Op{rowstore.Put(table.Row{Key: postKey(id, postRow), ETag: p.etag, Props: with(p.props, table.Prop{Name: "purging", Value: table.Bool(true)})})}, nil
+		p.props = append(with(p.props, table.Prop{Name: "purging", Value: table.Bool(true)}), table.Prop{Name: wasIn, Value: table.String(strings.Join(in, " "))})
+		return []table.Op{rowstore.Put(table.Row{Key: postKey(id, postRow), ETag: p.etag, Props: p.props})}, nil
 	})
+	if again := due.Get(wasIn); err == nil && p == nil && again.Type() == table.TypeString {
+		if err = s.forgetElsewhere(ctx, id, strings.Fields(again.Str())); err == nil {
+			err = s.forgetAround(ctx, id)
+		}
+		return err
+	}
 	if err != nil || p == nil || !p.purging {
 		return err
 	}
@@ -315,19 +332,10 @@ func (s *Service) purgePost(ctx context.Context, id string, authorGoes bool) err
 		err = s.forgetRepost(ctx, *p)
 	}
 	if err == nil {
-		err = s.forgetComments(ctx, id)
-	}
-	if err == nil {
-		err = s.forgetShares(ctx, id)
+		err = s.gone().Add(ctx, s.People.Again(), id, table.Prop{Name: wasIn, Value: p.props.Get(wasIn)})
 	}
 	if err == nil {
 		err = s.forgetAround(ctx, id)
-	}
-	if err == nil {
-		err = s.Manage.Forget(ctx, manage.Target{Kind: manage.APost, ID: id})
-	}
-	if err == nil {
-		err = s.Empty(ctx, s.Tables.Posts, schema.Post(id), postRow)
 	}
 	if err == nil {
 		err = s.RemoveKey(ctx, s.Tables.Posts, postKey(id, postRow))
@@ -335,17 +343,38 @@ func (s *Service) purgePost(ctx context.Context, id string, authorGoes bool) err
 	return err
 }
 
-// forgetAround removes what another room keeps around a post.
+// forgetAround removes what there is around a post.
 func (s *Service) forgetAround(ctx context.Context, id string) error {
-	rows, _, err := s.Budget().Rows(ctx, s.Tables.Posts, table.Prefix(schema.Post(id), targetRows), MaxPostHubs)
-	if err != nil || len(rows) == 0 {
-		return err
+	err := s.forgetComments(ctx, id)
+	if err == nil {
+		err = s.forgetShares(ctx, id)
 	}
-	var hubs []string
+	if err == nil {
+		err = s.Manage.Forget(ctx, manage.Target{Kind: manage.APost, ID: id})
+	}
+	if err == nil {
+		err = s.Empty(ctx, s.Tables.Posts, schema.Post(id), postRow)
+	}
+	return err
+}
+
+// placedIn returns the hubs in which a post is.
+func (s *Service) placedIn(ctx context.Context, id string) (hubs []string, err error) {
+	rows, _, err := s.Budget().Rows(ctx, s.Tables.Posts, table.Prefix(schema.Post(id), targetRows), MaxPostHubs)
 	for _, row := range rows {
 		hubs = append(hubs, lists.ID(row))
 	}
-	return s.Around.Forget(ctx, id, hubs)
+	return hubs, err
+}
+
+// forgetElsewhere removes what another room keeps around a post that was in some hubs, and in those
+// into which it was shared while it was removed.
+func (s *Service) forgetElsewhere(ctx context.Context, id string, hubs []string) error {
+	more, err := s.placedIn(ctx, id)
+	if hubs = append(hubs, more...); err == nil && len(hubs) > 0 {
+		err = s.Around.Forget(ctx, id, hubs)
+	}
+	return err
 }
 
 // forgetComments removes the rows by which the comments on a post are found from their authors.

@@ -162,7 +162,7 @@ func TestPurge(t *testing.T) {
 					require.Empty(t, w.differences(), what)
 				}
 				for range 2 {
-					require.NoError(t, w.posts.Purge(ctx), what)
+					w.purge(what)
 					require.NoError(t, w.posts.Ballot.SettleDue(ctx), what)
 					require.Equal(t, []string{"Users u|" + bob.UserID + " / " + w.voteOf(bob, id)}, w.rest(id), what)
 					require.Empty(t, w.rest("ci|"+comment), what)

@@ -207,6 +207,7 @@ func TestSaved(t *testing.T) {
 	require.Equal(t, []string{"of Bob"}, w.read(bob, hub, kept, ""))
 	require.NoError(t, w.posts.Delete(ctx, w.ann, post))
 	w.pump(keep + time.Hour)
+	w.purge()
 	require.Empty(t, saved())
 	require.Empty(t, w.traces(kept), "neither messages nor what was saved of it")
 	require.NotEmpty(t, w.traces(other))

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"prompthub/apps/duuble/internal/ballot"
+	"prompthub/apps/duuble/internal/discussions"
 	"prompthub/apps/duuble/internal/duubletest"
 	"prompthub/apps/duuble/internal/hubs"
 	"prompthub/apps/duuble/internal/posts"
@@ -102,6 +103,8 @@ func (x *explorer) look() error {
 			wrong = errors.Join(wrong, x.user(p.partition, rows))
 		case "Hubs h":
 			wrong = errors.Join(wrong, x.hub(p.partition, rows))
+		case "Hubs d":
+			wrong = errors.Join(wrong, x.discussion(p.partition, rows))
 		case "Posts p":
 			wrong = errors.Join(wrong, x.post(p.partition, rows))
 		case "Notifications n":
@@ -160,7 +163,7 @@ func (x *explorer) user(partition string, rows []table.Row) (wrong error) {
 	}
 	return errors.Join(wrong, equal(partition,
 		"followers", says["followers_count"], has["fr"], "followers by time", has["fr"], has["frd"], "following", says["following_count"], has["fo"], "following by time", has["fo"], has["fod"],
-		"blocks", says["blocks_count"], has["bl"], "posts", says["posts_count"], has["po"], "locked posts", says["locked_posts_count"], has["locked"], "votes", says["votes_cast_count"], has["uv"]))
+		"blocks", says["blocks_count"], has["bl"], "saved", has["sv"], has["svd"], "posts", says["posts_count"], has["po"], "locked posts", says["locked_posts_count"], has["locked"], "votes", says["votes_cast_count"], has["uv"]))
 }
 
 // hub holds the rows of a hub to their counts (C6, C12), one pending request a person (C7), ends
@@ -185,6 +188,8 @@ func (x *explorer) hub(partition string, rows []table.Row) (wrong error) {
 					managers++
 				}
 			}
+		case "dp": // a post has one discussion
+			wrong = errors.Join(wrong, stays(x.known.dates, row.Key, row.Props.Get("discussion_id").Str()))
 		case "ji", "iv":
 			lock := "jp|" + row.Props.Get("user_id").Str()
 			if kind == "iv" {
@@ -211,7 +216,35 @@ func (x *explorer) hub(partition string, rows []table.Row) (wrong error) {
 		wrong = errors.Join(wrong, fmt.Errorf("%s: no super_admin", partition))
 	}
 	return errors.Join(wrong, equal(partition, "members", said, members, "members by time", members, has["mj"], "members by role", members, has["mr"], "super_admins", saidManagers, managers,
-		"open", int64(len(locks)), has["jp"]+has["ip"], "requests by status", has["ji"], has["jr"], "invitations by status", has["iv"], has["ivd"]))
+		"open", int64(len(locks)), has["jp"]+has["ip"], "requests by status", has["ji"], has["jr"], "invitations by status", has["iv"], has["ivd"],
+		"discussions by post", has["d"], has["dp"], "discussions in order", has["d"], has["dl"]))
+}
+
+// discussion holds the messages of a discussion to their counts. Of one that is being removed rows go
+// one batch after the other.
+func (x *explorer) discussion(partition string, rows []table.Row) error {
+	in := strings.Split(partition, "|")
+	thread, _ := x.db.Get(context.Background(), "Hubs", table.Key{Partition: "h|" + in[1], Row: "d|" + in[2]})
+	if _, err := x.db.Get(context.Background(), "Posts", table.Key{Partition: "p|" + thread.Props.Get("post_id").Str(), Row: "!post"}); err != nil {
+		x.Meet("removed discussion")
+		return nil
+	}
+	var said, replies, counted, countedReplies, places int64
+	for _, row := range rows {
+		switch kind, _, _ := strings.Cut(row.Row, "|"); kind {
+		case "c":
+			counted = row.Props.Get("message_count").Int()
+		case "g":
+			said++
+			countedReplies += row.Props.Get("reply_count").Int()
+		case "gr":
+			said++
+			replies++
+		case "gi":
+			places++
+		}
+	}
+	return equal(partition, "messages", counted, said, "places", places, said, "replies", countedReplies, replies)
 }
 
 // post holds the rows of a post to their counts (C2, C15), its votes to their scopes (C4), and what
@@ -311,14 +344,14 @@ func (x *explorer) atRest(ctx context.Context) (wrong error) {
 		if one.key.Row == "" || x.left[one.by] {
 			continue
 		}
-		post, err := x.db.Get(ctx, "Posts", table.Key{Partition: one.key.Partition, Row: "!post"})
+		post, err := x.db.Get(ctx, "Posts", table.Key{Partition: "p|" + one.post, Row: "!post"})
 		if errors.Is(err, table.ErrNotFound) && one.key.Row != "!post" { // it was removed for good, with all around it
 			continue
 		}
 		if x.left[post.Props.Get("author_id").Str()] {
 			continue
 		}
-		row, err := x.db.Get(ctx, "Posts", one.key)
+		row, err := x.db.Get(ctx, one.name, one.key)
 		if err != nil && one.key.Row == "!post" { // the same, unless it is one that no one deleted
 			continue
 		}
@@ -358,8 +391,32 @@ func (x *explorer) atRest(ctx context.Context) (wrong error) {
 	return errors.Join(wrong, x.hidden(ctx))
 }
 
-// hidden holds that locked posts are there for their authors and members of their hubs alone (C9).
+// hidden holds that locked posts are there for their authors and members of their hubs alone, and
+// discussions for members who see their posts (C9).
 func (x *explorer) hidden(ctx context.Context) (wrong error) {
+	refusals := []fault.Code{posts.PostNotFound, discussions.DiscussionNotFound, hubs.NotAMember, "SESSION_ENDED", "ACCOUNT_DELETED"}
+	talks := discussions.New(x.calm)
+	for _, row := range x.rows("Hubs", "") {
+		id, is := strings.CutPrefix(row.Row, "d|")
+		if !is {
+			continue
+		}
+		hub := strings.TrimPrefix(row.Partition, "h|")
+		for _, c := range x.claims[:persons] {
+			in, err := x.calm.Hubs.In(ctx, c.UserID, []string{hub})
+			if err != nil {
+				return err
+			}
+			_, unseen := x.calm.Card(ctx, c, row.Props.Get("post_id").Str())
+			_, err = talks.Messages(ctx, c, hub, id, "", "", 10)
+			if err == nil && (len(in) == 0 || unseen != nil) {
+				wrong = errors.Join(wrong, fmt.Errorf("%s reads the discussion %s", c.UserID, id))
+			}
+			if err != nil && (len(in) > 0 && unseen == nil || !slices.Contains(refusals, fault.CodeOf(err))) {
+				wrong = errors.Join(wrong, fmt.Errorf("%s does not read the discussion %s: %w", c.UserID, id, err))
+			}
+		}
+	}
 	for _, row := range x.rows("Posts", "") {
 		if row.Row != "!post" || row.Props.Get("visibility").Str() != posts.Locked {
 			continue
@@ -374,7 +431,7 @@ func (x *explorer) hidden(ctx context.Context) (wrong error) {
 			if err == nil && len(in) == 0 && c.UserID != author {
 				wrong = errors.Join(wrong, fmt.Errorf("%s sees the locked post %s", c.UserID, id))
 			}
-			if err != nil && !slices.Contains([]fault.Code{posts.PostNotFound, "SESSION_ENDED", "ACCOUNT_DELETED"}, fault.CodeOf(err)) {
+			if err != nil && !slices.Contains(refusals, fault.CodeOf(err)) {
 				wrong = errors.Join(wrong, err)
 			}
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/apps/duuble/internal/ballot"
+	"prompthub/apps/duuble/internal/discussions"
 	"prompthub/apps/duuble/internal/duubletest"
 	"prompthub/apps/duuble/internal/hubs"
 	"prompthub/apps/duuble/internal/keyring"
@@ -74,6 +75,8 @@ func TestExplore(t *testing.T) {
 	}
 	_, err = w.posts.Hubs.Join(t.Context(), base.claims[2], base.links[1].text)
 	require.NoError(t, err)
+	talk := w.discussed(base.claims[0], base.hubs[0], base.posts[2])
+	w.writes(base.claims[1], base.hubs[0], talk, "root", "")
 	for range 3 {
 		w.pump(2 * time.Minute)
 	}
@@ -81,7 +84,7 @@ func TestExplore(t *testing.T) {
 	chaos.Explore(t, 300, func(seed uint64) *chaos.Explorer {
 		x := &explorer{
 			Explorer: chaos.NewExplorer(seed, began, chaos.Times{Call: rowstore.CallWithin, WriteEnd: rowstore.WriteEnd, Land: rowstore.LandWithin}),
-			t:        t, db: &watched{Tables: w.db.Clone(), changed: map[place]bool{}}, services: map[*chaos.Process]*posts.Service{},
+			t:        t, db: &watched{Tables: w.db.Clone(), changed: map[place]bool{}}, services: map[*chaos.Process]*posts.Service{}, talks: map[*posts.Service]*discussions.Service{},
 			claims: slices.Clone(base.claims), hubs: base.hubs, posts: slices.Clone(base.posts), invited: slices.Clone(base.invited), links: slices.Clone(base.links), known: newKnown(),
 			flying: map[string]int{}, fog: map[string]bool{}, watches: map[string]watch{}, left: map[string]bool{}, cast: map[string]ballot.Position{}, promised: map[string]promise{},
 		}
@@ -95,8 +98,8 @@ func TestExplore(t *testing.T) {
 			x.rest()
 		})
 		return x.Explorer
-	}, "vote", "follow", "unfollow", "block", "unblock", "invite", "accept", "link", "join", "approve", "reject", "depart", "remove", "role", "post", "delete", "restore", "comment", "delete comment", "repost", "share", "leave", "return",
-		"purge", "settle", "expire", "message", "twice", "unknown", "counted", "purged account", "purged post", string(ballot.AlreadyVoted), string(hubs.LastSuperAdmin), string(hubs.AlreadyDecided), string(people.AccountDeleted))
+	}, "vote", "follow", "unfollow", "block", "unblock", "invite", "accept", "link", "join", "approve", "reject", "depart", "remove", "role", "post", "delete", "restore", "comment", "delete comment", "repost", "share", "discuss", "say", "save", "unsave", "leave", "return",
+		"purge", "settle", "expire", "message", "twice", "unknown", "counted", "purged account", "purged post", string(ballot.AlreadyVoted), string(hubs.LastSuperAdmin), string(hubs.AlreadyDecided), string(people.AccountDeleted), string(discussions.DiscussionNotFound))
 }
 
 // An explorer is one schedule.
@@ -108,6 +111,7 @@ type explorer struct {
 	phone    duubletest.Phone
 	calm     *posts.Service // whose calls all pass
 	services map[*chaos.Process]*posts.Service
+	talks    map[*posts.Service]*discussions.Service
 	claims   []people.Claim // of each person, as they are signed in
 	hubs     []string
 	names    int // how many were chosen
@@ -140,11 +144,13 @@ type token struct {
 	person    int
 }
 
-// A promise is a row that must be there at rest, as long as another one and some people are.
+// A promise is a row that must be there at rest, as long as a post and some people are.
 type promise struct {
-	key  table.Key // in Posts
-	by   string    // whose it is
-	live bool      // it may have been deleted otherwise
+	post string
+	name string // of the table
+	key  table.Key
+	by   string // whose it is
+	live bool   // it may have been deleted otherwise
 }
 
 // An answer came to a command that changes things.
@@ -174,7 +180,8 @@ func (x *explorer) process() *posts.Service {
 			DB: p.Tables(x.db), Now: p.Now, Log: slog.New(slog.DiscardHandler), Background: func(do func()) { go do() }, Sleep: p.Sleep,
 			Random: func(time.Duration) time.Duration { return 0 },
 		}
-		x.services[p] = x.service(rows, p.Queues(x.queues), x.Luck.Uint64())
+		s := x.service(rows, p.Queues(x.queues), x.Luck.Uint64())
+		x.services[p], x.talks[s] = s, discussions.New(s)
 	}
 	return x.services[p]
 }
@@ -247,7 +254,7 @@ func (x *explorer) hear() {
 }
 
 var commands = strings.Split("vote vote vote vote vote follow follow follow unfollow block block unblock invite invite accept accept accept link join join approve approve approve approve reject "+
-	"depart depart remove role post delete delete restore restore comment comment comment delete-comment delete-comment repost share leave return return back purge purge settle expire "+
+	"depart depart remove role post delete delete restore restore comment comment comment delete-comment delete-comment repost share discuss discuss say say say save unsave leave return return back purge purge settle expire "+
 	"message message message message message message message message wait wait wait wait-long wait-long wait-due wait-due", " ")
 
 // begin runs a command.
@@ -272,15 +279,18 @@ func (x *explorer) begin() {
 		x.untilDue(ctx)
 		return
 	}
-	s := x.process()
-	i := x.Luck.IntN(persons)
-	me, other := x.claims[i], x.claims[(i+1+x.Luck.IntN(persons-1))%persons]
 	x.mu.Lock()
 	post := x.posts[x.Luck.IntN(len(x.posts))]
 	if x.Luck.IntN(3) > 0 {
 		post = x.posts[x.Luck.IntN(3)]
 	}
 	x.mu.Unlock()
+	x.act(ctx, what, x.process(), x.Luck.IntN(persons), post)
+}
+
+// act has a person do something, mostly around a post, and jobs do theirs.
+func (x *explorer) act(ctx context.Context, what string, s *posts.Service, i int, post string) {
+	me, other := x.claims[i], x.claims[(i+1+x.Luck.IntN(persons-1))%persons]
 	hub := x.hubs[x.Luck.IntN(3)/2]
 	switch what {
 	case "message":
@@ -307,6 +317,8 @@ func (x *explorer) begin() {
 		x.member(ctx, what, s, hub, me, other, i)
 	case "leave", "return", "back":
 		x.account(ctx, what, s, i)
+	case "discuss", "say", "save", "unsave":
+		x.talk(ctx, what, s, hub, post, x.claims[x.of(hub, i, hubs.Member, hubs.Admin, hubs.SuperAdmin)])
 	default:
 		x.around(ctx, what, s, post, hub, me)
 	}
@@ -346,8 +358,23 @@ func (x *explorer) untilDue(ctx context.Context) {
 			x.tie(ctx, map[string]string{"fo": "follow", "bl": "block"}[name[1]], s, x.claims[from], x.claims[to])
 		}
 	case "account":
-		if i := owner(name[0]); i >= 0 {
+		i := owner(name[0])
+		if i < 0 {
+			break
+		}
+		if x.Luck.IntN(2) == 0 {
 			x.account(ctx, []string{"return", "back"}[x.Luck.IntN(2)], s, i)
+			break
+		}
+		x.mu.Lock()
+		all := slices.Clone(x.posts)
+		x.mu.Unlock()
+		for _, post := range all { // others have seen what goes
+			if row, err := x.db.Get(ctx, "Posts", table.Key{Partition: "p|" + post, Row: "!post"}); err == nil && row.Props.Get("author_id").Str() == name[0] {
+				what := []string{"vote", "comment", "share", "repost", "discuss", "say", "approve"}[x.Luck.IntN(7)]
+				x.Trace = append(x.Trace, "begin "+what)
+				x.act(ctx, what, s, (i+1+x.Luck.IntN(persons-1))%persons, post)
+			}
 		}
 	case "hub":
 		if i := owner(name[2]); i >= 0 && name[1] == "m" {
@@ -475,9 +502,6 @@ func (x *explorer) member(ctx context.Context, what string, s *posts.Service, hu
 		x.do(what, "member "+one.hub+" "+me.UserID, nil, func() error { _, err := s.Hubs.Accept(ctx, me, hubs.Key{Token: one.text}); return err }, nil)
 	case "approve", "reject":
 		waiting := slices.DeleteFunc(x.rows("Hubs", "h|"+hub), func(row table.Row) bool {
-			if x.left[row.Props.Get("user_id").Str()] {
-				return true // the README tells what an approval may leave while an account is removed
-			}
 			return !strings.HasPrefix(row.Row, "ji|") || x.Luck.IntN(3) > 0 && row.Props.Get("status").Str() != hubs.Pending
 		})
 		if len(waiting) == 0 {
@@ -536,7 +560,7 @@ func (x *explorer) around(ctx context.Context, what string, s *posts.Service, po
 		x.cast[name] = position
 		x.do(what, "", nil, func() error {
 			_, err := s.Vote(ctx, me, post, position)
-			x.promise(err, promise{key: table.Key{Partition: "p|" + post, Row: "v|" + me.UserID}, by: me.UserID})
+			x.promise(err, promise{post: post, name: "Posts", key: table.Key{Partition: "p|" + post, Row: "v|" + me.UserID}, by: me.UserID})
 			return err
 		}, nil)
 	case "post", "repost":
@@ -559,7 +583,7 @@ func (x *explorer) around(ctx context.Context, what string, s *posts.Service, po
 					x.posts = append(x.posts, made.ID)
 				}
 				x.mu.Unlock()
-				x.promise(nil, promise{key: table.Key{Partition: "p|" + made.ID, Row: "!post"}, by: me.UserID})
+				x.promise(nil, promise{post: made.ID, name: "Posts", key: table.Key{Partition: "p|" + made.ID, Row: "!post"}, by: me.UserID})
 			}
 			return err
 		}, nil)
@@ -577,7 +601,7 @@ func (x *explorer) around(ctx context.Context, what string, s *posts.Service, po
 		}
 		x.do(what, "", nil, func() error {
 			shared, err := s.Share(ctx, me, post, in, "read this", "")
-			x.promise(err, promise{key: table.Key{Partition: "p|" + post, Row: "se|" + inv(shared.CreatedAt) + "|" + shared.ID}})
+			x.promise(err, promise{post: post, name: "Posts", key: table.Key{Partition: "p|" + post, Row: "se|" + inv(shared.CreatedAt) + "|" + shared.ID}})
 			return err
 		}, nil)
 	case "comment", "delete comment":
@@ -604,7 +628,7 @@ func (x *explorer) around(ctx context.Context, what string, s *posts.Service, po
 			key := []string{"", fmt.Sprint("key ", x.Luck.IntN(3), post, id)}[x.Luck.IntN(2)]
 			x.do(what, "", nil, func() error {
 				made, err := s.Comment(ctx, me, post, "a good cup", id, key)
-				x.promise(err, promise{key: table.Key{Partition: "p|" + post, Row: "ci|" + made.ID}, by: me.UserID, live: true})
+				x.promise(err, promise{post: post, name: "Posts", key: table.Key{Partition: "p|" + post, Row: "ci|" + made.ID}, by: me.UserID, live: true})
 				return err
 			}, nil)
 			return
@@ -618,6 +642,44 @@ func (x *explorer) around(ctx context.Context, what string, s *posts.Service, po
 		x.mu.Unlock()
 		x.do(what, "comment "+id, []string{author, me.UserID}, func() error { return s.DeleteComment(ctx, me, post, id) }, x.is(what, "Posts", key, absent))
 	}
+}
+
+// talk has a person begin a discussion, write into one, or save one.
+func (x *explorer) talk(ctx context.Context, what string, s *posts.Service, hub, post string, me people.Claim) {
+	talks := x.talks[s]
+	if what == "discuss" {
+		x.do(what, "", nil, func() error {
+			d, _, err := talks.Start(ctx, me, hub, post)
+			x.promise(err, promise{post: post, name: "Hubs", key: table.Key{Partition: "h|" + hub, Row: "d|" + d.ID}})
+			return err
+		}, nil)
+		return
+	}
+	some := slices.DeleteFunc(x.rows("Hubs", "h|"+hub), func(row table.Row) bool { return !strings.HasPrefix(row.Row, "d|") })
+	if len(some) == 0 {
+		return
+	}
+	one := some[x.Luck.IntN(len(some))]
+	id, about := strings.TrimPrefix(one.Row, "d|"), one.Props.Get("post_id").Str()
+	if what == "say" {
+		parent := ""
+		said := slices.DeleteFunc(x.rows("Hubs", "d|"+hub+"|"+id), func(row table.Row) bool { return !strings.HasPrefix(row.Row, "gi|") })
+		if len(said) > 0 && x.Luck.IntN(2) == 0 {
+			parent = strings.TrimPrefix(said[x.Luck.IntN(len(said))].Row, "gi|")
+		}
+		key := []string{"", fmt.Sprint("key ", x.Luck.IntN(3), id, parent)}[x.Luck.IntN(2)]
+		x.do(what, "", nil, func() error {
+			m, err := talks.Say(ctx, me, hub, id, "a good cup", parent, key)
+			x.promise(err, promise{post: about, name: "Hubs", key: table.Key{Partition: "d|" + hub + "|" + id, Row: "gi|" + m.ID}})
+			return err
+		}, nil)
+		return
+	}
+	change, right := func() error { _, err := talks.Save(ctx, me, hub, id); return err }, present
+	if what == "unsave" {
+		change, right = func() error { return talks.Unsave(ctx, me, hub, id) }, absent
+	}
+	x.do(what, "saved "+id+" "+me.UserID, []string{me.UserID}, change, x.is(what, "Users", table.Key{Partition: "u|" + me.UserID, Row: "sv|" + hub + "|" + id}, right))
 }
 
 func inv(t time.Time) string { return fmt.Sprintf("%019d", table.MaxTicks-table.Ticks(t)) }
@@ -720,8 +782,11 @@ func (x *explorer) rest() {
 	x.Note(x.look())
 	ctx := context.Background()
 	x.pump(ctx)
-	x.timers(ctx) // a purge that was stopped goes on with the next one
-	x.pump(ctx)
+	for range 2 { // a purge that was stopped goes on with the next one, and there is another one after it
+		x.Advance(people.AgainAfter)
+		x.timers(ctx)
+		x.pump(ctx)
+	}
 	x.Note(x.look())
 	x.verify(ctx, "at rest")
 	x.Note(x.atRest(ctx))

@@ -98,6 +98,14 @@ func (w *world) pump(d time.Duration) {
 	}
 }
 
+// purge removes for good what is due, twice, with as much time between that nothing is left.
+func (w *world) purge(what ...any) {
+	w.t.Helper()
+	require.NoError(w.t, w.posts.Purge(w.t.Context()), what...)
+	w.Pass(people.AgainAfter + time.Second)
+	require.NoError(w.t, w.posts.Purge(w.t.Context()), what...)
+}
+
 // differences returns what verify reports.
 func (w *world) differences() []string {
 	w.t.Helper()

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/apps/duuble/internal/ballot"
+	"prompthub/apps/duuble/internal/discussions"
 	"prompthub/apps/duuble/internal/duubletest"
 	"prompthub/apps/duuble/internal/hubs"
 	"prompthub/apps/duuble/internal/manage"
@@ -193,7 +194,7 @@ func TestPurgeOfAccounts(t *testing.T) {
 		err := w.over(c, messages{c}).Purge(ctx)
 		what := fmt.Sprintf("call %d: %v", n, err)
 		for range 2 {
-			require.NoError(t, w.posts.Purge(ctx), what)
+			w.purge(what)
 			require.Empty(t, w.traces(x.ann.UserID), what)
 			require.Empty(t, w.differences(), what)
 		}
@@ -332,7 +333,7 @@ func TestPurgeOfAccountsAgainstReturn(t *testing.T) {
 		}
 		gone++
 		w.Pass(2 * time.Second)
-		require.NoError(t, w.posts.Purge(t.Context()), n)
+		w.purge(n)
 		require.Empty(t, slices.DeleteFunc(w.traces(x.ann.UserID), func(row string) bool { return strings.HasPrefix(row, "Sessions rl|") }), n)
 		require.Empty(t, w.differences(), n)
 	}
@@ -422,6 +423,7 @@ func TestErase(t *testing.T) {
 				require.Regexp(t, `^(Sessions rl\||Admin due\|)`, row, what)
 			}
 			w.pump(2 * time.Minute)
+			w.purge(what)
 			require.Empty(t, w.differences(), what)
 			w.afterwards(x, what)
 			if c.left > 0 {
@@ -429,5 +431,125 @@ func TestErase(t *testing.T) {
 				break // there is no such call
 			}
 		}
+	}
+}
+
+// TestApprovalWithinAPurge: an approval comes while the account of the person who asks is removed
+// for good, at any call: there is no member without an account.
+func TestApprovalWithinAPurge(t *testing.T) {
+	t.Parallel()
+	begin := newWorld(t)
+	ann, bob := begin.ann, begin.enter(2)
+	hub := begin.group(bob, nil)
+	link, err := begin.posts.Hubs.NewLink(t.Context(), bob, hub, hubs.MostLasts)
+	require.NoError(t, err)
+	request, err := begin.posts.Hubs.Join(t.Context(), ann, link.Token)
+	require.NoError(t, err)
+	begin.pump(2 * time.Minute)
+	require.NoError(t, begin.people.Leave(t.Context(), ann))
+	begin.pump(keep - time.Hour)
+	outcomes := map[bool]int{}
+	for n := 1; ; n++ {
+		w := begin.copy()
+		w.Pass(2 * time.Hour)
+		bob := w.again(2)
+		left := n
+		hook := &duubletest.Hook{DB: w.db, Before: func(table.Op) bool { left--; return left == 0 }}
+		hook.Do = func() {
+			_, err := w.posts.Hubs.Decide(t.Context(), bob, hub, request, true)
+			outcomes[err == nil]++
+		}
+		require.NoError(t, w.over(hook, w.queues).Purge(t.Context()))
+		w.pump(2 * time.Minute)
+		w.purge()
+		require.Empty(t, w.differences(), "write %d", n)
+		require.Empty(t, w.traces(ann.UserID), "write %d", n)
+		h, err := w.posts.Hubs.Get(t.Context(), w.again(2), hub)
+		require.NoError(t, err)
+		require.EqualValues(t, 1, h.Members)
+		if hook.Do != nil {
+			break // there is no such write
+		}
+	}
+	require.Greater(t, outcomes[true], 1)
+	require.Greater(t, outcomes[false], 1)
+}
+
+// TestWritesWithinAPurge: what a request writes that had seen an account, or a post of it, before
+// they were removed for good, is removed too.
+func TestWritesWithinAPurge(t *testing.T) {
+	t.Parallel()
+	begin := newWorld(t)
+	ann, bob := begin.ann, begin.enter(2)
+	hub, other := begin.group(bob, map[int]people.Claim{1: ann}), begin.group(bob, nil)
+	post := begin.locked(ann, hub)
+	shared, err := begin.posts.Create(t.Context(), ann, posts.Draft{Visibility: posts.PublicHub, Hubs: []string{hub}, Slider: &posts.Slider{Text: "Tea?"}}, "")
+	require.NoError(t, err)
+	talk := begin.discussed(bob, hub, post)
+	link, err := begin.posts.Hubs.NewLink(t.Context(), bob, other, hubs.MostLasts)
+	require.NoError(t, err)
+	request, err := begin.posts.Hubs.Join(t.Context(), ann, link.Token)
+	require.NoError(t, err)
+	begin.pump(2 * time.Minute)
+	for name, c := range map[string]struct {
+		row string // the purge comes before it is inserted
+		do  func(s *posts.Service, c people.Claim) error
+	}{
+		"vote": {"v|", func(s *posts.Service, c people.Claim) error {
+			_, err := s.Vote(t.Context(), c, post, ballot.Neutral)
+			return err
+		}},
+		"comment": {"ci|", func(s *posts.Service, c people.Claim) error {
+			_, err := s.Comment(t.Context(), c, post, "x", "", "")
+			return err
+		}},
+		"share": {"se|", func(s *posts.Service, c people.Claim) error {
+			_, err := s.Share(t.Context(), c, shared.ID, []string{other}, "x", "")
+			return err
+		}},
+		"discussion": {"d|", func(s *posts.Service, c people.Claim) error {
+			_, _, err := discussions.New(s).Start(t.Context(), c, hub, shared.ID)
+			return err
+		}},
+		"message": {"gi|", func(s *posts.Service, c people.Claim) error {
+			_, err := discussions.New(s).Say(t.Context(), c, hub, talk, "x", "", "")
+			return err
+		}},
+		"save": {"sv|", func(s *posts.Service, c people.Claim) error {
+			_, err := discussions.New(s).Save(t.Context(), c, hub, talk)
+			return err
+		}},
+		"report": {"", func(s *posts.Service, c people.Claim) error {
+			_, _, err := s.Manage.Report(t.Context(), c, manage.Target{Kind: manage.APost, ID: shared.ID}, "spam", "")
+			return err
+		}},
+		"approval": {"m|", func(s *posts.Service, c people.Claim) error {
+			_, err := s.Hubs.Decide(t.Context(), c, other, request, true)
+			return err
+		}},
+		"follow": {"fo|", func(s *posts.Service, c people.Claim) error {
+			_, err := s.People.Follow(t.Context(), c, ann.UserID, true)
+			return err
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := begin.copy()
+			w.t = t
+			hook := &duubletest.Hook{DB: w.db, Before: func(op table.Op) bool { return strings.HasPrefix(op.Row.Row, c.row) }}
+			s := w.over(hook, w.queues)
+			hook.Do = func() { require.NoError(t, w.posts.Erase(t.Context(), ann.UserID)) }
+			_ = c.do(s, bob) // which may or may not find that it came too late
+			require.Nil(t, hook.Do)
+			for range 3 {
+				w.pump(2 * time.Minute)
+			}
+			w.purge()
+			w.pump(2 * time.Minute)
+			require.Empty(t, w.differences())
+			for _, row := range slices.Concat(w.traces(ann.UserID), w.traces(post), w.traces(shared.ID)) {
+				require.Regexp(t, `^(Sessions rl\||Users u\|`+bob.UserID+` / uv\||Admin due\|settle\|)`, row)
+			}
+		})
 	}
 }

@@ -100,7 +100,7 @@ func TestReports(t *testing.T) {
 
 	require.NoError(t, w.posts.Delete(ctx, cid, open))
 	w.Pass(keep + time.Second)
-	require.NoError(t, w.posts.Purge(ctx))
+	w.purge()
 	require.NoError(t, w.people.Expire(ctx))
 	require.Empty(t, w.traces(open), "its report goes with it")
 	bob = w.again(2)
@@ -189,6 +189,7 @@ func TestManagersDelete(t *testing.T) {
 	require.Equal(t, posts.PostNotFound, fault.CodeOf(w.posts.RemoveAny(ctx, w.ann, own)))
 	require.NoError(t, w.posts.RemoveAny(ctx, w.ann, id))
 	w.pump(keep + time.Hour)
+	w.purge()
 	require.Empty(t, w.traces(id))
 	w.ann = w.again(1)
 	require.Equal(t, posts.PostNotFound, fault.CodeOf(w.posts.RestoreAny(ctx, w.ann, id)))

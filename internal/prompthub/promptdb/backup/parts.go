@@ -4,11 +4,9 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
-	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"time"
@@ -69,7 +67,7 @@ func (db *Backups) Keep(ctx context.Context, report func(verify.Difference)) (Ke
 	case fresh && slices.Contains(folder.Blobs, parts.ManifestName):
 		return Kept{}, nil
 	case fresh:
-		err = k.goOn(ctx, folder.Blobs)
+		err = k.goOn(folder.Blobs)
 	default:
 		folder = parts.FolderAt(db.Now())
 		k.Folder = folder.Name
@@ -100,72 +98,46 @@ type keeper struct {
 	prompts map[prompt.ID]bool // that the parts of earlier runs have
 }
 
-// goOn reads the parts that earlier runs wrote. Those after the last that ends with a row are
-// removed, and made anew: nothing says how far they come.
-func (k *keeper) goOn(ctx context.Context, names []string) error {
+// goOn goes on after the parts that earlier runs wrote.
+func (k *keeper) goOn(names []string) error {
 	var prompts []prompt.ID
-	kept := 0
-	for i, name := range names {
-		if name != parts.Name(i) {
-			return fmt.Errorf("the backup %s has %q in the place of the part %q: remove the folder", k.Folder, name, parts.Name(i))
-		}
-		got, err := k.Blobs.Get(ctx, Container, k.Folder+"/"+name)
-		if err != nil {
-			return rowstore.Unavailable(fmt.Errorf("read a part of a backup: %w", err))
-		}
-		ids, at, err := readPart(got.Body)
-		if err != nil {
-			return fmt.Errorf("part %s of the backup %s: %w", name, k.Folder, err)
-		}
-		k.Parts = append(k.Parts, parts.Of(name, got.Body))
-		prompts = append(prompts, ids...)
-		if at != nil {
-			kept, k.at = len(k.Parts), *at
+	note, err := k.Resume(names, func(lines io.Reader, note string) error {
+		ids, err := promptsIn(lines)
+		if prompts = append(prompts, ids...); note != "" {
 			for _, id := range prompts {
 				k.prompts[id] = true
 			}
 			prompts = nil
 		}
+		return err
+	})
+	if err == nil && note != "" {
+		err = json.Unmarshal([]byte(note), &k.at)
 	}
-	for _, p := range slices.Backward(k.Parts[kept:]) {
-		if err := k.Blobs.Delete(ctx, Container, k.Folder+"/"+p.Name); err != nil {
-			return rowstore.Unavailable(fmt.Errorf("remove a part of a backup: %w", err))
-		}
-	}
-	k.Parts, k.leftOut = k.Parts[:kept], k.at.LeftOut
-	return nil
+	k.leftOut = k.at.LeftOut
+	return err
 }
 
-// readPart returns which prompts a part has, and which row it ends with, nil if it ends inside of
-// one.
-func readPart(body []byte) (prompts []prompt.ID, at *place, err error) {
-	z, err := gzip.NewReader(bytes.NewReader(body))
-	if err != nil {
-		return nil, nil, err
-	}
-	lines := bufio.NewReader(z)
+// promptsIn returns which prompts a part has.
+func promptsIn(part io.Reader) (prompts []prompt.ID, err error) {
+	lines := bufio.NewReader(part)
 	for {
 		text, err := lines.ReadBytes('\n')
 		if errors.Is(err, io.EOF) {
-			break
+			return prompts, nil
 		}
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		if !bytes.HasPrefix(text, []byte(`{"kind":"prompt"`)) {
 			continue
 		}
 		var l struct{ Prompt struct{ ID prompt.ID } }
 		if err := json.Unmarshal(text, &l); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		prompts = append(prompts, l.Prompt.ID)
 	}
-	if z.Comment == "" {
-		return prompts, nil, nil
-	}
-	at = new(place)
-	return prompts, at, json.Unmarshal([]byte(z.Comment), at)
 }
 
 // after takes note of a row whose lines are all written, and ends the run if its time is up.

@@ -5,6 +5,7 @@ package parts
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"crypto/sha256"
@@ -13,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -102,20 +104,56 @@ type Writer struct {
 	Blobs     blob.Store
 	Container string
 	Folder    string
-	MostBytes int    // of the lines of a part, unless a single line is longer; 0 is 8 MiB
-	Parts     []Part // that are written
+	MostBytes int // of the lines of a part, unless a single line is longer; 0 is 8 MiB
 
+	parts []Part       // that are written
 	lines bytes.Buffer // of the part that is being made
 	note  string
 }
 
+// Resume goes on after the last part that has a note, which it returns; "" if none has one. Blobs are
+// those of the folder. Parts after that one are removed: nothing says how far they come. If see is
+// set, it is called with each part.
+func (w *Writer) Resume(blobs []string, see func(lines io.Reader, note string) error) (note string, err error) {
+	kept := 0
+	for i, name := range blobs {
+		if name != Name(i) {
+			return "", fmt.Errorf("the folder %s has %q in the place of the part %q: remove the folder", w.Folder, name, Name(i))
+		}
+		got, err := w.Blobs.Get(w.Ctx, w.Container, w.Folder+"/"+name)
+		if err != nil {
+			return "", rowstore.Unavailable(fmt.Errorf("read part %s of %s: %w", name, w.Folder, err))
+		}
+		z, err := gzip.NewReader(bytes.NewReader(got.Body))
+		if err == nil && see != nil {
+			err = see(z, z.Comment)
+		}
+		if err != nil {
+			return "", fmt.Errorf("part %s of %s: %w", name, w.Folder, err)
+		}
+		w.parts = append(w.parts, Of(name, got.Body))
+		if z.Comment != "" {
+			kept, note = len(w.parts), z.Comment
+		}
+	}
+	for _, p := range slices.Backward(w.parts[kept:]) {
+		if err := w.Blobs.Delete(w.Ctx, w.Container, w.Folder+"/"+p.Name); err != nil {
+			return "", rowstore.Unavailable(fmt.Errorf("remove part %s of %s: %w", p.Name, w.Folder, err))
+		}
+	}
+	w.parts = w.parts[:kept]
+	return note, nil
+}
+
+// most is how many bytes of lines a part has, unless a single line is longer.
+func (w *Writer) most() int { return cmp.Or(w.MostBytes, mostBytes) }
+
+// HalfFull reports whether the part that is being made has half of what it may have.
+func (w *Writer) HalfFull() bool { return w.lines.Len() >= w.most()/2 }
+
 // Write takes a line. A part that would become too long with it ends before.
 func (w *Writer) Write(line []byte) (int, error) {
-	most := w.MostBytes
-	if most == 0 {
-		most = mostBytes
-	}
-	if w.lines.Len() > 0 && w.lines.Len()+len(line) > most {
+	if w.lines.Len() > 0 && w.lines.Len()+len(line) > w.most() {
 		if err := w.Cut(); err != nil {
 			return 0, err
 		}
@@ -124,8 +162,8 @@ func (w *Writer) Write(line []byte) (int, error) {
 	return w.lines.Write(line)
 }
 
-// Note says something about all lines up to here. It is the comment of the part that ends here, if
-// one does.
+// Note says something about all lines up to here: where to go on. It is the comment of the part that
+// ends here, if one does.
 func (w *Writer) Note(note string) { w.note = note }
 
 // Cut ends the part that is being made.
@@ -140,11 +178,11 @@ func (w *Writer) Cut() error {
 	if err := errors.Join(err, z.Close()); err != nil {
 		return err
 	}
-	name := Name(len(w.Parts))
+	name := Name(len(w.parts))
 	if err := w.put(name, body.Bytes()); err != nil {
 		return err
 	}
-	w.Parts = append(w.Parts, Of(name, body.Bytes()))
+	w.parts = append(w.parts, Of(name, body.Bytes()))
 	w.lines.Reset()
 	return nil
 }
@@ -154,7 +192,7 @@ func (w *Writer) Complete(m Manifest) error {
 	if err := errors.Join(w.Cut(), w.Ctx.Err()); err != nil {
 		return err
 	}
-	m.Version, m.Parts = manifestVersion, w.Parts
+	m.Version, m.Parts = manifestVersion, w.parts
 	text, err := json.MarshalIndent(m, "", " ")
 	if err != nil {
 		return err
