@@ -1,6 +1,7 @@
 package chaos
 
 import (
+	"context"
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
@@ -14,6 +15,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/storage/queue"
 )
 
 // Explore runs schedules until one is wrong. It also fails if many are alike, or if something is
@@ -220,6 +223,26 @@ func (e *Explorer) One() (p *Process, isNew bool) {
 	p.Skew = time.Duration(e.Luck.IntN(2000)-1000) * time.Millisecond
 	e.running = append(e.running, p)
 	return p, true
+}
+
+// Deliver has a job do a message of a queue, if there is one, and now and then leaves the message for
+// another time.
+func (e *Explorer) Deliver(ctx context.Context, queues queue.Queues, name string, job func(ctx context.Context, m queue.Message) error) {
+	list, err := queues.Receive(ctx, name, 1, 30*time.Second)
+	if err != nil || len(list) == 0 {
+		return
+	}
+	e.Meet("message")
+	again := e.Luck.IntN(5) == 0
+	go func() {
+		switch {
+		case job(ctx, list[0]) != nil: // it comes back
+		case again:
+			e.Meet("twice")
+		default:
+			_ = queues.Delete(ctx, name, list[0].Receipt) // or another has it
+		}
+	}()
 }
 
 // Rest lets all calls pass, and every late write land.

@@ -147,21 +147,7 @@ func (e *explorer) vote(ctx context.Context, s *ballot.Store) {
 
 // message delivers a message, if there is one, and now and then leaves it for another time.
 func (e *explorer) message(ctx context.Context, s *ballot.Store) {
-	list, err := e.queues.Receive(ctx, ballot.QueueOutbox, 1, 30*time.Second)
-	if err != nil || len(list) == 0 {
-		return
-	}
-	again := e.Luck.IntN(5) == 0
-	go func() {
-		if s.Deliver(ctx, list[0].Text) != nil {
-			return // it comes back
-		}
-		if again {
-			e.Meet("twice")
-			return
-		}
-		_ = e.queues.Delete(ctx, ballot.QueueOutbox, list[0].Receipt) // or another has it
-	}()
+	e.Deliver(ctx, e.queues, ballot.QueueOutbox, func(ctx context.Context, m queue.Message) error { return s.Deliver(ctx, m.Text) })
 }
 
 // rest lets everything pass from now on, until nothing is left to do, and looks at what there

@@ -757,22 +757,9 @@ func (x *explorer) signIn(ctx context.Context, i int) (people.Claim, error) {
 func (x *explorer) deliver(ctx context.Context, s *posts.Service) {
 	all := triggers(s, false)
 	trigger := all[x.Luck.IntN(len(all))]
-	list, err := x.queues.Receive(ctx, trigger.Queue, 1, 30*time.Second)
-	if err != nil || len(list) == 0 {
-		return
-	}
-	x.Meet("message")
-	again := x.Luck.IntN(5) == 0
-	go func() {
-		if trigger.Run(ctx, function.Invocation{Text: list[0].Text, Inserted: list[0].Inserted}) != nil {
-			return // it comes back
-		}
-		if again {
-			x.Meet("twice")
-			return
-		}
-		_ = x.queues.Delete(ctx, trigger.Queue, list[0].Receipt) // or another has it
-	}()
+	x.Deliver(ctx, x.queues, trigger.Queue, func(ctx context.Context, m queue.Message) error {
+		return trigger.Run(ctx, function.Invocation{Text: m.Text, Inserted: m.Inserted})
+	})
 }
 
 // rest lets everything pass from now on, until nothing is left to do, and looks at what there is.

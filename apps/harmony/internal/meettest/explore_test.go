@@ -611,22 +611,9 @@ func (x *explorer) message(ctx context.Context, what string, r *rooms, c meet.Cl
 // time.
 func (x *explorer) deliver(ctx context.Context, r *rooms) {
 	trigger := r.triggers()[x.Luck.IntN(2)]
-	list, err := x.queues.Receive(ctx, trigger.Queue, 1, 30*time.Second)
-	if err != nil || len(list) == 0 {
-		return
-	}
-	x.Meet("message")
-	again := x.Luck.IntN(5) == 0
-	go func() {
-		if trigger.Run(ctx, function.Invocation{Text: list[0].Text, Inserted: list[0].Inserted}) != nil {
-			return // it comes back
-		}
-		if again {
-			x.Meet("twice")
-			return
-		}
-		_ = x.queues.Delete(ctx, trigger.Queue, list[0].Receipt) // or another has it
-	}()
+	x.Deliver(ctx, x.queues, trigger.Queue, func(ctx context.Context, m queue.Message) error {
+		return trigger.Run(ctx, function.Invocation{Text: m.Text, Inserted: m.Inserted})
+	})
 }
 
 // rows are what the rules are about.
