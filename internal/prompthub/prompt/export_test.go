@@ -43,7 +43,7 @@ func PlainTextWords(text string) []string {
 func CutInto(text string) int {
 	n := 0
 	for t := range eachTerm(foldedText(text)) {
-		for _, w := range t.inText() {
+		for _, w := range t.appendInText(nil) {
 			n += len(w)
 		}
 	}

@@ -95,7 +95,7 @@ func (p placed) found(spans []Span, t term) []Span {
 		return append(spans, p.Span)
 	case t.run():
 		return p.parts(spans, t)
-	case strings.ContainsAny(string(t), joiners) || !strings.ContainsAny(string(p.term), joiners):
+	case t.joined() || !p.joined():
 		return append(spans, p.Span)
 	}
 	at := p.From

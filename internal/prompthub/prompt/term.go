@@ -41,17 +41,13 @@ func foldedTerms(text string) []term {
 
 // eachTerm yields the terms of a folded text.
 func eachTerm(text string) iter.Seq[term] {
-	if ascii(text) {
-		return asciiTerms(text)
-	}
 	return func(yield func(term) bool) {
-		rs := []rune(text)
-		for i := 0; i < len(rs); {
-			end := max(runEnd(rs, i), chainEnd(rs, i))
-			if end > i && !yield(term(rs[i:end])) {
+		for i := 0; i < len(text); {
+			end := max(runEnd(text, i), chainEnd(text, i))
+			if end > i && !yield(term(text[i:end])) {
 				return
 			}
-			i = max(end, i+1)
+			i = max(end, i+1) // no term begins inside a character
 		}
 	}
 }
@@ -63,20 +59,6 @@ func ascii(s string) bool {
 		}
 	}
 	return true
-}
-
-// asciiTerms is eachTerm of a text that has no runs: nearly every one.
-func asciiTerms(text string) iter.Seq[term] {
-	return func(yield func(term) bool) {
-		bs := []byte(text)
-		for i := 0; i < len(bs); {
-			end := chainEnd(bs, i)
-			if end > i && !yield(term(text[i:end])) {
-				return
-			}
-			i = max(end, i+1)
-		}
-	}
 }
 
 // folds reports whether fold may change a normalised text. It is quick about letters.
@@ -118,24 +100,27 @@ func invisible(r rune) bool {
 }
 
 // runEnd returns the end of the run that begins at i, i where none does.
-func runEnd(rs []rune, i int) int {
-	if !unspaced(rs[i]) {
-		return i
+func runEnd(s string, i int) int {
+	end := i
+	for end < len(s) && s[end] >= utf8.RuneSelf {
+		r, size := utf8.DecodeRuneInString(s[end:])
+		if !unspaced(r) && (end == i || !mark(r)) {
+			break
+		}
+		end += size
 	}
-	for i++; i < len(rs) && (unspaced(rs[i]) || mark(rs[i])); i++ {
-	}
-	return i
+	return end
 }
 
 // chainEnd returns the end of the chain that begins at i, i where none does.
-func chainEnd[R byte | rune](rs []R, i int) int {
+func chainEnd(s string, i int) int {
 	end := i
 	for {
 		word := end
-		if word < len(rs) && rs[word] == '.' {
+		if word < len(s) && s[word] == '.' {
 			word++
 		}
-		next := wordEnd(rs, word)
+		next := wordEnd(s, word)
 		if next == word {
 			break
 		}
@@ -144,19 +129,25 @@ func chainEnd[R byte | rune](rs []R, i int) int {
 	if end == i {
 		return i
 	}
-	for ; end < len(rs) && (rs[end] == '+' || rs[end] == '#'); end++ {
+	for ; end < len(s) && (s[end] == '+' || s[end] == '#'); end++ {
 	}
 	return end
 }
 
 // wordEnd returns the end of the word that begins at i, i where none does.
-func wordEnd[R byte | rune](rs []R, i int) int {
-	if i >= len(rs) || !spaced(rune(rs[i])) {
-		return i
+func wordEnd(s string, i int) int {
+	end := i
+	for end < len(s) {
+		r, size := rune(s[end]), 1
+		if r >= utf8.RuneSelf {
+			r, size = utf8.DecodeRuneInString(s[end:])
+		}
+		if !spaced(r) && (end == i || !mark(r)) {
+			break
+		}
+		end += size
 	}
-	for i++; i < len(rs) && (spaced(rune(rs[i])) || mark(rune(rs[i]))); i++ {
-	}
-	return i
+	return end
 }
 
 // mark reports whether r belongs to the character before it.
@@ -186,14 +177,14 @@ func (t term) run() bool {
 	return unspaced(r)
 }
 
-// plain reports whether a chain is one word, without joiners.
-func (t term) plain() bool {
+// joined reports whether t has a joiner.
+func (t term) joined() bool {
 	for i := range len(t) {
-		if c := t[i]; c == '.' || c == '+' || c == '#' {
-			return false
+		if t[i] == '.' || t[i] == '+' || t[i] == '#' {
+			return true
 		}
 	}
-	return true
+	return false
 }
 
 // words returns the plain words of a chain.
@@ -254,7 +245,7 @@ func (t term) tokens() int {
 	switch {
 	case t.run():
 		return max(length-1, 1)
-	case t.plain():
+	case !t.joined():
 		return max(rungs(length), 1)
 	}
 	n := 0

@@ -38,8 +38,10 @@ func wordsOfFolded(text string) []string {
 		words = words[:MaxTextWords]
 		least = utf8.RuneCountInString(words[MaxTextWords-1])
 	}
+	var some []string
 	for t := range eachTerm(text) {
-		for _, w := range t.inText() {
+		some = t.appendInText(some[:0])
+		for _, w := range some {
 			if utf8.RuneCountInString(w) <= least || seen[w] || !findable(w) {
 				continue
 			}
@@ -59,15 +61,15 @@ func wordsOfFolded(text string) []string {
 // findable reports whether search finds texts by a word.
 func findable(w string) bool { return !stopWords[w] && utf8.RuneCountInString(w) <= maxWhole }
 
-// inText returns the words by which search may find a text that has t.
-func (t term) inText() []string {
+// appendInText appends the words by which search may find a text that has t.
+func (t term) appendInText(words []string) []string {
 	switch {
 	case t.run():
-		return t.pieces()
-	case strings.ContainsAny(string(t), joiners):
-		return append(t.words(), t.shortForms()...)
+		return append(words, t.pieces()...)
+	case t.joined():
+		return append(append(words, t.words()...), t.shortForms()...)
 	}
-	return []string{string(t)}
+	return append(words, string(t))
 }
 
 // stopWords are in nearly every text, so that they tell nothing. Those with less than two letters
@@ -211,7 +213,7 @@ func leadOf(text string) []string {
 		if t.run() {
 			t = term(prefix(string(t), firstTextWords+1))
 		}
-		if words = append(words, t.inText()...); len(words) >= firstTextWords {
+		if words = t.appendInText(words); len(words) >= firstTextWords {
 			return words[:firstTextWords]
 		}
 	}

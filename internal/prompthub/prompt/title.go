@@ -121,7 +121,7 @@ func (t term) appendPrefixes(tokens []string) []string {
 				tokens = append(tokens, prefix(f, n))
 			}
 		}
-		if length <= maxWhole && strings.ContainsAny(f, joiners) {
+		if length <= maxWhole && term(f).joined() {
 			tokens = append(tokens, f)
 		}
 	}

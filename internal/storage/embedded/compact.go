@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	compactBytes = 4 << 20 // of a transaction: bbolt sorts each row into all that it holds
-	compactFill  = 0.9     // of a page; rows that come later find some room
-	compactGrow  = 1 << 20 // by which the new file grows, instead of 16 MB
+	compactBytes = 256 << 10 // of a transaction: bbolt sorts each row into all that it holds
+	compactFill  = 0.9       // of a page; rows that come later find some room
+	compactGrow  = 1 << 20   // by which the new file grows, instead of 16 MB
 	compactTemp  = ".compact"
 	rebuildTemp  = ".rebuild"
 )

@@ -295,12 +295,15 @@ func (l *loading) batches(ctx context.Context, to chan<- mergedBatch) error {
 }
 
 func (l *loading) write(tx *bbolt.Tx, b mergedBatch) error {
-	for _, r := range b {
-		to, err := rowsOf(tx, l.names[r.key[0]])
-		if err != nil {
-			return err
+	var to *bbolt.Bucket
+	for i, r := range b {
+		if i == 0 || r.key[0] != b[i-1].key[0] {
+			var err error
+			if to, err = rowsOf(tx, l.names[r.key[0]]); err != nil {
+				return err
+			}
+			to.FillPercent = compactFill
 		}
-		to.FillPercent = compactFill
 		if err := to.Put(r.key[1:], r.value); err != nil {
 			return err
 		}

@@ -72,18 +72,17 @@ func (db *Backups) add(f *bulkload, p prompt.Prompt, likers []prompt.UserID) err
 	_, p.Slug = prompt.Slugs(p.Title, p.ID) // each its own
 	p.Name = p.Slug
 	rec := schema.Record{Prompt: p, RowsVersion: schema.RowsVersion}
-	truth, err := rec.Row()
+	rows, err := db.T.AllRows(rec)
 	if err != nil {
 		return err
 	}
-	f.rows = append(f.rows, schema.IndexRow{Table: db.T.Prompts, Row: truth}, schema.IndexRow{Table: db.T.Prompts, Row: rec.MineRow()})
+	f.rows = append(f.rows, rows...)
 	version := schema.VersionRow(p.AuthorID, p.ID, p.Current(), 0)
 	c := schema.LabelsRow{Bytes: schema.SizeIn(version)}.Of(p)
 	f.rows = append(f.rows,
 		schema.IndexRow{Table: db.T.Prompts, Row: c.Row(p.AuthorID, p.ID)},
 		schema.IndexRow{Table: db.T.Prompts, Row: version},
 		schema.IndexRow{Table: db.T.Prompts, Row: table.Row{Key: schema.NameKey(p.AuthorID, p.Name), Props: schema.NameProps(p, c)}})
-	f.rows = append(append(f.rows, db.T.Rows(p)...), db.T.TextRows(p)...)
 	return nil
 }
 

@@ -2,9 +2,7 @@ package backup
 
 import (
 	"bufio"
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/go-json-experiment/json"
 	"golang.org/x/sync/errgroup"
 
 	"prompthub/internal/fault"
@@ -181,9 +180,7 @@ func (re *restore) readLines(ctx context.Context, r *bufio.Reader) error {
 
 func (re *restore) read(ctx context.Context, n int, text []byte) (done bool, err error) {
 	var l line
-	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&l); err != nil {
+	if err := json.Unmarshal(text, &l, json.RejectUnknownMembers(true)); err != nil {
 		return false, err
 	}
 	switch {

@@ -68,30 +68,27 @@ func (b *TextBacklog) RewriteAll(now time.Time, stray []string) *TextBacklog {
 	return all
 }
 
-// textRow returns the row of a word in the text index.
-func (t Tables) textRow(word string, p prompt.Prompt) IndexRow {
-	return IndexRow{t.TextIndex, table.Row{Key: textKey(word, p.ID), Props: textIndex.props(nil, word, p)}}
-}
-
-// TextRows returns all rows of a prompt in the text index.
-func (t Tables) TextRows(p prompt.Prompt) []IndexRow {
-	words := textWords(p)
+// textRows returns the rows of words in the text index, which have the same properties.
+func (t Tables) textRows(words []string, p prompt.Prompt) []IndexRow {
 	rows := make([]IndexRow, len(words))
+	age, props := ByAge(p.ID), textIndex.props(nil, "", p)
 	for i, word := range words {
-		rows[i] = t.textRow(word, p)
+		rows[i] = IndexRow{t.TextIndex, table.Row{Key: table.Key{Partition: TextPartition(word), Row: age}, Props: props}}
 	}
 	return rows
 }
 
+// TextRows returns all rows of a prompt in the text index.
+func (t Tables) TextRows(p prompt.Prompt) []IndexRow { return t.textRows(textWords(p), p) }
+
 // backlogRows returns the rows of the text index that a record says must be written and deleted.
 func (t Tables) backlogRows(rec Record) (want, stale []IndexRow) {
 	words := textWords(rec.Prompt)
-	for _, word := range words {
-		if rec.Backlog.All || slices.Contains(rec.Backlog.Write, word) {
-			want = append(want, t.textRow(word, rec.Prompt))
-		}
+	due := words
+	if !rec.Backlog.All {
+		due = slices.DeleteFunc(slices.Clone(words), func(word string) bool { return !slices.Contains(rec.Backlog.Write, word) })
 	}
-	return want, t.Keys(Entries{CodeText: minus(rec.Backlog.Stale, words)}, rec.ID)
+	return t.textRows(due, rec.Prompt), t.Keys(Entries{CodeText: minus(rec.Backlog.Stale, words)}, rec.ID)
 }
 
 // textIndex is written after the answer. A row of it says only that a prompt is there, and has the
@@ -118,8 +115,8 @@ func allIndexes() []index { return append(slices.Clip(indexes), textIndex) }
 
 // signatureOf returns what rows of rankings tell of the words of a text: a search that walks them
 // cannot look into the text index for each.
-func signatureOf(p prompt.Prompt) table.Prop {
-	return table.Prop{Name: "Words", Value: table.String(string(prompt.Sign(textWords(p))))}
+func signatureOf(words []string) table.Prop {
+	return table.Prop{Name: "Words", Value: table.String(string(prompt.Sign(words)))}
 }
 
 // IsText reports whether a table holds rows of the text index.

@@ -124,9 +124,8 @@ func library(p prompt.Prompt) table.Props {
 }
 
 // authorSummary is the summary that the author's own list shows.
-func authorSummary(p prompt.Prompt) table.Props {
-	props := append(SummaryProps(p), table.Prop{Name: "Revision", Value: table.Int64(p.Revision)})
-	return slices.Concat(props, ownTags(p), marks(p))
+func authorSummary(p prompt.Prompt, summary table.Props) table.Props {
+	return slices.Concat(summary, table.Props{{Name: "Revision", Value: table.Int64(p.Revision)}}, ownTags(p), marks(p))
 }
 
 // marks returns what deletion and hiding left on a prompt. Unset times are left out: Table
@@ -146,10 +145,12 @@ func marks(p prompt.Prompt) table.Props {
 }
 
 // Row returns the truth row.
-func (r Record) Row() (table.Row, error) {
+func (r Record) Row() (table.Row, error) { return r.row(SummaryProps(r.Prompt)) }
+
+func (r Record) row(summary table.Props) (table.Row, error) {
 	// the content has it
-	summary := slices.DeleteFunc(authorSummary(r.Prompt), func(p table.Prop) bool { return p.Name == "Kind" })
-	props := slices.Concat(summary, library(r.Prompt), contentProps(r.Content()), table.Props{
+	own := slices.DeleteFunc(authorSummary(r.Prompt, summary), func(p table.Prop) bool { return p.Name == "Kind" })
+	props := slices.Concat(own, library(r.Prompt), contentProps(r.Content()), table.Props{
 		{Name: "RowsVersion", Value: table.Int32(r.RowsVersion)},
 	})
 	for i, p := range props {
@@ -184,8 +185,10 @@ func (r Record) Row() (table.Row, error) {
 }
 
 // MineRow returns the author's summary row, which is written in the same batch.
-func (r Record) MineRow() table.Row {
-	return table.Row{Key: MineKey(r.AuthorID, r.ID), Props: append(authorSummary(r.Prompt), ownSummaryProps(r.Prompt)...)}
+func (r Record) MineRow() table.Row { return r.mineRow(SummaryProps(r.Prompt), ProgramProps(r.Prompt)) }
+
+func (r Record) mineRow(summary, programs table.Props) table.Row {
+	return table.Row{Key: MineKey(r.AuthorID, r.ID), Props: append(authorSummary(r.Prompt, summary), ownSummaryProps(r.Prompt, programs)...)}
 }
 
 // ErrUnreadable means that a truth row is damaged, and ErrNewer that a later version of the

@@ -17,13 +17,31 @@ type IndexRow struct {
 // Rows lists every index row that p must have when an answer says so: its locator, and its rows in
 // the indexes.
 func (t Tables) Rows(p prompt.Prompt) []IndexRow {
-	rows := []IndexRow{{t.Votes, table.Row{Key: LocatorKey(p.ID), Props: locatorProps(p)}}}
-	plain := ListedProps(p)
-	summed := plain
+	var programs table.Props
 	if p.Listed() {
-		summed = with(plain, ProgramProps(p)...)
+		programs = ProgramProps(p)
 	}
-	signed := signatureOf(p)
+	return t.rows(p, SummaryProps(p), programs, textWords(p))
+}
+
+// AllRows lists the truth row of a record and every row that follows from it, in the text index
+// too. It makes once what many of these rows have alike, which takes most of the time.
+func (t Tables) AllRows(r Record) ([]IndexRow, error) {
+	summary, programs, words := SummaryProps(r.Prompt), ProgramProps(r.Prompt), textWords(r.Prompt)
+	truth, err := r.row(summary)
+	if err != nil {
+		return nil, err
+	}
+	rows := []IndexRow{{t.Prompts, truth}, {t.Prompts, r.mineRow(summary, programs)}}
+	return slices.Concat(rows, t.rows(r.Prompt, summary, programs, words), t.textRows(words, r.Prompt)), nil
+}
+
+// rows is Rows with what other rows of p have, too. Without a list, p needs no programs.
+func (t Tables) rows(p prompt.Prompt, summary, programs table.Props, words []string) []IndexRow {
+	rows := []IndexRow{{t.Votes, table.Row{Key: LocatorKey(p.ID), Props: locatorProps(p)}}}
+	plain := listedProps(p, summary)
+	summed := with(plain, programs...)
+	signed := signatureOf(words)
 	for _, x := range indexes {
 		for _, part := range x.parts(p) {
 			of := plain

@@ -23,13 +23,13 @@ func ProgramProps(p prompt.Prompt) table.Props {
 
 // ownSummaryProps returns what the author's own list holds for programs: the author's version, and
 // that of others if it differs.
-func ownSummaryProps(p prompt.Prompt) table.Props {
-	if p.InProduction == nil {
-		return ProgramProps(p)
+func ownSummaryProps(p prompt.Prompt, programs table.Props) table.Props {
+	if p.InProduction == nil || shownProduction(p) > 0 {
+		return programs
 	}
 	props := table.Props{programSummaryProp("Outline", *p.InProduction)}
 	if p.Listed() && p.InProduction.Version < p.From {
-		props = append(props, programSummaryProp("OutlineForOthers", shownSummary(p)))
+		props = append(props, table.Prop{Name: "OutlineForOthers", Value: programs.Get("Outline")})
 	}
 	return props
 }
@@ -43,12 +43,13 @@ func shownSummary(p prompt.Prompt) prompt.ProgramSummary {
 
 // ListedProps returns what the rows of public lists hold for people: the version in production too,
 // if it is another than the latest.
-func ListedProps(p prompt.Prompt) table.Props {
-	props := SummaryProps(p)
+func ListedProps(p prompt.Prompt) table.Props { return listedProps(p, SummaryProps(p)) }
+
+func listedProps(p prompt.Prompt, summary table.Props) table.Props {
 	if n := shownProduction(p); p.Listed() && n > 0 && n != p.Version {
-		props = append(props, table.Prop{Name: "Production", Value: table.Int64(n)})
+		return with(summary, table.Prop{Name: "Production", Value: table.Int64(n)})
 	}
-	return props
+	return summary
 }
 
 // shownProduction returns the version in production, as far as others than the author see it; 0 for

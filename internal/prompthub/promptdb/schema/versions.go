@@ -10,6 +10,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/storage/table"
@@ -58,15 +59,23 @@ func ParseSourceRow(row table.Row) (prompt.Source, error) {
 	}, err
 }
 
+// compressors are kept because a new one takes 800 KB, most of which must be cleared.
+var compressors = sync.Pool{New: func() any {
+	w, err := flate.NewWriter(nil, flate.DefaultCompression)
+	if err != nil {
+		panic(err) // unreachable: the level is one
+	}
+	return w
+}}
+
 // pack returns bytes compressed, as a text.
 func pack(b []byte) string {
 	var packed bytes.Buffer
 	text := base64.NewEncoder(base64.StdEncoding, &packed)
-	w, err := flate.NewWriter(text, flate.DefaultCompression)
-	if err != nil {
-		panic(err) // unreachable: the level is one
-	}
-	_, err = w.Write(b)
+	w := compressors.Get().(*flate.Writer)
+	defer compressors.Put(w)
+	w.Reset(text)
+	_, err := w.Write(b)
 	if err := errors.Join(err, w.Close(), text.Close()); err != nil {
 		panic(err) // unreachable: a buffer takes all
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -82,25 +83,33 @@ func (db *Verifier) IndexRestored(ctx context.Context, report func(Difference), 
 // loadTruth does what truth does, by put, for several prompts at once.
 func (r *reindexing) loadTruth(ctx context.Context, rows []table.Row, put func(transact.Row) error) (found []Difference, errs rowstore.Failures) {
 	var putting sync.Mutex // one prompt at a time, while others are read
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(2 * runtime.GOMAXPROCS(0)) // as some wait to put
-	for _, row := range rows {
-		g.Go(func() error {
-			t, err := r.db.readTruth(ctx, row)
-			if err != nil {
+	one := func(ctx context.Context, row table.Row) error {
+		t, err := r.db.readTruth(ctx, row)
+		if err != nil {
+			return err
+		}
+		putting.Lock()
+		defer putting.Unlock()
+		found, r.unjudged = append(found, t.found...), r.unjudged || t.unjudged
+		for _, row := range t.follow {
+			if err := put(transact.Row{Table: row.Table, Row: row.Row}); err != nil {
 				return err
 			}
-			putting.Lock()
-			defer putting.Unlock()
-			found, r.unjudged = append(found, t.found...), r.unjudged || t.unjudged
-			for _, row := range t.follow {
-				if err := put(transact.Row{Table: row.Table, Row: row.Row}); err != nil {
+		}
+		if t.follow != nil {
+			r.prompts++
+			r.progress(r.prompts)
+		}
+		return nil
+	}
+	var next atomic.Int64 // of the rows; a goroutine for each would grow its stack anew
+	g, ctx := errgroup.WithContext(ctx)
+	for range 2 * runtime.GOMAXPROCS(0) { // as some wait to put
+		g.Go(func() error {
+			for i := next.Add(1) - 1; i < int64(len(rows)); i = next.Add(1) - 1 {
+				if err := one(ctx, rows[i]); err != nil {
 					return err
 				}
-			}
-			if t.follow != nil {
-				r.prompts++
-				r.progress(r.prompts)
 			}
 			return nil
 		})
@@ -139,15 +148,9 @@ func (db *Verifier) readTruth(ctx context.Context, row table.Row) (t readTruth, 
 	if rec.InProduction, err = db.ReleasedNow(ctx, rec); err != nil {
 		return t, err
 	}
-	rec.Lease, rec.Backlog, rec.RowsVersion, rec.ProjectedAt = nil, nil, schema.RowsVersion, db.Now()
-	truth, err := rec.Row()
-	if err != nil {
-		return t, err
-	}
-	truth.ETag = ""
-	t.follow = append(t.follow, schema.IndexRow{Table: db.T.Prompts, Row: truth}, schema.IndexRow{Table: db.T.Prompts, Row: rec.MineRow()})
-	t.follow = append(append(t.follow, db.T.Rows(rec.Prompt)...), db.T.TextRows(rec.Prompt)...)
-	return t, nil
+	rec.Lease, rec.Backlog, rec.RowsVersion, rec.ProjectedAt, rec.ETag = nil, nil, schema.RowsVersion, db.Now(), ""
+	t.follow, err = db.T.AllRows(rec)
+	return t, err
 }
 
 type reindexing struct {
