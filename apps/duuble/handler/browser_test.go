@@ -104,8 +104,14 @@ func TestBrowser(t *testing.T) {
 	vote(bob, "4")
 	bob.Reads("2 votes. Results appear when 3 are there.").Shot("without script")
 
-	// They talk about it: Bob comments, Ann replies, and Bob takes his comment back.
+	// They talk about it: Bob comments, which the page of Ann that is open tells, Ann replies, and Bob takes his comment back.
+	ann.GoTo("/app/notifications")
+	browsertest.Eval[bool](ann, "window.open = true")
 	bob.Reads("No comments yet.").Write("[name=text]", "<i>Coffee</i>").Sends(".comment .primary").Reads("Your comment is there.").Reads("<i>Coffee</i>").Reads("1 comment")
+	ann.Sees("document.querySelector('#news').innerText.includes('commented')").Sees("/^News \\([12]\\)$/.test(document.querySelector('[data-stream]').textContent)")
+	require.True(t, browsertest.Eval[bool](ann, "window.open === true"), "news come to the page that is open")
+	browsertest.Accessible(ann, axe, "news that came")
+	require.False(t, browsertest.Eval[bool](ann.GoTo("/app/notifications"), "!document.querySelector('#news > :first-child').innerText.includes('commented')"), "the list is in the same order when the page is loaded")
 	ann.GoTo(post).Reads("<i>Coffee</i>")
 	browsertest.Accessible(ann, axe, "a post with a comment")
 	ann.Sends("a[href*='/comments/']").Reads("Back to the post").Reads("No replies yet.").Sends(".comment .primary").Reads("Give 1 to 2000 characters")
@@ -173,6 +179,7 @@ func TestBrowser(t *testing.T) {
 	// Bob follows Ann, and Ann blocks Bob: he finds nothing of her, and when the block ends he does
 	// not follow her.
 	bob.GoTo("/app/users/ann_1").Reads("0 followers").Sends("[action$='/follow'] .primary").Reads("You follow this person now.").Reads("You follow since")
+	ann.Reads("News (")
 	bob.Until("the count follows", func() bool {
 		return browsertest.Eval[bool](bob.GoTo("/app/users/ann_1"), "document.body.innerText.includes('1 follower')")
 	})

@@ -21,6 +21,7 @@ import (
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/posts"
 	"prompthub/apps/duuble/internal/schema"
+	"prompthub/apps/duuble/internal/stream"
 	"prompthub/apps/duuble/internal/web"
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/storage/memory"
@@ -81,7 +82,7 @@ func newWorld(t *testing.T) *world {
 	groups := hubs.New(hubs.Config{Store: rows, Tables: tables, Entropy: rand.Reader, People: accounts})
 	all := posts.New(posts.Config{Store: rows, Tables: tables, Queues: queues, Entropy: rand.Reader, People: accounts, Hubs: groups, Ballot: votes, PostsADay: 100, VotesAnHour: 300})
 	w.Handler = web.New(web.Config{
-		People: accounts, Hubs: groups, Posts: all, Discussions: discussions.New(all), VoteMin: 3,
+		People: accounts, Hubs: groups, Posts: all, Discussions: discussions.New(all), Streams: stream.New(stream.Config{Posts: all}), VoteMin: 3,
 		Admission: httpjson.NewAdmission(httpjson.Limits{Writes: -1, Reads: -1}.Complete(false), w.Now), Log: slog.New(slog.DiscardHandler), Now: w.Now,
 	})
 	return w
@@ -157,6 +158,24 @@ func TestRenewal(t *testing.T) {
 	require.Equal(t, 303, w.visit("GET", "/app/me", "").Code, "so the session has ended")
 	require.Empty(t, w.cookies)
 	require.Equal(t, 200, w.visit("GET", "/app", "").Code, "a guest sees the posts")
+}
+
+// TestStreamOfPage: an open page of a person has a stream, and a guest has none.
+func TestStreamOfPage(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	require.Equal(t, 303, w.visit("GET", "/app/notifications/stream", "").Code)
+	require.NotContains(t, w.visit("GET", "/app", "").Body.String(), "<script")
+	w.enter()
+	page := w.visit("GET", "/app", "").Body.String()
+	require.Contains(t, page, "<script")
+	_, after, _ := strings.Cut(page, `data-after="`)
+	after, _, _ = strings.Cut(after, `"`)
+	rec := w.visit("GET", "/app/notifications/stream?after="+after, "")
+	require.Equal(t, 200, rec.Code, rec.Body)
+	require.Equal(t, "text/event-stream", rec.Header().Get("Content-Type"))
+	require.Equal(t, "no-store", rec.Header().Get("Cache-Control"))
+	require.Equal(t, "retry: 1000\n\n", rec.Body.String())
 }
 
 // TestForms: a form of another site does nothing, a vote has five values and no other, and texts
