@@ -127,6 +127,16 @@ func (a *api) ties() {
 			_, err := a.People.Block(ctx, v.Claim, in.ID, false)
 			return nil, err
 		})
+	route(a, person, Bound{2, 66}, op("search-users", http.MethodGet, "/users/search", "Find people", "Whose username, or a word of whose name, begins as each word of q does; case and accents do not count. In the order of these words. People who are hidden from the caller, and those who have left, are not found.", http.StatusOK),
+		func(ctx context.Context, v visit, in *Searched) (*body[Items[Person]], error) {
+			name := "people with " + in.Q
+			after, err := in.after(name)
+			if err != nil {
+				return nil, err
+			}
+			page, err := a.People.Search(ctx, v.Claim, in.Q, after, in.Limit)
+			return personsAnswer(name, page, err)
+		})
 	for _, list := range []struct {
 		id, path, summary string
 		read              func(ctx context.Context, c people.Claim, user, after string, limit int) (people.PersonPage, error)

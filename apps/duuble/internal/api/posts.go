@@ -18,6 +18,12 @@ type Paged struct {
 	Cursor string `query:"cursor" maxLength:"2048" doc:"As the page before gave it" example:"AYm1Wq2kK3xPdWJ8"`
 }
 
+// A Searched is the part of what a search finds that is asked for.
+type Searched struct {
+	Q string `query:"q" required:"true" doc:"2 to 50 characters, with two letters or digits in a row" example:"ann"`
+	Paged
+}
+
 // after returns the position of a cursor in a list.
 func (p Paged) after(list string) (string, error) {
 	if p.Cursor == "" {

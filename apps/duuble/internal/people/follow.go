@@ -456,8 +456,8 @@ func (s *Service) MustSee(ctx context.Context, viewer, id string) error {
 	return err
 }
 
-// Repair writes the mirrors of all follows, and the rows that point at blocks and at what is due to
-// be removed. After a restore some may be missing, because a backup reads one partition after the
+// Repair writes the mirrors of all follows, the rows by which people are found, and those that point
+// at blocks and at what is due to be removed. After a restore some may be missing, because a backup reads one partition after the
 // other.
 func (s *Service) Repair(ctx context.Context) error {
 	for row, err := range table.All(ctx, s.DB, s.Tables.Users, table.Range{}) {
@@ -465,8 +465,12 @@ func (s *Service) Repair(ctx context.Context) error {
 			x := parseTie(row)
 			err = s.reflectFollow(ctx, x.from, x.to)
 		}
+		write := func(name string, row table.Row) error { return s.Upsert(ctx, name, row) }
+		if u := parseUser(row); err == nil && row.Row == meRow {
+			err = s.index().Want(u.ID, u.words(), write)
+		}
 		if err == nil {
-			err = s.pointers(row, func(name string, row table.Row) error { return s.Upsert(ctx, name, row) })
+			err = s.pointers(row, write)
 		}
 		if err != nil {
 			return rowstore.Unavailable(err)

@@ -113,6 +113,18 @@ func (s *Service) SetBasics(ctx context.Context, c Claim, change Basics) (Me, er
 			return Me{}, err
 		}
 	}
+	next := u
+	if change.Username != nil && u.Username == "" {
+		next.Username = *change.Username
+	}
+	if change.FullName != nil {
+		next.FullName = *change.FullName
+	}
+	if was, words := u.words(), next.words(); !slices.Equal(words, was) {
+		if err := s.index().Before(ctx, u.ID, len(was) > 0, words); err != nil {
+			return Me{}, err
+		}
+	}
 	me.User, err = s.changeUser(ctx, u, func(u *User) error {
 		if change.Username != nil {
 			if u.Username != "" && u.Username != *change.Username {

@@ -6,6 +6,7 @@ import (
 
 	"prompthub/apps/duuble/internal/due"
 	"prompthub/apps/duuble/internal/schema"
+	"prompthub/apps/duuble/internal/search"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
 )
@@ -26,11 +27,15 @@ func (s *Service) leavers() due.Rows {
 	return due.Rows{Store: s.Store, Table: s.Tables.Admin, Prefix: "due|account|"}
 }
 
-// PurgeTies removes follows and blocks that ended longer than Keep ago.
+// PurgeTies removes follows and blocks that ended longer than Keep ago, and rows by which people
+// were found.
 func (s *Service) PurgeTies(ctx context.Context) error {
 	return s.ended().Run(ctx, s.Now().Add(-s.Keep), func(ctx context.Context, row table.Row) error {
 		from, rest, _ := strings.Cut(row.Row, "|")
 		kind, to, _ := strings.Cut(rest, "|")
+		if kind+"|" == search.Rows {
+			return s.index().Sweep(ctx, from)
+		}
 		return s.removeTie(ctx, kind+"|", from, to, func(x *tie) bool { return !x.live() && s.Overdue(x.deletedAt) })
 	})
 }
@@ -143,6 +148,8 @@ func (s *Service) eraseAccount(ctx context.Context, u User) error {
 			_, err = s.dropTie(ctx, followRows, other, u.ID, all)
 		case blockerRows:
 			_, err = s.dropTie(ctx, blockRows, other, u.ID, all)
+		case search.Rows:
+			err = s.index().Forget(ctx, u.ID, row)
 		}
 		if err != nil {
 			return err

@@ -105,7 +105,7 @@ func TestFollow(t *testing.T) {
 	}
 	_, _, fans = w.circle(ann)
 	require.Equal(t, []string{"Person3", "Person2"}, fans)
-	require.Len(t, w.keys("Users", "u|"+ann.UserID), 2+1+2*2, "no second row of a person")
+	require.Len(t, w.keys("Users", "u|"+ann.UserID), 2+1+1+2*2, "no second row of a person")
 	_, err = w.Follow(ctx, ann, ann.UserID, true)
 	require.Equal(t, fault.Invalid, fault.Of(err))
 	_, err = w.Follow(ctx, ann, "nobody", true)

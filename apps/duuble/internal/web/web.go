@@ -269,9 +269,12 @@ func (s *web) refused(r *request, p page, err error) error {
 	default:
 		return err
 	}
-	p.Form, p.Errors = r.PostForm, map[string]string{}
+	p.Errors = map[string]string{}
+	if r.Method == http.MethodPost {
+		p.Form = r.PostForm
+	}
 	for _, field := range f.Fields {
-		p.Errors[strings.TrimPrefix(field.Name, "body.")] = sentence(field.Message)
+		p.Errors[strings.TrimPrefix(strings.TrimPrefix(field.Name, "body."), "query.")] = sentence(field.Message)
 	}
 	if len(f.Fields) == 0 {
 		p.Error = sentence(f.Text)

@@ -3,10 +3,13 @@ package web_test
 import (
 	"context"
 	"crypto/rand"
+	"fmt"
+	"html"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -247,6 +250,35 @@ func TestHubForms(t *testing.T) {
 	for _, path := range []string{"/app/hubs/nothing", "/app/invitations/nothing", "/app/join/nothing", "/app/hubs/nothing/members"} {
 		require.Equal(t, 404, w.visit("GET", path, "").Code, path)
 	}
+}
+
+// TestSearchPage: a person finds people and hubs by a page, which goes on with either and says what
+// is wrong with a query.
+func TestSearchPage(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	require.Equal(t, 303, w.visit("GET", "/app/search?q=ann", "").Code, "a guest must sign in")
+	w.enter()
+	require.NotContains(t, w.visit("GET", "/app/search", "").Body.String(), "no one")
+	for i := range 21 {
+		require.Equal(t, 303, w.visit("POST", "/app/hubs/new", url.Values{"name": {fmt.Sprintf("Ann's <i>%02d</i>", i)}}.Encode()).Code)
+	}
+	page := w.visit("GET", "/app/search?q=ANN", "").Body.String()
+	require.Contains(t, page, "@Ann_1")
+	require.Equal(t, 20, strings.Count(page, "&lt;i&gt;"))
+	require.NotContains(t, page, "More people")
+	more := regexp.MustCompile(`href="(/app/search[^"]*after[^"]*)"`).FindStringSubmatch(page)
+	next := w.visit("GET", html.UnescapeString(more[1]), "").Body.String()
+	require.Equal(t, 1, strings.Count(next, "&lt;i&gt;"))
+	require.NotContains(t, next, "@Ann_1")
+	require.Contains(t, w.visit("GET", "/app/search?q=nothing", "").Body.String(), "There is no one and no hub of this name.")
+	for query, says := range map[string]string{"a": "Give two letters or digits in a row.", strings.Repeat("a", 51): "Give 2 to 50 characters."} {
+		rec := w.visit("GET", "/app/search?q="+query, "")
+		require.Equal(t, 422, rec.Code)
+		require.Contains(t, rec.Body.String(), says)
+		require.Contains(t, rec.Body.String(), `value="`+query+`"`)
+	}
+	require.Equal(t, 400, w.visit("GET", "/app/search?q=ann&of=people&after=x", "").Code)
 }
 
 // TestCommentForms: comments are texts, a form that is sent twice comments once, and guests see no
