@@ -193,6 +193,7 @@ func TestBrowser(t *testing.T) {
 	browsertest.Accessible(ann, axe, "blocks")
 	bob.GoTo(post).Reads("There is no such post")
 	bob.GoTo("/app/users/ann_1").Reads("There is no such person")
+	bob.GoTo("/app/search?q=ann").Reads("There is no one and no hub of this name.")
 	ann.Sends("[action$='/end'] button").Reads("The block has ended.").Reads("No one.")
 	bob.GoTo("/app/users/ann_1").Reads("0 followers").Sends("[action$='/follow'] .primary").Reads("You follow since").Sends("[action$='/follow'] button").Reads("You do not follow this person any more.")
 
@@ -210,6 +211,9 @@ func TestBrowser(t *testing.T) {
 	carol.Write("[name=note]", "Read this").Sends("form.card .primary").Reads("You have shared this post.").Sends("a[href$='/shares']").Reads("Back to the post").Reads("Read this")
 	browsertest.Accessible(carol, axe, "shares")
 	browsertest.Accessible(carol.GoTo("/app/users/carol").Reads("Shared by"), axe, "a profile with a share")
+	browsertest.Accessible(carol.Sends("nav a[href$=search]").Reads("A person or a hub"), axe, "search")
+	carol.Write("[name=q]", "ANN").Sends("main .primary").Reads("@Ann_1")
+	browsertest.Accessible(carol, axe, "what a search found")
 
 	// Ann deletes the post and brings it back with all that it had.
 	ann.GoTo(post).Reads("Delete this post").Sends(".whole button").Reads("Your post is deleted").Reads("Bring it back")
@@ -327,8 +331,11 @@ func TestHubsInBrowser(t *testing.T) {
 	carol.GoTo(post).Reads("There is no such post")
 	carol.GoTo("/app/me/saved").Reads("You have saved no discussions.")
 	carol.GoTo(talk).Reads("You are not a member of this hub")
+	guest.GoTo("/app/search?q=drink")
+	at(guest, "/app/sign-in").Reads("Phone number")
+	ann.GoTo("/app/search?q=drink").Reads("Tea drinkers").Reads("2 members")
 	ann.Resize(desktop)
-	for _, path := range []string{"/app/hubs", hub, hub + "/members", hub + "/requests", hub + "/discussions", talk, replies, post} {
+	for _, path := range []string{"/app/search?q=drink", "/app/hubs", hub, hub + "/members", hub + "/requests", hub + "/discussions", talk, replies, post} {
 		browsertest.Accessible(ann.GoTo(path), axe, "wide "+strings.ReplaceAll(path[1:], "/", " "))
 	}
 	for _, p := range []*browsertest.Tab{ann, bob, carol} {
