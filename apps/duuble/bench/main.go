@@ -89,7 +89,7 @@ func run(ctx context.Context, args []string) (err error) {
 	flags.IntVar(&o.rounds, "rounds", 3, "how often each load is put on each program")
 	flags.DurationVar(&o.each, "each", 2*time.Second, "how long each load takes")
 	flags.BoolVar(&o.synced, "synced", false, "PocketBase too answers when the disk has what was written")
-	flags.StringVar(&o.only, "only", "", "only loads whose name contains this, and no costs; processes: only these")
+	flags.StringVar(&o.only, "only", "", "only loads whose name contains this, and no costs; processes, costs: only these")
 	flags.StringVar(&o.profile, "cpuprofile", "", "where a profile of our program goes")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -103,7 +103,9 @@ func run(ctx context.Context, args []string) (err error) {
 		if err := o.processes(ctx); err != nil || o.only != "" {
 			return err
 		}
-		if err := o.count(ctx, dir); err != nil {
+	}
+	if o.only == "" || o.only == "costs" {
+		if err := o.count(ctx, dir); err != nil || o.only != "" {
 			return err
 		}
 	}

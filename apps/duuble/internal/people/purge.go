@@ -40,27 +40,28 @@ func (s *Service) PurgeTies(ctx context.Context) error {
 	})
 }
 
-// removeTie removes a tie that is over, and its mirror or pointer.
+// removeTie removes a tie that is over, and its mirror or pointer before.
 func (s *Service) removeTie(ctx context.Context, kind, from, to string, over func(*tie) bool) error {
 	x, err := s.tie(ctx, kind, from, to)
-	if err == nil && x != nil && !over(x) && kind == blockRows { // a run before this one may have stopped after the row went
-		return s.Upsert(ctx, s.Tables.Users, blocker(to, from))
-	}
 	if err != nil || x != nil && !over(x) {
 		return err
 	}
 	if kind == followRows {
 		err = s.Forget(ctx, Mirror{User: to, Row: fanRows + from, Column: followers}, func(row *table.Row) bool { return isLive(row) })
 	} else {
-		err = s.RemoveKey(ctx, s.Tables.Users, blocker(to, from).Key)
+		var pointer *table.Row
+		pointer, err = s.GetRow(ctx, s.Tables.Users, blockerKey(to, from))
+		if err != nil || pointer != nil && !s.Overdue(pointer.Props.Get("at").Time()) {
+			return err // of a block that comes back now, or was to: it has written when to look again
+		}
+		if pointer != nil {
+			err = s.RemoveRow(ctx, s.Tables.Users, *pointer)
+		}
 	}
 	if err != nil {
 		return err
 	}
-	x, err = s.dropTie(ctx, kind, from, to, over)
-	if err == nil && kind == blockRows && x != nil && !over(x) { // it has come back meanwhile
-		err = s.Upsert(ctx, s.Tables.Users, blocker(to, from))
-	}
+	_, err = s.dropTie(ctx, kind, from, to, over)
 	return err
 }
 
@@ -143,7 +144,7 @@ func (s *Service) eraseAccount(ctx context.Context, u User) error {
 		case followRows:
 			err = s.Forget(ctx, Mirror{User: other, Row: fanRows + u.ID, Column: followers, Order: fanByTime + schema.Inv(parseTie(row).createdAt) + "|" + u.ID}, func(*table.Row) bool { return false })
 		case blockRows:
-			err = s.RemoveKey(ctx, s.Tables.Users, blocker(other, u.ID).Key)
+			err = s.RemoveKey(ctx, s.Tables.Users, blockerKey(other, u.ID))
 		case fanRows:
 			_, err = s.dropTie(ctx, followRows, other, u.ID, all)
 		case blockerRows:
