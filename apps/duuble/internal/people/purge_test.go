@@ -20,7 +20,7 @@ func (w *world) tied(c people.Claim) []string {
 	all := slices.DeleteFunc(w.keys("Users", "u|"+c.UserID), func(key string) bool {
 		return key == "u|"+c.UserID+" / me" || key == "u|"+c.UserID+" / id|phone" || key == "u|"+c.UserID+" / c|00" || strings.HasPrefix(key, "u|"+c.UserID+" / w|")
 	})
-	return append(all, w.keys("Admin", "due|")...)
+	return append(all, w.keys("Admin", "due|tie|")...)
 }
 
 // TestPurgeTies: a follow and a block that ended 29 d 23:59:59 ago stay, and keep their dates if

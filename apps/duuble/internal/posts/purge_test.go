@@ -366,7 +366,7 @@ func TestRepairPoints(t *testing.T) {
 				}
 			default:
 				kind = strings.TrimRight(row.Partition, "|0123456789")
-				if kind == "cfg" || strings.HasPrefix(kind, "repk") || kind == "due|settle" || kind == "due|expire" {
+				if kind == "cfg" || strings.HasPrefix(kind, "repk") || kind == "due|settle" || kind == "due|name" || kind == "due|expire" {
 					continue
 				}
 				if strings.Contains(row.Row, "|bl|") {

@@ -18,6 +18,7 @@
 //	Sessions  s|{user} / {session} · otp|{challenge} / c · rl|{bucket} / w · hll|{hub} / {yyyyMMddHH}
 //	Admin     the rows of package manage · cfg / keys, sweep · due|settle|{yyyyMMddHH} / {post} · due|expire|{yyyyMMddHH} / {ticks}|{sha256}
 //	          due|purge|{yyyyMMddHH} / {ticks}|{post}, {ticks}|{post}|{comment} · due|account|{yyyyMMddHH} / {ticks}|{user}
+//	          due|name|{yyyyMMddHH} / {ticks}|{lower}
 //	          due|tie|{yyyyMMddHH} / {ticks}|{user}|{row} · due|hub|{yyyyMMddHH} / {ticks}|{hub}|{row}
 //
 // {inv} is an instant, written so that later ones come first.
