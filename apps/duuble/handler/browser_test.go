@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
 
 	"prompthub/internal/testing/browsertest"
@@ -122,7 +124,11 @@ func TestBrowser(t *testing.T) {
 
 	carol := b.Visit(t, url, phone)
 	signIn(carol, api, "+34600000003", "carol")
-	vote(carol.GoTo(post).Reads("Your position"), "4")
+	carol.GoTo(post).Reads("Your position")
+	browsertest.Eval[bool](carol, "(s => { s.focus(); return true })(document.querySelector('.vote [type=range]'))")
+	browsertest.Accessible(carol.Press(kb.End), axe, "a slider")
+	require.Equal(t, "4", browsertest.Eval[string](carol, "document.querySelector('[name=position]:checked').value"), "keys slide")
+	carol.Sends(".vote .primary").Reads("Your vote is cast.")
 	carol.Reads("3 of 3 votes are counted.")
 	require.Equal(t, "1 0 0 0 2", browsertest.Eval[string](carol, "[...document.querySelectorAll('.bars strong')].map(e => e.textContent).join(' ')"))
 	browsertest.Accessible(carol, axe, "results")
@@ -275,8 +281,10 @@ func TestHubsInBrowser(t *testing.T) {
 	hub := browsertest.Eval[string](ann, "location.pathname")
 	browsertest.Accessible(ann, axe, "a hub")
 
+	browsertest.Call(ann, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: "navigator.share = async (what) => { window.shared = what.url }"})
 	ann.Write("[name=phone]", "+34 600 000 002").Sends("[action$='/invite'] .primary").Reads("Send this to +34•••••02")
 	browsertest.Accessible(ann, axe, "an invitation to send")
+	ann.Click("[data-share]").Sees("window.shared === document.querySelector('#link').href")
 	invitation := browsertest.Eval[string](ann, "new URL(document.querySelector('#link').href).pathname")
 	ann.GoTo(hub).Reads("Make a link to join by").Sends("[action$='/links'] button").Reads("A link to join by")
 	join := browsertest.Eval[string](ann, "new URL(document.querySelector('#link').href).pathname")
