@@ -20,6 +20,14 @@ type asked struct {
 	run    func(ctx context.Context, r *room, c *community) error
 }
 
+// waits is what an open page does: it waits for notifications, which are looked for every
+// lookSeconds, and asks again after waitSeconds.
+const (
+	waits       = "25 seconds of an open page"
+	waitSeconds = 25
+	lookSeconds = 5
+)
+
 // requests are those whose costs are counted. An active person comes on twenty days, looks at three
 // pages of the home and five posts, votes on three, and says something now and then.
 var requests = []asked{
@@ -43,8 +51,13 @@ var requests = []asked{
 		_, err := r.People.Followers(ctx, c.posters[2].Claim, c.posters[3].UserID, "", 20)
 		return err
 	}},
-	{"the number of unread notifications", 200, func(ctx context.Context, r *room, c *community) error {
-		_, err := r.Unread(ctx, c.posters[2].Claim)
+	{waits, 300, func(ctx context.Context, r *room, c *community) error { // 250 pages, each for half a minute
+		_, err := r.People.Caller(ctx, c.posters[2].Claim)
+		for range waitSeconds / lookSeconds {
+			if err == nil {
+				_, err = r.NewNotifications(ctx, c.posters[2].Claim, "", time.Now())
+			}
+		}
 		return err
 	}},
 	{"a vote on it", 60, func(ctx context.Context, r *room, c *community) error {
@@ -130,17 +143,21 @@ const (
 
 // bill prints what a month of 1,000 active people costs.
 func bill(w io.Writer, all []cost) {
-	asks, tables, queues, jobs := 0.0, 0.0, 0.0, 0.0
+	asks, waited, tables, queues, jobs := 0.0, 0.0, 0.0, 0.0, 0.0
 	for i, one := range requests {
 		n := active * one.aMonth
 		asks += n
+		if one.name == waits {
+			waited = n
+		}
 		tables += n * float64(all[i].tables)
 		queues += n * float64(all[i].queues)
 		jobs += n * float64(all[i].queues) / 3 // each message is sent, taken and deleted
 	}
 	queues += watched * month / pollSeconds
 	operations := tables*tableOperation + queues*queueOperation
-	busy := asks + min(jobs, month) + timerRuns // seconds, of which an instance is billed one at least
+	// Seconds, of which an instance is billed one at least. It has many pages that wait at once.
+	busy := asks - waited + min(waited*waitSeconds, month) + min(jobs, month) + timerRuns
 	compute := max(0, busy*memoryGB-freeGBSeconds)*gbSecond + max(0, asks+jobs+timerRuns-freeExecutions)*execution
 	logs := max(0, (asks+jobs+timerRuns)*runLogKB/1e6-freeLogGB) * logGB
 	fmt.Fprintf(w, "\n%.0f active people: %.0f requests, %.1f million operations of tables, %.1f million of queues; a month $%.2f for operations, $%.2f for compute, $%.2f for logs, $%.2f in all, without text messages and what is stored\n",

@@ -77,7 +77,7 @@ func run(ctx context.Context, args []string) (err error) {
 	flags.IntVar(&o.people, "people", 10_000, "how many people there are, a multiple of 500")
 	flags.IntVar(&o.voters, "voters", 2000, "how many people vote besides")
 	o.Flags(flags)
-	flags.Lookup("only").Usage += ", and no costs; processes: only these"
+	flags.Lookup("only").Usage += ", and no costs; processes, costs: only these"
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -90,7 +90,9 @@ func run(ctx context.Context, args []string) (err error) {
 		if err := o.processes(ctx); err != nil || o.Only != "" {
 			return err
 		}
-		if err := o.count(ctx, dir); err != nil {
+	}
+	if o.Only == "" || o.Only == "costs" {
+		if err := o.count(ctx, dir); err != nil || o.Only != "" {
 			return err
 		}
 	}

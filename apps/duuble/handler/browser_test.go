@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
 
 	"prompthub/internal/testing/browsertest"
@@ -104,8 +106,14 @@ func TestBrowser(t *testing.T) {
 	vote(bob, "4")
 	bob.Reads("2 votes. Results appear when 3 are there.").Shot("without script")
 
-	// They talk about it: Bob comments, Ann replies, and Bob takes his comment back.
+	// They talk about it: Bob comments, which the page of Ann that is open tells, Ann replies, and Bob takes his comment back.
+	ann.GoTo("/app/notifications")
+	browsertest.Eval[bool](ann, "window.open = true")
 	bob.Reads("No comments yet.").Write("[name=text]", "<i>Coffee</i>").Sends(".comment .primary").Reads("Your comment is there.").Reads("<i>Coffee</i>").Reads("1 comment")
+	ann.Sees("document.querySelector('#news').innerText.includes('commented')").Sees("/^News \\([12]\\)$/.test(document.querySelector('[data-stream]').textContent)")
+	require.True(t, browsertest.Eval[bool](ann, "window.open === true"), "news come to the page that is open")
+	browsertest.Accessible(ann, axe, "news that came")
+	require.False(t, browsertest.Eval[bool](ann.GoTo("/app/notifications"), "!document.querySelector('#news > :first-child').innerText.includes('commented')"), "the list is in the same order when the page is loaded")
 	ann.GoTo(post).Reads("<i>Coffee</i>")
 	browsertest.Accessible(ann, axe, "a post with a comment")
 	ann.Sends("a[href*='/comments/']").Reads("Back to the post").Reads("No replies yet.").Sends(".comment .primary").Reads("Give 1 to 2000 characters")
@@ -116,7 +124,11 @@ func TestBrowser(t *testing.T) {
 
 	carol := b.Visit(t, url, phone)
 	signIn(carol, api, "+34600000003", "carol")
-	vote(carol.GoTo(post).Reads("Your position"), "4")
+	carol.GoTo(post).Reads("Your position")
+	browsertest.Eval[bool](carol, "(s => { s.focus(); return true })(document.querySelector('.vote [type=range]'))")
+	browsertest.Accessible(carol.Press(kb.End), axe, "a slider")
+	require.Equal(t, "4", browsertest.Eval[string](carol, "document.querySelector('[name=position]:checked').value"), "keys slide")
+	carol.Sends(".vote .primary").Reads("Your vote is cast.")
 	carol.Reads("3 of 3 votes are counted.")
 	require.Equal(t, "1 0 0 0 2", browsertest.Eval[string](carol, "[...document.querySelectorAll('.bars strong')].map(e => e.textContent).join(' ')"))
 	browsertest.Accessible(carol, axe, "results")
@@ -173,6 +185,7 @@ func TestBrowser(t *testing.T) {
 	// Bob follows Ann, and Ann blocks Bob: he finds nothing of her, and when the block ends he does
 	// not follow her.
 	bob.GoTo("/app/users/ann_1").Reads("0 followers").Sends("[action$='/follow'] .primary").Reads("You follow this person now.").Reads("You follow since")
+	ann.Reads("News (")
 	bob.Until("the count follows", func() bool {
 		return browsertest.Eval[bool](bob.GoTo("/app/users/ann_1"), "document.body.innerText.includes('1 follower')")
 	})
@@ -186,6 +199,7 @@ func TestBrowser(t *testing.T) {
 	browsertest.Accessible(ann, axe, "blocks")
 	bob.GoTo(post).Reads("There is no such post")
 	bob.GoTo("/app/users/ann_1").Reads("There is no such person")
+	bob.GoTo("/app/search?q=ann").Reads("There is no one and no hub of this name.")
 	ann.Sends("[action$='/end'] button").Reads("The block has ended.").Reads("No one.")
 	bob.GoTo("/app/users/ann_1").Reads("0 followers").Sends("[action$='/follow'] .primary").Reads("You follow since").Sends("[action$='/follow'] button").Reads("You do not follow this person any more.")
 
@@ -203,6 +217,9 @@ func TestBrowser(t *testing.T) {
 	carol.Write("[name=note]", "Read this").Sends("form.card .primary").Reads("You have shared this post.").Sends("a[href$='/shares']").Reads("Back to the post").Reads("Read this")
 	browsertest.Accessible(carol, axe, "shares")
 	browsertest.Accessible(carol.GoTo("/app/users/carol").Reads("Shared by"), axe, "a profile with a share")
+	browsertest.Accessible(carol.Sends("nav a[href$=search]").Reads("A person or a hub"), axe, "search")
+	carol.Write("[name=q]", "ANN").Sends("main .primary").Reads("@Ann_1")
+	browsertest.Accessible(carol, axe, "what a search found")
 
 	// Ann deletes the post and brings it back with all that it had.
 	ann.GoTo(post).Reads("Delete this post").Sends(".whole button").Reads("Your post is deleted").Reads("Bring it back")
@@ -264,8 +281,10 @@ func TestHubsInBrowser(t *testing.T) {
 	hub := browsertest.Eval[string](ann, "location.pathname")
 	browsertest.Accessible(ann, axe, "a hub")
 
+	browsertest.Call(ann, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: "navigator.share = async (what) => { window.shared = what.url }"})
 	ann.Write("[name=phone]", "+34 600 000 002").Sends("[action$='/invite'] .primary").Reads("Send this to +34•••••02")
 	browsertest.Accessible(ann, axe, "an invitation to send")
+	ann.Click("[data-share]").Sees("window.shared === document.querySelector('#link').href")
 	invitation := browsertest.Eval[string](ann, "new URL(document.querySelector('#link').href).pathname")
 	ann.GoTo(hub).Reads("Make a link to join by").Sends("[action$='/links'] button").Reads("A link to join by")
 	join := browsertest.Eval[string](ann, "new URL(document.querySelector('#link').href).pathname")
@@ -320,8 +339,11 @@ func TestHubsInBrowser(t *testing.T) {
 	carol.GoTo(post).Reads("There is no such post")
 	carol.GoTo("/app/me/saved").Reads("You have saved no discussions.")
 	carol.GoTo(talk).Reads("You are not a member of this hub")
+	guest.GoTo("/app/search?q=drink")
+	at(guest, "/app/sign-in").Reads("Phone number")
+	ann.GoTo("/app/search?q=drink").Reads("Tea drinkers").Reads("2 members")
 	ann.Resize(desktop)
-	for _, path := range []string{"/app/hubs", hub, hub + "/members", hub + "/requests", hub + "/discussions", talk, replies, post} {
+	for _, path := range []string{"/app/search?q=drink", "/app/hubs", hub, hub + "/members", hub + "/requests", hub + "/discussions", talk, replies, post} {
 		browsertest.Accessible(ann.GoTo(path), axe, "wide "+strings.ReplaceAll(path[1:], "/", " "))
 	}
 	for _, p := range []*browsertest.Tab{ann, bob, carol} {

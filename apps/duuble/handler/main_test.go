@@ -87,8 +87,8 @@ func settle(t *testing.T, at string, in api.Tokens, name string) {
 	require.True(t, me.IsOnboardingCompleted)
 }
 
-// stream returns all events that a person has, of a stream that ends with them.
-func stream(t *testing.T, at, token string) string {
+// told returns all events that a person has, of a stream that ends with them.
+func told(t *testing.T, at, token string) string {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, at+"/notifications/stream", nil)
 	require.NoError(t, err)
@@ -137,7 +137,7 @@ func TestLocal(t *testing.T) {
 		return len(home.Items) == 2 && home.Items[0].Activity.Type == "post_commented"
 	}, 60*time.Second, 20*time.Millisecond, "the home follows")
 	require.Eventually(t, func() bool {
-		return strings.Contains(stream(t, at, ann.AccessToken), `"type":"user_followed"`)
+		return strings.Contains(told(t, at, ann.AccessToken), `"type":"user_followed"`)
 	}, 60*time.Second, 20*time.Millisecond, "it may come after what happened before")
 	running := filepath.Join(t.TempDir(), "running.jsonl")
 	does(t, command.OK, "backup", running, "--data", data)

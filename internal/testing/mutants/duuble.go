@@ -76,8 +76,8 @@ var duuble = []mutant{
 	},
 	{
 		"a message is written before what points at it", duubleRooms + "discussions/messages.go",
-		"	if err = rowstore.Each(ctx, len(before), len(before), func(ctx context.Context, i int) error { return before[i](ctx) }); err != nil {\n		return Message{}, err\n	}\n	if err = s.write(ctx, made); err == nil {",
-		"	if err = s.write(ctx, made); err != nil {\n		return Message{}, err\n	}\n	if err = rowstore.Each(ctx, len(before), len(before), func(ctx context.Context, i int) error { return before[i](ctx) }); err == nil {",
+		"	if err = rowstore.All(ctx, before...); err != nil {\n		return Message{}, err\n	}\n	if err = s.write(ctx, made); err == nil {",
+		"	if err = s.write(ctx, made); err != nil {\n		return Message{}, err\n	}\n	if err = rowstore.All(ctx, before...); err == nil {",
 	},
 	{
 		"a discussion moves whatever the version of its row is", duubleRooms + "discussions/discussions.go",

@@ -83,7 +83,7 @@ func (a *api) account() {
 			u, err := a.People.Caller(ctx, v.Claim)
 			return answer(Onboarding{Step(u.Step()), u.Onboarded(), u.Missing()}, err)
 		})
-	route(a, person, Bound{4, 7}, op("put-basics", http.MethodPut, "/onboarding/profile-basics", "Choose my username and give my name", "The username is written once and never changes: another one later, or one that somebody has, is 409 USERNAME_TAKEN.", http.StatusOK, 409),
+	route(a, person, Bound{7, 45}, op("put-basics", http.MethodPut, "/onboarding/profile-basics", "Choose my username and give my name", "The username is written once and never changes: another one later, or one that somebody has, is 409 USERNAME_TAKEN.", http.StatusOK, 409),
 		func(ctx context.Context, v visit, in *body[Basics]) (*body[Me], error) {
 			me, err := a.People.SetBasics(ctx, v.Claim, people.Basics{Username: &in.Body.Username, FullName: &in.Body.FullName, Bio: in.Body.Bio})
 			return answer(meOf(me), err)
@@ -107,7 +107,7 @@ func (a *api) account() {
 			me, err := a.People.Return(ctx, v.Claim)
 			return answer(meOf(me), err)
 		})
-	route(a, person, Bound{4, 7}, op("patch-profile", http.MethodPatch, "/users/me/profile", "Change my profile", "Members that are absent stay as they are.", http.StatusOK, 409),
+	route(a, person, Bound{6, 44}, op("patch-profile", http.MethodPatch, "/users/me/profile", "Change my profile", "Members that are absent stay as they are.", http.StatusOK, 409),
 		func(ctx context.Context, v visit, in *body[ProfileChange]) (*body[Me], error) {
 			me, err := a.People.SetBasics(ctx, v.Claim, people.Basics{Username: in.Body.Username, FullName: in.Body.FullName, Bio: in.Body.Bio})
 			return answer(meOf(me), err)

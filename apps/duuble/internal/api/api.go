@@ -19,6 +19,7 @@ import (
 	"prompthub/apps/duuble/internal/hubs"
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/posts"
+	"prompthub/apps/duuble/internal/stream"
 	"prompthub/internal/fault"
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/http/openapi"
@@ -34,6 +35,7 @@ type Config struct {
 	Posts       *posts.Service
 	Hubs        *hubs.Service
 	Discussions *discussions.Service
+	Streams     *stream.Service
 	Site        string                      // the address before the paths of links that people send; "" if it is not known
 	VoteMin     int                         // how many votes are counted together
 	Ready       func(context.Context) error // asks the storage for something
@@ -41,11 +43,8 @@ type Config struct {
 	Origins     httpjson.Origins // none where there are none
 	Log         *slog.Logger
 	Now         func() time.Time
-
-	NotifyPoll time.Duration        // how often a stream looks for notifications
-	StreamFor  time.Duration        // how long a stream without any is open; 0: it looks once
-	Telemetry  *telemetry.Telemetry // nil collects nothing
-	Version    string
+	Telemetry   *telemetry.Telemetry // nil collects nothing
+	Version     string
 }
 
 // The pages to which links of hubs lead, before their tokens.
@@ -60,7 +59,6 @@ type api struct {
 	document openapi.Document
 	about    openapi.System
 	bounds   map[string]Bound
-	open     streams
 }
 
 // A Bound is what a route may cost.

@@ -128,6 +128,11 @@ func TestCounts(t *testing.T) {
 				require.Equal(t, 201, status, m)
 			}
 		}
+		wordy := "" // a name with as many words as there can be
+		for i := range 34 {
+			wordy += fmt.Sprintf(" %02d", i)
+		}
+		wordy = wordy[1:100]
 		time.Sleep(2 * time.Minute) // so that the next message moves it
 		w.rest()
 		counted := map[string]bool{}
@@ -151,6 +156,7 @@ func TestCounts(t *testing.T) {
 			{"accept-terms", "POST", "/onboarding/terms", newcomer, `{"termsVersion":"1","privacyVersion":"1"}`, 200, ""},
 			{"get-me", "GET", "/users/me", ann, "", 200, ""},
 			{"patch-profile", "PATCH", "/users/me/profile", ann, `{"bio":"x"}`, 200, ""},
+			{"patch-profile", "PATCH", "/users/me/profile", ann, `{"fullName":"` + wordy + `"}`, 200, ""},
 			{"get-profile", "GET", "/users/" + annID, bob, "", 200, ""},
 			{"get-profile-by-name", "GET", "/users/by-username/ann", bob, "", 200, ""},
 			{"check-name", "GET", "/users/username-availability?username=Dora", ann, "", 200, ""},
@@ -186,6 +192,8 @@ func TestCounts(t *testing.T) {
 			{"delete-comment", "DELETE", "/posts/" + id + "/comments/" + comment, ann, "", 204, ""},
 			{"follow", "PUT", "/users/" + annID + "/follow", carol, "", 200, ""},
 			{"get-profile", "GET", "/users/" + annID, carol, "", 200, ""},
+			{"search-users", "GET", "/users/search?q=Talks", bob, "", 200, ""},
+			{"search-hubs", "GET", "/hubs/search?q=many", bob, "", 200, ""},
 			{"list-followers", "GET", "/users/" + annID + "/followers", bob, "", 200, ""},
 			{"unfollow", "DELETE", "/users/" + annID + "/follow", carol, "", 204, ""},
 			{"follow", "PUT", "/users/" + annID + "/follow", carol, "", 200, ""},
@@ -231,9 +239,9 @@ func TestCounts(t *testing.T) {
 			{"restore-post", "POST", "/posts/" + lockedID + "/restore", ann, "", 200, ""},
 			{"remove-post", "DELETE", "/admin/posts/" + lockedID, manager, "", 204, ""},
 			{"restore-any-post", "POST", "/admin/posts/" + lockedID + "/restore", manager, "", 204, ""},
-			{"create-hub", "POST", "/hubs", ann, `{"name":"x","customLink":"tea"}`, 201, ""},
+			{"create-hub", "POST", "/hubs", ann, `{"name":"` + wordy + `","customLink":"tea"}`, 201, ""},
 			{"get-hub", "GET", "/hubs/" + hub, ann, "", 200, ""},
-			{"patch-hub", "PATCH", "/hubs/" + hub, ann, `{"name":"y","customLink":"tea-2"}`, 200, ""},
+			{"patch-hub", "PATCH", "/hubs/" + hub, ann, `{"name":"` + wordy + `","customLink":"tea-2"}`, 200, ""},
 			{"get-hub-by-link", "GET", "/hubs/by-link/tea-2", ann, "", 200, ""},
 			{"list-my-hubs", "GET", "/users/me/hubs", bob, "", 200, ""},
 			{"list-members", "GET", "/hubs/" + hub + "/members", bob, "", 200, ""},

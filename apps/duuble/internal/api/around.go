@@ -60,7 +60,7 @@ func (a *api) comments() {
 			}
 			return &newComment{Prefix + "/posts/" + in.ID + "/comments/" + c.ID + "/replies", commentOf(c)}, nil
 		})
-	route(a, visitor, Bound{4, 90}, op("list-comments", http.MethodGet, "/posts/{id}/comments", "The comments on a post", "Roots, the newest first. The replies of a root that was deleted are among them.", http.StatusOK, 404),
+	route(a, visitor, Bound{4, 54}, op("list-comments", http.MethodGet, "/posts/{id}/comments", "The comments on a post", "Roots, the newest first. The replies of a root that was deleted are among them.", http.StatusOK, 404),
 		func(ctx context.Context, v visit, in *struct {
 			ByID
 			Paged
@@ -74,7 +74,7 @@ func (a *api) comments() {
 			page, err := a.Posts.Comments(ctx, v.Claim, in.ID, after, in.Limit)
 			return commentsAnswer(list, page, err)
 		})
-	route(a, visitor, Bound{4, 92}, op("list-replies", http.MethodGet, "/posts/{id}/comments/{comment}/replies", "The replies to a comment", "The oldest first.", http.StatusOK, 404),
+	route(a, visitor, Bound{4, 56}, op("list-replies", http.MethodGet, "/posts/{id}/comments/{comment}/replies", "The replies to a comment", "The oldest first.", http.StatusOK, 404),
 		func(ctx context.Context, v visit, in *struct {
 			ByComment
 			Paged
@@ -127,6 +127,16 @@ func (a *api) ties() {
 			_, err := a.People.Block(ctx, v.Claim, in.ID, false)
 			return nil, err
 		})
+	route(a, person, Bound{2, 30}, op("search-users", http.MethodGet, "/users/search", "Find people", "Whose username, or a word of whose name, begins as each word of q does; case and accents do not count. In the order of these words. People who are hidden from the caller, and those who have left, are not found.", http.StatusOK),
+		func(ctx context.Context, v visit, in *Searched) (*body[Items[Person]], error) {
+			name := "people with " + in.Q
+			after, err := in.after(name)
+			if err != nil {
+				return nil, err
+			}
+			page, err := a.People.Search(ctx, v.Claim, in.Q, after, in.Limit)
+			return personsAnswer(name, page, err)
+		})
 	for _, list := range []struct {
 		id, path, summary string
 		read              func(ctx context.Context, c people.Claim, user, after string, limit int) (people.PersonPage, error)
@@ -134,7 +144,7 @@ func (a *api) ties() {
 		{"list-followers", "/users/{id}/followers", "Who follows a person", a.People.Followers},
 		{"list-following", "/users/{id}/following", "Whom a person follows", a.People.Following},
 	} {
-		route(a, visitor, Bound{2, 66}, op(list.id, http.MethodGet, list.path, list.summary, "The newest first. A page may have fewer than the limit.", http.StatusOK, 404),
+		route(a, visitor, Bound{2, 30}, op(list.id, http.MethodGet, list.path, list.summary, "The newest first. A page may have fewer than the limit.", http.StatusOK, 404),
 			func(ctx context.Context, v visit, in *struct {
 				ByID
 				Paged

@@ -106,7 +106,7 @@ func (a *api) discussions() {
 		}
 		return &begun{status, Prefix + "/hubs/" + in.ID + "/discussions/" + d.ID, a.discussionOf(d)}, nil
 	})
-	route(a, person, Bound{4, 190}, op("list-discussions", http.MethodGet, path, "The discussions of a hub", "For its members, those in which somebody wrote last first, to the minute. A page may have fewer than the limit.", http.StatusOK, 404),
+	route(a, person, Bound{4, 150}, op("list-discussions", http.MethodGet, path, "The discussions of a hub", "For its members, those in which somebody wrote last first, to the minute. A page may have fewer than the limit.", http.StatusOK, 404),
 		func(ctx context.Context, v visit, in *struct {
 			ByID
 			Paged
@@ -120,7 +120,7 @@ func (a *api) discussions() {
 			page, err := a.Discussions.List(ctx, v.Claim, in.ID, after, in.Limit)
 			return pageOf(list, page, err, a.discussionOf)
 		})
-	route(a, person, Bound{6, 195}, op("list-saved-discussions", http.MethodGet, "/users/me/saved-discussions", "Discussions that I have saved", "Of the hubs of which the caller is a member now, the last that were saved first. A page may have fewer than the limit.", http.StatusOK),
+	route(a, person, Bound{6, 155}, op("list-saved-discussions", http.MethodGet, "/users/me/saved-discussions", "Discussions that I have saved", "Of the hubs of which the caller is a member now, the last that were saved first. A page may have fewer than the limit.", http.StatusOK),
 		func(ctx context.Context, v visit, in *Paged) (*body[Items[Discussion]], error) {
 			list := "saved " + v.UserID
 			after, err := in.after(list)
@@ -138,7 +138,7 @@ func (a *api) discussions() {
 			}
 			return answer(a.discussionOf(d), nil)
 		})
-	route(a, person, Bound{3, 70}, op("list-messages", http.MethodGet, path+"/{discussion}/messages", "The messages of a discussion", "Those that are no replies, the newest first.", http.StatusOK, 404),
+	route(a, person, Bound{3, 35}, op("list-messages", http.MethodGet, path+"/{discussion}/messages", "The messages of a discussion", "Those that are no replies, the newest first.", http.StatusOK, 404),
 		func(ctx context.Context, v visit, in *struct {
 			ByDiscussion
 			Paged
@@ -165,7 +165,7 @@ func (a *api) discussions() {
 			}
 			return &newMessage{Prefix + "/hubs/" + in.ID + "/discussions/" + in.Discussion + "/messages/" + m.ID + "/replies", messageOf(m)}, nil
 		})
-	route(a, person, Bound{4, 77}, op("list-message-replies", http.MethodGet, path+"/{discussion}/messages/{message}/replies", "The replies to a message", "The oldest first.", http.StatusOK, 404),
+	route(a, person, Bound{4, 42}, op("list-message-replies", http.MethodGet, path+"/{discussion}/messages/{message}/replies", "The replies to a message", "The oldest first.", http.StatusOK, 404),
 		func(ctx context.Context, v visit, in *struct {
 			ByDiscussion
 			Message string `path:"message" doc:"The id of the message" example:"01KA0000000000000000000011"`

@@ -68,7 +68,7 @@ func (a *api) feeds() {
 	op := func(tag, id, method, path, summary, description string, status int, errors ...int) huma.Operation {
 		return operation(tag, id, method, path, summary, description, status, errors...)
 	}
-	route(a, person, Bound{10, 300}, op("posts", "get-home", http.MethodGet, "/feed/home", "My home", "What others did in the last 30 days: those whom the caller follows, members of hubs of the caller, and those who act around a post on which the caller voted or commented. Each shows while its reason, its post and what it follows from are there.", http.StatusOK),
+	route(a, person, Bound{10, 230}, op("posts", "get-home", http.MethodGet, "/feed/home", "My home", "What others did in the last 30 days: those whom the caller follows, members of hubs of the caller, and those who act around a post on which the caller voted or commented. Each shows while its reason, its post and what it follows from are there.", http.StatusOK),
 		func(ctx context.Context, v visit, in *Paged) (*body[Home], error) {
 			list := "home " + v.UserID
 			after, err := in.after(list)
@@ -89,7 +89,7 @@ func (a *api) feeds() {
 			}
 			return answer(home, err)
 		})
-	route(a, visitor, Bound{8, 220}, op("posts", "get-default-feed", http.MethodGet, "/feed/default", "The default feed", "Public posts of people whom the managers of the service choose: first the newest of each, then the second newest of each, up to 50 of each.", http.StatusOK),
+	route(a, visitor, Bound{8, 180}, op("posts", "get-default-feed", http.MethodGet, "/feed/default", "The default feed", "Public posts of people whom the managers of the service choose: first the newest of each, then the second newest of each, up to 50 of each.", http.StatusOK),
 		func(ctx context.Context, v visit, in *Paged) (*body[Cards], error) {
 			after, err := in.after("default")
 			if err != nil {

@@ -46,13 +46,23 @@ func (a *api) hubs() {
 	op := func(id, method, path, summary, description string, status int, errors ...int) huma.Operation {
 		return operation("hubs", id, method, path, summary, description, status, errors...)
 	}
-	route(a, person, Bound{6, 8}, op("create-hub", http.MethodPost, "/hubs", "Make a hub", "The caller is its first super_admin.", http.StatusCreated, 409),
+	route(a, person, Bound{8, 44}, op("create-hub", http.MethodPost, "/hubs", "Make a hub", "The caller is its first super_admin.", http.StatusCreated, 409),
 		func(ctx context.Context, v visit, in *body[NewHub]) (*newHub, error) {
 			h, err := a.Hubs.Create(ctx, v.Claim, hubs.Draft{Name: in.Body.Name, Description: in.Body.Description, Link: in.Body.CustomLink})
 			if err != nil {
 				return nil, err
 			}
 			return &newHub{Prefix + "/hubs/" + h.ID, hubOf(h)}, nil
+		})
+	route(a, person, Bound{2, 66}, op("search-hubs", http.MethodGet, "/hubs/search", "Find hubs", "With a word in their names that begins as each word of q does; case and accents do not count. In the order of these words.", http.StatusOK),
+		func(ctx context.Context, v visit, in *Searched) (*body[Items[Hub]], error) {
+			list := "hubs with " + in.Q
+			after, err := in.after(list)
+			if err != nil {
+				return nil, err
+			}
+			page, err := a.Hubs.Search(ctx, v.Claim, in.Q, after, in.Limit)
+			return pageOf(list, page, err, hubOf)
 		})
 	route(a, visitor, Bound{2, 6}, op("get-hub", http.MethodGet, "/hubs/{id}", "A hub", "Everybody sees what it is called. What is in it its members see.", http.StatusOK, 404),
 		func(ctx context.Context, v visit, in *ByID) (*body[Hub], error) {
@@ -67,7 +77,7 @@ func (a *api) hubs() {
 			h, err := a.Hubs.ByLink(ctx, v.Claim, in.Link)
 			return answer(hubOf(h), err)
 		})
-	route(a, person, Bound{6, 11}, op("patch-hub", http.MethodPatch, "/hubs/{id}", "Change a hub", "Admins do. Members that are absent stay as they are. A custom link that is given up is free for others after 30 days.", http.StatusOK, 404, 409),
+	route(a, person, Bound{9, 48}, op("patch-hub", http.MethodPatch, "/hubs/{id}", "Change a hub", "Admins do. Members that are absent stay as they are. A custom link that is given up is free for others after 30 days.", http.StatusOK, 404, 409),
 		func(ctx context.Context, v visit, in *struct {
 			ByID
 			Body HubChange

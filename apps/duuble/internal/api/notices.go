@@ -67,7 +67,7 @@ func (a *api) notices() {
 	op := func(id, method, path, summary, description string, status int, errors ...int) huma.Operation {
 		return operation("notifications", id, method, path, summary, description, status, errors...)
 	}
-	route(a, person, Bound{7, 250}, op("list-notifications", http.MethodGet, "/notifications", "My notifications", "The newest first, of the last 30 days: those that are about what the caller may see now.", http.StatusOK),
+	route(a, person, Bound{7, 210}, op("list-notifications", http.MethodGet, "/notifications", "My notifications", "The newest first, of the last 30 days: those that are about what the caller may see now.", http.StatusOK),
 		func(ctx context.Context, v visit, in *struct {
 			Unread bool `query:"unread" doc:"true: those that are not read" example:"true"`
 			Paged
@@ -85,7 +85,7 @@ func (a *api) notices() {
 			}
 			return answer(items, err)
 		})
-	route(a, person, Bound{7, 250}, op("get-unread-count", http.MethodGet, "/notifications/unread-count", "How many notifications I have not read", "Up to 20.", http.StatusOK),
+	route(a, person, Bound{7, 210}, op("get-unread-count", http.MethodGet, "/notifications/unread-count", "How many notifications I have not read", "Up to 20.", http.StatusOK),
 		func(ctx context.Context, v visit, _ *none) (*body[UnreadCount], error) {
 			n, err := a.Posts.Unread(ctx, v.Claim)
 			return answer(UnreadCount{n}, err)

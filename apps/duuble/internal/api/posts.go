@@ -18,6 +18,12 @@ type Paged struct {
 	Cursor string `query:"cursor" maxLength:"2048" doc:"As the page before gave it" example:"AYm1Wq2kK3xPdWJ8"`
 }
 
+// A Searched is the part of what a search finds that is asked for.
+type Searched struct {
+	Q string `query:"q" required:"true" doc:"2 to 50 characters, with two letters or digits in a row" example:"ann"`
+	Paged
+}
+
 // after returns the position of a cursor in a list.
 func (p Paged) after(list string) (string, error) {
 	if p.Cursor == "" {
@@ -93,7 +99,7 @@ func (a *api) posts() {
 		}
 		return &created{Prefix + "/posts/" + c.ID, a.cardOf(c)}, nil
 	})
-	route(a, visitor, Bound{7, 160}, op("list-reposts", http.MethodGet, "/posts/{id}/reposts", "The reposts of a post", "The newest first.", http.StatusOK, 404),
+	route(a, visitor, Bound{7, 120}, op("list-reposts", http.MethodGet, "/posts/{id}/reposts", "The reposts of a post", "The newest first.", http.StatusOK, 404),
 		func(ctx context.Context, v visit, in *struct {
 			ByID
 			Paged
@@ -106,7 +112,7 @@ func (a *api) posts() {
 			page, err := a.Posts.Reposts(ctx, v.Claim, in.ID, after, in.Limit)
 			return a.cardsAnswer("reposts "+in.ID, page, err)
 		})
-	route(a, visitor, Bound{6, 250}, op("list-posts", http.MethodGet, "/posts", "The newest posts", "All that are public, or those of a hub of which the caller is a member.", http.StatusOK, 403, 404),
+	route(a, visitor, Bound{6, 180}, op("list-posts", http.MethodGet, "/posts", "The newest posts", "All that are public, or those of a hub of which the caller is a member.", http.StatusOK, 403, 404),
 		func(ctx context.Context, v visit, in *struct {
 			HubID string `query:"hubId" doc:"A hub" example:"01KA0000000000000000000004"`
 			Paged
@@ -132,7 +138,7 @@ func (a *api) posts() {
 			}
 			return answer(a.cardOf(c), nil)
 		})
-	route(a, visitor, Bound{7, 220}, op("list-user-posts", http.MethodGet, "/users/{id}/posts", "The posts of a person", "The newest first.", http.StatusOK, 404),
+	route(a, visitor, Bound{7, 170}, op("list-user-posts", http.MethodGet, "/users/{id}/posts", "The posts of a person", "The newest first.", http.StatusOK, 404),
 		func(ctx context.Context, v visit, in *struct {
 			ByID
 			Paged
@@ -181,7 +187,7 @@ func (a *api) posts() {
 			}
 			return answer(list, err)
 		})
-	route(a, person, Bound{4, 123}, op("list-my-votes", http.MethodGet, "/users/me/votes", "On what I have voted", "Without positions, which are not kept. The list follows the votes by some seconds.", http.StatusOK),
+	route(a, person, Bound{4, 85}, op("list-my-votes", http.MethodGet, "/users/me/votes", "On what I have voted", "Without positions, which are not kept. The list follows the votes by some seconds.", http.StatusOK),
 		func(ctx context.Context, v visit, in *Paged) (*body[MyVotes], error) {
 			after, err := in.after("votes " + v.UserID)
 			if err != nil {

@@ -42,7 +42,7 @@ func (a *api) shares() {
 		) (*newShare, error) {
 			return share(ctx, v, in.ID, in.Body.HubIDs, in.Body.Note, in.Key)
 		})
-	route(a, visitor, Bound{5, 90}, op("list-shares", http.MethodGet, "/posts/{id}/shares", "The shares of a post", "The newest first: those to lists of people, and those to hubs of which the caller is a member.", http.StatusOK, 404),
+	route(a, visitor, Bound{5, 55}, op("list-shares", http.MethodGet, "/posts/{id}/shares", "The shares of a post", "The newest first: those to lists of people, and those to hubs of which the caller is a member.", http.StatusOK, 404),
 		func(ctx context.Context, v visit, in *struct {
 			ByID
 			Paged

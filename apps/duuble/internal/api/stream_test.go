@@ -2,7 +2,6 @@ package api_test
 
 import (
 	"bufio"
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -103,29 +102,4 @@ func TestStream(t *testing.T) {
 		time.Sleep(time.Second) // for all that follows the answers
 		synctest.Wait()
 	})
-}
-
-// TestStreamsAreLimited: there are no more than may be, but a session that has one gets another one
-// for it, and there is room again once one ends.
-func TestStreamsAreLimited(t *testing.T) {
-	t.Parallel()
-	var s api.Streams
-	var leave func()
-	for i := range api.MostStreams {
-		_, end, ok := s.Enter(t.Context(), fmt.Sprint(i))
-		require.True(t, ok)
-		leave = end
-	}
-	_, _, ok := s.Enter(t.Context(), "another")
-	require.False(t, ok)
-	ctx, again, ok := s.Enter(t.Context(), "0")
-	require.True(t, ok)
-	next, _, ok := s.Enter(t.Context(), "0")
-	require.True(t, ok)
-	require.Error(t, ctx.Err(), "its first one has ended")
-	again() // late
-	require.NoError(t, next.Err())
-	leave()
-	_, _, ok = s.Enter(t.Context(), "another")
-	require.True(t, ok)
 }

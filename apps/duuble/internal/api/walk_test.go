@@ -14,7 +14,8 @@ import (
 	"prompthub/internal/http/openapi/openapitest"
 )
 
-// gets returns the paths of all GET routes with all values for the parameters in them.
+// gets returns the paths of all GET routes with all values for the parameters in them, and searches
+// for all values of q.
 func (w *world) gets(values map[string][]string) (paths []string) {
 	w.t.Helper()
 	gets := 0
@@ -34,7 +35,15 @@ func (w *world) gets(values map[string][]string) (paths []string) {
 			}
 			all = next
 		}
-		paths = append(paths, all...)
+		for _, path := range all {
+			if !strings.HasSuffix(path, "/search") {
+				paths = append(paths, path)
+				continue
+			}
+			for _, query := range values["q"] {
+				paths = append(paths, path+"?q="+query)
+			}
+		}
 	}
 	require.Greater(w.t, gets, 20)
 	return paths
@@ -122,7 +131,7 @@ func TestWalk(t *testing.T) {
 	require.Equal(t, 200, status)
 	w.rest()
 	values := map[string][]string{
-		"id": {locked, repost, source, hub, bobID, annID, leftID}, "username": {"bob", "ann"}, "link": {"tea"}, "comment": {comment}, "token": {token, link["token"].(string)}, "discussion": {discussion}, "message": {message},
+		"id": {locked, repost, source, hub, bobID, annID, leftID}, "username": {"bob", "ann"}, "q": {"bob", "tea"}, "link": {"tea"}, "comment": {comment}, "token": {token, link["token"].(string)}, "discussion": {discussion}, "message": {message},
 	}
 	paths := append(w.gets(values), "/posts?hubId="+hub, "/posts?limit=1", "/users/"+bobID+"/posts?limit=1")
 	found := func(who string) (seen []string) {
@@ -292,7 +301,7 @@ func TestWalkDeleted(t *testing.T) {
 		}, time.Minute, 5*time.Millisecond, "the lists of votes follow")
 	}
 	values := map[string][]string{
-		"id": {public, locked, kept, repost, other, hub, annID, bobID, cidID}, "username": {"ann", "bob"}, "link": {"tea"}, "comment": {comment, root}, "token": {open, link["token"].(string)}, "discussion": {discussion}, "message": {message},
+		"id": {public, locked, kept, repost, other, hub, annID, bobID, cidID}, "username": {"ann", "bob"}, "q": {"ann", "tea"}, "link": {"tea"}, "comment": {comment, root}, "token": {open, link["token"].(string)}, "discussion": {discussion}, "message": {message},
 	}
 	paths := append(w.gets(values), "/posts?hubId="+hub)
 	words := []string{secret, public, locked, comment, root, reply, repost, discussion, message}
@@ -423,7 +432,7 @@ func TestWalkLeft(t *testing.T) {
 	}
 	w.background.Wait()
 	values := map[string][]string{
-		"id": {public, repost["postId"].(string), bobs, hub, annID, bobID, "01KA0000000000000000000003"}, "username": {"annabella", "bob"}, "link": {"tea"}, "comment": {comment, reply}, "token": {token, link["token"].(string)}, "discussion": {discussion}, "message": {written["messageId"].(string)},
+		"id": {public, repost["postId"].(string), bobs, hub, annID, bobID, "01KA0000000000000000000003"}, "username": {"annabella", "bob"}, "q": {"annab", "tea"}, "link": {"tea"}, "comment": {comment, reply}, "token": {token, link["token"].(string)}, "discussion": {discussion}, "message": {written["messageId"].(string)},
 	}
 	paths := append(w.gets(values), "/posts?hubId="+hub, "/hubs/"+hub+"/join-requests?status=approved", "/hubs/"+hub+"/invitations?status=accepted_active")
 	everybody := map[string]string{"a guest": "", "Bob": bob, "Cid": cid, "Dan": dan}
@@ -446,6 +455,8 @@ func TestWalkLeft(t *testing.T) {
 	require.Contains(t, before["Bob /feed/home"], annID)
 	require.Contains(t, before["Bob /notifications"], annID)
 	require.Contains(t, before["Dan /feed/default"], annID)
+	require.Contains(t, before["Dan /users/search?q=annab"], annID)
+	require.Contains(t, before["Dan /hubs/search?q=tea"], hub)
 	require.Contains(t, before["Bob /hubs/"+hub+"/discussions/"+discussion+"/messages"], annID)
 	status, _ = w.ask("DELETE", "/users/me", ann, "")
 	require.Equal(t, 204, status)

@@ -25,6 +25,7 @@ import (
 	"prompthub/apps/duuble/internal/posts"
 	"prompthub/apps/duuble/internal/schema"
 	"prompthub/apps/duuble/internal/sms"
+	"prompthub/apps/duuble/internal/stream"
 	"prompthub/internal/host/command"
 	"prompthub/internal/host/function"
 	"prompthub/internal/http/httpjson"
@@ -138,7 +139,7 @@ func newWorld(t *testing.T) *world {
 	w.streams = func(poll, open time.Duration) {
 		w.Handler = api.New(api.Config{
 			People: w.people, Posts: w.posts, Hubs: w.hubs, Discussions: w.talks, VoteMin: 3, Ready: ready, Admission: httpjson.NewAdmission(unlimited.Complete(false), time.Now), Log: log, Now: time.Now, Version: "test",
-			NotifyPoll: poll, StreamFor: open,
+			Streams: stream.New(stream.Config{Posts: w.posts, Poll: poll, For: open}),
 		})
 	}
 	w.streams(0, 0)

@@ -132,7 +132,7 @@ func (s *Store) read(ctx context.Context, post string, votes []*pending, shard i
 		}
 	}
 	reads = append(reads, s.prepare(post, w)...)
-	err := rowstore.Each(ctx, len(reads), rowstore.MaxParallel, func(ctx context.Context, i int) error { return reads[i](ctx) })
+	err := rowstore.All(ctx, reads...)
 	if err != nil {
 		return nil, err
 	}

@@ -195,7 +195,7 @@ func (s *Service) describe(ctx context.Context, viewer string, all []*thread, ca
 		})
 	}
 	err := rowstore.Both(ctx, func(ctx context.Context) error {
-		return rowstore.Each(ctx, len(reads), rowstore.MaxParallel, func(ctx context.Context, i int) error { return reads[i](ctx) })
+		return rowstore.All(ctx, reads...)
 	}, func(ctx context.Context) (err error) {
 		if cards == nil {
 			slices.Sort(ids)

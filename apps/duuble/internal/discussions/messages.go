@@ -171,7 +171,7 @@ func (s *Service) Say(ctx context.Context, c people.Claim, hub, discussion, text
 		func(ctx context.Context) error { return s.move(ctx, t) },
 		func(ctx context.Context) error { return s.Upsert(ctx, s.Tables.Users, table.Row{Key: made.byAuthor()}) },
 	}
-	if err = rowstore.Each(ctx, len(before), len(before), func(ctx context.Context, i int) error { return before[i](ctx) }); err != nil {
+	if err = rowstore.All(ctx, before...); err != nil {
 		return Message{}, err
 	}
 	if err = s.write(ctx, made); err == nil {
@@ -222,7 +222,7 @@ func (s *Service) write(ctx context.Context, made *Message) error {
 				return err
 			},
 		}
-		err := rowstore.Each(ctx, len(reads), len(reads), func(ctx context.Context, i int) error { return reads[i](ctx) })
+		err := rowstore.All(ctx, reads...)
 		if err != nil || there != nil {
 			if there != nil {
 				made.Replies = there.Replies

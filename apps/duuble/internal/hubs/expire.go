@@ -125,7 +125,8 @@ func (s *Service) pointers(ctx context.Context, do func(name string, key table.K
 		}
 		switch kind {
 		case "hub":
-			if h := parseHub(row); h.Link != "" {
+			h := parseHub(row)
+			if err = s.wordsOf(h, do); err == nil && h.Link != "" {
 				err = do(s.Tables.Names, linkKey(h.Link), str("hub_id", hub), at("created_at", h.linkAt))
 			}
 		case "m":

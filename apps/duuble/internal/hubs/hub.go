@@ -115,7 +115,7 @@ func (s *Service) see(ctx context.Context, viewer, id string) (h *Hub, err error
 	if viewer == "" {
 		reads = reads[:2]
 	}
-	err = rowstore.Each(ctx, len(reads), len(reads), func(ctx context.Context, i int) error { return reads[i](ctx) })
+	err = rowstore.All(ctx, reads...)
 	if err != nil || h == nil {
 		return nil, err
 	}
@@ -205,10 +205,11 @@ func (s *Service) Create(ctx context.Context, c people.Claim, d Draft) (Hub, err
 	if err := s.reserve(ctx, id, d.Link); err != nil {
 		return Hub{}, err
 	}
-	if err := s.pointAt(ctx, id, u.ID); err != nil {
+	h := Hub{ID: id, Name: d.Name, Description: d.Description, Link: d.Link, CreatedAt: now, linkAt: now, superAdmins: 1, Members: 1}
+	err = rowstore.Both(ctx, func(ctx context.Context) error { return s.pointAt(ctx, id, u.ID) }, func(ctx context.Context) error { return s.index().Before(ctx, id, false, h.words()) })
+	if err != nil {
 		return Hub{}, err
 	}
-	h := Hub{ID: id, Name: d.Name, Description: d.Description, Link: d.Link, CreatedAt: now, linkAt: now, superAdmins: 1, Members: 1}
 	m := Membership{HubID: id, UserID: u.ID}
 	ops := append([]table.Op{rowstore.Put(h.row())}, m.join(SuperAdmin, now, tally{})...)
 	h.Mine = &m
@@ -236,6 +237,9 @@ func (s *Service) Edit(ctx context.Context, c people.Claim, id string, change Ch
 	}
 	if err == nil && change.Link != nil {
 		err = s.reserve(ctx, id, *change.Link)
+	}
+	if err == nil && change.Name != nil {
+		err = s.index().Before(ctx, id, true, Hub{Name: *change.Name}.words())
 	}
 	if err != nil {
 		return Hub{}, err

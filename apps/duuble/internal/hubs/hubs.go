@@ -17,6 +17,7 @@
 //	ji|{id}, jr|{status}|{inv}|{id}    a request to join, and requests by status and time
 //	jp|{user}                    which pending request the person has
 //	o|{change}|{n}               people who must be told of a change
+//	w|{word}                     a word by which the hub is found, see package search
 //
 // Rows elsewhere only point here, and are written before the batch: h|{hub} and jr|{inv}|{id} in
 // the partition of a user, tok|{hash}, ph|{number} and link|{lower} of Names, due|expire|{hour} and

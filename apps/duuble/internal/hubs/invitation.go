@@ -231,7 +231,7 @@ func (s *Service) told(ctx context.Context, kind, hub, id, hash string, expires 
 		},
 		also,
 	}
-	return rowstore.Each(ctx, len(writes), len(writes), func(ctx context.Context, i int) error { return writes[i](ctx) })
+	return rowstore.All(ctx, writes...)
 }
 
 // openRows begins the partitions of open invitations of a number.

@@ -28,6 +28,8 @@ func (s *Service) Purge(ctx context.Context) error {
 		hub, name, _ := strings.Cut(row.Row, "|")
 		kind, id, _ := strings.Cut(name, "|")
 		switch kind {
+		case "w":
+			return s.index().Sweep(ctx, hub)
 		case "m":
 			return s.purgeMembership(ctx, hub, id)
 		case "ji":

@@ -160,7 +160,7 @@ func (s *Service) Concerns(ctx context.Context, user string, n notices.Notice) (
 			return nil
 		},
 	}
-	err := rowstore.Each(ctx, len(reads), len(reads), func(ctx context.Context, i int) error { return reads[i](ctx) })
+	err := rowstore.All(ctx, reads...)
 	switch n.Type {
 	case notices.RequestCreated, notices.MemberJoined:
 		thing = thing && mine.May(Admin)

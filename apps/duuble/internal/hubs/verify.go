@@ -24,6 +24,9 @@ func (s *Service) VerifyRows(ctx context.Context, report func(string)) (rows int
 			return rows, rowstore.Unavailable(err)
 		}
 		rows++
+		if isWord(row) {
+			continue
+		}
 		hub := strings.TrimPrefix(row.Partition, schema.Hub(""))
 		if one == nil || one.hub != hub {
 			finish()
@@ -32,6 +35,9 @@ func (s *Service) VerifyRows(ctx context.Context, report func(string)) (rows int
 		one.add(row)
 	}
 	finish()
+	if err := s.index().Strays(ctx, func(id, _ string) { report("hub " + id + ": a row by which a search finds it is of nothing") }); err != nil {
+		return rows, err
+	}
 	return rows, s.pointers(ctx, func(name string, key table.Key, _ ...table.Prop) error {
 		row, err := s.GetRow(ctx, name, key)
 		if err == nil && row == nil {

@@ -70,6 +70,10 @@ func (n Notice) ID() string {
 	return schema.Inv(n.At) + "-" + hex.EncodeToString(sum[:12])
 }
 
+// After returns an id after which, for Newer, come the notices of things that happened after an
+// instant.
+func After(t time.Time) string { return schema.Inv(t) + "-" + strings.Repeat("0", 24) }
+
 func (n Notice) row(user string) table.Row {
 	props := table.Props{
 		{Name: "type", Value: table.String(n.Type)},

@@ -25,7 +25,10 @@ import (
 //
 // A row br| only says where to look, and is written before what it points at. A tie that ends stays
 // as a row for Keep, so that one that comes back keeps its date. Whether two people
-// are hidden from each other only the rows bl| of both say, and each read asks them. A block also
+// are hidden from each other only the rows bl| of both say. A read of one person asks them; a read
+// of many finds by the rows br| of the reader whose to ask, so a block that holds always has its
+// row br|. A purge takes one away only if it is old: a block that comes back writes it anew before,
+// and a purge that had read the older one finds that it has changed. A block also
 // ends the follows both ways. It is written first and looks for follows then, and a follow is
 // written first and looks for blocks then: so of both at once none stays.
 
@@ -150,7 +153,7 @@ func (s *Service) setTie(ctx context.Context, kind, from, to string, live bool) 
 		if err == nil && live && kind == blockRows {
 			// At each try, because a purge of a block that had ended takes the row away. If the block is
 			// never written, PurgeTies finds by the row before that this one is of nothing.
-			err = s.Upsert(ctx, s.Tables.Users, blocker(to, from))
+			err = s.Upsert(ctx, s.Tables.Users, s.blocker(to, from))
 		}
 		if err != nil {
 			return nil, err
@@ -185,21 +188,48 @@ func (s *Service) Hidden(ctx context.Context, viewer, other string) (bool, error
 	return mine.live() || theirs.live(), err
 }
 
-// AreHidden returns those of some people who are hidden from a viewer.
+// mostBlocks is how many blocks of a person, made and received, are read at once. If there are more,
+// each of the other people is asked about.
+const mostBlocks = 200
+
+// AreHidden returns those of some people who are hidden from a viewer. An id may be there more than
+// once, or "".
 func (s *Service) AreHidden(ctx context.Context, viewer string, ids []string) (map[string]bool, error) {
-	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
-	hidden := make([]bool, len(ids))
-	err := rowstore.Each(ctx, len(ids), rowstore.MaxParallel, func(ctx context.Context, i int) (err error) {
-		hidden[i], err = s.Hidden(ctx, viewer, ids[i])
-		return err
-	})
-	all := map[string]bool{}
-	for i, id := range ids {
-		if hidden[i] {
-			all[id] = true
+	hidden := map[string]bool{}
+	ids = slices.DeleteFunc(slices.Compact(slices.Sorted(slices.Values(ids))), func(id string) bool { return id == "" || id == viewer })
+	if viewer == "" || len(ids) == 0 {
+		return hidden, nil
+	}
+	rows, _, err := s.Budget().Rows(ctx, s.Tables.Users, table.Range{Partition: schema.User(viewer), From: blockRows, To: table.After(blockerRows)}, mostBlocks+1)
+	if err != nil {
+		return nil, err
+	}
+	ask := ids
+	if len(rows) <= mostBlocks {
+		ask = nil
+		for _, row := range rows {
+			kind, other, _ := strings.Cut(row.Row, "|")
+			if _, listed := slices.BinarySearch(ids, other); !listed {
+				continue
+			}
+			if kind+"|" == blockerRows {
+				ask = append(ask, other)
+			} else if isLive(&row) {
+				hidden[other] = true
+			}
 		}
 	}
-	return all, err
+	are := make([]bool, len(ask))
+	err = rowstore.Each(ctx, len(ask), rowstore.MaxParallel, func(ctx context.Context, i int) (err error) {
+		are[i], err = s.Hidden(ctx, viewer, ask[i])
+		return err
+	})
+	for i, id := range ask {
+		if are[i] {
+			hidden[id] = true
+		}
+	}
+	return hidden, err
 }
 
 func (s *Service) ties() wake.Ups {
@@ -283,7 +313,7 @@ func (s *Service) reflectFollow(ctx context.Context, from, to string) error {
 		func(ctx context.Context) (err error) { u, err = s.user(ctx, from); return err },
 		func(ctx context.Context) (err error) { hidden, err = s.Hidden(ctx, from, to); return err },
 	}
-	err := rowstore.Each(ctx, len(reads), len(reads), func(ctx context.Context, i int) error { return reads[i](ctx) })
+	err := rowstore.All(ctx, reads...)
 	if err == nil && x.live() && hidden {
 		x, err = s.setTie(ctx, followRows, from, to, false)
 	}
@@ -357,9 +387,13 @@ func (s *Service) Block(ctx context.Context, c Claim, other string, live bool) (
 	return since(x), nil
 }
 
-// blocker is the row by which a block is found from the person who is blocked.
-func blocker(user, by string) table.Row {
-	return table.Row{Key: table.Key{Partition: schema.User(user), Row: blockerRows + by}}
+func blockerKey(user, by string) table.Key {
+	return table.Key{Partition: schema.User(user), Row: blockerRows + by}
+}
+
+// blocker is the row by which a block is found from the person who is blocked, written now.
+func (s *Service) blocker(user, by string) table.Row {
+	return table.Row{Key: blockerKey(user, by), Props: table.Props{{Name: "at", Value: table.Time(s.Now().UTC())}}}
 }
 
 func since(x *tie) time.Time {
@@ -460,8 +494,8 @@ func (s *Service) MustSee(ctx context.Context, viewer, id string) error {
 	return err
 }
 
-// Repair writes the mirrors of all follows, and the rows that point at blocks and at what is due to
-// be removed. After a restore some may be missing, because a backup reads one partition after the
+// Repair writes the mirrors of all follows, the rows by which people are found, and those that point
+// at blocks and at what is due to be removed. After a restore some may be missing, because a backup reads one partition after the
 // other.
 func (s *Service) Repair(ctx context.Context) error {
 	for row, err := range table.All(ctx, s.DB, s.Tables.Users, table.Range{}) {
@@ -469,8 +503,12 @@ func (s *Service) Repair(ctx context.Context) error {
 			x := parseTie(row)
 			err = s.reflectFollow(ctx, x.from, x.to)
 		}
+		write := func(name string, row table.Row) error { return s.Upsert(ctx, name, row) }
+		if u := parseUser(row); err == nil && row.Row == meRow {
+			err = s.index().Want(u.ID, u.words(), write)
+		}
 		if err == nil {
-			err = s.pointers(row, func(name string, row table.Row) error { return s.Upsert(ctx, name, row) })
+			err = s.pointers(row, write)
 		}
 		if err != nil {
 			return rowstore.Unavailable(err)
@@ -489,7 +527,7 @@ func (s *Service) pointers(row table.Row, do func(name string, row table.Row) er
 	}
 	x := parseTie(row)
 	if x.kind == blockRows {
-		if err := do(s.Tables.Users, blocker(x.to, x.from)); err != nil {
+		if err := do(s.Tables.Users, s.blocker(x.to, x.from)); err != nil {
 			return err
 		}
 	}

@@ -52,7 +52,7 @@ func (s *Service) reflect(ctx context.Context, m Mirror) (is bool, err error) {
 			func(ctx context.Context) (err error) { there, err = s.userRow(ctx, m.User, m.Row); return err },
 			func(ctx context.Context) (err error) { counts, err = s.userRow(ctx, m.User, tally); return err },
 		}
-		err := rowstore.Each(ctx, len(reads), len(reads), func(ctx context.Context, i int) error { return reads[i](ctx) })
+		err := rowstore.All(ctx, reads...)
 		if is = u != nil; err != nil || !is || there != nil && there.Props.Get("version").Int() >= m.Version {
 			return nil, err
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"prompthub/apps/duuble/internal/due"
 	"prompthub/apps/duuble/internal/rules"
 	"prompthub/internal/fault"
 	"prompthub/internal/storage/rowstore"
@@ -113,6 +114,18 @@ func (s *Service) SetBasics(ctx context.Context, c Claim, change Basics) (Me, er
 			return Me{}, err
 		}
 	}
+	next := u
+	if change.Username != nil && u.Username == "" {
+		next.Username = *change.Username
+	}
+	if change.FullName != nil {
+		next.FullName = *change.FullName
+	}
+	if was, words := u.words(), next.words(); !slices.Equal(words, was) {
+		if err := s.index().Before(ctx, u.ID, len(was) > 0, words); err != nil {
+			return Me{}, err
+		}
+	}
 	me.User, err = s.changeUser(ctx, u, func(u *User) error {
 		if change.Username != nil {
 			if u.Username != "" && u.Username != *change.Username {
@@ -143,7 +156,11 @@ func (s *Service) reserve(ctx context.Context, user, lower string) error {
 			{Name: "created_at", Value: table.Time(s.Now().UTC())},
 		}}
 		kind := table.Insert
-		there, err := s.GetRow(ctx, s.Tables.Names, key)
+		var there *table.Row
+		err := rowstore.Both(ctx, func(ctx context.Context) (err error) {
+			there, err = s.GetRow(ctx, s.Tables.Names, key)
+			return err
+		}, func(ctx context.Context) error { return s.reservations().Add(ctx, s.Now(), lower) })
 		if err != nil {
 			return err
 		}
@@ -205,6 +222,25 @@ func (s *Service) unreserve(ctx context.Context, user, lower string) {
 	if err == nil && u != nil && !strings.EqualFold(u.Username, lower) {
 		_ = s.RemoveRow(ctx, s.Tables.Names, *row)
 	}
+}
+
+// reservations are the rows by which Expire finds reservations of usernames.
+func (s *Service) reservations() due.Rows {
+	return due.Rows{Store: s.Store, Table: s.Tables.Admin, Prefix: "due|name|"}
+}
+
+// sweepName removes a reservation that came to nothing. One that is made anew meanwhile has another
+// ETag, and a row of its own by which it is found.
+func (s *Service) sweepName(ctx context.Context, lower string) error {
+	row, err := s.GetRow(ctx, s.Tables.Names, nameKey(nameRows+lower))
+	if err != nil || row == nil {
+		return err
+	}
+	nothing, err := s.free(ctx, *row, "")
+	if err == nil && nothing {
+		err = s.RemoveRow(ctx, s.Tables.Names, *row)
+	}
+	return err
 }
 
 // AcceptTerms keeps which terms the caller has accepted.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -127,6 +128,41 @@ func TestReservationsThatCameToNothing(t *testing.T) {
 	require.NoError(t, w.choose(bob, "Star"))
 	requireCode(t, people.UsernameTaken, w.choose(ann, "Star"))
 	require.NoError(t, w.choose(ann, "Other"))
+}
+
+// TestReservationsAreSwept: a reservation that came to nothing is removed after ten minutes, one
+// that is made anew meanwhile ten minutes after that, and a name that somebody has, or had, never.
+func TestReservationsAreSwept(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, unlimited)
+	ann, bob := w.claim(w.enter(number(1))), w.person(2)
+	whole := w.Service
+	reserve := func(name string) {
+		w.Service = w.over(&stops{DB: w.db, at: "Users"}, unlimited)
+		require.Equal(t, fault.Unavailable, fault.Of(w.choose(ann, name)))
+		w.Service = whole
+	}
+	names := func(left time.Duration, want ...string) {
+		t.Helper()
+		w.clock.Pass(left)
+		require.NoError(t, w.Expire(t.Context()))
+		for i := range want {
+			want[i] = "name|" + want[i] + " / r"
+		}
+		require.Equal(t, want, w.keys("Names", "name|"))
+	}
+	reserve("Star")
+	reserve("Moon")
+	require.NoError(t, w.Leave(t.Context(), bob))
+	names(people.NameLasts-time.Second, "moon", "person2", "star")
+	reserve("Moon")
+	names(2*time.Second, "moon", "person2")
+	require.NoError(t, w.choose(ann, "Ann"))
+	names(0, "ann", "moon", "person2")
+	names(people.NameLasts, "ann", "person2")
+	names(people.NameLasts, "ann", "person2")
+	require.Empty(t, w.keys("Admin", "due|name|"))
+	require.Empty(t, w.differences())
 }
 
 // TestOnboarding: complete with username, name and terms, in any order.

@@ -135,13 +135,15 @@ func (s *Service) Triggers(others ...func(context.Context) error) []function.Tri
 	}
 }
 
-// Expire removes codes that are too old and windows that count nothing any more. None lives longer
+// Expire removes codes that are too old, windows that count nothing any more, and reservations of
+// usernames that came to nothing. None lives longer
 // than two days, so that many rows of these ranges are due.
 func (s *Service) Expire(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, rowstore.JobEnds)
 	defer cancel()
 	now := s.Now()
 	var failed rowstore.Failures
+	failed.Record(s.reservations().Run(ctx, now.Add(-NameLasts), func(ctx context.Context, row table.Row) error { return s.sweepName(ctx, row.Row) }))
 	for _, prefix := range []string{codeRows, windowRows} {
 		for row, err := range table.All(ctx, s.DB, s.Tables.Sessions, table.Range{FromPartition: prefix, ToPartition: table.After(prefix)}) {
 			if err == nil && !now.Before(row.Props.Get("expires_at").Time()) {

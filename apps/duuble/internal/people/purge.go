@@ -7,6 +7,7 @@ import (
 
 	"prompthub/apps/duuble/internal/due"
 	"prompthub/apps/duuble/internal/schema"
+	"prompthub/apps/duuble/internal/search"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
 )
@@ -39,36 +40,41 @@ func (s *Service) leavers() due.Rows {
 	return due.Rows{Store: s.Store, Table: s.Tables.Admin, Prefix: "due|account|"}
 }
 
-// PurgeTies removes follows and blocks that ended longer than Keep ago.
+// PurgeTies removes follows and blocks that ended longer than Keep ago, and rows by which people
+// were found.
 func (s *Service) PurgeTies(ctx context.Context) error {
 	return s.ended().Run(ctx, s.Now().Add(-s.Keep), func(ctx context.Context, row table.Row) error {
 		from, rest, _ := strings.Cut(row.Row, "|")
 		kind, to, _ := strings.Cut(rest, "|")
+		if kind+"|" == search.Rows {
+			return s.index().Sweep(ctx, from)
+		}
 		return s.removeTie(ctx, kind+"|", from, to, func(x *tie) bool { return !x.live() && s.Overdue(x.deletedAt) })
 	})
 }
 
-// removeTie removes a tie that is over, and its mirror or pointer.
+// removeTie removes a tie that is over, and its mirror or pointer before.
 func (s *Service) removeTie(ctx context.Context, kind, from, to string, over func(*tie) bool) error {
 	x, err := s.tie(ctx, kind, from, to)
-	if err == nil && x != nil && !over(x) && kind == blockRows { // a run before this one may have stopped after the row went
-		return s.Upsert(ctx, s.Tables.Users, blocker(to, from))
-	}
 	if err != nil || x != nil && !over(x) {
 		return err
 	}
 	if kind == followRows {
 		err = s.Forget(ctx, Mirror{User: to, Row: fanRows + from, Column: followers}, func(row *table.Row) bool { return isLive(row) })
 	} else {
-		err = s.RemoveKey(ctx, s.Tables.Users, blocker(to, from).Key)
+		var pointer *table.Row
+		pointer, err = s.GetRow(ctx, s.Tables.Users, blockerKey(to, from))
+		if err != nil || pointer != nil && !s.Overdue(pointer.Props.Get("at").Time()) {
+			return err // of a block that comes back now, or was to: it has written when to look again
+		}
+		if pointer != nil {
+			err = s.RemoveRow(ctx, s.Tables.Users, *pointer)
+		}
 	}
 	if err != nil {
 		return err
 	}
-	x, err = s.dropTie(ctx, kind, from, to, over)
-	if err == nil && kind == blockRows && x != nil && !over(x) { // it has come back meanwhile
-		err = s.Upsert(ctx, s.Tables.Users, blocker(to, from))
-	}
+	_, err = s.dropTie(ctx, kind, from, to, over)
 	return err
 }
 
@@ -162,11 +168,13 @@ func (s *Service) eraseAccount(ctx context.Context, u User) error {
 		case followRows:
 			err = s.Forget(ctx, Mirror{User: other, Row: fanRows + u.ID, Column: followers, Order: fanByTime + schema.Inv(parseTie(row).createdAt) + "|" + u.ID}, func(*table.Row) bool { return false })
 		case blockRows:
-			err = s.RemoveKey(ctx, s.Tables.Users, blocker(other, u.ID).Key)
+			err = s.RemoveKey(ctx, s.Tables.Users, blockerKey(other, u.ID))
 		case fanRows:
 			_, err = s.dropTie(ctx, followRows, other, u.ID, all)
 		case blockerRows:
 			_, err = s.dropTie(ctx, blockRows, other, u.ID, all)
+		case search.Rows:
+			err = s.index().Forget(ctx, u.ID, row)
 		}
 		if err != nil {
 			return err

@@ -3,6 +3,7 @@ package people_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -17,9 +18,9 @@ import (
 func (w *world) tied(c people.Claim) []string {
 	w.t.Helper()
 	all := slices.DeleteFunc(w.keys("Users", "u|"+c.UserID), func(key string) bool {
-		return key == "u|"+c.UserID+" / me" || key == "u|"+c.UserID+" / id|phone" || key == "u|"+c.UserID+" / c|00"
+		return key == "u|"+c.UserID+" / me" || key == "u|"+c.UserID+" / id|phone" || key == "u|"+c.UserID+" / c|00" || strings.HasPrefix(key, "u|"+c.UserID+" / w|")
 	})
-	return append(all, w.keys("Admin", "due|")...)
+	return append(all, w.keys("Admin", "due|tie|")...)
 }
 
 // TestPurgeTies: a follow and a block that ended 29 d 23:59:59 ago stay, and keep their dates if

@@ -105,7 +105,7 @@ func TestFollow(t *testing.T) {
 	}
 	_, _, fans = w.circle(ann)
 	require.Equal(t, []string{"Person3", "Person2"}, fans)
-	require.Len(t, w.keys("Users", "u|"+ann.UserID), 2+1+2*2, "no second row of a person")
+	require.Len(t, w.keys("Users", "u|"+ann.UserID), 2+1+1+2*2, "no second row of a person")
 	_, err = w.Follow(ctx, ann, ann.UserID, true)
 	require.Equal(t, fault.Invalid, fault.Of(err))
 	_, err = w.Follow(ctx, ann, "nobody", true)
@@ -375,4 +375,43 @@ func remove(t *testing.T, db *memory.Tables, row table.Row) {
 	t.Helper()
 	_, err := db.Write(t.Context(), "Users", table.Op{Kind: table.Delete, Row: row})
 	require.NoError(t, err)
+}
+
+// TestManyBlocks: a list has no one of the people who block its reader, or whom the reader blocks,
+// whether these are few, and read at once, or more than that; and has those again whose block ended.
+func TestManyBlocks(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, unlimited)
+	ctx := t.Context()
+	ann := w.person(0)
+	var others []people.Claim
+	var all []string
+	for i := range 220 {
+		c := w.person(i + 1)
+		others, all = append(others, c), append(all, c.UserID)
+	}
+	for i, c := range others {
+		from, to := ann, c
+		if i%2 == 0 {
+			from, to = c, ann
+		}
+		_, err := w.Block(ctx, from, to.UserID, true)
+		require.NoError(t, err)
+		if i%3 == 0 {
+			_, err = w.Block(ctx, from, to.UserID, false)
+			require.NoError(t, err)
+		}
+		if i%20 != 0 && i < 195 {
+			continue // the rows of a person are read at once up to some number
+		}
+		hidden, err := w.AreHidden(ctx, ann.UserID, append(all, "", ann.UserID))
+		require.NoError(t, err)
+		for n, id := range all {
+			require.Equal(t, n <= i && n%3 != 0, hidden[id], "%d of %d", n, i)
+		}
+		require.False(t, hidden[ann.UserID])
+	}
+	hidden, err := w.AreHidden(ctx, "", all)
+	require.NoError(t, err)
+	require.Empty(t, hidden, "of a guest")
 }

@@ -388,7 +388,7 @@ func (s *Service) profile(ctx context.Context, viewer, id string) (Profile, erro
 	if viewer == "" {
 		reads = reads[:2]
 	}
-	err := rowstore.Each(ctx, len(reads), len(reads), func(ctx context.Context, i int) error { return reads[i](ctx) })
+	err := rowstore.All(ctx, reads...)
 	if err == nil && (!u.there() || hidden) {
 		err = noUser()
 	}

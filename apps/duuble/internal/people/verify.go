@@ -20,7 +20,11 @@ func (s *Service) VerifyRows(ctx context.Context, report func(string)) (rows int
 		name, what := "", ""
 		switch row.Key.Row {
 		case meRow:
-			if u := parseUser(row); u.Username != "" {
+			u := parseUser(row)
+			if err := s.verifyWords(ctx, u, report); err != nil {
+				return rows, err
+			}
+			if u.Username != "" {
 				name, what = nameRows+strings.ToLower(u.Username), "username"
 			}
 		case "id|phone":
@@ -42,6 +46,9 @@ func (s *Service) VerifyRows(ctx context.Context, report func(string)) (rows int
 		if owner != id {
 			report(fmt.Sprintf("user %s: the %s does not lead to the account", id, what))
 		}
+	}
+	if err := s.index().Strays(ctx, func(id, _ string) { report("user " + id + ": a row by which a search finds them is of nothing") }); err != nil {
+		return rows, err
 	}
 	ties, err := s.verifyTies(ctx, report)
 	return rows + ties, err

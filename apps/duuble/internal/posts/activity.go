@@ -100,7 +100,7 @@ func (s *Service) audience(ctx context.Context, a feed.Activity) (to feed.Audien
 			return err
 		},
 	}
-	err = rowstore.Each(ctx, len(reads), len(reads), func(ctx context.Context, i int) error { return reads[i](ctx) })
+	err = rowstore.All(ctx, reads...)
 	// Of a post that was deleted the lists have what they must have when it comes back: reads leave
 	// it out until then.
 	if err != nil || p == nil || s.isGone(p) || !d.holds {

@@ -218,7 +218,7 @@ func (s *Service) Comment(ctx context.Context, c people.Claim, post, text, paren
 			})
 		}
 		first = false
-		err := rowstore.Each(ctx, len(before), len(before), func(ctx context.Context, i int) error { return before[i](ctx) })
+		err := rowstore.All(ctx, before...)
 		if err != nil {
 			return nil, err
 		}

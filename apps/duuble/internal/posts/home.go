@@ -108,7 +108,7 @@ func (s *Service) seesNothing(ctx context.Context, user string, been []string) (
 		func(ctx context.Context) (err error) { in, err = s.Hubs.In(ctx, user, been); return err },
 		rows(voteRows, &voted), rows(commentsOfUser, &commented),
 	}
-	err := rowstore.Each(ctx, len(reads), len(reads), func(ctx context.Context, i int) error { return reads[i](ctx) })
+	err := rowstore.All(ctx, reads...)
 	return alone && len(in)+len(voted)+len(commented) == 0, err
 }
 
@@ -156,7 +156,7 @@ func (s *Service) activities(ctx context.Context, viewer string, been []string, 
 			return err
 		})
 	}
-	if err := rowstore.Each(ctx, len(reads), rowstore.MaxParallel, func(ctx context.Context, i int) error { return reads[i](ctx) }); err != nil {
+	if err := rowstore.All(ctx, reads...); err != nil {
 		return nil, err
 	}
 	post := func(id string) seen {
@@ -178,16 +178,7 @@ func (s *Service) activities(ctx context.Context, viewer string, been []string, 
 		return nil, err
 	}
 	all = slices.DeleteFunc(all, func(one *sight) bool { return !one.reason })
-	var cards []Card
-	var persons map[string]people.Person
-	var hidden map[string]bool
-	err = rowstore.Both(ctx, func(ctx context.Context) (err error) {
-		cards, err = s.cards(ctx, viewer, found)
-		return err
-	}, func(ctx context.Context) (err error) {
-		persons, hidden, err = s.Authors(ctx, viewer, actors)
-		return err
-	})
+	cards, persons, err := s.cardsAnd(ctx, viewer, found, actors...)
 	if err != nil {
 		return nil, err
 	}
@@ -198,7 +189,7 @@ func (s *Service) activities(ctx context.Context, viewer string, been []string, 
 	items := []Item{}
 	for _, one := range all {
 		c, ok := there[one.Post]
-		if !ok || shown[one.Post] || hidden[one.Actor] || persons[one.Actor].ID == "" {
+		if !ok || shown[one.Post] || persons[one.Actor].ID == "" {
 			continue
 		}
 		shown[one.Post] = true

@@ -108,7 +108,7 @@ func (s *Service) visible(ctx context.Context, viewer string, all []Notification
 			return err
 		})
 	}
-	err := rowstore.Each(ctx, len(reads), rowstore.MaxParallel, func(ctx context.Context, i int) error { return reads[i](ctx) })
+	err := rowstore.All(ctx, reads...)
 	if err != nil {
 		return nil, err
 	}

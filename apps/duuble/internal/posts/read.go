@@ -111,10 +111,10 @@ func (s *Service) Authors(ctx context.Context, viewer string, ids []string) (all
 	return all, hidden, err
 }
 
-// authorsOf reads the authors of posts that were found, and takes out the posts of those who are
-// hidden from the viewer.
-func (s *Service) authorsOf(ctx context.Context, viewer string, all []seen) (map[string]people.Person, error) {
-	var ids []string
+// authorsOf reads the authors of posts that were found, and others, and takes out those who are
+// hidden from the viewer, and their posts.
+func (s *Service) authorsOf(ctx context.Context, viewer string, all []seen, others ...string) (map[string]people.Person, error) {
+	ids := slices.Clone(others)
 	for _, p := range all {
 		if p.post != nil {
 			ids = append(ids, p.post.AuthorID)
@@ -129,11 +129,21 @@ func (s *Service) authorsOf(ctx context.Context, viewer string, all []seen) (map
 			all[i] = seen{}
 		}
 	}
+	for id := range hidden {
+		delete(authors, id)
+	}
 	return authors, err
 }
 
 // cards returns the cards of posts that were looked at, without those that are not there.
 func (s *Service) cards(ctx context.Context, viewer string, posts []seen) ([]Card, error) {
+	cards, _, err := s.cardsAnd(ctx, viewer, posts)
+	return cards, err
+}
+
+// cardsAnd is cards, which reads others at the same time, but for those who are hidden from the
+// viewer.
+func (s *Service) cardsAnd(ctx context.Context, viewer string, posts []seen, others ...string) ([]Card, map[string]people.Person, error) {
 	var sources []string
 	for _, p := range posts {
 		if p.post != nil && p.post.SourceID != "" {
@@ -147,7 +157,7 @@ func (s *Service) cards(ctx context.Context, viewer string, posts []seen) ([]Car
 		return err
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var in []string
 	for _, p := range all {
@@ -156,14 +166,14 @@ func (s *Service) cards(ctx context.Context, viewer string, posts []seen) ([]Car
 	var authors map[string]people.Person
 	var names map[string]string
 	err = rowstore.Both(ctx, func(ctx context.Context) (err error) {
-		authors, err = s.authorsOf(ctx, viewer, all)
+		authors, err = s.authorsOf(ctx, viewer, all, others...)
 		return err
 	}, func(ctx context.Context) (err error) {
 		names, err = s.Hubs.Names(ctx, slices.Compact(slices.Sorted(slices.Values(in))))
 		return err
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	card := func(p seen) *Card {
 		if p.post == nil {
@@ -183,7 +193,7 @@ func (s *Service) cards(ctx context.Context, viewer string, posts []seen) ([]Car
 			cards = append(cards, *c)
 		}
 	}
-	return cards, nil
+	return cards, authors, nil
 }
 
 // See returns posts as a viewer sees them, by their ids. Those that are not there for the viewer

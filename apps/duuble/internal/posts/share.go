@@ -167,7 +167,7 @@ func (s *Service) Share(ctx context.Context, c people.Claim, post string, in []s
 		func(ctx context.Context) error { return s.Upsert(ctx, s.Tables.Users, table.Row{Key: x.byUser()}) },
 		func(ctx context.Context) error { _, err := s.People.Count(ctx, limit, posted, id); return err },
 	}
-	if err = rowstore.Each(ctx, len(before), len(before), func(ctx context.Context, i int) error { return before[i](ctx) }); err != nil {
+	if err = rowstore.All(ctx, before...); err != nil {
 		return Share{}, err
 	}
 	if err := s.addShare(ctx, x); err != nil {
@@ -199,7 +199,7 @@ func (s *Service) addShare(ctx context.Context, x *Share) error {
 			},
 			func(ctx context.Context) (err error) { count, err = s.number(ctx, x.PostID, shareCount, 1); return err },
 		}
-		err := rowstore.Each(ctx, len(reads), len(reads), func(ctx context.Context, i int) error { return reads[i](ctx) })
+		err := rowstore.All(ctx, reads...)
 		if err != nil || there != nil { // an earlier try has landed
 			return nil, err
 		}

@@ -2,7 +2,7 @@
 //
 //	Users     u|{user}      me · id|phone · c|{nn} · po|{post} · uv|{inv}|{post} · h|{hub} · jr|{inv}|{request}
 //	                        fo|{user} · fod|{inv}|{user} · fr|{user} · frd|{inv}|{user}
-//	                        bl|{user} · br|{user} · co|{post}|{comment} · sh|{post}|{inv}|{share}
+//	                        bl|{user} · br|{user} · w|{word} · co|{post}|{comment} · sh|{post}|{inv}|{share}
 //	                        ms|{hub}|{discussion}|{message} · sv|{hub}|{discussion} · svd|{inv}|{discussion}
 //	Names     phone|{hmac}, name|{lower}, idem|{hash}, link|{lower}, tok|{sha256}      r
 //	          ph|{hmac}      {time}|{invitation}
@@ -13,10 +13,12 @@
 //	          h|{hub}, d|{hub}|{discussion}      those of package discussions
 //	Lists     pub|{yyyyMM}, au|{user}, hf|{hub}      {inv}|{post}, {inv}|{share}
 //	          act|{user}, home|{user}      the rows of package feed
+//	          pn|{two letters}, hn|{two letters}      {word}|{user}, {word}|{hub}: the rows of package search
 //	Notifications  the rows of package notices
 //	Sessions  s|{user} / {session} · otp|{challenge} / c · rl|{bucket} / w · hll|{hub} / {yyyyMMddHH}
 //	Admin     the rows of package manage · cfg / keys, sweep · due|settle|{yyyyMMddHH} / {post} · due|expire|{yyyyMMddHH} / {ticks}|{sha256}
 //	          due|purge|{yyyyMMddHH} / {ticks}|{post}, {ticks}|{post}|{comment} · due|account|{yyyyMMddHH} / {ticks}|{user}
+//	          due|name|{yyyyMMddHH} / {ticks}|{lower}
 //	          due|tie|{yyyyMMddHH} / {ticks}|{user}|{row} · due|hub|{yyyyMMddHH} / {ticks}|{hub}|{row}
 //
 // {inv} is an instant, written so that later ones come first.

@@ -2,11 +2,13 @@ package web
 
 import (
 	"net/http"
+	"strings"
 	"time"
 
 	"prompthub/apps/duuble/internal/hubs"
 	"prompthub/apps/duuble/internal/notices"
 	"prompthub/apps/duuble/internal/posts"
+	"prompthub/apps/duuble/internal/stream"
 )
 
 // happened are the words of notifications, after the name of the person.
@@ -17,9 +19,10 @@ var happened = map[string]string{
 	notices.MemberJoined: "joined your hub", notices.MemberRemoved: "removed you from a hub", notices.RoleChanged: "gave you another role in a hub",
 }
 
-// A noticesBody is a page of notifications.
+// A noticesBody is a page of notifications. New ones are shown on the first.
 type noticesBody struct {
 	Items []posts.Notification
+	First bool
 	More  string
 }
 
@@ -33,7 +36,30 @@ func (s *web) notifications(r *request) error {
 	if err != nil {
 		return err
 	}
-	return s.render(r, http.StatusOK, page{Name: "notifications", Title: "News", Body: noticesBody{shown.Items, more(r.URL.Path, shown.Next)}})
+	return s.render(r, http.StatusOK, page{Name: "notifications", Title: "News", Body: noticesBody{shown.Items, after == "", more(r.URL.Path, shown.Next)}})
+}
+
+// shownWithin is how long before a page the things of notifications may be that its stream brings:
+// they come some seconds after what they tell of. Those that are read the page leaves out.
+const shownWithin = time.Minute
+
+// stream has an open page wait for notifications. What waits takes no place of requests that work.
+func (s *web) stream(r *request) error {
+	last := r.Header.Get("Last-Event-ID")
+	if last == "" {
+		last = r.URL.Query().Get("after")
+	}
+	open, err := s.Streams.Open(r.Context(), r.claim, last)
+	if err != nil {
+		return err
+	}
+	r.leave()
+	stream.SetHeaders(r.w.Header().Set)
+	return open.Write(r.w, func(n posts.Notification) (string, error) {
+		var b strings.Builder
+		err := s.templates["notifications"].ExecuteTemplate(&b, "notice", n)
+		return b.String(), err
+	})
 }
 
 func (s *web) readNotifications(r *request) error {

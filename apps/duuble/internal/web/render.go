@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 
+	"prompthub/apps/duuble/internal/notices"
 	"prompthub/apps/duuble/internal/people"
 )
 
@@ -25,6 +26,7 @@ type page struct {
 	Me   *people.User // nil for a guest
 	Here string       // where signing in leads back to
 	Done string       // what the form that led here did
+	News string       // after which notification the page waits for others
 }
 
 // A field is one of a form.
@@ -83,7 +85,7 @@ var done = map[string]string{
 
 // render answers with a page.
 func (s *web) render(r *request, status int, p page) error {
-	p.Me, p.Here = r.who, Prefix
+	p.Me, p.Here, p.News = r.who, Prefix, notices.After(s.Now().Add(-shownWithin))
 	if r.Method == http.MethodGet {
 		p.Here = back(r.URL.RequestURI())
 	}

@@ -2,7 +2,7 @@
 // hubs and posts do the work; templates and static hold the looks.
 //
 // Every page is complete without script: links and forms, a form that succeeds is answered with a
-// redirect. Texts of people reach a page through html/template, and a policy forbids the browser
+// redirect. With script an open page gets notifications as they come, by a stream. Texts of people reach a page through html/template, and a policy forbids the browser
 // all scripts and styles but our own. Forms need no secret against forgery, because requests of
 // other origins are refused and the only cookie is sent to our own pages alone.
 package web
@@ -22,6 +22,7 @@ import (
 	"prompthub/apps/duuble/internal/hubs"
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/posts"
+	"prompthub/apps/duuble/internal/stream"
 	"prompthub/internal/fault"
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/http/pages"
@@ -41,6 +42,7 @@ type Config struct {
 	Posts       *posts.Service
 	Hubs        *hubs.Service
 	Discussions *discussions.Service
+	Streams     *stream.Service
 	Site        string // the address before the paths of links that people send; "": that of the request
 	VoteMin     int    // how many votes are counted together
 	Admission   *httpjson.Admission
@@ -83,6 +85,7 @@ type request struct {
 	claim people.Claim // the zero Claim of a guest
 	who   *people.User // nil for a guest
 	left  bool         // the caller has left Duuble; they are a guest then
+	leave func()       // gives back the place among the requests that work
 }
 
 // form returns what was typed into a field.
@@ -123,6 +126,7 @@ func (s *web) handle(pattern string, who access, act action) {
 			return
 		}
 		defer leave()
+		req.leave = leave
 		if err == nil && access != "" {
 			req.claim = claim
 			err = s.visit(req, unclaimed != nil, refresh)
@@ -265,9 +269,12 @@ func (s *web) refused(r *request, p page, err error) error {
 	default:
 		return err
 	}
-	p.Form, p.Errors = r.PostForm, map[string]string{}
+	p.Errors = map[string]string{}
+	if r.Method == http.MethodPost {
+		p.Form = r.PostForm
+	}
 	for _, field := range f.Fields {
-		p.Errors[strings.TrimPrefix(field.Name, "body.")] = sentence(field.Message)
+		p.Errors[strings.TrimPrefix(strings.TrimPrefix(field.Name, "body."), "query.")] = sentence(field.Message)
 	}
 	if len(f.Fields) == 0 {
 		p.Error = sentence(f.Text)

@@ -3,10 +3,13 @@ package web_test
 import (
 	"context"
 	"crypto/rand"
+	"fmt"
+	"html"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -21,6 +24,7 @@ import (
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/posts"
 	"prompthub/apps/duuble/internal/schema"
+	"prompthub/apps/duuble/internal/stream"
 	"prompthub/apps/duuble/internal/web"
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/storage/memory"
@@ -81,7 +85,7 @@ func newWorld(t *testing.T) *world {
 	groups := hubs.New(hubs.Config{Store: rows, Tables: tables, Entropy: rand.Reader, People: accounts})
 	all := posts.New(posts.Config{Store: rows, Tables: tables, Queues: queues, Entropy: rand.Reader, People: accounts, Hubs: groups, Ballot: votes, PostsADay: 100, VotesAnHour: 300})
 	w.Handler = web.New(web.Config{
-		People: accounts, Hubs: groups, Posts: all, Discussions: discussions.New(all), VoteMin: 3,
+		People: accounts, Hubs: groups, Posts: all, Discussions: discussions.New(all), Streams: stream.New(stream.Config{Posts: all}), VoteMin: 3,
 		Admission: httpjson.NewAdmission(httpjson.Limits{Writes: -1, Reads: -1}.Complete(false), w.Now), Log: slog.New(slog.DiscardHandler), Now: w.Now,
 	})
 	return w
@@ -159,6 +163,24 @@ func TestRenewal(t *testing.T) {
 	require.Equal(t, 200, w.visit("GET", "/app", "").Code, "a guest sees the posts")
 }
 
+// TestStreamOfPage: an open page of a person has a stream, and a guest has none.
+func TestStreamOfPage(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	require.Equal(t, 303, w.visit("GET", "/app/notifications/stream", "").Code)
+	require.NotContains(t, w.visit("GET", "/app", "").Body.String(), "<script")
+	w.enter()
+	page := w.visit("GET", "/app", "").Body.String()
+	require.Contains(t, page, "<script")
+	_, after, _ := strings.Cut(page, `data-after="`)
+	after, _, _ = strings.Cut(after, `"`)
+	rec := w.visit("GET", "/app/notifications/stream?after="+after, "")
+	require.Equal(t, 200, rec.Code, rec.Body)
+	require.Equal(t, "text/event-stream", rec.Header().Get("Content-Type"))
+	require.Equal(t, "no-store", rec.Header().Get("Cache-Control"))
+	require.Equal(t, "retry: 1000\n\n", rec.Body.String())
+}
+
 // TestForms: a form of another site does nothing, a vote has five values and no other, and texts
 // of people are texts.
 func TestForms(t *testing.T) {
@@ -228,6 +250,35 @@ func TestHubForms(t *testing.T) {
 	for _, path := range []string{"/app/hubs/nothing", "/app/invitations/nothing", "/app/join/nothing", "/app/hubs/nothing/members"} {
 		require.Equal(t, 404, w.visit("GET", path, "").Code, path)
 	}
+}
+
+// TestSearchPage: a person finds people and hubs by a page, which goes on with either and says what
+// is wrong with a query.
+func TestSearchPage(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	require.Equal(t, 303, w.visit("GET", "/app/search?q=ann", "").Code, "a guest must sign in")
+	w.enter()
+	require.NotContains(t, w.visit("GET", "/app/search", "").Body.String(), "no one")
+	for i := range 21 {
+		require.Equal(t, 303, w.visit("POST", "/app/hubs/new", url.Values{"name": {fmt.Sprintf("Ann's <i>%02d</i>", i)}}.Encode()).Code)
+	}
+	page := w.visit("GET", "/app/search?q=ANN", "").Body.String()
+	require.Contains(t, page, "@Ann_1")
+	require.Equal(t, 20, strings.Count(page, "&lt;i&gt;"))
+	require.NotContains(t, page, "More people")
+	more := regexp.MustCompile(`href="(/app/search[^"]*after[^"]*)"`).FindStringSubmatch(page)
+	next := w.visit("GET", html.UnescapeString(more[1]), "").Body.String()
+	require.Equal(t, 1, strings.Count(next, "&lt;i&gt;"))
+	require.NotContains(t, next, "@Ann_1")
+	require.Contains(t, w.visit("GET", "/app/search?q=nothing", "").Body.String(), "There is no one and no hub of this name.")
+	for query, says := range map[string]string{"a": "Give two letters or digits in a row.", strings.Repeat("a", 51): "Give 2 to 50 characters."} {
+		rec := w.visit("GET", "/app/search?q="+query, "")
+		require.Equal(t, 422, rec.Code)
+		require.Contains(t, rec.Body.String(), says)
+		require.Contains(t, rec.Body.String(), `value="`+query+`"`)
+	}
+	require.Equal(t, 400, w.visit("GET", "/app/search?q=ann&of=people&after=x", "").Code)
 }
 
 // TestCommentForms: comments are texts, a form that is sent twice comments once, and guests see no

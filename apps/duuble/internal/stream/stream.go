@@ -1,0 +1,124 @@
+// Package stream has clients wait for notifications: programs by the API, and open pages.
+//
+// The host of a deployment sends an answer when it is complete, so a stream is one that ends: with
+// the first notifications that come, or after a time without any. A client then asks again.
+package stream
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"prompthub/apps/duuble/internal/people"
+	"prompthub/apps/duuble/internal/posts"
+	"prompthub/internal/fault"
+)
+
+// most is how many streams one process has open at once.
+const most = 1000
+
+// Config is what a Service needs.
+type Config struct {
+	Posts *posts.Service
+	Poll  time.Duration // how often a stream looks for notifications
+	For   time.Duration // how long a stream without any is open; 0: it looks once
+}
+
+// A Service has the streams that are open, one of each session. New makes one.
+type Service struct {
+	Config
+	mu   sync.Mutex
+	open map[string]*place
+}
+
+// A place is that of a stream that is open.
+type place struct{ end context.CancelFunc }
+
+// New returns the service.
+func New(c Config) *Service { return &Service{Config: c, open: map[string]*place{}} }
+
+// enter opens the stream of a session, and ends the one that it has. It reports whether there is
+// room.
+func (s *Service) enter(ctx context.Context, session string) (of context.Context, leave func(), ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before := s.open[session]
+	if before == nil && len(s.open) >= most {
+		return nil, nil, false
+	}
+	if before != nil {
+		before.end()
+	}
+	of, end := context.WithCancel(ctx)
+	mine := &place{end}
+	s.open[session] = mine
+	return of, func() {
+		end()
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.open[session] == mine {
+			delete(s.open, session)
+		}
+	}, true
+}
+
+// A Stream is one that is open. Its caller must call Write, which ends it.
+type Stream struct {
+	*Service
+	ctx    context.Context
+	leave  func()
+	caller people.Claim
+	last   string
+	since  time.Time
+	news   []posts.Notification
+}
+
+// Open begins a stream of what is newer than the notification with an id, or than now if there is
+// no such id.
+func (s *Service) Open(ctx context.Context, c people.Claim, last string) (*Stream, error) {
+	of, leave, ok := s.enter(ctx, c.SessionID)
+	if !ok {
+		return nil, fault.New(fault.Unavailable, "too many clients wait for notifications; ask for the number of unread ones instead")
+	}
+	st := &Stream{Service: s, ctx: of, leave: leave, caller: c, last: last, since: s.Posts.Now()}
+	if err := st.look(); err != nil {
+		leave()
+		return nil, err
+	}
+	return st, nil
+}
+
+func (st *Stream) look() (err error) {
+	st.news, err = st.Posts.NewNotifications(st.ctx, st.caller, st.last, st.since)
+	return err
+}
+
+// Write waits for the first notifications and writes them as events, the oldest first, with the
+// data that a client gets of each.
+func (st *Stream) Write(w io.Writer, data func(posts.Notification) (string, error)) error {
+	defer st.leave()
+	_, _ = io.WriteString(w, "retry: 1000\n\n") // the client has gone away
+	for len(st.news) == 0 && st.Posts.Now().Sub(st.since) < st.For {
+		if st.Posts.Sleep(st.ctx, st.Poll) != nil || st.look() != nil {
+			return nil // the next stream tells of an error
+		}
+	}
+	for _, n := range slices.Backward(st.news) {
+		text, err := data(n)
+		if err != nil {
+			return err
+		}
+		_, _ = fmt.Fprintf(w, "id: %s\nevent: notification\ndata: %s\n\n", n.ID(), strings.ReplaceAll(text, "\n", "\ndata: "))
+	}
+	return nil
+}
+
+// SetHeaders sets the headers of an answer that is a stream.
+func SetHeaders(set func(name, value string)) {
+	set("Content-Type", "text/event-stream")
+	set("Cache-Control", "no-store")
+}
