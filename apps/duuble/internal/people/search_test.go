@@ -107,7 +107,7 @@ func TestSearch(t *testing.T) {
 	require.Empty(t, w.differences())
 }
 
-// TestSearchFollowsNames: who gets another name is found by it at once, and by the old one no more;
+// TestSearchFollowsNames: a person with a new name is found by it at once, and by the old one no more;
 // rows that are of no use go after Keep, and not before, unless the name has come back.
 func TestSearchFollowsNames(t *testing.T) {
 	t.Parallel()
