@@ -133,6 +133,30 @@ func TestSearchFollowsNames(t *testing.T) {
 	require.Empty(t, w.differences())
 }
 
+// TestSweepAgainstReturn: a person takes the old name again while the job removes its rows: they are
+// found by it.
+func TestSweepAgainstReturn(t *testing.T) {
+	t.Parallel()
+	for range 30 {
+		w := newWorld(t, unlimited)
+		ann := w.person(1)
+		for _, name := range []string{"Tea", "Coffee"} {
+			require.NoError(t, w.rename(ann, name))
+		}
+		w.clock.Pass(31 * 24 * time.Hour)
+		ann = w.claim(w.enter(number(1)))
+		errs := atOnce(2, func(i int) error {
+			if i == 0 {
+				return w.PurgeTies(t.Context())
+			}
+			return w.rename(ann, "Tea")
+		})
+		require.Equal(t, 2, count(errs, isNil), errs)
+		require.Equal(t, []string{"Person1"}, w.found(ann, "tea"))
+		require.Empty(t, w.differences())
+	}
+}
+
 // TestCrashesOfSearch: after any accident to any call of a change of a name, or of the job that
 // removes rows of the old one, a person is found by the name that they have, and verify is silent.
 func TestCrashesOfSearch(t *testing.T) {

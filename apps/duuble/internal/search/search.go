@@ -241,10 +241,10 @@ func (x Index) Sweep(ctx context.Context, id string) error {
 			return err
 		}
 		words, err := x.Words(ctx, id) // after both rows were read: a change that needs them writes them first
-		if err != nil || slices.Contains(words, word) || listed != nil && !old(listed) {
-			if err != nil {
-				return err
-			}
+		if err != nil {
+			return err
+		}
+		if slices.Contains(words, word) || listed != nil && !old(listed) {
 			continue
 		}
 		if listed != nil {
