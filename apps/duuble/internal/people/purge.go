@@ -65,7 +65,7 @@ func (s *Service) removeTie(ctx context.Context, kind, from, to string, over fun
 		var pointer *table.Row
 		pointer, err = s.GetRow(ctx, s.Tables.Users, blockerKey(to, from))
 		if err != nil || pointer != nil && !s.Overdue(pointer.Props.Get("at").Time()) {
-			return err // of a block that comes back now, or was to: it has written when to look again
+			return err // a block comes back now, or did not in the end: its due row has this looked at again
 		}
 		if pointer != nil {
 			err = s.RemoveRow(ctx, s.Tables.Users, *pointer)

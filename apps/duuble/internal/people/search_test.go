@@ -107,7 +107,7 @@ func TestSearch(t *testing.T) {
 	require.Empty(t, w.differences())
 }
 
-// TestSearchFollowsNames: who gets another name is found by it at once, and by the old one no more;
+// TestSearchFollowsNames: a person with a new name is found by it at once, and by the old one no more;
 // rows that are of no use go after Keep, and not before, unless the name has come back.
 func TestSearchFollowsNames(t *testing.T) {
 	t.Parallel()
@@ -131,6 +131,30 @@ func TestSearchFollowsNames(t *testing.T) {
 	require.Equal(t, []string{"pn|pe / person1|" + ann.UserID, "pn|te / tea|" + ann.UserID}, words())
 	require.Len(t, slices.DeleteFunc(w.keys("Users", "u|"+ann.UserID), func(key string) bool { return !strings.Contains(key, " / w|") }), 2)
 	require.Empty(t, w.differences())
+}
+
+// TestSweepAgainstReturn: a person takes the old name again while the job removes its rows: they are
+// found by it.
+func TestSweepAgainstReturn(t *testing.T) {
+	t.Parallel()
+	for range 30 {
+		w := newWorld(t, unlimited)
+		ann := w.person(1)
+		for _, name := range []string{"Tea", "Coffee"} {
+			require.NoError(t, w.rename(ann, name))
+		}
+		w.clock.Pass(31 * 24 * time.Hour)
+		ann = w.claim(w.enter(number(1)))
+		errs := atOnce(2, func(i int) error {
+			if i == 0 {
+				return w.PurgeTies(t.Context())
+			}
+			return w.rename(ann, "Tea")
+		})
+		require.Equal(t, 2, count(errs, isNil), errs)
+		require.Equal(t, []string{"Person1"}, w.found(ann, "tea"))
+		require.Empty(t, w.differences())
+	}
 }
 
 // TestCrashesOfSearch: after any accident to any call of a change of a name, or of the job that

@@ -6,7 +6,7 @@
 //
 // Both rows only say where to look: each search reads the thing, and leaves out one that does not
 // have the word. They are written before a change that gives a thing a word, first those of the
-// thing, so that whoever removes the thing knows all others. A word that a thing has no more, or
+// thing, so that the job that removes a thing knows all others. A word that a thing has no more, or
 // never got because its change failed, is swept by a job when its rows are old: a change that needs
 // them again has written them anew before. So a process may stop anywhere.
 package search
@@ -241,10 +241,10 @@ func (x Index) Sweep(ctx context.Context, id string) error {
 			return err
 		}
 		words, err := x.Words(ctx, id) // after both rows were read: a change that needs them writes them first
-		if err != nil || slices.Contains(words, word) || listed != nil && !old(listed) {
-			if err != nil {
-				return err
-			}
+		if err != nil {
+			return err
+		}
+		if slices.Contains(words, word) || listed != nil && !old(listed) {
 			continue
 		}
 		if listed != nil {

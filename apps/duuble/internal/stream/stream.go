@@ -77,7 +77,7 @@ type Stream struct {
 	news   []posts.Notification
 }
 
-// Open begins a stream of what is newer than the notification with an id, or than now if there is
+// Open begins a stream of notifications newer than the one with an id, or than now if there is
 // no such id.
 func (s *Service) Open(ctx context.Context, c people.Claim, last string) (*Stream, error) {
 	of, leave, ok := s.enter(ctx, c.SessionID)

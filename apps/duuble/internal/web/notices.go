@@ -43,7 +43,7 @@ func (s *web) notifications(r *request) error {
 // they come some seconds after what they tell of. Those that are read the page leaves out.
 const shownWithin = time.Minute
 
-// stream has an open page wait for notifications. What waits takes no place of requests that work.
+// stream has an open page wait for notifications. It takes no place of requests that work.
 func (s *web) stream(r *request) error {
 	last := r.Header.Get("Last-Event-ID")
 	if last == "" {
