@@ -5,7 +5,6 @@ package main
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"log/slog"
 	mathrand "math/rand/v2"
@@ -335,13 +334,13 @@ func (d *duuble) keep(ctx context.Context) error {
 	if d.export == nil {
 		return nil
 	}
-	folder, rows, err := d.export.Export(ctx, d.DB, application, d.backed(), sums)
-	switch {
-	case errors.Is(err, backup.ErrUnfinished):
-		d.Log.InfoContext(ctx, err.Error(), slog.String("name", folder), slog.Int("rows", rows))
-		return nil
-	case err == nil && folder != "":
-		d.Log.InfoContext(ctx, exported, slog.String("name", folder), slog.Int("rows", rows))
+	x, err := d.export.Export(ctx, d.DB, application, d.backed(), sums)
+	if err == nil && x.Name != "" {
+		text := "backup goes on with the next run"
+		if x.Done {
+			text = exported
+		}
+		d.Log.InfoContext(ctx, text, slog.String("name", x.Name), slog.Int("rows", x.Rows))
 	}
 	return err
 }

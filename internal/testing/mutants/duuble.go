@@ -63,8 +63,8 @@ var duuble = []mutant{
 		"		case r.Status != Pending:\n			return nil, decided()\n		case !approve:", "		case !approve:",
 	},
 	{
-		"a person asks again while a request waits", duubleRooms + "hubs/link.go",
-		"		case waits != nil:\n", "		case waits != nil && waits.ID == \"\":\n",
+		"two requests of a person wait", duubleRooms + "hubs/request.go",
+		"insert(r.lock(), str(\"request_id\", r.ID))", "{Kind: table.Upsert, Row: table.Row{Key: r.lock(), Props: table.Props{str(\"request_id\", r.ID)}}}",
 	},
 	{
 		"a post gets two discussions in a hub", duubleRooms + "discussions/discussions.go",

@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,6 +18,7 @@ import (
 
 	"prompthub/apps/duuble/internal/backup"
 	"prompthub/internal/storage/blob"
+	"prompthub/internal/storage/blob/parts"
 	"prompthub/internal/storage/memory"
 	"prompthub/internal/storage/table"
 )
@@ -63,12 +63,12 @@ func TestExport(t *testing.T) {
 		f.Store = memory.NewBlobs(func() time.Time { return now })
 		e := backup.Exporter{Blobs: &f, Every: 24 * time.Hour, MaxPart: 4000, Now: func() time.Time { return now }}
 		export := func() string {
-			folder, rows, err := e.Export(t.Context(), db, "test", tables, backup.IsSum("k|"))
+			x, err := e.Export(t.Context(), db, "test", tables, backup.IsSum("k|"))
 			require.NoError(t, err)
-			if folder != "" {
-				require.Equal(t, 200, rows)
+			if x.Name != "" {
+				require.Equal(t, 200, x.Rows)
 			}
-			return folder
+			return x.Name
 		}
 		folder := export()
 		require.Equal(t, "20261101t125000z", folder)
@@ -77,20 +77,20 @@ func TestExport(t *testing.T) {
 			require.NoError(t, err)
 			return b.Body
 		}
-		var m backup.Manifest
+		var m parts.Manifest
 		require.NoError(t, json.Unmarshal(read("manifest.json"), &m))
 		require.Equal(t, 200, m.Rows)
 		require.Greater(t, len(m.Parts), 3)
 		require.Len(t, names(t, &f), len(m.Parts)+1)
-		var parts [][]byte
+		var bodies [][]byte
 		for _, p := range m.Parts {
 			body := read(p.Name)
 			sum := sha256.Sum256(body)
-			require.Equal(t, backup.Part{Name: p.Name, Bytes: len(body), SHA256: hex.EncodeToString(sum[:])}, p)
-			parts = append(parts, body)
+			require.Equal(t, parts.Part{Name: p.Name, Bytes: len(body), SHA256: hex.EncodeToString(sum[:])}, p)
+			bodies = append(bodies, body)
 		}
-		restore := func(parts [][]byte) ([]table.Row, error) {
-			z, err := gzip.NewReader(bytes.NewReader(bytes.Join(parts, nil))) // as cat and gunzip do it
+		restore := func(bodies [][]byte) ([]table.Row, error) {
+			z, err := gzip.NewReader(bytes.NewReader(bytes.Join(bodies, nil))) // as cat and gunzip do it
 			require.NoError(t, err)
 			lines, err := io.ReadAll(z)
 			require.NoError(t, err)
@@ -98,11 +98,11 @@ func TestExport(t *testing.T) {
 			_, err = backup.Read(t.Context(), other, "test", tables, bytes.NewReader(lines))
 			return all(t, other), err
 		}
-		rows, err := restore(parts)
+		rows, err := restore(bodies)
 		require.NoError(t, err)
 		require.Equal(t, all(t, db), rows)
-		for i := range parts {
-			_, err := restore(append(append([][]byte{}, parts[:i]...), parts[i+1:]...))
+		for i := range bodies {
+			_, err := restore(append(append([][]byte{}, bodies[:i]...), bodies[i+1:]...))
 			require.Error(t, err, "part %d is missing", i+1)
 		}
 
@@ -113,39 +113,39 @@ func TestExport(t *testing.T) {
 	}
 }
 
-// cut is a store of blobs at whose n-th change a run ends: the change lands or does not.
-type cut struct {
+// slow is a store of blobs of which each change takes some time. A run ends at the n-th one, which
+// lands or does not.
+type slow struct {
 	blob.Store
+	now   *time.Time
 	left  int
 	lands bool
-	end   context.CancelFunc
 }
 
-func (c *cut) change(do func() error) error {
-	if c.left--; c.left > 0 {
+func (s *slow) change(do func() error) error {
+	*s.now = s.now.Add(20 * time.Second)
+	if s.left--; s.left > 0 {
 		return do()
 	}
-	if c.left == 0 && c.lands {
+	if s.left == 0 && s.lands {
 		_ = do() // no caller hears of it
 	}
-	c.end()
-	return context.Canceled
+	return errors.New("no answer in time")
 }
 
-func (c *cut) Put(ctx context.Context, container, name string, body []byte) error {
-	return c.change(func() error { return c.Store.Put(ctx, container, name, body) })
+func (s *slow) Put(ctx context.Context, container, name string, body []byte) error {
+	return s.change(func() error { return s.Store.Put(ctx, container, name, body) })
 }
 
-func (c *cut) Delete(ctx context.Context, container, name string) error {
-	return c.change(func() error { return c.Store.Delete(ctx, container, name) })
+func (s *slow) Delete(ctx context.Context, container, name string) error {
+	return s.change(func() error { return s.Store.Delete(ctx, container, name) })
 }
 
-// TestExportGoesOn: a run that ends at any change, or two that do, are gone on with by the next one.
-// The export is one backup, with nothing of the parts that were not good, and what came into tables
-// that were still to be read is in it.
+// TestExportGoesOn: the time of a run is up, or it ends at any change, and the next ones go on. The
+// export is one backup, with what came meanwhile into partitions that were still to be read.
 func TestExportGoesOn(t *testing.T) {
 	t.Parallel()
-	wentOn := 0
+	paused := 0
 	for _, lands := range []bool{false, true} {
 		for n := 1; ; n += 1 + n/10 {
 			what := fmt.Sprintf("change %d, lands %v", n, lands)
@@ -157,98 +157,65 @@ func TestExportGoesOn(t *testing.T) {
 			}
 			blobs := memory.NewBlobs(func() time.Time { return now })
 			e := backup.Exporter{Every: 24 * time.Hour, MaxPart: 4000, Now: func() time.Time { return now }}
-			var first string
-			ended := 0
-			for range 2 {
-				ctx, end := context.WithCancel(t.Context())
-				c := &cut{blobs, n, lands, end}
-				e.Blobs = c
-				folder, _, err := e.Export(ctx, db, "test", tables, backup.IsSum("k|"))
-				if c.left > 0 {
-					require.NoError(t, err, what)
-					break
+			done, runs, failed := backup.Exported{}, 0, 0
+			for ; !done.Done; runs++ {
+				require.Less(t, runs, 23, "it does not end")
+				begun := now
+				e.Blobs = &slow{blobs, &now, n, lands}
+				if runs > 1 {
+					e.Blobs = &slow{blobs, &now, 1000, false}
 				}
-				ended++
-				if first == "" {
-					first = folder
+				x, err := e.Export(t.Context(), db, "test", tables, backup.IsSum("k|"))
+				switch done = x; {
+				case err != nil:
+					failed++
+				case !x.Done:
+					paused++
+					require.Less(t, now.Sub(begun), 4*time.Minute, what)
 				}
-				if errors.Is(err, backup.ErrUnfinished) {
-					require.Equal(t, first, folder, what)
-					wentOn++
-				}
-				now = now.Add(time.Hour)
-				insert(t, db, "PreB", "q", fmt.Sprint(ended))
+				insert(t, db, "PreB", "q", fmt.Sprint(runs))
+				now = begun.Add(time.Hour)
 			}
-			e.Blobs = blobs
-			_, _, err := e.Export(t.Context(), db, "test", tables, backup.IsSum("k|"))
+			x, err := e.Export(t.Context(), db, "test", tables, backup.IsSum("k|"))
 			require.NoError(t, err, what)
-			now = now.Add(time.Hour)
-			folder, _, err := e.Export(t.Context(), db, "test", tables, backup.IsSum("k|"))
-			require.NoError(t, err, what)
-			require.Empty(t, folder, "there is one of today")
-
-			var folders []string
-			text := map[string][]byte{}
-			for _, name := range names(t, blobs) {
-				b, err := blobs.Get(t.Context(), backup.Container, name)
-				require.NoError(t, err)
-				folder, file, _ := strings.Cut(name, "/")
-				if file == "manifest.json" {
-					folders = append(folders, folder)
-				}
-				text[name] = b.Body
-			}
-			require.Len(t, folders, 1, what)
-			var m backup.Manifest
-			require.NoError(t, json.Unmarshal(text[folders[0]+"/manifest.json"], &m))
-			var parts bytes.Buffer
-			for _, p := range m.Parts {
-				sum := sha256.Sum256(text[folders[0]+"/"+p.Name])
-				require.Equal(t, hex.EncodeToString(sum[:]), p.SHA256, what)
-				parts.Write(text[folders[0]+"/"+p.Name])
-			}
-			for name := range text {
-				if folder, file, _ := strings.Cut(name, "/"); folder == folders[0] && strings.HasSuffix(file, ".jsonl.gz") {
-					require.True(t, slices.ContainsFunc(m.Parts, func(p backup.Part) bool { return p.Name == file }), "%s: %s is in the folder", what, file)
-				}
-			}
-			z, err := gzip.NewReader(&parts)
+			require.Empty(t, x.Name, "there is one of today")
+			lines, err := parts.Open(func(name string) ([]byte, error) {
+				b, err := blobs.Get(t.Context(), backup.Container, done.Name+"/"+name)
+				return b.Body, err
+			})
 			require.NoError(t, err)
 			other := store(t)
-			rows, err := backup.Read(t.Context(), other, "test", tables, z)
+			rows, err := backup.Read(t.Context(), other, "test", tables, lines)
 			require.NoError(t, err, what)
-			require.Equal(t, m.Rows, rows, what)
-			require.Equal(t, all(t, db)[:rows], all(t, other), what) // but for what came after the last run had passed
-			if ended == 0 {
-				require.Greater(t, n, 10, "accidents never happened")
-				break
+			require.Equal(t, done.Rows, rows, what)
+			require.Equal(t, all(t, db)[:rows], all(t, other), "%s: but for the row that came after it", what)
+			require.Len(t, all(t, db), rows+1, what)
+			if failed == 0 {
+				require.Greater(t, n, 5, "accidents never happened")
+				break // there is no such change
 			}
 		}
 	}
-	require.Greater(t, wentOn, 20)
+	require.Greater(t, paused, 10)
 }
 
-// TestExportBegunAnew: an export that was stopped has no manifest, and does not keep the next run
-// from another one. One that was stopped long ago is not gone on with.
+// TestExportBegunAnew: an export that was stopped before a part was there, or that was stopped long
+// ago, does not keep the next run from another one.
 func TestExportBegunAnew(t *testing.T) {
 	t.Parallel()
 	db, now := store(t), time.Date(2026, 11, 1, 12, 50, 0, 0, time.UTC)
 	insert(t, db, "PreA", "p", "row")
 	blobs := memory.NewBlobs(func() time.Time { return now })
-	for _, most := range []int{0, 1} { // without a progress, and with one
-		e := backup.Exporter{Blobs: blobs, Every: 24 * time.Hour, Now: func() time.Time { return now }, MaxPart: most}
-		stopped := e
-		stopped.Blobs = stopping{blobs}
-		folder, _, err := stopped.Export(t.Context(), db, "test", tables, backup.IsSum("k|"))
-		require.Error(t, err)
-		require.NotErrorIs(t, err, backup.ErrUnfinished)
-		require.Contains(t, names(t, blobs), folder+"/0001.jsonl.gz")
-		now = now.Add(24 * time.Hour)
-		again, _, err := e.Export(t.Context(), db, "test", tables, backup.IsSum("k|"))
-		require.NoError(t, err)
-		require.Greater(t, again, folder)
-		now = now.Add(24 * time.Hour)
-	}
+	e := backup.Exporter{Blobs: blobs, Every: 24 * time.Hour, Now: func() time.Time { return now }}
+	stopped := e
+	stopped.Blobs = stopping{blobs}
+	x, err := stopped.Export(t.Context(), db, "test", tables, backup.IsSum("k|"))
+	require.Error(t, err)
+	require.Equal(t, []string{x.Name + "/0001.jsonl.gz"}, names(t, blobs))
+	now = now.Add(24 * time.Hour)
+	x, err = e.Export(t.Context(), db, "test", tables, backup.IsSum("k|"))
+	require.NoError(t, err)
+	require.Equal(t, backup.Exported{Name: "20261102t125000z", Rows: 1, Done: true}, x)
 }
 
 // stopping is a store of blobs that takes no manifest.
