@@ -562,8 +562,8 @@ func TestAnonymityFindsLeaks(t *testing.T) {
 	}
 }
 
-// TestAnonymityOnAzuriteFindsLeaks: the check finds each mistake in the requests to Azure's services
-// and in their answers.
+// TestAnonymityOnAzuriteFindsLeaks: the check finds each mistake in the requests to Azure's
+// services and in their answers.
 func TestAnonymityOnAzuriteFindsLeaks(t *testing.T) {
 	t.Parallel()
 	for _, l := range leaks {

@@ -220,8 +220,8 @@ func (x *explorer) hub(partition string, rows []table.Row) (wrong error) {
 		"discussions by post", has["d"], has["dp"], "discussions in order", has["d"], has["dl"]))
 }
 
-// discussion holds the messages of a discussion to their counts. Of one that is being removed rows go
-// one batch after the other.
+// discussion holds the messages of a discussion to their counts. Of one that is being removed, rows
+// go one batch after the other.
 func (x *explorer) discussion(partition string, rows []table.Row) error {
 	in := strings.Split(partition, "|")
 	thread, _ := x.db.Get(context.Background(), "Hubs", table.Key{Partition: "h|" + in[1], Row: "d|" + in[2]})

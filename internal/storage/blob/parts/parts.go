@@ -234,8 +234,8 @@ func (w *Writer) put(name string, body []byte) error {
 	return nil
 }
 
-// Open returns the lines of a complete folder. Read returns a blob of it. A folder without a manifest
-// is refused, and a part that is not as the manifest says ends the reading.
+// Open returns the lines of a complete folder. Read returns a blob of it. A folder without a
+// manifest is refused, and a part that is not as the manifest says ends the reading.
 func Open(read func(name string) ([]byte, error)) (io.Reader, error) {
 	text, err := read(ManifestName)
 	if err != nil {
