@@ -80,10 +80,6 @@ var duuble = []mutant{
 		"	if err = s.write(ctx, made); err != nil {\n		return Message{}, err\n	}\n	if err = rowstore.Each(ctx, len(before), len(before), func(ctx context.Context, i int) error { return before[i](ctx) }); err == nil {",
 	},
 	{
-		"a discussion moves whatever the version of its row is", duubleRooms + "discussions/discussions.go",
-		"		ops := []table.Op{rowstore.Removal(t.listed().Key)}\n", "		ops := []table.Op{rowstore.Removal(t.listed().Key)}\n		t.etag = table.Any\n",
-	},
-	{
 		"what is around a removed post is not looked at again", duubleRooms + "posts/delete.go",
 		"again := due.Get(wasIn); err == nil", "again := due.Get(wasIn); false && err == nil",
 	},
