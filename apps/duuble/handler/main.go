@@ -5,7 +5,6 @@ package main
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"log/slog"
 	mathrand "math/rand/v2"
@@ -27,7 +26,6 @@ import (
 	"prompthub/apps/duuble/internal/posts"
 	"prompthub/apps/duuble/internal/schema"
 	"prompthub/apps/duuble/internal/sms"
-	"prompthub/apps/duuble/internal/stream"
 	"prompthub/apps/duuble/internal/web"
 	"prompthub/internal/host/command"
 	"prompthub/internal/host/function"
@@ -336,13 +334,13 @@ func (d *duuble) keep(ctx context.Context) error {
 	if d.export == nil {
 		return nil
 	}
-	folder, rows, err := d.export.Export(ctx, d.DB, application, d.backed(), sums)
-	switch {
-	case errors.Is(err, backup.ErrUnfinished):
-		d.Log.InfoContext(ctx, err.Error(), slog.String("name", folder), slog.Int("rows", rows))
-		return nil
-	case err == nil && folder != "":
-		d.Log.InfoContext(ctx, exported, slog.String("name", folder), slog.Int("rows", rows))
+	x, err := d.export.Export(ctx, d.DB, application, d.backed(), sums)
+	if err == nil && x.Name != "" {
+		text := "backup goes on with the next run"
+		if x.Done {
+			text = exported
+		}
+		d.Log.InfoContext(ctx, text, slog.String("name", x.Name), slog.Int("rows", x.Rows))
 	}
 	return err
 }
@@ -351,11 +349,10 @@ func (d *duuble) keep(ctx context.Context) error {
 func (d *duuble) doors(s command.Settings, log *slog.Logger, t *telemetry.Telemetry) http.Handler {
 	version, _ := command.Built()
 	admission := httpjson.NewAdmission(s.Complete(false), time.Now)
-	streams := stream.New(stream.Config{Posts: d.posts, Poll: d.poll, For: streamFor})
 	programs := api.New(api.Config{
 		People: d.people, Posts: d.posts, Hubs: d.hubs, Discussions: d.talks, Site: d.site, VoteMin: d.min, Ready: d.ready, Admission: admission, Origins: s.Origins, Log: log, Now: time.Now, Telemetry: t, Version: version,
-		Streams: streams,
+		NotifyPoll: d.poll, StreamFor: streamFor,
 	})
-	pages := web.New(web.Config{People: d.people, Posts: d.posts, Hubs: d.hubs, Discussions: d.talks, Streams: streams, Site: d.site, VoteMin: d.min, Admission: admission, Log: log, Now: time.Now, Telemetry: t})
+	pages := web.New(web.Config{People: d.people, Posts: d.posts, Hubs: d.hubs, Discussions: d.talks, Site: d.site, VoteMin: d.min, Admission: admission, Log: log, Now: time.Now, Telemetry: t})
 	return httpjson.Mount(web.Prefix, programs, pages)
 }

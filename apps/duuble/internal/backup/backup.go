@@ -93,18 +93,18 @@ const tries = 10
 // Write writes all rows of tables, and returns how many. Each partition is written as one state: if
 // the ETag of a sum is another one after its partition was read, the partition is read again.
 func Write(ctx context.Context, db table.DB, application string, tables []Table, sums Sums, w io.Writer) (int, error) {
-	return writeAfter(ctx, Place{}, db, application, tables, sums, w, func(Place) error { return nil })
+	return writeAfter(ctx, place{}, db, application, tables, sums, w, func(place) error { return nil })
 }
 
-// A Place in a backup is after a partition of a table. The zero Place is its beginning.
-type Place struct {
+// A place in a backup is after a partition of a table. The zero place is its beginning.
+type place struct {
 	Table     string `json:"table"` // its name in the backup
 	Partition string `json:"partition"`
 	Rows      int    `json:"rows"` // up to there
 }
 
 // writeAfter is Write from a place on. It calls reached after each partition.
-func writeAfter(ctx context.Context, begin Place, db table.DB, application string, tables []Table, sums Sums, w io.Writer, reached func(Place) error) (int, error) {
+func writeAfter(ctx context.Context, begin place, db table.DB, application string, tables []Table, sums Sums, w io.Writer, reached func(place) error) (int, error) {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	rows, in := begin.Rows, table.Range{}
@@ -125,7 +125,7 @@ func writeAfter(ctx context.Context, begin Place, db table.DB, application strin
 			if len(all) == 0 {
 				return nil
 			}
-			here := Place{Table: t.Name, Partition: all[0].Partition}
+			here := place{Table: t.Name, Partition: all[0].Partition}
 			all, err := settled(ctx, db, t, sums, all)
 			for _, row := range all {
 				if err == nil {

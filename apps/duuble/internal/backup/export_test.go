@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -64,12 +63,12 @@ func TestExport(t *testing.T) {
 		f.Store = memory.NewBlobs(func() time.Time { return now })
 		e := backup.Exporter{Blobs: &f, Every: 24 * time.Hour, MaxPart: 4000, Now: func() time.Time { return now }}
 		export := func() string {
-			folder, rows, err := e.Export(t.Context(), db, "test", tables, backup.IsSum("k|"))
+			x, err := e.Export(t.Context(), db, "test", tables, backup.IsSum("k|"))
 			require.NoError(t, err)
-			if folder != "" {
-				require.Equal(t, 200, rows)
+			if x.Name != "" {
+				require.Equal(t, 200, x.Rows)
 			}
-			return folder
+			return x.Name
 		}
 		folder := export()
 		require.Equal(t, "20261101t125000z", folder)
@@ -114,39 +113,39 @@ func TestExport(t *testing.T) {
 	}
 }
 
-// cut is a store of blobs at whose n-th change a run ends: the change lands or does not.
-type cut struct {
+// slow is a store of blobs of which each change takes some time. A run ends at the n-th one, which
+// lands or does not.
+type slow struct {
 	blob.Store
+	now   *time.Time
 	left  int
 	lands bool
-	end   context.CancelFunc
 }
 
-func (c *cut) change(do func() error) error {
-	if c.left--; c.left > 0 {
+func (s *slow) change(do func() error) error {
+	*s.now = s.now.Add(20 * time.Second)
+	if s.left--; s.left > 0 {
 		return do()
 	}
-	if c.left == 0 && c.lands {
+	if s.left == 0 && s.lands {
 		_ = do() // no caller hears of it
 	}
-	c.end()
-	return context.Canceled
+	return errors.New("no answer in time")
 }
 
-func (c *cut) Put(ctx context.Context, container, name string, body []byte) error {
-	return c.change(func() error { return c.Store.Put(ctx, container, name, body) })
+func (s *slow) Put(ctx context.Context, container, name string, body []byte) error {
+	return s.change(func() error { return s.Store.Put(ctx, container, name, body) })
 }
 
-func (c *cut) Delete(ctx context.Context, container, name string) error {
-	return c.change(func() error { return c.Store.Delete(ctx, container, name) })
+func (s *slow) Delete(ctx context.Context, container, name string) error {
+	return s.change(func() error { return s.Store.Delete(ctx, container, name) })
 }
 
-// TestExportGoesOn: a run that ends at any change, or two that do, are gone on with by the next one.
-// The export is one backup, with nothing of the parts that were not good, and what came into tables
-// that were still to be read is in it.
+// TestExportGoesOn: the time of a run is up, or it ends at any change, and the next ones go on. The
+// export is one backup, with what came meanwhile into partitions that were still to be read.
 func TestExportGoesOn(t *testing.T) {
 	t.Parallel()
-	wentOn := 0
+	paused := 0
 	for _, lands := range []bool{false, true} {
 		for n := 1; ; n += 1 + n/10 {
 			what := fmt.Sprintf("change %d, lands %v", n, lands)
@@ -158,120 +157,65 @@ func TestExportGoesOn(t *testing.T) {
 			}
 			blobs := memory.NewBlobs(func() time.Time { return now })
 			e := backup.Exporter{Every: 24 * time.Hour, MaxPart: 4000, Now: func() time.Time { return now }}
-			ended := 0
-			for range 2 {
-				ctx, end := context.WithCancel(t.Context())
-				c := &cut{blobs, n, lands, end}
-				e.Blobs = c
-				_, _, err := e.Export(ctx, db, "test", tables, backup.IsSum("k|"))
-				if c.left > 0 {
-					require.NoError(t, err, what)
-					break
+			done, runs, failed := backup.Exported{}, 0, 0
+			for ; !done.Done; runs++ {
+				require.Less(t, runs, 23, "it does not end")
+				begun := now
+				e.Blobs = &slow{blobs, &now, n, lands}
+				if runs > 1 {
+					e.Blobs = &slow{blobs, &now, 1000, false}
 				}
-				ended++
-				now = now.Add(time.Hour)
-				insert(t, db, "PreB", "q", fmt.Sprint(ended))
+				x, err := e.Export(t.Context(), db, "test", tables, backup.IsSum("k|"))
+				switch done = x; {
+				case err != nil:
+					failed++
+				case !x.Done:
+					paused++
+					require.Less(t, now.Sub(begun), 4*time.Minute, what)
+				}
+				insert(t, db, "PreB", "q", fmt.Sprint(runs))
+				now = begun.Add(time.Hour)
 			}
-			const never = 1 << 30
-			last := &cut{blobs, never, lands, func() {}}
-			e.Blobs = last
-			_, _, err := e.Export(t.Context(), db, "test", tables, backup.IsSum("k|"))
+			x, err := e.Export(t.Context(), db, "test", tables, backup.IsSum("k|"))
 			require.NoError(t, err, what)
-			now = now.Add(time.Hour)
-			folder, _, err := e.Export(t.Context(), db, "test", tables, backup.IsSum("k|"))
-			require.NoError(t, err, what)
-			require.Empty(t, folder, "there is one of today")
-
-			var folders []string
-			text := map[string][]byte{}
-			for _, name := range names(t, blobs) {
-				b, err := blobs.Get(t.Context(), backup.Container, name)
-				require.NoError(t, err)
-				folder, file, _ := strings.Cut(name, "/")
-				if file == "manifest.json" {
-					folders = append(folders, folder)
-				}
-				text[name] = b.Body
-			}
-			require.Len(t, folders, 1, what)
-			var m parts.Manifest
-			require.NoError(t, json.Unmarshal(text[folders[0]+"/manifest.json"], &m))
-			var bodies bytes.Buffer
-			for _, p := range m.Parts {
-				sum := sha256.Sum256(text[folders[0]+"/"+p.Name])
-				require.Equal(t, hex.EncodeToString(sum[:]), p.SHA256, what)
-				bodies.Write(text[folders[0]+"/"+p.Name])
-			}
-			if never-last.left < len(m.Parts) {
-				wentOn++
-			}
-			for name := range text {
-				if folder, file, _ := strings.Cut(name, "/"); folder == folders[0] && strings.HasSuffix(file, ".jsonl.gz") {
-					require.True(t, slices.ContainsFunc(m.Parts, func(p parts.Part) bool { return p.Name == file }), "%s: %s is in the folder", what, file)
-				}
-			}
-			z, err := gzip.NewReader(&bodies)
+			require.Empty(t, x.Name, "there is one of today")
+			lines, err := parts.Open(func(name string) ([]byte, error) {
+				b, err := blobs.Get(t.Context(), backup.Container, done.Name+"/"+name)
+				return b.Body, err
+			})
 			require.NoError(t, err)
 			other := store(t)
-			rows, err := backup.Read(t.Context(), other, "test", tables, z)
+			rows, err := backup.Read(t.Context(), other, "test", tables, lines)
 			require.NoError(t, err, what)
-			require.Equal(t, m.Rows, rows, what)
-			require.Equal(t, all(t, db)[:rows], all(t, other), what) // but for what came after the last run had passed
-			if ended == 0 {
-				require.Greater(t, n, 10, "accidents never happened")
-				break
+			require.Equal(t, done.Rows, rows, what)
+			require.Equal(t, all(t, db)[:rows], all(t, other), "%s: but for the row that came after it", what)
+			require.Len(t, all(t, db), rows+1, what)
+			if failed == 0 {
+				require.Greater(t, n, 5, "accidents never happened")
+				break // there is no such change
 			}
 		}
 	}
-	require.Greater(t, wentOn, 20)
+	require.Greater(t, paused, 10)
 }
 
-// TestExportInRuns: a run whose time is up leaves the rest to the next one.
-func TestExportInRuns(t *testing.T) {
-	t.Parallel()
-	db, now := store(t), time.Date(2026, 11, 1, 12, 50, 0, 0, time.UTC)
-	for i := range 30 {
-		insert(t, db, "PreA", fmt.Sprintf("p%02d", i), "row")
-	}
-	e := backup.Exporter{Blobs: memory.NewBlobs(func() time.Time { return now }), Every: 24 * time.Hour, Now: func() time.Time {
-		now = now.Add(20 * time.Second) // for each partition, nearly
-		return now
-	}}
-	first, rows, err := e.Export(t.Context(), db, "test", tables, backup.IsSum("k|"))
-	require.ErrorIs(t, err, backup.ErrUnfinished)
-	for runs := 1; err != nil; runs++ {
-		require.ErrorIs(t, err, backup.ErrUnfinished)
-		require.Less(t, runs, 10)
-		before := rows
-		var folder string
-		folder, rows, err = e.Export(t.Context(), db, "test", tables, backup.IsSum("k|"))
-		require.Equal(t, first, folder)
-		require.Greater(t, rows, before)
-	}
-	require.Equal(t, 30, rows)
-}
-
-// TestExportBegunAnew: an export that was stopped has no manifest, and does not keep the next run
-// from another one. One that was stopped long ago is not gone on with.
+// TestExportBegunAnew: an export that was stopped before a part was there, or that was stopped long
+// ago, does not keep the next run from another one.
 func TestExportBegunAnew(t *testing.T) {
 	t.Parallel()
 	db, now := store(t), time.Date(2026, 11, 1, 12, 50, 0, 0, time.UTC)
 	insert(t, db, "PreA", "p", "row")
 	blobs := memory.NewBlobs(func() time.Time { return now })
-	for _, most := range []int{0, 1} { // with parts that are not good, and with good ones
-		e := backup.Exporter{Blobs: blobs, Every: 24 * time.Hour, Now: func() time.Time { return now }, MaxPart: most}
-		stopped := e
-		stopped.Blobs = stopping{blobs}
-		folder, _, err := stopped.Export(t.Context(), db, "test", tables, backup.IsSum("k|"))
-		require.Error(t, err)
-		require.NotErrorIs(t, err, backup.ErrUnfinished)
-		require.Contains(t, names(t, blobs), folder+"/0001.jsonl.gz")
-		now = now.Add(24 * time.Hour)
-		again, _, err := e.Export(t.Context(), db, "test", tables, backup.IsSum("k|"))
-		require.NoError(t, err)
-		require.Greater(t, again, folder)
-		now = now.Add(24 * time.Hour)
-	}
+	e := backup.Exporter{Blobs: blobs, Every: 24 * time.Hour, Now: func() time.Time { return now }}
+	stopped := e
+	stopped.Blobs = stopping{blobs}
+	x, err := stopped.Export(t.Context(), db, "test", tables, backup.IsSum("k|"))
+	require.Error(t, err)
+	require.Equal(t, []string{x.Name + "/0001.jsonl.gz"}, names(t, blobs))
+	now = now.Add(24 * time.Hour)
+	x, err = e.Export(t.Context(), db, "test", tables, backup.IsSum("k|"))
+	require.NoError(t, err)
+	require.Equal(t, backup.Exported{Name: "20261102t125000z", Rows: 1, Done: true}, x)
 }
 
 // stopping is a store of blobs that takes no manifest.

@@ -369,7 +369,7 @@ func (h history) run(t *testing.T, positions []ballot.Position) []observation {
 	}
 	r.wire.next()
 	for _, name := range []string{posts, due} {
-		for _, err := range table.All(t.Context(), r.DB, name, table.Range{}) { // what is left, for the wire
+		for _, err := range table.All(t.Context(), r.DB, name, table.Range{}) { // the wire has all rows then
 			require.NoError(t, err)
 		}
 	}
@@ -562,8 +562,8 @@ func TestAnonymityFindsLeaks(t *testing.T) {
 	}
 }
 
-// TestAnonymityOnAzuriteFindsLeaks: the check finds each mistake in what goes to Azure's services
-// and comes from them.
+// TestAnonymityOnAzuriteFindsLeaks: the check finds each mistake in the requests to Azure's
+// services and in their answers.
 func TestAnonymityOnAzuriteFindsLeaks(t *testing.T) {
 	t.Parallel()
 	for _, l := range leaks {

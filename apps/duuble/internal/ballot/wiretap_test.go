@@ -20,7 +20,7 @@ import (
 )
 
 // A wiretap stands between the program and the services of an account, and writes down each
-// request with its answer: what the services, their logs and whoever listens can know.
+// request with its answer: all that the services, their logs and listeners on the way can know.
 type wiretap struct {
 	keys ballot.Keys
 	mu   sync.Mutex
@@ -115,8 +115,8 @@ func (w *wiretap) pass(t *testing.T, client *http.Client, service string, rw htt
 	_, _ = rw.Write(answered) // or the program has gone away
 }
 
-// What differs from run to run, whatever people do: names and times that the services and their
-// clients give.
+// random are names and times that the services and their clients give. They differ from run to run
+// for the same votes, too.
 var random = []*regexp.Regexp{
 	regexp.MustCompile(`http://127\.0\.0\.1:[0-9]+/|devstoreaccount[0-9x]+`),
 	regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`),
@@ -156,7 +156,7 @@ func (w *wiretap) open(e *exchange, text string) string {
 	return blank(text)
 }
 
-// TestWiretap: what is not random is in the observations as it was, also its length.
+// TestWiretap: all that is not random is in the observations as it was, also its length.
 func TestWiretap(t *testing.T) {
 	t.Parallel()
 	w := wiretap{}

@@ -303,7 +303,8 @@ func (s *Service) tellFollow(ctx context.Context, x *tie) error {
 }
 
 // reflectFollow writes what follows from a follow: its mirror, or its end if the two are hidden
-// from each other. One that was made while the account of the other was removed goes. The follows of a person who has left are not counted until they come back.
+// from each other. One that was made while the account of the other was removed goes. The follows
+// of a person who has left are not counted until they come back.
 func (s *Service) reflectFollow(ctx context.Context, from, to string) error {
 	var x *tie
 	var u *User

@@ -19,8 +19,8 @@ import (
 // anywhere and run again.
 //
 // A request that had read the account or a post of it may write after that. So the same is removed
-// once more, AgainAfter later: what such a request wrote is found by the row that points at it,
-// which it had written first.
+// once more, AgainAfter later: the writes of such a request are found by the row that points at
+// them, which it had written first.
 
 // AgainAfter is how long after it was removed for good a thing is looked at again. No request
 // takes as long.
@@ -124,7 +124,7 @@ func (s *Service) PurgeAccounts(ctx context.Context, others func(context.Context
 	})
 }
 
-// Again returns the time of a row of what is due again AgainAfter from now.
+// Again returns the time for a row of a thing that is due again AgainAfter from now.
 func (s *Service) Again() time.Time { return s.Now().Add(AgainAfter - s.Keep) }
 
 // condemn marks an account that goes for good; nil if it has come back, or is gone.

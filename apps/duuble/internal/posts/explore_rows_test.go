@@ -220,8 +220,8 @@ func (x *explorer) hub(partition string, rows []table.Row) (wrong error) {
 		"discussions by post", has["d"], has["dp"], "discussions in order", has["d"], has["dl"]))
 }
 
-// discussion holds the messages of a discussion to their counts. Of one that is being removed rows go
-// one batch after the other.
+// discussion holds the messages of a discussion to their counts. Of one that is being removed, rows
+// go one batch after the other.
 func (x *explorer) discussion(partition string, rows []table.Row) error {
 	in := strings.Split(partition, "|")
 	thread, _ := x.db.Get(context.Background(), "Hubs", table.Key{Partition: "h|" + in[1], Row: "d|" + in[2]})
@@ -440,7 +440,7 @@ func (x *explorer) hidden(ctx context.Context) (wrong error) {
 }
 
 // nothingLeft holds that nothing is there any more that was due (C16, C19): neither the row of an
-// ended thing, nor one that names a person whose account went.
+// ended thing, nor one around a post that went, nor one that names a person whose account went.
 func (x *explorer) nothingLeft() (wrong error) {
 	accounts := map[string]bool{}
 	all := map[string][]table.Row{}
@@ -459,8 +459,24 @@ func (x *explorer) nothingLeft() (wrong error) {
 			gone = append(gone, user)
 		}
 	}
+	there := map[string]bool{}
+	for _, row := range all["Posts"] {
+		if row.Row == "!post" {
+			there[row.Partition] = true
+		}
+	}
 	for _, name := range duubletest.Tables.All() {
 		for _, row := range all[name] {
+			of := ""
+			switch {
+			case name == "Posts":
+				of = row.Partition
+			case name == "Hubs" && strings.HasPrefix(row.Row, "d|"):
+				of = "p|" + row.Props.Get("post_id").Str()
+			}
+			if of != "" && !there[of] {
+				wrong = errors.Join(wrong, fmt.Errorf("%s of %s is there, and its post went", row.Key, name))
+			}
 			if row.Props.Get("IsDeleted").Bool() {
 				wrong = errors.Join(wrong, fmt.Errorf("%s of %s was deleted, and is there", row.Key, name))
 			}

@@ -98,46 +98,34 @@ type keeper struct {
 	prompts map[prompt.ID]bool // that the parts of earlier runs have
 }
 
-// goOn goes on after the parts that earlier runs wrote.
+// goOn reads which prompts the parts of earlier runs have, and after which row they end.
 func (k *keeper) goOn(names []string) error {
-	var prompts []prompt.ID
-	note, err := k.Resume(names, func(lines io.Reader, note string) error {
-		ids, err := promptsIn(lines)
-		if prompts = append(prompts, ids...); note != "" {
-			for _, id := range prompts {
-				k.prompts[id] = true
+	note, err := k.GoOn(names, func(lines io.Reader) error {
+		all := bufio.NewReader(lines)
+		for {
+			text, err := all.ReadBytes('\n')
+			if errors.Is(err, io.EOF) {
+				return nil
 			}
-			prompts = nil
+			if err != nil {
+				return err
+			}
+			if !bytes.HasPrefix(text, []byte(`{"kind":"prompt"`)) {
+				continue
+			}
+			var l struct{ Prompt struct{ ID prompt.ID } }
+			if err := json.Unmarshal(text, &l); err != nil {
+				return err
+			}
+			k.prompts[l.Prompt.ID] = true
 		}
-		return err
 	})
-	if err == nil && note != "" {
-		err = json.Unmarshal([]byte(note), &k.at)
+	if err != nil || note == "" {
+		return err
 	}
+	err = json.Unmarshal([]byte(note), &k.at)
 	k.leftOut = k.at.LeftOut
 	return err
-}
-
-// promptsIn returns which prompts a part has.
-func promptsIn(part io.Reader) (prompts []prompt.ID, err error) {
-	lines := bufio.NewReader(part)
-	for {
-		text, err := lines.ReadBytes('\n')
-		if errors.Is(err, io.EOF) {
-			return prompts, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		if !bytes.HasPrefix(text, []byte(`{"kind":"prompt"`)) {
-			continue
-		}
-		var l struct{ Prompt struct{ ID prompt.ID } }
-		if err := json.Unmarshal(text, &l); err != nil {
-			return nil, err
-		}
-		prompts = append(prompts, l.Prompt.ID)
-	}
 }
 
 // after takes note of a row whose lines are all written, and ends the run if its time is up.

@@ -5,7 +5,6 @@ package parts
 
 import (
 	"bytes"
-	"cmp"
 	"compress/gzip"
 	"context"
 	"crypto/sha256"
@@ -14,7 +13,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
@@ -104,56 +102,20 @@ type Writer struct {
 	Blobs     blob.Store
 	Container string
 	Folder    string
-	MostBytes int // of the lines of a part, unless a single line is longer; 0 is 8 MiB
+	MostBytes int    // of the lines of a part, unless a single line is longer; 0 is 8 MiB
+	Parts     []Part // that are written
 
-	parts []Part       // that are written
 	lines bytes.Buffer // of the part that is being made
 	note  string
 }
 
-// Resume goes on after the last part that has a note, which it returns; "" if none has one. Blobs are
-// those of the folder. Parts after that one are removed: nothing says how far they come. If see is
-// set, it is called with each part.
-func (w *Writer) Resume(blobs []string, see func(lines io.Reader, note string) error) (note string, err error) {
-	kept := 0
-	for i, name := range blobs {
-		if name != Name(i) {
-			return "", fmt.Errorf("the folder %s has %q in the place of the part %q: remove the folder", w.Folder, name, Name(i))
-		}
-		got, err := w.Blobs.Get(w.Ctx, w.Container, w.Folder+"/"+name)
-		if err != nil {
-			return "", rowstore.Unavailable(fmt.Errorf("read part %s of %s: %w", name, w.Folder, err))
-		}
-		z, err := gzip.NewReader(bytes.NewReader(got.Body))
-		if err == nil && see != nil {
-			err = see(z, z.Comment)
-		}
-		if err != nil {
-			return "", fmt.Errorf("part %s of %s: %w", name, w.Folder, err)
-		}
-		w.parts = append(w.parts, Of(name, got.Body))
-		if z.Comment != "" {
-			kept, note = len(w.parts), z.Comment
-		}
-	}
-	for _, p := range slices.Backward(w.parts[kept:]) {
-		if err := w.Blobs.Delete(w.Ctx, w.Container, w.Folder+"/"+p.Name); err != nil {
-			return "", rowstore.Unavailable(fmt.Errorf("remove part %s of %s: %w", p.Name, w.Folder, err))
-		}
-	}
-	w.parts = w.parts[:kept]
-	return note, nil
-}
-
-// most is how many bytes of lines a part has, unless a single line is longer.
-func (w *Writer) most() int { return cmp.Or(w.MostBytes, mostBytes) }
-
-// HalfFull reports whether the part that is being made has half of what it may have.
-func (w *Writer) HalfFull() bool { return w.lines.Len() >= w.most()/2 }
-
 // Write takes a line. A part that would become too long with it ends before.
 func (w *Writer) Write(line []byte) (int, error) {
-	if w.lines.Len() > 0 && w.lines.Len()+len(line) > w.most() {
+	most := w.MostBytes
+	if most == 0 {
+		most = mostBytes
+	}
+	if w.lines.Len() > 0 && w.lines.Len()+len(line) > most {
 		if err := w.Cut(); err != nil {
 			return 0, err
 		}
@@ -162,8 +124,8 @@ func (w *Writer) Write(line []byte) (int, error) {
 	return w.lines.Write(line)
 }
 
-// Note says something about all lines up to here: where to go on. It is the comment of the part that
-// ends here, if one does.
+// Note says something about all lines up to here. It is the comment of the part that ends here, if
+// one does.
 func (w *Writer) Note(note string) { w.note = note }
 
 // Cut ends the part that is being made.
@@ -178,12 +140,65 @@ func (w *Writer) Cut() error {
 	if err := errors.Join(err, z.Close()); err != nil {
 		return err
 	}
-	name := Name(len(w.parts))
+	name := Name(len(w.Parts))
 	if err := w.put(name, body.Bytes()); err != nil {
 		return err
 	}
-	w.parts = append(w.parts, Of(name, body.Bytes()))
+	w.Parts = append(w.Parts, Of(name, body.Bytes()))
 	w.lines.Reset()
+	return nil
+}
+
+// GoOn has a writer go on in its folder, which has blobs of these names, after the last part with a
+// note, and returns the note. The parts after that are removed, and made anew: nothing says how far
+// they come. read gets the lines of each other part.
+func (w *Writer) GoOn(names []string, read func(lines io.Reader) error) (note string, err error) {
+	for i, name := range names {
+		if name != Name(i) {
+			return "", fmt.Errorf("the folder %s has %q in the place of the part %q: remove the folder", w.Folder, name, Name(i))
+		}
+	}
+	for ; len(names) > 0; names = names[:len(names)-1] {
+		last := names[len(names)-1]
+		err := w.readPart(last, func(_ []byte, lines *gzip.Reader) error {
+			note = lines.Comment
+			return nil
+		})
+		if err != nil {
+			return "", err
+		}
+		if note != "" {
+			break
+		}
+		if err := w.Blobs.Delete(w.Ctx, w.Container, w.Folder+"/"+last); err != nil {
+			return "", rowstore.Unavailable(fmt.Errorf("remove a part that is not complete: %w", err))
+		}
+	}
+	for _, name := range names {
+		err := w.readPart(name, func(body []byte, lines *gzip.Reader) error {
+			w.Parts = append(w.Parts, Of(name, body))
+			return read(lines)
+		})
+		if err != nil {
+			return "", err
+		}
+	}
+	return note, nil
+}
+
+// readPart reads a part of the folder.
+func (w *Writer) readPart(name string, read func(body []byte, lines *gzip.Reader) error) error {
+	b, err := w.Blobs.Get(w.Ctx, w.Container, w.Folder+"/"+name)
+	if err != nil {
+		return rowstore.Unavailable(fmt.Errorf("read a part: %w", err))
+	}
+	z, err := gzip.NewReader(bytes.NewReader(b.Body))
+	if err == nil {
+		err = read(b.Body, z)
+	}
+	if err != nil {
+		return fmt.Errorf("part %s of the folder %s: %w", name, w.Folder, err)
+	}
 	return nil
 }
 
@@ -192,7 +207,7 @@ func (w *Writer) Complete(m Manifest) error {
 	if err := errors.Join(w.Cut(), w.Ctx.Err()); err != nil {
 		return err
 	}
-	m.Version, m.Parts = manifestVersion, w.parts
+	m.Version, m.Parts = manifestVersion, w.Parts
 	text, err := json.MarshalIndent(m, "", " ")
 	if err != nil {
 		return err
@@ -219,8 +234,8 @@ func (w *Writer) put(name string, body []byte) error {
 	return nil
 }
 
-// Open returns the lines of a complete folder. Read returns a blob of it. A folder without a manifest
-// is refused, and a part that is not as the manifest says ends the reading.
+// Open returns the lines of a complete folder. Read returns a blob of it. A folder without a
+// manifest is refused, and a part that is not as the manifest says ends the reading.
 func Open(read func(name string) ([]byte, error)) (io.Reader, error) {
 	text, err := read(ManifestName)
 	if err != nil {
