@@ -26,6 +26,7 @@ import (
 	"prompthub/apps/duuble/internal/posts"
 	"prompthub/apps/duuble/internal/schema"
 	"prompthub/apps/duuble/internal/sms"
+	"prompthub/apps/duuble/internal/stream"
 	"prompthub/apps/duuble/internal/web"
 	"prompthub/internal/host/command"
 	"prompthub/internal/host/function"
@@ -349,10 +350,11 @@ func (d *duuble) keep(ctx context.Context) error {
 func (d *duuble) doors(s command.Settings, log *slog.Logger, t *telemetry.Telemetry) http.Handler {
 	version, _ := command.Built()
 	admission := httpjson.NewAdmission(s.Complete(false), time.Now)
+	streams := stream.New(stream.Config{Posts: d.posts, Poll: d.poll, For: streamFor})
 	programs := api.New(api.Config{
 		People: d.people, Posts: d.posts, Hubs: d.hubs, Discussions: d.talks, Site: d.site, VoteMin: d.min, Ready: d.ready, Admission: admission, Origins: s.Origins, Log: log, Now: time.Now, Telemetry: t, Version: version,
-		NotifyPoll: d.poll, StreamFor: streamFor,
+		Streams: streams,
 	})
-	pages := web.New(web.Config{People: d.people, Posts: d.posts, Hubs: d.hubs, Discussions: d.talks, Site: d.site, VoteMin: d.min, Admission: admission, Log: log, Now: time.Now, Telemetry: t})
+	pages := web.New(web.Config{People: d.people, Posts: d.posts, Hubs: d.hubs, Discussions: d.talks, Streams: streams, Site: d.site, VoteMin: d.min, Admission: admission, Log: log, Now: time.Now, Telemetry: t})
 	return httpjson.Mount(web.Prefix, programs, pages)
 }
