@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -49,6 +50,7 @@ func kinds(l corpus, cursors map[string][]string) []kind {
 	// of many words
 	beginning := func(r *rand.Rand) []any { return []any{[]string{"ba", "ca", "be", "da"}[r.IntN(4)]} }
 	whole := func(r *rand.Rand) []any { return []any{word(r)} }
+	title := func(r *rand.Rand) []any { return []any{url.QueryEscape(l.prompt(one(r), prompt.DefaultTags()).Title)} }
 	return []kind{
 		{name: "list newest, nobody", make: func(*rand.Rand) call { return call{method: http.MethodGet, path: "/prompts?limit=20"} }},
 		get("list newest", "/prompts?limit=20", nil),
@@ -59,6 +61,10 @@ func kinds(l corpus, cursors map[string][]string) []kind {
 		get("one tag, deep", "/prompts?limit=20&tag=text&cursor=%s", deep("tag")),
 		get("two tags", "/prompts?limit=20&tag=text,development", nil),
 		get("one word", "/prompts?limit=20&q=%s", beginning),
+		get("a word of one title in ten", "/prompts?limit=20&q=better", nil),
+		get("a word of one title in ten, newest first", "/prompts?limit=20&q=better&sort=newest", nil),
+		get("a whole title", "/prompts?limit=20&q=%s", title),
+		get("a phrase", "/prompts?limit=20&q=%%22%s%%22", title),
 		get("a tag and a word", "/prompts?limit=20&tag=text&q=better", nil),
 		get("two tags, few match", "/prompts?limit=20&tag=image,writing", nil),
 		get("a tag and the beginning of a word, few match", "/prompts?limit=20&tag=text&q=%s", beginning),

@@ -17,6 +17,7 @@ import (
 
 	"prompthub/internal/host/command"
 	"prompthub/internal/prompthub/promptdb"
+	"prompthub/internal/storage/blob/parts"
 	"prompthub/internal/storage/table"
 )
 
@@ -178,7 +179,7 @@ func openFile(in io.Reader, name string) (io.ReadCloser, error) {
 		return io.NopCloser(in), nil
 	}
 	if at, err := os.Stat(name); err == nil && at.IsDir() {
-		lines, err := promptdb.OpenParts(func(part string) ([]byte, error) { return os.ReadFile(filepath.Join(name, part)) })
+		lines, err := parts.Open(func(part string) ([]byte, error) { return os.ReadFile(filepath.Join(name, part)) })
 		if err != nil {
 			return nil, err
 		}

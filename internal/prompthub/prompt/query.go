@@ -234,6 +234,8 @@ func (t term) in(other term) bool {
 		return false
 	case t.run():
 		return t == other || !single(q) && strings.Contains(string(other), q)
+	case other.plain(): // as most are
+		return t == other || !single(q) && strings.HasPrefix(string(other), q)
 	case single(q):
 		return slices.Contains(other.words(), q)
 	default:
@@ -258,17 +260,17 @@ const (
 
 // Closeness says how well the query fits a title that it finds. Stop words count in a phrase alone.
 func (q Query) Closeness(normalizedTitle string) Closeness {
-	title := terms(normalizedTitle)
-	if !q.Expanded() || q.Plain().finds(normalizedTitle) {
-		return q.closeness(title)
+	title := newTitle(normalizedTitle)
+	whole := title.all()
+	if !q.Expanded() || q.Plain().finds(&title) {
+		return q.closeness(whole)
 	}
-	return Folded + q.closeness(q.asTyped(title))
+	return Folded + q.closeness(q.asTyped(whole))
 }
 
 // finds reports whether all terms but stop words are in the title.
-func (q Query) finds(normalizedTitle string) bool {
-	title := newTitle(normalizedTitle)
-	return !slices.ContainsFunc(q.terms, func(t term) bool { return !t.stop() && !q.hasTerm(&title, t) })
+func (q Query) finds(x *title) bool {
+	return !slices.ContainsFunc(q.terms, func(t term) bool { return !t.stop() && !q.hasTerm(x, t) })
 }
 
 func (q Query) closeness(title []term) Closeness {
@@ -295,7 +297,8 @@ func within(all, some []term) bool {
 
 // wholeIn reports whether t is all of another term, or a word of it.
 func (t term) wholeIn(other term) bool {
-	return t == other || t.in(other) && (t.run() || slices.Contains(other.words(), string(t)) || slices.Contains(other.forms(), string(t)))
+	return t == other || !(other.plain() && !other.run()) && t.in(other) &&
+		(t.run() || slices.Contains(other.words(), string(t)) || slices.Contains(other.forms(), string(t)))
 }
 
 // Typed returns the words to find, those of phrases too, in the order in which they were typed.

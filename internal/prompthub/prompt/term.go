@@ -2,7 +2,6 @@ package prompt
 
 import (
 	"iter"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -29,7 +28,16 @@ func folded(normalized string) string {
 }
 
 // foldedTerms cuts a folded text into its terms.
-func foldedTerms(text string) []term { return slices.Collect(eachTerm(text)) }
+func foldedTerms(text string) []term {
+	var ts []term
+	for t := range eachTerm(text) {
+		if ts == nil {
+			ts = make([]term, 0, 1+strings.Count(text, " "))
+		}
+		ts = append(ts, t)
+	}
+	return ts
+}
 
 // eachTerm yields the terms of a folded text.
 func eachTerm(text string) iter.Seq[term] {
@@ -169,14 +177,14 @@ func (t term) run() bool {
 	return unspaced(r)
 }
 
-// joined reports whether t has a joiner.
-func (t term) joined() bool {
+// plain reports whether a chain is one word, without joiners.
+func (t term) plain() bool {
 	for i := range len(t) {
-		if t[i] == '.' || t[i] == '+' || t[i] == '#' {
-			return true
+		if c := t[i]; c == '.' || c == '+' || c == '#' {
+			return false
 		}
 	}
-	return false
+	return true
 }
 
 // words returns the plain words of a chain.
@@ -237,7 +245,7 @@ func (t term) tokens() int {
 	switch {
 	case t.run():
 		return max(length-1, 1)
-	case !t.joined():
+	case t.plain():
 		return max(rungs(length), 1)
 	}
 	n := 0

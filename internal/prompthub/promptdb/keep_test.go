@@ -16,14 +16,15 @@ import (
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
 	"prompthub/internal/storage/blob"
+	blobparts "prompthub/internal/storage/blob/parts"
 	"prompthub/internal/storage/memory"
 	"prompthub/internal/storage/table"
 )
 
-// A breaker counts the calls of a backup, and fails one of them, before or after it landed.
+// A breaker counts the calls of a backup, and stops it at one of them, before or after it landed.
 type breaker struct {
 	calls  int
-	broken int // the number of the call that fails; 0: none
+	broken int // the number of the first call that fails; 0: none
 	landed bool
 }
 
@@ -31,10 +32,10 @@ var errBroken = errors.New("the process was stopped")
 
 func (b *breaker) call(do func() error) error {
 	b.calls++
-	if b.calls != b.broken {
+	if b.broken == 0 || b.calls < b.broken {
 		return do()
 	}
-	if b.landed {
+	if b.landed && b.calls == b.broken {
 		if err := do(); err != nil {
 			return err
 		}
@@ -124,7 +125,7 @@ func (w *world) keep(blobs blob.Store, b *breaker) (promptdb.Kept, error) {
 
 // kept returns the lines of a kept backup.
 func kept(t *testing.T, blobs blob.Store, folder string) (string, error) {
-	lines, err := promptdb.OpenParts(func(name string) ([]byte, error) {
+	lines, err := blobparts.Open(func(name string) ([]byte, error) {
 		got, err := blobs.Get(t.Context(), promptdb.BackupContainer, folder+"/"+name)
 		return got.Body, err
 	})

@@ -111,7 +111,6 @@ const (
 var (
 	ErrUnchanged  = commit.ErrUnchanged
 	ErrNotIndexed = backup.ErrNotIndexed
-	OpenParts     = backup.OpenParts
 	ForPrograms   = query.ForPrograms
 )
 

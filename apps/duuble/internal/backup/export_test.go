@@ -18,6 +18,7 @@ import (
 
 	"prompthub/apps/duuble/internal/backup"
 	"prompthub/internal/storage/blob"
+	"prompthub/internal/storage/blob/parts"
 	"prompthub/internal/storage/memory"
 	"prompthub/internal/storage/table"
 )
@@ -76,20 +77,20 @@ func TestExport(t *testing.T) {
 			require.NoError(t, err)
 			return b.Body
 		}
-		var m backup.Manifest
+		var m parts.Manifest
 		require.NoError(t, json.Unmarshal(read("manifest.json"), &m))
 		require.Equal(t, 200, m.Rows)
 		require.Greater(t, len(m.Parts), 3)
 		require.Len(t, names(t, &f), len(m.Parts)+1)
-		var parts [][]byte
+		var bodies [][]byte
 		for _, p := range m.Parts {
 			body := read(p.Name)
 			sum := sha256.Sum256(body)
-			require.Equal(t, backup.Part{Name: p.Name, Bytes: len(body), SHA256: hex.EncodeToString(sum[:])}, p)
-			parts = append(parts, body)
+			require.Equal(t, parts.Part{Name: p.Name, Bytes: len(body), SHA256: hex.EncodeToString(sum[:])}, p)
+			bodies = append(bodies, body)
 		}
-		restore := func(parts [][]byte) ([]table.Row, error) {
-			z, err := gzip.NewReader(bytes.NewReader(bytes.Join(parts, nil))) // as cat and gunzip do it
+		restore := func(bodies [][]byte) ([]table.Row, error) {
+			z, err := gzip.NewReader(bytes.NewReader(bytes.Join(bodies, nil))) // as cat and gunzip do it
 			require.NoError(t, err)
 			lines, err := io.ReadAll(z)
 			require.NoError(t, err)
@@ -97,11 +98,11 @@ func TestExport(t *testing.T) {
 			_, err = backup.Read(t.Context(), other, "test", tables, bytes.NewReader(lines))
 			return all(t, other), err
 		}
-		rows, err := restore(parts)
+		rows, err := restore(bodies)
 		require.NoError(t, err)
 		require.Equal(t, all(t, db), rows)
-		for i := range parts {
-			_, err := restore(append(append([][]byte{}, parts[:i]...), parts[i+1:]...))
+		for i := range bodies {
+			_, err := restore(append(append([][]byte{}, bodies[:i]...), bodies[i+1:]...))
 			require.Error(t, err, "part %d is missing", i+1)
 		}
 

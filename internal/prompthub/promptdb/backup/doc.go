@@ -15,10 +15,10 @@ type Backups struct {
 	accounts *accounts.Accounts
 	verify   *verify.Verifier
 	blobs    blob.Store // nil: no backups are kept
-	MaxPart  int        // bytes of lines in a part of a kept backup; tests have less
+	MaxPart  int        // bytes of lines in a part of a kept backup, 0 for as many as suit; tests have few
 }
 
 // New returns the backups of what r reads. Blobs may be nil.
 func New(r *truth.Reader, a *accounts.Accounts, v *verify.Verifier, blobs blob.Store) *Backups {
-	return &Backups{Reader: r, accounts: a, verify: v, blobs: blobs, MaxPart: maxPart}
+	return &Backups{Reader: r, accounts: a, verify: v, blobs: blobs}
 }

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -23,11 +24,28 @@ const (
 	maxScore    = 1 << 32
 )
 
-// A titleHit is a row of a title that was found, and its place.
+// A titleHit is a title that was found, and its place among the others.
 type titleHit struct {
-	key string // ascending keys are the best first
-	row table.Row
+	fits prompt.Closeness
+	less int64 // how much less than maxScore its score is
+	row  *table.Row
 }
+
+func hitOf(q prompt.Query, row *table.Row) titleHit {
+	score := row.Props.Get("Likes").Int() - row.Props.Get("Dislikes").Int()
+	return titleHit{q.Closeness(row.Props.Get("TitleNormalized").Str()), maxScore - score, row}
+}
+
+// compare sorts the best first: how well it fits, then its score, then its age.
+func (h titleHit) compare(other titleHit) int {
+	return cmp.Or(cmp.Compare(h.fits, other.fits), cmp.Compare(h.less, other.less), strings.Compare(h.row.Row, other.row.Row))
+}
+
+// key is the place as a position has it: ascending keys are the best first.
+func (h titleHit) key() string { return fmt.Sprintf("%d%010d%s", h.fits, h.less, h.row.Row) }
+
+// after reports whether the hit comes after a position.
+func (h titleHit) after(key string) bool { return key == "" || h.key() > key }
 
 // findRelevant returns what a search wants, the best first, from a position on.
 func (db *Queries) findRelevant(ctx context.Context, w Search, after string, limit int) (Page, error) {
@@ -67,11 +85,11 @@ func (db *Queries) findRelevant(ctx context.Context, w Search, after string, lim
 	if err != nil {
 		return Page{}, err
 	}
-	hits = slices.DeleteFunc(hits, func(h titleHit) bool { return h.key <= key })
+	hits = slices.DeleteFunc(hits, func(h titleHit) bool { return !h.after(key) })
 	page := pageOfHits(w, hits, limit)
 	switch {
 	case len(hits) > limit:
-		page.After = amongTitles + hits[limit-1].key
+		page.After = amongTitles + hits[limit-1].key()
 		return page, nil
 	case sorted != allTitles: // and the rest was looked at as if all titles were sorted
 		page.After = amongRest + sorted + " "
@@ -88,7 +106,7 @@ func (db *Queries) findRelevant(ctx context.Context, w Search, after string, lim
 func pageOfHits(w Search, hits []titleHit, limit int) Page {
 	rows := make([]table.Row, min(len(hits), limit))
 	for i := range rows {
-		rows[i] = hits[i].row
+		rows[i] = *hits[i].row
 	}
 	page := pageOf(rows, limit, rowKey)
 	for i := range page.Items {
@@ -116,10 +134,10 @@ func (db *Queries) titleHits(ctx context.Context, w Search, s *rowstore.Budget) 
 		sorted = allTitles
 	}
 	hits = make([]titleHit, len(rows))
-	for i, row := range rows {
-		hits[i] = titleHit{titleKey(w.Words, row), row}
+	for i := range rows {
+		hits[i] = hitOf(w.Words, &rows[i])
 	}
-	slices.SortFunc(hits, func(a, b titleHit) int { return strings.Compare(a.key, b.key) })
+	slices.SortFunc(hits, titleHit.compare)
 	return hits, sorted, nil
 }
 
@@ -164,13 +182,6 @@ func (db *Queries) titleLists(w Search) []list {
 		ls = append(ls, list{db.T.TagIndex, schema.TagPartition(tag)})
 	}
 	return ls[:min(len(ls), maxLists)]
-}
-
-// titleKey is the place of a title among those that a query finds: how well it fits, then its
-// score, then its age.
-func titleKey(q prompt.Query, row table.Row) string {
-	p := schema.ParseSummary(row)
-	return fmt.Sprintf("%d%010d%s", q.Closeness(row.Props.Get("TitleNormalized").Str()), maxScore-int64(p.Score()), row.Row)
 }
 
 func isTitleKey(key string) bool {
