@@ -95,7 +95,7 @@ func (p placed) found(spans []Span, t term) []Span {
 		return append(spans, p.Span)
 	case t.run():
 		return p.parts(spans, t)
-	case t.joined() || !p.joined():
+	case !t.plain() || p.plain():
 		return append(spans, p.Span)
 	}
 	at := p.From

@@ -234,7 +234,7 @@ func (t term) in(other term) bool {
 		return false
 	case t.run():
 		return t == other || !single(q) && strings.Contains(string(other), q)
-	case !other.joined(): // as most are
+	case other.plain(): // as most are
 		return t == other || !single(q) && strings.HasPrefix(string(other), q)
 	case single(q):
 		return slices.Contains(other.words(), q)
@@ -297,7 +297,7 @@ func within(all, some []term) bool {
 
 // wholeIn reports whether t is all of another term, or a word of it.
 func (t term) wholeIn(other term) bool {
-	return t == other || (other.joined() || other.run()) && t.in(other) &&
+	return t == other || !(other.plain() && !other.run()) && t.in(other) &&
 		(t.run() || slices.Contains(other.words(), string(t)) || slices.Contains(other.forms(), string(t)))
 }
 

@@ -177,14 +177,14 @@ func (t term) run() bool {
 	return unspaced(r)
 }
 
-// joined reports whether t has a joiner.
-func (t term) joined() bool {
+// plain reports whether a chain is one word, without joiners.
+func (t term) plain() bool {
 	for i := range len(t) {
-		if t[i] == '.' || t[i] == '+' || t[i] == '#' {
-			return true
+		if c := t[i]; c == '.' || c == '+' || c == '#' {
+			return false
 		}
 	}
-	return false
+	return true
 }
 
 // words returns the plain words of a chain.
@@ -245,7 +245,7 @@ func (t term) tokens() int {
 	switch {
 	case t.run():
 		return max(length-1, 1)
-	case !t.joined():
+	case t.plain():
 		return max(rungs(length), 1)
 	}
 	n := 0

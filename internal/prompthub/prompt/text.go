@@ -66,7 +66,7 @@ func (t term) appendInText(words []string) []string {
 	switch {
 	case t.run():
 		return append(words, t.pieces()...)
-	case t.joined():
+	case !t.plain():
 		return append(append(words, t.words()...), t.shortForms()...)
 	}
 	return append(words, string(t))

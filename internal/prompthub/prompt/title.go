@@ -121,7 +121,7 @@ func (t term) appendPrefixes(tokens []string) []string {
 				tokens = append(tokens, prefix(f, n))
 			}
 		}
-		if length <= maxWhole && term(f).joined() {
+		if length <= maxWhole && !term(f).plain() {
 			tokens = append(tokens, f)
 		}
 	}

@@ -230,11 +230,17 @@ func (l *libraryLine) into(p *prompt.Prompt) {
 	p.Versions = prompt.Versions{Version: l.Version, Last: l.LastVersion, From: l.PublicFrom}
 }
 
-// content puts a version into the batch.
-func (re *restore) content(ctx context.Context, l contentLine) error {
+// versionRows are those of a version of a prompt: its own is the last one.
+type versionRows struct {
+	of   prompt.ID
+	rows []table.Row
+}
+
+// rows returns the rows of the version.
+func (l *contentLine) rows() (versionRows, error) {
 	id, ok := prompt.ParseID(string(l.Prompt))
 	if !ok || id != l.Prompt || l.Version < 1 || l.Version >= schema.MaxVersion {
-		return fmt.Errorf("version %d of prompt %q", l.Version, l.Prompt)
+		return versionRows{}, fmt.Errorf("version %d of prompt %q", l.Version, l.Prompt)
 	}
 	content := l.with(l.Text)
 	rows := schema.UsesRows(l.Author, id, l.Version, content.Includes())
@@ -244,12 +250,15 @@ func (re *restore) content(ctx context.Context, l contentLine) error {
 		row := schema.SourceRow(l.Author, id, v.Number, prompt.Source{Format: s.Format, File: s.File, Bytes: s.Bytes, State: s.State, Syntax: s.Syntax, Extra: s.Extra})
 		rows, kept = append(rows, row), len(schema.JoinedText(row, "Packed"))
 	}
-	version := schema.VersionRow(l.Author, id, v, kept)
-	rows = append(rows, version)
-	re.begin(id)
-	re.sizes[l.Version] = schema.SizeIn(version)
-	for _, row := range rows {
-		re.versions[l.Version] = append(re.versions[l.Version], row.Key)
+	return versionRows{id, append(rows, schema.VersionRow(l.Author, id, v, kept))}, nil
+}
+
+// content puts a version, of a number, into the batch.
+func (re *restore) content(ctx context.Context, n int64, v versionRows) error {
+	re.begin(v.of)
+	re.sizes[n] = schema.SizeIn(v.rows[len(v.rows)-1])
+	for _, row := range v.rows {
+		re.versions[n] = append(re.versions[n], row.Key)
 		if err := re.add(ctx, re.db.T.Prompts, row); err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -55,7 +56,11 @@ func (db *Backups) MarkRestore(ctx context.Context, first []byte) error {
 	if err := db.mustBeEmpty(ctx); err != nil {
 		return err
 	}
-	if _, err := newRestore(db, nil).read(ctx, 1, first); err != nil {
+	l, err := parseLine(first)
+	if err == nil {
+		_, err = newRestore(db, nil).read(ctx, &parsed{n: 1, line: l})
+	}
+	if err != nil {
 		return fmt.Errorf("line 1: %w", err)
 	}
 	return nil
@@ -158,35 +163,85 @@ func (re *restore) lines(ctx context.Context, r *bufio.Reader) error {
 // errStopped ends the reading of a backup after a write has failed.
 var errStopped = errors.New("a write has failed")
 
+// readLines reads the lines in their order, and parses some ahead.
 func (re *restore) readLines(ctx context.Context, r *bufio.Reader) error {
+	g, parsing := errgroup.WithContext(ctx)
+	lines := make(chan *parsed, 2*runtime.GOMAXPROCS(0))
+	g.Go(func() error {
+		defer close(lines)
+		return parseLines(parsing, g, r, lines)
+	})
+	g.Go(func() error {
+		for p := range lines {
+			if p.ready != nil {
+				<-p.ready
+			}
+			if re.line = p.n; p.err != nil {
+				return fmt.Errorf("line %d: %w", p.n, p.err)
+			}
+			if done, err := re.read(ctx, p); err != nil {
+				return fmt.Errorf("line %d: %w", p.n, err)
+			} else if done {
+				return nil
+			}
+		}
+		return ctx.Err()
+	})
+	return g.Wait()
+}
+
+// A parsed is a line of a backup, or why there is none.
+type parsed struct {
+	n int
+	line
+	version versionRows   // of a line with a content, once it is ready
+	ready   chan struct{} // nil if it is
+	err     error
+}
+
+// parseLines sends lines up to the last one, or the first that is none. Compressing the files of
+// versions takes as long as all else, so versions are made meanwhile, by g.
+func parseLines(ctx context.Context, g *errgroup.Group, r *bufio.Reader, to chan<- *parsed) error {
 	for n := 1; ; n++ {
-		re.line = n
+		p := &parsed{n: n}
 		text, err := r.ReadBytes('\n')
-		if errors.Is(err, io.EOF) && len(text) == 0 {
-			return fmt.Errorf("line %d: the backup ends early: it has no last line", n)
+		switch {
+		case errors.Is(err, io.EOF) && len(text) == 0:
+			p.err = errors.New("the backup ends early: it has no last line")
+		case err != nil && !errors.Is(err, io.EOF):
+			p.err = err
+		default:
+			p.line, p.err = parseLine(text)
 		}
-		if err != nil && !errors.Is(err, io.EOF) {
-			return err
+		if p.Content != nil {
+			p.ready = make(chan struct{})
+			g.Go(func() error {
+				defer close(p.ready)
+				p.version, p.err = p.Content.rows()
+				return nil
+			})
 		}
-		done, err := re.read(ctx, n, text)
-		if err != nil {
-			return fmt.Errorf("line %d: %w", n, err)
+		select {
+		case to <- p:
+		case <-ctx.Done():
+			return ctx.Err()
 		}
-		if done {
+		if p.ready == nil && p.err != nil || p.Kind == "end" {
 			return nil
 		}
 	}
 }
 
-func (re *restore) read(ctx context.Context, n int, text []byte) (done bool, err error) {
-	var l line
-	if err := json.Unmarshal(text, &l, json.RejectUnknownMembers(true)); err != nil {
-		return false, err
-	}
+func parseLine(text []byte) (l line, err error) {
+	err = json.Unmarshal(text, &l, json.RejectUnknownMembers(true))
+	return l, err
+}
+
+func (re *restore) read(ctx context.Context, l *parsed) (done bool, err error) {
 	switch {
-	case n == 1 && (l.Kind != "backup" || l.Version < backupVersion-1 || l.Version > backupVersion):
+	case l.n == 1 && (l.Kind != "backup" || l.Version < backupVersion-1 || l.Version > backupVersion):
 		return false, fmt.Errorf("not a backup of version %d or %d", backupVersion-1, backupVersion)
-	case n == 1: // not before: a file that is no backup changes nothing
+	case l.n == 1: // not before: a file that is no backup changes nothing
 		if err := re.db.verify.Restoring(ctx, allRows); err != nil {
 			return false, err
 		}
@@ -204,7 +259,7 @@ func (re *restore) read(ctx context.Context, n int, text []byte) (done bool, err
 }
 
 // row puts one line into the batch.
-func (re *restore) row(ctx context.Context, l line) error {
+func (re *restore) row(ctx context.Context, l *parsed) error {
 	switch {
 	case l.Keys != "":
 		return re.secret(ctx, l.Keys)
@@ -232,7 +287,7 @@ func (re *restore) row(ctx context.Context, l line) error {
 		}
 		return re.library(ctx, rec, l.Prompt.Library)
 	case l.Content != nil:
-		return re.content(ctx, *l.Content)
+		return re.content(ctx, l.Content.Version, l.version)
 	case l.Move != nil:
 		return re.move(ctx, *l.Move)
 	case l.Vote != nil:
