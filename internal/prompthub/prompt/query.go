@@ -297,7 +297,7 @@ func within(all, some []term) bool {
 
 // wholeIn reports whether t is all of another term, or a word of it.
 func (t term) wholeIn(other term) bool {
-	return t == other || !(other.plain() && !other.run()) && t.in(other) &&
+	return t == other || (!other.plain() || other.run()) && t.in(other) &&
 		(t.run() || slices.Contains(other.words(), string(t)) || slices.Contains(other.forms(), string(t)))
 }
 

@@ -35,7 +35,7 @@ func (s *Service) Search(ctx context.Context, c people.Claim, text, after string
 	var ids []string
 	_, err := s.People.Member(ctx, c, func(ctx context.Context) (err error) {
 		if bad != nil {
-			return nil
+			return nil //nolint:nilerr // it is told to members alone
 		}
 		ids, page.Next, err = s.index().Find(ctx, q, after, limit, func(ctx context.Context, ids []string) (map[string][]string, error) {
 			some, err := s.hubsOf(ctx, c.UserID, ids)

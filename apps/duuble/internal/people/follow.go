@@ -327,7 +327,7 @@ func (s *Service) reflectFollow(ctx context.Context, from, to string) error {
 		Props: table.Props{{Name: "created_at", Value: table.Time(x.createdAt)}},
 	})
 	if err == nil && !is {
-		_, err = s.dropTie(ctx, followRows, from, to, func(*tie) bool { return true })
+		err = s.dropTie(ctx, followRows, from, to, func(*tie) bool { return true })
 	}
 	return err
 }

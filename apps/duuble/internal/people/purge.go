@@ -74,14 +74,14 @@ func (s *Service) removeTie(ctx context.Context, kind, from, to string, over fun
 	if err != nil {
 		return err
 	}
-	_, err = s.dropTie(ctx, kind, from, to, over)
-	return err
+	return s.dropTie(ctx, kind, from, to, over)
 }
 
-// dropTie removes the row of a tie that is over, and returns the tie that is there otherwise.
-func (s *Service) dropTie(ctx context.Context, kind, from, to string, over func(*tie) bool) (x *tie, err error) {
-	err = s.Change(ctx, s.Tables.Users, func(ctx context.Context) ([]table.Op, error) {
-		if x, err = s.tie(ctx, kind, from, to); err != nil || x == nil || !over(x) {
+// dropTie removes the row of a tie that is over.
+func (s *Service) dropTie(ctx context.Context, kind, from, to string, over func(*tie) bool) error {
+	return s.Change(ctx, s.Tables.Users, func(ctx context.Context) ([]table.Op, error) {
+		x, err := s.tie(ctx, kind, from, to)
+		if err != nil || x == nil || !over(x) {
 			return nil, err
 		}
 		ops := []table.Op{{Kind: table.Delete, Row: table.Row{Key: x.row().Key, ETag: x.etag}}}
@@ -95,7 +95,6 @@ func (s *Service) dropTie(ctx context.Context, kind, from, to string, over func(
 		}
 		return append(append(ops, counted(from, counts, column, false)), listed(from, x.order(), false)...), err
 	})
-	return x, err
 }
 
 // PurgeAccounts removes the accounts of people who left longer than Keep ago. others do the same
@@ -170,9 +169,9 @@ func (s *Service) eraseAccount(ctx context.Context, u User) error {
 		case blockRows:
 			err = s.RemoveKey(ctx, s.Tables.Users, blockerKey(other, u.ID))
 		case fanRows:
-			_, err = s.dropTie(ctx, followRows, other, u.ID, all)
+			err = s.dropTie(ctx, followRows, other, u.ID, all)
 		case blockerRows:
-			_, err = s.dropTie(ctx, blockRows, other, u.ID, all)
+			err = s.dropTie(ctx, blockRows, other, u.ID, all)
 		case search.Rows:
 			err = s.index().Forget(ctx, u.ID, row)
 		}

@@ -227,7 +227,7 @@ func parseLines(ctx context.Context, g *errgroup.Group, r *bufio.Reader, to chan
 			return ctx.Err()
 		}
 		if p.ready == nil && p.err != nil || p.Kind == "end" {
-			return nil
+			return nil //nolint:nilerr // the line tells of it
 		}
 	}
 }
