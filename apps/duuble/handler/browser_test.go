@@ -106,7 +106,8 @@ func TestBrowser(t *testing.T) {
 	vote(bob, "4")
 	bob.Reads("2 votes. Results appear when 3 are there.").Shot("without script")
 
-	// They talk about it: Bob comments, which the page of Ann that is open tells, Ann replies, and Bob takes his comment back.
+	// They talk about it: Bob comments, which the page of Ann that is open tells, Ann replies, and Bob
+	// takes his comment back.
 	ann.GoTo("/app/notifications")
 	browsertest.Eval[bool](ann, "window.open = true")
 	bob.Reads("No comments yet.").Write("[name=text]", "<i>Coffee</i>").Sends(".comment .primary").Reads("Your comment is there.").Reads("<i>Coffee</i>").Reads("1 comment")

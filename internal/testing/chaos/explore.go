@@ -225,8 +225,8 @@ func (e *Explorer) One() (p *Process, isNew bool) {
 	return p, true
 }
 
-// Deliver has a job do a message of a queue, if there is one, and now and then leaves the message for
-// another time.
+// Deliver has a job do a message of a queue, if there is one, and now and then leaves the message
+// for another time.
 func (e *Explorer) Deliver(ctx context.Context, queues queue.Queues, name string, job func(ctx context.Context, m queue.Message) error) {
 	list, err := queues.Receive(ctx, name, 1, 30*time.Second)
 	if err != nil || len(list) == 0 {

@@ -139,8 +139,8 @@ func (s *Service) setTie(ctx context.Context, kind, from, to string, live bool) 
 		}
 		now := table.TimeOf(table.Ticks(s.Now()))
 		if x == nil {
-			// Later than any version of a tie that was here before and was purged: a mirror may still be
-			// on its way that has that.
+			// Later than any version of a tie that was here before and was purged: a mirror may
+			// still be on its way that has that.
 			x = &tie{from: from, to: to, kind: kind, createdAt: now, version: now.UnixMilli()}
 		}
 		x.version++
@@ -151,8 +151,9 @@ func (s *Service) setTie(ctx context.Context, kind, from, to string, live bool) 
 			err = s.ended().Add(ctx, now, from+"|"+kind+to)
 		}
 		if err == nil && live && kind == blockRows {
-			// At each try, because a purge of a block that had ended takes the row away. If the block is
-			// never written, PurgeTies finds by the row before that this one is of nothing.
+			// At each try, because a purge of a block that had ended takes the row away. If the
+			// block is never written, PurgeTies finds by the row before that this one is of
+			// nothing.
 			err = s.Upsert(ctx, s.Tables.Users, s.blocker(to, from))
 		}
 		if err != nil {
@@ -188,8 +189,8 @@ func (s *Service) Hidden(ctx context.Context, viewer, other string) (bool, error
 	return mine.live() || theirs.live(), err
 }
 
-// mostBlocks is how many blocks of a person, made and received, are read at once. If there are more,
-// each of the other people is asked about.
+// mostBlocks is how many blocks of a person, made and received, are read at once. If there are
+// more, each of the other people is asked about.
 const mostBlocks = 200
 
 // AreHidden returns those of some people who are hidden from a viewer. An id may be there more than
@@ -495,9 +496,9 @@ func (s *Service) MustSee(ctx context.Context, viewer, id string) error {
 	return err
 }
 
-// Repair writes the mirrors of all follows, the rows by which people are found, and those that point
-// at blocks and at what is due to be removed. After a restore some may be missing, because a backup reads one partition after the
-// other.
+// Repair writes the mirrors of all follows, the rows by which people are found, and those that
+// point at blocks and at what is due to be removed. After a restore some may be missing, because a
+// backup reads one partition after the other.
 func (s *Service) Repair(ctx context.Context) error {
 	for row, err := range table.All(ctx, s.DB, s.Tables.Users, table.Range{}) {
 		if err == nil && strings.HasPrefix(row.Row, followRows) {

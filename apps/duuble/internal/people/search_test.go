@@ -107,8 +107,8 @@ func TestSearch(t *testing.T) {
 	require.Empty(t, w.differences())
 }
 
-// TestSearchFollowsNames: a person with a new name is found by it at once, and by the old one no more;
-// rows that are of no use go after Keep, and not before, unless the name has come back.
+// TestSearchFollowsNames: a person with a new name is found by it at once, and by the old one no
+// more; rows that are of no use go after Keep, and not before, unless the name has come back.
 func TestSearchFollowsNames(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, unlimited)
@@ -133,8 +133,8 @@ func TestSearchFollowsNames(t *testing.T) {
 	require.Empty(t, w.differences())
 }
 
-// TestSweepAgainstReturn: a person takes the old name again while the job removes its rows: they are
-// found by it.
+// TestSweepAgainstReturn: a person takes the old name again while the job removes its rows: they
+// are found by it.
 func TestSweepAgainstReturn(t *testing.T) {
 	t.Parallel()
 	for range 30 {

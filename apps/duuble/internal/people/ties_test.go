@@ -378,7 +378,8 @@ func remove(t *testing.T, db *memory.Tables, row table.Row) {
 }
 
 // TestManyBlocks: a list has no one of the people who block its reader, or whom the reader blocks,
-// whether these are few, and read at once, or more than that; and has those again whose block ended.
+// whether these are few, and read at once, or more than that; and has those again whose block
+// ended.
 func TestManyBlocks(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, unlimited)

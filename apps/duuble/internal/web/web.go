@@ -2,9 +2,10 @@
 // hubs and posts do the work; templates and static hold the looks.
 //
 // Every page is complete without script: links and forms, a form that succeeds is answered with a
-// redirect. With script an open page gets notifications as they come, by a stream. Texts of people reach a page through html/template, and a policy forbids the browser
-// all scripts and styles but our own. Forms need no secret against forgery, because requests of
-// other origins are refused and the only cookie is sent to our own pages alone.
+// redirect. With script an open page gets notifications as they come, by a stream. Texts of people
+// reach a page through html/template, and a policy forbids the browser all scripts and styles but
+// our own. Forms need no secret against forgery, because requests of other origins are refused and
+// the only cookie is sent to our own pages alone.
 package web
 
 import (
