@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"prompthub/internal/http/httpjson"
 )
 
 // newServer returns a server with the limits of both doors. The Functions host keeps connections
@@ -39,7 +41,7 @@ func serve(ctx context.Context, l net.Listener, h http.Handler, log *slog.Logger
 	closeUnused(srv)
 	requests, abort := context.WithCancel(context.WithoutCancel(ctx))
 	defer abort()
-	srv.BaseContext = func(net.Listener) context.Context { return requests }
+	srv.BaseContext = func(net.Listener) context.Context { return httpjson.WithEnding(requests, ctx) }
 	failed := make(chan error, 1)
 	go func() { failed <- srv.Serve(l) }()
 	select {

@@ -12,7 +12,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/http/httpjson"
 )
 
 // The head of a request has a bounded length, whatever it asks for.
@@ -65,6 +68,32 @@ func TestEndsWithUnusedConnections(t *testing.T) {
 		require.Less(t, time.Since(began), time.Second) // of a clock that moves when all wait
 		_, err := here.Read(make([]byte, 1))
 		require.ErrorIs(t, err, io.EOF)
+	})
+}
+
+// A request that waits for news ends when it is told of the end, and not by the end of its context.
+func TestEndsWithRequestsThatWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		ctx, end := context.WithCancel(t.Context())
+		l, done := make(pipes), make(chan error)
+		waits := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			<-httpjson.Ending(r.Context()).Done()
+			assert.NoError(t, r.Context().Err())
+			w.WriteHeader(http.StatusTeapot)
+		})
+		go func() { done <- serve(ctx, l, waits, slog.New(slog.DiscardHandler)) }()
+		here, there := net.Pipe()
+		l <- there
+		_, err := io.WriteString(here, "GET /news HTTP/1.1\r\nHost: localhost\r\n\r\n")
+		require.NoError(t, err)
+		synctest.Wait()
+		end()
+		answer, err := io.ReadAll(here)
+		require.NoError(t, err)
+		require.Contains(t, string(answer), "418")
+		require.NoError(t, <-done)
+		require.Less(t, time.Since(began), time.Second) // of a clock that moves when all wait
 	})
 }
 

@@ -16,6 +16,7 @@ import (
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/posts"
 	"prompthub/internal/fault"
+	"prompthub/internal/http/httpjson"
 )
 
 // most is how many streams one process has open at once.
@@ -54,9 +55,11 @@ func (s *Service) enter(ctx context.Context, session string) (of context.Context
 		before.end()
 	}
 	of, end := context.WithCancel(ctx)
+	forget := context.AfterFunc(httpjson.Ending(ctx), end) // the end of the server must not wait for it
 	mine := &place{end}
 	s.open[session] = mine
 	return of, func() {
+		forget()
 		end()
 		s.mu.Lock()
 		defer s.mu.Unlock()
