@@ -44,7 +44,7 @@ var duuble = []mutant{
 	},
 	{
 		"those who follow a person are not told that the account has gone", duubleRooms + "people/purge.go",
-		"			_, err = s.dropTie(ctx, followRows, other, u.ID, all)\n", "",
+		"			err = s.dropTie(ctx, followRows, other, u.ID, all)\n", "",
 	},
 	{
 		"members are counted whatever the version of the count is", duubleRooms + "hubs/hub.go",
