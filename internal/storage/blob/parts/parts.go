@@ -5,6 +5,7 @@ package parts
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"crypto/sha256"
@@ -13,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,10 +22,8 @@ import (
 	"prompthub/internal/storage/rowstore"
 )
 
-// ManifestName is the name of the manifest in its folder.
-const ManifestName = "manifest.json"
-
 const (
+	manifestName    = "manifest.json"
 	manifestVersion = 1
 	mostBytes       = 8 << 20            // of the lines of a part
 	folderTime      = "20060102t150405z" // blobs have no capital letters
@@ -46,77 +46,95 @@ type Part struct {
 	SHA256 string `json:"sha256"`
 }
 
-// Of returns the part with this body.
-func Of(name string, body []byte) Part {
+func partOf(name string, body []byte) Part {
 	sum := sha256.Sum256(body)
 	return Part{Name: name, Bytes: len(body), SHA256: hex.EncodeToString(sum[:])}
 }
 
-// Name returns the name of a part, the first of which is 0.
-func Name(i int) string { return fmt.Sprintf("%04d.jsonl.gz", i+1) }
+func partName(i int) string { return fmt.Sprintf("%04d.jsonl.gz", i+1) }
 
-// A Folder is one that was begun.
-type Folder struct {
-	Name  string
-	Begun time.Time
-	Blobs []string // in the order of their names
-}
-
-// FolderAt returns the folder that is begun at a time, to the second.
-func FolderAt(at time.Time) Folder {
-	at = at.UTC().Truncate(time.Second)
-	return Folder{Name: at.Format(folderTime), Begun: at}
-}
-
-// Folders returns all folders of a container, in the order of time. It makes the container where
-// there is none, and passes over what has another name.
-func Folders(ctx context.Context, blobs blob.Store, container string) (all []Folder, err error) {
-	if err := blobs.Create(ctx, container); err != nil { // the deployment makes it; the emulator has none
-		return nil, rowstore.Unavailable(fmt.Errorf("make the container %s: %w", container, err))
-	}
-	for next, more := "", true; more; more = next != "" {
-		page, err := blobs.List(ctx, container, "", blob.MaxPage, next)
-		if err != nil {
-			return nil, rowstore.Unavailable(fmt.Errorf("list the container %s: %w", container, err))
-		}
-		for _, item := range page.Items {
-			folder, name, _ := strings.Cut(item.Name, "/")
-			begun, err := time.Parse(folderTime, folder)
-			if err != nil {
-				continue
-			}
-			if len(all) == 0 || all[len(all)-1].Name != folder {
-				all = append(all, Folder{Name: folder, Begun: begun})
-			}
-			last := &all[len(all)-1]
-			last.Blobs = append(last.Blobs, name)
-		}
-		next = page.Next
-	}
-	return all, nil
+// A Config says where folders are, and how often there is a new one.
+type Config struct {
+	Blobs     blob.Store
+	Container string
+	Every     time.Duration // after what time a new folder is begun
+	Now       func() time.Time
+	MostBytes int // of the lines of a part, unless a single line is longer; 0 is 8 MiB
 }
 
 // A Writer writes lines as the parts of a folder.
 type Writer struct {
-	Ctx       context.Context //nolint:containedctx // that of the caller, as io.Writer has none
-	Blobs     blob.Store
-	Container string
-	Folder    string
-	MostBytes int    // of the lines of a part, unless a single line is longer; 0 is 8 MiB
-	Parts     []Part // that are written
+	Config
+	Folder string
 
-	lines bytes.Buffer // of the part that is being made
+	ctx   context.Context //nolint:containedctx // that of the run, as io.Writer has none
+	begun time.Time
+	until time.Time
+	names []string // of the blobs that earlier runs wrote
+	parts []Part   // that are good
+	lines bytes.Buffer
 	note  string
+}
+
+const (
+	// early is how much before its time a folder may be begun: by a timer that fires each hour and not
+	// to the second.
+	early = 30 * time.Minute
+	// runFor bounds one run; the next one goes on.
+	runFor = 3 * time.Minute
+)
+
+// ErrPause ends a run whose time is up.
+var ErrPause = errors.New("the time of this run is up")
+
+// Begin begins a folder if the last one is not of this time, or goes on with that one. It returns
+// nil if that is complete.
+func Begin(ctx context.Context, c Config) (*Writer, error) {
+	w := &Writer{Config: c, ctx: ctx, until: c.Now().Add(runFor)}
+	if err := w.last(); err != nil {
+		return nil, err
+	}
+	now := c.Now().UTC().Truncate(time.Second)
+	switch fresh := w.Folder != "" && c.Now().Sub(w.begun) < c.Every-early; {
+	case fresh && slices.Contains(w.names, manifestName):
+		return nil, nil //nolint:nilnil // as documented
+	case !fresh:
+		w.Folder, w.begun, w.names = now.Format(folderTime), now, nil
+	}
+	return w, nil
+}
+
+// last finds the last folder that was begun. It makes the container where there is none, and passes
+// over what has another name.
+func (w *Writer) last() error {
+	if err := w.Blobs.Create(w.ctx, w.Container); err != nil { // the deployment makes it; the emulator has none
+		return rowstore.Unavailable(fmt.Errorf("make the container %s: %w", w.Container, err))
+	}
+	for next, more := "", true; more; more = next != "" {
+		page, err := w.Blobs.List(w.ctx, w.Container, "", blob.MaxPage, next)
+		if err != nil {
+			return rowstore.Unavailable(fmt.Errorf("list the container %s: %w", w.Container, err))
+		}
+		for _, item := range page.Items {
+			folder, name, _ := strings.Cut(item.Name, "/")
+			begun, err := time.Parse(folderTime, folder)
+			switch {
+			case err != nil: // of somebody else
+				continue
+			case folder != w.Folder: // in the order of time
+				w.Folder, w.begun, w.names = folder, begun, nil
+			}
+			w.names = append(w.names, name)
+		}
+		next = page.Next
+	}
+	return nil
 }
 
 // Write takes a line. A part that would become too long with it ends before.
 func (w *Writer) Write(line []byte) (int, error) {
-	most := w.MostBytes
-	if most == 0 {
-		most = mostBytes
-	}
-	if w.lines.Len() > 0 && w.lines.Len()+len(line) > most {
-		if err := w.Cut(); err != nil {
+	if w.lines.Len() > 0 && w.lines.Len()+len(line) > cmp.Or(w.MostBytes, mostBytes) {
+		if err := w.cut(); err != nil {
 			return 0, err
 		}
 	}
@@ -124,12 +142,23 @@ func (w *Writer) Write(line []byte) (int, error) {
 	return w.lines.Write(line)
 }
 
-// Note says something about all lines up to here. It is the comment of the part that ends here, if
-// one does.
-func (w *Writer) Note(note string) { w.note = note }
+// Reached notes where a run goes on that begins after all lines up to here: the part that ends here,
+// if one does, has the place as its comment. If the time of this run is up, the part ends here, and
+// the error is ErrPause.
+func (w *Writer) Reached(place any) error {
+	note, err := json.Marshal(place)
+	if err != nil {
+		return err
+	}
+	w.note = string(note)
+	if w.Now().Before(w.until) {
+		return nil
+	}
+	return cmp.Or(w.cut(), ErrPause)
+}
 
-// Cut ends the part that is being made.
-func (w *Writer) Cut() error {
+// cut ends the part that is being made.
+func (w *Writer) cut() error {
 	if w.lines.Len() == 0 {
 		return nil
 	}
@@ -140,22 +169,23 @@ func (w *Writer) Cut() error {
 	if err := errors.Join(err, z.Close()); err != nil {
 		return err
 	}
-	name := Name(len(w.Parts))
+	name := partName(len(w.parts))
 	if err := w.put(name, body.Bytes()); err != nil {
 		return err
 	}
-	w.Parts = append(w.Parts, Of(name, body.Bytes()))
+	w.parts = append(w.parts, partOf(name, body.Bytes()))
 	w.lines.Reset()
 	return nil
 }
 
-// GoOn has a writer go on in its folder, which has blobs of these names, after the last part with a
-// note, and returns the note. The parts after that are removed, and made anew: nothing says how far
-// they come. read gets the lines of each other part.
-func (w *Writer) GoOn(names []string, read func(lines io.Reader) error) (note string, err error) {
+// GoOn goes on after the last part of earlier runs that ends with a place, and reads that place. The
+// parts after it are removed, and made anew: nothing says how far they come. read gets the lines of
+// each other part. Without earlier parts there is nothing to do.
+func (w *Writer) GoOn(place any, read func(lines io.Reader) error) error {
+	names, note := w.names, ""
 	for i, name := range names {
-		if name != Name(i) {
-			return "", fmt.Errorf("the folder %s has %q in the place of the part %q: remove the folder", w.Folder, name, Name(i))
+		if name != partName(i) {
+			return fmt.Errorf("the folder %s has %q in the place of the part %q: remove the folder", w.Folder, name, partName(i))
 		}
 	}
 	for ; len(names) > 0; names = names[:len(names)-1] {
@@ -165,30 +195,33 @@ func (w *Writer) GoOn(names []string, read func(lines io.Reader) error) (note st
 			return nil
 		})
 		if err != nil {
-			return "", err
+			return err
 		}
 		if note != "" {
 			break
 		}
-		if err := w.Blobs.Delete(w.Ctx, w.Container, w.Folder+"/"+last); err != nil {
-			return "", rowstore.Unavailable(fmt.Errorf("remove a part that is not complete: %w", err))
+		if err := w.Blobs.Delete(w.ctx, w.Container, w.Folder+"/"+last); err != nil {
+			return rowstore.Unavailable(fmt.Errorf("remove a part that is not complete: %w", err))
 		}
 	}
 	for _, name := range names {
 		err := w.readPart(name, func(body []byte, lines *gzip.Reader) error {
-			w.Parts = append(w.Parts, Of(name, body))
+			w.parts = append(w.parts, partOf(name, body))
 			return read(lines)
 		})
 		if err != nil {
-			return "", err
+			return err
 		}
 	}
-	return note, nil
+	if note == "" {
+		return nil
+	}
+	return json.Unmarshal([]byte(note), place)
 }
 
 // readPart reads a part of the folder.
 func (w *Writer) readPart(name string, read func(body []byte, lines *gzip.Reader) error) error {
-	b, err := w.Blobs.Get(w.Ctx, w.Container, w.Folder+"/"+name)
+	b, err := w.Blobs.Get(w.ctx, w.Container, w.Folder+"/"+name)
 	if err != nil {
 		return rowstore.Unavailable(fmt.Errorf("read a part: %w", err))
 	}
@@ -203,28 +236,28 @@ func (w *Writer) readPart(name string, read func(body []byte, lines *gzip.Reader
 }
 
 // Complete ends the last part and writes the manifest.
-func (w *Writer) Complete(m Manifest) error {
-	if err := errors.Join(w.Cut(), w.Ctx.Err()); err != nil {
+func (w *Writer) Complete(rows, leftOut int) error {
+	if err := errors.Join(w.cut(), w.ctx.Err()); err != nil {
 		return err
 	}
-	m.Version, m.Parts = manifestVersion, w.Parts
+	m := Manifest{Version: manifestVersion, Begun: w.begun, Ended: w.Now().UTC().Truncate(time.Second), Rows: rows, LeftOut: leftOut, Parts: w.parts}
 	text, err := json.MarshalIndent(m, "", " ")
 	if err != nil {
 		return err
 	}
-	return w.put(ManifestName, append(text, '\n'))
+	return w.put(manifestName, append(text, '\n'))
 }
 
 // put writes a blob, once more where the outcome is not known.
 func (w *Writer) put(name string, body []byte) error {
 	at := w.Folder + "/" + name
-	err := w.Blobs.Put(w.Ctx, w.Container, at, body)
+	err := w.Blobs.Put(w.ctx, w.Container, at, body)
 	if err != nil && !errors.Is(err, blob.ErrExists) {
-		err = w.Blobs.Put(w.Ctx, w.Container, at, body)
+		err = w.Blobs.Put(w.ctx, w.Container, at, body)
 	}
 	if errors.Is(err, blob.ErrExists) { // the call before has landed, if it says the same
 		var there blob.Blob
-		if there, err = w.Blobs.Get(w.Ctx, w.Container, at); err == nil && !bytes.Equal(there.Body, body) {
+		if there, err = w.Blobs.Get(w.ctx, w.Container, at); err == nil && !bytes.Equal(there.Body, body) {
 			err = errors.New("another run wrote it")
 		}
 	}
@@ -237,13 +270,13 @@ func (w *Writer) put(name string, body []byte) error {
 // Open returns the lines of a complete folder. Read returns a blob of it. A folder without a
 // manifest is refused, and a part that is not as the manifest says ends the reading.
 func Open(read func(name string) ([]byte, error)) (io.Reader, error) {
-	text, err := read(ManifestName)
+	text, err := read(manifestName)
 	if err != nil {
-		return nil, fmt.Errorf("a backup in parts needs its %s, which is written last: %w", ManifestName, err)
+		return nil, fmt.Errorf("a backup in parts needs its %s, which is written last: %w", manifestName, err)
 	}
 	var m Manifest
 	if err := json.Unmarshal(text, &m); err != nil || m.Version != manifestVersion {
-		return nil, fmt.Errorf("%s is none of version %d", ManifestName, manifestVersion)
+		return nil, fmt.Errorf("%s is none of version %d", manifestName, manifestVersion)
 	}
 	return &reader{read: read, left: m.Parts}, nil
 }
@@ -275,8 +308,8 @@ func (r *reader) Read(p []byte) (int, error) {
 		if err != nil {
 			return 0, fmt.Errorf("part %s: %w", part.Name, err)
 		}
-		if Of(part.Name, body) != part {
-			return 0, fmt.Errorf("part %s is not as %s says", part.Name, ManifestName)
+		if partOf(part.Name, body) != part {
+			return 0, fmt.Errorf("part %s is not as %s says", part.Name, manifestName)
 		}
 		if r.lines, err = gzip.NewReader(bytes.NewReader(body)); err != nil {
 			return 0, fmt.Errorf("part %s: %w", part.Name, err)
