@@ -59,6 +59,10 @@ func TestLibraryStory(t *testing.T) {
 	ok(`^ID +NAME +VERSION +VOTES +AUTHOR +BY +TITLE\n\w{26} +greeting +v2 +0 +a_\w{26} +ann +A greeting\n$`, "search", "a", "greet", "--user", "bob")
 	_, table, _ := handler(t, "search", "greet", "--user", "bob")
 	author := regexp.MustCompile(`a_\w{26}`).FindString(table)
+	require.Eventually(t, func() bool { // the key leads to its author some time after the first answer to them
+		code, _, _ := handler(t, "search", "--author", author, "--user", "bob")
+		return code == command.OK
+	}, 10*time.Second, 10*time.Millisecond)
 	ok(`A greeting\n$`, "search", "--author", author, "--user", "bob")
 	ok(`^Hello`, "get", "@"+author+"/greeting", "--user", "bob")
 	ok(`A greeting\n$`, "search", "--sort", "hot", "--user", "bob")
