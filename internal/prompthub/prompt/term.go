@@ -2,6 +2,7 @@ package prompt
 
 import (
 	"iter"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -29,14 +30,7 @@ func folded(normalized string) string {
 
 // foldedTerms cuts a folded text into its terms.
 func foldedTerms(text string) []term {
-	var ts []term
-	for t := range eachTerm(text) {
-		if ts == nil {
-			ts = make([]term, 0, 1+strings.Count(text, " "))
-		}
-		ts = append(ts, t)
-	}
-	return ts
+	return slices.AppendSeq(make([]term, 0, 1+strings.Count(text, " ")), eachTerm(text))
 }
 
 // eachTerm yields the terms of a folded text.

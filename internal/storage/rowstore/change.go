@@ -62,8 +62,16 @@ func (db *Store) Insert(ctx context.Context, name string, row table.Row) error {
 
 // Upsert writes a row that is the same whenever it is written, such as one that points at another.
 func (db *Store) Upsert(ctx context.Context, name string, row table.Row) error {
-	ops := []table.Op{{Kind: table.Upsert, Row: row}}
-	if db.Write(ctx, name, ops) == nil {
+	return db.UpsertAll(ctx, name, []table.Row{row})
+}
+
+// UpsertAll is Upsert of rows of one partition.
+func (db *Store) UpsertAll(ctx context.Context, name string, rows []table.Row) error {
+	ops := make([]table.Op, len(rows))
+	for i, row := range rows {
+		ops[i] = table.Op{Kind: table.Upsert, Row: row}
+	}
+	if len(ops) == 0 || db.Write(ctx, name, ops) == nil {
 		return nil
 	}
 	if err := db.Write(ctx, name, ops); err != nil {

@@ -35,7 +35,7 @@ func (s *Service) VerifyRows(ctx context.Context, report func(string)) (rows int
 		one.add(row)
 	}
 	finish()
-	if err := s.index().Strays(ctx, func(id, _ string) { report("hub " + id + ": a row by which a search finds it is of nothing") }); err != nil {
+	if err := s.index().Strays(ctx, func(id string) { report("hub " + id + ": a row by which a search finds it is of nothing") }); err != nil {
 		return rows, err
 	}
 	return rows, s.pointers(ctx, func(name string, key table.Key, _ ...table.Prop) error {

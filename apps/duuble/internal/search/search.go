@@ -204,18 +204,11 @@ func (x Index) Before(ctx context.Context, id string, has bool, words []string) 
 		}
 		return x.Due.Add(ctx, now, id+"|"+Rows)
 	}, func(ctx context.Context) error {
-		ops := make([]table.Op, len(words))
+		rows := make([]table.Row, len(words))
 		for i, word := range words {
-			ops[i] = table.Op{Kind: table.Upsert, Row: x.own(id, word, now)}
+			rows[i] = x.own(id, word, now)
 		}
-		if len(ops) == 0 || x.Write(ctx, x.Own, ops) == nil {
-			return nil
-		}
-		err := x.Write(ctx, x.Own, ops)
-		if err != nil {
-			err = rowstore.Unavailable(err)
-		}
-		return err
+		return x.UpsertAll(ctx, x.Own, rows)
 	})
 	if err != nil {
 		return err
@@ -281,7 +274,7 @@ func (x Index) Want(id string, words []string, do func(name string, row table.Ro
 }
 
 // Strays calls report for each row by which a thing would be found that does not know of it.
-func (x Index) Strays(ctx context.Context, report func(id, word string)) error {
+func (x Index) Strays(ctx context.Context, report func(id string)) error {
 	for row, err := range table.All(ctx, x.DB, x.Lists, table.Range{FromPartition: x.Begin, ToPartition: table.After(x.Begin)}) {
 		if err != nil {
 			return rowstore.Unavailable(err)
@@ -292,7 +285,7 @@ func (x Index) Strays(ctx context.Context, report func(id, word string)) error {
 			return err
 		}
 		if own == nil {
-			report(id, word)
+			report(id)
 		}
 	}
 	return nil

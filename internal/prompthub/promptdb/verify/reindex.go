@@ -8,10 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"prompthub/internal/fault"
 	"prompthub/internal/prompthub/prompt"
@@ -82,9 +79,10 @@ func (db *Verifier) IndexRestored(ctx context.Context, report func(Difference), 
 
 // loadTruth does what truth does, by put, for several prompts at once.
 func (r *reindexing) loadTruth(ctx context.Context, rows []table.Row, put func(transact.Row) error) (found []Difference, errs rowstore.Failures) {
-	var putting sync.Mutex // one prompt at a time, while others are read
-	one := func(ctx context.Context, row table.Row) error {
-		t, err := r.db.readTruth(ctx, row)
+	var putting sync.Mutex              // one prompt at a time, while others are read
+	atOnce := 2 * runtime.GOMAXPROCS(0) // as some wait to put
+	err := rowstore.Each(ctx, len(rows), atOnce, func(ctx context.Context, i int) error {
+		t, err := r.db.readTruth(ctx, rows[i])
 		if err != nil {
 			return err
 		}
@@ -101,20 +99,8 @@ func (r *reindexing) loadTruth(ctx context.Context, rows []table.Row, put func(t
 			r.progress(r.prompts)
 		}
 		return nil
-	}
-	var next atomic.Int64 // of the rows; a goroutine for each would grow its stack anew
-	g, ctx := errgroup.WithContext(ctx)
-	for range 2 * runtime.GOMAXPROCS(0) { // as some wait to put
-		g.Go(func() error {
-			for i := next.Add(1) - 1; i < int64(len(rows)); i = next.Add(1) - 1 {
-				if err := one(ctx, rows[i]); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	}
-	if err := g.Wait(); err != nil {
+	})
+	if err != nil {
 		return found, rowstore.Failures{rowstore.Unavailable(err)}
 	}
 	return found, nil
