@@ -22,7 +22,8 @@ func TestDoubling(t *testing.T) {
 		}
 		return parsed
 	}
-	several := query("a.a. c++ word quick 翻译 needle")
+	const words = "a.a. c++ word quick 翻译 needle"
+	several := query(words)
 	phrases := query(`"quick word" "翻译 a" "a.a" -needle -"word quick" author:word`)
 	expanded := several.Expand(func(word string) []string { return []string{word + "s", word + " x"} }, func(a, b string) []string { return []string{a + b} })
 	content := func(do func(c prompt.Content)) func(text string) func() {
@@ -93,8 +94,8 @@ func TestDoubling(t *testing.T) {
 		{Name: "Query.Marks (of other forms)", With: text(func(s string) { expanded.Marks(s) })},
 		{Name: "Query.Marks (phrases)", With: text(func(s string) { phrases.Marks(s) })},
 		{Name: "Query.Snippet (phrases)", With: text(func(s string) { phrases.Snippet(s) })},
-		{Name: "Query.Closeness", With: text(func(s string) { several.Closeness(prompt.NormalizeTitle(s)) })},
-		{Name: "Query.Closeness (of other forms)", With: text(func(s string) { expanded.Closeness(prompt.NormalizeTitle(s)) })},
+		{Name: "Query.Fit", With: text(func(s string) { several.Fit(prompt.NormalizeTitle(s+" "+words), true) })},
+		{Name: "Query.Fit (of other forms)", With: text(func(s string) { expanded.Fit(prompt.NormalizeTitle(s+" "+words), true) })},
 		{Name: "Query.MatchText (of other forms)", With: text(func(s string) { expanded.MatchText(prompt.NormalizeTitle(s), prompt.NewText(s)) })},
 		{Name: "TitleWords", With: text(func(s string) { prompt.TitleWords(prompt.NormalizeTitle(s)) })},
 		{Name: "Query.Typed", With: text(func(s string) {

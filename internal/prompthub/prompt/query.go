@@ -164,17 +164,21 @@ func (q Query) Tokens() []string {
 
 // Match reports whether the query finds the title.
 func (q Query) Match(normalizedTitle string) bool {
+	title := newTitle(normalizedTitle)
+	return q.match(&title)
+}
+
+func (q Query) match(title *title) bool {
 	if len(q.terms) == 0 && len(q.without) == 0 {
 		return !q.nothing
 	}
-	title := newTitle(normalizedTitle)
 	for _, t := range q.terms {
 		if !title.may(t) && len(q.others[t]) == 0 {
 			return false // as most rows that a search looks at are
 		}
 	}
 	for _, t := range q.terms {
-		if !q.hasTerm(&title, t) {
+		if !q.hasTerm(title, t) {
 			return false
 		}
 	}
@@ -258,14 +262,18 @@ const (
 	Folded
 )
 
-// Closeness says how well the query fits a title that it finds. Stop words count in a phrase alone.
-func (q Query) Closeness(normalizedTitle string) Closeness {
+// Fit says how well the query fits a title, if it finds it: as Match has it, or with texts as
+// MatchTitle has it. Stop words count in a phrase alone.
+func (q Query) Fit(normalizedTitle string, texts bool) (fits Closeness, ok bool) {
 	title := newTitle(normalizedTitle)
+	if texts && !q.matchTitle(&title) || !texts && !q.match(&title) {
+		return 0, false
+	}
 	whole := title.all()
 	if !q.Expanded() || q.Plain().finds(&title) {
-		return q.closeness(whole)
+		return q.closeness(whole), true
 	}
-	return Folded + q.closeness(q.asTyped(whole))
+	return Folded + q.closeness(q.asTyped(whole)), true
 }
 
 // finds reports whether all terms but stop words are in the title.

@@ -292,6 +292,8 @@ func TestCloseness(t *testing.T) {
 	} {
 		q, err := prompt.ParseQuery(c.query)
 		require.NoError(t, err)
-		require.Equal(t, c.want, q.Closeness(prompt.NormalizeTitle(c.title)), "%q in %q", c.query, c.title)
+		fits, ok := q.Fit(prompt.NormalizeTitle(c.title), true)
+		require.True(t, ok, "%q in %q", c.query, c.title)
+		require.Equal(t, c.want, fits, "%q in %q", c.query, c.title)
 	}
 }

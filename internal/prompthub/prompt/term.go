@@ -57,9 +57,12 @@ func ascii(s string) bool {
 
 // folds reports whether fold may change a normalised text. It is quick about letters.
 func folds(normalized string) bool {
+	if ascii(normalized) {
+		return false
+	}
 	for _, r := range normalized {
 		switch {
-		case r < 0x80:
+		case r < utf8.RuneSelf:
 		case r == 'ß' || r == 'ς':
 			return true
 		// Latin, kana, Han and Hangul

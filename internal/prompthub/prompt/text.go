@@ -237,7 +237,8 @@ func (w Where) String() string { return [...]string{"", "title", "text"}[w] }
 // or as a whole in the text; each phrase in the title or in the text. Stop words are passed over
 // where there are others.
 func (q Query) MatchText(normalizedTitle string, text Text) Where {
-	where := q.matchText(normalizedTitle, text.has, text.row)
+	title := newTitle(normalizedTitle)
+	where := q.matchText(&title, text.has, text.row)
 	if where != Nowhere && q.LeavesOut(normalizedTitle, text) {
 		return Nowhere
 	}
@@ -247,18 +248,22 @@ func (q Query) MatchText(normalizedTitle string, text Text) Where {
 // MatchTitle reports whether MatchText finds the prompt by its title alone, unless the text has
 // what the query leaves out.
 func (q Query) MatchTitle(normalizedTitle string) bool {
-	return q.matchText(normalizedTitle, func(term) bool { return false }, func(phrase) bool { return false }) == InTitle
+	title := newTitle(normalizedTitle)
+	return q.matchTitle(&title)
 }
 
-func (q Query) matchText(normalizedTitle string, inText func(term) bool, inRow func(phrase) bool) Where {
+func (q Query) matchTitle(title *title) bool {
+	return q.matchText(title, func(term) bool { return false }, func(phrase) bool { return false }) == InTitle
+}
+
+func (q Query) matchText(title *title, inText func(term) bool, inRow func(phrase) bool) Where {
 	if len(q.terms) == 0 {
 		return Nowhere
 	}
-	title := newTitle(normalizedTitle)
 	where, stops := InTitle, 0
 	for _, t := range q.terms {
 		switch {
-		case q.hasTerm(&title, t):
+		case q.hasTerm(title, t):
 		case t.stop():
 			stops++
 		case inText(t), q.otherInText(t, inText):
@@ -340,7 +345,8 @@ func (s Signature) has(word string) bool {
 
 // MayMatch reports whether MatchText may find a prompt whose text has this signature.
 func (q Query) MayMatch(normalizedTitle string, s Signature) bool {
-	return q.matchText(normalizedTitle, func(t term) bool {
+	title := newTitle(normalizedTitle)
+	return q.matchText(&title, func(t term) bool {
 		return !slices.ContainsFunc(t.textTokens(), func(w string) bool { return !s.has(w) })
 	}, func(phrase) bool { return true }) != Nowhere
 }

@@ -200,6 +200,11 @@ func (t *Tables) listIn(ctx context.Context, view viewing, name string, r table.
 	return page, nil
 }
 
+const (
+	manyRows = 64   // of a page, after which it has room for all that it may have
+	keysRoom = 4096 // bytes for keys of rows that do not match
+)
+
 func (s *Store) list(ctx context.Context, tx *bbolt.Tx, name string, r table.Range, limit int, next string) (table.Page, error) {
 	b, err := rowsOf(tx, name)
 	if err != nil {
@@ -226,6 +231,9 @@ func (s *Store) list(ctx context.Context, tx *bbolt.Tx, name string, r table.Ran
 		}
 		if row.Props != nil {
 			kept++
+		}
+		if len(page.Rows) == manyRows {
+			page.Rows = slices.Grow(page.Rows, limit-manyRows)
 		}
 		page.Rows = append(page.Rows, row)
 		if err := ctx.Err(); err != nil {
@@ -280,6 +288,19 @@ type walk struct {
 	names  *dictionary
 	texts  *lookup
 	viewer viewer // for Filter and Select
+	keys   keys   // of rows that do not match
+}
+
+// Keys are copies of many keys in few pieces of memory.
+type keys struct{ room []byte }
+
+func (k *keys) keep(plain []byte) table.Key {
+	if cap(k.room)-len(k.room) < len(plain) {
+		k.room = make([]byte, 0, max(keysRoom, len(plain)))
+	}
+	from := len(k.room)
+	k.room = append(k.room, plain...)
+	return keyOf(alias(k.room[from:]))
 }
 
 // row returns the row stored under k, or only its key where the range does not want more.
@@ -293,13 +314,15 @@ func (w *walk) row(k, v []byte) (row table.Row, err error) {
 		if props, err = w.viewer.view(w.plain, v); err != nil {
 			return row, err
 		}
-		if row.Key = keyOf(string(w.plain)); w.r.Filter != nil && !w.r.Filter(props) {
+		if w.r.Filter != nil && !w.r.Filter(props) {
+			row.Key = w.keys.keep(w.plain)
 			return row, nil
 		}
 	}
 	if w.r.Select == nil {
 		return w.names.decode(w.plain, v, w.texts)
 	}
+	row.Key = keyOf(string(w.plain))
 	etag, _, err := header(v)
 	if err != nil {
 		return row, err

@@ -489,8 +489,20 @@ var mutants = []mutant{
 		"size = max(size/2, 1)", "size = largestRead",
 	},
 	{
-		"a search reads on behind what it wants", "query/find.go",
+		"a search reads on behind what it wants", "../../storage/rowstore/walk.go",
 		"found[followed].Limit, found[followed].Range.MaxMatches = size, enough", "found[followed].Limit = size",
+	},
+	{
+		"the last of the best titles is not taken", "query/relevance.go",
+		"if i == b.most {", "if i >= b.most-1 {",
+	},
+	{
+		"a page by relevance begins with the title that the one before ended with", "query/relevance.go",
+		"if at.compare(b.after) <= 0 {", "if at.compare(b.after) < 0 {",
+	},
+	{
+		"the age of a title is not asked for where its place is that of the one before", "query/relevance.go",
+		"if at.fits == b.after.fits && at.less == b.after.less {", "if at.fits == b.after.fits && at.less > b.after.less {",
 	},
 	{
 		"texts are counted only where a transaction has one change", "../../storage/embedded/commit.go",

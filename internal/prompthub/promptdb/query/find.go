@@ -3,7 +3,6 @@ package query
 import (
 	"cmp"
 	"context"
-	"math"
 	"slices"
 	"strings"
 
@@ -106,21 +105,19 @@ func amongTags(tags, tag string) bool {
 	return false
 }
 
-// A list is an index partition that holds every prompt that a search wants, newest first.
-type list struct{ table, partition string }
-
-// lists returns partitions to search in: those likely to be short first.
-func (db *Queries) lists(w Search) []list {
+// lists returns the partitions to search in, each of which holds every prompt that a search wants,
+// newest first: those likely to be short first.
+func (db *Queries) lists(w Search) []rowstore.List {
 	tokens := w.Words.Tokens()
 	slices.SortStableFunc(tokens, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
-	var ls []list
+	var ls []rowstore.List
 	// by turns: many tags must not leave a rare word out
 	for i := range max(len(w.Tags), len(tokens)) {
 		if i < len(w.Tags) {
-			ls = append(ls, list{db.T.TagIndex, schema.TagPartition(w.Tags[i])})
+			ls = append(ls, rowstore.List{Table: db.T.TagIndex, Partition: schema.TagPartition(w.Tags[i])})
 		}
 		if i < len(tokens) {
-			if l := (list{db.T.TitleIndex, schema.TokenPartition(tokens[i])}); !slices.Contains(ls, l) {
+			if l := (rowstore.List{Table: db.T.TitleIndex, Partition: schema.TokenPartition(tokens[i])}); !slices.Contains(ls, l) {
 				ls = append(ls, l)
 			}
 		}
@@ -203,7 +200,7 @@ func (db *Queries) findOrdered(ctx context.Context, w Search, after string, limi
 	case !newest:
 		return db.findRanked(ctx, w, after, limit)
 	case after == "" && len(w.Tags) == 1 && w.Words.Empty() && w.onlyTags():
-		key := firstKey{list{db.T.TagIndex, schema.TagPartition(w.Tags[0])}, limit}
+		key := firstKey{rowstore.List{Table: db.T.TagIndex, Partition: schema.TagPartition(w.Tags[0])}, limit}
 		return db.pages.page(ctx, db.Now, key, func(ctx context.Context) (Page, error) { return db.find(ctx, w, "", limit) })
 	}
 	return db.find(ctx, w, after, limit)
@@ -243,134 +240,24 @@ func (db *Queries) find(ctx context.Context, w Search, after string, limit int) 
 		return Page{}, rowstore.BadPosition()
 	}
 	wk := db.walk(w, db.Budget(), after, limit+1)
-	rows, done, err := wk.run(ctx, limit+1)
+	rows, done, err := wk.Run(ctx, limit+1)
 	if err != nil {
 		return Page{}, err
 	}
 	page := pageOf(rows, limit, rowKey)
 	if page.After == "" && !done {
-		page.After = wk.pos
+		page.After = wk.At
 	}
 	return page, nil
 }
 
-// A walk goes through several lists from a position on and finds the rows that are wanted. Every
-// wanted prompt is in every list and every row decides by itself, so one list would
-// do: the others are read to find out which is the sparsest from here on.
-type walk struct {
-	s      *rowstore.Budget
-	lists  []list
-	match  func(table.Props) bool
-	asked  []string // the properties that match sees
-	pos    string   // row key up to which everything was looked at
-	size   int      // rows to read of the list that is followed
-	sample int      // rows that tell how sparse a list is
-	round  int
-	leader int // the sparsest list at the last look
-	seen   int // rows of lists that were followed
-}
-
-func (db *Queries) walk(w Search, s *rowstore.Budget, after string, size int) *walk {
-	return &walk{s: s, lists: db.lists(w), match: w.match, asked: w.asked(), pos: after, size: size, sample: size}
-}
-
-// run finds up to n rows. It is done at the end of a list; else it has n, or read what one request
-// may.
-func (w *walk) run(ctx context.Context, n int) (rows []table.Row, done bool, err error) {
-	for len(rows) < n {
-		if w.round > 0 && w.s.Spent() {
-			return rows, false, nil
-		}
-		part, more, err := w.step(ctx, n-len(rows))
-		if err != nil {
-			return nil, false, err
-		}
-		for _, row := range part {
-			if rowstore.IsMatch(row) {
-				rows = append(rows, row)
-			}
-		}
-		if !more {
-			return rows, true, nil
-		}
-		w.pos = part[len(part)-1].Row
-		w.seen += len(part)
-		if likely, ok := likely(w.seen, len(rows), n); ok {
-			w.size = likely
-		}
+// walk begins a walk through the lists of a search, from a position on.
+func (db *Queries) walk(w Search, s *rowstore.Budget, after string, size int) *rowstore.Walk {
+	match := func(p table.Props) (found, keeps bool) { found = w.match(p); return found, found }
+	return &rowstore.Walk{
+		Budget: s, Lists: db.lists(w), Decide: func() rowstore.Decide { return match }, Asked: w.asked(),
+		At: after, Size: size, Sample: size,
 	}
-	return rows, false, nil
-}
-
-// likely returns how many rows to read next, where some of those that were seen were found, so that
-// there are n, nearly for certain: what the rest takes if it is like these, and twice what that
-// varies by. A round more would cost more than these rows. It is not ok where too few were found to
-// say.
-func likely(seen, found, n int) (rows int, ok bool) {
-	if found < 3 || found >= n {
-		return 0, false
-	}
-	root := math.Sqrt(float64(n-found)) + 1
-	return int(root*root*float64(seen)/float64(found)) + 1, true
-}
-
-// step reads on in the sparsest list. A sample of all lists is read in the first round, to choose
-// it, and with it every other round, because what is sparse among the newest may be dense further
-// down. It need not read on after enough rows that are wanted.
-func (w *walk) step(ctx context.Context, enough int) (rows []table.Row, more bool, err error) {
-	looks := w.round%2 == 0 && (w.round == 0 || w.s.Reads > len(w.lists))
-	followed := w.leader
-	others := 0
-	if looks {
-		others = len(w.lists) - 1
-	}
-	size := max(min(w.size, table.MaxPage, w.s.Left-others*w.sample), 1)
-	w.round++
-	w.size *= 4
-	found := make([]*rowstore.Reading, len(w.lists))
-	for i, l := range w.lists {
-		found[i] = &rowstore.Reading{Table: l.table, Range: table.Range{Partition: l.partition, After: w.pos, Filter: w.match, FilterProps: w.asked}, Limit: min(size, w.sample)}
-	}
-	found[followed].Limit, found[followed].Range.MaxMatches = size, enough
-	all := found
-	if !looks {
-		all = found[followed : followed+1]
-	}
-	if err := w.s.ReadAll(ctx, all); err != nil {
-		return nil, false, err
-	}
-	if !looks || found[followed].Enough {
-		return found[followed].Rows, found[followed].More, nil
-	}
-	ofSample := func(i int) ([]table.Row, bool) {
-		n := min(len(found[i].Rows), w.sample)
-		return found[i].Rows[:n], found[i].More || n < len(found[i].Rows)
-	}
-	for i := range w.lists {
-		a, aMore := ofSample(i)
-		b, bMore := ofSample(w.leader)
-		if sparser(a, aMore, b, bMore) {
-			w.leader = i
-		}
-	}
-	// The list that was followed has been read furthest, unless another one has come to its end or
-	// all have been read alike.
-	if _, more := ofSample(w.leader); !more || len(found[followed].Rows) <= w.sample {
-		followed = w.leader
-	}
-	return found[followed].Rows, found[followed].More, nil
-}
-
-// sparser reports whether rows a of one list reach further down than rows b of another. A list that
-// is read to its end reaches furthest.
-func sparser(a []table.Row, aMore bool, b []table.Row, bMore bool) bool {
-	if aMore != bMore {
-		return bMore
-	}
-	if !aMore {
-		return len(a) < len(b)
-	}
-	return a[len(a)-1].Row > b[len(b)-1].Row
 }
 
 // walking begins the position of a search that walks the index of its order.
@@ -402,7 +289,7 @@ func (db *Queries) findRanked(ctx context.Context, w Search, after string, limit
 // whether these are all.
 func (db *Queries) matches(ctx context.Context, w Search, s *rowstore.Budget) (rows []table.Row, done bool, err error) {
 	if w.indexed() {
-		return db.walk(w, s, "", table.MaxPage/4).run(ctx, maxMatches+1)
+		return db.walk(w, s, "", table.MaxPage/4).Run(ctx, maxMatches+1)
 	}
 	own, more, err := s.Rows(ctx, db.T.Prompts, table.Prefix(schema.AuthorPartition(w.Author), schema.MinePrefix), maxMatches+1)
 	for _, row := range own {

@@ -90,13 +90,14 @@ func (ls textLists) least() (key string, exact, ok bool) {
 type textWalk struct {
 	s     *rowstore.Budget
 	want  Search
+	asked []string // the properties that lists decide by
 	words []textLists
 	size  int    // rows to read of a list
 	pos   string // up to which all candidates were found
 }
 
 func (db *Queries) textWalk(w Search, s *rowstore.Budget, after string, size int) *textWalk {
-	walk := &textWalk{s: s, want: w, size: size, pos: after}
+	walk := &textWalk{s: s, want: w, asked: w.asked(), size: size, pos: after}
 	words := w.Words.Words(prompt.LongestPrefix)
 	for _, word := range words[:min(len(words), maxTextWords)] {
 		walk.words = append(walk.words, db.listsOf(w, word, after))
@@ -186,7 +187,7 @@ func (w *textWalk) read(ctx context.Context) error {
 	to := w.last()
 	all := make([]*rowstore.Reading, len(lists))
 	for i, l := range lists {
-		all[i] = &rowstore.Reading{Table: l.table, Range: table.Range{Partition: l.partition, Filter: l.keep, FilterProps: w.want.asked(), After: l.read, To: to}, Limit: size}
+		all[i] = &rowstore.Reading{Table: l.table, Range: table.Range{Partition: l.partition, Filter: l.keep, FilterProps: w.asked, After: l.read, To: to}, Limit: size}
 		if from > l.read {
 			all[i].Range.After, all[i].Range.From = "", from
 		}

@@ -39,7 +39,7 @@ func (db *Queries) Ranked(ctx context.Context, order schema.Order, after string,
 	if after != "" {
 		return db.ranked(ctx, r, after, limit)
 	}
-	return db.pages.page(ctx, db.Now, firstKey{list{table: r.Table(db.T)}, limit}, func(ctx context.Context) (Page, error) {
+	return db.pages.page(ctx, db.Now, firstKey{rowstore.List{Table: r.Table(db.T)}, limit}, func(ctx context.Context) (Page, error) {
 		return db.ranked(ctx, r, "", limit)
 	})
 }

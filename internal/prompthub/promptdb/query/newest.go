@@ -30,7 +30,7 @@ func (db *Queries) Newest(ctx context.Context, after string, limit int) (Page, e
 	if after != "" {
 		return db.NewestPage(ctx, after, limit)
 	}
-	return db.pages.page(ctx, db.Now, firstKey{list{table: db.T.Newest}, limit}, func(ctx context.Context) (Page, error) {
+	return db.pages.page(ctx, db.Now, firstKey{rowstore.List{Table: db.T.Newest}, limit}, func(ctx context.Context) (Page, error) {
 		return db.NewestPage(ctx, "", limit)
 	})
 }

@@ -31,7 +31,7 @@ type first struct {
 
 // A firstKey names a first page.
 type firstKey struct {
-	list  list // its table, and its partition where it has only one
+	list  rowstore.List // its table, and its partition where it has only one
 	limit int
 }
 
@@ -154,13 +154,13 @@ func (p *first) shows(id prompt.ID) bool {
 // lacks reports whether a prompt's row lies before the end of a page.
 func (p *first) lacks(t schema.Tables, key firstKey, x prompt.Prompt) bool {
 	switch {
-	case !x.Listed() || key.list.table == t.TagIndex && !slices.ContainsFunc(x.Tags, func(tag prompt.Tag) bool { return schema.TagPartition(tag) == key.list.partition }):
+	case !x.Listed() || key.list.Table == t.TagIndex && !slices.ContainsFunc(x.Tags, func(tag prompt.Tag) bool { return schema.TagPartition(tag) == key.list.Partition }):
 		return false
 	case p.page.After == "":
 		return true
 	}
 	for _, r := range schema.Rankings {
-		if r.Table(t) == key.list.table {
+		if r.Table(t) == key.list.Table {
 			return r.Key(x).Row < p.page.After
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"prompthub/internal/prompthub/prompt"
@@ -24,28 +25,82 @@ const (
 	maxScore    = 1 << 32
 )
 
-// A titleHit is a title that was found, and its place among the others.
-type titleHit struct {
+// A titlePlace is where a title that was found comes among the others.
+type titlePlace struct {
 	fits prompt.Closeness
 	less int64 // how much less than maxScore its score is
-	row  *table.Row
+	age  string
 }
 
-func hitOf(q prompt.Query, row *table.Row) titleHit {
-	score := row.Props.Get("Likes").Int() - row.Props.Get("Dislikes").Int()
-	return titleHit{q.Closeness(row.Props.Get("TitleNormalized").Str()), maxScore - score, row}
+// A titleHit is a title that was found.
+type titleHit struct {
+	titlePlace
+	row *table.Row
 }
+
+// placeOf returns the place of a title that a search finds, but for its age.
+func (w Search) placeOf(p table.Props) (at titlePlace, ok bool) {
+	if !w.fits(p) {
+		return at, false
+	}
+	at.fits, ok = w.Words.Fit(p.Get("TitleNormalized").Str(), w.texts())
+	at.less = maxScore - p.Get("Likes").Int() + p.Get("Dislikes").Int()
+	return at, ok
+}
+
+// placed is asked, and what the place of a title depends on.
+func (w Search) placed() []string { return append(w.asked(), "Likes", "Dislikes", "PromptId") }
 
 // compare sorts the best first: how well it fits, then its score, then its age.
-func (h titleHit) compare(other titleHit) int {
-	return cmp.Or(cmp.Compare(h.fits, other.fits), cmp.Compare(h.less, other.less), strings.Compare(h.row.Row, other.row.Row))
+func (p titlePlace) compare(other titlePlace) int {
+	return cmp.Or(cmp.Compare(p.fits, other.fits), cmp.Compare(p.less, other.less), strings.Compare(p.age, other.age))
 }
 
-// key is the place as a position has it: ascending keys are the best first.
-func (h titleHit) key() string { return fmt.Sprintf("%d%010d%s", h.fits, h.less, h.row.Row) }
+// key is the place as a position has it.
+func (p titlePlace) key() string { return fmt.Sprintf("%d%010d%s", p.fits, p.less, p.age) }
 
-// after reports whether the hit comes after a position.
-func (h titleHit) after(key string) bool { return key == "" || h.key() > key }
+// parsePlace reads what key wrote.
+func parsePlace(key string) (p titlePlace, ok bool) {
+	const fits, score = 1, 10
+	if len(key) < fits+score || !isAge(key[fits+score:]) {
+		return titlePlace{}, false
+	}
+	n, err := strconv.Atoi(key[:fits])
+	less, err2 := strconv.ParseInt(key[fits:fits+score], 10, 64)
+	return titlePlace{prompt.Closeness(n), less, key[fits+score:]}, err == nil && err2 == nil
+}
+
+// A best takes the titles that a search finds which come first after a place, of those that it is
+// shown one after the other, newest first. It takes more than it must: better ones may follow.
+type best struct {
+	search Search
+	after  titlePlace
+	most   int
+	taken  []titlePlace // the best of them so far, in their order
+}
+
+// takes reports whether the search finds a title, and whether the title is among the best so far.
+func (b *best) takes(p table.Props) (found, takes bool) {
+	at, found := b.search.placeOf(p)
+	if !found {
+		return false, false
+	}
+	if at.fits == b.after.fits && at.less == b.after.less {
+		at.age = schema.ByAge(prompt.ID(p.Get("PromptId").Str()))
+	}
+	if at.compare(b.after) <= 0 {
+		return true, false
+	}
+	at.age = "~" // later than those before
+	i, _ := slices.BinarySearchFunc(b.taken, at, titlePlace.compare)
+	if i == b.most {
+		return true, false
+	}
+	at.age = ""
+	b.taken = slices.Insert(b.taken, i, at)
+	b.taken = b.taken[:min(len(b.taken), b.most)]
+	return true, true
+}
 
 // findRelevant returns what a search wants, the best first, from a position on.
 func (db *Queries) findRelevant(ctx context.Context, w Search, after string, limit int) (Page, error) {
@@ -63,9 +118,14 @@ func (db *Queries) findRelevant(ctx context.Context, w Search, after string, lim
 		}
 		return page, err
 	}
-	key, ok := strings.CutPrefix(after, amongTitles)
-	if after != "" && (!ok || !isTitleKey(key)) {
-		return Page{}, rowstore.BadPosition()
+	from := titlePlace{fits: -1} // before all
+	if after != "" {
+		key, ok := strings.CutPrefix(after, amongTitles)
+		place, valid := parsePlace(key)
+		if !ok || !valid {
+			return Page{}, rowstore.BadPosition()
+		}
+		from = place
 	}
 	var hits []titleHit
 	var sorted string
@@ -74,7 +134,7 @@ func (db *Queries) findRelevant(ctx context.Context, w Search, after string, lim
 	// The rest is read once together with the titles, as most searches find few of these. It is not
 	// read on before the titles are known, which may fill the page.
 	err := rowstore.Both(ctx, func(ctx context.Context) (err error) {
-		hits, sorted, err = db.titleHits(ctx, w, budget)
+		hits, sorted, err = db.titleHits(ctx, best{search: w, after: from, most: limit + 1}, budget)
 		return err
 	}, func(ctx context.Context) (err error) {
 		if w.texts() {
@@ -85,7 +145,6 @@ func (db *Queries) findRelevant(ctx context.Context, w Search, after string, lim
 	if err != nil {
 		return Page{}, err
 	}
-	hits = slices.DeleteFunc(hits, func(h titleHit) bool { return !h.after(key) })
 	page := pageOfHits(w, hits, limit)
 	switch {
 	case len(hits) > limit:
@@ -117,76 +176,80 @@ func pageOfHits(w Search, hits []titleHit, limit int) Page {
 	return page
 }
 
-// titleHits returns the titles that a search finds, the best first, and the age of the oldest of
-// them, allTitles if there are no more.
-func (db *Queries) titleHits(ctx context.Context, w Search, s *rowstore.Budget) (hits []titleHit, sorted string, err error) {
-	var rows []table.Row
-	var done bool
-	if w.Words.Expanded() {
-		rows, sorted, done, err = db.expandedTitles(ctx, w, s)
-	} else {
-		rows, sorted, done, err = db.titles(ctx, w, s)
+// titleHits returns the best of the titles that were looked at, in their order, and the age of the
+// oldest of these, allTitles if there are no more.
+func (db *Queries) titleHits(ctx context.Context, b best, s *rowstore.Budget) (hits []titleHit, looked string, err error) {
+	titles := db.titles
+	if b.search.Words.Expanded() {
+		titles = db.expandedTitles
 	}
+	rows, looked, done, err := titles(ctx, b, s)
 	if err != nil {
 		return nil, "", err
 	}
 	if done {
-		sorted = allTitles
+		looked = allTitles
 	}
 	hits = make([]titleHit, len(rows))
 	for i := range rows {
-		hits[i] = hitOf(w.Words, &rows[i])
+		at, _ := b.search.placeOf(rows[i].Props)
+		at.age = rows[i].Row
+		hits[i] = titleHit{at, &rows[i]}
 	}
-	slices.SortFunc(hits, titleHit.compare)
-	return hits, sorted, nil
+	slices.SortFunc(hits, func(a, b titleHit) int { return a.compare(b.titlePlace) })
+	return hits, looked, nil
 }
 
-// titles returns the newest titles that a search finds, and up to which age it looked. It is done
-// if there are no more.
-func (db *Queries) titles(ctx context.Context, w Search, s *rowstore.Budget) (rows []table.Row, looked string, done bool, err error) {
-	wk := db.walk(w, s, "", table.MaxPage/4)
-	if w.texts() { // which pass over stop words
-		wk.lists, wk.match = db.titleLists(w), func(p table.Props) bool {
-			return w.fits(p) && w.Words.MatchTitle(p.Get("TitleNormalized").Str())
-		}
+// titles returns the newest titles that a search finds and a best takes, and up to which age it
+// looked. It is done if there are no more.
+func (db *Queries) titles(ctx context.Context, b best, s *rowstore.Budget) (rows []table.Row, looked string, done bool, err error) {
+	wk := db.walk(b.search, s, "", table.MaxPage/4)
+	if b.search.texts() { // which pass over stop words
+		wk.Lists = db.titleLists(b.search)
 	}
-	rows, done, err = wk.run(ctx, maxMatches)
-	return rows, wk.pos, done, err
+	if len(wk.Lists) == 1 { // there is none to choose
+		wk.Size = maxMatches
+	}
+	wk.Decide, wk.Asked = func() rowstore.Decide { ofList := b; return ofList.takes }, b.search.placed()
+	rows, done, err = wk.Run(ctx, maxMatches)
+	return rows, wk.At, done, err
 }
 
 // expandedTitles is titles of a search whose words have other forms, the lists of which are walked
 // side by side.
-func (db *Queries) expandedTitles(ctx context.Context, w Search, s *rowstore.Budget) (rows []table.Row, looked string, done bool, err error) {
-	titles := w
+func (db *Queries) expandedTitles(ctx context.Context, b best, s *rowstore.Budget) (rows []table.Row, looked string, done bool, err error) {
+	titles := b.search
 	titles.Text = false
-	s.Reads = db.textBudget(w).Reads
+	s.Reads = db.textBudget(b.search).Reads
 	wk := db.textWalk(titles, s, "", table.MaxPage/4)
-	wk.want = w // texts are searched for too, so that stop words are passed over
+	wk.want, wk.asked = b.search, b.search.placed() // texts are searched for too, so that stop words are passed over
+	for _, word := range wk.words {
+		for _, l := range word {
+			ofList := b
+			l.keep = func(p table.Props) bool {
+				_, takes := ofList.takes(p)
+				return takes
+			}
+		}
+	}
 	found, done, err := wk.run(ctx, maxMatches)
 	for _, c := range found {
-		if c.row != nil {
-			rows = append(rows, *c.row)
-		}
+		rows = append(rows, *c.row)
 	}
 	return rows, wk.pos, done, err
 }
 
 // titleLists returns the lists of the words of a title that texts are searched for too, and those
 // of tags.
-func (db *Queries) titleLists(w Search) []list {
-	var ls []list
+func (db *Queries) titleLists(w Search) []rowstore.List {
+	var ls []rowstore.List
 	for _, word := range w.Words.Words(prompt.LongestPrefix) {
-		ls = append(ls, list{db.T.TitleIndex, schema.TokenPartition(word.Title)})
+		ls = append(ls, rowstore.List{Table: db.T.TitleIndex, Partition: schema.TokenPartition(word.Title)})
 	}
 	for _, tag := range w.Tags {
-		ls = append(ls, list{db.T.TagIndex, schema.TagPartition(tag)})
+		ls = append(ls, rowstore.List{Table: db.T.TagIndex, Partition: schema.TagPartition(tag)})
 	}
 	return ls[:min(len(ls), maxLists)]
-}
-
-func isTitleKey(key string) bool {
-	const before = 1 + 10 // how well it fits, and the score
-	return len(key) > before && isAge(key[before:])
 }
 
 // isAge reports whether a text is a key by age.

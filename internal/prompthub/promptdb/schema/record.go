@@ -71,20 +71,20 @@ func SharedTexts() []string { return []string{"Excerpt", "Description", "Outline
 
 // SummaryProps returns the properties that every index row carries.
 func SummaryProps(p prompt.Prompt) table.Props {
-	props := table.Props{
+	props := table.Props{ // first those that searches decide by: the embedded store reads no further
 		{Name: "PromptId", Value: table.String(string(p.ID))},
 		{Name: "AuthorId", Value: table.String(string(p.AuthorID))},
 		{Name: "AuthorName", Value: table.String(p.AuthorName)},
 		{Name: "Title", Value: table.String(p.Title)},
 		{Name: "TitleNormalized", Value: table.String(prompt.NormalizeTitle(p.Title))},
-		{Name: "Excerpt", Value: table.String(p.Content().Excerpt())},
 		{Name: "Tags", Value: table.String(JoinTags(p.Tags))},
+		{Name: "Likes", Value: table.Int32(p.Likes)},
+		{Name: "Dislikes", Value: table.Int32(p.Dislikes)},
+		{Name: "Excerpt", Value: table.String(p.Content().Excerpt())},
 		{Name: "Visibility", Value: table.String(string(p.Visibility))},
 		{Name: "IsDeleted", Value: table.Bool(p.Deleted())},
 		{Name: "CreatedAt", Value: table.Time(p.CreatedAt)},
 		{Name: "UpdatedAt", Value: table.Time(p.UpdatedAt)},
-		{Name: "Likes", Value: table.Int32(p.Likes)},
-		{Name: "Dislikes", Value: table.Int32(p.Dislikes)},
 	}
 	props = append(props, weightProp(p.Tally)...) // by which searches are sorted
 	if p.Kind != prompt.KindText {
