@@ -3,6 +3,7 @@ package main
 import (
 	"log/slog"
 	"maps"
+	"net/http"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -26,17 +27,9 @@ import (
 // on an embedded store with the same prompts. It reports how many rows an answer takes, and how
 // much of the processors, which other work on the machine does not change.
 func BenchmarkCompared(b *testing.B) {
-	file, err := embedded.Open(filepath.Join(b.TempDir(), "bench.db"), time.Now, promptdb.SharedTexts()...)
+	h, m, db := inProcess(b)
+	_, err := db.BulkLoad(b.Context(), comparedLibrary(time.Now()), embeddedParallel)
 	require.NoError(b, err)
-	b.Cleanup(func() { require.NoError(b, file.Close()) })
-	m := &meter{rows: file.Tables, messages: memory.NewQueues(time.Now)}
-	log := slog.New(slog.DiscardHandler)
-	db := promptdb.New(promptdb.Config{Store: m, Queues: meteredQueues{m}, Tables: promptdb.DefaultTables(), Now: time.Now, Log: log})
-	require.NoError(b, db.Create(b.Context()))
-	_, err = db.BulkLoad(b.Context(), comparedLibrary(time.Now()), embeddedParallel)
-	require.NoError(b, err)
-	hub, admission := library.New(db, prompt.Rules{}, time.Now), httpjson.NewAdmission(httpjson.Limits{}, time.Now)
-	h := api.New(api.Config{Admission: admission, Service: hub, Identify: auth.Dev(), PublicRead: true, Log: log, Now: time.Now, Version: "bench"})
 	lists := hubLists()
 	for name, c := range lists { // and by relevance, as a search is sorted that does not say
 		if path := strings.Replace(c.path, "&sort=newest", "", 1); path != c.path {
@@ -55,6 +48,20 @@ func BenchmarkCompared(b *testing.B) {
 			b.ReportMetric(float64(m.scanned.Load()-rows)/float64(b.N), "rows/op")
 		})
 	}
+}
+
+// inProcess returns an empty library on an embedded store, and the API that serves it.
+func inProcess(b *testing.B) (http.Handler, *meter, *promptdb.DB) {
+	b.Helper()
+	file, err := embedded.Open(filepath.Join(b.TempDir(), "bench.db"), time.Now, promptdb.SharedTexts()...)
+	require.NoError(b, err)
+	b.Cleanup(func() { require.NoError(b, file.Close()) })
+	m := &meter{rows: file.Tables, messages: memory.NewQueues(time.Now)}
+	log := slog.New(slog.DiscardHandler)
+	db := promptdb.New(promptdb.Config{Store: m, Queues: meteredQueues{m}, Tables: promptdb.DefaultTables(), Now: time.Now, Log: log})
+	require.NoError(b, db.Create(b.Context()))
+	hub, admission := library.New(db, prompt.Rules{}, time.Now), httpjson.NewAdmission(httpjson.Limits{}, time.Now)
+	return api.New(api.Config{Admission: admission, Service: hub, Identify: auth.Dev(), PublicRead: true, Log: log, Now: time.Now, Version: "bench"}), m, db
 }
 
 // comparedLibrary yields the prompts that PromptHub and PocketBase are compared on, made one
