@@ -24,13 +24,13 @@ import (
 //	c|00                             how many of each, in the same batch
 //
 // A row br| only says where to look, and is written before what it points at. A tie that ends stays
-// as a row for Keep, so that one that comes back keeps its date. Whether two people
-// are hidden from each other only the rows bl| of both say. A read of one person asks them; a read
-// of many finds by the rows br| of the reader whose to ask, so a block that holds always has its
-// row br|. A purge takes one away only if it is old: a block that comes back writes it anew before,
-// and a purge that had read the older one finds that it has changed. A block also
-// ends the follows both ways. It is written first and looks for follows then, and a follow is
-// written first and looks for blocks then: so of both at once none stays.
+// as a row for Keep, so that one that comes back keeps its date. Only the rows bl| of both people
+// say whether they are hidden from each other. A read of one person asks them; a read of many finds
+// by the rows br| of the reader whose to ask, so a block that holds always has its row br|. A purge
+// takes one away only if it is old: a block that comes back writes it anew before, and a purge that
+// had read the older one finds that it has changed. A block also ends the follows both ways. It is
+// written first and looks for follows after that, and a follow is written first and looks for
+// blocks after that: so of both at once none stays.
 
 // QueueTies is the queue, and the function of the same name, that finishes what follows from a tie.
 const QueueTies = "ties"

@@ -130,8 +130,8 @@ func TestReservationsThatCameToNothing(t *testing.T) {
 	require.NoError(t, w.choose(ann, "Other"))
 }
 
-// TestReservationsAreSwept: a reservation that came to nothing is removed after ten minutes, one
-// that is made anew meanwhile ten minutes after that, and a name that somebody has, or had, never.
+// TestReservationsAreSwept: a reservation that came to nothing is removed after ten minutes. If it
+// is made anew, ten minutes begin again. A name that a person has, or had, is never removed.
 func TestReservationsAreSwept(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, unlimited)

@@ -136,8 +136,8 @@ func (s *Service) Triggers(others ...func(context.Context) error) []function.Tri
 }
 
 // Expire removes codes that are too old, windows that count nothing any more, and reservations of
-// usernames that came to nothing. None lives longer
-// than two days, so that many rows of these ranges are due.
+// usernames that came to nothing. None lives longer than two days, so most rows of these ranges are
+// due.
 func (s *Service) Expire(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, rowstore.JobEnds)
 	defer cancel()

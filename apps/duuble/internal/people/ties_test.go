@@ -377,9 +377,8 @@ func remove(t *testing.T, db *memory.Tables, row table.Row) {
 	require.NoError(t, err)
 }
 
-// TestManyBlocks: a list has no one of the people who block its reader, or whom the reader blocks,
-// whether these are few, and read at once, or more than that; and has those again whose block
-// ended.
+// TestManyBlocks: a list leaves out the people who block its reader and those whom the reader
+// blocks, be they few, which are read at once, or many. After a block ended it shows them again.
 func TestManyBlocks(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, unlimited)
