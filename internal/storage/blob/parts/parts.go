@@ -142,9 +142,9 @@ func (w *Writer) Write(line []byte) (int, error) {
 	return w.lines.Write(line)
 }
 
-// Reached notes where a run goes on that begins after all lines up to here: the part that ends here,
-// if one does, has the place as its comment. If the time of this run is up, the part ends here, and
-// the error is ErrPause.
+// Reached notes where a run goes on that begins after all lines up to here: the part that ends
+// here, if one does, has the place as its comment. If the time of this run is up, the part ends
+// here, and the error is ErrPause.
 func (w *Writer) Reached(place any) error {
 	note, err := json.Marshal(place)
 	if err != nil {
@@ -178,9 +178,9 @@ func (w *Writer) cut() error {
 	return nil
 }
 
-// GoOn goes on after the last part of earlier runs that ends with a place, and reads that place. The
-// parts after it are removed, and made anew: nothing says how far they come. read gets the lines of
-// each other part. Without earlier parts there is nothing to do.
+// GoOn goes on after the last part of earlier runs that ends with a place, and reads that place.
+// The parts after it are removed, and made anew: nothing says how far they come. read gets the
+// lines of each other part. Without earlier parts there is nothing to do.
 func (w *Writer) GoOn(place any, read func(lines io.Reader) error) error {
 	names, note := w.names, ""
 	for i, name := range names {
