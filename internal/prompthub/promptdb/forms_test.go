@@ -113,28 +113,28 @@ func (s *plainSearch) formsOf(words []string) (all []wantedWord) {
 	return all
 }
 
-// where says how a prompt has a word: "title", "form" of it in the title, "text", or "".
-func (w wantedWord) where(p prompt.Prompt) string {
+// where says how a prompt has a word: "title", "form" of it in the title, "text", also of another
+// form of it, or "". It says too whether the prompt has the word as it is.
+func (w wantedWord) where(p prompt.Prompt) (place string, exact bool) {
 	title, text := strings.Fields(p.Title), strings.Fields(p.Text)
 	for _, word := range title {
 		if slices.ContainsFunc(parts(word), func(part string) bool { return part == w.word || len(w.word) > 1 && strings.HasPrefix(part, w.word) }) {
-			return "title"
+			return "title", true
 		}
 	}
 	has := func(in []string, whole string) bool {
 		return slices.ContainsFunc(in, func(word string) bool { return slices.Contains(parts(word), whole) })
 	}
+	exact = has(text, w.word)
 	for _, other := range w.others {
 		if strings.Contains(other, " ") && strings.Contains(" "+p.Title+" ", " "+other+" ") || has(title, other) {
-			return "form"
+			return "form", exact
 		}
 	}
-	for _, form := range append(w.others, w.word) {
-		if has(text, form) {
-			return "text"
-		}
+	if exact || slices.ContainsFunc(w.others, func(form string) bool { return has(text, form) }) {
+		return "text", exact
 	}
-	return ""
+	return "", false
 }
 
 // find returns the prompts that have all words, the newest first, each with where it is found.
@@ -143,23 +143,24 @@ func (s *plainSearch) find(words []wantedWord) (ids []prompt.ID, where map[promp
 	ps := slices.Clone(s.prompts)
 	slices.SortFunc(ps, newer)
 	for _, p := range ps {
-		in := "title"
+		has, folded := map[string]bool{}, false
 		for _, w := range words {
-			switch w.where(p) {
-			case "":
-				in = "none"
-			case "text":
-				in = cmp.Or(map[bool]string{true: "none"}[in == "none"], "text")
-			case "form":
-				if in == "title" {
-					in = "form"
-				}
-			}
+			place, exact := w.where(p)
+			has[place], folded = true, folded || !exact
 		}
-		if in != "none" {
-			ids = append(ids, p.ID)
-			where[p.ID] = in
+		switch {
+		case has[""]:
+			continue
+		case has["text"] && folded:
+			where[p.ID] = "text form"
+		case has["text"]:
+			where[p.ID] = "text"
+		case has["form"]:
+			where[p.ID] = "title form"
+		default:
+			where[p.ID] = "title"
 		}
+		ids = append(ids, p.ID)
 	}
 	return ids, where
 }
@@ -326,7 +327,9 @@ func TestTextSearchOfForms(t *testing.T) {
 				search := promptdb.Search{Words: query(t, strings.Join(words, " ")), Text: true, Order: order}
 				got := w.walk(search, limit)
 				if order == promptdb.Relevance {
-					rank := func(id prompt.ID) int { return slices.Index([]string{"title", "form", "text"}, where[id]) }
+					rank := func(id prompt.ID) int {
+						return slices.Index([]string{"title", "title form", "text", "text form"}, where[id])
+					}
 					require.True(rt, slices.IsSortedFunc(got, func(a, b prompt.ID) int { return cmp.Compare(rank(a), rank(b)) }), about)
 					slices.SortFunc(got, func(a, b prompt.ID) int { return strings.Compare(string(b), string(a)) })
 				}
@@ -336,11 +339,32 @@ func TestTextSearchOfForms(t *testing.T) {
 			page, err := w.Find(t.Context(), promptdb.Search{Words: search.Words, Text: true}, "", 1)
 			require.NoError(rt, err)
 			require.Equal(rt, rs, page.Replaced, about)
-			ids = slices.DeleteFunc(ids, func(id prompt.ID) bool { return where[id] == "text" })
+			ids = slices.DeleteFunc(ids, func(id prompt.ID) bool { return strings.HasPrefix(where[id], "text") })
 			if len(ids) > 0 && len(rs) == 0 {
 				require.Equal(rt, ids, w.walk(search, limit), "%s, of titles", about)
 			}
 		}
 	})
 	t.Logf("%d questions, %d answers, %d words replaced", questions, found, replaced)
+}
+
+// TestTextsOfOtherForms: of more texts than a page reads, those with the word as it is come first,
+// newest first, and then those with another form of it, in pages of any size.
+func TestTextsOfOtherForms(t *testing.T) {
+	w := newWorld(t)
+	w.add("ann", titled("translator", "x"))
+	w.add("ann", titled("translators", "x"))
+	const each = 150
+	var exact, folded []prompt.ID
+	for range each {
+		exact = append([]prompt.ID{w.add("ann", titled("plain", "a translator here")).ID}, exact...)
+		folded = append([]prompt.ID{w.add("ann", titled("plain", "some translators here")).ID}, folded...)
+	}
+	w.run()
+	w.learn()
+	for _, limit := range []int{1, 2, 7, 50, 100} {
+		got := w.walk(promptdb.Search{Words: query(t, "translator"), Text: true, Order: promptdb.Relevance}, limit)
+		require.Len(t, got, 2+2*each)
+		require.Equal(t, append(slices.Clone(exact), folded...), got[2:], "pages of %d", limit)
+	}
 }

@@ -493,6 +493,10 @@ var mutants = []mutant{
 		"found[followed].Limit, found[followed].Range.MaxMatches = size, enough", "found[followed].Limit = size",
 	},
 	{
+		"texts with another form of a word stand among the others", "query/findtext.go",
+		"c.folded || !exact", "c.folded",
+	},
+	{
 		"the last of the best titles is not taken", "query/relevance.go",
 		"if i == b.most {", "if i >= b.most-1 {",
 	},
@@ -606,7 +610,7 @@ var mutants = []mutant{
 	},
 	{
 		"rows of texts are not asked for tags", "query/findtext.go",
-		"schema.TextPartition(form.Text), w.mayFit)", "schema.TextPartition(form.Text), func(table.Props) bool { return true })",
+		"schema.TextPartition(form.Text), w.mayFit, exactText)", "schema.TextPartition(form.Text), func(table.Props) bool { return true }, exactText)",
 	},
 	{
 		"a kept file that costs much is read at each export", "../transfer/file.go",

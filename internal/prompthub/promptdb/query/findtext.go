@@ -37,15 +37,17 @@ type candidate struct {
 	at     string // its key by age
 	author prompt.UserID
 	row    *table.Row
+	folded bool // whether it has a word in another form alone
 }
 
 // A textList is one of the two lists of a word, as far as it was read.
 type textList struct {
 	table, partition string
 	keep             func(table.Props) bool
-	rows             []table.Row // those kept that were not looked at yet
-	read             string      // the key up to which the list is known
-	ended            bool        // the whole list is
+	exact            func(table.Props) bool // whether a row has the word as it is, nil if each has
+	rows             []table.Row            // those kept that were not looked at yet
+	read             string                 // the key up to which the list is known
+	ended            bool                   // the whole list is
 }
 
 // drop takes rows before a key from the list.
@@ -111,10 +113,14 @@ func (db *Queries) textWalk(w Search, s *rowstore.Budget, after string, size int
 // listsOf returns the lists of a word in all of its forms, from a position on.
 func (db *Queries) listsOf(w Search, word prompt.Word, after string) textLists {
 	var lists textLists
-	add := func(name, partition string, keep func(table.Props) bool) {
-		lists = append(lists, &textList{table: name, partition: partition, read: after, keep: keep})
-	}
 	forms := append([]prompt.Word{word}, word.Others...)
+	add := func(name, partition string, keep, exact func(table.Props) bool) {
+		lists = append(lists, &textList{table: name, partition: partition, read: after, keep: keep, exact: exact})
+	}
+	exactTitle := func(p table.Props) bool { return word.InTitle(p.Get("TitleNormalized").Str()) }
+	if len(forms) == 1 {
+		exactTitle = nil
+	}
 	for i, form := range forms {
 		has := func(of prompt.Word) bool { return of.Title == form.Title }
 		if slices.ContainsFunc(forms[:i], has) {
@@ -124,12 +130,14 @@ func (db *Queries) listsOf(w Search, word prompt.Word, after string) textLists {
 		add(db.T.TitleIndex, schema.TokenPartition(form.Title), func(p table.Props) bool {
 			title := p.Get("TitleNormalized").Str()
 			return w.fits(p) && slices.ContainsFunc(here, func(of prompt.Word) bool { return of.InTitle(title) })
-		})
+		}, exactTitle)
 	}
+	var exactText func(table.Props) bool // nil for the word itself
 	for _, form := range forms {
 		if w.Text && form.Text != "" {
-			add(db.T.TextIndex, schema.TextPartition(form.Text), w.mayFit)
+			add(db.T.TextIndex, schema.TextPartition(form.Text), w.mayFit, exactText)
 		}
+		exactText = func(table.Props) bool { return false }
 	}
 	return lists
 }
@@ -272,18 +280,18 @@ func (w *textWalk) meet(n int) (found []candidate) {
 func (w *textWalk) take(at string) (candidate, bool) {
 	c, everywhere := candidate{at: at}, true
 	for _, word := range w.words {
-		found := false
+		found, exact := false, false
 		for _, l := range word {
 			l.drop(at)
 			if row := l.at(at); row != nil {
-				found = true
+				found, exact = true, exact || l.exact == nil || l.exact(row.Props)
 				if c.author = schema.UserIn(row.Props, "AuthorId"); w.want.inTitle(row.Props.Get("TitleNormalized").Str()) {
 					c.row = row
 				}
 				l.rows = l.rows[1:]
 			}
 		}
-		everywhere = everywhere && found
+		everywhere, c.folded = everywhere && found, c.folded || !exact
 	}
 	return c, everywhere
 }

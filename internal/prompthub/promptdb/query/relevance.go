@@ -16,11 +16,12 @@ import (
 
 // The order of relevance has no index. A search in it has two parts. First come the titles that it
 // finds, of which the newest maxMatches are read and sorted. Then comes the rest, newest first:
-// prompts found by their texts, and titles that are older than those that were sorted. A position
-// says in which part it lies.
+// prompts found by their texts, and titles that are older than those that were sorted. Of these,
+// those that have a word in another form alone come last. A position says in which part it lies.
 const (
 	amongTitles = "t" // then the key that titles are sorted by
 	amongRest   = "r" // then the age of the oldest title that was sorted, a space, and an age or none
+	amongFolded = "f" // the same, of those of the rest that have a word in another form alone
 	allTitles   = "~" // stands after each age: all titles were sorted
 	maxScore    = 1 << 32
 )
@@ -104,13 +105,18 @@ func (b *best) takes(p table.Props) (found, takes bool) {
 
 // findRelevant returns what a search wants, the best first, from a position on.
 func (db *Queries) findRelevant(ctx context.Context, w Search, after string, limit int) (Page, error) {
-	if place, ok := strings.CutPrefix(after, amongRest); ok {
-		sorted, at, ok := strings.Cut(place, " ")
+	if strings.HasPrefix(after, amongRest) || strings.HasPrefix(after, amongFolded) {
+		sorted, at, ok := strings.Cut(after[1:], " ")
 		if !ok || !isAge(at) && at != "" || !isAge(sorted) && sorted != allTitles {
 			return Page{}, rowstore.BadPosition()
 		}
-		if w.sideBySide() {
-			return db.rest(w, sorted, at, limit).page(ctx)
+		switch folded := strings.HasPrefix(after, amongFolded); {
+		case w.sideBySide():
+			r := db.rest(w, sorted, at, limit)
+			r.folded = folded
+			return r.page(ctx)
+		case folded: // the words had other forms when the page before was made
+			return Page{}, nil
 		}
 		page, err := db.find(ctx, w, max(sorted, at), limit)
 		if page.After != "" {
@@ -259,20 +265,23 @@ func isAge(key string) bool {
 }
 
 // A rest is what a search wants beyond the titles that were sorted, newest first, from a position
-// on.
+// on: first what has each word as it is, then what has one in another form alone.
 type rest struct {
 	*textWalk
 	db     *Queries
 	search Search
 	sorted string // the age of the oldest title that was sorted
 	limit  int
+	folded bool // whether it is those with another form that it looks for
 	found  []candidate
+	later  []candidate // those with another form, of a rest that looks for others from the beginning on
+	begins bool        // whether it is such a rest
 	looked bool
 	ended  bool
 }
 
 func (db *Queries) rest(w Search, sorted, after string, limit int) *rest {
-	return &rest{textWalk: db.textWalk(w, db.textBudget(w), after, limit+1), db: db, search: w, sorted: sorted, limit: limit}
+	return &rest{textWalk: db.textWalk(w, db.textBudget(w), after, limit+1), db: db, search: w, sorted: sorted, limit: limit, begins: after == ""}
 }
 
 // look reads on once.
@@ -280,8 +289,12 @@ func (r *rest) look(ctx context.Context) error {
 	r.looked = true
 	more, ended, err := r.step(ctx, r.limit+1-len(r.found))
 	for _, c := range more {
-		if c.row == nil || c.at > r.sorted {
+		switch {
+		case c.row != nil && c.at <= r.sorted:
+		case c.folded == r.folded:
 			r.found = append(r.found, c)
+		case c.folded && r.begins:
+			r.later = append(r.later, c)
 		}
 	}
 	r.ended = ended
@@ -296,21 +309,45 @@ func (r *rest) page(ctx context.Context) (Page, error) {
 			return Page{}, err
 		}
 	}
-	page, after := Page{}, r.pos
+	among := amongRest
+	if r.folded {
+		among = amongFolded
+	}
+	shown, after := r.cut(r.found, r.limit, among)
+	if after == "" && !r.ended {
+		after = r.position(among, r.pos)
+	}
+	last := after == "" && !r.folded // of those that have each word as it is
+	if last && r.begins {
+		var later []candidate
+		later, after = r.cut(r.later, r.limit-len(shown), amongFolded)
+		shown = append(shown, later...)
+	}
+	items, err := r.db.decide(ctx, r.search, shown)
+	page := Page{Items: items, After: after}
 	switch {
-	case len(r.found) > r.limit:
-		r.found = r.found[:r.limit]
-		after = ""
-		if r.limit > 0 {
-			after = r.found[r.limit-1].at
-		}
-	case r.ended:
-		r.sorted = ""
+	case err != nil, !last, r.begins, !r.search.Words.Expanded():
+		return page, err
+	case r.s.Spent():
+		page.After = r.position(amongFolded, "")
+		return page, nil
 	}
-	if r.sorted != "" {
-		page.After = amongRest + r.sorted + " " + after
-	}
-	var err error
-	page.Items, err = r.db.decide(ctx, r.search, r.found)
-	return page, err
+	folded := r.db.rest(r.search, r.sorted, "", r.limit-len(shown))
+	folded.folded, folded.s = true, r.s
+	more, err := folded.page(ctx)
+	return Page{Items: append(page.Items, more.Items...), After: more.After}, err
 }
+
+// cut returns those candidates for which a page has room, and the position after them, "" if these
+// are all.
+func (r *rest) cut(all []candidate, room int, among string) (some []candidate, after string) {
+	switch {
+	case len(all) <= room:
+		return all, ""
+	case room == 0:
+		return nil, r.position(among, "")
+	}
+	return all[:room], r.position(among, all[room-1].at)
+}
+
+func (r *rest) position(among, at string) string { return among + r.sorted + " " + at }
