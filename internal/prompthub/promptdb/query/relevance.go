@@ -110,12 +110,12 @@ func (db *Queries) findRelevant(ctx context.Context, w Search, after string, lim
 		if !ok || !isAge(at) && at != "" || !isAge(sorted) && sorted != allTitles {
 			return Page{}, rowstore.BadPosition()
 		}
-		switch folded := strings.HasPrefix(after, amongFolded); {
+		switch {
 		case w.sideBySide():
 			r := db.rest(w, sorted, at, limit)
-			r.folded = folded
+			r.among = after[:1]
 			return r.page(ctx)
-		case folded: // the words had other forms when the page before was made
+		case after[:1] == amongFolded: // the words had other forms when the page before was made
 			return Page{}, nil
 		}
 		page, err := db.find(ctx, w, max(sorted, at), limit)
@@ -272,7 +272,7 @@ type rest struct {
 	search Search
 	sorted string // the age of the oldest title that was sorted
 	limit  int
-	folded bool // whether it is those with another form that it looks for
+	among  string // which of the two it looks for, as a position says it
 	found  []candidate
 	later  []candidate // those with another form, of a rest that looks for others from the beginning on
 	begins bool        // whether it is such a rest
@@ -281,7 +281,7 @@ type rest struct {
 }
 
 func (db *Queries) rest(w Search, sorted, after string, limit int) *rest {
-	return &rest{textWalk: db.textWalk(w, db.textBudget(w), after, limit+1), db: db, search: w, sorted: sorted, limit: limit, begins: after == ""}
+	return &rest{textWalk: db.textWalk(w, db.textBudget(w), after, limit+1), db: db, search: w, sorted: sorted, limit: limit, among: amongRest, begins: after == ""}
 }
 
 // look reads on once.
@@ -291,7 +291,7 @@ func (r *rest) look(ctx context.Context) error {
 	for _, c := range more {
 		switch {
 		case c.row != nil && c.at <= r.sorted:
-		case c.folded == r.folded:
+		case c.folded == (r.among == amongFolded):
 			r.found = append(r.found, c)
 		case c.folded && r.begins:
 			r.later = append(r.later, c)
@@ -309,15 +309,11 @@ func (r *rest) page(ctx context.Context) (Page, error) {
 			return Page{}, err
 		}
 	}
-	among := amongRest
-	if r.folded {
-		among = amongFolded
-	}
-	shown, after := r.cut(r.found, r.limit, among)
+	shown, after := r.cut(r.found, r.limit, r.among)
 	if after == "" && !r.ended {
-		after = r.position(among, r.pos)
+		after = r.position(r.among, r.pos)
 	}
-	last := after == "" && !r.folded // of those that have each word as it is
+	last := after == "" && r.among == amongRest // of those that have each word as it is
 	if last && r.begins {
 		var later []candidate
 		later, after = r.cut(r.later, r.limit-len(shown), amongFolded)
@@ -333,7 +329,7 @@ func (r *rest) page(ctx context.Context) (Page, error) {
 		return page, nil
 	}
 	folded := r.db.rest(r.search, r.sorted, "", r.limit-len(shown))
-	folded.folded, folded.s = true, r.s
+	folded.among, folded.s = amongFolded, r.s
 	more, err := folded.page(ctx)
 	return Page{Items: append(page.Items, more.Items...), After: more.After}, err
 }
