@@ -139,15 +139,17 @@ func (s *Search) stemForms(i int) {
 			})
 		}
 	}
+	var forms []form
 	for f, in := range found {
 		if f.in = in; cyrillic(f.word) {
 			f.in = inAny
 		}
 		if s.countForm(f) > 0 {
-			x.forms = append(x.forms, f)
+			forms = append(forms, f)
 		}
 	}
-	slices.SortFunc(x.forms, func(a, b form) int { return cmp.Or(strings.Compare(a.word, b.word), strings.Compare(a.next, b.next)) })
+	slices.SortFunc(forms, func(a, b form) int { return cmp.Or(strings.Compare(a.word, b.word), strings.Compare(a.next, b.next)) })
+	x.forms = append(x.forms, forms...)
 }
 
 // joins reports whether a slot and the next one may be one word elsewhere.

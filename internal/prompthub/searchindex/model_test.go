@@ -347,13 +347,13 @@ func (a *asked) lets(d modelDoc) bool {
 			return false
 		}
 	}
-	if a.Author != "" {
-		return d.Author == a.Author
+	if a.Author != "" && d.Author != a.Author {
+		return false
 	}
 	if name := a.Words.Name(); name != "" && !strings.EqualFold(name, d.Name) && !strings.EqualFold(name, d.Slug) {
 		return false
 	}
-	return a.Words.Author() == "" || a.Words.MatchAuthor(d.AuthorName)
+	return a.Author != "" || a.Words.Author() == "" || a.Words.MatchAuthor(d.AuthorName)
 }
 
 func (a *asked) nearness(d modelDoc) (n int64) {

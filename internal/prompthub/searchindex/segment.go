@@ -44,12 +44,12 @@ type segment struct {
 
 // Marks of filters: the first byte of their keys, which no word begins with.
 const (
-	markTag        = "\x01"
-	markAuthor     = "\x02" // and a word of the author's name
-	markNoSpace    = "\x03" // and the author's id
-	markName       = "\x04" // and the name or the slug
-	firstOfWords   = 0x05
-	longestKey     = prompt.LongestWord * utf8.UTFMax
+	markTag      = "\x01"
+	markAuthor   = "\x02" // and a word of the author's name
+	markNoSpace  = "\x03" // and the author's id
+	markName     = "\x04" // and the name or the slug
+	firstOfWords = 0x05
+	longestKey   = prompt.LongestWord * utf8.UTFMax
 )
 
 // A stemmed says which word has a stem of a language, by a hash of both.
@@ -63,7 +63,9 @@ func byAge(a, b ulid.ULID) int {
 func (s *segment) len() int { return len(s.ids) }
 
 // find returns the place of a document.
-func (s *segment) find(id ulid.ULID) (doc int, ok bool) { return slices.BinarySearchFunc(s.ids, id, byAge) }
+func (s *segment) find(id ulid.ULID) (doc int, ok bool) {
+	return slices.BinarySearchFunc(s.ids, id, byAge)
+}
 
 func (s *segment) words() int { return len(s.keyEnds) }
 
