@@ -212,7 +212,7 @@ func (l list) places(to []uint32, doc uint32) []uint32 {
 // uvarints returns how many bytes n numbers take.
 func uvarints(b []byte, n int) (size int) {
 	const follows = 0x8080808080808080 // the bits of bytes that are not the last of a number
-	for n >= 8 && len(b)-size >= 8 { // eight bytes end eight numbers at most
+	for n >= 8 && len(b)-size >= 8 {   // eight bytes end eight numbers at most
 		n -= bits.OnesCount64(^binary.LittleEndian.Uint64(b[size:]) & follows)
 		size += 8
 	}
