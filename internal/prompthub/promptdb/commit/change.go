@@ -95,7 +95,7 @@ func (w *Writer) run(ctx context.Context, next func(*schema.Record) (schema.Reco
 		if err := w.scheduleRepair(ctx); err != nil {
 			return prompt.Prompt{}, err
 		}
-		committed, err := w.commit(ctx, rec, now, schema.TheRows, ops...)
+		committed, err := w.commit(ctx, rec, now, schema.TheRows|schema.TheLog, ops...)
 		if rowstore.Overtaken(err) {
 			if known, err := w.inTheWay(ctx, err, now.Name); err != nil {
 				return prompt.Prompt{}, err
@@ -122,7 +122,7 @@ func (w *Writer) run(ctx context.Context, next func(*schema.Record) (schema.Reco
 func (w *Writer) finish(ctx context.Context, rec schema.Record, mustBeGone bool) (prompt.Prompt, error) {
 	var hearing errgroup.Group
 	hearing.Go(func() error { return w.readTally(ctx) })
-	if err := w.db.project(ctx, rec, schema.TheRows); err != nil {
+	if err := w.db.project(ctx, rec, schema.TheRows|schema.TheLog); err != nil {
 		w.db.Log.WarnContext(ctx, "projection cut short; its repair message will finish it", slog.String("prompt", string(rec.ID)), slog.Any("error", err))
 		if mustBeGone {
 			return prompt.Prompt{}, &fault.Error{
@@ -175,14 +175,14 @@ func (db *Committer) takeOver(ctx context.Context, w *Writer, rec *schema.Record
 	if err := w.scheduleRepair(ctx); err != nil {
 		return err
 	}
-	committed, err := w.commit(ctx, rec, *rec, schema.TheRows)
+	committed, err := w.commit(ctx, rec, *rec, schema.TheRows|schema.TheLog)
 	if errors.Is(err, rowstore.ErrConflict) {
 		return nil // somebody else did
 	}
 	if err != nil {
 		return err
 	}
-	if err := db.project(ctx, committed, schema.TheRows); err != nil {
+	if err := db.project(ctx, committed, schema.TheRows|schema.TheLog); err != nil {
 		return rowstore.Unavailable(err)
 	}
 	db.Count(ctx, "repairs", 1)
@@ -241,7 +241,7 @@ func (db *Committer) Add(ctx context.Context, p prompt.Prompt, idem *Idempotency
 		if idem != nil {
 			rec.Idem, ops = idem.Key, append(ops, op)
 		}
-		committed, err := w.commit(ctx, nil, rec, schema.TheRows, ops...)
+		committed, err := w.commit(ctx, nil, rec, schema.TheRows|schema.TheLog, ops...)
 		if err == nil {
 			db.Usages.Add(w.author, w.more)
 			made, err := w.finish(ctx, committed, false)

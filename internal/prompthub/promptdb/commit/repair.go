@@ -248,6 +248,9 @@ func (db *Committer) due(ctx context.Context, rec schema.Record, tally prompt.Ta
 	switch {
 	case !agrees:
 		which = schema.TheRows | schema.TheText
+		if rec.Lease != nil || why == Rewrite { // or else they are there
+			which |= schema.TheLog
+		}
 	case rec.Backlog != nil:
 		which = schema.TheText
 	}

@@ -1,6 +1,8 @@
 package schema
 
 import (
+	"slices"
+
 	"prompthub/internal/storage/table"
 )
 
@@ -9,15 +11,19 @@ type RowsOf int
 
 // The sets of rows.
 const (
-	TheRows RowsOf = 1 << iota // those that answers wait for
+	TheRows RowsOf = 1 << iota // those that answers wait for, but for those of logs
 	TheText                    // those of the text index
+	TheLog                     // those of logs
 )
 
 // Changes returns the index rows that a record must have, and those that must go: the stale
 // ones that are not among these.
 func (t Tables) Changes(rec Record, which RowsOf, stale Entries) (want, gone []IndexRow) {
 	if which&TheRows != 0 {
-		want = t.Rows(rec.Prompt)
+		want = t.Rows(rec)
+	}
+	if which&TheLog == 0 {
+		want = slices.DeleteFunc(want, func(r IndexRow) bool { return r.Table == t.SearchLog })
 	}
 	if which&TheText != 0 && rec.Backlog != nil {
 		var late []IndexRow

@@ -133,10 +133,10 @@ func indexesOfRankings() (all []index) {
 		all = append(all, index{
 			code:  r.code,
 			table: r.Table,
-			parts: func(p prompt.Prompt) []string { return ranked(p, r.part) },
+			parts: func(p Record) []string { return ranked(p.Prompt, r.part) },
 			key:   r.key,
 			parse: func(key table.Key) (string, prompt.ID, bool) { return r.parse(key.Row) },
-			props: func(summaryProps table.Props, part string, _ prompt.Prompt) table.Props {
+			props: func(summaryProps table.Props, part string, _ Record) table.Props {
 				if r.props == nil {
 					return summaryProps
 				}
