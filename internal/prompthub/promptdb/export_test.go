@@ -23,6 +23,12 @@ func (db *DB) IndexRows(p prompt.Prompt) []IndexRow {
 	return db.T.Rows(rec)
 }
 
+// A Record is what a truth row says.
+type Record = schema.Record
+
+// ParseRecord reads a truth row.
+func ParseRecord(row table.Row) (Record, error) { return schema.ParseRecord(row) }
+
 // Sleep waits as the DB does.
 func (db *DB) Sleep(ctx context.Context, d time.Duration) error { return db.Store.Sleep(ctx, d) }
 

@@ -1,8 +1,11 @@
 package promptdb_test
 
 import (
+	"compress/flate"
 	"context"
+	"encoding/base64"
 	"fmt"
+	"io"
 	"maps"
 	"math"
 	"math/big"
@@ -56,7 +59,7 @@ func bySchema(store table.DB) []string {
 }
 
 var indexNames = []string{
-	"TagIndex", "TitleSearchIndex", "TextSearchIndex", "PublicPromptsNewestIndex", "PublicPromptsMostLikedIndex", "PublicPromptsHotIndex", "PublicPromptsBestIndex", "PublicPromptsTrendingIndex", "DeletedPromptsIndex", "HiddenPromptsIndex",
+	"TagIndex", "TitleSearchIndex", "TextSearchIndex", "SearchLog", "PublicPromptsNewestIndex", "PublicPromptsMostLikedIndex", "PublicPromptsHotIndex", "PublicPromptsBestIndex", "PublicPromptsTrendingIndex", "DeletedPromptsIndex", "HiddenPromptsIndex",
 }
 
 type schema struct {
@@ -137,9 +140,51 @@ func (s *schema) prompt(row table.Row) {
 	if public && hidden && !gone {
 		s.has("HiddenPromptsIndex", table.Key{Partition: "hidden", Row: age}, row, append([]string{"HiddenAt", "HiddenReason"}, summary...)...)
 	}
+	s.logged(row, public && !hidden && !gone, gone)
 	if public && !hidden && !gone {
 		s.public(row, title, age, created, likes-dislikes)
 	}
+}
+
+// logged asserts the rows in the logs of searches: of the scope that the prompt is in, and of one
+// that it left.
+func (s *schema) logged(row table.Row, listed, deleted bool) {
+	p, stamp := row.Props, row.Props.Get("LoggedAt")
+	public := table.Key{
+		Partition: fmt.Sprintf("s|%s|%d", stamp.Time().Format("200601"), (stamp.Time().Day()-1)/4),
+		Row:       fmt.Sprintf("%019d|%s", stamp.Int(), row.Row),
+	}
+	own := table.Key{Partition: "o|" + encoded(p.Get("AuthorId").Str()), Row: public.Row}
+	logs := p.Get("Logs").Int()
+	if listed && logs&1 == 0 || !listed && !deleted && logs&2 == 0 {
+		s.say("Prompts %s is in the logs %d", row.Key, logs)
+	}
+	for key, in := range map[table.Key]bool{public: listed, own: !listed && !deleted} {
+		if key == public && logs&1 == 0 || key == own && logs&2 == 0 {
+			continue
+		}
+		if !in {
+			s.has("SearchLog", key, row, "PromptId", "AuthorId", "Revision")
+			if got := s.rows["SearchLog"][key].Props; !got.Get("Gone").Bool() || got.Get("Terms") != (table.Value{}) {
+				s.say("SearchLog %s does not say that the prompt is gone: %v", key, got)
+			}
+			continue
+		}
+		s.has("SearchLog", key, row, "PromptId", "AuthorId", "AuthorName", "Revision", "Title", "Name", "Slug", "Tags", "Gone")
+		text := p.Get("Tags").Str() + " " + p.Get("PromptText").Str()
+		if got, want := wholes(inflated(s.rows["SearchLog"][key].Props.Get("Terms").Str())), wholes(norm.NFKC.String(strings.ToLower(text))); !slices.Equal(got, want) {
+			s.say("SearchLog %s has the words %q, the truth %q", key, got, want)
+		}
+	}
+}
+
+// inflated is a text out of base 64, decompressed.
+func inflated(text string) string {
+	b, err := io.ReadAll(flate.NewReader(base64.NewDecoder(base64.StdEncoding, strings.NewReader(text))))
+	if err != nil {
+		return err.Error()
+	}
+	return string(b)
 }
 
 // public asserts the rows of the public tables.

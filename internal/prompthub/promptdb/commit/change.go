@@ -85,6 +85,7 @@ func (w *Writer) run(ctx context.Context, next func(*schema.Record) (schema.Reco
 			}
 			// what it finds done may have been done after its sender was told of a failure
 			db.OnProjected(rec.Prompt)
+			db.OnCommitted(*rec)
 			w.cancelOrRun(*rec)
 			return rec.Prompt, w.readTally(ctx)
 		}
@@ -175,6 +176,9 @@ func (db *Committer) takeOver(ctx context.Context, w *Writer, rec *schema.Record
 	if err := w.scheduleRepair(ctx); err != nil {
 		return err
 	}
+	if err := db.dropUnwritten(ctx, rec); err != nil {
+		return err
+	}
 	committed, err := w.commit(ctx, rec, *rec, schema.TheRows|schema.TheLog)
 	if errors.Is(err, rowstore.ErrConflict) {
 		return nil // somebody else did
@@ -187,6 +191,36 @@ func (db *Committer) takeOver(ctx context.Context, w *Writer, rec *schema.Record
 	}
 	db.Count(ctx, "repairs", 1)
 	db.clear(ctx, committed, schema.TheRows)
+	return nil
+}
+
+// dropUnwritten takes those rows of logs off the stale ones that are not there: each attempt has stamps of
+// its own, and those of many attempts that failed would keep the next ones from their end. What the
+// attempts before have sent has landed, or never will.
+func (db *Committer) dropUnwritten(ctx context.Context, rec *schema.Record) error {
+	if rec.Lease == nil {
+		return nil
+	}
+	stale := rec.Lease.Stale[schema.CodeLog]
+	there := make([]bool, len(stale))
+	err := rowstore.Each(ctx, len(stale), rowstore.MaxParallel, func(ctx context.Context, i int) error {
+		key := db.T.Keys(schema.Entries{schema.CodeLog: stale[i : i+1]}, rec.ID)[0].Row.Key
+		row, err := db.GetRow(ctx, db.T.SearchLog, key, "PromptId")
+		there[i] = row != nil
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	var left []string
+	for i, part := range stale {
+		if there[i] {
+			left = append(left, part)
+		}
+	}
+	if rec.Lease.Stale[schema.CodeLog] = left; len(left) == 0 {
+		delete(rec.Lease.Stale, schema.CodeLog)
+	}
 	return nil
 }
 

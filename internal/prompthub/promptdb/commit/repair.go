@@ -200,6 +200,9 @@ func (db *Committer) reconcileOnce(ctx context.Context, w *Writer, why Reason, s
 	if err := w.scheduleRepair(ctx); err != nil {
 		return reconciled, err
 	}
+	if err := db.dropUnwritten(ctx, rec); err != nil {
+		return reconciled, err
+	}
 	was := *rec
 	words, stray := stray.CutText()
 	if was.Lease = was.Lease.AlsoStale(stray); why == Rewrite {

@@ -49,6 +49,14 @@ func (r Record) now() Logs {
 	return inOwn
 }
 
+// In reports whether a prompt is in a scope.
+func (r Record) In(s Scope) bool {
+	if s == Public {
+		return r.now() == inPublic
+	}
+	return r.now() == inOwn && r.AuthorID == s.Owner
+}
+
 // Stamp puts a record to the end of its logs, at a time: later than it was there before. So a row
 // is late by the time that its writer had for it, at most, whoever that was.
 func (r *Record) Stamp(at time.Time) {
@@ -201,8 +209,19 @@ func IsGone(p table.Props) bool { return p.Get("Gone").Bool() }
 // that takes more, the last words are left out. In base 64 they fit into one property.
 const MaxTerms = 24 << 10
 
-// termsOf returns the words that a search finds a prompt by, but for those of its title: those of
-// the description, the tags and the text, in their order.
+// TermsOf returns the words that a search finds a prompt by, but for those of its title: those of
+// the description, the tags and the text, in their order, as many as its row in a log has.
+func TermsOf(p prompt.Prompt) []string {
+	terms := termsOf(p)
+	if len(terms) > MaxTerms-maxOverhead {
+		terms, _ = unpackText(packTerms(terms))
+	}
+	return strings.Fields(terms)
+}
+
+// maxOverhead is how many bytes what cannot be compressed may grow by.
+const maxOverhead = 64
+
 func termsOf(p prompt.Prompt) string {
 	var b strings.Builder
 	for _, text := range append([]string{p.Description}, append(tagParts(p), p.Content().Words())...) {

@@ -149,8 +149,11 @@ func indexesOfRankings() (all []index) {
 	return all
 }
 
-// Moves reports whether votes move rows of a table.
+// Moves reports whether rows of a table move, by votes or by each change.
 func (t Tables) Moves(name string) bool {
+	if name == t.SearchLog {
+		return true
+	}
 	for _, r := range Rankings {
 		if r.Table(t) == name {
 			return true
