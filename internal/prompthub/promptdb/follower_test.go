@@ -64,9 +64,9 @@ func (f *follower) differences() (all []string) {
 		}
 		want := 0
 		for _, rec := range truth {
-			revision, has := index.Has(rec.ID)
-			if in := rec.In(scope); has != in || has && revision != rec.Revision {
-				all = append(all, fmt.Sprintf("%v has %s in revision %d: %t, the truth %d: %t", scope, rec.ID, revision, has, rec.Revision, in))
+			stamp, has := index.Has(rec.ID)
+			if in := rec.In(scope); has != in || has && stamp != table.Ticks(rec.LoggedAt) {
+				all = append(all, fmt.Sprintf("%v has %s of %d: %t, the truth of %d: %t", scope, rec.ID, stamp, has, table.Ticks(rec.LoggedAt), in))
 			}
 			if rec.In(scope) {
 				want++

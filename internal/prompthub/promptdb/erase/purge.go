@@ -37,7 +37,7 @@ func (db *Eraser) purgeText(ctx context.Context, rec schema.Record) error {
 func (db *Eraser) purgeLogs(ctx context.Context, rec schema.Record) error {
 	for _, r := range db.T.Logged(rec) {
 		if schema.IsPublicLog(r.Row.Partition) && db.Now().Sub(rec.LoggedAt) < schema.GoneFor {
-			row := table.Row{Key: r.Row.Key, Props: schema.GoneProps(rec.ID, rec.Revision)}
+			row := table.Row{Key: r.Row.Key, Props: schema.GoneProps(rec.ID)}
 			if err := db.Write(ctx, r.Table, []table.Op{{Kind: table.Upsert, Row: row}}); err != nil {
 				return rowstore.Unavailable(err)
 			}

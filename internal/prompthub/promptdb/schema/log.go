@@ -58,7 +58,8 @@ func (r Record) In(s Scope) bool {
 }
 
 // Stamp puts a record to the end of its logs, at a time: later than it was there before. So a row
-// is late by the time that its writer had for it, at most, whoever that was.
+// is late by the time that its writer had for it, at most, whoever that was; and of two rows of a
+// prompt the one with the later stamp counts.
 func (r *Record) Stamp(at time.Time) {
 	if next := r.LoggedAt.Add(Tick); at.Before(next) {
 		at = next
@@ -166,13 +167,12 @@ var logIndex = index{
 			here = inPublic
 		}
 		if r.now() != here {
-			return append(GoneProps(r.ID, r.Revision), table.Prop{Name: "AuthorId", Value: table.String(string(r.AuthorID))})
+			return append(GoneProps(r.ID), table.Prop{Name: "AuthorId", Value: table.String(string(r.AuthorID))})
 		}
 		props := table.Props{
 			{Name: "PromptId", Value: table.String(string(r.ID))},
 			{Name: "AuthorId", Value: table.String(string(r.AuthorID))},
 			{Name: "AuthorName", Value: table.String(r.AuthorName)},
-			{Name: "Revision", Value: table.Int64(r.Revision)},
 			{Name: "Title", Value: table.String(r.Title)},
 			{Name: "Name", Value: table.String(r.Name)},
 			{Name: "Slug", Value: table.String(r.Slug)},
@@ -190,10 +190,9 @@ const CodeLog = "l"
 
 // GoneProps is what the row of a prompt says in the log of a scope that it left. Whoever has the
 // prompt in an index takes it out. It names no user: it may outlive its prompt.
-func GoneProps(id prompt.ID, revision int64) table.Props {
+func GoneProps(id prompt.ID) table.Props {
 	return table.Props{
 		{Name: "PromptId", Value: table.String(string(id))},
-		{Name: "Revision", Value: table.Int64(revision)},
 		{Name: "Gone", Value: table.Bool(true)},
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"prompthub/internal/prompthub/promptdb/truth"
 	"prompthub/internal/prompthub/searchindex"
 	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
 )
 
 const (
@@ -139,7 +140,7 @@ func (s *Scopes) Told(rec schema.Record) {
 		if rec.In(c.of) {
 			c.index.Add(docOf(rec))
 		} else {
-			c.index.Remove(rec.ID, rec.Revision)
+			c.index.Remove(rec.ID, table.Ticks(rec.LoggedAt))
 		}
 	}
 }

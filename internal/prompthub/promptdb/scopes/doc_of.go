@@ -7,10 +7,10 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// docOf returns a prompt as an index has it.
+// docOf returns a prompt as an index has it. Its revision there is its stamp.
 func docOf(rec schema.Record) searchindex.Doc {
 	d := searchindex.Doc{
-		ID: rec.ID, Revision: rec.Revision, Author: rec.AuthorID, AuthorName: rec.AuthorName, Name: rec.Name, Slug: rec.Slug,
+		ID: rec.ID, Revision: table.Ticks(rec.LoggedAt), Author: rec.AuthorID, AuthorName: rec.AuthorName, Name: rec.Name, Slug: rec.Slug,
 		Tags: rec.Tags, Title: prompt.Terms(rec.Title), Text: schema.TermsOf(rec.Prompt),
 	}
 	if !rec.Listed() {
@@ -22,10 +22,10 @@ func docOf(rec schema.Record) searchindex.Doc {
 }
 
 // docIn reads it from a row of a log.
-func docIn(row table.Row) (searchindex.Doc, error) {
+func docIn(row table.Row, stamp int64) (searchindex.Doc, error) {
 	p := row.Props
 	d := searchindex.Doc{
-		ID: prompt.ID(p.Get("PromptId").Str()), Revision: p.Get("Revision").Int(), Author: schema.UserIn(p, "AuthorId"),
+		ID: prompt.ID(p.Get("PromptId").Str()), Revision: stamp, Author: schema.UserIn(p, "AuthorId"),
 		AuthorName: p.Get("AuthorName").Str(), Name: p.Get("Name").Str(), Slug: p.Get("Slug").Str(),
 		Title: prompt.Terms(p.Get("Title").Str()),
 	}

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb/schema"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
@@ -51,7 +50,7 @@ func (c *scope) follow(ctx context.Context) error {
 	whole, looked := false, true
 	err := rowstore.Both(ctx, func(ctx context.Context) (err error) {
 		if look && late.Before(seenAt) {
-			r := table.Range{From: schema.LogRow(late), To: seen + "\x00", Select: []string{"PromptId", "Revision", "Gone"}}
+			r := table.Range{From: schema.LogRow(late), To: seen + "\x00", Select: []string{"Gone"}}
 			lateRows, looked, err = c.rows(ctx, late, seenAt, r, maxLook)
 		}
 		return err
@@ -110,7 +109,7 @@ func (c *scope) rows(ctx context.Context, from, to time.Time, r table.Range, mos
 func (c *scope) fetch(ctx context.Context, keys []table.Row) error {
 	var missing []table.Row
 	for _, row := range keys {
-		if !c.follows(row, prompt.ID(row.Props.Get("PromptId").Str())) {
+		if !c.follows(row) {
 			missing = append(missing, row)
 		}
 	}

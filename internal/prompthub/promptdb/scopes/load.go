@@ -122,7 +122,7 @@ func (c *scope) publicPages(ctx context.Context, yield func([]table.Row, error) 
 // ends returns the stamp of the first row of the public log, and that of the last partition: rows
 // of the future, which a clock that was wrong has left, are in partitions of their own.
 func (c *scope) ends(ctx context.Context) (first, last time.Time, err error) {
-	r := table.Range{FromPartition: schema.PublicLogPrefix, ToPartition: table.After(schema.PublicLogPrefix), Select: []string{"Revision"}}
+	r := table.Range{FromPartition: schema.PublicLogPrefix, ToPartition: table.After(schema.PublicLogPrefix), Select: []string{"Gone"}}
 	row, err := c.first(ctx, r)
 	if err != nil || row == nil {
 		return first, last, err
@@ -190,7 +190,7 @@ func (c *scope) list(ctx context.Context, r table.Range, yield func([]table.Row,
 func (c *scope) ownPages(ctx context.Context, yield func([]table.Row, error) bool) {
 	partition := c.of.LogPartition(time.Time{})
 	var keys []string
-	if !c.list(ctx, table.Range{Partition: partition, Select: []string{"Revision"}}, func(rows []table.Row, err error) bool {
+	if !c.list(ctx, table.Range{Partition: partition, Select: []string{"Gone"}}, func(rows []table.Row, err error) bool {
 		if err != nil {
 			return yield(nil, err)
 		}

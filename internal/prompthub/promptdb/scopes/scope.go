@@ -82,10 +82,11 @@ func (c *scope) take(ctx context.Context, rows []table.Row) (packed int) {
 	docs := make([]searchindex.Doc, 0, len(rows))
 	for _, row := range rows {
 		id := prompt.ID(row.Props.Get("PromptId").Str())
-		if _, inKey, ok := schema.ParseLogRow(row.Row); !ok || inKey != id || c.follows(row, id) {
+		stamp, inKey, ok := schema.ParseLogRow(row.Row)
+		if !ok || inKey != id || c.follows(row) {
 			continue
 		}
-		d, err := docIn(row)
+		d, err := docIn(row, table.Ticks(stamp))
 		if err != nil {
 			c.s.Log.WarnContext(ctx, "a row of the log of searches cannot be read", slog.String("prompt", string(id)), slog.Any("error", err))
 			continue
@@ -99,14 +100,17 @@ func (c *scope) take(ctx context.Context, rows []table.Row) (packed int) {
 	return packed
 }
 
-// follows has the index follow a row if that takes no more than the row's id and revision. It
-// reports false if the rest must be read.
-func (c *scope) follows(row table.Row, id prompt.ID) bool {
-	revision := row.Props.Get("Revision").Int()
+// follows has the index follow a row if that takes no more than its key and whether the prompt is
+// gone. It reports false if the rest must be read.
+func (c *scope) follows(row table.Row) bool {
+	stamp, id, ok := schema.ParseLogRow(row.Row)
+	if !ok {
+		return true
+	}
 	if schema.IsGone(row.Props) {
-		c.index.Remove(id, revision)
+		c.index.Remove(id, table.Ticks(stamp))
 		return true
 	}
 	known, _ := c.index.Has(id)
-	return known >= revision
+	return known >= table.Ticks(stamp)
 }
