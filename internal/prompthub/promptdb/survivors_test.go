@@ -242,7 +242,7 @@ func TestEveryFieldIsKept(t *testing.T) {
 	require.NoError(t, w.RetireTag(t.Context(), "old"))
 	w.run()
 	want := w.stored()
-	passing := []string{"ProjectedAt"} // says when, not what
+	passing := []string{"ProjectedAt", "LoggedAt", "Logs"} // say when, not what
 	filled := map[string]bool{}
 	for _, rows := range want {
 		for _, row := range rows {
@@ -284,11 +284,31 @@ func (w *world) stored() map[string]map[table.Key]table.Row {
 	return all
 }
 
+// unstamped returns the key of a row without what says when, as in logs. It is none of a row that
+// says only what was.
+func unstamped(key table.Key, props table.Props) (of table.Key, is bool) {
+	public, own := strings.HasPrefix(key.Partition, "s|"), strings.HasPrefix(key.Partition, "o|")
+	switch {
+	case props.Get("Gone").Bool():
+		return key, false
+	case public:
+		key.Partition = "s"
+	}
+	if public || own {
+		_, key.Row, _ = strings.Cut(key.Row, "|")
+	}
+	return key, true
+}
+
 // without returns rows by table and key as text, in order, without some properties.
 func without(rows map[string]map[table.Key]table.Row, names []string) map[string][]string {
 	all := map[string][]string{}
 	for name, byKey := range rows {
 		for key, row := range byKey {
+			key, is := unstamped(key, row.Props)
+			if !is {
+				continue
+			}
 			for _, p := range row.Props {
 				zero := p.Value.Str() == "" && p.Value.Int() == 0
 				if !slices.Contains(names, p.Name) && !zero {
