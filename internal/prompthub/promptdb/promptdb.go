@@ -78,6 +78,8 @@ type DB struct {
 	*verify.Verifier
 	*erase.Eraser
 	*backup.Backups
+
+	prefix string // of the names of tables
 }
 
 // New returns a DB over a store. It reads and writes nothing.
@@ -101,5 +103,6 @@ func New(c Config) *DB {
 	return &DB{
 		Reader: r, Committer: w, Queries: q, Scopes: indexes, Accounts: a, Learner: learn.New(r, q, a), Verifier: v,
 		Eraser: erase.New(r, w, a, v), Backups: backup.New(r, a, v, c.Blobs),
+		prefix: c.Tables.Prefix,
 	}
 }
