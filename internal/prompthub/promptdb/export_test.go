@@ -127,15 +127,3 @@ func (db *DB) Bend(t Times) {
 
 // RowsKey returns the key of the row that says which version wrote all index rows.
 func RowsKey() table.Key { return schema.RowsKey() }
-
-// KeepSketchesOf is KeepSketches with another bound. It returns whose sketches are kept.
-func (db *DB) KeepSketchesOf(ctx context.Context, most int) (ids []prompt.ID, err error) {
-	if _, _, err := db.KeepNewestSketches(ctx, most); err != nil {
-		return nil, err
-	}
-	all, err := db.ReadSketches(ctx)
-	for _, s := range all {
-		ids = append(ids, s.ID)
-	}
-	return ids, err
-}
