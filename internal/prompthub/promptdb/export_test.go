@@ -32,9 +32,6 @@ func ParseRecord(row table.Row) (Record, error) { return schema.ParseRecord(row)
 // Sleep waits as the DB does.
 func (db *DB) Sleep(ctx context.Context, d time.Duration) error { return db.Store.Sleep(ctx, d) }
 
-// TextRows returns the rows of a prompt in the text index.
-func (db *DB) TextRows(p prompt.Prompt) []IndexRow { return db.T.TextRows(p) }
-
 // Entries says which index rows a prompt has, as the property Pending stores it.
 type Entries map[string][]string
 
