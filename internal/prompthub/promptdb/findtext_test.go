@@ -12,14 +12,12 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"golang.org/x/sync/errgroup"
 	"pgregory.net/rapid"
 
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/prompt/prompttest"
 	"prompthub/internal/prompthub/promptdb"
 	"prompthub/internal/storage/memory"
-	"prompthub/internal/storage/table"
 )
 
 // skewed returns drafts whose words are as uneven as those of people: one is in all texts, one in
@@ -344,8 +342,8 @@ func TestTextSearchWhileOthersWrite(t *testing.T) {
 	}
 }
 
-// TestNoTextLeaks searches for words of a text that is private again, before any job has run, and
-// for words that an edit has taken away.
+// TestNoTextLeaks searches for words of a text that is private again, and for words that an edit has
+// taken away.
 func TestNoTextLeaks(t *testing.T) {
 	for name, order := range map[string]promptdb.Order{"newest": promptdb.Newest, "most liked": promptdb.MostLiked} {
 		t.Run(name, func(t *testing.T) {
@@ -358,15 +356,12 @@ func TestNoTextLeaks(t *testing.T) {
 			}
 			for how := range 3 {
 				p := secret(fmt.Sprint("Cave ", how))
-				require.Empty(t, finds("sesame"), "the job has not run yet")
-				w.run()
 				require.Equal(t, []string{p.Title}, finds("sesame"))
 				require.Equal(t, []string{p.Title}, finds("sesame cave"))
 				w.goes(p, how)
 				require.Empty(t, finds("sesame"), "gone with the answer")
 				w.run()
 				w.check()
-				require.Empty(t, w.textRows(p.ID))
 			}
 			p := secret("Edited")
 			w.run()
@@ -381,136 +376,4 @@ func TestNoTextLeaks(t *testing.T) {
 			require.Equal(t, []string{"Edited"}, finds("closed"))
 		})
 	}
-}
-
-func (w *world) textRows(id prompt.ID) []string {
-	name := promptdb.DefaultTables().TextIndex
-	var keys []string
-	page, err := w.store.List(w.t.Context(), name, table.Range{}, 1000, "")
-	require.NoError(w.t, err)
-	for _, row := range page.Rows {
-		if w.OwnerOf(name, row.Key) == id {
-			keys = append(keys, row.String())
-		}
-	}
-	return keys
-}
-
-// TestTextRowsFollowEdits edits a prompt in all ways that change its rows in the text index.
-func TestTextRowsFollowEdits(t *testing.T) {
-	w := newWorldOn(t, memory.NewTables())
-	p := w.add("ann", prompt.Draft{Title: "Count", Text: strings.Join(words[:20], " "), Visibility: prompt.Public})
-	w.run()
-	for i, edit := range []func(*prompt.Prompt){
-		func(p *prompt.Prompt) { p.Draft.Text += " added" },
-		func(p *prompt.Prompt) { p.Draft.Text += " kettle" },
-		func(p *prompt.Prompt) { p.Draft.Text += " teapot" },
-		func(p *prompt.Prompt) { p.Draft.Title = "Counted" },
-		func(p *prompt.Prompt) { p.Draft.Text = "added"; p.Draft.Tags = []prompt.Tag{"text"} },
-		func(p *prompt.Prompt) { p.Visibility = prompt.Private; p.Draft.Text = "nobody" },
-		func(p *prompt.Prompt) { p.Visibility = prompt.Public },
-	} {
-		_, err := w.Change(t.Context(), "ann", p.ID, func(p prompt.Prompt) (prompt.Prompt, error) { edit(&p); return p, nil })
-		require.NoError(t, err)
-		if i%2 == 0 { // now and then two edits before the job runs
-			w.run()
-			w.check()
-		}
-	}
-	require.Empty(t, bySchema(w.store))
-	require.Len(t, w.textRows(p.ID), 1)
-}
-
-// TestStrayTextRowsGo: a row of a word that the text does not have is a difference, which
-// anti-entropy removes within a month, even where a job for the prompt was lost, too.
-func TestStrayTextRowsGo(t *testing.T) {
-	for _, lost := range []bool{false, true} {
-		w := newWorldOn(t, memory.NewTables())
-		p := w.add("ann", prompt.Draft{Title: "Count", Text: strings.Join(words[:5], " "), Visibility: prompt.Public})
-		w.run()
-		name := promptdb.DefaultTables().TextIndex
-		page, err := w.store.List(t.Context(), name, table.Range{}, 1, "")
-		require.NoError(t, err)
-		stray := table.Row{Key: page.Rows[0].Key, Props: page.Rows[0].Props}
-		stray.Partition += "stray"
-		if w.must(name, table.Op{Kind: table.Insert, Row: stray}); lost {
-			w.edit("ann", p.ID, func(p *prompt.Prompt) { p.Text += " edited" })
-			w.queues = memory.NewQueues(w.clock.Now)
-			w.DB = w.another()
-			require.NoError(t, w.Create(t.Context()))
-		}
-		want := len(w.textRows(p.ID)) - 1
-		if lost {
-			want++ // of the word that came
-		}
-		found := 0
-		for range 31 {
-			w.clock.Advance(24 * time.Hour)
-			_, differences, err := w.Sweep(t.Context())
-			require.NoError(t, err)
-			found += differences
-			w.run()
-		}
-		require.NotZero(t, found)
-		require.NotContains(t, strings.Join(w.textRows(p.ID), "\n"), "stray")
-		require.Len(t, w.textRows(p.ID), want)
-		w.check()
-	}
-}
-
-// inFlight counts the writes of text rows that are under way, each of which takes a moment.
-type inFlight struct {
-	table.DB
-	mu        sync.Mutex
-	now       map[string]int // by prompt
-	prompts   int            // at most
-	ofAPrompt int            // at most
-}
-
-func (s *inFlight) Write(ctx context.Context, name string, ops ...table.Op) ([]string, error) {
-	if name == promptdb.DefaultTables().TextIndex {
-		id := ops[0].Row.Row
-		s.add(id, 1)
-		time.Sleep(5 * time.Millisecond) // of the bubble's clock
-		defer s.add(id, -1)
-	}
-	return s.DB.Write(ctx, name, ops...)
-}
-
-func (s *inFlight) add(id string, n int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.now[id] += n; s.now[id] == 0 {
-		delete(s.now, id)
-	}
-	s.prompts, s.ofAPrompt = max(s.prompts, len(s.now)), max(s.ofAPrompt, s.now[id])
-}
-
-// TestTextsTakeTurns: the rows of a text are written all together, and those of two texts at a
-// time, however many jobs the host starts: writes that somebody waits for come between.
-func TestTextsTakeTurns(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		s := &inFlight{DB: memory.NewTables(), now: map[string]int{}}
-		w := newWorldOn(t, s)
-		var text strings.Builder
-		for i := range prompt.MaxTextWords {
-			fmt.Fprintf(&text, "word%d ", i)
-		}
-		const prompts = 10
-		for i := range prompts {
-			w.add("ann", prompt.Draft{Title: fmt.Sprint("Long ", i), Text: text.String(), Visibility: prompt.Public})
-		}
-		w.clock.Advance(promptdb.Lease)
-		messages, err := w.queues.Receive(t.Context(), promptdb.QueueRepairs, 2*prompts, time.Hour)
-		require.NoError(t, err)
-		require.Len(t, messages, prompts)
-		var jobs errgroup.Group
-		for _, m := range messages {
-			jobs.Go(func() error { return w.Repair(t.Context(), m.Text) })
-		}
-		require.NoError(t, jobs.Wait())
-		w.check()
-		require.Equal(t, 2, s.prompts)
-		require.Equal(t, prompt.MaxTextWords, s.ofAPrompt)
-	})
 }
