@@ -3,21 +3,15 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"math"
 	"math/rand/v2"
-	"net/http"
-	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"golang.org/x/sync/errgroup"
 
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/prompt/prompttest"
@@ -30,18 +24,11 @@ const searchPeers = "search"
 // searchPeersDir is where the other programs' source is, seen from the root of the repository.
 const searchPeersDir = "internal/tools/searchpeers"
 
-// A searcher is a program that finds prompts.
-type searcher struct {
-	name    string
-	program *program
-	ask     func(q string, limit int) call
-}
-
 // searched is how many prompts the rates are measured with.
 const searched = 10_000
 
 // againstSearch gives PromptHub, FTS5 and Bleve the same real prompts, and counts how often each
-// finds a title as people type it. Then it does so with ten times as many, and measures requests.
+// finds what people look for. Then it gives them ten times as many, and measures requests.
 func againstSearch(ctx context.Context, o options, binary string) error {
 	path := os.Getenv("PROMPTS_CSV")
 	if path == "" {
@@ -56,9 +43,14 @@ func againstSearch(ctx context.Context, o options, binary string) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	if err := withSearchers(ctx, binary, filepath.Join(dir, "few"), ds, func(all []*searcher) error {
-		return errors.Join(found(ctx, all, ds), judged(ctx, all))
-	}); err != nil {
+	if err := withSearchers(ctx, binary, filepath.Join(dir, "few"), ds, func(hub *searcher, peers []*searcher) error {
+		own, err := hub.ownLibrary(ctx, ds)
+		if err != nil {
+			return err
+		}
+		all := slices.Concat([]*searcher{hub, own, inBench("BM25", newPlainBM25(ds).find)}, peers)
+		return errors.Join(found(ctx, o, all, ds), judged(ctx, slices.Concat([]*searcher{hub}, peers)))
+	}); err != nil || o.each == 0 {
 		return err
 	}
 	many := make([]prompt.Draft, searched)
@@ -68,11 +60,13 @@ func againstSearch(ctx context.Context, o options, binary string) error {
 			many[i].Title = fmt.Sprintf("%s %d", many[i].Title, n)
 		}
 	}
-	return withSearchers(ctx, binary, filepath.Join(dir, "many"), many, func(all []*searcher) error { return searchRates(ctx, o, all, many) })
+	return withSearchers(ctx, binary, filepath.Join(dir, "many"), many, func(hub *searcher, peers []*searcher) error {
+		return searchRates(ctx, o, slices.Concat([]*searcher{hub}, peers), many)
+	})
 }
 
 // withSearchers starts the programs with prompts, and stops them after do.
-func withSearchers(ctx context.Context, binary, dir string, ds []prompt.Draft, do func([]*searcher) error) (err error) {
+func withSearchers(ctx context.Context, binary, dir string, ds []prompt.Draft, do func(hub *searcher, peers []*searcher) error) (err error) {
 	var all []*searcher
 	defer func() {
 		for _, s := range all {
@@ -89,130 +83,14 @@ func withSearchers(ctx context.Context, binary, dir string, ds []prompt.Draft, d
 	if err := load.Build(ctx, searchPeersDir, ".", peers); err != nil {
 		return err
 	}
-	for _, engine := range []string{"fts5", "bleve", "bleve-fuzzy"} {
+	for _, engine := range []string{"fts5", "fts5-any", "bleve-fuzzy", "bleve-fuzzy-any"} {
 		s, err := newSearchPeer(ctx, peers, engine, filepath.Join(dir, engine), ds)
 		if err != nil {
 			return fmt.Errorf("%s: %w", engine, err)
 		}
 		all = append(all, s)
 	}
-	return do(all)
-}
-
-// newSearchingHub fills a PromptHub, and starts it again: at its start it learns the words that it
-// takes in place of slips, as else once an hour.
-func newSearchingHub(ctx context.Context, binary, dir string, ds []prompt.Draft) (*searcher, error) {
-	load.Progress("filling PromptHub with %d prompts", len(ds))
-	p, err := start(ctx, binary, store{data: dir})
-	if err != nil {
-		return nil, err
-	}
-	client := load.NewClient(fillers)
-	defer client.CloseIdleConnections()
-	var g errgroup.Group
-	g.SetLimit(fillers)
-	for i, d := range ds {
-		g.Go(func() error {
-			made := map[string]any{"title": d.Title, "text": d.Text, "tags": d.Tags, "visibility": "public"}
-			return load.Ask(ctx, client, p.URL, call{method: http.MethodPost, path: "/prompts", user: hubUser(i % comparedVoters), body: body(made)}.request, nil)
-		})
-	}
-	err = g.Wait()
-	if err == nil {
-		_, err = p.Quiet(ctx)
-	}
-	if err = errors.Join(err, p.Stop()); err != nil {
-		return nil, err
-	}
-	if p, err = start(ctx, binary, store{data: dir}); err != nil {
-		return nil, err
-	}
-	if _, err := p.Quiet(ctx); err != nil {
-		return nil, errors.Join(err, p.Stop())
-	}
-	return &searcher{name: "PromptHub", program: p, ask: func(q string, limit int) call {
-		return call{method: http.MethodGet, path: "/prompts?" + url.Values{"q": {q}, "limit": {fmt.Sprint(limit)}}.Encode()}
-	}}, nil
-}
-
-func newSearchPeer(ctx context.Context, binary, engine, dir string, ds []prompt.Draft) (*searcher, error) {
-	load.Progress("filling %s with %d prompts", engine, len(ds))
-	addr, err := load.FreeAddress(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var lines strings.Builder
-	for _, d := range ds {
-		lines.WriteString(body(map[string]string{"title": d.Title, "text": d.Text}) + "\n")
-	}
-	cmd := exec.CommandContext(ctx, binary, engine, dir, addr)
-	cmd.Stdin, cmd.Stderr = strings.NewReader(lines.String()), os.Stderr
-	peer, _, err := load.StartPeer(ctx, addr, cmd)
-	if err != nil {
-		return nil, err
-	}
-	return &searcher{name: engine, program: &program{Program: peer}, ask: func(q string, limit int) call {
-		return call{method: http.MethodGet, path: "/api/search?" + url.Values{"q": {q}, "limit": {fmt.Sprint(limit)}}.Encode()}
-	}}, nil
-}
-
-// titles returns the titles that a program finds.
-func (s *searcher) titles(ctx context.Context, client *http.Client, q string, limit int) (titles []string, err error) {
-	var answer json.RawMessage
-	if err := load.Ask(ctx, client, s.program.URL, s.ask(q, limit).request, &answer); err != nil {
-		return nil, err
-	}
-	var hits []struct{ Title string }
-	if s.name == "PromptHub" {
-		var page struct{ Items json.RawMessage }
-		if err := json.Unmarshal(answer, &page); err != nil {
-			return nil, err
-		}
-		answer = page.Items
-	}
-	if err := json.Unmarshal(answer, &hits); err != nil {
-		return nil, err
-	}
-	for _, h := range hits {
-		titles = append(titles, h.Title)
-	}
-	return titles, nil
-}
-
-// found prints of each way in which people type a title how often each program finds it.
-func found(ctx context.Context, all []*searcher, ds []prompt.Draft) error {
-	fmt.Printf("Of %d real prompts, how many are found by their title, in %%\n\n| the title typed as | among the first | searches |", len(ds))
-	for _, s := range all {
-		fmt.Printf(" %s |", s.name)
-	}
-	fmt.Println("\n|---|---:|---:|" + strings.Repeat("---:|", len(all)))
-	client := load.NewClient(1)
-	defer client.CloseIdleConnections()
-	for _, way := range prompttest.Ways(ds) {
-		asked, finds := 0, make([]int, len(all))
-		for _, d := range ds {
-			typed, ok := way.Type(d.Title)
-			if !ok || !asks(typed) {
-				continue
-			}
-			asked++
-			for i, s := range all {
-				titles, err := s.titles(ctx, client, typed, way.First)
-				if err != nil {
-					return fmt.Errorf("%s: %q: %w", s.name, typed, err)
-				}
-				if slices.ContainsFunc(titles, func(title string) bool { return strings.EqualFold(title, d.Title) }) {
-					finds[i]++
-				}
-			}
-		}
-		fmt.Printf("| %s | %d | %d |", way.Name, way.First, asked)
-		for _, n := range finds {
-			fmt.Printf(" %.1f |", 100*float64(n)/float64(max(1, asked)))
-		}
-		fmt.Println()
-	}
-	return nil
+	return do(hub, all[1:])
 }
 
 // judgedFile has questions as people ask them, each with the prompts that the programs found when
@@ -254,13 +132,11 @@ func judged(ctx context.Context, all []*searcher) error {
 	if err != nil {
 		return err
 	}
-	client := load.NewClient(1)
-	defer client.CloseIdleConnections()
 	fmt.Printf("\n%d questions as people ask them, of which two readers graded what was found\n\n| | nDCG@10 | answers that were not graded, and count as 0 |\n|---|---:|---:|\n", len(questions))
 	for _, s := range all {
 		sum, unknown := 0.0, 0
 		for _, q := range questions {
-			titles, err := s.titles(ctx, client, q.text, 10)
+			titles, err := s.titles(ctx, q.text, 10)
 			if err != nil {
 				return fmt.Errorf("%s: %q: %w", s.name, q.text, err)
 			}

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/prompthub/prompt"
 )
 
 func TestJudged(t *testing.T) {
@@ -23,4 +25,17 @@ func TestNDCG(t *testing.T) {
 	require.Zero(t, ndcg(nil, all))
 	require.InDelta(t, 1, ndcg(nil, []float64{0, 0}), 0)
 	require.Zero(t, ndcg([]float64{0}, []float64{0, 0}))
+}
+
+func TestReadPlain(t *testing.T) {
+	ds := []prompt.Draft{{Title: "One"}, {Title: "Two"}}
+	all, err := readPlain("which one\n\tOne\n\tTwo\nand then\n\tTwo\n", ds)
+	require.NoError(t, err)
+	require.Equal(t, []wanted{{"which one", []string{"One", "Two"}}, {"and then", []string{"Two"}}}, all)
+	for _, bad := range []string{"\tOne\n", "which\n\tThree\n"} {
+		_, err := readPlain(bad, ds)
+		require.ErrorContains(t, err, plainFile)
+	}
+	require.Equal(t, 1, all[0].at([]string{"Zero", "TWO", "One"}))
+	require.Equal(t, -1, all[0].at([]string{"Zero"}))
 }
