@@ -20,7 +20,7 @@ func TestPhrases(t *testing.T) {
 	for i := range ds {
 		words := []string{"the"}
 		for range 5 + rnd.IntN(50) {
-			words = append(words, fmt.Sprintf("word%c%c", 'a'+rnd.IntN(10), 'a'+rnd.IntN(10)), "the")
+			words = append(words, fmt.Sprintf("word%c%c", 'a'+rnd.IntN(26), 'a'+rnd.IntN(26)), "the")
 		}
 		ds[i] = prompt.Draft{Title: fmt.Sprint("Title ", i), Text: strings.Join(words, " ")}
 	}
