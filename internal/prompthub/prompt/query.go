@@ -309,6 +309,37 @@ func (t term) wholeIn(other term) bool {
 		(t.run() || slices.Contains(other.words(), string(t)) || slices.Contains(other.forms(), string(t)))
 }
 
+// A Wanted is a word, chain or run that a query asks for.
+type Wanted struct {
+	Term   string
+	Quoted bool // it stands in a phrase
+}
+
+// Wanted returns what the query asks for, in the order in which it was typed.
+func (q Query) Wanted() []Wanted {
+	all := make([]Wanted, len(q.typed))
+	for i, t := range q.typed {
+		all[i] = Wanted{string(t), q.quoted[i]}
+	}
+	return all
+}
+
+// Phrases returns the terms of each phrase to find.
+func (q Query) Phrases() [][]string { return phrasesText(q.phrases) }
+
+// Without returns the terms of each word and phrase to leave out.
+func (q Query) Without() [][]string { return phrasesText(q.without) }
+
+func phrasesText(ps []phrase) [][]string {
+	all := make([][]string, len(ps))
+	for i, p := range ps {
+		for _, t := range p {
+			all[i] = append(all[i], string(t))
+		}
+	}
+	return all
+}
+
 // Typed returns the words to find, those of phrases too, in the order in which they were typed.
 func (q Query) Typed() string {
 	words := make([]string, len(q.typed))

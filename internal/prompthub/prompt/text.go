@@ -58,6 +58,47 @@ func wordsOfFolded(text string) []string {
 	return words
 }
 
+// Terms returns the words, chains and runs of a text in their order, normalised, folded and cut as
+// Tokens says of a title.
+func Terms(text string) []string {
+	folded := foldedText(text)
+	all := make([]string, 0, 1+strings.Count(folded, " "))
+	for t := range eachTerm(folded) {
+		all = append(all, string(t))
+	}
+	return all
+}
+
+// AppendWords appends the words by which an index finds a term. The first is the term itself, or
+// the first piece of a run. A chain has each of its words and joined forms too, and a run its
+// pieces. Of a word of more than LongestWord characters the beginning counts.
+func AppendWords(words []string, of string) []string {
+	t := term(of)
+	switch {
+	case t.run():
+		return append(words, t.pieces()...)
+	case len(t) <= LongestWord && t.plain(): // as most are
+		return append(words, of)
+	}
+	begin := len(words)
+	words = append(words, prefix(of, LongestWord))
+	if t.plain() {
+		return words
+	}
+	for _, w := range t.appendInText(nil) {
+		if w = prefix(w, LongestWord); !slices.Contains(words[begin:], w) {
+			words = append(words, w)
+		}
+	}
+	return words
+}
+
+// IsRun reports whether a term is a run, whose words are not parted by spaces.
+func IsRun(of string) bool { return term(of).run() }
+
+// IsStopWord reports whether a word is in nearly every text.
+func IsStopWord(w string) bool { return stopWords[w] }
+
 // findable reports whether search finds texts by a word.
 func findable(w string) bool { return !stopWords[w] && utf8.RuneCountInString(w) <= maxWhole }
 

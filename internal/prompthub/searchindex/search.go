@@ -1,0 +1,390 @@
+package searchindex
+
+import (
+	"cmp"
+	"math"
+	"math/bits"
+	"slices"
+	"strings"
+
+	"github.com/oklog/ulid/v2"
+
+	"prompthub/internal/prompthub/prompt"
+)
+
+// A Query says what a search wants.
+type Query struct {
+	Words    prompt.Query
+	Tags     []prompt.Tag  // in addition to those of Words
+	Author   prompt.UserID // whom Words.Author leads to; "" if there is none: it may be a name
+	InTitle  bool          // words are looked for in titles alone
+	Verbatim bool          // words count as they were typed alone
+	All      bool          // a prompt must have all words; else they are wanted, not demanded
+	Newest   bool          // by age, and not by score; a prompt must have all words
+}
+
+// A Hit is a prompt that a search found.
+type Hit struct {
+	ID     prompt.ID
+	Author prompt.UserID
+	Scope  int   // which of the indexes that were asked has it
+	Score  int64 // the same on each instance for the same statistics
+	// Found has for each of Search.Words what the prompt has of it: the word itself, another form of
+	// it, two words with a space between them, or the one in place of a slip; "" if it has none.
+	Found []string
+
+	candidate
+	near bool // it is one of those that nearness ranks
+}
+
+// A Search is a query to some indexes, as they are at the moment in which it is asked.
+type Search struct {
+	query   Query
+	slots   []slot
+	typed   []string
+	targets []target
+
+	prompts             int // living ones, of all indexes
+	titlePlaces         float64
+	textPlaces          float64 // of one prompt, on average
+	must, want, telling uint64  // slots that each hit needs, all but stop words, those that it needs one of
+	asks                int32   // the rarities of all slots together
+	shares              shares
+
+	first   []candidate // ranked by nearness too
+	edge    candidate   // the last of those by score alone
+	ranked  bool        // first is made
+	resumed *position
+	rest    heap
+}
+
+// A target is a part of one of the indexes that are asked.
+type target struct {
+	*part
+	scope   int
+	scores  []int32
+	has     []uint64 // which slots each document has
+	allowed []uint64 // a bit for each document that the filters let through, nil if they let all through
+}
+
+// A candidate is a document that a search may show.
+type candidate struct {
+	score  int64
+	id     ulid.ULID
+	target int
+	doc    uint32
+}
+
+// before orders candidates: the one with the higher score first, of the same score the newest.
+func (c candidate) before(d candidate) bool { return c.compare(d) < 0 }
+
+func (c candidate) compare(d candidate) int {
+	return cmp.Or(cmp.Compare(d.score, c.score), byAge(c.id, d.id))
+}
+
+// How much each part of a prompt counts (BM25F).
+const (
+	inTitle     = 3.0
+	titleLength = 0.5 // how far a long title takes from what its words give
+	textLength  = 0.75
+	saturation  = 1.2
+	fraction    = 1 << 10 // of a rarity, so that scores are whole
+	exactTitle  = 1 << 30
+	nearest     = 50 // prompts that nearness ranks
+)
+
+// share is what a hit must have of what a search asks for, by rarity, in parts of a hundred.
+const share = 30
+
+// Ask searches some indexes as if they were one.
+func Ask(q Query, indexes ...*Index) *Search {
+	s := newSearch(q, indexes)
+	var titles, texts uint64
+	for _, t := range s.targets {
+		s.prompts += t.alive
+		titles += t.titleSum
+		texts += t.textSum
+	}
+	s.titlePlaces, s.textPlaces = average(titles, s.prompts), average(texts, s.prompts)
+	s.expand()
+	s.score()
+	return s
+}
+
+// perPlace is how exact an average length is, so that a cursor has the same.
+const perPlace = 16
+
+func average(sum uint64, n int) float64 {
+	return math.Max(math.Round(perPlace*float64(sum)/math.Max(float64(n), 1)), 1) / perPlace
+}
+
+func newSearch(q Query, indexes []*Index) *Search {
+	s := &Search{query: q, slots: slotsOf(q)}
+	for _, w := range q.Words.Wanted() {
+		s.typed = append(s.typed, w.Term)
+	}
+	for scope, x := range indexes {
+		for _, p := range x.now.Load().parts {
+			s.targets = append(s.targets, target{part: p, scope: scope})
+		}
+	}
+	return s
+}
+
+// Words returns the words, chains and runs that were searched for, as they were typed.
+func (s *Search) Words() []string { return s.typed }
+
+// score looks at every document that has a word of the query.
+func (s *Search) score() {
+	for i, x := range s.slots {
+		bit := uint64(1) << i
+		s.asks += x.rarity
+		if x.quoted {
+			s.must |= bit
+		}
+		if !x.stop {
+			s.want |= bit
+		}
+	}
+	if s.telling = s.want; s.want == 0 { // stop words alone
+		s.want = 1<<len(s.slots) - 1
+		s.telling = s.want
+	}
+	if s.query.All || s.query.Newest {
+		s.must |= s.want
+	}
+	s.shares.of(s.slots)
+	for i := range s.targets {
+		t := &s.targets[i]
+		t.allowed = s.filter(t.part)
+		t.scores, t.has = make([]int32, t.len()), make([]uint64, t.len())
+		s.scoreTarget(t)
+		for doc := range t.len() {
+			if s.shows(t, uint32(doc)) {
+				s.rest = append(s.rest, s.candidate(i, uint32(doc)))
+			}
+		}
+	}
+	s.rest.order()
+}
+
+// shows reports whether a hit is one to show.
+func (s *Search) shows(t *target, doc uint32) bool {
+	has := t.has[doc]
+	switch {
+	case len(s.slots) > 0 && has&s.telling == 0, has&s.must != s.must, t.isDead(doc):
+		return false
+	case t.allowed != nil && t.allowed[doc/64]>>(doc%64)&1 == 0:
+		return false
+	}
+	return s.must == s.want || int64(s.shares.sum(has))*100 >= int64(s.asks)*share
+}
+
+func (s *Search) candidate(at int, doc uint32) candidate {
+	t := s.targets[at]
+	c := candidate{id: t.ids[doc], target: at, doc: doc}
+	if !s.query.Newest {
+		c.score = int64(t.scores[doc])
+		if s.isTitle(t, doc) {
+			c.score += exactTitle
+		}
+	}
+	return c
+}
+
+// isTitle reports whether a title has just the words of the query, in their order.
+func (s *Search) isTitle(t target, doc uint32) bool {
+	if n := len(s.slots); n == 0 || n == maxSlots || int(t.titleLens[doc]) != n || t.has[doc] != 1<<n-1 {
+		return false
+	}
+	for i, x := range s.slots {
+		word := t.word(x.word)
+		if word < 0 {
+			return false
+		}
+		_, title, _ := t.listsOf(word)
+		if !slices.Contains(title.places(nil, doc), uint32(i)) {
+			return false
+		}
+	}
+	return true
+}
+
+// Shares add up what some slots tell, quickly.
+type shares [maxSlots / 8][256]int32
+
+func (x *shares) of(slots []slot) {
+	for i := range x {
+		for set := 1; set < 256; set++ {
+			low := bits.TrailingZeros(uint(set))
+			if at := 8*i + low; at < len(slots) {
+				x[i][set] = x[i][set&(set-1)] + slots[at].rarity
+			} else {
+				x[i][set] = x[i][set&(set-1)]
+			}
+		}
+	}
+}
+
+func (x *shares) sum(has uint64) (n int32) {
+	for i := range x {
+		n += x[i][has>>(8*i)&255]
+	}
+	return n
+}
+
+// filter returns which documents the filters of a query let through, nil if they let all through.
+func (s *Search) filter(p *part) []uint64 {
+	q := s.query
+	var keys []string
+	for _, tags := range [...][]prompt.Tag{q.Tags, q.Words.Tags()} {
+		for _, tag := range tags {
+			keys = append(keys, markTag+string(tag))
+		}
+	}
+	if q.Author != "" {
+		keys = append(keys, markNoSpace+string(q.Author))
+	} else if name := q.Words.Author(); name != "" {
+		terms := prompt.Terms(name)
+		for _, t := range terms {
+			for _, w := range prompt.AppendWords(nil, t) {
+				keys = append(keys, markAuthor+w)
+			}
+		}
+		if len(terms) == 0 {
+			return make([]uint64, (p.len()+63)/64)
+		}
+	}
+	if name := q.Words.Name(); name != "" {
+		keys = append(keys, markName+strings.ToLower(name))
+	}
+	var allowed []uint64
+	for _, key := range keys {
+		found := make([]uint64, (p.len()+63)/64)
+		if i := p.word(key); i >= 0 {
+			_, docs, _ := p.listsOf(i)
+			for r := docs.reader(); r.next(); {
+				found[r.doc/64] |= 1 << (r.doc % 64)
+			}
+		}
+		for i := range allowed {
+			found[i] &= allowed[i]
+		}
+		allowed = found
+	}
+	for _, without := range q.Words.Without() {
+		if len(without) != 1 || prompt.IsRun(without[0]) {
+			continue // the truth decides
+		}
+		if allowed == nil {
+			allowed = slices.Repeat([]uint64{math.MaxUint64}, (p.len()+63)/64)
+		}
+		if i := p.word(prompt.AppendWords(nil, without[0])[0]); i >= 0 {
+			_, title, text := p.listsOf(i)
+			for doc := range both(title, text) {
+				allowed[doc/64] &^= 1 << (doc % 64)
+			}
+		}
+	}
+	return allowed
+}
+
+// scoreTarget adds up what each slot gives to each document of a target.
+func (s *Search) scoreTarget(t *target) {
+	w := scorer{Search: s, target: t}
+	most := make([]int32, t.len())
+	for i := range s.slots {
+		w.slot(i, most)
+	}
+}
+
+// A scorer adds up what a slot gives to the documents of a target.
+type scorer struct {
+	*Search
+	*target
+	bit     uint64
+	rarity  float64
+	most    []int32  // what each document has of the slot so far, nil if there is one list
+	touched []uint32 // documents of which most is not 0
+}
+
+func (w *scorer) slot(i int, most []int32) {
+	x := w.slots[i]
+	w.bit, w.rarity = 1<<i, float64(x.rarity)*fraction
+	if w.most = nil; len(x.forms) > 0 || x.begins {
+		w.most = most
+	}
+	w.word(x.word, asTyped, inAny)
+	for _, f := range x.forms {
+		if f.next != "" {
+			w.pair(f, func(doc uint32) { w.give(doc, 1, 0, f.per) })
+		} else {
+			w.word(f.word, f.per, f.in)
+		}
+	}
+	if x.begins {
+		w.begun(x.word, func(_ int, title list) { w.lists(title, list{}, asBegin, inAny) })
+	}
+	for _, doc := range w.touched {
+		w.most[doc] = 0
+	}
+	w.touched = w.touched[:0]
+}
+
+// word gives what a word does to each document, of some languages, that has it.
+func (w *scorer) word(word string, per int, in language) {
+	i := w.part.word(word)
+	if i < 0 {
+		return
+	}
+	_, title, text := w.listsOf(i)
+	if w.query.InTitle {
+		text = list{}
+	}
+	w.lists(title, text, per, in)
+}
+
+func (w *scorer) lists(title, text list, per int, in language) {
+	x, y := title.reader(), text.reader()
+	more, also := x.next(), y.next()
+	for more || also {
+		doc, titles, texts := y.doc, 0, 0
+		if more && (!also || x.doc < doc) {
+			doc = x.doc
+		}
+		if more && x.doc == doc {
+			titles = x.times
+			more = x.next()
+		}
+		if also && y.doc == doc {
+			texts = y.times
+			also = y.next()
+		}
+		if in == inAny || w.languages[doc]&in != 0 {
+			w.give(doc, titles, texts, per)
+		}
+	}
+}
+
+// give adds to the score of a document what it has of a slot, unless it has more of it already.
+func (w *scorer) give(doc uint32, titles, texts, per int) {
+	// Each product is rounded before it is added, so that all processors have the same sum.
+	n := 0.0
+	if titles > 0 {
+		n = inTitle * float64(titles) / (1 - titleLength + float64(titleLength*float64(w.titleLens[doc])/w.titlePlaces))
+	}
+	if texts > 0 {
+		n += float64(texts) / (1 - textLength + float64(textLength*float64(w.textLens[doc])/w.textPlaces))
+	}
+	c := int32(w.rarity * float64(per) / 100 * n / (saturation + n))
+	w.has[doc] |= w.bit
+	if w.most == nil {
+		w.scores[doc] += c
+	} else if c > w.most[doc] {
+		if w.most[doc] == 0 {
+			w.touched = append(w.touched, doc)
+		}
+		w.scores[doc] += c - w.most[doc]
+		w.most[doc] = c
+	}
+}
