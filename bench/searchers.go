@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"os"
@@ -77,7 +78,10 @@ func inBench(name string, find func(q string, limit int) []string) *searcher {
 // takes in place of slips, as else once an hour.
 func newSearchingHub(ctx context.Context, binary, dir string, ds []prompt.Draft) (*searcher, error) {
 	load.Progress("filling PromptHub with %d prompts", len(ds))
-	p, err := start(ctx, binary, store{data: dir})
+	begin := func() (*program, error) {
+		return startWith(ctx, binary, store{data: dir}, io.Discard, []string{fmt.Sprint("MAX_TEXT=", prompt.LimitMaxText)})
+	}
+	p, err := begin()
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +89,7 @@ func newSearchingHub(ctx context.Context, binary, dir string, ds []prompt.Draft)
 	if err = errors.Join(err, p.Stop()); err != nil {
 		return nil, err
 	}
-	if p, err = start(ctx, binary, store{data: dir}); err != nil {
+	if p, err = begin(); err != nil {
 		return nil, err
 	}
 	if _, err := p.Quiet(ctx); err != nil {

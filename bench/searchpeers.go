@@ -34,7 +34,7 @@ func againstSearch(ctx context.Context, o options, binary string) error {
 	if path == "" {
 		return errors.New("PROMPTS_CSV must name a file of real prompts, as prompts.chat publishes it")
 	}
-	ds, err := prompttest.Read(path)
+	ds, err := prompttest.Read(path, prompt.Rules{MaxText: prompt.LimitMaxText})
 	if err != nil {
 		return err
 	}
