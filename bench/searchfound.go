@@ -54,27 +54,36 @@ func wantedKinds(ds []prompt.Draft) ([]wantedKind, error) {
 	for _, way := range prompttest.Phrases(ds) {
 		add(way, func(d prompt.Draft) string { return d.Text })
 	}
-	text, err := os.ReadFile(plainFile)
+	plain, err := readQuestions(plainFile, ds)
 	if err != nil {
 		return nil, err
 	}
-	plain, err := readPlain(string(text), ds)
-	return append(kinds, wantedKind{"a plain question", plain}), err
+	judged, err := readQuestions(judgedFile, ds)
+	return append(kinds, wantedKind{"a plain question", plain}, wantedKind{"a plain question, judged by two readers", judged}), err
 }
 
-// plainFile has questions as people ask them, written before any program was asked, each with the
-// titles of the real prompts that answer it. A line is a question, or a tab and a title.
-const plainFile = "bench/testdata/questions.txt"
+// These files have questions as people ask them, each with titles of real prompts. A line is a
+// question, or a tab and a title. Of the first file, the prompts were chosen before any program was
+// asked. Of the other, two readers graded what several programs found, from 0 (not about it) to 3
+// (just what was looked for): it has the prompts with a grade of 2 on average, and more.
+const (
+	plainFile  = "bench/testdata/questions.txt"
+	judgedFile = "bench/testdata/judged.txt"
+)
 
-func readPlain(text string, ds []prompt.Draft) (all []wanted, err error) {
-	for line := range strings.Lines(text) {
+func readQuestions(file string, ds []prompt.Draft) (all []wanted, err error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	for line := range strings.Lines(string(text)) {
 		line = strings.TrimSuffix(line, "\n")
 		title, ok := strings.CutPrefix(line, "\t")
 		switch {
 		case !ok:
 			all = append(all, wanted{q: line})
 		case len(all) == 0 || !slices.ContainsFunc(ds, func(d prompt.Draft) bool { return d.Title == title }):
-			return nil, fmt.Errorf("%s: not a title of a prompt, or without a question: %q", plainFile, line)
+			return nil, fmt.Errorf("%s: not a title of a prompt, or without a question: %q", file, line)
 		default:
 			last := &all[len(all)-1]
 			last.titles = append(last.titles, title)

@@ -1,12 +1,9 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -49,7 +46,7 @@ func againstSearch(ctx context.Context, o options, binary string) error {
 			return err
 		}
 		all := slices.Concat([]*searcher{hub, own, inBench("BM25", newPlainBM25(ds).find)}, peers)
-		return errors.Join(found(ctx, o, all, ds), judged(ctx, slices.Concat([]*searcher{hub}, peers)))
+		return found(ctx, o, all, ds)
 	}); err != nil || o.each == 0 {
 		return err
 	}
@@ -91,89 +88,6 @@ func withSearchers(ctx context.Context, binary, dir string, ds []prompt.Draft, d
 		all = append(all, s)
 	}
 	return do(hub, all[1:])
-}
-
-// judgedFile has questions as people ask them, each with the prompts that the programs found when
-// two readers graded them, from 0 (not about it) to 3 (just what was looked for). A line is a
-// question, or a tab, the two grades, a tab and a title.
-const judgedFile = "bench/testdata/judged.txt"
-
-// A question has the grades of prompts by their titles.
-type question struct {
-	text   string
-	grades map[string]float64 // the mean of two
-}
-
-func readJudged(text string) (all []question, err error) {
-	for line := range strings.Lines(text) {
-		line = strings.TrimSuffix(line, "\n")
-		graded, ok := strings.CutPrefix(line, "\t")
-		if !ok {
-			all = append(all, question{line, make(map[string]float64)})
-			continue
-		}
-		grades, title, ok := strings.Cut(graded, "\t")
-		var a, b float64
-		if _, err := fmt.Sscanf(grades, "%g %g", &a, &b); err != nil || !ok || len(all) == 0 {
-			return nil, fmt.Errorf("%s: not a question and not a grade: %q", judgedFile, line)
-		}
-		all[len(all)-1].grades[title] = (a + b) / 2
-	}
-	return all, nil
-}
-
-// judged prints how good the first ten answers of each program are.
-func judged(ctx context.Context, all []*searcher) error {
-	text, err := os.ReadFile(judgedFile)
-	if err != nil {
-		return err
-	}
-	questions, err := readJudged(string(text))
-	if err != nil {
-		return err
-	}
-	fmt.Printf("\n%d questions as people ask them, of which two readers graded what was found\n\n| | nDCG@10 | answers that were not graded, and count as 0 |\n|---|---:|---:|\n", len(questions))
-	for _, s := range all {
-		sum, unknown := 0.0, 0
-		for _, q := range questions {
-			titles, err := s.titles(ctx, q.text, 10)
-			if err != nil {
-				return fmt.Errorf("%s: %q: %w", s.name, q.text, err)
-			}
-			var grades []float64
-			for _, title := range titles {
-				grade, ok := q.grades[title]
-				if !ok {
-					unknown++
-				}
-				grades = append(grades, grade)
-			}
-			sum += ndcg(grades, slices.Collect(maps.Values(q.grades)))
-		}
-		fmt.Printf("| %s | %.3f | %d |\n", s.name, sum/float64(len(questions)), unknown)
-	}
-	return nil
-}
-
-// ndcg is the normalized discounted cumulative gain of the first ten answers: 1 if they are the
-// best of all that were graded, in the best order. A question that nothing fits counts as 1 where
-// nothing is answered.
-func ndcg(answers, all []float64) float64 {
-	gain := func(grades []float64) (sum float64) {
-		for i, g := range grades[:min(10, len(grades))] {
-			sum += (math.Exp2(g) - 1) / math.Log2(float64(i+2))
-		}
-		return sum
-	}
-	slices.SortFunc(all, func(a, b float64) int { return cmp.Compare(b, a) })
-	best := gain(all)
-	if best == 0 {
-		if len(answers) == 0 {
-			return 1
-		}
-		return 0
-	}
-	return gain(answers) / best
 }
 
 // asks reports whether a search is one that PromptHub takes.
