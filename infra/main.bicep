@@ -114,6 +114,7 @@ var tableNames = [
   'TagIndex'
   'TitleSearchIndex'
   'TextSearchIndex'
+  'SearchLog'
   'PublicPromptsNewestIndex'
   'PublicPromptsMostLikedIndex'
   'PublicPromptsHotIndex'

@@ -16,8 +16,18 @@ import (
 type IndexRow = schema.IndexRow
 
 // IndexRows returns the index rows of a prompt, for tests that fill tables without going through a
-// projection.
-func (db *DB) IndexRows(p prompt.Prompt) []IndexRow { return db.T.Rows(p) }
+// projection. Its rows in logs have the time of its id.
+func (db *DB) IndexRows(p prompt.Prompt) []IndexRow {
+	rec := schema.Record{Prompt: p}
+	rec.Stamp(p.ID.Time())
+	return db.T.Rows(rec)
+}
+
+// A Record is what a truth row says.
+type Record = schema.Record
+
+// ParseRecord reads a truth row.
+func ParseRecord(row table.Row) (Record, error) { return schema.ParseRecord(row) }
 
 // Sleep waits as the DB does.
 func (db *DB) Sleep(ctx context.Context, d time.Duration) error { return db.Store.Sleep(ctx, d) }

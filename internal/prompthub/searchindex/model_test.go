@@ -261,10 +261,10 @@ func (a *asked) gives(d modelDoc, x slot) (found string, most int32) {
 	look := func(shown string, titles, texts, per int) {
 		n := 0.0
 		if titles > 0 {
-			n = inTitle * float64(titles) / (1 - titleLength + titleLength*float64(d.title.len)/a.titleMean)
+			n = inTitle * float64(titles) * float64(normOf(titleLength, uint32(d.title.len), a.titleMean))
 		}
 		if texts > 0 {
-			n += float64(texts) / (1 - textLength + textLength*float64(d.text.len)/a.textMean)
+			n += float64(texts) * float64(normOf(textLength, uint32(d.text.len), a.textMean))
 		}
 		if n > 0 && found == "" {
 			found = shown

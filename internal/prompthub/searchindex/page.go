@@ -57,7 +57,7 @@ func (s *Search) Next(n int) []Hit {
 		hits = append(hits, s.hit(s.first[0], true))
 		s.first = s.first[1:]
 	}
-	for len(hits) < n && len(s.rest) > 0 {
+	for len(hits) < n && s.more() {
 		c := s.rest.pop()
 		if s.resumed != nil && !s.resumed.near && !s.resumed.last.before(c) {
 			continue
@@ -65,6 +65,16 @@ func (s *Search) Next(n int) []Hit {
 		hits = append(hits, s.hit(c, false))
 	}
 	return hits
+}
+
+// more reports whether a hit is left.
+func (s *Search) more() bool {
+	if len(s.rest) == 0 && s.least > 0 {
+		below := s.least - 1
+		s.least = 0
+		s.take(0, below)
+	}
+	return len(s.rest) > 0
 }
 
 // rank takes the first prompts by score alone, and orders them by nearness too.
@@ -76,7 +86,7 @@ func (s *Search) rank() {
 	if s.resumed != nil && !s.resumed.near {
 		return
 	}
-	for len(s.rest) > 0 {
+	for s.more() {
 		if s.resumed == nil && len(s.first) == nearest || s.resumed != nil && (s.resumed.edge.before(s.rest[0]) || len(s.first) == mostNear) {
 			break
 		}
@@ -244,7 +254,7 @@ func (s *Search) Find(id prompt.ID) (Hit, bool) {
 	}
 	for i := range s.targets {
 		t := &s.targets[i]
-		if doc, ok := t.find(bytes); ok && s.shows(t, uint32(doc)) {
+		if doc, ok := t.find(bytes); ok && t.has[doc]&shown != 0 {
 			return s.hit(s.candidate(i, uint32(doc)), false), true
 		}
 	}

@@ -3,6 +3,7 @@ package searchindex
 import (
 	"encoding/binary"
 	"iter"
+	"math/bits"
 )
 
 // A list says which documents of a segment have a word, in their order, how often, and where. It is
@@ -17,7 +18,7 @@ type list struct {
 }
 
 const (
-	blockSize = 128
+	blockSize = 64
 	skipSize  = 12 // the document before the block, and where it begins in docs and pos
 )
 
@@ -186,19 +187,39 @@ func both(a, b list) iter.Seq[uint32] {
 func (l list) places(to []uint32, doc uint32) []uint32 {
 	r := l.reader()
 	pos := l.pos[r.skip(doc):]
+	before := 0 // places of documents before it, from the beginning of its block on
 	for r.next() {
+		if r.doc < doc {
+			before += r.times
+			continue
+		}
 		if r.doc > doc {
 			return to
 		}
+		pos = pos[uvarints(pos, before):]
 		at := uint32(0)
 		for range r.times {
 			gap, size := uvarint(pos)
 			pos = pos[size:]
-			if r.doc == doc {
-				at += uint32(gap)
-				to = append(to, at)
-			}
+			at += uint32(gap)
+			to = append(to, at)
 		}
+		return to
 	}
 	return to
+}
+
+// uvarints returns how many bytes n numbers take.
+func uvarints(b []byte, n int) (size int) {
+	const follows = 0x8080808080808080 // the bits of bytes that are not the last of a number
+	for n >= 8 && len(b)-size >= 8 {   // eight bytes end eight numbers at most
+		n -= bits.OnesCount64(^binary.LittleEndian.Uint64(b[size:]) & follows)
+		size += 8
+	}
+	for ; n > 0; size++ {
+		if b[size] < 0x80 {
+			n--
+		}
+	}
+	return size
 }

@@ -56,6 +56,7 @@ type Search struct {
 	ranked  bool        // first is made
 	resumed *position
 	rest    heap
+	least   int32 // hits with lower scores are not in rest yet
 }
 
 // A target is a part of one of the indexes that are asked.
@@ -91,6 +92,13 @@ const (
 	fraction    = 1 << 10 // of a rarity, so that scores are whole
 	exactTitle  = 1 << 30
 	nearest     = 50 // prompts that nearness ranks
+)
+
+const (
+	shown      = 1 << 63 // the bit of what a document has that says that it is a hit
+	atOnce     = 1000    // hits that are ordered before others are looked at, unless there are fewer
+	scoreShift = 20
+	scoreBits  = 1 << (31 - scoreShift)
 )
 
 // share is what a hit must have of what a search asks for, by rarity, in parts of a hundred.
@@ -154,13 +162,39 @@ func (s *Search) score() {
 		s.must |= s.want
 	}
 	s.shares.of(s.slots)
+	var counts [scoreBits]int // hits by the length of their scores in bits, which are many at once
 	for i := range s.targets {
 		t := &s.targets[i]
 		t.allowed = s.filter(t.part)
 		t.scores, t.has = make([]int32, t.len()), make([]uint64, t.len())
 		s.scoreTarget(t)
-		for doc := range t.len() {
-			if s.shows(t, uint32(doc)) {
+		for doc, has := range t.has {
+			switch {
+			case has&s.telling == 0 && len(s.slots) > 0: // as most
+				t.has[doc] = 0
+			case !s.shows(t, uint32(doc)):
+				t.has[doc] = 0
+			default:
+				t.has[doc] |= shown
+				counts[t.scores[doc]>>scoreShift]++
+			}
+		}
+	}
+	n := 0
+	for i := scoreBits - 1; i >= 0; i-- {
+		if n += counts[i]; n >= atOnce {
+			s.least = int32(i) << scoreShift
+			break
+		}
+	}
+	s.take(s.least, math.MaxInt32)
+}
+
+// take orders the hits whose scores are from the least up to the most.
+func (s *Search) take(least, most int32) {
+	for i, t := range s.targets {
+		for doc, has := range t.has {
+			if has&shown != 0 && least <= t.scores[doc] && t.scores[doc] <= most {
 				s.rest = append(s.rest, s.candidate(i, uint32(doc)))
 			}
 		}
@@ -194,7 +228,7 @@ func (s *Search) candidate(at int, doc uint32) candidate {
 
 // isTitle reports whether a title has just the words of the query, in their order.
 func (s *Search) isTitle(t target, doc uint32) bool {
-	if n := len(s.slots); n == 0 || n == maxSlots || int(t.titleLens[doc]) != n || t.has[doc] != 1<<n-1 {
+	if n := len(s.slots); n == 0 || n == maxSlots || int(t.titleLens[doc]) != n || t.has[doc] != 1<<n-1|shown {
 		return false
 	}
 	for i, x := range s.slots {
@@ -291,10 +325,9 @@ func (s *Search) filter(p *part) []uint64 {
 
 // scoreTarget adds up what each slot gives to each document of a target.
 func (s *Search) scoreTarget(t *target) {
-	w := scorer{Search: s, target: t}
-	most := make([]int32, t.len())
+	w := scorer{Search: s, target: t, norms: t.normsFor(s.titlePlaces, s.textPlaces)}
 	for i := range s.slots {
-		w.slot(i, most)
+		w.slot(i)
 	}
 }
 
@@ -302,22 +335,27 @@ func (s *Search) scoreTarget(t *target) {
 type scorer struct {
 	*Search
 	*target
+	norms   *norms
 	bit     uint64
 	rarity  float64
+	spare   []int32  // of zeros
 	most    []int32  // what each document has of the slot so far, nil if there is one list
 	touched []uint32 // documents of which most is not 0
 }
 
-func (w *scorer) slot(i int, most []int32) {
+func (w *scorer) slot(i int) {
 	x := w.slots[i]
 	w.bit, w.rarity = 1<<i, float64(x.rarity)*fraction
 	if w.most = nil; len(x.forms) > 0 || x.begins {
-		w.most = most
+		if w.spare == nil {
+			w.spare = make([]int32, w.len())
+		}
+		w.most = w.spare
 	}
 	w.word(x.word, asTyped, inAny)
 	for _, f := range x.forms {
 		if f.next != "" {
-			w.pair(f, func(doc uint32) { w.give(doc, 1, 0, f.per) })
+			w.pair(f, func(doc uint32) { w.give(doc, w.ofTitle(doc, 1), w.rarity*float64(f.per)/100, f.in) })
 		} else {
 			w.word(f.word, f.per, f.in)
 		}
@@ -344,47 +382,98 @@ func (w *scorer) word(word string, per int, in language) {
 	w.lists(title, text, per, in)
 }
 
+// lists gives what the documents of two lists have, which are walked side by side.
 func (w *scorer) lists(title, text list, per int, in language) {
-	x, y := title.reader(), text.reader()
-	more, also := x.next(), y.next()
-	for more || also {
-		doc, titles, texts := y.doc, 0, 0
-		if more && (!also || x.doc < doc) {
-			doc = x.doc
-		}
-		if more && x.doc == doc {
-			titles = x.times
-			more = x.next()
-		}
-		if also && y.doc == doc {
-			texts = y.times
-			also = y.next()
-		}
-		if in == inAny || w.languages[doc]&in != 0 {
-			w.give(doc, titles, texts, per)
+	each := w.rarity * float64(per) / 100
+	titles := title.reader()
+	next := uint32(math.MaxUint32) // the document of titles
+	if titles.next() {
+		next = titles.doc
+	}
+	inTitles := func(before uint32) {
+		for next < before {
+			w.give(next, w.ofTitle(next, titles.times), each, in)
+			if next = math.MaxUint32; titles.next() {
+				next = titles.doc
+			}
 		}
 	}
+	quick := w.most == nil && in == inAny
+	doc := uint32(0)
+	for b := text.docs; len(b) > 0; { // as a reader does: most of a search is here
+		head, size := uvarint(b)
+		b = b[size:]
+		doc += uint32(head >> 1)
+		times := 1
+		if head&1 == 0 {
+			more, size := uvarint(b)
+			b = b[size:]
+			times = int(more) + 2
+		}
+		if next < doc {
+			inTitles(doc)
+		}
+		n := float64(times) * float64(w.norms.text[doc])
+		if next == doc {
+			n += w.ofTitle(doc, titles.times)
+			if next = math.MaxUint32; titles.next() {
+				next = titles.doc
+			}
+		}
+		if quick {
+			w.has[doc] |= w.bit
+			w.scores[doc] += int32(each * n / (saturation + n))
+		} else {
+			w.give(doc, n, each, in)
+		}
+	}
+	inTitles(math.MaxUint32)
+}
+
+// ofTitle returns what a word counts that stands that many times in a title.
+func (w *scorer) ofTitle(doc uint32, times int) float64 {
+	return float64(inTitle * float64(times) * float64(w.norms.title[doc])) // rounded before it is added, on all processors
 }
 
 // give adds to the score of a document what it has of a slot, unless it has more of it already.
-func (w *scorer) give(doc uint32, titles, texts, per int) {
-	// Each product is rounded before it is added, so that all processors have the same sum.
-	n := 0.0
-	if titles > 0 {
-		n = inTitle * float64(titles) / (1 - titleLength + float64(titleLength*float64(w.titleLens[doc])/w.titlePlaces))
+func (w *scorer) give(doc uint32, n, each float64, in language) {
+	if in != inAny && w.languages[doc]&in == 0 {
+		return
 	}
-	if texts > 0 {
-		n += float64(texts) / (1 - textLength + float64(textLength*float64(w.textLens[doc])/w.textPlaces))
-	}
-	c := int32(w.rarity * float64(per) / 100 * n / (saturation + n))
+	c := int32(each * n / (saturation + n))
 	w.has[doc] |= w.bit
-	if w.most == nil {
+	switch {
+	case w.most == nil:
 		w.scores[doc] += c
-	} else if c > w.most[doc] {
+	case c > w.most[doc]:
 		if w.most[doc] == 0 {
 			w.touched = append(w.touched, doc)
 		}
 		w.scores[doc] += c - w.most[doc]
 		w.most[doc] = c
 	}
+}
+
+// Norms are what a word counts in each document of a segment, by how long this is.
+type norms struct {
+	titlePlaces, textPlaces float64
+	title, text             []float32
+}
+
+// normsFor returns the norms for averages, and keeps them: these change seldom.
+func (s *segment) normsFor(titlePlaces, textPlaces float64) *norms {
+	if n := s.norms.Load(); n != nil && n.titlePlaces == titlePlaces && n.textPlaces == textPlaces {
+		return n
+	}
+	n := &norms{titlePlaces, textPlaces, make([]float32, s.len()), make([]float32, s.len())}
+	for i := range s.len() {
+		n.title[i] = normOf(titleLength, s.titleLens[i], titlePlaces)
+		n.text[i] = normOf(textLength, s.textLens[i], textPlaces)
+	}
+	s.norms.Store(n)
+	return n
+}
+
+func normOf(b float64, places uint32, average float64) float32 {
+	return float32(1 / (1 - b + float64(b*float64(places)/average)))
 }

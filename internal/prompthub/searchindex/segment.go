@@ -10,6 +10,7 @@ import (
 	"sort"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"unicode"
 	"unicode/utf8"
 
@@ -40,6 +41,7 @@ type segment struct {
 
 	once  sync.Once
 	stems []stemmed // made on demand, sorted
+	norms atomic.Pointer[norms]
 }
 
 // Marks of filters: the first byte of their keys, which no word begins with.
@@ -101,7 +103,7 @@ func (s *segment) listsOf(word int) (docs int, title, text list) {
 
 // memory returns how many bytes a segment takes.
 func (s *segment) memory() int64 {
-	n := 256 + len(s.ids)*(16+8+4+4+1+4) + len(s.keys) + len(s.lists) + s.words()*(4+4+1+8) + s.stemCount()*8
+	n := 256 + len(s.ids)*(16+8+4+4+1+4+2*4) + len(s.keys) + len(s.lists) + s.words()*(4+4+1+8) + s.stemCount()*8
 	for _, a := range s.authorIDs {
 		n += 16 + len(a)
 	}
@@ -150,7 +152,7 @@ func (s *segment) addAuthor(places map[prompt.UserID]uint32, author prompt.UserI
 	if !ok {
 		place = uint32(len(s.authorIDs))
 		places[author] = place
-		s.authorIDs = append(s.authorIDs, author)
+		s.authorIDs = append(s.authorIDs, prompt.UserID(strings.Clone(string(author))))
 	}
 	s.authors = append(s.authors, place)
 }

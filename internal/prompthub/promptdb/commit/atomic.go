@@ -62,6 +62,7 @@ func (w *Writer) commitAtomic(ctx context.Context, first bool, now schema.Record
 		return schema.Record{}, rowstore.Unavailable(err)
 	}
 	now.ETag, now.Indexed = etags[0], true
+	w.db.OnCommitted(now)
 	w.db.Count(ctx, "projections", 1)
 	return now, nil
 }

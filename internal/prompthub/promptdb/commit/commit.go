@@ -173,12 +173,16 @@ func (w *Writer) commit(ctx context.Context, was *schema.Record, now schema.Reco
 	var stale schema.Entries
 	if was != nil {
 		now.ETag = was.ETag
-		stale = schema.EntriesOf(was.Prompt)
+		stale = schema.EntriesOf(*was)
 		if was.Lease != nil {
 			stale = stale.And(was.Lease.Stale)
 		}
-		stale = stale.Without(schema.EntriesOf(now.Prompt))
+		now.LoggedAt, now.Logs = was.LoggedAt, was.Logs
 	}
+	if which&schema.TheLog != 0 {
+		now.Stamp(at)
+	}
+	stale = stale.Without(schema.EntriesOf(now))
 	now.Lease, now.RowsVersion = nil, schema.RowsVersion
 	now.Backlog = schema.BacklogAfter(was, now, at)
 	if w.db.Transact != nil {

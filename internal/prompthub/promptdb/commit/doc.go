@@ -26,6 +26,7 @@ import (
 	"time"
 
 	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/promptdb/schema"
 	"prompthub/internal/prompthub/promptdb/truth"
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/rowstore"
@@ -53,6 +54,8 @@ type Config struct {
 	Count func(ctx context.Context, kind string, n int)
 	// OnProjected is told of each prompt whose index rows may have changed.
 	OnProjected func(prompt.Prompt)
+	// OnCommitted is told of each truth row once its index rows are there.
+	OnCommitted func(schema.Record)
 }
 
 // New returns a Committer that puts its messages on q.

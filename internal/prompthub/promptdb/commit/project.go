@@ -31,6 +31,7 @@ func (db *Committer) project(ctx context.Context, rec schema.Record, which schem
 	}
 	if which&schema.TheRows != 0 {
 		defer db.OnProjected(rec.Prompt)
+		defer db.OnCommitted(rec)
 	}
 	if err := db.index(ctx, rec, which); err != nil {
 		return fmt.Errorf("project %s: %w", rec.ID, err)

@@ -200,6 +200,9 @@ func (db *Committer) reconcileOnce(ctx context.Context, w *Writer, why Reason, s
 	if err := w.scheduleRepair(ctx); err != nil {
 		return reconciled, err
 	}
+	if err := db.dropUnwritten(ctx, rec); err != nil {
+		return reconciled, err
+	}
 	was := *rec
 	words, stray := stray.CutText()
 	if was.Lease = was.Lease.AlsoStale(stray); why == Rewrite {
@@ -248,6 +251,9 @@ func (db *Committer) due(ctx context.Context, rec schema.Record, tally prompt.Ta
 	switch {
 	case !agrees:
 		which = schema.TheRows | schema.TheText
+		if rec.Lease != nil || why == Rewrite { // or else they are there
+			which |= schema.TheLog
+		}
 	case rec.Backlog != nil:
 		which = schema.TheText
 	}

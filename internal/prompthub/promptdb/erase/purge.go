@@ -32,6 +32,24 @@ func (db *Eraser) purgeText(ctx context.Context, rec schema.Record) error {
 	return g.Wait()
 }
 
+// purgeLogs removes a prompt from logs. The public log goes on saying that it is gone, without its
+// author, if some instance may not have read that.
+func (db *Eraser) purgeLogs(ctx context.Context, rec schema.Record) error {
+	for _, r := range db.T.Logged(rec) {
+		if schema.IsPublicLog(r.Row.Partition) && db.Now().Sub(rec.LoggedAt) < schema.GoneFor {
+			row := table.Row{Key: r.Row.Key, Props: schema.GoneProps(rec.ID)}
+			if err := db.Write(ctx, r.Table, []table.Op{{Kind: table.Upsert, Row: row}}); err != nil {
+				return rowstore.Unavailable(err)
+			}
+			continue
+		}
+		if err := db.RemoveKey(ctx, r.Table, r.Row.Key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // purgeLibrary removes what stands next to a truth row that is being purged. The labels row goes
 // first: no label moves after it.
 func (db *Eraser) purgeLibrary(ctx context.Context, rec schema.Record) error {
@@ -136,6 +154,9 @@ func (db *Eraser) purge(ctx context.Context, author prompt.UserID, id prompt.ID,
 	}
 	if rec != nil {
 		if err := db.purgeText(ctx, *rec); err != nil {
+			return false, err
+		}
+		if err := db.purgeLogs(ctx, *rec); err != nil {
 			return false, err
 		}
 		if err := db.purgeTruth(ctx, *rec); err != nil {

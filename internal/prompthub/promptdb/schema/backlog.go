@@ -71,7 +71,7 @@ func (b *TextBacklog) RewriteAll(now time.Time, stray []string) *TextBacklog {
 // textRows returns the rows of words in the text index, which have the same properties.
 func (t Tables) textRows(words []string, p prompt.Prompt) []IndexRow {
 	rows := make([]IndexRow, len(words))
-	age, props := ByAge(p.ID), textIndex.props(nil, "", p)
+	age, props := ByAge(p.ID), textIndex.props(nil, "", Record{Prompt: p})
 	for i, word := range words {
 		rows[i] = IndexRow{t.TextIndex, table.Row{Key: table.Key{Partition: TextPartition(word), Row: age}, Props: props}}
 	}
@@ -96,10 +96,10 @@ func (t Tables) backlogRows(rec Record) (want, stale []IndexRow) {
 var textIndex = index{
 	code:  CodeText,
 	table: func(t Tables) string { return t.TextIndex },
-	parts: textWords,
+	parts: func(p Record) []string { return textWords(p.Prompt) },
 	key:   textKey,
 	parse: byAgeUnder(textPrefix),
-	props: func(_ table.Props, _ string, p prompt.Prompt) table.Props {
+	props: func(_ table.Props, _ string, p Record) table.Props {
 		return table.Props{
 			{Name: "AuthorId", Value: table.String(string(p.AuthorID))},
 			{Name: "Tags", Value: table.String(JoinTags(p.Tags))},

@@ -32,7 +32,7 @@ func (r Record) Batch(first bool, ops []table.Op) ([]table.Op, error) {
 
 // RowsVersion says which rows a prompt has. A binary that meets a higher one leaves the prompt
 // alone, and one that meets a store of a lower one refuses it.
-const RowsVersion = 7
+const RowsVersion = 8
 
 // A Record is a truth row.
 type Record struct {
@@ -45,6 +45,9 @@ type Record struct {
 	Backlog     *TextBacklog // set while those of the text index may
 	Indexed     bool         // just committed, and its index rows with it
 	ETag        string
+
+	LoggedAt time.Time // the stamp by which its rows in logs are sorted
+	Logs     Logs      // in which it has a row
 }
 
 // A Lease marks a truth row whose index rows are being written.
@@ -175,6 +178,11 @@ func (r Record) row(summary table.Props) (table.Row, error) {
 		}
 		text = string(b)
 	}
+	if !r.LoggedAt.IsZero() {
+		props = append(props,
+			table.Prop{Name: "LoggedAt", Value: table.Time(r.LoggedAt)},
+			table.Prop{Name: "Logs", Value: table.Int32(int32(r.Logs))})
+	}
 	props = append(props, table.Prop{Name: "Pending", Value: table.String(text)})
 	backlog := ""
 	if r.Backlog != nil {
@@ -232,6 +240,8 @@ func ParseRecord(row table.Row) (Record, error) {
 		RowsVersion: int32(row.Props.Get("RowsVersion").Int()),
 		ProjectedAt: row.Props.Get("ProjectedAt").Time(),
 		ETag:        row.ETag,
+		LoggedAt:    row.Props.Get("LoggedAt").Time(),
+		Logs:        Logs(row.Props.Get("Logs").Int()) & (inPublic | inOwn),
 	}
 	if text := row.Props.Get("Pending").Str(); text != "" {
 		r.Lease = new(Lease)

@@ -14,14 +14,14 @@ type IndexRow struct {
 	Row   table.Row
 }
 
-// Rows lists every index row that p must have when an answer says so: its locator, and its rows in
+// Rows lists every index row that a prompt must have when an answer says so: its locator, and its rows in
 // the indexes.
-func (t Tables) Rows(p prompt.Prompt) []IndexRow {
+func (t Tables) Rows(r Record) []IndexRow {
 	var programs table.Props
-	if p.Listed() {
-		programs = ProgramProps(p)
+	if r.Listed() {
+		programs = ProgramProps(r.Prompt)
 	}
-	return t.rows(p, SummaryProps(p), programs, textWords(p))
+	return t.rows(r, SummaryProps(r.Prompt), programs, textWords(r.Prompt))
 }
 
 // AllRows lists the truth row of a record and every row that follows from it, in the text index
@@ -33,17 +33,17 @@ func (t Tables) AllRows(r Record) ([]IndexRow, error) {
 		return nil, err
 	}
 	rows := []IndexRow{{t.Prompts, truth}, {t.Prompts, r.mineRow(summary, programs)}}
-	return slices.Concat(rows, t.rows(r.Prompt, summary, programs, words), t.textRows(words, r.Prompt)), nil
+	return slices.Concat(rows, t.rows(r, summary, programs, words), t.textRows(words, r.Prompt)), nil
 }
 
-// rows is Rows with what other rows of p have, too. Without a list, p needs no programs.
-func (t Tables) rows(p prompt.Prompt, summary, programs table.Props, words []string) []IndexRow {
-	rows := []IndexRow{{t.Votes, table.Row{Key: LocatorKey(p.ID), Props: locatorProps(p)}}}
-	plain := listedProps(p, summary)
+// rows is Rows with what other rows of r have, too. Without a list, r needs no programs.
+func (t Tables) rows(r Record, summary, programs table.Props, words []string) []IndexRow {
+	rows := []IndexRow{{t.Votes, table.Row{Key: LocatorKey(r.ID), Props: locatorProps(r.Prompt)}}}
+	plain := listedProps(r.Prompt, summary)
 	summed := with(plain, programs...)
 	signed := signatureOf(words)
 	for _, x := range indexes {
-		for _, part := range x.parts(p) {
+		for _, part := range x.parts(r) {
 			of := plain
 			if x.programs {
 				of = summed
@@ -51,7 +51,7 @@ func (t Tables) rows(p prompt.Prompt, summary, programs table.Props, words []str
 			if x.signed {
 				of = with(of, signed)
 			}
-			rows = append(rows, IndexRow{x.table(t), table.Row{Key: x.key(part, p.ID), Props: x.props(of, part, p)}})
+			rows = append(rows, IndexRow{x.table(t), table.Row{Key: x.key(part, r.ID), Props: x.props(of, part, r)}})
 		}
 	}
 	return rows
@@ -70,9 +70,9 @@ func CompareRows(a, b IndexRow) int {
 }
 
 // Of reports whether a prompt has all that is in e.
-func (e Entries) Of(p prompt.Prompt) bool {
+func (e Entries) Of(r Record) bool {
 	words, rest := e.CutText()
-	return len(rest.Without(EntriesOf(p))) == 0 && (words == nil || len(minus(words, textWords(p))) == 0)
+	return len(rest.Without(EntriesOf(r))) == 0 && (words == nil || len(minus(words, textWords(r.Prompt))) == 0)
 }
 
 // Keys returns the rows of e for one prompt, without their contents.
@@ -84,6 +84,11 @@ func (t Tables) Keys(e Entries, id prompt.ID) []IndexRow {
 		}
 	}
 	return rows
+}
+
+// Logged returns the rows of a record in logs, without their contents.
+func (t Tables) Logged(r Record) []IndexRow {
+	return t.Keys(Entries{CodeLog: logParts(r)}, r.ID)
 }
 
 // Entry reads the key of an index row: which prompt it belongs to, and which of its entries it is.
@@ -128,10 +133,10 @@ func locatorProps(p prompt.Prompt) table.Props {
 type Entries map[string][]string
 
 // EntriesOf returns what a prompt has but for the text index.
-func EntriesOf(p prompt.Prompt) Entries {
+func EntriesOf(r Record) Entries {
 	e := make(Entries, len(indexes))
 	for _, x := range indexes {
-		e.add(x.code, x.parts(p))
+		e.add(x.code, x.parts(r))
 	}
 	return e
 }

@@ -135,6 +135,8 @@ func (db *Verifier) readTruth(ctx context.Context, row table.Row) (t readTruth, 
 		return t, err
 	}
 	rec.Lease, rec.Backlog, rec.RowsVersion, rec.ProjectedAt, rec.ETag = nil, nil, schema.RowsVersion, db.Now(), ""
+	rec.LoggedAt, rec.Logs = time.Time{}, 0
+	rec.Stamp(rec.UpdatedAt) // so that the log is in the order of change
 	t.follow, err = db.T.AllRows(rec)
 	return t, err
 }

@@ -177,13 +177,16 @@ func (s *slice) page(ctx context.Context, page table.Page, until time.Time, fail
 }
 
 // complete gives the prompts of a page what they lack that were made before there was such: a name,
-// and a key that leads to their author. And it removes favorites of prompts that are gone, which is
-// no repair: purging leaves them.
+// and a key that leads to their author. And it removes favorites of prompts that are gone, and what
+// logs say of these, which is no repair: purging leaves them.
 func (s *slice) complete(ctx context.Context, rows []table.Row, failed *rowstore.Failures) bool {
 	ok := true
 	for _, row := range rows {
-		if s.table == s.db.T.Favorites {
+		switch s.table {
+		case s.db.T.Favorites:
 			ok = failed.Record(s.db.forgetFavorite(ctx, row)) && ok
+		case s.db.T.SearchLog:
+			ok = failed.Record(s.db.forgetGone(ctx, row)) && ok
 		}
 		if s.table != s.db.T.Prompts || strings.HasPrefix(row.Row, "!") {
 			continue
