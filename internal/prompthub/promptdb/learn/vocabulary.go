@@ -34,7 +34,6 @@ func (db *Learner) keepVocabulary(ctx context.Context, v *vocabulary.Vocabulary,
 		}
 		n++
 	}
-	defer db.query.ForgetVocabulary() // other instances find it within minutes
 	return kept, db.removeFrom(ctx, schema.VocabularyKey(n))
 }
 
