@@ -67,12 +67,6 @@ func TestDoubling(t *testing.T) {
 		return func(text string) func() { x := prompt.ParseTemplate(nil, text); return func() { do(x) } }
 	}
 	values := map[string]string{"a": "A", "a1": "B", "b": ""}
-	examples := func(text string) []prompt.Example {
-		half := len(text) / 2
-		a, b := prompt.NewExample("t", text[:half], []prompt.Tag{"a"}), prompt.NewExample("t", text[half:], []prompt.Tag{"b"})
-		return slices.Repeat([]prompt.Example{a, b}, 10)
-	}
-	learned, _ := prompt.LearnTags(examples("one two three four five six"))
 	variable := func(text string) prompt.Variable {
 		return prompt.Variable{Name: "a", Description: text, Type: prompt.Choice, Choices: strings.Fields(text), Default: &text}
 	}
@@ -112,7 +106,6 @@ func TestDoubling(t *testing.T) {
 			return func() { several.MayMatch(s, signature) }
 		}},
 		{Name: "RunsOf", With: text(func(s string) { prompt.RunsOf(s).Like(prompt.RunsOf(s[len(s)/2:])) })},
-		{Name: "RunsOf (Sketch)", With: text(func(s string) { prompt.RunsOf(s).Sketch() })},
 		{Name: "Invisible", With: text(func(s string) {
 			for range prompt.Invisible(s) {
 				continue
@@ -215,9 +208,8 @@ func TestDoubling(t *testing.T) {
 			prompt.Next(prompt.Prompt{Draft: prompt.Draft{}.With(a)}, prompt.Prompt{Draft: prompt.Draft{}.With(b)})
 		})},
 		{Name: "Query.ParseReplacements", With: text(func(s string) { several.ParseReplacements(s, 6, 4) })},
-		{Name: "NewExample", With: text(func(s string) { prompt.NewExample(s, s, nil) })},
-		{Name: "LearnTags", With: func(s string) func() { list := examples(s); return func() { prompt.LearnTags(list) } }},
-		{Name: "TagWords.Suggest", With: text(func(s string) { learned.Suggest(prompt.DefaultTags(), s, s, nil) })},
+		{Name: "SuggestTags", With: text(func(s string) { prompt.SuggestTags(prompt.DefaultTags(), nil, s, s, nil) })},
+		{Name: "Telling", With: text(func(s string) { prompt.Telling(s) })},
 		{Name: "SumOf", With: text(func(s string) {
 			list := slices.Repeat([]prompt.Weight{"1p3"}, len(s)/10)
 			prompt.SumOf(append(list, prompt.Weight(s)))
@@ -234,7 +226,7 @@ func TestDoubling(t *testing.T) {
 		},
 		"takes what the program has made": {
 			"AuthorSecret.Key", "FirstID", "HandleChosen", "Hot", "ID.Time", "Best", "NewID", "Tally.Add", "Tally.Score", "Tally.Unweighed", "Trending", "TrendingPlace", "Weight.Likes",
-			"Include.String", "Include.Placed", "Include.Which", "TagWords.MarshalJSON", "TagWords.UnmarshalJSON",
+			"Include.String", "Include.Placed", "Include.Which",
 		},
 	})
 	doubling.Check(t, funcs)

@@ -753,7 +753,7 @@ func (e *explorer) purged(s *subject) string {
 		return ""
 	}
 	t := promptdb.DefaultTables()
-	for _, name := range []string{t.Prompts, t.Newest, t.MostLiked, t.Hot, t.Best, t.Trending, t.TagIndex, t.TitleIndex, t.TextIndex, t.VotesByVoter, t.DeletedIndex, t.HiddenIndex} {
+	for _, name := range []string{t.Prompts, t.Newest, t.MostLiked, t.Hot, t.Best, t.Trending, t.TagIndex, t.TitleIndex, t.VotesByVoter, t.DeletedIndex, t.HiddenIndex} {
 		if n := e.rowsIn(name, s.id); n > 0 {
 			return fmt.Sprintf("%d rows of the purged prompt are left in %s", n, name)
 		}

@@ -32,9 +32,6 @@ func ParseRecord(row table.Row) (Record, error) { return schema.ParseRecord(row)
 // Sleep waits as the DB does.
 func (db *DB) Sleep(ctx context.Context, d time.Duration) error { return db.Store.Sleep(ctx, d) }
 
-// TextRows returns the rows of a prompt in the text index.
-func (db *DB) TextRows(p prompt.Prompt) []IndexRow { return db.T.TextRows(p) }
-
 // Entries says which index rows a prompt has, as the property Pending stores it.
 type Entries map[string][]string
 
@@ -127,15 +124,3 @@ func (db *DB) Bend(t Times) {
 
 // RowsKey returns the key of the row that says which version wrote all index rows.
 func RowsKey() table.Key { return schema.RowsKey() }
-
-// KeepSketchesOf is KeepSketches with another bound. It returns whose sketches are kept.
-func (db *DB) KeepSketchesOf(ctx context.Context, most int) (ids []prompt.ID, err error) {
-	if _, _, err := db.KeepNewestSketches(ctx, most); err != nil {
-		return nil, err
-	}
-	all, err := db.ReadSketches(ctx)
-	for _, s := range all {
-		ids = append(ids, s.ID)
-	}
-	return ids, err
-}

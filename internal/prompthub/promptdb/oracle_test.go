@@ -59,7 +59,7 @@ func bySchema(store table.DB) []string {
 }
 
 var indexNames = []string{
-	"TagIndex", "TitleSearchIndex", "TextSearchIndex", "SearchLog", "PublicPromptsNewestIndex", "PublicPromptsMostLikedIndex", "PublicPromptsHotIndex", "PublicPromptsBestIndex", "PublicPromptsTrendingIndex", "DeletedPromptsIndex", "HiddenPromptsIndex",
+	"TagIndex", "TitleSearchIndex", "SearchLog", "PublicPromptsNewestIndex", "PublicPromptsMostLikedIndex", "PublicPromptsHotIndex", "PublicPromptsBestIndex", "PublicPromptsTrendingIndex", "DeletedPromptsIndex", "HiddenPromptsIndex",
 }
 
 type schema struct {
@@ -118,9 +118,6 @@ func (s *schema) prompt(row table.Row) {
 	}
 	if p.Get("Pending").Str() != "" {
 		s.say("Prompts %s is pending", row.Key)
-	}
-	if p.Get("Behind").Str() != "" {
-		s.say("Prompts %s is behind: %s", row.Key, p.Get("Behind").Str())
 	}
 	created := p.Get("CreatedAt").Time()
 	age := fmt.Sprintf("%019d|%s", int64(3155378975999999999)-dotNetTicks(created), id)
@@ -185,7 +182,7 @@ func (s *schema) logged(row table.Row, listed, deleted bool) {
 		}
 		s.has("SearchLog", key, row, "PromptId", "AuthorId", "AuthorName", "Title", "Name", "Slug", "Tags", "Gone")
 		text := p.Get("Tags").Str() + " " + p.Get("PromptText").Str()
-		if got, want := wholes(inflated(s.rows["SearchLog"][key].Props.Get("Terms").Str())), wholes(norm.NFKC.String(strings.ToLower(text))); !slices.Equal(got, want) {
+		if got, want := wholes(inflated(s.rows["SearchLog"][key].Props.Get("Terms").Str())), wholes(strings.ReplaceAll(norm.NFKC.String(strings.ToLower(text)), "ß", "ss")); !slices.Equal(got, want) {
 			s.say("SearchLog %s has the words %q, the truth %q", key, got, want)
 		}
 	}
@@ -213,11 +210,6 @@ func (s *schema) public(row table.Row, title, age string, created time.Time, sco
 	}
 	for _, token := range pieces(title) {
 		s.has("TitleSearchIndex", table.Key{Partition: "q|" + encoded(token), Row: age}, row, summary...)
-	}
-	for _, word := range wholes(norm.NFKC.String(strings.ToLower(row.Props.Get("PromptText").Str()))) {
-		if !slices.Contains([]string{"of", "the", "a", "and", "s", "to", "other", "in"}, word) { // those that texts of tests have
-			s.has("TextSearchIndex", table.Key{Partition: "x|" + encoded(word), Row: age}, row, "AuthorId", "Tags")
-		}
 	}
 }
 
@@ -412,7 +404,7 @@ func pieces(title string) []string {
 	})
 }
 
-// wholes are the words of a normalized text, stop words among them.
+// wholes are the words of a normalized text.
 func wholes(text string) []string {
 	return cut(text, func(word []rune) []string { return []string{string(word)} })
 }

@@ -78,6 +78,8 @@ type DB struct {
 	*verify.Verifier
 	*erase.Eraser
 	*backup.Backups
+
+	prefix string // of the names of tables
 }
 
 // New returns a DB over a store. It reads and writes nothing.
@@ -99,7 +101,8 @@ func New(c Config) *DB {
 	a := accounts.New(r, c.Tags)
 	v := verify.New(r, w, q, a, c.Load)
 	return &DB{
-		Reader: r, Committer: w, Queries: q, Scopes: indexes, Accounts: a, Learner: learn.New(r, q, a), Verifier: v,
+		Reader: r, Committer: w, Queries: q, Scopes: indexes, Accounts: a, Learner: learn.New(r, q, indexes, a), Verifier: v,
 		Eraser: erase.New(r, w, a, v), Backups: backup.New(r, a, v, c.Blobs),
+		prefix: c.Tables.Prefix,
 	}
 }

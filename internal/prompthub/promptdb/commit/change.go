@@ -77,7 +77,7 @@ func (w *Writer) run(ctx context.Context, next func(*schema.Record) (schema.Reco
 		if errors.Is(err, ErrUnchanged) {
 			// A publish of unknown outcome may be on its way under the ETag that was read. With another ETag
 			// it never lands.
-			if !rec.Listed() && !db.clear(ctx, *rec, schema.TheRows) {
+			if !rec.Listed() && !db.clear(ctx, *rec) {
 				if err := wait(ctx, time.Time{}); err != nil {
 					return prompt.Prompt{}, err
 				}
@@ -86,11 +86,11 @@ func (w *Writer) run(ctx context.Context, next func(*schema.Record) (schema.Reco
 			// what it finds done may have been done after its sender was told of a failure
 			db.OnProjected(rec.Prompt)
 			db.OnCommitted(*rec)
-			w.cancelOrRun(*rec)
+			w.CancelRepair()
 			return rec.Prompt, w.readTally(ctx)
 		}
 		if err != nil {
-			w.cancelOrRun(*rec)
+			w.CancelRepair()
 			return prompt.Prompt{}, err
 		}
 		if err := w.scheduleRepair(ctx); err != nil {
@@ -133,8 +133,8 @@ func (w *Writer) finish(ctx context.Context, rec schema.Record, mustBeGone bool)
 		}
 		return rec.Prompt, hearing.Wait()
 	}
-	if w.db.clear(ctx, rec, schema.TheRows) { // whoever else waits for the prompt need not wait for the answer
-		w.cancelOrRun(rec)
+	if w.db.clear(ctx, rec) { // whoever else waits for the prompt need not wait for the answer
+		w.CancelRepair()
 	}
 	return rec.Prompt, hearing.Wait()
 }
@@ -190,7 +190,7 @@ func (db *Committer) takeOver(ctx context.Context, w *Writer, rec *schema.Record
 		return rowstore.Unavailable(err)
 	}
 	db.Count(ctx, "repairs", 1)
-	db.clear(ctx, committed, schema.TheRows)
+	db.clear(ctx, committed)
 	return nil
 }
 

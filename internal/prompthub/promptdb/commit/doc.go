@@ -42,7 +42,6 @@ type Committer struct {
 	Protocol Times // constants, but for a test that bends one
 	requeued requeued
 	turns    keyedMutex
-	texts    chan struct{} // has a place for each job that writes rows of a text
 }
 
 // Config is what differs between storages and users of a Committer.
@@ -60,12 +59,8 @@ type Config struct {
 
 // New returns a Committer that puts its messages on q.
 func New(r *truth.Reader, q queue.Queues, c Config) *Committer {
-	jobs := textJobs
-	if c.Transact != nil {
-		jobs = textJobsWhole
-	}
 	return &Committer{
-		Reader: r, Queues: q, Config: c, Protocol: OfProtocol, texts: make(chan struct{}, jobs),
+		Reader: r, Queues: q, Config: c, Protocol: OfProtocol,
 		requeued: requeued{rowstore.NewLRU[prompt.ID, time.Time](truth.MaxAuthors)},
 	}
 }

@@ -23,11 +23,9 @@ type index struct {
 	props func(summaryProps table.Props, part string, p Record) table.Props
 	// whether programs are shown lists of it: its rows have summaries for programs
 	programs bool
-	// whether searches walk it whose words it does not know: its rows have signatures
-	signed bool
 }
 
-// indexes are all indexes of prompts but textIndex. A new one is an entry here, its key in keys.go
+// indexes are all indexes of prompts. A new one is an entry here, its key in keys.go
 // and its table in Tables; projection, repair, anti-entropy, verify and reindex follow.
 var indexes = slices.Concat([]index{{
 	code:  "n",

@@ -12,7 +12,6 @@ type RowsOf int
 // The sets of rows.
 const (
 	TheRows RowsOf = 1 << iota // those that answers wait for, but for those of logs
-	TheText                    // those of the text index
 	TheLog                     // those of logs
 )
 
@@ -24,11 +23,6 @@ func (t Tables) Changes(rec Record, which RowsOf, stale Entries) (want, gone []I
 	}
 	if which&TheLog == 0 {
 		want = slices.DeleteFunc(want, func(r IndexRow) bool { return r.Table == t.SearchLog })
-	}
-	if which&TheText != 0 && rec.Backlog != nil {
-		var late []IndexRow
-		late, gone = t.backlogRows(rec)
-		want = append(want, late...)
 	}
 	wanted := make(map[string]bool, len(want))
 	for _, r := range want {

@@ -143,7 +143,6 @@ func indexesOfRankings() (all []index) {
 				return with(summaryProps, r.props(part)...)
 			},
 			programs: r.programs,
-			signed:   true,
 		})
 	}
 	return all

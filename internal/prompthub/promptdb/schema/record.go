@@ -37,13 +37,12 @@ const RowsVersion = 8
 // A Record is a truth row.
 type Record struct {
 	prompt.Prompt
-	Idem        string       // hash of the Idempotency-Key that created it
-	Purging     bool         // on its way out; nothing may change it any more
-	RowsVersion int32        // of the binary that projected it last
-	ProjectedAt time.Time    // when its counts were last brought up to date
-	Lease       *Lease       // set while the index rows may differ from it
-	Backlog     *TextBacklog // set while those of the text index may
-	Indexed     bool         // just committed, and its index rows with it
+	Idem        string    // hash of the Idempotency-Key that created it
+	Purging     bool      // on its way out; nothing may change it any more
+	RowsVersion int32     // of the binary that projected it last
+	ProjectedAt time.Time // when its counts were last brought up to date
+	Lease       *Lease    // set while the index rows may differ from it
+	Indexed     bool      // just committed, and its index rows with it
 	ETag        string
 
 	LoggedAt time.Time // the stamp by which its rows in logs are sorted
@@ -184,11 +183,6 @@ func (r Record) row(summary table.Props) (table.Row, error) {
 			table.Prop{Name: "Logs", Value: table.Int32(int32(r.Logs))})
 	}
 	props = append(props, table.Prop{Name: "Pending", Value: table.String(text)})
-	backlog := ""
-	if r.Backlog != nil {
-		backlog = JSONOf(r.Backlog)
-	}
-	props = append(props, table.Prop{Name: "Behind", Value: table.String(backlog)})
 	return table.Row{Key: PromptKey(r.AuthorID, r.ID), ETag: r.ETag, Props: props}, nil
 }
 
@@ -247,12 +241,6 @@ func ParseRecord(row table.Row) (Record, error) {
 		r.Lease = new(Lease)
 		if err := json.Unmarshal([]byte(text), r.Lease); err != nil {
 			return Record{}, fmt.Errorf("%w: property Pending: %w", ErrUnreadable, err)
-		}
-	}
-	if text := row.Props.Get("Behind").Str(); text != "" {
-		r.Backlog = new(TextBacklog)
-		if err := json.Unmarshal([]byte(text), r.Backlog); err != nil {
-			return Record{}, fmt.Errorf("%w: property Behind: %w", ErrUnreadable, err)
 		}
 	}
 	if PromptKey(p.AuthorID, p.ID) != row.Key {
