@@ -217,7 +217,7 @@ endif
 bench-pocketbase: ## compare with PocketBase (AGAINST=pocketbase-synced: one that answers when the disk has it, as PromptHub does), in turns on the same rows: needs the Internet once, to build it
 	go run ./bench -against $(AGAINST) -each $(BENCH_EACH)
 
-bench-search: ## compare searches of real prompts, those of the file that PROMPTS_CSV names, with SQLite's FTS5 and Bleve: needs the Internet once, to build them
+bench-search: ## compare searches of real prompts, those of the file that PROMPTS_CSV names, with a plain BM25, SQLite's FTS5 and Bleve: what they find and, unless BENCH_EACH=0, how fast; needs the Internet once, to build them
 	PROMPTS_CSV=$(PROMPTS_CSV) go run ./bench -against search -each $(BENCH_EACH)
 
 azurite: $(AZURITE_STAMP) ## install and run Azurite, the emulator of Azure Storage, on its usual ports

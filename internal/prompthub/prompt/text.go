@@ -129,62 +129,6 @@ var stopWords = func() map[string]bool {
 	return m
 }()
 
-// A Word is a word of a query as the indexes have it: where titles that it finds have a row, and
-// where texts have. Others are its other forms, of which one that is two words has no Text.
-type Word struct {
-	Title  string
-	Text   string
-	Others []Word
-	term   term
-	form   form // of one of Others
-}
-
-// InTitle reports whether a title has the word, or one that begins with it. Others have whole words
-// alone.
-func (w Word) InTitle(normalized string) bool {
-	title := newTitle(normalized)
-	if w.form != nil {
-		return w.form.in(&title)
-	}
-	return title.has(w.term)
-}
-
-// titleToken returns the longest token of a title that begins as a term does.
-func (t term) titleToken(longest int) string {
-	if t.run() {
-		return t.textTokens()[0]
-	}
-	length := min(utf8.RuneCountInString(string(t)), longest)
-	return prefix(string(t), ladder[max(rungs(length), 1)-1])
-}
-
-func (f form) word(longest int) Word {
-	rarest := slices.MaxFunc(f, func(a, b term) int { return cmp.Compare(len(a), len(b)) })
-	w := Word{Title: rarest.titleToken(longest), term: rarest, form: f}
-	if len(f) == 1 {
-		w.Text = string(f[0])
-	}
-	return w
-}
-
-// Words returns the words of a query that texts are searched for, the longest first: all but stop
-// words. Titles have prefixes of up to longest characters, as for Tokens.
-func (q Query) Words(longest int) []Word {
-	var words []Word
-	for _, t := range q.terms {
-		if t.stop() {
-			continue
-		}
-		w := Word{term: t, Text: t.textTokens()[0], Title: t.titleToken(longest)}
-		for _, f := range q.others[t] {
-			w.Others = append(w.Others, f.word(longest))
-		}
-		words = append(words, w)
-	}
-	slices.SortStableFunc(words, func(a, b Word) int { return cmp.Compare(len(b.term), len(a.term)) })
-	return words
-}
-
 // InTexts reports whether the query has words that texts are searched for.
 func (q Query) InTexts() bool {
 	return slices.ContainsFunc(q.terms, func(t term) bool { return !t.stop() })
@@ -304,10 +248,10 @@ func (q Query) matchText(title *title, inText func(term) bool, inRow func(phrase
 	where, stops := InTitle, 0
 	for _, t := range q.terms {
 		switch {
-		case q.hasTerm(title, t):
+		case title.has(t):
 		case t.stop():
 			stops++
-		case inText(t), q.otherInText(t, inText):
+		case inText(t):
 			where = InText
 		default:
 			return Nowhere

@@ -95,8 +95,8 @@ func New(c Config) *DB {
 	}
 	rows := &rowstore.Store{DB: c.Store, Now: c.Now, Log: c.Log, Sleep: c.Sleep, Random: c.Jitter, Background: c.Background}
 	r := truth.New(rows, c.Tables.Prefixed(), c.Quota)
-	q := query.New(r)
 	indexes := scopes.New(r, c.SearchMemory)
+	q := query.New(r, indexes)
 	w := commit.New(r, c.Queues, commit.Config{Transact: c.Transact, Count: c.Count, OnProjected: q.Projected, OnCommitted: indexes.Told})
 	a := accounts.New(r, c.Tags)
 	v := verify.New(r, w, q, a, c.Load)

@@ -73,7 +73,7 @@ func (s *Search) expand() {
 	for i := range s.slots {
 		x := &s.slots[i]
 		n := s.count(x.word, inAny)
-		if !s.query.Verbatim && !x.quoted {
+		if !x.quoted && !x.run {
 			n = s.addForms(i, n)
 		}
 		if n > 0 {
@@ -89,10 +89,9 @@ func (s *Search) expand() {
 // prompts have it, where none has it as typed in another form.
 func (s *Search) addForms(i, n int) int {
 	x := &s.slots[i]
-	if x.run {
-		return n
+	if !s.query.Verbatim {
+		s.stemForms(i)
 	}
-	s.stemForms(i)
 	most := 0
 	for _, f := range x.forms {
 		most = max(most, s.countForm(f))
@@ -100,13 +99,13 @@ func (s *Search) addForms(i, n int) int {
 	if n == 0 {
 		n = most
 	}
-	if utf8.RuneCountInString(x.word) > 1 && (x.last || n == 0) {
+	if utf8.RuneCountInString(x.word) > 1 && (s.query.InTitle || !s.query.Verbatim && (x.last || n == 0)) {
 		begun := s.countBegun(x.word)
 		if x.begins = begun > 0; n == 0 {
 			n = begun
 		}
 	}
-	if n == 0 && !x.stop {
+	if n == 0 && !x.stop && !s.query.Verbatim {
 		return s.addSlips(x)
 	}
 	return n

@@ -157,10 +157,11 @@ func isBegun(begin, word string) bool { return strings.HasPrefix(word, begin) &&
 func (a *asked) expand(i int, vocabulary map[string]bool) {
 	x := &a.slots[i]
 	n := a.count(form{word: x.word, in: inAny})
-	if !a.Verbatim && !x.quoted && !x.run {
-		most := a.forms(i, vocabulary)
-		if n == 0 {
-			n = most
+	if !x.quoted && !x.run {
+		if !a.Verbatim {
+			if most := a.forms(i, vocabulary); n == 0 {
+				n = most
+			}
 		}
 		begun := 0
 		for _, d := range a.docs {
@@ -170,13 +171,13 @@ func (a *asked) expand(i int, vocabulary map[string]bool) {
 				}
 			}
 		}
-		if utf8.RuneCountInString(x.word) > 1 && (x.last || n == 0) {
+		if utf8.RuneCountInString(x.word) > 1 && (a.InTitle || !a.Verbatim && (x.last || n == 0)) {
 			x.begins = begun > 0
 			if n == 0 {
 				n = begun
 			}
 		}
-		if n == 0 && !x.stop {
+		if n == 0 && !x.stop && !a.Verbatim {
 			n = a.slips(x, vocabulary)
 		}
 	}

@@ -187,7 +187,7 @@ func distance(a, b []uint32) int {
 func (s *Search) hit(c candidate, near bool) Hit {
 	t := s.targets[c.target]
 	h := Hit{
-		ID: prompt.ID(c.id.String()), Author: t.authorIDs[t.authors[c.doc]], Scope: t.scope, Score: c.score,
+		ID: prompt.ID(c.id.String()), Author: t.authorIDs[t.authors[c.doc]], Revision: t.revisions[c.doc], Scope: t.scope, Score: c.score,
 		Found: make([]string, len(s.typed)), candidate: c, near: near,
 	}
 	missing := make([]bool, len(s.typed))
@@ -245,6 +245,9 @@ func (s *Search) foundAs(t target, x slot, doc uint32) string {
 	}
 	return ""
 }
+
+// Len returns how many hits there are.
+func (s *Search) Len() int { return s.hits }
 
 // Find returns a prompt as a hit, if the search finds it: for orders that are not the search's.
 func (s *Search) Find(id prompt.ID) (Hit, bool) {

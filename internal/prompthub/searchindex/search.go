@@ -17,7 +17,7 @@ type Query struct {
 	Words    prompt.Query
 	Tags     []prompt.Tag  // in addition to those of Words
 	Author   prompt.UserID // whom Words.Author leads to; "" if there is none: it may be a name
-	InTitle  bool          // words are looked for in titles alone
+	InTitle  bool          // words, and beginnings of words, are looked for in titles alone
 	Verbatim bool          // words count as they were typed alone
 	All      bool          // a prompt must have all words; else they are wanted, not demanded
 	Newest   bool          // by age, and not by score; a prompt must have all words
@@ -25,8 +25,9 @@ type Query struct {
 
 // A Hit is a prompt that a search found.
 type Hit struct {
-	ID     prompt.ID
-	Author prompt.UserID
+	ID       prompt.ID
+	Author   prompt.UserID
+	Revision int64
 	Scope  int   // which of the indexes that were asked has it
 	Score  int64 // the same on each instance for the same statistics
 	// Found has for each of Search.Words what the prompt has of it: the word itself, another form of
@@ -56,6 +57,7 @@ type Search struct {
 	ranked  bool        // first is made
 	resumed *position
 	rest    heap
+	hits    int
 	least   int32 // hits with lower scores are not in rest yet
 }
 
@@ -177,6 +179,7 @@ func (s *Search) score() {
 			default:
 				t.has[doc] |= shown
 				counts[t.scores[doc]>>scoreShift]++
+				s.hits++
 			}
 		}
 	}

@@ -2,13 +2,16 @@ package prompttest
 
 import (
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"unicode"
+
+	"golang.org/x/text/unicode/norm"
 
 	"prompthub/internal/prompthub/prompt"
 )
 
-// A Way is how people type a title.
+// A Way is how people type a title, or words that they remember of a text.
 type Way struct {
 	Name  string
 	First int     // among how many answers the prompt must be
@@ -16,8 +19,8 @@ type Way struct {
 	typed func(words []string) (string, bool)
 }
 
-// Type returns what is typed in search of a title, and false if the title cannot be typed so.
-func (w Way) Type(title string) (string, bool) { return w.typed(Words(title)) }
+// Type returns what is typed of a title or a text, and false if it cannot be typed so.
+func (w Way) Type(of string) (string, bool) { return w.typed(Words(of)) }
 
 // Ways returns the ways in which titles of prompts are typed. The order of the calls decides the
 // searches that they make.
@@ -62,7 +65,41 @@ func Ways(ds []prompt.Draft) []Way {
 				return word[:at] + " " + word[at:], true
 			})
 		}},
+		{"without its accents, or with one too many", 10, 0.90, func(words []string) (string, bool) {
+			title := strings.Join(words, " ")
+			if plain := withoutAccents(title); plain != title {
+				return plain, true
+			}
+			return changed(rnd, words, 3, func(word string) (string, bool) {
+				i := strings.IndexAny(word, "aeiou")
+				if i < 0 {
+					return word, false
+				}
+				return word[:i+1] + "\u0301" + word[i+1:], true
+			})
+		}},
+		{"the last word not to its end", 10, 0.90, func(words []string) (string, bool) {
+			if len(words) == 0 {
+				return "", false
+			}
+			last := []rune(words[len(words)-1])
+			if len(last) < 5 {
+				return "", false
+			}
+			beginning := string(last[:3+rnd.IntN(len(last)-3)])
+			return strings.Join(append(slices.Clone(words[:len(words)-1]), beginning), " "), true
+		}},
 	}
+}
+
+// withoutAccents returns a text without the marks of its letters.
+func withoutAccents(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Mn, r) {
+			return -1
+		}
+		return r
+	}, norm.NFD.String(text))
 }
 
 // Words returns the words of letters and digits of a text in lower case.

@@ -61,7 +61,7 @@ func (f Filter) narrow() bool {
 
 // maxOwnTexts is how many texts one request reads in a list that has no index of texts: of one's
 // own prompts, of favorites and of an author.
-const maxOwnTexts = maxTextMatches
+const maxOwnTexts = maxLooked
 
 // A textSearch finds prompts of such a list by their titles, and by the texts that it still may
 // read.

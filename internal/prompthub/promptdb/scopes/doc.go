@@ -60,15 +60,15 @@ func New(r *truth.Reader, memory int64) *Scopes {
 	return &Scopes{Reader: r, memory: memory, scopes: map[schema.Scope]*scope{}}
 }
 
-// Index returns the index of a scope. It is partial while the scope is being loaded, and if the
-// scope is larger than its bound; then the prompts that changed last are in it.
+// Index returns the index of a scope. There is none while the scope is being loaded. It is partial
+// if the scope is larger than its bound: then the prompts that changed last are in it.
 func (s *Scopes) Index(ctx context.Context, of schema.Scope) (index *searchindex.Index, partial bool, err error) {
 	c, isNew := s.scope(of)
 	if isNew {
 		s.Background(c.load)
 	}
 	if loaded, err := c.wait(ctx); err != nil || !loaded {
-		return c.index.Load(), true, err
+		return nil, true, err
 	}
 	if err := c.upToDate(ctx); err != nil {
 		return nil, true, err
