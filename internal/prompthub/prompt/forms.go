@@ -31,15 +31,3 @@ func (q Query) With(us []Understood) Query {
 	}
 	return q
 }
-
-// TitleWords returns the words and chains of a normalised title in their order, as search cuts it.
-// Runs are left out.
-func TitleWords(normalizedTitle string) []string {
-	var words []string
-	for _, t := range searchable(terms(normalizedTitle)) {
-		if !t.run() {
-			words = append(words, string(t))
-		}
-	}
-	return words
-}

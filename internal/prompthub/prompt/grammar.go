@@ -235,9 +235,6 @@ func (q Query) MatchName(name, slug string) bool {
 	return q.name == "" || strings.EqualFold(q.name, name) || strings.EqualFold(q.name, slug)
 }
 
-// Plainly reports whether the query asks for nothing but words outside of phrases.
-func (q Query) Plainly() bool { return len(q.phrases) == 0 && !q.Qualified() }
-
 // Qualified reports whether the query asks for more than words.
 func (q Query) Qualified() bool {
 	return len(q.without) > 0 || len(q.tags) > 0 || q.author != "" || q.name != ""

@@ -2,7 +2,6 @@ package prompt
 
 import (
 	"cmp"
-	"hash/fnv"
 	"slices"
 	"strings"
 	"sync"
@@ -273,67 +272,6 @@ func (q Query) matchText(title *title, inText func(term) bool, inRow func(phrase
 		return Nowhere
 	}
 	return where
-}
-
-// A Signature says which words a text has, in ASCII characters: about five for four words. It errs
-// on one side: of a word that the text has not, it may say that it has, which happens with one in
-// forty.
-type Signature string
-
-const (
-	bitsOfWord  = 8 // in a signature
-	hashesOf    = 5 // of a word
-	bitsOfASCII = 6
-	firstASCII  = '0'
-)
-
-// Sign returns the signature of words.
-func Sign(words []string) Signature {
-	bits := make([]byte, (len(words)*bitsOfWord+bitsOfASCII-1)/bitsOfASCII)
-	for _, w := range words {
-		for at := range places(w, len(bits)*bitsOfASCII) {
-			bits[at/bitsOfASCII] |= 1 << (at % bitsOfASCII)
-		}
-	}
-	for i := range bits {
-		bits[i] += firstASCII
-	}
-	return Signature(bits)
-}
-
-// places yields the bits of a word among n.
-func places(word string, n int) func(func(int) bool) {
-	return func(yield func(int) bool) {
-		h := fnv.New64a()
-		h.Write([]byte(word))
-		sum := h.Sum64()
-		a, b := uint32(sum), uint32(sum>>32)|1
-		for i := range uint32(hashesOf) {
-			if n == 0 || !yield(int((a+i*b)%uint32(n))) {
-				return
-			}
-		}
-	}
-}
-
-func (s Signature) has(word string) bool {
-	if s == "" {
-		return false
-	}
-	for at := range places(word, len(s)*bitsOfASCII) {
-		if (s[at/bitsOfASCII]-firstASCII)>>(at%bitsOfASCII)&1 == 0 {
-			return false
-		}
-	}
-	return true
-}
-
-// MayMatch reports whether MatchText may find a prompt whose text has this signature.
-func (q Query) MayMatch(normalizedTitle string, s Signature) bool {
-	title := newTitle(normalizedTitle)
-	return q.matchText(&title, func(t term) bool {
-		return !slices.ContainsFunc(t.textTokens(), func(w string) bool { return !s.has(w) })
-	}, func(phrase) bool { return true }) != Nowhere
 }
 
 // maxSnippet is how much of a text a snippet shows, in characters, and beforeFound how much of that
