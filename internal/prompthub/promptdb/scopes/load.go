@@ -43,7 +43,19 @@ func (c *scope) read(ctx context.Context) error {
 	if c.of != schema.Public {
 		return c.takePages(ctx, c.ownPages, nil)
 	}
-	err := c.takePages(ctx, c.publicPages, errNoRoom)
+	from, at, err := c.s.snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	each := c.publicPages
+	if from != nil {
+		if c.index.Store(from); c.s.fits(c, loadEighths) {
+			each = c.pagesSince(at.Add(-lateWithin))
+		} else {
+			c.index.Store(searchindex.New())
+		}
+	}
+	err = c.takePages(ctx, each, errNoRoom)
 	if !errors.Is(err, errNoRoom) {
 		return err
 	}
@@ -118,6 +130,15 @@ var publicRange = table.Range{FromPartition: schema.PublicLogPrefix, ToPartition
 // publicPages yields the public log.
 func (c *scope) publicPages(ctx context.Context, yield func([]table.Row, error) bool) {
 	c.list(ctx, publicRange, yield)
+}
+
+// pagesSince yields the public log from a time on.
+func (c *scope) pagesSince(at time.Time) pages {
+	return func(ctx context.Context, yield func([]table.Row, error) bool) {
+		r := publicRange
+		r.FromPartition, r.From = schema.Public.LogPartition(at), schema.LogRow(at)
+		c.list(ctx, r, yield)
+	}
 }
 
 // newestPages yields its partitions, the newest first.
