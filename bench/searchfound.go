@@ -133,7 +133,7 @@ func found(ctx context.Context, o options, all []*searcher, ds []prompt.Draft) e
 		fmt.Print(line(row...))
 		times += line(took...)
 	}
-	fmt.Printf("\nA question to PromptHub, %s is a request over HTTP, one to BM25 a call\n\n%s", strings.Join(names[3:], ", "), times)
+	fmt.Print("\nA question to the index alone and to BM25 is a call, to all others a request over HTTP.\n\n", times)
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/prompt/prompttest"
@@ -45,9 +46,14 @@ func againstSearch(ctx context.Context, o options, binary string) error {
 		if err != nil {
 			return err
 		}
-		all := slices.Concat([]*searcher{hub, own, inBench("BM25", newPlainBM25(ds).find)}, peers)
+		index := newIndexed()
+		index.add(corpus{Prompts: len(ds), Until: time.Now()}, 0, ds)
+		all := slices.Concat([]*searcher{hub, own, inBench("index alone", index.find), inBench("BM25", newPlainBM25(ds).find)}, peers)
 		return found(ctx, o, all, ds)
-	}); err != nil || o.each == 0 {
+	}); err != nil {
+		return err
+	}
+	if err := scale(ds); err != nil || o.each == 0 {
 		return err
 	}
 	many := make([]prompt.Draft, searched)

@@ -113,7 +113,6 @@ var tableNames = [
   'PromptVotesByVoter'
   'TagIndex'
   'TitleSearchIndex'
-  'TextSearchIndex'
   'SearchLog'
   'PublicPromptsNewestIndex'
   'PublicPromptsMostLikedIndex'

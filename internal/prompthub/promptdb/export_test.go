@@ -8,6 +8,7 @@ import (
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb/commit"
 	"prompthub/internal/prompthub/promptdb/schema"
+	"prompthub/internal/prompthub/promptdb/scopes"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
 )
@@ -101,6 +102,7 @@ const (
 	AtomicWithin = commit.AtomicWithin
 	WriteEnd     = rowstore.WriteEnd
 	ClockSkew    = rowstore.ClockSkew
+	LateWithin   = scopes.LateWithin
 )
 
 // Times are constants of the protocol, each as it is where it is zero.

@@ -102,7 +102,7 @@ func New(c Config) *DB {
 	v := verify.New(r, w, q, a, c.Load)
 	return &DB{
 		Reader: r, Committer: w, Queries: q, Scopes: indexes, Accounts: a, Learner: learn.New(r, q, indexes, a), Verifier: v,
-		Eraser: erase.New(r, w, a, v), Backups: backup.New(r, a, v, c.Blobs),
+		Eraser: erase.New(r, w, a, v, indexes), Backups: backup.New(r, a, v, c.Blobs),
 		prefix: c.Tables.Prefix,
 	}
 }

@@ -20,6 +20,7 @@ func Triggers(db *promptdb.DB, log *slog.Logger) []function.Trigger {
 		{Name: "purge", Schedule: "0 30 3 * * *", Run: reporting(log, slog.LevelInfo, "purge", "prompts", db.Purge)},
 		{Name: "tag-counts", Schedule: "0 * * * * *", Run: reporting(log, slog.LevelDebug, "tag counts", "prompts", db.CountTags)},
 		{Name: "erase", Schedule: "0 10 * * * *", Run: reporting(log, slog.LevelInfo, "erase", "accounts", db.Erase)},
+		{Name: "search-snapshot", Schedule: "0 40 * * * *", Run: reporting(log, slog.LevelInfo, "snapshot of the search index", "prompts", db.KeepSnapshot)},
 		{Name: "backups", Schedule: "0 50 * * * *", Run: backups(db, log)},
 	}
 }

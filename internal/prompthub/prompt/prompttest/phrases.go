@@ -50,7 +50,7 @@ func Phrases(ds []prompt.Draft) []Way {
 		}
 	}
 	slipped := func(rnd *rand.Rand, phrase, _ []string) bool {
-		typed, ok := changed(rnd, phrase, 4, func(word string) (string, bool) { return slip(rnd, word), true })
+		typed, ok := changed(rnd, phrase, 4, func(word string) (string, bool) { return Slip(rnd, word), true })
 		copy(phrase, strings.Split(typed, " "))
 		return ok
 	}

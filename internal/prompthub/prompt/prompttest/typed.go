@@ -41,12 +41,12 @@ func Ways(ds []prompt.Draft) []Way {
 		{"the exact title", 1, 0.99, func(words []string) (string, bool) { return strings.Join(words, " "), true }},
 		{"a slip in a word of five letters or more, not in the first, that makes no word", 10, 0.95, func(words []string) (string, bool) {
 			return changed(rnd, words, 5, func(word string) (string, bool) {
-				slipped := word[:1] + slip(rnd, word[1:])
+				slipped := word[:1] + Slip(rnd, word[1:])
 				return slipped, !exists[slipped]
 			})
 		}},
 		{"any slip", 10, 0.80, func(words []string) (string, bool) {
-			return changed(rnd, words, 4, func(word string) (string, bool) { return slip(rnd, word), true })
+			return changed(rnd, words, 4, func(word string) (string, bool) { return Slip(rnd, word), true })
 		}},
 		{"plural or singular", 10, 0.97, func(words []string) (string, bool) {
 			return changed(rnd, words, 4, func(word string) (string, bool) { return otherNumber(word), true })
@@ -130,8 +130,8 @@ func changed(rnd *rand.Rand, words []string, letters int, change func(word strin
 	return "", false
 }
 
-// slip leaves a letter out, doubles one or adds another, takes another one, or swaps two.
-func slip(rnd *rand.Rand, word string) string {
+// Slip leaves a letter out, doubles one or adds another, takes another one, or swaps two.
+func Slip(rnd *rand.Rand, word string) string {
 	i, letter := rnd.IntN(len(word)), string(rune('a'+rnd.IntN(26)))
 	switch rnd.IntN(4) {
 	case 0:

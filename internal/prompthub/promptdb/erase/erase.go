@@ -122,7 +122,7 @@ func (db *Eraser) EraseNow(ctx context.Context, user prompt.UserID, until time.T
 	if now := db.Now(); e.at.After(now) { // an operator need not wait for the day that the user chose
 		e.at = now
 	}
-	for _, step := range []func(context.Context) error{e.tokens, e.prompts, e.sideRows, e.log, e.votes, e.favorites, e.traces, e.profile} {
+	for _, step := range []func(context.Context) error{e.tokens, e.prompts, e.sideRows, e.log, e.votes, e.favorites, e.traces, e.db.scopes.ForgetSnapshot, e.profile} {
 		if err := step(ctx); err != nil || e.late() {
 			return false, err
 		}

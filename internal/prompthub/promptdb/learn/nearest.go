@@ -36,7 +36,7 @@ func (db *Learner) nearest(ctx context.Context, viewer prompt.UserID, text strin
 		return nil, err
 	}
 	index, _, err := db.scopes.Index(ctx, schema.Public)
-	if err != nil {
+	if err != nil || index == nil { // it is being loaded: nothing is missed by whoever writes
 		return nil, err
 	}
 	hits := searchindex.Ask(searchindex.Query{Words: words, Verbatim: true}, index).Next(maxNearest)

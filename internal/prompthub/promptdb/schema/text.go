@@ -7,9 +7,6 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// VocabularyPartition goes with query/vocabulary.go.
-const VocabularyPartition = "vocabulary"
-
 // TextParts returns a text as properties that each hold what one property may. The first has the
 // name alone, the others the name and a number.
 func TextParts(name, text string) table.Props {

@@ -73,7 +73,7 @@ func (s *Scopes) Index(ctx context.Context, of schema.Scope) (index *searchindex
 	if err := c.upToDate(ctx); err != nil {
 		return nil, true, err
 	}
-	return c.index, c.isPartial(), nil
+	return c.index.Load(), c.isPartial(), nil
 }
 
 // scope returns the scope with this name, and whether it must be loaded.
@@ -110,14 +110,14 @@ func (s *Scopes) fits(grown *scope, eighths int64) bool {
 		total := int64(0)
 		var oldest *scope
 		for _, c := range s.scopes {
-			total += c.index.Bytes()
+			total += c.index.Load().Bytes()
 			if c != grown && c.of != schema.Public && (oldest == nil || c.used.Before(oldest.used)) {
 				oldest = c
 			}
 		}
 		if oldest == nil || total <= s.memory {
 			if grown.of == schema.Public {
-				return grown.index.Bytes() <= s.memory/8*eighths
+				return grown.index.Load().Bytes() <= s.memory/8*eighths
 			}
 			return total <= s.memory
 		}
@@ -138,9 +138,9 @@ func (s *Scopes) Told(rec schema.Record) {
 	s.mu.Unlock()
 	for _, c := range all {
 		if rec.In(c.of) {
-			c.index.Add(docOf(rec))
+			c.index.Load().Add(docOf(rec))
 		} else {
-			c.index.Remove(rec.ID, table.Ticks(rec.LoggedAt))
+			c.index.Load().Remove(rec.ID, table.Ticks(rec.LoggedAt))
 		}
 	}
 }

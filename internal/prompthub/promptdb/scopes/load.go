@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"prompthub/internal/prompthub/promptdb/schema"
+	"prompthub/internal/prompthub/searchindex"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
 )
@@ -17,14 +18,14 @@ import (
 // pageRows is how many rows of a log are read at once: a page is in memory whole.
 const pageRows = 500
 
-// load reads the log of the scope, the newest rows first as far as its partitions say, until the
-// index has all of them or as many as there is room for.
+// load reads the log of the scope.
 func (c *scope) load() {
 	defer close(c.loaded)
 	ctx, cancel := context.WithTimeout(context.Background(), rowstore.JobEnds)
 	defer cancel()
 	began := c.s.Now()
-	if c.failed = c.read(ctx); c.failed != nil {
+	if err := c.read(ctx); err != nil {
+		c.failed = rowstore.Unavailable(fmt.Errorf("read the log of searches: %w", err))
 		c.s.Log.WarnContext(ctx, "a scope of searches was not loaded", slog.Any("error", c.failed))
 		c.s.drop(c)
 		return
@@ -37,32 +38,56 @@ func (c *scope) load() {
 	c.followed, c.looked, c.few = began, began, true
 }
 
-// read takes the pages of the log into the index.
+// read takes the log into the index: all of it, or its end if that is what there is room for.
 func (c *scope) read(ctx context.Context) error {
+	if c.of != schema.Public {
+		return c.takePages(ctx, c.ownPages, nil)
+	}
+	from, at, err := c.s.snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	each := c.publicPages
+	if from != nil {
+		if c.index.Store(from); c.s.fits(c, loadEighths) {
+			each = c.pagesSince(at.Add(-lateWithin))
+		} else {
+			c.index.Store(searchindex.New())
+		}
+	}
+	err = c.takePages(ctx, each, errNoRoom)
+	if !errors.Is(err, errNoRoom) {
+		return err
+	}
+	c.index.Store(searchindex.New())
+	return c.takePages(ctx, c.newestPages, nil)
+}
+
+// errNoRoom ends a load that began with the oldest rows.
+var errNoRoom = errors.New("the public prompts take more than there is room for")
+
+// takePages takes pages of the log into the index, of which the next one is read while one is worked
+// on. If there is no room for all it ends with an error, which may be nil.
+func (c *scope) takePages(ctx context.Context, each pages, noRoom error) error {
 	packed := 0
-	for rows, err := range c.pages(ctx) {
+	for rows, err := range ahead(ctx, each) {
 		if err != nil {
-			return rowstore.Unavailable(fmt.Errorf("read the log of searches: %w", err))
+			return err
 		}
 		packed += c.take(ctx, rows)
-		if c.of != schema.Public && packed > maxOwn || !c.s.fits(c, loadEighths) {
-			c.mu.Lock()
-			c.partial = true
-			c.mu.Unlock()
-			return nil
+		if (c.of == schema.Public || packed <= maxOwn) && c.s.fits(c, loadEighths) {
+			continue
 		}
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.partial = true
+		return noRoom
 	}
 	return nil
 }
 
-// pages yields the rows of the log. The next page is read while one is worked on.
-func (c *scope) pages(ctx context.Context) iter.Seq2[[]table.Row, error] {
-	each := c.ownPages
-	if c.of == schema.Public {
-		each = c.publicPages
-	}
-	return ahead(ctx, each)
-}
+// pages yields rows of a log, page after page.
+type pages func(context.Context, func([]table.Row, error) bool)
 
 // A page is rows, or why there are none.
 type page struct {
@@ -71,7 +96,7 @@ type page struct {
 }
 
 // ahead yields what each yields, which is one step ahead.
-func ahead(ctx context.Context, each func(context.Context, func([]table.Row, error) bool)) iter.Seq2[[]table.Row, error] {
+func ahead(ctx context.Context, each pages) iter.Seq2[[]table.Row, error] {
 	return func(yield func([]table.Row, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		pages := make(chan page)
@@ -99,47 +124,42 @@ func ahead(ctx context.Context, each func(context.Context, func([]table.Row, err
 	}
 }
 
-// publicPages yields the partitions of the public log, the newest first.
+// publicRange is the public log.
+var publicRange = table.Range{FromPartition: schema.PublicLogPrefix, ToPartition: table.After(schema.PublicLogPrefix)}
+
+// publicPages yields the public log.
 func (c *scope) publicPages(ctx context.Context, yield func([]table.Row, error) bool) {
-	first, last, err := c.ends(ctx)
-	if err != nil || first.IsZero() {
+	c.list(ctx, publicRange, yield)
+}
+
+// pagesSince yields the public log from a time on.
+func (c *scope) pagesSince(at time.Time) pages {
+	return func(ctx context.Context, yield func([]table.Row, error) bool) {
+		r := publicRange
+		r.FromPartition, r.From = schema.Public.LogPartition(at), schema.LogRow(at)
+		c.list(ctx, r, yield)
+	}
+}
+
+// newestPages yields its partitions, the newest first.
+func (c *scope) newestPages(ctx context.Context, yield func([]table.Row, error) bool) {
+	var parts []string
+	for r := publicRange; ; r.FromPartition = parts[len(parts)-1] + "!" { // which sorts before all that keys hold
+		r.Select = []string{"Gone"}
+		row, err := c.first(ctx, r)
 		if err != nil {
 			yield(nil, err)
+			return
 		}
-		return
-	}
-	var parts []string
-	for at := first; !at.After(last); at = schema.NextPart(at) {
-		parts = append(parts, schema.Public.LogPartition(at))
+		if row == nil {
+			break
+		}
+		parts = append(parts, row.Partition)
 	}
 	for _, part := range slices.Backward(parts) {
 		if !c.list(ctx, table.Range{Partition: part}, yield) {
 			return
 		}
-	}
-}
-
-// ends returns the stamp of the first row of the public log, and that of the last partition: rows
-// of the future, which a clock that was wrong has left, are in partitions of their own.
-func (c *scope) ends(ctx context.Context) (first, last time.Time, err error) {
-	r := table.Range{FromPartition: schema.PublicLogPrefix, ToPartition: table.After(schema.PublicLogPrefix), Select: []string{"Gone"}}
-	row, err := c.first(ctx, r)
-	if err != nil || row == nil {
-		return first, last, err
-	}
-	first, _, _ = schema.ParseLogRow(row.Row)
-	last = c.s.Now().Add(rowstore.ClockSkew)
-	for {
-		r.FromPartition = schema.Public.LogPartition(last) + "!" // which sorts before all that keys hold
-		row, err := c.first(ctx, r)
-		if err != nil || row == nil {
-			return first, last, err
-		}
-		stamp, _, ok := schema.ParseLogRow(row.Row)
-		if !ok || !stamp.After(last) {
-			return first, last, nil // a row that this version does not write
-		}
-		last = stamp
 	}
 }
 

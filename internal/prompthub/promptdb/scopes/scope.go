@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/singleflight"
@@ -19,7 +20,7 @@ import (
 type scope struct {
 	s     *Scopes
 	of    schema.Scope
-	index *searchindex.Index
+	index atomic.Pointer[searchindex.Index]
 	idle  *time.Timer
 	used  time.Time // by the last search; s.mu guards it
 
@@ -39,7 +40,8 @@ type scope struct {
 }
 
 func newScope(s *Scopes, of schema.Scope, now time.Time) *scope {
-	c := &scope{s: s, of: of, index: searchindex.New(), loaded: make(chan struct{}), followed: now}
+	c := &scope{s: s, of: of, loaded: make(chan struct{}), followed: now}
+	c.index.Store(searchindex.New())
 	c.idle = time.AfterFunc(idleFor, func() { s.drop(c) })
 	return c
 }
@@ -95,7 +97,7 @@ func (c *scope) take(ctx context.Context, rows []table.Row) (packed int) {
 		packed += len(row.Props.Get("Terms").Str()) * 3 / 4 // of base 64
 	}
 	if len(docs) > 0 {
-		c.index.Add(docs...)
+		c.index.Load().Add(docs...)
 	}
 	return packed
 }
@@ -108,9 +110,9 @@ func (c *scope) follows(row table.Row) bool {
 		return true
 	}
 	if schema.IsGone(row.Props) {
-		c.index.Remove(id, table.Ticks(stamp))
+		c.index.Load().Remove(id, table.Ticks(stamp))
 		return true
 	}
-	known, _ := c.index.Has(id)
+	known, _ := c.index.Load().Has(id)
 	return known >= table.Ticks(stamp)
 }
