@@ -184,9 +184,10 @@ func (a *asked) expand(i int, vocabulary map[string]bool) {
 	if n > 0 {
 		n = min(n, len(a.docs))
 		x.rarity = int32(math.Round(1024 * math.Log(1+(float64(len(a.docs)-n)+0.5)/(float64(n)+0.5))))
-	}
-	if x.stop {
-		x.rarity = x.rarity * ofStop / 100
+		if x.stop {
+			x.rarity = x.rarity * ofStop / 100
+		}
+		x.rarity = max(x.rarity, 1)
 	}
 }
 
@@ -309,7 +310,7 @@ func (a *asked) hit(d modelDoc) (h Hit, ok bool) {
 		asks += x.rarity
 		exact = exact && slices.Contains(d.title.at[x.word], i)
 		if found == "" {
-			if missing[x.term] = true; x.quoted || (a.All || a.Newest) && (!x.stop || alone) {
+			if missing[x.term] = true; x.quoted || (a.All || a.Newest) && (!x.stop || alone) && x.rarity > 0 {
 				return h, false
 			}
 			continue

@@ -49,6 +49,8 @@ type Search struct {
 	prompts             int // living ones, of all indexes
 	titlePlaces         float64
 	textPlaces          float64 // of one prompt, on average
+	all                 bool    // a hit must have all words
+	living              uint64  // slots that a prompt has
 	must, want, telling uint64  // slots that each hit needs, all but stop words, those that it needs one of
 	asks                int32   // the rarities of all slots together
 	shares              shares
@@ -153,6 +155,9 @@ func (s *Search) score() {
 		if x.quoted {
 			s.must |= bit
 		}
+		if x.rarity > 0 { // else it is no word
+			s.living |= bit
+		}
 		if !x.stop {
 			s.want |= bit
 		}
@@ -161,8 +166,8 @@ func (s *Search) score() {
 		s.want = 1<<len(s.slots) - 1
 		s.telling = s.want
 	}
-	if s.query.All || s.query.Newest {
-		s.must |= s.want
+	if s.all = s.query.All || s.query.Newest; s.all {
+		s.must |= s.want & s.living
 	}
 	s.shares.of(s.slots)
 	var counts [scoreBits]int // hits by the length of their scores in bits, which are many at once
@@ -215,7 +220,7 @@ func (s *Search) shows(t *target, doc uint32) bool {
 	case t.allowed != nil && t.allowed[doc/64]>>(doc%64)&1 == 0:
 		return false
 	}
-	return s.must == s.want || int64(s.shares.sum(has))*100 >= int64(s.asks)*share
+	return s.all || int64(s.shares.sum(has))*100 >= int64(s.asks)*share
 }
 
 func (s *Search) candidate(at int, doc uint32) candidate {
