@@ -233,8 +233,8 @@ func (a *asked) slips(x *slot, vocabulary map[string]bool) (most int) {
 	if !replaceable(x.word) || length < oneEdit {
 		return 0
 	}
-	for n, per := range map[int]int{1: asSlip, 2: asSlips} {
-		if n == 2 && (length < twoEdits || len(x.forms) > 0) {
+	for n, per := range [...]int{1: asSlip, 2: asSlips} {
+		if n == 0 || n == 2 && (length < twoEdits || len(x.forms) > 0) {
 			continue
 		}
 		var near []form
@@ -348,7 +348,7 @@ func (a *asked) lets(d modelDoc) bool {
 			return false
 		}
 	}
-	if a.Author != "" && d.Author != a.Author {
+	if a.Author != "" && d.Author != a.Author || a.By != "" && d.Author != a.By {
 		return false
 	}
 	if name := a.Words.Name(); name != "" && !strings.EqualFold(name, d.Name) && !strings.EqualFold(name, d.Slug) {

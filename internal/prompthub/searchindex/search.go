@@ -17,6 +17,7 @@ type Query struct {
 	Words    prompt.Query
 	Tags     []prompt.Tag  // in addition to those of Words
 	Author   prompt.UserID // whom Words.Author leads to; "" if there is none: it may be a name
+	By       prompt.UserID // whose prompts are searched, "" for everybody's
 	InTitle  bool          // words, and beginnings of words, are looked for in titles alone
 	Verbatim bool          // words count as they were typed alone
 	All      bool          // a prompt must have all words; else they are wanted, not demanded
@@ -28,8 +29,8 @@ type Hit struct {
 	ID       prompt.ID
 	Author   prompt.UserID
 	Revision int64
-	Scope  int   // which of the indexes that were asked has it
-	Score  int64 // the same on each instance for the same statistics
+	Scope    int   // which of the indexes that were asked has it
+	Score    int64 // the same on each instance for the same statistics
 	// Found has for each of Search.Words what the prompt has of it: the word itself, another form of
 	// it, two words with a space between them, or the one in place of a slip; "" if it has none.
 	Found []string
@@ -279,8 +280,11 @@ func (s *Search) filter(p *part) []uint64 {
 			keys = append(keys, markTag+string(tag))
 		}
 	}
+	if q.By != "" {
+		keys = append(keys, markAuthorID+string(q.By))
+	}
 	if q.Author != "" {
-		keys = append(keys, markNoSpace+string(q.Author))
+		keys = append(keys, markAuthorID+string(q.Author))
 	} else if name := q.Words.Author(); name != "" {
 		terms := prompt.Terms(name)
 		for _, t := range terms {
