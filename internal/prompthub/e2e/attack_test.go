@@ -213,8 +213,8 @@ func (a *attackers) works(ctx context.Context, who, id string) (took []time.Dura
 		}
 		select {
 		case <-ctx.Done():
-		// A request is charged for its time, which is as long as the machine is slow: twice that gives the
-		// tokens back.
+		// A request is charged for its time, and twice that gives the tokens back: none is refused
+		// because the machine is slow.
 		case <-time.After(50*time.Millisecond + 2*took[n]):
 		}
 	}
