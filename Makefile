@@ -75,11 +75,12 @@ install: ## build the program under the name of the application, and put it into
 	go build -o "$(BINDIR)/$(NAME)" ./$(APP)/handler
 
 # In a fresh clone six installs of npm take a while: they run side by side, beside go vet, and the two longest, which only
-# ./internal/prompthub/e2e/clients needs, beside tests, as long as there are others that need no client.
+# ./internal/prompthub/e2e/clients needs, beside tests, as long as there are others that need no client. Each has a lock file of
+# its own: with one for all, every test would wait for the longest, and the libraries of clients would have to agree.
 # No result comes from go test's cache, which does not see what node, the browser and the built program read. The tests
-# of the built program, and after them those with deadlines of other programs, mostly wait, so the longest of the others run beside them,
-# with what they leave of the processors: an emulator of storage that waits for its turn misses the deadlines of its callers. They run one after the
-# other: two at a time beside the browsers and emulators take a fifth more of the processors for the same.
+# of the built program, those with deadlines of other programs, and those of siblings in a browser mostly wait, so the longest of
+# the others run beside them, with what they leave of the processors: an emulator of storage that waits for its turn misses
+# the deadlines of its callers. The tests of the built program, which load it most, come first.
 # To link every test with what debuggers need would take as long as some packages.
 LINKED := -ldflags='-s -w' -vet=off
 # Tests and the compiler collect their garbage a quarter as often, which costs memory that nobody needs. Not where
@@ -101,10 +102,11 @@ test: ## vet and run all tests, those against Azurite and of the infrastructure 
 	{ status=0; \
 	  { $(INSTALL_CLIENTS) && $(OF_THEIR_OWN); } & installing=$$!; \
 	  $(TEST) ./internal/prompthub/e2e || status=$$?; \
-	  $(TEST) -p $(PROCESSORS) -parallel 8 $(DEADLINES) || status=$$?; \
+	  $(TEST) -p $(PROCESSORS) -parallel 8 $(DEADLINES) & deadlines=$$!; \
 	  wait $$installing || status=$$?; \
 	  $(TEST) ./internal/prompthub/e2e/clients || status=$$?; \
-	  GOGC=$(SPARING) $(TEST) -p $(PROCESSORS) -parallel 8 $(OTHERS) || status=$$?; \
+	  GOGC=$(SPARING) $(TEST) -p $$((2 * $(PROCESSORS))) -parallel 8 $(OTHERS) || status=$$?; \
+	  wait $$deadlines || status=$$?; \
 	  exit $$status; } & waiting=$$!; status=0; \
 	GOGC=$(SPARING) nice -n 10 $(TEST) -p 1 -parallel 8 $(LONGEST) || status=$$?; \
 	wait $$waiting || status=$$?; exit $$status
