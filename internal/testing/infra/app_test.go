@@ -31,6 +31,7 @@ var refused = []string{
 var elsewhere = map[string]string{
 	"FUNCTIONS_CUSTOMHANDLER_PORT": "the Functions host sets it",
 	"AZURE_FUNCTIONS_ENVIRONMENT":  "func start sets it; in Azure it would allow dev mode",
+	"WEBSITE_SITE_NAME":            "the platform sets it",
 	"WEBSITE_AUTH_ENABLED":         "the platform sets it where sign-in is on; set by hand it would believe forged headers",
 	"TABLE_*":                      "the names are in main.bicep, TABLE_PREFIX goes before them",
 	"LIMIT_*":                      "the defaults suit; moreSettings replaces them",
