@@ -70,7 +70,7 @@ func TestBadRequests(t *testing.T) {
 		require.Equal(t, fault.Invalid, fault.Of(err), bad)
 	}
 	for _, other := range [][2]string{{"mail", "sign_in"}, {"sms", "other"}} {
-		_, err := w.RequestCode(t.Context(), other[0], number(1), other[1], "x")
+		_, err := w.RequestCode(t.Context(), other[0], number(1), other[1], people.Asker{Site: "x"})
 		require.Equal(t, fault.Invalid, fault.Of(err))
 	}
 	require.Empty(t, w.keys("Sessions", ""))
@@ -164,7 +164,7 @@ func TestCodesAreLimited(t *testing.T) {
 	}
 	_, err = w.request(number(30))
 	requireCode(t, people.OTPLimited, err)
-	_, err = w.RequestCode(t.Context(), "sms", number(30), "sign_in", "192.0.2.2")
+	_, err = w.RequestCode(t.Context(), "sms", number(30), "sign_in", people.Asker{Site: "192.0.2.2"})
 	require.NoError(t, err, "another address")
 
 	w = newWorld(t)
