@@ -62,7 +62,7 @@ type api struct {
 
 // A Bound is what a route may cost.
 type Bound struct {
-	Steps int // calls of the storage of which each waits for the one before
+	Steps int // calls of the storage of which each waits for the one before, after the session
 	Calls int // all calls, those after the answer too; of a list those of a page of 20
 }
 
@@ -198,6 +198,9 @@ const maxBodyKey = "maxBody"
 // route registers an action. op.Errors names the statuses of its errors beyond those of every
 // route.
 func route[I, O any](a *api, who access, bound Bound, op huma.Operation, act func(context.Context, visit, *I) (*O, error)) {
+	if who != anyone {
+		bound.Steps++ // the session is read first, so that it is known who calls
+	}
 	a.bounds[op.OperationID] = bound
 	op.BodyReadTimeout = -1 // openapi.ReadBody has its own
 	statuses := append([]int{400, 422, 429, 500, 503}, op.Errors...)

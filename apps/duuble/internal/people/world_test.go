@@ -84,7 +84,22 @@ func number(i int) string { return fmt.Sprintf("+346%08d", i) }
 
 // request asks for a code.
 func (w *world) request(to string) (people.Challenge, error) {
-	return w.RequestCode(w.t.Context(), "sms", to, "sign_in", people.Asker{Site: "192.0.2.1"})
+	return w.requestFrom(to, "192.0.2.1")
+}
+
+// requestFrom asks for a code at an address.
+func (w *world) requestFrom(to, address string) (people.Challenge, error) {
+	return w.RequestCode(w.t.Context(), "sms", to, "sign_in", people.Asker{Site: address})
+}
+
+// phoneOf returns the number of a user.
+func (w *world) phoneOf(user string) string {
+	w.t.Helper()
+	row, err := w.db.Get(w.t.Context(), "Users", table.Key{Partition: "u|" + user, Row: "id|phone"})
+	require.NoError(w.t, err)
+	phone, err := w.Keys.Open("phone", user, row.Props.Get("provider_id").Str())
+	require.NoError(w.t, err)
+	return phone
 }
 
 // enter signs in by a code, and fails the test if that does not work.
@@ -119,10 +134,10 @@ func (w *world) keys(name, prefix string) []string {
 	return all
 }
 
-func requireCode(t *testing.T, code fault.Code, err error) {
+func requireCode(t *testing.T, code fault.Code, err error, why ...any) {
 	t.Helper()
-	require.Error(t, err)
-	require.Equal(t, code, fault.CodeOf(err), err)
+	require.Error(t, err, why...)
+	require.Equal(t, code, fault.CodeOf(err), err, why)
 }
 
 // atOnce calls do n times at once, and returns the errors.
