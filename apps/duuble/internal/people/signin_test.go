@@ -275,7 +275,7 @@ func TestStrangersKeepNoOneOut(t *testing.T) {
 			} else {
 				requireCode(t, people.OTPLimited, err)
 			}
-			for range 20 {
+			for range 20/strangers + 2 {
 				w.clock.Pass(31 * time.Second)
 				attack()
 			}
