@@ -133,6 +133,12 @@ func (s *web) handle(pattern string, who access, act action) {
 		if limited := s.Admission.Admit(r.Context(), w.Header(), caller, httpjson.IsWrite(r)); limited != nil {
 			err = limited
 		}
+		if err == nil && access != "" && over != nil {
+			err = s.renew(req, refresh)
+		}
+		if err == nil && who > anyone && req.who == nil && !req.left {
+			err = people.SignIn() // before the form is read
+		}
 		if err == nil && r.Method == http.MethodPost {
 			err = pages.ReadForm(s.Admission, w, r, maxForm)
 		}
@@ -143,16 +149,11 @@ func (s *web) handle(pattern string, who access, act action) {
 		}
 		defer leave()
 		req.leave = leave
-		if err == nil && access != "" && over != nil {
-			err = s.renew(req, refresh)
-		}
 		switch {
 		case err != nil:
 		case req.left && who != always:
 			goOn(req, Prefix+"/come-back")
 			return
-		case who > anyone && req.who == nil:
-			err = people.SignIn()
 		case who == member && !req.who.Onboarded():
 			goOn(req, Prefix+"/welcome")
 			return
@@ -252,6 +253,7 @@ func (s *web) fail(r *request, err error) {
 		if r.Method == http.MethodGet {
 			here = r.URL.RequestURI()
 		}
+		httpjson.HangUp(r.w, r.Request)
 		goOn(r, Prefix+"/sign-in?back="+url.QueryEscape(here))
 		return
 	}
