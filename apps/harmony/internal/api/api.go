@@ -21,12 +21,12 @@ import (
 	"prompthub/apps/harmony/internal/events"
 	"prompthub/apps/harmony/internal/forum"
 	"prompthub/apps/harmony/internal/meet"
-	"prompthub/apps/harmony/internal/picture"
 	"prompthub/apps/harmony/internal/reports"
 	"prompthub/apps/harmony/internal/shop"
 	"prompthub/internal/fault"
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/http/openapi"
+	"prompthub/internal/storage/blob/picture"
 	"prompthub/internal/telemetry"
 )
 

@@ -7,10 +7,10 @@ import (
 	"slices"
 
 	"prompthub/apps/harmony/internal/account"
-	"prompthub/apps/harmony/internal/picture"
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/fault"
 	"prompthub/internal/storage/blob"
+	"prompthub/internal/storage/blob/picture"
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
@@ -18,6 +18,9 @@ import (
 
 // ContainerProfiles is where pictures of members are.
 const ContainerProfiles = "profile-images"
+
+// profileSide is how long the longer side of a picture of a member is.
+const profileSide = 1200
 
 // maxImages is how many pictures a profile has.
 const maxImages = 10
@@ -131,7 +134,7 @@ func (s *Service) AddImage(ctx context.Context, c Claim, user string, file []byt
 	if len(was.All) >= maxImages {
 		return Image{}, tooManyImages()
 	}
-	made, err := s.Pictures.Make(ctx, file, picture.ProfileSide)
+	made, err := s.Pictures.Make(ctx, file, profileSide)
 	if err != nil {
 		return Image{}, err
 	}

@@ -8,7 +8,7 @@ import (
 
 	"prompthub/apps/harmony/internal/blog"
 	"prompthub/apps/harmony/internal/meet"
-	"prompthub/apps/harmony/internal/picture"
+	"prompthub/internal/storage/blob/picture"
 )
 
 // blog are the pages of the blog, and those on which admins write it.

@@ -13,10 +13,10 @@ import (
 	"golang.org/x/text/currency"
 
 	"prompthub/apps/harmony/internal/events"
-	"prompthub/apps/harmony/internal/picture"
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/fault"
 	"prompthub/internal/http/httpjson"
+	"prompthub/internal/storage/blob/picture"
 )
 
 // events are the pages about events, and those on which staff write them.

@@ -12,10 +12,10 @@ import (
 	"prompthub/apps/harmony/internal/account"
 	"prompthub/apps/harmony/internal/cookie"
 	"prompthub/apps/harmony/internal/meet"
-	"prompthub/apps/harmony/internal/picture"
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/fault"
 	"prompthub/internal/http/httpjson"
+	"prompthub/internal/storage/blob/picture"
 )
 
 func (s *web) pages() {

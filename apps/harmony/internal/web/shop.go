@@ -8,10 +8,10 @@ import (
 
 	"prompthub/apps/harmony/internal/account"
 	"prompthub/apps/harmony/internal/meet"
-	"prompthub/apps/harmony/internal/picture"
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/apps/harmony/internal/shop"
 	"prompthub/internal/fault"
+	"prompthub/internal/storage/blob/picture"
 )
 
 // shop are the pages of the store.

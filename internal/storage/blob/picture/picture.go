@@ -1,5 +1,5 @@
-// Package picture makes the two pictures that are stored of one that a member sends. They are
-// turned upright, small, on white, and have nothing of the original but its pixels.
+// Package picture makes the two pictures that are stored of one that is sent. They are turned
+// upright, small, on white, and have nothing of the original but its pixels.
 package picture
 
 import (
@@ -35,11 +35,8 @@ func notAnImage(why string) error {
 	}
 }
 
-// The longer sides of the pictures that are kept.
-const (
-	ProfileSide = 1200
-	ThumbSide   = 320
-)
+// ThumbSide is the longer side of the small picture.
+const ThumbSide = 320
 
 const quality = 85 // of JPEG
 
