@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/apps/duuble/internal/api"
-	"prompthub/internal/testing/callertest"
+	"prompthub/internal/http/httpjson/callertest"
 )
 
 // TestCallers: see package callertest.

@@ -14,8 +14,8 @@ import (
 	"prompthub/apps/ricochet/internal/api"
 	"prompthub/apps/ricochet/internal/game"
 	"prompthub/internal/http/httpjson"
+	"prompthub/internal/http/httpjson/callertest"
 	"prompthub/internal/storage/memory"
-	"prompthub/internal/testing/callertest"
 )
 
 // TestCallers: see package callertest. There are no sessions: whatever keys a request brings, it counts

@@ -12,9 +12,9 @@ import (
 
 	"prompthub/internal/http/auth"
 	"prompthub/internal/http/httpjson"
+	"prompthub/internal/http/httpjson/callertest"
 	"prompthub/internal/prompthub/doors/api"
 	"prompthub/internal/prompthub/library"
-	"prompthub/internal/testing/callertest"
 )
 
 // TestCallers: see package callertest. What PromptHub has of sessions are access tokens.
