@@ -6,11 +6,13 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"prompthub/apps/duuble/internal/api"
-	"prompthub/internal/http/httpjson/callertest"
+	"prompthub/internal/http/httpjson"
+	"prompthub/internal/testing/callertest"
 )
 
 // TestCallers: see package callertest.
@@ -44,8 +46,8 @@ func TestCallers(t *testing.T) {
 	other, _, _ = strings.Cut(other, ".")
 	none := "eyJhbGciOiJub25lIiwidHlwIjoiSldUIn0" // {"alg":"none","typ":"JWT"}
 	callertest.Check(t, callertest.Door{
-		New:  w.over,
-		Read: request("GET", "/users/me"), Write: request("POST", "/posts"), Body: 512 << 10,
+		Handler: w.over(httpjson.NewAdmission(httpjson.Limits{Reads: 1, ReadBurst: callertest.Burst, Writes: 1, WriteBurst: callertest.Burst}.Complete(false), func() time.Time { return time.Unix(0, 0) })),
+		Read:    request("GET", "/users/me"), Write: request("POST", "/posts"), Body: 512 << 10,
 		Entry:     []func(io.Reader) *http.Request{request("POST", "/auth/otp/request"), request("POST", "/auth/otp/verify"), request("POST", "/auth/refresh")},
 		EntryBody: 64 << 10,
 		Kinds: []callertest.Kind{

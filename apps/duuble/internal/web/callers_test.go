@@ -6,11 +6,13 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"prompthub/apps/duuble/internal/people"
-	"prompthub/internal/http/httpjson/callertest"
+	"prompthub/internal/http/httpjson"
+	"prompthub/internal/testing/callertest"
 )
 
 // TestCallers: see package callertest.
@@ -48,8 +50,8 @@ func TestCallers(t *testing.T) {
 	}
 	access, refresh, _ := strings.Cut(sessions[0], "~")
 	callertest.Check(t, callertest.Door{
-		New:  w.over,
-		Read: request("GET", "/app/me"), Write: request("POST", "/app/compose"), Body: 640 << 10,
+		Handler: w.over(httpjson.NewAdmission(httpjson.Limits{Reads: 1, ReadBurst: callertest.Burst, Writes: 1, WriteBurst: callertest.Burst}.Complete(false), func() time.Time { return time.Unix(0, 0) })),
+		Read:    request("GET", "/app/me"), Write: request("POST", "/app/compose"), Body: 640 << 10,
 		Entry:     []func(io.Reader) *http.Request{request("POST", "/app/sign-in"), request("POST", "/app/sign-in/code")},
 		EntryBody: 640 << 10,
 		Kinds: []callertest.Kind{

@@ -14,8 +14,8 @@ import (
 	"prompthub/apps/ricochet/internal/api"
 	"prompthub/apps/ricochet/internal/game"
 	"prompthub/internal/http/httpjson"
-	"prompthub/internal/http/httpjson/callertest"
 	"prompthub/internal/storage/memory"
+	"prompthub/internal/testing/callertest"
 )
 
 // TestCallers: see package callertest. There are no sessions: whatever keys a request brings, it counts
@@ -43,7 +43,7 @@ func TestCallers(t *testing.T) {
 		return func(r *http.Request, _ int) { r.Header.Set(name, value) }
 	}
 	callertest.Check(t, callertest.Door{
-		New:       over,
+		Handler:   over(httpjson.NewAdmission(httpjson.Limits{Reads: 1, ReadBurst: callertest.Burst, Writes: 1, WriteBurst: callertest.Burst}.Complete(false), func() time.Time { return time.Unix(0, 0) })),
 		Read:      request("GET", at+"/dashboard"),
 		Entry:     []func(io.Reader) *http.Request{request("POST", "/api/v1/games/x/rounds/1/solutions"), request("POST", at+"/rounds/2/extend")},
 		EntryBody: 64 << 10,

@@ -12,9 +12,9 @@ import (
 
 	"prompthub/internal/http/auth"
 	"prompthub/internal/http/httpjson"
-	"prompthub/internal/http/httpjson/callertest"
 	"prompthub/internal/prompthub/doors/api"
 	"prompthub/internal/prompthub/library"
+	"prompthub/internal/testing/callertest"
 )
 
 // TestCallers: see package callertest. What PromptHub has of sessions are access tokens.
@@ -51,14 +51,12 @@ func TestCallers(t *testing.T) {
 			return r
 		}
 	}
+	config := w.config
+	config.Admission = httpjson.NewAdmission(httpjson.Limits{Reads: 1, ReadBurst: callertest.Burst, Writes: 1, WriteBurst: callertest.Burst}.Complete(false), func() time.Time { return time.Unix(0, 0) })
+	config.Identify = config.Service.WithTokens(func(*http.Request) (auth.User, error) { return auth.User{}, nil }, false, config.Admission.Guess)
 	callertest.Check(t, callertest.Door{
-		New: func(a *httpjson.Admission) http.Handler {
-			config := w.config
-			config.Admission = a
-			config.Identify = config.Service.WithTokens(func(*http.Request) (auth.User, error) { return auth.User{}, nil }, false, a.Guess)
-			return api.New(config)
-		},
-		Read: request("GET", "/api/v1/me"), Write: request("POST", prompts), Body: 256 << 10,
+		Handler: api.New(config),
+		Read:    request("GET", "/api/v1/me"), Write: request("POST", prompts), Body: 256 << 10,
 		Kinds: []callertest.Kind{
 			{Name: "a guest", Sign: func(*http.Request, int) {}},
 			{Name: "a made-up token", Sign: bearer(madeUp)},
