@@ -1,0 +1,77 @@
+// Package heap holds requests to a bound on memory: sixteen callers at once, of the dearest request
+// there is. It is for tests that run alone.
+package heap
+
+import (
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const (
+	// Callers is how many ask at once.
+	Callers = 16
+	// Most is how many bytes their requests may hold together.
+	Most = 300 << 20
+)
+
+// Check fails unless sixteen calls at once stay within Most. What one call allocates in all is more
+// than it ever holds, so most calls need no look at sixteen.
+func Check(t *testing.T, name string, call func()) {
+	t.Helper()
+	call() // what is made once
+	if one := allocated(call); Callers*one <= Most {
+		t.Logf("%s: allocates %d KiB", name, one>>10)
+		return
+	}
+	peak := peak(func() {
+		var all sync.WaitGroup
+		for range Callers {
+			all.Go(call)
+		}
+		all.Wait()
+	})
+	t.Logf("%s: sixteen hold %d KiB", name, peak>>10)
+	require.LessOrEqual(t, peak, uint64(Most), name)
+}
+
+// allocated returns how many bytes a call allocates, its goroutines too.
+func allocated(call func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	call()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+// peak returns how many bytes more there are on the heap during a call, garbage that was not yet
+// collected among them, which is little.
+func peak(call func()) uint64 {
+	defer debug.SetGCPercent(debug.SetGCPercent(10))
+	runtime.GC()
+	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	read := func() uint64 {
+		metrics.Read(sample)
+		return sample[0].Value.Uint64()
+	}
+	base := read()
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		call()
+	}()
+	most := base
+	for {
+		most = max(most, read())
+		select {
+		case <-over:
+			return most - base
+		default:
+			runtime.Gosched()
+		}
+	}
+}
