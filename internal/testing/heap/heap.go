@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
+	"strings"
 	"sync"
 	"testing"
 
@@ -74,4 +75,23 @@ func peak(call func()) uint64 {
 			runtime.Gosched()
 		}
 	}
+}
+
+// Filled returns a path with all values for the parameters in it.
+func Filled(path string, values map[string][]string) []string {
+	paths := []string{path}
+	for name, all := range values {
+		var next []string
+		for _, path := range paths {
+			if !strings.Contains(path, "{"+name+"}") {
+				next = append(next, path)
+				continue
+			}
+			for _, value := range all {
+				next = append(next, strings.ReplaceAll(path, "{"+name+"}", value))
+			}
+		}
+		paths = next
+	}
+	return paths
 }
