@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/apps/duuble/internal/backup"
+	"prompthub/apps/duuble/internal/people"
 	"prompthub/internal/storage/blob"
 	"prompthub/internal/testing/azurite"
 )
@@ -45,7 +46,7 @@ func TestExport(t *testing.T) {
 	d, err := build(s, st, slog.New(slog.NewTextHandler(&log, nil)), nil, func(do func()) { do() })
 	require.NoError(t, err)
 	require.NoError(t, d.create(t.Context()))
-	_, err = d.people.RequestCode(t.Context(), "sms", "+34600000001", "sign_in", "x")
+	_, err = d.people.RequestCode(t.Context(), "sms", "+34600000001", "sign_in", people.Asker{Site: "x"})
 	require.NoError(t, err)
 	require.NoError(t, d.keep(t.Context()))
 	require.Contains(t, log.String(), `msg="`+exported+`"`)
