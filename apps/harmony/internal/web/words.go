@@ -294,7 +294,7 @@ var memberWords = map[string][2]string{
 	"error.TOO_MANY_ATTEMPTS":    {"Слишком много неверных попыток. Подождите 15 минут.", "Too many wrong attempts. Wait 15 minutes."},
 	"error.ACCOUNT_DELETED":      {"Этот аккаунт удалён. Месяц его можно восстановить.", "This account is deleted. For a month it can be restored."},
 	"error.ACCOUNT_SUSPENDED":    {"Ваш аккаунт заблокирован модераторами.", "Your account is suspended by the moderators."},
-	"error.SIGN_IN_BUSY":         {"Сейчас входят слишком многие. Попробуйте через несколько секунд.", "Too many people sign in at once. Try again in some seconds."},
+	"error.BUSY":                 {"Сейчас здесь слишком много запросов. Попробуйте через несколько секунд.", "Too many requests are here at once. Try again in some seconds."},
 	"error.OTHER_SITE":           {"Форма отправлена с другого сайта. Откройте страницу здесь и попробуйте снова.", "This form was sent from another site. Open the page here and try again."},
 	"error.NO_SUCH_ROUTE":        {"Такой страницы нет.", "There is no such page."},
 	"error.UNAVAILABLE":          {"Хранилище сейчас не отвечает. Попробуйте ещё раз.", "The storage does not answer at the moment. Try again."},
