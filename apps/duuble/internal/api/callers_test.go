@@ -6,14 +6,16 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"prompthub/apps/duuble/internal/api"
-	"prompthub/internal/testing/callers"
+	"prompthub/internal/http/httpjson"
+	"prompthub/internal/testing/callertest"
 )
 
-// TestCallers: see package callers.
+// TestCallers: see package callertest.
 func TestCallers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -43,12 +45,12 @@ func TestCallers(t *testing.T) {
 	_, other, _ := strings.Cut(ended, ".")
 	other, _, _ = strings.Cut(other, ".")
 	none := "eyJhbGciOiJub25lIiwidHlwIjoiSldUIn0" // {"alg":"none","typ":"JWT"}
-	callers.Check(t, callers.Door{
-		New:  w.over,
-		Read: request("GET", "/users/me"), Write: request("POST", "/posts"), Body: 512 << 10,
+	callertest.Check(t, callertest.Door{
+		Handler: w.over(httpjson.NewAdmission(httpjson.Limits{Reads: 1, ReadBurst: callertest.Burst, Writes: 1, WriteBurst: callertest.Burst}.Complete(false), func() time.Time { return time.Unix(0, 0) })),
+		Read:    request("GET", "/users/me"), Write: request("POST", "/posts"), Body: 512 << 10,
 		Entry:     []func(io.Reader) *http.Request{request("POST", "/auth/otp/request"), request("POST", "/auth/otp/verify"), request("POST", "/auth/refresh")},
 		EntryBody: 64 << 10,
-		Kinds: []callers.Kind{
+		Kinds: []callertest.Kind{
 			{Name: "a guest", Sign: func(*http.Request, int) {}},
 			{Name: "a made-up token", Sign: bearer("made.up.token")},
 			{Name: "a token without a signature", Sign: bearer(none + "." + payload + ".")},

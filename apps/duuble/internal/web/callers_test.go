@@ -6,14 +6,16 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"prompthub/apps/duuble/internal/people"
-	"prompthub/internal/testing/callers"
+	"prompthub/internal/http/httpjson"
+	"prompthub/internal/testing/callertest"
 )
 
-// TestCallers: see package callers.
+// TestCallers: see package callertest.
 func TestCallers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -47,12 +49,12 @@ func TestCallers(t *testing.T) {
 		return func(r *http.Request, _ int) { r.AddCookie(&http.Cookie{Name: "duuble-session", Value: value}) }
 	}
 	access, refresh, _ := strings.Cut(sessions[0], "~")
-	callers.Check(t, callers.Door{
-		New:  w.over,
-		Read: request("GET", "/app/me"), Write: request("POST", "/app/compose"), Body: 640 << 10,
+	callertest.Check(t, callertest.Door{
+		Handler: w.over(httpjson.NewAdmission(httpjson.Limits{Reads: 1, ReadBurst: callertest.Burst, Writes: 1, WriteBurst: callertest.Burst}.Complete(false), func() time.Time { return time.Unix(0, 0) })),
+		Read:    request("GET", "/app/me"), Write: request("POST", "/app/compose"), Body: 640 << 10,
 		Entry:     []func(io.Reader) *http.Request{request("POST", "/app/sign-in"), request("POST", "/app/sign-in/code")},
 		EntryBody: 640 << 10,
-		Kinds: []callers.Kind{
+		Kinds: []callertest.Kind{
 			{Name: "a guest", Sign: func(*http.Request, int) {}},
 			{Name: "made-up tokens", Sign: cookie("made.up.token~dr_x")},
 			{Name: "an access token with a wrong signature", Sign: cookie(access[:len(access)-4] + "AAAA~" + refresh[:len(refresh)-4] + "aaaa")},

@@ -1,7 +1,7 @@
-// Package callers holds the limits of an application to the right caller, for every kind of caller
+// Package callertest holds the limits of an application to the right caller, for every kind of caller
 // and every limit: a request counts for a person only after the application has looked at the
 // session that it names, whichever of the sessions of the person that is, and else for its address.
-package callers
+package callertest
 
 import (
 	"fmt"
@@ -12,11 +12,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"prompthub/internal/http/httpjson"
 )
 
 // A Kind is one way to send requests.
@@ -29,8 +26,9 @@ type Kind struct {
 
 // A Door is what takes requests in.
 type Door struct {
-	// New returns the handler with an Admission.
-	New func(*httpjson.Admission) http.Handler
+	// Handler is the application with limits of Burst reads and Burst writes, one a second for long,
+	// and with a clock that stands still for them.
+	Handler http.Handler
 	// Kinds are all ways to send requests. The first one is a guest and the last one the member.
 	Kinds []Kind
 	// Read and Write are requests that a member may send. Nil if the door has none.
@@ -42,16 +40,15 @@ type Door struct {
 	Body, EntryBody int
 }
 
-const (
-	burst = 100_000 // no rate refuses anything here: what is left says who was counted
-	each  = 3       // requests from each address
-)
+// Burst is how many requests each caller may send: no rate refuses anything, and what is left says
+// who was counted.
+const Burst = 100_000
+
+const each = 3 // requests from each address
 
 // Check sends requests of all kinds from one address and from sixteen.
 func Check(t *testing.T, d Door) {
 	t.Helper()
-	limits := httpjson.Limits{Reads: 1, ReadBurst: burst, Writes: 1, WriteBurst: burst}
-	h := d.New(httpjson.NewAdmission(limits.Complete(false), func() time.Time { return time.Unix(0, 0) }))
 	guest, member := d.Kinds[0], d.Kinds[len(d.Kinds)-1]
 	addresses := 0
 	address := func() string {
@@ -65,7 +62,7 @@ func Check(t *testing.T, d Door) {
 		n++
 		k.Sign(r, n)
 		w := httptest.NewRecorder()
-		h.ServeHTTP(w, r)
+		d.Handler.ServeHTTP(w, r)
 		return w
 	}
 	left := func(k Kind, address string, request func(io.Reader) *http.Request) int {
@@ -97,7 +94,7 @@ func Check(t *testing.T, d Door) {
 					if isMember {
 						spent = 0
 					}
-					require.Equal(t, burst-spent-1, left(guest, at, request), of+": what its address has left")
+					require.Equal(t, Burst-spent-1, left(guest, at, request), of+": what its address has left")
 				}
 				if probe != nil && member.IsMember {
 					spent := 0
@@ -158,10 +155,8 @@ func Check(t *testing.T, d Door) {
 	if d.Write != nil && d.Body > 0 {
 		bodies("a write", d.Write, d.Body, false)
 	}
-	for i, request := range d.Entry {
-		if d.EntryBody > 0 {
-			bodies(fmt.Sprint("entry ", i), request, d.EntryBody, true)
-		}
+	if d.EntryBody > 0 {
+		bodies("entry 0", d.Entry[0], d.EntryBody, true)
 	}
 }
 
