@@ -10,7 +10,6 @@ import (
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/fault"
 	"prompthub/internal/storage/blob"
-	"prompthub/internal/storage/blob/picture"
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
@@ -134,7 +133,7 @@ func (s *Service) AddImage(ctx context.Context, c Claim, user string, file []byt
 	if len(was.All) >= maxImages {
 		return Image{}, tooManyImages()
 	}
-	made, err := s.Pictures.Make(ctx, file, profileSide)
+	made, err := s.Pictures.Make(ctx, c.UserID, file, profileSide)
 	if err != nil {
 		return Image{}, err
 	}

@@ -80,7 +80,7 @@ func (s *web) events() {
 		}
 		goOn(r, admin+"/"+id+"?done=saved")
 		return nil
-	}, true, picture.MaxBytes+maxForm))
+	}, member, picture.MaxBytes+maxForm))
 	s.members("POST "+admin+"/{id}/delete", func(r *request) error {
 		if err := s.Events.Delete(r.Context(), r.claim, r.PathValue("id")); err != nil {
 			return err

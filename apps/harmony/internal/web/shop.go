@@ -44,7 +44,7 @@ func (s *web) shop() {
 			_, err = s.Shop.SetImage(r.Context(), r.claim, r.PathValue("id"), file)
 		}
 		return s.savedItem(r, r.PathValue("id"), err)
-	}, true, picture.MaxBytes+maxForm))
+	}, member, picture.MaxBytes+maxForm))
 	s.members("POST "+admin+"/{id}/delete", func(r *request) error {
 		if err := s.Shop.Delete(r.Context(), r.claim, r.PathValue("id")); err != nil {
 			return err
