@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -20,19 +21,19 @@ const (
 	Most = 300 << 20
 )
 
-// Check fails unless sixteen calls at once stay within Most. What one call allocates in all is more
-// than it ever holds, so most calls need no look at sixteen.
-func Check(t *testing.T, name string, call func()) {
+// Check fails unless sixteen calls at once, by callers with a number each, stay within Most. What one
+// call allocates in all is more than it ever holds, so most calls need no look at sixteen.
+func Check(t *testing.T, name string, call func(caller int)) {
 	t.Helper()
-	call() // what is made once
-	if one := allocated(call); Callers*one <= Most {
+	call(0) // what is made once
+	if one := allocated(func() { call(0) }); Callers*one <= Most {
 		t.Logf("%s: allocates %d KiB", name, one>>10)
 		return
 	}
 	peak := peak(func() {
 		var all sync.WaitGroup
-		for range Callers {
-			all.Go(call)
+		for i := range Callers {
+			all.Go(func() { call(i) })
 		}
 		all.Wait()
 	})
@@ -52,7 +53,7 @@ func allocated(call func()) uint64 {
 // peak returns how many bytes more there are on the heap during a call, garbage that was not yet
 // collected among them, which is little.
 func peak(call func()) uint64 {
-	defer debug.SetGCPercent(debug.SetGCPercent(10))
+	defer debug.SetGCPercent(debug.SetGCPercent(20))
 	runtime.GC()
 	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	read := func() uint64 {
@@ -65,14 +66,13 @@ func peak(call func()) uint64 {
 		defer close(over)
 		call()
 	}()
-	most := base
-	for {
-		most = max(most, read())
+	often := time.NewTicker(time.Millisecond)
+	defer often.Stop()
+	for most := base; ; most = max(most, read()) {
 		select {
 		case <-over:
 			return most - base
-		default:
-			runtime.Gosched()
+		case <-often.C:
 		}
 	}
 }

@@ -142,7 +142,7 @@ func TestMemory(t *testing.T) { // alone: others would be measured, too
 				if len(list.Items) > 1 {
 					require.LessOrEqual(t, rec.Body.Len(), openapi.MaxPage+4<<10, page)
 				}
-				heap.Check(t, fmt.Sprintf("%s: %d things, %d KiB", path, len(list.Items), rec.Body.Len()>>10), func() { get(page, who) })
+				heap.Check(t, fmt.Sprintf("%s: %d things, %d KiB", path, len(list.Items), rec.Body.Len()>>10), func(int) { get(page, who) })
 			}
 		}
 		require.True(t, found, "nothing was found by GET %s: have this test make some", path)
@@ -176,7 +176,7 @@ func TestMemory(t *testing.T) { // alone: others would be measured, too
 			}
 			if rec := show(); rec.Code == http.StatusOK {
 				status = rec.Code
-				heap.Check(t, fmt.Sprintf("%s: %d KiB", path, rec.Body.Len()>>10), func() { show() })
+				heap.Check(t, fmt.Sprintf("%s: %d KiB", path, rec.Body.Len()>>10), func(int) { show() })
 			}
 		}
 		if !slices.Contains([]string{"/sign-in", "/come-back", "/welcome", "/{rest...}"}, strings.TrimPrefix(path, web.Prefix)) {

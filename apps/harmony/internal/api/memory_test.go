@@ -103,7 +103,7 @@ func holdMemory(t *testing.T) {
 					if len(list.Items) > 1 {
 						require.LessOrEqual(t, rec.Body.Len(), openapi.MaxPage+4<<10, page)
 					}
-					heap.Check(t, fmt.Sprintf("%s: %d things, %d KiB", page, len(list.Items), rec.Body.Len()>>10), func() { get(page, who) })
+					heap.Check(t, fmt.Sprintf("%s: %d things, %d KiB", page, len(list.Items), rec.Body.Len()>>10), func(int) { get(page, who) })
 					break
 				}
 			}
