@@ -9,8 +9,8 @@ import (
 const MaxPage = 1 << 20
 
 // WithinPage answers with a page of a list that is no larger than MaxPage: one that would be is read
-// again, with as many things as fit in the place of the Limit of the input. What is no page of a
-// list is answered as it is.
+// again, with as many things as fit in the place of the Limit of the input. An answer
+// that is no page of a list stays as it is.
 func WithinPage[I, O any](in *I, act func() (*O, error)) (*O, error) {
 	limit := reflect.ValueOf(in).Elem().FieldByName("Limit")
 	for {
@@ -45,7 +45,7 @@ func fitting(things reflect.Value) int {
 // jsonSize returns how many bytes a value takes as JSON at most, if its texts have no control
 // characters but tabs and line breaks.
 func jsonSize(v reflect.Value) int {
-	const number = 24 // an integer, or a truth value, with what stands around it
+	const number = 24 // an integer, or a truth value, and the marks around it
 	size := number
 	switch v.Kind() {
 	case reflect.String:

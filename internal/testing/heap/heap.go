@@ -25,7 +25,7 @@ const (
 // call allocates in all is more than it ever holds, so most calls need no look at sixteen.
 func Check(t *testing.T, name string, call func(caller int)) {
 	t.Helper()
-	call(0) // what is made once
+	call(0) // makes all that is made once
 	if one := allocated(func() { call(0) }); Callers*one <= Most {
 		t.Logf("%s: allocates %d KiB", name, one>>10)
 		return

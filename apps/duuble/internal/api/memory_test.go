@@ -164,7 +164,7 @@ func TestMemory(t *testing.T) { // alone: others would be measured, too
 				page += "?q=other"
 			}
 			who := ann
-			if strings.HasPrefix(path, web.Prefix+"/admin") || strings.HasPrefix(path, web.Prefix+"/join/") { // who is no member
+			if strings.HasPrefix(path, web.Prefix+"/admin") || strings.HasPrefix(path, web.Prefix+"/join/") {
 				who = manager
 			}
 			show := func() *httptest.ResponseRecorder {

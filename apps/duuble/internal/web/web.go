@@ -104,7 +104,7 @@ type action func(*request) error
 type access int
 
 const (
-	entry  access = iota // who signs in, whom limits count by their address, whatever cookie they send
+	entry  access = iota // anyone; limits count the address, also of a person who is signed in
 	always               // also a person who has left
 	anyone
 	person // signed in
