@@ -28,6 +28,9 @@ param delayed string[] = []
 @description('What the log says when a backup is complete, which happens each day. Empty: none is kept.')
 param backupDone string = ''
 
+@description('What the log says, as a warning, while a limit over all callers is reached. Empty: there is none.')
+param limitReached string = ''
+
 resource logs 'Microsoft.OperationalInsights/workspaces@2025-02-01' existing = {
   name: logsName
 }
@@ -274,6 +277,37 @@ resource backupAge 'Microsoft.Insights/scheduledQueryRules@2022-06-15' = if (!em
           timeAggregation: 'Count'
           operator: 'LessThan'
           threshold: 1
+          failingPeriods: { numberOfEvaluationPeriods: 1, minFailingPeriodsToAlert: 1 }
+        }
+      ]
+    }
+    actions: { actionGroups: told }
+  }
+}
+
+// A process says it once a minute.
+resource limit 'Microsoft.Insights/scheduledQueryRules@2022-06-15' = if (!empty(limitReached)) {
+  name: 'limit-${token}'
+  location: location
+  tags: tags
+  kind: 'LogAlert'
+  properties: {
+    displayName: '${displayName}: a limit over all callers is reached'
+    description: 'Somebody sends more than all callers together may. See "Limit reached" in docs/deploy.md.'
+    severity: 1
+    enabled: true
+    autoMitigate: true
+    skipQueryValidation: true
+    scopes: [logs.id]
+    evaluationFrequency: 'PT5M'
+    windowSize: 'PT15M'
+    criteria: {
+      allOf: [
+        {
+          query: 'AppTraces | where Message has "${limitReached}"'
+          timeAggregation: 'Count'
+          operator: 'GreaterThan'
+          threshold: 0
           failingPeriods: { numberOfEvaluationPeriods: 1, minFailingPeriodsToAlert: 1 }
         }
       ]

@@ -102,6 +102,9 @@ var settingsOfItsOwn = {
   VOTES_PER_HOUR: '300'
   OTP_PER_PHONE: '5'
   OTP_PER_ADDRESS: '30'
+  OTP_PER_NETWORK: '60'
+  OTP_PER_COUNTRY: '500'
+  OTP_PER_HOUR: '1000'
   VOTE_MIN: '3'
   NOTIFY_POLL: '5s'
   SETTLE_AFTER: '24h'
@@ -240,6 +243,7 @@ module alerts '../../../infra/modules/alerts.bicep' = {
     shortName: 'Duuble'
     heartbeat: 'expire'
     backupDone: 'backup is complete' // what the log of the function "export" says
+    limitReached: 'no more codes go to new devices' // what the log says when a limit over all numbers is reached
   }
 }
 

@@ -65,6 +65,10 @@ type Settings struct {
 	// Metrics is where "local" serves metrics to Prometheus, such as 127.0.0.1:9464. Without a host,
 	// as :9464, it is the loopback address. Not set: nowhere.
 	Metrics MetricsAddr `envconfig:"METRICS_ADDR"`
+
+	// ForThisMachine is the name of a setting that an application sets by itself, with which "local"
+	// listens on a loopback address alone.
+	ForThisMachine string `ignored:"true"`
 }
 
 // A LogFormat is how a log is written.

@@ -43,6 +43,7 @@ var elsewhere = map[string]string{
 	"TRUSTED_PROXIES":              "the Functions host is on the same machine",
 	"METRICS_ADDR":                 "of local: instances of a function app export by OTLP",
 	"LOG_FORMAT":                   "of local: the custom handler always writes JSON",
+	"DEV_CODES":                    "of local: the handler refuses it",
 }
 
 // settingKey finds the settings: those keys that begin with a capital.
@@ -130,7 +131,7 @@ func TestLogCategories(t *testing.T) {
 func TestAlertsKeepTheTime(t *testing.T) {
 	t.Parallel()
 	rules := groups(regexp.MustCompile(`(?m)^\s*query: '(.+)'$`), infrastructure(t, ours)["modules/alerts.bicep"])
-	require.Len(t, rules, 6)
+	require.Len(t, rules, 7)
 	for _, query := range rules {
 		if _, last, ok := strings.Cut(query, "| project "); ok {
 			require.Regexp(t, `^TimeGenerated, `, last)
