@@ -644,7 +644,7 @@ func TestBackupReplacesNothingUnasked(t *testing.T) {
 
 func TestBackupThatFailsLeavesTheOldOne(t *testing.T) {
 	path := file(t, "backup", "old")
-	err := writeFile(nil, path, func(w io.Writer) error {
+	err := command.WriteTo(nil, path, func(w io.Writer) error {
 		_, err := fmt.Fprint(w, "half of the n")
 		require.NoError(t, err)
 		return fmt.Errorf("no more")
