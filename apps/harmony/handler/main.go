@@ -120,7 +120,7 @@ func readSettings() (settings, error) {
 		err = command.CheckTables(s.all()...)
 	}
 	if err == nil {
-		for _, name := range append(slices.Clone(pictures), backup.Container) {
+		for _, name := range append(slices.Clone(pictures), meet.ContainerRemoved, backup.Container) {
 			err = cmp.Or(err, command.CheckContainers(s.ContainerPrefix+name))
 		}
 	}
@@ -202,8 +202,9 @@ func (r rooms) compared() verify.Store {
 
 // triggers are the jobs of all parts.
 func (r rooms) triggers() []function.Trigger {
-	tidies := tidy.Job{Service: r.members, Walks: append(r.compared().Walks(), tidy.Walk{Name: "snapshots", Step: r.reports.Sweep},
-		tidy.Files(r.members, gallery.ContainerStore, r.shop.Named), tidy.Files(r.members, gallery.ContainerEvents, r.events.Named), tidy.Files(r.members, gallery.ContainerBlog, r.blog.Named))}
+	tidies := tidy.Job{Service: r.members, Walks: append(r.compared().Walks(), tidy.Walk{Name: "snapshots", Step: r.reports.Sweep}), Containers: []tidy.Container{
+		{Name: gallery.ContainerStore, Named: r.shop.Named}, {Name: gallery.ContainerEvents, Named: r.events.Named}, {Name: gallery.ContainerBlog, Named: r.blog.Named},
+	}}
 	erases := erase.Job{Service: r.members, Traces: slices.Concat(r.members.Traces(), r.events.Traces(), r.chats.Traces(), r.forum.Traces(), r.reports.Traces(), r.blog.Traces())}
 	return append(r.members.Triggers(slices.Concat(r.events.Settlers(), r.forum.Settlers(), r.blog.Settlers())...), tidies.Trigger(), erases.Trigger())
 }
