@@ -19,16 +19,6 @@ import (
 	"prompthub/internal/testing/azurite"
 )
 
-// TestExportAlert: the alert on the age of exports counts the line that says that one is complete,
-// and the rule that removes old ones finds their container.
-func TestExportAlert(t *testing.T) {
-	t.Parallel()
-	main, err := os.ReadFile("../infra/main.bicep")
-	require.NoError(t, err)
-	require.Contains(t, string(main), "backupDone: '"+backup.Complete+"'")
-	require.Contains(t, string(main), "backups: '${containerPrefix}"+backup.Container+"/'\n")
-}
-
 // TestExport: on Azure Storage (Azurite) the timer exports what "backup" writes, and a restore
 // reads its parts one after the other.
 func TestExport(t *testing.T) {

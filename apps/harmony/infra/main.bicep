@@ -54,6 +54,8 @@ var containerNames = [
   'blog-images'
   'event-images'
   'store-images'
+  'removed-images'
+  'backups'
 ]
 
 var queueNames = [
@@ -65,6 +67,7 @@ var queueNames = [
 var settingsOfItsOwn = {
   CONTAINER_PREFIX: containerPrefix
   LIKES_A_DAY: '200'
+  EXPORT_EVERY: '24h'
   ERASE_AFTER_DAYS: '30'
 }
 
@@ -105,6 +108,7 @@ module storage '../../../infra/modules/storage.bicep' = {
     queueNames: queueNames
     containerNames: containerNames
     containerPrefix: containerPrefix
+    backups: '${containerPrefix}backups/'
   }
 }
 
@@ -165,6 +169,7 @@ module alerts '../../../infra/modules/alerts.bicep' = {
     email: ''
     displayName: 'AloeVera Harmony Meet'
     shortName: 'Harmony'
+    backupDone: 'backup is complete' // what the log of the function "export" says
   }
 }
 

@@ -16,10 +16,17 @@ param tablePrefix string = 'Ricochet'
 @description('Goes before the name of every queue.')
 param queuePrefix string = 'ricochet-'
 
+@description('Goes before the name of the container of backups.')
+param containerPrefix string = 'ricochet-'
+
 // The names are those of the code: a test holds the lists against each other.
 var tableNames = [
   'Games'
   'Due'
+]
+
+var containerNames = [
+  'backups'
 ]
 
 var queueNames = [
@@ -28,7 +35,10 @@ var queueNames = [
 ]
 
 // Beside the settings that every application has.
-var settingsOfItsOwn = {}
+var settingsOfItsOwn = {
+  CONTAINER_PREFIX: containerPrefix
+  EXPORT_EVERY: '24h'
+}
 
 // With the name of the application: another one may have an environment of the same name.
 var token = toLower(uniqueString(subscription().id, environmentName, location, 'ricochet'))
@@ -65,6 +75,9 @@ module storage '../../../infra/modules/storage.bicep' = {
     logsName: monitoring.outputs.logsName
     tableNames: tableNames
     queueNames: queueNames
+    containerNames: containerNames
+    containerPrefix: containerPrefix
+    backups: '${containerPrefix}backups/'
   }
 }
 
@@ -125,6 +138,7 @@ module alerts '../../../infra/modules/alerts.bicep' = {
     email: ''
     displayName: 'Async Ricochet Robots'
     shortName: 'Ricochet'
+    backupDone: 'backup is complete' // what the log of the function "export" says
   }
 }
 
@@ -134,3 +148,4 @@ output FUNCTION_APP_URL string = app.outputs.url
 // For commands that work on the storage.
 output TABLE_PREFIX string = tablePrefix
 output QUEUE_PREFIX string = queuePrefix
+output CONTAINER_PREFIX string = containerPrefix
