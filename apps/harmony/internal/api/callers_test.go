@@ -6,15 +6,17 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"prompthub/apps/harmony/internal/account"
 	"prompthub/apps/harmony/internal/api"
-	"prompthub/internal/testing/callers"
+	"prompthub/internal/http/httpjson"
+	"prompthub/internal/testing/callertest"
 )
 
-// TestCallers: see package callers.
+// TestCallers: see package callertest.
 func TestCallers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -44,14 +46,14 @@ func TestCallers(t *testing.T) {
 	bearer := func(token string) func(*http.Request, int) {
 		return func(r *http.Request, _ int) { r.Header.Set("Authorization", "Bearer "+token) }
 	}
-	callers.Check(t, callers.Door{
-		New:  w.over,
-		Read: request("GET", "/auth/me"), Write: request("POST", "/forum/topics"), Body: 300 << 10,
+	callertest.Check(t, callertest.Door{
+		Handler: w.over(standing()),
+		Read:    request("GET", "/auth/me"), Write: request("POST", "/forum/topics"), Body: 300 << 10,
 		Entry: []func(io.Reader) *http.Request{
 			request("POST", "/auth/register"), request("POST", "/auth/login"), request("POST", "/auth/refresh"), request("POST", "/auth/reset"), request("POST", "/auth/restore"),
 		},
 		EntryBody: 300 << 10,
-		Kinds: []callers.Kind{
+		Kinds: []callertest.Kind{
 			{Name: "a guest", Sign: func(*http.Request, int) {}},
 			{Name: "no token", Sign: bearer("ha_x")},
 			{Name: "a made-up token", Sign: func(r *http.Request, i int) { bearer(madeUp(byte(i), byte(i>>8)))(r, i) }},
@@ -67,6 +69,12 @@ func TestCallers(t *testing.T) {
 			{Name: "a member", IsMember: true, Sign: bearer(anna)},
 		},
 	})
+}
+
+// standing is an admission whose clock stands still.
+func standing() *httpjson.Admission {
+	l := httpjson.Limits{Reads: 1, ReadBurst: callertest.Burst, Writes: 1, WriteBurst: callertest.Burst}
+	return httpjson.NewAdmission(l.Complete(false), func() time.Time { return time.Unix(0, 0) })
 }
 
 // madeUp is a token as anybody can write one.
@@ -105,10 +113,10 @@ func TestCallersOfPictures(t *testing.T) {
 			}
 		}
 	}
-	callers.Check(t, callers.Door{
-		New:  w.over,
-		Read: request("GET", "/images/profile/"+id+"/"+id+".jpg"), Write: request("POST", "/users/"+id+"/images"), Body: 3 << 20,
-		Kinds: []callers.Kind{
+	callertest.Check(t, callertest.Door{
+		Handler: w.over(standing()),
+		Read:    request("GET", "/images/profile/"+id+"/"+id+".jpg"), Write: request("POST", "/users/"+id+"/images"), Body: 3 << 20,
+		Kinds: []callertest.Kind{
 			{Name: "a guest", Sign: func(*http.Request, int) {}},
 			{Name: "made-up tokens", Sign: func(r *http.Request, i int) { cookie(madeUp(byte(i), byte(i>>8))+".x")(r, i) }},
 			{Name: "the right ids with a wrong secret", Sign: cookie(withSecret(t, anna) + ".x")},

@@ -167,7 +167,7 @@ func (s *Service) complete(ctx context.Context, u User, language string) error {
 			return s.merge(ctx, s.Tables.Users, account.UserKey(id), table.Props{{Name: "Registered", Value: table.Bool(true)}})
 		},
 		func() error {
-			return s.Insert(ctx, s.Tables.UserPreferences, account.PreferencesRow(id, rules.NewPreferences(), now))
+			return s.Insert(ctx, s.Tables.UserPreferences, account.PreferencesRow(id, rules.NewPreferences(), account.Daily{}, now))
 		},
 		func() error {
 			return s.Insert(ctx, s.Tables.UserSettings, account.PrivacyRow(id, rules.NewPrivacy(language), now))

@@ -14,10 +14,10 @@ import (
 	"prompthub/apps/harmony/internal/meettest"
 	"prompthub/apps/harmony/internal/web"
 	"prompthub/internal/http/httpjson"
-	"prompthub/internal/testing/callers"
+	"prompthub/internal/testing/callertest"
 )
 
-// TestCallers: see package callers.
+// TestCallers: see package callertest.
 func TestCallers(t *testing.T) {
 	t.Parallel()
 	w := meettest.New(t)
@@ -55,16 +55,16 @@ func TestCallers(t *testing.T) {
 		cookie(account.AccessForm.Format(ids, account.Secret{})+"."+account.RefreshForm.Format(ids, account.Secret{}))(r, i)
 	}
 	ids, _, _ := account.AccessForm.Bytes(in.Tokens.Access)
-	callers.Check(t, callers.Door{
-		New: func(a *httpjson.Admission) http.Handler {
-			return web.New(web.Config{Service: w.Service, Admission: a, Log: slog.New(slog.DiscardHandler), Now: time.Now})
-		},
-		Read: request("GET", "/me"), Write: request("POST", "/settings/preferences"), Body: 300 << 10,
+	l := httpjson.Limits{Reads: 1, ReadBurst: callertest.Burst, Writes: 1, WriteBurst: callertest.Burst}
+	admission := httpjson.NewAdmission(l.Complete(false), func() time.Time { return time.Unix(0, 0) })
+	callertest.Check(t, callertest.Door{
+		Handler: web.New(web.Config{Service: w.Service, Admission: admission, Log: slog.New(slog.DiscardHandler), Now: time.Now}),
+		Read:    request("GET", "/me"), Write: request("POST", "/settings/preferences"), Body: 300 << 10,
 		Entry: []func(io.Reader) *http.Request{
 			request("POST", "/sign-up"), request("POST", "/sign-in"), request("POST", "/reset"), request("POST", "/restore"),
 		},
 		EntryBody: 300 << 10,
-		Kinds: []callers.Kind{
+		Kinds: []callertest.Kind{
 			{Name: "a guest", Sign: func(*http.Request, int) {}},
 			{Name: "made-up tokens", Sign: madeUp},
 			{Name: "no tokens", Sign: cookie("x.y")},
