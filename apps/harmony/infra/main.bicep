@@ -66,6 +66,7 @@ var settingsOfItsOwn = {
   CONTAINER_PREFIX: containerPrefix
   LIKES_A_DAY: '200'
   ERASE_AFTER_DAYS: '30'
+  SIGN_UPS_AN_HOUR: '5'
 }
 
 // With the name of the application: another one may have an environment of the same name.

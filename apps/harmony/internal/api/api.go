@@ -197,6 +197,8 @@ func route[I, O any](a *api, who access, bound Bound, op huma.Operation, act fun
 type visit struct {
 	claim meet.Claim
 	from  string // names the caller: the member, or the address of a guest
+
+	site, network string // where it comes from
 }
 
 type visitKey struct{}
@@ -208,6 +210,15 @@ func from(ctx context.Context) string {
 		return ""
 	}
 	return v.from
+}
+
+// asker is who asks to be signed in, by what they send of their device.
+func asker(ctx context.Context, device, agent string) meet.Asker {
+	by := meet.Asker{Device: device, Agent: account.Device(agent)}
+	if v, _ := ctx.Value(visitKey{}).(*visit); v != nil {
+		by.Site, by.Network = v.site, v.network
+	}
+	return by
 }
 
 // admit finds out who sends a request, counts it, reads what it sends, and finds room for it. A
@@ -229,8 +240,8 @@ func (a *api) admit(ctx huma.Context, who access, next func(huma.Context)) {
 	if err != nil {
 		refused = err
 	}
-	site, _ := httpjson.AddressClass(r)
-	v.from = cmp.Or(v.claim.UserID, site)
+	v.site, v.network = httpjson.AddressClass(r)
+	v.from = cmp.Or(v.claim.UserID, v.site)
 	if err := a.Admission.Admit(r.Context(), w.Header(), caller, httpjson.IsWrite(r)); err != nil {
 		refused = err
 	}

@@ -84,6 +84,8 @@ type NewAccount struct {
 type Credentials struct {
 	Email    string `json:"email" doc:"The address of the account" example:"anna@example.com"`
 	Password string `json:"password" doc:"Its password" example:"tea under seven lamps"`
+
+	DeviceToken string `json:"deviceToken,omitempty" doc:"As the last session of the account on this device gave it: what strangers get wrong does not count for it" example:"hd_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"`
 }
 
 // RefreshToken asks for the next tokens.
@@ -106,6 +108,8 @@ func tokensOf(t meet.Tokens) Tokens {
 type Session struct {
 	User Me `json:"user" doc:"The member"`
 	Tokens
+
+	DeviceToken string `json:"deviceToken" doc:"Keep it on this device for 90 days, also after a sign-out, and send it with the next sign-in" example:"hd_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"`
 }
 
 // Me is the caller's own account.

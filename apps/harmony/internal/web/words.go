@@ -294,6 +294,8 @@ var memberWords = map[string][2]string{
 	"error.DISTANCE_RANGE":        {"Укажите от 0 до 20000 км.", "Give 0 to 20,000 km."},
 	"error.INVALID_CREDENTIALS":   {"Почта или пароль неверны.", "The e-mail address or the password is wrong."},
 	"error.INVALID_TOKEN":         {"Код неверен или больше не действует.", "The token is wrong, or not good any more."},
+	"error.TOO_MANY_SIGN_UPS":     {"С вашего адреса в интернете за этот час уже зарегистрировались пятеро. Подождите или войдите.", "Too many accounts were made from your address of the internet in this hour. Wait, or sign in."},
+	"error.TOO_MANY_AT_ONCE":      {"Слишком много запросов сразу. Подождите секунду.", "Too many requests of yours are here at once. Wait a second."},
 	"error.TOO_MANY_ATTEMPTS":     {"Слишком много неверных попыток. Подождите 15 минут.", "Too many wrong attempts. Wait 15 minutes."},
 	"error.ACCOUNT_DELETED":       {"Этот аккаунт удалён. Месяц его можно восстановить.", "This account is deleted. For a month it can be restored."},
 	"error.ACCOUNT_SUSPENDED":     {"Ваш аккаунт заблокирован модераторами.", "Your account is suspended by the moderators."},
