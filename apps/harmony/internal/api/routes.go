@@ -155,7 +155,7 @@ func (a *api) people() {
 	})
 	route(a, member, Bound{6, 13}, huma.Operation{
 		OperationID: "put-person", Method: http.MethodPut, Path: "/users/{userId}", Tags: []string{"people"}, Errors: []int{404, 412},
-		Summary: "Change my profile", Description: "The profile of another member is answered 403 NOT_YOURS, or 404 if the caller may not see it.",
+		Summary: "Change my profile", Description: "A gender changes once in 30 days, a position 5 times a day: 429 GENDER_TOO_OFTEN, POSITION_TOO_OFTEN. The profile of another member is answered 403 NOT_YOURS, or 404 if the caller may not see it.",
 	}, func(ctx context.Context, c meet.Claim, in *struct {
 		ByUser
 		IfMatch string `header:"If-Match" doc:"Versions that the account may have; any if it is absent" example:"\"3\""`
@@ -183,7 +183,7 @@ func (a *api) preferences() {
 	})
 	route(a, member, Bound{6, 13}, huma.Operation{
 		OperationID: "put-preferences", Method: http.MethodPut, Path: "/settings/preferences", Tags: []string{"settings"},
-		Summary: "Change what I look for", Description: "Holds from the next request on.",
+		Summary: "Change what I look for", Description: "Holds from the next request on. Up to 20 times a day: then 429 PREFERENCES_TOO_OFTEN.",
 	}, func(ctx context.Context, c meet.Claim, in *body[Preferences]) (*body[Preferences], error) {
 		return answer(in.Body, a.Service.SetPreferences(ctx, c, in.Body.rules()))
 	})
