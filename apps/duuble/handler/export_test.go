@@ -20,12 +20,14 @@ import (
 )
 
 // TestExportAlert: the alert on the age of exports counts the line that says that one is complete,
-// and the rule that removes old ones finds their container.
+// that on limits finds the line that says that one is reached, and the rule that removes old ones
+// finds their container.
 func TestExportAlert(t *testing.T) {
 	t.Parallel()
 	main, err := os.ReadFile("../infra/main.bicep")
 	require.NoError(t, err)
 	require.Contains(t, string(main), "backupDone: '"+exported+"'")
+	require.Contains(t, string(main), "limitReached: '"+people.LimitReached+"'")
 	require.Contains(t, string(main), "backups: '${containerPrefix}"+backup.Container+"/'\n")
 }
 

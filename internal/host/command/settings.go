@@ -28,6 +28,10 @@ type Settings struct {
 	// is read first: with it the handler can answer what is wrong with the others.
 	Port uint16 `envconfig:"FUNCTIONS_CUSTOMHANDLER_PORT"`
 
+	// Site is the name of the function app. The platform sets it, whose front end is then between
+	// clients and the host.
+	Site string `envconfig:"WEBSITE_SITE_NAME"`
+
 	// Config says how callers are identified: AUTH_MODE and what the modes need. Not set: dev in
 	// "local", refused elsewhere.
 	auth.Config

@@ -250,8 +250,8 @@ func TestFullIsUnavailable(t *testing.T) {
 	require.Equal(t, http.StatusOK, answer(user("ann"), 1<<20, false).Code)
 }
 
-// TestCaller: a person is who was found, and all else is an address; whoever makes up tokens is
-// refused some time, and finds out nothing any more.
+// TestCaller: a caller is the person that was found, or else an address; an address that makes up
+// tokens is refused some time, and finds out nothing any more.
 func TestCaller(t *testing.T) {
 	t.Parallel()
 	a := httpjson.NewAdmission(httpjson.Limits{Reads: 1, ReadBurst: 3}.Complete(false), fixed)

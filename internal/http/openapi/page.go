@@ -1,13 +1,16 @@
 package openapi
 
-import "reflect"
+import (
+	"reflect"
+	"strings"
+)
 
 // MaxPage is how large a page of a list is at most, in bytes, unless its first thing is larger.
 const MaxPage = 1 << 20
 
 // WithinPage answers with a page of a list that is no larger than MaxPage: one that would be is read
-// again, with as many things as fit in the place of the Limit of the input. What is no page of a
-// list is answered as it is.
+// again, with as many things as fit in the place of the Limit of the input. An answer
+// that is no page of a list stays as it is.
 func WithinPage[I, O any](in *I, act func() (*O, error)) (*O, error) {
 	limit := reflect.ValueOf(in).Elem().FieldByName("Limit")
 	for {
@@ -40,13 +43,13 @@ func fitting(things reflect.Value) int {
 }
 
 // jsonSize returns how many bytes a value takes as JSON at most, if its texts have no control
-// characters but tabs and line breaks: a byte becomes two then.
+// characters but tabs and line breaks.
 func jsonSize(v reflect.Value) int {
-	const number = 24 // an integer, or a truth value, with what stands around it
+	const number = 24 // an integer, or a truth value, and the marks around it
 	size := number
 	switch v.Kind() {
 	case reflect.String:
-		size += 2 * v.Len()
+		size += textSize(v.String())
 	case reflect.Pointer, reflect.Interface:
 		if !v.IsNil() {
 			size = jsonSize(v.Elem())
@@ -59,6 +62,16 @@ func jsonSize(v reflect.Value) int {
 		for i := range v.NumField() {
 			size += len(v.Type().Field(i).Name) + jsonSize(v.Field(i))
 		}
+	}
+	return size
+}
+
+// textSize returns how many bytes a text takes at most: some characters become two, and two of those
+// that begin with 0xe2 become six.
+func textSize(s string) int {
+	size := len(s) + 3*strings.Count(s, "\xe2")
+	for _, escaped := range []string{`"`, `\`, "\n", "\t", "\r"} {
+		size += strings.Count(s, escaped)
 	}
 	return size
 }

@@ -40,8 +40,8 @@ type Door struct {
 	Body, EntryBody int
 }
 
-// Burst is how many requests each caller may send: no rate refuses anything, and what is left says
-// who was counted.
+// Burst is how many requests each caller may send: no rate refuses anything, and the number that is
+// left says which caller was counted.
 const Burst = 100_000
 
 const each = 3 // requests from each address
@@ -136,7 +136,7 @@ func Check(t *testing.T, d Door) {
 				case <-over:
 				}
 			}
-			// A caller who has taken in what may be at once gets no more, whatever was first.
+			// a caller with as many bodies as may be gets no more
 			full := func(k Kind, at string, request func(io.Reader) *http.Request, size int) bool {
 				return send(k, at, request, strings.NewReader(strings.Repeat("x", size))).Code == http.StatusTooManyRequests
 			}

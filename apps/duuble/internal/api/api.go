@@ -244,8 +244,8 @@ type visit struct {
 type visitKey struct{}
 
 // admit finds out who sends a request, counts it, reads what it sends, and finds room for it. A
-// guest is refused before anything else is looked at. Who signs in or asks for a code is counted by
-// their address, whatever token comes with it.
+// guest is refused before anything else is looked at. Requests to sign in, or for a code, count for
+// their address, also with a token.
 func (a *api) admit(ctx huma.Context, who access, next func(huma.Context)) {
 	r, w := humago.Unwrap(ctx)
 	if openapi.IsProbe(ctx.Operation().Path) {

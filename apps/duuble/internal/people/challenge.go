@@ -22,10 +22,10 @@ import (
 
 // # Codes
 //
-// Whoever asks for a code is an asker: a device that has signed in to the number before, or an
-// address. The window in which the codes of a number for an asker are counted also has the newest
-// three of them, which are good together: five attempts, whichever is tried, and one use. So
-// what others ask for or try takes nothing away from an asker.
+// An asker is a device that has signed in to the number before, or an address. The window in which
+// the codes of a number for an asker are counted also has the newest three of them, which are good
+// together: five attempts at any of them, and one use. So requests and attempts of others take
+// nothing away from an asker.
 //
 // An attempt is one write of that window under its ETag, before anybody is told whether the code was
 // right: of many attempts at once no more than five are looked at, and one code signs in once.

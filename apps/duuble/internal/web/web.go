@@ -56,8 +56,12 @@ type Config struct {
 type web struct {
 	Config
 	mux       *http.ServeMux
+	patterns  []string // of the mux
 	templates map[string]*template.Template
 }
+
+// Patterns returns the routes of all pages, as a ServeMux knows them.
+func Patterns() []string { return build(Config{}).patterns }
 
 // New returns a handler for everything under Prefix.
 func New(c Config) http.Handler {
@@ -100,7 +104,7 @@ type action func(*request) error
 type access int
 
 const (
-	entry  access = iota // who signs in, whom limits count by their address, whatever cookie they send
+	entry  access = iota // anyone; limits count the address, also of a person who is signed in
 	always               // also a person who has left
 	anyone
 	person // signed in
@@ -110,6 +114,7 @@ const (
 // handle registers a page. A guest is sent to sign in and back, and a person without a username to
 // choose one.
 func (s *web) handle(pattern string, who access, act action) {
+	s.patterns = append(s.patterns, pattern)
 	s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "private, no-store")
 		req := &request{Request: r, w: w}
