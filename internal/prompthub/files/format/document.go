@@ -95,10 +95,10 @@ func weightOf(f Format, file []byte) (yaml, parts int) {
 // yamlOf returns the YAML in a file of a format.
 func yamlOf(f Format, file []byte) []byte {
 	switch {
-	case path.Ext(codecs[f].path) == ".yml":
+	case slices.Contains([]string{".yml", ".yaml"}, path.Ext(codecs[f].path)):
 		return file
 	case codecs[f].front:
-		if y, _, err := cutFrontMatter(bytes.TrimPrefix(file, bom)); err == nil {
+		if y, _, err := cutFrontMatter(bytes.TrimPrefix(file, bom), codecs[f].comments); err == nil {
 			return y
 		}
 	}
@@ -466,14 +466,16 @@ func (d Document) Sorted(catalog []string) Document {
 		own[tag] = true
 	}
 	for _, tag := range tags {
-		if known := strings.ToLower(tag); slices.Contains(catalog, known) {
-			d.Tags = append(d.Tags, known)
+		if known := strings.ToLower(strings.TrimSpace(tag)); slices.Contains(catalog, known) {
+			if !slices.Contains(d.Tags, known) {
+				d.Tags = append(d.Tags, known)
+			}
 		} else if !own[tag] {
 			own[tag] = true
 			d.OwnTags = append(d.OwnTags, tag)
 		}
 	}
-	return d
+	return d.fewTags()
 }
 
 // sameJSON reports whether two values are equal, whatever the order of their members.

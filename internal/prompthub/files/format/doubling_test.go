@@ -116,6 +116,10 @@ func TestDoubling(t *testing.T) {
 			source := &prompt.Source{Format: string(format.Markdown), File: "p.md", Bytes: []byte("---\n" + s + "\n---\nx")}
 			return func() { format.Made(source) }
 		}},
+		{Name: "SplitKernel", With: func(s string) func() {
+			b := []byte("template: |\n  " + strings.Join(lines(s), "\n  ") + "\n" + "input_variables: [" + strings.Repeat("{name: a}, ", len(s)/100) + "]\n")
+			return func() { _, _ = format.SplitKernel(b) }
+		}},
 		{Name: "Named", With: func(s string) func() {
 			names := strings.Fields(s)
 			return func() { format.Named(format.Markdown, names) }
@@ -200,7 +204,7 @@ func TestDoubling(t *testing.T) {
 		)
 	}
 	doubling.Listed(t, funcs, map[string][]string{
-		"compares or returns what it is given":                      {"Kept", "Document.Said", "Row.Place", "Part.Place", "Format.IsMany", "Format.Loses", "Format.MediaType", "Names"},
+		"compares or returns what it is given":                      {"Kept", "Document.Said", "IsKernelText", "Warning.IsNote", "Row.Place", "Part.Place", "Format.IsMany", "Format.Loses", "Format.MediaType", "Names"},
 		"is called for a line of a file, see Parts":                 {"IncludesOf"},
 		"is called for what Parts yields":                           {"Part.Row", "Part.Weight", "Part.Check", "Part.IsJSON", "Part.Name", "Part.Includes"},
 		"is Rewrite of a document that was read already, see there": {"Document.Rewrite"},

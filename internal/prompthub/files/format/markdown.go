@@ -24,10 +24,8 @@ func readMarkdown(in *input) (Document, object, error) {
 		return Document{}, nil, err
 	}
 	var d Document
+	o = o.tagged()
 	d.take(&o)
-	if d.Tags == nil {
-		d.Tags = tagLine(&o)
-	}
 	if len(d.Messages) == 0 {
 		d.Text = text
 	}
@@ -37,10 +35,8 @@ func readMarkdown(in *input) (Document, object, error) {
 // nameAndAbout are members that are texts in any front matter.
 var nameAndAbout = []string{fieldName, fieldDescription}
 
-// tagLine takes tags that stand in one line, parted by commas, as note takers and writers of blogs
-// have them. A list is how a tag with a comma in it is written.
-func tagLine(o *object) []string { return tagsOfLine(o.text(fieldTags)) }
-
+// tagsOfLine returns the tags of one line, parted by commas, as note takers and writers of blogs have
+// them. A list is how a tag with a comma in it is written.
 func tagsOfLine(line string) (tags []string) {
 	for tag := range strings.SplitSeq(line, ",") {
 		if tag = strings.TrimSpace(tag); tag != "" {
@@ -142,7 +138,7 @@ func writeVSCode(d Document, extra object) ([]byte, error) {
 	model, _ := modelOf(d.Config)
 	o.put("model", model)
 	o.add(extra)
-	if len(o) == 0 && frontMatterAt([]byte(d.words())) < 0 {
+	if len(o) == 0 && !HasFrontMatter([]byte(d.words())) {
 		return []byte(ended(d.words())), nil
 	}
 	return joinFrontMatter(o, d.words())
@@ -185,7 +181,7 @@ func readCommand(in *input) (Document, object, error) {
 // commandOf returns the path of a file below the folder of commands, "" where it is in none.
 func commandOf(file string) string {
 	_, below, _ := strings.Cut("/"+file, "/commands/")
-	return unmarked(strings.TrimSuffix(below, ".md"))
+	return unmarked(strings.TrimSuffix(below, ".md"), true)
 }
 
 func writeCommand(d Document, extra object) ([]byte, error) {
@@ -217,7 +213,7 @@ func writeFabric(d Document, _ object) ([]byte, error) { return []byte(ended(d.w
 // folder returns the name of the folder that a file is in, "" for none.
 func folder(file string) string {
 	if dir := path.Base(path.Dir(file)); dir != "." && dir != "/" {
-		return dir
+		return unmarked(dir, false)
 	}
 	return ""
 }

@@ -151,6 +151,9 @@ func (p Part) Row() Row {
 		p.table.read(p.Bytes, &row)
 	case p.format == JSONLines:
 		row.Document, row.Err = readValue(p.file, p.Line, p.Bytes, p.key)
+		if s := row.Source; p.whole != nil && s != nil && row.Name == "" && p.key == fieldName && !codecs[s.Format].many {
+			row.Name = nameOf(p.file)
+		}
 	default:
 		row.Document, row.Err = Read(p.format, p.file, p.Bytes)
 		row.Source = &Source{Format: p.format, Data: p.Bytes}
@@ -287,13 +290,13 @@ type csvTable struct {
 // partsOfCSV finds the rows of a CSV file. A file that looks like nothing else is taken for CSV, so
 // where it is none its name, if there is one, says what it should be.
 func partsOfCSV(name string, file []byte, key string, yield func(Part, error) bool) error {
+	file = unixLines(file)
 	r, header, err := newCSV(file)
 	if err != nil {
 		return unread(name, file, err)
 	}
 	table := &csvTable{begin: file[:r.InputOffset()], header: header, separator: r.Comma, spaces: r.TrimLeadingSpace, key: strings.ToLower(key)}
 	column := slices.Index(header, table.key)
-	r.ReuseRecord = true
 	for n := 1; ; n++ {
 		at := r.InputOffset()
 		record, err := r.Read()
@@ -304,8 +307,7 @@ func partsOfCSV(name string, file []byte, key string, yield func(Part, error) bo
 			return malformed(err)
 		}
 		record, fits := fitted(record, len(header))
-		line, _ := r.FieldPos(0)
-		part := Part{Number: n, Line: line, Bytes: file[at:r.InputOffset()], format: CSV, table: table}
+		part := Part{Number: n, Line: r.read, Bytes: file[at:r.InputOffset()], format: CSV, table: table}
 		switch {
 		case !fits:
 			part.err = fmt.Errorf("has %d fields, the first line has %d: put quotes around a text that has the separator in it", len(record), len(header))
@@ -333,7 +335,7 @@ func fitted(record []string, n int) ([]string, bool) {
 // read reads a row.
 func (t *csvTable) read(b []byte, row *Row) {
 	r := csv.NewReader(bytes.NewReader(b))
-	r.Comma, r.FieldsPerRecord, r.TrimLeadingSpace = t.separator, -1, t.spaces
+	r.Comma, r.FieldsPerRecord, r.TrimLeadingSpace, r.LazyQuotes = t.separator, -1, t.spaces, true
 	record, err := r.Read()
 	record, _ = fitted(record, len(t.header))
 	if err != nil { // unreachable: it was read before
@@ -398,8 +400,8 @@ func decoder(file []byte) *jsontext.Decoder {
 	return jsontext.NewDecoder(bytes.NewBuffer(file), twice)
 }
 
-// listIn returns the values of a list, or of that in the only member prompts or data of an object;
-// nil where the file is something else.
+// listIn returns the values of a list, or of that in the only member prompts or data of an object,
+// or one of the other lists; nil where the file is something else.
 func listIn(file []byte) []value {
 	whole := jsontext.Value(file)
 	switch kind := whole.Kind(); {
@@ -423,7 +425,7 @@ func listBelow(d *jsontext.Decoder, file []byte, outer bool) []value {
 		}
 		name := t.String()
 		switch kind := d.PeekKind(); {
-		case (name == "prompts" || name == "data" && outer) && kind == '[':
+		case (name == "prompts" || outer && slices.Contains(listMembers, name)) && kind == '[':
 			if lists[name] != nil {
 				return nil
 			}
@@ -442,8 +444,19 @@ func listBelow(d *jsontext.Decoder, file []byte, outer bool) []value {
 	if prompts := lists["prompts"]; prompts != nil && err == nil {
 		return prompts
 	}
+	for _, name := range listMembers[1:] {
+		if list := lists[name]; len(list) > 0 && err == nil {
+			if o, err := parseObject(list[0].json); err == nil && o.saysPrompt() {
+				return list
+			}
+		}
+	}
 	return lists["data"]
 }
+
+// listMembers are members other than prompts in which programs have lists of them. What is in those
+// after the first tells whether they do.
+var listMembers = []string{"data", "items", "results", "templates", "presets", "groups", "masks"}
 
 // elements returns those of the list that comes next in a file, and no further ones if they are too
 // many.
