@@ -121,6 +121,7 @@ func TestDoubling(t *testing.T) {
 		{Name: "CountInvisible", With: text(func(s string) { prompt.CountInvisible(s) })},
 		{Name: "Content.Invisible", With: content(func(c prompt.Content) { c.Invisible() })},
 		{Name: "Readable", With: text(func(s string) { prompt.Readable(s) })},
+		{Name: "Shown", With: text(func(s string) { prompt.Shown(s) })},
 		{Name: "Excerpt", With: text(func(s string) { prompt.Excerpt(s) })},
 		{Name: "Slug", With: text(func(s string) { prompt.Slug(s) })},
 		{Name: "Slugs", With: text(func(s string) { prompt.Slugs(s, "01ARZ3NDEKTSV4RRFFQ69G5FAV") })},

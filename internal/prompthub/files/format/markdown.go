@@ -1,6 +1,7 @@
 package format
 
 import (
+	"fmt"
 	"path"
 	"strings"
 
@@ -73,6 +74,9 @@ func readSkill(in *input) (Document, object, error) {
 	d := Document{Name: o.text("name"), Description: o.text("description"), Text: text}
 	if d.Name == "" {
 		d.Name = folder(in.path)
+	}
+	if n := unitsOf(d.Description); n > prompt.MaxShown {
+		in.warnings = append(in.warnings, Warning{Text: fmt.Sprintf("the description has %d characters, and programs that read skills get the first %d", n, prompt.MaxShown), note: true})
 	}
 	return d.undescribed(), o, nil
 }
