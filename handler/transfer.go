@@ -193,9 +193,7 @@ func (c *importing) rows(std command.Streams, name string) (iter.Seq2[format.Row
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 	}
-	if len(skipped) > 0 {
-		fmt.Fprintf(std.Err, "%d files hold no prompts, such as %s\n", len(skipped), skipped[0])
-	}
+	tellNoise(std, skipped)
 	return format.RowsOf(files, c.key), nil
 }
 

@@ -232,8 +232,15 @@ func (im *importer) prompt(ctx context.Context, d format.Document, item *Item) e
 		return im.create(ctx, d, item)
 	}
 	item.ID = was.ID
-	if item.Outcome = Unchanged; d.Within(format.Of(was.Draft)) {
-		return nil
+	item.Outcome = Unchanged
+	takes := false // a file that says the same, but for what only its format knows
+	if d.Within(format.Of(was.Draft)) {
+		if made := d.Draft().Source; made != nil {
+			takes, err = Takes(ctx, im.Service, im.who, *was, *made)
+		}
+		if err != nil || !takes {
+			return err
+		}
 	}
 	if !im.Update {
 		return fmt.Errorf("name: a prompt of yours is called %q and says something else; update it, or rename one of the two", was.Name)
@@ -248,7 +255,10 @@ func (im *importer) prompt(ctx context.Context, d format.Document, item *Item) e
 	if err := im.write(); err != nil {
 		return err
 	}
-	_, err = im.Patch(ctx, im.who, was.ID, library.Match{Any: true}, func(is *prompt.Draft) { *is = d.Over(format.Of(*is)).Draft() })
+	_, err = im.Patch(ctx, im.who, was.ID, library.Match{Any: true}, func(is *prompt.Draft) {
+		*is = d.Over(format.Of(*is)).Draft()
+		is.Anew = takes
+	})
 	return err
 }
 

@@ -59,7 +59,7 @@ func TestFilesOfPeople(t *testing.T) {
 		"an agent in a folder":            {".github/agents/reviewer.agent.md", "Review.", []meant{{name: "reviewer", title: "reviewer"}}},
 		"instructions":                    {"go.instructions.md", "---\napplyTo: **/*.go\n---\nUse gofmt.", []meant{{name: "go", text: "Use gofmt.", warning: "applyTo is not valid YAML"}}},
 		"a chat mode":                     {"Plan.chatmode.md", "---\ndescription: Plans\ntools: ['read']\n---\nPlan.", []meant{{name: "Plan", description: "Plans"}}},
-		"a rule of Cursor":                {"a/rust.mdc", "---\ndescription:\nglobs: **/*.rs\nalwaysApply: true\n---\nUse clippy.", []meant{{name: "rust", text: "Use clippy.", warning: "globs"}}},
+		"a rule of Cursor":                {"a/rust.mdc", "---\ndescription:\nglobs: **/*.rs\nalwaysApply: true\n---\nUse clippy.", []meant{{name: "rust", text: "Use clippy."}}},
 		"a Russian title":                 {"a.csv", "act,prompt\nПереводчик,Переведи", []meant{{name: "perevodchik", title: "Переводчик"}}},
 		"a Chinese title":                 {"a.csv", "act,prompt\n翻译助手,翻译", []meant{{name: "fan-yi-zhu-shou"}}},
 		"a Danish title":                  {"a.csv", "act,prompt\nÆrlig,Svar", []meant{{name: "aerlig"}}},

@@ -118,7 +118,7 @@ func (c *collector) add(file string, mode fs.FileMode, open func() (io.ReadClose
 	}
 	switch {
 	case err == nil && !held && (c.free || n <= MaxFile && c.total <= c.most):
-		if path.Base(file) == kernelConfig {
+		if path.Base(file) == KernelConfig {
 			c.configs[path.Dir(file)] = bytes.Clone(c.buffer.Bytes())
 		}
 		c.skipped = append(c.skipped, file)
@@ -152,8 +152,8 @@ func (c *collector) result() (files []File, skipped []string, err error) {
 			continue
 		}
 		if path.Base(f.Path) == kernelText {
-			f.Bytes = joinKernel(f.Path, f.Bytes, c.configs[path.Dir(f.Path)])
-			c.skipped = slices.DeleteFunc(c.skipped, func(name string) bool { return name == path.Join(path.Dir(f.Path), kernelConfig) })
+			f.Bytes = JoinKernel(f.Path, f.Bytes, c.configs[path.Dir(f.Path)])
+			c.skipped = slices.DeleteFunc(c.skipped, func(name string) bool { return name == path.Join(path.Dir(f.Path), KernelConfig) })
 		}
 		files = append(files, f)
 	}

@@ -162,6 +162,30 @@ func (d Document) Readable() Document {
 // FieldSource is what Unheld calls the file itself.
 const FieldSource = "source"
 
+// SameLines reports whether files are the same but for their line ends, which git changes.
+func SameLines(a, b []byte) bool {
+	if bytes.Equal(a, b) {
+		return true
+	}
+	lf := func(b []byte) []byte { return bytes.ReplaceAll(b, []byte("\r\n"), newline) }
+	return bytes.Equal(lf(a), lf(b))
+}
+
+// SameExtra reports whether two files say the same of what only their format knows. One that cannot
+// be read says nothing of it.
+func SameExtra(f Format, name string, a, b []byte) bool {
+	d, _ := Read(f, name, a)
+	e, _ := Read(f, name, b)
+	return d.Extra.Same(e.Extra)
+}
+
+// Same reports whether two formats know the same of a prompt.
+func (e Extra) Same(f Extra) bool {
+	isNull := func(m member) bool { return m.value.Kind() == 'n' } // which says nothing
+	a, b := slices.DeleteFunc(slices.Clone(e.Members), isNull), slices.DeleteFunc(slices.Clone(f.Members), isNull)
+	return sameJSON(a.value(), b.value())
+}
+
 // names returns the members as reports name them.
 func (e Extra) names() []string {
 	var list []string

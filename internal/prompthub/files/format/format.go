@@ -116,6 +116,14 @@ func (f Format) MediaType() string {
 	return "text/plain; charset=utf-8"
 }
 
+// MediaTypeOf returns the type of a file of the format, which may be YAML where others are JSON.
+func (f Format) MediaTypeOf(b []byte) string {
+	if f == LangChain && isSaved(b) {
+		return SemanticKernel.MediaType()
+	}
+	return f.MediaType()
+}
+
 // isJSON reports whether files of the format are JSON, or have JSON on each line.
 func (f Format) isJSON() bool {
 	return slices.Contains([]string{".json", ".jsonl"}, path.Ext(codecs[f].path))

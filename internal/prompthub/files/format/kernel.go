@@ -32,7 +32,7 @@ func init() {
 // else there is to say.
 const (
 	kernelText   = "skprompt.txt"
-	kernelConfig = "config.json"
+	KernelConfig = "config.json" // the name of the latter
 )
 
 var kernelMember = regexp.MustCompile(`(?m)^(?:template|"template"|[ ]*"template"):`)
@@ -195,9 +195,9 @@ func kernelVariables(d Document, extra object) (list []object) {
 	return list
 }
 
-// joinKernel returns the two files of a folder as one of YAML: of its JSON, which YAML is too. A
+// JoinKernel returns the two files of a folder as one of YAML: of its JSON, which YAML is too. A
 // config.json of the first years has its variables elsewhere.
-func joinKernel(file string, text, config []byte) []byte {
+func JoinKernel(file string, text, config []byte) []byte {
 	o, _ := parseObject(bytes.TrimPrefix(config, bom)) // none, or a broken one, says nothing
 	var input struct {
 		Parameters []struct{ Name, Description, DefaultValue string }
@@ -230,17 +230,14 @@ func joinKernel(file string, text, config []byte) []byte {
 // IsKernelText reports whether a file is the text of a prompt of Semantic Kernel that is a folder.
 func IsKernelText(file string) bool { return path.Base(file) == kernelText }
 
-// SplitKernel returns the files of the folder of a prompt of Semantic Kernel, by their names.
-func SplitKernel(b []byte) (map[string][]byte, error) {
+// SplitKernel returns the two files of the folder of a prompt of Semantic Kernel.
+func SplitKernel(b []byte) (text, config []byte, err error) {
 	o, err := parseYAML(b, "template")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	text := o.text("template")
+	text = []byte(o.text("template"))
 	o.drop(fieldName)
-	config, err := indented(o)
-	if err != nil {
-		return nil, err
-	}
-	return map[string][]byte{kernelText: []byte(text), kernelConfig: config}, nil
+	config, err = indented(o)
+	return text, config, err
 }

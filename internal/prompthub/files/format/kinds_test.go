@@ -251,10 +251,11 @@ func TestFoldersOfSemanticKernel(t *testing.T) {
 	require.Equal(t, "Shorten in {{$n}} words.\n{{$input}}", got["Short"].Text)
 	require.Equal(t, "3", *got["Short"].Variables[1].Default)
 	require.Equal(t, "What", got["Old"].Variables[0].Description)
-	split, err := format.SplitKernel(files[2].Bytes)
+	text, config, err := format.SplitKernel(files[2].Bytes)
 	require.NoError(t, err)
-	require.Equal(t, "Shorten in {{$n}} words.\n{{$input}}\n", string(split["skprompt.txt"]))
-	require.JSONEq(t, string(tree["Writer/Short/config.json"].Data), string(split["config.json"]))
+	require.Equal(t, "Shorten in {{$n}} words.\n{{$input}}\n", string(text))
+	require.JSONEq(t, string(tree["Writer/Short/config.json"].Data), string(config))
+	require.Equal(t, files[2].Bytes, format.JoinKernel("Writer/Short/skprompt.txt", text, config))
 }
 
 // TestSecondDocuments: what YAML has after the first is told to be left out.
@@ -284,5 +285,59 @@ func TestNamesThatWindowsKeeps(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, name, d.Titled().Title, p)
 		}
+	}
+}
+
+// TestFilesOfOneName: each is a prompt of its own, called after the folder that tells it apart, and
+// a file that is known for the name keeps it.
+func TestFilesOfOneName(t *testing.T) {
+	t.Parallel()
+	named := func(name string) []byte { return []byte("---\nname: " + name + "\n---\nDo it.\n") }
+	for _, tt := range []struct {
+		paths []string
+		known string
+		names []string
+	}{
+		{[]string{"plugin-a/agents/reviewer.md", "plugin-b/agents/reviewer.md"}, "", []string{"reviewer", "plugin-b/reviewer"}},
+		{[]string{"plugin-a/agents/reviewer.md", "plugin-b/agents/reviewer.md"}, "plugin-b/agents/reviewer.md", []string{"plugin-a/reviewer", "reviewer"}},
+		{[]string{"x/SKILL.md", "y/SKILL.md", "z/SKILL.md"}, "", []string{"same", "y/same", "z/same"}},
+		{[]string{"a/r.md", "a/r.agent.md"}, "", []string{"same", "same-2"}},
+		{[]string{"a/b/r.md", "c/b/r.md", "c/d/b/r.md"}, "", []string{"same", "c/same", "d/same"}},
+		{[]string{".claude/agents/r.md", "agents/r.md"}, "", []string{"same", "same-2"}},
+		{[]string{"agents/r.md", ".claude/agents/r.md"}, "", []string{"same", "claude/same"}},
+		{[]string{"a/Reviewer.md", "b/reviewer.md"}, "", []string{"Reviewer", "b/reviewer"}},
+	} {
+		var files []format.File
+		for _, p := range tt.paths {
+			name := "same"
+			if strings.Contains(strings.ToLower(p), "reviewer") {
+				name = strings.TrimSuffix(p[strings.LastIndexByte(p, '/')+1:], ".md")
+			}
+			files = append(files, format.File{Path: p, Bytes: named(name)})
+		}
+		var known func(string) bool
+		if tt.known != "" {
+			known = func(p string) bool { return p == tt.known }
+		}
+		called := format.Called(files, known)
+		var got []string
+		for _, f := range files {
+			d, err := format.Read(format.Detect(f.Path, f.Bytes), f.Path, f.Bytes)
+			require.NoError(t, err)
+			got = append(got, strings.TrimSpace(fmt.Sprint(called[f.Path], " ")))
+			if called[f.Path] == "" {
+				got[len(got)-1] = d.Titled().Title
+			}
+		}
+		require.Equal(t, tt.names, got)
+		if tt.known != "" {
+			continue
+		}
+		n := 0
+		for row := range format.RowsOf(files, "") {
+			require.Equal(t, called[row.Path] != "", row.Name == called[row.Path] && len(row.Warnings) == 1 && row.Warnings[0].IsNote(), row.Path)
+			n++
+		}
+		require.Equal(t, len(files), n)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -35,6 +36,7 @@ type Part struct {
 	table  *csvTable // of CSV
 	key    string    // what the member with the name is called, of JSON
 	err    error     // why the part is no prompt
+	called string    // what the prompt must be called where another file has its name
 
 	warnings []Warning // of the file, which concern the part
 }
@@ -91,10 +93,11 @@ func broken(err error) iter.Seq2[Part, error] {
 func PartsOf(files []File, key string) iter.Seq2[Part, error] {
 	return func(yield func(Part, error) bool) {
 		n := 0
+		called := Called(files, nil)
 		for _, f := range files {
 			for part, err := range Parts(f.Path, f.Bytes, key) {
 				n++
-				part.Number, part.Path = n, f.Path
+				part.Number, part.Path, part.called = n, f.Path, called[f.Path]
 				part.err = cmp.Or(err, part.err)
 				if !yield(part, nil) {
 					return
@@ -102,6 +105,60 @@ func PartsOf(files []File, key string) iter.Seq2[Part, error] {
 			}
 		}
 	}
+}
+
+// Called returns what prompts must be called whose files say the name of another one, by their
+// paths: with the folder that tells the two apart. The first has the name, and before it those that
+// are known for it. Where no folder does, a number tells them apart, but only of files of which none
+// is known: any other may be one that was moved.
+func Called(files []File, known func(path string) bool) map[string]string {
+	called, taken := make(map[string]string), make(map[string]string)
+	name := func(f File) string {
+		as := Detect(f.Path, f.Bytes)
+		if as.IsMany() {
+			return ""
+		}
+		return Part{format: as, file: f.Path, Bytes: f.Bytes}.Name()
+	}
+	id := func(name string) string { return cmp.Or(prompt.Slug(name), name) }
+	var others []File
+	for _, first := range []bool{true, false} {
+		for _, f := range files {
+			if isKnown := known != nil && known(f.Path); isKnown != first {
+				continue
+			}
+			if key := id(name(f)); key == "" {
+				continue
+			} else if taken[key] != "" {
+				others = append(others, f)
+			} else {
+				taken[key] = f.Path
+			}
+		}
+	}
+	for _, f := range others {
+		own := name(f)
+		other := apart(own, f.Path, taken[id(own)])
+		for n := 2; taken[id(other)] != "" && known == nil; n++ {
+			other = fmt.Sprintf("%s-%d", own, n)
+		}
+		if taken[id(other)] != "" {
+			continue
+		}
+		called[f.Path], taken[id(other)] = other, f.Path
+	}
+	return called
+}
+
+// apart returns a name with the nearest folder of a file that another one is not in, at the same
+// distance, and the name as it is if there is none.
+func apart(name, file, other string) string {
+	for dir, than := path.Dir(file), path.Dir(other); dir != "."; dir, than = path.Dir(dir), path.Dir(than) {
+		if last := strings.Trim(path.Base(dir), ". "); path.Base(dir) != path.Base(than) && last != "" {
+			return last + "/" + name
+		}
+	}
+	return name
 }
 
 // sole gives the only part of a file the whole file, for it to be the source where its format reads
@@ -159,6 +216,10 @@ func (p Part) Row() Row {
 		row.Source = &Source{Format: p.format, Data: p.Bytes}
 	}
 	row.Warnings = append(slices.Clone(p.warnings), row.Warnings...)
+	if p.called != "" {
+		row.Warnings = append(row.Warnings, Warning{Text: fmt.Sprintf("another file is called %.100q, and this one is called %.100q here", row.Name, p.called), note: true})
+		row.Name = p.called
+	}
 	if s := row.Source; s != nil {
 		s.File = p.file
 		if p.whole != nil {
@@ -197,6 +258,8 @@ var yamlName = regexp.MustCompile(`^name:[ \t]*(?:"([^"\n]*)"|'([^'\n]*)'|([^\s#
 // part others wait for.
 func (p Part) Name() string {
 	switch {
+	case p.called != "":
+		return p.called
 	case p.table != nil:
 		return p.name
 	case p.format == JSONLines:
@@ -212,6 +275,10 @@ func (p Part) Name() string {
 	switch p.format {
 	case Skill, Fabric:
 		return folder(p.file)
+	case SemanticKernel:
+		if IsKernelText(p.file) {
+			return folder(p.file)
+		}
 	case Command:
 		return commandOf(p.file)
 	}
