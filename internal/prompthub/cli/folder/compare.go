@@ -288,8 +288,9 @@ func (i *Item) serve(file []byte, loss []string) {
 		return // the service writes a format that this program does not read
 	}
 	same := there.Extra.Same(i.document.Extra)
-	if canonical, _, err := format.Write(i.Format, there); err == nil && i.File != nil && !same && len(there.Extra.Members) == 0 && sameLines(canonical, file) {
-		if i.State == Same && !i.untouched() && (!i.known || i.changed) {
+	edited := i.known && i.changed && i.alone
+	if !same && !edited && i.keepsMore(there, file) {
+		if i.State == Same && (!i.known || i.changed) {
 			i.State = Here
 			i.strict()
 		}
@@ -303,7 +304,7 @@ func (i *Item) serve(file []byte, loss []string) {
 	case sameLines(i.File, file):
 		i.State = Same
 	case i.State != Same:
-	case i.known && i.changed && i.alone:
+	case edited:
 		i.State = Here
 		i.strict()
 	case same:
@@ -312,6 +313,13 @@ func (i *Item) serve(file []byte, loss []string) {
 	default:
 		i.State = Conflict
 	}
+}
+
+// keepsMore reports whether the file here may say what the service does not know, as that gives away
+// what it would write of any prompt.
+func (i *Item) keepsMore(there format.Document, file []byte) bool {
+	written, _, err := format.Write(i.Format, there)
+	return err == nil && i.File != nil && len(there.Extra.Members) == 0 && sameLines(written, file)
 }
 
 // missing adds the item of a prompt without a file, or finds that a new file is what it would be.
