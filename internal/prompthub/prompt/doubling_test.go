@@ -119,6 +119,7 @@ func TestDoubling(t *testing.T) {
 			}
 		})},
 		{Name: "CountInvisible", With: text(func(s string) { prompt.CountInvisible(s) })},
+		{Name: "Content.Bare", With: content(func(c prompt.Content) { c.Bare() })},
 		{Name: "Content.Invisible", With: content(func(c prompt.Content) { c.Invisible() })},
 		{Name: "Readable", With: text(func(s string) { prompt.Readable(s) })},
 		{Name: "Shown", With: text(func(s string) { prompt.Shown(s) })},

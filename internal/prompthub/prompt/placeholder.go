@@ -81,6 +81,42 @@ func webUIVariable(name string, as VariableType, properties string) Variable {
 	return v
 }
 
+// Bare returns the content with each placeholder as {{name}}, which is all that some programs fill
+// in, and the variables whose defaults or choices these do not know.
+func (c Content) Bare() (bare Content, lost []Variable) {
+	t := c.Template()
+	said := make(map[int]bool)
+	write := func(parts []Part) string {
+		var b strings.Builder
+		for _, p := range parts {
+			if p.Variable < 0 {
+				b.WriteString(p.Text)
+				continue
+			}
+			v := t.Variables[p.Variable]
+			if !said[p.Variable] && (v.Default != nil || len(v.Choices) > 0) {
+				lost = append(lost, v)
+			}
+			said[p.Variable] = true
+			if inner, ok := strings.CutPrefix(p.Text, "{{"); ok && strings.Trim(strings.TrimSuffix(inner, "}}"), " ") == v.Name {
+				b.WriteString(p.Text)
+				continue
+			}
+			b.WriteString("{{" + v.Name + "}}")
+		}
+		return b.String()
+	}
+	if c.Kind != KindChat {
+		c.Text = write(t.Parts()[0])
+		return c, lost
+	}
+	c.Messages = slices.Clone(c.Messages)
+	for i, parts := range t.Parts() {
+		c.Messages[i].Content = write(parts)
+	}
+	return c, lost
+}
+
 // oneLine returns a text that can be the description of a variable.
 func oneLine(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
