@@ -408,8 +408,9 @@ func TestInvisibleCharactersAreRemoved(t *testing.T) {
 	require.Equal(t, []string{"file unchanged", "shown unchanged", "emoji unchanged"}, outcomes(take(t, s, lines, transfer.Options{File: "a.jsonl"})))
 }
 
-// TestUpdateTakesWhatOnlyTheFormatKnows: a file that says the same of the prompt is a version if the
-// library would give another one away; the same file, or one that only looks otherwise, is none.
+// TestUpdateTakesWhatOnlyTheFormatKnows: a file that says the same of the prompt is a version if
+// the library would give another one away; the same file, or one that only looks otherwise, is
+// none.
 func TestUpdateTakesWhatOnlyTheFormatKnows(t *testing.T) {
 	t.Parallel()
 	s, _ := newService(t)

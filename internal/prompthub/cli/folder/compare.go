@@ -315,8 +315,8 @@ func (i *Item) serve(file []byte, loss []string) {
 	}
 }
 
-// keepsMore reports whether the file here may say what the service does not know, as that gives away
-// what it would write of any prompt.
+// keepsMore reports whether the file here may say what the service does not know, as that gives
+// away what it would write of any prompt.
 func (i *Item) keepsMore(there format.Document, file []byte) bool {
 	written, _, err := format.Write(i.Format, there)
 	return err == nil && i.File != nil && len(there.Extra.Members) == 0 && sameLines(written, file)

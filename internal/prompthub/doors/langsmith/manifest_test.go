@@ -212,8 +212,8 @@ func TestCommitHashes(t *testing.T) {
 	}
 }
 
-// TestManifestsOfPython: what Python's classes write comes back as it was, and says what can be said
-// of it here.
+// TestManifestsOfPython: what Python's classes write comes back as it was, and says what can be
+// said of it here.
 func TestManifestsOfPython(t *testing.T) {
 	t.Parallel()
 	chat := func(more m, messages ...any) m {

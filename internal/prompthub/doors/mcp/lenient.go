@@ -8,8 +8,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// withValues returns a message of prompts/get whose arguments are texts, as withTexts makes them. Any
-// other message stays as it is.
+// withValues returns a message of prompts/get whose arguments are texts, as withTexts makes them.
+// Any other message stays as it is.
 func withValues(body []byte) []byte {
 	var message struct {
 		Method string `json:"method"`

@@ -24,8 +24,8 @@ var (
 // hosted elsewhere, have none.
 func isDeclared(b []byte) bool { return declaredKind.Match(b) && declaredText.Match(b) }
 
-// readDeclared reads an agent: its instructions are the text. Its tools, schemas and connections stay
-// in the file, and expressions are text here.
+// readDeclared reads an agent: its instructions are the text. Its tools, schemas and connections
+// stay in the file, and expressions are text here.
 func readDeclared(in *input) (Document, object, error) {
 	o, err := in.yaml([]string{fieldName, "displayName", fieldDescription, "instructions"}, "model")
 	if err != nil {

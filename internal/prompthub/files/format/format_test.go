@@ -30,7 +30,8 @@ func samples(t testing.TB) map[string]format.Format {
 		"langchain/chat.json":   format.LangChain, // as langchain_core's dumps writes it
 		"langchain/saved.yaml":  format.LangChain, // as PromptTemplate.save writes it
 		"chats/review.json":     format.Messages,
-		// learn.microsoft.com/semantic-kernel/concepts/prompts/yaml-schema, agent-framework/agents/declarative
+		// learn.microsoft.com/semantic-kernel/concepts/prompts/yaml-schema,
+		// agent-framework/agents/declarative
 		"kernel/story.yaml":            format.SemanticKernel,
 		"kernel/support.yaml":          format.SemanticKernel,
 		"agents/assistant.yaml":        format.AgentFramework,

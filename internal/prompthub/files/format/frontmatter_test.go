@@ -12,8 +12,8 @@ import (
 )
 
 // TestFrontMatter: front matter begins and ends where two regular expressions say, which
-// would take a hundred times as long, and has a member or nothing in it. A rule at the top of a text
-// is text, and so is a heading above one.
+// would take a hundred times as long, and has a member or nothing in it. A rule at the top of a
+// text is text, and so is a heading above one.
 func TestFrontMatter(t *testing.T) {
 	t.Parallel()
 	begin := regexp.MustCompile(`^---[ \t]*\r?\n`)

@@ -28,8 +28,8 @@ func init() {
 	})
 }
 
-// A prompt of Semantic Kernel may be a folder too, which is called as the prompt: the text, and what
-// else there is to say.
+// A prompt of Semantic Kernel may be a folder too, which is called as the prompt: the text, and
+// what else there is to say.
 const (
 	kernelText   = "skprompt.txt"
 	KernelConfig = "config.json" // the name of the latter
@@ -102,8 +102,8 @@ func kernelMessages(text string) (list []prompt.Message) {
 	return list
 }
 
-// takeKernelVariables takes the variables of a file. What else it says of one stays there, under its
-// name.
+// takeKernelVariables takes the variables of a file. What else it says of one stays there, under
+// its name.
 func (d *Document) takeKernelVariables(o *object) {
 	var list, rest []object
 	if !o.take("input_variables", &list) {

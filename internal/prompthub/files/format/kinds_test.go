@@ -47,8 +47,8 @@ func TestRulesAndHeadingsAreText(t *testing.T) {
 	require.ErrorContains(t, err, "no end")
 }
 
-// TestOwnForms: members as Cursor and Claude Code write them go in without a warning and come out as
-// they were, also after a change.
+// TestOwnForms: members as Cursor and Claude Code write them go in without a warning and come out
+// as they were, also after a change.
 func TestOwnForms(t *testing.T) {
 	t.Parallel()
 	for _, line := range []string{

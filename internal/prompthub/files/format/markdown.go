@@ -36,8 +36,8 @@ func readMarkdown(in *input) (Document, object, error) {
 // nameAndAbout are members that are texts in any front matter.
 var nameAndAbout = []string{fieldName, fieldDescription}
 
-// tagsOfLine returns the tags of one line, parted by commas, as note takers and writers of blogs have
-// them. A list is how a tag with a comma in it is written.
+// tagsOfLine returns the tags of one line, parted by commas, as note takers and writers of blogs
+// have them. A list is how a tag with a comma in it is written.
 func tagsOfLine(line string) (tags []string) {
 	for tag := range strings.SplitSeq(line, ",") {
 		if tag = strings.TrimSpace(tag); tag != "" {

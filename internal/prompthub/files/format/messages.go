@@ -21,8 +21,8 @@ func init() {
 	})
 }
 
-// isChat reports whether a file is a list of messages, which are one prompt: objects with a role and
-// a content and with nothing that names a prompt.
+// isChat reports whether a file is a list of messages, which are one prompt: objects with a role
+// and a content and with nothing that names a prompt.
 func isChat(b []byte) bool {
 	b = bytes.TrimPrefix(b, bom)
 	if !bytes.Contains(b[:min(len(b), chatBegin)], []byte(`"role"`)) || jsonsize.Parts(b) > jsonsize.Most {

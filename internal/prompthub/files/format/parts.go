@@ -109,8 +109,8 @@ func PartsOf(files []File, key string) iter.Seq2[Part, error] {
 
 // Called returns what prompts must be called whose files say the name of another one, by their
 // paths: with the folder that tells the two apart. The first has the name, and before it those that
-// are known for it. Where no folder does, a number tells them apart, but only of files of which none
-// is known: any other may be one that was moved.
+// are known for it. Where no folder does, a number tells them apart, but only of files of which
+// none is known: any other may be one that was moved.
 func Called(files []File, known func(path string) bool) map[string]string {
 	called, taken := make(map[string]string), make(map[string]string)
 	name := func(f File) string {
