@@ -103,11 +103,12 @@ func Import(ctx context.Context, s *library.Service, who auth.User, file []byte,
 	defer func() { r.Changes = min(im.writes, maxWrites) }()
 	var looked spot // how much was read
 	for i, at := range all[from:] {
-		looked.size, looked.yaml, looked.parts = looked.size+at.size, looked.yaml+at.yaml, looked.parts+at.parts
+		looked.size, looked.yaml, looked.parts = looked.size+at.size+im.kept, looked.yaml+at.yaml, looked.parts+at.parts
 		if i >= maxLooks || i > 0 && (looked.size > maxLook || looked.yaml > maxYAML || looked.parts > maxParts) {
 			r.More = true
 			break
 		}
+		im.kept = 0
 		e := at.read()
 		if e.err == nil {
 			e.doc = e.doc.Prepared(im.catalog, o.Visibility)
@@ -185,6 +186,7 @@ type importer struct {
 	syntax  format.Syntax
 	catalog []string
 	writes  int
+	kept    int // bytes of kept files that the last entry was compared with
 }
 
 // write notes that a change is about to be made.
@@ -236,7 +238,9 @@ func (im *importer) prompt(ctx context.Context, d format.Document, item *Item) e
 	takes := false // a file that says the same, but for what only its format knows
 	if d.Within(format.Of(was.Draft)) {
 		if made := d.Draft().Source; made != nil {
-			takes, err = Takes(ctx, im.Service, im.who, *was, *made)
+			var read int
+			takes, read, err = Takes(ctx, im.Service, im.who, *was, *made)
+			im.kept += read
 		}
 		if err != nil || !takes {
 			return err

@@ -162,7 +162,8 @@ func (a *api) takes(ctx context.Context, c call, id prompt.ID, made *prompt.Sour
 	if err != nil || v.AuthorID != library.IDOf(c.User) {
 		return false, nil //nolint:nilerr // as told
 	}
-	return transfer.Takes(ctx, a.Service, c.User, v, *made)
+	takes, _, err := transfer.Takes(ctx, a.Service, c.User, v, *made)
+	return takes, err
 }
 
 func (a *api) output(v library.View) *promptOutput {
