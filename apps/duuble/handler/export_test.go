@@ -12,12 +12,21 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"prompthub/apps/duuble/internal/people"
 	"prompthub/internal/host/command"
 	"prompthub/internal/host/function"
 	"prompthub/internal/storage/backup"
 	"prompthub/internal/storage/blob"
 	"prompthub/internal/testing/azurite"
 )
+
+// TestLimitAlert: the alert on limits finds the line that says that one is reached.
+func TestLimitAlert(t *testing.T) {
+	t.Parallel()
+	main, err := os.ReadFile("../infra/main.bicep")
+	require.NoError(t, err)
+	require.Contains(t, string(main), "limitReached: '"+people.LimitReached+"'")
+}
 
 // TestExport: on Azure Storage (Azurite) the timer exports what "backup" writes, and a restore
 // reads its parts one after the other.

@@ -26,7 +26,6 @@ import (
 	"prompthub/apps/harmony/internal/forum"
 	"prompthub/apps/harmony/internal/gallery"
 	"prompthub/apps/harmony/internal/meet"
-	"prompthub/apps/harmony/internal/picture"
 	"prompthub/apps/harmony/internal/reports"
 	"prompthub/apps/harmony/internal/shop"
 	"prompthub/apps/harmony/internal/tidy"
@@ -39,6 +38,7 @@ import (
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/storage/backup"
 	"prompthub/internal/storage/blob"
+	"prompthub/internal/storage/blob/picture"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/telemetry"
 )

@@ -113,14 +113,7 @@ func TestDoubling(t *testing.T) {
 		}},
 		{Name: "RunsOf", With: text(func(s string) { prompt.RunsOf(s).Like(prompt.RunsOf(s[len(s)/2:])) })},
 		{Name: "RunsOf (Sketch)", With: text(func(s string) { prompt.RunsOf(s).Sketch() })},
-		{Name: "Invisible", With: text(func(s string) {
-			for range prompt.Invisible(s) {
-				continue
-			}
-		})},
-		{Name: "CountInvisible", With: text(func(s string) { prompt.CountInvisible(s) })},
 		{Name: "Content.Invisible", With: content(func(c prompt.Content) { c.Invisible() })},
-		{Name: "Readable", With: text(func(s string) { prompt.Readable(s) })},
 		{Name: "Excerpt", With: text(func(s string) { prompt.Excerpt(s) })},
 		{Name: "Slug", With: text(func(s string) { prompt.Slug(s) })},
 		{Name: "Slugs", With: text(func(s string) { prompt.Slugs(s, "01ARZ3NDEKTSV4RRFFQ69G5FAV") })},

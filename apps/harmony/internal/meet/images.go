@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"prompthub/apps/harmony/internal/account"
-	"prompthub/apps/harmony/internal/picture"
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/fault"
 	"prompthub/internal/storage/blob"
@@ -22,6 +21,9 @@ const ContainerProfiles = "profile-images"
 // ContainerRemoved is where files lie for a week that the timer tidy has taken out of a container,
 // whose name stands before theirs.
 const ContainerRemoved = "removed-images"
+
+// profileSide is how long the longer side of a picture of a member is.
+const profileSide = 1200
 
 // maxImages is how many pictures a profile has.
 const maxImages = 10
@@ -135,7 +137,7 @@ func (s *Service) AddImage(ctx context.Context, c Claim, user string, file []byt
 	if len(was.All) >= maxImages {
 		return Image{}, tooManyImages()
 	}
-	made, err := s.Pictures.Make(ctx, file, picture.ProfileSide)
+	made, err := s.Pictures.Make(ctx, c.UserID, file, profileSide)
 	if err != nil {
 		return Image{}, err
 	}

@@ -13,9 +13,9 @@ import (
 
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/meettest"
-	"prompthub/apps/harmony/internal/picture"
 	"prompthub/apps/harmony/internal/tidy"
 	"prompthub/internal/http/auth/password"
+	"prompthub/internal/storage/blob/picture"
 	"prompthub/internal/storage/memory"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
