@@ -20,8 +20,8 @@ const (
 	timeBytes  = 8
 )
 
-// DeviceForm is how the tokens of devices read. The id has the member, bytes that were drawn and the
-// time of the sign-in. The secret is the code of the id under the hash of the password, so nothing
+// DeviceForm is how the tokens of devices read. The id has the member, bytes that were drawn and
+// the time of the sign-in. The secret is the code of the id under the hash of the password, so nothing
 // is stored, and a new password ends all of them.
 var DeviceForm = auth.TokenForm{Prefix: "hd_", IDBytes: idBytes + drawnBytes + timeBytes}
 
