@@ -189,7 +189,7 @@ deep: ## ask and count as often as is worth it now and then: what make test take
 	RELEASE_ALL=1 go test -count=1 -v -timeout 60m -run '^TestRelease$$' ./stage
 	$(MAKE) search
 	$(MAKE) -C apps/ricochet soak
-	$(MAKE) -C apps/harmony growth soak
+	$(MAKE) -C apps/harmony backups growth soak
 	$(MAKE) -C apps/duuble soak
 
 formats: ## write and read 10,000 prompts in each format

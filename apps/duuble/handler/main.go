@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -18,7 +19,6 @@ import (
 	_ "golang.org/x/crypto/x509roots/fallback"
 
 	"prompthub/apps/duuble/internal/api"
-	"prompthub/apps/duuble/internal/backup"
 	"prompthub/apps/duuble/internal/ballot"
 	"prompthub/apps/duuble/internal/discussions"
 	"prompthub/apps/duuble/internal/hubs"
@@ -32,7 +32,7 @@ import (
 	"prompthub/internal/host/function"
 	"prompthub/internal/http/auth"
 	"prompthub/internal/http/httpjson"
-	"prompthub/internal/storage/blob"
+	"prompthub/internal/storage/backup"
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
@@ -138,7 +138,9 @@ func service() command.Service {
 func program() command.Program {
 	s := service()
 	return command.Program{
-		Service: s, Commands: []command.Command{s.Local(), backupCommand(), restoreCommand(), verifyCommand(), settleCommand(), purgeCommand(), eraseCommand(), promoteCommand(), rekeyCommand(), s.HealthCheck(), s.Version()},
+		Service: s, Commands: slices.Concat([]command.Command{s.Local()}, s.KeepingCommands(), []command.Command{
+			settleCommand(), purgeCommand(), eraseCommand(), promoteCommand(), rekeyCommand(), s.StatusCommand(), s.HealthCheck(), s.Version(),
+		}),
 		Intro: "Duuble: posts with an opinion slider, and votes that cannot be read back.\n\nUsage:\n  %[1]s COMMAND [flags]\n\nCommands:\n",
 	}
 }
@@ -160,7 +162,10 @@ func readSettings() (settings, error) {
 	return s, err
 }
 
-const leastLasts, mostLasts, leastSettle, leastKeep, leastExport = time.Second, 10 * time.Minute, time.Second, time.Second, time.Hour
+// settles is how long rows may differ while messages are under way.
+const settles = 2 * time.Minute
+
+const leastLasts, mostLasts, leastSettle, leastKeep = time.Second, 10 * time.Minute, time.Second, time.Second
 
 // A stream of notifications is open for streamFor at most. leastPoll is how often it may look.
 const (
@@ -196,8 +201,8 @@ func (s settings) check() error {
 	if s.KeepDeleted < leastKeep {
 		return refusal("KEEP_DELETED", "must be 1s or more")
 	}
-	if s.ExportEvery < leastExport {
-		return refusal("EXPORT_EVERY", "must be 1h or more")
+	if err := command.CheckExportEvery(s.ExportEvery); err != nil {
+		return err
 	}
 	for name, n := range map[string]int{"OTP_PER_PHONE": s.PerPhone, "OTP_PER_ADDRESS": s.PerAddress, "OTP_PER_NETWORK": s.PerNetwork, "OTP_PER_COUNTRY": s.PerCountry, "OTP_PER_HOUR": s.PerHour, "POSTS_PER_DAY": s.PostsADay, "VOTES_PER_HOUR": s.VotesAnHour} {
 		if n == 0 || n < -1 {
@@ -247,10 +252,24 @@ func read() (command.Settings, command.Build, error) {
 		var following sync.WaitGroup // work that follows answers
 		d, err := build(s, st, log, t, following.Go)
 		if err != nil {
-			return command.App{Create: func(context.Context) error { return err }, Wait: following.Wait}
+			return command.App{Create: func(context.Context) error { return err }, Wait: following.Wait, Contents: contents(s), Tables: s.All(), Refused: err}
+		}
+		verify := func(ctx context.Context, v command.View, found func(any), progress func(int)) (int, error) {
+			st := st
+			st.Tables, st.Queues, st.Blobs, st.Transact = v.Tables, v.Queues, v.Blobs, nil
+			of, err := build(s, st, log, nil, func(do func()) { do() })
+			if err != nil {
+				return 0, err
+			}
+			return of.verify(ctx, found, progress)
+		}
+		triggers := d.triggers()
+		if command.OnAzure() {
+			export := backup.Exporter{Contents: *contents(s), Blobs: t.Blobs(st.Blobs), Every: s.ExportEvery, Now: time.Now}
+			triggers = append(triggers, command.ExportTrigger(export, backup.From{Tables: d.DB}, log))
 		}
 		return command.App{
-			Create: d.create, Triggers: d.triggers(), Wait: following.Wait, Backup: d.backup, Tables: d.tables.All(),
+			Create: d.create, Triggers: triggers, Wait: following.Wait, Contents: contents(s), Repair: d.repair, Verify: verify, Settles: settles, Tables: d.tables.All(), Asked: d.asked(),
 			Doors: func(command.Serving) http.Handler { return general.Clients(d.doors(general, log, t)) },
 		}
 	}, err
@@ -270,14 +289,13 @@ type duuble struct {
 	min     int  // how many votes are counted together
 	printed bool // whether codes are printed in the terminal
 	poll    time.Duration
-	export  *backup.Exporter // nil where "local" keeps backups as files
 }
 
 // build puts the parts together.
 func build(s settings, st command.Store, log *slog.Logger, t *telemetry.Telemetry, background func(func())) (*duuble, error) {
 	k, err := readKeys(s)
 	if err == nil {
-		k, err = k.complete(st.Dir)
+		k, err = k.complete(st.Dir, !st.Existing)
 	}
 	if err != nil {
 		return nil, err
@@ -312,9 +330,6 @@ func build(s settings, st command.Store, log *slog.Logger, t *telemetry.Telemetr
 		Store: rows, Tables: s.Tables, Queues: d.queues, Entropy: rand.Reader, People: d.people, Hubs: d.hubs, Ballot: d.ballot, PostsADay: s.PostsADay, VotesAnHour: s.VotesAnHour,
 	})
 	d.talks = discussions.New(d.posts)
-	if command.OnAzure() {
-		d.export = &backup.Exporter{Blobs: blob.Prefixed(t.Blobs(st.Blobs), s.ContainerPrefix), Every: s.ExportEvery, Now: time.Now}
-	}
 	return d, nil
 }
 
@@ -345,27 +360,7 @@ func (d *duuble) ready(ctx context.Context) error {
 
 // triggers returns the functions that no request starts.
 func (d *duuble) triggers() []function.Trigger {
-	return append(append(d.people.Triggers(d.hubs.Expire), d.posts.Triggers()...), function.Trigger{Name: "export", Schedule: "0 55 * * * *", Run: func(ctx context.Context, _ function.Invocation) error { return d.keep(ctx) }})
-}
-
-// exported is what the log says when an export is complete. The alert on its age counts these
-// lines.
-const exported = "backup is complete"
-
-// keep exports all tables, if it is time.
-func (d *duuble) keep(ctx context.Context) error {
-	if d.export == nil {
-		return nil
-	}
-	x, err := d.export.Export(ctx, d.DB, application, d.backed(), sums)
-	if err == nil && x.Name != "" {
-		text := "backup goes on with the next run"
-		if x.Done {
-			text = exported
-		}
-		d.Log.InfoContext(ctx, text, slog.String("name", x.Name), slog.Int("rows", x.Rows))
-	}
-	return err
+	return append(d.people.Triggers(d.hubs.Expire), d.posts.Triggers()...)
 }
 
 // doors serves the pages and the API, by the path.

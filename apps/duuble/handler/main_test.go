@@ -148,6 +148,12 @@ func TestLocal(t *testing.T) {
 	}, 60*time.Second, 20*time.Millisecond, "it may come after what happened before")
 	running := filepath.Join(t.TempDir(), "running.jsonl")
 	does(t, command.OK, "backup", running, "--data", data)
+	require.Contains(t, does(t, command.OK, "verify", "--data", data), "rows are as they must be")
+	require.Contains(t, does(t, command.OK, "drill", running, "--data", data), "files\t0\n")
+	for _, name := range []string{"settle", "purge"} {
+		does(t, command.OK, name, "--data", data)
+	}
+	require.Contains(t, does(t, command.Failed, "promote", "+34600000009", "none", "--data", data), "promote: ")
 	require.Equal(t, command.OK, stop())
 
 	info, err := os.Stat(filepath.Join(data, keysFile))
@@ -166,7 +172,7 @@ func TestLocal(t *testing.T) {
 	require.NotContains(t, string(file), "34600000001")
 	require.NotContains(t, string(file), invited.Items[1].Token)
 
-	require.Contains(t, does(t, command.OK, "verify", "--data", data), "no difference")
+	require.Contains(t, does(t, command.OK, "verify", "--data", data), "rows are as they must be")
 	does(t, command.OK, "settle", "--data", data)
 	file2 := filepath.Join(t.TempDir(), "backup.jsonl")
 	does(t, command.OK, "backup", file2, "--data", data)
@@ -180,12 +186,15 @@ func TestLocal(t *testing.T) {
 		require.Contains(t, does(t, command.Failed, "restore", from, "--data", t.TempDir()), "SECRET_KEYS", "without the keys of the data")
 		require.NoError(t, os.WriteFile(filepath.Join(other, keysFile), keys, 0o600))
 		does(t, command.OK, "restore", from, "--data", other)
-		require.Contains(t, does(t, command.OK, "verify", "--data", other), "no difference")
+		require.NotContains(t, textOf(t, from), `"table":"Sessions"`)
+		require.Contains(t, does(t, command.OK, "verify", "--data", other), "rows are as they must be")
 		data = other
 	}
 
 	url, stop = local(t, data)
 	at = up(t, url)
+	ask[httpjson.Problem](t, 401, "GET", at+"/users/me", ann.AccessToken, nil)
+	ann = enter(t, at, "+34600000001", printed(t, at))
 	me := ask[api.Me](t, 200, "GET", at+"/users/me", ann.AccessToken, nil)
 	require.Equal(t, "Ann_1", *me.Username)
 	require.Equal(t, api.MyCounts{Followers: 1, Posts: 1, VotesCast: 2}, me.Counts)
@@ -230,9 +239,9 @@ func TestLocal(t *testing.T) {
 		return len(home.Items) > 0 && home.Items[0].Activity.Type == "post_voted" && home.Items[0].Post.PostID == locked.PostID && *home.Items[0].Activity.Actor.Username == "Carol"
 	}, 60*time.Second, 20*time.Millisecond, "the home follows")
 	require.Equal(t, command.OK, stop())
-	require.Contains(t, does(t, command.OK, "verify", "--data", data), "no difference")
+	require.Contains(t, does(t, command.OK, "verify", "--data", data), "rows are as they must be")
 	does(t, command.OK, "purge", "--data", data)
-	require.Contains(t, does(t, command.OK, "verify", "--data", data), "no difference")
+	require.Contains(t, does(t, command.OK, "verify", "--data", data), "rows are as they must be")
 	t.Setenv("SECRET_KEYS", "")
 
 	require.NoError(t, os.Remove(filepath.Join(data, keysFile)))
@@ -261,6 +270,13 @@ func TestCodesStayOnThisMachine(t *testing.T) {
 	sent := ask[api.CodeSent](t, 202, "POST", up(t, url)+"/auth/otp/request", "", api.CodeRequest{Channel: "sms", Destination: "0034600000001", Purpose: "sign_in"})
 	ask[httpjson.Problem](t, 404, "GET", url+api.Prefix+"/dev/otp/"+sent.ChallengeID, "", nil)
 	require.Zero(t, stop())
+}
+
+func textOf(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	require.NoError(t, err)
+	return string(text)
 }
 
 // TestSettings: what cannot be right is refused, under the name of the setting.

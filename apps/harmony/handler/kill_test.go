@@ -37,6 +37,7 @@ type killed struct {
 	data string
 	at   string // address of the API
 	pid  int
+	env  []string // of the process, besides
 
 	mu    sync.Mutex
 	kept  map[string]bool // all that was acknowledged
@@ -49,7 +50,7 @@ func (k *killed) start() (kill func()) {
 	cmd := exec.CommandContext(k.t.Context(), os.Args[0], "local", "--addr", "127.0.0.1:0", "--data", k.data)
 	var out apptest.Output
 	cmd.Stdout, cmd.Stderr = &out, &out
-	cmd.Env = apptest.Environ(asHandler + "=1")
+	cmd.Env = append(apptest.Environ(asHandler+"=1", "LIMIT_AT_WORK=-1"), k.env...)
 	require.NoError(k.t, cmd.Start())
 	k.pid = cmd.Process.Pid
 	var found []string

@@ -66,6 +66,8 @@ var containerNames = [
   'blog-images'
   'event-images'
   'store-images'
+  'removed-images'
+  'backups'
 ]
 
 var queueNames = [
@@ -77,6 +79,7 @@ var queueNames = [
 var settingsOfItsOwn = {
   CONTAINER_PREFIX: containerPrefix
   LIKES_A_DAY: '200'
+  EXPORT_EVERY: '24h'
   ERASE_AFTER_DAYS: '30'
   SIGN_UPS_AN_HOUR: '5'
 }
@@ -118,6 +121,7 @@ module storage '../../../infra/modules/storage.bicep' = {
     queueNames: queueNames
     containerNames: containerNames
     containerPrefix: containerPrefix
+    backups: '${containerPrefix}backups/'
   }
 }
 
@@ -180,6 +184,7 @@ module alerts '../../../infra/modules/alerts.bicep' = {
     displayName: 'AloeVera Harmony Meet'
     shortName: 'Harmony'
     heartbeat: 'tidy'
+    backupDone: 'backup is complete' // what the log of the function "export" says
   }
 }
 

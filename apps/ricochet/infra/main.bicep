@@ -28,10 +28,17 @@ param queuePrefix string = 'ricochet-'
 @description('Who hears of alerts; empty: they are only in the portal.')
 param alertEmail string = ''
 
+@description('Goes before the name of the container of backups.')
+param containerPrefix string = 'ricochet-'
+
 // The names are those of the code: a test holds the lists against each other.
 var tableNames = [
   'Games'
   'Due'
+]
+
+var containerNames = [
+  'backups'
 ]
 
 var queueNames = [
@@ -40,7 +47,10 @@ var queueNames = [
 ]
 
 // Beside the settings that every application has.
-var settingsOfItsOwn = {}
+var settingsOfItsOwn = {
+  CONTAINER_PREFIX: containerPrefix
+  EXPORT_EVERY: '24h'
+}
 
 // With the name of the application: another one may have an environment of the same name.
 var token = toLower(uniqueString(subscription().id, environmentName, location, 'ricochet'))
@@ -77,6 +87,9 @@ module storage '../../../infra/modules/storage.bicep' = {
     logsName: monitoring.outputs.logsName
     tableNames: tableNames
     queueNames: queueNames
+    containerNames: containerNames
+    containerPrefix: containerPrefix
+    backups: '${containerPrefix}backups/'
   }
 }
 
@@ -91,6 +104,7 @@ module access '../../../infra/modules/access.bicep' = {
     insightsName: monitoring.outputs.insightsName
     principalId: principalId
     principalType: principalType
+    containerNames: map(containerNames, name => '${containerPrefix}${name}')
   }
 }
 
@@ -139,6 +153,7 @@ module alerts '../../../infra/modules/alerts.bicep' = {
     shortName: 'Ricochet'
     heartbeat: 'due-rounds'
     delayed: ['round-due'] // a round's message is put when the round begins
+    backupDone: 'backup is complete' // what the log of the function "export" says
   }
 }
 
@@ -150,3 +165,4 @@ output FUNCTION_APP_URL string = app.outputs.url
 // For commands that work on the storage.
 output TABLE_PREFIX string = tablePrefix
 output QUEUE_PREFIX string = queuePrefix
+output CONTAINER_PREFIX string = containerPrefix

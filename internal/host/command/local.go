@@ -41,9 +41,13 @@ or in the storage account of AzureWebJobsStorage where that is set (Azurite too)
 			data := DataFlag(flags)
 			var plan backupPlan
 			plan.setup(flags)
+			adopt := new(bool)
+			if s.Files {
+				flags.BoolVar(adopt, "adopt", false, "take files that belong to another store, or that this one is missing, for its own as they are")
+			}
 			profile := flags.String("cpuprofile", "", "`file` to write a profile of the processor time to, for go tool pprof, when it ends")
 			return func(ctx context.Context, std Streams, _ []string) error {
-				return s.local(ctx, std, *addr, *data, plan, *profile)
+				return s.local(ctx, std, *addr, *data, *adopt, plan, *profile)
 			}
 		},
 	}
@@ -67,7 +71,7 @@ func profileTo(file string) (stop func(), err error) {
 	}, nil
 }
 
-func (s Service) local(ctx context.Context, std Streams, addr, data string, plan backupPlan, profile string) (err error) {
+func (s Service) local(ctx context.Context, std Streams, addr, data string, adopt bool, plan backupPlan, profile string) (err error) {
 	set, build, err := s.read()
 	if err != nil {
 		return err
@@ -97,6 +101,7 @@ func (s Service) local(ctx context.Context, std Streams, addr, data string, plan
 		return err
 	}
 	defer func() { err = errors.Join(err, st.Close()) }()
+	st.Adopt = adopt
 	if profile != "" {
 		stop, err := profileTo(profile)
 		if err != nil {
@@ -109,7 +114,7 @@ func (s Service) local(ctx context.Context, std Streams, addr, data string, plan
 	defer func() { _ = t.Stop(ctx) }() // what cannot be sent now never can
 	a := s.open(ctx, set, build, st, log, t)
 	defer a.Wait()
-	if err := plan.check(st, a.Backup); err != nil {
+	if err := plan.check(st, a.backup()); err != nil {
 		return err
 	}
 	if err := a.Create(ctx); err != nil {
@@ -126,7 +131,7 @@ func (s Service) local(ctx context.Context, std Streams, addr, data string, plan
 	if metrics != nil {
 		fmt.Fprintf(std.Err, "Metrics for Prometheus are at http://%s/metrics\n", metrics.Addr())
 	}
-	write := newBackups(data, st, a.Backup)
+	write := newBackups(data, st, a.backup())
 	r := running{service: s, app: a, store: st, started: time.Now(), backups: write, plan: schedule{plan, write, s.Name, log}}
 	if err := t.Watch(r.gauges()...); err != nil {
 		return err

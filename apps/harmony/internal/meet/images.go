@@ -21,6 +21,10 @@ const ContainerProfiles = "profile-images"
 // profileSide is how long the longer side of a picture of a member is.
 const profileSide = 1200
 
+// ContainerRemoved is where files lie for a week that the timer tidy has taken out of a container,
+// whose name stands before theirs.
+const ContainerRemoved = "removed-images"
+
 // maxImages is how many pictures a profile has.
 const maxImages = 10
 
@@ -204,7 +208,8 @@ func (s *Service) DropFiles(ctx context.Context, container string, names []strin
 	ctx = context.WithoutCancel(ctx)
 	s.Background(func() {
 		for _, name := range names {
-			if err := s.Blobs.Delete(ctx, container, name); err != nil {
+			err := errors.Join(s.Blobs.Delete(ctx, container, name), s.Blobs.Delete(ctx, ContainerRemoved, container+"/"+name))
+			if err != nil {
 				s.Log.WarnContext(ctx, "a file of a picture stays without a row", slog.String("error", err.Error()))
 			}
 		}

@@ -793,7 +793,7 @@ func (x *explorer) rest() {
 
 // verify notes the rows that are not as they must be, unless they may be so.
 func (x *explorer) verify(compared verify.Store, when string, may func(meet.Finding) bool) {
-	_, err := compared.Verify(context.Background(), true, func(f meet.Finding) {
+	_, err := compared.Verify(context.Background(), func(f meet.Finding) {
 		if !may(f) {
 			x.Note(fmt.Errorf("%s: %s %s: %s", when, f.Table, f.Key, f.Says))
 		}
