@@ -62,7 +62,7 @@ func TestLibraryStory(t *testing.T) {
 	require.Eventually(t, func() bool { // the key leads to its author some time after the first answer to them
 		code, _, _ := handler(t, "search", "--author", author, "--user", "bob")
 		return code == command.OK
-	}, 10*time.Second, 10*time.Millisecond)
+	}, time.Minute, 10*time.Millisecond)
 	ok(`A greeting\n$`, "search", "--author", author, "--user", "bob")
 	ok(`^Hello`, "get", "@"+author+"/greeting", "--user", "bob")
 	ok(`A greeting\n$`, "search", "--sort", "hot", "--user", "bob")

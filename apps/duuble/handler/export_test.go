@@ -14,17 +14,20 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/apps/duuble/internal/backup"
+	"prompthub/apps/duuble/internal/people"
 	"prompthub/internal/storage/blob"
 	"prompthub/internal/testing/azurite"
 )
 
 // TestExportAlert: the alert on the age of exports counts the line that says that one is complete,
-// and the rule that removes old ones finds their container.
+// that on limits finds the line that says that one is reached, and the rule that removes old ones
+// finds their container.
 func TestExportAlert(t *testing.T) {
 	t.Parallel()
 	main, err := os.ReadFile("../infra/main.bicep")
 	require.NoError(t, err)
 	require.Contains(t, string(main), "backupDone: '"+exported+"'")
+	require.Contains(t, string(main), "limitReached: '"+people.LimitReached+"'")
 	require.Contains(t, string(main), "backups: '${containerPrefix}"+backup.Container+"/'\n")
 }
 
@@ -45,7 +48,7 @@ func TestExport(t *testing.T) {
 	d, err := build(s, st, slog.New(slog.NewTextHandler(&log, nil)), nil, func(do func()) { do() })
 	require.NoError(t, err)
 	require.NoError(t, d.create(t.Context()))
-	_, err = d.people.RequestCode(t.Context(), "sms", "+34600000001", "sign_in", "x")
+	_, err = d.people.RequestCode(t.Context(), "sms", "+34600000001", "sign_in", people.Asker{Site: "x"})
 	require.NoError(t, err)
 	require.NoError(t, d.keep(t.Context()))
 	require.Contains(t, log.String(), `msg="`+exported+`"`)

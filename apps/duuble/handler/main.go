@@ -69,10 +69,21 @@ type settings struct {
 	// CodeLasts is how long a code is good: 1s to 10m.
 	CodeLasts time.Duration `envconfig:"OTP_LASTS" default:"5m"`
 
-	// PerPhone is how many codes a number may ask for in 15 minutes, and PerAddress an address in
-	// an hour. -1: no limit, and no 30 seconds between two codes for a number.
+	// PerPhone is how many codes for a number an address, or a device that has signed in to the number
+	// before, may ask for in 15 minutes, and PerAddress an address for all numbers in an hour. -1: no
+	// limit, and no 30 seconds between two codes for a number.
 	PerPhone   int `envconfig:"OTP_PER_PHONE" default:"5"`
 	PerAddress int `envconfig:"OTP_PER_ADDRESS" default:"30"`
+
+	// PerNetwork is how many codes in an hour go to new devices in a network of IPv6 (/48), PerCountry
+	// to those with numbers of a country, by its calling code, and PerHour to all. -1: no limit.
+	PerNetwork int `envconfig:"OTP_PER_NETWORK" default:"60"`
+	PerCountry int `envconfig:"OTP_PER_COUNTRY" default:"500"`
+	PerHour    int `envconfig:"OTP_PER_HOUR" default:"1000"`
+
+	// DevCodes has programs on the same machine ask for codes, at /api/v1/dev/otp/ID. It is for
+	// development: a loopback address, and printed codes.
+	DevCodes bool `envconfig:"DEV_CODES"`
 
 	// PublicURL is the address by which browsers find the service, without a path. It goes before
 	// the links of invitations, which are paths without it.
@@ -137,6 +148,9 @@ func readSettings() (settings, error) {
 	var s settings
 	err := command.ReadSettings(&s)
 	s.Tables = s.Tables.Prefixed()
+	if s.DevCodes {
+		s.ForThisMachine = "DEV_CODES"
+	}
 	if err == nil {
 		err = command.CheckTables(s.All()...)
 	}
@@ -185,18 +199,25 @@ func (s settings) check() error {
 	if s.ExportEvery < leastExport {
 		return refusal("EXPORT_EVERY", "must be 1h or more")
 	}
-	for name, n := range map[string]int{"OTP_PER_PHONE": s.PerPhone, "OTP_PER_ADDRESS": s.PerAddress, "POSTS_PER_DAY": s.PostsADay, "VOTES_PER_HOUR": s.VotesAnHour} {
+	for name, n := range map[string]int{"OTP_PER_PHONE": s.PerPhone, "OTP_PER_ADDRESS": s.PerAddress, "OTP_PER_NETWORK": s.PerNetwork, "OTP_PER_COUNTRY": s.PerCountry, "OTP_PER_HOUR": s.PerHour, "POSTS_PER_DAY": s.PostsADay, "VOTES_PER_HOUR": s.VotesAnHour} {
 		if n == 0 || n < -1 {
 			return refusal(name, "must be 1 or more, or -1 for no limit")
 		}
 	}
-	for _, phone := range s.AdminPhones {
-		if !people.IsPhone(phone) {
+	for i, phone := range s.AdminPhones {
+		var ok bool
+		if s.AdminPhones[i], ok = people.Phone(phone); !ok {
 			return refusal("ADMIN_PHONES", "must be numbers such as +34600000001, separated by commas")
 		}
 	}
 	if u, err := url.Parse(s.PublicURL); s.PublicURL != "" && (err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.Path != "" || u.RawQuery != "") {
 		return refusal("PUBLIC_URL", "must be an address such as https://duuble.example, without a path")
+	}
+	if s.DevCodes && (s.underHost() || s.SMSSender != "printed") {
+		return refusal("DEV_CODES", "has every program on the machine sign in as anybody: it is for \"handler local\" with printed codes only")
+	}
+	if s.DevCodes && s.PublicURL != "" && !command.IsLoopback(s.PublicURL) {
+		return refusal("DEV_CODES", "has every program on the machine sign in as anybody, a proxy among them, and PUBLIC_URL is no loopback address: leave one of the two out")
 	}
 	if s.SMSSender == "printed" && s.underHost() {
 		return refusal("SMS_SENDER", "is printed or not set, which is for \"handler local\" only: set acs, ACS_ENDPOINT, ACS_FROM and ACS_KEY")
@@ -238,17 +259,18 @@ func read() (command.Settings, command.Build, error) {
 // A duuble is the parts of the application over a store.
 type duuble struct {
 	*rowstore.Store
-	tables schema.Tables
-	queues queue.Queues
-	people *people.Service
-	hubs   *hubs.Service
-	posts  *posts.Service
-	talks  *discussions.Service
-	site   string // the address before the paths of links that people send
-	ballot *ballot.Store
-	min    int // how many votes are counted together
-	poll   time.Duration
-	export *backup.Exporter // nil where "local" keeps backups as files
+	tables  schema.Tables
+	queues  queue.Queues
+	people  *people.Service
+	hubs    *hubs.Service
+	posts   *posts.Service
+	talks   *discussions.Service
+	site    string // the address before the paths of links that people send
+	ballot  *ballot.Store
+	min     int  // how many votes are counted together
+	printed bool // whether codes are printed in the terminal
+	poll    time.Duration
+	export  *backup.Exporter // nil where "local" keeps backups as files
 }
 
 // build puts the parts together.
@@ -268,10 +290,10 @@ func build(s settings, st command.Store, log *slog.Logger, t *telemetry.Telemetr
 		DB: t.Tables(st.Tables), Now: time.Now, Log: log, Sleep: command.Sleep, Background: background,
 		Random: func(most time.Duration) time.Duration { return mathrand.N(most + 1) },
 	}
-	d := &duuble{Store: rows, tables: s.Tables, queues: t.Queues(st.Queues), min: s.VoteMin, site: s.PublicURL, poll: s.poll()}
+	d := &duuble{Store: rows, tables: s.Tables, queues: t.Queues(st.Queues), min: s.VoteMin, site: s.PublicURL, poll: s.poll(), printed: s.SMSSender == "printed"}
 	d.people = people.New(people.Config{
 		Store: rows, Tables: s.Tables, Queues: d.queues, Entropy: rand.Reader, Keys: k.secret, SMS: sender,
-		Admins: s.AdminPhones, Keep: s.KeepDeleted, CodeLasts: s.CodeLasts, PerPhone: s.PerPhone, PerAddress: s.PerAddress, KeepCodes: s.SMSSender == "printed",
+		Admins: s.AdminPhones, Keep: s.KeepDeleted, CodeLasts: s.CodeLasts, PerPhone: s.PerPhone, PerAddress: s.PerAddress, PerNetwork: s.PerNetwork, PerCountry: s.PerCountry, PerHour: s.PerHour, KeepCodes: s.DevCodes, Telemetry: t,
 	})
 	d.hubs = hubs.New(hubs.Config{Store: rows, Tables: s.Tables, Entropy: rand.Reader, People: d.people})
 	sealing, err := ballot.NewKeys(k.vote...)
@@ -355,6 +377,6 @@ func (d *duuble) doors(s command.Settings, log *slog.Logger, t *telemetry.Teleme
 		People: d.people, Posts: d.posts, Hubs: d.hubs, Discussions: d.talks, Site: d.site, VoteMin: d.min, Ready: d.ready, Admission: admission, Origins: s.Origins, Log: log, Now: time.Now, Telemetry: t, Version: version,
 		Streams: streams,
 	})
-	pages := web.New(web.Config{People: d.people, Posts: d.posts, Hubs: d.hubs, Discussions: d.talks, Streams: streams, Site: d.site, VoteMin: d.min, Admission: admission, Log: log, Now: time.Now, Telemetry: t})
+	pages := web.New(web.Config{People: d.people, Posts: d.posts, Hubs: d.hubs, Discussions: d.talks, Streams: streams, Site: d.site, VoteMin: d.min, Printed: d.printed, Admission: admission, Log: log, Now: time.Now, Telemetry: t})
 	return httpjson.Mount(web.Prefix, programs, pages)
 }

@@ -29,6 +29,13 @@ func local(t *testing.T, data string) (url string, stop func() int) {
 	t.Helper()
 	t.Setenv("OTP_PER_PHONE", "-1")
 	t.Setenv("OTP_PER_ADDRESS", "-1")
+	t.Setenv("DEV_CODES", "true")
+	return without(t, data)
+}
+
+// without is local as the settings are.
+func without(t *testing.T, data string) (url string, stop func() int) {
+	t.Helper()
 	return apptest.Local(t, data, func(ctx context.Context, args []string, in io.Reader, out io.Writer) int {
 		return program().Run(ctx, args, command.Streams{In: in, Out: out, Err: out})
 	})
@@ -232,6 +239,30 @@ func TestLocal(t *testing.T) {
 	require.Contains(t, does(t, command.Failed, "local", "--addr", "127.0.0.1:0", "--data", data), "SECRET_KEYS")
 }
 
+// TestCodesStayOnThisMachine: with DEV_CODES nothing listens where others may be, and without it no
+// program finds a code.
+func TestCodesStayOnThisMachine(t *testing.T) {
+	t.Setenv("DEV_CODES", "true")
+	for _, addr := range []string{":0", "0.0.0.0:0", "[::]:0", "192.0.2.1:80", "duuble.example:80"} {
+		require.Contains(t, does(t, command.Failed, "local", "--addr", addr, "--data", t.TempDir()), "DEV_CODES is set", addr)
+	}
+	url, stop := local(t, t.TempDir())
+	at := up(t, url)
+	enter(t, at, "+34 600 000 001", func(challenge string) string {
+		for _, headers := range [][]string{{"X-Forwarded-For", "192.0.2.1"}, {"X-Forwarded-For", "127.0.0.1"}} {
+			apptest.Ask[httpjson.Problem](t, 404, "GET", at+"/dev/otp/"+challenge, nil, headers...)
+		}
+		code := printed(t, at)(challenge)
+		return code[:3] + " " + code[3:]
+	})
+	require.Zero(t, stop())
+	t.Setenv("DEV_CODES", "false")
+	url, stop = without(t, t.TempDir())
+	sent := ask[api.CodeSent](t, 202, "POST", up(t, url)+"/auth/otp/request", "", api.CodeRequest{Channel: "sms", Destination: "0034600000001", Purpose: "sign_in"})
+	ask[httpjson.Problem](t, 404, "GET", url+api.Prefix+"/dev/otp/"+sent.ChallengeID, "", nil)
+	require.Zero(t, stop())
+}
+
 // TestSettings: what cannot be right is refused, under the name of the setting.
 func TestSettings(t *testing.T) {
 	key := base64.StdEncoding.EncodeToString(make([]byte, 32))
@@ -245,6 +276,13 @@ func TestSettings(t *testing.T) {
 		{"NOTIFY_POLL", "NOTIFY_POLL", "26s"},
 		{"PUBLIC_URL", "PUBLIC_URL", "duuble.example"},
 		{"ADMIN_PHONES", "ADMIN_PHONES", "+34600000001,600000002"},
+		{"OTP_PER_NETWORK", "OTP_PER_NETWORK", "0"},
+		{"OTP_PER_COUNTRY", "OTP_PER_COUNTRY", "-2"},
+		{"OTP_PER_HOUR", "OTP_PER_HOUR", "0"},
+		{"DEV_CODES", "DEV_CODES", "true", "PUBLIC_URL", "https://duuble.example"},
+		{"DEV_CODES", "DEV_CODES", "true", "PUBLIC_URL", "http://127.0.0.1.duuble.example"},
+		{"DEV_CODES", "DEV_CODES", "true", "SMS_SENDER", "acs", "ACS_ENDPOINT", "https://example.com", "ACS_FROM", "+1", "ACS_KEY", "eA=="},
+		{"DEV_CODES", "DEV_CODES", "true", "FUNCTIONS_CUSTOMHANDLER_PORT", "7071"},
 		{"SMS_SENDER", "SMS_SENDER", "pigeon"},
 		{"SMS_SENDER", "SMS_SENDER", "acs"},
 		{"SMS_SENDER", "FUNCTIONS_CUSTOMHANDLER_PORT", "7071"},

@@ -46,7 +46,7 @@ func (k *killed) start() (kill func()) {
 	cmd := exec.CommandContext(k.t.Context(), os.Args[0], "local", "--addr", "127.0.0.1:0", "--data", k.data)
 	var out apptest.Output
 	cmd.Stdout, cmd.Stderr = &out, &out
-	cmd.Env = append(os.Environ(), asHandler+"=1", "AzureWebJobsStorage=", "LIMIT_WRITES=-1", "LIMIT_AT_WORK=-1")
+	cmd.Env = apptest.Environ(asHandler + "=1")
 	require.NoError(k.t, cmd.Start())
 	k.pid = cmd.Process.Pid
 	var found []string

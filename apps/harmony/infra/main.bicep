@@ -10,14 +10,26 @@ param environmentName string
 @description('Region of everything.')
 param location string
 
+@description('Object id of who deploys, for the rights that the commands for operators need. azd sets it; empty: no one gets them.')
+param principalId string = ''
+
+@allowed(['User', 'Group', 'ServicePrincipal'])
+@description('What principalId is.')
+param principalType string = 'User'
+
 @description('Goes before the name of every table.')
 param tablePrefix string = 'Harmony'
 
+@minLength(1)
+@maxLength(30)
 @description('Goes before the name of every queue.')
 param queuePrefix string = 'harmony-'
 
 @description('Goes before the name of every container of blobs.')
 param containerPrefix string = 'harmony-'
+
+@description('Who hears of alerts; empty: they are only in the portal.')
+param alertEmail string = ''
 
 // The names are those of the code: a test holds the lists against each other.
 var tableNames = [
@@ -117,8 +129,9 @@ module access '../../../infra/modules/access.bicep' = {
     token: token
     storageName: storage.outputs.name
     insightsName: monitoring.outputs.insightsName
-    principalId: ''
-    principalType: 'User'
+    principalId: principalId
+    principalType: principalType
+    containerNames: map(containerNames, name => '${containerPrefix}${name}')
   }
 }
 
@@ -162,14 +175,17 @@ module alerts '../../../infra/modules/alerts.bicep' = {
     token: token
     logsName: monitoring.outputs.logsName
     storageName: storage.outputs.name
-    email: ''
+    email: alertEmail
     displayName: 'AloeVera Harmony Meet'
     shortName: 'Harmony'
+    heartbeat: 'tidy'
   }
 }
 
 output AZURE_RESOURCE_GROUP string = group.name
 output FUNCTION_APP_NAME string = app.outputs.name
+output STORAGE_ACCOUNT_NAME string = storage.outputs.name
+output LOG_ANALYTICS_WORKSPACE string = monitoring.outputs.logsName
 output FUNCTION_APP_URL string = app.outputs.url
 // For commands that work on the storage.
 output TABLE_PREFIX string = tablePrefix

@@ -10,11 +10,23 @@ param environmentName string
 @description('Region of everything.')
 param location string
 
+@description('Object id of who deploys, for the rights that the commands for operators need. azd sets it; empty: no one gets them.')
+param principalId string = ''
+
+@allowed(['User', 'Group', 'ServicePrincipal'])
+@description('What principalId is.')
+param principalType string = 'User'
+
 @description('Goes before the name of every table.')
 param tablePrefix string = 'Ricochet'
 
+@minLength(1)
+@maxLength(30)
 @description('Goes before the name of every queue.')
 param queuePrefix string = 'ricochet-'
+
+@description('Who hears of alerts; empty: they are only in the portal.')
+param alertEmail string = ''
 
 // The names are those of the code: a test holds the lists against each other.
 var tableNames = [
@@ -77,8 +89,8 @@ module access '../../../infra/modules/access.bicep' = {
     token: token
     storageName: storage.outputs.name
     insightsName: monitoring.outputs.insightsName
-    principalId: ''
-    principalType: 'User'
+    principalId: principalId
+    principalType: principalType
   }
 }
 
@@ -122,14 +134,18 @@ module alerts '../../../infra/modules/alerts.bicep' = {
     token: token
     logsName: monitoring.outputs.logsName
     storageName: storage.outputs.name
-    email: ''
+    email: alertEmail
     displayName: 'Async Ricochet Robots'
     shortName: 'Ricochet'
+    heartbeat: 'due-rounds'
+    delayed: ['round-due'] // a round's message is put when the round begins
   }
 }
 
 output AZURE_RESOURCE_GROUP string = group.name
 output FUNCTION_APP_NAME string = app.outputs.name
+output STORAGE_ACCOUNT_NAME string = storage.outputs.name
+output LOG_ANALYTICS_WORKSPACE string = monitoring.outputs.logsName
 output FUNCTION_APP_URL string = app.outputs.url
 // For commands that work on the storage.
 output TABLE_PREFIX string = tablePrefix

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"runtime/pprof"
 	"syscall"
@@ -202,15 +203,31 @@ func LocalQueues() queuetrigger.Settings {
 	}
 }
 
-// mayListen refuses to let strangers say who they are: in dev mode, and in mode easyauth, where no
+// isLoopback reports whether a host is this machine alone.
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// IsLoopback reports whether an address of a service, such as http://127.0.0.1:7071, is that of this
+// machine alone.
+func IsLoopback(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && isLoopback(u.Hostname())
+}
+
+// mayListen refuses settings that are for this machine alone at an address that others reach. It
+// refuses to let strangers say who they are: in dev mode, and in mode easyauth, where no
 // platform stands before this process that takes its headers from them.
 func (s Service) mayListen(set Settings, addr string) error {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {
 		return UsageError(fmt.Sprintf("local: --addr: %v", err))
 	}
-	ip := net.ParseIP(host)
-	if s.SignIn == OwnAccounts || set.Mode == "jwt" || set.Mode == "oidc" || host == "localhost" || ip != nil && ip.IsLoopback() {
+	if set.ForThisMachine != "" && !isLoopback(host) {
+		return fmt.Errorf("--addr %s can be reached by others, and %s is set, which is for a loopback address such as 127.0.0.1:7071", addr, set.ForThisMachine)
+	}
+	if s.SignIn == OwnAccounts || set.Mode == "jwt" || set.Mode == "oidc" || isLoopback(host) {
 		return nil
 	}
 	mode := set.Mode

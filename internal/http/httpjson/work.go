@@ -25,8 +25,9 @@ const (
 // the processor.
 const turnsPerProcessor = 8
 
-// Enter takes a place at work, which leave gives back. The caller is charged then for the time that
-// the request has had it, less the time that it waited for the storage, and for its storage
+// Enter takes a place at work, which leave gives back. Until then the rows that the request reads
+// take memory before they become an answer. The caller is charged at the end for the time that the
+// request has had its place, less the time that it waited for the storage, and for its storage
 // operations.
 func (a *Admission) Enter(ctx context.Context, c Caller) (leave func(), err error) {
 	free, err := a.work.Enter(c)
@@ -44,8 +45,10 @@ func (a *Admission) Enter(ctx context.Context, c Caller) (leave func(), err erro
 	}
 	before, v := rec.operations.Count(), a.shares.begin()
 	rec.operations.Watch(v.wait)
+	rec.operations.Hold(rec.read)
 	return sync.OnceFunc(func() {
 		rec.operations.Watch(nil)
+		rec.operations.Hold(nil)
 		took := v.end()
 		free()
 		a.charge(rec, took, rec.operations.Count()-before)

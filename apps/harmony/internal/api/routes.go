@@ -114,11 +114,11 @@ func (a *api) account() {
 		func(ctx context.Context, c meet.Claim, _ *none) (*meOutput, error) {
 			return meAnswer(a.Service.Me(ctx, c))
 		})
-	route(a, member, Bound{2, 3}, op("logout", http.MethodPost, "logout", "Sign out", "Ends the session of the access token, or all sessions.", http.StatusNoContent),
+	route(a, member, Bound{1, 3}, op("logout", http.MethodPost, "logout", "Sign out", "Ends the session of the access token, or all sessions.", http.StatusNoContent),
 		func(ctx context.Context, c meet.Claim, in *struct{ Body *Everywhere }) (*none, error) {
 			return nil, a.Service.Logout(ctx, c, in.Body != nil && in.Body.Everywhere)
 		})
-	route(a, member, Bound{3, 4}, op("change-password", http.MethodPost, "change-password", "Change my password", "All other sessions end.", http.StatusNoContent),
+	route(a, member, Bound{2, 4}, op("change-password", http.MethodPost, "change-password", "Change my password", "All other sessions end.", http.StatusNoContent),
 		func(ctx context.Context, c meet.Claim, in *body[PasswordChange]) (*none, error) {
 			return nil, a.Service.ChangePassword(ctx, c, in.Body.CurrentPassword, in.Body.NewPassword)
 		})
@@ -126,7 +126,7 @@ func (a *api) account() {
 		func(ctx context.Context, _ meet.Claim, in *body[PasswordReset]) (*none, error) {
 			return nil, a.Service.Reset(ctx, in.Body.Token, in.Body.Password)
 		})
-	route(a, member, Bound{6, 12}, op("delete-me", http.MethodDelete, "me", "Delete my account", "From the answer on no other member sees it, and its tokens have ended. It can be restored for 30 days; then it is erased. A suspended member may too.", http.StatusAccepted),
+	route(a, member, Bound{5, 12}, op("delete-me", http.MethodDelete, "me", "Delete my account", "From the answer on no other member sees it, and its tokens have ended. It can be restored for 30 days; then it is erased. A suspended member may too.", http.StatusAccepted),
 		func(ctx context.Context, c meet.Claim, in *body[Farewell]) (*body[Restorable], error) {
 			until, err := a.Service.DeleteMe(ctx, c, in.Body.Password)
 			var r Restorable

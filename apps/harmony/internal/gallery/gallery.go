@@ -56,9 +56,10 @@ func (g Gallery) files(url string) []string {
 	return []string{name + ".jpg", name + account.ThumbSuffix}
 }
 
-// Add makes a picture of a thing out of a file, and returns its address for the row.
-func (g Gallery) Add(ctx context.Context, id string, file []byte) (url string, err error) {
-	made, err := g.members.Pictures.Make(ctx, file, side)
+// Add makes a picture of a thing out of a file that a caller has sent, and returns its address for
+// the row. It has been found out that the caller may.
+func (g Gallery) Add(ctx context.Context, c meet.Claim, id string, file []byte) (url string, err error) {
+	made, err := g.members.Pictures.Make(ctx, c.UserID, file, side)
 	if err != nil {
 		return "", err
 	}

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"prompthub/apps/harmony/internal/account"
-	"prompthub/apps/harmony/internal/picture"
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/fault"
 	"prompthub/internal/storage/blob"
@@ -18,6 +17,9 @@ import (
 
 // ContainerProfiles is where pictures of members are.
 const ContainerProfiles = "profile-images"
+
+// profileSide is how long the longer side of a picture of a member is.
+const profileSide = 1200
 
 // maxImages is how many pictures a profile has.
 const maxImages = 10
@@ -131,7 +133,7 @@ func (s *Service) AddImage(ctx context.Context, c Claim, user string, file []byt
 	if len(was.All) >= maxImages {
 		return Image{}, tooManyImages()
 	}
-	made, err := s.Pictures.Make(ctx, file, picture.ProfileSide)
+	made, err := s.Pictures.Make(ctx, c.UserID, file, profileSide)
 	if err != nil {
 		return Image{}, err
 	}

@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"prompthub/apps/harmony/internal/attempts"
-	"prompthub/apps/harmony/internal/picture"
 	"prompthub/internal/fault"
 	"prompthub/internal/http/auth/password"
 	"prompthub/internal/storage/blob"
+	"prompthub/internal/storage/blob/picture"
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"

@@ -47,15 +47,15 @@ func (s *Service) Settings(ctx context.Context, c Claim) (all Settings, err erro
 	return all, err
 }
 
-// Visitor returns the caller's own account, also if it is suspended, and the language that pages
-// speak to them.
-func (s *Service) Visitor(ctx context.Context, c Claim) (Me, string, error) {
+// Visitor is Recognize for pages: it also returns the caller's own account, and the language that
+// pages speak to them.
+func (s *Service) Visitor(ctx context.Context, c Claim) (Claim, Me, string, error) {
 	var shows rules.Privacy
-	caller, err := s.callerSuspended(ctx, c, func(ctx context.Context) (err error) {
+	c, u, err := s.Recognize(ctx, c, func(ctx context.Context) (err error) {
 		shows, _, err = s.privacy(ctx, c.UserID)
 		return err
 	})
-	return s.meOf(caller.User, Images{}), shows.Language, err
+	return c, s.meOf(u, Images{}), shows.Language, err
 }
 
 // SetPreferences changes what the caller looks for.

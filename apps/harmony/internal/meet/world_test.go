@@ -13,10 +13,10 @@ import (
 
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/meettest"
-	"prompthub/apps/harmony/internal/picture"
 	"prompthub/internal/host/function"
 	"prompthub/internal/http/auth/password"
 	"prompthub/internal/storage/blob"
+	"prompthub/internal/storage/blob/picture"
 	"prompthub/internal/storage/memory"
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/rowstore"

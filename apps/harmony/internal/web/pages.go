@@ -12,24 +12,24 @@ import (
 	"prompthub/apps/harmony/internal/account"
 	"prompthub/apps/harmony/internal/cookie"
 	"prompthub/apps/harmony/internal/meet"
-	"prompthub/apps/harmony/internal/picture"
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/fault"
 	"prompthub/internal/http/httpjson"
+	"prompthub/internal/storage/blob/picture"
 )
 
 func (s *web) pages() {
 	s.handle("GET "+Prefix, s.home)
 	s.handle("GET "+Prefix+"/sign-up", s.signUpPage)
-	s.handle("POST "+Prefix+"/sign-up", s.signUp)
+	s.enter("POST "+Prefix+"/sign-up", s.signUp)
 	s.handle("GET "+Prefix+"/sign-in", s.signInPage)
-	s.handle("POST "+Prefix+"/sign-in", s.signIn)
+	s.enter("POST "+Prefix+"/sign-in", s.signIn)
 	s.handle("POST "+Prefix+"/sign-out", s.signOut)
 	s.handle("GET "+Prefix+"/reset", s.resetPage)
-	s.handle("POST "+Prefix+"/reset", s.reset)
+	s.enter("POST "+Prefix+"/reset", s.reset)
 	s.members("GET "+Prefix+"/me", s.mePage)
 	s.members("POST "+Prefix+"/me", s.saveMe)
-	s.mux.Handle("POST "+Prefix+"/me/photos", s.action(s.addPhoto, true, picture.MaxBytes+maxForm))
+	s.mux.Handle("POST "+Prefix+"/me/photos", s.action(s.addPhoto, member, picture.MaxBytes+maxForm))
 	s.members("POST "+Prefix+"/me/photos/{id}/first", s.firstPhoto)
 	s.members("POST "+Prefix+"/me/photos/{id}/delete", s.deletePhoto)
 	s.members("GET "+Prefix+"/settings", func(r *request) error { return s.settings(r, page{}, nil) })
@@ -39,7 +39,7 @@ func (s *web) pages() {
 	s.members("POST "+Prefix+"/settings/sign-out", s.signOutEverywhere)
 	s.members("POST "+Prefix+"/settings/delete", s.deleteMe)
 	s.handle("GET "+Prefix+"/restore", func(r *request) error { return s.render(r, http.StatusOK, restorePage) })
-	s.handle("POST "+Prefix+"/restore", s.restore)
+	s.enter("POST "+Prefix+"/restore", s.restore)
 	s.pairs()
 	s.events()
 	s.forum()

@@ -16,6 +16,7 @@ import (
 	jsonv1 "github.com/go-json-experiment/json/v1"
 
 	"prompthub/internal/jsonsize"
+	"prompthub/internal/legible"
 	"prompthub/internal/prompthub/prompt"
 )
 
@@ -152,7 +153,7 @@ func (d Document) Readable() Document {
 		member string
 		line   *string
 	}{{fieldTitle, &d.Title}, {fieldName, &d.Name}} {
-		if line := prompt.Readable(*of.line); strings.TrimSpace(line) != strings.TrimSpace(*of.line) {
+		if line := legible.Clean(*of.line); strings.TrimSpace(line) != strings.TrimSpace(*of.line) {
 			*of.line, d.readable = line, append(slices.Clone(d.readable), of.member)
 		}
 	}
