@@ -54,7 +54,7 @@ func TestWordsOfTerms(t *testing.T) {
 	for text, want := range map[string][]string{
 		"Poets, of ASP.NET": {"poets", "of", "asp.net", "asp", "net", ".net"},
 		"東京都":               {"東京", "京都"},
-		long + "üü":        {long},
+		long + "üü":         {long},
 	} {
 		var words []string
 		for _, term := range prompt.Terms(text) {

@@ -2,12 +2,13 @@ package mcp
 
 import (
 	"context"
-	"errors"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"reflect"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/jsonschema-go/jsonschema"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -24,7 +25,7 @@ const (
 
 // tools adds what assistants may do. The names and those of their arguments are those of
 // prompts.chat where it has the same.
-func (d *handler) tools(s toolbox) {
+func (d *handler) tools(s *sdk.Server) {
 	reads := sdk.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: new(bool)}
 	tool(s, &sdk.Tool{
 		Name: "search_prompts", Title: "Search prompts", Annotations: &reads,
@@ -65,21 +66,43 @@ func (d *handler) tools(s toolbox) {
 // A task is the work of a tool. The caller is an argument.
 type task[In, Out any] func(context.Context, *call, In) (Out, error)
 
-// tool adds a tool with schemas that follow from its types. Its errors are for the model to read.
-func tool[In, Out any](s toolbox, t *sdk.Tool, do task[In, Out]) {
-	t.InputSchema, t.OutputSchema = schema[In](), schema[Out]()
-	s.inputs[t.Name], _ = t.InputSchema.(*jsonschema.Schema)
-	sdk.AddTool(s.Server, t, func(ctx context.Context, _ *sdk.CallToolRequest, in In) (*sdk.CallToolResult, Out, error) {
+// tool adds a tool with schemas that follow from its types. What is wrong with its arguments, and
+// its errors, are for the model to read.
+func tool[In, Out any](s *sdk.Server, t *sdk.Tool, do task[In, Out]) {
+	takes := schema[In]()
+	t.InputSchema, t.OutputSchema = takes, schema[Out]()
+	names := "no arguments"
+	if len(takes.PropertyOrder) > 0 {
+		names = strings.Join(takes.PropertyOrder, ", ")
+	}
+	s.AddTool(t, func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		arguments, wrong := fitted(takes, jsontext.Value(req.Params.Arguments))
+		if len(wrong) > 0 {
+			return refusal(fmt.Sprintf("%s; %s takes %s", strings.Join(wrong, "; "), t.Name, names)), nil
+		}
+		var in In
+		if err := json.Unmarshal(arguments, &in); err != nil {
+			return refusal(err.Error()), nil
+		}
 		c := callOf(ctx)
 		out, err := do(ctx, c, in)
-		if err == nil {
-			return nil, out, nil
+		if err != nil {
+			if c.refuses(err) {
+				c.refused = err
+			}
+			return refusal(sentence(ctx, err)), nil
 		}
-		if c.refuses(err) {
-			c.refused = err
+		said, err := json.Marshal(out)
+		if err != nil {
+			return nil, err
 		}
-		return nil, out, errors.New(sentence(ctx, err))
+		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: string(said)}}, StructuredContent: json.RawMessage(said)}, nil
 	})
+}
+
+// refusal is an error of a tool, for the model to read.
+func refusal(why string) *sdk.CallToolResult {
+	return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: cut(why)}}}
 }
 
 // writing is a task for those who are known, and counts as a change.
@@ -149,7 +172,7 @@ type order string
 // orderSchema lists the orders. It is no enum: the form of a client sends an empty string for a
 // field that its user left empty.
 func orderSchema() *jsonschema.Schema {
-	return &jsonschema.Schema{Type: "string", Description: orders() + "; else relevance, or most-liked without query. Own prompts: newest first"}
+	return &jsonschema.Schema{Type: "string", Description: orders() + "; else relevance, or most-liked without query. With words and no order of votes the caller's own prompts are found too"}
 }
 
 // orders returns the names of the orders as a list for people.
@@ -203,8 +226,8 @@ func (d *handler) searchPrompts(ctx context.Context, c *call, in searchInput) (s
 		out.Note += "Prompts are still being read, so some may be missing."
 	}
 	out.Note = strings.TrimSpace(out.Note)
-	if err == nil && len(out.Prompts) == 0 && !in.Mine && c.Known() {
-		out.Note = "No public prompt matches. The caller's own are found with mine."
+	if err == nil && len(out.Prompts) == 0 && out.NextCursor == "" {
+		out.Note = "No prompt matches."
 	}
 	out.NextCursor = page.Next
 	return out, err
@@ -212,12 +235,16 @@ func (d *handler) searchPrompts(ctx context.Context, c *call, in searchInput) (s
 
 func (d *handler) search(ctx context.Context, c *call, in searchInput, tags []prompt.Tag, wanted prompt.Query) (library.Page, error) {
 	if !in.Mine {
-		return d.Service.Search(ctx, c.User, library.Search{Order: library.Order(in.Order), Tags: tags, Words: wanted, Limit: in.Limit, Cursor: in.Cursor})
+		scope := library.ScopePublic
+		if o := library.Order(in.Order); !wanted.Empty() && (o == "" || o == library.Newest || o == library.Relevance) {
+			scope = library.ScopeAll
+		}
+		return d.Service.Search(ctx, c.User, library.Search{Scope: scope, Order: library.Order(in.Order), Tags: tags, Words: wanted, Limit: in.Limit, Cursor: in.Cursor})
 	}
 	if !c.Known() {
 		return library.Page{}, errSignIn()
 	}
-	q := library.MineQuery{Sort: library.ByNewest, Limit: in.Limit, Cursor: in.Cursor}
+	q := library.MineQuery{Limit: in.Limit, Cursor: in.Cursor}
 	q.Tags, q.Words = tags, wanted
 	return d.Service.Mine(ctx, c.User, q)
 }
