@@ -20,7 +20,7 @@ import (
 	"prompthub/internal/testing/azurite"
 )
 
-// TestLimitAlert: the alert on limits of codes finds the line that says that one is reached.
+// TestLimitAlert: the alert on limits finds the line that says that one is reached.
 func TestLimitAlert(t *testing.T) {
 	t.Parallel()
 	main, err := os.ReadFile("../infra/main.bicep")

@@ -248,6 +248,13 @@ func TestLocal(t *testing.T) {
 	require.Contains(t, does(t, command.Failed, "local", "--addr", "127.0.0.1:0", "--data", data), "SECRET_KEYS")
 }
 
+func textOf(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	require.NoError(t, err)
+	return string(text)
+}
+
 // TestCodesStayOnThisMachine: with DEV_CODES nothing listens where others may be, and without it no
 // program finds a code.
 func TestCodesStayOnThisMachine(t *testing.T) {
@@ -270,13 +277,6 @@ func TestCodesStayOnThisMachine(t *testing.T) {
 	sent := ask[api.CodeSent](t, 202, "POST", up(t, url)+"/auth/otp/request", "", api.CodeRequest{Channel: "sms", Destination: "0034600000001", Purpose: "sign_in"})
 	ask[httpjson.Problem](t, 404, "GET", url+api.Prefix+"/dev/otp/"+sent.ChallengeID, "", nil)
 	require.Zero(t, stop())
-}
-
-func textOf(t *testing.T, name string) string {
-	t.Helper()
-	text, err := os.ReadFile(name)
-	require.NoError(t, err)
-	return string(text)
 }
 
 // TestSettings: what cannot be right is refused, under the name of the setting.

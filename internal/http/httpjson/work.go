@@ -68,8 +68,8 @@ func (a *Admission) Enter(ctx context.Context, c Caller) (leave func(), err erro
 	}), nil
 }
 
-// Pause has a request at work give its turn to others, and be charged for nothing, while it waits for
-// something else than the storage. It keeps its place.
+// Pause has a request at work give its turn to others, and be charged for nothing, while it waits
+// for something else than the storage. It keeps its place.
 func Pause(ctx context.Context) (resume func()) {
 	if pause := recordOf(ctx).pause; pause != nil {
 		return pause()

@@ -242,3 +242,46 @@ func (s stopping) Put(ctx context.Context, container, name string, body []byte) 
 	}
 	return s.Store.Put(ctx, container, name, body)
 }
+
+// TestDamagedExport: a bit that is changed in any part of an export, or in its manifest, is refused
+// with the part's name.
+func TestDamagedExport(t *testing.T) {
+	t.Parallel()
+	db, now := store(t), time.Date(2026, 11, 1, 12, 50, 0, 0, time.UTC)
+	for i := range 100 {
+		insert(t, db, "PreA", fmt.Sprintf("%03d", i), "r", table.Prop{Name: "s", Value: table.String(strings.Repeat("x", i))})
+	}
+	blobs := memory.NewBlobs(func() time.Time { return now })
+	x, err := backup.Exporter{Contents: exported, Blobs: blobs, Every: 24 * time.Hour, MaxPart: 4000, Now: func() time.Time { return now }}.Export(t.Context(), backup.From{Tables: db}, untold)
+	require.NoError(t, err)
+	all := map[string][]byte{}
+	for _, name := range names(t, blobs) {
+		got, err := blobs.Get(t.Context(), backup.Container, name)
+		require.NoError(t, err)
+		all[strings.TrimPrefix(name, x.Name+"/")] = got.Body
+	}
+	require.Greater(t, len(all), 3)
+	read := func(bad string, at int) error {
+		lines, err := parts.Open(func(name string) ([]byte, error) {
+			body := bytes.Clone(all[name])
+			if name == bad {
+				body[at] ^= 1 << (at % 8)
+			}
+			return body, nil
+		})
+		if err == nil {
+			_, err = io.Copy(io.Discard, lines)
+		}
+		return err
+	}
+	require.NoError(t, read("", 0))
+	for name, body := range all {
+		for at := 0; at < len(body); at += 7 {
+			err := read(name, at)
+			require.Error(t, err, "%s %d", name, at)
+			if name != "manifest.json" || !strings.Contains(err.Error(), "newer than this program") {
+				require.ErrorContains(t, err, "part "+name+" of the backup is damaged", at)
+			}
+		}
+	}
+}

@@ -55,10 +55,11 @@ type mark struct {
 // store that is new. Tables and containers must be there. The error says what to do if they belong
 // to different stores.
 func (s Store) Check(ctx context.Context) error {
-	id, known, err := s.own(ctx)
+	own, known, err := s.own(ctx)
 	if err != nil {
 		return err
 	}
+	id := own
 	old := false
 	if id == "" {
 		if old, err = s.Old(ctx); err != nil {
@@ -78,16 +79,16 @@ func (s Store) Check(ctx context.Context) error {
 		switch {
 		case err != nil:
 			return err
-		case has != "" && id == "" && (old || !files):
-			id = has // the first start was stopped in the middle
+		case has != "" && id == "" && (old || !files || s.Adopt):
+			id = has // the first start was stopped in the middle, or the store becomes that of the files
 			continue
 		case s.Adopt:
 			if err := s.Blobs.Delete(ctx, c, Mark); err != nil {
 				return err
 			}
-		case has != "" || id == "" && files && !old:
+		case has != "" || own == "" && files && !old:
 			return refusal("the files in the container %s belong to another store than the rows, which are new or another's", c)
-		case id != "" && (files || slices.Contains(known, c)):
+		case own != "" && (files || slices.Contains(known, c)):
 			return refusal("the container %s has no sign that it belongs to this store: its files are not there", c)
 		}
 		unmarked = append(unmarked, c)

@@ -91,9 +91,13 @@ func TestBelong(t *testing.T) {
 
 	require.NoError(t, lost.store(true, "one", "two").Check(t.Context()))
 	lost.starts("one", "two")
+	one.starts("one", "two") // both are the store of these files
+	require.NoError(t, other.store(true, "one", "two").Check(t.Context()))
+	other.blobs = one.blobs
+	other.refused("one", "two")
+	require.NoError(t, other.store(true, "one", "two").Check(t.Context()))
+	other.starts("one", "two")
 	one.refused("one", "two") // the files are the other's now
-	require.NoError(t, one.store(true, "one", "two").Check(t.Context()))
-	one.starts("one", "two")
 	got, err := one.blobs.Get(t.Context(), "one", "a.jpg")
 	require.NoError(t, err)
 	require.Equal(t, "x", string(got.Body))

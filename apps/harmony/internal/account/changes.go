@@ -7,7 +7,8 @@ import (
 	"prompthub/internal/fault"
 )
 
-// Changes of what decks go by are limited: each is a question that decks answer about others.
+// Decks go by the gender, the position and the preferences of their reader. Changes of these are
+// limited: each is a question that decks answer about others.
 const (
 	GenderFor                   = 30 * 24 * time.Hour // between two changes of gender
 	PositionsADay               = 5

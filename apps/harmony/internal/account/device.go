@@ -20,9 +20,9 @@ const (
 	timeBytes  = 8
 )
 
-// DeviceForm is how the tokens of devices read. The id has the member, bytes that were drawn and the
-// time of the sign-in. The secret is the code of the id under the hash of the password, so nothing
-// is stored, and a new password ends all of them.
+// DeviceForm is how the tokens of devices read. The id has the member, bytes that were drawn and
+// the time of the sign-in. The secret is the code of the id under the hash of the password, so
+// nothing is stored, and a new password ends all of them.
 var DeviceForm = auth.TokenForm{Prefix: "hd_", IDBytes: idBytes + drawnBytes + timeBytes}
 
 // NewDevice returns the token of a device that has signed the member in now.

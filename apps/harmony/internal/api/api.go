@@ -222,8 +222,8 @@ func asker(ctx context.Context, device, agent string) meet.Asker {
 }
 
 // admit finds out who sends a request, counts it, reads what it sends, and finds room for it. A
-// guest is refused before anything else is looked at. Who signs in or up counts as their address,
-// whatever token comes with it.
+// guest is refused before anything else is looked at. A caller who signs in or up counts as their
+// address, with any token.
 func (a *api) admit(ctx huma.Context, who access, next func(huma.Context)) {
 	r, w := humago.Unwrap(ctx)
 	if openapi.IsProbe(ctx.Operation().Path) {

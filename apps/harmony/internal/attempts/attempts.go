@@ -1,5 +1,5 @@
-// Package attempts counts what must not be done often, such as failed attempts to guess a secret, by
-// the names of who does it, and refuses more for a while.
+// Package attempts counts acts that must not be done often, such as failed attempts to guess a
+// secret, by the names of their callers, and refuses more for a while.
 package attempts
 
 import (

@@ -11,8 +11,8 @@ import (
 	"prompthub/internal/http/httpjson"
 )
 
-// The cookies: the tokens of a session, and the token of a device that has signed a member in, which
-// stays when the session ends.
+// The cookies: the tokens of a session, and the token of a device that has signed a member in,
+// which stays when the session ends.
 const (
 	session = "session"
 	device  = "device"

@@ -145,8 +145,8 @@ func (s *Service) LikesReceived(ctx context.Context, c Claim, after string, limi
 	if err != nil {
 		return Page{}, err
 	}
-	// No answer names the sender of a secret like. So the number depends on nothing that the reader can
-	// see of a member, or bring about: no block, suspension or deletion changes it.
+	// No answer names the sender of a secret like. So the number depends on nothing that the reader
+	// can see of a member, or bring about: no block, suspension or deletion changes it.
 	counts := make([]bool, len(hidden))
 	err = rowstore.Each(ctx, len(hidden), rowstore.MaxParallel, func(ctx context.Context, i int) error {
 		key := hidden[i].Key

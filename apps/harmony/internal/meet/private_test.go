@@ -147,9 +147,10 @@ func classOver(limit int) int {
 	return 0
 }
 
-// TestTastesAreNotFound does what found whom each member looks for: it reads the deck as a man, as a
-// woman and as neither. Two of the three are refused, and the deck does not follow the first change
-// for 30 days. Whom the members in the deck look for is guessed no better than by the deck alone.
+// TestTastesAreNotFound does what found whom each member looks for: it reads the deck as a man, as
+// a woman and as neither. Two of the three are refused, and the deck does not follow the first
+// change for 30 days. Whom the members in the deck look for is guessed no better than by the deck
+// alone.
 func TestTastesAreNotFound(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -192,8 +193,8 @@ func TestTastesAreNotFound(t *testing.T) {
 }
 
 // TestChangesAreCounted: a position changes 5 times a day and preferences 20 times, whatever
-// requests come at the same time; what stays as it was counts for nothing, and a position can be
-// taken away at any time.
+// requests come at the same time; one that stays as it was counts for nothing, and a position can
+// be taken away at any time.
 func TestChangesAreCounted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -119,8 +119,8 @@ func (s *Service) Register(ctx context.Context, r Registration) (SignedIn, error
 	return SignedIn{s.meOf(u, Images{}), tokens, s.newDevice(u)}, nil
 }
 
-// countSignUp counts a registration for its address, also one that is refused because an account has
-// the e-mail address: else it would tell who has one.
+// countSignUp counts a registration for its address, also one that is refused because an account
+// has the e-mail address: else it would tell whether there is one.
 func (s *Service) countSignUp(by Asker) error {
 	if s.SignUpsAnHour <= 0 || by.Site == "" {
 		return nil

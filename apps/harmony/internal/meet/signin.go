@@ -28,9 +28,9 @@ const (
 	wrongOfNetwork = 2 * wrongOfSite
 )
 
-// begin takes an attempt to sign in with a password. What strangers get wrong must not keep a member
-// out: it counts for their address, and makes others who are not known wait some seconds. A device
-// that has signed the member in has a count of its own.
+// begin takes an attempt to sign in with a password. Wrong passwords of strangers must not keep a
+// member out: they count for their address, and make others who are not known wait some seconds. A
+// device that has signed the member in has a count of its own.
 func (s *Service) begin(ctx context.Context, address string, by Asker, device string) (done func(failed bool), err error) {
 	if device != "" {
 		return s.attempts.Begin(attempts.Limit{Name: "device " + device, Most: attempts.Most})

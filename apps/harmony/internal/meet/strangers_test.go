@@ -23,7 +23,7 @@ func slept(w *world) *time.Duration {
 	return &most
 }
 
-// TestStrangersKeepNoMemberOut: whatever strangers get wrong, from one address or from many, a
+// TestStrangersKeepNoMemberOut: after any wrong passwords of strangers, from one address or many, a
 // member signs in from another one and can do all that a password is needed for. From a device that
 // has signed in before she does not even wait.
 func TestStrangersKeepNoMemberOut(t *testing.T) {
@@ -107,7 +107,7 @@ func TestDevices(t *testing.T) {
 	require.False(t, known(in.Device), "a new password")
 }
 
-// TestWrongPasswordsOfAnAddress: forty from one address, whatever the accounts, and eighty from a
+// TestWrongPasswordsOfAnAddress: forty from one address, for any accounts, and eighty from a
 // network of IPv6.
 func TestWrongPasswordsOfAnAddress(t *testing.T) {
 	t.Parallel()
@@ -132,8 +132,8 @@ func TestWrongPasswordsOfAnAddress(t *testing.T) {
 }
 
 // TestSignUps: an address makes five accounts an hour, and is told of five addresses of e-mail at
-// most whether they have an account. A network of IPv6 makes ten. What breaks a rule counts for
-// nothing.
+// most whether they have an account. A network of IPv6 makes ten. A registration that
+// breaks a rule counts for nothing.
 func TestSignUps(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -102,7 +102,8 @@ func (p *Pair) Tick(now time.Time) int64 {
 func (p *Pair) Part() { p.Like, p.Anonymous, p.MatchedAt = [2]int64{}, [2]bool{}, 0 }
 
 // Shut ends likes and the match of a pair for a block. The number of secret likes that a member has
-// stays as it was: who blocks some members and looks at the number must not learn who sent one.
+// stays as it was: a member who blocks some others and looks at the number must not learn whose it
+// is.
 func (p *Pair) Shut() {
 	for i := range p.IDs {
 		if p.Secret(i) {

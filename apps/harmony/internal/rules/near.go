@@ -4,9 +4,9 @@ import "math"
 
 // Others are told how near a member is by a class, and nothing else asks for a distance. A class
 // compares squares: those of the two members must be one, or touch. Squares are as wide as their
-// class at least, and each lies within one of the next class. So whatever positions a member takes,
-// what they are told of another is the same for all who share the other's square of the least class
-// that they were told.
+// class at least, and each lies within one of the next class. So from all positions that a member
+// takes they are told the same for all who share the other's square of the least class that they
+// were told.
 
 // classes are the distances that others are told, in km, with the height of their squares in
 // tenths of a degree.
@@ -101,7 +101,7 @@ type Box struct {
 	West, Longitudes float64
 }
 
-// BoxAround returns the box of a limit in km around a position; ok is false where there is none that
+// BoxAround returns the box of a limit in km around a position; ok is false if there is none that
 // is smaller than the whole circle.
 func BoxAround(p Position, limit int) (b Box, ok bool) {
 	class := classOf(limit)

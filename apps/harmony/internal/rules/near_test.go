@@ -34,8 +34,8 @@ func around(r *rand.Rand) (p, q rules.Position) {
 	return p, q
 }
 
-// TestNear: two members are told the same class. Nobody within a distance is told a wider one, and
-// nobody in a class is further than three times as far; limits go by the classes alone, and the box
+// TestNear: two members are told the same class. No one within a distance is told a wider one, and
+// no one in a class is further than five times as far; limits go by the classes alone, and the box
 // of a limit holds all.
 func TestNear(t *testing.T) {
 	t.Parallel()

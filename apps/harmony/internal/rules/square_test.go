@@ -9,8 +9,8 @@ import (
 )
 
 // TestSquares: a square is as wide and as high as its class, and lies within one square of each
-// wider class. All that is told of a member goes by squares, so members who share one of a class are
-// told of alike in it and in all wider ones, whatever positions another member takes.
+// wider class. All that is told of a member goes by squares, so members who share one of a class
+// are told of alike in it and in all wider ones, from all positions that another member takes.
 func TestSquares(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(5, 6))

@@ -112,10 +112,15 @@ func (j Job) walk(ctx context.Context, w Walk, until time.Time) error {
 			next = "" // a place that the storage does not know any more must not stop all runs
 		}
 		kept := table.Row{Key: key, Props: table.Props{{Name: "Place", Value: table.String(next)}, {Name: "UpdatedAt", Value: table.Time(j.Now())}}}
-		if tooMany := (*tooManyError)(nil); errors.As(failed, &tooMany) {
+		tooMany := (*tooManyError)(nil)
+		if errors.As(failed, &tooMany) {
 			kept.Props = append(kept.Props, table.Prop{Name: "RestsUntil", Value: table.Time(j.Now().Add(restFor))})
 		}
-		if err := errors.Join(failed, j.Write(ctx, j.Tables.State, []table.Op{{Kind: table.Upsert, Row: kept}})); err != nil {
+		err := j.Write(ctx, j.Tables.State, []table.Op{{Kind: table.Upsert, Row: kept}})
+		if err == nil && tooMany != nil {
+			return tooMany
+		}
+		if err := errors.Join(failed, err); err != nil {
 			return rowstore.Unavailable(err)
 		}
 		place, ended = next, next == ""

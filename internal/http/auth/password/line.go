@@ -20,8 +20,8 @@ type By struct {
 // maxWaiting is how many hashes one caller may wait for.
 const maxWaiting = 4
 
-// A line is where callers wait for places. Each has a turn in it, whatever they ask for, so a caller
-// who asks for much waits for that alone.
+// A line is where callers wait for places. Each has a turn in it, so a caller with many requests
+// waits for these alone.
 type line struct {
 	mu      sync.Mutex
 	free    int

@@ -36,8 +36,8 @@ const (
 	hashBytes = 32
 )
 
-// A Hasher makes and verifies hashes, as many at a time as there are processors, 2 to 8. Half of the
-// places are for callers who have signed in before, and half for all others.
+// A Hasher makes and verifies hashes, as many at a time as there are processors, 2 to 8. Half of
+// the places are for callers who have signed in before, and half for all others.
 type Hasher struct {
 	cost          cost // of new hashes
 	known, others *line

@@ -145,7 +145,7 @@ func TestWaits(t *testing.T) {
 	})
 }
 
-// TestTurns: each caller has a turn, whatever others ask for, and one who waits for four hashes is
+// TestTurns: each caller has a turn among all others, and one with four hashes that wait is
 // refused.
 func TestTurns(t *testing.T) {
 	t.Parallel()

@@ -56,7 +56,8 @@ func (m Manifest) sealed() (Manifest, error) {
 	return m, err
 }
 
-// parseManifest reads a manifest, which must be as it was written to the byte.
+// parseManifest reads a manifest, which must be as it was written to the byte, but for one of version
+// 1, which has no sum.
 func parseManifest(text []byte) (Manifest, error) {
 	var m Manifest
 	if err := json.Unmarshal(text, &m); err != nil {
@@ -65,11 +66,8 @@ func parseManifest(text []byte) (Manifest, error) {
 	if m.Version > manifestVersion {
 		return m, fmt.Errorf("%s is of version %d, which is newer than this program, which reads %d; or it is damaged", manifestName, m.Version, manifestVersion)
 	}
-	want := m
-	if m.Version == manifestVersion {
-		want, _ = m.sealed() // it was read, so it can be written
-	}
-	if again, _ := want.text(); m.Version < 1 || !bytes.Equal(again, text) {
+	want, _ := m.sealed() // it was read, so it can be written
+	if again, _ := want.text(); m.Version != 1 && !bytes.Equal(again, text) {
 		return m, damaged(manifestName)
 	}
 	return m, nil
