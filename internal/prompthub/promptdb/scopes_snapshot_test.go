@@ -74,7 +74,7 @@ func TestSnapshot(t *testing.T) {
 			if row.Row == "erased" {
 				continue
 			}
-			changed := table.Op{Kind: table.Merge, Row: table.Row{Key: row.Key, ETag: table.Any, Props: table.Props{{Name: p.Name, Value: damaged(p.Value)}}}}
+			changed := table.Op{Kind: table.Merge, Row: table.Row{Key: row.Key, ETag: table.Any, Props: table.Props{{Name: p.Name, Value: faulty(p.Value)}}}}
 			w.must(state, changed)
 			require.GreaterOrEqual(t, loads(), 30, "%s of %s is damaged", p.Name, row.Row)
 			w.must(state, table.Op{Kind: table.Upsert, Row: table.Row{Key: row.Key, Props: row.Props}})
@@ -103,8 +103,8 @@ func (w *world) snapshotRows() (rows []table.Row) {
 	return rows
 }
 
-// damaged is another value, as after a fault of the disk.
-func damaged(v table.Value) table.Value {
+// faulty is another value, as after a fault of the disk.
+func faulty(v table.Value) table.Value {
 	switch v.Type() {
 	case table.TypeString:
 		return table.String(strings.ToLower(v.Str()))
