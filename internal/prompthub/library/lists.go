@@ -125,10 +125,7 @@ func (s *Service) Search(ctx context.Context, who auth.User, q Search) (Page, er
 		wanted.Viewer = IDOf(who)
 		wanted.Scopes = []promptdb.Scope{{}, {Owner: wanted.Viewer}}
 		if q.Scope == ScopeMine {
-			if author != "" && author != wanted.Viewer {
-				return Page{}, nil
-			}
-			wanted.Author = wanted.Viewer
+			wanted.By = wanted.Viewer
 		}
 	}
 	return s.page(ctx, who, scope, q.Cursor, func(after string) (promptdb.Page, error) {
@@ -224,6 +221,12 @@ func (s *Service) Mine(ctx context.Context, who auth.User, q MineQuery) (Page, e
 	var err error
 	if q.Author, err = s.authorOf(ctx, who, q.Words); err != nil {
 		return Page{}, err
+	}
+	if q.Sort == "" {
+		q.Sort = promptdb.ByNewest
+		if !q.Words.Empty() && !q.Deleted && q.Name == "" {
+			q.Sort = promptdb.ByRelevance
+		}
 	}
 	return s.page(ctx, voter, q.scope(who), q.Cursor, func(after string) (promptdb.Page, error) {
 		if q.Words.Nothing() {

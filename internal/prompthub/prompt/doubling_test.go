@@ -201,7 +201,7 @@ func TestDoubling(t *testing.T) {
 			prompt.Next(prompt.Prompt{Draft: prompt.Draft{}.With(a)}, prompt.Prompt{Draft: prompt.Draft{}.With(b)})
 		})},
 		{Name: "SuggestTags", With: text(func(s string) { prompt.SuggestTags(prompt.DefaultTags(), nil, s, s, nil) })},
-		{Name: "Telling", With: text(func(s string) { prompt.Telling(s) })},
+		{Name: "Telling", With: text(func(s string) { prompt.Telling(s, s) })},
 		{Name: "SumOf", With: text(func(s string) {
 			list := slices.Repeat([]prompt.Weight{"1p3"}, len(s)/10)
 			prompt.SumOf(append(list, prompt.Weight(s)))

@@ -51,20 +51,23 @@ func names(words []string, t TagInfo) bool {
 	})
 }
 
-// Telling returns as much of a text as a query may have of those words that tell most of it: the
-// longest ones.
-func Telling(text string) string {
-	words := TextWords(text)
-	slices.SortStableFunc(words, func(a, b string) int {
-		return cmp.Compare(utf8.RuneCountInString(b), utf8.RuneCountInString(a))
-	})
+// Telling returns as much of a title and a text as a query may have of those words that tell most
+// of them: those of the title, and the longest ones of the text.
+func Telling(title, text string) string {
+	byLength := func(words []string) []string {
+		slices.SortStableFunc(words, func(a, b string) int {
+			return cmp.Compare(utf8.RuneCountInString(b), utf8.RuneCountInString(a))
+		})
+		return words
+	}
 	q, n := "", 0
-	for _, w := range words {
+	var seen []string
+	for _, w := range slices.Concat(byLength(TextWords(title)), byLength(TextWords(text))) {
 		if n == maxQueryWords || units(q)+1+units(w) > maxQuery {
 			break
 		}
-		if term(w).plain() { // the words of a chain are among these
-			q, n = q+w+" ", n+1
+		if term(w).plain() && !slices.Contains(seen, w) { // the words of a chain are among these
+			q, n, seen = q+w+" ", n+1, append(seen, w)
 		}
 	}
 	return q

@@ -51,13 +51,13 @@ func TestSuggestTags(t *testing.T) {
 // TestTelling: it is a query, whatever the text.
 func TestTelling(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, "carrots onions soup ", prompt.Telling("The soup of the onions and of carrots."))
+	require.Equal(t, "carrots onions soup ", prompt.Telling("", "The soup of the onions and of carrots."))
 	long := strings.Repeat("x", 40)
 	for _, text := range []string{
 		"", "?!", "the of", "c++ node.js .net", "-author:ann \"tag:b\" in", strings.Repeat(long+"y ", 30), "你是一名厨师" + strings.Repeat("提示词", 100),
 		strings.Join(strings.Split(strings.Repeat("abcdefghijklmnopqrstuvwxyz", 9), ""), " 1"),
 	} {
-		query, err := prompt.ParseQuery(prompt.Telling(text))
+		query, err := prompt.ParseQuery(prompt.Telling("A title", text))
 		require.NoError(t, err, text)
 		require.False(t, query.Qualified(), text)
 	}

@@ -2,11 +2,14 @@ package promptdb_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/prompt/prompttest"
+	"prompthub/internal/storage/memory"
 )
 
 // suggested returns the tags that are suggested for what somebody writes.
@@ -44,4 +47,34 @@ func TestSuggestTags(t *testing.T) {
 	require.Empty(t, w.suggested("Soup", "Of carrots"))
 	w.run()
 	w.check()
+}
+
+// TestSuggestAmongRealPrompts: of the tags that are suggested for a real prompt that the library does
+// not have, one is right for nine of ten.
+func TestSuggestAmongRealPrompts(t *testing.T) {
+	w := newWorldOn(t, memory.NewTables())
+	const fifth = 5
+	real := prompttest.Real(t)
+	for i, d := range real {
+		if i%fifth > 0 {
+			w.add("ann", d)
+		}
+	}
+	catalog, err := w.Tags(t.Context())
+	require.NoError(t, err)
+	known := func(tag prompt.Tag) bool {
+		return slices.ContainsFunc(catalog, func(info prompt.TagInfo) bool { return info.Tag == tag })
+	}
+	asked, right := 0, 0
+	for i, d := range real {
+		if i%fifth > 0 || !slices.ContainsFunc(d.Tags, known) {
+			continue
+		}
+		asked++
+		if slices.ContainsFunc(w.suggested(d.Title, d.Text), func(tag prompt.Tag) bool { return slices.Contains(d.Tags, tag) }) {
+			right++
+		}
+	}
+	t.Logf("of %d prompts, one of three tags is right for %d", asked, right)
+	require.Greater(t, right*10, asked*9)
 }

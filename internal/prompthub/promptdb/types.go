@@ -97,9 +97,10 @@ const (
 	Best      = schema.Best
 	Trending  = schema.Trending
 
-	ByNewest  = query.ByNewest
-	ByUpdated = query.ByUpdated
-	ByTitle   = query.ByTitle
+	ByNewest    = query.ByNewest
+	ByRelevance = query.ByRelevance
+	ByUpdated   = query.ByUpdated
+	ByTitle     = query.ByTitle
 
 	PageTooLarge        = query.PageTooLarge
 	AuthorSecretDamaged = schema.AuthorSecretDamaged

@@ -77,10 +77,7 @@ func (s *Search) expand() {
 			n = s.addForms(i, n)
 		}
 		if n > 0 {
-			x.rarity = s.rarityOf(n)
-		}
-		if x.stop {
-			x.rarity = x.rarity * ofStop / 100
+			x.rarity = s.rarityOf(n, x.stop)
 		}
 	}
 }
@@ -259,10 +256,14 @@ func sameBeginning(a, b string) int {
 	return 0
 }
 
-// rarityOf returns how much it tells that a prompt has what n of them have.
-func (s *Search) rarityOf(n int) int32 {
+// rarityOf returns how much it tells that a prompt has what n of them have, at least 1.
+func (s *Search) rarityOf(n int, stop bool) int32 {
 	n = min(n, s.prompts)
-	return int32(math.Round(1024 * math.Log(1+(float64(s.prompts-n)+0.5)/(float64(n)+0.5))))
+	rarity := int32(math.Round(1024 * math.Log(1+(float64(s.prompts-n)+0.5)/(float64(n)+0.5))))
+	if stop {
+		rarity = rarity * ofStop / 100
+	}
+	return max(rarity, 1)
 }
 
 // count returns how many living prompts, of some languages, have a word.

@@ -91,6 +91,9 @@ func someQuery(t *testing.T, r *rand.Rand) Query {
 	if r.IntN(8) == 0 {
 		x.Author = "u1"
 	}
+	if r.IntN(8) == 0 {
+		x.By = "u1"
+	}
 	return x
 }
 

@@ -184,9 +184,10 @@ func (a *asked) expand(i int, vocabulary map[string]bool) {
 	if n > 0 {
 		n = min(n, len(a.docs))
 		x.rarity = int32(math.Round(1024 * math.Log(1+(float64(len(a.docs)-n)+0.5)/(float64(n)+0.5))))
-	}
-	if x.stop {
-		x.rarity = x.rarity * ofStop / 100
+		if x.stop {
+			x.rarity = x.rarity * ofStop / 100
+		}
+		x.rarity = max(x.rarity, 1)
 	}
 }
 
@@ -233,8 +234,8 @@ func (a *asked) slips(x *slot, vocabulary map[string]bool) (most int) {
 	if !replaceable(x.word) || length < oneEdit {
 		return 0
 	}
-	for n, per := range map[int]int{1: asSlip, 2: asSlips} {
-		if n == 2 && (length < twoEdits || len(x.forms) > 0) {
+	for n, per := range [...]int{1: asSlip, 2: asSlips} {
+		if n == 0 || n == 2 && (length < twoEdits || len(x.forms) > 0) {
 			continue
 		}
 		var near []form
@@ -309,7 +310,7 @@ func (a *asked) hit(d modelDoc) (h Hit, ok bool) {
 		asks += x.rarity
 		exact = exact && slices.Contains(d.title.at[x.word], i)
 		if found == "" {
-			if missing[x.term] = true; x.quoted || (a.All || a.Newest) && (!x.stop || alone) {
+			if missing[x.term] = true; x.quoted || (a.All || a.Newest) && (!x.stop || alone) && x.rarity > 0 {
 				return h, false
 			}
 			continue
@@ -348,7 +349,7 @@ func (a *asked) lets(d modelDoc) bool {
 			return false
 		}
 	}
-	if a.Author != "" && d.Author != a.Author {
+	if a.Author != "" && d.Author != a.Author || a.By != "" && d.Author != a.By {
 		return false
 	}
 	if name := a.Words.Name(); name != "" && !strings.EqualFold(name, d.Name) && !strings.EqualFold(name, d.Slug) {

@@ -17,6 +17,7 @@ type Query struct {
 	Words    prompt.Query
 	Tags     []prompt.Tag  // in addition to those of Words
 	Author   prompt.UserID // whom Words.Author leads to; "" if there is none: it may be a name
+	By       prompt.UserID // whose prompts are searched, "" for everybody's
 	InTitle  bool          // words, and beginnings of words, are looked for in titles alone
 	Verbatim bool          // words count as they were typed alone
 	All      bool          // a prompt must have all words; else they are wanted, not demanded
@@ -28,8 +29,8 @@ type Hit struct {
 	ID       prompt.ID
 	Author   prompt.UserID
 	Revision int64
-	Scope  int   // which of the indexes that were asked has it
-	Score  int64 // the same on each instance for the same statistics
+	Scope    int   // which of the indexes that were asked has it
+	Score    int64 // the same on each instance for the same statistics
 	// Found has for each of Search.Words what the prompt has of it: the word itself, another form of
 	// it, two words with a space between them, or the one in place of a slip; "" if it has none.
 	Found []string
@@ -48,6 +49,8 @@ type Search struct {
 	prompts             int // living ones, of all indexes
 	titlePlaces         float64
 	textPlaces          float64 // of one prompt, on average
+	all                 bool    // a hit must have all words
+	living              uint64  // slots that a prompt has
 	must, want, telling uint64  // slots that each hit needs, all but stop words, those that it needs one of
 	asks                int32   // the rarities of all slots together
 	shares              shares
@@ -152,6 +155,9 @@ func (s *Search) score() {
 		if x.quoted {
 			s.must |= bit
 		}
+		if x.rarity > 0 { // else it is no word
+			s.living |= bit
+		}
 		if !x.stop {
 			s.want |= bit
 		}
@@ -160,8 +166,8 @@ func (s *Search) score() {
 		s.want = 1<<len(s.slots) - 1
 		s.telling = s.want
 	}
-	if s.query.All || s.query.Newest {
-		s.must |= s.want
+	if s.all = s.query.All || s.query.Newest; s.all {
+		s.must |= s.want & s.living
 	}
 	s.shares.of(s.slots)
 	var counts [scoreBits]int // hits by the length of their scores in bits, which are many at once
@@ -214,7 +220,7 @@ func (s *Search) shows(t *target, doc uint32) bool {
 	case t.allowed != nil && t.allowed[doc/64]>>(doc%64)&1 == 0:
 		return false
 	}
-	return s.must == s.want || int64(s.shares.sum(has))*100 >= int64(s.asks)*share
+	return s.all || int64(s.shares.sum(has))*100 >= int64(s.asks)*share
 }
 
 func (s *Search) candidate(at int, doc uint32) candidate {
@@ -279,8 +285,11 @@ func (s *Search) filter(p *part) []uint64 {
 			keys = append(keys, markTag+string(tag))
 		}
 	}
+	if q.By != "" {
+		keys = append(keys, markAuthorID+string(q.By))
+	}
 	if q.Author != "" {
-		keys = append(keys, markNoSpace+string(q.Author))
+		keys = append(keys, markAuthorID+string(q.Author))
 	} else if name := q.Words.Author(); name != "" {
 		terms := prompt.Terms(name)
 		for _, t := range terms {

@@ -48,7 +48,7 @@ type segment struct {
 const (
 	markTag      = "\x01"
 	markAuthor   = "\x02" // and a word of the author's name
-	markNoSpace  = "\x03" // and the author's id
+	markAuthorID = "\x03" // and the author's id
 	markName     = "\x04" // and the name or the slug
 	firstOfWords = 0x05
 	longestKey   = prompt.LongestWord * utf8.UTFMax
@@ -171,7 +171,7 @@ func (b *builder) number(key string) uint32 {
 
 // addFilters notes whose a document is, what it is called and which tags it has.
 func (b *builder) addFilters(doc uint32, d Doc) {
-	keys := []string{markNoSpace + string(d.Author)}
+	keys := []string{markAuthorID + string(d.Author)}
 	for _, tag := range d.Tags {
 		keys = append(keys, markTag+string(tag))
 	}

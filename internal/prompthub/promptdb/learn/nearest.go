@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -29,9 +28,9 @@ type near struct {
 	score int64
 }
 
-// nearest returns the public prompts that are nearest to the words that tell most of a text.
-func (db *Learner) nearest(ctx context.Context, viewer prompt.UserID, text string) ([]near, error) {
-	words, err := prompt.ParseQuery(prompt.Telling(text))
+// nearest returns the public prompts that are nearest to the words that tell most of a title and a text.
+func (db *Learner) nearest(ctx context.Context, viewer prompt.UserID, title, text string) ([]near, error) {
+	words, err := prompt.ParseQuery(prompt.Telling(title, text))
 	if err != nil || words.Empty() {
 		return nil, err
 	}
@@ -67,7 +66,7 @@ type Similar struct {
 // Similar returns public prompts whose texts are like one, the most alike first. The prompt that is
 // being written itself is none of them.
 func (db *Learner) Similar(ctx context.Context, viewer prompt.UserID, text string, itself prompt.ID) ([]Similar, error) {
-	all, err := db.nearest(ctx, viewer, text)
+	all, err := db.nearest(ctx, viewer, "", text)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +91,7 @@ func (db *Learner) SuggestTags(ctx context.Context, title, text string, has []pr
 		catalog, err = db.accounts.Tags(ctx)
 		return err
 	}, func(ctx context.Context) (err error) {
-		nearest, err = db.nearest(ctx, "", strings.TrimSpace(title+"\n"+text))
+		nearest, err = db.nearest(ctx, "", title, text)
 		return err
 	})
 	if err != nil {

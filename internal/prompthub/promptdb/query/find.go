@@ -23,6 +23,7 @@ type Search struct {
 	// Verbatim is whether the words count as they are alone: not in other forms, and without others in
 	// their place.
 	Verbatim bool
+	By       prompt.UserID  // whose prompts are searched, "" for everybody's
 	Scopes   []schema.Scope // that are searched; none is the public one
 	Viewer   prompt.UserID  // who may see what is private in their own scope
 	// Visibility is that of the prompts, "" for both.

@@ -35,7 +35,7 @@ const (
 
 // inMemory reports whether a search is answered from indexes in memory: all but one for tags alone.
 func (w Search) inMemory() bool {
-	return !w.Words.Empty() || w.Words.Excludes() || w.Words.Author() != "" || w.Words.Name() != "" || len(w.Scopes) > 0
+	return !w.Words.Empty() || w.Words.Excludes() || w.Words.Author() != "" || w.Words.Name() != "" || w.By != "" || len(w.Scopes) > 0
 }
 
 // findIndexed returns what a search for words wants.
@@ -60,22 +60,22 @@ func (db *Queries) findIndexed(ctx context.Context, w Search, after string, limi
 	return page, err
 }
 
-// findTitles returns public prompts whose titles have all words, while the texts of all prompts are
-// being loaded. The next page is that of the search.
-func (db *Queries) findTitles(ctx context.Context, w Search, limit int) (Page, error) {
-	page := Page{}
-	if len(db.lists(w)) > 0 {
-		var err error
-		if page, err = db.find(ctx, w, "", limit); err != nil {
-			return Page{}, err
-		}
+// findTitles returns prompts whose titles have all words, the public ones or those of an author,
+// while the texts of all prompts are being loaded. The next page is that of the search.
+func (db *Queries) findTitles(ctx context.Context, w Search, limit int) (page Page, err error) {
+	switch {
+	case w.By != "":
+		f := Filter{Tags: w.Tags, Words: w.Words, Titles: true, Author: w.Author, Visibility: w.Visibility, listed: w.By != w.Viewer}
+		page, err = db.mineNewest(ctx, w.By, db.textSearch(w.Viewer, f), "", limit)
+	case len(db.lists(w)) > 0:
+		page, err = db.find(ctx, w, "", limit)
 	}
 	page.Partial, page.After = true, atTitles
-	return page, nil
+	return page, err
 }
 
 func (db *Queries) findIn(ctx context.Context, w Search, indexes []*searchindex.Index, after string, limit int) (Page, error) {
-	q := searchindex.Query{Words: w.Words, Tags: w.Tags, Author: w.Author, InTitle: !w.Text, Verbatim: w.Verbatim, All: !w.Text}
+	q := searchindex.Query{Words: w.Words, Tags: w.Tags, Author: w.Author, By: w.By, InTitle: !w.Text, Verbatim: w.Verbatim, All: !w.Text}
 	if after == atTitles {
 		after = ""
 	}
@@ -173,7 +173,7 @@ func (db *Queries) judge(ctx context.Context, w Search, s *searchindex.Search, h
 }
 
 // mine reports whether a search is one of the viewer's own prompts.
-func (w Search) mine() bool { return len(w.Scopes) > 0 && w.Viewer != "" && w.Author == w.Viewer }
+func (w Search) mine() bool { return len(w.Scopes) > 0 && w.Viewer != "" && w.By == w.Viewer }
 
 // judgeOne returns a hit as its truth row shows it, nil if the caller may not see it or it is not
 // what the search wants. What changed since the index heard of the prompt is taken from the hit.
@@ -182,7 +182,7 @@ func (db *Queries) judgeOne(ctx context.Context, w Search, words []string, hit *
 	if errors.Is(err, schema.ErrUnreadable) { // verify reports it
 		return nil, nil //nolint:nilnil // as documented
 	}
-	if err != nil || rec == nil || rec.Purging || !rec.Listed() && (rec.AuthorID != w.Viewer || rec.Deleted()) || w.Visibility != "" && rec.Visibility != w.Visibility || !w.fitsOwn(rec.Prompt) {
+	if err != nil || rec == nil || rec.Purging || !rec.Listed() && (rec.AuthorID != w.Viewer || rec.Deleted()) || w.By != "" && rec.AuthorID != w.By || w.Visibility != "" && rec.Visibility != w.Visibility || !w.fitsOwn(rec.Prompt) {
 		return nil, err
 	}
 	if table.Ticks(rec.LoggedAt) != hit.Revision && !stillHas(rec, w, words, hit) {
