@@ -217,21 +217,22 @@ func searchCommand() command.Command {
 			if *author != "" && (*mine || *sort != "") {
 				return command.UsageError("search: the prompts of an author come newest first: leave out --mine and --sort, or write author:HANDLE among the words")
 			}
-			found, replaced, err := remote.Search(ctx, client.Search{
+			page, err := remote.Search(ctx, client.Search{
 				Words: strings.Join(args, " "), Tags: tags, In: in, Sort: *sort, Author: strings.TrimPrefix(*author, "@"), Mine: *mine, Limit: *limit, Verbatim: *verbatim,
 			})
 			if err != nil {
 				return err
 			}
-			for _, r := range replaced {
-				if len(r.By) == 0 {
-					fmt.Fprintf(std.Err, "no prompt has all words: searching without %q; --verbatim searches for all of them\n", r.Word)
-					continue
+			for _, u := range page.Understood {
+				if u.Instead {
+					fmt.Fprintf(std.Err, "no prompt has %q: searching for %s; --verbatim searches for the word as it is\n", u.Word, strings.Join(u.As, " or "))
 				}
-				fmt.Fprintf(std.Err, "no prompt has %q: searching for %s; --verbatim searches for the word as it is\n", r.Word, strings.Join(r.By, " or "))
+			}
+			if page.Partial {
+				fmt.Fprintln(std.Err, "the service is still reading prompts, so some may be missing")
 			}
 			rows := [][]string{{"ID", "NAME", "VERSION", "VOTES", "AUTHOR", "BY", "TITLE"}}
-			for _, f := range found {
+			for _, f := range page.Items {
 				if *asJSON {
 					if err := printJSON(std.Out, f.Raw); err != nil {
 						return err
@@ -246,7 +247,7 @@ func searchCommand() command.Command {
 			switch {
 			case *asJSON:
 				return nil
-			case len(found) == 0:
+			case len(page.Items) == 0:
 				fmt.Fprintln(std.Err, "no prompt has all of that")
 				return nil
 			}

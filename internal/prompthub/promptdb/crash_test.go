@@ -328,6 +328,7 @@ func crashCases() []crashCase {
 			_, err := db.CountTags(ctx)
 			return err
 		}, after: is(prompt.Prompt.Listed, true)},
+		{name: "snapshot of the search index", do: keepSnapshot, after: snapshotServes},
 		{name: "purge", setup: old, do: purge, after: purged},
 		{name: "purge with a key", setup: oldWithKey, do: purge, after: purged},
 		{name: "purge what includes others", setup: oldWithIncludes, do: purge, after: purged},
@@ -597,6 +598,22 @@ func sweep(ctx context.Context, db *promptdb.DB, r *ring, _ prompt.Prompt) error
 		})
 	}
 	return err
+}
+
+func keepSnapshot(ctx context.Context, db *promptdb.DB, r *ring, _ prompt.Prompt) error {
+	_, err := db.KeepSnapshotFrom(ctx, 1)
+	if err != nil {
+		r.timers = append(r.timers, func() error {
+			_, err := r.truth.KeepSnapshotFrom(context.Background(), 1)
+			return err
+		})
+	}
+	return err
+}
+
+// snapshotServes: whatever there is of a snapshot, an index that is loaded has all.
+func snapshotServes(t *testing.T, r *ring, _ prompt.Prompt, _ bool) {
+	require.Empty(t, newFollower(r, 1).differences())
 }
 
 func old(r *ring, p *prompt.Prompt) {

@@ -88,10 +88,12 @@ func TestRestoreTogether(t *testing.T) {
 		for _, name := range promptdb.DefaultTables().All() {
 			for row, err := range table.All(t.Context(), w.store, name, table.Range{}) {
 				require.NoError(t, err)
-				row.Props = slices.DeleteFunc(row.Props, func(p table.Prop) bool { return p.Name == "ProjectedAt" })
-				all[i] = append(all[i], fmt.Sprint(name, row.Key, row.Props))
+				row.Props = slices.DeleteFunc(row.Props, func(p table.Prop) bool { return slices.Contains([]string{"ProjectedAt", "LoggedAt"}, p.Name) })
+				key, _ := unstamped(row.Key, row.Props)
+				all[i] = append(all[i], fmt.Sprint(name, key, row.Props))
 			}
 		}
+		slices.Sort(all[i])
 	}
 	require.Equal(t, all[0], all[1])
 }

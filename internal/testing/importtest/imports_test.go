@@ -48,7 +48,7 @@ var allowed = map[string][]string{
 	prompthub + "promptdb/commit":   {prompthub + "prompt", prompthub + "promptdb/schema", prompthub + "promptdb/truth", "internal/storage"},
 	prompthub + "promptdb/query":    {prompthub + "prompt", prompthub + "vocabulary", prompthub + "promptdb/schema", prompthub + "promptdb/truth", "internal/storage"},
 	prompthub + "promptdb/accounts": {prompthub + "prompt", prompthub + "promptdb/schema", prompthub + "promptdb/truth", "internal/storage"},
-	prompthub + "promptdb":          {prompthub + "prompt", prompthub + "vocabulary", prompthub + "promptdb", "internal/storage"},
+	prompthub + "promptdb":          {prompthub + "prompt", prompthub + "searchindex", prompthub + "vocabulary", prompthub + "promptdb", "internal/storage"},
 	prompthub + "library":           {prompthub + "prompt", prompthub + "promptdb.", "internal/cursor", "internal/http/auth"},
 	prompthub + "transfer":          {prompthub + "prompt", prompthub + "files", prompthub + "library", prompthub + "promptdb.", "internal/http/auth", "internal/jsonsize"},
 	prompthub + "cli":               {prompthub + "prompt", prompthub + "files", prompthub + "cli", "internal/jsonsize"},

@@ -147,14 +147,23 @@ type Search struct {
 	Verbatim bool
 }
 
-// A Replaced is a word of a search with those that were taken in its place.
-type Replaced struct {
-	Word string
-	By   []string
+// An Understood is a word of a search with the forms in which prompts have it.
+type Understood struct {
+	Word    string
+	As      []string
+	Instead bool // no prompt has the word itself
 }
 
-// Search returns prompts, and which words no prompt has, so that others were searched for.
-func (c *Client) Search(ctx context.Context, s Search) ([]Found, []Replaced, error) {
+// A Results is a page of a search.
+type Results struct {
+	Items      []Found      `json:"items"`
+	Understood []Understood `json:"understood"`
+	Partial    bool         `json:"partial"`
+	NextCursor string       `json:"nextCursor"`
+}
+
+// Search returns prompts.
+func (c *Client) Search(ctx context.Context, s Search) (list Results, err error) {
 	path := "/prompts"
 	switch {
 	case s.Mine:
@@ -174,12 +183,8 @@ func (c *Client) Search(ctx context.Context, s Search) ([]Found, []Replaced, err
 	if s.Verbatim {
 		query.Set("verbatim", "true")
 	}
-	var list struct {
-		Items    []Found    `json:"items"`
-		Replaced []Replaced `json:"replaced"`
-	}
-	_, err := c.do(ctx, call{method: http.MethodGet, path: path + "?" + query.Encode()}, &list)
-	return list.Items, list.Replaced, err
+	_, err = c.do(ctx, call{method: http.MethodGet, path: path + "?" + query.Encode()}, &list)
+	return list, err
 }
 
 // IsUnknown reports whether an error says that a prompt, one of its versions or its author does not
@@ -205,11 +210,11 @@ func (c *Client) Like(ctx context.Context, r prompt.Ref) (like []Found, err erro
 			continue
 		}
 		s := Search{Words: strings.Join(words, " "), Mine: mine, In: "title", Limit: 50, Verbatim: !mine}
-		found, _, err := c.Search(ctx, s)
+		found, err := c.Search(ctx, s)
 		if err != nil {
 			return nil, err
 		}
-		for _, f := range found {
+		for _, f := range found.Items {
 			if far(f) <= 2 && !slices.ContainsFunc(like, func(g Found) bool { return g.ID == f.ID }) {
 				f.Mine = mine
 				like = append(like, f)

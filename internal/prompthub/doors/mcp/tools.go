@@ -217,9 +217,15 @@ func (d *handler) searchPrompts(ctx context.Context, c *call, in searchInput) (s
 	for _, v := range page.Items {
 		out.Prompts = append(out.Prompts, d.listed(c, v))
 	}
-	if len(page.Replaced) > 0 {
-		out.Note = "Showing results for " + wanted.Meant(page.Replaced)
+	for _, u := range page.Understood {
+		if u.Instead {
+			out.Note += fmt.Sprintf("No prompt has %q: showing results for %s. ", u.Word, strings.Join(u.As, " or "))
+		}
 	}
+	if page.Partial {
+		out.Note += "Prompts are still being read, so some may be missing."
+	}
+	out.Note = strings.TrimSpace(out.Note)
 	if err == nil && len(out.Prompts) == 0 && !in.Mine && c.Known() {
 		out.Note = "No public prompt matches. The caller's own are found with mine."
 	}

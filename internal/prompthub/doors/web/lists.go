@@ -42,7 +42,7 @@ func (s *web) catalog(r *request) error {
 	}
 	l.AllTags = view{Prefix + "/tags", v.values}.with("cursor", "")
 	tags, p, err := s.search(r, v)
-	l.tellReplaced(v, p)
+	l.tellUnderstood(v, p)
 	l.tagged = func(t prompt.Tag) string { return v.with("tag", plus(tags, t)) }
 	l.Counted = l.Query == ""
 	catalog, err := s.found(r, &l, p, tags, err)
@@ -76,27 +76,25 @@ func (s *web) catalog(r *request) error {
 	return s.list(r, "catalog", "Prompts", l.Wrong, &l)
 }
 
-// A replaced is what a search looked for instead, and the address of the search for the words as
-// they were typed: "" where none was taken for another, so that it would find nothing.
-type replaced struct {
-	For, Typed, Verbatim string
-	Fewer                bool
+// An understood tells what a search looked for in place of words that no prompt has, and the
+// address of the search for the words as they were typed.
+type understood struct {
+	Words    []library.Understood
+	Verbatim string
 }
 
-// tellReplaced says that a search took other words in place of some, or left some out.
-func (l *listing) tellReplaced(v view, p library.Page) {
-	if len(p.Replaced) == 0 {
-		return
-	}
-	if words, err := prompt.ParseQuery(l.Query); err == nil {
-		l.Replaced = &replaced{For: words.Meant(p.Replaced), Typed: l.Query}
-		for _, r := range p.Replaced {
-			if len(r.By) == 0 {
-				l.Replaced.Fewer = true
-			} else {
-				l.Replaced.Verbatim = v.with("verbatim", "1")
-			}
+// tellUnderstood says that a search took other words in place of some, and that prompts may be
+// missing.
+func (l *listing) tellUnderstood(v view, p library.Page) {
+	l.Partial = p.Partial
+	for _, u := range p.Understood {
+		if !u.Instead {
+			continue
 		}
+		if l.Understood == nil {
+			l.Understood = &understood{Verbatim: v.with("verbatim", "1")}
+		}
+		l.Understood.Words = append(l.Understood.Words, u)
 	}
 }
 
