@@ -31,9 +31,14 @@ SOAK ?= 5m
 HEAVIEST ?= 20m
 # These tests measure what one goroutine takes.
 MEASURED := ^Test(Doubling|WhatAnImportExpandsTo|LongLists|KeptFilesCostLittle|ManifestsCostTheirLength)$$
-RACEFLAGS ?= -short -skip '$(MEASURED)'
-# The longest comes first, as it would run alone at the end.
-RACE ?= ./internal/prompthub/promptdb $$(grep -rlE --include='*.go' '^[[:space:]]*go [a-z]|\.Go\(|/promptdb"' handler apps infra internal stage | grep -v -e '^internal/tools/' -e '^internal/prompthub/e2e/' -e '^internal/testing/mutants/' -e '^bench/' | xargs -n1 dirname | sort -u | sed 's,^,./,')
+# These have one thing done after the other, of which the explorers do many at once.
+IN_TURN := ^Test(CrashTable|TextSearch|StoppedChangesWait|OperationsOfASearch|RelevanceOf|(Search|Mine)Agrees|BoundOfEveryWalk|KeepStoppedAnywhere|SchemaOracle|LongContents|EveryFieldIsKept|ToolsOnImperfectData)
+RACEFLAGS ?= -short -skip '$(MEASURED)|$(IN_TURN)'
+# The longest comes first, as it would run alone at the end. What answers requests (handlers, doors, pages) is left to make
+# deep: it starts next to no goroutine of its own, and to compile it for the detector takes as long as all tests. Tests of
+# Azure are not short.
+ANSWERING := /handler$$|/doors/|/internal/(api|web)$$|^handler$$|/bench$$
+RACE ?= ./internal/prompthub/promptdb $$(grep -rlE --include='*.go' '^[[:space:]]*go [a-z]|\.Go\(|/promptdb"' handler apps infra internal stage | grep -v -e '^internal/tools/' -e '^internal/prompthub/e2e/' -e '^internal/testing/mutants/' | xargs -n1 dirname | sort -u | grep -vE '$(ANSWERING)|/azure$$|/azurite$$' | sed 's,^,./,')
 # A line of a comment that is wider than 100 columns, a tab being one.
 WIDE := ^(// .{98}|$(TAB)// .{97}|$(TAB)$(TAB)// .{96}|$(TAB)$(TAB)$(TAB)// .{95})
 PROCESSORS := $(shell getconf _NPROCESSORS_ONLN)
@@ -56,7 +61,7 @@ ARCH ?= $(shell go env GOARCH)
 IMAGE ?= $(NAME)
 PROGRAM ?=
 
-.PHONY: help run install test vet quick race browser search deep formats clients langfuse-js promptfoo check vulnerabilities vulnerabilities-built cover fuzz soak mutants bench heaviest bench-pocketbase bench-search azurite package image release func-start infra-check infra-schemas swagger
+.PHONY: help run install test test-times vet quick race browser search deep formats clients langfuse-js promptfoo check vulnerabilities vulnerabilities-built cover fuzz soak mutants bench heaviest bench-pocketbase bench-search azurite package image release func-start infra-check infra-schemas swagger
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1 \t\2/' | expand -t 20
@@ -70,11 +75,12 @@ install: ## build the program under the name of the application, and put it into
 	go build -o "$(BINDIR)/$(NAME)" ./$(APP)/handler
 
 # In a fresh clone six installs of npm take a while: they run side by side, beside go vet, and the two longest, which only
-# ./internal/prompthub/e2e/clients needs, beside tests, as long as there are others that need no client.
+# ./internal/prompthub/e2e/clients needs, beside tests, as long as there are others that need no client. Each has a lock file of
+# its own: with one for all, every test would wait for the longest, and the libraries of clients would have to agree.
 # No result comes from go test's cache, which does not see what node, the browser and the built program read. The tests
-# of the built program, and after them those with deadlines of other programs, mostly wait, so the longest of the others run beside them,
-# with what they leave of the processors: an emulator of storage that waits for its turn misses the deadlines of its callers. They run one after the
-# other: two at a time beside the browsers and emulators take a fifth more of the processors for the same.
+# of the built program, those with deadlines of other programs, and those of siblings in a browser mostly wait, so the longest of
+# the others run beside them, with what they leave of the processors: an emulator of storage that waits for its turn misses
+# the deadlines of its callers. The tests of the built program, which load it most, come first.
 # To link every test with what debuggers need would take as long as some packages.
 LINKED := -ldflags='-s -w' -vet=off
 # Tests and the compiler collect their garbage a quarter as often, which costs memory that nobody needs. Not where
@@ -88,22 +94,26 @@ DEADLINES := ./handler ./internal/storage/azure ./internal/testing/azurite ./int
 LONGEST := ./bench ./internal/prompthub/promptdb ./internal/prompthub/transfer ./internal/prompthub/doors/api ./internal/prompthub/prompt \
 	./internal/prompthub/files/format ./internal/prompthub/doors/web ./internal/prompthub/doors/mcp ./internal/prompthub/library
 OTHERS = $$(go list ./... | grep -vxF $(patsubst ./%,-e prompthub/%,$(BUILT) $(DEADLINES) $(LONGEST)))
-# Not in the recipe itself, all of which make -n would run then.
+# The modules of their own, which have other libraries. The next is not in the recipe itself, all of which make -n would run then.
+OF_THEIR_OWN = for module in $(INFRA) $(DOTPROMPT); do (cd $$module && GOGC=$(SPARING) nice -n 10 go test -count=1 -vet=all .) || exit; done
 INSTALL_CLIENTS = nice -n 10 $(MAKE) --no-print-directory -j $(ASSISTANTS_STAMP) $(CLIENTS_STAMP) $(PYTHON_STAMP)
 test: ## vet and run all tests, those against Azurite and of the infrastructure included
 	$(MAKE) --no-print-directory -j vet $(INSTALLED)
 	{ status=0; \
-	  $(INSTALL_CLIENTS) & installing=$$!; \
+	  { $(INSTALL_CLIENTS) && $(OF_THEIR_OWN); } & installing=$$!; \
 	  $(TEST) ./internal/prompthub/e2e || status=$$?; \
-	  $(TEST) -p $(PROCESSORS) -parallel 8 $(DEADLINES) || status=$$?; \
+	  $(TEST) -p $(PROCESSORS) -parallel 8 $(DEADLINES) & deadlines=$$!; \
 	  wait $$installing || status=$$?; \
 	  $(TEST) ./internal/prompthub/e2e/clients || status=$$?; \
-	  GOGC=$(SPARING) $(TEST) -p $(PROCESSORS) -parallel 8 $(OTHERS) || status=$$?; \
+	  GOGC=$(SPARING) $(TEST) -p $$((2 * $(PROCESSORS))) -parallel 8 $(OTHERS) || status=$$?; \
+	  wait $$deadlines || status=$$?; \
 	  exit $$status; } & waiting=$$!; status=0; \
 	GOGC=$(SPARING) nice -n 10 $(TEST) -p 1 -parallel 8 $(LONGEST) || status=$$?; \
 	wait $$waiting || status=$$?; exit $$status
-	cd $(INFRA) && go vet . && go test -count=1 .
-	cd $(DOTPROMPT) && go vet . && go test -count=1 .
+
+test-times: ## print the seconds that packages took in the last .ci/run, the longest first
+	@for step in test race; do echo "make $$step:"; \
+		awk '$$1 == "ok" { sub("s$$", "", $$3); print $$3 "\t" $$2 }' .cache/ci/$$step.log | sort -rn | head -30; done
 
 vet:
 	go vet ./...
@@ -173,10 +183,13 @@ deep: ## ask and count as often as is worth it now and then: what make test take
 	E2E_FULL=1 go test -count=1 -v -timeout 10m -run '^TestUnderAttack$$' ./internal/prompthub/e2e
 	BACKUPS=20 go test -count=1 -v -timeout 30m -run '^TestBackupsUnderLoad$$' ./handler
 	DOUBLING_TIME=1 go test -count=1 -p 1 -timeout 60m -run '^TestDoubling$$' ./internal/prompthub/prompt ./internal/prompthub/files/skill ./internal/prompthub/files/format ./internal/prompthub/doors/web ./internal/prompthub/doors/web/markdown
+	DISK_ALL=1 go test -count=1 -timeout 30m -run '^TestDiskFails$$' ./internal/storage/embedded ./internal/prompthub/e2e
+	$(MAKE) race RACE='./handler ./apps/... ./internal/prompthub/doors/...'
+	go test -count=1 -timeout 30m -run '^TestBounds$$' ./bench -rapid.checks=1000
 	RELEASE_ALL=1 go test -count=1 -v -timeout 60m -run '^TestRelease$$' ./stage
 	$(MAKE) search
 	$(MAKE) -C apps/ricochet soak
-	$(MAKE) -C apps/harmony growth soak
+	$(MAKE) -C apps/harmony backups growth soak
 	$(MAKE) -C apps/duuble soak
 
 formats: ## write and read 10,000 prompts in each format

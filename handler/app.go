@@ -14,6 +14,7 @@ import (
 	"prompthub/internal/prompthub/library"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
+	backups "prompthub/internal/storage/backup"
 	"prompthub/internal/storage/blob"
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/table"
@@ -47,14 +48,15 @@ func newApp(s settings, st command.Store, log *slog.Logger, t *telemetry.Telemet
 	return a
 }
 
-// backup backs up tables, which may be those of a moment ago.
-func (a *app) backup(ctx context.Context, tables table.DB, w io.Writer, leftOut func(string)) (rows int, err error) {
-	return a.over(tables, nil).Backup(ctx, w, func(d promptdb.Difference) { leftOut(d.String()) }, func(int) {})
+// backup backs up a store, which may be that of a moment ago.
+func (a *app) backup(ctx context.Context, v command.View, w io.Writer, r backups.Reports) (n backups.Count, err error) {
+	n.Rows, err = a.over(v.Tables, nil).Backup(ctx, w, func(d promptdb.Difference) { r.Left(d.String()) }, func(rows int) { r.Progress(backups.Count{Rows: rows}) })
+	return n, err
 }
 
-// verify verifies tables, which may be those of a moment ago. What it finds is a differenceLine.
-func (a *app) verify(ctx context.Context, tables table.DB, queues queue.Queues, found func(any), progress func(int)) (rows int, err error) {
-	return a.over(tables, queues).Verify(ctx, func(d promptdb.Difference) { found(foundLine(d)) }, progress)
+// verify verifies a store, which may be that of a moment ago. What it finds is a differenceLine.
+func (a *app) verify(ctx context.Context, v command.View, found func(any), progress func(int)) (rows int, err error) {
+	return a.over(v.Tables, v.Queues).Verify(ctx, func(d promptdb.Difference) { found(foundLine(d)) }, progress)
 }
 
 // over returns a database over other tables of the application, of which it reads.

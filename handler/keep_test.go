@@ -17,6 +17,7 @@ import (
 	"prompthub/internal/prompthub/doors/worker"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
+	backups "prompthub/internal/storage/backup"
 	"prompthub/internal/storage/blob"
 	"prompthub/internal/testing/azurite"
 )
@@ -70,11 +71,13 @@ func TestKeptBackup(t *testing.T) {
 	}
 	code, written, errs := handler(t, "backup", "-")
 	require.Equal(t, command.OK, code, errs)
-	lines, err := openFile(nil, dir)
+	lines, _, err := openBackup(nil, dir)
 	require.NoError(t, err)
 	text, err := io.ReadAll(lines)
 	require.NoError(t, err)
-	require.Equal(t, written, string(text))
+	unsealed, err := io.ReadAll(backups.Unseal(strings.NewReader(written)))
+	require.NoError(t, err)
+	require.Equal(t, string(unsealed), string(text))
 	code, out, errs := handler(t, "drill", dir)
 	require.Equal(t, command.OK, code, errs)
 	require.Contains(t, out, "prompts\t10\n")

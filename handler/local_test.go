@@ -24,6 +24,7 @@ import (
 	"prompthub/internal/host/command"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
+	backups "prompthub/internal/storage/backup"
 	"prompthub/internal/storage/embedded"
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/table"
@@ -584,7 +585,12 @@ func TestRestoreTellsWhatDiffers(t *testing.T) {
 	require.Equal(t, command.OK, code, errs)
 	const key = `"idempotency":{"author":"ann","key":"`
 	require.Contains(t, out, key)
-	code, out, errs = withInput(t, strings.Replace(out, key, key+"0", 1), "restore", "-", "--data", t.TempDir())
+	code, _, errs = withInput(t, strings.Replace(out, key, key+"0", 1), "restore", "-", "--data", t.TempDir())
+	require.Equal(t, command.Failed, code)
+	require.Contains(t, errs, "part 0001 of the backup is damaged")
+	lines, err := io.ReadAll(backups.Unseal(strings.NewReader(out))) // as before files had sums
+	require.NoError(t, err)
+	code, out, errs = withInput(t, strings.Replace(string(lines), key, key+"0", 1), "restore", "-", "--data", t.TempDir())
 	require.Equal(t, command.Failed, code)
 	require.Contains(t, out, "leads to a prompt that another key made, or none\n")
 	require.Contains(t, errs, "1 prompts indexed\n")
@@ -644,7 +650,7 @@ func TestBackupReplacesNothingUnasked(t *testing.T) {
 
 func TestBackupThatFailsLeavesTheOldOne(t *testing.T) {
 	path := file(t, "backup", "old")
-	err := writeFile(nil, path, func(w io.Writer) error {
+	err := command.WriteTo(nil, path, func(w io.Writer) error {
 		_, err := fmt.Fprint(w, "half of the n")
 		require.NoError(t, err)
 		return fmt.Errorf("no more")

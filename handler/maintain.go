@@ -11,14 +11,13 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"prompthub/internal/host/command"
 	"prompthub/internal/prompthub/promptdb"
-	"prompthub/internal/storage/blob/parts"
+	backups "prompthub/internal/storage/backup"
 	"prompthub/internal/storage/table"
 )
 
@@ -52,9 +51,11 @@ func backup(ctx context.Context, db *promptdb.DB, std command.Streams, name stri
 	p := command.NewProgress(std.Err, "rows", 0)
 	n := 0
 	f := findings{out: std.Err, progress: p}
-	err := writeFile(std.Out, name, func(w io.Writer) (err error) {
-		n, err = db.Backup(ctx, w, f.report, p.At)
-		return err
+	err := command.WriteTo(std.Out, name, func(w io.Writer) error {
+		return command.Sealed(w, func(w io.Writer) (err error) {
+			n, err = db.Backup(ctx, w, f.report, p.At)
+			return err
+		})
 	})
 	if err != nil {
 		return err
@@ -73,10 +74,12 @@ func leftOut(n int) error {
 // askBackup has the process write a backup that has the store open.
 func askBackup(ctx context.Context, dir string, std command.Streams, name string) error {
 	var said command.Backed
-	err := writeFile(std.Out, name, func(w io.Writer) (err error) {
-		said, err = service().AskBackup(ctx, dir, w)
+	p := command.NewProgress(std.Err, "rows", 0)
+	err := command.WriteTo(std.Out, name, func(w io.Writer) (err error) {
+		said, err = service().AskBackup(ctx, dir, w, func(c backups.Count) { p.At(c.Rows) })
 		return err
 	})
+	p.Clear()
 	if err != nil {
 		return fmt.Errorf("backup: %w", err)
 	}
@@ -136,14 +139,6 @@ func (f *findings) failure(format string) error {
 	return fmt.Errorf(format, f.n)
 }
 
-// writeFile writes to standard output where a file is called "-".
-func writeFile(out io.Writer, name string, write func(io.Writer) error) error {
-	if name == "-" {
-		return write(out)
-	}
-	return command.WriteFile(name, write)
-}
-
 func restoreCommand() command.Command {
 	return command.Command{
 		Name: "restore", Args: []string{"FILE"}, Short: "read a backup into an empty store",
@@ -153,11 +148,11 @@ func restoreCommand() command.Command {
 		Setup: func(flags *flag.FlagSet) command.Action {
 			data, asJSON := command.DataFlag(flags), jsonFlag(flags)
 			return func(ctx context.Context, std command.Streams, args []string) error {
-				in, err := openFile(std.In, args[0])
+				in, end, err := openBackup(std.In, args[0])
 				if err != nil {
 					return err
 				}
-				defer in.Close()
+				defer end() //nolint:errcheck // it was read alone
 				return onStore(service().OpenStore, *data, std, func(a *app) error {
 					err := a.db.Create(ctx)
 					if err == nil {
@@ -174,19 +169,15 @@ func restoreCommand() command.Command {
 	}
 }
 
-// openFile opens a backup: a file, standard input, or a folder with the parts of a kept one.
-func openFile(in io.Reader, name string) (io.ReadCloser, error) {
-	if name == "-" {
-		return io.NopCloser(in), nil
+// openBackup opens a backup, and returns its lines. A file may be one that was written before
+// backups had sums.
+func openBackup(in io.Reader, name string) (lines io.Reader, end func() error, err error) {
+	b, err := command.OpenBackup(in, name, true)
+	if err != nil {
+		return nil, nil, err
 	}
-	if at, err := os.Stat(name); err == nil && at.IsDir() {
-		lines, err := parts.Open(func(part string) ([]byte, error) { return os.ReadFile(filepath.Join(name, part)) })
-		if err != nil {
-			return nil, err
-		}
-		return io.NopCloser(lines), nil
-	}
-	return os.Open(name)
+	lines, err = b.Lines()
+	return lines, b.Close, err
 }
 
 // restore restores a backup. Where the storage can it is restored into a file of its own, which
@@ -243,11 +234,11 @@ func drillCommand() command.Command {
 			asJSON := jsonFlag(flags)
 			temp := flags.String("temp", "", "`folder` for the store; that of the system for temporary files unless it is given")
 			return func(ctx context.Context, std command.Streams, args []string) error {
-				in, err := openFile(std.In, args[0])
+				in, end, err := openBackup(std.In, args[0])
 				if err != nil {
 					return err
 				}
-				defer in.Close()
+				defer end() //nolint:errcheck // it was read alone
 				return onStore(service().OpenTemporary, *temp, std, func(a *app) error {
 					return interrupted(ctx, drill(ctx, a.db, std, in, *asJSON), "run the same command again")
 				})

@@ -13,7 +13,6 @@ import (
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
 	"prompthub/internal/storage/queue"
-	"prompthub/internal/storage/table"
 )
 
 // TestVerifySaysWhatWaits: a vote whose job has not run yet is no defect: verify exits with 0 and
@@ -38,8 +37,8 @@ func TestVerifySaysWhatWaits(t *testing.T) {
 	require.NoError(t, err)
 	a.behind.Wait()
 	var found []string // as a process finds it that a command asks
-	require.NoError(t, st.Snapshot(func(tables table.DB, queues queue.Queues) error {
-		_, err := a.verify(t.Context(), tables, queues, func(d any) {
+	require.NoError(t, st.Snapshot(func(v command.View) error {
+		_, err := a.verify(t.Context(), v, func(d any) {
 			text, err := json.Marshal(d)
 			require.NoError(t, err)
 			found = append(found, string(text))

@@ -198,6 +198,7 @@ module access 'modules/access.bicep' = {
     insightsName: monitoring.outputs.insightsName
     principalId: principalId
     principalType: principalType
+    containerNames: map(containerNames, name => '${containerPrefix}${name}')
   }
 }
 
@@ -279,7 +280,8 @@ module alerts 'modules/alerts.bicep' = {
     email: alertEmail
     displayName: 'PromptHub'
     shortName: 'PromptHub'
-    antiEntropy: 'anti-entropy'
+    drift: 'anti-entropy'
+    heartbeat: 'anti-entropy'
     backupDone: 'backup is complete'
   }
 }

@@ -7,6 +7,9 @@ param insightsName string
 param principalId string
 param principalType string
 
+@description('The containers of blobs that commands for operators read and write, with their prefix.')
+param containerNames string[] = []
+
 // Which call needs which role is in the test that compares this list with the code.
 var storageRoles = {
   blobs: 'b7e6dc6d-f1e8-4753-8033-0f276bb0955b' // Storage Blob Data Owner: host keys, timer locks, the package
@@ -15,7 +18,9 @@ var storageRoles = {
 }
 var metricsPublisher = '3913510d-42f4-4e42-8a64-420c390055eb' // Monitoring Metrics Publisher: telemetry without a key
 
-// Who deploys reads and mends data by handler verify, reindex, redrive and backup; the blobs are the host's.
+// An operator reads and mends data by commands such as verify, redrive, backup and restore. Of the blobs an operator may
+// only change the application's: the others are the host's.
+var containerRole = 'ba92f5b4-2d11-453d-a403-e96b0029c9fe' // Storage Blob Data Contributor
 var dataRoles = [storageRoles.queues, storageRoles.tables]
 
 resource storage 'Microsoft.Storage/storageAccounts@2025-01-01' existing = {
@@ -59,6 +64,26 @@ resource deployerAccess 'Microsoft.Authorization/roleAssignments@2022-04-01' = [
     principalId: principalId
     principalType: principalType
     roleDefinitionId: subscriptionResourceId('Microsoft.Authorization/roleDefinitions', role)
+  }
+}]
+
+resource blobService 'Microsoft.Storage/storageAccounts/blobServices@2025-01-01' existing = {
+  parent: storage
+  name: 'default'
+}
+
+resource containers 'Microsoft.Storage/storageAccounts/blobServices/containers@2025-01-01' existing = [for name in containerNames: {
+  parent: blobService
+  name: name
+}]
+
+resource containerAccess 'Microsoft.Authorization/roleAssignments@2022-04-01' = [for (name, i) in containerNames: if (!empty(principalId)) {
+  name: guid(storage.id, name, principalId, containerRole)
+  scope: containers[i]
+  properties: {
+    principalId: principalId
+    principalType: principalType
+    roleDefinitionId: subscriptionResourceId('Microsoft.Authorization/roleDefinitions', containerRole)
   }
 }]
 

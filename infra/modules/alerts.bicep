@@ -16,11 +16,20 @@ param displayName string
 @description('The same where Azure takes 12 characters at most: in messages of the action group.')
 param shortName string
 
-@description('The timer function that compares index rows with the truth, every 15 minutes. Empty: there is none.')
-param antiEntropy string = ''
+@description('The timer function that compares index rows with the truth and logs how many differed. Empty: there is none.')
+param drift string = ''
+
+@description('A timer function that runs at least every 15 minutes, whose silence means that the application does not start. Empty: there is none.')
+param heartbeat string = ''
+
+@description('Queue functions whose messages are put long before they are due. Their age says nothing.')
+param delayed string[] = []
 
 @description('What the log says when a backup is complete, which happens each day. Empty: none is kept.')
 param backupDone string = ''
+
+@description('What the log says, as a warning, while a limit over all callers is reached. Empty: there is none.')
+param limitReached string = ''
 
 resource logs 'Microsoft.OperationalInsights/workspaces@2025-02-01' existing = {
   name: logsName
@@ -44,6 +53,7 @@ resource people 'Microsoft.Insights/actionGroups@2023-01-01' = if (!empty(email)
 }
 
 var told = empty(email) ? [] : [people.id]
+var delayedFunctions = empty(delayed) ? '' : ' and OperationName !in ("${join(delayed, '", "')}")'
 
 resource poison 'Microsoft.Insights/scheduledQueryRules@2022-06-15' = {
   name: 'poison-${token}'
@@ -125,7 +135,7 @@ resource projectionAge 'Microsoft.Insights/scheduledQueryRules@2022-06-15' = {
       allOf: [
         {
           // The host tells when a message was put as it starts the function.
-          query: 'AppTraces | where Message startswith "Trigger Details: " | extend Put = todatetime(extract(@"Insert(?:edOn|ionTime): ([^,]+)", 1, Message)) | where isnotnull(Put) | project TimeGenerated, AgeInSeconds = datetime_diff("second", TimeGenerated, Put)'
+          query: 'AppTraces | where Message startswith "Trigger Details: "${delayedFunctions} | extend Put = todatetime(extract(@"Insert(?:edOn|ionTime): ([^,]+)", 1, Message)) | where isnotnull(Put) | project TimeGenerated, AgeInSeconds = datetime_diff("second", TimeGenerated, Put)'
           timeAggregation: 'Maximum'
           metricMeasureColumn: 'AgeInSeconds'
           operator: 'GreaterThan'
@@ -138,7 +148,7 @@ resource projectionAge 'Microsoft.Insights/scheduledQueryRules@2022-06-15' = {
   }
 }
 
-resource drift 'Microsoft.Insights/scheduledQueryRules@2022-06-15' = if (!empty(antiEntropy)) {
+resource driftRule 'Microsoft.Insights/scheduledQueryRules@2022-06-15' = if (!empty(drift)) {
   name: 'drift-${token}'
   location: location
   tags: tags
@@ -156,7 +166,7 @@ resource drift 'Microsoft.Insights/scheduledQueryRules@2022-06-15' = if (!empty(
     criteria: {
       allOf: [
         {
-          query: 'AppTraces | where Message has "${antiEntropy}" | extend Line = parse_json(Message) | where tostring(Line.msg) == "${antiEntropy}" | project TimeGenerated, Differences = toint(Line.differences)'
+          query: 'AppTraces | where Message has "${drift}" | extend Line = parse_json(Message) | where tostring(Line.msg) == "${drift}" | project TimeGenerated, Differences = toint(Line.differences)'
           timeAggregation: 'Total'
           metricMeasureColumn: 'Differences'
           operator: 'GreaterThan'
@@ -169,14 +179,14 @@ resource drift 'Microsoft.Insights/scheduledQueryRules@2022-06-15' = if (!empty(
   }
 }
 
-resource silence 'Microsoft.Insights/scheduledQueryRules@2022-06-15' = if (!empty(antiEntropy)) {
+resource silence 'Microsoft.Insights/scheduledQueryRules@2022-06-15' = if (!empty(heartbeat)) {
   name: 'silence-${token}'
   location: location
   tags: tags
   kind: 'LogAlert'
   properties: {
     displayName: '${displayName}: the timer is silent'
-    description: 'Anti-entropy, due every 15 minutes, did not run for an hour: the application does not start. See "Silence" in docs/deploy.md.'
+    description: 'The timer ${heartbeat} did not run for an hour: the application does not start. See "Silence" in docs/deploy.md.'
     severity: 1
     enabled: true
     autoMitigate: true
@@ -187,7 +197,7 @@ resource silence 'Microsoft.Insights/scheduledQueryRules@2022-06-15' = if (!empt
     criteria: {
       allOf: [
         {
-          query: 'AppRequests | where OperationName == "${antiEntropy}" and Success == true'
+          query: 'AppRequests | where OperationName == "${heartbeat}" and Success == true'
           timeAggregation: 'Count'
           operator: 'LessThan'
           threshold: 1
@@ -263,10 +273,41 @@ resource backupAge 'Microsoft.Insights/scheduledQueryRules@2022-06-15' = if (!em
     criteria: {
       allOf: [
         {
-          query: 'AppTraces | where Message == "${backupDone}"'
+          query: 'AppTraces | where Message has "${backupDone}" | where tostring(parse_json(Message).msg) == "${backupDone}"'
           timeAggregation: 'Count'
           operator: 'LessThan'
           threshold: 1
+          failingPeriods: { numberOfEvaluationPeriods: 1, minFailingPeriodsToAlert: 1 }
+        }
+      ]
+    }
+    actions: { actionGroups: told }
+  }
+}
+
+// A process says it once a minute.
+resource limit 'Microsoft.Insights/scheduledQueryRules@2022-06-15' = if (!empty(limitReached)) {
+  name: 'limit-${token}'
+  location: location
+  tags: tags
+  kind: 'LogAlert'
+  properties: {
+    displayName: '${displayName}: a limit over all callers is reached'
+    description: 'Somebody sends more than all callers together may. See "Limit reached" in docs/deploy.md.'
+    severity: 1
+    enabled: true
+    autoMitigate: true
+    skipQueryValidation: true
+    scopes: [logs.id]
+    evaluationFrequency: 'PT5M'
+    windowSize: 'PT15M'
+    criteria: {
+      allOf: [
+        {
+          query: 'AppTraces | where Message has "${limitReached}"'
+          timeAggregation: 'Count'
+          operator: 'GreaterThan'
+          threshold: 0
           failingPeriods: { numberOfEvaluationPeriods: 1, minFailingPeriodsToAlert: 1 }
         }
       ]

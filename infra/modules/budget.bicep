@@ -18,14 +18,14 @@ resource budget 'Microsoft.Consumption/budgets@2024-08-01' = {
         enabled: true
         operator: 'GreaterThan'
         threshold: 50
-        contactEmails: [email]
+        contactEmails: empty(email) ? [] : [email]
         contactRoles: ['Owner']
       }
       spent: {
         enabled: true
         operator: 'GreaterThan'
         threshold: 100
-        contactEmails: [email]
+        contactEmails: empty(email) ? [] : [email]
         contactRoles: ['Owner']
       }
       forecast: {
@@ -33,7 +33,7 @@ resource budget 'Microsoft.Consumption/budgets@2024-08-01' = {
         operator: 'GreaterThan'
         threshold: 100
         thresholdType: 'Forecasted'
-        contactEmails: [email]
+        contactEmails: empty(email) ? [] : [email]
         contactRoles: ['Owner']
       }
     }

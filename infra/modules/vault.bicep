@@ -7,6 +7,13 @@ param tags object
 @description('Ends the names of all resources.')
 param token string
 param identityName string
+param logsName string
+
+@description('Brings back the vault of this name that was deleted with its resource group.')
+param recover bool = false
+
+@description('The names of the secrets. How many there are must be known before the deployment, and of a secure parameter nothing is.')
+param secretNames string[]
 
 @secure()
 @description('The secrets by their names.')
@@ -25,6 +32,7 @@ resource vault 'Microsoft.KeyVault/vaults@2023-07-01' = {
   tags: tags
   properties: {
     tenantId: tenant().tenantId
+    createMode: recover ? 'recover' : 'default'
     sku: { family: 'A', name: 'standard' }
     enableRbacAuthorization: true
     // A key that is lost cannot be made again, so neither a mistake nor a thief may remove one for good.
@@ -34,10 +42,10 @@ resource vault 'Microsoft.KeyVault/vaults@2023-07-01' = {
   }
 }
 
-resource values 'Microsoft.KeyVault/vaults/secrets@2023-07-01' = [for secret in items(secrets): {
+resource values 'Microsoft.KeyVault/vaults/secrets@2023-07-01' = [for name in secretNames: {
   parent: vault
-  name: secret.key
-  properties: { value: secret.value }
+  name: name
+  properties: { value: secrets[name] }
 }]
 
 resource access 'Microsoft.Authorization/roleAssignments@2022-04-01' = {
@@ -47,6 +55,22 @@ resource access 'Microsoft.Authorization/roleAssignments@2022-04-01' = {
     principalId: identity.properties.principalId
     principalType: 'ServicePrincipal'
     roleDefinitionId: subscriptionResourceId('Microsoft.Authorization/roleDefinitions', reader)
+  }
+}
+
+resource logs 'Microsoft.OperationalInsights/workspaces@2025-02-01' existing = {
+  name: logsName
+}
+
+// Who read which secret, and when.
+resource diagnostics 'Microsoft.Insights/diagnosticSettings@2021-05-01-preview' = {
+  name: 'audit'
+  scope: vault
+  properties: {
+    workspaceId: logs.id
+    logs: [
+      { category: 'AuditEvent', enabled: true }
+    ]
   }
 }
 

@@ -3,6 +3,8 @@ package telemetry
 import (
 	"context"
 	"sync"
+
+	"prompthub/internal/storage/table"
 )
 
 // Operations counts storage operations.
@@ -11,6 +13,7 @@ type Operations struct {
 	n     int64
 	open  int // how many are under way
 	watch func(waiting bool)
+	hold  func(bytes int) error
 }
 
 // Count returns how many there were so far.
@@ -29,6 +32,32 @@ func (o *Operations) Watch(f func(waiting bool)) {
 	if f != nil && o.open > 0 {
 		f(true)
 	}
+}
+
+// Hold has f asked for room for rows that were read: an error is that of the operation. One
+// operation at a time asks. nil ends that.
+func (o *Operations) Hold(f func(bytes int) error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.hold = f
+}
+
+// hold asks for room for rows that were read, where somebody wants to know.
+func hold(ctx context.Context, rows ...table.Row) error {
+	o, ok := ctx.Value(operationsKey{}).(*Operations)
+	if !ok {
+		return nil
+	}
+	bytes := 0
+	for _, row := range rows {
+		bytes += row.Size()
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.hold == nil {
+		return nil
+	}
+	return o.hold(bytes)
 }
 
 type operationsKey struct{}

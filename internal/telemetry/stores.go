@@ -11,7 +11,8 @@ import (
 )
 
 // Tables returns a store whose calls are counted for the request or invocation that makes them,
-// measured and traced. The texts of its errors hold no keys.
+// measured and traced. A read fails if the request has no room for the rows. The texts of its errors
+// hold no keys.
 func (t *Telemetry) Tables(db table.DB) table.DB { return tables{t, db} }
 
 type tables struct {
@@ -38,6 +39,9 @@ func (s tables) Get(ctx context.Context, name string, key table.Key) (row table.
 		row, err = s.db.Get(ctx, name, key)
 		return err
 	})
+	if err == nil {
+		err = hold(ctx, row)
+	}
 	return row, err
 }
 
@@ -46,6 +50,9 @@ func (s tables) List(ctx context.Context, name string, r table.Range, limit int,
 		page, err = s.db.List(ctx, name, r, limit, next)
 		return err
 	})
+	if err == nil {
+		err = hold(ctx, page.Rows...)
+	}
 	return page, err
 }
 

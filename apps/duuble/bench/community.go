@@ -81,7 +81,7 @@ func over(db table.DB, queues queue.Queues, together transact.Func) (*room, erro
 	r := &room{phones: &phones{}}
 	accounts := people.New(people.Config{
 		Store: rows, Tables: tables, Queues: queues, Entropy: rand.Reader, Keys: keyring.Ring{secret}, SMS: r.phones,
-		Keep: 30 * 24 * time.Hour, CodeLasts: time.Minute, PerPhone: -1, PerAddress: -1,
+		Keep: 30 * 24 * time.Hour, CodeLasts: time.Minute, PerPhone: -1, PerAddress: -1, PerNetwork: -1, PerCountry: -1, PerHour: -1,
 	})
 	votes := ballot.New(ballot.Config{
 		Store: rows, Posts: tables.Posts, Due: tables.Admin, Queues: queues, Transact: together, Keys: keys, VoteMin: 3, SettleAfter: 24 * time.Hour, Entropy: rand.Reader,
@@ -109,7 +109,7 @@ func (r *room) create(ctx context.Context) error {
 // enter makes the account of a number.
 func (r *room) enter(ctx context.Context, i int) (member, error) {
 	number, name := fmt.Sprintf("+346%08d", i), fmt.Sprintf("Person%d", i)
-	c, err := r.People.RequestCode(ctx, "sms", number, "sign_in", number) // as if each had an address of their own
+	c, err := r.People.RequestCode(ctx, "sms", number, "sign_in", people.Asker{Site: number}) // as if each had an address of their own
 	if err != nil {
 		return member{}, err
 	}

@@ -1,31 +1,31 @@
 package main
 
 import (
-	"bytes"
-	"compress/gzip"
 	"encoding/base64"
 	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"prompthub/apps/duuble/internal/backup"
+	"prompthub/apps/duuble/internal/people"
+	"prompthub/internal/host/command"
+	"prompthub/internal/host/function"
+	"prompthub/internal/storage/backup"
 	"prompthub/internal/storage/blob"
 	"prompthub/internal/testing/azurite"
 )
 
-// TestExportAlert: the alert on the age of exports counts the line that says that one is complete,
-// and the rule that removes old ones finds their container.
-func TestExportAlert(t *testing.T) {
+// TestLimitAlert: the alert on limits finds the line that says that one is reached.
+func TestLimitAlert(t *testing.T) {
 	t.Parallel()
 	main, err := os.ReadFile("../infra/main.bicep")
 	require.NoError(t, err)
-	require.Contains(t, string(main), "backupDone: '"+exported+"'")
-	require.Contains(t, string(main), "backups: '${containerPrefix}"+backup.Container+"/'\n")
+	require.Contains(t, string(main), "limitReached: '"+people.LimitReached+"'")
 }
 
 // TestExport: on Azure Storage (Azurite) the timer exports what "backup" writes, and a restore
@@ -42,32 +42,37 @@ func TestExport(t *testing.T) {
 	st, err := service().OpenStore("", s.QueuePrefix)
 	require.NoError(t, err)
 	var log strings.Builder
-	d, err := build(s, st, slog.New(slog.NewTextHandler(&log, nil)), nil, func(do func()) { do() })
+	_, build, err := read()
 	require.NoError(t, err)
-	require.NoError(t, d.create(t.Context()))
-	_, err = d.people.RequestCode(t.Context(), "sms", "+34600000001", "sign_in", "x")
-	require.NoError(t, err)
-	require.NoError(t, d.keep(t.Context()))
-	require.Contains(t, log.String(), `msg="`+exported+`"`)
-	require.NoError(t, d.keep(t.Context()), "there is one of today")
+	a := build(s.Settings, st, slog.New(slog.NewTextHandler(&log, nil)), nil)
+	require.NoError(t, a.Create(t.Context()))
+	at := slices.IndexFunc(a.Triggers, func(f function.Trigger) bool { return f.Name == "export" })
+	require.NoError(t, a.Triggers[at].Run(t.Context(), function.Invocation{}))
+	require.Contains(t, log.String(), `msg="`+backup.Complete+`"`)
+	require.NoError(t, a.Triggers[at].Run(t.Context(), function.Invocation{}), "there is one of today")
 
 	page, err := st.Blobs.List(t.Context(), "export-backups", "", blob.MaxPage, "")
 	require.NoError(t, err)
 	require.Len(t, page.Items, 2)
-	part, err := st.Blobs.Get(t.Context(), "export-backups", page.Items[0].Name)
-	require.NoError(t, err)
-	z, err := gzip.NewReader(bytes.NewReader(part.Body))
-	require.NoError(t, err)
-	lines, err := io.ReadAll(z)
-	require.NoError(t, err)
-	file := filepath.Join(t.TempDir(), "export.jsonl")
-	require.NoError(t, os.WriteFile(file, lines, 0o600))
+	folder := t.TempDir()
+	for _, item := range page.Items {
+		got, err := st.Blobs.Get(t.Context(), "export-backups", item.Name)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(folder, filepath.Base(item.Name)), got.Body, 0o600))
+	}
+	written := func(name string) string {
+		b, err := command.OpenBackup(nil, name, false)
+		require.NoError(t, err)
+		defer b.Close()
+		lines, err := b.Lines()
+		require.NoError(t, err)
+		text, err := io.ReadAll(lines)
+		require.NoError(t, err)
+		return string(text)
+	}
 	t.Setenv("AzureWebJobsStorage", "")
-	data := t.TempDir()
-	does(t, 0, "restore", file, "--data", data)
-	again := filepath.Join(t.TempDir(), "again.jsonl")
+	data, again := t.TempDir(), filepath.Join(t.TempDir(), "again.jsonl")
+	does(t, 0, "restore", folder, "--data", data)
 	does(t, 0, "backup", again, "--data", data)
-	written, err := os.ReadFile(again)
-	require.NoError(t, err)
-	require.Equal(t, string(lines), string(written))
+	require.Equal(t, written(folder), written(again))
 }

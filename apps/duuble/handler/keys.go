@@ -41,13 +41,16 @@ func readKeys(s settings) (k keys, err error) {
 }
 
 // complete takes the keys that settings do not give from the file in a directory, which it makes
-// once.
-func (k keys) complete(dir string) (keys, error) {
+// once if it may.
+func (k keys) complete(dir string, mayMake bool) (keys, error) {
 	if k.secret != nil && k.vote != nil {
 		return k, nil
 	}
 	path := filepath.Join(dir, keysFile)
 	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) && !mayMake {
+		return keys{}, fmt.Errorf("there are no keys: set SECRET_KEYS and VOTE_KEYS, or put the %s of the data into %s", keysFile, dir)
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		if text, err = makeKeys(dir, path); err != nil {
 			return keys{}, fmt.Errorf("make keys: %w", err)

@@ -38,7 +38,7 @@ func begin(t *testing.T, data string) (at string, kill func()) {
 	t.Helper()
 	var out apptest.Output
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
-	cmd.Env = append(os.Environ(), killedIn+"="+data, "AzureWebJobsStorage=", "OTP_PER_PHONE=-1", "OTP_PER_ADDRESS=-1")
+	cmd.Env = apptest.Environ(killedIn+"="+data, "OTP_PER_PHONE=-1", "OTP_PER_ADDRESS=-1", "OTP_PER_COUNTRY=-1", "OTP_PER_HOUR=-1", "DEV_CODES=true")
 	cmd.Stdout, cmd.Stderr = &out, &out
 	require.NoError(t, cmd.Start())
 	kill = sync.OnceFunc(func() {

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -18,7 +19,6 @@ import (
 	_ "golang.org/x/crypto/x509roots/fallback"
 
 	"prompthub/apps/duuble/internal/api"
-	"prompthub/apps/duuble/internal/backup"
 	"prompthub/apps/duuble/internal/ballot"
 	"prompthub/apps/duuble/internal/discussions"
 	"prompthub/apps/duuble/internal/hubs"
@@ -32,7 +32,7 @@ import (
 	"prompthub/internal/host/function"
 	"prompthub/internal/http/auth"
 	"prompthub/internal/http/httpjson"
-	"prompthub/internal/storage/blob"
+	"prompthub/internal/storage/backup"
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
@@ -69,10 +69,21 @@ type settings struct {
 	// CodeLasts is how long a code is good: 1s to 10m.
 	CodeLasts time.Duration `envconfig:"OTP_LASTS" default:"5m"`
 
-	// PerPhone is how many codes a number may ask for in 15 minutes, and PerAddress an address in
-	// an hour. -1: no limit, and no 30 seconds between two codes for a number.
+	// PerPhone is how many codes for a number an address, or a device that has signed in to the number
+	// before, may ask for in 15 minutes, and PerAddress an address for all numbers in an hour. -1: no
+	// limit, and no 30 seconds between two codes for a number.
 	PerPhone   int `envconfig:"OTP_PER_PHONE" default:"5"`
 	PerAddress int `envconfig:"OTP_PER_ADDRESS" default:"30"`
+
+	// PerNetwork is how many codes in an hour go to new devices in a network of IPv6 (/48), PerCountry
+	// to those with numbers of a country, by its calling code, and PerHour to all. -1: no limit.
+	PerNetwork int `envconfig:"OTP_PER_NETWORK" default:"60"`
+	PerCountry int `envconfig:"OTP_PER_COUNTRY" default:"500"`
+	PerHour    int `envconfig:"OTP_PER_HOUR" default:"1000"`
+
+	// DevCodes has programs on the same machine ask for codes, at /api/v1/dev/otp/ID. It is for
+	// development: a loopback address, and printed codes.
+	DevCodes bool `envconfig:"DEV_CODES"`
 
 	// PublicURL is the address by which browsers find the service, without a path. It goes before
 	// the links of invitations, which are paths without it.
@@ -127,7 +138,9 @@ func service() command.Service {
 func program() command.Program {
 	s := service()
 	return command.Program{
-		Service: s, Commands: []command.Command{s.Local(), backupCommand(), restoreCommand(), verifyCommand(), settleCommand(), purgeCommand(), eraseCommand(), promoteCommand(), rekeyCommand(), s.HealthCheck(), s.Version()},
+		Service: s, Commands: slices.Concat([]command.Command{s.Local()}, s.KeepingCommands(), []command.Command{
+			settleCommand(), purgeCommand(), eraseCommand(), promoteCommand(), rekeyCommand(), s.StatusCommand(), s.HealthCheck(), s.Version(),
+		}),
 		Intro: "Duuble: posts with an opinion slider, and votes that cannot be read back.\n\nUsage:\n  %[1]s COMMAND [flags]\n\nCommands:\n",
 	}
 }
@@ -137,6 +150,9 @@ func readSettings() (settings, error) {
 	var s settings
 	err := command.ReadSettings(&s)
 	s.Tables = s.Tables.Prefixed()
+	if s.DevCodes {
+		s.ForThisMachine = "DEV_CODES"
+	}
 	if err == nil {
 		err = command.CheckTables(s.All()...)
 	}
@@ -146,7 +162,10 @@ func readSettings() (settings, error) {
 	return s, err
 }
 
-const leastLasts, mostLasts, leastSettle, leastKeep, leastExport = time.Second, 10 * time.Minute, time.Second, time.Second, time.Hour
+// settles is how long rows may differ while messages are under way.
+const settles = 2 * time.Minute
+
+const leastLasts, mostLasts, leastSettle, leastKeep = time.Second, 10 * time.Minute, time.Second, time.Second
 
 // A stream of notifications is open for streamFor at most. leastPoll is how often it may look.
 const (
@@ -182,21 +201,28 @@ func (s settings) check() error {
 	if s.KeepDeleted < leastKeep {
 		return refusal("KEEP_DELETED", "must be 1s or more")
 	}
-	if s.ExportEvery < leastExport {
-		return refusal("EXPORT_EVERY", "must be 1h or more")
+	if err := command.CheckExportEvery(s.ExportEvery); err != nil {
+		return err
 	}
-	for name, n := range map[string]int{"OTP_PER_PHONE": s.PerPhone, "OTP_PER_ADDRESS": s.PerAddress, "POSTS_PER_DAY": s.PostsADay, "VOTES_PER_HOUR": s.VotesAnHour} {
+	for name, n := range map[string]int{"OTP_PER_PHONE": s.PerPhone, "OTP_PER_ADDRESS": s.PerAddress, "OTP_PER_NETWORK": s.PerNetwork, "OTP_PER_COUNTRY": s.PerCountry, "OTP_PER_HOUR": s.PerHour, "POSTS_PER_DAY": s.PostsADay, "VOTES_PER_HOUR": s.VotesAnHour} {
 		if n == 0 || n < -1 {
 			return refusal(name, "must be 1 or more, or -1 for no limit")
 		}
 	}
-	for _, phone := range s.AdminPhones {
-		if !people.IsPhone(phone) {
+	for i, phone := range s.AdminPhones {
+		var ok bool
+		if s.AdminPhones[i], ok = people.Phone(phone); !ok {
 			return refusal("ADMIN_PHONES", "must be numbers such as +34600000001, separated by commas")
 		}
 	}
 	if u, err := url.Parse(s.PublicURL); s.PublicURL != "" && (err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.Path != "" || u.RawQuery != "") {
 		return refusal("PUBLIC_URL", "must be an address such as https://duuble.example, without a path")
+	}
+	if s.DevCodes && (s.underHost() || s.SMSSender != "printed") {
+		return refusal("DEV_CODES", "has every program on the machine sign in as anybody: it is for \"handler local\" with printed codes only")
+	}
+	if s.DevCodes && s.PublicURL != "" && !command.IsLoopback(s.PublicURL) {
+		return refusal("DEV_CODES", "has every program on the machine sign in as anybody, a proxy among them, and PUBLIC_URL is no loopback address: leave one of the two out")
 	}
 	if s.SMSSender == "printed" && s.underHost() {
 		return refusal("SMS_SENDER", "is printed or not set, which is for \"handler local\" only: set acs, ACS_ENDPOINT, ACS_FROM and ACS_KEY")
@@ -226,10 +252,24 @@ func read() (command.Settings, command.Build, error) {
 		var following sync.WaitGroup // work that follows answers
 		d, err := build(s, st, log, t, following.Go)
 		if err != nil {
-			return command.App{Create: func(context.Context) error { return err }, Wait: following.Wait}
+			return command.App{Create: func(context.Context) error { return err }, Wait: following.Wait, Contents: contents(s), Tables: s.All(), Refused: err}
+		}
+		verify := func(ctx context.Context, v command.View, found func(any), progress func(int)) (int, error) {
+			st := st
+			st.Tables, st.Queues, st.Blobs, st.Transact = v.Tables, v.Queues, v.Blobs, nil
+			of, err := build(s, st, log, nil, func(do func()) { do() })
+			if err != nil {
+				return 0, err
+			}
+			return of.verify(ctx, found, progress)
+		}
+		triggers := d.triggers()
+		if command.OnAzure() {
+			export := backup.Exporter{Contents: *contents(s), Blobs: t.Blobs(st.Blobs), Every: s.ExportEvery, Now: time.Now}
+			triggers = append(triggers, command.ExportTrigger(export, backup.From{Tables: d.DB}, log))
 		}
 		return command.App{
-			Create: d.create, Triggers: d.triggers(), Wait: following.Wait, Backup: d.backup, Tables: d.tables.All(),
+			Create: d.create, Triggers: triggers, Wait: following.Wait, Contents: contents(s), Repair: d.repair, Verify: verify, Settles: settles, Tables: d.tables.All(), Asked: d.asked(),
 			Doors: func(command.Serving) http.Handler { return general.Clients(d.doors(general, log, t)) },
 		}
 	}, err
@@ -238,24 +278,24 @@ func read() (command.Settings, command.Build, error) {
 // A duuble is the parts of the application over a store.
 type duuble struct {
 	*rowstore.Store
-	tables schema.Tables
-	queues queue.Queues
-	people *people.Service
-	hubs   *hubs.Service
-	posts  *posts.Service
-	talks  *discussions.Service
-	site   string // the address before the paths of links that people send
-	ballot *ballot.Store
-	min    int // how many votes are counted together
-	poll   time.Duration
-	export *backup.Exporter // nil where "local" keeps backups as files
+	tables  schema.Tables
+	queues  queue.Queues
+	people  *people.Service
+	hubs    *hubs.Service
+	posts   *posts.Service
+	talks   *discussions.Service
+	site    string // the address before the paths of links that people send
+	ballot  *ballot.Store
+	min     int  // how many votes are counted together
+	printed bool // whether codes are printed in the terminal
+	poll    time.Duration
 }
 
 // build puts the parts together.
 func build(s settings, st command.Store, log *slog.Logger, t *telemetry.Telemetry, background func(func())) (*duuble, error) {
 	k, err := readKeys(s)
 	if err == nil {
-		k, err = k.complete(st.Dir)
+		k, err = k.complete(st.Dir, !st.Existing)
 	}
 	if err != nil {
 		return nil, err
@@ -268,10 +308,10 @@ func build(s settings, st command.Store, log *slog.Logger, t *telemetry.Telemetr
 		DB: t.Tables(st.Tables), Now: time.Now, Log: log, Sleep: command.Sleep, Background: background,
 		Random: func(most time.Duration) time.Duration { return mathrand.N(most + 1) },
 	}
-	d := &duuble{Store: rows, tables: s.Tables, queues: t.Queues(st.Queues), min: s.VoteMin, site: s.PublicURL, poll: s.poll()}
+	d := &duuble{Store: rows, tables: s.Tables, queues: t.Queues(st.Queues), min: s.VoteMin, site: s.PublicURL, poll: s.poll(), printed: s.SMSSender == "printed"}
 	d.people = people.New(people.Config{
 		Store: rows, Tables: s.Tables, Queues: d.queues, Entropy: rand.Reader, Keys: k.secret, SMS: sender,
-		Admins: s.AdminPhones, Keep: s.KeepDeleted, CodeLasts: s.CodeLasts, PerPhone: s.PerPhone, PerAddress: s.PerAddress, KeepCodes: s.SMSSender == "printed",
+		Admins: s.AdminPhones, Keep: s.KeepDeleted, CodeLasts: s.CodeLasts, PerPhone: s.PerPhone, PerAddress: s.PerAddress, PerNetwork: s.PerNetwork, PerCountry: s.PerCountry, PerHour: s.PerHour, KeepCodes: s.DevCodes, Telemetry: t,
 	})
 	d.hubs = hubs.New(hubs.Config{Store: rows, Tables: s.Tables, Entropy: rand.Reader, People: d.people})
 	sealing, err := ballot.NewKeys(k.vote...)
@@ -290,9 +330,6 @@ func build(s settings, st command.Store, log *slog.Logger, t *telemetry.Telemetr
 		Store: rows, Tables: s.Tables, Queues: d.queues, Entropy: rand.Reader, People: d.people, Hubs: d.hubs, Ballot: d.ballot, PostsADay: s.PostsADay, VotesAnHour: s.VotesAnHour,
 	})
 	d.talks = discussions.New(d.posts)
-	if command.OnAzure() {
-		d.export = &backup.Exporter{Blobs: blob.Prefixed(t.Blobs(st.Blobs), s.ContainerPrefix), Every: s.ExportEvery, Now: time.Now}
-	}
 	return d, nil
 }
 
@@ -323,27 +360,7 @@ func (d *duuble) ready(ctx context.Context) error {
 
 // triggers returns the functions that no request starts.
 func (d *duuble) triggers() []function.Trigger {
-	return append(append(d.people.Triggers(d.hubs.Expire), d.posts.Triggers()...), function.Trigger{Name: "export", Schedule: "0 55 * * * *", Run: func(ctx context.Context, _ function.Invocation) error { return d.keep(ctx) }})
-}
-
-// exported is what the log says when an export is complete. The alert on its age counts these
-// lines.
-const exported = "backup is complete"
-
-// keep exports all tables, if it is time.
-func (d *duuble) keep(ctx context.Context) error {
-	if d.export == nil {
-		return nil
-	}
-	x, err := d.export.Export(ctx, d.DB, application, d.backed(), sums)
-	if err == nil && x.Name != "" {
-		text := "backup goes on with the next run"
-		if x.Done {
-			text = exported
-		}
-		d.Log.InfoContext(ctx, text, slog.String("name", x.Name), slog.Int("rows", x.Rows))
-	}
-	return err
+	return append(d.people.Triggers(d.hubs.Expire), d.posts.Triggers()...)
 }
 
 // doors serves the pages and the API, by the path.
@@ -355,6 +372,6 @@ func (d *duuble) doors(s command.Settings, log *slog.Logger, t *telemetry.Teleme
 		People: d.people, Posts: d.posts, Hubs: d.hubs, Discussions: d.talks, Site: d.site, VoteMin: d.min, Ready: d.ready, Admission: admission, Origins: s.Origins, Log: log, Now: time.Now, Telemetry: t, Version: version,
 		Streams: streams,
 	})
-	pages := web.New(web.Config{People: d.people, Posts: d.posts, Hubs: d.hubs, Discussions: d.talks, Streams: streams, Site: d.site, VoteMin: d.min, Admission: admission, Log: log, Now: time.Now, Telemetry: t})
+	pages := web.New(web.Config{People: d.people, Posts: d.posts, Hubs: d.hubs, Discussions: d.talks, Streams: streams, Site: d.site, VoteMin: d.min, Printed: d.printed, Admission: admission, Log: log, Now: time.Now, Telemetry: t})
 	return httpjson.Mount(web.Prefix, programs, pages)
 }

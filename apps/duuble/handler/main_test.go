@@ -29,6 +29,13 @@ func local(t *testing.T, data string) (url string, stop func() int) {
 	t.Helper()
 	t.Setenv("OTP_PER_PHONE", "-1")
 	t.Setenv("OTP_PER_ADDRESS", "-1")
+	t.Setenv("DEV_CODES", "true")
+	return without(t, data)
+}
+
+// without is local as the settings are.
+func without(t *testing.T, data string) (url string, stop func() int) {
+	t.Helper()
 	return apptest.Local(t, data, func(ctx context.Context, args []string, in io.Reader, out io.Writer) int {
 		return program().Run(ctx, args, command.Streams{In: in, Out: out, Err: out})
 	})
@@ -141,6 +148,12 @@ func TestLocal(t *testing.T) {
 	}, 60*time.Second, 20*time.Millisecond, "it may come after what happened before")
 	running := filepath.Join(t.TempDir(), "running.jsonl")
 	does(t, command.OK, "backup", running, "--data", data)
+	require.Contains(t, does(t, command.OK, "verify", "--data", data), "rows are as they must be")
+	require.Contains(t, does(t, command.OK, "drill", running, "--data", data), "files\t0\n")
+	for _, name := range []string{"settle", "purge"} {
+		does(t, command.OK, name, "--data", data)
+	}
+	require.Contains(t, does(t, command.Failed, "promote", "+34600000009", "none", "--data", data), "promote: ")
 	require.Equal(t, command.OK, stop())
 
 	info, err := os.Stat(filepath.Join(data, keysFile))
@@ -159,7 +172,7 @@ func TestLocal(t *testing.T) {
 	require.NotContains(t, string(file), "34600000001")
 	require.NotContains(t, string(file), invited.Items[1].Token)
 
-	require.Contains(t, does(t, command.OK, "verify", "--data", data), "no difference")
+	require.Contains(t, does(t, command.OK, "verify", "--data", data), "rows are as they must be")
 	does(t, command.OK, "settle", "--data", data)
 	file2 := filepath.Join(t.TempDir(), "backup.jsonl")
 	does(t, command.OK, "backup", file2, "--data", data)
@@ -173,12 +186,15 @@ func TestLocal(t *testing.T) {
 		require.Contains(t, does(t, command.Failed, "restore", from, "--data", t.TempDir()), "SECRET_KEYS", "without the keys of the data")
 		require.NoError(t, os.WriteFile(filepath.Join(other, keysFile), keys, 0o600))
 		does(t, command.OK, "restore", from, "--data", other)
-		require.Contains(t, does(t, command.OK, "verify", "--data", other), "no difference")
+		require.NotContains(t, textOf(t, from), `"table":"Sessions"`)
+		require.Contains(t, does(t, command.OK, "verify", "--data", other), "rows are as they must be")
 		data = other
 	}
 
 	url, stop = local(t, data)
 	at = up(t, url)
+	ask[httpjson.Problem](t, 401, "GET", at+"/users/me", ann.AccessToken, nil)
+	ann = enter(t, at, "+34600000001", printed(t, at))
 	me := ask[api.Me](t, 200, "GET", at+"/users/me", ann.AccessToken, nil)
 	require.Equal(t, "Ann_1", *me.Username)
 	require.Equal(t, api.MyCounts{Followers: 1, Posts: 1, VotesCast: 2}, me.Counts)
@@ -223,13 +239,44 @@ func TestLocal(t *testing.T) {
 		return len(home.Items) > 0 && home.Items[0].Activity.Type == "post_voted" && home.Items[0].Post.PostID == locked.PostID && *home.Items[0].Activity.Actor.Username == "Carol"
 	}, 60*time.Second, 20*time.Millisecond, "the home follows")
 	require.Equal(t, command.OK, stop())
-	require.Contains(t, does(t, command.OK, "verify", "--data", data), "no difference")
+	require.Contains(t, does(t, command.OK, "verify", "--data", data), "rows are as they must be")
 	does(t, command.OK, "purge", "--data", data)
-	require.Contains(t, does(t, command.OK, "verify", "--data", data), "no difference")
+	require.Contains(t, does(t, command.OK, "verify", "--data", data), "rows are as they must be")
 	t.Setenv("SECRET_KEYS", "")
 
 	require.NoError(t, os.Remove(filepath.Join(data, keysFile)))
 	require.Contains(t, does(t, command.Failed, "local", "--addr", "127.0.0.1:0", "--data", data), "SECRET_KEYS")
+}
+
+func textOf(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	require.NoError(t, err)
+	return string(text)
+}
+
+// TestCodesStayOnThisMachine: with DEV_CODES nothing listens where others may be, and without it no
+// program finds a code.
+func TestCodesStayOnThisMachine(t *testing.T) {
+	t.Setenv("DEV_CODES", "true")
+	for _, addr := range []string{":0", "0.0.0.0:0", "[::]:0", "192.0.2.1:80", "duuble.example:80"} {
+		require.Contains(t, does(t, command.Failed, "local", "--addr", addr, "--data", t.TempDir()), "DEV_CODES is set", addr)
+	}
+	url, stop := local(t, t.TempDir())
+	at := up(t, url)
+	enter(t, at, "+34 600 000 001", func(challenge string) string {
+		for _, headers := range [][]string{{"X-Forwarded-For", "192.0.2.1"}, {"X-Forwarded-For", "127.0.0.1"}} {
+			apptest.Ask[httpjson.Problem](t, 404, "GET", at+"/dev/otp/"+challenge, nil, headers...)
+		}
+		code := printed(t, at)(challenge)
+		return code[:3] + " " + code[3:]
+	})
+	require.Zero(t, stop())
+	t.Setenv("DEV_CODES", "false")
+	url, stop = without(t, t.TempDir())
+	sent := ask[api.CodeSent](t, 202, "POST", up(t, url)+"/auth/otp/request", "", api.CodeRequest{Channel: "sms", Destination: "0034600000001", Purpose: "sign_in"})
+	ask[httpjson.Problem](t, 404, "GET", url+api.Prefix+"/dev/otp/"+sent.ChallengeID, "", nil)
+	require.Zero(t, stop())
 }
 
 // TestSettings: what cannot be right is refused, under the name of the setting.
@@ -245,6 +292,13 @@ func TestSettings(t *testing.T) {
 		{"NOTIFY_POLL", "NOTIFY_POLL", "26s"},
 		{"PUBLIC_URL", "PUBLIC_URL", "duuble.example"},
 		{"ADMIN_PHONES", "ADMIN_PHONES", "+34600000001,600000002"},
+		{"OTP_PER_NETWORK", "OTP_PER_NETWORK", "0"},
+		{"OTP_PER_COUNTRY", "OTP_PER_COUNTRY", "-2"},
+		{"OTP_PER_HOUR", "OTP_PER_HOUR", "0"},
+		{"DEV_CODES", "DEV_CODES", "true", "PUBLIC_URL", "https://duuble.example"},
+		{"DEV_CODES", "DEV_CODES", "true", "PUBLIC_URL", "http://127.0.0.1.duuble.example"},
+		{"DEV_CODES", "DEV_CODES", "true", "SMS_SENDER", "acs", "ACS_ENDPOINT", "https://example.com", "ACS_FROM", "+1", "ACS_KEY", "eA=="},
+		{"DEV_CODES", "DEV_CODES", "true", "FUNCTIONS_CUSTOMHANDLER_PORT", "7071"},
 		{"SMS_SENDER", "SMS_SENDER", "pigeon"},
 		{"SMS_SENDER", "SMS_SENDER", "acs"},
 		{"SMS_SENDER", "FUNCTIONS_CUSTOMHANDLER_PORT", "7071"},

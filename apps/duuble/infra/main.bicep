@@ -20,6 +20,8 @@ param principalType string = 'User'
 @description('Goes before the name of every table.')
 param tablePrefix string = 'Duuble'
 
+@minLength(1)
+@maxLength(30)
 @description('Goes before the name of every queue.')
 param queuePrefix string = 'duuble-'
 
@@ -34,6 +36,10 @@ param secretKeys string
 @secure()
 param voteKeys string
 
+@description('Brings back the key vault that "azd down" deleted: it keeps its name for 90 days.')
+param recoverVault bool = false
+
+@allowed(['', 'Africa', 'Asia Pacific', 'Australia', 'Brazil', 'Canada', 'Europe', 'France', 'Germany', 'India', 'Japan', 'Korea', 'Norway', 'Switzerland', 'UAE', 'UK', 'United States', 'usgov'])
 @description('Makes a Communication Services resource with its data there, such as Europe, to send codes. Empty: the three parameters after this one name one that exists.')
 param communicationDataLocation string = ''
 
@@ -96,6 +102,9 @@ var settingsOfItsOwn = {
   VOTES_PER_HOUR: '300'
   OTP_PER_PHONE: '5'
   OTP_PER_ADDRESS: '30'
+  OTP_PER_NETWORK: '60'
+  OTP_PER_COUNTRY: '500'
+  OTP_PER_HOUR: '1000'
   VOTE_MIN: '3'
   NOTIFY_POLL: '5s'
   SETTLE_AFTER: '24h'
@@ -154,6 +163,7 @@ module access '../../../infra/modules/access.bicep' = {
     insightsName: monitoring.outputs.insightsName
     principalId: principalId
     principalType: principalType
+    containerNames: map(containerNames, name => '${containerPrefix}${name}')
   }
 }
 
@@ -165,6 +175,9 @@ module vault '../../../infra/modules/vault.bicep' = {
     tags: resourceTags
     token: token
     identityName: access.outputs.identityName
+    logsName: monitoring.outputs.logsName
+    recover: recoverVault
+    secretNames: concat(['secret-keys', 'vote-keys'], empty(communicationDataLocation) ? ['acs-key'] : [])
     secrets: union({
       'secret-keys': secretKeys
       'vote-keys': voteKeys
@@ -228,13 +241,16 @@ module alerts '../../../infra/modules/alerts.bicep' = {
     email: alertEmail
     displayName: 'Duuble'
     shortName: 'Duuble'
+    heartbeat: 'expire'
     backupDone: 'backup is complete' // what the log of the function "export" says
+    limitReached: 'no more codes go to new devices' // what the log says when a limit over all numbers is reached
   }
 }
 
 output AZURE_RESOURCE_GROUP string = group.name
 output FUNCTION_APP_NAME string = app.outputs.name
 output STORAGE_ACCOUNT_NAME string = storage.outputs.name
+output LOG_ANALYTICS_WORKSPACE string = monitoring.outputs.logsName
 output KEY_VAULT_NAME string = vault.outputs.name
 output FUNCTION_APP_URL string = app.outputs.url
 // For commands that work on the storage.

@@ -16,8 +16,13 @@ param entraClientId string = ''
 @description('Goes before the name of every table.')
 param tablePrefix string = 'Example'
 
+@minLength(1)
+@maxLength(30)
 @description('Goes before the name of every queue.')
 param queuePrefix string = 'example-'
+
+@description('Who hears of alerts; empty: they are only in the portal.')
+param alertEmail string = ''
 
 // The names are those of the code: a test holds the lists against each other.
 var tableNames = [
@@ -123,7 +128,7 @@ module alerts '../../../infra/modules/alerts.bicep' = {
     token: token
     logsName: monitoring.outputs.logsName
     storageName: storage.outputs.name
-    email: ''
+    email: alertEmail
     displayName: 'Example'
     shortName: 'Example'
   }

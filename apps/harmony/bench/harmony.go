@@ -14,9 +14,9 @@ import (
 
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/pairs"
-	"prompthub/apps/harmony/internal/picture"
 	"prompthub/apps/harmony/internal/population"
 	"prompthub/internal/http/auth/password"
+	"prompthub/internal/storage/blob/picture"
 	"prompthub/internal/storage/embedded"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/testing/load"

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"log/slog"
@@ -25,7 +26,6 @@ import (
 	"prompthub/apps/harmony/internal/forum"
 	"prompthub/apps/harmony/internal/gallery"
 	"prompthub/apps/harmony/internal/meet"
-	"prompthub/apps/harmony/internal/picture"
 	"prompthub/apps/harmony/internal/reports"
 	"prompthub/apps/harmony/internal/shop"
 	"prompthub/apps/harmony/internal/tidy"
@@ -36,7 +36,9 @@ import (
 	"prompthub/internal/host/function"
 	"prompthub/internal/http/auth/password"
 	"prompthub/internal/http/httpjson"
+	"prompthub/internal/storage/backup"
 	"prompthub/internal/storage/blob"
+	"prompthub/internal/storage/blob/picture"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/telemetry"
 )
@@ -78,14 +80,24 @@ type settings struct {
 	// LikesADay is how many likes a member may send on a day (UTC). -1: no limit.
 	LikesADay int `envconfig:"LIKES_A_DAY" default:"200"`
 
+	// ExportEvery is after what time a storage account gets another export, from 1h.
+	ExportEvery time.Duration `envconfig:"EXPORT_EVERY" default:"24h"`
+
+	// SignUpsAnHour is how many accounts one address of the internet may make in an hour; a network of
+	// IPv6 twice as many. -1: no limit.
+	SignUpsAnHour int `envconfig:"SIGN_UPS_AN_HOUR" default:"5"`
+
 	// EraseAfterDays is how long a deleted account can be restored before it is erased. -1: for ever.
 	EraseAfterDays int `envconfig:"ERASE_AFTER_DAYS" default:"30"`
 }
 
+// settles is how long rows may differ while a change is under way, or its message waits.
+const settles = 2 * time.Minute
+
 func service() command.Service {
 	return command.Service{
 		Name: "harmony", Title: "AloeVera Harmony Meet", About: "AloeVera Harmony Meet. Its pages are at " + web.Prefix + ", its API at " + api.Prefix + "/openapi.json.",
-		Health: api.Prefix + "/health", Ready: api.Prefix + "/ready", Pages: web.Prefix, SignIn: command.OwnAccounts, Blobs: true, Read: read,
+		Health: api.Prefix + "/health", Ready: api.Prefix + "/ready", Pages: web.Prefix, SignIn: command.OwnAccounts, Blobs: true, Files: true, Read: read,
 		Try: func(_ command.Settings, url string) string { return "Sign up:\n  " + url + web.Prefix + "\n" },
 	}
 }
@@ -93,7 +105,7 @@ func service() command.Service {
 func program() command.Program {
 	s := service()
 	return command.Program{
-		Service: s, Commands: []command.Command{s.Local(), role(), reset(), verifies(), s.HealthCheck(), s.Version()},
+		Service: s, Commands: slices.Concat([]command.Command{s.Local()}, s.KeepingCommands(), []command.Command{role(), reset(), s.StatusCommand(), s.HealthCheck(), s.Version()}),
 		Intro: "AloeVera Harmony Meet: the fans of one band find one another.\n\nUsage:\n  %[1]s COMMAND [flags]\n\nCommands:\n",
 	}
 }
@@ -109,12 +121,14 @@ func readSettings() (settings, error) {
 	s.ShopTables = s.ShopTables.Prefixed(s.Prefix)
 	s.BlogTables = s.BlogTables.Prefixed(s.Prefix)
 	if err == nil {
-		err = command.CheckTables(slices.Concat(s.Tables.All(), s.EventTables.All(), s.ForumTables.All(), s.ReportTables.All(), s.ShopTables.All(), s.BlogTables.All())...)
+		err = command.CheckTables(s.all()...)
 	}
 	if err == nil {
-		err = command.CheckContainers(s.ContainerPrefix+meet.ContainerProfiles, s.ContainerPrefix+gallery.ContainerStore, s.ContainerPrefix+gallery.ContainerEvents, s.ContainerPrefix+gallery.ContainerBlog)
+		for _, name := range append(slices.Clone(pictures), meet.ContainerRemoved, backup.Container) {
+			err = cmp.Or(err, command.CheckContainers(s.ContainerPrefix+name))
+		}
 	}
-	return s, err
+	return s, cmp.Or(err, command.CheckExportEvery(s.ExportEvery))
 }
 
 // read reads the settings, with which the application can be built.
@@ -123,8 +137,19 @@ func read() (command.Settings, command.Build, error) {
 	return s.Settings, func(general command.Settings, st command.Store, log *slog.Logger, t *telemetry.Telemetry) command.App {
 		var following sync.WaitGroup // work that follows answers
 		r := newRooms(s, newService(s, st, log, t, following.Go))
+		create := func(ctx context.Context) error { return cmp.Or(r.create(ctx), r.belongs(st.Adopt).Check(ctx)) }
+		verify := func(ctx context.Context, v command.View, found func(any), progress func(int)) (int, error) {
+			at := command.Store{Tables: v.Tables, Queues: v.Queues, Blobs: v.Blobs}
+			return newRooms(s, newService(s, at, log, nil, func(do func()) { do() })).verify(ctx, found, progress)
+		}
+		var jobs []function.Trigger
+		if command.OnAzure() {
+			export := backup.Exporter{Contents: *contents(s), Blobs: t.Blobs(st.Blobs), Every: s.ExportEvery, Now: time.Now}
+			jobs = append(jobs, command.ExportTrigger(export, backup.From{Tables: t.Tables(st.Tables), Blobs: t.Blobs(st.Blobs)}, log))
+		}
 		return command.App{
-			Create: r.create, Triggers: r.triggers(), Wait: following.Wait,
+			Create: create, Triggers: append(r.triggers(), jobs...), Wait: following.Wait,
+			Contents: contents(s), Repair: r.repair, Verify: verify, Settles: settles, Tables: s.all(), Asked: r.asked(),
 			Doors: func(command.Serving) http.Handler {
 				return general.Clients(doors(general, r, log, t))
 			},
@@ -140,7 +165,7 @@ func newService(s settings, st command.Store, log *slog.Logger, t *telemetry.Tel
 			Random: func(most time.Duration) time.Duration { return mathrand.N(most + 1) },
 		},
 		Tables: s.Tables, Queues: t.Queues(st.Queues), Transact: t.Transact(st.Transact), Entropy: rand.Reader, Passwords: password.NewHasher(),
-		Blobs: blob.Prefixed(t.Blobs(st.Blobs), s.ContainerPrefix), Pictures: picture.NewMaker(), LikesADay: s.LikesADay,
+		Blobs: blob.Prefixed(t.Blobs(st.Blobs), s.ContainerPrefix), Pictures: picture.NewMaker(), LikesADay: s.LikesADay, SignUpsAnHour: s.SignUpsAnHour,
 		EraseAfter: time.Duration(s.EraseAfterDays) * 24 * time.Hour,
 	})
 }
@@ -181,8 +206,9 @@ func (r rooms) compared() verify.Store {
 
 // triggers are the jobs of all parts.
 func (r rooms) triggers() []function.Trigger {
-	tidies := tidy.Job{Service: r.members, Walks: append(r.compared().Walks(), tidy.Walk{Name: "snapshots", Step: r.reports.Sweep},
-		tidy.Files(r.members, gallery.ContainerStore, r.shop.Named), tidy.Files(r.members, gallery.ContainerEvents, r.events.Named), tidy.Files(r.members, gallery.ContainerBlog, r.blog.Named))}
+	tidies := tidy.Job{Service: r.members, Walks: append(r.compared().Walks(), tidy.Walk{Name: "snapshots", Step: r.reports.Sweep}), Containers: []tidy.Container{
+		{Name: gallery.ContainerStore, Named: r.shop.Named}, {Name: gallery.ContainerEvents, Named: r.events.Named}, {Name: gallery.ContainerBlog, Named: r.blog.Named},
+	}}
 	erases := erase.Job{Service: r.members, Traces: slices.Concat(r.members.Traces(), r.events.Traces(), r.chats.Traces(), r.forum.Traces(), r.reports.Traces(), r.blog.Traces())}
 	return append(r.members.Triggers(slices.Concat(r.events.Settlers(), r.forum.Settlers(), r.blog.Settlers())...), tidies.Trigger(), erases.Trigger())
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"image"
 	"image/color"
 	"image/jpeg"
@@ -20,6 +21,7 @@ import (
 	"prompthub/apps/harmony/internal/api"
 	"prompthub/internal/host/command"
 	"prompthub/internal/http/httpjson"
+	"prompthub/internal/storage/table"
 	"prompthub/internal/testing/apptest"
 )
 
@@ -103,9 +105,10 @@ func TestLocal(t *testing.T) {
 	require.Equal(t, command.OK, stop())
 
 	require.Regexp(t, `^\d+ rows are as they must be\n$`, does(t, command.OK, "verify", "--data", data))
-	require.NoError(t, onStore(data, command.Streams{Err: io.Discard}, func(r rooms) error {
-		return r.members.RemoveKey(t.Context(), r.members.Tables.UserSettings, account.SettingsKey(s.User.UserID))
-	}))
+	st, err := service().OpenExisting(data, "")
+	require.NoError(t, err)
+	_, err = st.Tables.Write(t.Context(), "UserSettings", table.Op{Kind: table.Delete, Row: table.Row{Key: account.SettingsKey(s.User.UserID), ETag: table.Any}})
+	require.NoError(t, errors.Join(err, st.Close()))
 	require.Equal(t, "UserSettings\t"+s.User.UserID+" / SETTINGS\tit is missing\n", does(t, command.Failed, "verify", "--data", data))
 	does(t, command.Usage, "verify", "now", "--data", data)
 }

@@ -10,14 +10,26 @@ param environmentName string
 @description('Region of everything.')
 param location string
 
+@description('Object id of who deploys, for the rights that the commands for operators need. azd sets it; empty: no one gets them.')
+param principalId string = ''
+
+@allowed(['User', 'Group', 'ServicePrincipal'])
+@description('What principalId is.')
+param principalType string = 'User'
+
 @description('Goes before the name of every table.')
 param tablePrefix string = 'Harmony'
 
+@minLength(1)
+@maxLength(30)
 @description('Goes before the name of every queue.')
 param queuePrefix string = 'harmony-'
 
 @description('Goes before the name of every container of blobs.')
 param containerPrefix string = 'harmony-'
+
+@description('Who hears of alerts; empty: they are only in the portal.')
+param alertEmail string = ''
 
 // The names are those of the code: a test holds the lists against each other.
 var tableNames = [
@@ -54,6 +66,8 @@ var containerNames = [
   'blog-images'
   'event-images'
   'store-images'
+  'removed-images'
+  'backups'
 ]
 
 var queueNames = [
@@ -65,7 +79,9 @@ var queueNames = [
 var settingsOfItsOwn = {
   CONTAINER_PREFIX: containerPrefix
   LIKES_A_DAY: '200'
+  EXPORT_EVERY: '24h'
   ERASE_AFTER_DAYS: '30'
+  SIGN_UPS_AN_HOUR: '5'
 }
 
 // With the name of the application: another one may have an environment of the same name.
@@ -105,6 +121,7 @@ module storage '../../../infra/modules/storage.bicep' = {
     queueNames: queueNames
     containerNames: containerNames
     containerPrefix: containerPrefix
+    backups: '${containerPrefix}backups/'
   }
 }
 
@@ -117,8 +134,9 @@ module access '../../../infra/modules/access.bicep' = {
     token: token
     storageName: storage.outputs.name
     insightsName: monitoring.outputs.insightsName
-    principalId: ''
-    principalType: 'User'
+    principalId: principalId
+    principalType: principalType
+    containerNames: map(containerNames, name => '${containerPrefix}${name}')
   }
 }
 
@@ -162,14 +180,18 @@ module alerts '../../../infra/modules/alerts.bicep' = {
     token: token
     logsName: monitoring.outputs.logsName
     storageName: storage.outputs.name
-    email: ''
+    email: alertEmail
     displayName: 'AloeVera Harmony Meet'
     shortName: 'Harmony'
+    heartbeat: 'tidy'
+    backupDone: 'backup is complete' // what the log of the function "export" says
   }
 }
 
 output AZURE_RESOURCE_GROUP string = group.name
 output FUNCTION_APP_NAME string = app.outputs.name
+output STORAGE_ACCOUNT_NAME string = storage.outputs.name
+output LOG_ANALYTICS_WORKSPACE string = monitoring.outputs.logsName
 output FUNCTION_APP_URL string = app.outputs.url
 // For commands that work on the storage.
 output TABLE_PREFIX string = tablePrefix

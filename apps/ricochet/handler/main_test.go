@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -128,10 +129,36 @@ func TestLocal(t *testing.T) {
 	d := ask[api.Dashboard](t, 200, http.MethodGet, h.url+"/dashboard", h.key, nil)
 	require.Equal(t, board.GoalCount-rounds, d.GoalsLeft)
 	require.Len(t, d.Rounds, min(rounds, 10))
+	other := create(t, url, 9)
+	active := ask[api.Round](t, 201, http.MethodPost, other.url+"/rounds", other.key, api.StartRound{})
+	file := filepath.Join(t.TempDir(), "backup.jsonl")
+	does(t, command.OK, "backup", file, "--data", data)
+	does(t, command.OK, "verify", "--data", data)
+	require.Contains(t, does(t, command.OK, "drill", file), "files\t0\n")
 	ask[any](t, 204, http.MethodDelete, h.url, h.key, nil)
 	ask[httpjson.Problem](t, 404, http.MethodGet, h.url, "", nil)
 	require.Equal(t, command.OK, stop())
 	require.FileExists(t, filepath.Join(data, "ricochet.db"))
+
+	elsewhere := t.TempDir()
+	does(t, command.OK, "restore", file, "--data", elsewhere)
+	require.Contains(t, does(t, command.OK, "verify", "--data", elsewhere), "rows are as they must be\n")
+	url, _ = local(t, elsewhere)
+	games := url + api.Prefix + "/games/"
+	require.Eventually(t, func() bool {
+		status, _ := apptest.Send(t, http.MethodGet, games+h.game, "")
+		return status == 200
+	}, 30*time.Second, 20*time.Millisecond)
+	require.Equal(t, d, ask[api.Dashboard](t, 200, http.MethodGet, games+h.game+"/dashboard", h.key, nil), "the game that was deleted since")
+	require.Equal(t, active, ask[api.Round](t, 200, http.MethodGet, games+other.game+"/rounds/1", "", nil))
+}
+
+// does runs a command, which must end with a code, and returns what it prints.
+func does(t *testing.T, code int, args ...string) string {
+	t.Helper()
+	var out, errs bytes.Buffer
+	require.Equal(t, code, program().Run(t.Context(), args, command.Streams{Out: &out, Err: &errs}), "%s\n%s", args, &errs)
+	return out.String()
 }
 
 // TestUnderTheHost stages the application as a deployment does and runs it under the test host.

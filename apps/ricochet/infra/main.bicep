@@ -10,16 +10,35 @@ param environmentName string
 @description('Region of everything.')
 param location string
 
+@description('Object id of who deploys, for the rights that the commands for operators need. azd sets it; empty: no one gets them.')
+param principalId string = ''
+
+@allowed(['User', 'Group', 'ServicePrincipal'])
+@description('What principalId is.')
+param principalType string = 'User'
+
 @description('Goes before the name of every table.')
 param tablePrefix string = 'Ricochet'
 
+@minLength(1)
+@maxLength(30)
 @description('Goes before the name of every queue.')
 param queuePrefix string = 'ricochet-'
+
+@description('Who hears of alerts; empty: they are only in the portal.')
+param alertEmail string = ''
+
+@description('Goes before the name of the container of backups.')
+param containerPrefix string = 'ricochet-'
 
 // The names are those of the code: a test holds the lists against each other.
 var tableNames = [
   'Games'
   'Due'
+]
+
+var containerNames = [
+  'backups'
 ]
 
 var queueNames = [
@@ -28,7 +47,10 @@ var queueNames = [
 ]
 
 // Beside the settings that every application has.
-var settingsOfItsOwn = {}
+var settingsOfItsOwn = {
+  CONTAINER_PREFIX: containerPrefix
+  EXPORT_EVERY: '24h'
+}
 
 // With the name of the application: another one may have an environment of the same name.
 var token = toLower(uniqueString(subscription().id, environmentName, location, 'ricochet'))
@@ -65,6 +87,9 @@ module storage '../../../infra/modules/storage.bicep' = {
     logsName: monitoring.outputs.logsName
     tableNames: tableNames
     queueNames: queueNames
+    containerNames: containerNames
+    containerPrefix: containerPrefix
+    backups: '${containerPrefix}backups/'
   }
 }
 
@@ -77,8 +102,9 @@ module access '../../../infra/modules/access.bicep' = {
     token: token
     storageName: storage.outputs.name
     insightsName: monitoring.outputs.insightsName
-    principalId: ''
-    principalType: 'User'
+    principalId: principalId
+    principalType: principalType
+    containerNames: map(containerNames, name => '${containerPrefix}${name}')
   }
 }
 
@@ -122,15 +148,21 @@ module alerts '../../../infra/modules/alerts.bicep' = {
     token: token
     logsName: monitoring.outputs.logsName
     storageName: storage.outputs.name
-    email: ''
+    email: alertEmail
     displayName: 'Async Ricochet Robots'
     shortName: 'Ricochet'
+    heartbeat: 'due-rounds'
+    delayed: ['round-due'] // a round's message is put when the round begins
+    backupDone: 'backup is complete' // what the log of the function "export" says
   }
 }
 
 output AZURE_RESOURCE_GROUP string = group.name
 output FUNCTION_APP_NAME string = app.outputs.name
+output STORAGE_ACCOUNT_NAME string = storage.outputs.name
+output LOG_ANALYTICS_WORKSPACE string = monitoring.outputs.logsName
 output FUNCTION_APP_URL string = app.outputs.url
 // For commands that work on the storage.
 output TABLE_PREFIX string = tablePrefix
 output QUEUE_PREFIX string = queuePrefix
+output CONTAINER_PREFIX string = containerPrefix

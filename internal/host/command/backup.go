@@ -15,9 +15,8 @@ import (
 
 	"prompthub/internal/fault"
 	"prompthub/internal/http/httpjson"
+	"prompthub/internal/storage/backup"
 	"prompthub/internal/storage/embedded"
-	"prompthub/internal/storage/queue"
-	"prompthub/internal/storage/table"
 )
 
 const (
@@ -41,15 +40,33 @@ const (
 	BackupFailed  fault.Code = "BACKUP_FAILED"   // the store cannot be read, or the file not written
 )
 
-// A Backup writes all that is in tables, and returns how many rows it wrote. It tells what it
-// leaves out, in words for a person.
-type Backup func(ctx context.Context, tables table.DB, w io.Writer, leftOut func(string)) (rows int, err error)
+// A Backup writes all that is in a store as lines, and returns how much that is.
+type Backup func(context.Context, View, io.Writer, backup.Reports) (backup.Count, error)
 
-// Backed says what is in a backup. It comes before it, on a line.
+// Backed says what is in a backup.
 type Backed struct {
-	Rows    int      `json:"rows"`
-	Left    int      `json:"left"`              // rows that were left out
-	LeftOut []string `json:"leftOut,omitempty"` // the first of them
+	backup.Count
+	Left    int      `json:"left"`              // what was left out
+	LeftOut []string `json:"leftOut,omitempty"` // the first of it
+}
+
+// A backedLine comes before a backup: how far it is, and in the end what is in it, or why there is
+// none.
+type backedLine struct {
+	At *backup.Count `json:"at,omitempty"`
+	Backed
+	Detail string     `json:"detail,omitempty"`
+	Code   fault.Code `json:"code,omitempty"`
+}
+
+// Sealed has lines written to w, with the sums of a backup.
+func Sealed(w io.Writer, write func(io.Writer) error) error {
+	buf := bufio.NewWriterSize(w, 1<<16)
+	seal := backup.NewSealer(buf)
+	if err := write(seal); err != nil {
+		return errors.Join(err, buf.Flush())
+	}
+	return errors.Join(seal.Close(), buf.Flush())
 }
 
 // SyncDir returns when the disk has the names of the files in a folder.
@@ -58,7 +75,7 @@ func SyncDir(dir string) error { return embedded.SyncDir(dir) }
 // backups answers who asks for a backup.
 type backups struct {
 	dir      string
-	snapshot func(func(table.DB, queue.Queues) error) error
+	snapshot func(func(View) error) error
 	write    Backup
 	one      chan struct{}
 	within   time.Duration
@@ -101,30 +118,54 @@ func (b *backups) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if runtime.GOOS != "windows" {
 		_ = os.Remove(file.Name())
 	}
-	said, err := b.spool(r.Context(), file)
+	t := &progressTeller{teller: teller{http.NewResponseController(w), json.NewEncoder(w), func() {}}, next: time.Now().Add(tellEvery)}
+	w.Header().Set("Content-Type", "application/jsonl")
+	said, err := b.spool(r.Context(), file, t.at)
 	if err == nil {
 		_, err = file.Seek(0, io.SeekStart)
 	}
-	if err != nil {
+	switch {
+	case err != nil && t.begun:
+		p := httpjson.Describe(r.Context(), err)
+		t.tell(backedLine{Detail: p.Detail, Code: p.Code})
+	case err != nil:
 		refuseAsked(w, r, err)
-		return
+	default:
+		send(w, said, file)
 	}
-	send(w, said, file)
+}
+
+// tellEvery is how often whoever waits for a backup hears how far it is.
+const tellEvery = time.Second
+
+// A progressTeller tells how far a backup is, from a second after its beginning on.
+type progressTeller struct {
+	teller
+	next  time.Time
+	begun bool
+}
+
+func (t *progressTeller) at(c backup.Count) {
+	if now := time.Now(); now.After(t.next) {
+		t.begun, t.next = true, now.Add(tellEvery)
+		t.tell(backedLine{At: &c})
+	}
 }
 
 // spool writes a backup of one moment.
-func (b *backups) spool(ctx context.Context, to io.Writer) (said Backed, err error) {
+func (b *backups) spool(ctx context.Context, to io.Writer, progress func(backup.Count)) (said Backed, err error) {
 	ctx, cancel := context.WithTimeout(ctx, b.within)
 	defer cancel()
-	buf := bufio.NewWriterSize(to, 1<<16)
-	leftOut := func(what string) {
+	reports := backup.Reports{Progress: progress, Left: func(what string) {
 		if said.Left++; said.Left <= maxLeftOut {
 			said.LeftOut = append(said.LeftOut, what)
 		}
-	}
-	err = b.snapshot(func(tables table.DB, _ queue.Queues) (err error) {
-		said.Rows, err = b.write(ctx, tables, buf, leftOut)
-		return errors.Join(err, buf.Flush())
+	}}
+	err = b.snapshot(func(v View) error {
+		return Sealed(to, func(w io.Writer) (err error) {
+			said.Count, err = b.write(ctx, v, w, reports)
+			return err
+		})
 	})
 	if errors.Is(err, context.DeadlineExceeded) {
 		return said, noBackup(BackupTooSlow, fmt.Sprintf("the backup takes longer than %v, for which the file keeps what is deleted; stop the service and back up then", b.within), err)
@@ -143,8 +184,7 @@ func noBackup(code fault.Code, text string, cause error) error {
 // send sends a backup as long as somebody takes it.
 func send(w http.ResponseWriter, said Backed, file io.Reader) {
 	c := http.NewResponseController(w)
-	w.Header().Set("Content-Type", "application/jsonl")
-	err := json.NewEncoder(w).Encode(said)
+	err := json.NewEncoder(w).Encode(backedLine{Backed: said})
 	for err == nil {
 		if err = c.SetWriteDeadline(time.Now().Add(sendWithin)); err == nil {
 			_, err = io.CopyN(w, file, sendBytes)
@@ -160,19 +200,31 @@ func refuseAsked(w http.ResponseWriter, r *http.Request, err error) {
 }
 
 // AskBackup has the process that has the store in dir open write a backup.
-func (s Service) AskBackup(ctx context.Context, dir string, w io.Writer) (said Backed, err error) {
+func (s Service) AskBackup(ctx context.Context, dir string, w io.Writer, progress func(backup.Count)) (said Backed, err error) {
 	err = s.ask(ctx, dir, http.MethodGet, "/backup", http.NoBody, func(body *bufio.Reader) error {
-		line, err := body.ReadBytes('\n')
-		if err == nil {
-			err = json.Unmarshal(line, &said)
+		for {
+			var l backedLine
+			line, err := body.ReadBytes('\n')
+			if err == nil {
+				err = json.Unmarshal(line, &l)
+			}
+			switch {
+			case err != nil:
+				return cutOff(err)
+			case l.Code != "":
+				return fmt.Errorf("%s (%s)", l.Detail, l.Code)
+			case l.At != nil:
+				progress(*l.At)
+				continue
+			}
+			said = l.Backed
+			if _, err := io.Copy(w, body); err != nil {
+				return cutOff(err)
+			}
+			return nil
 		}
-		if err == nil {
-			_, err = io.Copy(w, body)
-		}
-		if err != nil {
-			return fmt.Errorf("the backup was cut off, ask again: %w", err)
-		}
-		return nil
 	})
 	return said, err
 }
+
+func cutOff(err error) error { return fmt.Errorf("the backup was cut off, ask again: %w", err) }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"prompthub/internal/storage/backup"
 	"prompthub/internal/storage/embedded"
 	"prompthub/internal/storage/table"
 )
@@ -29,14 +30,15 @@ func answering(t *testing.T, within time.Duration, write Backup) (s Service, dir
 	file, err := embedded.Open(s.storeFile(dir), time.Now)
 	require.NoError(t, err)
 	require.NoError(t, file.Tables.Create(t.Context(), "Rows"))
+	st := s.storeOf(file, dir, "")
 	l, err := s.listenForCommands(dir)
 	require.NoError(t, err)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() {
 		r := running{
-			service: s, store: Store{Snapshot: file.Snapshot},
-			backups: &backups{dir: dir, snapshot: file.Snapshot, write: write, one: make(chan struct{}, 1), within: within},
+			service: s, store: st,
+			backups: &backups{dir: dir, snapshot: st.Snapshot, write: write, one: make(chan struct{}, 1), within: within},
 		}
 		ended <- serve(ctx, l, r.answers(), slog.New(slog.DiscardHandler))
 	}()
@@ -48,6 +50,8 @@ func answering(t *testing.T, within time.Duration, write Backup) (s Service, dir
 	})
 	return s, dir, file
 }
+
+func unheard(backup.Count) {}
 
 // rowOf is a row that fills pages.
 func rowOf(name string) table.Op {
@@ -70,20 +74,20 @@ func TestBackupIsOfOneMoment(t *testing.T) {
 	var s Service
 	var dir string
 	var file *embedded.Store
-	s, dir, file = answering(t, 10*time.Second, func(ctx context.Context, tables table.DB, w io.Writer, leftOut func(string)) (int, error) {
+	s, dir, file = answering(t, 10*time.Second, func(ctx context.Context, v View, w io.Writer, r backup.Reports) (backup.Count, error) {
 		later := rowOf("later")
 		later.Kind = table.Upsert
 		if _, err := file.Tables.Write(ctx, "Rows", later); err != nil {
-			return 0, err
+			return backup.Count{}, err
 		}
 		if left, _ := filepath.Glob(filepath.Join(dir, "backup-*")); len(left) > 0 && runtime.GOOS != "windows" {
-			return 0, errors.New("a kill would leave " + left[0])
+			return backup.Count{}, errors.New("a kill would leave " + left[0])
 		}
-		if _, err := tables.Write(ctx, "Rows", rowOf("none")); err == nil {
-			return 0, errors.New("a snapshot was written to")
+		if _, err := v.Tables.Write(ctx, "Rows", rowOf("none")); err == nil {
+			return backup.Count{}, errors.New("a snapshot was written to")
 		}
-		leftOut("a row")
-		return 1, names(ctx, tables, w)
+		r.Left("a row")
+		return backup.Count{Rows: 1}, names(ctx, v.Tables, w)
 	})
 	_, err := file.Tables.Write(t.Context(), "Rows", rowOf("before"))
 	require.NoError(t, err)
@@ -104,15 +108,17 @@ func TestBackupIsOfOneMoment(t *testing.T) {
 		require.EqualValues(t, 0o600, info.Mode().Perm())
 	}
 	var out bytes.Buffer
-	said, err := s.AskBackup(t.Context(), dir, &out)
+	said, err := s.AskBackup(t.Context(), dir, &out, unheard)
 	require.NoError(t, err)
-	require.Equal(t, "before\n", out.String())
-	require.Equal(t, Backed{Rows: 1, Left: 1, LeftOut: []string{"a row"}}, said)
+	written, err := io.ReadAll(backup.Unseal(&out))
+	require.NoError(t, err)
+	require.Equal(t, "before\n", string(written))
+	require.Equal(t, Backed{Count: backup.Count{Rows: 1}, Left: 1, LeftOut: []string{"a row"}}, said)
 	files, err := filepath.Glob(filepath.Join(dir, "backup-*"))
 	require.NoError(t, err)
 	require.Empty(t, files)
 
-	_, err = s.AskBackup(t.Context(), dir, io.Discard)
+	_, err = s.AskBackup(t.Context(), dir, io.Discard, unheard)
 	require.NoError(t, err, "the first one has ended")
 }
 
@@ -120,9 +126,9 @@ func TestBackupIsOfOneMoment(t *testing.T) {
 // also where the file outgrows its mapping.
 func TestSlowBackupKeepsNoWriteWaiting(t *testing.T) {
 	t.Parallel()
-	s, dir, file := answering(t, 10*time.Second, func(_ context.Context, _ table.DB, w io.Writer, _ func(string)) (int, error) {
-		_, err := io.Copy(w, io.LimitReader(zeros{}, 32<<20))
-		return 1, err
+	s, dir, file := answering(t, 10*time.Second, func(_ context.Context, _ View, w io.Writer, _ backup.Reports) (backup.Count, error) {
+		_, err := io.Copy(w, io.LimitReader(lines{}, 32<<20))
+		return backup.Count{Rows: 1}, err
 	})
 	conn, err := net.Dial("unix", s.socketFile(dir))
 	require.NoError(t, err)
@@ -138,39 +144,47 @@ func TestSlowBackupKeepsNoWriteWaiting(t *testing.T) {
 		_, err := file.Tables.Write(t.Context(), "Rows", ops...)
 		require.NoError(t, err)
 	}
-	_, err = s.AskBackup(t.Context(), dir, io.Discard)
+	_, err = s.AskBackup(t.Context(), dir, io.Discard, unheard)
 	require.EqualError(t, err, "another backup is being made; ask again when it has ended (BACKUP_RUNNING)")
 }
 
-type zeros struct{}
+// lines are empty ones.
+type lines struct{}
 
-func (zeros) Read(b []byte) (int, error) { return len(b), nil }
+func (lines) Read(b []byte) (int, error) {
+	for i := range b {
+		b[i] = '\n'
+	}
+	return len(b), nil
+}
 
 // TestBackupRefused: the caller is told why there is none, and what to do.
 func TestBackupRefused(t *testing.T) {
 	t.Parallel()
 	for want, write := range map[string]Backup{
-		"stop the service and back up then: context deadline exceeded (BACKUP_TOO_SLOW)": func(ctx context.Context, _ table.DB, _ io.Writer, _ func(string)) (int, error) {
+		"stop the service and back up then: context deadline exceeded (BACKUP_TOO_SLOW)": func(ctx context.Context, _ View, _ io.Writer, _ backup.Reports) (backup.Count, error) {
 			<-ctx.Done()
-			return 0, ctx.Err()
+			return backup.Count{}, ctx.Err()
 		},
-		"restore an older backup if the store is damaged, and ask again: damaged (BACKUP_FAILED)": func(context.Context, table.DB, io.Writer, func(string)) (int, error) {
-			return 0, errors.New("damaged")
+		"restore an older backup if the store is damaged, and ask again: damaged (BACKUP_FAILED)": func(context.Context, View, io.Writer, backup.Reports) (backup.Count, error) {
+			return backup.Count{}, errors.New("damaged")
 		},
 	} {
 		s, dir, _ := answering(t, time.Millisecond, write)
-		_, err := s.AskBackup(t.Context(), dir, io.Discard)
+		_, err := s.AskBackup(t.Context(), dir, io.Discard, unheard)
 		require.ErrorContains(t, err, want)
 	}
 	// as if the directory had gone; a socket that is open stays
 	s, dir, _ := answering(t, time.Minute, nothing)
 	require.NoError(t, os.Rename(dir, dir+".gone"))
-	_, err := s.AskBackup(t.Context(), dir+".gone", io.Discard)
+	_, err := s.AskBackup(t.Context(), dir+".gone", io.Discard, unheard)
 	require.ErrorContains(t, err, "let the service write there, and ask again")
 	require.ErrorContains(t, err, "(BACKUP_NO_ROOM)")
 }
 
-func nothing(context.Context, table.DB, io.Writer, func(string)) (int, error) { return 0, nil }
+func nothing(context.Context, View, io.Writer, backup.Reports) (backup.Count, error) {
+	return backup.Count{}, nil
+}
 
 // TestBackupCutOff: a file that did not come whole is no backup.
 func TestBackupCutOff(t *testing.T) {
@@ -179,11 +193,11 @@ func TestBackupCutOff(t *testing.T) {
 	l, err := s.listenForCommands(dir)
 	require.NoError(t, err)
 	server := http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		send(w, Backed{}, io.MultiReader(io.LimitReader(zeros{}, 3*sendBytes), broken{}))
+		send(w, Backed{}, io.MultiReader(io.LimitReader(lines{}, 3*sendBytes), broken{}))
 	}), ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)}
 	go server.Serve(l)
 	defer server.Close()
-	_, err = s.AskBackup(t.Context(), dir, io.Discard)
+	_, err = s.AskBackup(t.Context(), dir, io.Discard, unheard)
 	require.ErrorContains(t, err, "the backup was cut off")
 }
 
@@ -200,7 +214,7 @@ func TestSocketOfBackups(t *testing.T) {
 	require.NoError(t, err)
 	left.(*net.UnixListener).SetUnlinkOnClose(false)
 	require.NoError(t, left.Close())
-	_, err = s.AskBackup(t.Context(), dir, io.Discard)
+	_, err = s.AskBackup(t.Context(), dir, io.Discard, unheard)
 	require.ErrorContains(t, err, "the process that has the store open answers no command at "+s.socketFile(dir))
 	require.ErrorContains(t, err, "end it, and try again then")
 	l, err := s.listenForCommands(dir)
@@ -213,6 +227,6 @@ func TestSocketOfBackups(t *testing.T) {
 	long := filepath.Join(dir, strings.Repeat("long", 30))
 	_, err = s.listenForCommands(long)
 	require.ErrorContains(t, err, "give --data a shorter one")
-	_, err = s.AskBackup(t.Context(), long, io.Discard)
+	_, err = s.AskBackup(t.Context(), long, io.Discard, unheard)
 	require.ErrorContains(t, err, "answers no command")
 }

@@ -53,7 +53,7 @@ func (s Service) serveHost(ctx context.Context, std Streams) error {
 	// The triggers come before all routes, as their endpoints must not be reached by another spelling
 	// of a path. The watchdog is inside of hold, whose answers do not mean that something was
 	// finished.
-	err = serve(ctx, l, hold(log, AnswerWithin, dog.watch(function.Handler(a.Triggers, addr, log, s.withFront(doors)))), log)
+	err = serve(ctx, l, hold(log, AnswerWithin, dog.watch(function.Handler(a.Triggers, addr, log, function.AsSent(set.Site != "", s.withFront(doors))))), log)
 	if ctx.Err() == nil {
 		return err
 	}

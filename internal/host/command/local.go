@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"runtime/pprof"
 	"syscall"
@@ -40,9 +41,13 @@ or in the storage account of AzureWebJobsStorage where that is set (Azurite too)
 			data := DataFlag(flags)
 			var plan backupPlan
 			plan.setup(flags)
+			adopt := new(bool)
+			if s.Files {
+				flags.BoolVar(adopt, "adopt", false, "take files that belong to another store, or that this one is missing, for its own as they are")
+			}
 			profile := flags.String("cpuprofile", "", "`file` to write a profile of the processor time to, for go tool pprof, when it ends")
 			return func(ctx context.Context, std Streams, _ []string) error {
-				return s.local(ctx, std, *addr, *data, plan, *profile)
+				return s.local(ctx, std, *addr, *data, *adopt, plan, *profile)
 			}
 		},
 	}
@@ -66,7 +71,7 @@ func profileTo(file string) (stop func(), err error) {
 	}, nil
 }
 
-func (s Service) local(ctx context.Context, std Streams, addr, data string, plan backupPlan, profile string) (err error) {
+func (s Service) local(ctx context.Context, std Streams, addr, data string, adopt bool, plan backupPlan, profile string) (err error) {
 	set, build, err := s.read()
 	if err != nil {
 		return err
@@ -96,6 +101,7 @@ func (s Service) local(ctx context.Context, std Streams, addr, data string, plan
 		return err
 	}
 	defer func() { err = errors.Join(err, st.Close()) }()
+	st.Adopt = adopt
 	if profile != "" {
 		stop, err := profileTo(profile)
 		if err != nil {
@@ -108,7 +114,7 @@ func (s Service) local(ctx context.Context, std Streams, addr, data string, plan
 	defer func() { _ = t.Stop(ctx) }() // what cannot be sent now never can
 	a := s.open(ctx, set, build, st, log, t)
 	defer a.Wait()
-	if err := plan.check(st, a.Backup); err != nil {
+	if err := plan.check(st, a.backup()); err != nil {
 		return err
 	}
 	if err := a.Create(ctx); err != nil {
@@ -125,7 +131,7 @@ func (s Service) local(ctx context.Context, std Streams, addr, data string, plan
 	if metrics != nil {
 		fmt.Fprintf(std.Err, "Metrics for Prometheus are at http://%s/metrics\n", metrics.Addr())
 	}
-	write := newBackups(data, st, a.Backup)
+	write := newBackups(data, st, a.backup())
 	r := running{service: s, app: a, store: st, started: time.Now(), backups: write, plan: schedule{plan, write, s.Name, log}}
 	if err := t.Watch(r.gauges()...); err != nil {
 		return err
@@ -202,15 +208,31 @@ func LocalQueues() queuetrigger.Settings {
 	}
 }
 
-// mayListen refuses to let strangers say who they are: in dev mode, and in mode easyauth, where no
+// isLoopback reports whether a host is this machine alone.
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// IsLoopback reports whether an address of a service, such as http://127.0.0.1:7071, is that of this
+// machine alone.
+func IsLoopback(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && isLoopback(u.Hostname())
+}
+
+// mayListen refuses settings that are for this machine alone at an address that others reach. It
+// refuses to let strangers say who they are: in dev mode, and in mode easyauth, where no
 // platform stands before this process that takes its headers from them.
 func (s Service) mayListen(set Settings, addr string) error {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {
 		return UsageError(fmt.Sprintf("local: --addr: %v", err))
 	}
-	ip := net.ParseIP(host)
-	if s.SignIn == OwnAccounts || set.Mode == "jwt" || set.Mode == "oidc" || host == "localhost" || ip != nil && ip.IsLoopback() {
+	if set.ForThisMachine != "" && !isLoopback(host) {
+		return fmt.Errorf("--addr %s can be reached by others, and %s is set, which is for a loopback address such as 127.0.0.1:7071", addr, set.ForThisMachine)
+	}
+	if s.SignIn == OwnAccounts || set.Mode == "jwt" || set.Mode == "oidc" || isLoopback(host) {
 		return nil
 	}
 	mode := set.Mode

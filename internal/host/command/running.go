@@ -18,8 +18,6 @@ import (
 
 	"prompthub/internal/fault"
 	"prompthub/internal/storage/embedded"
-	"prompthub/internal/storage/queue"
-	"prompthub/internal/storage/table"
 )
 
 // The embedded store belongs to one process. A command that wants something of the store while that
@@ -35,10 +33,11 @@ const (
 // InUse reports whether a store was not opened because another process has it open.
 func InUse(err error) bool { return errors.Is(err, embedded.ErrInUse) }
 
-// A Verify compares what is in tables with the truth, has found look at each difference, and
+// A Verify compares what is in a store with the truth, has found look at each difference, and
 // returns how many rows it compared. The queues tell for which rows a message is under way. What
-// found gets must be readable by the command that asked.
-type Verify func(ctx context.Context, tables table.DB, queues queue.Queues, found func(difference any), progress func(rows int)) (rows int, err error)
+// found gets must be readable by the command that asked: text, of which it prints a line, unless
+// the application has a command of its own.
+type Verify func(ctx context.Context, v View, found func(difference any), progress func(rows int)) (rows int, err error)
 
 // A verifiedLine is a line of the answer to a request for a verification: a difference, how far it
 // is, or the end.
@@ -78,19 +77,46 @@ func (r running) tellVerified(w http.ResponseWriter, req *http.Request) {
 	tell := func(l verifiedLine) { t.tell(l) }
 	w.Header().Set("Content-Type", "application/jsonl")
 	last := verifiedLine{Done: true}
-	err := r.store.Snapshot(func(tables table.DB, queues queue.Queues) (err error) {
-		last.Rows, err = r.app.Verify(ctx, tables, queues, func(difference any) {
-			if text, err := json.Marshal(difference); err == nil {
-				tell(verifiedLine{Found: text})
-			}
-		}, func(rows int) { tell(verifiedLine{Rows: rows}) })
-		return err
-	})
+	var err error
+	last.Rows, err = r.verify(ctx, func(difference any) {
+		if text, err := json.Marshal(difference); err == nil {
+			tell(verifiedLine{Found: text})
+		}
+	}, func(rows int) { tell(verifiedLine{Rows: rows}) })
 	if err != nil {
 		last.Error = err.Error()
 	}
 	end() // before the caller has its answer, so that it may ask again
 	tell(last)
+}
+
+// verify compares the store of one moment. If rows may differ while a change is under way, it finds
+// only what is the same in the store of a later moment.
+func (r running) verify(ctx context.Context, found func(any), progress func(int)) (rows int, err error) {
+	look := func(found func(any)) error {
+		return r.store.Snapshot(func(v View) (err error) {
+			rows, err = r.app.Verify(ctx, v, found, progress)
+			return err
+		})
+	}
+	if r.app.Settles == 0 {
+		err = look(found)
+		return rows, err
+	}
+	suspects := map[any]bool{}
+	if err := look(func(d any) { suspects[d] = true }); err != nil || len(suspects) == 0 {
+		return rows, err
+	}
+	progress(rows)
+	if err := Sleep(ctx, r.app.Settles); err != nil {
+		return rows, err
+	}
+	err = look(func(d any) {
+		if suspects[d] {
+			found(d)
+		}
+	})
+	return rows, err
 }
 
 // AskVerify has the process that has the store in dir open verify it. Found gets each difference as

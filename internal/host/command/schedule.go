@@ -12,6 +12,10 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"prompthub/internal/host/function"
+	"prompthub/internal/http/auth"
+	"prompthub/internal/storage/backup"
 )
 
 // A backupPlan says where and how often a running service writes a backup of itself.
@@ -120,7 +124,7 @@ func (s schedule) back(ctx context.Context) error {
 	name := filepath.Join(s.into, s.name+"-"+start.UTC().Format(backupTime)+".jsonl")
 	var said Backed
 	err := WriteFile(name, func(w io.Writer) (err error) {
-		said, err = s.spool(ctx, w)
+		said, err = s.spool(ctx, w, func(backup.Count) {})
 		return err
 	})
 	if err != nil {
@@ -130,14 +134,30 @@ func (s schedule) back(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	done := s.log.With(slog.String("file", name), slog.Int("rows", said.Rows), slog.Int64("bytes", info.Size()),
+	done := s.log.With(slog.String("file", name), slog.Int("rows", said.Rows), slog.Int("files", said.Blobs), slog.Int64("bytes", info.Size()),
 		slog.Int64("duration_ms", time.Since(start).Milliseconds()))
 	if said.Left > 0 {
-		done.WarnContext(ctx, "backup without the rows of a newer version", slog.Int("left_out", said.Left))
+		done.WarnContext(ctx, "backup without rows of a newer version, or without what is damaged or missing", slog.Int("left_out", said.Left))
 	} else {
 		done.InfoContext(ctx, "backup")
 	}
 	return s.prune()
+}
+
+// leastExport is after what time there may be another export.
+const leastExport = time.Hour
+
+// CheckExportEvery refuses the setting EXPORT_EVERY where it is too short.
+func CheckExportEvery(d time.Duration) error {
+	if d < leastExport {
+		return &auth.Refusal{Setting: "EXPORT_EVERY", Reason: "must be 1h or more"}
+	}
+	return nil
+}
+
+// ExportTrigger returns the timer that exports a storage account, as a schedule backs up a file.
+func ExportTrigger(e backup.Exporter, from backup.From, log *slog.Logger) function.Trigger {
+	return function.Trigger{Name: "export", Schedule: "0 55 * * * *", Run: func(ctx context.Context, _ function.Invocation) error { return e.Run(ctx, from, log) }}
 }
 
 // prune removes the oldest backups beyond those to keep, and what a killed process has left of one.

@@ -14,8 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"prompthub/internal/storage/queue"
-	"prompthub/internal/storage/table"
+	"prompthub/internal/storage/backup"
 )
 
 // scheduled returns a schedule into a new folder, whose backups are what says tells, and its log.
@@ -24,9 +23,9 @@ func scheduled(t *testing.T, every time.Duration, keep int, says func(w io.Write
 	return schedule{
 		backupPlan: backupPlan{into: t.TempDir(), every: every, keep: keep},
 		backups: &backups{
-			snapshot: func(do func(table.DB, queue.Queues) error) error { return do(nil, nil) },
-			write: func(_ context.Context, _ table.DB, w io.Writer, _ func(string)) (int, error) {
-				return 1, says(w)
+			snapshot: func(do func(View) error) error { return do(View{}) },
+			write: func(_ context.Context, _ View, w io.Writer, _ backup.Reports) (backup.Count, error) {
+				return backup.Count{Rows: 1}, says(w)
 			},
 			one: make(chan struct{}, 1), within: time.Minute,
 		},
@@ -73,10 +72,13 @@ func TestScheduleKeepsTheNewest(t *testing.T) {
 		}, in(t, s.into))
 		s.runs(t, 23*time.Hour) // due 96 hours after the first
 		require.Contains(t, in(t, s.into), "hub-20000105T000000Z.jsonl")
-		text, err := os.ReadFile(filepath.Join(s.into, "hub-20000105T000000Z.jsonl"))
+		file, err := os.Open(filepath.Join(s.into, "hub-20000105T000000Z.jsonl"))
+		require.NoError(t, err)
+		defer file.Close()
+		text, err := io.ReadAll(backup.Unseal(file))
 		require.NoError(t, err)
 		require.Equal(t, "x\n", string(text))
-		require.Contains(t, log.String(), "msg=backup file="+filepath.Join(s.into, "hub-20000101T000000Z.jsonl")+" rows=1 bytes=2")
+		require.Contains(t, log.String(), "msg=backup file="+filepath.Join(s.into, "hub-20000101T000000Z.jsonl")+" rows=1 files=0 bytes=182")
 	})
 }
 
@@ -116,8 +118,8 @@ func TestPlansThatCannotBeKept(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
-	snapshot := func(func(table.DB, queue.Queues) error) error { return nil }
-	write := func(context.Context, table.DB, io.Writer, func(string)) (int, error) { return 0, nil }
+	snapshot := func(func(View) error) error { return nil }
+	write := nothing
 	good := backupPlan{into: t.TempDir(), every: time.Minute, keep: 1}
 	require.NoError(t, good.check(Store{Snapshot: snapshot}, write))
 	require.NoError(t, backupPlan{}.check(Store{}, nil))

@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"net/http"
 	"sync/atomic"
@@ -11,6 +12,7 @@ import (
 	"prompthub/internal/fault"
 	"prompthub/internal/host/function"
 	"prompthub/internal/http/auth"
+	"prompthub/internal/storage/backup"
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/telemetry"
 )
@@ -37,6 +39,10 @@ type Service struct {
 	SignIn SignIn // how callers are identified
 
 	Blobs bool // the application keeps blobs: without, Store.Blobs is nil
+
+	// Files says that rows name blobs, so that a store and its blobs belong together: "local" can be
+	// told to adopt others.
+	Files bool
 
 	// Read reads the settings of the environment and says how to build the application. The error is
 	// an *auth.Refusal; the settings hold then what could be read.
@@ -66,8 +72,22 @@ type App struct {
 	Triggers []function.Trigger
 	Doors    func(Serving) http.Handler
 	Wait     func() // until the work that follows answers has ended
-	Backup   Backup // nil where there is none
 	Verify   Verify // nil where there is none
+
+	// Contents say what a backup has, or else Backup writes one. Neither: there is none.
+	Contents *backup.Contents
+	Backup   Backup
+
+	// Repair does, in a store into which a backup was read, what messages were about that no backup
+	// has. Nil: nothing.
+	Repair func(context.Context) error
+
+	// Settles is how long rows may differ while a change is under way: those that differ in a running
+	// service are looked at again after it.
+	Settles time.Duration
+
+	// Refused is why the application can do nothing with its settings and the store.
+	Refused error
 
 	// Asked is the work that a running process does on its embedded store for commands that ask it,
 	// by their names. It begins without delay and ends when its context does.
@@ -86,6 +106,16 @@ type Serving struct {
 	Identify auth.Identify
 	Sessions *auth.Sessions                        // nil but in mode oidc
 	Status   func(context.Context) ([]Fact, error) // the state of the service
+}
+
+// backup returns what writes a backup, nil where there is none.
+func (a App) backup() Backup {
+	if a.Contents == nil {
+		return a.Backup
+	}
+	return func(ctx context.Context, v View, w io.Writer, r backup.Reports) (backup.Count, error) {
+		return a.Contents.Write(ctx, v.From, w, r)
+	}
 }
 
 // queues returns the queues of the application. Each has one of messages that were set aside.

@@ -28,6 +28,10 @@ type Settings struct {
 	// is read first: with it the handler can answer what is wrong with the others.
 	Port uint16 `envconfig:"FUNCTIONS_CUSTOMHANDLER_PORT"`
 
+	// Site is the name of the function app. The platform sets it, whose front end is then between
+	// clients and the host.
+	Site string `envconfig:"WEBSITE_SITE_NAME"`
+
 	// Config says how callers are identified: AUTH_MODE and what the modes need. Not set: dev in
 	// "local", refused elsewhere.
 	auth.Config
@@ -61,6 +65,10 @@ type Settings struct {
 	// Metrics is where "local" serves metrics to Prometheus, such as 127.0.0.1:9464. Without a host,
 	// as :9464, it is the loopback address. Not set: nowhere.
 	Metrics MetricsAddr `envconfig:"METRICS_ADDR"`
+
+	// ForThisMachine is the name of a setting that an application sets by itself, with which "local"
+	// listens on a loopback address alone.
+	ForThisMachine string `ignored:"true"`
 }
 
 // A LogFormat is how a log is written.

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -24,6 +25,9 @@ func TestAddressesInDevMode(t *testing.T) {
 			require.NoError(t, Service{}.mayListen(Settings{Config: auth.Config{Mode: mode, Local: true}}, addr), "in mode %s others prove who they are", mode)
 		}
 		require.NoError(t, Service{SignIn: OwnAccounts}.mayListen(Settings{}, addr), "callers prove who they are to the application")
+		err = Service{SignIn: OwnAccounts}.mayListen(Settings{ForThisMachine: "DEV_CODES"}, addr)
+		require.Equal(t, ok, err == nil, addr)
+		require.True(t, ok || strings.Contains(err.Error(), "DEV_CODES"))
 		require.Equal(t, ok, Service{SignIn: NoSignIn}.mayListen(Settings{}, addr) == nil, addr)
 	}
 }

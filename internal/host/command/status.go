@@ -325,12 +325,12 @@ func (r running) warnOfRoom(ctx context.Context, log *slog.Logger) {
 func (r running) count(ctx context.Context) (counts []Count, err error) {
 	snapshot := r.store.Snapshot
 	if snapshot == nil {
-		snapshot = func(do func(table.DB, queue.Queues) error) error { return do(r.store.Tables, r.store.Queues) }
+		snapshot = func(do func(View) error) error { return do(r.store.now()) }
 	}
-	err = snapshot(func(tables table.DB, _ queue.Queues) error {
+	err = snapshot(func(v View) error {
 		for _, name := range r.app.Tables {
 			n := 0
-			for _, err := range table.All(ctx, tables, name, table.Range{}) {
+			for _, err := range table.All(ctx, v.Tables, name, table.Range{}) {
 				if err != nil {
 					return err
 				}

@@ -20,7 +20,6 @@ import (
 	"prompthub/internal/http/auth"
 	"prompthub/internal/storage/embedded"
 	"prompthub/internal/storage/memory"
-	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/table"
 )
 
@@ -109,14 +108,14 @@ func TestStatusOfARunningService(t *testing.T) {
 		service: s, store: file, started: time.Now(),
 		app: App{
 			Tables: []string{"Rows"}, RowsVersion: 3, Swept: func(context.Context) (time.Time, error) { return swept, nil },
-			Verify: func(ctx context.Context, tables table.DB, queues queue.Queues, found func(any), progress func(int)) (int, error) {
-				if _, err := tables.Write(ctx, "Rows", rowOf("c")); err == nil {
+			Verify: func(ctx context.Context, v View, found func(any), progress func(int)) (int, error) {
+				if _, err := v.Tables.Write(ctx, "Rows", rowOf("c")); err == nil {
 					return 0, errors.New("a snapshot was written to")
 				}
-				if _, err := queues.Send(ctx, "jobs", "more", 0); err == nil {
+				if _, err := v.Queues.Send(ctx, "jobs", "more", 0); err == nil {
 					return 0, errors.New("a snapshot was sent to")
 				}
-				if texts, err := queues.Peek(ctx, "jobs"); err != nil || !slices.Equal(texts, []string{"later"}) {
+				if texts, err := v.Queues.Peek(ctx, "jobs"); err != nil || !slices.Equal(texts, []string{"later"}) {
 					return 0, fmt.Errorf("on the queue is %q: %w", texts, err)
 				}
 				progress(1)

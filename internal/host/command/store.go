@@ -13,6 +13,7 @@ import (
 
 	"prompthub/internal/http/auth"
 	"prompthub/internal/storage/azure"
+	"prompthub/internal/storage/backup"
 	"prompthub/internal/storage/blob"
 	"prompthub/internal/storage/embedded"
 	"prompthub/internal/storage/queue"
@@ -32,8 +33,8 @@ type Store struct {
 	// Load writes many rows at once; nil where the storage cannot.
 	Load transact.Loader
 
-	// Snapshot has do read tables and queues as they are at one moment; nil where the storage cannot.
-	Snapshot func(do func(table.DB, queue.Queues) error) error
+	// Snapshot has do read the store as it is at one moment; nil where the storage cannot.
+	Snapshot func(do func(View) error) error
 
 	// Rebuild has do fill an empty store that takes the place of this one if do succeeds; nil where
 	// the storage cannot. Nothing may be asked of this one but Close after it.
@@ -43,6 +44,20 @@ type Store struct {
 	File  string // of the embedded store, "" for another
 	Dir   string // of "local" and of commands: where files go that are no rows, such as keys
 	Close func() error
+
+	Existing bool // the files in Dir must be there: none is made
+	Adopt    bool // blobs of another store become those of this one
+}
+
+// A View is a store that is read.
+type View struct {
+	backup.From
+	Queues queue.Queues
+}
+
+// now returns the store as it is.
+func (st Store) now() View {
+	return View{backup.From{Tables: st.Tables, Blobs: st.Blobs, Still: st.File != ""}, st.Queues}
 }
 
 // DataFlag is the flag for the directory that OpenStore and OpenExisting take.
@@ -122,9 +137,12 @@ func makeDir(dir string) error {
 // OpenExisting is OpenStore for commands that an empty store would mislead: it creates none.
 func (s Service) OpenExisting(dir, queuePrefix string) (Store, error) {
 	if OnAzure() {
-		return s.openAzureFor(dir, queuePrefix)
+		st, err := s.openAzureFor(dir, queuePrefix)
+		st.Existing = true
+		return st, err
 	}
 	st, err := s.openFile(dir, queuePrefix, embedded.OpenExisting)
+	st.Existing = true
 	if errors.Is(err, fs.ErrNotExist) {
 		return Store{}, fmt.Errorf("there is no store in %s: name its directory with --data, or set AzureWebJobsStorage", dir)
 	}
@@ -171,9 +189,13 @@ func (s Service) storeOf(file *embedded.Store, dir, queuePrefix string) Store {
 	path := s.storeFile(dir)
 	st := Store{
 		Tables: file.Tables, Queues: queue.Prefixed(file.Queues, queuePrefix), Transact: transact.Prefixed(file.Transact, queuePrefix), Load: file.Load,
-		Snapshot: func(do func(table.DB, queue.Queues) error) error {
-			return file.Snapshot(func(tables table.DB, queues queue.Queues) error {
-				return do(tables, queue.Prefixed(queues, queuePrefix))
+		Snapshot: func(do func(View) error) error {
+			return file.Snapshot(func(tables table.DB, queues queue.Queues, blobs blob.Store) error {
+				v := View{backup.From{Tables: tables, Still: true}, queue.Prefixed(queues, queuePrefix)}
+				if s.Blobs {
+					v.Blobs = blobs
+				}
+				return do(v)
 			})
 		},
 		Where: path, File: path, Dir: dir, Close: file.Close,

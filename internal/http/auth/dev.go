@@ -42,10 +42,16 @@ func Dev() Identify {
 	}
 }
 
-// fromHere reports whether a request was sent from this machine, as far as those say who forwarded
-// it.
+// fromHere reports whether a request was sent from this machine, as far as the programs that passed
+// it on say so. The Functions host in its proxying mode drops Forwarded and replaces X-Forwarded-For
+// and -Host, so other headers that proxies add count too.
 func fromHere(r *http.Request) bool {
-	for _, forwarded := range []string{"X-Forwarded-For", "X-Forwarded-Host"} {
+	for _, mark := range []string{"Forwarded", "Via", "X-Forwarded-Port", "X-Forwarded-Server", "X-Arr-Log-Id", "X-Azure-Fdid", "Cf-Ray"} {
+		if len(r.Header.Values(mark)) > 0 {
+			return false
+		}
+	}
+	for _, forwarded := range []string{"X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip", "X-Client-Ip", "Client-Ip", "X-Original-Host", "X-Original-For"} {
 		for _, list := range r.Header.Values(forwarded) {
 			for host := range strings.SplitSeq(list, ",") {
 				if !loopback(strings.TrimSpace(host)) {
@@ -54,7 +60,7 @@ func fromHere(r *http.Request) bool {
 			}
 		}
 	}
-	return r.Header.Get("Forwarded") == ""
+	return true
 }
 
 func devName(s string) bool {

@@ -30,7 +30,7 @@ func requireAway(t require.TestingT, err error, retry time.Duration) {
 // the last fetch away the answer of that one.
 func await(t *testing.T, check func(t require.TestingT)) {
 	t.Helper()
-	require.EventuallyWithT(t, func(c *assert.CollectT) { check(c) }, 5*time.Second, time.Millisecond)
+	require.EventuallyWithT(t, func(c *assert.CollectT) { check(c) }, time.Minute, time.Millisecond)
 }
 
 // rotated returns a token of the second key, which comes later.

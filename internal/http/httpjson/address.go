@@ -66,7 +66,9 @@ type Caller struct {
 	known   bool   // is signed in
 }
 
-// CallerOf returns the caller of a request; user is the id of the user who is signed in, or "".
+// CallerOf returns the caller of a request; user is the id of the user who is signed in, or "". It
+// must be known to be theirs: what a token says of itself anybody can write. Requests to sign in or
+// up, for a code, and to renew or restore a session have no user, whatever else they bring.
 func CallerOf(r *http.Request, user string) Caller {
 	if user != "" {
 		return Caller{name: "user " + user, known: true}

@@ -18,9 +18,10 @@ import (
 // much is held for them at a time. All doors share one, so that a caller may ask the same whichever
 // way the requests come.
 //
-// A door asks in this order, and nothing is done for a request that is refused: Admit, ReadBody
-// where there is one, Enter. So a client that sends slowly holds no place that others need for
-// work. Requests must be under an Observer, which gives back what they held when they have ended.
+// A door asks in this order, and nothing is done for a request that is refused: Caller, Admit,
+// ReadBody where there is one, Enter. So a client that sends slowly holds no place that others need
+// for work. Requests must be under an Observer, which gives back what they held when they have
+// ended.
 type Admission struct {
 	limiter *Limiter
 	work    *Gate
@@ -71,6 +72,32 @@ func (a *Admission) Probe(w http.ResponseWriter, r *http.Request) error {
 
 // Spend counts changes that one request of a caller has made, which was counted as one write.
 func (a *Admission) Spend(c Caller, changes int) { a.limiter.spend(c, true, changes-1) }
+
+// Caller decides who calls, once for all limits of a request: the person whom find returns, over
+// all of their sessions, or the address if find is nil, finds no one or fails. find must have read
+// the session of the token that the request brings. An error Unauthenticated counts as a Guess that
+// was wrong, and an address that has made too many is refused before find is called.
+//
+// A request with a token that is wrong or over must be admitted as the Caller too, before the error
+// is answered.
+func (a *Admission) Caller(r *http.Request, find func() (person string, err error)) (Caller, error) {
+	guest := CallerOf(r, "")
+	if find == nil {
+		return guest, nil
+	}
+	wrong, err := a.Guess(r)
+	if err != nil {
+		return guest, err
+	}
+	person, err := find()
+	if fault.Of(err) == fault.Unauthenticated {
+		wrong()
+	}
+	if err != nil {
+		return guest, err
+	}
+	return CallerOf(r, person), nil
+}
 
 // Guess is an auth.Guess: the address that a request comes from may have as many access tokens
 // looked up that are wrong as a caller may make reads, and is refused any more before they cost a

@@ -18,8 +18,8 @@ func ETags(next http.Handler) http.Handler { return holdBack(next, true) }
 
 // Buffered holds every answer back until it is complete, so it is not for streams: the places that
 // a handler has while it works are free before a client that reads slowly begins to. The answer
-// counts for the caller until it is sent. If there is no room for it, it is dropped and the caller
-// told so.
+// counts for the caller until it is sent. If there is no room for it, the handler writes to no one,
+// and the caller is told so.
 func Buffered(next http.Handler) http.Handler { return holdBack(next, false) }
 
 func holdBack(next http.Handler, tagged bool) http.Handler {
@@ -63,13 +63,14 @@ func (b *buffer) WriteHeader(status int) { b.status = status }
 // Unwrap returns the writer below, for http.ResponseController.
 func (b *buffer) Unwrap() http.ResponseWriter { return b.ResponseWriter }
 
-// Write keeps a part of the body.
+// Write keeps a part of the body, while there is room. A handler takes an error of it for one of
+// its own, or panics.
 func (b *buffer) Write(p []byte) (int, error) {
 	if b.full == nil {
 		b.full = b.size.grow(b.body.Len() + len(p))
 	}
 	if b.full != nil {
-		return 0, b.full
+		return len(p), nil
 	}
 	return b.body.Write(p)
 }

@@ -7,9 +7,11 @@ const (
 
 	heldStep = 64 << 10 // bytes that are counted at a time
 	heldFree = 4 << 10  // bytes that are not counted: a connection has such a buffer anyway
+	heldRows = 8 << 20  // bytes of rows that count: a request that reads more lets go of them meanwhile
 )
 
-// A held is a body or an answer that grows, whose bytes count until the request has ended.
+// A held is a body, rows that were read, or an answer: it grows, and its bytes count until the
+// request has ended.
 type held struct {
 	of      *record
 	counted int
@@ -26,14 +28,19 @@ func (h *held) grow(n int) error {
 		return err
 	}
 	h.counted += more
-	h.of.held += more
+	h.of.held.Add(int64(more))
 	return nil
+}
+
+// read counts the bytes of rows that a request has read.
+func (r *record) read(bytes int) error {
+	r.rows = min(r.rows+bytes, heldRows)
+	return r.ofRows.grow(r.rows)
 }
 
 // release gives back what the request has held.
 func (r *record) release() {
-	if r.held > 0 {
-		r.admission.memory.give(r.caller, r.held)
-		r.held = 0
+	if held := r.held.Swap(0); held > 0 {
+		r.admission.memory.give(r.caller, int(held))
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"runtime/debug"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"prompthub/internal/telemetry"
@@ -30,8 +31,11 @@ type record struct {
 	// of one that was admitted
 	admission *Admission
 	caller    Caller
-	write     bool // whether it counts among writes
-	held      int  // bytes of its body and its answer
+	write     bool         // whether it counts among writes
+	held      atomic.Int64 // bytes of its body, of rows that it has read, and of its answer
+	rows      int          // bytes of rows that it has read
+	pause     func() (resume func())
+	ofRows    held
 }
 
 type recordKey struct{}
@@ -75,6 +79,7 @@ func (o Observer) Observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := o.Now()
 		rec := &record{id: requestID(r), problem: o.WriteProblem, header: w.Header()}
+		rec.ofRows.of = rec
 		ctx, traced := o.Telemetry.Request(telemetry.Join(r.Context(), r.Header), method(r))
 		rec.trace = telemetry.TraceID(ctx)
 		ctx, rec.operations = telemetry.WithOperations(ctx)

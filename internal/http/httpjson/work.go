@@ -25,8 +25,9 @@ const (
 // the processor.
 const turnsPerProcessor = 8
 
-// Enter takes a place at work, which leave gives back. The caller is charged then for the time that
-// the request has had it, less the time that it waited for the storage, and for its storage
+// Enter takes a place at work, which leave gives back. Until then the rows that the request reads
+// take memory before they become an answer. The caller is charged at the end for the time that the
+// request has had its place, less the time that it waited for the storage, and for its storage
 // operations.
 func (a *Admission) Enter(ctx context.Context, c Caller) (leave func(), err error) {
 	free, err := a.work.Enter(c)
@@ -44,12 +45,36 @@ func (a *Admission) Enter(ctx context.Context, c Caller) (leave func(), err erro
 	}
 	before, v := rec.operations.Count(), a.shares.begin()
 	rec.operations.Watch(v.wait)
+	rec.operations.Hold(rec.read)
+	rec.pause = func() func() {
+		v.wait(true)
+		if !c.known {
+			<-a.turns
+		}
+		return func() {
+			if !c.known {
+				a.turns <- struct{}{}
+			}
+			v.wait(false)
+		}
+	}
 	return sync.OnceFunc(func() {
+		rec.pause = nil
 		rec.operations.Watch(nil)
+		rec.operations.Hold(nil)
 		took := v.end()
 		free()
 		a.charge(rec, took, rec.operations.Count()-before)
 	}), nil
+}
+
+// Pause has a request at work give its turn to others, and be charged for nothing, while it waits
+// for something else than the storage. It keeps its place.
+func Pause(ctx context.Context) (resume func()) {
+	if pause := recordOf(ctx).pause; pause != nil {
+		return pause()
+	}
+	return func() {}
 }
 
 // wait waits for the turn of a caller who is not signed in, which the free that it returns gives

@@ -86,12 +86,13 @@ func newStageOfBlocks(t *testing.T) stageOfBlocks {
 		require.NoError(t, err)
 		s.env = append(s.env, name+"="+strings.TrimSpace(string(value)))
 	}
-	for _, name := range []string{"LANG", "TMPDIR", "GOROOT", "GOTOOLCHAIN", "GOFLAGS", "CGO_ENABLED"} {
+	for _, name := range []string{"LANG", "TMPDIR", "GOROOT", "GOTOOLCHAIN", "CGO_ENABLED"} {
 		if value := os.Getenv(name); value != "" {
 			s.env = append(s.env, name+"="+value)
 		}
 	}
 	s.env = append(s.env, "ROOT="+top, "REAL_MAKE="+tools["make"], "REAL_CURL="+tools["curl"], "GOPROXY=off",
+		"GOFLAGS="+os.Getenv("GOFLAGS")+" -ldflags=-w", // linking for debuggers takes twice as long
 		"GIT_AUTHOR_NAME=Ann", "GIT_AUTHOR_EMAIL=ann@example.org", "GIT_COMMITTER_NAME=Ann", "GIT_COMMITTER_EMAIL=ann@example.org",
 		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*")
 	if out, err := s.script(t, t.TempDir(), "true"); err != nil {

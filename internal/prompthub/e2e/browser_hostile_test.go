@@ -11,7 +11,7 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/stretchr/testify/require"
 
-	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/legible"
 )
 
 // payloads try to become more than text. FIRE is put in the place of what they would run.
@@ -73,7 +73,7 @@ func hostile() (all []attack) {
 			armed := strings.ReplaceAll(p, "FIRE", fire)
 			author := strings.ReplaceAll(payloads[(i+j)%len(payloads)], "FIRE", "alert(1)")
 			all = append(all, attack{
-				title:  prompt.Readable(line(fmt.Sprintf("%d.%d %s", i, j, armed))),
+				title:  legible.Clean(line(fmt.Sprintf("%d.%d %s", i, j, armed))),
 				text:   strings.ReplaceAll(shape, "%s", armed),
 				author: line(author),
 			})

@@ -17,8 +17,8 @@ import (
 	"prompthub/internal/testing/functiontest"
 )
 
-// The pages of "handler local", on all real prompts: two variants, whose sizes and scripts differ,
-// and all four where E2E_FULL is set.
+// The pages of "handler local", on all real prompts: on a desktop with scripts, and in all variants
+// where E2E_FULL is set.
 func TestBrowser(t *testing.T) {
 	work(t)
 	t.Parallel()
@@ -27,7 +27,7 @@ func TestBrowser(t *testing.T) {
 	file, total, good := importFile(t, 0)
 	runImport(t, a, file, good, 0, total-good)
 	for i, v := range variants {
-		if full() || i == 0 || i == 3 { // the others are seen under the host
+		if full() || i == 0 { // another is seen under the host
 			t.Run(v.Name, func(t *testing.T) { pages(t, b, a.url(), v) })
 		}
 	}
@@ -39,7 +39,8 @@ func TestBrowser(t *testing.T) {
 	t.Run("accessible", func(t *testing.T) { accessible(t, b, a.url()) })
 }
 
-// The same pages under the host, which rebuilds every request and answer.
+// The same pages under the host, which rebuilds every request and answer: on a phone without
+// scripts, and in all variants where E2E_FULL is set.
 func TestBrowserUnderTheHost(t *testing.T) {
 	t.Parallel()
 	work(t)
@@ -47,8 +48,10 @@ func TestBrowserUnderTheHost(t *testing.T) {
 	h := startHosted(t, functiontest.Faults{})
 	file, total, good := importFile(t, 60)
 	runImport(t, h, file, good, 0, total-good)
-	for _, v := range []browsertest.Variant{variants[1], variants[2]} {
-		t.Run(v.Name, func(t *testing.T) { pages(t, b, h.url(), v) })
+	for i, v := range variants {
+		if full() || i == 3 {
+			t.Run(v.Name, func(t *testing.T) { pages(t, b, h.url(), v) })
+		}
 	}
 	t.Run("triggers stay inside", func(t *testing.T) { outside(t, h.url()) })
 }

@@ -51,6 +51,8 @@ func backedUp(t *testing.T, data string) string {
 var noRows = regexp.MustCompile(`^{"kind":"backup","version":\d+}
 ({"kind":"secret",.*}
 )?{"kind":"end","rows":[01]}
+{"part":"0001",.*}
+{"parts":1,.*}
 $`)
 
 // stocked makes a store with three prompts and votes, and returns its directory and the prompts.

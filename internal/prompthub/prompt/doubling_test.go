@@ -99,14 +99,9 @@ func TestDoubling(t *testing.T) {
 		{Name: "Terms", With: text(func(s string) { prompt.Terms(s) })},
 		{Name: "AppendWords", With: text(func(s string) { prompt.AppendWords(nil, s) })},
 		{Name: "RunsOf", With: text(func(s string) { prompt.RunsOf(s).Like(prompt.RunsOf(s[len(s)/2:])) })},
-		{Name: "Invisible", With: text(func(s string) {
-			for range prompt.Invisible(s) {
-				continue
-			}
-		})},
-		{Name: "CountInvisible", With: text(func(s string) { prompt.CountInvisible(s) })},
+		{Name: "Content.Bare", With: content(func(c prompt.Content) { c.Bare() })},
 		{Name: "Content.Invisible", With: content(func(c prompt.Content) { c.Invisible() })},
-		{Name: "Readable", With: text(func(s string) { prompt.Readable(s) })},
+		{Name: "Shown", With: text(func(s string) { prompt.Shown(s) })},
 		{Name: "Excerpt", With: text(func(s string) { prompt.Excerpt(s) })},
 		{Name: "Slug", With: text(func(s string) { prompt.Slug(s) })},
 		{Name: "Slugs", With: text(func(s string) { prompt.Slugs(s, "01ARZ3NDEKTSV4RRFFQ69G5FAV") })},

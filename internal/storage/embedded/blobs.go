@@ -24,15 +24,20 @@ type Blobs struct {
 	dir string
 	now func() time.Time
 
-	open   sync.RWMutex // held while a call is at work
-	closed bool
-	names  sync.Mutex // held while names of files and folders come and go
+	open     sync.RWMutex // held while a call is at work
+	closed   bool
+	unsynced bool       // no call waits for the disk
+	names    sync.Mutex // held while names of files and folders come and go
+	readers  int        // snapshots that are open, for which deleted files are kept
 }
 
 var _ blob.Store = (*Blobs)(nil)
 
-// unfinished is the folder of files that are being written. No container has this name.
-const unfinished = ".unfinished"
+// Folders next to the containers: no container has such a name.
+const (
+	unfinished = ".unfinished" // of files that are being written
+	deleted    = ".deleted"    // of files that were deleted while a snapshot reads them
+)
 
 // blobsDir returns where the blobs are of the store at path.
 func blobsDir(path string) string { return strings.TrimSuffix(path, ".db") + "-blobs" }
@@ -49,7 +54,44 @@ func openBlobs(path string, now func() time.Time) (*Blobs, error) {
 			return nil, err
 		}
 	}
-	return b, nil
+	return b, os.RemoveAll(filepath.Join(b.dir, deleted))
+}
+
+// snapshot has do read blobs as they are now: until it returns, files that are deleted are kept for
+// it alone.
+func (b *Blobs) snapshot(do func(blob.Store) error) error {
+	b.names.Lock()
+	b.readers++
+	b.names.Unlock()
+	err := do(snapshotBlobs{b})
+	b.names.Lock()
+	defer b.names.Unlock()
+	if b.readers--; b.readers == 0 {
+		err = errors.Join(err, os.RemoveAll(filepath.Join(b.dir, deleted)))
+	}
+	return err
+}
+
+// snapshotBlobs are the blobs at one moment. A blob that was put later is there, too.
+type snapshotBlobs struct{ now *Blobs }
+
+func (s snapshotBlobs) Create(context.Context, ...string) error { return errSnapshot }
+
+func (s snapshotBlobs) Put(context.Context, string, string, []byte) error { return errSnapshot }
+
+func (s snapshotBlobs) Delete(context.Context, string, string) error { return errSnapshot }
+
+// List lists the blobs as they are now.
+func (s snapshotBlobs) List(ctx context.Context, container, prefix string, limit int, next string) (blob.Page, error) {
+	return s.now.List(ctx, container, prefix, limit, next)
+}
+
+func (s snapshotBlobs) Get(ctx context.Context, container, name string) (blob.Blob, error) {
+	got, err := s.now.Get(ctx, container, name)
+	if errors.Is(err, blob.ErrNotFound) {
+		got, err = s.now.get(ctx, container, name, filepath.Join(s.now.dir, deleted, container, filepath.FromSlash(name)))
+	}
+	return got, err
 }
 
 // close waits for the calls that have begun. Later ones fail.
@@ -156,7 +198,7 @@ func (b *Blobs) temp(body []byte) (path string, err error) {
 	if now := b.now(); err == nil {
 		err = os.Chtimes(file.Name(), now, now)
 	}
-	if err == nil {
+	if err == nil && !b.unsynced {
 		err = file.Sync()
 	}
 	return file.Name(), errors.Join(err, file.Close())
@@ -178,6 +220,9 @@ func (b *Blobs) place(temp, path string) (there bool, err error) {
 // sync returns when the disk has the name of a blob, and those of the folders above it. One that
 // is gone is a folder that another call has removed with its last blob.
 func (b *Blobs) sync(container, path string) error {
+	if b.unsynced {
+		return nil
+	}
 	top := filepath.Join(b.dir, container)
 	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
 		if err := SyncDir(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -191,6 +236,11 @@ func (b *Blobs) sync(container, path string) error {
 
 // Get implements blob.Store.
 func (b *Blobs) Get(ctx context.Context, container, name string) (blob.Blob, error) {
+	return b.get(ctx, container, name, b.path(container, name))
+}
+
+// get returns a blob whose file is at a path.
+func (b *Blobs) get(ctx context.Context, container, name, path string) (blob.Blob, error) {
 	what := "get from " + container
 	if err := blob.CheckName(container, name); err != nil {
 		return blob.Blob{}, fmt.Errorf("%s: %w", what, err)
@@ -200,7 +250,6 @@ func (b *Blobs) Get(ctx context.Context, container, name string) (blob.Blob, err
 		return blob.Blob{}, err
 	}
 	defer end()
-	path := b.path(container, name)
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return blob.Blob{}, fmt.Errorf("%s: %w", what, cmp.Or(b.exists(container), blob.ErrNotFound))
@@ -245,13 +294,32 @@ func (b *Blobs) Delete(ctx context.Context, container, name string) error {
 func (b *Blobs) remove(container, path string) error {
 	b.names.Lock()
 	defer b.names.Unlock()
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := b.away(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	for dir := filepath.Dir(path); dir != filepath.Join(b.dir, container) && emptied(dir); {
 		dir = filepath.Dir(dir)
 	}
 	return nil
+}
+
+// away removes a file, or keeps it for the snapshots that are open.
+func (b *Blobs) away(path string) error {
+	if b.readers == 0 {
+		return os.Remove(path)
+	}
+	name, err := filepath.Rel(b.dir, path)
+	if err != nil {
+		return err
+	}
+	kept := filepath.Join(b.dir, deleted, name)
+	if there, err := isThere(kept); err != nil || there { // by this name a snapshot knows that one
+		return errors.Join(err, os.Remove(path))
+	}
+	if there, err := isThere(path); err != nil || !there {
+		return err
+	}
+	return errors.Join(makeDirs(filepath.Dir(kept)), os.Rename(path, kept))
 }
 
 // emptied removes a folder that is empty, and reports whether it is gone.

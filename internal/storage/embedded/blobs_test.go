@@ -18,6 +18,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"prompthub/internal/storage/blob"
+	"prompthub/internal/storage/queue"
+	"prompthub/internal/storage/table"
 )
 
 // killBlobs makes the test binary a process that puts blobs until it is killed.
@@ -217,4 +219,80 @@ func TestBlobErrorsNameNoUser(t *testing.T) {
 		require.Error(t, err)
 		require.False(t, strings.Contains(err.Error(), "secretid"), err.Error())
 	}
+}
+
+// TestSnapshotOfBlobs: a file that is deleted while a snapshot is open is there for it alone, and
+// gone when the last one ends, or with the next start after a kill.
+func TestSnapshotOfBlobs(t *testing.T) {
+	t.Parallel()
+	ctx, path := t.Context(), filepath.Join(t.TempDir(), "store.db")
+	s, err := Open(path, time.Now)
+	require.NoError(t, err)
+	require.NoError(t, s.Blobs.Create(ctx, "pictures"))
+	for _, name := range []string{"a/1.jpg", "a/2.jpg"} {
+		require.NoError(t, s.Blobs.Put(ctx, "pictures", name, []byte(name)))
+	}
+	kept := filepath.Join(blobsDir(path), deleted)
+	require.NoError(t, s.Snapshot(func(_ table.DB, _ queue.Queues, first blob.Store) error {
+		require.NoError(t, s.Blobs.Delete(ctx, "pictures", "a/1.jpg"))
+		require.NoError(t, s.Snapshot(func(_ table.DB, _ queue.Queues, second blob.Store) error {
+			require.NoError(t, s.Blobs.Delete(ctx, "pictures", "a/2.jpg"))
+			require.NoError(t, s.Blobs.Put(ctx, "pictures", "a/2.jpg", []byte("another")))
+			require.NoError(t, s.Blobs.Delete(ctx, "pictures", "a/2.jpg"))
+			got, err := second.Get(ctx, "pictures", "a/2.jpg")
+			require.NoError(t, err)
+			require.Equal(t, "a/2.jpg", string(got.Body))
+			return nil
+		}))
+		for _, name := range []string{"a/1.jpg", "a/2.jpg"} {
+			_, err := s.Blobs.Get(ctx, "pictures", name)
+			require.ErrorIs(t, err, blob.ErrNotFound)
+			got, err := first.Get(ctx, "pictures", name)
+			require.NoError(t, err)
+			require.Equal(t, name, string(got.Body))
+		}
+		_, err := first.Get(ctx, "pictures", "a/3.jpg")
+		require.ErrorIs(t, err, blob.ErrNotFound)
+		require.Error(t, first.Put(ctx, "pictures", "a/3.jpg", nil))
+		require.Error(t, first.Delete(ctx, "pictures", "a/2.jpg"))
+		return nil
+	}))
+	require.NoDirExists(t, kept)
+	require.NoError(t, s.Close())
+	require.NoError(t, os.Mkdir(kept, 0o700))
+	s, err = Open(path, time.Now)
+	require.NoError(t, err)
+	require.NoDirExists(t, kept)
+	require.NoError(t, s.Close())
+}
+
+// TestRebuildWithBlobs: the blobs of the new store take the place of those of the old one with its
+// file, or neither does.
+func TestRebuildWithBlobs(t *testing.T) {
+	t.Parallel()
+	ctx, path := t.Context(), filepath.Join(t.TempDir(), "store.db")
+	s, err := Open(path, time.Now)
+	require.NoError(t, err)
+	require.NoError(t, s.Blobs.Create(ctx, "pictures"))
+	require.NoError(t, s.Blobs.Put(ctx, "pictures", "old.jpg", nil))
+	fill := func(made *Store) error {
+		return errors.Join(made.Tables.Create(ctx, "Rows"), made.Blobs.Create(ctx, "pictures"), made.Blobs.Put(ctx, "pictures", "new.jpg", []byte("x")))
+	}
+	wrong := errors.New("wrong")
+	require.ErrorIs(t, s.Rebuild(func(made *Store) error { return errors.Join(fill(made), wrong) }), wrong)
+	_, err = s.Blobs.Get(ctx, "pictures", "old.jpg")
+	require.NoError(t, err)
+	require.NoDirExists(t, blobsDir(path+rebuildTemp))
+	require.NoError(t, s.Rebuild(fill))
+	require.NoError(t, s.Close())
+	left, err := os.ReadDir(filepath.Dir(path))
+	require.NoError(t, err)
+	require.Len(t, left, 2)
+	s, err = Open(path, time.Now)
+	require.NoError(t, err)
+	defer s.Close()
+	page, err := s.Blobs.List(ctx, "pictures", "", 10, "")
+	require.NoError(t, err)
+	require.Len(t, page.Items, 1)
+	require.Equal(t, "new.jpg", page.Items[0].Name)
 }

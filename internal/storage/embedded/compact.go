@@ -3,6 +3,7 @@ package embedded
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -16,6 +17,7 @@ const (
 	compactGrow  = 1 << 20   // by which the new file grows, instead of 16 MB
 	compactTemp  = ".compact"
 	rebuildTemp  = ".rebuild"
+	rebuildOld   = ".rebuild-old" // the blobs that were there before
 )
 
 // Compact writes the file at path anew, with pages that are nearly full, and without empty ones,
@@ -56,13 +58,14 @@ func removeLeft(path string) error {
 			errs = append(errs, err)
 		}
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, os.RemoveAll(blobsDir(path+rebuildTemp)), os.RemoveAll(path+rebuildOld))...)
 }
 
 // Rebuild has do fill a new store, for which no write waits for the disk, and puts it in place of
-// the file of s once it is on the disk. It is about as small as Compact makes it if do writes rows
-// in their order, or by Load. If it is stopped before, or do fails, the file stays as it was.
-// Nothing may be asked of s but Close after it.
+// the file of s once it is on the disk, and its blobs, if it has containers, in place of those of
+// s. It is about as small as Compact makes it if do writes rows in their order, or by Load. If it
+// is stopped before, or do fails, the file and the blobs stay as they were. Nothing may be asked of
+// s but Close after it.
 func (s *Store) Rebuild(do func(*Store) error) error {
 	path := s.db.Path()
 	if err := removeLeft(path); err != nil {
@@ -81,7 +84,7 @@ func (s *Store) rebuild(path string, do func(*Store) error) error {
 	made.Unsynced()
 	err = do(made)
 	if err == nil {
-		err = made.db.Sync()
+		err = errors.Join(made.db.Sync(), syncAll(made.Blobs.dir))
 	}
 	if err := errors.Join(err, made.Close()); err != nil {
 		return err
@@ -89,12 +92,44 @@ func (s *Store) rebuild(path string, do func(*Store) error) error {
 	if err := sameOwner(temp, path); err != nil {
 		return err
 	}
+	if err := replaceBlobs(path); err != nil {
+		return err
+	}
 	return os.Rename(temp, path)
+}
+
+// replaceBlobs puts the blobs of a new store in place of those of the store at path.
+func replaceBlobs(path string) error {
+	if there, err := isThere(blobsDir(path + rebuildTemp)); err != nil || !there {
+		return err
+	}
+	if err := os.Rename(blobsDir(path), path+rebuildOld); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return os.Rename(blobsDir(path+rebuildTemp), blobsDir(path))
+}
+
+// syncAll returns when the disk has all of a folder, which may be missing.
+func syncAll(dir string) error {
+	err := filepath.WalkDir(dir, func(path string, at fs.DirEntry, err error) error {
+		if err != nil || at.IsDir() {
+			return errors.Join(err, SyncDir(path))
+		}
+		file, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		return errors.Join(file.Sync(), file.Close())
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 // Unsynced has later writes not wait for the disk. A kill of the process harms nothing; after a
 // crash of the machine the file is lost.
-func (s *Store) Unsynced() { s.db.NoSync = true }
+func (s *Store) Unsynced() { s.db.NoSync, s.Blobs.unsynced = true, true }
 
 // A copying is how far a file was copied.
 type copying struct {

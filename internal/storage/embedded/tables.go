@@ -13,6 +13,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"prompthub/internal/storage/blob"
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/table"
 )
@@ -112,13 +113,15 @@ func (s *Store) view(ctx context.Context, read func(*bbolt.Tx) error) error {
 	return s.db.View(read)
 }
 
-// Snapshot has do read the tables and queues as they are now, also while others write. The file
-// uses no page again that is freed until do returns, and a write waits by which the file must be
-// mapped anew.
-func (s *Store) Snapshot(do func(table.DB, queue.Queues) error) error {
-	return s.db.View(func(tx *bbolt.Tx) error {
-		at := &snapshot{s: s, tx: tx}
-		return do(at, snapshotQueues{at})
+// Snapshot has do read the tables, the queues and the blobs that rows name as they are now, also
+// while others write. The file uses no page again that is freed until do returns, files of blobs
+// that are deleted stay, and a write waits by which the file must be mapped anew.
+func (s *Store) Snapshot(do func(table.DB, queue.Queues, blob.Store) error) error {
+	return s.Blobs.snapshot(func(blobs blob.Store) error { // before, as files come before rows, and go after them
+		return s.db.View(func(tx *bbolt.Tx) error {
+			at := &snapshot{s: s, tx: tx}
+			return do(at, snapshotQueues{at}, blobs)
+		})
 	})
 }
 

@@ -43,6 +43,15 @@ func Size(op Op) int {
 	return size
 }
 
+// Size returns about how many bytes of memory a row takes.
+func (r Row) Size() int {
+	size := len(r.Partition) + len(r.Key.Row) + len(r.ETag)
+	for _, p := range r.Props {
+		size += len(p.Name) + len(p.Value.s) + 64
+	}
+	return size
+}
+
 // CheckOp is Check for one operation, whatever else is written with it.
 func CheckOp(op Op) error {
 	if err := CheckKey(op.Row.Key); err != nil {

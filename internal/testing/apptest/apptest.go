@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -50,12 +51,28 @@ func (o *Output) String() string {
 
 var listens = regexp.MustCompile(`listens on (http://\S+)\n`)
 
+// unlimited are settings of an application that takes as many requests of one caller as come. A
+// request is charged for the time that it takes, so the slower the machine is the fewer are taken
+// otherwise.
+var unlimited = []string{"LIMIT_WRITES=-1", "LIMIT_READS=-1"}
+
+// Environ returns the environment of an application that is started as a program of its own, with
+// settings: it keeps its data in its own store and takes as many requests as come.
+func Environ(settings ...string) []string {
+	return slices.Concat(os.Environ(), []string{"AzureWebJobsStorage="}, unlimited, settings)
+}
+
 // Local runs "local" with its data in a folder and returns its address, and a function that stops
-// it and returns its exit code. Settings of the environment that would change it are not set.
+// it and returns its exit code. Settings of the environment that would change it are not set, and
+// it takes as many requests as come.
 func Local(t *testing.T, data string, run func(ctx context.Context, args []string, in io.Reader, out io.Writer) int) (url string, stop func() int) {
 	t.Helper()
 	for _, name := range []string{"AzureWebJobsStorage", "AUTH_MODE", "QUEUE_PREFIX", "TABLE_PREFIX", "CONTAINER_PREFIX"} {
 		t.Setenv(name, "")
+	}
+	for _, setting := range unlimited {
+		name, value, _ := strings.Cut(setting, "=")
+		t.Setenv(name, value)
 	}
 	ctx, end := context.WithCancel(t.Context())
 	var out Output
@@ -116,7 +133,7 @@ func UnderTheHost(t *testing.T, folder string, settings ...string) *functiontest
 	require.NoError(t, err)
 	return functiontest.Start(t, functiontest.Options{
 		AppRoot: staged, Queues: account.Queues,
-		Env: append(append(os.Environ(), "AzureWebJobsStorage="+storage, "AZURE_FUNCTIONS_ENVIRONMENT=Development"), settings...),
+		Env: Environ(append([]string{"AzureWebJobsStorage=" + storage, "AZURE_FUNCTIONS_ENVIRONMENT=Development"}, settings...)...),
 	})
 }
 

@@ -123,7 +123,7 @@ func TestAccountsDoNotMeet(t *testing.T) {
 	t.Parallel()
 	var stores []*azure.Store
 	connections := []string{Start(t)}
-	for range len(shared) + 1 { // two are on one server
+	for range together + 1 { // on two servers
 		connections = append(connections, Account(t))
 	}
 	for _, connection := range connections {

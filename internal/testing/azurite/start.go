@@ -13,12 +13,16 @@ import (
 // startTimeout is ample: a service starts in a second or two.
 const startTimeout = time.Minute
 
-// sharedAccounts are more than the tests of a process ask one server for.
-const sharedAccounts = 50
+// sharedAccounts are more than the tests of a process ask for.
+const sharedAccounts = 100
+
+// together is how many accounts the tests of a process take of one server before they take one of
+// the next: a server costs as much as a hundred tests, and most packages have fewer.
+const together = 4
 
 // shared are the servers of this process, each started for the first test that asks and ended with
-// the process, since no test can know that it is the last. A service is one thread: a few servers
-// keep a test that asks much from holding up all others.
+// the process, since no test can know that it is the last. A service is one thread: where there are
+// many tests a few servers keep one that asks much from holding up all others.
 var shared = [3]func() (*Server, error){once(), once(), once()}
 
 func once() func() (*Server, error) {
@@ -79,13 +83,11 @@ var taken atomic.Int32
 // for skipping is Start's.
 func Account(tb testing.TB) string {
 	tb.Helper()
-	i := int(taken.Add(1)) - 1
-	server := start(tb, i%len(shared))
-	account := i/len(shared) + 1
-	if account > sharedAccounts {
-		tb.Fatalf("more than %d tests want an account of their own", len(shared)*sharedAccounts)
+	i := int(taken.Add(1))
+	if i > sharedAccounts {
+		tb.Fatalf("more than %d tests want an account of their own", sharedAccounts)
 	}
-	return server.connection(accountName(account))
+	return start(tb, (i-1)/together%len(shared)).connection(accountName(i))
 }
 
 // installed skips or fails a test that cannot run.

@@ -57,8 +57,6 @@ func (c config) check() error {
 		return fmt.Errorf("host.json: version is %q, want 2.0", c["version"])
 	case c["customhandler:description:defaultexecutablepath"] == "":
 		return fmt.Errorf("host.json: customHandler.description.defaultExecutablePath is missing")
-	case c.flag("customhandler:enableproxyinghttprequest"):
-		return fmt.Errorf("host.json: proxying is not modelled")
 	}
 	for _, key := range []string{"customhandler:http:routes:0:route", "configurationprofile", "customhandler:port", "httpworker:description:defaultexecutablepath"} {
 		if _, ok := c[key]; ok {

@@ -61,20 +61,42 @@
 //   - A run that the portal starts (Host.TestRun) has no Id and no PopReceipt, DequeueCount 0, and
 //     the input as a further property of the metadata.
 //
+// # Two modes
+//
+// Where host.json has enableProxyingHttpRequest, a host from 4.1041 on proxies requests and does not
+// forward them; Options.Older makes one from before. That mode was watched too, in a copy of the same
+// host with newer public files. What differs: the Host is the handler's and the client's is in
+// X-Forwarded-Host; X-Forwarded-For, -Host and -Proto are replaced, as are both ids of the invocation;
+// path and query are as they were sent, but a slash that was escaped is escaped twice; bodies in
+// chunks pass; answers come as they are written, and as they are; the end of a client ends the
+// request; a request without a body is sent up to 40 times (10 with a Content-Length), also to a
+// handler that was started anew.
+//
 // # Not imitated
 //
+//   - Of the proxying mode: the pauses between tries, the end after 240 s without a byte, WebSockets,
+//     the end of a client that sent a body, and that a request which took too long is sent once more.
+//
 //   - Hop-by-hop headers and Expect reach a handler of the real host, and not one of this.
+//
 //   - functionTimeout has 2 s of grace there, in which the old process still takes requests.
+//
 //   - With Application Insights the real host adds a traceparent, and Request-Context to answers.
+//
 //   - /admin and /runtime answer 404 here, and 401 or their own pages there.
+//
 //   - The real host waits for a handler that is slow to start for up to 130 s, logs its queues that
 //     are missing, and lets running requests finish when it is told to stop.
+//
 //   - It closes idle connections to the handler after about a minute and gives each process an id
 //     of its own.
+//
 //   - Timers fire by Host.Timer only. There they fire up to half a millisecond early, once for any
 //     number of times that passed during a run, which they do not tell; IsPastDue is true only
 //     after the host was down.
+//
 //   - A body that is slower than 240 bytes a second is 500 there, and headers that do not end are
 //     408.
+//
 //   - Some odd cases of .NET's Uri with white space after characters beyond the basic plane.
 package functiontest

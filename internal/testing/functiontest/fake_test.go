@@ -112,6 +112,10 @@ func fakeRoutes(w http.ResponseWriter, r *http.Request) {
 		}
 	case r.URL.Path == "/api/goon":
 		close(goOn)
+	case r.URL.Path == "/api/events":
+		fmt.Fprint(w, "data: first\n")
+		_ = http.NewResponseController(w).Flush()
+		<-r.Context().Done()
 	case r.URL.Path == "/api/sleep":
 		time.Sleep(time.Hour)
 	case r.URL.Path == "/jobs" || r.URL.Path == "/tick":

@@ -52,13 +52,24 @@ func (h *Host) home(w http.ResponseWriter) {
 
 // serve runs an HTTP function. Any error is a 500 without a body.
 func (h *Host) serve(w http.ResponseWriter, r *http.Request, f *function, path string) {
-	body, err := readBody(r)
-	if err == nil {
-		err = h.forward(w, r, f, path, body)
+	var err error
+	if h.proxying {
+		err = h.proxy(w, r, f, path)
+	} else {
+		err = h.forwardWhole(w, r, f, path)
 	}
 	if err != nil {
 		w.WriteHeader(http.StatusInternalServerError)
 	}
+}
+
+// forwardWhole forwards a request whose body it has read.
+func (h *Host) forwardWhole(w http.ResponseWriter, r *http.Request, f *function, path string) error {
+	body, err := readBody(r)
+	if err != nil {
+		return err
+	}
+	return h.forward(w, r, f, path, body)
 }
 
 // readBody reads a body of known length as a whole before the function runs. One of unknown

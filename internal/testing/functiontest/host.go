@@ -35,6 +35,11 @@ type Options struct {
 	// 10 minutes of the host.
 	Lock time.Duration
 
+	// Older makes a host from before 4.1041, which knows no proxying: it forwards requests, whatever
+	// enableProxyingHttpRequest of host.json says. OLDER_HOST=true in the environment of a test makes
+	// all its hosts so.
+	Older bool
+
 	// FrontEnd puts the platform's front end before the host: it marks requests with its
 	// headers and turns %2F in a path into a separator.
 	FrontEnd bool
@@ -55,6 +60,7 @@ type Host struct {
 	faults    *faults
 	logs      *logs
 	records   *records
+	proxying  bool
 	fail      func(format string, args ...any) // reports what must fail the test
 
 	front    atomic.Pointer[front]
@@ -99,6 +105,8 @@ func newHost(o Options, fail func(string, ...any)) (*Host, error) {
 		fresh:     &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: -1},
 		stopPoll:  func() {}, stopWork: func() {},
 	}
+	older := o.Older || os.Getenv("OLDER_HOST") == "true"
+	h.proxying = !older && app.config.flag("customhandler:enableproxyinghttprequest")
 	h.worker = newWorker(app, h.transport, h.logs)
 	h.worker.failed = h.shut
 	return h, nil

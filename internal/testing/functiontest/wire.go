@@ -3,6 +3,7 @@ package functiontest
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"net"
@@ -125,9 +126,23 @@ func (f *front) one(c net.Conn, in *bufio.Reader, r *http.Request) bool {
 	}
 	r.RemoteAddr = c.RemoteAddr().String()
 	w := &recorder{header: make(http.Header)}
+	stop := func() {}
+	if f.host.proxying {
+		ctx, cancel := context.WithCancel(r.Context())
+		defer cancel()
+		r = r.WithContext(ctx)
+		if r.ContentLength == 0 {
+			stop = leaves(c, in, cancel)
+		}
+	}
 	f.host.ServeHTTP(w, r)
 	r.Close = r.Close || r.ContentLength < 0 || r.ContentLength > maxRequest || strings.EqualFold(w.header.Get("Connection"), "close")
-	if write(c, w, r) != nil {
+	if w.stream != nil {
+		defer w.stream.Close()
+	}
+	err := write(c, w, r)
+	stop()
+	if err != nil {
 		return false
 	}
 	if r.Close {
@@ -249,6 +264,7 @@ type recorder struct {
 	header http.Header
 	status int
 	body   bytes.Buffer
+	stream *passing // instead of body, if the answer is passed on as it comes
 }
 
 // Header returns the headers to come.
@@ -267,7 +283,7 @@ func (w *recorder) Write(b []byte) (int, error) {
 	return w.body.Write(b)
 }
 
-// write sends an answer, always with its length.
+// write sends an answer, with its length unless it is passed on as it comes.
 func write(to io.Writer, w *recorder, r *http.Request) error {
 	w.WriteHeader(http.StatusOK)
 	if w.header.Get("Date") == "" {
@@ -283,6 +299,16 @@ func write(to io.Writer, w *recorder, r *http.Request) error {
 	res := &http.Response{
 		StatusCode: w.status, ProtoMajor: 1, ProtoMinor: 1, Header: w.header,
 		Body: io.NopCloser(&w.body), ContentLength: length, Request: r, Close: r.Close,
+	}
+	if w.stream != nil {
+		res.Body = w.stream
+		if r.Method != http.MethodHead {
+			res.ContentLength = w.stream.length
+		}
+		if res.ContentLength < 0 {
+			res.TransferEncoding = []string{"chunked"}
+		}
+		return res.Write(to)
 	}
 	out := bufio.NewWriter(to)
 	if err := res.Write(out); err != nil {

@@ -33,15 +33,16 @@ var allowed = map[string][]string{
 	"internal/fault":     {},
 	"internal/cursor":    {},
 	"internal/jsonsize":  {},
+	"internal/legible":   {},
 	"internal/storage":   {"internal/storage"},
 	"internal/telemetry": {"internal/storage"},
 	"internal/http":      {"internal/http", "internal/jsonsize", "internal/telemetry"},
 	"internal/host":      {"internal/host", "internal/http", "internal/storage", "internal/telemetry"},
 
 	// PromptHub, from the bottom up. Its doors do not know one another.
-	prompthub + "prompt":            {},
+	prompthub + "prompt":            {"internal/legible"},
 	prompthub + "vocabulary":        {},
-	prompthub + "files":             {prompthub + "prompt", "internal/jsonsize"},
+	prompthub + "files":             {prompthub + "prompt", "internal/jsonsize", "internal/legible"},
 	prompthub + "promptdb/schema":   {prompthub + "prompt", prompthub + "files/skill", "internal/storage"},
 	prompthub + "promptdb/truth":    {prompthub + "prompt", prompthub + "files/skill", prompthub + "promptdb/schema", "internal/storage"},
 	prompthub + "promptdb/commit":   {prompthub + "prompt", prompthub + "promptdb/schema", prompthub + "promptdb/truth", "internal/storage"},
@@ -53,7 +54,7 @@ var allowed = map[string][]string{
 	prompthub + "cli":               {prompthub + "prompt", prompthub + "files", prompthub + "cli", "internal/jsonsize"},
 	prompthub + "doors": {
 		prompthub + "prompt", prompthub + "files", prompthub + "library", prompthub + "transfer", prompthub + "doors.", prompthub + "doors/web/theme", prompthub + "doors/web/markdown",
-		"internal/http", "internal/jsonsize", "internal/telemetry",
+		"internal/http", "internal/jsonsize", "internal/legible", "internal/telemetry",
 	},
 	prompthub + "doors/worker": {prompthub + "promptdb.", "internal/host/function"},
 	"handler":                  {prompthub, "internal/host/command", "internal/http", "internal/storage/blob", "internal/storage/queue", "internal/storage/table", "internal/telemetry"},

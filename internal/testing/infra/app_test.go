@@ -1,6 +1,8 @@
 package infra
 
 import (
+	"encoding/json"
+	"log/slog"
 	"maps"
 	"os"
 	"regexp"
@@ -29,6 +31,7 @@ var refused = []string{
 var elsewhere = map[string]string{
 	"FUNCTIONS_CUSTOMHANDLER_PORT": "the Functions host sets it",
 	"AZURE_FUNCTIONS_ENVIRONMENT":  "func start sets it; in Azure it would allow dev mode",
+	"WEBSITE_SITE_NAME":            "the platform sets it",
 	"WEBSITE_AUTH_ENABLED":         "the platform sets it where sign-in is on; set by hand it would believe forged headers",
 	"TABLE_*":                      "the names are in main.bicep, TABLE_PREFIX goes before them",
 	"LIMIT_*":                      "the defaults suit; moreSettings replaces them",
@@ -41,6 +44,7 @@ var elsewhere = map[string]string{
 	"TRUSTED_PROXIES":              "the Functions host is on the same machine",
 	"METRICS_ADDR":                 "of local: instances of a function app export by OTLP",
 	"LOG_FORMAT":                   "of local: the custom handler always writes JSON",
+	"DEV_CODES":                    "of local: the handler refuses it",
 }
 
 // settingKey finds the settings: those keys that begin with a capital.
@@ -118,7 +122,7 @@ func TestSite(t *testing.T) {
 func TestLogCategories(t *testing.T) {
 	t.Parallel()
 	categories := regexp.MustCompile(`category: '(\w+)'`)
-	for name, want := range map[string][]string{"modules/app.bicep": {"AppServiceAuthenticationLogs"}, "modules/storage.bicep": {"StorageWrite"}} {
+	for name, want := range map[string][]string{"modules/app.bicep": {"AppServiceAuthenticationLogs"}, "modules/storage.bicep": {"StorageWrite"}, "modules/vault.bicep": {"AuditEvent"}} {
 		require.Equal(t, want, groups(categories, infrastructure(t, ours)[name]), name)
 	}
 	require.Contains(t, infrastructure(t, ours)["modules/app.bicep"], "diagnosticSettings@2021-05-01-preview' = if (!empty(entraClientId)) {")
@@ -128,7 +132,7 @@ func TestLogCategories(t *testing.T) {
 func TestAlertsKeepTheTime(t *testing.T) {
 	t.Parallel()
 	rules := groups(regexp.MustCompile(`(?m)^\s*query: '(.+)'$`), infrastructure(t, ours)["modules/alerts.bicep"])
-	require.Len(t, rules, 6)
+	require.Len(t, rules, 7)
 	for _, query := range rules {
 		if _, last, ok := strings.Cut(query, "| project "); ok {
 			require.Regexp(t, `^TimeGenerated, `, last)
@@ -136,12 +140,72 @@ func TestAlertsKeepTheTime(t *testing.T) {
 	}
 }
 
-// TestBackupAlert: the alert on the age of backups counts the line that says one is complete.
-func TestBackupAlert(t *testing.T) {
+// traced counts the lines of a log that the conditions of a query of AppTraces let through. The host
+// logs a line of the handler as it is, so each is the JSON document that the handler wrote.
+func traced(t *testing.T, query, log string) (count int) {
+	t.Helper()
+	has := groups(regexp.MustCompile(`where Message has "([^"]+)"`), query)
+	says := groups(regexp.MustCompile(`where tostring\((?:parse_json\(Message\)|Line)\.msg\) == "([^"]+)"`), query)
+	require.Len(t, has, 1, query)
+	require.Len(t, says, 1, query)
+	require.Equal(t, 2, strings.Count(query, "| where "), "a condition that this test does not apply: %s", query)
+	for line := range strings.Lines(log) {
+		var document struct{ Msg string }
+		if strings.Contains(line, has[0]) && json.Unmarshal([]byte(line), &document) == nil && document.Msg == says[0] {
+			count++
+		}
+	}
+	return count
+}
+
+// TestAlertsReadTheLog: the rules that read lines of the log count those that the programs write.
+func TestAlertsReadTheLog(t *testing.T) {
 	t.Parallel()
-	fs := infrastructure(t, ours)
-	fs.has(t, "modules/alerts.bicep", "resource backupAge '", `query: 'AppTraces | where Message == "${backupDone}"'`, "operator: 'LessThan'", "windowSize: 'P2D'")
-	fs.has(t, "main.bicep", "module alerts '", "backupDone: 'backup is complete'") // worker.BackupDone, which a test of the handler compares
+	var log strings.Builder
+	lines := slog.New(slog.NewJSONHandler(&log, nil)) // as internal/host/command has it under the host
+	lines.Info("backup is complete", "rows", 1)
+	lines.Info("anti-entropy", "differences", 1)
+	lines.Error("invocation", "function", "backups", "error", "no backup is complete: anti-entropy failed")
+	said := map[string]string{"backupDone": "backup is complete", "drift": "anti-entropy"}
+	alerts := infrastructure(t, ours)["modules/alerts.bicep"]
+	for param, text := range said {
+		var queries []string
+		for _, query := range groups(regexp.MustCompile(`(?m)^\s*query: '(AppTraces .+)'$`), alerts) {
+			if strings.Contains(query, "${"+param+"}") {
+				queries = append(queries, strings.ReplaceAll(query, "${"+param+"}", text))
+			}
+		}
+		require.Len(t, queries, 1, param)
+		require.Equal(t, 1, traced(t, queries[0], log.String()), queries[0])
+		for _, app := range applications(t) {
+			for _, given := range groups(regexp.MustCompile(`(?m)^    `+param+`: '(.+)'`), infrastructure(t, app)["main.bicep"]) {
+				require.Equal(t, text, given, app)
+				require.Contains(t, constants(t, app, ""), text, "no line of the program of %s says it", app)
+			}
+		}
+	}
+	infrastructure(t, ours).has(t, "modules/alerts.bicep", "resource backupAge '", "operator: 'LessThan'", "windowSize: 'P2D'")
+}
+
+// TestHeartbeats: each application that has a timer is watched for the silence of one that runs
+// often enough for the hour that the rule looks back.
+func TestHeartbeats(t *testing.T) {
+	t.Parallel()
+	for _, app := range applications(t) {
+		var often []string
+		for _, f := range functions(t, app) {
+			if schedule := f.trigger().Schedule; regexp.MustCompile(`^0 (\*|\*/([1-9]|1[0-5])) \* \* \* \*$`).MatchString(schedule) {
+				often = append(often, f.name)
+			}
+		}
+		given := groups(regexp.MustCompile(`(?m)^    heartbeat: '(.+)'$`), infrastructure(t, app)["main.bicep"])
+		if len(often) == 0 {
+			require.Empty(t, given, app)
+			continue
+		}
+		require.Len(t, given, 1, app)
+		require.Contains(t, often, given[0], app)
+	}
 }
 
 // The host answers preflights and the handler never sees one, so the platform must know the origins

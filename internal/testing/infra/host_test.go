@@ -66,6 +66,7 @@ type customHandler struct {
 		DefaultExecutablePath string `json:"defaultExecutablePath"`
 	} `json:"description"`
 	EnableForwardingHTTPRequest bool `json:"enableForwardingHttpRequest"`
+	EnableProxyingHTTPRequest   bool `json:"enableProxyingHttpRequest"`
 }
 
 type sampling struct {
@@ -108,7 +109,8 @@ func hostFileFits(t *testing.T, app application) {
 	require.Equal(t, "Microsoft.Azure.Functions.ExtensionBundle", h.ExtensionBundle.ID)
 	require.Regexp(t, `^\[4\.\*, 5\.0\.0\)$`, h.ExtensionBundle.Version)
 	require.Equal(t, "handler", h.CustomHandler.Description.DefaultExecutablePath)
-	require.True(t, h.CustomHandler.EnableForwardingHTTPRequest)
+	require.True(t, h.CustomHandler.EnableProxyingHTTPRequest, "hosts from 4.1041 on")
+	require.True(t, h.CustomHandler.EnableForwardingHTTPRequest, "older ones")
 	require.Empty(t, h.Extensions.HTTP.RoutePrefix, "pages and API have routes of their own")
 
 	q := h.Extensions.Queues

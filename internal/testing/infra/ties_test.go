@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/storage/backup"
 )
 
 // A tie compares what is deployed with the program, and returns the differences.
@@ -93,10 +95,15 @@ func queueNames(t *testing.T, app application, fs files) []string {
 	return append(differences("queues", want, got), differences("queues that functions read", want, read)...)
 }
 
-// containers compares the constants that begin with Container with the deployed ones. Both lack in
-// an application without blobs.
+// containers compares the constants that begin with Container with the deployed ones, and that of
+// exports if the application has the function. All lack in an application without blobs.
 func containers(t *testing.T, app application, fs files) []string {
 	want := constants(t, app, "Container")
+	if slices.ContainsFunc(functions(t, app), func(f function) bool { return f.name == "export" }) {
+		want = append(want, backup.Container)
+		fs.has(t, "main.bicep", "module alerts '", "backupDone: '"+backup.Complete+"'")
+		fs.has(t, "main.bicep", "module storage '", "backups: '${containerPrefix}"+backup.Container+"/'")
+	}
 	const opening = "var containerNames = ["
 	if len(want) == 0 && !strings.Contains(fs["main.bicep"], "containerNames") {
 		return nil

@@ -135,6 +135,12 @@ func TestReleaseUploadsWhatMakeMade(t *testing.T) {
 // tells the program and the proxy the same name.
 func TestComposition(t *testing.T) {
 	t.Parallel()
+	composition(t, "deploy/compose.yml", "prompthub")
+	composition(t, "deploy/compose.application.yml", "application")
+}
+
+func composition(t *testing.T, file, service string) {
+	t.Helper()
 	var c struct {
 		Services map[string]struct {
 			Image       string
@@ -147,10 +153,11 @@ func TestComposition(t *testing.T) {
 		}
 		Volumes map[string]any
 	}
-	require.NoError(t, yaml.Unmarshal(content(t, "deploy/compose.yml"), &c))
-	p, proxy := c.Services["prompthub"], c.Services["caddy"]
+	require.NoError(t, yaml.Unmarshal(content(t, file), &c))
+	p, proxy := c.Services[service], c.Services["caddy"]
 	require.Regexp(t, `^https://\$\{SITE:\?`, p.Environment["PUBLIC_URL"])
 	require.Equal(t, "${SITE}", proxy.Environment["SITE"])
+	require.Equal(t, service+":7071", proxy.Environment["UPSTREAM"])
 	require.Regexp(t, `^caddy:\d+\.\d+\.\d+(-alpine)?$`, proxy.Image)
 	require.Empty(t, p.Ports, "only the proxy is reached from outside")
 	require.True(t, p.ReadOnly)

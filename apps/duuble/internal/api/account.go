@@ -34,12 +34,13 @@ func (a *api) account() {
 	op := func(id, method, path, summary, description string, status int, errors ...int) huma.Operation {
 		return operation("account", id, method, path, summary, description, status, errors...)
 	}
-	route(a, anyone, Bound{3, 6}, op("request-code", http.MethodPost, "/auth/otp/request", "Ask for a code", "The answer is the same whether the number has an account or not. A new code ends the one before.", http.StatusAccepted),
+	route(a, anyone, Bound{3, 11}, op("request-code", http.MethodPost, "/auth/otp/request", "Ask for a code", "The answer is the same whether the number has an account or not. The newest three codes that an address, or a device that has signed in to the number before, has asked for are good.", http.StatusAccepted),
 		func(ctx context.Context, v visit, in *body[CodeRequest]) (*body[CodeSent], error) {
-			c, err := a.People.RequestCode(ctx, string(in.Body.Channel), in.Body.Destination, string(in.Body.Purpose), v.address)
+			by := people.Asker{Site: v.site, Network: v.network, Device: in.Body.DeviceToken}
+			c, err := a.People.RequestCode(ctx, string(in.Body.Channel), in.Body.Destination, string(in.Body.Purpose), by)
 			return answer(CodeSent{c.ID, stamp(c.ExpiresAt), int(people.ResendAfter / time.Second)}, err)
 		})
-	route(a, anyone, Bound{6, 8}, op("verify-code", http.MethodPost, "/auth/otp/verify", "Sign in by a code", "Makes the account of a number that has none. After five wrong codes, and after one that was right, a code is not good any more.", http.StatusOK, 401),
+	route(a, anyone, Bound{6, 10}, op("verify-code", http.MethodPost, "/auth/otp/verify", "Sign in by a code", "Makes the account of a number that has none. Any of the newest three codes that were asked for from where this one was is right. After five wrong codes, and after one that was right, none of them is good any more.", http.StatusOK, 401),
 		func(ctx context.Context, _ visit, in *struct {
 			UserAgent string `header:"User-Agent" hidden:"true"`
 			Body      CodeTyped
@@ -48,7 +49,7 @@ func (a *api) account() {
 			t, err := a.People.Verify(ctx, in.Body.ChallengeID, in.Body.Code, cmp.Or(in.Body.Device, people.Device(in.UserAgent)))
 			return answer(tokensOf(t), err)
 		})
-	route(a, anyone, Bound{}, op("get-dev-code", http.MethodGet, "/dev/otp/{id}", "The code of a challenge, in development", "Answers programs on the same machine alone, and only if codes are printed.", http.StatusOK, 404),
+	route(a, anyone, Bound{}, op("get-dev-code", http.MethodGet, "/dev/otp/{id}", "The code of a challenge, in development", "Answers programs on the same machine alone, and only with DEV_CODES=true.", http.StatusOK, 404),
 		func(_ context.Context, v visit, in *ByID) (*body[DevCode], error) {
 			if !v.local {
 				return nil, fault.Coded(fault.NotFound, people.CodeNotFound, "this process keeps no such code")

@@ -20,7 +20,6 @@ import (
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/posts"
 	"prompthub/apps/duuble/internal/stream"
-	"prompthub/internal/fault"
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/http/openapi"
 	"prompthub/internal/telemetry"
@@ -63,7 +62,7 @@ type api struct {
 
 // A Bound is what a route may cost.
 type Bound struct {
-	Steps int // calls of the storage of which each waits for the one before
+	Steps int // calls of the storage of which each waits for the one before, after the session
 	Calls int // all calls, those after the answer too; of a list those of a page of 20
 }
 
@@ -199,6 +198,9 @@ const maxBodyKey = "maxBody"
 // route registers an action. op.Errors names the statuses of its errors beyond those of every
 // route.
 func route[I, O any](a *api, who access, bound Bound, op huma.Operation, act func(context.Context, visit, *I) (*O, error)) {
+	if who != anyone {
+		bound.Steps++ // the session is read first, so that it is known who calls
+	}
 	a.bounds[op.OperationID] = bound
 	op.BodyReadTimeout = -1 // openapi.ReadBody has its own
 	statuses := append([]int{400, 422, 429, 500, 503}, op.Errors...)
@@ -224,8 +226,7 @@ func route[I, O any](a *api, who access, bound Bound, op huma.Operation, act fun
 		if v == nil {
 			v = &visit{} // a probe
 		}
-		out, err := act(ctx, *v, in)
-		v.settle(ctx, err)
+		out, err := openapi.WithinPage(in, func() (*O, error) { return act(ctx, *v, in) })
 		if err != nil {
 			return nil, httpjson.Describe(ctx, err)
 		}
@@ -236,26 +237,15 @@ func route[I, O any](a *api, who access, bound Bound, op huma.Operation, act fun
 // A visit is a request with what it says about its caller.
 type visit struct {
 	people.Claim
-	address string // where it comes from
-	local   bool   // from a program on this machine, which asked for a loopback address
-	wrong   func() // counts a token that was wrong
+	site, network string // where it comes from
+	local         bool   // from a program on this machine, which asked for a loopback address
 }
 
 type visitKey struct{}
 
-// settle counts a wrong token, and tells the log who has called by one that was right.
-func (v *visit) settle(ctx context.Context, err error) {
-	switch {
-	case v.UserID == "":
-	case fault.CodeOf(err) == people.SessionEnded:
-		v.wrong()
-	default:
-		httpjson.SetUser(ctx, people.LogKey(v.UserID))
-	}
-}
-
-// admit counts a request, finds out what it says about its caller, reads what it sends, and finds
-// room for it. A guest is refused before anything else is looked at.
+// admit finds out who sends a request, counts it, reads what it sends, and finds room for it. A
+// guest is refused before anything else is looked at. Requests to sign in, or for a code, count for
+// their address, also with a token.
 func (a *api) admit(ctx huma.Context, who access, next func(huma.Context)) {
 	r, w := humago.Unwrap(ctx)
 	if openapi.IsProbe(ctx.Operation().Path) {
@@ -267,18 +257,21 @@ func (a *api) admit(ctx huma.Context, who access, next func(huma.Context)) {
 		return
 	}
 	v := &visit{local: isLocal(r)}
-	v.address, _ = httpjson.AddressClass(r)
-	var refused error
-	if who != anyone {
-		refused = a.identify(v, r, who)
+	v.site, v.network = httpjson.AddressClass(r)
+	find, refused := a.finds(v, r, who)
+	caller, err := a.Admission.Caller(r, find)
+	if err != nil {
+		refused = err
 	}
-	caller := httpjson.CallerOf(r, v.Name())
 	if err := a.Admission.Admit(r.Context(), w.Header(), caller, httpjson.IsWrite(r)); err != nil {
 		refused = err
 	}
 	if refused != nil {
 		httpjson.Refuse(w, r, refused)
 		return
+	}
+	if v.UserID != "" {
+		httpjson.SetUser(r.Context(), people.LogKey(v.UserID))
 	}
 	openapi.CheckQuery(ctx, func(ctx huma.Context) {
 		most, _ := ctx.Operation().Metadata[maxBodyKey].(int64)
@@ -313,24 +306,22 @@ func isLocal(r *http.Request) bool {
 	return loopback(r.RemoteAddr) && loopback(r.Host) && len(r.Header.Values("X-Forwarded-For")) == 0
 }
 
-// identify reads what a request says about its caller.
-func (a *api) identify(v *visit, r *http.Request, who access) error {
+// finds returns what finds out whose session a request names, nil for a guest.
+func (a *api) finds(v *visit, r *http.Request, who access) (find func() (string, error), err error) {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	if scheme == "" && who == visitor {
-		return nil
+	if who == anyone || scheme == "" && who == visitor {
+		return nil, nil
 	}
 	if !strings.EqualFold(scheme, "Bearer") {
-		return people.SignIn()
+		return nil, people.SignIn()
 	}
-	wrong, err := a.Admission.Guess(r)
-	if err != nil {
-		return err
-	}
-	v.wrong = wrong
-	if v.Claim, err = a.People.ParseAccess(strings.TrimSpace(token)); err != nil {
-		wrong()
-	}
-	return err
+	return func() (string, error) {
+		c, err := a.People.ParseAccess(strings.TrimSpace(token))
+		if err == nil {
+			v.Claim, _, err = a.People.Recognize(r.Context(), c)
+		}
+		return v.UserID, err
+	}, nil
 }
 
 func (a *api) system() {

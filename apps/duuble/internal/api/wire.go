@@ -61,8 +61,9 @@ func textOr(s string) *string {
 // CodeRequest asks for a code.
 type CodeRequest struct {
 	Channel     Channel `json:"channel" doc:"How the code goes" example:"sms"`
-	Destination string  `json:"destination" doc:"A phone number with its country, as E.164 writes it" example:"+34600000001"`
+	Destination string  `json:"destination" doc:"A phone number with its country, such as +34600000001; +34 600-000-001 and 0034600000001 are the same" example:"+34600000001"`
 	Purpose     Purpose `json:"purpose" doc:"What it is for" example:"sign_in"`
+	DeviceToken string  `json:"deviceToken,omitempty" maxLength:"200" doc:"As the last sign-in with this number on this device gave it: the device then shares no limit of codes with others" example:"dd_aaaaaaaaaaaaaaaaaaaaaaaaaa_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"`
 }
 
 // CodeSent is a code on its way.
@@ -75,7 +76,7 @@ type CodeSent struct {
 // CodeTyped is a code as a person read it.
 type CodeTyped struct {
 	ChallengeID string `json:"challengeId" doc:"As the request for the code was answered" example:"01KA0000000000000000000000"`
-	Code        string `json:"code" doc:"The six digits" example:"123456"`
+	Code        string `json:"code" doc:"The six digits; 123 456 and 123-456 are the same" example:"123456"`
 	Device      string `json:"device,omitempty" doc:"What to call this session, up to 100 characters" example:"Ann's phone"`
 }
 
@@ -105,12 +106,13 @@ type Tokens struct {
 	IsNewUser             bool    `json:"isNewUser" doc:"Whether this sign-in made the account" example:"true"`
 	OnboardingStep        Step    `json:"onboardingStep" doc:"How far the onboarding is" example:"verified_identity"`
 	IsOnboardingCompleted bool    `json:"isOnboardingCompleted" doc:"Whether the person may do all that others may" example:"false"`
+	DeviceToken           string  `json:"deviceToken,omitempty" doc:"Of a sign-in by a code: keep it for 90 days, and send it with the next request for a code for this number" example:"dd_aaaaaaaaaaaaaaaaaaaaaaaaaa_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"`
 	DeletedAt             *string `json:"deletedAt" format:"date-time" doc:"When the person has left, or null. Such tokens are good to come back and to sign out, and nothing else" example:"2026-11-01T12:00:00.000Z"`
 }
 
 func tokensOf(in people.SignedIn) Tokens {
 	t := in.Tokens
-	return Tokens{t.UserID, t.Access, stamp(t.AccessExpires), t.Refresh, stamp(t.RefreshEnds), in.IsNew, Step(in.User.Step()), in.User.Onboarded(), stampOr(in.User.DeletedAt)}
+	return Tokens{t.UserID, t.Access, stamp(t.AccessExpires), t.Refresh, stamp(t.RefreshEnds), in.IsNew, Step(in.User.Step()), in.User.Onboarded(), in.Device, stampOr(in.User.DeletedAt)}
 }
 
 // Session is where a person is signed in.
@@ -258,6 +260,7 @@ type Article struct {
 	LinkURL         string `json:"linkUrl,omitempty"`
 	LinkTitle       string `json:"linkTitle,omitempty"`
 	LinkDescription string `json:"linkDescription,omitempty"`
+	HasMore         bool   `json:"hasMore"`
 }
 
 // Schema returns an object that may be null.
@@ -267,6 +270,7 @@ func (Article) Schema(huma.Registry) *huma.Schema {
 	return nullable(map[string]*huma.Schema{
 		"kind": kind, "text": text("Up to 60,000 characters", "In 1657 …"), "linkUrl": text("http or https, up to 2,000 characters", "https://example.com/tea"),
 		"linkTitle": text("Up to 200 characters", "Tea"), "linkDescription": text("Up to 500 characters", "A history"),
+		"hasMore": {Type: huma.TypeBoolean, Description: "In lists: whether text is the first 500 characters of a longer one, which GET /posts/{id} has. No one needs to send it", Examples: []any{false}},
 	}, "kind")
 }
 
@@ -348,7 +352,7 @@ func (a *api) cardOf(c posts.Card) Card {
 		card.Hubs = append(card.Hubs, HubName{hub.ID, hub.Name})
 	}
 	if a := c.Article; a != nil {
-		card.Article = &Article{a.Kind, a.Text, a.LinkURL, a.LinkTitle, a.LinkDescription}
+		card.Article = &Article{a.Kind, a.Text, a.LinkURL, a.LinkTitle, a.LinkDescription, a.More}
 	}
 	if c.Slider != nil {
 		s := a.summaryOf(c.ID, c.Result)

@@ -99,6 +99,7 @@ type world struct {
 	log        strings.Builder
 	background sync.WaitGroup
 	streams    func(poll, open time.Duration) // has streams of notifications wait
+	over       func(*httpjson.Admission) http.Handler
 }
 
 func newWorld(t *testing.T) *world {
@@ -118,7 +119,7 @@ func newWorld(t *testing.T) *world {
 	require.NoError(t, w.meter.DB.Create(t.Context(), tables.All()...))
 	w.people = people.New(people.Config{
 		Store: rows, Tables: tables, Queues: queues, Entropy: rand.Reader, Keys: keyring.Ring{make([]byte, 32)}, SMS: sms.Printed{To: &strings.Builder{}},
-		Keep: 30 * 24 * time.Hour, CodeLasts: 5 * time.Minute, PerPhone: -1, PerAddress: -1, KeepCodes: true, Admins: []string{number(0)},
+		Keep: 30 * 24 * time.Hour, CodeLasts: 5 * time.Minute, PerPhone: -1, PerAddress: -1, PerNetwork: -1, PerCountry: -1, PerHour: -1, KeepCodes: true, Admins: []string{number(0)},
 	})
 	keys, err := ballot.NewKeys(make([]byte, 32))
 	require.NoError(t, err)
@@ -136,12 +137,16 @@ func newWorld(t *testing.T) *world {
 		return err
 	}
 	unlimited := httpjson.Limits{Writes: -1, Reads: -1, AtWork: 10_000} // a test may have all of them at work at once
-	w.streams = func(poll, open time.Duration) {
-		w.Handler = api.New(api.Config{
-			People: w.people, Posts: w.posts, Hubs: w.hubs, Discussions: w.talks, VoteMin: 3, Ready: ready, Admission: httpjson.NewAdmission(unlimited.Complete(false), time.Now), Log: log, Now: time.Now, Version: "test",
+	door := func(admission *httpjson.Admission, poll, open time.Duration) http.Handler {
+		return api.New(api.Config{
+			People: w.people, Posts: w.posts, Hubs: w.hubs, Discussions: w.talks, VoteMin: 3, Ready: ready, Admission: admission, Log: log, Now: time.Now, Version: "test",
 			Streams: stream.New(stream.Config{Posts: w.posts, Poll: poll, For: open}),
 		})
 	}
+	w.streams = func(poll, open time.Duration) {
+		w.Handler = door(httpjson.NewAdmission(unlimited.Complete(false), time.Now), poll, open)
+	}
+	w.over = func(admission *httpjson.Admission) http.Handler { return door(admission, 0, 0) }
 	w.streams(0, 0)
 	return w
 }

@@ -87,7 +87,7 @@ func Rows(db table.DB, now func() time.Time) *rowstore.Store {
 
 // People are accounts whose codes come to a phone, without a limit.
 func People(rows *rowstore.Store, queues queue.Queues, luck *Luck, keys keyring.Ring, phone *Phone) *people.Service {
-	return people.New(people.Config{Store: rows, Tables: Tables, Queues: queues, Entropy: luck, Keys: keys, SMS: phone, Keep: 30 * 24 * time.Hour, CodeLasts: time.Minute, PerPhone: -1, PerAddress: -1})
+	return people.New(people.Config{Store: rows, Tables: Tables, Queues: queues, Entropy: luck, Keys: keys, SMS: phone, Keep: 30 * 24 * time.Hour, CodeLasts: time.Minute, PerPhone: -1, PerAddress: -1, PerNetwork: -1, PerCountry: -1, PerHour: -1})
 }
 
 // Number returns the telephone number of the person i.
@@ -97,7 +97,7 @@ func Number(i int) string { return fmt.Sprintf("+346%08d", i) }
 func Enter(t testing.TB, s *people.Service, phone *Phone, i int) people.Claim {
 	t.Helper()
 	ctx := t.Context()
-	c, err := s.RequestCode(ctx, "sms", Number(i), "sign_in", "x")
+	c, err := s.RequestCode(ctx, "sms", Number(i), "sign_in", people.Asker{Site: "x"})
 	require.NoError(t, err)
 	code, _, _ := strings.Cut(phone.Text, " ")
 	in, err := s.Verify(ctx, c.ID, code, "")

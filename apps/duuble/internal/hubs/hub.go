@@ -178,7 +178,7 @@ func (s *Service) ByLink(ctx context.Context, c people.Claim, link string) (Hub,
 
 func checkTexts(b *rules.Broken, name, description, link *string) {
 	if name != nil {
-		b.Line("name", *name, 1, MaxName)
+		b.Name("name", *name, MaxName)
 	}
 	if description != nil {
 		b.Lines("description", *description, 0, MaxDescription)

@@ -141,8 +141,11 @@ func checkLasts(b *rules.Broken, lasts time.Duration) {
 func (s *Service) Invite(ctx context.Context, c people.Claim, hub string, numbers []string, lasts time.Duration) ([]Invitation, error) {
 	var b rules.Broken
 	b.Add(len(numbers) > 0 && len(numbers) <= mostPhones, "phones", "give 1 to 20 numbers")
-	for _, n := range numbers {
-		b.Add(people.IsPhone(n), "phones", "give phone numbers with their country, such as +34600000001")
+	phones := make([]string, len(numbers))
+	for i, n := range numbers {
+		var ok bool
+		phones[i], ok = people.Phone(n)
+		b.Add(ok, "phones", "give phone numbers with their country, such as +34600000001")
 	}
 	checkLasts(&b, lasts)
 	open := 0
@@ -160,10 +163,10 @@ func (s *Service) Invite(ctx context.Context, c people.Claim, hub string, number
 	if err != nil {
 		return nil, err
 	}
-	numbers = slices.Compact(slices.Sorted(slices.Values(numbers)))
-	all := make([]Invitation, len(numbers))
-	err = rowstore.Each(ctx, len(numbers), rowstore.MaxParallel, func(ctx context.Context, i int) error {
-		v, err := s.invite(ctx, hub, u, mine, numbers[i], lasts)
+	phones = slices.Compact(slices.Sorted(slices.Values(phones)))
+	all := make([]Invitation, len(phones))
+	err = rowstore.Each(ctx, len(phones), rowstore.MaxParallel, func(ctx context.Context, i int) error {
+		v, err := s.invite(ctx, hub, u, mine, phones[i], lasts)
 		if err == nil {
 			all[i] = *v
 		}

@@ -179,7 +179,7 @@ func (s *Service) Report(ctx context.Context, c people.Claim, t Target, reason, 
 	}
 	id := schema.NewID(s.Now().UTC(), s.Entropy)
 	made := &Report{ID: id, ReporterID: u.ID, Target: t, Reason: reason, Details: details, Status: Open, CreatedAt: schema.TimeOf(id), change: id}
-	if _, err = s.People.Count(ctx, limit, window, id); err != nil {
+	if err = s.People.Count(ctx, limit, window, id); err != nil {
 		return r, false, err
 	}
 	if err = s.point(ctx, made.byStatus(Open), made.byTarget()); err != nil {

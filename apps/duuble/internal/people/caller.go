@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"prompthub/internal/fault"
 )
@@ -13,6 +15,23 @@ type SignedIn struct {
 	User   User
 	Tokens Tokens
 	IsNew  bool
+	Device string // of a sign-in by a code: the token of the device
+}
+
+// knownFor is how long a session that Recognize has read needs no second look: a body may come in
+// between, which takes time.
+const knownFor = time.Second
+
+// Recognize finds out whether the session of a claim goes on, also of a person who has left. What
+// it reads the first action of the request with the claim that it returns does not read again.
+func (s *Service) Recognize(ctx context.Context, c Claim) (Claim, User, error) {
+	u, err := s.caller(ctx, c)
+	if err != nil {
+		return Claim{}, User{}, err
+	}
+	c.known = new(atomic.Pointer[known])
+	c.known.Store(&known{u, s.Now()})
+	return c, u, nil
 }
 
 // Caller finds out whether the session of a claim goes on, and does the first reads of a request at
@@ -31,26 +50,38 @@ func (s *Service) identify(ctx context.Context, c Claim, departed bool, reads []
 	if c.UserID == "" {
 		return User{}, SignIn()
 	}
-	var u *User
-	var x *session
+	var u User
 	errs := make([]error, 1+len(reads))
 	var wg sync.WaitGroup
 	for i, read := range reads {
 		wg.Go(func() { errs[1+i] = read(ctx) })
 	}
-	x, u, errs[0] = s.claimed(ctx, c.UserID, c.SessionID)
+	u, errs[0] = s.session(ctx, c)
 	wg.Wait()
-	switch {
-	case errs[0] != nil:
-	case u == nil || x == nil || !x.lives(s.Now()):
-		errs[0] = sessionEnded()
-	case !departed && !u.DeletedAt.IsZero():
+	if errs[0] == nil && !departed && !u.DeletedAt.IsZero() {
 		errs[0] = accountDeleted()
 	}
 	for _, err := range errs {
 		if err != nil {
 			return User{}, err
 		}
+	}
+	return u, nil
+}
+
+// session returns the user whose session a claim names, unless it has ended.
+func (s *Service) session(ctx context.Context, c Claim) (User, error) {
+	if c.known != nil {
+		if k := c.known.Swap(nil); k != nil && s.Now().Sub(k.at) < knownFor {
+			return k.user, nil
+		}
+	}
+	x, u, err := s.claimed(ctx, c.UserID, c.SessionID)
+	if err != nil {
+		return User{}, err
+	}
+	if u == nil || x == nil || !x.lives(s.Now()) {
+		return User{}, sessionEnded()
 	}
 	return *u, nil
 }

@@ -92,7 +92,7 @@ func TestCrashes(t *testing.T) {
 		for _, goesOn := range []bool{false, true} {
 			for name, do := range map[string]func(*world, *people.Service) error{
 				"sign in": func(w *world, s *people.Service) error {
-					c, err := s.RequestCode(w.t.Context(), "sms", number(1), "sign_in", "192.0.2.1")
+					c, err := s.RequestCode(w.t.Context(), "sms", number(1), "sign_in", people.Asker{Site: "192.0.2.1"})
 					if err != nil {
 						return err
 					}

@@ -96,7 +96,7 @@ func (s *Service) SetBasics(ctx context.Context, c Claim, change Basics) (Me, er
 		b.Add(badName(*change.Username) == "", "username", "give 3 to 100 of A-Z a-z 0-9 . _ with a letter first, and none of the names that are kept back")
 	}
 	if change.FullName != nil {
-		b.Line("fullName", *change.FullName, 1, MaxName)
+		b.Name("fullName", *change.FullName, MaxName)
 	}
 	if change.Bio != nil {
 		b.Lines("bio", *change.Bio, 0, MaxBio)

@@ -27,6 +27,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
@@ -39,6 +40,7 @@ import (
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
+	"prompthub/internal/telemetry"
 )
 
 // A Service is what people may do with their accounts. New makes one.
@@ -47,13 +49,15 @@ type Service struct {
 	signer jose.Signer
 	checks map[string][]byte // keys of access tokens by their kid
 	codes  codeBook
+	told   atomic.Int64 // when the log was told last that a limit is reached, in nanoseconds
 
 	// Followed is told of each follow that begins, maybe several times. Package posts sets it,
 	// because this package knows no feeds; nil tells no one.
 	Followed func(ctx context.Context, user, other string) error
 }
 
-// A Config is what a Service needs. Every field is required.
+// A Config is what a Service needs. Every field is required but those that say what their zero
+// means.
 type Config struct {
 	*rowstore.Store
 	Tables  schema.Tables // prefixed
@@ -64,10 +68,14 @@ type Config struct {
 
 	Keep       time.Duration // how long what was deleted can come back
 	CodeLasts  time.Duration
-	PerPhone   int      // codes for one number in phoneWindow; -1: no limit
-	PerAddress int      // codes for one address in addressWindow; -1: no limit
-	KeepCodes  bool     // for development: the codes of this process can be asked for
-	Admins     []string // the numbers of the people who manage the service; none has none
+	PerPhone   int                  // codes for one number and asker in phoneWindow; -1: no limit
+	PerAddress int                  // codes for one address in codesWindow; -1: no limit
+	PerNetwork int                  // for one network of IPv6, likewise
+	PerCountry int                  // for the numbers of one country, likewise
+	PerHour    int                  // for all numbers, likewise
+	KeepCodes  bool                 // for development: the codes of this process can be asked for
+	Admins     []string             // the numbers of the people who manage the service; none has none
+	Telemetry  *telemetry.Telemetry // nil collects nothing
 }
 
 // New returns the service.
@@ -86,6 +94,7 @@ const (
 	OTPWrong           fault.Code = "OTP_WRONG"
 	OTPExpired         fault.Code = "OTP_EXPIRED"
 	OTPLimited         fault.Code = "OTP_LIMITED"
+	OTPFull            fault.Code = "OTP_FULL"
 	SMSFailed          fault.Code = "SMS_FAILED"
 	OnboardingRequired fault.Code = "ONBOARDING_REQUIRED"
 	UsernameTaken      fault.Code = "USERNAME_TAKEN"

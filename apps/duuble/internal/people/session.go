@@ -172,7 +172,7 @@ func (s *Service) Refresh(ctx context.Context, token, requestID string) (SignedI
 		was := hashed(old[:])
 		if !same(was, x.refreshHash) {
 			if requestID != "" && same(was, x.previousHash) && same(hashed([]byte(requestID)), x.requestHash) && now.Sub(x.rotatedAt) < againFor {
-				return SignedIn{*u, s.tokens(*x, next(old, x.salt)), false}, nil
+				return SignedIn{User: *u, Tokens: s.tokens(*x, next(old, x.salt))}, nil
 			}
 			if err := s.RemoveKey(ctx, s.Tables.Sessions, sessionKey(user, sid)); err != nil {
 				return SignedIn{}, err
@@ -189,7 +189,7 @@ func (s *Service) Refresh(ctx context.Context, token, requestID string) (SignedI
 		changed := x.with(b, now)
 		err = s.Write(ctx, s.Tables.Sessions, []table.Op{{Kind: table.Replace, Row: changed.row()}})
 		if err == nil {
-			return SignedIn{*u, s.tokens(changed, b), false}, nil
+			return SignedIn{User: *u, Tokens: s.tokens(changed, b)}, nil
 		}
 		// The session was changed by another request, or has ended, or this write has landed and its
 		// answer was lost. Without an id of the request that cannot be told from a theft.

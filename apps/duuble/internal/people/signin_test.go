@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +14,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"prompthub/apps/duuble/internal/duubletest"
 	"prompthub/apps/duuble/internal/keyring"
@@ -65,12 +68,12 @@ func TestSignIn(t *testing.T) {
 func TestBadRequests(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	for _, bad := range []string{"", "600000001", "+", "+0600000001", "+34 600000001", "+346000000001234567", "+34600000001\n", "+٣٤٦٠٠٠٠٠٠٠١"} {
+	for _, bad := range []string{"", "600000001", "+", "+0600000001", "0600000001", "+346000000001234567", "+34600000001x", "+34+600000001", "+٣٤٦٠٠٠٠٠٠٠١"} {
 		_, err := w.request(bad)
 		require.Equal(t, fault.Invalid, fault.Of(err), bad)
 	}
 	for _, other := range [][2]string{{"mail", "sign_in"}, {"sms", "other"}} {
-		_, err := w.RequestCode(t.Context(), other[0], number(1), other[1], "x")
+		_, err := w.RequestCode(t.Context(), other[0], number(1), other[1], people.Asker{Site: "x"})
 		require.Equal(t, fault.Invalid, fault.Of(err))
 	}
 	require.Empty(t, w.keys("Sessions", ""))
@@ -79,7 +82,16 @@ func TestBadRequests(t *testing.T) {
 	requireCode(t, people.SMSFailed, err)
 }
 
-// TestCodes: a code is good for a while, five attempts and one use; a new one ends the one before.
+// wrong returns a code that is not one.
+func wrong(code string) string {
+	if code[0] == '9' {
+		return "0" + code[1:]
+	}
+	return string(code[0]+1) + code[1:]
+}
+
+// TestCodes: a code is good for a while and one use. The newest three are good together, with five
+// attempts.
 func TestCodes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, unlimited)
@@ -87,54 +99,107 @@ func TestCodes(t *testing.T) {
 		_, err := w.Verify(t.Context(), id, code, "")
 		return err
 	}
-	wrong := func(code string) string {
-		if code[0] == '9' {
-			return "0" + code[1:]
-		}
-		return string(code[0]+1) + code[1:]
+	ask := func(to string) (id, code string) {
+		t.Helper()
+		c, err := w.request(to)
+		require.NoError(t, err)
+		return c.ID, w.phone.code(to)
 	}
-	first, err := w.request(number(1))
-	require.NoError(t, err)
-	code := w.phone.code(number(1))
+	first, code := ask(number(1))
 	for range 4 {
-		requireCode(t, people.OTPWrong, verify(first.ID, wrong(code)))
+		requireCode(t, people.OTPWrong, verify(first, wrong(code)))
 	}
-	require.NoError(t, verify(first.ID, code), "the fifth attempt")
-	requireCode(t, people.OTPExpired, verify(first.ID, code))
+	require.NoError(t, verify(first, code), "the fifth attempt")
+	requireCode(t, people.OTPExpired, verify(first, code))
 
-	second, err := w.request(number(1))
-	require.NoError(t, err)
-	code = w.phone.code(number(1))
+	first, code = ask(number(1))
 	for range 5 {
-		requireCode(t, people.OTPWrong, verify(second.ID, wrong(code)))
+		requireCode(t, people.OTPWrong, verify(first, wrong(code)))
 	}
-	requireCode(t, people.OTPExpired, verify(second.ID, code))
+	requireCode(t, people.OTPExpired, verify(first, code))
+	second, code2 := ask(number(1))
+	requireCode(t, people.OTPExpired, verify(first, code), "one that ended stays so")
+	require.NoError(t, verify(second, code2))
 
-	third, err := w.request(number(1))
-	require.NoError(t, err)
-	code = w.phone.code(number(1))
-	other, err := w.request(number(2))
-	require.NoError(t, err)
-	if code != w.phone.code(number(2)) {
-		requireCode(t, people.OTPWrong, verify(other.ID, code))
+	// The four codes of a person who asked four times, in every order.
+	for typed := range 4 {
+		for of := range 4 {
+			to := number(10*typed + of + 10)
+			var ids, codes [4]string
+			for i := range ids {
+				ids[i], codes[i] = ask(to)
+			}
+			if slices.Index(codes[:], codes[0]) != slices.Index(codes[1:], codes[0])+1 {
+				continue // two are equal
+			}
+			err := verify(ids[of], codes[typed])
+			switch {
+			case of == 0:
+				requireCode(t, people.OTPExpired, err)
+			case typed == 0:
+				requireCode(t, people.OTPWrong, err)
+			default:
+				require.NoError(t, err, "any of the newest three, for any of them")
+				requireCode(t, people.OTPExpired, verify(ids[1+of%3], codes[1+typed%3]))
+			}
+		}
+	}
+
+	third, code := ask(number(1))
+	for _, attempts := range []int{2, 2, 1} {
+		for range attempts {
+			requireCode(t, people.OTPWrong, verify(third, wrong(code)))
+		}
+		if attempts == 2 {
+			third, code = ask(number(1))
+			if code == wrong(code) {
+				t.FailNow()
+			}
+		}
+	}
+	requireCode(t, people.OTPExpired, verify(third, code), "five attempts together")
+
+	other, otherCode := ask(number(2))
+	third, code = ask(number(1))
+	if code != otherCode {
+		requireCode(t, people.OTPWrong, verify(other, code))
 	}
 	w.clock.Pass(5*time.Minute - time.Second)
-	require.NoError(t, verify(third.ID, code))
+	require.NoError(t, verify(third, code))
 	w.clock.Pass(time.Second)
-	requireCode(t, people.OTPExpired, verify(other.ID, w.phone.code(number(2))))
-
-	fourth, err := w.request(number(1))
-	require.NoError(t, err)
-	code = w.phone.code(number(1))
-	_, err = w.request(number(1))
-	require.NoError(t, err)
-	requireCode(t, people.OTPExpired, verify(fourth.ID, code))
+	requireCode(t, people.OTPExpired, verify(other, otherCode))
 	for _, unknown := range []string{"", "x", "a/b", strings.Repeat("x", 400), "01KA0000000000000000000000"} {
 		requireCode(t, people.OTPExpired, verify(unknown, code))
 	}
 }
 
-// TestCodesAreLimited: by number and by address, over two windows; 30 seconds lie between two.
+// TestAsPhonesWriteThem: numbers and codes are taken in all forms in which people and phones write
+// them, and are the same in each.
+func TestAsPhonesWriteThem(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, unlimited)
+	between := []string{"", " ", "-", ".", "/", "(", ")", "\u00a0", "\u202f", "\u2009", "\u2011", "\u2013", "\u200e", "\u202a", "\u202c", "\ufeff", "\t"}
+	rapid.Check(t, func(t *rapid.T) {
+		spread := func(s string) string {
+			var b strings.Builder
+			for _, r := range s {
+				b.WriteRune(r)
+				b.WriteString(rapid.SampledFrom(between).Draw(t, "between"))
+			}
+			return b.String()
+		}
+		to := number(rapid.IntRange(0, 9).Draw(t, "number"))
+		prefix := rapid.SampledFrom([]string{"+", "00"}).Draw(t, "prefix")
+		c, err := w.request(spread(prefix + to[1:]))
+		require.NoError(t, err)
+		in, err := w.Verify(context.Background(), c.ID, spread(w.phone.code(to)), "")
+		require.NoError(t, err)
+		require.Equal(t, to, w.phoneOf(in.User.ID))
+	})
+}
+
+// TestCodesAreLimited: by number, of each asker, and by address, over two windows; 30 seconds lie
+// between two.
 func TestCodesAreLimited(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -164,13 +229,133 @@ func TestCodesAreLimited(t *testing.T) {
 	}
 	_, err = w.request(number(30))
 	requireCode(t, people.OTPLimited, err)
-	_, err = w.RequestCode(t.Context(), "sms", number(30), "sign_in", "192.0.2.2")
+	_, err = w.requestFrom(number(30), "192.0.2.2")
 	require.NoError(t, err, "another address")
 
 	w = newWorld(t)
 	errs := atOnce(20, func(int) error { _, err := w.request(number(1)); return err })
 	require.Equal(t, 1, count(errs, isNil), "of many at once one is sent")
 	require.Equal(t, 19, count(errs, hasCode(people.OTPLimited)))
+}
+
+// TestStrangersKeepNoOneOut has strangers at many addresses ask for codes of a number and type wrong
+// ones, as often as they can. Its owner signs in, on a new device while there are few of them, and
+// always on a device that has signed in before.
+func TestStrangersKeepNoOneOut(t *testing.T) {
+	t.Parallel()
+	for _, strangers := range []int{1, 16, 120} {
+		t.Run(fmt.Sprint(strangers), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			device := w.enter(number(1)).Device
+			w.clock.Pass(time.Hour)
+			mine, err := w.request(number(1))
+			require.NoError(t, err)
+			code := w.phone.code(number(1))
+			attack := func() (wrongs int) {
+				for i := range strangers {
+					c, err := w.requestFrom(number(1), fmt.Sprintf("198.51.%d.%d", i/200, i%200))
+					if err != nil {
+						continue
+					}
+					for range 6 {
+						_, err := w.Verify(t.Context(), c.ID, wrong(code), "")
+						if fault.CodeOf(err) == people.OTPWrong {
+							wrongs++
+						}
+					}
+				}
+				return wrongs
+			}
+			wrongs := attack()
+			require.LessOrEqual(t, wrongs, 500)
+			_, err = w.Verify(t.Context(), mine.ID, code, "")
+			if strangers < 100 {
+				require.NoError(t, err)
+			} else {
+				requireCode(t, people.OTPLimited, err)
+			}
+			for range 20/strangers + 2 {
+				w.clock.Pass(31 * time.Second)
+				attack()
+			}
+			again, err := w.RequestCode(t.Context(), "sms", number(1), "sign_in", people.Asker{Site: "198.51.0.0", Device: device})
+			require.NoError(t, err, "a device that has signed in before, next to a stranger")
+			_, err = w.Verify(t.Context(), again.ID, w.phone.code(number(1)), "")
+			require.NoError(t, err)
+			if strangers < 16 {
+				_, err := w.requestFrom(number(1), "203.0.113.1")
+				require.NoError(t, err, "a new device")
+			}
+		})
+	}
+}
+
+// TestDevices: the token of a device is good for its number and for 90 days, and shares no limit with
+// others; its own is that of an address.
+func TestDevices(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(c *people.Config) { c.PerHour = 1 })
+	ask := func(i int, device string) error {
+		_, err := w.RequestCode(t.Context(), "sms", number(i), "sign_in", people.Asker{Site: "192.0.2.9", Device: device})
+		return err
+	}
+	device := w.enter(number(1)).Device
+	requireCode(t, people.OTPFull, ask(1, ""))
+	requireCode(t, people.OTPFull, ask(2, device), "of another number")
+	last := device[len(device)-1:]
+	for _, bad := range []string{"", "x", device[1:], device[:len(device)-1], strings.TrimSuffix(device, last) + string('a'+(last[0]-'a'+1)%26), strings.ToUpper(device), strings.Repeat("d", 10_000)} {
+		requireCode(t, people.OTPFull, ask(1, bad))
+	}
+	for range 5 {
+		require.NoError(t, ask(1, device))
+		requireCode(t, people.OTPLimited, ask(1, device))
+		w.clock.Pass(30 * time.Second)
+	}
+	requireCode(t, people.OTPLimited, ask(1, device))
+	w.clock.Pass(people.DeviceFor - time.Hour)
+	require.NoError(t, ask(1, device))
+	w.clock.Pass(time.Hour)
+	require.NoError(t, ask(2, ""))
+	requireCode(t, people.OTPFull, ask(1, device), "after 90 days it is as any other")
+}
+
+// TestCodesOfAllAreLimited: of a network of IPv6, of a country, and of all numbers; the log says once
+// a minute that a limit over all is reached.
+func TestCodesOfAllAreLimited(t *testing.T) {
+	t.Parallel()
+	var log strings.Builder
+	w := newWorld(t, func(c *people.Config) {
+		c.PerNetwork, c.PerCountry, c.PerHour = 3, 10, 25
+		c.Log = slog.New(slog.NewTextHandler(&log, nil))
+	})
+	n := 0
+	ask := func(country, network string) fault.Code {
+		n++
+		_, err := w.RequestCode(t.Context(), "sms", fmt.Sprintf("+%s600%06d", country, n), "sign_in", people.Asker{Site: fmt.Sprint(n), Network: network})
+		return fault.CodeOf(err)
+	}
+	sent := func(times int, country, network string) (sent int) {
+		for range times {
+			if ask(country, network) == "" {
+				sent++
+			}
+		}
+		return sent
+	}
+	require.Equal(t, 3, sent(20, "34", "2001:db8:1::/48"))
+	require.Equal(t, people.OTPLimited, ask("34", "2001:db8:1::/48"))
+	require.Equal(t, 7, sent(20, "34", ""))
+	require.Equal(t, people.OTPFull, ask("34", ""))
+	require.Equal(t, 10, sent(20, "351", ""), "Portugal is not Spain")
+	require.Equal(t, 5, sent(20, "1", ""))
+	require.Equal(t, people.OTPFull, ask("49", ""))
+	require.Equal(t, 1, strings.Count(log.String(), people.LimitReached))
+	w.clock.Pass(time.Minute)
+	require.Equal(t, people.OTPFull, ask("49", ""))
+	require.Equal(t, 2, strings.Count(log.String(), people.LimitReached))
+	w.clock.Pass(2 * time.Hour)
+	require.Empty(t, ask("34", "2001:db8:1::/48"))
 }
 
 // TestSignInAtOnce: of many requests with one right code one gets a session; of two codes for one
@@ -187,22 +372,13 @@ func TestSignInAtOnce(t *testing.T) {
 	require.Len(t, w.keys("Sessions", "s|"), 1)
 	require.Len(t, w.keys("Users", "u|"), 2)
 
-	// Two codes of one new number, each for a challenge that the other has not ended yet.
+	// Two codes of one new number, each for an asker of its own.
 	var challenges [2][2]string
-	var first table.Row
 	for i := range challenges {
-		c, err := w.request(number(2))
+		c, err := w.requestFrom(number(2), fmt.Sprintf("192.0.2.%d", i))
 		require.NoError(t, err)
 		challenges[i] = [2]string{c.ID, w.phone.code(number(2))}
-		if i == 0 {
-			kept, err := w.db.Get(t.Context(), "Sessions", table.Key{Partition: "otp|" + c.ID, Row: "c"})
-			require.NoError(t, err)
-			kept.ETag = ""
-			first = kept
-		}
 	}
-	_, err = w.db.Write(t.Context(), "Sessions", table.Op{Kind: table.Insert, Row: first})
-	require.NoError(t, err)
 	var ids [2]string
 	errs = atOnce(2, func(i int) error {
 		in, err := w.Verify(t.Context(), challenges[i][0], challenges[i][1], "")
@@ -215,22 +391,22 @@ func TestSignInAtOnce(t *testing.T) {
 	require.Len(t, w.keys("Users", "u|"), 4)
 }
 
-// A rival signs in by the same code before the first deletion of a challenge.
+// A rival signs in by the same code before the first attempt is counted.
 type rival struct {
 	table.DB
 	verify func()
 }
 
 func (r *rival) Write(ctx context.Context, name string, ops ...table.Op) ([]string, error) {
-	if verify := r.verify; verify != nil && ops[0].Kind == table.Delete && strings.HasPrefix(ops[0].Row.Partition, "otp|") {
+	if verify := r.verify; verify != nil && ops[0].Kind == table.Merge && strings.HasPrefix(ops[0].Row.Partition, "rl|") {
 		r.verify = nil
 		verify()
 	}
 	return r.DB.Write(ctx, name, ops...)
 }
 
-// TestSignInOvertaken: both requests have counted their attempt and found the code right; the one
-// that deletes the challenge signs in.
+// TestSignInOvertaken: both requests have found the code right; the one whose attempt is counted
+// first signs in.
 func TestSignInOvertaken(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, unlimited)
@@ -435,7 +611,7 @@ func TestExpire(t *testing.T) {
 	w.clock.Pass(time.Minute)
 	require.NoError(t, w.Expire(t.Context()))
 	require.Len(t, w.keys("Sessions", "otp|"), 1)
-	require.Len(t, w.keys("Sessions", "rl|"), 3)
+	require.Len(t, w.keys("Sessions", "rl|"), 5)
 	w.clock.Pass(3 * time.Hour)
 	require.NoError(t, w.Expire(t.Context()))
 	require.Empty(t, w.keys("Sessions", ""))

@@ -3,6 +3,7 @@ package people
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
@@ -52,16 +53,17 @@ func (s *Service) access(x session) (token string, expires time.Time) {
 	return token, expires
 }
 
-// A Claim is what an access token says before the storage was asked whether its session goes on.
-// The zero Claim is that of a guest.
-type Claim struct{ UserID, SessionID string }
+// A Claim is what an access token says, whether or not the storage was asked if its session goes
+// on. The zero Claim is that of a guest.
+type Claim struct {
+	UserID, SessionID string
+	known             *atomic.Pointer[known] // nil if Recognize did not make it
+}
 
-// Name names the session of a claim, "" for a guest.
-func (c Claim) Name() string {
-	if c.UserID == "" {
-		return ""
-	}
-	return c.UserID + " " + c.SessionID
+// known is what was found out about a claim, for the first action that asks again.
+type known struct {
+	user User
+	at   time.Time
 }
 
 func invalidToken() error {
@@ -79,7 +81,7 @@ func (s *Service) ParseAccess(token string) (Claim, error) {
 	if !ok || signed.Claims(key, &c) != nil || c.Expires == nil || !s.Now().Before(c.Expires.Time()) || !schema.IsID(c.Subject) || !schema.IsID(c.Session) {
 		return Claim{}, invalidToken()
 	}
-	return Claim{c.Subject, c.Session}, nil
+	return Claim{UserID: c.Subject, SessionID: c.Session}, nil
 }
 
 // LogKey returns what the log may hold of a user: it is good for nothing but to see that two

@@ -10,13 +10,6 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-const (
-	phoneWindow   = 15 * time.Minute
-	addressWindow = time.Hour
-	// ResendAfter is how long a number waits for another code.
-	ResendAfter = 30 * time.Second
-)
-
 // A Limit says how often something may be done under a name.
 type Limit struct {
 	Bucket string // the name
@@ -25,6 +18,10 @@ type Limit struct {
 	Most   int           // in a window of Size; -1: no limit and no gap
 	Code   fault.Code    // of the error beyond it
 	Text   string        // of that error
+
+	// Keep returns what else the row of the window has after another time, from what it has; nil
+	// stands for nothing.
+	Keep func(was table.Props) table.Props
 }
 
 // A Window counts what was done under the name of a Limit: that of the present stretch of time,
@@ -35,6 +32,7 @@ type Window struct {
 	count, before int64
 	last          time.Time
 	lastID        string // of the newest thing that was counted
+	props         table.Props
 	etag          string
 }
 
@@ -54,7 +52,7 @@ func (s *Service) Window(ctx context.Context, l Limit) (Window, error) {
 		return w, err
 	}
 	p := row.Props
-	w.last, w.lastID, w.etag = p.Get("last_at").Time(), p.Get("last_id").Str(), row.ETag
+	w.last, w.lastID, w.etag, w.props = p.Get("last_at").Time(), p.Get("last_id").Str(), row.ETag, p
 	switch was := p.Get("window_at").Time(); w.at.Sub(was) {
 	case 0:
 		w.count, w.before = p.Get("count").Int(), p.Get("before").Int()
@@ -93,11 +91,10 @@ func (l Limit) Check(w Window, now time.Time) error {
 	return nil
 }
 
-// take counts a request for a code in both limits, or in none if one of them refuses it. The older
-// challenge of the first, which is dead from now on, is returned.
-func (s *Service) take(ctx context.Context, limits [2]Limit, challenge string) (older string, err error) {
-	var windows [2]Window
-	err = rowstore.Each(ctx, 2, 2, func(ctx context.Context, i int) (err error) {
+// take counts something with an id in all of some limits, or in none if one of them refuses it.
+func (s *Service) take(ctx context.Context, limits []Limit, id string) error {
+	windows := make([]Window, len(limits))
+	err := rowstore.Each(ctx, len(limits), len(limits), func(ctx context.Context, i int) (err error) {
 		windows[i], err = s.Window(ctx, limits[i])
 		return err
 	})
@@ -107,51 +104,51 @@ func (s *Service) take(ctx context.Context, limits [2]Limit, challenge string) (
 		}
 	}
 	if err != nil {
-		return "", err
-	}
-	var replaced [2]string
-	err = rowstore.Each(ctx, 2, 2, func(ctx context.Context, i int) (err error) {
-		replaced[i], err = s.Count(ctx, limits[i], windows[i], challenge)
 		return err
+	}
+	return rowstore.Each(ctx, len(limits), len(limits), func(ctx context.Context, i int) error {
+		return s.Count(ctx, limits[i], windows[i], id)
 	})
-	return replaced[0], err
 }
 
 // Count counts something with an id in a window, or in a newer one if others change it too, unless
-// that is beyond the limit. It returns the id that was the newest before.
-func (s *Service) Count(ctx context.Context, l Limit, w Window, id string) (older string, err error) {
+// that is beyond the limit.
+func (s *Service) Count(ctx context.Context, l Limit, w Window, id string) (err error) {
 	for try := 0; ; try++ {
 		if w.lastID == id {
-			return older, nil // an earlier try has landed
+			return nil // an earlier try has landed
 		}
 		now := s.Now().UTC()
 		if err := l.Check(w, now); err != nil {
-			return "", err
+			return err
 		}
-		older = w.lastID
 		kind := table.Replace
 		if w.etag == "" {
 			kind = table.Insert
 		}
-		err = s.Write(ctx, s.Tables.Sessions, []table.Op{{Kind: kind, Row: table.Row{Key: windowKey(l.Bucket), ETag: w.etag, Props: table.Props{
+		props := table.Props{
 			{Name: "window_at", Value: table.Time(w.at)},
 			{Name: "count", Value: table.Int64(w.count + 1)},
 			{Name: "before", Value: table.Int64(w.before)},
 			{Name: "last_at", Value: table.Time(now)},
 			{Name: "last_id", Value: table.String(id)},
 			{Name: "expires_at", Value: table.Time(w.at.Add(2 * l.Size))},
-		}}}})
+		}
+		if l.Keep != nil {
+			props = append(props, l.Keep(w.props)...)
+		}
+		err = s.Write(ctx, s.Tables.Sessions, []table.Op{{Kind: kind, Row: table.Row{Key: windowKey(l.Bucket), ETag: w.etag, Props: props}}})
 		if err == nil {
-			return older, nil
+			return nil
 		}
 		if try == rowstore.MaxTries || errors.Is(err, table.ErrInvalid) {
-			return "", rowstore.Unavailable(err)
+			return rowstore.Unavailable(err)
 		}
 		if err := s.pause(ctx); err != nil {
-			return "", err
+			return err
 		}
 		if w, err = s.Window(ctx, l); err != nil {
-			return "", err
+			return err
 		}
 	}
 }

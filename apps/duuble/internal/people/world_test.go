@@ -69,7 +69,7 @@ func newWorld(t *testing.T, change ...func(*people.Config)) *world {
 func (w *world) over(db table.DB, change ...func(*people.Config)) *people.Service {
 	c := people.Config{
 		Store:  duubletest.Rows(db, w.clock.Now),
-		Tables: duubletest.Tables, Queues: w.queues, Entropy: w.luck, Keys: keyring.Ring{make([]byte, 32)}, SMS: w.phone, Keep: 30 * 24 * time.Hour, CodeLasts: 5 * time.Minute, PerPhone: 5, PerAddress: 30,
+		Tables: duubletest.Tables, Queues: w.queues, Entropy: w.luck, Keys: keyring.Ring{make([]byte, 32)}, SMS: w.phone, Keep: 30 * 24 * time.Hour, CodeLasts: 5 * time.Minute, PerPhone: 5, PerAddress: 30, PerNetwork: 60, PerCountry: 500, PerHour: 1000,
 	}
 	for _, f := range change {
 		f(&c)
@@ -78,13 +78,28 @@ func (w *world) over(db table.DB, change ...func(*people.Config)) *people.Servic
 }
 
 // unlimited lets any number of codes be asked for.
-func unlimited(c *people.Config) { c.PerPhone, c.PerAddress = -1, -1 }
+func unlimited(c *people.Config) { c.PerPhone, c.PerAddress, c.PerCountry, c.PerHour = -1, -1, -1, -1 }
 
 func number(i int) string { return fmt.Sprintf("+346%08d", i) }
 
 // request asks for a code.
 func (w *world) request(to string) (people.Challenge, error) {
-	return w.RequestCode(w.t.Context(), "sms", to, "sign_in", "192.0.2.1")
+	return w.requestFrom(to, "192.0.2.1")
+}
+
+// requestFrom asks for a code at an address.
+func (w *world) requestFrom(to, address string) (people.Challenge, error) {
+	return w.RequestCode(w.t.Context(), "sms", to, "sign_in", people.Asker{Site: address})
+}
+
+// phoneOf returns the number of a user.
+func (w *world) phoneOf(user string) string {
+	w.t.Helper()
+	row, err := w.db.Get(w.t.Context(), "Users", table.Key{Partition: "u|" + user, Row: "id|phone"})
+	require.NoError(w.t, err)
+	phone, err := w.Keys.Open("phone", user, row.Props.Get("provider_id").Str())
+	require.NoError(w.t, err)
+	return phone
 }
 
 // enter signs in by a code, and fails the test if that does not work.
@@ -119,10 +134,10 @@ func (w *world) keys(name, prefix string) []string {
 	return all
 }
 
-func requireCode(t *testing.T, code fault.Code, err error) {
+func requireCode(t *testing.T, code fault.Code, err error, why ...any) {
 	t.Helper()
-	require.Error(t, err)
-	require.Equal(t, code, fault.CodeOf(err), err)
+	require.Error(t, err, why...)
+	require.Equal(t, code, fault.CodeOf(err), err, why)
 }
 
 // atOnce calls do n times at once, and returns the errors.

@@ -87,8 +87,7 @@ func (s *Service) Create(ctx context.Context, c people.Claim, d Draft, key strin
 		receipt, err = s.changes().Send(ctx, change{Post: id})
 		return err
 	}, func(ctx context.Context) error {
-		_, err := s.People.Count(ctx, limit, posted, id)
-		return err
+		return s.People.Count(ctx, limit, posted, id)
 	})
 	if err != nil {
 		return Card{}, err

@@ -729,7 +729,7 @@ func (x *explorer) account(ctx context.Context, what string, s *posts.Service, i
 // signIn signs a person in, with all calls of it passing. After a purge that makes a new account.
 func (x *explorer) signIn(ctx context.Context, i int) (people.Claim, error) {
 	accounts := x.calm.People
-	c, err := accounts.RequestCode(ctx, "sms", duubletest.Number(i+1), "sign_in", "x")
+	c, err := accounts.RequestCode(ctx, "sms", duubletest.Number(i+1), "sign_in", people.Asker{Site: "x"})
 	if err != nil {
 		return people.Claim{}, err
 	}

@@ -23,6 +23,8 @@ const (
 	MaxLinkTitle   = 200
 	MaxDescription = 500
 	MaxURL         = 2000
+	// MaxExcerpt is how much of the text of an article a card in a list has.
+	MaxExcerpt = 500
 )
 
 // The visibilities of posts.
@@ -45,6 +47,14 @@ var Kinds = []string{"text", "link", "mixed"}
 type Article struct {
 	Kind, Text                          string
 	LinkURL, LinkTitle, LinkDescription string
+	More                                bool // whether Text is the beginning of a longer one
+}
+
+// cut leaves as much of the text as a card in a list has.
+func (a *Article) cut() {
+	if some := parts(a.Text, MaxExcerpt); len(some) > 1 {
+		a.Text, a.More = strings.Clone(some[0]), true
+	}
 }
 
 // A Slider asks for an opinion between two sides.
@@ -143,6 +153,8 @@ func (p Post) seenBy(viewer string, in []string) bool {
 const (
 	postRow = "!post"
 	mainRow = "!main"
+	// textRow has a text of which mainRow has the beginning alone, so that a list reads no more.
+	textRow = "text"
 	// targetRows begin the rows of the hubs in which a post is visible.
 	targetRows = "!t|"
 	// maxPart is how much of an article one property has, in UTF-16 code units.
@@ -174,10 +186,12 @@ func (p Post) rows() []table.Row {
 	rows := []table.Row{{Key: table.Key{Partition: schema.Post(p.ID), Row: postRow}, Props: props}}
 	if a := p.Article; a != nil {
 		props := texts(table.Props{{Name: "kind", Value: table.String(a.Kind)}}, "link_url", a.LinkURL, "link_title", a.LinkTitle, "link_description", a.LinkDescription)
-		for i, part := range parts(a.Text) {
-			props = append(props, table.Prop{Name: fmt.Sprintf("text%d", i), Value: table.String(part)})
+		begins := *a
+		if begins.cut(); begins.More {
+			props = append(props, table.Prop{Name: "more", Value: table.Bool(true)})
+			rows = append(rows, table.Row{Key: table.Key{Partition: schema.Post(p.ID), Row: textRow}, Props: textProps(a.Text)})
 		}
-		rows = append(rows, table.Row{Key: table.Key{Partition: schema.Post(p.ID), Row: mainRow}, Props: props})
+		rows = append(rows, table.Row{Key: table.Key{Partition: schema.Post(p.ID), Row: mainRow}, Props: append(props, textProps(begins.Text)...)})
 	}
 	target := "created_in_hub"
 	if p.SourceID != "" {
@@ -192,12 +206,31 @@ func (p Post) rows() []table.Row {
 	return rows
 }
 
-// parts cuts a text into parts of up to maxPart code units, and no character in two.
-func parts(s string) (all []string) {
+func textProps(s string) (props table.Props) {
+	for i, part := range parts(s, maxPart) {
+		props = append(props, table.Prop{Name: fmt.Sprintf("text%d", i), Value: table.String(part)})
+	}
+	return props
+}
+
+// textOf returns the text of which textProps made properties.
+func textOf(p table.Props) string {
+	text := ""
+	for i := 0; ; i++ {
+		part := p.Get(fmt.Sprintf("text%d", i)).Str()
+		if part == "" {
+			return text
+		}
+		text += part
+	}
+}
+
+// parts cuts a text into parts of up to most UTF-16 code units, and no character in two.
+func parts(s string, most int) (all []string) {
 	n, begin := 0, 0
 	for i, r := range s {
 		size := utf16.RuneLen(r)
-		if n+size > maxPart {
+		if n+size > most {
 			all = append(all, s[begin:i])
 			n, begin = 0, i
 		}
@@ -209,7 +242,8 @@ func parts(s string) (all []string) {
 	return all
 }
 
-// parsePost reads a post out of the rows of its partition; nil if there is none.
+// parsePost reads a post out of the rows of its partition, with the beginning of its article; nil
+// if there is none.
 func parsePost(id string, rows []table.Row) *Post {
 	var post *Post
 	var article *Article
@@ -238,15 +272,8 @@ func parsePost(id string, rows []table.Row) *Post {
 				post.Slider = &Slider{text, p.Get("left_label").Str(), p.Get("right_label").Str()}
 			}
 		case mainRow:
-			var text strings.Builder
-			for i := 0; ; i++ {
-				part := p.Get(fmt.Sprintf("text%d", i)).Str()
-				if part == "" {
-					break
-				}
-				text.WriteString(part)
-			}
-			article = &Article{p.Get("kind").Str(), text.String(), p.Get("link_url").Str(), p.Get("link_title").Str(), p.Get("link_description").Str()}
+			article = &Article{p.Get("kind").Str(), textOf(p), p.Get("link_url").Str(), p.Get("link_title").Str(), p.Get("link_description").Str(), p.Get("more").Bool()}
+			article.cut() // of a post that has no textRow, because an older program made it
 		}
 	}
 	if post != nil {

@@ -241,7 +241,12 @@ func TestCrashes(t *testing.T) {
 					require.LessOrEqual(t, len(page.Cards), 1, what)
 					if made.ID != "" {
 						require.Len(t, page.Cards, 1, what)
-						require.Equal(t, draft.Article, page.Cards[0].Article, what)
+						begins := *draft.Article
+						begins.Text, begins.More = begins.Text[:posts.MaxExcerpt], true
+						require.Equal(t, &begins, page.Cards[0].Article, what)
+						whole, err := w.posts.Card(t.Context(), people.Claim{}, made.ID)
+						require.NoError(t, err, what)
+						require.Equal(t, draft.Article, whole.Article, what)
 					}
 					me, err := w.people.Me(t.Context(), w.ann)
 					require.NoError(t, err, what)

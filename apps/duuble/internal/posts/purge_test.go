@@ -267,7 +267,7 @@ func (w *world) afterwards(x life, what string) {
 // signIn signs in by the number of the person i.
 func (w *world) signIn(i int) (people.SignedIn, people.Claim) {
 	w.t.Helper()
-	challenge, err := w.people.RequestCode(w.t.Context(), "sms", duubletest.Number(i), "sign_in", "x")
+	challenge, err := w.people.RequestCode(w.t.Context(), "sms", duubletest.Number(i), "sign_in", people.Asker{Site: "x"})
 	require.NoError(w.t, err)
 	code, _, _ := strings.Cut(w.phone.Text, " ")
 	in, err := w.people.Verify(w.t.Context(), challenge.ID, code, "")

@@ -15,7 +15,7 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// A Card is a post as somebody sees it.
+// A Card is a post as somebody sees it. In a list its article has the beginning of its text.
 type Card struct {
 	Post
 	Author   people.Person
@@ -221,7 +221,7 @@ func (s *Service) IsIn(ctx context.Context, viewer, id, hub string) (bool, error
 	return err == nil && p.post != nil && slices.Contains(p.post.Hubs, hub), err
 }
 
-// Card returns a post.
+// Card returns a post with the whole text of its article.
 func (s *Service) Card(ctx context.Context, c people.Claim, id string) (Card, error) {
 	var p seen
 	_, err := s.People.Visitor(ctx, c, func(ctx context.Context) (err error) {
@@ -231,14 +231,39 @@ func (s *Service) Card(ctx context.Context, c people.Claim, id string) (Card, er
 	if err != nil {
 		return Card{}, err
 	}
-	cards, err := s.cards(ctx, c.UserID, []seen{p})
+	var cards []Card
+	text := ""
+	err = rowstore.Both(ctx, func(ctx context.Context) (err error) {
+		cards, err = s.cards(ctx, c.UserID, []seen{p})
+		return err
+	}, func(ctx context.Context) (err error) {
+		if p.post != nil && p.post.Article != nil && p.post.Article.More {
+			text, err = s.text(ctx, id)
+		}
+		return err
+	})
 	if err == nil && len(cards) == 0 {
 		err = noPost()
 	}
 	if err != nil {
 		return Card{}, err
 	}
+	if text != "" {
+		cards[0].Article.Text, cards[0].Article.More = text, false
+	}
 	return cards[0], nil
+}
+
+// text reads the whole text of an article.
+func (s *Service) text(ctx context.Context, id string) (string, error) {
+	row, err := s.GetRow(ctx, s.Tables.Posts, postKey(id, textRow))
+	if err == nil && row == nil { // an older program made it
+		row, err = s.GetRow(ctx, s.Tables.Posts, postKey(id, mainRow))
+	}
+	if err != nil || row == nil {
+		return "", err
+	}
+	return textOf(row.Props), nil
 }
 
 // see returns an error unless the caller may see what is reported.

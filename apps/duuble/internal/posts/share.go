@@ -165,7 +165,7 @@ func (s *Service) Share(ctx context.Context, c people.Claim, post string, in []s
 			return err
 		},
 		func(ctx context.Context) error { return s.Upsert(ctx, s.Tables.Users, table.Row{Key: x.byUser()}) },
-		func(ctx context.Context) error { _, err := s.People.Count(ctx, limit, posted, id); return err },
+		func(ctx context.Context) error { return s.People.Count(ctx, limit, posted, id) },
 	}
 	if err = rowstore.All(ctx, before...); err != nil {
 		return Share{}, err

@@ -47,7 +47,7 @@ func (s *Service) Vote(ctx context.Context, c people.Claim, id string, position 
 	}, func(ctx context.Context) error {
 		// It does not wait for the vote, nor the vote for it: votes that come at the same time may
 		// be some more than the limit.
-		_, _ = s.People.Count(ctx, limit, voted, id)
+		_ = s.People.Count(ctx, limit, voted, id)
 		return nil
 	})
 	if err == nil {

@@ -10,6 +10,7 @@ import (
 	"unicode/utf16"
 
 	"prompthub/internal/fault"
+	"prompthub/internal/legible"
 )
 
 // Broken collects the rules that a request breaks.
@@ -42,23 +43,39 @@ func Len(s string) int {
 	return n
 }
 
-// Line holds a text to least to most characters of one line.
+// Name holds the name of a person or a hub to 1 to most characters that its readers see.
+func (b *Broken) Name(member, s string, most int) {
+	b.text(member, s, 1, most, breaks, legible.Name)
+}
+
+// Line holds a text to least to most characters of one line, which says what its readers see.
 func (b *Broken) Line(member, s string, least, most int) {
-	b.text(member, s, least, most, func(r rune) bool { return unicode.IsControl(r) || r == 0x2028 || r == 0x2029 })
+	b.text(member, s, least, most, breaks, legible.Line)
 }
 
-// Lines holds a text to most characters. It may have line breaks.
+// Lines holds a text to most characters, of which readers see some. It may have line breaks.
 func (b *Broken) Lines(member, s string, least, most int) {
-	b.text(member, s, least, most, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t' })
+	b.text(member, s, least, most, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t' }, func(s string) (fault.Code, string) {
+		if s == "" || legible.Visible(s) {
+			return "", ""
+		}
+		return legible.NothingVisible, "write at least one character that can be seen"
+	})
 }
 
-func (b *Broken) text(member, s string, least, most int, bad func(rune) bool) {
+// breaks reports whether a character ends a line, or is for machines.
+func breaks(r rune) bool { return unicode.IsControl(r) || r == 0x2028 || r == 0x2029 }
+
+func (b *Broken) text(member, s string, least, most int, bad func(rune) bool, hidden func(string) (fault.Code, string)) {
 	n := Len(s)
 	switch {
 	case least > 0 && strings.TrimSpace(s) == "" || n > most:
 		b.Add(false, member, fmt.Sprintf("give %d to %d characters", least, most))
 	case strings.ContainsFunc(s, bad):
 		b.Add(false, member, "take out the control characters")
+	default:
+		_, message := hidden(s)
+		b.Add(message == "", member, message)
 	}
 }
 

@@ -2,10 +2,13 @@ package stream
 
 import "context"
 
-// Most is how many streams there are at once.
-const Most = most
+// How many streams there are at once, and of one person.
+const (
+	Most         = most
+	MostOfPerson = mostOfPerson
+)
 
 // Enter opens one.
-func (s *Service) Enter(ctx context.Context, session string) (context.Context, func(), bool) {
-	return s.enter(ctx, session)
+func (s *Service) Enter(ctx context.Context, user, session string) (context.Context, func()) {
+	return s.enter(ctx, user, session)
 }

@@ -8,6 +8,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -15,12 +16,14 @@ import (
 
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/posts"
-	"prompthub/internal/fault"
 	"prompthub/internal/http/httpjson"
 )
 
-// most is how many streams one process has open at once.
-const most = 1000
+// How many streams are open at once, in one process.
+const (
+	most         = 1000
+	mostOfPerson = 5
+)
 
 // Config is what a Service needs.
 type Config struct {
@@ -33,40 +36,53 @@ type Config struct {
 type Service struct {
 	Config
 	mu   sync.Mutex
-	open map[string]*place
+	open []*place // the oldest first
 }
 
 // A place is that of a stream that is open.
-type place struct{ end context.CancelFunc }
+type place struct {
+	user, session string
+	end           context.CancelFunc
+}
 
 // New returns the service.
-func New(c Config) *Service { return &Service{Config: c, open: map[string]*place{}} }
+func New(c Config) *Service { return &Service{Config: c} }
 
-// enter opens the stream of a session, and ends the one that it has. It reports whether there is
-// room.
-func (s *Service) enter(ctx context.Context, session string) (of context.Context, leave func(), ok bool) {
+// enter opens the stream of a session, and ends the one that it has. For the sixth of a person the
+// oldest of the person ends, and if there is no room, the oldest of the person who has most.
+func (s *Service) enter(ctx context.Context, user, session string) (of context.Context, leave func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	before := s.open[session]
-	if before == nil && len(s.open) >= most {
-		return nil, nil, false
+	s.endFirst(func(p *place) bool { return p.session == session })
+	by := map[string]int{}
+	for _, p := range s.open {
+		by[p.user]++
 	}
-	if before != nil {
-		before.end()
+	if by[user] >= mostOfPerson {
+		s.endFirst(func(p *place) bool { return p.user == user })
+	} else if len(s.open) >= most {
+		largest := slices.Max(slices.Collect(maps.Values(by)))
+		s.endFirst(func(p *place) bool { return by[p.user] == largest })
 	}
 	of, end := context.WithCancel(ctx)
 	forget := context.AfterFunc(httpjson.Ending(ctx), end) // the end of the server must not wait for it
-	mine := &place{end}
-	s.open[session] = mine
+	mine := &place{user, session, end}
+	s.open = append(s.open, mine)
 	return of, func() {
 		forget()
 		end()
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		if s.open[session] == mine {
-			delete(s.open, session)
-		}
-	}, true
+		s.endFirst(func(p *place) bool { return p == mine })
+	}
+}
+
+// endFirst ends the oldest stream of which something is true, if there is one.
+func (s *Service) endFirst(is func(*place) bool) {
+	if i := slices.IndexFunc(s.open, is); i >= 0 {
+		s.open[i].end()
+		s.open = slices.Delete(s.open, i, i+1)
+	}
 }
 
 // A Stream is one that is open. Its caller must call Write, which ends it.
@@ -83,10 +99,7 @@ type Stream struct {
 // Open begins a stream of notifications newer than the one with an id, or than now if there is
 // no such id.
 func (s *Service) Open(ctx context.Context, c people.Claim, last string) (*Stream, error) {
-	of, leave, ok := s.enter(ctx, c.SessionID)
-	if !ok {
-		return nil, fault.New(fault.Unavailable, "too many clients wait for notifications; ask for the number of unread ones instead")
-	}
+	of, leave := s.enter(ctx, c.UserID, c.SessionID)
 	st := &Stream{Service: s, ctx: of, leave: leave, caller: c, last: last, since: s.Posts.Now()}
 	if err := st.look(); err != nil {
 		leave()

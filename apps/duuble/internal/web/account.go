@@ -3,7 +3,6 @@ package web
 import (
 	"net/http"
 	"net/url"
-	"strings"
 
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/rules"
@@ -28,10 +27,10 @@ func (s *web) pages() {
 	s.handle("GET "+Prefix+"/terms", always, func(r *request) error {
 		return s.render(r, http.StatusOK, page{Name: "terms", Title: "Terms and privacy"})
 	})
-	s.handle("GET "+Prefix+"/sign-in", anyone, s.signInPage)
-	s.handle("POST "+Prefix+"/sign-in", anyone, s.signIn)
-	s.handle("GET "+Prefix+"/sign-in/code", anyone, s.codePage)
-	s.handle("POST "+Prefix+"/sign-in/code", anyone, s.code)
+	s.handle("GET "+Prefix+"/sign-in", entry, s.signInPage)
+	s.handle("POST "+Prefix+"/sign-in", entry, s.signIn)
+	s.handle("GET "+Prefix+"/sign-in/code", entry, s.codePage)
+	s.handle("POST "+Prefix+"/sign-in/code", entry, s.code)
 	s.handle("POST "+Prefix+"/sign-out", always, s.signOut)
 	s.handle("GET "+Prefix+"/me/leave", member, func(r *request) error {
 		return s.render(r, http.StatusOK, page{Name: "leave", Title: "Leave Duuble"})
@@ -100,9 +99,9 @@ func (s *web) signInPage(r *request) error {
 
 func (s *web) signIn(r *request) error {
 	to := back(r.form("back"))
-	number := bare(r.form("destination"))
-	address, _ := httpjson.AddressClass(r.Request)
-	c, err := s.People.RequestCode(r.Context(), people.Channels[0], number, people.Purposes[0], address)
+	by := people.Asker{Device: readCookie(r.Request, deviceCookie)}
+	by.Site, by.Network = httpjson.AddressClass(r.Request)
+	c, err := s.People.RequestCode(r.Context(), people.Channels[0], r.form("destination"), people.Purposes[0], by)
 	if err != nil {
 		return s.refused(r, page{Name: "sign-in", Title: "Sign in", Body: to}, err)
 	}
@@ -118,16 +117,17 @@ type codeBody struct {
 
 func (s *web) codePage(r *request) error {
 	q := r.URL.Query()
-	return s.render(r, http.StatusOK, page{Name: "code", Title: "Enter the code", Body: codeBody{q.Get("challenge"), back(q.Get("back")), s.People.KeepCodes}})
+	return s.render(r, http.StatusOK, page{Name: "code", Title: "Enter the code", Body: codeBody{q.Get("challenge"), back(q.Get("back")), s.Printed}})
 }
 
 func (s *web) code(r *request) error {
 	to := back(r.form("back"))
-	in, err := s.People.Verify(r.Context(), r.form("challenge"), strings.TrimSpace(r.form("code")), people.Device(r.UserAgent()))
+	in, err := s.People.Verify(r.Context(), r.form("challenge"), r.form("code"), people.Device(r.UserAgent()))
 	if err != nil {
-		return s.refused(r, page{Name: "code", Title: "Enter the code", Body: codeBody{r.form("challenge"), to, s.People.KeepCodes}}, err)
+		return s.refused(r, page{Name: "code", Title: "Enter the code", Body: codeBody{r.form("challenge"), to, s.Printed}}, err)
 	}
-	keepCookie(r.w, r.Request, in.Tokens)
+	keepSession(r.w, r.Request, in.Tokens)
+	setCookie(r.w, r.Request, deviceCookie, in.Device, people.DeviceFor)
 	if !in.User.Onboarded() {
 		to = Prefix + "/welcome"
 	}
@@ -136,7 +136,7 @@ func (s *web) code(r *request) error {
 }
 
 func (s *web) signOut(r *request) error {
-	forgetCookie(r.w, r.Request)
+	forgetSession(r.w, r.Request)
 	if r.who != nil || r.left {
 		if err := s.People.Logout(r.Context(), r.claim, false); err != nil && fault.Of(err) != fault.Unauthenticated {
 			return err
@@ -150,7 +150,7 @@ func (s *web) leave(r *request) error {
 	if err := s.People.Leave(r.Context(), r.claim); err != nil {
 		return err
 	}
-	forgetCookie(r.w, r.Request)
+	forgetSession(r.w, r.Request)
 	goOn(r, Prefix+"?done=departed")
 	return nil
 }
@@ -240,7 +240,7 @@ func (s *web) signOutEverywhere(r *request) error {
 	if err := s.People.Logout(r.Context(), r.claim, true); err != nil {
 		return err
 	}
-	forgetCookie(r.w, r.Request)
+	forgetSession(r.w, r.Request)
 	goOn(r, Prefix)
 	return nil
 }

@@ -130,8 +130,7 @@ func (s *web) address(r *request, path string) string {
 }
 
 func (s *web) invite(r *request) error {
-	number := bare(r.form("phone"))
-	all, err := s.Hubs.Invite(r.Context(), r.claim, r.PathValue("id"), []string{number}, hubs.Lasts)
+	all, err := s.Hubs.Invite(r.Context(), r.claim, r.PathValue("id"), []string{r.form("phone")}, hubs.Lasts)
 	if err != nil {
 		return s.hub(r, hubBody{}, err)
 	}
@@ -295,8 +294,3 @@ func (s *web) hubsToPost(r *request) ([]hubs.Hub, error) {
 var roles = map[string]string{hubs.Member: "member", hubs.Admin: "admin", hubs.SuperAdmin: "manager"}
 
 func roleOf(role string) string { return roles[role] }
-
-// bare returns a phone number without what people write between its digits.
-func bare(number string) string {
-	return strings.NewReplacer(" ", "", "-", "", "(", "", ")", "", ".", "").Replace(number)
-}

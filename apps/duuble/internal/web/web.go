@@ -46,6 +46,7 @@ type Config struct {
 	Streams     *stream.Service
 	Site        string // the address before the paths of links that people send; "": that of the request
 	VoteMin     int    // how many votes are counted together
+	Printed     bool   // whether codes are printed in the terminal
 	Admission   *httpjson.Admission
 	Log         *slog.Logger
 	Now         func() time.Time
@@ -55,8 +56,12 @@ type Config struct {
 type web struct {
 	Config
 	mux       *http.ServeMux
+	patterns  []string // of the mux
 	templates map[string]*template.Template
 }
+
+// Patterns returns the routes of all pages, as a ServeMux knows them.
+func Patterns() []string { return build(Config{}).patterns }
 
 // New returns a handler for everything under Prefix.
 func New(c Config) http.Handler {
@@ -99,7 +104,8 @@ type action func(*request) error
 type access int
 
 const (
-	always access = iota // also a person who has left
+	entry  access = iota // anyone; limits count the address, also of a person who is signed in
+	always               // also a person who has left
 	anyone
 	person // signed in
 	member // after onboarding
@@ -108,15 +114,35 @@ const (
 // handle registers a page. A guest is sent to sign in and back, and a person without a username to
 // choose one.
 func (s *web) handle(pattern string, who access, act action) {
+	s.patterns = append(s.patterns, pattern)
 	s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "private, no-store")
 		req := &request{Request: r, w: w}
-		access, refresh := readCookie(r)
-		claim, unclaimed := s.People.ParseAccess(access)
-		caller := httpjson.CallerOf(r, claim.Name())
-		var err error
+		access, refresh, _ := strings.Cut(readCookie(r, sessionCookie), "~")
+		claim, over := s.People.ParseAccess(access)
+		var find func() (string, error)
+		if over == nil {
+			find = func() (string, error) {
+				u, err := s.recognize(req, claim)
+				return u.ID, err
+			}
+		}
+		caller, err := s.Admission.Caller(r, find)
+		if err == nil && who == entry {
+			caller = httpjson.CallerOf(r, "")
+		}
+		if fault.Of(err) == fault.Unauthenticated {
+			forgetSession(w, r) // the session has ended
+			err = nil
+		}
 		if limited := s.Admission.Admit(r.Context(), w.Header(), caller, httpjson.IsWrite(r)); limited != nil {
 			err = limited
+		}
+		if err == nil && access != "" && over != nil {
+			err = s.renew(req, refresh)
+		}
+		if err == nil && who > anyone && req.who == nil && !req.left {
+			err = people.SignIn() // before the form is read
 		}
 		if err == nil && r.Method == http.MethodPost {
 			err = pages.ReadForm(s.Admission, w, r, maxForm)
@@ -128,17 +154,11 @@ func (s *web) handle(pattern string, who access, act action) {
 		}
 		defer leave()
 		req.leave = leave
-		if err == nil && access != "" {
-			req.claim = claim
-			err = s.visit(req, unclaimed != nil, refresh)
-		}
 		switch {
 		case err != nil:
 		case req.left && who != always:
 			goOn(req, Prefix+"/come-back")
 			return
-		case who > anyone && req.who == nil:
-			err = people.SignIn()
 		case who == member && !req.who.Onboarded():
 			goOn(req, Prefix+"/welcome")
 			return
@@ -151,80 +171,82 @@ func (s *web) handle(pattern string, who access, act action) {
 	})
 }
 
-// visit finds out who has sent a request. An access token that is over is renewed; a session that
-// has ended makes a guest.
-func (s *web) visit(r *request, renew bool, refresh string) error {
-	var u people.User
-	var err error
-	if renew {
-		u, err = s.renew(r, refresh)
-	} else {
-		u, err = s.People.Caller(r.Context(), r.claim)
+// recognize notes whose session a claim names.
+func (s *web) recognize(r *request, c people.Claim) (u people.User, err error) {
+	if r.claim, u, err = s.People.Recognize(r.Context(), c); err != nil {
+		return u, err
 	}
-	if fault.Of(err) == fault.Unauthenticated {
-		forgetCookie(r.w, r.Request)
-		r.claim = people.Claim{}
-		return nil
+	httpjson.SetUser(r.Context(), people.LogKey(u.ID))
+	if r.left = !u.DeletedAt.IsZero(); !r.left {
+		r.who = &u
 	}
-	if fault.CodeOf(err) == people.AccountDeleted || err == nil && !u.DeletedAt.IsZero() {
-		r.left = true
-		return nil
-	}
+	return u, nil
+}
+
+// renew gets the next tokens in place of an access token that is over; a session that has ended
+// makes a guest. Several requests of one browser may do it at once: they name themselves alike, so
+// that each gets the same answer.
+func (s *web) renew(r *request, refresh string) error {
+	wrong, err := s.Admission.Guess(r.Request)
 	if err != nil {
 		return err
 	}
-	r.who = &u
-	httpjson.SetUser(r.Context(), people.LogKey(u.ID))
-	return nil
-}
-
-// renew gets the next tokens. Several requests of one browser may do it at once: they name
-// themselves alike, so that each gets the same answer.
-func (s *web) renew(r *request, refresh string) (people.User, error) {
-	wrong, err := s.Admission.Guess(r.Request)
-	if err != nil {
-		return people.User{}, err
-	}
 	sum := sha256.Sum256([]byte("page|" + refresh))
 	in, err := s.People.Refresh(r.Context(), refresh, hex.EncodeToString(sum[:16]))
-	if err != nil {
+	var c people.Claim
+	if err == nil {
+		keepSession(r.w, r.Request, in.Tokens)
+		c, err = s.People.ParseAccess(in.Tokens.Access)
+	}
+	if err == nil {
+		_, err = s.recognize(r, c)
+	}
+	if fault.Of(err) == fault.Unauthenticated {
 		wrong()
-		return people.User{}, err
+		forgetSession(r.w, r.Request)
+		return nil
 	}
-	keepCookie(r.w, r.Request, in.Tokens)
-	r.claim, err = s.People.ParseAccess(in.Tokens.Access)
-	return in.User, err
+	return err
 }
 
-// cookieName is the name of the cookie. Over https the browser holds it to be ours alone.
-func cookieName(r *http.Request) string {
+// The cookies, after the name of the application: the tokens of a session, and the token of a
+// device that has signed in, which stays when the session ends.
+const (
+	sessionCookie = "session"
+	deviceCookie  = "device"
+)
+
+// cookieName is the whole name of a cookie. Over https the browser holds it to be ours alone.
+func cookieName(r *http.Request, name string) string {
 	if httpjson.Encrypted(r) {
-		return "__Host-duuble-session"
+		return "__Host-duuble-" + name
 	}
-	return "duuble-session"
+	return "duuble-" + name
 }
 
-// readCookie returns the tokens of a request, "" if it has none.
-func readCookie(r *http.Request) (access, refresh string) {
-	c, err := r.Cookie(cookieName(r))
+// readCookie returns the value of a cookie, "" if there is none.
+func readCookie(r *http.Request, name string) string {
+	c, err := r.Cookie(cookieName(r, name))
 	if err != nil {
-		return "", ""
+		return ""
 	}
-	access, refresh, _ = strings.Cut(c.Value, "~")
-	return access, refresh
+	return c.Value
 }
 
-// keepCookie has the browser send tokens from now on.
-func keepCookie(w http.ResponseWriter, r *http.Request, t people.Tokens) {
-	setCookie(w, r, t.Access+"~"+t.Refresh, int(people.RefreshFor.Seconds()))
+// keepSession has the browser send tokens from now on.
+func keepSession(w http.ResponseWriter, r *http.Request, t people.Tokens) {
+	setCookie(w, r, sessionCookie, t.Access+"~"+t.Refresh, people.RefreshFor)
 }
 
-// forgetCookie has it send none.
-func forgetCookie(w http.ResponseWriter, r *http.Request) { setCookie(w, r, "", -1) }
+// forgetSession has it send none.
+func forgetSession(w http.ResponseWriter, r *http.Request) {
+	setCookie(w, r, sessionCookie, "", -time.Second)
+}
 
-func setCookie(w http.ResponseWriter, r *http.Request, value string, age int) {
+// setCookie has the browser keep a cookie for a time, or forget it if that is negative.
+func setCookie(w http.ResponseWriter, r *http.Request, name, value string, keep time.Duration) {
 	http.SetCookie(w, &http.Cookie{ //nolint:gosec // Secure where it can be
-		Name: cookieName(r), Value: value, Path: "/", MaxAge: age,
+		Name: cookieName(r, name), Value: value, Path: "/", MaxAge: int(keep.Seconds()),
 		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: httpjson.Encrypted(r),
 	})
 }
@@ -236,6 +258,7 @@ func (s *web) fail(r *request, err error) {
 		if r.Method == http.MethodGet {
 			here = r.URL.RequestURI()
 		}
+		httpjson.HangUp(r.w, r.Request)
 		goOn(r, Prefix+"/sign-in?back="+url.QueryEscape(here))
 		return
 	}

@@ -47,6 +47,7 @@ type world struct {
 	now     time.Time
 	inbox   inbox
 	cookies []*http.Cookie
+	over    func(*httpjson.Admission) http.Handler
 }
 
 func (w *world) Now() time.Time {
@@ -76,7 +77,7 @@ func newWorld(t *testing.T) *world {
 	keys, err := ballot.NewKeys(make([]byte, 32))
 	require.NoError(t, err)
 	accounts := people.New(people.Config{
-		Store: rows, Tables: tables, Queues: queues, Entropy: rand.Reader, Keys: keyring.Ring{make([]byte, 32)}, SMS: &w.inbox, Keep: 30 * 24 * time.Hour, CodeLasts: time.Minute, PerPhone: -1, PerAddress: -1,
+		Store: rows, Tables: tables, Queues: queues, Entropy: rand.Reader, Keys: keyring.Ring{make([]byte, 32)}, SMS: &w.inbox, Keep: 30 * 24 * time.Hour, CodeLasts: time.Minute, PerPhone: -1, PerAddress: -1, PerNetwork: -1, PerCountry: -1, PerHour: -1,
 	})
 	votes := ballot.New(ballot.Config{
 		Store: rows, Posts: "Posts", Due: "Admin", Queues: queues, Keys: keys, VoteMin: 3, SettleAfter: time.Hour, Entropy: rand.Reader,
@@ -84,10 +85,13 @@ func newWorld(t *testing.T) *world {
 	})
 	groups := hubs.New(hubs.Config{Store: rows, Tables: tables, Entropy: rand.Reader, People: accounts})
 	all := posts.New(posts.Config{Store: rows, Tables: tables, Queues: queues, Entropy: rand.Reader, People: accounts, Hubs: groups, Ballot: votes, PostsADay: 100, VotesAnHour: 300})
-	w.Handler = web.New(web.Config{
-		People: accounts, Hubs: groups, Posts: all, Discussions: discussions.New(all), Streams: stream.New(stream.Config{Posts: all}), VoteMin: 3,
-		Admission: httpjson.NewAdmission(httpjson.Limits{Writes: -1, Reads: -1}.Complete(false), w.Now), Log: slog.New(slog.DiscardHandler), Now: w.Now,
-	})
+	w.over = func(a *httpjson.Admission) http.Handler {
+		return web.New(web.Config{
+			People: accounts, Hubs: groups, Posts: all, Discussions: discussions.New(all), Streams: stream.New(stream.Config{Posts: all}), VoteMin: 3,
+			Admission: a, Log: slog.New(slog.DiscardHandler), Now: w.Now,
+		})
+	}
+	w.Handler = w.over(httpjson.NewAdmission(httpjson.Limits{Writes: -1, Reads: -1}.Complete(false), w.Now))
 	return w
 }
 
@@ -123,15 +127,21 @@ func (w *world) visit(method, path, form string) *httptest.ResponseRecorder {
 // enter signs in and completes the account.
 func (w *world) enter() {
 	w.t.Helper()
+	require.Equal(w.t, "/app/welcome", w.signIn())
+	rec := w.visit("POST", "/app/welcome", "username=Ann_1&fullName=Ann&terms=yes")
+	require.Equal(w.t, "/app?done=welcome", rec.Header().Get("Location"), rec.Body)
+}
+
+// signIn signs in, and returns where that leads.
+func (w *world) signIn() string {
+	w.t.Helper()
 	rec := w.visit("POST", "/app/sign-in", "destination=%2B34600000001&back=/app/me")
 	require.Equal(w.t, 303, rec.Code, rec.Body)
 	to, err := url.Parse(rec.Header().Get("Location"))
 	require.NoError(w.t, err)
 	code, _, _ := strings.Cut(w.inbox.text, " ")
 	rec = w.visit("POST", "/app/sign-in/code", url.Values{"challenge": {to.Query().Get("challenge")}, "code": {" " + code}, "back": {"/app/me"}}.Encode())
-	require.Equal(w.t, "/app/welcome", rec.Header().Get("Location"), rec.Body)
-	rec = w.visit("POST", "/app/welcome", "username=Ann_1&fullName=Ann&terms=yes")
-	require.Equal(w.t, "/app?done=welcome", rec.Header().Get("Location"), rec.Body)
+	return rec.Header().Get("Location")
 }
 
 // TestRenewal: a browser stays signed in beyond the time of its access token, also if several of

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 	"unicode"
 
@@ -44,16 +45,15 @@ type Tokens struct {
 // A Claim is what a token says before the storage was asked whether it is true.
 type Claim struct {
 	UserID, SessionID string
+	Known             *atomic.Pointer[Known] // what the storage has said of it; nil if it was not asked
 	secret            Secret
 }
 
-// Name names the session that a claim is of, "" if there is none. Only the holder of a token can
-// know it.
-func (c Claim) Name() string {
-	if c.UserID == "" {
-		return ""
-	}
-	return c.UserID + " " + c.SessionID
+// Known are the rows that a claim names, and when they were read.
+type Known struct {
+	User    User
+	Session Session
+	At      time.Time
 }
 
 // LogKey returns what the log may hold of a user: it is good for nothing but to see that two
@@ -69,7 +69,7 @@ func ParseToken(form auth.TokenForm, token string) (c Claim, ok bool) {
 	if !ok {
 		return Claim{}, false
 	}
-	return Claim{uuid.UUID(id[:idBytes]).String(), uuid.UUID(id[idBytes:]).String(), secret}, true
+	return Claim{UserID: uuid.UUID(id[:idBytes]).String(), SessionID: uuid.UUID(id[idBytes:]).String(), secret: secret}, true
 }
 
 // Tokens returns the tokens of secrets.

@@ -21,12 +21,11 @@ import (
 	"prompthub/apps/harmony/internal/events"
 	"prompthub/apps/harmony/internal/forum"
 	"prompthub/apps/harmony/internal/meet"
-	"prompthub/apps/harmony/internal/picture"
 	"prompthub/apps/harmony/internal/reports"
 	"prompthub/apps/harmony/internal/shop"
-	"prompthub/internal/fault"
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/http/openapi"
+	"prompthub/internal/storage/blob/picture"
 	"prompthub/internal/telemetry"
 )
 
@@ -64,7 +63,7 @@ type api struct {
 
 // A Bound is what a route may cost.
 type Bound struct {
-	Steps int // calls of the storage of which each waits for the one before
+	Steps int // calls of the storage of which each waits for the one before, after the session
 	Calls int // all calls, those after the answer too; of a list those of a page of 20
 }
 
@@ -158,6 +157,9 @@ type none = struct{}
 // route registers an action. op.Errors names the statuses of its errors beyond those of every
 // route.
 func route[I, O any](a *api, who access, bound Bound, op huma.Operation, act func(context.Context, meet.Claim, *I) (*O, error)) {
+	if who != anyone {
+		bound.Steps++ // the session is read first, so that it is known who calls
+	}
 	a.bounds[op.OperationID] = bound
 	op.BodyReadTimeout = -1 // openapi.ReadBody has its own
 	statuses := append([]int{400, 422, 429, 500, 503}, op.Errors...)
@@ -183,8 +185,7 @@ func route[I, O any](a *api, who access, bound Bound, op huma.Operation, act fun
 		if v == nil {
 			v = &visit{} // a probe
 		}
-		out, err := act(ctx, v.claim, in)
-		v.settle(ctx, err)
+		out, err := openapi.WithinPage(in, func() (*O, error) { return act(ctx, v.claim, in) })
 		if err != nil {
 			return nil, httpjson.Describe(ctx, err)
 		}
@@ -195,8 +196,9 @@ func route[I, O any](a *api, who access, bound Bound, op huma.Operation, act fun
 // A visit is a request with what it says about its caller.
 type visit struct {
 	claim meet.Claim
-	wrong func() // counts a token that was wrong
 	from  string // names the caller: the member, or the address of a guest
+
+	site, network string // where it comes from
 }
 
 type visitKey struct{}
@@ -210,19 +212,18 @@ func from(ctx context.Context) string {
 	return v.from
 }
 
-// settle counts a wrong token, and tells the log who has called by one that was right.
-func (v *visit) settle(ctx context.Context, err error) {
-	switch {
-	case v.claim.UserID == "":
-	case fault.CodeOf(err) == meet.InvalidToken:
-		v.wrong()
-	default:
-		httpjson.SetUser(ctx, account.LogKey(v.claim.UserID))
+// asker is who asks to be signed in, by what they send of their device.
+func asker(ctx context.Context, device, agent string) meet.Asker {
+	by := meet.Asker{Device: device, Agent: account.Device(agent)}
+	if v, _ := ctx.Value(visitKey{}).(*visit); v != nil {
+		by.Site, by.Network = v.site, v.network
 	}
+	return by
 }
 
-// admit counts a request, finds out what it says about its caller, reads what it sends, and finds
-// room for it. A guest is refused before anything else is looked at.
+// admit finds out who sends a request, counts it, reads what it sends, and finds room for it. A
+// guest is refused before anything else is looked at. A caller who signs in or up counts as their
+// address, with any token.
 func (a *api) admit(ctx huma.Context, who access, next func(huma.Context)) {
 	r, w := humago.Unwrap(ctx)
 	if openapi.IsProbe(ctx.Operation().Path) {
@@ -234,19 +235,22 @@ func (a *api) admit(ctx huma.Context, who access, next func(huma.Context)) {
 		return
 	}
 	v := &visit{}
-	var refused error
-	if who != anyone {
-		v, refused = a.visit(r, who)
+	find, refused := a.finds(v, r, who)
+	caller, err := a.Admission.Caller(r, find)
+	if err != nil {
+		refused = err
 	}
-	site, _ := httpjson.AddressClass(r)
-	v.from = cmp.Or(v.claim.UserID, site)
-	caller := httpjson.CallerOf(r, v.claim.Name())
+	v.site, v.network = httpjson.AddressClass(r)
+	v.from = cmp.Or(v.claim.UserID, v.site)
 	if err := a.Admission.Admit(r.Context(), w.Header(), caller, httpjson.IsWrite(r)); err != nil {
 		refused = err
 	}
 	if refused != nil {
 		httpjson.Refuse(w, r, refused)
 		return
+	}
+	if v.claim.UserID != "" {
+		httpjson.SetUser(r.Context(), account.LogKey(v.claim.UserID))
 	}
 	openapi.CheckQuery(ctx, func(ctx huma.Context) {
 		if !a.read(ctx) {
@@ -279,25 +283,26 @@ func (a *api) read(ctx huma.Context) bool {
 	return err == nil
 }
 
-// visit reads what a request says about its caller.
-func (a *api) visit(r *http.Request, who access) (*visit, error) {
+// finds returns what finds out whose session a request names, nil for a guest.
+func (a *api) finds(v *visit, r *http.Request, who access) (find func() (string, error), err error) {
+	if who == anyone {
+		return nil, nil
+	}
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if scheme == "" && who == visitor {
 		if token, _ = cookie.Read(r); token == "" {
-			return &visit{}, nil
+			return nil, nil
 		}
 	} else if !strings.EqualFold(scheme, "Bearer") {
-		return &visit{}, meet.SignIn()
+		return nil, meet.SignIn()
 	}
-	wrong, err := a.Admission.Guess(r)
-	if err != nil {
-		return &visit{}, err
-	}
-	claim, err := meet.ParseAccess(strings.TrimSpace(token))
-	if err != nil {
-		wrong()
-	}
-	return &visit{claim: claim, wrong: wrong}, err
+	return func() (string, error) {
+		c, err := meet.ParseAccess(strings.TrimSpace(token))
+		if err == nil {
+			v.claim, _, err = a.Service.Recognize(r.Context(), c)
+		}
+		return v.claim.UserID, err
+	}, nil
 }
 
 func (a *api) system() {
@@ -321,5 +326,6 @@ var meanings = map[int]openapi.Meaning{
 	409: {Doc: "It cannot be as things are: EMAIL_TAKEN, TOO_MANY_IMAGES, LIKE_MATCHED, EVENT_FULL, EVENT_STARTED, EVENT_NOT_STARTED, CAPACITY_TOO_SMALL, TOO_MANY_EVENTS, CODE_TAKEN, SECTION_TAKEN, SECTION_NOT_EMPTY, TOPIC_LOCKED, NOT_DELETED, TOO_MANY_ITEMS, TOO_MANY_TOPICS, TOO_MANY_MATCHES, CHAT_CLOSED, CHAT_FULL, EDIT_TOO_LATE", Detail: "an account has this e-mail address already; sign in, or give another address"},
 	412: {Doc: "The thing was changed since the caller read it", Detail: "the profile was changed since you read it; read it again"},
 	413: {Doc: "The body is too large", Detail: "the body is larger than 336 KiB"},
+	429: {Doc: "The caller sends more than one caller may, or too much at once: RATE_LIMITED, TOO_MANY_AT_ONCE, TOO_MANY_ATTEMPTS, TOO_MANY_SIGN_UPS, LIKES_USED_UP, GENDER_TOO_OFTEN, POSITION_TOO_OFTEN, PREFERENCES_TOO_OFTEN", Detail: "you send more requests than this service takes from one caller; wait and send it again"},
 	422: {Doc: "The request breaks rules, which are named: VALIDATION_ERROR, UNDERAGE, WEAK_PASSWORD, NOT_YOURSELF, NOT_AN_IMAGE, KEY_REUSED", Detail: "the request breaks the rules named here", Fields: []httpjson.Field{{Location: "body.name", Message: "give 1 to 50 characters", Code: "NAME_LENGTH"}}},
 }

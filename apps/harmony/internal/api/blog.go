@@ -89,7 +89,7 @@ func (a *api) blog() {
 			p, err := a.Blog.All(ctx, c, after, in.Limit)
 			return answer(pageOf(all, c, p.Posts, p.Next, postHeadOf), err)
 		})
-	route(a, member, Bound{4, 6}, op("new-post", http.MethodPost, "/admin/blog/posts", "admin", "Make a post; admins may", "It is in the list when the answer is there, if it is published.", http.StatusCreated),
+	route(a, member, Bound{3, 6}, op("new-post", http.MethodPost, "/admin/blog/posts", "admin", "Make a post; admins may", "It is in the list when the answer is there, if it is published.", http.StatusCreated),
 		func(ctx context.Context, c meet.Claim, in *body[NewPost]) (*body[Post], error) {
 			p, err := a.Blog.NewPost(ctx, c, in.Body.draft())
 			return answer(postOf(p), err)

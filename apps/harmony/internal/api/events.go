@@ -325,7 +325,7 @@ func (a *api) adminEvents() {
 			p, err := a.Events.All(ctx, c, after, in.Limit)
 			return answer(pageOf("list-all-events", c, p.Events, p.Next, eventOf), err)
 		})
-	route(a, member, Bound{6, 18}, admin("new-event", http.MethodPost, "", "Make an event; admins may", "If it is published, it is in the lists when the answer is there, with a chat and two topics.", http.StatusCreated),
+	route(a, member, Bound{5, 18}, admin("new-event", http.MethodPost, "", "Make an event; admins may", "If it is published, it is in the lists when the answer is there, with a chat and two topics.", http.StatusCreated),
 		func(ctx context.Context, c meet.Claim, in *body[NewEvent]) (*body[Event], error) {
 			v, err := a.Events.NewEvent(ctx, c, in.Body.draft())
 			return answer(eventOf(v), err)

@@ -32,7 +32,9 @@ func binary(types ...string) map[string]*huma.MediaType {
 }
 
 // sentImage describes a route that takes a picture.
-const sentImage = "The bytes of a JPEG, PNG or WebP file of up to 8 MiB and 25 megapixels, in place of the picture that it has."
+const sentImage = "The bytes of a JPEG, PNG or WebP file of up to 8 MiB and 25 megapixels, in place of the picture that it has. " + madeInTurn
+
+const madeInTurn = "One picture of a caller is made at a time; a request that waits longer than 10 seconds gets 503 BUSY."
 
 // imageSent returns an operation whose body is a picture.
 func imageSent(o huma.Operation) huma.Operation {
@@ -43,7 +45,7 @@ func imageSent(o huma.Operation) huma.Operation {
 func (a *api) images() {
 	route(a, member, Bound{4, 9}, huma.Operation{
 		OperationID: "add-image", Method: http.MethodPost, Path: "/users/{userId}/images", Tags: []string{"people"}, DefaultStatus: http.StatusCreated, Errors: []int{404, 409},
-		Summary: "Add a picture to my profile", Description: "The bytes of a JPEG, PNG or WebP file of up to 8 MiB and 25 megapixels. It is turned as EXIF says, made small and written anew as JPEG, without any other data of the file.",
+		Summary: "Add a picture to my profile", Description: "The bytes of a JPEG, PNG or WebP file of up to 8 MiB and 25 megapixels. It is turned as EXIF says, made small and written anew as JPEG, without any other data of the file. " + madeInTurn,
 		RequestBody: &huma.RequestBody{Required: true, Content: binary(imageTypes...)}, SkipValidateBody: true, MaxBodyBytes: -1,
 	}, func(ctx context.Context, c meet.Claim, in *struct {
 		ByUser

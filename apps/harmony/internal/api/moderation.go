@@ -106,7 +106,7 @@ func (a *api) reports() {
 		Status int
 		Body   ReportID
 	}
-	route(a, member, Bound{5, 13}, op, func(ctx context.Context, c meet.Claim, in *body[NewReport]) (*reported, error) {
+	route(a, member, Bound{4, 13}, op, func(ctx context.Context, c meet.Claim, in *body[NewReport]) (*reported, error) {
 		n := in.Body
 		id, created, err := a.Reports.Report(ctx, c, reports.Target{Kind: string(n.Kind), UserID: n.UserID, ImageID: n.ImageID, ChatID: n.ChatID, MessageID: n.MessageID, TopicID: n.TopicID, ReplyID: n.ReplyID}, string(n.Reason), n.Text)
 		if err != nil {

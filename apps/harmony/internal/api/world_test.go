@@ -22,12 +22,12 @@ import (
 	"prompthub/apps/harmony/internal/forum"
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/meettest"
-	"prompthub/apps/harmony/internal/picture"
 	"prompthub/apps/harmony/internal/reports"
 	"prompthub/apps/harmony/internal/shop"
 	"prompthub/internal/http/auth/password"
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/storage/blob"
+	"prompthub/internal/storage/blob/picture"
 	"prompthub/internal/storage/memory"
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/rowstore"
@@ -128,6 +128,8 @@ type world struct {
 	forum      *forum.Service
 	meter      *meter
 	background sync.WaitGroup
+	// over returns the API with an admission of its own.
+	over func(*httpjson.Admission) http.Handler
 }
 
 func newWorld(t *testing.T) *world {
@@ -158,9 +160,12 @@ func newWorld(t *testing.T) *world {
 	require.NoError(t, sold.Create(t.Context()))
 	posts := blog.New(w.service, blog.Tables{BlogPosts: "BlogPosts"})
 	require.NoError(t, posts.Create(t.Context()))
-	w.Handler = api.New(api.Config{
-		Service: w.service, Events: w.events, Chats: chats.New(w.service, w.events), Forum: w.forum, Reports: told, Shop: sold, Blog: posts, Admission: httpjson.NewAdmission(httpjson.Limits{}, time.Now), Log: slog.New(slog.DiscardHandler), Now: time.Now, Version: "test",
-	})
+	w.over = func(admission *httpjson.Admission) http.Handler {
+		return api.New(api.Config{
+			Service: w.service, Events: w.events, Chats: chats.New(w.service, w.events), Forum: w.forum, Reports: told, Shop: sold, Blog: posts, Admission: admission, Log: slog.New(slog.DiscardHandler), Now: time.Now, Version: "test",
+		})
+	}
+	w.Handler = w.over(httpjson.NewAdmission(httpjson.Limits{}, time.Now))
 	return w
 }
 

@@ -20,7 +20,7 @@ func (s *Service) SetImage(ctx context.Context, c meet.Claim, id string, file []
 			return nil, noPost()
 		}
 		if url == "" {
-			if url, err = s.pictures().Add(ctx, id, file); err != nil {
+			if url, err = s.pictures().Add(ctx, c, id, file); err != nil {
 				return nil, err
 			}
 		}

@@ -239,19 +239,21 @@ func (j Job) end(ctx context.Context, r round) error {
 	return j.RemoveKey(ctx, j.Tables.State, roundKey)
 }
 
-// files removes the files of pictures of an account.
+// files removes the files of pictures of an account, also those that tidy has taken out.
 func (j Job) files(ctx context.Context, id string) error {
-	for next, more := "", true; more; more = next != "" {
-		page, err := j.Blobs.List(ctx, meet.ContainerProfiles, id+"/", slice, next)
-		if err != nil {
-			return rowstore.Unavailable(err)
-		}
-		for _, item := range page.Items {
-			if err := j.Blobs.Delete(ctx, meet.ContainerProfiles, item.Name); err != nil {
+	for container, prefix := range map[string]string{meet.ContainerProfiles: id + "/", meet.ContainerRemoved: meet.ContainerProfiles + "/" + id + "/"} {
+		for next, more := "", true; more; more = next != "" {
+			page, err := j.Blobs.List(ctx, container, prefix, slice, next)
+			if err != nil {
 				return rowstore.Unavailable(err)
 			}
+			for _, item := range page.Items {
+				if err := j.Blobs.Delete(ctx, container, item.Name); err != nil {
+					return rowstore.Unavailable(err)
+				}
+			}
+			next = page.Next
 		}
-		next = page.Next
 	}
 	return nil
 }

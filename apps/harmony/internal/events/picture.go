@@ -16,7 +16,7 @@ func (s *Service) SetImage(ctx context.Context, c meet.Claim, id string, file []
 	url, was := "", ""
 	v, err := s.edit(ctx, c, id, func(e *Event) (err error) {
 		if url == "" {
-			if url, err = s.pictures().Add(ctx, id, file); err != nil {
+			if url, err = s.pictures().Add(ctx, c, id, file); err != nil {
 				return err
 			}
 		}

@@ -103,7 +103,7 @@ func TestCrashesOfPicture(t *testing.T) {
 			require.NotEqual(w.T, old, v.ImageURL)
 		}
 		run := func() {
-			job := tidy.Job{Service: w.Service, Walks: []tidy.Walk{tidy.Files(w.Service, gallery.ContainerEvents, w.events.Named)}}
+			job := tidy.Job{Service: w.Service, Containers: []tidy.Container{{Name: gallery.ContainerEvents, Named: w.events.Named}}}
 			require.NoError(w.T, job.Run(ctx))
 		}
 		before := w.Stored(gallery.ContainerEvents)

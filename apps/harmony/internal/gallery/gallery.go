@@ -14,6 +14,7 @@ import (
 	"prompthub/apps/harmony/internal/account"
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/internal/fault"
+	"prompthub/internal/storage/backup"
 	"prompthub/internal/storage/blob"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
@@ -41,11 +42,16 @@ const (
 
 // New returns the gallery of a container.
 func New(members *meet.Service, container string) Gallery {
-	return Gallery{container, members, "/api/v1/images/" + strings.TrimSuffix(container, Suffix) + "/"}
+	return Gallery{container, members, pathOf(container)}
 }
 
 // Create makes the container if it is missing.
 func (g Gallery) Create(ctx context.Context) error { return g.members.Blobs.Create(ctx, g.Container) }
+
+// pathOf returns where the doors serve the pictures of a container.
+func pathOf(container string) string {
+	return "/api/v1/images/" + strings.TrimSuffix(container, Suffix) + "/"
+}
 
 // files returns the names of the files of the picture that an address leads to.
 func (g Gallery) files(url string) []string {
@@ -56,9 +62,19 @@ func (g Gallery) files(url string) []string {
 	return []string{name + ".jpg", name + account.ThumbSuffix}
 }
 
-// Add makes a picture of a thing out of a file, and returns its address for the row.
-func (g Gallery) Add(ctx context.Context, id string, file []byte) (url string, err error) {
-	made, err := g.members.Pictures.Make(ctx, file, side)
+// Named returns the files in a container that the row of a thing names.
+func Named(container string, row table.Row) (files []backup.Blob) {
+	g := Gallery{Container: container, path: pathOf(container)}
+	for _, name := range g.files(row.Props.Get("ImageUrl").Str()) {
+		files = append(files, backup.Blob{Container: container, Name: name})
+	}
+	return files
+}
+
+// Add makes a picture of a thing out of a file that a caller has sent, and returns its address for
+// the row. It has been found out that the caller may.
+func (g Gallery) Add(ctx context.Context, c meet.Claim, id string, file []byte) (url string, err error) {
+	made, err := g.members.Pictures.Make(ctx, c.UserID, file, side)
 	if err != nil {
 		return "", err
 	}

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"prompthub/apps/harmony/internal/account"
-	"prompthub/apps/harmony/internal/picture"
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/fault"
 	"prompthub/internal/storage/blob"
@@ -18,6 +17,13 @@ import (
 
 // ContainerProfiles is where pictures of members are.
 const ContainerProfiles = "profile-images"
+
+// profileSide is how long the longer side of a picture of a member is.
+const profileSide = 1200
+
+// ContainerRemoved is where files lie for a week that the timer tidy has taken out of a container,
+// whose name stands before theirs.
+const ContainerRemoved = "removed-images"
 
 // maxImages is how many pictures a profile has.
 const maxImages = 10
@@ -131,7 +137,7 @@ func (s *Service) AddImage(ctx context.Context, c Claim, user string, file []byt
 	if len(was.All) >= maxImages {
 		return Image{}, tooManyImages()
 	}
-	made, err := s.Pictures.Make(ctx, file, picture.ProfileSide)
+	made, err := s.Pictures.Make(ctx, c.UserID, file, profileSide)
 	if err != nil {
 		return Image{}, err
 	}
@@ -202,7 +208,8 @@ func (s *Service) DropFiles(ctx context.Context, container string, names []strin
 	ctx = context.WithoutCancel(ctx)
 	s.Background(func() {
 		for _, name := range names {
-			if err := s.Blobs.Delete(ctx, container, name); err != nil {
+			err := errors.Join(s.Blobs.Delete(ctx, container, name), s.Blobs.Delete(ctx, ContainerRemoved, container+"/"+name))
+			if err != nil {
 				s.Log.WarnContext(ctx, "a file of a picture stays without a row", slog.String("error", err.Error()))
 			}
 		}

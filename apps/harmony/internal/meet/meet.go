@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"prompthub/apps/harmony/internal/attempts"
-	"prompthub/apps/harmony/internal/picture"
 	"prompthub/internal/fault"
 	"prompthub/internal/http/auth/password"
 	"prompthub/internal/storage/blob"
+	"prompthub/internal/storage/blob/picture"
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
@@ -20,6 +20,7 @@ import (
 type Service struct {
 	Config
 	attempts *attempts.Counter
+	signUps  *attempts.Counter
 }
 
 // A Config is what a Service needs. Every field but Transact is required.
@@ -38,12 +39,17 @@ type Config struct {
 	Pictures  *picture.Maker
 	LikesADay int // -1: no limit
 
+	// SignUpsAnHour is how many accounts one address may make; 0 and less: no limit.
+	SignUpsAnHour int
+
 	// EraseAfter is how long a deleted account can be restored; negative: for ever.
 	EraseAfter time.Duration
 }
 
 // New returns the service.
-func New(c Config) *Service { return &Service{c, attempts.New(c.Now)} }
+func New(c Config) *Service {
+	return &Service{c, attempts.New(c.Now), attempts.Count(c.Now, time.Hour, TooManySignUps, "too many accounts were made from your address in this hour; wait, or sign in")}
+}
 
 // Create makes what is missing of queues, containers and tables. The tables come last: Ready asks
 // one of them, and then all is there.
@@ -51,7 +57,7 @@ func (s *Service) Create(ctx context.Context) error {
 	if err := s.Queues.Create(ctx, QueueLists, queue.Poison(QueueLists), QueuePairs, queue.Poison(QueuePairs)); err != nil {
 		return err
 	}
-	if err := s.Blobs.Create(ctx, ContainerProfiles); err != nil {
+	if err := s.Blobs.Create(ctx, ContainerProfiles, ContainerRemoved); err != nil {
 		return err
 	}
 	return s.DB.Create(ctx, s.Tables.All()...)
@@ -79,6 +85,7 @@ const (
 	TooManyImages      fault.Code = "TOO_MANY_IMAGES"
 	EmailTaken         fault.Code = "EMAIL_TAKEN"
 	NotYourself        fault.Code = "NOT_YOURSELF"
+	TooManySignUps     fault.Code = "TOO_MANY_SIGN_UPS"
 	TooManyAttempts               = attempts.TooMany
 )
 

@@ -13,10 +13,10 @@ import (
 
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/meettest"
-	"prompthub/apps/harmony/internal/picture"
 	"prompthub/internal/host/function"
 	"prompthub/internal/http/auth/password"
 	"prompthub/internal/storage/blob"
+	"prompthub/internal/storage/blob/picture"
 	"prompthub/internal/storage/memory"
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/rowstore"
@@ -112,7 +112,7 @@ const secret = "tea under seven lamps"
 // someone is a registration that nothing is wrong with.
 func someone(name string) meet.Registration {
 	return meet.Registration{
-		Email: name + "@example.com", Password: secret, Name: "Someone", BirthDate: "2000-02-29", Gender: "female", Language: "ru", Device: "test",
+		Email: name + "@example.com", Password: secret, Name: "Someone", BirthDate: "2000-02-29", Gender: "female", Language: "ru", By: meet.Asker{Agent: "test"},
 	}
 }
 
@@ -125,7 +125,7 @@ func (w *world) register(name string) meet.SignedIn {
 }
 
 func (w *world) login(name, password string) (meet.SignedIn, error) {
-	return w.Login(w.t.Context(), name+"@example.com", password, "test")
+	return w.Login(w.t.Context(), name+"@example.com", password, meet.Asker{Agent: "test"})
 }
 
 // claim returns what an access token says.

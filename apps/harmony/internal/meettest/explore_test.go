@@ -410,7 +410,7 @@ func (x *explorer) begin() {
 		}, nil)
 	case "restore":
 		x.do(what, []string{"user " + a.UserID}, func() error {
-			in, err := r.Restore(ctx, names[0]+"@example.com", password, "test")
+			in, err := r.Restore(ctx, names[0]+"@example.com", password, meet.Asker{Agent: "test"})
 			if err != nil {
 				return err
 			}
@@ -437,7 +437,7 @@ func (x *explorer) signUp(ctx context.Context, r *rooms) {
 	x.mu.Unlock()
 	secret := secretOf(s.tries)
 	x.do("sign up", nil, func() error {
-		in, err := r.Register(ctx, meet.Registration{Email: address, Password: secret, Name: "Somebody", BirthDate: "2000-02-29", Gender: "female", Language: "en", Device: "test"})
+		in, err := r.Register(ctx, meet.Registration{Email: address, Password: secret, Name: "Somebody", BirthDate: "2000-02-29", Gender: "female", Language: "en", By: meet.Asker{Agent: "test"}})
 		if err != nil {
 			return err
 		}
@@ -486,7 +486,7 @@ func (x *explorer) accounts(rest bool) error {
 		}
 		good := 0
 		for try := range s.tries {
-			_, err := x.calm.Login(context.Background(), address, secretOf(try+1), "test")
+			_, err := x.calm.Login(context.Background(), address, secretOf(try+1), meet.Asker{Agent: "test"})
 			if err == nil {
 				good++
 			}
@@ -793,7 +793,7 @@ func (x *explorer) rest() {
 
 // verify notes the rows that are not as they must be, unless they may be so.
 func (x *explorer) verify(compared verify.Store, when string, may func(meet.Finding) bool) {
-	_, err := compared.Verify(context.Background(), true, func(f meet.Finding) {
+	_, err := compared.Verify(context.Background(), func(f meet.Finding) {
 		if !may(f) {
 			x.Note(fmt.Errorf("%s: %s %s: %s", when, f.Table, f.Key, f.Says))
 		}

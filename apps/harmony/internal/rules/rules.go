@@ -16,6 +16,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"prompthub/internal/fault"
+	"prompthub/internal/legible"
 	"prompthub/internal/storage/table"
 )
 
@@ -56,7 +57,7 @@ func FieldCodes() []fault.Code {
 		EmailForm, PasswordLength, WeakPassword, BirthDateForm, Underage, NameLength, BioLength, LocationLength, ControlCharacter,
 		GenderUnknown, LanguageUnknown, PositionRange, AgeRange, DistanceRange, ShowMeUnknown, VisibilityWrong,
 		DaysRange, ReasonLength,
-		MessageLength, PriceRange, CurrencyUnknown, DateForm,
+		MessageLength, PriceRange, CurrencyUnknown, DateForm, legible.InvisibleCharacters, legible.NothingVisible,
 	}
 }
 
@@ -125,6 +126,7 @@ func (b *Broken) Password(name, password, address, person string) {
 
 const (
 	minLocalPart = 4 // of an address, that a password may not hold
+	minName      = 5 // letters of a name that it may not hold: shorter ones are in many words
 	minDifferent = 5 // characters of a password
 )
 
@@ -132,30 +134,58 @@ func weak(password, address, person string) bool {
 	folded := strings.ToLower(norm.NFC.String(password))
 	local, _, _ := strings.Cut(address, "@")
 	person = strings.ToLower(norm.NFC.String(strings.TrimSpace(person)))
+	letters := 0
+	for _, r := range person {
+		if unicode.IsLetter(r) {
+			letters++
+		}
+	}
 	different := map[rune]bool{}
 	for _, r := range password {
 		different[r] = true
 	}
 	return len(different) < minDifferent ||
 		len(local) >= minLocalPart && strings.Contains(folded, local) ||
-		person != "" && strings.Contains(folded, person) ||
+		letters >= minName && strings.Contains(folded, person) ||
 		common[folded]
 }
 
 // Text returns a text as it is kept: in the form NFC and without space around it. Line breaks are
-// allowed in one of several lines.
+// allowed in one of several lines. A text of one line says what its readers see, and no text has
+// nothing to see.
 func (b *Broken) Text(name, s string, least, most int, code fault.Code, lines bool) string {
-	s = strings.TrimSpace(norm.NFC.String(strings.ReplaceAll(s, "\r\n", "\n")))
-	if strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) && (!lines || r != '\n') }) {
-		b.Add(name, ControlCharacter, "leave control characters out", nil)
-	} else if n := table.Units(s); n < least || n > most {
-		b.Add(name, code, fmt.Sprintf("give %d to %d characters", least, most), nil)
+	if lines {
+		return b.text(name, s, least, most, code, "\n", seen)
 	}
-	return s
+	return b.text(name, s, least, most, code, "", legible.Line)
 }
 
 // Name returns a name as it is kept.
-func (b *Broken) Name(s string) string { return b.Text("name", s, 1, MaxName, NameLength, false) }
+func (b *Broken) Name(s string) string {
+	return b.text("name", s, 1, MaxName, NameLength, "", legible.Name)
+}
+
+// seen is the rule for texts of several lines, as of legible.Line: scripts are written with
+// characters that no reader sees.
+func seen(s string) (code fault.Code, message string) {
+	if s == "" || legible.Visible(s) {
+		return "", ""
+	}
+	return legible.NothingVisible, "write at least one character that can be seen"
+}
+
+// text checks a text that may have some control characters.
+func (b *Broken) text(name, s string, least, most int, code fault.Code, controls string, check func(string) (fault.Code, string)) string {
+	s = strings.TrimSpace(norm.NFC.String(strings.ReplaceAll(s, "\r\n", "\n")))
+	if strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) && !strings.ContainsRune(controls, r) }) {
+		b.Add(name, ControlCharacter, "leave control characters out", nil)
+	} else if n := table.Units(s); n < least || n > most {
+		b.Add(name, code, fmt.Sprintf("give %d to %d characters", least, most), nil)
+	} else if code, message := check(s); code != "" {
+		b.Add(name, code, message, nil)
+	}
+	return s
+}
 
 // Bio returns the text of a profile as it is stored.
 func (b *Broken) Bio(s string) string { return b.Text("bio", s, 0, MaxBio, BioLength, true) }

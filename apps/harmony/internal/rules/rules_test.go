@@ -10,6 +10,7 @@ import (
 
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/fault"
+	"prompthub/internal/legible"
 )
 
 var today = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
@@ -53,6 +54,12 @@ func TestPassword(t *testing.T) {
 	} {
 		require.Equal(t, want, code(t, func(b *rules.Broken) { b.Password("password", password, "anna.k@example.com", "Annapolis") }), password)
 	}
+	for name, password := range map[string]string{"Eve": "tea under seven lamps", "Я": "моя семья и чай", "Ли": "любимые лилии мамы", "Ева": "королева и чай 77", "Anna": "bananna split 7", "李 - !": "x 李 - ! 123456"} {
+		require.Empty(t, code(t, func(b *rules.Broken) { b.Password("password", password, "x@example.com", name) }), name)
+	}
+	for name, password := range map[string]string{"Ольга": "я ОЛЬГА и чай", "José Luis": "jose\u0301 luis 1234"} {
+		require.Equal(t, rules.WeakPassword, code(t, func(b *rules.Broken) { b.Password("password", password, "x@example.com", name) }), name)
+	}
 	require.Empty(t, code(t, func(b *rules.Broken) { b.Password("password", "bob and his lamps", "bob@example.com", "Анна") }), "three letters are no secret")
 }
 
@@ -85,6 +92,16 @@ func TestTexts(t *testing.T) {
 		"break in bio":  {func(b *rules.Broken) { require.Equal(t, "a\nb", b.Bio("a\r\nb")) }, ""},
 		"bell":          {func(b *rules.Broken) { b.Bio("a\ab") }, rules.ControlCharacter},
 		"long bio":      {func(b *rules.Broken) { b.Bio(strings.Repeat("a", 1001)) }, rules.BioLength},
+		"unseen":        {func(b *rules.Broken) { b.Name("\u200b") }, legible.NothingVisible},
+		"filler":        {func(b *rules.Broken) { b.Name("\u3164") }, legible.NothingVisible},
+		"turned":        {func(b *rules.Broken) { b.Name("\u202e evil") }, legible.InvisibleCharacters},
+		"copy":          {func(b *rules.Broken) { b.Name("Bea\u200b") }, legible.InvisibleCharacters},
+		"Persian":       {func(b *rules.Broken) { b.Name("می\u200cخواهم") }, ""},
+		"turned place":  {func(b *rules.Broken) { b.Location("\u2066Rome") }, legible.InvisibleCharacters},
+		"unseen bio":    {func(b *rules.Broken) { b.Bio("\u2060\n\u200b") }, legible.NothingVisible},
+		"Hebrew bio":    {func(b *rules.Broken) { b.Bio("\u200fשלום\u200e") }, ""},
+		"unseen text":   {func(b *rules.Broken) { b.Message("\u2060") }, legible.NothingVisible},
+		"no bio":        {func(b *rules.Broken) { b.Bio("") }, ""},
 		"location":      {func(b *rules.Broken) { b.Location(strings.Repeat("a", 101)) }, rules.LocationLength},
 	} {
 		require.Equal(t, tt.want, code(t, tt.check), name)
@@ -105,19 +122,6 @@ func TestPositions(t *testing.T) {
 	for _, wrong := range [][2]float64{{90.1, 0}, {0, 180.1}, {math.NaN(), 0}, {0, math.Inf(1)}} {
 		require.Equal(t, rules.PositionRange, code(t, func(b *rules.Broken) { b.Position(wrong[0], wrong[1]) }))
 	}
-	moscow, petersburg := at(55.7, 37.6), at(59.9, 30.3)
-	km := rules.Distance(moscow, petersburg)
-	require.InDelta(t, 634, km, 5)
-	require.Zero(t, rules.Distance(moscow, moscow))
-	class, ok := rules.DistanceClass(km)
-	require.True(t, ok)
-	require.Equal(t, 1000, class)
-	class, _ = rules.DistanceClass(0)
-	require.Equal(t, 10, class)
-	class, _ = rules.DistanceClass(10.01)
-	require.Equal(t, 25, class)
-	_, ok = rules.DistanceClass(rules.Distance(moscow, at(-33.9, 151.2)))
-	require.False(t, ok)
 }
 
 func TestLanguage(t *testing.T) {

@@ -20,7 +20,7 @@ func (s *Service) SetImage(ctx context.Context, c meet.Claim, id string, file []
 		return Item{}, err
 	}
 	was := i.ImageURL
-	if i.ImageURL, err = s.pictures().Add(ctx, id, file); err != nil {
+	if i.ImageURL, err = s.pictures().Add(ctx, c, id, file); err != nil {
 		return Item{}, err
 	}
 	i.UpdatedAt = s.Now().UTC()

@@ -90,7 +90,7 @@ func TestCrashesOfPicture(t *testing.T) {
 			require.NotEmpty(t, got.ImageURL)
 		}
 		run := func() {
-			require.NoError(t, tidy.Job{Service: w.Service, Walks: []tidy.Walk{tidy.Files(w.Service, gallery.ContainerStore, s.Named)}}.Run(ctx))
+			require.NoError(t, tidy.Job{Service: w.Service, Containers: []tidy.Container{{Name: gallery.ContainerStore, Named: s.Named}}}.Run(ctx))
 		}
 		before := w.Stored(gallery.ContainerStore)
 		w.Clock.Pass(50 * time.Minute)

@@ -12,9 +12,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/apps/harmony/internal/meet"
-	"prompthub/apps/harmony/internal/picture"
+	"prompthub/apps/harmony/internal/meettest"
 	"prompthub/apps/harmony/internal/tidy"
 	"prompthub/internal/http/auth/password"
+	"prompthub/internal/storage/blob/picture"
 	"prompthub/internal/storage/memory"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
@@ -56,7 +57,7 @@ func TestTidy(t *testing.T) {
 		for _, ending := range []string{".jpg", "_320.jpg"} {
 			require.NoError(t, blobs.Put(ctx, meet.ContainerProfiles, user+"/"+image+ending, []byte("x")))
 		}
-		if n%3 > 0 {
+		if n%50 > 0 {
 			insert("UserImages", user, image, at("UploadedAt"))
 		}
 		insert("Deck", "female_0", user, out(n%3 == 0), at("UpdatedAt"))
@@ -84,10 +85,10 @@ func TestTidy(t *testing.T) {
 		files, decks, messages int
 	}{
 		{59 * time.Minute, 900, 450, 1350},
-		{time.Minute, 600, 450, 1350},
-		{23 * time.Hour, 600, 300, 1350},
-		{24 * time.Hour, 600, 300, 900},
-		{1000 * time.Hour, 600, 300, 900},
+		{time.Minute, 882, 450, 1350},
+		{23 * time.Hour, 882, 300, 1350},
+		{24 * time.Hour, 882, 300, 900},
+		{1000 * time.Hour, 882, 300, 900},
 	} {
 		passed.Add(int64(step.after))
 		require.NoError(t, job.Run(ctx))
@@ -99,4 +100,65 @@ func TestTidy(t *testing.T) {
 	require.NoError(t, s.Write(ctx, "State", []table.Op{{Kind: table.Upsert, Row: table.Row{Key: table.Key{Partition: tidy.Name, Row: "decks"}, Props: table.Props{{Name: "Place", Value: table.String("no place")}}}}}))
 	_ = job.Run(ctx)
 	require.NoError(t, job.Run(ctx))
+}
+
+// TestRowsThatAreMissing: a sweep takes few files out, and says that there are more. None is gone
+// for good within a week: once rows name them again, all come back. What is of no use goes then.
+func TestRowsThatAreMissing(t *testing.T) {
+	t.Parallel()
+	ctx, w := t.Context(), meettest.New(t)
+	job, users := tidy.Job{Service: w.Service}, []string{"00000000-0000-0000-0000-00000000000a", "00000000-0000-0000-0000-00000000000b"}
+	image := func(n int) string { return fmt.Sprintf("%08d-0000-0000-0000-000000000001", n) }
+	row := func(kind table.Kind, n int) {
+		op := table.Op{Kind: kind, Row: table.Row{Key: table.Key{Partition: users[n%2], Row: image(n)}}}
+		if kind == table.Delete {
+			op.Row.ETag = table.Any
+		}
+		require.NoError(t, w.Service.Write(ctx, "UserImages", []table.Op{op}))
+	}
+	for n := range 100 {
+		for _, ending := range []string{".jpg", "_320.jpg"} {
+			require.NoError(t, w.Blobs.Put(ctx, meet.ContainerProfiles, users[n%2]+"/"+image(n)+ending, []byte(image(n)+ending)))
+		}
+	}
+	count := func(container string) int {
+		page, err := w.Blobs.List(ctx, container, "", 1000, "")
+		require.NoError(t, err)
+		return len(page.Items)
+	}
+	for range 6 * 24 { // a day
+		w.Clock.Pass(10 * time.Minute)
+		if err := job.Run(ctx); err != nil {
+			require.ErrorContains(t, err, "no row names 20 files in profile-images and more")
+		}
+	}
+	require.Equal(t, 180, count(meet.ContainerProfiles), "one sweep has taken some out, and the next one waits")
+	require.Equal(t, 20, count(meet.ContainerRemoved))
+	for n := range 100 {
+		row(table.Insert, n)
+	}
+	require.NoError(t, job.Run(ctx))
+	require.Equal(t, 200, count(meet.ContainerProfiles))
+	require.Zero(t, count(meet.ContainerRemoved))
+	for n := range 100 {
+		for _, ending := range []string{".jpg", "_320.jpg"} {
+			got, err := w.Blobs.Get(ctx, meet.ContainerProfiles, users[n%2]+"/"+image(n)+ending)
+			require.NoError(t, err)
+			require.Equal(t, image(n)+ending, string(got.Body))
+		}
+	}
+
+	row(table.Delete, 0)
+	row(table.Delete, 1)
+	w.Clock.Pass(25 * time.Hour)
+	require.NoError(t, job.Run(ctx))
+	require.Equal(t, []int{196, 4}, []int{count(meet.ContainerProfiles), count(meet.ContainerRemoved)})
+	w.DropFiles(ctx, meet.ContainerProfiles, []string{users[0] + "/" + image(0) + ".jpg"})
+	require.Equal(t, 3, count(meet.ContainerRemoved), "what a person deletes goes at once")
+	w.Clock.Pass(7*24*time.Hour - time.Minute)
+	require.NoError(t, job.Run(ctx))
+	require.Equal(t, 3, count(meet.ContainerRemoved))
+	w.Clock.Pass(2 * time.Minute)
+	require.NoError(t, job.Run(ctx))
+	require.Equal(t, []int{196, 0}, []int{count(meet.ContainerProfiles), count(meet.ContainerRemoved)})
 }

@@ -5,7 +5,6 @@ package verify
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -13,13 +12,9 @@ import (
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/tidy"
 	"prompthub/internal/storage/rowstore"
-	"prompthub/internal/storage/table"
 )
 
 const slice = 200 // rows of a slice
-
-// settles is how long rows may differ while a change is under way, or its message waits.
-const settles = 2 * time.Minute
 
 // A Store is a service whose rows are compared. Checks are those of other rooms.
 type Store struct {
@@ -34,7 +29,7 @@ func (s Store) all() []meet.Check { return append(s.members(), s.Checks...) }
 func (s Store) Walks() (all []tidy.Walk) {
 	for _, c := range s.all() {
 		all = append(all, tidy.Walk{Name: c.Name, Every: 24 * time.Hour, Step: func(ctx context.Context, place string, limit int) (string, error) {
-			page, found, err := s.look(ctx, c, place, limit)
+			page, found, _, err := s.look(ctx, c, place, limit)
 			var failures rowstore.Failures
 			failures.Record(err)
 			for _, f := range found {
@@ -50,11 +45,12 @@ func (s Store) Walks() (all []tidy.Walk) {
 	return all
 }
 
-// look makes a check of a slice of rows, and returns the place where the next slice begins.
-func (s Store) look(ctx context.Context, c meet.Check, place string, limit int) (next string, found []meet.Finding, err error) {
+// look makes a check of a slice of rows, and returns the place where the next slice begins, and how
+// many rows there were.
+func (s Store) look(ctx context.Context, c meet.Check, place string, limit int) (next string, found []meet.Finding, rows int, err error) {
 	page, err := s.DB.List(ctx, c.Table, c.Range, limit, place)
 	if err != nil {
-		return "", nil, rowstore.Unavailable(err)
+		return "", nil, 0, rowstore.Unavailable(err)
 	}
 	each := make([][]meet.Finding, len(page.Rows))
 	err = rowstore.Each(ctx, len(page.Rows), rowstore.MaxParallel, func(ctx context.Context, i int) (err error) {
@@ -64,65 +60,23 @@ func (s Store) look(ctx context.Context, c meet.Check, place string, limit int) 
 	for _, some := range each {
 		found = append(found, some...)
 	}
-	return page.Next, found, err
+	return page.Next, found, len(page.Rows), err
 }
 
-// Verify calls tell for each row that is not as it must be. A row that differs is looked at again
-// once all changes of then have settled, unless nothing else works on the store. It returns how
-// many rows it has compared.
-func (s Store) Verify(ctx context.Context, alone bool, tell func(meet.Finding)) (rows int, err error) {
-	type suspect struct {
-		check meet.Check
-		row   table.Row
-	}
-	var again []suspect
+// Verify calls tell for each row that is not as it must be. It returns how many rows it has
+// compared. While others work on the store, a row may differ for as long as their changes are under
+// way.
+func (s Store) Verify(ctx context.Context, tell func(meet.Finding)) (rows int, err error) {
 	for _, c := range s.all() {
 		for next, more := "", true; more; more = next != "" {
-			page, err := s.DB.List(ctx, c.Table, c.Range, slice, next)
+			page, found, n, err := s.look(ctx, c, next, slice)
 			if err != nil {
-				return rows, fmt.Errorf("read %s: %w", c.Table, err)
+				return rows, fmt.Errorf("compare %s: %w", c.Table, err)
 			}
-			rows += len(page.Rows)
-			each := make([][]meet.Finding, len(page.Rows))
-			err = rowstore.Each(ctx, len(page.Rows), rowstore.MaxParallel, func(ctx context.Context, i int) (err error) {
-				each[i], err = c.Look(ctx, page.Rows[i])
-				return err
-			})
-			if err != nil {
-				return rows, err
+			for _, f := range found {
+				tell(f)
 			}
-			for i, some := range each {
-				if len(some) > 0 && !alone {
-					again = append(again, suspect{c, page.Rows[i]})
-					continue
-				}
-				for _, f := range some {
-					tell(f)
-				}
-			}
-			next = page.Next
-		}
-	}
-	if len(again) == 0 {
-		return rows, nil
-	}
-	if err := s.Sleep(ctx, settles); err != nil {
-		return rows, err
-	}
-	for _, one := range again {
-		row, err := s.DB.Get(ctx, one.check.Table, one.row.Key)
-		if errors.Is(err, table.ErrNotFound) {
-			continue
-		}
-		if err != nil {
-			return rows, err
-		}
-		found, err := one.check.Look(ctx, row)
-		if err != nil {
-			return rows, err
-		}
-		for _, f := range found {
-			tell(f)
+			next, rows = page, rows+n
 		}
 	}
 	return rows, nil

@@ -52,7 +52,7 @@ func (w *world) compared() verify.Store {
 // differs returns what is not as it must be.
 func (w *world) differs() (all []meet.Finding) {
 	w.T.Helper()
-	rows, err := w.compared().Verify(w.T.Context(), true, func(f meet.Finding) { all = append(all, f) })
+	rows, err := w.compared().Verify(w.T.Context(), func(f meet.Finding) { all = append(all, f) })
 	require.NoError(w.T, err)
 	require.Greater(w.T, rows, 50)
 	return all
@@ -298,39 +298,6 @@ func (w *world) damage(name, part string, props table.Props) []table.Row {
 		return write(table.Op{Kind: table.Merge, Row: table.Row{Key: row.Key, ETag: table.Any, Props: props}})
 	}
 	require.Fail(w.T, "there is no such row", "%s %s", name, part)
-	return nil
-}
-
-// TestVerifyWhileOthersWork: a row that differs for a moment is not named.
-func TestVerifyWhileOthersWork(t *testing.T) {
-	t.Parallel()
-	w := newWorld(meettest.New(t))
-	live(t, w)
-	taken := w.damage("Likes", "_", nil)
-	busy := w.Over(w.DB, w.Queues)
-	slept := false
-	busy.Sleep = func(ctx context.Context, _ time.Duration) error {
-		if slept = true; len(taken) > 0 {
-			require.NoError(t, w.SettleAll(ctx))
-		}
-		return ctx.Err()
-	}
-	var found []meet.Finding
-	s := w.compared()
-	s.Service = busy
-	_, err := s.Verify(t.Context(), false, func(f meet.Finding) { found = append(found, f) })
-	require.NoError(t, err)
-	require.True(t, slept)
-	require.Empty(t, found)
-}
-
-// SettleAll has all lists follow their pairs.
-func (w *world) SettleAll(ctx context.Context) error {
-	for _, row := range w.Rows("Pairs") {
-		if err := w.SettlePair(ctx, row.Partition, row.Key.Row); err != nil {
-			return err
-		}
-	}
 	return nil
 }
 

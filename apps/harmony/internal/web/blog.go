@@ -8,7 +8,7 @@ import (
 
 	"prompthub/apps/harmony/internal/blog"
 	"prompthub/apps/harmony/internal/meet"
-	"prompthub/apps/harmony/internal/picture"
+	"prompthub/internal/storage/blob/picture"
 )
 
 // blog are the pages of the blog, and those on which admins write it.
@@ -45,7 +45,7 @@ func (s *web) blog() {
 			_, err = s.Blog.SetImage(r.Context(), r.claim, r.PathValue("id"), file)
 		}
 		return s.savedPost(r, r.PathValue("id"), err)
-	}, true, picture.MaxBytes+maxForm))
+	}, member, picture.MaxBytes+maxForm))
 	s.members("POST "+admin+"/{id}/delete", func(r *request) error {
 		if err := s.Blog.Delete(r.Context(), r.claim, r.PathValue("id")); err != nil {
 			return err

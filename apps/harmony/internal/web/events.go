@@ -13,10 +13,10 @@ import (
 	"golang.org/x/text/currency"
 
 	"prompthub/apps/harmony/internal/events"
-	"prompthub/apps/harmony/internal/picture"
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/fault"
 	"prompthub/internal/http/httpjson"
+	"prompthub/internal/storage/blob/picture"
 )
 
 // events are the pages about events, and those on which staff write them.
@@ -80,7 +80,7 @@ func (s *web) events() {
 		}
 		goOn(r, admin+"/"+id+"?done=saved")
 		return nil
-	}, true, picture.MaxBytes+maxForm))
+	}, member, picture.MaxBytes+maxForm))
 	s.members("POST "+admin+"/{id}/delete", func(r *request) error {
 		if err := s.Events.Delete(r.Context(), r.claim, r.PathValue("id")); err != nil {
 			return err

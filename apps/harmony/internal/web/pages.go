@@ -12,24 +12,24 @@ import (
 	"prompthub/apps/harmony/internal/account"
 	"prompthub/apps/harmony/internal/cookie"
 	"prompthub/apps/harmony/internal/meet"
-	"prompthub/apps/harmony/internal/picture"
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/fault"
 	"prompthub/internal/http/httpjson"
+	"prompthub/internal/storage/blob/picture"
 )
 
 func (s *web) pages() {
 	s.handle("GET "+Prefix, s.home)
 	s.handle("GET "+Prefix+"/sign-up", s.signUpPage)
-	s.handle("POST "+Prefix+"/sign-up", s.signUp)
+	s.enter("POST "+Prefix+"/sign-up", s.signUp)
 	s.handle("GET "+Prefix+"/sign-in", s.signInPage)
-	s.handle("POST "+Prefix+"/sign-in", s.signIn)
+	s.enter("POST "+Prefix+"/sign-in", s.signIn)
 	s.handle("POST "+Prefix+"/sign-out", s.signOut)
 	s.handle("GET "+Prefix+"/reset", s.resetPage)
-	s.handle("POST "+Prefix+"/reset", s.reset)
+	s.enter("POST "+Prefix+"/reset", s.reset)
 	s.members("GET "+Prefix+"/me", s.mePage)
 	s.members("POST "+Prefix+"/me", s.saveMe)
-	s.mux.Handle("POST "+Prefix+"/me/photos", s.action(s.addPhoto, true, picture.MaxBytes+maxForm))
+	s.mux.Handle("POST "+Prefix+"/me/photos", s.action(s.addPhoto, member, picture.MaxBytes+maxForm))
 	s.members("POST "+Prefix+"/me/photos/{id}/first", s.firstPhoto)
 	s.members("POST "+Prefix+"/me/photos/{id}/delete", s.deletePhoto)
 	s.members("GET "+Prefix+"/settings", func(r *request) error { return s.settings(r, page{}, nil) })
@@ -39,7 +39,7 @@ func (s *web) pages() {
 	s.members("POST "+Prefix+"/settings/sign-out", s.signOutEverywhere)
 	s.members("POST "+Prefix+"/settings/delete", s.deleteMe)
 	s.handle("GET "+Prefix+"/restore", func(r *request) error { return s.render(r, http.StatusOK, restorePage) })
-	s.handle("POST "+Prefix+"/restore", s.restore)
+	s.enter("POST "+Prefix+"/restore", s.restore)
 	s.pairs()
 	s.events()
 	s.forum()
@@ -71,14 +71,26 @@ func (s *web) signUpPage(r *request) error {
 func (s *web) signUp(r *request) error {
 	in, err := s.Service.Register(r.Context(), meet.Registration{
 		Email: r.form("email"), Password: r.form("password"), Name: r.form("name"), BirthDate: r.form("birthDate"), Gender: r.form("gender"),
-		Language: r.lang, Device: account.Device(r.UserAgent()),
+		Language: r.lang, By: r.asker(),
 	})
 	if err != nil {
 		return s.refused(r, page{Name: "sign-up", Title: "sign-up.title"}, err)
 	}
-	cookie.Keep(r.w, r.Request, in.Tokens)
+	r.keep(in)
 	goOn(r, Prefix+"/me?done=registered")
 	return nil
+}
+
+// asker is who asks to be signed in, on a device that may have done so before.
+func (r *request) asker() meet.Asker {
+	site, network := httpjson.AddressClass(r.Request)
+	return meet.Asker{Site: site, Network: network, Device: cookie.Device(r.Request), Agent: account.Device(r.UserAgent())}
+}
+
+// keep has the browser keep a session, and that it has signed the member in.
+func (r *request) keep(in meet.SignedIn) {
+	cookie.Keep(r.w, r.Request, in.Tokens)
+	cookie.KeepDevice(r.w, r.Request, in.Device)
 }
 
 func (s *web) signInPage(r *request) error {
@@ -92,11 +104,11 @@ func (s *web) signInPage(r *request) error {
 
 func (s *web) signIn(r *request) error {
 	to := back(r.form("back"))
-	in, err := s.Service.Login(r.Context(), r.form("email"), r.form("password"), account.Device(r.UserAgent()))
+	in, err := s.Service.Login(r.Context(), r.form("email"), r.form("password"), r.asker())
 	if err != nil {
 		return s.refused(r, page{Name: "sign-in", Title: "sign-in.title", Body: to}, err)
 	}
-	cookie.Keep(r.w, r.Request, in.Tokens)
+	r.keep(in)
 	goOn(r, to)
 	return nil
 }
@@ -139,11 +151,11 @@ var restorePage = page{Name: "restore", Title: "restore.title"}
 
 // restore brings back the account of a person who has deleted it.
 func (s *web) restore(r *request) error {
-	in, err := s.Service.Restore(r.Context(), r.form("email"), r.form("password"), account.Device(r.UserAgent()))
+	in, err := s.Service.Restore(r.Context(), r.form("email"), r.form("password"), r.asker())
 	if err != nil {
 		return s.refused(r, restorePage, err)
 	}
-	cookie.Keep(r.w, r.Request, in.Tokens)
+	r.keep(in)
 	goOn(r, Prefix+"/me?done=restored")
 	return nil
 }

@@ -8,10 +8,10 @@ import (
 
 	"prompthub/apps/harmony/internal/account"
 	"prompthub/apps/harmony/internal/meet"
-	"prompthub/apps/harmony/internal/picture"
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/apps/harmony/internal/shop"
 	"prompthub/internal/fault"
+	"prompthub/internal/storage/blob/picture"
 )
 
 // shop are the pages of the store.
@@ -44,7 +44,7 @@ func (s *web) shop() {
 			_, err = s.Shop.SetImage(r.Context(), r.claim, r.PathValue("id"), file)
 		}
 		return s.savedItem(r, r.PathValue("id"), err)
-	}, true, picture.MaxBytes+maxForm))
+	}, member, picture.MaxBytes+maxForm))
 	s.members("POST "+admin+"/{id}/delete", func(r *request) error {
 		if err := s.Shop.Delete(r.Context(), r.claim, r.PathValue("id")); err != nil {
 			return err

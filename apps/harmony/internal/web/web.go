@@ -94,30 +94,60 @@ func (r *request) form(name string) string { return r.PostForm.Get(name) }
 // An action answers a request, or returns the error that it must be answered with.
 type action func(*request) error
 
-// handle registers a page for everybody, and members one for members: a guest is sent to sign in
-// and back.
+// An access says who may open a page.
+type access int
+
+const (
+	entry access = iota // a person who signs in or up counts as their address, whatever cookie they send
+	anyone
+	member // a guest is sent to sign in and back
+)
+
+// handle registers a page for everybody, enter one to sign in or up, and members one for members.
 func (s *web) handle(pattern string, act action) {
-	s.mux.Handle(pattern, s.action(act, false, maxForm))
+	s.mux.Handle(pattern, s.action(act, anyone, maxForm))
+}
+
+func (s *web) enter(pattern string, act action) {
+	s.mux.Handle(pattern, s.action(act, entry, maxForm))
 }
 
 func (s *web) members(pattern string, act action) {
-	s.mux.Handle(pattern, s.action(act, true, maxForm))
+	s.mux.Handle(pattern, s.action(act, member, maxForm))
 }
 
 // action returns the handler of an action, whose form has at most that many bytes.
-func (s *web) action(act action, members bool, most int64) http.Handler {
+func (s *web) action(act action, who access, most int64) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "private, no-store")
 		req := &request{Request: r, w: w, lang: rules.Language(r.Header.Get("Accept-Language"))}
-		var err error
-		access, refresh := cookie.Read(r)
-		if req.claim, err = meet.ParseAccess(access); err != nil && access != "" {
-			cookie.Forget(w, r) // it is none of ours
+		token, refresh := cookie.Read(r)
+		var find func() (string, error)
+		if token != "" {
+			find = func() (string, error) {
+				claim, err := meet.ParseAccess(token)
+				if err == nil {
+					err = s.recognize(req, claim)
+				}
+				return req.claim.UserID, err
+			}
 		}
-		err = nil
-		caller := httpjson.CallerOf(r, req.claim.Name())
+		caller, err := s.Admission.Caller(r, find)
+		over := fault.Of(err) == fault.Unauthenticated
+		if over {
+			err = nil
+		}
+		if who == entry {
+			caller = httpjson.CallerOf(r, "")
+		}
 		if limited := s.Admission.Admit(r.Context(), w.Header(), caller, httpjson.IsWrite(r)); limited != nil {
 			err = limited
+		}
+		if err == nil && over {
+			err = s.renew(req, refresh)
+		}
+		if err == nil && who == member && req.who == nil {
+			err = meet.SignIn() // before the form is read
 		}
 		if err == nil && r.Method == http.MethodPost {
 			err = pages.ReadForm(s.Admission, w, r, most)
@@ -128,12 +158,6 @@ func (s *web) action(act action, members bool, most int64) http.Handler {
 			return
 		}
 		defer leave()
-		if err == nil && req.claim.UserID != "" {
-			err = s.visit(req, refresh)
-		}
-		if err == nil && members && req.who == nil {
-			err = meet.SignIn()
-		}
 		if err == nil {
 			err = act(req)
 		}
@@ -143,41 +167,37 @@ func (s *web) action(act action, members bool, most int64) http.Handler {
 	})
 }
 
-// visit finds out who has sent a request. A session whose access has ended is renewed; one that has
-// ended makes a guest.
-func (s *web) visit(r *request, refresh string) error {
-	me, lang, err := s.Service.Visitor(r.Context(), r.claim)
-	if fault.CodeOf(err) == meet.InvalidToken {
-		err = s.renew(r, refresh)
-		if err == nil {
-			me, lang, err = s.Service.Visitor(r.Context(), r.claim)
-		}
-	}
-	if fault.Of(err) == fault.Unauthenticated || fault.CodeOf(err) == meet.AccountSuspended && r.claim.UserID == "" {
-		cookie.Forget(r.w, r.Request)
-		return nil
-	}
+// recognize notes who has sent a request.
+func (s *web) recognize(r *request, c meet.Claim) error {
+	c, me, lang, err := s.Service.Visitor(r.Context(), c)
 	if err != nil {
 		return err
 	}
-	r.who, r.lang = &me, lang
+	r.claim, r.who, r.lang = c, &me, lang
 	httpjson.SetUser(r.Context(), account.LogKey(me.ID))
 	return nil
 }
 
+// renew gets the next tokens in place of an access token that is over. A session that has ended
+// makes a guest, and so does that of a suspended member.
 func (s *web) renew(r *request, refresh string) error {
 	wrong, err := s.Admission.Guess(r.Request)
 	if err != nil {
 		return err
 	}
-	r.claim = meet.Claim{}
 	renewed, err := s.Service.Refresh(r.Context(), refresh)
-	if err != nil {
-		wrong()
-		return err
+	if err == nil {
+		cookie.Keep(r.w, r.Request, renewed)
+		var claim meet.Claim
+		if claim, err = meet.ParseAccess(renewed.Access); err == nil {
+			err = s.recognize(r, claim)
+		}
 	}
-	cookie.Keep(r.w, r.Request, renewed)
-	r.claim, err = meet.ParseAccess(renewed.Access)
+	if fault.Of(err) == fault.Unauthenticated || fault.CodeOf(err) == meet.AccountSuspended {
+		wrong()
+		cookie.Forget(r.w, r.Request)
+		return nil
+	}
 	return err
 }
 
@@ -188,6 +208,7 @@ func (s *web) fail(r *request, err error) {
 		if r.Method == http.MethodGet {
 			here = r.URL.RequestURI()
 		}
+		httpjson.HangUp(r.w, r.Request)
 		goOn(r, Prefix+"/sign-in?back="+url.QueryEscape(here))
 		return
 	}

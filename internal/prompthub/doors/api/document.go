@@ -7,6 +7,7 @@ import (
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/http/openapi"
 	"prompthub/internal/jsonsize"
+	"prompthub/internal/legible"
 	"prompthub/internal/prompthub/files/format"
 	"prompthub/internal/prompthub/library"
 	"prompthub/internal/prompthub/prompt"
@@ -47,7 +48,7 @@ func codes(code *huma.Schema) {
 var Codes = slices.Concat(library.Codes, []fault.Code{
 	format.ArchiveBroken, format.ArchiveTooLarge, format.FileTooLarge, format.TooManyEntries, format.YAMLTooLarge, format.AliasesTooLarge,
 	transfer.EntryRefused, transfer.Unreadable, jsonsize.TooManyParts,
-	prompt.IncludeUnresolved, prompt.InvisibleCharacters, prompt.LabelIsNumber, prompt.NameTaken, prompt.NothingVisible, prompt.TextTooLong,
+	prompt.IncludeUnresolved, legible.InvisibleCharacters, prompt.LabelIsNumber, prompt.NameTaken, legible.NothingVisible, prompt.TextTooLong,
 	httpjson.NoSuchRoute, httpjson.RepeatedHeader, httpjson.Busy, httpjson.TooManyAtOnce, httpjson.BodyIncomplete, httpjson.Unfinished, httpjson.NotConfigured,
 })
 

@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"strings"
 
+	"prompthub/internal/legible"
 	"prompthub/internal/prompthub/doors/web/markdown"
 	"prompthub/internal/prompthub/prompt"
 )
@@ -34,7 +35,7 @@ const (
 func (r reading) Exact(text string) template.HTML {
 	var b strings.Builder
 	at := 0
-	for from, to := range prompt.Invisible(text) {
+	for from, to := range legible.Invisible(text) {
 		if *r.marks == 0 {
 			break
 		}
@@ -80,7 +81,7 @@ func readingOf(c prompt.Content, texts [][]prompt.Part) reading {
 			p.Parts = []prompt.Part{{Text: text, Variable: -1}}
 		}
 		for _, part := range p.Parts {
-			r.Invisible += prompt.CountInvisible(part.Text)
+			r.Invisible += legible.Count(part.Text)
 		}
 		r.Passages = append(r.Passages, p)
 	}

@@ -48,7 +48,7 @@ func binary(t *testing.T) string {
 	t.Helper()
 	built.Do(func() {
 		file := filepath.Join(dir, "handler")
-		build := exec.CommandContext(t.Context(), "go", "build", "-o", file, "./handler")
+		build := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-s -w", "-o", file, "./handler")
 		build.Dir = root
 		out, err := build.CombinedOutput()
 		require.NoError(t, err, "%s", out)

@@ -1,6 +1,7 @@
 // Package parts keeps lines of any length together in a folder of blobs. The folder is named by the
 // time at which it was begun. Its parts have the lines, gzipped, one part after the other. The
-// manifest comes last: a folder without one is not complete.
+// manifest comes last: a folder without one is not complete. It has the SHA-256 of each part and,
+// over all that it says of them, of the whole.
 package parts
 
 import (
@@ -24,7 +25,7 @@ import (
 
 const (
 	manifestName    = "manifest.json"
-	manifestVersion = 1
+	manifestVersion = 2                  // 1 has no sum of the whole
 	mostBytes       = 8 << 20            // of the lines of a part
 	folderTime      = "20060102t150405z" // blobs have no capital letters
 )
@@ -37,6 +38,43 @@ type Manifest struct {
 	Rows    int       `json:"rows"`
 	LeftOut int       `json:"leftOut"` // rows that cannot be read, or are of a newer version
 	Parts   []Part    `json:"parts"`
+	SHA256  string    `json:"sha256,omitempty"` // of the manifest as it is without this
+}
+
+// text returns the manifest as it is written.
+func (m Manifest) text() ([]byte, error) {
+	text, err := json.MarshalIndent(m, "", " ")
+	return append(text, '\n'), err
+}
+
+// sealed returns the manifest with its sum.
+func (m Manifest) sealed() (Manifest, error) {
+	m.SHA256 = ""
+	text, err := m.text()
+	sum := sha256.Sum256(text)
+	m.SHA256 = hex.EncodeToString(sum[:])
+	return m, err
+}
+
+// parseManifest reads a manifest, which must be as it was written to the byte, but for one of version
+// 1, which has no sum.
+func parseManifest(text []byte) (Manifest, error) {
+	var m Manifest
+	if err := json.Unmarshal(text, &m); err != nil {
+		return m, damaged(manifestName)
+	}
+	if m.Version > manifestVersion {
+		return m, fmt.Errorf("%s is of version %d, which is newer than this program, which reads %d; or it is damaged", manifestName, m.Version, manifestVersion)
+	}
+	want, _ := m.sealed() // it was read, so it can be written
+	if again, _ := want.text(); m.Version != 1 && !bytes.Equal(again, text) {
+		return m, damaged(manifestName)
+	}
+	return m, nil
+}
+
+func damaged(name string) error {
+	return fmt.Errorf("part %s of the backup is damaged: it is not as its SHA-256 says; take another copy of the backup", name)
 }
 
 // A Part is a blob with lines.
@@ -241,11 +279,15 @@ func (w *Writer) Complete(rows, leftOut int) error {
 		return err
 	}
 	m := Manifest{Version: manifestVersion, Begun: w.begun, Ended: w.Now().UTC().Truncate(time.Second), Rows: rows, LeftOut: leftOut, Parts: w.parts}
-	text, err := json.MarshalIndent(m, "", " ")
+	m, err := m.sealed()
 	if err != nil {
 		return err
 	}
-	return w.put(manifestName, append(text, '\n'))
+	text, err := m.text()
+	if err != nil {
+		return err
+	}
+	return w.put(manifestName, text)
 }
 
 // put writes a blob, once more where the outcome is not known.
@@ -274,9 +316,9 @@ func Open(read func(name string) ([]byte, error)) (io.Reader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("a backup in parts needs its %s, which is written last: %w", manifestName, err)
 	}
-	var m Manifest
-	if err := json.Unmarshal(text, &m); err != nil || m.Version != manifestVersion {
-		return nil, fmt.Errorf("%s is none of version %d", manifestName, manifestVersion)
+	m, err := parseManifest(text)
+	if err != nil {
+		return nil, err
 	}
 	return &reader{read: read, left: m.Parts}, nil
 }
@@ -309,7 +351,7 @@ func (r *reader) Read(p []byte) (int, error) {
 			return 0, fmt.Errorf("part %s: %w", part.Name, err)
 		}
 		if partOf(part.Name, body) != part {
-			return 0, fmt.Errorf("part %s is not as %s says", part.Name, manifestName)
+			return 0, damaged(part.Name)
 		}
 		if r.lines, err = gzip.NewReader(bytes.NewReader(body)); err != nil {
 			return 0, fmt.Errorf("part %s: %w", part.Name, err)

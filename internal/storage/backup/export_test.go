@@ -16,12 +16,28 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"prompthub/apps/duuble/internal/backup"
+	"prompthub/internal/storage/backup"
 	"prompthub/internal/storage/blob"
 	"prompthub/internal/storage/blob/parts"
 	"prompthub/internal/storage/memory"
 	"prompthub/internal/storage/table"
 )
+
+// exported are contents without files and prefix.
+var exported = backup.Contents{Application: "test", Sums: backup.IsSum("k|"), Tables: []backup.Table{{Name: "A", Stored: "PreA"}, {Name: "B", Stored: "PreB"}}}
+
+func untold(string) {}
+
+// restored reads lines into a new store.
+func restored(t *testing.T, lines []byte) ([]table.Row, error) {
+	t.Helper()
+	other := store(t)
+	checked, err := exported.Check(bytes.NewReader(lines), false)
+	if err == nil {
+		err = exported.Load(t.Context(), bytes.NewReader(lines), checked, backup.To{Tables: other}, func(backup.Count) {})
+	}
+	return all(t, other), err
+}
 
 // names returns the names of all blobs of exports.
 func names(t *testing.T, blobs blob.Store) (all []string) {
@@ -61,9 +77,9 @@ func TestExport(t *testing.T) {
 			insert(t, db, "PreA", "p", fmt.Sprintf("%03d", i), table.Prop{Name: "s", Value: table.String(strings.Repeat("x", i))})
 		}
 		f.Store = memory.NewBlobs(func() time.Time { return now })
-		e := backup.Exporter{Blobs: &f, Every: 24 * time.Hour, MaxPart: 4000, Now: func() time.Time { return now }}
+		e := backup.Exporter{Contents: exported, Blobs: &f, Every: 24 * time.Hour, MaxPart: 4000, Now: func() time.Time { return now }}
 		export := func() string {
-			x, err := e.Export(t.Context(), db, "test", tables, backup.IsSum("k|"))
+			x, err := e.Export(t.Context(), backup.From{Tables: db}, untold)
 			require.NoError(t, err)
 			if x.Name != "" {
 				require.Equal(t, 200, x.Rows)
@@ -94,9 +110,7 @@ func TestExport(t *testing.T) {
 			require.NoError(t, err)
 			lines, err := io.ReadAll(z)
 			require.NoError(t, err)
-			other := store(t)
-			_, err = backup.Read(t.Context(), other, "test", tables, bytes.NewReader(lines))
-			return all(t, other), err
+			return restored(t, lines)
 		}
 		rows, err := restore(bodies)
 		require.NoError(t, err)
@@ -156,7 +170,7 @@ func TestExportGoesOn(t *testing.T) {
 				}
 			}
 			blobs := memory.NewBlobs(func() time.Time { return now })
-			e := backup.Exporter{Every: 24 * time.Hour, MaxPart: 4000, Now: func() time.Time { return now }}
+			e := backup.Exporter{Contents: exported, Every: 24 * time.Hour, MaxPart: 4000, Now: func() time.Time { return now }}
 			done, runs, failed := backup.Exported{}, 0, 0
 			for ; !done.Done; runs++ {
 				require.Less(t, runs, 23, "it does not end")
@@ -165,7 +179,7 @@ func TestExportGoesOn(t *testing.T) {
 				if runs > 1 {
 					e.Blobs = &slow{blobs, &now, 1000, false}
 				}
-				x, err := e.Export(t.Context(), db, "test", tables, backup.IsSum("k|"))
+				x, err := e.Export(t.Context(), backup.From{Tables: db}, untold)
 				switch done = x; {
 				case err != nil:
 					failed++
@@ -176,7 +190,7 @@ func TestExportGoesOn(t *testing.T) {
 				insert(t, db, "PreB", "q", fmt.Sprint(runs))
 				now = begun.Add(time.Hour)
 			}
-			x, err := e.Export(t.Context(), db, "test", tables, backup.IsSum("k|"))
+			x, err := e.Export(t.Context(), backup.From{Tables: db}, untold)
 			require.NoError(t, err, what)
 			require.Empty(t, x.Name, "there is one of today")
 			lines, err := parts.Open(func(name string) ([]byte, error) {
@@ -184,12 +198,13 @@ func TestExportGoesOn(t *testing.T) {
 				return b.Body, err
 			})
 			require.NoError(t, err)
-			other := store(t)
-			rows, err := backup.Read(t.Context(), other, "test", tables, lines)
+			text, err := io.ReadAll(lines)
+			require.NoError(t, err)
+			rows, err := restored(t, text)
 			require.NoError(t, err, what)
-			require.Equal(t, done.Rows, rows, what)
-			require.Equal(t, all(t, db)[:rows], all(t, other), "%s: but for the row that came after it", what)
-			require.Len(t, all(t, db), rows+1, what)
+			require.Len(t, rows, done.Rows, what)
+			require.Equal(t, all(t, db)[:done.Rows], rows, "%s: but for the row that came after it", what)
+			require.Len(t, all(t, db), done.Rows+1, what)
 			if failed == 0 {
 				require.Greater(t, n, 5, "accidents never happened")
 				break // there is no such change
@@ -206,16 +221,16 @@ func TestExportBegunAnew(t *testing.T) {
 	db, now := store(t), time.Date(2026, 11, 1, 12, 50, 0, 0, time.UTC)
 	insert(t, db, "PreA", "p", "row")
 	blobs := memory.NewBlobs(func() time.Time { return now })
-	e := backup.Exporter{Blobs: blobs, Every: 24 * time.Hour, Now: func() time.Time { return now }}
+	e := backup.Exporter{Contents: exported, Blobs: blobs, Every: 24 * time.Hour, Now: func() time.Time { return now }}
 	stopped := e
 	stopped.Blobs = stopping{blobs}
-	x, err := stopped.Export(t.Context(), db, "test", tables, backup.IsSum("k|"))
+	x, err := stopped.Export(t.Context(), backup.From{Tables: db}, untold)
 	require.Error(t, err)
 	require.Equal(t, []string{x.Name + "/0001.jsonl.gz"}, names(t, blobs))
 	now = now.Add(24 * time.Hour)
-	x, err = e.Export(t.Context(), db, "test", tables, backup.IsSum("k|"))
+	x, err = e.Export(t.Context(), backup.From{Tables: db}, untold)
 	require.NoError(t, err)
-	require.Equal(t, backup.Exported{Name: "20261102t125000z", Rows: 1, Done: true}, x)
+	require.Equal(t, backup.Exported{Name: "20261102t125000z", Count: backup.Count{Rows: 1}, Done: true}, x)
 }
 
 // stopping is a store of blobs that takes no manifest.
@@ -226,4 +241,47 @@ func (s stopping) Put(ctx context.Context, container, name string, body []byte) 
 		return errors.New("no answer in time")
 	}
 	return s.Store.Put(ctx, container, name, body)
+}
+
+// TestDamagedExport: a bit that is changed in any part of an export, or in its manifest, is refused
+// with the part's name.
+func TestDamagedExport(t *testing.T) {
+	t.Parallel()
+	db, now := store(t), time.Date(2026, 11, 1, 12, 50, 0, 0, time.UTC)
+	for i := range 100 {
+		insert(t, db, "PreA", fmt.Sprintf("%03d", i), "r", table.Prop{Name: "s", Value: table.String(strings.Repeat("x", i))})
+	}
+	blobs := memory.NewBlobs(func() time.Time { return now })
+	x, err := backup.Exporter{Contents: exported, Blobs: blobs, Every: 24 * time.Hour, MaxPart: 4000, Now: func() time.Time { return now }}.Export(t.Context(), backup.From{Tables: db}, untold)
+	require.NoError(t, err)
+	all := map[string][]byte{}
+	for _, name := range names(t, blobs) {
+		got, err := blobs.Get(t.Context(), backup.Container, name)
+		require.NoError(t, err)
+		all[strings.TrimPrefix(name, x.Name+"/")] = got.Body
+	}
+	require.Greater(t, len(all), 3)
+	read := func(bad string, at int) error {
+		lines, err := parts.Open(func(name string) ([]byte, error) {
+			body := bytes.Clone(all[name])
+			if name == bad {
+				body[at] ^= 1 << (at % 8)
+			}
+			return body, nil
+		})
+		if err == nil {
+			_, err = io.Copy(io.Discard, lines)
+		}
+		return err
+	}
+	require.NoError(t, read("", 0))
+	for name, body := range all {
+		for at := 0; at < len(body); at += 7 {
+			err := read(name, at)
+			require.Error(t, err, "%s %d", name, at)
+			if name != "manifest.json" || !strings.Contains(err.Error(), "newer than this program") {
+				require.ErrorContains(t, err, "part "+name+" of the backup is damaged", at)
+			}
+		}
+	}
 }

@@ -1,4 +1,5 @@
-package prompt
+// Package legible finds what readers of a text do not see in it.
+package legible
 
 import (
 	"iter"
@@ -9,7 +10,7 @@ import (
 	"prompthub/internal/fault"
 )
 
-// Codes of titles and names whose readers do not see what they say.
+// Codes of lines whose readers do not see what they say.
 const (
 	InvisibleCharacters fault.Code = "INVISIBLE_CHARACTERS"
 	NothingVisible      fault.Code = "NOTHING_VISIBLE"
@@ -76,8 +77,8 @@ func Invisible(text string) iter.Seq2[int, int] {
 // joins reports whether r is a joiner or a non-joiner.
 func joins(r rune) bool { return r == '\u200c' || r == '\u200d' }
 
-// CountInvisible returns how many characters of a text cannot be seen; see Invisible.
-func CountInvisible(text string) int {
+// Count returns how many characters of a text cannot be seen; see Invisible.
+func Count(text string) int {
 	n := 0
 	for from, to := range Invisible(text) {
 		n += utf8.RuneCountInString(text[from:to])
@@ -85,36 +86,40 @@ func CountInvisible(text string) int {
 	return n
 }
 
-// Invisible returns how many characters of the texts of the content cannot be seen.
-func (c Content) Invisible() int {
-	n := 0
-	for _, text := range c.texts() {
-		n += CountInvisible(text)
+// Visible reports whether a text has a character that can be seen.
+func Visible(text string) bool { return strings.ContainsFunc(text, shows) }
+
+// Line returns which rule a title or the name of a thing breaks because its readers do not see what
+// it says, and what to do. The code is empty if it breaks none; an empty line breaks none.
+func Line(line string) (code fault.Code, message string) {
+	switch {
+	case strings.ContainsFunc(line, misleads):
+		return InvisibleCharacters, "remove the characters that no reader sees: those that change the direction of writing, such as U+202E and the marks U+200E and U+200F, and tags, U+E0000 to U+E007F; a title is shown in the direction of its first letter"
+	case line != "" && !Visible(line):
+		return NothingVisible, "write at least one character that can be seen"
 	}
-	return n
+	return "", ""
 }
 
-// Readable returns a title or a name without what Rules refuse in it because no reader sees it: ""
-// if nothing is left to see.
-func Readable(line string) string {
+// Name is as Line, for the name of a person. It may have no character that cannot be seen, or it
+// would look like the name of another.
+func Name(name string) (code fault.Code, message string) {
+	if code, message = Line(name); code == "" && Count(name) > 0 {
+		return InvisibleCharacters, "remove the characters that no reader sees, such as U+200B"
+	}
+	return code, message
+}
+
+// Clean returns a line without what Line refuses in it: "" if nothing is left to see.
+func Clean(line string) string {
 	line = strings.Map(func(r rune) rune {
 		if misleads(r) {
 			return -1
 		}
 		return r
 	}, line)
-	if !strings.ContainsFunc(line, shows) {
+	if !Visible(line) {
 		return ""
 	}
 	return line
-}
-
-// readable checks that a line says what its readers see.
-func (c *checker) readable(location, s string) {
-	switch {
-	case strings.ContainsFunc(s, misleads):
-		c.coded(InvisibleCharacters, location, s, "remove the characters that no reader sees: those that change the direction of writing, such as U+202E and the marks U+200E and U+200F, and tags, U+E0000 to U+E007F; a title is shown in the direction of its first letter")
-	case s != "" && !strings.ContainsFunc(s, shows):
-		c.coded(NothingVisible, location, s, "write at least one character that can be seen")
-	}
 }

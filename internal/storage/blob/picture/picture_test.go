@@ -20,9 +20,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"prompthub/apps/harmony/internal/picture"
 	"prompthub/internal/fault"
+	"prompthub/internal/storage/blob/picture"
 )
+
+// side is the longer side of the larger picture.
+const side = 1200
 
 // quarters is a picture with a color in each quarter: red and green above, blue and white below.
 func quarters(w, h int) *image.RGBA {
@@ -94,7 +97,7 @@ func withEXIF(file, exif []byte) []byte {
 
 func make1(t *testing.T, file []byte) picture.Picture {
 	t.Helper()
-	p, err := picture.NewMaker().Make(t.Context(), file, picture.ProfileSide)
+	p, err := picture.NewMaker().Make(t.Context(), "anna", file, side)
 	require.NoError(t, err)
 	return p
 }
@@ -206,7 +209,7 @@ func TestRefused(t *testing.T) {
 		"cut head": good[:20], "cut": good[:len(good)/2], "text behind a signature": append([]byte("\x89PNG\r\n\x1a\n"), strings.Repeat("x", 100)...),
 		"wide": pngOf(t, image.NewGray(image.Rect(0, 0, 10_001, 1))), "many": pngOf(t, image.NewPaletted(image.Rect(0, 0, 5001, 5000), color.Palette{color.White})),
 	} {
-		_, err := picture.NewMaker().Make(t.Context(), file, picture.ProfileSide)
+		_, err := picture.NewMaker().Make(t.Context(), "anna", file, side)
 		require.Equal(t, picture.NotAnImage, fault.CodeOf(err), "%s: %v", name, err)
 		tooLarge := slices.Contains([]string{"huge", "hiding", "wide", "many"}, name)
 		require.Equal(t, tooLarge, strings.HasSuffix(err.Error(), "too large"), "%s: %v", name, err)

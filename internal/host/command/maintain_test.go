@@ -1,0 +1,216 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/storage/backup"
+	"prompthub/internal/storage/table"
+	"prompthub/internal/telemetry"
+)
+
+// A kept is an application whose rows name files.
+type kept struct {
+	Service
+	differs string // what verify finds
+}
+
+func newKept(name string) *kept {
+	k := &kept{}
+	k.Service = Service{Name: name, Blobs: true, Files: true, Read: func() (Settings, Build, error) {
+		return Settings{}, func(_ Settings, st Store, _ *slog.Logger, _ *telemetry.Telemetry) App {
+			return App{
+				Wait: func() {},
+				Create: func(ctx context.Context) error {
+					return errors.Join(st.Blobs.Create(ctx, "files"), st.Tables.Create(ctx, "Rows", "Secrets"))
+				},
+				Contents: &backup.Contents{Application: name, Containers: []string{"files"}, Tables: []backup.Table{
+					{Name: "Rows", Stored: "Rows", Names: func(row table.Row) []backup.Blob {
+						return []backup.Blob{{Container: "files", Name: row.Row + ".txt"}}
+					}},
+					{Name: "Secrets", Stored: "Secrets", Out: "they open accounts"},
+				}},
+				Verify: func(_ context.Context, _ View, found func(any), _ func(int)) (int, error) {
+					if k.differs != "" {
+						found(k.differs)
+					}
+					return 3, nil
+				},
+			}
+		}, nil
+	}}
+	return k
+}
+
+// runs runs a command, and returns the exit code and what it says.
+func (k *kept) runs(t *testing.T, args ...string) (code int, said string) {
+	t.Helper()
+	var out bytes.Buffer
+	p := Program{Service: k.Service, Commands: k.KeepingCommands()}
+	return p.Run(t.Context(), args, Streams{In: strings.NewReader(""), Out: &out, Err: &out}), out.String()
+}
+
+// stocked makes a store with three rows and their files.
+func (k *kept) stocked(t *testing.T) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	require.NoError(t, k.on(dir, func(st Store) error {
+		_, build, _ := k.Read()
+		if err := build(Settings{}, st, nil, nil).Create(t.Context()); err != nil {
+			return err
+		}
+		for i := range 3 {
+			name := fmt.Sprint("row", i)
+			if _, err := st.Tables.Write(t.Context(), "Rows", rowOf(name)); err != nil {
+				return err
+			}
+			if err := st.Blobs.Put(t.Context(), "files", name+".txt", bytes.Repeat([]byte{byte(i)}, 700_000)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	return dir
+}
+
+func (k *kept) on(dir string, do func(Store) error) error {
+	st, err := k.OpenStore(dir, "")
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(st), st.Close())
+}
+
+// TestRestoreRefuses: what cannot be restored is refused by name, with exit code 1, and leaves
+// nothing behind.
+func TestRestoreRefuses(t *testing.T) {
+	t.Parallel()
+	k, folder := newKept("kept"), t.TempDir()
+	data, file := k.stocked(t), filepath.Join(folder, "backup.jsonl")
+	code, said := k.runs(t, "backup", file, "--data", data)
+	require.Equal(t, OK, code, said)
+	require.Contains(t, said, "3 rows, 3 files\n")
+	whole, err := os.ReadFile(file)
+	require.NoError(t, err)
+	parts := bytes.Count(whole, []byte(`{"part":`))
+	require.Equal(t, 3, parts)
+	refused := func(name string, text []byte, why string) {
+		t.Helper()
+		bad, dir := filepath.Join(folder, "bad.jsonl"), filepath.Join(t.TempDir(), "new")
+		require.NoError(t, os.WriteFile(bad, text, 0o600))
+		for _, args := range [][]string{{"restore", bad, "--data", dir}, {"drill", bad, "--temp", folder}} {
+			code, said := k.runs(t, args...)
+			require.Equal(t, Failed, code, "%s: %s", name, said)
+			require.Contains(t, said, why, name)
+		}
+		require.NoDirExists(t, dir, name)
+		left, err := os.ReadDir(folder)
+		require.NoError(t, err)
+		require.Len(t, left, 2, name)
+	}
+	for n, at := 0, 0; n < parts; n++ {
+		next := at + bytes.Index(whole[at:], []byte(`{"part":`))
+		bad := bytes.Clone(whole)
+		bad[(at+next)/2] ^= 4
+		refused("a bit", bad, fmt.Sprintf("part %04d of the backup is damaged", n+1))
+		at = next + bytes.IndexByte(whole[next:], '\n') + 1
+	}
+	refused("cut", whole[:len(whole)/2], "cut short: it ends in part 0002")
+	refused("its end is missing", whole[:bytes.LastIndex(whole, []byte(`{"parts"`))], "cut short")
+	refused("nothing", nil, "cut short")
+
+	resealed := func(change func(lines string) string) []byte {
+		var lines, sealed bytes.Buffer
+		_, err := lines.ReadFrom(backup.Unseal(bytes.NewReader(whole)))
+		require.NoError(t, err)
+		seal := backup.NewSealer(&sealed)
+		_, err = seal.Write([]byte(change(lines.String())))
+		require.NoError(t, errors.Join(err, seal.Close()))
+		return sealed.Bytes()
+	}
+	line := func(begin string) func(string) string { // removes the first one that begins so
+		return func(lines string) string {
+			at := strings.Index(lines, begin)
+			return lines[:at] + lines[at+strings.IndexByte(lines[at:], '\n')+1:]
+		}
+	}
+	refused("of another application", resealed(func(l string) string { return strings.Replace(l, `"kept"`, `"other"`, 1) }), "it begins a backup of other, and this is kept")
+	refused("of a newer version", resealed(func(l string) string { return strings.Replace(l, `"version":2`, `"version":9`, 1) }), "the backup is of version 9, which is newer than this program")
+	refused("a row without its file", resealed(line(`{"container":"files","blob":"row1.txt"`)), "names the file files/row1.txt, which the backup does not have")
+	refused("a file without its row", resealed(line(`{"table":"Rows","partition":"p","row":"row1"`)), "the file files/row1.txt belongs to no row")
+	k.differs = "Rows: a row is wrong"
+	refused("it does not verify", whole, "Rows: a row is wrong\n")
+	k.differs = ""
+
+	code, said = k.runs(t, "restore", file, "--data", data)
+	require.Equal(t, Failed, code)
+	require.Contains(t, said, "the store is not empty: the table Rows has rows")
+	require.NoError(t, os.Remove(filepath.Join(data, "kept.db")))
+	code, said = k.runs(t, "restore", file, "--data", data)
+	require.Equal(t, Failed, code)
+	require.Contains(t, said, "the store has no rows, but files in files")
+	require.NoFileExists(t, filepath.Join(data, "kept.db"))
+	code, _ = k.runs(t, "restore", file, "more")
+	require.Equal(t, Usage, code)
+
+	dir := filepath.Join(t.TempDir(), "new")
+	code, said = k.runs(t, "restore", file, "--data", dir)
+	require.Equal(t, OK, code, said)
+	again := filepath.Join(folder, "again.jsonl")
+	code, said = k.runs(t, "backup", again, "--data", dir)
+	require.Equal(t, OK, code, said)
+	same, err := os.ReadFile(again)
+	require.NoError(t, err)
+	require.True(t, bytes.Equal(whole, same))
+	code, said = k.runs(t, "backup", again, "--data", dir)
+	require.Equal(t, Failed, code)
+	require.Contains(t, said, "is there already")
+}
+
+// TestBackupLacksAFile: a file that is lost is told of, and the backup is read only by who knows.
+func TestBackupLacksAFile(t *testing.T) {
+	t.Parallel()
+	k, file := newKept("kept"), filepath.Join(t.TempDir(), "backup.jsonl")
+	data := k.stocked(t)
+	require.NoError(t, k.on(data, func(st Store) error { return st.Blobs.Delete(t.Context(), "files", "row2.txt") }))
+	code, said := k.runs(t, "backup", file, "--data", data)
+	require.Equal(t, Failed, code)
+	require.Contains(t, said, "Rows p names the file files/row2.txt, which is missing\n")
+	dir := filepath.Join(t.TempDir(), "new")
+	code, said = k.runs(t, "restore", file, "--data", dir)
+	require.Equal(t, Failed, code)
+	require.Contains(t, said, "names the file files/row2.txt, which the backup does not have")
+	code, said = k.runs(t, "restore", file, "--data", dir, "--incomplete")
+	require.Equal(t, OK, code, said)
+}
+
+// TestVerifyLooksAgain: what differs in a service that runs is told if it still does after a while.
+func TestVerifyLooksAgain(t *testing.T) {
+	t.Parallel()
+	looks := 0
+	st := Store{Snapshot: func(do func(View) error) error { return do(View{}) }}
+	r := running{store: st, app: App{Settles: time.Nanosecond, Verify: func(_ context.Context, _ View, found func(any), _ func(int)) (int, error) {
+		if looks++; looks == 1 {
+			found("for a moment")
+		} else {
+			found("since")
+		}
+		found("always")
+		return 2, nil
+	}}}
+	var all []any
+	rows, err := r.verify(t.Context(), func(d any) { all = append(all, d) }, func(int) {})
+	require.NoError(t, err)
+	require.Equal(t, 2, rows)
+	require.Equal(t, []any{"always"}, all)
+}

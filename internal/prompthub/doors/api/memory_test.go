@@ -1,0 +1,108 @@
+package api_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/http/openapi/openapitest"
+	"prompthub/internal/prompthub/doors/api"
+	"prompthub/internal/prompthub/library"
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/testing/heap"
+)
+
+// TestMemory asks every GET route of the document for the largest page of the largest prompts, where
+// texts may be as long as a setting allows, and fails if sixteen callers of one of them hold more
+// memory than they may. A route whose things are not there fails, so that a new one brings its own.
+func TestMemory(t *testing.T) { // alone: others would be measured, too
+	if testing.Short() {
+		t.Skip("makes many of the largest prompts")
+	}
+	const maxText = 131_072
+	first := newWorld(t)
+	w := first.instance(func(c *api.Config) {
+		c.MaxText = maxText
+		c.Service = library.New(first.another(), prompt.Rules{MaxText: maxText}, first.clock.Now)
+	})
+	ask := func(method, path, user, body string) *httptest.ResponseRecorder {
+		r := httptest.NewRequestWithContext(t.Context(), method, "/api/v1"+path, strings.NewReader(body))
+		r.RemoteAddr, r.Host = "127.0.0.1:1", "localhost"
+		r.Header.Set("X-Dev-User", user)
+		r.Header.Set("X-Dev-Roles", "admin")
+		if body != "" {
+			r.Header.Set("Content-Type", "application/json")
+			r.Header.Set("If-Match", "*")
+		}
+		rec := httptest.NewRecorder()
+		w.api.ServeHTTP(rec, r)
+		return rec
+	}
+	send := func(method, path, user string, body map[string]any) map[string]any {
+		t.Helper()
+		b, err := json.Marshal(body)
+		require.NoError(t, err)
+		rec := ask(method, path, user, string(b))
+		require.Less(t, rec.Code, 300, "%s %s: %.900s", method, path, rec.Body)
+		var answer map[string]any
+		_ = json.Unmarshal(rec.Body.Bytes(), &answer)
+		return answer
+	}
+	text := func(i int) string {
+		line := strings.Repeat("ж", 50) + " "
+		return fmt.Sprintf("common number%d {{name}} ", i) + strings.Repeat(line, (maxText-100)/len([]rune(line)))
+	}
+	whole := func(i int, visibility string) map[string]any {
+		return map[string]any{
+			"title": fmt.Sprintf("Common %03d ", i) + strings.Repeat("字", 180), "description": strings.Repeat("字", 1024), "text": text(i), "visibility": visibility,
+			"config": map[string]any{"x": strings.Repeat("字", 20_000)},
+		}
+	}
+	send("PUT", "/me/profile", "ann", map[string]any{"handle": "ann", "about": strings.Repeat("字", 1000)})
+	id, slug := "", ""
+	for i := range 25 {
+		made := send("POST", "/prompts", "ann", whole(i, []string{"public", "private"}[i%2]))
+		if i%2 == 0 {
+			id, slug = made["id"].(string), made["slug"].(string)
+			send("PUT", "/prompts/"+id+"/vote", "bob", map[string]any{"value": "like"})
+			send("PUT", "/prompts/"+id+"/favorite", "ann", nil)
+			send("PUT", "/prompts/"+id+"/vote", "ann", map[string]any{"value": "like"})
+		}
+	}
+	for i := range 8 {
+		send("PATCH", "/prompts/"+id, "ann", map[string]any{"text": text(1000 + i), "message": strings.Repeat("字", 500)})
+		send("PUT", "/prompts/"+id+"/labels/production", "ann", map[string]any{"version": i + 1})
+	}
+	fork := send("POST", "/prompts/"+id+"/fork", "ann", nil)["id"].(string)
+	send("POST", "/me/tokens", "ann", map[string]any{"name": "CI", "scopes": []string{"read"}})
+	values := map[string][]string{
+		"id": {id, fork}, "handle": {"ann"}, "slug": {slug}, "label": {"production"}, "version": {"2"}, "other": {"3"}, "file": {"swagger-ui.css"},
+	}
+	for _, o := range openapitest.New(t, w.api).Operations() {
+		path := strings.TrimPrefix(o.Path, "/api/v1")
+		if o.Method != http.MethodGet || strings.HasPrefix(path, "/docs") {
+			continue
+		}
+		found := false
+		for _, page := range heap.Filled(path, values) {
+			for _, query := range []string{"", "?limit=100", "?limit=20&fields=text", "?limit=100&q=common", "?limit=100&q=nothing", "?limit=100&q=number1001&sort=best", "?limit=100&q=-common", "?var.name=x", "?format=skill"} {
+				if rec := ask("GET", page+query, "ann", ""); rec.Code == http.StatusOK {
+					found = true
+					heap.Check(t, fmt.Sprintf("%s%s: %d KiB", path, query, rec.Body.Len()>>10), func(caller int) {
+						user := "ann"
+						if caller > 0 && !strings.HasPrefix(path, "/me") {
+							user = fmt.Sprint("user", caller)
+						}
+						ask("GET", page+query, user, "")
+					})
+				}
+			}
+		}
+		require.True(t, found, "nothing was found by GET %s: have this test make some", path)
+	}
+}

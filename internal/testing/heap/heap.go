@@ -1,0 +1,97 @@
+// Package heap holds requests to a bound on memory: sixteen callers at once, of the dearest request
+// there is. It is for tests that run alone.
+package heap
+
+import (
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+const (
+	// Callers is how many ask at once.
+	Callers = 16
+	// Most is how many bytes their requests may hold together.
+	Most = 300 << 20
+)
+
+// Check fails unless sixteen calls at once, by callers with a number each, stay within Most. What one
+// call allocates in all is more than it ever holds, so most calls need no look at sixteen.
+func Check(t *testing.T, name string, call func(caller int)) {
+	t.Helper()
+	call(0) // makes all that is made once
+	if one := allocated(func() { call(0) }); Callers*one <= Most {
+		t.Logf("%s: allocates %d KiB", name, one>>10)
+		return
+	}
+	peak := peak(func() {
+		var all sync.WaitGroup
+		for i := range Callers {
+			all.Go(func() { call(i) })
+		}
+		all.Wait()
+	})
+	t.Logf("%s: sixteen hold %d KiB", name, peak>>10)
+	require.LessOrEqual(t, peak, uint64(Most), name)
+}
+
+// allocated returns how many bytes a call allocates, its goroutines too.
+func allocated(call func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	call()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+// peak returns how many bytes more there are on the heap during a call, garbage that was not yet
+// collected among them, which is little.
+func peak(call func()) uint64 {
+	defer debug.SetGCPercent(debug.SetGCPercent(20))
+	runtime.GC()
+	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	read := func() uint64 {
+		metrics.Read(sample)
+		return sample[0].Value.Uint64()
+	}
+	base := read()
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		call()
+	}()
+	often := time.NewTicker(time.Millisecond)
+	defer often.Stop()
+	for most := base; ; most = max(most, read()) {
+		select {
+		case <-over:
+			return most - base
+		case <-often.C:
+		}
+	}
+}
+
+// Filled returns a path with all values for the parameters in it.
+func Filled(path string, values map[string][]string) []string {
+	paths := []string{path}
+	for name, all := range values {
+		var next []string
+		for _, path := range paths {
+			if !strings.Contains(path, "{"+name+"}") {
+				next = append(next, path)
+				continue
+			}
+			for _, value := range all {
+				next = append(next, strings.ReplaceAll(path, "{"+name+"}", value))
+			}
+		}
+		paths = next
+	}
+	return paths
+}
