@@ -27,8 +27,6 @@ func TestSuggestions(t *testing.T) {
 	}
 	public := save("Chef", chef, "health", "public")
 	save("Secret chef", chef, "math", "private")
-	_, _, err := w.db.KeepSketches(t.Context())
-	require.NoError(t, err)
 
 	ask := func(c person, body string) (s api.Suggestions) {
 		t.Helper()

@@ -147,8 +147,6 @@ func TestToolsAtWork(t *testing.T) {
 	var tags struct{ Tags []mcp.Tag }
 	bob.tool("list_tags", object{}).gives(&tags)
 	require.NotEmpty(t, tags.Tags)
-	_, _, err := w.db.KeepSketches(t.Context())
-	require.NoError(t, err)
 	var around struct {
 		Tags    []mcp.Tag
 		Similar []mcp.Similar

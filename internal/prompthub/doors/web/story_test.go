@@ -83,8 +83,6 @@ func TestLookForSimilar(t *testing.T) {
 	const text = "I want you to act as a chef who cooks for many guests, and who tells what to buy, in which order to cook it, and what can be done the day before."
 	page := w.as("Ann").write("Chef", text, "public")
 	w.as("Ann").write("Secret chef", text, "private")
-	_, _, err := w.db.KeepSketches(t.Context())
-	require.NoError(t, err)
 	bob := w.as("Bob")
 	ask := func(text string) shown {
 		return bob.post("/app/prompts/new", "do", "similar", "title", "Mine", "text", text, "visibility", "private").is(200).lacks("Secret chef")
@@ -105,8 +103,6 @@ func TestSuggestTags(t *testing.T) {
 		ann.write(fmt.Sprint("Soup ", i), "Carrots and lettuce", "public", "health")
 		ann.write(fmt.Sprint("Treaty ", i), "Contracts of parties", "public", "legal")
 	}
-	_, _, err := w.db.KeepSketches(t.Context())
-	require.NoError(t, err)
 	box := func(tag string) string { return `name="tag" value="` + tag + `"` }
 	bob := w.as("Bob")
 	bob.get("/app/prompts/new").is(200).has("Suggest tags").lacks("These fit best")
