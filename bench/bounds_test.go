@@ -126,8 +126,8 @@ var bounds = map[string]bound{
 	"GET /me": aCount, "DELETE /me": {4, 2, 4, 512}, "POST /me/restore": {3, 1, 4, 512}, "GET /me/export": aPart, "POST /import": anImport,
 	"GET /tags": aTag, "PUT /tags/{tag}": aTag, "DELETE /tags/{tag}": aTag,
 
-	// the catalog with its counts once in a while, the log of searches, and twenty prompts
-	"POST /suggestions": {4 + 5*aPrompt.operations, 1200 + 5*aPrompt.rows, 32, 16 << 10},
+	// the catalog with its counts, what is new in the log of searches, and ten prompts for each of two questions
+	"POST /suggestions": {8 + 20*aPrompt.operations, 4000 + 20*aPrompt.rows, 32, 16 << 10},
 
 	"GET /prompts": aSearch, "GET /me/prompts": anOwnSearch, "GET /moderation/hidden": aList, "GET /me/votes": looked, "GET /me/favorites": favoriteSearch,
 

@@ -26,6 +26,7 @@ type Page struct {
 	Understood []Understood
 	Searched   prompt.Query
 	Partial    bool
+	Near       []View // of a search that found nothing: prompts that have some of its words
 }
 
 // An Understood says in what other forms prompts have a word of a search.
@@ -169,7 +170,7 @@ func open(scope, token string, read func(after string) (promptdb.Page, error)) (
 }
 
 func sealed(scope string, p promptdb.Page) Page {
-	page := Page{Items: p.Items, Understood: p.Understood, Searched: p.Searched, Partial: p.Partial}
+	page := Page{Items: p.Items, Understood: p.Understood, Searched: p.Searched, Partial: p.Partial, Near: p.Near}
 	if p.After != "" {
 		page.Next = cursor.Seal(scope, p.After)
 	}

@@ -82,7 +82,7 @@ func TestRestoreTogether(t *testing.T) {
 		require.NoError(t, err)
 		require.Positive(t, prompts)
 		require.NoError(t, w.Ready(t.Context()))
-		w.run() // the one waits for the jobs of the text index
+		w.run()
 		w.check()
 		require.Empty(t, bySchema(w.store))
 		for _, name := range promptdb.DefaultTables().All() {

@@ -84,7 +84,7 @@ func someQuery(t *testing.T, r *rand.Rand) Query {
 	}
 	q, err := prompt.ParseQuery(strings.ToValidUTF8(text, ""))
 	require.NoError(t, err, text)
-	x := Query{Words: q, InTitle: r.IntN(5) == 0, Verbatim: r.IntN(5) == 0, All: r.IntN(4) == 0, Newest: r.IntN(4) == 0}
+	x := Query{Words: q, InTitle: r.IntN(5) == 0, Verbatim: r.IntN(5) == 0, All: r.IntN(4) == 0, Newest: r.IntN(4) == 0, Loose: r.IntN(4) == 0}
 	if r.IntN(8) == 0 {
 		x.Tags = []prompt.Tag{"b"}
 	}

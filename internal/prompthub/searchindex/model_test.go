@@ -334,7 +334,7 @@ func (a *asked) hit(d modelDoc) (h Hit, ok bool) {
 	}
 	h.Score = h.score
 	all := a.All || a.Newest
-	return h, (words || len(a.slots) == 0) && (all || int64(has)*100 >= int64(asks)*share) && a.lets(d)
+	return h, (words || len(a.slots) == 0) && (all || a.Loose || int64(has)*100 >= int64(asks)*share) && a.lets(d)
 }
 
 // lets reports whether the filters let a document through.

@@ -22,6 +22,7 @@ type Query struct {
 	Verbatim bool          // words count as they were typed alone
 	All      bool          // a prompt must have all words; else they are wanted, not demanded
 	Newest   bool          // by age, and not by score; a prompt must have all words
+	Loose    bool          // a prompt need not have a share of what the words ask for, as long as it has one
 }
 
 // A Hit is a prompt that a search found.
@@ -220,7 +221,7 @@ func (s *Search) shows(t *target, doc uint32) bool {
 	case t.allowed != nil && t.allowed[doc/64]>>(doc%64)&1 == 0:
 		return false
 	}
-	return s.all || int64(s.shares.sum(has))*100 >= int64(s.asks)*share
+	return s.all || s.query.Loose || int64(s.shares.sum(has))*100 >= int64(s.asks)*share
 }
 
 func (s *Search) candidate(at int, doc uint32) candidate {

@@ -134,7 +134,8 @@ func (c *Client) Render(ctx context.Context, f Found, values map[string]string) 
 	return rendered, err
 }
 
-// A Search says which prompts are wanted: public ones, those of an author, or the caller's own.
+// A Search says which prompts are wanted: public ones and the caller's own, those of an author, or
+// the caller's own alone.
 type Search struct {
 	Words  string
 	Tags   []string
@@ -142,6 +143,7 @@ type Search struct {
 	Sort   string // an order, or "" for the default of the service
 	Author string // a handle or the key of an author, "" for all
 	Mine   bool
+	All    bool // public prompts and the caller's own
 	Limit  int
 	// Verbatim is whether the words count as they are alone; of public prompts only
 	Verbatim bool
@@ -183,8 +185,24 @@ func (c *Client) Search(ctx context.Context, s Search) (list Results, err error)
 	if s.Verbatim {
 		query.Set("verbatim", "true")
 	}
-	_, err = c.do(ctx, call{method: http.MethodGet, path: path + "?" + query.Encode()}, &list)
-	return list, err
+	if s.All {
+		query.Set("scope", "all")
+	}
+	for {
+		var page Results
+		if _, err := c.do(ctx, call{method: http.MethodGet, path: path + "?" + query.Encode()}, &page); err != nil {
+			return list, err
+		}
+		list.Items = append(list.Items, page.Items...)
+		list.Understood = append(list.Understood, page.Understood...)
+		list.Partial, list.NextCursor = list.Partial || page.Partial, page.NextCursor
+		left := s.Limit - len(list.Items)
+		if left <= 0 || page.NextCursor == "" {
+			return list, nil
+		}
+		query.Set("cursor", page.NextCursor)
+		query.Set("limit", strconv.Itoa(left))
+	}
 }
 
 // IsUnknown reports whether an error says that a prompt, one of its versions or its author does not

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -87,6 +88,9 @@ type understood struct {
 // missing.
 func (l *listing) tellUnderstood(v view, p library.Page) {
 	l.Partial = p.Partial
+	for _, item := range p.Near {
+		l.Near = append(l.Near, choice{Name: item.Title, Link: Prefix + "/prompts/" + string(item.ID)})
+	}
 	for _, u := range p.Understood {
 		if !u.Instead {
 			continue
@@ -123,7 +127,10 @@ func (l *listing) nothing(who auth.User, tagged bool) {
 	case tagged:
 		l.Empty = "No public prompt has all of these tags. Take one away."
 	case l.Query != "":
-		l.Empty = "No public prompt has these words in its title or its text. Search for fewer words, or for other ones."
+		l.Empty = "No prompt has these words in its title or its text. Search for fewer words, or for other ones."
+		if who.Known() {
+			l.Instead = choice{Name: fmt.Sprintf("New prompt “%s”", l.Query), Link: newPrompt.Link + "?" + url.Values{"title": {l.Query}}.Encode()}
+		}
 	default:
 		l.Empty = "Nobody has shared a prompt yet."
 		if who.Known() {
@@ -144,7 +151,11 @@ func (s *web) search(r *request, v view) ([]prompt.Tag, library.Page, error) {
 	if sort := v.get("sort"); library.IsOrder(sort) {
 		order = library.Order(sort)
 	}
-	p, err := s.Service.Search(r.Context(), r.who, library.Search{Order: order, Tags: tags, Words: words, Titles: v.get("in") == inTitles, Verbatim: v.get("verbatim") != "", Limit: perPage, Cursor: v.get("cursor")})
+	scope := library.ScopePublic
+	if !words.Empty() && (order == "" || order == library.Newest || order == library.Relevance) {
+		scope = library.ScopeAll
+	}
+	p, err := s.Service.Search(r.Context(), r.who, library.Search{Scope: scope, Order: order, Tags: tags, Words: words, Titles: v.get("in") == inTitles, Verbatim: v.get("verbatim") != "", Limit: perPage, Cursor: v.get("cursor")})
 	return tags, p, err
 }
 
@@ -251,7 +262,7 @@ func (s *web) mine(r *request) error {
 	case v.get("show") != "deleted":
 		l.Instead, l.Other = newPrompt, takeIn
 	}
-	q := library.MineQuery{Sort: "newest", Limit: perPage, Cursor: v.get("cursor")}
+	q := library.MineQuery{Limit: perPage, Cursor: v.get("cursor")}
 	switch show := v.get("show"); show {
 	case "public", "private":
 		q.Visibility = prompt.Visibility(show)

@@ -38,7 +38,7 @@ func (db *Learner) nearest(ctx context.Context, viewer prompt.UserID, title, tex
 	if err != nil || index == nil { // it is being loaded: nothing is missed by whoever writes
 		return nil, err
 	}
-	hits := searchindex.Ask(searchindex.Query{Words: words, Verbatim: true}, index).Next(maxNearest)
+	hits := searchindex.Ask(searchindex.Query{Words: words, Verbatim: true, Loose: true}, index).Next(maxNearest)
 	found := make([]near, len(hits))
 	g, gctx := errgroup.WithContext(ctx)
 	for i, hit := range hits {

@@ -31,6 +31,7 @@ type Page struct {
 	Understood []prompt.Understood
 	Searched   prompt.Query
 	Partial    bool
+	Near       []truth.View // of a search that found nothing: prompts that have some of its words
 }
 
 // Ranked returns public prompts in an order that votes change, from a position on. A prompt that is

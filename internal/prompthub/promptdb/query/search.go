@@ -23,6 +23,7 @@ const (
 	// there are more, the index of the order is walked.
 	maxLooked  = 200
 	maxDecided = 100 // that are read at once
+	maxNear    = 3   // prompts that are offered if nothing is found
 )
 
 // The first byte of a position says what list it is in.
@@ -88,7 +89,14 @@ func (db *Queries) findIn(ctx context.Context, w Search, indexes []*searchindex.
 		return db.findByVotes(ctx, w, searchindex.Ask(q, indexes...), after, limit)
 	}
 	if after == "" {
-		return db.pageOfHits(ctx, w, searchindex.Ask(q, indexes...), limit)
+		page, err := db.pageOfHits(ctx, w, searchindex.Ask(q, indexes...), limit)
+		if err != nil || len(page.Items) > 0 || page.After != "" || w.Order != schema.Relevance {
+			return page, err
+		}
+		q.Loose, q.All, q.InTitle, w.Text = true, false, false, true
+		near, err := db.pageOfHits(ctx, w, searchindex.Ask(q, indexes...), maxNear)
+		page.Near = near.Items
+		return page, err
 	}
 	at, ok := strings.CutPrefix(after, amongHits)
 	s, err := searchindex.Resume(q, at, indexes...)
