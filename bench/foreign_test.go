@@ -53,6 +53,7 @@ func langsmiths() []request {
 		{name: "LangSmith: list commits", token: true, again: true, setup: made, call: sent("GET", "/commits/-/greet?limit=1&offset=0", ""), steps: 3, tables: 8},
 		{name: "LangSmith: commit", token: true, setup: made, call: sent("POST", "/commits/-/greet", `{"manifest":`+manifest+`}`), steps: 7, tables: 15, queues: 2, behind: 2},
 		{name: "LangSmith: tag a commit", token: true, setup: made, call: sent("POST", "/repos/-/greet/tags", `{"tag_name":"dev","commit_id":"00000001"}`), steps: 5, tables: 11, behind: 1},
+		{name: "LangSmith: info", token: true, again: true, setup: made, call: sent("GET", "/info", ""), steps: 0, tables: 0},
 		{name: "LangSmith: settings", token: true, again: true, setup: made, call: sent("GET", "/settings", ""), steps: 1, tables: 1},
 		{name: "LangSmith: list prompts", token: true, again: true, setup: made, call: sent("GET", "/repos?limit=100&offset=0", ""), steps: 4, tables: 66},
 		{name: "LangSmith: a prompt", token: true, again: true, setup: made, call: sent("GET", "/repos/-/greet", ""), steps: 3, tables: 6},

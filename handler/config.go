@@ -21,7 +21,7 @@ type settings struct {
 
 	// MaxText limits the text of a prompt, in characters, 1 to 131,072. Texts that were stored
 	// under a higher limit stay readable and must be shortened with their next edit.
-	MaxText int `envconfig:"MAX_TEXT" default:"3000"`
+	MaxText int `envconfig:"MAX_TEXT" default:"32768"`
 
 	// QuotaBytes is how many bytes one user may store: versions, files that are kept with them, and
 	// moves of labels. 0 or -1: no limit. Data beyond a lowered limit stays.

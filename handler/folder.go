@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 
@@ -15,6 +17,7 @@ import (
 	"prompthub/internal/prompthub/cli/client"
 	"prompthub/internal/prompthub/cli/folder"
 	"prompthub/internal/prompthub/files/format"
+	"prompthub/internal/prompthub/prompt"
 )
 
 const folderHelp = `
@@ -46,6 +49,10 @@ func folderCommand(c command.Command, force, why, remove string, do func(*folder
 		flags.BoolVar(&f.Force, force, false, why)
 		flags.BoolVar(&f.Delete, "delete", false, remove)
 		flags.BoolVar(&f.DryRun, "dry-run", false, "tell what would be done, and do nothing")
+		var message *string
+		if c.Name == "push" {
+			message = flags.String("message", "", "why, for the history of the versions that are made (default the subject of the file's last commit)")
+		}
 		as, asJSON := formatFlag(flags, format.Singles()), jsonFlag(flags)
 		return func(ctx context.Context, std command.Streams, args []string) (err error) {
 			if as.IsMany() {
@@ -61,6 +68,10 @@ func folderCommand(c command.Command, force, why, remove string, do func(*folder
 				return err
 			}
 			defer f.Root.Close()
+			if message != nil {
+				f.Message = func(path string) string { return cmp.Or(*message, lastSubject(ctx, args[0], path)) }
+				f.Noise = func(files []string) { tellNoise(std, files) }
+			}
 			conflicts, failed := false, error(nil)
 			f.Tell = func(i folder.Item, done string) {
 				conflicts = conflicts || done == "" && i.Err == nil && i.State == folder.Conflict
@@ -79,6 +90,26 @@ func folderCommand(c command.Command, force, why, remove string, do func(*folder
 		}
 	}
 	return c
+}
+
+// tellNoise tells of files of a folder that hold no prompts.
+func tellNoise(std command.Streams, files []string) {
+	if len(files) > 0 {
+		fmt.Fprintf(std.Err, "%d files hold no prompts, such as %s\n", len(files), files[0])
+	}
+}
+
+// lastSubject returns the first line of the message of the commit that a file was last changed in,
+// "" if git knows none. What a repository of others says must not run programs.
+func lastSubject(ctx context.Context, dir, file string) string {
+	git := exec.CommandContext(ctx, "git", "--no-pager", "-c", "core.fsmonitor=false", "log", "-1", "--no-show-signature", "--format=%s", "--", file)
+	git.Dir, git.Env = dir, append(os.Environ(), "GIT_NO_LAZY_FETCH=1", "GIT_OPTIONAL_LOCKS=0")
+	said, err := git.Output()
+	if err != nil {
+		return "" // no repository, or no git
+	}
+	subject := []rune(strings.ToValidUTF8(strings.TrimSpace(string(said)), ""))
+	return string(subject[:min(len(subject), prompt.MaxMessage/2)]) // a character may count as two
 }
 
 // An itemLine is a file and its prompt, as --json prints them.
@@ -110,10 +141,15 @@ func tellItem(std command.Streams, i folder.Item, done string, dryRun bool) {
 		fmt.Fprintf(std.Out, "left alone %s: %v\n", i.Path, i.Err)
 	case done == "":
 		fmt.Fprintf(std.Out, "left alone %s: %s\n", i.Path, i.State)
-	case dryRun:
-		fmt.Fprintf(std.Out, "%s %s (not done)\n", done, i.Path)
 	default:
-		fmt.Fprintf(std.Out, "%s %s\n", done, i.Path)
+		fmt.Fprintf(std.Out, "%s %s", done, i.Path)
+		if called := i.Called(); called != "" && done == "created" {
+			fmt.Fprintf(std.Out, " as %s", called) // another file says its name
+		}
+		if dryRun {
+			fmt.Fprint(std.Out, " (not done)")
+		}
+		fmt.Fprintln(std.Out)
 	}
 	if done == "pulled" && len(i.Loss) > 0 {
 		fmt.Fprintf(std.Err, "%s: the file does not hold %s\n", i.Path, strings.Join(i.Loss, ", "))
@@ -145,7 +181,7 @@ func diffFolder(ctx context.Context, std command.Streams, remote *client.Client,
 		return err
 	}
 	for _, i := range items {
-		if i.State == folder.Same {
+		if i.State == folder.Same || i.HoldsMany() {
 			continue
 		}
 		err = errDiffers

@@ -348,10 +348,10 @@ func TestPullOfFormatsThatHoldMany(t *testing.T) {
 	for _, name := range []string{"csv", "jsonl", "open-webui", "prompts.chat"} {
 		code, _, errs := handler(t, "pull", t.TempDir(), "--format", name)
 		require.Equal(t, command.Usage, code)
-		require.Contains(t, errs, name+" may hold many prompts, and a folder has one for each: use agent, chatmode, command, ")
+		require.Contains(t, errs, name+" may hold many prompts, and a folder has one for each: use agent, agent-framework, chatmode, command, ")
 	}
 	_, out, _ := handler(t, "help", "pull")
-	require.Contains(t, out, "name of a format: agent, chatmode, command, cursor-rule, dotprompt, fabric, github-models, instructions, langchain, langfuse, markdown, prompty, skill, vscode\n")
+	require.Contains(t, out, "name of a format: agent, agent-framework, chatmode, command, cursor-rule, dotprompt, fabric, github-models, instructions, langchain, langfuse, markdown, messages, prompty, semantic-kernel, skill, vscode\n")
 }
 
 // TestMovedBesideASkill: a file that was moved to where no prompts are looked for is found by its

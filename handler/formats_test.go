@@ -69,7 +69,7 @@ func TestFormatsStory(t *testing.T) {
 	require.Contains(t, errs, "chats/critic: langchain cannot hold name, title, config, ")
 	code, _, errs = handler(t, "get", "review", "--format", "nosuch", "--user", "ann")
 	require.Equal(t, command.Usage, code)
-	require.Contains(t, errs, "is no format: use agent, chatmode, command, csv, ")
+	require.Contains(t, errs, "is no format: use agent, agent-framework, chatmode, command, csv, ")
 
 	to := filepath.Join(t.TempDir(), "out")
 	code, _, errs = handler(t, "export", "--format", "skill", "--to", to, "--user", "ann")
@@ -145,7 +145,7 @@ func TestImportTellsWhatIsLeftToTheFile(t *testing.T) {
 	require.Equal(t, command.OK, code, errs)
 	require.Contains(t, out, `"tags":["development"],"ownTags":["foo"]`)
 
-	large := file(t, "large.md", "---\nnote: "+strings.Repeat("x", 1<<16)+"\n---\nText.\n")
+	large := file(t, "large.md", "---\nnote: "+strings.Repeat("x", 1<<18)+"\n---\nText.\n")
 	code, _, errs = handler(t, "import", large, "--url", url, "--user", "ann")
 	require.Equal(t, command.OK, code, errs)
 	require.Contains(t, errs, "1 of 1 files are too large to be kept with their prompts\n")

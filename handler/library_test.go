@@ -314,7 +314,7 @@ func TestImportTellsAndUpdates(t *testing.T) {
 		var b strings.Builder
 		b.WriteString("act,prompt,key\n")
 		for i := range 25 {
-			fmt.Fprintf(&b, "Long %d,%s,\n", i, strings.Repeat("x", 3001+i))
+			fmt.Fprintf(&b, "Long %d,%s,\n", i, strings.Repeat("x", 32_769+i))
 		}
 		fmt.Fprintf(&b, "Good,%s,the-good\nNo key,%s,\n", text, text)
 		return file(t, "rows.csv", b.String())
@@ -322,8 +322,8 @@ func TestImportTellsAndUpdates(t *testing.T) {
 	code, out, _ := handler(t, "import", rows("one"), "--url", url, "--update", "--key", "key")
 	require.Equal(t, command.LeftOut, code)
 	require.Equal(t, 10, strings.Count(out, "row "))
-	require.Contains(t, out, "and 15 more rejected: text: shorten the text to at most 3000 characters\n")
-	require.Contains(t, out, "25 rows have texts that are too long; a service with MAX_TEXT=3025 would take 25 of them\n")
+	require.Contains(t, out, "and 15 more rejected: text: shorten the text to at most 32768 characters\n")
+	require.Contains(t, out, "25 rows have texts that are too long; a service with MAX_TEXT=32793 would take 25 of them\n")
 	require.Contains(t, out, "created 2, unchanged 0, rejected 25\n")
 	_, out, _ = handler(t, "import", rows("one"), "--url", url, "--update", "--key", "key")
 	require.Contains(t, out, "created 0, unchanged 2, rejected 25\n")

@@ -96,7 +96,8 @@ func importCommand() command.Command {
 		Name: "import", Args: []string{"FILE"}, Short: "create prompts out of files of many programs, a folder or a ZIP, by the API",
 		Long: `Creates a prompt out of each row of FILE ("-" is standard input), through the HTTP API. FILE is a file, a folder or a
 ZIP archive. The name of a file says what it is, or else what is in it: SKILL.md, *.prompt.yml, *.prompt, *.prompty,
-*.prompt.md, Markdown, JSON of Langfuse, LangChain, Open WebUI or prompts.chat, CSV, or JSON Lines as export writes them.
+*.prompt.md, Markdown, JSON of Langfuse, LangChain, Open WebUI or prompts.chat, lists of messages, YAML of Semantic Kernel and
+Agent Framework, CSV, or JSON Lines as export writes them. Of a folder or an archive files that hold no prompts are passed over.
 
 CSV has the columns act, title or name (the title), prompt, text or content (the text) and, if there, description,
 tags (parted by commas), for_devs (TRUE: tag development), type (a tag), contributor, name. Line ends inside CSV texts
@@ -193,9 +194,7 @@ func (c *importing) rows(std command.Streams, name string) (iter.Seq2[format.Row
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 	}
-	if len(skipped) > 0 {
-		fmt.Fprintf(std.Err, "%d files hold no prompts, such as %s\n", len(skipped), skipped[0])
-	}
+	tellNoise(std, skipped)
 	return format.RowsOf(files, c.key), nil
 }
 

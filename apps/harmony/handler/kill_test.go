@@ -25,6 +25,9 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asHandler) != "" {
 		main()
 	}
+	if err := os.Setenv("SIGN_UPS_AN_HOUR", "-1"); err != nil { // all come from one address
+		panic(err)
+	}
 	os.Exit(m.Run())
 }
 
@@ -47,7 +50,7 @@ func (k *killed) start() (kill func()) {
 	cmd := exec.CommandContext(k.t.Context(), os.Args[0], "local", "--addr", "127.0.0.1:0", "--data", k.data)
 	var out apptest.Output
 	cmd.Stdout, cmd.Stderr = &out, &out
-	cmd.Env = append(apptest.Environ(asHandler+"=1"), k.env...)
+	cmd.Env = append(apptest.Environ(asHandler+"=1", "LIMIT_AT_WORK=-1"), k.env...)
 	require.NoError(k.t, cmd.Start())
 	k.pid = cmd.Process.Pid
 	var found []string

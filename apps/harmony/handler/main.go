@@ -83,6 +83,10 @@ type settings struct {
 	// ExportEvery is after what time a storage account gets another export, from 1h.
 	ExportEvery time.Duration `envconfig:"EXPORT_EVERY" default:"24h"`
 
+	// SignUpsAnHour is how many accounts one address of the internet may make in an hour; a network of
+	// IPv6 twice as many. -1: no limit.
+	SignUpsAnHour int `envconfig:"SIGN_UPS_AN_HOUR" default:"5"`
+
 	// EraseAfterDays is how long a deleted account can be restored before it is erased. -1: for ever.
 	EraseAfterDays int `envconfig:"ERASE_AFTER_DAYS" default:"30"`
 }
@@ -161,7 +165,7 @@ func newService(s settings, st command.Store, log *slog.Logger, t *telemetry.Tel
 			Random: func(most time.Duration) time.Duration { return mathrand.N(most + 1) },
 		},
 		Tables: s.Tables, Queues: t.Queues(st.Queues), Transact: t.Transact(st.Transact), Entropy: rand.Reader, Passwords: password.NewHasher(),
-		Blobs: blob.Prefixed(t.Blobs(st.Blobs), s.ContainerPrefix), Pictures: picture.NewMaker(), LikesADay: s.LikesADay,
+		Blobs: blob.Prefixed(t.Blobs(st.Blobs), s.ContainerPrefix), Pictures: picture.NewMaker(), LikesADay: s.LikesADay, SignUpsAnHour: s.SignUpsAnHour,
 		EraseAfter: time.Duration(s.EraseAfterDays) * 24 * time.Hour,
 	})
 }

@@ -81,6 +81,7 @@ var settingsOfItsOwn = {
   LIKES_A_DAY: '200'
   EXPORT_EVERY: '24h'
   ERASE_AFTER_DAYS: '30'
+  SIGN_UPS_AN_HOUR: '5'
 }
 
 // With the name of the application: another one may have an environment of the same name.
@@ -182,8 +183,8 @@ module alerts '../../../infra/modules/alerts.bicep' = {
     email: alertEmail
     displayName: 'AloeVera Harmony Meet'
     shortName: 'Harmony'
-    backupDone: 'backup is complete' // what the log of the function "export" says
     heartbeat: 'tidy'
+    backupDone: 'backup is complete' // what the log of the function "export" says
   }
 }
 

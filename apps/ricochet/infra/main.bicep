@@ -25,11 +25,11 @@ param tablePrefix string = 'Ricochet'
 @description('Goes before the name of every queue.')
 param queuePrefix string = 'ricochet-'
 
-@description('Goes before the name of the container of backups.')
-param containerPrefix string = 'ricochet-'
-
 @description('Who hears of alerts; empty: they are only in the portal.')
 param alertEmail string = ''
+
+@description('Goes before the name of the container of backups.')
+param containerPrefix string = 'ricochet-'
 
 // The names are those of the code: a test holds the lists against each other.
 var tableNames = [
@@ -104,6 +104,7 @@ module access '../../../infra/modules/access.bicep' = {
     insightsName: monitoring.outputs.insightsName
     principalId: principalId
     principalType: principalType
+    containerNames: map(containerNames, name => '${containerPrefix}${name}')
   }
 }
 
@@ -150,9 +151,9 @@ module alerts '../../../infra/modules/alerts.bicep' = {
     email: alertEmail
     displayName: 'Async Ricochet Robots'
     shortName: 'Ricochet'
-    backupDone: 'backup is complete' // what the log of the function "export" says
     heartbeat: 'due-rounds'
     delayed: ['round-due'] // a round's message is put when the round begins
+    backupDone: 'backup is complete' // what the log of the function "export" says
   }
 }
 

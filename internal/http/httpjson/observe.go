@@ -34,6 +34,7 @@ type record struct {
 	write     bool         // whether it counts among writes
 	held      atomic.Int64 // bytes of its body, of rows that it has read, and of its answer
 	rows      int          // bytes of rows that it has read
+	pause     func() (resume func())
 	ofRows    held
 }
 

@@ -46,13 +46,35 @@ func (a *Admission) Enter(ctx context.Context, c Caller) (leave func(), err erro
 	before, v := rec.operations.Count(), a.shares.begin()
 	rec.operations.Watch(v.wait)
 	rec.operations.Hold(rec.read)
+	rec.pause = func() func() {
+		v.wait(true)
+		if !c.known {
+			<-a.turns
+		}
+		return func() {
+			if !c.known {
+				a.turns <- struct{}{}
+			}
+			v.wait(false)
+		}
+	}
 	return sync.OnceFunc(func() {
+		rec.pause = nil
 		rec.operations.Watch(nil)
 		rec.operations.Hold(nil)
 		took := v.end()
 		free()
 		a.charge(rec, took, rec.operations.Count()-before)
 	}), nil
+}
+
+// Pause has a request at work give its turn to others, and be charged for nothing, while it waits
+// for something else than the storage. It keeps its place.
+func Pause(ctx context.Context) (resume func()) {
+	if pause := recordOf(ctx).pause; pause != nil {
+		return pause()
+	}
+	return func() {}
 }
 
 // wait waits for the turn of a caller who is not signed in, which the free that it returns gives

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+	"unicode/utf16"
 
 	"github.com/stretchr/testify/require"
 
@@ -106,7 +107,7 @@ func importFile(t *testing.T, rows int) (path string, total, good int) {
 	require.NoError(t, w.WriteAll(all))
 	require.NoError(t, out.Close())
 	for _, row := range all[1:] {
-		if len([]rune(row[1])) <= 3000 {
+		if len(utf16.Encode([]rune(row[1]))) <= 32_768 {
 			good++
 		}
 	}
@@ -120,7 +121,7 @@ func madeFile(t *testing.T, rows int) (path string, total, good int) {
 	for i := range rows {
 		text := fmt.Sprintf("I want you to act as number %d.", i)
 		if i%7 == 0 {
-			text = strings.Repeat(text, 120)
+			text = strings.Repeat(text, 1200)
 		} else {
 			good++
 		}

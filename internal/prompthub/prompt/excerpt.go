@@ -4,7 +4,24 @@ import (
 	"encoding/json"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
+
+// Shown returns as much of a description as lists and skills show.
+func Shown(about string) string {
+	n := 0
+	for i, r := range about {
+		if n++; r > 0xffff {
+			n++
+		}
+		if n > MaxShown {
+			cut := strings.TrimRightFunc(about[:i], unicode.IsSpace)
+			_, last := utf8.DecodeLastRuneInString(cut) // the ellipsis has its place
+			return strings.TrimRightFunc(cut[:len(cut)-last], unicode.IsSpace) + "…"
+		}
+	}
+	return about
+}
 
 // maxExcerpt is how much of a text a list shows, in characters (code points).
 const maxExcerpt = 200

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
@@ -78,4 +79,23 @@ func firstSentence(text string) string {
 		}
 		return r
 	}, text))
+}
+
+// TestShown: what lists and skills show of a description has at most so many characters, and is
+// shown whole by the next.
+func TestShown(t *testing.T) {
+	t.Parallel()
+	for _, unit := range []string{"x", "word ", "é", "🚀", "名"} {
+		for _, n := range []int{0, 1, 500, 1023, 1024, 1025, 5000} {
+			about := strings.Repeat(unit, n)
+			shown := prompt.Shown(about)
+			require.LessOrEqual(t, len(utf16.Encode([]rune(shown))), prompt.MaxShown)
+			require.Equal(t, shown, prompt.Shown(shown))
+			if len(utf16.Encode([]rune(about))) <= prompt.MaxShown {
+				require.Equal(t, about, shown)
+			} else {
+				require.True(t, strings.HasSuffix(shown, "…") && strings.HasPrefix(about, strings.TrimSuffix(shown, "…")))
+			}
+		}
+	}
 }

@@ -21,7 +21,8 @@ const (
 const (
 	MaxTitle       = 200
 	MaxName        = 255
-	MaxDescription = 1024
+	MaxDescription = 8192
+	MaxShown       = 1024 // of a description, in lists and in skills
 	MaxMessage     = 500
 )
 

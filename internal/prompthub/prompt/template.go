@@ -21,8 +21,9 @@ const maxWrongValues = 20
 //
 //	{{name}}  {{name:default}}  {{name:a|b|c}}  ${name}  ${name:default}  ${name:a|b|c}
 //
-// where a default ends at the next brace, and choices offer the first as default. Everything else
-// is text.
+// where a default ends at the next brace, and choices offer the first as default. Those of other
+// programs are read as well: ${input:name:hint} of VS Code, {{$name}} of Semantic Kernel, and
+// {{name | type:property=value}} of Open WebUI. Everything else is text.
 type Template struct {
 	Variables []Variable // those declared, then those found, in the order of the texts
 	Lost      []string   // the names found beyond MaxVariables: their places stay text
@@ -94,6 +95,7 @@ type match struct {
 	name       string // as the text has it
 	def        string
 	hasDefault bool
+	typed      *Variable // what a placeholder of another program says of its variable, nil for nothing
 }
 
 // scanPlaceholder reads the placeholder whose first brace is at i, or whose second brace follows a
@@ -113,9 +115,14 @@ func scanPlaceholder(text string, i int) (m match, ok bool) {
 	if end < 0 || !strings.HasPrefix(text[m.to+end:], closing) {
 		return m, false
 	}
-	m.name, m.def, m.hasDefault = strings.Cut(text[m.to:m.to+end], ":")
-	m.name, m.def = strings.Trim(m.name, " "), strings.TrimSpace(m.def)
+	inner := text[m.to : m.to+end]
 	m.to += end + len(closing)
+	if v, ok := ofOtherPrograms(inner, closing == "}"); ok {
+		m.name, m.typed = v.Name, &v
+		return m, isVariableName(m.name)
+	}
+	m.name, m.def, m.hasDefault = strings.Cut(inner, ":")
+	m.name, m.def = strings.Trim(m.name, " "), strings.TrimSpace(m.def)
 	return m, isVariableName(strings.ReplaceAll(m.name, " ", "_"))
 }
 
@@ -140,7 +147,12 @@ func (p *parser) variable(m match) (int, bool) {
 	if v.Label == "" && m.name != name {
 		v.Label = m.name
 	}
-	if m.hasDefault && !p.known[i] {
+	switch {
+	case m.typed != nil && !ok:
+		*v = *m.typed
+	case m.typed != nil && v.Description == "":
+		v.Description = m.typed.Description
+	case m.hasDefault && !p.known[i]:
 		p.known[i] = true
 		v.take(m.def, i < p.declared)
 	}

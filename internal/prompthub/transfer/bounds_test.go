@@ -238,3 +238,28 @@ func TestKeptFilesCostLittle(t *testing.T) { //nolint:paralleltest // measures w
 	require.NoError(t, err)
 	require.Less(t, len(f.Bytes), 1000, "a file of so many parts is not read, whoever kept it")
 }
+
+// TestKeptFilesThatAreCompared: a request compares its entries with few large files, and the rest
+// comes with the next one.
+func TestKeptFilesThatAreCompared(t *testing.T) {
+	t.Parallel()
+	s, _ := newService(t)
+	for i := range 12 {
+		file := fmt.Sprintf("---\nname: a%d\ndescription: d\nnote: %s\n---\nDo it.\n", i, strings.Repeat("x", 200<<10))
+		require.Equal(t, transfer.Created, take(t, s, file, transfer.Options{File: "a/SKILL.md"})[0].Outcome)
+	}
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	for i := range 12 {
+		f, err := w.Create(fmt.Sprintf("a%d/SKILL.md", i))
+		require.NoError(t, err)
+		_, err = fmt.Fprintf(f, "---\nname: a%d\ndescription: d\n---\nDo it.\n", i)
+		require.NoError(t, err)
+	}
+	require.NoError(t, w.Close())
+	r, err := transfer.Import(t.Context(), s, ann, b.Bytes(), transfer.Options{File: "a.zip", Update: true, DryRun: true})
+	require.NoError(t, err)
+	require.True(t, r.More)
+	require.Less(t, r.Through, 8)
+	require.Greater(t, r.Through, 3)
+}

@@ -12,6 +12,7 @@ import (
 	"prompthub/internal/http/auth"
 	"prompthub/internal/prompthub/files/format"
 	"prompthub/internal/prompthub/library"
+	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
 )
 
@@ -43,7 +44,7 @@ func FileOf(ctx context.Context, s *library.Service, who auth.User, v library.Vi
 	if err != nil {
 		return File{}, invalidFormat(name, err)
 	}
-	return File{b, f.MediaType(), Attachment(path.Base(f.Path(p.doc))), loss}, nil
+	return File{b, f.MediaTypeOf(b), Attachment(path.Base(f.Path(p.doc))), loss}, nil
 }
 
 // An Offer is a format in which a prompt can be had.
@@ -152,6 +153,34 @@ func (p stored) encode(f format.Format, to format.Syntax) (file []byte, loss []s
 		return was.Rewrite(made.File, made.Bytes, p.doc.As(*was))
 	}
 	return write(f, to, p.doc)
+}
+
+// Takes reports whether a file must become a version of a prompt that says the same already: what
+// only its format knows of the prompt is not what the library gives away in that format. It returns
+// how many bytes it read for that.
+func Takes(ctx context.Context, s *library.Service, who auth.User, v library.View, made prompt.Source) (takes bool, read int, err error) {
+	p, err := storedOf(ctx, s, who, v)
+	if err != nil {
+		return false, 0, err
+	}
+	f := format.Format(made.Format)
+	isKept := p.made != nil && format.Format(p.made.Format) == f
+	if isKept {
+		read = len(p.made.Bytes)
+	}
+	if isKept && format.SameLines(p.made.Bytes, made.Bytes) && p.made.Syntax == made.Syntax {
+		return false, read, nil
+	}
+	given, _, err := p.encode(f, "")
+	switch {
+	case err != nil: // the format cannot hold all of the prompt
+		return isKept, read, nil //nolint:nilerr // as told
+	case format.SameLines(given, made.Bytes):
+		return false, read, nil
+	case isKept && !f.IsMany():
+		return true, read, nil
+	}
+	return !format.SameExtra(f, made.File, given, made.Bytes), read, nil
 }
 
 func write(f format.Format, to format.Syntax, d format.Document) (file []byte, loss []string, err error) {

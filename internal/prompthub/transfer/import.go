@@ -103,11 +103,12 @@ func Import(ctx context.Context, s *library.Service, who auth.User, file []byte,
 	defer func() { r.Changes = min(im.writes, maxWrites) }()
 	var looked spot // how much was read
 	for i, at := range all[from:] {
-		looked.size, looked.yaml, looked.parts = looked.size+at.size, looked.yaml+at.yaml, looked.parts+at.parts
+		looked.size, looked.yaml, looked.parts = looked.size+at.size+im.kept, looked.yaml+at.yaml, looked.parts+at.parts
 		if i >= maxLooks || i > 0 && (looked.size > maxLook || looked.yaml > maxYAML || looked.parts > maxParts) {
 			r.More = true
 			break
 		}
+		im.kept = 0
 		e := at.read()
 		if e.err == nil {
 			e.doc = e.doc.Prepared(im.catalog, o.Visibility)
@@ -185,6 +186,7 @@ type importer struct {
 	syntax  format.Syntax
 	catalog []string
 	writes  int
+	kept    int // bytes of kept files that the last entry was compared with
 }
 
 // write notes that a change is about to be made.
@@ -232,8 +234,17 @@ func (im *importer) prompt(ctx context.Context, d format.Document, item *Item) e
 		return im.create(ctx, d, item)
 	}
 	item.ID = was.ID
-	if item.Outcome = Unchanged; d.Within(format.Of(was.Draft)) {
-		return nil
+	item.Outcome = Unchanged
+	takes := false // a file that says the same, but for what only its format knows
+	if d.Within(format.Of(was.Draft)) {
+		if made := d.Draft().Source; made != nil {
+			var read int
+			takes, read, err = Takes(ctx, im.Service, im.who, *was, *made)
+			im.kept += read
+		}
+		if err != nil || !takes {
+			return err
+		}
 	}
 	if !im.Update {
 		return fmt.Errorf("name: a prompt of yours is called %q and says something else; update it, or rename one of the two", was.Name)
@@ -248,7 +259,10 @@ func (im *importer) prompt(ctx context.Context, d format.Document, item *Item) e
 	if err := im.write(); err != nil {
 		return err
 	}
-	_, err = im.Patch(ctx, im.who, was.ID, library.Match{Any: true}, func(is *prompt.Draft) { *is = d.Over(format.Of(*is)).Draft() })
+	_, err = im.Patch(ctx, im.who, was.ID, library.Match{Any: true}, func(is *prompt.Draft) {
+		*is = d.Over(format.Of(*is)).Draft()
+		is.Anew = takes
+	})
 	return err
 }
 

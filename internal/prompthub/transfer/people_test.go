@@ -59,7 +59,7 @@ func TestFilesOfPeople(t *testing.T) {
 		"an agent in a folder":            {".github/agents/reviewer.agent.md", "Review.", []meant{{name: "reviewer", title: "reviewer"}}},
 		"instructions":                    {"go.instructions.md", "---\napplyTo: **/*.go\n---\nUse gofmt.", []meant{{name: "go", text: "Use gofmt.", warning: "applyTo is not valid YAML"}}},
 		"a chat mode":                     {"Plan.chatmode.md", "---\ndescription: Plans\ntools: ['read']\n---\nPlan.", []meant{{name: "Plan", description: "Plans"}}},
-		"a rule of Cursor":                {"a/rust.mdc", "---\ndescription:\nglobs: **/*.rs\nalwaysApply: true\n---\nUse clippy.", []meant{{name: "rust", text: "Use clippy.", warning: "globs"}}},
+		"a rule of Cursor":                {"a/rust.mdc", "---\ndescription:\nglobs: **/*.rs\nalwaysApply: true\n---\nUse clippy.", []meant{{name: "rust", text: "Use clippy."}}},
 		"a Russian title":                 {"a.csv", "act,prompt\nПереводчик,Переведи", []meant{{name: "perevodchik", title: "Переводчик"}}},
 		"a Chinese title":                 {"a.csv", "act,prompt\n翻译助手,翻译", []meant{{name: "fan-yi-zhu-shou"}}},
 		"a Danish title":                  {"a.csv", "act,prompt\nÆrlig,Svar", []meant{{name: "aerlig"}}},
@@ -108,7 +108,9 @@ func TestFilesOfPeople(t *testing.T) {
 		// rejected by the strict reader
 		"a title that is too long":        {"a.csv", "act,prompt\n" + long + ",x\n", []meant{{title: strings.TrimSpace(strings.Repeat("many words ", 18)), warning: "the title has 329 characters and was cut after 197, of 200"}}},
 		"a title of several lines":        {"a.csv", "act,prompt\n\"A\nB\",x\n", []meant{{title: "A B", warning: "several lines"}}},
-		"a description that is too long":  {"a.md", "---\ntitle: A\ndescription: " + strings.Repeat("many words ", 100) + "\n---\nx", []meant{{title: "A", warning: "the description has 1099 characters"}}},
+		"a description that is too long":  {"a.md", "---\ntitle: A\ndescription: " + strings.Repeat("many words ", 800) + "\n---\nx", []meant{{title: "A", warning: "the description has 8799 characters"}}},
+		"a long description of an agent":  {"a.agent.md", "---\ndescription: " + strings.Repeat("many words ", 300) + "\n---\nx", []meant{{name: "a"}}},
+		"a long description of a skill":   {"a/SKILL.md", "---\nname: a\ndescription: " + strings.Repeat("many words ", 300) + "\n---\nx", []meant{{name: "a", warning: "programs that read skills get the first 1024"}}},
 		"a file that says who may see it": {"a.md", "---\nvisibility: public\n---\nx", []meant{{visibility: "public"}}},
 	} {
 		t.Run(what, func(t *testing.T) {

@@ -407,3 +407,44 @@ func TestInvisibleCharactersAreRemoved(t *testing.T) {
 	}
 	require.Equal(t, []string{"file unchanged", "shown unchanged", "emoji unchanged"}, outcomes(take(t, s, lines, transfer.Options{File: "a.jsonl"})))
 }
+
+// TestUpdateTakesWhatOnlyTheFormatKnows: a file that says the same of the prompt is a version if
+// the library would give another one away; the same file, or one that only looks otherwise, is
+// none.
+func TestUpdateTakesWhatOnlyTheFormatKnows(t *testing.T) {
+	t.Parallel()
+	s, _ := newService(t)
+	send := func(name, file string, update bool) transfer.Item {
+		items := take(t, s, file, transfer.Options{File: name, Update: update})
+		require.Len(t, items, 1)
+		return items[0]
+	}
+	const skill = "---\nname: a\ndescription: d\nlicense: MIT\n---\nDo it.\n"
+	require.Equal(t, transfer.Created, send("a/SKILL.md", skill, true).Outcome)
+	for _, tt := range []struct {
+		name, file string
+		outcome    transfer.Outcome
+	}{
+		{"a/SKILL.md", skill, transfer.Unchanged},
+		{"a/SKILL.md", strings.ReplaceAll(skill, "\n", "\r\n"), transfer.Unchanged},
+		{"a/SKILL.md", strings.Replace(skill, "MIT", "ISC", 1), transfer.Updated},
+		{"a/SKILL.md", strings.Replace(skill, "MIT", "ISC", 1), transfer.Unchanged},
+		{"a/SKILL.md", strings.Replace(skill, "MIT", "ISC # ours", 1), transfer.Updated},
+		{"a.md", "---\nname: a\n---\nDo it.\n", transfer.Unchanged},          // knows no more
+		{"a.md", "---\nname: a\nmood: dry\n---\nDo it.\n", transfer.Updated}, // another format, which does
+		{"a.csv", "name,title,text\na,a,Do it.\n", transfer.Unchanged},       // of many prompts
+		{"a.csv", "name,title,text,note\na,a,Do it.,x\n", transfer.Updated},  // with one more column
+		{"a.csv", "note,name,title,text\nx,a,a,Do it.\nx,b,b,B\n", ""},       // which are in another order
+	} {
+		if tt.outcome == "" {
+			items := take(t, s, tt.file, transfer.Options{File: tt.name, Update: true})
+			require.Equal(t, []transfer.Outcome{transfer.Unchanged, transfer.Created}, []transfer.Outcome{items[0].Outcome, items[1].Outcome})
+			continue
+		}
+		item := send(tt.name, tt.file, true)
+		require.Equal(t, tt.outcome, item.Outcome, "%s %q: %s", tt.name, tt.file, item.Reason)
+	}
+	item := send("a/SKILL.md", strings.Replace(skill, "MIT", "GPL", 1), false)
+	require.Equal(t, transfer.Rejected, item.Outcome)
+	require.Contains(t, item.Reason, "update it")
+}

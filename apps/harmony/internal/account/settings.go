@@ -9,12 +9,14 @@ import (
 )
 
 // PreferencesRow returns what is stored of what a member looks for.
-func PreferencesRow(user string, p rules.Preferences, now time.Time) table.Row {
+func PreferencesRow(user string, p rules.Preferences, changes Daily, now time.Time) table.Row {
 	return table.Row{Key: PreferencesKey(user), Props: table.Props{
 		{Name: "AgeRangeMin", Value: table.Int32(int32(p.AgeMin))},
 		{Name: "AgeRangeMax", Value: table.Int32(int32(p.AgeMax))},
 		{Name: "MaxDistanceKm", Value: table.Int32(int32(p.MaxDistance))},
 		{Name: "ShowMe", Value: table.String(p.ShowMe)},
+		{Name: "ChangesOn", Value: table.String(changes.Day)},
+		{Name: "Changes", Value: table.Int32(int32(changes.Count))},
 		{Name: "UpdatedAt", Value: table.Time(now)},
 	}}
 }
@@ -38,6 +40,11 @@ func ParsePreferences(row table.Row) rules.Preferences {
 		AgeMin: int(p.Get("AgeRangeMin").Int()), AgeMax: int(p.Get("AgeRangeMax").Int()),
 		MaxDistance: int(p.Get("MaxDistanceKm").Int()), ShowMe: p.Get("ShowMe").Str(),
 	}
+}
+
+// ParseChanges reads how often preferences were changed on a day.
+func ParseChanges(row table.Row) Daily {
+	return Daily{row.Props.Get("ChangesOn").Str(), int(row.Props.Get("Changes").Int())}
 }
 
 // ParsePrivacy reads what a member shows from its row.

@@ -43,6 +43,10 @@ type User struct {
 	Erasing         bool      // the deleted account is on its way out: it cannot be restored, and counts as gone
 	Version         int64     // counts changes
 
+	GenderBefore    string    // "" if it was never changed
+	GenderChangedAt time.Time // zero if it was never changed
+	Moves           Daily     // changes of the position
+
 	PasswordHash  string
 	Registered    bool
 	SessionsAfter time.Time // sessions that are older have ended
@@ -78,10 +82,16 @@ func (u User) Row(now time.Time) table.Row {
 		{Name: "Version", Value: table.Int64(u.Version)},
 		{Name: "IsDeleted", Value: table.Bool(u.Deleted())},
 	}
-	for name, at := range map[string]time.Time{"SuspendedUntil": u.SuspendedUntil, "SessionsAfter": u.SessionsAfter, "DeletedAt": u.DeletedAt} {
+	for name, at := range map[string]time.Time{"SuspendedUntil": u.SuspendedUntil, "SessionsAfter": u.SessionsAfter, "DeletedAt": u.DeletedAt, "GenderChangedAt": u.GenderChangedAt} {
 		if !at.IsZero() {
 			p = append(p, table.Prop{Name: name, Value: table.Time(at)})
 		}
+	}
+	if u.GenderBefore != "" {
+		p = append(p, table.Prop{Name: "GenderBefore", Value: table.String(u.GenderBefore)})
+	}
+	if u.Moves.Day != "" {
+		p = append(p, table.Prop{Name: "MovesOn", Value: table.String(u.Moves.Day)}, table.Prop{Name: "Moves", Value: table.Int32(int32(u.Moves.Count))})
 	}
 	if u.Erasing {
 		p = append(p, table.Prop{Name: "IsErasing", Value: table.Bool(true)})
@@ -104,6 +114,7 @@ func ParseUser(row table.Row) User {
 		LastSeen: p.Get("LastSeen").Time(), CreatedAt: p.Get("CreatedAt").Time(), UpdatedAt: p.Get("UpdatedAt").Time(),
 		SuspendedUntil: p.Get("SuspendedUntil").Time(), SuspendedReason: p.Get("SuspendedReason").Str(), DeletedAt: p.Get("DeletedAt").Time(),
 		Erasing: p.Get("IsErasing").Bool(), Version: p.Get("Version").Int(), PasswordHash: p.Get("PasswordHash").Str(), Registered: p.Get("Registered").Bool(),
+		GenderBefore: p.Get("GenderBefore").Str(), GenderChangedAt: p.Get("GenderChangedAt").Time(), Moves: Daily{p.Get("MovesOn").Str(), int(p.Get("Moves").Int())},
 		SessionsAfter: p.Get("SessionsAfter").Time(), Shuffle: p.Get("Shuffle").Str(), ETag: row.ETag,
 	}
 	if lat := p.Get("LatTenths"); lat.Type() != 0 {

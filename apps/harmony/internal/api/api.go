@@ -197,6 +197,8 @@ func route[I, O any](a *api, who access, bound Bound, op huma.Operation, act fun
 type visit struct {
 	claim meet.Claim
 	from  string // names the caller: the member, or the address of a guest
+
+	site, network string // where it comes from
 }
 
 type visitKey struct{}
@@ -210,9 +212,18 @@ func from(ctx context.Context) string {
 	return v.from
 }
 
+// asker is who asks to be signed in, by what they send of their device.
+func asker(ctx context.Context, device, agent string) meet.Asker {
+	by := meet.Asker{Device: device, Agent: account.Device(agent)}
+	if v, _ := ctx.Value(visitKey{}).(*visit); v != nil {
+		by.Site, by.Network = v.site, v.network
+	}
+	return by
+}
+
 // admit finds out who sends a request, counts it, reads what it sends, and finds room for it. A
-// guest is refused before anything else is looked at. Who signs in or up counts as their address,
-// whatever token comes with it.
+// guest is refused before anything else is looked at. A caller who signs in or up counts as their
+// address, with any token.
 func (a *api) admit(ctx huma.Context, who access, next func(huma.Context)) {
 	r, w := humago.Unwrap(ctx)
 	if openapi.IsProbe(ctx.Operation().Path) {
@@ -229,8 +240,8 @@ func (a *api) admit(ctx huma.Context, who access, next func(huma.Context)) {
 	if err != nil {
 		refused = err
 	}
-	site, _ := httpjson.AddressClass(r)
-	v.from = cmp.Or(v.claim.UserID, site)
+	v.site, v.network = httpjson.AddressClass(r)
+	v.from = cmp.Or(v.claim.UserID, v.site)
 	if err := a.Admission.Admit(r.Context(), w.Header(), caller, httpjson.IsWrite(r)); err != nil {
 		refused = err
 	}
@@ -315,5 +326,6 @@ var meanings = map[int]openapi.Meaning{
 	409: {Doc: "It cannot be as things are: EMAIL_TAKEN, TOO_MANY_IMAGES, LIKE_MATCHED, EVENT_FULL, EVENT_STARTED, EVENT_NOT_STARTED, CAPACITY_TOO_SMALL, TOO_MANY_EVENTS, CODE_TAKEN, SECTION_TAKEN, SECTION_NOT_EMPTY, TOPIC_LOCKED, NOT_DELETED, TOO_MANY_ITEMS, TOO_MANY_TOPICS, TOO_MANY_MATCHES, CHAT_CLOSED, CHAT_FULL, EDIT_TOO_LATE", Detail: "an account has this e-mail address already; sign in, or give another address"},
 	412: {Doc: "The thing was changed since the caller read it", Detail: "the profile was changed since you read it; read it again"},
 	413: {Doc: "The body is too large", Detail: "the body is larger than 336 KiB"},
+	429: {Doc: "The caller sends more than one caller may, or too much at once: RATE_LIMITED, TOO_MANY_AT_ONCE, TOO_MANY_ATTEMPTS, TOO_MANY_SIGN_UPS, LIKES_USED_UP, GENDER_TOO_OFTEN, POSITION_TOO_OFTEN, PREFERENCES_TOO_OFTEN", Detail: "you send more requests than this service takes from one caller; wait and send it again"},
 	422: {Doc: "The request breaks rules, which are named: VALIDATION_ERROR, UNDERAGE, WEAK_PASSWORD, NOT_YOURSELF, NOT_AN_IMAGE, KEY_REUSED", Detail: "the request breaks the rules named here", Fields: []httpjson.Field{{Location: "body.name", Message: "give 1 to 50 characters", Code: "NAME_LENGTH"}}},
 }

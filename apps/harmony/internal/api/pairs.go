@@ -152,7 +152,7 @@ func (a *api) pairs() {
 	lists(a, Bound{2, 63}, "list-likes-sent", "/likes/sent", "Likes that I sent", a.Service.LikesSent, func(c meet.Claim, p meet.Page) List[SentLike] {
 		return listOf("list-likes-sent", c, p, func(e meet.Entry) SentLike { return SentLike{cardOf(e.Card), stamp(e.At), e.Anonymous, e.Match} })
 	})
-	lists(a, Bound{3, 364}, "list-likes-received", "/likes/received", "Likes that wait for my answer", a.Service.LikesReceived, func(c meet.Claim, p meet.Page) Received {
+	lists(a, Bound{3, 164}, "list-likes-received", "/likes/received", "Likes that wait for my answer", a.Service.LikesReceived, func(c meet.Claim, p meet.Page) Received {
 		return Received{listOf("list-likes-received", c, p, func(e meet.Entry) ReceivedLike { return ReceivedLike{cardOf(e.Card), stamp(e.At)} }), p.Anonymous}
 	})
 	lists(a, Bound{2, 64}, "list-matches", "/matches", "Whom I match", a.Service.Matches, func(c meet.Claim, p meet.Page) List[Match] {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"prompthub/apps/harmony/internal/account"
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/http/httpjson"
@@ -74,7 +73,7 @@ func meAnswer(m meet.Me, err error) (*meOutput, error) {
 }
 
 func sessionAnswer(s meet.SignedIn, err error) (*body[Session], error) {
-	return answer(Session{meOf(s.Me), tokensOf(s.Tokens)}, err)
+	return answer(Session{meOf(s.Me), tokensOf(s.Tokens), s.Device}, err)
 }
 
 func (a *api) account() {
@@ -84,7 +83,7 @@ func (a *api) account() {
 			Summary: summary, Description: description,
 		}
 	}
-	route(a, anyone, Bound{4, 10}, op("register", http.MethodPost, "register", "Register", "Makes an account and signs it in. Of those who register one address at the same time one gets it.", http.StatusCreated, 409),
+	route(a, anyone, Bound{4, 10}, op("register", http.MethodPost, "register", "Register", "Makes an account and signs it in. Of those who register one address at the same time one gets it. An address of the internet makes five accounts an hour, also such as fail: then 429 TOO_MANY_SIGN_UPS.", http.StatusCreated, 409),
 		func(ctx context.Context, _ meet.Claim, in *struct {
 			ByDevice
 			AcceptLanguage string `header:"Accept-Language" hidden:"true"`
@@ -94,16 +93,16 @@ func (a *api) account() {
 			n := in.Body
 			return sessionAnswer(a.Service.Register(ctx, meet.Registration{
 				Email: n.Email, Password: n.Password, Name: n.Name, BirthDate: n.BirthDate, Gender: string(n.Gender), Location: n.Location, Bio: n.Bio,
-				Language: cmp.Or(string(n.Language), rules.Language(in.AcceptLanguage)), Device: account.Device(in.UserAgent),
+				Language: cmp.Or(string(n.Language), rules.Language(in.AcceptLanguage)), By: asker(ctx, "", in.UserAgent),
 			}))
 		})
-	route(a, anyone, Bound{3, 4}, op("login", http.MethodPost, "login", "Sign in", "After ten wrong passwords for one address within 15 minutes it is refused until they are over: 429 TOO_MANY_ATTEMPTS.", http.StatusOK, 401),
+	route(a, anyone, Bound{3, 4}, op("login", http.MethodPost, "login", "Sign in", "Ten wrong passwords within 15 minutes for one account from one address of the internet, or forty from it for all accounts, are answered 429 TOO_MANY_ATTEMPTS until they are over. Wrong ones from elsewhere make a sign-in wait up to 8 seconds. A device that sends the deviceToken of a sign-in within 90 days has ten of its own, and waits for no stranger.", http.StatusOK, 401),
 		func(ctx context.Context, _ meet.Claim, in *struct {
 			ByDevice
 			Body Credentials
 		},
 		) (*body[Session], error) {
-			return sessionAnswer(a.Service.Login(ctx, in.Body.Email, in.Body.Password, account.Device(in.UserAgent)))
+			return sessionAnswer(a.Service.Login(ctx, in.Body.Email, in.Body.Password, asker(ctx, in.Body.DeviceToken, in.UserAgent)))
 		})
 	route(a, anyone, Bound{2, 3}, op("refresh", http.MethodPost, "refresh", "Get the next tokens", "The same token gets the same answer until the new one is used. After that it is answered 401 REFRESH_REUSED and the session ends.", http.StatusOK, 401),
 		func(ctx context.Context, _ meet.Claim, in *body[RefreshToken]) (*body[Tokens], error) {
@@ -118,7 +117,7 @@ func (a *api) account() {
 		func(ctx context.Context, c meet.Claim, in *struct{ Body *Everywhere }) (*none, error) {
 			return nil, a.Service.Logout(ctx, c, in.Body != nil && in.Body.Everywhere)
 		})
-	route(a, member, Bound{2, 4}, op("change-password", http.MethodPost, "change-password", "Change my password", "All other sessions end.", http.StatusNoContent),
+	route(a, member, Bound{2, 4}, op("change-password", http.MethodPost, "change-password", "Change my password", "All other sessions end, and no device is known any more. Each session has ten wrong passwords within 15 minutes.", http.StatusNoContent),
 		func(ctx context.Context, c meet.Claim, in *body[PasswordChange]) (*none, error) {
 			return nil, a.Service.ChangePassword(ctx, c, in.Body.CurrentPassword, in.Body.NewPassword)
 		})
@@ -142,7 +141,7 @@ func (a *api) account() {
 			Body Credentials
 		},
 		) (*body[Session], error) {
-			return sessionAnswer(a.Service.Restore(ctx, in.Body.Email, in.Body.Password, account.Device(in.UserAgent)))
+			return sessionAnswer(a.Service.Restore(ctx, in.Body.Email, in.Body.Password, asker(ctx, in.Body.DeviceToken, in.UserAgent)))
 		})
 }
 
@@ -156,7 +155,7 @@ func (a *api) people() {
 	})
 	route(a, member, Bound{6, 13}, huma.Operation{
 		OperationID: "put-person", Method: http.MethodPut, Path: "/users/{userId}", Tags: []string{"people"}, Errors: []int{404, 412},
-		Summary: "Change my profile", Description: "The profile of another member is answered 403 NOT_YOURS, or 404 if the caller may not see it.",
+		Summary: "Change my profile", Description: "A gender changes once in 30 days, a position 5 times a day: 429 GENDER_TOO_OFTEN, POSITION_TOO_OFTEN. The profile of another member is answered 403 NOT_YOURS, or 404 if the caller may not see it.",
 	}, func(ctx context.Context, c meet.Claim, in *struct {
 		ByUser
 		IfMatch string `header:"If-Match" doc:"Versions that the account may have; any if it is absent" example:"\"3\""`
@@ -184,7 +183,7 @@ func (a *api) preferences() {
 	})
 	route(a, member, Bound{6, 13}, huma.Operation{
 		OperationID: "put-preferences", Method: http.MethodPut, Path: "/settings/preferences", Tags: []string{"settings"},
-		Summary: "Change what I look for", Description: "Holds from the next request on.",
+		Summary: "Change what I look for", Description: "Holds from the next request on. Up to 20 times a day: then 429 PREFERENCES_TOO_OFTEN.",
 	}, func(ctx context.Context, c meet.Claim, in *body[Preferences]) (*body[Preferences], error) {
 		return answer(in.Body, a.Service.SetPreferences(ctx, c, in.Body.rules()))
 	})

@@ -84,6 +84,8 @@ type NewAccount struct {
 type Credentials struct {
 	Email    string `json:"email" doc:"The address of the account" example:"anna@example.com"`
 	Password string `json:"password" doc:"Its password" example:"tea under seven lamps"`
+
+	DeviceToken string `json:"deviceToken,omitempty" doc:"As the last session of the account on this device gave it: what strangers get wrong does not count for it" example:"hd_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"`
 }
 
 // RefreshToken asks for the next tokens.
@@ -106,6 +108,8 @@ func tokensOf(t meet.Tokens) Tokens {
 type Session struct {
 	User Me `json:"user" doc:"The member"`
 	Tokens
+
+	DeviceToken string `json:"deviceToken" doc:"Keep it on this device for 90 days, also after a sign-out, and send it with the next sign-in" example:"hd_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"`
 }
 
 // Me is the caller's own account.
@@ -167,7 +171,7 @@ type Card struct {
 	Location        string  `json:"location" doc:"A word for where they live" example:"Москва"`
 	Gender          Gender  `json:"gender" doc:"Their gender" example:"female"`
 	ProfileImageURL *string `json:"profileImageUrl" doc:"The first picture, or null" example:"/api/v1/images/profile/3f2b8c1e-9d47-4b6a-8e0f-5a7c1d2e3f40/0b9d4c7a-2e51-4f83-9a66-d1c0b7e8f925.jpg"`
-	DistanceKm      *int    `json:"distanceKm" doc:"At most 10, 25, 50, 100, 250, 500 or 1000; null beyond, and if one of the two gave no position" example:"25"`
+	DistanceKm      *int    `json:"distanceKm" doc:"10, 25, 50, 100, 250, 500 or 1000: the two are in one square of that width, or in two that touch; null beyond, and if one of the two gave no position" example:"25"`
 	IsOnline        *bool   `json:"isOnline" doc:"Seen within 5 minutes; told to matches, null to others" example:"true"`
 }
 
@@ -223,7 +227,7 @@ type ImageOrder struct {
 type Preferences struct {
 	AgeRangeMin   int    `json:"ageRangeMin" doc:"18 to 99" example:"18"`
 	AgeRangeMax   int    `json:"ageRangeMax" doc:"Not less than ageRangeMin; 99 is 99 and older" example:"99"`
-	MaxDistanceKm int    `json:"maxDistanceKm" doc:"0 to 20,000; 0 is anywhere. A limit shows only people who gave a position" example:"0"`
+	MaxDistanceKm int    `json:"maxDistanceKm" doc:"0 to 20,000; 0 is anywhere. A limit counts as the next class of distances, beyond 1,000 as anywhere, and shows only people who gave a position" example:"0"`
 	ShowMe        ShowMe `json:"showMe" doc:"Whom to show" example:"everyone"`
 }
 

@@ -1,44 +1,64 @@
-// Package cookie keeps the tokens of a session in a browser.
+// Package cookie keeps the tokens of a session and of a device in a browser.
 package cookie
 
 import (
 	"net/http"
 	"strings"
+	"time"
 
 	"prompthub/apps/harmony/internal/account"
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/internal/http/httpjson"
 )
 
-// name is that of the cookie. Over https the browser holds its name to be ours alone.
-func name(r *http.Request) string {
+// The cookies: the tokens of a session, and the token of a device that has signed a member in,
+// which stays when the session ends.
+const (
+	session = "session"
+	device  = "device"
+)
+
+// full is the name of a cookie. Over https the browser holds it to be ours alone.
+func full(r *http.Request, name string) string {
 	if httpjson.Encrypted(r) {
-		return "__Host-harmony-session"
+		return "__Host-harmony-" + name
 	}
-	return "harmony-session"
+	return "harmony-" + name
+}
+
+func read(r *http.Request, name string) string {
+	c, err := r.Cookie(full(r, name))
+	if err != nil {
+		return ""
+	}
+	return c.Value
 }
 
 // Read returns the tokens of a request, "" if it has none.
 func Read(r *http.Request) (access, refresh string) {
-	c, err := r.Cookie(name(r))
-	if err != nil {
-		return "", ""
-	}
-	access, refresh, _ = strings.Cut(c.Value, ".")
+	access, refresh, _ = strings.Cut(read(r, session), ".")
 	return access, refresh
 }
 
+// Device returns the token of the device, "" if it has none.
+func Device(r *http.Request) string { return read(r, device) }
+
 // Keep has the browser send tokens from now on.
 func Keep(w http.ResponseWriter, r *http.Request, t meet.Tokens) {
-	set(w, r, t.Access+"."+t.Refresh, int(account.RefreshFor.Seconds()))
+	set(w, r, session, t.Access+"."+t.Refresh, account.RefreshFor)
 }
 
-// Forget has it send none.
-func Forget(w http.ResponseWriter, r *http.Request) { set(w, r, "", -1) }
+// KeepDevice has the browser send the token of the device from now on.
+func KeepDevice(w http.ResponseWriter, r *http.Request, token string) {
+	set(w, r, device, token, account.DeviceFor)
+}
 
-func set(w http.ResponseWriter, r *http.Request, value string, age int) {
+// Forget has it send the tokens of no session.
+func Forget(w http.ResponseWriter, r *http.Request) { set(w, r, session, "", -time.Second) }
+
+func set(w http.ResponseWriter, r *http.Request, name, value string, keep time.Duration) {
 	http.SetCookie(w, &http.Cookie{ //nolint:gosec // Secure where it can be
-		Name: name(r), Value: value, Path: "/", MaxAge: age,
+		Name: full(r, name), Value: value, Path: "/", MaxAge: int(keep.Seconds()),
 		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: httpjson.Encrypted(r),
 	})
 }

@@ -39,7 +39,7 @@ func (e Entry) wants(of Entry, now time.Time) bool {
 	if age := rules.Age(of.BirthDate, now); age < p.AgeMin || age > p.AgeMax && p.AgeMax < rules.MaxAge {
 		return false
 	}
-	if p.MaxDistance > 0 && (e.Position == nil || of.Position == nil || rules.Distance(*e.Position, *of.Position) > float64(p.MaxDistance)) {
+	if p.MaxDistance > 0 && (e.Position == nil || of.Position == nil || !rules.Within(*e.Position, *of.Position, p.MaxDistance)) {
 		return false
 	}
 	for _, gender := range shown[p.ShowMe] {
@@ -74,25 +74,16 @@ func floor(n, by int) int { return int(math.Floor(float64(n) / float64(by))) }
 // maxCells is how many squares are read at most. A larger circle is looked for by genders.
 const maxCells = 12
 
-const (
-	degree = math.Pi / 180
-	km     = 180 / math.Pi / 6371 // in degrees of a great circle
-)
-
-// cells returns the squares that a circle around a position touches; ok is false if they are too
-// many.
-func cells(around rules.Position, radius int) (all []string, ok bool) {
-	lat, lon := around.Degrees()
-	lat, lon = lat+0.05, lon+0.05 // distances are between the middles of positions
-	const margin = 1e-6
-	north := float64(radius)*km + margin
-	if math.Abs(lat)+north >= 89.9 { // with the pole it touches every longitude
+// cells returns the squares of a degree in which all positions are that are within a limit of one;
+// ok is false if they are too many.
+func cells(around rules.Position, limit int) (all []string, ok bool) {
+	box, ok := rules.BoxAround(around, limit)
+	if !ok {
 		return nil, false
 	}
-	east := math.Asin(math.Sin(north*degree)/math.Cos(lat*degree))/degree + margin
-	low := func(x float64) int { return int(math.Floor(x)) }
-	for y := low(lat - north); y <= low(lat+north); y++ {
-		for x := low(lon - east); x <= low(lon+east); x++ {
+	low := func(tenths float64) int { return int(math.Floor(tenths / 10)) }
+	for y := floor(box.South, 10); y <= floor(box.North-1, 10); y++ {
+		for x := low(box.West); x <= low(box.West+box.Longitudes); x++ {
 			if all = append(all, cell(y, x)); len(all) > maxCells {
 				return nil, false
 			}

@@ -20,7 +20,7 @@ import (
 // stored is the schema: for each table the keys and the properties with their types.
 var stored = map[string]string{
 	"Users": `USER_{c} / {id}: Age Int32, Bio String, BirthDate DateTime, CreatedAt DateTime, Email String, Gender String, IsDeleted Boolean, LastSeen DateTime, ` +
-		`LatTenths Int32, Location String, LonTenths Int32, Name String, PasswordHash String, ProfileImageUrl String, Registered Boolean, Role String, SessionsAfter DateTime, ` +
+		`LatTenths Int32, Location String, LonTenths Int32, Moves Int32, MovesOn String, Name String, PasswordHash String, ProfileImageUrl String, Registered Boolean, Role String, SessionsAfter DateTime, ` +
 		`Shuffle String, SuspendedReason String, UpdatedAt DateTime, Version Int64`,
 	"UserEmails":    `EMAIL_{hh} / {hash}: UserId String`,
 	"Sessions":      `{id} / {id}: AccessEndsAt DateTime, AccessHash String, CreatedAt DateTime, Device String, EndsAt DateTime, PreviousHash String, RefreshHash String, Salt String, UsedAt DateTime`,
@@ -29,9 +29,9 @@ var stored = map[string]string{
 	"LikesReceived": `{id} / {inv}_{id}: CreatedAt DateTime, FromUserId String, IsMatch Boolean, ToUserId String; {id}_ANON / {inv}_{id}: CreatedAt DateTime, FromUserId String, IsMatch Boolean, ToUserId String`,
 	"Matches":       `{id} / {id}: ChatId String, CreatedAt DateTime, IsActive Boolean, User1Id String, User2Id String, Version Int64`,
 	"Blocks":        `{id} / {inv}_{id}: CreatedAt DateTime; {id}_BY / {inv}_{id}: CreatedAt DateTime`,
-	"Pairs": `{id} / {id}: Anonymous1 Boolean, Anonymous2 Boolean, Attempt1 String, Attempt2 String, Block1 Int64, Block2 Int64, Last Int64, Like1 Int64, Like2 Int64, ` +
+	"Pairs": `{id} / {id}: Anonymous1 Boolean, Anonymous2 Boolean, Attempt1 String, Attempt2 String, Block1 Int64, Block2 Int64, Kept1 Int64, Kept2 Int64, Last Int64, Like1 Int64, Like2 Int64, ` +
 		`MatchNumber Int64, MatchedAt Int64, Pass1 Int64, Pass2 Int64, Version Int64`,
-	"UserPreferences": `{id} / PREFS: AgeRangeMax Int32, AgeRangeMin Int32, MaxDistanceKm Int32, ShowMe String, UpdatedAt DateTime; {id} / PLACE: Place String, UpdatedAt DateTime`,
+	"UserPreferences": `{id} / PREFS: AgeRangeMax Int32, AgeRangeMin Int32, Changes Int32, ChangesOn String, MaxDistanceKm Int32, ShowMe String, UpdatedAt DateTime; {id} / PLACE: Place String, UpdatedAt DateTime`,
 	"UserSettings":    `{id} / SETTINGS: AnonymousLikes Boolean, EmailNotifications Boolean, Language String, NotificationsEnabled Boolean, ProfileVisibility String, UpdatedAt DateTime`,
 	"Chats":           `CHAT_private_{c} / {id}: CreatedAt DateTime, Participants String, Type String, UpdatedAt DateTime`,
 	"UserChats":       `{id} / {id}: LastAt DateTime, OtherId String`,

@@ -40,15 +40,15 @@ func (s *Service) Recognize(ctx context.Context, c Claim, reads ...func(context.
 // caller finds out whether a claim is true, and does the first reads of a request at the same time.
 // An error of a read counts only if the claim is true.
 func (s *Service) caller(ctx context.Context, c Claim, reads ...func(context.Context) error) (Caller, error) {
-	caller, err := s.callerSuspended(ctx, c, reads...)
-	if err == nil && caller.Suspended(s.Now()) {
-		err = suspended(caller.User)
-	}
-	return caller, err
+	return s.find(ctx, c, false, reads)
 }
 
 // callerSuspended is caller for what a suspended member may do too.
 func (s *Service) callerSuspended(ctx context.Context, c Claim, reads ...func(context.Context) error) (Caller, error) {
+	return s.find(ctx, c, true, reads)
+}
+
+func (s *Service) find(ctx context.Context, c Claim, alsoSuspended bool, reads []func(context.Context) error) (Caller, error) {
 	if c.UserID == "" {
 		return Caller{}, SignIn()
 	}
@@ -74,6 +74,9 @@ func (s *Service) callerSuspended(ctx context.Context, c Claim, reads ...func(co
 	now = s.Now()
 	if errs[0] == nil && (u == nil || x == nil || !x.Lives(*u, now) || !now.Before(x.AccessEnds) || !c.Proves(x.AccessHash)) {
 		errs[0] = invalidToken()
+	}
+	if errs[0] == nil && !alsoSuspended && u.Suspended(now) {
+		errs[0] = suspended(*u)
 	}
 	for _, err := range errs {
 		if err != nil {

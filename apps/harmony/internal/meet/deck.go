@@ -106,6 +106,7 @@ func (s *Service) Deck(ctx context.Context, c Claim, after string, limit int) (D
 		return DeckPage{}, err
 	}
 	me := DeckEntry(caller.User, looks, rules.Privacy{})
+	me.Gender = caller.DeckGender(s.Now())
 	walk := deck.Walk{Start: caller.Shuffle}
 	if after != "" {
 		var ok bool

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -79,16 +78,7 @@ func (c *crowd) fits(a, b int, now time.Time) bool {
 		if of.BirthDate.AddDate(age, 0, 0).After(now) {
 			age--
 		}
-		far := func() bool {
-			const rad = math.Pi / 180
-			at := func(p rules.Position) (x, y, z float64) {
-				lat, lon := (float64(p.Lat)/10+.05)*rad, (float64(p.Lon)/10+.05)*rad
-				return math.Cos(lat) * math.Cos(lon), math.Cos(lat) * math.Sin(lon), math.Sin(lat)
-			}
-			x, y, z := at(*m.Position)
-			u, v, w := at(*of.Position)
-			return 6371*2*math.Asin(math.Sqrt((x-u)*(x-u)+(y-v)*(y-v)+(z-w)*(z-w))/2) > float64(m.Looks.MaxDistance)
-		}
+		far := func() bool { return !rules.Within(*m.Position, *of.Position, m.Looks.MaxDistance) }
 		switch {
 		case age < m.Looks.AgeMin, m.Looks.AgeMax < 99 && age > m.Looks.AgeMax:
 			return false
@@ -171,6 +161,7 @@ func TestDeckOfMany(t *testing.T) {
 	}
 	require.Greater(t, found, 1000, "nobody is found")
 
+	changed := map[int]bool{}
 	for a := range 20 {
 		always, ever := scan(a), scan(a)
 		ids := w.deckOf(c.claims[a], 3, func() {
@@ -180,6 +171,10 @@ func TestDeckOfMany(t *testing.T) {
 			} else {
 				m := c.makeUp()
 				m.Deleted, m.Suspended, m.BirthDate = false, false, c.members[b].BirthDate
+				if changed[b] { // a gender can be changed once
+					m.Gender = c.members[b].Gender
+				}
+				changed[b] = changed[b] || m.Gender != c.members[b].Gender
 				p := meet.Profile{Name: "x", Gender: m.Gender}
 				if m.Position != nil {
 					p.Lat, p.Lon = m.Position.Degrees()
@@ -321,6 +316,7 @@ func TestCrashesOfTheDeck(t *testing.T) {
 				}
 				if len(first) == 0 {
 					require.NoError(w.t, w.SetPreferences(w.t.Context(), a, rules.Preferences{AgeMin: 18, AgeMax: 99, ShowMe: map[bool]string{true: "men", false: "women"}[name == "profile"]}))
+					require.NoError(w.t, w.Drift(w.t.Context(), b.UserID, false, func(u *meet.User) { u.GenderChangedAt = time.Time{} }))
 					_, err := w.SetProfile(w.t.Context(), b, b.UserID, meet.Profile{Name: "b", Gender: "female"}, func(string) bool { return true })
 					require.NoError(w.t, err)
 					require.NoError(w.t, w.SetPreferences(w.t.Context(), b, female))

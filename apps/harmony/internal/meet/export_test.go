@@ -26,7 +26,7 @@ func (s *Service) Enter(ctx context.Context, name string) (Claim, error) {
 		{Table: s.Tables.Users, Row: u.Row(now)},
 		{Table: s.Tables.Sessions, Row: x.Row()},
 		{Table: s.Tables.UserSettings, Row: account.PrivacyRow(u.ID, rules.NewPrivacy("en"), now)},
-		{Table: s.Tables.UserPreferences, Row: account.PreferencesRow(u.ID, rules.NewPreferences(), now)},
+		{Table: s.Tables.UserPreferences, Row: account.PreferencesRow(u.ID, rules.NewPreferences(), account.Daily{}, now)},
 	} {
 		if err := s.Upsert(ctx, write.Table, write.Row); err != nil {
 			return Claim{}, err
@@ -101,8 +101,13 @@ func (s *Service) MakeUp(ctx context.Context, name string, m MadeUp) (Claim, err
 	row.ETag = ""
 	shows := rules.NewPrivacy("en")
 	shows.Visibility = m.Shows
-	return c, errors.Join(s.Upsert(ctx, s.Tables.Users, row), s.Upsert(ctx, s.Tables.UserPreferences, account.PreferencesRow(u.ID, m.Looks, now)),
+	return c, errors.Join(s.Upsert(ctx, s.Tables.Users, row), s.Upsert(ctx, s.Tables.UserPreferences, account.PreferencesRow(u.ID, m.Looks, account.Daily{}, now)),
 		s.Upsert(ctx, s.Tables.UserSettings, account.PrivacyRow(u.ID, shows, now)), s.followDeck(ctx, was))
+}
+
+// Forget has a member have made no change of preferences on this day.
+func (s *Service) Forget(ctx context.Context, id string) error {
+	return s.merge(ctx, s.Tables.UserPreferences, account.PreferencesKey(id), table.Props{{Name: "Changes", Value: table.Int32(0)}})
 }
 
 // DeckKeys returns where a member has rows in Deck.

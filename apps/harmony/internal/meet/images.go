@@ -18,12 +18,12 @@ import (
 // ContainerProfiles is where pictures of members are.
 const ContainerProfiles = "profile-images"
 
+// profileSide is how long the longer side of a picture of a member is.
+const profileSide = 1200
+
 // ContainerRemoved is where files lie for a week that the timer tidy has taken out of a container,
 // whose name stands before theirs.
 const ContainerRemoved = "removed-images"
-
-// profileSide is how long the longer side of a picture of a member is.
-const profileSide = 1200
 
 // maxImages is how many pictures a profile has.
 const maxImages = 10

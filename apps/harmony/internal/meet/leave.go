@@ -36,7 +36,7 @@ func (s *Service) deleted(u User) error {
 func (s *Service) DeleteMe(ctx context.Context, c Claim, password string) (until time.Time, err error) {
 	caller, err := s.callerSuspended(ctx, c)
 	if err == nil {
-		err = s.prove(ctx, caller.User, password, "body.password")
+		err = s.prove(ctx, caller, password, "body.password")
 	}
 	if err != nil {
 		return time.Time{}, err
@@ -77,8 +77,8 @@ func (s *Service) DeleteMe(ctx context.Context, c Claim, password string) (until
 }
 
 // Restore brings a deleted account back, and signs the member in. Places at events stay given back.
-func (s *Service) Restore(ctx context.Context, address, password, device string) (SignedIn, error) {
-	return s.enter(ctx, address, password, device, func(u User) (User, error) {
+func (s *Service) Restore(ctx context.Context, address, password string, by Asker) (SignedIn, error) {
+	return s.enter(ctx, address, password, by, func(u User) (User, error) {
 		if !u.Deleted() {
 			return User{}, fault.Coded(fault.Conflict, NotDeleted, "this account is not deleted; sign in")
 		}

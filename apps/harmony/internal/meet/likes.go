@@ -89,9 +89,13 @@ func (s *Service) Like(ctx context.Context, c Claim, to string, anonymous *bool)
 			return true, nil
 		}
 		p.Like[side], p.Anonymous[side], p.Pass[side] = p.Tick(now), secret, 0
+		if secret {
+			p.Kept[side] = 0 // this one counts in its place
+		}
 		if p.Like[1-side] > 0 {
 			p.MatchedAt = p.Tick(now)
 			p.MatchNumber++
+			p.Kept = [2]int64{}
 		}
 		return false, nil
 	}, &used)
@@ -174,7 +178,8 @@ func (s *Service) Pass(ctx context.Context, c Claim, id string) error {
 }
 
 // Block ends all that is between two members, and each looks to the other as if the account were
-// gone. Anybody who exists can be blocked, seen or not.
+// gone. Anybody who exists can be blocked, seen or not. A block of a member who does not exist
+// succeeds too: a member whose account is erased must look as one who blocked the caller.
 func (s *Service) Block(ctx context.Context, c Claim, id string) error {
 	var of *User
 	var p pairs.Pair
@@ -194,14 +199,16 @@ func (s *Service) Block(ctx context.Context, c Claim, id string) error {
 		return err
 	case id == c.UserID:
 		return fault.Coded(fault.Invalid, NotYourself, "name another member")
-	case of == nil || !of.Registered:
+	case !IsID(id):
 		return noUser()
+	case of == nil || !of.Registered:
+		return nil
 	}
 	return s.changePair(ctx, c.UserID, p, func(p *pairs.Pair, side int, now time.Time) (bool, error) {
 		if p.Block[side] > 0 {
 			return true, nil
 		}
-		p.Part()
+		p.Shut()
 		p.Pass = [2]int64{}
 		p.Block[side] = p.Tick(now)
 		return false, nil

@@ -138,21 +138,29 @@ func (s *Service) LikesReceived(ctx context.Context, c Claim, after string, limi
 	if err != nil {
 		return Page{}, err
 	}
-	waits := func(anonymous bool) func(someone) bool {
-		return func(one someone) bool {
-			from := 1 - one.pair.Side(c.UserID)
-			return !one.pair.Matched() && one.pair.Like[from] == ticksOf(one.key) && one.pair.Anonymous[from] == anonymous
-		}
-	}
-	entries, err := s.show(ctx, caller, s.Tables.LikesReceived, rows, waits(false))
+	entries, err := s.show(ctx, caller, s.Tables.LikesReceived, rows, func(one someone) bool {
+		from := 1 - one.pair.Side(c.UserID)
+		return !one.pair.Matched() && one.pair.Like[from] == ticksOf(one.key) && !one.pair.Anonymous[from]
+	})
 	if err != nil {
 		return Page{}, err
 	}
-	// Whether one counts depends on its sender. No answer names the sender.
-	all, err := s.members(ctx, c.UserID, hidden)
+	// No answer names the sender of a secret like. So the number depends on nothing that the reader
+	// can see of a member, or bring about: no block, suspension or deletion changes it.
+	counts := make([]bool, len(hidden))
+	err = rowstore.Each(ctx, len(hidden), rowstore.MaxParallel, func(ctx context.Context, i int) error {
+		key := hidden[i].Key
+		_, from, _ := strings.Cut(key.Row, "_")
+		if from == "" { // the account was erased
+			return nil
+		}
+		p, err := s.pair(ctx, c.UserID, from)
+		counts[i] = p.Counts(p.Side(from), ticksOf(key))
+		return err
+	})
 	count := 0
-	for _, one := range all {
-		if waits(true)(one) && one.of != nil && one.of.Registered && !one.of.Deleted() && !one.of.Suspended(s.Now()) && !one.pair.Blocked() {
+	for _, yes := range counts {
+		if yes {
 			count++
 		}
 	}

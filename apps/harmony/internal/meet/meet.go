@@ -20,6 +20,7 @@ import (
 type Service struct {
 	Config
 	attempts *attempts.Counter
+	signUps  *attempts.Counter
 }
 
 // A Config is what a Service needs. Every field but Transact is required.
@@ -38,12 +39,17 @@ type Config struct {
 	Pictures  *picture.Maker
 	LikesADay int // -1: no limit
 
+	// SignUpsAnHour is how many accounts one address may make; 0 and less: no limit.
+	SignUpsAnHour int
+
 	// EraseAfter is how long a deleted account can be restored; negative: for ever.
 	EraseAfter time.Duration
 }
 
 // New returns the service.
-func New(c Config) *Service { return &Service{c, attempts.New(c.Now)} }
+func New(c Config) *Service {
+	return &Service{c, attempts.New(c.Now), attempts.Count(c.Now, time.Hour, TooManySignUps, "too many accounts were made from your address in this hour; wait, or sign in")}
+}
 
 // Create makes what is missing of queues, containers and tables. The tables come last: Ready asks
 // one of them, and then all is there.
@@ -79,6 +85,7 @@ const (
 	TooManyImages      fault.Code = "TOO_MANY_IMAGES"
 	EmailTaken         fault.Code = "EMAIL_TAKEN"
 	NotYourself        fault.Code = "NOT_YOURSELF"
+	TooManySignUps     fault.Code = "TOO_MANY_SIGN_UPS"
 	TooManyAttempts               = attempts.TooMany
 )
 

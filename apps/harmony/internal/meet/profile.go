@@ -2,6 +2,7 @@ package meet
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -69,8 +70,11 @@ func (s *Service) SetProfile(ctx context.Context, c Claim, id string, p Profile,
 			if !written && !match(s.meOf(*u, all).ETag()) {
 				return &fault.Error{Kind: fault.Stale, Text: "the profile was changed since you read it; read it again"}
 			}
-			u.Name, u.Bio, u.Location, u.Gender, u.Position = name, bio, location, p.Gender, position
-			return nil
+			u.Name, u.Bio, u.Location = name, bio, location
+			if err := u.SetGender(p.Gender, s.Now()); err != nil {
+				return err
+			}
+			return u.SetPosition(position, s.Now())
 		})
 		return err
 	}
@@ -78,7 +82,9 @@ func (s *Service) SetProfile(ctx context.Context, c Claim, id string, p Profile,
 		err = change()
 	} else {
 		next := caller.User
-		next.Gender, next.Position = p.Gender, position
+		if err = errors.Join(next.SetGender(p.Gender, s.Now()), next.SetPosition(position, s.Now())); err != nil {
+			return Me{}, err
+		}
 		err = s.changeDeck(ctx, caller.User, next, change)
 	}
 	return s.meOf(u, all), err
@@ -140,7 +146,7 @@ func cardOf(viewer, of User, p pairs.Pair, now time.Time) Card {
 		Age: rules.Age(of.BirthDate, now), ProfileImageURL: of.ProfileImageURL,
 	}
 	if viewer.ID != of.ID && viewer.Position != nil && of.Position != nil {
-		if class, ok := rules.DistanceClass(rules.Distance(*viewer.Position, *of.Position)); ok {
+		if class, ok := rules.Near(*viewer.Position, *of.Position); ok {
 			c.Distance = &class
 		}
 	}

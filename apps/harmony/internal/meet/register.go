@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"prompthub/apps/harmony/internal/account"
+	"prompthub/apps/harmony/internal/attempts"
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/fault"
 	"prompthub/internal/host/function"
@@ -27,13 +28,14 @@ type Registration struct {
 	Email, Password, Name, BirthDate, Gender string
 	Location, Bio                            string
 	Language                                 string // one of rules.Languages
-	Device                                   string
+	By                                       Asker
 }
 
 // A SignedIn is a member with the tokens of a new session.
 type SignedIn struct {
 	Me     Me
 	Tokens Tokens
+	Device string // the token of the device, with which it signs in next time
 }
 
 // registerWithin is how long after its first call a registration may still commit: that is time to
@@ -65,6 +67,9 @@ func (s *Service) Register(ctx context.Context, r Registration) (SignedIn, error
 	if err != nil {
 		return SignedIn{}, err
 	}
+	if err := s.countSignUp(r.By); err != nil {
+		return SignedIn{}, err
+	}
 	began := s.Now()
 	var taken string
 	var wake queue.Receipt
@@ -81,7 +86,7 @@ func (s *Service) Register(ctx context.Context, r Registration) (SignedIn, error
 	if err != nil {
 		return SignedIn{}, s.unless(ctx, wake, err)
 	}
-	if u.PasswordHash, err = s.Passwords.Hash(ctx, r.Password); err != nil {
+	if u.PasswordHash, err = s.Passwords.Hash(ctx, r.By.as(""), r.Password); err != nil {
 		return SignedIn{}, s.unless(ctx, wake, err)
 	}
 	u.CreatedAt = s.Now().UTC()
@@ -99,7 +104,7 @@ func (s *Service) Register(ctx context.Context, r Registration) (SignedIn, error
 		}
 		return SignedIn{}, err
 	}
-	x, tokens := s.newSession(u, r.Device)
+	x, tokens := s.newSession(u, r.By.Agent)
 	var completed, opened error
 	var wg sync.WaitGroup
 	wg.Go(func() { completed = s.complete(ctx, u, r.Language) })
@@ -111,7 +116,24 @@ func (s *Service) Register(ctx context.Context, r Registration) (SignedIn, error
 	if opened != nil {
 		return SignedIn{}, fault.Wrap(fault.Unavailable, "the account is made, but you are not signed in yet; sign in", opened)
 	}
-	return SignedIn{s.meOf(u, Images{}), tokens}, nil
+	return SignedIn{s.meOf(u, Images{}), tokens, s.newDevice(u)}, nil
+}
+
+// countSignUp counts a registration for its address, also one that is refused because an account
+// has the e-mail address: else it would tell whether there is one.
+func (s *Service) countSignUp(by Asker) error {
+	if s.SignUpsAnHour <= 0 || by.Site == "" {
+		return nil
+	}
+	limits := []attempts.Limit{{Name: by.Site, Most: s.SignUpsAnHour}}
+	if by.Network != "" {
+		limits = append(limits, attempts.Limit{Name: by.Network, Most: 2 * s.SignUpsAnHour})
+	}
+	done, err := s.signUps.Begin(limits...)
+	if err == nil {
+		done(true)
+	}
+	return err
 }
 
 // newUser checks a registration, and returns the user that it makes but for the password.
@@ -167,7 +189,7 @@ func (s *Service) complete(ctx context.Context, u User, language string) error {
 			return s.merge(ctx, s.Tables.Users, account.UserKey(id), table.Props{{Name: "Registered", Value: table.Bool(true)}})
 		},
 		func() error {
-			return s.Insert(ctx, s.Tables.UserPreferences, account.PreferencesRow(id, rules.NewPreferences(), now))
+			return s.Insert(ctx, s.Tables.UserPreferences, account.PreferencesRow(id, rules.NewPreferences(), account.Daily{}, now))
 		},
 		func() error {
 			return s.Insert(ctx, s.Tables.UserSettings, account.PrivacyRow(id, rules.NewPrivacy(language), now))

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"prompthub/apps/harmony/internal/attempts"
 	"prompthub/apps/harmony/internal/pairs"
 	"prompthub/internal/host/function"
 	"prompthub/internal/storage/queue"
@@ -77,7 +78,7 @@ func (s *Service) Authors(ctx context.Context, reader User, ids []string) (map[s
 
 // Attempt takes an attempt to guess a secret, by the name of its caller, as for a sign-in.
 func (s *Service) Attempt(name string) (done func(failed bool), err error) {
-	return s.attempts.Begin(name)
+	return s.attempts.Begin(attempts.Limit{Name: name, Most: attempts.Most})
 }
 
 // NewID draws the id of a new thing.

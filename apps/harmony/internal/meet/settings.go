@@ -6,6 +6,8 @@ import (
 
 	"prompthub/apps/harmony/internal/account"
 	"prompthub/apps/harmony/internal/rules"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
 )
 
 // Settings are what a member looks for and shows.
@@ -60,21 +62,57 @@ func (s *Service) Visitor(ctx context.Context, c Claim) (Claim, Me, string, erro
 
 // SetPreferences changes what the caller looks for.
 func (s *Service) SetPreferences(ctx context.Context, c Claim, p rules.Preferences) error {
-	var was rules.Preferences
-	caller, err := s.caller(ctx, c, func(ctx context.Context) (err error) {
-		was, _, err = s.preferences(ctx, c.UserID)
+	var was *table.Row
+	read := func(ctx context.Context) (err error) {
+		was, err = s.GetRow(ctx, s.Tables.UserPreferences, account.PreferencesKey(c.UserID))
 		return err
-	})
+	}
+	caller, err := s.caller(ctx, c, read)
 	if err != nil {
 		return err
 	}
 	if err := p.Check(); err != nil {
 		return err
 	}
-	put := func() error {
-		return s.Upsert(ctx, s.Tables.UserPreferences, account.PreferencesRow(c.UserID, p, s.Now()))
+	next := func() (table.Op, error) {
+		var changes account.Daily
+		if was == nil { // the account is not complete yet
+			was = &table.Row{Props: account.PreferencesRow(c.UserID, rules.NewPreferences(), changes, s.Now()).Props}
+		}
+		if changes = account.ParseChanges(*was); account.ParsePreferences(*was) != p {
+			var err error
+			if changes, err = changes.Next(s.Now(), account.PreferencesADay, account.LooksTooOften, "", "preferences can be changed 20 times a day, which ends at midnight UTC"); err != nil {
+				return table.Op{}, err
+			}
+		}
+		row := account.PreferencesRow(c.UserID, p, changes, s.Now())
+		row.ETag = was.ETag
+		return rowstore.Put(row), nil
 	}
-	if p == was {
+	put := func() error {
+		for try := 0; ; try++ {
+			op, err := next()
+			if err != nil {
+				return err
+			}
+			if err = s.Write(ctx, s.Tables.UserPreferences, []table.Op{op}); err == nil {
+				return nil
+			}
+			if try == rowstore.MaxTries {
+				return rowstore.Unavailable(err)
+			}
+			if err := s.pause(ctx); err != nil {
+				return err
+			}
+			if err := read(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	if _, err := next(); err != nil {
+		return err
+	}
+	if account.ParsePreferences(*was) == p {
 		return put()
 	}
 	return s.changeDeck(ctx, caller.User, caller.User, put)

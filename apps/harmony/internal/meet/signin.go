@@ -6,15 +6,74 @@ import (
 	"log/slog"
 
 	"prompthub/apps/harmony/internal/account"
+	"prompthub/apps/harmony/internal/attempts"
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/fault"
+	"prompthub/internal/http/auth/password"
+	"prompthub/internal/http/httpjson"
 	"prompthub/internal/storage/rowstore"
 )
 
+// An Asker is who asks to be signed in.
+type Asker struct {
+	Site, Network string // the address that the request comes from, and the network around it
+	Device        string // the token of a device that has signed in before; "" if it gives none
+	Agent         string // what the program calls itself
+}
+
+// Limits of wrong passwords in 15 minutes, besides those of one address for one account, and of one
+// device.
+const (
+	wrongOfSite    = 40
+	wrongOfNetwork = 2 * wrongOfSite
+)
+
+// begin takes an attempt to sign in with a password. Wrong passwords of strangers must not keep a
+// member out: they count for their address, and make others who are not known wait some seconds. A
+// device that has signed the member in has a count of its own.
+func (s *Service) begin(ctx context.Context, address string, by Asker, device string) (done func(failed bool), err error) {
+	if device != "" {
+		return s.attempts.Begin(attempts.Limit{Name: "device " + device, Most: attempts.Most})
+	}
+	account := account.EmailKey(address).Row
+	limits := []attempts.Limit{{Name: "account " + account}, {Name: "account " + account + " at " + by.Site, Most: attempts.Most}}
+	if by.Site != "" {
+		limits = append(limits, attempts.Limit{Name: "at " + by.Site, Most: wrongOfSite})
+	}
+	if by.Network != "" {
+		limits = append(limits, attempts.Limit{Name: "in " + by.Network, Most: wrongOfNetwork})
+	}
+	done, err = s.attempts.Begin(limits...)
+	if err != nil {
+		return nil, err
+	}
+	if wait := s.attempts.Delay(limits[0].Name); wait > 0 {
+		resume := httpjson.Pause(ctx)
+		err = s.Sleep(ctx, wait)
+		resume()
+		if err != nil {
+			done(false)
+			return nil, err
+		}
+	}
+	return done, nil
+}
+
+// as returns who has the hash of a password computed.
+func (by Asker) as(device string) password.By {
+	if device != "" {
+		return password.By{Name: "device " + device, Known: true}
+	}
+	return password.By{Name: by.Site}
+}
+
+// ofMember is a member who is signed in.
+func ofMember(id string) password.By { return password.By{Name: "member " + id, Known: true} }
+
 // Login signs a member in. An unknown address and a wrong password are one answer, after the same
 // work.
-func (s *Service) Login(ctx context.Context, address, password, device string) (SignedIn, error) {
-	return s.enter(ctx, address, password, device, func(u User) (User, error) {
+func (s *Service) Login(ctx context.Context, address, password string, by Asker) (SignedIn, error) {
+	return s.enter(ctx, address, password, by, func(u User) (User, error) {
 		if u.Deleted() {
 			return User{}, s.deleted(u)
 		}
@@ -23,14 +82,21 @@ func (s *Service) Login(ctx context.Context, address, password, device string) (
 }
 
 // enter signs a member in if ready allows it, after ready has done what the member asks for.
-func (s *Service) enter(ctx context.Context, address, password, device string, ready func(User) (User, error)) (SignedIn, error) {
+func (s *Service) enter(ctx context.Context, address, password string, by Asker, ready func(User) (User, error)) (SignedIn, error) {
 	normal, _ := rules.NormalEmail(address)
-	done, err := s.attempts.Begin(account.EmailKey(normal).Row)
-	if err != nil {
-		return SignedIn{}, err
-	}
 	failed := false
-	defer func() { done(failed) }()
+	var done func(bool)
+	var err error
+	defer func() {
+		if done != nil {
+			done(failed)
+		}
+	}()
+	if by.Device == "" { // before anything is read
+		if done, err = s.begin(ctx, normal, by, ""); err != nil {
+			return SignedIn{}, err
+		}
+	}
 	owner, err := s.owner(ctx, normal)
 	if err != nil {
 		return SignedIn{}, err
@@ -50,7 +116,16 @@ func (s *Service) enter(ctx context.Context, address, password, device string, r
 	if err != nil {
 		return SignedIn{}, err
 	}
-	renew, err := s.verify(ctx, u, password)
+	device := ""
+	if name, ok := s.device(u, by.Device); ok {
+		device = name
+	}
+	if done == nil {
+		if done, err = s.begin(ctx, normal, by, device); err != nil {
+			return SignedIn{}, err
+		}
+	}
+	renew, err := s.verify(ctx, by.as(device), u, password)
 	if failed = fault.CodeOf(err) == InvalidCredentials; err != nil {
 		return SignedIn{}, err
 	}
@@ -64,7 +139,7 @@ func (s *Service) enter(ctx context.Context, address, password, device string, r
 		s.Background(func() { s.renew(ctx, *u, password) })
 	}
 	gone := account.Beyond(all, *u, s.Now())
-	x, tokens := s.newSession(*u, device)
+	x, tokens := s.newSession(*u, by.Agent)
 	var pictures Images
 	err = rowstore.Both(ctx, func(ctx context.Context) (err error) {
 		if u.ProfileImageURL != "" { // it has pictures
@@ -83,30 +158,46 @@ func (s *Service) enter(ctx context.Context, address, password, device string, r
 			}
 		})
 	}
-	return SignedIn{s.meOf(*u, pictures), tokens}, nil
+	return SignedIn{s.meOf(*u, pictures), tokens, s.newDevice(*u)}, nil
+}
+
+// device returns the name of a device that has signed a user in, nil standing for one who is not
+// there.
+func (s *Service) device(u *User, token string) (name string, ok bool) {
+	if u == nil || token == "" {
+		return "", false
+	}
+	return u.Device(token, s.Now())
+}
+
+func (s *Service) newDevice(u User) string {
+	var drawn [8]byte
+	s.fill(drawn[:])
+	return u.NewDevice(drawn, s.Now())
 }
 
 // verify returns INVALID_CREDENTIALS unless a password is that of a user, nil standing for one who
 // is not there. renew reports that the hash of the password is cheaper than new ones are.
-func (s *Service) verify(ctx context.Context, u *User, password string) (renew bool, err error) {
+func (s *Service) verify(ctx context.Context, by password.By, u *User, password string) (renew bool, err error) {
 	hash := ""
 	if u != nil {
 		hash = u.PasswordHash
 	}
-	ok, renew, err := s.Passwords.Verify(ctx, password, hash)
+	ok, renew, err := s.Passwords.Verify(ctx, by, password, hash)
 	if err == nil && !ok {
 		err = invalidCredentials()
 	}
 	return renew, err
 }
 
-// prove returns an error that names a field unless a password is that of a user.
-func (s *Service) prove(ctx context.Context, u User, password, field string) error {
-	done, err := s.attempts.Begin(account.EmailKey(u.Email).Row)
+// prove returns an error that names a field unless a password is that of the caller. Each session
+// has a count of its own.
+func (s *Service) prove(ctx context.Context, c Caller, password, field string) error {
+	done, err := s.attempts.Begin(attempts.Limit{Name: "session " + c.session.ID, Most: attempts.Most})
 	if err != nil {
 		return err
 	}
-	_, err = s.verify(ctx, &u, password)
+	_, err = s.verify(ctx, ofMember(c.ID), &c.User, password)
 	failed := fault.CodeOf(err) == InvalidCredentials
 	done(failed)
 	if failed {
@@ -120,7 +211,7 @@ func (s *Service) prove(ctx context.Context, u User, password, field string) err
 
 // renew keeps a new hash of the same password. The next sign-in tries again if it fails.
 func (s *Service) renew(ctx context.Context, u User, password string) {
-	hash, err := s.Passwords.Hash(ctx, password)
+	hash, err := s.Passwords.Hash(ctx, ofMember(u.ID), password)
 	if err == nil {
 		was := u.PasswordHash
 		_, err = s.changeUser(ctx, u, func(u *User) error {
@@ -142,7 +233,7 @@ func (s *Service) ChangePassword(ctx context.Context, c Claim, current, changed 
 	if err != nil {
 		return err
 	}
-	if err := s.prove(ctx, caller.User, current, "body.currentPassword"); err != nil {
+	if err := s.prove(ctx, caller, current, "body.currentPassword"); err != nil {
 		return err
 	}
 	var b rules.Broken
@@ -150,7 +241,7 @@ func (s *Service) ChangePassword(ctx context.Context, c Claim, current, changed 
 	if err := b.Err(); err != nil {
 		return err
 	}
-	hash, err := s.Passwords.Hash(ctx, changed)
+	hash, err := s.Passwords.Hash(ctx, ofMember(caller.ID), changed)
 	if err != nil {
 		return err
 	}
@@ -189,7 +280,7 @@ func (s *Service) Reset(ctx context.Context, token, password string) error {
 	if err := b.Err(); err != nil {
 		return err
 	}
-	hash, err := s.Passwords.Hash(ctx, password)
+	hash, err := s.Passwords.Hash(ctx, ofMember(u.ID), password) // the token is as good as a session
 	if err != nil {
 		return err
 	}

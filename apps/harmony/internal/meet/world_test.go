@@ -112,7 +112,7 @@ const secret = "tea under seven lamps"
 // someone is a registration that nothing is wrong with.
 func someone(name string) meet.Registration {
 	return meet.Registration{
-		Email: name + "@example.com", Password: secret, Name: "Someone", BirthDate: "2000-02-29", Gender: "female", Language: "ru", Device: "test",
+		Email: name + "@example.com", Password: secret, Name: "Someone", BirthDate: "2000-02-29", Gender: "female", Language: "ru", By: meet.Asker{Agent: "test"},
 	}
 }
 
@@ -125,7 +125,7 @@ func (w *world) register(name string) meet.SignedIn {
 }
 
 func (w *world) login(name, password string) (meet.SignedIn, error) {
-	return w.Login(w.t.Context(), name+"@example.com", password, "test")
+	return w.Login(w.t.Context(), name+"@example.com", password, meet.Asker{Agent: "test"})
 }
 
 // claim returns what an access token says.

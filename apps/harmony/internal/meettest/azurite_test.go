@@ -105,7 +105,7 @@ func TestRowsOnAzurite(t *testing.T) {
 	claims := map[string]meet.Claim{}
 	for _, name := range []string{"admin", "anna"} {
 		in, err := s.Register(ctx, meet.Registration{
-			Email: name + "@example.com", Password: "tea under seven lamps", Name: name, BirthDate: "2000-02-29", Gender: "female", Language: "en", Device: "test",
+			Email: name + "@example.com", Password: "tea under seven lamps", Name: name, BirthDate: "2000-02-29", Gender: "female", Language: "en", By: meet.Asker{Agent: "test"},
 		})
 		require.NoError(t, err)
 		claims[name], err = meet.ParseAccess(in.Tokens.Access)

@@ -410,7 +410,7 @@ func (x *explorer) begin() {
 		}, nil)
 	case "restore":
 		x.do(what, []string{"user " + a.UserID}, func() error {
-			in, err := r.Restore(ctx, names[0]+"@example.com", password, "test")
+			in, err := r.Restore(ctx, names[0]+"@example.com", password, meet.Asker{Agent: "test"})
 			if err != nil {
 				return err
 			}
@@ -437,7 +437,7 @@ func (x *explorer) signUp(ctx context.Context, r *rooms) {
 	x.mu.Unlock()
 	secret := secretOf(s.tries)
 	x.do("sign up", nil, func() error {
-		in, err := r.Register(ctx, meet.Registration{Email: address, Password: secret, Name: "Somebody", BirthDate: "2000-02-29", Gender: "female", Language: "en", Device: "test"})
+		in, err := r.Register(ctx, meet.Registration{Email: address, Password: secret, Name: "Somebody", BirthDate: "2000-02-29", Gender: "female", Language: "en", By: meet.Asker{Agent: "test"}})
 		if err != nil {
 			return err
 		}
@@ -486,7 +486,7 @@ func (x *explorer) accounts(rest bool) error {
 		}
 		good := 0
 		for try := range s.tries {
-			_, err := x.calm.Login(context.Background(), address, secretOf(try+1), "test")
+			_, err := x.calm.Login(context.Background(), address, secretOf(try+1), meet.Asker{Agent: "test"})
 			if err == nil {
 				good++
 			}

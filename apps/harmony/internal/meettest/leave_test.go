@@ -50,12 +50,12 @@ func TestLeaving(t *testing.T) {
 	chat := chats.Chats[0].ID
 	m, _, err := w.Send(ctx, anna, chat, "Are you coming?", "")
 	require.NoError(t, err)
-	session, err := w.Login(ctx, "bob@example.com", password, "another")
+	session, err := w.Login(ctx, "bob@example.com", password, meet.Asker{Agent: "another"})
 	require.NoError(t, err)
 
 	_, err = w.DeleteMe(ctx, bob, "not this one at all")
 	meettest.RequireCode(t, meet.InvalidCredentials, err)
-	_, err = w.Restore(ctx, "bob@example.com", password, "test")
+	_, err = w.Restore(ctx, "bob@example.com", password, meet.Asker{Agent: "test"})
 	meettest.RequireCode(t, meet.NotDeleted, err)
 	until, err := w.DeleteMe(ctx, bob, password)
 	require.NoError(t, err)
@@ -65,9 +65,9 @@ func TestLeaving(t *testing.T) {
 	meettest.RequireCode(t, meet.InvalidToken, err)
 	_, err = w.Refresh(ctx, session.Tokens.Refresh)
 	meettest.RequireCode(t, meet.InvalidToken, err)
-	_, err = w.Login(ctx, "bob@example.com", password, "test")
+	_, err = w.Login(ctx, "bob@example.com", password, meet.Asker{Agent: "test"})
 	meettest.RequireCode(t, meet.AccountDeleted, err)
-	_, err = w.Login(ctx, "bob@example.com", "not this one at all", "test")
+	_, err = w.Login(ctx, "bob@example.com", "not this one at all", meet.Asker{Agent: "test"})
 	meettest.RequireCode(t, meet.InvalidCredentials, err)
 	_, err = w.Register(ctx, meet.Registration{Email: "bob@example.com", Password: password, Name: "b", BirthDate: "2000-01-01", Gender: "male", Language: "en"})
 	meettest.RequireCode(t, meet.EmailTaken, err)
@@ -104,7 +104,7 @@ func TestLeaving(t *testing.T) {
 	w.Settle()
 	gone()
 
-	in, err := w.Restore(ctx, "bob@example.com", password, "test")
+	in, err := w.Restore(ctx, "bob@example.com", password, meet.Asker{Agent: "test"})
 	require.NoError(t, err)
 	again, err := meet.ParseAccess(in.Tokens.Access)
 	require.NoError(t, err)
@@ -124,7 +124,7 @@ func TestLeaving(t *testing.T) {
 	_, err = w.DeleteMe(ctx, again, password)
 	require.NoError(t, err)
 	w.Clock.Pass(30 * 24 * time.Hour)
-	_, err = w.Restore(ctx, "bob@example.com", password, "test")
+	_, err = w.Restore(ctx, "bob@example.com", password, meet.Asker{Agent: "test"})
 	meettest.RequireCode(t, meet.AccountDeleted, err)
 }
 
@@ -154,7 +154,7 @@ func TestCrashesOfLeaving(t *testing.T) {
 				}
 				s := w.Over(crash.Over(w.DB, w.Queues))
 				if restores {
-					_, err = s.Restore(ctx, "bob@example.com", password, "test")
+					_, err = s.Restore(ctx, "bob@example.com", password, meet.Asker{Agent: "test"})
 				} else {
 					_, err = s.DeleteMe(ctx, bob, password)
 				}
@@ -179,9 +179,9 @@ func TestCrashesOfLeaving(t *testing.T) {
 				require.Equal(t, left || restores, v.Attendees == 0, "the place is given back with the account alone")
 				if left {
 					require.NotEmpty(t, w.Rows("State"), "the timer of erasure will find it")
-					_, err = w.Restore(ctx, "bob@example.com", password, "test")
+					_, err = w.Restore(ctx, "bob@example.com", password, meet.Asker{Agent: "test"})
 				} else {
-					_, err = w.Login(ctx, "bob@example.com", password, "test")
+					_, err = w.Login(ctx, "bob@example.com", password, meet.Asker{Agent: "test"})
 				}
 				require.NoError(t, err)
 			})

@@ -40,7 +40,7 @@ func TestSuspension(t *testing.T) {
 	require.True(t, sees())
 	require.NoError(t, w.Suspend(ctx, admin, moderator.UserID, 1, "spam"), "admins suspend staff")
 	require.NoError(t, w.Suspend(ctx, admin, bob.UserID, 1, "spam"))
-	in, err := w.Login(ctx, "bob@example.com", "tea under seven lamps", "test")
+	in, err := w.Login(ctx, "bob@example.com", "tea under seven lamps", meet.Asker{Agent: "test"})
 	require.NoError(t, err, "to sign in works")
 	w.Clock.Pass(24 * time.Hour)
 	in2, err := w.Refresh(ctx, in.Tokens.Refresh)

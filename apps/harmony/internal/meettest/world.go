@@ -144,7 +144,7 @@ var template = sync.OnceValues(func() (map[string]meet.Claim, *memory.Tables) {
 	claims := map[string]meet.Claim{}
 	for _, name := range []string{"admin", "moderator", "anna", "bob", "carol"} {
 		in, err := s.Register(ctx, meet.Registration{
-			Email: name + "@example.com", Password: "tea under seven lamps", Name: name, BirthDate: "2000-02-29", Gender: "female", Language: "en", Device: "test",
+			Email: name + "@example.com", Password: "tea under seven lamps", Name: name, BirthDate: "2000-02-29", Gender: "female", Language: "en", By: meet.Asker{Agent: "test"},
 		})
 		must(err)
 		claims[name], err = meet.ParseAccess(in.Tokens.Access)

@@ -22,7 +22,8 @@ type Pair struct {
 	MatchNumber int64
 	Block       [2]int64
 	Pass        [2]int64
-	Last        int64 // the last instant given out
+	Kept        [2]int64 // instants of secret likes that a block has ended: the other counts them on
+	Last        int64    // the last instant given out
 	Version     int64
 	Attempt     [2]string
 	ETag        string // "" if there is no row
@@ -63,6 +64,7 @@ func Parse(row table.Row) Pair {
 		MatchedAt: p.Get("MatchedAt").Int(), MatchNumber: p.Get("MatchNumber").Int(),
 		Block: [2]int64{p.Get("Block1").Int(), p.Get("Block2").Int()},
 		Pass:  [2]int64{p.Get("Pass1").Int(), p.Get("Pass2").Int()},
+		Kept:  [2]int64{p.Get("Kept1").Int(), p.Get("Kept2").Int()},
 		Last:  p.Get("Last").Int(), Version: p.Get("Version").Int(),
 		Attempt: [2]string{p.Get("Attempt1").Str(), p.Get("Attempt2").Str()}, ETag: row.ETag,
 	}
@@ -81,6 +83,8 @@ func (p Pair) Row() table.Row {
 		{Name: "Block2", Value: table.Int64(p.Block[1])},
 		{Name: "Pass1", Value: table.Int64(p.Pass[0])},
 		{Name: "Pass2", Value: table.Int64(p.Pass[1])},
+		{Name: "Kept1", Value: table.Int64(p.Kept[0])},
+		{Name: "Kept2", Value: table.Int64(p.Kept[1])},
 		{Name: "Last", Value: table.Int64(p.Last)},
 		{Name: "Version", Value: table.Int64(p.Version)},
 		{Name: "Attempt1", Value: table.String(p.Attempt[0])},
@@ -96,6 +100,26 @@ func (p *Pair) Tick(now time.Time) int64 {
 
 // Part ends likes and the match of a pair.
 func (p *Pair) Part() { p.Like, p.Anonymous, p.MatchedAt = [2]int64{}, [2]bool{}, 0 }
+
+// Shut ends likes and the match of a pair for a block. The number of secret likes that a member has
+// stays as it was: a member who blocks some others and looks at the number must not learn whose it
+// is.
+func (p *Pair) Shut() {
+	for i := range p.IDs {
+		if p.Secret(i) {
+			p.Kept[i] = p.Like[i]
+		}
+	}
+	p.Part()
+}
+
+// Secret reports whether a secret like of one of the two waits for an answer.
+func (p Pair) Secret(side int) bool { return p.Like[side] > 0 && p.Anonymous[side] && !p.Matched() }
+
+// Counts reports whether a like with an instant counts among the secret likes of the other.
+func (p Pair) Counts(side int, at int64) bool {
+	return at > 0 && (p.Secret(side) && p.Like[side] == at || p.Kept[side] == at)
+}
 
 // Tables names the table of pairs, and those of lists.
 type Tables struct{ Pairs, Likes, LikesReceived, Matches, Blocks string }
@@ -125,6 +149,15 @@ func (p Pair) Lists(in Tables) (all []Listed) {
 			if !p.Matched() {
 				all = append(all, Listed{in.LikesReceived, table.Row{Key: table.Key{Partition: ReceivedBy(to, p.Anonymous[i]), Row: Instant(at) + "_" + from}, Props: props}})
 			}
+		}
+		if at := p.Kept[i]; at > 0 {
+			props := table.Props{
+				{Name: "FromUserId", Value: table.String(from)},
+				{Name: "ToUserId", Value: table.String(to)},
+				{Name: "CreatedAt", Value: table.FromTicks(at)},
+				{Name: "IsMatch", Value: table.Bool(false)},
+			}
+			all = append(all, Listed{in.LikesReceived, table.Row{Key: table.Key{Partition: ReceivedBy(to, true), Row: Instant(at) + "_" + from}, Props: props}})
 		}
 		if at := p.Block[i]; at > 0 {
 			props := table.Props{{Name: "CreatedAt", Value: table.FromTicks(at)}}

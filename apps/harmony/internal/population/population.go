@@ -101,7 +101,7 @@ func write(ctx context.Context, s *meet.Service, m Member) (Member, error) {
 	}{
 		{s.Tables.Users, u.Row(now)},
 		{s.Tables.UserEmails, table.Row{Key: account.EmailKey(u.Email), Props: table.Props{{Name: "UserId", Value: table.String(u.ID)}}}},
-		{s.Tables.UserPreferences, account.PreferencesRow(u.ID, m.Preferences, now)},
+		{s.Tables.UserPreferences, account.PreferencesRow(u.ID, m.Preferences, account.Daily{}, now)},
 		{s.Tables.Sessions, session.Row()},
 	} {
 		if err := s.Upsert(ctx, w.table, w.row); err != nil {

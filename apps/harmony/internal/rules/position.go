@@ -30,26 +30,3 @@ const (
 	earth = 6371.0 // km
 	rad   = math.Pi / 180
 )
-
-// Distance returns the great circle between the middles of two cells, in km.
-func Distance(p, q Position) float64 {
-	middle := func(tenths int) float64 { return (float64(tenths)/10 + 0.05) * rad }
-	a, b := middle(p.Lat), middle(q.Lat)
-	half := func(x float64) float64 { return math.Sin(x/2) * math.Sin(x/2) }
-	h := half(b-a) + math.Cos(a)*math.Cos(b)*half(middle(q.Lon)-middle(p.Lon))
-	return 2 * earth * math.Asin(math.Min(1, math.Sqrt(h)))
-}
-
-// classes are the distances that others are told.
-var classes = []int{10, 25, 50, 100, 250, 500, 1000}
-
-// DistanceClass returns the least class that is not less than a distance in km; ok is false beyond
-// the last one.
-func DistanceClass(km float64) (class int, ok bool) {
-	for _, c := range classes {
-		if km <= float64(c) {
-			return c, true
-		}
-	}
-	return 0, false
-}

@@ -122,19 +122,6 @@ func TestPositions(t *testing.T) {
 	for _, wrong := range [][2]float64{{90.1, 0}, {0, 180.1}, {math.NaN(), 0}, {0, math.Inf(1)}} {
 		require.Equal(t, rules.PositionRange, code(t, func(b *rules.Broken) { b.Position(wrong[0], wrong[1]) }))
 	}
-	moscow, petersburg := at(55.7, 37.6), at(59.9, 30.3)
-	km := rules.Distance(moscow, petersburg)
-	require.InDelta(t, 634, km, 5)
-	require.Zero(t, rules.Distance(moscow, moscow))
-	class, ok := rules.DistanceClass(km)
-	require.True(t, ok)
-	require.Equal(t, 1000, class)
-	class, _ = rules.DistanceClass(0)
-	require.Equal(t, 10, class)
-	class, _ = rules.DistanceClass(10.01)
-	require.Equal(t, 25, class)
-	_, ok = rules.DistanceClass(rules.Distance(moscow, at(-33.9, 151.2)))
-	require.False(t, ok)
 }
 
 func TestLanguage(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/apps/harmony/internal/account"
+	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/meettest"
 	"prompthub/apps/harmony/internal/web"
 	"prompthub/internal/http/httpjson"
@@ -22,13 +23,13 @@ func TestCallers(t *testing.T) {
 	t.Parallel()
 	w := meettest.New(t)
 	session := func() string {
-		in, err := w.Login(t.Context(), "anna@example.com", "tea under seven lamps", "test")
+		in, err := w.Login(t.Context(), "anna@example.com", "tea under seven lamps", meet.Asker{Agent: "test"})
 		require.NoError(t, err)
 		return in.Tokens.Access + "." + in.Tokens.Refresh
 	}
 	over := session()
 	w.Clock.Pass(account.AccessFor)
-	in, err := w.Login(t.Context(), "anna@example.com", "tea under seven lamps", "test")
+	in, err := w.Login(t.Context(), "anna@example.com", "tea under seven lamps", meet.Asker{Agent: "test"})
 	require.NoError(t, err)
 	claim, ok := account.ParseToken(account.AccessForm, in.Tokens.Access)
 	require.True(t, ok)

@@ -71,14 +71,26 @@ func (s *web) signUpPage(r *request) error {
 func (s *web) signUp(r *request) error {
 	in, err := s.Service.Register(r.Context(), meet.Registration{
 		Email: r.form("email"), Password: r.form("password"), Name: r.form("name"), BirthDate: r.form("birthDate"), Gender: r.form("gender"),
-		Language: r.lang, Device: account.Device(r.UserAgent()),
+		Language: r.lang, By: r.asker(),
 	})
 	if err != nil {
 		return s.refused(r, page{Name: "sign-up", Title: "sign-up.title"}, err)
 	}
-	cookie.Keep(r.w, r.Request, in.Tokens)
+	r.keep(in)
 	goOn(r, Prefix+"/me?done=registered")
 	return nil
+}
+
+// asker is who asks to be signed in, on a device that may have done so before.
+func (r *request) asker() meet.Asker {
+	site, network := httpjson.AddressClass(r.Request)
+	return meet.Asker{Site: site, Network: network, Device: cookie.Device(r.Request), Agent: account.Device(r.UserAgent())}
+}
+
+// keep has the browser keep a session, and that it has signed the member in.
+func (r *request) keep(in meet.SignedIn) {
+	cookie.Keep(r.w, r.Request, in.Tokens)
+	cookie.KeepDevice(r.w, r.Request, in.Device)
 }
 
 func (s *web) signInPage(r *request) error {
@@ -92,11 +104,11 @@ func (s *web) signInPage(r *request) error {
 
 func (s *web) signIn(r *request) error {
 	to := back(r.form("back"))
-	in, err := s.Service.Login(r.Context(), r.form("email"), r.form("password"), account.Device(r.UserAgent()))
+	in, err := s.Service.Login(r.Context(), r.form("email"), r.form("password"), r.asker())
 	if err != nil {
 		return s.refused(r, page{Name: "sign-in", Title: "sign-in.title", Body: to}, err)
 	}
-	cookie.Keep(r.w, r.Request, in.Tokens)
+	r.keep(in)
 	goOn(r, to)
 	return nil
 }
@@ -139,11 +151,11 @@ var restorePage = page{Name: "restore", Title: "restore.title"}
 
 // restore brings back the account of a person who has deleted it.
 func (s *web) restore(r *request) error {
-	in, err := s.Service.Restore(r.Context(), r.form("email"), r.form("password"), account.Device(r.UserAgent()))
+	in, err := s.Service.Restore(r.Context(), r.form("email"), r.form("password"), r.asker())
 	if err != nil {
 		return s.refused(r, restorePage, err)
 	}
-	cookie.Keep(r.w, r.Request, in.Tokens)
+	r.keep(in)
 	goOn(r, Prefix+"/me?done=restored")
 	return nil
 }

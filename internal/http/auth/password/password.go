@@ -14,9 +14,6 @@ import (
 	"time"
 
 	"golang.org/x/crypto/argon2"
-
-	"prompthub/internal/fault"
-	"prompthub/internal/http/httpjson"
 )
 
 // maxWait is how long a caller waits for others.
@@ -39,10 +36,11 @@ const (
 	hashBytes = 32
 )
 
-// A Hasher makes and verifies hashes, as many at a time as there are processors, 2 to 8.
+// A Hasher makes and verifies hashes, as many at a time as there are processors, 2 to 8. Half of
+// the places are for callers who have signed in before, and half for all others.
 type Hasher struct {
-	cost   cost // of new hashes
-	places chan struct{}
+	cost          cost // of new hashes
+	known, others *line
 }
 
 // NewHasher returns a Hasher for a process.
@@ -53,30 +51,31 @@ func NewHasher() *Hasher { return newHasher(today) }
 func NewTestHasher() *Hasher { return newHasher(cost{memory: 8, passes: 1, lanes: 1}) }
 
 func newHasher(c cost) *Hasher {
-	return &Hasher{c, make(chan struct{}, min(max(runtime.GOMAXPROCS(0), 2), 8))}
+	half := min(max(runtime.GOMAXPROCS(0), 2), 8) / 2
+	return &Hasher{c, newLine(half), newLine(half)}
 }
 
 // Hash returns the hash of a password, with a salt of its own, as
 // $argon2id$v=19$m=19456,t=2,p=1$salt$hash.
-func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
+func (h *Hasher) Hash(ctx context.Context, by By, password string) (string, error) {
 	k := hash{cost: h.cost, salt: make([]byte, saltBytes)}
 	rand.Read(k.salt) // it never fails
 	var err error
-	k.key, err = h.key(ctx, password, k)
+	k.key, err = h.key(ctx, by, password, k)
 	return k.String(), err
 }
 
 // Verify reports whether a hash is of a password, and whether it costs less than new hashes do:
 // then the caller keeps a new one. An empty hash, of an account that is not there, takes as long as
 // any other and is of no password.
-func (h *Hasher) Verify(ctx context.Context, password, hashed string) (ok, renew bool, err error) {
+func (h *Hasher) Verify(ctx context.Context, by By, password, hashed string) (ok, renew bool, err error) {
 	k := hash{cost: h.cost, salt: make([]byte, saltBytes), key: make([]byte, hashBytes)}
 	if hashed != "" {
 		if k, err = parse(hashed); err != nil {
 			return false, false, err
 		}
 	}
-	got, err := h.key(ctx, password, k)
+	got, err := h.key(ctx, by, password, k)
 	if err != nil || hashed == "" || subtle.ConstantTimeCompare(got, k.key) != 1 {
 		return false, false, err
 	}
@@ -84,17 +83,16 @@ func (h *Hasher) Verify(ctx context.Context, password, hashed string) (ok, renew
 }
 
 // key computes a hash once there is a place for it.
-func (h *Hasher) key(ctx context.Context, password string, k hash) ([]byte, error) {
-	wait := time.NewTimer(maxWait)
-	defer wait.Stop()
-	select {
-	case h.places <- struct{}{}:
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	case <-wait.C:
-		return nil, fault.Coded(fault.Unavailable, httpjson.Busy, "too many people sign in at once; try again in some seconds")
+func (h *Hasher) key(ctx context.Context, by By, password string, k hash) ([]byte, error) {
+	in := h.others
+	if by.Known {
+		in = h.known
 	}
-	defer func() { <-h.places }()
+	leave, err := in.enter(ctx, by.Name)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
 	return argon2.IDKey([]byte(password), k.salt, k.passes, k.memory, k.lanes, hashBytes), nil
 }
 

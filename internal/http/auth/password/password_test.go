@@ -19,14 +19,14 @@ import (
 func TestHash(t *testing.T) {
 	t.Parallel()
 	h := NewHasher()
-	one, err := h.Hash(t.Context(), "correct horse")
+	one, err := h.Hash(t.Context(), By{Name: "anna"}, "correct horse")
 	require.NoError(t, err)
 	require.Regexp(t, `^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$`, one)
-	two, err := h.Hash(t.Context(), "correct horse")
+	two, err := h.Hash(t.Context(), By{Name: "anna"}, "correct horse")
 	require.NoError(t, err)
 	require.NotEqual(t, one, two, "each has a salt of its own")
 	for password, right := range map[string]bool{"correct horse": true, "correct horsE": false, "": false} {
-		ok, renew, err := h.Verify(t.Context(), password, one)
+		ok, renew, err := h.Verify(t.Context(), By{Name: "anna"}, password, one)
 		require.NoError(t, err)
 		require.Equal(t, right, ok, password)
 		require.False(t, renew)
@@ -47,11 +47,11 @@ func TestVerifyRenews(t *testing.T) {
 		memory, passes uint32
 		renew          bool
 	}{{8 << 10, 2, true}, {19 << 10, 1, true}, {19 << 10, 2, false}, {20 << 10, 3, false}} {
-		ok, renew, err := h.Verify(t.Context(), "secret", old(c.memory, c.passes))
+		ok, renew, err := h.Verify(t.Context(), By{Name: "anna"}, "secret", old(c.memory, c.passes))
 		require.NoError(t, err)
 		require.True(t, ok)
 		require.Equal(t, c.renew, renew, c)
-		ok, renew, err = h.Verify(t.Context(), "Secret", old(c.memory, c.passes))
+		ok, renew, err = h.Verify(t.Context(), By{Name: "anna"}, "Secret", old(c.memory, c.passes))
 		require.NoError(t, err)
 		require.False(t, ok || renew, "a wrong password renews nothing")
 	}
@@ -61,14 +61,14 @@ func TestVerifyRenews(t *testing.T) {
 // it.
 func TestTestHasher(t *testing.T) {
 	t.Parallel()
-	hashed, err := NewTestHasher().Hash(t.Context(), "secret")
+	hashed, err := NewTestHasher().Hash(t.Context(), By{Name: "anna"}, "secret")
 	require.NoError(t, err)
 	for h, renews := range map[*Hasher]bool{NewTestHasher(): false, NewHasher(): true} {
-		ok, renew, err := h.Verify(t.Context(), "secret", hashed)
+		ok, renew, err := h.Verify(t.Context(), By{Name: "anna"}, "secret", hashed)
 		require.NoError(t, err)
 		require.True(t, ok)
 		require.Equal(t, renews, renew)
-		ok, _, err = h.Verify(t.Context(), "Secret", hashed)
+		ok, _, err = h.Verify(t.Context(), By{Name: "anna"}, "Secret", hashed)
 		require.NoError(t, err)
 		require.False(t, ok)
 	}
@@ -79,7 +79,7 @@ const known = "$argon2id$v=19$m=19456,t=2,p=1$cFPnkFNvVCa/FSZkvqnpnw$BZLoCa3nzSl
 
 func TestVerifyKnows(t *testing.T) {
 	t.Parallel()
-	ok, renew, err := NewHasher().Verify(t.Context(), "пароль", known)
+	ok, renew, err := NewHasher().Verify(t.Context(), By{Name: "anna"}, "пароль", known)
 	require.NoError(t, err)
 	require.True(t, ok)
 	require.False(t, renew)
@@ -88,7 +88,7 @@ func TestVerifyKnows(t *testing.T) {
 func TestVerifyOfNoAccount(t *testing.T) {
 	t.Parallel()
 	for _, password := range []string{"", "secret"} {
-		ok, renew, err := NewHasher().Verify(t.Context(), password, "")
+		ok, renew, err := NewHasher().Verify(t.Context(), By{Name: "anna"}, password, "")
 		require.NoError(t, err)
 		require.False(t, ok || renew)
 	}
@@ -102,35 +102,81 @@ func TestDamaged(t *testing.T) {
 		strings.Replace(good, "v=19", "v=16", 1), strings.Replace(good, "m=8192", "m=4194304", 1), strings.Replace(good, "m=8192", "m=+8192", 1),
 		strings.Replace(good, "t=1", "t=0", 1), strings.Replace(good, "t=1", "t=17", 1), strings.Replace(good, "p=1", "p=0", 1), strings.Replace(good, "p=1", "p=256", 1),
 	} {
-		_, _, err := NewHasher().Verify(t.Context(), "secret", bad)
+		_, _, err := NewHasher().Verify(t.Context(), By{Name: "anna"}, "secret", bad)
 		require.ErrorIs(t, err, errDamaged, bad)
 	}
 }
 
 // A caller waits while all places are taken: until one is free, it goes away, or 10 s have passed.
+// Callers who have signed in before have places of their own.
 func TestWaits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := NewHasher()
-		require.GreaterOrEqual(t, cap(h.places), 2)
-		require.LessOrEqual(t, cap(h.places), 8)
-		for range cap(h.places) {
-			h.places <- struct{}{}
+		h := newHasher(cost{memory: 8, passes: 1, lanes: 1})
+		places := h.others.free
+		require.Equal(t, places, h.known.free)
+		require.GreaterOrEqual(t, places, 1)
+		require.LessOrEqual(t, places, 4)
+		for range places {
+			_, err := h.others.enter(t.Context(), "mallory")
+			require.NoError(t, err)
 		}
 		begun := time.Now()
-		_, err := h.Hash(t.Context(), "secret")
+		_, err := h.Hash(t.Context(), By{"anna", false}, "secret")
 		require.Equal(t, fault.Unavailable, fault.Of(err))
 		require.Equal(t, httpjson.Busy, fault.CodeOf(err))
 		require.Equal(t, 10*time.Second, time.Since(begun))
+		begun = time.Now()
+		_, err = h.Hash(t.Context(), By{"anna", true}, "secret")
+		require.NoError(t, err)
+		require.Zero(t, time.Since(begun))
 
 		gone, leave := context.WithCancel(t.Context())
 		leave()
-		_, _, err = h.Verify(gone, "secret", "")
+		_, _, err = h.Verify(gone, By{"anna", false}, "secret", "")
 		require.ErrorIs(t, err, context.Canceled)
 
-		time.AfterFunc(9*time.Second, func() { <-h.places })
-		_, err = h.Hash(t.Context(), "secret")
+		time.AfterFunc(9*time.Second, h.others.leave)
+		_, err = h.Hash(t.Context(), By{"anna", false}, "secret")
 		require.NoError(t, err)
-		require.Len(t, h.places, cap(h.places)-1, "it gave its place back")
+		require.Equal(t, 1, h.others.free, "it gave its place back")
+		require.Empty(t, h.others.waiting)
+		require.Empty(t, h.others.turns)
+	})
+}
+
+// TestTurns: each caller has a turn among all others, and one with four hashes that wait is
+// refused.
+func TestTurns(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := newLine(1)
+		leave, err := l.enter(t.Context(), "mallory")
+		require.NoError(t, err)
+		var order []string
+		wait := func(name string) {
+			go func() {
+				leave, err := l.enter(t.Context(), name)
+				if err == nil {
+					order = append(order, name)
+					leave()
+				}
+			}()
+			synctest.Wait()
+		}
+		for range 4 {
+			wait("mallory")
+		}
+		_, err = l.enter(t.Context(), "mallory")
+		require.Equal(t, httpjson.TooManyAtOnce, fault.CodeOf(err))
+		require.Equal(t, fault.Limited, fault.Of(err))
+		wait("eve")
+		wait("eve")
+		wait("anna")
+		leave()
+		synctest.Wait()
+		require.Equal(t, []string{"mallory", "eve", "anna", "mallory", "eve", "mallory", "mallory"}, order)
+		require.Equal(t, 1, l.free)
+		require.Empty(t, l.waiting)
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"prompthub/internal/prompthub/files/format"
+	"prompthub/internal/prompthub/prompt"
 )
 
 // A Prompt is one of the caller's prompts, and a line of an export.
@@ -53,16 +54,12 @@ func (c *Client) Create(ctx context.Context, user string, d format.Document) (bo
 	return status == http.StatusCreated, err
 }
 
-const (
-	// maxSource is how many bytes of a file go along with what it says: a body has 256 KiB.
-	maxSource     = 64 << 10
-	maxSourceName = 255 // bytes
-)
+const maxSourceName = 255 // bytes
 
-// sendable returns a document without the file that it was made of, where that is too large to go
-// along, or empty: the API reads no empty base64, and must say what the document lacks.
+// sendable returns a document without the file that it was made of, where that is too large to be
+// kept, or empty: the API reads no empty base64, and must say what the document lacks.
 func sendable(d format.Document) format.Document {
-	if s := d.Source; s != nil && (len(s.Data) == 0 || len(s.Data) > maxSource || len(s.File) > maxSourceName) {
+	if s := d.Source; s != nil && (len(s.Data) == 0 || len(s.Data) > prompt.MaxSource || len(s.File) > maxSourceName) {
 		d.Source = nil
 	} else if s != nil && s.Extra != nil { // which the service finds out by itself
 		sent := *s

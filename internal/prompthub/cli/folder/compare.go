@@ -42,14 +42,26 @@ type Item struct {
 	Err    error          // of a file that is broken
 
 	document format.Document // what the file says
+	called   string          // the name of the prompt, where another file says the same name
 	before   []byte          // the file as it was, where only it has changed
 	was      string          // the path that the lock has the file at, where it was moved
+	known    bool            // whether the lock has the file
+	changed  bool            // since then
+	alone    bool            // whether only the file may have changed
 }
+
+// Called returns what the prompt of a file is called that says the name of another, "" for any
+// other.
+func (i Item) Called() string { return i.called }
+
+// HoldsMany reports whether the file is one of many prompts, which stands in no folder for one.
+func (i Item) HoldsMany() bool { return errors.Is(i.Err, errMany) }
 
 // Compare returns all files and prompts, by path. Prompts that have no file get one in a format. A
 // file that was moved is still that of its prompt; others are of no prompt but for that.
 func Compare(files, others []format.File, lock Lock, prompts []client.Prompt, as format.Format) []Item {
 	c := newComparison(files, lock, prompts)
+	c.called = format.Called(files, func(path string) bool { _, known := lock.Prompts[path]; return known })
 	for _, f := range files {
 		c.file(f)
 	}
@@ -78,6 +90,7 @@ type comparison struct {
 	here   map[string]bool     // paths of files
 	moved  map[string]bool     // paths that were gone, of files found elsewhere
 	taken  map[string]bool     // ids of prompts that have a file
+	called map[string]string   // names of prompts whose files say that of another, by paths
 	items  []Item
 }
 
@@ -145,7 +158,7 @@ func (c *comparison) left() {
 
 // file adds an item for a file.
 func (c *comparison) file(f format.File) {
-	i := itemOf(f)
+	i := itemOf(f, c.called[f.Path])
 	if _, known := c.lock.Prompts[f.Path]; !known {
 		i.was = c.was(i, i.document.Name)
 	}
@@ -155,15 +168,15 @@ func (c *comparison) file(f format.File) {
 // other adds an item for a file that is no prompt, where it is one that was moved. That it is
 // called like one says nothing.
 func (c *comparison) other(f format.File) {
-	i := itemOf(f)
+	i := itemOf(f, "")
 	said, _ := format.Read(i.Format, "", f.Bytes)
 	if i.was = c.was(i, said.Name); i.was != "" {
 		c.add(i)
 	}
 }
 
-func itemOf(f format.File) Item {
-	i := Item{Path: f.Path, File: f.Bytes, Format: format.Detect(f.Path, f.Bytes)}
+func itemOf(f format.File, called string) Item {
+	i := Item{Path: f.Path, File: f.Bytes, Format: format.Detect(f.Path, f.Bytes), called: called}
 	i.read()
 	return i
 }
@@ -184,13 +197,12 @@ func (c *comparison) add(i Item) {
 		i.read()
 	}
 	if i.Prompt != nil && i.Err == nil {
-		i.Theirs, i.Loss, i.Err = format.Rewrite(i.Format, i.Path, i.File, kept(i.Prompt.Document, i.document))
+		i.Theirs, i.Loss, i.Err = format.Rewrite(i.Format, i.Path, i.File, i.kept())
 	}
-	i.State = i.state(e, known, !e.is(raw))
-	if w := i.document.Warnings; len(w) > 0 && (i.State == New || i.State == Here) {
-		// which an import reads all the same; but here somebody may be in the middle of writing it
-		i.State, i.Err = Broken, fmt.Errorf("line %d: %s", w[0].Line, w[0].Text)
-	}
+	i.known, i.changed = known, !e.is(raw)
+	i.alone = i.Prompt != nil && i.Prompt.Revision == e.Revision
+	i.State = i.state()
+	i.strict()
 	if i.State == Here {
 		i.before = i.locked(e)
 	}
@@ -204,6 +216,7 @@ func (i *Item) read() {
 		return
 	}
 	i.document, i.Err = format.Read(i.Format, i.Path, i.File)
+	i.document.Name = cmp.Or(i.called, i.document.Name)
 	i.document.Source = &format.Source{Format: i.Format, File: i.Path, Data: i.File}
 }
 
@@ -219,34 +232,94 @@ func (i Item) locked(e Entry) []byte {
 	return i.Theirs
 }
 
-// kept returns a document of the server as a file says it, with the labels that the file puts on
-// the version.
-func kept(there, here format.Document) format.Document {
-	there.Labels = here.Labels
-	if here.Message == "" {
-		there.Message = ""
+// strict leaves a file alone that is new, or was edited, and is not as its format wants it: an
+// import reads it all the same, but here its author may be in the middle of writing it.
+func (i *Item) strict() {
+	w := slices.DeleteFunc(slices.Clone(i.document.Warnings), format.Warning.IsNote)
+	if len(w) > 0 && (i.State == New || i.State == Here) {
+		i.State, i.Err = Broken, fmt.Errorf("line %d: %s", w[0].Line, w[0].Text)
 	}
-	return there.As(here)
 }
 
-func (i Item) state(e Entry, known, changed bool) State {
+// kept returns the prompt as the file says it, with the labels that the file puts on the version,
+// and the name that it says.
+func (i Item) kept() format.Document {
+	there := i.Prompt.Document
+	there.Labels = i.document.Labels
+	if i.document.Message == "" {
+		there.Message = ""
+	}
+	if i.called != "" && there.Name == i.called {
+		said, _ := format.Read(i.Format, i.Path, i.File) // which was read before
+		there.Name = said.Name
+	}
+	return there.As(i.document)
+}
+
+func (i Item) state() State {
 	switch {
 	case i.Err != nil:
 		return Broken
-	case !known && i.Prompt == nil:
+	case !i.known && i.Prompt == nil:
 		return New
-	case i.Prompt == nil && changed:
+	case i.Prompt == nil && i.changed:
 		return Conflict
 	case i.Prompt == nil:
 		return Deleted
-	case known && !changed && i.Prompt.Revision == e.Revision, bytes.Equal(i.File, i.Theirs):
+	case i.untouched(), bytes.Equal(i.File, i.Theirs):
 		return Same
-	case !known, changed && i.Prompt.Revision != e.Revision:
+	case !i.known, i.changed && !i.alone:
 		return Conflict
-	case changed:
+	case i.changed:
 		return Here
 	}
 	return There
+}
+
+// untouched reports whether nothing changed, here or there.
+func (i Item) untouched() bool { return i.known && !i.changed && i.alone }
+
+// serve takes the file as the service gives it away, which knows what no other member of a prompt
+// says, and decides once more by that. The service may have kept no file: then it knows nothing of
+// it, and what is here stays.
+func (i *Item) serve(file []byte, loss []string) {
+	there, err := format.Read(i.Format, i.Path, file)
+	if err != nil {
+		return // the service writes a format that this program does not read
+	}
+	same := there.Extra.Same(i.document.Extra)
+	edited := i.known && i.changed && i.alone
+	if !same && !edited && i.keepsMore(there, file) {
+		if i.State == Same && (!i.known || i.changed) {
+			i.State = Here
+			i.strict()
+		}
+		return
+	}
+	if i.before == nil {
+		i.before = i.Theirs
+	}
+	i.Theirs, i.Loss = file, loss
+	switch {
+	case sameLines(i.File, file):
+		i.State = Same
+	case i.State != Same:
+	case edited:
+		i.State = Here
+		i.strict()
+	case same:
+	case i.known && !i.changed:
+		i.State = There
+	default:
+		i.State = Conflict
+	}
+}
+
+// keepsMore reports whether the file here may say what the service does not know, as that gives
+// away what it would write of any prompt.
+func (i *Item) keepsMore(there format.Document, file []byte) bool {
+	written, _, err := format.Write(i.Format, there)
+	return err == nil && i.File != nil && len(there.Extra.Members) == 0 && sameLines(written, file)
 }
 
 // missing adds the item of a prompt without a file, or finds that a new file is what it would be.

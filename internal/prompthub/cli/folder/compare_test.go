@@ -118,7 +118,7 @@ func TestMovedFiles(t *testing.T) {
 		"without a name":               {bare, bare, "b.md", folder.Same},
 		"edited, named by its path":    {bare, "more\n", "h/a.md", folder.Here},
 		"as it was, in another format": {bare, bare, "b/system.md", folder.Same},
-		"broken as it was":             {"---\n", "---\n", "b.md", folder.Broken},
+		"broken as it was":             {"---\na: b\n", "---\na: b\n", "b.md", folder.Broken},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

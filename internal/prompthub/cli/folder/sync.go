@@ -10,7 +10,10 @@ import (
 	"os"
 	"path"
 	"slices"
+	"strings"
 	"syscall"
+
+	"golang.org/x/sync/errgroup"
 
 	"prompthub/internal/prompthub/cli/client"
 	"prompthub/internal/prompthub/files/format"
@@ -25,6 +28,9 @@ type Folder struct {
 	Delete bool                      // a file deleted on the one side is deleted on the other
 	DryRun bool                      // nothing is written, here or there
 	Tell   func(i Item, done string) // of steps taken, or "" of files left alone
+	Noise  func(files []string)      // tells of files that hold no prompts
+	// why Push makes a version of a file that does not say it
+	Message func(path string) string
 }
 
 // ErrConflicts ends a run that went through and left something alone.
@@ -52,10 +58,47 @@ func (f *Folder) Items(ctx context.Context) ([]Item, Lock, error) {
 		prompts = append(prompts, p)
 	}
 	items := Compare(files, others, lock, prompts, f.As)
+	if err := f.serve(ctx, items); err != nil {
+		return nil, lock, err
+	}
 	for n := range items {
 		f.look(&items[n])
 	}
 	return items, lock, nil
+}
+
+// serve asks the service for the files of prompts that may have changed.
+func (f *Folder) serve(ctx context.Context, items []Item) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(client.Parallel)
+	for n := range items {
+		i := &items[n]
+		if i.Prompt == nil || i.Err != nil || i.untouched() || i.State == Gone {
+			continue
+		}
+		g.Go(func() error {
+			file, loss, err := f.Client.File(ctx, i.Prompt.ID, 0, i.Format, "")
+			var refused *client.Problem
+			switch {
+			case errors.As(err, &refused) && refused.Status == http.StatusNotFound: // it was deleted meanwhile
+			case errors.As(err, &refused) && refused.Status == http.StatusUnprocessableEntity: // a format that it does not write
+			case err != nil:
+				return fmt.Errorf("%s: %w", i.Path, err)
+			default:
+				i.serve(file, losses(loss))
+			}
+			return nil
+		})
+	}
+	return g.Wait()
+}
+
+// losses returns the names of what a file does not hold, as the service lists them.
+func losses(list string) []string {
+	if list == "" {
+		return nil
+	}
+	return strings.Split(list, ", ")
 }
 
 // look finds what stands in the place of a file that must be made, and was not read: it is no
@@ -87,6 +130,9 @@ func (f *Folder) files(lock Lock) (files, others []format.File, err error) {
 	files, skipped, err := format.Folder(f.Root.FS())
 	if err != nil {
 		return nil, nil, err
+	}
+	if f.Noise != nil {
+		f.Noise(slices.DeleteFunc(slices.Clone(skipped), func(name string) bool { return name == LockName }))
 	}
 	read := make(map[string]bool)
 	for _, file := range files {
@@ -139,6 +185,8 @@ func (f *Folder) Pull(ctx context.Context) error {
 			return "removed", f.remove(i, lock)
 		case i.State == Gone && i.Prompt == nil:
 			delete(lock.Prompts, i.Path)
+		case i.HoldsMany():
+			return "", errMany
 		case slices.Contains([]State{Conflict, Deleted, Broken, InTheWay}, i.State):
 			return "", ErrConflicts
 		}
@@ -155,6 +203,9 @@ func (f *Folder) Push(ctx context.Context) error {
 	made := make(map[string]string) // the files of a dry run, by the names that their prompts would have
 	return f.each(ctx, func(ctx context.Context, i Item, lock Lock) (string, error) {
 		i.document = i.document.Sorted(catalog)
+		if f.Message != nil && i.document.Message == "" && (i.State == New || i.State == Here || f.Force) {
+			i.document.Message = f.Message(i.Path)
+		}
 		switch {
 		case i.State == Same:
 			lock.note(i, i.Prompt.ID, i.Prompt.Revision, i.File)
@@ -164,11 +215,13 @@ func (f *Folder) Push(ctx context.Context) error {
 			}
 			return "created", f.create(ctx, i, lock)
 		case i.State == Here, i.State == Conflict && f.Force:
-			return "pushed", f.change(ctx, i, lock)
+			return f.change(ctx, i, lock)
 		case i.State == Gone && i.Prompt == nil:
 			delete(lock.Prompts, i.Path)
 		case i.State == Gone && f.Delete && i.Err == nil:
 			return "deleted", f.deletePrompt(ctx, i, lock)
+		case i.HoldsMany():
+			return "", errMany
 		case slices.Contains([]State{Conflict, Gone, Deleted, Broken}, i.State):
 			return "", ErrConflicts
 		}
@@ -253,6 +306,8 @@ func (r *run) round(ctx context.Context, items []Item) (refused []Item, through 
 		case errors.As(err, &why):
 			i.Err = why
 			r.leave(i)
+		case errors.Is(err, errMany): // which is told, and keeps nothing from going on
+			r.Tell(i, "")
 		case errors.Is(err, ErrConflicts):
 			r.leave(i)
 		case err != nil:
@@ -289,10 +344,30 @@ func (f *Folder) save(i Item, lock Lock) error {
 	if err := f.Root.MkdirAll(path.Dir(i.Path), 0o777); err != nil {
 		return err
 	}
+	if format.IsKernelText(i.Path) {
+		return f.saveKernel(i, lock)
+	}
 	if err := replace(f.Root, i.Path, i.Theirs); err != nil {
 		return err
 	}
 	lock.note(i, i.Prompt.ID, i.Prompt.Revision, i.Theirs)
+	return nil
+}
+
+// saveKernel does that of a prompt that is two files.
+func (f *Folder) saveKernel(i Item, lock Lock) error {
+	text, config, err := format.SplitKernel(i.Theirs)
+	if err != nil {
+		return err
+	}
+	next := path.Join(path.Dir(i.Path), format.KernelConfig)
+	if err := errors.Join(isNoLink(f.Root, next), isNoLink(f.Root, i.Path)); err != nil {
+		return err
+	}
+	if err := errors.Join(replace(f.Root, next, config), replace(f.Root, i.Path, text)); err != nil {
+		return err
+	}
+	lock.note(i, i.Prompt.ID, i.Prompt.Revision, format.JoinKernel(i.Path, text, config))
 	return nil
 }
 
@@ -326,15 +401,16 @@ func (f *Folder) create(ctx context.Context, i Item, lock Lock) error {
 	return err
 }
 
-// change makes a prompt what its file is, if it is still as it was compared.
-func (f *Folder) change(ctx context.Context, i Item, lock Lock) error {
+// change makes a prompt what its file is, if it is still as it was compared, and says so if the
+// service had not taken the file in before.
+func (f *Folder) change(ctx context.Context, i Item, lock Lock) (done string, err error) {
 	if err := client.KeepsKind(i.Prompt.Document, i.document); err != nil {
-		return err
+		return "", err
 	}
 	if f.DryRun {
 		d := i.document
 		d.Name = i.Prompt.Name // by which it is found
-		return f.Client.Check(ctx, d, true)
+		return "pushed", f.Client.Check(ctx, d, true)
 	}
 	before := i.before
 	if before == nil {
@@ -342,13 +418,17 @@ func (f *Folder) change(ctx context.Context, i Item, lock Lock) error {
 	}
 	there, err := format.Read(i.Format, i.Path, before)
 	if err != nil {
-		return err
+		return "", err
 	}
 	now, err := f.Client.Change(ctx, *i.Prompt, i.document, there)
-	if err == nil {
-		lock.note(i, now.ID, now.Revision, i.File)
+	if err != nil {
+		return "", err
 	}
-	return err
+	lock.note(i, now.ID, now.Revision, i.File)
+	if now.Revision == i.Prompt.Revision {
+		return "", nil
+	}
+	return "pushed", nil
 }
 
 func (f *Folder) deletePrompt(ctx context.Context, i Item, lock Lock) error {

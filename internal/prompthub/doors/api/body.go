@@ -2,6 +2,7 @@ package api
 
 import (
 	"reflect"
+	"slices"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -10,6 +11,7 @@ import (
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/http/openapi"
 	"prompthub/internal/prompthub/doors"
+	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/transfer"
 )
 
@@ -35,10 +37,20 @@ func (a *api) readBody(ctx huma.Context, next func(huma.Context)) {
 		next(ctx)
 		return
 	}
-	if openapi.ReadBody(ctx, a.Admission, doors.BodyLimit(a.MaxText)) {
+	limit := doors.BodyLimit(a.MaxText)
+	if slices.Contains(withFiles, ctx.Operation().OperationID) {
+		limit += maxFile
+	}
+	if openapi.ReadBody(ctx, a.Admission, limit) {
 		next(ctx)
 	}
 }
+
+// withFiles are the operations whose body may have a file that is kept with the prompt.
+var withFiles = []string{"create-prompt", "replace-prompt", "patch-prompt"}
+
+// maxFile is how many bytes of a body such a file may take, as base64.
+const maxFile = (prompt.MaxSource + 2) / 3 * 4
 
 // An optional is a member of a merge patch. Null sets it to zero: no tags, or else a value that the
 // domain refuses.

@@ -10,6 +10,7 @@ import (
 	"prompthub/internal/prompthub/files/format"
 	"prompthub/internal/prompthub/library"
 	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/transfer"
 )
 
 // The statuses of errors that routes share.
@@ -151,6 +152,20 @@ func (s *Source) source() *prompt.Source {
 	return format.Made(made)
 }
 
+// takes reports whether a file must become a version of a prompt, be it that this says the same. Of
+// a prompt that the caller may not see the change itself tells.
+func (a *api) takes(ctx context.Context, c call, id prompt.ID, made *prompt.Source) (bool, error) {
+	if made == nil {
+		return false, nil
+	}
+	v, err := a.Service.Get(ctx, c.User, id)
+	if err != nil || v.AuthorID != library.IDOf(c.User) {
+		return false, nil //nolint:nilerr // as told
+	}
+	takes, _, err := transfer.Takes(ctx, a.Service, c.User, v, *made)
+	return takes, err
+}
+
 func (a *api) output(v library.View) *promptOutput {
 	return &promptOutput{ETag: etag(v), Body: a.encode(v)}
 }
@@ -210,7 +225,11 @@ func (a *api) replace(ctx context.Context, c call, in *replaceInput) (*changedOu
 	if err != nil {
 		return nil, err
 	}
-	v, err := a.Service.Replace(ctx, c.User, id, match(in.IfMatch), in.Body.draft())
+	d := in.Body.draft()
+	if d.Anew, err = a.takes(ctx, c, id, d.Source); err != nil {
+		return nil, err
+	}
+	v, err := a.Service.Replace(ctx, c.User, id, match(in.IfMatch), d)
 	if err != nil {
 		return nil, err
 	}
@@ -228,7 +247,14 @@ func (a *api) patch(ctx context.Context, c call, in *patchInput) (*changedOutput
 	if err != nil {
 		return nil, err
 	}
-	v, err := a.Service.Patch(ctx, c.User, id, match(in.IfMatch), in.Body.change)
+	takes, err := a.takes(ctx, c, id, in.Body.Source.source())
+	if err != nil {
+		return nil, err
+	}
+	v, err := a.Service.Patch(ctx, c.User, id, match(in.IfMatch), func(d *prompt.Draft) {
+		in.Body.change(d)
+		d.Anew = takes
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -51,7 +51,7 @@ func (FileFormat) Schema(huma.Registry) *huma.Schema {
 type Source struct {
 	Format FileFormat `json:"format" doc:"Which program's" example:"skill"`
 	File   string     `json:"file" maxLength:"255" doc:"Its name, with the folders that say what it is" example:"code-review/SKILL.md"`
-	Data   []byte     `json:"data" doc:"Its bytes as base64, as far as a body has room; POST /import takes larger files. More than 256 KiB are not kept, nor YAML that has an alias or more than 5,000 parts. It comes back only where it says what the version holds" example:"LS0tCm5hbWU6IGEKLS0tCkhpLgo="`
+	Data   []byte     `json:"data" doc:"Its bytes as base64. A file that is not as the one that the prompt was made of is a new version. More than 256 KiB are not kept, nor YAML that has an alias or more than 5,000 parts. It comes back only where it says what the version holds" example:"LS0tCm5hbWU6IGEKLS0tCkhpLgo="`
 	Syntax string     `json:"syntax,omitempty" enum:"dollar,mustache" doc:"In which the text was rewritten, as POST /import does with its syntax; absent where the file says it as it is" example:"mustache"`
 }
 

@@ -145,3 +145,29 @@ func TestManyLabelsAndTags(t *testing.T) {
 	require.Equal(t, []string{"a", "b", "latest"}, made.Labels)
 	require.Equal(t, []string{"a", "b"}, made.Tags)
 }
+
+// TestPlaceholdersThatClientsFillIn: the SDKs of Langfuse put values into the places of {{name}}
+// alone, so no other placeholder goes out; what it said of its variable is told in a header.
+func TestPlaceholdersThatClientsFillIn(t *testing.T) {
+	t.Parallel()
+	c := newWorld(t).client("ann")
+	for text, want := range map[string][2]string{
+		"Hi {{name}} and {{ other }}":             {"Hi {{name}} and {{ other }}", ""},
+		"In {{tone:warm}} words, {{tone}}":        {"In {{tone}} words, {{tone}}", `variables.tone (default "warm")`},
+		"In {{tone:dry|warm}} words":              {"In {{tone}} words", `variables.tone (default "dry")`},
+		"Hi ${name}, ${my name:Ann}":              {"Hi {{name}}, {{my_name}}", `variables.my_name (default "Ann")`},
+		"{{first name}} {{$x}} ${input:y:a hint}": {"{{first_name}} {{x}} {{y}}", ""},
+		"{{who | select:options=[\"a\",\"b\"]}}.": {"{{who}}.", "variables.who (choices)"},
+		"{{a:\u00fc}} {no} {{{b}}} {{c d: }}":     {"{{a}} {no} {{{b}}} {{c_d}}", `variables.a (default "\u00fc"), variables.c_d (default "")`},
+		"A brace { and {{x:{{y}}":                 {"A brace { and {{x:{{y}}", ""},
+	} {
+		c.made(fields{"name": "p", "prompt": text, "labels": []string{"production"}})
+		for _, query := range []string{"", "?resolve=false"} {
+			a := c.get("p", query).is(200)
+			require.Equal(t, want[0], a.prompt().Prompt, text)
+			require.Equal(t, want[1], a.header.Get("X-PromptHub-Loss"), text)
+		}
+		c.made(fields{"name": "chat", "type": "chat", "prompt": messages{{"role": "user", "content": text}, {"type": "placeholder", "name": "history"}}, "labels": []string{"production"}})
+		require.Equal(t, want[1], c.get("chat", "").is(200).header.Get("X-PromptHub-Loss"))
+	}
+}

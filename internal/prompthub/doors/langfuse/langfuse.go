@@ -111,10 +111,14 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request) {
 			return err
 		}
 		status, answer, err := act(s, r.Context(), req)
-		if err == nil {
-			write(w, status, c.MayKnow(answer))
+		if err != nil {
+			return err
 		}
-		return err
+		if p, ok := answer.(wirePrompt); ok && p.loss != "" {
+			w.Header().Set("X-PromptHub-Loss", p.loss)
+		}
+		write(w, status, c.MayKnow(answer))
+		return nil
 	})
 }
 

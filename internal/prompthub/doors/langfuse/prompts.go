@@ -74,15 +74,18 @@ func (s *server) get(ctx context.Context, r request) (int, any, error) {
 		return 0, nil, wrong("resolve", "must be true or false")
 	}
 	v, err := s.find(ctx, r, want)
-	if err != nil || resolve == "false" {
-		return http.StatusOK, s.encode(v, labels(v)), err
+	if err != nil {
+		return 0, nil, err
+	}
+	if resolve == "false" {
+		return http.StatusOK, s.forClients(v, labels(v)), nil
 	}
 	resolved, err := s.Service.Resolve(ctx, r.User, v)
 	if err != nil {
 		return 0, nil, err
 	}
 	v.Draft = v.With(resolved.Content)
-	p := s.encode(v, labels(v))
+	p := s.forClients(v, labels(v))
 	p.Graph = graphOf(resolved)
 	return http.StatusOK, p, nil
 }

@@ -34,7 +34,29 @@ type wirePrompt struct {
 	CommitMessage *string        `json:"commitMessage"`
 	IsActive      bool           `json:"isActive"`
 	Graph         *graph         `json:"resolutionGraph"`
+
+	loss string // what the text no longer says, for a header
 }
+
+// forClients returns a version whose placeholders the clients of Langfuse fill in: {{name}} alone.
+func (s *server) forClients(v library.View, on []string) wirePrompt {
+	content, lost := v.Content().Bare()
+	v.Draft = v.With(content)
+	p := s.encode(v, on)
+	var told []string
+	for _, x := range lost[:min(len(lost), maxLost)] {
+		said := "choices"
+		if x.Default != nil {
+			said = "default " + strconv.QuoteToASCII(prompt.Excerpt(*x.Default))
+		}
+		told = append(told, "variables."+x.Name+" ("+said+")")
+	}
+	p.loss = strings.Join(told, ", ")
+	return p
+}
+
+// maxLost is of how many variables a header tells.
+const maxLost = 10
 
 // A graph says what was put into the places of includes.
 type graph struct {

@@ -55,6 +55,7 @@ func Patterns() []string { return build(doors.Foreign{}).patterns }
 
 func build(f doors.Foreign) *server {
 	s := &server{Foreign: f, mux: http.NewServeMux()}
+	s.handle("GET /info", s.info)
 	s.handle("GET /settings", s.settings)
 	s.handle("GET /repos", s.listRepos)
 	s.handle("POST /repos", s.createRepo)

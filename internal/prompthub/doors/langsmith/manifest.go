@@ -24,33 +24,59 @@ type object struct {
 
 // kwargs are the members of the objects that are read and written here.
 type kwargs struct {
-	Input     []string          `json:"input_variables,omitzero"`
-	Partial   map[string]string `json:"partial_variables,omitempty"`
-	Format    string            `json:"template_format,omitempty"`
-	Template  *string           `json:"template,omitzero"`
-	Messages  []object          `json:"messages,omitempty"`
-	Prompt    template          `json:"prompt,omitzero"`
-	Role      string            `json:"role,omitempty"`
-	Name      string            `json:"variable_name,omitempty"`
-	Content   jsontext.Value    `json:"content,omitzero"`
-	Example   *object           `json:"example_prompt,omitzero"`
-	Examples  []map[string]any  `json:"examples,omitzero"`
-	Prefix    string            `json:"prefix,omitempty"`
-	Suffix    string            `json:"suffix,omitempty"`
-	Separator *string           `json:"example_separator,omitzero"`
+	Input     []string                  `json:"input_variables,omitzero"`
+	Partial   map[string]jsontext.Value `json:"partial_variables,omitempty"` // a value may be of any kind
+	Format    string                    `json:"template_format,omitempty"`
+	Template  partText                  `json:"template,omitzero"`
+	Messages  []object                  `json:"messages,omitempty"`
+	Prompt    templates                 `json:"prompt,omitzero"`
+	Role      string                    `json:"role,omitempty"`
+	Name      string                    `json:"variable_name,omitempty"`
+	Content   jsontext.Value            `json:"content,omitzero"`
+	Example   *object                   `json:"example_prompt,omitzero"`
+	Examples  []map[string]any          `json:"examples,omitzero"`
+	Prefix    string                    `json:"prefix,omitempty"`
+	Suffix    string                    `json:"suffix,omitempty"`
+	Separator *string                   `json:"example_separator,omitzero"`
 }
 
-// A template is the object that says a message, and nil where that is something else, such as a
-// list of texts and pictures.
-type template struct{ *object }
+// A partText is the text of a template, and nil where that is something else: that of a picture is
+// an object.
+type partText struct{ *string }
 
-// UnmarshalJSONFrom reads an object, and leaves what is none.
-func (t *template) UnmarshalJSONFrom(d *jsontext.Decoder) error {
-	if d.PeekKind() != '{' {
+// MarshalJSONTo writes the text.
+func (t partText) MarshalJSONTo(e *jsontext.Encoder) error { return json.MarshalEncode(e, t.string) }
+
+// UnmarshalJSONFrom reads a text, and leaves what is none.
+func (t *partText) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	if d.PeekKind() != '"' {
 		return d.SkipValue()
 	}
-	t.object = new(object)
-	return json.UnmarshalDecode(d, t.object)
+	t.string = new(string)
+	return json.UnmarshalDecode(d, t.string)
+}
+
+// templates are the objects that say a message: one, or in a list those of texts and pictures.
+type templates []object
+
+// MarshalJSONTo writes one alone as it is.
+func (t templates) MarshalJSONTo(e *jsontext.Encoder) error {
+	if len(t) == 1 {
+		return json.MarshalEncode(e, t[0])
+	}
+	return json.MarshalEncode(e, []object(t))
+}
+
+// UnmarshalJSONFrom reads an object, or a list of them.
+func (t *templates) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	switch d.PeekKind() {
+	case '{':
+		*t = make(templates, 1)
+		return json.UnmarshalDecode(d, &(*t)[0])
+	case '[':
+		return json.UnmarshalDecode(d, (*[]object)(t))
+	}
+	return d.SkipValue()
 }
 
 func (o object) class() string {
@@ -74,7 +100,7 @@ var roles = map[string]string{"system": "System", "user": "Human", "assistant": 
 var classes = func() []string {
 	all := []string{
 		"PromptTemplate", "ChatPromptTemplate", "StructuredPrompt", "FewShotPromptTemplate", "FewShotChatMessagePromptTemplate",
-		"MessagesPlaceholder", "ChatMessagePromptTemplate", "ChatMessage",
+		"MessagesPlaceholder", "ChatMessagePromptTemplate", "ChatMessage", "ToolMessage", "FunctionMessage", "ImagePromptTemplate", "DictPromptTemplate",
 	}
 	for _, class := range roles {
 		all = append(all, class+"MessagePromptTemplate", class+"Message")
@@ -117,7 +143,7 @@ func generated(c prompt.Content) (jsontext.Value, error) {
 			continue
 		}
 		said := w.template(f.Texts[i])
-		class, k := roles[m.Role]+"MessagePromptTemplate", kwargs{Prompt: template{&said}}
+		class, k := roles[m.Role]+"MessagePromptTemplate", kwargs{Prompt: templates{said}}
 		if roles[m.Role] == "" {
 			class, k.Role = "ChatMessagePromptTemplate", m.Role
 		}
@@ -135,8 +161,8 @@ func generated(c prompt.Content) (jsontext.Value, error) {
 // A writer makes templates, and notes their variables.
 type writer struct {
 	variables []prompt.Variable
-	input     []string          // those without a default
-	partial   map[string]string // the others, with their values
+	input     []string                  // those without a default
+	partial   map[string]jsontext.Value // the others, with their values
 }
 
 var doubled = strings.NewReplacer("{", "{{", "}", "}}")
@@ -156,16 +182,16 @@ func (w *writer) template(parts []prompt.Part) object {
 		case slices.Contains(input, v.Name):
 		case !v.Needed():
 			if w.partial == nil {
-				w.partial = map[string]string{}
+				w.partial = map[string]jsontext.Value{}
 			}
-			w.partial[v.Name] = p.Text
+			w.partial[v.Name], _ = jsontext.AppendQuote(nil, strings.ToValidUTF8(p.Text, ""))
 		default:
 			input = append(input, v.Name)
 		}
 	}
 	text := b.String()
 	w.input = append(w.input, input...)
-	return newObject("PromptTemplate", kwargs{Input: input, Format: fString, Template: &text}, "prompt")
+	return newObject("PromptTemplate", kwargs{Input: input, Format: fString, Template: partText{&text}}, "prompt")
 }
 
 func canonical(o object) (jsontext.Value, error) {
@@ -281,15 +307,15 @@ func harmless(manifest jsontext.Value) error {
 	if err := json.Unmarshal(manifest, &v); err != nil {
 		return unread("it is no JSON")
 	}
-	return templates(v)
+	return allowed(v)
 }
 
-// templates refuses an object of another class, and a template of another format, in a value.
-func templates(v any) error {
+// allowed refuses an object of another class, and a template of another format, in a value.
+func allowed(v any) error {
 	switch v := v.(type) {
 	case []any:
 		for _, x := range v {
-			if err := templates(x); err != nil {
+			if err := allowed(x); err != nil {
 				return err
 			}
 		}
@@ -304,7 +330,7 @@ func templates(v any) error {
 			return unread("a template_format is %s or %s here", fString, mustache)
 		}
 		for _, x := range v {
-			if err := templates(x); err != nil {
+			if err := allowed(x); err != nil {
 				return err
 			}
 		}
@@ -345,10 +371,10 @@ func (r *reader) take(n int) error {
 
 // text returns a template as a text of ours, with values in the places of variables that have some.
 func (r *reader) text(o object, values map[string]any) (string, error) {
-	if o.Kwargs.Template == nil {
+	if o.Kwargs.Template.string == nil {
 		return "", unread("a PromptTemplate has no template that is a text")
 	}
-	return r.fill(*o.Kwargs.Template, o.Kwargs.Format, o.Kwargs.Partial, values)
+	return r.fill(*o.Kwargs.Template.string, o.Kwargs.Format, o.Kwargs.Partial, values)
 }
 
 // examples returns the examples of a few, and how each must be said.
@@ -412,6 +438,9 @@ func (r *reader) messages(o object, example map[string]any) ([]prompt.Message, e
 		return r.fewMessages(o, example)
 	}
 	m, err := r.message(o, example)
+	if m.Content == "" { // of a call of a tool, say, which the manifest keeps
+		return nil, err
+	}
 	return []prompt.Message{m}, err
 }
 
@@ -451,28 +480,65 @@ func (r *reader) message(o object, values map[string]any) (m prompt.Message, err
 			m.Role = role
 		}
 	}
+	if kind == "Tool" || kind == "Function" {
+		m.Role = "tool"
+	}
 	if m.Role == "" {
 		return m, unread("%q is no message with a role", o.class())
 	}
 	if strings.HasSuffix(o.class(), "Message") {
-		if o.Kwargs.Content.Kind() != '"' {
-			return m, unread("only contents that are texts can be kept")
-		}
 		if err := r.take(len(o.Kwargs.Content)); err != nil {
 			return m, err
 		}
-		return m, json.Unmarshal(o.Kwargs.Content, &m.Content)
+		m.Content, err = textsOf(o.Kwargs.Content)
+		return m, err
 	}
-	if o.Kwargs.Prompt.object == nil {
-		return m, unread("only messages of one text can be kept")
+	if len(o.Kwargs.Prompt) == 0 {
+		return m, unread("a message has no prompt")
 	}
-	m.Content, err = r.text(*o.Kwargs.Prompt.object, values)
-	return m, err
+	var texts []string
+	for _, part := range o.Kwargs.Prompt {
+		if part.class() != "PromptTemplate" && len(o.Kwargs.Prompt) > 1 { // a picture, which the manifest keeps
+			continue
+		}
+		text, err := r.text(part, values)
+		if err != nil {
+			return m, err
+		}
+		texts = append(texts, text)
+	}
+	m.Content = strings.Join(texts, "\n")
+	return m, nil
+}
+
+// textsOf returns the text of a content: that, or the texts in a list of parts, each on a line. The
+// manifest keeps the other parts.
+func textsOf(content jsontext.Value) (string, error) {
+	var text string
+	if content == nil || json.Unmarshal(content, &text) == nil {
+		return text, nil
+	}
+	var parts []jsontext.Value
+	if json.Unmarshal(content, &parts) != nil {
+		return "", unread("a content is a text, or a list of parts")
+	}
+	var texts []string
+	for _, part := range parts {
+		var p struct {
+			Text *string `json:"text"`
+		}
+		if json.Unmarshal(part, &text) == nil {
+			texts = append(texts, text)
+		} else if json.Unmarshal(part, &p) == nil && p.Text != nil {
+			texts = append(texts, *p.Text)
+		}
+	}
+	return strings.Join(texts, "\n"), nil
 }
 
 // fill returns a template as a text of ours. In an f-string a brace that is doubled stands for one;
 // the variables of Mustache are written as ours are.
-func (r *reader) fill(template, format string, partial map[string]string, values map[string]any) (string, error) {
+func (r *reader) fill(template, format string, partial map[string]jsontext.Value, values map[string]any) (string, error) {
 	if err := r.take(len(template)); err != nil {
 		return "", err
 	}
@@ -508,12 +574,19 @@ func (r *reader) fill(template, format string, partial map[string]string, values
 const maxVariable = 256
 
 // ours returns what stands for a variable of a template here.
-func ours(name string, partial map[string]string, values map[string]any) string {
+func ours(name string, partial map[string]jsontext.Value, values map[string]any) string {
 	if v, ok := values[name]; ok {
 		return fmt.Sprint(v)
 	}
-	if v, ok := partial[name]; ok && !strings.ContainsAny(v, "{}|") {
-		return "{{" + name + ":" + v + "}}"
+	v, ok := partial[name]
+	var text string
+	if ok && json.Unmarshal(v, &text) != nil && v.Kind() != '[' && v.Kind() != 'n' {
+		text = string(v) // a number, true or false, as it is written
+	} else if v.Kind() == '[' || v.Kind() == 'n' {
+		ok = false
+	}
+	if ok && !strings.ContainsAny(text, "{}|") {
+		return "{{" + name + ":" + text + "}}"
 	}
 	return "{{" + name + "}}"
 }

@@ -135,7 +135,7 @@ func TestManifestsThatAreRefused(t *testing.T) {
 		"what JS cannot write":  m{"lc": 1, "type": "not_implemented", "id": []string{"langchain_core", "prompts", "FewShotPromptTemplate"}},
 		"no template":           lc("PromptTemplate", m{}),
 		"an image":              chat(lc("HumanMessagePromptTemplate", m{"prompt": []any{textOf("x"), lc("PromptTemplate", m{})}})),
-		"a message of parts":    chat(lc("HumanMessage", m{"content": []m{{"type": "text", "text": "x"}}})),
+		"a content of a number": chat(lc("HumanMessage", m{"content": 5})),
 		"no role":               chat(lc("ChatMessagePromptTemplate", m{"prompt": textOf("x")})),
 		"nested too deep":       lc("PromptTemplate", m{"template": "x", "metadata": deep}),
 		"no example_prompt":     lc("FewShotPromptTemplate", m{"examples": []m{{}}}),
@@ -209,5 +209,61 @@ func TestCommitHashes(t *testing.T) {
 	require.EqualValues(t, 26, numbered(hash[:8]))
 	for _, s := range []string{"", "production", hash[:7], hash + "0", "-0000001", fmt.Sprintf("%040d", 0), "latest.one"} {
 		require.Zero(t, numbered(s), s)
+	}
+}
+
+// TestManifestsOfPython: what Python's classes write comes back as it was, and says what can be
+// said of it here.
+func TestManifestsOfPython(t *testing.T) {
+	t.Parallel()
+	chat := func(more m, messages ...any) m {
+		kwargs := m{"input_variables": []string{}, "messages": messages}
+		for name, value := range more {
+			kwargs[name] = value
+		}
+		return lc("ChatPromptTemplate", kwargs)
+	}
+	history := lc("MessagesPlaceholder", m{"variable_name": "history", "optional": true})
+	image := lc("ImagePromptTemplate", m{"input_variables": []string{"img"}, "template": m{"url": "{img}"}})
+	for name, tt := range map[string]struct {
+		manifest m
+		says     []string
+	}{
+		"an optional placeholder":   {chat(m{"partial_variables": m{"history": []any{}}, "optional_variables": []string{"history"}}, human("Be kind."), history, human("{q}")), []string{"Be kind.", "", "{{q}}"}},
+		"placeholder alone":         {chat(m{"partial_variables": m{"history": nil}}, history, human("{q}")), []string{"", "{{q}}"}},
+		"a number":                  {chat(m{"partial_variables": m{"n": 3}}, human("{n} of {q}")), []string{"{{n}} of {{q}}"}},
+		"an object":                 {chat(m{"partial_variables": m{"n": m{"a": 1}}}, human("{n}")), []string{"{{n}}"}},
+		"two texts":                 {chat(nil, lc("HumanMessagePromptTemplate", m{"prompt": []any{textOf("First {q}"), textOf("Second")}})), []string{"First {{q}}\nSecond"}},
+		"a list of one text":        {chat(nil, lc("SystemMessagePromptTemplate", m{"prompt": []any{textOf("Only")}})), []string{"Only"}},
+		"a picture":                 {chat(nil, lc("HumanMessagePromptTemplate", m{"prompt": []any{textOf("Look at {q}"), image}})), []string{"Look at {{q}}"}},
+		"a text that is cached":     {chat(nil, lc("SystemMessage", m{"content": []any{m{"type": "text", "text": "Long", "cache_control": m{"type": "ephemeral"}}}}), human("{q}")), []string{"Long", "{{q}}"}},
+		"a call of a tool":          {chat(nil, human("{q}"), lc("AIMessage", m{"content": "", "tool_calls": []any{m{"name": "f", "args": m{}, "id": "1"}}}), lc("ToolMessage", m{"content": "42", "tool_call_id": "1"})), []string{"{{q}}", "42"}},
+		"a picture in a message":    {chat(nil, lc("HumanMessage", m{"content": []any{m{"type": "image_url", "image_url": m{"url": "x"}}, m{"type": "text", "text": "See"}}})), []string{"See"}},
+		"an empty text of a system": {chat(nil, human(""), human("{q}")), []string{"{{q}}"}},
+		"a part as a bare text":     {chat(nil, lc("HumanMessage", m{"content": []any{"a", "b"}})), []string{"a\nb"}},
+		"true as a default":         {lc("PromptTemplate", m{"template": "{a} {b} {c}", "template_format": "f-string", "input_variables": []string{}, "partial_variables": m{"a": true, "b": 1.5, "c": []any{}}}), []string{"{{a:true}} {{b:1.5}} {{c}}"}},
+	} {
+		pushed := value(t, tt.manifest)
+		require.NoError(t, pushed.Canonicalize())
+		c, err := contentOf(pushed, "")
+		require.NoError(t, err, name)
+		got := []string{c.Text}
+		if c.Kind == prompt.KindChat {
+			got = nil
+			for _, message := range c.Messages {
+				got = append(got, message.Content)
+			}
+		}
+		require.Equal(t, tt.says, got, name)
+		pulled, err := manifestOf(c)
+		require.NoError(t, err, name)
+		require.JSONEq(t, string(pushed), string(pulled), name)
+	}
+	for name, manifest := range map[string]m{
+		"a model": chat(nil, m{"lc": 1, "type": "constructor", "id": []string{"langchain", "chat_models", "ChatOpenAI"}, "kwargs": m{}}),
+		"no role": chat(nil, textOf("x")), "a number": chat(nil, lc("HumanMessage", m{"content": 5})), "nothing": chat(nil, lc("HumanMessagePromptTemplate", m{})),
+	} {
+		_, err := contentOf(value(t, manifest), "")
+		require.Error(t, err, name)
 	}
 }

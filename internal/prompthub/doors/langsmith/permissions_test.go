@@ -86,6 +86,7 @@ var targets = []string{"public", "private", "hidden", "deleted", "unknown"}
 type route struct{ pattern, path, body, scope, author, other string }
 
 var matrix = []route{
+	{"GET /ls/info", "/info", "", "", "200 200 200 200 200", "200 200 200 200 200"},
 	{"GET /ls/settings", "/settings", "", "", "200 200 200 200 200", "200 200 200 200 200"},
 	{"GET /ls/repos", "/repos?query={repo}", "", "", "200 200 200 200 200", "200 200 200 200 200"},
 	{"GET /ls/repos", "/repos/?query={repo}", "", "", "200 200 200 200 200", "200 200 200 200 200"},

@@ -26,6 +26,14 @@ type settings struct {
 	Handle    string `json:"tenant_handle"`
 }
 
+// info is what clients ask for before all else, to know which requests of other parts of LangSmith
+// they may send: none.
+func (s *server) info(context.Context, request) (any, error) {
+	return struct {
+		Flags struct{} `json:"instance_flags"`
+	}{}, nil
+}
+
 func (s *server) settings(ctx context.Context, r request) (any, error) {
 	u, err := s.Service.Profile(ctx, r.User)
 	if err != nil {

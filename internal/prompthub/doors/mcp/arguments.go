@@ -5,60 +5,87 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/jsonschema-go/jsonschema"
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
-
-// A toolbox is the server of the protocol, and the schemas of the arguments of its tools.
-type toolbox struct {
-	*sdk.Server
-	inputs map[string]*jsonschema.Schema
-}
 
 const toldNames = 10 // of arguments that a tool does not have, in an error
 
-// misfit returns the refusal of a call of a tool that lacks arguments, or has others than the tool
-// takes or some of a wrong type, and nil of any other: the library would name the first mistake
-// alone, in terms of schemas.
-func (d *handler) misfit(p *sdk.CallToolParamsRaw) sdk.Result {
-	in, ok := d.inputs[p.Name]
-	var given map[string]jsontext.Value
-	if !ok || len(p.Arguments) > 0 && json.Unmarshal(p.Arguments, &given) != nil {
-		return nil
+// fitted returns the arguments of a call as a schema has them, and what is wrong with them: the
+// library of the protocol would name the first mistake alone, in terms of schemas. Clients with
+// strict schemas send null where there is no argument, and models write a number, a boolean, a list
+// or an object as a text of JSON: both are taken for what is meant.
+func fitted(takes *jsonschema.Schema, arguments jsontext.Value) (made jsontext.Value, wrong []string) {
+	given := make(map[string]jsontext.Value)
+	if v := meant(takes, arguments); v != nil && json.Unmarshal(v, &given) != nil {
+		return nil, []string{"the arguments must be " + wanted["object"]}
 	}
-	var wrong []string
-	for _, name := range in.Required {
+	maps.DeleteFunc(given, func(_ string, v jsontext.Value) bool { return v.Kind() == 'n' })
+	for _, name := range takes.Required {
 		if _, ok := given[name]; !ok {
 			wrong = append(wrong, name+" is missing")
 		}
 	}
-	for _, name := range in.PropertyOrder {
-		if value, ok := given[name]; ok {
-			wrong = append(wrong, mistyped(name, in.Properties[name], value)...)
+	unknown := maps.Clone(given)
+	for _, name := range takes.PropertyOrder {
+		delete(unknown, name)
+		value, ok := given[name]
+		if !ok {
+			continue
 		}
+		if value = meant(takes.Properties[name], value); value == nil {
+			delete(given, name)
+			continue
+		}
+		given[name] = value
+		wrong = append(wrong, mistyped(name, takes.Properties[name], value)...)
 	}
-	maps.DeleteFunc(given, func(name string, _ jsontext.Value) bool { return in.Properties[name] != nil })
-	for i, name := range slices.Sorted(maps.Keys(given)) {
+	for i, name := range slices.Sorted(maps.Keys(unknown)) {
 		if i == toldNames {
-			wrong = append(wrong, fmt.Sprintf("and no %d others", len(given)-i))
+			wrong = append(wrong, fmt.Sprintf("and no %d others", len(unknown)-i))
 			break
 		}
 		wrong = append(wrong, fmt.Sprintf("there is no argument %.40q", name))
 	}
-	if len(wrong) == 0 {
+	if len(wrong) > 0 {
+		return nil, wrong
+	}
+	made, err := json.Marshal(given)
+	if err != nil {
+		return nil, []string{err.Error()}
+	}
+	return made, nil
+}
+
+// meant returns what a client means by a value: nil for none. Where a schema wants no text, a text
+// is the JSON in it, and an empty one is none.
+func meant(s *jsonschema.Schema, value jsontext.Value) jsontext.Value {
+	var text string
+	if value.Kind() == '"' && s != nil && s.Type != "string" && json.Unmarshal(value, &text) == nil {
+		text = strings.TrimSpace(text)
+		if said := jsontext.Value(text); text == "" {
+			return nil
+		} else if lower := jsontext.Value(strings.ToLower(text)); s.Type == "boolean" && fits(s, lower) {
+			value = lower // True, as Python writes it
+		} else if said.IsValid() && (said.Kind() == 'n' || fits(s, said)) {
+			value = said
+		}
+	}
+	var n float64
+	switch {
+	case len(value) == 0 || value.Kind() == 'n':
 		return nil
+	case s == nil:
+	case s.Type == "integer" && fits(s, value) && json.Unmarshal(value, &n) == nil && math.Abs(n) < 1<<53:
+		return strconv.AppendInt(nil, int64(n), 10) // 5.0 is 5
+	case s.Type == "object" && s.AdditionalProperties != nil && s.AdditionalProperties.Type == "string":
+		return withTexts(value)
 	}
-	takes := "no arguments"
-	if len(in.PropertyOrder) > 0 {
-		takes = strings.Join(in.PropertyOrder, ", ")
-	}
-	return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{
-		&sdk.TextContent{Text: fmt.Sprintf("%s; %s takes %s", strings.Join(wrong, "; "), p.Name, takes)},
-	}}
+	return value
 }
 
 // mistyped says of an argument, or of its first element, which type it must have, and nothing if it

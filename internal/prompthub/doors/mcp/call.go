@@ -58,7 +58,7 @@ func (d *handler) serve(w http.ResponseWriter, r *http.Request) error {
 	if e := checkEnvelope(body); e != nil {
 		return failure{Version: "2.0", Error: e}.send(w, http.StatusBadRequest)
 	}
-	if texts := withTexts(body); !bytes.Equal(texts, body) {
+	if texts := withValues(body); !bytes.Equal(texts, body) {
 		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(texts)), int64(len(texts))
 	}
 	leave, err := d.Door.Admission.Enter(r.Context(), c.Key)
@@ -239,34 +239,15 @@ func (d *handler) receive(next sdk.MethodHandler) sdk.MethodHandler {
 			return d.listPrompts(ctx, p)
 		case *sdk.ListResourcesParams:
 			return d.listResources(ctx, p)
-		case *sdk.CallToolParamsRaw:
-			if refusal := d.misfit(p); refusal != nil {
-				return refusal, nil
-			}
 		case *sdk.GetPromptParams:
 			return d.getPrompt(ctx, p, func(ctx context.Context) (sdk.Result, error) { return next(ctx, method, req) })
 		}
 		switch method {
-		case "tools/call":
-			res, err := next(ctx, method, req)
-			return shortRefusal(res), err
 		case "subscriptions/listen", "resources/subscribe", "resources/unsubscribe", "logging/setLevel":
 			return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "there is no " + method + " here"}
 		}
 		return next(ctx, method, req)
 	}
-}
-
-// shortRefusal cuts what a tool says is wrong: a schema quotes what does not fit it.
-func shortRefusal(res sdk.Result) sdk.Result {
-	if r, ok := res.(*sdk.CallToolResult); ok && r != nil && r.IsError {
-		for _, c := range r.Content {
-			if t, ok := c.(*sdk.TextContent); ok {
-				t.Text = cut(t.Text)
-			}
-		}
-	}
-	return res
 }
 
 // keep says how long a client may keep a result, and whether it may show it to others.

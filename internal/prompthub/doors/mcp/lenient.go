@@ -8,45 +8,49 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Where messages have the values of variables, by their methods.
-var valuesAt = map[string][]string{
-	"prompts/get": {"params", "arguments"},
-	"tools/call":  {"params", "arguments", "values"},
-}
-
-// withTexts returns a message whose values of variables are texts: numbers and booleans as they are
-// written. One that is null is left out. Any other message stays as it is.
-func withTexts(body []byte) []byte {
+// withValues returns a message of prompts/get whose arguments are texts, as withTexts makes them.
+// Any other message stays as it is.
+func withValues(body []byte) []byte {
 	var message struct {
 		Method string `json:"method"`
 	}
-	if json.Unmarshal(body, &message) != nil || valuesAt[message.Method] == nil {
+	if json.Unmarshal(body, &message) != nil || message.Method != "prompts/get" {
 		return body
 	}
-	made, err := textsAt(body, valuesAt[message.Method])
+	made, err := valuesAt(body, "params", "arguments")
 	if err != nil {
 		return body // the library says what is wrong with it
 	}
 	return made
 }
 
-// textsAt makes texts of the members of the object at a path below an object.
-func textsAt(object jsontext.Value, path []string) (jsontext.Value, error) {
+// valuesAt makes texts of the members of the object at a path below an object.
+func valuesAt(object jsontext.Value, path ...string) (jsontext.Value, error) {
+	if len(path) == 0 {
+		return withTexts(object), nil
+	}
 	var members map[string]jsontext.Value
 	if err := json.Unmarshal(object, &members); err != nil {
 		return object, err
 	}
-	if len(path) > 0 {
-		below, ok := members[path[0]]
-		if !ok {
-			return object, nil
-		}
-		made, err := textsAt(below, path[1:])
-		if err != nil || bytes.Equal(made, below) {
-			return object, err
-		}
-		members[path[0]] = made
-		return json.Marshal(members)
+	below, ok := members[path[0]]
+	if !ok {
+		return object, nil
+	}
+	made, err := valuesAt(below, path[1:]...)
+	if err != nil || bytes.Equal(made, below) {
+		return object, err
+	}
+	members[path[0]] = made
+	return json.Marshal(members)
+}
+
+// withTexts returns an object of the values of variables, each a text: numbers and booleans as they
+// are written. One that is null is left out. Anything else stays as it is.
+func withTexts(object jsontext.Value) jsontext.Value {
+	var members map[string]jsontext.Value
+	if json.Unmarshal(object, &members) != nil {
+		return object
 	}
 	same := true
 	for name, value := range members {
@@ -60,9 +64,13 @@ func textsAt(object jsontext.Value, path []string) (jsontext.Value, error) {
 		}
 	}
 	if same {
-		return object, nil
+		return object
 	}
-	return json.Marshal(members)
+	made, err := json.Marshal(members)
+	if err != nil {
+		return object
+	}
+	return made
 }
 
 // wrongType finds in a message of the library which parameter is of the wrong type, and of which it

@@ -13,7 +13,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/google/jsonschema-go/jsonschema"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"prompthub/internal/http/httpjson"
@@ -44,7 +43,6 @@ type Config struct {
 type handler struct {
 	Config
 	protocol http.Handler
-	inputs   map[string]*jsonschema.Schema // of tools, by their names
 	mux      *http.ServeMux
 	patterns []string // of the mux
 }
@@ -127,8 +125,7 @@ func (d *handler) server() *sdk.Server {
 		Instructions: instructions, Capabilities: capabilities, CompletionHandler: d.complete, SetCacheable: keep,
 	})
 	s.AddPrompt(&sdk.Prompt{Name: found}, d.renderFound)
-	d.inputs = map[string]*jsonschema.Schema{}
-	d.tools(toolbox{s, d.inputs})
+	d.tools(s)
 	d.skills(s)
 	s.AddReceivingMiddleware(d.receive)
 	return s

@@ -2,12 +2,13 @@ package mcp
 
 import (
 	"context"
-	"errors"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"reflect"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/jsonschema-go/jsonschema"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -24,7 +25,7 @@ const (
 
 // tools adds what assistants may do. The names and those of their arguments are those of
 // prompts.chat where it has the same.
-func (d *handler) tools(s toolbox) {
+func (d *handler) tools(s *sdk.Server) {
 	reads := sdk.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: new(bool)}
 	tool(s, &sdk.Tool{
 		Name: "search_prompts", Title: "Search prompts", Annotations: &reads,
@@ -65,21 +66,43 @@ func (d *handler) tools(s toolbox) {
 // A task is the work of a tool. The caller is an argument.
 type task[In, Out any] func(context.Context, *call, In) (Out, error)
 
-// tool adds a tool with schemas that follow from its types. Its errors are for the model to read.
-func tool[In, Out any](s toolbox, t *sdk.Tool, do task[In, Out]) {
-	t.InputSchema, t.OutputSchema = schema[In](), schema[Out]()
-	s.inputs[t.Name], _ = t.InputSchema.(*jsonschema.Schema)
-	sdk.AddTool(s.Server, t, func(ctx context.Context, _ *sdk.CallToolRequest, in In) (*sdk.CallToolResult, Out, error) {
+// tool adds a tool with schemas that follow from its types. What is wrong with its arguments, and
+// its errors, are for the model to read.
+func tool[In, Out any](s *sdk.Server, t *sdk.Tool, do task[In, Out]) {
+	takes := schema[In]()
+	t.InputSchema, t.OutputSchema = takes, schema[Out]()
+	names := "no arguments"
+	if len(takes.PropertyOrder) > 0 {
+		names = strings.Join(takes.PropertyOrder, ", ")
+	}
+	s.AddTool(t, func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		arguments, wrong := fitted(takes, jsontext.Value(req.Params.Arguments))
+		if len(wrong) > 0 {
+			return refusal(fmt.Sprintf("%s; %s takes %s", strings.Join(wrong, "; "), t.Name, names)), nil
+		}
+		var in In
+		if err := json.Unmarshal(arguments, &in); err != nil {
+			return refusal(err.Error()), nil
+		}
 		c := callOf(ctx)
 		out, err := do(ctx, c, in)
-		if err == nil {
-			return nil, out, nil
+		if err != nil {
+			if c.refuses(err) {
+				c.refused = err
+			}
+			return refusal(sentence(ctx, err)), nil
 		}
-		if c.refuses(err) {
-			c.refused = err
+		said, err := json.Marshal(out)
+		if err != nil {
+			return nil, err
 		}
-		return nil, out, errors.New(sentence(ctx, err))
+		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: string(said)}}, StructuredContent: json.RawMessage(said)}, nil
 	})
+}
+
+// refusal is an error of a tool, for the model to read.
+func refusal(why string) *sdk.CallToolResult {
+	return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: cut(why)}}}
 }
 
 // writing is a task for those who are known, and counts as a change.

@@ -3,10 +3,12 @@ package format
 import (
 	"archive/zip"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -32,7 +34,7 @@ func Archive(b []byte, most int) (files []File, skipped []string, err error) {
 	if err != nil {
 		return nil, nil, fault.Coded(fault.Invalid, ArchiveBroken, fmt.Sprintf("the archive: %v: make it again", err))
 	}
-	c := collector{most: min(most, max(maxRatio*len(b), minUnpacked))}
+	c := collector{configs: make(map[string][]byte), most: min(most, max(maxRatio*len(b), minUnpacked))}
 	for _, f := range r.File {
 		if strings.HasSuffix(f.Name, "/") || f.FileInfo().IsDir() {
 			continue
@@ -48,9 +50,9 @@ func Archive(b []byte, most int) (files []File, skipped []string, err error) {
 }
 
 // Folder returns the files of a folder that hold prompts, by path, and the others that it passed
-// over.
+// over. These do not count, however large they are.
 func Folder(root fs.FS) (files []File, skipped []string, err error) {
-	c := collector{most: MaxTotal}
+	c := collector{configs: make(map[string][]byte), most: MaxFolder, free: true}
 	err = fs.WalkDir(root, ".", func(file string, e fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -73,16 +75,21 @@ func Folder(root fs.FS) (files []File, skipped []string, err error) {
 // git~1 too.
 func Hidden(dir string) bool {
 	base := path.Base(dir)
-	return base == "node_modules" || strings.EqualFold(base, "git~1") || strings.HasPrefix(base, ".") && !slices.Contains([]string{".", ".claude", ".github", ".agents"}, base)
+	return base == "node_modules" || strings.EqualFold(base, "git~1") || strings.HasPrefix(base, ".") && base != "." && !slices.Contains(toolFolders, base)
 }
+
+// toolFolders are those in which tools have skills, agents, commands and rules of a repository.
+var toolFolders = []string{".agents", ".claude", ".clinerules", ".codex", ".cursor", ".gemini", ".github", ".kiro", ".opencode", ".roo", ".windsurf"}
 
 // A collector reads files within the limits.
 type collector struct {
 	files   []File
 	skipped []string
 	total   int
-	most    int // bytes of all files
+	most    int  // bytes of all files
+	free    bool // those of files that hold no prompts do not count
 	buffer  bytes.Buffer
+	configs map[string][]byte // files of a prompt of Semantic Kernel, by their folders
 }
 
 func (c *collector) add(file string, mode fs.FileMode, open func() (io.ReadCloser, error)) error {
@@ -92,7 +99,8 @@ func (c *collector) add(file string, mode fs.FileMode, open func() (io.ReadClose
 	if len(file) > maxPath {
 		return tooLarge("%.100q… has a path of more than %d bytes: shorten it", file, maxPath)
 	}
-	if !mode.IsRegular() || !holdsPrompts(file) {
+	telling := holdsPrompts(file)
+	if !mode.IsRegular() || !telling && !mayHoldPrompts(file) {
 		c.skipped = append(c.skipped, file)
 		return nil
 	}
@@ -104,7 +112,18 @@ func (c *collector) add(file string, mode fs.FileMode, open func() (io.ReadClose
 	// what an archive says of sizes may not be so
 	c.buffer.Reset()
 	n, err := c.buffer.ReadFrom(io.LimitReader(r, int64(min(MaxFile, c.most-c.total)+1)))
-	if c.total += int(n); err == nil && (n > MaxFile || c.total > c.most) {
+	held := telling || n <= MaxFile && isPrompt(file, c.buffer.Bytes())
+	if held || !c.free {
+		c.total += int(n)
+	}
+	switch {
+	case err == nil && !held && (c.free || n <= MaxFile && c.total <= c.most):
+		if path.Base(file) == KernelConfig {
+			c.configs[path.Dir(file)] = bytes.Clone(c.buffer.Bytes())
+		}
+		c.skipped = append(c.skipped, file)
+		return nil
+	case err == nil && (n > MaxFile || c.total > c.most):
 		err = tooLarge("is too large: a file may have %d bytes, all together %d; those of an archive may have %d times its own size, or %d bytes where that is more: take a part of them",
 			MaxFile, c.most, maxRatio, minUnpacked)
 	}
@@ -131,6 +150,10 @@ func (c *collector) result() (files []File, skipped []string, err error) {
 		if !isSkill(f.Path) && below(f.Path, skills) {
 			c.skipped = append(c.skipped, f.Path)
 			continue
+		}
+		if path.Base(f.Path) == kernelText {
+			f.Bytes = JoinKernel(f.Path, f.Bytes, c.configs[path.Dir(f.Path)])
+			c.skipped = slices.DeleteFunc(c.skipped, func(name string) bool { return name == path.Join(path.Dir(f.Path), KernelConfig) })
 		}
 		files = append(files, f)
 	}
@@ -163,17 +186,67 @@ func below(file string, dirs map[string]bool) bool {
 // aboutFolders are files that tell of the folder that they are in.
 var aboutFolders = []string{"readme", "license", "changelog", "contributing", "agents", "claude", "security", "code_of_conduct", "user"}
 
-// holdsPrompts reports whether a file may hold prompts, by its name. Ends that files of any kind
-// have say nothing here.
+// holdsPrompts reports whether a file holds prompts, by its name. Ends that files of any kind have
+// say nothing here.
 func holdsPrompts(file string) bool {
 	base := strings.ToLower(path.Base(file))
 	switch end := endOf(base); end {
-	case "":
-		return strings.HasSuffix(base, ".json")
-	case ".txt", ".yml", ".yaml":
+	case ".txt":
+		return base == kernelText
+	case "", ".yml", ".yaml", ".csv", ".tsv":
 		return false
 	case ".md", ".markdown":
 		return !slices.Contains(aboutFolders, strings.TrimSuffix(base, end))
 	}
 	return true
+}
+
+// mayHoldPrompts reports whether what is in a file must tell if it holds prompts.
+func mayHoldPrompts(file string) bool {
+	return slices.Contains([]string{".json", ".yml", ".yaml", ".csv", ".tsv"}, strings.ToLower(path.Ext(file)))
+}
+
+// isPrompt tells that: of the JSON, YAML and CSV of a repository the least is prompts. A file that
+// is broken is one if it has a member that prompts have, so that it is told what is wrong with it.
+func isPrompt(file string, b []byte) bool {
+	text, _, err := decoded(b, true)
+	if err != nil {
+		text = b
+	}
+	text = bytes.TrimPrefix(text, bom)
+	switch f := Detect(file, text); {
+	case f == CSV && strings.EqualFold(path.Ext(file), ".json"), f == CSV && len(bytes.TrimSpace(text)) == 0:
+		return false
+	case f == CSV:
+		_, _, err := newCSV(text)
+		return !errors.As(err, &noColumns{})
+	case f == GitHubModels:
+		return false // which has an end of its own
+	case f.isJSON() && strings.EqualFold(path.Ext(file), ".json"):
+		return saysPrompts(text)
+	}
+	return true
+}
+
+// promptMembers are the members by which a file of JSON that is broken may be told from others.
+var promptMembers = regexp.MustCompile(`"(?i:prompt|content|messages|text|template|instructions)"\s*:`)
+
+// saysPrompts reports whether JSON has an object that may be a prompt, among its first ones.
+func saysPrompts(b []byte) bool {
+	if isChat(b) {
+		return true
+	}
+	list := listIn(b)
+	if list == nil {
+		list = objects(b)
+	}
+	if list == nil {
+		return promptMembers.Match(b)
+	}
+	for _, v := range list[:min(len(list), 100)] {
+		if o, err := parseObject(v.json); err == nil && o.saysPrompt() {
+			return true
+		}
+	}
+	return false
 }

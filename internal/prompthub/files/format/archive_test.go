@@ -224,7 +224,7 @@ func TestFilesThatAreRefused(t *testing.T) {
 		"deep":                {"---\na: " + strings.Repeat("[", 60) + strings.Repeat("]", 60) + "\n---\nx", "nested more than 50 deep"},
 		"many parts":          {"---\na: [" + strings.Repeat("x,", 200_000) + "]\n---\nx", "more than 100000 parts"},
 		"no end":              {"---\ntitle: a\n", "has no end"},
-		"a list":              {"---\n- a\n---\nx", "does not have members"},
+		"a list":              {"---\n[a: b]\n---\nx", "does not have members"},
 		"an alias of itself":  {"---\na: &a [*a]\n---\nx", ""},
 		"no number":           {"---\nn: .nan\n---\nx", ""},
 		"no UTF-8":            {"---\nn: 1\n---\nä\xff", "not valid UTF-8"},

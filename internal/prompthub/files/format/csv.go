@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -36,8 +37,8 @@ const (
 
 // Names that the needed columns may have; the first of them that the file has counts.
 var (
-	titleColumns = []string{colTitle, "title", "name"}
-	textColumns  = []string{colText, "text", "content"}
+	titleColumns = []string{colTitle, "title", "name", "prompt name", "prompt_name", "prompt title"}
+	textColumns  = []string{colText, "text", "content", "prompt text", "prompt_text", "template", "instructions", "body"}
 )
 
 // maxHeader is how many bytes of a first line are kept with each row.
@@ -55,15 +56,65 @@ var errEmpty = errors.New("the file is empty")
 // one in the file.
 type csvReader struct {
 	*csv.Reader
-	file []byte
+	file   []byte
+	before int // bytes of the file before what the Reader reads
+	lines  int // of these
+	fields int // of the first line; 0 while that is read
+	read   int // the line with which the last row begins
 }
 
-// Read reads the next row.
-func (r csvReader) Read() ([]string, error) {
-	if fields(r.file[r.InputOffset():], byte(r.Comma)) > maxMembers {
+// over returns a reader of what follows after some bytes of a file.
+func (r *csvReader) over(at int) {
+	comma, spaces := r.Comma, r.TrimLeadingSpace
+	r.Reader = csv.NewReader(bytes.NewReader(r.file[at:]))
+	r.before, r.lines = at, r.lines+bytes.Count(r.file[r.before:at], newline)
+	r.Comma, r.TrimLeadingSpace, r.FieldsPerRecord, r.ReuseRecord = comma, spaces, -1, true
+}
+
+// InputOffset returns where in the file the next row begins.
+func (r *csvReader) InputOffset() int { return r.before + int(r.Reader.InputOffset()) }
+
+// Read reads the next row. A quote in the middle of a cell is a part of it, if the row is one line.
+func (r *csvReader) Read() ([]string, error) {
+	at := r.InputOffset()
+	if fields(r.file[at:], byte(r.Comma)) > maxMembers {
 		return nil, errFields
 	}
-	return r.Reader.Read()
+	record, err := r.Reader.Read()
+	var broken *csv.ParseError
+	if errors.As(err, &broken) && r.fields > 0 && broken.StartLine == broken.Line {
+		return r.line(at, broken)
+	}
+	if err == nil {
+		line, _ := r.FieldPos(0)
+		r.read = r.lines + line
+	} else if broken != nil {
+		broken.Line, broken.StartLine = broken.Line+r.lines, broken.StartLine+r.lines
+	}
+	return record, err
+}
+
+// line reads a line whose quotes are not as they must be. One with a quote that nothing closes may
+// be the beginning of a text of several lines.
+func (r *csvReader) line(at int, broken *csv.ParseError) ([]string, error) {
+	for at < len(r.file) && (r.file[at] == '\n' || r.file[at] == '\r') {
+		at++
+	}
+	n := bytes.IndexByte(r.file[at:], '\n') + 1
+	if n == 0 {
+		n = len(r.file) - at
+	}
+	text := r.file[at : at+n]
+	lazy := csv.NewReader(bytes.NewReader(text))
+	lazy.Comma, lazy.TrimLeadingSpace, lazy.FieldsPerRecord, lazy.LazyQuotes = r.Comma, r.TrimLeadingSpace, -1, true
+	record, err := lazy.Read()
+	if err != nil || len(record) != r.fields || !errors.Is(broken.Err, csv.ErrBareQuote) && bytes.Count(text, []byte(`"`))%2 == 1 {
+		broken.Line, broken.StartLine = broken.Line+r.lines, broken.StartLine+r.lines
+		return nil, broken
+	}
+	r.read = r.lines + bytes.Count(r.file[r.before:at], newline) + 1
+	r.over(at + n)
+	return record, nil
 }
 
 var errFields = fault.Coded(fault.Invalid, jsonsize.TooManyParts, fmt.Sprintf("a row has more than %d fields: put quotes around texts with separators", maxMembers))
@@ -87,13 +138,31 @@ func fields(file []byte, separator byte) int {
 	return n
 }
 
+// excelSeparator is the line by which Excel is told what parts the columns of a file.
+var excelSeparator = regexp.MustCompile(`^(?i:sep)=([,;\t|])\r?\n`)
+
+// unixLines returns a file whose lines end with a carriage return alone, as those of old programs
+// do, with line feeds.
+func unixLines(file []byte) []byte {
+	if bytes.IndexByte(file, '\n') < 0 && bytes.IndexByte(file, '\r') >= 0 {
+		return bytes.ReplaceAll(file, []byte("\r"), newline)
+	}
+	return file
+}
+
+// A noColumns says that a file has not the columns of prompts.
+type noColumns struct{ error }
+
 // newCSV returns a reader after the first line, and the names of the columns in lower case.
 func newCSV(file []byte) (*csvReader, []string, error) {
 	var first []string
-	for _, separator := range separators {
-		r := &csvReader{csv.NewReader(bytes.NewReader(file)), file}
-		r.Comma, r.FieldsPerRecord = separator, -1
-		r.TrimLeadingSpace = hasSpaces(file, separator)
+	all, begin := separators, 0
+	if m := excelSeparator.FindSubmatch(file); m != nil {
+		all, begin = []rune{rune(m[1][0])}, len(m[0])
+	}
+	for _, separator := range all {
+		r := &csvReader{Reader: &csv.Reader{Comma: separator, TrimLeadingSpace: hasSpaces(file[begin:], separator)}, file: file}
+		r.over(begin)
 		header, err := r.Read()
 		if errors.Is(err, io.EOF) {
 			return nil, nil, errEmpty
@@ -101,6 +170,7 @@ func newCSV(file []byte) (*csvReader, []string, error) {
 		if err != nil {
 			return nil, nil, malformed(err)
 		}
+		header = slices.Clone(header)
 		if first == nil {
 			first = slices.Clone(header)
 		}
@@ -110,11 +180,12 @@ func newCSV(file []byte) (*csvReader, []string, error) {
 		rename(header, titleColumns)
 		rename(header, textColumns)
 		if slices.Contains(header, colTitle) && slices.Contains(header, colText) {
+			r.fields = len(header)
 			return r, header, nil
 		}
 	}
-	return nil, nil, fmt.Errorf("the first line is %.200q: want the columns %s and %s (or title and text, or name and content), and optionally %s, %s, %s, %s, %s",
-		strings.Join(first, ","), colTitle, colText, fieldDescription, fieldTags, colForDevs, colType, colContributor)
+	return nil, nil, noColumns{fmt.Errorf("the first line is %.200q: want the columns %s and %s (or title and text, or name and content), and optionally %s, %s, %s, %s, %s",
+		strings.Join(first, ","), colTitle, colText, fieldDescription, fieldTags, colForDevs, colType, colContributor)}
 }
 
 // rename gives the first column that has one of some names the first of these.
@@ -133,8 +204,8 @@ func hasSpaces(file []byte, separator rune) bool {
 	if !bytes.Contains(file, []byte(string(separator)+` "`)) {
 		return false
 	}
-	r := csvReader{csv.NewReader(bytes.NewReader(file)), file}
-	r.Comma, r.FieldsPerRecord, r.ReuseRecord = separator, -1, true
+	r := csvReader{Reader: &csv.Reader{Comma: separator}, file: file}
+	r.over(0)
 	for {
 		if _, err := r.Read(); err != nil {
 			return errors.Is(err, csv.ErrBareQuote) || errors.Is(err, csv.ErrQuote)
@@ -292,7 +363,7 @@ func unescaped(cell string) string {
 
 // computes reports whether a CSV file has a cell that a program for tables may compute.
 func computes(file []byte) bool {
-	r, header, err := newCSV(bytes.TrimPrefix(file, bom))
+	r, header, err := newCSV(unixLines(bytes.TrimPrefix(file, bom)))
 	if err != nil || slices.ContainsFunc(header, isFormula) {
 		return true
 	}

@@ -10,12 +10,13 @@ package format
 
 // Limits of reading.
 const (
-	MaxFile  = 8 << 20  // bytes of a file with many prompts
-	MaxOne   = 1 << 20  // bytes of a file with one prompt
-	MaxFiles = 10_000   // files in a folder or an archive
-	MaxRows  = 10_000   // prompts in a list, which is read as a whole
-	MaxTotal = 64 << 20 // bytes of all files in a folder or an archive
-	MaxParts = 500_000  // elements and members of the JSON in a file
+	MaxFile   = 8 << 20   // bytes of a file with many prompts
+	MaxOne    = 1 << 20   // bytes of a file with one prompt
+	MaxFiles  = 10_000    // files in a folder or an archive
+	MaxRows   = 10_000    // prompts in a list, which is read as a whole
+	MaxTotal  = 64 << 20  // bytes of all files in an archive
+	MaxFolder = 512 << 20 // bytes of the files with prompts in a folder
+	MaxParts  = 500_000   // elements and members of the JSON in a file
 
 	maxRatio      = 50      // of the bytes in an archive to those of it; texts have 20
 	minUnpacked   = 1 << 20 // bytes that the files of an archive may have, however small it is

@@ -96,10 +96,10 @@ func weightOf(f Format, file []byte) (yaml, parts int) {
 // yamlOf returns the YAML in a file of a format.
 func yamlOf(f Format, file []byte) []byte {
 	switch {
-	case path.Ext(codecs[f].path) == ".yml":
+	case slices.Contains([]string{".yml", ".yaml"}, path.Ext(codecs[f].path)):
 		return file
 	case codecs[f].front:
-		if y, _, err := cutFrontMatter(bytes.TrimPrefix(file, bom)); err == nil {
+		if y, _, err := cutFrontMatter(bytes.TrimPrefix(file, bom), codecs[f].comments); err == nil {
 			return y
 		}
 	}
@@ -162,6 +162,30 @@ func (d Document) Readable() Document {
 
 // FieldSource is what Unheld calls the file itself.
 const FieldSource = "source"
+
+// SameLines reports whether files are the same but for their line ends, which git changes.
+func SameLines(a, b []byte) bool {
+	if bytes.Equal(a, b) {
+		return true
+	}
+	lf := func(b []byte) []byte { return bytes.ReplaceAll(b, []byte("\r\n"), newline) }
+	return bytes.Equal(lf(a), lf(b))
+}
+
+// SameExtra reports whether two files say the same of what only their format knows. One that cannot
+// be read says nothing of it.
+func SameExtra(f Format, name string, a, b []byte) bool {
+	d, _ := Read(f, name, a)
+	e, _ := Read(f, name, b)
+	return d.Extra.Same(e.Extra)
+}
+
+// Same reports whether two formats know the same of a prompt.
+func (e Extra) Same(f Extra) bool {
+	isNull := func(m member) bool { return m.value.Kind() == 'n' } // which says nothing
+	a, b := slices.DeleteFunc(slices.Clone(e.Members), isNull), slices.DeleteFunc(slices.Clone(f.Members), isNull)
+	return sameJSON(a.value(), b.value())
+}
 
 // names returns the members as reports name them.
 func (e Extra) names() []string {
@@ -467,14 +491,16 @@ func (d Document) Sorted(catalog []string) Document {
 		own[tag] = true
 	}
 	for _, tag := range tags {
-		if known := strings.ToLower(tag); slices.Contains(catalog, known) {
-			d.Tags = append(d.Tags, known)
+		if known := strings.ToLower(strings.TrimSpace(tag)); slices.Contains(catalog, known) {
+			if !slices.Contains(d.Tags, known) {
+				d.Tags = append(d.Tags, known)
+			}
 		} else if !own[tag] {
 			own[tag] = true
 			d.OwnTags = append(d.OwnTags, tag)
 		}
 	}
-	return d
+	return d.fewTags()
 }
 
 // sameJSON reports whether two values are equal, whatever the order of their members.

@@ -17,7 +17,7 @@ const Dotprompt Format = "dotprompt"
 
 func init() {
 	register(codec{
-		name: Dotprompt, path: "*.prompt", ends: []string{".prompt"}, front: true, read: readDotprompt, write: writeDotprompt,
+		name: Dotprompt, path: "*.prompt", ends: []string{".prompt"}, front: true, comments: true, read: readDotprompt, write: writeDotprompt,
 		keeps: []string{
 			fieldName, fieldText, fieldDescription, fieldKind, fieldMessages, fieldConfig, fieldVariables, fieldVariables + ".description",
 			fieldVariables + ".required", fieldVariables + ".default", fieldVariables + ".choices",

@@ -85,6 +85,16 @@ func TestDoubling(t *testing.T) {
 		{Name: "HasFrontMatter", With: file(func(b []byte) { format.HasFrontMatter(b) })},
 		{Name: "Hidden", With: file(func(b []byte) { format.Hidden(string(b)) })},
 		{Name: "Parse", With: file(func(b []byte) { _, _ = format.Parse(string(b)) })},
+		{Name: "Format.MediaTypeOf", With: file(func(b []byte) { format.LangChain.MediaTypeOf(b) })},
+		{Name: "SameLines", With: file(func(b []byte) { format.SameLines(b, append(b, 'x')) })},
+		{Name: "SameExtra", With: func(s string) func() {
+			b := []byte("---\n" + s + "\n---\nx")
+			return func() { format.SameExtra(format.Markdown, "a.md", b, b) }
+		}},
+		{Name: "Extra.Same", With: func(s string) func() {
+			d, _ := format.Read(format.Markdown, "a.md", []byte("---\n"+s+"\n---\nx"))
+			return func() { d.Extra.Same(d.Extra) }
+		}},
 		{Name: "Detect", With: file(func(b []byte) { format.Detect("a.json", b) })},
 		{Name: "Archive", With: func(s string) func() { b := zipped(s); return func() { _, _, _ = format.Archive(b, 1<<30) } }},
 		{Name: "Folder", With: func(s string) func() {
@@ -115,6 +125,21 @@ func TestDoubling(t *testing.T) {
 		{Name: "Made", With: func(s string) func() {
 			source := &prompt.Source{Format: string(format.Markdown), File: "p.md", Bytes: []byte("---\n" + s + "\n---\nx")}
 			return func() { format.Made(source) }
+		}},
+		{Name: "JoinKernel", With: func(s string) func() {
+			config := []byte(`{"input": {"parameters": [` + strings.Repeat(`{"name": "a"},`, len(s)/100) + `{}]}}`)
+			return func() { format.JoinKernel("a/skprompt.txt", []byte(s), config) }
+		}},
+		{Name: "Called", With: func(s string) func() {
+			var files []format.File
+			for i, line := range lines(s) {
+				files = append(files, format.File{Path: fmt.Sprintf("d%d/a.md", i), Bytes: []byte(line)})
+			}
+			return func() { format.Called(files, nil) }
+		}},
+		{Name: "SplitKernel", With: func(s string) func() {
+			b := []byte("template: |\n  " + strings.Join(lines(s), "\n  ") + "\n" + "input_variables: [" + strings.Repeat("{name: a}, ", len(s)/100) + "]\n")
+			return func() { _, _, _ = format.SplitKernel(b) }
 		}},
 		{Name: "Named", With: func(s string) func() {
 			names := strings.Fields(s)
@@ -200,7 +225,7 @@ func TestDoubling(t *testing.T) {
 		)
 	}
 	doubling.Listed(t, funcs, map[string][]string{
-		"compares or returns what it is given":                      {"Kept", "Document.Said", "Row.Place", "Part.Place", "Format.IsMany", "Format.Loses", "Format.MediaType", "Names"},
+		"compares or returns what it is given":                      {"Kept", "Document.Said", "IsKernelText", "Warning.IsNote", "Row.Place", "Part.Place", "Format.IsMany", "Format.Loses", "Format.MediaType", "Names"},
 		"is called for a line of a file, see Parts":                 {"IncludesOf"},
 		"is called for what Parts yields":                           {"Part.Row", "Part.Weight", "Part.Check", "Part.IsJSON", "Part.Name", "Part.Includes"},
 		"is Rewrite of a document that was read already, see there": {"Document.Rewrite"},

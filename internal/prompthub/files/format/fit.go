@@ -74,6 +74,34 @@ func (d Document) Fitted() Document {
 	return d
 }
 
+// fewTags returns the document with as many tags as a prompt may have: of the catalog, and of its
+// own, which are in one line and short. They say the least of a file, and never keep it out.
+func (d Document) fewTags() Document {
+	d.Warnings = slices.Clip(d.Warnings)
+	if n := len(d.Tags); n > prompt.MaxTags {
+		d.OwnTags = append(slices.Clone(d.Tags[prompt.MaxTags:]), d.OwnTags...)
+		d.Tags = slices.Clone(d.Tags[:prompt.MaxTags])
+		d.Warnings = append(d.Warnings, Warning{Text: fmt.Sprintf("%d tags are in the catalog, and a prompt has %d of these: the others are its own", n, prompt.MaxTags)})
+	}
+	var own []string
+	for _, tag := range d.OwnTags {
+		tag = strings.Join(strings.FieldsFunc(tag, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+		if short := cutAt(tag, prompt.MaxOwnTag); short != tag {
+			d.Warnings = append(d.Warnings, Warning{Text: fmt.Sprintf("the tag %.40q was cut after %d characters, of %d that it may have", tag, unitsOf(short), prompt.MaxOwnTag)})
+			tag = short
+		}
+		if tag != "" && !slices.Contains(own, tag) && !slices.Contains(d.Tags, tag) && len(own) <= prompt.MaxOwnTags {
+			own = append(own, tag)
+		}
+	}
+	if len(own) > prompt.MaxOwnTags {
+		own = own[:prompt.MaxOwnTags]
+		d.Warnings = append(d.Warnings, Warning{Text: fmt.Sprintf("there are more than %d tags outside the catalog, and the others are left out", prompt.MaxOwnTags)})
+	}
+	d.OwnTags = own
+	return d
+}
+
 // heading returns the first heading of Markdown in a text, or else its first line with a letter or
 // a digit, and which it is.
 func heading(text string) (first string, isHeading bool) {

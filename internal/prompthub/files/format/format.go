@@ -27,6 +27,8 @@ type codec struct {
 	ends []string // of the names of its files, in lower case; the longest end that fits decides
 	// which of the files with such an end are meant; nil for those that no other format means
 	means func(file string) bool
+	// whether a file with such an end is of the format, by what is in it; nil for those told otherwise
+	says func(b []byte) bool
 	// whether an object of JSON is a prompt of the format; nil for formats that are told by the name
 	holds func(object) bool
 
@@ -34,6 +36,8 @@ type codec struct {
 	many    bool // a file is one of many prompts, be it with one in it
 	list    bool // a prompt stands in a list
 	front   bool // a file begins with front matter
+	// comments may stand before that
+	comments bool
 
 	// What read leaves of a file's members is the extra of the document, which write puts back.
 	read  func(*input) (Document, object, error)
@@ -52,6 +56,7 @@ func register(c codec) { codecs[c.name] = c }
 type input struct {
 	path     string
 	file     []byte
+	comments bool // may stand before front matter
 	warnings []Warning
 }
 
@@ -60,7 +65,13 @@ type input struct {
 type Warning struct {
 	Line int    `json:"line,omitempty"` // of the file, 0 where there is none
 	Text string `json:"text"`
+
+	note bool // of what the library makes of the file, which is written as it must be
 }
+
+// IsNote reports whether the file is as its format wants it, and the warning is of what becomes of
+// it here.
+func (w Warning) IsNote() bool { return w.note }
 
 // Formats returns all formats, by name.
 func Formats() []Format { return slices.Sorted(maps.Keys(codecs)) }
@@ -95,7 +106,7 @@ func (f Format) MediaType() string {
 		return "text/markdown; charset=utf-8"
 	case ".json":
 		return "application/json"
-	case ".yml":
+	case ".yml", ".yaml":
 		return "application/yaml"
 	case ".csv":
 		return "text/csv; charset=utf-8"
@@ -103,6 +114,14 @@ func (f Format) MediaType() string {
 		return "application/jsonl"
 	}
 	return "text/plain; charset=utf-8"
+}
+
+// MediaTypeOf returns the type of a file of the format, which may be YAML where others are JSON.
+func (f Format) MediaTypeOf(b []byte) string {
+	if f == LangChain && isSaved(b) {
+		return SemanticKernel.MediaType()
+	}
+	return f.MediaType()
 }
 
 // isJSON reports whether files of the format are JSON, or have JSON on each line.
@@ -128,24 +147,33 @@ func (f Format) Loses() (lost []string) {
 // Path returns what to call the file of a document, so that a reader takes it for what it is.
 func (f Format) Path(d Document) string {
 	name := cmp.Or(prompt.Slug(d.Titled().Name), prompt.Slug(d.Titled().Title), "prompt")
-	if strings.HasSuffix(codecs[f].path, "*.md") && isTaken(name) {
+	if isReserved(name) || strings.HasSuffix(codecs[f].path, "*.md") && isTaken(name) {
 		name += mark
 	}
 	return strings.Replace(codecs[f].path, "*", name, 1)
 }
 
-// mark ends the name of a Markdown file that would be something else without it. No slug has it, so
-// no other prompt has such a file.
+// mark ends the name of a file that would be something else without it: a Markdown file of no
+// prompt, or on Windows a device. No slug has it, so no other prompt has such a file.
 const mark = "_"
+
+// isReserved reports whether Windows has no file of a name, whatever it ends in.
+func isReserved(name string) bool {
+	name = strings.ToLower(name)
+	if n := len(name); n == 4 && (name[:3] == "com" || name[:3] == "lpt") {
+		return name[3] >= '1' && name[3] <= '9'
+	}
+	return slices.Contains([]string{"con", "prn", "aux", "nul"}, name)
+}
 
 // isTaken reports whether a Markdown file of the name is no prompt, or one of another format.
 func isTaken(name string) bool {
 	return slices.Contains(aboutFolders, name) || name == "skill" || name == "system"
 }
 
-// unmarked returns the name of a prompt whose Markdown file has a name.
-func unmarked(name string) string {
-	if rest, ok := strings.CutSuffix(name, mark); ok && isTaken(path.Base(rest)) {
+// unmarked returns the name of a prompt whose file, or folder, has a name.
+func unmarked(name string, isMarkdown bool) string {
+	if rest, ok := strings.CutSuffix(name, mark); ok && (isReserved(path.Base(rest)) || isMarkdown && isTaken(path.Base(rest))) {
 		return rest
 	}
 	return name
@@ -165,7 +193,7 @@ func Read(f Format, file string, b []byte) (Document, error) {
 	} else if codecs[f].list {
 		b = one
 	}
-	in := &input{path: file, file: b, warnings: warnings}
+	in := &input{path: file, file: b, comments: codecs[f].comments, warnings: warnings}
 	d, extra, err := codecs[f].read(in)
 	if err != nil {
 		return Document{}, mistyped(err)
@@ -195,16 +223,16 @@ func single(b []byte) ([]byte, error) {
 // nameOf returns the name of a file without what it ends in.
 func nameOf(file string) string {
 	name := path.Base(file)
-	if end := endOf(name); strings.Count(end, ".") > 1 { // else it may be marked
-		return name[:len(name)-len(end)]
+	if end := endOf(name); strings.Count(end, ".") > 1 {
+		return unmarked(name[:len(name)-len(end)], false)
 	}
 	if name == "." || name == "/" {
 		return ""
 	}
 	if rest, ok := strings.CutSuffix(name, ".md"); ok {
-		return unmarked(rest)
+		return unmarked(rest, true)
 	}
-	return strings.TrimSuffix(name, path.Ext(name))
+	return unmarked(strings.TrimSuffix(name, path.Ext(name)), false)
 }
 
 // Write returns a document as a file, and what the format could not hold of it: members of the
@@ -289,9 +317,19 @@ func Detect(file string, b []byte) (found Format) {
 		}
 		return found
 	}
+	switch {
+	case slices.Contains(codecs[JSONLines].ends, end) && isChat(b):
+		return Messages
+	case IsKernelText(file) && isKernel(b):
+		return SemanticKernel
+	}
 	for _, f := range Formats() {
 		switch c := codecs[f]; {
 		case !slices.Contains(c.ends, end):
+		case c.says != nil:
+			if c.says(b) {
+				return f
+			}
 		case c.means == nil:
 			found = cmp.Or(found, f)
 		case c.means(file):
@@ -305,6 +343,8 @@ func Detect(file string, b []byte) (found Format) {
 func detectContent(b []byte) Format {
 	b = bytes.TrimPrefix(b, bom)
 	switch kind := jsontext.Value(b).Kind(); {
+	case isChat(b):
+		return Messages
 	case (kind == '{' || kind == '[') && jsonsize.Parts(b) > jsonsize.Most: // too much for one prompt
 		return JSONLines
 	case kind == '{':
@@ -314,7 +354,7 @@ func detectContent(b []byte) Format {
 		return JSONLines
 	case kind == '[' && listIn(b) != nil:
 		return JSONLines
-	case frontMatterAt(b) >= 0:
+	case HasFrontMatter(b):
 		return Markdown
 	}
 	return CSV

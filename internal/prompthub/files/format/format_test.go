@@ -25,9 +25,16 @@ func samples(t testing.TB) map[string]format.Format {
 		"skills/code-review/SKILL.md": format.Skill,
 		"langfuse/text.json":          format.Langfuse,
 		// github.com/langfuse/langfuse-js, tests/e2e/prompts.e2e.test.ts
-		"langfuse/chat.json":           format.Langfuse,
-		"langchain/prompt.json":        format.LangChain,
-		"langchain/chat.json":          format.LangChain, // as langchain_core's dumps writes it
+		"langfuse/chat.json":    format.Langfuse,
+		"langchain/prompt.json": format.LangChain,
+		"langchain/chat.json":   format.LangChain, // as langchain_core's dumps writes it
+		"langchain/saved.yaml":  format.LangChain, // as PromptTemplate.save writes it
+		"chats/review.json":     format.Messages,
+		// learn.microsoft.com/semantic-kernel/concepts/prompts/yaml-schema,
+		// agent-framework/agents/declarative
+		"kernel/story.yaml":            format.SemanticKernel,
+		"kernel/support.yaml":          format.SemanticKernel,
+		"agents/assistant.yaml":        format.AgentFramework,
 		"models/support.prompt.yml":    format.GitHubModels,
 		"dot/greet.prompt":             format.Dotprompt,
 		"vscode/tests.prompt.md":       format.VSCode,

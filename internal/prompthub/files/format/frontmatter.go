@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 )
 
 // frontMatterAt returns where the YAML begins in a file that begins with YAML between two lines of
-// dashes, and -1 for any other. Comments may stand before it, such as those of a licence.
-func frontMatterAt(file []byte) int {
+// dashes, and -1 for any other. In some formats comments may stand before it, such as those of a
+// licence; in the others a heading is text, and so is a rule below it.
+func frontMatterAt(file []byte, comments bool) int {
 	for at := 0; ; {
 		end := bytes.IndexByte(file[at:], '\n')
 		if end < 0 {
@@ -20,7 +22,7 @@ func frontMatterAt(file []byte) int {
 		switch {
 		case isDashes(line):
 			return at
-		case !bytes.HasPrefix(line, []byte("#")) && !isBlank(line):
+		case !comments, !bytes.HasPrefix(line, []byte("#")) && !isBlank(line):
 			return -1
 		}
 	}
@@ -52,29 +54,46 @@ func isBlank(line []byte) bool {
 
 // HasFrontMatter reports whether a file begins with front matter, whatever that says.
 func HasFrontMatter(file []byte) bool {
-	front, _, err := cutFrontMatter(bytes.TrimPrefix(file, bom))
+	front, _, err := cutFrontMatter(bytes.TrimPrefix(file, bom), false)
 	return front != nil && err == nil
 }
 
-// cutFrontMatter returns the YAML that a file begins with, nil for none, and the rest.
-func cutFrontMatter(file []byte) (front, body []byte, err error) {
-	begin := frontMatterAt(file)
+// cutFrontMatter returns the YAML that a file begins with, nil for none, and the rest. A rule at
+// the top of a text looks like the beginning of front matter, but no members follow it.
+func cutFrontMatter(file []byte, comments bool) (front, body []byte, err error) {
+	begin := frontMatterAt(file, comments)
 	if begin < 0 {
 		return nil, file, nil
 	}
 	front = file[begin:]
 	end, below := frontMatterEnd(front)
-	if end < 0 {
+	switch {
+	case end < 0 && beginsMember(front):
 		return front, nil, errors.New("the front matter has no end: a line of three dashes")
+	case end < 0, len(bytes.TrimSpace(front[:end])) > 0 && !hasMember(front[:end]):
+		return nil, file, nil
 	}
 	return front[:end], front[below:], nil
+}
+
+// anyMember is the beginning of a line that has a member of YAML, whatever its name, or of a list
+// or a mapping in one line.
+var anyMember = regexp.MustCompile(`(?m)^(?:[^\s#:-][^\n:]*:(?:[ \t\r]|$)|[{\[])`)
+
+// hasMember reports whether a line of YAML may be a member.
+func hasMember(y []byte) bool { return anyMember.Match(y) }
+
+// beginsMember reports whether the first line that is not empty is a member.
+func beginsMember(y []byte) bool {
+	first, _, _ := bytes.Cut(bytes.TrimLeft(y, "\r\n"), newline)
+	return memberLine.Match(first)
 }
 
 // frontMatter returns the members of the front matter, see parse, and the text below it: without
 // the empty line that begins it and without its last line end. Without front matter all is text.
 func (in *input) frontMatter(texts []string, others ...string) (object, string, error) {
 	file := bytes.TrimPrefix(in.file, bom)
-	front, below, err := cutFrontMatter(file)
+	front, below, err := cutFrontMatter(file, in.comments)
 	if err != nil {
 		return nil, "", err
 	}
@@ -82,10 +101,12 @@ func (in *input) frontMatter(texts []string, others ...string) (object, string, 
 	if front == nil {
 		return nil, trimLineEnd(body), nil
 	}
-	o, err := in.parse(front, bytes.Count(file[:frontMatterAt(file)], newline), texts, others)
+	front, own := ownForms(front)
+	o, err := in.parse(front, bytes.Count(file[:frontMatterAt(file, in.comments)], newline), texts, others)
 	if err != nil {
 		return nil, "", fmt.Errorf("the front matter: %w", err)
 	}
+	o = own.among(o)
 	if rest, ok := strings.CutPrefix(body, "\r\n"); ok {
 		body = rest
 	} else {
@@ -112,9 +133,18 @@ func ended(s string) string {
 
 // joinFrontMatter is the other way.
 func joinFrontMatter(o object, text string) ([]byte, error) {
-	y, err := writeYAML(o)
-	if err != nil {
-		return nil, err
+	var b bytes.Buffer
+	b.WriteString("---\n")
+	for _, m := range o {
+		line, ok := ownForm(m)
+		if !ok {
+			var err error
+			if line, err = writeYAML(object{m}); err != nil {
+				return nil, err
+			}
+		}
+		b.Write(line)
 	}
-	return []byte("---\n" + string(y) + "---\n\n" + ended(text)), nil
+	b.WriteString("---\n\n" + ended(text))
+	return b.Bytes(), nil
 }

@@ -11,43 +11,134 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Names that other programs have for the title and the text of a prompt. The first that an object
-// has counts.
+// Names that other programs have for the members of a prompt. The first that an object has counts.
+// One with a dot is a member of a member, which stays where it is: of agents of LobeChat, versions
+// of MLflow, Agenta and PromptLayer, presets of LibreChat, and masks of NextChat.
 var (
-	titleMembers = []string{fieldTitle, "act", "key", fieldName}
-	textMembers  = []string{fieldText, "prompt", "content", "value", "body"}
+	titleMembers       = []string{fieldTitle, "act", "key", "meta.title", fieldName, "prompt_name", "label"}
+	textMembers        = []string{fieldText, "prompt", "content", "value", "body", "template", "instructions", "instruction", "config.systemRole", "promptPrefix", "productionPrompt.prompt", "system_prompt", "systemPrompt"}
+	messagesMembers    = []string{fieldMessages, "context", "prompt_template.messages", "parameters.prompt.messages", "prompt.messages"}
+	descriptionMembers = []string{fieldDescription, "meta.description", "oneliner"}
+	tagMembers         = []string{fieldTags, "meta.tags"}
+	nameMembers        = []string{fieldName, "identifier"}
 )
+
+// anyCase are the names under which the members of an object count in any case.
+var anyCase = []string{fieldTitle, fieldName, fieldDescription, fieldTags, fieldText, "prompt", "content", fieldMessages, "act"}
 
 // isOther reports whether an object has a title and a text under names of other programs, and is no
 // line of our export.
 func isOther(o object) bool {
-	return !o.has(fieldText) && !o.has("lc") && (o.has("act") || o.has(fieldTitle) || o.has("key")) && (o.has("prompt") || o.has("value") || o.has("body"))
+	titled := o.has("act") || o.has(fieldTitle) || o.has("key") || o.has(fieldName) && o.has(fieldDescription) && !o.hasAny("type", "version", "labels", "config", "commitMessage")
+	return !o.has(fieldText) && !o.has("lc") && titled && o.hasAny("prompt", "value", "body")
 }
 
-// called returns an object with its title and text under our names. The name is no title of an
-// object that has a text under our name, where it is a name.
-func (o object) called() object {
-	o = slices.Clone(o)
-	for _, names := range [][]string{titleMembers, textMembers} {
-		if names[0] == fieldTitle && o.has(fieldText) {
-			names = names[:len(names)-1]
-		}
-		if names[0] == fieldText && o.has(fieldMessages) || o.has(names[0]) {
-			continue
-		}
-		i := -1
+// hasAny reports whether the object has one of some members.
+func (o object) hasAny(names ...string) bool { return slices.ContainsFunc(names, o.has) }
+
+// saysPrompt reports whether an object of JSON may be a prompt.
+func (o object) saysPrompt() bool {
+	if o = o.spelled(anyCase); formatOf(o) != JSONLines || isOther(o) {
+		return true
+	}
+	for _, names := range [][]string{textMembers, messagesMembers} {
 		for _, name := range names {
-			if i < 0 {
-				i = slices.IndexFunc(o, func(m member) bool { return m.name == name && m.value.Kind() != 'n' })
+			if name == "value" || name == "body" { // which say nothing without a title
+				continue
+			}
+			if v, ok := o.at(name); ok && (v.Kind() == '"' || hasRoles(v)) {
+				return true
 			}
 		}
-		if i >= 0 && o[i].value.Kind() == '[' && names[0] == fieldText {
-			o[i].name = fieldMessages
-		} else if i >= 0 {
-			o[i].name = names[0]
+	}
+	return false
+}
+
+// at returns the value of a member, or of a member of a member.
+func (o object) at(name string) (jsontext.Value, bool) {
+	for {
+		outer, inner, below := strings.Cut(name, ".")
+		v, ok := o.raw(outer)
+		if !ok || !below {
+			return v, ok
+		}
+		var err error
+		if o, err = parseObject(v); err != nil {
+			return nil, false
+		}
+		name = inner
+	}
+}
+
+// called returns an object with the members of a prompt under our names. The name is no title of an
+// object that has a text under our name, where it is a name.
+func (o object) called() object {
+	o = o.spelled(anyCase)
+	isOurs := o.has(fieldText)
+	for _, names := range [][]string{titleMembers, textMembers, messagesMembers, descriptionMembers, tagMembers, nameMembers} {
+		ours := names[0]
+		if o.has(ours) || ours == fieldText && o.has(fieldMessages) || ours == fieldMessages && o.has(fieldText) {
+			continue
+		}
+		for _, name := range names[1:] {
+			v, ok := o.at(name)
+			if !ok || v.Kind() == 'n' || name == fieldName && isOurs {
+				continue
+			}
+			as := ours
+			if ours == fieldText && v.Kind() == '[' {
+				as = fieldMessages
+			}
+			if v.Kind() == '{' || ours == fieldMessages && !hasRoles(v) {
+				continue
+			}
+			if i := slices.IndexFunc(o, func(m member) bool { return m.name == name }); i >= 0 {
+				o = slices.Clone(o)
+				o[i].name = as
+			} else {
+				o = append(slices.Clip(o), member{as, v})
+			}
+			break
+		}
+	}
+	return o.withSystem()
+}
+
+// withSystem puts what a request of Anthropic says of a system before its messages.
+func (o object) withSystem() object {
+	system, ok := o.raw("system")
+	var list []jsontext.Value
+	if messages, has := o.raw(fieldMessages); !ok || !has || json.Unmarshal(messages, &list) != nil || system.Kind() != '"' && system.Kind() != '[' {
+		return o
+	}
+	first := object{{"role", jsontext.Value(`"system"`)}, {"content", system}}
+	b, err := json.Marshal(slices.Insert(list, 0, first.value()))
+	if err != nil {
+		return o
+	}
+	o = slices.Clone(o)
+	o.drop("system")
+	for i := range o {
+		if o[i].name == fieldMessages {
+			o[i].value = b
+			_ = o[i].value.Compact() // which was JSON
 		}
 	}
 	return o
+}
+
+// hasRoles reports whether a value is a list of messages: objects with a role.
+func hasRoles(v jsontext.Value) bool {
+	var list []jsontext.Value
+	if v.Kind() != '[' || json.Unmarshal(v, &list) != nil || len(list) == 0 {
+		return false
+	}
+	for _, m := range list {
+		if o, err := parseObject(m); err != nil || !o.hasAny("role", "placeholder") {
+			return false
+		}
+	}
+	return true
 }
 
 // worded returns an object whose title, name, description and text are texts and whose tags are a
@@ -59,11 +150,9 @@ func (o object) worded() object {
 		switch m.name {
 		case fieldTitle, fieldName, fieldDescription, fieldText:
 			o[i].value = quoted(m.value)
-		case fieldTags:
-			o[i].value = tagsOf(m.value)
 		}
 	}
-	return o
+	return o.tagged()
 }
 
 // quoted returns a number, true or false as a text, as it is written, and any other value as it is.
@@ -75,38 +164,83 @@ func quoted(v jsontext.Value) jsontext.Value {
 	return text
 }
 
-// tagsOf returns tags as a list of texts, or the value as it is if it holds anything else.
+// tagged returns an object whose tags are lists of texts, as tagsOf makes them.
+func (o object) tagged() object {
+	o = slices.Clone(o)
+	for i, m := range o {
+		if m.name == fieldTags || m.name == fieldOwnTags {
+			o[i].value = tagsOf(m.value)
+		}
+	}
+	return o
+}
+
+// tagsOf returns tags as a list of texts, or the value as it is if it is none: a list, in lists or
+// not, of texts, numbers and objects with a name; a text with commas; or names with values.
 func tagsOf(v jsontext.Value) jsontext.Value {
-	tags := []string{}
-	if v.Kind() == '[' {
-		var list []jsontext.Value
-		if json.Unmarshal(v, &list) != nil {
+	var tags []string
+	var text string
+	switch v.Kind() {
+	case '[':
+		var ok bool
+		if tags, ok = tagsIn(v, 0); !ok {
 			return v
 		}
-		for _, tag := range list {
-			if o, err := parseObject(tag); err == nil && o.has(fieldName) {
-				tag, _ = o.raw(fieldName)
-			}
-			var text string
-			if json.Unmarshal(quoted(tag), &text) != nil {
-				return v
-			}
-			tags = append(tags, strings.TrimSpace(text))
+	case '{':
+		o, err := parseObject(v)
+		if err != nil {
+			return v
 		}
-	} else {
-		var text string
+		for _, m := range o {
+			if err := json.Unmarshal(quoted(m.value), &text); err != nil || text == "" || m.value.Kind() == 't' {
+				tags = append(tags, m.name)
+			} else {
+				tags = append(tags, m.name+": "+text)
+			}
+		}
+	default:
 		if v.Kind() == 'n' || json.Unmarshal(quoted(v), &text) != nil {
 			return v
 		}
-		for tag := range strings.SplitSeq(text, ",") {
-			tags = append(tags, strings.TrimSpace(tag))
-		}
+		tags = tagsOfLine(text)
 	}
-	b, err := marshal(slices.DeleteFunc(tags, func(tag string) bool { return tag == "" }))
-	if err != nil {
-		return v
+	b, err := marshal(tags)
+	if err != nil || len(tags) == 0 {
+		return jsontext.Value("[]")
 	}
 	return b
+}
+
+// tagsIn returns the tags of a list. It reports false for one that holds anything else.
+func tagsIn(v jsontext.Value, depth int) (tags []string, ok bool) {
+	var list []jsontext.Value
+	if depth > maxDepth || json.Unmarshal(v, &list) != nil {
+		return nil, false
+	}
+	for _, tag := range list {
+		if tag.Kind() == '[' {
+			in, ok := tagsIn(tag, depth+1)
+			if !ok {
+				return nil, false
+			}
+			tags = append(tags, in...)
+			continue
+		}
+		if o, err := parseObject(tag); err == nil && o.has(fieldName) {
+			tag, _ = o.raw(fieldName)
+		}
+		var text string
+		if tag.Kind() == 'n' {
+			continue
+		}
+		if json.Unmarshal(quoted(tag), &text) != nil {
+			return nil, false
+		}
+		if text = strings.TrimSpace(text); text != "" {
+			tags = append(tags, text)
+		}
+	}
+	return tags, true
 }
 
 // flatten makes the messages of an object say their contents as texts, where these are lists of

@@ -3,10 +3,12 @@ package format
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"regexp"
 	"slices"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"prompthub/internal/prompthub/prompt"
 )
@@ -40,14 +42,17 @@ const LangChain Format = "langchain"
 
 func init() {
 	register(codec{
-		name: LangChain, path: "*.json", read: readLangChain, write: writeLangChain,
-		holds: func(o object) bool { return o.has("lc") },
+		name: LangChain, path: "*.json", ends: []string{".yaml", ".yml"}, says: isSaved, read: readLangChain, write: writeLangChain,
+		holds: func(o object) bool { return o.has("lc") || o.has("_type") },
 		keeps: []string{fieldText, fieldKind, fieldMessages, fieldMessages + ".role", fieldMessages + ".placeholder"},
 	})
 }
 
 // readLangChain reads a template. What a chain binds to it is a program's, and refused.
 func readLangChain(in *input) (d Document, extra object, err error) {
+	if saved, ok := savedPrompt(in.file); ok {
+		return readSaved(saved)
+	}
 	var l langChain
 	if err := json.Unmarshal(in.file, &l); err != nil {
 		return d, nil, err
@@ -76,6 +81,32 @@ func readLangChain(in *input) (d Document, extra object, err error) {
 		return d, extra, errors.New("id: only PromptTemplate and ChatPromptTemplate are read; what else is bound to them is a program's")
 	}
 	return d, extra, nil
+}
+
+var savedType = regexp.MustCompile(`(?m)^_type:`)
+
+// isSaved reports whether YAML is a prompt that LangChain has saved.
+func isSaved(b []byte) bool { return savedType.Match(b) }
+
+// savedPrompt returns what the method save of a prompt writes, in JSON or in YAML.
+func savedPrompt(b []byte) (object, bool) {
+	o, err := parseObject(b)
+	if err != nil && isSaved(b) {
+		o, err = parseYAML(b)
+	}
+	return o, err == nil && o.has("_type")
+}
+
+// readSaved reads a saved prompt: a text that stands in the file itself.
+func readSaved(o object) (d Document, extra object, err error) {
+	if kind, _ := o.raw("_type"); string(kind) != `"prompt"` {
+		return d, o, fmt.Errorf("_type: of the prompts that LangChain saves only those of the type prompt are read, and this is of %s", kind)
+	}
+	o.drop("input_variables")
+	if !o.take("template", &d.Text) {
+		return d, o, errors.New("template: must be a text that stands here, and not in another file")
+	}
+	return d, o, nil
 }
 
 // langChainMessage reads a message. The format of its template is that of all.
@@ -112,6 +143,12 @@ const (
 // document says nothing else.
 func writeLangChain(d Document, extra object) ([]byte, error) {
 	syntax := cmp.Or(d.syntax, extra.text(templateFormat), mustache)
+	if extra.has("_type") && len(d.Messages) == 0 { // one that was saved, as JSON, which is YAML too
+		saved := append(object{{"_type", jsontext.Value(`"prompt"`)}}, langChainTemplate(d.Text, syntax)...)
+		saved.add(extra)
+		return indented(saved)
+	}
+	extra.drop("_type")
 	if len(d.Messages) == 0 {
 		kwargs := langChainTemplate(d.Text, syntax)
 		kwargs.add(extra)

@@ -1,6 +1,7 @@
 package format
 
 import (
+	"fmt"
 	"path"
 	"strings"
 
@@ -24,10 +25,8 @@ func readMarkdown(in *input) (Document, object, error) {
 		return Document{}, nil, err
 	}
 	var d Document
+	o = o.tagged()
 	d.take(&o)
-	if d.Tags == nil {
-		d.Tags = tagLine(&o)
-	}
 	if len(d.Messages) == 0 {
 		d.Text = text
 	}
@@ -37,10 +36,8 @@ func readMarkdown(in *input) (Document, object, error) {
 // nameAndAbout are members that are texts in any front matter.
 var nameAndAbout = []string{fieldName, fieldDescription}
 
-// tagLine takes tags that stand in one line, parted by commas, as note takers and writers of blogs
+// tagsOfLine returns the tags of one line, parted by commas, as note takers and writers of blogs
 // have them. A list is how a tag with a comma in it is written.
-func tagLine(o *object) []string { return tagsOfLine(o.text(fieldTags)) }
-
 func tagsOfLine(line string) (tags []string) {
 	for tag := range strings.SplitSeq(line, ",") {
 		if tag = strings.TrimSpace(tag); tag != "" {
@@ -77,6 +74,9 @@ func readSkill(in *input) (Document, object, error) {
 	d := Document{Name: o.text("name"), Description: o.text("description"), Text: text}
 	if d.Name == "" {
 		d.Name = folder(in.path)
+	}
+	if n := unitsOf(d.Description); n > prompt.MaxShown {
+		in.warnings = append(in.warnings, Warning{Text: fmt.Sprintf("the description has %d characters, and programs that read skills get the first %d", n, prompt.MaxShown), note: true})
 	}
 	return d.undescribed(), o, nil
 }
@@ -142,7 +142,7 @@ func writeVSCode(d Document, extra object) ([]byte, error) {
 	model, _ := modelOf(d.Config)
 	o.put("model", model)
 	o.add(extra)
-	if len(o) == 0 && frontMatterAt([]byte(d.words())) < 0 {
+	if len(o) == 0 && !HasFrontMatter([]byte(d.words())) {
 		return []byte(ended(d.words())), nil
 	}
 	return joinFrontMatter(o, d.words())
@@ -185,7 +185,7 @@ func readCommand(in *input) (Document, object, error) {
 // commandOf returns the path of a file below the folder of commands, "" where it is in none.
 func commandOf(file string) string {
 	_, below, _ := strings.Cut("/"+file, "/commands/")
-	return unmarked(strings.TrimSuffix(below, ".md"))
+	return unmarked(strings.TrimSuffix(below, ".md"), true)
 }
 
 func writeCommand(d Document, extra object) ([]byte, error) {
@@ -217,7 +217,7 @@ func writeFabric(d Document, _ object) ([]byte, error) { return []byte(ended(d.w
 // folder returns the name of the folder that a file is in, "" for none.
 func folder(file string) string {
 	if dir := path.Base(path.Dir(file)); dir != "." && dir != "/" {
-		return dir
+		return unmarked(dir, false)
 	}
 	return ""
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -35,6 +36,7 @@ type Part struct {
 	table  *csvTable // of CSV
 	key    string    // what the member with the name is called, of JSON
 	err    error     // why the part is no prompt
+	called string    // what the prompt must be called where another file has its name
 
 	warnings []Warning // of the file, which concern the part
 }
@@ -91,10 +93,11 @@ func broken(err error) iter.Seq2[Part, error] {
 func PartsOf(files []File, key string) iter.Seq2[Part, error] {
 	return func(yield func(Part, error) bool) {
 		n := 0
+		called := Called(files, nil)
 		for _, f := range files {
 			for part, err := range Parts(f.Path, f.Bytes, key) {
 				n++
-				part.Number, part.Path = n, f.Path
+				part.Number, part.Path, part.called = n, f.Path, called[f.Path]
 				part.err = cmp.Or(err, part.err)
 				if !yield(part, nil) {
 					return
@@ -102,6 +105,60 @@ func PartsOf(files []File, key string) iter.Seq2[Part, error] {
 			}
 		}
 	}
+}
+
+// Called returns what prompts must be called whose files say the name of another one, by their
+// paths: with the folder that tells the two apart. The first has the name, and before it those that
+// are known for it. Where no folder does, a number tells them apart, but only of files of which
+// none is known: any other may be one that was moved.
+func Called(files []File, known func(path string) bool) map[string]string {
+	called, taken := make(map[string]string), make(map[string]string)
+	name := func(f File) string {
+		as := Detect(f.Path, f.Bytes)
+		if as.IsMany() {
+			return ""
+		}
+		return Part{format: as, file: f.Path, Bytes: f.Bytes}.Name()
+	}
+	id := func(name string) string { return cmp.Or(prompt.Slug(name), name) }
+	var others []File
+	for _, first := range []bool{true, false} {
+		for _, f := range files {
+			if isKnown := known != nil && known(f.Path); isKnown != first {
+				continue
+			}
+			if key := id(name(f)); key == "" {
+				continue
+			} else if taken[key] != "" {
+				others = append(others, f)
+			} else {
+				taken[key] = f.Path
+			}
+		}
+	}
+	for _, f := range others {
+		own := name(f)
+		other := apart(own, f.Path, taken[id(own)])
+		for n := 2; taken[id(other)] != "" && known == nil; n++ {
+			other = fmt.Sprintf("%s-%d", own, n)
+		}
+		if taken[id(other)] != "" {
+			continue
+		}
+		called[f.Path], taken[id(other)] = other, f.Path
+	}
+	return called
+}
+
+// apart returns a name with the nearest folder of a file that another one is not in, at the same
+// distance, and the name as it is if there is none.
+func apart(name, file, other string) string {
+	for dir, than := path.Dir(file), path.Dir(other); dir != "."; dir, than = path.Dir(dir), path.Dir(than) {
+		if last := strings.Trim(path.Base(dir), ". "); path.Base(dir) != path.Base(than) && last != "" {
+			return last + "/" + name
+		}
+	}
+	return name
 }
 
 // sole gives the only part of a file the whole file, for it to be the source where its format reads
@@ -151,11 +208,18 @@ func (p Part) Row() Row {
 		p.table.read(p.Bytes, &row)
 	case p.format == JSONLines:
 		row.Document, row.Err = readValue(p.file, p.Line, p.Bytes, p.key)
+		if s := row.Source; p.whole != nil && s != nil && row.Name == "" && p.key == fieldName && !codecs[s.Format].many {
+			row.Name = nameOf(p.file)
+		}
 	default:
 		row.Document, row.Err = Read(p.format, p.file, p.Bytes)
 		row.Source = &Source{Format: p.format, Data: p.Bytes}
 	}
 	row.Warnings = append(slices.Clone(p.warnings), row.Warnings...)
+	if p.called != "" {
+		row.Warnings = append(row.Warnings, Warning{Text: fmt.Sprintf("another file is called %.100q, and this one is called %.100q here", row.Name, p.called), note: true})
+		row.Name = p.called
+	}
 	if s := row.Source; s != nil {
 		s.File = p.file
 		if p.whole != nil {
@@ -194,6 +258,8 @@ var yamlName = regexp.MustCompile(`^name:[ \t]*(?:"([^"\n]*)"|'([^'\n]*)'|([^\s#
 // part others wait for.
 func (p Part) Name() string {
 	switch {
+	case p.called != "":
+		return p.called
 	case p.table != nil:
 		return p.name
 	case p.format == JSONLines:
@@ -209,6 +275,10 @@ func (p Part) Name() string {
 	switch p.format {
 	case Skill, Fabric:
 		return folder(p.file)
+	case SemanticKernel:
+		if IsKernelText(p.file) {
+			return folder(p.file)
+		}
 	case Command:
 		return commandOf(p.file)
 	}
@@ -287,13 +357,13 @@ type csvTable struct {
 // partsOfCSV finds the rows of a CSV file. A file that looks like nothing else is taken for CSV, so
 // where it is none its name, if there is one, says what it should be.
 func partsOfCSV(name string, file []byte, key string, yield func(Part, error) bool) error {
+	file = unixLines(file)
 	r, header, err := newCSV(file)
 	if err != nil {
 		return unread(name, file, err)
 	}
 	table := &csvTable{begin: file[:r.InputOffset()], header: header, separator: r.Comma, spaces: r.TrimLeadingSpace, key: strings.ToLower(key)}
 	column := slices.Index(header, table.key)
-	r.ReuseRecord = true
 	for n := 1; ; n++ {
 		at := r.InputOffset()
 		record, err := r.Read()
@@ -304,8 +374,7 @@ func partsOfCSV(name string, file []byte, key string, yield func(Part, error) bo
 			return malformed(err)
 		}
 		record, fits := fitted(record, len(header))
-		line, _ := r.FieldPos(0)
-		part := Part{Number: n, Line: line, Bytes: file[at:r.InputOffset()], format: CSV, table: table}
+		part := Part{Number: n, Line: r.read, Bytes: file[at:r.InputOffset()], format: CSV, table: table}
 		switch {
 		case !fits:
 			part.err = fmt.Errorf("has %d fields, the first line has %d: put quotes around a text that has the separator in it", len(record), len(header))
@@ -333,7 +402,7 @@ func fitted(record []string, n int) ([]string, bool) {
 // read reads a row.
 func (t *csvTable) read(b []byte, row *Row) {
 	r := csv.NewReader(bytes.NewReader(b))
-	r.Comma, r.FieldsPerRecord, r.TrimLeadingSpace = t.separator, -1, t.spaces
+	r.Comma, r.FieldsPerRecord, r.TrimLeadingSpace, r.LazyQuotes = t.separator, -1, t.spaces, true
 	record, err := r.Read()
 	record, _ = fitted(record, len(t.header))
 	if err != nil { // unreachable: it was read before
@@ -398,8 +467,8 @@ func decoder(file []byte) *jsontext.Decoder {
 	return jsontext.NewDecoder(bytes.NewBuffer(file), twice)
 }
 
-// listIn returns the values of a list, or of that in the only member prompts or data of an object;
-// nil where the file is something else.
+// listIn returns the values of a list, or of that in the only member prompts or data of an object,
+// or one of the other lists; nil where the file is something else.
 func listIn(file []byte) []value {
 	whole := jsontext.Value(file)
 	switch kind := whole.Kind(); {
@@ -423,7 +492,7 @@ func listBelow(d *jsontext.Decoder, file []byte, outer bool) []value {
 		}
 		name := t.String()
 		switch kind := d.PeekKind(); {
-		case (name == "prompts" || name == "data" && outer) && kind == '[':
+		case (name == "prompts" || outer && slices.Contains(listMembers, name)) && kind == '[':
 			if lists[name] != nil {
 				return nil
 			}
@@ -442,8 +511,19 @@ func listBelow(d *jsontext.Decoder, file []byte, outer bool) []value {
 	if prompts := lists["prompts"]; prompts != nil && err == nil {
 		return prompts
 	}
+	for _, name := range listMembers[1:] {
+		if list := lists[name]; len(list) > 0 && err == nil {
+			if o, err := parseObject(list[0].json); err == nil && o.saysPrompt() {
+				return list
+			}
+		}
+	}
 	return lists["data"]
 }
+
+// listMembers are members other than prompts in which programs have lists of them. What is in those
+// after the first tells whether they do.
+var listMembers = []string{"data", "items", "results", "templates", "presets", "groups", "masks"}
 
 // elements returns those of the list that comes next in a file, and no further ones if they are too
 // many.

@@ -86,6 +86,9 @@ func (s Syntax) part(p prompt.Part, variables []prompt.Variable) (string, error)
 	if strings.HasPrefix(p.Text, "{{") {
 		inner = p.Text[2 : len(p.Text)-2]
 	}
+	if called, _, _ := strings.Cut(inner, ":"); prompt.VariableName(strings.Trim(called, " ")) != variables[p.Variable].Name {
+		inner = variables[p.Variable].Name // of a placeholder of another program
+	}
 	if allowed := names[s]; allowed != nil {
 		if inner = variables[p.Variable].Name; !allowed.MatchString(inner) {
 			return "", fmt.Errorf("the variable %q has a name that no placeholder of %s can have", inner, s)

@@ -131,3 +131,19 @@ func FuzzSyntax(f *testing.F) {
 		require.Equal(t, want, got)
 	})
 }
+
+// TestPlaceholdersOfOtherProgramsAreRewritten: with what they say of their variables, which is
+// declared then.
+func TestPlaceholdersOfOtherProgramsAreRewritten(t *testing.T) {
+	t.Parallel()
+	const text = "${input:what:a hint} {{$x}} {{who | select:options=[\"a\",\"b\"]}} {{tone:warm}}"
+	for to, want := range map[format.Syntax]string{
+		format.Mustache: "{{what}} {{x}} {{who}} {{tone:warm}}", format.Dollar: "${what} ${x} ${who} ${tone:warm}", format.FString: "{what} {x} {who} {tone}", format.Jinja: "{{what}} {{x}} {{who}} {{tone}}",
+	} {
+		d, err := format.Document{Title: "t", Text: text}.In(to)
+		require.NoError(t, err)
+		require.Equal(t, want, d.Text)
+		require.Equal(t, "a hint", d.Variables[0].Description)
+		require.Equal(t, []string{"a", "b"}, d.Variables[2].Choices)
+	}
+}

@@ -18,43 +18,71 @@ import (
 
 // yaml reads a file that is YAML.
 func (in *input) yaml(texts []string, others ...string) (object, error) {
+	if line := secondDocument(in.file); line > 0 {
+		in.warnings = append(in.warnings, Warning{Line: line, Text: "a second document begins here and is left out: save it in a file of its own"})
+	}
 	return in.parse(in.file, 0, texts, others)
+}
+
+// secondDocument returns the line with which a second document of YAML begins, 0 for none.
+func secondDocument(y []byte) int {
+	n, said := 0, false
+	for line := range bytes.Lines(y) {
+		n++
+		switch {
+		case said && bytes.HasPrefix(line, []byte("---")) && (isDashes(bytes.TrimSuffix(line, newline)) || len(line) > 3 && line[3] == ' '):
+			return n
+		case len(bytes.TrimSpace(line)) > 0 && !bytes.HasPrefix(line, []byte("#")) && !bytes.HasPrefix(line, []byte("---")):
+			said = true
+		}
+	}
+	return 0
 }
 
 // parse reads the members of YAML that stands in the file after some lines. The texts and others
 // are the names that the format reads; the former are texts, however they are written.
 func (in *input) parse(y []byte, before int, texts, others []string) (object, error) {
-	o, err := parseYAML(y, texts...)
-	if err != nil {
-		var warnings []Warning
-		o, warnings, err = leniently(y, before, texts, err)
-		in.warnings = append(in.warnings, warnings...)
+	o, warnings, err := readYAML(y, texts)
+	for i := range warnings {
+		warnings[i].Line += before
 	}
+	if err != nil {
+		o, warnings, err = leniently(y, before, texts, err)
+	}
+	in.warnings = append(in.warnings, warnings...)
 	return o.spelled(slices.Concat(texts, others)), err
 }
 
 // parseYAML reads the members of a YAML document, as JSON. Empty YAML has none. Those that are
 // meant as texts are texts.
 func parseYAML(file []byte, texts ...string) (object, error) {
+	o, _, err := readYAML(file, texts)
+	return o, err
+}
+
+// readYAML is parseYAML with warnings of texts that end before a # that their author may not have
+// meant as the beginning of a comment.
+func readYAML(file []byte, texts []string) (object, []Warning, error) {
 	if len(file) > MaxOne || yamlParts(file) > maxStructural {
-		return nil, fault.Coded(fault.Invalid, YAMLTooLarge, fmt.Sprintf("the YAML is larger than %d bytes, or has more than %d parts: take a part of it", MaxOne, maxStructural))
+		return nil, nil, fault.Coded(fault.Invalid, YAMLTooLarge, fmt.Sprintf("the YAML is larger than %d bytes, or has more than %d parts: take a part of it", MaxOne, maxStructural))
 	}
 	var doc yaml.Node
 	if err := yaml.Unmarshal(file, &doc); err != nil {
-		return nil, noYAML{err}
+		return nil, nil, noYAML{err}
 	}
 	if doc.Kind == 0 || doc.Content[0].Tag == "!!null" {
-		return nil, nil
+		return nil, nil, nil
 	}
 	if doc.Content[0].Kind != yaml.MappingNode {
-		return nil, errNoObject
+		return nil, nil, errNoObject
 	}
 	r := yamlReader{most: aliasFactor*len(file) + aliasFree, texts: texts}
 	v, err := r.value(nil, doc.Content[0], 0)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return parseObject(v)
+	o, err := parseObject(v)
+	return o, r.warnings, err
 }
 
 // yamlParts returns how many bytes of YAML may begin a node, which is what parsing it costs.
@@ -98,6 +126,8 @@ type yamlReader struct {
 	most    int // bytes that aliases may add
 	added   int // bytes that they added
 	begin   int // of what the alias adds that is being followed; 0 for none
+
+	warnings []Warning
 }
 
 // value appends a node to b.
@@ -173,6 +203,7 @@ func (r *yamlReader) mapping(b []byte, n *yaml.Node, depth int) ([]byte, error) 
 		b = append(b, ':')
 		isText := depth == 0 && slices.ContainsFunc(r.texts, func(name string) bool { return strings.EqualFold(name, key.Value) })
 		if text, ok := sourceText(n.Content[i+1]); ok && isText {
+			r.cut(key.Value, n.Content[i+1])
 			if b, err = jsontext.AppendQuote(b, text); err != nil {
 				return b, fmt.Errorf("line %d: %w", key.Line, err)
 			}
@@ -183,6 +214,14 @@ func (r *yamlReader) mapping(b []byte, n *yaml.Node, depth int) ([]byte, error) 
 		}
 	}
 	return append(b, '}'), nil
+}
+
+// cut warns of a text that has a # without a space behind it after its end, such as #123: YAML
+// takes it for a comment, and the author may not.
+func (r *yamlReader) cut(name string, n *yaml.Node) {
+	if rest := n.LineComment; n.Style == 0 && len(rest) > 1 && rest[1] != ' ' && rest[1] != '#' {
+		r.warnings = append(r.warnings, Warning{Line: n.Line, Text: fmt.Sprintf("%.40s ends before %.40q, which is a comment in YAML: put quotes around the text", name, rest)})
+	}
 }
 
 // sourceText returns a scalar as it is written, and those of a list with commas between. It reports

@@ -58,7 +58,7 @@ func of(p prompt.Prompt, about string) (Skill, bool) {
 // what all versions share.
 func Head(p prompt.Prompt, about string, version int64) FrontMatter {
 	return FrontMatter{
-		Name: p.Slug, Description: cmp.Or(printable(about), printable(p.Title), p.Slug),
+		Name: p.Slug, Description: cmp.Or(printable(prompt.Shown(about)), printable(p.Title), p.Slug),
 		Metadata: Metadata{string(p.ID), strconv.FormatInt(max(version, 1), 10)},
 	}
 }
@@ -66,7 +66,7 @@ func Head(p prompt.Prompt, about string, version int64) FrontMatter {
 // Summarize returns what lists tell of a prompt, its file among it.
 func Summarize(p prompt.Prompt) prompt.ProgramSummary {
 	c := p.Content()
-	o := prompt.ProgramSummary{Format: Format, Version: max(p.Version, 1), About: p.About(), System: c.HasSystem(), Arguments: c.Arguments()}
+	o := prompt.ProgramSummary{Format: Format, Version: max(p.Version, 1), About: prompt.Shown(p.About()), System: c.HasSystem(), Arguments: c.Arguments()}
 	if p.AllArguments != nil {
 		o.Arguments = p.AllArguments
 	}

@@ -93,7 +93,7 @@ func SummaryProps(p prompt.Prompt) table.Props {
 	return append(props,
 		table.Prop{Name: "Name", Value: table.String(p.Name)},
 		table.Prop{Name: "Slug", Value: table.String(p.Slug)},
-		table.Prop{Name: "Description", Value: table.String(p.About())},
+		table.Prop{Name: "Description", Value: table.String(prompt.Shown(p.About()))},
 		table.Prop{Name: "Version", Value: table.Int64(p.Version)})
 }
 

@@ -30,10 +30,10 @@ const (
 )
 
 // How long a request waits for the pictures of others, and how long its own may take. The largest
-// takes about two seconds of a processor.
+// takes about two seconds of a processor, which may have much else to do.
 const (
 	maxWait = 10 * time.Second
-	maxWork = 10 * time.Second
+	maxWork = 30 * time.Second
 )
 
 // The codes of errors.

@@ -21,13 +21,13 @@ const (
 	// maxScans is how many scans a progressive JPEG file may have. Encoders write 3 to 18.
 	maxScans = 64
 
-	// maxSamples is how many samples all scans of a JPEG file may walk: 20 times those of one component
-	// of the largest picture. Encoders walk up to 18 times as many. A scan that changes nothing has
-	// some bytes, and costs as much as any other.
+	// maxSamples is how many samples all scans of a JPEG file may walk: 20 times those of one
+	// component of the largest picture. Encoders walk up to 18 times as many. A scan that changes
+	// nothing has some bytes, and costs as much as any other.
 	maxSamples = 20 * maxPixels
 
-	// maxLossless is how many bytes of a WebP file may be of its lossless kind, in which a few bytes make
-	// a large table: 1 MiB makes 300 MiB.
+	// maxLossless is how many bytes of a WebP file may be of its lossless kind, in which a few bytes
+	// make a large table: 1 MiB makes 300 MiB.
 	maxLossless = 1 << 20
 )
 

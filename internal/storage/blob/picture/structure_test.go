@@ -42,8 +42,8 @@ type frame struct {
 	factors []byte // of each component
 }
 
-// file is a JPEG file with some scans. Its tables have one code each, of one bit: no difference, and
-// a run of 16,384 blocks in which nothing changes.
+// file is a JPEG file with some scans. Its tables have one code each, of one bit: no difference,
+// and a run of 16,384 blocks in which nothing changes.
 func (f frame) file(scans ...[]byte) []byte {
 	head := append([]byte{8}, binary.BigEndian.AppendUint16(binary.BigEndian.AppendUint16(nil, uint16(f.h)), uint16(f.w))...)
 	head = append(head, byte(len(f.factors)))
