@@ -47,11 +47,10 @@ var (
 	aCaller = bound{1, 1, 512, 8 << 10}
 	// the texts of twenty, and what twenty votes of a moment ago became
 	aList = bound{12 + 20 + 20, 5500, 1 << 10, 64 << 10}
-	// Two lists of four words and of six other forms, twice and once more, two hundred prompts that
-	// are sorted by votes, and each of a page that may have what is left out. With other words or
-	// fewer all of that three times, a look for each of four words, and the words of titles once in
-	// ten minutes. The qualifier author: must be looked up, too.
-	aSearch = bound{3*(20*3+200+100) + 8 + 1 + 3 + 20, 3*(5500+300) + 4000, 1 << 10, 64 << 10}
+	// Two hundred prompts that are looked at, or the index of an order that is walked and a page of
+	// it. The first search of a scope loads it, and later ones read what its log has since then. The
+	// qualifier author: must be looked up, too.
+	aSearch = bound{200 + 40 + 2*60 + 8 + 20, 5500 + 300 + 2*4000, 1 << 10, 64 << 10}
 	// two hundred texts, as no index of texts has them
 	anOwnSearch = bound{aList.operations + 200 + 3, aList.rows + 200, 1 << 10, 64 << 10}
 	// and each of two hundred favorites by itself

@@ -35,6 +35,7 @@ type searcher struct {
 // as its items.
 func over(name string, p *program, ask func(q string, limit int) call) *searcher {
 	client := load.NewClient(1)
+	client.Timeout = 10 * time.Minute // what is measured is not how soon a busy machine answers
 	titles := func(ctx context.Context, q string, limit int) (titles []string, err error) {
 		var answer json.RawMessage
 		if err := load.Ask(ctx, client, p.URL, ask(q, limit).request, &answer); err != nil {
@@ -104,14 +105,14 @@ func newSearchingHub(ctx context.Context, binary, dir string, ds []prompt.Draft)
 const owner = "owner"
 
 // ownLibrary gives one user of PromptHub the prompts besides, as private ones, and returns the
-// search of own prompts.
+// search of own prompts by their owner.
 func (s *searcher) ownLibrary(ctx context.Context, ds []prompt.Draft) (*searcher, error) {
 	load.Progress("filling a private library with %d prompts", len(ds))
 	if err := s.program.createAll(ctx, ds, "private", func(int) string { return owner }); err != nil {
 		return nil, err
 	}
 	return over("PromptHub, own prompts", s.program, func(q string, limit int) call {
-		return call{method: http.MethodGet, user: owner, path: "/me/prompts" + query(q, limit)}
+		return call{method: http.MethodGet, user: owner, path: "/prompts" + query(q, limit) + "&scope=mine"}
 	}), nil
 }
 

@@ -208,8 +208,7 @@ func (s *Service) DropFiles(ctx context.Context, container string, names []strin
 	ctx = context.WithoutCancel(ctx)
 	s.Background(func() {
 		for _, name := range names {
-			err := errors.Join(s.Blobs.Delete(ctx, container, name), s.Blobs.Delete(ctx, ContainerRemoved, container+"/"+name))
-			if err != nil {
+			if err := s.Blobs.Delete(ctx, container, name); err != nil {
 				s.Log.WarnContext(ctx, "a file of a picture stays without a row", slog.String("error", err.Error()))
 			}
 		}

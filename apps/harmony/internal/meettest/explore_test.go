@@ -81,7 +81,7 @@ func TestExplore(t *testing.T) {
 		}
 		x.together = x.Luck.IntN(2) == 0
 		x.queues, x.World.Blobs = memory.NewQueues(x.Explorer.Now), memory.NewBlobs(x.Explorer.Now)
-		require.NoError(t, x.World.Blobs.Create(ctx, meet.ContainerProfiles))
+		require.NoError(t, x.World.Blobs.Create(ctx, meet.ContainerProfiles, meet.ContainerRemoved))
 		require.NoError(t, x.queues.Create(ctx, meet.QueueLists, meet.QueuePairs))
 		calm := x.On(store(x.DB, x.Explorer.Now, still), x.queues, meettest.Seeded(x.Luck.Uint64()))
 		calm.Transact = x.transact()

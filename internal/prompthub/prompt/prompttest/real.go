@@ -25,8 +25,8 @@ func Real(t testing.TB) []prompt.Draft {
 	return ds
 }
 
-// Read reads a thousand real prompts from a file as prompts.chat publishes it, as far as they keep to
-// the rules, with the tags that an import gives them.
+// Read reads a thousand real prompts from a file as prompts.chat publishes it, as far as they keep
+// to the rules, with the tags that an import gives them.
 func Read(path string, rules prompt.Rules) ([]prompt.Draft, error) {
 	f, err := os.Open(path)
 	if err != nil {
