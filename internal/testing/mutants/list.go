@@ -136,14 +136,6 @@ var mutants = []mutant{
 		"	if seen[k] {", "	if false {",
 	},
 	{
-		"what nobody waits for waits as long as somebody does", "../../storage/embedded/commit.go",
-		"	return min(p.quiet.Sub(now), p.turn.Sub(now))", "	return p.quiet.Sub(now)",
-	},
-	{
-		"what nobody waits for does not give way", "../../storage/embedded/commit.go",
-		"	return min(p.quiet.Sub(now), p.turn.Sub(now))", "	return 0",
-	},
-	{
 		"a row with fewer digits lies on the wrong side of those with more", "../../storage/embedded/keys.go",
 		"followedAbove-byte(n)), rest...)\n	case below", "byte(n)), rest...)\n	case below",
 	},

@@ -172,7 +172,7 @@ type order string
 // orderSchema lists the orders. It is no enum: the form of a client sends an empty string for a
 // field that its user left empty.
 func orderSchema() *jsonschema.Schema {
-	return &jsonschema.Schema{Type: "string", Description: orders() + "; else relevance, or most-liked without query. With words and no order of votes the caller's own prompts are found too"}
+	return &jsonschema.Schema{Type: "string", Description: orders() + "; else relevance, or most-liked without query. Words find own prompts too"}
 }
 
 // orders returns the names of the orders as a list for people.

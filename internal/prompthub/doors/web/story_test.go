@@ -537,7 +537,7 @@ func TestSearchInTexts(t *testing.T) {
 	require.Len(t, found.titles(), 1)
 	ann.get("/app?q=sew").is(200).has("<mark>Sewing</mark>").lacks("in the text")
 	found.has(`<li class="filter"><a class="switch" href="/app?in=title`).lacks(`data-live>Titles only`)
-	ann.get("/app?q=needle&in=title").is(200).has("No public prompt", `name="in" value="title"`, `<li class="filter"><a class="switch on" href="/app?q=needle"`).lacks("Sewing")
+	ann.get("/app?q=needle&in=title").is(200).has("No prompt has these words", `name="in" value="title"`, `<li class="filter"><a class="switch on" href="/app?q=needle"`).lacks("Sewing")
 	ann.get("/app").lacks("Titles only")
 	for _, own := range []string{"/app/mine?q=needle", found.find(`class="author" href="([^"]*)"`) + "?q=needle"} {
 		ann.get(own).is(200).has("Sewing", "in the text", `placeholder="Search titles and texts"`)
