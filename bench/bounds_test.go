@@ -35,8 +35,8 @@ import (
 	"prompthub/internal/prompthub/promptdb"
 )
 
-// A bound is what a request may cost, whatever is in it: operations of the storage, queues among
-// them and the work after the answer, rows that they read, KiB of the answer and KiB that are
+// A bound is the most that a request may cost, with any content: operations of the storage, queues
+// among them and the work after the answer, rows that they read, KiB of the answer and KiB that are
 // allocated on the way, the store in memory included.
 type bound struct{ operations, rows, answer, allocated int64 }
 
@@ -126,7 +126,8 @@ var bounds = map[string]bound{
 	"GET /me": aCount, "DELETE /me": {4, 2, 4, 512}, "POST /me/restore": {3, 1, 4, 512}, "GET /me/export": aPart, "POST /import": anImport,
 	"GET /tags": aTag, "PUT /tags/{tag}": aTag, "DELETE /tags/{tag}": aTag,
 
-	// the catalog with its counts, what is new in the log of searches, and ten prompts for each of two questions
+	// the catalog with its counts, the new rows in the log of searches, and ten prompts for each of
+	// two questions
 	"POST /suggestions": {8 + 20*aPrompt.operations, 4000 + 20*aPrompt.rows, 32, 16 << 10},
 
 	"GET /prompts": aSearch, "GET /me/prompts": anOwnSearch, "GET /moderation/hidden": aList, "GET /me/votes": looked, "GET /me/favorites": favoriteSearch,
@@ -616,7 +617,7 @@ type known struct {
 }
 
 // ready has the library hold all that the next request of a route needs, or that the one before
-// used up, and returns what there is to know of a prompt.
+// used up, and returns what the requests must know of a prompt.
 func (s *search) ready(route, id string) known {
 	do := func(c call) {
 		if c.user == "" {

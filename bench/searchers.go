@@ -24,7 +24,7 @@ import (
 type searcher struct {
 	name   string
 	titles func(ctx context.Context, q string, limit int) ([]string, error)
-	cpu    func() (time.Duration, error) // what its process has taken of the processors
+	cpu    func() (time.Duration, error) // the processor time that its process has taken
 
 	// of a program of its own
 	program *program
@@ -35,7 +35,7 @@ type searcher struct {
 // as its items.
 func over(name string, p *program, ask func(q string, limit int) call) *searcher {
 	client := load.NewClient(1)
-	client.Timeout = 10 * time.Minute // what is measured is not how soon a busy machine answers
+	client.Timeout = 10 * time.Minute // a busy machine may answer late, and no measure is the time of an answer
 	titles := func(ctx context.Context, q string, limit int) (titles []string, err error) {
 		var answer json.RawMessage
 		if err := load.Ask(ctx, client, p.URL, ask(q, limit).request, &answer); err != nil {

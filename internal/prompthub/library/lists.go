@@ -57,7 +57,7 @@ func IsOrder(s string) bool {
 // A Scope says whose prompts are searched.
 type Scope string
 
-// The scopes. Who is not signed in searches public prompts alone.
+// The scopes. A caller without a sign-in searches public prompts alone.
 const (
 	ScopePublic Scope = "public"
 	ScopeMine   Scope = "mine" // the caller's own, private ones too
@@ -285,7 +285,7 @@ func (s *Service) Favorite(ctx context.Context, who auth.User, id prompt.ID, is 
 	return s.db.Favorite(ctx, IDOf(who), id)
 }
 
-// IsFavorite reports whether a prompt is a favorite of the caller's, who may be anonymous.
+// IsFavorite reports whether a prompt is a favorite of the caller. The caller may be anonymous.
 func (s *Service) IsFavorite(ctx context.Context, who auth.User, id prompt.ID) (bool, error) {
 	if !who.Known() {
 		return false, nil

@@ -11,8 +11,8 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// A follower is an instance that nobody writes by. It follows the logs of searches while others
-// write and die, at moments of its own.
+// A follower is an instance that writes no prompt. At moments of its own it follows the logs of
+// searches, while other instances write and die.
 type follower struct {
 	r   *ring
 	db  *promptdb.DB

@@ -15,8 +15,8 @@ import (
 	"prompthub/internal/testing/azurite"
 )
 
-// TestTwoInstances: what one instance makes public another one finds, and what is un-published it
-// finds no more, both soon. With -v it says how soon.
+// TestTwoInstances: an instance soon finds a prompt that another one makes public, and soon loses a
+// prompt that another one makes private. With -v the test says how soon.
 func TestTwoInstances(t *testing.T) {
 	t.Parallel()
 	account, err := azure.New(azure.Config{ConnectionString: azurite.Account(t)})

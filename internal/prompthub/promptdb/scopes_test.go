@@ -269,8 +269,8 @@ func (s *slowLog) List(ctx context.Context, name string, r table.Range, limit in
 	return s.DB.List(ctx, name, r, limit, next)
 }
 
-// TestRefusedCommitIsNotTold: the index has what is, also where a commit came to nothing, or nobody
-// heard that it landed.
+// TestRefusedCommitIsNotTold: the index agrees with the truth, even if a commit came to nothing, or
+// its writer did not hear that it landed.
 func TestRefusedCommitIsNotTold(t *testing.T) {
 	t.Parallel()
 	refuse := false

@@ -1,5 +1,5 @@
 // Package searchindex finds prompts by words, from an index in memory. It knows no table and reads
-// nothing: who has prompts adds them, and who shows what was found looks at the truth first.
+// nothing: its caller adds the prompts, and looks at the truth rows before it shows hits.
 //
 // An Index has the prompts of one scope: the public ones, or those of one owner. A Search asks one
 // or several of them as if they were one, and gives prompts in the order of their scores, which are

@@ -25,7 +25,7 @@ const (
 	maxSlots = 40
 )
 
-// A slot is a word that a search wants, and what is found in its place.
+// A slot is a word that a search wants, and the forms that are found in its place.
 type slot struct {
 	word   string
 	term   int // the place of the typed term that it is of

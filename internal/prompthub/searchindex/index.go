@@ -16,7 +16,7 @@ import (
 type Index struct {
 	now atomic.Pointer[view]
 
-	mu      sync.Mutex // held by what changes the index, but not while segments are merged
+	mu      sync.Mutex // held by each change of the index, but not while segments are merged
 	removed map[ulid.ULID]int64
 	merging bool
 	merged  *sync.Cond // a merge has ended
@@ -217,8 +217,8 @@ func (x *Index) Len() (n int) {
 	return n
 }
 
-// Bytes returns how much memory the index takes. What is being merged takes as much again for a
-// while.
+// Bytes returns how much memory the index takes. Parts that are being merged take as much again for
+// a while.
 func (x *Index) Bytes() int64 {
 	const ofTombstone = 64
 	v := x.now.Load()

@@ -20,7 +20,7 @@ const (
 // sizeOf returns which of the sizes a part has: each is tier times the one before.
 func sizeOf(p *part) int { return bits.Len(uint(p.alive)) / bits.Len(tier-1) }
 
-// dueParts returns the parts that are to be merged next, none if nothing is due.
+// dueParts returns the parts that must be merged next, none if nothing is due.
 func dueParts(parts []*part) []*part {
 	bySize := map[int][]*part{}
 	var due []*part
@@ -55,8 +55,8 @@ func (x *Index) mergeDue(due []*part) {
 	}
 }
 
-// replace puts the segment that was made of parts in their place. What died meanwhile is dead in it
-// too. The lock is held.
+// replace puts the segment that was made of parts in their place. A prompt that died meanwhile in a
+// part is dead in the segment too. The lock is held.
 func (x *Index) replace(olds []*part, made *segment, places [][]uint32) {
 	now := x.now.Load()
 	var dead []int

@@ -308,8 +308,8 @@ func (c candidate) append(b []byte) []byte {
 	return append(b, c.id[:]...)
 }
 
-// Resume goes on after a position that After gave for the same query. What did not change since
-// keeps its place.
+// Resume goes on after a position that After gave for the same query. A prompt that did not change
+// since keeps its place.
 func Resume(q Query, after string, indexes ...*Index) (*Search, error) {
 	s := newSearch(q, indexes)
 	p, ok := parsePosition(after, len(s.slots))

@@ -92,7 +92,7 @@ func (c candidate) compare(d candidate) int {
 // How much each part of a prompt counts (BM25F).
 const (
 	inTitle     = 3.0
-	titleLength = 0.5 // how far a long title takes from what its words give
+	titleLength = 0.5 // how far a long title lowers the score of its words
 	textLength  = 0.75
 	saturation  = 1.2
 	fraction    = 1 << 10 // of a rarity, so that scores are whole

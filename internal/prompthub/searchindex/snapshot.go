@@ -11,7 +11,7 @@ import (
 	"prompthub/internal/prompthub/prompt"
 )
 
-// Errors of Decode. Who gets one reads the prompts anew.
+// Errors of Decode. After one the caller reads the prompts anew.
 var (
 	ErrDamaged = errors.New("the snapshot of a search index is damaged")
 	ErrForeign = errors.New("the snapshot of a search index is of another version or another scope")
@@ -25,8 +25,8 @@ const (
 	snapshotVersion = 1
 )
 
-// Encode returns all prompts for Decode, and nothing of those that are gone: who decodes it must
-// hear of late changes again. The label says what the index is of.
+// Encode returns all prompts for Decode, and nothing of prompts that are gone: the index that
+// Decode returns must hear of late changes again. The label says what the index is of.
 func (x *Index) Encode(label string) []byte {
 	parts := x.now.Load().parts
 	var s *segment

@@ -35,7 +35,7 @@ func (db *Learner) nearest(ctx context.Context, viewer prompt.UserID, title, tex
 		return nil, err
 	}
 	index, _, err := db.scopes.Index(ctx, schema.Public)
-	if err != nil || index == nil { // it is being loaded: nothing is missed by whoever writes
+	if err != nil || index == nil { // the index is being loaded: authors who write miss nothing
 		return nil, err
 	}
 	hits := searchindex.Ask(searchindex.Query{Words: words, Verbatim: true, Loose: true}, index).Next(maxNearest)

@@ -25,7 +25,7 @@ type Search struct {
 	Verbatim bool
 	By       prompt.UserID  // whose prompts are searched, "" for everybody's
 	Scopes   []schema.Scope // that are searched; none is the public one
-	Viewer   prompt.UserID  // who may see what is private in their own scope
+	Viewer   prompt.UserID  // the user who sees private prompts in their own scope
 	// Visibility is that of the prompts, "" for both.
 	Visibility prompt.Visibility
 }

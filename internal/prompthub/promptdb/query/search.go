@@ -142,7 +142,7 @@ func (db *Queries) pageOfHits(ctx context.Context, w Search, s *searchindex.Sear
 	return page, nil
 }
 
-// tell returns a page of hits, and what was understood of the words that they were found by.
+// tell returns a page of hits, and how the search understood the words that found them.
 func tell(w Search, s *searchindex.Search, all []judged) (page Page) {
 	words := s.Words()
 	forms, typed := make([][]string, len(words)), make([]bool, len(words))
@@ -183,8 +183,8 @@ func (db *Queries) judge(ctx context.Context, w Search, s *searchindex.Search, h
 // mine reports whether a search is one of the viewer's own prompts.
 func (w Search) mine() bool { return len(w.Scopes) > 0 && w.Viewer != "" && w.By == w.Viewer }
 
-// judgeOne returns a hit as its truth row shows it, nil if the caller may not see it or it is not
-// what the search wants. What changed since the index heard of the prompt is taken from the hit.
+// judgeOne returns a hit as its truth row shows it, nil if the caller may not see it or the search
+// does not want it. If the prompt lost words after the index heard of it, the hit loses them too.
 func (db *Queries) judgeOne(ctx context.Context, w Search, words []string, hit *searchindex.Hit) (*truth.View, error) {
 	rec, err := db.Read(ctx, hit.Author, hit.ID)
 	if errors.Is(err, schema.ErrUnreadable) { // verify reports it

@@ -188,8 +188,8 @@ var logIndex = index{
 // CodeLog names the index of the logs.
 const CodeLog = "l"
 
-// GoneProps is what the row of a prompt says in the log of a scope that it left. Whoever has the
-// prompt in an index takes it out. It names no user: it may outlive its prompt.
+// GoneProps is what the row of a prompt says in the log of a scope that it left. An instance that
+// has the prompt in an index takes it out. It names no user: it may outlive its prompt.
 func GoneProps(id prompt.ID) table.Props {
 	return table.Props{
 		{Name: "PromptId", Value: table.String(string(id))},

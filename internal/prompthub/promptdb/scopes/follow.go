@@ -17,7 +17,7 @@ const (
 	lookEvery = 10 * time.Second
 	// fewRows are looked for by each search that follows the log.
 	fewRows = 100
-	// maxFollow is how many rows a search reads of a log; what is left is for the next one.
+	// maxFollow is how many rows a search reads of a log; the next search reads the rest.
 	maxFollow = 4 * pageRows
 	maxLook   = 10 * table.MaxPage
 )

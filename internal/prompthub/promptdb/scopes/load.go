@@ -32,7 +32,7 @@ func (c *scope) load() {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	// rows that came meanwhile may be in what had been read by then
+	// rows that came meanwhile may stand in the part of the log that was read by then
 	c.late = began.Add(-lateWithin)
 	c.seen, c.seenAt = schema.LogRow(c.late), c.late
 	c.followed, c.looked, c.few = began, began, true

@@ -64,7 +64,7 @@ func (s *Scopes) KeepSnapshotFrom(ctx context.Context, n int) (int, error) {
 	}
 	at := s.Now()
 	index, partial, err := s.Index(ctx, schema.Public)
-	if err != nil || partial || index.Len() < n { // what is being loaded is there the next time
+	if err != nil || partial || index.Len() < n { // an index that is being loaded is there the next time
 		return 0, err
 	}
 	made := ulid.Make().String()
