@@ -46,8 +46,8 @@ func TestMarksOfForms(t *testing.T) {
 	require.Equal(t, "With poets.", expanded(parse(t, "poet")).Snippet("With  poets."))
 }
 
-// TestWordsOfTerms: a chain has its words and joined forms, a run its pieces, and of a long word the
-// beginning counts.
+// TestWordsOfTerms: a chain has its words and joined forms, a run its pieces, and of a long word
+// the beginning counts.
 func TestWordsOfTerms(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("ü", prompt.LongestWord)

@@ -68,8 +68,8 @@ type schema struct {
 	found []string
 }
 
-// tombstone reports whether a row is what a purge leaves in the public log: of a prompt that does not
-// exist, without its author.
+// tombstone reports whether a row is what a purge leaves in the public log: of a prompt that does
+// not exist, without its author.
 func (s *schema) tombstone(name string, row table.Row) bool {
 	_, id, _ := strings.Cut(row.Row, "|")
 	for key := range s.rows["Prompts"] {

@@ -58,8 +58,8 @@ const oldTextIndex = "TextSearchIndex"
 var oldPartitions = []string{"sketches", "tag-words", "vocabulary"}
 
 // EndOlder removes what a store of the release before has in addition, once Reindex has written all
-// rows anew, and takes the store for one of this release. It tells how many rows it has removed, and
-// may be stopped and run again.
+// rows anew, and takes the store for one of this release. It tells how many rows it has removed,
+// and may be stopped and run again.
 func (db *DB) EndOlder(ctx context.Context, progress func(rows int)) (rows int, err error) {
 	count := func(n int) { rows += n; progress(rows) }
 	name := db.prefix + oldTextIndex

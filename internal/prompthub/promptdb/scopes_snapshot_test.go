@@ -38,8 +38,8 @@ func (s *logRows) Write(ctx context.Context, name string, ops ...table.Op) ([]st
 	return s.DB.Write(ctx, name, ops...)
 }
 
-// TestSnapshot: an index is loaded from a snapshot and the log after it, and from the log alone if the
-// snapshot is damaged, foreign, missing in part or too old. All find the same.
+// TestSnapshot: an index is loaded from a snapshot and the log after it, and from the log alone if
+// the snapshot is damaged, foreign, missing in part or too old. All find the same.
 func TestSnapshot(t *testing.T) {
 	t.Parallel()
 	store := &logRows{DB: memory.NewTables()}

@@ -33,8 +33,8 @@ func has(t testing.TB, db *promptdb.DB, of promptdb.Scope, all ...prompt.Prompt)
 	return titles, partial
 }
 
-// TestScopes: a prompt is in one scope, for the instance that writes at once, and for others a second
-// later; a deleted one is in none.
+// TestScopes: a prompt is in one scope, for the instance that writes at once, and for others a
+// second later; a deleted one is in none.
 func TestScopes(t *testing.T) {
 	t.Parallel()
 	w := newWorldOn(t, memory.NewTables())
@@ -73,8 +73,8 @@ func TestScopes(t *testing.T) {
 	w.check()
 }
 
-// TestErasedPromptIsForgotten: an index of another instance forgets a prompt that was erased while it
-// did not look, and the log in the end says nothing of it.
+// TestErasedPromptIsForgotten: an index of another instance forgets a prompt that was erased while
+// it did not look, and the log in the end says nothing of it.
 func TestErasedPromptIsForgotten(t *testing.T) {
 	t.Parallel()
 	w := newWorldOn(t, memory.NewTables())
@@ -103,8 +103,8 @@ func TestErasedPromptIsForgotten(t *testing.T) {
 	require.Empty(t, w.all(promptdb.DefaultTables().SearchLog))
 }
 
-// TestLogOfBadRows: rows that are damaged, doubled, foreign or of the future keep no other from being
-// found, when the log is loaded and when it is followed.
+// TestLogOfBadRows: rows that are damaged, doubled, foreign or of the future keep no other from
+// being found, when the log is loaded and when it is followed.
 func TestLogOfBadRows(t *testing.T) {
 	t.Parallel()
 	w := newWorldOn(t, memory.NewTables())

@@ -49,8 +49,8 @@ func TestSuggestTags(t *testing.T) {
 	w.check()
 }
 
-// TestSuggestAmongRealPrompts: of the tags that are suggested for a real prompt that the library does
-// not have, one is right for nine of ten.
+// TestSuggestAmongRealPrompts: of the tags that are suggested for a real prompt that the library
+// does not have, one is right for nine of ten.
 func TestSuggestAmongRealPrompts(t *testing.T) {
 	w := newWorldOn(t, memory.NewTables())
 	const fifth = 5

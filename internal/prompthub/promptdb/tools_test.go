@@ -236,8 +236,8 @@ func TestStoreOfAnotherVersion(t *testing.T) {
 	refused(before)
 }
 
-// TestLibraryOfTheReleaseBefore: reindex writes the rows that it lacks, and then those go that it has
-// no use for. It may be stopped at any of these.
+// TestLibraryOfTheReleaseBefore: reindex writes the rows that it lacks, and then those go that it
+// has no use for. It may be stopped at any of these.
 func TestLibraryOfTheReleaseBefore(t *testing.T) {
 	t.Parallel()
 	w := newWorldOn(t, memory.NewTables())

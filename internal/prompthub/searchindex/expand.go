@@ -190,7 +190,8 @@ func (s *Search) known(word string) bool {
 // addSlips adds the known words that differ least from a slot that nothing has: by one edit if it
 // has four characters at least, by two if it has eight. An edit is a character more, less or
 // another, or two neighbours that are swapped. Of several, words with the same first character come
-// first, then those that most prompts have. It returns how many prompts have the one that most have.
+// first, then those that most prompts have. It returns how many prompts have the one that most
+// have.
 func (s *Search) addSlips(x *slot) int {
 	about := shapeOf(x.word)
 	if about.length() < oneEdit {

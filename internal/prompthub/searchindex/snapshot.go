@@ -17,9 +17,9 @@ var (
 	ErrForeign = errors.New("the snapshot of a search index is of another version or another scope")
 )
 
-// A snapshot is snapshotMark, its version, the label and a segment, and the SHA-256 sum of all that.
-// The version rises with every change of what a segment holds: of the form, of how words are cut,
-// of stems.
+// A snapshot is snapshotMark, its version, the label and a segment, and the SHA-256 sum of all
+// that. The version rises with every change of what a segment holds: of the form, of how words are
+// cut, of stems.
 const (
 	snapshotMark    = "prompts by words\n"
 	snapshotVersion = 1

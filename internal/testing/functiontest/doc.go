@@ -74,8 +74,9 @@
 //
 // # Not imitated
 //
-//   - Of the proxying mode: the pauses between tries, the end after 240 s without a byte, WebSockets,
-//     the end of a client that sent a body, and that a request which took too long is sent once more.
+//   - Of the proxying mode: the pauses between tries, the end after 240 s without a byte,
+//     WebSockets, the end of a client that sent a body, and that a request which took too long is
+//     sent once more.
 //
 //   - Hop-by-hop headers and Expect reach a handler of the real host, and not one of this.
 //

@@ -194,9 +194,9 @@ func (db *Committer) takeOver(ctx context.Context, w *Writer, rec *schema.Record
 	return nil
 }
 
-// dropUnwritten takes those rows of logs off the stale ones that are not there: each attempt has stamps of
-// its own, and those of many attempts that failed would keep the next ones from their end. What the
-// attempts before have sent has landed, or never will.
+// dropUnwritten takes those rows of logs off the stale ones that are not there: each attempt has
+// stamps of its own, and those of many attempts that failed would keep the next ones from their
+// end. What the attempts before have sent has landed, or never will.
 func (db *Committer) dropUnwritten(ctx context.Context, rec *schema.Record) error {
 	if rec.Lease == nil {
 		return nil

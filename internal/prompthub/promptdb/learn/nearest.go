@@ -28,7 +28,8 @@ type near struct {
 	score int64
 }
 
-// nearest returns the public prompts that are nearest to the words that tell most of a title and a text.
+// nearest returns the public prompts that are nearest to the words that tell most of a title and a
+// text.
 func (db *Learner) nearest(ctx context.Context, viewer prompt.UserID, title, text string) ([]near, error) {
 	words, err := prompt.ParseQuery(prompt.Telling(title, text))
 	if err != nil || words.Empty() {

@@ -42,9 +42,9 @@ type Step struct {
 	Batches [][]table.Op
 }
 
-// Steps orders index writes. All are independent but those of tables whose rows move, by votes or by
-// each change: there a move inside a partition is one batch, and one across partitions inserts before
-// it deletes, so that a reader always finds the prompt.
+// Steps orders index writes. All are independent but those of tables whose rows move, by votes or
+// by each change: there a move inside a partition is one batch, and one across partitions inserts
+// before it deletes, so that a reader always finds the prompt.
 func Steps(want, stale []IndexRow, moves func(table string) bool) []Step {
 	var steps []Step
 	moving := map[string][]int{} // the steps of a table

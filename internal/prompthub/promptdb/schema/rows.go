@@ -14,8 +14,8 @@ type IndexRow struct {
 	Row   table.Row
 }
 
-// Rows lists every index row that a prompt must have when an answer says so: its locator, and its rows in
-// the indexes.
+// Rows lists every index row that a prompt must have when an answer says so: its locator, and its
+// rows in the indexes.
 func (t Tables) Rows(r Record) []IndexRow {
 	var programs table.Props
 	if r.Listed() {
@@ -24,7 +24,8 @@ func (t Tables) Rows(r Record) []IndexRow {
 	return t.rows(r, SummaryProps(r.Prompt), programs)
 }
 
-// AllRows lists the truth row of a record and every row that follows from it. It makes once what many of these rows have alike, which takes most of the time.
+// AllRows lists the truth row of a record and every row that follows from it. It makes once what
+// many of these rows have alike, which takes most of the time.
 func (t Tables) AllRows(r Record) ([]IndexRow, error) {
 	summary, programs := SummaryProps(r.Prompt), ProgramProps(r.Prompt)
 	truth, err := r.row(summary)

@@ -24,8 +24,8 @@ const (
 	waitWithin = 2 * time.Second
 	// followEvery is how old what a search knows may be.
 	followEvery = time.Second
-	// lateWithin is by when a row of a log is there after its stamp, or never: the lease of its writer,
-	// and what two clocks differ by. Commit has the same sum, and a test compares the two.
+	// lateWithin is by when a row of a log is there after its stamp, or never: the lease of its
+	// writer, and what two clocks differ by. Commit has the same sum, and a test compares the two.
 	lateWithin = 20*time.Second + rowstore.LandWithin + 2*rowstore.ClockSkew
 	// keepFor is how long an index that nothing has followed may go on: as long as logs say that a
 	// prompt is gone.

@@ -66,8 +66,8 @@ func (c *scope) read(ctx context.Context) error {
 // errNoRoom ends a load that began with the oldest rows.
 var errNoRoom = errors.New("the public prompts take more than there is room for")
 
-// takePages takes pages of the log into the index, of which the next one is read while one is worked
-// on. If there is no room for all it ends with an error, which may be nil.
+// takePages takes pages of the log into the index, of which the next one is read while one is
+// worked on. If there is no room for all it ends with an error, which may be nil.
 func (c *scope) takePages(ctx context.Context, each pages, noRoom error) error {
 	packed := 0
 	for rows, err := range ahead(ctx, each) {

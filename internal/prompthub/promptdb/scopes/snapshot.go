@@ -17,10 +17,10 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// Loading a large public scope takes seconds of a processor. So a job keeps a snapshot of its index,
-// in rows of SystemState: parts, and a head that names those that count. Loading takes the snapshot
-// and the log after it. One that is damaged, foreign or too old is as none. An erasure removes it,
-// and keeps one that is being made meanwhile from counting.
+// Loading a large public scope takes seconds of a processor. So a job keeps a snapshot of its
+// index, in rows of SystemState: parts, and a head that names those that count. Loading takes the
+// snapshot and the log after it. One that is damaged, foreign or too old is as none. An erasure
+// removes it, and keeps one that is being made meanwhile from counting.
 
 const (
 	// SnapshotFrom is how many public prompts there must be for a snapshot.
@@ -44,8 +44,8 @@ func partKey(made string, n int) table.Key {
 	return table.Key{Partition: snapshots, Row: fmt.Sprintf("part|%s|%06d", made, n)}
 }
 
-// KeepSnapshot is the job that makes a snapshot if there are many public prompts and the last one is
-// some hours old. It returns how many prompts it has, 0 if it was not time yet.
+// KeepSnapshot is the job that makes a snapshot if there are many public prompts and the last one
+// is some hours old. It returns how many prompts it has, 0 if it was not time yet.
 func (s *Scopes) KeepSnapshot(ctx context.Context) (int, error) {
 	return s.KeepSnapshotFrom(ctx, SnapshotFrom)
 }

@@ -177,7 +177,8 @@ func (db *Verifier) checkIndex(ctx context.Context, name string, row table.Row) 
 	return []Difference{d}, nil
 }
 
-// isTombstone reports whether a row of a log is what a purge leaves of a prompt: it names no author.
+// isTombstone reports whether a row of a log is what a purge leaves of a prompt: it names no
+// author.
 func isTombstone(row table.Row) bool {
 	return schema.IsGone(row.Props) && schema.UserIn(row.Props, "AuthorId") == ""
 }
