@@ -77,7 +77,7 @@ const (
 	sweepRuns      = costMonth / 900 // of anti-entropy
 	sweepOps       = 24_000.0        // at most in a run: two minutes, five milliseconds each
 	countRuns      = costMonth / 60  // of the job that counts tags
-	timerRuns      = sweepRuns + countRuns + 2*costMonth/3600 + costMonth/86400
+	timerRuns      = sweepRuns + countRuns + 3*costMonth/3600 + costMonth/86400
 	countRows      = 1000.0 // that it reads with one operation
 	sweepPasses    = 30.0   // over everything: one a day
 	promptMonths   = 12     // for how long the library has grown

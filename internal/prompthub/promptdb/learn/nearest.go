@@ -64,6 +64,9 @@ type Similar struct {
 	Like float64 // how much they have in common, from prompt.Alike to 1
 }
 
+// mostSimilar is how many similar prompts are shown.
+const mostSimilar = 5
+
 // Similar returns public prompts whose texts are like one, the most alike first. The prompt that is
 // being written itself is none of them.
 func (db *Learner) Similar(ctx context.Context, viewer prompt.UserID, text string, itself prompt.ID) ([]Similar, error) {
@@ -79,7 +82,7 @@ func (db *Learner) Similar(ctx context.Context, viewer prompt.UserID, text strin
 		}
 	}
 	slices.SortStableFunc(found, func(a, b Similar) int { return cmp.Compare(b.Like, a.Like) })
-	return found, nil
+	return found[:min(len(found), mostSimilar)], nil
 }
 
 // SuggestTags returns at most three tags of the catalog that a prompt could have in addition to
