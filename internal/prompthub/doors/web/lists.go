@@ -127,7 +127,11 @@ func (l *listing) nothing(who auth.User, tagged bool) {
 	case tagged:
 		l.Empty = "No public prompt has all of these tags. Take one away."
 	case l.Query != "":
-		l.Empty = "No prompt has these words in its title or its text. Search for fewer words, or for other ones."
+		where := "its title or its text"
+		if l.view.get("in") == inTitles {
+			where = "its title"
+		}
+		l.Empty = "No prompt has these words in " + where + ". Search for fewer words, or for other ones."
 		if who.Known() {
 			l.Instead = choice{Name: fmt.Sprintf("New prompt “%s”", l.Query), Link: newPrompt.Link + "?" + url.Values{"title": {l.Query}}.Encode()}
 		}
