@@ -113,7 +113,7 @@ var tableNames = [
   'PromptVotesByVoter'
   'TagIndex'
   'TitleSearchIndex'
-  'SearchLog'
+  'TextSearchIndex'
   'PublicPromptsNewestIndex'
   'PublicPromptsMostLikedIndex'
   'PublicPromptsHotIndex'

@@ -25,8 +25,6 @@ type (
 	Quota = schema.Quota
 	// Usage is what a user takes.
 	Usage = schema.Usage
-	// A Scope names prompts that are searched together.
-	Scope = schema.Scope
 	// A Token is an access token, without its secret.
 	Token = schema.Token
 	// A View is a prompt as one user sees it.
@@ -97,10 +95,9 @@ const (
 	Best      = schema.Best
 	Trending  = schema.Trending
 
-	ByNewest    = query.ByNewest
-	ByRelevance = query.ByRelevance
-	ByUpdated   = query.ByUpdated
-	ByTitle     = query.ByTitle
+	ByNewest  = query.ByNewest
+	ByUpdated = query.ByUpdated
+	ByTitle   = query.ByTitle
 
 	PageTooLarge        = query.PageTooLarge
 	AuthorSecretDamaged = schema.AuthorSecretDamaged

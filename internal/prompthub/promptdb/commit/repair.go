@@ -189,14 +189,22 @@ func (db *Committer) reconcileOnce(ctx context.Context, w *Writer, why Reason, s
 	if which == 0 {
 		return db.afterCommits(w), nil
 	}
+	if which == schema.TheText {
+		select {
+		case db.texts <- struct{}{}:
+			defer func() { <-db.texts }()
+		case <-ctx.Done():
+			return reconciled, rowstore.Unavailable(ctx.Err())
+		}
+	}
 	if err := w.scheduleRepair(ctx); err != nil {
 		return reconciled, err
 	}
-	if err := db.dropUnwritten(ctx, rec); err != nil {
-		return reconciled, err
-	}
 	was := *rec
-	was.Lease = was.Lease.AlsoStale(stray)
+	words, stray := stray.CutText()
+	if was.Lease = was.Lease.AlsoStale(stray); why == Rewrite {
+		was.Backlog = was.Backlog.RewriteAll(db.Now(), words)
+	}
 	to.ProjectedAt = db.Now()
 	committed, err := w.commit(ctx, &was, to, which)
 	switch {
@@ -237,11 +245,11 @@ func (db *Committer) due(ctx context.Context, rec schema.Record, tally prompt.Ta
 		}
 	}
 	agrees := why != Rewrite && rec.Lease == nil && tally == rec.Tally && schema.SameProgramSummary(to.InProduction, rec.InProduction)
-	if !agrees {
-		which = schema.TheRows
-	}
-	if rec.Lease != nil || why == Rewrite { // or else they are there
-		which |= schema.TheLog
+	switch {
+	case !agrees:
+		which = schema.TheRows | schema.TheText
+	case rec.Backlog != nil:
+		which = schema.TheText
 	}
 	return to, which, nil
 }
@@ -268,7 +276,7 @@ func (db *Committer) finish(ctx context.Context, rec schema.Record, why Reason, 
 	if err := g.Wait(); err != nil {
 		return reconciled, err
 	}
-	if !db.clear(ctx, rec) {
+	if !db.clear(ctx, rec, which) {
 		// Its message is what would clear it: it must come again.
 		return retryAt(db.next(why, rec.Lease.Until)), nil
 	}
