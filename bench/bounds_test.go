@@ -195,7 +195,7 @@ var bounds = map[string]bound{
 	"POST /mcp": aMessage, "POST /mcp/t/{tag}": aMessage, "POST /mcp/u/{handle}": aMessage,
 	// Lists read all of a user's prompts, at most 2,000, and two versions of each of a page, or a
 	// thousand versions of one.
-	"GET /ls/settings": aUser, "GET /ls/repos": {14 + 2*100, 5200, 2 << 10, 64 << 10}, "POST /ls/repos": aChange,
+	"GET /ls/info": aUser, "GET /ls/settings": aUser, "GET /ls/repos": {14 + 2*100, 5200, 2 << 10, 64 << 10}, "POST /ls/repos": aChange,
 	"GET /ls/repos/{owner}/{repo}": aNamed, "PATCH /ls/repos/{owner}/{repo}": aChange, "DELETE /ls/repos/{owner}/{repo}": aDelete,
 	"POST /ls/repos/{owner}/{repo}/tags": {20 + 8, 300, 64, 8 << 10}, "POST /ls/likes/{owner}/{repo}": {10 + 8, 160, 64, 8 << 10},
 	"GET /ls/commits/{owner}/{repo}": aList, "GET /ls/commits/{owner}/{repo}/{commit}": {8 + 8 + 4*50, 400, 1 << 10, 32 << 10},

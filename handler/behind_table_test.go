@@ -23,7 +23,7 @@ import (
 type pair struct {
 	request string // the first line without the protocol, then headers; CHANGE stands for a prompt of its own for each way
 	body    string
-	rows    string // besides those that every answer may have; with "-" after it behind an older host alone, with "+" behind a newer one alone
+	rows    string // the row of other differences: "-" after it means an older host alone, "+" a newer one alone
 }
 
 // everywhere are the rows of differences that any answer may have, by kind.
@@ -152,8 +152,8 @@ func TestSameBehindTheHost(t *testing.T) {
 	}
 }
 
-// differencesBehind holds the answers behind a host against those without it, and returns the rows
-// of the differences that there are.
+// differencesBehind compares the answers through a host with the answers of the handler itself, and
+// returns the rows of the differences.
 func differencesBehind(t *testing.T, older bool, documented []string) []string {
 	t.Helper()
 	h := onAzurite(t, older)
@@ -191,7 +191,7 @@ func differencesBehind(t *testing.T, older bool, documented []string) []string {
 	return slices.Collect(maps.Keys(seen))
 }
 
-// behind returns the rows of the differences behind one kind of host.
+// The result is the row of the pair with an older host, or with a newer one.
 func (p pair) behind(older bool) string {
 	if row, ok := strings.CutSuffix(p.rows, "-"); ok {
 		p.rows = map[bool]string{true: row}[older]

@@ -107,7 +107,8 @@ func TestSignalUnderTheHostIsARestart(t *testing.T) {
 	}
 }
 
-// onAzurite runs this program under the test host, an older one or not, on tables of its own, and waits for that.
+// onAzurite runs this program under the test host, an older one or not, on tables of its own, and
+// waits for that.
 func onAzurite(t *testing.T, older bool) *functiontest.Host {
 	t.Helper()
 	prefix := map[bool]string{true: "older", false: "newer"}[older]

@@ -108,8 +108,9 @@ func TestColleaguesKeepEachOthersMembers(t *testing.T) {
 	require.Equal(t, ann.read(path), bob.read(path))
 }
 
-// TestPushOfARepository: what is no prompt is told in one line, and files of many prompts in one
-// each; neither keeps a job in CI from ending well. Two files of one name both go in and stay.
+// TestPushOfARepository: push tells of the files without prompts in one line, and of each file of
+// many prompts in a line of its own. Neither keeps a job in CI from ending well. Two files of one
+// name both go in and stay.
 func TestPushOfARepository(t *testing.T) {
 	d := newDesk(t)
 	for name, text := range map[string]string{

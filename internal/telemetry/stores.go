@@ -11,8 +11,8 @@ import (
 )
 
 // Tables returns a store whose calls are counted for the request or invocation that makes them,
-// measured and traced. A read fails if the request has no room for the rows. The texts of its errors
-// hold no keys.
+// measured and traced. A read fails if the request has no room for the rows. The texts of its
+// errors hold no keys.
 func (t *Telemetry) Tables(db table.DB) table.DB { return tables{t, db} }
 
 type tables struct {

@@ -152,8 +152,9 @@ func (c *crowd) command(env []string, args ...string) *exec.Cmd {
 }
 
 // TestBackupUnderLoad backs up while eight people write and upload, and kills at ten moments: the
-// command or the service. A file that is there is complete. What is restored elsewhere verifies,
-// has the pictures byte for byte, and lacks nothing that was acknowledged before the backup began.
+// command or the service. A backup file that exists is complete. A store that is restored from it
+// verifies, has the pictures byte for byte, and lacks nothing that was acknowledged before the
+// backup began.
 func TestBackupUnderLoad(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts processes, and kills them")

@@ -33,9 +33,9 @@ func bytesOf(t *testing.T, at, url, token string) string {
 	return body
 }
 
-// TestBackup: what a service that runs writes of itself is restored elsewhere, with its pictures
-// byte for byte; a member who forgot the password needs no stop; and what opens an account is in no
-// backup.
+// TestBackup: the backup of a running service is restored elsewhere, with its pictures byte for
+// byte. A member who forgot the password needs no stop. No backup has the sessions and tokens that
+// open an account.
 func TestBackup(t *testing.T) {
 	data, file := t.TempDir(), filepath.Join(t.TempDir(), "harmony.jsonl")
 	url, stop := local(t, data)

@@ -19,8 +19,8 @@ import (
 // pictures are the containers of files that rows name.
 var pictures = []string{meet.ContainerProfiles, gallery.ContainerStore, gallery.ContainerEvents, gallery.ContainerBlog}
 
-// contents say what a backup has. What opens an account is in none, and neither are the places of
-// timers.
+// contents say what a backup has. No backup has the sessions and tokens that open an account, or
+// the places of timers.
 func contents(s settings) *backup.Contents {
 	tables := []backup.Table{
 		// Addresses come before accounts, as they do when one is made.

@@ -46,8 +46,8 @@ type Backup func(context.Context, View, io.Writer, backup.Reports) (backup.Count
 // Backed says what is in a backup.
 type Backed struct {
 	backup.Count
-	Left    int      `json:"left"`              // what was left out
-	LeftOut []string `json:"leftOut,omitempty"` // the first of it
+	Left    int      `json:"left"`              // how many rows and files were left out
+	LeftOut []string `json:"leftOut,omitempty"` // the first of them
 }
 
 // A backedLine comes before a backup: how far it is, and in the end what is in it, or why there is

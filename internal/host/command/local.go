@@ -214,8 +214,8 @@ func isLoopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// IsLoopback reports whether an address of a service, such as http://127.0.0.1:7071, is that of this
-// machine alone.
+// IsLoopback reports whether an address of a service, such as http://127.0.0.1:7071, is that of
+// this machine alone.
 func IsLoopback(address string) bool {
 	u, err := url.Parse(address)
 	return err == nil && isLoopback(u.Hostname())

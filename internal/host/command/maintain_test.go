@@ -91,8 +91,8 @@ func (k *kept) on(dir string, do func(Store) error) error {
 	return errors.Join(do(st), st.Close())
 }
 
-// TestRestoreRefuses: what cannot be restored is refused by name, with exit code 1, and leaves
-// nothing behind.
+// TestRestoreRefuses: restore and drill refuse a bad backup with exit code 1 and say why. They
+// leave no store and no file.
 func TestRestoreRefuses(t *testing.T) {
 	t.Parallel()
 	k, folder := newKept("kept"), t.TempDir()
@@ -177,7 +177,8 @@ func TestRestoreRefuses(t *testing.T) {
 	require.Contains(t, said, "is there already")
 }
 
-// TestBackupLacksAFile: a file that is lost is told of, and the backup is read only by who knows.
+// TestBackupLacksAFile: backup names a file that is lost. Only restore with --incomplete reads such
+// a backup.
 func TestBackupLacksAFile(t *testing.T) {
 	t.Parallel()
 	k, file := newKept("kept"), filepath.Join(t.TempDir(), "backup.jsonl")
@@ -194,7 +195,8 @@ func TestBackupLacksAFile(t *testing.T) {
 	require.Equal(t, OK, code, said)
 }
 
-// TestVerifyLooksAgain: what differs in a service that runs is told if it still does after a while.
+// TestVerifyLooksAgain: verify tells of a difference in a running service only if the difference is
+// still there after a while.
 func TestVerifyLooksAgain(t *testing.T) {
 	t.Parallel()
 	looks := 0

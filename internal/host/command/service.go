@@ -78,8 +78,8 @@ type App struct {
 	Contents *backup.Contents
 	Backup   Backup
 
-	// Repair does, in a store into which a backup was read, what messages were about that no backup
-	// has. Nil: nothing.
+	// Repair does the work of the messages that no backup has, in a store into which a backup was
+	// read. Nil: there is no such work.
 	Repair func(context.Context) error
 
 	// Settles is how long rows may differ while a change is under way: those that differ in a running

@@ -13,13 +13,13 @@ func Proxied(r *http.Request) bool {
 	return id != "" && id == r.Header.Get("X-Azure-Functions-Invocationid") && r.Header.Get("X-Forwarded-Host") != ""
 }
 
-// AsSent gives a request that came by the proxying mode what the client sent, as the forwarding mode
-// leaves it: the Host, slashes that were escaped in the path, and the address of the client. Every
-// other request stays as it is.
+// AsSent gives a request that came by the proxying mode what the client sent, as the forwarding
+// mode leaves it: the Host, slashes that were escaped in the path, and the address of the client.
+// Every other request stays as it is.
 //
-// In that mode the host sends a request without a body again, to a handler that was started anew too,
-// and always with the same id of the invocation: it becomes the Idempotency-Key of a change that has
-// none.
+// In that mode the host sends a request without a body again, to a handler that was started anew
+// too, and always with the same id of the invocation: it becomes the Idempotency-Key of a change
+// that has none.
 //
 // In that mode X-Forwarded-For is the peer of the host. On the platform, which is where onPlatform
 // is true, this is the front end, the same for all clients. The front end writes the address of its

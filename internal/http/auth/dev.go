@@ -43,8 +43,8 @@ func Dev() Identify {
 }
 
 // fromHere reports whether a request was sent from this machine, as far as the programs that passed
-// it on say so. The Functions host in its proxying mode drops Forwarded and replaces X-Forwarded-For
-// and -Host, so other headers that proxies add count too.
+// it on say so. The Functions host in its proxying mode drops Forwarded and replaces
+// X-Forwarded-For and -Host, so other headers that proxies add count too.
 func fromHere(r *http.Request) bool {
 	for _, mark := range []string{"Forwarded", "Via", "X-Forwarded-Port", "X-Forwarded-Server", "X-Arr-Log-Id", "X-Azure-Fdid", "Cf-Ray"} {
 		if len(r.Header.Values(mark)) > 0 {

@@ -163,8 +163,8 @@ func (r readers) Get(context.Context, string, table.Key) (table.Row, error) {
 	return table.Row{Props: table.Props{{Name: "text", Value: table.String(strings.Repeat("x", r.bytes))}}}, nil
 }
 
-// TestRowsTakeMemory: rows that a request has read count for its caller until the request has ended,
-// up to 8 MiB, before anything is made of them; a request that has no room for them fails.
+// TestRowsTakeMemory: rows that a request has read count for its caller until the request has
+// ended, up to 8 MiB, before anything is made of them; a request that has no room for them fails.
 func TestRowsTakeMemory(t *testing.T) {
 	t.Parallel()
 	a := httpjson.NewAdmission(httpjson.Limits{Reads: -1, Writes: -1}.Complete(false), fixed)

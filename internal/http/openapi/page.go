@@ -8,9 +8,9 @@ import (
 // MaxPage is how large a page of a list is at most, in bytes, unless its first thing is larger.
 const MaxPage = 1 << 20
 
-// WithinPage answers with a page of a list that is no larger than MaxPage: one that would be is read
-// again, with as many things as fit in the place of the Limit of the input. An answer
-// that is no page of a list stays as it is.
+// WithinPage answers with a page of a list that is no larger than MaxPage: one that would be is
+// read again, with as many things as fit in the place of the Limit of the input. An answer that is
+// no page of a list stays as it is.
 func WithinPage[I, O any](in *I, act func() (*O, error)) (*O, error) {
 	limit := reflect.ValueOf(in).Elem().FieldByName("Limit")
 	for {
@@ -66,8 +66,8 @@ func jsonSize(v reflect.Value) int {
 	return size
 }
 
-// textSize returns how many bytes a text takes at most: some characters become two, and two of those
-// that begin with 0xe2 become six.
+// textSize returns how many bytes a text takes at most: some characters become two, and two of
+// those that begin with 0xe2 become six.
 func textSize(s string) int {
 	size := len(s) + 3*strings.Count(s, "\xe2")
 	for _, escaped := range []string{`"`, `\`, "\n", "\t", "\r"} {

@@ -246,9 +246,9 @@ func write(p *tab, title string) string {
 		p.write("#title", title).sees("!document.querySelector('.over')")
 	} else {
 		// a form that is refused stays where the browser left it
-		p.write("#text", strings.Repeat("x", 100_000)).click("form#write .primary").reads("The form is too long").sees("!document.querySelector('main a[href$=\"/new\"]')")
+		p.write("#text", strings.Repeat("x", 500_000)).click("form#write .primary").reads("The form is too long").sees("!document.querySelector('main a[href$=\"/new\"]')")
 		p.Back()
-		p.sees("document.querySelector('#text').value.length === 100000 && document.querySelector('[name=tag][value=writing]').checked").write("#text", letter)
+		p.sees("document.querySelector('#text').value.length === 500000 && document.querySelector('[name=tag][value=writing]').checked").write("#text", letter)
 	}
 	if p.V.Phone {
 		require.Less(p.T, eval[float64](p, "[...document.querySelectorAll('#write *')].filter(e => getComputedStyle(e).position === 'sticky').reduce((sum, e) => sum + e.offsetHeight, 0)"), 90.0, "what stays in view leaves room to write")

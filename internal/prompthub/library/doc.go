@@ -6,8 +6,8 @@
 //   - prompt: the nouns and their rules, pure;
 //   - promptdb: the tables and queues, and how index rows follow the truth; its rooms are named in
 //     the comment of the package;
-//   - doors: what callers speak to. api (HTTP with its OpenAPI document), web (the pages, with
-//     theme), mcp (assistants), langfuse and langsmith (the routes of those services,
+//   - doors: the packages that callers speak to. api (HTTP with its OpenAPI document), web (the
+//     pages, with theme), mcp (assistants), langfuse and langsmith (the routes of those services,
 //     for their clients), worker (queue and timer functions); package doors itself is what the
 //     doors for programs have in common;
 //   - files: format (prompts as files of other programs) and skill; transfer: import and export;

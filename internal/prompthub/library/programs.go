@@ -9,8 +9,8 @@ import (
 )
 
 // Lookup returns the prompt that a reference names, in the version that it names, or else in that
-// with the label production, or else as it is. A name without an owner is of the caller, who may be
-// anonymous.
+// with the label production, or else as it is. A name without an owner is of the caller. The caller
+// may be anonymous.
 func (s *Service) Lookup(ctx context.Context, who auth.User, ref prompt.Ref) (View, error) {
 	want := WantedVersion{Number: ref.Version, Label: ref.Label}
 	if want == (WantedVersion{}) {

@@ -81,8 +81,8 @@ func firstSentence(text string) string {
 	}, text))
 }
 
-// TestShown: what lists and skills show of a description has at most so many characters, and is
-// shown whole by the next.
+// TestShown: lists and skills show at most MaxShown characters of a description. Shown leaves
+// shorter descriptions and its own results as they are.
 func TestShown(t *testing.T) {
 	t.Parallel()
 	for _, unit := range []string{"x", "word ", "é", "🚀", "名"} {

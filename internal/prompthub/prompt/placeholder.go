@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Placeholders that other programs have, as their texts stand in files. Each says more of its
-// variable than a name: what is between the braces.
+// Placeholders that other programs have, as their texts stand in files. Between its braces each
+// says more of its variable than a name.
 var (
 	// ${input:name} and ${input:name:hint} of VS Code; a name has no spaces and no other letters
 	vsCodeInput = regexp.MustCompile(`^input:([A-Za-z_][A-Za-z0-9_-]*)(?::(.*))?$`)
@@ -16,7 +16,7 @@ var (
 	kernelName = regexp.MustCompile(`^[ \t]*\$([A-Za-z_][A-Za-z0-9_]*)[ \t]*$`)
 	// {{name | type:property=value:required}} of Open WebUI
 	webUIInput = regexp.MustCompile(`^[ \t]*([A-Za-z_][A-Za-z0-9_-]*)[ \t]*\|[ \t]*([a-z-]+)((?::.*)?)$`)
-	// a property of one: a list, a text in quotes, or what stands before the next colon
+	// a property of one: a list, a text in quotes, or the text before the next colon
 	webUIProperty = regexp.MustCompile(`:([a-z]+)(?:=(\[[^\]]*\]|"[^"]*"|[^:]*))?`)
 )
 
@@ -27,8 +27,8 @@ var webUITypes = map[string]VariableType{
 	"datetime-local": Line, "email": Line, "tel": Line, "url": Line, "color": Line, "month": Line, "time": Line,
 }
 
-// ofOtherPrograms returns the variable of a placeholder by what is between its braces, which stand
-// after a dollar sign or are doubled. It reports false for a placeholder of ours.
+// ofOtherPrograms returns the variable of a placeholder by the text between its braces. The braces
+// stand after a dollar sign or are doubled. It reports false for a placeholder of ours.
 func ofOtherPrograms(inner string, dollar bool) (Variable, bool) {
 	if dollar {
 		m := vsCodeInput.FindStringSubmatch(inner)
@@ -47,7 +47,7 @@ func ofOtherPrograms(inner string, dollar bool) (Variable, bool) {
 	return webUIVariable(m[1], webUITypes[m[2]], m[3]), true
 }
 
-// webUIVariable returns a variable of Open WebUI with what its properties say.
+// webUIVariable returns a variable of Open WebUI as its properties describe it.
 func webUIVariable(name string, as VariableType, properties string) Variable {
 	v := Variable{Name: name, Type: as}
 	for _, p := range webUIProperty.FindAllStringSubmatch(properties, -1) {

@@ -4,7 +4,7 @@
 // The first line is a header, the last one says how many rows and blobs lie between. The rows of a
 // partition follow one another, and after them come the blobs that they name. If a blob was deleted
 // while a store was read that others change, a line "again" follows, and after it the partition as
-// it is now: what stands before of it is void.
+// it is now: the lines of that partition before it are void.
 //
 // A property is written so that its type comes back: texts and truth values as in JSON, and in an
 // object with one member int32, int64 or time.

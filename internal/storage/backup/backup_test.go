@@ -136,7 +136,7 @@ func TestEmpty(t *testing.T) {
 	require.NoError(t, contents.Empty(t.Context(), backup.To{Tables: memory.NewTables(), Blobs: memory.NewBlobs(time.Now)}, ""), "a store before its first start")
 }
 
-// TestRefused: what is no whole backup of this application is refused by its line.
+// TestRefused: Check refuses a text that is no whole backup of this application, and says why.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	db, blobs := store(t), files(t)
@@ -317,7 +317,7 @@ func TestFileDeletedMeanwhile(t *testing.T) {
 	}
 }
 
-// TestUnload: what was written of a backup goes, and nothing else.
+// TestUnload: Unload removes the rows and files that were written of a backup, and no others.
 func TestUnload(t *testing.T) {
 	t.Parallel()
 	db, blobs := store(t), files(t)

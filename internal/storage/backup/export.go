@@ -51,7 +51,7 @@ type Exported struct {
 	Done bool // whether it is complete
 }
 
-// exportPlace is a place in an export, with what was left out before it.
+// exportPlace is a place in an export, and how many rows and files were left out before it.
 type exportPlace struct {
 	place
 	Left int `json:"left,omitempty"`

@@ -24,7 +24,7 @@ import (
 // Mark is the name of the blob with the id, in each container.
 const Mark = "store.json"
 
-// Partition is that of the row with the id. No backup has it: what is restored is another store.
+// Partition is that of the row with the id. No backup has it: a restored store is another store.
 const Partition = "store"
 
 // Foreign is the code of the refusal of blobs that belong to another store, or are missing.

@@ -1,6 +1,7 @@
-// Package callertest holds the limits of an application to the right caller, for every kind of caller
-// and every limit: a request counts for a person only after the application has looked at the
-// session that it names, whichever of the sessions of the person that is, and else for its address.
+// Package callertest holds the limits of an application to the right caller, for every kind of
+// caller and every limit: a request counts for a person only after the application has looked at
+// the session that it names, whichever of the sessions of the person that is, and else for its
+// address.
 package callertest
 
 import (

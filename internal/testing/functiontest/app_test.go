@@ -67,7 +67,6 @@ func TestReadAppRefuses(t *testing.T) {
 		{"broken host.json", files{"host.json": "{"}, "host.json"},
 		{"old version", host(`"version":"2.0"`, `"version":"1.0"`), "version"},
 		{"no executable", host("defaultExecutablePath", "executable"), "defaultExecutablePath"},
-		{"proxying", host("enableForwardingHttpRequest", "enableProxyingHttpRequest"), "proxying"},
 		{"requests in envelopes", host("enableForwardingHttpRequest", "forwarding"), "enableForwardingHttpRequest"},
 		{"no output", rests(`,{"type":"http","direction":"out","name":"res"}`, ""), "http output"},
 		{"no bundle for queues", host("extensionBundle", "bundle"), "extensionBundle"},

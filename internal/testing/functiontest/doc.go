@@ -63,19 +63,20 @@
 //
 // # Two modes
 //
-// Where host.json has enableProxyingHttpRequest, a host from 4.1041 on proxies requests and does not
-// forward them; Options.Older makes one from before. That mode was watched too, in a copy of the same
-// host with newer public files. What differs: the Host is the handler's and the client's is in
-// X-Forwarded-Host; X-Forwarded-For, -Host and -Proto are replaced, as are both ids of the invocation;
-// path and query are as they were sent, but a slash that was escaped is escaped twice; bodies in
-// chunks pass; answers come as they are written, and as they are; the end of a client ends the
-// request; a request without a body is sent up to 40 times (10 with a Content-Length), also to a
-// handler that was started anew.
+// Where host.json has enableProxyingHttpRequest, a host from 4.1041 on proxies requests and does
+// not forward them; Options.Older makes one from before. That mode was watched too, in a copy of
+// the same host with newer public files. Its differences: the Host is the handler's and the
+// client's is in X-Forwarded-Host; X-Forwarded-For, -Host and -Proto are replaced, as are both ids
+// of the invocation; path and query are as they were sent, but a slash that was escaped is escaped
+// twice; bodies in chunks pass; answers come as they are written, and as they are; the end of a
+// client ends the request; a request without a body is sent up to 40 times (10 with a
+// Content-Length), also to a handler that was started anew.
 //
 // # Not imitated
 //
-//   - Of the proxying mode: the pauses between tries, the end after 240 s without a byte, WebSockets,
-//     the end of a client that sent a body, and that a request which took too long is sent once more.
+//   - Of the proxying mode: the pauses between tries, the end after 240 s without a byte,
+//     WebSockets, the end of a client that sent a body, and that a request which took too long is
+//     sent once more.
 //
 //   - Hop-by-hop headers and Expect reach a handler of the real host, and not one of this.
 //

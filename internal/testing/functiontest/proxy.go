@@ -82,6 +82,9 @@ func (s *passing) Close() error {
 	return s.ReadCloser.Close()
 }
 
+// tryPause is how long the host waits for a handler that does not listen, at least.
+const tryPause = 200 * time.Millisecond
+
 // tries is how often the host sends a request that ended before the head of its answer.
 const tries = 10
 
@@ -104,6 +107,9 @@ func (h *Host) sendProxied(ctx context.Context, r *http.Request, id, path string
 		}
 		if res, err = h.roundTripProxied(req, r); err == nil || ctx.Err() != nil {
 			break
+		}
+		if dial := (*net.OpError)(nil); errors.As(err, &dial) && dial.Op == "dial" {
+			time.Sleep(tryPause) // a handler that is being started does not listen yet
 		}
 	}
 	return res, err

@@ -21,8 +21,8 @@ const (
 	Most = 300 << 20
 )
 
-// Check fails unless sixteen calls at once, by callers with a number each, stay within Most. What one
-// call allocates in all is more than it ever holds, so most calls need no look at sixteen.
+// Check fails unless sixteen calls at once, by callers with a number each, stay within Most. What
+// one call allocates in all is more than it ever holds, so most calls need no look at sixteen.
 func Check(t *testing.T, name string, call func(caller int)) {
 	t.Helper()
 	call(0) // makes all that is made once

@@ -139,8 +139,8 @@ func TestAlertsKeepTheTime(t *testing.T) {
 	}
 }
 
-// traced counts the lines of a log that the conditions of a query of AppTraces let through. The host
-// logs a line of the handler as it is, so each is the JSON document that the handler wrote.
+// traced counts the lines of a log that the conditions of a query of AppTraces let through. The
+// host logs a line of the handler as it is, so each is the JSON document that the handler wrote.
 func traced(t *testing.T, query, log string) (count int) {
 	t.Helper()
 	has := groups(regexp.MustCompile(`where Message has "([^"]+)"`), query)

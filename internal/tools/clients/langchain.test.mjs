@@ -186,6 +186,6 @@ test('a template that is not kept is refused with its name', async () => {
   const few = new FewShotPromptTemplate({ examples: [{ q: '1' }], examplePrompt: PromptTemplate.fromTemplate('{q}'), inputVariables: [], suffix: 'end' });
   await client.createPrompt('refused');
   await assert.rejects(client.createCommit('refused', few), /could not write .*FewShotPromptTemplate/);
-  await assert.rejects(client.createCommit('refused', new DictPromptTemplate({ template: { a: '{b}' }, inputVariables: ['b'] })), /DictPromptTemplate.* none of the templates/);
+  await assert.rejects(client.createCommit('refused', new DictPromptTemplate({ template: { a: '{b}' }, inputVariables: ['b'] })), /DictPromptTemplate.* no prompt alone/);
   assert.equal((await own('GET', '/users/me/prompts/refused')).text, 'Nothing was pushed yet.');
 });

@@ -27,15 +27,15 @@ import (
 // together: five attempts at any of them, and one use. So requests and attempts of others take
 // nothing away from an asker.
 //
-// An attempt is one write of that window under its ETag, before anybody is told whether the code was
-// right: of many attempts at once no more than five are looked at, and one code signs in once.
+// An attempt is one write of that window under its ETag, before anybody is told whether the code
+// was right: of many attempts at once no more than five are looked at, and one code signs in once.
 
 const (
 	codeDigits  = 6
 	maxAttempts = 5
 	keptCodes   = 3 // of an asker for a number, that are good together
-	// mostWrong is how many codes for a number may be wrong in a day, of all addresses together. That is
-	// one in 2,000 that one of them is right.
+	// mostWrong is how many codes for a number may be wrong in a day, of all addresses together. That
+	// is one in 2,000 that one of them is right.
 	mostWrong = 500
 )
 
@@ -84,8 +84,8 @@ func newCode() (string, error) {
 	return fmt.Sprintf("%0*d", codeDigits, n), nil
 }
 
-// A goodCode is a code of an asker that may still be used. It is kept as the id of its challenge and
-// a hash.
+// A goodCode is a code of an asker that may still be used. It is kept as the id of its challenge
+// and a hash.
 type goodCode struct{ id, hash string }
 
 // goodCodes returns the codes that a window has, as far as they are not over, the oldest first, and

@@ -31,8 +31,8 @@ func bare(s string) string {
 	}, s)
 }
 
-// twoDigits are the calling codes of countries that have two digits. Of others 1 and 7 have one, and
-// all else three.
+// twoDigits are the calling codes of countries that have two digits. Of others 1 and 7 have one,
+// and all else three.
 const twoDigits = "20 27 30 31 32 33 34 36 39 40 41 43 44 45 46 47 48 49 51 52 53 54 55 56 57 58 60 61 62 63 64 65 66 81 82 84 86 90 91 92 93 94 95 98"
 
 // country returns the calling code of a phone number, which may be that of several countries.

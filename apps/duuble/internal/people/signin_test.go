@@ -238,9 +238,9 @@ func TestCodesAreLimited(t *testing.T) {
 	require.Equal(t, 19, count(errs, hasCode(people.OTPLimited)))
 }
 
-// TestStrangersKeepNoOneOut has strangers at many addresses ask for codes of a number and type wrong
-// ones, as often as they can. Its owner signs in, on a new device while there are few of them, and
-// always on a device that has signed in before.
+// TestStrangersKeepNoOneOut has strangers at many addresses ask for codes of a number and type
+// wrong ones, as often as they can. Its owner signs in, on a new device while there are few of
+// them, and always on a device that has signed in before.
 func TestStrangersKeepNoOneOut(t *testing.T) {
 	t.Parallel()
 	for _, strangers := range []int{1, 16, 120} {
@@ -291,8 +291,8 @@ func TestStrangersKeepNoOneOut(t *testing.T) {
 	}
 }
 
-// TestDevices: the token of a device is good for its number and for 90 days, and shares no limit with
-// others; its own is that of an address.
+// TestDevices: the token of a device is good for its number and for 90 days, and shares no limit
+// with others; its own is that of an address.
 func TestDevices(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(c *people.Config) { c.PerHour = 1 })
@@ -320,8 +320,8 @@ func TestDevices(t *testing.T) {
 	requireCode(t, people.OTPFull, ask(1, device), "after 90 days it is as any other")
 }
 
-// TestCodesOfAllAreLimited: of a network of IPv6, of a country, and of all numbers; the log says once
-// a minute that a limit over all is reached.
+// TestCodesOfAllAreLimited: of a network of IPv6, of a country, and of all numbers; the log says
+// once a minute that a limit over all is reached.
 func TestCodesOfAllAreLimited(t *testing.T) {
 	t.Parallel()
 	var log strings.Builder

@@ -25,9 +25,9 @@ func TestStreamsEndWithTheServer(t *testing.T) {
 	leave()
 }
 
-// TestStreamsAreLimited: sessions of people open and end streams, in any order. There are no more than
-// may be, of a person and of all; a new one always has a place; and those that end for it are the
-// one of its session, else the oldest of its person if that has five, else the oldest of the
+// TestStreamsAreLimited: sessions of people open and end streams, in any order. There are no more
+// than may be, of a person and of all; a new one always has a place; and those that end for it are
+// the one of its session, else the oldest of its person if that has five, else the oldest of the
 // person who has most.
 func TestStreamsAreLimited(t *testing.T) {
 	t.Parallel()

@@ -91,8 +91,8 @@ func withSecret(t *testing.T, token string) string {
 	return account.AccessForm.Format(ids, account.Secret{1})
 }
 
-// TestCallersOfPictures: a caller who sees more by a cookie counts as any other, and so does one
-// who sends a picture.
+// TestCallersOfPictures: a caller who sees more by a cookie counts as any other. So does a caller
+// with a picture to upload.
 func TestCallersOfPictures(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -43,7 +43,7 @@ const (
 // missing, and not that the files are of no use.
 const (
 	fewFiles   = 20  // that a run may take out, or
-	shareFiles = 100 // one in so many of those that it has seen
+	shareFiles = 100 // one in this many of the files that it has seen
 	restFor    = 24 * time.Hour
 	keepFor    = 7 * 24 * time.Hour
 )
@@ -72,7 +72,7 @@ func (j Job) walks() []Walk {
 	decks := deck.Index{Store: j.Store, Table: j.Tables.Deck}
 	rooms := chat.Rooms{Store: j.Store, Messages: j.Tables.Messages}
 	containers := append([]Container{{meet.ContainerProfiles, j.named}}, j.Containers...)
-	all := []Walk{j.removed(containers)} // first: what comes back is not missing in what follows
+	all := []Walk{j.removed(containers)} // first: the later walks do not miss the files that come back
 	for _, c := range containers {
 		all = append(all, j.files(c))
 	}

@@ -103,7 +103,8 @@ func TestTidy(t *testing.T) {
 }
 
 // TestRowsThatAreMissing: a sweep takes few files out, and says that there are more. None is gone
-// for good within a week: once rows name them again, all come back. What is of no use goes then.
+// for good within a week: once rows name them again, all come back. A file that no row names goes
+// then.
 func TestRowsThatAreMissing(t *testing.T) {
 	t.Parallel()
 	ctx, w := t.Context(), meettest.New(t)

@@ -18,8 +18,8 @@ import (
 	"prompthub/internal/testing/callertest"
 )
 
-// TestCallers: see package callertest. There are no sessions: a request counts for its address, with any
-// key or none.
+// TestCallers: see package callertest. There are no sessions: a request counts for its address,
+// with any key or none.
 func TestCallers(t *testing.T) {
 	t.Parallel()
 	games := &game.Games{

@@ -168,7 +168,7 @@ func (at state) robots() Robots {
 	return Robots{Cell(at), Cell(at >> 8), Cell(at >> 16), Cell(at >> 24)}
 }
 
-// choose[k][n] is how many ways there are to choose k of n things.
+// choose[k][n] is the number of ways to choose k of n things.
 var choose = func() (table [5][Size * Size]uint32) {
 	for n := range table[0] {
 		table[0][n] = 1

@@ -17,7 +17,7 @@
 //
 // Every change is one batch. Start replaces the game row under its ETag, so two at once are one,
 // and the extension and the close of a round change its row under its ETag. A submission merges the
-// lock row, whatever its ETag is: it lands while the round is open, and players never wait for one
+// lock row under any ETag: it lands while the round is open, and players never wait for one
 // another. The close deletes the lock row under the ETag that it had before the solutions were
 // read: a solution accepted before takes part, and nothing is accepted after.
 //

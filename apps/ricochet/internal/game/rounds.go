@@ -167,8 +167,8 @@ func touch(id string, number int) table.Op {
 	return table.Op{Kind: table.Merge, Row: table.Row{Key: table.Key{Partition: id, Row: activeRow(number)}, ETag: table.Any}}
 }
 
-// Close ends the active round for its host, who may skip its goal: then it is not won, even if it
-// was reached, and no robot moves.
+// Close ends the active round for its host. The host may skip the goal: then the round is not won,
+// even if a player reached the goal, and no robot moves.
 func (gs *Games) Close(ctx context.Context, id, key string, number int, skip bool) (Round, error) {
 	if _, err := gs.Hosted(ctx, id, key); err != nil {
 		return Round{}, err

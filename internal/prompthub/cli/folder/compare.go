@@ -281,7 +281,7 @@ func (i Item) untouched() bool { return i.known && !i.changed && i.alone }
 
 // serve takes the file as the service gives it away, which knows what no other member of a prompt
 // says, and decides once more by that. The service may have kept no file: then it knows nothing of
-// it, and what is here stays.
+// it, and the file here stays.
 func (i *Item) serve(file []byte, loss []string) {
 	there, err := format.Read(i.Format, i.Path, file)
 	if err != nil {

@@ -17,9 +17,10 @@ import (
 	"prompthub/internal/testing/heap"
 )
 
-// TestMemory asks every GET route of the document for the largest page of the largest prompts, where
-// texts may be as long as a setting allows, and fails if sixteen callers of one of them hold more
-// memory than they may. A route whose things are not there fails, so that a new one brings its own.
+// TestMemory asks every GET route of the document for the largest page of the largest prompts,
+// where texts may be as long as a setting allows, and fails if sixteen callers of one of them hold
+// more memory than they may. A route whose things are not there fails, so that a new one brings its
+// own.
 func TestMemory(t *testing.T) { // alone: others would be measured, too
 	if testing.Short() {
 		t.Skip("makes many of the largest prompts")

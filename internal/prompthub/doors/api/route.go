@@ -99,7 +99,7 @@ func (a *api) door() doors.Door {
 // scope returns what an access token must allow for a route.
 func scope(who access, r *http.Request) string {
 	if who == reader {
-		return auth.ScopeRead // with any method: to render is to read
+		return auth.ScopeRead // with any method: rendering only reads
 	}
 	return doors.Scope(r)
 }

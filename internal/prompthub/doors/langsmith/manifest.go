@@ -287,7 +287,7 @@ func read(manifest jsontext.Value) (c prompt.Content, err error) {
 		c.Kind = prompt.KindChat
 		c.Messages, err = r.messages(o, nil)
 	default:
-		err = unread("it is a %q; push a prompt alone, without a model", o.class())
+		err = unread("it is a %q, which is no prompt alone; push a template of a text or of a chat", o.class())
 	}
 	return c, err
 }
@@ -498,7 +498,7 @@ func (r *reader) message(o object, values map[string]any) (m prompt.Message, err
 	}
 	var texts []string
 	for _, part := range o.Kwargs.Prompt {
-		if part.class() != "PromptTemplate" && len(o.Kwargs.Prompt) > 1 { // a picture, which the manifest keeps
+		if class := part.class(); class == "ImagePromptTemplate" || class == "DictPromptTemplate" { // the manifest keeps it
 			continue
 		}
 		text, err := r.text(part, values)

@@ -3,6 +3,7 @@ package langsmith
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -163,6 +164,21 @@ func TestManifestsThatAreRefused(t *testing.T) {
 	require.ErrorContains(t, err, "too much")
 }
 
+// A part of a prompt is refused where a prompt must be, under its own name.
+func TestPartsAreNoPrompts(t *testing.T) {
+	t.Parallel()
+	prompts := []string{"PromptTemplate", "FewShotPromptTemplate", "ChatPromptTemplate", "StructuredPrompt", "FewShotChatMessagePromptTemplate"}
+	for _, class := range classes {
+		_, err := contentOf(value(t, lc(class, m{"template": m{"a": "{b}"}})), "")
+		if slices.Contains(prompts, class) {
+			require.NotContains(t, fmt.Sprint(err), "no prompt alone", class)
+			continue
+		}
+		require.Equal(t, fault.Invalid, fault.Of(err), class)
+		require.ErrorContains(t, err, fmt.Sprintf("%q, which is no prompt alone; push a template of a text or of a chat", class))
+	}
+}
+
 // repeated returns a thing n times.
 func repeated[T any](v T, n int) []T {
 	all := make([]T, n)
@@ -235,6 +251,7 @@ func TestManifestsOfPython(t *testing.T) {
 		"an object":                 {chat(m{"partial_variables": m{"n": m{"a": 1}}}, human("{n}")), []string{"{{n}}"}},
 		"two texts":                 {chat(nil, lc("HumanMessagePromptTemplate", m{"prompt": []any{textOf("First {q}"), textOf("Second")}})), []string{"First {{q}}\nSecond"}},
 		"a list of one text":        {chat(nil, lc("SystemMessagePromptTemplate", m{"prompt": []any{textOf("Only")}})), []string{"Only"}},
+		"a picture alone":           {chat(nil, lc("HumanMessagePromptTemplate", m{"prompt": []any{image}}), human("{q}")), []string{"{{q}}"}},
 		"a picture":                 {chat(nil, lc("HumanMessagePromptTemplate", m{"prompt": []any{textOf("Look at {q}"), image}})), []string{"Look at {{q}}"}},
 		"a text that is cached":     {chat(nil, lc("SystemMessage", m{"content": []any{m{"type": "text", "text": "Long", "cache_control": m{"type": "ephemeral"}}}}), human("{q}")), []string{"Long", "{{q}}"}},
 		"a call of a tool":          {chat(nil, human("{q}"), lc("AIMessage", m{"content": "", "tool_calls": []any{m{"name": "f", "args": m{}, "id": "1"}}}), lc("ToolMessage", m{"content": "42", "tool_call_id": "1"})), []string{"{{q}}", "42"}},
@@ -261,7 +278,7 @@ func TestManifestsOfPython(t *testing.T) {
 	}
 	for name, manifest := range map[string]m{
 		"a model": chat(nil, m{"lc": 1, "type": "constructor", "id": []string{"langchain", "chat_models", "ChatOpenAI"}, "kwargs": m{}}),
-		"no role": chat(nil, textOf("x")), "a number": chat(nil, lc("HumanMessage", m{"content": 5})), "nothing": chat(nil, lc("HumanMessagePromptTemplate", m{})),
+		"no role": chat(nil, textOf("x")), "a number": chat(nil, lc("HumanMessage", m{"content": 5})), "examples as a message": chat(nil, lc("HumanMessagePromptTemplate", m{"prompt": lc("FewShotPromptTemplate", m{})})), "nothing": chat(nil, lc("HumanMessagePromptTemplate", m{})),
 	} {
 		_, err := contentOf(value(t, manifest), "")
 		require.Error(t, err, name)

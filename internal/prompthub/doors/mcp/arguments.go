@@ -15,10 +15,10 @@ import (
 
 const toldNames = 10 // of arguments that a tool does not have, in an error
 
-// fitted returns the arguments of a call as a schema has them, and what is wrong with them: the
+// fitted returns the arguments of a call as a schema has them, and the mistakes in them: the
 // library of the protocol would name the first mistake alone, in terms of schemas. Clients with
 // strict schemas send null where there is no argument, and models write a number, a boolean, a list
-// or an object as a text of JSON: both are taken for what is meant.
+// or an object as a text of JSON: fitted takes both as the client means them.
 func fitted(takes *jsonschema.Schema, arguments jsontext.Value) (made jsontext.Value, wrong []string) {
 	given := make(map[string]jsontext.Value)
 	if v := meant(takes, arguments); v != nil && json.Unmarshal(v, &given) != nil {

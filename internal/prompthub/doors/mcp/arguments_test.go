@@ -31,8 +31,8 @@ func listedTools(t *testing.T, c caller) map[string]map[string]string {
 	return all
 }
 
-// TestArgumentsAsClientsSendThem: strict schemas make clients send null for what is not there, and
-// models write other values than texts as a text of JSON.
+// TestArgumentsAsClientsSendThem: strict schemas make clients send null for an argument that they
+// do not give, and models write other values than texts as a text of JSON.
 func TestArgumentsAsClientsSendThem(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -66,8 +66,8 @@ func (d *handler) tools(s *sdk.Server) {
 // A task is the work of a tool. The caller is an argument.
 type task[In, Out any] func(context.Context, *call, In) (Out, error)
 
-// tool adds a tool with schemas that follow from its types. What is wrong with its arguments, and
-// its errors, are for the model to read.
+// tool adds a tool with schemas that follow from its types. Mistakes in the arguments of the tool,
+// and its errors, are for the model to read.
 func tool[In, Out any](s *sdk.Server, t *sdk.Tool, do task[In, Out]) {
 	takes := schema[In]()
 	t.InputSchema, t.OutputSchema = takes, schema[Out]()

@@ -63,7 +63,7 @@ type csvReader struct {
 	read   int // the line with which the last row begins
 }
 
-// over returns a reader of what follows after some bytes of a file.
+// over has the Reader read the rest of the file, after some bytes of it.
 func (r *csvReader) over(at int) {
 	comma, spaces := r.Comma, r.TrimLeadingSpace
 	r.Reader = csv.NewReader(bytes.NewReader(r.file[at:]))

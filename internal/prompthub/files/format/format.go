@@ -27,7 +27,8 @@ type codec struct {
 	ends []string // of the names of its files, in lower case; the longest end that fits decides
 	// which of the files with such an end are meant; nil for those that no other format means
 	means func(file string) bool
-	// whether a file with such an end is of the format, by what is in it; nil for those told otherwise
+	// whether a file with such an end is of the format, by its content; nil for formats that are told
+	// otherwise
 	says func(b []byte) bool
 	// whether an object of JSON is a prompt of the format; nil for formats that are told by the name
 	holds func(object) bool
@@ -69,8 +70,8 @@ type Warning struct {
 	note bool // of what the library makes of the file, which is written as it must be
 }
 
-// IsNote reports whether the file is as its format wants it, and the warning is of what becomes of
-// it here.
+// IsNote reports whether the file is as its format wants it, and the warning says what the library
+// makes of it.
 func (w Warning) IsNote() bool { return w.note }
 
 // Formats returns all formats, by name.

@@ -76,8 +76,8 @@ func cutFrontMatter(file []byte, comments bool) (front, body []byte, err error) 
 	return front[:end], front[below:], nil
 }
 
-// anyMember is the beginning of a line that has a member of YAML, whatever its name, or of a list
-// or a mapping in one line.
+// anyMember is the beginning of a line that has a member of YAML with any name, or of a list or a
+// mapping in one line.
 var anyMember = regexp.MustCompile(`(?m)^(?:[^\s#:-][^\n:]*:(?:[ \t\r]|$)|[{\[])`)
 
 // hasMember reports whether a line of YAML may be a member.

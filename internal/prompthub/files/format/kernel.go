@@ -28,8 +28,8 @@ func init() {
 	})
 }
 
-// A prompt of Semantic Kernel may be a folder too, which is called as the prompt: the text, and
-// what else there is to say.
+// A prompt of Semantic Kernel may be a folder too, which has the name of the prompt: one file has
+// its text, the other one everything else.
 const (
 	kernelText   = "skprompt.txt"
 	KernelConfig = "config.json" // the name of the latter

@@ -194,8 +194,8 @@ func TestTagsNeverKeepAPromptOut(t *testing.T) {
 	}
 }
 
-// TestNoiseOfRepositories: JSON, YAML and CSV that are no prompts are passed over, as other files
-// are; what may be a broken prompt is not.
+// TestNoiseOfRepositories: Folder passes over JSON, YAML and CSV that are no prompts, as it does
+// other files. It does not pass over a file that may be a broken prompt.
 func TestNoiseOfRepositories(t *testing.T) {
 	t.Parallel()
 	tree := fstest.MapFS{}

@@ -521,8 +521,8 @@ func listBelow(d *jsontext.Decoder, file []byte, outer bool) []value {
 	return lists["data"]
 }
 
-// listMembers are members other than prompts in which programs have lists of them. What is in those
-// after the first tells whether they do.
+// listMembers are members other than prompts in which programs have lists of prompts. For each
+// after the first, the first element tells whether its list has prompts.
 var listMembers = []string{"data", "items", "results", "templates", "presets", "groups", "masks"}
 
 // elements returns those of the list that comes next in a file, and no further ones if they are too

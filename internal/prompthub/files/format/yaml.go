@@ -216,8 +216,8 @@ func (r *yamlReader) mapping(b []byte, n *yaml.Node, depth int) ([]byte, error) 
 	return append(b, '}'), nil
 }
 
-// cut warns of a text that has a # without a space behind it after its end, such as #123: YAML
-// takes it for a comment, and the author may not.
+// cut warns of a text before a # that no space follows, such as #123: YAML takes the # for the
+// beginning of a comment, and the author may not.
 func (r *yamlReader) cut(name string, n *yaml.Node) {
 	if rest := n.LineComment; n.Style == 0 && len(rest) > 1 && rest[1] != ' ' && rest[1] != '#' {
 		r.warnings = append(r.warnings, Warning{Line: n.Line, Text: fmt.Sprintf("%.40s ends before %.40q, which is a comment in YAML: put quotes around the text", name, rest)})

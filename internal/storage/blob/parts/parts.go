@@ -56,8 +56,8 @@ func (m Manifest) sealed() (Manifest, error) {
 	return m, err
 }
 
-// parseManifest reads a manifest, which must be as it was written to the byte, but for one of version
-// 1, which has no sum.
+// parseManifest reads a manifest, which must be as it was written to the byte, but for one of
+// version 1, which has no sum.
 func parseManifest(text []byte) (Manifest, error) {
 	var m Manifest
 	if err := json.Unmarshal(text, &m); err != nil {

@@ -38,8 +38,8 @@ type source struct {
 	turn   int // EXIF orientation
 }
 
-// recognize finds out what a file is by its bytes, and how much there is to decode, without
-// decoding it.
+// recognize tells by the bytes of a file what kind it is, and how much work its decoder would have.
+// It does not decode the file.
 func recognize(file []byte) (s source, err error) {
 	var c image.Config
 	var why string
