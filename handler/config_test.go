@@ -13,7 +13,6 @@ import (
 	"prompthub/internal/host/command"
 	"prompthub/internal/http/auth"
 	"prompthub/internal/http/httpjson"
-	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
 )
 
@@ -24,7 +23,7 @@ func TestSettingsByDefault(t *testing.T) {
 	clean(t)
 	s, err := readSettings()
 	require.NoError(t, err)
-	require.Equal(t, settings{Settings: command.Settings{Config: auth.Config{OIDC: oidcDefaults}}, MaxText: prompt.DefaultMaxText, QuotaBytes: 1 << 30, QuotaPrompts: 10_000, Tables: promptdb.DefaultTables()}, s)
+	require.Equal(t, settings{Settings: command.Settings{Config: auth.Config{OIDC: oidcDefaults}}, MaxText: 32_768, QuotaBytes: 1 << 30, QuotaPrompts: 10_000, Tables: promptdb.DefaultTables()}, s)
 }
 
 // TestSettingsAreDocumented: docs/settings.md names every one.

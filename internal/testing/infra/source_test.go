@@ -102,6 +102,19 @@ func constants(t *testing.T, app application, begin string) []string {
 	return all
 }
 
+// says reports whether the Go files below directories have a text between quotes.
+func says(t *testing.T, text string, dirs ...string) (found bool) {
+	t.Helper()
+	for _, f := range sources(t, dirs...) {
+		ast.Inspect(f, func(n ast.Node) bool {
+			literal, ok := n.(*ast.BasicLit)
+			found = found || ok && literal.Value == strconv.Quote(text)
+			return !found
+		})
+	}
+	return found
+}
+
 // storageCalls returns the requests that package azure can make: the methods that it calls on the
 // clients of the SDK.
 func storageCalls(t *testing.T) map[string]bool {
