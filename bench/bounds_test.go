@@ -35,7 +35,7 @@ import (
 	"prompthub/internal/prompthub/promptdb"
 )
 
-// A bound is what a request may cost, whatever is in it: operations of the storage, queues among
+// A bound is the most that any request may cost: operations of the storage, queues among
 // them and the work after the answer, rows that they read, KiB of the answer and KiB that are
 // allocated on the way, the store in memory included.
 type bound struct{ operations, rows, answer, allocated int64 }
@@ -617,7 +617,7 @@ type known struct {
 }
 
 // ready has the library hold all that the next request of a route needs, or that the one before
-// used up, and returns what there is to know of a prompt.
+// used up, and returns all that a reader may know of a prompt.
 func (s *search) ready(route, id string) known {
 	do := func(c call) {
 		if c.user == "" {

@@ -1,7 +1,7 @@
 package main
 
 // This file computes the costs of PromptHub a month in Azure, from the storage operations of each
-// request and from what users do. docs/deploy.md shows the tables that -cost prints.
+// request and from the requests of users. docs/deploy.md shows the tables that -cost prints.
 
 import "math"
 

@@ -243,7 +243,7 @@ func (s *Service) Favorite(ctx context.Context, who auth.User, id prompt.ID, is 
 	return s.db.Favorite(ctx, IDOf(who), id)
 }
 
-// IsFavorite reports whether a prompt is a favorite of the caller's, who may be anonymous.
+// IsFavorite reports whether a prompt is a favorite of the caller. An anonymous caller has none.
 func (s *Service) IsFavorite(ctx context.Context, who auth.User, id prompt.ID) (bool, error) {
 	if !who.Known() {
 		return false, nil
