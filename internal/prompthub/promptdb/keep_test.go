@@ -214,7 +214,7 @@ func TestKeepTakesItsTime(t *testing.T) {
 	require.NoError(t, blobs.Delete(t.Context(), promptdb.BackupContainer, name))
 	require.NoError(t, blobs.Put(t.Context(), promptdb.BackupContainer, name, []byte("x")))
 	_, err = kept(t, blobs, first.Name)
-	require.ErrorContains(t, err, "part 0002.jsonl.gz is not as manifest.json says")
+	require.ErrorContains(t, err, "part 0002.jsonl.gz of the backup is damaged")
 }
 
 // slowTables take twenty seconds for each page.

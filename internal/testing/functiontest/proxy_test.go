@@ -77,6 +77,7 @@ func TestProxy(t *testing.T) {
 			require.Equal(t, http.StatusInternalServerError, a.status, name)
 			require.Empty(t, a.body, name)
 			method, _, _ := strings.Cut(tt.request, " ")
+			eventually(t, func() bool { return h.count("hung up on "+method+" /api/cut") >= tt.times })
 			require.Equal(t, tt.times, h.count("hung up on "+method+" /api/cut"), name)
 		}
 	})

@@ -57,7 +57,7 @@ var allowed = map[string][]string{
 		"internal/http", "internal/jsonsize", "internal/legible", "internal/telemetry",
 	},
 	prompthub + "doors/worker": {prompthub + "promptdb.", "internal/host/function"},
-	"handler":                  {prompthub, "internal/host/command", "internal/http", "internal/storage/blob", "internal/storage/queue", "internal/storage/table", "internal/telemetry"},
+	"handler":                  {prompthub, "internal/host/command", "internal/http", "internal/storage/backup", "internal/storage/blob", "internal/storage/queue", "internal/storage/table", "internal/telemetry"},
 }
 
 const prompthub = "internal/prompthub/"

@@ -53,9 +53,6 @@ func (c *clock) pass(d time.Duration) {
 // processes counts services, so that no two draw the same ids.
 var processes atomic.Int32
 
-// hasher is one for all tests, as for a process.
-var hasher = password.NewTestHasher()
-
 // A world is a service over stores in memory.
 type world struct {
 	*meet.Service
@@ -103,7 +100,7 @@ func (w *world) over(db table.DB, queues queue.Queues) *meet.Service {
 			Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 			Random: func(time.Duration) time.Duration { return 0 },
 		},
-		Tables: tables, Queues: queues, Entropy: meettest.Seeded(uint64(processes.Add(1))), Passwords: hasher, Blobs: w.blobs, Pictures: picture.NewMaker(), LikesADay: 200, EraseAfter: 30 * 24 * time.Hour,
+		Tables: tables, Queues: queues, Entropy: meettest.Seeded(uint64(processes.Add(1))), Passwords: password.NewTestHasher(), Blobs: w.blobs, Pictures: picture.NewMaker(), LikesADay: 200, EraseAfter: 30 * 24 * time.Hour,
 	})
 }
 

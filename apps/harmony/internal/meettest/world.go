@@ -71,9 +71,6 @@ func (c *Clock) Pass(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
-// hasher is one for all tests, as for a process.
-var hasher = password.NewTestHasher()
-
 // AllChats are those of a world.
 type AllChats = chats.Service
 
@@ -107,7 +104,7 @@ func (w *World) store(db table.DB) *rowstore.Store {
 // On returns members over a store and what it needs of time and luck.
 func (w *World) On(store *rowstore.Store, queues queue.Queues, entropy io.Reader) *meet.Service {
 	return meet.New(meet.Config{
-		Store: store, Tables: Tables, Queues: queues, Entropy: entropy, Passwords: hasher, Blobs: w.Blobs, Pictures: picture.NewMaker(), LikesADay: 200, EraseAfter: 30 * 24 * time.Hour,
+		Store: store, Tables: Tables, Queues: queues, Entropy: entropy, Passwords: password.NewTestHasher(), Blobs: w.Blobs, Pictures: picture.NewMaker(), LikesADay: 200, EraseAfter: 30 * 24 * time.Hour,
 	})
 }
 
