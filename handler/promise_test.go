@@ -63,7 +63,7 @@ func TestEditsOfWhatOnlyTheFormatKnows(t *testing.T) {
 		colleague := t.TempDir()
 		_, _, errs = handler(t, "pull", colleague, "--format", e.format, "--user", "ann")
 		found := ""
-		require.NoError(t, filepath.WalkDir(colleague, func(path string, entry os.DirEntry, err error) error {
+		require.NoError(t, filepath.WalkDir(colleague, func(path string, _ os.DirEntry, err error) error {
 			if b, _ := os.ReadFile(path); string(b) == edited {
 				found = path
 			}

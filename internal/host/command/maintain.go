@@ -176,7 +176,7 @@ func (s Service) restore(ctx context.Context, std Streams, dir, name string, inc
 	if err != nil {
 		return err
 	}
-	defer in.Close()
+	defer func() { _ = in.Close() }() // it was only read
 	undo := s.unmake(dir)
 	err = s.onApp(s.OpenStore, dir, std, func(set Settings, build Build, a App, st Store) error {
 		to := backup.To{Tables: st.Tables, Blobs: st.Blobs}
@@ -316,7 +316,7 @@ func (s Service) drill(ctx context.Context, std Streams, data, temp, name string
 	if err != nil {
 		return err
 	}
-	defer in.Close()
+	defer func() { _ = in.Close() }() // it was only read
 	open := func(_, queuePrefix string) (Store, error) {
 		st, err := s.OpenTemporary(temp, queuePrefix)
 		st.Dir, st.Existing = data, true

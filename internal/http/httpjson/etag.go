@@ -70,7 +70,7 @@ func (b *buffer) Write(p []byte) (int, error) {
 		b.full = b.size.grow(b.body.Len() + len(p))
 	}
 	if b.full != nil {
-		return len(p), nil
+		return len(p), nil //nolint:nilerr // drop tells the client
 	}
 	return b.body.Write(p)
 }

@@ -138,7 +138,7 @@ func (f *front) one(c net.Conn, in *bufio.Reader, r *http.Request) bool {
 	f.host.ServeHTTP(w, r)
 	r.Close = r.Close || r.ContentLength < 0 || r.ContentLength > maxRequest || strings.EqualFold(w.header.Get("Connection"), "close")
 	if w.stream != nil {
-		defer w.stream.Close()
+		defer func() { _ = w.stream.Close() }() // it was read to its end, or the client is told
 	}
 	err := write(c, w, r)
 	stop()

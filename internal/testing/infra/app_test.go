@@ -162,9 +162,9 @@ func TestAlertsReadTheLog(t *testing.T) {
 	t.Parallel()
 	var log strings.Builder
 	lines := slog.New(slog.NewJSONHandler(&log, nil)) // as internal/host/command has it under the host
-	lines.Info("backup is complete", "rows", 1)
-	lines.Info("anti-entropy", "differences", 1)
-	lines.Error("invocation", "function", "backups", "error", "no backup is complete: anti-entropy failed")
+	lines.Info("backup is complete", slog.Int("rows", 1))
+	lines.Info("anti-entropy", slog.Int("differences", 1))
+	lines.Error("invocation", slog.String("function", "backups"), slog.String("error", "no backup is complete: anti-entropy failed"))
 	said := map[string]string{"backupDone": "backup is complete", "drift": "anti-entropy"}
 	alerts := infrastructure(t, ours)["modules/alerts.bicep"]
 	for param, text := range said {

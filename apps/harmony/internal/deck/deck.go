@@ -67,9 +67,9 @@ func cell(lat, lon int) string {
 	return fmt.Sprintf("P_%d_%d", lat, (lon+180+720)%360-180)
 }
 
-func cellOf(p rules.Position) string { return cell(floor(p.Lat, 10), floor(p.Lon, 10)) }
+func cellOf(p rules.Position) string { return cell(floor(p.Lat), floor(p.Lon)) }
 
-func floor(n, by int) int { return int(math.Floor(float64(n) / float64(by))) }
+func floor(n int) int { return int(math.Floor(float64(n) / 10)) }
 
 // maxCells is how many squares are read at most. A larger circle is looked for by genders.
 const maxCells = 12
@@ -82,7 +82,7 @@ func cells(around rules.Position, limit int) (all []string, ok bool) {
 		return nil, false
 	}
 	low := func(tenths float64) int { return int(math.Floor(tenths / 10)) }
-	for y := floor(box.South, 10); y <= floor(box.North-1, 10); y++ {
+	for y := floor(box.South); y <= floor(box.North-1); y++ {
 		for x := low(box.West); x <= low(box.West+box.Longitudes); x++ {
 			if all = append(all, cell(y, x)); len(all) > maxCells {
 				return nil, false

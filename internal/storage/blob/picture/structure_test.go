@@ -243,7 +243,7 @@ func structures() []structure {
 			return slices.Concat(dot[:end], repeat(n, func(int) []byte { return chunkOf("IDAT") }), dot[end:])
 		}, same, maxParts},
 		{"frames of a moving PNG", func(n int) []byte {
-			return slices.Concat(head, rest[:len(rest)-12], repeat(n, func(i int) []byte { return chunkOf("fdAT", make([]byte, 4)...) }), chunkOf("IEND"))
+			return slices.Concat(head, rest[:len(rest)-12], repeat(n, func(int) []byte { return chunkOf("fdAT", make([]byte, 4)...) }), chunkOf("IEND"))
 		}, same, maxParts},
 		{"PNG pixels", func(n int) []byte { return slices.Concat(ihdr(n, 10_000, 0), rest) }, func(n int) int { return n * 10_000 }, maxPixels},
 		{"PNG pixels of seven passes", func(n int) []byte { return slices.Concat(ihdr(10_000, n, 1), rest) }, func(n int) int { return n * 10_000 }, maxPixels},
