@@ -195,8 +195,8 @@ deep: ## ask and count as often as is worth it now and then: what make test take
 formats: ## write and read 10,000 prompts in each format
 	go test -count=1 -run '^TestWriteAndRead$$' -timeout 30m ./internal/prompthub/files/format -rapid.checks=10000
 
-search: ## compare the answers to 5,000 questions with a linear scan, and to 5,000 more while others write; also over real prompts, where PROMPTS_CSV names a file as prompts.chat publishes it, of which it prints how often a title is found as people type it
-	SEARCH_MORE=1 PROMPTS_CSV=$(PROMPTS_CSV) go test -count=1 -v -timeout 90m -run '^Test(TextSearch|ThousandRealPrompts|SearchAgrees|WalkWhile)' ./internal/prompthub/promptdb -rapid.checks=1000
+search: $(AZURITE_STAMP) ## compare the answers to 10,000 questions with what the truth says, and to 10,000 more while others write, in memory, in a file and on Azurite; also over real prompts, where PROMPTS_CSV names a file as prompts.chat publishes it, of which it prints how often one is found as people type its title and words of its text
+	SEARCH_MORE=1 PROMPTS_CSV=$(PROMPTS_CSV) go test -count=1 -v -timeout 180m -run '^Test(TextSearch|SearchAgrees|WalkWhile)' ./internal/prompthub/promptdb -rapid.checks=2000
 
 fuzz: ## fuzz each target for FUZZTIME
 	@set -e; for package in $$(go list ./...); do \
@@ -230,7 +230,7 @@ endif
 bench-pocketbase: ## compare with PocketBase (AGAINST=pocketbase-synced: one that answers when the disk has it, as PromptHub does), in turns on the same rows: needs the Internet once, to build it
 	go run ./bench -against $(AGAINST) -each $(BENCH_EACH)
 
-bench-search: ## compare searches of real prompts, those of the file that PROMPTS_CSV names, with SQLite's FTS5 and Bleve: needs the Internet once, to build them
+bench-search: ## compare searches of real prompts, those of the file that PROMPTS_CSV names, with a plain BM25, SQLite's FTS5 and Bleve: what they find and, unless BENCH_EACH=0, how fast; needs the Internet once, to build them
 	PROMPTS_CSV=$(PROMPTS_CSV) go run ./bench -against search -each $(BENCH_EACH)
 
 azurite: $(AZURITE_STAMP) ## install and run Azurite, the emulator of Azure Storage, on its usual ports

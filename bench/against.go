@@ -157,7 +157,7 @@ func against(ctx context.Context, o options, binary string) (err error) {
 
 // compare prints one line of the table.
 func compare(ctx context.Context, o options, sides []*side, c comparison) error {
-	if !slices.ContainsFunc(only([]kind{{name: c.name}}, o.only), func(kind) bool { return true }) {
+	if !hasPart(c.name, o.only) {
 		return nil
 	}
 	both, err := load.InTurns(ctx, [2]load.Side{sides[0].under(c), sides[1].under(c)}, comparedRounds, c.connections, o.each, c.write)

@@ -47,11 +47,10 @@ var (
 	aCaller = bound{1, 1, 512, 8 << 10}
 	// the texts of twenty, and what twenty votes of a moment ago became
 	aList = bound{12 + 20 + 20, 5500, 1 << 10, 64 << 10}
-	// Two lists of four words and of six other forms, twice and once more, two hundred prompts that
-	// are sorted by votes, and each of a page that may have what is left out. With other words or
-	// fewer all of that three times, a look for each of four words, and the words of titles once in
-	// ten minutes. The qualifier author: must be looked up, too.
-	aSearch = bound{3*(20*3+200+100) + 8 + 1 + 3 + 20, 3*(5500+300) + 4000, 1 << 10, 64 << 10}
+	// Two hundred prompts that are looked at, or the index of an order that is walked and a page of
+	// it. The first search of a scope loads it, and later ones read what its log has since then. The
+	// qualifier author: must be looked up, too.
+	aSearch = bound{200 + 40 + 2*60 + 8 + 20, 5500 + 300 + 2*4000, 1 << 10, 64 << 10}
 	// two hundred texts, as no index of texts has them
 	anOwnSearch = bound{aList.operations + 200 + 3, aList.rows + 200, 1 << 10, 64 << 10}
 	// and each of two hundred favorites by itself
@@ -127,8 +126,9 @@ var bounds = map[string]bound{
 	"GET /me": aCount, "DELETE /me": {4, 2, 4, 512}, "POST /me/restore": {3, 1, 4, 512}, "GET /me/export": aPart, "POST /import": anImport,
 	"GET /tags": aTag, "PUT /tags/{tag}": aTag, "DELETE /tags/{tag}": aTag,
 
-	// the catalog with its counts, sketches and tag words once in a while, and five prompts
-	"POST /suggestions": {4 + 5*aPrompt.operations, 1200 + 5*aPrompt.rows, 32, 16 << 10},
+	// the catalog with its counts, the new rows in the log of searches, and ten prompts for each of
+	// two questions
+	"POST /suggestions": {8 + 20*aPrompt.operations, 4000 + 20*aPrompt.rows, 32, 16 << 10},
 
 	"GET /prompts": aSearch, "GET /me/prompts": anOwnSearch, "GET /moderation/hidden": aList, "GET /me/votes": looked, "GET /me/favorites": favoriteSearch,
 
@@ -617,7 +617,7 @@ type known struct {
 }
 
 // ready has the library hold all that the next request of a route needs, or that the one before
-// used up, and returns all that a reader may know of a prompt.
+// used up, and returns what the requests must know of a prompt.
 func (s *search) ready(route, id string) known {
 	do := func(c call) {
 		if c.user == "" {

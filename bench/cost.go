@@ -17,22 +17,18 @@ type monthlyOperations struct {
 // row in each of five orders, and one that says where it is.
 const indexRows = 3 + 5*3 + 6
 
-// textRows are the rows of its text: of some seventy words, those that count.
-const textRows = 39
-
 // costedRequests returns the operations of every kind of request; a test counts them and compares.
 // If the count depends on the prompt, it is that of a typical one; if it depends on luck, the most.
 func costedRequests() []monthlyOperations {
 	return []monthlyOperations{
 		{Name: "list", Tables: 2},
-		// three lists, my votes, and a page of prompts whose texts have what is searched for
-		{Name: "search", Tables: 4 + 20},
+		// a page of prompts, my votes, and what the log of searches has had since a second ago
+		{Name: "search", Tables: 20 + 3},
 		{Name: "get", Tables: 4},
 		{Name: "mine", Tables: 2},
-		// The job that follows reads four times, writes the truth row twice and the rows of the
-		// text; the host takes and deletes its message.
-		{Name: "create", Tables: 2 + indexRows + 6 + textRows, Queue: 2 + 2, Jobs: 1},
-		{Name: "edit", Tables: 6 + indexRows + 6 + textRows + 2, Queue: 2 + 2, Jobs: 1},
+		// with a row of the log
+		{Name: "create", Tables: 2 + indexRows + 1, Queue: 2},
+		{Name: "edit", Tables: 6 + indexRows + 1, Queue: 2},
 		// The job that follows reads five times, writes the truth row twice and the index rows, of
 		// which those of four orders come to another bucket; the host takes and deletes its message.
 		{Name: "vote", Tables: 4 + 7 + indexRows + 4, Queue: 2 + 2, Jobs: 1},
@@ -85,9 +81,8 @@ const (
 	countRows      = 1000.0 // that it reads with one operation
 	sweepPasses    = 30.0   // over everything: one a day
 	promptMonths   = 12     // for how long the library has grown
-	textPasses     = 1.0    // over the rows of texts
 	rowKB          = 1.2    // of an index row
-	textRowKB      = 0.3    // of one of a text
+	logRowKB       = 2.0    // of one of the log of searches
 	promptKB       = 5.0    // of a truth row with its own summary
 	requestLogKB   = 1.5    // a run of any function, never sampled
 	traceLogKB     = 0.8    // a line
@@ -114,10 +109,10 @@ func billFor(users float64, u usage, p prices) bill {
 		jobs += n * r.Jobs
 	}
 	b.Prompts = users * u["create"] * promptMonths
-	sweep := math.Min(sweepRuns*sweepOps, b.Prompts*3*(sweepPasses*indexRows+textPasses*textRows))
+	sweep := math.Min(sweepRuns*sweepOps, b.Prompts*3*sweepPasses*(indexRows+1))
 	b.TableOps += sweep + countRuns*(2+math.Ceil(b.Prompts/countRows))/math.Max(1, b.Prompts/100_000) // less often where it takes long
 	b.QueueOps += 2 * costMonth / pollSeconds
-	b.GB = b.Prompts * (promptKB + indexRows*rowKB + textRows*textRowKB) / 1e6
+	b.GB = b.Prompts * (promptKB + indexRows*rowKB + logRowKB) / 1e6
 
 	http := math.Min(b.Requests*requestSeconds, costMonth*busyInstances)
 	queues := math.Min(jobs*requestSeconds, costMonth)

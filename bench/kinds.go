@@ -155,7 +155,10 @@ func votesOn(l corpus, n int) kind {
 
 // only leaves those kinds whose name contains one of some parts.
 func only(ks []kind, parts []string) []kind {
-	return slices.DeleteFunc(ks, func(k kind) bool {
-		return !slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(k.name, part) })
-	})
+	return slices.DeleteFunc(ks, func(k kind) bool { return !hasPart(k.name, parts) })
+}
+
+// hasPart reports whether a name contains one of some parts.
+func hasPart(name string, parts []string) bool {
+	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(name, part) })
 }

@@ -198,12 +198,17 @@ func (l *lab) warm() {
 	require.NoError(l.t, err)
 	_, err = l.db.Newest(l.t.Context(), "", 1) // which months have prompts
 	require.NoError(l.t, err)
-	_, err = l.db.Vocabulary(l.t.Context())
-	require.NoError(l.t, err)
+	l.search()
 	_, err = l.db.Usage(l.t.Context(), ann)
 	require.NoError(l.t, err)
 	l.db.TouchUser(l.t.Context(), ann)
 	synctest.Wait()
+}
+
+// search has the instance load the scopes that are searched, and follow their logs.
+func (l *lab) search() {
+	l.t.Helper()
+	l.ask(call{method: http.MethodGet, path: "/prompts?q=word&scope=all", user: ann}, nil)
 }
 
 // makeToken makes an access token of ann's.

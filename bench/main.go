@@ -132,7 +132,7 @@ func parse(args []string) (options, error) {
 	flags.Uint64Var(&o.seed, "seed", 1, "of the search for the requests that cost most")
 	flags.BoolVar(&o.cost, "cost", false, "print what PromptHub costs a month, as docs/deploy.md shows it, and measure nothing")
 	flags.StringVar(&o.try, "try", "", "measure one request that the search has found, and nothing else")
-	flags.Func("against", "pocketbase: compare with it, on the same rows and under the same loads, and measure nothing else; pocketbase-synced: with one that, as PromptHub, answers when the disk has what was written; search: compare searches of the real prompts that PROMPTS_CSV names with those of SQLite's FTS5 and of Bleve", func(name string) error {
+	flags.Func("against", "pocketbase: compare with it, on the same rows and under the same loads, and measure nothing else; pocketbase-synced: with one that, as PromptHub, answers when the disk has what was written; search: compare searches of the real prompts that PROMPTS_CSV names with those of a plain BM25, of SQLite's FTS5 and of Bleve, with -each 0 what they find alone", func(name string) error {
 		if o.against = name; !slices.Contains([]string{pocketbase, pocketbaseSynced, searchPeers}, name) {
 			return fmt.Errorf("%q is not known", name)
 		}

@@ -27,7 +27,7 @@ func BenchmarkQuestions(b *testing.B) {
 			h, m, db := inProcess(b)
 			_, err := db.BulkLoad(b.Context(), copiesOf(ds, copies), embeddedParallel)
 			require.NoError(b, err)
-			_, err = db.CountTags(b.Context()) // which learns words, too
+			_, err = db.CountTags(b.Context())
 			require.NoError(b, err)
 			for _, kind := range questionsOf(ds) {
 				for _, order := range []string{"relevance", "newest"} {

@@ -21,9 +21,8 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// What a page of a search reads at most: the rows of one request and the first page of each list,
-// which it reads in any case; and of prompts those that it decides about, 200 where they must
-// be sorted.
+// What a page of a search reads at most: rows of the log, or those of the index of an order that is
+// walked; and of prompts those that it decides about, 200 where they must be sorted.
 const (
 	scannedAtMost = 5000
 	decidedAtMost = 201
@@ -34,7 +33,7 @@ const (
 // reads.
 func TestRows(t *testing.T) {
 	if testing.Short() {
-		t.Skip("fills a store with some 300,000 rows")
+		t.Skip("fills a store with some 100,000 rows")
 	}
 	l := corpus{Prompts: 2000, Until: time.Date(2026, 6, 30, 0, 0, 0, 0, time.UTC)}
 	if s := os.Getenv("SEARCH_PROMPTS"); s != "" {
@@ -129,8 +128,12 @@ func (k searchKind) measure(t *testing.T, l corpus, store table.DB) {
 	r := rand.New(rand.NewPCG(1, uint64(len(k.name))))
 	scanned, decided := make([]int, searchesOfEach), make([]int, searchesOfEach)
 	m := &searchMeter{meter: meter{rows: store}}
-	db := promptdb.New(promptdb.Config{Store: m, Queues: memory.NewQueues(time.Now), Tables: promptdb.DefaultTables(), Now: time.Now, Log: slog.New(slog.DiscardHandler)})
+	db := promptdb.New(promptdb.Config{Store: m, Queues: memory.NewQueues(time.Now), Tables: promptdb.DefaultTables(), Now: time.Now, Log: slog.New(slog.DiscardHandler), Background: func(f func()) { go f() }})
 	require.NoError(t, db.Create(t.Context())) // which learns what rows there are
+	words, err := prompt.ParseQuery("word")
+	require.NoError(t, err)
+	_, err = db.Find(t.Context(), promptdb.Search{Words: words}, "", 1) // which loads the index
+	require.NoError(t, err)
 	for i := range searchesOfEach {
 		p := l.prompt(r.IntN(l.Prompts), prompt.DefaultTags())
 		words := k.draw(r, strings.Fields(p.Title), strings.Fields(strings.Trim(p.Text, ".")))

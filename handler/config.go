@@ -31,6 +31,9 @@ type settings struct {
 	// purged. 0 or -1: no limit.
 	QuotaPrompts int64 `envconfig:"QUOTA_PROMPTS" default:"10000"`
 
+	// SearchMemory is how many bytes the indexes of searches may take. 0: a quarter of GOMEMLIMIT.
+	SearchMemory int64 `envconfig:"SEARCH_MEMORY" default:"0"`
+
 	// Tags is what an empty tag catalog is filled with, in this order: "tag" or "tag:Display
 	// name", separated by commas. Not set: a built-in list of about thirty. Once the
 	// catalog has a row it has no effect.
@@ -58,6 +61,9 @@ func readSettings() (settings, error) {
 		if n < -1 {
 			return s, &auth.Refusal{Setting: name, Reason: fmt.Sprintf("is %d, want -1 or more", n)}
 		}
+	}
+	if s.SearchMemory < 0 {
+		return s, &auth.Refusal{Setting: "SEARCH_MEMORY", Reason: fmt.Sprintf("is %d, want 0 or more", s.SearchMemory)}
 	}
 	if err := command.CheckTables(s.All()...); err != nil {
 		return s, err

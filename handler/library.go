@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -191,7 +192,7 @@ func ref(name string) (prompt.Ref, error) {
 func searchCommand() command.Command {
 	return asking(command.Command{
 		Name: "search", Args: []string{"[WORD...]"}, Short: "list prompts that have the words",
-		Long: "Lists public prompts that have all words given, each as the beginning of one of the title or as a whole one of the text, the best\nmatch first; without a word, the newest. With --in title they are looked for in titles alone.\n\n" + prompt.QueryDoc + ".\n\nQuote them for the shell, and write -- before words that begin with -. Other commands take the id of each, and the name of your own.",
+		Long: "Lists public prompts and your own that have the words, the best match first: one that lacks some comes after those that have them.\nWithout a word it lists the newest public ones, and with an order of votes public ones that have all words. With --in title the words\nare looked for in titles alone.\n\n" + prompt.QueryDoc + ".\n\nQuote them for the shell, and write -- before words that begin with -. Other commands take the id of each, and the name of your own.",
 	}, func(flags *flag.FlagSet, asJSON *bool) asked {
 		mine := flags.Bool("mine", false, "my own prompts instead, private ones too")
 		limit := limitFlag(flags, "prompts")
@@ -208,30 +209,32 @@ func searchCommand() command.Command {
 			return nil
 		})
 		author := flags.String("author", "", "only prompts of the author with this `handle`")
-		sort := flags.String("sort", "", "`order`: relevance, which is the default with words, newest, which is the default without, most-liked, hot, best or trending; of your own prompts newest, updated or title")
+		sort := flags.String("sort", "", "`order`: relevance, which is the default with words, newest, which is the default without, most-liked, hot, best or trending; of your own prompts relevance, newest, updated or title")
 		verbatim := flags.Bool("verbatim", false, "only the words as they are: not in other forms, neither replaced by known ones nor left out if no prompt has them all")
 		return func(ctx context.Context, std command.Streams, remote *client.Client, args []string) error {
 			if *verbatim && (*mine || *author != "") {
-				return command.UsageError("search: your own prompts and those of an author are only found by the words as they are: leave out --verbatim")
+				return command.UsageError("search: your own prompts alone and those of an author are found by all forms of words: leave out --verbatim")
 			}
 			if *author != "" && (*mine || *sort != "") {
 				return command.UsageError("search: the prompts of an author come newest first: leave out --mine and --sort, or write author:HANDLE among the words")
 			}
-			found, replaced, err := remote.Search(ctx, client.Search{
+			page, err := remote.Search(ctx, client.Search{
 				Words: strings.Join(args, " "), Tags: tags, In: in, Sort: *sort, Author: strings.TrimPrefix(*author, "@"), Mine: *mine, Limit: *limit, Verbatim: *verbatim,
+				All: !*mine && *author == "" && len(args) > 0 && slices.Contains([]string{"", "relevance", "newest"}, *sort),
 			})
 			if err != nil {
 				return err
 			}
-			for _, r := range replaced {
-				if len(r.By) == 0 {
-					fmt.Fprintf(std.Err, "no prompt has all words: searching without %q; --verbatim searches for all of them\n", r.Word)
-					continue
+			for _, u := range page.Understood {
+				if u.Instead {
+					fmt.Fprintf(std.Err, "no prompt has %q: searching for %s; --verbatim searches for the word as it is\n", u.Word, strings.Join(u.As, " or "))
 				}
-				fmt.Fprintf(std.Err, "no prompt has %q: searching for %s; --verbatim searches for the word as it is\n", r.Word, strings.Join(r.By, " or "))
+			}
+			if page.Partial {
+				fmt.Fprintln(std.Err, "the service is still reading prompts, so some may be missing")
 			}
 			rows := [][]string{{"ID", "NAME", "VERSION", "VOTES", "AUTHOR", "BY", "TITLE"}}
-			for _, f := range found {
+			for _, f := range page.Items {
 				if *asJSON {
 					if err := printJSON(std.Out, f.Raw); err != nil {
 						return err
@@ -246,8 +249,17 @@ func searchCommand() command.Command {
 			switch {
 			case *asJSON:
 				return nil
-			case len(found) == 0:
-				fmt.Fprintln(std.Err, "no prompt has all of that")
+			case len(page.Items) == 0:
+				where := "public prompts and your own"
+				switch {
+				case *mine:
+					where = "your own prompts"
+				case *author != "":
+					where = "the public prompts of @" + strings.TrimPrefix(*author, "@")
+				case len(args) == 0 || *sort != "" && *sort != "relevance" && *sort != "newest":
+					where = "public prompts"
+				}
+				fmt.Fprintf(std.Err, "nothing found among %s\n", where)
 				return nil
 			}
 			return columns(std.Out, rows)

@@ -11,6 +11,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -334,12 +335,29 @@ func reindexCommand() command.Command {
 		Name: "reindex", Short: "write every index row of the store again",
 		Long: "Writes the index rows of every prompt again and removes those that should not be there, and Idempotency-Keys that\n" +
 			"lead to no prompt. Prints what it leaves alone, and then exits with 1: rows that it cannot read or that a newer\n" +
-			"version wrote, tallies that differ from the votes, and votes on prompts that do not exist." + onTheStore,
+			"version wrote, tallies that differ from the votes, and votes on prompts that do not exist. A library of the\n" +
+			"release before is brought over, and its rows that are not needed any more are removed." + onTheStore,
 		Setup: func(flags *flag.FlagSet) command.Action {
 			data, asJSON := command.DataFlag(flags), jsonFlag(flags)
 			orphans := flags.Bool("remove-orphans", false, "remove votes on prompts that do not exist, for good")
 			return func(ctx context.Context, std command.Streams, _ []string) error {
-				return withQueues(ctx, *data, std, indexable, func(db *promptdb.DB) error { return reindex(ctx, db, *orphans, std, *asJSON) })
+				return onStore(service().OpenExisting, *data, std, func(a *app) error {
+					err := a.isThere(ctx)
+					older := errors.Is(err, promptdb.ErrOlder)
+					if older {
+						err = a.db.MakeTables(ctx)
+					}
+					if err == nil {
+						err = indexable(ctx, a.db)
+					}
+					if err == nil {
+						err = haveQueues(ctx, a.db)
+					}
+					if err == nil {
+						err = reindex(ctx, a.db, older, *orphans, std, *asJSON)
+					}
+					return interrupted(ctx, err, "run the same command again")
+				})
 			}
 		},
 	}
@@ -357,7 +375,7 @@ func indexable(ctx context.Context, db *promptdb.DB) error {
 	return err
 }
 
-func reindex(ctx context.Context, db *promptdb.DB, orphans bool, std command.Streams, asJSON bool) error {
+func reindex(ctx context.Context, db *promptdb.DB, older, orphans bool, std command.Streams, asJSON bool) error {
 	p := command.NewProgress(std.Err, "prompts", 0)
 	f := findings{out: std.Out, progress: p, asJSON: asJSON}
 	n, err := db.Reindex(ctx, orphans, f.report, p.At)
@@ -365,6 +383,14 @@ func reindex(ctx context.Context, db *promptdb.DB, orphans bool, std command.Str
 		return err
 	}
 	p.Done(n)
+	if older {
+		p := command.NewProgress(std.Err, "rows of the release before removed", 0)
+		n, err := db.EndOlder(ctx, p.At)
+		if err != nil {
+			return err
+		}
+		p.Done(n)
+	}
 	return f.failure("reindex: rows left alone: %d")
 }
 
@@ -440,15 +466,19 @@ func withStore(ctx context.Context, dir string, std command.Streams, ready func(
 // withQueues is withStore for work that sends messages, or looks for them.
 func withQueues(ctx context.Context, dir string, std command.Streams, ready func(context.Context, *promptdb.DB) error, do func(*promptdb.DB) error) error {
 	return withStore(ctx, dir, std, ready, func(db *promptdb.DB) error {
-		missing, err := db.MissingQueues(ctx)
-		switch {
-		case err != nil:
+		if err := haveQueues(ctx, db); err != nil {
 			return err
-		case len(missing) > 0:
-			return fmt.Errorf("queues are missing: %s; set QUEUE_PREFIX to that of the application, or start the application first, which makes them", strings.Join(missing, ", "))
 		}
 		return do(db)
 	})
+}
+
+func haveQueues(ctx context.Context, db *promptdb.DB) error {
+	missing, err := db.MissingQueues(ctx)
+	if err == nil && len(missing) > 0 {
+		err = fmt.Errorf("queues are missing: %s; set QUEUE_PREFIX to that of the application, or start the application first, which makes them", strings.Join(missing, ", "))
+	}
+	return err
 }
 
 // interrupted returns err or, if a signal is the cause, how to go on: the storage answers.
@@ -459,9 +489,14 @@ func interrupted(ctx context.Context, err error, next string) error {
 	return fmt.Errorf("%w; %s", context.Cause(ctx), next)
 }
 
-// isThere returns an error if the store lacks tables, or was made by a version before 1.0.
+// isThere returns an error if the store lacks tables, or was made by an earlier release.
 func (a *app) isThere(ctx context.Context) error {
 	missing, err := a.db.Missing(ctx)
+	if tables := a.settings.Prefixed(); err == nil && !slices.Contains(missing, tables.SystemState) && !slices.Contains(missing, tables.Prompts) {
+		if err := a.db.CheckVersion(ctx); err != nil {
+			return err
+		}
+	}
 	switch all := a.settings.All(); {
 	case err != nil:
 		return err
@@ -470,7 +505,7 @@ func (a *app) isThere(ctx context.Context) error {
 	case len(missing) > 0:
 		return fmt.Errorf("tables are missing: %s; where an earlier version made the library, start the application of this one first, which makes them; else correct the TABLE_ settings", strings.Join(missing, ", "))
 	}
-	return a.db.CheckVersion(ctx)
+	return nil
 }
 
 // onStore has do work on a store, which is closed when nothing is left to do.

@@ -113,7 +113,7 @@ var tableNames = [
   'PromptVotesByVoter'
   'TagIndex'
   'TitleSearchIndex'
-  'TextSearchIndex'
+  'SearchLog'
   'PublicPromptsNewestIndex'
   'PublicPromptsMostLikedIndex'
   'PublicPromptsHotIndex'

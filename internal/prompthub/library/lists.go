@@ -17,18 +17,20 @@ import (
 // A Page is a part of a list. Next is the cursor of the next page, "" at the end of the list. A
 // page may be short, even empty, and yet have a Next: one request reads only so much.
 //
-// Replaced are words that no prompt has, each with the known words that a search took in its place.
-// Searched is the search with these and with other forms of its words; it is empty if only the
-// words as they are were searched for.
+// Of a search, Understood are words by which prompts of the page were found in another form, or in
+// place of which another word was searched for; Searched is the search with these; and it is
+// Partial if prompts may be missing, because they are being loaded or there is no room for them.
 type Page struct {
-	Items    []View
-	Next     string
-	Replaced []Replacement
-	Searched prompt.Query
+	Items      []View
+	Next       string
+	Understood []Understood
+	Searched   prompt.Query
+	Partial    bool
+	Near       []View // of a search that found nothing: prompts that have some of its words
 }
 
-// A Replacement is a word of a search with those that were taken in its place.
-type Replacement = prompt.Replacement
+// An Understood says in what other forms prompts have a word of a search.
+type Understood = prompt.Understood
 
 // An Order is an order of public prompts.
 type Order = promptdb.Order
@@ -52,14 +54,26 @@ func IsOrder(s string) bool {
 	return slices.ContainsFunc(Orders(), func(o OrderInfo) bool { return string(o.Order) == s })
 }
 
-// A Search says which public prompts are wanted.
+// A Scope says whose prompts are searched.
+type Scope string
+
+// The scopes. A caller without a sign-in searches public prompts alone.
+const (
+	ScopePublic Scope = "public"
+	ScopeMine   Scope = "mine" // the caller's own, private ones too
+	ScopeAll    Scope = "all"  // both
+)
+
+// A Search says which prompts are wanted.
 type Search struct {
 	Order  Order        // "" is Relevance for words, and else Newest
 	Tags   []prompt.Tag // all of them
-	Words  prompt.Query // each in the title or in the text, and what else it asks for
+	Words  prompt.Query // in the title or in the text, and what else it asks for
 	Titles bool         // all words in the title
-	// Verbatim is whether the words count as they are alone: not in other forms, and not replaced.
+	// Verbatim is whether the words count as they are alone: not in other forms, and without others in
+	// their place.
 	Verbatim bool
+	Scope    Scope // "" is ScopePublic
 	Limit    int
 	Cursor   string
 }
@@ -81,8 +95,20 @@ func (q Search) scope() string {
 	return fmt.Sprintf("prompts %s %q %q%s", q.Order, slices.Compact(tags), q.Words, where)
 }
 
-// Search returns public prompts.
+// Search returns prompts of a scope.
 func (s *Service) Search(ctx context.Context, who auth.User, q Search) (Page, error) {
+	if q.Scope == "" || q.Scope == ScopeAll && !who.Known() {
+		q.Scope = ScopePublic
+	}
+	switch {
+	case q.Scope == ScopePublic:
+	case !who.Known():
+		return Page{}, fault.New(fault.Unauthenticated, "sign in to search your own prompts")
+	case q.Order != "" && q.Order != Newest && q.Order != Relevance:
+		return Page{}, &fault.Error{Kind: fault.Invalid, Text: "private prompts have no votes", Fields: []fault.Field{
+			{Name: "sort", Message: "must be relevance or newest unless scope is public", Value: string(q.Order)},
+		}}
+	}
 	switch {
 	case q.Words.Empty() && (q.Order == "" || q.Order == Relevance):
 		q.Order = Newest
@@ -93,12 +119,22 @@ func (s *Service) Search(ctx context.Context, who auth.User, q Search) (Page, er
 	if err != nil {
 		return Page{}, err
 	}
-	return s.page(ctx, who, q.scope(), q.Cursor, func(after string) (promptdb.Page, error) {
+	scope := q.scope()
+	wanted := promptdb.Search{Tags: q.Tags, Words: q.Words, Text: !q.Titles, Author: author, Order: q.Order, Verbatim: q.Verbatim}
+	if q.Scope != ScopePublic {
+		scope += fmt.Sprintf(" %s %q", q.Scope, who.ID)
+		wanted.Viewer = IDOf(who)
+		wanted.Scopes = []promptdb.Scope{{}, {Owner: wanted.Viewer}}
+		if q.Scope == ScopeMine {
+			wanted.By = wanted.Viewer
+		}
+	}
+	return s.page(ctx, who, scope, q.Cursor, func(after string) (promptdb.Page, error) {
 		switch {
 		case q.Words.Nothing():
 			return promptdb.Page{}, nil
-		case len(q.Tags) > 0 || !q.Words.Empty() || q.Words.Qualified():
-			return s.db.Find(ctx, promptdb.Search{Tags: q.Tags, Words: q.Words, Text: !q.Titles, Author: author, Order: q.Order, Verbatim: q.Verbatim}, after, q.Limit)
+		case q.Scope != ScopePublic, len(q.Tags) > 0 || !q.Words.Empty() || q.Words.Qualified():
+			return s.db.Find(ctx, wanted, after, q.Limit)
 		case q.Order == Newest:
 			return s.db.Newest(ctx, after, q.Limit)
 		}
@@ -134,7 +170,7 @@ func open(scope, token string, read func(after string) (promptdb.Page, error)) (
 }
 
 func sealed(scope string, p promptdb.Page) Page {
-	page := Page{Items: p.Items, Replaced: p.Replaced, Searched: p.Searched}
+	page := Page{Items: p.Items, Understood: p.Understood, Searched: p.Searched, Partial: p.Partial, Near: p.Near}
 	if p.After != "" {
 		page.Next = cursor.Seal(scope, p.After)
 	}
@@ -186,6 +222,12 @@ func (s *Service) Mine(ctx context.Context, who auth.User, q MineQuery) (Page, e
 	var err error
 	if q.Author, err = s.authorOf(ctx, who, q.Words); err != nil {
 		return Page{}, err
+	}
+	if q.Sort == "" {
+		q.Sort = promptdb.ByNewest
+		if !q.Words.Empty() && !q.Deleted && q.Name == "" {
+			q.Sort = promptdb.ByRelevance
+		}
 	}
 	return s.page(ctx, voter, q.scope(who), q.Cursor, func(after string) (promptdb.Page, error) {
 		if q.Words.Nothing() {

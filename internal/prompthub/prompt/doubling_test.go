@@ -25,7 +25,7 @@ func TestDoubling(t *testing.T) {
 	const words = "a.a. c++ word quick 翻译 needle"
 	several := query(words)
 	phrases := query(`"quick word" "翻译 a" "a.a" -needle -"word quick" author:word`)
-	expanded := several.Expand(func(word string) []string { return []string{word + "s", word + " x"} }, func(a, b string) []string { return []string{a + b} })
+	expanded := expanded(several)
 	content := func(do func(c prompt.Content)) func(text string) func() {
 		return func(text string) func() { c := prompt.Content{Text: text}; return func() { do(c) } }
 	}
@@ -67,12 +67,6 @@ func TestDoubling(t *testing.T) {
 		return func(text string) func() { x := prompt.ParseTemplate(nil, text); return func() { do(x) } }
 	}
 	values := map[string]string{"a": "A", "a1": "B", "b": ""}
-	examples := func(text string) []prompt.Example {
-		half := len(text) / 2
-		a, b := prompt.NewExample("t", text[:half], []prompt.Tag{"a"}), prompt.NewExample("t", text[half:], []prompt.Tag{"b"})
-		return slices.Repeat([]prompt.Example{a, b}, 10)
-	}
-	learned, _ := prompt.LearnTags(examples("one two three four five six"))
 	variable := func(text string) prompt.Variable {
 		return prompt.Variable{Name: "a", Description: text, Type: prompt.Choice, Choices: strings.Fields(text), Default: &text}
 	}
@@ -94,10 +88,6 @@ func TestDoubling(t *testing.T) {
 		{Name: "Query.Marks (of other forms)", With: text(func(s string) { expanded.Marks(s) })},
 		{Name: "Query.Marks (phrases)", With: text(func(s string) { phrases.Marks(s) })},
 		{Name: "Query.Snippet (phrases)", With: text(func(s string) { phrases.Snippet(s) })},
-		{Name: "Query.Fit", With: text(func(s string) { several.Fit(prompt.NormalizeTitle(s+" "+words), true) })},
-		{Name: "Query.Fit (of other forms)", With: text(func(s string) { expanded.Fit(prompt.NormalizeTitle(s+" "+words), true) })},
-		{Name: "Query.MatchText (of other forms)", With: text(func(s string) { expanded.MatchText(prompt.NormalizeTitle(s), prompt.NewText(s)) })},
-		{Name: "TitleWords", With: text(func(s string) { prompt.TitleWords(prompt.NormalizeTitle(s)) })},
 		{Name: "Query.Typed", With: text(func(s string) {
 			if q, err := prompt.ParseQuery(s); err == nil {
 				q.Typed()
@@ -105,14 +95,10 @@ func TestDoubling(t *testing.T) {
 		})},
 		{Name: "Query.Snippet", With: text(func(s string) { several.Snippet(s) })},
 		{Name: "Query.Snippet (a long word)", With: text(func(s string) { query(strings.Repeat("x", 190) + "y").Snippet(s) })},
-		{Name: "Word.InTitle", With: text(func(s string) { several.Words(prompt.LongestPrefix)[0].InTitle(prompt.NormalizeTitle(s)) })},
-		{Name: "Sign", With: text(func(s string) { prompt.Sign(strings.Fields(s)) })},
-		{Name: "Query.MayMatch", With: func(s string) func() {
-			signature := prompt.Sign(strings.Fields(s))
-			return func() { several.MayMatch(s, signature) }
-		}},
+		{Name: "Query.Phrased", With: text(func(s string) { several.Phrased(prompt.NormalizeTitle(s), prompt.NewText(s)) })},
+		{Name: "Terms", With: text(func(s string) { prompt.Terms(s) })},
+		{Name: "AppendWords", With: text(func(s string) { prompt.AppendWords(nil, s) })},
 		{Name: "RunsOf", With: text(func(s string) { prompt.RunsOf(s).Like(prompt.RunsOf(s[len(s)/2:])) })},
-		{Name: "RunsOf (Sketch)", With: text(func(s string) { prompt.RunsOf(s).Sketch() })},
 		{Name: "Content.Bare", With: content(func(c prompt.Content) { c.Bare() })},
 		{Name: "Content.Invisible", With: content(func(c prompt.Content) { c.Invisible() })},
 		{Name: "Shown", With: text(func(s string) { prompt.Shown(s) })},
@@ -209,10 +195,8 @@ func TestDoubling(t *testing.T) {
 		{Name: "Next", With: two(func(a, b prompt.Content) {
 			prompt.Next(prompt.Prompt{Draft: prompt.Draft{}.With(a)}, prompt.Prompt{Draft: prompt.Draft{}.With(b)})
 		})},
-		{Name: "Query.ParseReplacements", With: text(func(s string) { several.ParseReplacements(s, 6, 4) })},
-		{Name: "NewExample", With: text(func(s string) { prompt.NewExample(s, s, nil) })},
-		{Name: "LearnTags", With: func(s string) func() { list := examples(s); return func() { prompt.LearnTags(list) } }},
-		{Name: "TagWords.Suggest", With: text(func(s string) { learned.Suggest(prompt.DefaultTags(), s, s, nil) })},
+		{Name: "SuggestTags", With: text(func(s string) { prompt.SuggestTags(prompt.DefaultTags(), nil, s, s, nil) })},
+		{Name: "Telling", With: text(func(s string) { prompt.Telling(s, s) })},
 		{Name: "SumOf", With: text(func(s string) {
 			list := slices.Repeat([]prompt.Weight{"1p3"}, len(s)/10)
 			prompt.SumOf(append(list, prompt.Weight(s)))
@@ -220,8 +204,8 @@ func TestDoubling(t *testing.T) {
 	}
 	doubling.Listed(t, funcs, map[string][]string{
 		"a query has at most 200 characters": {
-			"Query.Empty", "Query.Nothing", "Query.Tokens", "Query.Words", "Query.String", "Query.Excludes", "Query.Tags", "Query.Author", "Query.Name", "Query.MatchName",
-			"Query.Plainly", "Query.Qualified", "Query.InTexts", "Query.Expand", "Query.Expanded", "Query.Plain", "Query.Replace", "Query.Meant", "Query.Unknown", "Query.One", "Query.Weakest", "ReplacementsText",
+			"Query.Empty", "Query.Nothing", "Query.Tokens", "Query.String", "Query.Excludes", "Query.Tags", "Query.Author", "Query.Name", "Query.MatchName",
+			"Query.Qualified", "Query.InTexts", "Query.With", "Query.Wanted", "Query.Phrases", "Query.Without", "IsRun", "IsStopWord",
 		},
 		"compares, copies or returns what it is given": {
 			"Draft.Content", "Draft.With", "First", "Source.Kept", "TextsField", "Template.Parts", "Variable.Needed", "Prompt.Deleted", "Prompt.Hidden",
@@ -229,7 +213,7 @@ func TestDoubling(t *testing.T) {
 		},
 		"takes what the program has made": {
 			"AuthorSecret.Key", "FirstID", "HandleChosen", "Hot", "ID.Time", "Best", "NewID", "Tally.Add", "Tally.Score", "Tally.Unweighed", "Trending", "TrendingPlace", "Weight.Likes",
-			"Include.String", "Include.Placed", "Include.Which", "TagWords.MarshalJSON", "TagWords.UnmarshalJSON",
+			"Include.String", "Include.Placed", "Include.Which",
 		},
 	})
 	doubling.Check(t, funcs)

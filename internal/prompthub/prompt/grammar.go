@@ -197,6 +197,15 @@ func (q Query) LeavesOut(normalizedTitle string, text Text) bool {
 	return slices.ContainsFunc(q.without, func(p phrase) bool { return p.in(title) || text.row(p) })
 }
 
+// Phrased reports whether each phrase of the query stands in a title or in a text.
+func (q Query) Phrased(normalizedTitle string, text Text) bool {
+	if len(q.phrases) == 0 {
+		return true
+	}
+	title := terms(normalizedTitle)
+	return !slices.ContainsFunc(q.phrases, func(p phrase) bool { return !p.in(title) && !text.row(p) })
+}
+
 // Excludes reports whether the query leaves something out.
 func (q Query) Excludes() bool { return len(q.without) > 0 }
 
@@ -225,9 +234,6 @@ func (q Query) Name() string { return q.name }
 func (q Query) MatchName(name, slug string) bool {
 	return q.name == "" || strings.EqualFold(q.name, name) || strings.EqualFold(q.name, slug)
 }
-
-// Plainly reports whether the query asks for nothing but words outside of phrases.
-func (q Query) Plainly() bool { return len(q.phrases) == 0 && !q.Qualified() }
 
 // Qualified reports whether the query asks for more than words.
 func (q Query) Qualified() bool {

@@ -52,7 +52,7 @@ type Query struct {
 	tags    []Tag
 	author  string
 	name    string
-	others  map[term][]form // under which a term is found too; see Expand
+	others  map[term][]form // as which a term is shown too; see With
 }
 
 // ParseQuery reads a query as a user types it: at most 200 characters (UTF-16
@@ -173,12 +173,12 @@ func (q Query) match(title *title) bool {
 		return !q.nothing
 	}
 	for _, t := range q.terms {
-		if !title.may(t) && len(q.others[t]) == 0 {
+		if !title.may(t) {
 			return false // as most rows that a search looks at are
 		}
 	}
 	for _, t := range q.terms {
-		if !q.hasTerm(title, t) {
+		if !title.has(t) {
 			return false
 		}
 	}
@@ -247,66 +247,41 @@ func (t term) in(other term) bool {
 	}
 }
 
-// A Closeness says how well a query fits a title that it finds. The least is the best.
-type Closeness int
-
-// How well a query fits a title. Case and punctuation do not count.
-const (
-	ExactTitle Closeness = iota
-	Phrase               // its words stand in the title one after the other
-	WholeWords           // all of its words are in the title
-	Beginnings           // one of its words is only the beginning of one
-
-	// Folded is added to each of these if a word of the query is in the title in another form alone,
-	// which takes its place for that.
-	Folded
-)
-
-// Fit says how well the query fits a title, if it finds it: as Match has it, or with texts as
-// MatchTitle has it. Stop words count in a phrase alone.
-func (q Query) Fit(normalizedTitle string, texts bool) (fits Closeness, ok bool) {
-	title := newTitle(normalizedTitle)
-	if texts && !q.matchTitle(&title) || !texts && !q.match(&title) {
-		return 0, false
-	}
-	whole := title.all()
-	if !q.Expanded() || q.Plain().finds(&title) {
-		return q.closeness(whole), true
-	}
-	return Folded + q.closeness(q.asTyped(whole)), true
-}
-
-// finds reports whether all terms but stop words are in the title.
-func (q Query) finds(x *title) bool {
-	return !slices.ContainsFunc(q.terms, func(t term) bool { return !t.stop() && !q.hasTerm(x, t) })
-}
-
-func (q Query) closeness(title []term) Closeness {
-	switch {
-	case slices.Equal(title, q.typed):
-		return ExactTitle
-	case within(title, q.typed):
-		return Phrase
-	case slices.ContainsFunc(q.terms, func(t term) bool { return !t.stop() && !slices.ContainsFunc(title, t.wholeIn) }):
-		return Beginnings
-	}
-	return WholeWords
-}
-
-// within reports whether some terms stand among others one after the other.
-func within(all, some []term) bool {
-	for i := range len(all) - len(some) + 1 {
-		if slices.Equal(all[i:i+len(some)], some) {
-			return true
-		}
-	}
-	return false
-}
-
 // wholeIn reports whether t is all of another term, or a word of it.
 func (t term) wholeIn(other term) bool {
 	return t == other || (!other.plain() || other.run()) && t.in(other) &&
 		(t.run() || slices.Contains(other.words(), string(t)) || slices.Contains(other.forms(), string(t)))
+}
+
+// A Wanted is a word, chain or run that a query asks for.
+type Wanted struct {
+	Term   string
+	Quoted bool // it stands in a phrase
+}
+
+// Wanted returns what the query asks for, in the order in which it was typed.
+func (q Query) Wanted() []Wanted {
+	all := make([]Wanted, len(q.typed))
+	for i, t := range q.typed {
+		all[i] = Wanted{string(t), q.quoted[i]}
+	}
+	return all
+}
+
+// Phrases returns the terms of each phrase to find.
+func (q Query) Phrases() [][]string { return phrasesText(q.phrases) }
+
+// Without returns the terms of each word and phrase to leave out.
+func (q Query) Without() [][]string { return phrasesText(q.without) }
+
+func phrasesText(ps []phrase) [][]string {
+	all := make([][]string, len(ps))
+	for i, p := range ps {
+		for _, t := range p {
+			all[i] = append(all[i], string(t))
+		}
+	}
+	return all
 }
 
 // Typed returns the words to find, those of phrases too, in the order in which they were typed.

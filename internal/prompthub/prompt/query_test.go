@@ -269,31 +269,3 @@ func TestMatchWithoutFolding(t *testing.T) {
 		}
 	}
 }
-
-// TestCloseness holds the four ways in which a query fits a title.
-func TestCloseness(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		query, title string
-		want         prompt.Closeness
-	}{
-		{"code reviewer", "Code Reviewer", prompt.ExactTitle},
-		{"Code, reviewer!", "code reviewer", prompt.ExactTitle},
-		{"c++", "C++", prompt.ExactTitle},
-		{"code reviewer", "Act as a code reviewer", prompt.Phrase},
-		{"翻译助手", "翻译助手", prompt.ExactTitle},
-		{"翻译", "翻译助手", prompt.WholeWords},
-		{"reviewer code", "Code reviewer", prompt.WholeWords},
-		{"node", "Node.js terminal", prompt.WholeWords},
-		{"js", "Node.js terminal", prompt.WholeWords},
-		{"reviewer the code", "Code reviewer", prompt.WholeWords}, // a stop word is passed over
-		{"code rev", "Code reviewer", prompt.Beginnings},
-		{"nod", "Node.js terminal", prompt.Beginnings},
-	} {
-		q, err := prompt.ParseQuery(c.query)
-		require.NoError(t, err)
-		fits, ok := q.Fit(prompt.NormalizeTitle(c.title), true)
-		require.True(t, ok, "%q in %q", c.query, c.title)
-		require.Equal(t, c.want, fits, "%q in %q", c.query, c.title)
-	}
-}

@@ -2,22 +2,16 @@ package prompt
 
 import (
 	"hash/fnv"
-	"math"
 	"strings"
 	"unicode"
 )
 
 // Two texts are alike as far as they share runs of three words: by the share of the runs of both
-// that both have (Jaccard). A Sketch finds texts that may be alike without reading them: sixteen
-// numbers, each of which texts that share a part p of their runs have in common with probability
-// p². At p = 0.6 that is one of them at least 999 times in 1,000. With four runs to a number, as an
-// index by number would want, it is 893 times; here all sketches are compared anyway.
+// that both have (Jaccard).
 
 const (
 	runOf      = 3  // words
 	minCompare = 20 // words: a shorter text is only like itself
-	bands      = 16
-	perBand    = 2
 )
 
 // Where people mean different things by it.
@@ -61,43 +55,4 @@ func (r Runs) Like(other Runs) float64 {
 		return 0
 	}
 	return float64(both) / float64(len(r)+len(other)-both)
-}
-
-// A Sketch stands for a text. It is stored.
-type Sketch [bands]uint32
-
-// Sketch returns the sketch of a text: of each of 32 orders of all runs the first one of its own
-// (MinHash), two in one number.
-func (r Runs) Sketch() Sketch {
-	var s Sketch
-	for i := range s {
-		sum := uint64(i)
-		for j := range perBand {
-			first, seed := uint64(math.MaxUint64), mixed(uint64(i*perBand+j+1))
-			for x := range r {
-				first = min(first, mixed(x^seed))
-			}
-			sum = mixed(sum ^ first)
-		}
-		s[i] = uint32(sum >> 32)
-	}
-	return s
-}
-
-// Common returns how many numbers two sketches have in common. None: the texts are not alike.
-func (s Sketch) Common(other Sketch) int {
-	n := 0
-	for i := range s {
-		if s[i] == other[i] {
-			n++
-		}
-	}
-	return n
-}
-
-// mixed is the finalizer of splitmix64.
-func mixed(x uint64) uint64 {
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-	x = (x ^ x>>27) * 0x94d049bb133111eb
-	return x ^ x>>31
 }

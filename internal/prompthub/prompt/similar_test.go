@@ -30,21 +30,3 @@ func TestLike(t *testing.T) {
 	require.InDelta(t, 48.0/148, runs(sentenceOf(0, 100)).Like(runs(sentenceOf(50, 100))), 1e-9)
 	require.InDelta(t, 1, runs("你是一名厨师").Like(runs("你是一名厨师")), 0)
 }
-
-// TestSketchEstimates: the more two texts have in common, the more of their sketches: a number is
-// common with the square of their likeness.
-func TestSketchEstimates(t *testing.T) {
-	t.Parallel()
-	for _, shared := range []int{0, 40, 60, 80, 95} {
-		common, like := 0, 0.0
-		const times = 200
-		for i := range times {
-			a, b := prompt.RunsOf(sentenceOf(i*1000, 100)), prompt.RunsOf(sentenceOf(i*1000+100-shared, 100))
-			like = a.Like(b)
-			common += a.Sketch().Common(b.Sketch())
-		}
-		require.InDelta(t, 16*like*like, float64(common)/times, 0.7, "%d words shared, like %.2f", shared, like)
-	}
-	require.Equal(t, 16, prompt.RunsOf("short").Sketch().Common(prompt.RunsOf("Short.").Sketch()))
-	require.Zero(t, prompt.RunsOf("short").Sketch().Common(prompt.RunsOf("long").Sketch()))
-}

@@ -2,7 +2,6 @@ package prompt
 
 import (
 	"cmp"
-	"hash/fnv"
 	"slices"
 	"strings"
 	"sync"
@@ -58,6 +57,47 @@ func wordsOfFolded(text string) []string {
 	return words
 }
 
+// Terms returns the words, chains and runs of a text in their order, normalised, folded and cut as
+// Tokens says of a title.
+func Terms(text string) []string {
+	folded := foldedText(text)
+	all := make([]string, 0, 1+strings.Count(folded, " "))
+	for t := range eachTerm(folded) {
+		all = append(all, string(t))
+	}
+	return all
+}
+
+// AppendWords appends the words by which an index finds a term. The first is the term itself, or
+// the first piece of a run. A chain has each of its words and joined forms too, and a run its
+// pieces. Of a word of more than LongestWord characters the beginning counts.
+func AppendWords(words []string, of string) []string {
+	t := term(of)
+	switch {
+	case t.run():
+		return append(words, t.pieces()...)
+	case len(t) <= LongestWord && t.plain(): // as most are
+		return append(words, of)
+	}
+	begin := len(words)
+	words = append(words, prefix(of, LongestWord))
+	if t.plain() {
+		return words
+	}
+	for _, w := range t.appendInText(nil) {
+		if w = prefix(w, LongestWord); !slices.Contains(words[begin:], w) {
+			words = append(words, w)
+		}
+	}
+	return words
+}
+
+// IsRun reports whether a term is a run, whose words are not parted by spaces.
+func IsRun(of string) bool { return term(of).run() }
+
+// IsStopWord reports whether a word is in nearly every text.
+func IsStopWord(w string) bool { return stopWords[w] }
+
 // findable reports whether search finds texts by a word.
 func findable(w string) bool { return !stopWords[w] && utf8.RuneCountInString(w) <= maxWhole }
 
@@ -87,62 +127,6 @@ var stopWords = func() map[string]bool {
 	}
 	return m
 }()
-
-// A Word is a word of a query as the indexes have it: where titles that it finds have a row, and
-// where texts have. Others are its other forms, of which one that is two words has no Text.
-type Word struct {
-	Title  string
-	Text   string
-	Others []Word
-	term   term
-	form   form // of one of Others
-}
-
-// InTitle reports whether a title has the word, or one that begins with it. Others have whole words
-// alone.
-func (w Word) InTitle(normalized string) bool {
-	title := newTitle(normalized)
-	if w.form != nil {
-		return w.form.in(&title)
-	}
-	return title.has(w.term)
-}
-
-// titleToken returns the longest token of a title that begins as a term does.
-func (t term) titleToken(longest int) string {
-	if t.run() {
-		return t.textTokens()[0]
-	}
-	length := min(utf8.RuneCountInString(string(t)), longest)
-	return prefix(string(t), ladder[max(rungs(length), 1)-1])
-}
-
-func (f form) word(longest int) Word {
-	rarest := slices.MaxFunc(f, func(a, b term) int { return cmp.Compare(len(a), len(b)) })
-	w := Word{Title: rarest.titleToken(longest), term: rarest, form: f}
-	if len(f) == 1 {
-		w.Text = string(f[0])
-	}
-	return w
-}
-
-// Words returns the words of a query that texts are searched for, the longest first: all but stop
-// words. Titles have prefixes of up to longest characters, as for Tokens.
-func (q Query) Words(longest int) []Word {
-	var words []Word
-	for _, t := range q.terms {
-		if t.stop() {
-			continue
-		}
-		w := Word{term: t, Text: t.textTokens()[0], Title: t.titleToken(longest)}
-		for _, f := range q.others[t] {
-			w.Others = append(w.Others, f.word(longest))
-		}
-		words = append(words, w)
-	}
-	slices.SortStableFunc(words, func(a, b Word) int { return cmp.Compare(len(b.term), len(a.term)) })
-	return words
-}
 
 // InTexts reports whether the query has words that texts are searched for.
 func (q Query) InTexts() bool {
@@ -263,10 +247,10 @@ func (q Query) matchText(title *title, inText func(term) bool, inRow func(phrase
 	where, stops := InTitle, 0
 	for _, t := range q.terms {
 		switch {
-		case q.hasTerm(title, t):
+		case title.has(t):
 		case t.stop():
 			stops++
-		case inText(t), q.otherInText(t, inText):
+		case inText(t):
 			where = InText
 		default:
 			return Nowhere
@@ -288,67 +272,6 @@ func (q Query) matchText(title *title, inText func(term) bool, inRow func(phrase
 		return Nowhere
 	}
 	return where
-}
-
-// A Signature says which words a text has, in ASCII characters: about five for four words. It errs
-// on one side: of a word that the text has not, it may say that it has, which happens with one in
-// forty.
-type Signature string
-
-const (
-	bitsOfWord  = 8 // in a signature
-	hashesOf    = 5 // of a word
-	bitsOfASCII = 6
-	firstASCII  = '0'
-)
-
-// Sign returns the signature of words.
-func Sign(words []string) Signature {
-	bits := make([]byte, (len(words)*bitsOfWord+bitsOfASCII-1)/bitsOfASCII)
-	for _, w := range words {
-		for at := range places(w, len(bits)*bitsOfASCII) {
-			bits[at/bitsOfASCII] |= 1 << (at % bitsOfASCII)
-		}
-	}
-	for i := range bits {
-		bits[i] += firstASCII
-	}
-	return Signature(bits)
-}
-
-// places yields the bits of a word among n.
-func places(word string, n int) func(func(int) bool) {
-	return func(yield func(int) bool) {
-		h := fnv.New64a()
-		h.Write([]byte(word))
-		sum := h.Sum64()
-		a, b := uint32(sum), uint32(sum>>32)|1
-		for i := range uint32(hashesOf) {
-			if n == 0 || !yield(int((a+i*b)%uint32(n))) {
-				return
-			}
-		}
-	}
-}
-
-func (s Signature) has(word string) bool {
-	if s == "" {
-		return false
-	}
-	for at := range places(word, len(s)*bitsOfASCII) {
-		if (s[at/bitsOfASCII]-firstASCII)>>(at%bitsOfASCII)&1 == 0 {
-			return false
-		}
-	}
-	return true
-}
-
-// MayMatch reports whether MatchText may find a prompt whose text has this signature.
-func (q Query) MayMatch(normalizedTitle string, s Signature) bool {
-	title := newTitle(normalizedTitle)
-	return q.matchText(&title, func(t term) bool {
-		return !slices.ContainsFunc(t.textTokens(), func(w string) bool { return !s.has(w) })
-	}, func(phrase) bool { return true }) != Nowhere
 }
 
 // maxSnippet is how much of a text a snippet shows, in characters, and beforeFound how much of that

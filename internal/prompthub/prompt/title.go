@@ -44,6 +44,9 @@ const (
 	// characters of the longest joined form that is a token as a whole: a key must hold it
 	maxWhole = 40
 
+	// LongestWord is how many characters of a word count.
+	LongestWord = maxWhole
+
 	// MaxTokens is how many tokens a title has at most: each is a row to write with every change.
 	MaxTokens = 120
 )

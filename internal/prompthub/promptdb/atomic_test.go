@@ -105,41 +105,6 @@ func TestCallerGoesAway(t *testing.T) {
 	require.Equal(t, []string{"a"}, w.newest(10))
 }
 
-// TestLaterTransactions: rows of texts are the only ones written in the background.
-func TestLaterTransactions(t *testing.T) {
-	t.Parallel()
-	tables := promptdb.DefaultTables()
-	texts, others := 0, 0
-	w := seenWorld(t, func(ctx context.Context, c transact.Transaction, do transact.Func) ([]string, error) {
-		has := false
-		for _, r := range c.Put {
-			has = has || r.Table == tables.TextIndex
-		}
-		for _, k := range c.Drop {
-			has = has || k.Table == tables.TextIndex
-		}
-		require.Equal(t, has, c.Later)
-		if has {
-			texts++
-		} else {
-			others++
-		}
-		return do(ctx, c)
-	})
-	p := w.add("ann", draft("a", "text"))
-	w.edit("ann", p.ID, func(p *prompt.Prompt) { p.Title = "b" })
-	require.Equal(t, [2]int{0, 2}, [2]int{texts, others})
-	w.vote("vera", p.ID, prompt.Like)
-	w.run() // the one or the other job writes them
-	require.Equal(t, 1, texts)
-	w.vote("victor", p.ID, prompt.Like)
-	w.run()
-	w.edit("ann", p.ID, func(p *prompt.Prompt) { p.Text = "another text" })
-	w.run()
-	require.Equal(t, 2, texts)
-	w.check()
-}
-
 // TestJobOfUnknownOutcome: a job whose transaction may still land leaves its message on the queue
 // for then.
 func TestJobOfUnknownOutcome(t *testing.T) {
@@ -147,18 +112,18 @@ func TestJobOfUnknownOutcome(t *testing.T) {
 	w, l := newLate(t)
 	p := w.add("ann", draft("a", "text"))
 	w.run()
-	w.edit("ann", p.ID, func(p *prompt.Prompt) { p.Text = "another text" })
+	w.vote("vera", p.ID, prompt.Like)
 	w.clock.Advance(2 * time.Second)
-	ms, err := w.queues.Receive(t.Context(), promptdb.QueueRepairs, 1, time.Minute)
+	ms, err := w.queues.Receive(t.Context(), promptdb.QueueMoves, 1, time.Minute)
 	require.NoError(t, err)
 	require.Len(t, ms, 1)
 	l.next = true
-	require.NoError(t, w.Repair(t.Context(), ms[0].Text), "the host would let it come too soon")
-	require.NoError(t, w.queues.Delete(t.Context(), promptdb.QueueRepairs, ms[0].Receipt))
-	n, err := w.queues.Len(t.Context(), promptdb.QueueRepairs)
+	require.NoError(t, w.Move(t.Context(), ms[0].Text), "the host would let it come too soon")
+	require.NoError(t, w.queues.Delete(t.Context(), promptdb.QueueMoves, ms[0].Receipt))
+	n, err := w.queues.Len(t.Context(), promptdb.QueueMoves)
 	require.NoError(t, err)
 	require.Equal(t, 1, n)
-	ms, err = w.queues.Receive(t.Context(), promptdb.QueueRepairs, 1, time.Minute)
+	ms, err = w.queues.Receive(t.Context(), promptdb.QueueMoves, 1, time.Minute)
 	require.NoError(t, err)
 	require.Empty(t, ms)
 	l.land()
@@ -176,24 +141,4 @@ func TestUnknownOutcomeIsNoConflict(t *testing.T) {
 	_, _, err := w.Add(t.Context(), w.made("ann", draft("a", "text")), nil)
 	require.Equal(t, fault.Unavailable, fault.Of(err))
 	require.ErrorContains(t, err, "the storage does not answer")
-}
-
-// TestManyChangesLeaveOneToDo: each change leaves a message, of which the first finds all to be
-// done.
-func TestManyChangesLeaveOneToDo(t *testing.T) {
-	t.Parallel()
-	jobs := 0
-	w := seenWorld(t, func(ctx context.Context, c transact.Transaction, do transact.Func) ([]string, error) {
-		if c.Later {
-			jobs++
-		}
-		return do(ctx, c)
-	})
-	p := w.add("ann", draft("a", "text"))
-	for _, text := range []string{"one", "two", "three"} {
-		w.edit("ann", p.ID, func(p *prompt.Prompt) { p.Text = text })
-	}
-	w.run()
-	require.Equal(t, 1, jobs)
-	w.check()
 }

@@ -22,8 +22,8 @@ import (
 )
 
 // BenchmarkWrites creates prompts on the embedded store, and votes on them, from several callers at
-// once, while a job writes the rows of the text index. It reports how many there were in a second,
-// and how large the file is for each prompt that was created.
+// once. It reports how many there were in a second, and how large the file is for each prompt that
+// was created.
 func BenchmarkWrites(b *testing.B) {
 	for _, callers := range []int{1, 16, 64} {
 		b.Run(fmt.Sprintf("create/callers=%d", callers), func(b *testing.B) { benchCreates(b, callers) })

@@ -314,10 +314,6 @@ func crashCases() []crashCase {
 		{name: "undo hide", setup: with(hidden), do: change(unhidden), after: is(func(p prompt.Prompt) bool { return !p.Hidden() }, true)},
 		{name: "edit after a crash", setup: crashed, open: true, do: change(title), after: is(func(p prompt.Prompt) bool { return p.Title == "New words" }, true)},
 		{name: "repair after a crash", setup: crashedAlone, open: true, do: repair, after: is(func(prompt.Prompt) bool { return true }, true)},
-		{name: "write rows of the text index", setup: edited, open: true, do: repair, after: is(prompt.Prompt.Listed, true)},
-		{name: "edit before rows of the text index are written", setup: edited, open: true, do: change(private), after: is(func(p prompt.Prompt) bool {
-			return p.Visibility == prompt.Private
-		}, false)},
 		{name: "reindex one", do: func(ctx context.Context, db *promptdb.DB, _ *ring, p prompt.Prompt) error {
 			return db.Rewrite(ctx, "ann", p.ID)
 		}, after: is(prompt.Prompt.Listed, true)},
@@ -328,6 +324,7 @@ func crashCases() []crashCase {
 			_, err := db.CountTags(ctx)
 			return err
 		}, after: is(prompt.Prompt.Listed, true)},
+		{name: "snapshot of the search index", do: keepSnapshot, after: snapshotServes},
 		{name: "purge", setup: old, do: purge, after: purged},
 		{name: "purge with a key", setup: oldWithKey, do: purge, after: purged},
 		{name: "purge what includes others", setup: oldWithIncludes, do: purge, after: purged},
@@ -444,15 +441,6 @@ func (r *ring) job(ctx context.Context, run func(context.Context, string) error,
 		return errors.Join(err, sendErr)
 	}
 	return nil
-}
-
-// edited changes the text, and the job that follows has not run.
-func edited(r *ring, p *prompt.Prompt) {
-	_, err := r.truth.Change(context.Background(), "ann", p.ID, func(p prompt.Prompt) (prompt.Prompt, error) {
-		p.Draft.Text = "quite another text"
-		return p, nil
-	})
-	require.NoError(r.t, err)
 }
 
 func votes(voter prompt.UserID, v prompt.Vote) func(*ring, *prompt.Prompt) {
@@ -597,6 +585,22 @@ func sweep(ctx context.Context, db *promptdb.DB, r *ring, _ prompt.Prompt) error
 		})
 	}
 	return err
+}
+
+func keepSnapshot(ctx context.Context, db *promptdb.DB, r *ring, _ prompt.Prompt) error {
+	_, err := db.KeepSnapshotFrom(ctx, 1)
+	if err != nil {
+		r.timers = append(r.timers, func() error {
+			_, err := r.truth.KeepSnapshotFrom(context.Background(), 1)
+			return err
+		})
+	}
+	return err
+}
+
+// snapshotServes: whatever there is of a snapshot, an index that is loaded has all.
+func snapshotServes(t *testing.T, r *ring, _ prompt.Prompt, _ bool) {
+	require.Empty(t, newFollower(r, 1).differences())
 }
 
 func old(r *ring, p *prompt.Prompt) {

@@ -12,18 +12,10 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// Create makes the queues and tables that do not exist yet. A store may make several tables at
-// once, in any order; so the one that Ready asks for comes when all others are there.
+// Create makes the queues and tables that do not exist yet.
 func (db *DB) Create(ctx context.Context) error {
-	if err := db.Queues.Create(ctx, commit.WithPoison()...); err != nil {
-		return rowstore.Unavailable(err)
-	}
-	others := slices.DeleteFunc(db.T.All(), func(name string) bool { return name == db.T.SystemState })
-	if err := db.DB.Create(ctx, others...); err != nil {
-		return rowstore.Unavailable(err)
-	}
-	if err := db.DB.Create(ctx, db.T.SystemState); err != nil {
-		return rowstore.Unavailable(err)
+	if err := db.MakeTables(ctx); err != nil {
+		return err
 	}
 	if err := db.CheckVersion(ctx); err != nil {
 		return err
@@ -35,6 +27,23 @@ func (db *DB) Create(ctx context.Context) error {
 		return err
 	}
 	return db.Ready(ctx)
+}
+
+// MakeTables makes the queues and tables that do not exist yet, and writes no row. A store may make
+// several tables at once, in any order; so the one that Ready asks for comes when all others are
+// there.
+func (db *DB) MakeTables(ctx context.Context) error {
+	if err := db.Queues.Create(ctx, commit.WithPoison()...); err != nil {
+		return rowstore.Unavailable(err)
+	}
+	others := slices.DeleteFunc(db.T.All(), func(name string) bool { return name == db.T.SystemState })
+	if err := db.DB.Create(ctx, others...); err != nil {
+		return rowstore.Unavailable(err)
+	}
+	if err := db.DB.Create(ctx, db.T.SystemState); err != nil {
+		return rowstore.Unavailable(err)
+	}
+	return nil
 }
 
 // Missing returns those tables that do not exist. It makes none and writes nothing.

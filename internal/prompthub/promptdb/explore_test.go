@@ -113,6 +113,7 @@ type explorer struct {
 	held     []held
 	landed   bool // something did since the last look
 	watch    *watch
+	follower *follower
 
 	last      func() error // what a timer does when all is done, before the look at the state at rest
 	unswept   atomic.Bool  // a sweep was cut short: what it wrote last may land after all others, and the next one mends it
@@ -178,6 +179,7 @@ func newExplorer(t *testing.T, seed, stream uint64, whole bool, bent promptdb.Ti
 		doomed: map[*chaos.Call]bool{}, hash: fnv.New64a(), crashAt: -1, bent: bent, landed: true,
 	}
 	e.watch = newWatch(e)
+	e.follower = newFollower(e.ring, seed)
 	return e
 }
 
@@ -320,6 +322,9 @@ func (e *explorer) run() string {
 		e.collect()
 		if p := e.check(); p != "" {
 			return p
+		}
+		if err := e.follower.maybe(); err != nil {
+			return err.Error()
 		}
 		e.meet()
 		e.expire()
@@ -681,6 +686,9 @@ func (e *explorer) atRest() string {
 	if ds := bySchema(e.store); len(ds) > 0 {
 		return "at rest, by the schema: " + strings.Join(ds, "; ")
 	}
+	if ds := e.follower.differences(); len(ds) > 0 {
+		return "at rest, by the index in memory: " + strings.Join(ds, "; ")
+	}
 	for _, p := range e.promises {
 		if p.task.ended && p.task.err == nil {
 			if err := p.kept(); err != nil {
@@ -745,7 +753,7 @@ func (e *explorer) purged(s *subject) string {
 		return ""
 	}
 	t := promptdb.DefaultTables()
-	for _, name := range []string{t.Prompts, t.Newest, t.MostLiked, t.Hot, t.Best, t.Trending, t.TagIndex, t.TitleIndex, t.TextIndex, t.VotesByVoter, t.DeletedIndex, t.HiddenIndex} {
+	for _, name := range []string{t.Prompts, t.Newest, t.MostLiked, t.Hot, t.Best, t.Trending, t.TagIndex, t.TitleIndex, t.VotesByVoter, t.DeletedIndex, t.HiddenIndex} {
 		if n := e.rowsIn(name, s.id); n > 0 {
 			return fmt.Sprintf("%d rows of the purged prompt are left in %s", n, name)
 		}

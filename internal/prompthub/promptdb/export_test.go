@@ -8,6 +8,7 @@ import (
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb/commit"
 	"prompthub/internal/prompthub/promptdb/schema"
+	"prompthub/internal/prompthub/promptdb/scopes"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
 )
@@ -16,14 +17,21 @@ import (
 type IndexRow = schema.IndexRow
 
 // IndexRows returns the index rows of a prompt, for tests that fill tables without going through a
-// projection.
-func (db *DB) IndexRows(p prompt.Prompt) []IndexRow { return db.T.Rows(p) }
+// projection. Its rows in logs have the time of its id.
+func (db *DB) IndexRows(p prompt.Prompt) []IndexRow {
+	rec := schema.Record{Prompt: p}
+	rec.Stamp(p.ID.Time())
+	return db.T.Rows(rec)
+}
+
+// A Record is what a truth row says.
+type Record = schema.Record
+
+// ParseRecord reads a truth row.
+func ParseRecord(row table.Row) (Record, error) { return schema.ParseRecord(row) }
 
 // Sleep waits as the DB does.
 func (db *DB) Sleep(ctx context.Context, d time.Duration) error { return db.Store.Sleep(ctx, d) }
-
-// TextRows returns the rows of a prompt in the text index.
-func (db *DB) TextRows(p prompt.Prompt) []IndexRow { return db.T.TextRows(p) }
 
 // Entries says which index rows a prompt has, as the property Pending stores it.
 type Entries map[string][]string
@@ -94,6 +102,7 @@ const (
 	AtomicWithin = commit.AtomicWithin
 	WriteEnd     = rowstore.WriteEnd
 	ClockSkew    = rowstore.ClockSkew
+	LateWithin   = scopes.LateWithin
 )
 
 // Times are constants of the protocol, each as it is where it is zero.
@@ -117,15 +126,3 @@ func (db *DB) Bend(t Times) {
 
 // RowsKey returns the key of the row that says which version wrote all index rows.
 func RowsKey() table.Key { return schema.RowsKey() }
-
-// KeepSketchesOf is KeepSketches with another bound. It returns whose sketches are kept.
-func (db *DB) KeepSketchesOf(ctx context.Context, most int) (ids []prompt.ID, err error) {
-	if _, _, err := db.KeepNewestSketches(ctx, most); err != nil {
-		return nil, err
-	}
-	all, err := db.ReadSketches(ctx)
-	for _, s := range all {
-		ids = append(ids, s.ID)
-	}
-	return ids, err
-}

@@ -1,6 +1,7 @@
 package promptdb_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,8 +13,9 @@ import (
 	"prompthub/internal/storage/memory"
 )
 
-// TestTextSearchFigures asks for real prompts by their titles, as they are and as people type them
-// wrong, and counts how often the prompt is among the first. "make search" prints the figures.
+// TestTextSearchFigures asks for real prompts by their titles and by words of their texts, as they
+// are and as people type them wrong, and counts how often the prompt is among the first: of public
+// prompts, and of private ones. "make search" prints the figures.
 func TestTextSearchFigures(t *testing.T) {
 	ds := prompttest.Real(t)
 	w := newWorldOn(t, memory.NewTables())
@@ -21,35 +23,45 @@ func TestTextSearchFigures(t *testing.T) {
 		w.add("ann", d)
 	}
 	w.run()
-	w.learn()
-	for _, way := range prompttest.Ways(ds) {
-		t.Run(way.Name, func(t *testing.T) {
-			asked, found := 0, 0
-			var missed []string
+	scopes := map[string]promptdb.Search{"public": {}, "own": {Viewer: "ann", Author: "ann", Scopes: []promptdb.Scope{{}, {Owner: "ann"}}}}
+	for scope, want := range scopes {
+		if scope == "own" {
+			w = newWorldOn(t, memory.NewTables())
 			for _, d := range ds {
-				words, ok := way.Type(d.Title)
-				q, err := prompt.ParseQuery(words)
-				if !ok || err != nil || q.Empty() || q.Nothing() {
-					continue
-				}
-				page, err := w.Find(t.Context(), promptdb.Search{Words: q, Text: true, Order: promptdb.Relevance}, "", way.First)
-				require.NoError(t, err)
-				asked++
-				at := -1
-				for i, it := range page.Items {
-					if strings.EqualFold(it.Title, d.Title) {
-						at = i
-					}
-				}
-				if at >= 0 {
-					found++
-				} else {
-					missed = append(missed, words+" for "+d.Title)
-				}
+				d.Visibility = prompt.Private
+				w.add("ann", d)
 			}
-			t.Logf("%d of %d: %.1f %%", found, asked, 100*float64(found)/float64(asked))
-			t.Logf("among the missed: %q", missed[:min(len(missed), 12)])
-			require.GreaterOrEqual(t, float64(found)/float64(asked), way.Least)
-		})
+		}
+		for _, way := range prompttest.Ways(ds) {
+			t.Run(scope+": "+way.Name, func(t *testing.T) { w.figure(t, want, way, ds, func(d prompt.Draft) string { return d.Title }) })
+		}
+		for _, way := range prompttest.Phrases(ds) {
+			t.Run(scope+": "+way.Name, func(t *testing.T) { w.figure(t, want, way, ds, func(d prompt.Draft) string { return d.Text }) })
+		}
 	}
+}
+
+// figure asks for each prompt in one way.
+func (w *world) figure(t *testing.T, want promptdb.Search, way prompttest.Way, ds []prompt.Draft, of func(prompt.Draft) string) {
+	want.Text, want.Order = true, promptdb.Relevance
+	asked, found := 0, 0
+	var missed []string
+	for _, d := range ds {
+		words, ok := way.Type(of(d))
+		q, err := prompt.ParseQuery(words)
+		if !ok || err != nil || q.Empty() || q.Nothing() {
+			continue
+		}
+		want.Words = q
+		page, err := w.Find(t.Context(), want, "", way.First)
+		require.NoError(t, err)
+		if asked++; slices.ContainsFunc(page.Items, func(v promptdb.View) bool { return strings.EqualFold(v.Title, d.Title) }) {
+			found++
+		} else {
+			missed = append(missed, words+" for "+d.Title)
+		}
+	}
+	t.Logf("%d of %d: %.1f %%", found, asked, 100*float64(found)/float64(asked))
+	t.Logf("among the missed: %q", missed[:min(len(missed), 12)])
+	require.GreaterOrEqual(t, float64(found)/float64(asked), way.Least)
 }

@@ -26,6 +26,7 @@ import (
 	"prompthub/internal/prompthub/promptdb/erase"
 	"prompthub/internal/prompthub/promptdb/learn"
 	"prompthub/internal/prompthub/promptdb/query"
+	"prompthub/internal/prompthub/promptdb/scopes"
 	"prompthub/internal/prompthub/promptdb/truth"
 	"prompthub/internal/prompthub/promptdb/verify"
 	"prompthub/internal/storage/blob"
@@ -59,6 +60,10 @@ type Config struct {
 	// Count is told of projections, repairs (of what another writer left) and differences (that
 	// anti-entropy found); nil means that nothing is.
 	Count func(ctx context.Context, kind string, n int)
+
+	// SearchMemory is how many bytes the indexes of searches may take; 0 means a quarter of what the
+	// process may use.
+	SearchMemory int64
 }
 
 // DB holds the prompts. Its methods may be called at once from many goroutines and return
@@ -67,11 +72,14 @@ type DB struct {
 	*truth.Reader
 	*commit.Committer
 	*query.Queries
+	*scopes.Scopes
 	*accounts.Accounts
 	*learn.Learner
 	*verify.Verifier
 	*erase.Eraser
 	*backup.Backups
+
+	prefix string // of the names of tables
 }
 
 // New returns a DB over a store. It reads and writes nothing.
@@ -87,12 +95,14 @@ func New(c Config) *DB {
 	}
 	rows := &rowstore.Store{DB: c.Store, Now: c.Now, Log: c.Log, Sleep: c.Sleep, Random: c.Jitter, Background: c.Background}
 	r := truth.New(rows, c.Tables.Prefixed(), c.Quota)
-	q := query.New(r)
-	w := commit.New(r, c.Queues, commit.Config{Transact: c.Transact, Count: c.Count, OnProjected: q.Projected})
+	indexes := scopes.New(r, c.SearchMemory)
+	q := query.New(r, indexes)
+	w := commit.New(r, c.Queues, commit.Config{Transact: c.Transact, Count: c.Count, OnProjected: q.Projected, OnCommitted: indexes.Told})
 	a := accounts.New(r, c.Tags)
 	v := verify.New(r, w, q, a, c.Load)
 	return &DB{
-		Reader: r, Committer: w, Queries: q, Accounts: a, Learner: learn.New(r, q, a), Verifier: v,
-		Eraser: erase.New(r, w, a, v), Backups: backup.New(r, a, v, c.Blobs),
+		Reader: r, Committer: w, Queries: q, Scopes: indexes, Accounts: a, Learner: learn.New(r, q, indexes, a), Verifier: v,
+		Eraser: erase.New(r, w, a, v, indexes), Backups: backup.New(r, a, v, c.Blobs),
+		prefix: c.Tables.Prefix,
 	}
 }

@@ -2,18 +2,19 @@ package promptdb_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/prompt/prompttest"
+	"prompthub/internal/storage/memory"
 )
 
 // suggested returns the tags that are suggested for what somebody writes.
 func (w *world) suggested(title, text string, has ...prompt.Tag) (tags []prompt.Tag) {
 	w.t.Helper()
-	w.clock.Advance(time.Hour) // the read words are believed for minutes
 	found, err := w.SuggestTags(w.t.Context(), title, text, has)
 	require.NoError(w.t, err)
 	for _, t := range found {
@@ -22,16 +23,11 @@ func (w *world) suggested(title, text string, has ...prompt.Tag) (tags []prompt.
 	return tags
 }
 
-// TestSuggestTags: tags are learned from public prompts alone, and forgotten with them.
+// TestSuggestTags: tags are those of public prompts that are near, and forgotten with them.
 func TestSuggestTags(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	keep := func() prompt.Trial {
-		_, trial, err := w.KeepSketches(t.Context())
-		require.NoError(t, err)
-		return trial
-	}
-	require.Equal(t, []prompt.Tag{"writing"}, w.suggested("Writing", "Carrots"), "nothing is learned: what title and text name")
+	require.Equal(t, []prompt.Tag{"writing"}, w.suggested("Writing", "Carrots"), "nothing is near: what title and text name")
 	var public []prompt.Prompt
 	for i := range 6 {
 		for tag, text := range map[prompt.Tag]string{"health": "Carrots and lettuce", "legal": "Contracts of parties"} {
@@ -42,15 +38,43 @@ func TestSuggestTags(t *testing.T) {
 			w.add("ann", d)
 		}
 	}
-	require.Equal(t, prompt.Trial{Prompts: 12, Learned: 12}, keep())
-	require.Equal(t, []prompt.Tag{"health", "legal"}, w.suggested("Soup", "Of carrots"))
-	require.Equal(t, []prompt.Tag{"legal", "health"}, w.suggested("Lawyer", "Reads contracts"))
-	require.Equal(t, []prompt.Tag{"health"}, w.suggested("Lawyer", "Reads contracts", "legal"), "not what it has")
+	require.Equal(t, []prompt.Tag{"health"}, w.suggested("Soup", "Of carrots"))
+	require.Equal(t, []prompt.Tag{"legal"}, w.suggested("Lawyer", "Reads contracts"))
+	require.Empty(t, w.suggested("Lawyer", "Reads contracts", "legal"), "not what it has")
 	for _, p := range public {
 		w.edit("ann", p.ID, func(p *prompt.Prompt) { p.Visibility = prompt.Private })
 	}
-	require.Equal(t, prompt.Trial{}, keep())
 	require.Empty(t, w.suggested("Soup", "Of carrots"))
 	w.run()
 	w.check()
+}
+
+// TestSuggestAmongRealPrompts: of the tags that are suggested for a real prompt that the library
+// does not have, one is right for nine of ten.
+func TestSuggestAmongRealPrompts(t *testing.T) {
+	w := newWorldOn(t, memory.NewTables())
+	const fifth = 5
+	real := prompttest.Real(t)
+	for i, d := range real {
+		if i%fifth > 0 {
+			w.add("ann", d)
+		}
+	}
+	catalog, err := w.Tags(t.Context())
+	require.NoError(t, err)
+	known := func(tag prompt.Tag) bool {
+		return slices.ContainsFunc(catalog, func(info prompt.TagInfo) bool { return info.Tag == tag })
+	}
+	asked, right := 0, 0
+	for i, d := range real {
+		if i%fifth > 0 || !slices.ContainsFunc(d.Tags, known) {
+			continue
+		}
+		asked++
+		if slices.ContainsFunc(w.suggested(d.Title, d.Text), func(tag prompt.Tag) bool { return slices.Contains(d.Tags, tag) }) {
+			right++
+		}
+	}
+	t.Logf("of %d prompts, one of three tags is right for %d", asked, right)
+	require.Greater(t, right*10, asked*9)
 }

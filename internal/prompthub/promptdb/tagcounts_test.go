@@ -107,7 +107,7 @@ func TestCountsRest(t *testing.T) {
 	store := &slowLists{DB: memory.NewTables()}
 	w := newWorldOn(t, store)
 	w.add("ann", draft("One"))
-	store.list = func() { w.clock.Advance(15 * time.Second) } // of prompts, and of words that were known before
+	store.list = func() { w.clock.Advance(30 * time.Second) }
 	n, err := w.CountTags(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, 1, n)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -204,22 +205,25 @@ func TestStoreOfAnotherVersion(t *testing.T) {
 		w.must(state, table.Op{Kind: table.Upsert, Row: table.Row{Key: key, Props: table.Props{{Name: "RowsVersion", Value: table.Int32(version)}}}})
 	}
 	lost := func() { w.must(state, table.Op{Kind: table.Delete, Row: table.Row{Key: key, ETag: table.Any}}) }
-	refused := func() {
+	refused := func(told string) {
 		t.Helper()
-		before := append(w.all(state), w.all(promptdb.DefaultTables().Prompts)...)
+		stood := append(w.all(state), w.all(promptdb.DefaultTables().Prompts)...)
 		for _, err := range []error{w.another().Create(t.Context()), w.another().CheckVersion(t.Context())} {
 			require.Equal(t, promptdb.StoreTooOld, fault.CodeOf(err))
-			require.ErrorContains(t, err, "made by a version before 1.0: export it with that version (`backup`), then `restore`")
+			require.ErrorContains(t, err, told)
 		}
-		require.Equal(t, before, append(w.all(state), w.all(promptdb.DefaultTables().Prompts)...))
+		require.Equal(t, stood, append(w.all(state), w.all(promptdb.DefaultTables().Prompts)...))
 	}
 	taken := func() {
 		t.Helper()
 		require.NoError(t, w.another().Create(t.Context()))
 		require.NoError(t, w.another().CheckVersion(t.Context()))
 	}
+	const before = "made by the release before: run `reindex`, which brings it over"
+	says(promptdb.RowsVersion - 2)
+	refused("made by a version before 1.0: export it with that version (`backup`), then `restore`")
 	says(promptdb.RowsVersion - 1)
-	refused()
+	refused(before)
 	says(promptdb.RowsVersion + 1)
 	taken()
 	lost()
@@ -229,7 +233,53 @@ func TestStoreOfAnotherVersion(t *testing.T) {
 	require.EqualValues(t, promptdb.RowsVersion, row.Props.Get("RowsVersion").Int())
 	lost()
 	w.spoil(p, table.Prop{Name: "RowsVersion", Value: table.Int32(promptdb.RowsVersion - 1)})
-	refused()
+	refused(before)
+}
+
+// TestLibraryOfTheReleaseBefore: reindex writes the rows that it lacks, and then those go that it
+// has no use for. It may be stopped at any of these.
+func TestLibraryOfTheReleaseBefore(t *testing.T) {
+	t.Parallel()
+	w := newWorldOn(t, memory.NewTables())
+	all := mixed(w)
+	tables := promptdb.DefaultTables()
+	require.NoError(t, w.store.Create(t.Context(), "TextSearchIndex"))
+	for _, p := range all { // as the release before left it
+		rec, err := w.store.Get(t.Context(), tables.Prompts, promptdb.PromptKey(p.AuthorID, p.ID))
+		require.NoError(t, err)
+		rec.Props = slices.DeleteFunc(rec.Props, func(x table.Prop) bool { return x.Name == "LoggedAt" || x.Name == "Logs" || x.Name == "RowsVersion" })
+		rec.Props = append(rec.Props, table.Prop{Name: "Behind", Value: table.String("")}, table.Prop{Name: "RowsVersion", Value: table.Int32(promptdb.RowsVersion - 1)})
+		w.must(tables.Prompts, table.Op{Kind: table.Upsert, Row: table.Row{Key: rec.Key, Props: rec.Props}})
+		for _, word := range []string{"x|some", "x|words"} {
+			key := table.Key{Partition: word, Row: promptdb.ByAge(p.ID)}
+			w.must("TextSearchIndex", table.Op{Kind: table.Upsert, Row: table.Row{Key: key, Props: table.Props{{Name: "AuthorId", Value: table.String(string(p.AuthorID))}}}})
+		}
+	}
+	for _, row := range w.logged() {
+		w.must(tables.SearchLog, table.Op{Kind: table.Delete, Row: table.Row{Key: row.Key, ETag: table.Any}})
+	}
+	for _, partition := range []string{"sketches", "tag-words", "vocabulary"} {
+		key := table.Key{Partition: partition, Row: "1"}
+		w.must(tables.SystemState, table.Op{Kind: table.Upsert, Row: table.Row{Key: key, Props: table.Props{{Name: "Words", Value: table.String("x")}}}})
+	}
+	w.must(tables.SystemState, table.Op{Kind: table.Upsert, Row: table.Row{Key: promptdb.RowsKey(), Props: table.Props{{Name: "RowsVersion", Value: table.Int32(promptdb.RowsVersion - 1)}}}})
+	require.ErrorIs(t, w.another().Create(t.Context()), promptdb.ErrOlder)
+	require.NoError(t, w.MakeTables(t.Context()))
+	require.Empty(t, w.reindex(false))
+	require.ErrorIs(t, w.CheckVersion(t.Context()), promptdb.ErrOlder, "it is not at its end")
+	told := 0
+	n, err := w.EndOlder(t.Context(), func(rows int) { told = rows })
+	require.NoError(t, err)
+	require.Equal(t, 2*len(all)+3, n)
+	require.Equal(t, n, told)
+	require.Empty(t, w.all("TextSearchIndex"))
+	require.NoError(t, w.another().Create(t.Context()))
+	w.run()
+	w.check()
+	require.Empty(t, bySchema(w.store))
+	n, err = w.EndOlder(t.Context(), func(int) {})
+	require.NoError(t, err)
+	require.Zero(t, n)
 }
 
 // TestNewerRowsAreRead: a binary that meets a row of a newer version reads it, and does not write.

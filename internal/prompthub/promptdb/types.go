@@ -25,6 +25,8 @@ type (
 	Quota = schema.Quota
 	// Usage is what a user takes.
 	Usage = schema.Usage
+	// A Scope names prompts that are searched together.
+	Scope = schema.Scope
 	// A Token is an access token, without its secret.
 	Token = schema.Token
 	// A View is a prompt as one user sees it.
@@ -95,9 +97,10 @@ const (
 	Best      = schema.Best
 	Trending  = schema.Trending
 
-	ByNewest  = query.ByNewest
-	ByUpdated = query.ByUpdated
-	ByTitle   = query.ByTitle
+	ByNewest    = query.ByNewest
+	ByRelevance = query.ByRelevance
+	ByUpdated   = query.ByUpdated
+	ByTitle     = query.ByTitle
 
 	PageTooLarge        = query.PageTooLarge
 	AuthorSecretDamaged = schema.AuthorSecretDamaged

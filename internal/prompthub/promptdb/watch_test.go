@@ -84,8 +84,8 @@ func (q watchedQueues) Send(ctx context.Context, name, text string, delay time.D
 	return r, err
 }
 
-// Hide takes down that a process brought a repair message forward: the lease that it was for is
-// given back, and the repair message must find the text rows that are missing.
+// Hide takes down that a process brought a repair message forward, for the work after a moved
+// label: the lease that the message was for is given back.
 func (q watchedQueues) Hide(ctx context.Context, name string, r queue.Receipt, delay time.Duration) (queue.Receipt, error) {
 	q.w.mu.Lock()
 	delete(q.w.until, r.ID)

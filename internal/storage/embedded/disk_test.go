@@ -194,9 +194,9 @@ func onOneThread(s *Store) error {
 		return err
 	}
 	lock := func(*bbolt.Tx) (func() error, error) { runtime.LockOSThread(); return nil, none.Sync() }
-	_ = s.update(ctx, 1, awaited, lock) // a device is not synced
+	_ = s.update(ctx, 1, lock) // a device is not synced
 	for range callsOfOpening {
-		_ = s.update(ctx, 1, awaited, lasting(0)) // fails in its turn
+		_ = s.update(ctx, 1, lasting(0)) // fails in its turn
 	}
 	return none.Close()
 }

@@ -155,7 +155,7 @@ func writeOnce(s *Store, w string) error {
 	if n%2 == 0 { // with the message, and one of the rows in another table
 		_, err = s.Transact(ctx, transact.Transaction{
 			Table: "Rows", Ops: slices.Delete(slices.Clone(ops), 1, 2), Put: []transact.Row{{Table: "Others", Row: ops[1].Row}},
-			Messages: []transact.Message{{Queue: "jobs", Text: text}}, Later: n%4 == 0,
+			Messages: []transact.Message{{Queue: "jobs", Text: text}},
 		})
 	} else {
 		_, err = s.Tables.Write(ctx, "Rows", ops...)

@@ -159,7 +159,7 @@ func (l *loading) spill(ctx context.Context) error {
 	if len(rows.rows) == 0 {
 		return nil
 	}
-	err := l.s.update(ctx, len(rows.rows), awaited, func(tx *bbolt.Tx) (func() error, error) {
+	err := l.s.update(ctx, len(rows.rows), func(tx *bbolt.Tx) (func() error, error) {
 		return func() error { return l.complete(tx, rows) }, nil
 	})
 	if err != nil {
@@ -233,7 +233,7 @@ func (l *loading) merge(ctx context.Context) error {
 	})
 	g.Go(func() error {
 		for b := range batches {
-			err := l.s.update(ctx, maxGroup, awaited, func(tx *bbolt.Tx) (func() error, error) {
+			err := l.s.update(ctx, maxGroup, func(tx *bbolt.Tx) (func() error, error) {
 				return func() error { return l.write(tx, b) }, nil
 			})
 			if err != nil {

@@ -71,7 +71,7 @@ func (s *Store) learnNames(ctx context.Context, known *dictionary, fresh []strin
 	if fresh == nil {
 		return nil
 	}
-	return s.update(ctx, len(fresh), awaited, func(tx *bbolt.Tx) (func() error, error) {
+	return s.update(ctx, len(fresh), func(tx *bbolt.Tx) (func() error, error) {
 		d, err := readNames(tx, known.shared)
 		if err != nil {
 			return nil, err

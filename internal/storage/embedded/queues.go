@@ -35,7 +35,7 @@ func (q *Queues) Create(ctx context.Context, queues ...string) error {
 	for i, name := range queues {
 		buckets[i] = queueBucket(name)
 	}
-	if err := q.s.update(ctx, len(buckets), awaited, create(buckets)); err != nil {
+	if err := q.s.update(ctx, len(buckets), create(buckets)); err != nil {
 		return fmt.Errorf("create queues %q: %w", queues, err)
 	}
 	return nil
@@ -46,7 +46,7 @@ func (q *Queues) Send(ctx context.Context, name, text string, delay time.Duratio
 	var r queue.Receipt
 	err := queue.CheckSend(text, delay)
 	if err == nil {
-		err = q.s.update(ctx, 1, awaited, q.send(name, text, delay, &r))
+		err = q.s.update(ctx, 1, q.send(name, text, delay, &r))
 	}
 	if err != nil {
 		return queue.Receipt{}, fmt.Errorf("send to %s: %w", name, err)
@@ -106,7 +106,7 @@ func (q *Queues) receive(ctx context.Context, name string, limit int, lock time.
 	if err != nil || empty {
 		return err
 	}
-	return q.s.update(ctx, limit, job, func(tx *bbolt.Tx) (func() error, error) {
+	return q.s.update(ctx, limit, func(tx *bbolt.Tx) (func() error, error) {
 		b, err := messagesOf(tx, name)
 		if err != nil {
 			return nil, err
@@ -174,7 +174,7 @@ func (q *Queues) Hide(ctx context.Context, name string, r queue.Receipt, delay t
 	var now queue.Receipt
 	err := queue.CheckDelay(delay)
 	if err == nil {
-		err = q.s.update(ctx, 1, job, q.held(name, r, func(b *bbolt.Bucket, m stored) error {
+		err = q.s.update(ctx, 1, q.held(name, r, func(b *bbolt.Bucket, m stored) error {
 			until := q.s.now().Add(delay)
 			m.locked = m.locked && bytes.Compare(messageKey(until, 0), m.key) > 0
 			key, err := q.s.move(b, m, until)
@@ -190,7 +190,7 @@ func (q *Queues) Hide(ctx context.Context, name string, r queue.Receipt, delay t
 
 // Delete removes a message, or returns queue.ErrGone.
 func (q *Queues) Delete(ctx context.Context, name string, r queue.Receipt) error {
-	err := q.s.update(ctx, 1, job, q.held(name, r, func(b *bbolt.Bucket, m stored) error {
+	err := q.s.update(ctx, 1, q.held(name, r, func(b *bbolt.Bucket, m stored) error {
 		return b.Delete(m.key)
 	}))
 	if err != nil {

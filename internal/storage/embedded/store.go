@@ -70,7 +70,6 @@ type Store struct {
 	db      *bbolt.DB
 	now     func() time.Time
 	changes chan *change  // to the writer
-	later   chan *change  // background changes
 	closing chan struct{} // closed by Close
 	stopped chan struct{} // closed when the writer has ended
 	close   func() error  // stop, but once
@@ -110,7 +109,6 @@ func openStore(path string, now func() time.Time, create bool, shared []string) 
 		db:      db,
 		now:     now,
 		changes: make(chan *change),
-		later:   make(chan *change),
 		closing: make(chan struct{}),
 		stopped: make(chan struct{}),
 	}

@@ -370,7 +370,7 @@ func TestWaitingWritesShareOneTransaction(t *testing.T) {
 		block := make(chan struct{})
 		results := make(chan error)
 		go func() {
-			results <- s.update(t.Context(), 1, awaited, func(tx *bbolt.Tx) (func() error, error) {
+			results <- s.update(t.Context(), 1, func(tx *bbolt.Tx) (func() error, error) {
 				id = tx.ID()
 				<-block
 				return func() error { return nil }, nil
@@ -409,7 +409,7 @@ func TestTextsOfWritesThatShareATransaction(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, keys, props := sharers(t)
 		var all sync.WaitGroup
-		all.Go(func() { assert.NoError(t, s.update(t.Context(), 1, awaited, lasting(time.Millisecond))) })
+		all.Go(func() { assert.NoError(t, s.update(t.Context(), 1, lasting(time.Millisecond))) })
 		synctest.Wait()
 		for _, partition := range []string{"r", "s"} { // which wait, and then share one
 			key := table.Key{Partition: partition, Row: listKey}
@@ -437,7 +437,7 @@ func TestGivingUpLeavesTheOutcomeOpen(t *testing.T) {
 		s := newStore(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		gone := make(chan error)
-		go func() { gone <- s.update(ctx, 1, awaited, lasting(time.Second)) }()
+		go func() { gone <- s.update(ctx, 1, lasting(time.Second)) }()
 		synctest.Wait() // until it is carried out
 		cancel()
 		err := <-gone
@@ -473,13 +473,13 @@ func TestNamesOfATransactionThatFails(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, s.Tables.Create(t.Context(), "Rows"))
 		var all sync.WaitGroup
-		all.Go(func() { assert.NoError(t, s.update(t.Context(), 1, awaited, lasting(time.Second))) })
+		all.Go(func() { assert.NoError(t, s.update(t.Context(), 1, lasting(time.Second))) })
 		synctest.Wait()
 		broken := errors.New("broken")
 		for _, do := range []func() error{
 			func() error { _, err := s.Tables.Write(t.Context(), "Rows", insert("p", "r")); return err },
 			func() error {
-				return s.update(t.Context(), 1, awaited, func(*bbolt.Tx) (func() error, error) { return func() error { return broken }, nil })
+				return s.update(t.Context(), 1, func(*bbolt.Tx) (func() error, error) { return func() error { return broken }, nil })
 			},
 		} {
 			all.Go(func() { assert.ErrorIs(t, do(), broken) }) // both wait for the first one, and share a transaction
@@ -503,108 +503,6 @@ func lasting(d time.Duration) plan {
 	}
 }
 
-// TestLaterGivesWay: a background change is carried out when no caller has waited for a moment, at
-// once where that is so.
-func TestLaterGivesWay(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := newStore(t)
-		const ms = time.Millisecond
-		took := func(u urgency) time.Duration {
-			began := time.Now()
-			require.NoError(t, s.update(t.Context(), 1, u, lasting(2*ms)))
-			return time.Since(began)
-		}
-		time.Sleep(time.Second)
-		require.NoError(t, s.update(t.Context(), 1, later, lasting(4*ms)), "whose next turn comes in 16 ms")
-		require.Equal(t, 2*ms, took(awaited))
-		require.Equal(t, quietFor+2*ms, took(later))
-		require.Equal(t, 2*ms, took(job))
-		require.Equal(t, 2*ms, took(later), "a job is nobody who waits")
-		require.Equal(t, 2*ms, took(later))
-	})
-}
-
-// TestLaterTogether: few enough of them go into one transaction that others do not wait for long,
-// and more if no caller has written for long.
-func TestLaterTogether(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := newStore(t)
-		transactions := func(after time.Duration) (n int) {
-			require.NoError(t, s.update(t.Context(), 1, awaited, lasting(0)))
-			time.Sleep(after)
-			var all sync.WaitGroup
-			all.Go(func() { assert.NoError(t, s.update(t.Context(), 1, job, lasting(time.Millisecond))) })
-			synctest.Wait() // at work
-			began := time.Now()
-			for range 6 {
-				all.Go(func() {
-					assert.NoError(t, s.update(t.Context(), 150, later, func(*bbolt.Tx) (func() error, error) {
-						return func() error { return nil }, nil
-					}))
-				})
-			}
-			all.Wait()
-			require.Equal(t, time.Millisecond, time.Since(began), "none waits for its turn")
-			require.NoError(t, s.db.View(func(tx *bbolt.Tx) error { n = tx.ID(); return nil }))
-			return n
-		}
-		first := transactions(quietFor)
-		second := transactions(stillFor)
-		require.Equal(t, first+3, second, "of the write, the job, and all of them")
-		require.Equal(t, second+5, transactions(quietFor), "and of two each")
-	})
-}
-
-// repeat makes changes of one urgency, one after the other, until ctx ends, and counts them.
-func repeat(ctx context.Context, s *Store, all *sync.WaitGroup, u urgency, lasts time.Duration) *int {
-	n := new(int)
-	all.Go(func() {
-		for ; s.update(ctx, 1, u, lasting(lasts)) == nil; *n++ {
-		}
-	})
-	return n
-}
-
-// TestLaterHasItsTurn: if a caller always waits, background changes have a fifth of the time.
-func TestLaterHasItsTurn(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := newStore(t)
-		ctx, cancel := context.WithCancel(t.Context())
-		var all sync.WaitGroup
-		writes := repeat(ctx, s, &all, awaited, 2*time.Millisecond)
-		more := repeat(ctx, s, &all, awaited, 2*time.Millisecond)
-		texts := repeat(ctx, s, &all, later, 40*time.Millisecond)
-		time.Sleep(10 * time.Second)
-		cancel()
-		all.Wait()
-		// A turn carries up to two writes along, and the next comes up to two writes late. How many,
-		// the scheduler decides: 40 ms in each 200 at the most, 44 in each 224 at the least.
-		require.GreaterOrEqual(t, *texts, 44)
-		require.LessOrEqual(t, *texts, 51)
-		require.Greater(t, *writes+*more, 3800)
-	})
-}
-
-// TestLaterOnASlowDisk: where a fifth of the time would come once in many seconds, background
-// changes have their turn each second.
-func TestLaterOnASlowDisk(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := newStore(t)
-		ctx, cancel := context.WithCancel(t.Context())
-		var all sync.WaitGroup
-		repeat(ctx, s, &all, awaited, 700*time.Millisecond)
-		texts := repeat(ctx, s, &all, later, 800*time.Millisecond)
-		time.Sleep(20 * time.Second)
-		cancel()
-		all.Wait()
-		require.GreaterOrEqual(t, *texts, 6)
-	})
-}
-
 // TestGroupsAreBounded: a transaction takes no more changes once it has n rows and messages.
 func TestGroupsAreBounded(t *testing.T) {
 	t.Parallel()
@@ -618,7 +516,7 @@ func TestGroupsAreBounded(t *testing.T) {
 			return id
 		}
 		var all sync.WaitGroup
-		all.Go(func() { assert.NoError(t, s.update(t.Context(), 1, job, lasting(time.Millisecond))) })
+		all.Go(func() { assert.NoError(t, s.update(t.Context(), 1, lasting(time.Millisecond))) })
 		synctest.Wait()
 		before := at()
 		for i := range 4 * maxGroup / 100 {
@@ -639,58 +537,6 @@ func TestGroupsAreBounded(t *testing.T) {
 	})
 }
 
-// TestWhoWaits: writes of callers keep later changes waiting, writes of jobs do not.
-func TestWhoWaits(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := newStore(t)
-		require.NoError(t, s.Tables.Create(t.Context(), "Rows"))
-		require.NoError(t, s.Queues.Create(t.Context(), "jobs"))
-		n := 0
-		row := func() table.Op {
-			n++
-			return insert("p", fmt.Sprint(n))
-		}
-		receipt := func() (r queue.Receipt) {
-			_, err := s.Queues.Send(t.Context(), "jobs", "text", 0)
-			require.NoError(t, err)
-			ms, err := s.Queues.Receive(t.Context(), "jobs", 1, time.Minute)
-			require.NoError(t, err)
-			return ms[0].Receipt
-		}
-		for _, c := range []struct {
-			what  string
-			do    func(r queue.Receipt) error
-			waits bool
-		}{
-			{"write", func(queue.Receipt) error { _, err := s.Tables.Write(t.Context(), "Rows", row()); return err }, true},
-			{"transact", func(queue.Receipt) error {
-				_, err := s.Transact(t.Context(), transact.Transaction{Table: "Rows", Ops: []table.Op{row()}})
-				return err
-			}, true},
-			{"transact later", func(queue.Receipt) error {
-				_, err := s.Transact(t.Context(), transact.Transaction{Table: "Rows", Ops: []table.Op{row()}, Later: true})
-				return err
-			}, false},
-			{"send", func(queue.Receipt) error { _, err := s.Queues.Send(t.Context(), "jobs", "text", time.Hour); return err }, true},
-			{"receive", func(queue.Receipt) error {
-				_, err := s.Queues.Receive(t.Context(), "jobs", 1, time.Minute)
-				return err
-			}, false},
-			{"hide", func(r queue.Receipt) error { _, err := s.Queues.Hide(t.Context(), "jobs", r, time.Minute); return err }, false},
-			{"delete", func(r queue.Receipt) error { return s.Queues.Delete(t.Context(), "jobs", r) }, false},
-		} {
-			r := receipt()
-			time.Sleep(time.Minute)
-			require.NoError(t, s.update(t.Context(), 1, later, lasting(100*time.Millisecond)), "whose next turn is far")
-			require.NoError(t, c.do(r), c.what)
-			began := time.Now()
-			require.NoError(t, s.update(t.Context(), 1, later, lasting(0)))
-			require.Equal(t, c.waits, time.Since(began) > 0, c.what)
-		}
-	})
-}
-
 // TestTransactionIsCopied: a caller that has handed one over may change it while it waits.
 func TestTransactionIsCopied(t *testing.T) {
 	t.Parallel()
@@ -706,7 +552,7 @@ func TestTransactionIsCopied(t *testing.T) {
 			Messages: []transact.Message{{Queue: "jobs", Text: "text"}},
 		}
 		var all sync.WaitGroup
-		all.Go(func() { assert.NoError(t, s.update(t.Context(), 1, job, lasting(time.Millisecond))) })
+		all.Go(func() { assert.NoError(t, s.update(t.Context(), 1, lasting(time.Millisecond))) })
 		synctest.Wait()
 		all.Go(func() {
 			_, err := s.Transact(t.Context(), c)

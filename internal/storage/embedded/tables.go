@@ -41,7 +41,7 @@ func (t *Tables) Create(ctx context.Context, tables ...string) error {
 	for i, name := range tables {
 		buckets[i] = rowsBucket(name)
 	}
-	if err := t.s.update(ctx, len(buckets), awaited, create(buckets)); err != nil {
+	if err := t.s.update(ctx, len(buckets), create(buckets)); err != nil {
 		return fmt.Errorf("create tables %q: %w", tables, err)
 	}
 	return nil

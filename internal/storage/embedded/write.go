@@ -34,11 +34,7 @@ func (s *Store) write(ctx context.Context, t transact.Transaction) ([]string, er
 	if err != nil {
 		return nil, err
 	}
-	u := awaited
-	if t.Later {
-		u = later
-	}
-	err = s.update(ctx, len(c.steps)+len(t.Messages), u, func(tx *bbolt.Tx) (func() error, error) {
+	err = s.update(ctx, len(c.steps)+len(t.Messages), func(tx *bbolt.Tx) (func() error, error) {
 		if err := s.check(tx, c); err != nil {
 			return nil, err
 		}

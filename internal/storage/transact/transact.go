@@ -29,9 +29,6 @@ type Transaction struct {
 	Put      []Row // inserted or replaced; their ETags are not looked at
 	Drop     []Key // deleted, if they are there
 	Messages []Message
-
-	// Later marks a background change: those that a caller waits for may go first.
-	Later bool
 }
 
 // An Op is an operation on a row of a table.

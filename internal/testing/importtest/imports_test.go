@@ -41,14 +41,14 @@ var allowed = map[string][]string{
 
 	// PromptHub, from the bottom up. Its doors do not know one another.
 	prompthub + "prompt":            {"internal/legible"},
-	prompthub + "vocabulary":        {},
+	prompthub + "searchindex":       {prompthub + "prompt"},
 	prompthub + "files":             {prompthub + "prompt", "internal/jsonsize", "internal/legible"},
 	prompthub + "promptdb/schema":   {prompthub + "prompt", prompthub + "files/skill", "internal/storage"},
 	prompthub + "promptdb/truth":    {prompthub + "prompt", prompthub + "files/skill", prompthub + "promptdb/schema", "internal/storage"},
 	prompthub + "promptdb/commit":   {prompthub + "prompt", prompthub + "promptdb/schema", prompthub + "promptdb/truth", "internal/storage"},
-	prompthub + "promptdb/query":    {prompthub + "prompt", prompthub + "vocabulary", prompthub + "promptdb/schema", prompthub + "promptdb/truth", "internal/storage"},
+	prompthub + "promptdb/query":    {prompthub + "prompt", prompthub + "searchindex", prompthub + "promptdb/schema", prompthub + "promptdb/scopes", prompthub + "promptdb/truth", "internal/storage"},
 	prompthub + "promptdb/accounts": {prompthub + "prompt", prompthub + "promptdb/schema", prompthub + "promptdb/truth", "internal/storage"},
-	prompthub + "promptdb":          {prompthub + "prompt", prompthub + "vocabulary", prompthub + "promptdb", "internal/storage"},
+	prompthub + "promptdb":          {prompthub + "prompt", prompthub + "searchindex", prompthub + "promptdb", "internal/storage"},
 	prompthub + "library":           {prompthub + "prompt", prompthub + "promptdb.", "internal/cursor", "internal/http/auth"},
 	prompthub + "transfer":          {prompthub + "prompt", prompthub + "files", prompthub + "library", prompthub + "promptdb.", "internal/http/auth", "internal/jsonsize"},
 	prompthub + "cli":               {prompthub + "prompt", prompthub + "files", prompthub + "cli", "internal/jsonsize"},

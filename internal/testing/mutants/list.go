@@ -13,11 +13,11 @@ var mutants = []mutant{
 	},
 	{
 		"Pending is cleared before the index rows are written", "commit/change.go",
-		"	if err := w.db.project(ctx, rec, schema.TheRows); err != nil {", "	w.db.clear(ctx, rec, schema.TheRows)\n	if err := w.db.project(ctx, rec, schema.TheRows); err != nil {",
+		"	if err := w.db.project(ctx, rec, schema.TheRows|schema.TheLog); err != nil {", "	w.db.clear(ctx, rec)\n	if err := w.db.project(ctx, rec, schema.TheRows|schema.TheLog); err != nil {",
 	},
 	{
 		"stale keys are not recorded", "commit/commit.go",
-		"		stale = stale.Without(schema.EntriesOf(now.Prompt))", "		stale = schema.Entries{}",
+		"	stale = stale.Without(schema.EntriesOf(now))", "	stale = schema.Entries{}",
 	},
 	{
 		"who takes over forgets the stale keys of the one before", "commit/commit.go",
@@ -25,7 +25,7 @@ var mutants = []mutant{
 	},
 	{
 		"across buckets the old row is deleted before the new one is there", "schema/project.go",
-		"			steps[i].Batches = append(steps[i].Batches, []table.Op{op})\n", "			steps[i].Batches = append([][]table.Op{{op}}, steps[i].Batches...)\n",
+		"		last.Batches = append(last.Batches, []table.Op{op})\n", "		last.Batches = append([][]table.Op{{op}}, last.Batches...)\n",
 	},
 	{
 		"an ambiguous commit counts as done without a look at the row", "commit/commit.go",
@@ -80,16 +80,8 @@ var mutants = []mutant{
 		"	for _, r := range drop {", "	for _, r := range drop[:0] {",
 	},
 	{
-		"no job follows a change of all at once", "commit/atomic.go",
-		"	if now.Backlog != nil {\n", "	if false {\n",
-	},
-	{
-		"all at once counts the rows of a text as written", "commit/atomic.go",
-		"	if texts {\n", "	if now.Backlog != nil {\n",
-	},
-	{
 		"first pages are kept after a change of all at once", "commit/atomic.go",
-		"		defer w.db.OnProjected(now.Prompt)\n", "",
+		"	defer w.db.OnProjected(now.Prompt)\n", "",
 	},
 	{
 		"who finds a change of all at once done leaves first pages of before", "commit/change.go",
@@ -98,10 +90,6 @@ var mutants = []mutant{
 	{
 		"a transaction ends with its caller", "commit/atomic.go",
 		"context.WithTimeout(context.WithoutCancel(ctx), AtomicWithin)", "context.WithTimeout(ctx, AtomicWithin)",
-	},
-	{
-		"rows of texts are written as if somebody waited", "commit/atomic.go",
-		", Later: texts}", "}",
 	},
 	{
 		"a job does not know that its transaction may land", "commit/atomic.go",
@@ -148,14 +136,6 @@ var mutants = []mutant{
 		"	if seen[k] {", "	if false {",
 	},
 	{
-		"what nobody waits for waits as long as somebody does", "../../storage/embedded/commit.go",
-		"	return min(p.quiet.Sub(now), p.turn.Sub(now))", "	return p.quiet.Sub(now)",
-	},
-	{
-		"what nobody waits for does not give way", "../../storage/embedded/commit.go",
-		"	return min(p.quiet.Sub(now), p.turn.Sub(now))", "	return 0",
-	},
-	{
 		"a row with fewer digits lies on the wrong side of those with more", "../../storage/embedded/keys.go",
 		"followedAbove-byte(n)), rest...)\n	case below", "byte(n)), rest...)\n	case below",
 	},
@@ -200,32 +180,32 @@ var mutants = []mutant{
 		"p.Value == v && !d.shares(owner, p)", "p.Value == v",
 	},
 	{
-		"rows of the text index count as written that were not", "commit/project.go",
-		"	if which&schema.TheText != 0 && rec.Backlog != nil {\n		props = append(", "	if rec.Backlog != nil {\n		props = append(",
+		"who takes over writes the row of the log where it was to be before", "commit/commit.go",
+		"	if which&schema.TheLog != 0 {\n", "	if which&schema.TheLog != 0 && (was == nil || was.Lease == nil) {\n",
 	},
 	{
-		"an edit forgets which words an earlier one took away", "schema/backlog.go",
-		"		before = slices.Concat(before, was.Backlog.Stale)\n", "",
+		"stamps of attempts that failed pile up", "commit/change.go",
+		"		there[i] = row != nil\n", "		there[i] = row != nil || err == nil\n",
 	},
 	{
-		"an edit takes words for written that an earlier one was to write", "schema/backlog.go",
-		"		there = minus(there, was.Backlog.Write)\n", "",
+		"the index in memory is told of a commit that was refused", "commit/atomic.go",
+		"	defer w.db.OnProjected(now.Prompt)\n", "	defer w.db.OnProjected(now.Prompt)\n	w.db.OnCommitted(now)\n",
 	},
 	{
-		"no job comes to write the text backlog", "commit/commit.go",
-		"	case rec.Backlog == nil:\n		w.CancelRepair()", "	case true:\n		w.CancelRepair()",
+		"a prompt that leaves a scope leaves no row there", "schema/log.go",
+		"	r.Logs |= r.now()", "	r.Logs = r.now()",
 	},
 	{
-		"a search in texts shows what is private", "query/findtext.go",
-		"rec.Purging || !rec.Listed() {", "rec.Purging {",
+		"erasure takes the row that says that a prompt is gone", "erase/purge.go",
+		"db.Now().Sub(rec.LoggedAt) < schema.GoneFor {", "false {",
 	},
 	{
-		"purge leaves rows of the text index", "erase/purge.go",
-		"	if rec.Backlog == nil {\n		return nil\n	}\n	words", "	if true {\n		return nil\n	}\n	words",
+		"rows of the log that come late are not looked for", "scopes/follow.go",
+		"		if look && late.Before(seenAt) {", "		if false && look && late.Before(seenAt) {",
 	},
 	{
 		"a job succeeds although Pending was not cleared", "commit/repair.go",
-		"	if !db.clear(ctx, rec, which) {", "	if !db.clear(ctx, rec, which) && false {",
+		"	if !db.clear(ctx, rec) {", "	if !db.clear(ctx, rec) && false {",
 	},
 	{
 		"deleting answers although public rows are left", "commit/change.go",
@@ -261,7 +241,7 @@ var mutants = []mutant{
 	},
 	{
 		"first pages are dropped before the writes", "commit/project.go",
-		"		defer db.OnProjected(rec.Prompt)", "		db.OnProjected(rec.Prompt)",
+		"	defer db.OnProjected(rec.Prompt)", "	db.OnProjected(rec.Prompt)",
 	},
 	{
 		"moderators read the titles of private prompts", "schema/indexes.go",
@@ -477,36 +457,8 @@ var mutants = []mutant{
 		"return t.Token, ok && now.Sub(t.at) < tokenFor", "return t.Token, ok",
 	},
 	{
-		"rows of the text index that are stray stay", "schema/backlog.go",
-		"all := &TextBacklog{All: true, Since: now, Stale: stray}", "all := &TextBacklog{All: true, Since: now}",
-	},
-	{
-		"tags are learned from a prompt that is private by now", "learn/similar.go",
-		"if rec.Purging || !rec.Listed() {", "if rec.Purging {",
-	},
-	{
-		"all between the newest prompts of an author is read", "learn/similar.go",
-		"size = max(size/2, 1)", "size = largestRead",
-	},
-	{
 		"a search reads on behind what it wants", "../../storage/rowstore/walk.go",
 		"found[followed].Limit, found[followed].Range.MaxMatches = size, enough", "found[followed].Limit = size",
-	},
-	{
-		"texts with another form of a word stand among the others", "query/findtext.go",
-		"c.folded || !exact", "c.folded",
-	},
-	{
-		"the last of the best titles is not taken", "query/relevance.go",
-		"if i == b.most {", "if i >= b.most-1 {",
-	},
-	{
-		"a page by relevance begins with the title that the one before ended with", "query/relevance.go",
-		"if at.compare(b.after) <= 0 {", "if at.compare(b.after) < 0 {",
-	},
-	{
-		"the age of a title is not asked for where its place is that of the one before", "query/relevance.go",
-		"if at.fits == b.after.fits && at.less == b.after.less {", "if at.fits == b.after.fits && at.less > b.after.less {",
 	},
 	{
 		"texts are counted only where a transaction has one change", "../../storage/embedded/commit.go",
@@ -577,14 +529,6 @@ var mutants = []mutant{
 		"found = min(found, m.first)", "_ = m.first",
 	},
 	{
-		"an edit forgets that all rows of a text were still to be written", "schema/backlog.go",
-		"b.All = b.All || was.Backlog.All && now.Listed()", "_ = b.All",
-	},
-	{
-		"purge leaves words that an edit took away", "erase/purge.go",
-		"slices.Concat(rec.Backlog.Stale, rec.Backlog.Write,", "slices.Concat(rec.Backlog.Write,",
-	},
-	{
 		"a change of labels goes on although it has read that the prompt is deleted", "commit/labels.go",
 		"case rec == nil || rec.Purging || rec.Deleted():\n			return nil, false", "case rec == nil || rec.Purging:\n			return nil, false",
 	},
@@ -607,10 +551,6 @@ var mutants = []mutant{
 	{
 		"the instance that revokes an access token believes it", "accounts/tokens.go",
 		"	db.tokens.read.Remove(id)\n	return there", "	return there",
-	},
-	{
-		"rows of texts are not asked for tags", "query/findtext.go",
-		"schema.TextPartition(form.Text), w.mayFit, exactText)", "schema.TextPartition(form.Text), func(table.Props) bool { return true }, exactText)",
 	},
 	{
 		"a kept file that costs much is read at each export", "../transfer/file.go",

@@ -10,8 +10,8 @@ import (
 	"github.com/blevesearch/bleve/v2/search/query"
 )
 
-// newBleve makes an index of Bleve. A word of a search may have a number of slips.
-func newBleve(dir string, slips int) (*engine, error) {
+// newBleve makes an index of Bleve. A word of a search may have a slip.
+func newBleve(dir string, words query.MatchQueryOperator) (*engine, error) {
 	mapping := bleve.NewIndexMapping()
 	mapping.DefaultAnalyzer = en.AnalyzerName
 	index, err := bleve.New(filepath.Join(dir, "search.bleve"), mapping)
@@ -35,8 +35,8 @@ func newBleve(dir string, slips int) (*engine, error) {
 				m := bleve.NewMatchQuery(q)
 				m.SetField(field)
 				m.SetBoost(boost)
-				m.SetFuzziness(slips)
-				m.SetOperator(query.MatchQueryOperatorAnd)
+				m.SetFuzziness(1)
+				m.SetOperator(words)
 				return m
 			}
 			r := bleve.NewSearchRequestOptions(bleve.NewDisjunctionQuery(in("title", 10), in("text", 1)), limit, 0, false)

@@ -13,8 +13,8 @@ import (
 	_ "modernc.org/sqlite" // the driver "sqlite"
 )
 
-// newFTS5 makes a database with an index of words.
-func newFTS5(ctx context.Context, dir string) (*engine, error) {
+// newFTS5 makes a database with an index of words. The words of a search are joined by an operator.
+func newFTS5(ctx context.Context, dir, operator string) (*engine, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
@@ -32,7 +32,7 @@ func newFTS5(ctx context.Context, dir string) (*engine, error) {
 	return &engine{
 		add: func(ps []prompt) error { return insert(ctx, db, ps) },
 		find: func(ctx context.Context, q string, limit int) (hits []hit, err error) {
-			rows, err := find.QueryContext(ctx, matching(q), limit)
+			rows, err := find.QueryContext(ctx, matching(q, operator), limit)
 			if err != nil {
 				return nil, err
 			}
@@ -63,8 +63,8 @@ func insert(ctx context.Context, db *sql.DB, ps []prompt) error {
 	return tx.Commit()
 }
 
-// matching makes a query of FTS5 of words: each must be there, the last may be a beginning.
-func matching(q string) string {
+// matching makes a query of FTS5 of words, of which the last may be a beginning.
+func matching(q, operator string) string {
 	words := strings.FieldsFunc(q, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r) })
 	var all []string
 	for _, word := range words {
@@ -73,5 +73,5 @@ func matching(q string) string {
 	if len(all) == 0 {
 		return `""`
 	}
-	return strings.Join(all, " AND ") + "*"
+	return strings.Join(all, operator) + "*"
 }

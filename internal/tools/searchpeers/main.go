@@ -10,11 +10,12 @@
 //
 // answers with the titles that fit best and an excerpt of each text. The engines are
 //
-//	fts5         SQLite's FTS5 with its Porter stemmer, without accents; every word must be there,
-//	             the last may be a beginning; bm25, in which a title counts ten times
-//	bleve        Bleve with its English analyzer; every word must be in the title, or in the text;
-//	             a title counts ten times
-//	bleve-fuzzy  the same, and a word may have one slip
+//	fts5             SQLite's FTS5 with its Porter stemmer, without accents; every word must be
+//	                 there, the last may be a beginning; bm25, in which a title counts ten times
+//	fts5-any         the same, and one of the words is enough
+//	bleve-fuzzy      Bleve with its English analyzer; every word must be in the title, or in the
+//	                 text, with one slip at most; a title counts ten times
+//	bleve-fuzzy-any  the same, and one of the words is enough
 package main
 
 import (
@@ -28,6 +29,8 @@ import (
 	"os/signal"
 	"strconv"
 	"time"
+
+	"github.com/blevesearch/bleve/v2/search/query"
 )
 
 func main() {
@@ -68,11 +71,13 @@ func run(args []string) (err error) {
 	var e *engine
 	switch args[0] {
 	case "fts5":
-		e, err = newFTS5(ctx, args[1])
-	case "bleve":
-		e, err = newBleve(args[1], 0)
+		e, err = newFTS5(ctx, args[1], " AND ")
+	case "fts5-any":
+		e, err = newFTS5(ctx, args[1], " OR ")
 	case "bleve-fuzzy":
-		e, err = newBleve(args[1], 1)
+		e, err = newBleve(args[1], query.MatchQueryOperatorAnd)
+	case "bleve-fuzzy-any":
+		e, err = newBleve(args[1], query.MatchQueryOperatorOr)
 	default:
 		err = fmt.Errorf("there is no engine %q", args[0])
 	}

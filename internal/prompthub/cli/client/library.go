@@ -134,7 +134,8 @@ func (c *Client) Render(ctx context.Context, f Found, values map[string]string) 
 	return rendered, err
 }
 
-// A Search says which prompts are wanted: public ones, those of an author, or the caller's own.
+// A Search says which prompts are wanted: public ones and the caller's own, those of an author, or
+// the caller's own alone.
 type Search struct {
 	Words  string
 	Tags   []string
@@ -142,19 +143,29 @@ type Search struct {
 	Sort   string // an order, or "" for the default of the service
 	Author string // a handle or the key of an author, "" for all
 	Mine   bool
+	All    bool // public prompts and the caller's own
 	Limit  int
 	// Verbatim is whether the words count as they are alone; of public prompts only
 	Verbatim bool
 }
 
-// A Replaced is a word of a search with those that were taken in its place.
-type Replaced struct {
-	Word string
-	By   []string
+// An Understood is a word of a search with the forms in which prompts have it.
+type Understood struct {
+	Word    string
+	As      []string
+	Instead bool // no prompt has the word itself
 }
 
-// Search returns prompts, and which words no prompt has, so that others were searched for.
-func (c *Client) Search(ctx context.Context, s Search) ([]Found, []Replaced, error) {
+// A Results is a page of a search.
+type Results struct {
+	Items      []Found      `json:"items"`
+	Understood []Understood `json:"understood"`
+	Partial    bool         `json:"partial"`
+	NextCursor string       `json:"nextCursor"`
+}
+
+// Search returns prompts.
+func (c *Client) Search(ctx context.Context, s Search) (list Results, err error) {
 	path := "/prompts"
 	switch {
 	case s.Mine:
@@ -174,12 +185,24 @@ func (c *Client) Search(ctx context.Context, s Search) ([]Found, []Replaced, err
 	if s.Verbatim {
 		query.Set("verbatim", "true")
 	}
-	var list struct {
-		Items    []Found    `json:"items"`
-		Replaced []Replaced `json:"replaced"`
+	if s.All {
+		query.Set("scope", "all")
 	}
-	_, err := c.do(ctx, call{method: http.MethodGet, path: path + "?" + query.Encode()}, &list)
-	return list.Items, list.Replaced, err
+	for {
+		var page Results
+		if _, err := c.do(ctx, call{method: http.MethodGet, path: path + "?" + query.Encode()}, &page); err != nil {
+			return list, err
+		}
+		list.Items = append(list.Items, page.Items...)
+		list.Understood = append(list.Understood, page.Understood...)
+		list.Partial, list.NextCursor = list.Partial || page.Partial, page.NextCursor
+		left := s.Limit - len(list.Items)
+		if left <= 0 || page.NextCursor == "" {
+			return list, nil
+		}
+		query.Set("cursor", page.NextCursor)
+		query.Set("limit", strconv.Itoa(left))
+	}
 }
 
 // IsUnknown reports whether an error says that a prompt, one of its versions or its author does not
@@ -205,11 +228,11 @@ func (c *Client) Like(ctx context.Context, r prompt.Ref) (like []Found, err erro
 			continue
 		}
 		s := Search{Words: strings.Join(words, " "), Mine: mine, In: "title", Limit: 50, Verbatim: !mine}
-		found, _, err := c.Search(ctx, s)
+		found, err := c.Search(ctx, s)
 		if err != nil {
 			return nil, err
 		}
-		for _, f := range found {
+		for _, f := range found.Items {
 			if far(f) <= 2 && !slices.ContainsFunc(like, func(g Found) bool { return g.ID == f.ID }) {
 				f.Mine = mine
 				like = append(like, f)

@@ -256,7 +256,7 @@ func TestUnknownParameters(t *testing.T) {
 	p := w.as("Ann").create("A")
 	tests := []struct{ path, location, message string }{
 		{prompts + "?tags=data", "query.tags", "is tag meant?"},
-		{prompts + "?author=f", "query.author", "the parameters are sort, verbatim, tag, q, in, fields, limit, cursor"},
+		{prompts + "?author=f", "query.author", "the parameters are sort, scope, verbatim, tag, q, in, fields, limit, cursor"},
 		{prompts + "?page=2", "query.page", "there is no such parameter"},
 		{prompts + "?Limit=2", "query.Limit", "is limit meant?"},
 		{prompts + "?q=a&srot=newest", "query.srot", "is sort meant?"},

@@ -20,7 +20,7 @@ func (a *api) mine() {
 	route(a, user, huma.Operation{
 		OperationID: "list-my-prompts", Method: http.MethodGet, Path: "/me/prompts", Tags: []string{"me"},
 		Summary: "My own prompts", Errors: badQuery,
-		Description: "Private, public and hidden ones; with deleted=true those alone that can still be restored. By newest, a page costs the same however many there are; updated and title sort in memory, up to 2,000 prompts. With words in q, one request reads up to 200 texts: a page may be short, even empty, and have a nextCursor.",
+		Description: "Private, public and hidden ones; with deleted=true those alone that can still be restored. By newest, a page costs the same however many there are; updated and title sort in memory, up to 2,000 prompts. Words in q are searched for as GET /prompts does with scope=mine; by updated and title, and of deleted prompts, one request reads up to 200 texts: a page may be short, even empty, and have a nextCursor.",
 	}, a.myPrompts)
 	route(a, user, huma.Operation{
 		OperationID: "list-my-votes", Method: http.MethodGet, Path: "/me/votes", Tags: []string{"me"},
@@ -50,7 +50,7 @@ func (a *api) me(ctx context.Context, c call, _ *struct{}) (*meOutput, error) {
 }
 
 type mineInput struct {
-	Sort       string `query:"sort" enum:"newest,updated,title" default:"newest" doc:"The order: by creation or last edit, the latest first, or by title. Authors of more than 2,000 prompts have newest only"`
+	Sort       string `query:"sort" enum:"relevance,newest,updated,title" doc:"The order: by creation or last edit, the latest first, or by title; without one relevance if q has words, else newest. Authors of more than 2,000 prompts have relevance and newest only"`
 	Visibility string `query:"visibility" enum:"private,public" doc:"Only prompts with this visibility"`
 	Name       string `query:"name" doc:"Only the prompt with this name or slug, or that had this name"`
 	Deleted    bool   `query:"deleted" doc:"The deleted prompts, instead of the others"`

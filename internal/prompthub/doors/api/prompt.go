@@ -28,6 +28,7 @@ type Prompt struct {
 	Message     string          `json:"message,omitempty" doc:"Why the content was changed; absent in lists" example:"Names the language first"`
 	Excerpt     string          `json:"excerpt,omitempty" doc:"How the text begins, in one line; in lists" example:"I want you to act as a code reviewer."`
 	FoundIn     string          `json:"foundIn,omitempty" enum:"title,text" doc:"In a search of texts: text where one of the words at least is in the text alone" example:"text"`
+	Lacks       []string        `json:"lacks,omitempty" nullable:"false" doc:"In a search for words: those that the prompt has in no form" example:"[\"nurse\"]"`
 	Snippet     string          `json:"snippet,omitempty" doc:"With foundIn text: the part of the text in which a word was found, in one line" example:"…explain what a regex does, piece by piece…"`
 	Text        string          `json:"text,omitempty" doc:"The prompt itself, byte for byte as its author sent it; absent in lists" example:"I want you to act as a code reviewer."`
 	Kind        string          `json:"kind,omitempty" enum:"text,chat" doc:"Whether it has a text or messages" example:"text"`
@@ -109,7 +110,7 @@ func (a *api) encode(v library.View) Prompt {
 	}
 	p.Kind, p.Messages, p.Config, p.Variables = encodeContent(v.Content())
 	p.Production = v.Labels[prompt.Production]
-	p.FoundIn, p.Snippet = v.Found.String(), v.Snippet
+	p.FoundIn, p.Snippet, p.Lacks = v.Found.String(), v.Snippet, v.Lacks
 	if v.ForkedFrom.ID != "" {
 		p.Origin = &Origin{ID: string(v.ForkedFrom.ID), Version: v.ForkedFrom.Version}
 	}

@@ -25,7 +25,7 @@ func (a *api) prompts() {
 	route(a, reader, huma.Operation{
 		OperationID: "list-prompts", Method: http.MethodGet, Path: "/prompts", Tags: []string{"prompts"},
 		Summary: "Public prompts, by tags and words", Errors: badQuery,
-		Description: "Without tags and words, all of them. Tags must all match, and so must words, each as the beginning of a word of the title or, unless in is title, as a whole word of the text; foundIn tells which. q also takes phrases, words to leave out and qualifiers. A word outside of phrases also finds its other forms (plurals and other endings, other accents, joined or split words), and if nothing is found, known words take the place of a word that no prompt has, and words that tell least are left out, as replaced tells. A page may hold fewer than limit, even none, though there are more: go on while there is a nextCursor. A walk along the cursors sees each prompt once while its place stays as it is.",
+		Description: "Without tags and words, all of them. Tags must all match. Words are wanted: by relevance a prompt needs a third of what they tell together, and the more it has the better; lacks names what it has not. In the other orders it needs all of them, and with in=title all of them in the title, each as a word or the beginning of one. q also takes phrases, words to leave out and qualifiers, which must match. A word outside of phrases also finds its other forms (plurals and other endings, other accents, joined or split words), the last one words of titles that begin with it, and one that no prompt has the known words that are nearest to it; understood tells. A page may hold fewer than limit, even none, though there are more: go on while there is a nextCursor. A walk along the cursors sees each prompt once while its place stays as it is.",
 	}, a.search)
 	route(a, user, answers[Prompt](a, http.StatusOK, "The prompt that the same Idempotency-Key and body created before", answers[Prompt](a, http.StatusCreated, "The new prompt", huma.Operation{
 		OperationID: "create-prompt", Method: http.MethodPost, Path: "/prompts", Tags: []string{"prompts"}, DefaultStatus: http.StatusCreated,
@@ -79,8 +79,9 @@ func (Order) Schema(huma.Registry) *huma.Schema {
 }
 
 type searchInput struct {
-	Sort     Order `query:"sort"`
-	Verbatim bool  `query:"verbatim" doc:"Whether the words of q count as they are alone: not in other forms (plurals, other accents, joined or split), and neither replaced by known ones nor left out if no prompt has them all" example:"true"`
+	Sort     Order  `query:"sort"`
+	Scope    string `query:"scope" enum:"public,mine,all" default:"public" doc:"What is searched: public prompts, the caller's own, private ones too, or both. An order of votes is one of public prompts alone"`
+	Verbatim bool   `query:"verbatim" doc:"Whether the words of q count as they are alone: not in other forms (plurals, other accents, joined or split), and not as known ones in place of a word that no prompt has" example:"true"`
 	Filter
 	Fields
 	Paging
@@ -97,11 +98,11 @@ func (a *api) search(ctx context.Context, c call, in *searchInput) (*foundOutput
 	out := &foundOutput{}
 	page, err := a.page(ctx, c, in.Fields, in.Limit, func(limit int) (library.Page, error) {
 		p, err := a.Service.Search(ctx, c.User, library.Search{
-			Order: library.Order(in.Sort), Tags: tags, Words: words, Titles: in.titles(), Verbatim: in.Verbatim, Limit: limit, Cursor: in.Cursor,
+			Order: library.Order(in.Sort), Tags: tags, Words: words, Titles: in.titles(), Scope: library.Scope(in.Scope), Verbatim: in.Verbatim, Limit: limit, Cursor: in.Cursor,
 		})
-		out.Body.Replaced = nil
-		for _, r := range p.Replaced {
-			out.Body.Replaced = append(out.Body.Replaced, Replaced{r.Word, append([]string{}, r.By...)})
+		out.Body.Understood, out.Body.Partial = nil, p.Partial
+		for _, u := range p.Understood {
+			out.Body.Understood = append(out.Body.Understood, Understood(u))
 		}
 		return p, err
 	})

@@ -24,14 +24,15 @@ type PromptList struct {
 // A SearchList is a page of a search.
 type SearchList struct {
 	PromptList
-	Replaced []Replaced `json:"replaced,omitempty" nullable:"false" doc:"Words of q that were replaced by others or left out, as no prompt has all of q; absent if there are none. verbatim=true searches for the words as they are"`
+	Understood []Understood `json:"understood,omitempty" nullable:"false" doc:"Words of q that prompts of this page have in another form; absent if there are none. verbatim=true searches for the words as they are"`
+	Partial    bool         `json:"partial,omitempty" doc:"Whether prompts may be missing: the service is still reading them, and titles alone were searched, or it has no room for all of them and searched the newest" example:"true"`
 }
 
-// A Replaced is a word of a search with those that were taken in its place; none if it was left
-// out.
-type Replaced struct {
-	Word string   `json:"word" doc:"The word, normalized" example:"terminl"`
-	By   []string `json:"by" nullable:"false" doc:"Up to 4 words of public titles, the nearest first; each of them may be found. Empty where the word was left out" example:"[\"terminal\"]"`
+// An Understood is a word of a search with the forms in which prompts have it.
+type Understood struct {
+	Word    string   `json:"word" doc:"The word, normalized" example:"terminl"`
+	As      []string `json:"as" nullable:"false" doc:"Words that prompts of the page have: with another ending or other accents, joined or as two words, longer, or near to a word that nothing has" example:"[\"terminal\"]"`
+	Instead bool     `json:"instead,omitempty" doc:"Whether no prompt of the page has the word itself" example:"true"`
 }
 
 // A FileFormat is the name of a format of files.

@@ -172,7 +172,7 @@ type order string
 // orderSchema lists the orders. It is no enum: the form of a client sends an empty string for a
 // field that its user left empty.
 func orderSchema() *jsonschema.Schema {
-	return &jsonschema.Schema{Type: "string", Description: orders() + "; else relevance, or most-liked without query. Own prompts: newest first"}
+	return &jsonschema.Schema{Type: "string", Description: orders() + "; else relevance, or most-liked without query. Words find own prompts too"}
 }
 
 // orders returns the names of the orders as a list for people.
@@ -217,11 +217,17 @@ func (d *handler) searchPrompts(ctx context.Context, c *call, in searchInput) (s
 	for _, v := range page.Items {
 		out.Prompts = append(out.Prompts, d.listed(c, v))
 	}
-	if len(page.Replaced) > 0 {
-		out.Note = "Showing results for " + wanted.Meant(page.Replaced)
+	for _, u := range page.Understood {
+		if u.Instead {
+			out.Note += fmt.Sprintf("No prompt has %q: showing results for %s. ", u.Word, strings.Join(u.As, " or "))
+		}
 	}
-	if err == nil && len(out.Prompts) == 0 && !in.Mine && c.Known() {
-		out.Note = "No public prompt matches. The caller's own are found with mine."
+	if page.Partial {
+		out.Note += "Prompts are still being read, so some may be missing."
+	}
+	out.Note = strings.TrimSpace(out.Note)
+	if err == nil && len(out.Prompts) == 0 && out.NextCursor == "" {
+		out.Note = "No prompt matches."
 	}
 	out.NextCursor = page.Next
 	return out, err
@@ -229,12 +235,16 @@ func (d *handler) searchPrompts(ctx context.Context, c *call, in searchInput) (s
 
 func (d *handler) search(ctx context.Context, c *call, in searchInput, tags []prompt.Tag, wanted prompt.Query) (library.Page, error) {
 	if !in.Mine {
-		return d.Service.Search(ctx, c.User, library.Search{Order: library.Order(in.Order), Tags: tags, Words: wanted, Limit: in.Limit, Cursor: in.Cursor})
+		scope := library.ScopePublic
+		if o := library.Order(in.Order); !wanted.Empty() && (o == "" || o == library.Newest || o == library.Relevance) {
+			scope = library.ScopeAll
+		}
+		return d.Service.Search(ctx, c.User, library.Search{Scope: scope, Order: library.Order(in.Order), Tags: tags, Words: wanted, Limit: in.Limit, Cursor: in.Cursor})
 	}
 	if !c.Known() {
 		return library.Page{}, errSignIn()
 	}
-	q := library.MineQuery{Sort: library.ByNewest, Limit: in.Limit, Cursor: in.Cursor}
+	q := library.MineQuery{Limit: in.Limit, Cursor: in.Cursor}
 	q.Tags, q.Words = tags, wanted
 	return d.Service.Mine(ctx, c.User, q)
 }

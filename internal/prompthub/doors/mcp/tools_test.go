@@ -147,8 +147,6 @@ func TestToolsAtWork(t *testing.T) {
 	var tags struct{ Tags []mcp.Tag }
 	bob.tool("list_tags", object{}).gives(&tags)
 	require.NotEmpty(t, tags.Tags)
-	_, _, err := w.db.KeepSketches(t.Context())
-	require.NoError(t, err)
 	var around struct {
 		Tags    []mcp.Tag
 		Similar []mcp.Similar
@@ -391,7 +389,7 @@ func TestSearchWithASlip(t *testing.T) {
 	}
 	w.as("bob").tool("search_prompts", object{"query": "a reveiw"}).gives(&found) //nolint:misspell // the slip
 	require.Len(t, found.Prompts, 1)
-	require.Equal(t, "Showing results for a review", found.Note)
+	require.Equal(t, "No prompt has \"reveiw\": showing results for review.", found.Note)
 	w.as("bob").tool("search_prompts", object{"query": "unheard"}).gives(&found)
-	require.Equal(t, "No public prompt matches. The caller's own are found with mine.", found.Note)
+	require.Equal(t, "No prompt matches.", found.Note)
 }

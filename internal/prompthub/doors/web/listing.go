@@ -97,14 +97,16 @@ type listing struct {
 	Start   string // address of the first page, "" there
 	Wrong   string // why nothing was searched for
 	Whole   bool   // whether nothing narrows the list down
-	// Replaced says that the search took other words; nil if it did not
-	Replaced *replaced
-	Empty    string // the message of an empty list
-	Starter  bool   // whether prompts to begin with are offered
-	Instead  choice // where one may go then; no link: nowhere
-	Other    choice // where else
-	Manage   bool   // whether cards show what their author wants to know
-	Feeds    []feedLink
+	// Understood says that the search took other words; nil if it did not
+	Understood *understood
+	Partial    bool     // whether prompts may be missing
+	Near       []choice // prompts that are offered if none is found
+	Empty      string   // the message of an empty list
+	Starter    bool     // whether prompts to begin with are offered
+	Instead    choice   // where one may go then; no link: nowhere
+	Other      choice   // where else
+	Manage     bool     // whether cards show what their author wants to know
+	Feeds      []feedLink
 }
 
 func (l *listing) head(string) head { return head{Feeds: l.Feeds} }

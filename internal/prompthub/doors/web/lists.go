@@ -1,6 +1,7 @@
 package web
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -42,7 +43,7 @@ func (s *web) catalog(r *request) error {
 	}
 	l.AllTags = view{Prefix + "/tags", v.values}.with("cursor", "")
 	tags, p, err := s.search(r, v)
-	l.tellReplaced(v, p)
+	l.tellUnderstood(v, p)
 	l.tagged = func(t prompt.Tag) string { return v.with("tag", plus(tags, t)) }
 	l.Counted = l.Query == ""
 	catalog, err := s.found(r, &l, p, tags, err)
@@ -76,27 +77,28 @@ func (s *web) catalog(r *request) error {
 	return s.list(r, "catalog", "Prompts", l.Wrong, &l)
 }
 
-// A replaced is what a search looked for instead, and the address of the search for the words as
-// they were typed: "" where none was taken for another, so that it would find nothing.
-type replaced struct {
-	For, Typed, Verbatim string
-	Fewer                bool
+// An understood tells what a search looked for in place of words that no prompt has, and the
+// address of the search for the words as they were typed.
+type understood struct {
+	Words    []library.Understood
+	Verbatim string
 }
 
-// tellReplaced says that a search took other words in place of some, or left some out.
-func (l *listing) tellReplaced(v view, p library.Page) {
-	if len(p.Replaced) == 0 {
-		return
+// tellUnderstood says that a search took other words in place of some, and that prompts may be
+// missing.
+func (l *listing) tellUnderstood(v view, p library.Page) {
+	l.Partial = p.Partial
+	for _, item := range p.Near {
+		l.Near = append(l.Near, choice{Name: item.Title, Link: Prefix + "/prompts/" + string(item.ID)})
 	}
-	if words, err := prompt.ParseQuery(l.Query); err == nil {
-		l.Replaced = &replaced{For: words.Meant(p.Replaced), Typed: l.Query}
-		for _, r := range p.Replaced {
-			if len(r.By) == 0 {
-				l.Replaced.Fewer = true
-			} else {
-				l.Replaced.Verbatim = v.with("verbatim", "1")
-			}
+	for _, u := range p.Understood {
+		if !u.Instead {
+			continue
 		}
+		if l.Understood == nil {
+			l.Understood = &understood{Verbatim: v.with("verbatim", "1")}
+		}
+		l.Understood.Words = append(l.Understood.Words, u)
 	}
 }
 
@@ -125,7 +127,14 @@ func (l *listing) nothing(who auth.User, tagged bool) {
 	case tagged:
 		l.Empty = "No public prompt has all of these tags. Take one away."
 	case l.Query != "":
-		l.Empty = "No public prompt has these words in its title or its text. Search for fewer words, or for other ones."
+		where := "its title or its text"
+		if l.view.get("in") == inTitles {
+			where = "its title"
+		}
+		l.Empty = "No prompt has these words in " + where + ". Search for fewer words, or for other ones."
+		if who.Known() {
+			l.Instead = choice{Name: fmt.Sprintf("New prompt “%s”", l.Query), Link: newPrompt.Link + "?" + url.Values{"title": {l.Query}}.Encode()}
+		}
 	default:
 		l.Empty = "Nobody has shared a prompt yet."
 		if who.Known() {
@@ -146,7 +155,11 @@ func (s *web) search(r *request, v view) ([]prompt.Tag, library.Page, error) {
 	if sort := v.get("sort"); library.IsOrder(sort) {
 		order = library.Order(sort)
 	}
-	p, err := s.Service.Search(r.Context(), r.who, library.Search{Order: order, Tags: tags, Words: words, Titles: v.get("in") == inTitles, Verbatim: v.get("verbatim") != "", Limit: perPage, Cursor: v.get("cursor")})
+	scope := library.ScopePublic
+	if !words.Empty() && (order == "" || order == library.Newest || order == library.Relevance) {
+		scope = library.ScopeAll
+	}
+	p, err := s.Service.Search(r.Context(), r.who, library.Search{Scope: scope, Order: order, Tags: tags, Words: words, Titles: v.get("in") == inTitles, Verbatim: v.get("verbatim") != "", Limit: perPage, Cursor: v.get("cursor")})
 	return tags, p, err
 }
 
@@ -253,7 +266,7 @@ func (s *web) mine(r *request) error {
 	case v.get("show") != "deleted":
 		l.Instead, l.Other = newPrompt, takeIn
 	}
-	q := library.MineQuery{Sort: "newest", Limit: perPage, Cursor: v.get("cursor")}
+	q := library.MineQuery{Limit: perPage, Cursor: v.get("cursor")}
 	switch show := v.get("show"); show {
 	case "public", "private":
 		q.Visibility = prompt.Visibility(show)

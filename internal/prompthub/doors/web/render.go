@@ -73,7 +73,7 @@ func (s *web) parse() map[string]*template.Template {
 		"asset": s.static.Address, "exact": markdown.Exact,
 		"age": func(t time.Time) string { return age(s.Now().Sub(t)) }, "stamp": stamp, "day": day,
 		"number": number, "author": s.authorAddress, "prefix": func() string { return Prefix },
-		"sentence": sentence, "size": size,
+		"sentence": sentence, "size": size, "join": strings.Join,
 	}
 	return pages.Templates(files, functions)
 }

@@ -31,7 +31,7 @@ func TestWriteAndRead(t *testing.T) {
 	bob.get(page).is(200).has("Review &lt;my&gt; code", ">Ann<").lacks("Make private", "Delete", "Edit")
 	bob.get("/app").is(200).has("Look at this &amp; that.", `href="/app?tag=code-review"`, "just now")
 	require.Equal(t, []string{"Review <my> code"}, bob.get("/app?q=rev&tag=development,code-review").titles())
-	bob.get("/app?q=nothing").is(200).has("No public prompt has these words").lacks("New prompt</a></p>")
+	bob.get("/app?q=nothing").is(200).has("No prompt has these words").lacks("New prompt</a></p>")
 	bob.get("/app?tag=data").has("No public prompt has all of these tags")
 	bob.get("/app?tag=data&q=nothing").has("take a tag away")
 	bob.get("/app/votes").has("Browse prompts</a>").lacks("New prompt</a></p>")
@@ -83,8 +83,6 @@ func TestLookForSimilar(t *testing.T) {
 	const text = "I want you to act as a chef who cooks for many guests, and who tells what to buy, in which order to cook it, and what can be done the day before."
 	page := w.as("Ann").write("Chef", text, "public")
 	w.as("Ann").write("Secret chef", text, "private")
-	_, _, err := w.db.KeepSketches(t.Context())
-	require.NoError(t, err)
 	bob := w.as("Bob")
 	ask := func(text string) shown {
 		return bob.post("/app/prompts/new", "do", "similar", "title", "Mine", "text", text, "visibility", "private").is(200).lacks("Secret chef")
@@ -105,8 +103,6 @@ func TestSuggestTags(t *testing.T) {
 		ann.write(fmt.Sprint("Soup ", i), "Carrots and lettuce", "public", "health")
 		ann.write(fmt.Sprint("Treaty ", i), "Contracts of parties", "public", "legal")
 	}
-	_, _, err := w.db.KeepSketches(t.Context())
-	require.NoError(t, err)
 	box := func(tag string) string { return `name="tag" value="` + tag + `"` }
 	bob := w.as("Bob")
 	bob.get("/app/prompts/new").is(200).has("Suggest tags").lacks("These fit best")
@@ -120,7 +116,7 @@ func TestSuggestTags(t *testing.T) {
 	bob.post("/app/prompts/new", "do", "suggest", "title", "", "text", "", "visibility", "private").is(200).has("Write a title or a text first.")
 	mine := bob.write("Mine", "Read contracts", "private", "legal")
 	bob.post(mine+"/edit", "do", "suggest", "title", "Mine", "text", "Read contracts", "visibility", "private", "revision", "1", "tag", "legal").
-		is(200).has(box("legal")+" checked", "These fit best:", box("health"))
+		is(200).has(box("legal")+" checked").lacks("These fit best:")
 }
 
 // TestMoreTags: a form shows the tags that its author chose and the first of the catalog. The
@@ -408,7 +404,7 @@ func TestFirstPage(t *testing.T) {
 	for _, path := range []string{"/app?q=one", "/app?tag=writing"} {
 		w.nobody().get(path).is(200).has("Most liked").lacks(hello)
 	}
-	w.nobody().get("/app?q=none").is(200).has("No public prompt").lacks(hello, "Most liked")
+	w.nobody().get("/app?q=absent").is(200).has("No prompt has these words").lacks(hello, "Most liked")
 	w = newWorld(t, func(c *web.Config) { c.PublicRead, c.SignIn = true, web.Nowhere })
 	w.nobody().get("/app").has("Nobody has shared a prompt yet.").lacks("Sign in")
 }
@@ -541,7 +537,7 @@ func TestSearchInTexts(t *testing.T) {
 	require.Len(t, found.titles(), 1)
 	ann.get("/app?q=sew").is(200).has("<mark>Sewing</mark>").lacks("in the text")
 	found.has(`<li class="filter"><a class="switch" href="/app?in=title`).lacks(`data-live>Titles only`)
-	ann.get("/app?q=needle&in=title").is(200).has("No public prompt", `name="in" value="title"`, `<li class="filter"><a class="switch on" href="/app?q=needle"`).lacks("Sewing")
+	ann.get("/app?q=needle&in=title").is(200).has("No prompt has these words in its title. ", `These have some of them: `, `name="in" value="title"`, `<li class="filter"><a class="switch on" href="/app?q=needle"`)
 	ann.get("/app").lacks("Titles only")
 	for _, own := range []string{"/app/mine?q=needle", found.find(`class="author" href="([^"]*)"`) + "?q=needle"} {
 		ann.get(own).is(200).has("Sewing", "in the text", `placeholder="Search titles and texts"`)
@@ -586,12 +582,12 @@ func TestSearchWithASlip(t *testing.T) {
 	ann.write("Linux terminal", "A shell.", "public", "data")
 	_, err := w.db.CountTags(t.Context())
 	require.NoError(t, err)
-	ann.get("/app?q=linux+terminl").is(200).has(`Showing results for <b dir="auto">linux terminal</b>.`, "Linux terminal", `href="/app?q=linux&#43;terminl&amp;verbatim=1"`, "terminl</span> instead")
-	ann.get("/app?q=make+a+linux+terminal").is(200).has(`No prompt has all of these words. Showing results for <b dir="auto">linux terminal</b>.</p>`, "Linux terminal")
-	ann.get("/app?q=linux+terminl&verbatim=1").is(200).has("No public prompt").lacks("Showing results for")
+	ann.get("/app?q=linux+terminl").is(200).has(`Showing results for <b dir="auto">terminal</b> in place of <span dir="auto">terminl</span>.`, "Linux terminal", `href="/app?q=linux&#43;terminl&amp;verbatim=1"`)
+	ann.get("/app?q=make+a+linux+terminal").is(200).has("Linux terminal")
+	ann.get("/app?q=terminl&verbatim=1").is(200).has("No prompt has these words").lacks("Showing results for")
 	ann.get("/app?q=linux+terminal").is(200).has("<mark>Linux</mark> <mark>terminal</mark>").lacks("Showing results for")
-	ann.get("/app?q=linux+terminals").is(200).has("<mark>Linux</mark> <mark>terminal</mark>").lacks("Showing results for")
-	ann.get(`/app?q=%22linux%22+terminl+tag:data`).is(200).has(`Showing results for <b dir="auto">&#34;linux&#34; terminal tag:data</b>.`, "<mark>Linux</mark> <mark>terminal</mark>",
+	ann.get("/app?q=linux+terminals").is(200).has("<mark>Linux</mark> <mark>terminal</mark>")
+	ann.get(`/app?q=%22linux%22+terminl+tag:data`).is(200).has(`Showing results for <b dir="auto">terminal</b> in place of <span dir="auto">terminl</span>.`, "<mark>Linux</mark> <mark>terminal</mark>",
 		`href="/app?q=%22linux%22&#43;terminl&#43;tag%3Adata&amp;verbatim=1"`)
 	ann.get(`/app?q=linux+%22terminl%22`).is(200).has("Take something away.").lacks("Showing results for")
 }

@@ -21,7 +21,7 @@ func (s *web) writing() {
 }
 
 func (s *web) newForm(r *request) error {
-	return s.showNew(r, http.StatusOK, prompt.Draft{Visibility: prompt.Private}, nil)
+	return s.showNew(r, http.StatusOK, prompt.Draft{Title: r.URL.Query().Get("title"), Visibility: prompt.Private}, nil)
 }
 
 // showNew shows the form of a new prompt with a draft, and its mistakes.

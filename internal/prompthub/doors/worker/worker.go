@@ -20,8 +20,8 @@ func Triggers(db *promptdb.DB, log *slog.Logger) []function.Trigger {
 		{Name: "purge", Schedule: "0 30 3 * * *", Run: reporting(log, slog.LevelInfo, "purge", "prompts", db.Purge)},
 		{Name: "tag-counts", Schedule: "0 * * * * *", Run: reporting(log, slog.LevelDebug, "tag counts", "prompts", db.CountTags)},
 		{Name: "erase", Schedule: "0 10 * * * *", Run: reporting(log, slog.LevelInfo, "erase", "accounts", db.Erase)},
+		{Name: "search-snapshot", Schedule: "0 40 * * * *", Run: reporting(log, slog.LevelInfo, "snapshot of the search index", "prompts", db.KeepSnapshot)},
 		{Name: "backups", Schedule: "0 50 * * * *", Run: backups(db, log)},
-		{Name: "sketches", Schedule: "0 40 * * * *", Run: sketches(db, log)},
 	}
 }
 
@@ -47,15 +47,6 @@ func reporting(log *slog.Logger, level slog.Level, name, counted string, job fun
 	return func(ctx context.Context, _ function.Invocation) error {
 		n, err := job(ctx)
 		log.LogAttrs(ctx, level, name, slog.Int(counted, n))
-		return err
-	}
-}
-
-func sketches(db *promptdb.DB, log *slog.Logger) function.Func {
-	return func(ctx context.Context, _ function.Invocation) error {
-		prompts, trial, err := db.KeepSketches(ctx)
-		log.LogAttrs(ctx, slog.LevelInfo, "sketches", slog.Int("prompts", prompts),
-			slog.Int("tags.tried", trial.Prompts), slog.Int("tags.learned", trial.Learned), slog.Int("tags.named", trial.Named))
 		return err
 	}
 }

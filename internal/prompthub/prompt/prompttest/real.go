@@ -20,14 +20,14 @@ func Real(t testing.TB) []prompt.Draft {
 	if path == "" {
 		t.Skip("PROMPTS_CSV names no file of real prompts")
 	}
-	ds, err := Read(path)
+	ds, err := Read(path, prompt.Rules{})
 	require.NoError(t, err)
 	return ds
 }
 
-// Read reads a thousand real prompts from a file as prompts.chat publishes it, with the tags that
-// an import gives them.
-func Read(path string) ([]prompt.Draft, error) {
+// Read reads a thousand real prompts from a file as prompts.chat publishes it, as far as they keep
+// to the rules, with the tags that an import gives them.
+func Read(path string, rules prompt.Rules) ([]prompt.Draft, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -43,7 +43,7 @@ func Read(path string) ([]prompt.Draft, error) {
 		if row[2] == "TRUE" {
 			d.Tags = append(d.Tags, "development")
 		}
-		if d, err := (prompt.Rules{}).Check(d); err == nil {
+		if d, err := rules.Check(d); err == nil {
 			ds = append(ds, d)
 		}
 	}

@@ -2,13 +2,16 @@ package prompttest
 
 import (
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"unicode"
+
+	"golang.org/x/text/unicode/norm"
 
 	"prompthub/internal/prompthub/prompt"
 )
 
-// A Way is how people type a title.
+// A Way is how people type a title, or words that they remember of a text.
 type Way struct {
 	Name  string
 	First int     // among how many answers the prompt must be
@@ -16,8 +19,8 @@ type Way struct {
 	typed func(words []string) (string, bool)
 }
 
-// Type returns what is typed in search of a title, and false if the title cannot be typed so.
-func (w Way) Type(title string) (string, bool) { return w.typed(Words(title)) }
+// Type returns what is typed of a title or a text, and false if it cannot be typed so.
+func (w Way) Type(of string) (string, bool) { return w.typed(Words(of)) }
 
 // Ways returns the ways in which titles of prompts are typed. The order of the calls decides the
 // searches that they make.
@@ -38,12 +41,12 @@ func Ways(ds []prompt.Draft) []Way {
 		{"the exact title", 1, 0.99, func(words []string) (string, bool) { return strings.Join(words, " "), true }},
 		{"a slip in a word of five letters or more, not in the first, that makes no word", 10, 0.95, func(words []string) (string, bool) {
 			return changed(rnd, words, 5, func(word string) (string, bool) {
-				slipped := word[:1] + slip(rnd, word[1:])
+				slipped := word[:1] + Slip(rnd, word[1:])
 				return slipped, !exists[slipped]
 			})
 		}},
 		{"any slip", 10, 0.80, func(words []string) (string, bool) {
-			return changed(rnd, words, 4, func(word string) (string, bool) { return slip(rnd, word), true })
+			return changed(rnd, words, 4, func(word string) (string, bool) { return Slip(rnd, word), true })
 		}},
 		{"plural or singular", 10, 0.97, func(words []string) (string, bool) {
 			return changed(rnd, words, 4, func(word string) (string, bool) { return otherNumber(word), true })
@@ -62,7 +65,41 @@ func Ways(ds []prompt.Draft) []Way {
 				return word[:at] + " " + word[at:], true
 			})
 		}},
+		{"without its accents, or with one too many", 10, 0.90, func(words []string) (string, bool) {
+			title := strings.Join(words, " ")
+			if plain := withoutAccents(title); plain != title {
+				return plain, true
+			}
+			return changed(rnd, words, 3, func(word string) (string, bool) {
+				i := strings.IndexAny(word, "aeiou")
+				if i < 0 {
+					return word, false
+				}
+				return word[:i+1] + "\u0301" + word[i+1:], true
+			})
+		}},
+		{"the last word not to its end", 10, 0.90, func(words []string) (string, bool) {
+			if len(words) == 0 {
+				return "", false
+			}
+			last := []rune(words[len(words)-1])
+			if len(last) < 5 {
+				return "", false
+			}
+			beginning := string(last[:3+rnd.IntN(len(last)-3)])
+			return strings.Join(append(slices.Clone(words[:len(words)-1]), beginning), " "), true
+		}},
 	}
+}
+
+// withoutAccents returns a text without the marks of its letters.
+func withoutAccents(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Mn, r) {
+			return -1
+		}
+		return r
+	}, norm.NFD.String(text))
 }
 
 // Words returns the words of letters and digits of a text in lower case.
@@ -93,8 +130,8 @@ func changed(rnd *rand.Rand, words []string, letters int, change func(word strin
 	return "", false
 }
 
-// slip leaves a letter out, doubles one or adds another, takes another one, or swaps two.
-func slip(rnd *rand.Rand, word string) string {
+// Slip leaves a letter out, doubles one or adds another, takes another one, or swaps two.
+func Slip(rnd *rand.Rand, word string) string {
 	i, letter := rnd.IntN(len(word)), string(rune('a'+rnd.IntN(26)))
 	switch rnd.IntN(4) {
 	case 0:

@@ -72,6 +72,7 @@ func (db *Backups) add(f *bulkload, p prompt.Prompt, likers []prompt.UserID) err
 	_, p.Slug = prompt.Slugs(p.Title, p.ID) // each its own
 	p.Name = p.Slug
 	rec := schema.Record{Prompt: p, RowsVersion: schema.RowsVersion}
+	rec.Stamp(p.UpdatedAt)
 	rows, err := db.T.AllRows(rec)
 	if err != nil {
 		return err

@@ -27,28 +27,19 @@ const AtomicWithin = 20 * time.Second
 // commitAtomic is commit for such a storage.
 func (w *Writer) commitAtomic(ctx context.Context, first bool, now schema.Record, which schema.RowsOf, stale schema.Entries, ops []table.Op) (schema.Record, error) {
 	put, drop := w.db.T.Changes(now, which, stale)
-	texts := which&schema.TheText != 0 && now.Backlog != nil
-	if texts {
-		now.Backlog = nil
-	}
 	batch, err := now.Batch(first, ops)
 	if err != nil {
 		return schema.Record{}, err
 	}
-	t := transact.Transaction{Table: w.db.T.Prompts, Ops: batch, Put: make([]transact.Row, 0, len(put)), Later: texts}
+	t := transact.Transaction{Table: w.db.T.Prompts, Ops: batch, Put: make([]transact.Row, 0, len(put))}
 	for _, r := range put {
 		t.Put = append(t.Put, transact.Row{Table: r.Table, Row: r.Row})
 	}
 	for _, r := range drop {
 		t.Drop = append(t.Drop, transact.Key{Table: r.Table, Key: r.Row.Key})
 	}
-	if now.Backlog != nil {
-		t.Messages = w.follows()
-	}
 	etags, err := w.db.together(ctx, t)
-	if which&schema.TheRows != 0 {
-		defer w.db.OnProjected(now.Prompt)
-	}
+	defer w.db.OnProjected(now.Prompt)
 	var failed *table.OpError
 	switch {
 	case errors.As(err, &failed) && failed.Index > 1:
@@ -62,6 +53,7 @@ func (w *Writer) commitAtomic(ctx context.Context, first bool, now schema.Record
 		return schema.Record{}, rowstore.Unavailable(err)
 	}
 	now.ETag, now.Indexed = etags[0], true
+	w.db.OnCommitted(now)
 	w.db.Count(ctx, "projections", 1)
 	return now, nil
 }

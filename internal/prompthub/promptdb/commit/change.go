@@ -77,7 +77,7 @@ func (w *Writer) run(ctx context.Context, next func(*schema.Record) (schema.Reco
 		if errors.Is(err, ErrUnchanged) {
 			// A publish of unknown outcome may be on its way under the ETag that was read. With another ETag
 			// it never lands.
-			if !rec.Listed() && !db.clear(ctx, *rec, schema.TheRows) {
+			if !rec.Listed() && !db.clear(ctx, *rec) {
 				if err := wait(ctx, time.Time{}); err != nil {
 					return prompt.Prompt{}, err
 				}
@@ -85,17 +85,18 @@ func (w *Writer) run(ctx context.Context, next func(*schema.Record) (schema.Reco
 			}
 			// what it finds done may have been done after its sender was told of a failure
 			db.OnProjected(rec.Prompt)
-			w.cancelOrRun(*rec)
+			db.OnCommitted(*rec)
+			w.CancelRepair()
 			return rec.Prompt, w.readTally(ctx)
 		}
 		if err != nil {
-			w.cancelOrRun(*rec)
+			w.CancelRepair()
 			return prompt.Prompt{}, err
 		}
 		if err := w.scheduleRepair(ctx); err != nil {
 			return prompt.Prompt{}, err
 		}
-		committed, err := w.commit(ctx, rec, now, schema.TheRows, ops...)
+		committed, err := w.commit(ctx, rec, now, schema.TheRows|schema.TheLog, ops...)
 		if rowstore.Overtaken(err) {
 			if known, err := w.inTheWay(ctx, err, now.Name); err != nil {
 				return prompt.Prompt{}, err
@@ -122,7 +123,7 @@ func (w *Writer) run(ctx context.Context, next func(*schema.Record) (schema.Reco
 func (w *Writer) finish(ctx context.Context, rec schema.Record, mustBeGone bool) (prompt.Prompt, error) {
 	var hearing errgroup.Group
 	hearing.Go(func() error { return w.readTally(ctx) })
-	if err := w.db.project(ctx, rec, schema.TheRows); err != nil {
+	if err := w.db.project(ctx, rec, schema.TheRows|schema.TheLog); err != nil {
 		w.db.Log.WarnContext(ctx, "projection cut short; its repair message will finish it", slog.String("prompt", string(rec.ID)), slog.Any("error", err))
 		if mustBeGone {
 			return prompt.Prompt{}, &fault.Error{
@@ -132,8 +133,8 @@ func (w *Writer) finish(ctx context.Context, rec schema.Record, mustBeGone bool)
 		}
 		return rec.Prompt, hearing.Wait()
 	}
-	if w.db.clear(ctx, rec, schema.TheRows) { // whoever else waits for the prompt need not wait for the answer
-		w.cancelOrRun(rec)
+	if w.db.clear(ctx, rec) { // whoever else waits for the prompt need not wait for the answer
+		w.CancelRepair()
 	}
 	return rec.Prompt, hearing.Wait()
 }
@@ -175,18 +176,51 @@ func (db *Committer) takeOver(ctx context.Context, w *Writer, rec *schema.Record
 	if err := w.scheduleRepair(ctx); err != nil {
 		return err
 	}
-	committed, err := w.commit(ctx, rec, *rec, schema.TheRows)
+	if err := db.dropUnwritten(ctx, rec); err != nil {
+		return err
+	}
+	committed, err := w.commit(ctx, rec, *rec, schema.TheRows|schema.TheLog)
 	if errors.Is(err, rowstore.ErrConflict) {
 		return nil // somebody else did
 	}
 	if err != nil {
 		return err
 	}
-	if err := db.project(ctx, committed, schema.TheRows); err != nil {
+	if err := db.project(ctx, committed, schema.TheRows|schema.TheLog); err != nil {
 		return rowstore.Unavailable(err)
 	}
 	db.Count(ctx, "repairs", 1)
-	db.clear(ctx, committed, schema.TheRows)
+	db.clear(ctx, committed)
+	return nil
+}
+
+// dropUnwritten takes those rows of logs off the stale ones that are not there: each attempt has
+// stamps of its own, and those of many attempts that failed would keep the next ones from their
+// end. What the attempts before have sent has landed, or never will.
+func (db *Committer) dropUnwritten(ctx context.Context, rec *schema.Record) error {
+	if rec.Lease == nil {
+		return nil
+	}
+	stale := rec.Lease.Stale[schema.CodeLog]
+	there := make([]bool, len(stale))
+	err := rowstore.Each(ctx, len(stale), rowstore.MaxParallel, func(ctx context.Context, i int) error {
+		key := db.T.Keys(schema.Entries{schema.CodeLog: stale[i : i+1]}, rec.ID)[0].Row.Key
+		row, err := db.GetRow(ctx, db.T.SearchLog, key, "PromptId")
+		there[i] = row != nil
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	var left []string
+	for i, part := range stale {
+		if there[i] {
+			left = append(left, part)
+		}
+	}
+	if rec.Lease.Stale[schema.CodeLog] = left; len(left) == 0 {
+		delete(rec.Lease.Stale, schema.CodeLog)
+	}
 	return nil
 }
 
@@ -241,7 +275,7 @@ func (db *Committer) Add(ctx context.Context, p prompt.Prompt, idem *Idempotency
 		if idem != nil {
 			rec.Idem, ops = idem.Key, append(ops, op)
 		}
-		committed, err := w.commit(ctx, nil, rec, schema.TheRows, ops...)
+		committed, err := w.commit(ctx, nil, rec, schema.TheRows|schema.TheLog, ops...)
 		if err == nil {
 			db.Usages.Add(w.author, w.more)
 			made, err := w.finish(ctx, committed, false)

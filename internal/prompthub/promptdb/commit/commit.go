@@ -124,16 +124,6 @@ func (w *Writer) CancelRepair() {
 	}
 }
 
-// cancelOrRun cancels the repair, or brings it forward if text rows are still to be written.
-func (w *Writer) cancelOrRun(rec schema.Record) {
-	switch {
-	case rec.Backlog == nil:
-		w.CancelRepair()
-	case w.unknown == 0:
-		w.runNow()
-	}
-}
-
 // runNow brings the repair message forward. Its caller has written what the job must find.
 func (w *Writer) runNow() {
 	if !w.repairSentAt.IsZero() {
@@ -173,14 +163,17 @@ func (w *Writer) commit(ctx context.Context, was *schema.Record, now schema.Reco
 	var stale schema.Entries
 	if was != nil {
 		now.ETag = was.ETag
-		stale = schema.EntriesOf(was.Prompt)
+		stale = schema.EntriesOf(*was)
 		if was.Lease != nil {
 			stale = stale.And(was.Lease.Stale)
 		}
-		stale = stale.Without(schema.EntriesOf(now.Prompt))
+		now.LoggedAt, now.Logs = was.LoggedAt, was.Logs
 	}
+	if which&schema.TheLog != 0 {
+		now.Stamp(at)
+	}
+	stale = stale.Without(schema.EntriesOf(now))
 	now.Lease, now.RowsVersion = nil, schema.RowsVersion
-	now.Backlog = schema.BacklogAfter(was, now, at)
 	if w.db.Transact != nil {
 		return w.commitAtomic(ctx, was == nil, now, which, stale, ops)
 	}

@@ -26,6 +26,7 @@ import (
 	"time"
 
 	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/promptdb/schema"
 	"prompthub/internal/prompthub/promptdb/truth"
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/rowstore"
@@ -41,7 +42,6 @@ type Committer struct {
 	Protocol Times // constants, but for a test that bends one
 	requeued requeued
 	turns    keyedMutex
-	texts    chan struct{} // has a place for each job that writes rows of a text
 }
 
 // Config is what differs between storages and users of a Committer.
@@ -53,16 +53,14 @@ type Config struct {
 	Count func(ctx context.Context, kind string, n int)
 	// OnProjected is told of each prompt whose index rows may have changed.
 	OnProjected func(prompt.Prompt)
+	// OnCommitted is told of each truth row once its index rows are there.
+	OnCommitted func(schema.Record)
 }
 
 // New returns a Committer that puts its messages on q.
 func New(r *truth.Reader, q queue.Queues, c Config) *Committer {
-	jobs := textJobs
-	if c.Transact != nil {
-		jobs = textJobsWhole
-	}
 	return &Committer{
-		Reader: r, Queues: q, Config: c, Protocol: OfProtocol, texts: make(chan struct{}, jobs),
+		Reader: r, Queues: q, Config: c, Protocol: OfProtocol,
 		requeued: requeued{rowstore.NewLRU[prompt.ID, time.Time](truth.MaxAuthors)},
 	}
 }

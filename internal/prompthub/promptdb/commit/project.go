@@ -29,9 +29,8 @@ func (db *Committer) project(ctx context.Context, rec schema.Record, which schem
 	if rec.Indexed {
 		return nil
 	}
-	if which&schema.TheRows != 0 {
-		defer db.OnProjected(rec.Prompt)
-	}
+	defer db.OnProjected(rec.Prompt)
+	defer db.OnCommitted(rec)
 	if err := db.index(ctx, rec, which); err != nil {
 		return fmt.Errorf("project %s: %w", rec.ID, err)
 	}
@@ -45,11 +44,7 @@ func (db *Committer) index(ctx context.Context, rec schema.Record, which schema.
 	want, stale := db.T.Changes(rec, which, rec.Lease.Stale)
 	// one failure stops no other write: each row that is right is one less to mend
 	var g errgroup.Group
-	limit := rowstore.MaxParallel
-	if which == schema.TheText {
-		limit = textParallel
-	}
-	g.SetLimit(limit)
+	g.SetLimit(rowstore.MaxParallel)
 	for _, step := range schema.Steps(want, stale, db.T.Moves) {
 		g.Go(func() error {
 			for _, ops := range step.Batches {
@@ -108,18 +103,14 @@ func without(ops []table.Op, index int) []table.Op {
 
 // clear says that index rows agree with the truth row. It reports whether it
 // did: not where somebody took over, nor where the answer was lost.
-func (db *Committer) clear(ctx context.Context, rec schema.Record, which schema.RowsOf) bool {
+func (db *Committer) clear(ctx context.Context, rec schema.Record) bool {
 	if rec.Indexed {
 		return true
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rowstore.CallWithin)
 	defer cancel()
-	props := table.Props{{Name: "Pending", Value: table.String("")}}
-	if which&schema.TheText != 0 && rec.Backlog != nil {
-		props = append(props, table.Prop{Name: "Behind", Value: table.String("")})
-	}
 	_, err := db.DB.Write(ctx, db.T.Prompts, table.Op{Kind: table.Merge, Row: table.Row{
-		Key: schema.PromptKey(rec.AuthorID, rec.ID), ETag: rec.ETag, Props: props,
+		Key: schema.PromptKey(rec.AuthorID, rec.ID), ETag: rec.ETag, Props: table.Props{{Name: "Pending", Value: table.String("")}},
 	}})
 	if err != nil {
 		db.Log.WarnContext(ctx, "pending not cleared; its repair message will", slog.String("prompt", string(rec.ID)), slog.Any("error", err))

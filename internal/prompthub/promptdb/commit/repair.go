@@ -189,22 +189,14 @@ func (db *Committer) reconcileOnce(ctx context.Context, w *Writer, why Reason, s
 	if which == 0 {
 		return db.afterCommits(w), nil
 	}
-	if which == schema.TheText {
-		select {
-		case db.texts <- struct{}{}:
-			defer func() { <-db.texts }()
-		case <-ctx.Done():
-			return reconciled, rowstore.Unavailable(ctx.Err())
-		}
-	}
 	if err := w.scheduleRepair(ctx); err != nil {
 		return reconciled, err
 	}
-	was := *rec
-	words, stray := stray.CutText()
-	if was.Lease = was.Lease.AlsoStale(stray); why == Rewrite {
-		was.Backlog = was.Backlog.RewriteAll(db.Now(), words)
+	if err := db.dropUnwritten(ctx, rec); err != nil {
+		return reconciled, err
 	}
+	was := *rec
+	was.Lease = was.Lease.AlsoStale(stray)
 	to.ProjectedAt = db.Now()
 	committed, err := w.commit(ctx, &was, to, which)
 	switch {
@@ -245,11 +237,11 @@ func (db *Committer) due(ctx context.Context, rec schema.Record, tally prompt.Ta
 		}
 	}
 	agrees := why != Rewrite && rec.Lease == nil && tally == rec.Tally && schema.SameProgramSummary(to.InProduction, rec.InProduction)
-	switch {
-	case !agrees:
-		which = schema.TheRows | schema.TheText
-	case rec.Backlog != nil:
-		which = schema.TheText
+	if !agrees {
+		which = schema.TheRows
+	}
+	if rec.Lease != nil || why == Rewrite { // or else they are there
+		which |= schema.TheLog
 	}
 	return to, which, nil
 }
@@ -276,7 +268,7 @@ func (db *Committer) finish(ctx context.Context, rec schema.Record, why Reason, 
 	if err := g.Wait(); err != nil {
 		return reconciled, err
 	}
-	if !db.clear(ctx, rec, which) {
+	if !db.clear(ctx, rec) {
 		// Its message is what would clear it: it must come again.
 		return retryAt(db.next(why, rec.Lease.Until)), nil
 	}

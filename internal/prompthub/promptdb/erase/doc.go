@@ -5,6 +5,7 @@ package erase
 import (
 	"prompthub/internal/prompthub/promptdb/accounts"
 	"prompthub/internal/prompthub/promptdb/commit"
+	"prompthub/internal/prompthub/promptdb/scopes"
 	"prompthub/internal/prompthub/promptdb/truth"
 	"prompthub/internal/prompthub/promptdb/verify"
 )
@@ -15,9 +16,10 @@ type Eraser struct {
 	commit   *commit.Committer
 	accounts *accounts.Accounts
 	verify   *verify.Verifier
+	scopes   *scopes.Scopes
 }
 
 // New returns an Eraser.
-func New(r *truth.Reader, c *commit.Committer, a *accounts.Accounts, v *verify.Verifier) *Eraser {
-	return &Eraser{Reader: r, commit: c, accounts: a, verify: v}
+func New(r *truth.Reader, c *commit.Committer, a *accounts.Accounts, v *verify.Verifier, s *scopes.Scopes) *Eraser {
+	return &Eraser{Reader: r, commit: c, accounts: a, verify: v, scopes: s}
 }

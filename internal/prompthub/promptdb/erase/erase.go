@@ -122,7 +122,7 @@ func (db *Eraser) EraseNow(ctx context.Context, user prompt.UserID, until time.T
 	if now := db.Now(); e.at.After(now) { // an operator need not wait for the day that the user chose
 		e.at = now
 	}
-	for _, step := range []func(context.Context) error{e.tokens, e.prompts, e.sideRows, e.votes, e.favorites, e.traces, e.profile} {
+	for _, step := range []func(context.Context) error{e.tokens, e.prompts, e.sideRows, e.log, e.votes, e.favorites, e.traces, e.db.scopes.ForgetSnapshot, e.profile} {
 		if err := step(ctx); err != nil || e.late() {
 			return false, err
 		}
@@ -215,6 +215,19 @@ func (e *erasure) sideRows(ctx context.Context) error {
 			}
 		}
 		return e.db.RemoveRow(ctx, e.db.T.Prompts, row)
+	})
+}
+
+// log removes what is left in the log of the user's own prompts. Rows of a prompt that was made
+// meanwhile stay.
+func (e *erasure) log(ctx context.Context) error {
+	r := table.Range{Partition: schema.Scope{Owner: e.user}.LogPartition(time.Time{}), Select: []string{"PromptId"}}
+	return e.each(ctx, e.db.T.SearchLog, r, func(row table.Row) error {
+		truth, err := e.db.GetRow(ctx, e.db.T.Prompts, schema.PromptKey(e.user, prompt.ID(row.Props.Get("PromptId").Str())))
+		if err != nil || truth != nil {
+			return err
+		}
+		return e.db.RemoveRow(ctx, e.db.T.SearchLog, row)
 	})
 }
 

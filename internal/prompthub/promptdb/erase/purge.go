@@ -15,21 +15,22 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// purgeText removes what may be left of a prompt in the text index. No other writer writes rows of
-// a prompt that is being purged, and it has no lease.
-func (db *Eraser) purgeText(ctx context.Context, rec schema.Record) error {
-	if rec.Backlog == nil {
-		return nil
+// purgeLogs removes a prompt from logs. The public log goes on saying that it is gone, without its
+// author, if some instance may not have read that.
+func (db *Eraser) purgeLogs(ctx context.Context, rec schema.Record) error {
+	for _, r := range db.T.Logged(rec) {
+		if schema.IsPublicLog(r.Row.Partition) && db.Now().Sub(rec.LoggedAt) < schema.GoneFor {
+			row := table.Row{Key: r.Row.Key, Props: schema.GoneProps(rec.ID)}
+			if err := db.Write(ctx, r.Table, []table.Op{{Kind: table.Upsert, Row: row}}); err != nil {
+				return rowstore.Unavailable(err)
+			}
+			continue
+		}
+		if err := db.RemoveKey(ctx, r.Table, r.Row.Key); err != nil {
+			return err
+		}
 	}
-	words := slices.Concat(rec.Backlog.Stale, rec.Backlog.Write, prompt.TextWords(rec.Content().Words()))
-	slices.Sort(words)
-	words = slices.Compact(words)
-	var g errgroup.Group
-	g.SetLimit(rowstore.MaxParallel)
-	for _, r := range db.T.Keys(schema.Entries{schema.CodeText: words}, rec.ID) {
-		g.Go(func() error { return db.RemoveKey(ctx, r.Table, r.Row.Key) })
-	}
-	return g.Wait()
+	return nil
 }
 
 // purgeLibrary removes what stands next to a truth row that is being purged. The labels row goes
@@ -135,7 +136,7 @@ func (db *Eraser) purge(ctx context.Context, author prompt.UserID, id prompt.ID,
 		return false, err
 	}
 	if rec != nil {
-		if err := db.purgeText(ctx, *rec); err != nil {
+		if err := db.purgeLogs(ctx, *rec); err != nil {
 			return false, err
 		}
 		if err := db.purgeTruth(ctx, *rec); err != nil {

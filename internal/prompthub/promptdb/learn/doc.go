@@ -1,25 +1,23 @@
-// Package learn computes on timers what no request should wait for: counts of tags, sketches by
-// which similar prompts are found, and the words that suggest tags.
+// Package learn finds out what no request should look for in all prompts: on a timer the counts of
+// tags, and by the index of searches which prompts are like a text, and which tags these have.
 package learn
 
 import (
-	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb/accounts"
 	"prompthub/internal/prompthub/promptdb/query"
+	"prompthub/internal/prompthub/promptdb/scopes"
 	"prompthub/internal/prompthub/promptdb/truth"
-	"prompthub/internal/storage/rowstore"
 )
 
-// A Learner computes and keeps what it learned.
+// A Learner computes and asks.
 type Learner struct {
 	*truth.Reader
 	query    *query.Queries
+	scopes   *scopes.Scopes
 	accounts *accounts.Accounts
-	sketches rowstore.Cached[[]Sketch]
-	tagWords rowstore.Cached[*prompt.TagWords]
 }
 
-// New returns a Learner that learns from what q lists.
-func New(r *truth.Reader, q *query.Queries, a *accounts.Accounts) *Learner {
-	return &Learner{Reader: r, query: q, accounts: a}
+// New returns a Learner that learns from what q reads and s has.
+func New(r *truth.Reader, q *query.Queries, s *scopes.Scopes, a *accounts.Accounts) *Learner {
+	return &Learner{Reader: r, query: q, scopes: s, accounts: a}
 }

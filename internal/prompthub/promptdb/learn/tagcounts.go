@@ -10,7 +10,6 @@ import (
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb/accounts"
 	"prompthub/internal/prompthub/promptdb/schema"
-	"prompthub/internal/prompthub/vocabulary"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
 )
@@ -33,8 +32,7 @@ func mostProlific(all map[prompt.UserID]authorTally) []accounts.AuthorCount {
 	return list[:min(len(list), accounts.MaxAuthorsKept)]
 }
 
-// CountTags is that job. It also keeps the words of public titles. It returns how many prompts it
-// counted, 0 where it was not time yet.
+// CountTags is that job. It returns how many prompts it counted, 0 where it was not time yet.
 func (db *Learner) CountTags(ctx context.Context) (prompts int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, rowstore.JobEnds)
 	defer cancel()
@@ -50,9 +48,8 @@ func (db *Learner) CountTags(ctx context.Context) (prompts int, err error) {
 		}
 	}
 	tags := map[string]int{}
-	var words vocabulary.Learner
 	authors := map[prompt.UserID]authorTally{}
-	r := table.Range{FromPartition: schema.NewestPrefix, ToPartition: table.After(schema.NewestPrefix), Select: []string{"Tags", "AuthorId", "AuthorName", "TitleNormalized", "Excerpt"}}
+	r := table.Range{FromPartition: schema.NewestPrefix, ToPartition: table.After(schema.NewestPrefix), Select: []string{"Tags", "AuthorId", "AuthorName"}}
 	for row, err := range table.All(ctx, db.DB, db.T.Newest, r) {
 		if err != nil {
 			return 0, rowstore.Unavailable(err)
@@ -61,8 +58,6 @@ func (db *Learner) CountTags(ctx context.Context) (prompts int, err error) {
 		for tag := range strings.SplitSeq(row.Props.Get("Tags").Str(), ";") {
 			tags[tag]++
 		}
-		title := row.Props.Get("TitleNormalized").Str()
-		words.Add(prompt.TitleWords(title), title+" "+row.Props.Get("Excerpt").Str())
 		author := schema.UserIn(row.Props, "AuthorId")
 		a := authors[author]
 		a.ID = author
@@ -73,16 +68,11 @@ func (db *Learner) CountTags(ctx context.Context) (prompts int, err error) {
 		authors[author] = a
 	}
 	delete(tags, "") // of those that have none
-	kept, err := db.keepVocabulary(ctx, words.Vocabulary(), last)
-	if err != nil {
-		return 0, err
-	}
 	err = db.Write(ctx, db.T.SystemState, []table.Op{{Kind: table.Upsert, Row: table.Row{Key: accounts.CountsKey(), Props: table.Props{
 		{Name: "Prompts", Value: table.Int64(int64(prompts))},
 		{Name: "Tags", Value: table.String(schema.JSONOf(tags))},
 		{Name: "Authors", Value: table.Int64(int64(len(authors)))},
 		{Name: "Prolific", Value: table.String(schema.JSONOf(mostProlific(authors)))},
-		{Name: "Vocabulary", Value: table.String(kept)},
 		{Name: "CountedAt", Value: table.Time(db.Now())},
 		{Name: "TookMs", Value: table.Int64(db.Now().Sub(began).Milliseconds())},
 	}}}})

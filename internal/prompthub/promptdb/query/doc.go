@@ -3,19 +3,17 @@
 package query
 
 import (
+	"prompthub/internal/prompthub/promptdb/scopes"
 	"prompthub/internal/prompthub/promptdb/truth"
-	"prompthub/internal/prompthub/vocabulary"
-	"prompthub/internal/storage/rowstore"
 )
 
-// Queries answers what users ask. It keeps first pages of lists for a moment, and the
-// words of titles for some minutes.
+// Queries answers what users ask. It keeps first pages of lists for a moment.
 type Queries struct {
 	*truth.Reader
+	scopes     *scopes.Scopes
 	partitions partitionCache
 	pages      pageCache
-	vocabulary rowstore.Cached[*vocabulary.Vocabulary]
 }
 
-// New returns the queries of what r reads.
-func New(r *truth.Reader) *Queries { return &Queries{Reader: r} }
+// New returns the queries of what r reads. It searches in the indexes of s.
+func New(r *truth.Reader, s *scopes.Scopes) *Queries { return &Queries{Reader: r, scopes: s} }

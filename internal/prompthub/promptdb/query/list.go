@@ -21,14 +21,17 @@ func (db *Queries) Favorites(ctx context.Context, user prompt.UserID, f Filter, 
 }
 
 // A Page is a part of a list. After is the position of its end, "" at the end of the list; a
-// page may be short, even empty, and yet have an After. Replaced are words that a search took in
-// place of its own, and Searched is the search with these and with other forms of its words; it is
-// empty if only the words as they are were searched for.
+// page may be short, even empty, and yet have an After. Of a search, Understood are words by which
+// prompts of the page were found in another form, or in place of which another word was searched
+// for; Searched is the search with these; and it is partial if prompts may be missing, because they
+// are being loaded or there is no room for them.
 type Page struct {
-	Items    []truth.View
-	After    string
-	Replaced []prompt.Replacement
-	Searched prompt.Query
+	Items      []truth.View
+	After      string
+	Understood []prompt.Understood
+	Searched   prompt.Query
+	Partial    bool
+	Near       []truth.View // of a search that found nothing: prompts that have some of its words
 }
 
 // Ranked returns public prompts in an order that votes change, from a position on. A prompt that is

@@ -22,9 +22,10 @@ type Sort string
 
 // The orders. Only ByNewest works at any number of prompts: it is the order of the keys.
 const (
-	ByNewest  Sort = "newest"
-	ByUpdated Sort = "updated" // last edited first, or last deleted
-	ByTitle   Sort = "title"   // by its first 100 characters
+	ByNewest    Sort = "newest"
+	ByRelevance Sort = "relevance" // of a search for words
+	ByUpdated   Sort = "updated"   // last edited first, or last deleted
+	ByTitle     Sort = "title"     // by its first 100 characters
 )
 
 // maxSorted is how many prompts of an author are sorted in memory.
@@ -61,7 +62,7 @@ func (f Filter) narrow() bool {
 
 // maxOwnTexts is how many texts one request reads in a list that has no index of texts: of one's
 // own prompts, of favorites and of an author.
-const maxOwnTexts = maxTextMatches
+const maxOwnTexts = maxLooked
 
 // A textSearch finds prompts of such a list by their titles, and by the texts that it still may
 // read.
@@ -146,12 +147,22 @@ func hasTags(p prompt.Prompt, tags []prompt.Tag) bool {
 	return true
 }
 
+// search returns the filter as a search of the prompts of an author.
+func (f Filter) search(author prompt.UserID) Search {
+	return Search{Tags: f.Tags, Words: f.Words, Text: !f.Titles, Author: f.Author, By: author, Visibility: f.Visibility}
+}
+
 // Mine returns an author's own prompts in an order, from a position on.
 func (db *Queries) Mine(ctx context.Context, author prompt.UserID, f Filter, sort Sort, after string, limit int) (Page, error) {
-	if f.Name != "" {
+	words := !f.Deleted && (!f.Words.Empty() || f.Words.Qualified())
+	switch {
+	case f.Name != "":
 		return db.mineNamed(ctx, author, f)
-	}
-	if sort == ByNewest {
+	case words && (sort == ByNewest || sort == ByRelevance):
+		w := f.search(author)
+		w.Scopes, w.Viewer, w.Order = []schema.Scope{schema.Public, {Owner: author}}, author, schema.Order(sort)
+		return db.Find(ctx, w, after, limit)
+	case sort == ByNewest || sort == ByRelevance:
 		return db.mineNewest(ctx, author, db.textSearch(author, f), after, limit)
 	}
 	return db.mineSorted(ctx, author, f, sort, after, limit)
@@ -281,6 +292,9 @@ func sortKey(p prompt.Prompt, sort Sort) string {
 // first. It reads the author's own list: no other is by author, and one that is written with every
 // prompt would cost each a row more.
 func (db *Queries) ByAuthor(ctx context.Context, author prompt.UserID, f Filter, after string, limit int) (Page, error) {
+	if !f.Words.Empty() || f.Words.Qualified() {
+		return db.Find(ctx, f.search(author), after, limit)
+	}
 	f.listed = true
 	page, err := db.mineNewest(ctx, author, db.textSearch("", f), after, limit)
 	if err != nil {

@@ -16,34 +16,32 @@ import (
 type index struct {
 	code  string              // names the index in the property Pending, which is stored: never reused
 	table func(Tables) string // the name of the table
-	parts func(prompt.Prompt) []string
+	parts func(Record) []string
 	key   func(part string, id prompt.ID) table.Key
 	// the inverse of key; it may accept more
 	parse func(table.Key) (part string, id prompt.ID, ok bool)
-	props func(summaryProps table.Props, part string, p prompt.Prompt) table.Props
+	props func(summaryProps table.Props, part string, p Record) table.Props
 	// whether programs are shown lists of it: its rows have summaries for programs
 	programs bool
-	// whether searches walk it whose words it does not know: its rows have signatures
-	signed bool
 }
 
-// indexes are all indexes of prompts but textIndex. A new one is an entry here, its key in keys.go
+// indexes are all indexes of prompts. A new one is an entry here, its key in keys.go
 // and its table in Tables; projection, repair, anti-entropy, verify and reindex follow.
 var indexes = slices.Concat([]index{{
 	code:  "n",
 	table: func(t Tables) string { return t.Newest },
-	parts: func(p prompt.Prompt) []string { return one(p.Listed()) },
+	parts: func(p Record) []string { return one(p.Listed()) },
 	key:   func(_ string, id prompt.ID) table.Key { return NewestKey(id) },
 	parse: byAgeAlone,
-	props: func(summaryProps table.Props, _ string, _ prompt.Prompt) table.Props { return summaryProps },
+	props: func(summaryProps table.Props, _ string, _ Record) table.Props { return summaryProps },
 }}, indexesOfRankings(), []index{
 	{
 		code:  "t",
 		table: func(t Tables) string { return t.TagIndex },
-		parts: func(p prompt.Prompt) []string { return listed(p, tagParts) },
+		parts: func(p Record) []string { return listed(p.Prompt, tagParts) },
 		key:   func(part string, id prompt.ID) table.Key { return tagKey(prompt.Tag(part), id) },
 		parse: byAgeUnder(tagPrefix),
-		props: func(summaryProps table.Props, part string, _ prompt.Prompt) table.Props {
+		props: func(summaryProps table.Props, part string, _ Record) table.Props {
 			return with(summaryProps, table.Prop{Name: "Tag", Value: table.String(part)})
 		},
 		programs: true,
@@ -51,17 +49,17 @@ var indexes = slices.Concat([]index{{
 	{
 		code:  codeTitle,
 		table: func(t Tables) string { return t.TitleIndex },
-		parts: func(p prompt.Prompt) []string { return listed(p, tokenParts) },
+		parts: func(p Record) []string { return listed(p.Prompt, tokenParts) },
 		key:   tokenKey,
 		parse: byAgeUnder(tokenPrefix),
-		props: func(summaryProps table.Props, part string, _ prompt.Prompt) table.Props {
+		props: func(summaryProps table.Props, part string, _ Record) table.Props {
 			return with(summaryProps, table.Prop{Name: "Token", Value: table.String(part)})
 		},
 	},
 	{
 		code:  "d",
 		table: func(t Tables) string { return t.DeletedIndex },
-		parts: func(p prompt.Prompt) []string {
+		parts: func(p Record) []string {
 			if !p.Deleted() {
 				return nil
 			}
@@ -69,7 +67,7 @@ var indexes = slices.Concat([]index{{
 		},
 		key:   DeletedKey,
 		parse: ParseDeleted,
-		props: func(_ table.Props, _ string, p prompt.Prompt) table.Props {
+		props: func(_ table.Props, _ string, p Record) table.Props {
 			return table.Props{
 				{Name: "PromptId", Value: table.String(string(p.ID))},
 				{Name: "AuthorId", Value: table.String(string(p.AuthorID))},
@@ -81,15 +79,16 @@ var indexes = slices.Concat([]index{{
 		code:  "h",
 		table: func(t Tables) string { return t.HiddenIndex },
 		// Moderators do not read private titles.
-		parts: func(p prompt.Prompt) []string {
+		parts: func(p Record) []string {
 			return one(p.Hidden() && !p.Deleted() && p.Visibility == prompt.Public)
 		},
 		key:   func(_ string, id prompt.ID) table.Key { return hiddenKey(id) },
 		parse: byAgeAlone,
-		props: func(summaryProps table.Props, _ string, p prompt.Prompt) table.Props {
-			return with(summaryProps, marks(p)...)
+		props: func(summaryProps table.Props, _ string, p Record) table.Props {
+			return with(summaryProps, marks(p.Prompt)...)
 		},
 	},
+	logIndex,
 })
 
 const (

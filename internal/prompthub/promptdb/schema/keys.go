@@ -36,7 +36,6 @@ const (
 
 	tagPrefix    = "t|"
 	tokenPrefix  = "q|"
-	textPrefix   = "x|"
 	AccessPrefix = "t|"
 	HandlePrefix = "h|"
 	KnownPrefix  = "k|"
@@ -202,13 +201,6 @@ func tokenKey(token string, id prompt.ID) table.Key {
 
 // TokenPartition has the public prompts that have a token in their titles.
 func TokenPartition(token string) string { return tokenPrefix + rowstore.Encode(cutToken(token)) }
-
-func textKey(word string, id prompt.ID) table.Key {
-	return table.Key{Partition: TextPartition(word), Row: ByAge(id)}
-}
-
-// TextPartition has the public prompts that have a word in their texts.
-func TextPartition(word string) string { return textPrefix + rowstore.Encode(word) }
 
 // NewestKey is where a public prompt is in the list that is newest first.
 func NewestKey(id prompt.ID) table.Key {

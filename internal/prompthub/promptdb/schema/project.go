@@ -1,6 +1,8 @@
 package schema
 
 import (
+	"slices"
+
 	"prompthub/internal/storage/table"
 )
 
@@ -9,20 +11,18 @@ type RowsOf int
 
 // The sets of rows.
 const (
-	TheRows RowsOf = 1 << iota // those that answers wait for
-	TheText                    // those of the text index
+	TheRows RowsOf = 1 << iota // those that answers wait for, but for those of logs
+	TheLog                     // those of logs
 )
 
 // Changes returns the index rows that a record must have, and those that must go: the stale
 // ones that are not among these.
 func (t Tables) Changes(rec Record, which RowsOf, stale Entries) (want, gone []IndexRow) {
 	if which&TheRows != 0 {
-		want = t.Rows(rec.Prompt)
+		want = t.Rows(rec)
 	}
-	if which&TheText != 0 && rec.Backlog != nil {
-		var late []IndexRow
-		late, gone = t.backlogRows(rec)
-		want = append(want, late...)
+	if which&TheLog == 0 {
+		want = slices.DeleteFunc(want, func(r IndexRow) bool { return r.Table == t.SearchLog })
 	}
 	wanted := make(map[string]bool, len(want))
 	for _, r := range want {
@@ -42,29 +42,33 @@ type Step struct {
 	Batches [][]table.Op
 }
 
-// Steps orders index writes. All are independent but those of tables whose rows votes move: there a
-// move inside a bucket is one batch, and one across buckets inserts before it deletes, so that a
-// reader always finds the prompt.
+// Steps orders index writes. All are independent but those of tables whose rows move, by votes or
+// by each change: there a move inside a partition is one batch, and one across partitions inserts
+// before it deletes, so that a reader always finds the prompt.
 func Steps(want, stale []IndexRow, moves func(table string) bool) []Step {
 	var steps []Step
-	moving := map[string]int{} // the step of a table
+	moving := map[string][]int{} // the steps of a table
 	for _, r := range want {
 		if moves(r.Table) {
-			moving[r.Table] = len(steps)
+			moving[r.Table] = append(moving[r.Table], len(steps))
 		}
 		steps = append(steps, Step{r.Table, [][]table.Op{{{Kind: table.Upsert, Row: r.Row}}}})
 	}
 	for _, r := range stale {
 		op := table.Op{Kind: table.Delete, Row: table.Row{Key: r.Row.Key, ETag: table.Any}}
-		i, follows := moving[r.Table]
-		switch {
-		case !follows:
+		of := moving[r.Table]
+		if len(of) == 0 {
 			steps = append(steps, Step{r.Table, [][]table.Op{{op}}})
-		case steps[i].Batches[0][0].Row.Partition == r.Row.Partition:
-			steps[i].Batches[0] = append(steps[i].Batches[0], op)
-		default:
-			steps[i].Batches = append(steps[i].Batches, []table.Op{op})
+			continue
 		}
+		same := slices.IndexFunc(of, func(i int) bool { return steps[i].Batches[0][0].Row.Partition == r.Row.Partition })
+		if same >= 0 {
+			first := &steps[of[same]].Batches[0]
+			*first = append(*first, op)
+			continue
+		}
+		last := &steps[of[len(of)-1]]
+		last.Batches = append(last.Batches, []table.Op{op})
 	}
 	return steps
 }

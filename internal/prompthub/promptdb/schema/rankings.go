@@ -133,24 +133,26 @@ func indexesOfRankings() (all []index) {
 		all = append(all, index{
 			code:  r.code,
 			table: r.Table,
-			parts: func(p prompt.Prompt) []string { return ranked(p, r.part) },
+			parts: func(p Record) []string { return ranked(p.Prompt, r.part) },
 			key:   r.key,
 			parse: func(key table.Key) (string, prompt.ID, bool) { return r.parse(key.Row) },
-			props: func(summaryProps table.Props, part string, _ prompt.Prompt) table.Props {
+			props: func(summaryProps table.Props, part string, _ Record) table.Props {
 				if r.props == nil {
 					return summaryProps
 				}
 				return with(summaryProps, r.props(part)...)
 			},
 			programs: r.programs,
-			signed:   true,
 		})
 	}
 	return all
 }
 
-// Moves reports whether votes move rows of a table.
+// Moves reports whether rows of a table move, by votes or by each change.
 func (t Tables) Moves(name string) bool {
+	if name == t.SearchLog {
+		return true
+	}
 	for _, r := range Rankings {
 		if r.Table(t) == name {
 			return true

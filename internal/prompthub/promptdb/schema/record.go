@@ -32,19 +32,21 @@ func (r Record) Batch(first bool, ops []table.Op) ([]table.Op, error) {
 
 // RowsVersion says which rows a prompt has. A binary that meets a higher one leaves the prompt
 // alone, and one that meets a store of a lower one refuses it.
-const RowsVersion = 7
+const RowsVersion = 8
 
 // A Record is a truth row.
 type Record struct {
 	prompt.Prompt
-	Idem        string       // hash of the Idempotency-Key that created it
-	Purging     bool         // on its way out; nothing may change it any more
-	RowsVersion int32        // of the binary that projected it last
-	ProjectedAt time.Time    // when its counts were last brought up to date
-	Lease       *Lease       // set while the index rows may differ from it
-	Backlog     *TextBacklog // set while those of the text index may
-	Indexed     bool         // just committed, and its index rows with it
+	Idem        string    // hash of the Idempotency-Key that created it
+	Purging     bool      // on its way out; nothing may change it any more
+	RowsVersion int32     // of the binary that projected it last
+	ProjectedAt time.Time // when its counts were last brought up to date
+	Lease       *Lease    // set while the index rows may differ from it
+	Indexed     bool      // just committed, and its index rows with it
 	ETag        string
+
+	LoggedAt time.Time // the stamp by which its rows in logs are sorted
+	Logs     Logs      // in which it has a row
 }
 
 // A Lease marks a truth row whose index rows are being written.
@@ -175,12 +177,12 @@ func (r Record) row(summary table.Props) (table.Row, error) {
 		}
 		text = string(b)
 	}
-	props = append(props, table.Prop{Name: "Pending", Value: table.String(text)})
-	backlog := ""
-	if r.Backlog != nil {
-		backlog = JSONOf(r.Backlog)
+	if !r.LoggedAt.IsZero() {
+		props = append(props,
+			table.Prop{Name: "LoggedAt", Value: table.Time(r.LoggedAt)},
+			table.Prop{Name: "Logs", Value: table.Int32(int32(r.Logs))})
 	}
-	props = append(props, table.Prop{Name: "Behind", Value: table.String(backlog)})
+	props = append(props, table.Prop{Name: "Pending", Value: table.String(text)})
 	return table.Row{Key: PromptKey(r.AuthorID, r.ID), ETag: r.ETag, Props: props}, nil
 }
 
@@ -232,17 +234,13 @@ func ParseRecord(row table.Row) (Record, error) {
 		RowsVersion: int32(row.Props.Get("RowsVersion").Int()),
 		ProjectedAt: row.Props.Get("ProjectedAt").Time(),
 		ETag:        row.ETag,
+		LoggedAt:    row.Props.Get("LoggedAt").Time(),
+		Logs:        Logs(row.Props.Get("Logs").Int()) & (inPublic | inOwn),
 	}
 	if text := row.Props.Get("Pending").Str(); text != "" {
 		r.Lease = new(Lease)
 		if err := json.Unmarshal([]byte(text), r.Lease); err != nil {
 			return Record{}, fmt.Errorf("%w: property Pending: %w", ErrUnreadable, err)
-		}
-	}
-	if text := row.Props.Get("Behind").Str(); text != "" {
-		r.Backlog = new(TextBacklog)
-		if err := json.Unmarshal([]byte(text), r.Backlog); err != nil {
-			return Record{}, fmt.Errorf("%w: property Behind: %w", ErrUnreadable, err)
 		}
 	}
 	if PromptKey(p.AuthorID, p.ID) != row.Key {

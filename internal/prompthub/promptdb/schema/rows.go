@@ -14,44 +14,40 @@ type IndexRow struct {
 	Row   table.Row
 }
 
-// Rows lists every index row that p must have when an answer says so: its locator, and its rows in
-// the indexes.
-func (t Tables) Rows(p prompt.Prompt) []IndexRow {
+// Rows lists every index row that a prompt must have when an answer says so: its locator, and its
+// rows in the indexes.
+func (t Tables) Rows(r Record) []IndexRow {
 	var programs table.Props
-	if p.Listed() {
-		programs = ProgramProps(p)
+	if r.Listed() {
+		programs = ProgramProps(r.Prompt)
 	}
-	return t.rows(p, SummaryProps(p), programs, textWords(p))
+	return t.rows(r, SummaryProps(r.Prompt), programs)
 }
 
-// AllRows lists the truth row of a record and every row that follows from it, in the text index
-// too. It makes once what many of these rows have alike, which takes most of the time.
+// AllRows lists the truth row of a record and every row that follows from it. It makes once what
+// many of these rows have alike, which takes most of the time.
 func (t Tables) AllRows(r Record) ([]IndexRow, error) {
-	summary, programs, words := SummaryProps(r.Prompt), ProgramProps(r.Prompt), textWords(r.Prompt)
+	summary, programs := SummaryProps(r.Prompt), ProgramProps(r.Prompt)
 	truth, err := r.row(summary)
 	if err != nil {
 		return nil, err
 	}
 	rows := []IndexRow{{t.Prompts, truth}, {t.Prompts, r.mineRow(summary, programs)}}
-	return slices.Concat(rows, t.rows(r.Prompt, summary, programs, words), t.textRows(words, r.Prompt)), nil
+	return append(rows, t.rows(r, summary, programs)...), nil
 }
 
-// rows is Rows with what other rows of p have, too. Without a list, p needs no programs.
-func (t Tables) rows(p prompt.Prompt, summary, programs table.Props, words []string) []IndexRow {
-	rows := []IndexRow{{t.Votes, table.Row{Key: LocatorKey(p.ID), Props: locatorProps(p)}}}
-	plain := listedProps(p, summary)
+// rows is Rows with what other rows of r have, too. Without a list, r needs no programs.
+func (t Tables) rows(r Record, summary, programs table.Props) []IndexRow {
+	rows := []IndexRow{{t.Votes, table.Row{Key: LocatorKey(r.ID), Props: locatorProps(r.Prompt)}}}
+	plain := listedProps(r.Prompt, summary)
 	summed := with(plain, programs...)
-	signed := signatureOf(words)
 	for _, x := range indexes {
-		for _, part := range x.parts(p) {
+		for _, part := range x.parts(r) {
 			of := plain
 			if x.programs {
 				of = summed
 			}
-			if x.signed {
-				of = with(of, signed)
-			}
-			rows = append(rows, IndexRow{x.table(t), table.Row{Key: x.key(part, p.ID), Props: x.props(of, part, p)}})
+			rows = append(rows, IndexRow{x.table(t), table.Row{Key: x.key(part, r.ID), Props: x.props(of, part, r)}})
 		}
 	}
 	return rows
@@ -70,15 +66,14 @@ func CompareRows(a, b IndexRow) int {
 }
 
 // Of reports whether a prompt has all that is in e.
-func (e Entries) Of(p prompt.Prompt) bool {
-	words, rest := e.CutText()
-	return len(rest.Without(EntriesOf(p))) == 0 && (words == nil || len(minus(words, textWords(p))) == 0)
+func (e Entries) Of(r Record) bool {
+	return len(e.Without(EntriesOf(r))) == 0
 }
 
 // Keys returns the rows of e for one prompt, without their contents.
 func (t Tables) Keys(e Entries, id prompt.ID) []IndexRow {
 	var rows []IndexRow
-	for _, x := range allIndexes() {
+	for _, x := range indexes {
 		for _, part := range e[x.code] {
 			rows = append(rows, IndexRow{x.table(t), table.Row{Key: x.key(part, id)}})
 		}
@@ -86,9 +81,14 @@ func (t Tables) Keys(e Entries, id prompt.ID) []IndexRow {
 	return rows
 }
 
+// Logged returns the rows of a record in logs, without their contents.
+func (t Tables) Logged(r Record) []IndexRow {
+	return t.Keys(Entries{CodeLog: logParts(r)}, r.ID)
+}
+
 // Entry reads the key of an index row: which prompt it belongs to, and which of its entries it is.
 func (t Tables) Entry(name string, key table.Key) (Entries, prompt.ID, bool) {
-	for _, x := range allIndexes() {
+	for _, x := range indexes {
 		if x.table(t) != name {
 			continue
 		}
@@ -104,7 +104,7 @@ func (t Tables) Entry(name string, key table.Key) (Entries, prompt.ID, bool) {
 // IndexTables are the tables that hold nothing but index rows of prompts.
 func (t Tables) IndexTables() []string {
 	var names []string
-	for _, x := range allIndexes() {
+	for _, x := range indexes {
 		names = append(names, x.table(t))
 	}
 	return names
@@ -127,11 +127,11 @@ func locatorProps(p prompt.Prompt) table.Props {
 // small enough to be kept in the truth row while they change.
 type Entries map[string][]string
 
-// EntriesOf returns what a prompt has but for the text index.
-func EntriesOf(p prompt.Prompt) Entries {
+// EntriesOf returns what a prompt has.
+func EntriesOf(r Record) Entries {
 	e := make(Entries, len(indexes))
 	for _, x := range indexes {
-		e.add(x.code, x.parts(p))
+		e.add(x.code, x.parts(r))
 	}
 	return e
 }

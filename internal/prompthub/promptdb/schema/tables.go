@@ -15,7 +15,7 @@ type Tables struct {
 	VotesByVoter string `envconfig:"TABLE_VOTES_BY_VOTER" default:"PromptVotesByVoter"`
 	TagIndex     string `envconfig:"TABLE_TAG_INDEX" default:"TagIndex"`
 	TitleIndex   string `envconfig:"TABLE_TITLE_INDEX" default:"TitleSearchIndex"`
-	TextIndex    string `envconfig:"TABLE_TEXT_INDEX" default:"TextSearchIndex"`
+	SearchLog    string `envconfig:"TABLE_SEARCH_LOG" default:"SearchLog"`
 	Newest       string `envconfig:"TABLE_NEWEST" default:"PublicPromptsNewestIndex"`
 	MostLiked    string `envconfig:"TABLE_MOST_LIKED" default:"PublicPromptsMostLikedIndex"`
 	Hot          string `envconfig:"TABLE_HOT" default:"PublicPromptsHotIndex"`

@@ -1,20 +1,11 @@
 package schema
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 
 	"prompthub/internal/storage/table"
 )
-
-// VocabularyPartition has the words of public titles, a part of them in each row.
-const VocabularyPartition = "vocabulary"
-
-// VocabularyKey is that of one of the parts.
-func VocabularyKey(n int) table.Key {
-	return table.Key{Partition: VocabularyPartition, Row: fmt.Sprintf("%03d", n)}
-}
 
 // TextParts returns a text as properties that each hold what one property may. The first has the
 // name alone, the others the name and a number.

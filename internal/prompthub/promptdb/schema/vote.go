@@ -105,6 +105,9 @@ func VoterProps(id prompt.ID, author prompt.UserID, v prompt.Vote, at time.Time)
 	}
 }
 
+// VoteSettled is after what time the jobs of a vote, or of a moved label, are done, or lost.
+const VoteSettled = 5 * time.Minute
+
 // A Locator names the author of a prompt, and so its truth row, and says whether it is public.
 type Locator struct {
 	Author                  prompt.UserID

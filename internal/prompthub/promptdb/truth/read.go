@@ -57,6 +57,7 @@ type View struct {
 	Excerpt string       // how the text begins, in lists, where the text itself is absent
 	Found   prompt.Where // where a search in texts found it
 	Snippet string       // around what it found in the text
+	Lacks   []string     // words of the search that it has not, in no form
 	MyVote  prompt.Vote
 	// the version whose content the prompt shows here, if one version was asked for
 	ShownVersion prompt.Version

@@ -55,8 +55,8 @@ func (d Difference) left() bool {
 func (d Difference) String() string { return fmt.Sprintf("%s: %s: %s", d.Table, d.Key, d.What) }
 
 // checkTruth compares everything that follows from a truth row with it. A prompt that is being
-// projected is not looked at. Rows of the text index are compared where text says so.
-func (db *Verifier) checkTruth(ctx context.Context, row table.Row, text func(prompt.ID) bool) ([]Difference, error) {
+// projected is not looked at.
+func (db *Verifier) checkTruth(ctx context.Context, row table.Row) ([]Difference, error) {
 	rec, err := schema.ParseRecord(row)
 	if err != nil {
 		return []Difference{{Table: db.T.Prompts, Key: row.Key, What: err.Error()}}, nil //nolint:nilerr // the error is the finding
@@ -107,14 +107,7 @@ func (db *Verifier) checkTruth(ctx context.Context, row table.Row, text func(pro
 	if own, err := rec.Row(); err == nil && rec.Lease == nil && !own.Props.Equal(row.Props) {
 		differ(db.T.Prompts, row.Key, "contradicts itself: %s", unlike(row.Props, own.Props))
 	}
-	want := append(db.T.Rows(rec.Prompt), schema.IndexRow{Table: db.T.Prompts, Row: rec.MineRow()})
-	switch {
-	case rec.Backlog.Overdue(db.Now()):
-		differ(db.T.Prompts, row.Key, "has had rows to write in the text index since %s", rec.Backlog.Since.Format("2006-01-02 15:04:05"))
-		ds[len(ds)-1].job = anyJob
-	case rec.Backlog == nil && text(rec.ID):
-		want = append(want, db.T.TextRows(rec.Prompt)...)
-	}
+	want := append(db.T.Rows(rec), schema.IndexRow{Table: db.T.Prompts, Row: rec.MineRow()})
 	for _, r := range want {
 		got, err := db.GetRow(ctx, r.Table, r.Row.Key)
 		switch {
@@ -123,7 +116,7 @@ func (db *Verifier) checkTruth(ctx context.Context, row table.Row, text func(pro
 		case got == nil:
 			differ(r.Table, r.Row.Key, "is missing")
 			ds[len(ds)-1].job = job
-		case !got.Props.Equal(r.Row.Props):
+		case !schema.SameRow(got.Props, r.Row.Props):
 			differ(r.Table, r.Row.Key, "is out of date: %s", unlike(got.Props, r.Row.Props))
 			ds[len(ds)-1].job = job
 		}
@@ -157,8 +150,8 @@ func unlike(got, want table.Props) string {
 func (db *Verifier) checkIndex(ctx context.Context, name string, row table.Row) ([]Difference, error) {
 	d := Difference{Table: name, Key: row.Key, author: schema.UserIn(row.Props, "AuthorId"), id: prompt.ID(row.Props.Get("PromptId").Str()), stray: &row}
 	e, id, ok := db.T.Entry(name, row.Key)
-	if db.T.IsText(name) {
-		d.id = id // which is in its key alone
+	if ok && name == db.T.SearchLog && isTombstone(row) {
+		return nil, nil // which anti-entropy removes in its time
 	}
 	if !ok || id != d.id {
 		d.What, d.id = "is no row that this version writes", ""
@@ -171,9 +164,9 @@ func (db *Verifier) checkIndex(ctx context.Context, name string, row table.Row) 
 	switch {
 	case rec == nil:
 		d.What = "belongs to a prompt that does not exist"
-	case rec.Lease.Held(db.Now()) || rec.Purging && name == db.T.DeletedIndex || rec.Backlog != nil && db.T.IsText(name):
+	case rec.Lease.Held(db.Now()) || rec.Purging && name == db.T.DeletedIndex:
 		return nil, nil
-	case !e.Of(rec.Prompt):
+	case !e.Of(*rec):
 		d.What = "should not be there"
 		if rec.Lease != nil { // which says what is stale
 			d.job = anyJob
@@ -182,6 +175,21 @@ func (db *Verifier) checkIndex(ctx context.Context, name string, row table.Row) 
 		return nil, nil
 	}
 	return []Difference{d}, nil
+}
+
+// isTombstone reports whether a row of a log is what a purge leaves of a prompt: it names no
+// author.
+func isTombstone(row table.Row) bool {
+	return schema.IsGone(row.Props) && schema.UserIn(row.Props, "AuthorId") == ""
+}
+
+// forgetGone removes from a log what a purge left there, once every instance has read it.
+func (db *Verifier) forgetGone(ctx context.Context, row table.Row) error {
+	stamp, _, ok := schema.ParseLogRow(row.Row)
+	if !ok || !isTombstone(row) || db.Now().Sub(stamp) < schema.GoneFor {
+		return nil
+	}
+	return db.RemoveRow(ctx, db.T.SearchLog, row)
 }
 
 // checkMine reports a row of the author's list whose prompt does not exist.

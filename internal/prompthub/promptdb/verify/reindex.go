@@ -26,7 +26,7 @@ import (
 // exist. The latter it removes where it must remove orphans.
 func (db *Verifier) Reindex(ctx context.Context, orphans bool, report func(Difference), progress func(prompts int)) (int, error) {
 	r := reindexing{db: db, orphans: orphans, report: report, progress: progress}
-	for i, p := range db.parts(everyPrompt) {
+	for i, p := range db.parts() {
 		if i == 0 { // the truth rows come first: the rest is compared with them
 			p.page = r.truth
 		}
@@ -50,7 +50,7 @@ func (db *Verifier) IndexRestored(ctx context.Context, report func(Difference), 
 		return db.Reindex(ctx, false, report, progress)
 	}
 	r := reindexing{db: db, report: report, progress: progress}
-	for i, p := range db.parts(everyPrompt) {
+	for i, p := range db.parts() {
 		check := func() error {
 			return db.checkAll(ctx, p, func(int) {}, func(d Difference) error { return r.settle(ctx, d) })
 		}
@@ -116,9 +116,7 @@ type readTruth struct {
 // readTruth reads a truth row, or checks a row next to truth rows.
 func (db *Verifier) readTruth(ctx context.Context, row table.Row) (t readTruth, err error) {
 	if strings.HasPrefix(row.Row, "!") {
-		t.found, err = db.checkTwice(ctx, db.T.Prompts, row, func(ctx context.Context, row table.Row) ([]Difference, error) {
-			return db.checkBesideTruth(ctx, row, everyPrompt)
-		})
+		t.found, err = db.checkTwice(ctx, db.T.Prompts, row, db.checkBesideTruth)
 		return t, err
 	}
 	rec, err := schema.ParseRecord(row)
@@ -134,7 +132,9 @@ func (db *Verifier) readTruth(ctx context.Context, row table.Row) (t readTruth, 
 	if rec.InProduction, err = db.ReleasedNow(ctx, rec); err != nil {
 		return t, err
 	}
-	rec.Lease, rec.Backlog, rec.RowsVersion, rec.ProjectedAt, rec.ETag = nil, nil, schema.RowsVersion, db.Now(), ""
+	rec.Lease, rec.RowsVersion, rec.ProjectedAt, rec.ETag = nil, schema.RowsVersion, db.Now(), ""
+	rec.LoggedAt, rec.Logs = time.Time{}, 0
+	rec.Stamp(rec.UpdatedAt) // so that the log is in the order of change
 	t.follow, err = db.T.AllRows(rec)
 	return t, err
 }
@@ -154,7 +154,7 @@ type reindexing struct {
 func (r *reindexing) truth(ctx context.Context, rows []table.Row, _ bool) (found []Difference, errs rowstore.Failures) {
 	check := func(ctx context.Context, row table.Row) ([]Difference, error) {
 		if strings.HasPrefix(row.Row, "!") {
-			return r.db.checkBesideTruth(ctx, row, everyPrompt)
+			return r.db.checkBesideTruth(ctx, row)
 		}
 		author, id, err := TruthKey(row.Key)
 		if err == nil {

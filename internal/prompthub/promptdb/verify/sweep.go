@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"prompthub/internal/fault"
-	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb/schema"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
@@ -55,8 +54,8 @@ func (db *Verifier) Sweep(ctx context.Context) (rows, differences int, err error
 	return rows, differences, failed.Join()
 }
 
-// Swept returns since when each table has been walked to its end once more, but for those of texts,
-// which rest longer. It is zero until the first pass has ended.
+// Swept returns since when each table has been walked to its end once more. It is zero until the
+// first pass has ended.
 func (db *Verifier) Swept(ctx context.Context) (oldest time.Time, err error) {
 	rows, _, err := db.Budget().Rows(ctx, db.T.SystemState, table.Range{Partition: schema.SweepPartition}, table.MaxPage)
 	if err != nil {
@@ -66,10 +65,9 @@ func (db *Verifier) Swept(ctx context.Context) (oldest time.Time, err error) {
 	for _, row := range rows {
 		full[row.Row] = row.Props.Get("FullPassAt").Time()
 	}
-	for _, p := range db.parts(everyPrompt) {
+	for _, p := range db.parts() {
 		at := full[p.table]
 		switch {
-		case p.rest != sweepRest:
 		case at.IsZero():
 			return at, nil
 		case oldest.IsZero() || at.Before(oldest):
@@ -92,7 +90,7 @@ type slice struct {
 // slices returns the tables whose turn it is, and where the last run stopped.
 func (db *Verifier) slices(ctx context.Context) ([]*slice, error) {
 	var all []*slice
-	for _, p := range db.parts(func(id prompt.ID) bool { return schema.TextDue(id, db.Now()) }) {
+	for _, p := range db.parts() {
 		state, err := db.GetRow(ctx, db.T.SystemState, schema.SweepKey(p.table))
 		if err != nil {
 			return nil, err
@@ -104,7 +102,7 @@ func (db *Verifier) slices(ctx context.Context) ([]*slice, error) {
 				s.next = "" // a place that cannot be read
 			}
 		}
-		if rested := db.Now().Sub(s.full); s.next != "" || rested < 0 || rested >= s.rest {
+		if rested := db.Now().Sub(s.full); s.next != "" || rested < 0 || rested >= sweepRest {
 			all = append(all, s)
 		}
 	}
@@ -177,13 +175,16 @@ func (s *slice) page(ctx context.Context, page table.Page, until time.Time, fail
 }
 
 // complete gives the prompts of a page what they lack that were made before there was such: a name,
-// and a key that leads to their author. And it removes favorites of prompts that are gone, which is
-// no repair: purging leaves them.
+// and a key that leads to their author. And it removes favorites of prompts that are gone, and what
+// logs say of these, which is no repair: purging leaves them.
 func (s *slice) complete(ctx context.Context, rows []table.Row, failed *rowstore.Failures) bool {
 	ok := true
 	for _, row := range rows {
-		if s.table == s.db.T.Favorites {
+		switch s.table {
+		case s.db.T.Favorites:
 			ok = failed.Record(s.db.forgetFavorite(ctx, row)) && ok
+		case s.db.T.SearchLog:
+			ok = failed.Record(s.db.forgetGone(ctx, row)) && ok
 		}
 		if s.table != s.db.T.Prompts || strings.HasPrefix(row.Row, "!") {
 			continue

@@ -5,9 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"time"
 
-	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb/commit"
 	"prompthub/internal/prompthub/promptdb/schema"
 	"prompthub/internal/storage/rowstore"
@@ -25,25 +23,18 @@ const checkPage = 100
 type part struct {
 	table string
 	page  func(ctx context.Context, rows []table.Row, last bool) ([]Difference, rowstore.Failures)
-	votes *votesWalk    // of the table of votes: where page is inside a prompt
-	rest  time.Duration // how long anti-entropy leaves it alone that has walked it to its end
+	votes *votesWalk // of the table of votes: where page is inside a prompt
 }
-
-// everyPrompt is the choice of all.
-func everyPrompt(prompt.ID) bool { return true }
 
 // A rowCheck compares one row with what it should be.
 type rowCheck func(ctx context.Context, row table.Row) ([]Difference, error)
 
-// parts returns all that is checked: the truth rows first, then what follows from them. Text says
-// of which prompts the rows of the text index are compared with the truth.
-func (db *Verifier) parts(text func(prompt.ID) bool) []part {
+// parts returns all that is checked: the truth rows first, then what follows from them.
+func (db *Verifier) parts() []part {
 	votes := &votesWalk{db: db}
 	parts := []part{
-		db.rowByRow(db.T.Prompts, func(ctx context.Context, row table.Row) ([]Difference, error) {
-			return db.checkBesideTruth(ctx, row, text)
-		}),
-		{table: db.T.Votes, page: votes.page, votes: votes, rest: sweepRest},
+		db.rowByRow(db.T.Prompts, db.checkBesideTruth),
+		{table: db.T.Votes, page: votes.page, votes: votes},
 		db.rowByRow(db.T.VotesByVoter, db.checkVoter),
 		db.rowByRow(db.T.AccessTokens, db.checkToken),
 		db.rowByRow(db.T.Users, db.checkUser),
@@ -51,15 +42,12 @@ func (db *Verifier) parts(text func(prompt.ID) bool) []part {
 	}
 	for _, name := range db.T.IndexTables() {
 		parts = append(parts, db.rowByRow(name, func(ctx context.Context, row table.Row) ([]Difference, error) { return db.checkIndex(ctx, name, row) }))
-		if db.T.IsText(name) {
-			parts[len(parts)-1].rest = schema.TextEvery * sweepRest
-		}
 	}
 	return parts
 }
 
 func (db *Verifier) rowByRow(name string, check rowCheck) part {
-	return part{table: name, rest: sweepRest, page: func(ctx context.Context, rows []table.Row, _ bool) ([]Difference, rowstore.Failures) {
+	return part{table: name, page: func(ctx context.Context, rows []table.Row, _ bool) ([]Difference, rowstore.Failures) {
 		return db.checkRows(ctx, name, rows, check)
 	}}
 }
@@ -106,7 +94,7 @@ func (db *Verifier) checkTwice(ctx context.Context, name string, row table.Row, 
 // version wrote, is one of the reports.
 func (db *Verifier) Verify(ctx context.Context, report func(Difference), progress func(rows int)) (int, error) {
 	count := counter{tell: progress}
-	for _, p := range db.parts(everyPrompt) {
+	for _, p := range db.parts() {
 		check := p.page
 		p.page = func(ctx context.Context, rows []table.Row, last bool) ([]Difference, rowstore.Failures) {
 			found, failed := check(ctx, rows, last)
@@ -198,7 +186,7 @@ func (c *counter) add(n int) {
 }
 
 // checkBesideTruth checks any row of the table of truth rows.
-func (db *Verifier) checkBesideTruth(ctx context.Context, row table.Row, text func(prompt.ID) bool) ([]Difference, error) {
+func (db *Verifier) checkBesideTruth(ctx context.Context, row table.Row) ([]Difference, error) {
 	switch {
 	case strings.HasPrefix(row.Row, schema.MinePrefix):
 		return db.checkMine(ctx, row)
@@ -207,5 +195,5 @@ func (db *Verifier) checkBesideTruth(ctx context.Context, row table.Row, text fu
 	case strings.HasPrefix(row.Row, "!"):
 		return db.checkLibraryRow(ctx, row)
 	}
-	return db.checkTruth(ctx, row, text)
+	return db.checkTruth(ctx, row)
 }

@@ -324,7 +324,6 @@ func testRaces(f fixture) {
 					Table: "First", Ops: []table.Op{{Kind: table.Replace, Row: row}},
 					Put:      []transact.Row{{Table: "Second", Row: number(copied, n+1)}},
 					Messages: []transact.Message{{Queue: "jobs", Text: "counted"}},
-					Later:    done%2 == 1,
 				})
 				switch {
 				case err == nil:

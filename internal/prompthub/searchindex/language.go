@@ -1,4 +1,4 @@
-package vocabulary
+package searchindex
 
 import (
 	"strings"
@@ -13,19 +13,21 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// A language is one whose endings are known, as it is written in the stored vocabulary.
-type language byte
+// A language is one whose endings are known: a bit of languages. Their numbers are stored in
+// snapshots.
+type language uint8
 
 const (
-	inEnglish language = 'e'
-	inGerman  language = 'd'
-	inFrench  language = 'f'
-	inSpanish language = 's'
-	inRussian language = 'r'
+	inEnglish language = 1 << iota
+	inGerman
+	inFrench
+	inSpanish
+	inRussian
+	inAny = 1<<iota - 1
 )
 
-// languages are all of them, English first: it is the one in doubt.
-var languages = []language{inEnglish, inGerman, inFrench, inSpanish, inRussian}
+// latin are those of Latin script, English first: it is the one in doubt.
+var latin = [...]language{inEnglish, inGerman, inFrench, inSpanish}
 
 // stemmers take the endings of words away.
 var stemmers = map[language]func(*snowballstem.Env) bool{
@@ -52,40 +54,27 @@ var commonWords = func() map[string]language {
 	return m
 }()
 
-// askingWords are those that people ask for a prompt with, whatever it is about: a search can do
-// without them first.
-var askingWords = func() map[string]bool {
-	m := map[string]bool{}
-	for w := range strings.FieldsSeq(`
-		act ai ask assistant best build chatgpt claude create design develop do find fix generate get give good gpt help improve learn like llm make me
-		my need new please prepare prompt prompts provide show tell use want write
-		bitte brauche erklären erstellen finden geben hilfe machen schreiben suche zeigen
-		aide aider besoin créer donner écrire expliquer faire montrer trouver
-		ayuda ayudar crear dar escribir explicar hacer mostrar necesito buscar
-		напиши написать помоги помощь создать сделать найти нужен нужна покажи`) {
-		m[w] = true
-	}
-	return m
-}()
-
 // letters that one language of Latin script has and the others of them have not.
 var ownLetters = map[rune]language{'ß': inGerman, 'ä': inGerman, 'ö': inGerman, 'ñ': inSpanish, '¿': inSpanish, '¡': inSpanish, 'ç': inFrench, 'è': inFrench, 'ê': inFrench, 'à': inFrench, 'œ': inFrench, 'ù': inFrench}
 
-// languageOf tells the language of a text in lower case by its common words and by letters.
-func languageOf(text string) language {
-	found := map[language]int{}
-	for w := range strings.FieldsFuncSeq(text, func(r rune) bool { return !unicode.IsLetter(r) }) {
-		if l := commonWords[w]; l != 0 {
-			found[l]++
-		}
-		for _, r := range w {
-			if l, ok := ownLetters[r]; ok {
-				found[l]++
+// told is how many words of a text tell its language.
+const told = 200
+
+// languageOf tells the language of a text of Latin script by its common words and by letters.
+func languageOf(title, text []string) language {
+	var found [inRussian]int
+	for _, terms := range [...][]string{title, text[:min(len(text), told)]} {
+		for _, w := range terms {
+			found[commonWords[w]]++
+			for _, r := range w {
+				if r >= 0x80 {
+					found[ownLetters[r]]++
+				}
 			}
 		}
 	}
 	best := inEnglish
-	for _, l := range languages {
+	for _, l := range latin {
 		if found[l] > found[best] {
 			best = l
 		}
@@ -93,12 +82,9 @@ func languageOf(text string) language {
 	return best
 }
 
-// languagesOf returns the languages that a word may be of, by its script.
-func languagesOf(word string) []language {
-	if strings.ContainsFunc(word, func(r rune) bool { return unicode.Is(unicode.Cyrillic, r) }) {
-		return []language{inRussian}
-	}
-	return languages[:len(languages)-1]
+// cyrillic reports whether a word is of that script, and so Russian.
+func cyrillic(word string) bool {
+	return strings.ContainsFunc(word, func(r rune) bool { return unicode.Is(unicode.Cyrillic, r) })
 }
 
 // shortest is how many bytes a word has at least whose ending is taken away.
@@ -121,7 +107,7 @@ func (l language) stem(word string) string {
 		stemmers[l](env)
 		word = env.Current()
 	}
-	return string(rune(l)) + word
+	return word
 }
 
 // folded returns a word without its accents. A mark on a letter of a script other than Latin,

@@ -1,0 +1,130 @@
+package scopes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"prompthub/internal/prompthub/promptdb/schema"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
+)
+
+const (
+	// lookEvery is how often rows are looked for that came late, if many may have.
+	lookEvery = 10 * time.Second
+	// fewRows are looked for by each search that follows the log.
+	fewRows = 100
+	// maxFollow is how many rows a search reads of a log; the next search reads the rest.
+	maxFollow = 4 * pageRows
+	maxLook   = 10 * table.MaxPage
+)
+
+// upToDate follows the log if that was not done a moment ago. One look serves all that wait for it.
+func (c *scope) upToDate(ctx context.Context) error {
+	c.mu.Lock()
+	due := c.s.Now().Sub(c.followed) >= followEvery
+	c.mu.Unlock()
+	if !due {
+		return nil
+	}
+	_, err := rowstore.Shared(ctx, &c.reading, "", func(ctx context.Context) (struct{}, error) {
+		if err := c.follow(ctx); err != nil {
+			return struct{}{}, rowstore.Unavailable(fmt.Errorf("read the log of searches: %w", err))
+		}
+		return struct{}{}, nil
+	})
+	return err
+}
+
+// follow reads what is new in the log, and the rows that may have come late.
+func (c *scope) follow(ctx context.Context) error {
+	now := c.s.Now()
+	c.mu.Lock()
+	late, seen, seenAt := c.late, c.seen, c.seenAt
+	look := c.few || now.Sub(c.looked) >= lookEvery
+	c.mu.Unlock()
+	var lateRows, newRows []table.Row
+	whole, looked := false, true
+	err := rowstore.Both(ctx, func(ctx context.Context) (err error) {
+		if look && late.Before(seenAt) {
+			r := table.Range{From: schema.LogRow(late), To: seen + "\x00", Select: []string{"Gone"}}
+			lateRows, looked, err = c.rows(ctx, late, seenAt, r, maxLook)
+		}
+		return err
+	}, func(ctx context.Context) (err error) {
+		newRows, whole, err = c.rows(ctx, seenAt, now.Add(rowstore.ClockSkew), table.Range{After: seen}, maxFollow)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if err := c.fetch(ctx, lateRows); err != nil {
+		return err
+	}
+	c.take(ctx, newRows)
+	c.mu.Lock()
+	for _, row := range newRows {
+		if stamp, _, ok := schema.ParseLogRow(row.Row); ok && row.Row > c.seen && stamp.Before(now.Add(rowstore.ClockSkew)) {
+			c.seen, c.seenAt = strings.Clone(row.Row), stamp
+		}
+	}
+	switch {
+	case look && looked:
+		c.looked, c.few, c.late = now, len(lateRows) <= fewRows, now.Add(-lateWithin)
+	case look: // the next search goes on
+		c.late, _, _ = schema.ParseLogRow(lateRows[len(lateRows)-1].Row)
+	}
+	if c.behind = !whole; whole {
+		c.followed = now
+	}
+	c.mu.Unlock()
+	if !c.s.fits(c, followEighths) { // it is loaded anew, as far as there is room
+		c.s.drop(c)
+	}
+	return nil
+}
+
+// rows returns rows of the log, in the partitions from a time to another, up to about a number. It
+// reports whether these are all.
+func (c *scope) rows(ctx context.Context, from, to time.Time, r table.Range, most int) (all []table.Row, whole bool, err error) {
+	last := c.of.LogPartition(to)
+	for at := from; ; at = schema.NextPart(at) {
+		r.Partition = c.of.LogPartition(at)
+		if !c.list(ctx, r, func(rows []table.Row, e error) bool {
+			all, err = append(all, rows...), e
+			return e == nil && len(all) < most
+		}) {
+			return all, false, err
+		}
+		if r.Partition >= last {
+			return all, true, nil
+		}
+	}
+}
+
+// fetch reads those rows whole that the index does not know of.
+func (c *scope) fetch(ctx context.Context, keys []table.Row) error {
+	var missing []table.Row
+	for _, row := range keys {
+		if !c.follows(row) {
+			missing = append(missing, row)
+		}
+	}
+	rows := make([]table.Row, len(missing))
+	err := rowstore.Each(ctx, len(missing), rowstore.MaxParallel, func(ctx context.Context, i int) error {
+		row, err := c.s.DB.Get(ctx, c.s.T.SearchLog, missing[i].Key)
+		if errors.Is(err, table.ErrNotFound) || errors.Is(err, table.ErrDamaged) {
+			return nil // it has moved on, or verify finds it
+		}
+		rows[i] = row
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	c.take(ctx, rows)
+	return nil
+}

@@ -1,0 +1,118 @@
+package scopes
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/singleflight"
+
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/promptdb/schema"
+	"prompthub/internal/prompthub/searchindex"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
+)
+
+// A scope is the index of one scope, and how far it has read the log.
+type scope struct {
+	s     *Scopes
+	of    schema.Scope
+	index atomic.Pointer[searchindex.Index]
+	idle  *time.Timer
+	used  time.Time // by the last search; s.mu guards it
+
+	loaded  chan struct{} // closed once a load has ended
+	failed  error         // why it came to nothing; valid once loaded is closed
+	reading singleflight.Group
+
+	mu       sync.Mutex // guards all below
+	partial  bool       // rows of the log are left out
+	behind   bool       // the last search left some for the next one
+	followed time.Time  // when the log was read last
+	late     time.Time  // before it, every row is known
+	seen     string     // the row key from where on rows are read whole
+	seenAt   time.Time  // its stamp
+	few      bool       // the last look at late rows had few of them
+	looked   time.Time  // when that was
+}
+
+func newScope(s *Scopes, of schema.Scope, now time.Time) *scope {
+	c := &scope{s: s, of: of, loaded: make(chan struct{}), followed: now}
+	c.index.Store(searchindex.New())
+	c.idle = time.AfterFunc(idleFor, func() { s.drop(c) })
+	return c
+}
+
+// wait waits a moment for the scope to be loaded, and reports whether it is.
+func (c *scope) wait(ctx context.Context) (bool, error) {
+	select {
+	case <-c.loaded:
+		return true, c.failed
+	default:
+	}
+	timer := time.NewTimer(waitWithin)
+	defer timer.Stop()
+	select {
+	case <-c.loaded:
+		return true, c.failed
+	case <-timer.C:
+		return false, nil
+	case <-ctx.Done():
+		return false, rowstore.Unavailable(ctx.Err())
+	}
+}
+
+// outdated reports whether the log may have lost rows that the index has not read.
+func (c *scope) outdated(now time.Time) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return now.Sub(c.followed) >= keepFor
+}
+
+func (c *scope) isPartial() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.partial || c.behind
+}
+
+// take has the index follow rows of the log, and returns how many bytes their words take. Rows that
+// cannot be read are left out: verify finds them.
+func (c *scope) take(ctx context.Context, rows []table.Row) (packed int) {
+	docs := make([]searchindex.Doc, 0, len(rows))
+	for _, row := range rows {
+		id := prompt.ID(row.Props.Get("PromptId").Str())
+		stamp, inKey, ok := schema.ParseLogRow(row.Row)
+		if !ok || inKey != id || c.follows(row) {
+			continue
+		}
+		d, err := docIn(row, table.Ticks(stamp))
+		if err != nil {
+			c.s.Log.WarnContext(ctx, "a row of the log of searches cannot be read", slog.String("prompt", string(id)), slog.Any("error", err))
+			continue
+		}
+		docs = append(docs, d)
+		packed += len(row.Props.Get("Terms").Str()) * 3 / 4 // of base 64
+	}
+	if len(docs) > 0 {
+		c.index.Load().Add(docs...)
+	}
+	return packed
+}
+
+// follows has the index follow a row if that takes no more than its key and whether the prompt is
+// gone. It reports false if the rest must be read.
+func (c *scope) follows(row table.Row) bool {
+	stamp, id, ok := schema.ParseLogRow(row.Row)
+	if !ok {
+		return true
+	}
+	if schema.IsGone(row.Props) {
+		c.index.Load().Remove(id, table.Ticks(stamp))
+		return true
+	}
+	known, _ := c.index.Load().Has(id)
+	return known >= table.Ticks(stamp)
+}

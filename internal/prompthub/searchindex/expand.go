@@ -1,0 +1,397 @@
+package searchindex
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"prompthub/internal/prompthub/prompt"
+)
+
+// What a word gives in another form, in parts of a hundred of what it gives as it was typed.
+const (
+	asTyped  = 100
+	asForm   = 50 // another ending, other accents, joined or split
+	asBegin  = 60 // the beginning of a word of a title
+	asSlip   = 70 // one edit
+	asSlips  = 40 // two edits
+	ofStop   = 30 // a stop word
+	maxSlips = 4  // known words in place of one
+	minSplit = 5  // characters of a word that may be two
+
+	// maxSlots is how many words a search has: pieces of runs count each.
+	maxSlots = 40
+)
+
+// A slot is a word that a search wants, and the forms that are found in its place.
+type slot struct {
+	word   string
+	term   int // the place of the typed term that it is of
+	last   bool
+	stop   bool
+	quoted bool
+	run    bool
+
+	rarity int32 // of the word as typed, or where nothing has that of its other forms; 0: nothing has any
+	forms  []form
+	begins bool // it is found by the beginning of words of titles
+}
+
+// A form is a word that is found in place of another.
+type form struct {
+	word string
+	next string   // follows it in a title, if the form is two words
+	per  int      // of a hundred
+	in   language // documents of other languages do not have the form
+}
+
+// slotsOf returns the words of a query.
+func slotsOf(q Query) (slots []slot) {
+	for i, w := range q.Words.Wanted() {
+		run := prompt.IsRun(w.Term)
+		words := prompt.AppendWords(nil, w.Term)
+		if !run {
+			words = words[:1]
+		}
+		for _, word := range words {
+			if len(slots) == maxSlots {
+				break
+			}
+			slots = append(slots, slot{word: word, term: i, stop: prompt.IsStopWord(word), quoted: w.Quoted, run: run})
+		}
+	}
+	if n := len(slots); n > 0 {
+		slots[n-1].last = true
+	}
+	return slots
+}
+
+// expand finds for each slot what is found in its place, and how rare it is.
+func (s *Search) expand() {
+	for i := range s.slots {
+		x := &s.slots[i]
+		n := s.count(x.word, inAny)
+		if !x.quoted && !x.run {
+			n = s.addForms(i, n)
+		}
+		if n > 0 {
+			x.rarity = s.rarityOf(n, x.stop)
+		}
+	}
+}
+
+// addForms finds other forms of a slot that n prompts have as it was typed. It returns how many
+// prompts have it, where none has it as typed in another form.
+func (s *Search) addForms(i, n int) int {
+	x := &s.slots[i]
+	if !s.query.Verbatim {
+		s.stemForms(i)
+	}
+	most := 0
+	for _, f := range x.forms {
+		most = max(most, s.countForm(f))
+	}
+	if n == 0 {
+		n = most
+	}
+	if utf8.RuneCountInString(x.word) > 1 && (s.query.InTitle || !s.query.Verbatim && (x.last || n == 0)) {
+		begun := s.countBegun(x.word)
+		if x.begins = begun > 0; n == 0 {
+			n = begun
+		}
+	}
+	if n == 0 && !x.stop && !s.query.Verbatim {
+		return s.addSlips(x)
+	}
+	return n
+}
+
+// stemForms adds the words that share a stem with a slot, or with it and a neighbour, and what it
+// is in two words.
+func (s *Search) stemForms(i int) {
+	x := &s.slots[i]
+	found := map[form]language{}
+	add := func(f form, l language) {
+		if f.word != x.word || f.next != "" {
+			found[f] |= l
+		}
+	}
+	for _, l := range languagesOf(x.word) {
+		if !x.stop {
+			s.eachStem(l, l.stem(x.word), func(word string) { add(form{word: word, per: asForm}, l) })
+			s.eachSplit(x.word, l, func(first, next string) { add(form{word: first, next: next, per: asForm}, l) })
+		}
+		for _, j := range [...]int{i - 1, i} {
+			if j < 0 || j+1 == len(s.slots) || !s.joins(j) {
+				continue
+			}
+			joined := s.slots[j].word + s.slots[j+1].word
+			s.eachStem(l, l.stem(joined), func(word string) {
+				if word != s.slots[j].word && word != s.slots[j+1].word {
+					add(form{word: word, per: asForm}, l)
+				}
+			})
+		}
+	}
+	var forms []form
+	for f, in := range found {
+		if f.in = in; cyrillic(f.word) {
+			f.in = inAny
+		}
+		if s.countForm(f) > 0 {
+			forms = append(forms, f)
+		}
+	}
+	slices.SortFunc(forms, func(a, b form) int { return cmp.Or(strings.Compare(a.word, b.word), strings.Compare(a.next, b.next)) })
+	x.forms = append(x.forms, forms...)
+}
+
+// joins reports whether a slot and the next one may be one word elsewhere.
+func (s *Search) joins(i int) bool {
+	a, b := s.slots[i], s.slots[i+1]
+	return !a.run && !b.run && !a.quoted && !b.quoted && !(a.stop && b.stop)
+}
+
+// languagesOf returns the languages that a word may be of, by its script.
+func languagesOf(word string) []language {
+	if cyrillic(word) {
+		return []language{inRussian}
+	}
+	return latin[:]
+}
+
+func (s *Search) eachStem(l language, stem string, do func(word string)) {
+	for _, t := range s.targets {
+		t.withStem(l, stem, func(word int) { do(string(t.key(word))) })
+	}
+}
+
+// eachSplit calls do with each two words that a word is, or of which the second is another form of
+// its end.
+func (s *Search) eachSplit(word string, l language, do func(first, next string)) {
+	if utf8.RuneCountInString(word) < minSplit || !replaceable(word) {
+		return
+	}
+	for i := range word {
+		if i == 0 || !s.known(word[:i]) {
+			continue
+		}
+		s.eachStem(l, l.stem(word[i:]), func(next string) { do(word[:i], next) })
+	}
+}
+
+// known reports whether a document has a word, be it dead.
+func (s *Search) known(word string) bool {
+	return slices.ContainsFunc(s.targets, func(t target) bool { return t.word(word) >= 0 })
+}
+
+// addSlips adds the known words that differ least from a slot that nothing has: by one edit if it
+// has four characters at least, by two if it has eight. An edit is a character more, less or
+// another, or two neighbours that are swapped. Of several, words with the same first character come
+// first, then those that most prompts have. It returns how many prompts have the one that most
+// have.
+func (s *Search) addSlips(x *slot) int {
+	about := shapeOf(x.word)
+	if about.length() < oneEdit {
+		return 0
+	}
+	most := 1
+	if about.length() >= twoEdits {
+		most = 2
+	}
+	typed := []rune(folded(x.word))
+	near := map[string]int{} // edits
+	for _, t := range s.targets {
+		for i, shape := range t.shapes {
+			if shape == 0 || !about.mayBe(shape, most) {
+				continue
+			}
+			word := string(t.key(i))
+			if _, seen := near[word]; seen {
+				continue
+			}
+			if n := edits(typed, []rune(folded(word)), most); n <= most && s.count(word, inAny) > 0 {
+				near[word] = n
+				most = n
+			}
+		}
+	}
+	type slip struct {
+		word  string
+		count int
+	}
+	var slips []slip
+	for word, n := range near {
+		if n == most {
+			slips = append(slips, slip{word, s.count(word, inAny)})
+		}
+	}
+	slices.SortFunc(slips, func(a, b slip) int {
+		return cmp.Or(
+			-cmp.Compare(sameBeginning(a.word, x.word), sameBeginning(b.word, x.word)),
+			cmp.Compare(b.count, a.count),
+			strings.Compare(a.word, b.word),
+		)
+	})
+	per := asSlip
+	if most == 2 {
+		per = asSlips
+	}
+	n := 0
+	for _, f := range slips[:min(len(slips), maxSlips)] {
+		x.forms = append(x.forms, form{word: f.word, per: per, in: inAny})
+		n = max(n, f.count)
+	}
+	return n
+}
+
+// sameBeginning returns 1 if two words begin with the same character, else 0.
+func sameBeginning(a, b string) int {
+	ra, _ := utf8.DecodeRuneInString(a)
+	rb, _ := utf8.DecodeRuneInString(b)
+	if ra == rb {
+		return 1
+	}
+	return 0
+}
+
+// rarityOf returns how much it tells that a prompt has what n of them have, at least 1.
+func (s *Search) rarityOf(n int, stop bool) int32 {
+	n = min(n, s.prompts)
+	rarity := int32(math.Round(1024 * math.Log(1+(float64(s.prompts-n)+0.5)/(float64(n)+0.5))))
+	if stop {
+		rarity = rarity * ofStop / 100
+	}
+	return max(rarity, 1)
+}
+
+// count returns how many living prompts, of some languages, have a word.
+func (s *Search) count(word string, in language) (n int) {
+	for _, t := range s.targets {
+		if i := t.word(word); i >= 0 {
+			n += t.living(i, in, s.query.InTitle)
+		}
+	}
+	return n
+}
+
+func (s *Search) countForm(f form) (n int) {
+	if f.next == "" {
+		return s.count(f.word, f.in)
+	}
+	for _, t := range s.targets {
+		t.pair(f, func(doc uint32) {
+			if !t.isDead(doc) {
+				n++
+			}
+		})
+	}
+	return n
+}
+
+// countBegun returns how many words of titles begin with one and are longer.
+func (s *Search) countBegun(word string) (n int) {
+	for _, t := range s.targets {
+		t.begun(word, func(i int, title list) { n += t.livingIn(title, inAny) })
+	}
+	return n
+}
+
+// living returns how many living documents, of some languages, have a word.
+func (p *part) living(word int, in language, inTitle bool) int {
+	docs, title, text := p.listsOf(word)
+	switch {
+	case inTitle:
+		return p.livingIn(title, in)
+	case in != inAny:
+		n := 0
+		for doc := range both(title, text) {
+			if p.languages[doc]&in != 0 && !p.isDead(doc) {
+				n++
+			}
+		}
+		return n
+	case p.dead == nil:
+		return docs
+	}
+	titles, texts := title.reader(), text.reader()
+	for doc := range p.eachDead() {
+		if titles.at(doc) || texts.at(doc) {
+			docs--
+		}
+	}
+	return docs
+}
+
+// livingIn returns how many living documents, of some languages, are in a list.
+func (p *part) livingIn(l list, in language) int {
+	n := l.n
+	if in == inAny {
+		r := l.reader()
+		for doc := range p.eachDead() {
+			if r.at(doc) {
+				n--
+			}
+		}
+		return n
+	}
+	for r := l.reader(); r.next(); {
+		if p.languages[r.doc]&in == 0 || p.isDead(r.doc) {
+			n--
+		}
+	}
+	return n
+}
+
+// begun calls do with the titles of each word that begins with one and is longer.
+func (p *part) begun(begin string, do func(word int, title list)) {
+	for i := p.from(begin); i < p.words() && strings.HasPrefix(string(p.key(i)), begin); i++ {
+		if len(p.key(i)) == len(begin) {
+			continue
+		}
+		if _, title, _ := p.listsOf(i); title.n > 0 {
+			do(i, title)
+		}
+	}
+}
+
+// pair calls do with each document in whose title a form of two words stands.
+func (p *part) pair(f form, do func(doc uint32)) {
+	i, j := p.word(f.word), p.word(f.next)
+	if i < 0 || j < 0 {
+		return
+	}
+	_, first, _ := p.listsOf(i)
+	_, next, _ := p.listsOf(j)
+	few, many := first.reader(), next.reader()
+	if few.n > many.n {
+		few, many = many, few
+	}
+	for few.next() {
+		if p.languages[few.doc]&f.in == 0 || !many.at(few.doc) {
+			continue
+		}
+		if len(p.pairPlaces(f, few.doc)) > 0 {
+			do(few.doc)
+		}
+	}
+}
+
+// pairPlaces returns where a form of two words stands in a title.
+func (p *part) pairPlaces(f form, doc uint32) (places []uint32) {
+	i, j := p.word(f.word), p.word(f.next)
+	if i < 0 || j < 0 {
+		return nil
+	}
+	_, first, _ := p.listsOf(i)
+	_, next, _ := p.listsOf(j)
+	after := next.places(nil, doc)
+	for _, place := range first.places(nil, doc) {
+		if _, ok := slices.BinarySearch(after, place+1); ok {
+			places = append(places, place)
+		}
+	}
+	return places
+}
