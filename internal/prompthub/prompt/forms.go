@@ -8,7 +8,7 @@ import "slices"
 type Understood struct {
 	Word    string
 	As      []string
-	Instead bool // no prompt that is shown has the word itself
+	Instead bool // no prompt has the word in any form
 }
 
 // A form is a sequence of one or two terms.

@@ -301,6 +301,12 @@ func bit(b bool) uint64 {
 	return 0
 }
 
+// Replaced reports whether known words are looked for in place of one of Words, as nothing has that
+// in any form.
+func (s *Search) Replaced(i int) bool {
+	return slices.ContainsFunc(s.slots, func(x slot) bool { return x.term == i && slices.ContainsFunc(x.forms, form.slip) })
+}
+
 func (f form) slip() bool { return f.per == asSlip || f.per == asSlips }
 
 func (c candidate) append(b []byte) []byte {

@@ -153,7 +153,7 @@ type Search struct {
 type Understood struct {
 	Word    string
 	As      []string
-	Instead bool // no prompt has the word itself
+	Instead bool // no prompt has the word in any form
 }
 
 // A Results is a page of a search.

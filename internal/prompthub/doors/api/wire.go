@@ -32,7 +32,7 @@ type SearchList struct {
 type Understood struct {
 	Word    string   `json:"word" doc:"The word, normalized" example:"terminl"`
 	As      []string `json:"as" nullable:"false" doc:"Words that prompts of the page have: with another ending or other accents, joined or as two words, longer, or near to a word that nothing has" example:"[\"terminal\"]"`
-	Instead bool     `json:"instead,omitempty" doc:"Whether no prompt of the page has the word itself" example:"true"`
+	Instead bool     `json:"instead,omitempty" doc:"Whether no prompt has the word in any form, so that those were searched for in its place" example:"true"`
 }
 
 // A FileFormat is the name of a format of files.

@@ -116,7 +116,7 @@ func TestSuggestTags(t *testing.T) {
 	bob.post("/app/prompts/new", "do", "suggest", "title", "", "text", "", "visibility", "private").is(200).has("Write a title or a text first.")
 	mine := bob.write("Mine", "Read contracts", "private", "legal")
 	bob.post(mine+"/edit", "do", "suggest", "title", "Mine", "text", "Read contracts", "visibility", "private", "revision", "1", "tag", "legal").
-		is(200).has(box("legal")+" checked").lacks("These fit best:")
+		is(200).has(box("legal") + " checked").lacks("These fit best:")
 }
 
 // TestMoreTags: a form shows the tags that its author chose and the first of the catalog. The

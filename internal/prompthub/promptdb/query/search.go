@@ -145,11 +145,10 @@ func (db *Queries) pageOfHits(ctx context.Context, w Search, s *searchindex.Sear
 // tell returns a page of hits, and how the search understood the words that found them.
 func tell(w Search, s *searchindex.Search, all []judged) (page Page) {
 	words := s.Words()
-	forms, typed := make([][]string, len(words)), make([]bool, len(words))
+	forms := make([][]string, len(words))
 	for _, j := range all {
 		page.Items = append(page.Items, *j.view)
 		for i, f := range j.hit.Found {
-			typed[i] = typed[i] || f == words[i]
 			if f != "" && f != words[i] && !slices.Contains(forms[i], f) {
 				forms[i] = append(forms[i], f)
 			}
@@ -157,7 +156,7 @@ func tell(w Search, s *searchindex.Search, all []judged) (page Page) {
 	}
 	for i, word := range words {
 		if len(forms[i]) > 0 && !slices.ContainsFunc(page.Understood, func(u prompt.Understood) bool { return u.Word == word }) {
-			page.Understood = append(page.Understood, prompt.Understood{Word: word, As: forms[i], Instead: !typed[i]})
+			page.Understood = append(page.Understood, prompt.Understood{Word: word, As: forms[i], Instead: s.Replaced(i)})
 		}
 	}
 	page.Searched = w.Words.With(page.Understood)
