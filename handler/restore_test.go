@@ -74,41 +74,68 @@ func TestHostRefusesHalfABackup(t *testing.T) {
 }
 
 // TestStoreOfBefore: a store of a lower RowsVersion is refused with what to do, by the service and
-// by all commands, and under the host by its code.
+// by all commands, and under the host by its code. That of the release before, reindex brings over.
 func TestStoreOfBefore(t *testing.T) {
-	const told = "the library was made by a version before 1.0: export it with that version (`backup`), then `restore`"
-	row := table.Row{Key: table.Key{Partition: "sweep", Row: "rows"}, ETag: table.Any, Props: table.Props{{Name: "RowsVersion", Value: table.Int32(promptdb.RowsVersion - 1)}}}
-	before := table.Op{Kind: table.Replace, Row: row}
+	const (
+		tooOld = "the library was made by a version before 1.0: export it with that version (`backup`), then `restore`"
+		older  = "the library was made by the release before: run `reindex`, which brings it over, with the application stopped"
+	)
+	says := func(version int32) table.Op {
+		row := table.Row{Key: table.Key{Partition: "sweep", Row: "rows"}, ETag: table.Any, Props: table.Props{{Name: "RowsVersion", Value: table.Int32(version)}}}
+		return table.Op{Kind: table.Replace, Row: row}
+	}
 	clean(t)
 	data := t.TempDir()
-	p, _ := startLocal(t, data)
+	p, url := startLocal(t, data)
+	status, body := send(t, "POST", url+"/api/v1/prompts", `{"title":"Kept","text":"words","tags":["text"],"visibility":"public"}`)
+	require.Equal(t, http.StatusCreated, status, body)
 	p.stop()
 	require.Equal(t, command.OK, <-p.code)
-	file, err := embedded.OpenExisting(filepath.Join(data, "prompthub.db"), time.Now)
-	require.NoError(t, err)
-	_, err = file.Tables.Write(t.Context(), promptdb.DefaultTables().SystemState, before)
-	require.NoError(t, errors.Join(err, file.Close()))
-	for _, args := range [][]string{{"local", "--addr", "127.0.0.1:0"}, {"verify"}, {"backup", "-"}, {"reindex"}, {"redrive"}, {"erase", "ann"}, {"restore", "-"}} {
-		code, out, errs := withInput(t, "", append(args, "--data", data)...)
-		require.Equal(t, command.Failed, code, args)
-		require.Empty(t, out, args)
-		require.True(t, strings.HasSuffix(errs, "handler: "+told+"\n"), "%s: %s", args, errs)
+	write := func(op table.Op) {
+		file, err := embedded.OpenExisting(filepath.Join(data, "prompthub.db"), time.Now)
+		require.NoError(t, err)
+		_, err = file.Tables.Write(t.Context(), promptdb.DefaultTables().SystemState, op)
+		require.NoError(t, errors.Join(err, file.Close()))
 	}
+	refused := func(told string, commands ...[]string) {
+		for _, args := range commands {
+			code, out, errs := withInput(t, "", append(args, "--data", data)...)
+			require.Equal(t, command.Failed, code, args)
+			require.Empty(t, out, args)
+			require.True(t, strings.HasSuffix(errs, "handler: "+told+"\n"), "%s: %s", args, errs)
+		}
+	}
+	commands := [][]string{{"local", "--addr", "127.0.0.1:0"}, {"verify"}, {"backup", "-"}, {"redrive"}, {"erase", "ann"}, {"restore", "-"}}
+	write(says(promptdb.RowsVersion - 2))
+	refused(tooOld, append(commands, []string{"reindex"})...)
+	write(says(promptdb.RowsVersion - 1))
+	refused(older, commands...)
+	code, out, errs := handler(t, "reindex", "--data", data)
+	require.Equal(t, command.OK, code, out+errs)
+	code, out, errs = handler(t, "verify", "--data", data)
+	require.Equal(t, command.OK, code, out+errs)
+	_, url = startLocal(t, data)
+	status, body = send(t, "GET", url+"/api/v1/prompts?q=words", "")
+	require.Equal(t, http.StatusOK, status, body)
+	require.Contains(t, body, `"title":"Kept"`)
 
 	storage := azurite.Start(t)
 	settings := []string{"AzureWebJobsStorage", storage, "AUTH_MODE", "dev", "AZURE_FUNCTIONS_ENVIRONMENT", "Development", "TABLE_PREFIX", "before", "QUEUE_PREFIX", "before-"}
 	clean(t, settings...)
-	code, _, errs := withInput(t, "", "restore", "-") // which makes the tables
+	code, _, errs = withInput(t, "", "restore", "-") // which makes the tables
 	require.Equal(t, command.Failed, code, errs)
 	st, err := service().OpenStore("", "before-")
 	require.NoError(t, err)
-	_, err = st.Tables.Write(t.Context(), "before"+promptdb.DefaultTables().SystemState, before)
-	require.NoError(t, errors.Join(err, st.Close()))
-	_, url := startHost(t, settings...)
-	require.Eventually(t, func() bool {
-		status, body := send(t, "GET", url+"/api/v1/prompts", "")
-		return status == http.StatusServiceUnavailable && strings.Contains(body, `"code":"STORE_TOO_OLD"`) && strings.Contains(body, told)
-	}, 30*time.Second, 50*time.Millisecond)
+	defer func() { require.NoError(t, st.Close()) }()
+	_, url = startHost(t, settings...)
+	for told, version := range map[string]int32{tooOld: promptdb.RowsVersion - 2, older: promptdb.RowsVersion - 1} {
+		_, err = st.Tables.Write(t.Context(), "before"+promptdb.DefaultTables().SystemState, says(version))
+		require.NoError(t, err)
+		require.Eventually(t, func() bool {
+			status, body := send(t, "GET", url+"/api/v1/prompts", "")
+			return status == http.StatusServiceUnavailable && strings.Contains(body, `"code":"STORE_TOO_OLD"`) && strings.Contains(body, told)
+		}, 30*time.Second, 50*time.Millisecond)
+	}
 }
 
 // TestBackupOfARunningService: the process that has the store open writes it, and it is one.

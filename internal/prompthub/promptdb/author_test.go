@@ -18,16 +18,20 @@ import (
 // are sorted in memory: by the id, and by the name, in all orders, of titles and of texts.
 func TestAuthorByVotes(t *testing.T) {
 	w := newWorldOn(t, memory.NewTables())
-	const n = 1300
+	const n = 700
 	var by []string // Bob's titles, newest first
 	w.seed(n, func(table.Key) bool { return true }, func(i int) prompt.Prompt {
 		author, name := prompt.UserID("ann"), "Ann Lee"
-		if i%13 == 5 {
+		if i%2 == 1 {
 			author, name = "bob", "Bob Ray"
 			by = append(by, "common "+numbered(i))
 		}
 		p := w.made(author, draft("common "+numbered(i), "text"))
 		p.AuthorName, p.Likes = name, int32(i*7%100)
+		truth, err := promptdb.TruthRows(p)
+		require.NoError(t, err)
+		_, err = w.store.Write(t.Context(), promptdb.DefaultTables().Prompts, truth...)
+		require.NoError(t, err)
 		return p
 	})
 	for _, c := range []struct {

@@ -24,6 +24,14 @@ func (db *DB) IndexRows(p prompt.Prompt) []IndexRow {
 	return db.T.Rows(rec)
 }
 
+// TruthRows returns the operations that write the truth row of a prompt, whose index rows are those
+// of IndexRows.
+func TruthRows(p prompt.Prompt) ([]table.Op, error) {
+	rec := schema.Record{Prompt: p, RowsVersion: schema.RowsVersion}
+	rec.Stamp(p.ID.Time())
+	return rec.Batch(true, nil)
+}
+
 // A Record is what a truth row says.
 type Record = schema.Record
 

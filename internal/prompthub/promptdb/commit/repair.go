@@ -82,6 +82,7 @@ func (db *Committer) Move(ctx context.Context, text string) error {
 	}
 	var o Outcome
 	var unclear error
+	w := m.writer(db)
 	var g errgroup.Group // the one neither needs nor stops the other
 	g.Go(func() error {
 		err := db.FollowVote(ctx, m)
@@ -92,12 +93,12 @@ func (db *Committer) Move(ctx context.Context, text string) error {
 		return err
 	})
 	g.Go(func() (err error) {
-		o, err = db.Reconcile(ctx, m.writer(db), counts, schema.Entries{})
+		o, err = db.Reconcile(ctx, w, counts, schema.Entries{})
 		return err
 	})
 	err = g.Wait()
-	if unclear != nil {
-		// It may land for 30 s yet, after all that a second try could see.
+	if unclear != nil || err != nil && w.unknown > 0 {
+		// A write may land for 30 s yet, after all that a second try could see.
 		return errors.Join(err, db.requeue(ctx, QueueMoves, text, db.Now().Add(db.Protocol.Lease)))
 	}
 	if err != nil || o.IsDone() {
