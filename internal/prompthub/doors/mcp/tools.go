@@ -226,7 +226,7 @@ func (d *handler) searchPrompts(ctx context.Context, c *call, in searchInput) (s
 		out.Note += "Prompts are still being read, so some may be missing."
 	}
 	out.Note = strings.TrimSpace(out.Note)
-	if err == nil && len(out.Prompts) == 0 && out.NextCursor == "" {
+	if err == nil && len(out.Prompts) == 0 && page.Next == "" {
 		out.Note = "No prompt matches."
 	}
 	out.NextCursor = page.Next

@@ -586,7 +586,7 @@ func TestSearchWithASlip(t *testing.T) {
 	ann.get("/app?q=make+a+linux+terminal").is(200).has("Linux terminal")
 	ann.get("/app?q=terminl&verbatim=1").is(200).has("No prompt has these words").lacks("Showing results for")
 	ann.get("/app?q=linux+terminal").is(200).has("<mark>Linux</mark> <mark>terminal</mark>").lacks("Showing results for")
-	ann.get("/app?q=linux+terminals").is(200).has("<mark>Linux</mark> <mark>terminal</mark>")
+	ann.get("/app?q=linux+terminals").is(200).has("<mark>Linux</mark> <mark>terminal</mark>").lacks("Showing results for")
 	ann.get(`/app?q=%22linux%22+terminl+tag:data`).is(200).has(`Showing results for <b dir="auto">terminal</b> in place of <span dir="auto">terminl</span>.`, "<mark>Linux</mark> <mark>terminal</mark>",
 		`href="/app?q=%22linux%22&#43;terminl&#43;tag%3Adata&amp;verbatim=1"`)
 	ann.get(`/app?q=linux+%22terminl%22`).is(200).has("Take something away.").lacks("Showing results for")
