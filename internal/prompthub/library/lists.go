@@ -29,6 +29,17 @@ type Page struct {
 	Near       []View // of a search that found nothing: prompts that have some of its words
 }
 
+// Absent returns the words of a search that no prompt of the page has, in no form.
+func (p Page) Absent() (words []string) {
+	for i, v := range p.Items {
+		if i == 0 {
+			words = slices.Clone(v.Lacks)
+		}
+		words = slices.DeleteFunc(words, func(word string) bool { return !slices.Contains(v.Lacks, word) })
+	}
+	return words
+}
+
 // An Understood says in what other forms prompts have a word of a search.
 type Understood = prompt.Understood
 

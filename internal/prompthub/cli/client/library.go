@@ -194,7 +194,11 @@ func (c *Client) Search(ctx context.Context, s Search) (list Results, err error)
 			return list, err
 		}
 		list.Items = append(list.Items, page.Items...)
-		list.Understood = append(list.Understood, page.Understood...)
+		for _, u := range page.Understood {
+			if !slices.ContainsFunc(list.Understood, func(known Understood) bool { return known.Word == u.Word }) {
+				list.Understood = append(list.Understood, u)
+			}
+		}
 		list.Partial, list.NextCursor = list.Partial || page.Partial, page.NextCursor
 		left := s.Limit - len(list.Items)
 		if left <= 0 || page.NextCursor == "" {

@@ -73,6 +73,24 @@ func match(header string) library.Match {
 	return m
 }
 
+// found answers with a page of a search, and with how the search understood its words.
+func (a *api) found(ctx context.Context, c call, in Fields, limit int, read func(limit int) (library.Page, error)) (*foundOutput, error) {
+	out := &foundOutput{}
+	page, err := a.page(ctx, c, in, limit, func(limit int) (library.Page, error) {
+		p, err := read(limit)
+		out.Body.Understood, out.Body.Partial = nil, p.Partial
+		for _, u := range p.Understood {
+			out.Body.Understood = append(out.Body.Understood, Understood(u))
+		}
+		return p, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	out.Link, out.Body.PromptList = page.Link, page.Body
+	return out, nil
+}
+
 // page answers with a page of at most limit prompts, and with texts where they are wanted.
 func (a *api) page(ctx context.Context, c call, in Fields, limit int, read func(limit int) (library.Page, error)) (*listOutput, error) {
 	if in.Fields != "" {

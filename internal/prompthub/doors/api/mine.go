@@ -59,7 +59,7 @@ type mineInput struct {
 	Paging
 }
 
-func (a *api) myPrompts(ctx context.Context, c call, in *mineInput) (*listOutput, error) {
+func (a *api) myPrompts(ctx context.Context, c call, in *mineInput) (*foundOutput, error) {
 	tags, words, err := in.wanted()
 	if err != nil {
 		return nil, err
@@ -67,7 +67,7 @@ func (a *api) myPrompts(ctx context.Context, c call, in *mineInput) (*listOutput
 	if err := in.check(in.Paging); err != nil {
 		return nil, err
 	}
-	return a.page(ctx, c, in.Fields, in.Limit, func(limit int) (library.Page, error) {
+	return a.found(ctx, c, in.Fields, in.Limit, func(limit int) (library.Page, error) {
 		return a.Service.Mine(ctx, c.User, library.MineQuery{
 			Filter: library.Filter{Name: in.Name, Deleted: in.Deleted, Visibility: prompt.Visibility(in.Visibility), Tags: tags, Words: words, Titles: in.titles()},
 			Sort:   library.Sort(in.Sort), Limit: limit, Cursor: in.Cursor,

@@ -95,22 +95,11 @@ func (a *api) search(ctx context.Context, c call, in *searchInput) (*foundOutput
 	if err := in.check(in.Paging); err != nil {
 		return nil, err
 	}
-	out := &foundOutput{}
-	page, err := a.page(ctx, c, in.Fields, in.Limit, func(limit int) (library.Page, error) {
-		p, err := a.Service.Search(ctx, c.User, library.Search{
+	return a.found(ctx, c, in.Fields, in.Limit, func(limit int) (library.Page, error) {
+		return a.Service.Search(ctx, c.User, library.Search{
 			Order: library.Order(in.Sort), Tags: tags, Words: words, Titles: in.titles(), Scope: library.Scope(in.Scope), Verbatim: in.Verbatim, Limit: limit, Cursor: in.Cursor,
 		})
-		out.Body.Understood, out.Body.Partial = nil, p.Partial
-		for _, u := range p.Understood {
-			out.Body.Understood = append(out.Body.Understood, Understood(u))
-		}
-		return p, err
 	})
-	if err != nil {
-		return nil, err
-	}
-	out.Link, out.Body.PromptList = page.Link, page.Body
-	return out, nil
 }
 
 type createInput struct {

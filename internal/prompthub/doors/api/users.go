@@ -99,7 +99,7 @@ type userPromptsInput struct {
 	Paging
 }
 
-func (a *api) userPrompts(ctx context.Context, c call, in *userPromptsInput) (*listOutput, error) {
+func (a *api) userPrompts(ctx context.Context, c call, in *userPromptsInput) (*foundOutput, error) {
 	if err := in.check(in.Paging); err != nil {
 		return nil, err
 	}
@@ -107,7 +107,7 @@ func (a *api) userPrompts(ctx context.Context, c call, in *userPromptsInput) (*l
 	if err != nil {
 		return nil, err
 	}
-	return a.page(ctx, c, in.Fields, in.Limit, func(limit int) (library.Page, error) {
+	return a.found(ctx, c, in.Fields, in.Limit, func(limit int) (library.Page, error) {
 		return a.Service.ByAuthor(ctx, c.User, library.AuthorSearch{Handle: in.Handle, Tags: tags, Words: words, Titles: in.titles(), Limit: limit, Cursor: in.Cursor})
 	})
 }

@@ -222,6 +222,9 @@ func (d *handler) searchPrompts(ctx context.Context, c *call, in searchInput) (s
 			out.Note += fmt.Sprintf("No prompt has %q: showing results for %s. ", u.Word, strings.Join(u.As, " or "))
 		}
 	}
+	if absent := page.Absent(); len(absent) > 0 {
+		out.Note += fmt.Sprintf("None of these has %q. ", strings.Join(absent, " "))
+	}
 	if page.Partial {
 		out.Note += "Prompts are still being read, so some may be missing."
 	}

@@ -77,35 +77,36 @@ func (v view) choices(key string, names ...[2]string) []choice {
 
 // A listing is a page of a list.
 type listing struct {
-	view    view
-	tagged  func(prompt.Tag) string // what a tag of a card leads to; nil: public prompts with it
-	Query   string                  // the search, as typed
-	words   prompt.Query            // the same, read
-	Offers  []completion            // links to authors and tags with its words
-	Texts   bool                    // texts are, too
-	Kept    url.Values
-	Choices []choice
-	Titles  choice   // leaves texts out of a search, or takes them in again; no link where nothing is searched for
-	Filters []choice // tags that must match: the link takes one away
-	Offered []choice // tags of the prompts shown: the link adds one
-	Rail    *rail    // nil where there is none
-	AllTags string   // address of the page with all tags
-	Cards   []card
-	Place   place
-	Counted bool   // whether the list is of public prompts, which are counted, and no word narrows it
-	More    string // address of the next page, "" at the end
-	Start   string // address of the first page, "" there
-	Wrong   string // why nothing was searched for
-	Whole   bool   // whether nothing narrows the list down
-	// Understood says that the search took other words; nil if it did not
-	Understood *understood
-	Partial    bool     // whether prompts may be missing
-	Near       []choice // prompts that are offered if none is found
-	Empty      string   // the message of an empty list
-	Starter    bool     // whether prompts to begin with are offered
-	Instead    choice   // where one may go then; no link: nowhere
-	Other      choice   // where else
-	Manage     bool     // whether cards show what their author wants to know
+	view       view
+	tagged     func(prompt.Tag) string // what a tag of a card leads to; nil: public prompts with it
+	Query      string                  // the search, as typed
+	words      prompt.Query            // the same, read
+	Offers     []completion            // links to authors and tags with its words
+	Texts      bool                    // texts are, too
+	Kept       url.Values
+	Choices    []choice
+	Titles     choice   // leaves texts out of a search, or takes them in again; no link where nothing is searched for
+	Filters    []choice // tags that must match: the link takes one away
+	Offered    []choice // tags of the prompts shown: the link adds one
+	Rail       *rail    // nil where there is none
+	AllTags    string   // address of the page with all tags
+	Cards      []card
+	Place      place
+	Counted    bool                 // whether the list is of public prompts, which are counted, and no word narrows it
+	More       string               // address of the next page, "" at the end
+	Start      string               // address of the first page, "" there
+	Wrong      string               // why nothing was searched for
+	Whole      bool                 // whether nothing narrows the list down
+	Understood []library.Understood // words that others were searched for in place of
+	Verbatim   string               // the address of the search for the words as they are, "" if there is none
+	Absent     []string             // words that none of the prompts has
+	Partial    bool                 // whether prompts may be missing
+	Near       []choice             // prompts that are offered if none is found
+	Empty      string               // the message of an empty list
+	Starter    bool                 // whether prompts to begin with are offered
+	Instead    choice               // where one may go then; no link: nowhere
+	Other      choice               // where else
+	Manage     bool                 // whether cards show what their author wants to know
 	Feeds      []feedLink
 }
 
@@ -295,6 +296,7 @@ func (s *web) found(r *request, l *listing, p library.Page, tags []prompt.Tag, e
 		if l.Counted {
 			l.Place.Total = total(c, tags)
 		}
+		l.tellUnderstood(p)
 		l.cards(r.who, p, c, tags)
 	}
 	return c, err

@@ -43,7 +43,7 @@ func (s *web) catalog(r *request) error {
 	}
 	l.AllTags = view{Prefix + "/tags", v.values}.with("cursor", "")
 	tags, p, err := s.search(r, v)
-	l.tellUnderstood(v, p)
+	l.Verbatim = v.with("verbatim", "1")
 	l.tagged = func(t prompt.Tag) string { return v.with("tag", plus(tags, t)) }
 	l.Counted = l.Query == ""
 	catalog, err := s.found(r, &l, p, tags, err)
@@ -77,28 +77,17 @@ func (s *web) catalog(r *request) error {
 	return s.list(r, "catalog", "Prompts", l.Wrong, &l)
 }
 
-// An understood tells what a search looked for in place of words that no prompt has, and the
-// address of the search for the words as they were typed.
-type understood struct {
-	Words    []library.Understood
-	Verbatim string
-}
-
-// tellUnderstood says that a search took other words in place of some, and that prompts may be
-// missing.
-func (l *listing) tellUnderstood(v view, p library.Page) {
-	l.Partial = p.Partial
+// tellUnderstood says that a search took other words in place of some, which ones none of the
+// prompts has, that prompts may be missing, and which ones are near if none is found.
+func (l *listing) tellUnderstood(p library.Page) {
+	l.Partial, l.Absent = p.Partial, p.Absent()
 	for _, item := range p.Near {
 		l.Near = append(l.Near, choice{Name: item.Title, Link: Prefix + "/prompts/" + string(item.ID)})
 	}
 	for _, u := range p.Understood {
-		if !u.Instead {
-			continue
+		if u.Instead {
+			l.Understood = append(l.Understood, u)
 		}
-		if l.Understood == nil {
-			l.Understood = &understood{Verbatim: v.with("verbatim", "1")}
-		}
-		l.Understood.Words = append(l.Understood.Words, u)
 	}
 }
 
