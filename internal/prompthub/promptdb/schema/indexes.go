@@ -53,7 +53,7 @@ var indexes = slices.Concat([]index{{
 		key:   tokenKey,
 		parse: byAgeUnder(tokenPrefix),
 		props: func(summaryProps table.Props, part string, _ Record) table.Props {
-			return with(summaryProps, table.Prop{Name: "Token", Value: table.String(part)})
+			return with(lean(summaryProps), table.Prop{Name: "Token", Value: table.String(part)})
 		},
 	},
 	{
@@ -110,6 +110,12 @@ func ranked(p prompt.Prompt, part func(prompt.Prompt) string) []string {
 		return nil
 	}
 	return []string{part(p)}
+}
+
+// lean returns a summary without its long texts, for the index that has most rows of a prompt: who
+// shows what it finds reads the truth.
+func lean(summaryProps table.Props) table.Props {
+	return slices.DeleteFunc(slices.Clone(summaryProps), func(p table.Prop) bool { return p.Name == "Excerpt" || p.Name == "Description" })
 }
 
 // one is the part of an index that has one row for a prompt, at a key that follows from its id.
