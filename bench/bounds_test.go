@@ -51,7 +51,7 @@ var (
 	// it. The first search of a scope loads it, and later ones read what its log has since then. The
 	// qualifier author: must be looked up, too.
 	aSearch = bound{200 + 40 + 2*60 + 8 + 20, 5500 + 300 + 2*4000, 1 << 10, 64 << 10}
-	// two hundred texts, as no index of texts has them
+	// two hundred texts, as no index in memory has them
 	anOwnSearch = bound{aList.operations + 200 + 3, aList.rows + 200, 1 << 10, 64 << 10}
 	// and each of two hundred favorites by itself
 	favoriteSearch = bound{anOwnSearch.operations + 200, anOwnSearch.rows + 200, 1 << 10, 64 << 10}

@@ -210,7 +210,7 @@ func searchCommand() command.Command {
 		})
 		author := flags.String("author", "", "only prompts of the author with this `handle`")
 		sort := flags.String("sort", "", "`order`: relevance, which is the default with words, newest, which is the default without, most-liked, hot, best or trending; of your own prompts relevance, newest, updated or title")
-		verbatim := flags.Bool("verbatim", false, "only the words as they are: not in other forms, neither replaced by known ones nor left out if no prompt has them all")
+		verbatim := flags.Bool("verbatim", false, "only the words as they are: not in other forms, and not as known ones in place of a word that no prompt has")
 		return func(ctx context.Context, std command.Streams, remote *client.Client, args []string) error {
 			if *verbatim && (*mine || *author != "") {
 				return command.UsageError("search: your own prompts alone and those of an author are found by all forms of words: leave out --verbatim")

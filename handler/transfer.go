@@ -102,7 +102,7 @@ Agent Framework, CSV, or JSON Lines as export writes them. Of a folder or an arc
 CSV has the columns act, title or name (the title), prompt, text or content (the text) and, if there, description,
 tags (parted by commas), for_devs (TRUE: tag development), type (a tag), contributor, name. Line ends inside CSV texts
 become single line feeds. Prompts become private if their file does not say who may see them, or public with --public.
-A tag that is not in the catalog becomes the prompt's own, by which no search finds it. With --update, a row makes a new
+A tag that is not in the catalog becomes the prompt's own, by which no public search finds it. With --update, a row makes a new
 version of the caller's prompt of its name.
 
 A file that is not quite as its format wants it is read all the same: each such place is printed as a warning, with what

@@ -68,7 +68,7 @@ func TestBrowserSearch(t *testing.T) {
 	}
 }
 
-// offered waits until a job has counted authors, and another has written the rows of texts.
+// offered waits until a job has counted authors.
 func offered(t *testing.T, base string) {
 	for path, text := range map[string]string{"/app?q=lee": "<bdi>Ann Lee</bdi>", "/app?q=salt": "Sea poet"} {
 		require.Eventually(t, func() bool {

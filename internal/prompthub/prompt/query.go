@@ -17,7 +17,8 @@ const (
 )
 
 // A Query is what a user types to find prompts. These parts of it, in any order and parted by
-// spaces, say which prompts are wanted; a prompt must fit all of them:
+// spaces, say which prompts are wanted. A prompt must fit all of them, but by relevance it may lack
+// words:
 //
 //	words            each in the title or in the text
 //	"quoted words"   one after the other in the title, or in the text

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// MaxTextWords is how many words of a text search knows: each is a row to write.
+// MaxTextWords is how many words of a text count in lists that have no index in memory.
 const MaxTextWords = 150
 
 // firstTextWords is how many of them are the first ones of a longer text. The others are its

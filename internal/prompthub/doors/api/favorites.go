@@ -23,7 +23,7 @@ func (a *api) favorites() {
 	route(a, user, huma.Operation{
 		OperationID: "list-my-favorites", Method: http.MethodGet, Path: "/me/favorites", Tags: []string{"me"},
 		Summary: "My favorites that I still may see, newest prompt first", Errors: badQuery,
-		Description: "A prompt that was deleted, hidden or made private since is left out, and is back when it is. With words or tags, one request looks at up to 200 favorites: a page may be short, even empty, and have a nextCursor.",
+		Description: "A prompt that was deleted, hidden or made private since is left out, and is back when it is. Words must all be there, as they are, in title or text. With words or tags, one request looks at up to 200 favorites: a page may be short, even empty, and have a nextCursor.",
 	}, a.myFavorites)
 }
 

@@ -32,7 +32,7 @@ type (
 	Filter struct {
 		Tag []string `query:"tag" doc:"Only prompts with all of these tags: separated by commas, or the parameter several times" example:"[\"development\"]"`
 		Q   Words    `query:"q" example:"code review"`
-		In  string   `query:"in" enum:"text,title" default:"text" doc:"Where the words of q are looked for. text: each in the title, as title does, or as a whole word in the text. title: each as the beginning of a word of the title. Of public prompts at most 150 words of a text count, no stop words (the, of, …), and edits follow within seconds"`
+		In  string   `query:"in" enum:"text,title" default:"text" doc:"Where the words of q are looked for. text: in the title, and as whole words in description, tags and text. title: each as the beginning of a word of the title. What another instance of the service changed is found a second later"`
 	}
 	// Matching names the version that a change is based on.
 	Matching struct {
@@ -61,7 +61,7 @@ type Words string
 
 // Schema says what they may be.
 func (Words) Schema(huma.Registry) *huma.Schema {
-	s := &huma.Schema{Type: huma.TypeString, Description: "Words that prompts must have, in says where; at most 200 UTF-16 code units and 20 words. " + prompt.QueryDoc}
+	s := &huma.Schema{Type: huma.TypeString, Description: "Words to search for, in says where; at most 200 UTF-16 code units and 20 words. " + prompt.QueryDoc}
 	s.PrecomputeMessages()
 	return s
 }

@@ -20,7 +20,7 @@ func (a *api) mine() {
 	route(a, user, huma.Operation{
 		OperationID: "list-my-prompts", Method: http.MethodGet, Path: "/me/prompts", Tags: []string{"me"},
 		Summary: "My own prompts", Errors: badQuery,
-		Description: "Private, public and hidden ones; with deleted=true those alone that can still be restored. By newest, a page costs the same however many there are; updated and title sort in memory, up to 2,000 prompts. Words in q are searched for as GET /prompts does with scope=mine; by updated and title, and of deleted prompts, one request reads up to 200 texts: a page may be short, even empty, and have a nextCursor.",
+		Description: "Private, public and hidden ones; with deleted=true those alone that can still be restored. By newest, a page costs the same however many there are; updated and title sort in memory, up to 2,000 prompts. Words in q are searched for as GET /prompts does with scope=mine; by updated and title, and of deleted prompts, all must be there, as they are, in title or text, and one request reads up to 200 texts: a page may be short, even empty, and have a nextCursor.",
 	}, a.myPrompts)
 	route(a, user, huma.Operation{
 		OperationID: "list-my-votes", Method: http.MethodGet, Path: "/me/votes", Tags: []string{"me"},

@@ -77,7 +77,7 @@ type Written struct {
 	Config      json.RawMessage `json:"config,omitempty" doc:"Any JSON for programs, such as model and parameters: at most 65,536 UTF-16 code units without white space" example:"{\"model\":\"small\"}"`
 	Variables   []Variable      `json:"variables,omitempty" doc:"Declared variables, at most 100; they override what the text says of them" example:"[{\"name\":\"language\",\"type\":\"text\"}]"`
 	Tags        []string        `json:"tags,omitempty" doc:"At most 10 tags, each once, in either case: active ones of the catalog, or those that the prompt has. Absent for none" example:"[\"development\",\"code-review\"]"`
-	OwnTags     []string        `json:"ownTags,omitempty" doc:"Tags outside the catalog: at most 50, each one line of at most 100 UTF-16 code units. Everyone who may read the prompt sees them; no list of public prompts shows them and no search finds them" example:"[\"kitchen; later\"]"`
+	OwnTags     []string        `json:"ownTags,omitempty" doc:"Tags outside the catalog: at most 50, each one line of at most 100 UTF-16 code units. Everyone who may read the prompt sees them; no list of public prompts shows them, and tag: finds by them only private prompts of the caller's own" example:"[\"kitchen; later\"]"`
 	Source      *Source         `json:"source,omitempty" doc:"The file that says all this: it is kept with the version that it makes, and GET /prompts/{id}/export gives it back"`
 }
 

@@ -29,7 +29,7 @@ func (d *handler) tools(s *sdk.Server) {
 	reads := sdk.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: new(bool)}
 	tool(s, &sdk.Tool{
 		Name: "search_prompts", Title: "Search prompts", Annotations: &reads,
-		Description: "Finds public prompts, or with mine the caller's own. Without words it lists them. Texts are left out: get_prompt reads one.",
+		Description: "Finds public prompts and the caller's own, or with mine these alone. Without words it lists public ones. Texts are left out: get_prompt reads one.",
 	}, d.searchPrompts)
 	tool(s, &sdk.Tool{
 		Name: "get_prompt", Title: "Read a prompt", Annotations: &reads,
@@ -172,7 +172,7 @@ type order string
 // orderSchema lists the orders. It is no enum: the form of a client sends an empty string for a
 // field that its user left empty.
 func orderSchema() *jsonschema.Schema {
-	return &jsonschema.Schema{Type: "string", Description: orders() + "; else relevance, or most-liked without query. Words find own prompts too"}
+	return &jsonschema.Schema{Type: "string", Description: orders() + "; else relevance, or most-liked without query"}
 }
 
 // orders returns the names of the orders as a list for people.

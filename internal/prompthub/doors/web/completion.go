@@ -64,7 +64,7 @@ func (l *listing) wayOn() {
 	if !strings.ContainsAny(l.Query, `"“”„:`) && !l.words.Excludes() {
 		return
 	}
-	l.Empty = "No public prompt fits all of this. Take something away."
+	l.Empty = "No prompt fits all of this. Take something away."
 	if plain := l.words.Typed(); plain != "" {
 		l.Other = l.Instead
 		l.Instead = choice{Name: "Search for the words alone", Link: l.view.with("q", plain)}

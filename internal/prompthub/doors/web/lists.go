@@ -112,7 +112,7 @@ var (
 func (l *listing) nothing(who auth.User, tagged bool) {
 	switch {
 	case tagged && l.Query != "":
-		l.Empty = "No public prompt matches. Search for fewer words or take a tag away."
+		l.Empty = "No prompt matches. Search for fewer words or take a tag away."
 	case tagged:
 		l.Empty = "No public prompt has all of these tags. Take one away."
 	case l.Query != "":

@@ -60,8 +60,8 @@ func (f Filter) narrow() bool {
 	return len(f.Tags) > 0 || !f.Words.Empty() || f.Words.Qualified()
 }
 
-// maxOwnTexts is how many texts one request reads in a list that has no index of texts: of one's
-// own prompts, of favorites and of an author.
+// maxOwnTexts is how many texts one request reads in a list that no index in memory answers: of
+// favorites, of deleted prompts, and of one's own by title or last edit.
 const maxOwnTexts = maxLooked
 
 // A textSearch finds prompts of such a list by their titles, and by the texts that it still may

@@ -34,7 +34,7 @@ type OrderInfo struct {
 // of other lists.
 func Orders() []OrderInfo {
 	all := []OrderInfo{
-		{Relevance, "Relevance", "first the exact title, then titles with the words in a row, with all of the words, with words that begin with them, and last prompts with a word in the text alone; votes decide among equals, and without words it is newest"},
+		{Relevance, "Relevance", "first the exact title, then those that have most of what the words tell: rare words, words of titles and words near to each other count most; without words it is newest"},
 		{Order: Newest, Title: "Newest"},
 	}
 	for _, r := range Rankings {

@@ -637,7 +637,7 @@ document.addEventListener("keydown", (e) => {
 });
 $("keys-show").addEventListener("click", () => keys.showModal());
 
-// The palette: what one can go to or do here, by its name, and prompts by words of their titles.
+// The palette: what one can go to or do here, by its name, and prompts by words.
 
 const palette = $("palette"), wish = $("wish");
 
