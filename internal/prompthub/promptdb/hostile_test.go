@@ -60,7 +60,7 @@ func TestTitlesDoNotMultiplyWrites(t *testing.T) {
 		require.NoError(t, err)
 	})
 	cost(2, func() { w.vote("bob", p.ID, prompt.Like) })
-	cost(prompt.MaxTokens+others+prompt.MaxTextWords, w.run) // the move, and the words of the text
+	cost(prompt.MaxTokens+others, w.run) // the move
 	w.check()
 }
 

@@ -10,7 +10,7 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// StoreTooOld is the code by which a store is refused that a version before 1.0 made.
+// StoreTooOld is the code by which a store is refused that an earlier release made.
 const StoreTooOld fault.Code = "STORE_TOO_OLD"
 
 // ErrOlder refuses a store of the RowsVersion before, whose library reindex brings over.
