@@ -8,7 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// MaxTextWords is how many words of a text count in lists that have no index in memory.
+// MaxTextWords is how many words of a text count in lists that have no index in memory, and where
+// tags are suggested.
 const MaxTextWords = 150
 
 // firstTextWords is how many of them are the first ones of a longer text. The others are its

@@ -223,3 +223,32 @@ func TestListsDoNotLoad(t *testing.T) {
 		require.LessOrEqual(t, store.calls[log], map[time.Duration]int{0: 0, time.Second: 2}[later])
 	}
 }
+
+// TestStaleIndexShowsNothing: what another instance has just taken away is not shown, though the
+// index still has it, in no order and in no scope, and nothing is told of its words.
+func TestStaleIndexShowsNothing(t *testing.T) {
+	t.Parallel()
+	for _, order := range orders() {
+		w := newWorldOn(t, memory.NewTables())
+		for i := range 5 {
+			w.add("ann", draft(fmt.Sprint("Common ", i)))
+		}
+		d := draft("Common zephyrs")
+		d.Text = "zephyr text"
+		p := w.add("bob", d)
+		w.run()
+		reader := w.another()
+		want := promptdb.Search{Words: query(t, "common zephyr"), Text: true, Order: order}
+		require.Contains(t, w.tells(reader, want).Titles, "Common zephyrs")
+		w.edit("bob", p.ID, func(p *prompt.Prompt) { p.Visibility = prompt.Private })
+		for _, viewer := range []prompt.UserID{"", "ann"} {
+			if want.Viewer = viewer; viewer != "" && (order == promptdb.Relevance || order == promptdb.Newest) {
+				want.Scopes = []promptdb.Scope{{}, {Owner: viewer}}
+			}
+			all := w.tells(reader, want)
+			require.NotContains(t, all.Titles, "Common zephyrs", order)
+			require.NotContains(t, all.Near, "Common zephyrs", order)
+			require.Empty(t, all.Understood, order)
+		}
+	}
+}

@@ -101,7 +101,7 @@ var mutants = []mutant{
 	},
 	{
 		"a job that fails forgets the voter's own row that may land", "commit/repair.go",
-		"	if unclear != nil {", "	if err == nil && unclear != nil {",
+		"	if unclear != nil || err", "	if err == nil && unclear != nil || err",
 	},
 	{
 		"the voter's own row is not in the transaction of a vote", "commit/atomic.go",
@@ -202,6 +202,30 @@ var mutants = []mutant{
 	{
 		"rows of the log that come late are not looked for", "scopes/follow.go",
 		"		if look && late.Before(seenAt) {", "		if false && look && late.Before(seenAt) {",
+	},
+	{
+		"a hit is shown to whoever asks", "query/search.go",
+		" || !rec.Listed() && (rec.AuthorID != w.Viewer || rec.Deleted())", "",
+	},
+	{
+		"a search is told of words before its prompts are looked at", "query/search.go",
+		"			if j.view != nil {\n				shown = append(shown, j)\n			}", "			if j.view == nil {\n				j.view = new(truth.View)\n			}\n			shown = append(shown, j)",
+	},
+	{
+		"a commit does not tell the index of its own instance", "scopes/doc.go",
+		"		if rec.In(c.of) {", "		if true {\n			continue\n		}\n		if rec.In(c.of) {",
+	},
+	{
+		"a search shows what a prompt lost since the index heard of it", "query/search.go",
+		"!= hit.Revision && !stillHas(rec, w, words, hit) {", "!= hit.Revision && !stillHas(rec, w, words, hit) && false {",
+	},
+	{
+		"a job that a failed read ends forgets a write that may land", "commit/repair.go",
+		"unclear != nil || err != nil && w.unknown > 0 {", "unclear != nil {",
+	},
+	{
+		"a snapshot stays when a user is erased", "scopes/snapshot.go",
+		"	if err := s.RemoveKey(ctx, s.T.SystemState, headKey); err != nil {\n		return err\n	}\n	return s.removeParts(ctx, \"\")\n}", "	return nil\n}",
 	},
 	{
 		"a job succeeds although Pending was not cleared", "commit/repair.go",
