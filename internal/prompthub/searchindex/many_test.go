@@ -10,8 +10,8 @@ import (
 	"prompthub/internal/prompthub/prompt"
 )
 
-// TestManyAgreeWithTheModel asks of prompts that are scored in several windows, and of which not all
-// hits are ordered at once.
+// TestManyAgreeWithTheModel asks of prompts that are scored in several windows, and of which not
+// all hits are ordered at once.
 func TestManyAgreeWithTheModel(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 61))
@@ -29,7 +29,7 @@ func TestManyAgreeWithTheModel(t *testing.T) {
 	words, err := prompt.ParseQuery("to")
 	require.NoError(t, err)
 	queries := []Query{{}, {Words: words}, {Words: words, Newest: true}}
-	for range 8 {
+	for range 4 {
 		queries = append(queries, someQuery(t, r))
 	}
 	for _, q := range queries {

@@ -423,8 +423,8 @@ func (t *target) walk(f found, rarity int32) walk {
 	return w
 }
 
-// window is how many documents are scored at once, so that the notes on them stay near the processor
-// while all slots are looked at.
+// window is how many documents are scored at once, so that the notes on them stay near the
+// processor while all slots are looked at.
 const window = 1 << 12
 
 // A scorer adds up what slots give to the documents of a target.

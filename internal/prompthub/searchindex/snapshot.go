@@ -122,8 +122,8 @@ func (w *encoder) segment(s *segment) {
 	}
 }
 
-// A decoder reads what an encoder wrote. The sum tells that no byte changed by chance since, and not
-// that this package wrote them: so each number is held against what is left before it counts.
+// A decoder reads what an encoder wrote. The sum tells that no byte changed by chance since, and
+// not that this package wrote them: so each number is held against what is left before it counts.
 type decoder struct {
 	b       []byte
 	damaged bool

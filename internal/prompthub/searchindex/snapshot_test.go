@@ -28,6 +28,7 @@ func snapshotOf(n int) []byte {
 		d.Text = append(d.Text, strings.Fields("the prompt the")...)
 		x.Add(d)
 	}
+	x.Flush() // nothing is merged beside what is measured
 	return x.Encode(testLabel)
 }
 
@@ -72,16 +73,22 @@ func useful(t *testing.T, x *Index) {
 	Ask(Query{}, x).Next(20)
 }
 
-// TestDamagedSnapshot puts other numbers into many places of a snapshot, and the right sum under it.
-// That is refused, or it works; and reading it takes a small multiple of its bytes of memory.
+// TestDamagedSnapshot puts other numbers into many places of a snapshot, and the right sum under
+// it. That is refused, or it works; and reading it takes a small multiple of its bytes of memory.
 func TestDamagedSnapshot(t *testing.T) { // not parallel: it counts what is allocated
 	body := bodyOf(snapshotOf(70))
 	try := func(body []byte) (refused bool) {
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		x, err := Decode(sealed(body), testLabel)
-		runtime.ReadMemStats(&after)
-		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(8*len(body)+1<<14))
+		b := sealed(body)
+		x, err := Decode(b, testLabel)
+		least := uint64(math.MaxUint64) // what else the process allocates meanwhile is not of it
+		for i := 0; i < 3 && least > uint64(8*len(b)+1<<12); i++ {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			x, err = Decode(b, testLabel)
+			runtime.ReadMemStats(&after)
+			least = min(least, after.TotalAlloc-before.TotalAlloc)
+		}
+		require.LessOrEqual(t, least, uint64(8*len(b)+1<<12))
 		if err != nil {
 			require.ErrorIs(t, err, ErrDamaged)
 			return true

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"math"
+	"math/bits"
 	"slices"
 )
 
@@ -63,7 +64,7 @@ func (s *segment) soundLists() bool {
 			return false
 		}
 		docs := c.number()
-		title, text := c.list(s.titleLens), c.list(s.textLens)
+		title, text := c.list(s.len()), c.list(s.len())
 		if c.damaged || docs == 0 || docs != unionOfLists(title, text) {
 			return false
 		}
@@ -88,6 +89,11 @@ type cutter struct {
 }
 
 func (c *cutter) number() uint64 {
+	if len(c.b) > 0 && c.b[0] < 0x80 { // as most are
+		n := c.b[0]
+		c.b = c.b[1:]
+		return uint64(n)
+	}
 	n, size := binary.Uvarint(c.b)
 	if c.damaged = c.damaged || size <= 0; c.damaged {
 		return 0
@@ -105,54 +111,76 @@ func (c *cutter) cut(n uint64) []byte {
 	return b
 }
 
-// list reads the list of the documents that have a word, each of which has that many places.
-func (c *cutter) list(lens []uint32) (l list) {
+// list reads a list of some of that many documents.
+func (c *cutter) list(all int) (l list) {
 	n := c.number()
-	if n == 0 || n > uint64(len(lens)) {
+	if n == 0 || n > uint64(all) {
 		c.damaged = c.damaged || n > 0
 		return list{}
 	}
 	docs, pos := c.number(), c.number()
 	l = list{n: int(n), skips: c.cut((n - 1) / blockSize * skipSize)}
 	l.docs, l.pos = c.cut(docs), c.cut(pos)
-	c.damaged = c.damaged || !l.sound(lens)
+	c.damaged = c.damaged || !l.sound(all)
 	return l
 }
 
-// sound reports whether a list has as many documents and places as it says, each after the one
-// before, and whether its skips lead where its blocks begin.
-func (l list) sound(lens []uint32) bool {
-	docs, pos := cutter{b: l.docs}, cutter{b: l.pos}
-	doc := uint64(0)
+// sound reports whether a list has as many documents and places as it says, each document after the
+// one before, and whether its skips lead where its blocks begin.
+func (l list) sound(docs int) bool {
+	c, pos := cutter{b: l.docs}, cutter{b: l.pos}
+	doc, places := uint64(0), uint64(0)
 	for i := range l.n {
 		if i > 0 && i%blockSize == 0 {
+			pos.pass(places)
+			places = 0
 			skip := l.skips[(i/blockSize-1)*skipSize:]
 			if uint64(binary.LittleEndian.Uint32(skip)) != doc ||
-				int(binary.LittleEndian.Uint32(skip[4:])) != len(l.docs)-len(docs.b) ||
+				int(binary.LittleEndian.Uint32(skip[4:])) != len(l.docs)-len(c.b) ||
 				int(binary.LittleEndian.Uint32(skip[8:])) != len(l.pos)-len(pos.b) {
 				return false
 			}
 		}
-		head, times := docs.number(), uint64(1)
+		head, times := c.number(), uint64(1)
 		if head&1 == 0 {
-			times = docs.number() + 2
+			times = c.number() + 2
 		}
 		gap := head >> 1
-		if docs.damaged || gap == 0 && i > 0 || gap >= uint64(len(lens)) || doc+gap >= uint64(len(lens)) {
+		if doc += gap; c.damaged || pos.damaged || gap == 0 && i > 0 || gap >= uint64(docs) || doc >= uint64(docs) {
 			return false
 		}
-		doc += gap
-		if times < 1 || times > uint64(len(pos.b)) {
+		if places += times; times < 1 || times > uint64(len(l.pos)) {
 			return false
-		}
-		at := uint64(0)
-		for j := range times {
-			gap := pos.number()
-			if pos.damaged || j > 0 && gap == 0 || gap > maxLength || at+gap > maxLength {
-				return false
-			}
-			at += gap
 		}
 	}
-	return len(docs.b) == 0 && len(pos.b) == 0
+	pos.pass(places)
+	return !pos.damaged && len(c.b) == 0 && len(pos.b) == 0
+}
+
+// pass goes past n numbers, none of which is too long for a reader.
+func (c *cutter) pass(n uint64) {
+	const (
+		follows = 0x8080808080808080 // the bits of bytes that are not the last of a number
+		most    = 4                  // bytes in a row that are not the last: three before a word and three in it are fewer than ten
+	)
+	b, off, row := c.b, 0, 0
+	for n >= 8 && len(b)-off >= 8 { // eight bytes end eight numbers at most
+		f := binary.LittleEndian.Uint64(b[off:]) & follows
+		if f&(f>>8)&(f>>16)&(f>>24) != 0 {
+			c.damaged = true
+			return
+		}
+		n -= 8 - uint64(bits.OnesCount64(f))
+		off += 8
+	}
+	for ; n > 0; off++ {
+		if off == len(b) || row == most {
+			c.damaged = true
+			return
+		}
+		if row++; b[off] < 0x80 {
+			n, row = n-1, 0
+		}
+	}
+	c.b = b[off:]
 }
