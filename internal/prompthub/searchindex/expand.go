@@ -89,12 +89,10 @@ func (s *Search) addForms(i, n int) int {
 	if !s.query.Verbatim {
 		s.stemForms(i)
 	}
-	most := 0
-	for _, f := range x.forms {
-		most = max(most, s.countForm(f))
-	}
 	if n == 0 {
-		n = most
+		for _, f := range x.forms {
+			n = max(n, s.countForm(f))
+		}
 	}
 	if utf8.RuneCountInString(x.word) > 1 && (s.query.InTitle || !s.query.Verbatim && (x.last || n == 0)) {
 		begun := s.countBegun(x.word)
@@ -140,7 +138,7 @@ func (s *Search) stemForms(i int) {
 		if f.in = in; cyrillic(f.word) {
 			f.in = inAny
 		}
-		if s.countForm(f) > 0 {
+		if s.anyHas(f) {
 			forms = append(forms, f)
 		}
 	}
@@ -277,18 +275,29 @@ func (s *Search) count(word string, in language) (n int) {
 	return n
 }
 
+// countForm returns how many living prompts have a form.
 func (s *Search) countForm(f form) (n int) {
 	if f.next == "" {
 		return s.count(f.word, f.in)
 	}
 	for _, t := range s.targets {
-		t.pair(f, func(doc uint32) {
-			if !t.isDead(doc) {
-				n++
-			}
+		t.each(f, s.query.InTitle, func(uint32) bool {
+			n++
+			return true
 		})
 	}
 	return n
+}
+
+// anyHas reports whether a living prompt has a form.
+func (s *Search) anyHas(f form) (has bool) {
+	for _, t := range s.targets {
+		t.each(f, s.query.InTitle, func(uint32) bool {
+			has = true
+			return false
+		})
+	}
+	return has
 }
 
 // countBegun returns how many words of titles begin with one and are longer.
@@ -305,7 +314,7 @@ func (p *part) living(word int, in language, inTitle bool) int {
 	switch {
 	case inTitle:
 		return p.livingIn(title, in)
-	case in != inAny:
+	case p.written[word]&^in != 0: // in others too
 		n := 0
 		for doc := range both(title, text) {
 			if p.languages[doc]&in != 0 && !p.isDead(doc) {
@@ -357,36 +366,51 @@ func (p *part) begun(begin string, do func(word int, title list)) {
 	}
 }
 
-// pair calls do with each document in whose title a form of two words stands.
-func (p *part) pair(f form, do func(doc uint32)) {
-	i, j := p.word(f.word), p.word(f.next)
-	if i < 0 || j < 0 {
+// titlesOf returns the titles that have a word.
+func (p *part) titlesOf(word string) (titles list) {
+	if i := p.word(word); i >= 0 {
+		_, titles, _ = p.listsOf(i)
+	}
+	return titles
+}
+
+// each calls do with the living documents that have a form, until it returns false.
+func (p *part) each(f form, inTitle bool, do func(doc uint32) bool) {
+	lets := func(doc uint32) bool { return p.languages[doc]&f.in == 0 || p.isDead(doc) || do(doc) }
+	if f.next != "" {
+		pairsOf(p.titlesOf(f.word), p.titlesOf(f.next), lets)
 		return
 	}
-	_, first, _ := p.listsOf(i)
-	_, next, _ := p.listsOf(j)
+	i := p.word(f.word)
+	if i < 0 {
+		return
+	}
+	_, title, text := p.listsOf(i)
+	if inTitle {
+		text = list{}
+	}
+	for doc := range both(title, text) {
+		if !lets(doc) {
+			return
+		}
+	}
+}
+
+// pairsOf calls do with each document in which one word follows another, until it returns false.
+func pairsOf(first, next list, do func(doc uint32) bool) {
 	few, many := first.reader(), next.reader()
 	if few.n > many.n {
 		few, many = many, few
 	}
 	for few.next() {
-		if p.languages[few.doc]&f.in == 0 || !many.at(few.doc) {
-			continue
-		}
-		if len(p.pairPlaces(f, few.doc)) > 0 {
-			do(few.doc)
+		if many.at(few.doc) && len(pairPlaces(first, next, few.doc)) > 0 && !do(few.doc) {
+			return
 		}
 	}
 }
 
-// pairPlaces returns where a form of two words stands in a title.
-func (p *part) pairPlaces(f form, doc uint32) (places []uint32) {
-	i, j := p.word(f.word), p.word(f.next)
-	if i < 0 || j < 0 {
-		return nil
-	}
-	_, first, _ := p.listsOf(i)
-	_, next, _ := p.listsOf(j)
+// pairPlaces returns where one word stands in a document and another follows it.
+func pairPlaces(first, next list, doc uint32) (places []uint32) {
 	after := next.places(nil, doc)
 	for _, place := range first.places(nil, doc) {
 		if _, ok := slices.BinarySearch(after, place+1); ok {

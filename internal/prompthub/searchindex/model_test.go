@@ -381,6 +381,9 @@ func (a *asked) nearness(d modelDoc) (n int64) {
 		u, v := places(a.slots[i])
 		for _, pair := range [...][2][]int{{t, u}, {s, v}} {
 			for _, p := range pair[0] {
+				if apart == 1 { // no two are nearer
+					break
+				}
 				for _, q := range pair[1] {
 					apart = min(apart, max(p-q, q-p, 1))
 				}

@@ -119,7 +119,7 @@ func (s *Search) nearness(c candidate) (n int64) {
 		titles[0], texts[0] = titles[1], texts[1]
 		titles[1], texts[1] = nil, nil
 		if has>>i&1 == 1 {
-			titles[1], texts[1] = s.places(t, s.slots[i], c.doc)
+			titles[1], texts[1] = t.places(i, c.doc)
 		}
 		if i == 0 {
 			continue
@@ -132,31 +132,15 @@ func (s *Search) nearness(c candidate) (n int64) {
 }
 
 // places returns where a document has what is found in place of a slot.
-func (s *Search) places(t target, x slot, doc uint32) (titles, texts []uint32) {
-	add := func(word string) {
-		i := t.word(word)
-		if i < 0 {
-			return
+func (t *target) places(slot int, doc uint32) (titles, texts []uint32) {
+	for _, f := range t.found[slot] {
+		switch {
+		case t.languages[doc]&f.in == 0:
+		case f.next.n > 0:
+			titles = append(titles, pairPlaces(f.title, f.next, doc)...)
+		default:
+			titles, texts = f.title.places(titles, doc), f.text.places(texts, doc)
 		}
-		_, title, text := t.listsOf(i)
-		titles = title.places(titles, doc)
-		if !s.query.InTitle {
-			texts = text.places(texts, doc)
-		}
-	}
-	add(x.word)
-	for _, f := range x.forms {
-		if t.languages[doc]&f.in == 0 {
-			continue
-		}
-		if f.next == "" {
-			add(f.word)
-		} else {
-			titles = append(titles, t.pairPlaces(f, doc)...)
-		}
-	}
-	if x.begins {
-		t.begun(x.word, func(_ int, title list) { titles = title.places(titles, doc) })
 	}
 	slices.Sort(titles)
 	slices.Sort(texts)
@@ -198,7 +182,7 @@ func (s *Search) hit(c candidate, near bool) Hit {
 		case x.run:
 			h.Found[x.term] = s.typed[x.term]
 		default:
-			h.Found[x.term] = s.foundAs(t, x, c.doc)
+			h.Found[x.term] = t.foundAs(i, c.doc)
 		}
 	}
 	for i, m := range missing {
@@ -209,38 +193,18 @@ func (s *Search) hit(c candidate, near bool) Hit {
 	return h
 }
 
-// foundAs returns what a document has in place of a slot, that which counts most.
-func (s *Search) foundAs(t target, x slot, doc uint32) string {
-	has := func(word string) bool {
-		i := t.word(word)
-		if i < 0 {
-			return false
-		}
-		_, title, text := t.listsOf(i)
-		titles, texts := title.reader(), text.reader()
-		return titles.at(doc) || !s.query.InTitle && texts.at(doc)
-	}
-	if has(x.word) {
-		return x.word
-	}
-	begun := ""
-	if x.begins {
-		t.begun(x.word, func(i int, title list) {
-			if r := title.reader(); begun == "" && r.at(doc) {
-				begun = string(t.key(i))
-			}
-		})
-	}
-	if begun != "" {
-		return begun
-	}
-	for _, f := range x.forms {
+// foundAs returns what a document has in place of a slot, that which is shown first.
+func (t *target) foundAs(slot int, doc uint32) string {
+	for _, f := range t.found[slot] {
+		titles, texts := f.title.reader(), f.text.reader()
 		switch {
 		case t.languages[doc]&f.in == 0:
-		case f.next != "" && len(t.pairPlaces(f, doc)) > 0:
-			return f.word + " " + f.next
-		case f.next == "" && has(f.word):
-			return f.word
+		case f.next.n > 0:
+			if titles.at(doc) && len(pairPlaces(f.title, f.next, doc)) > 0 {
+				return f.shown
+			}
+		case titles.at(doc), texts.at(doc):
+			return f.shown
 		}
 	}
 	return ""

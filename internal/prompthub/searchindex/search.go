@@ -2,6 +2,7 @@ package searchindex
 
 import (
 	"cmp"
+	"encoding/binary"
 	"math"
 	"math/bits"
 	"slices"
@@ -69,6 +70,7 @@ type Search struct {
 type target struct {
 	*part
 	scope   int
+	found   [][]found // of each slot
 	scores  []int32
 	has     []uint64 // which slots each document has
 	allowed []uint64 // a bit for each document that the filters let through, nil if they let all through
@@ -101,10 +103,9 @@ const (
 )
 
 const (
-	shown      = 1 << 63 // the bit of what a document has that says that it is a hit
-	atOnce     = 1000    // hits that are ordered before others are looked at, unless there are fewer
-	scoreShift = 20
-	scoreBits  = 1 << (31 - scoreShift)
+	shown  = 1 << 63 // the bit of what a document has that says that it is a hit
+	atOnce = 1000    // hits that are ordered before others are looked at, unless there are fewer
+	steps  = 1 << 12 // from the lowest score to the highest, to tell which hits come first
 )
 
 // share is what a hit must have of what a search asks for, by rarity, in parts of a hundred.
@@ -170,13 +171,19 @@ func (s *Search) score() {
 	if s.all = s.query.All || s.query.Newest; s.all {
 		s.must |= s.want & s.living
 	}
-	s.shares.of(s.slots)
-	var counts [scoreBits]int // hits by the length of their scores in bits, which are many at once
+	s.shares = sharesOf(s.slots)
+	most := int32(0)
 	for i := range s.targets {
 		t := &s.targets[i]
 		t.allowed = s.filter(t.part)
 		t.scores, t.has = make([]int32, t.len()), make([]uint64, t.len())
 		s.scoreTarget(t)
+		most = max(most, slices.Max(t.scores))
+	}
+	shift := max(bits.Len32(uint32(most))-bits.Len(steps-1), 0)
+	var counts [steps]int // hits by the first bits of their scores
+	for i := range s.targets {
+		t := &s.targets[i]
 		for doc, has := range t.has {
 			switch {
 			case has&s.telling == 0 && len(s.slots) > 0: // as most
@@ -185,15 +192,16 @@ func (s *Search) score() {
 				t.has[doc] = 0
 			default:
 				t.has[doc] |= shown
-				counts[t.scores[doc]>>scoreShift]++
+				counts[t.scores[doc]>>shift]++
 				s.hits++
 			}
 		}
+		s.raiseTitles(t)
 	}
 	n := 0
-	for i := scoreBits - 1; i >= 0; i-- {
+	for i := steps - 1; i >= 0 && !s.query.Newest; i-- { // by age, all are ordered
 		if n += counts[i]; n >= atOnce {
-			s.least = int32(i) << scoreShift
+			s.least = int32(i) << shift
 			break
 		}
 	}
@@ -229,48 +237,57 @@ func (s *Search) candidate(at int, doc uint32) candidate {
 	c := candidate{id: t.ids[doc], target: at, doc: doc}
 	if !s.query.Newest {
 		c.score = int64(t.scores[doc])
-		if s.isTitle(t, doc) {
-			c.score += exactTitle
-		}
 	}
 	return c
 }
 
-// isTitle reports whether a title has just the words of the query, in their order.
-func (s *Search) isTitle(t target, doc uint32) bool {
-	if n := len(s.slots); n == 0 || n == maxSlots || int(t.titleLens[doc]) != n || t.has[doc] != 1<<n-1|shown {
-		return false
+// raiseTitles brings the hits to the top whose titles have just the words of the query, in their
+// order.
+func (s *Search) raiseTitles(t *target) {
+	if n := len(s.slots); n == 0 || n == maxSlots || s.query.Newest {
+		return
 	}
+	titles := make([]list, len(s.slots))
+	few := 0
 	for i, x := range s.slots {
-		word := t.word(x.word)
-		if word < 0 {
-			return false
-		}
-		_, title, _ := t.listsOf(word)
-		if !slices.Contains(title.places(nil, doc), uint32(i)) {
-			return false
+		if titles[i] = t.titlesOf(x.word); titles[i].n < titles[few].n {
+			few = i
 		}
 	}
-	return true
+	var places []uint32
+	for r := titles[few].reader(); r.next(); {
+		if int(t.titleLens[r.doc]) != len(titles) || t.has[r.doc]&shown == 0 {
+			continue
+		}
+		exact := true
+		for i := 0; i < len(titles) && exact; i++ {
+			places = titles[i].places(places[:0], r.doc)
+			exact = slices.Contains(places, uint32(i))
+		}
+		if exact {
+			t.scores[r.doc] += exactTitle
+		}
+	}
 }
 
 // Shares add up what some slots tell, quickly.
-type shares [maxSlots / 8][256]int32
+type shares [][256]int32
 
-func (x *shares) of(slots []slot) {
-	for i := range x {
+func sharesOf(slots []slot) shares {
+	all := make(shares, (len(slots)+7)/8)
+	for i := range all {
+		x := &all[i]
 		for set := 1; set < 256; set++ {
-			low := bits.TrailingZeros(uint(set))
-			if at := 8*i + low; at < len(slots) {
-				x[i][set] = x[i][set&(set-1)] + slots[at].rarity
-			} else {
-				x[i][set] = x[i][set&(set-1)]
+			x[set] = x[set&(set-1)]
+			if at := 8*i + bits.TrailingZeros(uint(set)); at < len(slots) {
+				x[set] += slots[at].rarity
 			}
 		}
 	}
+	return all
 }
 
-func (x *shares) sum(has uint64) (n int32) {
+func (x shares) sum(has uint64) (n int32) {
 	for i := range x {
 		n += x[i][has>>(8*i)&255]
 	}
@@ -336,135 +353,200 @@ func (s *Search) filter(p *part) []uint64 {
 	return allowed
 }
 
+// A found is a form of a slot that a target has.
+type found struct {
+	shown       string
+	per         int
+	in          language
+	title, text list
+	next        list // of titles: the word in title counts only where this one follows it
+}
+
+// findSlots finds the forms of each slot in a target, those first that are shown first.
+func (s *Search) findSlots(t *target) {
+	t.found = make([][]found, len(s.slots))
+	for i, x := range s.slots {
+		add := func(word string, per int, in language) {
+			if at := t.word(word); at >= 0 {
+				_, title, text := t.listsOf(at)
+				if s.query.InTitle {
+					text = list{}
+				}
+				t.found[i] = append(t.found[i], found{shown: word, per: per, in: in, title: title, text: text})
+			}
+		}
+		add(x.word, asTyped, inAny)
+		if x.begins {
+			t.begun(x.word, func(word int, title list) {
+				t.found[i] = append(t.found[i], found{shown: string(t.key(word)), per: asBegin, in: inAny, title: title})
+			})
+		}
+		for _, f := range x.forms {
+			if f.next == "" {
+				add(f.word, f.per, f.in)
+			} else if first, next := t.titlesOf(f.word), t.titlesOf(f.next); first.n > 0 && next.n > 0 {
+				t.found[i] = append(t.found[i], found{shown: f.word + " " + f.next, per: f.per, in: f.in, title: first, next: next})
+			}
+		}
+	}
+}
+
+// A walk is a found that is scored, document by document.
+type walk struct {
+	each          float64
+	in            language
+	titles, texts reader
+	title, text   uint32 // the documents at which these are
+}
+
+// ended is the document of a reader that is at its end.
+const ended = math.MaxUint32
+
+func (r *reader) to() uint32 {
+	if r.next() {
+		return r.doc
+	}
+	return ended
+}
+
+func (t *target) walk(f found, rarity int32) walk {
+	w := walk{each: float64(rarity) * fraction * float64(f.per) / 100, in: f.in, titles: f.title.reader(), texts: f.text.reader()}
+	if f.next.n > 0 { // where the pair stands is once for each title
+		var pairs listWriter
+		pairsOf(f.title, f.next, func(doc uint32) bool {
+			pairs.add(doc, 1, nil)
+			return true
+		})
+		w.titles = list{n: pairs.n, skips: pairs.skips, docs: pairs.docs}.reader()
+	}
+	w.title, w.text = w.titles.to(), w.texts.to()
+	return w
+}
+
+// window is how many documents are scored at once, so that the notes on them stay near the
+// processor while all slots are looked at.
+const window = 1 << 12
+
+// A scorer adds up what slots give to the documents of a target.
+type scorer struct {
+	*target
+	norms    *norms
+	from, to uint32        // the window
+	bit      uint64        // of the slot
+	most     [window]int32 // what each document has of the slot so far
+}
+
 // scoreTarget adds up what each slot gives to each document of a target.
 func (s *Search) scoreTarget(t *target) {
-	w := scorer{Search: s, target: t, norms: t.normsFor(s.titlePlaces, s.textPlaces)}
-	for i := range s.slots {
-		w.slot(i)
-	}
-}
-
-// A scorer adds up what a slot gives to the documents of a target.
-type scorer struct {
-	*Search
-	*target
-	norms   *norms
-	bit     uint64
-	rarity  float64
-	spare   []int32  // of zeros
-	most    []int32  // what each document has of the slot so far, nil if there is one list
-	touched []uint32 // documents of which most is not 0
-}
-
-func (w *scorer) slot(i int) {
-	x := w.slots[i]
-	w.bit, w.rarity = 1<<i, float64(x.rarity)*fraction
-	if w.most = nil; len(x.forms) > 0 || x.begins {
-		if w.spare == nil {
-			w.spare = make([]int32, w.len())
-		}
-		w.most = w.spare
-	}
-	w.word(x.word, asTyped, inAny)
-	for _, f := range x.forms {
-		if f.next != "" {
-			w.pair(f, func(doc uint32) { w.give(doc, w.ofTitle(doc, 1), w.rarity*float64(f.per)/100, f.in) })
-		} else {
-			w.word(f.word, f.per, f.in)
+	s.findSlots(t)
+	walks := make([][]walk, len(s.slots))
+	for i, x := range s.slots {
+		for _, f := range t.found[i] {
+			walks[i] = append(walks[i], t.walk(f, x.rarity))
 		}
 	}
-	if x.begins {
-		w.begun(x.word, func(_ int, title list) { w.lists(title, list{}, asBegin, inAny) })
-	}
-	for _, doc := range w.touched {
-		w.most[doc] = 0
-	}
-	w.touched = w.touched[:0]
-}
-
-// word gives what a word does to each document, of some languages, that has it.
-func (w *scorer) word(word string, per int, in language) {
-	i := w.part.word(word)
-	if i < 0 {
-		return
-	}
-	_, title, text := w.listsOf(i)
-	if w.query.InTitle {
-		text = list{}
-	}
-	w.lists(title, text, per, in)
-}
-
-// lists gives what the documents of two lists have, which are walked side by side.
-func (w *scorer) lists(title, text list, per int, in language) {
-	each := w.rarity * float64(per) / 100
-	titles := title.reader()
-	next := uint32(math.MaxUint32) // the document of titles
-	if titles.next() {
-		next = titles.doc
-	}
-	inTitles := func(before uint32) {
-		for next < before {
-			w.give(next, w.ofTitle(next, titles.times), each, in)
-			if next = math.MaxUint32; titles.next() {
-				next = titles.doc
+	w := scorer{target: t, norms: t.normsFor(s.titlePlaces, s.textPlaces)}
+	for w.to < uint32(t.len()) {
+		w.from, w.to = w.to, min(w.to+window, uint32(t.len()))
+		for i, all := range walks {
+			if w.bit = 1 << i; len(all) == 1 && all[0].in == inAny {
+				w.add(&all[0])
+				continue
+			}
+			gave := false
+			for j := range all {
+				gave = w.addMost(&all[j]) || gave
+			}
+			if gave {
+				clear(w.most[:w.to-w.from])
 			}
 		}
 	}
-	quick := w.most == nil && in == inAny
-	doc := uint32(0)
-	for b := text.docs; len(b) > 0; { // as a reader does: most of a search is here
-		head, size := uvarint(b)
-		b = b[size:]
+}
+
+// add gives what a walk gives to the documents of the window. Most of a search is here: it reads as
+// a reader does, without a call for each document.
+func (w *scorer) add(x *walk) {
+	norms, scores, has, bit, each := w.norms.text, w.scores, w.has, w.bit, x.each
+	b, off := x.texts.docs, x.texts.off
+	doc, times := x.text, x.texts.times
+	for doc < w.to {
+		if x.title < doc {
+			w.addTitles(x, doc)
+		}
+		n := float64(times) * float64(norms[doc])
+		if x.title == doc {
+			n += w.ofTitle(doc, x.titles.times)
+			x.title = x.titles.to()
+		}
+		has[doc] |= bit
+		scores[doc] += int32(each * n / (saturation + n))
+		if off == len(b) {
+			doc = ended
+			break
+		}
+		head := uint64(b[off])
+		if off++; head >= 0x80 {
+			more, size := binary.Uvarint(b[off-1:])
+			head, off = more, off+size-1
+		}
 		doc += uint32(head >> 1)
-		times := 1
-		if head&1 == 0 {
-			more, size := uvarint(b)
-			b = b[size:]
+		if times = 1; head&1 == 0 {
+			more := uint64(b[off])
+			if off++; more >= 0x80 {
+				long, size := binary.Uvarint(b[off-1:])
+				more, off = long, off+size-1
+			}
 			times = int(more) + 2
 		}
-		if next < doc {
-			inTitles(doc)
+	}
+	x.text, x.texts.off, x.texts.times = doc, off, times
+	w.addTitles(x, w.to)
+}
+
+// addTitles gives what documents have in their titles alone, up to one.
+func (w *scorer) addTitles(x *walk, before uint32) {
+	for x.title < before {
+		n := w.ofTitle(x.title, x.titles.times)
+		w.has[x.title] |= w.bit
+		w.scores[x.title] += int32(x.each * n / (saturation + n))
+		x.title = x.titles.to()
+	}
+}
+
+// addMost gives what a walk gives to the documents of the window, unless another form of the slot
+// gave more. It reports whether it gave anything.
+func (w *scorer) addMost(x *walk) (gave bool) {
+	for {
+		doc := min(x.title, x.text)
+		if doc >= w.to {
+			return gave
 		}
-		n := float64(times) * float64(w.norms.text[doc])
-		if next == doc {
-			n += w.ofTitle(doc, titles.times)
-			if next = math.MaxUint32; titles.next() {
-				next = titles.doc
-			}
+		n := 0.0
+		if x.text == doc {
+			n = float64(x.texts.times) * float64(w.norms.text[doc])
+			x.text = x.texts.to()
 		}
-		if quick {
-			w.has[doc] |= w.bit
-			w.scores[doc] += int32(each * n / (saturation + n))
-		} else {
-			w.give(doc, n, each, in)
+		if x.title == doc {
+			n += w.ofTitle(doc, x.titles.times)
+			x.title = x.titles.to()
+		}
+		if x.in != inAny && w.languages[doc]&x.in == 0 {
+			continue
+		}
+		gave = true
+		w.has[doc] |= w.bit
+		c, most := int32(x.each*n/(saturation+n)), &w.most[doc-w.from]
+		if c > *most {
+			w.scores[doc] += c - *most
+			*most = c
 		}
 	}
-	inTitles(math.MaxUint32)
 }
 
 // ofTitle returns what a word counts that stands that many times in a title.
 func (w *scorer) ofTitle(doc uint32, times int) float64 {
 	return float64(inTitle * float64(times) * float64(w.norms.title[doc])) // rounded before it is added, on all processors
-}
-
-// give adds to the score of a document what it has of a slot, unless it has more of it already.
-func (w *scorer) give(doc uint32, n, each float64, in language) {
-	if in != inAny && w.languages[doc]&in == 0 {
-		return
-	}
-	c := int32(each * n / (saturation + n))
-	w.has[doc] |= w.bit
-	switch {
-	case w.most == nil:
-		w.scores[doc] += c
-	case c > w.most[doc]:
-		if w.most[doc] == 0 {
-			w.touched = append(w.touched, doc)
-		}
-		w.scores[doc] += c - w.most[doc]
-		w.most[doc] = c
-	}
 }
 
 // Norms are what a word counts in each document of a segment, by how long this is.

@@ -53,12 +53,23 @@ func Decode(b []byte, label string) (*Index, error) {
 		return nil, ErrDamaged
 	}
 	body, ok := bytes.CutPrefix(b[:end], []byte(snapshotMark))
-	r := decoder{body}
-	if !ok || r.number() != snapshotVersion || string(r.bytes()) != label {
+	if !ok {
 		return nil, ErrForeign
 	}
+	r := decoder{b: body}
+	version, of := r.number(), string(r.bytes())
+	switch {
+	case r.damaged:
+		return nil, ErrDamaged
+	case version != snapshotVersion || of != label:
+		return nil, ErrForeign
+	}
+	s := r.segment()
+	if r.damaged || len(r.b) > 0 || !s.sound() {
+		return nil, ErrDamaged
+	}
 	x := New()
-	if s := r.segment(); s.len() > 0 {
+	if s.len() > 0 {
 		x.now.Store(&view{parts: []*part{newPart(s)}})
 	}
 	return x, nil
@@ -111,47 +122,67 @@ func (w *encoder) segment(s *segment) {
 	}
 }
 
-// A decoder reads what an encoder wrote: the sum was checked.
-type decoder struct{ b []byte }
-
-func (r *decoder) number() uint64 {
-	n := binary.LittleEndian.Uint64(r.b)
-	r.b = r.b[8:]
-	return n
+// A decoder reads what an encoder wrote. The sum tells that no byte changed by chance since, and
+// not that this package wrote them: so each number is held against what is left before it counts.
+type decoder struct {
+	b       []byte
+	damaged bool
 }
 
-func (r *decoder) bytes() []byte { return r.cut(int(r.number())) }
-
-func (r *decoder) cut(n int) []byte {
+func (r *decoder) cut(n uint64) []byte {
+	if n > uint64(len(r.b)) {
+		r.b, r.damaged = nil, true
+		return nil
+	}
 	b := r.b[:n:n]
 	r.b = r.b[n:]
 	return b
 }
 
+func (r *decoder) number() uint64 {
+	if b := r.cut(8); !r.damaged {
+		return binary.LittleEndian.Uint64(b)
+	}
+	return 0
+}
+
+func (r *decoder) bytes() []byte { return r.cut(r.number()) }
+
+// count reads how many things follow, which take that many bytes each at least.
+func (r *decoder) count(size int) int {
+	n := r.number()
+	if n > uint64(len(r.b)/size) {
+		r.b, r.damaged = nil, true
+		return 0
+	}
+	return int(n)
+}
+
 func readNumbers[T ~uint8 | ~uint32 | ~uint64 | ~int64](r *decoder, size int) []T {
-	all := make([]T, r.number())
+	all := make([]T, r.count(size))
+	b := r.cut(uint64(len(all) * size))
 	for i := range all {
 		var n uint64
 		for j := range size {
-			n |= uint64(r.b[j]) << (8 * j)
+			n |= uint64(b[i*size+j]) << (8 * j)
 		}
 		all[i] = T(n)
-		r.b = r.b[size:]
 	}
 	return all
 }
 
 func (r *decoder) segment() *segment {
-	s := &segment{ids: make([]ulid.ULID, r.number())}
+	s := &segment{}
+	s.ids = make([]ulid.ULID, r.count(len(ulid.ULID{})))
 	for i := range s.ids {
-		copy(s.ids[i][:], r.cut(len(s.ids[i])))
+		copy(s.ids[i][:], r.cut(uint64(len(s.ids[i]))))
 	}
 	s.revisions = readNumbers[int64](r, 8)
 	s.titleLens = readNumbers[uint32](r, 4)
 	s.textLens = readNumbers[uint32](r, 4)
 	s.languages = readNumbers[language](r, 1)
 	s.authors = readNumbers[uint32](r, 4)
-	s.authorIDs = make([]prompt.UserID, r.number())
+	s.authorIDs = make([]prompt.UserID, r.count(8))
 	for i := range s.authorIDs {
 		s.authorIDs[i] = prompt.UserID(r.bytes())
 	}
@@ -161,10 +192,13 @@ func (r *decoder) segment() *segment {
 	s.listAt = readNumbers[uint32](r, 4)
 	s.written = readNumbers[language](r, 1)
 	s.shapes = readNumbers[shape](r, 8)
-	s.stems = make([]stemmed, r.number())
+	s.stems = make([]stemmed, r.count(8))
 	for i := range s.stems {
-		s.stems[i] = stemmed{binary.LittleEndian.Uint32(r.b), binary.LittleEndian.Uint32(r.b[4:])}
-		r.b = r.b[8:]
+		b := r.cut(8)
+		if r.damaged {
+			break
+		}
+		s.stems[i] = stemmed{binary.LittleEndian.Uint32(b), binary.LittleEndian.Uint32(b[4:])}
 	}
 	return s
 }
