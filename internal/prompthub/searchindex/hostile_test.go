@@ -86,7 +86,12 @@ func TestHostileQueries(t *testing.T) {
 			words, err := prompt.ParseQuery(text)
 			require.NoError(t, err)
 			for _, q := range []Query{
-				{}, {InTitle: true}, {Verbatim: true}, {All: true}, {Newest: true}, {Loose: true},
+				{},
+				{InTitle: true},
+				{Verbatim: true},
+				{All: true},
+				{Newest: true},
+				{Loose: true},
 				{InTitle: true, Verbatim: true, Loose: true},
 			} {
 				q.Words = words
