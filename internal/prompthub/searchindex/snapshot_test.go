@@ -28,7 +28,7 @@ func snapshotOf(n int) []byte {
 		d.Text = append(d.Text, strings.Fields("the prompt the")...)
 		x.Add(d)
 	}
-	x.Flush() // nothing is merged beside what is measured
+	x.Flush() // nothing is merged while memory is measured
 	return x.Encode(testLabel)
 }
 
