@@ -433,6 +433,7 @@ type scorer struct {
 	norms    *norms
 	from, to uint32        // the window
 	bit      uint64        // of the slot
+	quick    bool          // the slot has one form, which documents of all languages may have
 	most     [window]int32 // what each document has of the slot so far
 }
 
@@ -449,15 +450,11 @@ func (s *Search) scoreTarget(t *target) {
 	for w.to < uint32(t.len()) {
 		w.from, w.to = w.to, min(w.to+window, uint32(t.len()))
 		for i, all := range walks {
-			if w.bit = 1 << i; len(all) == 1 && all[0].in == inAny {
-				w.add(&all[0])
-				continue
-			}
-			gave := false
+			w.bit, w.quick = 1<<i, len(all) == 1 && all[0].in == inAny
 			for j := range all {
-				gave = w.addMost(&all[j]) || gave
+				w.add(&all[j])
 			}
-			if gave {
+			if !w.quick {
 				clear(w.most[:w.to-w.from])
 			}
 		}
@@ -465,9 +462,9 @@ func (s *Search) scoreTarget(t *target) {
 }
 
 // add gives what a walk gives to the documents of the window. Most of a search is here: it reads as
-// a reader does, without a call for each document.
+// a reader does, and gives as give does, without a call for each document.
 func (w *scorer) add(x *walk) {
-	norms, scores, has, bit, each := w.norms.text, w.scores, w.has, w.bit, x.each
+	norms, scores, has, bit, each, quick := w.norms.text, w.scores, w.has, w.bit, x.each, w.quick
 	b, off := x.texts.docs, x.texts.off
 	doc, times := x.text, x.texts.times
 	for doc < w.to {
@@ -479,8 +476,12 @@ func (w *scorer) add(x *walk) {
 			n += w.ofTitle(doc, x.titles.times)
 			x.title = x.titles.to()
 		}
-		has[doc] |= bit
-		scores[doc] += int32(each * n / (saturation + n))
+		if quick {
+			has[doc] |= bit
+			scores[doc] += int32(each * n / (saturation + n))
+		} else {
+			w.give(x, doc, n)
+		}
 		if off == len(b) {
 			doc = ended
 			break
@@ -507,40 +508,25 @@ func (w *scorer) add(x *walk) {
 // addTitles gives what documents have in their titles alone, up to one.
 func (w *scorer) addTitles(x *walk, before uint32) {
 	for x.title < before {
-		n := w.ofTitle(x.title, x.titles.times)
-		w.has[x.title] |= w.bit
-		w.scores[x.title] += int32(x.each * n / (saturation + n))
+		w.give(x, x.title, w.ofTitle(x.title, x.titles.times))
 		x.title = x.titles.to()
 	}
 }
 
-// addMost gives what a walk gives to the documents of the window, unless another form of the slot
-// gave more. It reports whether it gave anything.
-func (w *scorer) addMost(x *walk) (gave bool) {
-	for {
-		doc := min(x.title, x.text)
-		if doc >= w.to {
-			return gave
-		}
-		n := 0.0
-		if x.text == doc {
-			n = float64(x.texts.times) * float64(w.norms.text[doc])
-			x.text = x.texts.to()
-		}
-		if x.title == doc {
-			n += w.ofTitle(doc, x.titles.times)
-			x.title = x.titles.to()
-		}
-		if x.in != inAny && w.languages[doc]&x.in == 0 {
-			continue
-		}
-		gave = true
-		w.has[doc] |= w.bit
-		c, most := int32(x.each*n/(saturation+n)), &w.most[doc-w.from]
-		if c > *most {
-			w.scores[doc] += c - *most
-			*most = c
-		}
+// give gives a document of the window what it has of a slot, unless another form of this gave more.
+func (w *scorer) give(x *walk, doc uint32, n float64) {
+	if x.in != inAny && w.languages[doc]&x.in == 0 {
+		return
+	}
+	w.has[doc] |= w.bit
+	c := int32(x.each * n / (saturation + n))
+	if w.quick {
+		w.scores[doc] += c
+		return
+	}
+	if most := &w.most[doc-w.from]; c > *most {
+		w.scores[doc] += c - *most
+		*most = c
 	}
 }
 
