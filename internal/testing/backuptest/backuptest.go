@@ -116,7 +116,7 @@ func UnderLoad(t *testing.T, of apptest.Process, story Story, stores ...string) 
 			}
 			ledger := &Ledger{kept: map[string]string{}, gone: map[string]bool{}}
 			l := &load{Process: &p, Story: story, ledger: ledger, folder: t.TempDir()}
-			l.run()
+			l.run(store)
 		})
 	}
 }
@@ -131,7 +131,7 @@ type load struct {
 	whole  int    // backups that were complete, and were restored
 }
 
-func (l *load) run() {
+func (l *load) run(store string) {
 	kill := l.Start()
 	l.Begin(l.Process, l.ledger)
 	began := time.Now()
@@ -159,7 +159,7 @@ func (l *load) run() {
 			require.NoError(l.T, missing)
 		}
 		if missing == nil { // it is complete, also if the command did not come to its end
-			l.restore(file, l.ledger.still(kept))
+			l.restore(file, l.ledger.still(kept), File)
 		}
 	}
 	l.T.Logf("%d of %d backups were complete before the kill; a backup takes %v", l.whole, moments, took)
@@ -175,7 +175,7 @@ func (l *load) run() {
 	stop()
 	kill()
 	kept = l.ledger.still(kept)
-	l.restore(last, kept)
+	l.restore(last, kept, store)
 	l.T.Logf("found %d things in the last", len(kept))
 }
 
@@ -199,8 +199,9 @@ func (l *load) write() (stop func()) {
 	return func() { close(end); done.Wait() }
 }
 
-// restore restores a backup elsewhere. All that was kept must be there.
-func (l *load) restore(file string, kept map[string]string) {
+// restore restores a backup elsewhere, into a file or into other tables of the same account. All that
+// was kept must be there.
+func (l *load) restore(file string, kept map[string]string, into string) {
 	l.T.Helper()
 	l.whole++
 	p := *l.Process
@@ -208,6 +209,9 @@ func (l *load) restore(file string, kept map[string]string) {
 	p.Settings = slices.Clone(l.Settings)
 	for _, prefix := range []string{"TABLE_PREFIX=Elsewhere%d", "QUEUE_PREFIX=elsewhere%d-", "CONTAINER_PREFIX=elsewhere%d-"} {
 		p.Settings = append(p.Settings, fmt.Sprintf(prefix, l.whole))
+	}
+	if into == File {
+		p.Settings = append(p.Settings, "AzureWebJobsStorage=") // and it takes less time
 	}
 	for _, name := range l.Apart {
 		text, err := os.ReadFile(filepath.Join(l.Data, name))
