@@ -33,7 +33,7 @@ func TestKilledRestore(t *testing.T) {
 	require.Equal(t, command.OK, <-p.code)
 	code, backup, errs := handler(t, "backup", "-", "--data", from)
 	require.Equal(t, command.OK, code, errs)
-	data := t.TempDir()
+	data, temporary := t.TempDir(), t.TempDir()
 	there := func(name string) bool {
 		_, err := os.Stat(filepath.Join(data, name))
 		return err == nil
@@ -42,7 +42,7 @@ func TestKilledRestore(t *testing.T) {
 	size, cut := int64(0), 0
 	for moment := range moments {
 		cmd := exec.CommandContext(t.Context(), os.Args[0], "restore", "-", "--data", data)
-		cmd.Env = append(os.Environ(), asHandler+"=1")
+		cmd.Env = append(os.Environ(), asHandler+"=1", "TMPDIR="+temporary)
 		var said apptest.Output
 		cmd.Stdin, cmd.Stderr = strings.NewReader(backup), &said
 		require.NoError(t, cmd.Start())
@@ -82,4 +82,7 @@ func TestKilledRestore(t *testing.T) {
 		require.NoError(t, os.Remove(filepath.Join(data, "prompthub.db")))
 	}
 	require.Positive(t, cut, "restores that were cut off")
+	left, err := os.ReadDir(temporary)
+	require.NoError(t, err)
+	require.Empty(t, left, "a restore that is killed leaves nothing")
 }

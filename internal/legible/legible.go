@@ -27,6 +27,13 @@ func hides(r rune) bool {
 	return r == '\u2800' || unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }
 
+// stands reports whether a reader sees r where it stands alone. A mark without a letter can hardly be
+// told from another, and characters of private use or of none are empty boxes to most.
+func stands(r rune) bool { return shows(r) && !unicode.Is(unicode.M, r) && !empty(r) && r != '\ufffc' }
+
+// empty reports whether r is of no meaning that readers share.
+func empty(r rune) bool { return unicode.In(r, unicode.Co, unicode.Noncharacter_Code_Point) }
+
 // misleads reports whether r makes of a line another one than its reader sees: it changes the
 // direction of its neighbors, or is a tag, which a model reads like a letter. The marks U+061C,
 // U+200E and U+200F are among them, though Hebrew and Arabic use them too: a title is shown in the
@@ -34,6 +41,9 @@ func hides(r rune) bool {
 func misleads(r rune) bool {
 	return unicode.Is(unicode.Bidi_Control, r) || 0xe0000 <= r && r <= 0xe007f
 }
+
+// Breaks reports whether r ends a line, or is for machines: no text of one line has it.
+func Breaks(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' }
 
 // Invisible yields where in a text characters stand that cannot be seen, from and to, those that
 // follow one another together. A variation selector after a visible character is none of them, nor
@@ -87,7 +97,7 @@ func Count(text string) int {
 }
 
 // Visible reports whether a text has a character that can be seen.
-func Visible(text string) bool { return strings.ContainsFunc(text, shows) }
+func Visible(text string) bool { return strings.ContainsFunc(text, stands) }
 
 // Line returns which rule a title or the name of a thing breaks because its readers do not see what
 // it says, and what to do. The code is empty if it breaks none; an empty line breaks none.
@@ -101,11 +111,11 @@ func Line(line string) (code fault.Code, message string) {
 	return "", ""
 }
 
-// Name is as Line, for the name of a person. It may have no character that cannot be seen, or it
-// would look like the name of another.
+// Name is as Line, for the name of a person. It may have no character that cannot be seen, or that
+// looks like any other of its kind: it would look like the name of another.
 func Name(name string) (code fault.Code, message string) {
-	if code, message = Line(name); code == "" && Count(name) > 0 {
-		return InvisibleCharacters, "remove the characters that no reader sees, such as U+200B"
+	if code, message = Line(name); code == "" && (Count(name) > 0 || strings.ContainsFunc(name, empty)) {
+		return InvisibleCharacters, "remove the characters that no reader sees, such as U+200B, and those of private use"
 	}
 	return code, message
 }

@@ -2,13 +2,9 @@ package main
 
 import (
 	"bytes"
-	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
-	"os/exec"
-	"regexp"
 	"sync"
 	"testing"
 	"time"
@@ -20,46 +16,31 @@ import (
 	"prompthub/internal/testing/apptest"
 )
 
-// killedIn is the variable by which a test has this binary run the application on a folder, so that
-// it can be killed.
-const killedIn = "DUUBLE_KILLED_IN"
+// asHandler has the binary of the tests be the handler.
+const asHandler = "DUUBLE_TEST_AS_HANDLER"
 
 func TestMain(m *testing.M) {
-	if data := os.Getenv(killedIn); data != "" {
-		std := command.Streams{In: bytes.NewReader(nil), Out: os.Stdout, Err: os.Stderr}
-		os.Exit(program().Run(context.Background(), []string{"local", "--addr", "127.0.0.1:0", "--data", data}, std))
+	if os.Getenv(asHandler) != "" {
+		main()
 	}
 	os.Exit(m.Run())
 }
 
-// begin starts the application as another process, and returns its address and a function that
-// kills it.
-func begin(t *testing.T, data string) (at string, kill func()) {
-	t.Helper()
-	var out apptest.Output
-	cmd := exec.CommandContext(t.Context(), os.Args[0])
-	cmd.Env = apptest.Environ(killedIn+"="+data, "OTP_PER_PHONE=-1", "OTP_PER_ADDRESS=-1", "OTP_PER_COUNTRY=-1", "OTP_PER_HOUR=-1", "DEV_CODES=true")
-	cmd.Stdout, cmd.Stderr = &out, &out
-	require.NoError(t, cmd.Start())
-	kill = sync.OnceFunc(func() {
-		_ = cmd.Process.Kill() // SIGKILL
-		_ = cmd.Wait()         // which says that it was killed
-	})
-	t.Cleanup(kill)
-	var found []string
-	require.Eventually(t, func() bool {
-		found = regexp.MustCompile(`listens on (http://\S+)\n`).FindStringSubmatch(out.String())
-		return found != nil
-	}, 60*time.Second, 5*time.Millisecond, "it does not start: %s", &out)
-	return up(t, found[1]), kill
+// process returns the application as a process of its own over new data, which takes as much of a
+// person as comes.
+func process(t *testing.T) apptest.Process {
+	return apptest.Process{T: t, Data: t.TempDir(), Up: up, As: asHandler, Settings: []string{
+		"OTP_PER_PHONE=-1", "OTP_PER_ADDRESS=-1", "OTP_PER_COUNTRY=-1", "OTP_PER_HOUR=-1", "POSTS_PER_DAY=-1", "VOTES_PER_HOUR=-1", "DEV_CODES=true",
+	}}
 }
 
 // TestKilledUnderLoad: of a service that is killed again and again while people vote no vote is
 // lost that was acknowledged, none is there twice, and verify finds no difference.
 func TestKilledUnderLoad(t *testing.T) {
 	const persons, posts, rounds = 12, 10, 5
-	data := t.TempDir()
-	at, kill := begin(t, data)
+	p := process(t)
+	kill := p.Start()
+	at := p.URL
 	var tokens, ids []string
 	for i := range persons {
 		in := enter(t, at, fmt.Sprintf("+3460000010%d", 10+i), printed(t, at))
@@ -69,19 +50,9 @@ func TestKilledUnderLoad(t *testing.T) {
 	for range posts * rounds {
 		ids = append(ids, ask[api.Card](t, 201, "POST", at+"/posts", tokens[0], api.NewPost{Slider: &api.Slider{Text: "Tea?"}}).PostID)
 	}
-	vote := func(at, post, token string) int { // 0 if no answer came
-		body, err := json.Marshal(api.NewVote{Position: "left"})
-		require.NoError(t, err)
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, at+"/posts/"+post+"/vote", bytes.NewReader(body))
-		require.NoError(t, err)
-		r.Header.Set("Authorization", "Bearer "+token)
-		r.Header.Set("Content-Type", "application/json")
-		resp, err := http.DefaultClient.Do(r)
-		if err != nil {
-			return 0
-		}
-		defer resp.Body.Close()
-		return resp.StatusCode
+	vote := func(post, token string) int { // 0 if no answer came
+		status, _ := p.Try(http.MethodPost, "/posts/"+post+"/vote", `{"position":"left"}`, asJSON(token)...)
+		return status
 	}
 	acknowledged := map[string]bool{}
 	for round := range rounds {
@@ -91,7 +62,7 @@ func TestKilledUnderLoad(t *testing.T) {
 		for _, token := range tokens {
 			voters.Go(func() {
 				for _, post := range hot {
-					if vote(at, post, token) == http.StatusCreated {
+					if vote(post, token) == http.StatusCreated {
 						answers <- post + token
 					}
 				}
@@ -106,12 +77,13 @@ func TestKilledUnderLoad(t *testing.T) {
 			}
 		}
 		kill()
-		at, kill = begin(t, data)
+		kill = p.Start()
+		at = p.URL
 	}
 	again := 0
 	for _, post := range ids {
 		for _, token := range tokens {
-			status := vote(at, post, token)
+			status := vote(post, token)
 			if acknowledged[post+token] {
 				require.Equal(t, http.StatusConflict, status, "a vote that was acknowledged is lost")
 				continue
@@ -133,11 +105,11 @@ func TestKilledUnderLoad(t *testing.T) {
 	for end := time.Now().Add(3 * time.Minute); ; {
 		kill()
 		var out bytes.Buffer
-		if program().Run(t.Context(), []string{"verify", "--data", data}, command.Streams{Out: &out, Err: &out}) == 0 {
+		if program().Run(t.Context(), []string{"verify", "--data", p.Data}, command.Streams{Out: &out, Err: &out}) == 0 {
 			return
 		}
 		require.True(t, time.Now().Before(end), "%s", &out)
-		_, kill = begin(t, data)
+		kill = p.Start()
 		time.Sleep(time.Second) // activities come by messages likewise, and only while it runs
 	}
 }

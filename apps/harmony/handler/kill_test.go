@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"os/exec"
-	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -31,52 +29,25 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// process returns the application as a process of its own over new data.
+func process(t *testing.T) apptest.Process {
+	return apptest.Process{T: t, Data: t.TempDir(), Up: up, As: asHandler, Settings: []string{"LIMIT_AT_WORK=-1"}}
+}
+
 // A killed service is a process that is killed, and started again, over the same data.
 type killed struct {
-	t    *testing.T
-	data string
-	at   string // address of the API
-	pid  int
-	env  []string // of the process, besides
+	apptest.Process
 
 	mu    sync.Mutex
 	kept  map[string]bool // all that was acknowledged
 	count map[string]int  // how much of it, by kinds
 }
 
-// start starts the process, and returns what kills it.
-func (k *killed) start() (kill func()) {
-	k.t.Helper()
-	cmd := exec.CommandContext(k.t.Context(), os.Args[0], "local", "--addr", "127.0.0.1:0", "--data", k.data)
-	var out apptest.Output
-	cmd.Stdout, cmd.Stderr = &out, &out
-	cmd.Env = append(apptest.Environ(asHandler+"=1", "LIMIT_AT_WORK=-1"), k.env...)
-	require.NoError(k.t, cmd.Start())
-	k.pid = cmd.Process.Pid
-	var found []string
-	listens := regexp.MustCompile(`listens on (http://\S+)\n`)
-	require.Eventually(k.t, func() bool { found = listens.FindStringSubmatch(out.String()); return found != nil }, time.Minute, 5*time.Millisecond, "%s", &out)
-	k.at = up(k.t, found[1])
-	return func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait() // it says that it was killed
-	}
-}
-
 // ack takes down that something was acknowledged, if it was.
 func (k *killed) ack(kind, what, method, path, token, body string) bool {
-	r, err := http.NewRequestWithContext(k.t.Context(), method, k.at+path, strings.NewReader(body))
-	if err != nil {
-		return false
-	}
-	r.Header.Set("Content-Type", "application/json")
-	r.Header.Set("Authorization", "Bearer "+token)
-	resp, err := http.DefaultClient.Do(r)
-	if err != nil {
-		return false
-	}
-	if resp.Body.Close() != nil || resp.StatusCode != http.StatusCreated {
-		return true
+	status, _ := k.Try(method, path, body, "Content-Type", "application/json", "Authorization", "Bearer "+token)
+	if status != http.StatusCreated {
+		return status != 0
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -93,21 +64,21 @@ func TestKilled(t *testing.T) {
 		t.Skip("starts processes, and waits for what their messages finish")
 	}
 	t.Parallel() // it waits most of its time
-	k := &killed{t: t, data: t.TempDir(), kept: map[string]bool{}, count: map[string]int{}}
-	kill := k.start()
+	k := &killed{Process: process(t), kept: map[string]bool{}, count: map[string]int{}}
+	kill := k.Start()
 	const people, places = 10, 5
 	all := make([]api.Session, people)
 	for i := range all {
-		all[i] = ask[api.Session](t, 201, "POST", k.at+"/auth/register", "", newcomer(fmt.Sprint("member", i)))
+		all[i] = ask[api.Session](t, 201, "POST", k.URL+"/auth/register", "", newcomer(fmt.Sprint("member", i)))
 	}
 	kill()
-	does(t, command.OK, "role", "member0@example.com", "admin", "--data", k.data)
-	kill = k.start()
-	event := ask[api.Event](t, 201, "POST", k.at+"/admin/events", all[0].AccessToken, map[string]any{
+	does(t, command.OK, "role", "member0@example.com", "admin", "--data", k.Data)
+	kill = k.Start()
+	event := ask[api.Event](t, 201, "POST", k.URL+"/admin/events", all[0].AccessToken, map[string]any{
 		"title": "Concert", "description": "", "startDate": "2126-12-31T20:00:00Z", "location": "", "capacity": places, "category": "concert", "visibility": "public", "isPublished": true,
 	}).EventID
-	ask[api.Like](t, 201, "POST", k.at+"/likes", all[0].AccessToken, map[string]any{"toUserId": all[1].User.UserID})
-	room := *ask[api.Like](t, 201, "POST", k.at+"/likes", all[1].AccessToken, map[string]any{"toUserId": all[0].User.UserID}).ChatID
+	ask[api.Like](t, 201, "POST", k.URL+"/likes", all[0].AccessToken, map[string]any{"toUserId": all[1].User.UserID})
+	room := *ask[api.Like](t, 201, "POST", k.URL+"/likes", all[1].AccessToken, map[string]any{"toUserId": all[0].User.UserID}).ChatID
 
 	const rounds = 3
 	for round := range rounds {
@@ -156,12 +127,12 @@ func TestKilled(t *testing.T) {
 		}, time.Minute, time.Millisecond)
 		kill()
 		work.Wait()
-		kill = k.start()
+		kill = k.Start()
 	}
 
 	sent := map[string]int{}
 	for from, one := range all {
-		for _, l := range ask[api.List[api.SentLike]](t, 200, "GET", k.at+"/likes/sent?limit=50", one.AccessToken, nil).Items {
+		for _, l := range ask[api.List[api.SentLike]](t, 200, "GET", k.URL+"/likes/sent?limit=50", one.AccessToken, nil).Items {
 			for to, other := range all {
 				if other.User.UserID == l.User.UserID {
 					sent[fmt.Sprint("like ", from, " ", to)]++
@@ -170,7 +141,7 @@ func TestKilled(t *testing.T) {
 		}
 	}
 	for path := "/chats/" + room + "/messages?limit=50"; path != ""; {
-		page := ask[api.List[api.Message]](t, 200, "GET", k.at+path, all[0].AccessToken, nil)
+		page := ask[api.List[api.Message]](t, 200, "GET", k.URL+path, all[0].AccessToken, nil)
 		for _, m := range page.Items {
 			sent["message "+m.Content]++
 		}
@@ -179,7 +150,7 @@ func TestKilled(t *testing.T) {
 			path = "/chats/" + room + "/messages?limit=50&cursor=" + page.NextCursor
 		}
 	}
-	attendees := ask[api.List[api.Attendee]](t, 200, "GET", k.at+"/events/"+event+"/attendees?limit=50", all[0].AccessToken, nil).Items
+	attendees := ask[api.List[api.Attendee]](t, 200, "GET", k.URL+"/events/"+event+"/attendees?limit=50", all[0].AccessToken, nil).Items
 	require.LessOrEqual(t, len(attendees), places)
 	for _, a := range attendees {
 		if a.User != nil && a.User.UserID != nil {
@@ -188,7 +159,7 @@ func TestKilled(t *testing.T) {
 	}
 	for what := range k.kept {
 		if name, is := strings.CutPrefix(what, "account "); is {
-			ask[api.Session](t, 200, "POST", k.at+"/auth/login", "", api.Credentials{Email: name + "@example.com", Password: "tea under seven lamps"})
+			ask[api.Session](t, 200, "POST", k.URL+"/auth/login", "", api.Credentials{Email: name + "@example.com", Password: "tea under seven lamps"})
 			continue
 		}
 		require.Equal(t, 1, sent[what], what)
@@ -201,11 +172,11 @@ func TestKilled(t *testing.T) {
 	for end := time.Now().Add(3 * time.Minute); ; {
 		kill()
 		var out, errs apptest.Output
-		if program().Run(t.Context(), []string{"verify", "--data", k.data}, command.Streams{Out: &out, Err: &errs}) == command.OK {
+		if program().Run(t.Context(), []string{"verify", "--data", k.Data}, command.Streams{Out: &out, Err: &errs}) == command.OK {
 			break
 		}
 		require.True(t, time.Now().Before(end), "%s%s", &out, &errs)
-		kill = k.start()
+		kill = k.Start()
 		time.Sleep(10 * time.Second) // messages are seen 30 s after they were sent
 	}
 }

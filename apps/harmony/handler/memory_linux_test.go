@@ -138,15 +138,15 @@ func TestMemoryOfPictures(t *testing.T) {
 		t.Skip("decodes the largest pictures")
 	}
 	t.Parallel()
-	k := &killed{t: t, data: t.TempDir(), kept: map[string]bool{}, count: map[string]int{}}
-	defer k.start()()
+	p := process(t)
+	defer p.Start()()
 	files := [][]byte{progressive(5000, 3), progressive(5000, 4), interlaced(), lossless()}
 	var wg sync.WaitGroup
 	for i, file := range files {
-		s := ask[api.Session](t, 201, "POST", k.at+"/auth/register", "", newcomer(fmt.Sprint("member", i)))
+		s := ask[api.Session](t, 201, "POST", p.URL+"/auth/register", "", newcomer(fmt.Sprint("member", i)))
 		wg.Go(func() {
 			for { // until it is the turn of this one
-				status, answer := apptest.Send(t, "POST", k.at+"/users/"+s.User.UserID+"/images", string(file), "Content-Type", "image/png", "Authorization", "Bearer "+s.AccessToken)
+				status, answer := apptest.Send(t, "POST", p.URL+"/users/"+s.User.UserID+"/images", string(file), "Content-Type", "image/png", "Authorization", "Bearer "+s.AccessToken)
 				if status == 503 {
 					continue
 				}
@@ -158,7 +158,7 @@ func TestMemoryOfPictures(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", k.pid))
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.PID))
 	require.NoError(t, err)
 	found := regexp.MustCompile(`VmHWM:\s+(\d+) kB`).FindSubmatch(text)
 	require.NotNil(t, found)

@@ -53,6 +53,14 @@ type host struct {
 // create makes a game that a seed decides.
 func create(t *testing.T, url string, seed uint64) host {
 	t.Helper()
+	ready(t, url)
+	g := ask[api.CreatedGame](t, 201, http.MethodPost, url+api.Prefix+"/games", "", api.NewGame{GameName: "Friday Night Puzzle", Seed: &seed})
+	return host{t, url + api.Prefix + "/games/" + g.GameID, g.GameID, g.HostKey}
+}
+
+// ready waits until the service is.
+func ready(t *testing.T, url string) {
+	t.Helper()
 	require.Eventually(t, func() bool {
 		resp, err := http.Get(url + api.Prefix + "/ready") //nolint:noctx // in a loop with an end
 		if err != nil {
@@ -60,23 +68,28 @@ func create(t *testing.T, url string, seed uint64) host {
 		}
 		return resp.Body.Close() == nil && resp.StatusCode == http.StatusOK
 	}, 30*time.Second, 20*time.Millisecond)
-	g := ask[api.CreatedGame](t, 201, http.MethodPost, url+api.Prefix+"/games", "", api.NewGame{GameName: "Friday Night Puzzle", Seed: &seed})
-	return host{t, url + api.Prefix + "/games/" + g.GameID, g.GameID, g.HostKey}
 }
 
 // solution returns a shortest solution of a round.
 func (h host) solution(r api.Round) []api.Move {
 	h.t.Helper()
-	g := ask[api.Game](h.t, 200, http.MethodGet, h.url, "", nil)
+	moves, err := solve(h.t.Context(), ask[api.Game](h.t, 200, http.MethodGet, h.url, "", nil), r)
+	require.NoError(h.t, err)
+	return moves
+}
+
+// solve returns a shortest solution of a round.
+func solve(ctx context.Context, g api.Game, r api.Round) ([]api.Move, error) {
 	b, err := g.BoardData.Board()
-	require.NoError(h.t, err)
-	found, err := game.Search(h.t.Context(), b.Walls.Slides(), r.RobotPositions.Cells(), b.Goals[r.GoalIndex])
-	require.NoError(h.t, err)
+	if err != nil {
+		return nil, err
+	}
+	found, err := game.Search(ctx, b.Walls.Slides(), r.RobotPositions.Cells(), b.Goals[r.GoalIndex])
 	var moves []api.Move
 	for _, m := range found {
 		moves = append(moves, api.Move{Robot: m.Robot.String(), Direction: m.Direction.String()})
 	}
-	return moves
+	return moves, err
 }
 
 // round plays a round: a player submits a shortest solution, and the host closes it.
@@ -145,10 +158,7 @@ func TestLocal(t *testing.T) {
 	require.Contains(t, does(t, command.OK, "verify", "--data", elsewhere), "rows are as they must be\n")
 	url, _ = local(t, elsewhere)
 	games := url + api.Prefix + "/games/"
-	require.Eventually(t, func() bool {
-		status, _ := apptest.Send(t, http.MethodGet, games+h.game, "")
-		return status == 200
-	}, 30*time.Second, 20*time.Millisecond)
+	ready(t, url)
 	require.Equal(t, d, ask[api.Dashboard](t, 200, http.MethodGet, games+h.game+"/dashboard", h.key, nil), "the game that was deleted since")
 	require.Equal(t, active, ask[api.Round](t, 200, http.MethodGet, games+other.game+"/rounds/1", "", nil))
 }

@@ -107,17 +107,12 @@ func (b *backups) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer end()
-	// Removed at once if that is possible, so that it does not stay after a kill.
-	file, err := os.CreateTemp(b.dir, "backup-*.tmp")
+	file, remove, err := nameless(b.dir)
 	if err != nil {
 		refuseAsked(w, r, noBackup(BackupNoRoom, "there is no place for the backup in the directory of the store; let the service write there, and ask again", err))
 		return
 	}
-	defer os.Remove(file.Name())
-	defer file.Close()
-	if runtime.GOOS != "windows" {
-		_ = os.Remove(file.Name())
-	}
+	defer remove() //nolint:errcheck // it was sent, or is of no use
 	t := &progressTeller{teller: teller{http.NewResponseController(w), json.NewEncoder(w), func() {}}, next: time.Now().Add(tellEvery)}
 	w.Header().Set("Content-Type", "application/jsonl")
 	said, err := b.spool(r.Context(), file, t.at)
@@ -133,6 +128,23 @@ func (b *backups) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		send(w, said, file)
 	}
+}
+
+// nameless makes a file for a backup in dir, in that of the system for temporary files for "", and
+// returns what removes it. Its name goes at once where the system can do that, so that the file does
+// not stay after a kill.
+func nameless(dir string) (file *os.File, remove func() error, err error) {
+	file, err = os.CreateTemp(dir, "backup-*.tmp")
+	if err != nil {
+		return nil, nil, err
+	}
+	if runtime.GOOS == "windows" {
+		return file, func() error { return errors.Join(file.Close(), os.Remove(file.Name())) }, nil
+	}
+	if err := os.Remove(file.Name()); err != nil {
+		return nil, nil, errors.Join(err, file.Close())
+	}
+	return file, file.Close, nil
 }
 
 // tellEvery is how often whoever waits for a backup hears how far it is.

@@ -52,11 +52,10 @@ func OpenBackup(in io.Reader, name string, mayLackSums bool) (*OpenedBackup, err
 
 // spooled keeps what can be read once in a file.
 func spooled(in io.Reader, mayLackSums bool) (*OpenedBackup, error) {
-	file, err := os.CreateTemp("", "backup-*.tmp")
+	file, end, err := nameless("")
 	if err != nil {
 		return nil, err
 	}
-	end := func() error { return errors.Join(file.Close(), os.Remove(file.Name())) }
 	if _, err := io.Copy(file, in); err != nil {
 		return nil, errors.Join(err, end())
 	}

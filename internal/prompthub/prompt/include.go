@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"prompthub/internal/legible"
 )
 
 // Limits of includes.
@@ -51,7 +53,7 @@ func (i Include) Which() string {
 func ParseInclude(s string) (Include, bool) {
 	first, which, _ := strings.Cut(s, "|")
 	name, ok := strings.CutPrefix(first, "name=")
-	if !ok || name == "" || name != strings.TrimSpace(name) || units(name) > MaxName || strings.ContainsFunc(name, breaksLine) {
+	if !ok || name == "" || name != strings.TrimSpace(name) || units(name) > MaxName || strings.ContainsFunc(name, legible.Breaks) {
 		return Include{}, false
 	}
 	if label, ok := strings.CutPrefix(which, "label="); ok {

@@ -10,6 +10,8 @@ import (
 
 	"github.com/gosimple/unidecode"
 	"golang.org/x/text/unicode/norm"
+
+	"prompthub/internal/legible"
 )
 
 const (
@@ -70,7 +72,7 @@ func wrongName(s string) string {
 	switch {
 	case s == "":
 		return ""
-	case strings.ContainsFunc(s, breaksLine):
+	case strings.ContainsFunc(s, legible.Breaks):
 		return "remove line breaks and other control characters from the name"
 	case strings.Contains(s, "|"):
 		return "remove | from the name"

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"prompthub/internal/fault"
+	"prompthub/internal/legible"
 )
 
 // Limits of a text, in UTF-16 code units.
@@ -131,16 +132,10 @@ func (c *checker) title(s string) string {
 	if n := units(s); n > MaxTitle {
 		c.broken(location, s, "shorten the title to at most %d characters, it has %d", MaxTitle, n)
 	}
-	if strings.ContainsFunc(s, breaksLine) {
+	if strings.ContainsFunc(s, legible.Breaks) {
 		c.broken(location, s, "remove line breaks and other control characters from the title")
 	}
 	return s
-}
-
-// breaksLine reports whether a title may not contain r: the control characters,
-// and the two other characters that Unicode ends a line with.
-func breaksLine(r rune) bool {
-	return unicode.IsControl(r) || r == '\u2028' || r == '\u2029'
 }
 
 // note returns a text that may be empty, trimmed: one line or several.

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"prompthub/internal/fault"
+	"prompthub/internal/legible"
 )
 
 // Limits of variables and of their values, lengths in UTF-16 code units.
@@ -224,7 +225,7 @@ func (c *checker) variableType(location string, v Variable) bool {
 // line checks a text for people in one line.
 func (c *checker) line(location, s string, most int) {
 	switch n := units(s); {
-	case !utf8.ValidString(s) || strings.ContainsFunc(s, breaksLine):
+	case !utf8.ValidString(s) || strings.ContainsFunc(s, legible.Breaks):
 		c.broken(location, s, "send one line of valid UTF-8 without control characters")
 	case n > most:
 		c.broken(location, s, "shorten this to at most %d characters, it has %d", most, n)

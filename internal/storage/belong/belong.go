@@ -79,13 +79,15 @@ func (s Store) Check(ctx context.Context) error {
 		switch {
 		case err != nil:
 			return err
-		case has != "" && id == "" && (old || !files || s.Adopt):
+		case has != "" && has != unreadable && id == "" && (old || !files || s.Adopt):
 			id = has // the first start was stopped in the middle, or the store becomes that of the files
 			continue
 		case s.Adopt:
 			if err := s.Blobs.Delete(ctx, c, Mark); err != nil {
 				return err
 			}
+		case has == unreadable:
+			return refusal("the sign in the container %s of whose its files are cannot be read", c)
 		case has != "" || own == "" && files && !old:
 			return refusal("the files in the container %s belong to another store than the rows, which are new or another's", c)
 		case own != "" && (files || slices.Contains(known, c)):
@@ -121,17 +123,23 @@ func (s Store) own(ctx context.Context) (id string, containers []string, err err
 	return row.Props.Get("Id").Str(), strings.Fields(row.Props.Get("Containers").Str()), nil
 }
 
+// unreadable stands for the id in a mark that has been damaged. It is the id of no store.
+const unreadable = "unreadable"
+
 // mark returns the id that a container has, "" if it has none.
 func (s Store) mark(ctx context.Context, container string) (string, error) {
 	got, err := s.Blobs.Get(ctx, container, Mark)
 	if errors.Is(err, blob.ErrNotFound) {
 		return "", nil
 	}
-	var m mark
-	if err == nil {
-		err = json.Unmarshal(got.Body, &m)
+	if err != nil {
+		return "", err
 	}
-	return m.Store, err
+	var m mark
+	if json.Unmarshal(got.Body, &m) != nil || m.Store == "" {
+		return unreadable, nil
+	}
+	return m.Store, nil
 }
 
 // hasFiles reports whether a container has other blobs.

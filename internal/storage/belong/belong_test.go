@@ -103,6 +103,26 @@ func TestBelong(t *testing.T) {
 	require.Equal(t, "x", string(got.Body))
 }
 
+// TestDamagedSign: a store does not start with files whose sign cannot be read, until it adopts them.
+func TestDamagedSign(t *testing.T) {
+	t.Parallel()
+	for _, damaged := range []string{"x", "{}", `{"store":1}`} {
+		one := side{t, tables(t), containers(t, "one")}
+		one.starts("one")
+		one.row()
+		one.file("one")
+		require.NoError(t, one.blobs.Delete(t.Context(), "one", belong.Mark))
+		require.NoError(t, one.blobs.Put(t.Context(), "one", belong.Mark, []byte(damaged)))
+		one.refused("one")
+		side{t, tables(t), one.blobs}.refused("one")
+		require.NoError(t, one.store(true, "one").Check(t.Context()))
+		one.starts("one")
+		other := side{t, tables(t), containers(t, "one")}
+		other.starts("one")
+		side{t, other.Tables, one.blobs}.refused("one")
+	}
+}
+
 // TestBefore: a store of an earlier version takes its files as they are; one that was made anew
 // next to them is refused. A container that comes with a later version is one of the store.
 func TestBefore(t *testing.T) {

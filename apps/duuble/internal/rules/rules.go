@@ -45,12 +45,12 @@ func Len(s string) int {
 
 // Name holds the name of a person or a hub to 1 to most characters that its readers see.
 func (b *Broken) Name(member, s string, most int) {
-	b.text(member, s, 1, most, breaks, legible.Name)
+	b.text(member, s, 1, most, legible.Breaks, legible.Name)
 }
 
 // Line holds a text to least to most characters of one line, which says what its readers see.
 func (b *Broken) Line(member, s string, least, most int) {
-	b.text(member, s, least, most, breaks, legible.Line)
+	b.text(member, s, least, most, legible.Breaks, legible.Line)
 }
 
 // Lines holds a text to most characters, of which readers see some. It may have line breaks.
@@ -62,9 +62,6 @@ func (b *Broken) Lines(member, s string, least, most int) {
 		return legible.NothingVisible, "write at least one character that can be seen"
 	})
 }
-
-// breaks reports whether a character ends a line, or is for machines.
-func breaks(r rune) bool { return unicode.IsControl(r) || r == 0x2028 || r == 0x2029 }
 
 func (b *Broken) text(member, s string, least, most int, bad func(rune) bool, hidden func(string) (fault.Code, string)) {
 	n := Len(s)

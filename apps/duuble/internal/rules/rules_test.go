@@ -11,7 +11,7 @@ import (
 )
 
 // invisible are characters that no reader sees.
-var invisible = []string{"\u200b", "\u2060", "\ufeff", "\u3164", "\u115f", "\u00ad", "\u180e", "\u2800", "\ufe0f", "\U000e0041", "\u034f"}
+var invisible = []string{"\u200b", "\u2060", "\ufeff", "\u3164", "\u115f", "\u00ad", "\u180e", "\u2800", "\ufe0f", "\U000e0041", "\u034f", "\ue000", "\U0010fffd", "\ufdd0"}
 
 // misleading are characters that make a line read as another one.
 var misleading = []string{"\u202e", "\u202d", "\u2066", "\u200f", "\u061c", "\U000e0041"}

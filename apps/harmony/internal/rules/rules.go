@@ -155,14 +155,14 @@ func weak(password, address, person string) bool {
 // nothing to see.
 func (b *Broken) Text(name, s string, least, most int, code fault.Code, lines bool) string {
 	if lines {
-		return b.text(name, s, least, most, code, "\n", seen)
+		return b.text(name, s, least, most, code, func(r rune) bool { return unicode.IsControl(r) && r != '\n' }, seen)
 	}
-	return b.text(name, s, least, most, code, "", legible.Line)
+	return b.text(name, s, least, most, code, legible.Breaks, legible.Line)
 }
 
 // Name returns a name as it is kept.
 func (b *Broken) Name(s string) string {
-	return b.text("name", s, 1, MaxName, NameLength, "", legible.Name)
+	return b.text("name", s, 1, MaxName, NameLength, legible.Breaks, legible.Name)
 }
 
 // seen is the rule for texts of several lines, as of legible.Line: scripts are written with
@@ -174,10 +174,10 @@ func seen(s string) (code fault.Code, message string) {
 	return legible.NothingVisible, "write at least one character that can be seen"
 }
 
-// text checks a text that may have some control characters.
-func (b *Broken) text(name, s string, least, most int, code fault.Code, controls string, check func(string) (fault.Code, string)) string {
+// text checks a text, which may not have characters that are bad.
+func (b *Broken) text(name, s string, least, most int, code fault.Code, bad func(rune) bool, check func(string) (fault.Code, string)) string {
 	s = strings.TrimSpace(norm.NFC.String(strings.ReplaceAll(s, "\r\n", "\n")))
-	if strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) && !strings.ContainsRune(controls, r) }) {
+	if strings.ContainsFunc(s, bad) {
 		b.Add(name, ControlCharacter, "leave control characters out", nil)
 	} else if n := table.Units(s); n < least || n > most {
 		b.Add(name, code, fmt.Sprintf("give %d to %d characters", least, most), nil)

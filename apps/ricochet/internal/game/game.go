@@ -13,10 +13,10 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"prompthub/apps/ricochet/internal/board"
 	"prompthub/internal/fault"
+	"prompthub/internal/legible"
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/table"
 )
@@ -75,8 +75,11 @@ type NewGame struct {
 // NewGame makes a game and returns it with the key of its host, which is never shown again.
 func (gs *Games) NewGame(ctx context.Context, n NewGame) (Game, string, error) {
 	n.Name = strings.TrimSpace(n.Name)
-	if table.Units(n.Name) > MaxName || strings.ContainsFunc(n.Name, unicode.IsControl) {
+	if table.Units(n.Name) > MaxName || strings.ContainsFunc(n.Name, legible.Breaks) {
 		return Game{}, "", invalid(ValidationError, "body.gameName", fmt.Sprintf("give at most %d characters, and no control characters", MaxName), n.Name)
+	}
+	if code, message := legible.Line(n.Name); code != "" {
+		return Game{}, "", invalid(ValidationError, "body.gameName", message, n.Name)
 	}
 	if n.DefaultDuration == 0 {
 		n.DefaultDuration = DefaultDuration
