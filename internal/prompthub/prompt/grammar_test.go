@@ -51,8 +51,6 @@ func TestGrammar(t *testing.T) {
 	} {
 		q := parse(t, c.query)
 		require.Equal(t, c.want, q.MatchText(prompt.NormalizeTitle(c.title), prompt.NewText(c.text)), "%s in %q, %q", c.query, c.title, c.text)
-		if c.want != prompt.Nowhere {
-		}
 		if c.text == "" && !strings.Contains(c.query, "the") {
 			require.Equal(t, c.want == prompt.InTitle, q.Match(prompt.NormalizeTitle(c.title)), "%s in %q", c.query, c.title)
 		}

@@ -149,7 +149,7 @@ func (s *Search) stemForms(i int) {
 // joins reports whether a slot and the next one may be one word elsewhere.
 func (s *Search) joins(i int) bool {
 	a, b := s.slots[i], s.slots[i+1]
-	return !a.run && !b.run && !a.quoted && !b.quoted && !(a.stop && b.stop)
+	return !a.run && !b.run && !a.quoted && !b.quoted && (!a.stop || !b.stop)
 }
 
 // languagesOf returns the languages that a word may be of, by its script.
@@ -303,7 +303,7 @@ func (s *Search) anyHas(f form) (has bool) {
 // countBegun returns how many words of titles begin with one and are longer.
 func (s *Search) countBegun(word string) (n int) {
 	for _, t := range s.targets {
-		t.begun(word, func(i int, title list) { n += t.livingIn(title, inAny) })
+		t.begun(word, func(_ int, title list) { n += t.livingIn(title, inAny) })
 	}
 	return n
 }

@@ -205,7 +205,7 @@ func (a *asked) forms(i int, vocabulary map[string]bool) (most int) {
 			}
 			for j := max(i-1, 0); j <= i && j+1 < len(a.slots); j++ {
 				b, c := a.slots[j], a.slots[j+1]
-				if !b.run && !c.run && !b.quoted && !c.quoted && !(b.stop && c.stop) && w != b.word && w != c.word && stem == l.stem(b.word+c.word) {
+				if !b.run && !c.run && !b.quoted && !c.quoted && (!b.stop || !c.stop) && w != b.word && w != c.word && stem == l.stem(b.word+c.word) {
 					found[form{word: w, per: asForm}] |= l
 				}
 			}

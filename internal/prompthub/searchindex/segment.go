@@ -136,7 +136,7 @@ func newSegment(docs []decoded) *segment {
 		l := languageOf(d.Title, d.Text)
 		b.languages = append(b.languages, l)
 		b.addFilters(uint32(i), d.Doc)
-		n := uint32(0)
+		var n uint32
 		b.titles, n = b.addTerms(b.titles, uint32(i), d.Title, l)
 		b.titleLens = append(b.titleLens, n)
 		b.texts, n = b.addTerms(b.texts, uint32(i), d.Text, l)

@@ -389,7 +389,7 @@ func TestSearchWithASlip(t *testing.T) {
 	}
 	w.as("bob").tool("search_prompts", object{"query": "a reveiw"}).gives(&found) //nolint:misspell // the slip
 	require.Len(t, found.Prompts, 1)
-	require.Equal(t, "No prompt has \"reveiw\": showing results for review.", found.Note)
+	require.Equal(t, "No prompt has \"reveiw\": showing results for review.", found.Note) //nolint:misspell // the slip
 	w.as("bob").tool("search_prompts", object{"query": "unheard"}).gives(&found)
 	require.Equal(t, "No prompt matches.", found.Note)
 }

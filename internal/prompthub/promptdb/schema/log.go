@@ -269,7 +269,7 @@ func unpackText(packed string) (string, error) {
 	}
 	var b strings.Builder
 	b.Grow(2 * len(packed))
-	_, err := io.Copy(&b, io.LimitReader(r, maxTermsText)) //nolint:gosec // bounded
+	_, err := io.Copy(&b, io.LimitReader(r, maxTermsText))
 	return b.String(), err
 }
 

@@ -167,7 +167,7 @@ func (s *Scopes) snapshot(ctx context.Context) (*searchindex.Index, time.Time, e
 		}
 		part, err := base64.StdEncoding.DecodeString(schema.JoinedText(row, "Bytes"))
 		if err != nil {
-			return nil, time.Time{}, nil //nolint:nilerr // it is damaged
+			return nil, time.Time{}, nil // it is damaged
 		}
 		all, parts = append(all, part...), parts+1
 	}
@@ -176,7 +176,7 @@ func (s *Scopes) snapshot(ctx context.Context) (*searchindex.Index, time.Time, e
 	}
 	index, err := searchindex.Decode(all, snapshotLabel)
 	if err != nil {
-		return nil, time.Time{}, nil //nolint:nilerr // damaged or foreign: the log has all
+		return nil, time.Time{}, nil // damaged or foreign: the log has all
 	}
 	return index, at, nil
 }
