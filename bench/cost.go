@@ -14,7 +14,7 @@ type monthlyOperations struct {
 }
 
 // A typical public prompt: three tags, a title of five words of which each gives three tokens, a
-// row in each of five orders, and one that says where it is.
+// row in each of five orders, and one that says where it is. One more is in the log of searches.
 const indexRows = 3 + 5*3 + 6
 
 // costedRequests returns the operations of every kind of request; a test counts them and compares.
