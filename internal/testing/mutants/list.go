@@ -542,7 +542,7 @@ var mutants = []mutant{
 	},
 	{
 		"a kill leaves the file of a backup", "../../host/command/backup.go",
-		"		_ = os.Remove(file.Name())\n", "		_ = file.Name()\n",
+		"	if err := os.Remove(file.Name()); err != nil {\n", "	if err := os.Chmod(file.Name(), 0o600); err != nil {\n",
 	},
 	{
 		"a poison message is deleted before its copy is sent", "../../host/function/queuetrigger/delivery.go",
