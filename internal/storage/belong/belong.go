@@ -137,7 +137,7 @@ func (s Store) mark(ctx context.Context, container string) (string, error) {
 	}
 	var m mark
 	if json.Unmarshal(got.Body, &m) != nil || m.Store == "" {
-		return unreadable, nil
+		return unreadable, nil //nolint:nilerr // which its caller tells
 	}
 	return m.Store, nil
 }

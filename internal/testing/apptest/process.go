@@ -53,7 +53,7 @@ func (p *Process) Start() (kill func()) {
 
 // Command returns a process that runs a command with the settings.
 func (p *Process) Command(args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(p.T.Context(), os.Args[0], args...)
+	cmd := exec.CommandContext(p.T.Context(), os.Args[0], args...) //nolint:gosec // the binary of the tests itself
 	cmd.Env = slices.Concat(Environ(p.As+"=1"), p.Settings)
 	return cmd
 }
