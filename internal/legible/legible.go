@@ -27,8 +27,8 @@ func hides(r rune) bool {
 	return r == '\u2800' || unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }
 
-// stands reports whether a reader sees r where it stands alone. A mark without a letter can hardly be
-// told from another, and characters of private use or of none are empty boxes to most.
+// stands reports whether a reader sees r where it stands alone. A mark without a letter can hardly
+// be told from another, and characters of private use or of none are empty boxes to most.
 func stands(r rune) bool { return shows(r) && !unicode.Is(unicode.M, r) && !empty(r) && r != '\ufffc' }
 
 // empty reports whether r is of no meaning that readers share.

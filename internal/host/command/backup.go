@@ -131,8 +131,8 @@ func (b *backups) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // nameless makes a file for a backup in dir, in that of the system for temporary files for "", and
-// returns what removes it. Its name goes at once where the system can do that, so that the file does
-// not stay after a kill.
+// returns what removes it. Its name goes at once where the system can do that, so that the file
+// does not stay after a kill.
 func nameless(dir string) (file *os.File, remove func() error, err error) {
 	file, err = os.CreateTemp(dir, "backup-*.tmp")
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"prompthub/internal/host/command"
 )
 
-// TestOpenBackupLeavesNothing: a backup from standard input is kept in a file without a name, so that
-// nothing stays of it, however the process ends.
+// TestOpenBackupLeavesNothing: a backup from standard input is kept in a file without a name, so
+// that nothing stays of it, however the process ends.
 func TestOpenBackupLeavesNothing(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("there a file has its name as long as it is open")

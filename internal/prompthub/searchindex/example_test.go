@@ -7,8 +7,8 @@ import (
 	"prompthub/internal/prompthub/searchindex"
 )
 
-// A search finds words, other forms of them and, for a slip, the nearest words. Each hit has what was
-// found in place of each word. A word that no prompt has takes no hit away.
+// A search finds words, other forms of them and, for a slip, the nearest words. Each hit has what
+// was found in place of each word. A word that no prompt has takes no hit away.
 func ExampleIndex() {
 	x := searchindex.New()
 	for id, title := range map[prompt.ID]string{

@@ -109,7 +109,7 @@ const (
 )
 
 // share is what a hit must have of what a search asks for, by rarity, in parts of a hundred.
-const share = 30
+const share = 20
 
 // Ask searches some indexes as if they were one.
 func Ask(q Query, indexes ...*Index) *Search {

@@ -103,7 +103,8 @@ func TestBelong(t *testing.T) {
 	require.Equal(t, "x", string(got.Body))
 }
 
-// TestDamagedSign: a store does not start with files whose sign cannot be read, until it adopts them.
+// TestDamagedSign: a store does not start with files whose sign cannot be read, until it adopts
+// them.
 func TestDamagedSign(t *testing.T) {
 	t.Parallel()
 	for _, damaged := range []string{"x", "{}", `{"store":1}`} {

@@ -90,9 +90,9 @@ type Story struct {
 	Apart []string
 }
 
-// UnderLoad backs up while eight people write, and kills at ten moments: the command or the service.
-// A backup file that exists is complete. A store that is restored from it verifies, and lacks nothing
-// that was acknowledged before the backup began.
+// UnderLoad backs up while eight people write, and kills at ten moments: the command or the
+// service. A backup file that exists is complete. A store that is restored from it verifies, and
+// lacks nothing that was acknowledged before the backup began.
 //
 // It is done on each of the stores, or on that which the environment asks for.
 func UnderLoad(t *testing.T, of apptest.Process, story Story, stores ...string) {
@@ -199,8 +199,8 @@ func (l *load) write() (stop func()) {
 	return func() { close(end); done.Wait() }
 }
 
-// restore restores a backup elsewhere, into a file or into other tables of the same account. All that
-// was kept must be there.
+// restore restores a backup elsewhere, into a file or into other tables of the same account. All
+// that was kept must be there.
 func (l *load) restore(file string, kept map[string]string, into string) {
 	l.T.Helper()
 	l.whole++
