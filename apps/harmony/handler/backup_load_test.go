@@ -121,8 +121,8 @@ func (c *crowd) find(p *apptest.Process, kept map[string]string) {
 	}
 }
 
-// TestBackupUnderLoad: backups that are made while eight members write and upload are complete, with
-// pictures byte for byte.
+// TestBackupUnderLoad: backups that are made while eight members write and upload are complete,
+// with pictures byte for byte.
 func TestBackupUnderLoad(t *testing.T) {
 	c := &crowd{pictures: 40}
 	if text := os.Getenv(picturesVar); text != "" {

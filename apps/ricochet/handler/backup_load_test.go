@@ -125,8 +125,8 @@ func (s *tables) find(p *apptest.Process, kept map[string]string) {
 	}
 }
 
-// TestBackupUnderLoad: backups that are made while players submit and hosts start and end rounds are
-// complete.
+// TestBackupUnderLoad: backups that are made while players submit and hosts start and end rounds
+// are complete.
 func TestBackupUnderLoad(t *testing.T) {
 	s := &tables{}
 	of := apptest.Process{As: asHandler, Up: func(t *testing.T, url string) string {
