@@ -87,7 +87,7 @@ func (s Store) Check(ctx context.Context) error {
 				return err
 			}
 		case has == unreadable:
-			return refusal("the sign in the container %s of whose its files are cannot be read", c)
+			return refusal("the sign in the container %s, which says whose its files are, cannot be read", c)
 		case has != "" || own == "" && files && !old:
 			return refusal("the files in the container %s belong to another store than the rows, which are new or another's", c)
 		case own != "" && (files || slices.Contains(known, c)):
