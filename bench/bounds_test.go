@@ -127,8 +127,7 @@ var bounds = map[string]bound{
 	"GET /tags": aTag, "PUT /tags/{tag}": aTag, "DELETE /tags/{tag}": aTag,
 
 	// the catalog with its counts, the new rows in the log of searches, and ten prompts for each of
-	// two questions
-	// the texts of twenty; the first one loads the index, as a search does
+	// two questions; the first one loads the index, as a search does
 	"POST /suggestions": {8 + 20*aPrompt.operations, 4000 + 20*aPrompt.rows, 32, aSearch.allocated},
 
 	"GET /prompts": aSearch, "GET /me/prompts": anOwnSearch, "GET /moderation/hidden": aList, "GET /me/votes": looked, "GET /me/favorites": favoriteSearch,
