@@ -237,10 +237,8 @@ func stillHas(rec *schema.Record, w Search, words []string, hit *searchindex.Hit
 	}
 	tells := false
 	for i, f := range hit.Found {
-		for part := range strings.FieldsSeq(f) {
-			if !has[prompt.AppendWords(nil, part)[0]] {
-				hit.Found[i] = ""
-			}
+		if !hasForm(has, f) {
+			hit.Found[i] = ""
 		}
 		stop := prompt.IsStopWord(words[i])
 		if hit.Found[i] == "" && !stop && (!w.Text || w.Order != schema.Relevance) {
@@ -255,10 +253,18 @@ func stillHas(rec *schema.Record, w Search, words []string, hit *searchindex.Hit
 func inTitle(title string, found []string) bool {
 	has := wordsOf(prompt.Terms(title))
 	for _, f := range found {
-		for part := range strings.FieldsSeq(f) {
-			if !has[prompt.AppendWords(nil, part)[0]] {
-				return false
-			}
+		if !hasForm(has, f) {
+			return false
+		}
+	}
+	return true
+}
+
+// hasForm reports whether words have each word of a form, which may be two.
+func hasForm(words map[string]bool, form string) bool {
+	for part := range strings.FieldsSeq(form) {
+		if !words[prompt.AppendWords(nil, part)[0]] {
+			return false
 		}
 	}
 	return true
