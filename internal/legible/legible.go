@@ -114,10 +114,25 @@ func Line(line string) (code fault.Code, message string) {
 // Name is as Line, for the name of a person. It may have no character that cannot be seen, or that
 // looks like any other of its kind: it would look like the name of another.
 func Name(name string) (code fault.Code, message string) {
-	if code, message = Line(name); code == "" && (Count(name) > 0 || strings.ContainsFunc(name, empty)) {
+	unseen := Count(name) > 0 || strings.ContainsFunc(name, empty) || selectsNothing(name)
+	if code, message = Line(name); code == "" && unseen {
 		return InvisibleCharacters, "remove the characters that no reader sees, such as U+200B, and those of private use"
 	}
 	return code, message
+}
+
+// selectsNothing reports whether a text has a variation selector that changes nothing that is seen:
+// one that follows neither a symbol nor an ideograph, and is no part of a keycap.
+func selectsNothing(text string) bool {
+	var before rune
+	for _, r := range strings.ReplaceAll(text, "\ufe0f\u20e3", "\u20e3") {
+		if unicode.Is(unicode.Variation_Selector, r) && !unicode.In(before, unicode.S) &&
+			(r < '\U000e0100' || !unicode.Is(unicode.Ideographic, before)) {
+			return true
+		}
+		before = r
+	}
+	return false
 }
 
 // Clean returns a line without what Line refuses in it: "" if nothing is left to see.

@@ -59,6 +59,11 @@ func TestLinesAndNames(t *testing.T) {
 		"Bea\u200b":             {"", legible.InvisibleCharacters, "Bea\u200b"},
 		"Be\u00ada":             {"", legible.InvisibleCharacters, "Be\u00ada"},
 		"Bea\u2800":             {"", legible.InvisibleCharacters, "Bea\u2800"},
+		"Bea\ufe0f":             {"", legible.InvisibleCharacters, "Bea\ufe0f"},
+		"Bea 1\ufe0f":           {"", legible.InvisibleCharacters, "Bea 1\ufe0f"},
+		"王\ufe0f":               {"", legible.InvisibleCharacters, "王\ufe0f"},
+		"Bea 1\ufe0f\u20e3":     {"", "", "Bea 1\ufe0f\u20e3"},
+		"葛\U000e0100城":          {"", "", "葛\U000e0100城"},
 		"Bea\u200d":             {"", legible.InvisibleCharacters, "Bea\u200d"},
 	} {
 		code, message := legible.Line(line)
