@@ -280,7 +280,7 @@ func (r *restoring) unload(ctx context.Context, st Store) error {
 	defer a.Wait()
 	lines, err := r.in.Lines()
 	if err == nil {
-		err = a.Contents.Unload(ctx, lines, r.checked, backup.To{Tables: st.Tables, Blobs: st.Blobs})
+		err = a.Contents.Unload(ctx, lines, r.checked, backup.To{Tables: st.Tables, Blobs: st.Blobs, Load: st.Load})
 	}
 	if err != nil {
 		return fmt.Errorf("what was read cannot be removed, so remove the tables and the containers: %w", err)

@@ -26,11 +26,11 @@ func TestConstantsMatter(t *testing.T) {
 		from  uint64 // where the search begins: near a schedule that is known
 	}{
 		{"a shorter lease", promptdb.Times{Lease: shorter(is.Lease)}, (*explorer).slow, 0},
-		{"index writes that are sent for longer", promptdb.Times{Send: longer(is.Send)}, (*explorer).slow, 1000},
+		{"index writes that are sent for longer", promptdb.Times{Send: longer(is.Send)}, (*explorer).slow, 3500},
 		{"a repair message that comes sooner", promptdb.Times{Wake: shorter(is.Wake)}, (*explorer).fast, 0},
 		{"a repair message that counts as fresh for longer", promptdb.Times{Fresh: longer(is.Fresh)}, (*explorer).fast, 0},
-		{"a call that is under way for longer", promptdb.Times{Call: longer(is.Call)}, (*explorer).tagger, 3000},
-		{"a vote's repair message that comes sooner", promptdb.Times{Vote: shorter(is.Vote)}, (*explorer).voter, 2100},
+		{"a call that is under way for longer", promptdb.Times{Call: longer(is.Call)}, (*explorer).tagger, 3800},
+		{"a vote's repair message that comes sooner", promptdb.Times{Vote: shorter(is.Vote)}, (*explorer).voter, 2300},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			const most = 8000

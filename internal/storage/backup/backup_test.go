@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -15,6 +16,7 @@ import (
 	"prompthub/internal/storage/backup"
 	"prompthub/internal/storage/blob"
 	"prompthub/internal/storage/memory"
+	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
 )
 
@@ -338,4 +340,69 @@ func TestUnload(t *testing.T) {
 	page, err := restored.List(t.Context(), "pre-files", "", 10, "")
 	require.NoError(t, err)
 	require.Empty(t, page.Items)
+}
+
+// A lateStore lands writes only after their senders have given up.
+type lateStore struct {
+	table.DB
+	late  int // how many
+	sent  int
+	after time.Duration
+}
+
+func (s *lateStore) Write(ctx context.Context, name string, ops ...table.Op) ([]string, error) {
+	s.sent++
+	if s.sent > s.late {
+		return s.DB.Write(ctx, name, ops...)
+	}
+	time.AfterFunc(s.after, func() { _, _ = s.DB.Write(context.WithoutCancel(ctx), name, ops...) })
+	time.Sleep(rowstore.CallWithin)
+	return nil, context.DeadlineExceeded
+}
+
+// TestLateWrites: a restore sends a batch again that the service did not answer, and no write of it
+// lands after it has returned.
+func TestLateWrites(t *testing.T) {
+	t.Parallel()
+	db, blobs := store(t), files(t)
+	insert(t, db, "PreA", "p", "r", table.Prop{Name: "is", Value: table.String("of the backup")})
+	text := write(t, db, blobs)
+	checked, err := contents.Check(strings.NewReader(text), false)
+	require.NoError(t, err)
+	key := table.Key{Partition: "p", Row: "r"}
+	after := rowstore.CallWithin + rowstore.WriteEnd - time.Nanosecond
+	for name, late := range map[string]int{"one": 1, "some": 4} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				to := store(t)
+				loaded := &lateStore{DB: to, late: late, after: after}
+				require.NoError(t, contents.Load(t.Context(), strings.NewReader(text), checked, backup.To{Tables: loaded, Blobs: blobs}, func(backup.Count) {}))
+				require.Equal(t, late+1, loaded.sent)
+				changed := table.Row{Key: key, ETag: table.Any, Props: table.Props{{Name: "is", Value: table.String("repaired")}}}
+				_, err := to.Write(t.Context(), "PreA", table.Op{Kind: table.Replace, Row: changed})
+				require.NoError(t, err)
+				time.Sleep(time.Hour)
+				row, err := to.Get(t.Context(), "PreA", key)
+				require.NoError(t, err)
+				require.Equal(t, "repaired", row.Props.Get("is").Str())
+			})
+		})
+	}
+	t.Run("none answered", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			to := store(t)
+			loaded := backup.To{Tables: &lateStore{DB: to, late: 5, after: after}, Blobs: blobs}
+			require.ErrorIs(t, contents.Load(t.Context(), strings.NewReader(text), checked, loaded, func(backup.Count) {}), context.DeadlineExceeded)
+			require.NoError(t, contents.Unload(t.Context(), strings.NewReader(text), checked, loaded))
+			time.Sleep(time.Hour)
+			require.Empty(t, all(t, to))
+		})
+	})
+	t.Run("refused", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			refusing := &lateStore{DB: memory.NewTables()} // which has no tables
+			require.Error(t, contents.Load(t.Context(), strings.NewReader(text), checked, backup.To{Tables: refusing, Blobs: blobs}, func(backup.Count) {}))
+			require.Equal(t, 1, refusing.sent)
+		})
+	})
 }

@@ -9,10 +9,12 @@ import (
 	"io"
 	"slices"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"prompthub/internal/storage/blob"
+	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
 	"prompthub/internal/storage/transact"
 )
@@ -230,8 +232,16 @@ func (c Contents) Empty(ctx context.Context, to To, but string) error {
 // writesAtOnce bounds the writes that are under way, and so the blobs in memory.
 const writesAtOnce = 8
 
+// maxSends is how often a write to a service is sent, and sendAgain how long the first pause is before
+// it is sent again; each that follows is twice as long. Together they outlast a service that
+// answers nobody for half a minute.
+const (
+	maxSends  = 5
+	sendAgain = time.Second
+)
+
 // Load reads the lines of a backup that was checked into a store that must be empty. What it has
-// written before an error stays.
+// written before an error stays. When it returns, no write of it can land any more.
 func (c Contents) Load(ctx context.Context, lines io.Reader, checked Checked, to To, progress func(Count)) error {
 	l := c.loading(ctx, to, table.Upsert)
 	w := walk{Contents: c, incomplete: true, found: Checked{void: checked.void}, blob: l.put}
@@ -249,9 +259,7 @@ func (c Contents) Load(ctx context.Context, lines io.Reader, checked Checked, to
 // Unload removes what a Load has written of a backup, after an error.
 func (c Contents) Unload(ctx context.Context, lines io.Reader, checked Checked, to To) error {
 	l := c.loading(ctx, to, table.Delete)
-	w := walk{Contents: c, incomplete: true, found: Checked{void: checked.void}, row: l.add, blob: func(b Blob, _ []byte) error {
-		return l.begin(func() error { return l.blobs.Delete(ctx, b.Container, b.Name) })
-	}}
+	w := walk{Contents: c, incomplete: true, found: Checked{void: checked.void}, row: l.add, blob: l.remove}
 	return errors.Join(w.run(lines), l.end())
 }
 
@@ -265,6 +273,7 @@ type loading struct {
 	writing errgroup.Group
 	mu      sync.Mutex
 	failed  error
+	late    time.Time // when the last write began that may land after its error
 
 	batch []table.Op // of one partition of a table
 	in    string     // that table
@@ -300,17 +309,47 @@ func (l *loading) begin(write func() error) error {
 	return nil
 }
 
+// send does a write, which comes to the same however often it lands, until the store has answered.
+// An embedded store always answers.
+func (l *loading) send(write func() error) error {
+	for n := 1; ; n++ {
+		began := time.Now()
+		err := write()
+		refused := errors.Is(err, table.ErrInvalid) || errors.As(err, new(*table.OpError)) || errors.As(err, new(table.NoTableError))
+		if err == nil || refused || l.to.Load != nil {
+			return err
+		}
+		l.mu.Lock()
+		l.late = began
+		l.mu.Unlock()
+		if n == maxSends {
+			return err
+		}
+		select {
+		case <-l.ctx.Done():
+			return err
+		case <-time.After(sendAgain << (n - 1)):
+		}
+	}
+}
+
 // put begins to write a blob.
 func (l *loading) put(b Blob, body []byte) error {
 	return l.begin(func() error {
-		err := l.blobs.Put(l.ctx, b.Container, b.Name, body)
-		if err != nil && !errors.Is(err, blob.ErrExists) {
-			err = l.blobs.Put(l.ctx, b.Container, b.Name, body)
-		}
-		if errors.Is(err, blob.ErrExists) { // the call before has landed
-			return nil
-		}
-		return err
+		return l.send(func() error {
+			err := l.blobs.Put(l.ctx, b.Container, b.Name, body)
+			if errors.Is(err, blob.ErrExists) { // the call before has landed
+				return nil
+			}
+			return err
+		})
+	})
+}
+
+// remove begins to delete a blob.
+func (l *loading) remove(b Blob, _ []byte) error {
+	return l.begin(func() error {
+		return l.send(func() error { return l.blobs.Delete(l.ctx, b.Container, b.Name) })
 	})
 }
 
@@ -334,11 +373,17 @@ func (l *loading) add(t Table, row table.Row) error {
 func (l *loading) flush() error {
 	batch, in := l.batch, l.in
 	l.batch, l.size = nil, 0
+	write := func(ops ...table.Op) error {
+		return l.send(func() error {
+			_, err := l.to.Tables.Write(l.ctx, in, ops...)
+			return err
+		})
+	}
 	return l.begin(func() error {
-		_, err := l.to.Tables.Write(l.ctx, in, batch...)
-		if err != nil && l.kind == table.Delete { // a row that was not written yet
+		err := write(batch...)
+		if err != nil && l.kind == table.Delete { // a row that was not written, or is deleted already
 			for _, op := range batch {
-				if _, err := l.to.Tables.Write(l.ctx, in, op); err != nil && !errors.Is(err, table.ErrNotFound) {
+				if err := write(op); err != nil && !errors.Is(err, table.ErrNotFound) {
 					return err
 				}
 			}
@@ -348,13 +393,18 @@ func (l *loading) flush() error {
 	})
 }
 
-// end waits for all writes.
+// end waits for all writes, those too that may land after their error: what follows counts on rows
+// that stay as they are.
 func (l *loading) end() error {
 	var err error
 	if len(l.batch) > 0 {
 		err = l.flush()
 	}
-	if failed := l.writing.Wait(); failed != nil {
+	failed := l.writing.Wait()
+	if !l.late.IsZero() {
+		time.Sleep(time.Until(l.late.Add(rowstore.LandWithin)))
+	}
+	if failed != nil {
 		return failed // of which err is the consequence
 	}
 	return err

@@ -580,6 +580,46 @@ var mutants = []mutant{
 		"a kept file that costs much is read at each export", "../transfer/file.go",
 		"!format.Kept(&p.made.Source)", "false",
 	},
+	{
+		"a restore ends before its late writes have landed", "../../storage/backup/read.go",
+		"		time.Sleep(time.Until(l.late.Add(rowstore.LandWithin)))", "		time.Sleep(time.Until(l.late.Add(rowstore.CallWithin)))",
+	},
+	{
+		"a batch of a restore that got no answer is not sent again", "../../storage/backup/read.go",
+		"	maxSends  = 5", "	maxSends  = 1",
+	},
+	{
+		"a partition of a backup is read although it follows once more", "../../storage/backup/read.go",
+		"return w.n < w.found.void[w.in]", "return w.n < 0",
+	},
+	{
+		"a file of a backup need not belong to a row", "../../storage/backup/read.go",
+		"if came, named := w.named[b]; !named || came {", "if came, named := w.named[b]; named && came {",
+	},
+	{
+		"rows of a backup may name files that it does not have", "../../storage/backup/read.go",
+		"		if !came {", "		if false && !came {",
+	},
+	{
+		"what the last line of a backup counts is not compared", "../../storage/backup/read.go",
+		"		if *l.End != w.found.Count {", "		if l.End.Rows < 0 {",
+	},
+	{
+		"a part of a backup is taken as it is", "../../storage/backup/sealed.go",
+		"SHA256: hex.EncodeToString(part.Sum(nil))}) {\n			return", "SHA256: string(line[len(line)-67 : len(line)-3])}) {\n			return",
+	},
+	{
+		"files of another store are taken for those of a new one", "../../storage/belong/belong.go",
+		"own == \"\" && files && !old:", "false:",
+	},
+	{
+		"files that are not there are no reason to refuse a start", "../../storage/belong/belong.go",
+		"case own != \"\" && (files || slices.Contains(known, c)):", "case own != \"\" && files:",
+	},
+	{
+		"the store has its id before its containers have", "../../storage/belong/belong.go",
+		"	for _, c := range containers {\n		err := s.Blobs.Put", "	for _, c := range containers[:min(1, len(containers))] {\n		err := s.Blobs.Put",
+	},
 }
 
 // unbounded are faults by which a request costs more than its route may: the search of TestBounds
