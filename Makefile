@@ -32,7 +32,7 @@ HEAVIEST ?= 20m
 # These tests measure what one goroutine takes.
 MEASURED := ^Test(Doubling|WhatAnImportExpandsTo|LongLists|KeptFilesCostLittle|ManifestsCostTheirLength)$$
 # These have one thing done after the other, of which the explorers do many at once.
-IN_TURN := ^Test(CrashTable|TextSearch|StoppedChangesWait|OperationsOfASearch|(Search|Mine)Agrees|BoundOfEveryWalk|KeepStoppedAnywhere|SchemaOracle|LongContents|EveryFieldIsKept|ToolsOnImperfectData)
+IN_TURN := ^Test(HostileQueries|(Agrees|ManyAgree)WithTheModel|DamagedSnapshot|TenThousandEdits|CrashTable|TextSearch|StoppedChangesWait|OperationsOfASearch|(Search|Mine)Agrees|BoundOfEveryWalk|KeepStoppedAnywhere|SchemaOracle|LongContents|EveryFieldIsKept|ToolsOnImperfectData)
 RACEFLAGS ?= -short -skip '$(MEASURED)|$(IN_TURN)'
 # The longest comes first, as it would run alone at the end. What answers requests (handlers, doors, pages) is left to make
 # deep: it starts next to no goroutine of its own, and to compile it for the detector takes as long as all tests. Tests of
