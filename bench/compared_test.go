@@ -58,7 +58,7 @@ func inProcess(b *testing.B) (http.Handler, *meter, *promptdb.DB) {
 	b.Cleanup(func() { require.NoError(b, file.Close()) })
 	m := &meter{rows: file.Tables, messages: memory.NewQueues(time.Now)}
 	log := slog.New(slog.DiscardHandler)
-	db := promptdb.New(promptdb.Config{Store: m, Queues: meteredQueues{m}, Tables: promptdb.DefaultTables(), Now: time.Now, Log: log})
+	db := promptdb.New(promptdb.Config{Store: m, Queues: meteredQueues{m}, Blobs: memory.NewBlobs(time.Now), Tables: promptdb.DefaultTables(), Now: time.Now, Log: log, Background: func(f func()) { go f() }})
 	require.NoError(b, db.Create(b.Context()))
 	hub, admission := library.New(db, prompt.Rules{}, time.Now), httpjson.NewAdmission(httpjson.Limits{}, time.Now)
 	return api.New(api.Config{Admission: admission, Service: hub, Identify: auth.Dev(), PublicRead: true, Log: log, Now: time.Now, Version: "bench"}), m, db

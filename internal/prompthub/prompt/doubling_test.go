@@ -204,7 +204,7 @@ func TestDoubling(t *testing.T) {
 	}
 	doubling.Listed(t, funcs, map[string][]string{
 		"a query has at most 200 characters": {
-			"Query.Empty", "Query.Nothing", "Query.Tokens", "Query.String", "Query.Excludes", "Query.Tags", "Query.Author", "Query.Name", "Query.MatchName",
+			"Query.Empty", "Query.Nothing", "Query.Tokens", "Query.String", "Query.Excludes", "Query.NeedsText", "Query.Tags", "Query.Author", "Query.Name", "Query.MatchName",
 			"Query.Qualified", "Query.InTexts", "Query.With", "Query.Wanted", "Query.Phrases", "Query.Without", "IsRun", "IsStopWord",
 		},
 		"compares, copies or returns what it is given": {

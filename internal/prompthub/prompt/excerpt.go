@@ -30,11 +30,17 @@ const maxExcerpt = 200
 // an ellipsis where more follows.
 func Excerpt(text string) string {
 	var b strings.Builder
+	b.Grow(min(len(text), maxExcerpt+len("…")))
 	n := 0
 	for word := range strings.FieldsSeq(text) {
 		if n > 0 {
 			b.WriteByte(' ')
 			n++
+		}
+		if n+len(word) <= maxExcerpt && utf8.ValidString(word) { // which is quicker than each character by itself
+			b.WriteString(word)
+			n += utf8.RuneCountInString(word)
+			continue
 		}
 		for _, r := range word {
 			if n++; n > maxExcerpt {

@@ -206,6 +206,9 @@ func (q Query) Phrased(normalizedTitle string, text Text) bool {
 	return !slices.ContainsFunc(q.phrases, func(p phrase) bool { return !p.in(title) && !text.row(p) })
 }
 
+// NeedsText reports whether a prompt's text decides if the query finds it, and not its words alone.
+func (q Query) NeedsText() bool { return len(q.phrases) > 0 || q.Excludes() }
+
 // Excludes reports whether the query leaves something out.
 func (q Query) Excludes() bool { return len(q.without) > 0 }
 

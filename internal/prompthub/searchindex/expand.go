@@ -1,6 +1,7 @@
 package searchindex
 
 import (
+	"bytes"
 	"cmp"
 	"math"
 	"slices"
@@ -95,7 +96,7 @@ func (s *Search) addForms(i, n int) int {
 		}
 	}
 	if utf8.RuneCountInString(x.word) > 1 && (s.query.InTitle || !s.query.Verbatim && (x.last || n == 0)) {
-		begun := s.countBegun(x.word)
+		begun := s.countBegun(i)
 		if x.begins = begun > 0; n == 0 {
 			n = begun
 		}
@@ -300,10 +301,15 @@ func (s *Search) anyHas(f form) (has bool) {
 	return has
 }
 
-// countBegun returns how many words of titles begin with one and are longer.
-func (s *Search) countBegun(word string) (n int) {
-	for _, t := range s.targets {
-		t.begun(word, func(_ int, title list) { n += t.livingIn(title, inAny) })
+// countBegun returns how many words of living titles begin with a slot and are longer.
+func (s *Search) countBegun(slot int) (n int) {
+	for i := range s.targets {
+		t := &s.targets[i]
+		for _, b := range t.begunWith(slot, s.slots[slot].word) {
+			if !t.isDead(b.doc) {
+				n++
+			}
+		}
 	}
 	return n
 }
@@ -337,7 +343,10 @@ func (p *part) living(word int, in language, inTitle bool) int {
 // livingIn returns how many living documents, of some languages, are in a list.
 func (p *part) livingIn(l list, in language) int {
 	n := l.n
-	if in == inAny {
+	switch {
+	case in == inAny && p.dead == nil:
+		return n
+	case in == inAny && len(p.dead) < n: // else there is less to read in the list
 		r := l.reader()
 		for doc := range p.eachDead() {
 			if r.at(doc) {
@@ -354,22 +363,57 @@ func (p *part) livingIn(l list, in language) int {
 	return n
 }
 
-// begun calls do with the titles of each word that begins with one and is longer.
-func (p *part) begun(begin string, do func(word int, title list)) {
-	for i := p.from(begin); i < p.words() && strings.HasPrefix(string(p.key(i)), begin); i++ {
-		if len(p.key(i)) == len(begin) {
+// A begun is a word of a title that begins with a slot.
+type begun struct {
+	doc, word, times uint32
+}
+
+// begunWith returns the words of titles that begin with a slot and are longer, by document and by
+// word. Thousands may: they are put together once, and not asked one by one for each document.
+func (t *target) begunWith(slot int, begin string) []begun {
+	if all, known := t.begun[slot]; known {
+		return all
+	}
+	var byWord []begun
+	ends := make([]uint32, t.len()+1) // of each document, how many those before it have
+	for i := t.from(begin); i < t.words() && bytes.HasPrefix(t.key(i), []byte(begin)); i++ {
+		if len(t.key(i)) == len(begin) {
 			continue
 		}
-		if _, title, _ := p.listsOf(i); title.n > 0 {
-			do(i, title)
+		for r := t.titles(i).reader(); r.next(); {
+			byWord = append(byWord, begun{r.doc, uint32(i), uint32(r.times)})
+			ends[r.doc+1]++
 		}
 	}
+	for i := 1; i < len(ends); i++ {
+		ends[i] += ends[i-1]
+	}
+	byDoc := make([]begun, len(byWord))
+	for _, b := range byWord {
+		byDoc[ends[b.doc]] = b
+		ends[b.doc]++
+	}
+	if t.begun == nil {
+		t.begun = map[int][]begun{}
+	}
+	t.begun[slot] = byDoc
+	return byDoc
+}
+
+// begunIn returns what a document has.
+func begunIn(all []begun, doc uint32) []begun {
+	from, _ := slices.BinarySearchFunc(all, doc, func(b begun, doc uint32) int { return cmp.Compare(b.doc, doc) })
+	to := from
+	for to < len(all) && all[to].doc == doc {
+		to++
+	}
+	return all[from:to]
 }
 
 // titlesOf returns the titles that have a word.
 func (p *part) titlesOf(word string) (titles list) {
 	if i := p.word(word); i >= 0 {
-		_, titles, _ = p.listsOf(i)
+		titles = p.titles(i)
 	}
 	return titles
 }

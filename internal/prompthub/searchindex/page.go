@@ -138,6 +138,10 @@ func (t *target) places(slot int, doc uint32) (titles, texts []uint32) {
 		case t.languages[doc]&f.in == 0:
 		case f.next.n > 0:
 			titles = append(titles, pairPlaces(f.title, f.next, doc)...)
+		case f.begun != nil:
+			for _, b := range begunIn(f.begun, doc) {
+				titles = t.titles(int(b.word)).places(titles, doc)
+			}
 		default:
 			titles, texts = f.title.places(titles, doc), f.text.places(texts, doc)
 		}
@@ -202,6 +206,10 @@ func (t *target) foundAs(slot int, doc uint32) string {
 		case f.next.n > 0:
 			if titles.at(doc) && len(pairPlaces(f.title, f.next, doc)) > 0 {
 				return f.shown
+			}
+		case f.begun != nil:
+			if in := begunIn(f.begun, doc); len(in) > 0 {
+				return string(t.key(int(in[0].word)))
 			}
 		case titles.at(doc), texts.at(doc):
 			return f.shown

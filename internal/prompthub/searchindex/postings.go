@@ -55,6 +55,9 @@ func (w *listWriter) reset() {
 	*w = listWriter{skips: w.skips[:0], docs: w.docs[:0], pos: w.pos[:0]}
 }
 
+// list returns the list without places.
+func (w *listWriter) list() list { return list{n: w.n, skips: w.skips, docs: w.docs} }
+
 // append writes the list.
 func (w *listWriter) append(to []byte) []byte {
 	to = binary.AppendUvarint(to, uint64(w.n))

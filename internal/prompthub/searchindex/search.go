@@ -70,7 +70,8 @@ type Search struct {
 type target struct {
 	*part
 	scope   int
-	found   [][]found // of each slot
+	found   [][]found       // of each slot
+	begun   map[int][]begun // of slots, as far as it was asked for
 	scores  []int32
 	has     []uint64 // which slots each document has
 	allowed []uint64 // a bit for each document that the filters let through, nil if they let all through
@@ -359,7 +360,8 @@ type found struct {
 	per         int
 	in          language
 	title, text list
-	next        list // of titles: the word in title counts only where this one follows it
+	next        list    // of titles: the word in title counts only where this one follows it
+	begun       []begun // in place of title: words of titles that begin with the slot
 }
 
 // findSlots finds the forms of each slot in a target, those first that are shown first.
@@ -377,9 +379,7 @@ func (s *Search) findSlots(t *target) {
 		}
 		add(x.word, asTyped, inAny)
 		if x.begins {
-			t.begun(x.word, func(word int, title list) {
-				t.found[i] = append(t.found[i], found{shown: string(t.key(word)), per: asBegin, in: inAny, title: title})
-			})
+			t.found[i] = append(t.found[i], found{per: asBegin, in: inAny, begun: t.begunWith(i, x.word)})
 		}
 		for _, f := range x.forms {
 			if f.next == "" {
@@ -417,7 +417,24 @@ func (t *target) walk(f found, rarity int32) walk {
 			pairs.add(doc, 1, nil)
 			return true
 		})
-		w.titles = list{n: pairs.n, skips: pairs.skips, docs: pairs.docs}.reader()
+		w.titles = pairs.list().reader()
+	}
+	if f.begun != nil { // of some words, that which stands there most often counts
+		var titles listWriter
+		for i, b := range f.begun {
+			if i > 0 && b.doc == f.begun[i-1].doc {
+				continue
+			}
+			times := b.times
+			for _, other := range f.begun[i+1:] {
+				if other.doc != b.doc {
+					break
+				}
+				times = max(times, other.times)
+			}
+			titles.add(b.doc, int(times), nil)
+		}
+		w.titles = titles.list().reader()
 	}
 	w.title, w.text = w.titles.to(), w.texts.to()
 	return w

@@ -101,6 +101,14 @@ func (s *segment) listsOf(word int) (docs int, title, text list) {
 	return int(n), title, text
 }
 
+// titles returns the titles that have a word.
+func (s *segment) titles(word int) list {
+	b := s.lists[s.listAt[word]:]
+	_, size := binary.Uvarint(b)
+	title, _ := cutList(b[size:])
+	return title
+}
+
 // memory returns how many bytes a segment takes.
 func (s *segment) memory() int64 {
 	n := 256 + len(s.ids)*(16+8+4+4+1+4+2*4) + len(s.keys) + len(s.lists) + s.words()*(4+4+1+8) + s.stemCount()*8

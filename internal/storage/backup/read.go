@@ -232,9 +232,8 @@ func (c Contents) Empty(ctx context.Context, to To, but string) error {
 // writesAtOnce bounds the writes that are under way, and so the blobs in memory.
 const writesAtOnce = 8
 
-// maxSends is how often a write to a service is sent, and sendAgain how long the first pause is before
-// it is sent again; each that follows is twice as long. Together they outlast a service that
-// answers nobody for half a minute.
+// maxSends is how often a write to a service is sent. The first pause takes sendAgain, and each
+// further one twice as long as the one before. A service may be away for half a minute.
 const (
 	maxSends  = 5
 	sendAgain = time.Second
@@ -393,8 +392,8 @@ func (l *loading) flush() error {
 	})
 }
 
-// end waits for all writes, those too that may land after their error: what follows counts on rows
-// that stay as they are.
+// end waits for all writes, those too that may land after their error: the caller changes the rows
+// after it.
 func (l *loading) end() error {
 	var err error
 	if len(l.batch) > 0 {

@@ -146,6 +146,7 @@ func (db *Queries) pageOfHits(ctx context.Context, w Search, s *searchindex.Sear
 func tell(w Search, s *searchindex.Search, all []judged) (page Page) {
 	words := s.Words()
 	forms := make([][]string, len(words))
+	page.Items = make([]truth.View, 0, len(all))
 	for _, j := range all {
 		page.Items = append(page.Items, *j.view)
 		for i, f := range j.hit.Found {
@@ -195,16 +196,14 @@ func (db *Queries) judgeOne(ctx context.Context, w Search, words []string, hit *
 	if table.Ticks(rec.LoggedAt) != hit.Revision && !stillHas(rec, w, words, hit) {
 		return nil, nil //nolint:nilnil // as documented
 	}
-	title, content := prompt.NormalizeTitle(rec.Title), rec.Content().Words()
-	text := prompt.NewText(rec.Description + "\n\n" + content)
-	if !w.Words.Phrased(title, text) || w.Words.LeavesOut(title, text) {
-		return nil, nil //nolint:nilnil // as documented
+	content := rec.Content().Words()
+	if w.Words.NeedsText() {
+		title, text := prompt.NormalizeTitle(rec.Title), prompt.NewText(rec.Description+"\n\n"+content)
+		if !w.Words.Phrased(title, text) || w.Words.LeavesOut(title, text) {
+			return nil, nil //nolint:nilnil // as documented
+		}
 	}
-	row := rec.MineRow()
-	if rec.Listed() && !w.mine() {
-		row = table.Row{Key: schema.NewestKey(rec.ID), Props: schema.ListedProps(rec.Prompt)}
-	}
-	v := viewsOf(row)[0]
+	v := viewsOf(w.row(rec))[0]
 	if v.Found = prompt.InTitle; w.Text && !inTitle(rec.Title, hit.Found) {
 		v.Found, v.Snippet = prompt.InText, content // of which the snippet is cut
 	}
@@ -214,6 +213,14 @@ func (db *Queries) judgeOne(ctx context.Context, w Search, words []string, hit *
 		}
 	}
 	return &v, nil
+}
+
+// row returns the row by which a list shows a hit: that of the author's own list, or that of others.
+func (w Search) row(rec *schema.Record) table.Row {
+	if rec.Listed() && !w.mine() {
+		return table.Row{Key: schema.NewestKey(rec.ID), Props: schema.ListedProps(rec.Prompt)}
+	}
+	return rec.MineRow()
 }
 
 // fitsOwn is fitsPrompt of a prompt that may be private, with tags of its author's own.
