@@ -51,7 +51,7 @@ func TestJSON(t *testing.T) {
 		t.Helper()
 		first, _, _ := strings.Cut(name, " ")
 		args = append([]string{first, "--json"}, args...)
-		if !slices.Contains([]string{"drill", "verify", "status", "reindex", "compact", "redrive", "restore", "move-user", "version", "health"}, first) {
+		if !slices.Contains([]string{"drill", "verify", "status", "reindex", "compact", "redrive", "restore", "move-user", "version", "health", "doctor"}, first) {
 			args = append(args, "--url", address, "--user", "ann")
 		}
 		got, out, errs := handler(t, args...)
@@ -110,6 +110,7 @@ func TestJSON(t *testing.T) {
 	require.Empty(t, run(command.OK, "restore", "--data", store, backup))
 	require.Empty(t, run(command.OK, "verify", "--data", store))
 	require.EqualValues(t, promptdb.RowsVersion, run(fine(t, store), "status", "--data", store, "--rows")[0]["rowsVersion"])
+	require.Equal(t, "Settings", run(fine(t, store), "doctor", "--data", store)[0]["name"])
 	require.Empty(t, run(command.OK, "reindex", "--data", store))
 	require.Contains(t, run(command.OK, "redrive", "--data", store)[0], "messages")
 	require.Equal(t, "ann", run(command.OK, "move-user", "--data", store, "ann", "anna")[0]["account"])

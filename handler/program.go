@@ -28,7 +28,7 @@ func program() command.Program {
 		Commands: []command.Command{
 			s.Local(), getCommand(), searchCommand(), saveCommand(), versionsCommand(), diffCommand(), labelCommand(),
 			forkCommand(), upstreamCommand(), importCommand(), exportCommand(), pullCommand(), pushCommand(),
-			backupCommand(), restoreCommand(), drillCommand(), verifyCommand(), reindexCommand(), compactCommand(), redriveCommand(), moveUserCommand(), eraseCommand(), s.StatusCommand(), s.CheckSettings(), s.HealthCheck(), s.Version(),
+			backupCommand(), restoreCommand(), drillCommand(), verifyCommand(), reindexCommand(), compactCommand(), redriveCommand(), moveUserCommand(), eraseCommand(), s.StatusCommand(), s.Doctor(), s.CheckSettings(), s.HealthCheck(), s.Version(),
 		},
 	}
 }

@@ -97,7 +97,9 @@ func (d *Duration) UnmarshalJSON(b []byte) error {
 // A Fact is a line of a Status for people. Alert says what somebody must do about it; it is empty
 // where all is well.
 type Fact struct {
-	Name, Value, Alert string
+	Name  string `json:"name"`
+	Value string `json:"value"`
+	Alert string `json:"alert,omitempty"`
 }
 
 // Facts returns a status line by line, as it is at a time.

@@ -40,10 +40,11 @@ type Store struct {
 	// the storage cannot. Nothing may be asked of this one but Close after it.
 	Rebuild func(do func(Store) error) error
 
-	Where string // for the user to read
-	File  string // of the embedded store, "" for another
-	Dir   string // of "local" and of commands: where files go that are no rows, such as keys
-	Close func() error
+	Where    string // for the user to read
+	Endpoint string // of the table service of an account, "" for another
+	File     string // of the embedded store, "" for another
+	Dir      string // of "local" and of commands: where files go that are no rows, such as keys
+	Close    func() error
 
 	Existing bool // the files in Dir must be there: none is made
 	Adopt    bool // blobs of another store become those of this one
@@ -92,7 +93,7 @@ func (s Service) openAzure(queuePrefix string) (Store, error) {
 	}
 	st := Store{
 		Tables: account.Tables, Queues: queue.Prefixed(account.Queues, queuePrefix),
-		Where: "the storage account of AzureWebJobsStorage, " + account.Endpoint, Close: func() error { return nil },
+		Where: "the storage account of AzureWebJobsStorage, " + account.Endpoint, Endpoint: account.Endpoint, Close: func() error { return nil },
 	}
 	if s.Blobs {
 		st.Blobs = account.Blobs

@@ -96,3 +96,9 @@ func opError(err error, index int, op table.Op) error {
 	}
 	return err
 }
+
+// Forbidden reports whether the account refused what its caller may not do.
+func Forbidden(err error) bool {
+	var f *failure
+	return errors.As(err, &f) && (f.status == http.StatusForbidden || f.status == http.StatusUnauthorized)
+}

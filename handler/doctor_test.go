@@ -1,0 +1,237 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/host/command"
+	"prompthub/internal/storage/queue"
+	"prompthub/internal/testing/azurite"
+)
+
+// examined runs doctor, and returns what it alerts of by name.
+func examined(t *testing.T, args ...string) (alerts map[string]command.Fact) {
+	t.Helper()
+	code, out, errs := handler(t, append([]string{"doctor", "--json"}, args...)...)
+	alerts = map[string]command.Fact{}
+	for line := range strings.Lines(out) {
+		var f command.Fact
+		require.NoError(t, json.Unmarshal([]byte(line), &f), "%s %s", out, errs)
+		if f.Alert != "" {
+			alerts[f.Name] = f
+		}
+	}
+	want := command.OK
+	if len(alerts) > 0 {
+		want = command.Failed
+	}
+	require.Equal(t, want, code, errs)
+	return alerts
+}
+
+// one returns the one thing that is told to be wrong.
+func one(t *testing.T, alerts map[string]command.Fact, name, value, alert string) {
+	t.Helper()
+	require.Len(t, alerts, 1, "%v", alerts)
+	require.Contains(t, alerts[name].Value, value)
+	require.Contains(t, alerts[name].Alert, alert)
+}
+
+// TestDoctorOfAnAccount: each fault of a storage account (Azurite) and of the settings is told by
+// itself, with what to do.
+func TestDoctorOfAnAccount(t *testing.T) {
+	clean(t)
+	storage := azurite.WithBlobs(t, azurite.Start(t))
+	t.Setenv("AzureWebJobsStorage", storage)
+	t.Setenv("TABLE_PREFIX", "Doctor")
+	t.Setenv("QUEUE_PREFIX", "doctor-")
+	t.Setenv("CONTAINER_PREFIX", "doctor-")
+	t.Setenv("AUTH_MODE", "easyauth")
+	t.Setenv("WEBSITE_AUTH_ENABLED", "true")
+	none := t.TempDir() // has no host.json
+
+	alerts := examined(t, "--app", none)
+	require.Contains(t, alerts["Tables"].Value, "does not exist")
+	require.Contains(t, alerts["Queues"].Value, "does not exist")
+	require.Contains(t, alerts["Queues"].Alert, "The service makes it when it starts")
+
+	s, err := readSettings()
+	require.NoError(t, err)
+	st, err := service().OpenStore("", s.QueuePrefix)
+	require.NoError(t, err)
+	a := newApp(s, st, slog.New(slog.DiscardHandler), nil)
+	require.NoError(t, a.db.Create(t.Context()))
+	require.Empty(t, examined(t, "--app", none))
+
+	poison := queue.Poison("index-repairs")
+	_, err = st.Queues.Send(t.Context(), poison, "x", 0)
+	require.NoError(t, err)
+	one(t, examined(t, "--app", none), "Queue index-repairs", "1 set aside", "redrive")
+
+	t.Setenv("TABLE_PREFIX", "Another")
+	one(t, examined(t, "--app", none), "Tables", "does not exist", "TABLE_PREFIX")
+	t.Setenv("TABLE_PREFIX", "Doctor")
+
+	t.Setenv("QUEUE_PREFIX", "another-")
+	one(t, examined(t, "--app", none), "Queues", "does not exist", "QUEUE_PREFIX")
+	t.Setenv("QUEUE_PREFIX", "")
+	require.Contains(t, examined(t, "--app", none)["Settings"].Value, "QUEUE_PREFIX")
+	t.Setenv("QUEUE_PREFIX", "doctor-")
+
+	t.Setenv("AUTH_MODE", "nonsense")
+	require.Contains(t, examined(t, "--app", none)["Settings"].Value, "AUTH_MODE")
+	t.Setenv("AUTH_MODE", "easyauth")
+
+	_, rest, _ := strings.Cut(storage, "AccountKey=")
+	key, _, _ := strings.Cut(rest, ";")
+	t.Setenv("AzureWebJobsStorage", strings.ReplaceAll(storage, key, "bm90IHRoZSBrZXk="))
+	alerts = examined(t, "--app", none)
+	require.Contains(t, alerts["Tables"].Value, "403")
+	require.Contains(t, alerts["Tables"].Alert, "Storage Table Data Contributor")
+
+	t.Setenv("AzureWebJobsStorage", "AccountName=x")
+	require.Contains(t, examined(t, "--app", none)["Store"].Alert, "AzureWebJobsStorage")
+
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	require.NoError(t, l.Close()) // nothing listens there any more
+	away := fmt.Sprintf("DefaultEndpointsProtocol=http;AccountName=devstoreaccount1;AccountKey=%s;TableEndpoint=http://%[2]s/a;QueueEndpoint=http://%[2]s/a;BlobEndpoint=http://%[2]s/a;", key, l.Addr())
+	t.Setenv("AzureWebJobsStorage", away)
+	require.Contains(t, examined(t, "--app", none)["Tables"].Alert, "firewall")
+}
+
+// TestDoctorOfAStore: an embedded store is examined as status does it, also while a service has it.
+func TestDoctorOfAStore(t *testing.T) {
+	clean(t)
+	t.Setenv("AUTH_MODE", "dev")
+	none, data := t.TempDir(), t.TempDir()
+	one(t, examined(t, "--app", none, "--data", data), "Store", "there is no store", "--data")
+	p := start(t, "local", "--addr", "127.0.0.1:0", "--data", data)
+	url := await(t, &p.err, `(http://127\.0\.0\.1:\d+)`)
+	alerts := examined(t, "--app", none, "--data", data, "--url", url)
+	delete(alerts, "Newest backup") // it was told to write none
+	delete(alerts, "Free on its disk")
+	require.Empty(t, alerts)
+	p.stop()
+	require.Zero(t, <-p.code)
+	p.code <- 0
+	require.NoError(t, os.WriteFile(filepath.Join(data, "prompthub.db"), []byte("damaged"), 0o600))
+	one(t, examined(t, "--app", none, "--data", data), "Store", "", "restore a backup")
+}
+
+// TestDoctorOfFunctions: host.json and the folders of functions are held against the program.
+func TestDoctorOfFunctions(t *testing.T) {
+	clean(t)
+	t.Setenv("AUTH_MODE", "dev")
+	look := func(app string) map[string]command.Fact {
+		alerts := examined(t, "--app", app, "--data", t.TempDir())
+		delete(alerts, "Store") // there is none
+		return alerts
+	}
+	require.Empty(t, look(".."), "the repository's own")
+	copied := func() string {
+		dir := t.TempDir()
+		require.NoError(t, os.CopyFS(filepath.Join(dir, "functions"), os.DirFS("../functions")))
+		text, err := os.ReadFile("../host.json")
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "host.json"), text, 0o600))
+		return dir
+	}
+	dir := copied()
+	require.NoError(t, os.RemoveAll(filepath.Join(dir, "functions", "index-repairs")))
+	one(t, look(dir), "Functions", "no folder for index-repairs", "this release")
+	dir = copied()
+	require.NoError(t, os.Rename(filepath.Join(dir, "functions", "anti-entropy"), filepath.Join(dir, "functions", "entropy")))
+	require.NoError(t, os.CopyFS(filepath.Join(dir, "functions", "anti-entropy"), os.DirFS("../functions/anti-entropy")))
+	require.Empty(t, look(dir), "off Azure a program may have fewer jobs")
+	t.Setenv("AzureWebJobsStorage", "UseDevelopmentStorage=true")
+	require.Contains(t, look(dir)["Functions"].Value, "does not know entropy")
+	require.Contains(t, look(dir)["Functions"].Alert, "same release")
+	t.Setenv("AzureWebJobsStorage", "")
+	dir = copied()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "functions", "tags", "function.json"), []byte("{"), 0o600))
+	one(t, look(dir), "Functions", "tags", "does not load")
+	dir = copied()
+	text, err := os.ReadFile(filepath.Join(dir, "host.json"))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "host.json"), []byte(strings.Replace(string(text), `"enableProxyingHttpRequest": true`, `"enableProxyingHttpRequest": false`, 1)), 0o600))
+	one(t, look(dir), "host.json", "enableProxyingHttpRequest", "Set both to true")
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "host.json"), text[:20], 0o600))
+	one(t, look(dir), "host.json", "", "the release that runs")
+}
+
+// TestDoctorOfADeployment: faults of a service are told apart: no service, another one, one
+// whose store is away, an old host, a clock that is wrong.
+func TestDoctorOfADeployment(t *testing.T) {
+	clean(t)
+	t.Setenv("AUTH_MODE", "dev")
+	none := t.TempDir()
+	look := func(h http.HandlerFunc) map[string]command.Fact {
+		server := httptest.NewServer(h)
+		defer server.Close()
+		return examined(t, "--app", none, "--data", none, "--url", server.URL+"/")
+	}
+	answers := func(change func(http.ResponseWriter, *http.Request) bool) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			if change != nil && change(w, r) {
+				return
+			}
+			_, _ = io.WriteString(w, `{"status":"ok","version":"1"}`)
+		}
+	}
+	require.Empty(t, look(answers(nil)))
+	one(t, look(answers(func(w http.ResponseWriter, _ *http.Request) bool { w.WriteHeader(500); return true })), "Service", "500", "host's log")
+	one(t, look(answers(func(w http.ResponseWriter, _ *http.Request) bool {
+		_, _ = io.WriteString(w, "<html>Your app is up and running</html>")
+		return true
+	})), "Service", "200", "another application")
+	one(t, look(answers(func(w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path != service().Ready {
+			return false
+		}
+		w.WriteHeader(503)
+		_, _ = io.WriteString(w, `{"code":"NOT_CONFIGURED","detail":"the setting AUTH_MODE is not set"}`)
+		return true
+	})), "Store of the service", "NOT_CONFIGURED the setting AUTH_MODE is not set", "Mend what it says")
+	one(t, look(answers(func(w http.ResponseWriter, r *http.Request) bool {
+		if r.ContentLength >= 0 {
+			return false
+		}
+		w.WriteHeader(500)
+		return true
+	})), "Bodies in chunks", "bare 500", "newer version of the Functions host")
+	for _, wrong := range []time.Duration{-10 * time.Minute, 10 * time.Minute} {
+		one(t, look(answers(func(w http.ResponseWriter, _ *http.Request) bool {
+			w.Header().Set("Date", time.Now().Add(wrong).UTC().Format(http.TimeFormat))
+			return false
+		})), "Clock of the service", "from the clock of this machine", "NTP")
+	}
+	server := httptest.NewServer(answers(nil))
+	server.Close()
+	one(t, examined(t, "--app", none, "--data", none, "--url", server.URL), "Service", "refused", "function app is started")
+	asked := 0
+	starting := httptest.NewServer(answers(func(w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path != service().Health || r.Method != http.MethodGet {
+			return false
+		}
+		if asked++; asked > 1 {
+			return false
+		}
+		w.WriteHeader(502)
+		return true
+	}))
+	defer starting.Close()
+	require.Empty(t, examined(t, "--app", none, "--data", none, "--url", starting.URL, "--within", "1m"), "it is asked again")
+}
