@@ -320,13 +320,17 @@ func (s Service) examineFunctions(set Settings, build Build, app string) []Fact 
 	if build == nil {
 		return facts
 	}
-	var missing []string
-	has := map[string]bool{}
 	st := Store{Tables: memory.NewTables(), Queues: memory.NewQueues(time.Now)} // which are not asked
 	if s.Blobs {
 		st.Blobs = memory.NewBlobs(time.Now)
 	}
-	for _, t := range build(set, st, slog.New(slog.DiscardHandler), nil).Triggers {
+	a := build(set, st, slog.New(slog.DiscardHandler), nil)
+	if a.Refused != nil {
+		return append(facts, Fact{Name: name, Value: "not compared, as the program is not built with these settings: " + a.Refused.Error()})
+	}
+	var missing []string
+	has := map[string]bool{}
+	for _, t := range a.Triggers {
 		if has[t.Name] = true; !slices.Contains(jobs, t.Name) {
 			missing = append(missing, t.Name)
 		}
