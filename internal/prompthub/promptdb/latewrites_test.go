@@ -438,6 +438,45 @@ func TestLateRowOfAFailedJob(t *testing.T) {
 	})
 }
 
+// TestLateCommitOfAFailedJob: likewise it is the commit that lands late, while the voter's own row
+// could not be read.
+func TestLateCommitOfAFailedJob(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := newRing(t)
+		p := r.seeded(8)
+		votes("vera", prompt.Like)(r, &p)
+		r.Advance(2 * time.Minute)
+		ms, err := r.queues.Receive(t.Context(), promptdb.QueueMoves, 1, 10*time.Minute)
+		require.NoError(t, err)
+		require.Len(t, ms, 1)
+		job := r.start("job", func(ctx context.Context, db *promptdb.DB) error { return db.Move(ctx, ms[0].Text) })
+		own := "get " + promptdb.DefaultTables().VotesByVoter
+		var commit *chaos.Call
+		var land func()
+		for synctest.Wait(); !job.settled(); synctest.Wait() {
+			for _, c := range r.Pending() {
+				switch {
+				case strings.HasPrefix(c.Label, own), strings.HasPrefix(c.Label, "get Prompts ") && commit != nil:
+					c.Fail(errors.New("connection refused"))
+				case strings.HasPrefix(c.Label, "write Prompts "):
+					commit, land = c, c.Delay(errors.New("connection reset"))
+				default:
+					c.Pass()
+				}
+			}
+		}
+		require.Error(t, job.err)
+		require.NotNil(t, commit)
+		require.NoError(t, r.finish(promptdb.QueueMoves, ms[0], job.err))
+		votes("vera", prompt.None)(r, &p) // now the tally is that of the truth row again
+		runUntil(r, commit.Sent.Add(25*time.Second))
+		land()
+		r.rest()
+		r.Advance(5 * time.Minute)
+		require.Empty(t, r.differences())
+	})
+}
+
 // passCalls lets the calls of a task pass until it makes no more.
 func passCalls(r *ring, tk *task) {
 	for {

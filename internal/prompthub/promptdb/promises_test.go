@@ -252,3 +252,33 @@ func TestStaleIndexShowsNothing(t *testing.T) {
 		}
 	}
 }
+
+// TestStaleIndexLosesWords: what another instance has just taken out of a prompt no longer finds it,
+// nor counts among what did, though the index still has it.
+func TestStaleIndexLosesWords(t *testing.T) {
+	t.Parallel()
+	for _, order := range orders() {
+		w := newWorldOn(t, memory.NewTables())
+		d := draft("Garden")
+		d.Text = "tulips and a zephyr"
+		p := w.add("bob", d)
+		w.run()
+		reader := w.another()
+		gone := promptdb.Search{Words: query(t, "zephyrs"), Text: true, Order: order}
+		require.Equal(t, []string{"Garden"}, w.tells(reader, gone).Titles, order)
+		w.edit("bob", p.ID, func(p *prompt.Prompt) { p.Text = "tulips and a breeze" })
+		all := w.tells(reader, gone)
+		require.Empty(t, all.Titles, order)
+		require.Empty(t, all.Near, order)
+		require.Empty(t, all.Understood, order)
+		left := promptdb.Search{Words: query(t, "tulip zephyrs"), Text: true, Order: order}
+		all = w.tells(reader, left)
+		if order != promptdb.Relevance { // a search in another order wants all words
+			require.Empty(t, all.Titles, order)
+			continue
+		}
+		require.Equal(t, []string{"Garden"}, all.Titles)
+		require.Equal(t, []string{"zephyrs"}, all.Lacks)
+		require.Equal(t, []prompt.Understood{{Word: "tulip", As: []string{"tulips"}}}, all.Understood)
+	}
+}

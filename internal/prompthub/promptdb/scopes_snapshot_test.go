@@ -3,8 +3,10 @@ package promptdb_test
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -142,4 +144,22 @@ func TestSnapshotAfterAnErasure(t *testing.T) {
 	require.Zero(t, keep())
 	require.Len(t, w.snapshotRows(), 1)
 	require.Equal(t, 1, keep())
+}
+
+// TestSnapshotWaitsForALoad: the job makes a snapshot on an instance without searches, although its
+// index takes longer to load than a search would wait.
+func TestSnapshotWaitsForALoad(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &slowLog{DB: memory.NewTables()}
+		w := newWorldOn(t, store)
+		w.add("ann", draft("A"))
+		db := promptdb.New(promptdb.Config{
+			Store: store, Queues: w.queues, Tables: promptdb.DefaultTables(), Now: w.clock.Now, Log: slog.New(slog.DiscardHandler), Background: func(f func()) { go f() },
+		})
+		store.by(3 * time.Second)
+		n, err := db.KeepSnapshotFrom(t.Context(), 1)
+		require.NoError(t, err)
+		require.Equal(t, 1, n)
+		time.Sleep(time.Hour) // without a search the index is given up
+	})
 }

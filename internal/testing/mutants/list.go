@@ -228,6 +228,10 @@ var mutants = []mutant{
 		"	if err := s.RemoveKey(ctx, s.T.SystemState, headKey); err != nil {\n		return err\n	}\n	return s.removeParts(ctx, \"\")\n}", "	return nil\n}",
 	},
 	{
+		"the job of the snapshot waits no longer than a search", "scopes/snapshot.go",
+		"s.loadedIndex(ctx, schema.Public, rowstore.JobEnds)", "s.Index(ctx, schema.Public)",
+	},
+	{
 		"a job succeeds although Pending was not cleared", "commit/repair.go",
 		"	if !db.clear(ctx, rec) {", "	if !db.clear(ctx, rec) && false {",
 	},

@@ -63,11 +63,16 @@ func New(r *truth.Reader, memory int64) *Scopes {
 // Index returns the index of a scope. There is none while the scope is being loaded. It is partial
 // if the scope is larger than its bound: then the prompts that changed last are in it.
 func (s *Scopes) Index(ctx context.Context, of schema.Scope) (index *searchindex.Index, partial bool, err error) {
+	return s.loadedIndex(ctx, of, waitWithin)
+}
+
+// loadedIndex is Index for a caller that waits so long for a scope that is being loaded.
+func (s *Scopes) loadedIndex(ctx context.Context, of schema.Scope, within time.Duration) (index *searchindex.Index, partial bool, err error) {
 	c, isNew := s.scope(of)
 	if isNew {
 		s.Background(c.load)
 	}
-	if loaded, err := c.wait(ctx); err != nil || !loaded {
+	if loaded, err := c.wait(ctx, within); err != nil || !loaded {
 		return nil, true, err
 	}
 	if err := c.upToDate(ctx); err != nil {

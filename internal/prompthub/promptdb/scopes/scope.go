@@ -46,14 +46,14 @@ func newScope(s *Scopes, of schema.Scope, now time.Time) *scope {
 	return c
 }
 
-// wait waits a moment for the scope to be loaded, and reports whether it is.
-func (c *scope) wait(ctx context.Context) (bool, error) {
+// wait waits for the scope to be loaded, and reports whether it is.
+func (c *scope) wait(ctx context.Context, within time.Duration) (bool, error) {
 	select {
 	case <-c.loaded:
 		return true, c.failed
 	default:
 	}
-	timer := time.NewTimer(waitWithin)
+	timer := time.NewTimer(within)
 	defer timer.Stop()
 	select {
 	case <-c.loaded:

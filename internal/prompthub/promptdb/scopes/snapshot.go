@@ -63,8 +63,10 @@ func (s *Scopes) KeepSnapshotFrom(ctx context.Context, n int) (int, error) {
 		return 0, err
 	}
 	at := s.Now()
-	index, partial, err := s.Index(ctx, schema.Public)
-	if err != nil || partial || index.Len() < n { // an index that is being loaded is there the next time
+	// The job waits for an index that is being loaded: an instance without searches gives it up before
+	// the job comes again.
+	index, partial, err := s.loadedIndex(ctx, schema.Public, rowstore.JobEnds)
+	if err != nil || partial || index.Len() < n {
 		return 0, err
 	}
 	made := ulid.Make().String()
