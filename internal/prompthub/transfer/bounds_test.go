@@ -13,6 +13,7 @@ import (
 	"prompthub/internal/fault"
 	"prompthub/internal/http/auth"
 	"prompthub/internal/jsonsize"
+	"prompthub/internal/prompthub/files/format"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/transfer"
 )
@@ -120,6 +121,28 @@ func TestLongLists(t *testing.T) { //nolint:paralleltest // measures what all al
 		}
 		require.Equal(t, jsonsize.TooManyParts, code, name)
 		require.Less(t, used, 24<<20, name)
+	}
+}
+
+// TestTooManyEntries: a file has as many entries as a list may have, whatever its format.
+func TestTooManyEntries(t *testing.T) {
+	t.Parallel()
+	s, _ := newService(t)
+	for name, tt := range map[string]struct{ file, head, entry, foot string }{
+		"JSON Lines": {"a.jsonl", "", `{"title":"t","text":"x"}` + "\n", ""},
+		"an account": {"", "", `{"name":"x","title":"t","text":"x"}` + "\n", ""},
+		"CSV":        {"a.csv", "act,prompt\n", "t,x\n", ""},
+		"a list":     {"a.json", "[", `{"title":"t","text":"x"},`, `{"title":"t","text":"x"}]`},
+	} {
+		n := format.MaxRows
+		if tt.foot != "" {
+			n-- // which has one
+		}
+		o := transfer.Options{File: tt.file, DryRun: true}
+		_, err := transfer.Import(t.Context(), s, ann, []byte(tt.head+strings.Repeat(tt.entry, n)+tt.foot), o)
+		require.NoError(t, err, name)
+		_, err = transfer.Import(t.Context(), s, ann, []byte(tt.head+strings.Repeat(tt.entry, n+1)+tt.foot), o)
+		require.Equal(t, format.TooManyEntries, fault.CodeOf(err), "%s: %v", name, err)
 	}
 }
 

@@ -624,6 +624,14 @@ var mutants = []mutant{
 		"the store has its id before its containers have", "../../storage/belong/belong.go",
 		"	for _, c := range containers {\n		err := s.Blobs.Put", "	for _, c := range containers[:min(1, len(containers))] {\n		err := s.Blobs.Put",
 	},
+	{
+		"a file has as many entries as it likes", "../transfer/entries.go",
+		"		if len(all) == format.MaxRows {\n			return nil, errTooMany\n		}\n		s := spot", "		s := spot",
+	},
+	{
+		"a title has a row for each of its tokens", "../prompt/term.go",
+		"	left := MaxTokens\n", "	left := 100 * MaxTokens\n",
+	},
 }
 
 // unbounded are faults by which a request costs more than its route may: the search of TestBounds
@@ -636,13 +644,5 @@ var unbounded = []mutant{
 	{
 		"a page has room for whatever a text becomes", "../doors/web/prompts.go",
 		"budget(perByte*n + maxFrame - reserved)", "budget(1 << 40)",
-	},
-	{
-		"a file has as many entries as it likes", "../transfer/entries.go",
-		"		if len(all) == format.MaxRows {\n			return nil, errTooMany\n		}\n		s := spot", "		s := spot",
-	},
-	{
-		"a title has a row for each of its tokens", "../prompt/term.go",
-		"	left := MaxTokens\n", "	left := 100 * MaxTokens\n",
 	},
 }
