@@ -183,7 +183,14 @@ func TestLocal(t *testing.T) {
 	}
 	for _, from := range []string{running, file2} {
 		other := t.TempDir()
-		require.Contains(t, does(t, command.Failed, "restore", from, "--data", t.TempDir()), "SECRET_KEYS", "without the keys of the data")
+		none, wrong := filepath.Join(t.TempDir(), "none"), t.TempDir()
+		_, err := makeKeys(wrong, filepath.Join(wrong, keysFile))
+		require.NoError(t, err)
+		for _, name := range []string{"restore", "drill"} {
+			require.Contains(t, does(t, command.Failed, name, from, "--data", none), "there are no keys")
+			require.NoDirExists(t, none)
+			require.Contains(t, does(t, command.Failed, name, from, "--data", wrong), "the last of SECRET_KEYS is not the key")
+		}
 		require.NoError(t, os.WriteFile(filepath.Join(other, keysFile), keys, 0o600))
 		does(t, command.OK, "restore", from, "--data", other)
 		require.NotContains(t, textOf(t, from), `"table":"Sessions"`)

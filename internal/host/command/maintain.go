@@ -178,7 +178,15 @@ func (s Service) restore(ctx context.Context, std Streams, dir, name string, inc
 	}
 	defer func() { _ = in.Close() }() // it was only read
 	undo := s.unmake(dir)
-	err = s.onApp(s.OpenStore, dir, std, func(set Settings, build Build, a App, st Store) error {
+	open := func(dir, queuePrefix string) (Store, error) {
+		st, err := s.OpenStore(dir, queuePrefix)
+		st.Existing = true // keys that are made now are not those of the backup
+		return st, err
+	}
+	err = s.onApp(open, dir, std, func(set Settings, build Build, a App, st Store) error {
+		if a.Refused != nil {
+			return a.Refused
+		}
 		to := backup.To{Tables: st.Tables, Blobs: st.Blobs}
 		if err := a.Contents.Empty(ctx, to, belong.Mark); err != nil {
 			return err
@@ -187,7 +195,6 @@ func (s Service) restore(ctx context.Context, std Streams, dir, name string, inc
 		if err := r.check(a.Contents); err != nil {
 			return err
 		}
-		st.Existing = true
 		if st.Rebuild != nil {
 			return st.Rebuild(func(made Store) error { made.Existing = true; return r.load(ctx, made) })
 		}
@@ -323,6 +330,9 @@ func (s Service) drill(ctx context.Context, std Streams, data, temp, name string
 		return st, err
 	}
 	return s.onApp(open, "", std, func(set Settings, build Build, a App, st Store) error {
+		if a.Refused != nil {
+			return a.Refused
+		}
 		r := restoring{service: s, std: Streams{Out: std.Err, Err: std.Err}, in: in, set: set, build: build, incomplete: incomplete}
 		if err := r.check(a.Contents); err != nil {
 			return err
