@@ -169,15 +169,26 @@ func restoreCommand() command.Command {
 	}
 }
 
-// openBackup opens a backup, and returns its lines. A file may be one that was written before
+// openBackup opens a backup, looks whether it is one of PromptHub, and returns its lines. A file may be one that was written before
 // backups had sums.
 func openBackup(in io.Reader, name string) (lines io.Reader, end func() error, err error) {
 	b, err := command.OpenBackup(in, name, true)
 	if err != nil {
 		return nil, nil, err
 	}
-	lines, err = b.Lines()
-	return lines, b.Close, err
+	all, err := b.Lines()
+	if err != nil {
+		return nil, nil, errors.Join(err, b.Close())
+	}
+	read := bufio.NewReader(all)
+	first, err := read.ReadBytes('\n')
+	if err == nil || errors.Is(err, io.EOF) {
+		err = promptdb.CheckBackup(first)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("line 1 of %s: %w", name, err), b.Close())
+	}
+	return io.MultiReader(bytes.NewReader(first), read), b.Close, nil
 }
 
 // restore restores a backup. Where the storage can it is restored into a file of its own, which

@@ -166,3 +166,28 @@ func TestBackupOfARunningService(t *testing.T) {
 	_, second, _ := handler(t, "backup", "-", "--data", copied)
 	require.Equal(t, first, second)
 }
+
+// TestRestoreLooksFirst: a file that is no backup of PromptHub, or of another version, is refused by
+// name before there is a store.
+func TestRestoreLooksFirst(t *testing.T) {
+	clean(t)
+	t.Setenv("AUTH_MODE", "dev")
+	for name, tt := range map[string]struct{ text, says string }{
+		"empty":               {"", "does not begin a backup of PromptHub"},
+		"no JSON":             {"PK\x03\x04 is no backup\n", "does not begin a backup of PromptHub"},
+		"a long line":         {strings.Repeat("x", 10<<20) + "\n", "does not begin a backup of PromptHub"},
+		"another application": {`{"backup":"Harmony","version":2}` + "\n", `a backup of "Harmony", and this is PromptHub`},
+		"newer":               {`{"kind":"backup","version":99}` + "\n" + `{"kind":"end","rows":0}` + "\n", "version 99, which is newer than this program"},
+		"older":               {`{"kind":"backup","version":1}` + "\n" + `{"kind":"end","rows":0}` + "\n", "version 1, and this program reads"},
+		"another line":        {`{"kind":"end","rows":0}` + "\n", "does not begin a backup of PromptHub"},
+	} {
+		data := filepath.Join(t.TempDir(), "data")
+		for _, args := range [][]string{{"restore", "--data", data, "-"}, {"drill", "-"}} {
+			code, out, errs := withInput(t, tt.text, args...)
+			require.Equal(t, command.Failed, code, name)
+			require.Empty(t, out, name)
+			require.Contains(t, errs, tt.says, name)
+		}
+		require.NoDirExists(t, data, name)
+	}
+}

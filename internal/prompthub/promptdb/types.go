@@ -130,3 +130,7 @@ func Position(id prompt.ID) string { return schema.Position(id) }
 // SharedTexts names the properties of summary rows that one user may have written and another
 // reads.
 func SharedTexts() []string { return schema.SharedTexts() }
+
+// CheckBackup refuses the first line of a file that is none of PromptHub's backups, or one that
+// this version does not read.
+func CheckBackup(first []byte) error { return backup.CheckFirst(first) }

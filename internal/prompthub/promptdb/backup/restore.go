@@ -56,8 +56,12 @@ func (db *Backups) MarkRestore(ctx context.Context, first []byte) error {
 	if err := db.mustBeEmpty(ctx); err != nil {
 		return err
 	}
-	l, err := parseLine(first)
+	err := CheckFirst(first)
 	if err == nil {
+		var l line
+		if l, err = parseLine(first); err != nil {
+			return fmt.Errorf("line 1: %w", err)
+		}
 		_, err = newRestore(db, nil).read(ctx, &parsed{n: 1, line: l})
 	}
 	if err != nil {
@@ -210,6 +214,8 @@ func parseLines(ctx context.Context, g *errgroup.Group, r *bufio.Reader, to chan
 			p.err = errors.New("the backup ends early: it has no last line")
 		case err != nil && !errors.Is(err, io.EOF):
 			p.err = err
+		case n == 1 && CheckFirst(text) != nil:
+			p.err = CheckFirst(text)
 		default:
 			p.line, p.err = parseLine(text)
 		}
@@ -232,6 +238,27 @@ func parseLines(ctx context.Context, g *errgroup.Group, r *bufio.Reader, to chan
 	}
 }
 
+// CheckFirst refuses the first line of a file that is none of PromptHub's backups, or one that this
+// version does not read.
+func CheckFirst(text []byte) error {
+	var first struct {
+		Kind    string `json:"kind"`
+		Version int    `json:"version"`
+		Backup  string `json:"backup"` // which begins those of other applications
+	}
+	switch err := json.Unmarshal(text, &first); {
+	case err == nil && first.Backup != "":
+		return fmt.Errorf("it is a backup of %q, and this is PromptHub", first.Backup)
+	case err != nil || first.Kind != "backup":
+		return errors.New("it does not begin a backup of PromptHub")
+	case first.Version > backupVersion:
+		return fmt.Errorf("it is a backup of version %d, which is newer than this program, which reads %d and %d: use the version of PromptHub that wrote it", first.Version, backupVersion-1, backupVersion)
+	case first.Version < backupVersion-1:
+		return fmt.Errorf("it is a backup of version %d, and this program reads %d and %d", first.Version, backupVersion-1, backupVersion)
+	}
+	return nil
+}
+
 func parseLine(text []byte) (l line, err error) {
 	err = json.Unmarshal(text, &l, json.RejectUnknownMembers(true))
 	return l, err
@@ -239,8 +266,6 @@ func parseLine(text []byte) (l line, err error) {
 
 func (re *restore) read(ctx context.Context, l *parsed) (done bool, err error) {
 	switch {
-	case l.n == 1 && (l.Kind != "backup" || l.Version < backupVersion-1 || l.Version > backupVersion):
-		return false, fmt.Errorf("not a backup of version %d or %d", backupVersion-1, backupVersion)
 	case l.n == 1: // not before: a file that is no backup changes nothing
 		if err := re.db.verify.Restoring(ctx, allRows); err != nil {
 			return false, err
