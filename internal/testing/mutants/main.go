@@ -222,7 +222,7 @@ func test(ctx context.Context, dir string, m mutant, limit time.Duration, flags 
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = dir
 	if m.explored() {
-		cmd.Env = append(os.Environ(), "EXPLORE_SCHEDULES=5000") // some faults show in one of thousands
+		cmd.Env = append(os.Environ(), "EXPLORE_SCHEDULES=20000") // some faults show in one of ten thousand
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	r, w := io.Pipe()
