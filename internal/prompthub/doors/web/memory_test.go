@@ -1,0 +1,64 @@
+package web_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/prompthub/doors/web"
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/testing/heap"
+)
+
+// TestMemory shows every page about prompts with the longest texts that a setting allows, and fails
+// if sixteen callers of one of them hold more memory than they may. A page whose things are not
+// there fails, so that a new one brings its own.
+func TestMemory(t *testing.T) { // alone: others would be measured, too
+	if testing.Short() {
+		t.Skip("makes many of the largest prompts")
+	}
+	w := newLongWorld(t)
+	w.config.PublicRead = true // for the map of the site
+	w.pages = web.New(w.config)
+	ann, root := w.as("Ann"), w.admin()
+	ann.post("/app/me", "handle", "ann", "about", strings.Repeat("字", 500))
+	line := "Some *words* in **this** _line_, `code` and ${name:x}.\n\n"
+	text := strings.Repeat(line, (prompt.LimitMaxText-100)/len(line))
+	page := ""
+	for i := range 25 {
+		page = ann.write(fmt.Sprintf("Common %d", i), fmt.Sprintf("number%d %s", i, text), "public")
+	}
+	key := ann.get(page).find(`name="key" value="([^"]*)"`)
+	fork := ann.post(page+"/fork", "key", key).to("/app/prompts/")[:len(page)]
+	ann.edit(page, "Changed. "+text, "public")
+	last := func(page string) string { return page[strings.LastIndex(page, "/")+1:] }
+	values := map[string][]string{
+		"id": {last(page), last(fork)}, "number": {"1"}, "file": {"app.css"}, "version": {"1"}, "handle": {"ann"}, "$": {""},
+	}
+	for _, pattern := range web.Patterns() {
+		path, isRead := strings.CutPrefix(pattern, "GET ")
+		if !isRead {
+			continue
+		}
+		found := false
+		for _, page := range heap.Filled(path, values) {
+			for _, query := range []string{"", "?q=common", "?q=number3"} {
+				for _, who := range []person{ann, root} {
+					s := who.get(page + query)
+					if s.status != 200 {
+						continue // for somebody else
+					}
+					found = true
+					heap.Check(t, fmt.Sprintf("%s%s: %d KiB", path, query, len(s.body)>>10), func(int) { who.get(page + query) })
+				}
+			}
+		}
+		readsNoRows := []string{"/app/static/{file}", "/app/prompts/{id}/fill", "/app/signin", "/app/{rest...}"}
+		if !slices.Contains(readsNoRows, path) {
+			require.True(t, found, "nothing was found by GET %s: have this test make some", path)
+		}
+	}
+}
