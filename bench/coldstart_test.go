@@ -20,8 +20,8 @@ import (
 	"prompthub/internal/testing/azurite"
 )
 
-// searchedRows is a store that keeps the rows of prompts and of the log of searches, and no other of
-// a prompt: Azurite takes far too long for all.
+// searchedRows is a store that keeps the rows of prompts and of the log of searches, and no other
+// of a prompt: Azurite takes far too long for all.
 type searchedRows struct{ table.DB }
 
 func (s searchedRows) Write(ctx context.Context, name string, ops ...table.Op) ([]string, error) {

@@ -169,8 +169,8 @@ func restoreCommand() command.Command {
 	}
 }
 
-// openBackup opens a backup, looks whether it is one of PromptHub, and returns its lines. A file may be one that was written before
-// backups had sums.
+// openBackup opens a backup, looks whether it is one of PromptHub, and returns its lines. A file
+// may be one that was written before backups had sums.
 func openBackup(in io.Reader, name string) (lines io.Reader, end func() error, err error) {
 	b, err := command.OpenBackup(in, name, true)
 	if err != nil {

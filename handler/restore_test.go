@@ -167,8 +167,8 @@ func TestBackupOfARunningService(t *testing.T) {
 	require.Equal(t, first, second)
 }
 
-// TestRestoreLooksFirst: a file that is no backup of PromptHub, or of another version, is refused by
-// name before there is a store.
+// TestRestoreLooksFirst: a file that is no backup of PromptHub, or of another version, is refused
+// by name before there is a store.
 func TestRestoreLooksFirst(t *testing.T) {
 	clean(t)
 	t.Setenv("AUTH_MODE", "dev")

@@ -237,35 +237,27 @@ func advice(err error) string {
 
 // examineClock compares the clock of a service, which every answer has, with that of this machine.
 func examineClock(ctx context.Context, name, url string) []Fact {
-	ctx, cancel := context.WithTimeout(ctx, examineWithin)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
-	if err != nil {
-		return []Fact{wrong(name, err, "Write the address as https://host.")}
-	}
-	began := time.Now()
-	resp, err := http.DefaultClient.Do(req)
+	answer, err := fetch(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return []Fact{wrong(name, err, advice(err))}
 	}
-	_ = resp.Body.Close() // of which nothing is read
-	return clockOf(name, resp, began, time.Now())
+	return answer.clock(name)
 }
 
-// clockOf compares the clock in an answer with that of this machine. The answer was made between
-// two times, and says its second.
-func clockOf(name string, resp *http.Response, began, ended time.Time) []Fact {
-	at, err := http.ParseTime(resp.Header.Get("Date"))
+// clock compares the clock in an answer with that of this machine. The answer was made between two
+// times, and says its second.
+func (a fetched) clock(name string) []Fact {
+	at, err := http.ParseTime(a.date)
 	if err != nil {
 		return nil
 	}
 	f := Fact{Name: name, Value: "agrees with the clock of this machine"}
 	var apart time.Duration
 	switch {
-	case at.Add(time.Second).Before(began):
-		apart = began.Sub(at)
-	case at.After(ended):
-		apart = at.Sub(ended)
+	case at.Add(time.Second).Before(a.began):
+		apart = a.began.Sub(at)
+	case at.After(a.ended):
+		apart = at.Sub(a.ended)
 	}
 	if apart > maxSkew {
 		f.Value = fmt.Sprintf("is %s from the clock of this machine", apart.Round(time.Second))
@@ -372,18 +364,17 @@ func jobsIn(dir string) (jobs []string, err error) {
 // examineService asks a service that runs.
 func (s Service) examineService(ctx context.Context, url string) []Fact {
 	const name = "Service"
-	began := time.Now()
-	resp, body, err := fetch(ctx, http.MethodGet, url+s.Health, nil)
+	answer, err := fetch(ctx, http.MethodGet, url+s.Health, nil)
 	if err != nil {
 		return []Fact{wrong(name, err, "Look whether the address is right and whether the function app is started.")}
 	}
-	facts := clockOf("Clock of the service", resp, began, time.Now())
+	facts := answer.clock("Clock of the service")
 	var health struct {
 		Version string `json:"version"`
 	}
-	if resp.StatusCode != http.StatusOK || json.Unmarshal(body, &health) != nil {
+	if answer.status != http.StatusOK || json.Unmarshal(answer.body, &health) != nil {
 		return append(facts, Fact{
-			Name: name, Value: fmt.Sprintf("GET %s was answered %s", s.Health, resp.Status),
+			Name: name, Value: fmt.Sprintf("GET %s was answered %d", s.Health, answer.status),
 			Alert: "The host runs no handler, or another application: read the host's log, and look whether the release is of this machine's kind (linux, amd64).",
 		})
 	}
@@ -393,12 +384,12 @@ func (s Service) examineService(ctx context.Context, url string) []Fact {
 		f.Value += ", and this program is " + own
 	}
 	facts = append(facts, f)
-	resp, body, err = fetch(ctx, http.MethodGet, url+s.Ready, nil)
+	answer, err = fetch(ctx, http.MethodGet, url+s.Ready, nil)
 	switch {
 	case err != nil:
 		return append(facts, wrong("Store of the service", err, "Ask again: the service was there a moment ago."))
-	case resp.StatusCode != http.StatusOK:
-		facts = append(facts, Fact{Name: "Store of the service", Value: problemOf(resp, body), Alert: "Mend what it says: the service answers nothing else until then. Run doctor with its settings to see more."})
+	case answer.status != http.StatusOK:
+		facts = append(facts, Fact{Name: "Store of the service", Value: answer.problem(), Alert: "Mend what it says: the service answers nothing else until then. Run doctor with its settings to see more."})
 	default:
 		facts = append(facts, Fact{Name: "Store of the service", Value: "answers"})
 	}
@@ -409,42 +400,52 @@ func (s Service) examineService(ctx context.Context, url string) []Fact {
 // answers them itself, with a bare 500.
 func (s Service) examineHost(ctx context.Context, url string) Fact {
 	f := Fact{Name: "Bodies in chunks", Value: "come through"}
-	resp, body, err := fetch(ctx, http.MethodPost, url+s.Health, io.MultiReader(strings.NewReader("{}")))
+	answer, err := fetch(ctx, http.MethodPost, url+s.Health, io.MultiReader(strings.NewReader("{}")))
 	switch {
 	case err != nil:
 		f.Value, f.Alert = err.Error(), "Ask again: the service was there a moment ago."
-	case resp.StatusCode == http.StatusInternalServerError && len(body) == 0:
+	case answer.status == http.StatusInternalServerError && len(answer.body) == 0:
 		f.Value = "are answered a bare 500 by the host: it is an old one, which forwards requests"
 		f.Alert = "Take a newer version of the Functions host and see that host.json has enableProxyingHttpRequest; until then clients in C# must send a Content-Length."
 	}
 	return f
 }
 
-// problemOf returns what an answer complains of.
-func problemOf(resp *http.Response, body []byte) string {
+// A fetched is an answer, of which the beginning of the body was read.
+type fetched struct {
+	status       int
+	date         string
+	body         []byte
+	began, ended time.Time // the request and its answer
+}
+
+// problem returns what an answer complains of.
+func (a fetched) problem() string {
 	var p struct {
 		Detail string `json:"detail"`
 		Code   string `json:"code"`
 	}
-	if json.Unmarshal(body, &p) != nil || p.Detail == "" {
-		return "was answered " + resp.Status
+	if json.Unmarshal(a.body, &p) != nil || p.Detail == "" {
+		return fmt.Sprintf("was answered %d", a.status)
 	}
 	return strings.TrimSpace(p.Code + " " + p.Detail)
 }
 
-// fetch makes a request, whose body it sends in chunks, and returns the answer with its first bytes.
-func fetch(ctx context.Context, method, url string, body io.Reader) (*http.Response, []byte, error) {
+// fetch makes a request, whose body it sends in chunks.
+func fetch(ctx context.Context, method, url string, body io.Reader) (a fetched, err error) {
 	ctx, cancel := context.WithTimeout(ctx, examineWithin)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, method, url, body)
 	if err != nil {
-		return nil, nil, err
+		return a, err
 	}
+	a.began = time.Now()
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return nil, nil, err
+		return a, err
 	}
 	defer resp.Body.Close()
-	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
-	return resp, answer, err
+	a.ended, a.status, a.date = time.Now(), resp.StatusCode, resp.Header.Get("Date")
+	a.body, err = io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	return a, err
 }

@@ -253,8 +253,8 @@ func TestStaleIndexShowsNothing(t *testing.T) {
 	}
 }
 
-// TestStaleIndexLosesWords: what another instance has just taken out of a prompt no longer finds it,
-// nor counts among what did, though the index still has it.
+// TestStaleIndexLosesWords: what another instance has just taken out of a prompt no longer finds
+// it, nor counts among what did, though the index still has it.
 func TestStaleIndexLosesWords(t *testing.T) {
 	t.Parallel()
 	for _, order := range orders() {

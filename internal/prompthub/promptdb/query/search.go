@@ -215,7 +215,8 @@ func (db *Queries) judgeOne(ctx context.Context, w Search, words []string, hit *
 	return &v, nil
 }
 
-// row returns the row by which a list shows a hit: that of the author's own list, or that of others.
+// row returns the row by which a list shows a hit: that of the author's own list, or that of
+// others.
 func (w Search) row(rec *schema.Record) table.Row {
 	if rec.Listed() && !w.mine() {
 		return table.Row{Key: schema.NewestKey(rec.ID), Props: schema.ListedProps(rec.Prompt)}
