@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"log/slog"
 	"net/http"
 	"path/filepath"
 	"strings"
@@ -99,7 +100,7 @@ func TestStoreOfBefore(t *testing.T) {
 	}
 	refused := func(told string, commands ...[]string) {
 		for _, args := range commands {
-			code, out, errs := withInput(t, "", append(args, "--data", data)...)
+			code, out, errs := withInput(t, `{"kind":"backup","version":3}`+"\n", append(args, "--data", data)...)
 			require.Equal(t, command.Failed, code, args)
 			require.Empty(t, out, args)
 			require.True(t, strings.HasSuffix(errs, "handler: "+told+"\n"), "%s: %s", args, errs)
@@ -122,11 +123,12 @@ func TestStoreOfBefore(t *testing.T) {
 	storage := azurite.Start(t)
 	settings := []string{"AzureWebJobsStorage", storage, "AUTH_MODE", "dev", "AZURE_FUNCTIONS_ENVIRONMENT", "Development", "TABLE_PREFIX", "before", "QUEUE_PREFIX", "before-"}
 	clean(t, settings...)
-	code, _, errs = withInput(t, "", "restore", "-") // which makes the tables
-	require.Equal(t, command.Failed, code, errs)
 	st, err := service().OpenStore("", "before-")
 	require.NoError(t, err)
 	defer func() { require.NoError(t, st.Close()) }()
+	set, err := readSettings()
+	require.NoError(t, err)
+	require.NoError(t, newApp(set, st, slog.New(slog.DiscardHandler), nil).db.Create(t.Context()))
 	_, url = startHost(t, settings...)
 	for told, version := range map[string]int32{tooOld: promptdb.RowsVersion - 2, older: promptdb.RowsVersion - 1} {
 		_, err = st.Tables.Write(t.Context(), "before"+promptdb.DefaultTables().SystemState, says(version))

@@ -48,7 +48,7 @@ then. With a deployment's settings in the environment and its address in --url i
 		Setup: func(flags *flag.FlagSet) Action {
 			data := DataFlag(flags)
 			app := flags.String("app", ".", "`folder` with host.json and the folders of functions, in it or in functions; passed over where there is no host.json")
-			url := flags.String("url", "", "`address` of a service that runs, such as https://app.example.net; none is asked without it")
+			url := flags.String("url", os.Getenv("FUNCTION_APP_URL"), "`address` of a service that runs, such as https://app.example.net; that of FUNCTION_APP_URL, which azd sets, unless it is given")
 			within := flags.Duration("within", 0, "how long to ask the service at --url again if it is not well, as one that has just been deployed")
 			asJSON := flags.Bool("json", false, "print each look as a line of JSON")
 			return func(ctx context.Context, std Streams, _ []string) error {

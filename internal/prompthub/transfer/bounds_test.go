@@ -124,7 +124,7 @@ func TestLongLists(t *testing.T) { //nolint:paralleltest // measures what all al
 	}
 }
 
-// TestTooManyEntries: a file has as many entries as a list may have, whatever its format.
+// TestTooManyEntries: a file has as many entries as a list may have, in each format.
 func TestTooManyEntries(t *testing.T) {
 	t.Parallel()
 	s, _ := newService(t)
