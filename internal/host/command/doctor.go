@@ -15,7 +15,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"prompthub/internal/storage/azure"
@@ -69,23 +68,13 @@ func printFacts(w io.Writer, facts []Fact, asJSON bool) error {
 			err = errors.Join(err, lines.Encode(f))
 		}
 	} else {
-		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-		for _, f := range facts {
-			fmt.Fprintf(t, "%s\t%s\n", f.Name, f.Value)
-			if f.Alert != "" {
-				fmt.Fprintf(t, "\t! %s\n", f.Alert)
-			}
-		}
-		err = t.Flush()
+		err = writeFacts(w, facts)
 	}
 	if err == nil && slices.ContainsFunc(facts, Fact.ill) {
 		return errIll
 	}
 	return err
 }
-
-// ill reports whether somebody must do something.
-func (f Fact) ill() bool { return f.Alert != "" }
 
 // wrong returns the fact that something is wrong.
 func wrong(name string, err error, alert string) Fact {

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -101,6 +102,9 @@ type Fact struct {
 	Value string `json:"value"`
 	Alert string `json:"alert,omitempty"`
 }
+
+// ill reports whether a fact has an alert.
+func (f Fact) ill() bool { return f.Alert != "" }
 
 // Facts returns a status line by line, as it is at a time.
 func (s Status) Facts(now time.Time) []Fact {
@@ -406,29 +410,27 @@ func (s Service) statusOf(ctx context.Context, dir string, rows bool) (st Status
 var errAlerts = errors.New("status: somebody must look after what is marked")
 
 func (s Status) print(w io.Writer, asJSON bool, now time.Time) error {
-	alerts := 0
+	facts := s.Facts(now)
+	var err error
+	if asJSON {
+		err = json.NewEncoder(w).Encode(s)
+	} else {
+		err = writeFacts(w, facts)
+	}
+	if err == nil && slices.ContainsFunc(facts, Fact.ill) {
+		return errAlerts
+	}
+	return err
+}
+
+// writeFacts writes facts for people, with alerts below those that have one.
+func writeFacts(w io.Writer, facts []Fact) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, f := range s.Facts(now) {
-		if f.Alert != "" {
-			alerts++
-		}
-		if asJSON {
-			continue
-		}
+	for _, f := range facts {
 		fmt.Fprintf(t, "%s\t%s\n", f.Name, f.Value)
-		if f.Alert != "" {
+		if f.ill() {
 			fmt.Fprintf(t, "\t! %s\n", f.Alert)
 		}
 	}
-	if asJSON {
-		if err := json.NewEncoder(w).Encode(s); err != nil {
-			return err
-		}
-	} else if err := t.Flush(); err != nil {
-		return err
-	}
-	if alerts > 0 {
-		return errAlerts
-	}
-	return nil
+	return t.Flush()
 }

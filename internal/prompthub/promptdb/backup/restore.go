@@ -56,12 +56,8 @@ func (db *Backups) MarkRestore(ctx context.Context, first []byte) error {
 	if err := db.mustBeEmpty(ctx); err != nil {
 		return err
 	}
-	err := CheckFirst(first)
+	l, err := parseFirst(first)
 	if err == nil {
-		var l line
-		if l, err = parseLine(first); err != nil {
-			return fmt.Errorf("line 1: %w", err)
-		}
 		_, err = newRestore(db, nil).read(ctx, &parsed{n: 1, line: l})
 	}
 	if err != nil {
@@ -214,8 +210,8 @@ func parseLines(ctx context.Context, g *errgroup.Group, r *bufio.Reader, to chan
 			p.err = errors.New("the backup ends early: it has no last line")
 		case err != nil && !errors.Is(err, io.EOF):
 			p.err = err
-		case n == 1 && CheckFirst(text) != nil:
-			p.err = CheckFirst(text)
+		case n == 1:
+			p.line, p.err = parseFirst(text)
 		default:
 			p.line, p.err = parseLine(text)
 		}
@@ -257,6 +253,14 @@ func CheckFirst(text []byte) error {
 		return fmt.Errorf("it is a backup of version %d, and this program reads %d and %d", first.Version, backupVersion-1, backupVersion)
 	}
 	return nil
+}
+
+// parseFirst is parseLine for the first line.
+func parseFirst(text []byte) (l line, err error) {
+	if err := CheckFirst(text); err != nil {
+		return l, err
+	}
+	return parseLine(text)
 }
 
 func parseLine(text []byte) (l line, err error) {
