@@ -250,6 +250,7 @@ module app 'modules/app.bicep' = {
     moreSettings: empty(platformSettings) ? moreSettings : fail('MORE_SETTINGS may not set ${join(platformSettings, ', ')}')
     allowedIpRanges: ipRanges
     corsOrigins: empty(corsOrigins) ? [] : map(split(corsOrigins, ','), origin => trim(origin))
+    behindFrontDoor: !empty(customDomain)
     frontDoorId: empty(customDomain) ? '' : frontDoor!.outputs.id
   }
 }

@@ -219,7 +219,6 @@ module app '../../../infra/modules/app.bicep' = {
     moreSettings: {}
     allowedIpRanges: []
     corsOrigins: []
-    frontDoorId: ''
   }
 }
 
