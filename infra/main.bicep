@@ -57,7 +57,7 @@ param queuePrefix string = 'prompthub-'
 param containerPrefix string = 'prompthub-'
 
 @description('Further settings of the application, strings by their names; they win over all others. None of the platform.')
-param moreSettings object = {}
+param moreSettings { *: string } = {}
 
 @allowed(['Standard_LRS', 'Standard_ZRS', 'Standard_GRS', 'Standard_GZRS', 'Standard_RAGRS', 'Standard_RAGZRS'])
 @description('Copies of the data. Zone-redundant survives the loss of a datacenter, and is not offered in every region.')

@@ -1,7 +1,7 @@
 // The plan and the function app with its settings and sign-in. It is deployed after access.bicep, so that
 // the identity has its roles when the host starts.
 param location string
-param tags object
+param tags { *: string }
 param token string
 param identityName string
 param storageName string
@@ -21,15 +21,15 @@ param tablePrefix string
 param queuePrefix string
 
 @description('What the application has of settings of its own, by their names.')
-param settingsOfItsOwn object
+param settingsOfItsOwn { *: string }
 
 @description('Settings of its own are references to secrets in a key vault.')
 param readsVault bool = false
 
 @description('Settings that win over all others.')
-param moreSettings object
-param allowedIpRanges array
-param corsOrigins array
+param moreSettings { *: string }
+param allowedIpRanges string[]
+param corsOrigins string[]
 
 @description('Callers come by Front Door. It must be known before the deployment, as the id is not.')
 param behindFrontDoor bool = false

@@ -1,6 +1,6 @@
 // A resource of Azure Communication Services, by which an application sends SMS and mail. It knows the application by its
 // identity: there is no key. A number for SMS has to be bought in it by hand.
-param tags object
+param tags { *: string }
 
 @minLength(3)
 @description('Ends the names of all resources.')
