@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestPeak: what calls hold together is seen, in a bubble too, whose clock stands still.
+// TestPeak: the memory that calls hold together is seen, in a bubble too, whose clock stands still.
 func TestPeak(t *testing.T) { // alone: others would be measured, too
 	const each = 4 << 20
 	work := func() {
