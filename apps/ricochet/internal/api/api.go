@@ -98,7 +98,7 @@ func route[I, O any](a *api, op huma.Operation, act func(context.Context, *I) (*
 		openapi.Conditional(&op)
 	}
 	huma.Register(a.huma, op, func(ctx context.Context, in *I) (*O, error) {
-		out, err := act(ctx, in)
+		out, err := openapi.WithinPage(in, func() (*O, error) { return act(ctx, in) })
 		if err != nil {
 			return nil, httpjson.Describe(ctx, err)
 		}

@@ -2,13 +2,16 @@ package api
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"prompthub/apps/ricochet/internal/game"
+	"prompthub/internal/cursor"
 	"prompthub/internal/http/openapi"
+	"prompthub/internal/storage/rowstore"
 )
 
 // The parts that inputs share. They are exported because huma fills no others.
@@ -81,8 +84,12 @@ func (a *api) games() {
 	})
 }
 
-// dashboardRounds is how many rounds a dashboard shows.
-const dashboardRounds = 10
+// How many rounds a dashboard shows, and how many players of the newest. With the moves of all of
+// them it is no larger than a page of a list.
+const (
+	dashboardRounds    = 10
+	dashboardStandings = 10
+)
 
 func (a *api) dashboard(ctx context.Context, id, key string) (Dashboard, error) {
 	g, err := a.Games.Hosted(ctx, id, key)
@@ -95,11 +102,11 @@ func (a *api) dashboard(ctx context.Context, id, key string) (Dashboard, error) 
 	}
 	d := Dashboard{Game: gameOf(g), GoalsLeft: len(g.Board.AllGoals) - len(g.Board.CompletedGoalIndices), Rounds: roundsOf(rounds), Leaderboard: []Standing{}}
 	if len(rounds) > 0 {
-		board, err := a.leaderboard(ctx, id, rounds[0], false)
+		page, err := a.Games.Leaderboard(ctx, id, rounds[0], game.Part{Limit: dashboardStandings})
 		if err != nil {
 			return Dashboard{}, err
 		}
-		d.Leaderboard = board.Items
+		d.Leaderboard = standingsOf(page.Standings, rounds[0])
 	}
 	return d, nil
 }
@@ -230,17 +237,31 @@ func (a *api) solutions() {
 	})
 	route(a, huma.Operation{
 		OperationID: "get-leaderboard", Method: http.MethodGet, Path: "/games/{gameId}/rounds/{n}/leaderboard", Tags: []string{"solutions"}, Errors: []int{404, 409},
-		Summary: "Who is ahead", Description: "The fewest moves first, then the earliest. Nobody sees moves before the round is closed; then everybody does, and with all=true every solution.",
+		Summary: "Who is ahead", Description: "The fewest moves first, then the earliest. Nobody sees moves before the round is closed; then everybody does, and with all=true every solution. " +
+			"In pages, which end at 1 MiB: one may hold fewer than asked for, while nextCursor goes on.",
 	}, func(ctx context.Context, in *struct {
 		ByRound
-		All bool `query:"all" doc:"Every solution of a closed round, and not the best of each player alone"`
+		All    bool   `query:"all" doc:"Every solution of a closed round, and not the best of each player alone"`
+		Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"20" doc:"Most solutions in a page" example:"20"`
+		Cursor string `query:"cursor" maxLength:"512" doc:"The nextCursor of the page before, with the same all"`
 	},
 	) (*output[Leaderboard], error) {
 		r, err := a.find(ctx, in.GameID, in.Number)
 		if err != nil {
 			return nil, err
 		}
-		return answer(a.leaderboard(ctx, in.GameID, r, in.All))
+		p, list := game.Part{Every: in.All, Limit: in.Limit}, fmt.Sprintf("get-leaderboard %s %d %t", in.GameID, in.Number, in.All)
+		if in.Cursor != "" {
+			if p.After, err = cursor.Open(list, in.Cursor); err != nil {
+				return nil, rowstore.BadPosition()
+			}
+		}
+		page, err := a.Games.Leaderboard(ctx, in.GameID, r, p)
+		out := Leaderboard{RoundNumber: r.Number, Status: string(r.Status), Items: standingsOf(page.Standings, r)}
+		if page.Next != "" {
+			out.NextCursor = cursor.Seal(list, page.Next)
+		}
+		return answer(out, err)
 	})
 	route(a, huma.Operation{
 		OperationID: "get-optimal", Method: http.MethodGet, Path: "/games/{gameId}/rounds/{n}/optimal", Tags: []string{"solutions"}, Errors: []int{404, 409},
@@ -252,15 +273,6 @@ func (a *api) solutions() {
 		}
 		return answer(optimalOf(r), err)
 	})
-}
-
-func (a *api) leaderboard(ctx context.Context, id string, r game.Round, every bool) (Leaderboard, error) {
-	list, err := a.Games.Leaderboard(ctx, id, r, every)
-	out := Leaderboard{RoundNumber: r.Number, Status: string(r.Status), Items: make([]Standing, len(list))}
-	for i, s := range list {
-		out.Items[i] = standingOf(s, r.Status != game.Active)
-	}
-	return out, err
 }
 
 func (a *api) today() {
