@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"os"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -15,6 +16,7 @@ import (
 	"prompthub/apps/harmony/internal/chats"
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/population"
+	"prompthub/internal/testing/golden"
 )
 
 const (
@@ -33,8 +35,7 @@ type request struct {
 // A cost is what a request has cost: calls of the storage of which each waits for the one before,
 // all calls, and the bytes of the rows that they carry.
 type cost struct {
-	steps, calls int
-	bytes        int64
+	steps, calls, bytes int
 }
 
 // A story is a community in which all requests are made once at least. Bob is its admin, anna
@@ -234,15 +235,13 @@ func (s *story) run(all []request, tell func(request, cost)) {
 		}
 		names := strings.NewReplacer("CHAT", s.pair, "MESSAGE", s.message, "ITEM", s.thing, "POST", s.text, "TOPIC", s.about, "REPLY", s.response, "FILED", s.filed)
 		s.background.Wait()
-		s.meter.n.Store(0)
-		s.meter.bytes.Store(0)
-		s.meter.delay = time.Millisecond
+		s.calls.Start(time.Millisecond)
 		from := time.Now()
 		status, answer := s.ask(c.method, names.Replace(c.path), c.token, names.Replace(c.body))
 		spent := cost{steps: int(time.Since(from) / time.Millisecond)}
 		s.background.Wait()
-		s.meter.delay = 0
-		spent.calls, spent.bytes = int(s.meter.n.Load()), s.meter.bytes.Load()
+		s.calls.Stop()
+		spent.calls, spent.bytes = s.calls.Count(), s.calls.Bytes()
 		require.Equal(s.t, c.status, status, "%s: %v", c.id, answer)
 		for name, is := range map[string]*string{"chatId": &s.pair, "itemId": &s.thing, "postId": &s.text, "topicId": &s.about, "replyId": &s.response, "reportId": &s.filed, "id": &s.message} {
 			if id, _ := answer[name].(string); id != "" {
@@ -253,7 +252,11 @@ func (s *story) run(all []request, tell func(request, cost)) {
 	}
 }
 
+// ids hides ids in calls.
+var ids = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
+
 // TestCounts holds what each route costs against its bound: steps until the answer, and all calls.
+// The calls are listed in testdata.
 func TestCounts(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -269,7 +272,7 @@ func TestCounts(t *testing.T) {
 			`"user"`: {Steps: 4, Calls: 10}, `"image"`: {Steps: 4, Calls: 10}, `"CHAT"`: {Steps: 4, Calls: 8}, "suspend": {Steps: 5, Calls: 9},
 		}
 		removals := []api.Bound{{Steps: 6, Calls: 8}, {Steps: 8, Calls: 13}} // of a message and of a picture, less than of a topic
-		counted := map[string]bool{}
+		counted, made := map[string]bool{}, ""
 		s.run(s.requests(), func(c request, spent cost) {
 			bound := api.Bounds()[c.id]
 			t.Logf("%s: %d steps, %d calls", c.id, spent.steps, spent.calls)
@@ -301,7 +304,9 @@ func TestCounts(t *testing.T) {
 			}
 			require.LessOrEqual(t, spent.calls, bound.Calls, c.id)
 			counted[c.id] = true
+			made += "# " + c.id + "\n" + s.calls.Lines(ids) + "\n"
 		})
+		golden.Check(t, "testdata/calls.txt", made)
 		for id := range api.Bounds() {
 			require.True(t, counted[id], "%s is not counted", id)
 		}
