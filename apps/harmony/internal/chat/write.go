@@ -52,11 +52,11 @@ func (x Rooms) Follow(ctx context.Context, r Room, version int64, fresh bool) er
 		}
 		row.Props = r.openProps()
 		err = x.Write(ctx, x.Messages, []table.Op{{Kind: kind, Row: row}})
-		if err == nil || try == rowstore.MaxTries {
-			return err
+		if err == nil {
+			return nil
 		}
-		if err := x.Sleep(ctx, x.Jitter(5*time.Millisecond)); err != nil {
-			return rowstore.Unavailable(err)
+		if err := x.Retry(ctx, try, err); err != nil {
+			return err
 		}
 	}
 }
@@ -353,31 +353,22 @@ func (x Rooms) MarkReadUpTo(ctx context.Context, r Room, user, upTo string) erro
 		return err
 	}
 	key := table.Key{Partition: user, Row: r.ID}
-	for try := 0; ; try++ {
+	return x.Change(ctx, x.UserChats, func(ctx context.Context) ([]table.Op, error) {
 		row, err := x.GetRow(ctx, x.UserChats, key)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		now := EventListed(user, r.EventID, x.Now())
 		op := table.Op{Kind: table.Insert, Row: now}
 		if row != nil {
 			if was := row.Props.Get("ReadUpTo").Str(); was != "" && was <= upTo {
-				return nil
+				return nil, nil
 			}
 			op = table.Op{Kind: table.Merge, Row: table.Row{Key: key, ETag: row.ETag, Props: now.Props}}
 		}
 		op.Row.Props[len(op.Row.Props)-1].Value = table.String(upTo)
-		err = x.Write(ctx, x.UserChats, []table.Op{op})
-		if err == nil {
-			return nil
-		}
-		if try == rowstore.MaxTries {
-			return rowstore.Unavailable(err)
-		}
-		if err := x.Sleep(ctx, x.Jitter(5*time.Millisecond)); err != nil {
-			return rowstore.Unavailable(err)
-		}
-	}
+		return []table.Op{op}, nil
+	})
 }
 
 // KeysFor is how long a key of a request counts.

@@ -157,5 +157,5 @@ func (c *Contest) Again(ctx context.Context, err error) error {
 	if c.lost > rowstore.MaxTries || c.tries > 50*rowstore.MaxTries || c.s.Now().After(c.until) {
 		return rowstore.Unavailable(err)
 	}
-	return c.s.pause(ctx)
+	return c.s.Pause(ctx)
 }
