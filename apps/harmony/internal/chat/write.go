@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"slices"
 	"time"
 
@@ -14,9 +13,6 @@ import (
 	"prompthub/internal/storage/table"
 	"prompthub/internal/storage/transact"
 )
-
-// instant writes an instant so that later ones come first.
-func instant(ticks int64) string { return fmt.Sprintf("%019d", table.MaxTicks-ticks) }
 
 func sortBy[T any](all []T, key func(T) string) {
 	slices.SortFunc(all, func(a, b T) int { return cmp.Compare(key(a), key(b)) })
@@ -120,7 +116,7 @@ func (x Rooms) Send(ctx context.Context, r Room, user, content, key string) (m M
 		next.last = max(next.last+millisecond, table.Ticks(now.Truncate(time.Millisecond)))
 		next.sent[side]++
 		m := Message{
-			ID: instant(next.last) + "_" + id, SenderID: user, Content: content, SentAt: table.TimeOf(next.last),
+			ID: rowstore.Descending(table.TimeOf(next.last)) + "_" + id, SenderID: user, Content: content, SentAt: table.TimeOf(next.last),
 			number: next.sent[side], others: next.sent[1-side],
 		}
 		ops := append(x.headOps(r, next, true), table.Op{Kind: table.Insert, Row: m.row(r.ID)})
