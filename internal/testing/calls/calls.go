@@ -1,5 +1,5 @@
-// Package calls hands each call of a store, of queues and of blobs to a test, by a label that is the
-// same for the same call in every run.
+// Package calls hands each call of a store, of queues and of blobs to a test, by a label that is
+// the same for the same call in every run.
 package calls
 
 import (

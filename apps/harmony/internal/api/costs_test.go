@@ -16,6 +16,7 @@ import (
 	"prompthub/apps/harmony/internal/chats"
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/population"
+	"prompthub/internal/http/openapi"
 	"prompthub/internal/testing/golden"
 )
 
@@ -261,35 +262,35 @@ func TestCounts(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStory(t, newWorldOfToday(t))
-		ofTwo := map[string]api.Bound{ // what a chat of two costs less than that of an event
+		ofTwo := map[string]openapi.Bound{ // what a chat of two costs less than that of an event
 			"get-chat": {Steps: 3, Calls: 6}, "edit-message": {Steps: 5, Calls: 6}, "read-chat": {Steps: 4, Calls: 5}, "delete-message": {Steps: 4, Calls: 5},
 		}
-		ofForum := map[string]api.Bound{ // what a topic of the forum costs less than one of an event
+		ofForum := map[string]openapi.Bound{ // what a topic of the forum costs less than one of an event
 			"get-topic": {Steps: 3, Calls: 6}, "reply": {Steps: 5, Calls: 8}, "put-reply": {Steps: 3, Calls: 5}, "delete-reply": {Steps: 3, Calls: 5},
 			"put-topic": {Steps: 6, Calls: 11}, "delete-topic": {Steps: 5, Calls: 7},
 		}
-		ofReports := map[string]api.Bound{ // reports that cost less than one about a message of an event
+		ofReports := map[string]openapi.Bound{ // reports that cost less than one about a message of an event
 			`"user"`: {Steps: 4, Calls: 10}, `"image"`: {Steps: 4, Calls: 10}, `"CHAT"`: {Steps: 4, Calls: 8}, "suspend": {Steps: 5, Calls: 9},
 		}
-		removals := []api.Bound{{Steps: 6, Calls: 8}, {Steps: 8, Calls: 13}} // of a message and of a picture, less than of a topic
+		removals := []openapi.Bound{{Steps: 6, Calls: 8}, {Steps: 8, Calls: 13}} // of a message and of a picture, less than of a topic
 		counted, made := map[string]bool{}, ""
 		s.run(s.requests(), func(c request, spent cost) {
 			bound := api.Bounds()[c.id]
 			t.Logf("%s: %d steps, %d calls", c.id, spent.steps, spent.calls)
 			require.LessOrEqual(t, spent.steps, bound.Steps, c.id)
 			if c.id == "like" && c.token == s.access {
-				bound = api.Bound{Steps: 5, Calls: 13} // one that makes no match
+				bound = openapi.Bound{Steps: 5, Calls: 13} // one that makes no match
 			}
 			if less, ok := ofTwo[c.id]; ok && !strings.Contains(c.path, s.room) {
 				bound = less
 			} else if less, ok := ofForum[c.id]; ok && strings.Contains(c.path, s.talk) {
 				bound = less
 			} else if c.id == "put-event" && !strings.Contains(c.path, s.draft) {
-				bound = api.Bound{Steps: 5, Calls: 20} // one that has its topics
+				bound = openapi.Bound{Steps: 5, Calls: 20} // one that has its topics
 			} else if c.id == "get-event" {
-				bound = api.Bound{Steps: 3, Calls: 8} // with two topics
+				bound = openapi.Bound{Steps: 3, Calls: 8} // with two topics
 			} else if c.id == "send-message" && strings.Contains(c.path, s.room) {
-				bound = api.Bound{Steps: 4, Calls: 6} // whether the other of two is there is one more
+				bound = openapi.Bound{Steps: 4, Calls: 6} // whether the other of two is there is one more
 			}
 			for what, less := range ofReports {
 				if strings.HasSuffix(c.id, "report") && strings.Contains(c.body, what) {
@@ -300,7 +301,7 @@ func TestCounts(t *testing.T) {
 				bound, removals = removals[0], removals[1:]
 			}
 			if !strings.HasPrefix(c.id, "list-") && c.status < 300 { // a list costs by its rows
-				require.Equal(t, bound, api.Bound{Steps: spent.steps, Calls: spent.calls}, c.id)
+				require.Equal(t, bound, openapi.Bound{Steps: spent.steps, Calls: spent.calls}, c.id)
 			}
 			require.LessOrEqual(t, spent.calls, bound.Calls, c.id)
 			counted[c.id] = true

@@ -66,8 +66,8 @@ func document(t testing.TB, h http.Handler) string {
 	return w.Body.String()
 }
 
-// Golden compares the document of an API with testdata/openapi.json, which -update writes: an object
-// or a list that fits in a line is one, any other has a line for each member.
+// Golden compares the document of an API with testdata/openapi.json, which -update writes. An
+// object or a list that fits in a line is one; any other has a line for each member.
 func Golden(t testing.TB, h http.Handler) {
 	t.Helper()
 	var compact bytes.Buffer
