@@ -61,7 +61,7 @@ ARCH ?= $(shell go env GOARCH)
 IMAGE ?= $(NAME)
 PROGRAM ?=
 
-.PHONY: help run install test test-times vet quick race browser search deep formats clients langfuse-js promptfoo check vulnerabilities vulnerabilities-built cover fuzz soak mutants bench heaviest bench-pocketbase bench-search azurite package image release func-start infra-check infra-schemas swagger
+.PHONY: help run install test test-times vet quick race browser search deep formats clients langfuse-js promptfoo check vulnerabilities vulnerabilities-built cover fuzz soak mutants measure bench heaviest bench-pocketbase bench-search azurite package image release func-start infra-check infra-schemas swagger
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1 \t\2/' | expand -t 20
@@ -213,6 +213,9 @@ soak: $(AZURITE_STAMP) ## load the program for SOAK (5m) under the test host on 
 
 mutants: ## break the protocol on purpose: every break must make a test fail
 	go run ./internal/testing/mutants
+
+measure: ## print how long and how hard to read the Go of this tree is
+	go run ./internal/testing/measure
 
 heaviest: ## search for HEAVIEST for the requests that cost most, and fail where one is beyond the bounds
 	go run ./bench -heaviest $(HEAVIEST)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -30,9 +29,8 @@ import (
 	"prompthub/internal/prompthub/doors/worker"
 	"prompthub/internal/prompthub/promptdb"
 	"prompthub/internal/storage/memory"
+	"prompthub/internal/testing/golden"
 )
-
-var update = flag.Bool("update", false, "write the folders of functions/ that have HTTP routes")
 
 // A binding is one of function.json.
 type binding struct {
@@ -188,7 +186,7 @@ func functionJSON(f binding) string {
 func TestEveryRouteHasAFunctionAndNoOther(t *testing.T) {
 	require.Empty(t, readHost(t).Extensions.HTTP.RoutePrefix, "pages and API have paths of their own")
 	want := httpFunctions(t)
-	if *update {
+	if golden.Updating() {
 		for name, bindings := range functions(t) {
 			if _, ok := want[name]; !ok && bindings[0].Type == "httpTrigger" {
 				require.NoError(t, os.RemoveAll(filepath.Join("../functions", name)))

@@ -3,9 +3,7 @@ package promptdb_test
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -21,9 +19,8 @@ import (
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/table"
 	"prompthub/internal/testing/chaos"
+	"prompthub/internal/testing/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 // A crashCase is a command or job, and the conditions after it was tried and everything came to
 // rest.
@@ -71,14 +68,7 @@ func crashTable(t *testing.T, whole bool, file string) {
 		}
 	}
 	t.Logf("%d commands and jobs, %d cells", len(crashCases()), cells)
-	golden := filepath.Join("testdata", file)
-	if *update {
-		require.NoError(t, os.MkdirAll("testdata", 0o755))
-		require.NoError(t, os.WriteFile(golden, []byte(calls.String()), 0o644))
-	}
-	want, err := os.ReadFile(golden)
-	require.NoError(t, err)
-	require.Equal(t, string(want), calls.String(), "the calls changed; read the difference, then run the test with -update")
+	golden.Check(t, filepath.Join("testdata", file), calls.String())
 }
 
 // sampled is the part of the cells that is tried where time is short: some at every call, and each

@@ -23,17 +23,28 @@ func (db *Store) Change(ctx context.Context, name string, read func(context.Cont
 		if err == nil {
 			return nil
 		}
-		if try == MaxTries || errors.Is(err, table.ErrInvalid) {
-			return Unavailable(err)
-		}
-		if err := db.Sleep(ctx, db.Jitter(changeAgain)); err != nil {
-			return Unavailable(err)
+		if err := db.Retry(ctx, try, err); err != nil {
+			return err
 		}
 	}
 }
 
-// changeAgain is how long a change that others overtook waits, at least.
-const changeAgain = 5 * time.Millisecond
+// Retry waits before a change is tried again whose write has failed. It returns the error of the
+// write if that was the last try (the first has the number 0), or if no other can succeed.
+func (db *Store) Retry(ctx context.Context, try int, failed error) error {
+	if try >= MaxTries || errors.Is(failed, table.ErrInvalid) {
+		return Unavailable(failed)
+	}
+	return db.Pause(ctx)
+}
+
+// Pause waits before another try at rows that others change too.
+func (db *Store) Pause(ctx context.Context) error {
+	if err := db.Sleep(ctx, db.Jitter(5*time.Millisecond)); err != nil {
+		return Unavailable(err)
+	}
+	return nil
+}
 
 // Put inserts a row that has no ETag, and replaces one that was read.
 func Put(row table.Row) table.Op {

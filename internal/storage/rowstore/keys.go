@@ -1,9 +1,19 @@
 package rowstore
 
 import (
+	"fmt"
 	"strings"
+	"time"
 	"unicode/utf8"
+
+	"prompthub/internal/storage/table"
 )
+
+// Ascending returns an instant for use in a key: of two the earlier comes first.
+func Ascending(t time.Time) string { return fmt.Sprintf("%019d", table.Ticks(t)) }
+
+// Descending returns an instant for use in a key: of two the later comes first.
+func Descending(t time.Time) string { return fmt.Sprintf("%019d", table.MaxTicks-table.Ticks(t)) }
 
 const hexDigits = "0123456789ABCDEF"
 

@@ -36,7 +36,7 @@ var harmony = []mutant{
 	},
 	{
 		"a match that has ended before it was listed leaves no row", harmonyRooms + "meet/pairs.go",
-		"			at = p.Last // the match", "			return nil // the match",
+		"			at = p.Last // the match", "			return nil, nil // the match",
 	},
 	{
 		"a like that is written late hides the match", harmonyRooms + "meet/pairs.go",

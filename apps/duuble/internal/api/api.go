@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"prompthub/apps/duuble/internal/discussions"
 	"prompthub/apps/duuble/internal/hubs"
@@ -26,7 +25,7 @@ import (
 )
 
 // Prefix is the path that all routes begin with.
-const Prefix = "/api/v1"
+const Prefix = openapi.Prefix
 
 // Config is what the API needs. Every field is required but those that say what their zero means.
 type Config struct {
@@ -54,29 +53,22 @@ const (
 
 type api struct {
 	Config
-	huma     huma.API
-	document openapi.Document
-	about    openapi.System
-	bounds   map[string]Bound
+	service openapi.Service[visit]
 }
 
-// A Bound is what a route may cost.
-type Bound struct {
-	Steps int // calls of the storage of which each waits for the one before, after the session
-	Calls int // all calls, those after the answer too; of a list those of a page of 20
-}
+// A Bound is that of a route, by its steps and its calls.
+type Bound openapi.Bound
 
 // New returns a handler for everything under Prefix.
 func New(c Config) http.Handler {
 	a, mux := build(c)
-	watch := httpjson.Observer{Log: c.Log, Now: c.Now, Telemetry: c.Telemetry}
-	return watch.Observe(httpjson.Secure(httpjson.CORS(c.Origins, httpjson.Single(httpjson.JoinQuery(httpjson.ETags(a.uncached(mux.handler())))))))
+	return a.service.Handler(mux.handler())
 }
 
 // Bounds returns the bounds of all routes by their operation ids.
-func Bounds() map[string]Bound {
+func Bounds() map[string]openapi.Bound {
 	a, _ := build(Config{People: &people.Service{}, Posts: &posts.Service{}, Hubs: &hubs.Service{}, Discussions: &discussions.Service{}})
-	return a.bounds
+	return a.service.Bounds()
 }
 
 // routes are the routes by which an action is found. One mux cannot have
@@ -121,10 +113,17 @@ func (m routes) handler() http.Handler {
 }
 
 func build(c Config) (*api, routes) {
-	a := &api{Config: c, bounds: map[string]Bound{}, about: openapi.System{Version: c.Version, Ready: openapi.Readiness{Ask: c.Ready, Now: c.Now}}}
+	a := &api{Config: c}
+	a.service = openapi.Service[visit]{
+		Admission: c.Admission, Origins: c.Origins, Log: c.Log, Now: c.Now, Telemetry: c.Telemetry, Version: c.Version, Ready: c.Ready,
+		Document: openapi.Document{Problem: httpjson.Problem{}, Meanings: meanings, ETag: `"6b3e1f0a9c24d785"`},
+		Scheme:   bearerScheme, MaxBody: maxBody, Identify: a.identify, LogKey: people.LogKey,
+		Secret: func(method, path string) bool {
+			return method == http.MethodPost && strings.HasPrefix(path, "/auth/") || strings.HasPrefix(path, "/dev/")
+		},
+	}
 	mux := routes{http.NewServeMux(), http.NewServeMux()}
-	a.huma = humago.NewWithPrefix(mux, Prefix, a.settings())
-	a.document = openapi.Document{API: a.huma, Problem: httpjson.Problem{}, Meanings: meanings, ETag: `"6b3e1f0a9c24d785"`}
+	a.service.Begin(mux, a.settings())
 	a.account()
 	a.profiles()
 	a.posts()
@@ -138,19 +137,8 @@ func build(c Config) (*api, routes) {
 	a.hubs()
 	a.discussions()
 	a.invitations()
-	a.system()
-	a.about.Rendered = a.document.Render()
+	a.service.Finish()
 	return a, mux
-}
-
-// uncached keeps answers with tokens out of all caches.
-func (a *api) uncached(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasPrefix(r.URL.Path, Prefix+"/auth/") && r.Method == http.MethodPost || strings.HasPrefix(r.URL.Path, Prefix+"/dev/") {
-			w.Header().Set("Cache-Control", "no-store")
-		}
-		next.ServeHTTP(w, r)
-	})
 }
 
 const bearerScheme = "accessToken"
@@ -174,13 +162,11 @@ func (a *api) settings() huma.Config {
 	return c
 }
 
-// An access says who may use a route.
-type access int
-
+// The kinds of access to a route.
 const (
-	anyone  access = iota
-	visitor        // anyone, but a person who is signed in sees more
-	person         // somebody who is signed in
+	anyone  = openapi.Anyone
+	visitor = openapi.Visitor
+	person  = openapi.SignedIn
 )
 
 // none is the input of a route that takes nothing.
@@ -192,46 +178,10 @@ const (
 	maxPost = 512 << 10
 )
 
-// maxBodyKey is the metadata of an operation whose body may be larger than maxBody.
-const maxBodyKey = "maxBody"
-
 // route registers an action. op.Errors names the statuses of its errors beyond those of every
 // route.
-func route[I, O any](a *api, who access, bound Bound, op huma.Operation, act func(context.Context, visit, *I) (*O, error)) {
-	if who != anyone {
-		bound.Steps++ // the session is read first, so that it is known who calls
-	}
-	a.bounds[op.OperationID] = bound
-	op.BodyReadTimeout = -1 // openapi.ReadBody has its own
-	statuses := append([]int{400, 422, 429, 500, 503}, op.Errors...)
-	if op.Method != http.MethodGet {
-		statuses = append(statuses, 403, 408, 413, 415) // pages of other sites, and bodies
-	}
-	switch who {
-	case person:
-		op.Security = []map[string][]string{{bearerScheme: {}}}
-		statuses = append(statuses, 401, 403)
-	case visitor:
-		op.Security = []map[string][]string{{}, {bearerScheme: {}}}
-		statuses = append(statuses, 401, 403)
-	case anyone:
-	}
-	op.Middlewares = huma.Middlewares{func(ctx huma.Context, next func(huma.Context)) { a.admit(ctx, who, next) }}
-	a.document.AddErrors(&op, statuses...)
-	if op.Method == http.MethodGet && !openapi.IsProbe(op.Path) && !strings.HasPrefix(op.Path, "/dev/") && op.OperationID != streamID {
-		openapi.Conditional(&op)
-	}
-	huma.Register(a.huma, op, func(ctx context.Context, in *I) (*O, error) {
-		v, _ := ctx.Value(visitKey{}).(*visit)
-		if v == nil {
-			v = &visit{} // a probe
-		}
-		out, err := openapi.WithinPage(in, func() (*O, error) { return act(ctx, *v, in) })
-		if err != nil {
-			return nil, httpjson.Describe(ctx, err)
-		}
-		return out, nil
-	})
+func route[I, O any](a *api, who openapi.Access, bound Bound, op huma.Operation, act func(context.Context, visit, *I) (*O, error)) {
+	openapi.Route(&a.service, who, openapi.Bound(bound), op, act)
 }
 
 // A visit is a request with what it says about its caller.
@@ -239,57 +189,6 @@ type visit struct {
 	people.Claim
 	site, network string // where it comes from
 	local         bool   // from a program on this machine, which asked for a loopback address
-}
-
-type visitKey struct{}
-
-// admit finds out who sends a request, counts it, reads what it sends, and finds room for it. A
-// guest is refused before anything else is looked at. Requests to sign in, or for a code, count for
-// their address, also with a token.
-func (a *api) admit(ctx huma.Context, who access, next func(huma.Context)) {
-	r, w := humago.Unwrap(ctx)
-	if openapi.IsProbe(ctx.Operation().Path) {
-		if err := a.Admission.Probe(w, r); err != nil {
-			httpjson.Refuse(w, r, err)
-			return
-		}
-		next(ctx)
-		return
-	}
-	v := &visit{local: isLocal(r)}
-	v.site, v.network = httpjson.AddressClass(r)
-	find, refused := a.finds(v, r, who)
-	caller, err := a.Admission.Caller(r, find)
-	if err != nil {
-		refused = err
-	}
-	if err := a.Admission.Admit(r.Context(), w.Header(), caller, httpjson.IsWrite(r)); err != nil {
-		refused = err
-	}
-	if refused != nil {
-		httpjson.Refuse(w, r, refused)
-		return
-	}
-	if v.UserID != "" {
-		httpjson.SetUser(r.Context(), people.LogKey(v.UserID))
-	}
-	openapi.CheckQuery(ctx, func(ctx huma.Context) {
-		most, _ := ctx.Operation().Metadata[maxBodyKey].(int64)
-		if ctx.Operation().RequestBody != nil && !openapi.ReadBody(ctx, a.Admission, max(most, maxBody)) {
-			return
-		}
-		if ctx.Operation().OperationID == streamID {
-			next(huma.WithValue(ctx, visitKey{}, v))
-			return
-		}
-		leave, err := a.Admission.Enter(ctx.Context(), caller)
-		if err != nil {
-			httpjson.Refuse(w, r, err)
-			return
-		}
-		defer leave()
-		next(huma.WithValue(ctx, visitKey{}, v))
-	})
 }
 
 // isLocal reports whether a program on this machine asks, under a name that no page of another
@@ -306,33 +205,25 @@ func isLocal(r *http.Request) bool {
 	return loopback(r.RemoteAddr) && loopback(r.Host) && len(r.Header.Values("X-Forwarded-For")) == 0
 }
 
-// finds returns what finds out whose session a request names, nil for a guest.
-func (a *api) finds(v *visit, r *http.Request, who access) (find func() (string, error), err error) {
+// identify returns a request and the search for its session, nil for a guest. Requests
+// to sign in, or for a code, count for their address, also with a token.
+func (a *api) identify(r *http.Request, who openapi.Access) (v *visit, find func() (string, error), err error) {
+	v = &visit{local: isLocal(r)}
+	v.site, v.network = httpjson.AddressClass(r)
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if who == anyone || scheme == "" && who == visitor {
-		return nil, nil
+		return v, nil, nil
 	}
 	if !strings.EqualFold(scheme, "Bearer") {
-		return nil, people.SignIn()
+		return v, nil, people.SignIn()
 	}
-	return func() (string, error) {
+	return v, func() (string, error) {
 		c, err := a.People.ParseAccess(strings.TrimSpace(token))
 		if err == nil {
 			v.Claim, _, err = a.People.Recognize(r.Context(), c)
 		}
 		return v.UserID, err
 	}, nil
-}
-
-func (a *api) system() {
-	route(a, anyone, Bound{}, openapi.HealthRoute(), unclaimed(a.about.Health))
-	route(a, anyone, Bound{1, 1}, openapi.ReadyRoute(), unclaimed(a.about.IsReady))
-	route(a, anyone, Bound{}, openapi.DocumentRoute(), unclaimed(a.about.Document))
-}
-
-// unclaimed makes an action of one that does not ask who calls.
-func unclaimed[I, O any](act func(context.Context, *I) (*O, error)) func(context.Context, visit, *I) (*O, error) {
-	return func(ctx context.Context, _ visit, in *I) (*O, error) { return act(ctx, in) }
 }
 
 // meanings says what each status that reports an error means here, with an example. Those that

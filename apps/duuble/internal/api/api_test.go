@@ -15,6 +15,7 @@ import (
 
 	"prompthub/apps/duuble/internal/api"
 	"prompthub/internal/http/openapi/openapitest"
+	"prompthub/internal/testing/golden"
 )
 
 // TestGuests: every route that is not open answers a guest 401 to any request.
@@ -44,7 +45,11 @@ func TestGuests(t *testing.T) {
 	}, open)
 }
 
+// ids hides ids, and keys made of them, in calls.
+var ids = regexp.MustCompile(`[0-9A-HJKMNP-TV-Z]{26}`)
+
 // TestCounts holds what each route costs against its bound: steps until the answer, and all calls.
+// The calls are listed in testdata.
 func TestCounts(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -135,7 +140,7 @@ func TestCounts(t *testing.T) {
 		wordy = wordy[1:100]
 		time.Sleep(2 * time.Minute) // so that the next message moves it
 		w.rest()
-		counted := map[string]bool{}
+		counted, made := map[string]bool{}, ""
 		for _, c := range []struct {
 			id, method, path, token, body string
 			status                        int
@@ -291,21 +296,22 @@ func TestCounts(t *testing.T) {
 				c.token = w.enter(number(7))["accessToken"].(string)
 			}
 			w.background.Wait()
-			w.meter.n.Store(0)
-			w.meter.delay = time.Millisecond
+			w.calls.Start(time.Millisecond)
 			from := time.Now()
 			status, answer := w.ask(c.method, c.path, c.token, c.body, "Idempotency-Key", c.key)
 			steps := int(time.Since(from) / time.Millisecond)
 			time.Sleep(time.Second) // for all that follows the answer
 			synctest.Wait()
-			w.meter.delay = 0
+			w.calls.Stop()
 			require.Equal(t, c.status, status, "%s: %v", c.id, answer)
 			bound := api.Bounds()[c.id]
-			t.Logf("%s: %d steps, %d calls, bound %v", c.id, steps, w.meter.n.Load(), bound)
+			t.Logf("%s: %d steps, %d calls, bound %v", c.id, steps, w.calls.Count(), bound)
 			assert.LessOrEqual(t, steps, bound.Steps, c.id)
-			assert.LessOrEqual(t, int(w.meter.n.Load()), bound.Calls, c.id)
+			assert.LessOrEqual(t, w.calls.Count(), bound.Calls, c.id)
 			counted[c.id] = true
+			made += "# " + c.id + "\n" + w.calls.Lines(ids) + "\n"
 		}
+		golden.Check(t, "testdata/calls.txt", made)
 		for id := range api.Bounds() {
 			require.True(t, counted[id], "%s is not counted", id)
 		}
@@ -792,4 +798,10 @@ func TestDocument(t *testing.T) {
 		require.Regexp(t, `^[A-Z]`, op["summary"], o.Pointer)
 		require.Regexp(t, `^[A-Z].*\.$`, op["description"], o.Pointer)
 	}
+}
+
+// TestOpenAPI compares the document with its golden file.
+func TestOpenAPI(t *testing.T) {
+	t.Parallel()
+	openapitest.Golden(t, newWorld(t))
 }

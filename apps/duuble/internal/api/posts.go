@@ -74,7 +74,7 @@ func (a *api) posts() {
 		return operation("posts", id, method, path, summary, description, status, errors...)
 	}
 	create := op("create-post", http.MethodPost, "/posts", "Post", "A thought, a slider, an article, or several of them, for everybody or for hubs of the caller. The same Idempotency-Key again within a day answers with the same post.", http.StatusCreated)
-	create.Metadata = map[string]any{maxBodyKey: int64(maxPost)}
+	create.MaxBodyBytes = maxPost
 	route(a, person, Bound{7, 19}, create, func(ctx context.Context, v visit, in *struct {
 		Key  string `header:"Idempotency-Key" doc:"Up to 100 characters that you choose" example:"4711"`
 		Body NewPost

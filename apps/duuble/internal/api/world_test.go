@@ -2,7 +2,6 @@ package api_test
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -10,7 +9,6 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -19,6 +17,7 @@ import (
 	"prompthub/apps/duuble/internal/api"
 	"prompthub/apps/duuble/internal/ballot"
 	"prompthub/apps/duuble/internal/discussions"
+	"prompthub/apps/duuble/internal/duubletest"
 	"prompthub/apps/duuble/internal/hubs"
 	"prompthub/apps/duuble/internal/keyring"
 	"prompthub/apps/duuble/internal/people"
@@ -33,57 +32,8 @@ import (
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
+	"prompthub/internal/testing/calls"
 )
-
-// A meter counts the calls of the storage, each of which takes delay.
-type meter struct {
-	table.DB
-	delay time.Duration
-	n     atomic.Int64
-}
-
-func (m *meter) call() {
-	m.n.Add(1)
-	if m.delay > 0 {
-		time.Sleep(m.delay) // in a bubble, where it costs nothing
-	}
-}
-
-func (m *meter) Get(ctx context.Context, name string, key table.Key) (table.Row, error) {
-	m.call()
-	return m.DB.Get(ctx, name, key)
-}
-
-func (m *meter) List(ctx context.Context, name string, r table.Range, limit int, next string) (table.Page, error) {
-	m.call()
-	return m.DB.List(ctx, name, r, limit, next)
-}
-
-func (m *meter) Write(ctx context.Context, name string, ops ...table.Op) ([]string, error) {
-	m.call()
-	return m.DB.Write(ctx, name, ops...)
-}
-
-// sends counts messages.
-type sends struct {
-	queue.Queues
-	m *meter
-}
-
-func (s sends) Send(ctx context.Context, name, text string, d time.Duration) (queue.Receipt, error) {
-	s.m.call()
-	return s.Queues.Send(ctx, name, text, d)
-}
-
-func (s sends) Hide(ctx context.Context, name string, r queue.Receipt, d time.Duration) (queue.Receipt, error) {
-	s.m.call()
-	return s.Queues.Hide(ctx, name, r, d)
-}
-
-func (s sends) Delete(ctx context.Context, name string, r queue.Receipt) error {
-	s.m.call()
-	return s.Queues.Delete(ctx, name, r)
-}
 
 // A world is the API over stores in memory.
 type world struct {
@@ -95,7 +45,7 @@ type world struct {
 	talks      *discussions.Service
 	ballot     *ballot.Store
 	queues     *memory.Queues
-	meter      *meter
+	calls      calls.Recorder
 	log        strings.Builder
 	background sync.WaitGroup
 	streams    func(poll, open time.Duration) // has streams of notifications wait
@@ -104,21 +54,22 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, meter: &meter{DB: memory.NewTables()}, queues: memory.NewQueues(time.Now)}
+	w := &world{t: t, queues: memory.NewQueues(time.Now)}
+	entropy := duubletest.Seeded(1)
 	tables := schema.Tables{Users: "Users", Names: "Names", Posts: "Posts", Lists: "Lists", Notifications: "Notifications", Sessions: "Sessions", Hubs: "Hubs", Admin: "Admin"}
 	log := slog.New(slog.NewTextHandler(&w.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	rows := &rowstore.Store{
-		DB: w.meter, Now: time.Now, Log: log, Background: w.background.Go,
+		DB: calls.Tables(memory.NewTables(), w.calls.Make), Now: time.Now, Log: log, Background: w.background.Go,
 		Sleep:  command.Sleep,
 		Random: func(time.Duration) time.Duration { return 0 },
 	}
-	queues := sends{w.queues, w.meter}
+	queues := calls.Queues(w.queues, w.calls.Make)
 	for _, name := range append(posts.Queues(), people.Queues()...) {
 		require.NoError(t, w.queues.Create(t.Context(), name))
 	}
-	require.NoError(t, w.meter.DB.Create(t.Context(), tables.All()...))
+	require.NoError(t, rows.DB.Create(t.Context(), tables.All()...))
 	w.people = people.New(people.Config{
-		Store: rows, Tables: tables, Queues: queues, Entropy: rand.Reader, Keys: keyring.Ring{make([]byte, 32)}, SMS: sms.Printed{To: &strings.Builder{}},
+		Store: rows, Tables: tables, Queues: queues, Entropy: entropy, Keys: keyring.Ring{make([]byte, 32)}, SMS: sms.Printed{To: &strings.Builder{}},
 		Keep: 30 * 24 * time.Hour, CodeLasts: 5 * time.Minute, PerPhone: -1, PerAddress: -1, PerNetwork: -1, PerCountry: -1, PerHour: -1, KeepCodes: true, Admins: []string{number(0)},
 	})
 	keys, err := ballot.NewKeys(make([]byte, 32))
@@ -126,11 +77,11 @@ func newWorld(t *testing.T) *world {
 	voting := *rows
 	voting.Background = func(do func()) { go do() }
 	w.ballot = ballot.New(ballot.Config{
-		Store: &voting, Posts: "Posts", Due: "Admin", Queues: queues, Keys: keys, VoteMin: 3, SettleAfter: 24 * time.Hour, Entropy: rand.Reader,
+		Store: &voting, Posts: "Posts", Due: "Admin", Queues: queues, Keys: keys, VoteMin: 3, SettleAfter: 24 * time.Hour, Entropy: entropy,
 		Follow: func(ctx context.Context, votes []ballot.Receipt) error { return w.posts.FollowVotes(ctx, votes) },
 	})
-	w.hubs = hubs.New(hubs.Config{Store: rows, Tables: tables, Entropy: rand.Reader, People: w.people})
-	w.posts = posts.New(posts.Config{Store: rows, Tables: tables, Queues: queues, Entropy: rand.Reader, People: w.people, Hubs: w.hubs, Ballot: w.ballot, PostsADay: 100, VotesAnHour: 300})
+	w.hubs = hubs.New(hubs.Config{Store: rows, Tables: tables, Entropy: entropy, People: w.people})
+	w.posts = posts.New(posts.Config{Store: rows, Tables: tables, Queues: queues, Entropy: entropy, People: w.people, Hubs: w.hubs, Ballot: w.ballot, PostsADay: 100, VotesAnHour: 300})
 	w.talks = discussions.New(w.posts)
 	ready := func(ctx context.Context) error {
 		_, err := rows.GetRow(ctx, "Admin", table.Key{Partition: "ready"})

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"prompthub/internal/fault"
 	"prompthub/internal/storage/rowstore"
@@ -60,8 +59,8 @@ func (s *Store) castAll(ctx context.Context, post string, votes []*pending) {
 			s.resolve(ctx, votes, err)
 			return
 		}
-		if err := s.Sleep(ctx, s.Jitter(5*time.Millisecond)); err != nil {
-			answer(votes, rowstore.Unavailable(err))
+		if err := s.Pause(ctx); err != nil {
+			answer(votes, err)
 			return
 		}
 	}

@@ -118,11 +118,11 @@ func (s *Store) settle(ctx context.Context, post string) (settled, error) {
 		switch {
 		case err == nil:
 			try = 0
-		case !rowstore.Overtaken(err) || try == rowstore.MaxTries:
+		case !rowstore.Overtaken(err):
 			return left, rowstore.Unavailable(err)
 		default:
-			if err := s.Sleep(ctx, s.Jitter(5*time.Millisecond)); err != nil {
-				return left, rowstore.Unavailable(err)
+			if err := s.Retry(ctx, try, err); err != nil {
+				return left, err
 			}
 		}
 	}

@@ -106,7 +106,7 @@ func (d *thread) lock() table.Row {
 
 // listed is the row of the list of its hub.
 func (d *thread) listed() table.Row {
-	return table.Row{Key: hubKey(d.hub, inOrder+schema.Inv(d.listedAt)+"|"+d.id), Props: d.props()}
+	return table.Row{Key: hubKey(d.hub, inOrder+rowstore.Descending(d.listedAt)+"|"+d.id), Props: d.props()}
 }
 
 // parseThread reads a row of a discussion, or one of the list of a hub.

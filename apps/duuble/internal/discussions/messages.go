@@ -48,7 +48,7 @@ func (m *Message) key(row string) table.Key {
 }
 
 func (m *Message) row() table.Row {
-	at := rootRows + schema.Inv(m.CreatedAt) + "|" + m.ID
+	at := rootRows + rowstore.Descending(m.CreatedAt) + "|" + m.ID
 	if m.Parent != "" {
 		at = replyRows + m.Parent + "|" + m.ID
 	}

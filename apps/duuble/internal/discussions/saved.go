@@ -27,7 +27,7 @@ func savedRow(user, hub, discussion string, at time.Time) table.Row {
 }
 
 func savedInOrder(user, hub, discussion string, at time.Time) table.Row {
-	return table.Row{Key: table.Key{Partition: schema.User(user), Row: savedByTime + schema.Inv(at) + "|" + discussion}, Props: table.Props{{Name: "hub_id", Value: table.String(hub)}}}
+	return table.Row{Key: table.Key{Partition: schema.User(user), Row: savedByTime + rowstore.Descending(at) + "|" + discussion}, Props: table.Props{{Name: "hub_id", Value: table.String(hub)}}}
 }
 
 // savedAt returns when a person has saved a discussion, the zero time if the person has not.

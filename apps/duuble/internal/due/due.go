@@ -5,7 +5,6 @@ package due
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
@@ -29,7 +28,7 @@ const (
 // of two changes of the same thing, by processes whose clocks differ, each has a row of its own:
 // the earlier one goes when the thing that the later one has changed is not due yet.
 func (r Rows) Key(at time.Time, name string) table.Key {
-	return table.Key{Partition: r.Prefix + at.UTC().Format(hourForm), Row: fmt.Sprintf("%019d|%s", table.Ticks(at), name)}
+	return table.Key{Partition: r.Prefix + at.UTC().Format(hourForm), Row: rowstore.Ascending(at) + "|" + name}
 }
 
 // Row returns the row of a thing that counts from a time.

@@ -73,7 +73,7 @@ type Activity struct {
 // key is the key of an activity in a partition.
 func (a Activity) key() string {
 	sum := sha256.Sum256([]byte(strings.Join([]string{a.Type, a.Actor, a.Post, a.Thing}, "\n")))
-	return schema.Inv(a.At) + "|" + hex.EncodeToString(sum[:16])
+	return rowstore.Descending(a.At) + "|" + hex.EncodeToString(sum[:16])
 }
 
 func (a Activity) row(partition string) table.Row {
@@ -294,7 +294,7 @@ func (s *Service) IsNoted(ctx context.Context, a Activity) (bool, error) {
 }
 
 // old begins the keys of rows that are older than Keep.
-func (s *Service) old() string { return schema.Inv(s.Now().Add(-s.Keep)) + "}" } // after all rows of that instant
+func (s *Service) old() string { return rowstore.Descending(s.Now().Add(-s.Keep)) + "}" } // after all rows of that instant
 
 func (s *Service) bring(ctx context.Context, reader, actor string) error {
 	since, err := s.Follows(ctx, reader, actor)

@@ -280,33 +280,24 @@ func (s *Service) reserve(ctx context.Context, hub, link string) error {
 	if link == "" {
 		return nil
 	}
-	for try := 0; ; try++ {
+	return s.Change(ctx, s.Tables.Names, func(ctx context.Context) ([]table.Op, error) {
 		row, err := s.GetRow(ctx, s.Tables.Names, linkKey(link))
 		if err != nil {
-			return err
+			return nil, err
 		}
 		next := table.Row{Key: linkKey(link), Props: table.Props{str("hub_id", hub), at("created_at", s.Now().UTC())}}
 		if row != nil {
 			free, err := s.freeLink(ctx, *row, hub, link)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			if !free {
-				return &fault.Error{Kind: fault.Conflict, Code: LinkTaken, Text: "this link is taken; choose another one", Fields: []fault.Field{{Name: "body.customLink", Message: "is taken"}}}
+				return nil, &fault.Error{Kind: fault.Conflict, Code: LinkTaken, Text: "this link is taken; choose another one", Fields: []fault.Field{{Name: "body.customLink", Message: "is taken"}}}
 			}
 			next.ETag = row.ETag
 		}
-		err = s.Write(ctx, s.Tables.Names, []table.Op{rowstore.Put(next)})
-		if err == nil {
-			return nil
-		}
-		if try == rowstore.MaxTries {
-			return rowstore.Unavailable(err)
-		}
-		if err := s.Sleep(ctx, s.Jitter(5*time.Millisecond)); err != nil {
-			return rowstore.Unavailable(err)
-		}
-	}
+		return []table.Op{rowstore.Put(next)}, nil
+	})
 }
 
 // freeLink reports whether a hub may take over a reservation: its own, or one that its hub does

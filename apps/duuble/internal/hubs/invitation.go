@@ -63,7 +63,7 @@ func (v *Invitation) as(now time.Time) string {
 }
 
 func (v *Invitation) byStatus() table.Key {
-	return hubKey(v.HubID, "ivd|"+v.Status+"|"+schema.Inv(v.CreatedAt)+"|"+v.ID)
+	return hubKey(v.HubID, "ivd|"+v.Status+"|"+rowstore.Descending(v.CreatedAt)+"|"+v.ID)
 }
 
 func (v *Invitation) lock() table.Key { return hubKey(v.HubID, "ip|"+v.number) }

@@ -72,11 +72,11 @@ func (m *Membership) row() table.Row {
 }
 
 func (m *Membership) byTime() table.Key {
-	return hubKey(m.HubID, "mj|"+schema.Inv(m.JoinedAt)+"|"+m.UserID)
+	return hubKey(m.HubID, "mj|"+rowstore.Descending(m.JoinedAt)+"|"+m.UserID)
 }
 
 func (m *Membership) byRole() table.Key {
-	return hubKey(m.HubID, "mr|"+m.Role+"|"+schema.Inv(m.JoinedAt)+"|"+m.UserID)
+	return hubKey(m.HubID, "mr|"+m.Role+"|"+rowstore.Descending(m.JoinedAt)+"|"+m.UserID)
 }
 
 // join returns the writes by which a person becomes a member. A member who comes back keeps

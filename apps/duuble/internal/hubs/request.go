@@ -46,7 +46,7 @@ type Request struct {
 }
 
 func (r *Request) byStatus() table.Key {
-	return hubKey(r.HubID, "jr|"+r.Status+"|"+schema.Inv(r.CreatedAt)+"|"+r.ID)
+	return hubKey(r.HubID, "jr|"+r.Status+"|"+rowstore.Descending(r.CreatedAt)+"|"+r.ID)
 }
 
 func (r *Request) lock() table.Key { return hubKey(r.HubID, "jp|"+r.UserID) }
@@ -100,7 +100,7 @@ const requestsOfUser = "jr|"
 
 // byUser is the key of the row by which a request is found from the person who asks.
 func (r *Request) byUser() table.Key {
-	return table.Key{Partition: schema.User(r.UserID), Row: requestsOfUser + schema.Inv(r.CreatedAt) + "|" + r.ID}
+	return table.Key{Partition: schema.User(r.UserID), Row: requestsOfUser + rowstore.Descending(r.CreatedAt) + "|" + r.ID}
 }
 
 // newRequest returns a request whose pointer is written.
@@ -302,7 +302,7 @@ func (s *Service) CancelRequest(ctx context.Context, c people.Claim, id string) 
 		if !schema.IsID(id) {
 			return nil
 		}
-		row, err := s.GetRow(ctx, s.Tables.Users, table.Key{Partition: schema.User(c.UserID), Row: requestsOfUser + schema.Inv(schema.TimeOf(id)) + "|" + id})
+		row, err := s.GetRow(ctx, s.Tables.Users, table.Key{Partition: schema.User(c.UserID), Row: requestsOfUser + rowstore.Descending(schema.TimeOf(id)) + "|" + id})
 		if row != nil {
 			hub = row.Props.Get("hub_id").Str()
 		}

@@ -121,7 +121,7 @@ func (s *Service) report(ctx context.Context, user, target string) (*Report, err
 
 // byStatus returns the row by which a report is found from its status.
 func (r *Report) byStatus(status string) table.Row {
-	return table.Row{Key: table.Key{Partition: statusRows + status, Row: schema.Inv(r.CreatedAt) + "|" + r.ID}, Props: table.Props{
+	return table.Row{Key: table.Key{Partition: statusRows + status, Row: rowstore.Descending(r.CreatedAt) + "|" + r.ID}, Props: table.Props{
 		{Name: "reporter_id", Value: table.String(r.ReporterID)},
 		{Name: "target", Value: table.String(r.Target.key())},
 	}}

@@ -67,12 +67,12 @@ type Notice struct {
 // ID is the id of a notice.
 func (n Notice) ID() string {
 	sum := sha256.Sum256([]byte(strings.Join([]string{n.Type, n.Actor, n.Post, n.Thing}, "\n")))
-	return schema.Inv(n.At) + "-" + hex.EncodeToString(sum[:12])
+	return rowstore.Descending(n.At) + "-" + hex.EncodeToString(sum[:12])
 }
 
 // After returns an id after which, for Newer, come the notices of things that happened after an
 // instant.
-func After(t time.Time) string { return schema.Inv(t) + "-" + strings.Repeat("0", 24) }
+func After(t time.Time) string { return rowstore.Descending(t) + "-" + strings.Repeat("0", 24) }
 
 func (n Notice) row(user string) table.Row {
 	props := table.Props{
@@ -137,7 +137,7 @@ func (s *Service) List(user string) lists.List {
 // if that is none, the newest first.
 func (s *Service) Newer(ctx context.Context, user, id string, since time.Time, limit int) ([]table.Row, error) {
 	if !ids.MatchString(id) {
-		id = schema.Inv(since)
+		id = rowstore.Descending(since)
 	}
 	rows, _, err := s.Budget().Rows(ctx, s.Tables.Notifications, table.Range{Partition: Rows + user, From: "0", To: id}, limit)
 	return rows, err

@@ -337,10 +337,8 @@ func (s *Service) attempt(ctx context.Context, challenge, code string) (table.Pr
 				err = fault.Coded(fault.Unauthenticated, OTPWrong, "the code is wrong; look at the message again")
 			}
 			return nil, "", err
-		case try == rowstore.MaxTries || errors.Is(unwritten, table.ErrInvalid):
-			return nil, "", rowstore.Unavailable(unwritten)
 		}
-		if err = s.pause(ctx); err == nil {
+		if err = s.Retry(ctx, try, unwritten); err == nil {
 			window, err = s.GetRow(ctx, s.Tables.Sessions, windowKey(bucket))
 		}
 	}

@@ -112,7 +112,7 @@ func (x *tie) order() string {
 	if x.kind == blockRows {
 		return ""
 	}
-	return followByTime + schema.Inv(x.createdAt) + "|" + x.to
+	return followByTime + rowstore.Descending(x.createdAt) + "|" + x.to
 }
 
 // setTie makes a tie, or ends it. One that is so already stays as it is.
@@ -324,7 +324,7 @@ func (s *Service) reflectFollow(ctx context.Context, from, to string) error {
 	}
 	// Both numbers only grow, so a later state of the two rows has the larger sum.
 	is, err := s.reflect(ctx, Mirror{
-		User: to, Row: fanRows + from, Version: x.version + u.Life, Live: x.live() && u.DeletedAt.IsZero(), Column: followers, Order: fanByTime + schema.Inv(x.createdAt) + "|" + from,
+		User: to, Row: fanRows + from, Version: x.version + u.Life, Live: x.live() && u.DeletedAt.IsZero(), Column: followers, Order: fanByTime + rowstore.Descending(x.createdAt) + "|" + from,
 		Props: table.Props{{Name: "created_at", Value: table.Time(x.createdAt)}},
 	})
 	if err == nil && !is {
@@ -564,7 +564,7 @@ func (a *circle) add(row table.Row) {
 	case fanRows:
 		if isLive(&row) {
 			a.has[followers]++
-			a.want[fanByTime+schema.Inv(p.Get("created_at").Time())+"|"+strings.TrimPrefix(key, fanRows)] = true
+			a.want[fanByTime+rowstore.Descending(p.Get("created_at").Time())+"|"+strings.TrimPrefix(key, fanRows)] = true
 		}
 	case followByTime, fanByTime:
 		a.got[key] = true

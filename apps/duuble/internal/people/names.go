@@ -2,7 +2,6 @@ package people
 
 import (
 	"context"
-	"errors"
 	"regexp"
 	"slices"
 	"strings"
@@ -150,42 +149,32 @@ func (s *Service) SetBasics(ctx context.Context, c Claim, change Basics) (Me, er
 // reserve takes a name for a user who has none.
 func (s *Service) reserve(ctx context.Context, user, lower string) error {
 	key := nameKey(nameRows + lower)
-	for try := 0; ; try++ {
+	return s.Change(ctx, s.Tables.Names, func(ctx context.Context) ([]table.Op, error) {
 		row := table.Row{Key: key, Props: table.Props{
 			{Name: "user_id", Value: table.String(user)},
 			{Name: "created_at", Value: table.Time(s.Now().UTC())},
 		}}
-		kind := table.Insert
 		var there *table.Row
 		err := rowstore.Both(ctx, func(ctx context.Context) (err error) {
 			there, err = s.GetRow(ctx, s.Tables.Names, key)
 			return err
 		}, func(ctx context.Context) error { return s.reservations().Add(ctx, s.Now(), lower) })
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if there != nil {
 			free, err := s.free(ctx, *there, user)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			if !free {
-				return nameTaken()
+				return nil, nameTaken()
 			}
 			// Replaced under its ETag: no writer that goes by the older row can go on.
-			row.ETag, kind = there.ETag, table.Replace
+			row.ETag = there.ETag
 		}
-		err = s.Write(ctx, s.Tables.Names, []table.Op{{Kind: kind, Row: row}})
-		if err == nil {
-			return nil
-		}
-		if try == rowstore.MaxTries || errors.Is(err, table.ErrInvalid) {
-			return rowstore.Unavailable(err)
-		}
-		if err := s.pause(ctx); err != nil {
-			return err
-		}
-	}
+		return []table.Op{rowstore.Put(row)}, nil
+	})
 }
 
 // free reports whether a user may take over a reservation: it is the user's own, or one that came

@@ -181,14 +181,6 @@ func (s *Service) insert(ctx context.Context, name string, row table.Row) error 
 	return nil
 }
 
-// pause waits before another try at a row that others change too.
-func (s *Service) pause(ctx context.Context) error {
-	if err := s.Sleep(ctx, s.Jitter(5*time.Millisecond)); err != nil {
-		return rowstore.Unavailable(err)
-	}
-	return nil
-}
-
 func (s *Service) newID() string { return schema.NewID(s.Now(), s.Entropy) }
 
 func (s *Service) fill(b []byte) {

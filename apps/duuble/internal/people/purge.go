@@ -165,7 +165,7 @@ func (s *Service) eraseAccount(ctx context.Context, u User) error {
 		all := func(*tie) bool { return true }
 		switch kind + "|" {
 		case followRows:
-			err = s.Forget(ctx, Mirror{User: other, Row: fanRows + u.ID, Column: followers, Order: fanByTime + schema.Inv(parseTie(row).createdAt) + "|" + u.ID}, func(*table.Row) bool { return false })
+			err = s.Forget(ctx, Mirror{User: other, Row: fanRows + u.ID, Column: followers, Order: fanByTime + rowstore.Descending(parseTie(row).createdAt) + "|" + u.ID}, func(*table.Row) bool { return false })
 		case blockRows:
 			err = s.RemoveKey(ctx, s.Tables.Users, blockerKey(other, u.ID))
 		case fanRows:

@@ -193,10 +193,10 @@ func (s *Service) Refresh(ctx context.Context, token, requestID string) (SignedI
 		}
 		// The session was changed by another request, or has ended, or this write has landed and its
 		// answer was lost. Without an id of the request that cannot be told from a theft.
-		if requestID == "" && !rowstore.Overtaken(err) || try == rowstore.MaxTries {
+		if requestID == "" && !rowstore.Overtaken(err) {
 			return SignedIn{}, rowstore.Unavailable(err)
 		}
-		if err := s.pause(ctx); err != nil {
+		if err := s.Retry(ctx, try, err); err != nil {
 			return SignedIn{}, err
 		}
 	}

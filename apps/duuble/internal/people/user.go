@@ -143,10 +143,7 @@ func (s *Service) changeUser(ctx context.Context, u User, change func(*User) err
 		if errors.Is(err, table.ErrNotFound) {
 			return User{}, sessionEnded()
 		}
-		if try == rowstore.MaxTries || errors.Is(err, table.ErrInvalid) {
-			return User{}, rowstore.Unavailable(err)
-		}
-		if err := s.pause(ctx); err != nil {
+		if err := s.Retry(ctx, try, err); err != nil {
 			return User{}, err
 		}
 		again, err := s.user(ctx, u.ID)

@@ -2,7 +2,6 @@ package people
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"prompthub/internal/fault"
@@ -141,10 +140,7 @@ func (s *Service) Count(ctx context.Context, l Limit, w Window, id string) (err 
 		if err == nil {
 			return nil
 		}
-		if try == rowstore.MaxTries || errors.Is(err, table.ErrInvalid) {
-			return rowstore.Unavailable(err)
-		}
-		if err := s.pause(ctx); err != nil {
+		if err := s.Retry(ctx, try, err); err != nil {
 			return err
 		}
 		if w, err = s.Window(ctx, l); err != nil {

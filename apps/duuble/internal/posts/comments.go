@@ -86,7 +86,7 @@ func (c *Comment) byAuthor() table.Key {
 
 // asRoot is the key of the row in the list of roots.
 func (c *Comment) asRoot() table.Key {
-	return postKey(c.PostID, rootRows+schema.Inv(c.CreatedAt)+"|"+c.ID)
+	return postKey(c.PostID, rootRows+rowstore.Descending(c.CreatedAt)+"|"+c.ID)
 }
 
 // asReply is the key of the row in the list of the replies of the root.

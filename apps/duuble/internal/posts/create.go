@@ -160,7 +160,7 @@ func (p Post) listed() table.Props {
 
 // list writes the rows by which a post is found.
 func (s *Service) list(ctx context.Context, p Post) error {
-	row := schema.Inv(p.CreatedAt) + "|" + p.ID
+	row := rowstore.Descending(p.CreatedAt) + "|" + p.ID
 	props := p.listed()
 	in := p.lists()
 	return rowstore.Each(ctx, len(in), len(in), func(ctx context.Context, i int) error {

@@ -10,7 +10,6 @@ import (
 	"prompthub/apps/duuble/internal/lists"
 	"prompthub/apps/duuble/internal/manage"
 	"prompthub/apps/duuble/internal/people"
-	"prompthub/apps/duuble/internal/schema"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
 )
@@ -64,7 +63,7 @@ func (s *Service) defaultPage(ctx context.Context, viewer, after string, limit i
 	err = rowstore.Each(ctx, len(users), rowstore.MaxParallel, func(ctx context.Context, i int) error {
 		l := lists.List{Table: s.Tables.Lists, Partition: byAuthor(users[i].UserID)}
 		var err error
-		of[i], _, err = lists.Read(ctx, s.Store, l, schema.Inv(table.TimeOf(asOf)), turns, onlyPublic)
+		of[i], _, err = lists.Read(ctx, s.Store, l, rowstore.Descending(table.TimeOf(asOf)), turns, onlyPublic)
 		return err
 	})
 	if err != nil {

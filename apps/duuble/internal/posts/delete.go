@@ -319,7 +319,7 @@ func (s *Service) purgePost(ctx context.Context, id string, authorGoes bool, due
 	if err != nil || p == nil || !p.purging {
 		return err
 	}
-	at := schema.Inv(p.CreatedAt) + "|" + id
+	at := rowstore.Descending(p.CreatedAt) + "|" + id
 	in := p.lists()
 	err = rowstore.Each(ctx, len(in), len(in), func(ctx context.Context, i int) error {
 		return s.RemoveKey(ctx, s.Tables.Lists, table.Key{Partition: in[i], Row: at})

@@ -53,7 +53,7 @@ func (p seen) mayGoOut() error {
 
 // mirror is the key of the row of a repost in the partition of its original.
 func (p Post) mirror() table.Key {
-	return postKey(p.SourceID, repostRows+schema.Inv(p.CreatedAt)+"|"+p.ID)
+	return postKey(p.SourceID, repostRows+rowstore.Descending(p.CreatedAt)+"|"+p.ID)
 }
 
 // isCounted reports whether a row of a repost is of one that everybody can see.

@@ -57,7 +57,7 @@ type Share struct {
 }
 
 // at is the last part of the key of a share, and of the rows of lists that follow from it.
-func (x *Share) at() string { return schema.Inv(x.CreatedAt) + "|" + x.ID }
+func (x *Share) at() string { return rowstore.Descending(x.CreatedAt) + "|" + x.ID }
 
 func (x *Share) row() table.Row {
 	targets := toFeed

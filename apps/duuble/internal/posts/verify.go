@@ -9,6 +9,7 @@ import (
 	"prompthub/apps/duuble/internal/ballot"
 	"prompthub/apps/duuble/internal/feed"
 	"prompthub/apps/duuble/internal/schema"
+	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
 )
 
@@ -113,7 +114,7 @@ func (s *Service) VerifyRows(ctx context.Context, report func(string)) (rows int
 				purging = id
 				continue
 			}
-			at := schema.Inv(p.CreatedAt) + "|" + id
+			at := rowstore.Descending(p.CreatedAt) + "|" + id
 			for _, list := range p.lists() {
 				if err := there(s.Tables.Lists, table.Key{Partition: list, Row: at}, fmt.Sprintf("post %s: it is not in the list %s", id, list)); err != nil {
 					return rows, err
@@ -154,7 +155,7 @@ func (s *Service) VerifyRows(ctx context.Context, report func(string)) (rows int
 		case strings.HasPrefix(row.Key.Row, voterRows) && row.Props.Get("user_id").Str() == "":
 		case strings.HasPrefix(row.Key.Row, voterRows):
 			v := receiptOf(id, row)
-			err = there(s.Tables.Users, table.Key{Partition: schema.User(v.Voter), Row: voteRows + schema.Inv(v.VotedAt) + "|" + id}, fmt.Sprintf("post %s: a vote is not in the list of its voter", id))
+			err = there(s.Tables.Users, table.Key{Partition: schema.User(v.Voter), Row: voteRows + rowstore.Descending(v.VotedAt) + "|" + id}, fmt.Sprintf("post %s: a vote is not in the list of its voter", id))
 			if err == nil {
 				err = noted(id, voteActivity(v))
 			}

@@ -127,7 +127,7 @@ const voteRows = "uv|"
 func (s *Service) FollowVotes(ctx context.Context, votes []ballot.Receipt) error {
 	return rowstore.Each(ctx, len(votes), rowstore.MaxParallel, func(ctx context.Context, i int) error {
 		v := votes[i]
-		err := s.People.Reflect(ctx, people.Mirror{User: v.Voter, Row: voteRows + schema.Inv(v.VotedAt) + "|" + v.Post, Version: 1, Live: true, Column: "votes_cast_count", Props: table.Props{
+		err := s.People.Reflect(ctx, people.Mirror{User: v.Voter, Row: voteRows + rowstore.Descending(v.VotedAt) + "|" + v.Post, Version: 1, Live: true, Column: "votes_cast_count", Props: table.Props{
 			{Name: "post_id", Value: table.String(v.Post)},
 			{Name: "voted_at", Value: table.Time(v.VotedAt)},
 		}})

@@ -7,7 +7,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"time"
 
 	"prompthub/apps/duuble/internal/rules"
@@ -49,10 +48,11 @@ func (k Keys) IDFor(ctx context.Context, user, key string, body any, id string) 
 		return hex.EncodeToString(sum[:])
 	}
 	where := table.Key{Partition: partitions + hash(user+"\n"+key), Row: "r"}
-	for try := 0; ; try++ {
+	first := id
+	err = k.Change(ctx, k.Table, func(ctx context.Context) ([]table.Op, error) {
 		row, err := k.GetRow(ctx, k.Table, where)
 		if err != nil {
-			return "", err
+			return nil, err
 		}
 		op := table.Op{Kind: table.Insert, Row: table.Row{Key: where, Props: table.Props{
 			{Name: "id", Value: table.String(id)},
@@ -62,23 +62,16 @@ func (k Keys) IDFor(ctx context.Context, user, key string, body any, id string) 
 		if row != nil {
 			if k.Now().Sub(row.Props.Get("created_at").Time()) < lasts {
 				if row.Props.Get("body").Str() != hash(string(text)) {
-					return "", fault.Coded(fault.Invalid, Mismatch, "this Idempotency-Key was sent with something else; send another key")
+					return nil, fault.Coded(fault.Invalid, Mismatch, "this Idempotency-Key was sent with something else; send another key")
 				}
-				return row.Props.Get("id").Str(), nil
+				first = row.Props.Get("id").Str()
+				return nil, nil
 			}
 			op.Kind, op.Row.ETag = table.Replace, row.ETag
 		}
-		err = k.Write(ctx, k.Table, []table.Op{op})
-		if err == nil {
-			return id, nil
-		}
-		if try == rowstore.MaxTries || errors.Is(err, table.ErrInvalid) {
-			return "", rowstore.Unavailable(err)
-		}
-		if err := k.Sleep(ctx, k.Jitter(5*time.Millisecond)); err != nil {
-			return "", rowstore.Unavailable(err)
-		}
-	}
+		return []table.Op{op}, nil
+	})
+	return first, err
 }
 
 // Forget removes the rows of each Idempotency-Key that is not known any more. None is kept

@@ -25,14 +25,11 @@
 package schema
 
 import (
-	"fmt"
 	"io"
 	"regexp"
 	"time"
 
 	"github.com/oklog/ulid/v2"
-
-	"prompthub/internal/storage/table"
 )
 
 // Tables names the tables.
@@ -80,9 +77,6 @@ func Hub(id string) string { return "h|" + id }
 
 // Discussion returns the partition of a discussion in Hubs.
 func Discussion(hub, id string) string { return "d|" + hub + "|" + id }
-
-// Inv writes an instant so that later ones come first.
-func Inv(t time.Time) string { return fmt.Sprintf("%019d", table.MaxTicks-table.Ticks(t)) }
 
 // ids are what the id of something can be: a ULID here, a UUID of a row that was imported.
 var ids = regexp.MustCompile(`^[0-9A-Za-z-]{1,36}$`)

@@ -1,10 +1,10 @@
 package account
 
 import (
-	"fmt"
 	"time"
 
 	"prompthub/apps/harmony/internal/rules"
+	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
 )
 
@@ -59,7 +59,7 @@ func ParsePrivacy(row table.Row) rules.Privacy {
 // DueKey is the key of the row of State by which the timer of erasure finds an account that was
 // deleted at an instant.
 func DueKey(id string, deletedAt time.Time) table.Key {
-	return table.Key{Partition: DueRows + deletedAt.UTC().Format("20060102"), Row: fmt.Sprintf("%019d_account_%s", table.Ticks(deletedAt), id)}
+	return table.Key{Partition: DueRows + deletedAt.UTC().Format("20060102"), Row: rowstore.Ascending(deletedAt) + "_account_" + id}
 }
 
 // DueRows begins the partitions of accounts that were deleted, by the day.

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"prompthub/apps/harmony/internal/account"
 	"prompthub/apps/harmony/internal/blog"
@@ -30,7 +29,7 @@ import (
 )
 
 // Prefix is the path that all routes begin with.
-const Prefix = "/api/v1"
+const Prefix = openapi.Prefix
 
 // maxBody is how large a body of JSON may be, in bytes: 64 KiB, and 9 for each character of the
 // longest texts that a route takes.
@@ -55,39 +54,37 @@ type Config struct {
 
 type api struct {
 	Config
-	huma     huma.API
-	document openapi.Document
-	about    openapi.System
-	bounds   map[string]Bound
+	service openapi.Service[visit]
 }
 
-// A Bound is what a route may cost.
-type Bound struct {
-	Steps int // calls of the storage of which each waits for the one before, after the session
-	Calls int // all calls, those after the answer too; of a list those of a page of 20
-}
+// A Bound is that of a route, by its steps and its calls.
+type Bound openapi.Bound
 
 // New returns a handler for everything under Prefix.
 func New(c Config) http.Handler {
 	a, mux := build(c)
-	watch := httpjson.Observer{Log: c.Log, Now: c.Now, Telemetry: c.Telemetry}
-	return watch.Observe(httpjson.Secure(httpjson.CORS(c.Origins, httpjson.Single(httpjson.JoinQuery(httpjson.ETags(a.uncached(httpjson.Routes(mux))))))))
+	return a.service.Handler(httpjson.Routes(mux))
 }
 
 // Bounds returns the bounds of all routes by their operation ids.
-func Bounds() map[string]Bound {
+func Bounds() map[string]openapi.Bound {
 	a, _ := build(Config{Service: &meet.Service{}})
-	return a.bounds
+	return a.service.Bounds()
 }
 
 func build(c Config) (*api, *http.ServeMux) {
-	a := &api{Config: c, bounds: map[string]Bound{}, about: openapi.System{Version: c.Version, Ready: openapi.Readiness{Ask: c.Service.Ready, Now: c.Now}}}
-	mux := http.NewServeMux()
-	a.huma = humago.NewWithPrefix(mux, Prefix, a.settings())
-	a.document = openapi.Document{API: a.huma, Problem: httpjson.Problem{}, Meanings: meanings, ETag: `"6b3e1f0a9c24d785"`, Examples: map[string]any{}}
-	for _, t := range imageTypes {
-		a.document.Examples[t] = "the bytes of a file"
+	a := &api{Config: c}
+	a.service = openapi.Service[visit]{
+		Admission: c.Admission, Origins: c.Origins, Log: c.Log, Now: c.Now, Telemetry: c.Telemetry, Version: c.Version, Ready: c.Service.Ready,
+		Document: openapi.Document{Problem: httpjson.Problem{}, Meanings: meanings, ETag: `"6b3e1f0a9c24d785"`, Examples: map[string]any{}},
+		Scheme:   bearerScheme, MaxBody: maxBody, MaxFile: picture.MaxBytes, Identify: a.identify, LogKey: account.LogKey,
+		Secret: func(method, path string) bool { return method == http.MethodPost && strings.HasPrefix(path, "/auth/") },
 	}
+	for _, t := range imageTypes {
+		a.service.Document.Examples[t] = "the bytes of a file"
+	}
+	mux := http.NewServeMux()
+	a.service.Begin(mux, a.settings())
 	a.account()
 	a.people()
 	a.images()
@@ -102,19 +99,8 @@ func build(c Config) (*api, *http.ServeMux) {
 	a.blog()
 	a.preferences()
 	a.admin()
-	a.system()
-	a.about.Rendered = a.document.Render()
+	a.service.Finish()
 	return a, mux
-}
-
-// uncached keeps answers with tokens out of all caches.
-func (a *api) uncached(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasPrefix(r.URL.Path, Prefix+"/auth/") && r.Method == http.MethodPost {
-			w.Header().Set("Cache-Control", "no-store")
-		}
-		next.ServeHTTP(w, r)
-	})
 }
 
 const bearerScheme = "accessToken"
@@ -142,13 +128,11 @@ func (a *api) settings() huma.Config {
 	return c
 }
 
-// An access says who may use a route.
-type access int
-
+// The kinds of access to a route. The browser of a visitor may send its cookie instead of a token.
 const (
-	anyone  access = iota
-	visitor        // anyone, but a member sees more; a browser may send its cookie
-	member
+	anyone  = openapi.Anyone
+	visitor = openapi.Visitor
+	member  = openapi.SignedIn
 )
 
 // none is the input of a route that takes nothing.
@@ -156,164 +140,51 @@ type none = struct{}
 
 // route registers an action. op.Errors names the statuses of its errors beyond those of every
 // route.
-func route[I, O any](a *api, who access, bound Bound, op huma.Operation, act func(context.Context, meet.Claim, *I) (*O, error)) {
-	if who != anyone {
-		bound.Steps++ // the session is read first, so that it is known who calls
-	}
-	a.bounds[op.OperationID] = bound
-	op.BodyReadTimeout = -1 // openapi.ReadBody has its own
-	statuses := append([]int{400, 422, 429, 500, 503}, op.Errors...)
-	if op.Method != http.MethodGet {
-		statuses = append(statuses, 403, 408, 413, 415) // pages of other sites, and bodies
-	}
-	switch who {
-	case member:
-		op.Security = []map[string][]string{{bearerScheme: {}}}
-		statuses = append(statuses, 401, 403)
-	case visitor:
-		op.Security = []map[string][]string{{}, {bearerScheme: {}}}
-		statuses = append(statuses, 401, 403)
-	case anyone:
-	}
-	op.Middlewares = huma.Middlewares{func(ctx huma.Context, next func(huma.Context)) { a.admit(ctx, who, next) }}
-	a.document.AddErrors(&op, statuses...)
-	if op.Method == http.MethodGet && !openapi.IsProbe(op.Path) {
-		openapi.Conditional(&op)
-	}
-	huma.Register(a.huma, op, func(ctx context.Context, in *I) (*O, error) {
-		v, _ := ctx.Value(visitKey{}).(*visit)
-		if v == nil {
-			v = &visit{} // a probe
-		}
-		out, err := openapi.WithinPage(in, func() (*O, error) { return act(ctx, v.claim, in) })
-		if err != nil {
-			return nil, httpjson.Describe(ctx, err)
-		}
-		return out, nil
-	})
+func route[I, O any](a *api, who openapi.Access, bound Bound, op huma.Operation, act func(context.Context, meet.Claim, *I) (*O, error)) {
+	openapi.Route(&a.service, who, openapi.Bound(bound), op, func(ctx context.Context, v visit, in *I) (*O, error) { return act(ctx, v.claim, in) })
 }
 
 // A visit is a request with what it says about its caller.
 type visit struct {
-	claim meet.Claim
-	from  string // names the caller: the member, or the address of a guest
-
+	claim         meet.Claim
 	site, network string // where it comes from
 }
 
-type visitKey struct{}
-
-// from names the caller of a request, whose guesses at secrets are counted.
+// from names the caller of a request, whose guesses at secrets are counted: the member, or the
+// address of a guest.
 func from(ctx context.Context) string {
-	v, _ := ctx.Value(visitKey{}).(*visit)
-	if v == nil {
-		return ""
-	}
-	return v.from
+	v := openapi.CallOf[visit](ctx)
+	return cmp.Or(v.claim.UserID, v.site)
 }
 
 // asker is who asks to be signed in, by what they send of their device.
 func asker(ctx context.Context, device, agent string) meet.Asker {
-	by := meet.Asker{Device: device, Agent: account.Device(agent)}
-	if v, _ := ctx.Value(visitKey{}).(*visit); v != nil {
-		by.Site, by.Network = v.site, v.network
-	}
-	return by
+	v := openapi.CallOf[visit](ctx)
+	return meet.Asker{Device: device, Agent: account.Device(agent), Site: v.site, Network: v.network}
 }
 
-// admit finds out who sends a request, counts it, reads what it sends, and finds room for it. A
-// guest is refused before anything else is looked at. A caller who signs in or up counts as their
-// address, with any token.
-func (a *api) admit(ctx huma.Context, who access, next func(huma.Context)) {
-	r, w := humago.Unwrap(ctx)
-	if openapi.IsProbe(ctx.Operation().Path) {
-		if err := a.Admission.Probe(w, r); err != nil {
-			httpjson.Refuse(w, r, err)
-			return
-		}
-		next(ctx)
-		return
-	}
-	v := &visit{}
-	find, refused := a.finds(v, r, who)
-	caller, err := a.Admission.Caller(r, find)
-	if err != nil {
-		refused = err
-	}
+// identify returns a request and the search for the session that it names, nil for a guest.
+func (a *api) identify(r *http.Request, who openapi.Access) (v *visit, find func() (string, error), err error) {
+	v = &visit{}
 	v.site, v.network = httpjson.AddressClass(r)
-	v.from = cmp.Or(v.claim.UserID, v.site)
-	if err := a.Admission.Admit(r.Context(), w.Header(), caller, httpjson.IsWrite(r)); err != nil {
-		refused = err
-	}
-	if refused != nil {
-		httpjson.Refuse(w, r, refused)
-		return
-	}
-	if v.claim.UserID != "" {
-		httpjson.SetUser(r.Context(), account.LogKey(v.claim.UserID))
-	}
-	openapi.CheckQuery(ctx, func(ctx huma.Context) {
-		if !a.read(ctx) {
-			return
-		}
-		leave, err := a.Admission.Enter(ctx.Context(), caller)
-		if err != nil {
-			httpjson.Refuse(w, r, err)
-			return
-		}
-		defer leave()
-		next(huma.WithValue(ctx, visitKey{}, v))
-	})
-}
-
-// read reads the body of a request, if its route takes one. It reports whether the request goes on;
-// otherwise it is answered.
-func (a *api) read(ctx huma.Context) bool {
-	switch body := ctx.Operation().RequestBody; {
-	case body == nil:
-		return true
-	case body.Content[openapi.JSON] != nil:
-		return openapi.ReadBody(ctx, a.Admission, maxBody)
-	}
-	r, w := humago.Unwrap(ctx)
-	_, err := a.Admission.ReadBody(w, r, picture.MaxBytes)
-	if err != nil {
-		httpjson.WriteProblem(w, httpjson.Describe(r.Context(), err))
-	}
-	return err == nil
-}
-
-// finds returns what finds out whose session a request names, nil for a guest.
-func (a *api) finds(v *visit, r *http.Request, who access) (find func() (string, error), err error) {
 	if who == anyone {
-		return nil, nil
+		return v, nil, nil
 	}
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if scheme == "" && who == visitor {
 		if token, _ = cookie.Read(r); token == "" {
-			return nil, nil
+			return v, nil, nil
 		}
 	} else if !strings.EqualFold(scheme, "Bearer") {
-		return nil, meet.SignIn()
+		return v, nil, meet.SignIn()
 	}
-	return func() (string, error) {
+	return v, func() (string, error) {
 		c, err := meet.ParseAccess(strings.TrimSpace(token))
 		if err == nil {
 			v.claim, _, err = a.Service.Recognize(r.Context(), c)
 		}
 		return v.claim.UserID, err
 	}, nil
-}
-
-func (a *api) system() {
-	route(a, anyone, Bound{}, openapi.HealthRoute(), unclaimed(a.about.Health))
-	route(a, anyone, Bound{1, 1}, openapi.ReadyRoute(), unclaimed(a.about.IsReady))
-	route(a, anyone, Bound{}, openapi.DocumentRoute(), unclaimed(a.about.Document))
-}
-
-// unclaimed makes an action of one that does not ask who calls.
-func unclaimed[I, O any](act func(context.Context, *I) (*O, error)) func(context.Context, meet.Claim, *I) (*O, error) {
-	return func(ctx context.Context, _ meet.Claim, in *I) (*O, error) { return act(ctx, in) }
 }
 
 // meanings says what each status that reports an error means here, with an example. Those that mean

@@ -292,3 +292,9 @@ func TestPolling(t *testing.T) {
 	require.Equal(t, 409, status)
 	require.Equal(t, "CHAT_CLOSED", p["code"])
 }
+
+// TestOpenAPI compares the document with its golden file.
+func TestOpenAPI(t *testing.T) {
+	t.Parallel()
+	openapitest.Golden(t, newWorld(t))
+}

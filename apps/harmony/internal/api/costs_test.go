@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"os"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -15,6 +16,8 @@ import (
 	"prompthub/apps/harmony/internal/chats"
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/population"
+	"prompthub/internal/http/openapi"
+	"prompthub/internal/testing/golden"
 )
 
 const (
@@ -33,8 +36,7 @@ type request struct {
 // A cost is what a request has cost: calls of the storage of which each waits for the one before,
 // all calls, and the bytes of the rows that they carry.
 type cost struct {
-	steps, calls int
-	bytes        int64
+	steps, calls, bytes int
 }
 
 // A story is a community in which all requests are made once at least. Bob is its admin, anna
@@ -234,15 +236,13 @@ func (s *story) run(all []request, tell func(request, cost)) {
 		}
 		names := strings.NewReplacer("CHAT", s.pair, "MESSAGE", s.message, "ITEM", s.thing, "POST", s.text, "TOPIC", s.about, "REPLY", s.response, "FILED", s.filed)
 		s.background.Wait()
-		s.meter.n.Store(0)
-		s.meter.bytes.Store(0)
-		s.meter.delay = time.Millisecond
+		s.calls.Start(time.Millisecond)
 		from := time.Now()
 		status, answer := s.ask(c.method, names.Replace(c.path), c.token, names.Replace(c.body))
 		spent := cost{steps: int(time.Since(from) / time.Millisecond)}
 		s.background.Wait()
-		s.meter.delay = 0
-		spent.calls, spent.bytes = int(s.meter.n.Load()), s.meter.bytes.Load()
+		s.calls.Stop()
+		spent.calls, spent.bytes = s.calls.Count(), s.calls.Bytes()
 		require.Equal(s.t, c.status, status, "%s: %v", c.id, answer)
 		for name, is := range map[string]*string{"chatId": &s.pair, "itemId": &s.thing, "postId": &s.text, "topicId": &s.about, "replyId": &s.response, "reportId": &s.filed, "id": &s.message} {
 			if id, _ := answer[name].(string); id != "" {
@@ -253,40 +253,44 @@ func (s *story) run(all []request, tell func(request, cost)) {
 	}
 }
 
+// ids hides ids in calls.
+var ids = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
+
 // TestCounts holds what each route costs against its bound: steps until the answer, and all calls.
+// The calls are listed in testdata.
 func TestCounts(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStory(t, newWorldOfToday(t))
-		ofTwo := map[string]api.Bound{ // what a chat of two costs less than that of an event
+		ofTwo := map[string]openapi.Bound{ // what a chat of two costs less than that of an event
 			"get-chat": {Steps: 3, Calls: 6}, "edit-message": {Steps: 5, Calls: 6}, "read-chat": {Steps: 4, Calls: 5}, "delete-message": {Steps: 4, Calls: 5},
 		}
-		ofForum := map[string]api.Bound{ // what a topic of the forum costs less than one of an event
+		ofForum := map[string]openapi.Bound{ // what a topic of the forum costs less than one of an event
 			"get-topic": {Steps: 3, Calls: 6}, "reply": {Steps: 5, Calls: 8}, "put-reply": {Steps: 3, Calls: 5}, "delete-reply": {Steps: 3, Calls: 5},
 			"put-topic": {Steps: 6, Calls: 11}, "delete-topic": {Steps: 5, Calls: 7},
 		}
-		ofReports := map[string]api.Bound{ // reports that cost less than one about a message of an event
+		ofReports := map[string]openapi.Bound{ // reports that cost less than one about a message of an event
 			`"user"`: {Steps: 4, Calls: 10}, `"image"`: {Steps: 4, Calls: 10}, `"CHAT"`: {Steps: 4, Calls: 8}, "suspend": {Steps: 5, Calls: 9},
 		}
-		removals := []api.Bound{{Steps: 6, Calls: 8}, {Steps: 8, Calls: 13}} // of a message and of a picture, less than of a topic
-		counted := map[string]bool{}
+		removals := []openapi.Bound{{Steps: 6, Calls: 8}, {Steps: 8, Calls: 13}} // of a message and of a picture, less than of a topic
+		counted, made := map[string]bool{}, ""
 		s.run(s.requests(), func(c request, spent cost) {
 			bound := api.Bounds()[c.id]
 			t.Logf("%s: %d steps, %d calls", c.id, spent.steps, spent.calls)
 			require.LessOrEqual(t, spent.steps, bound.Steps, c.id)
 			if c.id == "like" && c.token == s.access {
-				bound = api.Bound{Steps: 5, Calls: 13} // one that makes no match
+				bound = openapi.Bound{Steps: 5, Calls: 13} // one that makes no match
 			}
 			if less, ok := ofTwo[c.id]; ok && !strings.Contains(c.path, s.room) {
 				bound = less
 			} else if less, ok := ofForum[c.id]; ok && strings.Contains(c.path, s.talk) {
 				bound = less
 			} else if c.id == "put-event" && !strings.Contains(c.path, s.draft) {
-				bound = api.Bound{Steps: 5, Calls: 20} // one that has its topics
+				bound = openapi.Bound{Steps: 5, Calls: 20} // one that has its topics
 			} else if c.id == "get-event" {
-				bound = api.Bound{Steps: 3, Calls: 8} // with two topics
+				bound = openapi.Bound{Steps: 3, Calls: 8} // with two topics
 			} else if c.id == "send-message" && strings.Contains(c.path, s.room) {
-				bound = api.Bound{Steps: 4, Calls: 6} // whether the other of two is there is one more
+				bound = openapi.Bound{Steps: 4, Calls: 6} // whether the other of two is there is one more
 			}
 			for what, less := range ofReports {
 				if strings.HasSuffix(c.id, "report") && strings.Contains(c.body, what) {
@@ -297,11 +301,13 @@ func TestCounts(t *testing.T) {
 				bound, removals = removals[0], removals[1:]
 			}
 			if !strings.HasPrefix(c.id, "list-") && c.status < 300 { // a list costs by its rows
-				require.Equal(t, bound, api.Bound{Steps: spent.steps, Calls: spent.calls}, c.id)
+				require.Equal(t, bound, openapi.Bound{Steps: spent.steps, Calls: spent.calls}, c.id)
 			}
 			require.LessOrEqual(t, spent.calls, bound.Calls, c.id)
 			counted[c.id] = true
+			made += "# " + c.id + "\n" + s.calls.Lines(ids) + "\n"
 		})
+		golden.Check(t, "testdata/calls.txt", made)
 		for id := range api.Bounds() {
 			require.True(t, counted[id], "%s is not counted", id)
 		}

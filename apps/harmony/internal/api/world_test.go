@@ -2,14 +2,12 @@ package api_test
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -27,98 +25,11 @@ import (
 	"prompthub/apps/harmony/internal/web"
 	"prompthub/internal/http/auth/password"
 	"prompthub/internal/http/httpjson"
-	"prompthub/internal/storage/blob"
 	"prompthub/internal/storage/blob/picture"
 	"prompthub/internal/storage/memory"
-	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/rowstore"
-	"prompthub/internal/storage/table"
+	"prompthub/internal/testing/calls"
 )
-
-// A meter counts the calls of the storage, each of which takes delay, and the bytes of the rows
-// that they carry: keys, names and values.
-type meter struct {
-	table.DB
-	delay time.Duration
-	n     atomic.Int64
-	bytes atomic.Int64
-}
-
-func (m *meter) weigh(row table.Row) {
-	n := len(row.Partition) + len(row.Key.Row)
-	for _, p := range row.Props {
-		n += len(p.Name) + max(len(p.Value.Str()), 8)
-	}
-	m.bytes.Add(int64(n))
-}
-
-func (m *meter) call() {
-	m.n.Add(1)
-	if m.delay > 0 {
-		time.Sleep(m.delay) // in a bubble, where it costs nothing
-	}
-}
-
-func (m *meter) Get(ctx context.Context, name string, key table.Key) (table.Row, error) {
-	m.call()
-	row, err := m.DB.Get(ctx, name, key)
-	m.weigh(row)
-	return row, err
-}
-
-func (m *meter) List(ctx context.Context, name string, r table.Range, limit int, next string) (table.Page, error) {
-	m.call()
-	page, err := m.DB.List(ctx, name, r, limit, next)
-	for _, row := range page.Rows {
-		m.weigh(row)
-	}
-	return page, err
-}
-
-func (m *meter) Write(ctx context.Context, name string, ops ...table.Op) ([]string, error) {
-	m.call()
-	for _, op := range ops {
-		m.weigh(op.Row)
-	}
-	return m.DB.Write(ctx, name, ops...)
-}
-
-// sends counts messages.
-type sends struct {
-	queue.Queues
-	m *meter
-}
-
-func (s sends) Send(ctx context.Context, name, text string, d time.Duration) (queue.Receipt, error) {
-	s.m.call()
-	return s.Queues.Send(ctx, name, text, d)
-}
-
-func (s sends) Delete(ctx context.Context, name string, r queue.Receipt) error {
-	s.m.call()
-	return s.Queues.Delete(ctx, name, r)
-}
-
-// files counts calls for blobs.
-type files struct {
-	blob.Store
-	m *meter
-}
-
-func (f files) Put(ctx context.Context, container, name string, body []byte) error {
-	f.m.call()
-	return f.Store.Put(ctx, container, name, body)
-}
-
-func (f files) Get(ctx context.Context, container, name string) (blob.Blob, error) {
-	f.m.call()
-	return f.Store.Get(ctx, container, name)
-}
-
-func (f files) Delete(ctx context.Context, container, name string) error {
-	f.m.call()
-	return f.Store.Delete(ctx, container, name)
-}
 
 // A world is the API over stores in memory.
 type world struct {
@@ -127,7 +38,7 @@ type world struct {
 	service    *meet.Service
 	events     *events.Service
 	forum      *forum.Service
-	meter      *meter
+	calls      calls.Recorder
 	background sync.WaitGroup
 	// over returns the API with an admission of its own, and pages returns the pages.
 	over, pages func(*httpjson.Admission) http.Handler
@@ -135,7 +46,7 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, meter: &meter{DB: memory.NewTables()}}
+	w := &world{t: t}
 	names := meet.Tables{}
 	names.Users, names.UserEmails, names.Sessions = "Users", "UserEmails", "Sessions"
 	names.UserImages, names.UserPreferences, names.UserSettings, names.Pairs = "UserImages", "UserPreferences", "UserSettings", "Pairs"
@@ -143,12 +54,12 @@ func newWorld(t *testing.T) *world {
 	names.Deck, names.Chats, names.UserChats, names.Messages, names.State = "Deck", "Chats", "UserChats", "Messages", "State"
 	w.service = meet.New(meet.Config{
 		Store: &rowstore.Store{
-			DB: w.meter, Now: time.Now, Log: slog.New(slog.DiscardHandler), Background: w.background.Go,
+			DB: calls.Tables(memory.NewTables(), w.calls.Make), Now: time.Now, Log: slog.New(slog.DiscardHandler), Background: w.background.Go,
 			Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 			Random: func(time.Duration) time.Duration { return 0 },
 		},
-		Tables: names, Queues: sends{memory.NewQueues(time.Now), w.meter}, Entropy: rand.Reader, Passwords: password.NewHasher(),
-		Blobs: files{memory.NewBlobs(time.Now), w.meter}, Pictures: picture.NewMaker(), LikesADay: 200, EraseAfter: 30 * 24 * time.Hour,
+		Tables: names, Queues: calls.Queues(memory.NewQueues(time.Now), w.calls.Make), Entropy: meettest.Seeded(1), Passwords: password.NewHasher(),
+		Blobs: calls.Blobs(memory.NewBlobs(time.Now), w.calls.Make), Pictures: picture.NewMaker(), LikesADay: 200, EraseAfter: 30 * 24 * time.Hour,
 	})
 	require.NoError(t, w.service.Create(t.Context()))
 	w.events = events.New(w.service, meettest.EventTables, meettest.ForumTables)

@@ -56,7 +56,7 @@ type Page struct {
 // removed after the answer.
 func (s *Service) List(ctx context.Context, after string, limit int) (Page, error) {
 	now := s.Now()
-	r := table.Range{Partition: listRows, From: meet.Inverse(now), After: after}
+	r := table.Range{Partition: listRows, From: rowstore.Descending(now), After: after}
 	if after != "" {
 		r.From = ""
 	}

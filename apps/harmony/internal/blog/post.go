@@ -15,9 +15,9 @@ import (
 	"fmt"
 	"time"
 
-	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/fault"
+	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
 )
 
@@ -92,7 +92,7 @@ func (p Post) list() []table.Key {
 	if !p.Published {
 		return nil
 	}
-	return []table.Key{{Partition: listRows, Row: fmt.Sprintf("%s_%s_%d", meet.Inverse(p.PublishedAt), p.ID, p.version)}}
+	return []table.Key{{Partition: listRows, Row: fmt.Sprintf("%s_%s_%d", rowstore.Descending(p.PublishedAt), p.ID, p.version)}}
 }
 
 func (p Post) holds(key table.Key) bool {

@@ -160,7 +160,7 @@ func EventListed(user, event string, came time.Time) table.Row {
 	return table.Row{Key: table.Key{Partition: user, Row: OfEvent(event)}, Props: table.Props{
 		{Name: "EventId", Value: table.String(event)},
 		{Name: "LastAt", Value: table.Time(came)},
-		{Name: "ReadUpTo", Value: table.String(instant(before))},
+		{Name: "ReadUpTo", Value: table.String(rowstore.Descending(table.TimeOf(before)))},
 	}}
 }
 

@@ -49,23 +49,17 @@ func (x Rooms) ForgetListed(ctx context.Context, listed table.Row) error {
 		return err
 	}
 	head := table.Key{Partition: chat, Row: headRow}
-	for try := 0; ; try++ { // the version makes pages look again
+	err := x.Change(ctx, x.Messages, func(ctx context.Context) ([]table.Op, error) { // the version makes pages look again
 		row, err := x.GetRow(ctx, x.Messages, head)
-		if err != nil {
-			return err
+		if err != nil || row == nil {
+			return nil, err
 		}
-		if row == nil {
-			break
-		}
-		err = x.Write(ctx, x.Messages, []table.Op{{Kind: table.Merge, Row: table.Row{Key: head, ETag: row.ETag, Props: table.Props{
+		return []table.Op{{Kind: table.Merge, Row: table.Row{Key: head, ETag: row.ETag, Props: table.Props{
 			{Name: "Version", Value: table.Int64(parseHead(*row).version + 1)},
-		}}}})
-		if err == nil {
-			break
-		}
-		if try == rowstore.MaxTries {
-			return rowstore.Unavailable(err)
-		}
+		}}}}, nil
+	})
+	if err != nil {
+		return err
 	}
 	return x.RemoveKey(ctx, x.UserChats, listed.Key)
 }

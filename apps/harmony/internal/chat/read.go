@@ -76,7 +76,7 @@ func (x Rooms) List(ctx context.Context, user, after string, limit int) (some []
 	for _, row := range rows {
 		at := table.Ticks(row.Props.Get("LastAt").Time())
 		p := row.Props
-		if l := (Listed{row.Key.Row, p.Get("OtherId").Str(), p.Get("EventId").Str(), p.Get("ReadUpTo").Str(), instant(at) + "_" + row.Key.Row}); l.position > after {
+		if l := (Listed{row.Key.Row, p.Get("OtherId").Str(), p.Get("EventId").Str(), p.Get("ReadUpTo").Str(), rowstore.Descending(table.TimeOf(at)) + "_" + row.Key.Row}); l.position > after {
 			all = append(all, l)
 		}
 	}

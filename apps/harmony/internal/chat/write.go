@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"slices"
 	"time"
 
@@ -14,9 +13,6 @@ import (
 	"prompthub/internal/storage/table"
 	"prompthub/internal/storage/transact"
 )
-
-// instant writes an instant so that later ones come first.
-func instant(ticks int64) string { return fmt.Sprintf("%019d", table.MaxTicks-ticks) }
 
 func sortBy[T any](all []T, key func(T) string) {
 	slices.SortFunc(all, func(a, b T) int { return cmp.Compare(key(a), key(b)) })
@@ -52,11 +48,11 @@ func (x Rooms) Follow(ctx context.Context, r Room, version int64, fresh bool) er
 		}
 		row.Props = r.openProps()
 		err = x.Write(ctx, x.Messages, []table.Op{{Kind: kind, Row: row}})
-		if err == nil || try == rowstore.MaxTries {
-			return err
+		if err == nil {
+			return nil
 		}
-		if err := x.Sleep(ctx, x.Jitter(5*time.Millisecond)); err != nil {
-			return rowstore.Unavailable(err)
+		if err := x.Retry(ctx, try, err); err != nil {
+			return err
 		}
 	}
 }
@@ -120,7 +116,7 @@ func (x Rooms) Send(ctx context.Context, r Room, user, content, key string) (m M
 		next.last = max(next.last+millisecond, table.Ticks(now.Truncate(time.Millisecond)))
 		next.sent[side]++
 		m := Message{
-			ID: instant(next.last) + "_" + id, SenderID: user, Content: content, SentAt: table.TimeOf(next.last),
+			ID: rowstore.Descending(table.TimeOf(next.last)) + "_" + id, SenderID: user, Content: content, SentAt: table.TimeOf(next.last),
 			number: next.sent[side], others: next.sent[1-side],
 		}
 		ops := append(x.headOps(r, next, true), table.Op{Kind: table.Insert, Row: m.row(r.ID)})
@@ -353,31 +349,22 @@ func (x Rooms) MarkReadUpTo(ctx context.Context, r Room, user, upTo string) erro
 		return err
 	}
 	key := table.Key{Partition: user, Row: r.ID}
-	for try := 0; ; try++ {
+	return x.Change(ctx, x.UserChats, func(ctx context.Context) ([]table.Op, error) {
 		row, err := x.GetRow(ctx, x.UserChats, key)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		now := EventListed(user, r.EventID, x.Now())
 		op := table.Op{Kind: table.Insert, Row: now}
 		if row != nil {
 			if was := row.Props.Get("ReadUpTo").Str(); was != "" && was <= upTo {
-				return nil
+				return nil, nil
 			}
 			op = table.Op{Kind: table.Merge, Row: table.Row{Key: key, ETag: row.ETag, Props: now.Props}}
 		}
 		op.Row.Props[len(op.Row.Props)-1].Value = table.String(upTo)
-		err = x.Write(ctx, x.UserChats, []table.Op{op})
-		if err == nil {
-			return nil
-		}
-		if try == rowstore.MaxTries {
-			return rowstore.Unavailable(err)
-		}
-		if err := x.Sleep(ctx, x.Jitter(5*time.Millisecond)); err != nil {
-			return rowstore.Unavailable(err)
-		}
-	}
+		return []table.Op{op}, nil
+	})
 }
 
 // KeysFor is how long a key of a request counts.

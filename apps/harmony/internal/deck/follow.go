@@ -49,8 +49,7 @@ func (x Index) Follow(ctx context.Context, read func(context.Context) (Entry, er
 	for _, hint := range hints {
 		know(hint)
 	}
-	var last error
-	for range rowstore.MaxTries {
+	for try := 0; ; try++ {
 		was := make([]*table.Row, len(keys))
 		err := rowstore.Each(ctx, len(keys), len(keys), func(ctx context.Context, i int) (err error) {
 			was[i], err = x.GetRow(ctx, x.Table, keys[i])
@@ -66,14 +65,13 @@ func (x Index) Follow(ctx context.Context, read func(context.Context) (Entry, er
 		if know(e) {
 			continue
 		}
-		if last = x.replace(ctx, e, keys, was); last == nil {
+		if err = x.replace(ctx, e, keys, was); err == nil {
 			return nil
 		}
-		if err := x.Sleep(ctx, x.Jitter(5*time.Millisecond)); err != nil {
-			return rowstore.Unavailable(err)
+		if err := x.Retry(ctx, try, err); err != nil {
+			return err
 		}
 	}
-	return rowstore.Unavailable(last)
 }
 
 // replace writes the rows that are not as the entry has them.

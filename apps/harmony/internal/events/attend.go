@@ -20,7 +20,7 @@ const maxComing = 200
 
 // goingKey is the key of the list row of a registration.
 func goingKey(user, event string, at time.Time) table.Key {
-	return table.Key{Partition: user, Row: meet.Inverse(at) + "_" + event}
+	return table.Key{Partition: user, Row: rowstore.Descending(at) + "_" + event}
 }
 
 // going is the text of a message: the list of a member must follow their registration for an event.

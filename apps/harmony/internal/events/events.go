@@ -199,9 +199,9 @@ type Page struct {
 // List returns the events that anybody may know of. Those of the visibility secretTeaser are
 // teasers for every caller.
 func (s *Service) List(ctx context.Context, c meet.Claim, q Query, after string, limit int) (Page, error) {
-	r := table.Range{Partition: "EVENT_", From: instant(s.Now()), After: after}
+	r := table.Range{Partition: "EVENT_", From: rowstore.Ascending(s.Now()), After: after}
 	if q.Past {
-		r.Partition, r.From = "PAST_", meet.Inverse(s.Now().Add(-100*time.Nanosecond)) // of one tick
+		r.Partition, r.From = "PAST_", rowstore.Descending(s.Now().Add(-100*time.Nanosecond)) // of one tick
 	}
 	if r.After != "" {
 		r.From = ""

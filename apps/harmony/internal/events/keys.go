@@ -25,9 +25,8 @@ package events
 import (
 	"fmt"
 	"slices"
-	"time"
 
-	"prompthub/apps/harmony/internal/meet"
+	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
 )
 
@@ -58,16 +57,13 @@ const staffList = "STAFF"
 func headKey(event string) table.Key           { return table.Key{Partition: event, Row: headRow} }
 func attendeeKey(event, user string) table.Key { return table.Key{Partition: event, Row: user} }
 
-// instant writes an instant so that earlier ones come first.
-func instant(t time.Time) string { return fmt.Sprintf("%019d", table.Ticks(t)) }
-
 // lists returns the keys of the rows of the table Events that follow from an event.
 func (e Event) lists() []table.Key {
 	if e.Deleted() {
 		return nil
 	}
 	place := fmt.Sprintf("_%s_%d", e.ID, e.version)
-	soonest, latest := instant(e.Ends())+place, meet.Inverse(e.Ends())+place
+	soonest, latest := rowstore.Ascending(e.Ends())+place, rowstore.Descending(e.Ends())+place
 	all := []table.Key{{Partition: staffList, Row: soonest}}
 	if e.Published && e.Visibility != SecretHidden {
 		for _, category := range []string{"all", e.Category} {

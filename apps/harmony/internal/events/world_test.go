@@ -10,6 +10,7 @@ import (
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/meettest"
 	"prompthub/apps/harmony/internal/rules"
+	"prompthub/internal/storage/rowstore"
 )
 
 var tables = meettest.EventTables
@@ -103,7 +104,7 @@ func (w *world) consistent() {
 			continue
 		}
 		attendees[row.Partition]++
-		going = append(going, row.Key.Row+" / "+meet.Inverse(row.Props.Get("RegisteredAt").Time())+"_"+row.Partition)
+		going = append(going, row.Key.Row+" / "+rowstore.Descending(row.Props.Get("RegisteredAt").Time())+"_"+row.Partition)
 	}
 	for id, n := range count {
 		require.Equal(w.T, attendees[id], n, "counted")

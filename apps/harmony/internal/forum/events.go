@@ -117,7 +117,7 @@ func (s *Service) forget(ctx context.Context, row table.Row, user string) error 
 		return s.members.Blank(ctx, s.tables.ForumReplies, row.Key, "AuthorId")
 	}
 	t := topic.Parse(row)
-	for range rowstore.MaxTries {
+	for try := 0; ; try++ {
 		if t.AuthorID == user {
 			t.AuthorID = ""
 		}
@@ -129,11 +129,13 @@ func (s *Service) forget(ctx context.Context, row table.Row, user string) error 
 		if !rowstore.Overtaken(err) {
 			return rowstore.Unavailable(err)
 		}
+		if err := s.Retry(ctx, try, err); err != nil {
+			return err
+		}
 		now, err := s.stored(ctx, t.ID)
 		if err != nil || now == nil {
 			return err
 		}
 		t = *now
 	}
-	return rowstore.Unavailable(rowstore.ErrConflict)
 }

@@ -6,6 +6,7 @@ import (
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/apps/harmony/internal/topic"
+	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
 )
 
@@ -96,7 +97,7 @@ func (s *Service) Reply(ctx context.Context, c meet.Claim, topicID, text string)
 		at := table.TimeOf(t.Last)
 		t.Replies++
 		t.LastActivity = topic.Activity(at)
-		reply = Reply{ID: meet.Inverse(at) + "_" + id, TopicID: topicID, AuthorID: caller.ID, Content: text, CreatedAt: at}
+		reply = Reply{ID: rowstore.Descending(at) + "_" + id, TopicID: topicID, AuthorID: caller.ID, Content: text, CreatedAt: at}
 		tried = append(tried, reply)
 		return t, nil
 	}, func(topic.Topic) []table.Op {

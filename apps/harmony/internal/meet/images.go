@@ -72,10 +72,10 @@ func (s *Service) changeImages(ctx context.Context, caller Caller, was Images, c
 		if err == nil {
 			return next, nil
 		}
-		if !rowstore.Overtaken(err) || try == rowstore.MaxTries {
+		if !rowstore.Overtaken(err) {
 			return nil, rowstore.Unavailable(err)
 		}
-		if err := s.pause(ctx); err != nil {
+		if err := s.Retry(ctx, try, err); err != nil {
 			return nil, err
 		}
 		if was, err = s.images(ctx, caller.ID); err != nil {
@@ -110,8 +110,8 @@ func (s *Service) follow(ctx context.Context, u User, first string) error {
 		if err == nil || errors.Is(err, table.ErrNotFound) {
 			return nil
 		}
-		if try == rowstore.MaxTries {
-			return rowstore.Unavailable(err)
+		if err := s.Retry(ctx, try, err); err != nil {
+			return err
 		}
 		again, err := s.user(ctx, u.ID)
 		if err != nil || again == nil {

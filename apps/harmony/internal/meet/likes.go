@@ -277,7 +277,10 @@ const dayRows = "DAY_"
 func (s *Service) useDay(ctx context.Context, d pairs.Day) error {
 	for try := 0; ; try++ {
 		err := s.Write(ctx, s.Tables.Likes, []table.Op{d.Next()})
-		if err == nil || !rowstore.Overtaken(err) || try == rowstore.MaxTries {
+		if err == nil || !rowstore.Overtaken(err) {
+			return err
+		}
+		if err := s.Retry(ctx, try, err); err != nil {
 			return err
 		}
 		if d, err = s.readDay(ctx, d.Key); err != nil {

@@ -178,7 +178,9 @@ func (s *Service) Matches(ctx context.Context, c Claim, after string, limit int)
 		return Page{}, err
 	}
 	rows = slices.DeleteFunc(rows, func(r table.Row) bool { return !r.Props.Get("IsActive").Bool() })
-	position := func(r table.Row) string { return pairs.Instant(r.Props.Get("CreatedAt").Int()) + "_" + r.Key.Row }
+	position := func(r table.Row) string {
+		return rowstore.Descending(table.TimeOf(r.Props.Get("CreatedAt").Int())) + "_" + r.Key.Row
+	}
 	slices.SortFunc(rows, func(a, b table.Row) int { return cmp.Compare(position(a), position(b)) })
 	rows = slices.DeleteFunc(rows, func(r table.Row) bool { return position(r) <= after })
 	page := Page{Entries: []Entry{}}

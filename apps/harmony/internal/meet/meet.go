@@ -120,11 +120,3 @@ func (s *Service) again(write func() error) error {
 	}
 	return nil
 }
-
-// pause waits before another try at a row that others change too.
-func (s *Service) pause(ctx context.Context) error {
-	if err := s.Sleep(ctx, s.Jitter(5*time.Millisecond)); err != nil {
-		return rowstore.Unavailable(err)
-	}
-	return nil
-}

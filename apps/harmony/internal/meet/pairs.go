@@ -63,10 +63,7 @@ func (s *Service) changeWoken(ctx context.Context, by string, p pairs.Pair, wake
 		if err = s.writePair(ctx, p, next, used); err == nil {
 			return next, true, s.projectPair(ctx, wake, &p, next, used)
 		}
-		if try == rowstore.MaxTries {
-			return p, false, rowstore.Unavailable(err)
-		}
-		if err := s.pause(ctx); err != nil {
+		if err := s.Retry(ctx, try, err); err != nil {
 			return p, false, err
 		}
 		before := p
@@ -198,18 +195,17 @@ func (s *Service) projectPair(ctx context.Context, wake queue.Receipt, before *p
 // higher version of the pair only.
 func (s *Service) followMatch(ctx context.Context, p pairs.Pair, side int) error {
 	key := table.Key{Partition: p.IDs[side], Row: p.IDs[1-side]}
-	for try := 0; ; try++ {
+	return s.Change(ctx, s.Tables.Matches, func(ctx context.Context) ([]table.Op, error) {
 		was, err := s.GetRow(ctx, s.Tables.Matches, key)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		at := p.MatchedAt
-		kind, etag := table.Insert, ""
+		at, etag := p.MatchedAt, ""
 		if was != nil {
 			if was.Props.Get("Version").Int() >= p.Version {
-				return nil
+				return nil, nil
 			}
-			kind, etag = table.Replace, was.ETag
+			etag = was.ETag
 			if at == 0 {
 				at = was.Props.Get("CreatedAt").Int()
 			}
@@ -218,14 +214,8 @@ func (s *Service) followMatch(ctx context.Context, p pairs.Pair, side int) error
 		}
 		row := p.MatchRow(side, at)
 		row.ETag = etag
-		err = s.Write(ctx, s.Tables.Matches, []table.Op{{Kind: kind, Row: row}})
-		if err == nil || try == rowstore.MaxTries {
-			return err
-		}
-		if err := s.pause(ctx); err != nil {
-			return err
-		}
-	}
+		return []table.Op{rowstore.Put(row)}, nil
+	})
 }
 
 // SettlePair has the lists follow the pair of two members.

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"prompthub/apps/harmony/internal/attempts"
-	"prompthub/apps/harmony/internal/pairs"
 	"prompthub/internal/host/function"
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/rowstore"
@@ -84,9 +83,6 @@ func (s *Service) Attempt(name string) (done func(failed bool), err error) {
 // NewID draws the id of a new thing.
 func (s *Service) NewID() string { return s.newID() }
 
-// Inverse writes an instant so that later ones come first.
-func Inverse(t time.Time) string { return pairs.Instant(table.Ticks(t)) }
-
 // Landed returns by when every write of a change that begins now has landed, or never will.
 func (s *Service) Landed() time.Time { return s.landed() }
 
@@ -157,5 +153,5 @@ func (c *Contest) Again(ctx context.Context, err error) error {
 	if c.lost > rowstore.MaxTries || c.tries > 50*rowstore.MaxTries || c.s.Now().After(c.until) {
 		return rowstore.Unavailable(err)
 	}
-	return c.s.pause(ctx)
+	return c.s.Pause(ctx)
 }

@@ -118,10 +118,7 @@ func (s *Service) Refresh(ctx context.Context, token string) (Tokens, error) {
 			return tokens, nil
 		}
 		// Another request has refreshed the session, or this one has and was not told: the row says.
-		if try == rowstore.MaxTries {
-			return Tokens{}, rowstore.Unavailable(err)
-		}
-		if err := s.pause(ctx); err != nil {
+		if err := s.Retry(ctx, try, err); err != nil {
 			return Tokens{}, err
 		}
 	}

@@ -90,24 +90,17 @@ func (s *Service) SetPreferences(ctx context.Context, c Claim, p rules.Preferenc
 		return rowstore.Put(row), nil
 	}
 	put := func() error {
-		for try := 0; ; try++ {
+		first := true
+		return s.Change(ctx, s.Tables.UserPreferences, func(ctx context.Context) ([]table.Op, error) {
+			if !first { // it was read with the caller
+				if err := read(ctx); err != nil {
+					return nil, err
+				}
+			}
+			first = false
 			op, err := next()
-			if err != nil {
-				return err
-			}
-			if err = s.Write(ctx, s.Tables.UserPreferences, []table.Op{op}); err == nil {
-				return nil
-			}
-			if try == rowstore.MaxTries {
-				return rowstore.Unavailable(err)
-			}
-			if err := s.pause(ctx); err != nil {
-				return err
-			}
-			if err := read(ctx); err != nil {
-				return err
-			}
-		}
+			return []table.Op{op}, err
+		})
 	}
 	if _, err := next(); err != nil {
 		return err

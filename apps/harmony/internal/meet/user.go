@@ -7,7 +7,6 @@ import (
 	"prompthub/apps/harmony/internal/account"
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/fault"
-	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
 )
 
@@ -56,10 +55,7 @@ func (s *Service) changeUser(ctx context.Context, u User, change func(*User) err
 		if errors.Is(err, table.ErrNotFound) {
 			return User{}, noUser()
 		}
-		if try == rowstore.MaxTries {
-			return User{}, rowstore.Unavailable(err)
-		}
-		if err := s.pause(ctx); err != nil {
+		if err := s.Retry(ctx, try, err); err != nil {
 			return User{}, err
 		}
 		again, err := s.user(ctx, u.ID)

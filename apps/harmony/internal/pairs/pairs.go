@@ -4,11 +4,11 @@ package pairs
 
 import (
 	"crypto/sha256"
-	"fmt"
 	"time"
 
 	"github.com/google/uuid"
 
+	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
 )
 
@@ -131,9 +131,6 @@ type Listed struct {
 	Row   table.Row
 }
 
-// Instant writes an instant so that later ones come first.
-func Instant(ticks int64) string { return fmt.Sprintf("%019d", table.MaxTicks-ticks) }
-
 // Lists returns the list rows that follow from a pair.
 func (p Pair) Lists(in Tables) (all []Listed) {
 	for i, from := range p.IDs {
@@ -145,9 +142,9 @@ func (p Pair) Lists(in Tables) (all []Listed) {
 				{Name: "CreatedAt", Value: table.FromTicks(at)},
 				{Name: "IsMatch", Value: table.Bool(p.Matched())},
 			}
-			all = append(all, Listed{in.Likes, table.Row{Key: table.Key{Partition: from, Row: Instant(at) + "_" + to}, Props: props}})
+			all = append(all, Listed{in.Likes, table.Row{Key: table.Key{Partition: from, Row: rowstore.Descending(table.TimeOf(at)) + "_" + to}, Props: props}})
 			if !p.Matched() {
-				all = append(all, Listed{in.LikesReceived, table.Row{Key: table.Key{Partition: ReceivedBy(to, p.Anonymous[i]), Row: Instant(at) + "_" + from}, Props: props}})
+				all = append(all, Listed{in.LikesReceived, table.Row{Key: table.Key{Partition: ReceivedBy(to, p.Anonymous[i]), Row: rowstore.Descending(table.TimeOf(at)) + "_" + from}, Props: props}})
 			}
 		}
 		if at := p.Kept[i]; at > 0 {
@@ -157,13 +154,13 @@ func (p Pair) Lists(in Tables) (all []Listed) {
 				{Name: "CreatedAt", Value: table.FromTicks(at)},
 				{Name: "IsMatch", Value: table.Bool(false)},
 			}
-			all = append(all, Listed{in.LikesReceived, table.Row{Key: table.Key{Partition: ReceivedBy(to, true), Row: Instant(at) + "_" + from}, Props: props}})
+			all = append(all, Listed{in.LikesReceived, table.Row{Key: table.Key{Partition: ReceivedBy(to, true), Row: rowstore.Descending(table.TimeOf(at)) + "_" + from}, Props: props}})
 		}
 		if at := p.Block[i]; at > 0 {
 			props := table.Props{{Name: "CreatedAt", Value: table.FromTicks(at)}}
 			all = append(all,
-				Listed{in.Blocks, table.Row{Key: table.Key{Partition: from, Row: Instant(at) + "_" + to}, Props: props}},
-				Listed{in.Blocks, table.Row{Key: table.Key{Partition: to + "_BY", Row: Instant(at) + "_" + from}, Props: props}})
+				Listed{in.Blocks, table.Row{Key: table.Key{Partition: from, Row: rowstore.Descending(table.TimeOf(at)) + "_" + to}, Props: props}},
+				Listed{in.Blocks, table.Row{Key: table.Key{Partition: to + "_BY", Row: rowstore.Descending(table.TimeOf(at)) + "_" + from}, Props: props}})
 		}
 	}
 	return all

@@ -230,7 +230,7 @@ func (s *Service) Report(ctx context.Context, c meet.Claim, t Target, reason, te
 		return "", false, err
 	}
 	now := s.Now().UTC()
-	r := Report{ID: meet.Inverse(now) + "_" + s.members.NewID(), Target: t, Reason: reason, Text: text, ReporterID: c.UserID, Snapshot: snapshot, CreatedAt: now}
+	r := Report{ID: rowstore.Descending(now) + "_" + s.members.NewID(), Target: t, Reason: reason, Text: text, ReporterID: c.UserID, Snapshot: snapshot, CreatedAt: now}
 	by := table.Row{Key: table.Key{Partition: "BY_" + c.UserID, Row: target}, Props: table.Props{{Name: "ReportId", Value: table.String(r.ID)}}}
 	if err := s.Write(ctx, s.tables.Reports, []table.Op{{Kind: table.Insert, Row: by}}); err != nil {
 		was, unread := s.GetRow(ctx, s.tables.Reports, by.Key)

@@ -18,7 +18,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"prompthub/apps/harmony/internal/meet"
+	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
 )
 
@@ -146,7 +146,7 @@ func (t Topic) Lists() []table.Row {
 		pinned = 0
 	}
 	return []table.Row{{
-		Key:   table.Key{Partition: List(t.SectionID), Row: fmt.Sprintf("%d_%s_%s_%d", pinned, meet.Inverse(t.LastActivity), t.ID, t.Moves)},
+		Key:   table.Key{Partition: List(t.SectionID), Row: fmt.Sprintf("%d_%s_%s_%d", pinned, rowstore.Descending(t.LastActivity), t.ID, t.Moves)},
 		Props: table.Props{{Name: "AuthorId", Value: table.String(t.AuthorID)}},
 	}}
 }

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"prompthub/apps/ricochet/internal/game"
 	"prompthub/internal/http/httpjson"
@@ -19,7 +18,7 @@ import (
 )
 
 // Prefix is the path that all routes begin with.
-const Prefix = "/api/v1"
+const Prefix = openapi.Prefix
 
 // maxBody is how large a body may be, in bytes: more than a thousand moves take.
 const maxBody = 64 << 10
@@ -37,29 +36,27 @@ type Config struct {
 
 type api struct {
 	Config
-	huma     huma.API
-	document openapi.Document
-	about    openapi.System
-	daily    *game.Daily
+	service openapi.Service[guest]
+	daily   *game.Daily
 }
+
+// A guest is every caller: keys and secrets prove what a request may do.
+type guest struct{}
 
 // New returns a handler for everything under Prefix.
 func New(c Config) http.Handler {
-	a := &api{Config: c, about: openapi.System{Version: c.Version, Ready: openapi.Readiness{Ask: c.Games.Ready, Now: c.Now}}, daily: &game.Daily{Now: c.Now}}
+	a := &api{Config: c, daily: &game.Daily{Now: c.Now}, service: openapi.Service[guest]{
+		Admission: c.Admission, Origins: c.Origins, Log: c.Log, Now: c.Now, Telemetry: c.Telemetry, Version: c.Version, Ready: c.Games.Ready, MaxBody: maxBody,
+		Document: openapi.Document{Problem: httpjson.Problem{}, Meanings: meanings, ETag: `"6b3e1f0a9c24d785"`, Rare: []string{"currentRound", "winner", "optimalMoveCount"}},
+	}}
 	mux := http.NewServeMux()
-	a.huma = humago.NewWithPrefix(mux, Prefix, a.settings())
-	a.document = openapi.Document{
-		API: a.huma, Problem: httpjson.Problem{}, Meanings: meanings, ETag: `"6b3e1f0a9c24d785"`,
-		Rare: []string{"currentRound", "winner", "optimalMoveCount"},
-	}
+	a.service.Begin(mux, a.settings())
 	a.games()
 	a.rounds()
 	a.solutions()
 	a.today()
-	a.system()
-	a.about.Rendered = a.document.Render()
-	watch := httpjson.Observer{Log: c.Log, Now: c.Now, Telemetry: c.Telemetry}
-	return watch.Observe(httpjson.Secure(httpjson.CORS(c.Origins, httpjson.Single(httpjson.JoinQuery(httpjson.ETags(httpjson.Routes(mux)))))))
+	a.service.Finish()
+	return a.service.Handler(httpjson.Routes(mux))
 }
 
 const hostScheme = "hostKey"
@@ -84,62 +81,7 @@ func (a *api) settings() huma.Config {
 // route registers an action. op.Errors names the statuses of its errors beyond those of every
 // route.
 func route[I, O any](a *api, op huma.Operation, act func(context.Context, *I) (*O, error)) {
-	op.BodyReadTimeout = -1 // openapi.ReadBody has its own
-	op.Middlewares = huma.Middlewares{a.admit}
-	statuses := append([]int{400, 422, 429, 500, 503}, op.Errors...)
-	if op.Method != http.MethodGet {
-		statuses = append(statuses, 403, 408, 413, 415) // pages of other sites, and bodies
-	}
-	if op.Security != nil {
-		statuses = append(statuses, 401)
-	}
-	a.document.AddErrors(&op, statuses...)
-	if op.Method == http.MethodGet && !openapi.IsProbe(op.Path) {
-		openapi.Conditional(&op)
-	}
-	huma.Register(a.huma, op, func(ctx context.Context, in *I) (*O, error) {
-		out, err := openapi.WithinPage(in, func() (*O, error) { return act(ctx, in) })
-		if err != nil {
-			return nil, httpjson.Describe(ctx, err)
-		}
-		return out, nil
-	})
-}
-
-// admit counts a request, reads what it sends, and finds room for it.
-func (a *api) admit(ctx huma.Context, next func(huma.Context)) {
-	r, w := humago.Unwrap(ctx)
-	if openapi.IsProbe(ctx.Operation().Path) {
-		if err := a.Admission.Probe(w, r); err != nil {
-			httpjson.Refuse(w, r, err)
-			return
-		}
-		next(ctx)
-		return
-	}
-	caller := httpjson.CallerOf(r, "")
-	if err := a.Admission.Admit(r.Context(), w.Header(), caller, httpjson.IsWrite(r)); err != nil {
-		httpjson.Refuse(w, r, err)
-		return
-	}
-	openapi.CheckQuery(ctx, func(ctx huma.Context) {
-		if ctx.Operation().RequestBody != nil && !openapi.ReadBody(ctx, a.Admission, maxBody) {
-			return
-		}
-		leave, err := a.Admission.Enter(ctx.Context(), caller)
-		if err != nil {
-			httpjson.Refuse(w, r, err)
-			return
-		}
-		defer leave()
-		next(ctx)
-	})
-}
-
-func (a *api) system() {
-	route(a, openapi.HealthRoute(), a.about.Health)
-	route(a, openapi.ReadyRoute(), a.about.IsReady)
-	route(a, openapi.DocumentRoute(), a.about.Document)
+	openapi.Route(&a.service, openapi.Anyone, openapi.Bound{}, op, openapi.Unclaimed[guest](act))
 }
 
 // meanings says what each status that reports an error means here, with an example. Those that mean

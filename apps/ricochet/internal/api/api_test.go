@@ -206,3 +206,9 @@ func TestDocument(t *testing.T) {
 		require.Regexp(t, `^[A-Z].*\.$`, op["description"], o.Pointer)
 	}
 }
+
+// TestOpenAPI compares the document with its golden file.
+func TestOpenAPI(t *testing.T) {
+	t.Parallel()
+	openapitest.Golden(t, service(t))
+}

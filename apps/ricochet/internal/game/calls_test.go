@@ -1,70 +1,39 @@
 package game_test
 
 import (
-	"context"
-	"sync/atomic"
+	"regexp"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"prompthub/apps/ricochet/internal/game"
 	"prompthub/internal/storage/memory"
-	"prompthub/internal/storage/queue"
-	"prompthub/internal/storage/table"
+	"prompthub/internal/testing/calls"
+	"prompthub/internal/testing/golden"
 )
 
-// A meter counts the calls of the storage.
-type meter struct {
-	table.DB
-	n atomic.Int64
-}
-
-func (m *meter) Get(ctx context.Context, name string, key table.Key) (table.Row, error) {
-	m.n.Add(1)
-	return m.DB.Get(ctx, name, key)
-}
-
-func (m *meter) List(ctx context.Context, name string, r table.Range, limit int, next string) (table.Page, error) {
-	m.n.Add(1)
-	return m.DB.List(ctx, name, r, limit, next)
-}
-
-func (m *meter) Write(ctx context.Context, name string, ops ...table.Op) ([]string, error) {
-	m.n.Add(1)
-	return m.DB.Write(ctx, name, ops...)
-}
-
-// sends counts messages.
-type sends struct {
-	queue.Queues
-	*meter
-}
-
-// Create makes queues.
-func (s sends) Create(ctx context.Context, names ...string) error {
-	return s.Queues.Create(ctx, names...)
-}
-
-// Send counts a message.
-func (s sends) Send(ctx context.Context, name, text string, d time.Duration) (queue.Receipt, error) {
-	s.n.Add(1)
-	return s.Queues.Send(ctx, name, text, d)
-}
-
-// TestCalls holds what README says that requests and jobs cost.
+// TestCalls holds what README says that requests and jobs cost, and lists the calls in testdata.
 func TestCalls(t *testing.T) {
 	t.Parallel()
+	synctest.Test(t, callsOfAll)
+}
+
+// keys hides ids of games and keys of hosts.
+var keys = regexp.MustCompile(`game_[0-9a-f]{16}`)
+
+func callsOfAll(t *testing.T) {
 	w := newWorldOn(t, memory.NewTables()) // whose pages are full
-	m := &meter{DB: w.db}
+	made, text := &calls.Recorder{}, ""
 	gs := *w.Games
-	gs.Store, gs.Queues = m, sends{w.queues, m}
+	gs.Store, gs.Queues = calls.Tables(w.db, made.Make), calls.Queues(w.queues, made.Make)
 	ctx, id := t.Context(), w.game.ID
 	var r game.Round
 	secret := ""
 	for _, step := range []struct {
 		what  string
-		calls int64
+		calls int
 		do    func() error
 	}{
 		{"a game", 1, func() error { _, err := gs.Game(ctx, id); return err }},
@@ -94,9 +63,15 @@ func TestCalls(t *testing.T) {
 		{"due too late", 2, func() error { return gs.DueRound(ctx, id, 1) }},
 		{"solve", 4, func() error { return gs.SolveRound(ctx, id, 1) }},
 		{"the timer, with nothing due", 1, func() error { return gs.SweepAll(ctx) }},
+		{"create", 1, func() error { _, _, err := gs.NewGame(ctx, game.NewGame{}); return err }},
+		{"a game of its host", 1, func() error { _, err := gs.Hosted(ctx, id, hostKey); return err }},
+		{"rounds", 1, func() error { _, _, err := gs.Rounds(ctx, id, 1, 10); return err }},
+		{"delete", 11, func() error { return gs.Delete(ctx, id, hostKey) }},
 	} {
-		m.n.Store(0)
+		made.Start(time.Millisecond)
 		require.NoError(t, step.do(), step.what)
-		require.Equal(t, step.calls, m.n.Load(), step.what)
+		require.Equal(t, step.calls, made.Count(), step.what)
+		text += "# " + step.what + "\n" + made.Lines(keys) + "\n"
 	}
+	golden.Check(t, "testdata/calls.txt", text)
 }

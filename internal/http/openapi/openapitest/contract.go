@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +19,8 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/testing/golden"
 )
 
 // A Contract is the OpenAPI document as answers are held against it.
@@ -44,16 +47,62 @@ var contracts = struct {
 // New returns the contract of an API, which it asks for its document.
 func New(t testing.TB, h http.Handler) *Contract {
 	t.Helper()
-	w := httptest.NewRecorder()
-	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/api/v1/openapi.json", nil))
-	require.Equal(t, http.StatusOK, w.Code)
+	text := document(t, h)
 	contracts.Lock()
 	defer contracts.Unlock()
-	text := w.Body.String()
 	if contracts.of[text] == nil {
 		contracts.of[text] = parse(t, text)
 	}
 	return contracts.of[text]
+}
+
+// document returns the document of an API, which it asks for it.
+func document(t testing.TB, h http.Handler) string {
+	t.Helper()
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/api/v1/openapi.json", nil))
+	require.Equal(t, http.StatusOK, w.Code)
+	require.Equal(t, "application/openapi+json", w.Header().Get("Content-Type"))
+	return w.Body.String()
+}
+
+// Golden compares the document of an API with testdata/openapi.json, which -update writes. An
+// object or a list that fits in a line is one; any other has a line for each member.
+func Golden(t testing.TB, h http.Handler) {
+	t.Helper()
+	var compact bytes.Buffer
+	require.NoError(t, json.Compact(&compact, []byte(document(t, h))))
+	var lines strings.Builder
+	require.NoError(t, fold(&lines, compact.Bytes(), "\n"))
+	golden.Check(t, filepath.Join("testdata", "openapi.json"), lines.String()+"\n")
+}
+
+// fold writes a compact value of JSON whose lines begin so.
+func fold(to *strings.Builder, value []byte, begin string) error {
+	if len(value) < 300 || value[0] != '{' && value[0] != '[' {
+		to.Write(value)
+		return nil
+	}
+	d := json.NewDecoder(bytes.NewReader(value))
+	_, err := d.Token() // of the beginning
+	to.WriteByte(value[0])
+	for between := ""; err == nil && d.More(); between = "," {
+		to.WriteString(between + begin + " ")
+		if value[0] == '{' {
+			var name json.Token
+			name, err = d.Token()
+			fmt.Fprintf(to, "%q: ", name)
+		}
+		var member json.RawMessage
+		if err == nil {
+			err = d.Decode(&member)
+		}
+		if err == nil {
+			err = fold(to, member, begin+" ")
+		}
+	}
+	to.WriteString(begin + string(value[len(value)-1]))
+	return err
 }
 
 // parse returns the contract that a document states.

@@ -1,11 +1,9 @@
 package api_test
 
 import (
-	"bytes"
 	"compress/gzip"
 	"encoding/json"
 	"errors"
-	"flag"
 	"io"
 	"io/fs"
 	"net/http"
@@ -18,11 +16,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"prompthub/internal/http/openapi/openapitest"
 	"prompthub/internal/prompthub/doors/api"
 	"prompthub/internal/testing/inputs"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 // document is the part of the OpenAPI document that tests look at.
 type document struct {
@@ -59,26 +56,7 @@ func documentOf(w *world) document {
 
 func TestOpenAPI(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	a := w.as("").get("/api/v1/openapi.json").is(200)
-	require.Equal(t, "application/openapi+json", a.header.Get("Content-Type"))
-	var narrow bytes.Buffer // which is a fifth smaller
-	require.NoError(t, json.Indent(&narrow, []byte(a.body), "", " "))
-	narrow.WriteByte('\n')
-	const golden = "testdata/openapi.json"
-	if *update {
-		require.NoError(t, os.WriteFile(golden, narrow.Bytes(), 0o644))
-	}
-	want, err := os.ReadFile(golden)
-	require.NoError(t, err)
-	was, is := strings.Split(string(want), "\n"), strings.Split(narrow.String(), "\n")
-	for len(was) > 0 && len(is) > 0 && was[0] == is[0] { // sixteen thousand lines would be printed
-		was, is = was[1:], is[1:]
-	}
-	for len(was) > 0 && len(is) > 0 && was[len(was)-1] == is[len(is)-1] {
-		was, is = was[:len(was)-1], is[:len(is)-1]
-	}
-	require.Equal(t, was, is, "if the change is meant, run go test with -update")
+	openapitest.Golden(t, newWorld(t).api)
 }
 
 func TestOpenAPIIsComplete(t *testing.T) {

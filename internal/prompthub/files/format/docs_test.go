@@ -1,7 +1,6 @@
 package format_test
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,9 +13,8 @@ import (
 
 	"prompthub/internal/prompthub/files/format"
 	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/testing/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite the table in docs/formats.md")
 
 const (
 	begin = "<!-- the test of internal/prompthub/files/format writes this table: -update -->\n"
@@ -125,9 +123,5 @@ func TestTableOfLosses(t *testing.T) {
 	before, rest, _ := strings.Cut(string(doc), begin)
 	_, after, _ := strings.Cut(rest, end)
 	want := before + b.String() + after
-	if *update {
-		require.NoError(t, os.WriteFile(name, []byte(want), 0o600))
-		return
-	}
-	require.Equal(t, want, string(doc), "go test ./internal/prompthub/files/format -run Table -update")
+	golden.Check(t, name, want)
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"prompthub/internal/fault"
@@ -285,7 +284,7 @@ func sortKey(p prompt.Prompt, sort Sort) string {
 	if p.Deleted() {
 		at = p.DeletedAt
 	}
-	return fmt.Sprintf("%019s", strconv.FormatInt(table.MaxTicks-table.Ticks(at), 10))
+	return rowstore.Descending(at)
 }
 
 // ByAuthor returns the prompts of an author that everyone may see, those of a filter, the newest

@@ -341,7 +341,7 @@ func ParseSource(row string) (id prompt.ID, n int64, ok bool) {
 
 // moveKey sorts what became of the labels of a prompt, the last move first.
 func moveKey(author prompt.UserID, id prompt.ID, at time.Time, label string) table.Key {
-	return table.Key{Partition: AuthorPartition(author), Row: MovesOf(id) + fmt.Sprintf("%019d", table.MaxTicks-table.Ticks(at)) + "|" + label}
+	return table.Key{Partition: AuthorPartition(author), Row: MovesOf(id) + rowstore.Descending(at) + "|" + label}
 }
 
 // MovesOf is how the row keys of the moves of labels of a prompt begin.

@@ -102,7 +102,7 @@ func NextPart(at time.Time) time.Time {
 }
 
 // LogRow returns the beginning of the row keys in a log that have a stamp.
-func LogRow(stamp time.Time) string { return fmt.Sprintf("%019d", table.Ticks(stamp)) }
+func LogRow(stamp time.Time) string { return rowstore.Ascending(stamp) }
 
 // ParseLogRow returns the stamp and the prompt that a row key in a log names.
 func ParseLogRow(row string) (stamp time.Time, id prompt.ID, ok bool) {
@@ -111,7 +111,7 @@ func ParseLogRow(row string) (stamp time.Time, id prompt.ID, ok bool) {
 		return stamp, "", false
 	}
 	n, err := strconv.ParseInt(digits, 10, 64)
-	if err != nil || n < 0 || n > table.MaxTicks || digits != fmt.Sprintf("%019d", n) {
+	if err != nil || n < 0 || n > table.MaxTicks || digits != rowstore.Ascending(table.TimeOf(n)) {
 		return stamp, "", false
 	}
 	id, ok = ParseID(text)

@@ -1,0 +1,200 @@
+// Command measure prints how long and how hard to read the Go of a tree is, as a table: "go run
+// ./internal/testing/measure" of this one, or of the folder that it is given.
+package main
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+func main() {
+	root := "."
+	if len(os.Args) > 1 {
+		root = os.Args[1]
+	}
+	m, err := measure(os.DirFS(root))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	m.print(os.Stdout)
+}
+
+// A function is one of the code that is not for tests.
+type function struct {
+	name             string // with its file
+	branches, length int
+}
+
+// A measurement is what is counted in a tree. All but the lines of tests is without tests.
+type measurement struct {
+	lines, testLines      int
+	unexported, bareWords int
+	functions             []function
+	wide                  int // lines
+	comments, vague       int // lines of comments, and words in them that point at no noun
+	copies                []pair
+}
+
+// wideLine is how many columns a line may have, a tab being four.
+const wideLine = 160
+
+// vague are words in the place of a noun.
+var vague = regexp.MustCompile(`(?i)\b(those that|those of|what is|of which|whose|who)\b`)
+
+// measure reads all Go files of a tree but those of hidden folders, of node_modules and testdata.
+func measure(tree fs.FS) (*measurement, error) {
+	m := &measurement{}
+	var sources []source
+	err := fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir():
+			if name != "." && strings.HasPrefix(d.Name(), ".") || d.Name() == "node_modules" || d.Name() == "testdata" {
+				return fs.SkipDir
+			}
+			return nil
+		case path.Ext(name) != ".go":
+			return nil
+		}
+		text, err := fs.ReadFile(tree, name)
+		if err != nil {
+			return err
+		}
+		lines := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
+		if strings.HasSuffix(name, "_test.go") {
+			m.testLines += len(lines)
+			return nil
+		}
+		m.lines += len(lines)
+		for _, l := range lines {
+			if utf8.RuneCountInString(strings.ReplaceAll(l, "\t", "    ")) > wideLine {
+				m.wide++
+			}
+		}
+		files := token.NewFileSet()
+		f, err := parser.ParseFile(files, name, text, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		m.addComments(f)
+		m.addFunctions(files, f, name)
+		sources = append(sources, source{name, significant(lines)})
+		return nil
+	})
+	m.copies = findCopies(sources)
+	return m, err
+}
+
+func (m *measurement) addComments(f *ast.File) {
+	for _, group := range f.Comments {
+		for _, c := range group.List {
+			m.comments += 1 + strings.Count(c.Text, "\n")
+		}
+		m.vague += len(vague.FindAllString(group.Text(), -1))
+	}
+}
+
+func (m *measurement) addFunctions(files *token.FileSet, f *ast.File, file string) {
+	for _, d := range f.Decls {
+		fn, ok := d.(*ast.FuncDecl)
+		if !ok {
+			continue
+		}
+		name := fn.Name.Name
+		if !fn.Name.IsExported() && name != "main" && name != "init" {
+			m.unexported++
+			if !strings.ContainsFunc(name, unicode.IsUpper) {
+				m.bareWords++
+			}
+		}
+		length := files.Position(fn.End()).Line - files.Position(fn.Pos()).Line + 1
+		m.functions = append(m.functions, function{file + ": " + name, countBranches(fn), length})
+	}
+}
+
+// countBranches returns the cyclomatic complexity of a function, as gocyclo counts it.
+func countBranches(fn *ast.FuncDecl) int {
+	n := 1
+	ast.Inspect(fn, func(node ast.Node) bool {
+		switch node := node.(type) {
+		case *ast.IfStmt, *ast.ForStmt, *ast.RangeStmt:
+			n++
+		case *ast.CaseClause:
+			if node.List != nil {
+				n++
+			}
+		case *ast.CommClause:
+			if node.Comm != nil {
+				n++
+			}
+		case *ast.BinaryExpr:
+			if node.Op == token.LAND || node.Op == token.LOR {
+				n++
+			}
+		}
+		return true
+	})
+	return n
+}
+
+func (m *measurement) print(to io.Writer) {
+	of := func(value func(function) int) (p99, most int, at string) {
+		slices.SortFunc(m.functions, func(a, b function) int { return value(a) - value(b) })
+		last := m.functions[len(m.functions)-1]
+		return value(m.functions[len(m.functions)*99/100]), value(last), last.name
+	}
+	branches, mostBranches, branchy := of(func(f function) int { return f.branches })
+	length, longest, long := of(func(f function) int { return f.length })
+	apart, lines, largest := 0, 0, 0
+	for i, c := range m.copies {
+		if application(c.a.file) == application(c.b.file) {
+			continue
+		}
+		apart++
+		lines += c.lines
+		if i < 60 {
+			largest++
+		}
+	}
+	fmt.Fprintf(to, `| what | count |
+|---|---|
+| lines of Go without tests, of tests | %d, %d |
+| unexported functions of one bare word | %d of %d, %.0f %% |
+| cyclomatic complexity: P99, most | %d, %d (%s) |
+| lines of a function: P99, most | %d, %d (%s) |
+| lines over %d columns in 1,000 | %.1f |
+| "those that, those of, what is, of which, whose, who" in 1,000 lines of comments | %.1f |
+| passages of %d lines and more in two applications | %d with %d lines; %d of the 60 largest pairs |
+`, m.lines, m.testLines, m.bareWords, m.unexported, 100*float64(m.bareWords)/float64(max(m.unexported, 1)), branches, mostBranches, branchy, length, longest, long,
+		wideLine, 1000*float64(m.wide)/float64(max(m.lines, 1)), 1000*float64(m.vague)/float64(max(m.comments, 1)), passage, apart, lines, largest)
+	for _, c := range m.copies[:min(len(m.copies), 60)] {
+		if application(c.a.file) != application(c.b.file) {
+			fmt.Fprintf(to, "%d lines: %s:%d, %s:%d\n", c.lines, c.a.file, c.a.line, c.b.file, c.b.line)
+		}
+	}
+}
+
+// application returns which application a file belongs to; the foundation is one, too.
+func application(file string) string {
+	parts := strings.Split(file, "/")
+	switch {
+	case parts[0] == "apps" && len(parts) > 1:
+		return parts[1]
+	case parts[0] == "internal" && len(parts) > 1 && parts[1] != "prompthub":
+		return "foundation"
+	}
+	return "prompthub"
+}

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestMeasure measures a tree of two applications that share a passage.
+func TestMeasure(t *testing.T) {
+	t.Parallel()
+	shared := `
+func look(a, b int) int {
+	if a > b && b > 0 || a < 0 {
+		return a
+	}
+	switch a {
+	case 1:
+		return 2
+	default:
+		return b
+	}
+}
+`
+	file := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
+	m, err := measure(fstest.MapFS{
+		"apps/one/one.go":           file("package one\n\nimport (\n\t\"fmt\"\n)\n\n// Say says who speaks,\n// whose.\nfunc Say() { fmt.Println(`" + strings.Repeat("x", 160) + "`) }\n" + shared),
+		"apps/two/two.go":           file("package two\n" + shared + "\n// readOne is the two\nfunc readOne() {}\n"),
+		"apps/two/two_test.go":      file("package two\n\nfunc look() {}\n"),
+		"apps/two/testdata/file.go": file("no Go"),
+		"apps/.hidden/file.go":      file("no Go"),
+	})
+	require.NoError(t, err)
+	require.Equal(t, 21+16, m.lines)
+	require.Equal(t, 3, m.testLines)
+	require.Equal(t, [2]int{3, 2}, [2]int{m.unexported, m.bareWords})
+	require.Equal(t, [3]int{1, 3, 2}, [3]int{m.wide, m.comments, m.vague})
+	require.Contains(t, m.functions, function{"apps/one/one.go: look", 5, 11})
+	require.Equal(t, []pair{{place{"apps/one/one.go", 11}, place{"apps/two/two.go", 3}, 11}}, m.copies)
+	var table strings.Builder
+	m.print(&table)
+	require.Contains(t, table.String(), "| lines of a function: P99, most | 11, 11 (")
+	require.Contains(t, table.String(), "| 1 with 11 lines; 1 of the 60 largest pairs |\n11 lines: apps/one/one.go:11, apps/two/two.go:3\n")
+}
