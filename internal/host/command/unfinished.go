@@ -31,7 +31,7 @@ func WriteFile(name string, write func(io.Writer) error) error {
 
 // begin makes the file that has another name until it is complete, and claims it. Another process
 // may look at it before that, and remove it: then there is another one. The last is taken without a
-// claim, as some disks know none, and there nobody removes it.
+// claim, as some disks know none, and no process removes it there.
 func begin(dir, base string) (f *os.File, release func(), err error) {
 	const tries = 3
 	for try := range tries {
