@@ -418,8 +418,8 @@ func TestStructuresAreDecoded(t *testing.T) {
 	}
 }
 
-// TestLosslessAsDecoded: whatever bits are changed, data that the decoder takes has groups that are
-// counted, and none of too many.
+// TestLosslessAsDecoded: data with changed bits that the decoder takes all the same is counted, and
+// refused where it has too many groups.
 func TestLosslessAsDecoded(t *testing.T) {
 	t.Parallel()
 	taken := 0
