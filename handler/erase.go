@@ -29,7 +29,7 @@ func eraseCommand() command.Command {
 				err := withQueues(ctx, *data, std, whole, func(db *promptdb.DB) error { return erase(ctx, db, std, prompt.UserID(args[0])) })
 				compact := `run "compact" now, before the application starts.`
 				if command.InUse(err) {
-					if err = interrupted(ctx, service().AskTo(ctx, *data, std, "erase", args[0]), "run the same command again"); err != nil {
+					if err = command.Interrupted(ctx, service().AskTo(ctx, *data, std, "erase", args[0]), "run the same command again"); err != nil {
 						return fmt.Errorf("erase: %w", err)
 					}
 					compact = `stop the application when it suits, and run "compact" then.`

@@ -162,7 +162,7 @@ func restoreCommand() command.Command {
 					if errors.Is(err, promptdb.ErrNotIndexed) {
 						next = promptdb.ErrNotIndexed.Error()
 					}
-					return interrupted(ctx, err, next)
+					return command.Interrupted(ctx, err, next)
 				})
 			}
 		},
@@ -251,7 +251,7 @@ func drillCommand() command.Command {
 				}
 				defer end() //nolint:errcheck // it was read alone
 				return onStore(service().OpenTemporary, *temp, std, func(a *app) error {
-					return interrupted(ctx, drill(ctx, a.db, std, in, *asJSON), "run the same command again")
+					return command.Interrupted(ctx, drill(ctx, a.db, std, in, *asJSON), "run the same command again")
 				})
 			}
 		},
@@ -367,7 +367,7 @@ func reindexCommand() command.Command {
 					if err == nil {
 						err = reindex(ctx, a.db, older, *orphans, std, *asJSON)
 					}
-					return interrupted(ctx, err, "run the same command again")
+					return command.Interrupted(ctx, err, "run the same command again")
 				})
 			}
 		},
@@ -470,7 +470,7 @@ func withStore(ctx context.Context, dir string, std command.Streams, ready func(
 		if err == nil {
 			err = do(a.db)
 		}
-		return interrupted(ctx, err, "run the same command again")
+		return command.Interrupted(ctx, err, "run the same command again")
 	})
 }
 
@@ -490,14 +490,6 @@ func haveQueues(ctx context.Context, db *promptdb.DB) error {
 		err = fmt.Errorf("queues are missing: %s; set QUEUE_PREFIX to that of the application, or start the application first, which makes them", strings.Join(missing, ", "))
 	}
 	return err
-}
-
-// interrupted returns err or, if a signal is the cause, how to go on: the storage answers.
-func interrupted(ctx context.Context, err error, next string) error {
-	if ctx.Err() == nil || !errors.Is(err, ctx.Err()) {
-		return err
-	}
-	return fmt.Errorf("%w; %s", context.Cause(ctx), next)
 }
 
 // isThere returns an error if the store lacks tables, or was made by an earlier release.

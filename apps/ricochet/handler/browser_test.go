@@ -113,6 +113,29 @@ func TestBrowser(t *testing.T) {
 	bob.Calm()
 }
 
+// TestBrowserPages: more players than a page of a leaderboard shows are a click away, and stay there
+// when the page asks again.
+func TestBrowserPages(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs a browser")
+	}
+	b, axe := browsertest.Start(t), browsertest.Axe(t)
+	url, _ := local(t, t.TempDir())
+	h := create(t, url, 8)
+	r := ask[api.Round](t, 201, http.MethodPost, h.url+"/rounds", h.key, api.StartRound{})
+	moves := h.solution(r)
+	for n := 101; n <= 202; n++ {
+		ask[api.Accepted](t, 201, http.MethodPost, h.url+"/rounds/1/solutions", "", api.Submission{PlayerName: fmt.Sprint("Player ", n), Moves: moves})
+	}
+	eve := b.Visit(t, url, phone).GoTo("/play/" + h.game).Reads("Player 200")
+	eve.Sees("!document.body.innerText.includes('Player 201')")
+	eve.Click("#leaderboard > button").Reads("Player 202").Sees("!document.body.innerText.includes('Player 200')")
+	browsertest.Accessible(eve, axe, "next players")
+	ask[api.Accepted](t, 201, http.MethodPost, h.url+"/rounds/1/solutions", "", api.Submission{PlayerName: "Player 203", Moves: moves})
+	eve.Reads("Player 203").Click("#leaderboard > button").Reads("Player 101").Sees("!document.body.innerText.includes('Player 203')")
+	eve.Calm()
+}
+
 // handheld is the window of a player whose phone shows no more than phones do.
 var handheld = browsertest.Variant{Name: "handheld", Width: 390, Height: 844, Phone: true, Script: true}
 

@@ -97,7 +97,7 @@ func read() (command.Settings, command.Build, error) {
 func pagesAndAPI(s command.Settings, games *game.Games, log *slog.Logger, t *telemetry.Telemetry) http.Handler {
 	version, _ := command.Built()
 	programs := api.New(api.Config{
-		Games: games, Admission: httpjson.NewAdmission(s.Complete(s.Dev()), time.Now), Origins: s.Origins, Log: log, Now: time.Now, Telemetry: t, Version: version,
+		Games: games, Admission: httpjson.NewAdmission(s.Complete(false), time.Now), Origins: s.Origins, Log: log, Now: time.Now, Telemetry: t, Version: version,
 	})
 	pages := httpjson.Observer{Log: log, Now: time.Now, Telemetry: t}.Observe(web.New())
 	return httpjson.Mount(web.Prefix, programs, pages)

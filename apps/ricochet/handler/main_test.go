@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -161,6 +163,26 @@ func TestLocal(t *testing.T) {
 	ready(t, url)
 	require.Equal(t, d, ask[api.Dashboard](t, 200, http.MethodGet, games+h.game+"/dashboard", h.key, nil), "the game that was deleted since")
 	require.Equal(t, active, ask[api.Round](t, 200, http.MethodGet, games+other.game+"/rounds/1", "", nil))
+}
+
+// TestLimits: an instance that nothing is set for takes a bounded number of changes of one address.
+func TestLimits(t *testing.T) {
+	url, _ := apptest.Local(t, t.TempDir(), func(ctx context.Context, args []string, in io.Reader, out io.Writer) int {
+		_ = os.Setenv("LIMIT_WRITES", "0") // as if not set; the test sets it back
+		return program().Run(ctx, args, command.Streams{In: in, Out: out, Err: out})
+	})
+	ready(t, url)
+	for n := 0; ; n++ {
+		require.Less(t, n, 1000)
+		none := strings.NewReader("[]")
+		resp, err := http.Post(url+api.Prefix+"/games", "application/json", none) //nolint:noctx // of a server in this test
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		if resp.StatusCode == http.StatusTooManyRequests {
+			break
+		}
+		require.Equal(t, http.StatusUnprocessableEntity, resp.StatusCode)
+	}
 }
 
 // does runs a command, which must end with a code, and returns what it prints.

@@ -25,6 +25,14 @@ func (s Service) KeepingCommands() []Command {
 	return []Command{s.backupCommand(), s.restoreCommand(), s.drillCommand(), s.verifyCommand(), s.redriveCommand()}
 }
 
+// Interrupted returns err or, if a signal is the cause, how to go on: the storage answers.
+func Interrupted(ctx context.Context, err error, next string) error {
+	if ctx.Err() == nil || !errors.Is(err, ctx.Err()) {
+		return err
+	}
+	return fmt.Errorf("%w; %s", context.Cause(ctx), next)
+}
+
 // opening opens a store.
 type opening func(dir, queuePrefix string) (Store, error)
 
@@ -101,7 +109,7 @@ func (s Service) Work(name string, check func(args []string) error) func(*flag.F
 				err = s.AskTo(ctx, *data, std, name, args...)
 			}
 			if err != nil {
-				return fmt.Errorf("%s: %w", name, err)
+				return fmt.Errorf("%s: %w", name, Interrupted(ctx, err, "run the same command again"))
 			}
 			return nil
 		}
@@ -153,7 +161,7 @@ func (s Service) backup(ctx context.Context, std Streams, dir, name string, over
 		return err
 	})
 	if err != nil {
-		return err
+		return Interrupted(ctx, err, "there is no backup")
 	}
 	p.Clear()
 	for _, what := range said.LeftOut {
@@ -215,26 +223,31 @@ func (s Service) restore(ctx context.Context, std Streams, dir, name string, inc
 		st.Existing = true // keys that are made now are not those of the backup
 		return st, err
 	}
+	const none = "nothing of the backup is in the store"
 	err = s.onApp(open, dir, std, func(set Settings, build Build, a App, st Store) error {
 		if a.Refused != nil {
 			return a.Refused
 		}
 		to := backup.To{Tables: st.Tables, Blobs: st.Blobs}
 		if err := a.Contents.Empty(ctx, to, belong.Mark); err != nil {
-			return err
+			return Interrupted(ctx, err, none)
 		}
 		r := restoring{service: s, std: std, in: in, set: set, build: build, incomplete: incomplete}
 		if err := r.check(a.Contents); err != nil {
 			return err
 		}
 		if st.Rebuild != nil {
-			return st.Rebuild(func(made Store) error { made.Existing = true; return r.load(ctx, made) })
+			err := st.Rebuild(func(made Store) error { made.Existing = true; return r.load(ctx, made) })
+			return Interrupted(ctx, err, none)
 		}
 		err := r.load(ctx, st)
-		if err != nil {
-			err = errors.Join(err, r.unload(ctx, st))
+		if err == nil {
+			return nil
 		}
-		return err
+		if left := r.unload(ctx, st); left != nil {
+			return errors.Join(err, left)
+		}
+		return Interrupted(ctx, err, none)
 	})
 	if err != nil {
 		undo()
@@ -370,7 +383,7 @@ func (s Service) drill(ctx context.Context, std Streams, data, temp, name string
 			return err
 		}
 		if err := r.load(ctx, st); err != nil {
-			return err
+			return Interrupted(ctx, err, "the store of the drill is removed")
 		}
 		fmt.Fprintf(std.Out, "rows\t%d\nfiles\t%d\nseconds\t%.1f\n", r.checked.Rows, r.checked.Blobs, time.Since(start).Seconds())
 		return nil
@@ -426,7 +439,7 @@ func (s Service) verify(ctx context.Context, std Streams, dir string) error {
 	if err == nil {
 		fmt.Fprintf(std.Out, "%d rows are as they must be\n", rows)
 	}
-	return err
+	return Interrupted(ctx, err, "run the same command again")
 }
 
 // errDiffers ends a verification that found differences.

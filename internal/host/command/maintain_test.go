@@ -25,6 +25,7 @@ import (
 type kept struct {
 	Service
 	differs string // what verify finds
+	begun   func() // is called when a store is made, where it is set
 }
 
 func newKept(name string) *kept {
@@ -35,6 +36,9 @@ func newKept(name string) *kept {
 				Wait:     func() {},
 				Triggers: []function.Trigger{{Name: "wake", Queue: "wake"}, {Name: "hourly"}},
 				Create: func(ctx context.Context) error {
+					if k.begun != nil {
+						k.begun()
+					}
 					return errors.Join(st.Blobs.Create(ctx, "files"), st.Tables.Create(ctx, "Rows", "Secrets"), st.Queues.Create(ctx, "wake", queue.Poison("wake")))
 				},
 				Contents: &backup.Contents{Application: name, Containers: []string{"files"}, Tables: []backup.Table{
@@ -58,9 +62,13 @@ func newKept(name string) *kept {
 // runs runs a command, and returns the exit code and what it says.
 func (k *kept) runs(t *testing.T, args ...string) (code int, said string) {
 	t.Helper()
+	return k.runsWhile(t.Context(), args...)
+}
+
+func (k *kept) runsWhile(ctx context.Context, args ...string) (code int, said string) {
 	var out bytes.Buffer
 	p := Program{Service: k.Service, Commands: k.KeepingCommands()}
-	return p.Run(t.Context(), args, Streams{In: strings.NewReader(""), Out: &out, Err: &out}), out.String()
+	return p.Run(ctx, args, Streams{In: strings.NewReader(""), Out: &out, Err: &out}), out.String()
 }
 
 // stocked makes a store with three rows and their files.
@@ -178,6 +186,34 @@ func TestRestoreRefuses(t *testing.T) {
 	code, said = k.runs(t, "backup", again, "--data", dir)
 	require.Equal(t, Failed, code)
 	require.Contains(t, said, "is there already")
+}
+
+// TestSignalEndsACommand: a command that a signal ends says so, and says how things are then.
+func TestSignalEndsACommand(t *testing.T) {
+	t.Parallel()
+	k, folder := newKept("kept"), t.TempDir()
+	data, file, dir := k.stocked(t), filepath.Join(folder, "backup.jsonl"), filepath.Join(folder, "new")
+	code, said := k.runs(t, "backup", file, "--data", data)
+	require.Equal(t, OK, code, said)
+	for _, c := range []struct {
+		args []string
+		next string
+	}{
+		{[]string{"backup", filepath.Join(folder, "second.jsonl"), "--data", data}, "there is no backup"},
+		{[]string{"restore", file, "--data", dir}, "nothing of the backup is in the store"},
+		{[]string{"drill", file, "--temp", folder}, "the store of the drill is removed"},
+	} {
+		ctx, end := context.WithCancelCause(t.Context())
+		signal := func() { end(errors.New("interrupt signal received")) }
+		if k.begun = signal; c.args[0] == "backup" {
+			signal()
+		}
+		code, said := k.runsWhile(ctx, c.args...)
+		require.Equal(t, Failed, code, said)
+		require.Contains(t, said, c.args[0]+": interrupt signal received; "+c.next+"\n")
+		require.NotContains(t, said, "context canceled")
+		require.Equal(t, []string{"backup.jsonl"}, in(t, folder))
+	}
 }
 
 // TestBackupLacksAFile: backup names a file that is lost. Only restore with --incomplete reads such

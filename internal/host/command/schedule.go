@@ -166,8 +166,8 @@ func (s schedule) prune() error {
 	if err != nil {
 		return err
 	}
-	parts, err := s.named("."+s.name+"-", ".jsonl.")
-	for _, name := range slices.Concat(files[:max(len(files)-s.keep, 0)], parts) {
+	err = removeUnfinished(s.into, func(of string) bool { return strings.HasPrefix(of, s.name+"-") && !s.timeOf(of).IsZero() })
+	for _, name := range files[:max(len(files)-s.keep, 0)] {
 		err = errors.Join(err, os.Remove(filepath.Join(s.into, name)))
 	}
 	return err
@@ -201,20 +201,4 @@ func (s schedule) timeOf(name string) time.Time {
 		return time.Time{}
 	}
 	return t
-}
-
-// WriteFile has a file written under another name first, so that one that is there is complete.
-func WriteFile(name string, write func(io.Writer) error) error {
-	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // it has gone where all went well
-	if err := errors.Join(write(f), f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(f.Name(), name); err != nil {
-		return err
-	}
-	return SyncDir(filepath.Dir(name))
 }

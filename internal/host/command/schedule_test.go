@@ -58,17 +58,29 @@ func (s schedule) runs(t *testing.T, how time.Duration) {
 }
 
 // TestScheduleKeepsTheNewest: a backup at once and one after each interval, also over a restart,
-// of which the newest stay. Other files stay, and what a kill has left of a backup goes.
+// of which the newest stay. Other files stay, and so does one that a command writes at the moment;
+// what a kill has left of a backup goes.
 func TestScheduleKeepsTheNewest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, log := scheduled(t, 24*time.Hour, 3, writesX)
-		for _, name := range []string{"hub-notes.jsonl", "other-20000101T000000Z.jsonl", ".hub-20000101T000000Z.jsonl.123"} {
+		for _, name := range []string{"hub-notes.jsonl", ".hub-notes.jsonl.123", "other-20000101T000000Z.jsonl", ".hub-20000101T000000Z.jsonl.123"} {
 			require.NoError(t, os.WriteFile(filepath.Join(s.into, name), nil, 0o600))
 		}
+		byHand := filepath.Join(s.into, "hub-20000101T000000Z-by-hand.jsonl")
+		sameName := filepath.Join(s.into, "hub-20000101T120000Z.jsonl")
+		require.NoError(t, WriteFile(byHand, func(io.Writer) error {
+			return WriteFile(sameName, func(w io.Writer) error {
+				s.runs(t, time.Minute)
+				return writesX(w)
+			})
+		}))
+		require.FileExists(t, byHand)
+		require.FileExists(t, sameName)
+		require.NoError(t, errors.Join(os.Remove(byHand), os.Remove(sameName)))
 		s.runs(t, 73*time.Hour) // at 0, 24, 48 and 72 hours; the bubble begins at midnight
 		s.runs(t, time.Hour)    // not due
 		require.Equal(t, []string{
-			"hub-20000102T000000Z.jsonl", "hub-20000103T000000Z.jsonl", "hub-20000104T000000Z.jsonl", "hub-notes.jsonl", "other-20000101T000000Z.jsonl",
+			".hub-notes.jsonl.123", "hub-20000102T000000Z.jsonl", "hub-20000103T000000Z.jsonl", "hub-20000104T000000Z.jsonl", "hub-notes.jsonl", "other-20000101T000000Z.jsonl",
 		}, in(t, s.into))
 		s.runs(t, 23*time.Hour) // due 96 hours after the first
 		require.Contains(t, in(t, s.into), "hub-20000105T000000Z.jsonl")

@@ -54,22 +54,31 @@ func Words(a, b string) []Run {
 }
 
 // WordsInLines returns what differs between two texts: it finds the lines that differ, and in these
-// the words. So no word of a line that both have counts as removed and added.
-func WordsInLines(a, b string) []Run {
-	var parts []Run
+// the words. So no word of a line that both have counts as removed and added. Where more than most
+// lines of one text differ it does not look at the words, and few is false.
+func WordsInLines(a, b string, most int) (parts []Run, few bool) {
+	edits := udiff.Lines(a, b)
+	removed, added := 0, 0
+	for _, edit := range edits {
+		removed += strings.Count(a[edit.Start:edit.End], "\n")
+		added += strings.Count(edit.New, "\n")
+	}
+	if max(removed, added) > most {
+		return nil, false
+	}
 	at := 0
 	equal := func(text string) {
 		if text != "" {
 			parts = append(parts, Run{Equal, text})
 		}
 	}
-	for _, edit := range udiff.Lines(a, b) {
+	for _, edit := range edits {
 		equal(a[at:edit.Start])
 		parts = append(parts, Words(a[edit.Start:edit.End], edit.New)...)
 		at = edit.End
 	}
 	equal(a[at:])
-	return parts
+	return parts, true
 }
 
 // numbered returns words as numbers, the same for the same word.

@@ -2,6 +2,7 @@ package prompt_test
 
 import (
 	"encoding/json"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -123,7 +124,7 @@ func TestDoubling(t *testing.T) {
 		{Name: "HandleTaken", With: text(func(s string) { _ = prompt.HandleTaken(s) })},
 		{Name: "TagInfo.Revision", With: text(func(s string) { prompt.TagInfo{DisplayName: s}.Revision() })},
 		{Name: "Deeper", With: text(func(s string) { prompt.Deeper(jsontext.Value(s), 1<<30) })},
-		{Name: "WordsInLines", With: text(func(s string) { prompt.WordsInLines(s, doubling.Turned(s)) })},
+		{Name: "WordsInLines", With: text(func(s string) { prompt.WordsInLines(s, doubling.Turned(s), math.MaxInt) })},
 		{Name: "Words", With: text(func(s string) { prompt.Words(s, doubling.Turned(s)) })},
 		{Name: "Unified", With: two(func(a, b prompt.Content) { prompt.Unified(prompt.Version{Content: a}, prompt.Version{Content: b}) })},
 		{Name: "Merge", With: func(s string) func() {

@@ -2,6 +2,7 @@ package password
 
 import (
 	"context"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -20,22 +21,51 @@ type By struct {
 // maxWaiting is how many hashes one caller may wait for.
 const maxWaiting = 4
 
-// A line is where callers wait for places. Each has a turn in it, so a caller with many requests
-// waits for these alone.
+// A line is where callers wait for places. The next place is for the caller who has had the fewest
+// in this minute and the one before, and among those who have had as many for the first of them. So
+// somebody who comes for the first time waits for others who do, and not for a turn of each of a
+// hundred addresses that keep sending wrong passwords.
 type line struct {
 	mu      sync.Mutex
 	free    int
 	waiting map[string][]chan struct{}
 	turns   []string // of callers who wait
+
+	now, before map[string]int // places that callers have had in this minute and in the one before
+	minute      time.Time
 }
 
 func newLine(places int) *line { return &line{free: places, waiting: make(map[string][]chan struct{})} }
+
+// count notes that a caller has a place.
+func (l *line) count(name string) {
+	switch minute := time.Now().Truncate(time.Minute); {
+	case minute.Equal(l.minute):
+	case minute.Equal(l.minute.Add(time.Minute)):
+		l.minute, l.now, l.before = minute, map[string]int{}, l.now
+	default:
+		l.minute, l.now, l.before = minute, map[string]int{}, nil
+	}
+	l.now[name]++
+}
+
+// next returns at which place of turns the caller is that comes next.
+func (l *line) next() (at int) {
+	least := math.MaxInt
+	for i, name := range l.turns {
+		if had := l.now[name] + l.before[name]; had < least {
+			at, least = i, had
+		}
+	}
+	return at
+}
 
 // enter waits for a place, which leave gives back.
 func (l *line) enter(ctx context.Context, name string) (leave func(), err error) {
 	l.mu.Lock()
 	if l.free > 0 {
 		l.free--
+		l.count(name)
 		l.mu.Unlock()
 		return l.leave, nil
 	}
@@ -72,8 +102,10 @@ func (l *line) leave() {
 		l.free++
 		return
 	}
-	name := l.turns[0]
-	l.turns = l.turns[1:]
+	at := l.next()
+	name := l.turns[at]
+	l.turns = slices.Delete(l.turns, at, at+1)
+	l.count(name)
 	close(l.waiting[name][0])
 	if l.waiting[name] = l.waiting[name][1:]; len(l.waiting[name]) > 0 {
 		l.turns = append(l.turns, name)

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -145,7 +146,7 @@ func TestWaits(t *testing.T) {
 	})
 }
 
-// TestTurns: each caller has a turn among all others, and one with four hashes that wait is
+// TestTurns: a caller who has had fewer places comes first, and one with four hashes that wait is
 // refused.
 func TestTurns(t *testing.T) {
 	t.Parallel()
@@ -175,8 +176,54 @@ func TestTurns(t *testing.T) {
 		wait("anna")
 		leave()
 		synctest.Wait()
-		require.Equal(t, []string{"mallory", "eve", "anna", "mallory", "eve", "mallory", "mallory"}, order)
+		require.Equal(t, []string{"eve", "anna", "mallory", "eve", "mallory", "mallory", "mallory"}, order)
 		require.Equal(t, 1, l.free)
 		require.Empty(t, l.waiting)
+	})
+}
+
+// TestNewcomers: somebody who comes for the first time does not wait for a hundred others who have
+// been there again and again.
+func TestNewcomers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const work = 100 * time.Millisecond
+		l := newLine(1)
+		ctx, stop := context.WithCancel(t.Context())
+		var others sync.WaitGroup
+		defer others.Wait()
+		defer stop()
+		enter := func(name string) (time.Duration, error) {
+			begun := time.Now()
+			leave, err := l.enter(ctx, name)
+			if err != nil {
+				return 0, err
+			}
+			waited := time.Since(begun)
+			time.Sleep(work)
+			leave()
+			return waited, nil
+		}
+		for i := range 90 { // who wait 9 s for a turn of each
+			others.Go(func() {
+				for ctx.Err() == nil {
+					_, _ = enter(fmt.Sprint("wrong ", i))
+				}
+			})
+		}
+		time.Sleep(time.Minute)
+		for n := range 5 {
+			waited, err := enter(fmt.Sprint("anna ", n))
+			require.NoError(t, err)
+			require.LessOrEqual(t, waited, work)
+			time.Sleep(50 * time.Second) // past the end of a minute, too
+		}
+		for range 20 { // almost as often as each of them
+			waited, err := enter("bob")
+			require.NoError(t, err)
+			require.LessOrEqual(t, waited, 30*work)
+			time.Sleep(10 * time.Second)
+		}
+		require.LessOrEqual(t, len(l.now)+len(l.before), 2*96, "only those of two minutes are kept")
 	})
 }

@@ -3,8 +3,10 @@ package api_test
 import (
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -79,10 +81,17 @@ func TestMemory(t *testing.T) { // alone: others would be measured, too
 		send("PATCH", "/prompts/"+id, "ann", map[string]any{"text": text(1000 + i), "message": strings.Repeat("字", 500)})
 		send("PUT", "/prompts/"+id+"/labels/production", "ann", map[string]any{"version": i + 1})
 	}
+	// versions 10 to 13: as many lines as there can be, and as many words
+	parts := slices.Repeat([]string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}, (maxText-100)/20)
+	for _, between := range []string{"\n", " "} {
+		send("PATCH", "/prompts/"+id, "ann", map[string]any{"text": strings.Join(parts, between)})
+		rand.New(rand.NewPCG(1, 2)).Shuffle(len(parts), func(i, k int) { parts[i], parts[k] = parts[k], parts[i] })
+		send("PATCH", "/prompts/"+id, "ann", map[string]any{"text": strings.Join(parts, between)})
+	}
 	fork := send("POST", "/prompts/"+id+"/fork", "ann", nil)["id"].(string)
 	send("POST", "/me/tokens", "ann", map[string]any{"name": "CI", "scopes": []string{"read"}})
 	values := map[string][]string{
-		"id": {id, fork}, "handle": {"ann"}, "slug": {slug}, "label": {"production"}, "version": {"2"}, "other": {"3"}, "file": {"swagger-ui.css"},
+		"id": {id, fork}, "handle": {"ann"}, "slug": {slug}, "label": {"production"}, "version": {"2", "10", "12"}, "other": {"3", "11", "13"}, "file": {"swagger-ui.css"},
 	}
 	for _, o := range openapitest.New(t, w.api).Operations() {
 		path := strings.TrimPrefix(o.Path, "/api/v1")

@@ -74,9 +74,15 @@ func sections(a, b prompt.Content, split bool) []section {
 		{"Variables", declared(a.Variables), declared(b.Variables)},
 		{"Config", a.Config, b.Config},
 	} {
-		if part.a != part.b {
-			all = append(all, compared(part.name, phrases(prompt.WordsInLines(part.a, part.b)), split, &left))
+		if part.a == part.b {
+			continue
 		}
+		runs, few := prompt.WordsInLines(part.a, part.b, left.rows())
+		if !few {
+			all = append(all, section{Name: part.name})
+			continue
+		}
+		all = append(all, compared(part.name, phrases(runs), split, &left))
 	}
 	return all
 }
@@ -210,6 +216,9 @@ func (l diffLine) changed() bool {
 
 // aroundRow is about what stands around a row in HTML, in bytes.
 const aroundRow = 128
+
+// rows returns how many rows have room at most.
+func (b *budget) rows() int { return int(*b) / aroundRow }
 
 func sizeOfRows(rows []diffRow) int {
 	n := 0

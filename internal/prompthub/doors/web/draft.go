@@ -380,7 +380,8 @@ func differingFrom(d prompt.Draft, now library.View) *meanwhile {
 		shown := part{Name: p.name, Text: p.there}
 		if p.name == "Text" && d.Kind == now.Kind {
 			left := room(len(p.here) + len(p.there))
-			if rows := rowsOf(prompt.WordsInLines(p.there, p.here)); left.take(sizeOfRows(rows)) {
+			runs, few := prompt.WordsInLines(p.there, p.here, left.rows())
+			if rows := rowsOf(runs); few && left.take(sizeOfRows(rows)) {
 				shown.Rows = rows
 				if d.Kind != prompt.KindChat && left.take(2*(len(p.here)+len(p.there))) {
 					shown.Hunks = prompt.Hunks(p.here, p.there)

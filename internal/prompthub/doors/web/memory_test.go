@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -34,6 +35,12 @@ func TestMemory(t *testing.T) { // alone: others would be measured, too
 	key := ann.get(page).find(`name="key" value="([^"]*)"`)
 	fork := ann.post(page+"/fork", "key", key).to("/app/prompts/")[:len(page)]
 	ann.edit(page, "Changed. "+text, "public")
+	parts := slices.Repeat([]string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}, (prompt.LimitMaxText-100)/20)
+	for _, between := range []string{"\n", " "} { // as many lines as there can be, and as many words
+		ann.edit(page, strings.Join(parts, between), "public")
+		rand.New(rand.NewPCG(1, 2)).Shuffle(len(parts), func(i, k int) { parts[i], parts[k] = parts[k], parts[i] })
+		ann.edit(page, strings.Join(parts, between), "public")
+	}
 	last := func(page string) string { return page[strings.LastIndex(page, "/")+1:] }
 	values := map[string][]string{
 		"id": {last(page), last(fork)}, "number": {"1"}, "file": {"app.css"}, "version": {"1"}, "handle": {"ann"}, "$": {""},
@@ -45,7 +52,7 @@ func TestMemory(t *testing.T) { // alone: others would be measured, too
 		}
 		found := false
 		for _, page := range heap.Filled(path, values) {
-			for _, query := range []string{"", "?q=common", "?q=number3"} {
+			for _, query := range []string{"", "?q=common", "?q=number3", "?from=1&to=3", "?from=3&to=4", "?from=5&to=6"} {
 				for _, who := range []person{ann, root} {
 					s := who.get(page + query)
 					if s.status != 200 {

@@ -27,7 +27,7 @@ const (
 	maxSamples = 20 * maxPixels
 
 	// maxLossless is how many bytes of a WebP file may be of its lossless kind, in which a few bytes
-	// make a large table: 1 MiB makes 300 MiB.
+	// make a large table, besides the groups of tables.
 	maxLossless = 1 << 20
 )
 
@@ -196,15 +196,27 @@ func checkLossless(file []byte) (any bool, why string) {
 	n := 0
 	for name, data := range webpChunks(file) {
 		const compression, none = 3, 0
-		if name == "VP8L" || name == "ALPH" && len(data) > 0 && data[0]&compression != none {
-			n += len(data)
-			any = true
+		made := 1
+		switch {
+		case name == "VP8L":
+			made = groups(data, 0, 0, true)
+		case name == "ALPH" && len(data) > 0 && data[0]&compression != none:
+			w, h := canvasOfWebP(file)
+			made = groups(data[1:], w, h, false)
+		default:
+			continue
+		}
+		any = true
+		switch n += len(data); {
+		case made == 0:
+			return any, "it cannot be decoded"
+		case made > maxGroups:
+			return any, "it is a lossless WebP file of too many tables; save it as JPEG or PNG"
+		case n > maxLossless:
+			return any, "it is a lossless WebP file of more than 1 MiB; save it as JPEG or PNG"
 		}
 	}
-	if n > maxLossless {
-		why = "it is a lossless WebP file of more than 1 MiB; save it as JPEG or PNG"
-	}
-	return any, why
+	return any, ""
 }
 
 // frameOfWebP returns the largest size that a frame of a WebP file says it has.
@@ -217,6 +229,15 @@ func frameOfWebP(file []byte) (w, h int) {
 		w, h = max(w, int(bits&0x3fff)+1), max(h, int(bits>>14&0x3fff)+1)
 	}
 	return w, h
+}
+
+// canvasOfWebP returns the size that an extended WebP file says it has.
+func canvasOfWebP(file []byte) (w, h int) {
+	b := first(webpChunks(file), "VP8X")
+	if len(b) < 10 {
+		return 0, 0
+	}
+	return int(b[4]) | int(b[5])<<8 | int(b[6])<<16 + 1, int(b[7]) | int(b[8])<<8 | int(b[9])<<16 + 1
 }
 
 // pngChunks walks the chunks of a PNG file.

@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	webplib "golang.org/x/image/webp"
+	"pgregory.net/rapid"
 
 	"prompthub/internal/fault"
 )
@@ -169,6 +171,78 @@ func lossless(groups int) []byte {
 	return b.b
 }
 
+// full is a table of 2^n symbols whose codes all have n bits, and whose own lengths take none.
+func (b *bits) full(n int) {
+	order := []int{17, 18, 0, 1, 2, 3, 4, 5, 16, 6, 7, 8, 9, 10, 11}
+	b.put(1, 0)
+	b.put(4, len(order)-4)
+	for _, length := range order {
+		b.put(3, map[bool]int{true: 1}[length == n])
+	}
+	b.put(1, 1)
+	b.put(3, 5)
+	b.put(12, 1<<n-2)
+}
+
+const side = 64 // of the pictures of heavy
+
+// heavy is WebP data of groups of the largest tables. Some transforms come before them, and
+// the tile that names the last group comes after others.
+func heavy(groups int, transforms []int, tiles int) []byte {
+	var b bits
+	b.put(8, 0x2f)
+	b.put(14, side-1)
+	b.put(14, side-1)
+	b.put(4, 0)
+	image := func(pixels, red, green int) { // of tiles that are 0 and, from a place on, others
+		b.put(1, 0)
+		b.full(8)
+		b.full(8)
+		for range 3 {
+			b.constant(0)
+		}
+		for i := range pixels {
+			for _, value := range []int{green, red} {
+				for k := range 8 { // codes have the highest bit first
+					b.put(1, map[bool]int{true: value >> (7 - k) & 1}[i == pixels-tiles])
+				}
+			}
+		}
+	}
+	w := side
+	for _, kind := range transforms {
+		b.put(1, 1)
+		b.put(2, kind)
+		switch kind {
+		case 0, 1:
+			b.put(3, 0)
+			image(w/4*side/4, 200, 0)
+		case 3:
+			b.put(8, 15)
+			image(16, 0, 3)
+			w = side / 2
+		}
+	}
+	b.put(1, 0)
+	b.put(1, 1) // a cache of 2,048 colors
+	b.put(4, 11)
+	b.put(1, 1) // groups by tiles of 4 by 4 pixels
+	b.put(3, 0)
+	image(w/4*side/4, (groups-1)>>8, (groups-1)&0xff)
+	for range groups {
+		b.full(11)
+		for range 3 {
+			b.full(8)
+		}
+		b.constant(0)
+	}
+	for range w * side { // each has a green and three others
+		b.put(11, 0)
+		b.put(24, 0)
+	}
+	return b.b
+}
+
 // big has the pixels of the largest picture.
 var (
 	big    = frame{progressive, 5000, 5000, []byte{0x11}}
@@ -192,6 +266,8 @@ func samples(f frame, components ...int) func(n int) int {
 }
 
 func same(n int) int { return n }
+
+func most16Bits(n int) int { return min(n, 1<<16) }
 
 // structures are all that a file of ours may have often.
 func structures() []structure {
@@ -253,7 +329,17 @@ func structures() []structure {
 		{"frames of a moving WebP", func(n int) []byte {
 			return riff(extended, repeat(n, func(int) []byte { return riffChunk("ANMF", make([]byte, 16)) }), riffChunk("VP8L", lossless(1)))
 		}, same, maxParts},
-		{"groups of WebP tables", func(n int) []byte { return riff(riffChunk("VP8L", lossless(min(n, 1<<16)))) }, func(n int) int { return len(lossless(min(n, 1<<16))) }, maxLossless},
+		{"groups of WebP tables", func(n int) []byte { return riff(riffChunk("VP8L", lossless(min(n, 1<<16)))) }, most16Bits, maxGroups},
+		{"groups of the largest tables", func(n int) []byte { return riff(riffChunk("VP8L", heavy(min(n, 1<<16), nil, 256))) }, most16Bits, maxGroups},
+		{"groups that one tile of many names", func(n int) []byte { return riff(riffChunk("VP8L", heavy(min(n, 1<<16), nil, 1))) }, most16Bits, maxGroups},
+		{"groups after images of transforms", func(n int) []byte { return riff(riffChunk("VP8L", heavy(min(n, 1<<16), []int{0, 2, 1}, 7))) }, most16Bits, maxGroups},
+		{"groups after a palette", func(n int) []byte { return riff(riffChunk("VP8L", heavy(min(n, 1<<16), []int{3}, 5))) }, most16Bits, maxGroups},
+		{"groups of transparency", func(n int) []byte {
+			const head = 5
+			wide := riffChunk("VP8X", []byte{0x10, 0, 0, 0, side - 1, 0, 0, side - 1, 0, 0})
+			vp8 := []byte("\x10\x00\x00\x9d\x01\x2a\x40\x00\x40\x00")
+			return riff(wide, riffChunk("ALPH", append([]byte{1}, heavy(min(n, 1<<16), []int{2}, 9)[head:]...)), riffChunk("VP8 ", vp8))
+		}, most16Bits, maxGroups},
 		{"bytes of lossless WebP", func(n int) []byte { return riff(riffChunk("VP8L", append(lossless(1), make([]byte, n)...))) }, same, maxLossless},
 		{"bytes of lossless WebP, cut short", func(n int) []byte {
 			file := riff(riffChunk("VP8L", append(lossless(1), make([]byte, n)...)))
@@ -318,11 +404,43 @@ func TestStructuresAreDecoded(t *testing.T) {
 		_, err := NewMaker().Make(t.Context(), "anna", f.file(f.all(63, 0)), 1200)
 		require.NoError(t, err)
 	}
+	for _, transforms := range [][]int{nil, {0}, {1, 2}, {2, 1, 0}, {3}, {3, 0}} {
+		for _, groups := range []int{1, 2, maxGroups} {
+			m, err := NewMaker().Make(t.Context(), "anna", riff(riffChunk("VP8L", heavy(groups, transforms, 3))), 1200)
+			require.NoError(t, err, transforms)
+			require.Equal(t, side, m.Width)
+		}
+	}
 	for _, groups := range []int{1, 2, 300} {
 		m, err := NewMaker().Make(t.Context(), "anna", riff(riffChunk("VP8L", lossless(groups))), 1200)
 		require.NoError(t, err)
 		require.Equal(t, 5, m.Width)
 	}
+}
+
+// TestLosslessAsDecoded: data with changed bits that the decoder takes all the same is counted, and
+// refused where it has too many groups.
+func TestLosslessAsDecoded(t *testing.T) {
+	t.Parallel()
+	taken := 0
+	rapid.Check(t, func(t *rapid.T) {
+		transforms := rapid.SampledFrom([][]int{nil, {0}, {1, 2}, {2, 1, 0}, {3}, {3, 0}}).Draw(t, "transforms")
+		data := heavy(rapid.IntRange(1, 3).Draw(t, "groups"), transforms, rapid.IntRange(1, 100).Draw(t, "tiles"))
+		for range rapid.IntRange(0, 3).Draw(t, "changes") {
+			data[rapid.IntRange(5, min(len(data)-1, 1000)).Draw(t, "at")] ^= 1 << rapid.IntRange(0, 7).Draw(t, "bit")
+		}
+		file := riff(riffChunk("VP8L", data))
+		_, err := recognize(file)
+		if n := groups(data, 0, 0, true); n > maxGroups {
+			require.Error(t, err)
+			return
+		}
+		if _, failed := webplib.Decode(bytes.NewReader(file)); failed == nil {
+			taken++
+			require.NoError(t, err)
+		}
+	})
+	require.Positive(t, taken)
 }
 
 // ending is a context that ends after it was asked some times, and counts how often it is asked
