@@ -32,6 +32,10 @@ const asHandler = "PROMPTHUB_TEST_AS_HANDLER"
 // cutHeader asks for a request that is done, and whose answer is cut.
 const cutHeader = "X-Test-Cut"
 
+// killHeader names a file that is not there yet, and asks for a request that is done by a handler
+// that is killed before it answers. The handler after it finds the file.
+const killHeader = "X-Test-Kill"
+
 func TestMain(m *testing.M) {
 	if os.Getenv(asHandler) != "" {
 		p := program()
@@ -58,6 +62,13 @@ func cutting(read func() (command.Settings, command.Build, error)) func() (comma
 
 func cut(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if marker := r.Header.Get(killHeader); marker != "" {
+			if f, err := os.OpenFile(marker, os.O_CREATE|os.O_EXCL, 0o600); err == nil {
+				next.ServeHTTP(httptest.NewRecorder(), r)
+				_ = f.Close()
+				_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+			}
+		}
 		if r.Header.Get(cutHeader) == "" {
 			next.ServeHTTP(w, r)
 			return
@@ -286,6 +297,39 @@ func cutChangesHappenOnce(t *testing.T, older bool) {
 			require.Len(t, who.did("GET", "/api/v1/me/prompts", "")["items"], 1, "forks of bob")
 		case "POST /prompts/{id}/versions/{version}/restore", "POST /prompts/{id}/upstream/merge":
 			require.Equal(t, before+1, who.versions(path), "versions after %s", op)
+		}
+	}
+}
+
+// TestChangesOverAKilledHandler: a host that proxies sends a change without a body to the handler that
+// it started anew, too. The change that the killed one had made is answered, and not made again.
+func TestChangesOverAKilledHandler(t *testing.T) {
+	for _, ops := range [][]string{ // as the third failure of a handler ends the host
+		{"POST /prompts/{id}/fork", "POST /prompts/{id}/versions/{version}/restore"},
+		{"POST /prompts/{id}/labels/{label}/undo", "POST /prompts/{id}/upstream/merge"},
+	} {
+		h := onAzurite(t, false)
+		for _, op := range ops {
+			user := strings.NewReplacer("/", "-", "{", "", "}", "", " ", "").Replace(op)
+			root, ann, bob := as(t, h, "root", "X-Dev-Roles", "admin"), as(t, h, "ann-of-"+user), as(t, h, "bob-of-"+user)
+			who, path := withoutBody[op](ann, bob, root)
+			before := who.versions(path)
+			marker := filepath.Join(t.TempDir(), "killed")
+			who.header.Set(killHeader, marker)
+			method, _, _ := strings.Cut(op, " ")
+			status, answer := who.does(method, path, "")
+			require.Less(t, status, 300, "%s: %v", op, answer)
+			require.FileExists(t, marker)
+			who.header.Del(killHeader)
+			switch op {
+			case "POST /prompts/{id}/fork":
+				require.Len(t, who.did("GET", "/api/v1/me/prompts", "")["items"], 1, "forks of bob")
+			case "POST /prompts/{id}/labels/{label}/undo":
+				prompt := strings.TrimSuffix(path, "/labels/new/undo")
+				require.EqualValues(t, 2, who.did("GET", prompt+"?label=new", "")["version"], "one move was taken back, and no more")
+			default:
+				require.Equal(t, before+1, who.versions(path), "versions after %s", op)
+			}
 		}
 	}
 }

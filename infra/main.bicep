@@ -57,7 +57,7 @@ param queuePrefix string = 'prompthub-'
 param containerPrefix string = 'prompthub-'
 
 @description('Further settings of the application, strings by their names; they win over all others. None of the platform.')
-param moreSettings object = {}
+param moreSettings { *: string } = {}
 
 @allowed(['Standard_LRS', 'Standard_ZRS', 'Standard_GRS', 'Standard_GZRS', 'Standard_RAGRS', 'Standard_RAGZRS'])
 @description('Copies of the data. Zone-redundant survives the loss of a datacenter, and is not offered in every region.')
@@ -250,6 +250,7 @@ module app 'modules/app.bicep' = {
     moreSettings: empty(platformSettings) ? moreSettings : fail('MORE_SETTINGS may not set ${join(platformSettings, ', ')}')
     allowedIpRanges: ipRanges
     corsOrigins: empty(corsOrigins) ? [] : map(split(corsOrigins, ','), origin => trim(origin))
+    behindFrontDoor: !empty(customDomain)
     frontDoorId: empty(customDomain) ? '' : frontDoor!.outputs.id
   }
 }

@@ -119,6 +119,9 @@ func (h hook) misused(values map[string]string) []error {
 	default:
 		problem("ENTRA_ASSIGNMENT_REQUIRED must be true or false, not %q", required)
 	}
+	if app := h.groupOf(values["AZURE_ENV_NAME"]); app != "" {
+		problem("AZURE_ENV_NAME: the resource group rg-%s is that of %s's environment %s, and azd down of one would delete both: choose another name", values["AZURE_ENV_NAME"], app, strings.TrimPrefix(values["AZURE_ENV_NAME"], app+"-"))
+	}
 	for _, r := range list(values["ALLOWED_IP_RANGES"]) {
 		if _, err := netip.ParsePrefix(r); err != nil {
 			problem("ALLOWED_IP_RANGES: %q is no range such as 203.0.113.0/24, or 203.0.113.7/32 for one address", r)
@@ -137,6 +140,18 @@ func (h hook) misused(values map[string]string) []error {
 		}
 	}
 	return problems
+}
+
+// groupOf returns the application in apps whose resource group an environment of this name would
+// have, "" if there is none.
+func (h hook) groupOf(environment string) string {
+	apps, _ := os.ReadDir(filepath.Join(h.root, "apps")) // a copy without them has none to mix up
+	for _, app := range apps {
+		if strings.HasPrefix(environment, app.Name()+"-") {
+			return app.Name()
+		}
+	}
+	return ""
 }
 
 // list returns the items of a list, as main.bicep reads it.

@@ -387,6 +387,9 @@ func TestCheck(t *testing.T) {
 		{"MAX_TEXT", "131073", "131073 is above @maxValue(131072)"},
 		{"LOG_DAILY_GB", "-1", "LOG_DAILY_GB: -1 is below @minValue(0)"},
 		{"AZURE_ENV_NAME", strings.Repeat("n", 41), "is above @maxLength(40)"},
+		{"AZURE_ENV_NAME", "ricochet-prod", "that of ricochet's environment prod"},
+		{"AZURE_ENV_NAME", "harmony-", "that of harmony's environment"},
+		{"AZURE_ENV_NAME", "ricochets-prod", ""},
 		{"ALLOWED_IP_RANGES", "203.0.113.7", `"203.0.113.7" is no range`},
 		{"ALLOWED_IP_RANGES", "203.0.113.0/24, 2001:db8::/32", ""},
 		// Azure would take them, and the program answer everything with 503.

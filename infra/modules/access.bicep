@@ -1,6 +1,6 @@
 // The identity of the application and what it may do; the same on the data for who deploys.
 param location string
-param tags object
+param tags { *: string }
 param token string
 param storageName string
 param insightsName string

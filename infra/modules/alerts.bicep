@@ -2,7 +2,7 @@
 // only after the first line, so they are not validated on deployment. Each keeps TimeGenerated: rules put rows into
 // their window by it.
 param location string
-param tags object
+param tags { *: string }
 param token string
 param logsName string
 param storageName string

@@ -1,7 +1,7 @@
 // The plan and the function app with its settings and sign-in. It is deployed after access.bicep, so that
 // the identity has its roles when the host starts.
 param location string
-param tags object
+param tags { *: string }
 param token string
 param identityName string
 param storageName string
@@ -21,16 +21,19 @@ param tablePrefix string
 param queuePrefix string
 
 @description('What the application has of settings of its own, by their names.')
-param settingsOfItsOwn object
+param settingsOfItsOwn { *: string }
 
 @description('Settings of its own are references to secrets in a key vault.')
 param readsVault bool = false
 
 @description('Settings that win over all others.')
-param moreSettings object
-param allowedIpRanges array
-param corsOrigins array
-param frontDoorId string
+param moreSettings { *: string }
+param allowedIpRanges string[]
+param corsOrigins string[]
+
+@description('Callers come by Front Door. It must be known before the deployment, as the id is not.')
+param behindFrontDoor bool = false
+param frontDoorId string = ''
 
 // Without sign-in and without an issuer the mode is not set, and the application answers every request
 // but health with 503 and the name of this setting.
@@ -65,7 +68,7 @@ resource plan 'Microsoft.Web/serverfarms@2024-11-01' = {
 
 // What Front Door lets through comes from its own addresses. The header tells our profile from those of others.
 // Without address ranges the address of the function app stays open, so there is no rule at all.
-var frontDoorRules = empty(frontDoorId) || empty(allowedIpRanges) ? [] : [
+var frontDoorRules = !behindFrontDoor || empty(allowedIpRanges) ? [] : [
   {
     name: 'front-door'
     action: 'Allow'
@@ -151,7 +154,7 @@ resource site 'Microsoft.Web/sites@2024-11-01' = {
       QUEUE_PREFIX: queuePrefix // function.json names the queues with it
     }, empty(corsOrigins) ? {} : {
       CORS_ORIGINS: join(corsOrigins, ',') // the program refuses an empty one
-    }, empty(frontDoorId) ? {} : {
+    }, !behindFrontDoor ? {} : {
       FRONT_DOOR_ID: frontDoorId
     }, authMode == 'easyauth' ? {
       OVERRIDE_USE_MI_FIC_ASSERTION_CLIENTID: identity.properties.clientId
@@ -179,7 +182,7 @@ resource site 'Microsoft.Web/sites@2024-11-01' = {
       }
       httpSettings: {
         requireHttps: true
-        forwardProxy: { convention: empty(frontDoorId) ? 'NoProxy' : 'Standard' }
+        forwardProxy: { convention: behindFrontDoor ? 'Standard' : 'NoProxy' }
       }
       identityProviders: empty(entraClientId) ? {} : {
         azureActiveDirectory: {

@@ -1,4 +1,4 @@
-// A budget of the resource group. It tells, it stops nothing: maximumInstanceCount is the brake.
+// A budget of the resource group. It tells, it stops nothing: the limits of the application do.
 param token string
 param amount int
 

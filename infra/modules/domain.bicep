@@ -1,5 +1,5 @@
 // A name of one's own at Azure Front Door, and the way from there to the application.
-param tags object
+param tags { *: string }
 param token string
 param profileName string
 param firewallId string

@@ -1,8 +1,8 @@
 // Azure Front Door before the application, and who may pass it. Apart from domain.bicep, as the application must know its id
 // before Front Door knows the application.
-param tags object
+param tags { *: string }
 param token string
-param allowedIpRanges array
+param allowedIpRanges string[]
 
 resource profile 'Microsoft.Cdn/profiles@2025-06-01' = {
   name: 'afd-${token}'

@@ -1,6 +1,6 @@
 // Logs and Application Insights. Nothing sends with a key: DisableLocalAuth, and the role is in access.bicep.
 param location string
-param tags object
+param tags { *: string }
 param token string
 
 @minValue(0)

@@ -1,6 +1,6 @@
 // A network of which the application is part, and through which alone it reaches storage.
 param location string
-param tags object
+param tags { *: string }
 param token string
 param storageName string
 

@@ -1,6 +1,6 @@
 // The storage account: the tables, queues and blobs of an application, what the Functions host keeps, and the deployed package.
 param location string
-param tags object
+param tags { *: string }
 
 @minLength(3)
 @description('Ends the names of all resources. A storage account needs three characters.')

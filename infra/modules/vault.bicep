@@ -1,7 +1,7 @@
 // A key vault with secrets that the application reads by its identity, so that they are in no setting
 // and no log of a deployment. Whoever may read the data need not be allowed to read these.
 param location string
-param tags object
+param tags { *: string }
 
 @minLength(3)
 @description('Ends the names of all resources.')
@@ -17,7 +17,7 @@ param secretNames string[]
 
 @secure()
 @description('The secrets by their names.')
-param secrets object
+param secrets { *: string }
 
 // Key Vault Secrets User
 var reader = '4633458b-17de-408a-b874-0445c86b69e6'

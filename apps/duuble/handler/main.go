@@ -25,13 +25,15 @@ import (
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/posts"
 	"prompthub/apps/duuble/internal/schema"
-	"prompthub/apps/duuble/internal/sms"
 	"prompthub/apps/duuble/internal/stream"
 	"prompthub/apps/duuble/internal/web"
+	"prompthub/internal/delivery/acs"
+	"prompthub/internal/delivery/sms"
 	"prompthub/internal/host/command"
 	"prompthub/internal/host/function"
 	"prompthub/internal/http/auth"
 	"prompthub/internal/http/httpjson"
+	"prompthub/internal/storage/azure"
 	"prompthub/internal/storage/backup"
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/rowstore"
@@ -60,11 +62,10 @@ type settings struct {
 	// printed.
 	SMSSender string `envconfig:"SMS_SENDER" default:"printed"`
 
-	// ACSEndpoint is the address of the Communication Services resource, ACSFrom one of its
-	// numbers and ACSKey one of its access keys.
+	// ACSEndpoint is the address of the Communication Services resource, which must know the identity
+	// of the application, and ACSFrom one of its numbers.
 	ACSEndpoint string `envconfig:"ACS_ENDPOINT"`
 	ACSFrom     string `envconfig:"ACS_FROM"`
-	ACSKey      string `envconfig:"ACS_KEY"`
 
 	// CodeLasts is how long a code is good: 1s to 10m.
 	CodeLasts time.Duration `envconfig:"OTP_LASTS" default:"5m"`
@@ -225,7 +226,7 @@ func (s settings) check() error {
 		return refusal("DEV_CODES", "has every program on the machine sign in as anybody, a proxy among them, and PUBLIC_URL is no loopback address: leave one of the two out")
 	}
 	if s.SMSSender == "printed" && s.underHost() {
-		return refusal("SMS_SENDER", "is printed or not set, which is for \"handler local\" only: set acs, ACS_ENDPOINT, ACS_FROM and ACS_KEY")
+		return refusal("SMS_SENDER", "is printed or not set, which is for \"handler local\" only: set acs, ACS_ENDPOINT and ACS_FROM")
 	}
 	if _, err := s.sender(); err != nil {
 		return refusal("SMS_SENDER", "is not right: "+err.Error())
@@ -240,7 +241,15 @@ func (s settings) sender() (sms.Sender, error) {
 	case "printed":
 		return sms.Printed{To: os.Stderr}, nil
 	case "acs":
-		return sms.NewACS(s.ACSEndpoint, s.ACSFrom, s.ACSKey, time.Now)
+		identity, err := azure.IdentityFromEnv(os.Getenv)
+		if err != nil {
+			return nil, err
+		}
+		resource, err := acs.New(s.ACSEndpoint, identity.Token)
+		if err != nil {
+			return nil, err
+		}
+		return sms.NewACS(resource, s.ACSFrom, time.Now)
 	}
 	return nil, refusal("SMS_SENDER", "must be acs or printed")
 }

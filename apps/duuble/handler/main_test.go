@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/apps/duuble/internal/api"
-	"prompthub/apps/duuble/internal/sms/smstest"
+	"prompthub/internal/delivery/acs/acstest"
 	"prompthub/internal/host/command"
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/testing/apptest"
@@ -304,13 +304,13 @@ func TestSettings(t *testing.T) {
 		{"OTP_PER_HOUR", "OTP_PER_HOUR", "0"},
 		{"DEV_CODES", "DEV_CODES", "true", "PUBLIC_URL", "https://duuble.example"},
 		{"DEV_CODES", "DEV_CODES", "true", "PUBLIC_URL", "http://127.0.0.1.duuble.example"},
-		{"DEV_CODES", "DEV_CODES", "true", "SMS_SENDER", "acs", "ACS_ENDPOINT", "https://example.com", "ACS_FROM", "+1", "ACS_KEY", "eA=="},
+		{"DEV_CODES", "DEV_CODES", "true", "SMS_SENDER", "acs", "ACS_ENDPOINT", "https://example.com", "ACS_FROM", "+1"},
 		{"DEV_CODES", "DEV_CODES", "true", "FUNCTIONS_CUSTOMHANDLER_PORT", "7071"},
 		{"SMS_SENDER", "SMS_SENDER", "pigeon"},
 		{"SMS_SENDER", "SMS_SENDER", "acs"},
 		{"SMS_SENDER", "FUNCTIONS_CUSTOMHANDLER_PORT", "7071"},
-		{"SECRET_KEYS", "FUNCTIONS_CUSTOMHANDLER_PORT", "7071", "SMS_SENDER", "acs", "ACS_ENDPOINT", "https://example.com", "ACS_FROM", "+1", "ACS_KEY", "eA=="},
-		{"VOTE_KEYS", "FUNCTIONS_CUSTOMHANDLER_PORT", "7071", "SMS_SENDER", "acs", "ACS_ENDPOINT", "https://example.com", "ACS_FROM", "+1", "ACS_KEY", "eA==", "SECRET_KEYS", key},
+		{"SECRET_KEYS", "FUNCTIONS_CUSTOMHANDLER_PORT", "7071", "SMS_SENDER", "acs", "ACS_ENDPOINT", "https://example.com", "ACS_FROM", "+1"},
+		{"VOTE_KEYS", "FUNCTIONS_CUSTOMHANDLER_PORT", "7071", "SMS_SENDER", "acs", "ACS_ENDPOINT", "https://example.com", "ACS_FROM", "+1", "SECRET_KEYS", key},
 	} {
 		t.Run(strings.Join(bad[:3], " "), func(t *testing.T) {
 			for i := 1; i < len(bad); i += 2 {
@@ -326,10 +326,11 @@ func TestSettings(t *testing.T) {
 // TestUnderTheHost stages the application as a deployment does and runs it under the test host,
 // with a service of the test's own that sends the codes.
 func TestUnderTheHost(t *testing.T) {
-	texts := smstest.New(t)
+	texts := acstest.New(t)
 	key := func(b byte) string { return base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{b}, 32)) }
-	h := apptest.UnderTheHost(t, folder, "TABLE_PREFIX=Duuble", "QUEUE_PREFIX=duuble-", "SECRET_KEYS="+key(1), "VOTE_KEYS="+key(2),
-		"SMS_SENDER=acs", "ACS_ENDPOINT="+texts.URL, "ACS_FROM="+smstest.From, "ACS_KEY="+smstest.Key)
+	settings := append(texts.Identity(), "TABLE_PREFIX=Duuble", "QUEUE_PREFIX=duuble-", "SECRET_KEYS="+key(1), "VOTE_KEYS="+key(2),
+		"SMS_SENDER=acs", "ACS_ENDPOINT="+texts.URL, "ACS_FROM="+acstest.From)
+	h := apptest.UnderTheHost(t, folder, settings...)
 	at := up(t, h.URL())
 	sent := func(number string) func(string) string {
 		return func(challenge string) string {

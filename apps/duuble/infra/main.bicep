@@ -40,7 +40,7 @@ param voteKeys string
 param recoverVault bool = false
 
 @allowed(['', 'Africa', 'Asia Pacific', 'Australia', 'Brazil', 'Canada', 'Europe', 'France', 'Germany', 'India', 'Japan', 'Korea', 'Norway', 'Switzerland', 'UAE', 'UK', 'United States', 'usgov'])
-@description('Makes a Communication Services resource with its data there, such as Europe, to send codes. Empty: the three parameters after this one name one that exists.')
+@description('Makes a Communication Services resource with its data there, such as Europe, to send codes. Empty: acsEndpoint names one that exists, whose owner gives the identity of the application the role Communication and Email Service Owner.')
 param communicationDataLocation string = ''
 
 @description('The address of the Communication Services resource that sends codes.')
@@ -48,10 +48,6 @@ param acsEndpoint string = ''
 
 @description('A number of that resource.')
 param acsFrom string
-
-@description('An access key of that resource.')
-@secure()
-param acsKey string = ''
 
 @description('Who hears of alerts; empty: they are only in the portal.')
 param alertEmail string = ''
@@ -92,7 +88,6 @@ var settingsOfItsOwn = {
   SMS_SENDER: 'acs'
   ACS_ENDPOINT: empty(communicationDataLocation) ? acsEndpoint : communication!.outputs.endpoint
   ACS_FROM: acsFrom
-  ACS_KEY: '@Microsoft.KeyVault(VaultName=${vault.outputs.name};SecretName=acs-key)'
   OTP_LASTS: '5m'
   CONTAINER_PREFIX: containerPrefix
   EXPORT_EVERY: '24h'
@@ -177,11 +172,11 @@ module vault '../../../infra/modules/vault.bicep' = {
     identityName: access.outputs.identityName
     logsName: monitoring.outputs.logsName
     recover: recoverVault
-    secretNames: concat(['secret-keys', 'vote-keys'], empty(communicationDataLocation) ? ['acs-key'] : [])
-    secrets: union({
+    secretNames: ['secret-keys', 'vote-keys']
+    secrets: {
       'secret-keys': secretKeys
       'vote-keys': voteKeys
-    }, empty(communicationDataLocation) ? { 'acs-key': acsKey } : {})
+    }
   }
 }
 
@@ -191,9 +186,8 @@ module communication '../../../infra/modules/communication.bicep' = if (!empty(c
   params: {
     tags: resourceTags
     token: token
+    identityName: access.outputs.identityName
     dataLocation: communicationDataLocation
-    vaultName: vault.outputs.name
-    secretName: 'acs-key'
   }
 }
 
@@ -225,7 +219,6 @@ module app '../../../infra/modules/app.bicep' = {
     moreSettings: {}
     allowedIpRanges: []
     corsOrigins: []
-    frontDoorId: ''
   }
 }
 

@@ -115,7 +115,6 @@ module app '../../../infra/modules/app.bicep' = {
     moreSettings: {}
     allowedIpRanges: []
     corsOrigins: []
-    frontDoorId: ''
   }
 }
 

@@ -124,6 +124,11 @@ func TestUnderTheHost(t *testing.T) {
 	require.Equal(t, "Анна", ask[api.Person](t, 200, "GET", at+"/users/"+s.User.UserID, other.AccessToken, nil).Name)
 	status, answer := apptest.Send(t, "POST", at+"/users/"+s.User.UserID+"/images", photo(t), "Content-Type", "image/png", "Authorization", "Bearer "+s.AccessToken)
 	require.Equal(t, 201, status, answer)
+	for _, bearer := range []string{s.AccessToken, "x"} {
+		status, answer = apptest.Send(t, "POST", at+"/users/"+s.User.UserID+"/images", strings.Repeat("x", 9<<20), "Content-Type", "image/png", "Authorization", "Bearer "+bearer)
+		require.Equal(t, map[bool]int{true: 413, false: 401}[bearer != "x"], status)
+		require.Contains(t, answer, `"code":`)
+	}
 	url := *ask[api.Person](t, 200, "GET", at+"/users/"+s.User.UserID, other.AccessToken, nil).ProfileImageURL
 	status, answer = apptest.Send(t, "GET", h.URL()+url, "", "Authorization", "Bearer "+other.AccessToken)
 	require.Equal(t, 200, status, answer)

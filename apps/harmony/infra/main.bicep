@@ -167,7 +167,6 @@ module app '../../../infra/modules/app.bicep' = {
     moreSettings: {}
     allowedIpRanges: []
     corsOrigins: []
-    frontDoorId: ''
   }
 }
 

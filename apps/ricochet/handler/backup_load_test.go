@@ -115,7 +115,7 @@ func (s *tables) find(p *apptest.Process, kept map[string]string) {
 			found = ask[api.Round](p.T, 200, "GET", at, "", nil).Status
 		}
 		if part[0] == "solution" {
-			for _, one := range ask[api.Leaderboard](p.T, 200, "GET", at+"/leaderboard", "", nil).Items {
+			for _, one := range ask[api.Leaderboard](p.T, 200, "GET", at+"/leaderboard?limit=100", "", nil).Items {
 				if one.PlayerName == part[3] {
 					found = fmt.Sprint(one.MoveCount)
 				}

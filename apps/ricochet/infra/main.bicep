@@ -135,7 +135,6 @@ module app '../../../infra/modules/app.bicep' = {
     moreSettings: {}
     allowedIpRanges: []
     corsOrigins: []
-    frontDoorId: ''
   }
 }
 

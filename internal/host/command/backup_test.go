@@ -31,24 +31,30 @@ func answering(t *testing.T, within time.Duration, write Backup) (s Service, dir
 	require.NoError(t, err)
 	require.NoError(t, file.Tables.Create(t.Context(), "Rows"))
 	st := s.storeOf(file, dir, "")
-	l, err := s.listenForCommands(dir)
-	require.NoError(t, err)
-	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan error)
-	go func() {
-		r := running{
-			service: s, store: st,
-			backups: &backups{dir: dir, snapshot: st.Snapshot, write: write, one: make(chan struct{}, 1), within: within},
-		}
-		ended <- serve(ctx, l, r.answers(), slog.New(slog.DiscardHandler))
-	}()
+	stop := answer(t, dir, running{
+		service: s, store: st,
+		backups: &backups{dir: dir, snapshot: st.Snapshot, write: write, one: make(chan struct{}, 1), within: within},
+	})
 	t.Cleanup(func() {
 		stop()
-		require.NoError(t, <-ended)
-		require.NoFileExists(t, s.socketFile(dir))
 		require.NoError(t, file.Close())
 	})
 	return s, dir, file
+}
+
+// answer has a process that has the store in dir open answer commands until stop.
+func answer(t *testing.T, dir string, r running) (stop func()) {
+	t.Helper()
+	l, err := r.service.listenForCommands(dir)
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- serve(ctx, l, r.answers(), slog.New(slog.DiscardHandler)) }()
+	return func() {
+		cancel()
+		require.NoError(t, <-ended)
+		require.NoFileExists(t, r.service.socketFile(dir))
+	}
 }
 
 func unheard(backup.Count) {}

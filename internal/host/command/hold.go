@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"maps"
 	"net/http"
@@ -53,12 +54,32 @@ func hold(log *slog.Logger, within time.Duration, next http.Handler) http.Handle
 		whole := false
 		select {
 		case whole = <-done:
+			readRest(w, r)
 		case <-ctx.Done():
 			// The handler goes on in its goroutine until it sees the end of its context. Nothing
 			// waits for it, and all that it still writes is dropped.
 		}
 		h.end(whole)
 	})
+}
+
+const (
+	// mostBody is the longest body that a host sends.
+	mostBody = 100 << 20
+	// restWithin is how long it may send what is left of a body. It has most bodies whole before it
+	// sends a byte.
+	restWithin = 10 * time.Second
+)
+
+// readRest reads what a handler that refused a body has left of it. A host that cannot send a body
+// to its end shows the client a bare 500 in place of the answer.
+func readRest(w http.ResponseWriter, r *http.Request) {
+	control := http.NewResponseController(w)
+	if control.SetReadDeadline(time.Now().Add(restWithin)) != nil {
+		return
+	}
+	_, _ = io.Copy(io.Discard, io.LimitReader(r.Body, mostBody)) // a client that has gone away gets no answer
+	_ = control.SetReadDeadline(time.Time{})
 }
 
 // held is an answer that waits for its end.

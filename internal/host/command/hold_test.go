@@ -17,6 +17,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"prompthub/internal/fault"
 	"prompthub/internal/host/function"
 	"prompthub/internal/http/httpjson"
 )
@@ -149,6 +150,39 @@ func served(t *testing.T, h http.Handler) (conn net.Conn, end func() error) {
 	l <- there
 	return here, func() error { cancel(); return <-done }
 }
+
+// TestRefusedBodyIsRead: a client that sends its body to the end before it looks at the answer, as the
+// host does, gets the answer, however much of the body the handler left.
+func TestRefusedBodyIsRead(t *testing.T) {
+	t.Parallel()
+	refused := func(w http.ResponseWriter, r *http.Request) {
+		httpjson.Refuse(w, r, fault.New(fault.Unauthenticated, "sign in"))
+	}
+	server := httptest.NewServer(hold(slog.New(slog.DiscardHandler), time.Minute, http.HandlerFunc(refused)))
+	t.Cleanup(server.Close)
+	for _, n := range []int{0, 1, 1 << 20, 9 << 20, mostBody} {
+		for _, chunked := range []bool{false, true} {
+			conn, err := net.Dial("tcp", server.Listener.Addr().String())
+			require.NoError(t, err)
+			body := io.LimitReader(zeros{}, int64(n))
+			req, err := http.NewRequest(http.MethodPost, server.URL, struct{ io.Reader }{body})
+			require.NoError(t, err)
+			if req.ContentLength = int64(n); chunked {
+				req.ContentLength = -1
+			}
+			require.NoError(t, req.Write(conn), "%d bytes, chunked %v", n, chunked)
+			res, err := http.ReadResponse(bufio.NewReader(conn), req)
+			require.NoError(t, err)
+			require.Equal(t, http.StatusUnauthorized, res.StatusCode)
+			require.NoError(t, res.Body.Close())
+			require.NoError(t, conn.Close())
+		}
+	}
+}
+
+type zeros struct{}
+
+func (zeros) Read(b []byte) (int, error) { clear(b); return len(b), nil }
 
 // A request that is still running when a shutdown has run out of time is answered.
 func TestShutdownAnswersWhatIsRunning(t *testing.T) {

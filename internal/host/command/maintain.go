@@ -14,14 +14,15 @@ import (
 
 	"prompthub/internal/storage/backup"
 	"prompthub/internal/storage/belong"
+	"prompthub/internal/storage/queue"
 )
 
 // The commands by which an operator keeps the store of an application that says what its Contents
 // are.
 
-// KeepingCommands returns backup, restore, drill and verify.
+// KeepingCommands returns backup, restore, drill, verify and redrive.
 func (s Service) KeepingCommands() []Command {
-	return []Command{s.backupCommand(), s.restoreCommand(), s.drillCommand(), s.verifyCommand()}
+	return []Command{s.backupCommand(), s.restoreCommand(), s.drillCommand(), s.verifyCommand(), s.redriveCommand()}
 }
 
 // opening opens a store.
@@ -48,6 +49,37 @@ func operatorsLog(set Settings, std Streams) *slog.Logger {
 	return slog.New(slog.NewTextHandler(std.Err, &slog.HandlerOptions{Level: max(set.LogLevel, slog.LevelWarn)}))
 }
 
+// redriveName is the command that every application with queues has.
+const redriveName = "redrive"
+
+func (s Service) redriveCommand() Command {
+	return Command{
+		Name: redriveName, Short: "put messages that were set aside back on their queues",
+		Long: `A message whose job failed five times is set aside, where no job looks for it. This puts every such message
+back on the queue that it came from, and prints how many there were. Run it when the cause is mended; that
+a job runs twice does no harm. While "handler local" has the embedded store open, that does the work.`,
+		Setup: s.Work(redriveName, nil),
+	}
+}
+
+// redrive is the work of that command.
+func redrive(ctx context.Context, qs queue.Queues, names []string, std Streams) error {
+	n, err := queue.Redrive(ctx, qs, names...)
+	fmt.Fprintf(std.Out, "messages put back: %d\n", n)
+	if errors.Is(err, queue.ErrNoQueue) {
+		err = fmt.Errorf("%w; set QUEUE_PREFIX to that of the application, or start the application first, which makes its queues", err)
+	}
+	return err
+}
+
+// work returns the work of a command on the store of an application, nil where there is none.
+func (a App) work(name string, st Store) Action {
+	if name == redriveName {
+		return func(ctx context.Context, std Streams, _ []string) error { return redrive(ctx, st.Queues, a.queues(), std) }
+	}
+	return a.Asked[name]
+}
+
 // Work is the Setup of a command whose work is one of App.Asked. It is done on the store that is
 // there, or by the process that has the store open. Check refuses arguments; it may be nil.
 func (s Service) Work(name string, check func(args []string) error) func(*flag.FlagSet) Action {
@@ -59,11 +91,11 @@ func (s Service) Work(name string, check func(args []string) error) func(*flag.F
 					return err
 				}
 			}
-			err := s.onApp(s.OpenExisting, *data, std, func(_ Settings, _ Build, a App, _ Store) error {
+			err := s.onApp(s.OpenExisting, *data, std, func(_ Settings, _ Build, a App, st Store) error {
 				if a.Refused != nil {
 					return a.Refused
 				}
-				return a.Asked[name](ctx, std, args)
+				return a.work(name, st)(ctx, std, args)
 			})
 			if InUse(err) {
 				err = s.AskTo(ctx, *data, std, name, args...)

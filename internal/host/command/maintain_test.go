@@ -14,7 +14,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"prompthub/internal/host/function"
 	"prompthub/internal/storage/backup"
+	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/table"
 	"prompthub/internal/telemetry"
 )
@@ -30,9 +32,10 @@ func newKept(name string) *kept {
 	k.Service = Service{Name: name, Blobs: true, Files: true, Read: func() (Settings, Build, error) {
 		return Settings{}, func(_ Settings, st Store, _ *slog.Logger, _ *telemetry.Telemetry) App {
 			return App{
-				Wait: func() {},
+				Wait:     func() {},
+				Triggers: []function.Trigger{{Name: "wake", Queue: "wake"}, {Name: "hourly"}},
 				Create: func(ctx context.Context) error {
-					return errors.Join(st.Blobs.Create(ctx, "files"), st.Tables.Create(ctx, "Rows", "Secrets"))
+					return errors.Join(st.Blobs.Create(ctx, "files"), st.Tables.Create(ctx, "Rows", "Secrets"), st.Queues.Create(ctx, "wake", queue.Poison("wake")))
 				},
 				Contents: &backup.Contents{Application: name, Containers: []string{"files"}, Tables: []backup.Table{
 					{Name: "Rows", Stored: "Rows", Names: func(row table.Row) []backup.Blob {
@@ -215,4 +218,46 @@ func TestVerifyLooksAgain(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 2, rows)
 	require.Equal(t, []any{"always"}, all)
+}
+
+// TestRedrive: messages that were set aside come back on their queue, each once, on a store that is
+// closed and on one that a process has open.
+func TestRedrive(t *testing.T) {
+	t.Parallel()
+	k := newKept("redriven")
+	dir := k.stocked(t)
+	setAside := func(qs queue.Queues) {
+		for i := range queue.MaxReceive + 1 {
+			_, err := qs.Send(t.Context(), queue.Poison("wake"), fmt.Sprint(i), 0)
+			require.NoError(t, err)
+		}
+	}
+	on := func(qs queue.Queues) [2]int {
+		waiting, err := qs.Len(t.Context(), "wake")
+		require.NoError(t, err)
+		aside, err := qs.Len(t.Context(), queue.Poison("wake"))
+		require.NoError(t, err)
+		return [2]int{waiting, aside}
+	}
+	redriven := func(want string) {
+		code, said := k.runs(t, "redrive", "--data", dir)
+		require.Equal(t, OK, code, said)
+		require.Contains(t, said, want)
+	}
+	require.NoError(t, k.on(dir, func(st Store) error { setAside(st.Queues); return nil }))
+	redriven("messages put back: 33\n")
+	redriven("messages put back: 0\n")
+	require.NoError(t, k.on(dir, func(st Store) error {
+		require.Equal(t, [2]int{33, 0}, on(st.Queues))
+		setAside(st.Queues)
+		_, build, _ := k.Read()
+		stop := answer(t, dir, running{service: k.Service, app: build(Settings{}, st, nil, nil), store: st})
+		redriven("messages put back: 33\n")
+		stop()
+		require.Equal(t, [2]int{66, 0}, on(st.Queues))
+		return nil
+	}))
+	code, said := k.runs(t, "redrive", "--data", t.TempDir())
+	require.Equal(t, Failed, code)
+	require.Contains(t, said, "there is no store in")
 }

@@ -162,7 +162,7 @@ const maxAsked = 64 << 10
 // doAsked does the work of a command on the store that the process has open. It ends when the
 // command goes away.
 func (r running) doAsked(w http.ResponseWriter, req *http.Request) {
-	do := r.app.Asked[req.PathValue("command")]
+	do := r.app.work(req.PathValue("command"), r.store)
 	var args []string
 	if err := json.NewDecoder(http.MaxBytesReader(w, req.Body, maxAsked)).Decode(&args); err != nil || do == nil {
 		http.Error(w, "no such command", http.StatusNotFound)

@@ -231,7 +231,7 @@ func (m *machine) undo(t *rapid.T) {
 	p, label := m.living(), one(t, someLabels, "label")
 	moves := p.moves[label]
 	possible := len(moves) > 0 && (moves[len(moves)-1] == 0 || p.versions[moves[len(moves)-1]] != "")
-	err := m.s.UndoLabel(context.Background(), author, p.id, label)
+	err := m.s.UndoLabel(context.Background(), author, p.id, label, "")
 	if m.answers(when(!possible, fault.Conflict), err) {
 		p.put(label, moves[len(moves)-1])
 		p.moves[label] = moves[:len(moves)-1]

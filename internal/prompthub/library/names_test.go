@@ -59,7 +59,7 @@ func TestNumbersAsLabelsOfBefore(t *testing.T) {
 	require.Equal(t, map[string]int64{"3": 1}, labels)
 	require.Equal(t, prompt.LabelIsNumber, fault.CodeOf(s.SetLabel(t.Context(), ann, v.ID, "4", 1)))
 	require.NoError(t, s.SetLabel(t.Context(), ann, v.ID, "3", 0))
-	require.Equal(t, prompt.LabelIsNumber, fault.CodeOf(s.UndoLabel(t.Context(), ann, v.ID, "3")), "undo puts none back that a save refuses")
+	require.Equal(t, prompt.LabelIsNumber, fault.CodeOf(s.UndoLabel(t.Context(), ann, v.ID, "3", "")), "undo puts none back that a save refuses")
 	require.Equal(t, fault.Invalid, fault.Of(s.SetLabel(t.Context(), ann, v.ID, prompt.Latest, 0)))
 	labels, _, err = s.Labels(t.Context(), ann, v.ID)
 	require.NoError(t, err)

@@ -128,11 +128,15 @@ func (s *Service) SetLabels(ctx context.Context, who auth.User, id prompt.ID, la
 }
 
 // UndoLabel takes back what was done last with a label and was not undone yet.
-func (s *Service) UndoLabel(ctx context.Context, who auth.User, id prompt.ID, label string) error {
+func (s *Service) UndoLabel(ctx context.Context, who auth.User, id prompt.ID, label, key string) error {
 	if err := who.Needs(auth.ScopePublish); err != nil {
 		return err
 	}
-	_, err := s.db.UndoLabel(ctx, IDOf(who), id, label, IDOf(who), anything)
+	idem := ""
+	if key != "" {
+		idem = hash(key)
+	}
+	_, err := s.db.UndoLabel(ctx, IDOf(who), id, label, IDOf(who), idem, anything)
 	return s.unlessForbidden(ctx, who, id, err)
 }
 

@@ -19,8 +19,9 @@ func TestLongContents(t *testing.T) {
 	rules := prompt.Rules{MaxText: prompt.LimitMaxText}
 	for name, text := range map[string]string{
 		"ascii":      strings.Repeat("x", prompt.LimitMaxText),
-		"one part":   strings.Repeat("x", table.MaxString),
-		"one more":   strings.Repeat("x", table.MaxString+1),
+		"one part":   strings.Repeat("x", 32_000),
+		"one more":   strings.Repeat("x", 32_001),
+		"one before": strings.Repeat("x", table.MaxString), // was one part in a release before
 		"surrogates": "x" + strings.Repeat("𝄞", prompt.LimitMaxText/2-1),
 		"three":      strings.Repeat("語", prompt.LimitMaxText),
 	} {
@@ -33,6 +34,12 @@ func TestLongContents(t *testing.T) {
 		v, err := w.GetVersion(t.Context(), "ann", p.ID, promptdb.WantedVersion{Number: 1})
 		require.NoError(t, err)
 		require.True(t, v.Text == text, name)
+		for row, err := range table.All(t.Context(), w.store, "Prompts", table.Range{}) {
+			require.NoError(t, err)
+			for _, prop := range row.Props {
+				require.LessOrEqual(t, table.Units(prop.Value.Str()), 32_000, prop.Name)
+			}
+		}
 		v, err = w.Get(t.Context(), "ann", p.ID)
 		require.NoError(t, err)
 		require.Equal(t, "short", v.Text, "nothing is left of a longer text")

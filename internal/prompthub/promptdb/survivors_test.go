@@ -233,7 +233,7 @@ func TestEveryFieldIsKept(t *testing.T) {
 		_, err := w.SetLabels(t.Context(), p.AuthorID, p.ID, []string{"production"}, n, "mover", allow)
 		require.NoError(t, err)
 	}
-	_, err := w.UndoLabel(t.Context(), p.AuthorID, p.ID, "production", "undoer", allow)
+	_, err := w.UndoLabel(t.Context(), p.AuthorID, p.ID, "production", "undoer", "", allow)
 	require.NoError(t, err)
 	require.NoError(t, w.DeleteVersion(t.Context(), p.AuthorID, p.ID, 1, w.clock.Now()))
 	w.keyed("Keyed")

@@ -11,7 +11,6 @@ import (
 	"net/http"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
-	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 	blobs "github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/service"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue/v2"
@@ -68,22 +67,7 @@ func (a *account) credential() (azcore.TokenCredential, error) {
 	if a.key != "" {
 		return nil, nil
 	}
-	if !a.managedIdentity {
-		cred, err := azidentity.NewDefaultAzureCredential(nil)
-		if err != nil {
-			return nil, fmt.Errorf("default credential: %w", err)
-		}
-		return cred, nil
-	}
-	var opts azidentity.ManagedIdentityCredentialOptions
-	if a.clientID != "" {
-		opts.ID = azidentity.ClientID(a.clientID)
-	}
-	cred, err := azidentity.NewManagedIdentityCredential(&opts)
-	if err != nil {
-		return nil, fmt.Errorf("managed identity: %w", err)
-	}
-	return cred, nil
+	return newCredential(a.managedIdentity, a.clientID)
 }
 
 func (a *account) tables(cred azcore.TokenCredential, opts azcore.ClientOptions) (*aztables.ServiceClient, error) {

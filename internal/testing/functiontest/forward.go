@@ -157,8 +157,35 @@ func (h *Host) roundTrip(req *http.Request) (answer, error) {
 	}
 }
 
-func once(t *http.Transport, req *http.Request) (answer, error) {
+// A sending is a body on its way to the handler.
+type sending struct {
+	io.ReadCloser
+
+	left atomic.Int64
+}
+
+func (s *sending) Read(b []byte) (int, error) {
+	n, err := s.ReadCloser.Read(b)
+	s.left.Add(-int64(n))
+	return n, err
+}
+
+// sendWhole sends a request. The host does not look at an answer that comes before the handler has
+// read the body: it fails to send the rest.
+func sendWhole(t *http.Transport, req *http.Request) (*http.Response, error) {
+	body := &sending{ReadCloser: req.Body}
+	if body.left.Store(req.ContentLength); req.ContentLength > 0 {
+		req.Body = body
+	}
 	res, err := t.RoundTrip(req)
+	if err == nil && body.left.Load() > 0 {
+		return nil, errors.Join(fmt.Errorf("the handler answered %d before it had read the body, of which %d bytes are left", res.StatusCode, body.left.Load()), res.Body.Close())
+	}
+	return res, err
+}
+
+func once(t *http.Transport, req *http.Request) (answer, error) {
+	res, err := sendWhole(t, req)
 	if err != nil {
 		return answer{}, err
 	}

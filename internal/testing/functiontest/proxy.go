@@ -123,7 +123,7 @@ func (h *Host) roundTripProxied(req, from *http.Request) (*http.Response, error)
 	}
 	for n := 1; ; n++ {
 		var begun atomic.Bool
-		res, err := h.fresh.RoundTrip(req.WithContext(httptrace.WithClientTrace(req.Context(), &httptrace.ClientTrace{
+		res, err := sendWhole(h.fresh, req.WithContext(httptrace.WithClientTrace(req.Context(), &httptrace.ClientTrace{
 			GotFirstResponseByte: func() { begun.Store(true) },
 		})))
 		if err == nil || n == times || begun.Load() || req.Context().Err() != nil {

@@ -55,23 +55,48 @@ func allocated(call func()) uint64 {
 func peak(call func()) uint64 {
 	defer debug.SetGCPercent(debug.SetGCPercent(20))
 	runtime.GC()
+	base := size()
+	watch.begin <- struct{}{}
+	call()
+	watch.end <- struct{}{}
+	return max(<-watch.most, base) - base
+}
+
+// size returns how many bytes are on the heap.
+func size() uint64 {
 	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
-	read := func() uint64 {
-		metrics.Read(sample)
-		return sample[0].Value.Uint64()
-	}
-	base := read()
-	over := make(chan struct{})
+	metrics.Read(sample)
+	return sample[0].Value.Uint64()
+}
+
+// A watcher looks at the heap each millisecond from begin to end.
+type watcher struct {
+	begin, end chan struct{}
+	most       chan uint64
+}
+
+// watch begins before any test, so that it is in no bubble of package synctest: a clock there
+// stands still while a call works, and the heap would never be looked at.
+var watch = newWatcher()
+
+func newWatcher() watcher {
+	w := watcher{make(chan struct{}), make(chan struct{}), make(chan uint64)}
 	go func() {
-		defer close(over)
-		call()
+		for range w.begin {
+			w.most <- w.look()
+		}
 	}()
+	return w
+}
+
+func (w watcher) look() (most uint64) {
 	often := time.NewTicker(time.Millisecond)
 	defer often.Stop()
-	for most := base; ; most = max(most, read()) {
+	for {
+		most = max(most, size())
 		select {
-		case <-over:
-			return most - base
+		case <-w.end:
+			return most
 		case <-often.C:
 		}
 	}

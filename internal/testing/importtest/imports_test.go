@@ -34,6 +34,7 @@ var allowed = map[string][]string{
 	"internal/cursor":    {},
 	"internal/jsonsize":  {},
 	"internal/legible":   {},
+	"internal/delivery":  {"internal/delivery"},
 	"internal/storage":   {"internal/storage"},
 	"internal/telemetry": {"internal/storage"},
 	"internal/http":      {"internal/http", "internal/jsonsize", "internal/telemetry"},

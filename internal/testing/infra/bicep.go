@@ -11,14 +11,14 @@ import (
 
 // A Param is a parameter of a Bicep file, with the decorators that limit its values.
 type Param struct {
-	Kind     string // bool, int, string, object, array, string[] and the like
+	Kind     string // bool, int, string, string[] and the like; object for one of texts, too
 	Fallback string // as Bicep writes it; empty: a value is needed
 	limits   map[string]string
 }
 
 // declaration finds a parameter with the decorators before it. A decorator is a line, or several
 // if its value is a list or an object.
-var declaration = regexp.MustCompile(`(?m)((?:^@\w+\((?:[^()\n]|\n|\([^()]*\))*?\)\n)*)^param (\w+) ([\w\[\]]+)(?: = (.+))?$`)
+var declaration = regexp.MustCompile(`(?m)((?:^@\w+\((?:[^()\n]|\n|\([^()]*\))*?\)\n)*)^param (\w+) ([\w\[\]]+|\{ \*: string \})(?: = (.+))?$`)
 
 var decorator = regexp.MustCompile(`(?m)^@(minLength|maxLength|minValue|maxValue|allowed)\(([^)]*)\)`)
 
@@ -29,6 +29,9 @@ func Params(text string) map[string]Param {
 	all := make(map[string]Param)
 	for _, m := range declaration.FindAllStringSubmatch(comment.ReplaceAllString(text, ""), -1) {
 		p := Param{m[3], m[4], map[string]string{}}
+		if strings.HasPrefix(p.Kind, "{") {
+			p.Kind = "object"
+		}
 		for _, d := range decorator.FindAllStringSubmatch(m[1], -1) {
 			p.limits[d[1]] = strings.TrimSpace(d[2])
 		}

@@ -103,7 +103,7 @@ func try(ctx context.Context, chosen []mutant, known caught) int {
 }
 
 // all are the mutants of all lists.
-func all() []mutant { return slices.Concat(mutants, unbounded, harmony, duuble, duubleAlone) }
+func all() []mutant { return slices.Concat(mutants, unbounded, harmony, duuble, tooRare) }
 
 // promptdb is where most mutants live; the files of others are named from there.
 const promptdb = "internal/prompthub/promptdb"

@@ -20,7 +20,7 @@ type parameter struct {
 	template string
 }
 
-var declared = regexp.MustCompile(`(?m)^param (\w+) (\w+)(?: = (.+))?$`)
+var declared = regexp.MustCompile(`(?m)^param (\w+) (\w+|\{ \*: string \})(?: = (.+))?$`)
 
 // parameters returns the parameters of main.bicep, each of which has its value from azd and from
 // nowhere else.
@@ -35,6 +35,9 @@ func parameters(t *testing.T) map[string]parameter {
 	all := make(map[string]parameter)
 	for _, m := range declared.FindAllStringSubmatch(string(content(t, "infra/main.bicep")), -1) {
 		require.Contains(t, file.Parameters, m[1])
+		if strings.HasPrefix(m[2], "{") {
+			m[2] = "object" // of texts
+		}
 		all[m[1]] = parameter{m[2], m[3], file.Parameters[m[1]].Value}
 	}
 	require.Len(t, all, len(file.Parameters), "main.parameters.json gives values that main.bicep does not take")

@@ -34,7 +34,7 @@ import (
 
 	"prompthub/apps/duuble/internal/keyring"
 	"prompthub/apps/duuble/internal/schema"
-	"prompthub/apps/duuble/internal/sms"
+	"prompthub/internal/delivery/sms"
 	"prompthub/internal/fault"
 	"prompthub/internal/host/function"
 	"prompthub/internal/storage/queue"

@@ -5,21 +5,26 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"prompthub/apps/harmony/internal/api"
+	"prompthub/apps/harmony/internal/web"
+	"prompthub/internal/http/httpjson"
 	"prompthub/internal/http/openapi"
 	"prompthub/internal/http/openapi/openapitest"
 	"prompthub/internal/testing/heap"
 )
 
-// TestMemory asks every GET route of the document for the largest page of the largest things, and
-// fails if sixteen callers of one of them hold more memory than they may, or if a page is larger
-// than it may be. A route whose things are not there fails, so that a new one brings its own.
+// TestMemory asks every GET route of the document, and every page, for the largest page of the
+// largest things, and fails if sixteen callers of one of them hold more memory than they may, or if
+// a page of JSON is larger than it may be. A route whose things are not there fails, so that a new
+// one brings its own.
 func TestMemory(t *testing.T) { // alone: others would be measured, too
 	if testing.Short() {
 		t.Skip("makes a hundred of everything")
@@ -47,9 +52,10 @@ func holdMemory(t *testing.T) {
 		return all
 	}
 	send("PUT", "/users/"+s.id, s.access, map[string]any{"name": long(50), "bio": long(1000), "location": long(100), "gender": "female", "position": nil})
-	post, item := "", ""
+	post, item, topic := "", "", ""
 	for i := range 100 {
-		send("POST", "/forum/topics", s.access, map[string]any{"sectionId": "music", "title": long(100), "content": long(5000)})
+		about := map[string]any{"sectionId": "music", "title": long(100), "content": long(5000)}
+		topic = send("POST", "/forum/topics", s.access, about)["topicId"].(string)
 		send("POST", "/forum/topics/"+s.talk+"/replies", s.access, map[string]any{"content": long(5000)})
 		send("POST", "/admin/forum/sections", s.bob, map[string]any{"sectionId": fmt.Sprint("section-", i), "name": long(50), "description": long(1000), "orderIndex": i})
 		send("POST", "/admin/events", s.bob, whole(anEvent, map[string]any{"title": long(100), "description": long(5000), "location": long(100)}))
@@ -60,11 +66,15 @@ func holdMemory(t *testing.T) {
 			send("POST", "/admin/events/"+s.concert+"/invites", s.bob, map[string]any{"code": fmt.Sprint("code", i)})
 		}
 	}
+	var people []string
 	for i := range 20 {
 		id, access, _ := s.account(fmt.Sprint("member", i))
 		send("PUT", "/users/"+id, access, map[string]any{"name": long(50), "bio": long(1000), "location": long(100), "gender": "female", "position": nil})
 		send("POST", "/likes", access, map[string]any{"toUserId": s.id})
 		send("POST", "/reports", access, map[string]any{"kind": "topic", "topicId": s.talk, "reason": "spam"})
+		fully := map[string]any{"kind": "topic", "topicId": topic, "reason": "other", "text": long(1000)}
+		send("POST", "/reports", access, fully)
+		people = append(people, id)
 		send("POST", "/events/"+s.concert+"/register", access, map[string]any{"inviteCode": "code1"})
 		switch i % 4 {
 		case 0:
@@ -73,6 +83,9 @@ func holdMemory(t *testing.T) {
 			send("POST", "/likes", s.access, map[string]any{"toUserId": id})
 		}
 	}
+	secret := send("POST", "/admin/events/"+s.concert+"/topics", s.bob, map[string]any{
+		"title": long(100), "content": long(5000), "visibility": "specificUsers", "allowedUserIds": people,
+	})["topicId"].(string)
 	s.background.Wait()
 	values := map[string][]string{
 		"userId": {s.id}, "chatId": {s.room}, "topicId": {s.talk}, "sectionId": {"music"}, "eventId": {s.concert}, "itemId": {item}, "postId": {post}, "kind": {"profile"}, "ownerId": {s.id}, "file": {s.one + "_320.jpg"},
@@ -109,5 +122,36 @@ func holdMemory(t *testing.T) {
 			}
 		}
 		require.True(t, found, "nothing was found by GET %s: have this test make some", path)
+	}
+	site := s.pages(httpjson.NewAdmission(httpjson.Limits{}, time.Now))
+	show := func(path, token string) *httptest.ResponseRecorder {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
+		r.AddCookie(&http.Cookie{Name: "harmony-session", Value: token + ".x"})
+		rec := httptest.NewRecorder()
+		site.ServeHTTP(rec, r)
+		return rec
+	}
+	values["id"], values["section"], values["topic"] = []string{s.id, s.room, s.concert, item, post, s.talk, topic}, []string{"music"}, []string{secret}
+	for _, pattern := range web.Patterns() {
+		path, isRead := strings.CutPrefix(pattern, "GET ")
+		if !isRead {
+			continue
+		}
+		found := false
+		for _, page := range heap.Filled(path, values) {
+			for _, who := range []string{s.access, s.bob} {
+				for _, query := range []string{"", "?mine=yes", "?when=past", "?state=done"} {
+					rec := show(page+query, who)
+					if rec.Code != http.StatusOK {
+						continue // of another kind of thing, or for others
+					}
+					found = true
+					heap.Check(t, fmt.Sprintf("%s%s: %d KiB", path, query, rec.Body.Len()>>10), func(int) { show(page+query, who) })
+				}
+			}
+		}
+		if !slices.Contains([]string{"/sign-up", "/sign-in", "/{rest...}"}, strings.TrimPrefix(path, web.Prefix)) {
+			require.True(t, found, "nothing was found by GET %s: have this test make some", path)
+		}
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"prompthub/apps/harmony/internal/meettest"
 	"prompthub/apps/harmony/internal/reports"
 	"prompthub/apps/harmony/internal/shop"
+	"prompthub/apps/harmony/internal/web"
 	"prompthub/internal/http/auth/password"
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/storage/blob/picture"
@@ -39,8 +40,8 @@ type world struct {
 	forum      *forum.Service
 	calls      calls.Recorder
 	background sync.WaitGroup
-	// over returns the API with an admission of its own.
-	over func(*httpjson.Admission) http.Handler
+	// over returns the API with an admission of its own, and pages returns the pages.
+	over, pages func(*httpjson.Admission) http.Handler
 }
 
 func newWorld(t *testing.T) *world {
@@ -74,6 +75,11 @@ func newWorld(t *testing.T) *world {
 	w.over = func(admission *httpjson.Admission) http.Handler {
 		return api.New(api.Config{
 			Service: w.service, Events: w.events, Chats: chats.New(w.service, w.events), Forum: w.forum, Reports: told, Shop: sold, Blog: posts, Admission: admission, Log: slog.New(slog.DiscardHandler), Now: time.Now, Version: "test",
+		})
+	}
+	w.pages = func(admission *httpjson.Admission) http.Handler {
+		return web.New(web.Config{
+			Service: w.service, Events: w.events, Chats: chats.New(w.service, w.events), Forum: w.forum, Reports: told, Shop: sold, Blog: posts, Admission: admission, Log: slog.New(slog.DiscardHandler), Now: time.Now,
 		})
 	}
 	w.Handler = w.over(httpjson.NewAdmission(httpjson.Limits{}, time.Now))

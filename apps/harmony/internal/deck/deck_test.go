@@ -121,3 +121,29 @@ func TestLateWrites(t *testing.T) {
 	}
 	require.Equal(t, 1, out)
 }
+
+// TestLateWriteOfAnEarlierTruth: a follower read a change that was taken back meanwhile. The row
+// never said so, and the follower that saw it taken back had nothing to change; yet the late write
+// of the first one must not stay.
+func TestLateWriteOfAnEarlierTruth(t *testing.T) {
+	t.Parallel()
+	x := newIndex(t, deck.MaxRows)
+	was := entry(rand.New(rand.NewPCG(1, 2)), 1)
+	truth := was
+	read := func(context.Context) (deck.Entry, error) { return truth, nil }
+	require.NoError(t, x.Follow(t.Context(), read))
+	truth.Preferences.AgeMin = 30
+	first := true
+	require.NoError(t, x.Follow(t.Context(), func(ctx context.Context) (deck.Entry, error) {
+		changed := truth
+		if first {
+			first, truth = false, was
+			require.NoError(t, x.Follow(ctx, read, was))
+		}
+		return changed, nil
+	}, was))
+	for row, err := range table.All(t.Context(), x.DB, "Deck", table.Range{}) {
+		require.NoError(t, err)
+		require.True(t, was.Is(row), "the row says what was taken back")
+	}
+}

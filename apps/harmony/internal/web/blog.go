@@ -8,7 +8,6 @@ import (
 
 	"prompthub/apps/harmony/internal/blog"
 	"prompthub/apps/harmony/internal/meet"
-	"prompthub/internal/storage/blob/picture"
 )
 
 // blog are the pages of the blog, and those on which admins write it.
@@ -39,13 +38,13 @@ func (s *web) blog() {
 		_, err := s.Blog.Edit(r.Context(), r.claim, r.PathValue("id"), r.post())
 		return s.savedPost(r, r.PathValue("id"), err)
 	})
-	s.mux.Handle("POST "+admin+"/{id}/image", s.action(func(r *request) error {
+	s.pictures("POST "+admin+"/{id}/image", func(r *request) error {
 		file, err := r.photo()
 		if err == nil {
 			_, err = s.Blog.SetImage(r.Context(), r.claim, r.PathValue("id"), file)
 		}
 		return s.savedPost(r, r.PathValue("id"), err)
-	}, member, picture.MaxBytes+maxForm))
+	})
 	s.members("POST "+admin+"/{id}/delete", func(r *request) error {
 		if err := s.Blog.Delete(r.Context(), r.claim, r.PathValue("id")); err != nil {
 			return err

@@ -16,7 +16,6 @@ import (
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/fault"
 	"prompthub/internal/http/httpjson"
-	"prompthub/internal/storage/blob/picture"
 )
 
 // events are the pages about events, and those on which staff write them.
@@ -69,7 +68,7 @@ func (s *web) events() {
 			return nil
 		})
 	}
-	s.mux.Handle("POST "+admin+"/{id}/image", s.action(func(r *request) error {
+	s.pictures("POST "+admin+"/{id}/image", func(r *request) error {
 		id := r.PathValue("id")
 		file, err := r.photo()
 		if err == nil {
@@ -80,7 +79,7 @@ func (s *web) events() {
 		}
 		goOn(r, admin+"/"+id+"?done=saved")
 		return nil
-	}, member, picture.MaxBytes+maxForm))
+	})
 	s.members("POST "+admin+"/{id}/delete", func(r *request) error {
 		if err := s.Events.Delete(r.Context(), r.claim, r.PathValue("id")); err != nil {
 			return err

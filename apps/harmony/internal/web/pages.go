@@ -15,7 +15,6 @@ import (
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/fault"
 	"prompthub/internal/http/httpjson"
-	"prompthub/internal/storage/blob/picture"
 )
 
 func (s *web) pages() {
@@ -29,7 +28,7 @@ func (s *web) pages() {
 	s.enter("POST "+Prefix+"/reset", s.reset)
 	s.members("GET "+Prefix+"/me", s.mePage)
 	s.members("POST "+Prefix+"/me", s.saveMe)
-	s.mux.Handle("POST "+Prefix+"/me/photos", s.action(s.addPhoto, member, picture.MaxBytes+maxForm))
+	s.pictures("POST "+Prefix+"/me/photos", s.addPhoto)
 	s.members("POST "+Prefix+"/me/photos/{id}/first", s.firstPhoto)
 	s.members("POST "+Prefix+"/me/photos/{id}/delete", s.deletePhoto)
 	s.members("GET "+Prefix+"/settings", func(r *request) error { return s.settings(r, page{}, nil) })

@@ -11,7 +11,6 @@ import (
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/apps/harmony/internal/shop"
 	"prompthub/internal/fault"
-	"prompthub/internal/storage/blob/picture"
 )
 
 // shop are the pages of the store.
@@ -38,13 +37,13 @@ func (s *web) shop() {
 		_, err := s.Shop.Edit(r.Context(), r.claim, r.PathValue("id"), r.item())
 		return s.savedItem(r, r.PathValue("id"), err)
 	})
-	s.mux.Handle("POST "+admin+"/{id}/image", s.action(func(r *request) error {
+	s.pictures("POST "+admin+"/{id}/image", func(r *request) error {
 		file, err := r.photo()
 		if err == nil {
 			_, err = s.Shop.SetImage(r.Context(), r.claim, r.PathValue("id"), file)
 		}
 		return s.savedItem(r, r.PathValue("id"), err)
-	}, member, picture.MaxBytes+maxForm))
+	})
 	s.members("POST "+admin+"/{id}/delete", func(r *request) error {
 		if err := s.Shop.Delete(r.Context(), r.claim, r.PathValue("id")); err != nil {
 			return err

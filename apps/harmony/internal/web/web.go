@@ -31,6 +31,7 @@ import (
 	"prompthub/internal/fault"
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/http/pages"
+	"prompthub/internal/storage/blob/picture"
 	"prompthub/internal/telemetry"
 )
 
@@ -59,7 +60,11 @@ type web struct {
 	Config
 	mux       *http.ServeMux
 	templates map[string]*template.Template
+	patterns  []string // of the mux
 }
+
+// Patterns returns the routes of all pages, as a ServeMux knows them.
+func Patterns() []string { return build(Config{}).patterns }
 
 // New returns a handler for everything under Prefix.
 func New(c Config) http.Handler {
@@ -105,20 +110,26 @@ const (
 
 // handle registers a page for everybody, enter one to sign in or up, and members one for members.
 func (s *web) handle(pattern string, act action) {
-	s.mux.Handle(pattern, s.action(act, anyone, maxForm))
+	s.route(pattern, act, anyone, maxForm)
 }
 
 func (s *web) enter(pattern string, act action) {
-	s.mux.Handle(pattern, s.action(act, entry, maxForm))
+	s.route(pattern, act, entry, maxForm)
 }
 
 func (s *web) members(pattern string, act action) {
-	s.mux.Handle(pattern, s.action(act, member, maxForm))
+	s.route(pattern, act, member, maxForm)
 }
 
-// action returns the handler of an action, whose form has at most that many bytes.
-func (s *web) action(act action, who access, most int64) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+// pictures registers what takes the form of a picture.
+func (s *web) pictures(pattern string, act action) {
+	s.route(pattern, act, member, picture.MaxBytes+maxForm)
+}
+
+// route registers an action, whose form has at most that many bytes.
+func (s *web) route(pattern string, act action, who access, most int64) {
+	s.patterns = append(s.patterns, pattern)
+	s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "private, no-store")
 		req := &request{Request: r, w: w, lang: rules.Language(r.Header.Get("Accept-Language"))}
 		token, refresh := cookie.Read(r)

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/apps/ricochet/internal/api"
+	"prompthub/apps/ricochet/internal/board"
 	"prompthub/apps/ricochet/internal/game"
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/http/openapi/openapitest"
@@ -130,6 +131,53 @@ func TestSecrets(t *testing.T) {
 		require.NotContains(t, text, "hostKey")
 		require.NotContains(t, text, "moves:")
 	}
+}
+
+// TestPages reads a leaderboard page by page, and holds that a cursor is good for its list alone.
+func TestPages(t *testing.T) {
+	t.Parallel()
+	h := service(t)
+	_, g := ask(t, h, "POST", "/api/v1/games", "", `{"seed":7}`)
+	at, key := "/api/v1/games/"+g["gameId"].(string), g["hostKey"].(string)
+	var made struct{ BoardData board.Data }
+	remake(t, g, &made)
+	_, r := ask(t, h, "POST", at+"/rounds", key, "")
+	var round api.Round
+	remake(t, r, &round)
+	moves := long(t, made.BoardData, round)
+	for i := range 5 {
+		status, a := ask(t, h, "POST", at+"/rounds/1/solutions", "", fmt.Sprintf(`{"playerName":"player %d","moves":%s}`, i, moves))
+		require.Equal(t, 201, status, a)
+	}
+	list := at + "/rounds/1/leaderboard"
+	status, first := ask(t, h, "GET", list+"?limit=3", "", "")
+	require.Equal(t, 200, status)
+	require.Len(t, first["items"], 3)
+	status, second := ask(t, h, "GET", list+"?limit=3&cursor="+first["nextCursor"].(string), "", "")
+	require.Equal(t, 200, status)
+	require.Len(t, second["items"], 2)
+	require.NotContains(t, second, "nextCursor")
+	require.InDelta(t, 1, second["items"].([]any)[0].(map[string]any)["rank"], 0)
+	ask(t, h, "POST", at+"/rounds/1/close", key, "")
+	for _, path := range []string{
+		list + "?all=true&cursor=" + first["nextCursor"].(string), list + "?cursor=AQ", list + "?cursor=" + strings.Repeat("A", 512),
+	} {
+		status, p := ask(t, h, "GET", path, "", "")
+		require.Equal(t, 400, status, p)
+		require.Equal(t, "MALFORMED", p["code"])
+	}
+	for _, path := range []string{list + "?limit=101", list + "?limit=0", list + "?cursor=" + strings.Repeat("A", 513)} {
+		status, p := ask(t, h, "GET", path, "", "")
+		require.Equal(t, 422, status, p)
+	}
+}
+
+// remake reads an answer as what it is of.
+func remake(t *testing.T, answer map[string]any, into any) {
+	t.Helper()
+	text, err := json.Marshal(answer)
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(text, into))
 }
 
 // TestToday holds that the puzzle of today is the same for all who ask, and shows no solution.

@@ -82,6 +82,14 @@ func standingOf(s game.Standing, closed bool) Standing {
 	return out
 }
 
+func standingsOf(list []game.Standing, r game.Round) []Standing {
+	all := make([]Standing, len(list))
+	for i, s := range list {
+		all[i] = standingOf(s, r.Status != game.Active)
+	}
+	return all
+}
+
 // A Round is a round as everybody may see it.
 type Round struct {
 	RoundNumber    int               `json:"roundNumber" doc:"1, 2, … without reuse" example:"3"`
@@ -168,11 +176,12 @@ type Accepted struct {
 	PlayerSecret string `json:"playerSecret,omitempty" doc:"Keep it: the name is yours in this game, and no other answer has it" example:"player_0123456789abcdef01234567"`
 }
 
-// A Leaderboard is who is ahead.
+// A Leaderboard is a page of the players of a round.
 type Leaderboard struct {
 	RoundNumber int        `json:"roundNumber" doc:"Of which round" example:"3"`
 	Status      string     `json:"status" enum:"active,completed,skipped,expired" doc:"Of the round" example:"active"`
-	Items       []Standing `json:"items" nullable:"false" doc:"The first 100"`
+	Items       []Standing `json:"items" nullable:"false" doc:"The best first"`
+	NextCursor  string     `json:"nextCursor,omitempty" doc:"Send it as cursor to get the next page; absent at the end" example:"AQ"`
 }
 
 // An Optimal is how short a solution could be.
@@ -198,7 +207,7 @@ type Dashboard struct {
 	Game        Game       `json:"game" doc:"The game"`
 	GoalsLeft   int        `json:"goalsLeft" doc:"How many goals nobody won" example:"14"`
 	Rounds      []Round    `json:"rounds" nullable:"false" doc:"The last ten, the newest first"`
-	Leaderboard []Standing `json:"leaderboard" nullable:"false" doc:"Of the newest round; nobody sees moves while it is active"`
+	Leaderboard []Standing `json:"leaderboard" nullable:"false" doc:"The first ten of the newest round; nobody sees moves while it is active"`
 }
 
 func milliseconds(n int64) time.Duration { return time.Duration(n) * time.Millisecond }

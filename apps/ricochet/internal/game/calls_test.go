@@ -53,7 +53,11 @@ func callsOfAll(t *testing.T) {
 			_, err := gs.Extend(ctx, id, hostKey, 1, game.Extension{By: time.Minute})
 			return err
 		}},
-		{"a leaderboard", 1, func() error { _, err := gs.Leaderboard(ctx, id, r, false); return err }},
+		{"a leaderboard", 1, func() error { _, err := gs.Leaderboard(ctx, id, r, game.Part{Limit: 100}); return err }},
+		{"a later page of it", 2, func() error {
+			_, err := gs.Leaderboard(ctx, id, r, game.Part{After: "0002|1793534400000|ann", Limit: 100})
+			return err
+		}},
 		{"due too early", 2, func() error { return gs.DueRound(ctx, id, 1) }},
 		{"close", 7, func() error { _, err := gs.Close(ctx, id, hostKey, 1, false); return err }},
 		{"due too late", 2, func() error { return gs.DueRound(ctx, id, 1) }},

@@ -55,6 +55,12 @@ func (w *world) again(t *testing.T) game.Game {
 	return g
 }
 
+// board returns the first 100 standings of a round.
+func (w *world) board(ctx context.Context, r game.Round, every bool) ([]game.Standing, error) {
+	page, err := w.Leaderboard(ctx, w.game.ID, r, game.Part{Every: every, Limit: 100})
+	return page.Standings, err
+}
+
 func TestNewGame(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -132,7 +138,7 @@ func TestRound(t *testing.T) {
 	require.Equal(t, 1, again.Rank, "as short as the first, and so of the same rank")
 	require.Empty(t, again.Secret, "it is told once")
 
-	list, err := w.Leaderboard(ctx, id, r, false)
+	list, err := w.board(ctx, r, false)
 	require.NoError(t, err)
 	require.Len(t, list, 2)
 	require.Equal(t, "bob", list[0].Best.Player, "who was earlier is before")
@@ -140,7 +146,7 @@ func TestRound(t *testing.T) {
 	require.Equal(t, []int{1, 1}, []int{list[0].Rank, list[1].Rank})
 	require.Empty(t, list[0].Best.Moves, "nobody sees moves while the round is active")
 
-	_, err = w.Leaderboard(ctx, id, r, true)
+	_, err = w.board(ctx, r, true)
 	require.Equal(t, game.RoundActive, fault.CodeOf(err))
 	closed, err := w.Close(ctx, id, hostKey, 1, false)
 	require.NoError(t, err)
@@ -150,10 +156,10 @@ func TestRound(t *testing.T) {
 	require.Equal(t, game.RoundAlreadyEnded, fault.CodeOf(err))
 	_, err = w.Submit(ctx, id, 1, game.Submission{Player: "bob", Secret: bob.Secret, Moves: best})
 	require.Equal(t, game.RoundEnded, fault.CodeOf(err))
-	list, err = w.Leaderboard(ctx, id, closed, false)
+	list, err = w.board(ctx, closed, false)
 	require.NoError(t, err)
 	require.Equal(t, best, list[0].Best.Moves)
-	list, err = w.Leaderboard(ctx, id, closed, true)
+	list, err = w.board(ctx, closed, true)
 	require.NoError(t, err)
 	require.Len(t, list, 3, "everybody sees all solutions")
 	require.Equal(t, []int{1, 1, 0}, []int{list[0].Rank, list[1].Rank, list[2].Rank})
@@ -372,7 +378,7 @@ func TestClosing(t *testing.T) {
 		require.Len(t, rows, accepted, "what was accepted, and nothing else")
 		closed, err := w.Round(ctx, id, 1)
 		require.NoError(t, err)
-		list, err := w.Leaderboard(ctx, id, closed, false)
+		list, err := w.board(ctx, closed, false)
 		require.NoError(t, err)
 		require.Len(t, list, accepted)
 		require.NoError(t, check(ctx, w.Games, w.db, id))

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"prompthub/apps/ricochet/internal/board"
+	"prompthub/internal/cursor"
 	"prompthub/internal/fault"
 	"prompthub/internal/storage/table"
 )
@@ -217,47 +218,96 @@ type Standing struct {
 	Best Solution // without its moves while the round is active
 }
 
-// MaxStandings is how many solutions a leaderboard shows.
-const MaxStandings = 100
+// A Part says which standings of a round are wanted: at most Limit of them, after the position After
+// or from the first. With Every, which is for closed rounds, every solution is there and not the
+// best of each player alone.
+type Part struct {
+	Every bool
+	After string
+	Limit int
+}
 
-// Leaderboard returns the first players of a round in order: by moves, then by time. Equal numbers
-// of moves share a rank, and the next one is as many further. Moves of an active round are not
-// shown. With every, which is for closed rounds, every solution is there and not the best of each
-// player alone.
-func (gs *Games) Leaderboard(ctx context.Context, id string, r Round, every bool) ([]Standing, error) {
-	if every && r.Status == Active {
-		return nil, StillActive()
+// StandingPage is a part of a leaderboard.
+type StandingPage struct {
+	Standings []Standing
+	Next      string // the position of the next part, "" at the end
+}
+
+// A ranking ranks the solutions of a round, which it is shown from the first on.
+type ranking struct {
+	seen        map[string]bool
+	moves, rank int // of the player that was ranked last
+}
+
+// next returns the rank of the next solution, 0 where its player has a better one. Equal numbers
+// of moves share a rank, and the next one is as many further.
+func (rk *ranking) next(player string, moves int) int {
+	if rk.seen[player] {
+		return 0
 	}
-	all := table.Prefix(id, solutionRows(r.Number))
-	if r.Status == Active {
-		all.Select = []string{"displayName", "moveCount", "submittedAt", "winningRobot"}
+	rk.seen[player] = true
+	if moves != rk.moves {
+		rk.moves, rk.rank = moves, len(rk.seen)
 	}
-	seen, before := map[string]bool{}, Standing{} // before is the player before
-	var list []Standing
-	for row, err := range table.All(ctx, gs.Store, gs.Tables.games(), all) {
-		if err != nil {
-			return nil, away(err)
+	return rk.rank
+}
+
+// Leaderboard returns players of a round in order: by moves, then by time. Moves of an active round
+// are not shown. The solutions before the part are read, too, though not their moves: they say who
+// has a better one, and at which rank the part begins.
+func (gs *Games) Leaderboard(ctx context.Context, id string, r Round, p Part) (StandingPage, error) {
+	if p.Every && r.Status == Active {
+		return StandingPage{}, StillActive()
+	}
+	ranks := &ranking{seen: map[string]bool{}}
+	prefix, last := solutionRows(r.Number), ""
+	rows := table.Prefix(id, prefix)
+	if p.After != "" {
+		if !positions.MatchString(p.After) {
+			return StandingPage{}, cursor.Refuse()
 		}
-		player := solutionPlayer(row.Row)
-		if seen[player] && !every {
+		last = prefix + p.After
+		if err := gs.skim(ctx, table.Range{Partition: id, From: prefix, To: last}, ranks); err != nil {
+			return StandingPage{}, err
+		}
+		rows.From = last
+	}
+	if r.Status == Active {
+		rows.Select = []string{"displayName", "moveCount", "submittedAt", "winningRobot"}
+	}
+	page, at := StandingPage{}, "" // the row of the last standing
+	for row, err := range table.All(ctx, gs.Store, gs.Tables.games(), rows) {
+		if err != nil {
+			return StandingPage{}, away(err)
+		}
+		rank := ranks.next(solutionPlayer(row.Row), int(row.Props.Get("moveCount").Int()))
+		if row.Row == last || rank == 0 && !p.Every {
 			continue
+		}
+		if len(page.Standings) == p.Limit {
+			page.Next = strings.TrimPrefix(at, prefix)
+			return page, nil
 		}
 		best, err := parseSolution(row)
 		if err != nil {
-			return nil, err
+			return StandingPage{}, err
 		}
-		next := Standing{Best: best}
-		if !seen[player] {
-			seen[player] = true
-			next.Rank = len(seen)
-			if before.Best.Count == best.Count {
-				next.Rank = before.Rank
-			}
-			before = next
-		}
-		if list = append(list, next); len(list) == MaxStandings {
-			break
-		}
+		page.Standings, at = append(page.Standings, Standing{rank, best}), row.Row
 	}
-	return list, nil
+	return page, nil
+}
+
+// positions are the ends of the keys of solutions.
+var positions = regexp.MustCompile(`^[0-9]{4}\|[0-9]{13}\|[a-z0-9 _-]{1,20}$`)
+
+// skim ranks the solutions of a range, whose moves it does not read.
+func (gs *Games) skim(ctx context.Context, before table.Range, ranks *ranking) error {
+	before.Select = []string{"moveCount"}
+	for row, err := range table.All(ctx, gs.Store, gs.Tables.games(), before) {
+		if err != nil {
+			return away(err)
+		}
+		ranks.next(solutionPlayer(row.Row), int(row.Props.Get("moveCount").Int()))
+	}
+	return nil
 }

@@ -98,12 +98,17 @@ func (a *api) deleteLabel(ctx context.Context, c call, in *ALabel) (*struct{}, e
 	return nil, a.Service.SetLabel(ctx, c.User, id, in.Label, 0)
 }
 
-func (a *api) undoLabel(ctx context.Context, c call, in *ALabel) (*struct{}, error) {
+type undoInput struct {
+	ALabel
+	Key string `header:"Idempotency-Key" pattern:"^[!-~]{1,128}$" patternDescription:"1 to 128 visible ASCII characters" doc:"Makes it safe to send the request again: the same key takes back one move; it is known while that move is among the 100 newest of the prompt" example:"f3b1c2d4-0001"`
+}
+
+func (a *api) undoLabel(ctx context.Context, c call, in *undoInput) (*struct{}, error) {
 	id, err := in.prompt()
 	if err != nil {
 		return nil, err
 	}
-	return nil, a.Service.UndoLabel(ctx, c.User, id, in.Label)
+	return nil, a.Service.UndoLabel(ctx, c.User, id, in.Label, in.Key)
 }
 
 type movesInput struct {

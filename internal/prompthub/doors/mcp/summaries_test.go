@@ -69,7 +69,7 @@ func (w *world) change(rt *rapid.T, id prompt.ID) {
 		"publish":     func() error { return patch(func(d *prompt.Draft) { d.Visibility = visibility }) },
 		"label":       func() error { return w.hub.SetLabel(ctx, ann, id, prompt.Production, n) },
 		"other label": func() error { return w.hub.SetLabel(ctx, ann, id, "staging", n) },
-		"undo":        func() error { return w.hub.UndoLabel(ctx, ann, id, prompt.Production) },
+		"undo":        func() error { return w.hub.UndoLabel(ctx, ann, id, prompt.Production, "") },
 		"delete one":  func() error { return w.hub.DeleteVersion(ctx, ann, id, n) },
 		"vote": func() error {
 			_, err := w.hub.Vote(ctx, ann, id, prompt.Like)

@@ -271,7 +271,7 @@ func (s *web) undoLabel(r *request) error {
 		return err
 	}
 	label := r.PostForm.Get("label")
-	err = s.Service.UndoLabel(r.Context(), r.who, id, label)
+	err = s.Service.UndoLabel(r.Context(), r.who, id, label, "")
 	if fault.Of(err) == fault.Conflict {
 		return s.showLabels(r, http.StatusConflict, labelsPage{Address: addressOf(id), Label: label, Wrong: reason(err)})
 	}

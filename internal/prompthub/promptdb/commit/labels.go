@@ -168,8 +168,8 @@ func (w *Writer) both(ctx context.Context) (rec *schema.Record, err error) {
 }
 
 // UndoLabel takes back the last move of a label that was not undone yet, and returns the labels
-// then.
-func (db *Committer) UndoLabel(ctx context.Context, author prompt.UserID, id prompt.ID, label string, by prompt.UserID, may func(prompt.Prompt) error) (map[string]int64, error) {
+// then. With idem, the hash of an Idempotency-Key, a second call with the same changes nothing.
+func (db *Committer) UndoLabel(ctx context.Context, author prompt.UserID, id prompt.ID, label string, by prompt.UserID, idem string, may func(prompt.Prompt) error) (map[string]int64, error) {
 	var tried *table.Row // the move that an attempt of unknown outcome should undo
 	return db.relabel(ctx, author, id, []string{label}, may, func(_ *Writer, p prompt.Prompt, c schema.LabelsRow) (schema.LabelsRow, []table.Op, error) {
 		if tried != nil {
@@ -178,8 +178,8 @@ func (db *Committer) UndoLabel(ctx context.Context, author prompt.UserID, id pro
 				return c, nil, err
 			}
 		}
-		row, err := db.LastMove(ctx, author, id, label)
-		if err != nil {
+		row, done, err := db.LastMove(ctx, author, id, label, idem)
+		if err != nil || done {
 			return c, nil, err
 		}
 		if row == nil {
@@ -199,6 +199,9 @@ func (db *Committer) UndoLabel(ctx context.Context, author prompt.UserID, id pro
 		}
 		c = c.With(label, m.From)
 		tried = &table.Row{Key: row.Key, ETag: row.ETag, Props: schema.UndoneProps(prompt.Change{By: by, At: db.Now().UTC()})}
+		if idem != "" {
+			tried.Props = append(tried.Props, table.Prop{Name: schema.UndoneIdem, Value: table.String(idem)})
+		}
 		return c, []table.Op{{Kind: table.Merge, Row: *tried}}, c.TooMany()
 	})
 }

@@ -3,7 +3,6 @@ package commit
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"time"
 
@@ -11,9 +10,6 @@ import (
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/rowstore"
 )
-
-// redriveLock is how long a message is hidden from others while it is put back.
-const redriveLock = time.Minute
 
 // settleLock is how long Settle may keep the messages of others.
 const settleLock = 10 * time.Minute
@@ -86,29 +82,12 @@ func (db *Committer) settle(ctx context.Context, user prompt.UserID, name string
 	}
 }
 
-// Redrive puts every poison message back on the queue that it came from, and returns how many. A
-// message is on one of the two queues at any time, on both at worst: the jobs may run twice.
+// Redrive puts every poison message back on the queue that it came from, and returns how many. The
+// jobs may run twice.
 func (db *Committer) Redrive(ctx context.Context) (int, error) {
-	moved := 0
-	for _, name := range queues {
-		for {
-			ms, err := db.Queues.Receive(ctx, queue.Poison(name), 32, redriveLock)
-			if err != nil {
-				return moved, rowstore.Unavailable(err)
-			}
-			if len(ms) == 0 {
-				break
-			}
-			for _, m := range ms {
-				if _, err := db.send(ctx, name, m.Text, 0); err != nil {
-					return moved, err
-				}
-				if err := db.Queues.Delete(ctx, queue.Poison(name), m.Receipt); err != nil {
-					return moved, fmt.Errorf("delete from %s: %w", queue.Poison(name), err)
-				}
-				moved++
-			}
-		}
+	moved, err := queue.Redrive(ctx, db.Queues, queues...)
+	if err != nil {
+		return moved, rowstore.Unavailable(err)
 	}
 	return moved, nil
 }

@@ -207,6 +207,9 @@ func UndoneProps(c prompt.Change) table.Props {
 	return table.Props{{Name: "UndoneBy", Value: table.String(string(c.By))}, {Name: "UndoneAt", Value: table.Time(c.At)}}
 }
 
+// UndoneIdem is the property with the hash of the Idempotency-Key by which a move was undone.
+const UndoneIdem = "UndoneIdem"
+
 // ParseMoveRow reads the row of a move of a label.
 func ParseMoveRow(row table.Row) prompt.Move {
 	p := row.Props

@@ -7,6 +7,10 @@ import (
 	"prompthub/internal/storage/table"
 )
 
+// maxPart is how much of a text one property has, in UTF-16 code units. It is below table.MaxString:
+// Azure's limit of a property is told as 64 KiB in one place and as 32,000 characters in another.
+const maxPart = 32_000
+
 // TextParts returns a text as properties that each hold what one property may. The first has the
 // name alone, the others the name and a number.
 func TextParts(name, text string) table.Props {
@@ -25,7 +29,7 @@ func TextParts(name, text string) table.Props {
 
 // head returns as much of a text as fits into one property. No character is cut in two.
 func head(text string) string {
-	if len(text) <= table.MaxString {
+	if len(text) <= maxPart {
 		return text
 	}
 	units := 0
@@ -33,7 +37,7 @@ func head(text string) string {
 		if units++; r > 0xffff {
 			units++
 		}
-		if units > table.MaxString {
+		if units > maxPart {
 			return text[:i]
 		}
 	}

@@ -44,23 +44,28 @@ func ErrNoLabel(has ...string) error {
 
 const toldLabels = 10 // of a prompt, in an error
 
-// LastMove returns the last move of a label that was not undone.
-func (db *Reader) LastMove(ctx context.Context, author prompt.UserID, id prompt.ID, label string) (*table.Row, error) {
+// LastMove returns the last move of a label that was not undone. With the hash of an Idempotency-Key it
+// reports instead if a request with that key has undone one of the newest moves already.
+func (db *Reader) LastMove(ctx context.Context, author prompt.UserID, id prompt.ID, label, idem string) (last *table.Row, done bool, err error) {
 	s := db.Budget()
 	r := table.Prefix(schema.PromptKey(author, id).Partition, schema.MovesOf(id))
 	for {
 		rows, more, err := s.Rows(ctx, db.T.Prompts, r, s.Size(100))
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		for i, row := range rows {
-			if m := schema.ParseMoveRow(row); m.Label == label && m.Undone.At.IsZero() {
-				return &rows[i], nil
+			m := schema.ParseMoveRow(row)
+			if idem != "" && m.Label == label && row.Props.Get(schema.UndoneIdem).Str() == idem {
+				return nil, true, nil
+			}
+			if last == nil && m.Label == label && m.Undone.At.IsZero() {
+				last = &rows[i]
 			}
 			r.From, r.After = "", row.Row
 		}
-		if !more || s.Spent() {
-			return nil, nil
+		if last != nil || !more || s.Spent() {
+			return last, false, nil
 		}
 	}
 }

@@ -240,10 +240,21 @@ function watch(round, by, list) {
   $("next").focus();
 }
 
+// opened is where the shown page of the leaderboard begins: at the first player without a cursor.
+let opened = { round: 0, cursor: "" };
+
 async function showLeaderboard(round) {
-  const { items } = await ask("GET", `${game}/rounds/${round.roundNumber}/leaderboard`);
+  const number = round.roundNumber;
+  if (opened.round !== number) opened = { round: number, cursor: "" };
+  const { items, nextCursor } = await ask("GET", `${game}/rounds/${number}/leaderboard?limit=100${opened.cursor && `&cursor=${opened.cursor}`}`);
   const rows = items.map((s) => [s.rank, s.playerName, s.moveCount, s.moves ? button("Replay", `Replay what ${s.playerName} has found`, () => watch(round, s.playerName, s.moves)) : ""]);
   $("leaderboard").replaceChildren(items.length ? table(["Rank", "Player", "Moves", "Solution"], rows) : "No solution yet.");
+  const turn = (text, cursor) => $("leaderboard").append(button(text, text, () => attempt(() => {
+    opened = { round: number, cursor };
+    return showLeaderboard(round);
+  })));
+  if (opened.cursor) turn("First players", "");
+  if (nextCursor) turn("Next players", nextCursor);
   if (round.status === "active" || !items.length) return;
   const optimal = await ask("GET", `${game}/rounds/${round.roundNumber}/optimal`);
   const p = document.createElement("p");

@@ -1,0 +1,33 @@
+package heap
+
+import (
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestPeak: the memory that calls hold together is seen, in a bubble too, whose clock stands still.
+func TestPeak(t *testing.T) { // alone: others would be measured, too
+	const each = 4 << 20
+	work := func() {
+		var all sync.WaitGroup
+		held := make([][]byte, Callers)
+		for i := range held {
+			all.Go(func() {
+				held[i] = make([]byte, each)
+				for n := range 10 { // busy, and not waiting
+					for at := range held[i] {
+						held[i][at] += byte(n)
+					}
+				}
+			})
+		}
+		all.Wait()
+	}
+	require.Greater(t, peak(work), uint64(Callers*each*3/4))
+	synctest.Test(t, func(t *testing.T) {
+		require.Greater(t, peak(work), uint64(Callers*each*3/4), "in a bubble")
+	})
+}
