@@ -1,7 +1,6 @@
 package web
 
 import (
-	"bytes"
 	"net/http"
 	"slices"
 	"strconv"
@@ -124,12 +123,12 @@ func (s *web) messages(r *request) error {
 		r.w.WriteHeader(http.StatusNotModified)
 		return nil
 	}
-	var b bytes.Buffer
-	if err := s.templates["chat"].ExecuteTemplate(&b, "messages", t); err != nil {
+	body, err := s.site.Part("chat", "messages", t)
+	if err != nil {
 		return err
 	}
 	r.w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_, _ = r.w.Write(b.Bytes()) // the client has gone away
+	_, _ = r.w.Write(body) // the client has gone away
 	return nil
 }
 
