@@ -42,13 +42,9 @@ func (s *Site) Open(files fs.FS, others template.FuncMap) {
 	s.mux.Handle("GET "+s.Prefix+"/static/{file}", static.Handler(s.Admission))
 }
 
-// Handler serves the pages that were registered. A form of another site is an error that fail
-// answers.
-func (s *Site) Handler(fail func(http.ResponseWriter, *http.Request, error)) http.Handler {
-	watch := httpjson.Observer{Log: s.Log, Now: s.Now, Telemetry: s.Telemetry}
-	return Handler(s.mux, watch, func(w http.ResponseWriter, r *http.Request) {
-		fail(w, r, fault.Coded(fault.Forbidden, "OTHER_SITE", "this form was sent from another site"))
-	})
+// Handler serves the pages that were registered. Deny answers a form of another site.
+func (s *Site) Handler(deny http.HandlerFunc) http.Handler {
+	return Handler(s.mux, httpjson.Observer{Log: s.Log, Now: s.Now, Telemetry: s.Telemetry}, deny)
 }
 
 // A Visit is a request of a browser, as an application answers it step by step.

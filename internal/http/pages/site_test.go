@@ -62,7 +62,7 @@ func newSite(t *testing.T, limits httpjson.Limits) (h http.Handler, steps *[]str
 	s.Serve("GET /app/page", begin)
 	s.Serve("POST /app/page", begin)
 	require.Equal(t, []string{"GET /app/page", "POST /app/page"}, s.Patterns)
-	return s.Handler(fail), steps
+	return s.Handler(func(w http.ResponseWriter, r *http.Request) { fail(w, r, fault.New(fault.Forbidden, "no")) }), steps
 }
 
 // TestSite: each step of a visit comes after the one before, and only if that refused nothing.

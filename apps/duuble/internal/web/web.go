@@ -63,7 +63,9 @@ func Patterns() []string { return build(Config{}).site.Patterns }
 // New returns a handler for everything under Prefix.
 func New(c Config) http.Handler {
 	s := build(c)
-	return s.site.Handler(func(w http.ResponseWriter, r *http.Request, err error) { s.fail(&request{Request: r, w: w}, err) })
+	return s.site.Handler(func(w http.ResponseWriter, r *http.Request) {
+		s.fail(&request{Request: r, w: w}, fault.Coded(fault.Forbidden, "OTHER_SITE", "this form was sent from another site"))
+	})
 }
 
 func build(c Config) *web {

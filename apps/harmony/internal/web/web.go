@@ -66,7 +66,9 @@ func Patterns() []string { return build(Config{}).site.Patterns }
 // New returns a handler for everything under Prefix.
 func New(c Config) http.Handler {
 	s := build(c)
-	return s.site.Handler(func(w http.ResponseWriter, r *http.Request, err error) { s.fail(newRequest(w, r), err) })
+	return s.site.Handler(func(w http.ResponseWriter, r *http.Request) {
+		s.fail(newRequest(w, r), fault.Coded(fault.Forbidden, "OTHER_SITE", "this form was sent from another site"))
+	})
 }
 
 func build(c Config) *web {
