@@ -56,7 +56,7 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, queues: memory.NewQueues(time.Now)}
 	entropy := duubletest.Seeded(1)
-	tables := schema.Tables{Users: "Users", Names: "Names", Posts: "Posts", Lists: "Lists", Notifications: "Notifications", Sessions: "Sessions", Hubs: "Hubs", Admin: "Admin"}
+	tables := rowstore.DefaultTables[schema.Tables]()
 	log := slog.New(slog.NewTextHandler(&w.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	rows := &rowstore.Store{
 		DB: calls.Tables(memory.NewTables(), w.calls.Make), Now: time.Now, Log: log, Background: w.background.Go,

@@ -24,7 +24,7 @@ import (
 )
 
 // Tables are all tables, without a prefix.
-var Tables = schema.Tables{Users: "Users", Names: "Names", Posts: "Posts", Lists: "Lists", Notifications: "Notifications", Sessions: "Sessions", Hubs: "Hubs", Admin: "Admin"}
+var Tables = rowstore.DefaultTables[schema.Tables]()
 
 // A Clock stands still until it is told.
 type Clock struct {

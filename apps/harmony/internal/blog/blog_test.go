@@ -13,9 +13,10 @@ import (
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/meettest"
 	"prompthub/internal/fault"
+	"prompthub/internal/storage/rowstore"
 )
 
-var tables = blog.Tables{BlogPosts: "BlogPosts"}
+var tables = rowstore.DefaultTables[blog.Tables]()
 
 // A world has members and a blog.
 type world struct {

@@ -26,11 +26,8 @@ type Tables struct {
 	BlogPosts string `envconfig:"TABLE_BLOG_POSTS" default:"BlogPosts"`
 }
 
-// Prefixed returns the table with a prefix in its name.
-func (t Tables) Prefixed(prefix string) Tables { return Tables{prefix + t.BlogPosts} }
-
 // All returns the names.
-func (t Tables) All() []string { return []string{t.BlogPosts} }
+func (t Tables) All() []string { return rowstore.TableNames(t) }
 
 // The codes of errors.
 const (

@@ -23,14 +23,15 @@ import (
 	topics "prompthub/apps/harmony/internal/topic"
 	"prompthub/apps/harmony/internal/verify"
 	"prompthub/internal/storage/queue"
+	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
 )
 
 const password = "tea under seven lamps"
 
 var (
-	reportTables = reports.Tables{Reports: "Reports"}
-	blogTables   = blog.Tables{BlogPosts: "BlogPosts"}
+	reportTables = rowstore.DefaultTables[reports.Tables]()
+	blogTables   = rowstore.DefaultTables[blog.Tables]()
 	allTables    = slices.Concat(meettest.Tables.All(), meettest.EventTables.All(), meettest.ForumTables.All(), reportTables.All(), blogTables.All())
 )
 

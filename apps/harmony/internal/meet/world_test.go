@@ -24,11 +24,7 @@ import (
 )
 
 // tables are those of the documentation.
-var tables = meet.Tables{
-	Users: "Users", UserEmails: "UserEmails", Sessions: "Sessions", UserImages: "UserImages", UserPreferences: "UserPreferences", UserSettings: "UserSettings", Pairs: "Pairs",
-	Likes: "Likes", LikesReceived: "LikesReceived", Matches: "Matches", Blocks: "Blocks",
-	Deck: "Deck", Chats: "Chats", UserChats: "UserChats", Messages: "Messages", State: "State",
-}
+var tables = rowstore.DefaultTables[meet.Tables]()
 
 var began = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 

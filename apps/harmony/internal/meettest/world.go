@@ -31,17 +31,13 @@ import (
 )
 
 // Tables are those of members, without a prefix.
-var Tables = meet.Tables{
-	Users: "Users", UserEmails: "UserEmails", Sessions: "Sessions", UserImages: "UserImages", UserPreferences: "UserPreferences", UserSettings: "UserSettings", Pairs: "Pairs",
-	Likes: "Likes", LikesReceived: "LikesReceived", Matches: "Matches", Blocks: "Blocks",
-	Deck: "Deck", Chats: "Chats", UserChats: "UserChats", Messages: "Messages", State: "State",
-}
+var Tables = rowstore.DefaultTables[meet.Tables]()
 
 // EventTables are those of events.
-var EventTables = events.Tables{Events: "Events", EventAttendees: "EventAttendees", UserEvents: "UserEvents", EventInvites: "EventInvites"}
+var EventTables = rowstore.DefaultTables[events.Tables]()
 
 // ForumTables are those of the forum.
-var ForumTables = topic.Tables{ForumSections: "ForumSections", ForumTopics: "ForumTopics", ForumReplies: "ForumReplies"}
+var ForumTables = rowstore.DefaultTables[topic.Tables]()
 
 // Talks returns the chats of members.
 func Talks(s *meet.Service) *chats.Service {

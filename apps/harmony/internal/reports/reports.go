@@ -35,11 +35,8 @@ type Tables struct {
 	Reports string `envconfig:"TABLE_REPORTS" default:"Reports"`
 }
 
-// Prefixed returns the table with a prefix in its name.
-func (t Tables) Prefixed(prefix string) Tables { return Tables{prefix + t.Reports} }
-
 // All returns the names.
-func (t Tables) All() []string { return []string{t.Reports} }
+func (t Tables) All() []string { return rowstore.TableNames(t) }
 
 // A Service is what members and staff may do with reports. New makes one.
 type Service struct {

@@ -13,9 +13,10 @@ import (
 	"prompthub/apps/harmony/internal/shop"
 	"prompthub/apps/harmony/internal/tidy"
 	"prompthub/internal/fault"
+	"prompthub/internal/storage/rowstore"
 )
 
-var tables = shop.Tables{StoreItems: "StoreItems"}
+var tables = rowstore.DefaultTables[shop.Tables]()
 
 // parts returns the item and the file that the address of a picture names.
 func parts(url string) (item, file string) {

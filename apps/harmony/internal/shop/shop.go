@@ -26,11 +26,8 @@ type Tables struct {
 	StoreItems string `envconfig:"TABLE_STORE_ITEMS" default:"StoreItems"`
 }
 
-// Prefixed returns the table with a prefix in its name.
-func (t Tables) Prefixed(prefix string) Tables { return Tables{prefix + t.StoreItems} }
-
 // All returns the names.
-func (t Tables) All() []string { return []string{t.StoreItems} }
+func (t Tables) All() []string { return rowstore.TableNames(t) }
 
 // A Service is what people and admins may do with items. New makes one.
 type Service struct {

@@ -29,13 +29,8 @@ type Tables struct {
 	ForumReplies  string `envconfig:"TABLE_FORUM_REPLIES" default:"ForumReplies"`
 }
 
-// Prefixed returns the tables with a prefix in their names.
-func (t Tables) Prefixed(prefix string) Tables {
-	return Tables{prefix + t.ForumSections, prefix + t.ForumTopics, prefix + t.ForumReplies}
-}
-
 // All returns the names.
-func (t Tables) All() []string { return []string{t.ForumSections, t.ForumTopics, t.ForumReplies} }
+func (t Tables) All() []string { return rowstore.TableNames(t) }
 
 // HeadRow heads the replies of a topic.
 const HeadRow = "!topic"

@@ -18,6 +18,7 @@ import (
 	"prompthub/apps/harmony/internal/tidy"
 	"prompthub/apps/harmony/internal/verify"
 	"prompthub/internal/storage/blob"
+	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
 )
 
@@ -32,7 +33,7 @@ type world struct {
 // over returns the rooms over a service.
 func over(w *meettest.World, s *meet.Service) *world {
 	happens := events.New(s, meettest.EventTables, meettest.ForumTables)
-	return &world{w, happens, forum.New(s, happens, meettest.ForumTables), blog.New(s, blog.Tables{BlogPosts: "BlogPosts"})}
+	return &world{w, happens, forum.New(s, happens, meettest.ForumTables), blog.New(s, rowstore.DefaultTables[blog.Tables]())}
 }
 
 func newWorld(w *meettest.World) *world {
