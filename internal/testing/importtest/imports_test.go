@@ -215,7 +215,7 @@ func sibling(name string) string {
 }
 
 // A sibling is made of its own packages and of the foundation, and its program is in handler. Its
-// program for developers, in bench, may import tools too.
+// program for developers, in bench, and packages for its tests may import tools too.
 func TestSiblings(t *testing.T) {
 	t.Parallel()
 	programs := make(map[string]bool)
@@ -227,7 +227,7 @@ func TestSiblings(t *testing.T) {
 		programs[own] = programs[own] || p.name() == own+"/handler" && p.Name == "main"
 		for _, i := range ours(p.Imports) {
 			foundation := line(i) != "" && !application(i) && i != "handler"
-			tool := p.name() == own+"/bench" && within(i, "internal/testing")
+			tool := within(i, "internal/testing") && (p.name() == own+"/bench" || slices.Contains(p.Imports, "testing"))
 			require.True(t, foundation || sibling(i) == own || tool, "%s imports %s: it may import the foundation and what is in %s", p.name(), i, own)
 		}
 	}

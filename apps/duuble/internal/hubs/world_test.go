@@ -16,15 +16,16 @@ import (
 	"prompthub/internal/fault"
 	"prompthub/internal/storage/memory"
 	"prompthub/internal/storage/table"
+	"prompthub/internal/testing/repeatable"
 )
 
 // A world is hubs over a store in memory.
 type world struct {
 	t *testing.T
 	*hubs.Service
-	*duubletest.Clock
+	*repeatable.Clock
 	db    *memory.Tables
-	luck  *duubletest.Luck
+	luck  *repeatable.Luck
 	phone duubletest.Phone
 	keys  keyring.Ring
 }
@@ -32,7 +33,7 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{
-		t: t, Clock: duubletest.NewClock(time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)), db: memory.NewTables(), luck: duubletest.Seeded(1), keys: keyring.Ring{make([]byte, 32)},
+		t: t, Clock: repeatable.NewClock(time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)), db: memory.NewTables(), luck: repeatable.Seeded(1), keys: keyring.Ring{make([]byte, 32)},
 	}
 	require.NoError(t, w.db.Create(t.Context(), duubletest.Tables.All()...))
 	w.Service = w.over(w.db)

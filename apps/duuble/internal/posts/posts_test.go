@@ -23,15 +23,16 @@ import (
 	"prompthub/internal/storage/memory"
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/table"
+	"prompthub/internal/testing/repeatable"
 )
 
 // A world is posts of one person over stores in memory.
 type world struct {
 	t *testing.T
-	*duubletest.Clock
+	*repeatable.Clock
 	db     *memory.Tables
 	queues *memory.Queues
-	luck   *duubletest.Luck
+	luck   *repeatable.Luck
 	phone  duubletest.Phone
 	people *people.Service
 	posts  *posts.Service
@@ -41,7 +42,7 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, Clock: duubletest.NewClock(time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)), db: memory.NewTables(), luck: duubletest.Seeded(1)}
+	w := &world{t: t, Clock: repeatable.NewClock(time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)), db: memory.NewTables(), luck: repeatable.Seeded(1)}
 	w.queues = memory.NewQueues(w.Now)
 	require.NoError(t, w.db.Create(t.Context(), duubletest.Tables.All()...))
 	require.NoError(t, w.queues.Create(t.Context(), append(posts.Queues(), people.Queues()...)...))
@@ -58,7 +59,7 @@ func (w *world) over(db table.DB, queues queue.Queues) *posts.Service {
 }
 
 // service returns the service of some accounts, over the rows of which it is.
-func service(t *testing.T, queues queue.Queues, luck *duubletest.Luck, accounts *people.Service) *posts.Service {
+func service(t *testing.T, queues queue.Queues, luck *repeatable.Luck, accounts *people.Service) *posts.Service {
 	t.Helper()
 	rows := accounts.Store
 	keys, err := ballot.NewKeys(make([]byte, 32))

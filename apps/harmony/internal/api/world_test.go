@@ -29,6 +29,7 @@ import (
 	"prompthub/internal/storage/memory"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/testing/calls"
+	"prompthub/internal/testing/repeatable"
 )
 
 // A world is the API over stores in memory.
@@ -53,7 +54,7 @@ func newWorld(t *testing.T) *world {
 			Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 			Random: func(time.Duration) time.Duration { return 0 },
 		},
-		Tables: meettest.Tables, Queues: calls.Queues(memory.NewQueues(time.Now), w.calls.Make), Entropy: meettest.Seeded(1), Passwords: password.NewHasher(),
+		Tables: meettest.Tables, Queues: calls.Queues(memory.NewQueues(time.Now), w.calls.Make), Entropy: repeatable.Seeded(1), Passwords: password.NewHasher(),
 		Blobs: calls.Blobs(memory.NewBlobs(time.Now), w.calls.Make), Pictures: picture.NewMaker(), LikesADay: 200, EraseAfter: 30 * 24 * time.Hour,
 	})
 	require.NoError(t, w.service.Create(t.Context()))

@@ -152,7 +152,7 @@ func TestChats(t *testing.T) {
 	_, err = w.EditMessage(ctx, a, id, first.ID, "again")
 	requireCode(t, chat.MessageNotFound, err)
 	require.NotContains(t, w.everything(), "fore", "what was deleted is nowhere")
-	w.clock.pass(15*time.Minute + time.Second)
+	w.clock.Pass(15*time.Minute + time.Second)
 	for _, one := range []meet.Claim{a, b, c} {
 		require.NoError(t, w.KeepSession(ctx, one))
 	}

@@ -20,7 +20,7 @@ func crashes(t *testing.T, setup func(*world) table.DB, do func(*world, *meet.Se
 	meettest.Crashes(t, func(t *testing.T, c *meettest.Crash) {
 		w := newWorld(t)
 		err := do(w, w.over(c.Over(setup(w), w.queues)))
-		c.Land(w.pump, w.clock.pass)
+		c.Land(w.pump, w.clock.Pass)
 		then(w, err)
 	})
 }
@@ -36,7 +36,7 @@ func crashesBothWays(t *testing.T, setup func(*world) table.DB, do func(*world, 
 			s := w.over(c.Over(setup(w), w.queues))
 			s.Transact = c.Transact(w.Transact)
 			err := do(w, s)
-			c.Land(w.pump, w.clock.pass)
+			c.Land(w.pump, w.clock.Pass)
 			then(w, err)
 		})
 	})
@@ -121,7 +121,7 @@ func TestCrashesOfRefresh(t *testing.T) {
 	var told meet.Tokens
 	crashes(t, func(w *world) table.DB {
 		first = w.register("anna").Tokens
-		w.clock.pass(account.AccessFor)
+		w.clock.Pass(account.AccessFor)
 		return w.db
 	}, func(w *world, s *meet.Service) (err error) {
 		told, err = s.Refresh(w.t.Context(), first.Refresh)
