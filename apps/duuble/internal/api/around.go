@@ -8,7 +8,6 @@ import (
 
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/posts"
-	"prompthub/internal/cursor"
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/http/openapi"
 )
@@ -27,11 +26,7 @@ type ByComment struct {
 
 // commentsAnswer returns the answer to a page of comments.
 func commentsAnswer(list string, page posts.CommentPage, err error) (*openapi.Body[Items[Comment]], error) {
-	items := Items[Comment]{Items: []Comment{}, NextCursor: cursor.Seal(list, page.Next)}
-	for _, c := range page.Items {
-		items.Items = append(items.Items, commentOf(c))
-	}
-	return openapi.Answer(items, err)
+	return pageOf(list, page.Items, page.Next, err, commentOf)
 }
 
 func (a *api) comments() {
@@ -99,11 +94,7 @@ func (a *api) comments() {
 
 // personsAnswer returns the answer to a page of people.
 func personsAnswer(list string, page people.PersonPage, err error) (*openapi.Body[Items[Person]], error) {
-	items := Items[Person]{Items: []Person{}, NextCursor: cursor.Seal(list, page.Next)}
-	for _, p := range page.Items {
-		items.Items = append(items.Items, personOf(p))
-	}
-	return openapi.Answer(items, err)
+	return pageOf(list, page.Items, page.Next, err, personOf)
 }
 
 func (a *api) ties() {

@@ -7,7 +7,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"prompthub/apps/duuble/internal/discussions"
-	"prompthub/internal/cursor"
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/http/openapi"
 )
@@ -78,11 +77,7 @@ type newMessage struct {
 }
 
 func messagesAnswer(list string, page discussions.MessagePage, err error) (*openapi.Body[Items[Message]], error) {
-	items := Items[Message]{Items: []Message{}, NextCursor: cursor.Seal(list, page.Next)}
-	for _, m := range page.Items {
-		items.Items = append(items.Items, messageOf(m))
-	}
-	return openapi.Answer(items, err)
+	return pageOf(list, page.Items, page.Next, err, messageOf)
 }
 
 func (a *api) discussions() {
@@ -121,7 +116,7 @@ func (a *api) discussions() {
 				return nil, err
 			}
 			page, err := a.Discussions.List(ctx, v.Claim, in.ID, after, in.Limit)
-			return pageOf(list, page, err, a.discussionOf)
+			return pageOf(list, page.Items, page.Next, err, a.discussionOf)
 		})
 	route(a, person, Bound{6, 155}, op("list-saved-discussions", http.MethodGet, "/users/me/saved-discussions", "Discussions that I have saved", "Of the hubs of which the caller is a member now, the last that were saved first. A page may have fewer than the limit.", http.StatusOK),
 		func(ctx context.Context, v visit, in *Paged) (*openapi.Body[Items[Discussion]], error) {
@@ -131,7 +126,7 @@ func (a *api) discussions() {
 				return nil, err
 			}
 			page, err := a.Discussions.Saved(ctx, v.Claim, after, in.Limit)
-			return pageOf(list, page, err, a.discussionOf)
+			return pageOf(list, page.Items, page.Next, err, a.discussionOf)
 		})
 	route(a, person, Bound{4, 15}, op("get-discussion", http.MethodGet, path+"/{discussion}", "A discussion", "For members of the hub who see its post.", http.StatusOK, 404),
 		func(ctx context.Context, v visit, in *ByDiscussion) (*openapi.Body[Discussion], error) {

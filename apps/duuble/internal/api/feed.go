@@ -104,11 +104,7 @@ func (a *api) feeds() {
 	route(a, person, Bound{2, 24}, op("admin", "list-default-feed", http.MethodGet, "/admin/default-feed", "The people of the default feed", "Up to 20.", http.StatusOK),
 		func(ctx context.Context, v visit, _ *none) (*openapi.Body[Items[DefaultUser]], error) {
 			all, err := a.Posts.Manage.DefaultUsers(ctx, v.Claim)
-			list := Items[DefaultUser]{Items: []DefaultUser{}}
-			for _, one := range all {
-				list.Items = append(list.Items, defaultUserOf(one))
-			}
-			return openapi.Answer(list, err)
+			return pageOf("", all, "", err, defaultUserOf)
 		})
 	route(a, person, Bound{3, 6}, op("admin", "put-default-user", http.MethodPut, "/admin/default-feed/{id}", "Put a person into the default feed", "Or change the place of one.", http.StatusOK, 404, 409),
 		func(ctx context.Context, v visit, in *struct {

@@ -14,9 +14,9 @@ import (
 )
 
 // pageOf returns the answer to a page of a list.
-func pageOf[T, I any](list string, page hubs.Page[T], err error, of func(T) I) (*openapi.Body[Items[I]], error) {
-	items := Items[I]{Items: []I{}, NextCursor: cursor.Seal(list, page.Next)}
-	for _, one := range page.Items {
+func pageOf[T, I any](list string, page []T, next string, err error, of func(T) I) (*openapi.Body[Items[I]], error) {
+	items := Items[I]{Items: []I{}, NextCursor: cursor.Seal(list, next)}
+	for _, one := range page {
 		items.Items = append(items.Items, of(one))
 	}
 	return openapi.Answer(items, err)
@@ -65,7 +65,7 @@ func (a *api) hubs() {
 				return nil, err
 			}
 			page, err := a.Hubs.Search(ctx, v.Claim, in.Q, after, in.Limit)
-			return pageOf(list, page, err, hubOf)
+			return pageOf(list, page.Items, page.Next, err, hubOf)
 		})
 	route(a, visitor, Bound{2, 6}, op("get-hub", http.MethodGet, "/hubs/{id}", "A hub", "Everybody sees what it is called. What is in it its members see.", http.StatusOK, 404),
 		func(ctx context.Context, v visit, in *ByID) (*openapi.Body[Hub], error) {
@@ -97,7 +97,7 @@ func (a *api) hubs() {
 				return nil, err
 			}
 			page, err := a.Hubs.Mine(ctx, v.Claim, after, in.Limit)
-			return pageOf(list, page, err, hubOf)
+			return pageOf(list, page.Items, page.Next, err, hubOf)
 		})
 	route(a, person, Bound{2, 45}, op("list-members", http.MethodGet, "/hubs/{id}/members", "The members of a hub", "For its members, who joined last first.", http.StatusOK, 404),
 		func(ctx context.Context, v visit, in *struct {
@@ -112,7 +112,7 @@ func (a *api) hubs() {
 				return nil, err
 			}
 			page, err := a.Hubs.Members(ctx, v.Claim, in.ID, in.Role, after, in.Limit)
-			return pageOf(list, page, err, memberOf)
+			return pageOf(list, page.Items, page.Next, err, memberOf)
 		})
 	route(a, person, Bound{5, 10}, op("set-role", http.MethodPatch, "/hubs/{id}/members/{member}", "Give a member a role", "A super_admin does. One of them there always is.", http.StatusOK, 404, 409),
 		func(ctx context.Context, v visit, in *struct {
@@ -144,7 +144,7 @@ func (a *api) hubs() {
 				return nil, err
 			}
 			page, err := a.Hubs.Requests(ctx, v.Claim, in.ID, in.Status, after, in.Limit)
-			return pageOf(list, page, err, requestOf)
+			return pageOf(list, page.Items, page.Next, err, requestOf)
 		})
 	for _, decision := range []struct {
 		name, summary, description string
@@ -171,7 +171,7 @@ func (a *api) hubs() {
 				return nil, err
 			}
 			page, err := a.Hubs.MyRequests(ctx, v.Claim, after, in.Limit)
-			return pageOf(list, page, err, myRequestOf)
+			return pageOf(list, page.Items, page.Next, err, myRequestOf)
 		})
 	route(a, person, Bound{4, 6}, op("cancel-request", http.MethodDelete, "/users/me/join-requests/{id}", "Take a request back", "One that was taken back before is as good.", http.StatusNoContent, 404, 409),
 		func(ctx context.Context, v visit, in *ByID) (*none, error) {
@@ -220,7 +220,7 @@ func (a *api) invitations() {
 				return nil, err
 			}
 			page, err := a.Hubs.Invitations(ctx, v.Claim, in.ID, in.Status, after, in.Limit)
-			return pageOf(list, page, err, invitationOf)
+			return pageOf(list, page.Items, page.Next, err, invitationOf)
 		})
 	route(a, person, Bound{4, 7}, op("cancel-invitation", http.MethodDelete, "/hubs/{id}/invitations/{invitation}", "Cancel an invitation", "One's own, and admins all, as long as no one has answered it.", http.StatusNoContent, 404, 409),
 		func(ctx context.Context, v visit, in *ByInvitation) (*none, error) {
@@ -244,7 +244,7 @@ func (a *api) invitations() {
 				return nil, err
 			}
 			page, err := a.Hubs.MyInvitations(ctx, v.Claim, after, in.Limit)
-			return pageOf(list, page, err, myInvitationOf)
+			return pageOf(list, page.Items, page.Next, err, myInvitationOf)
 		})
 	for _, way := range []struct {
 		name, path string

@@ -10,7 +10,6 @@ import (
 	"prompthub/apps/duuble/internal/hubs"
 	"prompthub/apps/duuble/internal/notices"
 	"prompthub/apps/duuble/internal/posts"
-	"prompthub/internal/cursor"
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/http/openapi"
 )
@@ -82,11 +81,7 @@ func (a *api) notices() {
 				return nil, err
 			}
 			page, err := a.Posts.Notifications(ctx, v.Claim, in.Unread, after, in.Limit)
-			items := Items[Notification]{Items: []Notification{}, NextCursor: cursor.Seal(list, page.Next)}
-			for _, n := range page.Items {
-				items.Items = append(items.Items, notificationOf(n))
-			}
-			return openapi.Answer(items, err)
+			return pageOf(list, page.Items, page.Next, err, notificationOf)
 		})
 	route(a, person, Bound{7, 210}, op("get-unread-count", http.MethodGet, "/notifications/unread-count", "How many notifications I have not read", "Up to 20.", http.StatusOK),
 		func(ctx context.Context, v visit, _ *none) (*openapi.Body[UnreadCount], error) {

@@ -7,7 +7,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"prompthub/apps/duuble/internal/manage"
-	"prompthub/internal/cursor"
 	"prompthub/internal/fault"
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/http/openapi"
@@ -127,11 +126,7 @@ func (a *api) reports() {
 				return nil, err
 			}
 			page, err := a.Posts.Manage.Reports(ctx, v.Claim, in.Status, after, in.Limit)
-			items := Items[Report]{Items: []Report{}, NextCursor: cursor.Seal(list, page.Next)}
-			for _, r := range page.Items {
-				items.Items = append(items.Items, reportOf(r))
-			}
-			return openapi.Answer(items, err)
+			return pageOf(list, page.Items, page.Next, err, reportOf)
 		})
 	route(a, person, Bound{3, 10}, operation("admin", "restore-user", http.MethodPost, "/admin/users/{id}/restore", "Bring back the account of a person", "With all that it had, up to 30 days after the person left. One that is there is as good.", http.StatusOK, 404),
 		func(ctx context.Context, v visit, in *ByID) (*openapi.Body[Person], error) {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"prompthub/internal/cursor"
 	"prompthub/internal/http/openapi"
 )
 
@@ -57,10 +56,6 @@ func (a *api) shares() {
 				return nil, err
 			}
 			page, err := a.Posts.Shares(ctx, v.Claim, in.ID, after, in.Limit)
-			items := Items[ShareItem]{Items: []ShareItem{}, NextCursor: cursor.Seal(list, page.Next)}
-			for _, x := range page.Items {
-				items.Items = append(items.Items, shareItemOf(x))
-			}
-			return openapi.Answer(items, err)
+			return pageOf(list, page.Items, page.Next, err, shareItemOf)
 		})
 }
