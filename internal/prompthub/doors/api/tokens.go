@@ -73,7 +73,7 @@ func (a *api) createToken(ctx context.Context, c call, in *newTokenInput) (*newT
 	if err != nil {
 		return nil, err
 	}
-	return &newTokenOutput{CacheControl: noStore, Body: ShownToken{Token: encodeToken(t), Secret: text}}, nil
+	return &newTokenOutput{CacheControl: "no-store", Body: ShownToken{Token: encodeToken(t), Secret: text}}, nil
 }
 
 type byToken struct {
