@@ -19,6 +19,7 @@ import (
 	"prompthub/internal/fault"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
+	"prompthub/internal/testing/calls"
 )
 
 // A life has the people, hubs and posts around a person that has left Duuble.
@@ -190,8 +191,8 @@ func TestPurgeOfAccounts(t *testing.T) {
 			continue
 		}
 		w.Pass(2 * time.Second)
-		c := &crash{DB: w.db, Queues: w.queues, left: n, lands: n%2 == 0, goesOn: n%4 < 2}
-		err := w.over(c, messages{c}).Purge(ctx)
+		c := &calls.Crash{Left: n, Accident: calls.Accident{Lands: n%2 == 0, GoesOn: n%4 < 2}}
+		err := w.over(c.Over(w.db, w.queues)).Purge(ctx)
 		what := fmt.Sprintf("call %d: %v", n, err)
 		for range 2 {
 			w.purge(what)
@@ -199,7 +200,7 @@ func TestPurgeOfAccounts(t *testing.T) {
 			require.Empty(t, w.differences(), what)
 		}
 		w.afterwards(x, what)
-		if c.left > 0 {
+		if c.Left > 0 {
 			require.NoError(t, err)
 			require.Greater(t, n, 100, "accidents never happened")
 			break // there is no such call
@@ -315,9 +316,9 @@ func TestPurgeOfAccountsAgainstReturn(t *testing.T) {
 	for n := 1; ; n += 1 + n/8 { // after the mark of the account the calls are alike
 		w := first.copy()
 		w.Pass(time.Second)
-		c := &crash{DB: w.db, Queues: w.queues, left: n, lands: true}
-		_ = w.over(c, messages{c}).Purge(t.Context())
-		if c.left > 0 {
+		c := &calls.Crash{Left: n, Accident: calls.Accident{Lands: true}}
+		_ = w.over(c.Over(w.db, w.queues)).Purge(t.Context())
+		if c.Left > 0 {
 			break // there is no such call
 		}
 		w.Pass(-time.Second)
@@ -412,8 +413,8 @@ func TestErase(t *testing.T) {
 	for name, first := range map[string]*world{"has left": gone, "is there": there} {
 		for n := 1; ; n += 1 + 40*min(n/20, 1) { // the later calls are those of a purge, which has a test of its own
 			w := first.copy()
-			c := &crash{DB: w.db, Queues: w.queues, left: n, lands: n%2 == 0}
-			err := w.over(c, messages{c}).Erase(ctx, x.ann.UserID)
+			c := &calls.Crash{Left: n, Accident: calls.Accident{Lands: n%2 == 0}}
+			err := w.over(c.Over(w.db, w.queues)).Erase(ctx, x.ann.UserID)
 			what := fmt.Sprintf("%s, call %d: %v", name, n, err)
 			if err != nil {
 				if again := w.posts.Erase(ctx, x.ann.UserID); again != nil {
@@ -427,7 +428,7 @@ func TestErase(t *testing.T) {
 			w.purge(what)
 			require.Empty(t, w.differences(), what)
 			w.afterwards(x, what)
-			if c.left > 0 {
+			if c.Left > 0 {
 				require.Greater(t, n, 5, "accidents never happened")
 				break // there is no such call
 			}

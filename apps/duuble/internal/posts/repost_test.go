@@ -13,6 +13,7 @@ import (
 	"prompthub/apps/duuble/internal/posts"
 	"prompthub/internal/fault"
 	"prompthub/internal/storage/table"
+	"prompthub/internal/testing/calls"
 )
 
 // repost reposts a post, in hubs if there are some.
@@ -151,10 +152,10 @@ func TestCrashesOfReposts(t *testing.T) {
 			if step == 3 {
 				w.Pass(keep + time.Second)
 			}
-			c := &crash{DB: w.db, Queues: w.queues, left: n, lands: n%2 == 0, goesOn: n%4 < 2}
-			err = do(w.over(c, messages{c}))
+			c := &calls.Crash{Left: n, Accident: calls.Accident{Lands: n%2 == 0, GoesOn: n%4 < 2}}
+			err = do(w.over(c.Over(w.db, w.queues)))
 			what := fmt.Sprintf("step %d, call %d: %v", step, n, err)
-			if c.left > 0 {
+			if c.Left > 0 {
 				require.NoError(t, err, what)
 				require.Greater(t, n, 8, "accidents never happened")
 				break // there is no such call

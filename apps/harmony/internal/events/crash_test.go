@@ -8,13 +8,14 @@ import (
 	"prompthub/apps/harmony/internal/events"
 	"prompthub/apps/harmony/internal/meettest"
 	"prompthub/internal/fault"
+	"prompthub/internal/testing/calls"
 )
 
 // crashes runs do with each accident at each of its calls, in a world that setup prepares. Then the
 // lists must follow the truth, and then looks at it, told whether do has succeeded.
 func crashes(t *testing.T, setup func(*world) string, do func(w *world, s *events.Service, id string) error, then func(w *world, id string, err error)) {
 	t.Helper()
-	meettest.Crashes(t, func(t *testing.T, c *meettest.Crash) {
+	calls.Crashes(t, func(t *testing.T, c *calls.Crash) {
 		w := newWorld(t)
 		id := setup(w)
 		err := do(w, events.New(w.Over(c.Over(w.DB, w.Queues)), tables, meettest.ForumTables), id)

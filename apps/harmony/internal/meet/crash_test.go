@@ -8,16 +8,16 @@ import (
 
 	"prompthub/apps/harmony/internal/account"
 	"prompthub/apps/harmony/internal/meet"
-	"prompthub/apps/harmony/internal/meettest"
 	"prompthub/internal/fault"
 	"prompthub/internal/storage/table"
+	"prompthub/internal/testing/calls"
 )
 
 // crashes runs do with each accident at each of its calls. then looks at what is left, told whether
 // do has succeeded.
 func crashes(t *testing.T, setup func(*world) table.DB, do func(*world, *meet.Service) error, then func(w *world, err error)) {
 	t.Helper()
-	meettest.Crashes(t, func(t *testing.T, c *meettest.Crash) {
+	calls.Crashes(t, func(t *testing.T, c *calls.Crash) {
 		w := newWorld(t)
 		err := do(w, w.over(c.Over(setup(w), w.queues)))
 		c.Land(w.pump, w.clock.Pass)
@@ -30,7 +30,7 @@ func crashesBothWays(t *testing.T, setup func(*world) table.DB, do func(*world, 
 	t.Helper()
 	t.Run("apart", func(t *testing.T) { crashes(t, setup, do, then) })
 	t.Run("together", func(t *testing.T) {
-		meettest.Crashes(t, func(t *testing.T, c *meettest.Crash) {
+		calls.Crashes(t, func(t *testing.T, c *calls.Crash) {
 			w := newWorld(t)
 			w.unite()
 			s := w.over(c.Over(setup(w), w.queues))

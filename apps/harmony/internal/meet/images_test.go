@@ -16,6 +16,7 @@ import (
 	"prompthub/internal/storage/blob"
 	"prompthub/internal/storage/blob/picture"
 	"prompthub/internal/storage/table"
+	"prompthub/internal/testing/calls"
 )
 
 // files returns the names of all files of pictures.
@@ -162,7 +163,7 @@ func TestCrashesOfImages(t *testing.T) {
 		return w.db
 	}
 	whole := func(w *world, err error) {
-		if err != nil && !errors.Is(err, meettest.ErrLost) {
+		if err != nil && !errors.Is(err, calls.ErrLost) {
 			require.Equal(w.t, fault.Unavailable, fault.Of(err))
 		}
 		w.settle()

@@ -12,10 +12,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/apps/harmony/internal/meet"
-	"prompthub/apps/harmony/internal/meettest"
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/storage/table"
 	"prompthub/internal/storage/transact"
+	"prompthub/internal/testing/calls"
 )
 
 // enter makes a member who is signed in.
@@ -126,7 +126,7 @@ func (s *slow) Write(ctx context.Context, name string, ops ...table.Op) ([]strin
 	if then := s.then; name == tables.Pairs && then != nil {
 		s.then = nil
 		then()
-		return nil, meettest.ErrLost
+		return nil, calls.ErrLost
 	}
 	return etags, err
 }
@@ -138,7 +138,7 @@ func (s *slow) transact(f transact.Func) transact.Func {
 		if then := s.then; then != nil {
 			s.then = nil
 			then()
-			return nil, meettest.ErrLost
+			return nil, calls.ErrLost
 		}
 		return etags, err
 	}
@@ -555,5 +555,5 @@ type refusing struct {
 
 func (r refusing) Write(_ context.Context, name string, _ ...table.Op) ([]string, error) {
 	r.t.Errorf("a write of its own to %s", name)
-	return nil, meettest.ErrLost
+	return nil, calls.ErrLost
 }
