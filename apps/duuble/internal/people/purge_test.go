@@ -12,6 +12,7 @@ import (
 	"prompthub/apps/duuble/internal/duubletest"
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/internal/storage/table"
+	"prompthub/internal/testing/calls"
 )
 
 // tied returns the rows of the ties of a person, and those by which a purge finds ties.
@@ -57,8 +58,8 @@ func TestPurgeTies(t *testing.T) {
 						w.pump()
 					}
 					w.clock.Pass(2 * time.Second)
-					c := &serial{crash: crash{DB: w.db, left: n, lands: lands, goesOn: goesOn}}
-					err := w.over(c, unlimited).PurgeTies(ctx)
+					c := &calls.Crash{Left: n, Accident: calls.Accident{Lands: lands, GoesOn: goesOn}}
+					err := w.over(calls.Tables(w.db, c.Make), unlimited).PurgeTies(ctx)
 					what := fmt.Sprintf("back %v, call %d, lands %v, goes on %v: %v", back, n, lands, goesOn, err)
 					for range 2 {
 						require.NoError(t, w.PurgeTies(ctx), what)
@@ -68,7 +69,7 @@ func TestPurgeTies(t *testing.T) {
 						followers, _, _ := w.circle(bob)
 						require.EqualValues(t, map[bool]int{true: 1}[back], followers, what)
 					}
-					if c.left > 0 {
+					if c.Left > 0 {
 						require.NoError(t, err)
 						require.Greater(t, n, 3, "accidents never happened")
 						break // there is no such call
