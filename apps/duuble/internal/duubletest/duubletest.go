@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -68,26 +67,4 @@ func Enter(t testing.TB, s *people.Service, phone *Phone, i int) people.Claim {
 	_, err = s.AcceptTerms(ctx, claim, "1", "1")
 	require.NoError(t, err)
 	return claim
-}
-
-// A Hook is a store in which something happens once, right before a write that has a certain
-// operation.
-type Hook struct {
-	table.DB
-	Before func(table.Op) bool
-	Do     func()
-}
-
-// Write implements table.DB.
-func (h *Hook) Write(ctx context.Context, name string, ops ...table.Op) ([]string, error) {
-	if do := h.Do; do != nil && slices.ContainsFunc(ops, h.Before) {
-		h.Do = nil
-		do()
-	}
-	return h.DB.Write(ctx, name, ops...)
-}
-
-// Writes returns a condition for a Hook: an operation of a kind on a row whose key begins so.
-func Writes(kind table.Kind, prefix string) func(table.Op) bool {
-	return func(op table.Op) bool { return op.Kind == kind && strings.HasPrefix(op.Row.Key.Row, prefix) }
 }

@@ -222,15 +222,15 @@ func TestPurgeWithinAReturn(t *testing.T) {
 		_, bob, token := w.left()
 		accept := func(s *hubs.Service) { _, err := s.Accept(ctx, bob, hubs.Key{Token: token}); require.NoError(t, err) }
 		purge := func(s *hubs.Service) { require.NoError(t, s.Purge(ctx)) }
-		hook := &duubletest.Hook{DB: w.db}
+		rival := &calls.Rival{DB: w.db}
 		if within {
-			hook.Before, hook.Do = duubletest.Writes(table.Replace, "m|"), func() { purge(w.Service) }
-			accept(w.over(hook))
+			rival.Before, rival.Do = calls.Writes(table.Replace, "m|"), func() { purge(w.Service) }
+			accept(w.over(rival))
 		} else {
-			hook.Before, hook.Do = duubletest.Writes(table.Delete, "h|"), func() { accept(w.Service) }
-			purge(w.over(hook))
+			rival.Before, rival.Do = calls.Writes(table.Delete, "h|"), func() { accept(w.Service) }
+			purge(w.over(rival))
 		}
-		require.Nil(t, hook.Do, name)
+		require.Nil(t, rival.Do, name)
 		require.Empty(t, w.differences(), name)
 		mine, err := w.Mine(ctx, bob, "", 10)
 		require.NoError(t, err)

@@ -9,7 +9,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"prompthub/apps/duuble/internal/duubletest"
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/internal/storage/table"
 	"prompthub/internal/testing/calls"
@@ -141,15 +140,15 @@ func TestPurgeOfABlockThatComesBack(t *testing.T) {
 		ann = w.claim(w.enter(number(1)))
 		block := func(s *people.Service) { _, err := s.Block(ctx, ann, bob.UserID, true); require.NoError(t, err) }
 		purge := func(s *people.Service) { require.NoError(t, s.PurgeTies(ctx)) }
-		hook := &duubletest.Hook{DB: w.db}
+		rival := &calls.Rival{DB: w.db}
 		if within {
-			hook.Before, hook.Do = duubletest.Writes(table.Replace, "bl|"), func() { purge(w.Service) }
-			block(w.over(hook, unlimited))
+			rival.Before, rival.Do = calls.Writes(table.Replace, "bl|"), func() { purge(w.Service) }
+			block(w.over(rival, unlimited))
 		} else {
-			hook.Before, hook.Do = duubletest.Writes(table.Delete, "br|"), func() { block(w.Service) }
-			purge(w.over(hook, unlimited))
+			rival.Before, rival.Do = calls.Writes(table.Delete, "br|"), func() { block(w.Service) }
+			purge(w.over(rival, unlimited))
 		}
-		require.Nil(t, hook.Do, name)
+		require.Nil(t, rival.Do, name)
 		w.pump()
 		require.Empty(t, w.differences(), name)
 		require.Contains(t, w.keys("Users", "u|"+bob.UserID), "u|"+bob.UserID+" / br|"+ann.UserID, name)

@@ -456,12 +456,12 @@ func TestApprovalWithinAPurge(t *testing.T) {
 		w.Pass(2 * time.Hour)
 		bob := w.again(2)
 		left := n
-		hook := &duubletest.Hook{DB: w.db, Before: func(table.Op) bool { left--; return left == 0 }}
-		hook.Do = func() {
+		rival := &calls.Rival{DB: w.db, Before: func(string, table.Op) bool { left--; return left == 0 }}
+		rival.Do = func() {
 			_, err := w.posts.Hubs.Decide(t.Context(), bob, hub, request, true)
 			outcomes[err == nil]++
 		}
-		require.NoError(t, w.over(hook, w.queues).Purge(t.Context()))
+		require.NoError(t, w.over(rival, w.queues).Purge(t.Context()))
 		w.pump(2 * time.Minute)
 		w.purge()
 		require.Empty(t, w.differences(), "write %d", n)
@@ -469,7 +469,7 @@ func TestApprovalWithinAPurge(t *testing.T) {
 		h, err := w.posts.Hubs.Get(t.Context(), w.again(2), hub)
 		require.NoError(t, err)
 		require.EqualValues(t, 1, h.Members)
-		if hook.Do != nil {
+		if rival.Do != nil {
 			break // there is no such write
 		}
 	}
@@ -538,11 +538,11 @@ func TestWritesWithinAPurge(t *testing.T) {
 			t.Parallel()
 			w := begin.copy()
 			w.t = t
-			hook := &duubletest.Hook{DB: w.db, Before: func(op table.Op) bool { return strings.HasPrefix(op.Row.Row, c.row) }}
-			s := w.over(hook, w.queues)
-			hook.Do = func() { require.NoError(t, w.posts.Erase(t.Context(), ann.UserID)) }
+			rival := &calls.Rival{DB: w.db, Before: func(_ string, op table.Op) bool { return strings.HasPrefix(op.Row.Row, c.row) }}
+			s := w.over(rival, w.queues)
+			rival.Do = func() { require.NoError(t, w.posts.Erase(t.Context(), ann.UserID)) }
 			_ = c.do(s, bob) // which may or may not find that it came too late
-			require.Nil(t, hook.Do)
+			require.Nil(t, rival.Do)
 			for range 3 {
 				w.pump(2 * time.Minute)
 			}

@@ -151,7 +151,7 @@ func TestRival(t *testing.T) {
 			if c.before != nil {
 				require.NoError(t, c.before(w, w.events, id))
 			}
-			r := &meettest.Rival{DB: w.DB, Table: tables.EventAttendees, Do: func() { require.NoError(t, c.rival(w, w.events, id)) }}
+			r := &calls.Rival{DB: w.DB, Before: calls.WritesTo(tables.EventAttendees), Do: func() { require.NoError(t, c.rival(w, w.events, id)) }}
 			err := c.do(w, events.New(w.Over(r, w.Queues), tables, meettest.ForumTables), id)
 			require.Equal(t, c.code, fault.CodeOf(err), "%v", err)
 			if c.code == "" {

@@ -1,7 +1,6 @@
 package meet_test
 
 import (
-	"context"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -73,27 +72,13 @@ func TestCrashesOfRegister(t *testing.T) {
 	})
 }
 
-// A rival registers before the first row of UserEmails is written.
-type rival struct {
-	table.DB
-	register func()
-}
-
-func (r *rival) Write(ctx context.Context, name string, ops ...table.Op) ([]string, error) {
-	if register := r.register; name == tables.UserEmails && register != nil {
-		r.register = nil
-		register()
-	}
-	return r.DB.Write(ctx, name, ops...)
-}
-
 // TestCrashesOfALoser: one who comes too late leaves nothing either.
 func TestCrashesOfALoser(t *testing.T) {
 	t.Parallel()
 	came := false
 	crashes(t, func(w *world) table.DB {
 		came = false
-		return &rival{w.db, func() { came = true; w.register("anna") }}
+		return &calls.Rival{DB: w.db, Before: calls.WritesTo(tables.UserEmails), Do: func() { came = true; w.register("anna") }}
 	}, func(w *world, s *meet.Service) error {
 		r := someone("anna")
 		r.Name = "Somebody else"
