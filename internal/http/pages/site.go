@@ -127,10 +127,10 @@ func (s *Site) Fail(w http.ResponseWriter, r *http.Request, err error, render fu
 	}
 }
 
-// Render answers with a template of a page. It is rendered before the answer begins, so that a
-// failure is an error page.
-func (s *Site) Render(w http.ResponseWriter, status int, page string, data any) error {
-	body, err := s.Part(page, "frame", data)
+// Render answers with a part of a page, "frame" for the whole. It is rendered before the answer
+// begins, so that a failure is an error page.
+func (s *Site) Render(w http.ResponseWriter, status int, page, part string, data any) error {
+	body, err := s.Part(page, part, data)
 	if err != nil {
 		return err
 	}

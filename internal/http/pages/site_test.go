@@ -24,7 +24,9 @@ func newSite(t *testing.T, limits httpjson.Limits) (h http.Handler, steps *[]str
 	s.Open(files, nil)
 	steps = new([]string)
 	fail := func(w http.ResponseWriter, r *http.Request, err error) {
-		s.Fail(w, r, err, func(p *httpjson.Problem) error { return s.Render(w, p.Status, "two", pages.Sentence(p.Detail)) })
+		s.Fail(w, r, err, func(p *httpjson.Problem) error {
+			return s.Render(w, p.Status, "two", "frame", pages.Sentence(p.Detail))
+		})
 	}
 	begin := func(w http.ResponseWriter, r *http.Request) pages.Visit {
 		*steps = nil
@@ -46,7 +48,7 @@ func newSite(t *testing.T, limits httpjson.Limits) (h http.Handler, steps *[]str
 				}
 				return nil
 			},
-			Act: func(func()) error { step("act"); return s.Render(w, http.StatusOK, "one", user) },
+			Act: func(func()) error { step("act"); return s.Render(w, http.StatusOK, "one", "frame", user) },
 		}
 		if user != "" {
 			v.Find = func() (string, error) {

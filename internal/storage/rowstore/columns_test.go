@@ -36,9 +36,15 @@ func TestColumns(t *testing.T) {
 	at := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 	whole := thing{"a", "b", "c", true, 1 << 40, -5, at, at.Add(time.Hour)}
 	require.Equal(t, table.Props{
-		{Name: "name", Value: table.String("a")}, {Name: "role", Value: table.String("c")}, {Name: "is", Value: table.Bool(true)},
-		{Name: "long", Value: table.Int64(1 << 40)}, {Name: "n", Value: table.Int32(-5)}, {Name: "at", Value: table.Time(at)},
-		{Name: "open", Value: table.Bool(false)}, {Name: "note", Value: table.String("b")}, {Name: "ended", Value: table.Time(at.Add(time.Hour))},
+		{Name: "name", Value: table.String("a")},
+		{Name: "role", Value: table.String("c")},
+		{Name: "is", Value: table.Bool(true)},
+		{Name: "long", Value: table.Int64(1 << 40)},
+		{Name: "n", Value: table.Int32(-5)},
+		{Name: "at", Value: table.Time(at)},
+		{Name: "open", Value: table.Bool(false)},
+		{Name: "note", Value: table.String("b")},
+		{Name: "ended", Value: table.Time(at.Add(time.Hour))},
 	}, columns.Props(&whole))
 	read := thing{note: "of before"}
 	columns.Read(columns.Props(&whole), &read)

@@ -87,5 +87,5 @@ func (s *web) render(r *request, status int, p page) error {
 	if p.Form == nil {
 		p.Form = url.Values{}
 	}
-	return s.site.Render(r.w, status, p.Name, p)
+	return s.site.Render(r.w, status, p.Name, "frame", p)
 }

@@ -123,13 +123,7 @@ func (s *web) messages(r *request) error {
 		r.w.WriteHeader(http.StatusNotModified)
 		return nil
 	}
-	body, err := s.site.Part("chat", "messages", t)
-	if err != nil {
-		return err
-	}
-	r.w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_, _ = r.w.Write(body) // the client has gone away
-	return nil
+	return s.site.Render(r.w, http.StatusOK, "chat", "messages", t)
 }
 
 // said goes back to a chat after a form, or shows why it was refused.

@@ -70,7 +70,7 @@ func (s *web) render(r *request, status int, p page) error {
 	if p.Form == nil {
 		p.Form = url.Values{}
 	}
-	return s.site.Render(r.w, status, p.Name, p)
+	return s.site.Render(r.w, status, p.Name, "frame", p)
 }
 
 // words returns the words in the language of a request.

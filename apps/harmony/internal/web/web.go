@@ -199,7 +199,9 @@ func (s *web) fail(r *request, err error) {
 }
 
 // goOn has the browser open an address of ours.
-func goOn(r *request, address string) { http.Redirect(r.w, r.Request, address, http.StatusSeeOther) }
+func goOn(r *request, address string) {
+	http.Redirect(r.w, r.Request, address, http.StatusSeeOther) //nolint:gosec // one of ours, which Site.Back has looked at
+}
 
 // refused renders the page of a form again that broke rules, with the values that were typed and
 // the errors. Any other error is returned.
