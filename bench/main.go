@@ -13,12 +13,13 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"prompthub/internal/testing/load"
 )
 
 // An options is what the command line says.
@@ -40,14 +41,7 @@ type options struct {
 	cost        bool
 }
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := run(ctx, os.Args[1:]); err != nil && !errors.Is(err, flag.ErrHelp) {
-		fmt.Fprintln(os.Stderr, "bench:", err)
-		os.Exit(1)
-	}
-}
+func main() { load.Main(run) }
 
 func run(ctx context.Context, args []string) (err error) {
 	o, err := parse(args)

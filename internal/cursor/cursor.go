@@ -7,6 +7,8 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
+
+	"prompthub/internal/fault"
 )
 
 // ErrInvalid means that a token is damaged, of an unknown version, or of another query.
@@ -19,11 +21,34 @@ const (
 	MaxLen = 2048
 )
 
-// Seal returns the token for a position in the list that scope names: every detail of the query but
-// the page size.
+// Seal returns the token for a position in the list that scope names (every detail of the query but
+// the page size), "" for none, at the end.
 func Seal(scope, position string) string {
+	if position == "" {
+		return ""
+	}
 	b := append([]byte{version}, sum(scope, position)...)
 	return base64.RawURLEncoding.EncodeToString(append(b, position...))
+}
+
+// Resume returns the position in a token, "" if there is none, at the beginning. Its error is for
+// the caller who sent the token.
+func Resume(scope, token string) (string, error) {
+	if token == "" {
+		return "", nil
+	}
+	position, err := Open(scope, token)
+	if err != nil {
+		return "", Refuse()
+	}
+	return position, nil
+}
+
+// Refuse returns the error for a cursor that no list gave out.
+func Refuse() error {
+	return &fault.Error{Kind: fault.Malformed, Text: "the cursor is not one that this list gave out; start again without it", Fields: []fault.Field{
+		{Name: "cursor", Message: "must be the cursor that a page of the same query ended with"},
+	}}
 }
 
 // Open returns the position in a token, or ErrInvalid.

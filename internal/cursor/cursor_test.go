@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/internal/cursor"
+	"prompthub/internal/fault"
 )
 
 func TestSealedPositionOpens(t *testing.T) {
@@ -15,6 +16,20 @@ func TestSealedPositionOpens(t *testing.T) {
 	got, err := cursor.Open("newest", token)
 	require.NoError(t, err)
 	require.Equal(t, "0123|ID", got)
+}
+
+// TestResume: a list begins without a token and ends without one, and a token of another list is
+// refused as an error of its caller.
+func TestResume(t *testing.T) {
+	require.Empty(t, cursor.Seal("newest", ""))
+	got, err := cursor.Resume("newest", "")
+	require.NoError(t, err)
+	require.Empty(t, got)
+	got, err = cursor.Resume("newest", cursor.Seal("newest", "0123|ID"))
+	require.NoError(t, err)
+	require.Equal(t, "0123|ID", got)
+	_, err = cursor.Resume("newest", cursor.Seal("hot", "0123|ID"))
+	require.Equal(t, fault.Malformed, fault.Of(err))
 }
 
 func TestOpenRefuses(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"prompthub/apps/duuble/internal/ballot"
 	"prompthub/apps/duuble/internal/posts"
 	"prompthub/internal/storage/embedded"
+	"prompthub/internal/testing/calls"
 )
 
 // An asked is one request, with the jobs that follow from it.
@@ -101,8 +102,8 @@ func count(ctx context.Context, dir string, n int) (all []cost, err error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &meter{DB: store.Tables}
-	metered, err := over(m, mails{store.Queues, m}, nil)
+	m := &meter{}
+	metered, err := over(calls.Tables(store.Tables, m.countTables), mails{calls.Queues(store.Queues, m.countQueues), m}, nil)
 	if err != nil {
 		return nil, err
 	}

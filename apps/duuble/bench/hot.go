@@ -11,6 +11,7 @@ import (
 	"prompthub/apps/duuble/internal/schema"
 	"prompthub/internal/storage/memory"
 	"prompthub/internal/storage/table"
+	"prompthub/internal/testing/calls"
 )
 
 // slowCall is what each call takes of the storage of four processes.
@@ -23,7 +24,7 @@ func processes(ctx context.Context, callers, shards int, each time.Duration) (fl
 	db, queues := memory.NewTables(), memory.NewQueues(time.Now)
 	var stores []*ballot.Store
 	for range 4 {
-		r, err := over(slow{db, slowCall}, queues, nil)
+		r, err := over(calls.Tables(db, slow), queues, nil)
 		if err != nil {
 			return 0, err
 		}

@@ -150,7 +150,7 @@ func program() command.Program {
 func readSettings() (settings, error) {
 	var s settings
 	err := command.ReadSettings(&s)
-	s.Tables = s.Tables.Prefixed()
+	s.Tables = rowstore.PrefixTables(s.Tables, s.Prefix)
 	if s.DevCodes {
 		s.ForThisMachine = "DEV_CODES"
 	}

@@ -114,12 +114,12 @@ func program() command.Program {
 func readSettings() (settings, error) {
 	var s settings
 	err := command.ReadSettings(&s)
-	s.Tables = s.Tables.Prefixed()
-	s.EventTables = s.EventTables.Prefixed(s.Prefix)
-	s.ForumTables = s.ForumTables.Prefixed(s.Prefix)
-	s.ReportTables = s.ReportTables.Prefixed(s.Prefix)
-	s.ShopTables = s.ShopTables.Prefixed(s.Prefix)
-	s.BlogTables = s.BlogTables.Prefixed(s.Prefix)
+	s.Tables = rowstore.PrefixTables(s.Tables, s.Prefix)
+	s.EventTables = rowstore.PrefixTables(s.EventTables, s.Prefix)
+	s.ForumTables = rowstore.PrefixTables(s.ForumTables, s.Prefix)
+	s.ReportTables = rowstore.PrefixTables(s.ReportTables, s.Prefix)
+	s.ShopTables = rowstore.PrefixTables(s.ShopTables, s.Prefix)
+	s.BlogTables = rowstore.PrefixTables(s.BlogTables, s.Prefix)
 	if err == nil {
 		err = command.CheckTables(s.all()...)
 	}

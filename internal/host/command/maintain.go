@@ -83,7 +83,9 @@ func redrive(ctx context.Context, qs queue.Queues, names []string, std Streams) 
 // work returns the work of a command on the store of an application, nil where there is none.
 func (a App) work(name string, st Store) Action {
 	if name == redriveName {
-		return func(ctx context.Context, std Streams, _ []string) error { return redrive(ctx, st.Queues, a.queues(), std) }
+		return func(ctx context.Context, std Streams, _ []string) error {
+			return redrive(ctx, st.Queues, a.queues(), std)
+		}
 	}
 	return a.Asked[name]
 }

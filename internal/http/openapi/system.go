@@ -30,8 +30,8 @@ type System struct {
 
 // State says that the process is up.
 type State struct {
-	Status  string `json:"status" doc:"ok" example:"ok"`
-	Version string `json:"version" doc:"Of the program" example:"v1.0.0"`
+	Status  string `json:"status" enum:"ok" doc:"ok; anything else is an error" example:"ok"`
+	Version string `json:"version" doc:"Of the program" example:"1.4.0"`
 }
 
 // A StateOutput is an answer with the state.

@@ -181,11 +181,7 @@ func open(scope, token string, read func(after string) (promptdb.Page, error)) (
 }
 
 func sealed(scope string, p promptdb.Page) Page {
-	page := Page{Items: p.Items, Understood: p.Understood, Searched: p.Searched, Partial: p.Partial, Near: p.Near}
-	if p.After != "" {
-		page.Next = cursor.Seal(scope, p.After)
-	}
-	return page
+	return Page{Items: p.Items, Understood: p.Understood, Searched: p.Searched, Partial: p.Partial, Near: p.Near, Next: cursor.Seal(scope, p.After)}
 }
 
 // A Filter says which of an author's own prompts are wanted.

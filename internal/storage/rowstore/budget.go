@@ -6,7 +6,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"prompthub/internal/fault"
 	"prompthub/internal/storage/table"
 )
 
@@ -134,11 +133,4 @@ func (s *Budget) spend(all ...*Reading) {
 	for _, rd := range all {
 		s.Left -= len(rd.Rows)
 	}
-}
-
-// BadPosition refuses a cursor that no list gave out.
-func BadPosition() error {
-	return &fault.Error{Kind: fault.Malformed, Text: "the cursor is not one that this list gave out; start again without it", Fields: []fault.Field{
-		{Name: "cursor", Message: "must be the cursor that a page of the same query ended with"},
-	}}
 }

@@ -21,3 +21,18 @@ func TestInstantsInKeys(t *testing.T) {
 		require.Greater(t, rowstore.Descending(at), rowstore.Descending(later))
 	}
 }
+
+// TestTables: every field but Prefix names a table.
+func TestTables(t *testing.T) {
+	t.Parallel()
+	type tables struct {
+		Prefix string
+		Posts  string `default:"Posts"`
+		Hubs   string `default:"Groups"`
+	}
+	of := rowstore.DefaultTables[tables]()
+	require.Equal(t, tables{"", "Posts", "Groups"}, of)
+	of.Prefix = "x"
+	require.Equal(t, tables{"x", "xPosts", "xGroups"}, rowstore.PrefixTables(of, of.Prefix))
+	require.Equal(t, []string{"Posts", "Groups"}, rowstore.TableNames(of))
+}

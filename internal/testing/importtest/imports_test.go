@@ -47,8 +47,8 @@ var allowed = map[string][]string{
 	prompthub + "promptdb/schema":   {prompthub + "prompt", prompthub + "files/skill", "internal/storage"},
 	prompthub + "promptdb/truth":    {prompthub + "prompt", prompthub + "files/skill", prompthub + "promptdb/schema", "internal/storage"},
 	prompthub + "promptdb/commit":   {prompthub + "prompt", prompthub + "promptdb/schema", prompthub + "promptdb/truth", "internal/storage"},
-	prompthub + "promptdb/query":    {prompthub + "prompt", prompthub + "searchindex", prompthub + "promptdb/schema", prompthub + "promptdb/scopes", prompthub + "promptdb/truth", "internal/storage"},
-	prompthub + "promptdb/accounts": {prompthub + "prompt", prompthub + "promptdb/schema", prompthub + "promptdb/truth", "internal/storage"},
+	prompthub + "promptdb/query":    {prompthub + "prompt", prompthub + "searchindex", prompthub + "promptdb/schema", prompthub + "promptdb/scopes", prompthub + "promptdb/truth", "internal/cursor", "internal/storage"},
+	prompthub + "promptdb/accounts": {prompthub + "prompt", prompthub + "promptdb/schema", prompthub + "promptdb/truth", "internal/cursor", "internal/storage"},
 	prompthub + "promptdb":          {prompthub + "prompt", prompthub + "searchindex", prompthub + "promptdb", "internal/storage"},
 	prompthub + "library":           {prompthub + "prompt", prompthub + "promptdb.", "internal/cursor", "internal/http/auth"},
 	prompthub + "transfer":          {prompthub + "prompt", prompthub + "files", prompthub + "library", prompthub + "promptdb.", "internal/http/auth", "internal/jsonsize"},
@@ -215,7 +215,7 @@ func sibling(name string) string {
 }
 
 // A sibling is made of its own packages and of the foundation, and its program is in handler. Its
-// program for developers, in bench, may import tools too.
+// program for developers, in bench, and packages for its tests may import tools too.
 func TestSiblings(t *testing.T) {
 	t.Parallel()
 	programs := make(map[string]bool)
@@ -227,7 +227,7 @@ func TestSiblings(t *testing.T) {
 		programs[own] = programs[own] || p.name() == own+"/handler" && p.Name == "main"
 		for _, i := range ours(p.Imports) {
 			foundation := line(i) != "" && !application(i) && i != "handler"
-			tool := p.name() == own+"/bench" && within(i, "internal/testing")
+			tool := within(i, "internal/testing") && (p.name() == own+"/bench" || slices.Contains(p.Imports, "testing"))
 			require.True(t, foundation || sibling(i) == own || tool, "%s imports %s: it may import the foundation and what is in %s", p.name(), i, own)
 		}
 	}

@@ -8,6 +8,8 @@ import (
 
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/posts"
+	"prompthub/internal/http/httpjson"
+	"prompthub/internal/http/openapi"
 )
 
 // newComment is the answer to a new comment.
@@ -23,12 +25,8 @@ type ByComment struct {
 }
 
 // commentsAnswer returns the answer to a page of comments.
-func commentsAnswer(list string, page posts.CommentPage, err error) (*body[Items[Comment]], error) {
-	items := Items[Comment]{Items: []Comment{}, NextCursor: cursorTo(list, page.Next)}
-	for _, c := range page.Items {
-		items.Items = append(items.Items, commentOf(c))
-	}
-	return answer(items, err)
+func commentsAnswer(list string, page posts.CommentPage, err error) (*openapi.Body[Items[Comment]], error) {
+	return pageOf(list, page.Items, page.Next, err, commentOf)
 }
 
 func (a *api) comments() {
@@ -40,12 +38,12 @@ func (a *api) comments() {
 			return nil, a.Posts.Delete(ctx, v.Claim, in.ID)
 		})
 	route(a, person, Bound{9, 31}, op("restore-post", http.MethodPost, "/posts/{id}/restore", "Bring back a post that I deleted", "With its votes and comments. One that is there is as good.", http.StatusOK, 404),
-		func(ctx context.Context, v visit, in *ByID) (*body[Card], error) {
+		func(ctx context.Context, v visit, in *ByID) (*openapi.Body[Card], error) {
 			c, err := a.Posts.Restore(ctx, v.Claim, in.ID)
 			if err != nil {
 				return nil, err
 			}
-			return answer(a.cardOf(c), nil)
+			return openapi.Answer(a.cardOf(c), nil)
 		})
 	route(a, person, Bound{9, 17}, op("create-comment", http.MethodPost, "/posts/{id}/comments", "Comment on a post", "Whoever sees the post may. The same Idempotency-Key again within a day answers with the same comment.", http.StatusCreated, 404),
 		func(ctx context.Context, v visit, in *struct {
@@ -65,7 +63,7 @@ func (a *api) comments() {
 			ByID
 			Paged
 		},
-		) (*body[Items[Comment]], error) {
+		) (*openapi.Body[Items[Comment]], error) {
 			list := "comments " + in.ID
 			after, err := in.after(list)
 			if err != nil {
@@ -79,7 +77,7 @@ func (a *api) comments() {
 			ByComment
 			Paged
 		},
-		) (*body[Items[Comment]], error) {
+		) (*openapi.Body[Items[Comment]], error) {
 			list := "replies " + in.ID + in.Comment
 			after, err := in.after(list)
 			if err != nil {
@@ -95,12 +93,8 @@ func (a *api) comments() {
 }
 
 // personsAnswer returns the answer to a page of people.
-func personsAnswer(list string, page people.PersonPage, err error) (*body[Items[Person]], error) {
-	items := Items[Person]{Items: []Person{}, NextCursor: cursorTo(list, page.Next)}
-	for _, p := range page.Items {
-		items.Items = append(items.Items, personOf(p))
-	}
-	return answer(items, err)
+func personsAnswer(list string, page people.PersonPage, err error) (*openapi.Body[Items[Person]], error) {
+	return pageOf(list, page.Items, page.Next, err, personOf)
 }
 
 func (a *api) ties() {
@@ -108,9 +102,9 @@ func (a *api) ties() {
 		return operation("people", id, method, path, summary, description, status, errors...)
 	}
 	route(a, person, Bound{4, 19}, op("follow", http.MethodPut, "/users/{id}/follow", "Follow a person", "A person who is followed already stays so, since the same time.", http.StatusOK, 404, 409),
-		func(ctx context.Context, v visit, in *ByID) (*body[Following], error) {
+		func(ctx context.Context, v visit, in *ByID) (*openapi.Body[Following], error) {
 			at, err := a.People.Follow(ctx, v.Claim, in.ID, true)
-			return answer(Following{true, stamp(at)}, err)
+			return openapi.Answer(Following{true, httpjson.FormatTime(at)}, err)
 		})
 	route(a, person, Bound{5, 19}, op("unfollow", http.MethodDelete, "/users/{id}/follow", "Follow a person no longer", "One who is not followed is as good.", http.StatusNoContent, 404),
 		func(ctx context.Context, v visit, in *ByID) (*none, error) {
@@ -118,9 +112,9 @@ func (a *api) ties() {
 			return nil, err
 		})
 	route(a, person, Bound{18, 36}, op("block", http.MethodPut, "/users/{id}/block", "Block a person", "At once neither of the two finds the other, nor posts and comments of the other: each is to the other as if deleted. The follows of both end. Votes stay counted.", http.StatusOK, 404, 409),
-		func(ctx context.Context, v visit, in *ByID) (*body[Blocked], error) {
+		func(ctx context.Context, v visit, in *ByID) (*openapi.Body[Blocked], error) {
 			at, err := a.People.Block(ctx, v.Claim, in.ID, true)
-			return answer(Blocked{true, stamp(at)}, err)
+			return openapi.Answer(Blocked{true, httpjson.FormatTime(at)}, err)
 		})
 	route(a, person, Bound{10, 26}, op("unblock", http.MethodDelete, "/users/{id}/block", "Block a person no longer", "Follows do not come back by themselves.", http.StatusNoContent, 404),
 		func(ctx context.Context, v visit, in *ByID) (*none, error) {
@@ -128,7 +122,7 @@ func (a *api) ties() {
 			return nil, err
 		})
 	route(a, person, Bound{2, 30}, op("search-users", http.MethodGet, "/users/search", "Find people", "Whose username, or a word of whose name, begins as each word of q does; case and accents do not count. In the order of these words. People who are hidden from the caller, and those who have left, are not found.", http.StatusOK),
-		func(ctx context.Context, v visit, in *Searched) (*body[Items[Person]], error) {
+		func(ctx context.Context, v visit, in *Searched) (*openapi.Body[Items[Person]], error) {
 			name := "people with " + in.Q
 			after, err := in.after(name)
 			if err != nil {
@@ -149,7 +143,7 @@ func (a *api) ties() {
 				ByID
 				Paged
 			},
-			) (*body[Items[Person]], error) {
+			) (*openapi.Body[Items[Person]], error) {
 				name := list.id + " " + in.ID
 				after, err := in.after(name)
 				if err != nil {
@@ -160,7 +154,7 @@ func (a *api) ties() {
 			})
 	}
 	route(a, person, Bound{2, 23}, op("list-blocks", http.MethodGet, "/users/me/blocks", "Whom I block", "In the order of their ids.", http.StatusOK),
-		func(ctx context.Context, v visit, in *Paged) (*body[Items[Person]], error) {
+		func(ctx context.Context, v visit, in *Paged) (*openapi.Body[Items[Person]], error) {
 			list := "blocks " + v.UserID
 			after, err := in.after(list)
 			if err != nil {

@@ -7,6 +7,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"prompthub/apps/duuble/internal/discussions"
+	"prompthub/internal/http/httpjson"
+	"prompthub/internal/http/openapi"
 )
 
 // NewDiscussion says what is discussed.
@@ -26,7 +28,7 @@ type Discussion struct {
 }
 
 func (a *api) discussionOf(d discussions.Discussion) Discussion {
-	return Discussion{d.ID, d.HubID, a.cardOf(d.Post), d.Messages, stampOr(d.LastMessageAt), stamp(d.CreatedAt), d.Saved}
+	return Discussion{d.ID, d.HubID, a.cardOf(d.Post), d.Messages, httpjson.OptionalTime(d.LastMessageAt), httpjson.FormatTime(d.CreatedAt), d.Saved}
 }
 
 // NewMessage is what a person says in a discussion.
@@ -46,7 +48,7 @@ type Message struct {
 }
 
 func messageOf(m discussions.Message) Message {
-	return Message{m.ID, personOf(m.Author), m.Text, textOr(m.Parent), m.Replies, stamp(m.CreatedAt)}
+	return Message{m.ID, personOf(m.Author), m.Text, httpjson.OptionalText(m.Parent), m.Replies, httpjson.FormatTime(m.CreatedAt)}
 }
 
 // Saved is whether the caller has saved a discussion.
@@ -74,12 +76,8 @@ type newMessage struct {
 	Body     Message
 }
 
-func messagesAnswer(list string, page discussions.MessagePage, err error) (*body[Items[Message]], error) {
-	items := Items[Message]{Items: []Message{}, NextCursor: cursorTo(list, page.Next)}
-	for _, m := range page.Items {
-		items.Items = append(items.Items, messageOf(m))
-	}
-	return answer(items, err)
+func messagesAnswer(list string, page discussions.MessagePage, err error) (*openapi.Body[Items[Message]], error) {
+	return pageOf(list, page.Items, page.Next, err, messageOf)
 }
 
 func (a *api) discussions() {
@@ -111,39 +109,39 @@ func (a *api) discussions() {
 			ByID
 			Paged
 		},
-		) (*body[Items[Discussion]], error) {
+		) (*openapi.Body[Items[Discussion]], error) {
 			list := "discussions " + in.ID
 			after, err := in.after(list)
 			if err != nil {
 				return nil, err
 			}
 			page, err := a.Discussions.List(ctx, v.Claim, in.ID, after, in.Limit)
-			return pageOf(list, page, err, a.discussionOf)
+			return pageOf(list, page.Items, page.Next, err, a.discussionOf)
 		})
 	route(a, person, Bound{6, 155}, op("list-saved-discussions", http.MethodGet, "/users/me/saved-discussions", "Discussions that I have saved", "Of the hubs of which the caller is a member now, the last that were saved first. A page may have fewer than the limit.", http.StatusOK),
-		func(ctx context.Context, v visit, in *Paged) (*body[Items[Discussion]], error) {
+		func(ctx context.Context, v visit, in *Paged) (*openapi.Body[Items[Discussion]], error) {
 			list := "saved " + v.UserID
 			after, err := in.after(list)
 			if err != nil {
 				return nil, err
 			}
 			page, err := a.Discussions.Saved(ctx, v.Claim, after, in.Limit)
-			return pageOf(list, page, err, a.discussionOf)
+			return pageOf(list, page.Items, page.Next, err, a.discussionOf)
 		})
 	route(a, person, Bound{4, 15}, op("get-discussion", http.MethodGet, path+"/{discussion}", "A discussion", "For members of the hub who see its post.", http.StatusOK, 404),
-		func(ctx context.Context, v visit, in *ByDiscussion) (*body[Discussion], error) {
+		func(ctx context.Context, v visit, in *ByDiscussion) (*openapi.Body[Discussion], error) {
 			d, err := a.Discussions.Get(ctx, v.Claim, in.ID, in.Discussion)
 			if err != nil {
 				return nil, err
 			}
-			return answer(a.discussionOf(d), nil)
+			return openapi.Answer(a.discussionOf(d), nil)
 		})
 	route(a, person, Bound{3, 35}, op("list-messages", http.MethodGet, path+"/{discussion}/messages", "The messages of a discussion", "Those that are no replies, the newest first.", http.StatusOK, 404),
 		func(ctx context.Context, v visit, in *struct {
 			ByDiscussion
 			Paged
 		},
-		) (*body[Items[Message]], error) {
+		) (*openapi.Body[Items[Message]], error) {
 			list := "messages " + in.ID + in.Discussion
 			after, err := in.after(list)
 			if err != nil {
@@ -171,7 +169,7 @@ func (a *api) discussions() {
 			Message string `path:"message" doc:"The id of the message" example:"01KA0000000000000000000011"`
 			Paged
 		},
-		) (*body[Items[Message]], error) {
+		) (*openapi.Body[Items[Message]], error) {
 			list := "replies " + in.ID + in.Discussion + in.Message
 			after, err := in.after(list)
 			if err != nil {
@@ -181,9 +179,9 @@ func (a *api) discussions() {
 			return messagesAnswer(list, page, err)
 		})
 	route(a, person, Bound{5, 15}, op("save-discussion", http.MethodPut, path+"/{discussion}/saved", "Save a discussion", "One that is saved already stays so, since the same time. No one else learns of it.", http.StatusOK, 404, 409),
-		func(ctx context.Context, v visit, in *ByDiscussion) (*body[Saved], error) {
+		func(ctx context.Context, v visit, in *ByDiscussion) (*openapi.Body[Saved], error) {
 			at, err := a.Discussions.Save(ctx, v.Claim, in.ID, in.Discussion)
-			return answer(Saved{true, stamp(at)}, err)
+			return openapi.Answer(Saved{true, httpjson.FormatTime(at)}, err)
 		})
 	route(a, person, Bound{3, 8}, op("unsave-discussion", http.MethodDelete, path+"/{discussion}/saved", "Save a discussion no longer", "One that is not saved is as good.", http.StatusNoContent, 404),
 		func(ctx context.Context, v visit, in *ByDiscussion) (*none, error) {

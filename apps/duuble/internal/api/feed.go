@@ -9,13 +9,16 @@ import (
 
 	"prompthub/apps/duuble/internal/feed"
 	"prompthub/apps/duuble/internal/manage"
+	"prompthub/internal/cursor"
+	"prompthub/internal/http/httpjson"
+	"prompthub/internal/http/openapi"
 )
 
 // An ActivityType says what the actor did.
 type ActivityType string
 
 // Schema returns the values.
-func (ActivityType) Schema(huma.Registry) *huma.Schema { return oneOf(feed.Types) }
+func (ActivityType) Schema(huma.Registry) *huma.Schema { return openapi.OneOf(feed.Types) }
 
 // A Did is an activity, by which a post is in a home.
 type Did struct {
@@ -69,28 +72,28 @@ func (a *api) feeds() {
 		return operation(tag, id, method, path, summary, description, status, errors...)
 	}
 	route(a, person, Bound{10, 230}, op("posts", "get-home", http.MethodGet, "/feed/home", "My home", "What others did in the last 30 days: those whom the caller follows, members of hubs of the caller, and those who act around a post on which the caller voted or commented. Each shows while its reason, its post and what it follows from are there.", http.StatusOK),
-		func(ctx context.Context, v visit, in *Paged) (*body[Home], error) {
+		func(ctx context.Context, v visit, in *Paged) (*openapi.Body[Home], error) {
 			list := "home " + v.UserID
 			after, err := in.after(list)
 			if err != nil {
 				return nil, err
 			}
 			page, err := a.Posts.Home(ctx, v.Claim, after, in.Limit)
-			home := Home{Items: []HomeItem{}, Source: "home", NextCursor: cursorTo(list, page.Next)}
+			home := Home{Items: []HomeItem{}, Source: "home", NextCursor: cursor.Seal(list, page.Next)}
 			if page.Default {
 				home.Source = "default"
 			}
 			for _, one := range page.Items {
 				item := HomeItem{Post: a.cardOf(one.Card)}
 				if x := one.Activity; x != nil {
-					item.Activity = &Activity{ActivityType(x.Type), personOf(one.Actor), stamp(x.At), textOr(one.HubID)}
+					item.Activity = &Activity{ActivityType(x.Type), personOf(one.Actor), httpjson.FormatTime(x.At), httpjson.OptionalText(one.HubID)}
 				}
 				home.Items = append(home.Items, item)
 			}
-			return answer(home, err)
+			return openapi.Answer(home, err)
 		})
 	route(a, visitor, Bound{8, 180}, op("posts", "get-default-feed", http.MethodGet, "/feed/default", "The default feed", "Public posts of people whom the managers of the service choose: first the newest of each, then the second newest of each, up to 50 of each.", http.StatusOK),
-		func(ctx context.Context, v visit, in *Paged) (*body[Cards], error) {
+		func(ctx context.Context, v visit, in *Paged) (*openapi.Body[Cards], error) {
 			after, err := in.after("default")
 			if err != nil {
 				return nil, err
@@ -99,22 +102,18 @@ func (a *api) feeds() {
 			return a.cardsAnswer("default", page, err)
 		})
 	route(a, person, Bound{2, 24}, op("admin", "list-default-feed", http.MethodGet, "/admin/default-feed", "The people of the default feed", "Up to 20.", http.StatusOK),
-		func(ctx context.Context, v visit, _ *none) (*body[Items[DefaultUser]], error) {
+		func(ctx context.Context, v visit, _ *none) (*openapi.Body[Items[DefaultUser]], error) {
 			all, err := a.Posts.Manage.DefaultUsers(ctx, v.Claim)
-			list := Items[DefaultUser]{Items: []DefaultUser{}}
-			for _, one := range all {
-				list.Items = append(list.Items, defaultUserOf(one))
-			}
-			return answer(list, err)
+			return pageOf("", all, "", err, defaultUserOf)
 		})
 	route(a, person, Bound{3, 6}, op("admin", "put-default-user", http.MethodPut, "/admin/default-feed/{id}", "Put a person into the default feed", "Or change the place of one.", http.StatusOK, 404, 409),
 		func(ctx context.Context, v visit, in *struct {
 			ByID
 			Body DefaultPlace
 		},
-		) (*body[DefaultUser], error) {
+		) (*openapi.Body[DefaultUser], error) {
 			one, err := a.Posts.Manage.SetDefaultUser(ctx, v.Claim, in.ID, in.Body.DisplayOrder, in.Body.IsActive)
-			return answer(defaultUserOf(one), err)
+			return openapi.Answer(defaultUserOf(one), err)
 		})
 	route(a, person, Bound{3, 5}, op("admin", "remove-default-user", http.MethodDelete, "/admin/default-feed/{id}", "Take a person out of the default feed", "One who is not in it is as good.", http.StatusNoContent),
 		func(ctx context.Context, v visit, in *ByID) (*none, error) {

@@ -8,15 +8,18 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"prompthub/apps/duuble/internal/hubs"
+	"prompthub/internal/cursor"
+	"prompthub/internal/http/httpjson"
+	"prompthub/internal/http/openapi"
 )
 
 // pageOf returns the answer to a page of a list.
-func pageOf[T, I any](list string, page hubs.Page[T], err error, of func(T) I) (*body[Items[I]], error) {
-	items := Items[I]{Items: []I{}, NextCursor: cursorTo(list, page.Next)}
-	for _, one := range page.Items {
+func pageOf[T, I any](list string, page []T, next string, err error, of func(T) I) (*openapi.Body[Items[I]], error) {
+	items := Items[I]{Items: []I{}, NextCursor: cursor.Seal(list, next)}
+	for _, one := range page {
 		items.Items = append(items.Items, of(one))
 	}
-	return answer(items, err)
+	return openapi.Answer(items, err)
 }
 
 // lasts returns how long something is good.
@@ -47,7 +50,7 @@ func (a *api) hubs() {
 		return operation("hubs", id, method, path, summary, description, status, errors...)
 	}
 	route(a, person, Bound{8, 44}, op("create-hub", http.MethodPost, "/hubs", "Make a hub", "The caller is its first super_admin.", http.StatusCreated, 409),
-		func(ctx context.Context, v visit, in *body[NewHub]) (*newHub, error) {
+		func(ctx context.Context, v visit, in *openapi.Body[NewHub]) (*newHub, error) {
 			h, err := a.Hubs.Create(ctx, v.Claim, hubs.Draft{Name: in.Body.Name, Description: in.Body.Description, Link: in.Body.CustomLink})
 			if err != nil {
 				return nil, err
@@ -55,46 +58,46 @@ func (a *api) hubs() {
 			return &newHub{Prefix + "/hubs/" + h.ID, hubOf(h)}, nil
 		})
 	route(a, person, Bound{2, 66}, op("search-hubs", http.MethodGet, "/hubs/search", "Find hubs", "With a word in their names that begins as each word of q does; case and accents do not count. In the order of these words.", http.StatusOK),
-		func(ctx context.Context, v visit, in *Searched) (*body[Items[Hub]], error) {
+		func(ctx context.Context, v visit, in *Searched) (*openapi.Body[Items[Hub]], error) {
 			list := "hubs with " + in.Q
 			after, err := in.after(list)
 			if err != nil {
 				return nil, err
 			}
 			page, err := a.Hubs.Search(ctx, v.Claim, in.Q, after, in.Limit)
-			return pageOf(list, page, err, hubOf)
+			return pageOf(list, page.Items, page.Next, err, hubOf)
 		})
 	route(a, visitor, Bound{2, 6}, op("get-hub", http.MethodGet, "/hubs/{id}", "A hub", "Everybody sees what it is called. What is in it its members see.", http.StatusOK, 404),
-		func(ctx context.Context, v visit, in *ByID) (*body[Hub], error) {
+		func(ctx context.Context, v visit, in *ByID) (*openapi.Body[Hub], error) {
 			h, err := a.Hubs.Get(ctx, v.Claim, in.ID)
-			return answer(hubOf(h), err)
+			return openapi.Answer(hubOf(h), err)
 		})
 	route(a, visitor, Bound{2, 6}, op("get-hub-by-link", http.MethodGet, "/hubs/by-link/{link}", "A hub by its custom link", "In any case.", http.StatusOK, 404),
 		func(ctx context.Context, v visit, in *struct {
 			Link string `path:"link" doc:"The custom link" example:"tea"`
 		},
-		) (*body[Hub], error) {
+		) (*openapi.Body[Hub], error) {
 			h, err := a.Hubs.ByLink(ctx, v.Claim, in.Link)
-			return answer(hubOf(h), err)
+			return openapi.Answer(hubOf(h), err)
 		})
 	route(a, person, Bound{9, 48}, op("patch-hub", http.MethodPatch, "/hubs/{id}", "Change a hub", "Admins do. Members that are absent stay as they are. A custom link that is given up is free for others after 30 days.", http.StatusOK, 404, 409),
 		func(ctx context.Context, v visit, in *struct {
 			ByID
 			Body HubChange
 		},
-		) (*body[Hub], error) {
+		) (*openapi.Body[Hub], error) {
 			h, err := a.Hubs.Edit(ctx, v.Claim, in.ID, hubs.Change{Name: in.Body.Name, Description: in.Body.Description, Link: in.Body.CustomLink})
-			return answer(hubOf(h), err)
+			return openapi.Answer(hubOf(h), err)
 		})
 	route(a, person, Bound{2, 65}, op("list-my-hubs", http.MethodGet, "/users/me/hubs", "My hubs", "Of which the caller is a member now. A page may have fewer than the limit.", http.StatusOK),
-		func(ctx context.Context, v visit, in *Paged) (*body[Items[Hub]], error) {
+		func(ctx context.Context, v visit, in *Paged) (*openapi.Body[Items[Hub]], error) {
 			list := "hubs " + v.UserID
 			after, err := in.after(list)
 			if err != nil {
 				return nil, err
 			}
 			page, err := a.Hubs.Mine(ctx, v.Claim, after, in.Limit)
-			return pageOf(list, page, err, hubOf)
+			return pageOf(list, page.Items, page.Next, err, hubOf)
 		})
 	route(a, person, Bound{2, 45}, op("list-members", http.MethodGet, "/hubs/{id}/members", "The members of a hub", "For its members, who joined last first.", http.StatusOK, 404),
 		func(ctx context.Context, v visit, in *struct {
@@ -102,23 +105,23 @@ func (a *api) hubs() {
 			Role string `query:"role" enum:"member,admin,super_admin" doc:"Those of a role alone" example:"admin"`
 			Paged
 		},
-		) (*body[Items[HubMember]], error) {
+		) (*openapi.Body[Items[HubMember]], error) {
 			list := "members " + in.ID + in.Role
 			after, err := in.after(list)
 			if err != nil {
 				return nil, err
 			}
 			page, err := a.Hubs.Members(ctx, v.Claim, in.ID, in.Role, after, in.Limit)
-			return pageOf(list, page, err, memberOf)
+			return pageOf(list, page.Items, page.Next, err, memberOf)
 		})
 	route(a, person, Bound{5, 10}, op("set-role", http.MethodPatch, "/hubs/{id}/members/{member}", "Give a member a role", "A super_admin does. One of them there always is.", http.StatusOK, 404, 409),
 		func(ctx context.Context, v visit, in *struct {
 			ByMember
 			Body NewRole
 		},
-		) (*body[HubMember], error) {
+		) (*openapi.Body[HubMember], error) {
 			m, err := a.Hubs.SetRole(ctx, v.Claim, in.ID, in.Member, string(in.Body.Role))
-			return answer(memberOf(m), err)
+			return openapi.Answer(memberOf(m), err)
 		})
 	route(a, person, Bound{5, 11}, op("remove-member", http.MethodDelete, "/hubs/{id}/members/{member}", "Remove a member", "Admins remove members, a super_admin also admins. At once the person sees nothing of the hub.", http.StatusNoContent, 404, 409),
 		func(ctx context.Context, v visit, in *ByMember) (*none, error) {
@@ -134,14 +137,14 @@ func (a *api) hubs() {
 			Status string `query:"status" enum:"pending_admin_approval,approved,rejected,cancelled" default:"pending_admin_approval" doc:"Those of a status" example:"pending_admin_approval"`
 			Paged
 		},
-		) (*body[Items[JoinRequest]], error) {
+		) (*openapi.Body[Items[JoinRequest]], error) {
 			list := "requests " + in.ID + in.Status
 			after, err := in.after(list)
 			if err != nil {
 				return nil, err
 			}
 			page, err := a.Hubs.Requests(ctx, v.Claim, in.ID, in.Status, after, in.Limit)
-			return pageOf(list, page, err, requestOf)
+			return pageOf(list, page.Items, page.Next, err, requestOf)
 		})
 	for _, decision := range []struct {
 		name, summary, description string
@@ -155,20 +158,20 @@ func (a *api) hubs() {
 				ByID
 				Request string `path:"request" doc:"The id of the request" example:"01KA0000000000000000000006"`
 			},
-			) (*body[JoinRequest], error) {
+			) (*openapi.Body[JoinRequest], error) {
 				r, err := a.Hubs.Decide(ctx, v.Claim, in.ID, in.Request, decision.approve)
-				return answer(requestOf(r), err)
+				return openapi.Answer(requestOf(r), err)
 			})
 	}
 	route(a, person, Bound{4, 85}, op("list-my-requests", http.MethodGet, "/users/me/join-requests", "Where I have asked to join", "The newest first.", http.StatusOK),
-		func(ctx context.Context, v visit, in *Paged) (*body[Items[MyRequest]], error) {
+		func(ctx context.Context, v visit, in *Paged) (*openapi.Body[Items[MyRequest]], error) {
 			list := "requests " + v.UserID
 			after, err := in.after(list)
 			if err != nil {
 				return nil, err
 			}
 			page, err := a.Hubs.MyRequests(ctx, v.Claim, after, in.Limit)
-			return pageOf(list, page, err, myRequestOf)
+			return pageOf(list, page.Items, page.Next, err, myRequestOf)
 		})
 	route(a, person, Bound{4, 6}, op("cancel-request", http.MethodDelete, "/users/me/join-requests/{id}", "Take a request back", "One that was taken back before is as good.", http.StatusNoContent, 404, 409),
 		func(ctx context.Context, v visit, in *ByID) (*none, error) {
@@ -196,13 +199,13 @@ func (a *api) invitations() {
 			ByID
 			Body Invite
 		},
-		) (*body[Invitations], error) {
+		) (*openapi.Body[Invitations], error) {
 			all, err := a.Hubs.Invite(ctx, v.Claim, in.ID, in.Body.Phones, lasts(in.Body.ExpiresInMs))
 			list := Invitations{Items: []NewInvitation{}}
 			for _, one := range all {
 				list.Items = append(list.Items, a.newInvitationOf(one))
 			}
-			return answer(list, err)
+			return openapi.Answer(list, err)
 		})
 	route(a, person, Bound{4, 65}, op("list-invitations", http.MethodGet, "/hubs/{id}/invitations", "The invitations of a hub", "Admins see all, others their own, the newest first.", http.StatusOK, 404),
 		func(ctx context.Context, v visit, in *struct {
@@ -210,38 +213,38 @@ func (a *api) invitations() {
 			Status string `query:"status" enum:"invited,accepted_active,pending_admin_approval,declined,expired,cancelled" default:"invited" doc:"Those of a status" example:"invited"`
 			Paged
 		},
-		) (*body[Items[Invitation]], error) {
+		) (*openapi.Body[Items[Invitation]], error) {
 			list := "invitations " + in.ID + in.Status
 			after, err := in.after(list)
 			if err != nil {
 				return nil, err
 			}
 			page, err := a.Hubs.Invitations(ctx, v.Claim, in.ID, in.Status, after, in.Limit)
-			return pageOf(list, page, err, invitationOf)
+			return pageOf(list, page.Items, page.Next, err, invitationOf)
 		})
 	route(a, person, Bound{4, 7}, op("cancel-invitation", http.MethodDelete, "/hubs/{id}/invitations/{invitation}", "Cancel an invitation", "One's own, and admins all, as long as no one has answered it.", http.StatusNoContent, 404, 409),
 		func(ctx context.Context, v visit, in *ByInvitation) (*none, error) {
 			return nil, a.Hubs.CancelInvitation(ctx, v.Claim, in.ID, in.Invitation)
 		})
 	route(a, person, Bound{5, 10}, op("resend-invitation", http.MethodPost, "/hubs/{id}/invitations/{invitation}/resend", "Give an invitation a new token", "The old one is dead. It lasts seven days from now.", http.StatusOK, 404, 409),
-		func(ctx context.Context, v visit, in *ByInvitation) (*body[NewInvitation], error) {
+		func(ctx context.Context, v visit, in *ByInvitation) (*openapi.Body[NewInvitation], error) {
 			one, err := a.Hubs.Resend(ctx, v.Claim, in.ID, in.Invitation, hubs.Lasts)
-			return answer(a.newInvitationOf(one), err)
+			return openapi.Answer(a.newInvitationOf(one), err)
 		})
 	route(a, visitor, Bound{3, 8}, op("get-invitation", http.MethodGet, "/invitations/{token}", "An invitation", "For whoever has the token. One that was used, cancelled or replaced, that is over, and one that never was are alike.", http.StatusOK, 404),
-		func(ctx context.Context, v visit, in *ByToken) (*body[MyInvitation], error) {
+		func(ctx context.Context, v visit, in *ByToken) (*openapi.Body[MyInvitation], error) {
 			one, err := a.Hubs.Invited(ctx, v.Claim, in.Token)
-			return answer(myInvitationOf(one), err)
+			return openapi.Answer(myInvitationOf(one), err)
 		})
 	route(a, person, Bound{5, 90}, op("list-my-invitations", http.MethodGet, "/users/me/invitations", "My invitations", "Open ones of the caller's number, the first to expire first.", http.StatusOK),
-		func(ctx context.Context, v visit, in *Paged) (*body[Items[MyInvitation]], error) {
+		func(ctx context.Context, v visit, in *Paged) (*openapi.Body[Items[MyInvitation]], error) {
 			list := "invitations " + v.UserID
 			after, err := in.after(list)
 			if err != nil {
 				return nil, err
 			}
 			page, err := a.Hubs.MyInvitations(ctx, v.Claim, after, in.Limit)
-			return pageOf(list, page, err, myInvitationOf)
+			return pageOf(list, page.Items, page.Next, err, myInvitationOf)
 		})
 	for _, way := range []struct {
 		name, path string
@@ -253,18 +256,18 @@ func (a *api) invitations() {
 		accept := op("accept-"+way.name+"invitation", http.MethodPost, way.path+"/accept", "Accept an invitation", "Only the person with the invited number may. Makes the caller a member, or a request where a member has invited.", http.StatusOK, 404, 409)
 		decline := op("decline-"+way.name+"invitation", http.MethodPost, way.path+"/decline", "Decline an invitation", "Only the person with the invited number may.", http.StatusNoContent, 404)
 		if way.name == "" {
-			route(a, person, way.bound, accept, func(ctx context.Context, v visit, in *ByToken) (*body[Outcome], error) {
+			route(a, person, way.bound, accept, func(ctx context.Context, v visit, in *ByToken) (*openapi.Body[Outcome], error) {
 				out, err := a.Hubs.Accept(ctx, v.Claim, hubs.Key{Token: in.Token})
-				return answer(outcomeOf(out), err)
+				return openapi.Answer(outcomeOf(out), err)
 			})
 			route(a, person, Bound{5, 9}, decline, func(ctx context.Context, v visit, in *ByToken) (*none, error) {
 				return nil, a.Hubs.Decline(ctx, v.Claim, hubs.Key{Token: in.Token})
 			})
 			continue
 		}
-		route(a, person, way.bound, accept, func(ctx context.Context, v visit, in *ByID) (*body[Outcome], error) {
+		route(a, person, way.bound, accept, func(ctx context.Context, v visit, in *ByID) (*openapi.Body[Outcome], error) {
 			out, err := a.Hubs.Accept(ctx, v.Claim, hubs.Key{ID: in.ID})
-			return answer(outcomeOf(out), err)
+			return openapi.Answer(outcomeOf(out), err)
 		})
 		route(a, person, Bound{5, 9}, decline, func(ctx context.Context, v visit, in *ByID) (*none, error) {
 			return nil, a.Hubs.Decline(ctx, v.Claim, hubs.Key{ID: in.ID})
@@ -275,22 +278,22 @@ func (a *api) invitations() {
 			ByID
 			Body *NewLink
 		},
-		) (*body[LinkMade], error) {
+		) (*openapi.Body[LinkMade], error) {
 			var ms *int64
 			if in.Body != nil {
 				ms = in.Body.ExpiresInMs
 			}
 			l, err := a.Hubs.NewLink(ctx, v.Claim, in.ID, lasts(ms))
-			return answer(LinkMade{l.ID, l.Token, a.Site + JoinPage + l.Token, stamp(l.ExpiresAt)}, err)
+			return openapi.Answer(LinkMade{l.ID, l.Token, a.Site + JoinPage + l.Token, httpjson.FormatTime(l.ExpiresAt)}, err)
 		})
 	route(a, person, Bound{2, 25}, op("list-links", http.MethodGet, "/hubs/{id}/links", "The links of a hub", "Admins see all that are good, others their own.", http.StatusOK, 404),
-		func(ctx context.Context, v visit, in *ByID) (*body[Links], error) {
+		func(ctx context.Context, v visit, in *ByID) (*openapi.Body[Links], error) {
 			all, err := a.Hubs.Links(ctx, v.Claim, in.ID)
 			list := Links{Items: []Link{}}
 			for _, l := range all {
-				list.Items = append(list.Items, Link{l.ID, textOr(l.CreatorID), stamp(l.CreatedAt), stamp(l.ExpiresAt)})
+				list.Items = append(list.Items, Link{l.ID, httpjson.OptionalText(l.CreatorID), httpjson.FormatTime(l.CreatedAt), httpjson.FormatTime(l.ExpiresAt)})
 			}
-			return answer(list, err)
+			return openapi.Answer(list, err)
 		})
 	route(a, person, Bound{3, 6}, op("end-link", http.MethodDelete, "/hubs/{id}/links/{link}", "End a link", "One's own, and admins all. One that has ended already is as good.", http.StatusNoContent, 404),
 		func(ctx context.Context, v visit, in *struct {
@@ -301,9 +304,9 @@ func (a *api) invitations() {
 			return nil, a.Hubs.EndLink(ctx, v.Claim, in.ID, in.Link)
 		})
 	route(a, visitor, Bound{3, 7}, op("get-link", http.MethodGet, "/join/{token}", "The hub of a link", "For whoever has the token. One that has ended and one that never was are alike.", http.StatusOK, 404),
-		func(ctx context.Context, v visit, in *ByToken) (*body[Hub], error) {
+		func(ctx context.Context, v visit, in *ByToken) (*openapi.Body[Hub], error) {
 			h, err := a.Hubs.Linked(ctx, v.Claim, in.Token)
-			return answer(hubOf(h), err)
+			return openapi.Answer(hubOf(h), err)
 		})
 	join := op("join", http.MethodPost, "/join/{token}", "Ask to join by a link", "Makes a request, and answers with the same one while it waits. A member is told so.", http.StatusAccepted, 404, 409)
 	join.Responses = map[string]*huma.Response{"200": {Description: "The caller is a member", Content: map[string]*huma.MediaType{"application/json": {

@@ -10,13 +10,15 @@ import (
 	"prompthub/apps/duuble/internal/hubs"
 	"prompthub/apps/duuble/internal/notices"
 	"prompthub/apps/duuble/internal/posts"
+	"prompthub/internal/http/httpjson"
+	"prompthub/internal/http/openapi"
 )
 
 // A NoticeType says what happened.
 type NoticeType string
 
 // Schema returns the values.
-func (NoticeType) Schema(huma.Registry) *huma.Schema { return oneOf(notices.Types) }
+func (NoticeType) Schema(huma.Registry) *huma.Schema { return openapi.OneOf(notices.Types) }
 
 // A Notification is what its reader is told.
 type Notification struct {
@@ -34,16 +36,16 @@ type Notification struct {
 }
 
 func notificationOf(n posts.Notification) Notification {
-	one := Notification{NotificationID: n.ID(), Type: NoticeType(n.Type), Actor: personOf(n.Actor), PostID: textOr(n.Post), HubID: textOr(n.Hub), IsRead: n.IsRead, CreatedAt: stamp(n.At)}
+	one := Notification{NotificationID: n.ID(), Type: NoticeType(n.Type), Actor: personOf(n.Actor), PostID: httpjson.OptionalText(n.Post), HubID: httpjson.OptionalText(n.Hub), IsRead: n.IsRead, CreatedAt: httpjson.FormatTime(n.At)}
 	switch n.Type {
 	case notices.PostCommented:
-		one.CommentID = textOr(n.Thing)
+		one.CommentID = httpjson.OptionalText(n.Thing)
 	case notices.InviteReceived:
-		one.InvitationID = textOr(n.Thing)
+		one.InvitationID = httpjson.OptionalText(n.Thing)
 	case notices.RequestCreated, notices.RequestApproved, notices.RequestRejected:
-		one.JoinRequestID = textOr(n.Thing)
+		one.JoinRequestID = httpjson.OptionalText(n.Thing)
 	case notices.PostReposted:
-		one.SourcePostID = textOr(n.Thing)
+		one.SourcePostID = httpjson.OptionalText(n.Thing)
 	}
 	return one
 }
@@ -60,7 +62,7 @@ type HubSettings struct {
 }
 
 func hubSettingsOf(m hubs.Mute) HubSettings {
-	return HubSettings{m.Always, stampOr(m.Until)}
+	return HubSettings{m.Always, httpjson.OptionalTime(m.Until)}
 }
 
 func (a *api) notices() {
@@ -72,23 +74,19 @@ func (a *api) notices() {
 			Unread bool `query:"unread" doc:"true: those that are not read" example:"true"`
 			Paged
 		},
-		) (*body[Items[Notification]], error) {
+		) (*openapi.Body[Items[Notification]], error) {
 			list := "notifications " + v.UserID
 			after, err := in.after(list)
 			if err != nil {
 				return nil, err
 			}
 			page, err := a.Posts.Notifications(ctx, v.Claim, in.Unread, after, in.Limit)
-			items := Items[Notification]{Items: []Notification{}, NextCursor: cursorTo(list, page.Next)}
-			for _, n := range page.Items {
-				items.Items = append(items.Items, notificationOf(n))
-			}
-			return answer(items, err)
+			return pageOf(list, page.Items, page.Next, err, notificationOf)
 		})
 	route(a, person, Bound{7, 210}, op("get-unread-count", http.MethodGet, "/notifications/unread-count", "How many notifications I have not read", "Up to 20.", http.StatusOK),
-		func(ctx context.Context, v visit, _ *none) (*body[UnreadCount], error) {
+		func(ctx context.Context, v visit, _ *none) (*openapi.Body[UnreadCount], error) {
 			n, err := a.Posts.Unread(ctx, v.Claim)
-			return answer(UnreadCount{n}, err)
+			return openapi.Answer(UnreadCount{n}, err)
 		})
 	route(a, person, Bound{3, 4}, op("read-notification", http.MethodPost, "/notifications/{id}/read", "Note that I have read a notification", "One that was read before is as good.", http.StatusNoContent, 404),
 		func(ctx context.Context, v visit, in *struct {
@@ -102,16 +100,16 @@ func (a *api) notices() {
 			return nil, a.Posts.ReadNotification(ctx, v.Claim, "")
 		})
 	route(a, person, Bound{1, 4}, op("get-hub-settings", http.MethodGet, "/hubs/{id}/notification-settings", "How I am told of a hub", "To its members.", http.StatusOK, 403, 404),
-		func(ctx context.Context, v visit, in *ByID) (*body[HubSettings], error) {
+		func(ctx context.Context, v visit, in *ByID) (*openapi.Body[HubSettings], error) {
 			m, err := a.Hubs.Muted(ctx, v.Claim, in.ID)
-			return answer(hubSettingsOf(m), err)
+			return openapi.Answer(hubSettingsOf(m), err)
 		})
 	route(a, person, Bound{3, 6}, op("put-hub-settings", http.MethodPut, "/hubs/{id}/notification-settings", "Choose how I am told of a hub", "A mute keeps away notifications of posts and shares in the hub, and no others. It ends with the membership.", http.StatusOK, 403, 404),
 		func(ctx context.Context, v visit, in *struct {
 			ByID
 			Body HubSettings
 		},
-		) (*body[HubSettings], error) {
+		) (*openapi.Body[HubSettings], error) {
 			to := hubs.Mute{Always: in.Body.ContentMuted}
 			if in.Body.MutedUntil != nil {
 				var err error
@@ -120,6 +118,6 @@ func (a *api) notices() {
 				}
 			}
 			m, err := a.Hubs.SetMuted(ctx, v.Claim, in.ID, to)
-			return answer(hubSettingsOf(m), err)
+			return openapi.Answer(hubSettingsOf(m), err)
 		})
 }

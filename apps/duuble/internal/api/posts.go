@@ -9,7 +9,8 @@ import (
 	"prompthub/apps/duuble/internal/ballot"
 	"prompthub/apps/duuble/internal/posts"
 	"prompthub/internal/cursor"
-	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/http/httpjson"
+	"prompthub/internal/http/openapi"
 )
 
 // A Paged is the part of a list that is asked for.
@@ -25,31 +26,14 @@ type Searched struct {
 }
 
 // after returns the position of a cursor in a list.
-func (p Paged) after(list string) (string, error) {
-	if p.Cursor == "" {
-		return "", nil
-	}
-	position, err := cursor.Open(list, p.Cursor)
-	if err != nil {
-		return "", rowstore.BadPosition()
-	}
-	return position, nil
-}
+func (p Paged) after(list string) (string, error) { return cursor.Resume(list, p.Cursor) }
 
-// cursorTo returns the cursor of a position, "" at the end.
-func cursorTo(list, position string) string {
-	if position == "" {
-		return ""
-	}
-	return cursor.Seal(list, position)
-}
-
-func (a *api) cardsAnswer(list string, page posts.Page, err error) (*body[Cards], error) {
-	cards := Cards{Items: []Card{}, NextCursor: cursorTo(list, page.Next)}
+func (a *api) cardsAnswer(list string, page posts.Page, err error) (*openapi.Body[Cards], error) {
+	cards := Cards{Items: []Card{}, NextCursor: cursor.Seal(list, page.Next)}
 	for _, c := range page.Cards {
 		cards.Items = append(cards.Items, a.cardOf(c))
 	}
-	return answer(cards, err)
+	return openapi.Answer(cards, err)
 }
 
 // bars returns the votes by position, none while nothing is counted.
@@ -104,7 +88,7 @@ func (a *api) posts() {
 			ByID
 			Paged
 		},
-		) (*body[Cards], error) {
+		) (*openapi.Body[Cards], error) {
 			after, err := in.after("reposts " + in.ID)
 			if err != nil {
 				return nil, err
@@ -117,7 +101,7 @@ func (a *api) posts() {
 			HubID string `query:"hubId" doc:"A hub" example:"01KA0000000000000000000004"`
 			Paged
 		},
-		) (*body[Cards], error) {
+		) (*openapi.Body[Cards], error) {
 			list := "posts " + in.HubID
 			after, err := in.after(list)
 			if err != nil {
@@ -131,19 +115,19 @@ func (a *api) posts() {
 			return a.cardsAnswer(list, page, err)
 		})
 	route(a, visitor, Bound{5, 16}, op("get-post", http.MethodGet, "/posts/{id}", "A post", "With its votes, as far as they are counted.", http.StatusOK, 404),
-		func(ctx context.Context, v visit, in *ByID) (*body[Card], error) {
+		func(ctx context.Context, v visit, in *ByID) (*openapi.Body[Card], error) {
 			c, err := a.Posts.Card(ctx, v.Claim, in.ID)
 			if err != nil {
 				return nil, err
 			}
-			return answer(a.cardOf(c), nil)
+			return openapi.Answer(a.cardOf(c), nil)
 		})
 	route(a, visitor, Bound{7, 170}, op("list-user-posts", http.MethodGet, "/users/{id}/posts", "The posts of a person", "The newest first.", http.StatusOK, 404),
 		func(ctx context.Context, v visit, in *struct {
 			ByID
 			Paged
 		},
-		) (*body[Cards], error) {
+		) (*openapi.Body[Cards], error) {
 			after, err := in.after("users " + in.ID)
 			if err != nil {
 				return nil, err
@@ -156,28 +140,28 @@ func (a *api) posts() {
 			ByID
 			Body NewVote
 		},
-		) (*body[VoteCast], error) {
+		) (*openapi.Body[VoteCast], error) {
 			position, err := ballot.ParsePosition(string(in.Body.Position))
 			if err != nil {
 				return nil, err
 			}
 			r, err := a.Posts.Vote(ctx, v.Claim, in.ID, position)
-			return answer(castOf(r), err)
+			return openapi.Answer(castOf(r), err)
 		})
 	route(a, visitor, Bound{2, 6}, op("get-vote-summary", http.MethodGet, "/posts/{id}/vote/summary", "The votes on a post", "Each counted number goes up by nothing, or by a group of minVotes or more.", http.StatusOK, 404, 409),
-		func(ctx context.Context, v visit, in *ByID) (*body[VoteSummary], error) {
+		func(ctx context.Context, v visit, in *ByID) (*openapi.Body[VoteSummary], error) {
 			r, voted, err := a.Posts.Result(ctx, v.Claim, in.ID)
 			s := a.summaryOf(in.ID, r)
-			return answer(VoteSummary{s.PostID, s.Scope, s.TotalVotes, s.CountedVotes, s.Hidden, s.MinVotes, s.LeftCount, s.NeutralCount, s.RightCount, voted}, err)
+			return openapi.Answer(VoteSummary{s.PostID, s.Scope, s.TotalVotes, s.CountedVotes, s.Hidden, s.MinVotes, s.LeftCount, s.NeutralCount, s.RightCount, voted}, err)
 		})
 	route(a, visitor, Bound{2, 6}, op("get-vote-distribution", http.MethodGet, "/posts/{id}/vote/distribution", "The votes on a post by position", "Empty while nothing is counted.", http.StatusOK, 404, 409),
-		func(ctx context.Context, v visit, in *ByID) (*body[Distribution], error) {
+		func(ctx context.Context, v visit, in *ByID) (*openapi.Body[Distribution], error) {
 			r, _, err := a.Posts.Result(ctx, v.Claim, in.ID)
 			d := Distribution{in.ID, r.Scope, r.Total, r.Counted, a.VoteMin, bars(r)}
-			return answer(d, err)
+			return openapi.Answer(d, err)
 		})
 	route(a, person, Bound{3, 14}, op("get-hub-votes", http.MethodGet, "/posts/{id}/vote/hubs", "The votes on a post in my hubs", "Of each hub of the post of which the caller is a member.", http.StatusOK, 404, 409),
-		func(ctx context.Context, v visit, in *ByID) (*body[HubVotes], error) {
+		func(ctx context.Context, v visit, in *ByID) (*openapi.Body[HubVotes], error) {
 			all, err := a.Posts.HubResults(ctx, v.Claim, in.ID)
 			list := HubVotes{Items: []HubVote{}}
 			for _, r := range all {
@@ -185,19 +169,19 @@ func (a *api) posts() {
 				one := HubVote{in.ID, "hub", r.ID, r.Name, s.TotalVotes, s.CountedVotes, r.Withheld, s.Hidden, s.MinVotes, s.LeftCount, s.NeutralCount, s.RightCount, bars(r.Result)}
 				list.Items = append(list.Items, one)
 			}
-			return answer(list, err)
+			return openapi.Answer(list, err)
 		})
 	route(a, person, Bound{4, 85}, op("list-my-votes", http.MethodGet, "/users/me/votes", "On what I have voted", "Without positions, which are not kept. The list follows the votes by some seconds.", http.StatusOK),
-		func(ctx context.Context, v visit, in *Paged) (*body[MyVotes], error) {
+		func(ctx context.Context, v visit, in *Paged) (*openapi.Body[MyVotes], error) {
 			after, err := in.after("votes " + v.UserID)
 			if err != nil {
 				return nil, err
 			}
 			all, next, err := a.Posts.Votes(ctx, v.Claim, after, in.Limit)
-			list := MyVotes{Items: []MyVote{}, NextCursor: cursorTo("votes "+v.UserID, next)}
+			list := MyVotes{Items: []MyVote{}, NextCursor: cursor.Seal("votes "+v.UserID, next)}
 			for _, one := range all {
-				list.Items = append(list.Items, MyVote{one.PostID, stamp(one.VotedAt)})
+				list.Items = append(list.Items, MyVote{one.PostID, httpjson.FormatTime(one.VotedAt)})
 			}
-			return answer(list, err)
+			return openapi.Answer(list, err)
 		})
 }

@@ -8,19 +8,21 @@ import (
 
 	"prompthub/apps/duuble/internal/manage"
 	"prompthub/internal/fault"
+	"prompthub/internal/http/httpjson"
+	"prompthub/internal/http/openapi"
 )
 
 // A Reason is that of a report.
 type Reason string
 
 // Schema returns the values.
-func (Reason) Schema(huma.Registry) *huma.Schema { return oneOf(manage.Reasons) }
+func (Reason) Schema(huma.Registry) *huma.Schema { return openapi.OneOf(manage.Reasons) }
 
 // A ReportState is that of a report.
 type ReportState string
 
 // Schema returns the values.
-func (ReportState) Schema(huma.Registry) *huma.Schema { return oneOf(manage.States) }
+func (ReportState) Schema(huma.Registry) *huma.Schema { return openapi.OneOf(manage.States) }
 
 // A NewReport reports one of the three.
 type NewReport struct {
@@ -75,7 +77,7 @@ type Report struct {
 }
 
 func reportOf(r manage.Report) Report {
-	one := Report{ReportID: r.ID, Reporter: personOf(r.Reporter), Reason: Reason(r.Reason), Details: r.Details, Status: ReportState(r.Status), CreatedAt: stamp(r.CreatedAt), DecidedAt: stampOr(r.DecidedAt)}
+	one := Report{ReportID: r.ID, Reporter: personOf(r.Reporter), Reason: Reason(r.Reason), Details: r.Details, Status: ReportState(r.Status), CreatedAt: httpjson.FormatTime(r.CreatedAt), DecidedAt: httpjson.OptionalTime(r.DecidedAt)}
 	switch r.Target.Kind {
 	case manage.APerson:
 		one.UserID = &r.Target.ID
@@ -117,23 +119,19 @@ func (a *api) reports() {
 			Status string `query:"status" enum:"open,resolved,dismissed" default:"open" doc:"Which" example:"open"`
 			Paged
 		},
-		) (*body[Items[Report]], error) {
+		) (*openapi.Body[Items[Report]], error) {
 			list := "reports " + in.Status
 			after, err := in.after(list)
 			if err != nil {
 				return nil, err
 			}
 			page, err := a.Posts.Manage.Reports(ctx, v.Claim, in.Status, after, in.Limit)
-			items := Items[Report]{Items: []Report{}, NextCursor: cursorTo(list, page.Next)}
-			for _, r := range page.Items {
-				items.Items = append(items.Items, reportOf(r))
-			}
-			return answer(items, err)
+			return pageOf(list, page.Items, page.Next, err, reportOf)
 		})
 	route(a, person, Bound{3, 10}, operation("admin", "restore-user", http.MethodPost, "/admin/users/{id}/restore", "Bring back the account of a person", "With all that it had, up to 30 days after the person left. One that is there is as good.", http.StatusOK, 404),
-		func(ctx context.Context, v visit, in *ByID) (*body[Person], error) {
+		func(ctx context.Context, v visit, in *ByID) (*openapi.Body[Person], error) {
 			p, err := a.People.RestoreUser(ctx, v.Claim, in.ID)
-			return answer(personOf(p), err)
+			return openapi.Answer(personOf(p), err)
 		})
 	route(a, person, Bound{6, 23}, operation("admin", "remove-post", http.MethodDelete, "/admin/posts/{id}", "Delete a post of anybody", "At once it is not there for anybody. Its author cannot bring it back; those who manage the service can, for 30 days.", http.StatusNoContent, 404),
 		func(ctx context.Context, v visit, in *ByID) (*none, error) {
@@ -148,8 +146,8 @@ func (a *api) reports() {
 			ByID
 			Body Decision
 		},
-		) (*body[Report], error) {
+		) (*openapi.Body[Report], error) {
 			r, err := a.Posts.Manage.Decide(ctx, v.Claim, in.ID, in.Body.Status)
-			return answer(reportOf(r), err)
+			return openapi.Answer(reportOf(r), err)
 		})
 }

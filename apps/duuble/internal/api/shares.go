@@ -5,6 +5,8 @@ import (
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"prompthub/internal/http/openapi"
 )
 
 // newShare is the answer to a new share.
@@ -47,17 +49,13 @@ func (a *api) shares() {
 			ByID
 			Paged
 		},
-		) (*body[Items[ShareItem]], error) {
+		) (*openapi.Body[Items[ShareItem]], error) {
 			list := "shares " + in.ID
 			after, err := in.after(list)
 			if err != nil {
 				return nil, err
 			}
 			page, err := a.Posts.Shares(ctx, v.Claim, in.ID, after, in.Limit)
-			items := Items[ShareItem]{Items: []ShareItem{}, NextCursor: cursorTo(list, page.Next)}
-			for _, x := range page.Items {
-				items.Items = append(items.Items, shareItemOf(x))
-			}
-			return answer(items, err)
+			return pageOf(list, page.Items, page.Next, err, shareItemOf)
 		})
 }

@@ -2,13 +2,14 @@ package api
 
 import (
 	"reflect"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"prompthub/apps/duuble/internal/ballot"
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/posts"
+	"prompthub/internal/http/httpjson"
+	"prompthub/internal/http/openapi"
 )
 
 // Words of short lists.
@@ -22,41 +23,13 @@ type (
 )
 
 // Schema returns the values.
-func (Channel) Schema(huma.Registry) *huma.Schema { return oneOf(people.Channels) }
+func (Channel) Schema(huma.Registry) *huma.Schema { return openapi.OneOf(people.Channels) }
 
 // Schema returns the values.
-func (Purpose) Schema(huma.Registry) *huma.Schema { return oneOf(people.Purposes) }
+func (Purpose) Schema(huma.Registry) *huma.Schema { return openapi.OneOf(people.Purposes) }
 
 // Schema returns the values.
-func (Step) Schema(huma.Registry) *huma.Schema { return oneOf(people.Steps) }
-
-func oneOf(values []string) *huma.Schema {
-	s := &huma.Schema{Type: huma.TypeString}
-	for _, v := range values {
-		s.Enum = append(s.Enum, v)
-	}
-	return s
-}
-
-// stamp writes an instant as all answers do.
-func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
-
-// stampOr returns an instant that is null if it is zero.
-func stampOr(t time.Time) *string {
-	if t.IsZero() {
-		return nil
-	}
-	s := stamp(t)
-	return &s
-}
-
-// textOr returns a text that is null if it is empty.
-func textOr(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
-}
+func (Step) Schema(huma.Registry) *huma.Schema { return openapi.OneOf(people.Steps) }
 
 // CodeRequest asks for a code.
 type CodeRequest struct {
@@ -112,7 +85,7 @@ type Tokens struct {
 
 func tokensOf(in people.SignedIn) Tokens {
 	t := in.Tokens
-	return Tokens{t.UserID, t.Access, stamp(t.AccessExpires), t.Refresh, stamp(t.RefreshEnds), in.IsNew, Step(in.User.Step()), in.User.Onboarded(), in.Device, stampOr(in.User.DeletedAt)}
+	return Tokens{t.UserID, t.Access, httpjson.FormatTime(t.AccessExpires), t.Refresh, httpjson.FormatTime(t.RefreshEnds), in.IsNew, Step(in.User.Step()), in.User.Onboarded(), in.Device, httpjson.OptionalTime(in.User.DeletedAt)}
 }
 
 // Session is where a person is signed in.
@@ -163,7 +136,9 @@ type Person struct {
 	FullName string  `json:"fullName" doc:"As the person wrote it, or Deleted user" example:"Ann"`
 }
 
-func personOf(p people.Person) Person { return Person{textOr(p.ID), textOr(p.Username), p.FullName} }
+func personOf(p people.Person) Person {
+	return Person{httpjson.OptionalText(p.ID), httpjson.OptionalText(p.Username), p.FullName}
+}
 
 // MyCounts are numbers that go with an account.
 type MyCounts struct {
@@ -191,8 +166,8 @@ type Me struct {
 
 func meOf(m people.Me) Me {
 	return Me{
-		UserID: m.ID, Username: textOr(m.Username), FullName: m.FullName, Bio: m.Bio, Phone: m.Phone, OnboardingStep: Step(m.Step()), IsOnboardingCompleted: m.Onboarded(),
-		AcceptedTermsVersion: textOr(m.TermsVersion), AcceptedPrivacyVersion: textOr(m.PrivacyVersion), AcceptedAt: stampOr(m.AcceptedAt), CreatedAt: stamp(m.CreatedAt),
+		UserID: m.ID, Username: httpjson.OptionalText(m.Username), FullName: m.FullName, Bio: m.Bio, Phone: m.Phone, OnboardingStep: Step(m.Step()), IsOnboardingCompleted: m.Onboarded(),
+		AcceptedTermsVersion: httpjson.OptionalText(m.TermsVersion), AcceptedPrivacyVersion: httpjson.OptionalText(m.PrivacyVersion), AcceptedAt: httpjson.OptionalTime(m.AcceptedAt), CreatedAt: httpjson.FormatTime(m.CreatedAt),
 		Counts: MyCounts{m.Counts.Followers, m.Counts.Following, m.Counts.Posts + m.Counts.LockedPosts, m.Counts.VotesCast},
 	}
 }
@@ -221,7 +196,7 @@ type Profile struct {
 }
 
 func profileOf(p people.Profile) Profile {
-	return Profile{personOf(p.Person), p.Bio, stamp(p.CreatedAt), ProfileCounts{p.Counts.Followers, p.Counts.Following, p.Counts.Posts}, ProfileViewer{p.Follows, stampOr(p.FollowedAt), p.FollowsYou}}
+	return Profile{personOf(p.Person), p.Bio, httpjson.FormatTime(p.CreatedAt), ProfileCounts{p.Counts.Followers, p.Counts.Following, p.Counts.Posts}, ProfileViewer{p.Follows, httpjson.OptionalTime(p.FollowedAt), p.FollowsYou}}
 }
 
 // Availability says whether a name can be had.
@@ -265,7 +240,7 @@ type Article struct {
 
 // Schema returns an object that may be null.
 func (Article) Schema(huma.Registry) *huma.Schema {
-	kind := oneOf(posts.Kinds)
+	kind := openapi.OneOf(posts.Kinds)
 	kind.Description, kind.Examples = "text, link, or mixed for both", []any{"mixed"}
 	return nullable(map[string]*huma.Schema{
 		"kind": kind, "text": text("Up to 60,000 characters", "In 1657 …"), "linkUrl": text("http or https, up to 2,000 characters", "https://example.com/tea"),
@@ -345,7 +320,7 @@ type Card struct {
 
 func (a *api) cardOf(c posts.Card) Card {
 	card := Card{
-		PostID: c.ID, Author: personOf(c.Author), Visibility: c.Visibility, CreatedAt: stamp(c.CreatedAt), ThoughtText: textOr(c.Thought),
+		PostID: c.ID, Author: personOf(c.Author), Visibility: c.Visibility, CreatedAt: httpjson.FormatTime(c.CreatedAt), ThoughtText: httpjson.OptionalText(c.Thought),
 		Slider: (*Slider)(c.Slider), Counts: CardCounts{c.Comments, c.Reposts, c.Shares}, Viewer: Viewer{c.Voted, c.IsAuthor}, Hubs: []HubName{}, IsRepost: c.SourceID != "",
 	}
 	for _, hub := range c.In {
@@ -359,7 +334,7 @@ func (a *api) cardOf(c posts.Card) Card {
 		card.Vote = &s
 	}
 	if x := c.Share; x != nil {
-		by, at := personOf(x.By), stamp(x.CreatedAt)
+		by, at := personOf(x.By), httpjson.FormatTime(x.CreatedAt)
 		card.ShareID, card.SharedBy, card.SharedAt, card.Note = &x.ID, &by, &at, &x.Note
 	}
 	if c.Source != nil {
@@ -402,7 +377,7 @@ func sharedOf(x posts.Share) Shared {
 	if len(all) == 0 {
 		all = append(all, ShareTarget{"feed", x.ByID})
 	}
-	return Shared{x.ID, x.PostID, stamp(x.CreatedAt), all}
+	return Shared{x.ID, x.PostID, httpjson.FormatTime(x.CreatedAt), all}
 }
 
 // A ShareItem is a share of a post.
@@ -419,7 +394,7 @@ func shareItemOf(x posts.Share) ShareItem {
 	if !x.ToHubs {
 		target = "feed"
 	}
-	return ShareItem{x.ID, personOf(x.By), x.Note, stamp(x.CreatedAt), target}
+	return ShareItem{x.ID, personOf(x.By), x.Note, httpjson.FormatTime(x.CreatedAt), target}
 }
 
 // A Source is the post that a repost is of.
@@ -501,7 +476,7 @@ type VoteSummary struct {
 type Position string
 
 // Schema returns the values.
-func (Position) Schema(huma.Registry) *huma.Schema { return oneOf(ballot.Positions()) }
+func (Position) Schema(huma.Registry) *huma.Schema { return openapi.OneOf(ballot.Positions()) }
 
 // A NewVote is a vote.
 type NewVote struct {
@@ -523,7 +498,7 @@ type VoteCast struct {
 }
 
 func castOf(r ballot.Receipt) VoteCast {
-	v := VoteCast{r.Post, stamp(r.VotedAt), []ScopeOf{{"global", ballot.Global}}}
+	v := VoteCast{r.Post, httpjson.FormatTime(r.VotedAt), []ScopeOf{{"global", ballot.Global}}}
 	for _, hub := range r.Hubs {
 		v.Scopes = append(v.Scopes, ScopeOf{"hub", hub})
 	}

@@ -1,6 +1,9 @@
 package api
 
-import "prompthub/apps/duuble/internal/posts"
+import (
+	"prompthub/apps/duuble/internal/posts"
+	"prompthub/internal/http/httpjson"
+)
 
 // NewComment is what a person says about a post.
 type NewComment struct {
@@ -20,7 +23,7 @@ type Comment struct {
 }
 
 func commentOf(c posts.Comment) Comment {
-	return Comment{c.ID, c.PostID, personOf(c.Author), c.Text, textOr(c.Parent), c.Replies, stamp(c.CreatedAt)}
+	return Comment{c.ID, c.PostID, personOf(c.Author), c.Text, httpjson.OptionalText(c.Parent), c.Replies, httpjson.FormatTime(c.CreatedAt)}
 }
 
 // Following is whether the caller follows a person.

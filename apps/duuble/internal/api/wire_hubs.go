@@ -4,13 +4,15 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"prompthub/apps/duuble/internal/hubs"
+	"prompthub/internal/http/httpjson"
+	"prompthub/internal/http/openapi"
 )
 
 // Role is what a member may do.
 type Role string
 
 // Schema returns the values.
-func (Role) Schema(huma.Registry) *huma.Schema { return oneOf(hubs.Roles) }
+func (Role) Schema(huma.Registry) *huma.Schema { return openapi.OneOf(hubs.Roles) }
 
 // Items is a page of a list.
 type Items[T any] struct {
@@ -40,7 +42,7 @@ type Membership struct {
 
 // Schema returns an object that may be null.
 func (Membership) Schema(huma.Registry) *huma.Schema {
-	role := oneOf(hubs.Roles)
+	role := openapi.OneOf(hubs.Roles)
 	role.Description, role.Examples = "What the caller may do", []any{"member"}
 	joined := text("When the caller joined first", "2026-11-01T12:00:00.000Z")
 	joined.Format = "date-time"
@@ -51,7 +53,7 @@ func membershipOf(m *hubs.Membership) *Membership {
 	if m == nil {
 		return nil
 	}
-	return &Membership{m.Role, stamp(m.JoinedAt)}
+	return &Membership{m.Role, httpjson.FormatTime(m.JoinedAt)}
 }
 
 // Hub is a group of people.
@@ -67,7 +69,7 @@ type Hub struct {
 }
 
 func hubOf(h hubs.Hub) Hub {
-	return Hub{h.ID, h.Name, h.Description, textOr(h.Link), h.Members, stamp(h.CreatedAt), h.Active, membershipOf(h.Mine)}
+	return Hub{h.ID, h.Name, h.Description, httpjson.OptionalText(h.Link), h.Members, httpjson.FormatTime(h.CreatedAt), h.Active, membershipOf(h.Mine)}
 }
 
 // HubMember is a member of a hub.
@@ -78,7 +80,7 @@ type HubMember struct {
 }
 
 func memberOf(m hubs.Listed) HubMember {
-	return HubMember{personOf(m.Person), Role(m.Role), stamp(m.JoinedAt)}
+	return HubMember{personOf(m.Person), Role(m.Role), httpjson.FormatTime(m.JoinedAt)}
 }
 
 // NewRole is another role of a member.
@@ -98,7 +100,7 @@ type JoinRequest struct {
 }
 
 func requestOf(r hubs.Request) JoinRequest {
-	return JoinRequest{r.ID, personOf(r.Person), r.Source, r.Status, stamp(r.CreatedAt), textOr(r.DecidedBy), stampOr(r.DecidedAt)}
+	return JoinRequest{r.ID, personOf(r.Person), r.Source, r.Status, httpjson.FormatTime(r.CreatedAt), httpjson.OptionalText(r.DecidedBy), httpjson.OptionalTime(r.DecidedAt)}
 }
 
 // MyRequest is a request of the caller.
@@ -110,7 +112,7 @@ type MyRequest struct {
 }
 
 func myRequestOf(r hubs.Request) MyRequest {
-	return MyRequest{r.ID, hubOf(*r.Hub), r.Status, stamp(r.CreatedAt)}
+	return MyRequest{r.ID, hubOf(*r.Hub), r.Status, httpjson.FormatTime(r.CreatedAt)}
 }
 
 // Invite names the people to invite.
@@ -131,7 +133,7 @@ type Invitation struct {
 }
 
 func invitationOf(v hubs.Invitation) Invitation {
-	return Invitation{v.ID, v.Phone, personOf(v.Inviter), v.Status, stamp(v.CreatedAt), stamp(v.ExpiresAt), v.NeedsApproval}
+	return Invitation{v.ID, v.Phone, personOf(v.Inviter), v.Status, httpjson.FormatTime(v.CreatedAt), httpjson.FormatTime(v.ExpiresAt), v.NeedsApproval}
 }
 
 // NewInvitation is an invitation with its token, which is shown once.
@@ -148,7 +150,7 @@ type NewInvitation struct {
 
 func (a *api) newInvitationOf(v hubs.Invitation) NewInvitation {
 	url := a.Site + InvitationPage + v.Token
-	return NewInvitation{v.ID, v.Phone, hubs.Invited, v.Token, url, v.Inviter.FullName + " invites you to a hub: " + url, stamp(v.ExpiresAt), v.NeedsApproval}
+	return NewInvitation{v.ID, v.Phone, hubs.Invited, v.Token, url, v.Inviter.FullName + " invites you to a hub: " + url, httpjson.FormatTime(v.ExpiresAt), v.NeedsApproval}
 }
 
 // Invitations are new ones.
@@ -167,7 +169,7 @@ type MyInvitation struct {
 }
 
 func myInvitationOf(v hubs.Invitation) MyInvitation {
-	m := MyInvitation{InvitationID: v.ID, Inviter: personOf(v.Inviter), Status: v.Status, ExpiresAt: stamp(v.ExpiresAt), NeedsApproval: v.NeedsApproval}
+	m := MyInvitation{InvitationID: v.ID, Inviter: personOf(v.Inviter), Status: v.Status, ExpiresAt: httpjson.FormatTime(v.ExpiresAt), NeedsApproval: v.NeedsApproval}
 	if v.Hub != nil {
 		m.Hub = hubOf(*v.Hub)
 	}
@@ -182,7 +184,7 @@ type Outcome struct {
 }
 
 func outcomeOf(o hubs.Outcome) Outcome {
-	return Outcome{o.Status, membershipOf(o.Membership), textOr(o.RequestID)}
+	return Outcome{o.Status, membershipOf(o.Membership), httpjson.OptionalText(o.RequestID)}
 }
 
 // NewLink says how long a link is good.

@@ -17,7 +17,6 @@ import (
 	"prompthub/apps/duuble/internal/api"
 	"prompthub/apps/duuble/internal/ballot"
 	"prompthub/apps/duuble/internal/discussions"
-	"prompthub/apps/duuble/internal/duubletest"
 	"prompthub/apps/duuble/internal/hubs"
 	"prompthub/apps/duuble/internal/keyring"
 	"prompthub/apps/duuble/internal/people"
@@ -33,6 +32,7 @@ import (
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
 	"prompthub/internal/testing/calls"
+	"prompthub/internal/testing/repeatable"
 )
 
 // A world is the API over stores in memory.
@@ -55,8 +55,8 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, queues: memory.NewQueues(time.Now)}
-	entropy := duubletest.Seeded(1)
-	tables := schema.Tables{Users: "Users", Names: "Names", Posts: "Posts", Lists: "Lists", Notifications: "Notifications", Sessions: "Sessions", Hubs: "Hubs", Admin: "Admin"}
+	entropy := repeatable.Seeded(1)
+	tables := rowstore.DefaultTables[schema.Tables]()
 	log := slog.New(slog.NewTextHandler(&w.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	rows := &rowstore.Store{
 		DB: calls.Tables(memory.NewTables(), w.calls.Make), Now: time.Now, Log: log, Background: w.background.Go,

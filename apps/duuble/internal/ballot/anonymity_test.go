@@ -20,7 +20,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/apps/duuble/internal/ballot"
-	"prompthub/apps/duuble/internal/duubletest"
 	"prompthub/internal/storage/azure"
 	"prompthub/internal/storage/embedded"
 	"prompthub/internal/storage/memory"
@@ -28,6 +27,7 @@ import (
 	"prompthub/internal/storage/table"
 	"prompthub/internal/storage/transact"
 	"prompthub/internal/testing/azurite"
+	"prompthub/internal/testing/repeatable"
 )
 
 // An observation is one thing that can be known of the votes: an answer, a line of the log, a row
@@ -269,7 +269,7 @@ func (h history) postOf(scope string) string {
 func (h history) run(t *testing.T, positions []ballot.Position) []observation {
 	t.Helper()
 	rnd := rand.New(rand.NewPCG(h.seed, 1))
-	c := duubletest.NewClock(began)
+	c := repeatable.NewClock(began)
 	r := &recorder{rnd: rand.New(rand.NewPCG(h.seed, 2)), keys: keys(t, 1, 2), leak: h.leak, positions: positions}
 	switch h.storage {
 	case inFile:

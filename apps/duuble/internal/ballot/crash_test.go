@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -17,96 +16,8 @@ import (
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/table"
 	"prompthub/internal/storage/transact"
+	"prompthub/internal/testing/calls"
 )
-
-var errLost = errors.New("no answer in time")
-
-// An accident happens to one call of a process.
-type accident struct {
-	name   string
-	lands  bool          // whether the call does what it was sent for
-	after  time.Duration // how much later, if it lands
-	goesOn bool          // whether the process goes on
-}
-
-var accidents = []accident{
-	{"not landed, and the process stops", false, 0, false},
-	{"landed, and the process stops", true, 0, false},
-	{"lands late, and the process stops", true, 20 * time.Second, false},
-	{"not landed", false, 0, true},
-	{"landed, its answer lost", true, 0, true},
-	{"lands late", true, 39 * time.Second, true},
-}
-
-// A crash lets an accident happen to the n-th call.
-type crash struct {
-	table.DB
-	queue.Queues
-	accident
-	mu   sync.Mutex
-	left int
-	late []func() // calls that land later
-}
-
-func crashed[T any](c *crash, do func() (T, error)) (none T, err error) {
-	c.mu.Lock()
-	c.left--
-	left := c.left
-	if left == 0 && c.lands && c.after > 0 {
-		c.late = append(c.late, func() { _, _ = do() })
-	}
-	c.mu.Unlock()
-	if left > 0 || left < 0 && c.goesOn {
-		return do()
-	}
-	if left == 0 && c.lands && c.after == 0 {
-		_, _ = do() // no caller hears of it
-	}
-	return none, errLost
-}
-
-func (c *crash) Get(ctx context.Context, name string, key table.Key) (table.Row, error) {
-	return crashed(c, func() (table.Row, error) { return c.DB.Get(ctx, name, key) })
-}
-
-func (c *crash) List(ctx context.Context, name string, r table.Range, limit int, next string) (table.Page, error) {
-	return crashed(c, func() (table.Page, error) { return c.DB.List(ctx, name, r, limit, next) })
-}
-
-func (c *crash) Write(ctx context.Context, name string, ops ...table.Op) ([]string, error) {
-	ctx = context.WithoutCancel(ctx) // one that lands late has outlived its caller
-	return crashed(c, func() ([]string, error) { return c.DB.Write(ctx, name, ops...) })
-}
-
-func (c *crash) transact(f transact.Func) transact.Func {
-	return func(ctx context.Context, t transact.Transaction) ([]string, error) {
-		ctx = context.WithoutCancel(ctx)
-		return crashed(c, func() ([]string, error) { return f(ctx, t) })
-	}
-}
-
-// Create makes tables; messages has that of queues.
-func (c *crash) Create(ctx context.Context, names ...string) error { return c.DB.Create(ctx, names...) }
-
-type messages struct{ *crash }
-
-func (m messages) Create(ctx context.Context, names ...string) error {
-	return m.Queues.Create(ctx, names...)
-}
-
-func (m messages) Send(ctx context.Context, name, text string, d time.Duration) (queue.Receipt, error) {
-	ctx = context.WithoutCancel(ctx)
-	return crashed(m.crash, func() (queue.Receipt, error) { return m.Queues.Send(ctx, name, text, d) })
-}
-
-func (m messages) Hide(ctx context.Context, name string, r queue.Receipt, d time.Duration) (queue.Receipt, error) {
-	return crashed(m.crash, func() (queue.Receipt, error) { return m.Queues.Hide(ctx, name, r, d) })
-}
-
-func (m messages) Delete(ctx context.Context, name string, r queue.Receipt) error {
-	_, err := crashed(m.crash, func() (struct{}, error) { return struct{}{}, m.Queues.Delete(ctx, name, r) })
-	return err
-}
 
 // whole holds the rows of all votes to what they must be: Verify is silent, each receipt is
 // that of a vote in cast, and the positions are those that were cast.
@@ -189,10 +100,10 @@ func TestCrashes(t *testing.T) {
 		}, func(ctx context.Context, s *ballot.Store) error { return s.SettleAll(ctx) }, ""},
 	} {
 		for _, together := range []bool{false, true} {
-			for _, a := range accidents {
+			for _, a := range calls.Accidents {
 				met := 0
 				for n, done := 1, false; !done; n++ {
-					ok := t.Run(fmt.Sprintf("%s, together %t, call %d, %s", c.name, together, n, a.name), func(t *testing.T) {
+					ok := t.Run(fmt.Sprintf("%s, together %t, call %d, %s", c.name, together, n, a.Name), func(t *testing.T) {
 						w := newWorld(t)
 						followed := map[string]int{}
 						conf := func(c *ballot.Config) {
@@ -209,15 +120,16 @@ func TestCrashes(t *testing.T) {
 						}
 						w.Store = w.over(w.db, w.queues, conf)
 						c.setup(w)
-						broken := &crash{DB: w.db, Queues: w.queues, accident: a, left: n}
-						s := w.over(broken, messages{broken}, conf, func(c *ballot.Config) {
+						broken := &calls.Crash{Accident: a, Left: n}
+						db, queues := broken.Over(w.db, w.queues)
+						s := w.over(db, queues, conf, func(c *ballot.Config) {
 							if together {
-								c.Transact = broken.transact(c.Transact)
+								c.Transact = broken.Transact(c.Transact)
 							}
 						})
 						err := c.do(t.Context(), s)
 						s.Rest()
-						if done = broken.left > 0; !done { // else there is no such call
+						if done = broken.Left > 0; !done { // else there is no such call
 							met++
 						}
 						healthy := w.over(w.db, w.queues, conf)
@@ -229,10 +141,7 @@ func TestCrashes(t *testing.T) {
 							}
 						}
 						require.NoError(t, whole(w.db, healthy, cast))
-						for _, land := range broken.late {
-							w.clock.Pass(a.after)
-							land()
-						}
+						broken.Land(w.clock.Pass, w.clock.Pass)
 						require.NoError(t, whole(w.db, healthy, cast))
 						if err := c.do(t.Context(), healthy); err != nil { // somebody tries it again
 							requireCode(t, ballot.AlreadyVoted, err)
@@ -284,8 +193,8 @@ func deliverAll(t testing.TB, queues queue.Queues, s *ballot.Store) {
 func TestNoVoteIsLostSilently(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	broken := &crash{DB: w.db, Queues: w.queues, accident: accidents[1], left: 6}
-	_, err := w.over(broken, messages{broken}).Cast(t.Context(), ballot.Vote{Post: post, Voter: "ann"})
+	broken := &calls.Crash{Accident: calls.Accidents[1], Left: 6}
+	_, err := w.over(broken.Over(w.db, w.queues)).Cast(t.Context(), ballot.Vote{Post: post, Voter: "ann"})
 	require.Equal(t, fault.Unavailable, fault.Of(err))
 	_, err = w.Cast(t.Context(), ballot.Vote{Post: post, Voter: "ann"})
 	requireCode(t, ballot.AlreadyVoted, err)
@@ -320,7 +229,7 @@ func (l *lostAnswers) Write(ctx context.Context, name string, ops ...table.Op) (
 	etags, err := l.DB.Write(ctx, name, ops...)
 	if len(ops) > 1 {
 		l.n++
-		return nil, errLost
+		return nil, calls.ErrLost
 	}
 	return etags, err
 }
@@ -329,6 +238,6 @@ func (l *lostAnswers) transact(f transact.Func) transact.Func {
 	return func(ctx context.Context, t transact.Transaction) ([]string, error) {
 		_, _ = f(ctx, t)
 		l.n++
-		return nil, errLost
+		return nil, calls.ErrLost
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"prompthub/internal/storage/memory"
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/table"
+	"prompthub/internal/testing/repeatable"
 )
 
 const (
@@ -46,7 +47,7 @@ func config(t testing.TB, db table.DB, queues queue.Queues, now func() time.Time
 	t.Helper()
 	return ballot.Config{
 		Store: duubletest.Rows(db, now),
-		Posts: posts, Due: due, Queues: queues, Keys: keys(t, 1), VoteMin: 3, SettleAfter: 24 * time.Hour, Entropy: duubletest.Seeded(seed),
+		Posts: posts, Due: due, Queues: queues, Keys: keys(t, 1), VoteMin: 3, SettleAfter: 24 * time.Hour, Entropy: repeatable.Seeded(seed),
 		Follow: func(context.Context, []ballot.Receipt) error { return nil },
 	}
 }
@@ -55,14 +56,14 @@ func config(t testing.TB, db table.DB, queues queue.Queues, now func() time.Time
 type world struct {
 	*ballot.Store
 	t      testing.TB
-	clock  *duubletest.Clock
+	clock  *repeatable.Clock
 	db     *memory.Tables
 	queues *memory.Queues
 }
 
 func newWorld(t testing.TB, change ...func(*ballot.Config)) *world {
 	t.Helper()
-	c := duubletest.NewClock(began)
+	c := repeatable.NewClock(began)
 	w := &world{t: t, clock: c, db: memory.NewTables(), queues: memory.NewQueues(c.Now)}
 	prepare(t, w.db, w.queues, 1)
 	w.Store = w.over(w.db, w.queues, change...)

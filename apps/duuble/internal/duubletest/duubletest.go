@@ -1,15 +1,12 @@
-// Package duubletest has what the tests of several rooms build their worlds of: a clock, random
-// bytes that a seed decides, a telephone, and rows over a storage.
+// Package duubletest has what the tests of several rooms build their worlds of: a telephone, rows
+// over a storage, and accounts.
 package duubletest
 
 import (
 	"context"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
-	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -21,51 +18,11 @@ import (
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
+	"prompthub/internal/testing/repeatable"
 )
 
 // Tables are all tables, without a prefix.
-var Tables = schema.Tables{Users: "Users", Names: "Names", Posts: "Posts", Lists: "Lists", Notifications: "Notifications", Sessions: "Sessions", Hubs: "Hubs", Admin: "Admin"}
-
-// A Clock stands still until it is told.
-type Clock struct {
-	mu  sync.Mutex
-	now time.Time
-}
-
-// NewClock returns a clock that shows a time.
-func NewClock(now time.Time) *Clock { return &Clock{now: now} }
-
-// Now is what the clock shows.
-func (c *Clock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-// Pass sets the clock forward, or back.
-func (c *Clock) Pass(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
-}
-
-// Luck is random bytes that a seed decides, for many goroutines.
-type Luck struct {
-	mu  sync.Mutex
-	rnd *rand.ChaCha8
-}
-
-// Seeded returns the bytes of a seed.
-func Seeded(seed uint64) *Luck {
-	return &Luck{rnd: rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8), byte(seed >> 16), byte(seed >> 24)})}
-}
-
-// Read implements io.Reader.
-func (l *Luck) Read(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.rnd.Read(b)
-}
+var Tables = rowstore.DefaultTables[schema.Tables]()
 
 // A Phone keeps the last text that it got.
 type Phone struct{ Text string }
@@ -86,7 +43,7 @@ func Rows(db table.DB, now func() time.Time) *rowstore.Store {
 }
 
 // People are accounts whose codes come to a phone, without a limit.
-func People(rows *rowstore.Store, queues queue.Queues, luck *Luck, keys keyring.Ring, phone *Phone) *people.Service {
+func People(rows *rowstore.Store, queues queue.Queues, luck *repeatable.Luck, keys keyring.Ring, phone *Phone) *people.Service {
 	return people.New(people.Config{Store: rows, Tables: Tables, Queues: queues, Entropy: luck, Keys: keys, SMS: phone, Keep: 30 * 24 * time.Hour, CodeLasts: time.Minute, PerPhone: -1, PerAddress: -1, PerNetwork: -1, PerCountry: -1, PerHour: -1})
 }
 
@@ -110,26 +67,4 @@ func Enter(t testing.TB, s *people.Service, phone *Phone, i int) people.Claim {
 	_, err = s.AcceptTerms(ctx, claim, "1", "1")
 	require.NoError(t, err)
 	return claim
-}
-
-// A Hook is a store in which something happens once, right before a write that has a certain
-// operation.
-type Hook struct {
-	table.DB
-	Before func(table.Op) bool
-	Do     func()
-}
-
-// Write implements table.DB.
-func (h *Hook) Write(ctx context.Context, name string, ops ...table.Op) ([]string, error) {
-	if do := h.Do; do != nil && slices.ContainsFunc(ops, h.Before) {
-		h.Do = nil
-		do()
-	}
-	return h.DB.Write(ctx, name, ops...)
-}
-
-// Writes returns a condition for a Hook: an operation of a kind on a row whose key begins so.
-func Writes(kind table.Kind, prefix string) func(table.Op) bool {
-	return func(op table.Op) bool { return op.Kind == kind && strings.HasPrefix(op.Row.Key.Row, prefix) }
 }

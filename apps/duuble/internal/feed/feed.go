@@ -76,22 +76,22 @@ func (a Activity) key() string {
 	return rowstore.Descending(a.At) + "|" + hex.EncodeToString(sum[:16])
 }
 
-func (a Activity) row(partition string) table.Row {
-	props := table.Props{
-		{Name: "type", Value: table.String(a.Type)},
-		{Name: "actor_id", Value: table.String(a.Actor)},
-		{Name: "post_id", Value: table.String(a.Post)},
-		{Name: "at", Value: table.Time(a.At)},
-	}
-	if a.Thing != "" {
-		props = append(props, table.Prop{Name: "thing", Value: table.String(a.Thing)})
-	}
-	return table.Row{Key: table.Key{Partition: partition, Row: a.key()}, Props: props}
+// columns are the properties of an activity.
+var columns = rowstore.Columns[Activity]{
+	rowstore.Text("type", func(a *Activity) *string { return &a.Type }),
+	rowstore.Text("actor_id", func(a *Activity) *string { return &a.Actor }),
+	rowstore.Text("post_id", func(a *Activity) *string { return &a.Post }),
+	rowstore.Instant("at", func(a *Activity) *time.Time { return &a.At }),
+	rowstore.Text("thing", func(a *Activity) *string { return &a.Thing }).Optional(),
 }
 
-func parse(row table.Row) Activity {
-	p := row.Props
-	return Activity{p.Get("type").Str(), p.Get("actor_id").Str(), p.Get("post_id").Str(), p.Get("thing").Str(), p.Get("at").Time()}
+func (a Activity) row(partition string) table.Row {
+	return table.Row{Key: table.Key{Partition: partition, Row: a.key()}, Props: columns.Props(&a)}
+}
+
+func parse(row table.Row) (a Activity) {
+	columns.Read(row.Props, &a)
+	return a
 }
 
 const (

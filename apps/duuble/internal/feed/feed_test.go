@@ -15,6 +15,7 @@ import (
 	"prompthub/internal/fault"
 	"prompthub/internal/storage/memory"
 	"prompthub/internal/storage/table"
+	"prompthub/internal/testing/repeatable"
 )
 
 const keep = 30 * 24 * time.Hour
@@ -22,7 +23,7 @@ const keep = 30 * 24 * time.Hour
 // A world is feeds over stores in memory, and the audience of every activity.
 type world struct {
 	t *testing.T
-	*duubletest.Clock
+	*repeatable.Clock
 	db       *memory.Tables
 	queues   *memory.Queues
 	feed     *feed.Service
@@ -31,7 +32,7 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, Clock: duubletest.NewClock(time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)), db: memory.NewTables()}
+	w := &world{t: t, Clock: repeatable.NewClock(time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)), db: memory.NewTables()}
 	w.queues = memory.NewQueues(w.Now)
 	require.NoError(t, w.db.Create(t.Context(), duubletest.Tables.All()...))
 	require.NoError(t, w.queues.Create(t.Context(), feed.Queue))

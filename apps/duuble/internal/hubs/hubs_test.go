@@ -14,6 +14,7 @@ import (
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/internal/fault"
 	"prompthub/internal/storage/table"
+	"prompthub/internal/testing/calls"
 )
 
 // TestRaces: whatever many people do at once to one thing has one outcome, and counts equal rows.
@@ -582,9 +583,9 @@ func TestCrashes(t *testing.T) {
 						if c.before != nil {
 							c.before(&s)
 						}
-						db := &crash{DB: s.db, left: n, lands: lands, goesOn: goesOn}
-						err := c.do(&s, s.over(db))
-						if db.left > 0 {
+						db := &calls.Crash{Left: n, Accident: calls.Accident{Lands: lands, GoesOn: goesOn}}
+						err := c.do(&s, s.over(calls.Tables(s.db, db.Make)))
+						if db.Left > 0 {
 							require.NoError(t, err)
 							require.Greater(t, n, 2, "accidents never happened")
 							break // there is no such call

@@ -13,6 +13,7 @@ import (
 	"prompthub/apps/duuble/internal/hubs"
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/internal/storage/table"
+	"prompthub/internal/testing/calls"
 )
 
 const keep = 30 * 24 * time.Hour
@@ -71,8 +72,8 @@ func TestPurge(t *testing.T) {
 		_, err = w.Accept(ctx, cid, hubs.Key{Token: w.invite(ann, hub, 3)})
 		require.NoError(t, err)
 		w.Pass(2 * time.Second)
-		c := &crash{DB: w.db, left: n, lands: n%2 == 0, goesOn: n%4 < 2}
-		err = w.over(c).Purge(ctx)
+		c := &calls.Crash{Left: n, Accident: calls.Accident{Lands: n%2 == 0, GoesOn: n%4 < 2}}
+		err = w.over(calls.Tables(w.db, c.Make)).Purge(ctx)
 		what := fmt.Sprintf("call %d: %v", n, err)
 		for range 2 {
 			require.NoError(t, w.Purge(ctx), what)
@@ -87,7 +88,7 @@ func TestPurge(t *testing.T) {
 		asked, err := w.MyRequests(ctx, w.enter(4), "", 10)
 		require.NoError(t, err, what)
 		require.Len(t, asked.Items, 1, "the one that waits stays")
-		if c.left > 0 {
+		if c.Left > 0 {
 			require.Greater(t, n, 10, "accidents never happened")
 			break // there is no such call
 		}
@@ -194,14 +195,14 @@ func TestPromote(t *testing.T) {
 				requireCode(t, people.UserNotFound, w.Promote(ctx, duubletest.Number(1), hub))
 				requireCode(t, people.UserNotFound, w.Promote(ctx, duubletest.Number(80), hub))
 				requireCode(t, hubs.HubNotFound, w.Promote(ctx, duubletest.Number(2), "nothing"))
-				c := &crash{DB: w.db, left: n, lands: lands, goesOn: true}
-				err := w.over(c).Promote(ctx, duubletest.Number(2), hub)
+				c := &calls.Crash{Left: n, Accident: calls.Accident{Lands: lands, GoesOn: true}}
+				err := w.over(calls.Tables(w.db, c.Make)).Promote(ctx, duubletest.Number(2), hub)
 				if err != nil && w.role(bob, hub) == "" || w.role(bob, hub) == hubs.Member {
 					require.NoError(t, w.Promote(ctx, duubletest.Number(2), hub))
 				}
 				require.Equal(t, hubs.SuperAdmin, w.role(bob, hub))
 				require.Empty(t, w.differences())
-				if c.left > 0 {
+				if c.Left > 0 {
 					require.NoError(t, err)
 					require.Greater(t, n, 4, "accidents never happened")
 					break
@@ -221,15 +222,15 @@ func TestPurgeWithinAReturn(t *testing.T) {
 		_, bob, token := w.left()
 		accept := func(s *hubs.Service) { _, err := s.Accept(ctx, bob, hubs.Key{Token: token}); require.NoError(t, err) }
 		purge := func(s *hubs.Service) { require.NoError(t, s.Purge(ctx)) }
-		hook := &duubletest.Hook{DB: w.db}
+		rival := &calls.Rival{DB: w.db}
 		if within {
-			hook.Before, hook.Do = duubletest.Writes(table.Replace, "m|"), func() { purge(w.Service) }
-			accept(w.over(hook))
+			rival.Before, rival.Do = calls.Writes(table.Replace, "m|"), func() { purge(w.Service) }
+			accept(w.over(rival))
 		} else {
-			hook.Before, hook.Do = duubletest.Writes(table.Delete, "h|"), func() { accept(w.Service) }
-			purge(w.over(hook))
+			rival.Before, rival.Do = calls.Writes(table.Delete, "h|"), func() { accept(w.Service) }
+			purge(w.over(rival))
 		}
-		require.Nil(t, hook.Do, name)
+		require.Nil(t, rival.Do, name)
 		require.Empty(t, w.differences(), name)
 		mine, err := w.Mine(ctx, bob, "", 10)
 		require.NoError(t, err)

@@ -11,6 +11,7 @@ import (
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/internal/fault"
 	"prompthub/internal/storage/table"
+	"prompthub/internal/testing/calls"
 )
 
 // found returns the names of the hubs that a person finds by a query.
@@ -82,8 +83,8 @@ func TestCrashesOfSearch(t *testing.T) {
 			for n := 1; ; n++ {
 				w := newWorld(t)
 				ann := w.enter(1)
-				c := &crash{DB: w.db, left: n, lands: lands, goesOn: goesOn}
-				other := w.over(c)
+				c := &calls.Crash{Left: n, Accident: calls.Accident{Lands: lands, GoesOn: goesOn}}
+				other := w.over(calls.Tables(w.db, c.Make))
 				h, err := other.Create(t.Context(), ann, hubs.Draft{Name: "Green Tea"})
 				name := "Mate"
 				if err == nil {
@@ -105,7 +106,7 @@ func TestCrashesOfSearch(t *testing.T) {
 				require.Equal(t, want["Green Tea"], w.found(ann, "tea"), what)
 				require.Equal(t, want["Mate"], w.found(ann, "mate"), what)
 				require.Empty(t, w.differences(), what)
-				if c.left > 0 {
+				if c.Left > 0 {
 					require.Greater(t, n, 15, "accidents never happened")
 					break
 				}

@@ -1,8 +1,6 @@
 package hubs_test
 
 import (
-	"context"
-	"errors"
 	"sync"
 	"testing"
 	"time"
@@ -16,15 +14,16 @@ import (
 	"prompthub/internal/fault"
 	"prompthub/internal/storage/memory"
 	"prompthub/internal/storage/table"
+	"prompthub/internal/testing/repeatable"
 )
 
 // A world is hubs over a store in memory.
 type world struct {
 	t *testing.T
 	*hubs.Service
-	*duubletest.Clock
+	*repeatable.Clock
 	db    *memory.Tables
-	luck  *duubletest.Luck
+	luck  *repeatable.Luck
 	phone duubletest.Phone
 	keys  keyring.Ring
 }
@@ -32,7 +31,7 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{
-		t: t, Clock: duubletest.NewClock(time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)), db: memory.NewTables(), luck: duubletest.Seeded(1), keys: keyring.Ring{make([]byte, 32)},
+		t: t, Clock: repeatable.NewClock(time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)), db: memory.NewTables(), luck: repeatable.Seeded(1), keys: keyring.Ring{make([]byte, 32)},
 	}
 	require.NoError(t, w.db.Create(t.Context(), duubletest.Tables.All()...))
 	w.Service = w.over(w.db)
@@ -143,42 +142,4 @@ func codes(errs []error) map[fault.Code]int {
 		all[fault.CodeOf(err)]++
 	}
 	return all
-}
-
-var errLost = errors.New("no answer in time")
-
-// A crash lets an accident happen to the n-th call: it lands or not, and the process goes on or
-// not.
-type crash struct {
-	table.DB
-	mu            sync.Mutex
-	left          int
-	lands, goesOn bool
-}
-
-func crashed[T any](c *crash, do func() (T, error)) (none T, err error) {
-	c.mu.Lock()
-	c.left--
-	left := c.left
-	c.mu.Unlock()
-	if left > 0 || left < 0 && c.goesOn {
-		return do()
-	}
-	if left == 0 && c.lands {
-		_, _ = do() // no caller hears of it
-	}
-	return none, errLost
-}
-
-func (c *crash) Get(ctx context.Context, name string, key table.Key) (table.Row, error) {
-	return crashed(c, func() (table.Row, error) { return c.DB.Get(ctx, name, key) })
-}
-
-func (c *crash) List(ctx context.Context, name string, r table.Range, limit int, next string) (table.Page, error) {
-	return crashed(c, func() (table.Page, error) { return c.DB.List(ctx, name, r, limit, next) })
-}
-
-func (c *crash) Write(ctx context.Context, name string, ops ...table.Op) ([]string, error) {
-	ctx = context.WithoutCancel(ctx) // one that lands has outlived its caller
-	return crashed(c, func() ([]string, error) { return c.DB.Write(ctx, name, ops...) })
 }

@@ -86,28 +86,26 @@ func reportKey(user, target string) table.Key {
 	return table.Key{Partition: reportRows + user, Row: target}
 }
 
+// reportColumns are the properties of a report.
+var reportColumns = rowstore.Columns[Report]{
+	rowstore.Text("report_id", func(r *Report) *string { return &r.ID }),
+	rowstore.Text("reason", func(r *Report) *string { return &r.Reason }),
+	rowstore.Text("details", func(r *Report) *string { return &r.Details }),
+	rowstore.Text("status", func(r *Report) *string { return &r.Status }),
+	rowstore.Instant("created_at", func(r *Report) *time.Time { return &r.CreatedAt }),
+	rowstore.Text("change", func(r *Report) *string { return &r.change }),
+	rowstore.Instant("decided_at", func(r *Report) *time.Time { return &r.DecidedAt }).Optional(),
+}
+
 func (r *Report) row() table.Row {
-	props := table.Props{
-		{Name: "report_id", Value: table.String(r.ID)},
-		{Name: "reason", Value: table.String(r.Reason)},
-		{Name: "details", Value: table.String(r.Details)},
-		{Name: "status", Value: table.String(r.Status)},
-		{Name: "created_at", Value: table.Time(r.CreatedAt)},
-		{Name: "change", Value: table.String(r.change)},
-	}
-	if !r.DecidedAt.IsZero() {
-		props = append(props, table.Prop{Name: "decided_at", Value: table.Time(r.DecidedAt)})
-	}
-	return table.Row{Key: reportKey(r.ReporterID, r.Target.key()), ETag: r.etag, Props: props}
+	return table.Row{Key: reportKey(r.ReporterID, r.Target.key()), ETag: r.etag, Props: reportColumns.Props(r)}
 }
 
 func parseReport(row table.Row) *Report {
-	p := row.Props
 	kind, id, _ := strings.Cut(row.Row, "|")
-	return &Report{
-		ID: p.Get("report_id").Str(), ReporterID: strings.TrimPrefix(row.Partition, reportRows), Target: Target{kind, id}, Reason: p.Get("reason").Str(), Details: p.Get("details").Str(),
-		Status: p.Get("status").Str(), CreatedAt: p.Get("created_at").Time(), DecidedAt: p.Get("decided_at").Time(), change: p.Get("change").Str(), etag: row.ETag,
-	}
+	r := &Report{ReporterID: strings.TrimPrefix(row.Partition, reportRows), Target: Target{kind, id}, etag: row.ETag}
+	reportColumns.Read(row.Props, r)
+	return r
 }
 
 // report reads a report; nil if there is none.

@@ -74,25 +74,25 @@ func (n Notice) ID() string {
 // instant.
 func After(t time.Time) string { return rowstore.Descending(t) + "-" + strings.Repeat("0", 24) }
 
+// columns are the properties of a notice.
+var columns = rowstore.Columns[Notice]{
+	rowstore.Text("type", func(n *Notice) *string { return &n.Type }),
+	rowstore.Text("actor_id", func(n *Notice) *string { return &n.Actor }),
+	rowstore.Instant("created_at", func(n *Notice) *time.Time { return &n.At }),
+	rowstore.Flag("is_read", func(n *Notice) *bool { return &n.Read }),
+	rowstore.Text("post_id", func(n *Notice) *string { return &n.Post }).Optional(),
+	rowstore.Text("thing", func(n *Notice) *string { return &n.Thing }).Optional(),
+	rowstore.Text("hub_id", func(n *Notice) *string { return &n.Hub }).Optional(),
+}
+
 func (n Notice) row(user string) table.Row {
-	props := table.Props{
-		{Name: "type", Value: table.String(n.Type)},
-		{Name: "actor_id", Value: table.String(n.Actor)},
-		{Name: "created_at", Value: table.Time(n.At)},
-		{Name: "is_read", Value: table.Bool(n.Read)},
-	}
-	for _, one := range [][2]string{{"post_id", n.Post}, {"thing", n.Thing}, {"hub_id", n.Hub}} {
-		if one[1] != "" {
-			props = append(props, table.Prop{Name: one[0], Value: table.String(one[1])})
-		}
-	}
-	return table.Row{Key: key(user, n.ID()), Props: props}
+	return table.Row{Key: key(user, n.ID()), Props: columns.Props(&n)}
 }
 
 // Parse reads a row.
-func Parse(row table.Row) Notice {
-	p := row.Props
-	return Notice{p.Get("type").Str(), p.Get("actor_id").Str(), p.Get("post_id").Str(), p.Get("thing").Str(), p.Get("hub_id").Str(), p.Get("created_at").Time(), p.Get("is_read").Bool()}
+func Parse(row table.Row) (n Notice) {
+	columns.Read(row.Props, &n)
+	return n
 }
 
 const (

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/internal/storage/table"
+	"prompthub/internal/testing/calls"
 )
 
 // stops is a store whose process stops at its first write to a table.
@@ -24,64 +24,9 @@ type stops struct {
 func (s *stops) Write(ctx context.Context, name string, ops ...table.Op) ([]string, error) {
 	if name == s.at || s.dead {
 		s.dead = true
-		return nil, errLost
+		return nil, calls.ErrLost
 	}
 	return s.DB.Write(ctx, name, ops...)
-}
-
-// serial makes one call at a time.
-type serial struct {
-	mu sync.Mutex
-	crash
-}
-
-func (s *serial) Get(ctx context.Context, name string, key table.Key) (table.Row, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.crash.Get(ctx, name, key)
-}
-
-func (s *serial) List(ctx context.Context, name string, r table.Range, limit int, next string) (table.Page, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.crash.List(ctx, name, r, limit, next)
-}
-
-func (s *serial) Write(ctx context.Context, name string, ops ...table.Op) ([]string, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.crash.Write(ctx, name, ops...)
-}
-
-// A crash is an accident to the n-th call of a process: the call lands or not, and the process goes
-// on or not.
-type crash struct {
-	table.DB
-	left          int
-	lands, goesOn bool
-}
-
-func crashed[T any](c *crash, do func() (T, error)) (none T, err error) {
-	c.left--
-	if c.left > 0 || c.left < 0 && c.goesOn {
-		return do()
-	}
-	if c.left == 0 && c.lands {
-		_, _ = do() // no caller hears of it
-	}
-	return none, errLost
-}
-
-func (c *crash) Get(ctx context.Context, name string, key table.Key) (table.Row, error) {
-	return crashed(c, func() (table.Row, error) { return c.DB.Get(ctx, name, key) })
-}
-
-func (c *crash) List(ctx context.Context, name string, r table.Range, limit int, next string) (table.Page, error) {
-	return crashed(c, func() (table.Page, error) { return c.DB.List(ctx, name, r, limit, next) })
-}
-
-func (c *crash) Write(ctx context.Context, name string, ops ...table.Op) ([]string, error) {
-	return crashed(c, func() ([]string, error) { return c.DB.Write(ctx, name, ops...) })
 }
 
 // TestCrashes: after any accident to any call of a first sign-in or of a choice of a name, the
@@ -109,9 +54,9 @@ func TestCrashes(t *testing.T) {
 				met := 0
 				for n := 1; ; n++ {
 					w := newWorld(t, unlimited)
-					c := &serial{crash: crash{DB: w.db, left: n, lands: lands, goesOn: goesOn}}
-					err := do(w, w.over(c, unlimited))
-					if c.left > 0 {
+					c := &calls.Crash{Left: n, Accident: calls.Accident{Lands: lands, GoesOn: goesOn}}
+					err := do(w, w.over(calls.Tables(w.db, c.Make), unlimited))
+					if c.Left > 0 {
 						break // there is no such call
 					}
 					met++

@@ -10,6 +10,7 @@ import (
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/internal/fault"
 	"prompthub/internal/host/function"
+	"prompthub/internal/testing/calls"
 )
 
 // TestLeave: a person who has left is not found, and comes back within 30 days with all they had.
@@ -160,9 +161,9 @@ func TestCrashesOfLeaving(t *testing.T) {
 						}
 						return s.Leave(t.Context(), me)
 					}
-					accident := &serial{crash: crash{DB: w.db, left: n, lands: lands, goesOn: goesOn}}
-					err = do(w.over(accident, unlimited, func(c *people.Config) { c.Queues = mishap{accident, w.queues} }))
-					if accident.left > 0 {
+					accident := &calls.Crash{Left: n, Accident: calls.Accident{Lands: lands, GoesOn: goesOn}}
+					err = do(w.over(calls.Tables(w.db, accident.Make), unlimited, func(c *people.Config) { c.Queues = calls.Queues(w.queues, accident.Make) }))
+					if accident.Left > 0 {
 						require.NoError(t, err)
 						require.Greater(t, n, 5, "accidents never happened")
 						break // there is no such call

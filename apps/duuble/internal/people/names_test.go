@@ -1,7 +1,6 @@
 package people_test
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -108,8 +107,6 @@ func TestTenNamesForOne(t *testing.T) {
 		}
 	}
 }
-
-var errLost = errors.New("no answer in time")
 
 // TestReservationsThatCameToNothing: a process stops after it has reserved a name. Others can have
 // the name ten minutes later, the same person at once.

@@ -9,9 +9,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"prompthub/apps/duuble/internal/duubletest"
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/internal/storage/table"
+	"prompthub/internal/testing/calls"
 )
 
 // tied returns the rows of the ties of a person, and those by which a purge finds ties.
@@ -57,8 +57,8 @@ func TestPurgeTies(t *testing.T) {
 						w.pump()
 					}
 					w.clock.Pass(2 * time.Second)
-					c := &serial{crash: crash{DB: w.db, left: n, lands: lands, goesOn: goesOn}}
-					err := w.over(c, unlimited).PurgeTies(ctx)
+					c := &calls.Crash{Left: n, Accident: calls.Accident{Lands: lands, GoesOn: goesOn}}
+					err := w.over(calls.Tables(w.db, c.Make), unlimited).PurgeTies(ctx)
 					what := fmt.Sprintf("back %v, call %d, lands %v, goes on %v: %v", back, n, lands, goesOn, err)
 					for range 2 {
 						require.NoError(t, w.PurgeTies(ctx), what)
@@ -68,7 +68,7 @@ func TestPurgeTies(t *testing.T) {
 						followers, _, _ := w.circle(bob)
 						require.EqualValues(t, map[bool]int{true: 1}[back], followers, what)
 					}
-					if c.left > 0 {
+					if c.Left > 0 {
 						require.NoError(t, err)
 						require.Greater(t, n, 3, "accidents never happened")
 						break // there is no such call
@@ -140,15 +140,15 @@ func TestPurgeOfABlockThatComesBack(t *testing.T) {
 		ann = w.claim(w.enter(number(1)))
 		block := func(s *people.Service) { _, err := s.Block(ctx, ann, bob.UserID, true); require.NoError(t, err) }
 		purge := func(s *people.Service) { require.NoError(t, s.PurgeTies(ctx)) }
-		hook := &duubletest.Hook{DB: w.db}
+		rival := &calls.Rival{DB: w.db}
 		if within {
-			hook.Before, hook.Do = duubletest.Writes(table.Replace, "bl|"), func() { purge(w.Service) }
-			block(w.over(hook, unlimited))
+			rival.Before, rival.Do = calls.Writes(table.Replace, "bl|"), func() { purge(w.Service) }
+			block(w.over(rival, unlimited))
 		} else {
-			hook.Before, hook.Do = duubletest.Writes(table.Delete, "br|"), func() { block(w.Service) }
-			purge(w.over(hook, unlimited))
+			rival.Before, rival.Do = calls.Writes(table.Delete, "br|"), func() { block(w.Service) }
+			purge(w.over(rival, unlimited))
 		}
-		require.Nil(t, hook.Do, name)
+		require.Nil(t, rival.Do, name)
 		w.pump()
 		require.Empty(t, w.differences(), name)
 		require.Contains(t, w.keys("Users", "u|"+bob.UserID), "u|"+bob.UserID+" / br|"+ann.UserID, name)

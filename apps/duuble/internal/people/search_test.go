@@ -13,6 +13,7 @@ import (
 	"prompthub/internal/fault"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
+	"prompthub/internal/testing/calls"
 )
 
 // found returns the usernames that a person finds by a query, and requires that no page of any size
@@ -167,8 +168,8 @@ func TestCrashesOfSearch(t *testing.T) {
 				w := newWorld(t, unlimited)
 				ann := w.person(1)
 				require.NoError(t, w.rename(ann, "Tea"))
-				c := &serial{crash: crash{DB: w.db, left: n, lands: lands, goesOn: goesOn}}
-				other := w.over(c, unlimited)
+				c := &calls.Crash{Left: n, Accident: calls.Accident{Lands: lands, GoesOn: goesOn}}
+				other := w.over(calls.Tables(w.db, c.Make), unlimited)
 				name := "Coffee House"
 				_, err := other.SetBasics(t.Context(), ann, people.Basics{FullName: &name})
 				what := fmt.Sprintf("call %d, lands %v, goes on %v: %v", n, lands, goesOn, err)
@@ -188,7 +189,7 @@ func TestCrashesOfSearch(t *testing.T) {
 				require.Len(t, w.keys("Lists", "pn|"), map[bool]int{true: 2, false: 3}[me.FullName == "Tea"], what)
 				require.Empty(t, w.differences(), what)
 				require.Empty(t, w.keys("Admin", "due|tie|"), what)
-				if c.left > 0 {
+				if c.Left > 0 {
 					require.Greater(t, n, 10, "accidents never happened")
 					break
 				}

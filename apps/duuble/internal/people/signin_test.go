@@ -21,6 +21,7 @@ import (
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/internal/fault"
 	"prompthub/internal/storage/table"
+	"prompthub/internal/testing/calls"
 )
 
 // TestSignIn: a number that is new gets an account, and the same one at the next sign-in. Neither
@@ -639,9 +640,9 @@ func TestRekey(t *testing.T) {
 			require.NoError(t, w.CheckKeys(t.Context()), "before, the last key names")
 			_, err := w.request(number(3))
 			require.NoError(t, err)
-			c := &serial{crash: crash{DB: w.db, left: n, lands: lands}}
-			_, err = with(w, c, 2, 1).Rekey(t.Context())
-			over := c.left > 0
+			c := &calls.Crash{Left: n, Accident: calls.Accident{Lands: lands}}
+			_, err = with(w, calls.Tables(w.db, c.Make), 2, 1).Rekey(t.Context())
+			over := c.Left > 0
 			what := fmt.Sprintf("call %d, lands %v: %v", n, lands, err)
 			if !over {
 				starts := with(w, w.db, 2).CheckKeys(t.Context()) == nil && with(w, w.db, 2, 1).CheckKeys(t.Context()) == nil

@@ -1,7 +1,6 @@
 package people_test
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"prompthub/internal/storage/memory"
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/table"
+	"prompthub/internal/testing/calls"
 )
 
 // person makes an account that is complete.
@@ -241,29 +241,6 @@ func TestReflect(t *testing.T) {
 	}
 }
 
-// A mishap is serial calls of a store and of queues.
-type mishap struct {
-	*serial
-	queue.Queues
-}
-
-func (m mishap) Create(ctx context.Context, names ...string) error {
-	return m.Queues.Create(ctx, names...)
-}
-
-func (m mishap) Send(ctx context.Context, name, text string, d time.Duration) (queue.Receipt, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return crashed(&m.crash, func() (queue.Receipt, error) { return m.Queues.Send(ctx, name, text, d) })
-}
-
-func (m mishap) Delete(ctx context.Context, name string, r queue.Receipt) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	_, err := crashed(&m.crash, func() (struct{}, error) { return struct{}{}, m.Queues.Delete(ctx, name, r) })
-	return err
-}
-
 // TestCrashesOfTies: after any accident to any call of a follow, its end, a block and its end, sent
 // again, all is as if it had been sent once.
 func TestCrashesOfTies(t *testing.T) {
@@ -307,10 +284,10 @@ func TestCrashesOfTies(t *testing.T) {
 							_, err := w.Block(t.Context(), me, other.UserID, true)
 							require.NoError(t, err)
 						}
-						accident := &serial{crash: crash{DB: w.db, left: n, lands: lands, goesOn: goesOn}}
-						s := w.over(accident, unlimited, func(c *people.Config) { c.Queues = mishap{accident, w.queues} })
+						accident := &calls.Crash{Left: n, Accident: calls.Accident{Lands: lands, GoesOn: goesOn}}
+						s := w.over(calls.Tables(w.db, accident.Make), unlimited, func(c *people.Config) { c.Queues = calls.Queues(w.queues, accident.Make) })
 						err := c.do(s, me, other.UserID)
-						if accident.left > 0 {
+						if accident.Left > 0 {
 							require.NoError(t, err)
 							require.Greater(t, n, 5, "accidents never happened")
 							break // there is no such call

@@ -78,42 +78,33 @@ const meRow = "me"
 
 func userKey(id string) table.Key { return table.Key{Partition: schema.User(id), Row: meRow} }
 
+// userColumns are the properties of an account.
+var userColumns = rowstore.Columns[User]{
+	rowstore.Text("full_name", func(u *User) *string { return &u.FullName }),
+	rowstore.Text("bio", func(u *User) *string { return &u.Bio }),
+	rowstore.Derived("onboarding_step", func(u *User) table.Value { return table.String(u.Step()) }),
+	rowstore.Derived("is_onboarding_completed", func(u *User) table.Value { return table.Bool(u.Onboarded()) }),
+	rowstore.Instant("created_at", func(u *User) *time.Time { return &u.CreatedAt }),
+	rowstore.Instant("updated_at", func(u *User) *time.Time { return &u.UpdatedAt }),
+	rowstore.Long("version", func(u *User) *int64 { return &u.Version }),
+	rowstore.Derived(deleted, func(u *User) table.Value { return table.Bool(!u.DeletedAt.IsZero()) }),
+	rowstore.Long("life", func(u *User) *int64 { return &u.Life }),
+	rowstore.Instant("deleted_at", func(u *User) *time.Time { return &u.DeletedAt }).Optional(),
+	rowstore.Flag("purging", func(u *User) *bool { return &u.purging }).Optional(),
+	rowstore.Text("username", func(u *User) *string { return &u.Username }).Optional(),
+	rowstore.Text("accepted_terms_version", func(u *User) *string { return &u.TermsVersion }).Optional(),
+	rowstore.Text("accepted_privacy_version", func(u *User) *string { return &u.PrivacyVersion }).Optional(),
+	rowstore.Instant("accepted_at", func(u *User) *time.Time { return &u.AcceptedAt }).Optional(),
+}
+
 func (u User) row() table.Row {
-	p := table.Props{
-		{Name: "full_name", Value: table.String(u.FullName)},
-		{Name: "bio", Value: table.String(u.Bio)},
-		{Name: "onboarding_step", Value: table.String(u.Step())},
-		{Name: "is_onboarding_completed", Value: table.Bool(u.Onboarded())},
-		{Name: "created_at", Value: table.Time(u.CreatedAt)},
-		{Name: "updated_at", Value: table.Time(u.UpdatedAt)},
-		{Name: "version", Value: table.Int64(u.Version)},
-		{Name: deleted, Value: table.Bool(!u.DeletedAt.IsZero())},
-		{Name: "life", Value: table.Int64(u.Life)},
-	}
-	if !u.DeletedAt.IsZero() {
-		p = append(p, table.Prop{Name: "deleted_at", Value: table.Time(u.DeletedAt)})
-	}
-	if u.purging {
-		p = append(p, table.Prop{Name: "purging", Value: table.Bool(true)})
-	}
-	for name, text := range map[string]string{"username": u.Username, "accepted_terms_version": u.TermsVersion, "accepted_privacy_version": u.PrivacyVersion} {
-		if text != "" {
-			p = append(p, table.Prop{Name: name, Value: table.String(text)})
-		}
-	}
-	if !u.AcceptedAt.IsZero() {
-		p = append(p, table.Prop{Name: "accepted_at", Value: table.Time(u.AcceptedAt)})
-	}
-	return table.Row{Key: userKey(u.ID), ETag: u.etag, Props: p}
+	return table.Row{Key: userKey(u.ID), ETag: u.etag, Props: userColumns.Props(&u)}
 }
 
 func parseUser(row table.Row) User {
-	p := row.Props
-	return User{
-		ID: strings.TrimPrefix(row.Partition, schema.User("")), Username: p.Get("username").Str(), FullName: p.Get("full_name").Str(), Bio: p.Get("bio").Str(),
-		TermsVersion: p.Get("accepted_terms_version").Str(), PrivacyVersion: p.Get("accepted_privacy_version").Str(), AcceptedAt: p.Get("accepted_at").Time(),
-		CreatedAt: p.Get("created_at").Time(), UpdatedAt: p.Get("updated_at").Time(), DeletedAt: p.Get("deleted_at").Time(), Life: p.Get("life").Int(), Version: p.Get("version").Int(), purging: p.Get("purging").Bool(), etag: row.ETag,
-	}
+	u := User{ID: strings.TrimPrefix(row.Partition, schema.User("")), etag: row.ETag}
+	userColumns.Read(row.Props, &u)
+	return u
 }
 
 // user reads a user; nil if there is none.

@@ -17,6 +17,7 @@ import (
 	"prompthub/internal/fault"
 	"prompthub/internal/storage/memory"
 	"prompthub/internal/storage/table"
+	"prompthub/internal/testing/repeatable"
 )
 
 var began = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
@@ -48,16 +49,16 @@ func (p *phone) code(to string) string {
 type world struct {
 	*people.Service
 	t      *testing.T
-	clock  *duubletest.Clock
+	clock  *repeatable.Clock
 	db     *memory.Tables
 	queues *memory.Queues
 	phone  *phone
-	luck   *duubletest.Luck
+	luck   *repeatable.Luck
 }
 
 func newWorld(t *testing.T, change ...func(*people.Config)) *world {
 	t.Helper()
-	w := &world{t: t, clock: duubletest.NewClock(began), db: memory.NewTables(), phone: &phone{texts: map[string]string{}}, luck: duubletest.Seeded(1)}
+	w := &world{t: t, clock: repeatable.NewClock(began), db: memory.NewTables(), phone: &phone{texts: map[string]string{}}, luck: repeatable.Seeded(1)}
 	require.NoError(t, w.db.Create(t.Context(), duubletest.Tables.All()...))
 	w.queues = memory.NewQueues(w.clock.Now)
 	require.NoError(t, w.queues.Create(t.Context(), people.Queues()...))

@@ -92,28 +92,27 @@ func (c *Comment) asRoot() table.Key {
 // asReply is the key of the row in the list of the replies of the root.
 func (c *Comment) asReply() table.Key { return postKey(c.PostID, replyRows+c.Parent+"|"+c.ID) }
 
+// commentColumns are the properties of a comment.
+var commentColumns = rowstore.Columns[Comment]{
+	rowstore.Text("author_id", func(c *Comment) *string { return &c.AuthorID }),
+	rowstore.Text("text", func(c *Comment) *string { return &c.Text }),
+	rowstore.Instant("created_at", func(c *Comment) *time.Time { return &c.CreatedAt }),
+	rowstore.Long("reply_count", func(c *Comment) *int64 { return &c.Replies }),
+	rowstore.Flag("listed", func(c *Comment) *bool { return &c.listed }),
+	rowstore.Derived("IsDeleted", func(c *Comment) table.Value { return table.Bool(!c.live()) }),
+	rowstore.Text("parent_comment_id", func(c *Comment) *string { return &c.Parent }).Optional(),
+	rowstore.Text("change", func(c *Comment) *string { return &c.change }).Optional(),
+	rowstore.Instant("deleted_at", func(c *Comment) *time.Time { return &c.deletedAt }).Optional(),
+}
+
 func (c *Comment) row() table.Row {
-	props := texts(table.Props{
-		{Name: "author_id", Value: table.String(c.AuthorID)},
-		{Name: "text", Value: table.String(c.Text)},
-		{Name: "created_at", Value: table.Time(c.CreatedAt)},
-		{Name: "reply_count", Value: table.Int64(c.Replies)},
-		{Name: "listed", Value: table.Bool(c.listed)},
-		{Name: "IsDeleted", Value: table.Bool(!c.live())},
-	}, "parent_comment_id", c.Parent, "change", c.change)
-	if !c.live() {
-		props = append(props, table.Prop{Name: "deleted_at", Value: table.Time(c.deletedAt)})
-	}
-	return table.Row{Key: c.key(), ETag: c.etag, Props: props}
+	return table.Row{Key: c.key(), ETag: c.etag, Props: commentColumns.Props(c)}
 }
 
 func parseComment(row table.Row) *Comment {
-	p := row.Props
-	return &Comment{
-		ID: strings.TrimPrefix(row.Row, commentRows), PostID: strings.TrimPrefix(row.Partition, schema.Post("")), AuthorID: p.Get("author_id").Str(), Text: p.Get("text").Str(),
-		Parent: p.Get("parent_comment_id").Str(), Replies: p.Get("reply_count").Int(), CreatedAt: p.Get("created_at").Time(), deletedAt: p.Get("deleted_at").Time(),
-		listed: p.Get("listed").Bool(), change: p.Get("change").Str(), etag: row.ETag,
-	}
+	c := &Comment{ID: strings.TrimPrefix(row.Row, commentRows), PostID: strings.TrimPrefix(row.Partition, schema.Post("")), etag: row.ETag}
+	commentColumns.Read(row.Props, c)
+	return c
 }
 
 // comment reads a comment, also one that was deleted; nil if there is none.

@@ -12,6 +12,7 @@ import (
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/posts"
 	"prompthub/internal/fault"
+	"prompthub/internal/testing/calls"
 )
 
 // question posts a question of Ann.
@@ -172,9 +173,9 @@ func TestCrashesOfComments(t *testing.T) {
 						root := w.say(w.ann, post, "root", "")
 						w.say(w.ann, post, "1", root)
 						w.say(w.ann, post, "2", root)
-						crash := &crash{DB: w.db, Queues: w.queues, left: n, lands: lands, goesOn: goesOn}
-						err := c.do(w.over(crash, messages{crash}), w, post, root)
-						if crash.left > 0 {
+						crash := &calls.Crash{Left: n, Accident: calls.Accident{Lands: lands, GoesOn: goesOn}}
+						err := c.do(w.over(crash.Over(w.db, w.queues)), w, post, root)
+						if crash.Left > 0 {
 							require.NoError(t, err)
 							require.Greater(t, n, 5, "accidents never happened")
 							break // there is no such call

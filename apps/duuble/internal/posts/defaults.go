@@ -10,6 +10,7 @@ import (
 	"prompthub/apps/duuble/internal/lists"
 	"prompthub/apps/duuble/internal/manage"
 	"prompthub/apps/duuble/internal/people"
+	"prompthub/internal/cursor"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
 )
@@ -50,7 +51,7 @@ func (s *Service) defaultPage(ctx context.Context, viewer, after string, limit i
 		asOf, errs[0] = strconv.ParseInt(ticks, 10, 64)
 		skip, errs[1] = strconv.Atoi(done)
 		if errs[0] != nil || errs[1] != nil || skip < 0 || skip > manage.MaxDefaultUsers*mostDefault {
-			return Page{}, rowstore.BadPosition()
+			return Page{}, cursor.Refuse()
 		}
 	}
 	users, err := s.Manage.DefaultFeed(ctx)

@@ -15,6 +15,7 @@ import (
 	"prompthub/apps/duuble/internal/posts"
 	"prompthub/internal/fault"
 	"prompthub/internal/storage/table"
+	"prompthub/internal/testing/calls"
 )
 
 const keep = 30 * 24 * time.Hour
@@ -153,11 +154,11 @@ func TestPurge(t *testing.T) {
 				require.Len(t, w.rest(id), before)
 				require.NotEmpty(t, w.rest("ci|"+comment))
 				w.Pass(2 * time.Second)
-				c := &crash{DB: w.db, Queues: w.queues, left: n, lands: lands, goesOn: goesOn}
-				err = w.over(c, messages{c}).Purge(ctx)
+				c := &calls.Crash{Left: n, Accident: calls.Accident{Lands: lands, GoesOn: goesOn}}
+				err = w.over(c.Over(w.db, w.queues)).Purge(ctx)
 				what := fmt.Sprintf("call %d, lands %v, goes on %v: %v", n, lands, goesOn, err)
 				bob = w.again(2)
-				if c.left <= 0 {
+				if c.Left <= 0 {
 					w.whole(id, bob, false, what)
 					require.Empty(t, w.differences(), what)
 				}
@@ -170,7 +171,7 @@ func TestPurge(t *testing.T) {
 					require.Empty(t, w.differences(), what)
 				}
 				require.NotEmpty(t, w.rest(reply))
-				if c.left > 0 {
+				if c.Left > 0 {
 					require.NoError(t, err)
 					require.Greater(t, n, 10, "accidents never happened")
 					break // there is no such call
@@ -204,9 +205,9 @@ func TestPurgeAgainstRevival(t *testing.T) {
 		id := w.talked(bob)
 		require.NoError(t, w.posts.Delete(ctx, w.ann, id))
 		w.Pass(keep + time.Second)
-		c := &crash{DB: w.db, Queues: w.queues, left: n, lands: true}
-		_ = w.over(c, messages{c}).Purge(ctx)
-		if c.left > 0 {
+		c := &calls.Crash{Left: n, Accident: calls.Accident{Lands: true}}
+		_ = w.over(c.Over(w.db, w.queues)).Purge(ctx)
+		if c.Left > 0 {
 			break // there is no such call
 		}
 		w.Pass(-time.Second)
@@ -244,9 +245,9 @@ func TestCrashesOfDeletion(t *testing.T) {
 						require.NoError(t, do(w.posts))
 						do = func(s *posts.Service) error { _, err := s.Restore(t.Context(), w.ann, id); return err }
 					}
-					c := &crash{DB: w.db, Queues: w.queues, left: n, lands: lands, goesOn: goesOn}
-					err := do(w.over(c, messages{c}))
-					if c.left > 0 {
+					c := &calls.Crash{Left: n, Accident: calls.Accident{Lands: lands, GoesOn: goesOn}}
+					err := do(w.over(c.Over(w.db, w.queues)))
+					if c.Left > 0 {
 						require.NoError(t, err)
 						require.Greater(t, n, 5, "accidents never happened")
 						break // there is no such call

@@ -18,6 +18,7 @@ import (
 	"prompthub/apps/duuble/internal/posts"
 	"prompthub/internal/fault"
 	"prompthub/internal/storage/table"
+	"prompthub/internal/testing/calls"
 )
 
 // group makes a hub of a person, with members who have the numbers of some people.
@@ -308,9 +309,9 @@ func TestCrashesOfDiscussions(t *testing.T) {
 				for _, goesOn := range []bool{false, true} {
 					for n := 1; ; n++ {
 						w := begin.copy()
-						crash := &crash{DB: w.db, Queues: w.queues, left: n, lands: lands, goesOn: goesOn}
-						err := c.do(discussions.New(w.over(crash, messages{crash})), w)
-						if crash.left > 0 {
+						crash := &calls.Crash{Left: n, Accident: calls.Accident{Lands: lands, GoesOn: goesOn}}
+						err := c.do(discussions.New(w.over(crash.Over(w.db, w.queues))), w)
+						if crash.Left > 0 {
 							require.NoError(t, err)
 							require.Greater(t, n, 5, "accidents never happened")
 							break // there is no such call

@@ -28,6 +28,7 @@ import (
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
 	"prompthub/internal/testing/chaos"
+	"prompthub/internal/testing/repeatable"
 )
 
 // What the schedules are about. The last person is in no hub at the beginning.
@@ -163,7 +164,7 @@ type answer struct {
 
 // service returns the service of a process.
 func (x *explorer) service(rows *rowstore.Store, queues queue.Queues, seed uint64) *posts.Service {
-	luck := duubletest.Seeded(seed)
+	luck := repeatable.Seeded(seed)
 	accounts := duubletest.People(rows, queues, luck, keyring.Ring{make([]byte, 32)}, &x.phone)
 	accounts.Keep = keepFor
 	accounts.Admins = []string{duubletest.Number(managing + 1)}

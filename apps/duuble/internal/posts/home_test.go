@@ -18,6 +18,7 @@ import (
 	"prompthub/internal/fault"
 	"prompthub/internal/host/function"
 	"prompthub/internal/storage/queue"
+	"prompthub/internal/testing/calls"
 )
 
 // home returns what is in the home of a person, page after page: a type and the id of a post each.
@@ -307,11 +308,11 @@ func TestCrashesOfFeeds(t *testing.T) {
 			w.say(bob, id, "text", "")
 			w.Pass(time.Second)
 		}
-		c := &crash{DB: w.db, Queues: w.queues, left: n, lands: n%2 == 0, goesOn: n%4 < 2}
+		c := &calls.Crash{Left: n, Accident: calls.Accident{Lands: n%2 == 0, GoesOn: n%4 < 2}}
 		if n == 0 {
-			c.left = 1 << 30 // no accident
+			c.Left = 1 << 30 // no accident
 		}
-		jobs := w.over(c, messages{c})
+		jobs := w.over(c.Over(w.db, w.queues))
 		for range 3 { // a job may send another message
 			for _, trigger := range append(jobs.Triggers(), jobs.People.Triggers()...) {
 				if trigger.Queue == "" {
@@ -337,7 +338,7 @@ func TestCrashesOfFeeds(t *testing.T) {
 		}
 		require.Equal(t, want, got, "call %d", n)
 		require.Empty(t, w.differences(), "call %d", n)
-		if c.left > 0 {
+		if c.Left > 0 {
 			require.Greater(t, n, 20, "accidents never happened")
 			break // there is no such call
 		}

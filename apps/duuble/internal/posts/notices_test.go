@@ -16,6 +16,7 @@ import (
 	"prompthub/internal/fault"
 	"prompthub/internal/host/function"
 	"prompthub/internal/storage/queue"
+	"prompthub/internal/testing/calls"
 )
 
 // told returns the notifications of a person, page after page: a type and the name of the actor
@@ -278,10 +279,10 @@ func TestCrashesOfHubEvents(t *testing.T) {
 		require.NoError(t, err)
 		link, err := w.posts.Hubs.NewLink(ctx, w.ann, made.ID, hubs.Lasts)
 		require.NoError(t, err)
-		c := &crash{DB: w.db, Queues: w.queues, left: n, lands: n%2 == 0, goesOn: n%4 < 2}
-		over := w.over(c, messages{c})
+		c := &calls.Crash{Left: n, Accident: calls.Accident{Lands: n%2 == 0, GoesOn: n%4 < 2}}
+		over := w.over(c.Over(w.db, w.queues))
 		request, _ := over.Hubs.Join(ctx, bob, link.Token)
-		if request == "" || c.left <= 0 {
+		if request == "" || c.Left <= 0 {
 			request, err = w.posts.Hubs.Join(ctx, bob, link.Token)
 			require.NoError(t, err)
 		}
@@ -307,7 +308,7 @@ func TestCrashesOfHubEvents(t *testing.T) {
 		require.Equal(t, []string{"hub_join_request_created Person2"}, w.told(w.ann, false), "call %d", n)
 		require.Equal(t, []string{"hub_join_request_approved Person1"}, w.told(bob, false), "call %d", n)
 		require.Empty(t, w.differences(), "call %d", n)
-		if c.left > 0 {
+		if c.Left > 0 {
 			require.Greater(t, n, 15, "accidents never happened")
 			break // there is no such call
 		}

@@ -2,10 +2,8 @@ package posts_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -23,15 +21,17 @@ import (
 	"prompthub/internal/storage/memory"
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/table"
+	"prompthub/internal/testing/calls"
+	"prompthub/internal/testing/repeatable"
 )
 
 // A world is posts of one person over stores in memory.
 type world struct {
 	t *testing.T
-	*duubletest.Clock
+	*repeatable.Clock
 	db     *memory.Tables
 	queues *memory.Queues
-	luck   *duubletest.Luck
+	luck   *repeatable.Luck
 	phone  duubletest.Phone
 	people *people.Service
 	posts  *posts.Service
@@ -41,7 +41,7 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, Clock: duubletest.NewClock(time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)), db: memory.NewTables(), luck: duubletest.Seeded(1)}
+	w := &world{t: t, Clock: repeatable.NewClock(time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)), db: memory.NewTables(), luck: repeatable.Seeded(1)}
 	w.queues = memory.NewQueues(w.Now)
 	require.NoError(t, w.db.Create(t.Context(), duubletest.Tables.All()...))
 	require.NoError(t, w.queues.Create(t.Context(), append(posts.Queues(), people.Queues()...)...))
@@ -58,7 +58,7 @@ func (w *world) over(db table.DB, queues queue.Queues) *posts.Service {
 }
 
 // service returns the service of some accounts, over the rows of which it is.
-func service(t *testing.T, queues queue.Queues, luck *duubletest.Luck, accounts *people.Service) *posts.Service {
+func service(t *testing.T, queues queue.Queues, luck *repeatable.Luck, accounts *people.Service) *posts.Service {
 	t.Helper()
 	rows := accounts.Store
 	keys, err := ballot.NewKeys(make([]byte, 32))
@@ -150,63 +150,6 @@ func (w *world) each(name, partition string, wanted func(key string) bool) (all 
 	return all
 }
 
-var errLost = errors.New("no answer in time")
-
-// A crash lets an accident happen to the n-th call: it lands or not, and the process goes on or
-// not.
-type crash struct {
-	table.DB
-	queue.Queues
-	mu            sync.Mutex
-	left          int
-	lands, goesOn bool
-}
-
-func crashed[T any](c *crash, do func() (T, error)) (none T, err error) {
-	c.mu.Lock()
-	c.left--
-	left := c.left
-	c.mu.Unlock()
-	if left > 0 || left < 0 && c.goesOn {
-		return do()
-	}
-	if left == 0 && c.lands {
-		_, _ = do() // no caller hears of it
-	}
-	return none, errLost
-}
-
-func (c *crash) Get(ctx context.Context, name string, key table.Key) (table.Row, error) {
-	return crashed(c, func() (table.Row, error) { return c.DB.Get(ctx, name, key) })
-}
-
-func (c *crash) List(ctx context.Context, name string, r table.Range, limit int, next string) (table.Page, error) {
-	return crashed(c, func() (table.Page, error) { return c.DB.List(ctx, name, r, limit, next) })
-}
-
-func (c *crash) Write(ctx context.Context, name string, ops ...table.Op) ([]string, error) {
-	ctx = context.WithoutCancel(ctx) // one that lands has outlived its caller
-	return crashed(c, func() ([]string, error) { return c.DB.Write(ctx, name, ops...) })
-}
-
-// Create makes tables; messages has that of queues.
-func (c *crash) Create(ctx context.Context, names ...string) error { return c.DB.Create(ctx, names...) }
-
-type messages struct{ *crash }
-
-func (m messages) Create(ctx context.Context, names ...string) error {
-	return m.Queues.Create(ctx, names...)
-}
-
-func (m messages) Send(ctx context.Context, name, text string, d time.Duration) (queue.Receipt, error) {
-	return crashed(m.crash, func() (queue.Receipt, error) { return m.Queues.Send(ctx, name, text, d) })
-}
-
-func (m messages) Delete(ctx context.Context, name string, r queue.Receipt) error {
-	_, err := crashed(m.crash, func() (struct{}, error) { return struct{}{}, m.Queues.Delete(ctx, name, r) })
-	return err
-}
-
 // TestCrashes: after any accident to any call of a new post, and a repeat by the same key, the
 // post is there once, in all lists, and counted once.
 func TestCrashes(t *testing.T) {
@@ -219,9 +162,9 @@ func TestCrashes(t *testing.T) {
 				met := 0
 				for n := 1; ; n++ {
 					w := newWorld(t)
-					c := &crash{DB: w.db, Queues: w.queues, left: n, lands: lands, goesOn: goesOn}
-					made, err := w.over(c, messages{c}).Create(t.Context(), w.ann, draft, key)
-					if c.left > 0 {
+					c := &calls.Crash{Left: n, Accident: calls.Accident{Lands: lands, GoesOn: goesOn}}
+					made, err := w.over(c.Over(w.db, w.queues)).Create(t.Context(), w.ann, draft, key)
+					if c.Left > 0 {
 						break // there is no such call
 					}
 					met++
@@ -275,9 +218,9 @@ func TestCrashesInHubs(t *testing.T) {
 					ids = append(ids, h.ID)
 				}
 				draft := posts.Draft{Visibility: posts.Locked, Hubs: ids, Slider: &posts.Slider{Text: "Tea?"}}
-				c := &crash{DB: w.db, Queues: w.queues, left: n, lands: lands, goesOn: goesOn}
-				made, err := w.over(c, messages{c}).Create(t.Context(), w.ann, draft, "")
-				if c.left > 0 {
+				c := &calls.Crash{Left: n, Accident: calls.Accident{Lands: lands, GoesOn: goesOn}}
+				made, err := w.over(c.Over(w.db, w.queues)).Create(t.Context(), w.ann, draft, "")
+				if c.Left > 0 {
 					break // there is no such call
 				}
 				met++

@@ -19,6 +19,7 @@ import (
 	"prompthub/internal/fault"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
+	"prompthub/internal/testing/calls"
 )
 
 // A life has the people, hubs and posts around a person that has left Duuble.
@@ -190,8 +191,8 @@ func TestPurgeOfAccounts(t *testing.T) {
 			continue
 		}
 		w.Pass(2 * time.Second)
-		c := &crash{DB: w.db, Queues: w.queues, left: n, lands: n%2 == 0, goesOn: n%4 < 2}
-		err := w.over(c, messages{c}).Purge(ctx)
+		c := &calls.Crash{Left: n, Accident: calls.Accident{Lands: n%2 == 0, GoesOn: n%4 < 2}}
+		err := w.over(c.Over(w.db, w.queues)).Purge(ctx)
 		what := fmt.Sprintf("call %d: %v", n, err)
 		for range 2 {
 			w.purge(what)
@@ -199,7 +200,7 @@ func TestPurgeOfAccounts(t *testing.T) {
 			require.Empty(t, w.differences(), what)
 		}
 		w.afterwards(x, what)
-		if c.left > 0 {
+		if c.Left > 0 {
 			require.NoError(t, err)
 			require.Greater(t, n, 100, "accidents never happened")
 			break // there is no such call
@@ -315,9 +316,9 @@ func TestPurgeOfAccountsAgainstReturn(t *testing.T) {
 	for n := 1; ; n += 1 + n/8 { // after the mark of the account the calls are alike
 		w := first.copy()
 		w.Pass(time.Second)
-		c := &crash{DB: w.db, Queues: w.queues, left: n, lands: true}
-		_ = w.over(c, messages{c}).Purge(t.Context())
-		if c.left > 0 {
+		c := &calls.Crash{Left: n, Accident: calls.Accident{Lands: true}}
+		_ = w.over(c.Over(w.db, w.queues)).Purge(t.Context())
+		if c.Left > 0 {
 			break // there is no such call
 		}
 		w.Pass(-time.Second)
@@ -412,8 +413,8 @@ func TestErase(t *testing.T) {
 	for name, first := range map[string]*world{"has left": gone, "is there": there} {
 		for n := 1; ; n += 1 + 40*min(n/20, 1) { // the later calls are those of a purge, which has a test of its own
 			w := first.copy()
-			c := &crash{DB: w.db, Queues: w.queues, left: n, lands: n%2 == 0}
-			err := w.over(c, messages{c}).Erase(ctx, x.ann.UserID)
+			c := &calls.Crash{Left: n, Accident: calls.Accident{Lands: n%2 == 0}}
+			err := w.over(c.Over(w.db, w.queues)).Erase(ctx, x.ann.UserID)
 			what := fmt.Sprintf("%s, call %d: %v", name, n, err)
 			if err != nil {
 				if again := w.posts.Erase(ctx, x.ann.UserID); again != nil {
@@ -427,7 +428,7 @@ func TestErase(t *testing.T) {
 			w.purge(what)
 			require.Empty(t, w.differences(), what)
 			w.afterwards(x, what)
-			if c.left > 0 {
+			if c.Left > 0 {
 				require.Greater(t, n, 5, "accidents never happened")
 				break // there is no such call
 			}
@@ -455,12 +456,12 @@ func TestApprovalWithinAPurge(t *testing.T) {
 		w.Pass(2 * time.Hour)
 		bob := w.again(2)
 		left := n
-		hook := &duubletest.Hook{DB: w.db, Before: func(table.Op) bool { left--; return left == 0 }}
-		hook.Do = func() {
+		rival := &calls.Rival{DB: w.db, Before: func(string, table.Op) bool { left--; return left == 0 }}
+		rival.Do = func() {
 			_, err := w.posts.Hubs.Decide(t.Context(), bob, hub, request, true)
 			outcomes[err == nil]++
 		}
-		require.NoError(t, w.over(hook, w.queues).Purge(t.Context()))
+		require.NoError(t, w.over(rival, w.queues).Purge(t.Context()))
 		w.pump(2 * time.Minute)
 		w.purge()
 		require.Empty(t, w.differences(), "write %d", n)
@@ -468,7 +469,7 @@ func TestApprovalWithinAPurge(t *testing.T) {
 		h, err := w.posts.Hubs.Get(t.Context(), w.again(2), hub)
 		require.NoError(t, err)
 		require.EqualValues(t, 1, h.Members)
-		if hook.Do != nil {
+		if rival.Do != nil {
 			break // there is no such write
 		}
 	}
@@ -537,11 +538,11 @@ func TestWritesWithinAPurge(t *testing.T) {
 			t.Parallel()
 			w := begin.copy()
 			w.t = t
-			hook := &duubletest.Hook{DB: w.db, Before: func(op table.Op) bool { return strings.HasPrefix(op.Row.Row, c.row) }}
-			s := w.over(hook, w.queues)
-			hook.Do = func() { require.NoError(t, w.posts.Erase(t.Context(), ann.UserID)) }
+			rival := &calls.Rival{DB: w.db, Before: func(_ string, op table.Op) bool { return strings.HasPrefix(op.Row.Row, c.row) }}
+			s := w.over(rival, w.queues)
+			rival.Do = func() { require.NoError(t, w.posts.Erase(t.Context(), ann.UserID)) }
 			_ = c.do(s, bob) // which may or may not find that it came too late
-			require.Nil(t, hook.Do)
+			require.Nil(t, rival.Do)
 			for range 3 {
 				w.pump(2 * time.Minute)
 			}

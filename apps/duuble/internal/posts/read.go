@@ -11,6 +11,7 @@ import (
 	"prompthub/apps/duuble/internal/manage"
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/schema"
+	"prompthub/internal/cursor"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
 )
@@ -345,7 +346,7 @@ func (s *Service) newest(ctx context.Context, after string, limit int) (rows []t
 	in, last, _ := strings.Cut(after, "|")
 	if after != "" {
 		if at, err = time.Parse(monthForm, in); err != nil {
-			return nil, "", rowstore.BadPosition()
+			return nil, "", cursor.Refuse()
 		}
 	}
 	budget := s.Budget()

@@ -15,6 +15,7 @@ import (
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/posts"
 	"prompthub/internal/fault"
+	"prompthub/internal/testing/calls"
 )
 
 // reports returns the targets of reports with a status, page after page.
@@ -124,8 +125,8 @@ func TestCrashesOfReports(t *testing.T) {
 		h, err := w.posts.Hubs.Create(ctx, bob, hubs.Draft{Name: "Tea"})
 		require.NoError(t, err)
 		of := manage.Target{Kind: manage.AHub, ID: h.ID}
-		c := &crash{DB: w.db, Queues: w.queues, left: n, lands: n%2 == 0, goesOn: n%4 < 2}
-		over := w.over(c, messages{c})
+		c := &calls.Crash{Left: n, Accident: calls.Accident{Lands: n%2 == 0, GoesOn: n%4 < 2}}
+		over := w.over(c.Over(w.db, w.queues))
 		over.People.Admins = w.people.Admins
 		what := fmt.Sprintf("call %d", n)
 		_, _, _ = over.Manage.Report(ctx, bob, of, "spam", "")
@@ -140,7 +141,7 @@ func TestCrashesOfReports(t *testing.T) {
 		require.Empty(t, w.reports(w.ann, manage.Open), what)
 		require.Equal(t, []string{"hub " + h.ID}, w.reports(w.ann, manage.Resolved), what)
 		require.Empty(t, w.differences(), what)
-		if c.left > 0 {
+		if c.Left > 0 {
 			require.Greater(t, n, 15, "accidents never happened")
 			break // there is no such call
 		}

@@ -7,12 +7,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"prompthub/apps/duuble/internal/duubletest"
 	"prompthub/apps/duuble/internal/hubs"
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/posts"
 	"prompthub/internal/fault"
 	"prompthub/internal/storage/table"
+	"prompthub/internal/testing/calls"
 )
 
 // repost reposts a post, in hubs if there are some.
@@ -151,10 +151,10 @@ func TestCrashesOfReposts(t *testing.T) {
 			if step == 3 {
 				w.Pass(keep + time.Second)
 			}
-			c := &crash{DB: w.db, Queues: w.queues, left: n, lands: n%2 == 0, goesOn: n%4 < 2}
-			err = do(w.over(c, messages{c}))
+			c := &calls.Crash{Left: n, Accident: calls.Accident{Lands: n%2 == 0, GoesOn: n%4 < 2}}
+			err = do(w.over(c.Over(w.db, w.queues)))
 			what := fmt.Sprintf("step %d, call %d: %v", step, n, err)
-			if c.left > 0 {
+			if c.Left > 0 {
 				require.NoError(t, err, what)
 				require.Greater(t, n, 8, "accidents never happened")
 				break // there is no such call
@@ -182,16 +182,16 @@ func TestLateMirrorOfARepost(t *testing.T) {
 	made, err := w.posts.Create(ctx, w.ann, posts.Draft{Slider: &posts.Slider{Text: "Tea?"}}, "")
 	require.NoError(t, err)
 	thought := "about it"
-	hook := &duubletest.Hook{DB: w.db, Before: duubletest.Writes(table.Insert, "rp|")}
-	hook.Do = func() {
+	rival := &calls.Rival{DB: w.db, Before: calls.Writes(table.Insert, "rp|")}
+	rival.Do = func() {
 		page, err := w.posts.Newest(ctx, w.ann, "", 1)
 		require.NoError(t, err)
 		require.NoError(t, w.posts.Delete(ctx, w.ann, page.Cards[0].ID))
 	}
 	w.Pass(time.Second)
-	_, err = w.over(hook, w.queues).Create(ctx, w.ann, posts.Draft{Source: made.ID, Thought: &thought}, "")
+	_, err = w.over(rival, w.queues).Create(ctx, w.ann, posts.Draft{Source: made.ID, Thought: &thought}, "")
 	require.NoError(t, err)
-	require.Nil(t, hook.Do)
+	require.Nil(t, rival.Do)
 	w.pump(2 * time.Minute)
 	require.Empty(t, w.differences())
 	count, ids := w.reposted(people.Claim{}, made.ID)

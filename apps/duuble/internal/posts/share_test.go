@@ -13,6 +13,7 @@ import (
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/posts"
 	"prompthub/internal/fault"
+	"prompthub/internal/testing/calls"
 )
 
 // inFeed returns the notes of the shares in the list of a person.
@@ -140,10 +141,10 @@ func TestCrashesOfShares(t *testing.T) {
 			to = []string{h.ID}
 		}
 		share := func(s *posts.Service) error { _, err := s.Share(ctx, w.ann, made.ID, to, "note", "key"); return err }
-		c := &crash{DB: w.db, Queues: w.queues, left: n, lands: n%2 == 0, goesOn: n%4 < 2}
-		err = share(w.over(c, messages{c}))
+		c := &calls.Crash{Left: n, Accident: calls.Accident{Lands: n%2 == 0, GoesOn: n%4 < 2}}
+		err = share(w.over(c.Over(w.db, w.queues)))
 		what := fmt.Sprintf("call %d: %v", n, err)
-		if c.left > 0 {
+		if c.Left > 0 {
 			require.NoError(t, err, what)
 			require.Greater(t, n, 8, "accidents never happened")
 			break // there is no such call

@@ -30,6 +30,8 @@ import (
 	"time"
 
 	"github.com/oklog/ulid/v2"
+
+	"prompthub/internal/storage/rowstore"
 )
 
 // Tables names the tables.
@@ -45,26 +47,8 @@ type Tables struct {
 	Admin         string `envconfig:"TABLE_ADMIN" default:"Admin"`
 }
 
-// Prefixed returns the tables with the prefix in their names.
-func (t Tables) Prefixed() Tables {
-	for _, name := range t.names() {
-		*name = t.Prefix + *name
-	}
-	return t
-}
-
-func (t *Tables) names() []*string {
-	return []*string{&t.Users, &t.Names, &t.Posts, &t.Lists, &t.Notifications, &t.Sessions, &t.Hubs, &t.Admin}
-}
-
 // All returns the names.
-func (t Tables) All() []string {
-	var all []string
-	for _, name := range t.names() {
-		all = append(all, *name)
-	}
-	return all
-}
+func (t Tables) All() []string { return rowstore.TableNames(t) }
 
 // User returns the partition of a user in Users.
 func User(id string) string { return "u|" + id }

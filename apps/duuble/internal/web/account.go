@@ -89,7 +89,7 @@ func (s *web) pages() {
 }
 
 func (s *web) signInPage(r *request) error {
-	to := back(r.URL.Query().Get("back"))
+	to := s.site.Back(r.URL.Query().Get("back"))
 	if r.who != nil {
 		goOn(r, to)
 		return nil
@@ -98,8 +98,8 @@ func (s *web) signInPage(r *request) error {
 }
 
 func (s *web) signIn(r *request) error {
-	to := back(r.form("back"))
-	by := people.Asker{Device: readCookie(r.Request, deviceCookie)}
+	to := s.site.Back(r.form("back"))
+	by := people.Asker{Device: cookies.Read(r.Request, deviceCookie)}
 	by.Site, by.Network = httpjson.AddressClass(r.Request)
 	c, err := s.People.RequestCode(r.Context(), people.Channels[0], r.form("destination"), people.Purposes[0], by)
 	if err != nil {
@@ -117,17 +117,17 @@ type codeBody struct {
 
 func (s *web) codePage(r *request) error {
 	q := r.URL.Query()
-	return s.render(r, http.StatusOK, page{Name: "code", Title: "Enter the code", Body: codeBody{q.Get("challenge"), back(q.Get("back")), s.Printed}})
+	return s.render(r, http.StatusOK, page{Name: "code", Title: "Enter the code", Body: codeBody{q.Get("challenge"), s.site.Back(q.Get("back")), s.Printed}})
 }
 
 func (s *web) code(r *request) error {
-	to := back(r.form("back"))
+	to := s.site.Back(r.form("back"))
 	in, err := s.People.Verify(r.Context(), r.form("challenge"), r.form("code"), people.Device(r.UserAgent()))
 	if err != nil {
 		return s.refused(r, page{Name: "code", Title: "Enter the code", Body: codeBody{r.form("challenge"), to, s.Printed}}, err)
 	}
-	keepSession(r.w, r.Request, in.Tokens)
-	setCookie(r.w, r.Request, deviceCookie, in.Device, people.DeviceFor)
+	keepSession(r, in.Tokens)
+	cookies.Keep(r.w, r.Request, deviceCookie, in.Device, people.DeviceFor)
 	if !in.User.Onboarded() {
 		to = Prefix + "/welcome"
 	}
@@ -136,7 +136,7 @@ func (s *web) code(r *request) error {
 }
 
 func (s *web) signOut(r *request) error {
-	forgetSession(r.w, r.Request)
+	forgetSession(r)
 	if r.who != nil || r.left {
 		if err := s.People.Logout(r.Context(), r.claim, false); err != nil && fault.Of(err) != fault.Unauthenticated {
 			return err
@@ -150,7 +150,7 @@ func (s *web) leave(r *request) error {
 	if err := s.People.Leave(r.Context(), r.claim); err != nil {
 		return err
 	}
-	forgetSession(r.w, r.Request)
+	forgetSession(r)
 	goOn(r, Prefix+"?done=departed")
 	return nil
 }
@@ -240,7 +240,7 @@ func (s *web) signOutEverywhere(r *request) error {
 	if err := s.People.Logout(r.Context(), r.claim, true); err != nil {
 		return err
 	}
-	forgetSession(r.w, r.Request)
+	forgetSession(r)
 	goOn(r, Prefix)
 	return nil
 }

@@ -2,7 +2,6 @@ package web
 
 import (
 	"net/http"
-	"strings"
 	"time"
 
 	"prompthub/apps/duuble/internal/hubs"
@@ -56,9 +55,8 @@ func (s *web) stream(r *request) error {
 	r.leave()
 	stream.SetHeaders(r.w.Header().Set)
 	return open.Write(r.w, func(n posts.Notification) (string, error) {
-		var b strings.Builder
-		err := s.templates["notifications"].ExecuteTemplate(&b, "notice", n)
-		return b.String(), err
+		text, err := s.site.Part("notifications", "notice", n)
+		return string(text), err
 	})
 }
 

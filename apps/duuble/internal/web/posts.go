@@ -11,7 +11,6 @@ import (
 	"prompthub/apps/duuble/internal/rules"
 	"prompthub/internal/cursor"
 	"prompthub/internal/fault"
-	"prompthub/internal/storage/rowstore"
 )
 
 // perPage is how many posts a page shows.
@@ -40,15 +39,7 @@ func position(r *request) (string, error) { return positionIn(r, r.URL.Path) }
 
 // positionIn is position of the list of a path.
 func positionIn(r *request, path string) (string, error) {
-	text := r.URL.Query().Get("after")
-	if text == "" {
-		return "", nil
-	}
-	after, err := cursor.Open(path, text)
-	if err != nil {
-		return "", rowstore.BadPosition()
-	}
-	return after, nil
+	return cursor.Resume(path, r.URL.Query().Get("after"))
 }
 
 // more returns the address of the next page of a list, "" at the end.

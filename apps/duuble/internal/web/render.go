@@ -1,10 +1,7 @@
 package web
 
 import (
-	"bytes"
 	"embed"
-	"fmt"
-	"net/http"
 	"net/url"
 
 	"prompthub/apps/duuble/internal/notices"
@@ -85,20 +82,10 @@ var done = map[string]string{
 
 // render answers with a page.
 func (s *web) render(r *request, status int, p page) error {
-	p.Me, p.Here, p.News = r.who, Prefix, notices.After(s.Now().Add(-shownWithin))
-	if r.Method == http.MethodGet {
-		p.Here = back(r.URL.RequestURI())
-	}
+	p.Me, p.Here, p.News = r.who, s.site.Here(r.Request), notices.After(s.Now().Add(-shownWithin))
 	p.Done = done[r.URL.Query().Get("done")]
 	if p.Form == nil {
 		p.Form = url.Values{}
 	}
-	var b bytes.Buffer
-	if err := s.templates[p.Name].ExecuteTemplate(&b, "frame", p); err != nil {
-		return fmt.Errorf("render %s: %w", p.Name, err)
-	}
-	r.w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	r.w.WriteHeader(status)
-	_, _ = r.w.Write(b.Bytes()) // the client has gone away
-	return nil
+	return s.site.Render(r.w, status, p.Name, "frame", p)
 }

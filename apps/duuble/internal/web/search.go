@@ -34,8 +34,8 @@ func (s *web) search(r *request) error {
 			switch {
 			case of == kind:
 				var err error
-				if after, err = cursor.Open(list, q.Get("after")); err != nil {
-					return rowstore.BadPosition()
+				if after, err = cursor.Resume(list, q.Get("after")); err != nil {
+					return err
 				}
 			case of != "":
 				return nil

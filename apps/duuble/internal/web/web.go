@@ -15,7 +15,6 @@ import (
 	"html/template"
 	"log/slog"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
@@ -55,28 +54,26 @@ type Config struct {
 
 type web struct {
 	Config
-	mux       *http.ServeMux
-	patterns  []string // of the mux
-	templates map[string]*template.Template
+	site pages.Site
 }
 
 // Patterns returns the routes of all pages, as a ServeMux knows them.
-func Patterns() []string { return build(Config{}).patterns }
+func Patterns() []string { return build(Config{}).site.Patterns }
 
 // New returns a handler for everything under Prefix.
 func New(c Config) http.Handler {
 	s := build(c)
-	watch := httpjson.Observer{Log: c.Log, Now: c.Now, Telemetry: c.Telemetry}
-	return pages.Handler(s.mux, watch, func(w http.ResponseWriter, r *http.Request) {
+	return s.site.Handler(func(w http.ResponseWriter, r *http.Request) {
 		s.fail(&request{Request: r, w: w}, fault.Coded(fault.Forbidden, "OTHER_SITE", "this form was sent from another site"))
 	})
 }
 
 func build(c Config) *web {
-	static := pages.NewStatic(Prefix+"/static/", files, nil)
-	functions := template.FuncMap{"asset": static.Address, "prefix": func() string { return Prefix }, "field": newField, "day": day, "number": number, "role": roleOf, "happened": func(kind string) string { return happened[kind] }, "did": func(kind string) string { return did[kind] }}
-	s := &web{Config: c, mux: http.NewServeMux(), templates: pages.Templates(files, functions)}
-	s.mux.Handle("GET "+Prefix+"/static/{file}", static.Handler(c.Admission))
+	s := &web{Config: c, site: pages.Site{Prefix: Prefix, Admission: c.Admission, Log: c.Log, Now: c.Now, Telemetry: c.Telemetry}}
+	s.site.Open(files, template.FuncMap{
+		"field": newField, "day": day, "number": number, "role": roleOf,
+		"happened": func(kind string) string { return happened[kind] }, "did": func(kind string) string { return did[kind] },
+	})
 	s.pages()
 	return s
 }
@@ -114,60 +111,45 @@ const (
 // handle registers a page. A guest is sent to sign in and back, and a person without a username to
 // choose one.
 func (s *web) handle(pattern string, who access, act action) {
-	s.patterns = append(s.patterns, pattern)
-	s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Cache-Control", "private, no-store")
+	s.site.Serve(pattern, func(w http.ResponseWriter, r *http.Request) pages.Visit {
 		req := &request{Request: r, w: w}
-		access, refresh, _ := strings.Cut(readCookie(r, sessionCookie), "~")
+		access, refresh, _ := strings.Cut(cookies.Read(r, sessionCookie), "~")
 		claim, over := s.People.ParseAccess(access)
-		var find func() (string, error)
+		v := pages.Visit{Entry: who == entry, MaxForm: maxForm, Fail: func(err error) { s.fail(req, err) }}
 		if over == nil {
-			find = func() (string, error) {
+			v.Find = func() (string, error) {
 				u, err := s.recognize(req, claim)
 				return u.ID, err
 			}
 		}
-		caller, err := s.Admission.Caller(r, find)
-		if err == nil && who == entry {
-			caller = httpjson.CallerOf(r, "")
+		v.Renew = func(ended bool) error {
+			if ended {
+				cookies.Forget(w, r, sessionCookie)
+			}
+			if access == "" || over == nil {
+				return nil
+			}
+			return s.renew(req, refresh)
 		}
-		if fault.Of(err) == fault.Unauthenticated {
-			forgetSession(w, r) // the session has ended
-			err = nil
+		v.Allow = func() error {
+			if who > anyone && req.who == nil && !req.left {
+				return people.SignIn()
+			}
+			return nil
 		}
-		if limited := s.Admission.Admit(r.Context(), w.Header(), caller, httpjson.IsWrite(r)); limited != nil {
-			err = limited
+		v.Act = func(leave func()) error {
+			req.leave = leave
+			switch {
+			case req.left && who != always:
+				goOn(req, Prefix+"/come-back")
+			case who == member && !req.who.Onboarded():
+				goOn(req, Prefix+"/welcome")
+			default:
+				return act(req)
+			}
+			return nil
 		}
-		if err == nil && access != "" && over != nil {
-			err = s.renew(req, refresh)
-		}
-		if err == nil && who > anyone && req.who == nil && !req.left {
-			err = people.SignIn() // before the form is read
-		}
-		if err == nil && r.Method == http.MethodPost {
-			err = pages.ReadForm(s.Admission, w, r, maxForm)
-		}
-		leave, full := s.Admission.Enter(r.Context(), caller)
-		if full != nil {
-			httpjson.Refuse(w, r, full) // a page would be work
-			return
-		}
-		defer leave()
-		req.leave = leave
-		switch {
-		case err != nil:
-		case req.left && who != always:
-			goOn(req, Prefix+"/come-back")
-			return
-		case who == member && !req.who.Onboarded():
-			goOn(req, Prefix+"/welcome")
-			return
-		default:
-			err = act(req)
-		}
-		if err != nil {
-			s.fail(req, err)
-		}
+		return v
 	})
 }
 
@@ -195,7 +177,7 @@ func (s *web) renew(r *request, refresh string) error {
 	in, err := s.People.Refresh(r.Context(), refresh, hex.EncodeToString(sum[:16]))
 	var c people.Claim
 	if err == nil {
-		keepSession(r.w, r.Request, in.Tokens)
+		keepSession(r, in.Tokens)
 		c, err = s.People.ParseAccess(in.Tokens.Access)
 	}
 	if err == nil {
@@ -203,80 +185,37 @@ func (s *web) renew(r *request, refresh string) error {
 	}
 	if fault.Of(err) == fault.Unauthenticated {
 		wrong()
-		forgetSession(r.w, r.Request)
+		forgetSession(r)
 		return nil
 	}
 	return err
 }
 
-// The cookies, after the name of the application: the tokens of a session, and the token of a
-// device that has signed in, which stays when the session ends.
+// cookies keeps the tokens of a session, and the token of a device that has signed in, which stays
+// when the session ends.
 const (
+	cookies       = pages.Cookies("duuble")
 	sessionCookie = "session"
 	deviceCookie  = "device"
 )
 
-// cookieName is the whole name of a cookie. Over https the browser holds it to be ours alone.
-func cookieName(r *http.Request, name string) string {
-	if httpjson.Encrypted(r) {
-		return "__Host-duuble-" + name
-	}
-	return "duuble-" + name
-}
-
-// readCookie returns the value of a cookie, "" if there is none.
-func readCookie(r *http.Request, name string) string {
-	c, err := r.Cookie(cookieName(r, name))
-	if err != nil {
-		return ""
-	}
-	return c.Value
-}
-
 // keepSession has the browser send tokens from now on.
-func keepSession(w http.ResponseWriter, r *http.Request, t people.Tokens) {
-	setCookie(w, r, sessionCookie, t.Access+"~"+t.Refresh, people.RefreshFor)
+func keepSession(r *request, t people.Tokens) {
+	cookies.Keep(r.w, r.Request, sessionCookie, t.Access+"~"+t.Refresh, people.RefreshFor)
 }
 
 // forgetSession has it send none.
-func forgetSession(w http.ResponseWriter, r *http.Request) {
-	setCookie(w, r, sessionCookie, "", -time.Second)
-}
-
-// setCookie has the browser keep a cookie for a time, or forget it if that is negative.
-func setCookie(w http.ResponseWriter, r *http.Request, name, value string, keep time.Duration) {
-	http.SetCookie(w, &http.Cookie{ //nolint:gosec // Secure where it can be
-		Name: cookieName(r, name), Value: value, Path: "/", MaxAge: int(keep.Seconds()),
-		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: httpjson.Encrypted(r),
-	})
-}
+func forgetSession(r *request) { cookies.Forget(r.w, r.Request, sessionCookie) }
 
 // fail answers with an error. A guest is sent to sign in.
 func (s *web) fail(r *request, err error) {
-	if fault.Of(err) == fault.Unauthenticated {
-		here := Prefix
-		if r.Method == http.MethodGet {
-			here = r.URL.RequestURI()
-		}
-		httpjson.HangUp(r.w, r.Request)
-		goOn(r, Prefix+"/sign-in?back="+url.QueryEscape(here))
-		return
-	}
-	p := httpjson.Describe(r.Context(), err)
-	httpjson.HangUp(r.w, r.Request)
-	for name, values := range p.GetHeaders() {
-		r.w.Header()[name] = values
-	}
-	if err := s.render(r, p.Status, page{Name: "error", Title: "This did not work", Error: sentence(p.Detail), Body: p.RequestID}); err != nil {
-		httpjson.WriteProblem(r.w, httpjson.Describe(r.Context(), err))
-	}
+	s.site.Fail(r.w, r.Request, err, func(p *httpjson.Problem) error {
+		return s.render(r, p.Status, page{Name: "error", Title: "This did not work", Error: pages.Sentence(p.Detail), Body: p.RequestID})
+	})
 }
 
 // goOn has the browser open an address of ours.
 func goOn(r *request, address string) { http.Redirect(r.w, r.Request, address, http.StatusSeeOther) }
-
-// back returns an address of ours to go back to, never that of a page to sign in.
-func back(address string) string { return pages.Back(Prefix, Prefix+"/sign-", address) }
 
 // refused renders the page of a form again that broke rules, with the values that were typed and
 // the errors. Any other error is returned.
@@ -298,18 +237,10 @@ func (s *web) refused(r *request, p page, err error) error {
 		p.Form = r.PostForm
 	}
 	for _, field := range f.Fields {
-		p.Errors[strings.TrimPrefix(strings.TrimPrefix(field.Name, "body."), "query.")] = sentence(field.Message)
+		p.Errors[strings.TrimPrefix(strings.TrimPrefix(field.Name, "body."), "query.")] = pages.Sentence(field.Message)
 	}
 	if len(f.Fields) == 0 {
-		p.Error = sentence(f.Text)
+		p.Error = pages.Sentence(f.Text)
 	}
 	return s.render(r, status, p)
-}
-
-// sentence writes a message of an error as a page does.
-func sentence(s string) string {
-	if s == "" {
-		return ""
-	}
-	return strings.ToUpper(s[:1]) + s[1:] + "."
 }

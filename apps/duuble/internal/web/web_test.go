@@ -66,7 +66,7 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, now: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)}
 	db, queues := memory.NewTables(), memory.NewQueues(w.Now)
-	tables := schema.Tables{Users: "Users", Names: "Names", Posts: "Posts", Lists: "Lists", Notifications: "Notifications", Sessions: "Sessions", Hubs: "Hubs", Admin: "Admin"}
+	tables := rowstore.DefaultTables[schema.Tables]()
 	require.NoError(t, db.Create(t.Context(), tables.All()...))
 	require.NoError(t, queues.Create(t.Context(), append(posts.Queues(), people.Queues()...)...))
 	rows := &rowstore.Store{

@@ -8,38 +8,41 @@ import (
 	"prompthub/internal/storage/table"
 )
 
+// preferencesColumns are the properties of preferences.
+var preferencesColumns = rowstore.Columns[rules.Preferences]{
+	rowstore.Number("AgeRangeMin", func(p *rules.Preferences) *int { return &p.AgeMin }),
+	rowstore.Number("AgeRangeMax", func(p *rules.Preferences) *int { return &p.AgeMax }),
+	rowstore.Number("MaxDistanceKm", func(p *rules.Preferences) *int { return &p.MaxDistance }),
+	rowstore.Text("ShowMe", func(p *rules.Preferences) *string { return &p.ShowMe }),
+}
+
 // PreferencesRow returns what is stored of what a member looks for.
 func PreferencesRow(user string, p rules.Preferences, changes Daily, now time.Time) table.Row {
-	return table.Row{Key: PreferencesKey(user), Props: table.Props{
-		{Name: "AgeRangeMin", Value: table.Int32(int32(p.AgeMin))},
-		{Name: "AgeRangeMax", Value: table.Int32(int32(p.AgeMax))},
-		{Name: "MaxDistanceKm", Value: table.Int32(int32(p.MaxDistance))},
-		{Name: "ShowMe", Value: table.String(p.ShowMe)},
-		{Name: "ChangesOn", Value: table.String(changes.Day)},
-		{Name: "Changes", Value: table.Int32(int32(changes.Count))},
-		{Name: "UpdatedAt", Value: table.Time(now)},
-	}}
+	return table.Row{Key: PreferencesKey(user), Props: append(preferencesColumns.Props(&p),
+		table.Prop{Name: "ChangesOn", Value: table.String(changes.Day)},
+		table.Prop{Name: "Changes", Value: table.Int32(int32(changes.Count))},
+		table.Prop{Name: "UpdatedAt", Value: table.Time(now)},
+	)}
+}
+
+// privacyColumns are the properties of settings of privacy.
+var privacyColumns = rowstore.Columns[rules.Privacy]{
+	rowstore.Text("ProfileVisibility", func(p *rules.Privacy) *string { return &p.Visibility }),
+	rowstore.Flag("AnonymousLikes", func(p *rules.Privacy) *bool { return &p.AnonymousLikes }),
+	rowstore.Text("Language", func(p *rules.Privacy) *string { return &p.Language }),
+	rowstore.Flag("NotificationsEnabled", func(p *rules.Privacy) *bool { return &p.Notifications }),
+	rowstore.Flag("EmailNotifications", func(p *rules.Privacy) *bool { return &p.Emails }),
 }
 
 // PrivacyRow returns what is stored of what a member shows.
 func PrivacyRow(user string, p rules.Privacy, now time.Time) table.Row {
-	return table.Row{Key: SettingsKey(user), Props: table.Props{
-		{Name: "ProfileVisibility", Value: table.String(p.Visibility)},
-		{Name: "AnonymousLikes", Value: table.Bool(p.AnonymousLikes)},
-		{Name: "Language", Value: table.String(p.Language)},
-		{Name: "NotificationsEnabled", Value: table.Bool(p.Notifications)},
-		{Name: "EmailNotifications", Value: table.Bool(p.Emails)},
-		{Name: "UpdatedAt", Value: table.Time(now)},
-	}}
+	return table.Row{Key: SettingsKey(user), Props: append(privacyColumns.Props(&p), table.Prop{Name: "UpdatedAt", Value: table.Time(now)})}
 }
 
 // ParsePreferences reads what a member looks for from its row.
-func ParsePreferences(row table.Row) rules.Preferences {
-	p := row.Props
-	return rules.Preferences{
-		AgeMin: int(p.Get("AgeRangeMin").Int()), AgeMax: int(p.Get("AgeRangeMax").Int()),
-		MaxDistance: int(p.Get("MaxDistanceKm").Int()), ShowMe: p.Get("ShowMe").Str(),
-	}
+func ParsePreferences(row table.Row) (p rules.Preferences) {
+	preferencesColumns.Read(row.Props, &p)
+	return p
 }
 
 // ParseChanges reads how often preferences were changed on a day.
@@ -48,12 +51,9 @@ func ParseChanges(row table.Row) Daily {
 }
 
 // ParsePrivacy reads what a member shows from its row.
-func ParsePrivacy(row table.Row) rules.Privacy {
-	p := row.Props
-	return rules.Privacy{
-		Visibility: p.Get("ProfileVisibility").Str(), AnonymousLikes: p.Get("AnonymousLikes").Bool(), Language: p.Get("Language").Str(),
-		Notifications: p.Get("NotificationsEnabled").Bool(), Emails: p.Get("EmailNotifications").Bool(),
-	}
+func ParsePrivacy(row table.Row) (p rules.Privacy) {
+	privacyColumns.Read(row.Props, &p)
+	return p
 }
 
 // DueKey is the key of the row of State by which the timer of erasure finds an account that was

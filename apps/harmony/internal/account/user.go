@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"prompthub/apps/harmony/internal/rules"
+	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
 )
 
@@ -60,42 +61,38 @@ func (u User) Suspended(now time.Time) bool { return now.Before(u.SuspendedUntil
 // Deleted reports whether the account is deleted.
 func (u User) Deleted() bool { return !u.DeletedAt.IsZero() }
 
+// userColumns are the properties of an account but those of its position and its age.
+var userColumns = rowstore.Columns[User]{
+	rowstore.Text("Email", func(u *User) *string { return &u.Email }),
+	rowstore.Text("PasswordHash", func(u *User) *string { return &u.PasswordHash }),
+	rowstore.Text("Name", func(u *User) *string { return &u.Name }),
+	rowstore.Instant("BirthDate", func(u *User) *time.Time { return &u.BirthDate }),
+	rowstore.Text("Bio", func(u *User) *string { return &u.Bio }),
+	rowstore.Text("Location", func(u *User) *string { return &u.Location }),
+	rowstore.Text("Gender", func(u *User) *string { return &u.Gender }),
+	rowstore.Text("ProfileImageUrl", func(u *User) *string { return &u.ProfileImageURL }),
+	rowstore.Text("Role", func(u *User) *Role { return &u.Role }),
+	rowstore.Instant("LastSeen", func(u *User) *time.Time { return &u.LastSeen }),
+	rowstore.Instant("CreatedAt", func(u *User) *time.Time { return &u.CreatedAt }),
+	rowstore.Instant("UpdatedAt", func(u *User) *time.Time { return &u.UpdatedAt }),
+	rowstore.Flag("Registered", func(u *User) *bool { return &u.Registered }),
+	rowstore.Text("SuspendedReason", func(u *User) *string { return &u.SuspendedReason }),
+	rowstore.Text("Shuffle", func(u *User) *string { return &u.Shuffle }),
+	rowstore.Long("Version", func(u *User) *int64 { return &u.Version }),
+	rowstore.Derived("IsDeleted", func(u *User) table.Value { return table.Bool(u.Deleted()) }),
+	rowstore.Instant("SuspendedUntil", func(u *User) *time.Time { return &u.SuspendedUntil }).Optional(),
+	rowstore.Instant("SessionsAfter", func(u *User) *time.Time { return &u.SessionsAfter }).Optional(),
+	rowstore.Instant("DeletedAt", func(u *User) *time.Time { return &u.DeletedAt }).Optional(),
+	rowstore.Instant("GenderChangedAt", func(u *User) *time.Time { return &u.GenderChangedAt }).Optional(),
+	rowstore.Text("GenderBefore", func(u *User) *string { return &u.GenderBefore }).Optional(),
+	rowstore.Text("MovesOn", func(u *User) *string { return &u.Moves.Day }).Optional(),
+	rowstore.Number("Moves", func(u *User) *int { return &u.Moves.Count }).Optional(),
+	rowstore.Flag("IsErasing", func(u *User) *bool { return &u.Erasing }).Optional(),
+}
+
 // Row returns what is stored of the account.
 func (u User) Row(now time.Time) table.Row {
-	p := table.Props{
-		{Name: "Email", Value: table.String(u.Email)},
-		{Name: "PasswordHash", Value: table.String(u.PasswordHash)},
-		{Name: "Name", Value: table.String(u.Name)},
-		{Name: "Age", Value: table.Int32(int32(rules.Age(u.BirthDate, now)))}, // for people who look at rows
-		{Name: "BirthDate", Value: table.Time(u.BirthDate)},
-		{Name: "Bio", Value: table.String(u.Bio)},
-		{Name: "Location", Value: table.String(u.Location)},
-		{Name: "Gender", Value: table.String(u.Gender)},
-		{Name: "ProfileImageUrl", Value: table.String(u.ProfileImageURL)},
-		{Name: "Role", Value: table.String(string(u.Role))},
-		{Name: "LastSeen", Value: table.Time(u.LastSeen)},
-		{Name: "CreatedAt", Value: table.Time(u.CreatedAt)},
-		{Name: "UpdatedAt", Value: table.Time(u.UpdatedAt)},
-		{Name: "Registered", Value: table.Bool(u.Registered)},
-		{Name: "SuspendedReason", Value: table.String(u.SuspendedReason)},
-		{Name: "Shuffle", Value: table.String(u.Shuffle)},
-		{Name: "Version", Value: table.Int64(u.Version)},
-		{Name: "IsDeleted", Value: table.Bool(u.Deleted())},
-	}
-	for name, at := range map[string]time.Time{"SuspendedUntil": u.SuspendedUntil, "SessionsAfter": u.SessionsAfter, "DeletedAt": u.DeletedAt, "GenderChangedAt": u.GenderChangedAt} {
-		if !at.IsZero() {
-			p = append(p, table.Prop{Name: name, Value: table.Time(at)})
-		}
-	}
-	if u.GenderBefore != "" {
-		p = append(p, table.Prop{Name: "GenderBefore", Value: table.String(u.GenderBefore)})
-	}
-	if u.Moves.Day != "" {
-		p = append(p, table.Prop{Name: "MovesOn", Value: table.String(u.Moves.Day)}, table.Prop{Name: "Moves", Value: table.Int32(int32(u.Moves.Count))})
-	}
-	if u.Erasing {
-		p = append(p, table.Prop{Name: "IsErasing", Value: table.Bool(true)})
-	}
+	p := append(userColumns.Props(&u), table.Prop{Name: "Age", Value: table.Int32(int32(rules.Age(u.BirthDate, now)))}) // for people who look at rows
 	if u.Position != nil {
 		p = append(p,
 			table.Prop{Name: "LatTenths", Value: table.Int32(int32(u.Position.Lat))},
@@ -106,19 +103,10 @@ func (u User) Row(now time.Time) table.Row {
 
 // ParseUser reads an account from its row.
 func ParseUser(row table.Row) User {
-	p := row.Props
-	u := User{
-		ID: row.Key.Row, Email: p.Get("Email").Str(), Name: p.Get("Name").Str(), BirthDate: p.Get("BirthDate").Time(),
-		Bio: p.Get("Bio").Str(), Location: p.Get("Location").Str(), Gender: p.Get("Gender").Str(),
-		ProfileImageURL: p.Get("ProfileImageUrl").Str(), Role: Role(p.Get("Role").Str()),
-		LastSeen: p.Get("LastSeen").Time(), CreatedAt: p.Get("CreatedAt").Time(), UpdatedAt: p.Get("UpdatedAt").Time(),
-		SuspendedUntil: p.Get("SuspendedUntil").Time(), SuspendedReason: p.Get("SuspendedReason").Str(), DeletedAt: p.Get("DeletedAt").Time(),
-		Erasing: p.Get("IsErasing").Bool(), Version: p.Get("Version").Int(), PasswordHash: p.Get("PasswordHash").Str(), Registered: p.Get("Registered").Bool(),
-		GenderBefore: p.Get("GenderBefore").Str(), GenderChangedAt: p.Get("GenderChangedAt").Time(), Moves: Daily{p.Get("MovesOn").Str(), int(p.Get("Moves").Int())},
-		SessionsAfter: p.Get("SessionsAfter").Time(), Shuffle: p.Get("Shuffle").Str(), ETag: row.ETag,
-	}
-	if lat := p.Get("LatTenths"); lat.Type() != 0 {
-		u.Position = &rules.Position{Lat: int(lat.Int()), Lon: int(p.Get("LonTenths").Int())}
+	u := User{ID: row.Key.Row, ETag: row.ETag}
+	userColumns.Read(row.Props, &u)
+	if lat := row.Props.Get("LatTenths"); lat.Type() != 0 {
+		u.Position = &rules.Position{Lat: int(lat.Int()), Lon: int(row.Props.Get("LonTenths").Int())}
 	}
 	return u
 }

@@ -8,6 +8,8 @@ import (
 
 	"prompthub/apps/harmony/internal/blog"
 	"prompthub/apps/harmony/internal/meet"
+	"prompthub/internal/http/httpjson"
+	"prompthub/internal/http/openapi"
 )
 
 type (
@@ -54,8 +56,8 @@ func (n NewPost) draft() blog.Draft {
 
 func postHeadOf(p blog.Post) PostHead {
 	return PostHead{
-		PostID: p.ID, Title: p.Title, Excerpt: p.Excerpt, Tags: p.Tags, IsPublished: p.Published, PublishedAt: optionalStamp(p.PublishedAt),
-		ImageURL: optional(p.ImageURL), AuthorID: optional(p.AuthorID), CreatedAt: stamp(p.CreatedAt), UpdatedAt: stamp(p.UpdatedAt),
+		PostID: p.ID, Title: p.Title, Excerpt: p.Excerpt, Tags: p.Tags, IsPublished: p.Published, PublishedAt: httpjson.OptionalTime(p.PublishedAt),
+		ImageURL: httpjson.OptionalText(p.ImageURL), AuthorID: httpjson.OptionalText(p.AuthorID), CreatedAt: httpjson.FormatTime(p.CreatedAt), UpdatedAt: httpjson.FormatTime(p.UpdatedAt),
 	}
 }
 
@@ -67,50 +69,50 @@ func (a *api) blog() {
 	}
 	const list, all = "list-posts", "list-all-posts"
 	route(a, anyone, Bound{2, 21}, op(list, http.MethodGet, "/blog/posts", "blog", "Posts of the blog", "Those that are published, the newest first, without their texts.", http.StatusOK),
-		func(ctx context.Context, c meet.Claim, in *ByPage) (*body[List[PostHead]], error) {
+		func(ctx context.Context, c meet.Claim, in *ByPage) (*openapi.Body[List[PostHead]], error) {
 			after, err := in.after(list, c)
 			if err != nil {
 				return nil, err
 			}
 			p, err := a.Blog.List(ctx, after, in.Limit)
-			return answer(pageOf(list, c, p.Posts, p.Next, postHeadOf), err)
+			return openapi.Answer(pageOf(list, c, p.Posts, p.Next, postHeadOf), err)
 		})
 	route(a, visitor, Bound{1, 3}, op("get-post", http.MethodGet, "/blog/posts/{postId}", "blog", "A post", "One that is not published is seen by admins alone.", http.StatusOK, 404),
-		func(ctx context.Context, c meet.Claim, in *ByPost) (*body[Post], error) {
+		func(ctx context.Context, c meet.Claim, in *ByPost) (*openapi.Body[Post], error) {
 			p, err := a.Blog.Post(ctx, c, in.PostID)
-			return answer(postOf(p), err)
+			return openapi.Answer(postOf(p), err)
 		})
 	route(a, member, Bound{1, 3}, op(all, http.MethodGet, "/admin/blog/posts", "admin", "All posts; admins may", "By their ids, those that are not published too.", http.StatusOK),
-		func(ctx context.Context, c meet.Claim, in *ByPage) (*body[List[PostHead]], error) {
+		func(ctx context.Context, c meet.Claim, in *ByPage) (*openapi.Body[List[PostHead]], error) {
 			after, err := in.after(all, c)
 			if err != nil {
 				return nil, err
 			}
 			p, err := a.Blog.All(ctx, c, after, in.Limit)
-			return answer(pageOf(all, c, p.Posts, p.Next, postHeadOf), err)
+			return openapi.Answer(pageOf(all, c, p.Posts, p.Next, postHeadOf), err)
 		})
 	route(a, member, Bound{3, 6}, op("new-post", http.MethodPost, "/admin/blog/posts", "admin", "Make a post; admins may", "It is in the list when the answer is there, if it is published.", http.StatusCreated),
-		func(ctx context.Context, c meet.Claim, in *body[NewPost]) (*body[Post], error) {
+		func(ctx context.Context, c meet.Claim, in *openapi.Body[NewPost]) (*openapi.Body[Post], error) {
 			p, err := a.Blog.NewPost(ctx, c, in.Body.draft())
-			return answer(postOf(p), err)
+			return openapi.Answer(postOf(p), err)
 		})
 	route(a, member, Bound{4, 8}, op("put-post", http.MethodPut, "/admin/blog/posts/{postId}", "admin", "Change a post; admins may", "All of it.", http.StatusOK, 404),
 		func(ctx context.Context, c meet.Claim, in *struct {
 			ByPost
 			Body NewPost
 		},
-		) (*body[Post], error) {
+		) (*openapi.Body[Post], error) {
 			p, err := a.Blog.Edit(ctx, c, in.PostID, in.Body.draft())
-			return answer(postOf(p), err)
+			return openapi.Answer(postOf(p), err)
 		})
 	route(a, member, Bound{5, 9}, imageSent(op("put-post-image", http.MethodPut, "/admin/blog/posts/{postId}/image", "admin", "Give a post a picture; admins may", sentImage, http.StatusOK, 404)),
 		func(ctx context.Context, c meet.Claim, in *struct {
 			ByPost
 			RawBody []byte `contentType:"image/jpeg"`
 		},
-		) (*body[Post], error) {
+		) (*openapi.Body[Post], error) {
 			p, err := a.Blog.SetImage(ctx, c, in.PostID, in.RawBody)
-			return answer(postOf(p), err)
+			return openapi.Answer(postOf(p), err)
 		})
 	route(a, member, Bound{4, 9}, op("delete-post", http.MethodDelete, "/admin/blog/posts/{postId}", "admin", "Delete a post; admins may", "At once.", http.StatusNoContent, 404),
 		func(ctx context.Context, c meet.Claim, in *ByPost) (*none, error) {

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"reflect"
 	"strings"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -15,7 +14,7 @@ import (
 	"prompthub/internal/cursor"
 	"prompthub/internal/fault"
 	"prompthub/internal/http/httpjson"
-	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/http/openapi"
 )
 
 // A Chat is a chat as the caller sees it.
@@ -71,7 +70,7 @@ type Message struct {
 // messageOf returns a message as it is answered. In the chat of an event no caller is told who has
 // read it.
 func messageOf(m chats.Message, event bool) Message {
-	one := Message{m.ID, optional(m.SenderID), nil, m.Content, "text", stamp(m.SentAt), nil, stampUnless(m.EditedAt), stampUnless(m.DeletedAt)}
+	one := Message{m.ID, httpjson.OptionalText(m.SenderID), nil, m.Content, "text", httpjson.FormatTime(m.SentAt), nil, httpjson.OptionalTime(m.EditedAt), httpjson.OptionalTime(m.DeletedAt)}
 	if m.Author != nil {
 		one.Sender = &m.Author.Name
 	}
@@ -82,15 +81,8 @@ func messageOf(m chats.Message, event bool) Message {
 }
 
 // stampUnless writes an instant, nil if it is none.
-func stampUnless(t time.Time) *string {
-	if t.IsZero() {
-		return nil
-	}
-	return optional(stamp(t))
-}
-
 func chatOf(c chats.Chat) Chat {
-	one := Chat{ChatID: c.ID, Type: "private", ParticipantCount: c.People, Unread: c.Unread, IsActive: c.Open, CreatedAt: stamp(c.CreatedAt), UpdatedAt: stamp(c.UpdatedAt)}
+	one := Chat{ChatID: c.ID, Type: "private", ParticipantCount: c.People, Unread: c.Unread, IsActive: c.Open, CreatedAt: httpjson.FormatTime(c.CreatedAt), UpdatedAt: httpjson.FormatTime(c.UpdatedAt)}
 	if e := c.Event; e != nil {
 		one.Type, one.Name, one.Description, one.EventID = "group", &e.Title, &e.Description, &e.ID
 	}
@@ -156,25 +148,22 @@ func (a *api) chats() {
 		return huma.Operation{OperationID: id, Method: method, Path: "/chats" + path, Tags: []string{"chats"}, Errors: errors, Summary: summary, Description: description}
 	}
 	route(a, member, Bound{3, 145}, in("list-chats", http.MethodGet, "", "My chats", "In pages: of members who match, also those that take no messages any more, and of events that the caller attends."),
-		func(ctx context.Context, c meet.Claim, in *ByPage) (*body[ChatList], error) {
+		func(ctx context.Context, c meet.Claim, in *ByPage) (*openapi.Body[ChatList], error) {
 			after, err := in.after("list-chats", c)
 			if err != nil {
 				return nil, err
 			}
 			p, err := a.Chats.Chats(ctx, c, after, in.Limit)
-			l := ChatList{Items: make([]Chat, len(p.Chats))}
+			l := ChatList{Items: make([]Chat, len(p.Chats)), NextCursor: cursor.Seal("list-chats "+c.UserID, p.Next)}
 			for i, one := range p.Chats {
 				l.Items[i] = chatOf(one)
 			}
-			if p.Next != "" {
-				l.NextCursor = cursor.Seal("list-chats "+c.UserID, p.Next)
-			}
-			return answer(l, err)
+			return openapi.Answer(l, err)
 		})
 	route(a, member, Bound{3, 12}, in("get-chat", http.MethodGet, "/{chatId}", "A chat", "Of the caller's. One who attends an event beyond the first 1,000 is not in its chat: 409 CHAT_FULL.", 404, 409),
-		func(ctx context.Context, c meet.Claim, in *ByChat) (*body[Chat], error) {
+		func(ctx context.Context, c meet.Claim, in *ByChat) (*openapi.Body[Chat], error) {
 			one, err := a.Chats.Chat(ctx, c, in.ChatID)
-			return answer(chatOf(one), err)
+			return openapi.Answer(chatOf(one), err)
 		})
 	route(a, member, Bound{3, 160}, in("list-messages", http.MethodGet, "/{chatId}/messages", "Messages of a chat", "Newest first. Give after, the id of a message, to get newer ones alone. To poll, send the ETag as If-None-Match. To get messages is not to have read them.", 404, 409), a.messages)
 	send := in("send-message", http.MethodPost, "/{chatId}/messages", "Write a message", "With an Idempotency-Key the same request twice is one message, for two days; the second one is answered 200.", 404, 409)
@@ -201,9 +190,9 @@ func (a *api) chats() {
 			ByMessage
 			Body NewMessage
 		},
-		) (*body[Message], error) {
+		) (*openapi.Body[Message], error) {
 			m, err := a.Chats.EditMessage(ctx, c, in.ChatID, in.MessageID, in.Body.Content)
-			return answer(messageOf(m, m.Author != nil), err)
+			return openapi.Answer(messageOf(m, m.Author != nil), err)
 		})
 	route(a, member, Bound{4, 7}, in("delete-message", http.MethodDelete, "/{chatId}/messages/{messageId}", "Delete a message of mine", "It keeps its place and loses its content, and still counts as unread until it is read.", 404, 409),
 		func(ctx context.Context, c meet.Claim, in *ByMessage) (*none, error) {
@@ -214,9 +203,9 @@ func (a *api) chats() {
 			ByChat
 			Body ReadUpTo
 		},
-		) (*body[Unread], error) {
+		) (*openapi.Body[Unread], error) {
 			n, err := a.Chats.MarkRead(ctx, c, in.ChatID, in.Body.UpTo)
-			return answer(Unread{n}, err)
+			return openapi.Answer(Unread{n}, err)
 		})
 }
 
@@ -235,7 +224,7 @@ func (a *api) messages(ctx context.Context, c meet.Claim, in *struct {
 	if in.Cursor != "" {
 		at, err := cursor.Open(scope, in.Cursor)
 		if err != nil || in.After != "" {
-			return nil, rowstore.BadPosition()
+			return nil, cursor.Refuse()
 		}
 		position, until, _ = strings.Cut(at, " ")
 	}

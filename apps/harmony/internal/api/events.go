@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"net/http"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -11,6 +10,8 @@ import (
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/cursor"
+	"prompthub/internal/http/httpjson"
+	"prompthub/internal/http/openapi"
 )
 
 // Words of short lists, whose values package events has.
@@ -22,10 +23,10 @@ type (
 )
 
 // Schema returns the values.
-func (EventCategory) Schema(huma.Registry) *huma.Schema { return oneOf(events.Categories) }
+func (EventCategory) Schema(huma.Registry) *huma.Schema { return openapi.OneOf(events.Categories) }
 
 // Schema returns the values.
-func (EventVisibility) Schema(huma.Registry) *huma.Schema { return oneOf(events.Visibilities) }
+func (EventVisibility) Schema(huma.Registry) *huma.Schema { return openapi.OneOf(events.Visibilities) }
 
 // A Price is what a place or an item costs.
 type Price struct {
@@ -105,19 +106,11 @@ type EventTopic struct {
 }
 
 // optionalStamp writes an instant, null if it is zero.
-func optionalStamp(t time.Time) *string {
-	if t.IsZero() {
-		return nil
-	}
-	s := stamp(t)
-	return &s
-}
-
 func eventOf(v events.View) Event {
 	e := Event{
-		EventID: v.ID, Title: v.Title, ImageURL: optional(v.ImageURL), Description: v.Description, StartDate: stamp(v.Start), EndDate: optionalStamp(v.End), Location: v.Location,
+		EventID: v.ID, Title: v.Title, ImageURL: httpjson.OptionalText(v.ImageURL), Description: v.Description, StartDate: httpjson.FormatTime(v.Start), EndDate: httpjson.OptionalTime(v.End), Location: v.Location,
 		Category: EventCategory(v.Category), OrganizerID: v.OrganizerID, Visibility: EventVisibility(v.Visibility), IsSecret: v.Secret(),
-		Topics: []EventTopic{}, IsPublished: v.Published, Teaser: v.Sight == events.Teaser, IsAttending: v.Attends, ChatID: optional(v.ChatID), CreatedAt: stamp(v.CreatedAt), UpdatedAt: stamp(v.UpdatedAt),
+		Topics: []EventTopic{}, IsPublished: v.Published, Teaser: v.Sight == events.Teaser, IsAttending: v.Attends, ChatID: httpjson.OptionalText(v.ChatID), CreatedAt: httpjson.FormatTime(v.CreatedAt), UpdatedAt: httpjson.FormatTime(v.UpdatedAt),
 	}
 	for _, t := range v.Topics {
 		e.Topics = append(e.Topics, EventTopic{t.ID, t.Title, TopicVisibility(t.Visibility)})
@@ -160,7 +153,7 @@ func authorOf(a *meet.Author) *Author {
 	if a == nil {
 		return nil
 	}
-	return &Author{optional(a.ID), a.Name, optional(a.ImageURL)}
+	return &Author{httpjson.OptionalText(a.ID), a.Name, httpjson.OptionalText(a.ImageURL)}
 }
 
 type (
@@ -209,21 +202,18 @@ type (
 )
 
 func inviteOf(i events.Invite) Invite {
-	return Invite{i.Code, optionalStamp(i.ExpiresAt), i.Revoked, i.Uses, stamp(i.CreatedAt)}
+	return Invite{i.Code, httpjson.OptionalTime(i.ExpiresAt), i.Revoked, i.Uses, httpjson.FormatTime(i.CreatedAt)}
 }
 
 func attendeeOf(g events.Guest) Attendee {
-	return Attendee{authorOf(g.Author), stamp(g.RegisteredAt), g.Attended}
+	return Attendee{authorOf(g.Author), httpjson.FormatTime(g.RegisteredAt), g.Attended}
 }
 
 // pageOf returns a page of a list as it is answered.
 func pageOf[E, T any](list string, c meet.Claim, entries []E, next string, entry func(E) T) List[T] {
-	l := List[T]{Items: make([]T, len(entries))}
+	l := List[T]{Items: make([]T, len(entries)), NextCursor: cursor.Seal(list+" "+c.UserID, next)}
 	for i, e := range entries {
 		l.Items[i] = entry(e)
-	}
-	if next != "" {
-		l.NextCursor = cursor.Seal(list+" "+c.UserID, next)
 	}
 	return l
 }
@@ -239,7 +229,7 @@ func (a *api) events() {
 			When     string        `query:"when" enum:"upcoming,past" default:"upcoming" doc:"Those that are not over, or those that are" example:"upcoming"`
 			Mine     bool          `query:"mine" doc:"Only events that the caller attends, past ones too" example:"false"`
 		},
-		) (*body[List[Event]], error) {
+		) (*openapi.Body[List[Event]], error) {
 			list := "list-events " + string(in.Category) + " " + in.When
 			if in.Mine {
 				list = "list-events mine"
@@ -254,16 +244,16 @@ func (a *api) events() {
 			} else {
 				p, err = a.Events.List(ctx, c, events.Query{Category: string(in.Category), Past: in.When == "past"}, after, in.Limit)
 			}
-			return answer(pageOf(list, c, p.Events, p.Next, eventOf), err)
+			return openapi.Answer(pageOf(list, c, p.Events, p.Next, eventOf), err)
 		})
 	route(a, visitor, Bound{2, 36}, event("get-event", http.MethodGet, "/events/{eventId}", "An event", "As much of it as the caller may see, by an invite all. Ten wrong invites within 15 minutes: 429 TOO_MANY_ATTEMPTS.", 404),
 		func(ctx context.Context, c meet.Claim, in *struct {
 			ByEvent
 			ByInvite
 		},
-		) (*body[Event], error) {
+		) (*openapi.Body[Event], error) {
 			v, err := a.Events.Event(ctx, c, in.EventID, in.Invite, from(ctx))
-			return answer(eventOf(v), err)
+			return openapi.Answer(eventOf(v), err)
 		})
 	register := event("register-for-event", http.MethodPost, "/events/{eventId}/register", "Attend an event", "Of those who ask for the last place at the same time one gets it: 409 EVENT_FULL. Who had a place is answered 200. Until the event begins: 409 EVENT_STARTED.", 404, 409)
 	register.DefaultStatus = http.StatusCreated
@@ -281,7 +271,7 @@ func (a *api) events() {
 		if err != nil {
 			return nil, err
 		}
-		out := &registered{http.StatusOK, Registration{r.EventID, stamp(r.RegisteredAt), r.Attendees}}
+		out := &registered{http.StatusOK, Registration{r.EventID, httpjson.FormatTime(r.RegisteredAt), r.Attendees}}
 		if created {
 			out.Status = http.StatusCreated
 		}
@@ -297,14 +287,14 @@ func (a *api) events() {
 			ByEvent
 			ByPage
 		},
-		) (*body[List[Attendee]], error) {
+		) (*openapi.Body[List[Attendee]], error) {
 			list := "list-attendees " + in.EventID
 			after, err := in.after(list, c)
 			if err != nil {
 				return nil, err
 			}
 			p, err := a.Events.Attendees(ctx, c, in.EventID, after, in.Limit)
-			return answer(pageOf(list, c, p.Guests, p.Next, attendeeOf), err)
+			return openapi.Answer(pageOf(list, c, p.Guests, p.Next, attendeeOf), err)
 		})
 	a.adminEvents()
 }
@@ -317,36 +307,36 @@ func (a *api) adminEvents() {
 		}
 	}
 	route(a, member, Bound{2, 23}, admin("list-all-events", http.MethodGet, "", "All events; staff may", "By their ends, past ones first; those that are not published too.", http.StatusOK),
-		func(ctx context.Context, c meet.Claim, in *ByPage) (*body[List[Event]], error) {
+		func(ctx context.Context, c meet.Claim, in *ByPage) (*openapi.Body[List[Event]], error) {
 			after, err := in.after("list-all-events", c)
 			if err != nil {
 				return nil, err
 			}
 			p, err := a.Events.All(ctx, c, after, in.Limit)
-			return answer(pageOf("list-all-events", c, p.Events, p.Next, eventOf), err)
+			return openapi.Answer(pageOf("list-all-events", c, p.Events, p.Next, eventOf), err)
 		})
 	route(a, member, Bound{5, 18}, admin("new-event", http.MethodPost, "", "Make an event; admins may", "If it is published, it is in the lists when the answer is there, with a chat and two topics.", http.StatusCreated),
-		func(ctx context.Context, c meet.Claim, in *body[NewEvent]) (*body[Event], error) {
+		func(ctx context.Context, c meet.Claim, in *openapi.Body[NewEvent]) (*openapi.Body[Event], error) {
 			v, err := a.Events.NewEvent(ctx, c, in.Body.draft())
-			return answer(eventOf(v), err)
+			return openapi.Answer(eventOf(v), err)
 		})
 	route(a, member, Bound{6, 20}, admin("put-event", http.MethodPut, "/{eventId}", "Change an event; admins may", "Places that are taken cannot be taken away: 409 CAPACITY_TOO_SMALL.", http.StatusOK, 404, 409),
 		func(ctx context.Context, c meet.Claim, in *struct {
 			ByEvent
 			Body NewEvent
 		},
-		) (*body[Event], error) {
+		) (*openapi.Body[Event], error) {
 			v, err := a.Events.Edit(ctx, c, in.EventID, in.Body.draft())
-			return answer(eventOf(v), err)
+			return openapi.Answer(eventOf(v), err)
 		})
 	route(a, member, Bound{5, 17}, imageSent(admin("put-event-image", http.MethodPut, "/{eventId}/image", "Give an event a picture; admins may", sentImage, http.StatusOK, 404)),
 		func(ctx context.Context, c meet.Claim, in *struct {
 			ByEvent
 			RawBody []byte `contentType:"image/jpeg"`
 		},
-		) (*body[Event], error) {
+		) (*openapi.Body[Event], error) {
 			v, err := a.Events.SetImage(ctx, c, in.EventID, in.RawBody)
-			return answer(eventOf(v), err)
+			return openapi.Answer(eventOf(v), err)
 		})
 	route(a, member, Bound{4, 14}, admin("delete-event", http.MethodDelete, "/{eventId}", "Delete an event; admins may", "From then on no caller finds it.", http.StatusNoContent, 404),
 		func(ctx context.Context, c meet.Claim, in *ByEvent) (*none, error) {
@@ -357,23 +347,23 @@ func (a *api) adminEvents() {
 			ByEvent
 			ByPage
 		},
-		) (*body[List[Invite]], error) {
+		) (*openapi.Body[List[Invite]], error) {
 			list := "list-invites " + in.EventID
 			after, err := in.after(list, c)
 			if err != nil {
 				return nil, err
 			}
 			p, err := a.Events.Invites(ctx, c, in.EventID, after, in.Limit)
-			return answer(pageOf(list, c, p.Invites, p.Next, inviteOf), err)
+			return openapi.Answer(pageOf(list, c, p.Invites, p.Next, inviteOf), err)
 		})
 	route(a, member, Bound{3, 6}, admin("new-invite", http.MethodPost, "/{eventId}/invites", "Make an invite; admins may", "Good for any number of members, for its event alone. With rotate all others are revoked.", http.StatusCreated, 404, 409),
 		func(ctx context.Context, c meet.Claim, in *struct {
 			ByEvent
 			Body NewInvite
 		},
-		) (*body[Invite], error) {
+		) (*openapi.Body[Invite], error) {
 			i, err := a.Events.NewInvite(ctx, c, in.EventID, events.InviteDraft{Code: in.Body.Code, ExpiresAt: in.Body.ExpiresAt, Rotate: in.Body.Rotate})
-			return answer(inviteOf(i), err)
+			return openapi.Answer(inviteOf(i), err)
 		})
 	route(a, member, Bound{2, 4}, admin("revoke-invite", http.MethodDelete, "/{eventId}/invites/{code}", "Revoke an invite; admins may", "Members who attend by it still do.", http.StatusNoContent, 404),
 		func(ctx context.Context, c meet.Claim, in *struct {
@@ -389,9 +379,9 @@ func (a *api) adminEvents() {
 			ByUser
 			Body Attendance
 		},
-		) (*body[Attendee], error) {
+		) (*openapi.Body[Attendee], error) {
 			g, err := a.Events.SetAttended(ctx, c, in.EventID, in.UserID, in.Body.Attended)
-			return answer(attendeeOf(g), err)
+			return openapi.Answer(attendeeOf(g), err)
 		})
 	route(a, member, Bound{4, 9}, admin("remove-attendee", http.MethodDelete, "/{eventId}/attendees/{userId}", "Take a member's place back; admins may", "At any time; there is no harm in doing it twice.", http.StatusNoContent, 404),
 		func(ctx context.Context, c meet.Claim, in *struct {

@@ -9,6 +9,8 @@ import (
 	"prompthub/apps/harmony/internal/forum"
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/topic"
+	"prompthub/internal/http/httpjson"
+	"prompthub/internal/http/openapi"
 )
 
 type (
@@ -100,7 +102,7 @@ type (
 type TopicVisibility string
 
 // Schema returns the values.
-func (TopicVisibility) Schema(huma.Registry) *huma.Schema { return oneOf(topic.Visibilities) }
+func (TopicVisibility) Schema(huma.Registry) *huma.Schema { return openapi.OneOf(topic.Visibilities) }
 
 func (x Audience) audience() forum.Audience {
 	return forum.Audience{Visibility: string(x.Visibility), Allowed: x.AllowedUserIDs}
@@ -111,18 +113,18 @@ func (x SectionEdit) section(id string) forum.Section {
 }
 
 func sectionOf(x forum.Section) Section {
-	return Section{NewSection{x.ID, SectionEdit{x.Name, x.Description, x.Order}}, stamp(x.CreatedAt)}
+	return Section{NewSection{x.ID, SectionEdit{x.Name, x.Description, x.Order}}, httpjson.FormatTime(x.CreatedAt)}
 }
 
 func topicOf(v forum.View) Topic {
 	return Topic{
-		TopicID: v.ID, SectionID: v.SectionID, EventID: optional(v.EventID), Visibility: optional(v.Visibility), Title: v.Title, Content: v.Content, Author: authorOf(v.Author), IsPinned: v.Pinned, IsLocked: v.Locked,
-		ReplyCount: v.Replies, CreatedAt: stamp(v.CreatedAt), UpdatedAt: stamp(v.UpdatedAt), LastActivityAt: stamp(v.LastActivity),
+		TopicID: v.ID, SectionID: v.SectionID, EventID: httpjson.OptionalText(v.EventID), Visibility: httpjson.OptionalText(v.Visibility), Title: v.Title, Content: v.Content, Author: authorOf(v.Author), IsPinned: v.Pinned, IsLocked: v.Locked,
+		ReplyCount: v.Replies, CreatedAt: httpjson.FormatTime(v.CreatedAt), UpdatedAt: httpjson.FormatTime(v.UpdatedAt), LastActivityAt: httpjson.FormatTime(v.LastActivity),
 	}
 }
 
 func replyOf(v forum.ReplyView) Reply {
-	return Reply{v.ID, v.TopicID, authorOf(v.Author), v.Content, stamp(v.CreatedAt), optionalStamp(v.EditedAt), optionalStamp(v.DeletedAt)}
+	return Reply{v.ID, v.TopicID, authorOf(v.Author), v.Content, httpjson.FormatTime(v.CreatedAt), httpjson.OptionalTime(v.EditedAt), httpjson.OptionalTime(v.DeletedAt)}
 }
 
 func (a *api) forum() {
@@ -137,46 +139,46 @@ func (a *api) forum() {
 		return o
 	}
 	route(a, member, Bound{1, 3}, op("list-sections", http.MethodGet, "/sections", "Sections of the forum", "By their order."),
-		func(ctx context.Context, c meet.Claim, in *ByPage) (*body[List[Section]], error) {
+		func(ctx context.Context, c meet.Claim, in *ByPage) (*openapi.Body[List[Section]], error) {
 			after, err := in.after("list-sections", c)
 			if err != nil {
 				return nil, err
 			}
 			p, err := a.Forum.Sections(ctx, c, after, in.Limit)
-			return answer(pageOf("list-sections", c, p.Sections, p.Next, sectionOf), err)
+			return openapi.Answer(pageOf("list-sections", c, p.Sections, p.Next, sectionOf), err)
 		})
 	route(a, member, Bound{2, 125}, op("list-topics", http.MethodGet, "/sections/{sectionId}/topics", "Topics of a section", "Pinned ones first, then those with the last activity. The section event-{eventId} has the topics of an event that the caller sees; if there are none, it is answered as one that is not there.", 404),
 		func(ctx context.Context, c meet.Claim, in *struct {
 			BySection
 			ByPage
 		},
-		) (*body[List[Topic]], error) {
+		) (*openapi.Body[List[Topic]], error) {
 			list := "list-topics " + in.SectionID
 			after, err := in.after(list, c)
 			if err != nil {
 				return nil, err
 			}
 			p, err := a.Forum.Topics(ctx, c, in.SectionID, after, in.Limit)
-			return answer(pageOf(list, c, p.Topics, p.Next, topicOf), err)
+			return openapi.Answer(pageOf(list, c, p.Topics, p.Next, topicOf), err)
 		})
 	route(a, member, Bound{4, 7}, op("new-topic", http.MethodPost, "/topics", "Begin a topic", "In a section.", 404),
-		func(ctx context.Context, c meet.Claim, in *body[NewTopic]) (*body[Topic], error) {
+		func(ctx context.Context, c meet.Claim, in *openapi.Body[NewTopic]) (*openapi.Body[Topic], error) {
 			v, err := a.Forum.NewTopic(ctx, c, in.Body.SectionID, in.Body.Title, in.Body.Content)
-			return answer(topicOf(v), err)
+			return openapi.Answer(topicOf(v), err)
 		})
 	route(a, member, Bound{2, 8}, op("get-topic", http.MethodGet, "/topics/{topicId}", "A topic", "Its replies have a list of their own.", 404),
-		func(ctx context.Context, c meet.Claim, in *ByTopic) (*body[Topic], error) {
+		func(ctx context.Context, c meet.Claim, in *ByTopic) (*openapi.Body[Topic], error) {
 			v, err := a.Forum.Topic(ctx, c, in.TopicID)
-			return answer(topicOf(v), err)
+			return openapi.Answer(topicOf(v), err)
 		})
 	route(a, member, Bound{6, 15}, op("put-topic", http.MethodPut, "/topics/{topicId}", "Change a topic", "Its author changes the text, staff whether it is pinned or locked. Once a lock is answered no reply of a member lands.", 404, 409),
 		func(ctx context.Context, c meet.Claim, in *struct {
 			ByTopic
 			Body TopicEdit
 		},
-		) (*body[Topic], error) {
+		) (*openapi.Body[Topic], error) {
 			v, err := a.Forum.Edit(ctx, c, in.TopicID, forum.Edit{Title: in.Body.Title, Content: in.Body.Content, Pinned: in.Body.IsPinned, Locked: in.Body.IsLocked})
-			return answer(topicOf(v), err)
+			return openapi.Answer(topicOf(v), err)
 		})
 	route(a, member, Bound{5, 9}, op("delete-topic", http.MethodDelete, "/topics/{topicId}", "Delete a topic", "With its replies; its author and staff may.", 404),
 		func(ctx context.Context, c meet.Claim, in *ByTopic) (*none, error) {
@@ -187,23 +189,23 @@ func (a *api) forum() {
 			ByTopic
 			ByPage
 		},
-		) (*body[List[Reply]], error) {
+		) (*openapi.Body[List[Reply]], error) {
 			list := "list-replies " + in.TopicID
 			after, err := in.after(list, c)
 			if err != nil {
 				return nil, err
 			}
 			p, err := a.Forum.Replies(ctx, c, in.TopicID, after, in.Limit)
-			return answer(pageOf(list, c, p.Replies, p.Next, replyOf), err)
+			return openapi.Answer(pageOf(list, c, p.Replies, p.Next, replyOf), err)
 		})
 	route(a, member, Bound{5, 10}, op("reply", http.MethodPost, "/topics/{topicId}/replies", "Reply in a topic", "Staff may reply in a locked one; others are answered 409 TOPIC_LOCKED.", 404, 409),
 		func(ctx context.Context, c meet.Claim, in *struct {
 			ByTopic
 			Body ReplyText
 		},
-		) (*body[Reply], error) {
+		) (*openapi.Body[Reply], error) {
 			v, err := a.Forum.Reply(ctx, c, in.TopicID, in.Body.Content)
-			return answer(replyOf(v), err)
+			return openapi.Answer(replyOf(v), err)
 		})
 	route(a, member, Bound{3, 7}, op("put-reply", http.MethodPut, "/topics/{topicId}/replies/{replyId}", "Change a reply", "Its author may.", 404, 409),
 		func(ctx context.Context, c meet.Claim, in *struct {
@@ -211,9 +213,9 @@ func (a *api) forum() {
 			ByReply
 			Body ReplyText
 		},
-		) (*body[Reply], error) {
+		) (*openapi.Body[Reply], error) {
 			v, err := a.Forum.EditReply(ctx, c, in.TopicID, in.ReplyID, in.Body.Content)
-			return answer(replyOf(v), err)
+			return openapi.Answer(replyOf(v), err)
 		})
 	route(a, member, Bound{3, 7}, op("delete-reply", http.MethodDelete, "/topics/{topicId}/replies/{replyId}", "Delete a reply", "It keeps its place, without content and author. Its author and staff may.", 404),
 		func(ctx context.Context, c meet.Claim, in *struct {
@@ -233,18 +235,18 @@ func (a *api) forum() {
 			ByEvent
 			Body NewEventTopic
 		},
-		) (*body[Topic], error) {
+		) (*openapi.Body[Topic], error) {
 			v, err := a.Forum.NewEventTopic(ctx, c, in.EventID, in.Body.Title, in.Body.Content, in.Body.audience())
-			return answer(topicOf(v), err)
+			return openapi.Answer(topicOf(v), err)
 		})
 	route(a, member, Bound{4, 11}, ofEvent("put-audience", http.MethodPut, "/topics/{topicId}", "Change which members a topic of an event is for; admins may", "Holds from the next request on.", 404),
 		func(ctx context.Context, c meet.Claim, in *struct {
 			ByTopic
 			Body Audience
 		},
-		) (*body[Topic], error) {
+		) (*openapi.Body[Topic], error) {
 			v, err := a.Forum.SetAudience(ctx, c, in.TopicID, in.Body.audience())
-			return answer(topicOf(v), err)
+			return openapi.Answer(topicOf(v), err)
 		})
 	section := func(id, method, path, summary, description string, errors ...int) huma.Operation {
 		o := op(id, method, "", summary, description, errors...)
@@ -252,18 +254,18 @@ func (a *api) forum() {
 		return o
 	}
 	route(a, member, Bound{2, 4}, section("new-section", http.MethodPost, "", "Make a section; admins may", "Its id stays.", 409),
-		func(ctx context.Context, c meet.Claim, in *body[NewSection]) (*body[Section], error) {
+		func(ctx context.Context, c meet.Claim, in *openapi.Body[NewSection]) (*openapi.Body[Section], error) {
 			x, err := a.Forum.NewSection(ctx, c, in.Body.section(in.Body.SectionID))
-			return answer(sectionOf(x), err)
+			return openapi.Answer(sectionOf(x), err)
 		})
 	route(a, member, Bound{2, 4}, section("put-section", http.MethodPut, "/{sectionId}", "Change a section; admins may", "All of it but the id.", 404),
 		func(ctx context.Context, c meet.Claim, in *struct {
 			BySection
 			Body SectionEdit
 		},
-		) (*body[Section], error) {
+		) (*openapi.Body[Section], error) {
 			x, err := a.Forum.EditSection(ctx, c, in.Body.section(in.SectionID))
-			return answer(sectionOf(x), err)
+			return openapi.Answer(sectionOf(x), err)
 		})
 	route(a, member, Bound{2, 5}, section("delete-section", http.MethodDelete, "/{sectionId}", "Delete a section; admins may", "One without topics: 409 SECTION_NOT_EMPTY.", 404, 409),
 		func(ctx context.Context, c meet.Claim, in *BySection) (*none, error) {

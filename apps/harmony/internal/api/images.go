@@ -8,6 +8,7 @@ import (
 
 	"prompthub/apps/harmony/internal/gallery"
 	"prompthub/apps/harmony/internal/meet"
+	"prompthub/internal/http/openapi"
 	"prompthub/internal/storage/blob"
 )
 
@@ -51,9 +52,9 @@ func (a *api) images() {
 		ByUser
 		RawBody []byte `contentType:"image/jpeg"`
 	},
-	) (*body[Image], error) {
+	) (*openapi.Body[Image], error) {
 		i, err := a.Service.AddImage(ctx, c, in.UserID, in.RawBody)
-		return answer(imageOf(i), err)
+		return openapi.Answer(imageOf(i), err)
 	})
 	route(a, member, Bound{4, 9}, huma.Operation{
 		OperationID: "delete-image", Method: http.MethodDelete, Path: "/users/{userId}/images/{imageId}", Tags: []string{"people"}, Errors: []int{404, 409},
@@ -72,9 +73,9 @@ func (a *api) images() {
 		ByUser
 		Body ImageOrder
 	},
-	) (*body[ImageList], error) {
+	) (*openapi.Body[ImageList], error) {
 		all, err := a.Service.OrderImages(ctx, c, in.UserID, in.Body.ImageIDs)
-		return answer(ImageList{imagesOf(all)}, err)
+		return openapi.Answer(ImageList{imagesOf(all)}, err)
 	})
 	route(a, visitor, Bound{2, 7}, huma.Operation{
 		OperationID: "get-image", Method: http.MethodGet, Path: "/images/{kind}/{ownerId}/{file}", Tags: []string{"people"}, Errors: []int{404},

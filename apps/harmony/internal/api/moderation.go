@@ -9,6 +9,8 @@ import (
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/reports"
 	"prompthub/apps/harmony/internal/rules"
+	"prompthub/internal/http/httpjson"
+	"prompthub/internal/http/openapi"
 )
 
 type (
@@ -40,13 +42,13 @@ type (
 )
 
 // Schema returns the values.
-func (ReportKind) Schema(huma.Registry) *huma.Schema { return oneOf(reports.Kinds) }
+func (ReportKind) Schema(huma.Registry) *huma.Schema { return openapi.OneOf(reports.Kinds) }
 
 // Schema returns the values.
-func (ReportReason) Schema(huma.Registry) *huma.Schema { return oneOf(reports.Reasons) }
+func (ReportReason) Schema(huma.Registry) *huma.Schema { return openapi.OneOf(reports.Reasons) }
 
 // Schema returns the values.
-func (ReportAction) Schema(huma.Registry) *huma.Schema { return oneOf(reports.Actions) }
+func (ReportAction) Schema(huma.Registry) *huma.Schema { return openapi.OneOf(reports.Actions) }
 
 type (
 	// NewReport tells staff about something.
@@ -87,7 +89,7 @@ type (
 
 func reportOf(r reports.Report) Report {
 	out := Report{
-		ReportID{r.ID}, ReportKind(r.Kind), ReportReason(r.Reason), r.Text, r.ReporterID, r.UserID, r.Snapshot, r.State(), nil, stamp(r.CreatedAt),
+		ReportID{r.ID}, ReportKind(r.Kind), ReportReason(r.Reason), r.Text, r.ReporterID, r.UserID, r.Snapshot, r.State(), nil, httpjson.FormatTime(r.CreatedAt),
 	}
 	if r.Action != "" {
 		action := ReportAction(r.Action)
@@ -106,7 +108,7 @@ func (a *api) reports() {
 		Status int
 		Body   ReportID
 	}
-	route(a, member, Bound{4, 13}, op, func(ctx context.Context, c meet.Claim, in *body[NewReport]) (*reported, error) {
+	route(a, member, Bound{4, 13}, op, func(ctx context.Context, c meet.Claim, in *openapi.Body[NewReport]) (*reported, error) {
 		n := in.Body
 		id, created, err := a.Reports.Report(ctx, c, reports.Target{Kind: string(n.Kind), UserID: n.UserID, ImageID: n.ImageID, ChatID: n.ChatID, MessageID: n.MessageID, TopicID: n.TopicID, ReplyID: n.ReplyID}, string(n.Reason), n.Text)
 		if err != nil {
@@ -125,14 +127,14 @@ func (a *api) reports() {
 		ByPage
 		State string `query:"state" enum:"open,done" default:"open" doc:"Those that wait, or those that are closed" example:"open"`
 	},
-	) (*body[List[Report]], error) {
+	) (*openapi.Body[List[Report]], error) {
 		list := "list-reports " + in.State
 		after, err := in.after(list, c)
 		if err != nil {
 			return nil, err
 		}
 		p, err := a.Reports.List(ctx, c, in.State == "done", after, in.Limit)
-		return answer(pageOf(list, c, p.Reports, p.Next, reportOf), err)
+		return openapi.Answer(pageOf(list, c, p.Reports, p.Next, reportOf), err)
 	})
 	route(a, member, Bound{7, 17}, huma.Operation{
 		OperationID: "close-report", Method: http.MethodPut, Path: "/admin/reports/{reportId}", Tags: []string{"admin"}, Errors: []int{404},
@@ -141,9 +143,9 @@ func (a *api) reports() {
 		ReportID string `path:"reportId" doc:"The id of a report" example:"2516070383999999999_af405162-7384-4596-8798-c9daebf10213"`
 		Body     Decision
 	},
-	) (*body[Report], error) {
+	) (*openapi.Body[Report], error) {
 		r, err := a.Reports.Close(ctx, c, in.ReportID, string(in.Body.Action), in.Body.Days)
-		return answer(reportOf(r), err)
+		return openapi.Answer(reportOf(r), err)
 	})
 }
 
@@ -172,16 +174,16 @@ func (a *api) moderation() {
 			ByPage
 			Email string `query:"email" maxLength:"254" doc:"The address of an account"`
 		},
-		) (*body[List[Account]], error) {
+		) (*openapi.Body[List[Account]], error) {
 			after, err := in.after("list-accounts", c)
 			if err != nil {
 				return nil, err
 			}
 			p, err := a.Service.Accounts(ctx, c, in.Email, after, in.Limit)
-			return answer(pageOf("list-accounts", c, p.Accounts, p.Next, func(u meet.User) Account {
-				account := Account{u.ID, u.Email, u.Name, rules.Age(u.BirthDate, a.Now()), Role(u.Role), nil, optionalStamp(u.DeletedAt)}
+			return openapi.Answer(pageOf("list-accounts", c, p.Accounts, p.Next, func(u meet.User) Account {
+				account := Account{u.ID, u.Email, u.Name, rules.Age(u.BirthDate, a.Now()), Role(u.Role), nil, httpjson.OptionalTime(u.DeletedAt)}
 				if u.Suspended(a.Now()) {
-					account.SuspendedUntil = optionalStamp(u.SuspendedUntil)
+					account.SuspendedUntil = httpjson.OptionalTime(u.SuspendedUntil)
 				}
 				return account
 			}), err)

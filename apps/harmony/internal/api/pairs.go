@@ -8,7 +8,8 @@ import (
 
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/internal/cursor"
-	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/http/httpjson"
+	"prompthub/internal/http/openapi"
 )
 
 // NewLike is the body of a like.
@@ -79,39 +80,25 @@ type ByPage struct {
 
 // after returns the position in a cursor of a list of a member.
 func (p ByPage) after(list string, c meet.Claim) (string, error) {
-	if p.Cursor == "" {
-		return "", nil
-	}
-	position, err := cursor.Open(list+" "+c.UserID, p.Cursor)
-	if err != nil {
-		return "", rowstore.BadPosition()
-	}
-	return position, nil
+	return cursor.Resume(list+" "+c.UserID, p.Cursor)
 }
 
 // listOf returns a page as it is answered.
 func listOf[T any](list string, c meet.Claim, p meet.Page, entry func(meet.Entry) T) List[T] {
-	l := List[T]{Items: make([]T, len(p.Entries))}
-	for i, e := range p.Entries {
-		l.Items[i] = entry(e)
-	}
-	if p.Next != "" {
-		l.NextCursor = cursor.Seal(list+" "+c.UserID, p.Next)
-	}
-	return l
+	return pageOf(list, c, p.Entries, p.Next, entry)
 }
 
 // lists registers a route that answers a list.
 func lists[T any](a *api, bound Bound, id, path, summary string, read func(context.Context, meet.Claim, string, int) (meet.Page, error), answerOf func(meet.Claim, meet.Page) T) {
 	route(a, member, bound, huma.Operation{
 		OperationID: id, Method: http.MethodGet, Path: path, Tags: []string{"likes"}, Summary: summary, Description: "In pages.",
-	}, func(ctx context.Context, c meet.Claim, in *ByPage) (*body[T], error) {
+	}, func(ctx context.Context, c meet.Claim, in *ByPage) (*openapi.Body[T], error) {
 		after, err := in.after(id, c)
 		if err != nil {
 			return nil, err
 		}
 		p, err := read(ctx, c, after, in.Limit)
-		return answer(answerOf(c, p), err)
+		return openapi.Answer(answerOf(c, p), err)
 	})
 }
 
@@ -125,12 +112,12 @@ func (a *api) pairs() {
 	like := pair("like", http.MethodPost, "/likes", "Like a member", "If both like each other they match: one of the two calls answers 201 with isMatch true. A like that was there is answered 200.", 404)
 	like.DefaultStatus = http.StatusCreated
 	like.Responses = map[string]*huma.Response{"200": {Description: "The like was there", Content: map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Like"}}}}}
-	route(a, member, Bound{5, 24}, like, func(ctx context.Context, c meet.Claim, in *body[NewLike]) (*likeOutput, error) {
+	route(a, member, Bound{5, 24}, like, func(ctx context.Context, c meet.Claim, in *openapi.Body[NewLike]) (*likeOutput, error) {
 		l, created, err := a.Service.Like(ctx, c, in.Body.ToUserID, in.Body.Anonymous)
 		if err != nil {
 			return nil, err
 		}
-		out := &likeOutput{Status: http.StatusOK, Body: Like{l.To, stamp(l.CreatedAt), l.Anonymous, l.Match, optional(l.ChatID)}}
+		out := &likeOutput{Status: http.StatusOK, Body: Like{l.To, httpjson.FormatTime(l.CreatedAt), l.Anonymous, l.Match, httpjson.OptionalText(l.ChatID)}}
 		if created {
 			out.Status = http.StatusCreated
 		}
@@ -146,20 +133,22 @@ func (a *api) pairs() {
 	byUser(Bound{5, 15}, pair("block", http.MethodPost, "/users/{userId}/block", "Block a member", "Ends likes and the match. To each other the two look as if the account were gone.", 404), a.Service.Block)
 	byUser(Bound{5, 14}, pair("unblock", http.MethodDelete, "/users/{userId}/block", "Take a block back", "Brings nothing else back."), a.Service.Unblock)
 	route(a, member, Bound{3, 8}, pair("pass", http.MethodPost, "/passes", "Pass a member", "Hides the member from your deck for 90 days. They see nothing of it.", 404, 409),
-		func(ctx context.Context, c meet.Claim, in *body[ByMember]) (*none, error) {
+		func(ctx context.Context, c meet.Claim, in *openapi.Body[ByMember]) (*none, error) {
 			return nil, a.Service.Pass(ctx, c, in.Body.UserID)
 		})
 	lists(a, Bound{2, 63}, "list-likes-sent", "/likes/sent", "Likes that I sent", a.Service.LikesSent, func(c meet.Claim, p meet.Page) List[SentLike] {
-		return listOf("list-likes-sent", c, p, func(e meet.Entry) SentLike { return SentLike{cardOf(e.Card), stamp(e.At), e.Anonymous, e.Match} })
+		return listOf("list-likes-sent", c, p, func(e meet.Entry) SentLike {
+			return SentLike{cardOf(e.Card), httpjson.FormatTime(e.At), e.Anonymous, e.Match}
+		})
 	})
 	lists(a, Bound{3, 164}, "list-likes-received", "/likes/received", "Likes that wait for my answer", a.Service.LikesReceived, func(c meet.Claim, p meet.Page) Received {
-		return Received{listOf("list-likes-received", c, p, func(e meet.Entry) ReceivedLike { return ReceivedLike{cardOf(e.Card), stamp(e.At)} }), p.Anonymous}
+		return Received{listOf("list-likes-received", c, p, func(e meet.Entry) ReceivedLike { return ReceivedLike{cardOf(e.Card), httpjson.FormatTime(e.At)} }), p.Anonymous}
 	})
 	lists(a, Bound{2, 64}, "list-matches", "/matches", "Whom I match", a.Service.Matches, func(c meet.Claim, p meet.Page) List[Match] {
-		return listOf("list-matches", c, p, func(e meet.Entry) Match { return Match{cardOf(e.Card), e.ChatID, stamp(e.At)} })
+		return listOf("list-matches", c, p, func(e meet.Entry) Match { return Match{cardOf(e.Card), e.ChatID, httpjson.FormatTime(e.At)} })
 	})
 	lists(a, Bound{2, 63}, "list-blocks", "/blocks", "Whom I have blocked", a.Service.Blocked, func(c meet.Claim, p meet.Page) List[Blocked] {
-		return listOf("list-blocks", c, p, func(e meet.Entry) Blocked { return Blocked{e.ID, e.Name, stamp(e.At)} })
+		return listOf("list-blocks", c, p, func(e meet.Entry) Blocked { return Blocked{e.ID, e.Name, httpjson.FormatTime(e.At)} })
 	})
 }
 
@@ -182,20 +171,17 @@ func (a *api) deck() {
 		Limit  int    `query:"limit" minimum:"1" maximum:"20" default:"10" doc:"How many at most" example:"10"`
 		Cursor string `query:"cursor" maxLength:"512" doc:"The nextCursor of the part before"`
 	},
-	) (*body[DeckList], error) {
+	) (*openapi.Body[DeckList], error) {
 		after, err := ByPage{Cursor: in.Cursor}.after(list, c)
 		if err != nil {
 			return nil, err
 		}
 		p, err := a.Service.Deck(ctx, c, after, in.Limit)
-		l := DeckList{Items: make([]Card, len(p.Cards))}
+		l := DeckList{Items: make([]Card, len(p.Cards)), NextCursor: cursor.Seal(list+" "+c.UserID, p.Next)}
 		for i, card := range p.Cards {
 			l.Items[i] = cardOf(card)
 		}
-		if p.Next != "" {
-			l.NextCursor = cursor.Seal(list+" "+c.UserID, p.Next)
-		}
-		return answer(l, err)
+		return openapi.Answer(l, err)
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/http/httpjson"
+	"prompthub/internal/http/openapi"
 )
 
 // The parts that inputs share. They are exported because huma fills no others.
@@ -50,15 +51,6 @@ type (
 	}
 )
 
-type body[T any] struct{ Body T }
-
-func answer[T any](v T, err error) (*body[T], error) {
-	if err != nil {
-		return nil, err
-	}
-	return &body[T]{v}, nil
-}
-
 // meOutput is the caller's account with its version.
 type meOutput struct {
 	ETag string `header:"ETag" doc:"The version of the account; send it as If-Match to change no newer one" example:"\"3\""`
@@ -72,8 +64,8 @@ func meAnswer(m meet.Me, err error) (*meOutput, error) {
 	return &meOutput{`"` + m.ETag() + `"`, meOf(m)}, nil
 }
 
-func sessionAnswer(s meet.SignedIn, err error) (*body[Session], error) {
-	return answer(Session{meOf(s.Me), tokensOf(s.Tokens), s.Device}, err)
+func sessionAnswer(s meet.SignedIn, err error) (*openapi.Body[Session], error) {
+	return openapi.Answer(Session{meOf(s.Me), tokensOf(s.Tokens), s.Device}, err)
 }
 
 func (a *api) account() {
@@ -89,7 +81,7 @@ func (a *api) account() {
 			AcceptLanguage string `header:"Accept-Language" hidden:"true"`
 			Body           NewAccount
 		},
-		) (*body[Session], error) {
+		) (*openapi.Body[Session], error) {
 			n := in.Body
 			return sessionAnswer(a.Service.Register(ctx, meet.Registration{
 				Email: n.Email, Password: n.Password, Name: n.Name, BirthDate: n.BirthDate, Gender: string(n.Gender), Location: n.Location, Bio: n.Bio,
@@ -101,13 +93,13 @@ func (a *api) account() {
 			ByDevice
 			Body Credentials
 		},
-		) (*body[Session], error) {
+		) (*openapi.Body[Session], error) {
 			return sessionAnswer(a.Service.Login(ctx, in.Body.Email, in.Body.Password, asker(ctx, in.Body.DeviceToken, in.UserAgent)))
 		})
 	route(a, anyone, Bound{2, 3}, op("refresh", http.MethodPost, "refresh", "Get the next tokens", "The same token gets the same answer until the new one is used. After that it is answered 401 REFRESH_REUSED and the session ends.", http.StatusOK, 401),
-		func(ctx context.Context, _ meet.Claim, in *body[RefreshToken]) (*body[Tokens], error) {
+		func(ctx context.Context, _ meet.Claim, in *openapi.Body[RefreshToken]) (*openapi.Body[Tokens], error) {
 			t, err := a.Service.Refresh(ctx, in.Body.RefreshToken)
-			return answer(tokensOf(t), err)
+			return openapi.Answer(tokensOf(t), err)
 		})
 	route(a, member, Bound{1, 3}, op("get-me", http.MethodGet, "me", "My account", "A suspended member may ask too.", http.StatusOK),
 		func(ctx context.Context, c meet.Claim, _ *none) (*meOutput, error) {
@@ -118,29 +110,29 @@ func (a *api) account() {
 			return nil, a.Service.Logout(ctx, c, in.Body != nil && in.Body.Everywhere)
 		})
 	route(a, member, Bound{2, 4}, op("change-password", http.MethodPost, "change-password", "Change my password", "All other sessions end, and no device is known any more. Each session has ten wrong passwords within 15 minutes.", http.StatusNoContent),
-		func(ctx context.Context, c meet.Claim, in *body[PasswordChange]) (*none, error) {
+		func(ctx context.Context, c meet.Claim, in *openapi.Body[PasswordChange]) (*none, error) {
 			return nil, a.Service.ChangePassword(ctx, c, in.Body.CurrentPassword, in.Body.NewPassword)
 		})
 	route(a, anyone, Bound{2, 3}, op("reset-password", http.MethodPost, "reset", "Set a new password in place of one that was forgotten", "By a token of an operator. All sessions end.", http.StatusNoContent, 401),
-		func(ctx context.Context, _ meet.Claim, in *body[PasswordReset]) (*none, error) {
+		func(ctx context.Context, _ meet.Claim, in *openapi.Body[PasswordReset]) (*none, error) {
 			return nil, a.Service.Reset(ctx, in.Body.Token, in.Body.Password)
 		})
 	route(a, member, Bound{5, 12}, op("delete-me", http.MethodDelete, "me", "Delete my account", "From the answer on no other member sees it, and its tokens have ended. It can be restored for 30 days; then it is erased. A suspended member may too.", http.StatusAccepted),
-		func(ctx context.Context, c meet.Claim, in *body[Farewell]) (*body[Restorable], error) {
+		func(ctx context.Context, c meet.Claim, in *openapi.Body[Farewell]) (*openapi.Body[Restorable], error) {
 			until, err := a.Service.DeleteMe(ctx, c, in.Body.Password)
 			var r Restorable
 			if !until.IsZero() {
-				at := stamp(until)
+				at := httpjson.FormatTime(until)
 				r.RestorableUntil = &at
 			}
-			return answer(r, err)
+			return openapi.Answer(r, err)
 		})
 	route(a, anyone, Bound{8, 14}, op("restore", http.MethodPost, "restore", "Restore my deleted account", "Within the time that DELETE /auth/me has answered; after it 403 ACCOUNT_DELETED. It signs the member in. Places at events stay given back.", http.StatusOK, 401, 403, 409),
 		func(ctx context.Context, _ meet.Claim, in *struct {
 			ByDevice
 			Body Credentials
 		},
-		) (*body[Session], error) {
+		) (*openapi.Body[Session], error) {
 			return sessionAnswer(a.Service.Restore(ctx, in.Body.Email, in.Body.Password, asker(ctx, in.Body.DeviceToken, in.UserAgent)))
 		})
 }
@@ -149,9 +141,9 @@ func (a *api) people() {
 	route(a, member, Bound{1, 6}, huma.Operation{
 		OperationID: "get-person", Method: http.MethodGet, Path: "/users/{userId}", Tags: []string{"people"}, Errors: []int{404},
 		Summary: "A profile", Description: "As far as the caller may see it.",
-	}, func(ctx context.Context, c meet.Claim, in *ByUser) (*body[Person], error) {
+	}, func(ctx context.Context, c meet.Claim, in *ByUser) (*openapi.Body[Person], error) {
 		p, err := a.Service.Person(ctx, c, in.UserID)
-		return answer(Person{cardOf(p.Card), p.Match, p.LikedByMe, optional(p.ChatID), imagesOf(p.Images)}, err)
+		return openapi.Answer(Person{cardOf(p.Card), p.Match, p.LikedByMe, httpjson.OptionalText(p.ChatID), imagesOf(p.Images)}, err)
 	})
 	route(a, member, Bound{6, 13}, huma.Operation{
 		OperationID: "put-person", Method: http.MethodPut, Path: "/users/{userId}", Tags: []string{"people"}, Errors: []int{404, 412},
@@ -177,21 +169,21 @@ func (a *api) preferences() {
 	route(a, member, Bound{1, 4}, huma.Operation{
 		OperationID: "get-settings", Method: http.MethodGet, Path: "/settings", Tags: []string{"settings"},
 		Summary: "My settings", Description: "Preferences and privacy.",
-	}, func(ctx context.Context, c meet.Claim, _ *none) (*body[Settings], error) {
+	}, func(ctx context.Context, c meet.Claim, _ *none) (*openapi.Body[Settings], error) {
 		s, err := a.Service.Settings(ctx, c)
-		return answer(Settings{preferencesOf(s.Preferences), privacyOf(s.Privacy), stamp(s.PreferencesUpdated), stamp(s.PrivacyUpdated)}, err)
+		return openapi.Answer(Settings{preferencesOf(s.Preferences), privacyOf(s.Privacy), httpjson.FormatTime(s.PreferencesUpdated), httpjson.FormatTime(s.PrivacyUpdated)}, err)
 	})
 	route(a, member, Bound{6, 13}, huma.Operation{
 		OperationID: "put-preferences", Method: http.MethodPut, Path: "/settings/preferences", Tags: []string{"settings"},
 		Summary: "Change what I look for", Description: "Holds from the next request on. Up to 20 times a day: then 429 PREFERENCES_TOO_OFTEN.",
-	}, func(ctx context.Context, c meet.Claim, in *body[Preferences]) (*body[Preferences], error) {
-		return answer(in.Body, a.Service.SetPreferences(ctx, c, in.Body.rules()))
+	}, func(ctx context.Context, c meet.Claim, in *openapi.Body[Preferences]) (*openapi.Body[Preferences], error) {
+		return openapi.Answer(in.Body, a.Service.SetPreferences(ctx, c, in.Body.rules()))
 	})
 	route(a, member, Bound{6, 13}, huma.Operation{
 		OperationID: "put-privacy", Method: http.MethodPut, Path: "/settings/privacy", Tags: []string{"settings"},
 		Summary: "Change what I show", Description: "Holds from the next request on.",
-	}, func(ctx context.Context, c meet.Claim, in *body[Privacy]) (*body[Privacy], error) {
-		return answer(in.Body, a.Service.SetPrivacy(ctx, c, in.Body.rules()))
+	}, func(ctx context.Context, c meet.Claim, in *openapi.Body[Privacy]) (*openapi.Body[Privacy], error) {
+		return openapi.Answer(in.Body, a.Service.SetPrivacy(ctx, c, in.Body.rules()))
 	})
 }
 

@@ -9,6 +9,8 @@ import (
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/apps/harmony/internal/shop"
+	"prompthub/internal/http/httpjson"
+	"prompthub/internal/http/openapi"
 )
 
 type (
@@ -49,7 +51,7 @@ func itemOf(i shop.Item) Item {
 	if i.Price != nil {
 		n.Price = &Price{i.Price.Minor, i.Price.Currency}
 	}
-	return Item{NewItem: n, ItemID: i.ID, ImageURL: optional(i.ImageURL), CreatedAt: stamp(i.CreatedAt), UpdatedAt: stamp(i.UpdatedAt)}
+	return Item{NewItem: n, ItemID: i.ID, ImageURL: httpjson.OptionalText(i.ImageURL), CreatedAt: httpjson.FormatTime(i.CreatedAt), UpdatedAt: httpjson.FormatTime(i.UpdatedAt)}
 }
 
 func (a *api) shop() {
@@ -62,42 +64,42 @@ func (a *api) shop() {
 			ByPage
 			Category string `query:"category" maxLength:"40" doc:"Those of one category alone" example:"music"`
 		},
-		) (*body[List[Item]], error) {
+		) (*openapi.Body[List[Item]], error) {
 			scope := list + " " + in.Category
 			after, err := in.after(scope, c)
 			if err != nil {
 				return nil, err
 			}
 			p, err := a.Shop.List(ctx, in.Category, after, in.Limit)
-			return answer(pageOf(scope, c, p.Items, p.Next, itemOf), err)
+			return openapi.Answer(pageOf(scope, c, p.Items, p.Next, itemOf), err)
 		})
 	route(a, anyone, Bound{1, 1}, op("get-item", http.MethodGet, "/store/items/{itemId}", "store", "An item", "With a link to where it is bought.", http.StatusOK, 404),
-		func(ctx context.Context, _ meet.Claim, in *ByItem) (*body[Item], error) {
+		func(ctx context.Context, _ meet.Claim, in *ByItem) (*openapi.Body[Item], error) {
 			i, err := a.Shop.Item(ctx, in.ItemID)
-			return answer(itemOf(i), err)
+			return openapi.Answer(itemOf(i), err)
 		})
 	route(a, member, Bound{2, 4}, op("new-item", http.MethodPost, "/admin/store/items", "admin", "Make an item; admins may", "There are up to 1,000.", http.StatusCreated, 409),
-		func(ctx context.Context, c meet.Claim, in *body[NewItem]) (*body[Item], error) {
+		func(ctx context.Context, c meet.Claim, in *openapi.Body[NewItem]) (*openapi.Body[Item], error) {
 			i, err := a.Shop.New(ctx, c, in.Body.item())
-			return answer(itemOf(i), err)
+			return openapi.Answer(itemOf(i), err)
 		})
 	route(a, member, Bound{2, 4}, op("put-item", http.MethodPut, "/admin/store/items/{itemId}", "admin", "Change an item; admins may", "All of it.", http.StatusOK, 404),
 		func(ctx context.Context, c meet.Claim, in *struct {
 			ByItem
 			Body NewItem
 		},
-		) (*body[Item], error) {
+		) (*openapi.Body[Item], error) {
 			i, err := a.Shop.Edit(ctx, c, in.ItemID, in.Body.item())
-			return answer(itemOf(i), err)
+			return openapi.Answer(itemOf(i), err)
 		})
 	image := imageSent(op("put-item-image", http.MethodPut, "/admin/store/items/{itemId}/image", "admin", "Give an item a picture; admins may", sentImage, http.StatusOK, 404))
 	route(a, member, Bound{3, 8}, image, func(ctx context.Context, c meet.Claim, in *struct {
 		ByItem
 		RawBody []byte `contentType:"image/jpeg"`
 	},
-	) (*body[Item], error) {
+	) (*openapi.Body[Item], error) {
 		i, err := a.Shop.SetImage(ctx, c, in.ItemID, in.RawBody)
-		return answer(itemOf(i), err)
+		return openapi.Answer(itemOf(i), err)
 	})
 	route(a, member, Bound{2, 6}, op("delete-item", http.MethodDelete, "/admin/store/items/{itemId}", "admin", "Delete an item; admins may", "At once.", http.StatusNoContent, 404),
 		func(ctx context.Context, c meet.Claim, in *ByItem) (*none, error) {

@@ -7,6 +7,8 @@ import (
 
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/rules"
+	"prompthub/internal/http/httpjson"
+	"prompthub/internal/http/openapi"
 )
 
 // Words of short lists, whose values package rules has.
@@ -24,28 +26,20 @@ type (
 )
 
 // Schema returns the values.
-func (Gender) Schema(huma.Registry) *huma.Schema { return oneOf(rules.Genders) }
+func (Gender) Schema(huma.Registry) *huma.Schema { return openapi.OneOf(rules.Genders) }
 
 // Schema returns the values.
-func (Language) Schema(huma.Registry) *huma.Schema { return oneOf(rules.Languages) }
+func (Language) Schema(huma.Registry) *huma.Schema { return openapi.OneOf(rules.Languages) }
 
 // Schema returns the values.
-func (ShowMe) Schema(huma.Registry) *huma.Schema { return oneOf(rules.ShowMe) }
+func (ShowMe) Schema(huma.Registry) *huma.Schema { return openapi.OneOf(rules.ShowMe) }
 
 // Schema returns the values.
-func (Visibility) Schema(huma.Registry) *huma.Schema { return oneOf(rules.Visibilities) }
+func (Visibility) Schema(huma.Registry) *huma.Schema { return openapi.OneOf(rules.Visibilities) }
 
 // Schema returns the values.
 func (Role) Schema(huma.Registry) *huma.Schema {
-	return oneOf([]string{string(meet.Member), string(meet.Moderator), string(meet.Admin)})
-}
-
-func oneOf(values []string) *huma.Schema {
-	s := &huma.Schema{Type: huma.TypeString}
-	for _, v := range values {
-		s.Enum = append(s.Enum, v)
-	}
-	return s
+	return openapi.OneOf([]string{string(meet.Member), string(meet.Moderator), string(meet.Admin)})
 }
 
 // A Position is a place on the map, in degrees.
@@ -133,7 +127,7 @@ type Me struct {
 func meOf(m meet.Me) Me {
 	me := Me{
 		UserID: m.ID, Email: m.Email, Name: m.Name, BirthDate: m.BirthDate.Format(time.DateOnly), Age: m.Age, Bio: m.Bio, Location: m.Location,
-		Gender: Gender(m.Gender), Role: Role(m.Role), ProfileImageURL: optional(m.ProfileImageURL), Images: imagesOf(m.Images.All), CreatedAt: stamp(m.CreatedAt), UpdatedAt: stamp(m.UpdatedAt),
+		Gender: Gender(m.Gender), Role: Role(m.Role), ProfileImageURL: httpjson.OptionalText(m.ProfileImageURL), Images: imagesOf(m.Images.All), CreatedAt: httpjson.FormatTime(m.CreatedAt), UpdatedAt: httpjson.FormatTime(m.UpdatedAt),
 	}
 	if m.Position != nil {
 		lat, lon := m.Position.Degrees()
@@ -141,17 +135,6 @@ func meOf(m meet.Me) Me {
 	}
 	return me
 }
-
-// optional returns a text that is null if it is empty.
-func optional(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
-}
-
-// stamp writes an instant as all answers do.
-func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
 // A Profile is what a member writes about themselves.
 type Profile struct {
@@ -176,7 +159,7 @@ type Card struct {
 }
 
 func cardOf(c meet.Card) Card {
-	return Card{c.ID, c.Name, c.Age, c.Bio, c.Location, Gender(c.Gender), optional(c.ProfileImageURL), c.Distance, c.Online}
+	return Card{c.ID, c.Name, c.Age, c.Bio, c.Location, Gender(c.Gender), httpjson.OptionalText(c.ProfileImageURL), c.Distance, c.Online}
 }
 
 // A Person is a profile as another member sees it.
@@ -202,7 +185,7 @@ type Image struct {
 }
 
 func imageOf(i meet.Image) Image {
-	return Image{i.ID, i.URL(), i.ThumbURL(), i.Order, i.Width, i.Height, stamp(i.UploadedAt)}
+	return Image{i.ID, i.URL(), i.ThumbURL(), i.Order, i.Width, i.Height, httpjson.FormatTime(i.UploadedAt)}
 }
 
 func imagesOf(all []meet.Image) []Image {

@@ -29,6 +29,7 @@ import (
 	"prompthub/internal/storage/memory"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/testing/calls"
+	"prompthub/internal/testing/repeatable"
 )
 
 // A world is the API over stores in memory.
@@ -47,18 +48,13 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t}
-	names := meet.Tables{}
-	names.Users, names.UserEmails, names.Sessions = "Users", "UserEmails", "Sessions"
-	names.UserImages, names.UserPreferences, names.UserSettings, names.Pairs = "UserImages", "UserPreferences", "UserSettings", "Pairs"
-	names.Likes, names.LikesReceived, names.Matches, names.Blocks = "Likes", "LikesReceived", "Matches", "Blocks"
-	names.Deck, names.Chats, names.UserChats, names.Messages, names.State = "Deck", "Chats", "UserChats", "Messages", "State"
 	w.service = meet.New(meet.Config{
 		Store: &rowstore.Store{
 			DB: calls.Tables(memory.NewTables(), w.calls.Make), Now: time.Now, Log: slog.New(slog.DiscardHandler), Background: w.background.Go,
 			Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 			Random: func(time.Duration) time.Duration { return 0 },
 		},
-		Tables: names, Queues: calls.Queues(memory.NewQueues(time.Now), w.calls.Make), Entropy: meettest.Seeded(1), Passwords: password.NewHasher(),
+		Tables: meettest.Tables, Queues: calls.Queues(memory.NewQueues(time.Now), w.calls.Make), Entropy: repeatable.Seeded(1), Passwords: password.NewHasher(),
 		Blobs: calls.Blobs(memory.NewBlobs(time.Now), w.calls.Make), Pictures: picture.NewMaker(), LikesADay: 200, EraseAfter: 30 * 24 * time.Hour,
 	})
 	require.NoError(t, w.service.Create(t.Context()))
@@ -66,11 +62,11 @@ func newWorld(t *testing.T) *world {
 	require.NoError(t, w.events.Create(t.Context()))
 	w.forum = forum.New(w.service, w.events, meettest.ForumTables)
 	require.NoError(t, w.forum.Create(t.Context()))
-	told := reports.New(w.service, chats.New(w.service, w.events), w.forum, reports.Tables{Reports: "Reports"})
+	told := reports.New(w.service, chats.New(w.service, w.events), w.forum, rowstore.DefaultTables[reports.Tables]())
 	require.NoError(t, told.Create(t.Context()))
-	sold := shop.New(w.service, shop.Tables{StoreItems: "StoreItems"})
+	sold := shop.New(w.service, rowstore.DefaultTables[shop.Tables]())
 	require.NoError(t, sold.Create(t.Context()))
-	posts := blog.New(w.service, blog.Tables{BlogPosts: "BlogPosts"})
+	posts := blog.New(w.service, rowstore.DefaultTables[blog.Tables]())
 	require.NoError(t, posts.Create(t.Context()))
 	w.over = func(admission *httpjson.Admission) http.Handler {
 		return api.New(api.Config{

@@ -13,9 +13,11 @@ import (
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/meettest"
 	"prompthub/internal/fault"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/testing/calls"
 )
 
-var tables = blog.Tables{BlogPosts: "BlogPosts"}
+var tables = rowstore.DefaultTables[blog.Tables]()
 
 // A world has members and a blog.
 type world struct {
@@ -172,7 +174,7 @@ func TestCrashes(t *testing.T) {
 			before := over(meettest.New(t))
 			old, err := before.blog.NewPost(t.Context(), before.Members["admin"], draft("old"))
 			require.NoError(t, err)
-			meettest.Crashes(t, func(t *testing.T, crash *meettest.Crash) {
+			calls.Crashes(t, func(t *testing.T, crash *calls.Crash) {
 				w := over(before.Clone(t))
 				err := c.do(w, blog.New(w.Over(crash.Over(w.DB, w.Queues)), tables), old.ID)
 				crash.Land(w.Pump, w.Clock.Pass)

@@ -12,6 +12,7 @@ import (
 	"prompthub/apps/harmony/internal/meettest"
 	"prompthub/apps/harmony/internal/tidy"
 	"prompthub/internal/fault"
+	"prompthub/internal/testing/calls"
 )
 
 // TestPicture: a post shows its picture to those who see the post, until another one takes its
@@ -63,7 +64,7 @@ func TestPicture(t *testing.T) {
 // the new one, whole, and the timer removes the files of the other.
 func TestCrashesOfPicture(t *testing.T) {
 	t.Parallel()
-	meettest.Crashes(t, func(t *testing.T, crash *meettest.Crash) {
+	calls.Crashes(t, func(t *testing.T, crash *calls.Crash) {
 		w := over(meettest.New(t))
 		ctx, admin := t.Context(), w.Members["admin"]
 		p, err := w.blog.NewPost(ctx, admin, draft("A post"))

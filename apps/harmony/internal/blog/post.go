@@ -26,11 +26,8 @@ type Tables struct {
 	BlogPosts string `envconfig:"TABLE_BLOG_POSTS" default:"BlogPosts"`
 }
 
-// Prefixed returns the table with a prefix in its name.
-func (t Tables) Prefixed(prefix string) Tables { return Tables{prefix + t.BlogPosts} }
-
 // All returns the names.
-func (t Tables) All() []string { return []string{t.BlogPosts} }
+func (t Tables) All() []string { return rowstore.TableNames(t) }
 
 // The codes of errors.
 const (
@@ -100,40 +97,33 @@ func (p Post) holds(key table.Key) bool {
 	return len(all) > 0 && all[0] == key
 }
 
+// columns are the properties of a post but its tags.
+var columns = rowstore.Columns[Post]{
+	rowstore.Derived("PostId", func(p *Post) table.Value { return table.String(p.ID) }),
+	rowstore.Text("Title", func(p *Post) *string { return &p.Title }),
+	rowstore.Text("Excerpt", func(p *Post) *string { return &p.Excerpt }),
+	rowstore.Text("Content", func(p *Post) *string { return &p.Content }),
+	rowstore.Text("AuthorId", func(p *Post) *string { return &p.AuthorID }),
+	rowstore.Flag("IsPublished", func(p *Post) *bool { return &p.Published }),
+	rowstore.Instant("CreatedAt", func(p *Post) *time.Time { return &p.CreatedAt }),
+	rowstore.Instant("UpdatedAt", func(p *Post) *time.Time { return &p.UpdatedAt }),
+	rowstore.Long("Version", func(p *Post) *int64 { return &p.version }),
+	rowstore.Text("ImageUrl", func(p *Post) *string { return &p.ImageURL }).Optional(),
+	rowstore.Instant("PublishedAt", func(p *Post) *time.Time { return &p.PublishedAt }).Optional(),
+}
+
 func (p Post) row() table.Row {
 	tags, err := json.Marshal(p.Tags)
 	if err != nil {
 		panic(err) // of texts
 	}
-	props := table.Props{
-		{Name: "PostId", Value: table.String(p.ID)},
-		{Name: "Title", Value: table.String(p.Title)},
-		{Name: "Excerpt", Value: table.String(p.Excerpt)},
-		{Name: "Content", Value: table.String(p.Content)},
-		{Name: "AuthorId", Value: table.String(p.AuthorID)},
-		{Name: "Tags", Value: table.String(string(tags))},
-		{Name: "IsPublished", Value: table.Bool(p.Published)},
-		{Name: "CreatedAt", Value: table.Time(p.CreatedAt)},
-		{Name: "UpdatedAt", Value: table.Time(p.UpdatedAt)},
-		{Name: "Version", Value: table.Int64(p.version)},
-	}
-	if p.ImageURL != "" {
-		props = append(props, table.Prop{Name: "ImageUrl", Value: table.String(p.ImageURL)})
-	}
-	if !p.PublishedAt.IsZero() {
-		props = append(props, table.Prop{Name: "PublishedAt", Value: table.Time(p.PublishedAt)})
-	}
-	return table.Row{Key: postKey(p.ID), ETag: p.etag, Props: props}
+	return table.Row{Key: postKey(p.ID), ETag: p.etag, Props: append(columns.Props(&p), table.Prop{Name: "Tags", Value: table.String(string(tags))})}
 }
 
 func parse(row table.Row) (Post, error) {
-	v := row.Props
-	p := Post{
-		ID: row.Key.Row, Title: v.Get("Title").Str(), Excerpt: v.Get("Excerpt").Str(), Content: v.Get("Content").Str(), AuthorID: v.Get("AuthorId").Str(), ImageURL: v.Get("ImageUrl").Str(),
-		Published: v.Get("IsPublished").Bool(), PublishedAt: v.Get("PublishedAt").Time(), CreatedAt: v.Get("CreatedAt").Time(), UpdatedAt: v.Get("UpdatedAt").Time(),
-		version: v.Get("Version").Int(), etag: row.ETag,
-	}
-	if err := json.Unmarshal([]byte(v.Get("Tags").Str()), &p.Tags); err != nil {
+	p := Post{ID: row.Key.Row, etag: row.ETag}
+	columns.Read(row.Props, &p)
+	if err := json.Unmarshal([]byte(row.Props.Get("Tags").Str()), &p.Tags); err != nil {
 		return p, fmt.Errorf("read the tags of a post: %w", err)
 	}
 	return p, nil

@@ -198,16 +198,19 @@ func (r Room) openProps() table.Props {
 	}
 }
 
+// headColumns are the properties of the head of a chat.
+var headColumns = rowstore.Columns[head]{
+	rowstore.Long("Sent1", func(h *head) *int64 { return &h.sent[0] }),
+	rowstore.Long("Sent2", func(h *head) *int64 { return &h.sent[1] }),
+	rowstore.Long("Read1", func(h *head) *int64 { return &h.read[0] }),
+	rowstore.Long("Read2", func(h *head) *int64 { return &h.read[1] }),
+	rowstore.Long("Last", func(h *head) *int64 { return &h.last }),
+	rowstore.Long("Version", func(h *head) *int64 { return &h.version }),
+	rowstore.Instant("UpdatedAt", func(h *head) *time.Time { return &h.updated }),
+}
+
 func (h head) row(chat string) table.Row {
-	return table.Row{Key: table.Key{Partition: chat, Row: headRow}, ETag: h.etag, Props: table.Props{
-		{Name: "Sent1", Value: table.Int64(h.sent[0])},
-		{Name: "Sent2", Value: table.Int64(h.sent[1])},
-		{Name: "Read1", Value: table.Int64(h.read[0])},
-		{Name: "Read2", Value: table.Int64(h.read[1])},
-		{Name: "Last", Value: table.Int64(h.last)},
-		{Name: "Version", Value: table.Int64(h.version)},
-		{Name: "UpdatedAt", Value: table.Time(h.updated)},
-	}}
+	return table.Row{Key: table.Key{Partition: chat, Row: headRow}, ETag: h.etag, Props: headColumns.Props(&h)}
 }
 
 // parseOpen returns a room without its head.
@@ -220,38 +223,32 @@ func parseOpen(row table.Row) Room {
 }
 
 func parseHead(row table.Row) head {
-	p := row.Props
-	return head{
-		sent: [2]int64{p.Get("Sent1").Int(), p.Get("Sent2").Int()}, read: [2]int64{p.Get("Read1").Int(), p.Get("Read2").Int()},
-		last: p.Get("Last").Int(), version: p.Get("Version").Int(), updated: p.Get("UpdatedAt").Time(), etag: row.ETag,
-	}
+	h := head{etag: row.ETag}
+	headColumns.Read(row.Props, &h)
+	return h
+}
+
+// messageColumns are the properties of a message.
+var messageColumns = rowstore.Columns[Message]{
+	rowstore.Derived("MessageId", func(m *Message) table.Value { return table.String(m.ID[20:]) }),
+	rowstore.Text("SenderId", func(m *Message) *string { return &m.SenderID }),
+	rowstore.Text("Content", func(m *Message) *string { return &m.Content }),
+	rowstore.Derived("Type", func(*Message) table.Value { return table.String("text") }),
+	rowstore.Instant("SentAt", func(m *Message) *time.Time { return &m.SentAt }),
+	rowstore.Long("Number", func(m *Message) *int64 { return &m.number }),
+	rowstore.Long("OtherNumber", func(m *Message) *int64 { return &m.others }),
+	rowstore.Instant("EditedAt", func(m *Message) *time.Time { return &m.EditedAt }).Optional(),
+	rowstore.Instant("DeletedAt", func(m *Message) *time.Time { return &m.DeletedAt }).Optional(),
 }
 
 func (m Message) row(chat string) table.Row {
-	p := table.Props{
-		{Name: "MessageId", Value: table.String(m.ID[20:])},
-		{Name: "SenderId", Value: table.String(m.SenderID)},
-		{Name: "Content", Value: table.String(m.Content)},
-		{Name: "Type", Value: table.String("text")},
-		{Name: "SentAt", Value: table.Time(m.SentAt)},
-		{Name: "Number", Value: table.Int64(m.number)},
-		{Name: "OtherNumber", Value: table.Int64(m.others)},
-	}
-	for name, at := range map[string]time.Time{"EditedAt": m.EditedAt, "DeletedAt": m.DeletedAt} {
-		if !at.IsZero() {
-			p = append(p, table.Prop{Name: name, Value: table.Time(at)})
-		}
-	}
-	return table.Row{Key: table.Key{Partition: chat, Row: m.ID}, ETag: m.etag, Props: p}
+	return table.Row{Key: table.Key{Partition: chat, Row: m.ID}, ETag: m.etag, Props: messageColumns.Props(&m)}
 }
 
 func parseMessage(row table.Row) Message {
-	p := row.Props
-	return Message{
-		ID: row.Key.Row, SenderID: p.Get("SenderId").Str(), Content: p.Get("Content").Str(), SentAt: p.Get("SentAt").Time(),
-		EditedAt: p.Get("EditedAt").Time(), DeletedAt: p.Get("DeletedAt").Time(),
-		number: p.Get("Number").Int(), others: p.Get("OtherNumber").Int(), etag: row.ETag,
-	}
+	m := Message{ID: row.Key.Row, etag: row.ETag}
+	messageColumns.Read(row.Props, &m)
+	return m
 }
 
 // shown returns a message as the heads say whether it was read. Of an event they do not.

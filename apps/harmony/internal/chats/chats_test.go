@@ -17,6 +17,7 @@ import (
 	"prompthub/apps/harmony/internal/meettest"
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/storage/table"
+	"prompthub/internal/testing/calls"
 )
 
 // A world has members, events and their chats.
@@ -345,7 +346,7 @@ func (d *deferred) Write(ctx context.Context, name string, ops ...table.Op) ([]s
 	if name == meettest.Tables.Messages && d.land == nil {
 		ctx := context.WithoutCancel(ctx)
 		d.land = func() { _, _ = d.DB.Write(ctx, name, ops...) }
-		return nil, meettest.ErrLost
+		return nil, calls.ErrLost
 	}
 	return d.DB.Write(ctx, name, ops...)
 }
@@ -445,7 +446,7 @@ func TestCrashes(t *testing.T) {
 			anna, bob := before.Members["anna"], before.Members["bob"]
 			id, room := before.event(anna, bob)
 			first := before.send(anna, room, "first").ID
-			meettest.Crashes(t, func(t *testing.T, crash *meettest.Crash) {
+			calls.Crashes(t, func(t *testing.T, crash *calls.Crash) {
 				w := &world{World: before.Clone(t)}
 				w.events = events.New(w.Service, meettest.EventTables, meettest.ForumTables)
 				w.Handle(w.Triggers(w.events.Settlers()...))

@@ -23,14 +23,16 @@ import (
 	topics "prompthub/apps/harmony/internal/topic"
 	"prompthub/apps/harmony/internal/verify"
 	"prompthub/internal/storage/queue"
+	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
+	"prompthub/internal/testing/calls"
 )
 
 const password = "tea under seven lamps"
 
 var (
-	reportTables = reports.Tables{Reports: "Reports"}
-	blogTables   = blog.Tables{BlogPosts: "BlogPosts"}
+	reportTables = rowstore.DefaultTables[reports.Tables]()
+	blogTables   = rowstore.DefaultTables[blog.Tables]()
 	allTables    = slices.Concat(meettest.Tables.All(), meettest.EventTables.All(), meettest.ForumTables.All(), reportTables.All(), blogTables.All())
 )
 
@@ -366,11 +368,11 @@ func TestCrashesOfErasure(t *testing.T) {
 			run(before, hours)
 			before.Clock.Pass(time.Hour)
 			require.NotEmpty(t, found(before, left.values[:1]))
-			meettest.Crashes(t, func(t *testing.T, crash *meettest.Crash) {
+			calls.Crashes(t, func(t *testing.T, crash *calls.Crash) {
 				w := newWorld(before.Clone(t))
 				err := job(w.Over(crash.Over(w.DB, w.Queues))).Run(t.Context())
 				if err != nil {
-					require.ErrorIs(t, err, meettest.ErrLost)
+					require.ErrorIs(t, err, calls.ErrLost)
 				}
 				crash.Land(w.Pump, w.Clock.Pass)
 				w.Settle()

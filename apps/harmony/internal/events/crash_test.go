@@ -8,13 +8,14 @@ import (
 	"prompthub/apps/harmony/internal/events"
 	"prompthub/apps/harmony/internal/meettest"
 	"prompthub/internal/fault"
+	"prompthub/internal/testing/calls"
 )
 
 // crashes runs do with each accident at each of its calls, in a world that setup prepares. Then the
 // lists must follow the truth, and then looks at it, told whether do has succeeded.
 func crashes(t *testing.T, setup func(*world) string, do func(w *world, s *events.Service, id string) error, then func(w *world, id string, err error)) {
 	t.Helper()
-	meettest.Crashes(t, func(t *testing.T, c *meettest.Crash) {
+	calls.Crashes(t, func(t *testing.T, c *calls.Crash) {
 		w := newWorld(t)
 		id := setup(w)
 		err := do(w, events.New(w.Over(c.Over(w.DB, w.Queues)), tables, meettest.ForumTables), id)
@@ -150,7 +151,7 @@ func TestRival(t *testing.T) {
 			if c.before != nil {
 				require.NoError(t, c.before(w, w.events, id))
 			}
-			r := &meettest.Rival{DB: w.DB, Table: tables.EventAttendees, Do: func() { require.NoError(t, c.rival(w, w.events, id)) }}
+			r := &calls.Rival{DB: w.DB, Before: calls.WritesTo(tables.EventAttendees), Do: func() { require.NoError(t, c.rival(w, w.events, id)) }}
 			err := c.do(w, events.New(w.Over(r, w.Queues), tables, meettest.ForumTables), id)
 			require.Equal(t, c.code, fault.CodeOf(err), "%v", err)
 			if c.code == "" {

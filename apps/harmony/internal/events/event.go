@@ -8,6 +8,7 @@ import (
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/apps/harmony/internal/topic"
 	"prompthub/internal/fault"
+	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
 )
 
@@ -58,55 +59,43 @@ func (e Event) Deleted() bool { return !e.DeletedAt.IsZero() }
 // Secret reports whether not everybody sees all of the event.
 func (e Event) Secret() bool { return e.Visibility != Public }
 
+// eventColumns are the properties of an event but its price.
+var eventColumns = rowstore.Columns[Event]{
+	rowstore.Text("Title", func(e *Event) *string { return &e.Title }),
+	rowstore.Text("Description", func(e *Event) *string { return &e.Description }),
+	rowstore.Instant("StartDate", func(e *Event) *time.Time { return &e.Start }),
+	rowstore.Text("Location", func(e *Event) *string { return &e.Location }),
+	rowstore.Text("Category", func(e *Event) *string { return &e.Category }),
+	rowstore.Text("OrganizerId", func(e *Event) *string { return &e.OrganizerID }),
+	rowstore.Derived("IsSecret", func(e *Event) table.Value { return table.Bool(e.Secret()) }),
+	rowstore.Text("Visibility", func(e *Event) *string { return &e.Visibility }),
+	rowstore.Flag("IsPublished", func(e *Event) *bool { return &e.Published }),
+	rowstore.Derived("IsDeleted", func(e *Event) table.Value { return table.Bool(e.Deleted()) }),
+	rowstore.Instant("CreatedAt", func(e *Event) *time.Time { return &e.CreatedAt }),
+	rowstore.Instant("UpdatedAt", func(e *Event) *time.Time { return &e.UpdatedAt }),
+	rowstore.Number("Attendees", func(e *Event) *int { return &e.Attendees }),
+	rowstore.Long("Version", func(e *Event) *int64 { return &e.version }),
+	rowstore.Instant("EndDate", func(e *Event) *time.Time { return &e.End }).Optional(),
+	rowstore.Number("Capacity", func(e *Event) *int { return &e.Capacity }).Optional(),
+	rowstore.Text("ImageUrl", func(e *Event) *string { return &e.ImageURL }).Optional(),
+	rowstore.Instant("DeletedAt", func(e *Event) *time.Time { return &e.DeletedAt }).Optional(),
+}
+
 func (e Event) row() table.Row {
-	p := table.Props{
-		{Name: "Title", Value: table.String(e.Title)},
-		{Name: "Description", Value: table.String(e.Description)},
-		{Name: "StartDate", Value: table.Time(e.Start)},
-		{Name: "Location", Value: table.String(e.Location)},
-		{Name: "Category", Value: table.String(e.Category)},
-		{Name: "OrganizerId", Value: table.String(e.OrganizerID)},
-		{Name: "IsSecret", Value: table.Bool(e.Secret())},
-		{Name: "Visibility", Value: table.String(e.Visibility)},
-		{Name: "IsPublished", Value: table.Bool(e.Published)},
-		{Name: "IsDeleted", Value: table.Bool(e.Deleted())},
-		{Name: "CreatedAt", Value: table.Time(e.CreatedAt)},
-		{Name: "UpdatedAt", Value: table.Time(e.UpdatedAt)},
-		{Name: "Attendees", Value: table.Int32(int32(e.Attendees))},
-		{Name: "Version", Value: table.Int64(e.version)},
-	}
-	if !e.End.IsZero() {
-		p = append(p, table.Prop{Name: "EndDate", Value: table.Time(e.End)})
-	}
-	if e.Capacity > 0 {
-		p = append(p, table.Prop{Name: "Capacity", Value: table.Int32(int32(e.Capacity))})
-	}
+	p := eventColumns.Props(&e)
 	if e.Price != nil {
 		p = append(p, table.Prop{Name: "Price", Value: table.Int64(e.Price.Minor)}, table.Prop{Name: "Currency", Value: table.String(e.Price.Currency)})
-	}
-	if e.ImageURL != "" {
-		p = append(p, table.Prop{Name: "ImageUrl", Value: table.String(e.ImageURL)})
-	}
-	if e.Deleted() {
-		p = append(p, table.Prop{Name: "DeletedAt", Value: table.Time(e.DeletedAt)})
 	}
 	return table.Row{Key: headKey(e.ID), ETag: e.etag, Props: p}
 }
 
 func parseEvent(row table.Row) Event {
-	p := row.Props
-	e := Event{
-		ID: row.Partition, Title: p.Get("Title").Str(), Description: p.Get("Description").Str(),
-		Start: p.Get("StartDate").Time(), End: p.Get("EndDate").Time(), Location: p.Get("Location").Str(),
-		Capacity: int(p.Get("Capacity").Int()), Category: p.Get("Category").Str(), OrganizerID: p.Get("OrganizerId").Str(), ImageURL: p.Get("ImageUrl").Str(),
-		Visibility: p.Get("Visibility").Str(), Published: p.Get("IsPublished").Bool(),
-		CreatedAt: p.Get("CreatedAt").Time(), UpdatedAt: p.Get("UpdatedAt").Time(), DeletedAt: p.Get("DeletedAt").Time(),
-		Attendees: int(p.Get("Attendees").Int()), version: p.Get("Version").Int(), etag: row.ETag,
+	e := Event{ID: row.Partition, etag: row.ETag}
+	eventColumns.Read(row.Props, &e)
+	if code := row.Props.Get("Currency").Str(); code != "" {
+		e.Price = &rules.Price{Minor: row.Props.Get("Price").Int(), Currency: code}
 	}
-	if code := p.Get("Currency").Str(); code != "" {
-		e.Price = &rules.Price{Minor: p.Get("Price").Int(), Currency: code}
-	}
-	if e.Visibility == "" && p.Get("IsSecret").Bool() { // a row that says no more than that
+	if e.Visibility == "" && row.Props.Get("IsSecret").Bool() { // a row that says no more than that
 		e.Visibility = SecretHidden
 	}
 	return e

@@ -30,25 +30,23 @@ func (i Invite) good(now time.Time) bool {
 	return !i.Revoked && (i.ExpiresAt.IsZero() || now.Before(i.ExpiresAt))
 }
 
+// inviteColumns are the properties of an invite.
+var inviteColumns = rowstore.Columns[Invite]{
+	rowstore.Flag("Revoked", func(i *Invite) *bool { return &i.Revoked }),
+	rowstore.Number("Uses", func(i *Invite) *int { return &i.Uses }),
+	rowstore.Instant("CreatedAt", func(i *Invite) *time.Time { return &i.CreatedAt }),
+	rowstore.Text("CreatedBy", func(i *Invite) *string { return &i.CreatedBy }),
+	rowstore.Instant("ExpiresAt", func(i *Invite) *time.Time { return &i.ExpiresAt }).Optional(),
+}
+
 func (i Invite) row(event string) table.Row {
-	p := table.Props{
-		{Name: "Revoked", Value: table.Bool(i.Revoked)},
-		{Name: "Uses", Value: table.Int32(int32(i.Uses))},
-		{Name: "CreatedAt", Value: table.Time(i.CreatedAt)},
-		{Name: "CreatedBy", Value: table.String(i.CreatedBy)},
-	}
-	if !i.ExpiresAt.IsZero() {
-		p = append(p, table.Prop{Name: "ExpiresAt", Value: table.Time(i.ExpiresAt)})
-	}
-	return table.Row{Key: table.Key{Partition: event, Row: i.Code}, ETag: i.etag, Props: p}
+	return table.Row{Key: table.Key{Partition: event, Row: i.Code}, ETag: i.etag, Props: inviteColumns.Props(&i)}
 }
 
 func parseInvite(row table.Row) Invite {
-	p := row.Props
-	return Invite{
-		row.Key.Row, p.Get("ExpiresAt").Time(), p.Get("Revoked").Bool(), int(p.Get("Uses").Int()),
-		p.Get("CreatedAt").Time(), p.Get("CreatedBy").Str(), row.ETag,
-	}
+	i := Invite{Code: row.Key.Row, etag: row.ETag}
+	inviteColumns.Read(row.Props, &i)
+	return i
 }
 
 var codeForm = regexp.MustCompile(`^[A-Z0-9-]{4,32}$`)

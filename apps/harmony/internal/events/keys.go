@@ -38,15 +38,8 @@ type Tables struct {
 	EventInvites   string `envconfig:"TABLE_EVENT_INVITES" default:"EventInvites"`
 }
 
-// Prefixed returns the tables with a prefix in their names.
-func (t Tables) Prefixed(prefix string) Tables {
-	return Tables{prefix + t.Events, prefix + t.EventAttendees, prefix + t.UserEvents, prefix + t.EventInvites}
-}
-
 // All returns the names.
-func (t Tables) All() []string {
-	return []string{t.Events, t.EventAttendees, t.UserEvents, t.EventInvites}
-}
+func (t Tables) All() []string { return rowstore.TableNames(t) }
 
 // headRow heads the attendees of an event.
 const headRow = "!event"

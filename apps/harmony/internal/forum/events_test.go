@@ -15,6 +15,7 @@ import (
 	"prompthub/apps/harmony/internal/meettest"
 	"prompthub/apps/harmony/internal/topic"
 	"prompthub/internal/fault"
+	"prompthub/internal/testing/calls"
 )
 
 // draft is an event in ten days.
@@ -304,7 +305,7 @@ func TestTwoTopics(t *testing.T) {
 // topics, once, and one that is not has none.
 func TestCrashesOfPublishing(t *testing.T) {
 	t.Parallel()
-	meettest.Crashes(t, func(t *testing.T, c *meettest.Crash) {
+	calls.Crashes(t, func(t *testing.T, c *calls.Crash) {
 		w := newWorld(t)
 		ctx, admin := t.Context(), w.Members["admin"]
 		d := draft(events.Public)

@@ -15,6 +15,7 @@ import (
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/meettest"
 	"prompthub/internal/fault"
+	"prompthub/internal/testing/calls"
 )
 
 // A world has members and a forum with the section music.
@@ -278,7 +279,7 @@ func TestCrashes(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
-			meettest.Crashes(t, func(t *testing.T, c *meettest.Crash) {
+			calls.Crashes(t, func(t *testing.T, c *calls.Crash) {
 				w := newWorld(t)
 				topic := w.topic("A topic")
 				r, err := w.forum.Reply(t.Context(), w.Members["bob"], topic, "before")
@@ -346,7 +347,7 @@ func TestRival(t *testing.T) {
 			topic := w.topic("A topic")
 			r, err := w.forum.Reply(t.Context(), w.Members["bob"], topic, "first")
 			require.NoError(t, err)
-			rival := &meettest.Rival{DB: w.DB, Table: meettest.ForumTables.ForumReplies, Do: func() { require.NoError(t, c.rival(w, w.forum, topic, r.ID)) }}
+			rival := &calls.Rival{DB: w.DB, Before: calls.WritesTo(meettest.ForumTables.ForumReplies), Do: func() { require.NoError(t, c.rival(w, w.forum, topic, r.ID)) }}
 			err = c.do(w, talkOver(w.Over(rival, w.Queues)), topic, r.ID)
 			require.Equal(t, c.code, fault.CodeOf(err), "%v", err)
 			if c.code == "" {

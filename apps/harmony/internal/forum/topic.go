@@ -153,27 +153,24 @@ type Reply struct {
 	etag string
 }
 
+// replyColumns are the properties of a reply.
+var replyColumns = rowstore.Columns[Reply]{
+	rowstore.Derived("ReplyId", func(r *Reply) table.Value { return table.String(r.ID[strings.IndexByte(r.ID, '_')+1:]) }),
+	rowstore.Text("AuthorId", func(r *Reply) *string { return &r.AuthorID }),
+	rowstore.Text("Content", func(r *Reply) *string { return &r.Content }),
+	rowstore.Instant("CreatedAt", func(r *Reply) *time.Time { return &r.CreatedAt }),
+	rowstore.Instant("EditedAt", func(r *Reply) *time.Time { return &r.EditedAt }).Optional(),
+	rowstore.Instant("DeletedAt", func(r *Reply) *time.Time { return &r.DeletedAt }).Optional(),
+}
+
 func (r Reply) row() table.Row {
-	p := table.Props{
-		{Name: "ReplyId", Value: table.String(r.ID[strings.IndexByte(r.ID, '_')+1:])},
-		{Name: "AuthorId", Value: table.String(r.AuthorID)},
-		{Name: "Content", Value: table.String(r.Content)},
-		{Name: "CreatedAt", Value: table.Time(r.CreatedAt)},
-	}
-	for name, at := range map[string]time.Time{"EditedAt": r.EditedAt, "DeletedAt": r.DeletedAt} {
-		if !at.IsZero() {
-			p = append(p, table.Prop{Name: name, Value: table.Time(at)})
-		}
-	}
-	return table.Row{Key: topic.ReplyKey(r.TopicID, r.ID), ETag: r.etag, Props: p}
+	return table.Row{Key: topic.ReplyKey(r.TopicID, r.ID), ETag: r.etag, Props: replyColumns.Props(&r)}
 }
 
 func parseReply(row table.Row) Reply {
-	p := row.Props
-	return Reply{
-		ID: row.Key.Row, TopicID: topic.Of(row.Key), AuthorID: p.Get("AuthorId").Str(), Content: p.Get("Content").Str(),
-		CreatedAt: p.Get("CreatedAt").Time(), EditedAt: p.Get("EditedAt").Time(), DeletedAt: p.Get("DeletedAt").Time(), etag: row.ETag,
-	}
+	r := Reply{ID: row.Key.Row, TopicID: topic.Of(row.Key), etag: row.ETag}
+	replyColumns.Read(row.Props, &r)
+	return r
 }
 
 // reply reads a reply; nil if there is none.

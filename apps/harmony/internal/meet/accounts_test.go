@@ -102,7 +102,7 @@ func TestRotation(t *testing.T) {
 	w := newWorld(t)
 	ctx := t.Context()
 	first := w.register("anna").Tokens
-	w.clock.pass(10 * time.Minute)
+	w.clock.Pass(10 * time.Minute)
 	second, err := w.Refresh(ctx, first.Refresh)
 	require.NoError(t, err)
 	require.NotEqual(t, first.Refresh, second.Refresh)
@@ -114,7 +114,7 @@ func TestRotation(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, second, again, "the answer was lost: the same one again")
 
-	w.clock.pass(account.AccessFor)
+	w.clock.Pass(account.AccessFor)
 	_, err = w.Me(ctx, claim(t, second))
 	requireCode(t, meet.InvalidToken, err)
 	third, err := w.Refresh(ctx, second.Refresh)
@@ -158,7 +158,7 @@ func TestTokensEnd(t *testing.T) {
 	requireCode(t, meet.InvalidToken, err)
 	_, err = meet.ParseAccess(in.Tokens.Refresh)
 	requireCode(t, meet.InvalidToken, err)
-	w.clock.pass(account.RefreshFor)
+	w.clock.Pass(account.RefreshFor)
 	_, err = w.Refresh(ctx, in.Tokens.Refresh)
 	requireCode(t, meet.InvalidToken, err)
 }
@@ -244,10 +244,10 @@ func TestReset(t *testing.T) {
 	_, err = w.login("anna", "eleven lamps over tea")
 	require.NoError(t, err)
 
-	w.clock.pass(2 * time.Minute)
+	w.clock.Pass(2 * time.Minute)
 	token, err = w.NewReset(ctx, "anna@example.com")
 	require.NoError(t, err)
-	w.clock.pass(31 * time.Minute)
+	w.clock.Pass(31 * time.Minute)
 	requireCode(t, meet.InvalidToken, w.Reset(ctx, token, "another one of twelve"))
 }
 
@@ -270,10 +270,10 @@ func TestTenWrongPasswords(t *testing.T) {
 	}
 	_, err := w.Me(t.Context(), claim(t, in.Tokens))
 	require.NoError(t, err, "sessions go on")
-	w.clock.pass(15*time.Minute - time.Second)
+	w.clock.Pass(15*time.Minute - time.Second)
 	_, err = w.login("anna", secret)
 	requireCode(t, meet.TooManyAttempts, err)
-	w.clock.pass(time.Second)
+	w.clock.Pass(time.Second)
 	_, err = w.login("anna", secret)
 	require.NoError(t, err)
 }
@@ -284,13 +284,13 @@ func TestTwentySessions(t *testing.T) {
 	w := newWorld(t)
 	first := w.register("anna").Tokens
 	for range 19 {
-		w.clock.pass(time.Minute)
+		w.clock.Pass(time.Minute)
 		_, err := w.login("anna", secret)
 		require.NoError(t, err)
 	}
 	_, err := w.Refresh(t.Context(), first.Refresh)
 	require.NoError(t, err, "and is the last used from here on")
-	w.clock.pass(time.Minute)
+	w.clock.Pass(time.Minute)
 	last, err := w.login("anna", secret)
 	require.NoError(t, err)
 	require.Len(t, w.rows("Sessions"), 20)

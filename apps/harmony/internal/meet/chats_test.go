@@ -16,6 +16,7 @@ import (
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/meettest"
 	"prompthub/internal/storage/table"
+	"prompthub/internal/testing/calls"
 )
 
 // match has two members like each other, and returns their chat.
@@ -152,7 +153,7 @@ func TestChats(t *testing.T) {
 	_, err = w.EditMessage(ctx, a, id, first.ID, "again")
 	requireCode(t, chat.MessageNotFound, err)
 	require.NotContains(t, w.everything(), "fore", "what was deleted is nowhere")
-	w.clock.pass(15*time.Minute + time.Second)
+	w.clock.Pass(15*time.Minute + time.Second)
 	for _, one := range []meet.Claim{a, b, c} {
 		require.NoError(t, w.KeepSession(ctx, one))
 	}
@@ -281,7 +282,7 @@ func (d *deferred) Write(ctx context.Context, name string, ops ...table.Op) ([]s
 	if name == tables.Messages && d.land == nil {
 		ctx := context.WithoutCancel(ctx)
 		d.land = func() { _, _ = d.DB.Write(ctx, name, ops...) }
-		return nil, meettest.ErrLost
+		return nil, calls.ErrLost
 	}
 	return d.DB.Write(ctx, name, ops...)
 }

@@ -1,26 +1,25 @@
 package meet_test
 
 import (
-	"context"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"prompthub/apps/harmony/internal/account"
 	"prompthub/apps/harmony/internal/meet"
-	"prompthub/apps/harmony/internal/meettest"
 	"prompthub/internal/fault"
 	"prompthub/internal/storage/table"
+	"prompthub/internal/testing/calls"
 )
 
 // crashes runs do with each accident at each of its calls. then looks at what is left, told whether
 // do has succeeded.
 func crashes(t *testing.T, setup func(*world) table.DB, do func(*world, *meet.Service) error, then func(w *world, err error)) {
 	t.Helper()
-	meettest.Crashes(t, func(t *testing.T, c *meettest.Crash) {
+	calls.Crashes(t, func(t *testing.T, c *calls.Crash) {
 		w := newWorld(t)
 		err := do(w, w.over(c.Over(setup(w), w.queues)))
-		c.Land(w.pump, w.clock.pass)
+		c.Land(w.pump, w.clock.Pass)
 		then(w, err)
 	})
 }
@@ -30,13 +29,13 @@ func crashesBothWays(t *testing.T, setup func(*world) table.DB, do func(*world, 
 	t.Helper()
 	t.Run("apart", func(t *testing.T) { crashes(t, setup, do, then) })
 	t.Run("together", func(t *testing.T) {
-		meettest.Crashes(t, func(t *testing.T, c *meettest.Crash) {
+		calls.Crashes(t, func(t *testing.T, c *calls.Crash) {
 			w := newWorld(t)
 			w.unite()
 			s := w.over(c.Over(setup(w), w.queues))
 			s.Transact = c.Transact(w.Transact)
 			err := do(w, s)
-			c.Land(w.pump, w.clock.pass)
+			c.Land(w.pump, w.clock.Pass)
 			then(w, err)
 		})
 	})
@@ -73,27 +72,13 @@ func TestCrashesOfRegister(t *testing.T) {
 	})
 }
 
-// A rival registers before the first row of UserEmails is written.
-type rival struct {
-	table.DB
-	register func()
-}
-
-func (r *rival) Write(ctx context.Context, name string, ops ...table.Op) ([]string, error) {
-	if register := r.register; name == tables.UserEmails && register != nil {
-		r.register = nil
-		register()
-	}
-	return r.DB.Write(ctx, name, ops...)
-}
-
 // TestCrashesOfALoser: one who comes too late leaves nothing either.
 func TestCrashesOfALoser(t *testing.T) {
 	t.Parallel()
 	came := false
 	crashes(t, func(w *world) table.DB {
 		came = false
-		return &rival{w.db, func() { came = true; w.register("anna") }}
+		return &calls.Rival{DB: w.db, Before: calls.WritesTo(tables.UserEmails), Do: func() { came = true; w.register("anna") }}
 	}, func(w *world, s *meet.Service) error {
 		r := someone("anna")
 		r.Name = "Somebody else"
@@ -121,7 +106,7 @@ func TestCrashesOfRefresh(t *testing.T) {
 	var told meet.Tokens
 	crashes(t, func(w *world) table.DB {
 		first = w.register("anna").Tokens
-		w.clock.pass(account.AccessFor)
+		w.clock.Pass(account.AccessFor)
 		return w.db
 	}, func(w *world, s *meet.Service) (err error) {
 		told, err = s.Refresh(w.t.Context(), first.Refresh)

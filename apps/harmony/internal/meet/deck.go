@@ -6,6 +6,7 @@ import (
 
 	"prompthub/apps/harmony/internal/deck"
 	"prompthub/apps/harmony/internal/rules"
+	"prompthub/internal/cursor"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
 )
@@ -111,7 +112,7 @@ func (s *Service) Deck(ctx context.Context, c Claim, after string, limit int) (D
 	if after != "" {
 		var ok bool
 		if walk, ok = deck.ParseWalk(after); !ok {
-			return DeckPage{}, rowstore.BadPosition()
+			return DeckPage{}, cursor.Refuse()
 		}
 	} else if place != nil {
 		walk.Start = place.Props.Get("Place").Str()

@@ -1,7 +1,6 @@
 package meet_test
 
 import (
-	"context"
 	"errors"
 	"strings"
 	"sync"
@@ -16,6 +15,7 @@ import (
 	"prompthub/internal/storage/blob"
 	"prompthub/internal/storage/blob/picture"
 	"prompthub/internal/storage/table"
+	"prompthub/internal/testing/calls"
 )
 
 // files returns the names of all files of pictures.
@@ -162,7 +162,7 @@ func TestCrashesOfImages(t *testing.T) {
 		return w.db
 	}
 	whole := func(w *world, err error) {
-		if err != nil && !errors.Is(err, meettest.ErrLost) {
+		if err != nil && !errors.Is(err, calls.ErrLost) {
 			require.Equal(w.t, fault.Unavailable, fault.Of(err))
 		}
 		w.settle()
@@ -195,21 +195,6 @@ func TestCrashesOfImages(t *testing.T) {
 	}, func(w *world, s *meet.Service) error { return s.DeleteImage(w.t.Context(), c, id, first.ID) }, whole)
 }
 
-// A hook does something before the first write to a table.
-type hook struct {
-	table.DB
-	name string
-	do   func()
-}
-
-func (h *hook) Write(ctx context.Context, name string, ops ...table.Op) ([]string, error) {
-	if do := h.do; do != nil && name == h.name {
-		h.do = nil
-		do()
-	}
-	return h.DB.Write(ctx, name, ops...)
-}
-
 // TestPictureGoneBeforeItWasShown: a picture that is deleted while the profile is about to show it
 // is not shown.
 func TestPictureGoneBeforeItWasShown(t *testing.T) {
@@ -218,7 +203,7 @@ func TestPictureGoneBeforeItWasShown(t *testing.T) {
 	ctx := t.Context()
 	in := w.register("anna")
 	c, id := claim(t, in.Tokens), in.Me.ID
-	_, err := w.over(&hook{w.db, "Users", func() {
+	_, err := w.over(&calls.Rival{DB: w.db, Before: calls.WritesTo("Users"), Do: func() {
 		me, err := w.Me(ctx, c)
 		require.NoError(t, err)
 		require.NoError(t, w.DeleteImage(ctx, c, id, me.Images.All[0].ID))

@@ -50,6 +50,8 @@ package meet
 
 import (
 	"github.com/google/uuid"
+
+	"prompthub/internal/storage/rowstore"
 )
 
 // Tables names the tables.
@@ -74,29 +76,8 @@ type Tables struct {
 	State     string `envconfig:"TABLE_STATE" default:"State"`
 }
 
-// Prefixed returns the tables with the prefix in their names.
-func (t Tables) Prefixed() Tables {
-	for _, name := range t.names() {
-		*name = t.Prefix + *name
-	}
-	return t
-}
-
-func (t *Tables) names() []*string {
-	return []*string{
-		&t.Deck, &t.Chats, &t.UserChats, &t.Messages, &t.State,
-		&t.Users, &t.UserEmails, &t.Sessions, &t.UserImages, &t.UserPreferences, &t.UserSettings, &t.Likes, &t.LikesReceived, &t.Matches, &t.Blocks, &t.Pairs,
-	}
-}
-
 // All returns the names.
-func (t Tables) All() []string {
-	var all []string
-	for _, name := range t.names() {
-		all = append(all, *name)
-	}
-	return all
-}
+func (t Tables) All() []string { return rowstore.TableNames(t) }
 
 // IsID reports whether s can be the id of something: a GUID in lower case.
 func IsID(s string) bool {

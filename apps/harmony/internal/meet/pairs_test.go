@@ -12,10 +12,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/apps/harmony/internal/meet"
-	"prompthub/apps/harmony/internal/meettest"
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/storage/table"
 	"prompthub/internal/storage/transact"
+	"prompthub/internal/testing/calls"
 )
 
 // enter makes a member who is signed in.
@@ -126,7 +126,7 @@ func (s *slow) Write(ctx context.Context, name string, ops ...table.Op) ([]strin
 	if then := s.then; name == tables.Pairs && then != nil {
 		s.then = nil
 		then()
-		return nil, meettest.ErrLost
+		return nil, calls.ErrLost
 	}
 	return etags, err
 }
@@ -138,7 +138,7 @@ func (s *slow) transact(f transact.Func) transact.Func {
 		if then := s.then; then != nil {
 			s.then = nil
 			then()
-			return nil, meettest.ErrLost
+			return nil, calls.ErrLost
 		}
 		return etags, err
 	}
@@ -244,7 +244,7 @@ func pairs(t *testing.T, w *world) {
 	require.NoError(t, err)
 	requireCode(t, meet.LikeMatched, w.Pass(ctx, a, b.UserID))
 	require.NoError(t, w.Pass(ctx, b, a.UserID))
-	w.clock.pass(time.Second)
+	w.clock.Pass(time.Second)
 	l, _, err = w.Like(ctx, b, a.UserID, &yes)
 	require.NoError(t, err)
 	require.True(t, l.Match)
@@ -295,7 +295,7 @@ func TestMatchAgain(t *testing.T) {
 		was, err := w.Chat(ctx, b, id)
 		require.NoError(t, err)
 		require.NoError(t, w.Unmatch(ctx, a, b.UserID))
-		w.clock.pass(time.Minute)
+		w.clock.Pass(time.Minute)
 		require.Equal(t, id, w.match(a, b))
 		is, err := w.Chat(ctx, b, id)
 		require.NoError(t, err)
@@ -352,7 +352,7 @@ func likesADay(t *testing.T, w *world) {
 		others = append(others, w.enter(fmt.Sprint("b", n)))
 	}
 	for n, b := range others {
-		w.clock.pass(time.Second)
+		w.clock.Pass(time.Second)
 		_, _, err := w.Like(t.Context(), a, b.UserID, nil)
 		if n == 2 {
 			requireCode(t, meet.LikesUsedUp, err)
@@ -363,7 +363,7 @@ func likesADay(t *testing.T, w *world) {
 	_, created, err := w.Like(t.Context(), a, others[0].UserID, nil)
 	require.NoError(t, err)
 	require.False(t, created, "one that is there costs nothing")
-	w.clock.pass(12 * time.Hour)
+	w.clock.Pass(12 * time.Hour)
 	require.NoError(t, w.KeepSession(t.Context(), a))
 	_, _, err = w.Like(t.Context(), a, others[2].UserID, nil)
 	require.NoError(t, err)
@@ -555,5 +555,5 @@ type refusing struct {
 
 func (r refusing) Write(_ context.Context, name string, _ ...table.Op) ([]string, error) {
 	r.t.Errorf("a write of its own to %s", name)
-	return nil, meettest.ErrLost
+	return nil, calls.ErrLost
 }

@@ -186,7 +186,7 @@ func TestTastesAreNotFound(t *testing.T) {
 		}
 	}
 	require.LessOrEqual(t, right, guess)
-	w.clock.pass(account.GenderFor)
+	w.clock.Pass(account.GenderFor)
 	u, err := w.Account(t.Context(), c.UserID)
 	require.NoError(t, err)
 	require.Equal(t, "female", u.DeckGender(w.clock.Now()), "then it follows")

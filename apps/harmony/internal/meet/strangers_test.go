@@ -98,12 +98,12 @@ func TestDevices(t *testing.T) {
 	} {
 		require.False(t, known(token), name)
 	}
-	w.clock.pass(account.DeviceFor - time.Second)
+	w.clock.Pass(account.DeviceFor - time.Second)
 	require.True(t, known(in.Device))
-	w.clock.pass(time.Second)
+	w.clock.Pass(time.Second)
 	require.False(t, known(in.Device))
 	u.PasswordHash += "x"
-	w.clock.pass(-time.Hour)
+	w.clock.Pass(-time.Hour)
 	require.False(t, known(in.Device), "a new password")
 }
 
@@ -126,7 +126,7 @@ func TestWrongPasswordsOfAnAddress(t *testing.T) {
 		_, err := w.Login(t.Context(), "anna@example.com", secret, by)
 		requireCode(t, meet.TooManyAttempts, err)
 	}
-	w.clock.pass(15 * time.Minute)
+	w.clock.Pass(15 * time.Minute)
 	_, err := w.Login(t.Context(), "anna@example.com", secret, meet.Asker{Site: "2001:db8:0:0", Network: "2001:db8::/48"})
 	require.NoError(t, err)
 }
@@ -169,6 +169,6 @@ func TestSignUps(t *testing.T) {
 		}
 	}
 	require.Equal(t, 10, made)
-	w.clock.pass(time.Hour)
+	w.clock.Pass(time.Hour)
 	require.NoError(t, register(by, "Fan"))
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -21,34 +20,13 @@ import (
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
+	"prompthub/internal/testing/repeatable"
 )
 
 // tables are those of the documentation.
-var tables = meet.Tables{
-	Users: "Users", UserEmails: "UserEmails", Sessions: "Sessions", UserImages: "UserImages", UserPreferences: "UserPreferences", UserSettings: "UserSettings", Pairs: "Pairs",
-	Likes: "Likes", LikesReceived: "LikesReceived", Matches: "Matches", Blocks: "Blocks",
-	Deck: "Deck", Chats: "Chats", UserChats: "UserChats", Messages: "Messages", State: "State",
-}
+var tables = rowstore.DefaultTables[meet.Tables]()
 
 var began = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
-
-// A clock stands still until it is told.
-type clock struct {
-	mu  sync.Mutex
-	now time.Time
-}
-
-func (c *clock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-func (c *clock) pass(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
-}
 
 // processes counts services, so that no two draw the same ids.
 var processes atomic.Int32
@@ -58,7 +36,7 @@ type world struct {
 	*meet.Service
 	*meettest.AllChats
 	t      *testing.T
-	clock  *clock
+	clock  *repeatable.Clock
 	db     *memory.Tables
 	queues *memory.Queues
 	blobs  blob.Store
@@ -66,7 +44,7 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	c := &clock{now: began}
+	c := repeatable.NewClock(began)
 	w := &world{t: t, clock: c, db: memory.NewTables(), queues: memory.NewQueues(c.Now), blobs: memory.NewBlobs(c.Now)}
 	w.Service = w.over(w.db, w.queues)
 	w.AllChats = meettest.Talks(w.Service)
@@ -100,7 +78,7 @@ func (w *world) over(db table.DB, queues queue.Queues) *meet.Service {
 			Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 			Random: func(time.Duration) time.Duration { return 0 },
 		},
-		Tables: tables, Queues: queues, Entropy: meettest.Seeded(uint64(processes.Add(1))), Passwords: password.NewTestHasher(), Blobs: w.blobs, Pictures: picture.NewMaker(), LikesADay: 200, EraseAfter: 30 * 24 * time.Hour,
+		Tables: tables, Queues: queues, Entropy: repeatable.Seeded(uint64(processes.Add(1))), Passwords: password.NewTestHasher(), Blobs: w.blobs, Pictures: picture.NewMaker(), LikesADay: 200, EraseAfter: 30 * 24 * time.Hour,
 	})
 }
 
@@ -160,7 +138,7 @@ func (w *world) settle() {
 // pump lets time go by and the jobs do what is due then.
 func (w *world) pump(d time.Duration) {
 	w.t.Helper()
-	w.clock.pass(d)
+	w.clock.Pass(d)
 	for _, trigger := range w.Triggers() {
 		list, err := w.queues.Receive(w.t.Context(), trigger.Queue, queue.MaxReceive, time.Second)
 		require.NoError(w.t, err)

@@ -21,6 +21,7 @@ import (
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/apps/harmony/internal/shop"
 	"prompthub/internal/storage/azure"
+	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
 	"prompthub/internal/testing/azurite"
 )
@@ -95,12 +96,12 @@ func TestRowsOnAzurite(t *testing.T) {
 	s := meettest.New(t).Over(account.Tables, account.Queues)
 	happens := events.New(s, meettest.EventTables, meettest.ForumTables)
 	talk := forum.New(s, happens, meettest.ForumTables)
-	told := reports.New(s, chats.New(s, happens), talk, reports.Tables{Reports: "Reports"})
+	told := reports.New(s, chats.New(s, happens), talk, rowstore.DefaultTables[reports.Tables]())
 	require.NoError(t, s.Create(ctx))
 	require.NoError(t, happens.Create(ctx))
 	require.NoError(t, talk.Create(ctx))
 	require.NoError(t, told.Create(ctx))
-	sold := shop.New(s, shop.Tables{StoreItems: "StoreItems"})
+	sold := shop.New(s, rowstore.DefaultTables[shop.Tables]())
 	require.NoError(t, sold.Create(ctx))
 	claims := map[string]meet.Claim{}
 	for _, name := range []string{"admin", "anna"} {
@@ -133,7 +134,7 @@ func TestRowsOnAzurite(t *testing.T) {
 	}
 	_, _, err = happens.Register(ctx, anna, e.ID, "aloe-1", "anna")
 	require.NoError(t, err)
-	posts := blog.New(s, blog.Tables{BlogPosts: "BlogPosts"})
+	posts := blog.New(s, rowstore.DefaultTables[blog.Tables]())
 	require.NoError(t, posts.Create(ctx))
 	_, err = posts.NewPost(ctx, admin, blog.Draft{Title: "A post", Content: "A text", Published: true})
 	require.NoError(t, err)

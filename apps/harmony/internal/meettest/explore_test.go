@@ -33,6 +33,7 @@ import (
 	"prompthub/internal/storage/table"
 	"prompthub/internal/storage/transact"
 	"prompthub/internal/testing/chaos"
+	"prompthub/internal/testing/repeatable"
 )
 
 // TestExplore runs likes, chats, events, topics, pictures and accounts of several processes with
@@ -48,7 +49,7 @@ func TestExplore(t *testing.T) {
 	t.Parallel()
 	base := meettest.New(t)
 	still := func(context.Context, time.Duration) error { return nil }
-	c := newRooms(base.On(store(base.DB, base.Clock.Now, still), base.Queues, meettest.Seeded(1)))
+	c := newRooms(base.On(store(base.DB, base.Clock.Now, still), base.Queues, repeatable.Seeded(1)))
 	ctx, admin := t.Context(), base.Members["admin"]
 	require.NoError(t, c.events.Create(ctx))
 	require.NoError(t, c.forum.Create(ctx))
@@ -83,7 +84,7 @@ func TestExplore(t *testing.T) {
 		x.queues, x.World.Blobs = memory.NewQueues(x.Explorer.Now), memory.NewBlobs(x.Explorer.Now)
 		require.NoError(t, x.World.Blobs.Create(ctx, meet.ContainerProfiles, meet.ContainerRemoved))
 		require.NoError(t, x.queues.Create(ctx, meet.QueueLists, meet.QueuePairs))
-		calm := x.On(store(x.DB, x.Explorer.Now, still), x.queues, meettest.Seeded(x.Luck.Uint64()))
+		calm := x.On(store(x.DB, x.Explorer.Now, still), x.queues, repeatable.Seeded(x.Luck.Uint64()))
 		calm.Transact = x.transact()
 		x.calm = newRooms(calm)
 		synctest.Test(t, func(*testing.T) {
@@ -172,7 +173,7 @@ func (x *explorer) process() *rooms {
 	if isNew {
 		w := *x.World
 		w.Blobs = p.Blobs(x.World.Blobs)
-		s := w.On(store(p.Tables(x.DB), p.Now, p.Sleep), p.Queues(x.queues), meettest.Seeded(x.Luck.Uint64()))
+		s := w.On(store(p.Tables(x.DB), p.Now, p.Sleep), p.Queues(x.queues), repeatable.Seeded(x.Luck.Uint64()))
 		if x.together {
 			s.Transact = p.Transact(x.transact())
 		}

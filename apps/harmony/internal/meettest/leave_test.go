@@ -10,6 +10,7 @@ import (
 	"prompthub/apps/harmony/internal/events"
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/meettest"
+	"prompthub/internal/testing/calls"
 )
 
 const password = "tea under seven lamps"
@@ -135,7 +136,7 @@ func TestCrashesOfLeaving(t *testing.T) {
 	for name, restores := range map[string]bool{"delete": false, "restore": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			meettest.Crashes(t, func(t *testing.T, crash *meettest.Crash) {
+			calls.Crashes(t, func(t *testing.T, crash *calls.Crash) {
 				w := meettest.New(t)
 				ctx, bob := t.Context(), w.Members["bob"]
 				happens := events.New(w.Service, meettest.EventTables, meettest.ForumTables)

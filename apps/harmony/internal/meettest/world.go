@@ -5,10 +5,8 @@ package meettest
 import (
 	"context"
 	"crypto/rand"
-	"encoding/binary"
 	"io"
 	"log/slog"
-	mathrand "math/rand/v2"
 	"sync"
 	"testing"
 	"time"
@@ -28,20 +26,17 @@ import (
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
+	"prompthub/internal/testing/repeatable"
 )
 
 // Tables are those of members, without a prefix.
-var Tables = meet.Tables{
-	Users: "Users", UserEmails: "UserEmails", Sessions: "Sessions", UserImages: "UserImages", UserPreferences: "UserPreferences", UserSettings: "UserSettings", Pairs: "Pairs",
-	Likes: "Likes", LikesReceived: "LikesReceived", Matches: "Matches", Blocks: "Blocks",
-	Deck: "Deck", Chats: "Chats", UserChats: "UserChats", Messages: "Messages", State: "State",
-}
+var Tables = rowstore.DefaultTables[meet.Tables]()
 
 // EventTables are those of events.
-var EventTables = events.Tables{Events: "Events", EventAttendees: "EventAttendees", UserEvents: "UserEvents", EventInvites: "EventInvites"}
+var EventTables = rowstore.DefaultTables[events.Tables]()
 
 // ForumTables are those of the forum.
-var ForumTables = topic.Tables{ForumSections: "ForumSections", ForumTopics: "ForumTopics", ForumReplies: "ForumReplies"}
+var ForumTables = rowstore.DefaultTables[topic.Tables]()
 
 // Talks returns the chats of members.
 func Talks(s *meet.Service) *chats.Service {
@@ -51,26 +46,6 @@ func Talks(s *meet.Service) *chats.Service {
 // Began is when every world begins.
 var Began = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 
-// A Clock stands still until it is told.
-type Clock struct {
-	mu  sync.Mutex
-	now time.Time
-}
-
-// Now returns the time.
-func (c *Clock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-// Pass lets time go by.
-func (c *Clock) Pass(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
-}
-
 // AllChats are those of a world.
 type AllChats = chats.Service
 
@@ -79,7 +54,7 @@ type World struct {
 	*meet.Service
 	*AllChats
 	T       *testing.T
-	Clock   *Clock
+	Clock   *repeatable.Clock
 	DB      *memory.Tables
 	Queues  *memory.Queues
 	Blobs   blob.Store
@@ -108,29 +83,10 @@ func (w *World) On(store *rowstore.Store, queues queue.Queues, entropy io.Reader
 	})
 }
 
-// Seeded returns random bytes that a number decides.
-func Seeded(seed uint64) io.Reader {
-	var key [32]byte
-	binary.LittleEndian.PutUint64(key[:], seed)
-	return &luck{rnd: mathrand.NewChaCha8(key)}
-}
-
-type luck struct {
-	mu  sync.Mutex
-	rnd *mathrand.ChaCha8
-}
-
-// Read implements io.Reader.
-func (l *luck) Read(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.rnd.Read(b)
-}
-
 // A template is a store with members, of which each world has a copy: passwords take long.
 var template = sync.OnceValues(func() (map[string]meet.Claim, *memory.Tables) {
-	w := &World{Clock: &Clock{now: Began}, DB: memory.NewTables(), Queues: memory.NewQueues(func() time.Time { return Began }), Blobs: memory.NewBlobs(func() time.Time { return Began })}
-	s := w.On(w.store(w.DB), w.Queues, Seeded(0)) // the same ids in every run, by which schedules are in order
+	w := &World{Clock: repeatable.NewClock(Began), DB: memory.NewTables(), Queues: memory.NewQueues(func() time.Time { return Began }), Blobs: memory.NewBlobs(func() time.Time { return Began })}
+	s := w.On(w.store(w.DB), w.Queues, repeatable.Seeded(0)) // the same ids in every run, by which schedules are in order
 	ctx := context.Background()
 	must := func(err error) {
 		if err != nil {
@@ -158,7 +114,7 @@ var template = sync.OnceValues(func() (map[string]meet.Claim, *memory.Tables) {
 func New(t *testing.T) *World {
 	t.Helper()
 	claims, db := template()
-	w := &World{T: t, Clock: &Clock{now: Began}, DB: db.Clone(), Members: claims}
+	w := &World{T: t, Clock: repeatable.NewClock(Began), DB: db.Clone(), Members: claims}
 	w.Queues, w.Blobs = memory.NewQueues(w.Clock.Now), memory.NewBlobs(w.Clock.Now)
 	w.Service = w.Over(w.DB, w.Queues)
 	w.AllChats = Talks(w.Service)
@@ -168,7 +124,7 @@ func New(t *testing.T) *World {
 
 // Clone returns a world with the same rows at the same time, without messages and files.
 func (w *World) Clone(t *testing.T) *World {
-	c := &World{T: t, Clock: &Clock{now: w.Clock.Now()}, DB: w.DB.Clone(), Members: w.Members}
+	c := &World{T: t, Clock: repeatable.NewClock(w.Clock.Now()), DB: w.DB.Clone(), Members: w.Members}
 	c.Queues, c.Blobs = memory.NewQueues(c.Clock.Now), memory.NewBlobs(c.Clock.Now)
 	c.Service = c.Over(c.DB, c.Queues)
 	c.AllChats = Talks(c.Service)

@@ -56,40 +56,34 @@ func (p Pair) Blocked() bool { return p.Block[0] > 0 || p.Block[1] > 0 }
 
 // Parse reads a pair from its row.
 func Parse(row table.Row) Pair {
-	p := row.Props
-	return Pair{
-		IDs:       [2]string{row.Partition, row.Key.Row},
-		Like:      [2]int64{p.Get("Like1").Int(), p.Get("Like2").Int()},
-		Anonymous: [2]bool{p.Get("Anonymous1").Bool(), p.Get("Anonymous2").Bool()},
-		MatchedAt: p.Get("MatchedAt").Int(), MatchNumber: p.Get("MatchNumber").Int(),
-		Block: [2]int64{p.Get("Block1").Int(), p.Get("Block2").Int()},
-		Pass:  [2]int64{p.Get("Pass1").Int(), p.Get("Pass2").Int()},
-		Kept:  [2]int64{p.Get("Kept1").Int(), p.Get("Kept2").Int()},
-		Last:  p.Get("Last").Int(), Version: p.Get("Version").Int(),
-		Attempt: [2]string{p.Get("Attempt1").Str(), p.Get("Attempt2").Str()}, ETag: row.ETag,
-	}
+	p := Pair{IDs: [2]string{row.Partition, row.Key.Row}, ETag: row.ETag}
+	columns.Read(row.Props, &p)
+	return p
+}
+
+// columns are the properties of a pair.
+var columns = rowstore.Columns[Pair]{
+	rowstore.Long("Like1", func(p *Pair) *int64 { return &p.Like[0] }),
+	rowstore.Long("Like2", func(p *Pair) *int64 { return &p.Like[1] }),
+	rowstore.Flag("Anonymous1", func(p *Pair) *bool { return &p.Anonymous[0] }),
+	rowstore.Flag("Anonymous2", func(p *Pair) *bool { return &p.Anonymous[1] }),
+	rowstore.Long("MatchedAt", func(p *Pair) *int64 { return &p.MatchedAt }),
+	rowstore.Long("MatchNumber", func(p *Pair) *int64 { return &p.MatchNumber }),
+	rowstore.Long("Block1", func(p *Pair) *int64 { return &p.Block[0] }),
+	rowstore.Long("Block2", func(p *Pair) *int64 { return &p.Block[1] }),
+	rowstore.Long("Pass1", func(p *Pair) *int64 { return &p.Pass[0] }),
+	rowstore.Long("Pass2", func(p *Pair) *int64 { return &p.Pass[1] }),
+	rowstore.Long("Kept1", func(p *Pair) *int64 { return &p.Kept[0] }),
+	rowstore.Long("Kept2", func(p *Pair) *int64 { return &p.Kept[1] }),
+	rowstore.Long("Last", func(p *Pair) *int64 { return &p.Last }),
+	rowstore.Long("Version", func(p *Pair) *int64 { return &p.Version }),
+	rowstore.Text("Attempt1", func(p *Pair) *string { return &p.Attempt[0] }),
+	rowstore.Text("Attempt2", func(p *Pair) *string { return &p.Attempt[1] }),
 }
 
 // Row returns what is stored of the pair.
 func (p Pair) Row() table.Row {
-	return table.Row{Key: p.Key(), ETag: p.ETag, Props: table.Props{
-		{Name: "Like1", Value: table.Int64(p.Like[0])},
-		{Name: "Like2", Value: table.Int64(p.Like[1])},
-		{Name: "Anonymous1", Value: table.Bool(p.Anonymous[0])},
-		{Name: "Anonymous2", Value: table.Bool(p.Anonymous[1])},
-		{Name: "MatchedAt", Value: table.Int64(p.MatchedAt)},
-		{Name: "MatchNumber", Value: table.Int64(p.MatchNumber)},
-		{Name: "Block1", Value: table.Int64(p.Block[0])},
-		{Name: "Block2", Value: table.Int64(p.Block[1])},
-		{Name: "Pass1", Value: table.Int64(p.Pass[0])},
-		{Name: "Pass2", Value: table.Int64(p.Pass[1])},
-		{Name: "Kept1", Value: table.Int64(p.Kept[0])},
-		{Name: "Kept2", Value: table.Int64(p.Kept[1])},
-		{Name: "Last", Value: table.Int64(p.Last)},
-		{Name: "Version", Value: table.Int64(p.Version)},
-		{Name: "Attempt1", Value: table.String(p.Attempt[0])},
-		{Name: "Attempt2", Value: table.String(p.Attempt[1])},
-	}}
+	return table.Row{Key: p.Key(), ETag: p.ETag, Props: columns.Props(&p)}
 }
 
 // Tick gives out an instant that the pair has never had.

@@ -35,11 +35,8 @@ type Tables struct {
 	Reports string `envconfig:"TABLE_REPORTS" default:"Reports"`
 }
 
-// Prefixed returns the table with a prefix in its name.
-func (t Tables) Prefixed(prefix string) Tables { return Tables{prefix + t.Reports} }
-
 // All returns the names.
-func (t Tables) All() []string { return []string{t.Reports} }
+func (t Tables) All() []string { return rowstore.TableNames(t) }
 
 // A Service is what members and staff may do with reports. New makes one.
 type Service struct {
@@ -121,41 +118,33 @@ func (r Report) State() string {
 	return "done"
 }
 
+// columns are the properties of a report but its snapshot.
+var columns = rowstore.Columns[Report]{
+	rowstore.Text("Kind", func(r *Report) *string { return &r.Kind }),
+	rowstore.Text("UserId", func(r *Report) *string { return &r.UserID }),
+	rowstore.Text("TopicId", func(r *Report) *string { return &r.TopicID }),
+	rowstore.Text("ReplyId", func(r *Report) *string { return &r.ReplyID }),
+	rowstore.Text("Reason", func(r *Report) *string { return &r.Reason }),
+	rowstore.Text("Text", func(r *Report) *string { return &r.Text }),
+	rowstore.Text("ReporterId", func(r *Report) *string { return &r.ReporterID }),
+	rowstore.Text("Action", func(r *Report) *string { return &r.Action }),
+	rowstore.Instant("CreatedAt", func(r *Report) *time.Time { return &r.CreatedAt }),
+	rowstore.Text("ImageId", func(r *Report) *string { return &r.ImageID }).Optional(),
+	rowstore.Text("ChatId", func(r *Report) *string { return &r.ChatID }).Optional(),
+	rowstore.Text("MessageId", func(r *Report) *string { return &r.MessageID }).Optional(),
+	rowstore.Instant("ClosedAt", func(r *Report) *time.Time { return &r.ClosedAt }).Optional(),
+}
+
 func (r Report) row() (table.Row, error) {
 	snapshot, err := json.Marshal(r.Snapshot)
-	p := table.Props{
-		{Name: "Kind", Value: table.String(r.Kind)},
-		{Name: "UserId", Value: table.String(r.UserID)},
-		{Name: "TopicId", Value: table.String(r.TopicID)},
-		{Name: "ReplyId", Value: table.String(r.ReplyID)},
-		{Name: "Reason", Value: table.String(r.Reason)},
-		{Name: "Text", Value: table.String(r.Text)},
-		{Name: "ReporterId", Value: table.String(r.ReporterID)},
-		{Name: "Snapshot", Value: table.String(string(snapshot))},
-		{Name: "Action", Value: table.String(r.Action)},
-		{Name: "CreatedAt", Value: table.Time(r.CreatedAt)},
-	}
-	for name, id := range map[string]string{"ImageId": r.ImageID, "ChatId": r.ChatID, "MessageId": r.MessageID} {
-		if id != "" {
-			p = append(p, table.Prop{Name: name, Value: table.String(id)})
-		}
-	}
-	if !r.ClosedAt.IsZero() {
-		p = append(p, table.Prop{Name: "ClosedAt", Value: table.Time(r.ClosedAt)})
-	}
+	p := append(columns.Props(&r), table.Prop{Name: "Snapshot", Value: table.String(string(snapshot))})
 	return table.Row{Key: key(r.State(), r.ID), ETag: r.etag, Props: p}, err
 }
 
 func parse(row table.Row) (Report, error) {
-	p := row.Props
-	r := Report{
-		ID: row.Key.Row[len("open_"):], Target: Target{
-			p.Get("Kind").Str(), p.Get("UserId").Str(), p.Get("TopicId").Str(), p.Get("ReplyId").Str(), p.Get("ImageId").Str(), p.Get("ChatId").Str(), p.Get("MessageId").Str(),
-		},
-		Reason: p.Get("Reason").Str(), Text: p.Get("Text").Str(), ReporterID: p.Get("ReporterId").Str(), Action: p.Get("Action").Str(),
-		CreatedAt: p.Get("CreatedAt").Time(), ClosedAt: p.Get("ClosedAt").Time(), etag: row.ETag,
-	}
-	if err := json.Unmarshal([]byte(p.Get("Snapshot").Str()), &r.Snapshot); err != nil {
+	r := Report{ID: row.Key.Row[len("open_"):], etag: row.ETag}
+	columns.Read(row.Props, &r)
+	if err := json.Unmarshal([]byte(row.Props.Get("Snapshot").Str()), &r.Snapshot); err != nil {
 		return r, fmt.Errorf("read the snapshot of a report: %w", err)
 	}
 	return r, nil

@@ -18,6 +18,7 @@ import (
 	"prompthub/apps/harmony/internal/meettest"
 	"prompthub/apps/harmony/internal/reports"
 	"prompthub/internal/fault"
+	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
 )
 
@@ -28,7 +29,7 @@ func TestReports(t *testing.T) {
 	ctx, anna, bob, moderator := t.Context(), w.Members["anna"], w.Members["bob"], w.Members["moderator"]
 	happens := events.New(w.Service, meettest.EventTables, meettest.ForumTables)
 	talk := forum.New(w.Service, happens, meettest.ForumTables)
-	s := reports.New(w.Service, chats.New(w.Service, happens), talk, reports.Tables{Reports: "Reports"})
+	s := reports.New(w.Service, chats.New(w.Service, happens), talk, rowstore.DefaultTables[reports.Tables]())
 	require.NoError(t, talk.Create(ctx))
 	require.NoError(t, s.Create(ctx))
 	_, err := talk.NewSection(ctx, w.Members["admin"], forum.Section{ID: "music", Name: "Music"})
@@ -121,7 +122,7 @@ func TestReportsOfMessagesAndPictures(t *testing.T) {
 	w := meettest.New(t)
 	ctx, anna, bob, carol, moderator := t.Context(), w.Members["anna"], w.Members["bob"], w.Members["carol"], w.Members["moderator"]
 	happens := events.New(w.Service, meettest.EventTables, meettest.ForumTables)
-	s := reports.New(w.Service, w.AllChats, forum.New(w.Service, happens, meettest.ForumTables), reports.Tables{Reports: "Reports"})
+	s := reports.New(w.Service, w.AllChats, forum.New(w.Service, happens, meettest.ForumTables), rowstore.DefaultTables[reports.Tables]())
 	require.NoError(t, happens.Create(ctx))
 	require.NoError(t, s.Create(ctx))
 	open := false
@@ -221,7 +222,7 @@ func TestClosedWhileItIsRead(t *testing.T) {
 	ctx, moderator := t.Context(), w.Members["moderator"]
 	over := func(m *meet.Service) *reports.Service {
 		happens := events.New(m, meettest.EventTables, meettest.ForumTables)
-		return reports.New(m, chats.New(m, happens), forum.New(m, happens, meettest.ForumTables), reports.Tables{Reports: "Reports"})
+		return reports.New(m, chats.New(m, happens), forum.New(m, happens, meettest.ForumTables), rowstore.DefaultTables[reports.Tables]())
 	}
 	s := over(w.Service)
 	require.NoError(t, s.Create(ctx))

@@ -13,9 +13,11 @@ import (
 	"prompthub/apps/harmony/internal/shop"
 	"prompthub/apps/harmony/internal/tidy"
 	"prompthub/internal/fault"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/testing/calls"
 )
 
-var tables = shop.Tables{StoreItems: "StoreItems"}
+var tables = rowstore.DefaultTables[shop.Tables]()
 
 // parts returns the item and the file that the address of a picture names.
 func parts(url string) (item, file string) {
@@ -71,7 +73,7 @@ func TestPicture(t *testing.T) {
 // the new one, whole, and the timer removes the files of the other.
 func TestCrashesOfPicture(t *testing.T) {
 	t.Parallel()
-	meettest.Crashes(t, func(t *testing.T, crash *meettest.Crash) {
+	calls.Crashes(t, func(t *testing.T, crash *calls.Crash) {
 		w := meettest.New(t)
 		s := shop.New(w.Service, tables)
 		ctx, admin := t.Context(), w.Members["admin"]

@@ -26,11 +26,8 @@ type Tables struct {
 	StoreItems string `envconfig:"TABLE_STORE_ITEMS" default:"StoreItems"`
 }
 
-// Prefixed returns the table with a prefix in its name.
-func (t Tables) Prefixed(prefix string) Tables { return Tables{prefix + t.StoreItems} }
-
 // All returns the names.
-func (t Tables) All() []string { return []string{t.StoreItems} }
+func (t Tables) All() []string { return rowstore.TableNames(t) }
 
 // A Service is what people and admins may do with items. New makes one.
 type Service struct {
@@ -90,30 +87,28 @@ type Item struct {
 
 func itemKey(id string) table.Key { return table.Key{Partition: itemRows, Row: id} }
 
-// row has all of an item but its picture, which is changed on its own.
+// columns are the properties of an item but its picture.
+var columns = rowstore.Columns[Item]{
+	rowstore.Text("Title", func(i *Item) *string { return &i.Title }),
+	rowstore.Text("Description", func(i *Item) *string { return &i.Description }),
+	rowstore.Long("Price", func(i *Item) *int64 { return &i.Price.Minor }),
+	rowstore.Text("Currency", func(i *Item) *string { return &i.Price.Currency }),
+	rowstore.Text("Category", func(i *Item) *string { return &i.Category }),
+	rowstore.Number("StockQuantity", func(i *Item) *int { return &i.Stock }),
+	rowstore.Flag("IsAvailable", func(i *Item) *bool { return &i.Available }),
+	rowstore.Text("ExternalPurchaseUrl", func(i *Item) *string { return &i.Link }),
+	rowstore.Instant("CreatedAt", func(i *Item) *time.Time { return &i.CreatedAt }),
+	rowstore.Instant("UpdatedAt", func(i *Item) *time.Time { return &i.UpdatedAt }),
+}
+
 func (i Item) row() table.Row {
-	return table.Row{Key: itemKey(i.ID), Props: table.Props{
-		{Name: "Title", Value: table.String(i.Title)},
-		{Name: "Description", Value: table.String(i.Description)},
-		{Name: "Price", Value: table.Int64(i.Price.Minor)},
-		{Name: "Currency", Value: table.String(i.Price.Currency)},
-		{Name: "Category", Value: table.String(i.Category)},
-		{Name: "StockQuantity", Value: table.Int32(int32(i.Stock))},
-		{Name: "IsAvailable", Value: table.Bool(i.Available)},
-		{Name: "ExternalPurchaseUrl", Value: table.String(i.Link)},
-		{Name: "CreatedAt", Value: table.Time(i.CreatedAt)},
-		{Name: "UpdatedAt", Value: table.Time(i.UpdatedAt)},
-	}}
+	return table.Row{Key: itemKey(i.ID), Props: columns.Props(&i)}
 }
 
 func parse(row table.Row) Item {
-	p := row.Props
-	return Item{
-		ID: row.Key.Row, Title: p.Get("Title").Str(), Description: p.Get("Description").Str(),
-		Price: &rules.Price{Minor: p.Get("Price").Int(), Currency: p.Get("Currency").Str()}, Category: p.Get("Category").Str(),
-		ImageURL: p.Get("ImageUrl").Str(), Stock: int(p.Get("StockQuantity").Int()), Available: p.Get("IsAvailable").Bool(), Link: p.Get("ExternalPurchaseUrl").Str(),
-		CreatedAt: p.Get("CreatedAt").Time(), UpdatedAt: p.Get("UpdatedAt").Time(),
-	}
+	i := Item{ID: row.Key.Row, Price: &rules.Price{}, ImageURL: row.Props.Get("ImageUrl").Str()}
+	columns.Read(row.Props, &i)
+	return i
 }
 
 var categoryForm = regexp.MustCompile(`^[a-z0-9-]{1,40}$`)

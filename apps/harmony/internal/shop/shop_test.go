@@ -10,6 +10,7 @@ import (
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/apps/harmony/internal/shop"
 	"prompthub/internal/fault"
+	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
 )
 
@@ -22,7 +23,7 @@ func item(title string) shop.Item {
 func TestItems(t *testing.T) {
 	t.Parallel()
 	w := meettest.New(t)
-	s := shop.New(w.Service, shop.Tables{StoreItems: "StoreItems"})
+	s := shop.New(w.Service, rowstore.DefaultTables[shop.Tables]())
 	ctx, admin := t.Context(), w.Members["admin"]
 	require.NoError(t, s.Create(ctx))
 	_, err := s.New(ctx, w.Members["moderator"], item("LP"))

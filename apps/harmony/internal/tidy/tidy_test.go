@@ -37,11 +37,7 @@ func TestTidy(t *testing.T) {
 			Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 			Random: func(time.Duration) time.Duration { return 0 },
 		},
-		Tables: meet.Tables{
-			Users: "Users", UserEmails: "UserEmails", Sessions: "Sessions", UserImages: "UserImages", UserPreferences: "UserPreferences", UserSettings: "UserSettings", Pairs: "Pairs",
-			Likes: "Likes", LikesReceived: "LikesReceived", Matches: "Matches", Blocks: "Blocks",
-			Deck: "Deck", Chats: "Chats", UserChats: "UserChats", Messages: "Messages", State: "State",
-		},
+		Tables: rowstore.DefaultTables[meet.Tables](),
 		Queues: memory.NewQueues(now), Entropy: rand.Reader, Passwords: password.NewHasher(), Blobs: blobs, Pictures: picture.NewMaker(), LikesADay: 200, EraseAfter: 30 * 24 * time.Hour,
 	})
 	require.NoError(t, s.Create(ctx))

@@ -29,13 +29,8 @@ type Tables struct {
 	ForumReplies  string `envconfig:"TABLE_FORUM_REPLIES" default:"ForumReplies"`
 }
 
-// Prefixed returns the tables with a prefix in their names.
-func (t Tables) Prefixed(prefix string) Tables {
-	return Tables{prefix + t.ForumSections, prefix + t.ForumTopics, prefix + t.ForumReplies}
-}
-
 // All returns the names.
-func (t Tables) All() []string { return []string{t.ForumSections, t.ForumTopics, t.ForumReplies} }
+func (t Tables) All() []string { return rowstore.TableNames(t) }
 
 // HeadRow heads the replies of a topic.
 const HeadRow = "!topic"
@@ -101,39 +96,38 @@ func (t Topic) EventID() string {
 	return id
 }
 
+// columns are the properties of a topic but the members that it names.
+var columns = rowstore.Columns[Topic]{
+	rowstore.Text("SectionId", func(t *Topic) *string { return &t.SectionID }),
+	rowstore.Text("Title", func(t *Topic) *string { return &t.Title }),
+	rowstore.Text("Content", func(t *Topic) *string { return &t.Content }),
+	rowstore.Text("AuthorId", func(t *Topic) *string { return &t.AuthorID }),
+	rowstore.Flag("IsPinned", func(t *Topic) *bool { return &t.Pinned }),
+	rowstore.Flag("IsLocked", func(t *Topic) *bool { return &t.Locked }),
+	rowstore.Number("ReplyCount", func(t *Topic) *int { return &t.Replies }),
+	rowstore.Instant("CreatedAt", func(t *Topic) *time.Time { return &t.CreatedAt }),
+	rowstore.Instant("UpdatedAt", func(t *Topic) *time.Time { return &t.UpdatedAt }),
+	rowstore.Instant("LastActivityAt", func(t *Topic) *time.Time { return &t.LastActivity }),
+	rowstore.Flag("IsDeleted", func(t *Topic) *bool { return &t.Deleted }),
+	rowstore.Long("Moves", func(t *Topic) *int64 { return &t.Moves }),
+	rowstore.Long("Last", func(t *Topic) *int64 { return &t.Last }),
+	rowstore.Text("Visibility", func(t *Topic) *string { return &t.Visibility }).Optional(),
+}
+
 // Row returns the row of a topic.
 func (t Topic) Row() table.Row {
-	p := table.Props{
-		{Name: "SectionId", Value: table.String(t.SectionID)},
-		{Name: "Title", Value: table.String(t.Title)},
-		{Name: "Content", Value: table.String(t.Content)},
-		{Name: "AuthorId", Value: table.String(t.AuthorID)},
-		{Name: "IsPinned", Value: table.Bool(t.Pinned)},
-		{Name: "IsLocked", Value: table.Bool(t.Locked)},
-		{Name: "ReplyCount", Value: table.Int32(int32(t.Replies))},
-		{Name: "CreatedAt", Value: table.Time(t.CreatedAt)},
-		{Name: "UpdatedAt", Value: table.Time(t.UpdatedAt)},
-		{Name: "LastActivityAt", Value: table.Time(t.LastActivity)},
-		{Name: "IsDeleted", Value: table.Bool(t.Deleted)},
-		{Name: "Moves", Value: table.Int64(t.Moves)},
-		{Name: "Last", Value: table.Int64(t.Last)},
-	}
+	p := columns.Props(&t)
 	if t.Visibility != "" {
-		p = append(p, table.Prop{Name: "Visibility", Value: table.String(t.Visibility)}, table.Prop{Name: "AllowedUserIds", Value: table.String(strings.Join(t.Allowed, " "))})
+		p = append(p, table.Prop{Name: "AllowedUserIds", Value: table.String(strings.Join(t.Allowed, " "))})
 	}
 	return table.Row{Key: HeadKey(t.ID), ETag: t.ETag, Props: p}
 }
 
-// Parse returns the topic of a row.
+// Parse reads a topic from its row.
 func Parse(row table.Row) Topic {
-	p := row.Props
-	return Topic{
-		ID: Of(row.Key), SectionID: p.Get("SectionId").Str(), Title: p.Get("Title").Str(), Content: p.Get("Content").Str(),
-		AuthorID: p.Get("AuthorId").Str(), Pinned: p.Get("IsPinned").Bool(), Locked: p.Get("IsLocked").Bool(), Replies: int(p.Get("ReplyCount").Int()),
-		Visibility: p.Get("Visibility").Str(), Allowed: strings.Fields(p.Get("AllowedUserIds").Str()),
-		CreatedAt: p.Get("CreatedAt").Time(), UpdatedAt: p.Get("UpdatedAt").Time(), LastActivity: p.Get("LastActivityAt").Time(),
-		Deleted: p.Get("IsDeleted").Bool(), Moves: p.Get("Moves").Int(), Last: p.Get("Last").Int(), ETag: row.ETag,
-	}
+	t := Topic{ID: Of(row.Key), Allowed: strings.Fields(row.Props.Get("AllowedUserIds").Str()), ETag: row.ETag}
+	columns.Read(row.Props, &t)
+	return t
 }
 
 // Lists returns the list rows that follow from a topic.

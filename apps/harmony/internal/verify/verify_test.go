@@ -18,7 +18,9 @@ import (
 	"prompthub/apps/harmony/internal/tidy"
 	"prompthub/apps/harmony/internal/verify"
 	"prompthub/internal/storage/blob"
+	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
+	"prompthub/internal/testing/calls"
 )
 
 // A world has the rooms that are compared.
@@ -32,7 +34,7 @@ type world struct {
 // over returns the rooms over a service.
 func over(w *meettest.World, s *meet.Service) *world {
 	happens := events.New(s, meettest.EventTables, meettest.ForumTables)
-	return &world{w, happens, forum.New(s, happens, meettest.ForumTables), blog.New(s, blog.Tables{BlogPosts: "BlogPosts"})}
+	return &world{w, happens, forum.New(s, happens, meettest.ForumTables), blog.New(s, rowstore.DefaultTables[blog.Tables]())}
 }
 
 func newWorld(w *meettest.World) *world {
@@ -333,7 +335,7 @@ func TestCrashesOfMending(t *testing.T) {
 	before.damage("ForumReplies", "!topic", number("ReplyCount", 7))
 	before.damage("BlogPosts", "BLOG", nil)
 	before.Clock.Pass(25 * time.Hour)
-	meettest.Crashes(t, func(t *testing.T, crash *meettest.Crash) {
+	calls.Crashes(t, func(t *testing.T, crash *calls.Crash) {
 		w := newWorld(before.Clone(t))
 		copied(t, before.Blobs, w.Blobs)
 		accidents, queues := crash.Over(w.DB, w.Queues)
@@ -341,7 +343,7 @@ func TestCrashesOfMending(t *testing.T) {
 		compared := over(w.World, late).compared()
 		compared.Service = late
 		if err := (tidy.Job{Service: late, Walks: compared.Walks()}).Run(t.Context()); err != nil {
-			require.ErrorIs(t, err, meettest.ErrLost)
+			require.ErrorIs(t, err, calls.ErrLost)
 		}
 		crash.Land(w.Pump, w.Clock.Pass)
 		for range 2 {

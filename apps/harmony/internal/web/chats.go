@@ -1,7 +1,6 @@
 package web
 
 import (
-	"bytes"
 	"net/http"
 	"slices"
 	"strconv"
@@ -124,13 +123,7 @@ func (s *web) messages(r *request) error {
 		r.w.WriteHeader(http.StatusNotModified)
 		return nil
 	}
-	var b bytes.Buffer
-	if err := s.templates["chat"].ExecuteTemplate(&b, "messages", t); err != nil {
-		return err
-	}
-	r.w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_, _ = r.w.Write(b.Bytes()) // the client has gone away
-	return nil
+	return s.site.Render(r.w, http.StatusOK, "chat", "messages", t)
 }
 
 // said goes back to a chat after a form, or shows why it was refused.

@@ -93,7 +93,7 @@ func (r *request) keep(in meet.SignedIn) {
 }
 
 func (s *web) signInPage(r *request) error {
-	to := back(r.URL.Query().Get("back"))
+	to := s.site.Back(r.URL.Query().Get("back"))
 	if r.who != nil {
 		goOn(r, to)
 		return nil
@@ -102,7 +102,7 @@ func (s *web) signInPage(r *request) error {
 }
 
 func (s *web) signIn(r *request) error {
-	to := back(r.form("back"))
+	to := s.site.Back(r.form("back"))
 	in, err := s.Service.Login(r.Context(), r.form("email"), r.form("password"), r.asker())
 	if err != nil {
 		return s.refused(r, page{Name: "sign-in", Title: "sign-in.title", Body: to}, err)

@@ -1,10 +1,7 @@
 package web
 
 import (
-	"bytes"
 	"embed"
-	"fmt"
-	"net/http"
 	"net/url"
 
 	"prompthub/apps/harmony/internal/meet"
@@ -66,24 +63,14 @@ func (f field) Hint() string {
 
 // render answers with a page.
 func (s *web) render(r *request, status int, p page) error {
-	p.words, p.Me, p.Here = r.words(), r.who, Prefix
-	if r.Method == http.MethodGet {
-		p.Here = back(r.URL.RequestURI())
-	}
+	p.words, p.Me, p.Here = r.words(), r.who, s.site.Here(r.Request)
 	if done := "done." + r.URL.Query().Get("done"); p.Has(done) {
 		p.Done = p.T(done)
 	}
 	if p.Form == nil {
 		p.Form = url.Values{}
 	}
-	var b bytes.Buffer
-	if err := s.templates[p.Name].ExecuteTemplate(&b, "frame", p); err != nil {
-		return fmt.Errorf("render %s: %w", p.Name, err)
-	}
-	r.w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	r.w.WriteHeader(status)
-	_, _ = r.w.Write(b.Bytes()) // the client has gone away
-	return nil
+	return s.site.Render(r.w, status, p.Name, "frame", p)
 }
 
 // words returns the words in the language of a request.

@@ -14,7 +14,6 @@ import (
 	"html/template"
 	"log/slog"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
@@ -58,28 +57,23 @@ type Config struct {
 
 type web struct {
 	Config
-	mux       *http.ServeMux
-	templates map[string]*template.Template
-	patterns  []string // of the mux
+	site pages.Site
 }
 
 // Patterns returns the routes of all pages, as a ServeMux knows them.
-func Patterns() []string { return build(Config{}).patterns }
+func Patterns() []string { return build(Config{}).site.Patterns }
 
 // New returns a handler for everything under Prefix.
 func New(c Config) http.Handler {
 	s := build(c)
-	watch := httpjson.Observer{Log: c.Log, Now: c.Now, Telemetry: c.Telemetry}
-	return pages.Handler(s.mux, watch, func(w http.ResponseWriter, r *http.Request) {
-		s.fail(&request{Request: r, w: w, lang: rules.Language(r.Header.Get("Accept-Language"))}, fault.Coded(fault.Forbidden, "OTHER_SITE", "this form was sent from another site"))
+	return s.site.Handler(func(w http.ResponseWriter, r *http.Request) {
+		s.fail(newRequest(w, r), fault.Coded(fault.Forbidden, "OTHER_SITE", "this form was sent from another site"))
 	})
 }
 
 func build(c Config) *web {
-	static := pages.NewStatic(Prefix+"/static/", files, nil)
-	functions := template.FuncMap{"asset": static.Address, "prefix": func() string { return Prefix }, "field": newField, "photo": func(p page, action string) photo { return photo{p, action} }}
-	s := &web{Config: c, mux: http.NewServeMux(), templates: pages.Templates(files, functions)}
-	s.mux.Handle("GET "+Prefix+"/static/{file}", static.Handler(c.Admission))
+	s := &web{Config: c, site: pages.Site{Prefix: Prefix, Admission: c.Admission, Log: c.Log, Now: c.Now, Telemetry: c.Telemetry}}
+	s.site.Open(files, template.FuncMap{"field": newField, "photo": func(p page, action string) photo { return photo{p, action} }})
 	s.pages()
 	return s
 }
@@ -91,6 +85,11 @@ type request struct {
 	lang  string
 	claim meet.Claim // the zero Claim of a guest
 	who   *meet.Me   // nil for a guest
+}
+
+// newRequest returns the request of a guest.
+func newRequest(w http.ResponseWriter, r *http.Request) *request {
+	return &request{Request: r, w: w, lang: rules.Language(r.Header.Get("Accept-Language"))}
 }
 
 // form returns what was typed into a field.
@@ -128,14 +127,12 @@ func (s *web) pictures(pattern string, act action) {
 
 // route registers an action, whose form has at most that many bytes.
 func (s *web) route(pattern string, act action, who access, most int64) {
-	s.patterns = append(s.patterns, pattern)
-	s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Cache-Control", "private, no-store")
-		req := &request{Request: r, w: w, lang: rules.Language(r.Header.Get("Accept-Language"))}
+	s.site.Serve(pattern, func(w http.ResponseWriter, r *http.Request) pages.Visit {
+		req := newRequest(w, r)
 		token, refresh := cookie.Read(r)
-		var find func() (string, error)
+		v := pages.Visit{Entry: who == entry, MaxForm: most, Fail: func(err error) { s.fail(req, err) }}
 		if token != "" {
-			find = func() (string, error) {
+			v.Find = func() (string, error) {
 				claim, err := meet.ParseAccess(token)
 				if err == nil {
 					err = s.recognize(req, claim)
@@ -143,38 +140,20 @@ func (s *web) route(pattern string, act action, who access, most int64) {
 				return req.claim.UserID, err
 			}
 		}
-		caller, err := s.Admission.Caller(r, find)
-		over := fault.Of(err) == fault.Unauthenticated
-		if over {
-			err = nil
+		v.Renew = func(ended bool) error {
+			if !ended {
+				return nil
+			}
+			return s.renew(req, refresh)
 		}
-		if who == entry {
-			caller = httpjson.CallerOf(r, "")
+		v.Allow = func() error {
+			if who == member && req.who == nil {
+				return meet.SignIn()
+			}
+			return nil
 		}
-		if limited := s.Admission.Admit(r.Context(), w.Header(), caller, httpjson.IsWrite(r)); limited != nil {
-			err = limited
-		}
-		if err == nil && over {
-			err = s.renew(req, refresh)
-		}
-		if err == nil && who == member && req.who == nil {
-			err = meet.SignIn() // before the form is read
-		}
-		if err == nil && r.Method == http.MethodPost {
-			err = pages.ReadForm(s.Admission, w, r, most)
-		}
-		leave, full := s.Admission.Enter(r.Context(), caller)
-		if full != nil {
-			httpjson.Refuse(w, r, full) // a page would be work
-			return
-		}
-		defer leave()
-		if err == nil {
-			err = act(req)
-		}
-		if err != nil {
-			s.fail(req, err)
-		}
+		v.Act = func(func()) error { return act(req) }
+		return v
 	})
 }
 
@@ -214,31 +193,15 @@ func (s *web) renew(r *request, refresh string) error {
 
 // fail answers with an error. A guest is sent to sign in.
 func (s *web) fail(r *request, err error) {
-	if fault.Of(err) == fault.Unauthenticated {
-		here := Prefix
-		if r.Method == http.MethodGet {
-			here = r.URL.RequestURI()
-		}
-		httpjson.HangUp(r.w, r.Request)
-		goOn(r, Prefix+"/sign-in?back="+url.QueryEscape(here))
-		return
-	}
-	p := httpjson.Describe(r.Context(), err)
-	httpjson.HangUp(r.w, r.Request)
-	for name, values := range p.GetHeaders() {
-		r.w.Header()[name] = values
-	}
-	body := page{Name: "error", Title: "error.title", Error: r.words().err(err), Body: p.RequestID}
-	if err := s.render(r, p.Status, body); err != nil {
-		httpjson.WriteProblem(r.w, httpjson.Describe(r.Context(), err))
-	}
+	s.site.Fail(r.w, r.Request, err, func(p *httpjson.Problem) error {
+		return s.render(r, p.Status, page{Name: "error", Title: "error.title", Error: r.words().err(err), Body: p.RequestID})
+	})
 }
 
 // goOn has the browser open an address of ours.
-func goOn(r *request, address string) { http.Redirect(r.w, r.Request, address, http.StatusSeeOther) }
-
-// back returns an address of ours to go back to, never that of a page to sign in or up.
-func back(address string) string { return pages.Back(Prefix, Prefix+"/sign-", address) }
+func goOn(r *request, address string) {
+	http.Redirect(r.w, r.Request, address, http.StatusSeeOther) //nolint:gosec // one of ours, which Site.Back has looked at
+}
 
 // refused renders the page of a form again that broke rules, with the values that were typed and
 // the errors. Any other error is returned.

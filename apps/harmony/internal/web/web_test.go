@@ -84,6 +84,6 @@ func TestBack(t *testing.T) {
 		"/app/me": "/app/me", "/app/settings?x=1": "/app/settings?x=1", "": Prefix, "https://example.com/app": Prefix, "//example.com/app": Prefix,
 		"/api/v1": Prefix, "/app/sign-in": Prefix, "/app\r\nx": Prefix, `/app\example.com`: Prefix, "/application": Prefix,
 	} {
-		require.Equal(t, want, back(address), address)
+		require.Equal(t, want, build(Config{}).site.Back(address), address)
 	}
 }

@@ -19,13 +19,14 @@ import (
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/http/openapi/openapitest"
 	"prompthub/internal/storage/memory"
+	"prompthub/internal/storage/rowstore"
 )
 
 // service returns the API over stores in memory, whose answers are held against its document.
 func service(t *testing.T) http.Handler {
 	t.Helper()
 	games := &game.Games{
-		Tables: game.Tables{Games: "Games", Due: "Due"}, Store: memory.NewTables(), Queues: memory.NewQueues(time.Now), Now: time.Now,
+		Tables: rowstore.DefaultTables[game.Tables](), Store: memory.NewTables(), Queues: memory.NewQueues(time.Now), Now: time.Now,
 		Random: rand.Reader, Log: slog.New(slog.DiscardHandler), Solve: game.Search,
 	}
 	require.NoError(t, games.Create(t.Context()))

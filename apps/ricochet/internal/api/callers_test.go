@@ -15,6 +15,7 @@ import (
 	"prompthub/apps/ricochet/internal/game"
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/storage/memory"
+	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/testing/callertest"
 )
 
@@ -23,7 +24,7 @@ import (
 func TestCallers(t *testing.T) {
 	t.Parallel()
 	games := &game.Games{
-		Tables: game.Tables{Games: "Games", Due: "Due"}, Store: memory.NewTables(), Queues: memory.NewQueues(time.Now), Now: time.Now,
+		Tables: rowstore.DefaultTables[game.Tables](), Store: memory.NewTables(), Queues: memory.NewQueues(time.Now), Now: time.Now,
 		Random: rand.Reader, Log: slog.New(slog.DiscardHandler), Solve: game.Search,
 	}
 	require.NoError(t, games.Create(t.Context()))

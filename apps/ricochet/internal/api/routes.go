@@ -11,7 +11,6 @@ import (
 	"prompthub/apps/ricochet/internal/game"
 	"prompthub/internal/cursor"
 	"prompthub/internal/http/openapi"
-	"prompthub/internal/storage/rowstore"
 )
 
 // The parts that inputs share. They are exported because huma fills no others.
@@ -34,33 +33,24 @@ type (
 // byHost are the operations of hosts.
 var byHost = []map[string][]string{{hostScheme: {}}}
 
-type output[T any] struct{ Body T }
-
-func answer[T any](v T, err error) (*output[T], error) {
-	if err != nil {
-		return nil, err
-	}
-	return &output[T]{v}, nil
-}
-
 func (a *api) games() {
 	route(a, huma.Operation{
 		OperationID: "create-game", Method: http.MethodPost, Path: "/games", Tags: []string{"games"}, DefaultStatus: http.StatusCreated,
 		Summary: "Create a game", Description: "With a board of its own. Whoever creates it is its host, and keeps hostKey.",
-	}, func(ctx context.Context, in *struct{ Body *NewGame }) (*output[CreatedGame], error) {
+	}, func(ctx context.Context, in *struct{ Body *NewGame }) (*openapi.Body[CreatedGame], error) {
 		n := game.NewGame{}
 		if in.Body != nil {
 			n = game.NewGame{Name: in.Body.GameName, DefaultDuration: milliseconds(in.Body.DefaultRoundDurationMs), Seed: in.Body.Seed}
 		}
 		g, key, err := a.Games.NewGame(ctx, n)
-		return answer(CreatedGame{gameOf(g), key}, err)
+		return openapi.Answer(CreatedGame{gameOf(g), key}, err)
 	})
 	route(a, huma.Operation{
 		OperationID: "get-game", Method: http.MethodGet, Path: "/games/{gameId}", Tags: []string{"games"}, Errors: []int{404},
 		Summary: "A game", Description: "Its board, with the robots where the next round begins, and the goals that were won.",
-	}, func(ctx context.Context, in *ByGame) (*output[Game], error) {
+	}, func(ctx context.Context, in *ByGame) (*openapi.Body[Game], error) {
 		g, err := a.Games.Game(ctx, in.GameID)
-		return answer(gameOf(g), err)
+		return openapi.Answer(gameOf(g), err)
 	})
 	route(a, huma.Operation{
 		OperationID: "delete-game", Method: http.MethodDelete, Path: "/games/{gameId}", Tags: []string{"games"}, Security: byHost,
@@ -79,8 +69,8 @@ func (a *api) games() {
 		ByGame
 		ByHost
 	},
-	) (*output[Dashboard], error) {
-		return answer(a.dashboard(ctx, in.GameID, in.HostKey))
+	) (*openapi.Body[Dashboard], error) {
+		return openapi.Answer(a.dashboard(ctx, in.GameID, in.HostKey))
 	})
 }
 
@@ -128,7 +118,7 @@ func (a *api) rounds() {
 		From  int `query:"from" minimum:"1" maximum:"1000" doc:"The number to begin at; the last where it is absent"`
 		Limit int `query:"limit" minimum:"1" maximum:"100" default:"20" doc:"Most rounds in a page"`
 	},
-	) (*output[RoundList], error) {
+	) (*openapi.Body[RoundList], error) {
 		g, err := a.Games.Game(ctx, in.GameID)
 		if err != nil {
 			return nil, err
@@ -138,26 +128,26 @@ func (a *api) rounds() {
 			from = min(from, in.From)
 		}
 		rounds, next, err := a.Games.Rounds(ctx, in.GameID, from, in.Limit)
-		return answer(RoundList{roundsOf(rounds), next}, err)
+		return openapi.Answer(RoundList{roundsOf(rounds), next}, err)
 	})
 	route(a, huma.Operation{
 		OperationID: "get-current-round", Method: http.MethodGet, Path: "/games/{gameId}/rounds/current", Tags: []string{"rounds"}, Errors: []int{404},
 		Summary: "The active round, or else the last one", Description: "With where its robots begin, so that a closed one can be replayed.",
-	}, func(ctx context.Context, in *ByGame) (*output[CurrentRound], error) {
+	}, func(ctx context.Context, in *ByGame) (*openapi.Body[CurrentRound], error) {
 		g, err := a.Games.Game(ctx, in.GameID)
 		if err != nil || g.Rounds == 0 {
-			return answer(CurrentRound{GameComplete: g.Complete()}, err)
+			return openapi.Answer(CurrentRound{GameComplete: g.Complete()}, err)
 		}
 		r, err := a.Games.Round(ctx, in.GameID, g.Rounds)
 		wire := roundOf(r)
-		return answer(CurrentRound{GameComplete: g.Complete(), Round: &wire}, err)
+		return openapi.Answer(CurrentRound{GameComplete: g.Complete(), Round: &wire}, err)
 	})
 	route(a, huma.Operation{
 		OperationID: "get-round", Method: http.MethodGet, Path: "/games/{gameId}/rounds/{n}", Tags: []string{"rounds"}, Errors: []int{404},
 		Summary: "A round", Description: "For ever: with where its robots began, and who won it.",
-	}, func(ctx context.Context, in *ByRound) (*output[Round], error) {
+	}, func(ctx context.Context, in *ByRound) (*openapi.Body[Round], error) {
 		r, err := a.find(ctx, in.GameID, in.Number)
-		return answer(roundOf(r), err)
+		return openapi.Answer(roundOf(r), err)
 	})
 	route(a, huma.Operation{
 		OperationID: "start-round", Method: http.MethodPost, Path: "/games/{gameId}/rounds", Tags: []string{"rounds"}, DefaultStatus: http.StatusCreated,
@@ -168,13 +158,13 @@ func (a *api) rounds() {
 		ByHost
 		Body *StartRound
 	},
-	) (*output[Round], error) {
+	) (*openapi.Body[Round], error) {
 		var d time.Duration
 		if in.Body != nil {
 			d = milliseconds(in.Body.DurationMs)
 		}
 		r, err := a.Games.Start(ctx, in.GameID, in.HostKey, d)
-		return answer(roundOf(r), err)
+		return openapi.Answer(roundOf(r), err)
 	})
 	route(a, huma.Operation{
 		OperationID: "extend-round", Method: http.MethodPost, Path: "/games/{gameId}/rounds/{n}/extend", Tags: []string{"rounds"},
@@ -189,9 +179,9 @@ func (a *api) rounds() {
 		ByHost
 		Body *CloseRound
 	},
-	) (*output[Round], error) {
+	) (*openapi.Body[Round], error) {
 		r, err := a.Games.Close(ctx, in.GameID, in.HostKey, in.Number, in.Body != nil && in.Body.SkipGoal)
-		return answer(roundOf(r), err)
+		return openapi.Answer(roundOf(r), err)
 	})
 }
 
@@ -200,7 +190,7 @@ func (a *api) extend(ctx context.Context, in *struct {
 	ByHost
 	Body ExtendRound
 },
-) (*output[Round], error) {
+) (*openapi.Body[Round], error) {
 	if (in.Body.ExtendByMs == 0) == (in.Body.NewEndTime == 0) {
 		return nil, openapi.Invalid("body", "give either extendByMs or newEndTime", nil)
 	}
@@ -209,7 +199,7 @@ func (a *api) extend(ctx context.Context, in *struct {
 		x.End = time.UnixMilli(in.Body.NewEndTime)
 	}
 	r, err := a.Games.Extend(ctx, in.GameID, in.HostKey, in.Number, x)
-	return answer(roundOf(r), err)
+	return openapi.Answer(roundOf(r), err)
 }
 
 // find returns a round of a game that is there.
@@ -229,11 +219,11 @@ func (a *api) solutions() {
 		ByRound
 		Body Submission
 	},
-	) (*output[Accepted], error) {
+	) (*openapi.Body[Accepted], error) {
 		accepted, err := a.Games.Submit(ctx, in.GameID, in.Number, game.Submission{
 			Player: in.Body.PlayerName, Secret: in.Body.PlayerSecret, Moves: moves(in.Body.Moves),
 		})
-		return answer(Accepted{accepted.Moves, accepted.Rank, accepted.Secret}, err)
+		return openapi.Answer(Accepted{accepted.Moves, accepted.Rank, accepted.Secret}, err)
 	})
 	route(a, huma.Operation{
 		OperationID: "get-leaderboard", Method: http.MethodGet, Path: "/games/{gameId}/rounds/{n}/leaderboard", Tags: []string{"solutions"}, Errors: []int{404, 409},
@@ -245,33 +235,28 @@ func (a *api) solutions() {
 		Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"20" doc:"Most solutions in a page" example:"20"`
 		Cursor string `query:"cursor" maxLength:"512" doc:"The nextCursor of the page before, with the same all"`
 	},
-	) (*output[Leaderboard], error) {
+	) (*openapi.Body[Leaderboard], error) {
 		r, err := a.find(ctx, in.GameID, in.Number)
 		if err != nil {
 			return nil, err
 		}
-		p, list := game.Part{Every: in.All, Limit: in.Limit}, fmt.Sprintf("get-leaderboard %s %d %t", in.GameID, in.Number, in.All)
-		if in.Cursor != "" {
-			if p.After, err = cursor.Open(list, in.Cursor); err != nil {
-				return nil, rowstore.BadPosition()
-			}
+		list := fmt.Sprintf("get-leaderboard %s %d %t", in.GameID, in.Number, in.All)
+		after, err := cursor.Resume(list, in.Cursor)
+		if err != nil {
+			return nil, err
 		}
-		page, err := a.Games.Leaderboard(ctx, in.GameID, r, p)
-		out := Leaderboard{RoundNumber: r.Number, Status: string(r.Status), Items: standingsOf(page.Standings, r)}
-		if page.Next != "" {
-			out.NextCursor = cursor.Seal(list, page.Next)
-		}
-		return answer(out, err)
+		page, err := a.Games.Leaderboard(ctx, in.GameID, r, game.Part{Every: in.All, Limit: in.Limit, After: after})
+		return openapi.Answer(Leaderboard{r.Number, string(r.Status), standingsOf(page.Standings, r), cursor.Seal(list, page.Next)}, err)
 	})
 	route(a, huma.Operation{
 		OperationID: "get-optimal", Method: http.MethodGet, Path: "/games/{gameId}/rounds/{n}/optimal", Tags: []string{"solutions"}, Errors: []int{404, 409},
 		Summary: "How short a solution could be", Description: "Once the round is closed, which takes a job some seconds more.",
-	}, func(ctx context.Context, in *ByRound) (*output[Optimal], error) {
+	}, func(ctx context.Context, in *ByRound) (*openapi.Body[Optimal], error) {
 		r, err := a.find(ctx, in.GameID, in.Number)
 		if err == nil && r.Status == game.Active {
 			err = game.StillActive()
 		}
-		return answer(optimalOf(r), err)
+		return openapi.Answer(optimalOf(r), err)
 	})
 }
 
@@ -279,8 +264,8 @@ func (a *api) today() {
 	route(a, huma.Operation{
 		OperationID: "get-today", Method: http.MethodGet, Path: "/today", Tags: []string{"games"},
 		Summary: "The puzzle of today", Description: "The same for everybody, to play alone: nothing is submitted or stored. Asks nothing of the storage.",
-	}, func(ctx context.Context, _ *struct{}) (*output[Today], error) {
+	}, func(ctx context.Context, _ *struct{}) (*openapi.Body[Today], error) {
 		p, err := a.daily.Puzzle(ctx)
-		return answer(todayOf(p), err)
+		return openapi.Answer(todayOf(p), err)
 	})
 }

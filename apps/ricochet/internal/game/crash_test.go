@@ -2,7 +2,6 @@ package game_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -11,60 +10,11 @@ import (
 
 	"prompthub/apps/ricochet/internal/game"
 	"prompthub/internal/fault"
-	"prompthub/internal/storage/queue"
-	"prompthub/internal/storage/table"
+	"prompthub/internal/testing/calls"
 )
 
-var errCrash = errors.New("no answer in time")
-
-// A crash makes the n-th change of a process fail, which landed or not, and everything after it.
-type crash struct {
-	table.DB
-	queue.Queues
-	left   int
-	landed bool
-}
-
-func (c *crash) change(do func() error) error {
-	c.left--
-	switch {
-	case c.left > 0:
-		return do()
-	case c.left == 0 && c.landed:
-		_ = do() // no caller hears of it
-	}
-	return errCrash
-}
-
-func (c *crash) Get(ctx context.Context, name string, key table.Key) (table.Row, error) {
-	if c.left <= 0 {
-		return table.Row{}, errCrash
-	}
-	return c.DB.Get(ctx, name, key)
-}
-
-func (c *crash) Write(ctx context.Context, name string, ops ...table.Op) (etags []string, err error) {
-	err = c.change(func() error { etags, err = c.DB.Write(ctx, name, ops...); return err })
-	return etags, err
-}
-
-// messages are the queues of a crash, whose Create would be ambiguous.
-type messages struct{ *crash }
-
-func (m messages) Create(ctx context.Context, names ...string) error {
-	return m.Queues.Create(ctx, names...)
-}
-
-func (m messages) Send(ctx context.Context, name, text string, d time.Duration) (r queue.Receipt, err error) {
-	err = m.change(func() error { r, err = m.Queues.Send(ctx, name, text, d); return err })
-	return r, err
-}
-
-// Create makes tables.
-func (c *crash) Create(ctx context.Context, names ...string) error { return c.DB.Create(ctx, names...) }
-
-// TestCrashes stops each command at each of its changes, which landed or not; then somebody tries
-// it again, and the timer does the rest.
+// TestCrashes stops each command at each of its calls, which landed or not; then somebody tries it
+// again, and the timer does the rest.
 func TestCrashes(t *testing.T) {
 	t.Parallel()
 	type command struct {
@@ -117,14 +67,14 @@ func TestCrashes(t *testing.T) {
 	} {
 		for n, done := 1, false; !done; n++ {
 			for _, landed := range []bool{false, true} {
-				t.Run(fmt.Sprintf("%s, change %d, landed %t", c.name, n, landed), func(t *testing.T) {
+				t.Run(fmt.Sprintf("%s, call %d, landed %t", c.name, n, landed), func(t *testing.T) {
 					w := newWorld(t)
 					c.setup(t, w)
-					broken := &crash{DB: w.db, Queues: w.queues, left: n, landed: landed}
+					broken := &calls.Crash{Left: n, Accident: calls.Accident{Lands: landed}}
 					gs := *w.Games
-					gs.Store, gs.Queues = broken, messages{broken}
+					gs.Store, gs.Queues = broken.Over(w.db, w.queues)
 					_ = c.do(t.Context(), &gs, w)
-					done = broken.left > 0            // there is no such change
+					done = broken.Left > 0            // there is no such call
 					_ = c.do(t.Context(), w.Games, w) // somebody tries it again, and may be told that it is done
 					settled(t, w)
 				})

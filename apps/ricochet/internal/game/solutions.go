@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"prompthub/apps/ricochet/internal/board"
+	"prompthub/internal/cursor"
 	"prompthub/internal/fault"
-	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
 )
 
@@ -264,7 +264,7 @@ func (gs *Games) Leaderboard(ctx context.Context, id string, r Round, p Part) (S
 	rows := table.Prefix(id, prefix)
 	if p.After != "" {
 		if !positions.MatchString(p.After) {
-			return StandingPage{}, rowstore.BadPosition()
+			return StandingPage{}, cursor.Refuse()
 		}
 		last = prefix + p.After
 		if err := gs.skim(ctx, table.Range{Partition: id, From: prefix, To: last}, ranks); err != nil {

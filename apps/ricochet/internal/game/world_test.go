@@ -15,11 +15,12 @@ import (
 	"prompthub/apps/ricochet/internal/board"
 	"prompthub/apps/ricochet/internal/game"
 	"prompthub/internal/storage/memory"
+	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
 )
 
 var (
-	tables = game.Tables{Games: "Games", Due: "Due"}
+	tables = rowstore.DefaultTables[game.Tables]()
 	began  = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 )
 

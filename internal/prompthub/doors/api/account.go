@@ -5,6 +5,8 @@ import (
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"prompthub/internal/http/httpjson"
 )
 
 func (a *api) account() {
@@ -27,7 +29,7 @@ type erasureOutput struct {
 
 func (a *api) eraseMe(ctx context.Context, c call, _ *struct{}) (*erasureOutput, error) {
 	at, err := a.Service.Erase(ctx, c.User)
-	return &erasureOutput{Erasure{stamp(at)}}, err
+	return &erasureOutput{Erasure{httpjson.FormatTime(at)}}, err
 }
 
 func (a *api) keepMe(ctx context.Context, c call, _ *struct{}) (*struct{}, error) {

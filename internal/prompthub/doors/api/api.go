@@ -49,8 +49,7 @@ type api struct {
 	Config
 	huma     huma.API
 	document openapi.Document
-	ready    openapi.Readiness
-	rendered func() []byte // the OpenAPI document
+	about    openapi.System
 }
 
 // New returns a handler for everything under Prefix. It takes paths as they are: a mux
@@ -65,7 +64,7 @@ func build(c Config) (*api, http.Handler) {
 		c.MaxText = prompt.DefaultMaxText
 	}
 	a := &api{Config: c}
-	a.ready = openapi.Readiness{Ask: c.Service.Ready, Now: c.Now}
+	a.about = openapi.System{Version: c.Version, Ready: openapi.Readiness{Ask: c.Service.Ready, Now: c.Now}}
 	mux := http.NewServeMux()
 	a.huma = humago.NewWithPrefix(mux, Prefix, a.settings())
 	a.document = openapi.Document{

@@ -3,6 +3,8 @@ package api
 import (
 	"slices"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"prompthub/internal/fault"
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/http/openapi"
@@ -12,8 +14,6 @@ import (
 	"prompthub/internal/prompthub/library"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/transfer"
-
-	"github.com/danielgtaylor/huma/v2"
 )
 
 // Facts about prompts that huma cannot derive from the Go types: limits that only
@@ -29,7 +29,7 @@ func (a *api) describe() {
 		codes(doc.Components.Schemas.Map()[name].Properties["code"])
 	}
 	a.limits()
-	a.rendered = a.document.Render()
+	a.about.Rendered = a.document.Render()
 }
 
 // codes lists the codes that programs can decide by. The list is open: a later version may have

@@ -8,20 +8,11 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/prompthub/library"
 	"prompthub/internal/prompthub/prompt"
 )
-
-// stamp writes a time with three digits of a second. Only RFC3339 itself has a fast way
-// through package time, and a page has forty times.
-func stamp(t time.Time) string {
-	b := t.UTC().AppendFormat(make([]byte, 0, 24), time.RFC3339)
-	ms := t.Nanosecond() / int(time.Millisecond)
-	return string(append(b[:len(b)-1], '.', byte('0'+ms/100), byte('0'+ms/10%10), byte('0'+ms%10), 'Z'))
-}
 
 func texts(tags []prompt.Tag) []string {
 	list := make([]string, len(tags))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"prompthub/internal/http/httpjson"
 	"prompthub/internal/prompthub/prompt"
 )
 
@@ -131,7 +132,7 @@ func (a *api) labelHistory(ctx context.Context, c call, in *movesInput) (*movesO
 	}
 	out := &movesOutput{Link: nextLink(c, h.Next), Body: MoveList{Items: make([]Move, len(h.Items)), NextCursor: h.Next}}
 	for i, m := range h.Items {
-		out.Body.Items[i] = Move{From: m.From, To: m.To, By: a.Service.AuthorKey(m.By), At: stamp(m.At)}
+		out.Body.Items[i] = Move{From: m.From, To: m.To, By: a.Service.AuthorKey(m.By), At: httpjson.FormatTime(m.At)}
 		if m.Undone != (prompt.Change{}) {
 			out.Body.Items[i].UndoneBy = a.Service.AuthorKey(m.Undone.By)
 			out.Body.Items[i].UndoneAt = m.Undone.At.UTC().Format(time.RFC3339Nano)

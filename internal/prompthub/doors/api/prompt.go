@@ -5,6 +5,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"prompthub/internal/http/httpjson"
 	"prompthub/internal/http/openapi"
 	"prompthub/internal/prompthub/library"
 	"prompthub/internal/prompthub/prompt"
@@ -105,7 +106,7 @@ func (a *api) encode(v library.View) Prompt {
 		ID: string(v.ID), AuthorID: a.Service.AuthorKey(v.AuthorID), AuthorName: v.AuthorName,
 		Name: v.Name, Slug: v.Slug, Title: v.Title, Description: v.About(), Version: max(v.Version, 1), Message: v.Message,
 		Excerpt: v.Excerpt, Text: v.Text, Tags: texts(v.Tags), OwnTags: v.OwnTags, Visibility: string(v.Visibility),
-		CreatedAt: stamp(v.CreatedAt), UpdatedAt: stamp(v.UpdatedAt),
+		CreatedAt: httpjson.FormatTime(v.CreatedAt), UpdatedAt: httpjson.FormatTime(v.UpdatedAt),
 		Likes: v.Likes, Dislikes: v.Dislikes, Score: v.Score(), Revision: v.Revision, MyVote: v.MyVote.String(),
 	}
 	p.Kind, p.Messages, p.Config, p.Variables = encodeContent(v.Content())
@@ -115,11 +116,11 @@ func (a *api) encode(v library.View) Prompt {
 		p.Origin = &Origin{ID: string(v.ForkedFrom.ID), Version: v.ForkedFrom.Version}
 	}
 	if v.Deleted() {
-		p.DeletedAt, p.PurgeAt = stamp(v.DeletedAt), stamp(library.PurgeAt(v.Prompt))
+		p.DeletedAt, p.PurgeAt = httpjson.FormatTime(v.DeletedAt), httpjson.FormatTime(library.PurgeAt(v.Prompt))
 	}
 	if v.Hidden() {
 		// Only callers who may know why are given a hidden prompt.
-		p.Hidden = &Hidden{At: stamp(v.HiddenAt), Reason: v.HiddenReason}
+		p.Hidden = &Hidden{At: httpjson.FormatTime(v.HiddenAt), Reason: v.HiddenReason}
 	}
 	return p
 }

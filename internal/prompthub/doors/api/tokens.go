@@ -7,6 +7,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"prompthub/internal/http/httpjson"
 	"prompthub/internal/prompthub/library"
 )
 
@@ -49,7 +50,7 @@ func (a *api) listTokens(ctx context.Context, c call, in *tokensInput) (*tokensO
 }
 
 func encodeToken(t library.Token) Token {
-	wire := Token{ID: t.ID, Name: t.Name, Scopes: t.Scopes, CreatedAt: stamp(t.CreatedAt), ExpiresAt: stamp(t.ExpiresAt)}
+	wire := Token{ID: t.ID, Name: t.Name, Scopes: t.Scopes, CreatedAt: httpjson.FormatTime(t.CreatedAt), ExpiresAt: httpjson.FormatTime(t.ExpiresAt)}
 	if !t.UsedOn.IsZero() {
 		wire.UsedOn = t.UsedOn.UTC().Format(time.DateOnly)
 	}
@@ -72,7 +73,7 @@ func (a *api) createToken(ctx context.Context, c call, in *newTokenInput) (*newT
 	if err != nil {
 		return nil, err
 	}
-	return &newTokenOutput{CacheControl: noStore, Body: ShownToken{Token: encodeToken(t), Secret: text}}, nil
+	return &newTokenOutput{CacheControl: "no-store", Body: ShownToken{Token: encodeToken(t), Secret: text}}, nil
 }
 
 type byToken struct {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"prompthub/internal/http/httpjson"
 	"prompthub/internal/prompthub/library"
 	"prompthub/internal/prompthub/prompt"
 )
@@ -63,7 +64,7 @@ func until(at time.Time) string {
 	if at.IsZero() {
 		return ""
 	}
-	return stamp(at)
+	return httpjson.FormatTime(at)
 }
 
 // A changedProfileOutput is the answer to a change of the profile: a User or a Known.

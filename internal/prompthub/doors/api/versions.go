@@ -9,6 +9,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-json-experiment/json"
 
+	"prompthub/internal/http/httpjson"
 	"prompthub/internal/http/openapi"
 	"prompthub/internal/prompthub/library"
 	"prompthub/internal/prompthub/prompt"
@@ -108,7 +109,7 @@ func (a *api) encodeVersion(v prompt.Version) Version {
 	}
 	return Version{
 		Kind: kind, Messages: list, Config: config, Variables: declared,
-		Version: v.Number, Text: v.Text, Message: v.Message, CreatedBy: a.Service.AuthorKey(v.By), CreatedAt: stamp(v.At), Hash: v.Hash, Labels: []string{},
+		Version: v.Number, Text: v.Text, Message: v.Message, CreatedBy: a.Service.AuthorKey(v.By), CreatedAt: httpjson.FormatTime(v.At), Hash: v.Hash, Labels: []string{},
 	}
 }
 

@@ -188,12 +188,6 @@ type TagEntry struct {
 	Active      *bool  `json:"active,omitempty" default:"true" doc:"Whether prompts may take it" example:"true"`
 }
 
-// A State says how the service is.
-type State struct {
-	Status  string `json:"status" enum:"ok" doc:"ok; anything else is an error" example:"ok"`
-	Version string `json:"version" doc:"Of the program" example:"1.4.0"`
-}
-
 // A Version is a content that a prompt has or had.
 type Version struct {
 	Version   int64           `json:"version" doc:"Its number" example:"3"`

@@ -226,7 +226,7 @@ func (s *server) list(ctx context.Context, r request) (int, any, error) {
 	for i, n := range found.Items {
 		p.Data[i] = meta{
 			Name: n.Name, Type: kind(n.Kind), Versions: n.Numbers, Labels: slices.Concat([]string{}, n.Labels), Tags: n.Tags,
-			LastUpdatedAt: stamp(n.UpdatedAt), LastConfig: config(n.Config),
+			LastUpdatedAt: httpjson.FormatTime(n.UpdatedAt), LastConfig: config(n.Config),
 		}
 	}
 	return http.StatusOK, p, nil

@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"prompthub/internal/fault"
+	"prompthub/internal/http/httpjson"
 	"prompthub/internal/prompthub/library"
 	"prompthub/internal/prompthub/prompt"
 )
@@ -107,7 +108,7 @@ func (s *server) encode(v library.View, on []string) wirePrompt {
 		number, made = v.ShownVersion.Number, v.ShownVersion.Change
 	}
 	p := wirePrompt{
-		ID: versionID(v.ID, number), CreatedAt: stamp(made.At), UpdatedAt: stamp(made.At), ProjectID: s.Service.AuthorKey(v.AuthorID), CreatedBy: s.Service.AuthorKey(made.By),
+		ID: versionID(v.ID, number), CreatedAt: httpjson.FormatTime(made.At), UpdatedAt: httpjson.FormatTime(made.At), ProjectID: s.Service.AuthorKey(v.AuthorID), CreatedBy: s.Service.AuthorKey(made.By),
 		Name: v.Name, Version: number, Type: kind(v.Kind), Prompt: v.Text, Config: config(v.Config), Labels: on, Tags: tags(v.Draft),
 		IsActive: slices.Contains(on, prompt.Production),
 	}
@@ -142,9 +143,6 @@ func labels(v library.View) []string {
 	}
 	return list
 }
-
-// stamp writes a time as JavaScript does.
-func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
 // versionID names a version: here each has an id of its own.
 func versionID(id prompt.ID, n int64) string { return fmt.Sprintf("%s-v%d", id, n) }

@@ -14,6 +14,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"prompthub/internal/fault"
+	"prompthub/internal/http/httpjson"
 	"prompthub/internal/prompthub/library"
 	"prompthub/internal/prompthub/prompt"
 )
@@ -150,7 +151,7 @@ func (s *server) listCommits(ctx context.Context, r request) (any, error) {
 
 func newCommit(id prompt.ID, v prompt.Version) commit {
 	hash := commitHash(id, v.Number, v.Hash)
-	return commit{ID: commitID(hash), Hash: hash, CreatedAt: stamp(v.At), UpdatedAt: stamp(v.At), Message: v.Message}
+	return commit{ID: commitID(hash), Hash: hash, CreatedAt: httpjson.FormatTime(v.At), UpdatedAt: httpjson.FormatTime(v.At), Message: v.Message}
 }
 
 type newCommitBody struct {

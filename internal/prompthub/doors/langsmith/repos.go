@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"prompthub/internal/fault"
+	"prompthub/internal/http/httpjson"
 	"prompthub/internal/prompthub/library"
 	"prompthub/internal/prompthub/prompt"
 )
@@ -40,7 +41,7 @@ func (s *server) settings(ctx context.Context, r request) (any, error) {
 		return nil, err
 	}
 	// The service does not know since when a user exists, and the client of Python wants a time.
-	return settings{ID: u.Key, Name: u.Name, CreatedAt: stamp(time.Unix(0, 0)), Handle: handleOf(u)}, nil
+	return settings{ID: u.Key, Name: u.Name, CreatedAt: httpjson.FormatTime(time.Unix(0, 0)), Handle: handleOf(u)}, nil
 }
 
 // handleOf returns what a user is called in the names of public prompts.
@@ -68,8 +69,6 @@ type repo struct {
 	LastCommit  *string  `json:"last_commit_hash"`
 }
 
-func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
-
 // encode returns a prompt as a repository without commits. A name that no identifier of LangSmith
 // can hold shows as the slug.
 func (s *server) encode(v library.View, owner string) repo {
@@ -79,7 +78,7 @@ func (s *server) encode(v library.View, owner string) repo {
 	}
 	p := repo{
 		ID: string(v.ID), Handle: handle, Owner: owner, FullName: owner + "/" + handle, TenantID: s.Service.AuthorKey(v.AuthorID),
-		Description: v.About(), Tags: []string{}, IsPublic: v.Visibility == prompt.Public, CreatedAt: stamp(v.CreatedAt), UpdatedAt: stamp(v.UpdatedAt),
+		Description: v.About(), Tags: []string{}, IsPublic: v.Visibility == prompt.Public, CreatedAt: httpjson.FormatTime(v.CreatedAt), UpdatedAt: httpjson.FormatTime(v.UpdatedAt),
 		Likes: int64(v.Likes), LikedByMe: v.MyVote == prompt.Like,
 	}
 	for _, t := range v.Tags {

@@ -12,6 +12,7 @@ import (
 
 	"prompthub/internal/fault"
 	"prompthub/internal/http/auth"
+	"prompthub/internal/http/pages"
 	"prompthub/internal/prompthub/library"
 	"prompthub/internal/prompthub/prompt"
 )
@@ -120,9 +121,9 @@ func (s *web) showProfile(r *request, status int, stored library.User, sent prom
 	}
 	if wrong != nil {
 		text, fields := describe(wrong)
-		p.Wrong = sentence(text)
+		p.Wrong = pages.Sentence(text)
 		for _, f := range fields {
-			p.Errors[f.Name] = sentence(f.Message)
+			p.Errors[f.Name] = pages.Sentence(f.Message)
 		}
 	}
 	g, ctx := errgroup.WithContext(r.Context())
@@ -212,10 +213,10 @@ func (s *web) showTokens(r *request, status int, p tokensPage, wrong error) erro
 	chosen, days := []string{auth.ScopeRead}, "90"
 	if p.Errors = map[string]string{}; wrong != nil {
 		text, fields := describe(wrong)
-		p.Wrong = sentence(text)
+		p.Wrong = pages.Sentence(text)
 		for _, f := range fields {
 			name, _, _ := item(f.Name)
-			p.Errors[name] = sentence(f.Message)
+			p.Errors[name] = pages.Sentence(f.Message)
 		}
 		p.Name, chosen, days = r.PostForm.Get("name"), r.PostForm["scope"], r.PostForm.Get("days")
 	}

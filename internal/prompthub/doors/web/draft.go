@@ -10,6 +10,7 @@ import (
 	"unicode/utf16"
 
 	"prompthub/internal/fault"
+	"prompthub/internal/http/pages"
 	"prompthub/internal/prompthub/library"
 	"prompthub/internal/prompthub/prompt"
 )
@@ -488,20 +489,20 @@ func nextRole(list []prompt.Message) string {
 // explain puts the broken rules next to their fields.
 func (f *draftForm) explain(err error) {
 	text, fields := describe(err)
-	f.Wrong, f.Errors = sentence(text), map[string]string{}
+	f.Wrong, f.Errors = pages.Sentence(text), map[string]string{}
 	if len(fields) > 0 {
 		f.Wrong = "This is not saved yet. What has to change stands at its field."
 	}
 	for _, field := range fields {
 		name, i, isItem := item(field.Name)
-		message := sentence(field.Message)
+		message := pages.Sentence(field.Message)
 		switch {
 		case name == "messages" && isItem && i < len(f.Messages):
 			f.Messages[i].Wrong = message
 		case name == "variables" && isItem && i < len(f.Variables):
 			f.Variables[i].Wrong = message
 		case name == "tags":
-			f.Errors[name] = sentence(fmt.Sprintf("%v: %s", field.Value, field.Message))
+			f.Errors[name] = pages.Sentence(fmt.Sprintf("%v: %s", field.Value, field.Message))
 		default:
 			f.Errors[name] = message
 		}

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"prompthub/internal/fault"
+	"prompthub/internal/http/pages"
 	"prompthub/internal/prompthub/library"
 	"prompthub/internal/prompthub/prompt"
 )
@@ -92,7 +93,7 @@ func (s *web) showUpstream(r *request, status int, wrong error) error {
 	}
 	if wrong != nil {
 		text, fields := describe(wrong)
-		p.Wrong, p.Clashes = sentence(text), fields
+		p.Wrong, p.Clashes = pages.Sentence(text), fields
 	}
 	return s.render(r, status, "upstream", "What changed there", p)
 }

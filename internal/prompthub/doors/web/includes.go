@@ -2,6 +2,7 @@ package web
 
 import (
 	"prompthub/internal/fault"
+	"prompthub/internal/http/pages"
 	"prompthub/internal/prompthub/library"
 	"prompthub/internal/prompthub/prompt"
 )
@@ -40,7 +41,7 @@ func (s *web) relatedTo(r *request, v *library.View) (rel related, err error) {
 	switch {
 	case fault.Of(err) == fault.Conflict:
 		text, _ := describe(err)
-		rel.Broken = sentence(text)
+		rel.Broken = pages.Sentence(text)
 		return rel, nil
 	case err != nil:
 		return rel, err

@@ -11,6 +11,7 @@ import (
 
 	"prompthub/internal/fault"
 	"prompthub/internal/http/auth"
+	"prompthub/internal/http/pages"
 	"prompthub/internal/prompthub/doors/web/markdown"
 	"prompthub/internal/prompthub/library"
 	"prompthub/internal/prompthub/prompt"
@@ -386,9 +387,9 @@ func reason(err error) string {
 	text, fields := describe(err)
 	switch {
 	case len(fields) == 0:
-		return sentence(text)
+		return pages.Sentence(text)
 	case fields[0].Name == "cursor":
 		return "This address does not belong to this list any more."
 	}
-	return sentence(fields[0].Message)
+	return pages.Sentence(fields[0].Message)
 }

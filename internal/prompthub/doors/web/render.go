@@ -73,7 +73,7 @@ func (s *web) parse() map[string]*template.Template {
 		"asset": s.static.Address, "exact": markdown.Exact,
 		"age": func(t time.Time) string { return age(s.Now().Sub(t)) }, "stamp": stamp, "day": day,
 		"number": number, "author": s.authorAddress, "prefix": func() string { return Prefix },
-		"sentence": sentence, "size": size, "join": strings.Join,
+		"sentence": pages.Sentence, "size": size, "join": strings.Join,
 	}
 	return pages.Templates(files, functions)
 }
@@ -169,9 +169,9 @@ func (s *web) fail(r *request, err error) {
 	}
 	if fault.Of(err) == fault.Unauthenticated {
 		r.w.Header().Del("WWW-Authenticate") // a browser has no bearer token to ask its user for
-		err = s.render(r, p.Status, "signin", "Sign in", signInForm{Back: here(r), Reason: sentence(p.Detail), Name: s.User})
+		err = s.render(r, p.Status, "signin", "Sign in", signInForm{Back: here(r), Reason: pages.Sentence(p.Detail), Name: s.User})
 	} else {
-		f := failure{Status: p.Status, Text: sentence(p.Detail), Fields: p.Errors, Request: p.RequestID, Again: p.GetHeaders().Get("Retry-After") != ""}
+		f := failure{Status: p.Status, Text: pages.Sentence(p.Detail), Fields: p.Errors, Request: p.RequestID, Again: p.GetHeaders().Get("Retry-After") != ""}
 		f.Sent = r.Method == http.MethodPost && p.Status != http.StatusForbidden
 		err = s.render(r, p.Status, "error", p.Title, f)
 	}
@@ -181,18 +181,6 @@ func (s *web) fail(r *request, err error) {
 }
 
 func wantsJSON(r *request) bool { return r.Header.Get("Accept") == "application/json" }
-
-// sentence returns the text of an error as a page shows it.
-func sentence(s string) string {
-	if s == "" {
-		return ""
-	}
-	s = strings.ToUpper(s[:1]) + s[1:] // they begin with ASCII
-	if !strings.HasSuffix(s, ".") {
-		s += "."
-	}
-	return s
-}
 
 // age returns how long ago something was, roughly.
 func age(d time.Duration) string {

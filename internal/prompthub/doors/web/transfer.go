@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"prompthub/internal/fault"
+	"prompthub/internal/http/pages"
 	"prompthub/internal/prompthub/files/format"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/transfer"
@@ -264,7 +265,7 @@ func (s *web) importFile(r *request) error {
 	}
 	if correctable(err) {
 		text, _ := describe(err)
-		p = importPage{Wrong: sentence(text), Update: p.Update, Public: p.Public}
+		p = importPage{Wrong: pages.Sentence(text), Update: p.Update, Public: p.Public}
 		return s.render(r, http.StatusUnprocessableEntity, "import", "Import", p)
 	}
 	if err != nil {

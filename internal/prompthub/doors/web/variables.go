@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"prompthub/internal/fault"
+	"prompthub/internal/http/pages"
 	"prompthub/internal/prompthub/prompt"
 )
 
@@ -119,9 +120,9 @@ func (f *fill) explain(err error) string {
 		}
 		for i := range f.Fields {
 			if w.Name == prompt.ValuesField+"."+f.Fields[i].Name {
-				f.Fields[i].Wrong = sentence(w.Message)
+				f.Fields[i].Wrong = pages.Sentence(w.Message)
 			}
 		}
 	}
-	return sentence(text)
+	return pages.Sentence(text)
 }

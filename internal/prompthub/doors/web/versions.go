@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"prompthub/internal/fault"
+	"prompthub/internal/http/pages"
 	"prompthub/internal/prompthub/library"
 	"prompthub/internal/prompthub/prompt"
 )
@@ -246,7 +247,7 @@ func (s *web) setLabel(r *request) error {
 			wrong = "a label " + fields[0].Message
 		}
 		return s.showLabels(r, http.StatusUnprocessableEntity, labelsPage{
-			Address: addressOf(id), Wrong: sentence(wrong), Sent: label, SentOn: sent,
+			Address: addressOf(id), Wrong: pages.Sentence(wrong), Sent: label, SentOn: sent,
 		})
 	}
 	if err == nil && r.PostForm.Has("back") { // it stands on the page of the prompt, too

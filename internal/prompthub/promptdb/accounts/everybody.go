@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"prompthub/internal/cursor"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb/schema"
 	"prompthub/internal/storage/rowstore"
@@ -69,7 +70,7 @@ func (db *Accounts) single(ctx context.Context, name, prefix, after string, limi
 	r := table.Range{FromPartition: prefix, ToPartition: table.After(prefix), Select: properties}
 	if after != "" {
 		if !strings.HasPrefix(after, prefix) {
-			return nil, "", rowstore.BadPosition()
+			return nil, "", cursor.Refuse()
 		}
 		r.FromPartition = after + "!" // which sorts before all that keys hold
 	}

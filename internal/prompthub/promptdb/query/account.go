@@ -6,10 +6,10 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"prompthub/internal/cursor"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb/schema"
 	"prompthub/internal/prompthub/promptdb/truth"
-	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
 )
 
@@ -28,7 +28,7 @@ func (db *Queries) NamesFrom(ctx context.Context, author prompt.UserID, from str
 	r := table.Prefix(schema.AuthorPartition(author), schema.NamePrefix)
 	if r.Select = namesFor; from != "" {
 		if from < schema.NamePrefix {
-			return nil, "", rowstore.BadPosition()
+			return nil, "", cursor.Refuse()
 		}
 		r.From = from
 	}

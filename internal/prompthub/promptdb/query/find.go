@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"prompthub/internal/cursor"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb/schema"
 	"prompthub/internal/storage/rowstore"
@@ -132,7 +133,7 @@ func withTagsOf(tags []prompt.Tag, words prompt.Query) []prompt.Tag {
 // find walks the lists of the tags of a search, and of its words in titles.
 func (db *Queries) find(ctx context.Context, w Search, after string, limit int) (Page, error) {
 	if _, ok := schema.ParseByAge(after); after != "" && !ok {
-		return Page{}, rowstore.BadPosition()
+		return Page{}, cursor.Refuse()
 	}
 	wk := db.walk(w, db.Budget(), after, limit+1)
 	rows, done, err := wk.Run(ctx, limit+1)
@@ -164,7 +165,7 @@ func (db *Queries) findRanked(ctx context.Context, w Search, after string, limit
 	s, by := db.Budget(), schema.RankingOf(w.Order)
 	row, walks := strings.CutPrefix(after, walking)
 	if _, ok := by.Bucket(row); after != "" && !ok {
-		return Page{}, rowstore.BadPosition()
+		return Page{}, cursor.Refuse()
 	}
 	if !walks {
 		half := s.Part(s.Left/2, s.Reads-rankReads)

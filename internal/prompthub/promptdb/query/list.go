@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"prompthub/internal/cursor"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb/schema"
 	"prompthub/internal/prompthub/promptdb/truth"
@@ -49,7 +50,7 @@ func (db *Queries) Ranked(ctx context.Context, order schema.Order, after string,
 
 func (db *Queries) ranked(ctx context.Context, r schema.Ranking, after string, limit int) (Page, error) {
 	if _, ok := r.Bucket(after); after != "" && !ok {
-		return Page{}, rowstore.BadPosition()
+		return Page{}, cursor.Refuse()
 	}
 	rows, _, err := db.readRanked(ctx, db.Budget(), r, after, limit+1, nil, nil)
 	if err != nil {
@@ -77,7 +78,7 @@ func (db *Queries) readRanked(ctx context.Context, s *rowstore.Budget, r schema.
 // Hidden returns the prompts that moderators took off the lists, newest first.
 func (db *Queries) Hidden(ctx context.Context, after string, limit int) (Page, error) {
 	if _, ok := schema.ParseByAge(after); after != "" && !ok {
-		return Page{}, rowstore.BadPosition()
+		return Page{}, cursor.Refuse()
 	}
 	rows, _, err := db.Budget().Rows(ctx, db.T.HiddenIndex, table.Range{Partition: schema.HiddenPartition, After: after}, limit+1)
 	if err != nil {
@@ -219,7 +220,7 @@ type keptList struct {
 // those that are gone: a page with some of these is shorter.
 func (db *Queries) kept(ctx context.Context, user prompt.UserID, l keptList, after string, limit int) (Page, error) {
 	if _, ok := schema.ParseByAge(after); after != "" && !ok {
-		return Page{}, rowstore.BadPosition()
+		return Page{}, cursor.Refuse()
 	}
 	s := db.Budget()
 	var items []truth.View

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"prompthub/internal/cursor"
 	"prompthub/internal/fault"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb/schema"
@@ -188,7 +189,7 @@ func (db *Queries) mineNewest(ctx context.Context, author prompt.UserID, search 
 	r := table.Prefix(schema.AuthorPartition(author), schema.MinePrefix)
 	if after != "" {
 		if _, ok := schema.ParseMine(after); !ok {
-			return Page{}, rowstore.BadPosition()
+			return Page{}, cursor.Refuse()
 		}
 		r.From, r.After = "", after
 	}
@@ -234,7 +235,7 @@ func (db *Queries) mineSorted(ctx context.Context, author prompt.UserID, f Filte
 	}
 	if after != "" {
 		if _, key, ok := strings.Cut(after, "\x00"); !ok || !validMine(key) {
-			return Page{}, rowstore.BadPosition()
+			return Page{}, cursor.Refuse()
 		}
 	}
 	list, keys := viewsOf(rows...), make(map[prompt.ID]string, len(rows))

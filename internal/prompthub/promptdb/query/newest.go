@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"prompthub/internal/cursor"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb/schema"
 	"prompthub/internal/storage/rowstore"
@@ -42,7 +43,7 @@ func (db *Queries) NewestPage(ctx context.Context, after string, limit int) (Pag
 	if after != "" {
 		id, ok := schema.ParseByAge(after)
 		if !ok {
-			return Page{}, rowstore.BadPosition()
+			return Page{}, cursor.Refuse()
 		}
 		at = monthOf(id.Time())
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"prompthub/internal/cursor"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb/schema"
 	"prompthub/internal/prompthub/promptdb/truth"
@@ -101,7 +102,7 @@ func (db *Queries) findIn(ctx context.Context, w Search, indexes []*searchindex.
 	at, ok := strings.CutPrefix(after, amongHits)
 	s, err := searchindex.Resume(q, at, indexes...)
 	if !ok || err != nil {
-		return Page{}, rowstore.BadPosition()
+		return Page{}, cursor.Refuse()
 	}
 	return db.pageOfHits(ctx, w, s, limit)
 }
@@ -297,7 +298,7 @@ func (db *Queries) findByVotes(ctx context.Context, w Search, s *searchindex.Sea
 	by := schema.RankingOf(w.Order)
 	row, walks := strings.CutPrefix(after, walking)
 	if _, ok := by.Bucket(row); after != "" && !ok {
-		return Page{}, rowstore.BadPosition()
+		return Page{}, cursor.Refuse()
 	}
 	if !walks && s.Len() <= maxLooked {
 		all, err := db.judge(ctx, w, s, s.Next(maxLooked))

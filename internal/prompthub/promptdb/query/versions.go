@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"prompthub/internal/cursor"
 	"prompthub/internal/fault"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb/schema"
@@ -33,7 +34,7 @@ func (db *Queries) LabelHistory(ctx context.Context, viewer prompt.UserID, id pr
 	r := table.Prefix(schema.PromptKey(rec.AuthorID, id).Partition, schema.MovesOf(id))
 	if after != "" {
 		if got, ok := schema.ParseMove(after); !ok || got != id {
-			return History{}, rowstore.BadPosition()
+			return History{}, cursor.Refuse()
 		}
 		r.From, r.After = "", after
 	}

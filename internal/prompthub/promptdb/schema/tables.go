@@ -1,9 +1,7 @@
 package schema
 
 import (
-	"iter"
-	"reflect"
-
+	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
 )
 
@@ -31,43 +29,16 @@ type Tables struct {
 }
 
 // DefaultTables returns the tables under their usual names.
-func DefaultTables() Tables {
-	var t Tables
-	for field, name := range t.names() {
-		*name = field.Tag.Get("default")
-	}
-	return t
-}
-
-// names returns every field of t but Prefix, and the name in it.
-func (t *Tables) names() iter.Seq2[reflect.StructField, *string] {
-	return func(yield func(reflect.StructField, *string) bool) {
-		v := reflect.ValueOf(t).Elem()
-		for i := range v.NumField() {
-			name := v.Field(i).Addr().Interface().(*string)
-			if name != &t.Prefix && !yield(v.Type().Field(i), name) {
-				return
-			}
-		}
-	}
-}
+func DefaultTables() Tables { return rowstore.DefaultTables[Tables]() }
 
 // All returns every table's full name.
-func (t Tables) All() []string {
-	var all []string
-	for _, name := range t.names() {
-		all = append(all, t.Prefix+*name)
-	}
-	return all
-}
+func (t Tables) All() []string { return rowstore.TableNames(t.Prefixed()) }
 
 // Prefixed returns the names with the prefix before each.
 func (t Tables) Prefixed() Tables {
-	for _, name := range t.names() {
-		*name = t.Prefix + *name
-	}
+	prefix := t.Prefix
 	t.Prefix = ""
-	return t
+	return rowstore.PrefixTables(t, prefix)
 }
 
 // SweepKey is where a job keeps its place in SystemState.
