@@ -214,3 +214,43 @@ func TestImportOfACodePage(t *testing.T) {
 	require.Equal(t, command.Usage, code)
 	require.Contains(t, errs, `"utf-7" is no code page: use one of big5, `)
 }
+
+// TestFilesCanBeFilledIn: what a program gets has placeholders that it fills in, defaults that it
+// cannot have are told with their values, and a folder under git has the text as it is.
+func TestFilesCanBeFilledIn(t *testing.T) {
+	clean(t)
+	t.Setenv("PROMPTHUB_CONFIG", file(t, "config.json", "{}"))
+	_, url := startLocal(t, t.TempDir())
+	t.Setenv("PROMPTHUB_URL", url)
+	const text = "In {{tone:warm, dry}} words to ${who} on {{my day}}"
+	code, _, errs := handler(t, "save", "--name", "note", file(t, "note.txt", text), "--user", "ann")
+	require.Equal(t, command.OK, code, errs)
+	for as, want := range map[string]string{
+		"langfuse": "In {{tone}} words to {{who}} on {{my_day}}", "github-models": "In {{tone}} words to {{who}} on {{my_day}}",
+		"vscode": "In ${input:tone} words to ${input:who} on ${input:my_day}", "prompts.chat": "In ${tone:warm, dry} words to ${who} on ${my day}",
+		"dotprompt": "In {{tone}} words to {{who}} on {{my_day}}", "fabric": text, "markdown": text,
+	} {
+		_, out, errs := handler(t, "get", "note", "--format", as, "--user", "ann")
+		require.Contains(t, out, want, as)
+		require.Equal(t, as == "langfuse" || as == "github-models" || as == "vscode", strings.Contains(errs, `variables.tone (default "warm, dry")`), "%s: %s", as, errs)
+		_, out, _ = handler(t, "get", "note", "--format", as, "--syntax", "library", "--user", "ann")
+		require.Contains(t, out, text, as)
+	}
+	_, out, _ := handler(t, "get", "note", "--format", "dotprompt", "--user", "ann")
+	require.Contains(t, out, "tone: warm, dry")
+
+	folder := t.TempDir()
+	code, out, errs = handler(t, "pull", folder, "--format", "langfuse", "--user", "ann")
+	require.Equal(t, command.OK, code, out+errs)
+	files, err := filepath.Glob(filepath.Join(folder, "*.json"))
+	require.NoError(t, err)
+	require.Len(t, files, 1)
+	pulled, err := os.ReadFile(files[0])
+	require.NoError(t, err)
+	require.Contains(t, string(pulled), text, "so that no push loses a default")
+	require.NoError(t, os.WriteFile(files[0], bytes.ReplaceAll(pulled, []byte("words"), []byte("lines")), 0o600))
+	code, out, errs = handler(t, "push", folder, "--user", "ann")
+	require.Equal(t, command.OK, code, out+errs)
+	_, out, _ = handler(t, "get", "note", "--var", "who=Bob", "--var", "my_day=Monday", "--user", "ann")
+	require.Equal(t, "In warm, dry lines to Bob on Monday", out)
+}

@@ -221,6 +221,7 @@ func TestDoubling(t *testing.T) {
 				b := said(document(s))
 				return func() { readParts(format.Parts(name, append(b, b...), "k")) }
 			}},
+			doubling.Func{Name: fmt.Sprintf("Format.ForProgram (%s)", f), With: doc(func(d format.Document) { d.Text += "${a:1}"; f.ForProgram(d) })},
 			doubling.Func{Name: fmt.Sprintf("Write (%s)", f), With: doc(func(d format.Document) { _, _, _ = format.Write(f, d) })},
 			doubling.Func{Name: fmt.Sprintf("Write (%s, chat)", f), With: func(s string) func() { d := chat(s); return func() { _, _, _ = format.Write(f, d) } }},
 			doubling.Func{Name: fmt.Sprintf("Rewrite (%s)", f), With: func(s string) func() {
