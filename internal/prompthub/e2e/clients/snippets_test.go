@@ -1,6 +1,7 @@
 package clients
 
 import (
+	"fmt"
 	"html"
 	"io"
 	"net/http"
@@ -24,13 +25,14 @@ type snippet struct {
 	in     string // where its packages are
 	ending string // of the file that it is written to, "" for what a shell runs
 	prints string // a statement that tells the text
+	client string // its package
 }
 
 var snippets = []snippet{
-	{id: "use-js", needed: "node", needs: []string{tools + "/node_modules/.package-lock.json"}, in: tools, ending: ".mjs", prints: "\nprocess.stdout.write(text);\n"},
-	{id: "use-python", needed: "python3", needs: []string{python + "/.venv/installed"}, in: python, ending: ".py", prints: "\nprint(text, end='')\n"},
-	{id: "use-curl", needed: "curl"},
-	{id: "use-cli", needed: "sh"},
+	{id: "use-js", needed: "node", needs: []string{tools + "/node_modules/.package-lock.json"}, in: tools, ending: ".mjs", prints: "\nprocess.stdout.write(text);\n", client: "@langfuse/client"},
+	{id: "use-python", needed: "python3", needs: []string{python + "/.venv/installed"}, in: python, ending: ".py", prints: "\nprint(text, end='')\n", client: "langfuse"},
+	{id: "use-curl", needed: "curl", client: "curl"},
+	{id: "use-cli", needed: "sh", client: "prompthub"},
 }
 
 // TestSnippets runs what the page of a prompt shows for programs, as it stands there but for the
@@ -71,6 +73,7 @@ func TestSnippets(t *testing.T) {
 	for _, s := range snippets {
 		t.Run(s.id, func(t *testing.T) {
 			t.Parallel()
+			tried(t, s.in, fmt.Sprintf("the page's snippet %s, of %d prompts", s.id, len(texts)), s.client)
 			needed(t, s.needed, s.needs...)
 			for title, text := range texts {
 				found := regexp.MustCompile(`(?s)<pre id="` + s.id + `">(.*?)</pre>`).FindStringSubmatch(pages[title])
