@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"regexp"
+	"strings"
 	"testing"
 	"unicode/utf8"
 
@@ -175,14 +176,14 @@ func TestForProgram(t *testing.T) {
 		was := prompt.ParseTemplate(nil, text)
 		for f, looks := range known {
 			filled, changed := f.ForProgram(d)
-			if !changed {
+			if changed {
+				anew[f]++
+			} else {
 				require.Equal(t, d, filled)
-				continue
 			}
-			anew[f]++
 			is := prompt.ParseTemplate(filled.Variables, filled.Text)
 			for i, part := range is.Parts()[0] {
-				if part.Variable >= 0 {
+				if part.Variable >= 0 && (f != format.SemanticKernel || !strings.Contains(text, "{{$")) {
 					require.Regexp(t, looks, part.Text, "%s of %q: part %d of %q", f, text, i, filled.Text)
 				}
 			}
