@@ -138,6 +138,9 @@ func pairs(id, other string) []pair {
 // Every answer under the host is the one without it, and each difference stands in the table of
 // docs/design.md.
 func TestSameBehindTheHost(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs Azurite")
+	}
 	t.Setenv("OLDER_HOST", "") // it asks both
 	documented := rowsOf(t)
 	shown := map[string]bool{}

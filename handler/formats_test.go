@@ -3,7 +3,10 @@ package main
 import (
 	"archive/zip"
 	"bytes"
+	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -156,4 +159,98 @@ func TestImportTellsWhatIsLeftToTheFile(t *testing.T) {
 	_, _, errs = handler(t, "import", file(t, "many.md", "---\n"+many.String()+"---\nText.\n"), "--private", "--url", url, "--user", "ann")
 	require.Equal(t, 1, strings.Count(errs, "\n"), errs)
 	require.Contains(t, errs, "x09 (1) and 3 more\n")
+}
+
+// TestImportOfACodePage: what a program for tables saved in a code page is read as it was meant, by
+// the command and by the API, from a file, a folder and an archive, and stays as it is the second
+// time.
+func TestImportOfACodePage(t *testing.T) {
+	clean(t)
+	t.Setenv("PROMPTHUB_CONFIG", file(t, "config.json", "{}"))
+	_, url := startLocal(t, t.TempDir())
+	t.Setenv("PROMPTHUB_URL", url)
+	const polish = "act;prompt\nT\xb3umacz;Prze\xb3\xf3\xbf to zdanie \x9cmia\xb3o\n" // of Windows-1250
+	table := file(t, "tables.csv", polish)
+	folder := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "old.csv"), []byte(polish), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "modern.md"), []byte("Przełóż w UTF-8"), 0o600))
+	var zipped bytes.Buffer
+	z := zip.NewWriter(&zipped)
+	w, err := z.Create("old.csv")
+	require.NoError(t, err)
+	_, err = w.Write([]byte(polish))
+	require.NoError(t, errors.Join(err, z.Close()))
+	for user, from := range map[string]string{"ann": table, "bob": folder, "carl": file(t, "all.zip", zipped.String())} {
+		code, out, errs := handler(t, "import", from, "--encoding", "CP1250", "--user", user)
+		require.Equal(t, command.OK, code, out+errs)
+		require.NotContains(t, out, "warning")
+		_, out, errs = handler(t, "get", "tlumacz", "--user", user)
+		require.Equal(t, "Przełóż to zdanie śmiało", strings.TrimSpace(out), errs)
+		_, out, _ = handler(t, "import", from, "--encoding", "windows-1250", "--user", user)
+		require.Contains(t, out, "created 0")
+		require.Contains(t, out, "rejected 0")
+
+		b := []byte(polish)
+		if user == "carl" {
+			b = zipped.Bytes()
+		}
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/api/v1/import?file=x&encoding=windows-1250", bytes.NewReader(b))
+		require.NoError(t, err)
+		r.Header.Set("X-Dev-User", user)
+		r.Header.Set("Content-Type", "application/octet-stream")
+		answer, err := http.DefaultClient.Do(r)
+		require.NoError(t, err)
+		body, err := io.ReadAll(answer.Body)
+		require.NoError(t, errors.Join(err, answer.Body.Close()))
+		require.Contains(t, string(body), `"outcome":"unchanged"`)
+		require.NotContains(t, string(body), "warnings")
+	}
+	_, out, _ := handler(t, "get", "modern", "--user", "bob")
+	require.Equal(t, "Przełóż w UTF-8", strings.TrimSpace(out))
+	code, _, errs := handler(t, "import", file(t, "broken.csv", "act,prompt\nA,B\nC,\xfe\xff\n"), "--encoding", "euc-jp", "--user", "dora")
+	require.Equal(t, command.Failed, code)
+	require.Contains(t, errs, "broken.csv: the file is not in euc-jp, as line 3 shows")
+	code, _, errs = handler(t, "import", table, "--encoding", "utf-7")
+	require.Equal(t, command.Usage, code)
+	require.Contains(t, errs, `"utf-7" is no code page: use one of big5, `)
+}
+
+// TestFilesCanBeFilledIn: what a program gets has placeholders that it fills in, defaults that it
+// cannot have are told with their values, and a folder under git has the text as it is.
+func TestFilesCanBeFilledIn(t *testing.T) {
+	clean(t)
+	t.Setenv("PROMPTHUB_CONFIG", file(t, "config.json", "{}"))
+	_, url := startLocal(t, t.TempDir())
+	t.Setenv("PROMPTHUB_URL", url)
+	const text = "In {{tone:warm, dry}} words to ${who} on {{my day}}"
+	code, _, errs := handler(t, "save", "--name", "note", file(t, "note.txt", text), "--user", "ann")
+	require.Equal(t, command.OK, code, errs)
+	for as, want := range map[string]string{
+		"langfuse": "In {{tone}} words to {{who}} on {{my_day}}", "github-models": "In {{tone}} words to {{who}} on {{my_day}}",
+		"vscode": "In ${input:tone} words to ${input:who} on ${input:my_day}", "prompts.chat": "In ${tone:warm, dry} words to ${who} on ${my day}",
+		"dotprompt": "In {{tone}} words to {{who}} on {{my_day}}", "fabric": text, "markdown": text,
+	} {
+		_, out, errs := handler(t, "get", "note", "--format", as, "--user", "ann")
+		require.Contains(t, out, want, as)
+		require.Equal(t, as == "langfuse" || as == "github-models" || as == "vscode", strings.Contains(errs, `variables.tone (default "warm, dry")`), "%s: %s", as, errs)
+		_, out, _ = handler(t, "get", "note", "--format", as, "--syntax", "library", "--user", "ann")
+		require.Contains(t, out, text, as)
+	}
+	_, out, _ := handler(t, "get", "note", "--format", "dotprompt", "--user", "ann")
+	require.Contains(t, out, "tone: warm, dry")
+
+	folder := t.TempDir()
+	code, out, errs = handler(t, "pull", folder, "--format", "langfuse", "--user", "ann")
+	require.Equal(t, command.OK, code, out+errs)
+	files, err := filepath.Glob(filepath.Join(folder, "*.json"))
+	require.NoError(t, err)
+	require.Len(t, files, 1)
+	pulled, err := os.ReadFile(files[0])
+	require.NoError(t, err)
+	require.Contains(t, string(pulled), text, "so that no push loses a default")
+	require.NoError(t, os.WriteFile(files[0], bytes.ReplaceAll(pulled, []byte("words"), []byte("lines")), 0o600))
+	code, out, errs = handler(t, "push", folder, "--user", "ann")
+	require.Equal(t, command.OK, code, out+errs)
+	_, out, _ = handler(t, "get", "note", "--var", "who=Bob", "--var", "my_day=Monday", "--user", "ann")
+	require.Equal(t, "In warm, dry lines to Bob on Monday", out)
 }

@@ -74,6 +74,7 @@ type importing struct {
 	update        bool
 	account       bool
 	syntax        *syntaxName
+	page          codePageName
 	key           string
 	public        bool
 	private       bool
@@ -118,6 +119,7 @@ imported again: what was created from it before is unchanged.`,
 			flags.BoolVar(&c.asContributor, "as-contributor", false, "call as the first contributor of each row, for services in dev mode")
 			flags.BoolVar(&c.update, "update", false, "give prompts that there are by their names new versions, instead of creating second ones")
 			c.syntax = syntaxFlag(flags, "in which placeholders are written anew, such as {x} of an f-string, which is not filled in here; files are kept as they are", format.Imported()...)
+			flags.Var(&c.page, "encoding", "`name` of the code page that files are saved in which are neither UTF-8 nor UTF-16, such as windows-1250, shift_jis or ibm850; else it is guessed, with a warning")
 			flags.BoolVar(&c.account, "account", false, "FILE is what export --account wrote: make its prompts with all their versions and labels")
 			flags.BoolVar(&c.public, "public", false, "everybody may see prompts whose file does not say who may")
 			flags.BoolVar(&c.private, "private", false, "only the caller may see them, which is the default")
@@ -187,6 +189,11 @@ func (c *importing) rows(std command.Streams, name string) (iter.Seq2[format.Row
 			return nil, err
 		}
 		if !format.IsArchive(file) {
+			if c.page != "" {
+				if file, err = format.InUTF8(file, string(c.page)); err != nil {
+					return nil, fmt.Errorf("%s: %w", name, err)
+				}
+			}
 			return format.Rows(filepath.ToSlash(name), file, c.key), nil
 		}
 		files, skipped, err = format.Archive(file, format.MaxTotal)
@@ -195,6 +202,9 @@ func (c *importing) rows(std command.Streams, name string) (iter.Seq2[format.Row
 		}
 	}
 	tellNoise(std, skipped)
+	if c.page != "" {
+		files = format.FilesInUTF8(files, string(c.page))
+	}
 	return format.RowsOf(files, c.key), nil
 }
 
@@ -277,6 +287,18 @@ func (f *formatName) String() string { return string(f.Format) }
 // Set reads a name.
 func (f *formatName) Set(s string) (err error) {
 	f.Format, err = format.Parse(s)
+	return err
+}
+
+// A codePageName is the flag --encoding.
+type codePageName string
+
+func (p *codePageName) String() string { return string(*p) }
+
+// Set reads a name.
+func (p *codePageName) Set(s string) error {
+	name, err := format.CodePage(s)
+	*p = codePageName(name)
 	return err
 }
 

@@ -100,6 +100,7 @@ func TestDoubling(t *testing.T) {
 		{Name: "Terms", With: text(func(s string) { prompt.Terms(s) })},
 		{Name: "AppendWords", With: text(func(s string) { prompt.AppendWords(nil, s) })},
 		{Name: "RunsOf", With: text(func(s string) { prompt.RunsOf(s).Like(prompt.RunsOf(s[len(s)/2:])) })},
+		{Name: "Told", With: content(func(c prompt.Content) { _, lost := c.Bare(); prompt.Told(lost) })},
 		{Name: "Content.Bare", With: content(func(c prompt.Content) { c.Bare() })},
 		{Name: "Content.Invisible", With: content(func(c prompt.Content) { c.Invisible() })},
 		{Name: "Shown", With: text(func(s string) { prompt.Shown(s) })},

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -115,6 +116,21 @@ func (c Content) Bare() (bare Content, lost []Variable) {
 		c.Messages[i].Content = write(parts)
 	}
 	return c, lost
+}
+
+// maxTold is of how many variables Told tells.
+const maxTold = 10
+
+// Told says which defaults and choices are lost, for a header.
+func Told(lost []Variable) (told []string) {
+	for _, v := range lost[:min(len(lost), maxTold)] {
+		said := "choices"
+		if v.Default != nil {
+			said = "default " + strconv.QuoteToASCII(Excerpt(*v.Default))
+		}
+		told = append(told, "variables."+v.Name+" ("+said+")")
+	}
+	return told
 }
 
 // oneLine returns a text that can be the description of a variable.

@@ -48,12 +48,20 @@ type entry struct {
 // spotsOf returns where the entries of a file are, and the names of files in an archive that were
 // passed over. An entry that includes others, or would take the name of another for its slug, comes
 // after them.
-func spotsOf(file string, b []byte) (all []spot, skipped []string, err error) {
+func spotsOf(file, page string, b []byte) (all []spot, skipped []string, err error) {
+	if page != "" && !format.IsArchive(b) {
+		if b, err = format.InUTF8(b, page); err != nil {
+			return nil, nil, unreadable(err)
+		}
+	}
 	switch {
 	case format.IsArchive(b):
 		var files []format.File
 		if files, skipped, err = format.Archive(b, maxArchive); err != nil {
 			return nil, nil, unreadable(err)
+		}
+		if page != "" {
+			files = format.FilesInUTF8(files, page)
 		}
 		all, err = collect(format.PartsOf(files, ""))
 	case isAccount(file, b):

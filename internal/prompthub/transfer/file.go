@@ -26,7 +26,8 @@ type File struct {
 
 // FileOf returns a prompt in a format, with its text in a syntax where one is named: the file that
 // its version was made of, byte for byte, where that is of the format and still says what the
-// prompt is; else one that is written anew, with what only the format knows put back.
+// prompt is; else one that is written anew, with what only the format knows put back, and with
+// placeholders that the program of the format fills in. format.Library leaves these as they are.
 func FileOf(ctx context.Context, s *library.Service, who auth.User, v library.View, name, syntax string) (File, error) {
 	f, err := format.Parse(name)
 	if err != nil {
@@ -135,8 +136,8 @@ func (p stored) size() int {
 // ask for it; and one of LangChain to write placeholders anew, because it says how they are
 // written.
 func (p stored) encode(f format.Format, to format.Syntax) (file []byte, loss []string, err error) {
-	made := p.made
-	if made == nil || format.Format(made.Format) != f && (to == "" || format.Format(made.Format) != format.LangChain) {
+	made, asIs := p.made, to == "" || to == format.Library
+	if made == nil || format.Format(made.Format) != f && (asIs || format.Format(made.Format) != format.LangChain) {
 		return write(f, to, p.doc)
 	}
 	was := p.read()
@@ -146,11 +147,16 @@ func (p stored) encode(f format.Format, to format.Syntax) (file []byte, loss []s
 	}
 	p.doc.Extra = was.Extra
 	switch {
-	case to != "": // also in another format
+	case !asIs: // also in another format
 	case made.Version == p.Version && made.State == p.State(p.doc.Labels) && was.SameContent(p.doc) && was.Stays(made.Bytes):
 		return made.Bytes, nil, nil
 	case was.Name == p.doc.Name && made.Syntax == "":
-		return was.Rewrite(made.File, made.Bytes, p.doc.As(*was))
+		d, lost := p.doc, []string(nil)
+		if to == "" && !was.SameContent(d) {
+			d, lost = forProgram(f, d)
+		}
+		file, loss, err = was.Rewrite(made.File, made.Bytes, d.As(*was))
+		return file, told(loss, lost), err
 	}
 	return write(f, to, p.doc)
 }
@@ -171,7 +177,7 @@ func Takes(ctx context.Context, s *library.Service, who auth.User, v library.Vie
 	if isKept && format.SameLines(p.made.Bytes, made.Bytes) && p.made.Syntax == made.Syntax {
 		return false, read, nil
 	}
-	given, _, err := p.encode(f, "")
+	given, _, err := p.encode(f, format.Library)
 	switch {
 	case err != nil: // the format cannot hold all of the prompt
 		return isKept, read, nil //nolint:nilerr // as told
@@ -184,10 +190,33 @@ func Takes(ctx context.Context, s *library.Service, who auth.User, v library.Vie
 }
 
 func write(f format.Format, to format.Syntax, d format.Document) (file []byte, loss []string, err error) {
-	if d, err = d.In(to); err != nil {
+	var lost []string
+	if to == "" {
+		d, lost = forProgram(f, d)
+	} else if d, err = d.In(to); err != nil {
 		return nil, nil, &fault.Error{Kind: fault.Invalid, Text: err.Error(), Fields: []fault.Field{{Name: "query.syntax", Message: err.Error(), Value: string(to)}}}
 	}
-	return format.Write(f, d)
+	file, loss, err = format.Write(f, d)
+	return file, told(loss, lost), err
+}
+
+// forProgram returns the document with the placeholders that the program of a format fills in, and
+// the losses of those that were written anew, in a format that holds no variables.
+func forProgram(f format.Format, d format.Document) (format.Document, []string) {
+	filled, anew := f.ForProgram(d)
+	if !anew {
+		return d, nil
+	}
+	_, lost := d.Draft().Content().Bare()
+	return filled, prompt.Told(lost)
+}
+
+// told returns what a file cannot hold, with the values of defaults in it.
+func told(loss, lost []string) []string {
+	if slices.Contains(loss, "variables") || slices.Contains(loss, "variables.default") {
+		loss = append(loss, lost...)
+	}
+	return loss
 }
 
 // syntaxOf returns the syntax of a name, "" for the text as it is.

@@ -36,6 +36,8 @@ type Options struct {
 	Update bool   // gives prompts that there are by their names new versions
 	From   int    // how many entries an earlier request was through with
 	Syntax string // in which texts must be, "" for as they are
+	// of files that are neither UTF-8 nor UTF-16, as format.CodePage takes it; "" is what they seem to be
+	CodePage string
 	// of prompts whose file does not say one; "" is private
 	Visibility prompt.Visibility
 }
@@ -82,7 +84,7 @@ type Report struct {
 // Import takes a file into the library, as prompts of the caller's. It goes on past entries that
 // are rejected. The same again finds what is there unchanged.
 func Import(ctx context.Context, s *library.Service, who auth.User, file []byte, o Options) (r Report, err error) {
-	all, skipped, err := spotsOf(o.File, file)
+	all, skipped, err := spotsOf(o.File, o.CodePage, file)
 	if err != nil {
 		return Report{}, err
 	}

@@ -95,6 +95,24 @@ test('the client of Langfuse compiles the same', async () => {
   assert.deepEqual(many.compile(chatValues).map(({ role, content }) => ({ role, content })), (await rendered(chat, chatValues)).messages);
 });
 
+test('placeholders with defaults, choices and spaces are filled in by the programs that get them', async () => {
+  for (const [n, said] of ['In {{tone:warm}} words to ${who}', '${who} on {{my day}} as {{size:S|M}} and {{size}}', '{{tone:warm}} ${input:what:a hint} {no} "q"', '{{who | select:options=["Ann","Bob"]}}, ${tone:warm}'].entries()) {
+    const p = await create({ name: `filled/${n}`, title: `Filled ${n}`, text: said });
+    const given = { tone: 'dry', who: 'Ann', my_day: 'May 1', size: 'M', what: 'it' };
+    const known = values => Object.fromEntries(Object.entries(values).filter(([name]) => new RegExp(`\\b${name.replace('_', '.')}\\b`).test(said)));
+    const want = (await rendered(p, known(given))).text;
+    const engine = new Dotprompt();
+    const file = await exported(p, 'dotprompt');
+    assert.equal((await engine.render(file, { input: given })).messages[0].content[0].text, want, file);
+    const needed = { who: 'Ann', my_day: 'May 1', what: 'it' };
+    const bare = (await rendered(p, known(needed))).text;
+    const { input } = await engine.renderMetadata(file); // whose defaults Genkit puts in, and the library alone does not
+    assert.equal((await engine.render(file, { input: { ...input?.default, ...needed } })).messages[0].content[0].text, bare, `without values for defaults: ${file}`);
+    assert.equal(await (await load(await exported(p, 'langchain'))).format(given), want);
+    assert.equal(new TextPromptClient({ ...JSON.parse(await exported(p, 'langfuse')), version: 1, labels: [] }).compile(given), want);
+  }
+});
+
 test('another parser reads the same YAML', async () => {
   assert.deepEqual(parseYAML(await exported(chat, 'github-models')),
     { name: 'a-chat', model: 'some/model', modelParameters: { temperature: 0.5, stop: ['a: b'] }, messages });

@@ -77,7 +77,7 @@ func (f *Folder) serve(ctx context.Context, items []Item) error {
 			continue
 		}
 		g.Go(func() error {
-			file, loss, err := f.Client.File(ctx, i.Prompt.ID, 0, i.Format, "")
+			file, loss, err := f.Client.File(ctx, i.Prompt.ID, 0, i.Format, format.Library)
 			var refused *client.Problem
 			switch {
 			case errors.As(err, &refused) && refused.Status == http.StatusNotFound: // it was deleted meanwhile

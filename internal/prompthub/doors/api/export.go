@@ -37,7 +37,7 @@ type exportInput struct {
 	ByID
 	Which
 	Format FileFormat `query:"format" required:"true" doc:"Which program's" example:"skill"`
-	Syntax string     `query:"syntax" enum:"dollar,f-string,handlebars,jinja,mustache" doc:"Writes the placeholders of the text anew: dollar as ${name}, f-string as {name}, the others as {{name}}. Defaults that only the text has become declared variables where they cannot stand in it. Absent: the text as it is" example:"handlebars"`
+	Syntax string     `query:"syntax" enum:"dollar,f-string,handlebars,jinja,library,mustache" doc:"Writes the placeholders of the text anew: dollar as ${name}, f-string as {name}, library as they are, the others as {{name}}. Defaults that only the text has become declared variables where they cannot stand in it. Absent: as the program of the format fills them in" example:"handlebars"`
 }
 
 type exportOutput struct {

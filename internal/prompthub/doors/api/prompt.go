@@ -68,7 +68,7 @@ type PromptDraft struct {
 // new prompt alone.
 type Written struct {
 	Name        string          `json:"name,omitempty" doc:"What programs call the prompt: 1 to 255 UTF-16 code units, trimmed, unique among your names and slugs; / parts it into folders; no |, no HTML tag, no / at an end or twice, not new, metrics or prompt-detail. Without one, a new prompt is called as the slug of its title, and one that is written anew keeps its name. A name that it had goes on leading to it until another one of yours takes it" example:"reviews/code"`
-	Description string          `json:"description,omitempty" doc:"What the prompt is for: at most 1,024 UTF-16 code units; without one, the first sentence of the text stands for it" example:"Reviews code for defects."`
+	Description string          `json:"description,omitempty" doc:"What the prompt is for: at most 8,192 UTF-16 code units; without one, the first sentence of the text stands for it" example:"Reviews code for defects."`
 	Message     string          `json:"message,omitempty" doc:"Why the content is what it is, for the history of versions: at most 500 UTF-16 code units" example:"Names the language first"`
 	Labels      []string        `json:"labels,omitempty" doc:"Labels to put on the version of this content: at most 50, each 1 to 36 of a-z 0-9 _ . -, and neither latest nor digits alone" example:"[\"staging\"]"`
 	Title       string          `json:"title" doc:"Trimmed; at most 200 UTF-16 code units, no control characters" example:"Act as a code reviewer"`

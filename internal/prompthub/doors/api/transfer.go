@@ -6,6 +6,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"prompthub/internal/fault"
 	"prompthub/internal/prompthub/files/format"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/transfer"
@@ -42,8 +43,21 @@ type importInput struct {
 	Update     bool   `query:"update" doc:"Gives prompts of mine that have the same names new versions. Otherwise they stay, and entries that differ are rejected"`
 	From       int    `query:"from" minimum:"0" doc:"How many entries an earlier request was through with: its next"`
 	Syntax     string `query:"syntax" enum:"dollar,mustache" doc:"Writes the placeholders of texts anew, such as {name} of an f-string, which is not filled in here; the file is kept as it is. Absent: texts stay as they are" example:"mustache"`
+	Encoding   string `query:"encoding" maxLength:"40" doc:"The code page of files that are neither UTF-8 nor UTF-16, such as windows-1250, shift_jis or ibm850. Absent: Windows-1252, Windows-1251 or GBK, as it seems, with a warning; the name of no code page is refused with those there are" example:"windows-1250"`
 	Visibility string `query:"visibility" enum:"private,public" doc:"Who may see prompts whose file does not say. Absent: private. An entry that was taken in before stays as it is" example:"private"`
 	RawBody    []byte `contentType:"application/octet-stream"`
+}
+
+// codePage returns the name of the code page, "" where none was named.
+func (in *importInput) codePage() (string, error) {
+	if in.Encoding == "" {
+		return "", nil
+	}
+	page, err := format.CodePage(in.Encoding)
+	if err != nil {
+		return "", &fault.Error{Kind: fault.Invalid, Text: err.Error(), Fields: []fault.Field{{Name: "query.encoding", Message: err.Error(), Value: in.Encoding}}}
+	}
+	return page, nil
 }
 
 type importOutput struct {
@@ -56,8 +70,12 @@ func (a *api) importFile(ctx context.Context, c call, in *importInput) (*importO
 		return nil, err
 	}
 	defer leave()
+	page, err := in.codePage()
+	if err != nil {
+		return nil, err
+	}
 	r, err := transfer.Import(ctx, a.Service, c.User, in.RawBody, transfer.Options{
-		File: in.File, DryRun: in.DryRun, Update: in.Update, From: in.From, Syntax: in.Syntax,
+		File: in.File, DryRun: in.DryRun, Update: in.Update, From: in.From, Syntax: in.Syntax, CodePage: page,
 		Visibility: prompt.Visibility(in.Visibility),
 	})
 	a.Admission.Spend(c.Key, r.Changes)

@@ -44,20 +44,9 @@ func (s *server) forClients(v library.View, on []string) wirePrompt {
 	content, lost := v.Content().Bare()
 	v.Draft = v.With(content)
 	p := s.encode(v, on)
-	var told []string
-	for _, x := range lost[:min(len(lost), maxLost)] {
-		said := "choices"
-		if x.Default != nil {
-			said = "default " + strconv.QuoteToASCII(prompt.Excerpt(*x.Default))
-		}
-		told = append(told, "variables."+x.Name+" ("+said+")")
-	}
-	p.loss = strings.Join(told, ", ")
+	p.loss = strings.Join(prompt.Told(lost), ", ")
 	return p
 }
-
-// maxLost is of how many variables a header tells.
-const maxLost = 10
 
 // A graph says what was put into the places of includes.
 type graph struct {

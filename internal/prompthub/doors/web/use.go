@@ -121,18 +121,32 @@ const (
 	maxExampleValue  = 40 // bytes
 )
 
-// exampleValues returns values for examples: the default if it is short and in one line, else
-// dots to be replaced.
+// exampleValues returns values for examples.
 func exampleValues(fields []field) []value {
 	var all []value
 	for _, f := range fields[:min(len(fields), maxExampleValues)] {
-		text := f.Hint()
-		if text == "" || len(text) > maxExampleValue || strings.ContainsFunc(text, unicode.IsControl) {
-			text = "…"
-		}
-		all = append(all, value{f.Name, text})
+		all = append(all, value{f.Name, exampleOf(f)})
 	}
 	return all
+}
+
+// exampleOf returns a value that the variable takes: the default if it is short and in one line,
+// else dots to be replaced, or where these would be refused one that would not.
+func exampleOf(f field) string {
+	text := f.Hint()
+	switch {
+	case text != "" && len(text) <= maxExampleValue && !strings.ContainsFunc(text, unicode.IsControl):
+		return text
+	case f.Type == prompt.Choice && len(f.Choices) > 0:
+		return f.Choices[0]
+	case f.Type == prompt.Number:
+		return "1"
+	case f.Type == prompt.Boolean:
+		return "true"
+	case f.Type == prompt.Date:
+		return "2026-01-31"
+	}
+	return "…"
 }
 
 // inOrder returns the names of arguments, in their order.
@@ -207,7 +221,7 @@ func sdkUses(origin, slug, label string, values []value) []use {
 	}
 	object := ""
 	if len(values) > 0 {
-		object = "{ " + strings.TrimPrefix(joinedBy(values, ", ", pairs), ", ") + " }"
+		object = nested(values)
 	}
 	return []use{
 		{ID: "use-python", Name: "Python, with the package langfuse", Hint: keys, Text: "from langfuse import Langfuse\n\n" +
@@ -219,6 +233,30 @@ func sdkUses(origin, slug, label string, values []value) []use {
 			`const prompt = await langfuse.prompt.get("` + slug + `", { label: "` + label + `" });` + "\n" +
 			`const text = prompt.compile(` + object + `);`},
 	}
+}
+
+// nested returns values as an object of JavaScript. Its client looks for a.b in an object a, so a
+// name with dots is a path there; one that is the beginning of another stays as it is.
+func nested(values []value) string {
+	var list []string
+	for i, v := range values {
+		name, rest, dotted := strings.Cut(v.Name, ".")
+		if !dotted || slices.ContainsFunc(values, func(w value) bool { return w.Name == name }) {
+			list = append(list, quoted(v.Name)+": "+quoted(v.Text))
+			continue
+		}
+		if slices.ContainsFunc(values[:i], func(w value) bool { return strings.HasPrefix(w.Name, name+".") }) {
+			continue // which is in that object
+		}
+		inner := []value{{rest, v.Text}}
+		for _, w := range values[i+1:] {
+			if rest, ok := strings.CutPrefix(w.Name, name+"."); ok {
+				inner = append(inner, value{rest, w.Text})
+			}
+		}
+		list = append(list, quoted(name)+": "+nested(inner))
+	}
+	return "{ " + strings.Join(list, ", ") + " }"
 }
 
 // usesOfAuthor returns how programs use the public prompts of an author.

@@ -39,6 +39,9 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	code := m.Run()
+	if testing.Verbose() {
+		printTable(os.Stdout)
+	}
 	_ = os.RemoveAll(dir)
 	os.Exit(code)
 }
@@ -73,7 +76,7 @@ func TestPython(t *testing.T) {
 	scripts(t, python, ".test.py", func(t *testing.T, env []string, script string) {
 		t.Helper()
 		env = append(env, "HOME="+t.TempDir()) // where there are no profiles of these clients
-		said := ran.Find(run(t, env, python, interpreter, "-I", script))
+		said := ran.Find(run(t, env, python, interpreter, "-I", script, "-v"))
 		require.NotEmpty(t, said, "no test ran")
 		t.Logf("%s", said)
 	})
@@ -132,6 +135,7 @@ func run(t *testing.T, env []string, in, name string, args ...string) []byte {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir, cmd.Env = filepath.Join(root, in), env
 	out, err := cmd.CombinedOutput()
+	foundIn(in, args, out)
 	require.NoError(t, err, "%s", out)
 	return out
 }

@@ -35,6 +35,7 @@ print(same, "of", len(rows), "rows are the same")
 // TestPythonReadsTheSameCSV imports a file of prompts, that which PROMPTS_CSV names, as
 // prompts.chat publishes it, or a small one, and has Python read what comes out of it.
 func TestPythonReadsTheSameCSV(t *testing.T) {
+	tried(t, tools, "rows of an exported CSV file", "csv of Python")
 	python := needed(t, "python3")
 	inputs.Packages(t, "./handler")
 	dir := t.TempDir()

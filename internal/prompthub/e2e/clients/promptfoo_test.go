@@ -43,6 +43,7 @@ func evaluate(t *testing.T, env []string, args ...string) string {
 
 // TestPromptfoo has promptfoo ask for prompts by name.
 func TestPromptfoo(t *testing.T) {
+	tried(t, promptfoo, "prompts by label and by version", "promptfoo")
 	p := start(t)
 	for name, text := range map[string]string{"folder/hello world": "Hello {{name}} from a folder", "numbered": "Hello {{name}} from version 1"} {
 		body := map[string]any{"title": name, "name": name, "text": text, "labels": []string{"production"}}
@@ -54,6 +55,7 @@ func TestPromptfoo(t *testing.T) {
 // TestPromptfooWithTestData has it evaluate a prompt with the test data that came with its file, as
 // both are exported after an edit.
 func TestPromptfooWithTestData(t *testing.T) {
+	tried(t, promptfoo, "test data of an exported file", "promptfoo")
 	p := start(t)
 	var report struct{ Items []struct{ ID string } }
 	b := p.send(t, "data", http.MethodPost, "/import?file=greet.prompt.yml", []byte("messages:\n  - role: system\n    content: Be {{mood}}.\n  - role: user\n"+

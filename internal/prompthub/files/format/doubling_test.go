@@ -83,6 +83,11 @@ func TestDoubling(t *testing.T) {
 	funcs := []doubling.Func{
 		{Name: "IsArchive", With: file(func(b []byte) { format.IsArchive(b) })},
 		{Name: "HasFrontMatter", With: file(func(b []byte) { format.HasFrontMatter(b) })},
+		{Name: "CodePage", With: file(func(b []byte) { _, _ = format.CodePage(string(b)) })},
+		{Name: "InUTF8", With: file(func(b []byte) { _, _ = format.InUTF8(append(b, 0xe4), "windows-1252") })},
+		{Name: "FilesInUTF8", With: file(func(b []byte) {
+			format.FilesInUTF8([]format.File{{Path: "p.csv", Bytes: append(b, 0xe4)}}, "shift_jis")
+		})},
 		{Name: "Hidden", With: file(func(b []byte) { format.Hidden(string(b)) })},
 		{Name: "Parse", With: file(func(b []byte) { _, _ = format.Parse(string(b)) })},
 		{Name: "Format.MediaTypeOf", With: file(func(b []byte) { format.LangChain.MediaTypeOf(b) })},
@@ -216,6 +221,7 @@ func TestDoubling(t *testing.T) {
 				b := said(document(s))
 				return func() { readParts(format.Parts(name, append(b, b...), "k")) }
 			}},
+			doubling.Func{Name: fmt.Sprintf("Format.ForProgram (%s)", f), With: doc(func(d format.Document) { d.Text += "${a:1}"; f.ForProgram(d) })},
 			doubling.Func{Name: fmt.Sprintf("Write (%s)", f), With: doc(func(d format.Document) { _, _, _ = format.Write(f, d) })},
 			doubling.Func{Name: fmt.Sprintf("Write (%s, chat)", f), With: func(s string) func() { d := chat(s); return func() { _, _, _ = format.Write(f, d) } }},
 			doubling.Func{Name: fmt.Sprintf("Rewrite (%s)", f), With: func(s string) func() {

@@ -1,13 +1,17 @@
 package format_test
 
 import (
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/ianaindex"
 	"golang.org/x/text/encoding/simplifiedchinese"
 
 	"prompthub/internal/prompthub/files/format"
@@ -340,4 +344,59 @@ func TestFilesOfOneName(t *testing.T) {
 		}
 		require.Equal(t, len(files), n)
 	}
+}
+
+// TestCodePages: what a program for tables saves in a code page is read as it was meant, in any
+// format, and a file that is in another is refused by its line.
+func TestCodePages(t *testing.T) {
+	t.Parallel()
+	said := map[string]string{
+		"big5": "請把下面的文字翻譯成英文", "euc-jp": "次の文章を英語に訳して", "euc-kr": "다음 글을 영어로 옮겨", "gb18030": "请翻译 😀", "gbk": "请把下面的文字",
+		"ibm437": "Übersetze für café", "ibm850": "Übersetze für Ærø", "ibm852": "Přeložte žluťoučký", "ibm866": "Переведи текст",
+		"iso-8859-1": "Übersetze", "iso-8859-2": "Přeložte żółw", "iso-8859-5": "Переведи", "iso-8859-7": "Μετάφρασε", "iso-8859-9": "Çevir şunu ığ", "iso-8859-15": "Prix en €",
+		"koi8-r": "Переведи текст", "koi8-u": "Переклади їх", "macintosh": "Übersetze “für”", "shift_jis": "次の文章を英語に訳して。ソ表",
+		"windows-1250": "Přeložte żółw", "windows-1251": "Переведи ё", "windows-1252": "“Übersetze” – €", "windows-1253": "Μετάφρασε", "windows-1254": "Çevir şunu",
+		"windows-1255": "תרגם", "windows-1256": "ترجم", "windows-1257": "Išversk ąčę", "windows-1258": "Dich đoan", "windows-874": "แปลข้อความ",
+	}
+	require.Equal(t, format.CodePages(), slices.Sorted(maps.Keys(said)))
+	for page, text := range said {
+		for file, around := range map[string]string{
+			"p.csv": "sep=;\ract;prompt\rClerk;\"%s, please\"\r", "clerk.md": "---\ntitle: Clerk\n---\n%s, please", "p.json": `{"title": "Clerk", "text": "%s, please"}`,
+		} {
+			saved, err := ianaEncode(page, fmt.Sprintf(around, text))
+			require.NoError(t, err, page)
+			utf8, err := format.InUTF8(saved, page)
+			require.NoError(t, err)
+			n := 0
+			for row, err := range format.Rows(file, utf8, "") {
+				require.NoError(t, errors.Join(err, row.Err), "%s %s", page, file)
+				require.Equal(t, []string{"Clerk", text + ", please"}, []string{row.Titled().Title, row.Text}, "%s %s", page, file)
+				require.Empty(t, row.Warnings)
+				n++
+			}
+			require.Equal(t, 1, n)
+		}
+	}
+	same := []byte("act,prompt\nClerk,Žluť\n") // UTF-8 already
+	utf8, err := format.InUTF8(same, "shift_jis")
+	require.NoError(t, err)
+	require.Equal(t, same, utf8)
+	_, err = format.InUTF8([]byte("act,prompt\nClerk,\x81\xff\xfe\n"), "shift_jis")
+	require.EqualError(t, err, "the file is not in shift_jis, as line 2 shows: name the code page that it was saved in")
+	for name, page := range map[string]string{"CP1250": "windows-1250", "cp850": "ibm850", "Shift-JIS": "shift_jis", "GBK": "gbk"} {
+		got, err := format.CodePage(name)
+		require.NoError(t, err)
+		require.Equal(t, page, got)
+	}
+	_, err = format.CodePage("klingon")
+	require.ErrorContains(t, err, `"klingon" is no code page: use one of big5, `)
+}
+
+// ianaEncode returns a text in the code page that IANA knows by a name.
+func ianaEncode(name, text string) ([]byte, error) {
+	e, err := ianaindex.IANA.Encoding(name)
+	if err != nil || e == nil {
+		return nil, fmt.Errorf("%s: %v", name, err)
+	}
+	return e.NewEncoder().Bytes([]byte(text))
 }

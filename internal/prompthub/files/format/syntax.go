@@ -19,17 +19,51 @@ const (
 	FString    Syntax = "f-string"   // {name}, where {{ stands for a brace
 	Handlebars Syntax = "handlebars" // {{name}} alone
 	Jinja      Syntax = "jinja"      // the same
+	Library    Syntax = "library"    // as the library has the text
+
+	inputs Syntax = "inputs" // ${input:name}, of VS Code alone
 )
 
-// Syntaxes returns all of them.
-func Syntaxes() []Syntax { return []Syntax{Dollar, FString, Handlebars, Jinja, Mustache} }
+// Syntaxes returns those that one may ask for.
+func Syntaxes() []Syntax { return []Syntax{Dollar, FString, Handlebars, Jinja, Library, Mustache} }
+
+// filledIn says in which syntax the program of a format fills placeholders in. Others have none, or
+// are read by this library.
+var filledIn = map[Format]Syntax{
+	Dotprompt: Handlebars, SemanticKernel: Handlebars, Langfuse: Handlebars, LangChain: Handlebars, GitHubModels: Handlebars, OpenWebUI: Handlebars,
+	Prompty: Jinja, Messages: Jinja, PromptsChat: Dollar, VSCode: inputs,
+}
+
+// ForProgram returns the document with the placeholders that the program of a format fills in, and
+// whether any had to be written anew: one that it knows stays as it is written. A text that cannot
+// be written so stays too, and so does one in a syntax of the format that is another.
+func (f Format) ForProgram(d Document) (Document, bool) {
+	to, known := filledIn[f]
+	if !known || d.isFString() || f == SemanticKernel && strings.Contains(d.words(), "{{$") {
+		return d, false
+	}
+	if to == Handlebars || to == Jinja {
+		content := d.draft().Content()
+		if bare, _ := content.Bare(); bare.Text == content.Text && slices.Equal(bare.Messages, content.Messages) {
+			return d, false
+		}
+	}
+	filled, err := d.In(to)
+	if err != nil || filled.Text == d.Text && slices.Equal(filled.Messages, d.Messages) {
+		return d, false
+	}
+	if f == LangChain {
+		filled.syntax = mustache // as it calls {{name}}
+	}
+	return filled, true
+}
 
 // Imported returns those that texts of files may be rewritten in, as the library fills them in.
 func Imported() []Syntax { return []Syntax{Dollar, Mustache} }
 
 // names are those that placeholders of a syntax can have, where not all can be.
 var names = map[Syntax]*regexp.Regexp{
-	FString: identifier, Jinja: identifier, Handlebars: regexp.MustCompile(`^[A-Za-z_][\w-]*$`),
+	FString: identifier, Jinja: identifier, inputs: identifier, Handlebars: regexp.MustCompile(`^[A-Za-z_][\w-]*$`),
 }
 
 var identifier = regexp.MustCompile(`^[A-Za-z_]\w*$`)
@@ -38,7 +72,7 @@ var identifier = regexp.MustCompile(`^[A-Za-z_]\w*$`)
 // and choices, those that only the text has become declared ones. A text that would say something
 // else then is an error.
 func (d Document) In(to Syntax) (Document, error) {
-	if to == "" || to == FString && d.isFString() {
+	if to == "" || to == Library || to == FString && d.isFString() {
 		return d, nil
 	}
 	d, err := d.Mustache()
@@ -99,6 +133,8 @@ func (s Syntax) part(p prompt.Part, variables []prompt.Variable) (string, error)
 		return "${" + inner + "}", nil
 	case FString:
 		return "{" + inner + "}", nil
+	case inputs:
+		return "${input:" + inner + "}", nil
 	}
 	return "{{" + inner + "}}", nil
 }

@@ -3,6 +3,9 @@ package format_test
 import (
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"strings"
 	"testing"
 	"unicode/utf8"
 
@@ -146,4 +149,65 @@ func TestPlaceholdersOfOtherProgramsAreRewritten(t *testing.T) {
 		require.Equal(t, "a hint", d.Variables[0].Description)
 		require.Equal(t, []string{"a", "b"}, d.Variables[2].Choices)
 	}
+}
+
+// TestForProgram: of placeholders of any kind, the file that goes out has those that its program
+// fills in, and says the same once they are filled in. A default that the format cannot hold
+// is the one thing that it no longer says.
+func TestForProgram(t *testing.T) {
+	t.Parallel()
+	pieces := []string{
+		"Hi ", "{{name}}", "{{ name }}", "${name}", "{{tone:warm}}", "${tone:warm}", "{{my day}}", "${my day: late }", "{{size:S|M}}", "${input:what:a hint}",
+		"{{$who}}", "{{who | select:options=[\"a\",\"b\"]}}", " {no} ", " $5 ", "\n", "é🚀", "{{#if name}}", "{\"a\": 1}",
+	}
+	plain := regexp.MustCompile(`^\{\{ ?[A-Za-z_]\w* ?\}\}$`)
+	known := map[format.Format]*regexp.Regexp{
+		format.Dotprompt: plain, format.Prompty: plain, format.Langfuse: plain, format.LangChain: plain, format.GitHubModels: plain, format.OpenWebUI: plain,
+		format.SemanticKernel: plain, format.Messages: plain, format.PromptsChat: regexp.MustCompile(`^\$\{[^{}]+\}$`), format.VSCode: regexp.MustCompile(`^\$\{input:\w+\}$`),
+	}
+	random := rand.New(rand.NewPCG(1, 64))
+	anew := map[format.Format]int{}
+	for range 3000 {
+		text := "x"
+		for range 1 + random.IntN(6) {
+			text += pieces[random.IntN(len(pieces))]
+		}
+		d := format.Document{Name: "p", Title: "P", Text: text}
+		was := prompt.ParseTemplate(nil, text)
+		for f, looks := range known {
+			filled, changed := f.ForProgram(d)
+			if changed {
+				anew[f]++
+			} else {
+				require.Equal(t, d, filled)
+			}
+			is := prompt.ParseTemplate(filled.Variables, filled.Text)
+			for i, part := range is.Parts()[0] {
+				if part.Variable >= 0 && (f != format.SemanticKernel || !strings.Contains(text, "{{$")) {
+					require.Regexp(t, looks, part.Text, "%s of %q: part %d of %q", f, text, i, filled.Text)
+				}
+			}
+			require.Len(t, is.Variables, len(was.Variables))
+			for i, v := range was.Variables {
+				require.Equal(t, []any{v.Name, v.Default, v.Choices}, []any{is.Variables[i].Name, is.Variables[i].Default, is.Variables[i].Choices}, "%s of %q", f, text)
+			}
+			_, loss, err := format.Write(f, filled)
+			require.NoError(t, err, "%s of %q", f, text)
+			if f == format.Dotprompt || f == format.Prompty {
+				require.NotContains(t, loss, "variables", "which the format can hold: %q", text)
+			}
+		}
+	}
+	for f := range known {
+		require.Greater(t, anew[f], 100, f)
+	}
+	for _, f := range format.Formats() {
+		if known[f] == nil {
+			_, changed := f.ForProgram(format.Document{Text: "${a:1}"})
+			require.False(t, changed, f)
+		}
+	}
+	call, changed := format.SemanticKernel.ForProgram(format.Document{Text: "{{$a}} {{Plugin.Call}} ${b}"})
+	require.False(t, changed, "its own syntax and ours cannot stand in one text")
+	require.Equal(t, "{{$a}} {{Plugin.Call}} ${b}", call.Text)
 }
