@@ -56,8 +56,11 @@ func TestSnippets(t *testing.T) {
 		"Scripts":       {"Übersetze {{text:日本語 🚀}} für {{wen}}", "Übersetze 日本語 🚀 für …"},
 	}
 	declared := []map[string]any{
-		{"name": "n", "type": "number", "required": true}, {"name": "b", "type": "boolean", "required": true}, {"name": "d", "type": "date", "required": true},
-		{"name": "c", "type": "choice", "choices": []string{"it's", "b"}, "required": true}, {"name": "m", "type": "multiline", "default": "one\ntwo"},
+		{"name": "n", "type": "number", "required": true},
+		{"name": "b", "type": "boolean", "required": true},
+		{"name": "d", "type": "date", "required": true},
+		{"name": "c", "type": "choice", "choices": []string{"it's", "b"}, "required": true},
+		{"name": "m", "type": "multiline", "default": "one\ntwo"},
 	}
 	texts["Declared"] = [2]string{"{{n}} {{b}} {{d}} {{c}} {{m}}", "1 true 2026-01-31 it's …"}
 	pages := make(map[string]string)

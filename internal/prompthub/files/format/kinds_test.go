@@ -396,7 +396,7 @@ func TestCodePages(t *testing.T) {
 func ianaEncode(name, text string) ([]byte, error) {
 	e, err := ianaindex.IANA.Encoding(name)
 	if err != nil || e == nil {
-		return nil, fmt.Errorf("%s: %v", name, err)
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return e.NewEncoder().Bytes([]byte(text))
 }

@@ -196,7 +196,7 @@ func checkLossless(file []byte) (any bool, why string) {
 	n := 0
 	for name, data := range webpChunks(file) {
 		const compression, none = 3, 0
-		made := 1
+		var made int
 		switch {
 		case name == "VP8L":
 			made = groups(data, 0, 0, true)
