@@ -301,8 +301,9 @@ func cutChangesHappenOnce(t *testing.T, older bool) {
 	}
 }
 
-// TestChangesOverAKilledHandler: a host that proxies sends a change without a body to the handler that
-// it started anew, too. The change that the killed one had made is answered, and not made again.
+// TestChangesOverAKilledHandler: a host that proxies sends a change without a body to the handler
+// that it started anew, too. The change that the killed one had made is answered, and not made
+// again.
 func TestChangesOverAKilledHandler(t *testing.T) {
 	for _, ops := range [][]string{ // as the third failure of a handler ends the host
 		{"POST /prompts/{id}/fork", "POST /prompts/{id}/versions/{version}/restore"},

@@ -113,8 +113,8 @@ func TestBrowser(t *testing.T) {
 	bob.Calm()
 }
 
-// TestBrowserPages: more players than a page of a leaderboard shows are a click away, and stay there
-// when the page asks again.
+// TestBrowserPages: more players than a page of a leaderboard shows are a click away, and stay
+// there when the page asks again.
 func TestBrowserPages(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs a browser")

@@ -151,8 +151,8 @@ func served(t *testing.T, h http.Handler) (conn net.Conn, end func() error) {
 	return here, func() error { cancel(); return <-done }
 }
 
-// TestRefusedBodyIsRead: a client that sends its body to the end before it looks at the answer, as the
-// host does, gets the answer, however much of the body the handler left.
+// TestRefusedBodyIsRead: a client that sends its body to the end before it looks at the answer, as
+// the host does, gets the answer, however much of the body the handler left.
 func TestRefusedBodyIsRead(t *testing.T) {
 	t.Parallel()
 	refused := func(w http.ResponseWriter, r *http.Request) {

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// WriteFile has a file written under another name first, so that one that is there is complete. What
-// a killed process has left of the same file goes.
+// WriteFile has a file written under another name first, so that one that is there is complete.
+// What a killed process has left of the same file goes.
 func WriteFile(name string, write func(io.Writer) error) error {
 	dir, base := filepath.Split(filepath.Clean(name))
 	dir = filepath.Clean(dir)

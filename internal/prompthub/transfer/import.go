@@ -36,7 +36,8 @@ type Options struct {
 	Update bool   // gives prompts that there are by their names new versions
 	From   int    // how many entries an earlier request was through with
 	Syntax string // in which texts must be, "" for as they are
-	// of files that are neither UTF-8 nor UTF-16, as format.CodePage takes it; "" is what they seem to be
+	// of files that are neither UTF-8 nor UTF-16, as format.CodePage takes it; "" is what they
+	// seem to be
 	CodePage string
 	// of prompts whose file does not say one; "" is private
 	Visibility prompt.Visibility

@@ -10,7 +10,8 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
 )
 
-// An Identity is the identity of the process in Microsoft Entra, by which it calls services of Azure.
+// An Identity is the identity of the process in Microsoft Entra, by which it calls services of
+// Azure.
 type Identity struct {
 	credential azcore.TokenCredential
 }

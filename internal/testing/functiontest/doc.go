@@ -51,8 +51,8 @@
 //     (500 or 400), an absolute address or a byte beyond ASCII in the request line, and %00 in a
 //     path (400), a request line of more than 8 KiB (414), more than 100 headers or 32 KiB of them
 //     (431), and a body of more than 100 MiB (500).
-//   - An answer that comes before the handler has read a body of known length is a bare 500 here. On
-//     the host that depends on how much of the body is still to be sent: 9 MiB were enough.
+//   - An answer that comes before the handler has read a body of known length is a bare 500 here.
+//     On the host that depends on how much of the body is still to be sent: 9 MiB were enough.
 //   - The third failure of the handler ends the host: its port is closed. Code 0 is no failure, and
 //     the handler is never started again: each request is 500. Code 200 is a restart that does
 //     not count.

@@ -21,8 +21,8 @@ type entry struct {
 	at          time.Time
 }
 
-// ranked puts solutions in order and ranks them as README says: as many players come before the best
-// of a player as have a shorter one, and every other has no rank.
+// ranked puts solutions in order and ranks them as README says: as many players come before the
+// best of a player as have a shorter one, and every other has no rank.
 func ranked(all []entry) []entry {
 	slices.SortFunc(all, func(a, b entry) int {
 		return cmp.Or(cmp.Compare(a.moves, b.moves), a.at.Compare(b.at), cmp.Compare(a.player, b.player))

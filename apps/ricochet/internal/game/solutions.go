@@ -218,9 +218,9 @@ type Standing struct {
 	Best Solution // without its moves while the round is active
 }
 
-// A Part says which standings of a round are wanted: at most Limit of them, after the position After
-// or from the first. With Every, which is for closed rounds, every solution is there and not the
-// best of each player alone.
+// A Part says which standings of a round are wanted: at most Limit of them, after the position
+// After or from the first. With Every, which is for closed rounds, every solution is there and not
+// the best of each player alone.
 type Part struct {
 	Every bool
 	After string

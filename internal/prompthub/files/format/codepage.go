@@ -69,8 +69,8 @@ func CodePage(name string) (string, error) {
 	return "", fmt.Errorf("%.40q is no code page: use one of %s; UTF-8 and UTF-16 need none", name, strings.Join(CodePages(), ", "))
 }
 
-// InUTF8 returns a file that is in a code page as UTF-8. One that is UTF-8, or says by its mark that
-// it is UTF-16, stays as it is: in a folder both may lie next to each other.
+// InUTF8 returns a file that is in a code page as UTF-8. One that is UTF-8, or says by its mark
+// that it is UTF-16, stays as it is: in a folder both may lie next to each other.
 func InUTF8(b []byte, page string) ([]byte, error) {
 	e, known := codePages[page]
 	switch {

@@ -7,8 +7,9 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// maxPart is how much of a text one property has, in UTF-16 code units. It is below table.MaxString:
-// Azure's limit of a property is told as 64 KiB in one place and as 32,000 characters in another.
+// maxPart is how much of a text one property has, in UTF-16 code units. It is below
+// table.MaxString: Azure's limit of a property is told as 64 KiB in one place and as 32,000
+// characters in another.
 const maxPart = 32_000
 
 // TextParts returns a text as properties that each hold what one property may. The first has the

@@ -44,8 +44,9 @@ func ErrNoLabel(has ...string) error {
 
 const toldLabels = 10 // of a prompt, in an error
 
-// LastMove returns the last move of a label that was not undone. With the hash of an Idempotency-Key it
-// reports instead if a request with that key has undone one of the newest moves already.
+// LastMove returns the last move of a label that was not undone. With the hash of an
+// Idempotency-Key it reports instead if a request with that key has undone one of the newest moves
+// already.
 func (db *Reader) LastMove(ctx context.Context, author prompt.UserID, id prompt.ID, label, idem string) (last *table.Row, done bool, err error) {
 	s := db.Budget()
 	r := table.Prefix(schema.PromptKey(author, id).Partition, schema.MovesOf(id))
