@@ -224,6 +224,9 @@ func TestNewcomers(t *testing.T) {
 			require.LessOrEqual(t, waited, 30*work)
 			time.Sleep(10 * time.Second)
 		}
-		require.LessOrEqual(t, len(l.now)+len(l.before), 2*96, "only those of two minutes are kept")
+		l.mu.Lock()
+		kept := len(l.now) + len(l.before)
+		l.mu.Unlock()
+		require.LessOrEqual(t, kept, 2*96, "only those of two minutes are kept")
 	})
 }
