@@ -9,11 +9,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
+
+	"prompthub/internal/loopback"
 )
 
 // Scope is what a token must be for.
@@ -38,7 +39,7 @@ const (
 func New(endpoint string, tokens Tokens) (*Resource, error) {
 	u, err := url.Parse(endpoint)
 	if err != nil || u.Host == "" || u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.User != nil ||
-		u.Scheme != "https" && (u.Scheme != "http" || !isLoopback(u.Hostname())) {
+		u.Scheme != "https" && (u.Scheme != "http" || !loopback.IsHost(u.Hostname())) {
 		return nil, errors.New("ACS_ENDPOINT must be the https address of the resource, such as https://NAME.communication.azure.com")
 	}
 	client := &http.Client{
@@ -46,11 +47,6 @@ func New(endpoint string, tokens Tokens) (*Resource, error) {
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // a token goes to the resource alone
 	}
 	return &Resource{u.Scheme + "://" + u.Host, tokens, client}, nil
-}
-
-func isLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // An Answer is what the resource answered.

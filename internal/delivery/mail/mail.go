@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	netmail "net/mail"
 	"strings"
 	"time"
@@ -67,9 +66,4 @@ func (p Printed) Send(_ context.Context, m Message) error {
 	}
 	_, err := fmt.Fprintf(p.To, "Mail to %s: %s\n%s\n", m.To, m.Subject, m.Text)
 	return err
-}
-
-func isLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }

@@ -8,6 +8,8 @@ import (
 	"strconv"
 
 	gomail "github.com/wneessen/go-mail"
+
+	"prompthub/internal/loopback"
 )
 
 // SMTP sends by a server that takes mails for others to deliver.
@@ -42,7 +44,7 @@ func NewSMTP(address, from string) (*SMTP, error) {
 	switch {
 	case u.Scheme == "smtps":
 		s.options = append(s.options, gomail.WithSSL())
-	case isLoopback(u.Hostname()):
+	case loopback.IsHost(u.Hostname()):
 		s.options = append(s.options, gomail.WithTLSPolicy(gomail.TLSOpportunistic))
 	default:
 		s.options = append(s.options, gomail.WithTLSPolicy(gomail.TLSMandatory))

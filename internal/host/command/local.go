@@ -18,6 +18,7 @@ import (
 
 	"prompthub/internal/host/devhost"
 	"prompthub/internal/host/function/queuetrigger"
+	"prompthub/internal/loopback"
 	"prompthub/internal/telemetry"
 )
 
@@ -208,17 +209,11 @@ func LocalQueues() queuetrigger.Settings {
 	}
 }
 
-// isLoopback reports whether a host is this machine alone.
-func isLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
-}
-
 // IsLoopback reports whether an address of a service, such as http://127.0.0.1:7071, is that of
 // this machine alone.
 func IsLoopback(address string) bool {
 	u, err := url.Parse(address)
-	return err == nil && isLoopback(u.Hostname())
+	return err == nil && loopback.IsHost(u.Hostname())
 }
 
 // mayListen refuses settings that are for this machine alone at an address that others reach. It
@@ -229,10 +224,10 @@ func (s Service) mayListen(set Settings, addr string) error {
 	if err != nil {
 		return UsageError(fmt.Sprintf("local: --addr: %v", err))
 	}
-	if set.ForThisMachine != "" && !isLoopback(host) {
+	if set.ForThisMachine != "" && !loopback.IsHost(host) {
 		return fmt.Errorf("--addr %s can be reached by others, and %s is set, which is for a loopback address such as 127.0.0.1:7071", addr, set.ForThisMachine)
 	}
-	if s.SignIn == OwnAccounts || set.Mode == "jwt" || set.Mode == "oidc" || isLoopback(host) {
+	if s.SignIn == OwnAccounts || set.Mode == "jwt" || set.Mode == "oidc" || loopback.IsHost(host) {
 		return nil
 	}
 	mode := set.Mode

@@ -2,9 +2,10 @@ package azure
 
 import (
 	"fmt"
-	"net"
 	"net/url"
 	"strings"
+
+	"prompthub/internal/loopback"
 )
 
 // Config says which storage account to use and how to enter it: either by ConnectionString
@@ -127,7 +128,7 @@ func (a *account) check(blobs bool) error {
 		if a.key == "" && u.Scheme != "https" {
 			return fmt.Errorf("%s endpoint %q: an identity is sent over https only", e.what, e.uri)
 		}
-		a.emulated = a.emulated || u.Scheme == "http" && (a.name == devName || loopback(u.Hostname()))
+		a.emulated = a.emulated || u.Scheme == "http" && (a.name == devName || loopback.IsHost(u.Hostname()))
 	}
 	if a.clientID != "" && !a.managedIdentity {
 		return fmt.Errorf("setting %[1]s__clientId has no effect without %[1]s__credential=managedidentity", setting)
@@ -139,9 +140,4 @@ func (a *account) check(blobs bool) error {
 func cosmos(host string) bool {
 	host = strings.ToLower(host)
 	return strings.Contains(host, ".table.cosmos.") || strings.Contains(host, ".table.cosmosdb.")
-}
-
-func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }

@@ -34,11 +34,12 @@ var allowed = map[string][]string{
 	"internal/cursor":    {},
 	"internal/jsonsize":  {},
 	"internal/legible":   {},
-	"internal/delivery":  {"internal/delivery"},
-	"internal/storage":   {"internal/storage"},
+	"internal/loopback":  {},
+	"internal/delivery":  {"internal/delivery", "internal/loopback"},
+	"internal/storage":   {"internal/storage", "internal/loopback"},
 	"internal/telemetry": {"internal/storage"},
 	"internal/http":      {"internal/http", "internal/jsonsize", "internal/telemetry"},
-	"internal/host":      {"internal/host", "internal/http", "internal/storage", "internal/telemetry"},
+	"internal/host":      {"internal/host", "internal/http", "internal/loopback", "internal/storage", "internal/telemetry"},
 
 	// PromptHub, from the bottom up. Its doors do not know one another.
 	prompthub + "prompt":            {"internal/legible"},
