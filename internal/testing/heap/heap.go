@@ -3,9 +3,12 @@
 package heap
 
 import (
+	"fmt"
+	"net/http"
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -98,6 +101,37 @@ func (w watcher) look() (most uint64) {
 		case <-w.end:
 			return most
 		case <-often.C:
+		}
+	}
+}
+
+// A Way asks for a page in one of the ways that a test knows, and returns the status and the length
+// of the answer.
+type Way func(page string) (status, bytes int)
+
+// CheckPages is Check for each page that one of some patterns of a ServeMux leads to by GET, with
+// values for its parameters, and that a way finds. A pattern without such a page fails, so that a
+// new page brings what it shows, unless it is one of rowless, which read no rows.
+func CheckPages(t *testing.T, patterns []string, values map[string][]string, rowless []string, ways ...Way) {
+	t.Helper()
+	for _, pattern := range patterns {
+		path, isRead := strings.CutPrefix(pattern, "GET ")
+		if !isRead {
+			continue
+		}
+		found := false
+		for _, page := range Filled(path, values) {
+			for _, ask := range ways {
+				status, bytes := ask(page)
+				if status != http.StatusOK {
+					continue // of another kind of thing, or for others
+				}
+				found = true
+				Check(t, fmt.Sprintf("%s: %d KiB", page, bytes>>10), func(int) { ask(page) })
+			}
+		}
+		if !slices.Contains(rowless, path) {
+			require.True(t, found, "nothing was found by GET %s: have this test make some", path)
 		}
 	}
 }

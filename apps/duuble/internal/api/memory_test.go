@@ -153,34 +153,27 @@ func TestMemory(t *testing.T) { // alone: others would be measured, too
 		Admission: httpjson.NewAdmission(httpjson.Limits{Writes: -1, Reads: -1, AtWork: 1000}.Complete(false), time.Now), Log: slog.New(slog.DiscardHandler),
 	})
 	values["name"], values["kind"], values["rest"] = []string{"Ann"}, []string{"post", "hub"}, []string{"nothing"}
+	var patterns, rowless []string
 	for _, pattern := range web.Patterns() {
-		path, isRead := strings.CutPrefix(pattern, "GET ")
-		if !isRead || strings.HasSuffix(path, "/stream") {
-			continue
-		}
-		status := 0
-		for _, page := range heap.Filled(path, values) {
-			if strings.HasSuffix(path, "/search") {
-				page += "?q=other"
-			}
-			who := ann
-			if strings.HasPrefix(path, web.Prefix+"/admin") || strings.HasPrefix(path, web.Prefix+"/join/") {
-				who = manager
-			}
-			show := func() *httptest.ResponseRecorder {
-				r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, page, nil)
-				r.AddCookie(&http.Cookie{Name: "duuble-session", Value: who + "~x"})
-				rec := httptest.NewRecorder()
-				site.ServeHTTP(rec, r)
-				return rec
-			}
-			if rec := show(); rec.Code == http.StatusOK {
-				status = rec.Code
-				heap.Check(t, fmt.Sprintf("%s: %d KiB", path, rec.Body.Len()>>10), func(int) { show() })
-			}
-		}
-		if !slices.Contains([]string{"/sign-in", "/come-back", "/welcome", "/{rest...}"}, strings.TrimPrefix(path, web.Prefix)) {
-			require.Equal(t, http.StatusOK, status, "nothing was found by GET %s: have this test make some", path)
+		if !strings.HasSuffix(pattern, "/stream") { // which waits
+			patterns = append(patterns, pattern)
 		}
 	}
+	for _, path := range []string{"/sign-in", "/come-back", "/welcome", "/{rest...}"} {
+		rowless = append(rowless, web.Prefix+path)
+	}
+	heap.CheckPages(t, patterns, values, rowless, func(page string) (status, bytes int) {
+		who := ann
+		if strings.HasPrefix(page, web.Prefix+"/admin") || strings.HasPrefix(page, web.Prefix+"/join/") {
+			who = manager
+		}
+		if strings.HasSuffix(page, "/search") {
+			page += "?q=other"
+		}
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, page, nil)
+		r.AddCookie(&http.Cookie{Name: "duuble-session", Value: who + "~x"})
+		rec := httptest.NewRecorder()
+		site.ServeHTTP(rec, r)
+		return rec.Code, rec.Body.Len()
+	})
 }
