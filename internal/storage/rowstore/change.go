@@ -29,8 +29,8 @@ func (db *Store) Change(ctx context.Context, name string, read func(context.Cont
 	}
 }
 
-// Retry waits before a change is tried again whose write has failed. It returns the error of the
-// write if that was the last try (the first has the number 0), or if no other can succeed.
+// Retry waits, after a write has failed, before the change is tried again. It returns the error of
+// the write after the last try (the first has the number 0), and if no other try can succeed.
 func (db *Store) Retry(ctx context.Context, try int, failed error) error {
 	if try >= MaxTries || errors.Is(failed, table.ErrInvalid) {
 		return Unavailable(failed)

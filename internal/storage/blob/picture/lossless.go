@@ -9,8 +9,8 @@ package picture
 // than 150 MiB.
 const maxGroups = 2600
 
-// groups returns how many groups of tables a stream makes whose picture has w by h pixels, 0 where
-// the stream is none. With a head the stream begins with a size of its own.
+// groups returns how many groups of tables a decoder makes for the stream of a picture of w by h
+// pixels, 0 if the stream is damaged. With a head the stream begins with a size of its own.
 func groups(data []byte, w, h int, hasHead bool) int {
 	s := &stream{data: data}
 	if hasHead {
@@ -150,8 +150,11 @@ var orderOfLengths = [19]int{17, 18, 0, 1, 2, 3, 4, 5, 16, 6, 7, 8, 9, 10, 11, 1
 // table reads a table of symbols below size.
 func (s *stream) table(size int) table {
 	if s.read(1) == 1 {
-		two, wide := s.read(1) == 1, s.read(1) == 1
-		t := table{symbols: []int{s.read(1 + 7*number(wide))}}
+		two, bits := s.read(1) == 1, 1
+		if s.read(1) == 1 {
+			bits = 8
+		}
+		t := table{symbols: []int{s.read(bits)}}
 		if two {
 			t.symbols = append(t.symbols, s.read(8))
 			t.of[1] = 2
@@ -197,13 +200,6 @@ func (s *stream) table(size int) table {
 		s.wrong = true
 	}
 	return s.tableOf(sizes)
-}
-
-func number(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // tableOf returns the table of codes with these lengths, which leave no code over.
