@@ -29,8 +29,8 @@ SCHEMAS := $(CURDIR)/.cache/schemas
 FUZZTIME ?= 30s
 SOAK ?= 5m
 HEAVIEST ?= 20m
-# These tests measure what one goroutine takes.
-MEASURED := ^Test(Doubling|WhatAnImportExpandsTo|LongLists|KeptFilesCostLittle|ManifestsCostTheirLength)$$
+# These tests measure what time or memory something takes.
+MEASURED := ^Test(Peak|Doubling|WhatAnImportExpandsTo|LongLists|KeptFilesCostLittle|ManifestsCostTheirLength)$$
 # These have one thing done after the other, of which the explorers do many at once.
 IN_TURN := ^Test(HostileQueries|(Agrees|ManyAgree)WithTheModel|DamagedSnapshot|TenThousandEdits|CrashTable|TextSearch|StoppedChangesWait|OperationsOfASearch|(Search|Mine)Agrees|BoundOfEveryWalk|KeepStoppedAnywhere|SchemaOracle|LongContents|EveryFieldIsKept|ToolsOnImperfectData)
 RACEFLAGS ?= -short -skip '$(MEASURED)|$(IN_TURN)'
