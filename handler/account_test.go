@@ -54,7 +54,7 @@ func TestAccountMovesHouse(t *testing.T) {
 
 	exported := do(command.OK, "export", "--account", "--url", here)
 	require.Contains(t, exported, `{"profile":{"handle":"ann-lee","name":"Ann","about":"Cooks"}}`+"\n")
-	require.Contains(t, exported, `"versions":[{"version":1,"text":"One {{a}}","message":"Because One {{a}}"},{"version":2,"text":"Two","labels":["production"],"message":"Because Two"},{"version":4,`)
+	require.Contains(t, exported, `"versions":[{"version":1,"text":"One {{a}}","message":"Because One {{a}}","description":""},{"version":2,"text":"Two","labels":["production"],"message":"Because Two","description":""},{"version":4,`)
 	require.Equal(t, "created 2, updated 1, unchanged 0, rejected 0\n", do(command.OK, "import", "--account", file(t, "account.jsonl", exported), "--url", there))
 	require.Equal(t, exported, do(command.OK, "export", "--account", "--url", there))
 	require.Equal(t, "Two", do(command.OK, "get", "my/prompt", "--url", there))

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/internal/host/command"
+	"prompthub/internal/testing/apptest"
 )
 
 // TestLibraryStory uses a library from a shell: save, get, fill in, search, and the same with a
@@ -269,15 +270,22 @@ func TestExportCarriesVersions(t *testing.T) {
 	run("label", "folder/p@2", "production", "--user", "ann")
 	status, body := send(t, "POST", url+"/api/v1/prompts", `{"name":"chat","title":"Chat","messages":[{"role":"user","content":"hi"}],"config":{"a":1},"variables":[{"name":"x"}],"ownTags":["my own"],"labels":["staging"]}`)
 	require.Equal(t, 201, status, body)
+	var made struct{ ID string }
+	require.NoError(t, json.Unmarshal([]byte(body), &made))
+	for _, about := range []string{"Greets", ""} {
+		status, body = apptest.Send(t, "PATCH", url+"/api/v1/prompts/"+made.ID, `{"description":"`+about+`"}`,
+			"X-Dev-User", "ann", "Content-Type", "application/merge-patch+json", "If-Match", "*")
+		require.Equal(t, 200, status, body)
+	}
 	exported := run("export", "--user", "ann")
-	imported := func(user string) string {
+	imported := func(exported, user string) string {
 		code, out, stderr := withInput(t, exported, "import", "-", "--user", user)
 		require.Equal(t, command.OK, code, stderr+out)
 		return out
 	}
-	require.Contains(t, imported("ann"), "created 0, unchanged 2, rejected 0\n")
-	require.Contains(t, imported("bob"), "created 2, unchanged 0, rejected 0\n")
-	require.Contains(t, imported("bob"), "created 0, unchanged 2, rejected 0\n")
+	require.Contains(t, imported(exported, "ann"), "created 0, unchanged 2, rejected 0\n")
+	require.Contains(t, imported(exported, "bob"), "created 2, unchanged 0, rejected 0\n")
+	require.Contains(t, imported(exported, "bob"), "created 0, unchanged 2, rejected 0\n")
 	same := regexp.MustCompile(`"(id|createdAt|updatedAt|revision)":("[^"]*"|\d+),?`)
 	lines := func(s string) []string {
 		list := strings.Split(strings.TrimSpace(same.ReplaceAllString(s, "")), "\n")
@@ -294,6 +302,23 @@ func TestExportCarriesVersions(t *testing.T) {
 	code, out, _ = withInput(t, exported, "import", "-", "--update", "--user", "bob")
 	require.Equal(t, command.OK, code, out)
 	require.Equal(t, "one", run("get", "folder/p@latest", "--user", "bob"))
+
+	// A file that a version was made of is named by the version, and not sent along.
+	run("import", file(t, "made.md", "---\nname: made\ndescription: Greets\nlicense: MIT\n---\n\nHello\n"), "--user", "cal")
+	ofFile := run("export", "--user", "cal")
+	require.Contains(t, ofFile, `"fileHash":"`)
+	require.Contains(t, imported(ofFile, "cal"), "created 0, unchanged 1, rejected 0\n")
+	require.Contains(t, imported(ofFile, "dee"), "created 1, unchanged 0, rejected 0\n")
+	require.Contains(t, imported(ofFile, "dee"), "created 0, unchanged 1, rejected 0\n")
+
+	// A file of a release before has versions without descriptions.
+	old := regexp.MustCompile(`,"description":"Greets","fileHash":"[^"]*"`).ReplaceAllString(ofFile, "")
+	require.NotContains(t, old, "fileHash")
+	require.Contains(t, imported(old, "eve"), "created 1, unchanged 0, rejected 0\n")
+	require.Contains(t, imported(old, "eve"), "created 0, unchanged 1, rejected 0\n")
+	run("import", "--account", file(t, "old.jsonl", old), "--user", "fay")
+	require.NotContains(t, run("export", "--user", "fay"), "MIT")
+	require.Contains(t, imported(old, "fay"), "created 0, unchanged 1, rejected 0\n")
 }
 
 func TestVersionFlag(t *testing.T) {

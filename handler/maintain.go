@@ -346,8 +346,8 @@ func reindexCommand() command.Command {
 		Name: "reindex", Short: "write every index row of the store again",
 		Long: "Writes the index rows of every prompt again and removes those that should not be there, and Idempotency-Keys that\n" +
 			"lead to no prompt. Prints what it leaves alone, and then exits with 1: rows that it cannot read or that a newer\n" +
-			"version wrote, tallies that differ from the votes, and votes on prompts that do not exist. A library of the\n" +
-			"release before is brought over, and its rows that are not needed any more are removed." + onTheStore,
+			"version wrote, tallies that differ from the votes, and votes on prompts that do not exist. A library of an\n" +
+			"earlier release is brought over, and its rows that are not needed any more are removed." + onTheStore,
 		Setup: func(flags *flag.FlagSet) command.Action {
 			data, asJSON := command.DataFlag(flags), jsonFlag(flags)
 			orphans := flags.Bool("remove-orphans", false, "remove votes on prompts that do not exist, for good")
@@ -395,7 +395,7 @@ func reindex(ctx context.Context, db *promptdb.DB, older, orphans bool, std comm
 	}
 	p.Done(n)
 	if older {
-		p := command.NewProgress(std.Err, "rows of the release before removed", 0)
+		p := command.NewProgress(std.Err, "rows of an earlier release removed", 0)
 		n, err := db.EndOlder(ctx, p.At)
 		if err != nil {
 			return err

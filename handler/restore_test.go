@@ -75,11 +75,11 @@ func TestHostRefusesHalfABackup(t *testing.T) {
 }
 
 // TestStoreOfBefore: a store of a lower RowsVersion is refused with what to do, by the service and
-// by all commands, and under the host by its code. That of the release before, reindex brings over.
+// by all commands, and under the host by its code. That of an earlier release, reindex brings over.
 func TestStoreOfBefore(t *testing.T) {
 	const (
 		tooOld = "the library was made by a version before 1.0: export it with that version (`backup`), then `restore`"
-		older  = "the library was made by the release before: run `reindex`, which brings it over, with the application stopped"
+		older  = "the library was made by an earlier release: run `reindex`, which brings it over, with the application stopped"
 	)
 	says := func(version int32) table.Op {
 		row := table.Row{Key: table.Key{Partition: "sweep", Row: "rows"}, ETag: table.Any, Props: table.Props{{Name: "RowsVersion", Value: table.Int32(version)}}}
@@ -107,7 +107,7 @@ func TestStoreOfBefore(t *testing.T) {
 		}
 	}
 	commands := [][]string{{"local", "--addr", "127.0.0.1:0"}, {"verify"}, {"backup", "-"}, {"redrive"}, {"erase", "ann"}, {"restore", "-"}}
-	write(says(promptdb.RowsVersion - 2))
+	write(says(6))
 	refused(tooOld, append(commands, []string{"reindex"})...)
 	write(says(promptdb.RowsVersion - 1))
 	refused(older, commands...)
@@ -130,7 +130,7 @@ func TestStoreOfBefore(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, newApp(set, st, slog.New(slog.DiscardHandler), nil).db.Create(t.Context()))
 	_, url = startHost(t, settings...)
-	for told, version := range map[string]int32{tooOld: promptdb.RowsVersion - 2, older: promptdb.RowsVersion - 1} {
+	for told, version := range map[string]int32{tooOld: 6, older: promptdb.RowsVersion - 1} {
 		_, err = st.Tables.Write(t.Context(), "before"+promptdb.DefaultTables().SystemState, says(version))
 		require.NoError(t, err)
 		require.Eventually(t, func() bool {

@@ -64,7 +64,7 @@ type Upstream struct {
 
 // Changed reports whether there is something to merge.
 func (u Upstream) Changed() bool {
-	return u.Base.Number > 0 && u.Now.ID != "" && !u.Base.Content.Same(u.Now.Content())
+	return u.Base.Number > 0 && u.Now.ID != "" && !u.Base.Says(u.Now.Current())
 }
 
 // Upstream returns what became of what a prompt of the caller's was forked from.
@@ -123,11 +123,10 @@ func (s *Service) MergeUpstream(ctx context.Context, who auth.User, id prompt.ID
 		if err != nil {
 			return p, err
 		}
-		content, err := u.into(p.Content(), base, theirs, take)
+		d, err := u.into(p.Draft, base, theirs, take)
 		if err != nil {
 			return p, err
 		}
-		d := p.With(content)
 		d.Message = fmt.Sprintf("Merges version %d of %q", u.Now.Version, u.Now.Title)
 		p.ForkedFrom.Version = u.Now.Version
 		p.Draft, err = s.rules.CheckEdit(d, p.Draft)
@@ -152,21 +151,25 @@ func (s *Service) changed(ctx context.Context, who auth.User, u Upstream, take S
 	return base, theirs, err
 }
 
-// into returns what becomes of the content of a fork.
-func (u Upstream) into(mine, base, theirs prompt.Content, take Side) (prompt.Content, error) {
+// into returns what becomes of a fork.
+func (u Upstream) into(mine prompt.Draft, base, theirs prompt.Content, take Side) (prompt.Draft, error) {
 	switch {
 	case u.Now.ID == "":
 		return mine, fault.New(fault.Conflict, "the prompt that this one was forked from does not exist any more, or you may not read it")
 	case take == Mine:
 		return mine, nil
 	case take == Theirs:
-		return theirs, nil
+		mine.Description = u.Now.Description
+		return mine.With(theirs), nil
 	case u.Base.Number == 0:
 		return mine, fault.New(fault.Conflict, fmt.Sprintf("version %d, which both come from, does not exist any more: choose mine or theirs", u.Origin.Version))
 	}
-	merged, clashes := prompt.Merge(base, mine, theirs)
+	content, clashes := prompt.Merge(base, mine.Content(), theirs)
+	about, others := prompt.MergeDescriptions(u.Base, mine.Description, u.Now.Description)
+	clashes = append(clashes, others...)
 	if len(clashes) == 0 {
-		return merged, nil
+		mine.Description = about
+		return mine.With(content), nil
 	}
 	f := &fault.Error{Kind: fault.Conflict, Text: "both changed the same: change yours as you want it and choose mine, or choose theirs"}
 	for _, c := range clashes {

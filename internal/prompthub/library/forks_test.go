@@ -7,6 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"prompthub/internal/fault"
+	"prompthub/internal/http/auth"
 	"prompthub/internal/prompthub/library"
 	"prompthub/internal/prompthub/prompt"
 )
@@ -43,5 +45,69 @@ func TestForkOfWhatIncludes(t *testing.T) {
 		left, err := m.s.Upstream(ctx, reader, theirs.ID)
 		require.NoError(t, err)
 		require.False(t, left.Changed(), "what was merged is not merged again")
+	})
+}
+
+// TestDescriptionsMerge: a fork takes over the description that changed in the prompt it comes from,
+// unless both changed it.
+func TestDescriptionsMerge(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		m := newMachine(t)
+		ctx := context.Background()
+		said := rapid.SampledFrom([]string{"", "one", "two", "three"})
+		base, mine, theirs := said.Draw(t, "base"), said.Draw(t, "mine"), said.Draw(t, "theirs")
+		there, _, err := m.s.Create(ctx, author, prompt.Draft{Title: "Title", Text: "text", Description: base, Visibility: prompt.Public}, "")
+		require.NoError(t, err)
+		fork, _, err := m.s.Fork(ctx, reader, there.ID, library.WantedVersion{}, "")
+		require.NoError(t, err)
+		require.Equal(t, base, fork.Description)
+		describe := func(who auth.User, v library.View, about string) {
+			_, err := m.s.Patch(ctx, who, v.ID, library.Match{Any: true}, func(d *prompt.Draft) { d.Description = about })
+			require.NoError(t, err)
+		}
+		describe(reader, fork, mine)
+		describe(author, there, theirs)
+		u, err := m.s.Upstream(ctx, reader, fork.ID)
+		require.NoError(t, err)
+		require.Equal(t, base != theirs, u.Changed())
+		merged, _, err := m.s.MergeUpstream(ctx, reader, fork.ID, "")
+		if mine != base && theirs != base && mine != theirs {
+			require.Equal(t, fault.Conflict, fault.Of(err))
+			merged, _, err = m.s.MergeUpstream(ctx, reader, fork.ID, library.Theirs)
+		}
+		require.NoError(t, err)
+		want := mine
+		if theirs != base {
+			want = theirs
+		}
+		require.Equal(t, want, merged.Description)
+	})
+}
+
+// TestRestoreKeepsTheFile: a restored version has the description and the file of the old one.
+func TestRestoreKeepsTheFile(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		m := newMachine(t)
+		ctx := context.Background()
+		file := &prompt.Source{Format: "markdown", File: "a.md", Bytes: []byte("---\nlicense: MIT\n---\ntext\n"), Extra: []string{"license"}}
+		v, _, err := m.s.Create(ctx, author, prompt.Draft{Title: "Title", Text: "text", Description: "one", Visibility: prompt.Private, Source: file}, "")
+		require.NoError(t, err)
+		two, err := m.s.Patch(ctx, author, v.ID, library.Match{Any: true}, func(d *prompt.Draft) { d.Description, d.Title = "two", "Another" })
+		require.NoError(t, err)
+		require.Empty(t, two.FileHash)
+		three, made, err := m.s.RestoreVersion(ctx, author, v.ID, 1)
+		require.NoError(t, err)
+		require.True(t, made)
+		require.Equal(t, []string{"one", "Another", file.Hash()}, []string{three.Description, three.Title, three.FileHash})
+		require.Equal(t, v.Current().Hash, three.Current().Hash)
+		kept, err := m.s.SourceOf(ctx, author, three)
+		require.NoError(t, err)
+		require.EqualValues(t, 3, kept.Version)
+		require.NotEqual(t, three.State(nil), kept.State, "the file has another title than the prompt")
+		_, made, err = m.s.RestoreVersion(ctx, author, v.ID, 1)
+		require.NoError(t, err)
+		require.False(t, made)
 	})
 }

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"prompthub/internal/fault"
 	"prompthub/internal/http/auth"
 	"prompthub/internal/prompthub/prompt"
@@ -60,14 +62,31 @@ func (s *Service) Compare(ctx context.Context, who auth.User, id prompt.ID, a, b
 	return s.db.Contents(ctx, IDOf(who), id, a, b)
 }
 
-// RestoreVersion makes a new version with the content of an old one, unless the prompt has it now.
+// RestoreVersion makes a new version that says what an old one says, and keeps its file, unless the
+// prompt says that now.
 func (s *Service) RestoreVersion(ctx context.Context, who auth.User, id prompt.ID, n int64) (v View, made bool, err error) {
-	old, err := s.db.GetVersion(ctx, IDOf(who), id, WantedVersion{Number: n})
-	if err != nil {
+	var old View
+	var file *promptdb.SourceOf
+	g, reading := errgroup.WithContext(ctx)
+	g.Go(func() (err error) {
+		old, err = s.db.GetVersion(reading, IDOf(who), id, WantedVersion{Number: n})
+		return err
+	})
+	g.Go(func() (err error) { // its author alone can restore it
+		file, err = s.db.Source(reading, IDOf(who), prompt.Prompt{ID: id, AuthorID: IDOf(who)}, n)
+		return err
+	})
+	if err := g.Wait(); err != nil {
 		return View{}, false, err
 	}
 	return s.makeVersion(ctx, who, id, func(p prompt.Prompt) (prompt.Prompt, error) {
-		p.Draft = p.With(old.ShownVersion.Content)
+		if p.Current().Hash == old.ShownVersion.Hash {
+			return p, nil
+		}
+		p.Draft = p.As(old.ShownVersion)
+		if file != nil && file.Version == n {
+			p.Source = &file.Source
+		}
 		p.Message = fmt.Sprintf("Restores version %d", n)
 		return p, nil
 	})

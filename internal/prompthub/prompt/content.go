@@ -36,7 +36,11 @@ type Content struct {
 }
 
 // Hash names the content: equal contents have equal hashes, now and later.
-func (c Content) Hash() string {
+func (c Content) Hash() string { return c.hashWith("", "") }
+
+// hashWith names the content, a description and the SHA-256 of a file. An empty one of these two
+// has no part in the hash.
+func (c Content) hashWith(description, file string) string {
 	parts := []any{"text", c.Text}
 	if c.Kind == KindChat {
 		parts = []any{"chat", c.Messages}
@@ -46,6 +50,12 @@ func (c Content) Hash() string {
 	}
 	if len(c.Variables) > 0 {
 		parts = append(parts, c.Variables)
+	}
+	if description != "" {
+		parts = append(parts, map[string]string{"description": description})
+	}
+	if file != "" {
+		parts = append(parts, map[string]string{"file": file})
 	}
 	b, _ := json.Marshal(parts) // nothing in it can fail
 	sum := sha256.Sum256(b)
@@ -104,51 +114,96 @@ func (c Content) Transcript() string {
 	return strings.Join(parts, "\n\n")
 }
 
-// Versions says which contents a prompt has had.
+// Versions says which versions a prompt has had.
 type Versions struct {
 	Version int64 // of the content that the prompt has now
-	Last    int64 // the highest number that was ever used; the next content has the next number
+	Last    int64 // the highest number that was ever used; the next version has the next number
 	From    int64 // the oldest that others may see while the prompt is public
+
+	FileHash    string // of Version, as Version.FileHash
+	Undescribed bool   // of Version, as Version.Undescribed
 }
 
-// A Version is a content that a prompt has or had.
+// A Version is what a prompt says or said: a content, its description, and the file that it was
+// made of.
 type Version struct {
 	Number int64
 	Content
-	Hash    string // of the content, also where that was not read
+	Description string // "" stands for the first sentence
+	FileHash    string // the SHA-256 of the file that is kept with it, in hex; "" for none
+	// whether it was made before descriptions and files belonged to versions: it shows the description
+	// that the prompt has, and its hash names the content alone
+	Undescribed bool
+
+	Hash    string // as Digest returns it, also where the content was not read
 	Message string // why it was made, for people
 	Source  string // the format of the file that it was made of, "" for none
 	Change
 }
 
-// Current returns the version that the prompt itself holds.
-func (p Prompt) Current() Version {
-	return Version{
-		Number: p.Version, Content: p.Content(), Hash: p.Content().Hash(), Message: p.Message, Change: Change{By: p.AuthorID, At: p.UpdatedAt},
+// Digest names all that the version says: versions that say the same have the same digest, now and
+// later.
+func (v Version) Digest() string {
+	if v.Undescribed {
+		return v.Content.Hash()
 	}
+	return v.hashWith(v.Description, v.FileHash)
 }
 
-// First numbers the content of a new prompt.
-func First(p Prompt) Prompt {
-	p.Versions = Versions{Version: 1, Last: 1, From: 1}
+// Says reports whether two versions say the same to people and programs: the same content, with the
+// same description as far as both have one.
+func (v Version) Says(w Version) bool {
+	from, to := Descriptions(v, w)
+	return v.Same(w.Content) && from == to
+}
+
+// Current returns the version that the prompt itself holds.
+func (p Prompt) Current() Version {
+	v := Version{
+		Number: p.Version, Content: p.Content(), Description: p.Description, FileHash: p.FileHash, Undescribed: p.Undescribed,
+		Message: p.Message, Change: Change{By: p.AuthorID, At: p.UpdatedAt},
+	}
+	v.Hash = v.Digest()
+	return v
+}
+
+// At returns the prompt with what one of its versions says.
+func (p Prompt) At(v Version) Prompt {
+	p.Draft = p.As(v)
+	p.Message, p.Version, p.FileHash, p.Undescribed = v.Message, v.Number, v.FileHash, v.Undescribed
 	return p
 }
 
-// Next numbers what becomes of a prompt: another content, one that must count anew, or one with a
-// file that must be kept with it, is a new version, and publishing makes the version of that
-// moment the first that others see.
+// First numbers the version of a new prompt.
+func First(p Prompt) Prompt {
+	p.Versions = Versions{Last: 0, From: 1}
+	return p.numbered()
+}
+
+// numbered makes a new version of what the prompt says.
+func (p Prompt) numbered() Prompt {
+	p.Last++
+	p.Version, p.Undescribed, p.FileHash = p.Last, p.AsBefore, ""
+	if p.Source != nil && !p.AsBefore {
+		p.FileHash = p.Source.Hash()
+	}
+	p.Anew, p.AsBefore = false, false
+	return p
+}
+
+// Next numbers what becomes of a prompt: another content or description, one that must count anew,
+// or one with a file that must be kept with it, is a new version, and publishing makes the version
+// of that moment the first that others see.
 func Next(was, now Prompt) Prompt {
 	now.Versions = was.Versions
-	if now.Content().Same(was.Content()) && !now.Anew && now.Source == nil {
+	if now.Content().Same(was.Content()) && now.Description == was.Description && !now.Anew && now.Source == nil {
 		now.Message = was.Message
 	} else {
-		now.Last++
-		now.Version = now.Last
+		now = now.numbered()
 	}
 	if now.Visibility == Public && was.Visibility != Public {
 		now.From = now.Version
 	}
-	now.Anew = false
 	return now
 }
 

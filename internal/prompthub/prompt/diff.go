@@ -25,10 +25,22 @@ const (
 	Insert RunOp = "insert" // the second
 )
 
-// Unified returns what differs between two versions as diff -u writes it, "" where they are equal.
+// Unified returns the difference of two versions as diff -u writes it, "" if they are equal: that of
+// their descriptions, then that of their texts.
 func Unified(a, b Version) string {
-	name := func(v Version) string { return fmt.Sprintf("version %d", v.Number) }
-	return udiff.Unified(name(a), name(b), a.Transcript(), b.Transcript())
+	name := func(v Version, what string) string { return fmt.Sprintf("version %d%s", v.Number, what) }
+	from, to := Descriptions(a, b)
+	about := udiff.Unified(name(a, ", description"), name(b, ", description"), from, to)
+	return about + udiff.Unified(name(a, ""), name(b, ""), a.Transcript(), b.Transcript())
+}
+
+// Descriptions returns the descriptions of two versions, and none if one of them has none of its
+// own, so that there is nothing to compare.
+func Descriptions(a, b Version) (from, to string) {
+	if a.Undescribed || b.Undescribed {
+		return "", ""
+	}
+	return a.Description, b.Description
 }
 
 // Words returns what differs between two texts, word by word.

@@ -104,6 +104,7 @@ func TestDoubling(t *testing.T) {
 		{Name: "Content.Bare", With: content(func(c prompt.Content) { c.Bare() })},
 		{Name: "Content.Invisible", With: content(func(c prompt.Content) { c.Invisible() })},
 		{Name: "Shown", With: text(func(s string) { prompt.Shown(s) })},
+		{Name: "Brief", With: text(func(s string) { prompt.Brief(s) })},
 		{Name: "Excerpt", With: text(func(s string) { prompt.Excerpt(s) })},
 		{Name: "Slug", With: text(func(s string) { prompt.Slug(s) })},
 		{Name: "Slugs", With: text(func(s string) { prompt.Slugs(s, "01ARZ3NDEKTSV4RRFFQ69G5FAV") })},
@@ -132,6 +133,11 @@ func TestDoubling(t *testing.T) {
 			base, mine, theirs := prompt.Content{Text: s}, prompt.Content{Text: s[len(s)/5:]}, prompt.Content{Text: doubling.Turned(s)}
 			return func() { prompt.Merge(base, mine, theirs) }
 		}},
+		{Name: "MergeDescriptions", With: text(func(s string) { prompt.MergeDescriptions(prompt.Version{Description: s}, s+"x", s+"y") })},
+		{Name: "Descriptions", With: text(func(s string) { prompt.Descriptions(prompt.Version{Description: s}, prompt.Version{Description: s}) })},
+		{Name: "Version.Says", With: two(func(a, b prompt.Content) { prompt.Version{Content: a}.Says(prompt.Version{Content: b}) })},
+		{Name: "Version.Digest", With: content(func(c prompt.Content) { prompt.Version{Content: c, Description: c.Text}.Digest() })},
+		{Name: "Source.Hash", With: text(func(s string) { (&prompt.Source{Bytes: []byte(s)}).Hash() })},
 		{Name: "Hunks", With: func(s string) func() {
 			other := doubling.Turned(s)
 			return func() { prompt.Hunks(s, other) }
@@ -193,6 +199,8 @@ func TestDoubling(t *testing.T) {
 		{Name: "Draft.Equal", With: two(func(a, b prompt.Content) { prompt.Draft{}.With(a).Equal(prompt.Draft{}.With(b)) })},
 		{Name: "Draft.About", With: draft(func(d prompt.Draft) { _ = d.About() })},
 		{Name: "Draft.State", With: draft(func(d prompt.Draft) { d.State(strings.Fields(d.Text)) })},
+		{Name: "Draft.As", With: draft(func(d prompt.Draft) { d.As(prompt.Version{Content: d.Content(), Description: d.Description}) })},
+		{Name: "Prompt.At", With: draft(func(d prompt.Draft) { prompt.Prompt{Draft: d}.At(prompt.Version{Content: d.Content()}) })},
 		{Name: "Prompt.Current", With: draft(func(d prompt.Draft) { prompt.Prompt{Draft: d}.Current() })},
 		{Name: "Next", With: two(func(a, b prompt.Content) {
 			prompt.Next(prompt.Prompt{Draft: prompt.Draft{}.With(a)}, prompt.Prompt{Draft: prompt.Draft{}.With(b)})

@@ -7,14 +7,20 @@ import (
 	"unicode/utf8"
 )
 
-// Shown returns as much of a description as lists and skills show.
-func Shown(about string) string {
+// Shown returns as much of a description as skills show.
+func Shown(about string) string { return begun(about, MaxShown) }
+
+// Brief returns as much of a description as lists show.
+func Brief(about string) string { return begun(about, MaxBrief) }
+
+// begun returns the beginning of a description that is longer than most, in UTF-16 code units.
+func begun(about string, most int) string {
 	n := 0
 	for i, r := range about {
 		if n++; r > 0xffff {
 			n++
 		}
-		if n > MaxShown {
+		if n > most {
 			cut := strings.TrimRightFunc(about[:i], unicode.IsSpace)
 			_, last := utf8.DecodeLastRuneInString(cut) // the ellipsis has its place
 			return strings.TrimRightFunc(cut[:len(cut)-last], unicode.IsSpace) + "…"

@@ -81,20 +81,22 @@ func firstSentence(text string) string {
 	}, text))
 }
 
-// TestShown: lists and skills show at most MaxShown characters of a description. Shown leaves
-// shorter descriptions and its own results as they are.
+// TestShown: skills show at most MaxShown characters of a description, and lists MaxBrief. Shorter
+// descriptions stay as they are, and so do results.
 func TestShown(t *testing.T) {
 	t.Parallel()
-	for _, unit := range []string{"x", "word ", "é", "🚀", "名"} {
-		for _, n := range []int{0, 1, 500, 1023, 1024, 1025, 5000} {
-			about := strings.Repeat(unit, n)
-			shown := prompt.Shown(about)
-			require.LessOrEqual(t, len(utf16.Encode([]rune(shown))), prompt.MaxShown)
-			require.Equal(t, shown, prompt.Shown(shown))
-			if len(utf16.Encode([]rune(about))) <= prompt.MaxShown {
-				require.Equal(t, about, shown)
-			} else {
-				require.True(t, strings.HasSuffix(shown, "…") && strings.HasPrefix(about, strings.TrimSuffix(shown, "…")))
+	for most, show := range map[int]func(string) string{prompt.MaxShown: prompt.Shown, prompt.MaxBrief: prompt.Brief} {
+		for _, unit := range []string{"x", "word ", "é", "🚀", "名"} {
+			for _, n := range []int{0, 1, most / 2, most - 1, most, most + 1, 5000} {
+				about := strings.Repeat(unit, n)
+				shown := show(about)
+				require.LessOrEqual(t, len(utf16.Encode([]rune(shown))), most)
+				require.Equal(t, shown, show(shown))
+				if len(utf16.Encode([]rune(about))) <= most {
+					require.Equal(t, about, shown)
+				} else {
+					require.True(t, strings.HasSuffix(shown, "…") && strings.HasPrefix(about, strings.TrimSuffix(shown, "…")))
+				}
 			}
 		}
 	}

@@ -55,6 +55,18 @@ func Merge(base, mine, theirs Content) (Content, []Clash) {
 	return merged, nil
 }
 
+// MergeDescriptions is Merge for descriptions. A base without one of its own had that of theirs.
+func MergeDescriptions(base Version, mine, theirs string) (string, []Clash) {
+	was := base.Description
+	if base.Undescribed {
+		was = theirs
+	}
+	if s, ok := third(was, mine, theirs, func(a, b string) bool { return a == b }); ok {
+		return s, nil
+	}
+	return mine, []Clash{{Field: "description", Mine: mine, Theirs: theirs}}
+}
+
 func sameVariables(a, b []Variable) bool { return slices.EqualFunc(a, b, Variable.same) }
 
 func named(list []Variable) string {

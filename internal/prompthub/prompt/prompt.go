@@ -47,6 +47,9 @@ type Draft struct {
 	// whether it is a new version even where the content is the one that the prompt has; not kept
 	// either
 	Anew bool
+	// whether that version is one of before descriptions and files belonged to versions, as a history
+	// that is brought over may have; not kept either
+	AsBefore bool
 	// the file that it was made of, which is kept with the version that it becomes
 	Source *Source
 	// its names elsewhere, which a new prompt gets here if they are free; not kept
@@ -68,6 +71,15 @@ func (d Draft) Content() Content {
 func (d Draft) With(c Content) Draft {
 	d.Kind, d.Text, d.Messages, d.Config, d.Variables = c.Kind, c.Text, c.Messages, c.Config, c.Variables
 	return d
+}
+
+// As returns the draft with what a version says: its content, and its description if it has one of
+// its own.
+func (d Draft) As(v Version) Draft {
+	if !v.Undescribed {
+		d.Description = v.Description
+	}
+	return d.With(v.Content)
 }
 
 // Equal reports whether two drafts say the same. Why they do is not compared.

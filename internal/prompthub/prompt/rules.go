@@ -23,7 +23,8 @@ const (
 	MaxTitle       = 200
 	MaxName        = 255
 	MaxDescription = 8192
-	MaxShown       = 1024 // of a description, in lists and in skills
+	MaxShown       = 1024 // of a description, in skills
+	MaxBrief       = 160  // of a description, in lists
 	MaxMessage     = 500
 )
 

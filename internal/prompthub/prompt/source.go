@@ -1,6 +1,8 @@
 package prompt
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"strings"
 	"unicode/utf8"
 )
@@ -26,6 +28,12 @@ type Source struct {
 	Extra []string
 	// what the prompt was in addition to its content when it was made of the file: see Draft.State
 	State string
+}
+
+// Hash returns the SHA-256 of the file, in hex.
+func (s *Source) Hash() string {
+	sum := sha256.Sum256(s.Bytes)
+	return hex.EncodeToString(sum[:])
 }
 
 // Kept reports whether the file is one that can be kept.

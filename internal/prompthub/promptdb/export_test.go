@@ -38,6 +38,14 @@ type Record = schema.Record
 // ParseRecord reads a truth row.
 func ParseRecord(row table.Row) (Record, error) { return schema.ParseRecord(row) }
 
+// ParseVersionRow reads the row of a version.
+func ParseVersionRow(row table.Row) prompt.Version { return schema.ParseVersionRow(row) }
+
+// SourceRow returns the row of the file that a version was made of.
+func SourceRow(author prompt.UserID, id prompt.ID, n int64, s prompt.Source) table.Row {
+	return schema.SourceRow(author, id, n, s)
+}
+
 // Sleep waits as the DB does.
 func (db *DB) Sleep(ctx context.Context, d time.Duration) error { return db.Store.Sleep(ctx, d) }
 

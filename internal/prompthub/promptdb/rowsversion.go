@@ -13,9 +13,10 @@ import (
 // StoreTooOld is the code by which a store is refused that an earlier release made.
 const StoreTooOld fault.Code = "STORE_TOO_OLD"
 
-// ErrOlder refuses a store of the RowsVersion before, whose library reindex brings over.
+// ErrOlder refuses a store of a RowsVersion from oldestReindexed on, whose library reindex brings
+// over.
 var ErrOlder error = fault.Coded(fault.Unavailable, StoreTooOld,
-	"the library was made by the release before: run `reindex`, which brings it over, with the application stopped")
+	"the library was made by an earlier release: run `reindex`, which brings it over, with the application stopped")
 
 var errTooOld error = fault.Coded(fault.Unavailable, StoreTooOld,
 	"the library was made by a version before 1.0: export it with that version (`backup`), then `restore`")
@@ -41,23 +42,26 @@ func (db *DB) CheckVersion(ctx context.Context) error {
 	return nil
 }
 
+// oldestReindexed is the lowest RowsVersion that reindex brings over.
+const oldestReindexed = 7
+
 func tooOld(row table.Row) error {
 	switch n := row.Props.Get("RowsVersion").Int(); {
-	case n == schema.RowsVersion-1:
-		return ErrOlder
-	case n < schema.RowsVersion:
+	case n < oldestReindexed:
 		return errTooOld
+	case n < schema.RowsVersion:
+		return ErrOlder
 	}
 	return nil
 }
 
-// What a store of the release before has in addition: the rows of its index of words, and what
-// timers computed of texts.
+// A store of RowsVersion 7 has rows that later ones have not: those of its index of words, and
+// results that timers computed of texts.
 const oldTextIndex = "TextSearchIndex"
 
 var oldPartitions = []string{"sketches", "tag-words", "vocabulary"}
 
-// EndOlder removes what a store of the release before has in addition, once Reindex has written all
+// EndOlder removes what a store of an earlier release has in addition, once Reindex has written all
 // rows anew, and takes the store for one of this release. It tells how many rows it has removed,
 // and may be stopped and run again.
 func (db *DB) EndOlder(ctx context.Context, progress func(rows int)) (rows int, err error) {

@@ -219,11 +219,13 @@ func TestStoreOfAnotherVersion(t *testing.T) {
 		require.NoError(t, w.another().Create(t.Context()))
 		require.NoError(t, w.another().CheckVersion(t.Context()))
 	}
-	const before = "made by the release before: run `reindex`, which brings it over"
-	says(promptdb.RowsVersion - 2)
+	const before = "made by an earlier release: run `reindex`, which brings it over"
+	says(6)
 	refused("made by a version before 1.0: export it with that version (`backup`), then `restore`")
-	says(promptdb.RowsVersion - 1)
-	refused(before)
+	for version := int32(7); version < promptdb.RowsVersion; version++ {
+		says(version)
+		refused(before)
+	}
 	says(promptdb.RowsVersion + 1)
 	taken()
 	lost()
@@ -236,19 +238,20 @@ func TestStoreOfAnotherVersion(t *testing.T) {
 	refused(before)
 }
 
-// TestLibraryOfTheReleaseBefore: reindex writes the rows that it lacks, and then those go that it
+// TestLibraryOfBefore: reindex writes the rows that RowsVersion 7 lacks, and then those go that it
 // has no use for. It may be stopped at any of these.
-func TestLibraryOfTheReleaseBefore(t *testing.T) {
+func TestLibraryOfBefore(t *testing.T) {
 	t.Parallel()
 	w := newWorldOn(t, memory.NewTables())
 	all := mixed(w)
 	tables := promptdb.DefaultTables()
 	require.NoError(t, w.store.Create(t.Context(), "TextSearchIndex"))
-	for _, p := range all { // as the release before left it
+	for _, p := range all {
+		w.undescribe(p)
 		rec, err := w.store.Get(t.Context(), tables.Prompts, promptdb.PromptKey(p.AuthorID, p.ID))
 		require.NoError(t, err)
 		rec.Props = slices.DeleteFunc(rec.Props, func(x table.Prop) bool { return x.Name == "LoggedAt" || x.Name == "Logs" || x.Name == "RowsVersion" })
-		rec.Props = append(rec.Props, table.Prop{Name: "Behind", Value: table.String("")}, table.Prop{Name: "RowsVersion", Value: table.Int32(promptdb.RowsVersion - 1)})
+		rec.Props = append(rec.Props, table.Prop{Name: "Behind", Value: table.String("")}, table.Prop{Name: "RowsVersion", Value: table.Int32(7)})
 		w.must(tables.Prompts, table.Op{Kind: table.Upsert, Row: table.Row{Key: rec.Key, Props: rec.Props}})
 		for _, word := range []string{"x|some", "x|words"} {
 			key := table.Key{Partition: word, Row: promptdb.ByAge(p.ID)}
@@ -262,7 +265,7 @@ func TestLibraryOfTheReleaseBefore(t *testing.T) {
 		key := table.Key{Partition: partition, Row: "1"}
 		w.must(tables.SystemState, table.Op{Kind: table.Upsert, Row: table.Row{Key: key, Props: table.Props{{Name: "Words", Value: table.String("x")}}}})
 	}
-	w.must(tables.SystemState, table.Op{Kind: table.Upsert, Row: table.Row{Key: promptdb.RowsKey(), Props: table.Props{{Name: "RowsVersion", Value: table.Int32(promptdb.RowsVersion - 1)}}}})
+	w.must(tables.SystemState, table.Op{Kind: table.Upsert, Row: table.Row{Key: promptdb.RowsKey(), Props: table.Props{{Name: "RowsVersion", Value: table.Int32(7)}}}})
 	require.ErrorIs(t, w.another().Create(t.Context()), promptdb.ErrOlder)
 	require.NoError(t, w.MakeTables(t.Context()))
 	require.Empty(t, w.reindex(false))

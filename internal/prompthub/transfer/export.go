@@ -127,6 +127,9 @@ func versionOf(w promptdb.ExportedPrompt, v prompt.Version) format.Version {
 	made := format.Version{
 		Version: v.Number, Kind: d.Kind, Text: d.Text, Messages: d.Messages, Config: d.Config, Variables: d.Variables, Message: v.Message,
 	}
+	if !v.Undescribed {
+		made.Description = &v.Description
+	}
 	for label, n := range w.Labels {
 		if n == v.Number {
 			made.Labels = append(made.Labels, label)
@@ -135,6 +138,8 @@ func versionOf(w promptdb.ExportedPrompt, v prompt.Version) format.Version {
 	slices.Sort(made.Labels)
 	if s, ok := w.Sources[v.Number]; ok {
 		made.Source = &format.Source{Format: format.Format(s.Format), File: s.File, Data: s.Bytes, State: s.State, Syntax: format.Syntax(s.Syntax), Extra: s.Extra}
+	} else {
+		made.FileHash = v.FileHash // the file is lost
 	}
 	return made
 }

@@ -100,7 +100,7 @@ func (h *history) add(ctx context.Context, v format.Version) error {
 		d.Visibility = string(prompt.Public)
 	}
 	draft := d.Draft()
-	draft.Anew = true
+	draft.Anew, draft.AsBefore = true, v.Description == nil
 	if h.item.Outcome == Unchanged {
 		if h.item.Outcome = Updated; h.now.ID == "" {
 			h.item.Outcome = Created

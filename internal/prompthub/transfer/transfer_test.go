@@ -363,6 +363,8 @@ func TestAccountsMove(t *testing.T) {
 				public := rapid.SampledFrom([]string{"", "visibility: public\n"}).Draw(rt, "visibility")
 				label := rapid.SampledFrom([]string{"", "labels: [production]\n", "labels: [a, b]\n"}).Draw(rt, "labels")
 				text := rapid.SampledFrom([]string{"x", "Hello {{who}}", "é\n\n  y"}).Draw(rt, "text")
+				about := rapid.SampledFrom([]string{"", "description: one\n", "description: two\n"}).Draw(rt, "about")
+				extra += about
 				file := fmt.Sprintf("---\nname: p%d\n%s%s%s---\n\n%s %d\n", i, extra, public, label, text, n)
 				take(rt, here, file, transfer.Options{File: "p.md", Update: true})
 			}
@@ -376,6 +378,34 @@ func TestAccountsMove(t *testing.T) {
 			require.Equal(rt, transfer.Unchanged, i.Outcome)
 		}
 	})
+}
+
+// TestHistoriesOfBefore: an account whose versions have no descriptions of their own, as releases
+// before wrote it, has the same versions elsewhere, and importing it again changes nothing.
+func TestHistoriesOfBefore(t *testing.T) {
+	t.Parallel()
+	here, _ := newService(t)
+	for _, text := range []string{"one", "two"} {
+		take(t, here, "---\nname: p\ndescription: Greets\n---\n\n"+text+"\n", transfer.Options{File: "p.md", Update: true})
+	}
+	const about = `"description":"Greets"`
+	account := give(t, here)
+	require.Equal(t, 3, strings.Count(account, about), account)
+	account = strings.ReplaceAll(account, ","+about, "")
+	account = strings.Replace(account, `"name":"p"`, `"name":"p",`+about, 1)
+	there, _ := newService(t)
+	for _, want := range []transfer.Outcome{transfer.Created, transfer.Unchanged} {
+		items := take(t, there, account, transfer.Options{File: "account.jsonl"})
+		require.Equal(t, want, items[1].Outcome, items[1].Reason)
+	}
+	id := take(t, there, account, transfer.Options{File: "account.jsonl"})[1].ID
+	for n, text := range []string{"one", "two"} {
+		v, err := there.GetVersion(t.Context(), ann, id, library.WantedVersion{Number: int64(n + 1)})
+		require.NoError(t, err)
+		require.True(t, v.ShownVersion.Undescribed)
+		require.Equal(t, "Greets", v.Description)
+		require.Equal(t, prompt.Content{Text: text}.Hash(), v.ShownVersion.Hash)
+	}
 }
 
 // TestInvisibleCharactersAreRemoved: titles and names of a file lose what no reader sees, and the

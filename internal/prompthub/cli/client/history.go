@@ -74,18 +74,22 @@ func (c *Client) Recreate(ctx context.Context, user string, d format.Document) (
 	if err != nil {
 		return outcome, err
 	}
-	want := hashes(versions)
+	want := hashes(versions, format.Version.Hash) // of the library that the file comes from
+	if len(have) == 0 || !begins(slices.Compact(slices.Clone(want)), have) {
+		want = hashes(versions, func(v format.Version) string { return v.HashIn(d) }) // of one that was made of it
+	}
+	past := slices.Compact(slices.Clone(want))
 	switch {
-	case slices.Equal(have, want):
+	case slices.Equal(have, past):
 		return Unchanged, nil
-	case len(have) > len(want) || !slices.Equal(have, want[:len(have)]):
+	case !begins(past, have):
 		return Rejected, errOther
 	case len(have) > 0:
 		outcome = Updated
 	}
 	i := 0
 	for n := range versions {
-		if n == 0 || versions[n].Hash() != versions[n-1].Hash() {
+		if n == 0 || want[n] != want[n-1] {
 			i++ // of those that differ from the one before
 		}
 		if i <= len(have) {
@@ -128,12 +132,17 @@ func (c *Client) past(ctx context.Context, user, name string) (list []string, id
 	return slices.Compact(list), f.ID, err
 }
 
-func hashes(versions []format.Version) []string {
+func hashes(versions []format.Version, hash func(format.Version) string) []string {
 	var list []string
 	for _, v := range versions {
-		list = append(list, v.Hash())
+		list = append(list, hash(v))
 	}
-	return slices.Compact(list)
+	return list
+}
+
+// begins reports whether a past is the beginning of another.
+func begins(past, have []string) bool {
+	return len(have) <= len(past) && slices.Equal(have, past[:len(have)])
 }
 
 func (c *Client) first(ctx context.Context, user string, d format.Document) (string, error) {
@@ -151,7 +160,7 @@ func (c *Client) first(ctx context.Context, user string, d format.Document) (str
 }
 
 func (c *Client) next(ctx context.Context, user, id string, d format.Document) error {
-	m := map[string]any{"config": nil, "variables": nil}
+	m := map[string]any{"config": nil, "variables": nil, "description": ""}
 	for name, value := range change(d) {
 		m[name] = value
 	}

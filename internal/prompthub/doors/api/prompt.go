@@ -22,8 +22,8 @@ type Prompt struct {
 	Name        string          `json:"name,omitempty" doc:"What programs call the prompt: unique among its author's" example:"reviews/code"`
 	Slug        string          `json:"slug,omitempty" doc:"The name as a URL and a file can hold it: unique among its author's slugs and names; it stays when the name changes" example:"reviews-code"`
 	Title       string          `json:"title" doc:"Trimmed" example:"Act as a code reviewer"`
-	Description string          `json:"description" doc:"What the prompt is for; the first sentence of the text where its author wrote nothing" example:"Reviews code for defects."`
-	Version     int64           `json:"version" doc:"The number of the content: 1, 2, … without reuse; it grows when the content changes" example:"3"`
+	Description string          `json:"description" doc:"What the prompt is for; the first sentence of the text where its author wrote nothing. Lists have the first 160 UTF-16 code units" example:"Reviews code for defects."`
+	Version     int64           `json:"version" doc:"The number of the version: 1, 2, … without reuse; it grows when the content or the description changes" example:"3"`
 	Production  int64           `json:"production,omitempty" doc:"The version with the label production, which programs get; in lists where it is another than version, and up to seconds old" example:"2"`
 	FormerName  string          `json:"formerName,omitempty" doc:"In the answer to restore alone: the name that it had, which another prompt has taken" example:"reviews/code"`
 	Message     string          `json:"message,omitempty" doc:"Why the content was changed; absent in lists" example:"Names the language first"`

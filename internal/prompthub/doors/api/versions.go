@@ -107,7 +107,12 @@ func (a *api) encodeVersion(v prompt.Version) Version {
 	if v.Content.Words() == "" { // of a list
 		kind = ""
 	}
+	var description *string
+	if kind != "" && !v.Undescribed {
+		description = &v.Description
+	}
 	return Version{
+		Description: description, FileHash: v.FileHash,
 		Kind: kind, Messages: list, Config: config, Variables: declared,
 		Version: v.Number, Text: v.Text, Message: v.Message, CreatedBy: a.Service.AuthorKey(v.By), CreatedAt: httpjson.FormatTime(v.At), Hash: v.Hash, Labels: []string{},
 	}
@@ -221,6 +226,9 @@ func (a *api) compareVersions(ctx context.Context, c call, in *compareInput) (*c
 		return out, nil
 	}
 	d := Diff{From: one.Number, To: other.Number, Runs: []Run{}}
+	if from, to := prompt.Descriptions(one, other); from != to {
+		d.Description = &DescriptionsDiff{from, to}
+	}
 	for _, r := range prompt.Words(one.Transcript(), other.Transcript()) {
 		d.Runs = append(d.Runs, Run{Op: string(r.Op), Text: r.Text})
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
@@ -87,6 +88,36 @@ func TestLibraryStory(t *testing.T) {
 	require.Contains(t, ann.do("POST", prompts, `{"title":"T","text":"x","labels":["0"]}`).is(422).body, "LABEL_IS_NUMBER")
 	ann.do("DELETE", one+"/labels/3", "").problem(404)
 	require.Equal(t, "body.labels[0]", ann.do("POST", prompts, `{"title":"T","text":"x","labels":["Bad Label"]}`).problem(422).Errors[0].Location)
+}
+
+// TestDescriptionsOfVersions: a changed description is a version, which has it, and the difference
+// of two versions tells both.
+func TestDescriptionsOfVersions(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ann := w.as("Ann")
+	p := ann.do("POST", prompts, `{"title":"Code reviewer","text":"Review the code.","description":"Reviews","visibility":"public"}`).is(201).prompt()
+	one := prompts + "/" + p.ID
+	two := ann.do("PATCH", one, `{"description":"Reviews code"}`, "If-Match", "*", "Content-Type", "application/merge-patch+json").is(200).prompt()
+	require.EqualValues(t, 2, two.Version)
+	require.Equal(t, "Reviews", ann.get(one+"?version=1").is(200).prompt().Description)
+	var list [2]api.Version
+	for i := range list {
+		ann.get(fmt.Sprintf("%s/versions/%d", one, i+1)).is(200).into(&list[i])
+	}
+	require.Equal(t, []string{"Reviews", "Reviews code"}, []string{*list[0].Description, *list[1].Description})
+	require.NotEqual(t, list[0].Hash, list[1].Hash)
+	var d api.Diff
+	ann.get(one + "/versions/1/diff/2").is(200).into(&d)
+	require.Equal(t, &api.DescriptionsDiff{From: "Reviews", To: "Reviews code"}, d.Description)
+	require.Equal(t, []api.Run{{Op: "equal", Text: "Review the code."}}, d.Runs)
+	require.Contains(t, ann.get(one+"/versions/1/diff/2", "Accept", "text/plain").is(200).body, "+++ version 2, description\n@@ -1 +1 @@\n-Reviews\n")
+	long := strings.Repeat("word ", 100)
+	ann.do("PATCH", one, `{"description":"`+long+`"}`, "If-Match", "*", "Content-Type", "application/merge-patch+json").is(200)
+	require.Equal(t, strings.TrimSpace(long), ann.get(one).is(200).prompt().Description)
+	brief := ann.get("/api/v1/me/prompts").is(200).list().Items[0].Description
+	require.Regexp(t, "^word .*…$", brief)
+	require.LessOrEqual(t, utf8.RuneCountInString(brief), 160)
 }
 
 // TestIncludes: a prompt stands in another one where that names it, is known by it, and does not go

@@ -196,11 +196,14 @@ type Version struct {
 	Messages  []Message       `json:"messages,omitempty" doc:"Of a chat; absent in lists" example:"[{\"role\":\"user\",\"content\":\"Review this code.\"}]"`
 	Config    json.RawMessage `json:"config,omitempty" doc:"Any JSON for programs; absent in lists" example:"{\"model\":\"small\"}"`
 	Variables []Variable      `json:"variables,omitempty" doc:"Declared variables; absent in lists" example:"[{\"name\":\"language\",\"type\":\"text\"}]"`
-	Message   string          `json:"message" doc:"Why it was made" example:"Names the language first"`
-	CreatedBy string          `json:"createdBy" doc:"Names the user who made it, as authorId of prompts" example:"a_mfrggzdfmztwq2lknnwg23tpoa"`
-	CreatedAt string          `json:"createdAt" format:"date-time" doc:"UTC" example:"2026-03-04T05:06:07.891Z"`
-	Hash      string          `json:"hash" doc:"SHA-256 of the content, the same for the same content" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"`
-	Labels    []string        `json:"labels" nullable:"false" doc:"On this version; latest is on the one that the prompt holds" example:"[\"latest\",\"production\"]"`
+	// nil in lists, and of one that has none of its own
+	Description *string  `json:"description,omitempty" doc:"What it is for, as its author wrote it; absent in lists, and in versions made before versions had any, which show that of the prompt" example:"Reviews code"`
+	FileHash    string   `json:"fileHash,omitempty" doc:"SHA-256 of the file that is kept with it, in hex; absent in lists, and if it was made of none" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"`
+	Message     string   `json:"message" doc:"Why it was made" example:"Names the language first"`
+	CreatedBy   string   `json:"createdBy" doc:"Names the user who made it, as authorId of prompts" example:"a_mfrggzdfmztwq2lknnwg23tpoa"`
+	CreatedAt   string   `json:"createdAt" format:"date-time" doc:"UTC" example:"2026-03-04T05:06:07.891Z"`
+	Hash        string   `json:"hash" doc:"SHA-256 of what the version says: content, description, and file if it was made of one; the same for the same. That of a version made before versions had descriptions names its content alone" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"`
+	Labels      []string `json:"labels" nullable:"false" doc:"On this version; latest is on the one that the prompt holds" example:"[\"latest\",\"production\"]"`
 }
 
 // A VersionList is a page of the versions of a prompt.
@@ -230,11 +233,18 @@ type UseList struct {
 	More  bool  `json:"more,omitempty" doc:"There are more than were looked through" example:"false"`
 }
 
+// A DescriptionsDiff is the descriptions of two versions, which differ.
+type DescriptionsDiff struct {
+	From string `json:"from" doc:"That of the first version" example:"Reviews code"`
+	To   string `json:"to" doc:"That of the second version" example:"Reviews code for faults"`
+}
+
 // A Diff is what differs between two versions.
 type Diff struct {
-	From int64 `json:"from" doc:"The first version" example:"3"`
-	To   int64 `json:"to" doc:"The second version" example:"4"`
-	Runs []Run `json:"runs" nullable:"false" doc:"The pieces of both texts, in order: those that are not insert make the first, those that are not delete the second"`
+	From        int64             `json:"from" doc:"The first version" example:"3"`
+	To          int64             `json:"to" doc:"The second version" example:"4"`
+	Description *DescriptionsDiff `json:"description,omitempty" doc:"Both descriptions; absent if they are the same"`
+	Runs        []Run             `json:"runs" nullable:"false" doc:"The pieces of both texts, in order: those that are not insert make the first, those that are not delete the second"`
 }
 
 // An Origin is the version of another prompt that a fork was made of, or that was merged into it.

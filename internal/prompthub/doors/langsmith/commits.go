@@ -185,7 +185,7 @@ func (s *server) commit(ctx context.Context, r request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	is := commitHash(v.ID, v.Version, v.Content().Hash())
+	is := commitHash(v.ID, v.Version, v.Current().Hash)
 	if in.Parent != "" && in.Parent != is {
 		return nil, fault.New(fault.Conflict, "the prompt has a newer commit than parent_commit; pull it first")
 	}

@@ -52,7 +52,7 @@ func (s *web) compare(r *request) error {
 	p := comparePage{Address: addressOf(id), Title: a.Title, From: a.ShownVersion, To: b.ShownVersion}
 	p.Views = v.choices("view", [2]string{"", "Unified"}, [2]string{"split", "Side by side"})
 	p.Swap = address(v.path, url.Values{"from": {strconv.FormatInt(to, 10)}, "to": {strconv.FormatInt(from, 10)}})
-	p.Sections, p.Same = sections(p.From.Content, p.To.Content, v.get("view") == "split"), p.From.Same(p.To.Content)
+	p.Sections, p.Same = sections(p.From, p.To, v.get("view") == "split"), p.From.Says(p.To)
 	return s.render(r, http.StatusOK, "compare", fmt.Sprintf("Version %d and %d of %s", from, to, p.Title), p)
 }
 
@@ -65,11 +65,13 @@ func (s *web) lastTwo(r *request, id prompt.ID) (from, to int64, err error) {
 	return h.Items[len(h.Items)-1].Number, h.Items[0].Number, nil
 }
 
-// sections compares two contents: what people read of them, and what else differs.
-func sections(a, b prompt.Content, split bool) []section {
+// sections compares two versions: what people read of them, and what else differs.
+func sections(a, b prompt.Version, split bool) []section {
 	left := room(len(a.Words()) + len(b.Words()))
+	from, to := prompt.Descriptions(a, b)
 	var all []section
 	for _, part := range [...]struct{ name, a, b string }{
+		{"Description", from, to},
 		{"Text", a.Transcript(), b.Transcript()},
 		{"Variables", declared(a.Variables), declared(b.Variables)},
 		{"Config", a.Config, b.Config},

@@ -54,11 +54,11 @@ func TestDoubling(t *testing.T) {
 	}
 	funcs := []doubling.Func{
 		{Name: "sections", With: func(s string) func() {
-			a, b := content(s), content(doubling.Turned(s))
+			a, b := prompt.Version{Content: content(s)}, prompt.Version{Content: content(doubling.Turned(s))}
 			return func() { sections(a, b, false) }
 		}},
 		{Name: "sections (split)", With: func(s string) func() {
-			a, b := content(s), content(doubling.Turned(s))
+			a, b := prompt.Version{Content: content(s)}, prompt.Version{Content: content(doubling.Turned(s))}
 			return func() { sections(a, b, true) }
 		}},
 		{Name: "compared", With: runs(func(list []prompt.Run) { left := plenty; compared("Text", list, true, &left) })},

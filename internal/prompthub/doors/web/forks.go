@@ -89,7 +89,7 @@ func (s *web) showUpstream(r *request, status int, wrong error) error {
 	p.Views = v.choices("view", [2]string{"", "Inline"}, [2]string{"split", "Side by side"})
 	if p.Changed() {
 		p.From, p.To = p.Base, p.Now.ShownVersion
-		p.Sections = sections(p.Base.Content, p.Now.Content(), v.get("view") == "split")
+		p.Sections = sections(p.From, p.To, v.get("view") == "split")
 	}
 	if wrong != nil {
 		text, fields := describe(wrong)

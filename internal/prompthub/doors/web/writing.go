@@ -195,9 +195,11 @@ func (s *web) mergedWith(r *request, now library.View, d prompt.Draft) (prompt.D
 		return d, false // its author decides without it
 	}
 	merged, clashes := prompt.Merge(base.Content(), d.Content(), now.Content())
-	if len(clashes) > 0 {
+	about, others := prompt.MergeDescriptions(base.ShownVersion, d.Description, now.Description)
+	if len(clashes)+len(others) > 0 {
 		return d, false
 	}
+	d.Description = about
 	return d.With(merged), true
 }
 

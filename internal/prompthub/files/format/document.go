@@ -118,17 +118,39 @@ type Version struct {
 	Message   string            `json:"message,omitempty"`
 	CreatedAt string            `json:"createdAt,omitempty"`
 	Source    *Source           `json:"source,omitempty"` // the file that it was made of
+
+	// nil of one that has none of its own: see prompt.Version.Undescribed
+	Description *string `json:"description,omitzero"`
+	FileHash    string  `json:"fileHash,omitempty"` // of the file, also if Source is not here
 }
 
 // In returns a document with the content of the version.
 func (v Version) In(d Document) Document {
 	d.Kind, d.Text, d.Messages, d.Config, d.Variables = v.Kind, v.Text, v.Messages, v.Config, v.Variables
 	d.Labels, d.Message, d.Source = v.Labels, v.Message, v.Source
+	if v.Description != nil {
+		d.Description = *v.Description
+	}
 	return d.normal()
 }
 
-// Hash names the content, as the library does.
-func (v Version) Hash() string { return v.In(Document{}).draft().Content().Hash() }
+// Hash names what the version says, as the library that it comes from does.
+func (v Version) Hash() string {
+	d := v.In(Document{}).draft()
+	is := prompt.Version{Content: d.Content(), Description: d.Description, FileHash: v.FileHash, Undescribed: v.Description == nil}
+	if kept := v.Source.kept(); kept != nil {
+		is.FileHash = kept.Hash()
+	}
+	return is.Digest()
+}
+
+// HashIn names what a new version says that is made of this one in a document.
+func (v Version) HashIn(d Document) string {
+	if v.FileHash = ""; v.Description == nil {
+		v.Description = &d.Description
+	}
+	return v.Hash()
+}
 
 // Unheld returns what a file says that the library does not hold, and keeps in the file at most:
 // members that only its format knows, and the file itself where it cannot be kept.

@@ -161,6 +161,7 @@ func TestDoubling(t *testing.T) {
 		{Name: "Row.Units", With: doc(func(d format.Document) { format.Row{Document: d}.Units() })},
 		{Name: "Version.In", With: doc(func(d format.Document) { format.Version{Text: d.Text, Messages: d.Messages}.In(d) })},
 		{Name: "Version.Hash", With: doc(func(d format.Document) { format.Version{Text: d.Text, Messages: d.Messages}.Hash() })},
+		{Name: "Version.HashIn", With: doc(func(d format.Document) { format.Version{Text: d.Text, Messages: d.Messages}.HashIn(format.Document{}) })},
 		{Name: "Document.Unheld", With: func(s string) func() {
 			d, _ := format.Read(format.Markdown, "p.md", []byte("---\n"+s+"\n---\nx"))
 			return func() { d.Unheld() }

@@ -17,9 +17,13 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// backupVersion is the version of the format below. Restore reads the one before too, which has no
-// author secret: users get other keys.
-const backupVersion = 3
+// backupVersion is the version of the format below. Restore reads earlier ones too: the versions in
+// one of version 3 have no descriptions, and one of version 2 has no author secret, so that users
+// get other keys.
+const (
+	backupVersion = 4
+	oldestBackup  = 2
+)
 
 // A line is one line of a backup: JSON, one kind of thing each. The first is a header, the last the
 // number of lines between. Index rows, tallies and counts are not in it: they follow from the rest.

@@ -21,9 +21,11 @@ type contentLine struct {
 	Version int64         `json:"version"`
 	Text    string        `json:"text"`
 	contentParts
-	Message string        `json:"message,omitempty"`
-	By      prompt.UserID `json:"by"`
-	At      time.Time     `json:"at"`
+	versionParts
+	Description string        `json:"description,omitempty"`
+	Message     string        `json:"message,omitempty"`
+	By          prompt.UserID `json:"by"`
+	At          time.Time     `json:"at"`
 
 	Source *sourceLine `json:"source,omitempty"`
 }
@@ -36,6 +38,13 @@ type sourceLine struct {
 	State  string   `json:"state"`
 	Syntax string   `json:"syntax,omitempty"`
 	Extra  []string `json:"extra,omitempty"`
+}
+
+// versionParts are what a version says in addition to its content. One of before that belonged to
+// versions has none, nor has the prompt that holds it.
+type versionParts struct {
+	Described bool   `json:"described,omitempty"`
+	FileHash  string `json:"fileHash,omitempty"`
 }
 
 // contentParts are what only some contents have in addition to the text.
@@ -73,8 +82,9 @@ type libraryLine struct {
 	Slug     string   `json:"slug"`
 	OldNames []string `json:"oldNames,omitempty"`
 	// those of its names that lead to other prompts, or nowhere
-	Lost        []string         `json:"lost,omitempty"`
-	Description string           `json:"description,omitempty"`
+	Lost        []string `json:"lost,omitempty"`
+	Description string   `json:"description,omitempty"`
+	versionParts
 	OwnTags     []string         `json:"ownTags,omitempty"`
 	Version     int64            `json:"version"`
 	LastVersion int64            `json:"lastVersion"`
@@ -132,7 +142,8 @@ func (b *backup) library(ctx context.Context, rec *schema.Record) (*libraryLine,
 func (b *backup) libraryLine(ctx context.Context, rec schema.Record, c schema.LabelsRow) (*libraryLine, error) {
 	l := &libraryLine{
 		Name: rec.Name, Slug: rec.Slug, OldNames: rec.OldNames, Description: rec.Description, OwnTags: rec.OwnTags,
-		Version: rec.Version, LastVersion: rec.Last, PublicFrom: rec.From, Message: rec.Message,
+		versionParts: versionParts{!rec.Undescribed, rec.FileHash},
+		Version:      rec.Version, LastVersion: rec.Last, PublicFrom: rec.From, Message: rec.Message,
 		Deleted: c.Gaps.String(), Labels: c.Labels, Included: rec.AllArguments, contentParts: partsOf(rec.Content()),
 	}
 	if rec.ForkedFrom.ID != "" {
@@ -174,7 +185,7 @@ func (b *backup) contents(ctx context.Context, rec schema.Record, above int64) e
 		}
 		if err := b.emit(line{Kind: "content", Content: &contentLine{
 			Prompt: rec.ID, Author: rec.AuthorID, Version: v.Number, Text: v.Text, contentParts: partsOf(v.Content), Message: v.Message, By: v.By, At: v.At,
-			Source: source,
+			Description: v.Description, versionParts: versionParts{!v.Undescribed, v.FileHash}, Source: source,
 		}}); err != nil {
 			return err
 		}
@@ -227,7 +238,9 @@ func (l *libraryLine) into(p *prompt.Prompt) {
 	if l.Origin != nil {
 		p.ForkedFrom = prompt.ForkedFrom{ID: l.Origin.Prompt, Version: l.Origin.Version}
 	}
-	p.Versions = prompt.Versions{Version: l.Version, Last: l.LastVersion, From: l.PublicFrom}
+	p.Versions = prompt.Versions{
+		Version: l.Version, Last: l.LastVersion, From: l.PublicFrom, FileHash: l.FileHash, Undescribed: !l.Described,
+	}
 }
 
 // versionRows are those of a version of a prompt: its own is the last one.
@@ -244,7 +257,10 @@ func (l *contentLine) rows() (versionRows, error) {
 	}
 	content := l.with(l.Text)
 	rows := schema.UsesRows(l.Author, id, l.Version, content.Includes())
-	v, kept := prompt.Version{Number: l.Version, Content: content, Message: l.Message, Change: prompt.Change{By: l.By, At: l.At}}, 0
+	v, kept := prompt.Version{
+		Number: l.Version, Content: content, Description: l.Description, FileHash: l.FileHash, Undescribed: !l.Described,
+		Message: l.Message, Change: prompt.Change{By: l.By, At: l.At},
+	}, 0
 	if s := l.Source; s != nil {
 		v.Source = s.Format
 		row := schema.SourceRow(l.Author, id, v.Number, prompt.Source{Format: s.Format, File: s.File, Bytes: s.Bytes, State: s.State, Syntax: s.Syntax, Extra: s.Extra})

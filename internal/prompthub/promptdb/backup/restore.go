@@ -248,9 +248,9 @@ func CheckFirst(text []byte) error {
 	case err != nil || first.Kind != "backup":
 		return errors.New("it does not begin a backup of PromptHub")
 	case first.Version > backupVersion:
-		return fmt.Errorf("it is a backup of version %d, which is newer than this program, which reads %d and %d: use the version of PromptHub that wrote it", first.Version, backupVersion-1, backupVersion)
-	case first.Version < backupVersion-1:
-		return fmt.Errorf("it is a backup of version %d, and this program reads %d and %d", first.Version, backupVersion-1, backupVersion)
+		return fmt.Errorf("it is a backup of version %d, which is newer than this program, which reads %d to %d: use the version of PromptHub that wrote it", first.Version, oldestBackup, backupVersion)
+	case first.Version < oldestBackup:
+		return fmt.Errorf("it is a backup of version %d, and this program reads %d to %d", first.Version, oldestBackup, backupVersion)
 	}
 	return nil
 }

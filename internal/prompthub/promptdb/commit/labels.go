@@ -257,8 +257,8 @@ func (w *Writer) withoutVersion(ctx context.Context, now schema.Record, n int64,
 			return schema.Record{}, nil, fmt.Errorf("version %d of prompt %s is missing", left, w.id)
 		}
 		v := schema.ParseVersionRow(*row)
-		now.Draft, now.AllArguments = now.With(v.Content), nil
-		now.Message, now.Version, now.UpdatedAt = v.Message, left, at
+		now.Prompt = now.At(v)
+		now.AllArguments, now.UpdatedAt = nil, at
 		now.Revision++
 	}
 	was := now

@@ -32,7 +32,10 @@ func (r Record) Batch(first bool, ops []table.Op) ([]table.Op, error) {
 
 // RowsVersion says which rows a prompt has. A binary that meets a higher one leaves the prompt
 // alone, and one that meets a store of a lower one refuses it.
-const RowsVersion = 8
+const RowsVersion = 9
+
+// describedVersions is the first RowsVersion whose versions have descriptions and files of their own.
+const describedVersions = 9
 
 // A Record is a truth row.
 type Record struct {
@@ -95,7 +98,7 @@ func SummaryProps(p prompt.Prompt) table.Props {
 	return append(props,
 		table.Prop{Name: "Name", Value: table.String(p.Name)},
 		table.Prop{Name: "Slug", Value: table.String(p.Slug)},
-		table.Prop{Name: "Description", Value: table.String(prompt.Shown(p.About()))},
+		table.Prop{Name: "Description", Value: table.String(prompt.Brief(p.About()))},
 		table.Prop{Name: "Version", Value: table.Int64(p.Version)})
 }
 
@@ -110,6 +113,12 @@ func library(p prompt.Prompt) table.Props {
 		{Name: "LastVersion", Value: table.Int64(p.Last)},
 		{Name: "PublicFrom", Value: table.Int64(p.From)},
 		{Name: "Message", Value: table.String(p.Message)},
+	}
+	if p.FileHash != "" {
+		props = append(props, table.Prop{Name: "FileHash", Value: table.String(p.FileHash)})
+	}
+	if p.Undescribed {
+		props = append(props, table.Prop{Name: "Undescribed", Value: table.Bool(true)})
 	}
 	if p.ForkedFrom.ID != "" {
 		props = append(props,
@@ -216,6 +225,8 @@ func ParseRecord(row table.Row) (Record, error) {
 	p.Message = row.Props.Get("Message").Str()
 	p.Versions = prompt.Versions{
 		Version: row.Props.Get("Version").Int(), Last: row.Props.Get("LastVersion").Int(), From: row.Props.Get("PublicFrom").Int(),
+		FileHash:    row.Props.Get("FileHash").Str(),
+		Undescribed: row.Props.Get("Undescribed").Bool() || row.Props.Get("RowsVersion").Int() < describedVersions,
 	}
 	if names := row.Props.Get("OldNames").Str(); names != "" {
 		p.OldNames = strings.Split(names, "|")

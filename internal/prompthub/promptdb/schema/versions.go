@@ -193,16 +193,32 @@ func parseContent(row table.Row) (prompt.Content, error) {
 // VersionRow returns the row of a version, next to which a file takes some bytes. Inserting it
 // takes its number.
 func VersionRow(author prompt.UserID, id prompt.ID, v prompt.Version, kept int) table.Row {
-	content := contentProps(v.Content)
+	content := append(contentProps(v.Content), describedProps(v)...)
 	return table.Row{Key: VersionKey(author, id, v.Number), Props: slices.Concat(IncludesProps(v.Includes()), sourceProp(v.Source), table.Props{
 		{Name: "PromptId", Value: table.String(string(id))},
 		{Name: "Version", Value: table.Int64(v.Number)},
 		{Name: "Message", Value: table.String(v.Message)},
 		{Name: "CreatedBy", Value: table.String(string(v.By))},
 		{Name: "CreatedAt", Value: table.Time(v.At)},
-		{Name: "ContentHash", Value: table.String(v.Content.Hash())},
+		{Name: "ContentHash", Value: table.String(v.Digest())},
 		sizeProp(v, content, kept),
 	}, content)}
+}
+
+// describedProps returns what the row of a version says beyond its content. The row of a version of
+// before descriptions belonged to versions says nothing.
+func describedProps(v prompt.Version) table.Props {
+	if v.Undescribed {
+		return nil
+	}
+	props := table.Props{{Name: "Described", Value: table.Bool(true)}}
+	if v.Description != "" {
+		props = append(props, table.Prop{Name: "Description", Value: table.String(v.Description)})
+	}
+	if v.FileHash != "" {
+		props = append(props, table.Prop{Name: "FileHash", Value: table.String(v.FileHash)})
+	}
+	return props
 }
 
 // ParseVersionRow reads the row of a version. One whose content cannot be read, which verify
@@ -211,6 +227,7 @@ func ParseVersionRow(row table.Row) prompt.Version {
 	content, _ := parseContent(row)
 	return prompt.Version{
 		Number: row.Props.Get("Version").Int(), Content: content, Message: row.Props.Get("Message").Str(),
+		Description: row.Props.Get("Description").Str(), FileHash: row.Props.Get("FileHash").Str(), Undescribed: !row.Props.Get("Described").Bool(),
 		Hash: row.Props.Get("ContentHash").Str(), Source: row.Props.Get("Source").Str(),
 		Change: prompt.Change{By: UserIn(row.Props, "CreatedBy"), At: row.Props.Get("CreatedAt").Time()},
 	}

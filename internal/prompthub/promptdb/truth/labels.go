@@ -82,7 +82,7 @@ func (db *Reader) Released(ctx context.Context, was *schema.Record, p prompt.Pro
 	of.AllArguments = nil
 	switch {
 	case was != nil && was.Version == n:
-		of.Draft, of.AllArguments = p.With(was.Content()), was.AllArguments
+		of.Draft, of.AllArguments = p.As(was.Current()), was.AllArguments
 	case was != nil && was.InProduction != nil && was.InProduction.Version == n && schema.SameHead(was.Prompt, p):
 		return was.InProduction, nil
 	default:
@@ -90,7 +90,7 @@ func (db *Reader) Released(ctx context.Context, was *schema.Record, p prompt.Pro
 		if err != nil || row == nil {
 			return nil, err
 		}
-		of.Draft = p.With(schema.ParseVersionRow(*row).Content)
+		of.Draft = p.As(schema.ParseVersionRow(*row))
 	}
 	of.Version = n
 	o := skill.Summarize(of)
@@ -164,8 +164,8 @@ func (v View) AtVersion(viewer prompt.UserID, n int64, row *table.Row) (View, er
 	default:
 		v.ShownVersion = schema.ParseVersionRow(*row)
 	}
-	v.Draft = v.With(v.ShownVersion.Content)
-	v.Message, v.Version = v.ShownVersion.Message, n
+	v.Prompt = v.At(v.ShownVersion)
+	v.Version = n
 	return v, nil
 }
 

@@ -99,10 +99,10 @@ func (db *Verifier) checkVersions(ctx context.Context, rec schema.Record, c sche
 			differ(db.T.Prompts, row.Key, "was deleted and is there")
 		}
 		v := schema.ParseVersionRow(row)
-		if hash := v.Content.Hash(); v.Number != n || hash != v.Hash {
+		if hash := v.Digest(); v.Number != n || hash != v.Hash {
 			differ(db.T.Prompts, row.Key, "does not hold the content that its hash names")
-		} else if n == rec.Version && hash != rec.Content().Hash() {
-			differ(db.T.Prompts, row.Key, "is the latest version, and the prompt has another content")
+		} else if n == rec.Version && hash != rec.Current().Hash {
+			differ(db.T.Prompts, row.Key, "is the latest version, and the prompt says something else")
 		}
 		if err := db.checkSource(ctx, rec, v, differ); err != nil {
 			return err
@@ -231,7 +231,7 @@ func (db *Verifier) checkSource(ctx context.Context, rec schema.Record, v prompt
 	s, err := schema.ParseSourceRow(*row)
 	if err != nil {
 		differ(db.T.Prompts, key, "cannot be read: %v", err)
-	} else if s.Format != v.Source {
+	} else if s.Format != v.Source || !v.Undescribed && s.Hash() != v.FileHash {
 		differ(db.T.Prompts, key, "is not what its version names")
 	}
 	return nil
