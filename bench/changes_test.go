@@ -42,7 +42,7 @@ func changes() []request {
 	return []request{
 		{name: "create", call: another(""), steps: 4, tables: 3 + indexRows, queues: 2, behind: 1, budget: &budget{4, 5 + indexRows}},
 		{name: "create, with the title of another of mine", call: draft(typicalTitle), steps: 5, tables: 4 + indexRows, queues: 2, behind: 1},
-		{name: "create by a new instance", cold: true, call: another(""), steps: 5, tables: 8 + indexRows, queues: 2, behind: 2},
+		{name: "create by a new instance", cold: true, call: another(""), steps: 5, tables: 9 + indexRows, queues: 2, behind: 2},
 		{name: "create with a key", call: another("key"), steps: 4, tables: 4 + indexRows, queues: 2, behind: 1},
 		{name: "create with a key, again", setup: do(another("key")), call: another("key"), steps: 4, tables: 2 + 3, queues: 2, behind: 1},
 		{name: "edit the text", call: patch(`{"text":"Another text."}`), steps: 4, tables: edited + indexRows, queues: 2, behind: 1},
@@ -57,7 +57,7 @@ func changes() []request {
 		{name: "take a label away", setup: labelled, call: call{method: http.MethodDelete, path: one + "/labels/production", user: ann}, steps: 3, tables: 4, queues: 2, behind: 1},
 		{name: "undo a label", setup: labelled, call: call{method: http.MethodPost, path: one + "/labels/production/undo", user: ann}, steps: 4, tables: 5, queues: 2, behind: 1},
 		{name: "restore a version", setup: labelled, call: call{method: http.MethodPost, path: one + "/versions/1/restore", user: ann}, steps: 5, tables: 5 + edited + indexRows, queues: 2, behind: 1},
-		{name: "fork", call: call{method: http.MethodPost, path: one + "/fork", user: "Vera"}, steps: 5, tables: 12, queues: 2, behind: 2},
+		{name: "fork", call: call{method: http.MethodPost, path: one + "/fork", user: "Vera"}, steps: 5, tables: 18, queues: 2, behind: 2},
 		{name: "merge what a fork comes from", setup: forked, call: call{method: http.MethodPost, path: one + "/upstream/merge", user: "Vera"}, steps: 7, tables: 18, queues: 2, behind: 1},
 		{name: "delete a version", setup: labelled, call: call{method: http.MethodDelete, path: one + "/versions/1", user: ann}, steps: 5, tables: 7 + indexRows, queues: 2, behind: 1},
 		{name: "un-publish", call: unpublish, steps: 4, tables: edited + indexRows + 1, queues: 2, behind: 1},
@@ -119,7 +119,7 @@ func jobs() []request {
 		{name: "erase, nothing to do", job: "erase", steps: 1, tables: 1},
 		{name: "backup of 61 prompts", job: "backups", steps: 250, tables: 250},
 		{name: "no snapshot of a small library", job: "search-snapshot", steps: 4, tables: 4},
-		{name: "anti-entropy, a full pass over 61 prompts", job: "anti-entropy", steps: 296, tables: 3136},
+		{name: "anti-entropy, a full pass over 61 prompts", job: "anti-entropy", steps: 298, tables: 3138},
 		{name: "anti-entropy, after a full pass", setup: swept, job: "anti-entropy", steps: 16, tables: 16},
 	}
 }

@@ -80,7 +80,7 @@ func (s *Service) create(ctx context.Context, who auth.User, d prompt.Draft, ori
 	}
 	made, isNew, err := s.db.Add(ctx, p, idem)
 	if err == nil {
-		s.db.TouchUser(ctx, IDOf(who))
+		s.db.TouchUser(ctx, IDOf(who), who.Name)
 	}
 	if err != nil || isNew {
 		return View{Prompt: made}, isNew, err

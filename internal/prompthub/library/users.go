@@ -59,8 +59,8 @@ func (s *Service) Profile(ctx context.Context, who auth.User) (User, error) {
 	return User{Key: s.AuthorKey(IDOf(who)), Profile: p}, nil
 }
 
-// PutProfile changes what others see of the caller. A handle is chosen once: no handle leaves it,
-// another one is Invalid.
+// PutProfile changes what others see of the caller. A handle is chosen once: no handle leaves the
+// one there is, and one is Invalid where another was chosen.
 func (s *Service) PutProfile(ctx context.Context, who auth.User, p prompt.Profile) (User, error) {
 	if err := who.Needs(auth.ScopePublish); err != nil {
 		return User{}, err
@@ -103,7 +103,7 @@ func (s *Service) UserByHandle(ctx context.Context, who auth.User, handle string
 		return User{}, err
 	}
 	u := User{Key: s.AuthorKey(id), Profile: p}
-	if handle != Me && handle != u.Key && handle != u.Handle {
+	if handle != Me && handle != u.Key && !u.Leads(handle) {
 		return User{}, errNobody() // a handle that was reserved and is not shown
 	}
 	return u, nil

@@ -26,9 +26,37 @@ var noHandles = []string{
 
 // A Profile is the public part of a user. The zero Profile is that of a user without one.
 type Profile struct {
-	Handle string // their name in addresses, "" until they choose one; it stays theirs for ever
+	Handle string // their name in addresses, "" until they have one; it stays theirs for ever
 	Name   string
 	About  string
+
+	Given  bool   // whether the handle was made of the name: they can choose another, once
+	Former string // the handle that was made of the name before they chose another; it leads to them too
+}
+
+// maxGivenTries is how many handles are made of one name before the key of the user tells them apart.
+const maxGivenTries = 9
+
+// GivenHandles returns the handles that a user can be given, the best first: the name as addresses
+// have it, the same with a number, and with the end of the key, which is theirs alone.
+func GivenHandles(name, key string) []string {
+	base := strings.Trim(cutSlug(Slug(name), maxSlug-1-suffixLen), "-")
+	if base == "" {
+		base = "user"
+	}
+	var list []string
+	if base != "user" && !slices.Contains(noHandles, base) {
+		list = append(list, base)
+		for n := 2; n <= maxGivenTries; n++ {
+			list = append(list, fmt.Sprintf("%s-%d", base, n))
+		}
+	}
+	return append(list, base+"-"+key[max(0, len(key)-suffixLen):])
+}
+
+// Leads reports whether a handle leads to the user of the profile.
+func (p Profile) Leads(handle string) bool {
+	return handle != "" && (handle == p.Handle || handle == p.Former)
 }
 
 // Check returns p normalised, or an error of the kind Invalid that names every broken rule.

@@ -324,6 +324,7 @@ func crashCases() []crashCase {
 		{name: "put a label on", setup: twoIncluding, do: putLabel, after: labelled(1)},
 		{name: "take a move of a label back", setup: labelOnTwo, do: undoLabel, after: undone},
 		{name: "choose a handle", do: chooseHandle, after: handleChosen},
+		{name: "give a handle", do: giveHandle, after: handleGiven},
 		{name: "move a user", do: moveUser("ann", "new|ann"), after: signsInAs("new|ann", "ann")},
 		{name: "move a user on", setup: movedUser, do: moveUser("ann", "newer|ann"), after: signsInAs("newer|ann", "new|ann")},
 		{name: "move a user back", setup: movedUser, do: moveUser("new|ann", "ann"), after: signsInAs("ann", "new|ann")},

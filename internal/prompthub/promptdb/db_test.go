@@ -292,7 +292,7 @@ func TestBackupAndRestoreAreTheSameToTheByte(t *testing.T) {
 		w.clock.Advance(time.Millisecond)
 		_, _, err := w.Add(t.Context(), p, &promptdb.Idempotency{Key: fmt.Sprint(i), Body: "b"})
 		require.NoError(t, err)
-		w.TouchUser(t.Context(), p.AuthorID)
+		w.TouchUser(t.Context(), p.AuthorID, "")
 		if d.Visibility == prompt.Public {
 			for v := range i {
 				w.vote(prompt.UserID(fmt.Sprintf("voter/%d", v)), p.ID, prompt.Vote(v%3-1))

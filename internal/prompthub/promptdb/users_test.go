@@ -3,10 +3,15 @@ package promptdb_test
 import (
 	"bytes"
 	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"prompthub/internal/fault"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
 	"prompthub/internal/storage/table"
@@ -34,12 +39,29 @@ func handleChosen(t *testing.T, r *ring, _ prompt.Prompt, ok bool) {
 	}
 }
 
+func giveHandle(ctx context.Context, db *promptdb.DB, _ *ring, _ prompt.Prompt) error {
+	db.TouchUser(ctx, "ann", "Ann Lee")
+	return nil
+}
+
+// handleGiven checks that a handle that is shown leads to its user.
+func handleGiven(t *testing.T, r *ring, _ prompt.Prompt, _ bool) {
+	p, err := r.truth.Profile(context.Background(), "ann")
+	require.NoError(t, err)
+	if p.Handle != "" {
+		require.Equal(t, prompt.Profile{Handle: "ann-lee", Name: "Ann Lee", Given: true}, p)
+		id, err := r.truth.UserID(context.Background(), "ann-lee")
+		require.NoError(t, err)
+		require.Equal(t, prompt.UserID("ann"), id)
+	}
+}
+
 func TestUsersInABackup(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	_, err := w.PutProfile(t.Context(), "ann|a/b", prompt.Profile{Handle: "ann-lee", Name: "Ann", About: "x\ny"})
 	require.NoError(t, err)
-	w.TouchUser(t.Context(), "bob")
+	w.TouchUser(t.Context(), "bob", "")
 	// A handle that a writer has reserved and not come to show stays its user's.
 	reserved := table.Row{Key: table.Key{Partition: "h|bobby", Row: "r"}, Props: table.Props{{Name: "UserId", Value: table.String("bob")}}}
 	w.userRow(table.Insert, reserved)
@@ -102,4 +124,88 @@ func TestAuthorsOfBefore(t *testing.T) {
 	require.Zero(t, differences)
 	require.EqualValues(t, "ann", leads())
 	w.check()
+}
+
+// TestGivenHandles: a user gets a handle that is made of their name and that nobody else has. They
+// can choose another once; then both lead to them, after a restore too, and neither to anybody else.
+func TestGivenHandles(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	given := func(user prompt.UserID, name string) string {
+		w.TouchUser(t.Context(), user, name)
+		p, err := w.Profile(t.Context(), user)
+		require.NoError(t, err)
+		require.Equal(t, p.Handle != "", p.Given)
+		return p.Handle
+	}
+	require.Equal(t, "ann-lee", given("ann", "Ann Lee"))
+	require.Equal(t, "ann-lee-2", given("bob", "Ann Lée"))
+	require.Equal(t, "user-"+tail(w, "cal"), given("cal", "🎲"))
+	require.Equal(t, "admin-"+tail(w, "dee"), given("dee", "Admin"))
+	require.Empty(t, given("eve", ""))
+	for i := range 8 {
+		given(prompt.UserID(fmt.Sprint("more", i)), "Ann Lee")
+	}
+	require.Equal(t, "ann-lee-"+tail(w, "fay"), given("fay", "Ann Lee"))
+
+	_, err := w.PutProfile(t.Context(), "bob", prompt.Profile{Handle: "ann-lee", Name: "B"})
+	require.Equal(t, fault.Invalid, fault.Of(err))
+	p, err := w.PutProfile(t.Context(), "ann", prompt.Profile{Name: "Ann", Handle: "ann-lee"})
+	require.NoError(t, err)
+	require.True(t, p.Given, "it is not another one")
+	p, err = w.PutProfile(t.Context(), "ann", prompt.Profile{Name: "Ann", Handle: "ann"})
+	require.NoError(t, err)
+	require.Equal(t, prompt.Profile{Name: "Ann", Handle: "ann", Former: "ann-lee"}, p)
+	_, err = w.PutProfile(t.Context(), "ann", prompt.Profile{Name: "Ann", Handle: "ann-lee"})
+	require.Equal(t, fault.Invalid, fault.Of(err))
+	require.Equal(t, "ann", func() string { p, _ := w.another().Profile(t.Context(), "ann"); return p.Handle }())
+	w.another().TouchUser(t.Context(), "ann", "Another Name")
+
+	require.Empty(t, w.found())
+	other := newWorld(t)
+	require.NoError(t, restore(t.Context(), other.DB, strings.NewReader(w.backup())))
+	require.Empty(t, other.found())
+	for _, db := range []*promptdb.DB{w.DB, other.DB} {
+		got, err := db.Profile(t.Context(), "ann")
+		require.NoError(t, err)
+		require.Equal(t, p, got)
+		for _, handle := range []string{"ann", "ann-lee"} {
+			id, err := db.UserID(t.Context(), handle)
+			require.NoError(t, err)
+			require.Equal(t, prompt.UserID("ann"), id)
+		}
+	}
+	w.must(promptdb.DefaultTables().Users, table.Op{Kind: table.Delete, Row: table.Row{Key: table.Key{Partition: "h|ann-lee", Row: "r"}, ETag: table.Any}})
+	require.Len(t, w.found(), 1, "the former handle must lead to its user")
+}
+
+// tail returns the end of the key of a user.
+func tail(w *world, user prompt.UserID) string {
+	key := w.AuthorKey(user)
+	return key[len(key)-6:]
+}
+
+// TestGivenAtOnce: of users of one name who come at the same moment each gets a handle of their own,
+// and one whom several instances meet gets one.
+func TestGivenAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var wg sync.WaitGroup
+	users := []prompt.UserID{"a", "b", "c"}
+	for _, user := range users {
+		for range 3 {
+			wg.Go(func() { w.another().TouchUser(t.Context(), user, "Ann") })
+		}
+	}
+	wg.Wait()
+	var handles []string
+	for _, user := range users {
+		w.another().TouchUser(t.Context(), user, "Ann") // who lost a race gets theirs the next time
+		p, err := w.Profile(t.Context(), user)
+		require.NoError(t, err)
+		handles = append(handles, p.Handle)
+	}
+	slices.Sort(handles)
+	require.Len(t, slices.Compact(handles), 3)
+	require.Empty(t, w.found())
 }

@@ -114,7 +114,7 @@ func (w *world) add(author prompt.UserID, d prompt.Draft) prompt.Prompt {
 	p, made, err := w.Add(w.t.Context(), w.made(author, d), nil)
 	require.NoError(w.t, err)
 	require.True(w.t, made)
-	w.TouchUser(w.t.Context(), author) // as the domain does
+	w.TouchUser(w.t.Context(), author, "") // as the domain does
 	return p
 }
 

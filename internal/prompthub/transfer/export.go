@@ -78,6 +78,9 @@ func Export(ctx context.Context, s *library.Service, who auth.User, cursor strin
 	}
 	var lines []line
 	if p := part.Profile; p != nil {
+		if p.Given { // one is made there, too
+			p.Handle = ""
+		}
 		lines = append(lines, line{Profile: &profile{Handle: p.Handle, Name: p.Name, About: p.About}})
 	}
 	for _, w := range part.Prompts {

@@ -310,10 +310,14 @@ func (im *importer) create(ctx context.Context, d format.Document, item *Item) e
 
 func (im *importer) profile(ctx context.Context, p profile, item *Item) error {
 	item.Title, item.Outcome = "Your profile", Unchanged
-	want := prompt.Profile{Handle: p.Handle, Name: p.Name, About: p.About}
 	was, err := im.Profile(ctx, im.who)
-	if err != nil || want == (prompt.Profile{}) || was.Profile == want {
+	if err != nil {
 		return err
+	}
+	want := was.Profile
+	want.Handle, want.Name, want.About = cmp.Or(p.Handle, was.Handle), p.Name, p.About
+	if p == (profile{}) || want == was.Profile {
+		return nil
 	}
 	if item.Outcome = Updated; im.DryRun {
 		_, err := want.Check()

@@ -21,7 +21,7 @@ func (a *api) users() {
 	route(a, user, answers[User](a, http.StatusOK, "The profile as it is now", huma.Operation{
 		OperationID: "put-profile", Method: http.MethodPut, Path: "/me/profile", Tags: []string{"me"},
 		Summary: "Change what others see of me. A handle is chosen once, and never given to another", Errors: badBody,
-		Description: "Replaces the whole profile. Two callers who choose one handle at once: one gets it, the other 409.",
+		Description: "Replaces the whole profile. A user whose handle was made of their name, after their first prompt, can choose another one, once; both lead to them. Two callers who choose one handle at once: one gets it, the other 409.",
 	}), a.putProfile)
 	route(a, reader, huma.Operation{
 		OperationID: "get-user", Method: http.MethodGet, Path: "/users/{handle}", Tags: []string{"users"},

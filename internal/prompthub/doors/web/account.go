@@ -97,7 +97,7 @@ func (s *web) searchAuthor(r *request, v view) ([]prompt.Tag, library.Page, erro
 type profilePage struct {
 	prompt.Profile
 	Address string // of the page that others see, "" while there is none
-	Chosen  bool   // whether there is a handle, which stays
+	Chosen  bool   // whether there is a handle that stays
 	EraseAt time.Time
 	Storage library.Storage
 	Wrong   string
@@ -115,10 +115,14 @@ func (s *web) profile(r *request) error {
 // showProfile shows the form with what the caller sent. The stored profile of the caller says
 // whether the handle can still be chosen.
 func (s *web) showProfile(r *request, status int, stored library.User, sent prompt.Profile, wrong error) error {
-	p := profilePage{Profile: sent, Address: s.authorAddress(library.IDOf(r.who)), Chosen: stored.Handle != "", Errors: map[string]string{}}
-	if p.Chosen {
-		p.Handle, p.Address = stored.Handle, Prefix+"/u/"+stored.Handle
+	p := profilePage{Profile: sent, Address: s.authorAddress(library.IDOf(r.who)), Chosen: stored.Handle != "" && !stored.Given, Errors: map[string]string{}}
+	if stored.Handle != "" {
+		p.Address = Prefix + "/u/" + stored.Handle
 	}
+	if p.Chosen || p.Handle == "" {
+		p.Handle = stored.Handle
+	}
+	p.Given = stored.Given
 	if wrong != nil {
 		text, fields := describe(wrong)
 		p.Wrong = pages.Sentence(text)

@@ -23,11 +23,11 @@ func TestProfileAndAuthor(t *testing.T) {
 	bob.get("/app").has(`<a class="author" href="` + key + `"`)
 	require.Equal(t, []string{"Shared"}, bob.get(key).is(200).has("<h1 dir=\"auto\">Ann</h1>").lacks("Change your profile", ">Ann<a").titles())
 
-	ann.get("/app/me").is(200).has(`name="name" value="Ann"`, `name="handle" value=""`, key)
+	ann.get("/app/me").is(200).has(`name="name" value="Ann"`, `name="handle" value="ann"`, `href="/app/u/ann"`, "Yours was made of your name")
 	ann.post("/app/me", "name", "Ann", "handle", "Not One", "about", strings.Repeat("x", 1001)).is(422).has(`id="handle-wrong"`, `id="about-wrong"`, `value="Not One"`)
 	ann.post("/app/me", "name", "Ann <B>", "handle", "ann-b", "about", "Writes\r\n<prompts>.").to("/app/me?done=profile")
 	ann.get("/app/me").has("<code>ann-b</code>", `href="/app/u/ann-b"`, "Writes\n&lt;prompts&gt;.</textarea>")
-	for _, path := range []string{key, "/app/u/ann-b"} {
+	for _, path := range []string{key, "/app/u/ann-b", "/app/u/ann"} {
 		require.Equal(t, []string{"Shared"}, bob.get(path).is(200).has("Ann &lt;B&gt;", "<code>ann-b</code>", "Writes\n&lt;prompts&gt;.").titles())
 	}
 	ann.get("/app/u/ann-b").has("Change your profile").lacks("Secret")

@@ -1,12 +1,14 @@
 package accounts
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
 
+	"prompthub/internal/fault"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb/schema"
 	"prompthub/internal/prompthub/promptdb/truth"
@@ -64,11 +66,14 @@ func (db *Accounts) PutProfile(ctx context.Context, user prompt.UserID, p prompt
 // handle returns the profile with the handle that the user has, or takes one for him.
 func (db *Accounts) handle(ctx context.Context, user prompt.UserID, was, p prompt.Profile) (prompt.Profile, error) {
 	switch {
-	case was.Handle != "" && p.Handle != "" && p.Handle != was.Handle:
-		return p, prompt.HandleChosen(was.Handle)
+	case p.Handle == "" || p.Handle == was.Handle || p.Given && was.Handle != "":
+		if p.Handle, p.Given, p.Former = was.Handle, was.Given, was.Former; was.Handle != "" {
+			return p, nil
+		}
+	case was.Given:
+		p.Former = was.Handle
 	case was.Handle != "":
-		p.Handle = was.Handle
-		return p, nil
+		return p, prompt.HandleChosen(was.Handle)
 	}
 	if err := db.WriteUserByKey(ctx, user); err != nil {
 		return p, err
@@ -123,9 +128,9 @@ func (db *Accounts) UserID(ctx context.Context, name string) (prompt.UserID, err
 	return user, nil
 }
 
-// TouchUser makes the key of a user lead to them, after the answer, once in a while in each
-// instance.
-func (db *Accounts) TouchUser(ctx context.Context, user prompt.UserID) {
+// TouchUser makes the key of a user lead to them and gives them a handle, which is made of their
+// name, if they have none: after the answer, once in a while in each instance.
+func (db *Accounts) TouchUser(ctx context.Context, user prompt.UserID, name string) {
 	if known, _ := db.Known.ContainsOrAdd(user, struct{}{}); known {
 		return
 	}
@@ -133,8 +138,35 @@ func (db *Accounts) TouchUser(ctx context.Context, user prompt.UserID) {
 	db.Background(func() {
 		ctx, cancel := context.WithTimeout(ctx, 2*rowstore.CallWithin)
 		defer cancel()
-		_ = db.WriteUserByKey(ctx, user) // if not now, the next time
+		err := db.WriteUserByKey(ctx, user)
+		if err == nil {
+			err = db.giveHandle(ctx, user, name)
+		}
+		if err != nil {
+			db.Known.Remove(user) // the next time
+		}
 	})
+}
+
+// giveHandle gives a user the first handle of those made of a name that is free, if they have
+// none. A user without a name gets none.
+func (db *Accounts) giveHandle(ctx context.Context, user prompt.UserID, name string) error {
+	if name == "" {
+		return nil
+	}
+	p, err := db.Profile(ctx, user)
+	if err != nil || p.Handle != "" {
+		return err
+	}
+	for _, handle := range prompt.GivenHandles(name, db.AuthorKey(user)) {
+		p.Name = cmp.Or(p.Name, name)
+		p.Handle, p.Given = handle, true
+		_, err := db.PutProfile(ctx, user, p)
+		if fault.Of(err) != fault.Invalid { // somebody has it
+			return err
+		}
+	}
+	return nil
 }
 
 // TouchAuthor is Known, done when it returns: for authors who wrote before there were keys, and

@@ -122,7 +122,7 @@ func userOf(row table.Row) (*line, error) {
 		l.EraseAt = row.Props.Get("EraseAt").Time()
 	case row.Row == schema.ProfileRow:
 		p := schema.ParseProfile(row)
-		l.Handle, l.Name, l.About, l.Profile = p.Handle, p.Name, p.About, true
+		l.Handle, l.Name, l.About, l.Profile, l.Given, l.Former = p.Handle, p.Name, p.About, true, p.Given, p.Former
 	}
 	return &line{Kind: "user", User: &l}, nil
 }
@@ -146,7 +146,9 @@ func (re *restore) user(ctx context.Context, l userLine) error {
 		}
 		row = table.Row{Key: schema.ErasureKey(l.ID), Props: append(row.Props, table.Prop{Name: "EraseAt", Value: table.Time(l.EraseAt)})}
 	case l.Profile:
-		row = table.Row{Key: schema.ProfileKey(l.ID), Props: schema.ProfileProps(l.ID, prompt.Profile{Handle: l.Handle, Name: l.Name, About: l.About})}
+		row = table.Row{Key: schema.ProfileKey(l.ID), Props: schema.ProfileProps(l.ID, prompt.Profile{
+			Handle: l.Handle, Name: l.Name, About: l.About, Given: l.Given, Former: l.Former,
+		})}
 	case l.Handle != "":
 		row.Key = schema.HandleKey(l.Handle)
 	}
@@ -168,6 +170,8 @@ type userLine struct {
 	Name    string        `json:"name,omitempty"`
 	About   string        `json:"about,omitempty"`
 	Profile bool          `json:"profile,omitempty"` // whether this is more than a reservation of the handle
+	Given   bool          `json:"given,omitempty"`
+	Former  string        `json:"former,omitempty"`
 	// when the account will be erased, on a line of its own
 	EraseAt time.Time `json:"eraseAt,omitzero"`
 	// an id that the user signs in with, or did before, on a line of its own

@@ -143,18 +143,28 @@ func ParseToken(row table.Row) Token {
 
 // ProfileProps returns the properties of the row of a profile.
 func ProfileProps(user prompt.UserID, p prompt.Profile) table.Props {
-	return table.Props{
+	props := table.Props{
 		{Name: "UserId", Value: table.String(string(user))},
 		{Name: "Handle", Value: table.String(p.Handle)},
 		{Name: "Name", Value: table.String(p.Name)},
 		{Name: "About", Value: table.String(p.About)},
 	}
+	if p.Given {
+		props = append(props, table.Prop{Name: "IsGiven", Value: table.Bool(true)})
+	}
+	if p.Former != "" {
+		props = append(props, table.Prop{Name: "FormerHandle", Value: table.String(p.Former)})
+	}
+	return props
 }
 
 // ParseProfile is the opposite of ProfileProps.
 func ParseProfile(row table.Row) prompt.Profile {
 	p := row.Props
-	return prompt.Profile{Handle: p.Get("Handle").Str(), Name: p.Get("Name").Str(), About: p.Get("About").Str()}
+	return prompt.Profile{
+		Handle: p.Get("Handle").Str(), Name: p.Get("Name").Str(), About: p.Get("About").Str(),
+		Given: p.Get("IsGiven").Bool(), Former: p.Get("FormerHandle").Str(),
+	}
 }
 
 // A Moved is a sign-in id that leads to an account, because the identity provider changed.

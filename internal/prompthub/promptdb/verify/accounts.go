@@ -113,8 +113,11 @@ func (db *Verifier) checkUser(ctx context.Context, row table.Row) ([]Difference,
 		return differ("is no row that this version writes")
 	}
 	names := []table.Key{schema.KnownKey(db.accounts.AuthorKey(user))}
-	if p := schema.ParseProfile(row); p.Handle != "" {
-		names = append(names, schema.HandleKey(p.Handle))
+	p := schema.ParseProfile(row)
+	for _, handle := range []string{p.Handle, p.Former} {
+		if handle != "" {
+			names = append(names, schema.HandleKey(handle))
+		}
 	}
 	for _, key := range names {
 		there, err := db.GetRow(ctx, db.T.Users, key)
