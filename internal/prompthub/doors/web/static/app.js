@@ -47,9 +47,18 @@ if (new URL(location).searchParams.has("done")) {
   const saved = { created: "/app/prompts/new", saved: `${url.pathname}/edit` }[url.searchParams.get("done")];
   if (saved) localStorage.removeItem(draftOf(saved));
   url.searchParams.delete("done");
+  url.searchParams.delete("of");
   history.replaceState(history.state, "", url);
 }
 $("wrong")?.focus();
+
+// It stands above the page and moves nothing, for as long as it takes to read it and undo it.
+const told = document.querySelector("main > .done");
+if (told) {
+  told.classList.add("shown");
+  const hide = () => { if (told.matches(":hover, :focus-within")) setTimeout(hide, 2000); else told.remove(); };
+  setTimeout(hide, 10000);
+}
 
 // What one goes back to is as old as it was. Its entry in the history has the time of that.
 if (performance.getEntriesByType("navigation")[0]?.type !== "back_forward") history.replaceState({ ...history.state, at: Date.now() }, "");
