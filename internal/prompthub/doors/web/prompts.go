@@ -182,7 +182,7 @@ func (s *web) prompt(r *request) error {
 	p.URL = httpjson.Origin(r.Request, s.Public) + p.Address
 	p.Shared = s.PublicRead && v.Listed()
 	p.MayFork, p.Key = r.who.Known() && !v.Deleted(), rand.Text()
-	p.Uses = s.usesOfPrompt(r, v, p.Fill.Fields, skilled)
+	p.Uses = s.usesOfPrompt(r, v, p.Fill.Fields, skilled, noKeys)
 	status := http.StatusOK
 	if (p.Fill.Wrong != "" || rel.Broken != "") && r.Method == http.MethodPost {
 		status = http.StatusUnprocessableEntity

@@ -447,6 +447,41 @@ document.addEventListener("click", (e) => {
   history.replaceState(history.state, "", link.href);
 });
 
+// Programs stand one below the other; with this there is a tab for each. The one that somebody took
+// last is open on the next page, too.
+for (const box of document.querySelectorAll(".programs")) {
+  const all = [...box.querySelectorAll(".program")];
+  if (all.length < 2) continue;
+  const list = Object.assign(document.createElement("div"), { className: "tabs", role: "tablist", ariaLabel: "Programs" });
+  const tabs = all.map((section) => {
+    const tab = Object.assign(document.createElement("button"), { type: "button", textContent: section.dataset.tab, role: "tab" });
+    tab.setAttribute("aria-controls", section.id);
+    section.role = "tabpanel";
+    return tab;
+  });
+  const open = (i) => all.forEach((section, n) => {
+    section.hidden = n !== i;
+    tabs[n].ariaSelected = n === i;
+    tabs[n].tabIndex = n === i ? 0 : -1;
+  });
+  const take = (i) => {
+    open(i);
+    try { localStorage.setItem("program", tabs[i].textContent); } catch { /* then the first is open */ }
+  };
+  list.append(...tabs);
+  list.addEventListener("click", (e) => { if (tabs.includes(e.target)) take(tabs.indexOf(e.target)); });
+  list.addEventListener("keydown", (e) => {
+    const at = tabs.indexOf(e.target), last = tabs.length - 1;
+    const to = { ArrowRight: at < last ? at + 1 : 0, ArrowLeft: at > 0 ? at - 1 : last, Home: 0, End: last }[e.key];
+    if (at < 0 || to === undefined) return;
+    e.preventDefault();
+    take(to);
+    tabs[to].focus();
+  });
+  box.prepend(list);
+  open(Math.max(tabs.findIndex((tab) => tab.textContent === localStorage.getItem("program")), 0));
+}
+
 // Values that the text needs and that are still empty: their number stands by the button that copies and by the one that
 // opens the form, and their places in the text look open.
 function emptyFields() {
