@@ -220,7 +220,7 @@ func TestForProgram(t *testing.T) {
 	require.False(t, changed, "it knows all of these")
 }
 
-// TestForProgramOddNames: where a name is none that the program knows, no default stands beside it
+// TestForProgramOddNames: where a name is none that the program knows, no default stands with it
 // either.
 func TestForProgramOddNames(t *testing.T) {
 	t.Parallel()

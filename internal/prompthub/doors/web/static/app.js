@@ -482,6 +482,17 @@ for (const box of document.querySelectorAll(".programs")) {
   open(Math.max(tabs.findIndex((tab) => tab.textContent === localStorage.getItem("program")), 0));
 }
 
+// A long text is folded at first, and unfolds for one who goes into it by keys.
+function unfold() {
+  for (const part of document.querySelectorAll(".long")) part.classList.remove("long");
+  document.querySelector(".unfold")?.remove();
+}
+$("unfold")?.addEventListener("click", () => {
+  unfold();
+  document.querySelector("[data-copy=source]").focus({ preventScroll: true });
+});
+for (const part of document.querySelectorAll(".long")) part.addEventListener("focusin", unfold);
+
 // Values that the text needs and that are still empty: their number stands by the button that copies and by the one that
 // opens the form, and their places in the text look open.
 function emptyFields() {
