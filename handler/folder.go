@@ -134,6 +134,11 @@ func lineOf(i folder.Item, done string, dryRun bool) itemLine {
 	return l
 }
 
+// would says of what Sync does that it would be done.
+var would = map[string]string{
+	"pulled": "would pull", "removed": "would remove", "created": "would create", "deleted": "would delete", "pushed": "would push",
+}
+
 // tellItem tells what was done with an item, or why nothing was.
 func tellItem(std command.Streams, i folder.Item, done string, dryRun bool) {
 	switch {
@@ -142,12 +147,13 @@ func tellItem(std command.Streams, i folder.Item, done string, dryRun bool) {
 	case done == "":
 		fmt.Fprintf(std.Out, "left alone %s: %s\n", i.Path, i.State)
 	default:
-		fmt.Fprintf(std.Out, "%s %s", done, i.Path)
+		word := done
+		if dryRun {
+			word = would[done]
+		}
+		fmt.Fprintf(std.Out, "%s %s", word, i.Path)
 		if called := i.Called(); called != "" && done == "created" {
 			fmt.Fprintf(std.Out, " as %s", called) // another file says its name
-		}
-		if dryRun {
-			fmt.Fprint(std.Out, " (not done)")
 		}
 		fmt.Fprintln(std.Out)
 	}

@@ -41,7 +41,7 @@ func TestFolderStory(t *testing.T) {
 	}
 	does(command.OK, "greeting@1 created", "save", file(t, "greeting.md", "Hello {{name}}!"), "--title", "A greeting", "--tags", "text")
 
-	does(command.OK, `^pulled greeting.md \(not done\)\n$`, "pull", dir, "--dry-run")
+	does(command.OK, `^would pull greeting.md\n$`, "pull", dir, "--dry-run")
 	require.NoFileExists(t, filepath.Join(dir, "prompthub.lock"))
 	does(command.OK, `^pulled greeting.md\n$`, "pull", dir)
 	greeting := "---\nname: greeting\ntitle: A greeting\ntags:\n  - text\nvisibility: private\n---\n\nHello {{name}}!\n"
@@ -235,7 +235,7 @@ func TestPushKeepsTheKind(t *testing.T) {
 	d.write("chats-critic.prompt.md", d.read("chats-critic.prompt.md")+"More.\n")
 	d.write("words.prompt.md", d.read("words.prompt.md")+"More.\n")
 	const refused = `left alone chats-critic.prompt.md: the prompt is a chat, and a text would take the place of its messages`
-	d.does(command.LeftOut, `^pushed words.prompt.md \(not done\)\n`+refused, "push", "--dry-run")
+	d.does(command.LeftOut, `^would push words.prompt.md\n`+refused, "push", "--dry-run")
 	d.does(command.LeftOut, `^pushed words.prompt.md\n`+refused, "push")
 	d.runs(command.OK, `"placeholder":"history"`, "get", "chats/critic", "--json")
 
@@ -317,7 +317,7 @@ func TestDryRunTellsWhatPushDoes(t *testing.T) {
 	d.does(command.OK, "", "pull")
 	d.write("edited.md", "---\nname: edited\ntitle: Edited\n---\nText\n")
 	d.write("good.md", "Text\n")
-	d.does(command.OK, `^pushed edited.md \(not done\)\ncreated good.md \(not done\)\n$`, "push", "--dry-run")
+	d.does(command.OK, `^would push edited.md\nwould create good.md\n$`, "push", "--dry-run")
 	d.write("edited.md", "---\nname: edited\ntitle: Edited\nlabels: [BAD LABEL]\n---\nText\n")
 	d.write("long.md", strings.Repeat("word ", 7000))
 	d.write("title.md", "---\ntitle: "+strings.Repeat("t", 201)+"\n---\nText\n")
@@ -325,7 +325,7 @@ func TestDryRunTellsWhatPushDoes(t *testing.T) {
 	refused := func(created, twice string) string {
 		return `^left alone edited.md: labels.*\n` + created + `\nleft alone long.md: text: shorten.*\nleft alone title.md: .*title.*\nleft alone twice.md: ` + twice + `.*\n$`
 	}
-	d.does(command.LeftOut, refused(`created good.md \(not done\)`, `good.md makes a prompt called "good" too`), "push", "--dry-run")
+	d.does(command.LeftOut, refused(`would create good.md`, `good.md makes a prompt called "good" too`), "push", "--dry-run")
 	d.does(command.LeftOut, refused(`created good.md`, `another prompt of yours has this name|name: choose`), "push")
 }
 

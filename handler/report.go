@@ -146,7 +146,11 @@ func (r *report) end(dryRun bool) {
 	}
 	r.tellUnheld()
 	if r.unsaid > 0 && !r.asked && !dryRun {
-		fmt.Fprintf(r.err, "%d prompts are private, as their file does not say who may see them; --public makes such prompts public\n", r.unsaid)
+		told := fmt.Sprintf("%d prompts are private, as their file does not say who may see them; --public makes such prompts public", r.unsaid)
+		if r.unsaid == 1 {
+			told = "1 prompt is private, as its file does not say who may see it; --public makes such prompts public"
+		}
+		fmt.Fprintln(r.err, told)
 	}
 	word := "created"
 	if dryRun {

@@ -25,6 +25,7 @@ func (s Service) HealthCheck() Command {
 				defer cancel()
 				return healthy(ctx, strings.TrimRight(*url, "/")+s.Ready, func(answer io.Reader) error {
 					if !*asJSON {
+						fmt.Fprintln(std.Out, *url+" answers, and so does its store")
 						return nil
 					}
 					_, err := io.Copy(std.Out, io.LimitReader(answer, maxAnswer))

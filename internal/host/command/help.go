@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"text/tabwriter"
 )
@@ -39,12 +40,16 @@ func (p Program) help(w io.Writer, names []string) error {
 	return nil
 }
 
+var longFlag = regexp.MustCompile(`(?m)^(  -)(\w{2})`)
+
 func (p Program) helpOf(w io.Writer, c Command) {
 	fmt.Fprintf(w, "Usage: %s\n\n%s\n", p.usage(c), c.Long)
 	flags := c.flags()
 	c.Setup(flags)
-	flags.SetOutput(w)
-	fmt.Fprintln(w, "\nFlags:")
+	var b strings.Builder
+	flags.SetOutput(&b)
 	flags.PrintDefaults()
+	// as documents and examples write them; one hyphen does too
+	fmt.Fprint(w, "\nFlags:\n", longFlag.ReplaceAllString(b.String(), "$1-$2"))
 	fmt.Fprintln(w, "  -h\tthis help")
 }

@@ -164,6 +164,9 @@ func openFile(path string, create bool) (*bbolt.DB, error) {
 	if errors.Is(err, bolterrors.ErrTimeout) {
 		return nil, inUse
 	}
+	if errors.Is(err, bolterrors.ErrInvalid) || errors.Is(err, bolterrors.ErrChecksum) {
+		err = fmt.Errorf("%w: the file is damaged; put it aside, and restore the newest backup", err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}

@@ -13,6 +13,7 @@ import (
 	"prompthub/internal/fault"
 	"prompthub/internal/http/auth"
 	"prompthub/internal/http/pages"
+	"prompthub/internal/prompthub/files/skill"
 	"prompthub/internal/prompthub/library"
 	"prompthub/internal/prompthub/prompt"
 )
@@ -177,11 +178,40 @@ func (s *web) putProfile(r *request) error {
 type tokensPage struct {
 	Tokens []tokenRow
 	New    string // the token that was just made: it is shown once
+	NewID  string
+	Uses   uses         // with it
+	For    *tokenPrompt // what somebody wants it for, nil for nothing that was said
 	Name   string
 	Scopes []scope
 	Days   []lifetime
 	Wrong  string
 	Errors map[string]string
+}
+
+// A tokenPrompt is a prompt that somebody wants an access token for, and how programs use it.
+type tokenPrompt struct {
+	uses
+	ID             prompt.ID
+	Address, Title string
+}
+
+// tokenPromptOf returns the prompt that an address or a form names, nil where there is none that
+// the caller may read.
+func (s *web) tokenPromptOf(r *request, k keys) (*tokenPrompt, error) {
+	id, ok := prompt.ParseID(r.FormValue("for"))
+	if !ok {
+		return nil, nil //nolint:nilnil // no prompt was named, and nothing is wrong
+	}
+	v, err := s.Service.GetVersion(r.Context(), r.who, id, library.WantedVersion{Label: prompt.Latest})
+	if fault.Of(err) == fault.NotFound {
+		return nil, nil //nolint:nilnil // it is gone, and a token is made all the same
+	}
+	if err != nil {
+		return nil, err
+	}
+	_, skilled := skill.Of(v.Prompt)
+	u := s.usesOfPrompt(r, v, s.fill(r, v.Content()).Fields, skilled, k)
+	return &tokenPrompt{u, id, addressOf(id), v.Title}, nil
 }
 
 // A tokenRow is a token in the list of all.
@@ -214,6 +244,16 @@ func (s *web) showTokens(r *request, status int, p tokensPage, wrong error) erro
 		return err
 	}
 	p.Tokens = s.tokenRows(list, accountPath+"/tokens")
+	k := noKeys
+	if p.New != "" {
+		k = keys{p.NewID, p.New}
+	}
+	if p.For, err = s.tokenPromptOf(r, k); err != nil {
+		return err
+	}
+	if p.New != "" {
+		p.Uses = s.usesOfToken(r, k, p.For == nil)
+	}
 	chosen, days := []string{auth.ScopeRead}, "90"
 	if p.Errors = map[string]string{}; wrong != nil {
 		text, fields := describe(wrong)
@@ -254,7 +294,7 @@ func (s *web) createToken(r *request) error {
 	if err != nil {
 		days = 0 // which the rules refuse
 	}
-	_, text, err := s.Service.CreateToken(r.Context(), r.who, library.TokenDraft{
+	made, text, err := s.Service.CreateToken(r.Context(), r.who, library.TokenDraft{
 		Name: r.PostForm.Get("name"), Scopes: r.PostForm["scope"], ExpiresAt: s.Now().Add(time.Duration(days) * 24 * time.Hour),
 		Claimed: s.SignIn == Dev,
 	})
@@ -264,7 +304,7 @@ func (s *web) createToken(r *request) error {
 	if err != nil {
 		return err
 	}
-	return s.showTokens(r, http.StatusOK, tokensPage{New: text}, nil)
+	return s.showTokens(r, http.StatusOK, tokensPage{New: text, NewID: made.ID}, nil)
 }
 
 func (s *web) revokeToken(r *request) error {

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/sync/errgroup"
 
@@ -65,6 +66,26 @@ type promptPage struct {
 	Uses    uses
 	// Programs is the version that programs get in place of the one shown, nil if they get that one.
 	Programs *programs
+	Released bool // whether the author has released a version; until then each save is live
+}
+
+// Live returns the version that programs get.
+func (p promptPage) Live() int64 {
+	if p.Programs != nil {
+		return p.Programs.Version
+	}
+	return p.Version
+}
+
+// What a description may have to stand above the text, which it should not push down.
+const (
+	shortRunes = 320
+	shortLines = 3
+)
+
+// Short reports whether there is a description that stands above the text.
+func (p promptPage) Short() bool {
+	return p.Description != "" && utf8.RuneCountInString(p.Description) <= shortRunes && strings.Count(p.Description, "\n") < shortLines
 }
 
 // programs are told of by the version that they get in place of a newer one.
@@ -161,11 +182,12 @@ func (s *web) prompt(r *request) error {
 	p.URL = httpjson.Origin(r.Request, s.Public) + p.Address
 	p.Shared = s.PublicRead && v.Listed()
 	p.MayFork, p.Key = r.who.Known() && !v.Deleted(), rand.Text()
-	p.Uses = s.usesOfPrompt(r, v, p.Fill.Fields, skilled)
+	p.Uses = s.usesOfPrompt(r, v, p.Fill.Fields, skilled, noKeys)
 	status := http.StatusOK
 	if (p.Fill.Wrong != "" || rel.Broken != "") && r.Method == http.MethodPost {
 		status = http.StatusUnprocessableEntity
 	}
+	p.Released = v.Labels[prompt.Production] > 0
 	if n := v.Labels[prompt.Production]; n > 0 && n != v.Version {
 		p.Programs = &programs{chip: chip{prompt.Production, n, labelAddress(p.Address, prompt.Production)}}
 		if released := v.InProduction; released != nil && released.Version == n {
@@ -298,7 +320,7 @@ func (s *web) delete(r *request) error {
 	if err := s.Service.Delete(r.Context(), r.who, id, library.Match{Any: true}); err != nil {
 		return err
 	}
-	goOn(r, Prefix+"/mine?show=deleted&done=deleted")
+	goOn(r, Prefix+"/mine?show=deleted&done=deleted&of="+string(id))
 	return nil
 }
 

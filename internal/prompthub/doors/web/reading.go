@@ -135,6 +135,35 @@ func (r *reading) render(m *markdown.Markdown, left *budget) {
 	}
 }
 
+// A text that has more than these is shown folded at first, where a script can unfold it.
+const (
+	foldedLines = 60
+	foldedBytes = 8000
+)
+
+// Lines returns how many lines the texts have.
+func (r reading) Lines() int {
+	n := 0
+	for _, p := range r.Passages {
+		n++
+		for _, part := range p.Parts {
+			n += strings.Count(part.Text, "\n")
+		}
+	}
+	return n
+}
+
+// Long reports whether the texts are shown folded at first.
+func (r reading) Long() bool {
+	n := 0
+	for _, p := range r.Passages {
+		for _, part := range p.Parts {
+			n += len(part.Text)
+		}
+	}
+	return n > foldedBytes || r.Lines() > foldedLines
+}
+
 // plain leaves the texts as they are.
 func (r *reading) plain() {
 	for i := range r.Passages {

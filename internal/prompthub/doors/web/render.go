@@ -18,6 +18,7 @@ import (
 	"prompthub/internal/http/pages"
 	"prompthub/internal/prompthub/doors/web/markdown"
 	"prompthub/internal/prompthub/doors/web/theme"
+	"prompthub/internal/prompthub/prompt"
 )
 
 //go:embed templates static
@@ -41,6 +42,7 @@ type page struct {
 	SignIn string // how: "platform", "dev", "provider" or ""
 	Here   string // where signing in leads back to
 	Done   string // what the form that led here did
+	Undo   *undo  // how to take that back, nil where it cannot be
 	Head   head
 	Body   any
 }
@@ -89,15 +91,63 @@ var done = map[string]string{
 	"version":         "The prompt has the content of that version now, in a new one.",
 	"same":            "The content of the prompt stays as it is: no new version was needed.",
 	"released":        "Programs and assistants get this version now.",
+	"unreleased":      "Programs and assistants get what they got before.",
 	"version-deleted": "The version is deleted.", "label": "The label is changed.",
+	"examples": "You have 30 example prompts now. Open one and fill in its values.", "examples-gone": "The example prompts are deleted.",
 	"forked": "This is your copy now. Only you see it.", "merged": "The changes are merged, in a new version.",
 	"erase": "Your account will be erased in 30 days. Until then nothing changes.", "keep": "Your account stays.",
 	"profile": "Your profile is saved.", "revoked": "The token is revoked. Within ten seconds it lets nobody in.",
 }
 
+// An undo is a form that takes back what led to a page.
+type undo struct {
+	Address string
+	Fields  []value
+}
+
+// undoOf returns how to take back what a form did, by the word in the address of the page that it
+// led to, nil where it cannot be.
+func undoOf(u *url.URL) *undo {
+	q := u.Query()
+	id, isID := prompt.ParseID(path.Base(u.Path))
+	onPrompt := isID && u.Path == addressOf(id)
+	switch what := q.Get("done"); {
+	case what == "examples":
+		return &undo{Address: undoExamples}
+	case what == "deleted":
+		if id, ok := prompt.ParseID(q.Get("of")); ok {
+			return &undo{Address: addressOf(id) + "/restore"}
+		}
+	case what == "label" && path.Base(u.Path) == "labels":
+		return &undo{u.Path + "/undo", []value{{"label", q.Get("label")}}}
+	case what == "released" && onPrompt:
+		return &undo{u.Path + "/labels/undo", []value{{"label", prompt.Production}, {"back", u.Path}}}
+	case what == string(prompt.Public) && onPrompt, what == "still-hidden" && onPrompt:
+		return &undo{u.Path + "/visibility", []value{{"to", string(prompt.Private)}}}
+	case what == string(prompt.Private) && onPrompt:
+		return &undo{u.Path + "/visibility", []value{{"to", string(prompt.Public)}}}
+	}
+	return nil
+}
+
+// mayUndo reports whether the reader of a page may have done something to the prompt that it shows.
+// Others were sent its address.
+func mayUndo(body any) bool {
+	switch b := body.(type) {
+	case promptPage:
+		return b.Mine
+	case labelsPage:
+		return b.Mine
+	}
+	return true
+}
+
 // render answers with a page.
 func (s *web) render(r *request, status int, name, title string, body any) error {
 	p := page{Name: name, Title: title, User: r.who, Here: here(r), Done: done[r.URL.Query().Get("done")], Body: body}
+	if p.Done != "" && mayUndo(body) {
+		p.Undo = undoOf(r.URL)
+	}
 	if h, ok := body.(headed); ok && status == http.StatusOK {
 		p.Head = h.head(httpjson.Origin(r.Request, s.Public))
 	}
@@ -140,6 +190,7 @@ func here(r *request) string {
 	u := *r.URL
 	q := u.Query()
 	q.Del("done")
+	q.Del("of")
 	q.Del("part")
 	u.RawQuery = q.Encode()
 	return back(u.RequestURI())

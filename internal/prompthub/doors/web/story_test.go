@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"path"
 	"regexp"
 	"strings"
 	"testing"
@@ -317,10 +318,11 @@ func TestVisibilityDeleteRestore(t *testing.T) {
 
 	require.Equal(t, []string{"Comes and goes"}, ann.get("/app/mine?show=private").titles())
 	require.Empty(t, ann.get("/app/mine?show=public").titles())
-	require.Equal(t, "/app/mine?show=deleted&done=deleted", ann.post(page+"/delete").to("/app/mine"))
+	deleted := "/app/mine?show=deleted&done=deleted&of=" + path.Base(page)
+	require.Equal(t, deleted, ann.post(page+"/delete").to("/app/mine"))
 	require.Empty(t, ann.get("/app/mine").titles())
 	ann.get(page).is(404)
-	s := ann.get("/app/mine?show=deleted&done=deleted").has("You can restore it here for 30 days.", ">Restore<")
+	s := ann.get(deleted).has(`<form method="post" action="`+page+`/restore"><button class="quiet">Undo</button>`, "You can restore it here for 30 days.", ">Restore<")
 	require.Equal(t, page+"/restore", s.find(`action="([^"]*restore)"`))
 	ann.post(page + "/restore").to(page)
 	ann.get(page).is(200)

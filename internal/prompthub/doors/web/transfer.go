@@ -21,6 +21,8 @@ import (
 
 const (
 	importPath = Prefix + "/import"
+	// where the form goes that takes the examples back
+	undoExamples = importPath + "/undo"
 	// bytes of a form with a file, or with one that was sent before, as base64
 	maxUpload = maxForm + transfer.MaxFile/3*4 + 4
 )
@@ -32,6 +34,7 @@ func (s *web) transfers() {
 	s.handle("POST "+accountPath+"/keep", user, s.keepMe)
 	s.handle("GET "+importPath, user, s.importForm)
 	s.register("POST "+importPath, s.action(user, maxUpload, s.importFile))
+	s.handle("POST "+undoExamples, user, s.removeExamples)
 }
 
 // An exportPage is a prompt and the files that it can be had as.
@@ -271,6 +274,10 @@ func (s *web) importFile(r *request) error {
 	if err != nil {
 		return err
 	}
+	if r.PostForm.Get("starter") != "" && !p.Report.More && !slices.ContainsFunc(p.Report.Items, func(i transfer.Item) bool { return i.Outcome == transfer.Rejected }) {
+		goOn(r, Prefix+"?done=examples")
+		return nil
+	}
 	p.list()
 	p.Counts = counts(r, p.Report.Items)
 	if !p.Looked {
@@ -281,6 +288,16 @@ func (s *web) importFile(r *request) error {
 	}
 	r.w.Header().Set("Cache-Control", "no-store")
 	return s.render(r, http.StatusOK, "import", "Import", p)
+}
+
+// removeExamples deletes the examples that the caller has just imported.
+func (s *web) removeExamples(r *request) error {
+	n, err := transfer.RemoveStarter(r.Context(), s.Service, r.who, s.Now())
+	s.Admission.Spend(r.caller, n)
+	if err == nil {
+		goOn(r, Prefix+"?done=examples-gone")
+	}
+	return err
 }
 
 // visibility returns who may see a prompt whose file does not say.

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -68,9 +69,20 @@ func TestStarter(t *testing.T) {
 	w := newWorld(t)
 	ann := w.as("Ann")
 	ann.get("/app").has(`name="starter" value="yes"`, "Begin with 30 example prompts")
-	ann.upload("/app/import", "", "", "do", "import", "starter", "yes").is(200).has("30 created. 30 of 30 entries.", "Review a change")
-	ann.get("/app").has("20 prompts shown").lacks(`name="starter"`)
-	ann.upload("/app/import", "", "", "do", "import", "starter", "yes").is(200).has("30 unchanged.")
+	own := ann.write("Mine", "text", "private")
+	begin := func() string { return ann.upload("/app/import", "", "", "do", "import", "starter", "yes").to("/app") }
+	ann.get(begin()).has("20 prompts shown", "You have 30 example prompts now.", `action="/app/import/undo"`).lacks(`name="starter"`)
+	begin() // again changes nothing
+	mine := func() int { return len(ann.get("/app/mine?show=public").titles()) }
+	require.Equal(t, 20, mine())
+	ann.get(ann.post("/app/import/undo").to("/app")).has("The example prompts are deleted.", `name="starter"`)
+	require.Zero(t, mine())
+	ann.get(own).is(200).lacks("Deleted")
+	begin()
+	w.clock.Advance(2 * time.Hour)
+	ann.post("/app/import/undo").to("/app") // of one who came back to an old page
+	require.Equal(t, 20, mine())
+	w.nobody().post("/app/import/undo").is(401)
 	w.nobody().upload("/app/import", "", "", "do", "import", "starter", "yes").is(401)
 }
 

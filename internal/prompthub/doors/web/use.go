@@ -19,6 +19,7 @@ import (
 // into its settings.
 type use struct {
 	ID   string // of the element with the text
+	Tab  string // a short name
 	Name string
 	Text string
 	Hint string
@@ -28,21 +29,33 @@ type use struct {
 type uses struct {
 	Install  template.URL // a link by which VS Code adds the service
 	Token    bool         // whether the texts need one
+	For      prompt.ID    // the prompt that they are about, "" for none
 	Released string       // which version they all get, where it is not the one shown
 	Items    []use
 }
 
-// token is what stands for an access token in a text to copy.
-const token = "ph_…"
+// keys are what texts to copy have where an access token is needed: one that was just made, or dots
+// in place of one.
+type keys struct{ ID, Token string }
+
+var noKeys = keys{ID: "…", Token: "ph_…"}
+
+// secret returns the secret key for clients of Langfuse.
+func (k keys) secret() string {
+	if k == noKeys {
+		return "…"
+	}
+	return k.Token
+}
 
 // usesOf returns how programs use the prompts at an endpoint for assistants. Where everybody may
 // read them no token is asked for.
-func (s *web) usesOf(r *request, endpoint string, open bool) uses {
+func (s *web) usesOf(r *request, endpoint string, open bool, k keys) uses {
 	address := httpjson.Origin(r.Request, s.Public) + endpoint
 	var header, settings, asking, inputs string
 	if !open {
-		header = ` --header "Authorization: Bearer ` + token + `"`
-		settings = `, "headers": {"Authorization": "Bearer ` + token + `"}`
+		header = ` --header "Authorization: Bearer ` + k.Token + `"`
+		settings = `, "headers": {"Authorization": "Bearer ` + k.Token + `"}`
 		// People share this file with their team: the editor asks for the token and keeps it elsewhere.
 		asking = `, "headers": {"Authorization": "Bearer ${input:prompthub}"}`
 		inputs = `,
@@ -53,11 +66,11 @@ func (s *web) usesOf(r *request, endpoint string, open bool) uses {
 		Token:   !open,
 		Install: template.URL("vscode:mcp/install?" + url.QueryEscape(link)), //nolint:gosec // our own address, escaped
 		Items: []use{
-			{ID: "use-claude", Name: "Claude Code", Text: "claude mcp add --transport http prompthub " + address + header, Hint: "Then type /prompthub in the chat, choose the prompt, and give its values, in quotes if they have spaces."},
-			{ID: "use-vscode", Name: "VS Code, in .vscode/mcp.json", Text: `{
+			{ID: "use-claude", Tab: "Claude Code", Name: "Claude Code", Text: "claude mcp add --transport http prompthub " + address + header, Hint: "Then type /prompthub in the chat, choose the prompt, and give its values, in quotes if they have spaces."},
+			{ID: "use-vscode", Tab: "VS Code", Name: "VS Code, in .vscode/mcp.json", Text: `{
   "servers": {"prompthub": {"type": "http", "url": "` + address + `"` + asking + `}}` + inputs + `
 }`, Hint: vscodeHint(open)},
-			{ID: "use-cursor", Name: "Cursor, in ~/.cursor/mcp.json", Text: `{"mcpServers": {"prompthub": {"url": "` + address + `"` + settings + `}}}`},
+			{ID: "use-cursor", Tab: "Cursor", Name: "Cursor, in ~/.cursor/mcp.json", Text: `{"mcpServers": {"prompthub": {"url": "` + address + `"` + settings + `}}}`},
 		},
 	}
 }
@@ -73,7 +86,7 @@ func vscodeHint(open bool) string {
 // usesOfPrompt returns how programs use one prompt, with its variables. One without a slug was
 // stored before there were names: none can ask for it yet. The prompt of the view has the texts of
 // those that it includes in it; skilled says whether it is a skill as it was written.
-func (s *web) usesOfPrompt(r *request, v library.View, fields []field, skilled bool) uses {
+func (s *web) usesOfPrompt(r *request, v library.View, fields []field, skilled bool, k keys) uses {
 	if v.Slug == "" {
 		return uses{}
 	}
@@ -83,9 +96,10 @@ func (s *web) usesOfPrompt(r *request, v library.View, fields []field, skilled b
 		endpoint = "/mcp/u/" + s.Service.AuthorKey(v.AuthorID)
 	}
 	if !open {
-		header = `-H "Authorization: Bearer ` + token + `" `
+		header = `-H "Authorization: Bearer ` + k.Token + `" `
 	}
-	u := s.usesOf(r, endpoint, open && !mine)
+	u := s.usesOf(r, endpoint, open && !mine, k)
+	u.For = v.ID
 	origin := httpjson.Origin(r.Request, s.Public)
 	values, label := exampleValues(fields), "latest"
 	arguments := v.Content().Arguments()
@@ -101,15 +115,19 @@ func (s *web) usesOfPrompt(r *request, v library.View, fields []field, skilled b
 		u.Items[0].Hint = "Then type /prompthub in the chat, choose the prompt, and give " + inOrder(arguments) + ", in this order, in quotes if they have spaces."
 	}
 	u.Items = append(u.Items,
-		use{ID: "use-cli", Name: "Command line", Text: "prompthub get " + string(v.ID) + joinedBy(values, " \\\n  --var ", shellValue("")), Hint: "With PROMPTHUB_URL=" + origin},
-		use{ID: "use-curl", Name: "Shell", Text: "curl " + header + getFlag(values) + origin + "/api/v1/prompts/" + string(v.ID) + "/text" + joinedBy(values, " \\\n  --data-urlencode ", shellValue("var."))},
+		use{ID: "use-cli", Tab: "Command line", Name: "Command line", Text: "prompthub get " + string(v.ID) + joinedBy(values, " \\\n  --var ", shellValue("")), Hint: "With PROMPTHUB_URL=" + origin},
+		use{ID: "use-curl", Tab: "Shell", Name: "Shell", Text: "curl " + header + getFlag(values) + origin + "/api/v1/prompts/" + string(v.ID) + "/text" + joinedBy(values, " \\\n  --data-urlencode ", shellValue("var."))},
 	)
 	if open && skilled {
 		u.Items = append(u.Items, skillUse(origin, s.Service.AuthorKey(v.AuthorID), " --skill "+v.Slug))
 	}
 	if mine {
-		u.Items = append(u.Items, sdkUses(origin, v.Slug, label, values)...)
+		u.Items = append(u.Items, sdkUses(origin, v.Slug, label, values, k)...)
 	}
+	if open {
+		k.Token = ""
+	}
+	u.Items = append(u.Items, microsoftUses(origin+"/api/v1/prompts/"+string(v.ID), label, values, k.Token)...)
 	return u
 }
 
@@ -211,27 +229,76 @@ var pythonWord = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // sdkUses returns how programs get the version with a label by the clients of Langfuse. If these
 // name no label they want production, which a prompt need not have.
-func sdkUses(origin, slug, label string, values []value) []use {
-	const keys = "The id and the secret of an access token are the keys. The label latest is the newest version; production is the one that you put it on."
-	python := func(v value) string { return v.Name + "=" + quoted(v.Text) }
-	pairs := func(v value) string { return quoted(v.Name) + ": " + quoted(v.Text) }
-	arguments := strings.TrimPrefix(joinedBy(values, ", ", python), ", ")
-	if slices.ContainsFunc(values, func(v value) bool { return !pythonWord.MatchString(v.Name) }) {
-		arguments = "**{" + strings.TrimPrefix(joinedBy(values, ", ", pairs), ", ") + "}"
-	}
+func sdkUses(origin, slug, label string, values []value, k keys) []use {
+	const hint = "The id of an access token and the token itself are the keys. The label latest is the newest version; production is the one that you have released."
 	object := ""
 	if len(values) > 0 {
 		object = nested(values)
 	}
 	return []use{
-		{ID: "use-python", Name: "Python, with the package langfuse", Hint: keys, Text: "from langfuse import Langfuse\n\n" +
-			`langfuse = Langfuse(host="` + origin + `/lf", public_key="…", secret_key="…")` + "\n" +
+		{ID: "use-python", Tab: "Python", Name: "Python, with the package langfuse", Hint: hint, Text: "from langfuse import Langfuse\n\n" +
+			`langfuse = Langfuse(host="` + origin + `/lf", public_key="` + k.ID + `", secret_key="` + k.secret() + `")` + "\n" +
 			`prompt = langfuse.get_prompt("` + slug + `", label="` + label + `")` + "\n" +
-			`text = prompt.compile(` + arguments + `)`},
-		{ID: "use-js", Name: "JavaScript, with the package @langfuse/client", Hint: keys, Text: `import { LangfuseClient } from "@langfuse/client";` + "\n\n" +
-			`const langfuse = new LangfuseClient({ baseUrl: "` + origin + `/lf", publicKey: "…", secretKey: "…" });` + "\n" +
+			`text = prompt.compile(` + pythonArguments(values) + `)`},
+		{ID: "use-js", Tab: "JavaScript", Name: "JavaScript, with the package @langfuse/client", Hint: hint, Text: `import { LangfuseClient } from "@langfuse/client";` + "\n\n" +
+			`const langfuse = new LangfuseClient({ baseUrl: "` + origin + `/lf", publicKey: "` + k.ID + `", secretKey: "` + k.secret() + `" });` + "\n" +
 			`const prompt = await langfuse.prompt.get("` + slug + `", { label: "` + label + `" });` + "\n" +
 			`const text = prompt.compile(` + object + `);`},
+	}
+}
+
+// pythonArguments returns values as those of a call, in Python.
+func pythonArguments(values []value) string {
+	python := func(v value) string { return v.Name + "=" + quoted(v.Text) }
+	if slices.ContainsFunc(values, func(v value) bool { return !pythonWord.MatchString(v.Name) }) {
+		return "**" + pythonDict(values, "")
+	}
+	return strings.TrimPrefix(joinedBy(values, ", ", python), ", ")
+}
+
+// pythonDict returns values as a dictionary, whose names begin with a prefix.
+func pythonDict(values []value, prefix string) string {
+	pairs := func(v value) string { return quoted(prefix+v.Name) + ": " + quoted(v.Text) }
+	return "{" + strings.TrimPrefix(joinedBy(values, ", ", pairs), ", ") + "}"
+}
+
+// microsoftUses returns how programs in C#, and those with the frameworks of Microsoft, get the
+// prompt at an address of the API. Without a token it is one that everybody may read.
+func microsoftUses(address, label string, values []value, token string) []use {
+	var http, headers string
+	if token != "" {
+		http = `http.DefaultRequestHeaders.Add("Authorization", "Bearer ` + token + `");` + "\n"
+		headers = `, headers={"Authorization": "Bearer ` + token + `"}`
+	}
+	var csharp strings.Builder
+	for i, v := range values {
+		between := "&"
+		if i == 0 {
+			between = "?"
+		}
+		csharp.WriteString("\n    + " + quoted(between+"var."+url.QueryEscape(v.Name)+"=") + " + Uri.EscapeDataString(" + quoted(v.Text) + ")")
+	}
+	text, query := address+"/text", ""
+	if len(values) > 0 {
+		query = ` + "?" + urllib.parse.urlencode(` + pythonDict(values, "var.") + `)`
+	}
+	export := address + "/export?format=semantic-kernel&label=" + label
+	return []use{
+		{ID: "use-csharp", Tab: "C#", Name: "C#", Text: "using var http = new HttpClient();\n" + http +
+			`string text = await http.GetStringAsync("` + text + `"` + csharp.String() + ");",
+			Hint: "In Agent Framework for .NET: new ChatClientAgent(client, instructions: text)."},
+		{ID: "use-kernel", Tab: "Semantic Kernel", Name: "Python, with the package semantic-kernel", Text: "import urllib.request\n" +
+			"from semantic_kernel.functions import KernelArguments, KernelFunctionFromPrompt\n\n" +
+			`request = urllib.request.Request("` + export + `"` + headers + ")\n" +
+			"function = KernelFunctionFromPrompt.from_yaml(urllib.request.urlopen(request).read().decode())\n" +
+			"arguments = KernelArguments(" + pythonArguments(values) + ")",
+			Hint: "Then: await kernel.invoke(function, arguments). For .NET the same file is read by KernelFunctionYaml.FromPromptYaml(yaml, new HandlebarsPromptTemplateFactory())."},
+		{ID: "use-agent", Tab: "Agent Framework", Name: "Python, with the package agent-framework", Text: "import urllib.parse, urllib.request\n" +
+			"from agent_framework import Agent\n\n" +
+			`request = urllib.request.Request("` + text + `"` + query + headers + ")\n" +
+			"text = urllib.request.urlopen(request).read().decode()\n" +
+			"agent = Agent(client=client, instructions=text)",
+			Hint: "The client is that of your model. Instructions are no template there, so the text comes filled in."},
 	}
 }
 
@@ -261,7 +328,7 @@ func nested(values []value) string {
 
 // usesOfAuthor returns how programs use the public prompts of an author.
 func (s *web) usesOfAuthor(r *request, handle string) uses {
-	u := s.usesOf(r, "/mcp/u/"+handle, s.PublicRead)
+	u := s.usesOf(r, "/mcp/u/"+handle, s.PublicRead, noKeys)
 	if s.PublicRead {
 		u.Items = append(u.Items, skillUse(httpjson.Origin(r.Request, s.Public), handle, ""))
 	}
@@ -269,5 +336,24 @@ func (s *web) usesOfAuthor(r *request, handle string) uses {
 }
 
 func skillUse(origin, author, which string) use {
-	return use{ID: "use-skill", Name: "As an Agent Skill, for dozens of assistants", Text: "npx skills add " + origin + "/u/" + author + which}
+	return use{ID: "use-skill", Tab: "Agent Skill", Name: "As an Agent Skill, for dozens of assistants", Text: "npx skills add " + origin + "/u/" + author + which}
+}
+
+// usesOfToken returns what to put where programs look for an access token that was just made:
+// settings for every prompt, and those of assistants unless a prompt is shown with them.
+func (s *web) usesOfToken(r *request, k keys, assistants bool) uses {
+	origin := httpjson.Origin(r.Request, s.Public)
+	var u uses
+	if assistants {
+		u = s.usesOf(r, "/mcp", false, k)
+	}
+	u.Items = append([]use{
+		{ID: "use-env", Tab: "Shell", Name: "Command line, curl and docs", Hint: "prompthub reads the first two. The commands of the documentation read the others.",
+			Text: "export PROMPTHUB_URL=" + origin + " PROMPTHUB_TOKEN=" + k.Token + "\nexport URL=" + origin + " TOKEN=" + k.Token + " TOKEN_ID=" + k.ID},
+		{ID: "use-langfuse", Tab: "Langfuse", Name: "Langfuse, in every language", Hint: "The client of a program that has these needs no arguments.",
+			Text: "export LANGFUSE_BASE_URL=" + origin + "/lf LANGFUSE_HOST=" + origin + "/lf\nexport LANGFUSE_PUBLIC_KEY=" + k.ID + "\nexport LANGFUSE_SECRET_KEY=" + k.Token},
+		{ID: "use-langsmith", Tab: "LangSmith", Name: "LangSmith and LangChain", Hint: "Then: Client().pull_prompt(\"NAME\").",
+			Text: "export LANGSMITH_ENDPOINT=" + origin + "/ls\nexport LANGSMITH_API_KEY=" + k.Token},
+	}, u.Items...)
+	return u
 }

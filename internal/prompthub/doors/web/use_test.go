@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"prompthub/internal/prompthub/doors/web"
 )
 
@@ -35,6 +37,39 @@ func TestUse(t *testing.T) {
 
 	w = newWorld(t, func(c *web.Config) { c.PublicRead = false })
 	w.as("Bob").get(w.as("Ann").write("Closed", "Text.", "public")).has("Bearer ph_", "Bearer ${input:prompthub}").lacks("npx skills add")
+}
+
+// TestTokenIsPutIn: where a token was made the settings of programs stand with it, whole: for all
+// prompts, and for the one that somebody came from.
+func TestTokenIsPutIn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(c *web.Config) { c.Public, c.PublicRead = "https://prompts.example.com", true })
+	ann := w.as("Ann")
+	page := ann.write("Mine alone", "Write to {{name}}.", "private")
+	id := strings.TrimPrefix(page, "/app/prompts/")
+	ann.get(page).has(`href="/app/me/tokens?for=` + id + `"`)
+	ann.get("/app/me/tokens?for="+id).has(`<input type="hidden" name="for" value="`+id+`">`, "Mine alone</a>: all that programs need").lacks("<pre")
+	made := func(pairs ...string) (s shown, token, id string) {
+		s = ann.post("/app/me/tokens", append(pairs, "name", "laptop", "scope", "read", "days", "7")...).is(200)
+		token = s.find(`<code id="token">([^<]*)</code>`)
+		id, _, _ = strings.Cut(strings.TrimPrefix(token, "ph_"), "_")
+		return s.has("id <code>" + id + "</code>"), token, id
+	}
+	s, token, key := made()
+	s.has(
+		"export PROMPTHUB_URL=https://prompts.example.com PROMPTHUB_TOKEN="+token, "TOKEN_ID="+key,
+		"LANGFUSE_BASE_URL=https://prompts.example.com/lf ", "\nexport LANGFUSE_PUBLIC_KEY="+key+"\nexport LANGFUSE_SECRET_KEY="+token+"<",
+		"\nexport LANGSMITH_API_KEY="+token+"<", "Authorization: Bearer "+token, `data-tab="VS Code"`,
+	).lacks("ph_…", "use-python")
+	s, token, key = made("for", id)
+	s.has(
+		"https://prompts.example.com/mcp --header &#34;Authorization: Bearer "+token, `public_key=&#34;`+key+`&#34;, secret_key=&#34;`+token+`&#34;)`,
+		`get_prompt(&#34;mine-alone&#34;`, `publicKey: &#34;`+key+`&#34;`, "export LANGFUSE_SECRET_KEY="+token,
+	).lacks("ph_…", "&#34;…&#34;, s")
+	require.Equal(t, 1, strings.Count(s.body, `id="use-claude"`), "no id stands twice")
+	s, _, _ = made("for", strings.TrimPrefix(w.as("Bob").write("Of Bob", "text", "private"), "/app/prompts/"))
+	s.lacks("Of Bob", "use-python").has("use-langfuse")
+	ann.get("/app/me/tokens").lacks(token).has("id <code>" + key + "</code>")
 }
 
 // TestUseOfAReleasedVersion: where programs get another version than the page shows, what they run

@@ -276,6 +276,10 @@ func (s *web) undoLabel(r *request) error {
 	if fault.Of(err) == fault.Conflict {
 		return s.showLabels(r, http.StatusConflict, labelsPage{Address: addressOf(id), Label: label, Wrong: reason(err)})
 	}
+	if err == nil && r.PostForm.Has("back") {
+		goOn(r, addressOf(id)+"?done=unreleased")
+		return nil
+	}
 	return s.labelled(r, id, label, err)
 }
 

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -87,6 +88,92 @@ func TestSnippets(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The frameworks of Microsoft are not installed here. What the page shows for them is read as they
+// read it: the addresses that it asks, with the token in it, and the values that it sends.
+var (
+	csharpAddress = regexp.MustCompile(`(?s)GetStringAsync\((.*)\);`)
+	csharpPart    = regexp.MustCompile(`(Uri\.EscapeDataString\()?("(?:[^"\\]|\\.)*")`)
+	bearer        = regexp.MustCompile(`"Bearer (ph_[^"]*)"`)
+	kernelFile    = regexp.MustCompile(`Request\("([^"]*)"`)
+	kernelValues  = regexp.MustCompile(`"?([^\s"(){}*,=:]+)"?(?:=|: )"(?:[^"\\]|\\.)*"`)
+)
+
+// TestSnippetsOfMicrosoft: what the page shows for C#, Semantic Kernel and Agent Framework asks for
+// the text, or for the file, of this prompt, and gives a value to each variable that needs one.
+func TestSnippetsOfMicrosoft(t *testing.T) {
+	t.Parallel()
+	inputs.Packages(t, "./handler")
+	p := start(t)
+	_, token := makeToken(t, p, "microsoft")
+	for title, text := range map[string][2]string{
+		"Plain": {"Write \"no\" values & <none>.", "Write \"no\" values & <none>."},
+		"Two":   {"To {{name}} of {{what}}.", "To … of …."},
+		"Odd":   {"{{über_uns:a & b=c}} {{c-d:$HOME `x` \\ \"y\"}}, {{name}}.", "a & b=c $HOME `x` \\ \"y\", …."},
+	} {
+		t.Run(title, func(t *testing.T) {
+			t.Parallel()
+			var made struct{ ID, Slug string }
+			body := map[string]any{"title": title, "text": text[0], "visibility": "private"}
+			require.Equal(t, http.StatusCreated, p.ask(t, "microsoft", http.MethodPost, "/prompts", body, &made))
+			body = map[string]any{"version": 1}
+			require.Equal(t, http.StatusOK, p.ask(t, "microsoft", http.MethodPut, "/prompts/"+made.ID+"/labels/production", body, nil))
+			whole := page(t, p, "microsoft", made.ID)
+			shown := func(id string) string {
+				found := regexp.MustCompile(`(?s)<pre id="` + id + `">(.*?)</pre>`).FindStringSubmatch(whole)
+				require.NotNil(t, found, id)
+				require.NotContains(t, found[1], "{{", id)
+				s := strings.ReplaceAll(html.UnescapeString(found[1]), "ph_…", token)
+				require.Equal(t, token, bearer.FindStringSubmatch(s + `"Bearer ph_none"`)[1], "%s\n%s", id, s)
+				return s
+			}
+
+			var address strings.Builder
+			for _, part := range csharpPart.FindAllStringSubmatch(csharpAddress.FindStringSubmatch(shown("use-csharp"))[1], -1) {
+				literal, err := strconv.Unquote(part[2]) // which reads these as C# does
+				require.NoError(t, err)
+				if part[1] != "" {
+					literal = url.QueryEscape(literal)
+				}
+				address.WriteString(literal)
+			}
+			require.Equal(t, text[1], get(t, address.String(), token))
+
+			// Python's own libraries get the text; only what makes an agent of it needs a package.
+			agent := strings.ReplaceAll(shown("use-agent"), "from agent_framework import Agent\n", "")
+			agent, ends := strings.CutSuffix(agent, "\nagent = Agent(client=client, instructions=text)")
+			require.True(t, ends)
+			needed(t, "python3")
+			require.Equal(t, text[1], string(run(t, os.Environ(), ".", "python3", "-I", "-c", agent+"\nprint(text, end='')")))
+
+			kernel := shown("use-kernel")
+			file := get(t, kernelFile.FindStringSubmatch(kernel)[1], token)
+			require.Contains(t, file, "template_format: handlebars")
+			_, arguments, _ := strings.Cut(kernel, "KernelArguments(")
+			var names []string
+			for _, name := range kernelValues.FindAllStringSubmatch(arguments, -1) {
+				require.Contains(t, file, "{{"+name[1]+"}}")
+				names = append(names, name[1])
+			}
+			require.Equal(t, strings.Count(text[0], "{{"), len(names), "%s\n%s", names, kernel)
+		})
+	}
+}
+
+// get returns what an address answers to one who has a token.
+func get(t *testing.T, address, token string) string {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
+	require.NoError(t, err)
+	r.Header.Set("Authorization", "Bearer "+token)
+	a, err := http.DefaultClient.Do(r)
+	require.NoError(t, err)
+	defer a.Body.Close()
+	b, err := io.ReadAll(a.Body)
+	require.NoError(t, err)
+	require.Equal(t, http.StatusOK, a.StatusCode, "%s: %s", address, b)
+	return string(b)
 }
 
 // page returns the page of a prompt.

@@ -1,6 +1,7 @@
 package format
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -21,15 +22,19 @@ const (
 	Jinja      Syntax = "jinja"      // the same
 	Library    Syntax = "library"    // as the library has the text
 
-	inputs Syntax = "inputs" // ${input:name}, of VS Code alone
+	inputs  Syntax = "inputs"  // ${input:name}, of VS Code alone
+	kernels Syntax = "kernels" // {{$name}}, of templates of Semantic Kernel alone
 )
 
 // Syntaxes returns those that one may ask for.
 func Syntaxes() []Syntax { return []Syntax{Dollar, FString, Handlebars, Jinja, Library, Mustache} }
 
-// filledIn says in which syntax the program of a format fills placeholders in. Others have none, or
-// are read by this library.
+// filledIn says in which syntax the program of a format fills placeholders in, or, where it hands a
+// text to a model as it is, how people who put values in by hand, and other programs, know a place
+// for one. The formats that are not here are lines and cells of this library.
 var filledIn = map[Format]Syntax{
+	Markdown: Handlebars, Fabric: Handlebars, Skill: Handlebars, Command: Handlebars, AgentFramework: Handlebars,
+	Agent: Handlebars, Instructions: Handlebars, ChatMode: Handlebars, CursorRule: Handlebars,
 	Dotprompt: Handlebars, SemanticKernel: Handlebars, Langfuse: Handlebars, LangChain: Handlebars, GitHubModels: Handlebars, OpenWebUI: Handlebars,
 	Prompty: Jinja, Messages: Jinja, PromptsChat: Dollar, VSCode: inputs,
 }
@@ -39,8 +44,11 @@ var filledIn = map[Format]Syntax{
 // be written so stays too, and so does one in a syntax of the format that is another.
 func (f Format) ForProgram(d Document) (Document, bool) {
 	to, known := filledIn[f]
-	if !known || d.isFString() || f == SemanticKernel && strings.Contains(d.words(), "{{$") {
+	if !known || d.isFString() {
 		return d, false
+	}
+	if f == SemanticKernel && strings.Contains(d.words(), "{{$") {
+		to = kernels
 	}
 	if to == Handlebars || to == Jinja {
 		content := d.draft().Content()
@@ -49,6 +57,9 @@ func (f Format) ForProgram(d Document) (Document, bool) {
 		}
 	}
 	filled, err := d.In(to)
+	if err != nil && to != Dollar { // which has defaults
+		filled, err = d.bare()
+	}
 	if err != nil || filled.Text == d.Text && slices.Equal(filled.Messages, d.Messages) {
 		return d, false
 	}
@@ -63,7 +74,7 @@ func Imported() []Syntax { return []Syntax{Dollar, Mustache} }
 
 // names are those that placeholders of a syntax can have, where not all can be.
 var names = map[Syntax]*regexp.Regexp{
-	FString: identifier, Jinja: identifier, inputs: identifier, Handlebars: regexp.MustCompile(`^[A-Za-z_][\w-]*$`),
+	FString: identifier, Jinja: identifier, inputs: identifier, kernels: identifier, Handlebars: regexp.MustCompile(`^[A-Za-z_][\w-]*$`),
 }
 
 var identifier = regexp.MustCompile(`^[A-Za-z_]\w*$`)
@@ -97,13 +108,34 @@ func (d Document) In(to Syntax) (Document, error) {
 	if err != nil {
 		return d, err
 	}
+	if !d.declare(was, now) {
+		return d, fmt.Errorf("the text cannot be written as %s: other braces in it would be placeholders", to)
+	}
+	return d, nil
+}
+
+// declare declares the variables that a document had before its placeholders were written anew,
+// where its text no longer says all of them. It reports whether the text has the same ones.
+func (d *Document) declare(was prompt.Template, now Document) bool {
 	is := prompt.ParseTemplate(d.Variables, said(now.texts())...)
 	same := func(v, w prompt.Variable) bool { return v.Name == w.Name }
 	if !slices.EqualFunc(was.Variables, is.Variables, same) {
-		return d, fmt.Errorf("the text cannot be written as %s: other braces in it would be placeholders", to)
+		return false
 	}
 	if len(variableDifferences(was.Variables, is.Variables)) > 0 {
 		d.Variables = was.Variables
+	}
+	return true
+}
+
+// bare returns the document with {{name}} for placeholders whatever their names are, where no
+// syntax of a program can have all of these.
+func (d Document) bare() (Document, error) {
+	was := prompt.ParseTemplate(d.Variables, said(d.texts())...)
+	content, _ := d.draft().Content().Bare()
+	d.Text, d.Messages = content.Text, content.Messages
+	if !d.declare(was, d) {
+		return d, errors.New("other braces in the text would be placeholders")
 	}
 	return d, nil
 }
@@ -124,7 +156,11 @@ func (s Syntax) part(p prompt.Part, variables []prompt.Variable) (string, error)
 		inner = variables[p.Variable].Name // of a placeholder of another program
 	}
 	if allowed := names[s]; allowed != nil {
-		if inner = variables[p.Variable].Name; !allowed.MatchString(inner) {
+		inner = variables[p.Variable].Name
+		if s == kernels && p.Text == "{{"+inner+"}}" && strings.Contains(inner, ".") {
+			return p.Text, nil // a function of a plugin
+		}
+		if !allowed.MatchString(inner) {
 			return "", fmt.Errorf("the variable %q has a name that no placeholder of %s can have", inner, s)
 		}
 	}
@@ -135,6 +171,8 @@ func (s Syntax) part(p prompt.Part, variables []prompt.Variable) (string, error)
 		return "{" + inner + "}", nil
 	case inputs:
 		return "${input:" + inner + "}", nil
+	case kernels:
+		return "{{$" + inner + "}}", nil
 	}
 	return "{{" + inner + "}}", nil
 }

@@ -163,8 +163,10 @@ func TestForProgram(t *testing.T) {
 	plain := regexp.MustCompile(`^\{\{ ?[A-Za-z_]\w* ?\}\}$`)
 	known := map[format.Format]*regexp.Regexp{
 		format.Dotprompt: plain, format.Prompty: plain, format.Langfuse: plain, format.LangChain: plain, format.GitHubModels: plain, format.OpenWebUI: plain,
-		format.SemanticKernel: plain, format.Messages: plain, format.PromptsChat: regexp.MustCompile(`^\$\{[^{}]+\}$`), format.VSCode: regexp.MustCompile(`^\$\{input:\w+\}$`),
+		format.Markdown: plain, format.Fabric: plain, format.Skill: plain, format.Command: plain, format.AgentFramework: plain, format.Agent: plain, format.Instructions: plain,
+		format.ChatMode: plain, format.CursorRule: plain, format.SemanticKernel: plain, format.Messages: plain, format.PromptsChat: regexp.MustCompile(`^\$\{[^{}]+\}$`), format.VSCode: regexp.MustCompile(`^\$\{input:\w+\}$`),
 	}
+	kernel := regexp.MustCompile(`^\{\{\$\w+\}\}$`) // where it has one of these already
 	random := rand.New(rand.NewPCG(1, 64))
 	anew := map[format.Format]int{}
 	for range 3000 {
@@ -183,7 +185,10 @@ func TestForProgram(t *testing.T) {
 			}
 			is := prompt.ParseTemplate(filled.Variables, filled.Text)
 			for i, part := range is.Parts()[0] {
-				if part.Variable >= 0 && (f != format.SemanticKernel || !strings.Contains(text, "{{$")) {
+				if f == format.SemanticKernel && strings.Contains(text, "{{$") {
+					looks = kernel
+				}
+				if part.Variable >= 0 {
 					require.Regexp(t, looks, part.Text, "%s of %q: part %d of %q", f, text, i, filled.Text)
 				}
 			}
@@ -193,7 +198,7 @@ func TestForProgram(t *testing.T) {
 			}
 			_, loss, err := format.Write(f, filled)
 			require.NoError(t, err, "%s of %q", f, text)
-			if f == format.Dotprompt || f == format.Prompty {
+			if f == format.Dotprompt || f == format.Prompty || f == format.Markdown {
 				require.NotContains(t, loss, "variables", "which the format can hold: %q", text)
 			}
 		}
@@ -207,7 +212,28 @@ func TestForProgram(t *testing.T) {
 			require.False(t, changed, f)
 		}
 	}
-	call, changed := format.SemanticKernel.ForProgram(format.Document{Text: "{{$a}} {{Plugin.Call}} ${b}"})
-	require.False(t, changed, "its own syntax and ours cannot stand in one text")
-	require.Equal(t, "{{$a}} {{Plugin.Call}} ${b}", call.Text)
+	call, changed := format.SemanticKernel.ForProgram(format.Document{Text: "{{$a}} {{Plugin.Call}} ${b} {{c:1}}"})
+	require.True(t, changed, "two syntaxes cannot stand in one text")
+	require.Equal(t, "{{$a}} {{Plugin.Call}} {{$b}} {{$c}}", call.Text)
+	require.Equal(t, "1", *call.Variables[3].Default)
+	_, changed = format.SemanticKernel.ForProgram(format.Document{Text: "{{$a}} {{Plugin.Call}}"})
+	require.False(t, changed, "it knows all of these")
+}
+
+// TestForProgramOddNames: where a name is none that the program knows, no default stands with it
+// either.
+func TestForProgramOddNames(t *testing.T) {
+	t.Parallel()
+	for _, f := range format.Formats() {
+		d := format.Document{Name: "p", Title: "P", Text: "{{a.b:1}} ${c-d:two} {{über uns:three}} {{plain:4}} {{e}}"}
+		filled, changed := f.ForProgram(d)
+		if f == format.JSONLines || f == format.CSV || f == format.PromptsChat {
+			continue // the library's own, and one that has defaults
+		}
+		require.True(t, changed, f)
+		require.Equal(t, "{{a.b}} {{c-d}} {{über_uns}} {{plain}} {{e}}", filled.Text, f)
+		require.Equal(t, "three", *filled.Variables[2].Default)
+		_, lost := d.Draft().Content().Bare()
+		require.Len(t, lost, 4)
+	}
 }

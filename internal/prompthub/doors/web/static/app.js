@@ -47,9 +47,18 @@ if (new URL(location).searchParams.has("done")) {
   const saved = { created: "/app/prompts/new", saved: `${url.pathname}/edit` }[url.searchParams.get("done")];
   if (saved) localStorage.removeItem(draftOf(saved));
   url.searchParams.delete("done");
+  url.searchParams.delete("of");
   history.replaceState(history.state, "", url);
 }
 $("wrong")?.focus();
+
+// It stands above the page and moves nothing, for as long as it takes to read it and undo it.
+const told = document.querySelector("main > .done");
+if (told) {
+  told.classList.add("shown");
+  const hide = () => { if (told.matches(":hover, :focus-within")) setTimeout(hide, 2000); else told.remove(); };
+  setTimeout(hide, 10000);
+}
 
 // What one goes back to is as old as it was. Its entry in the history has the time of that.
 if (performance.getEntriesByType("navigation")[0]?.type !== "back_forward") history.replaceState({ ...history.state, at: Date.now() }, "");
@@ -437,6 +446,52 @@ document.addEventListener("click", (e) => {
   }
   history.replaceState(history.state, "", link.href);
 });
+
+// Programs stand one below the other; with this there is a tab for each. The one that somebody took
+// last is open on the next page, too.
+for (const box of document.querySelectorAll(".programs")) {
+  const all = [...box.querySelectorAll(".program")];
+  if (all.length < 2) continue;
+  const list = Object.assign(document.createElement("div"), { className: "tabs", role: "tablist", ariaLabel: "Programs" });
+  const tabs = all.map((section) => {
+    const tab = Object.assign(document.createElement("button"), { type: "button", textContent: section.dataset.tab, role: "tab" });
+    tab.setAttribute("aria-controls", section.id);
+    section.role = "tabpanel";
+    return tab;
+  });
+  const open = (i) => all.forEach((section, n) => {
+    section.hidden = n !== i;
+    tabs[n].ariaSelected = n === i;
+    tabs[n].tabIndex = n === i ? 0 : -1;
+  });
+  const take = (i) => {
+    open(i);
+    try { localStorage.setItem("program", tabs[i].textContent); } catch { /* then the first is open */ }
+  };
+  list.append(...tabs);
+  list.addEventListener("click", (e) => { if (tabs.includes(e.target)) take(tabs.indexOf(e.target)); });
+  list.addEventListener("keydown", (e) => {
+    const at = tabs.indexOf(e.target), last = tabs.length - 1;
+    const to = { ArrowRight: at < last ? at + 1 : 0, ArrowLeft: at > 0 ? at - 1 : last, Home: 0, End: last }[e.key];
+    if (at < 0 || to === undefined) return;
+    e.preventDefault();
+    take(to);
+    tabs[to].focus();
+  });
+  box.prepend(list);
+  open(Math.max(tabs.findIndex((tab) => tab.textContent === localStorage.getItem("program")), 0));
+}
+
+// A long text is folded at first, and unfolds for one who goes into it by keys.
+function unfold() {
+  for (const part of document.querySelectorAll(".long")) part.classList.remove("long");
+  document.querySelector(".unfold")?.remove();
+}
+$("unfold")?.addEventListener("click", () => {
+  unfold();
+  document.querySelector("[data-copy=source]").focus({ preventScroll: true });
+});
+for (const part of document.querySelectorAll(".long")) part.addEventListener("focusin", unfold);
 
 // Values that the text needs and that are still empty: their number stands by the button that copies and by the one that
 // opens the form, and their places in the text look open.
