@@ -126,7 +126,7 @@ func TestAuthorsOfBefore(t *testing.T) {
 	w.check()
 }
 
-// TestGivenHandles: a user gets a handle that is made of their name and that nobody else has. They
+// TestGivenHandles: a user gets a handle that is made of their name and is theirs alone. They
 // can choose another once; then both lead to them, after a restore too, and neither to anybody else.
 func TestGivenHandles(t *testing.T) {
 	t.Parallel()
