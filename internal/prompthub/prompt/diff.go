@@ -30,8 +30,17 @@ const (
 func Unified(a, b Version) string {
 	name := func(v Version, what string) string { return fmt.Sprintf("version %d%s", v.Number, what) }
 	from, to := Descriptions(a, b)
-	about := udiff.Unified(name(a, ", description"), name(b, ", description"), from, to)
+	about := udiff.Unified(name(a, ", description"), name(b, ", description"), line(from), line(to))
 	return about + udiff.Unified(name(a, ""), name(b, ""), a.Transcript(), b.Transcript())
+}
+
+// line ends a text that is not empty with a line feed, without which a difference says that there is
+// none.
+func line(s string) string {
+	if s == "" {
+		return ""
+	}
+	return s + "\n"
 }
 
 // Descriptions returns the descriptions of two versions, and none if one of them has none of its
