@@ -43,6 +43,7 @@ func firstDay(t *testing.T, b browser, base string) {
 
 			programs(p, page)
 			folds(p, u)
+			writesFirst(p)
 			if v.Phone {
 				p.goTo("/app")
 				require.Less(t, eval[float64](p, "document.querySelector('header').offsetHeight"), 66.0, "the header has one row")
@@ -104,6 +105,23 @@ func folds(p *tab, u user) {
 	folded := eval[float64](p, height)
 	require.Less(p.T, folded, 1600.0)
 	p.reads("Show all 201 lines").click("#unfold").sees(fmt.Sprintf("%s > %f && !document.querySelector('#unfold')", height, 2*folded))
+}
+
+// writesFirst has somebody begin a chat, and include a prompt in a text.
+func writesFirst(p *tab) {
+	p.T.Helper()
+	p.goTo("/app/prompts/new").sees("getComputedStyle(document.querySelector('#text-count')).visibility === 'hidden'")
+	p.click("[value=chat]").sees("document.querySelector('#role0').value === 'system' && document.querySelector('#role1').value === 'user'")
+	if p.V.Script {
+		p.discard()
+	}
+	p.goTo("/app/prompts/new").write("#text", "Dear all").sees("getComputedStyle(document.querySelector('#text-count')).visibility === 'visible'")
+	p.click("details:has(#include) summary").write("#include", "Weekly").click("[value=find-include]").click("[value='include weekly-report']")
+	p.sees(`document.querySelector("#text").value === "Dear all\n@@@langfusePrompt:name=weekly-report|label=production@@@\n"`)
+	if p.V.Script {
+		p.discard()
+		p.goTo("/app").click("#palette-show").write("#wish", "anything").press(kb.Escape).sees("!document.querySelector('#palette').open")
+	}
 }
 
 // importsMuch has a user import more than is told of one by one, and a file that is too long.

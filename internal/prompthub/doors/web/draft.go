@@ -417,7 +417,11 @@ func changed(d prompt.Draft, do string) (prompt.Draft, string) {
 	i, _ := strconv.Atoi(number)
 	switch verb {
 	case "chat":
-		d.Kind, d.Messages, d.Text = prompt.KindChat, []prompt.Message{{Role: "user", Content: d.Text}}, ""
+		list := []prompt.Message{{Role: "user", Content: d.Text}}
+		if strings.TrimSpace(d.Text) == "" { // nothing says yet which of them it is
+			list = slices.Insert(list, 0, prompt.Message{Role: "system"})
+		}
+		d.Kind, d.Messages, d.Text = prompt.KindChat, list, ""
 		return d, "content0"
 	case "text":
 		d.Text, d.Kind, d.Messages = asText(d.Content()), prompt.KindText, nil

@@ -787,6 +787,7 @@ wish.addEventListener("keydown", (e) => {
   const by = { ArrowDown: 1, ArrowUp: -1 }[e.key];
   if (by) choose(chosen + by);
   else if (e.key === "Enter") grant(chosen);
+  else if (e.key === "Escape") palette.close(); // and not what is written first, as in other fields for a search
   else return;
   e.preventDefault();
 });
