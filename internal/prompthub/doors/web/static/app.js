@@ -44,7 +44,7 @@ for (const menu of document.querySelectorAll(".menu, #share")) {
 // What a form did is told once, and not again to those who are sent the address.
 if (new URL(location).searchParams.has("done")) {
   const url = new URL(location);
-  const saved = { created: "/app/prompts/new", saved: `${url.pathname}/edit` }[url.searchParams.get("done")];
+  const saved = { created: "/app/prompts/new", saved: `${url.pathname}/edit`, merged: `${url.pathname}/edit` }[url.searchParams.get("done")];
   if (saved) localStorage.removeItem(draftOf(saved));
   url.searchParams.delete("done");
   url.searchParams.delete("of");
