@@ -100,7 +100,7 @@ const inert = `((doc) => {
 		if (/^(iframe|object|embed|img|base|style|video|audio|math|frame)$/i.test(e.localName)) found.push(e.outerHTML.slice(0, 200));
 		if (e.localName === 'script' && !/^\/app\/static\//.test(e.getAttribute('src')) || e.localName === 'meta' && e.httpEquiv) found.push(e.outerHTML);
 		if (e.localName === 'form' && !/^\/app/.test(e.getAttribute('action')) && !e.closest('dialog#keys')) found.push(e.outerHTML.slice(0, 200));
-		if (e.localName === 'svg' && !e.closest('.ballot, #favorite')) found.push(e.outerHTML.slice(0, 200));
+		if (e.localName === 'svg' && !e.closest('.ballot, #favorite, header > .brand')) found.push(e.outerHTML.slice(0, 200));
 	}
 	for (const a of doc.links) {
 		if (a.closest('details.use') && a.href.startsWith('vscode:mcp/install?%7B')) continue;

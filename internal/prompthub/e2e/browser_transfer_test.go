@@ -19,7 +19,7 @@ func carry(p *tab) {
 	} else {
 		p.choose(name+".prompt.yml", file).click("[value=look]")
 	}
-	p.reads("What an import would do").reads("1 created.").reads("The kept files alone have: testData (1)").shot("import looked at")
+	p.reads("What an import would do").reads("1 would be created.").reads("The kept files alone have: testData (1)").shot("import looked at")
 	p.click("[value=import]").reads("What was imported").reads("1 created.").shot("imported")
 	p.click("main table a").reads("Hello").click("#share summary").click("main a[href$='/export']").reads("What it cannot hold").shot("files to choose")
 	got := eval[string](p, `(async () => {
@@ -28,7 +28,7 @@ func carry(p *tab) {
 	})()`)
 	require.Equal(p.T, file, got)
 	// the same again changes nothing
-	p.goTo("/app/import").choose(name+".prompt.yml", file).click("[value=look]").reads("1 unchanged.")
+	p.goTo("/app/import").choose(name+".prompt.yml", file).click("[value=look]").reads("1 would be unchanged.")
 
 	p.goTo("/app/me").click("details:has(form[action$='/erase']) summary").reads("Delete my account").shot("account")
 	p.click("form[action$='/erase'] button").reads("Your account will be erased in 30 days.").shot("account to be erased")

@@ -198,7 +198,16 @@ func furnish(u user) []stop {
 			eval[int](p, "(f => { f.noValidate = true; f.v0.value = 'x'.repeat(2001); f.submit(); return 1 })(document.querySelector('#fill'))")
 			p.sees("document.querySelector('#fill .wrong')")
 		}},
-		{"clash", at(fork.ID) + "/upstream", func(p *tab) { p.click("form[action$='/upstream'] button").reads("Keep mine") }},
+		{"clash", at(fork.ID) + "/upstream", func(p *tab) {
+			p.click("form[action$='/upstream'] button").reads("Edit both together").reads("Keep mine")
+		}},
+		{"clash in the editor", at(fork.ID) + "/upstream/edit", nil},
+		{"programs", at(variables), func(p *tab) {
+			p.click("#use > summary").click("[aria-controls=use-kernel-is]").reads("semantic_kernel")
+		}},
+		{"token for a prompt", "/app/me/tokens?for=" + variables, func(p *tab) {
+			p.write("#name", "laptop").click("main .stack button").reads("Your new token")
+		}},
 		{"many versions", at(many) + "/versions", nil},
 		{"older versions", at(many) + "/versions", func(p *tab) { p.click(".next a").reads("Back to the newest versions") }},
 	}

@@ -77,6 +77,8 @@ func TestDoubling(t *testing.T) {
 		}},
 		{Name: "reading.size", With: read(func(r reading) { r.size() })},
 		{Name: "reading.render", With: read(func(r reading) { left := plenty; r.render(m, &left) })},
+		{Name: "reading.Lines", With: read(func(r reading) { r.Lines() })},
+		{Name: "reading.Long", With: read(func(r reading) { r.Long() })},
 		{Name: "reading.plain", With: read(func(r reading) { r.plain() })},
 		{Name: "reading.Lines", With: read(func(r reading) { r.Lines() })},
 		{Name: "reading.Long", With: read(func(r reading) { r.Long() })},

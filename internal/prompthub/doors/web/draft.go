@@ -32,7 +32,8 @@ type draftForm struct {
 	Revision  int64  // of an edit: what it is based on
 	Wrong     string
 	Errors    map[string]string // by field
-	Theirs    *meanwhile        // the prompt as it was saved meanwhile
+	Theirs    *meanwhile        // the prompt as it was saved meanwhile, or the one that it was forked from
+	Upstream  int64             // the version of the latter that counts as merged once this is saved, 0 for none
 	MaxTitle  int
 	MaxText   int
 	MaxTags   int
@@ -352,6 +353,7 @@ type meanwhile struct {
 	At     time.Time
 	Parts  []part
 	Merged bool // whether the form has the changes of both
+	Fork   bool // whether they were made to the prompt that this one was forked from
 }
 
 // A part of a prompt, as people read it. That of a text has lines next to those of the form, as far
@@ -417,7 +419,11 @@ func changed(d prompt.Draft, do string) (prompt.Draft, string) {
 	i, _ := strconv.Atoi(number)
 	switch verb {
 	case "chat":
-		d.Kind, d.Messages, d.Text = prompt.KindChat, []prompt.Message{{Role: "user", Content: d.Text}}, ""
+		list := []prompt.Message{{Role: "user", Content: d.Text}}
+		if strings.TrimSpace(d.Text) == "" { // nothing says yet which of them it is
+			list = slices.Insert(list, 0, prompt.Message{Role: "system"})
+		}
+		d.Kind, d.Messages, d.Text = prompt.KindChat, list, ""
 		return d, "content0"
 	case "text":
 		d.Text, d.Kind, d.Messages = asText(d.Content()), prompt.KindText, nil

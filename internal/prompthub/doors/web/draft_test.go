@@ -35,6 +35,7 @@ func TestWriteChat(t *testing.T) {
 	p := w.as("Ann")
 	s := p.post("/app/prompts/new", "title", "Reviewer", "text", "Review {{code}}", "visibility", "private", "key", "k", "do", "chat").is(200)
 	s.has(`name="kind" value="chat"`, `name="key" value="k"`, "Review {{code}}</textarea>", `<option value="user" selected>`).lacks(`id="text"`)
+	p.post("/app/prompts/new", "title", "Begun", "text", "", "do", "chat").is(200).has(`<option value="system" selected>`, `<option value="user" selected>`, `id="content1"`)
 	chat := []string{"title", "Reviewer", "kind", "chat", "visibility", "private", "role", "user", "content", "Review:\r\n{{code}}"}
 	p.post("/app/prompts/new", append(chat, "do", "add-message")...).is(200).has(`id="content1"`, `<option value="assistant" selected>`, "autofocus")
 	chat = append(chat, "role", "[placeholder]", "content", "history", "role", "system", "content", "Be <strict>.")

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"fmt"
 	"net/http"
 
 	"prompthub/internal/fault"
@@ -14,6 +15,7 @@ func (s *web) forks() {
 	s.handle("POST "+one+"/fork", user, s.fork)
 	s.handle("GET "+one+"/upstream", user, s.upstream)
 	s.handle("POST "+one+"/upstream", user, s.merge)
+	s.handle("GET "+one+"/upstream/edit", user, s.mergeForm)
 }
 
 // fork makes a private copy of a prompt.
@@ -32,6 +34,44 @@ func (s *web) fork(r *request) error {
 	}
 	goOn(r, addressOf(v.ID)+"?done=forked")
 	return nil
+}
+
+// mergeForm opens a fork to be edited with the prompt that it comes from next to it, to take over
+// what one wants of that.
+func (s *web) mergeForm(r *request) error {
+	v, err := s.mineToEdit(r)
+	if err != nil {
+		return err
+	}
+	u, err := s.Service.Upstream(r.Context(), r.who, v.ID)
+	if err != nil {
+		return err
+	}
+	if !u.Changed() {
+		goOn(r, addressOf(v.ID)+"/upstream")
+		return nil
+	}
+	d, there := v.Draft, v
+	d.Message = fmt.Sprintf("Merges version %d of %q", u.Now.Version, u.Now.Title)
+	f, err := s.form(r, d, v.Tags)
+	if err != nil {
+		return err
+	}
+	there.Draft = d.With(u.Now.Content())
+	f.Revision, f.Upstream, f.Theirs = v.Revision, u.Now.Version, differingFrom(d, there)
+	f.Theirs.Fork = true
+	return s.showEdit(r, http.StatusOK, f, v)
+}
+
+// merged has what was saved of a fork count as merged with a version of the prompt that it comes
+// from, unless that has changed again.
+func (s *web) merged(r *request, id prompt.ID, version int64) error {
+	u, err := s.Service.Upstream(r.Context(), r.who, id)
+	if err != nil || !u.Changed() || u.Now.Version != version {
+		return err
+	}
+	_, _, err = s.Service.MergeUpstream(r.Context(), r.who, id, library.Mine)
+	return err
 }
 
 // An origin is what the page of a prompt says of the one that it was forked from.

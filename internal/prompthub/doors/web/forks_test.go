@@ -30,12 +30,25 @@ func TestForkAndMerge(t *testing.T) {
 
 	ann.edit(page, "First!\nSecond.\nThe third.", "public")
 	bob.post(fork+"/upstream").is(409).has("Both changed the same", "line 3: yours is", "Keep mine", "Take theirs")
+	bob.post(fork + "/upstream").has(`href="` + fork + `/upstream/edit"`)
+	both := bob.get(fork+"/upstream/edit").is(200).has("What it was forked from, as it is now", "The third.", "Third?", "Take theirs", `name="upstream" value="3"`, "Merges version 3 of &#34;Review&#34;").lacks("Saved meanwhile", "Tags</h3>", "Title</h3>")
+	send := []string{"title", "Review", "text", "First!\nSecond.\nThe third?", "visibility", "private", "upstream", "3", "revision", both.find(`name="revision" value="(\d+)"`), "version", both.find(`name="version" value="(\d+)"`)}
+	bob.post(fork+"/edit", append(send, "do", "preview")...).is(200).has(`name="upstream" value="3"`)
+	bob.get(bob.post(fork+"/edit", send...).to(fork+"?done=merged")).has("The third?", "Forked from version 3", "The changes are merged").lacks("changed since")
+	bob.get(fork + "/upstream/edit").to(fork + "/upstream")
+	ann.get(fork + "/upstream/edit").is(404)
+	ann.edit(page, "First!\nSecond.\nThe third!", "public")
+	bob.get(fork).has("changed since")
+	both = bob.get(fork + "/upstream/edit")
+	ann.edit(page, "First!\nSecond.\nThe very third!", "public") // while he edits
+	send = []string{"title", "Review", "text", "First!\nSecond.\nThe third?!", "visibility", "private", "upstream", "4", "revision", both.find(`name="revision" value="(\d+)"`), "version", "1"}
+	bob.get(bob.post(fork+"/edit", send...).to(fork + "?done=merged")).has("changed since")
 	bob.post(fork+"/upstream", "take", "ours").is(422)
 	bob.post(fork+"/upstream", "take", "theirs").to(fork)
-	bob.get(fork).has("The third.")
+	bob.get(fork).has("The very third!")
 
 	ann.post(page+"/visibility", "to", "private").to(page)
-	bob.get(fork).is(200).has("Forked from version 3").lacks("changed since")
+	bob.get(fork).is(200).has("Forked from version 5").lacks("changed since")
 	bob.get(fork+"/upstream").is(200).has("does not exist any more, or you may not read it").lacks("Review", "Merge<")
 	bob.post(fork + "/upstream").is(409)
 	bob.post(page+"/fork", "key", "x").is(404)
@@ -43,7 +56,7 @@ func TestForkAndMerge(t *testing.T) {
 	ann.get(page + "/upstream").is(409).has("This prompt is no fork.")
 
 	bob.post(fork+"/visibility", "to", "public").to(fork)
-	ann.get(fork).is(200).has("Forked from version 3").lacks("/upstream")
+	ann.get(fork).is(200).has("Forked from version 5").lacks("/upstream")
 	ann.get(fork + "/upstream").is(403)
 	ann.post(fork + "/upstream").is(403)
 	w.nobody().post(page + "/fork").is(401)

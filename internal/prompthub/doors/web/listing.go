@@ -119,6 +119,7 @@ type card struct {
 	Topics []choice
 	Ballot ballot
 	Manage bool
+	Live   int64        // the version that programs get, 0 where that is the newest
 	words  prompt.Query // that found it
 }
 
@@ -230,7 +231,7 @@ func (l *listing) cards(who auth.User, p library.Page, c library.Catalog, tags [
 		tag = byTag
 	}
 	for _, item := range p.Items {
-		card := card{View: item, Ballot: ballotOf(who, item, address(v.path, v.values)+"#p-"+string(item.ID)), Manage: l.Manage, words: found}
+		card := card{View: item, Ballot: ballotOf(who, item, address(v.path, v.values)+"#p-"+string(item.ID)), Manage: l.Manage, words: found, Live: item.Released(library.IDOf(who))}
 		for _, t := range item.Tags {
 			if !slices.Contains(tags, t) && tells(c, t) {
 				card.Topics = append(card.Topics, choice{Name: called.of(t), Link: tag(t)})

@@ -137,7 +137,8 @@ func (s *web) keepMe(r *request) error {
 // An importPage is the form for a file, and what became of one, or would.
 type importPage struct {
 	Report *transfer.Report
-	Items  []importItem
+	Items  []importItem // those that something is said about, or all where there are few
+	Others []importItem
 	Counts []counted // with those of the requests before
 	Before []string  // entries that earlier requests rejected
 	Untold int       // how much of that no form had room for
@@ -212,6 +213,21 @@ type importItem struct {
 	Invisible bool // characters that no reader sees were removed
 }
 
+// Most returns how many bytes a file may have.
+func (importPage) Most() int { return transfer.MaxFile }
+
+// entries are a part of those that a page shows.
+type entries struct {
+	Items  []importItem
+	Looked bool
+}
+
+// With returns entries for their table.
+func (p importPage) With(items []importItem) entries { return entries{items, p.Looked} }
+
+// maxUnfolded is up to how many entries are shown without folding those that nothing is said about.
+const maxUnfolded = 20
+
 // list fills in the entries as the page shows them: those that were rejected first, then those with
 // warnings, which are hard to find among a thousand others.
 func (p *importPage) list() {
@@ -242,6 +258,12 @@ func (p *importPage) list() {
 		return 2
 	}
 	slices.SortStableFunc(p.Items, func(a, b importItem) int { return cmp.Compare(rank(a), rank(b)) })
+	if len(p.Items) > maxUnfolded || p.Report.More {
+		n := slices.IndexFunc(p.Items, func(i importItem) bool { return rank(i) == 2 })
+		if n >= 0 {
+			p.Items, p.Others = p.Items[:n], p.Items[n:]
+		}
+	}
 }
 
 func (s *web) importForm(r *request) error {

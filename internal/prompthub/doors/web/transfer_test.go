@@ -43,7 +43,7 @@ func TestImportPage(t *testing.T) {
 	ann.get("/app/me").has(`href="/app/import"`)
 	ann.get("/app/import").is(200).has(`enctype="multipart/form-data"`)
 	file := "---\nname: letter\n---\nWrite to {{name}} <b>.\n"
-	look := ann.upload("/app/import", "letter.prompt", file, "do", "look").is(200).has("What an import would do", "1 created.", "letter")
+	look := ann.upload("/app/import", "letter.prompt", file, "do", "look").is(200).has("What an import would do", "1 would be created.", "letter", "<td>would be created</td>")
 	ann.get("/app/mine").lacks("letter")
 	pairs := []string{"do", "import", "name", look.find(`name="name" value="([^"]*)"`), "kept", look.find(`name="kept" value="([^"]*)"`), "from", "0"}
 	made := ann.upload("/app/import", "", "", pairs...).is(200).has("What was imported", "1 created.").lacks(`name="kept"`)
@@ -98,7 +98,7 @@ func TestImportInParts(t *testing.T) {
 		file += fmt.Sprintf("Title %d,Text %d\n", i, i)
 	}
 	file += "rejected,\n"
-	look := ann.upload("/app/import", "x.csv", file, "do", "look").is(200).has("70 created. 1 rejected. 71 of 71 entries.", "All 71 entries")
+	look := ann.upload("/app/import", "x.csv", file, "do", "look").is(200).has("70 would be created. 1 would be rejected. 71 of 71 entries.", "All 71 entries")
 	fields := func(s shown) []string {
 		all := []string{"do", "import"}
 		for _, name := range []string{"name", "kept", "from", "created", "updated", "unchanged", "rejected"} {
@@ -129,7 +129,7 @@ func TestImportOfMany(t *testing.T) {
 		file += fmt.Sprintf("Title %d,%s\n", i, text)
 	}
 	s := ann.upload("/app/import", "x.csv", file, "do", "look").is(200).
-		has("Of 240 entries the first 200 were looked at: 196 created. 4 rejected.", "All 240 entries, also those that were not looked at")
+		has("Of 240 entries the first 200 were looked at: 196 would be created. 4 would be rejected.", "All 240 entries, also those that were not looked at")
 	for part := 0; strings.Contains(s.body, `name="kept"`); part++ {
 		require.Less(t, part, 10)
 		pairs := []string{"do", "import"}
@@ -143,7 +143,7 @@ func TestImportOfMany(t *testing.T) {
 	s.has("236 created. 4 rejected. 240 of 240 entries.", "Rejected before")
 	require.Equal(t, 4, strings.Count(s.body, "write the text of the prompt"), "each is told once")
 
-	nothing := ann.upload("/app/import", "x.csv", "act,prompt\ntitle,\n", "do", "look").is(200).has("1 rejected.", "There is nothing in it to import.").lacks(`value="import"`)
+	nothing := ann.upload("/app/import", "x.csv", "act,prompt\ntitle,\n", "do", "look").is(200).has("1 would be rejected.", "There is nothing in it to import.").lacks(`value="import"`)
 	require.NotContains(t, nothing.body, `name="kept"`)
 	many := strings.Repeat(strings.Repeat("x", 99)+"\n", 1000)
 	long := ann.upload("/app/import", "x.csv", "act,prompt\ntitle,\n", "do", "import", "rejected", "2000", "told", many).is(200).has("And 1672 more.")

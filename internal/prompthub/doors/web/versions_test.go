@@ -12,6 +12,7 @@ import (
 	"prompthub/internal/http/auth"
 	"prompthub/internal/prompthub/library"
 	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/promptdb"
 )
 
 // edit changes the text of a prompt through the form.
@@ -138,6 +139,10 @@ func TestLabels(t *testing.T) {
 	ann.get(history).has("Taken away from version 1").lacks("production</a> <a")
 	label("/undo", "label", "production").to(page)
 	ann.get(page).has("production → version 1")
+	_, err := w.db.Reindex(t.Context(), false, func(promptdb.Difference) {}, func(int) {}) // lists follow labels by a message
+	require.NoError(t, err)
+	ann.get("/app/mine").has(">live: 1</span>", ">draft: 2</span>")
+	bob.get("/app").lacks("live: 1", "draft: 2")
 
 	label("", "label", "Not a label", "version", "1").is(422).has("A label must be 1 to 36", `value="Not a label"`)
 	label("", "label", "latest", "version", "1").is(422)

@@ -107,6 +107,9 @@ func (s *web) editForm(r *request) error {
 
 func (s *web) showEdit(r *request, status int, f draftForm, v library.View) error {
 	f.Address, f.Leave = addressOf(v.ID)+"/edit", addressOf(v.ID)
+	if n := versionNumber(r.PostForm.Get("upstream")); n > 0 {
+		f.Upstream = n
+	}
 	if f.Version == 0 {
 		f.Version = v.Version
 		if based := versionNumber(r.PostForm.Get("version")); based > 0 {
@@ -147,10 +150,14 @@ func (s *web) edit(r *request) error {
 	if correctable(err) {
 		return s.editAgain(r, v, d, revision, err)
 	}
+	done := "saved"
+	if n := versionNumber(r.PostForm.Get("upstream")); err == nil && n > 0 {
+		done, err = "merged", s.merged(r, v.ID, n)
+	}
 	if err != nil {
 		return err
 	}
-	goOn(r, addressOf(v.ID)+"?done=saved")
+	goOn(r, addressOf(v.ID)+"?done="+done)
 	return nil
 }
 

@@ -44,7 +44,7 @@ for (const menu of document.querySelectorAll(".menu, #share")) {
 // What a form did is told once, and not again to those who are sent the address.
 if (new URL(location).searchParams.has("done")) {
   const url = new URL(location);
-  const saved = { created: "/app/prompts/new", saved: `${url.pathname}/edit` }[url.searchParams.get("done")];
+  const saved = { created: "/app/prompts/new", saved: `${url.pathname}/edit`, merged: `${url.pathname}/edit` }[url.searchParams.get("done")];
   if (saved) localStorage.removeItem(draftOf(saved));
   url.searchParams.delete("done");
   url.searchParams.delete("of");
@@ -564,7 +564,7 @@ function pause(answer) {
 }
 
 async function importing(form, button) {
-  let rows = [];
+  let rows = [[], []]; // of those that something is said about, and of the others
   while (form) {
     const body = new FormData(form, button);
     button.disabled = true;
@@ -579,10 +579,11 @@ async function importing(form, button) {
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     const report = page.getElementById("report");
     if (!report) throw new Error(page.querySelector("#wrong, main")?.textContent.trim().slice(0, 200) ?? "");
-    const all = report.querySelector("tbody");
-    all.prepend(...rows);
-    all.prepend(...all.querySelectorAll(".wrong")); // those that were rejected
-    rows = [...all.children];
+    const tables = [...report.querySelectorAll("tbody")];
+    tables.forEach((table, i) => table.prepend(...rows[i]));
+    tables[0].prepend(...tables[0].querySelectorAll(".wrong")); // those that were rejected
+    rows = tables.map((table) => [...table.children]);
+    report.querySelector("#others").hidden = !rows[1].length;
     $("report").replaceWith(report);
     $("live").textContent = report.querySelector("[role=status]").textContent;
     form = report.querySelector("form");
@@ -602,6 +603,18 @@ document.addEventListener("submit", (e) => {
   });
 });
 
+// A file that is too long is not sent for nothing.
+const picked = $("file");
+function fits() {
+  const file = picked.files[0], most = +picked.dataset.most, size = (bytes) => `${+(bytes / 2 ** 20).toFixed(1)} MiB`;
+  const wrong = file?.size > most ? `${file.name} has ${size(file.size)}, and this page takes ${size(most)}. Split it, or use the command line: prompthub import ${file.name}` : "";
+  picked.setCustomValidity(wrong);
+  $("file-wrong").textContent = wrong;
+  $("file-wrong").hidden = !wrong;
+  return !wrong;
+}
+picked?.addEventListener("change", fits);
+
 // A file that is dropped on a form that takes one is looked at.
 const drop = document.querySelector("form[data-drop]");
 for (const type of ["dragover", "dragleave", "drop"]) {
@@ -615,8 +628,8 @@ for (const type of ["dragover", "dragleave", "drop"]) {
       toast("Drop one file, or a ZIP of many.");
       return;
     }
-    drop.querySelector("[type=file]").files = files;
-    drop.requestSubmit(drop.querySelector(".primary"));
+    picked.files = files;
+    if (fits()) drop.requestSubmit(drop.querySelector(".primary"));
   });
 }
 
@@ -774,6 +787,7 @@ wish.addEventListener("keydown", (e) => {
   const by = { ArrowDown: 1, ArrowUp: -1 }[e.key];
   if (by) choose(chosen + by);
   else if (e.key === "Enter") grant(chosen);
+  else if (e.key === "Escape") palette.close(); // and not what is written first, as in other fields for a search
   else return;
   e.preventDefault();
 });

@@ -153,7 +153,8 @@ function insert(area, from, to, text) {
 let last = null; // the text that somebody wrote in, and where
 function place(form, name) {
   const area = $(last?.id) ?? areas(form).at(-1), at = $(last?.id) ? Math.min(last.at, area.value.length) : area.value.length;
-  insert(area, at, at, `@@@langfusePrompt:name=${name}|label=production@@@`);
+  const before = at && area.value[at - 1] !== "\n" ? "\n" : "", after = area.value[at] === "\n" ? "" : "\n"; // a line of its own
+  insert(area, at, at, `${before}@@@langfusePrompt:name=${name}|label=production@@@${after}`);
 }
 
 function take() {
