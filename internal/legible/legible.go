@@ -24,7 +24,7 @@ func hides(r rune) bool {
 	if r < 0x80 || unicode.Is(unicode.Prepended_Concatenation_Mark, r) {
 		return false
 	}
-	return r == '\u2800' || unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
+	return r == '\u2800' || r == '\U0001d159' || unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }
 
 // stands reports whether a reader sees r where it stands alone. A mark without a letter can hardly
@@ -33,6 +33,9 @@ func stands(r rune) bool { return shows(r) && !unicode.Is(unicode.M, r) && !empt
 
 // empty reports whether r is of no meaning that readers share.
 func empty(r rune) bool { return unicode.In(r, unicode.Co, unicode.Noncharacter_Code_Point) }
+
+// unassigned reports whether r is no character yet.
+func unassigned(r rune) bool { return unicode.Is(unicode.Cn, r) }
 
 // misleads reports whether r makes of a line another one than its reader sees: it changes the
 // direction of its neighbors, or is a tag, which a model reads like a letter. The marks U+061C,
@@ -114,11 +117,56 @@ func Line(line string) (code fault.Code, message string) {
 // Name is as Line, for the name of a person. It may have no character that cannot be seen, or that
 // looks like any other of its kind: it would look like the name of another.
 func Name(name string) (code fault.Code, message string) {
-	unseen := Count(name) > 0 || strings.ContainsFunc(name, empty) || selectsNothing(name)
-	if code, message = Line(name); code == "" && unseen {
+	unseen := Count(name) > 0 || strings.ContainsFunc(name, empty) || strings.ContainsFunc(name, unassigned) || selectsNothing(name) || joinsNothing(name)
+	switch code, message = Line(name); {
+	case code != "":
+		return code, message
+	case unseen:
 		return InvisibleCharacters, "remove the characters that no reader sees, such as U+200B, and those of private use"
+	case spacedOddly(name):
+		return InvisibleCharacters, "write one space between two words, U+0020 or U+3000: readers do not see others, or how many there are"
 	}
-	return code, message
+	return "", ""
+}
+
+// spacedOddly reports whether a line has two spaces together, or a space other than that of the
+// keyboards of the world.
+func spacedOddly(line string) bool {
+	space := false
+	for _, r := range strings.TrimSpace(line) {
+		was := space
+		if space = unicode.IsSpace(r); space && (was || r != ' ' && r != '\u3000') {
+			return true
+		}
+	}
+	return false
+}
+
+// joining are the scripts whose letters change their form by a joiner or a non-joiner.
+var joining = []*unicode.RangeTable{
+	unicode.Adlam, unicode.Arabic, unicode.Balinese, unicode.Bengali, unicode.Devanagari, unicode.Gujarati, unicode.Gurmukhi, unicode.Javanese,
+	unicode.Kannada, unicode.Khmer, unicode.Malayalam, unicode.Mandaic, unicode.Mongolian, unicode.Myanmar, unicode.Nko, unicode.Oriya, unicode.Sinhala,
+	unicode.Syriac, unicode.Tamil, unicode.Telugu, unicode.Tibetan,
+}
+
+// joinsNothing reports whether a text has a joiner or a non-joiner that changes nothing that is
+// seen: one between two characters that are neither symbols, as emoji are, nor of a script of
+// joining. Accents and variation selectors before it do not count.
+func joinsNothing(text string) bool {
+	var before, joiner rune
+	for _, r := range text {
+		switch {
+		case joins(r):
+			joiner = r
+		case unicode.Is(unicode.Inherited, r):
+		default:
+			if joiner != 0 && !(unicode.Is(unicode.S, before) && unicode.Is(unicode.S, r)) && !(unicode.In(before, joining...) && unicode.In(r, joining...)) {
+				return true
+			}
+			before, joiner = r, 0
+		}
+	}
+	return false
 }
 
 // selectsNothing reports whether a text has a variation selector that changes nothing that is seen:

@@ -65,6 +65,21 @@ func TestLinesAndNames(t *testing.T) {
 		"Bea 1\ufe0f\u20e3":     {"", "", "Bea 1\ufe0f\u20e3"},
 		"葛\U000e0100城":          {"", "", "葛\U000e0100城"},
 		"Bea\u200d":             {"", legible.InvisibleCharacters, "Bea\u200d"},
+		"Be\u200ca":             {"", legible.InvisibleCharacters, "Be\u200ca"},
+		"Be\u0301\u200da":       {"", legible.InvisibleCharacters, "Be\u0301\u200da"},
+		"Бе\u200cа":             {"", legible.InvisibleCharacters, "Бе\u200cа"},
+		"山\u200d田":              {"", legible.InvisibleCharacters, "山\u200d田"},
+		"क्\u200dष":             {"", "", "क्\u200dष"},
+		"🏳\ufe0f\u200d🌈":        {"", "", "🏳\ufe0f\u200d🌈"},
+		"Be\u0378a":             {"", legible.InvisibleCharacters, "Be\u0378a"},
+		"Bea \U0001d159":        {"", legible.InvisibleCharacters, "Bea \U0001d159"},
+		"\U0001d159":            {legible.NothingVisible, legible.NothingVisible, ""},
+		"Ann Lee":               {"", "", "Ann Lee"},
+		"山田\u3000太郎":            {"", "", "山田\u3000太郎"},
+		" Ann ":                 {"", "", " Ann "},
+		"Ann  Lee":              {"", legible.InvisibleCharacters, "Ann  Lee"},
+		"Ann\u00a0Lee":          {"", legible.InvisibleCharacters, "Ann\u00a0Lee"},
+		"A\u200an\u200an":       {"", legible.InvisibleCharacters, "A\u200an\u200an"},
 	} {
 		code, message := legible.Line(line)
 		require.Equal(t, want.line, code, "%+q", line)

@@ -114,7 +114,7 @@ func (a *api) blog() {
 			p, err := a.Blog.SetImage(ctx, c, in.PostID, in.RawBody)
 			return openapi.Answer(postOf(p), err)
 		})
-	route(a, member, Bound{4, 9}, op("delete-post", http.MethodDelete, "/admin/blog/posts/{postId}", "admin", "Delete a post; admins may", "At once.", http.StatusNoContent, 404),
+	route(a, member, Bound{4, 11}, op("delete-post", http.MethodDelete, "/admin/blog/posts/{postId}", "admin", "Delete a post; admins may", "At once.", http.StatusNoContent, 404),
 		func(ctx context.Context, c meet.Claim, in *ByPost) (*none, error) {
 			return nil, a.Blog.Delete(ctx, c, in.PostID)
 		})

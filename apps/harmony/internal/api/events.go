@@ -338,7 +338,7 @@ func (a *api) adminEvents() {
 			v, err := a.Events.SetImage(ctx, c, in.EventID, in.RawBody)
 			return openapi.Answer(eventOf(v), err)
 		})
-	route(a, member, Bound{4, 14}, admin("delete-event", http.MethodDelete, "/{eventId}", "Delete an event; admins may", "From then on no caller finds it.", http.StatusNoContent, 404),
+	route(a, member, Bound{4, 16}, admin("delete-event", http.MethodDelete, "/{eventId}", "Delete an event; admins may", "From then on no caller finds it.", http.StatusNoContent, 404),
 		func(ctx context.Context, c meet.Claim, in *ByEvent) (*none, error) {
 			return nil, a.Events.Delete(ctx, c, in.EventID)
 		})

@@ -56,7 +56,7 @@ func (a *api) images() {
 		i, err := a.Service.AddImage(ctx, c, in.UserID, in.RawBody)
 		return openapi.Answer(imageOf(i), err)
 	})
-	route(a, member, Bound{4, 9}, huma.Operation{
+	route(a, member, Bound{4, 11}, huma.Operation{
 		OperationID: "delete-image", Method: http.MethodDelete, Path: "/users/{userId}/images/{imageId}", Tags: []string{"people"}, Errors: []int{404, 409},
 		Summary: "Delete a picture of mine", Description: "It is gone at once, and the others move up.",
 	}, func(ctx context.Context, c meet.Claim, in *struct {

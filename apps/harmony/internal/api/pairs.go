@@ -136,18 +136,18 @@ func (a *api) pairs() {
 		func(ctx context.Context, c meet.Claim, in *openapi.Body[ByMember]) (*none, error) {
 			return nil, a.Service.Pass(ctx, c, in.Body.UserID)
 		})
-	lists(a, Bound{2, 63}, "list-likes-sent", "/likes/sent", "Likes that I sent", a.Service.LikesSent, func(c meet.Claim, p meet.Page) List[SentLike] {
+	lists(a, Bound{2, 66}, "list-likes-sent", "/likes/sent", "Likes that I sent", a.Service.LikesSent, func(c meet.Claim, p meet.Page) List[SentLike] {
 		return listOf("list-likes-sent", c, p, func(e meet.Entry) SentLike {
 			return SentLike{cardOf(e.Card), httpjson.FormatTime(e.At), e.Anonymous, e.Match}
 		})
 	})
-	lists(a, Bound{3, 164}, "list-likes-received", "/likes/received", "Likes that wait for my answer", a.Service.LikesReceived, func(c meet.Claim, p meet.Page) Received {
+	lists(a, Bound{3, 167}, "list-likes-received", "/likes/received", "Likes that wait for my answer", a.Service.LikesReceived, func(c meet.Claim, p meet.Page) Received {
 		return Received{listOf("list-likes-received", c, p, func(e meet.Entry) ReceivedLike { return ReceivedLike{cardOf(e.Card), httpjson.FormatTime(e.At)} }), p.Anonymous}
 	})
-	lists(a, Bound{2, 64}, "list-matches", "/matches", "Whom I match", a.Service.Matches, func(c meet.Claim, p meet.Page) List[Match] {
+	lists(a, Bound{2, 67}, "list-matches", "/matches", "Whom I match", a.Service.Matches, func(c meet.Claim, p meet.Page) List[Match] {
 		return listOf("list-matches", c, p, func(e meet.Entry) Match { return Match{cardOf(e.Card), e.ChatID, httpjson.FormatTime(e.At)} })
 	})
-	lists(a, Bound{2, 63}, "list-blocks", "/blocks", "Whom I have blocked", a.Service.Blocked, func(c meet.Claim, p meet.Page) List[Blocked] {
+	lists(a, Bound{2, 66}, "list-blocks", "/blocks", "Whom I have blocked", a.Service.Blocked, func(c meet.Claim, p meet.Page) List[Blocked] {
 		return listOf("list-blocks", c, p, func(e meet.Entry) Blocked { return Blocked{e.ID, e.Name, httpjson.FormatTime(e.At)} })
 	})
 }

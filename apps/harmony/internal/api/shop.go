@@ -93,7 +93,7 @@ func (a *api) shop() {
 			return openapi.Answer(itemOf(i), err)
 		})
 	image := imageSent(op("put-item-image", http.MethodPut, "/admin/store/items/{itemId}/image", "admin", "Give an item a picture; admins may", sentImage, http.StatusOK, 404))
-	route(a, member, Bound{3, 8}, image, func(ctx context.Context, c meet.Claim, in *struct {
+	route(a, member, Bound{3, 10}, image, func(ctx context.Context, c meet.Claim, in *struct {
 		ByItem
 		RawBody []byte `contentType:"image/jpeg"`
 	},
@@ -101,7 +101,7 @@ func (a *api) shop() {
 		i, err := a.Shop.SetImage(ctx, c, in.ItemID, in.RawBody)
 		return openapi.Answer(itemOf(i), err)
 	})
-	route(a, member, Bound{2, 6}, op("delete-item", http.MethodDelete, "/admin/store/items/{itemId}", "admin", "Delete an item; admins may", "At once.", http.StatusNoContent, 404),
+	route(a, member, Bound{2, 8}, op("delete-item", http.MethodDelete, "/admin/store/items/{itemId}", "admin", "Delete an item; admins may", "At once.", http.StatusNoContent, 404),
 		func(ctx context.Context, c meet.Claim, in *ByItem) (*none, error) {
 			return nil, a.Shop.Delete(ctx, c, in.ItemID)
 		})

@@ -241,14 +241,17 @@ func (j Job) end(ctx context.Context, r round) error {
 
 // files removes the files of pictures of an account, also those that tidy has taken out.
 func (j Job) files(ctx context.Context, id string) error {
-	for container, prefix := range map[string]string{meet.ContainerProfiles: id + "/", meet.ContainerRemoved: meet.ContainerProfiles + "/" + id + "/"} {
+	for _, of := range []struct{ container, prefix string }{ // in the order of DropFiles
+		{meet.ContainerProfiles, id + "/"},
+		{meet.ContainerRemoved, meet.ContainerProfiles + "/" + id + "/"},
+	} {
 		for next, more := "", true; more; more = next != "" {
-			page, err := j.Blobs.List(ctx, container, prefix, slice, next)
+			page, err := j.Blobs.List(ctx, of.container, of.prefix, slice, next)
 			if err != nil {
 				return rowstore.Unavailable(err)
 			}
 			for _, item := range page.Items {
-				if err := j.Blobs.Delete(ctx, container, item.Name); err != nil {
+				if err := j.Blobs.Delete(ctx, of.container, item.Name); err != nil {
 					return rowstore.Unavailable(err)
 				}
 			}

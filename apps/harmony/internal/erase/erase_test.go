@@ -209,10 +209,12 @@ func found(w *world, values []string) (all []string) {
 			}
 		}
 	}
-	files, err := w.Blobs.List(ctx, meet.ContainerProfiles, "", 1000, "")
-	require.NoError(w.T, err)
-	for _, item := range files.Items {
-		look("files", item.Name)
+	for _, container := range []string{meet.ContainerProfiles, meet.ContainerRemoved} {
+		files, err := w.Blobs.List(ctx, container, "", 1000, "")
+		require.NoError(w.T, err)
+		for _, item := range files.Items {
+			look("files", item.Name)
+		}
 	}
 	for _, name := range []string{meet.QueueLists, meet.QueuePairs} {
 		for _, name := range []string{name, queue.Poison(name)} {
@@ -342,6 +344,63 @@ func TestNothingIsLeft(t *testing.T) {
 	require.Empty(t, found(w, slices.DeleteFunc(left.values, func(v string) bool { return v == "bob@example.com" || v == account.EmailKey("bob@example.com").Row })))
 }
 
+// secret counts the rows of secret likes that a member has received.
+func (w *world) secret(user string) (n int) {
+	for _, row := range w.Rows("LikesReceived") {
+		if row.Partition == user+"_ANON" {
+			n++
+		}
+	}
+	return n
+}
+
+// TestSecretLikesOfTheErased: the number of secret likes that a member has is the same after those
+// who sent some are erased, and verify says that all is right. It goes with the member's own
+// account, also in the same round.
+func TestSecretLikesOfTheErased(t *testing.T) {
+	t.Parallel()
+	w := newWorld(meettest.New(t))
+	ctx, anna, bob, carol, yes := t.Context(), w.Members["anna"], w.Members["bob"], w.Members["carol"], true
+	for _, pair := range [][2]meet.Claim{{bob, anna}, {bob, carol}, {carol, anna}, {carol, bob}} {
+		_, _, err := w.Like(ctx, pair[0], pair[1].UserID, &yes)
+		require.NoError(t, err)
+	}
+	// Bob and carol match, so anna's two are all that are left; then another one is for bob.
+	_, _, err := w.Like(ctx, w.Members["moderator"], bob.UserID, &yes)
+	require.NoError(t, err)
+	require.NoError(t, w.Block(ctx, anna, carol.UserID), "one of a member whom she blocks counts on")
+	number := func() int {
+		page, err := w.LikesReceived(ctx, w.enter("anna"), "", 10)
+		require.NoError(t, err)
+		return page.Anonymous
+	}
+	require.Equal(t, 2, number())
+	for _, name := range []string{"moderator", "carol", "bob"} { // the sender is taken out before the reader
+		_, err := w.DeleteMe(ctx, w.enter(name), password)
+		require.NoError(t, err)
+		w.Clock.Pass(time.Second)
+	}
+	w.Settle()
+	require.Equal(t, 2, number())
+	w.Clock.Pass(month)
+	run(w, 5)
+	for _, gone := range []meet.Claim{bob, carol, w.Members["moderator"]} {
+		require.Empty(t, found(w, []string{gone.UserID}))
+	}
+	require.Equal(t, 2, number())
+	require.Equal(t, 2, w.secret(anna.UserID))
+	_, err = verify.Store{Service: w.Service}.Verify(ctx, func(f meet.Finding) { t.Errorf("%s %s: %s", f.Table, f.Key, f.Says) })
+	require.NoError(t, err)
+	run(w, 30)
+	require.Equal(t, 2, number(), "tidy leaves them")
+	_, err = w.DeleteMe(ctx, w.enter("anna"), password)
+	require.NoError(t, err)
+	w.Settle()
+	w.Clock.Pass(month)
+	run(w, 5)
+	require.Zero(t, w.secret(anna.UserID))
+}
+
 // enter signs a member in again.
 func (w *world) enter(name string) meet.Claim {
 	w.T.Helper()
@@ -392,6 +451,7 @@ func TestCrashesOfErasure(t *testing.T) {
 					}
 				}
 				require.Equal(t, 6, messages)
+				require.Equal(t, 1, w.secret(w.Members["admin"].UserID))
 				for _, row := range w.Rows("State") {
 					require.Equal(t, tidy.Name, row.Partition, "nothing is left to do")
 				}

@@ -203,12 +203,14 @@ func (s *Service) dropBlobs(ctx context.Context, images []Image) {
 	}
 }
 
-// DropFiles deletes files that no row names any more, after the answer.
+// DropFiles deletes files that no row names any more, after the answer, and what package tidy has
+// taken out of them. It deletes these later: tidy looks for the file once it has made a copy.
 func (s *Service) DropFiles(ctx context.Context, container string, names []string) {
 	ctx = context.WithoutCancel(ctx)
 	s.Background(func() {
 		for _, name := range names {
-			if err := s.Blobs.Delete(ctx, container, name); err != nil {
+			err := errors.Join(s.Blobs.Delete(ctx, container, name), s.Blobs.Delete(ctx, ContainerRemoved, container+"/"+name))
+			if err != nil {
 				s.Log.WarnContext(ctx, "a file of a picture stays without a row", slog.String("error", err.Error()))
 			}
 		}

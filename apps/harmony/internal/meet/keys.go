@@ -18,6 +18,7 @@
 //	Likes            from / {inv}_{to}            a like that was sent
 //	                 from / DAY_{yyyyMMdd}        how many likes were sent on a day
 //	LikesReceived    to / {inv}_{from}            one that waits for an answer; anonymous: {to}_ANON
+//	                 to_ANON / {inv}_             of a member who was erased
 //	Matches          userId / otherId             in both directions
 //	Blocks           userId / {inv}_{otherId}     and {otherId}_BY / {inv}_{userId}
 //

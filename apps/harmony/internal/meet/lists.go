@@ -74,28 +74,87 @@ func ticksOf(key table.Key) int64 {
 	return table.MaxTicks - n
 }
 
-// list reads a page of a list of the caller, next to the caller and other reads.
-func (s *Service) list(ctx context.Context, c Claim, name, after string, limit int, reads ...func(context.Context) error) (caller Caller, rows []table.Row, next string, err error) {
-	caller, err = s.caller(ctx, c, append(reads, func(ctx context.Context) (err error) {
-		rows, _, err = s.Budget().Rows(ctx, name, table.Range{Partition: c.UserID, After: after, To: dayRows}, limit+1)
-		return err
-	})...)
-	if len(rows) > limit {
-		rows = rows[:limit]
-		next = rows[limit-1].Key.Row
-	}
-	return caller, rows, next, err
+// A part is some rows of a list, newest first. Rest reads those that follow; it is nil at the end.
+type part struct {
+	rows []table.Row
+	rest func(context.Context) (part, error)
 }
 
-// show returns the entries of rows that their pairs and members let the caller see, newest first. A
-// row that its pair refuses follows a change that is over: it is removed after the answer.
-func (s *Service) show(ctx context.Context, caller Caller, name string, rows []table.Row, holds func(someone) bool) ([]Entry, error) {
+// list reads the first rows of a list of the caller, next to the caller and other reads.
+func (s *Service) list(ctx context.Context, c Claim, name, after string, limit int, reads ...func(context.Context) error) (caller Caller, p part, err error) {
+	caller, err = s.caller(ctx, c, append(reads, func(ctx context.Context) (err error) {
+		p, err = s.partOf(ctx, name, c.UserID, after, limit+1)
+		return err
+	})...)
+	return caller, p, err
+}
+
+// partOf reads up to some number of rows of a list.
+func (s *Service) partOf(ctx context.Context, name, user, after string, most int) (p part, err error) {
+	p.rows, _, err = s.Budget().Rows(ctx, name, table.Range{Partition: user, After: after, To: dayRows}, most)
+	if len(p.rows) == most {
+		p.rest = func(ctx context.Context) (part, error) {
+			return s.partOf(ctx, name, user, p.rows[most-1].Key.Row, max(most, partRows))
+		}
+	}
+	return p, err
+}
+
+// The bounds of the work for one page of a list.
+const (
+	maxParts = 4  // of the list
+	partRows = 40 // that a part has at least, but for the first
+)
+
+// fillPage returns up to limit entries of a list from its first part on, and the row after which
+// the next page begins, nil at the end. A row without an entry, such as one of a member who has
+// deleted the account, leaves no gap: else pages would tell of members who are hidden, and by what.
+func fillPage(ctx context.Context, p part, limit int, entriesOf func([]table.Row) ([]*Entry, error)) (entries []Entry, next *table.Row, err error) {
+	entries = []Entry{}
+	for parts := 1; ; parts++ {
+		all, err := entriesOf(p.rows)
+		if err != nil {
+			return nil, nil, err
+		}
+		for i, e := range all {
+			if e == nil {
+				continue
+			}
+			if len(entries) == limit {
+				return entries, next, nil
+			}
+			entries, next = append(entries, *e), &p.rows[i]
+		}
+		if p.rest == nil {
+			return entries, nil, nil
+		}
+		if parts == maxParts {
+			return entries, &p.rows[len(p.rows)-1], nil
+		}
+		if p, err = p.rest(ctx); err != nil {
+			return nil, nil, err
+		}
+	}
+}
+
+// page returns a page of a list whose positions are the keys of its rows.
+func page(ctx context.Context, p part, limit int, entriesOf func([]table.Row) ([]*Entry, error)) (Page, error) {
+	entries, next, err := fillPage(ctx, p, limit, entriesOf)
+	if next == nil {
+		return Page{Entries: entries}, err
+	}
+	return Page{Entries: entries, Next: next.Key.Row}, err
+}
+
+// show returns the entries of rows that their pairs and members let the caller see, nil for others.
+// A row that its pair refuses follows a change that is over: it is removed after the answer.
+func (s *Service) show(ctx context.Context, caller Caller, name string, rows []table.Row, holds func(someone) bool) ([]*Entry, error) {
 	all, err := s.members(ctx, caller.ID, rows)
 	if err != nil {
 		return nil, err
 	}
-	entries := []Entry{}
-	for _, one := range all {
+	entries := make([]*Entry, len(all))
+	for i, one := range all {
 		if !holds(one) {
 			ctx := context.WithoutCancel(ctx)
 			s.Background(func() { _ = s.RemoveKey(ctx, name, one.key) }) // the next reader tries again
@@ -104,67 +163,71 @@ func (s *Service) show(ctx context.Context, caller Caller, name string, rows []t
 		if one.of == nil || sees(caller.User, *one.of, one.shows, one.pair, s.Now()) == Hidden {
 			continue
 		}
-		entries = append(entries, Entry{Card: cardOf(caller.User, *one.of, one.pair, s.Now()), At: table.TimeOf(ticksOf(one.key)), Match: one.pair.Matched()})
+		entries[i] = &Entry{Card: cardOf(caller.User, *one.of, one.pair, s.Now()), At: table.TimeOf(ticksOf(one.key)), Match: one.pair.Matched()}
 	}
 	return entries, nil
 }
 
 // LikesSent returns the caller's likes.
 func (s *Service) LikesSent(ctx context.Context, c Claim, after string, limit int) (Page, error) {
-	caller, rows, next, err := s.list(ctx, c, s.Tables.Likes, after, limit)
+	caller, p, err := s.list(ctx, c, s.Tables.Likes, after, limit)
 	if err != nil {
 		return Page{}, err
 	}
 	secret := map[string]bool{}
-	entries, err := s.show(ctx, caller, s.Tables.Likes, rows, func(one someone) bool {
-		side := one.pair.Side(c.UserID)
-		secret[one.pair.IDs[1-side]] = one.pair.Anonymous[side]
-		return one.pair.Like[side] == ticksOf(one.key)
+	likes, err := page(ctx, p, limit, func(rows []table.Row) ([]*Entry, error) {
+		return s.show(ctx, caller, s.Tables.Likes, rows, func(one someone) bool {
+			side := one.pair.Side(c.UserID)
+			secret[one.pair.IDs[1-side]] = one.pair.Anonymous[side]
+			return one.pair.Like[side] == ticksOf(one.key)
+		})
 	})
-	for i := range entries {
-		entries[i].Anonymous = secret[entries[i].ID]
+	for i, e := range likes.Entries {
+		likes.Entries[i].Anonymous = secret[e.ID]
 	}
-	return Page{Entries: entries, Next: next}, err
+	return likes, err
 }
 
 // LikesReceived returns the likes of others that wait for the caller's answer and are not
 // anonymous, and how many are.
 func (s *Service) LikesReceived(ctx context.Context, c Claim, after string, limit int) (Page, error) {
 	var hidden []table.Row
-	caller, rows, next, err := s.list(ctx, c, s.Tables.LikesReceived, after, limit, func(ctx context.Context) (err error) {
+	caller, p, err := s.list(ctx, c, s.Tables.LikesReceived, after, limit, func(ctx context.Context) (err error) {
 		hidden, _, err = s.Budget().Rows(ctx, s.Tables.LikesReceived, table.Range{Partition: pairs.ReceivedBy(c.UserID, true)}, maxAnonymous)
 		return err
 	})
 	if err != nil {
 		return Page{}, err
 	}
-	entries, err := s.show(ctx, caller, s.Tables.LikesReceived, rows, func(one someone) bool {
-		from := 1 - one.pair.Side(c.UserID)
-		return !one.pair.Matched() && one.pair.Like[from] == ticksOf(one.key) && !one.pair.Anonymous[from]
+	likes, err := page(ctx, p, limit, func(rows []table.Row) ([]*Entry, error) {
+		return s.show(ctx, caller, s.Tables.LikesReceived, rows, func(one someone) bool {
+			from := 1 - one.pair.Side(c.UserID)
+			return !one.pair.Matched() && one.pair.Like[from] == ticksOf(one.key) && !one.pair.Anonymous[from]
+		})
 	})
 	if err != nil {
 		return Page{}, err
 	}
 	// No answer names the sender of a secret like. So the number depends on nothing that the reader
-	// can see of a member, or bring about: no block, suspension or deletion changes it.
+	// can see of a member, or bring about: no block, suspension, deletion or erasure changes it.
 	counts := make([]bool, len(hidden))
 	err = rowstore.Each(ctx, len(hidden), rowstore.MaxParallel, func(ctx context.Context, i int) error {
 		key := hidden[i].Key
 		_, from, _ := strings.Cut(key.Row, "_")
 		if from == "" { // the account was erased
+			counts[i] = true
 			return nil
 		}
 		p, err := s.pair(ctx, c.UserID, from)
 		counts[i] = p.Counts(p.Side(from), ticksOf(key))
 		return err
 	})
-	count := 0
 	for _, yes := range counts {
 		if yes {
-			count++
+			likes.Anonymous++
 		}
 	}
-	return Page{Entries: entries, Next: next, Anonymous: count}, err
+	return likes, err
 }
 
 // Matches returns the matches of the caller, the newest first.
@@ -183,34 +246,47 @@ func (s *Service) Matches(ctx context.Context, c Claim, after string, limit int)
 	}
 	slices.SortFunc(rows, func(a, b table.Row) int { return cmp.Compare(position(a), position(b)) })
 	rows = slices.DeleteFunc(rows, func(r table.Row) bool { return position(r) <= after })
-	page := Page{Entries: []Entry{}}
-	if len(rows) > limit {
-		rows = rows[:limit]
-		page.Next = position(rows[limit-1])
-	}
-	all, err := s.members(ctx, c.UserID, rows)
-	for _, one := range all {
-		if one.pair.Matched() && one.of != nil && sees(caller.User, *one.of, one.shows, one.pair, s.Now()) != Hidden {
-			page.Entries = append(page.Entries, Entry{
-				Card: cardOf(caller.User, *one.of, one.pair, s.Now()), At: table.TimeOf(one.pair.MatchedAt), Match: true, ChatID: one.pair.ChatID(),
-			})
+	entries, next, err := fillPage(ctx, partsOf(rows, limit+1), limit, func(rows []table.Row) ([]*Entry, error) {
+		all, err := s.members(ctx, c.UserID, rows)
+		entries := make([]*Entry, len(all))
+		for i, one := range all {
+			if err == nil && one.pair.Matched() && one.of != nil && sees(caller.User, *one.of, one.shows, one.pair, s.Now()) != Hidden {
+				entries[i] = &Entry{Card: cardOf(caller.User, *one.of, one.pair, s.Now()), At: table.TimeOf(one.pair.MatchedAt), Match: true, ChatID: one.pair.ChatID()}
+			}
 		}
+		return entries, err
+	})
+	p := Page{Entries: entries}
+	if next != nil {
+		p.Next = position(*next)
 	}
-	return page, err
+	return p, err
 }
 
-// Blocked returns the members that the caller has blocked. No other list names them.
+// partsOf returns rows in parts.
+func partsOf(rows []table.Row, most int) part {
+	if len(rows) <= most {
+		return part{rows: rows}
+	}
+	return part{rows[:most], func(context.Context) (part, error) { return partsOf(rows[most:], max(most, partRows)), nil }}
+}
+
+// Blocked returns the members that the caller has blocked, but those who would look as if the
+// account were gone without that: else it would tell whether they have blocked the caller or left.
 func (s *Service) Blocked(ctx context.Context, c Claim, after string, limit int) (Page, error) {
-	_, rows, next, err := s.list(ctx, c, s.Tables.Blocks, after, limit)
+	_, p, err := s.list(ctx, c, s.Tables.Blocks, after, limit)
 	if err != nil {
 		return Page{}, err
 	}
-	page := Page{Entries: []Entry{}, Next: next}
-	all, err := s.members(ctx, c.UserID, rows)
-	for _, one := range all {
-		if one.of != nil && one.pair.Block[one.pair.Side(c.UserID)] == ticksOf(one.key) {
-			page.Entries = append(page.Entries, Entry{Card: Card{ID: one.of.ID, Name: one.of.Name}, At: table.TimeOf(ticksOf(one.key))})
+	return page(ctx, p, limit, func(rows []table.Row) ([]*Entry, error) {
+		all, err := s.members(ctx, c.UserID, rows)
+		entries := make([]*Entry, len(all))
+		for i, one := range all {
+			side := one.pair.Side(c.UserID)
+			if err == nil && s.present(one.of) && one.pair.Block[side] == ticksOf(one.key) && one.pair.Block[1-side] == 0 {
+				entries[i] = &Entry{Card: Card{ID: one.of.ID, Name: one.of.Name}, At: table.TimeOf(ticksOf(one.key))}
+			}
 		}
-	}
-	return page, err
+		return entries, err
+	})
 }

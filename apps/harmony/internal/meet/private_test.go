@@ -1,6 +1,7 @@
 package meet_test
 
 import (
+	"encoding/base64"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -292,5 +293,117 @@ func TestSecretLikesAreANumber(t *testing.T) {
 		_, _, err := w.Like(ctx, anna, crowd[0].UserID, nil)
 		require.NoError(t, err)
 		require.Equal(t, 5, number())
+	}
+}
+
+// TestPagesHaveNoGaps: the pages of lists are as if members that cannot be seen were in no row. A
+// block of the reader leaves the same pages as a deletion or a suspension.
+func TestPagesHaveNoGaps(t *testing.T) {
+	t.Parallel()
+	for what, hide := range map[string]func(w *world, reader, c meet.Claim) error{
+		"a block": func(w *world, reader, c meet.Claim) error { return w.Block(w.t.Context(), c, reader.UserID) },
+		"a deletion": func(w *world, _, c meet.Claim) error {
+			return w.Drift(w.t.Context(), c.UserID, true, func(u *meet.User) { u.DeletedAt = w.clock.Now() })
+		},
+		"a suspension": func(w *world, _, c meet.Claim) error {
+			return w.Drift(w.t.Context(), c.UserID, true, func(u *meet.User) { u.SuspendedUntil = w.clock.Now().Add(time.Hour) })
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			ctx, anna, no := t.Context(), w.enter("anna"), false
+			lists := map[string]func(after string, limit int) (meet.Page, error){
+				"received": func(after string, limit int) (meet.Page, error) { return w.LikesReceived(ctx, anna, after, limit) },
+				"sent":     func(after string, limit int) (meet.Page, error) { return w.LikesSent(ctx, anna, after, limit) },
+				"matches":  func(after string, limit int) (meet.Page, error) { return w.Matches(ctx, anna, after, limit) },
+				"blocks":   func(after string, limit int) (meet.Page, error) { return w.Blocked(ctx, anna, after, limit) },
+			}
+			want := map[string][]string{}
+			for i := range 12 {
+				for name := range lists {
+					c := w.enter(fmt.Sprint(name, i))
+					if name != "blocks" && name != "sent" {
+						_, _, err := w.Like(ctx, c, anna.UserID, &no)
+						require.NoError(t, err)
+					}
+					if name == "sent" || name == "matches" {
+						_, _, err := w.Like(ctx, anna, c.UserID, &no)
+						require.NoError(t, err)
+					}
+					if name == "blocks" {
+						require.NoError(t, w.Block(ctx, anna, c.UserID))
+					}
+					if i%3 != 1 || i > 9 {
+						require.NoError(t, hide(w, anna, c))
+					} else {
+						want[name] = append([]string{c.UserID}, want[name]...)
+						if name == "matches" {
+							want["sent"] = append([]string{c.UserID}, want["sent"]...)
+						}
+					}
+				}
+				w.clock.Pass(time.Second)
+			}
+			for name, list := range lists {
+				for _, limit := range []int{1, 2, 3, 50} {
+					var got []string
+					pages := 0
+					for after, more := "", true; more; more = after != "" {
+						p, err := list(after, limit)
+						require.NoError(t, err)
+						require.NotEmpty(t, p.Entries, "%s, pages of %d", name, limit)
+						for _, e := range p.Entries {
+							got = append(got, e.ID)
+						}
+						after = p.Next
+						pages++
+					}
+					require.ElementsMatch(t, want[name], got, "%s, pages of %d", name, limit)
+					require.Equal(t, (len(got)+limit-1)/limit, pages, "%s, pages of %d", name, limit)
+				}
+			}
+			// A block of a hidden member is in the list as little as one of an id that never was.
+			gone := w.enter("gone")
+			require.NoError(t, hide(w, anna, gone))
+			require.NoError(t, w.Block(ctx, anna, gone.UserID))
+			require.NoError(t, w.Block(ctx, anna, "00000000-0000-0000-0000-000000000000"))
+			p, err := w.Blocked(ctx, anna, "", 50)
+			require.NoError(t, err)
+			require.Len(t, p.Entries, len(want["blocks"]))
+		})
+	}
+}
+
+// TestPlacesInTheDeckAreCovered: where a deck goes on tells nothing of members, and is good for its
+// reader alone.
+func TestPlacesInTheDeckAreCovered(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx, anna, bob := t.Context(), w.enter("anna"), w.enter("bob")
+	var known []string
+	for i := range 20 {
+		c := w.enter(fmt.Sprint("fan", i))
+		u, err := w.Account(ctx, c.UserID)
+		require.NoError(t, err)
+		known = append(known, c.UserID, u.Shuffle)
+	}
+	for after, more := "", true; more; more = after != "" {
+		p, err := w.Deck(ctx, anna, after, 1)
+		require.NoError(t, err)
+		text, err := base64.RawURLEncoding.DecodeString(p.Next)
+		require.NoError(t, err)
+		for _, word := range known {
+			require.NotContains(t, p.Next, word)
+			require.NotContains(t, string(text), word)
+		}
+		if p.Next != "" {
+			_, err = w.Deck(ctx, bob, p.Next, 1)
+			require.Equal(t, fault.Malformed, fault.Of(err))
+			text[len(text)-1] ^= 1
+			_, err = w.Deck(ctx, anna, base64.RawURLEncoding.EncodeToString(text), 1)
+			require.Equal(t, fault.Malformed, fault.Of(err))
+		}
+		after = p.Next
 	}
 }

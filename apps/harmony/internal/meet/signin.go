@@ -64,7 +64,7 @@ func (by Asker) as(device string) password.By {
 	if device != "" {
 		return password.By{Name: "device " + device, Known: true}
 	}
-	return password.By{Name: by.Site}
+	return password.At(by.Site, by.Network)
 }
 
 // ofMember is a member who is signed in.

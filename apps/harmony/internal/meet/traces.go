@@ -3,7 +3,9 @@ package meet
 import (
 	"context"
 	"errors"
+	"strings"
 
+	"prompthub/apps/harmony/internal/pairs"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
 )
@@ -23,11 +25,50 @@ func (s *Service) Traces() []Trace {
 	var all []Trace
 	for _, name := range []string{
 		s.Tables.Sessions, s.Tables.UserImages, s.Tables.UserPreferences, s.Tables.UserSettings,
-		s.Tables.Pairs, s.Tables.Likes, s.Tables.LikesReceived, s.Tables.Matches, s.Tables.Blocks, s.Tables.Deck,
 	} {
 		all = append(all, Trace{Table: name, Forget: s.Drop(name)})
 	}
+	all = append(all, Trace{Table: s.Tables.LikesReceived, Forget: s.forgetLike}) // before pairs: they say which likes count
+	for _, name := range []string{s.Tables.Pairs, s.Tables.Likes, s.Tables.Matches, s.Tables.Blocks, s.Tables.Deck} {
+		all = append(all, Trace{Table: name, Forget: s.Drop(name)})
+	}
 	return all
+}
+
+// forgetLike takes a member out of a like that another one received. A secret like stays
+// without its sender: if the number of them fell by one on the day when an account is erased, it
+// would tell whose it was.
+func (s *Service) forgetLike(ctx context.Context, row table.Row, user string) error {
+	reader, secret := strings.CutSuffix(row.Partition, pairs.ReceivedBy("", true))
+	if !secret || reader == user {
+		return s.RemoveKey(ctx, s.Tables.LikesReceived, row.Key)
+	}
+	var of *User // nil if the reader is being erased, too
+	var p pairs.Pair
+	err := rowstore.Both(ctx, func(ctx context.Context) (err error) {
+		of, err = s.user(ctx, reader)
+		return err
+	}, func(ctx context.Context) (err error) {
+		p, err = s.pair(ctx, reader, user)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if of == nil || !p.Counts(p.Side(user), ticksOf(row.Key)) {
+		return s.RemoveKey(ctx, s.Tables.LikesReceived, row.Key)
+	}
+	for at := ticksOf(row.Key); ; at++ { // two likes of the same instant are two
+		unsigned := table.Key{Partition: row.Partition, Row: rowstore.Descending(table.TimeOf(at)) + "_"}
+		err = s.Write(ctx, s.Tables.LikesReceived, []table.Op{{Kind: table.Insert, Row: table.Row{Key: unsigned}}, {Kind: table.Delete, Row: table.Row{Key: row.Key, ETag: table.Any}}})
+		switch {
+		case errors.Is(err, table.ErrExists):
+		case err == nil || errors.Is(err, table.ErrNotFound): // an earlier run has come so far
+			return nil
+		default:
+			return rowstore.Unavailable(err)
+		}
+	}
 }
 
 // Drop returns what removes a row of a table that names a member.

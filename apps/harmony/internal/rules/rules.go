@@ -13,6 +13,7 @@ import (
 	"time"
 	"unicode"
 
+	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
 
 	"prompthub/internal/fault"
@@ -131,23 +132,45 @@ const (
 )
 
 func weak(password, address, person string) bool {
-	folded := strings.ToLower(norm.NFC.String(password))
 	local, _, _ := strings.Cut(address, "@")
-	person = strings.ToLower(norm.NFC.String(strings.TrimSpace(person)))
-	letters := 0
-	for _, r := range person {
-		if unicode.IsLetter(r) {
-			letters++
-		}
-	}
 	different := map[rune]bool{}
 	for _, r := range password {
 		different[r] = true
 	}
 	return len(different) < minDifferent ||
-		len(local) >= minLocalPart && strings.Contains(folded, local) ||
-		letters >= minName && strings.Contains(folded, person) ||
-		common[folded]
+		len(local) >= minLocalPart && strings.Contains(strings.ToLower(norm.NFC.String(password)), local) ||
+		holdsName(password, person) ||
+		common[strings.ToLower(norm.NFC.String(password))]
+}
+
+// holdsName reports whether a name, or a word of it, stands in a password, however it is written:
+// in other case or width, and with anything but letters and digits between.
+func holdsName(password, person string) bool {
+	written := folded(password)
+	for _, name := range append(strings.Fields(person), person) {
+		name = folded(name)
+		letters := 0
+		for _, r := range name {
+			if unicode.IsLetter(r) {
+				letters++
+			}
+		}
+		if letters >= minName && strings.Contains(written, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// folded returns the letters and digits of a text, in one form for all ways to write them.
+func folded(text string) string {
+	text = norm.NFKD.String(cases.Fold().String(norm.NFKC.String(text)))
+	return strings.Map(func(r rune) rune {
+		if accent := 0x300 <= r && r < 0x370; accent || !unicode.In(r, unicode.L, unicode.M, unicode.N) {
+			return -1
+		}
+		return r
+	}, text)
 }
 
 // Text returns a text as it is kept: in the form NFC and without space around it. Line breaks are

@@ -54,10 +54,16 @@ func TestPassword(t *testing.T) {
 	} {
 		require.Equal(t, want, code(t, func(b *rules.Broken) { b.Password("password", password, "anna.k@example.com", "Annapolis") }), password)
 	}
-	for name, password := range map[string]string{"Eve": "tea under seven lamps", "Я": "моя семья и чай", "Ли": "любимые лилии мамы", "Ева": "королева и чай 77", "Anna": "bananna split 7", "李 - !": "x 李 - ! 123456"} {
+	for name, password := range map[string]string{"Eve": "tea under seven lamps", "Я": "моя семья и чай", "Ли": "любимые лилии мамы", "Ева": "королева и чай 77", "Anna": "bananna split 7", "Anna Lee": "anna 2026 lamps, lee", "12345": "12345 lamps under", "李 - !": "x 李 - ! 123456"} {
 		require.Empty(t, code(t, func(b *rules.Broken) { b.Password("password", password, "x@example.com", name) }), name)
 	}
-	for name, password := range map[string]string{"Ольга": "я ОЛЬГА и чай", "José Luis": "jose\u0301 luis 1234"} {
+	for name, password := range map[string]string{
+		"Ольга": "я ОЛЬГА и чай", "José Luis": "jose\u0301 luis 1234", "Zoëlla": "zoella 2026!",
+		"Annabell": "ＡＮＮＡＢＥＬＬ2026", "Ａｎｎａｂｅｌ": "annabel 2026", "Strauße": "STRAUSSE und mehr", "Strausse": "strauße und mehr",
+		"Ελληνας": "ΕΛΛΗΝΑΣ 20 26", "İpeker": "ipeker ve cay", "ﬃnity": "ffinity 2026 !",
+		"Anna Bella": "annabella2026", "Anna-Bella": "anna  bella 26", "Annabella": "anna\u200bbel\u00adla 26", "Annabell 🌸": "annabell2026!",
+		"Lo Smithson": "smithson2026!",
+	} {
 		require.Equal(t, rules.WeakPassword, code(t, func(b *rules.Broken) { b.Password("password", password, "x@example.com", name) }), name)
 	}
 	require.Empty(t, code(t, func(b *rules.Broken) { b.Password("password", "bob and his lamps", "bob@example.com", "Анна") }), "three letters are no secret")

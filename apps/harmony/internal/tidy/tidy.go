@@ -198,6 +198,13 @@ func (j Job) move(ctx context.Context, from, to blobAt) error {
 	if err := j.PutFile(ctx, to.container, to.name, got.Body); err != nil {
 		return err
 	}
+	_, err = j.Blobs.Get(ctx, from.container, from.name)
+	if errors.Is(err, blob.ErrNotFound) { // its owner has deleted it meanwhile, and it must be gone at once
+		return j.Blobs.Delete(ctx, to.container, to.name)
+	}
+	if err != nil {
+		return err
+	}
 	return j.Blobs.Delete(ctx, from.container, from.name)
 }
 
@@ -219,7 +226,12 @@ func (j Job) removed(all []Container) Walk {
 			switch {
 			case err != nil:
 			case is:
-				err = j.move(ctx, blobAt{meet.ContainerRemoved, item.Name}, blobAt{container, name})
+				if err = j.move(ctx, blobAt{meet.ContainerRemoved, item.Name}, blobAt{container, name}); err != nil {
+					return "", err
+				}
+				if is, err = all[at].Named(ctx, name); err == nil && !is { // it was deleted meanwhile
+					err = j.Blobs.Delete(ctx, container, name)
+				}
 			case j.Now().Sub(item.Stored) >= keepFor:
 				err = j.Blobs.Delete(ctx, meet.ContainerRemoved, item.Name)
 			}

@@ -15,6 +15,7 @@ import (
 	"prompthub/apps/harmony/internal/meettest"
 	"prompthub/apps/harmony/internal/tidy"
 	"prompthub/internal/http/auth/password"
+	"prompthub/internal/storage/blob"
 	"prompthub/internal/storage/blob/picture"
 	"prompthub/internal/storage/memory"
 	"prompthub/internal/storage/rowstore"
@@ -156,4 +157,82 @@ func TestRowsThatAreMissing(t *testing.T) {
 	w.Clock.Pass(2 * time.Minute)
 	require.NoError(t, job.Run(ctx))
 	require.Equal(t, []int{196, 0}, []int{count(meet.ContainerProfiles), count(meet.ContainerRemoved)})
+}
+
+// during is a store of files in which something happens while a file is put.
+type during struct {
+	blob.Store
+	put func(container string)
+}
+
+func (d during) Put(ctx context.Context, container, name string, body []byte) error {
+	d.put(container)
+	return d.Store.Put(ctx, container, name, body)
+}
+
+// TestDeletedWhileTakenOut: files that a member deletes are gone at once, also if a sweep has taken
+// them out, takes them out at that moment, or puts them back.
+func TestDeletedWhileTakenOut(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	const user, image = "00000000-0000-0000-0000-00000000000a", "00000000-0000-0000-0000-00000000000b"
+	name := user + "/" + image + ".jpg"
+	row := table.Row{Key: table.Key{Partition: user, Row: image}, ETag: table.Any}
+	for what, moved := range map[string]struct {
+		inserted bool   // the row is there when the sweep begins, and the file lies in removed
+		to       string // where the file is put when the member deletes the picture; "" for afterwards
+		late     bool   // the copy in removed goes after the sweep
+	}{
+		"taken out before":    {false, "", false},
+		"taken out then":      {false, meet.ContainerRemoved, false},
+		"put back before":     {true, "", false},
+		"put back then":       {true, meet.ContainerProfiles, false},
+		"put back in between": {true, meet.ContainerProfiles, true},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			w := meettest.New(t)
+			drop := func() {
+				if moved.inserted {
+					require.NoError(t, w.Service.Write(ctx, "UserImages", []table.Op{{Kind: table.Delete, Row: row}}))
+				}
+				if !moved.late {
+					w.DropFiles(ctx, meet.ContainerProfiles, []string{name})
+				}
+			}
+			at := func(container string) string {
+				if container == meet.ContainerRemoved {
+					return meet.ContainerProfiles + "/" + name
+				}
+				return name
+			}
+			begin := meet.ContainerProfiles
+			if moved.inserted {
+				begin = meet.ContainerRemoved
+				require.NoError(t, w.Service.Write(ctx, "UserImages", []table.Op{{Kind: table.Insert, Row: table.Row{Key: row.Key}}}))
+			}
+			require.NoError(t, w.Blobs.Put(ctx, begin, at(begin), []byte("x")))
+			w.Clock.Pass(2 * time.Hour)
+			files, dropped := w.Blobs, false
+			w.Service.Blobs = during{files, func(container string) {
+				if container == moved.to && !dropped {
+					dropped = true
+					drop()
+				}
+			}}
+			require.NoError(t, tidy.Job{Service: w.Service}.Run(ctx))
+			require.Equal(t, moved.to != "", dropped)
+			if moved.to == "" {
+				drop()
+			}
+			if moved.late {
+				require.NoError(t, files.Delete(ctx, meet.ContainerRemoved, at(meet.ContainerRemoved)))
+			}
+			for _, container := range []string{meet.ContainerProfiles, meet.ContainerRemoved} {
+				page, err := files.List(ctx, container, "", 10, "")
+				require.NoError(t, err)
+				require.Empty(t, page.Items, container)
+			}
+		})
+	}
 }

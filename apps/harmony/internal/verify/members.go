@@ -252,6 +252,9 @@ func (s Store) read(ctx context.Context, a, b string) (pairs.Pair, error) {
 func (s Store) listed(name string) func(context.Context, table.Row) ([]meet.Finding, error) {
 	return func(ctx context.Context, row table.Row) ([]meet.Finding, error) {
 		owner := strings.TrimSuffix(strings.TrimSuffix(row.Partition, "_ANON"), "_BY")
+		if row.Partition == pairs.ReceivedBy(owner, true) && strings.HasSuffix(row.Key.Row, "_") { // a secret like of a member who was erased
+			return nil, nil
+		}
 		p, err := s.read(ctx, owner, row.Key.Row[strings.LastIndexByte(row.Key.Row, '_')+1:])
 		if err != nil {
 			return nil, err

@@ -88,7 +88,7 @@ func (h *Hasher) key(ctx context.Context, by By, password string, k hash) ([]byt
 	if by.Known {
 		in = h.known
 	}
-	leave, err := in.enter(ctx, by.Name)
+	leave, err := in.enter(ctx, by)
 	if err != nil {
 		return nil, err
 	}

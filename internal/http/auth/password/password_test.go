@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -119,26 +120,26 @@ func TestWaits(t *testing.T) {
 		require.GreaterOrEqual(t, places, 1)
 		require.LessOrEqual(t, places, 4)
 		for range places {
-			_, err := h.others.enter(t.Context(), "mallory")
+			_, err := h.others.enter(t.Context(), By{Name: "mallory"})
 			require.NoError(t, err)
 		}
 		begun := time.Now()
-		_, err := h.Hash(t.Context(), By{"anna", false}, "secret")
+		_, err := h.Hash(t.Context(), By{Name: "anna"}, "secret")
 		require.Equal(t, fault.Unavailable, fault.Of(err))
 		require.Equal(t, httpjson.Busy, fault.CodeOf(err))
 		require.Equal(t, 10*time.Second, time.Since(begun))
 		begun = time.Now()
-		_, err = h.Hash(t.Context(), By{"anna", true}, "secret")
+		_, err = h.Hash(t.Context(), By{Name: "anna", Known: true}, "secret")
 		require.NoError(t, err)
 		require.Zero(t, time.Since(begun))
 
 		gone, leave := context.WithCancel(t.Context())
 		leave()
-		_, _, err = h.Verify(gone, By{"anna", false}, "secret", "")
+		_, _, err = h.Verify(gone, By{Name: "anna"}, "secret", "")
 		require.ErrorIs(t, err, context.Canceled)
 
 		time.AfterFunc(9*time.Second, h.others.leave)
-		_, err = h.Hash(t.Context(), By{"anna", false}, "secret")
+		_, err = h.Hash(t.Context(), By{Name: "anna"}, "secret")
 		require.NoError(t, err)
 		require.Equal(t, 1, h.others.free, "it gave its place back")
 		require.Empty(t, h.others.waiting)
@@ -152,12 +153,12 @@ func TestTurns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newLine(1)
-		leave, err := l.enter(t.Context(), "mallory")
+		leave, err := l.enter(t.Context(), By{Name: "mallory"})
 		require.NoError(t, err)
 		var order []string
 		wait := func(name string) {
 			go func() {
-				leave, err := l.enter(t.Context(), name)
+				leave, err := l.enter(t.Context(), By{Name: name})
 				if err == nil {
 					order = append(order, name)
 					leave()
@@ -168,7 +169,7 @@ func TestTurns(t *testing.T) {
 		for range 4 {
 			wait("mallory")
 		}
-		_, err = l.enter(t.Context(), "mallory")
+		_, err = l.enter(t.Context(), By{Name: "mallory"})
 		require.Equal(t, httpjson.TooManyAtOnce, fault.CodeOf(err))
 		require.Equal(t, fault.Limited, fault.Of(err))
 		wait("eve")
@@ -195,7 +196,7 @@ func TestNewcomers(t *testing.T) {
 		defer stop()
 		enter := func(name string) (time.Duration, error) {
 			begun := time.Now()
-			leave, err := l.enter(ctx, name)
+			leave, err := l.enter(ctx, By{Name: name})
 			if err != nil {
 				return 0, err
 			}
@@ -228,5 +229,79 @@ func TestNewcomers(t *testing.T) {
 		kept := len(l.now) + len(l.before)
 		l.mu.Unlock()
 		require.LessOrEqual(t, kept, 2*96, "only those of two minutes are kept")
+	})
+}
+
+// TestNetworks: somebody who comes for the first time does not wait for a flood of addresses that
+// come once each, if these are in networks that have come before. In a network the caller who has
+// had fewer places comes first.
+func TestNetworks(t *testing.T) {
+	t.Parallel()
+	for what, address := range map[string]func(i int) By{
+		"IPv4": func(i int) By { return At(fmt.Sprintf("203.0.%d.%d", i%8, i/8%256), "") },
+		"IPv6": func(i int) By {
+			return At(fmt.Sprintf("2001:db8:%x:%x::/64", i%8, i/8), fmt.Sprintf("2001:db8:%x::/48", i%8))
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				const work = 100 * time.Millisecond
+				l := newLine(1)
+				ctx, stop := context.WithCancel(t.Context())
+				var others sync.WaitGroup
+				defer others.Wait()
+				defer stop()
+				enter := func(by By) (time.Duration, error) {
+					begun := time.Now()
+					leave, err := l.enter(ctx, by)
+					if err != nil {
+						return 0, err
+					}
+					waited := time.Since(begun)
+					time.Sleep(work)
+					leave()
+					return waited, nil
+				}
+				var came atomic.Int64
+				for range 90 {
+					others.Go(func() {
+						for ctx.Err() == nil {
+							_, _ = enter(address(int(came.Add(1))))
+						}
+					})
+				}
+				time.Sleep(time.Minute)
+				for i := range 5 {
+					waited, err := enter(At(fmt.Sprintf("198.51.%d.7", i), ""))
+					require.NoError(t, err)
+					require.LessOrEqual(t, waited, work)
+					time.Sleep(20 * time.Second)
+				}
+			})
+		})
+	}
+	require.Equal(t, By{Name: "203.0.113.7", Network: "203.0.113.0/24"}, At("203.0.113.7", ""))
+	require.Equal(t, By{Name: "2001:db8::/64", Network: "2001:db8::/48"}, At("2001:db8::/64", "2001:db8::/48"))
+	require.Equal(t, By{}, At("", ""))
+
+	synctest.Test(t, func(t *testing.T) {
+		l := newLine(1)
+		leave, err := l.enter(t.Context(), At("203.0.113.1", ""))
+		require.NoError(t, err)
+		var order []string
+		for _, by := range []By{At("203.0.113.1", ""), At("203.0.113.2", ""), At("198.51.100.1", "")} {
+			go func() {
+				leave, err := l.enter(t.Context(), by)
+				if err == nil {
+					order = append(order, by.Name)
+					leave()
+				}
+			}()
+			synctest.Wait()
+		}
+		leave()
+		synctest.Wait()
+		require.Equal(t, []string{"198.51.100.1", "203.0.113.2", "203.0.113.1"}, order)
 	})
 }
