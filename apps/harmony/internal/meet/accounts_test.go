@@ -1,7 +1,6 @@
 package meet_test
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -14,6 +13,8 @@ import (
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/fault"
+	"prompthub/internal/http/auth/session"
+	"prompthub/internal/storage/table"
 )
 
 func requireCode(t *testing.T, code fault.Code, err error) {
@@ -128,23 +129,30 @@ func TestRotation(t *testing.T) {
 	require.Empty(t, w.rows("Sessions"))
 }
 
-// TestRefreshAtOnce: tabs that refresh at once all get the same tokens.
-func TestRefreshAtOnce(t *testing.T) {
+// TestStoredSession: a session goes on as the row of an earlier version has it.
+func TestStoredSession(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	first := w.register("anna").Tokens
-	const n = 30
-	got := make([]meet.Tokens, n)
-	errs := make([]error, n)
-	var wg sync.WaitGroup
-	for i := range n {
-		wg.Go(func() { got[i], errs[i] = w.Refresh(t.Context(), first.Refresh) })
+	id := w.register("anna").Me.ID
+	const old = "11111111-2222-4333-8444-555555555555"
+	refresh, access := session.Secret{1}, session.Secret{2}
+	text := func(name, value string) table.Prop { return table.Prop{Name: name, Value: table.String(value)} }
+	at := func(name string, after time.Duration) table.Prop {
+		return table.Prop{Name: name, Value: table.Time(began.Add(after))}
 	}
-	wg.Wait()
-	require.NoError(t, errors.Join(errs...))
-	for i := range n {
-		require.Equal(t, got[0], got[i])
-	}
+	require.NoError(t, w.Upsert(t.Context(), "Sessions", table.Row{Key: table.Key{Partition: id, Row: old}, Props: table.Props{
+		text("RefreshHash", session.Hash(refresh[:])), text("PreviousHash", ""), text("Salt", ""), text("AccessHash", session.Hash(access[:])),
+		at("AccessEndsAt", time.Minute), at("EndsAt", time.Hour), at("CreatedAt", 0), at("UsedAt", 0), text("Device", "an old browser"),
+	}}))
+	x := session.Session{User: id, ID: old}
+	in := meet.Tokens{Access: account.AccessForm.Token(x, access), Refresh: account.RefreshForm.Token(x, refresh)}
+	sessions, err := w.Sessions(t.Context(), claim(t, in))
+	require.NoError(t, err)
+	require.Contains(t, sessions, session.Info{ID: old, Device: "an old browser", IssuedAt: began, UsedAt: began, Current: true})
+	next, err := w.Refresh(t.Context(), in.Refresh)
+	require.NoError(t, err)
+	_, err = w.Me(t.Context(), claim(t, next))
+	require.NoError(t, err)
 }
 
 func TestTokensEnd(t *testing.T) {

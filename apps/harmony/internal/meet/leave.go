@@ -41,7 +41,7 @@ func (s *Service) DeleteMe(ctx context.Context, c Claim, password string) (until
 	if err != nil {
 		return time.Time{}, err
 	}
-	at, after := s.Now().UTC(), s.endSessions()
+	at, after := s.Now().UTC(), s.sessions.EndBefore()
 	change := userChange{Kind: KindUser, ID: caller.ID, Until: s.landed()}
 	var wake queue.Receipt
 	err = rowstore.Both(ctx, func(ctx context.Context) (err error) {

@@ -104,11 +104,11 @@ func (s *Service) Register(ctx context.Context, r Registration) (SignedIn, error
 		}
 		return SignedIn{}, err
 	}
-	x, tokens := s.newSession(u, r.By.Agent)
+	g := s.sessions.New(u.ID, r.By.Agent, u.SessionsAfter)
 	var completed, opened error
 	var wg sync.WaitGroup
 	wg.Go(func() { completed = s.complete(ctx, u, r.Language) })
-	opened = s.Insert(ctx, s.Tables.Sessions, x.Row())
+	opened = s.Insert(ctx, s.Tables.Sessions, s.sessions.Row(g.Session))
 	wg.Wait()
 	if completed == nil {
 		_ = s.unless(ctx, wake, nil) // nothing follows any more
@@ -116,7 +116,7 @@ func (s *Service) Register(ctx context.Context, r Registration) (SignedIn, error
 	if opened != nil {
 		return SignedIn{}, fault.Wrap(fault.Unavailable, "the account is made, but you are not signed in yet; sign in", opened)
 	}
-	return SignedIn{s.meOf(u, Images{}), tokens, s.newDevice(u)}, nil
+	return SignedIn{s.meOf(u, Images{}), account.TokensOf(g, s.Now()), s.newDevice(u)}, nil
 }
 
 // countSignUp counts a registration for its address, also one that is refused because an account
@@ -145,7 +145,7 @@ func (s *Service) newUser(r *Registration) (User, error) {
 		Bio: b.Bio(r.Bio), Location: b.Location(r.Location), Gender: r.Gender, Role: Member,
 	}
 	var place [8]byte
-	s.fill(place[:])
+	s.sessions.Fill(place[:])
 	u.Shuffle = fmt.Sprintf("%x", place)
 	b.OneOf("gender", r.Gender, rules.Genders, rules.GenderUnknown)
 	b.OneOf("language", r.Language, rules.Languages, rules.LanguageUnknown)

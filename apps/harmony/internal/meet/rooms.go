@@ -3,8 +3,6 @@ package meet
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"sync"
 	"time"
 
 	"prompthub/apps/harmony/internal/attempts"
@@ -24,16 +22,12 @@ func (s *Service) Admit(ctx context.Context, c Claim, reads ...func(context.Cont
 
 // Look is Admit for a route that guests may ask for too: a guest is the zero User.
 func (s *Service) Look(ctx context.Context, c Claim, reads ...func(context.Context) error) (User, error) {
-	if c.UserID != "" {
-		return s.Admit(ctx, c, reads...)
+	caller, err := s.sessions.Visit(ctx, c, s.active, reads...)
+	if c.UserID == "" {
+		return User{}, err
 	}
-	errs := make([]error, len(reads))
-	var wg sync.WaitGroup
-	for i, read := range reads {
-		wg.Go(func() { errs[i] = read(ctx) })
-	}
-	wg.Wait()
-	return User{}, errors.Join(errs...)
+	found, err := s.note(ctx, caller, err)
+	return found.User, err
 }
 
 // An Author is what a reader sees of a member who wrote or takes part in something. ID and ImageURL
