@@ -37,6 +37,7 @@ import (
 	"prompthub/internal/delivery/sms"
 	"prompthub/internal/fault"
 	"prompthub/internal/host/function"
+	"prompthub/internal/http/auth/session"
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
@@ -46,10 +47,11 @@ import (
 // A Service is what people may do with their accounts. New makes one.
 type Service struct {
 	Config
-	signer jose.Signer
-	checks map[string][]byte // keys of access tokens by their kid
-	codes  codeBook
-	told   atomic.Int64 // when the log was told last that a limit is reached, in nanoseconds
+	sessions *session.Sessions[User]
+	signer   jose.Signer
+	checks   map[string][]byte // keys of access tokens by their kid
+	codes    codeBook
+	told     atomic.Int64 // when the log was told last that a limit is reached, in nanoseconds
 
 	// Followed is told of each follow that begins, maybe several times. Package posts sets it,
 	// because this package knows no feeds; nil tells no one.
@@ -81,7 +83,7 @@ type Config struct {
 // New returns the service.
 func New(c Config) *Service {
 	s := &Service{Config: c, checks: map[string][]byte{}}
-	s.signer = s.accessKeys()
+	s.signer, s.sessions = s.accessKeys(), s.newSessions()
 	return s
 }
 
@@ -90,7 +92,7 @@ const (
 	Unauthenticated    fault.Code = "UNAUTHENTICATED"
 	InvalidToken       fault.Code = "INVALID_TOKEN"
 	SessionEnded       fault.Code = "SESSION_ENDED"
-	RefreshReused      fault.Code = "REFRESH_REUSED"
+	RefreshReused                 = session.ReusedCode
 	OTPWrong           fault.Code = "OTP_WRONG"
 	OTPExpired         fault.Code = "OTP_EXPIRED"
 	OTPLimited         fault.Code = "OTP_LIMITED"
@@ -182,9 +184,3 @@ func (s *Service) insert(ctx context.Context, name string, row table.Row) error 
 }
 
 func (s *Service) newID() string { return schema.NewID(s.Now(), s.Entropy) }
-
-func (s *Service) fill(b []byte) {
-	if _, err := io.ReadFull(s.Entropy, b); err != nil {
-		panic(err) // the system has no random numbers
-	}
-}
