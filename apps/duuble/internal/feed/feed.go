@@ -25,8 +25,8 @@ import (
 	"prompthub/apps/duuble/internal/lists"
 	"prompthub/apps/duuble/internal/notices"
 	"prompthub/apps/duuble/internal/schema"
-	"prompthub/apps/duuble/internal/wake"
 	"prompthub/internal/fault"
+	"prompthub/internal/storage/outbox"
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
@@ -161,7 +161,7 @@ type message struct {
 	Done  int    `json:"done,omitempty"`
 }
 
-func (s *Service) ups() wake.Ups { return wake.Ups{Store: s.Store, Queues: s.Queues, Queue: Queue} }
+func (s *Service) ups() outbox.Ups { return outbox.Ups{Store: s.Store, Queues: s.Queues, Queue: Queue} }
 
 // Prepare sends the message of an activity, before what it follows from is written.
 func (s *Service) Prepare(ctx context.Context, a Activity) (queue.Receipt, error) {

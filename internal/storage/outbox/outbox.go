@@ -1,7 +1,7 @@
-// Package wake sends the messages by which a change is finished whose process stops. A message is
+// Package outbox sends the messages by which a change is finished whose process stops. A message is
 // sent before the change and is seen a minute later, unless all that follows from the change is
 // done before. Its job looks at what was written, and may find that nothing is left to do.
-package wake
+package outbox
 
 import (
 	"context"
