@@ -92,10 +92,7 @@ func (s *Service) Erase(ctx context.Context, id string) error {
 	if err == nil {
 		err = s.reflectLife(ctx, id)
 	}
-	if err == nil {
-		s.ties().Cancel(ctx, r)
-	}
-	return err
+	return s.ties().Finish(ctx, r, err)
 }
 
 // Return brings the account of the caller back with all that it had.

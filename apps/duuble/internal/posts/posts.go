@@ -134,6 +134,6 @@ func (s *Service) Triggers() []function.Trigger {
 func (s *Service) Repeats() repeats.Keys { return repeats.Keys{Store: s.Store, Table: s.Tables.Names} }
 
 // changes are the messages of posts and of comments that are deleted.
-func (s *Service) changes() outbox.Ups {
-	return outbox.Ups{Store: s.Store, Queues: s.Queues, Queue: QueuePosts}
+func (s *Service) changes() outbox.Outbox {
+	return outbox.Outbox{Store: s.Store, Queues: s.Queues, Queue: QueuePosts, After: schema.MessageAfter}
 }
