@@ -216,7 +216,7 @@ func (a *api) identify(r *http.Request, who openapi.Access) (v *visit, find func
 		return v, nil, nil
 	}
 	if !strings.EqualFold(scheme, "Bearer") {
-		return v, nil, people.SignIn()
+		return v, nil, session.SignIn()
 	}
 	return v, func() (string, error) {
 		c, err := a.People.ParseAccess(strings.TrimSpace(token))

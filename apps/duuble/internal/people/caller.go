@@ -82,8 +82,3 @@ func (s *Service) IsAdmin(ctx context.Context, user string) (bool, error) {
 	number, err := s.NumberOf(ctx, user)
 	return number != "" && slices.ContainsFunc(s.Admins, func(phone string) bool { return s.Number(phone) == number }), err
 }
-
-// SignIn asks a guest to sign in.
-func SignIn() error {
-	return fault.Coded(fault.Unauthenticated, Unauthenticated, "sign in, and send the access token as Authorization: Bearer")
-}

@@ -139,7 +139,7 @@ func (s *Service) RequestCode(ctx context.Context, channel, destination, purpose
 		s.tellOfLimit(ctx, err)
 		return Challenge{}, err
 	}
-	err = s.insert(ctx, s.Tables.Sessions, table.Row{Key: challengeKey(c.ID), Props: table.Props{
+	err = s.Insert(ctx, s.Tables.Sessions, table.Row{Key: challengeKey(c.ID), Props: table.Props{
 		{Name: "channel", Value: table.String(channel)},
 		{Name: "destination", Value: table.String(s.Keys.Seal("destination", c.ID, phone))},
 		{Name: "phone", Value: table.String(number)},
@@ -266,7 +266,7 @@ func (s *Service) Verify(ctx context.Context, challenge, code, device string) (S
 		}
 	}
 	g := s.sessions.New(known.ID, device, time.Time{})
-	if err := s.insert(ctx, s.Tables.Sessions, s.sessions.Row(g.Session)); err != nil {
+	if err := s.Insert(ctx, s.Tables.Sessions, s.sessions.Row(g.Session)); err != nil {
 		return SignedIn{}, err
 	}
 	s.sessions.Trim(ctx, all, *known)

@@ -89,7 +89,6 @@ func New(c Config) *Service {
 
 // The codes of errors.
 const (
-	Unauthenticated    fault.Code = "UNAUTHENTICATED"
 	InvalidToken       fault.Code = "INVALID_TOKEN"
 	SessionEnded       fault.Code = "SESSION_ENDED"
 	RefreshReused                 = session.ReusedCode
@@ -113,7 +112,7 @@ var keysRow = table.Key{Partition: "cfg", Row: "keys"}
 // with: every sign-in would make another account.
 func (s *Service) CheckKeys(ctx context.Context) error {
 	check := s.Keys.LastMAC("check", "keys")
-	err := s.insert(ctx, s.Tables.Admin, table.Row{Key: keysRow, Props: table.Props{{Name: "check", Value: table.String(check)}}})
+	err := s.Insert(ctx, s.Tables.Admin, table.Row{Key: keysRow, Props: table.Props{{Name: "check", Value: table.String(check)}}})
 	if err != nil {
 		return err
 	}
@@ -166,21 +165,6 @@ func (s *Service) Expire(ctx context.Context) error {
 		}
 	}
 	return failed.Join()
-}
-
-func isExists(err error) bool { return errors.Is(err, table.ErrExists) }
-
-// insert adds a row that may be there already, written by an earlier try.
-func (s *Service) insert(ctx context.Context, name string, row table.Row) error {
-	ops := []table.Op{{Kind: table.Insert, Row: row}}
-	err := s.Write(ctx, name, ops)
-	if err != nil && !rowstore.Overtaken(err) {
-		err = s.Write(ctx, name, ops)
-	}
-	if err != nil && !isExists(err) {
-		return rowstore.Unavailable(err)
-	}
-	return nil
 }
 
 func (s *Service) newID() string { return schema.NewID(s.Now(), s.Entropy) }

@@ -62,7 +62,7 @@ func (s *Service) newSessions() *session.Sessions[User] {
 	return &session.Sessions[User]{
 		Store: s.Store, Table: s.Tables.Sessions, Prefix: "s|", Columns: sessionColumns, Entropy: s.Entropy, NewID: s.newID,
 		Policy:       session.Policy{AccessFor: AccessFor, RefreshFor: RefreshFor, SessionFor: SessionFor, AgainFor: againFor, Most: maxSessions},
-		SignedAccess: true, Account: s.user, Holds: func(session.Session, User) bool { return true }, SignIn: SignIn, Ended: sessionEnded,
+		SignedAccess: true, Account: s.user, Holds: func(session.Session, User) bool { return true }, Ended: sessionEnded,
 	}
 }
 

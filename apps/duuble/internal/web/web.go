@@ -134,7 +134,7 @@ func (s *web) handle(pattern string, who access, act action) {
 		}
 		v.Allow = func() error {
 			if who > anyone && req.who == nil && !req.left {
-				return people.SignIn()
+				return session.SignIn()
 			}
 			return nil
 		}

@@ -176,7 +176,7 @@ func (a *api) identify(r *http.Request, who openapi.Access) (v *visit, find func
 			return v, nil, nil
 		}
 	} else if !strings.EqualFold(scheme, "Bearer") {
-		return v, nil, meet.SignIn()
+		return v, nil, session.SignIn()
 	}
 	return v, func() (string, error) {
 		c, err := meet.ParseAccess(strings.TrimSpace(token))

@@ -10,6 +10,7 @@ import (
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/internal/fault"
 	"prompthub/internal/host/function"
+	"prompthub/internal/http/auth/session"
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
@@ -44,7 +45,7 @@ type Registration struct {
 // one gets it.
 func (s *Service) Register(ctx context.Context, c meet.Claim, id, code, from string) (r Registration, created bool, err error) {
 	if c.UserID == "" {
-		return r, false, meet.SignIn()
+		return r, false, session.SignIn()
 	}
 	coming := 0
 	st, err := s.stand(ctx, c, id, code, from, func(ctx context.Context) error {
@@ -190,7 +191,7 @@ func (s *Service) used(ctx context.Context, event string, st Standing) {
 // Unregister gives the caller's place back.
 func (s *Service) Unregister(ctx context.Context, c meet.Claim, id string) error {
 	if c.UserID == "" {
-		return meet.SignIn()
+		return session.SignIn()
 	}
 	st, err := s.stand(ctx, c, id, "", "")
 	switch {
@@ -337,7 +338,7 @@ type GuestPage struct {
 // Attendees returns the attendees of an event, to attendees and staff.
 func (s *Service) Attendees(ctx context.Context, c meet.Claim, id, after string, limit int) (GuestPage, error) {
 	if c.UserID == "" {
-		return GuestPage{}, meet.SignIn()
+		return GuestPage{}, session.SignIn()
 	}
 	var rows []table.Row
 	if after == "" {

@@ -63,11 +63,6 @@ func (s *Service) see(ctx context.Context, id string, now time.Time) {
 	}
 }
 
-// SignIn asks a guest to sign in.
-func SignIn() error {
-	return fault.Coded(fault.Unauthenticated, Unauthenticated, "sign in, and send the access token as Authorization: Bearer")
-}
-
 // active refuses a member who is suspended.
 func (s *Service) active(u User) error {
 	if !u.Suspended(s.Now()) {

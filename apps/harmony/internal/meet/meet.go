@@ -75,7 +75,7 @@ func (s *Service) Ready(ctx context.Context) error {
 
 // The codes of errors.
 const (
-	Unauthenticated    fault.Code = "UNAUTHENTICATED"
+	Unauthenticated               = session.GuestCode
 	InvalidCredentials fault.Code = "INVALID_CREDENTIALS" //nolint:gosec // a code, no secret
 	InvalidToken       fault.Code = "INVALID_TOKEN"
 	RefreshReused                 = session.ReusedCode

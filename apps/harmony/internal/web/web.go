@@ -148,7 +148,7 @@ func (s *web) route(pattern string, act action, who access, most int64) {
 		}
 		v.Allow = func() error {
 			if who == member && req.who == nil {
-				return meet.SignIn()
+				return session.SignIn()
 			}
 			return nil
 		}

@@ -41,7 +41,7 @@ func (s *Sessions[A]) Recognize(ctx context.Context, c Claim[A], reads ...func(c
 // refuse the account.
 func (s *Sessions[A]) Identify(ctx context.Context, c Claim[A], allow func(A) error, reads ...func(context.Context) error) (caller Caller[A], err error) {
 	if c.UserID == "" {
-		return Caller[A]{}, s.SignIn()
+		return Caller[A]{}, SignIn()
 	}
 	err = parallel(ctx, func(ctx context.Context) (err error) {
 		if caller, err = s.ask(ctx, c); err == nil && allow != nil {
@@ -65,10 +65,15 @@ func (s *Sessions[A]) ask(ctx context.Context, c Claim[A]) (Caller[A], error) {
 			return Caller[A]{}, err
 		}
 	}
-	if !s.isSignedIn(of, x) || !c.isSigned && !(s.Now().Before(x.AccessEnds) && c.Proves(x.AccessHash)) {
+	if !s.isSignedIn(of, x) || !c.opens(*x, s.Now()) {
 		return Caller[A]{}, s.Ended()
 	}
 	return Caller[A]{*of, *x, is}, nil
+}
+
+// opens reports whether an access token is good for a session.
+func (c Claim[A]) opens(x Session, now time.Time) bool {
+	return c.isSigned || now.Before(x.AccessEnds) && c.Proves(x.AccessHash)
 }
 
 // take returns what Recognize has read, once and for a moment.

@@ -31,7 +31,6 @@ const (
 
 // The errors of the tests' application.
 const (
-	guest  fault.Code = "GUEST"
 	ended  fault.Code = "ENDED"
 	barred fault.Code = "BARRED"
 )
@@ -109,8 +108,8 @@ func (w *world) over(db table.DB, p session.Policy) *session.Sessions[account] {
 			}
 			return w.of, nil
 		},
-		Holds:  func(x session.Session, of account) bool { return !x.CreatedAt.Before(of.since) },
-		SignIn: fails(guest), Ended: fails(ended),
+		Holds: func(x session.Session, of account) bool { return !x.CreatedAt.Before(of.since) },
+		Ended: fails(ended),
 	}
 }
 
@@ -491,7 +490,7 @@ func TestIdentify(t *testing.T) {
 		code   fault.Code
 		did    int
 	}{
-		{claim{}, false, guest, 0},
+		{claim{}, false, session.GuestCode, 0},
 		{claimOf(t, in.access), false, "MISSING", 1},
 		{claimOf(t, in.access), true, barred, 1},
 		{claimOf(t, accessForm.Token(session.Session{User: user, ID: user}, session.Secret{})), false, ended, 1},

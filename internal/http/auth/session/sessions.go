@@ -28,8 +28,15 @@ type Sessions[A any] struct {
 
 	Account func(ctx context.Context, id string) (*A, error) // nil if there is none
 	Holds   func(Session, A) bool                            // whether an account lets a session go on
-	SignIn  func() error                                     // asks a guest to sign in
 	Ended   func() error                                     // refuses a claim that is not true, or not any more
+}
+
+// GuestCode is the code of an action that a guest cannot take.
+const GuestCode fault.Code = "UNAUTHENTICATED"
+
+// SignIn asks a guest to sign in.
+func SignIn() error {
+	return fault.Coded(fault.Unauthenticated, GuestCode, "sign in, and send the access token as Authorization: Bearer")
 }
 
 // ReusedCode is the code of a refresh token that was used before.
