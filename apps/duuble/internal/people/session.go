@@ -92,7 +92,7 @@ func (s *Service) Refresh(ctx context.Context, token, requestID string) (SignedI
 	if !ok {
 		return SignedIn{}, invalidToken()
 	}
-	u, g, err := s.sessions.Refresh(ctx, c, requestID, func(User) error { return nil })
+	u, g, err := s.sessions.Refresh(ctx, c, requestID, nil)
 	if err != nil {
 		return SignedIn{}, err
 	}

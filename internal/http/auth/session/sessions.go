@@ -138,7 +138,8 @@ func (s *Sessions[A]) isSignedIn(of *A, x *Session) bool {
 
 // Refresh gives the secrets that follow a refresh token, which is replaced. A request that comes
 // again within the policy gets the same answer; any other that holds a replaced token ends the
-// session. request is the id of the request, or "". allow refuses an account.
+// session. request is the id of the request, or "". allow, which may be
+// nil, refuses an account.
 func (s *Sessions[A]) Refresh(ctx context.Context, c Claim[A], request string, allow func(A) error) (of A, g Grant, err error) {
 	for try := 0; ; try++ {
 		account, x, err := s.Find(ctx, c)
@@ -148,8 +149,10 @@ func (s *Sessions[A]) Refresh(ctx context.Context, c Claim[A], request string, a
 		if !s.isSignedIn(account, x) {
 			return of, Grant{}, s.Ended()
 		}
-		if err := allow(*account); err != nil {
-			return of, Grant{}, err
+		if allow != nil {
+			if err := allow(*account); err != nil {
+				return of, Grant{}, err
+			}
 		}
 		now := s.Now().UTC()
 		if c.Proves(x.PreviousHash) && s.isAgain(*x, request, now) {
