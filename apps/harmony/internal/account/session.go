@@ -6,7 +6,6 @@ import (
 	"github.com/google/uuid"
 
 	"prompthub/internal/http/auth/session"
-	"prompthub/internal/storage/rowstore"
 )
 
 // How long tokens are good.
@@ -45,19 +44,6 @@ type Tokens struct {
 // TokensOf writes the tokens of a session.
 func TokensOf(g session.Grant, now time.Time) Tokens {
 	return Tokens{AccessForm.Token(g.Session, g.Access), RefreshForm.Token(g.Session, g.Refresh), max(g.AccessEnds.Sub(now), 0)}
-}
-
-// SessionColumns are the properties of a session.
-var SessionColumns = rowstore.Columns[session.Session]{
-	rowstore.Text("RefreshHash", func(x *session.Session) *string { return &x.RefreshHash }),
-	rowstore.Text("PreviousHash", func(x *session.Session) *string { return &x.PreviousHash }),
-	rowstore.Text("Salt", func(x *session.Session) *string { return &x.Salt }),
-	rowstore.Text("AccessHash", func(x *session.Session) *string { return &x.AccessHash }),
-	rowstore.Instant("AccessEndsAt", func(x *session.Session) *time.Time { return &x.AccessEnds }),
-	rowstore.Instant("EndsAt", func(x *session.Session) *time.Time { return &x.Ends }),
-	rowstore.Instant("CreatedAt", func(x *session.Session) *time.Time { return &x.CreatedAt }),
-	rowstore.Instant("UsedAt", func(x *session.Session) *time.Time { return &x.UsedAt }),
-	rowstore.Text("Device", func(x *session.Session) *string { return &x.Device }),
 }
 
 // HoldsSession reports whether the account lets a session go on.

@@ -32,7 +32,7 @@ const (
 // newSessions returns the sessions of members.
 func (s *Service) newSessions() *session.Sessions[User] {
 	return &session.Sessions[User]{
-		Store: s.Store, Policy: account.Sessions, Table: s.Tables.Sessions, Columns: account.SessionColumns, Entropy: s.Entropy, NewID: s.newID,
+		Store: s.Store, Policy: account.Sessions, Table: s.Tables.Sessions, Columns: session.Columns, Entropy: s.Entropy, NewID: s.newID,
 		Account: s.user, Holds: func(x session.Session, u User) bool { return u.HoldsSession(x) }, Ended: invalidToken,
 	}
 }

@@ -102,7 +102,7 @@ func write(ctx context.Context, s *meet.Service, m Member) (Member, error) {
 		{s.Tables.Users, u.Row(now)},
 		{s.Tables.UserEmails, table.Row{Key: account.EmailKey(u.Email), Props: table.Props{{Name: "UserId", Value: table.String(u.ID)}}}},
 		{s.Tables.UserPreferences, account.PreferencesRow(u.ID, m.Preferences, account.Daily{}, now)},
-		{s.Tables.Sessions, table.Row{Key: table.Key{Partition: m.ID, Row: m.ID}, Props: account.SessionColumns.Props(&g.Session)}},
+		{s.Tables.Sessions, table.Row{Key: table.Key{Partition: m.ID, Row: m.ID}, Props: session.Columns.Props(&g.Session)}},
 	} {
 		if err := s.Upsert(ctx, w.table, w.row); err != nil {
 			return m, err

@@ -21,6 +21,7 @@ import (
 	"unicode/utf16"
 
 	"prompthub/internal/http/auth"
+	"prompthub/internal/storage/rowstore"
 )
 
 // A Secret is the part of a token that the storage does not know.
@@ -115,6 +116,20 @@ type Session struct {
 	CreatedAt, UsedAt time.Time
 	Device            string
 	ETag              string
+}
+
+// Columns are the properties of a session, unless an application has others.
+var Columns = rowstore.Columns[Session]{
+	rowstore.Text("RefreshHash", func(x *Session) *string { return &x.RefreshHash }),
+	rowstore.Text("PreviousHash", func(x *Session) *string { return &x.PreviousHash }),
+	rowstore.Text("RequestHash", func(x *Session) *string { return &x.RequestHash }).Optional(),
+	rowstore.Text("Salt", func(x *Session) *string { return &x.Salt }),
+	rowstore.Text("AccessHash", func(x *Session) *string { return &x.AccessHash }),
+	rowstore.Instant("AccessEndsAt", func(x *Session) *time.Time { return &x.AccessEnds }),
+	rowstore.Instant("EndsAt", func(x *Session) *time.Time { return &x.Ends }),
+	rowstore.Instant("CreatedAt", func(x *Session) *time.Time { return &x.CreatedAt }),
+	rowstore.Instant("UsedAt", func(x *Session) *time.Time { return &x.UsedAt }),
+	rowstore.Text("Device", func(x *Session) *string { return &x.Device }),
 }
 
 // A Policy says how long tokens and sessions last, and how many an account has.

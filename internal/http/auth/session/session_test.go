@@ -43,19 +43,6 @@ var (
 	accessForm, refreshForm, resetForm = session.NewForm("ta_", ids), session.NewForm("tr_", ids), session.NewForm("tx_", ids)
 )
 
-var columns = rowstore.Columns[session.Session]{
-	rowstore.Text("refresh", func(x *session.Session) *string { return &x.RefreshHash }),
-	rowstore.Text("previous", func(x *session.Session) *string { return &x.PreviousHash }),
-	rowstore.Text("request", func(x *session.Session) *string { return &x.RequestHash }),
-	rowstore.Text("salt", func(x *session.Session) *string { return &x.Salt }),
-	rowstore.Text("access", func(x *session.Session) *string { return &x.AccessHash }),
-	rowstore.Instant("access_ends", func(x *session.Session) *time.Time { return &x.AccessEnds }),
-	rowstore.Instant("ends", func(x *session.Session) *time.Time { return &x.Ends }),
-	rowstore.Instant("created", func(x *session.Session) *time.Time { return &x.CreatedAt }),
-	rowstore.Instant("used", func(x *session.Session) *time.Time { return &x.UsedAt }),
-	rowstore.Text("device", func(x *session.Session) *string { return &x.Device }),
-}
-
 // An account is one of the tests' application.
 type account struct {
 	since  time.Time // sessions that are older have ended
@@ -100,7 +87,7 @@ func (w *world) over(db table.DB, p session.Policy) *session.Sessions[account] {
 			Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 			Random: func(time.Duration) time.Duration { return 0 },
 		},
-		Policy: p, Table: name, Prefix: "s|", Columns: columns, Entropy: luck,
+		Policy: p, Table: name, Prefix: "s|", Columns: session.Columns, Entropy: luck,
 		NewID: func() string { return uuid.Must(uuid.NewRandomFromReader(luck)).String() },
 		Account: func(_ context.Context, id string) (*account, error) {
 			if id != user {

@@ -138,8 +138,7 @@ func (s *Sessions[A]) isSignedIn(of *A, x *Session) bool {
 
 // Refresh gives the secrets that follow a refresh token, which is replaced. A request that comes
 // again within the policy gets the same answer; any other that holds a replaced token ends the
-// session. request is the id of the request, or "". allow, which may be
-// nil, refuses an account.
+// session. request is the id of the request, or "". allow refuses an account, unless it is nil.
 func (s *Sessions[A]) Refresh(ctx context.Context, c Claim[A], request string, allow func(A) error) (of A, g Grant, err error) {
 	for try := 0; ; try++ {
 		account, x, err := s.Find(ctx, c)
