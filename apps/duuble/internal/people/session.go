@@ -101,15 +101,7 @@ func (s *Service) Refresh(ctx context.Context, token, requestID string) (SignedI
 
 // Sessions returns where the caller is signed in, the last used first.
 func (s *Service) Sessions(ctx context.Context, c Claim) ([]session.Info, error) {
-	var all []session.Session
-	u, err := s.Caller(ctx, c, func(ctx context.Context) (err error) {
-		all, err = s.sessions.All(ctx, c.UserID)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return s.sessions.List(all, u, c.SessionID), nil
+	return s.sessions.List(ctx, c, refuseLeft)
 }
 
 // Logout ends the caller's session, or all of them, from the next request on. A person who has left

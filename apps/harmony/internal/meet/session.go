@@ -70,15 +70,7 @@ func (s *Service) Refresh(ctx context.Context, token string) (Tokens, error) {
 
 // Sessions returns where the caller is signed in, the last used first.
 func (s *Service) Sessions(ctx context.Context, c Claim) ([]session.Info, error) {
-	var all []session.Session
-	caller, err := s.caller(ctx, c, func(ctx context.Context) (err error) {
-		all, err = s.sessions.All(ctx, c.UserID)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return s.sessions.List(all, caller.User, c.SessionID), nil
+	return s.sessions.List(ctx, c, s.active)
 }
 
 // Logout ends the caller's session, or all sessions of the caller.

@@ -209,16 +209,24 @@ type Info struct {
 	Current          bool
 }
 
-// List tells of the sessions that have not ended, the last used first.
-func (s *Sessions[A]) List(all []Session, of A, current string) []Info {
+// List tells the caller of the sessions of the account that have not ended, the last used first.
+func (s *Sessions[A]) List(ctx context.Context, c Claim[A], allow func(A) error) ([]Info, error) {
+	var all []Session
+	caller, err := s.Identify(ctx, c, allow, func(ctx context.Context) (err error) {
+		all, err = s.All(ctx, c.UserID)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
 	infos := []Info{}
 	for _, x := range all {
-		if s.isSignedIn(&of, &x) {
-			infos = append(infos, Info{x.ID, x.Device, x.CreatedAt, x.UsedAt, x.ID == current})
+		if s.isSignedIn(&caller.Account, &x) {
+			infos = append(infos, Info{x.ID, x.Device, x.CreatedAt, x.UsedAt, x.ID == c.SessionID})
 		}
 	}
 	slices.SortFunc(infos, func(a, b Info) int { return b.UsedAt.Compare(a.UsedAt) })
-	return infos
+	return infos, nil
 }
 
 // Trim removes, after the answer, the sessions of an account that must go for one more: those that
