@@ -29,6 +29,38 @@ func (db *Store) Change(ctx context.Context, name string, read func(context.Cont
 	}
 }
 
+// Rewrite replaces a row, of which was was read, by that of a changed T, until no other writer came
+// first. change may be called again for a newer row that read finds, or for one that an earlier try
+// has written although its answer was lost. gone is the error if there is no such row any more.
+func Rewrite[T any](ctx context.Context, db *Store, name string, was T, change func(*T) (table.Row, error), read func(context.Context) (*T, error), gone func() error) (T, error) {
+	var none T
+	for try := 0; ; try++ {
+		next := was
+		row, err := change(&next)
+		if err != nil {
+			return none, err
+		}
+		err = db.Write(ctx, name, []table.Op{{Kind: table.Replace, Row: row}})
+		if err == nil {
+			return next, nil
+		}
+		if errors.Is(err, table.ErrNotFound) {
+			return none, gone()
+		}
+		if err := db.Retry(ctx, try, err); err != nil {
+			return none, err
+		}
+		now, err := read(ctx)
+		if err == nil && now == nil {
+			err = gone()
+		}
+		if err != nil || now == nil {
+			return none, err
+		}
+		was = *now
+	}
+}
+
 // Retry waits, after a write has failed, before the change is tried again. It returns the error of
 // the write after the last try (the first has the number 0), and if no other try can succeed.
 func (db *Store) Retry(ctx context.Context, try int, failed error) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -65,6 +66,47 @@ func TestChange(t *testing.T) {
 	})
 	require.Equal(t, fault.Unavailable, fault.Of(err))
 	require.Zero(t, lost.loses, "it gives up")
+}
+
+// TestRewrite: a change of a row is made of the newest one, and no row comes back.
+func TestRewrite(t *testing.T) {
+	t.Parallel()
+	tables := memory.NewTables()
+	require.NoError(t, tables.Create(t.Context(), "Rows"))
+	lost := &losesAnswers{DB: tables}
+	db := &rowstore.Store{
+		DB: lost, Now: time.Now, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+		Random: func(time.Duration) time.Duration { return 0 },
+	}
+	key := table.Key{Partition: "p", Row: "r"}
+	read := func(ctx context.Context) (*table.Row, error) { return db.GetRow(ctx, "Rows", key) }
+	gone := errors.New("gone")
+	add := func(was table.Row, name string) (table.Row, error) {
+		return rowstore.Rewrite(t.Context(), db, "Rows", was, func(row *table.Row) (table.Row, error) {
+			if !row.Props.Get(name).Bool() {
+				row.Props = append(slices.Clone(row.Props), table.Prop{Name: name, Value: table.Bool(true)})
+			}
+			return *row, nil
+		}, read, func() error { return gone })
+	}
+	require.NoError(t, db.Upsert(t.Context(), "Rows", table.Row{Key: key}))
+	first, err := read(t.Context())
+	require.NoError(t, err)
+	_, err = add(*first, "a")
+	require.NoError(t, err)
+	lost.loses = 1
+	last, err := add(*first, "b")
+	require.NoError(t, err)
+	require.True(t, last.Props.Get("a").Bool() && last.Props.Get("b").Bool())
+	refused := errors.New("refused")
+	_, err = rowstore.Rewrite(t.Context(), db, "Rows", last, func(*table.Row) (table.Row, error) { return table.Row{}, refused }, read, nil)
+	require.ErrorIs(t, err, refused)
+	require.NoError(t, db.RemoveKey(t.Context(), "Rows", key))
+	_, err = add(last, "c")
+	require.ErrorIs(t, err, gone)
+	now, err := read(t.Context())
+	require.NoError(t, err)
+	require.Nil(t, now)
 }
 
 // losesAnswers loses the answers of the next writes, which land.

@@ -39,7 +39,10 @@ var allowed = map[string][]string{
 	"internal/storage":   {"internal/storage", "internal/loopback"},
 	"internal/telemetry": {"internal/storage"},
 	"internal/http":      {"internal/http", "internal/jsonsize", "internal/telemetry"},
-	"internal/host":      {"internal/host", "internal/http", "internal/loopback", "internal/storage", "internal/telemetry"},
+	"internal/http/auth/session": {
+		"internal/http/auth", "internal/storage",
+	},
+	"internal/host": {"internal/host", "internal/http", "internal/loopback", "internal/storage", "internal/telemetry"},
 
 	// PromptHub, from the bottom up. Its doors do not know one another.
 	prompthub + "prompt":            {"internal/legible"},

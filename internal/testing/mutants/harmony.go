@@ -8,11 +8,11 @@ const harmonyRooms = "../../../apps/harmony/internal/"
 var harmony = []mutant{
 	{
 		"a pair changes without a message", harmonyRooms + "meet/pairs.go",
-		"	return s.sendPair(ctx, pairChange{p.IDs[0], p.IDs[1], s.landed()}, wakeAfter)", "	return queue.Receipt{}, ctx.Err()",
+		"	return s.pairOutbox().Send(ctx, pairChange{p.IDs[0], p.IDs[1], s.landed()})", "	return queue.Receipt{}, ctx.Err()",
 	},
 	{
 		"a registration sends no message", harmonyRooms + "meet/register.go",
-		"		wake, err = s.wake(ctx, userChange{Kind: KindUser, ID: u.ID, Language: r.Language, Until: s.landed()}, wakeAfter)", "		wake, err = queue.Receipt{}, ctx.Err()",
+		"		wake, err = s.Outbox().Send(ctx, userChange{Kind: KindUser, ID: u.ID, Language: r.Language, Until: s.landed()})", "		wake, err = queue.Receipt{}, ctx.Err()",
 	},
 	{
 		"one who comes too late for an address leaves an account", harmonyRooms + "meet/register.go",
@@ -52,7 +52,7 @@ var harmony = []mutant{
 	},
 	{
 		"a refused change takes its message back although a try may have landed", harmonyRooms + "meet/rooms.go",
-		"	if c.lost == 0 {\n		c.s.Cancel", "	if true {\n		c.s.Cancel",
+		"	if c.lost == 0 {\n		c.s.Outbox().Cancel", "	if true {\n		c.s.Outbox().Cancel",
 	},
 	{
 		"attendees are counted whatever the version of the event is", harmonyRooms + "events/attend.go",

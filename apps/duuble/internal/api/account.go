@@ -10,6 +10,7 @@ import (
 
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/internal/fault"
+	"prompthub/internal/http/auth/session"
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/http/openapi"
 )
@@ -39,7 +40,7 @@ func (a *api) account() {
 			Body      CodeTyped
 		},
 		) (*openapi.Body[Tokens], error) {
-			t, err := a.People.Verify(ctx, in.Body.ChallengeID, in.Body.Code, cmp.Or(in.Body.Device, people.Device(in.UserAgent)))
+			t, err := a.People.Verify(ctx, in.Body.ChallengeID, in.Body.Code, cmp.Or(in.Body.Device, session.Device(in.UserAgent)))
 			return openapi.Answer(tokensOf(t), err)
 		})
 	route(a, anyone, Bound{}, op("get-dev-code", http.MethodGet, "/dev/otp/{id}", "The code of a challenge, in development", "Answers programs on the same machine alone, and only with DEV_CODES=true.", http.StatusOK, 404),

@@ -19,6 +19,7 @@ import (
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/posts"
 	"prompthub/apps/duuble/internal/stream"
+	"prompthub/internal/http/auth/session"
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/http/openapi"
 	"prompthub/internal/telemetry"
@@ -117,7 +118,7 @@ func build(c Config) (*api, routes) {
 	a.service = openapi.Service[visit]{
 		Admission: c.Admission, Origins: c.Origins, Log: c.Log, Now: c.Now, Telemetry: c.Telemetry, Version: c.Version, Ready: c.Ready,
 		Document: openapi.Document{Problem: httpjson.Problem{}, Meanings: meanings, ETag: `"6b3e1f0a9c24d785"`},
-		Scheme:   bearerScheme, MaxBody: maxBody, Identify: a.identify, LogKey: people.LogKey,
+		Scheme:   bearerScheme, MaxBody: maxBody, Identify: a.identify, LogKey: session.LogKey,
 		Secret: func(method, path string) bool {
 			return method == http.MethodPost && strings.HasPrefix(path, "/auth/") || strings.HasPrefix(path, "/dev/")
 		},
@@ -215,7 +216,7 @@ func (a *api) identify(r *http.Request, who openapi.Access) (v *visit, find func
 		return v, nil, nil
 	}
 	if !strings.EqualFold(scheme, "Bearer") {
-		return v, nil, people.SignIn()
+		return v, nil, session.SignIn()
 	}
 	return v, func() (string, error) {
 		c, err := a.People.ParseAccess(strings.TrimSpace(token))

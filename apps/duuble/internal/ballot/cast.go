@@ -25,7 +25,7 @@ func (s *Store) castAll(ctx context.Context, post string, votes []*pending) {
 	}
 	for {
 		if votes = s.expire(votes); len(votes) == 0 {
-			s.cancel(ctx, w)
+			s.outbox().Cancel(ctx, w.receipt)
 			return
 		}
 		b, err := s.read(ctx, post, votes, shard, &w)
@@ -34,7 +34,7 @@ func (s *Store) castAll(ctx context.Context, post string, votes []*pending) {
 			return
 		}
 		if votes = b.votes; len(votes) == 0 { // all have voted before
-			s.cancel(ctx, w)
+			s.outbox().Cancel(ctx, w.receipt)
 			return
 		}
 		if s.tooLate(w) {
@@ -45,7 +45,7 @@ func (s *Store) castAll(ctx context.Context, post string, votes []*pending) {
 		switch {
 		case err == nil:
 			s.won.Add(post, shard)
-			s.bringForward(ctx, w)
+			s.outbox().Forward(ctx, w.receipt)
 			answer(votes, nil)
 			return
 		case overtakenBy(err, len(votes)): // a receipt is there: the next read says of whom

@@ -3,14 +3,13 @@ package ballot
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"log/slog"
 	"strconv"
 	"strings"
 	"time"
 
 	"prompthub/internal/fault"
+	"prompthub/internal/storage/outbox"
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
@@ -41,8 +40,10 @@ type message struct {
 	Outbox string `json:"outbox"`
 }
 
+func (w *wakeUp) message() message { return message{w.post, w.id} }
+
 func (w *wakeUp) text() string {
-	text, err := json.Marshal(message{w.post, w.id})
+	text, err := json.Marshal(w.message())
 	if err != nil {
 		panic(err) // two strings can always be written
 	}
@@ -71,6 +72,10 @@ func votersOf(post string, row table.Row) ([]Receipt, error) {
 	return all, nil
 }
 
+func (s *Store) outbox() outbox.Outbox {
+	return outbox.Outbox{Store: s.Store, Queues: s.Queues, Queue: QueueOutbox, After: wakeAfter}
+}
+
 // prepare returns what must be done before a batch is written: the message that names its
 // outbox row, and the row by which SettleDue finds the post. Another try uses the same message
 // while there is time to read and to write.
@@ -87,11 +92,8 @@ func (s *Store) prepare(post string, w *wakeUp) []func(context.Context) error {
 	*w = wakeUp{post: post, id: s.newID(), sent: s.Now()}
 	return []func(context.Context) error{
 		func(ctx context.Context) (err error) {
-			w.receipt, err = s.Queues.Send(ctx, QueueOutbox, w.text(), wakeAfter)
-			if err != nil {
-				return rowstore.Unavailable(fmt.Errorf("send to %s: %w", QueueOutbox, err))
-			}
-			return nil
+			w.receipt, err = s.outbox().Send(ctx, w.message())
+			return err
 		},
 		func(ctx context.Context) error {
 			return rowstoreError(s.Write(ctx, s.Due, []table.Op{{Kind: table.Upsert, Row: s.dueRow(post)}}))
@@ -102,30 +104,6 @@ func (s *Store) prepare(post string, w *wakeUp) []func(context.Context) error {
 // tooLate reports whether the message of a batch may come before the batch has landed.
 func (s *Store) tooLate(w wakeUp) bool {
 	return s.Transact == nil && s.Now().Sub(w.sent) >= writeWithin
-}
-
-// bringForward makes the message of a batch come now, after the answer.
-func (s *Store) bringForward(ctx context.Context, w wakeUp) {
-	if w.receipt.ID == "" {
-		return
-	}
-	s.Background(func() {
-		if _, err := s.Queues.Hide(ctx, QueueOutbox, w.receipt, 0); err != nil && !errors.Is(err, queue.ErrGone) {
-			s.Log.WarnContext(ctx, "a message was not brought forward; it comes a minute later", slog.String("error", err.Error()))
-		}
-	})
-}
-
-// cancel deletes the message of a batch that was not written.
-func (s *Store) cancel(ctx context.Context, w wakeUp) {
-	if w.receipt.ID == "" {
-		return
-	}
-	s.Background(func() {
-		if err := s.Queues.Delete(ctx, QueueOutbox, w.receipt); err != nil && !errors.Is(err, queue.ErrGone) {
-			s.Log.WarnContext(ctx, "a message stays that is not needed any more", slog.String("error", err.Error()))
-		}
-	})
 }
 
 // Deliver does what a message of QueueOutbox asks for: it calls Follow for the votes of a

@@ -25,8 +25,8 @@ import (
 	"prompthub/apps/duuble/internal/lists"
 	"prompthub/apps/duuble/internal/notices"
 	"prompthub/apps/duuble/internal/schema"
-	"prompthub/apps/duuble/internal/wake"
 	"prompthub/internal/fault"
+	"prompthub/internal/storage/outbox"
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
@@ -161,36 +161,38 @@ type message struct {
 	Done  int    `json:"done,omitempty"`
 }
 
-func (s *Service) ups() wake.Ups { return wake.Ups{Store: s.Store, Queues: s.Queues, Queue: Queue} }
+func (s *Service) messages() outbox.Outbox {
+	return outbox.Outbox{Store: s.Store, Queues: s.Queues, Queue: Queue, After: schema.MessageAfter}
+}
 
 // Prepare sends the message of an activity, before what it follows from is written.
 func (s *Service) Prepare(ctx context.Context, a Activity) (queue.Receipt, error) {
-	return s.ups().Send(ctx, message{Activity: a})
+	return s.messages().Send(ctx, message{Activity: a})
 }
 
 // Forward makes a message that was prepared come now.
-func (s *Service) Forward(ctx context.Context, r queue.Receipt) { s.ups().Forward(ctx, r) }
+func (s *Service) Forward(ctx context.Context, r queue.Receipt) { s.messages().Forward(ctx, r) }
 
 // Tell sends the message of an activity that has happened.
 func (s *Service) Tell(ctx context.Context, a Activity) error {
-	return s.ups().Tell(ctx, message{Activity: a})
+	return s.messages().Tell(ctx, message{Activity: a})
 }
 
 // TellQuietly is Tell of an activity that another one on the same post follows at once, which those
 // who took part are told of.
 func (s *Service) TellQuietly(ctx context.Context, a Activity) error {
-	return s.ups().Tell(ctx, message{Activity: a, Quiet: true})
+	return s.messages().Tell(ctx, message{Activity: a, Quiet: true})
 }
 
 // Bring sends the message of a follow, by which the newest activities of the person come into the
 // home of the one who follows, and the person is told.
 func (s *Service) Bring(ctx context.Context, reader, actor string) error {
-	return s.ups().Tell(ctx, message{Reader: reader, Activity: Activity{Actor: actor}})
+	return s.messages().Tell(ctx, message{Reader: reader, Activity: Activity{Actor: actor}})
 }
 
 // PrepareHub sends the message of a change of a hub, before it is made.
 func (s *Service) PrepareHub(ctx context.Context, hub, change string) (queue.Receipt, error) {
-	return s.ups().Send(ctx, message{Hub: hub, Change: change})
+	return s.messages().Send(ctx, message{Hub: hub, Change: change})
 }
 
 // Deliver does what a message asks for.
@@ -247,12 +249,12 @@ func (s *Service) Deliver(ctx context.Context, text string) error {
 			}
 			left, m.After, m.Done, more = left-len(rows), next, m.Done+len(rows), next != ""
 			if left == 0 && more {
-				return s.ups().Tell(ctx, m)
+				return s.messages().Tell(ctx, m)
 			}
 		}
 		if left == 0 {
 			m.Group, m.After, m.Done = g.name()+"~", "", 0 // the groups after this one
-			return s.ups().Tell(ctx, m)
+			return s.messages().Tell(ctx, m)
 		}
 	}
 	return nil

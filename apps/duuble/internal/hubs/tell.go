@@ -48,8 +48,7 @@ func (s *Service) telling(ctx context.Context, hub, id string, change func() err
 	if err != nil {
 		return err
 	}
-	ctx = context.WithoutCancel(ctx)
-	s.Background(func() { s.Events.Forward(ctx, r) })
+	s.Events.Forward(ctx, r)
 	return nil
 }
 

@@ -16,6 +16,7 @@ import (
 	"prompthub/apps/duuble/internal/rules"
 	"prompthub/apps/duuble/internal/schema"
 	"prompthub/internal/fault"
+	"prompthub/internal/http/auth/session"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
 )
@@ -138,7 +139,7 @@ func (s *Service) RequestCode(ctx context.Context, channel, destination, purpose
 		s.tellOfLimit(ctx, err)
 		return Challenge{}, err
 	}
-	err = s.insert(ctx, s.Tables.Sessions, table.Row{Key: challengeKey(c.ID), Props: table.Props{
+	err = s.Insert(ctx, s.Tables.Sessions, table.Row{Key: challengeKey(c.ID), Props: table.Props{
 		{Name: "channel", Value: table.String(channel)},
 		{Name: "destination", Value: table.String(s.Keys.Seal("destination", c.ID, phone))},
 		{Name: "phone", Value: table.String(number)},
@@ -245,13 +246,13 @@ func (s *Service) Verify(ctx context.Context, challenge, code, device string) (S
 		return SignedIn{}, expired() // of a key that is gone
 	}
 	var known *User
-	var all []session
+	var all []session.Session
 	if owner != "" {
 		err = rowstore.Both(ctx, func(ctx context.Context) (err error) {
 			known, err = s.user(ctx, owner)
 			return err
 		}, func(ctx context.Context) (err error) {
-			all, err = s.sessions(ctx, owner)
+			all, err = s.sessions.All(ctx, owner)
 			return err
 		})
 	}
@@ -264,12 +265,12 @@ func (s *Service) Verify(ctx context.Context, challenge, code, device string) (S
 			return SignedIn{}, err
 		}
 	}
-	x, tokens := s.newSession(known.ID, device)
-	if err := s.insert(ctx, s.Tables.Sessions, x.row()); err != nil {
+	g := s.sessions.New(known.ID, device, time.Time{})
+	if err := s.Insert(ctx, s.Tables.Sessions, s.sessions.Row(g.Session)); err != nil {
 		return SignedIn{}, err
 	}
-	s.forget(ctx, beyond(all, s.Now()))
-	return SignedIn{*known, tokens, isNew, s.newDevice(phone)}, nil
+	s.sessions.Trim(ctx, all, *known)
+	return SignedIn{*known, s.tokens(g), isNew, s.newDevice(phone)}, nil
 }
 
 // attempt counts an attempt before it says whether the code is right: whether it is one of the

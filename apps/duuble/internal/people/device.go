@@ -9,6 +9,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"prompthub/internal/http/auth"
+	"prompthub/internal/http/auth/session"
 )
 
 // DeviceFor is how long a device is known to have signed in to a number.
@@ -31,14 +32,14 @@ func (s *Service) isDevice(token, phone string) (id string, ok bool) {
 		return "", false
 	}
 	device := ulid.ULID(b)
-	right := slices.ContainsFunc(s.deviceSecrets(phone, device), func(one secret) bool { return hmac.Equal(one[:], given[:]) })
+	right := slices.ContainsFunc(s.deviceSecrets(phone, device), func(one session.Secret) bool { return hmac.Equal(one[:], given[:]) })
 	return device.String(), right && s.Now().Before(ulid.Time(device.Time()).Add(DeviceFor))
 }
 
 // deviceSecrets returns the secret of a device under each key, the newest first.
-func (s *Service) deviceSecrets(phone string, id ulid.ULID) (all []secret) {
+func (s *Service) deviceSecrets(phone string, id ulid.ULID) (all []session.Secret) {
 	for _, mac := range s.Keys.MACs("device", id.String()+" "+phone) {
-		var one secret
+		var one session.Secret
 		if _, err := hex.Decode(one[:], []byte(mac)); err != nil {
 			panic(err) // unreachable: it is 32 bytes in hex
 		}

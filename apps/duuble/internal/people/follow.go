@@ -10,8 +10,8 @@ import (
 
 	"prompthub/apps/duuble/internal/lists"
 	"prompthub/apps/duuble/internal/schema"
-	"prompthub/apps/duuble/internal/wake"
 	"prompthub/internal/fault"
+	"prompthub/internal/storage/outbox"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
 )
@@ -233,8 +233,8 @@ func (s *Service) AreHidden(ctx context.Context, viewer string, ids []string) (m
 	return hidden, err
 }
 
-func (s *Service) ties() wake.Ups {
-	return wake.Ups{Store: s.Store, Queues: s.Queues, Queue: QueueTies}
+func (s *Service) ties() outbox.Outbox {
+	return outbox.Outbox{Store: s.Store, Queues: s.Queues, Queue: QueueTies, After: schema.MessageAfter}
 }
 
 // A pair is the text of a message: rows that follow from the ties of two people may be missing, or
@@ -383,8 +383,7 @@ func (s *Service) Block(ctx context.Context, c Claim, other string, live bool) (
 		return time.Time{}, err
 	}
 	if s.reflectPair(ctx, c.UserID, other) == nil { // else its message does it
-		ctx := context.WithoutCancel(ctx)
-		s.Background(func() { s.ties().Cancel(ctx, r) })
+		s.ties().Cancel(ctx, r)
 	}
 	return since(x), nil
 }

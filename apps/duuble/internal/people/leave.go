@@ -92,10 +92,7 @@ func (s *Service) Erase(ctx context.Context, id string) error {
 	if err == nil {
 		err = s.reflectLife(ctx, id)
 	}
-	if err == nil {
-		s.ties().Cancel(ctx, r)
-	}
-	return err
+	return s.ties().Finish(ctx, r, err)
 }
 
 // Return brings the account of the caller back with all that it had.
@@ -177,15 +174,15 @@ func (s *Service) followLife(ctx context.Context, user string, r queue.Receipt) 
 
 // endSessions ends the sessions of a user that began before a time.
 func (s *Service) endSessions(ctx context.Context, user string, before time.Time) error {
-	all, err := s.sessions(ctx, user)
+	all, err := s.sessions.All(ctx, user)
 	if err != nil {
 		return err
 	}
 	return rowstore.Each(ctx, len(all), rowstore.MaxParallel, func(ctx context.Context, i int) error {
-		if all[i].issuedAt.After(before) {
+		if all[i].CreatedAt.After(before) {
 			return nil // a sign-in of a person who had left
 		}
-		return s.RemoveKey(ctx, s.Tables.Sessions, sessionKey(user, all[i].id))
+		return s.sessions.End(ctx, user, all[i].ID)
 	})
 }
 

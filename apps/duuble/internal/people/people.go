@@ -37,6 +37,7 @@ import (
 	"prompthub/internal/delivery/sms"
 	"prompthub/internal/fault"
 	"prompthub/internal/host/function"
+	"prompthub/internal/http/auth/session"
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
@@ -46,10 +47,11 @@ import (
 // A Service is what people may do with their accounts. New makes one.
 type Service struct {
 	Config
-	signer jose.Signer
-	checks map[string][]byte // keys of access tokens by their kid
-	codes  codeBook
-	told   atomic.Int64 // when the log was told last that a limit is reached, in nanoseconds
+	sessions *session.Sessions[User]
+	signer   jose.Signer
+	checks   map[string][]byte // keys of access tokens by their kid
+	codes    codeBook
+	told     atomic.Int64 // when the log was told last that a limit is reached, in nanoseconds
 
 	// Followed is told of each follow that begins, maybe several times. Package posts sets it,
 	// because this package knows no feeds; nil tells no one.
@@ -81,16 +83,15 @@ type Config struct {
 // New returns the service.
 func New(c Config) *Service {
 	s := &Service{Config: c, checks: map[string][]byte{}}
-	s.signer = s.accessKeys()
+	s.signer, s.sessions = s.accessKeys(), s.newSessions()
 	return s
 }
 
 // The codes of errors.
 const (
-	Unauthenticated    fault.Code = "UNAUTHENTICATED"
 	InvalidToken       fault.Code = "INVALID_TOKEN"
 	SessionEnded       fault.Code = "SESSION_ENDED"
-	RefreshReused      fault.Code = "REFRESH_REUSED"
+	RefreshReused                 = session.ReusedCode
 	OTPWrong           fault.Code = "OTP_WRONG"
 	OTPExpired         fault.Code = "OTP_EXPIRED"
 	OTPLimited         fault.Code = "OTP_LIMITED"
@@ -111,7 +112,7 @@ var keysRow = table.Key{Partition: "cfg", Row: "keys"}
 // with: every sign-in would make another account.
 func (s *Service) CheckKeys(ctx context.Context) error {
 	check := s.Keys.LastMAC("check", "keys")
-	err := s.insert(ctx, s.Tables.Admin, table.Row{Key: keysRow, Props: table.Props{{Name: "check", Value: table.String(check)}}})
+	err := s.Insert(ctx, s.Tables.Admin, table.Row{Key: keysRow, Props: table.Props{{Name: "check", Value: table.String(check)}}})
 	if err != nil {
 		return err
 	}
@@ -166,25 +167,4 @@ func (s *Service) Expire(ctx context.Context) error {
 	return failed.Join()
 }
 
-func isExists(err error) bool { return errors.Is(err, table.ErrExists) }
-
-// insert adds a row that may be there already, written by an earlier try.
-func (s *Service) insert(ctx context.Context, name string, row table.Row) error {
-	ops := []table.Op{{Kind: table.Insert, Row: row}}
-	err := s.Write(ctx, name, ops)
-	if err != nil && !rowstore.Overtaken(err) {
-		err = s.Write(ctx, name, ops)
-	}
-	if err != nil && !isExists(err) {
-		return rowstore.Unavailable(err)
-	}
-	return nil
-}
-
 func (s *Service) newID() string { return schema.NewID(s.Now(), s.Entropy) }
-
-func (s *Service) fill(b []byte) {
-	if _, err := io.ReadFull(s.Entropy, b); err != nil {
-		panic(err) // the system has no random numbers
-	}
-}

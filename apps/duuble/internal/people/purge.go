@@ -188,7 +188,7 @@ func (s *Service) eraseAccount(ctx context.Context, u User) error {
 	if err := s.Empty(ctx, s.Tables.Users, schema.User(u.ID), meRow); err != nil {
 		return err
 	}
-	if err := s.Empty(ctx, s.Tables.Sessions, sessionPartition(u.ID), ""); err != nil {
+	if err := s.Empty(ctx, s.Tables.Sessions, s.sessions.Partition(u.ID), ""); err != nil {
 		return err
 	}
 	return s.RemoveKey(ctx, s.Tables.Users, userKey(u.ID))

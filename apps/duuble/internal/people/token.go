@@ -1,9 +1,6 @@
 package people
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"sync/atomic"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
@@ -11,6 +8,7 @@ import (
 
 	"prompthub/apps/duuble/internal/schema"
 	"prompthub/internal/fault"
+	"prompthub/internal/http/auth/session"
 )
 
 // accessClaims are what an access token says.
@@ -26,7 +24,7 @@ func (s *Service) accessKeys() jose.Signer {
 	var first []byte
 	newest := ""
 	for _, key := range s.Keys.Derive("access") {
-		kid := hashed(key)[:8]
+		kid := session.Hash(key)[:8]
 		s.checks[kid] = key
 		if newest == "" {
 			first, newest = key, kid
@@ -43,10 +41,10 @@ func (s *Service) accessKeys() jose.Signer {
 }
 
 // access returns the access token of a session, as of the last change of its secret.
-func (s *Service) access(x session) (token string, expires time.Time) {
-	issued := x.rotatedAt.Truncate(time.Second)
+func (s *Service) access(x session.Session) (token string, expires time.Time) {
+	issued := x.UsedAt.Truncate(time.Second)
 	expires = issued.Add(AccessFor)
-	token, err := jwt.Signed(s.signer).Claims(accessClaims{x.user, x.id, jwt.NewNumericDate(issued), jwt.NewNumericDate(expires)}).Serialize()
+	token, err := jwt.Signed(s.signer).Claims(accessClaims{x.User, x.ID, jwt.NewNumericDate(issued), jwt.NewNumericDate(expires)}).Serialize()
 	if err != nil {
 		panic(err) // unreachable: the claims are texts and numbers
 	}
@@ -55,16 +53,7 @@ func (s *Service) access(x session) (token string, expires time.Time) {
 
 // A Claim is what an access token says, whether or not the storage was asked if its session goes
 // on. The zero Claim is that of a guest.
-type Claim struct {
-	UserID, SessionID string
-	known             *atomic.Pointer[known] // nil if Recognize did not make it
-}
-
-// known is what was found out about a claim, for the first action that asks again.
-type known struct {
-	user User
-	at   time.Time
-}
+type Claim = session.Claim[User]
 
 func invalidToken() error {
 	return fault.Coded(fault.Unauthenticated, InvalidToken, "the token is not valid, or not any more; get a new one by the refresh token, or sign in")
@@ -81,12 +70,5 @@ func (s *Service) ParseAccess(token string) (Claim, error) {
 	if !ok || signed.Claims(key, &c) != nil || c.Expires == nil || !s.Now().Before(c.Expires.Time()) || !schema.IsID(c.Subject) || !schema.IsID(c.Session) {
 		return Claim{}, invalidToken()
 	}
-	return Claim{UserID: c.Subject, SessionID: c.Session}, nil
-}
-
-// LogKey returns what the log may hold of a user: it is good for nothing but to see that two
-// requests are from the same one.
-func LogKey(user string) string {
-	sum := sha256.Sum256([]byte("log|" + user))
-	return hex.EncodeToString(sum[:6])
+	return session.SignedClaim[User](c.Subject, c.Session), nil
 }

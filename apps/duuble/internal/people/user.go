@@ -117,35 +117,15 @@ func (s *Service) user(ctx context.Context, id string) (*User, error) {
 	return &u, nil
 }
 
-// changeUser changes the row of a user under its ETag, and tries again with a newer row. change
-// may be called several times. Each must come to the same end when its earlier write has landed.
+// changeUser changes the row of a user. change may be called several times. Each must come to the
+// same end when its earlier write has landed.
 func (s *Service) changeUser(ctx context.Context, u User, change func(*User) error) (User, error) {
-	for try := 0; ; try++ {
-		next := u
-		if err := change(&next); err != nil {
-			return User{}, err
-		}
-		next.Version++
-		next.UpdatedAt = s.Now().UTC()
-		err := s.Write(ctx, s.Tables.Users, []table.Op{{Kind: table.Replace, Row: next.row()}})
-		if err == nil {
-			return next, nil
-		}
-		if errors.Is(err, table.ErrNotFound) {
-			return User{}, sessionEnded()
-		}
-		if err := s.Retry(ctx, try, err); err != nil {
-			return User{}, err
-		}
-		again, err := s.user(ctx, u.ID)
-		if err != nil {
-			return User{}, err
-		}
-		if again == nil {
-			return User{}, sessionEnded()
-		}
-		u = *again
-	}
+	return rowstore.Rewrite(ctx, s.Store, s.Tables.Users, u, func(u *User) (table.Row, error) {
+		err := change(u)
+		u.Version++
+		u.UpdatedAt = s.Now().UTC()
+		return u.row(), err
+	}, func(ctx context.Context) (*User, error) { return s.user(ctx, u.ID) }, sessionEnded)
 }
 
 func nameKey(name string) table.Key { return table.Key{Partition: name, Row: "r"} }

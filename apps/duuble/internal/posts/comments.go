@@ -235,10 +235,7 @@ func (s *Service) Comment(ctx context.Context, c people.Claim, post, text, paren
 		return Comment{}, err
 	}
 	s.Hubs.Acted(ctx, u.ID, p.in...)
-	if told.ID != "" {
-		ctx := context.WithoutCancel(ctx)
-		s.Background(func() { s.feed.Forward(ctx, told) })
-	}
+	s.feed.Forward(ctx, told)
 	return *made, nil
 }
 
@@ -309,8 +306,7 @@ func (s *Service) DeleteComment(ctx context.Context, c people.Claim, post, id st
 		return err
 	}
 	if s.listReplies(ctx, post, id) == nil { // else its message does it
-		ctx := context.WithoutCancel(ctx)
-		s.Background(func() { s.changes().Cancel(ctx, r) })
+		s.changes().Cancel(ctx, r)
 	}
 	return nil
 }

@@ -25,9 +25,9 @@ import (
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/repeats"
 	"prompthub/apps/duuble/internal/schema"
-	"prompthub/apps/duuble/internal/wake"
 	"prompthub/internal/fault"
 	"prompthub/internal/host/function"
+	"prompthub/internal/storage/outbox"
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/rowstore"
 )
@@ -134,6 +134,6 @@ func (s *Service) Triggers() []function.Trigger {
 func (s *Service) Repeats() repeats.Keys { return repeats.Keys{Store: s.Store, Table: s.Tables.Names} }
 
 // changes are the messages of posts and of comments that are deleted.
-func (s *Service) changes() wake.Ups {
-	return wake.Ups{Store: s.Store, Queues: s.Queues, Queue: QueuePosts}
+func (s *Service) changes() outbox.Outbox {
+	return outbox.Outbox{Store: s.Store, Queues: s.Queues, Queue: QueuePosts, After: schema.MessageAfter}
 }

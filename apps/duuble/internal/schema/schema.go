@@ -34,6 +34,9 @@ import (
 	"prompthub/internal/storage/rowstore"
 )
 
+// MessageAfter is when the message of a change is seen. By then the change has landed or never will.
+const MessageAfter = time.Minute
+
 // Tables names the tables.
 type Tables struct {
 	Prefix        string `envconfig:"TABLE_PREFIX"`

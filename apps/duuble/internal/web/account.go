@@ -7,6 +7,7 @@ import (
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/rules"
 	"prompthub/internal/fault"
+	"prompthub/internal/http/auth/session"
 	"prompthub/internal/http/httpjson"
 )
 
@@ -122,7 +123,7 @@ func (s *web) codePage(r *request) error {
 
 func (s *web) code(r *request) error {
 	to := s.site.Back(r.form("back"))
-	in, err := s.People.Verify(r.Context(), r.form("challenge"), r.form("code"), people.Device(r.UserAgent()))
+	in, err := s.People.Verify(r.Context(), r.form("challenge"), r.form("code"), session.Device(r.UserAgent()))
 	if err != nil {
 		return s.refused(r, page{Name: "code", Title: "Enter the code", Body: codeBody{r.form("challenge"), to, s.Printed}}, err)
 	}
@@ -194,7 +195,7 @@ func (s *web) welcome(r *request) error {
 // A meBody is what the page of the own account shows besides its form.
 type meBody struct {
 	Me       people.Me
-	Sessions []people.SessionInfo
+	Sessions []session.Info
 	Manages  bool // whether the person manages the service
 }
 

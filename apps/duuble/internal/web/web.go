@@ -24,6 +24,7 @@ import (
 	"prompthub/apps/duuble/internal/posts"
 	"prompthub/apps/duuble/internal/stream"
 	"prompthub/internal/fault"
+	"prompthub/internal/http/auth/session"
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/http/pages"
 	"prompthub/internal/telemetry"
@@ -133,7 +134,7 @@ func (s *web) handle(pattern string, who access, act action) {
 		}
 		v.Allow = func() error {
 			if who > anyone && req.who == nil && !req.left {
-				return people.SignIn()
+				return session.SignIn()
 			}
 			return nil
 		}
@@ -158,7 +159,7 @@ func (s *web) recognize(r *request, c people.Claim) (u people.User, err error) {
 	if r.claim, u, err = s.People.Recognize(r.Context(), c); err != nil {
 		return u, err
 	}
-	httpjson.SetUser(r.Context(), people.LogKey(u.ID))
+	httpjson.SetUser(r.Context(), session.LogKey(u.ID))
 	if r.left = !u.DeletedAt.IsZero(); !r.left {
 		r.who = &u
 	}

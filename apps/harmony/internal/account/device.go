@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"prompthub/internal/http/auth"
+	"prompthub/internal/http/auth/session"
 )
 
 // DeviceFor is how long a device is known to have signed a member in.
@@ -43,9 +44,9 @@ func (u User) Device(token string, now time.Time) (name string, ok bool) {
 	return hex.EncodeToString(id), hmac.Equal(secret[:], given[:]) && now.Before(since.Add(DeviceFor))
 }
 
-func (u User) deviceSecret(id []byte) Secret {
+func (u User) deviceSecret(id []byte) session.Secret {
 	mac := hmac.New(sha256.New, []byte(u.PasswordHash))
 	mac.Write([]byte("device"))
 	mac.Write(id)
-	return Secret(mac.Sum(nil))
+	return session.Secret(mac.Sum(nil))
 }

@@ -13,7 +13,6 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"prompthub/apps/harmony/internal/account"
 	"prompthub/apps/harmony/internal/blog"
 	"prompthub/apps/harmony/internal/chats"
 	"prompthub/apps/harmony/internal/cookie"
@@ -22,6 +21,7 @@ import (
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/reports"
 	"prompthub/apps/harmony/internal/shop"
+	"prompthub/internal/http/auth/session"
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/http/openapi"
 	"prompthub/internal/storage/blob/picture"
@@ -77,7 +77,7 @@ func build(c Config) (*api, *http.ServeMux) {
 	a.service = openapi.Service[visit]{
 		Admission: c.Admission, Origins: c.Origins, Log: c.Log, Now: c.Now, Telemetry: c.Telemetry, Version: c.Version, Ready: c.Service.Ready,
 		Document: openapi.Document{Problem: httpjson.Problem{}, Meanings: meanings, ETag: `"6b3e1f0a9c24d785"`, Examples: map[string]any{}},
-		Scheme:   bearerScheme, MaxBody: maxBody, MaxFile: picture.MaxBytes, Identify: a.identify, LogKey: account.LogKey,
+		Scheme:   bearerScheme, MaxBody: maxBody, MaxFile: picture.MaxBytes, Identify: a.identify, LogKey: session.LogKey,
 		Secret: func(method, path string) bool { return method == http.MethodPost && strings.HasPrefix(path, "/auth/") },
 	}
 	for _, t := range imageTypes {
@@ -160,7 +160,7 @@ func from(ctx context.Context) string {
 // asker is who asks to be signed in, by what they send of their device.
 func asker(ctx context.Context, device, agent string) meet.Asker {
 	v := openapi.CallOf[visit](ctx)
-	return meet.Asker{Device: device, Agent: account.Device(agent), Site: v.site, Network: v.network}
+	return meet.Asker{Device: device, Agent: session.Device(agent), Site: v.site, Network: v.network}
 }
 
 // identify returns a request and the search for the session that it names, nil for a guest.
@@ -176,7 +176,7 @@ func (a *api) identify(r *http.Request, who openapi.Access) (v *visit, find func
 			return v, nil, nil
 		}
 	} else if !strings.EqualFold(scheme, "Bearer") {
-		return v, nil, meet.SignIn()
+		return v, nil, session.SignIn()
 	}
 	return v, func() (string, error) {
 		c, err := meet.ParseAccess(strings.TrimSpace(token))

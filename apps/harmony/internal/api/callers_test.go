@@ -12,6 +12,7 @@ import (
 
 	"prompthub/apps/harmony/internal/account"
 	"prompthub/apps/harmony/internal/api"
+	"prompthub/internal/http/auth/session"
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/testing/callertest"
 )
@@ -81,14 +82,14 @@ func standing() *httpjson.Admission {
 func madeUp(of ...byte) string {
 	ids := make([]byte, account.AccessForm.IDBytes)
 	copy(ids, of)
-	return account.AccessForm.Format(ids, account.Secret{1})
+	return account.AccessForm.Format(ids, session.Secret{1})
 }
 
 // withSecret is a token with the ids of another one, and a secret of its own.
 func withSecret(t *testing.T, token string) string {
 	ids, _, ok := account.AccessForm.Bytes(token)
 	require.True(t, ok)
-	return account.AccessForm.Format(ids, account.Secret{1})
+	return account.AccessForm.Format(ids, session.Secret{1})
 }
 
 // TestCallersOfPictures: a caller who sees more by a cookie counts as any other. So does a caller

@@ -22,6 +22,7 @@ import (
 	"prompthub/apps/harmony/internal/tidy"
 	topics "prompthub/apps/harmony/internal/topic"
 	"prompthub/apps/harmony/internal/verify"
+	"prompthub/internal/http/auth/session"
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
@@ -183,7 +184,7 @@ func live(t *testing.T, w *world) theirs {
 	}
 	u, err := w.Account(ctx, bob.UserID)
 	must(err)
-	reset, _ := account.ParseToken(account.ResetForm, token)
+	reset, _ := session.Parse[account.User](account.ResetForm, token)
 	left.values = []string{
 		bob.UserID, bob.SessionID, reset.SessionID, u.Email, u.PasswordHash, u.Shuffle, account.EmailKey(u.Email).Row, me.Name, me.Bio, me.Location, picture.ID, "Xbrowser 7", "Xmessage",
 	}

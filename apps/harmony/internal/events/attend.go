@@ -10,6 +10,7 @@ import (
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/internal/fault"
 	"prompthub/internal/host/function"
+	"prompthub/internal/http/auth/session"
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
@@ -44,7 +45,7 @@ type Registration struct {
 // one gets it.
 func (s *Service) Register(ctx context.Context, c meet.Claim, id, code, from string) (r Registration, created bool, err error) {
 	if c.UserID == "" {
-		return r, false, meet.SignIn()
+		return r, false, session.SignIn()
 	}
 	coming := 0
 	st, err := s.stand(ctx, c, id, code, from, func(ctx context.Context) error {
@@ -67,7 +68,7 @@ func (s *Service) Register(ctx context.Context, c meet.Claim, id, code, from str
 	mine := Attendee{UserID: c.UserID, RegisteredAt: s.Now().UTC()}
 	for st.mine == nil {
 		if wake.ID == "" {
-			if wake, err = s.members.Wake(ctx, change); err != nil {
+			if wake, err = s.members.Outbox().Send(ctx, change); err != nil {
 				return r, false, err
 			}
 		}
@@ -100,7 +101,7 @@ func (s *Service) Register(ctx context.Context, c meet.Claim, id, code, from str
 	if err != nil {
 		return r, false, err
 	}
-	s.members.Cancel(ctx, wake)
+	s.members.Outbox().Cancel(ctx, wake)
 	return r, table.Ticks(st.mine.RegisteredAt) == table.Ticks(mine.RegisteredAt), nil
 }
 
@@ -190,7 +191,7 @@ func (s *Service) used(ctx context.Context, event string, st Standing) {
 // Unregister gives the caller's place back.
 func (s *Service) Unregister(ctx context.Context, c meet.Claim, id string) error {
 	if c.UserID == "" {
-		return meet.SignIn()
+		return session.SignIn()
 	}
 	st, err := s.stand(ctx, c, id, "", "")
 	switch {
@@ -231,7 +232,7 @@ func (s *Service) leave(ctx context.Context, st Standing, id, user string) error
 		if was == nil {
 			var err error
 			change := going{kindGoing, id, user, table.Ticks(st.mine.RegisteredAt), s.members.Landed()}
-			if wake, err = s.members.Wake(ctx, change); err != nil {
+			if wake, err = s.members.Outbox().Send(ctx, change); err != nil {
 				return err
 			}
 			was = st.mine
@@ -263,10 +264,7 @@ func (s *Service) leave(ctx context.Context, st Standing, id, user string) error
 		}
 		return s.RemoveKey(ctx, s.tables.UserEvents, goingKey(user, id, was.RegisteredAt))
 	})
-	if err == nil {
-		s.members.Cancel(ctx, wake)
-	}
-	return err
+	return s.members.Outbox().Finish(ctx, wake, err)
 }
 
 // settleGoing has the list of a member follow their registration, if its change has landed or not.
@@ -275,6 +273,7 @@ func (s *Service) settleGoing(ctx context.Context, in function.Invocation) error
 	if err := json.Unmarshal([]byte(in.Text), &c); err != nil {
 		return fmt.Errorf("read message: %w", err)
 	}
+	looked := s.members.Now()
 	var st Standing
 	if err := s.look(ctx, &st, c.Event, c.User); err != nil {
 		return err
@@ -294,7 +293,7 @@ func (s *Service) settleGoing(ctx context.Context, in function.Invocation) error
 			return err
 		}
 	}
-	return s.members.WakeLater(ctx, c, c.Until)
+	return s.members.Outbox().Again(ctx, c, c.Until, looked)
 }
 
 // settleUser gives the places of a member who has deleted the account back, at coming events. The
@@ -339,7 +338,7 @@ type GuestPage struct {
 // Attendees returns the attendees of an event, to attendees and staff.
 func (s *Service) Attendees(ctx context.Context, c meet.Claim, id, after string, limit int) (GuestPage, error) {
 	if c.UserID == "" {
-		return GuestPage{}, meet.SignIn()
+		return GuestPage{}, session.SignIn()
 	}
 	var rows []table.Row
 	if after == "" {

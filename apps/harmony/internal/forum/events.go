@@ -117,25 +117,12 @@ func (s *Service) forget(ctx context.Context, row table.Row, user string) error 
 		return s.members.Blank(ctx, s.tables.ForumReplies, row.Key, "AuthorId")
 	}
 	t := topic.Parse(row)
-	for try := 0; ; try++ {
+	_, err := rowstore.Rewrite(ctx, s.Store, s.tables.ForumReplies, t, func(t *topic.Topic) (table.Row, error) {
 		if t.AuthorID == user {
 			t.AuthorID = ""
 		}
-		t.Allowed = slices.DeleteFunc(t.Allowed, func(id string) bool { return id == user })
-		err := s.Write(ctx, s.tables.ForumReplies, []table.Op{{Kind: table.Replace, Row: t.Row()}})
-		if err == nil {
-			return nil
-		}
-		if !rowstore.Overtaken(err) {
-			return rowstore.Unavailable(err)
-		}
-		if err := s.Retry(ctx, try, err); err != nil {
-			return err
-		}
-		now, err := s.stored(ctx, t.ID)
-		if err != nil || now == nil {
-			return err
-		}
-		t = *now
-	}
+		t.Allowed = slices.DeleteFunc(slices.Clone(t.Allowed), func(id string) bool { return id == user })
+		return t.Row(), nil
+	}, func(ctx context.Context) (*topic.Topic, error) { return s.stored(ctx, t.ID) }, func() error { return nil })
+	return err
 }

@@ -5,9 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"prompthub/apps/harmony/internal/account"
 	"prompthub/apps/harmony/internal/meet"
-	"prompthub/internal/fault"
 	"prompthub/internal/storage/table"
 	"prompthub/internal/testing/calls"
 )
@@ -95,38 +93,5 @@ func TestCrashesOfALoser(t *testing.T) {
 		in, err := w.login("anna", secret)
 		require.NoError(w.t, err)
 		require.Equal(w.t, "Someone", in.Me.Name)
-	})
-}
-
-// TestCrashesOfRefresh: after any accident to any call of a refresh the same token works again, and
-// the tokens that it gives do.
-func TestCrashesOfRefresh(t *testing.T) {
-	t.Parallel()
-	var first meet.Tokens
-	var told meet.Tokens
-	crashes(t, func(w *world) table.DB {
-		first = w.register("anna").Tokens
-		w.clock.Pass(account.AccessFor)
-		return w.db
-	}, func(w *world, s *meet.Service) (err error) {
-		told, err = s.Refresh(w.t.Context(), first.Refresh)
-		return err
-	}, func(w *world, err error) {
-		if err == nil {
-			_, err := w.Me(w.t.Context(), claim(w.t, told))
-			require.NoError(w.t, err)
-		} else {
-			require.Equal(w.t, fault.Unavailable, fault.Of(err))
-		}
-		again, err := w.Refresh(w.t.Context(), first.Refresh)
-		require.NoError(w.t, err)
-		_, err = w.Me(w.t.Context(), claim(w.t, again))
-		require.NoError(w.t, err)
-		next, err := w.Refresh(w.t.Context(), again.Refresh)
-		require.NoError(w.t, err)
-		_, err = w.Refresh(w.t.Context(), first.Refresh)
-		requireCode(w.t, meet.RefreshReused, err)
-		_, err = w.Me(w.t.Context(), claim(w.t, next))
-		requireCode(w.t, meet.InvalidToken, err)
 	})
 }

@@ -63,14 +63,14 @@ func (s *Service) followDeck(ctx context.Context, was User, hints ...User) error
 // changeDeck makes a change of a member after which the rows of decks must follow, before the
 // answer: from then on decks are as the member has said.
 func (s *Service) changeDeck(ctx context.Context, was, next User, change func() error) error {
-	wake, err := s.wake(ctx, userChange{Kind: KindUser, ID: was.ID, Until: s.landed()}, wakeAfter)
+	wake, err := s.Outbox().Send(ctx, userChange{Kind: KindUser, ID: was.ID, Until: s.landed()})
 	if err != nil {
 		return err
 	}
 	if err := change(); err != nil {
 		return err // the message stays: the change may have landed, or may still land
 	}
-	return s.unlessFailed(ctx, wake, s.followDeck(ctx, was, next))
+	return s.Outbox().Finish(ctx, wake, s.followDeck(ctx, was, next))
 }
 
 // A DeckPage is a part of the deck. Next is where the next one goes on, "" at the end.

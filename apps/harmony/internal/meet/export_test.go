@@ -20,11 +20,11 @@ func (s *Service) Enter(ctx context.Context, name string) (Claim, error) {
 		ID: s.newID(), Email: name + "@example.com", Name: name, Gender: "female", Role: Member, Registered: true, Shuffle: fmt.Sprintf("%016x", mathrand.Uint64()),
 		BirthDate: time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC), CreatedAt: now, UpdatedAt: now, LastSeen: now,
 	}
-	x, tokens := s.newSession(u, "test")
-	c, _ := ParseAccess(tokens.Access)
+	g := s.sessions.New(u.ID, "test", u.SessionsAfter)
+	c, _ := ParseAccess(account.TokensOf(g, now).Access)
 	for _, write := range []pairs.Listed{
 		{Table: s.Tables.Users, Row: u.Row(now)},
-		{Table: s.Tables.Sessions, Row: x.Row()},
+		{Table: s.Tables.Sessions, Row: s.sessions.Row(g.Session)},
 		{Table: s.Tables.UserSettings, Row: account.PrivacyRow(u.ID, rules.NewPrivacy("en"), now)},
 		{Table: s.Tables.UserPreferences, Row: account.PreferencesRow(u.ID, rules.NewPreferences(), account.Daily{}, now)},
 	} {
@@ -37,7 +37,7 @@ func (s *Service) Enter(ctx context.Context, name string) (Claim, error) {
 
 // KeepSession has a session go on whose access would be over.
 func (s *Service) KeepSession(ctx context.Context, c Claim) error {
-	return s.merge(ctx, s.Tables.Sessions, account.SessionKey(c.UserID, c.SessionID), table.Props{
+	return s.merge(ctx, s.Tables.Sessions, s.sessions.Key(c.UserID, c.SessionID), table.Props{
 		{Name: "AccessEndsAt", Value: table.Time(s.Now().Add(account.AccessFor))}, {Name: "EndsAt", Value: table.Time(s.Now().Add(account.AccessFor))},
 	})
 }

@@ -32,10 +32,11 @@ func (s *Service) Follower(kind string, follow func(ctx context.Context, id stri
 		if err := json.Unmarshal([]byte(in.Text), &c); err != nil {
 			return fmt.Errorf("read message: %w", err)
 		}
+		looked := s.Now()
 		if err := follow(ctx, c.ID, c.Stale); err != nil {
 			return err
 		}
-		return s.WakeLater(ctx, c, c.Until)
+		return s.Outbox().Again(ctx, c, c.Until, looked)
 	}}
 }
 
@@ -53,7 +54,7 @@ func (s *Service) Commit(ctx context.Context, name, kind, id string, next func()
 			return err
 		}
 		if moved && wake.ID == "" {
-			if wake, err = s.Wake(ctx, Change{kind, id, stale, s.landed()}); err != nil {
+			if wake, err = s.Outbox().Send(ctx, Change{kind, id, stale, s.landed()}); err != nil {
 				return err
 			}
 		}
@@ -64,11 +65,7 @@ func (s *Service) Commit(ctx context.Context, name, kind, id string, next func()
 			if wake.ID == "" {
 				return nil
 			}
-			if err := follow(ctx); err != nil {
-				return err
-			}
-			s.Cancel(ctx, wake)
-			return nil
+			return s.Outbox().Finish(ctx, wake, follow(ctx))
 		}
 		if err := contest.Again(ctx, err); err != nil {
 			return err

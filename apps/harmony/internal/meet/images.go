@@ -349,7 +349,7 @@ func (s *Service) File(ctx context.Context, container, name string) (blob.Blob, 
 // the same time.
 func (s *Service) wakeImages(ctx context.Context, user string, before func(context.Context) error) (wake queue.Receipt, err error) {
 	err = rowstore.Both(ctx, before, func(ctx context.Context) (err error) {
-		wake, err = s.wake(ctx, userChange{Kind: KindUser, ID: user, Until: s.landed()}, wakeAfter)
+		wake, err = s.Outbox().Send(ctx, userChange{Kind: KindUser, ID: user, Until: s.landed()})
 		return err
 	})
 	return wake, err
@@ -357,5 +357,5 @@ func (s *Service) wakeImages(ctx context.Context, user string, before func(conte
 
 // followed has the profile follow its pictures, after which no message needs to.
 func (s *Service) followed(ctx context.Context, caller Caller, all []Image, wake queue.Receipt) error {
-	return s.unlessFailed(ctx, wake, s.follow(ctx, caller.User, Images{All: all}.First()))
+	return s.Outbox().Finish(ctx, wake, s.follow(ctx, caller.User, Images{All: all}.First()))
 }

@@ -41,11 +41,11 @@ func (s *Service) DeleteMe(ctx context.Context, c Claim, password string) (until
 	if err != nil {
 		return time.Time{}, err
 	}
-	at, after := s.Now().UTC(), s.endSessions()
+	at, after := s.Now().UTC(), s.sessions.EndBefore()
 	change := userChange{Kind: KindUser, ID: caller.ID, Until: s.landed()}
 	var wake queue.Receipt
 	err = rowstore.Both(ctx, func(ctx context.Context) (err error) {
-		wake, err = s.wake(ctx, change, wakeAfter)
+		wake, err = s.Outbox().Send(ctx, change)
 		return err
 	}, func(ctx context.Context) error {
 		// It does no harm without a deletion: the timer looks at the account.
@@ -69,9 +69,7 @@ func (s *Service) DeleteMe(ctx context.Context, c Claim, password string) (until
 	// Places at coming events are given back now, not after half a minute.
 	ctx = context.WithoutCancel(ctx)
 	s.Background(func() {
-		if _, err := s.wake(ctx, change, 0); err == nil {
-			_ = s.unless(ctx, wake, nil)
-		}
+		_ = s.Outbox().Finish(ctx, wake, s.Outbox().Tell(ctx, change))
 	})
 	return s.Until(gone.DeletedAt), nil
 }

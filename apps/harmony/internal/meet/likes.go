@@ -132,7 +132,8 @@ func (s *Service) wakeLike(ctx context.Context, p pairs.Pair, side int) (wake qu
 	}
 	err = rowstore.Both(ctx, func(ctx context.Context) error { return rowstore.Both(ctx, full(0), full(1)) }, send)
 	if err != nil {
-		return wake, s.unlessPair(ctx, wake, err)
+		s.pairOutbox().Cancel(ctx, wake)
+		return wake, err
 	}
 	return wake, nil
 }

@@ -8,6 +8,7 @@ import (
 	"prompthub/apps/harmony/internal/attempts"
 	"prompthub/internal/fault"
 	"prompthub/internal/http/auth/password"
+	"prompthub/internal/http/auth/session"
 	"prompthub/internal/storage/blob"
 	"prompthub/internal/storage/blob/picture"
 	"prompthub/internal/storage/queue"
@@ -19,6 +20,7 @@ import (
 // A Service is what members may do. New makes one.
 type Service struct {
 	Config
+	sessions *session.Sessions[User]
 	attempts *attempts.Counter
 	signUps  *attempts.Counter
 }
@@ -48,7 +50,9 @@ type Config struct {
 
 // New returns the service.
 func New(c Config) *Service {
-	return &Service{c, attempts.New(c.Now), attempts.Count(c.Now, time.Hour, TooManySignUps, "too many accounts were made from your address in this hour; wait, or sign in")}
+	s := &Service{Config: c, attempts: attempts.New(c.Now), signUps: attempts.Count(c.Now, time.Hour, TooManySignUps, "too many accounts were made from your address in this hour; wait, or sign in")}
+	s.sessions = s.newSessions()
+	return s
 }
 
 // Create makes what is missing of queues, containers and tables. The tables come last: Ready asks
@@ -71,10 +75,10 @@ func (s *Service) Ready(ctx context.Context) error {
 
 // The codes of errors.
 const (
-	Unauthenticated    fault.Code = "UNAUTHENTICATED"
+	Unauthenticated               = session.GuestCode
 	InvalidCredentials fault.Code = "INVALID_CREDENTIALS" //nolint:gosec // a code, no secret
 	InvalidToken       fault.Code = "INVALID_TOKEN"
-	RefreshReused      fault.Code = "REFRESH_REUSED"
+	RefreshReused                 = session.ReusedCode
 	AccountDeleted     fault.Code = "ACCOUNT_DELETED"
 	NotDeleted         fault.Code = "NOT_DELETED"
 	AccountSuspended   fault.Code = "ACCOUNT_SUSPENDED"

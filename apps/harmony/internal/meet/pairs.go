@@ -11,6 +11,7 @@ import (
 	"prompthub/apps/harmony/internal/pairs"
 	"prompthub/internal/fault"
 	"prompthub/internal/host/function"
+	"prompthub/internal/storage/outbox"
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
@@ -56,7 +57,8 @@ func (s *Service) changeWoken(ctx context.Context, by string, p pairs.Pair, wake
 		next := p
 		done, err := do(&next, side, s.Now())
 		if err != nil || done {
-			return p, false, s.unlessPair(ctx, wake, err)
+			s.pairOutbox().Cancel(ctx, wake)
+			return p, false, err
 		}
 		next.Version++
 		next.Attempt[side] = attempt
@@ -125,19 +127,11 @@ func (s *Service) wakePair(ctx context.Context, p pairs.Pair) (queue.Receipt, er
 	if s.Transact != nil {
 		return queue.Receipt{}, nil
 	}
-	return s.sendPair(ctx, pairChange{p.IDs[0], p.IDs[1], s.landed()}, wakeAfter)
+	return s.pairOutbox().Send(ctx, pairChange{p.IDs[0], p.IDs[1], s.landed()})
 }
 
-func (s *Service) sendPair(ctx context.Context, c pairChange, after time.Duration) (queue.Receipt, error) {
-	text, err := json.Marshal(c)
-	if err != nil {
-		return queue.Receipt{}, err
-	}
-	return s.send(ctx, QueuePairs, string(text), after)
-}
-
-func (s *Service) unlessPair(ctx context.Context, wake queue.Receipt, err error) error {
-	return s.cancel(ctx, QueuePairs, wake, err)
+func (s *Service) pairOutbox() outbox.Outbox {
+	return outbox.Outbox{Store: s.Store, Queues: s.Queues, Queue: QueuePairs, After: wakeAfter}
 }
 
 // PairTables names the tables of pairs and of the lists that follow from them.
@@ -188,7 +182,8 @@ func (s *Service) projectPair(ctx context.Context, wake queue.Receipt, before *p
 	if err := errors.Join(errs...); err != nil {
 		return rowstore.Unavailable(err)
 	}
-	return s.unlessPair(ctx, wake, nil)
+	s.pairOutbox().Cancel(ctx, wake)
+	return nil
 }
 
 // followMatch writes the row of Matches of one of a pair. Its key stays, so it gives way to a
@@ -233,11 +228,11 @@ func (s *Service) settlePair(ctx context.Context, in function.Invocation) error 
 	if err := json.Unmarshal([]byte(in.Text), &c); err != nil {
 		return fmt.Errorf("read message: %w", err)
 	}
-	err := s.SettlePair(ctx, c.Smaller, c.Larger)
-	if err == nil && !s.Now().After(c.Until) {
-		_, err = s.sendPair(ctx, c, max(c.Until.Sub(s.Now()), 0)+time.Second)
+	looked := s.Now()
+	if err := s.SettlePair(ctx, c.Smaller, c.Larger); err != nil {
+		return err
 	}
-	return err
+	return s.pairOutbox().Again(ctx, c, c.Until, looked)
 }
 
 // pair reads the pair of two members.

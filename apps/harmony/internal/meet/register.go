@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"sync"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/fault"
 	"prompthub/internal/host/function"
+	"prompthub/internal/storage/outbox"
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
@@ -77,17 +77,18 @@ func (s *Service) Register(ctx context.Context, r Registration) (SignedIn, error
 		taken, err = s.owner(ctx, u.Email)
 		return err
 	}, func(ctx context.Context) (err error) {
-		wake, err = s.wake(ctx, userChange{Kind: KindUser, ID: u.ID, Language: r.Language, Until: s.landed()}, wakeAfter)
+		wake, err = s.Outbox().Send(ctx, userChange{Kind: KindUser, ID: u.ID, Language: r.Language, Until: s.landed()})
 		return err
 	})
 	if err == nil && taken != "" {
 		err = emailTaken()
 	}
-	if err != nil {
-		return SignedIn{}, s.unless(ctx, wake, err)
+	if err == nil {
+		u.PasswordHash, err = s.Passwords.Hash(ctx, r.By.as(""), r.Password)
 	}
-	if u.PasswordHash, err = s.Passwords.Hash(ctx, r.By.as(""), r.Password); err != nil {
-		return SignedIn{}, s.unless(ctx, wake, err)
+	if err != nil {
+		s.Outbox().Cancel(ctx, wake)
+		return SignedIn{}, err
 	}
 	u.CreatedAt = s.Now().UTC()
 	u.UpdatedAt, u.LastSeen = u.CreatedAt, u.CreatedAt
@@ -100,23 +101,23 @@ func (s *Service) Register(ctx context.Context, r Registration) (SignedIn, error
 	}
 	if err := s.takeEmail(ctx, u); err != nil {
 		if fault.CodeOf(err) == EmailTaken && s.RemoveKey(ctx, s.Tables.Users, account.UserKey(u.ID)) == nil {
-			return SignedIn{}, s.unless(ctx, wake, err)
+			s.Outbox().Cancel(ctx, wake)
 		}
 		return SignedIn{}, err
 	}
-	x, tokens := s.newSession(u, r.By.Agent)
+	g := s.sessions.New(u.ID, r.By.Agent, u.SessionsAfter)
 	var completed, opened error
 	var wg sync.WaitGroup
 	wg.Go(func() { completed = s.complete(ctx, u, r.Language) })
-	opened = s.Insert(ctx, s.Tables.Sessions, x.Row())
+	opened = s.Insert(ctx, s.Tables.Sessions, s.sessions.Row(g.Session))
 	wg.Wait()
 	if completed == nil {
-		_ = s.unless(ctx, wake, nil) // nothing follows any more
+		s.Outbox().Cancel(ctx, wake) // nothing follows any more
 	}
 	if opened != nil {
 		return SignedIn{}, fault.Wrap(fault.Unavailable, "the account is made, but you are not signed in yet; sign in", opened)
 	}
-	return SignedIn{s.meOf(u, Images{}), tokens, s.newDevice(u)}, nil
+	return SignedIn{s.meOf(u, Images{}), account.TokensOf(g, s.Now()), s.newDevice(u)}, nil
 }
 
 // countSignUp counts a registration for its address, also one that is refused because an account
@@ -145,7 +146,7 @@ func (s *Service) newUser(r *Registration) (User, error) {
 		Bio: b.Bio(r.Bio), Location: b.Location(r.Location), Gender: r.Gender, Role: Member,
 	}
 	var place [8]byte
-	s.fill(place[:])
+	s.sessions.Fill(place[:])
 	u.Shuffle = fmt.Sprintf("%x", place)
 	b.OneOf("gender", r.Gender, rules.Genders, rules.GenderUnknown)
 	b.OneOf("language", r.Language, rules.Languages, rules.LanguageUnknown)
@@ -209,47 +210,9 @@ func (s *Service) complete(ctx context.Context, u User, language string) error {
 	return errors.Join(errs...)
 }
 
-// wake sends the message of a change, before anything is changed.
-func (s *Service) wake(ctx context.Context, c userChange, after time.Duration) (queue.Receipt, error) {
-	text, err := json.Marshal(c)
-	if err != nil {
-		return queue.Receipt{}, err
-	}
-	return s.send(ctx, QueueLists, string(text), after)
-}
-
-func (s *Service) send(ctx context.Context, name, text string, after time.Duration) (queue.Receipt, error) {
-	r, err := s.Queues.Send(ctx, name, text, after)
-	if err != nil {
-		return queue.Receipt{}, rowstore.Unavailable(fmt.Errorf("send to %s: %w", name, err))
-	}
-	return r, nil
-}
-
-// unless deletes the message of a change of a user that needs it no more, and returns err.
-func (s *Service) unless(ctx context.Context, wake queue.Receipt, err error) error {
-	return s.cancel(ctx, QueueLists, wake, err)
-}
-
-// cancel deletes a message that is needed no more, after the answer, and returns err.
-func (s *Service) cancel(ctx context.Context, name string, wake queue.Receipt, err error) error {
-	if wake.ID != "" {
-		ctx := context.WithoutCancel(ctx)
-		s.Background(func() {
-			if err := s.Queues.Delete(ctx, name, wake); err != nil && !errors.Is(err, queue.ErrGone) {
-				s.Log.WarnContext(ctx, "a message stays that is not needed any more", slog.String("error", err.Error()))
-			}
-		})
-	}
-	return err
-}
-
-// unlessFailed is unless, but keeps the message if there is an error.
-func (s *Service) unlessFailed(ctx context.Context, wake queue.Receipt, err error) error {
-	if err != nil {
-		return err
-	}
-	return s.unless(ctx, wake, nil)
+// Outbox returns the messages of changes of users, and of the rooms around them.
+func (s *Service) Outbox() outbox.Outbox {
+	return outbox.Outbox{Store: s.Store, Queues: s.Queues, Queue: QueueLists, After: wakeAfter}
 }
 
 // Triggers returns the functions that no request starts. Each may run twice, late and in any order.
@@ -277,15 +240,15 @@ func (s *Service) settle(ctx context.Context, c userChange) error {
 	if c.Language != "" {
 		return s.settleRegistration(ctx, c)
 	}
+	looked := s.Now()
 	u, err := s.user(ctx, c.ID)
 	if err != nil || u == nil {
 		return err
 	}
-	err = s.followUser(ctx, *u)
-	if err == nil && !s.Now().After(c.Until) {
-		err = s.later(ctx, c)
+	if err := s.followUser(ctx, *u); err != nil {
+		return err
 	}
-	return err
+	return s.Outbox().Again(ctx, c, c.Until, looked)
 }
 
 // followUser has the profile follow its pictures, and decks follow the member.
@@ -316,16 +279,13 @@ func (s *Service) SettleUser(ctx context.Context, id, language string) error {
 // settleRegistration finishes a registration that was committed, and removes one that was not, once
 // no write of it can land any more.
 func (s *Service) settleRegistration(ctx context.Context, c userChange) error {
+	looked := s.Now()
 	u, err := s.user(ctx, c.ID)
 	if err != nil {
 		return err
 	}
-	landed := s.Now().After(c.Until)
 	if u == nil {
-		if landed {
-			return nil
-		}
-		return s.later(ctx, c)
+		return s.Outbox().Again(ctx, c, c.Until, looked)
 	}
 	owner, err := s.owner(ctx, u.Email)
 	switch {
@@ -333,20 +293,11 @@ func (s *Service) settleRegistration(ctx context.Context, c userChange) error {
 		return err
 	case owner == u.ID:
 		return s.complete(ctx, *u, c.Language)
-	case owner == "" && !landed:
-		return s.later(ctx, c)
+	case owner == "" && !looked.After(c.Until):
+		return s.Outbox().Again(ctx, c, c.Until, looked)
 	}
 	if err := s.RemoveKey(ctx, s.Tables.Users, account.UserKey(u.ID)); err != nil {
 		return err
 	}
-	if !landed { // the row of the user itself may land again
-		return s.later(ctx, c)
-	}
-	return nil
-}
-
-// later has a message come again when no write of its change can land any more.
-func (s *Service) later(ctx context.Context, c userChange) error {
-	_, err := s.wake(ctx, c, max(c.Until.Sub(s.Now()), 0)+time.Second)
-	return err
+	return s.Outbox().Again(ctx, c, c.Until, looked) // the row of the user itself may land again
 }

@@ -2,9 +2,6 @@ package meet
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
-	"sync"
 	"time"
 
 	"prompthub/apps/harmony/internal/attempts"
@@ -24,16 +21,12 @@ func (s *Service) Admit(ctx context.Context, c Claim, reads ...func(context.Cont
 
 // Look is Admit for a route that guests may ask for too: a guest is the zero User.
 func (s *Service) Look(ctx context.Context, c Claim, reads ...func(context.Context) error) (User, error) {
-	if c.UserID != "" {
-		return s.Admit(ctx, c, reads...)
+	caller, err := s.sessions.Visit(ctx, c, s.active, reads...)
+	if c.UserID == "" {
+		return User{}, err
 	}
-	errs := make([]error, len(reads))
-	var wg sync.WaitGroup
-	for i, read := range reads {
-		wg.Go(func() { errs[i] = read(ctx) })
-	}
-	wg.Wait()
-	return User{}, errors.Join(errs...)
+	found, err := s.note(ctx, caller, err)
+	return found.User, err
 }
 
 // An Author is what a reader sees of a member who wrote or takes part in something. ID and ImageURL
@@ -86,34 +79,6 @@ func (s *Service) NewID() string { return s.newID() }
 // Landed returns by when every write of a change that begins now has landed, or never will.
 func (s *Service) Landed() time.Time { return s.landed() }
 
-// Wake sends a message to QueueLists, which is seen after a while: a change may be half-way then,
-// and its job finishes it.
-func (s *Service) Wake(ctx context.Context, change any) (queue.Receipt, error) {
-	return s.sendChange(ctx, change, wakeAfter)
-}
-
-// WakeLater has a message come again once no write of its change can land any more.
-func (s *Service) WakeLater(ctx context.Context, change any, landed time.Time) error {
-	if s.Now().After(landed) {
-		return nil
-	}
-	_, err := s.sendChange(ctx, change, max(landed.Sub(s.Now()), 0)+time.Second)
-	return err
-}
-
-func (s *Service) sendChange(ctx context.Context, change any, after time.Duration) (queue.Receipt, error) {
-	text, err := json.Marshal(change)
-	if err != nil {
-		return queue.Receipt{}, err
-	}
-	return s.send(ctx, QueueLists, string(text), after)
-}
-
-// Cancel deletes a message of Wake that is needed no more, after the answer.
-func (s *Service) Cancel(ctx context.Context, wake queue.Receipt) {
-	_ = s.unless(ctx, wake, nil)
-}
-
 // A Settler finishes what messages of one kind are about. They may come twice, late and in any
 // order.
 type Settler struct {
@@ -139,7 +104,7 @@ func (s *Service) Contest() *Contest { return &Contest{s: s, until: s.Now().Add(
 // yet.
 func (c *Contest) Cancel(ctx context.Context, wake queue.Receipt) {
 	if c.lost == 0 {
-		c.s.Cancel(ctx, wake)
+		c.s.Outbox().Cancel(ctx, wake)
 	}
 }
 

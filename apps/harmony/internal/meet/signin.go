@@ -10,6 +10,7 @@ import (
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/fault"
 	"prompthub/internal/http/auth/password"
+	"prompthub/internal/http/auth/session"
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/storage/rowstore"
 )
@@ -105,12 +106,12 @@ func (s *Service) enter(ctx context.Context, address, password string, by Asker,
 		owner = s.newID() // of no user: the same reads follow
 	}
 	var u *User
-	var all []account.Session
+	var all []session.Session
 	err = rowstore.Both(ctx, func(ctx context.Context) (err error) {
 		u, err = s.user(ctx, owner)
 		return err
 	}, func(ctx context.Context) (err error) {
-		all, err = s.sessions(ctx, owner)
+		all, err = s.sessions.All(ctx, owner)
 		return err
 	})
 	if err != nil {
@@ -138,27 +139,19 @@ func (s *Service) enter(ctx context.Context, address, password string, by Asker,
 		ctx := context.WithoutCancel(ctx)
 		s.Background(func() { s.renew(ctx, *u, password) })
 	}
-	gone := account.Beyond(all, *u, s.Now())
-	x, tokens := s.newSession(*u, by.Agent)
+	g := s.sessions.New(u.ID, by.Agent, u.SessionsAfter)
 	var pictures Images
 	err = rowstore.Both(ctx, func(ctx context.Context) (err error) {
 		if u.ProfileImageURL != "" { // it has pictures
 			pictures, err = s.images(ctx, u.ID)
 		}
 		return err
-	}, func(ctx context.Context) error { return s.Insert(ctx, s.Tables.Sessions, x.Row()) })
+	}, func(ctx context.Context) error { return s.Insert(ctx, s.Tables.Sessions, s.sessions.Row(g.Session)) })
 	if err != nil {
 		return SignedIn{}, err
 	}
-	if len(gone) > 0 {
-		ctx := context.WithoutCancel(ctx)
-		s.Background(func() {
-			for _, x := range gone {
-				_ = s.RemoveKey(ctx, s.Tables.Sessions, account.SessionKey(x.User, x.ID)) // the next sign-in does it again
-			}
-		})
-	}
-	return SignedIn{s.meOf(*u, pictures), tokens, s.newDevice(*u)}, nil
+	s.sessions.Trim(ctx, all, *u)
+	return SignedIn{s.meOf(*u, pictures), account.TokensOf(g, s.Now()), s.newDevice(*u)}, nil
 }
 
 // device returns the name of a device that has signed a user in, nil standing for one who is not
@@ -172,7 +165,7 @@ func (s *Service) device(u *User, token string) (name string, ok bool) {
 
 func (s *Service) newDevice(u User) string {
 	var drawn [8]byte
-	s.fill(drawn[:])
+	s.sessions.Fill(drawn[:])
 	return u.NewDevice(drawn, s.Now())
 }
 
@@ -245,7 +238,7 @@ func (s *Service) ChangePassword(ctx context.Context, c Claim, current, changed 
 	if err != nil {
 		return err
 	}
-	after := s.endSessions()
+	after := s.sessions.EndBefore()
 	// The caller's session is made as young as it must be first: alone that changes nothing.
 	if err := s.keepSession(ctx, c, after); err != nil {
 		return err
@@ -264,15 +257,15 @@ func (s *Service) ChangePassword(ctx context.Context, c Claim, current, changed 
 // Reset sets a new password for the member that a token names. A token can be used once. All
 // sessions of the member end.
 func (s *Service) Reset(ctx context.Context, token, password string) error {
-	c, ok := account.ParseToken(account.ResetForm, token)
+	c, ok := session.Parse[User](account.ResetForm, token)
 	if !ok {
 		return invalidToken()
 	}
-	u, x, err := s.claimed(ctx, c)
+	u, x, err := s.sessions.Find(ctx, c)
 	if err != nil {
 		return err
 	}
-	if u == nil || x == nil || x.IsSignIn() || !x.Lives(*u, s.Now()) || !c.Proves(x.RefreshHash) {
+	if u == nil || x == nil || s.sessions.IsSignIn(*x) || !s.sessions.Lives(*x, *u) || !c.Proves(x.RefreshHash) {
 		return invalidToken()
 	}
 	var b rules.Broken
@@ -284,9 +277,9 @@ func (s *Service) Reset(ctx context.Context, token, password string) error {
 	if err != nil {
 		return err
 	}
-	after := s.endSessions()
+	after := s.sessions.EndBefore()
 	_, err = s.changeUser(ctx, *u, func(u *User) error {
-		if u.PasswordHash != hash && !x.Lives(*u, s.Now()) {
+		if u.PasswordHash != hash && !s.sessions.Lives(*x, *u) {
 			return invalidToken() // another request has used the token
 		}
 		u.PasswordHash, u.SessionsAfter = hash, after
@@ -302,11 +295,6 @@ func (s *Service) NewReset(ctx context.Context, address string) (token string, e
 	if err != nil {
 		return "", err
 	}
-	now := s.Now().UTC()
-	secret := s.newSecret()
-	x := account.Session{User: u.ID, ID: s.newID(), RefreshHash: account.Hashed(secret), CreatedAt: now, UsedAt: now, AccessEnds: now, Ends: now.Add(account.ResetFor), Device: "reset"}
-	if x.CreatedAt.Before(u.SessionsAfter) {
-		x.CreatedAt = u.SessionsAfter
-	}
-	return x.Token(account.ResetForm, secret), s.Insert(ctx, s.Tables.Sessions, x.Row())
+	x, secret := s.sessions.NewToken(u.ID, "reset", u.SessionsAfter, account.ResetFor)
+	return account.ResetForm.Token(x, secret), s.Insert(ctx, s.Tables.Sessions, s.sessions.Row(x))
 }

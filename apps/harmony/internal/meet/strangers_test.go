@@ -11,6 +11,7 @@ import (
 	"prompthub/apps/harmony/internal/account"
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/internal/fault"
+	"prompthub/internal/http/auth/session"
 )
 
 // slept has a world tell how long its requests slept.
@@ -93,7 +94,7 @@ func TestDevices(t *testing.T) {
 	later := append([]byte{}, id...)
 	later[len(later)-6]++ // more than 90 days
 	for name, token := range map[string]string{
-		"none": "", "of another member": other.Device, "an access token": in.Tokens.Access, "a secret of zeros": account.DeviceForm.Format(id, account.Secret{}),
+		"none": "", "of another member": other.Device, "an access token": in.Tokens.Access, "a secret of zeros": account.DeviceForm.Format(id, session.Secret{}),
 		"a later time": account.DeviceForm.Format(later, secretOf), "cut": in.Device[:len(in.Device)-1],
 	} {
 		require.False(t, known(token), name)

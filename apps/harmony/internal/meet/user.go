@@ -2,11 +2,11 @@ package meet
 
 import (
 	"context"
-	"errors"
 
 	"prompthub/apps/harmony/internal/account"
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/fault"
+	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
 )
 
@@ -37,36 +37,15 @@ func (s *Service) owner(ctx context.Context, normal string) (string, error) {
 	return row.Props.Get("UserId").Str(), nil
 }
 
-// changeUser rewrites the row of a user, of which u was read, until no other writer came first.
-// change may be called again for a newer row, or for one that an earlier try has written although
-// its answer was lost.
+// changeUser changes the row of a user. change may be called several times. Each must come to the
+// same end when its earlier write has landed.
 func (s *Service) changeUser(ctx context.Context, u User, change func(*User) error) (User, error) {
-	for try := 0; ; try++ {
-		next := u
-		if err := change(&next); err != nil {
-			return User{}, err
-		}
-		next.Version++
-		next.UpdatedAt = s.Now().UTC()
-		err := s.Write(ctx, s.Tables.Users, []table.Op{{Kind: table.Replace, Row: next.Row(s.Now())}})
-		if err == nil {
-			return next, nil
-		}
-		if errors.Is(err, table.ErrNotFound) {
-			return User{}, noUser()
-		}
-		if err := s.Retry(ctx, try, err); err != nil {
-			return User{}, err
-		}
-		again, err := s.user(ctx, u.ID)
-		if err != nil {
-			return User{}, err
-		}
-		if again == nil {
-			return User{}, noUser()
-		}
-		u = *again
-	}
+	return rowstore.Rewrite(ctx, s.Store, s.Tables.Users, u, func(u *User) (table.Row, error) {
+		err := change(u)
+		u.Version++
+		u.UpdatedAt = s.Now().UTC()
+		return u.Row(s.Now()), err
+	}, func(ctx context.Context) (*User, error) { return s.user(ctx, u.ID) }, noUser)
 }
 
 // SetRole gives the member with an address a role. It is for operators; SetRoleOf is for admins.

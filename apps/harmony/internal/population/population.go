@@ -14,6 +14,7 @@ import (
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/pairs"
 	"prompthub/apps/harmony/internal/rules"
+	"prompthub/internal/http/auth/session"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
 )
@@ -28,7 +29,7 @@ type Member struct {
 	Shuffle     string
 
 	Access string // the token of a session that lasts a day
-	secret [2]account.Secret
+	secret [2]session.Secret
 	email  string
 }
 
@@ -53,7 +54,7 @@ func Make(n int) Member {
 		m.Preferences.AgeMin, m.Preferences.AgeMax = max(age-10, rules.Adult), age+10
 	}
 	for i := range m.secret {
-		m.secret[i] = account.Secret(append(append([]byte{}, bytes(r)...), bytes(r)...))
+		m.secret[i] = session.Secret(append(append([]byte{}, bytes(r)...), bytes(r)...))
 	}
 	return m
 }
@@ -91,10 +92,9 @@ func write(ctx context.Context, s *meet.Service, m Member) (Member, error) {
 		ID: m.ID, Email: m.email, Name: m.Name, Gender: m.Gender, BirthDate: m.BirthDate, Position: m.Position, Role: account.Member, Registered: true, Shuffle: m.Shuffle,
 		Bio: "Tea, seven lamps, and every concert since the first one.", Location: "Москва", CreatedAt: now, UpdatedAt: now, LastSeen: now,
 	}
-	session := account.Session{User: m.ID, ID: m.ID, CreatedAt: now, Device: "made up"}
-	session, tokens := session.With(m.secret[0], m.secret[1], now)
-	session.AccessEnds = now.Add(24 * time.Hour)
-	m.Access = tokens.Access
+	g := account.Sessions.Grant(session.Session{User: m.ID, ID: m.ID, CreatedAt: now, Device: "made up"}, m.secret[0], m.secret[1], now)
+	g.AccessEnds = now.Add(24 * time.Hour)
+	m.Access = account.TokensOf(g, now).Access
 	for _, w := range []struct {
 		table string
 		row   table.Row
@@ -102,7 +102,7 @@ func write(ctx context.Context, s *meet.Service, m Member) (Member, error) {
 		{s.Tables.Users, u.Row(now)},
 		{s.Tables.UserEmails, table.Row{Key: account.EmailKey(u.Email), Props: table.Props{{Name: "UserId", Value: table.String(u.ID)}}}},
 		{s.Tables.UserPreferences, account.PreferencesRow(u.ID, m.Preferences, account.Daily{}, now)},
-		{s.Tables.Sessions, session.Row()},
+		{s.Tables.Sessions, table.Row{Key: table.Key{Partition: m.ID, Row: m.ID}, Props: session.Columns.Props(&g.Session)}},
 	} {
 		if err := s.Upsert(ctx, w.table, w.row); err != nil {
 			return m, err

@@ -14,6 +14,7 @@ import (
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/meettest"
 	"prompthub/apps/harmony/internal/web"
+	auth "prompthub/internal/http/auth/session"
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/testing/callertest"
 )
@@ -31,7 +32,7 @@ func TestCallers(t *testing.T) {
 	w.Clock.Pass(account.AccessFor)
 	in, err := w.Login(t.Context(), "anna@example.com", "tea under seven lamps", meet.Asker{Agent: "test"})
 	require.NoError(t, err)
-	claim, ok := account.ParseToken(account.AccessForm, in.Tokens.Access)
+	claim, ok := auth.Parse[account.User](account.AccessForm, in.Tokens.Access)
 	require.True(t, ok)
 	ended := in.Tokens.Access + "." + in.Tokens.Refresh
 	require.NoError(t, w.Logout(t.Context(), claim, false))
@@ -53,7 +54,7 @@ func TestCallers(t *testing.T) {
 	madeUp := func(r *http.Request, i int) {
 		ids := make([]byte, account.AccessForm.IDBytes)
 		ids[0], ids[1] = byte(i), byte(i>>8)
-		cookie(account.AccessForm.Format(ids, account.Secret{})+"."+account.RefreshForm.Format(ids, account.Secret{}))(r, i)
+		cookie(account.AccessForm.Format(ids, auth.Secret{})+"."+account.RefreshForm.Format(ids, auth.Secret{}))(r, i)
 	}
 	ids, _, _ := account.AccessForm.Bytes(in.Tokens.Access)
 	l := httpjson.Limits{Reads: 1, ReadBurst: callertest.Burst, Writes: 1, WriteBurst: callertest.Burst}
@@ -69,7 +70,7 @@ func TestCallers(t *testing.T) {
 			{Name: "a guest", Sign: func(*http.Request, int) {}},
 			{Name: "made-up tokens", Sign: madeUp},
 			{Name: "no tokens", Sign: cookie("x.y")},
-			{Name: "the right ids with a wrong secret", Sign: cookie(account.AccessForm.Format(ids, account.Secret{1}) + ".x")},
+			{Name: "the right ids with a wrong secret", Sign: cookie(account.AccessForm.Format(ids, auth.Secret{1}) + ".x")},
 			{Name: "the cookie of a session that has ended", Sign: cookie(ended)},
 			{Name: "the cookie of a session whose access token is over", Renews: true, Sign: cookie(over)},
 			{Name: "ten sessions of a member", IsMember: true, Sign: func(r *http.Request, i int) { cookie(sessions[i%10])(r, i) }},

@@ -9,11 +9,11 @@ import (
 	"strings"
 	"time"
 
-	"prompthub/apps/harmony/internal/account"
 	"prompthub/apps/harmony/internal/cookie"
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/fault"
+	"prompthub/internal/http/auth/session"
 	"prompthub/internal/http/httpjson"
 )
 
@@ -83,7 +83,7 @@ func (s *web) signUp(r *request) error {
 // asker is who asks to be signed in, on a device that may have done so before.
 func (r *request) asker() meet.Asker {
 	site, network := httpjson.AddressClass(r.Request)
-	return meet.Asker{Site: site, Network: network, Device: cookie.Device(r.Request), Agent: account.Device(r.UserAgent())}
+	return meet.Asker{Site: site, Network: network, Device: cookie.Device(r.Request), Agent: session.Device(r.UserAgent())}
 }
 
 // keep has the browser keep a session, and that it has signed the member in.
@@ -259,7 +259,7 @@ func decimal(s string) string { return strings.Replace(strings.TrimSpace(s), ","
 
 // A settingsBody is what the page of settings shows besides its fields.
 type settingsBody struct {
-	Sessions []meet.SessionInfo
+	Sessions []session.Info
 	Blocked  meet.Page // the newest
 }
 

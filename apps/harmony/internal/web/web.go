@@ -17,7 +17,6 @@ import (
 	"strings"
 	"time"
 
-	"prompthub/apps/harmony/internal/account"
 	"prompthub/apps/harmony/internal/blog"
 	"prompthub/apps/harmony/internal/chats"
 	"prompthub/apps/harmony/internal/cookie"
@@ -28,6 +27,7 @@ import (
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/apps/harmony/internal/shop"
 	"prompthub/internal/fault"
+	"prompthub/internal/http/auth/session"
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/http/pages"
 	"prompthub/internal/storage/blob/picture"
@@ -148,7 +148,7 @@ func (s *web) route(pattern string, act action, who access, most int64) {
 		}
 		v.Allow = func() error {
 			if who == member && req.who == nil {
-				return meet.SignIn()
+				return session.SignIn()
 			}
 			return nil
 		}
@@ -164,7 +164,7 @@ func (s *web) recognize(r *request, c meet.Claim) error {
 		return err
 	}
 	r.claim, r.who, r.lang = c, &me, lang
-	httpjson.SetUser(r.Context(), account.LogKey(me.ID))
+	httpjson.SetUser(r.Context(), session.LogKey(me.ID))
 	return nil
 }
 

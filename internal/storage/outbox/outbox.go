@@ -1,0 +1,98 @@
+// Package outbox sends the messages by which a change is finished whose process stops. A message is
+// sent before the change and is seen a while later, unless all that follows from the change is done
+// before. Its job looks at the rows, and may find that nothing is left to do.
+package outbox
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"prompthub/internal/storage/queue"
+	"prompthub/internal/storage/rowstore"
+)
+
+// An Outbox is the messages of a queue.
+type Outbox struct {
+	*rowstore.Store
+	Queues queue.Queues
+	Queue  string
+	After  time.Duration // when a message is seen that was sent before its change
+}
+
+// Send sends the message of a change, before the change is made.
+func (o Outbox) Send(ctx context.Context, change any) (queue.Receipt, error) {
+	return o.send(ctx, change, o.After)
+}
+
+// Tell sends the message of a change that was made, to be seen now.
+func (o Outbox) Tell(ctx context.Context, change any) error {
+	_, err := o.send(ctx, change, 0)
+	return err
+}
+
+// Again has the message of a change come again once no write of the change can land any more,
+// unless its job has looked at the rows after that.
+func (o Outbox) Again(ctx context.Context, change any, landed, looked time.Time) error {
+	if looked.After(landed) {
+		return nil
+	}
+	_, err := o.send(ctx, change, max(landed.Sub(o.Now()), 0)+time.Second)
+	return err
+}
+
+func (o Outbox) send(ctx context.Context, change any, delay time.Duration) (queue.Receipt, error) {
+	text, err := json.Marshal(change)
+	if err != nil {
+		return queue.Receipt{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, rowstore.CallWithin)
+	defer cancel()
+	r, err := o.Queues.Send(ctx, o.Queue, string(text), delay)
+	if err != nil {
+		return queue.Receipt{}, rowstore.Unavailable(fmt.Errorf("send to %s: %w", o.Queue, err))
+	}
+	return r, nil
+}
+
+// Cancel takes back the message of a change, after the answer, when all that follows from the
+// change is done, or it was not made. There may be no message.
+func (o Outbox) Cancel(ctx context.Context, r queue.Receipt) {
+	o.later(ctx, r, "a message stays that is not needed any more", func(ctx context.Context) error {
+		return o.Queues.Delete(ctx, o.Queue, r)
+	})
+}
+
+// Forward makes the message of a change that was made come now, after the answer. If it fails, the
+// message comes by itself.
+func (o Outbox) Forward(ctx context.Context, r queue.Receipt) {
+	o.later(ctx, r, "a message was not brought forward; it comes by itself", func(ctx context.Context) error {
+		_, err := o.Queues.Hide(ctx, o.Queue, r, 0)
+		return err
+	})
+}
+
+func (o Outbox) later(ctx context.Context, r queue.Receipt, failed string, do func(context.Context) error) {
+	if r.ID == "" {
+		return
+	}
+	ctx = context.WithoutCancel(ctx)
+	o.Background(func() {
+		ctx, cancel := context.WithTimeout(ctx, rowstore.CallWithin)
+		defer cancel()
+		if err := do(ctx); err != nil && !errors.Is(err, queue.ErrGone) {
+			o.Log.WarnContext(ctx, failed, slog.String("queue", o.Queue), slog.String("error", err.Error()))
+		}
+	})
+}
+
+// Finish cancels the message of a change unless there is an error, and returns the error.
+func (o Outbox) Finish(ctx context.Context, r queue.Receipt, err error) error {
+	if err == nil {
+		o.Cancel(ctx, r)
+	}
+	return err
+}
