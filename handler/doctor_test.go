@@ -8,6 +8,8 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,6 +21,7 @@ import (
 	"prompthub/internal/host/command"
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/testing/azurite"
+	"prompthub/internal/testing/functiontest"
 )
 
 // examined runs doctor, and returns what it alerts of by name.
@@ -73,6 +76,7 @@ func TestDoctorOfAnAccount(t *testing.T) {
 	require.NoError(t, err)
 	a := newApp(s, st, slog.New(slog.DiscardHandler), nil)
 	require.NoError(t, a.db.Create(t.Context()))
+	require.NoError(t, st.Blobs.Create(t.Context(), "doctor-backups")) // as the deployment does
 	require.Empty(t, examined(t, "--app", none))
 
 	poison := queue.Poison("index-repairs")
@@ -86,6 +90,20 @@ func TestDoctorOfAnAccount(t *testing.T) {
 
 	t.Setenv("QUEUE_PREFIX", "another-")
 	one(t, examined(t, "--app", none), "Queues", "does not exist", "QUEUE_PREFIX")
+	t.Setenv("QUEUE_PREFIX", "doctor-")
+	t.Setenv("CONTAINER_PREFIX", "another-")
+	one(t, examined(t, "--app", none), "Containers", "does not exist", "PREFIX")
+	t.Setenv("CONTAINER_PREFIX", "doctor-")
+	t.Setenv("AzureWebJobsStorage", azuriteWithoutBlobs(storage))
+	one(t, examined(t, "--app", none), "Containers", "refused", "firewall")
+	t.Setenv("AzureWebJobsStorage", storage)
+
+	for kind, role := range map[string]string{"Queue": "Queues", "Blob": "Containers"} {
+		t.Setenv("AzureWebJobsStorage", mayOnlyRead(t, storage, kind))
+		one(t, examined(t, "--app", none), role, "403", "Storage Queue Data Contributor")
+	}
+	t.Setenv("AzureWebJobsStorage", storage)
+
 	t.Setenv("QUEUE_PREFIX", "")
 	require.Contains(t, examined(t, "--app", none)["Settings"].Value, "QUEUE_PREFIX")
 	t.Setenv("QUEUE_PREFIX", "doctor-")
@@ -110,6 +128,37 @@ func TestDoctorOfAnAccount(t *testing.T) {
 	away := fmt.Sprintf("DefaultEndpointsProtocol=http;AccountName=devstoreaccount1;AccountKey=%s;TableEndpoint=http://%[2]s/a;QueueEndpoint=http://%[2]s/a;BlobEndpoint=http://%[2]s/a;", key, l.Addr())
 	t.Setenv("AzureWebJobsStorage", away)
 	require.Contains(t, examined(t, "--app", none)["Tables"].Alert, "firewall")
+}
+
+// azuriteWithoutBlobs returns a connection string of which the blob service is not there.
+func azuriteWithoutBlobs(storage string) string {
+	_, rest, _ := strings.Cut(storage, "BlobEndpoint=")
+	endpoint, _, _ := strings.Cut(rest, ";")
+	return strings.Replace(storage, endpoint, "http://127.0.0.1:9/a", 1)
+}
+
+// mayOnlyRead returns a connection string whose queues or blobs are those of another, where a write
+// is refused as if an identity had the role of a reader.
+func mayOnlyRead(t *testing.T, storage, kind string) string {
+	t.Helper()
+	_, rest, _ := strings.Cut(storage, kind+"Endpoint=")
+	endpoint, _, _ := strings.Cut(rest, ";")
+	at, err := url.Parse(endpoint)
+	require.NoError(t, err)
+	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		r.SetURL(&url.URL{Scheme: at.Scheme, Host: at.Host})
+		r.Out.Host = at.Host
+	}}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			w.Header().Set("X-Ms-Error-Code", "AuthorizationPermissionMismatch")
+			w.WriteHeader(http.StatusForbidden)
+			return
+		}
+		proxy.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	return strings.Replace(storage, endpoint, server.URL+at.Path, 1)
 }
 
 // TestDoctorOfAStore: an embedded store is examined as status does it, also while a service has it.
@@ -153,23 +202,58 @@ func TestDoctorOfFunctions(t *testing.T) {
 	require.NoError(t, os.RemoveAll(filepath.Join(dir, "functions", "index-repairs")))
 	one(t, look(dir), "Functions", "no folder for index-repairs", "this release")
 	dir = copied()
-	require.NoError(t, os.Rename(filepath.Join(dir, "functions", "anti-entropy"), filepath.Join(dir, "functions", "entropy")))
-	require.NoError(t, os.CopyFS(filepath.Join(dir, "functions", "anti-entropy"), os.DirFS("../functions/anti-entropy")))
-	require.Empty(t, look(dir), "off Azure a program may have fewer jobs")
-	t.Setenv("AzureWebJobsStorage", "UseDevelopmentStorage=true")
-	require.Contains(t, look(dir)["Functions"].Value, "does not know entropy")
-	require.Contains(t, look(dir)["Functions"].Alert, "same release")
-	t.Setenv("AzureWebJobsStorage", "")
-	dir = copied()
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "functions", "tags", "function.json"), []byte("{"), 0o600))
-	one(t, look(dir), "Functions", "tags", "does not load")
-	dir = copied()
-	text, err := os.ReadFile(filepath.Join(dir, "host.json"))
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "host.json"), []byte(strings.Replace(string(text), `"enableProxyingHttpRequest": true`, `"enableProxyingHttpRequest": false`, 1)), 0o600))
-	one(t, look(dir), "host.json", "enableProxyingHttpRequest", "Set both to true")
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "host.json"), text[:20], 0o600))
-	one(t, look(dir), "host.json", "", "the release that runs")
+	require.NoError(t, os.CopyFS(filepath.Join(dir, "functions", "entropy"), os.DirFS("../functions/anti-entropy")))
+	one(t, look(dir), "Functions", "does not know entropy", "same release")
+	for _, fault := range [][4]string{ // file, text, another text in its place, the fault as it is told
+		{"functions/tags/function.json", `{`, ``, "tags/function.json: "},
+		{"functions/prompts/function.json", "api/v1/", "api/v2/", `prompts: bindings[0].route is "api/v2/prompts/{*rest}"`},
+		{"functions/prompts/function.json", "httpTrigger", "htpTrigger", "prompts: bindings[0].type"},
+		{"functions/index-repairs/function.json", "index-repairs", "index-repair", "index-repairs: bindings[0].queueName"},
+		{"functions/index-repairs/function.json", "AzureWebJobsStorage", "Storage", "index-repairs: bindings[0].connection"},
+		{"functions/backups/function.json", "0 50 ", "0 99 ", "backups: bindings[0].schedule"},
+		{"host.json", `"routePrefix": ""`, `"routePrefix": "api"`, `extensions.http.routePrefix is "api" and not ""`},
+		{"host.json", "base64", "none", "extensions.queues.messageEncoding"},
+		{"host.json", "Microsoft.Azure.Functions.ExtensionBundle", "x", "extensionBundle.id"},
+		{"host.json", `"handler"`, `"handlr"`, "customHandler.description.defaultExecutablePath"},
+		{"host.json", "00:05:00", "00:00:10", "functionTimeout"},
+		{"host.json", `"enableProxyingHttpRequest": true`, `"enableProxyingHttpRequest": false`, "customHandler.enableProxyingHttpRequest is false and not true"},
+		{"host.json", `"version"`, `version`, "invalid character"},
+	} {
+		dir := copied()
+		text, err := os.ReadFile(filepath.Join(dir, fault[0]))
+		require.NoError(t, err)
+		require.Contains(t, string(text), fault[1], fault[0])
+		require.NoError(t, os.WriteFile(filepath.Join(dir, fault[0]), []byte(strings.Replace(string(text), fault[1], fault[2], 1)), 0o600))
+		name := "Functions"
+		if fault[0] == "host.json" {
+			name = "host.json"
+		}
+		one(t, look(dir), name, fault[3], "the release that runs")
+	}
+}
+
+// TestDoctorOfADeployedFolder: after azd has deployed, doctor has azd's variables and its folder, in
+// which "local" may have been tried. It examines the deployment alone.
+func TestDoctorOfADeployedFolder(t *testing.T) {
+	clean(t)
+	dir := t.TempDir()
+	t.Chdir(dir)
+	t.Setenv("AUTH_MODE", "dev")
+	p := start(t, "local", "--addr", "127.0.0.1:0")
+	await(t, &p.err, `(http://127\.0\.0\.1:\d+)`)
+	p.stop()
+	require.Zero(t, <-p.code)
+	p.code <- 0
+	require.FileExists(t, filepath.Join(dir, ".data", "prompthub.db"))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, `{"status":"ok","version":"1"}`)
+	}))
+	defer server.Close()
+	t.Setenv("AUTH_MODE", "easyauth") // outputs of the deployment
+	t.Setenv("QUEUE_PREFIX", "prompthub-")
+	t.Setenv("FUNCTION_APP_URL", server.URL)
+	require.Empty(t, examined(t))
+	require.Contains(t, examined(t, "--data", ".data"), "Settings", "a store that is named is examined")
 }
 
 // TestDoctorOfADeployment: faults of a service are told apart: no service, another one, one
@@ -181,7 +265,7 @@ func TestDoctorOfADeployment(t *testing.T) {
 	look := func(h http.HandlerFunc) map[string]command.Fact {
 		server := httptest.NewServer(h)
 		defer server.Close()
-		return examined(t, "--app", none, "--data", none, "--url", server.URL+"/")
+		return examined(t, "--app", none, "--url", server.URL+"/")
 	}
 	answers := func(change func(http.ResponseWriter, *http.Request) bool) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
@@ -205,13 +289,13 @@ func TestDoctorOfADeployment(t *testing.T) {
 		_, _ = io.WriteString(w, `{"code":"NOT_CONFIGURED","detail":"the setting AUTH_MODE is not set"}`)
 		return true
 	})), "Store of the service", "NOT_CONFIGURED the setting AUTH_MODE is not set", "Mend what it says")
-	one(t, look(answers(func(w http.ResponseWriter, r *http.Request) bool {
+	require.Empty(t, look(answers(func(w http.ResponseWriter, r *http.Request) bool {
 		if r.ContentLength >= 0 {
 			return false
 		}
 		w.WriteHeader(500)
 		return true
-	})), "Bodies in chunks", "bare 500", "newer version of the Functions host")
+	})), "an old host is none that can be mended")
 	for _, wrong := range []time.Duration{-10 * time.Minute, 10 * time.Minute} {
 		one(t, look(answers(func(w http.ResponseWriter, _ *http.Request) bool {
 			w.Header().Set("Date", time.Now().Add(wrong).UTC().Format(http.TimeFormat))
@@ -220,7 +304,7 @@ func TestDoctorOfADeployment(t *testing.T) {
 	}
 	server := httptest.NewServer(answers(nil))
 	server.Close()
-	one(t, examined(t, "--app", none, "--data", none, "--url", server.URL), "Service", "refused", "function app is started")
+	one(t, examined(t, "--app", none, "--url", server.URL), "Service", "refused", "function app is started")
 	asked := 0
 	starting := httptest.NewServer(answers(func(w http.ResponseWriter, r *http.Request) bool {
 		if r.URL.Path != service().Health || r.Method != http.MethodGet {
@@ -233,5 +317,48 @@ func TestDoctorOfADeployment(t *testing.T) {
 		return true
 	}))
 	defer starting.Close()
-	require.Empty(t, examined(t, "--app", none, "--data", none, "--url", starting.URL, "--within", "1m"), "it is asked again")
+	require.Empty(t, examined(t, "--app", none, "--url", starting.URL, "--within", "1m"), "it is asked again")
+	began := time.Now()
+	stays := httptest.NewServer(answers(func(w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path != service().Ready {
+			return false
+		}
+		w.WriteHeader(503)
+		_, _ = io.WriteString(w, `{"code":"NOT_CONFIGURED","detail":"the setting AUTH_MODE is not set"}`)
+		return true
+	}))
+	defer stays.Close()
+	examined(t, "--app", none, "--url", stays.URL, "--within", "1h")
+	require.Less(t, time.Since(began), 30*time.Minute, "what does not pass is told at once")
+}
+
+// TestDoctorUnderTheHost: under the test host, in both modes and with the platform's front end,
+// doctor tells the modes apart, what came of chunks, and the address that limits count, which no
+// caller can choose.
+func TestDoctorUnderTheHost(t *testing.T) {
+	t.Setenv("OLDER_HOST", "")
+	for _, older := range []bool{false, true} {
+		t.Run(map[bool]string{true: "older host", false: "host"}[older], func(t *testing.T) {
+			h := behindHost(t, functiontest.Options{Older: older, FrontEnd: true}, "AzureWebJobsStorage="+nowhere, "WEBSITE_SITE_NAME=prompthub")
+			said := map[string]command.Fact{}
+			_, out, _ := handler(t, "doctor", "--json", "--app", t.TempDir(), "--url", h.URL())
+			for line := range strings.Lines(out) {
+				var f command.Fact
+				require.NoError(t, json.Unmarshal([]byte(line), &f))
+				said[f.Name] = f
+			}
+			chunks, mode := "come through", "proxies"
+			if older {
+				chunks, mode = "an old one", "forwards"
+			}
+			require.Contains(t, said["Bodies in chunks"].Value, chunks)
+			require.Contains(t, said["Host"].Value, mode)
+			require.Contains(t, said["Address of a caller"].Value, "127.0.0.1, from ")
+			require.Empty(t, said["Address of a caller"].Alert)
+		})
+	}
+	// Without the front end the caller alone writes Client-IP.
+	h := behindHost(t, functiontest.Options{}, "AzureWebJobsStorage="+nowhere, "WEBSITE_SITE_NAME=prompthub")
+	_, out, _ := handler(t, "doctor", "--app", t.TempDir(), "--url", h.URL())
+	require.Contains(t, out, "that which a caller claims is believed")
 }

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"log/slog"
 
+	release "prompthub"
 	"prompthub/internal/host/command"
 	"prompthub/internal/prompthub/cli/folder"
 	"prompthub/internal/prompthub/doors/api"
+	"prompthub/internal/prompthub/doors/mcp"
 	"prompthub/internal/prompthub/doors/web"
 	"prompthub/internal/prompthub/doors/worker"
 	"prompthub/internal/prompthub/promptdb"
@@ -38,6 +40,7 @@ func service() command.Service {
 	return command.Service{
 		Name: "prompthub", Title: "PromptHub", About: "PromptHub. Its pages are at " + web.Prefix + ", its API is described at " + api.Prefix + "/docs.",
 		Health: api.Prefix + "/health", Ready: api.Prefix + "/ready", Pages: web.Prefix, Callback: web.Callback, Blobs: true,
+		Release: release.Files, Posts: mcp.Prefix,
 		Shared: promptdb.SharedTexts(), Read: read, Try: try,
 	}
 }
@@ -50,7 +53,7 @@ func read() (command.Settings, command.Build, error) {
 		a := newApp(s, st, log, t)
 		return command.App{
 			Create: a.db.Create, Triggers: worker.Triggers(a.db, log), Doors: a.doors, Wait: a.behind.Wait,
-			Backup: a.backup, Verify: a.verify, RowsVersion: promptdb.RowsVersion, Tables: s.Tables.All(), Swept: a.db.Swept,
+			Backup: a.backup, Verify: a.verify, RowsVersion: promptdb.RowsVersion, Tables: s.Tables.All(), Containers: []string{s.ContainerPrefix + promptdb.BackupContainer}, Swept: a.db.Swept,
 			Asked: map[string]command.Action{"erase": a.erase},
 		}
 	}, err

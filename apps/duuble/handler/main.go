@@ -18,6 +18,7 @@ import (
 	// Where there are no certificate authorities, as in a container from scratch, these are used.
 	_ "golang.org/x/crypto/x509roots/fallback"
 
+	release "prompthub/apps/duuble"
 	"prompthub/apps/duuble/internal/api"
 	"prompthub/apps/duuble/internal/ballot"
 	"prompthub/apps/duuble/internal/discussions"
@@ -128,7 +129,7 @@ func refusal(setting, reason string) error { return &auth.Refusal{Setting: setti
 
 func service() command.Service {
 	return command.Service{
-		Name: "duuble", Title: "Duuble", About: "Duuble. Its pages are at " + web.Prefix + ", its API at " + api.Prefix + "/openapi.json.",
+		Name: "duuble", Release: release.Files, Title: "Duuble", About: "Duuble. Its pages are at " + web.Prefix + ", its API at " + api.Prefix + "/openapi.json.",
 		Health: api.Prefix + "/health", Ready: api.Prefix + "/ready", Pages: web.Prefix, SignIn: command.OwnAccounts, Blobs: true, Read: read,
 		Try: func(_ command.Settings, url string) string {
 			return "Sign in with any number, such as +34600000001; the code is printed here:\n  " + url + web.Prefix + "\n"

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	release "prompthub/apps/example"
 	"prompthub/apps/example/internal/notes"
 	"prompthub/internal/host/command"
 	"prompthub/internal/http/httpjson"
@@ -23,7 +24,7 @@ type settings struct {
 
 func program() command.Program {
 	s := command.Service{
-		Name: "example", Title: "Example", About: "Example. Its notes are at /api/notes/{name}.",
+		Name: "example", Release: release.Files, Title: "Example", About: "Example. Its notes are at /api/notes/{name}.",
 		Health: "/api/health", Ready: "/api/ready", Read: read,
 		Try: func(_ command.Settings, url string) string {
 			return "Try:\n  curl -H \"X-Dev-User: ann\" -d \"Buy milk\" " + url + "/api/notes/today\n"

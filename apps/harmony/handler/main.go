@@ -18,6 +18,7 @@ import (
 	// Where there are no certificate authorities, as in a container from scratch, these are used.
 	_ "golang.org/x/crypto/x509roots/fallback"
 
+	release "prompthub/apps/harmony"
 	"prompthub/apps/harmony/internal/api"
 	"prompthub/apps/harmony/internal/blog"
 	"prompthub/apps/harmony/internal/chats"
@@ -96,7 +97,7 @@ const settles = 2 * time.Minute
 
 func service() command.Service {
 	return command.Service{
-		Name: "harmony", Title: "AloeVera Harmony Meet", About: "AloeVera Harmony Meet. Its pages are at " + web.Prefix + ", its API at " + api.Prefix + "/openapi.json.",
+		Name: "harmony", Release: release.Files, Title: "AloeVera Harmony Meet", About: "AloeVera Harmony Meet. Its pages are at " + web.Prefix + ", its API at " + api.Prefix + "/openapi.json.",
 		Health: api.Prefix + "/health", Ready: api.Prefix + "/ready", Pages: web.Prefix, SignIn: command.OwnAccounts, Blobs: true, Files: true, Read: read,
 		Try: func(_ command.Settings, url string) string { return "Sign up:\n  " + url + web.Prefix + "\n" },
 	}

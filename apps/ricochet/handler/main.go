@@ -13,6 +13,7 @@ import (
 	// Where there are no certificate authorities, as in a container from scratch, these are used.
 	_ "golang.org/x/crypto/x509roots/fallback"
 
+	release "prompthub/apps/ricochet"
 	"prompthub/apps/ricochet/internal/api"
 	"prompthub/apps/ricochet/internal/game"
 	"prompthub/apps/ricochet/internal/web"
@@ -42,7 +43,7 @@ const settles = time.Minute
 
 func program() command.Program {
 	s := command.Service{
-		Name: "ricochet", Title: "Async Ricochet Robots", About: "Async Ricochet Robots. Its pages are at " + web.Prefix + ", its API at " + api.Prefix + "/openapi.json.",
+		Name: "ricochet", Release: release.Files, Title: "Async Ricochet Robots", About: "Async Ricochet Robots. Its pages are at " + web.Prefix + ", its API at " + api.Prefix + "/openapi.json.",
 		Health: api.Prefix + "/health", Ready: api.Prefix + "/ready", Pages: web.Prefix, SignIn: command.NoSignIn, Blobs: true, Read: read,
 		Try: func(_ command.Settings, url string) string { return "Play:\n  " + url + web.Prefix + "\n" },
 	}

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,17 +10,19 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
 
+	"prompthub/internal/http/httpjson"
 	"prompthub/internal/storage/azure"
 	"prompthub/internal/storage/blob"
-	"prompthub/internal/storage/memory"
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
@@ -28,6 +31,8 @@ import (
 const (
 	// examineWithin is how long one look may take.
 	examineWithin = 10 * time.Second
+	// doctorsOwn tries the right to write, and is taken away at once.
+	doctorsOwn = "doctor.txt"
 	// askAgain is the pause before a service that is not well is asked again.
 	askAgain = time.Second
 	// maxSkew is how far two clocks may differ; the protocols of all applications count on it.
@@ -41,9 +46,10 @@ func (s Service) Doctor() Command {
 		Name: "doctor", Short: "look at settings, store, queues, clock, functions and a deployment, and say what is wrong and what to do",
 		Long: `Looks at the settings of the environment, at the store that they or --data name, its tables, queues,
 containers and clock, at host.json and the folders of functions in --app, and at the service at --url. It
-changes nothing. Without AzureWebJobsStorage and a store in --data, the service at --url is examined, and
-not these settings. What somebody must mend is told after a "!", with what to do, and the exit code is 1
-then. With a deployment's settings in the environment and its address in --url it examines that deployment.`,
+leaves nothing behind. With an address and neither AzureWebJobsStorage nor --data it examines the service
+there, and neither the settings nor a store of this machine. What somebody must mend is told after a "!",
+with what to do, and the exit code is 1 then. With a deployment's settings in the environment and its
+address in --url it examines that deployment.`,
 		Setup: func(flags *flag.FlagSet) Action {
 			data := DataFlag(flags)
 			app := flags.String("app", ".", "`folder` with host.json and the folders of functions, in it or in functions; passed over where there is no host.json")
@@ -51,7 +57,11 @@ then. With a deployment's settings in the environment and its address in --url i
 			within := flags.Duration("within", 0, "how long to ask the service at --url again if it is not well, as one that has just been deployed")
 			asJSON := flags.Bool("json", false, "print each look as a line of JSON")
 			return func(ctx context.Context, std Streams, _ []string) error {
-				return printFacts(std.Out, s.examine(ctx, *data, *app, strings.TrimRight(*url, "/"), *within), *asJSON)
+				e := examination{data: *data, app: *app, url: strings.TrimRight(*url, "/"), within: *within}
+				named := false
+				flags.Visit(func(f *flag.Flag) { named = named || f.Name == "data" })
+				e.elsewhere = e.url != "" && !OnAzure() && !named
+				return printFacts(std.Out, s.examine(ctx, e), *asJSON)
 			}
 		},
 	}
@@ -81,27 +91,29 @@ func wrong(name string, err error, alert string) Fact {
 	return Fact{Name: name, Value: err.Error(), Alert: alert}
 }
 
-func (s Service) examine(ctx context.Context, data, app, url string, within time.Duration) []Fact {
-	set, build, err := s.read()
-	_, missing := os.Stat(s.storeFile(data))
-	elsewhere := url != "" && !OnAzure() && missing != nil // settings and store are those of the service at url
+// An examination says what is looked at.
+type examination struct {
+	data, app, url string
+	within         time.Duration
+	elsewhere      bool // settings and store are those of the service at url
+}
+
+func (s Service) examine(ctx context.Context, e examination) []Fact {
 	var facts []Fact
-	if !elsewhere {
+	if !e.elsewhere {
+		set, build, err := s.read()
 		facts = append(facts, s.examineSettings(ctx, set, err))
+		if err == nil {
+			facts = append(facts, s.examineStore(ctx, set, build, e.data)...)
+		}
 	}
-	if !elsewhere && err == nil {
-		facts = append(facts, s.examineStore(ctx, set, build, data)...)
-	}
-	if err != nil {
-		build = nil
-	}
-	facts = append(facts, s.examineFunctions(set, build, app)...)
-	if url == "" {
+	facts = append(facts, s.examineFunctions(e.app)...)
+	if e.url == "" {
 		return facts
 	}
-	for until := time.Now().Add(within); ; {
-		found := s.examineService(ctx, url)
-		if !slices.ContainsFunc(found, Fact.ill) || !time.Now().Before(until) || Sleep(ctx, askAgain) != nil {
+	for until := time.Now().Add(e.within); ; {
+		found, passes := s.examineService(ctx, e.url)
+		if !passes || !time.Now().Before(until) || Sleep(ctx, askAgain) != nil {
 			return append(facts, found...)
 		}
 	}
@@ -156,14 +168,24 @@ func (s Service) examineStore(ctx context.Context, set Settings, build Build, da
 		queues = append(queues, name, queue.Poison(name))
 	}
 	facts = append(facts, examineEach(ctx, "Queues", queues, func(ctx context.Context, name string) error {
-		_, err := st.Queues.Len(ctx, name)
-		return err
-	}))
-	if a.Contents != nil && st.Blobs != nil {
-		blobs := blob.Prefixed(st.Blobs, a.Contents.Prefix)
-		facts = append(facts, examineEach(ctx, "Containers", a.Contents.Containers, func(ctx context.Context, name string) error {
-			_, err := blobs.List(ctx, name, "", 1, "")
+		if _, err := st.Queues.Len(ctx, name); err != nil || name != queue.Poison(strings.TrimSuffix(name, queue.Poison(""))) {
+			return err // a message in a queue of jobs would be taken for one
+		}
+		sent, err := st.Queues.Send(ctx, name, doctorsOwn, examineWithin)
+		if err != nil {
 			return err
+		}
+		return st.Queues.Delete(ctx, name, sent)
+	}))
+	if containers := a.containers(); len(containers) > 0 {
+		facts = append(facts, examineEach(ctx, "Containers", containers, func(ctx context.Context, name string) error {
+			if _, err := st.Blobs.List(ctx, name, "", 1, ""); err != nil {
+				return err
+			}
+			if err := st.Blobs.Put(ctx, name, doctorsOwn, nil); err != nil && !errors.Is(err, blob.ErrExists) {
+				return err
+			}
+			return st.Blobs.Delete(ctx, name, doctorsOwn)
 		}))
 	}
 	if slices.ContainsFunc(facts, Fact.ill) {
@@ -217,7 +239,7 @@ func advice(err error) string {
 	case azure.Forbidden(err):
 		return "Give the identity of the service the roles Storage Table Data Contributor, Storage Queue Data Contributor and Storage Blob Data Contributor on the account; a new role takes some minutes. With a connection string: take a key that is valid."
 	case errors.As(err, new(table.NoTableError)), errors.Is(err, queue.ErrNoQueue), errors.Is(err, blob.ErrNoContainer):
-		return "The service makes it when it starts: restart it, and read in its log why it cannot. Look also whether TABLE_PREFIX and QUEUE_PREFIX are those of the service."
+		return "The service makes it when it starts: restart it, and read in its log why it cannot. Look also whether TABLE_PREFIX, QUEUE_PREFIX and CONTAINER_PREFIX are those of the service."
 	case unreachable(err):
 		return "Look whether the account's name is right, and whether its firewall lets this network in."
 	}
@@ -226,7 +248,7 @@ func advice(err error) string {
 
 // examineClock compares the clock of a service, which every answer has, with that of this machine.
 func examineClock(ctx context.Context, name, url string) []Fact {
-	answer, err := fetch(ctx, http.MethodGet, url, nil)
+	answer, err := fetch(ctx, http.MethodGet, url, nil, nil)
 	if err != nil {
 		return []Fact{wrong(name, err, advice(err))}
 	}
@@ -255,109 +277,120 @@ func (a fetched) clock(name string) []Fact {
 	return []Fact{f}
 }
 
-// hostFile is what matters of host.json.
-type hostFile struct {
-	CustomHandler struct {
-		Forwards bool `json:"enableForwardingHttpRequest"`
-		Proxies  bool `json:"enableProxyingHttpRequest"`
-	} `json:"customHandler"`
-}
-
-// functionFile is what matters of function.json.
-type functionFile struct {
-	Bindings []struct {
-		Type  string `json:"type"`
-		Queue string `json:"queueName"`
-	} `json:"bindings"`
-}
-
-// examineFunctions compares host.json and the folders of functions with what the program does.
-func (s Service) examineFunctions(set Settings, build Build, app string) []Fact {
+// examineFunctions compares host.json and the folders of functions with those that the program was
+// built with.
+func (s Service) examineFunctions(app string) []Fact {
 	const name = "Functions"
 	text, err := os.ReadFile(filepath.Join(app, "host.json"))
-	if errors.Is(err, fs.ErrNotExist) {
+	if s.Release == nil || errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	var host hostFile
-	if err == nil {
-		err = json.Unmarshal(text, &host)
-	}
+	differ, err := differences(s.Release, "host.json", text, err)
+	facts := []Fact{{Name: "host.json", Value: "is that of this release"}}
 	if err != nil {
-		return []Fact{wrong("host.json", err, "Take the host.json of the release that runs.")}
+		facts[0] = wrong("host.json", err, "Take the host.json of the release that runs.")
 	}
-	facts := []Fact{{Name: "host.json", Value: "hosts forward or proxy requests"}}
-	if !host.CustomHandler.Forwards || !host.CustomHandler.Proxies {
-		facts[0].Value = "enableForwardingHttpRequest or enableProxyingHttpRequest is not true"
-		facts[0].Alert = "Set both to true: newer hosts proxy then, older ones forward, and without either the host sends no request as it came."
+	if len(differ) > 0 {
+		facts[0].Value = strings.Join(differ, "; ")
+		facts[0].Alert = "Take the host.json of the release that runs, and set values of your own in the application's settings, AzureFunctionsJobHost__ and the name in host.json with __ between its parts."
 	}
 	folders := filepath.Join(app, "functions")
 	if _, err := os.Stat(folders); errors.Is(err, fs.ErrNotExist) {
 		folders = app // as it is deployed
 	}
-	jobs, err := jobsIn(folders)
+	files, err := filepath.Glob(filepath.Join(folders, "*", "function.json"))
 	if err != nil {
-		return append(facts, wrong(name, err, "Take the folders of functions of the release that runs; the host does not load one that it cannot read."))
+		return append(facts, wrong(name, err, "Name the folder in --app."))
 	}
-	if build == nil {
-		return facts
+	deployed := map[string]bool{}
+	for _, file := range files {
+		deployed[filepath.Base(filepath.Dir(file))] = true
 	}
-	st := Store{Tables: memory.NewTables(), Queues: memory.NewQueues(time.Now)} // which are not asked
-	if s.Blobs {
-		st.Blobs = memory.NewBlobs(time.Now)
+	entries, err := fs.ReadDir(s.Release, "functions")
+	if err != nil {
+		return append(facts, wrong(name, err, "Build the program anew."))
 	}
-	a := build(set, st, slog.New(slog.DiscardHandler), nil)
-	if a.Refused != nil {
-		return append(facts, Fact{Name: name, Value: "not compared, as the program is not built with these settings: " + a.Refused.Error()})
-	}
-	var missing []string
-	has := map[string]bool{}
-	for _, t := range a.Triggers {
-		if has[t.Name] = true; !slices.Contains(jobs, t.Name) {
-			missing = append(missing, t.Name)
+	var missing, changed []string
+	for _, e := range entries {
+		if !deployed[e.Name()] {
+			missing = append(missing, e.Name())
+			continue
+		}
+		delete(deployed, e.Name())
+		text, err := os.ReadFile(filepath.Join(folders, e.Name(), "function.json"))
+		differ, err := differences(s.Release, "functions/"+e.Name()+"/function.json", text, err)
+		if err != nil {
+			changed = append(changed, err.Error())
+		}
+		for _, d := range differ {
+			changed = append(changed, e.Name()+": "+d)
 		}
 	}
-	unknown := slices.DeleteFunc(jobs, func(name string) bool { return has[name] })
-	switch {
+	switch unknown := slices.Sorted(maps.Keys(deployed)); {
 	case len(missing) > 0:
-		return append(facts, Fact{Name: name, Value: "no folder for " + strings.Join(missing, ", "), Alert: "Deploy the folders of this release: what has none is never run by the host."})
-	case len(unknown) > 0 && OnAzure(): // elsewhere a program has fewer jobs
-		return append(facts, Fact{Name: name, Value: "the program does not know " + strings.Join(unknown, ", "), Alert: "Deploy program and folders of the same release: the host sends what this program refuses, and sets the messages aside."})
+		facts = append(facts, Fact{Name: name, Value: "no folder for " + strings.Join(missing, ", "), Alert: "Deploy the folders of this release: what has none is never run by the host."})
+	case len(changed) > 0:
+		facts = append(facts, Fact{Name: name, Value: strings.Join(changed, "; "), Alert: "Deploy the folders of the release that runs; the host does not load a function that it cannot read, and runs another one than the program expects."})
+	case len(unknown) > 0:
+		facts = append(facts, Fact{Name: name, Value: "the program does not know " + strings.Join(unknown, ", "), Alert: "Deploy program and folders of the same release: the host sends what this program refuses, and sets the messages aside."})
+	default:
+		facts = append(facts, Fact{Name: name, Value: fmt.Sprintf("the %d of this release", len(entries))})
 	}
-	return append(facts, Fact{Name: name, Value: fmt.Sprintf("a folder for each of %d jobs", len(has))})
+	return facts
 }
 
-// jobsIn returns the functions in a folder that no request starts.
-func jobsIn(dir string) (jobs []string, err error) {
-	files, err := filepath.Glob(filepath.Join(dir, "*", "function.json"))
-	if err != nil {
+// differences compares a file of JSON, which was read unless err says why not, with that of a
+// release.
+func differences(release fs.FS, name string, text []byte, err error) ([]string, error) {
+	own, ownErr := fs.ReadFile(release, name)
+	if err := errors.Join(err, ownErr); err != nil {
 		return nil, err
 	}
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			return nil, err
-		}
-		var f functionFile
-		if err := json.Unmarshal(text, &f); err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
-		}
-		for _, b := range f.Bindings {
-			if b.Type == "queueTrigger" || b.Type == "timerTrigger" {
-				jobs = append(jobs, filepath.Base(filepath.Dir(file)))
-			}
-		}
+	var is, want any
+	if err := errors.Join(json.Unmarshal(text, &is), json.Unmarshal(own, &want)); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	return jobs, nil
+	return compare("", is, want), nil
 }
 
-// examineService asks a service that runs.
-func (s Service) examineService(ctx context.Context, url string) []Fact {
-	const name = "Service"
-	answer, err := fetch(ctx, http.MethodGet, url+s.Health, nil)
-	if err != nil {
-		return []Fact{wrong(name, err, "Look whether the address is right and whether the function app is started.")}
+// compare tells where a value of JSON differs from the one that is wanted.
+func compare(at string, is, want any) (all []string) {
+	a, isObject := is.(map[string]any)
+	b, wantObject := want.(map[string]any)
+	c, isList := is.([]any)
+	d, wantList := want.([]any)
+	switch {
+	case isObject && wantObject:
+		names := maps.Clone(a)
+		maps.Copy(names, b)
+		for _, name := range slices.Sorted(maps.Keys(names)) {
+			all = append(all, compare(strings.TrimPrefix(at+"."+name, "."), a[name], b[name])...)
+		}
+	case isList && wantList && len(c) == len(d):
+		for i := range c {
+			all = append(all, compare(fmt.Sprintf("%s[%d]", at, i), c[i], d[i])...)
+		}
+	case !reflect.DeepEqual(is, want):
+		all = []string{fmt.Sprintf("%s is %s and not %s", at, asJSON(is), asJSON(want))}
 	}
-	facts := answer.clock("Clock of the service")
+	return all
+}
+
+// asJSON writes a value that was read from JSON. One that is missing is null.
+func asJSON(v any) string {
+	text, _ := json.Marshal(v) // it was read from JSON
+	return string(text)
+}
+
+// examineService asks a service that runs, and tells whether what is wrong may pass, as when it
+// starts.
+func (s Service) examineService(ctx context.Context, url string) (facts []Fact, passes bool) {
+	const name = "Service"
+	answer, err := fetch(ctx, http.MethodGet, url+s.Health, nil, nil)
+	if err != nil {
+		return []Fact{wrong(name, err, "Look whether the address is right and whether the function app is started.")}, true
+	}
+	facts = answer.clock("Clock of the service")
 	var health struct {
 		Version string `json:"version"`
 	}
@@ -365,7 +398,7 @@ func (s Service) examineService(ctx context.Context, url string) []Fact {
 		return append(facts, Fact{
 			Name: name, Value: fmt.Sprintf("GET %s was answered %d", s.Health, answer.status),
 			Alert: "The host runs no handler, or another application: read the host's log, and look whether the release is of this machine's kind (linux, amd64).",
-		})
+		}), true
 	}
 	own, _ := Built()
 	f := Fact{Name: name, Value: "answers, version " + health.Version}
@@ -373,31 +406,54 @@ func (s Service) examineService(ctx context.Context, url string) []Fact {
 		f.Value += ", and this program is " + own
 	}
 	facts = append(facts, f)
-	answer, err = fetch(ctx, http.MethodGet, url+s.Ready, nil)
+	answer, err = fetch(ctx, http.MethodGet, url+s.Ready, nil, nil)
 	switch {
 	case err != nil:
-		return append(facts, wrong("Store of the service", err, "Ask again: the service was there a moment ago."))
+		return append(facts, wrong("Store of the service", err, askOnce)), true
 	case answer.status != http.StatusOK:
+		passes = !strings.HasPrefix(answer.problem(), string(httpjson.NotConfigured))
 		facts = append(facts, Fact{Name: "Store of the service", Value: answer.problem(), Alert: "Mend what it says: the service answers nothing else until then. Run doctor with its settings to see more."})
 	default:
 		facts = append(facts, Fact{Name: "Store of the service", Value: "answers"})
 	}
-	return append(facts, s.examineHost(ctx, url))
+	more, err := s.examineHost(ctx, url)
+	return append(facts, more...), passes || err != nil
 }
 
-// examineHost tells whether requests in chunks come through, as C# sends them. A host that forwards
-// answers them itself, with a bare 500.
-func (s Service) examineHost(ctx context.Context, url string) Fact {
+// askOnce is what to do when an answer is missing among others that came.
+const askOnce = "Ask again: the service was there a moment ago."
+
+// examineHost tells what the host that runs the service is, whether requests in chunks come through,
+// as C# sends them, and what the address of a caller is there. The error is that of a request
+// without an answer.
+func (s Service) examineHost(ctx context.Context, url string) ([]Fact, error) {
 	f := Fact{Name: "Bodies in chunks", Value: "come through"}
-	answer, err := fetch(ctx, http.MethodPost, url+s.Health, io.MultiReader(strings.NewReader("{}")))
+	answer, err := fetch(ctx, http.MethodPost, url+cmp.Or(s.Posts, s.Health), nil, io.MultiReader(strings.NewReader("{}")))
 	switch {
 	case err != nil:
-		f.Value, f.Alert = err.Error(), "Ask again: the service was there a moment ago."
+		return []Fact{wrong(f.Name, err, askOnce)}, err
 	case answer.status == http.StatusInternalServerError && len(answer.body) == 0:
-		f.Value = "are answered a bare 500 by the host: it is an old one, which forwards requests"
-		f.Alert = "Take a newer version of the Functions host and see that host.json has enableProxyingHttpRequest; until then clients in C# must send a Content-Length."
+		// The platform chooses the version of its host, so there is nothing to mend.
+		f.Value = "are answered a bare 500 by the host, an old one, which forwards requests: until it is a newer one, clients in C# must send a Content-Length"
+	case len(answer.body) == 0:
+		f.Value = fmt.Sprintf("are answered a bare %d by the host, which sends the handler no POST %s", answer.status, cmp.Or(s.Posts, s.Health))
+		f.Alert = "Deploy the folders of functions of the release that runs, and read in the host's log which it did not load."
 	}
-	return f
+	var plain, claimed arrived
+	for seen, header := range map[*arrived]http.Header{
+		&plain:   {askArrived: {"yes"}},
+		&claimed: {askArrived: {"yes"}, "Client-Ip": {notMine}, "X-Forwarded-For": {notMine}, "X-Azure-Clientip": {notMine}},
+	} {
+		answer, err := fetch(ctx, http.MethodGet, url+s.Health, header, nil)
+		if err != nil {
+			return []Fact{f, wrong("Host", err, askOnce)}, err
+		}
+		_ = json.Unmarshal(answer.body, seen) // a service without a host tells nothing
+	}
+	if plain.Mode == "" {
+		return []Fact{f}, nil
+	}
+	return []Fact{f, {Name: "Host", Value: fmt.Sprintf("version %s, %s requests", cmp.Or(plain.Host, "unknown"), plain.Mode)}, plain.address(claimed, url)}, nil
 }
 
 // A fetched is an answer, of which the beginning of the body was read.
@@ -421,13 +477,14 @@ func (a fetched) problem() string {
 }
 
 // fetch makes a request, whose body it sends in chunks.
-func fetch(ctx context.Context, method, url string, body io.Reader) (a fetched, err error) {
+func fetch(ctx context.Context, method, url string, header http.Header, body io.Reader) (a fetched, err error) {
 	ctx, cancel := context.WithTimeout(ctx, examineWithin)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, method, url, body)
 	if err != nil {
 		return a, err
 	}
+	maps.Copy(req.Header, header)
 	a.began = time.Now()
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {

@@ -53,7 +53,7 @@ func (s Service) serveHost(ctx context.Context, std Streams) error {
 	// The triggers come before all routes, as their endpoints must not be reached by another spelling
 	// of a path. The watchdog is inside of hold, whose answers do not mean that something was
 	// finished.
-	err = serve(ctx, l, hold(log, AnswerWithin, dog.watch(function.Handler(a.Triggers, addr, log, function.AsSent(set.Site != "", s.withFront(doors))))), log)
+	err = serve(ctx, l, hold(log, AnswerWithin, dog.watch(function.Handler(a.Triggers, addr, log, s.asSent(set, doors)))), log)
 	if ctx.Err() == nil {
 		return err
 	}
@@ -61,6 +61,12 @@ func (s Service) serveHost(ctx context.Context, std Streams) error {
 		log.WarnContext(ctx, "ending", slog.String("error", err.Error()))
 	}
 	return errSignal
+}
+
+// asSent serves doors to the requests of clients as they were sent.
+func (s Service) asSent(set Settings, doors http.Handler) http.Handler {
+	onPlatform := set.Site != ""
+	return function.AsSent(onPlatform, s.withFront(s.tellArrived(onPlatform, set.Proxies, doors)))
 }
 
 // hung ends the process with the stacks of all goroutines in the log. Nothing is waited for,

@@ -155,9 +155,12 @@ func CheckExportEvery(d time.Duration) error {
 	return nil
 }
 
+// exportTrigger is the name of the timer of exports.
+const exportTrigger = "export"
+
 // ExportTrigger returns the timer that exports a storage account, as a schedule backs up a file.
 func ExportTrigger(e backup.Exporter, from backup.From, log *slog.Logger) function.Trigger {
-	return function.Trigger{Name: "export", Schedule: "0 55 * * * *", Run: func(ctx context.Context, _ function.Invocation) error { return e.Run(ctx, from, log) }}
+	return function.Trigger{Name: exportTrigger, Schedule: "0 55 * * * *", Run: func(ctx context.Context, _ function.Invocation) error { return e.Run(ctx, from, log) }}
 }
 
 // prune removes the oldest backups beyond those to keep, and what a killed process has left of one.

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net/http"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -31,6 +33,12 @@ type Service struct {
 
 	Health string // the path that answers while the process is up
 	Ready  string // the path that answers 200 where the storage does
+
+	// Posts is a path that is sent to the handler with POST. Empty: that of Health is.
+	Posts string
+
+	// Release has host.json and the folder functions as the program was built with them.
+	Release fs.FS
 
 	// Pages is where browsers find the pages, and Callback, below it, where the provider sends those
 	// who sign in. Both are empty where there are none.
@@ -96,6 +104,9 @@ type App struct {
 	RowsVersion int      // of the rows that it writes, 0 where they have none
 	Tables      []string // all that it has
 
+	// Containers are those that it has besides those in Contents.
+	Containers []string
+
 	// Swept returns since when anti-entropy has seen every row, the zero time before that. It is nil
 	// where there is no anti-entropy.
 	Swept func(context.Context) (time.Time, error)
@@ -116,6 +127,20 @@ func (a App) backup() Backup {
 	return func(ctx context.Context, v View, w io.Writer, r backup.Reports) (backup.Count, error) {
 		return a.Contents.Write(ctx, v.From, w, r)
 	}
+}
+
+// containers returns the containers of the application.
+func (a App) containers() []string {
+	all := slices.Clone(a.Containers)
+	if a.Contents != nil {
+		for _, name := range a.Contents.Containers {
+			all = append(all, a.Contents.Prefix+name)
+		}
+		if slices.ContainsFunc(a.Triggers, func(t function.Trigger) bool { return t.Name == exportTrigger }) {
+			all = append(all, a.Contents.Prefix+backup.Container)
+		}
+	}
+	return all
 }
 
 // queues returns the queues of the application. Each has one of messages that were set aside.

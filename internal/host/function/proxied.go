@@ -2,6 +2,7 @@ package function
 
 import (
 	"net/http"
+	neturl "net/url"
 	"strings"
 )
 
@@ -43,10 +44,13 @@ func asSent(onPlatform bool, r *http.Request) *http.Request {
 	if client := r.Header.Values("Client-Ip"); onPlatform && len(client) == 1 {
 		sent.Header.Set("X-Forwarded-For", client[0])
 	}
-	url.RawPath = slashes.Replace(url.EscapedPath())
-	url.Path = slashes.Replace(url.Path)
+	raw := slashes.Replace(url.EscapedPath())
+	if path, err := neturl.PathUnescape(raw); err == nil {
+		url.Path, url.RawPath = path, raw
+	}
 	return sent
 }
 
-// slashes takes one of the two escapes away that a slash in a path has.
-var slashes = strings.NewReplacer("%252F", "%2F", "%252f", "%2f", "%2F", "/", "%2f", "/")
+// slashes takes one of the two escapes away that a slash in a path has. A client that escapes a
+// slash twice by itself cannot be told from one that does it once.
+var slashes = strings.NewReplacer("%252F", "%2F", "%252f", "%2f")

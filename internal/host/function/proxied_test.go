@@ -3,6 +3,7 @@ package function_test
 import (
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -25,6 +26,7 @@ func TestAsSent(t *testing.T) {
 		client     string
 	}{
 		"proxied":                       {"/a%252Fb/c%2520d", proxied, true, "prompts.example", "/a%2Fb/c%2520d", "192.0.2.7:51234"},
+		"a slash escaped three times":   {"/a%25252Fb", proxied, true, "prompts.example", "/a%25252Fb", "192.0.2.7:51234"},
 		"an escape in lower case":       {"/a%252fb", proxied, true, "prompts.example", "/a%2fb", "192.0.2.7:51234"},
 		"proxied without a front end":   {"/x", proxied, false, "prompts.example", "/x", "169.254.130.1"},
 		"two Client-IP":                 {"/x", append([]string{"Client-Ip", "192.0.2.8"}, proxied...), true, "prompts.example", "/x", "169.254.130.1"},
@@ -44,6 +46,9 @@ func TestAsSent(t *testing.T) {
 		function.AsSent(tt.onPlatform, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got = r })).ServeHTTP(httptest.NewRecorder(), r)
 		require.Equal(t, tt.host, got.Host, name)
 		require.Equal(t, tt.path, got.URL.EscapedPath(), name)
+		decoded, err := url.PathUnescape(tt.path)
+		require.NoError(t, err)
+		require.Equal(t, decoded, got.URL.Path, name)
 		require.Equal(t, tt.client, got.Header.Get("X-Forwarded-For"), name)
 		require.Equal(t, before, r.Header, "%s: the request of the caller stays as it is", name)
 	}

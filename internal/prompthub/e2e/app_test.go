@@ -206,18 +206,17 @@ func azureEnv(t testing.TB) []string {
 
 func startHosted(t testing.TB, faults functiontest.Faults) *hosted {
 	t.Helper()
-	return hostOn(t, azureEnv(t), faults)
+	return hostOn(t, azureEnv(t), functiontest.Options{Faults: faults})
 }
 
 // hostOn runs the application under the host on a storage account. The lock of a message is short,
 // so that the work of a killed handler comes again soon.
-func hostOn(t testing.TB, vars []string, faults functiontest.Faults) *hosted {
+func hostOn(t testing.TB, vars []string, o functiontest.Options) *hosted {
 	t.Helper()
-	env := append(os.Environ(), vars...)
-	env = append(env, "AUTH_MODE=dev", "AZURE_FUNCTIONS_ENVIRONMENT=Development", "AzureFunctionsJobHost__extensions__queues__maxPollingInterval=00:00:01")
-	h := &hosted{vars: vars, Host: functiontest.Start(t, functiontest.Options{
-		AppRoot: appRoot(t), Env: env, Queues: openAzure(t, vars, true).Queues, Lock: 30 * time.Second, Faults: faults,
-	})}
+	o.AppRoot, o.Queues, o.Lock = appRoot(t), openAzure(t, vars, true).Queues, 30*time.Second
+	o.Env = append(os.Environ(), vars...)
+	o.Env = append(o.Env, "AUTH_MODE=dev", "AZURE_FUNCTIONS_ENVIRONMENT=Development", "AzureFunctionsJobHost__extensions__queues__maxPollingInterval=00:00:01")
+	h := &hosted{vars: vars, Host: functiontest.Start(t, o)}
 	awaitReady(t, h.url())
 	return h
 }

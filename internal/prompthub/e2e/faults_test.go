@@ -124,7 +124,7 @@ func TestStorageFaults(t *testing.T) {
 	t.Parallel()
 	f := &faulty{}
 	connection := f.before(t, azurite.Account(t))
-	a := hostOn(t, []string{"AzureWebJobsStorage=" + connection, "QUEUE_PREFIX=" + queuePrefix}, functiontest.Faults{})
+	a := hostOn(t, []string{"AzureWebJobsStorage=" + connection, "QUEUE_PREFIX=" + queuePrefix}, functiontest.Options{})
 	clear503, odd := new(atomic.Int64), new(sync.Map)
 	see := func(status int, h http.Header) {
 		switch {

@@ -34,7 +34,7 @@ func TestSoak(t *testing.T) {
 	require.NoError(t, err)
 	stop := func() { require.NoError(t, server.Stop()) }
 	defer func() { stop() }()
-	a := hostOn(t, []string{"AzureWebJobsStorage=" + server.ConnectionString(), "QUEUE_PREFIX=" + queuePrefix}, functiontest.Faults{Seed: 3, Duplicates: 0.02, Hold: 200 * time.Millisecond})
+	a := hostOn(t, []string{"AzureWebJobsStorage=" + server.ConnectionString(), "QUEUE_PREFIX=" + queuePrefix}, functiontest.Options{Faults: functiontest.Faults{Seed: 3, Duplicates: 0.02, Hold: 200 * time.Millisecond}})
 
 	ctx, cancel := context.WithTimeout(t.Context(), lasting)
 	defer cancel()

@@ -30,6 +30,8 @@ var reserved = []string{"new", "metrics", "prompt-detail"}
 var (
 	slugs    = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 	htmlTags = regexp.MustCompile(`</?[A-Za-z][^>]*>`)
+
+	escapedSlashes = regexp.MustCompile(`(?i)%(25)*2f`) // however often
 )
 
 // name returns what programs must call a prompt, trimmed. The empty name asks for the default.
@@ -86,10 +88,18 @@ func wrongName(s string) string {
 	return ""
 }
 
-// dotted reports whether a part of a name is what the path of an address resolves on its way, so
-// that programs which ask by name would ask for something else.
-func dotted(s string) bool {
-	return slices.ContainsFunc(strings.Split(s, "/"), func(part string) bool { return part == "." || part == ".." })
+// wrongInPath returns what is wrong with a name that becomes another one in the path of an address,
+// so that programs which ask by name would ask for, or change, something else. Dots are resolved on
+// the way. The Functions host does not tell a slash that was escaped twice from one that was escaped
+// once.
+func wrongInPath(s string) string {
+	switch {
+	case slices.ContainsFunc(strings.Split(s, "/"), func(part string) bool { return part == "." || part == ".." }):
+		return "choose a name of which no part is . or .., which addresses take for another place"
+	case escapedSlashes.MatchString(s):
+		return "write / in place of its escape: addresses take both for the same name"
+	}
+	return ""
 }
 
 // ValidSlug reports whether s can be a slug.

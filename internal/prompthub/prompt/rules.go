@@ -52,8 +52,10 @@ func (r Rules) Check(d Draft) (Draft, error) { return r.CheckEdit(d, Draft{}) }
 // be ones that no new prompt gets.
 func (r Rules) CheckEdit(d, was Draft) (Draft, error) {
 	var c checker
-	if d.Name = c.name("name", d.Name); d.Name != was.Name && dotted(d.Name) {
-		c.broken("name", d.Name, "choose a name of which no part is . or .., which addresses take for another place")
+	if d.Name = c.name("name", d.Name); d.Name != was.Name {
+		if what := wrongInPath(d.Name); what != "" {
+			c.broken("name", d.Name, "%s", what)
+		}
 	}
 	d.PreviousNames = c.former(d.PreviousNames)
 	d.Title = c.title(d.Title)

@@ -247,12 +247,12 @@ func TestConfigHasNumbersThatReadersTake(t *testing.T) {
 	}
 }
 
-// No new prompt gets a name of which a part is what the path of an address resolves; one that has
-// such a name keeps it.
+// No new prompt gets a name of which a part is what the path of an address resolves, or an escaped
+// slash; one that has such a name keeps it.
 func TestNamesThatPathsCannotHave(t *testing.T) {
 	t.Parallel()
 	named := func(s string) prompt.Draft { return draft(func(d *prompt.Draft) { d.Name = s }) }
-	for _, name := range []string{".", "..", "a/../b", "./a", "a/..", " .. "} {
+	for _, name := range []string{".", "..", "a/../b", "./a", "a/..", " .. ", "a%2Fb", "a%2fb", "a%252Fb", "a%25252fb"} {
 		_, err := prompt.Rules{}.Check(named(name))
 		require.Equal(t, fault.Invalid, fault.Of(err), name)
 		_, err = prompt.Rules{}.CheckEdit(named(name), named("other"))
@@ -260,7 +260,7 @@ func TestNamesThatPathsCannotHave(t *testing.T) {
 		_, err = prompt.Rules{}.CheckEdit(named(name), named(strings.TrimSpace(name)))
 		require.NoError(t, err, name)
 	}
-	for _, name := range []string{"...", ".a", "a..", "a.b/..c"} {
+	for _, name := range []string{"...", ".a", "a..", "a.b/..c", "a%2", "a%25b", "a%252G", "percent%20encoded"} {
 		_, err := prompt.Rules{}.Check(named(name))
 		require.NoError(t, err, name)
 	}

@@ -212,7 +212,7 @@ func application(name string) bool {
 // or nothing.
 func sibling(name string) string {
 	parts := strings.SplitN(name, "/", 3)
-	if len(parts) < 3 || parts[0] != "apps" {
+	if len(parts) < 2 || parts[0] != "apps" {
 		return ""
 	}
 	return parts[0] + "/" + parts[1]
