@@ -223,6 +223,7 @@ func (s *Service) Triggers(others ...Settler) []function.Trigger {
 		if err := json.Unmarshal([]byte(in.Text), &c); err != nil {
 			return fmt.Errorf("read message: %w", err)
 		}
+		looked := s.Now() // before anything is read: settlers look as well
 		mine := c.Kind == KindUser
 		for _, other := range others {
 			if other.Kind == c.Kind {
@@ -231,16 +232,15 @@ func (s *Service) Triggers(others ...Settler) []function.Trigger {
 				}
 			}
 		}
-		return s.settle(ctx, c)
+		return s.settle(ctx, c, looked)
 	}}, {Name: QueuePairs, Queue: QueuePairs, Run: s.settlePair}}
 }
 
-// settle finishes what a message is about.
-func (s *Service) settle(ctx context.Context, c userChange) error {
+// settle finishes what a message is about, of a job that began to look at a time.
+func (s *Service) settle(ctx context.Context, c userChange, looked time.Time) error {
 	if c.Language != "" {
-		return s.settleRegistration(ctx, c)
+		return s.settleRegistration(ctx, c, looked)
 	}
-	looked := s.Now()
 	u, err := s.user(ctx, c.ID)
 	if err != nil || u == nil {
 		return err
@@ -278,8 +278,7 @@ func (s *Service) SettleUser(ctx context.Context, id, language string) error {
 
 // settleRegistration finishes a registration that was committed, and removes one that was not, once
 // no write of it can land any more.
-func (s *Service) settleRegistration(ctx context.Context, c userChange) error {
-	looked := s.Now()
+func (s *Service) settleRegistration(ctx context.Context, c userChange, looked time.Time) error {
 	u, err := s.user(ctx, c.ID)
 	if err != nil {
 		return err

@@ -65,7 +65,7 @@ func (s *Sessions[A]) ask(ctx context.Context, c Claim[A]) (Caller[A], error) {
 			return Caller[A]{}, err
 		}
 	}
-	if !s.isSignedIn(of, x) || !c.opens(*x, s.Now()) {
+	if c.isSigned != s.SignedAccess || !s.isSignedIn(of, x) || !c.opens(*x, s.Now()) {
 		return Caller[A]{}, s.Ended()
 	}
 	return Caller[A]{*of, *x, is}, nil

@@ -503,3 +503,42 @@ func TestDevice(t *testing.T) {
 	require.Equal(t, strings.Repeat("𝄞", 50), session.Device(strings.Repeat("𝄞", 51)))
 	require.Equal(t, "c745e3bbecd8", session.LogKey(user))
 }
+
+// TestSignedAndNot: an application takes access tokens of its own kind alone. If it signs them, a
+// token without a secret opens nothing; if it does not, no claim without a secret does.
+func TestSignedAndNot(t *testing.T) {
+	w := newWorld(t, strict)
+	in := w.enter()
+	c := claimOf(t, in.access)
+	_, err := w.Identify(t.Context(), session.SignedClaim[account](c.UserID, c.SessionID), nil)
+	require.Error(t, err)
+
+	w.SignedAccess = true
+	g := w.New(user, "test", time.Time{})
+	require.Empty(t, g.AccessHash)
+	require.NoError(t, w.Insert(t.Context(), name, w.Row(g.Session)))
+	_, err = w.Identify(t.Context(), claimOf(t, accessForm.Token(g.Session, session.Secret{})), nil)
+	require.Error(t, err)
+	_, err = w.Identify(t.Context(), session.SignedClaim[account](g.User, g.ID), nil)
+	require.NoError(t, err)
+	require.Panics(t, func() { w.NewToken(user, "reset", time.Time{}, time.Minute) })
+}
+
+// TestUsedSessionsStay: a session that is used between the read of a sign-in and the end of those
+// that are too many does not end.
+func TestUsedSessionsStay(t *testing.T) {
+	w := newWorld(t, strict)
+	first := w.enter()
+	for range strict.Most - 1 {
+		w.clock.Pass(time.Minute)
+		w.enter()
+	}
+	w.clock.Pass(time.Minute)
+	all, err := w.All(t.Context(), user)
+	require.NoError(t, err)
+	now := w.next(first.refresh, request) // at another instance
+	g := w.New(user, "test", w.of.since)
+	require.NoError(t, w.Insert(t.Context(), name, w.Row(g.Session)))
+	w.Trim(t.Context(), all, *w.of)
+	require.True(t, w.opens(now.access), "it was used a moment ago")
+}

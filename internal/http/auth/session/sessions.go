@@ -80,12 +80,25 @@ func (s *Sessions[A]) New(user, device string, since time.Time) Grant {
 		s.Fill(access[:])
 	}
 	s.Fill(refresh[:])
-	return s.Grant(x, access, refresh, x.UsedAt)
+	return s.grant(x, access, refresh, x.UsedAt)
+}
+
+// grant gives a session secrets. If access tokens are signed, no row has the hash of one.
+func (s *Sessions[A]) grant(x Session, access, refresh Secret, now time.Time) Grant {
+	g := s.Grant(x, access, refresh, now)
+	if s.SignedAccess {
+		g.AccessHash = ""
+	}
+	return g
 }
 
 // NewToken makes a token that is no sign-in, such as one with which a user sets a new password. It
-// ends with the sessions of the user.
+// ends with the sessions of the user. An application whose access tokens are signed cannot tell it
+// from a sign-in, and must not call it.
 func (s *Sessions[A]) NewToken(user, device string, since time.Time, lasts time.Duration) (x Session, secret Secret) {
+	if s.SignedAccess {
+		panic("session: a token that is no sign-in needs rows with the hash of access tokens")
+	}
 	s.Fill(secret[:])
 	x = s.newRow(user, device, since)
 	x.RefreshHash, x.AccessEnds, x.Ends = Hash(secret[:]), x.UsedAt, x.UsedAt.Add(lasts)
@@ -189,7 +202,7 @@ func (s *Sessions[A]) rotate(c Claim[A], x Session, request string, now time.Tim
 		x.RequestHash = Hash([]byte(request))
 	}
 	access, refresh := c.next(x.Salt)
-	return s.Grant(x, access, refresh, now)
+	return s.grant(x, access, refresh, now)
 }
 
 // All reads the sessions of a user, and those that have ended and are not removed yet.
@@ -230,7 +243,8 @@ func (s *Sessions[A]) List(ctx context.Context, c Claim[A], allow func(A) error)
 }
 
 // Trim removes, after the answer, the sessions of an account that must go for one more: those that
-// have ended, and the oldest ones. The next sign-in does it again if it fails.
+// have ended, and those that were not used for longest. One that was used since it was read stays.
+// The next sign-in does it again if it fails.
 func (s *Sessions[A]) Trim(ctx context.Context, all []Session, of A) {
 	slices.SortFunc(all, func(a, b Session) int { return b.UsedAt.Compare(a.UsedAt) })
 	living := 0
@@ -249,7 +263,7 @@ func (s *Sessions[A]) Trim(ctx context.Context, all []Session, of A) {
 	ctx = context.WithoutCancel(ctx)
 	s.Background(func() {
 		for _, x := range gone {
-			_ = s.End(ctx, x.User, x.ID)
+			_ = s.Write(ctx, s.Table, []table.Op{{Kind: table.Delete, Row: table.Row{Key: s.Key(x.User, x.ID), ETag: x.ETag}}})
 		}
 	})
 }
