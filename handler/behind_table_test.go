@@ -87,6 +87,8 @@ func pairs(id, other string) []pair {
 			{"GET " + p + me + "\nCookie: a=1\nCookie: b=2", "", ""},
 			{"GET " + p + me + "\nUser-Agent: a\nUser-Agent: b", "", ""},
 			{"GET " + p + me + "\nX-Forwarded-For: 203.0.113.7", "", "H10+"},
+			{"GET " + p + me + "\nForwarded: for=203.0.113.7", "", "H10+"},
+			{"GET " + p + me + "\nX-Forwarded-Host: elsewhere.example", "", "H10+"},
 			{"GET " + p + "\nAuthorization: Bearer nonsense", "", ""},
 			{"GET " + p, "", ""},
 			{"GET " + promptsPath, "", ""},

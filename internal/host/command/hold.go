@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"prompthub/internal/host/function"
 	"prompthub/internal/http/httpjson"
 )
 
@@ -29,14 +30,22 @@ const cutText = "the request took too long or failed in the middle, and may have
 // the longest job takes.
 const AnswerWithin = 4*time.Minute + 30*time.Second
 
+// ProxiedWithin is how long an answer may take that a host in its proxying mode waits for. After 240
+// seconds without a byte that host ends the request with a bare 500.
+const ProxiedWithin = 3*time.Minute + 45*time.Second
+
 // hold sends the answers of next when they are whole. The Functions host sends a request without a
-// body up to four times if the connection ends before the first byte of the answer, a change too.
+// body again if the connection ends before the first byte of the answer, a change too.
 // So an answer that has no end becomes a 500 that is sent: after a panic, after the time within
 // which answers must be there, and after the end of the request's context, as when a shutdown has
-// run out of time. The host shows an answer to the client when it is whole in any case.
+// run out of time.
 func hold(log *slog.Logger, within time.Duration, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ctx, cancel := context.WithTimeout(r.Context(), within)
+		ends := within
+		if function.Proxied(r) {
+			ends = min(ends, ProxiedWithin)
+		}
+		ctx, cancel := context.WithTimeout(r.Context(), ends)
 		defer cancel()
 		h := &held{to: w, header: make(http.Header)}
 		done := make(chan bool, 1)

@@ -238,3 +238,20 @@ func TestLongJobsAreNotCutShort(t *testing.T) {
 		require.NoError(t, end())
 	})
 }
+
+// A host that proxies ends a request after 240 seconds of silence: the answer that there is none is
+// sent before.
+func TestProxiedAnswersEndBeforeTheHost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		conn, end := served(t, hold(slog.New(slog.DiscardHandler), AnswerWithin, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })))
+		_, err := io.WriteString(conn, "GET /x HTTP/1.1\r\nHost: h\r\nX-Forwarded-Host: h\r\nX-Ms-Invocation-Id: 1\r\nX-Azure-Functions-Invocationid: 1\r\n\r\n")
+		require.NoError(t, err)
+		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		require.NoError(t, err)
+		body, _ := io.ReadAll(res.Body)
+		require.Contains(t, string(body), httpjson.Unfinished)
+		require.Less(t, time.Since(began), 240*time.Second)
+		require.NoError(t, end())
+	})
+}

@@ -94,5 +94,5 @@ func TestRolesAreAssigned(t *testing.T) {
 	fs.has(t, file, "resource insightsAccess '", "scope: insights", application)
 	fs.has(t, file, "resource deployerAccess '", "scope: storage", "principalId: principalId")
 	require.Contains(t, fs[file], "var metricsPublisher = '3913510d-42f4-4e42-8a64-420c390055eb'", "Monitoring Metrics Publisher")
-	require.Contains(t, fs[file], "var dataRoles = [storageRoles.queues, storageRoles.tables]", "who deploys needs no blobs")
+	require.Contains(t, fs[file], "var dataRoles = [storageRoles.queues, storageRoles.tables]", "who deploys needs the blobs of the containers of backups alone")
 }

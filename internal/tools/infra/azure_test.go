@@ -88,3 +88,23 @@ func TestMisspelledKeysAreFound(t *testing.T) {
 		require.Error(t, yaml.UnmarshalWithOptions([]byte(strings.Replace(text, f.from, f.to, 1)), &p, yaml.Strict()), f.to)
 	}
 }
+
+// TestDeploymentsAreExamined: azd up of every application ends with its doctor, whose exit code is
+// azd's.
+func TestDeploymentsAreExamined(t *testing.T) {
+	t.Parallel()
+	projects, err := filepath.Glob(filepath.Join(root, "apps", "*", "azure.yaml"))
+	require.NoError(t, err)
+	require.NotEmpty(t, projects)
+	want := map[string]string{"azure.yaml": "go run ./infra/hook postdeploy && go run ./handler doctor"} // the hook waits
+	for _, path := range projects {
+		name, err := filepath.Rel(root, path)
+		require.NoError(t, err)
+		want[name] = "go run ./handler doctor --within 3m"
+	}
+	for path, run := range want {
+		var p project
+		require.NoError(t, yaml.UnmarshalWithOptions(content(t, path), &p, yaml.Strict()), path)
+		require.Equal(t, hook{Posix: command{"sh", run}, Windows: command{"pwsh", run}}, p.Hooks.Postdeploy, path)
+	}
+}
