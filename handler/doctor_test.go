@@ -232,8 +232,8 @@ func TestDoctorOfFunctions(t *testing.T) {
 	}
 }
 
-// TestDoctorOfADeployedFolder: after azd has deployed, doctor has azd's variables and its folder, in
-// which "local" may have been tried. It examines the deployment alone.
+// TestDoctorOfADeployedFolder: after azd has deployed, doctor has azd's variables and its folder,
+// in which "local" may have been tried. It examines the deployment alone.
 func TestDoctorOfADeployedFolder(t *testing.T) {
 	clean(t)
 	dir := t.TempDir()
