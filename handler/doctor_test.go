@@ -232,8 +232,8 @@ func TestDoctorOfFunctions(t *testing.T) {
 	}
 }
 
-// TestDoctorOfADeployedFolder: after azd has deployed, doctor has azd's variables and its folder, in
-// which "local" may have been tried. It examines the deployment alone.
+// TestDoctorOfADeployedFolder: after azd has deployed, doctor has azd's variables and its folder,
+// in which "local" may have been tried. It examines the deployment alone.
 func TestDoctorOfADeployedFolder(t *testing.T) {
 	clean(t)
 	dir := t.TempDir()
@@ -318,7 +318,6 @@ func TestDoctorOfADeployment(t *testing.T) {
 	}))
 	defer starting.Close()
 	require.Empty(t, examined(t, "--app", none, "--url", starting.URL, "--within", "1m"), "it is asked again")
-	began := time.Now()
 	stays := httptest.NewServer(answers(func(w http.ResponseWriter, r *http.Request) bool {
 		if r.URL.Path != service().Ready {
 			return false
@@ -328,8 +327,7 @@ func TestDoctorOfADeployment(t *testing.T) {
 		return true
 	}))
 	defer stays.Close()
-	examined(t, "--app", none, "--url", stays.URL, "--within", "1h")
-	require.Less(t, time.Since(began), 30*time.Minute, "what does not pass is told at once")
+	one(t, examined(t, "--app", none, "--url", stays.URL, "--within", "240h"), "Store of the service", "NOT_CONFIGURED", "Mend what it says") // at once
 }
 
 // TestDoctorUnderTheHost: under the test host, in both modes and with the platform's front end,

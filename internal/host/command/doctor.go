@@ -423,9 +423,9 @@ func (s Service) examineService(ctx context.Context, url string) (facts []Fact, 
 // askOnce is what to do when an answer is missing among others that came.
 const askOnce = "Ask again: the service was there a moment ago."
 
-// examineHost tells what the host that runs the service is, whether requests in chunks come through,
-// as C# sends them, and what the address of a caller is there. The error is that of a request
-// without an answer.
+// examineHost tells what the host that runs the service is, whether requests in chunks come
+// through, as C# sends them, and what the address of a caller is there. The error is that of a
+// request without an answer.
 func (s Service) examineHost(ctx context.Context, url string) ([]Fact, error) {
 	f := Fact{Name: "Bodies in chunks", Value: "come through"}
 	answer, err := fetch(ctx, http.MethodPost, url+cmp.Or(s.Posts, s.Health), nil, io.MultiReader(strings.NewReader("{}")))

@@ -30,8 +30,8 @@ const cutText = "the request took too long or failed in the middle, and may have
 // the longest job takes.
 const AnswerWithin = 4*time.Minute + 30*time.Second
 
-// ProxiedWithin is how long an answer may take that a host in its proxying mode waits for. After 240
-// seconds without a byte that host ends the request with a bare 500.
+// ProxiedWithin is how long an answer may take that a host in its proxying mode waits for. After
+// 240 seconds without a byte that host ends the request with a bare 500.
 const ProxiedWithin = 3*time.Minute + 45*time.Second
 
 // hold sends the answers of next when they are whole. The Functions host sends a request without a

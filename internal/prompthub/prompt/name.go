@@ -90,8 +90,8 @@ func wrongName(s string) string {
 
 // wrongInPath returns what is wrong with a name that becomes another one in the path of an address,
 // so that programs which ask by name would ask for, or change, something else. Dots are resolved on
-// the way. The Functions host does not tell a slash that was escaped twice from one that was escaped
-// once.
+// the way. The Functions host does not tell a slash that was escaped twice from one that was
+// escaped once.
 func wrongInPath(s string) string {
 	switch {
 	case slices.ContainsFunc(strings.Split(s, "/"), func(part string) bool { return part == "." || part == ".." }):
