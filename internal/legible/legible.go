@@ -160,7 +160,9 @@ func joinsNothing(text string) bool {
 			joiner = r
 		case unicode.Is(unicode.Inherited, r):
 		default:
-			if joiner != 0 && !(unicode.Is(unicode.S, before) && unicode.Is(unicode.S, r)) && !(unicode.In(before, joining...) && unicode.In(r, joining...)) {
+			symbols := unicode.Is(unicode.S, before) && unicode.Is(unicode.S, r)
+			script := unicode.In(before, joining...) && unicode.In(r, joining...)
+			if joiner != 0 && !symbols && !script {
 				return true
 			}
 			before, joiner = r, 0

@@ -62,8 +62,8 @@ func top(p *tab, selector string) float64 {
 	return eval[float64](p, fmt.Sprintf("document.querySelector(%q).getBoundingClientRect().top + scrollY", selector))
 }
 
-// programs looks at how programs use a prompt: at one after the other with a script, at all without.
-// Then it makes a token, with which the texts to copy are whole.
+// programs looks at how programs use a prompt: at one after the other with a script, at all
+// without. Then it makes a token, with which the texts to copy are whole.
 func programs(p *tab, page string) {
 	p.T.Helper()
 	const shown = "[...document.querySelectorAll('.program')].filter(e => e.checkVisibility()).map(e => e.dataset.tab).join()"

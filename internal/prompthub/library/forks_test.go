@@ -48,8 +48,8 @@ func TestForkOfWhatIncludes(t *testing.T) {
 	})
 }
 
-// TestDescriptionsMerge: a fork takes over the description that changed in the prompt it comes from,
-// unless both changed it.
+// TestDescriptionsMerge: a fork takes over the description that changed in the prompt it comes
+// from, unless both changed it.
 func TestDescriptionsMerge(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

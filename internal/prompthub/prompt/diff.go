@@ -25,8 +25,8 @@ const (
 	Insert RunOp = "insert" // the second
 )
 
-// Unified returns the difference of two versions as diff -u writes it, "" if they are equal: that of
-// their descriptions, then that of their texts.
+// Unified returns the difference of two versions as diff -u writes it, "" if they are equal: that
+// of their descriptions, then that of their texts.
 func Unified(a, b Version) string {
 	name := func(v Version, what string) string { return fmt.Sprintf("version %d%s", v.Number, what) }
 	from, to := Descriptions(a, b)
@@ -34,8 +34,8 @@ func Unified(a, b Version) string {
 	return about + udiff.Unified(name(a, ""), name(b, ""), a.Transcript(), b.Transcript())
 }
 
-// line ends a text that is not empty with a line feed, without which a difference says that there is
-// none.
+// line ends a text that is not empty with a line feed, without which a difference says that there
+// is none.
 func line(s string) string {
 	if s == "" {
 		return ""

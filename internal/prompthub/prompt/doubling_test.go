@@ -124,7 +124,7 @@ func TestDoubling(t *testing.T) {
 		{Name: "CheckVariables (many)", With: text(func(s string) { _, _ = prompt.CheckVariables(variables(strings.Fields(s))) })},
 		{Name: "Profile.Check", With: text(func(s string) { _, _ = prompt.Profile{Handle: s, Name: s, About: s}.Check() })},
 		{Name: "GivenHandles", With: text(func(s string) { prompt.GivenHandles(s, "a_key") })},
-		{Name: "Profile.Leads", With: text(func(s string) { prompt.Profile{Handle: s}.Leads(s) })},
+		{Name: "Profile.Leads", With: text(func(s string) { _ = prompt.Profile{Handle: s}.Leads(s) })},
 		{Name: "HandleTaken", With: text(func(s string) { _ = prompt.HandleTaken(s) })},
 		{Name: "TagInfo.Revision", With: text(func(s string) { prompt.TagInfo{DisplayName: s}.Revision() })},
 		{Name: "Deeper", With: text(func(s string) { prompt.Deeper(jsontext.Value(s), 1<<30) })},

@@ -34,7 +34,8 @@ type Profile struct {
 	Former string // the handle that was made of the name before they chose another; it leads to them too
 }
 
-// maxGivenTries is how many handles are made of one name before the key of the user tells them apart.
+// maxGivenTries is how many handles are made of one name before the key of the user tells them
+// apart.
 const maxGivenTries = 9
 
 // GivenHandles returns the handles that a user can be given, the best first: the name as addresses

@@ -121,8 +121,9 @@ func (w *world) undescribe(p prompt.Prompt) {
 	strip(row, "FileHash", "Undescribed")
 }
 
-// TestVersionsOfBefore: versions that RowsVersion 8 wrote keep their hashes and show the description
-// that the prompt has, until a new one has its own: after any write, in a backup and after reindex.
+// TestVersionsOfBefore: versions that RowsVersion 8 wrote keep their hashes and show the
+// description that the prompt has, until a new one has its own: after any write, in a backup and
+// after reindex.
 func TestVersionsOfBefore(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -126,8 +126,8 @@ func TestAuthorsOfBefore(t *testing.T) {
 	w.check()
 }
 
-// TestGivenHandles: a user gets a handle that is made of their name and is theirs alone. They
-// can choose another once; then both lead to them, after a restore too, and neither to anybody else.
+// TestGivenHandles: a user gets a handle that is made of their name and is theirs alone. They can
+// choose another once; then both lead to them, after a restore too, and neither to anybody else.
 func TestGivenHandles(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -185,8 +185,8 @@ func tail(w *world, user prompt.UserID) string {
 	return key[len(key)-6:]
 }
 
-// TestGivenAtOnce: of users of one name who come at the same moment each gets a handle of their own,
-// and one whom several instances meet gets one.
+// TestGivenAtOnce: of users of one name who come at the same moment each gets a handle of their
+// own, and one whom several instances meet gets one.
 func TestGivenAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

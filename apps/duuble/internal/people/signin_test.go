@@ -463,8 +463,8 @@ func TestRefresh(t *testing.T) {
 	requireCode(t, people.RefreshReused, err)
 }
 
-// TestStoredSession: a session goes on as the row of an earlier version has it, and the request that
-// was its last may come again.
+// TestStoredSession: a session goes on as the row of an earlier version has it, and the request
+// that was its last may come again.
 func TestStoredSession(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, unlimited)

@@ -34,7 +34,8 @@ import (
 	"prompthub/internal/storage/rowstore"
 )
 
-// MessageAfter is when the message of a change is seen. By then the change has landed or never will.
+// MessageAfter is when the message of a change is seen. By then the change has landed or never
+// will.
 const MessageAfter = time.Minute
 
 // Tables names the tables.

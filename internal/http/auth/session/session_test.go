@@ -176,8 +176,8 @@ func (w *world) rows() (all []table.Row) {
 	return all
 }
 
-// TestRotation: where any refresh may come again, a token gets the same answer until the next one is
-// used, and then ends the session.
+// TestRotation: where any refresh may come again, a token gets the same answer until the next one
+// is used, and then ends the session.
 func TestRotation(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, lenient)

@@ -284,21 +284,27 @@ func microsoftUses(address, label string, values []value, token string) []use {
 	}
 	export := address + "/export?format=semantic-kernel&label=" + label
 	return []use{
-		{ID: "use-csharp", Tab: "C#", Name: "C#", Text: "using var http = new HttpClient();\n" + http +
-			`string text = await http.GetStringAsync("` + text + `"` + csharp.String() + ");",
-			Hint: "In Agent Framework for .NET: new ChatClientAgent(client, instructions: text)."},
-		{ID: "use-kernel", Tab: "Semantic Kernel", Name: "Python, with the package semantic-kernel", Text: "import urllib.request\n" +
-			"from semantic_kernel.functions import KernelArguments, KernelFunctionFromPrompt\n\n" +
-			`request = urllib.request.Request("` + export + `"` + headers + ")\n" +
-			"function = KernelFunctionFromPrompt.from_yaml(urllib.request.urlopen(request).read().decode())\n" +
-			"arguments = KernelArguments(" + pythonArguments(values) + ")",
-			Hint: "Then: await kernel.invoke(function, arguments). For .NET the same file is read by KernelFunctionYaml.FromPromptYaml(yaml, new HandlebarsPromptTemplateFactory())."},
-		{ID: "use-agent", Tab: "Agent Framework", Name: "Python, with the package agent-framework", Text: "import urllib.parse, urllib.request\n" +
-			"from agent_framework import Agent\n\n" +
-			`request = urllib.request.Request("` + text + `"` + query + headers + ")\n" +
-			"text = urllib.request.urlopen(request).read().decode()\n" +
-			"agent = Agent(client=client, instructions=text)",
-			Hint: "The client is that of your model. Instructions are no template there, so the text comes filled in."},
+		{
+			ID: "use-csharp", Tab: "C#", Name: "C#", Text: "using var http = new HttpClient();\n" + http +
+				`string text = await http.GetStringAsync("` + text + `"` + csharp.String() + ");",
+			Hint: "In Agent Framework for .NET: new ChatClientAgent(client, instructions: text).",
+		},
+		{
+			ID: "use-kernel", Tab: "Semantic Kernel", Name: "Python, with the package semantic-kernel", Text: "import urllib.request\n" +
+				"from semantic_kernel.functions import KernelArguments, KernelFunctionFromPrompt\n\n" +
+				`request = urllib.request.Request("` + export + `"` + headers + ")\n" +
+				"function = KernelFunctionFromPrompt.from_yaml(urllib.request.urlopen(request).read().decode())\n" +
+				"arguments = KernelArguments(" + pythonArguments(values) + ")",
+			Hint: "Then: await kernel.invoke(function, arguments). For .NET the same file is read by KernelFunctionYaml.FromPromptYaml(yaml, new HandlebarsPromptTemplateFactory()).",
+		},
+		{
+			ID: "use-agent", Tab: "Agent Framework", Name: "Python, with the package agent-framework", Text: "import urllib.parse, urllib.request\n" +
+				"from agent_framework import Agent\n\n" +
+				`request = urllib.request.Request("` + text + `"` + query + headers + ")\n" +
+				"text = urllib.request.urlopen(request).read().decode()\n" +
+				"agent = Agent(client=client, instructions=text)",
+			Hint: "The client is that of your model. Instructions are no template there, so the text comes filled in.",
+		},
 	}
 }
 
@@ -348,12 +354,18 @@ func (s *web) usesOfToken(r *request, k keys, assistants bool) uses {
 		u = s.usesOf(r, "/mcp", false, k)
 	}
 	u.Items = append([]use{
-		{ID: "use-env", Tab: "Shell", Name: "Command line, curl and docs", Hint: "prompthub reads the first two. The commands of the documentation read the others.",
-			Text: "export PROMPTHUB_URL=" + origin + " PROMPTHUB_TOKEN=" + k.Token + "\nexport URL=" + origin + " TOKEN=" + k.Token + " TOKEN_ID=" + k.ID},
-		{ID: "use-langfuse", Tab: "Langfuse", Name: "Langfuse, in every language", Hint: "The client of a program that has these needs no arguments.",
-			Text: "export LANGFUSE_BASE_URL=" + origin + "/lf LANGFUSE_HOST=" + origin + "/lf\nexport LANGFUSE_PUBLIC_KEY=" + k.ID + "\nexport LANGFUSE_SECRET_KEY=" + k.Token},
-		{ID: "use-langsmith", Tab: "LangSmith", Name: "LangSmith and LangChain", Hint: "Then: Client().pull_prompt(\"NAME\").",
-			Text: "export LANGSMITH_ENDPOINT=" + origin + "/ls\nexport LANGSMITH_API_KEY=" + k.Token},
+		{
+			ID: "use-env", Tab: "Shell", Name: "Command line, curl and docs", Hint: "prompthub reads the first two. The commands of the documentation read the others.",
+			Text: "export PROMPTHUB_URL=" + origin + " PROMPTHUB_TOKEN=" + k.Token + "\nexport URL=" + origin + " TOKEN=" + k.Token + " TOKEN_ID=" + k.ID,
+		},
+		{
+			ID: "use-langfuse", Tab: "Langfuse", Name: "Langfuse, in every language", Hint: "The client of a program that has these needs no arguments.",
+			Text: "export LANGFUSE_BASE_URL=" + origin + "/lf LANGFUSE_HOST=" + origin + "/lf\nexport LANGFUSE_PUBLIC_KEY=" + k.ID + "\nexport LANGFUSE_SECRET_KEY=" + k.Token,
+		},
+		{
+			ID: "use-langsmith", Tab: "LangSmith", Name: "LangSmith and LangChain", Hint: "Then: Client().pull_prompt(\"NAME\").",
+			Text: "export LANGSMITH_ENDPOINT=" + origin + "/ls\nexport LANGSMITH_API_KEY=" + k.Token,
+		},
 	}, u.Items...)
 	return u
 }

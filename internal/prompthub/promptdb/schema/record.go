@@ -34,7 +34,8 @@ func (r Record) Batch(first bool, ops []table.Op) ([]table.Op, error) {
 // alone, and one that meets a store of a lower one refuses it.
 const RowsVersion = 9
 
-// describedVersions is the first RowsVersion whose versions have descriptions and files of their own.
+// describedVersions is the first RowsVersion whose versions have descriptions and files of their
+// own.
 const describedVersions = 9
 
 // A Record is a truth row.
