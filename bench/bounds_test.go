@@ -170,7 +170,8 @@ var bounds = map[string]bound{
 	"POST /app/prompts/{id}/labels/remove": aRemoval, "POST /app/prompts/{id}/labels/undo": aRemoval,
 	"POST /app/prompts/{id}/fork":    aSave,
 	"GET /app/prompts/{id}/upstream": {24, 400, 8*2*9 + 64, 16 << 10}, "POST /app/prompts/{id}/upstream": aMerge,
-	"GET /app/prompts/new": aForm, "GET /app/prompts/{id}/edit": aDraft,
+	"GET /app/prompts/{id}/upstream/edit": {aDraft.operations + 24, aDraft.rows + 400, aSaved.answer, aSaved.allocated},
+	"GET /app/prompts/new":                aForm, "GET /app/prompts/{id}/edit": aDraft,
 	"POST /app/prompts/new": aSaved, "POST /app/prompts/{id}/edit": aSaved, "POST /app/prompts/{id}/visibility": aChange,
 	"POST /app/prompts/{id}/delete": aDelete, "POST /app/prompts/{id}/restore": aChange,
 	"POST /app/prompts/{id}/hide": aChange, "POST /app/prompts/{id}/unhide": aChange, "POST /app/prompts/{id}/vote": aVote,
@@ -185,7 +186,9 @@ var bounds = map[string]bound{
 	// a picture of 1200 by 630 pixels, and two fonts for the first one
 	"GET /app/prompts/{id}/image.png": {aPrompt.operations, aPrompt.rows, 128, 16 << 10},
 	// The file stands in the answer once more, and each line of the report with its markup.
-	"GET /app/import": aForm, "POST /app/import": {anImport.operations, anImport.rows, 10 << 10, 768 << 10},
+	// the names of all prompts, and three rounds over thirty examples
+	"POST /app/import/undo": {200 + 3*30*aDelete.operations, 14_200 + 3*30*aDelete.rows, 64, 64 << 10},
+	"GET /app/import":       aForm, "POST /app/import": {anImport.operations, anImport.rows, 10 << 10, 768 << 10},
 	"GET /app/me/tokens": aToken, "POST /app/me/tokens": {8, 120, 512, 8 << 10}, "POST /app/me/tokens/{token}/revoke": aToken,
 	"GET /app/u/{handle}/tokens": {aToken.operations + 4, 60, 64, 4 << 10}, "POST /app/u/{handle}/tokens/{token}/revoke": aToken,
 	// the counts, the profiles of twenty users and a row of the newest prompt of each, twenty tokens

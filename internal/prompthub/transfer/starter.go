@@ -31,6 +31,10 @@ func Starter() []byte { return starter }
 // starterTime is for how long RemoveStarter takes the prompts of the starter file for examples.
 const starterTime = time.Hour
 
+// starterRounds is how often RemoveStarter goes through the examples: one that another includes
+// cannot go before that one has, and no example includes one that includes a third.
+const starterRounds = 3
+
 // RemoveStarter deletes the prompts of the starter file that a user has imported lately, and
 // returns how many. They can be restored, as all that is deleted.
 func RemoveStarter(ctx context.Context, s *library.Service, who auth.User, now time.Time) (int, error) {
@@ -52,10 +56,8 @@ func RemoveStarter(ctx context.Context, s *library.Service, who auth.User, now t
 			left[item.ID] = true
 		}
 	}
-	// One that another includes cannot go before that one has.
 	n := 0
-	for before := -1; n > before; {
-		before = n
+	for range starterRounds {
 		for id := range left {
 			switch err := s.Delete(ctx, who, id, library.Match{Any: true}); {
 			case err == nil:
