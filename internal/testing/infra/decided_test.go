@@ -69,11 +69,12 @@ func TestEveryApplicationIsOperable(t *testing.T) {
 		require.NotEmpty(t, queues.Refuses(""), "the host resolves no empty setting")
 		require.NotEmpty(t, queues.Refuses(strings.Repeat("a", 31)), "names of queues end at 63")
 		require.Empty(t, queues.Refuses(strings.Repeat("a", 30)))
-		if app != "apps/example" {
-			fs.has(t, "main.bicep", "module access '", "principalId: principalId")
-			require.Regexp(t, `(?m)^    heartbeat: '[a-z-]+'`, fs.section(t, "main.bicep", "module alerts '"))
-		}
 	})
+	for _, app := range []application{ours, "apps/ricochet", "apps/harmony", "apps/duuble"} { // those that people operate
+		fs := infrastructure(t, app)
+		fs.has(t, "main.bicep", "module access '", "principalId: principalId")
+		require.Regexp(t, `(?m)^    heartbeat: '[a-z-]+'`, fs.section(t, "main.bicep", "module alerts '"))
+	}
 	require.Contains(t, infrastructure(t, "apps/ricochet").section(t, "main.bicep", "module alerts '"), "delayed: ['round-due']", "its messages are put when a round begins")
 	duuble := Params(infrastructure(t, "apps/duuble")["main.bicep"])
 	require.NotEmpty(t, duuble["communicationDataLocation"].Refuses("Mars"))

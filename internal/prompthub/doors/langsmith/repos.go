@@ -125,11 +125,13 @@ func (s *server) encodeAll(ctx context.Context, r request, views []library.View,
 // commitsOf returns how many commits a prompt has, and the hash of the last.
 func commitsOf(id prompt.ID, e library.VersionEnds) (int64, *string) {
 	n := e.Count
-	if unpushed(e.First.Message) || unpushed(e.Last.Message) {
-		n--
-	}
-	if e.Last.Number == 0 || unpushed(e.Last.Message) {
+	switch {
+	case e.Last.Number == 0:
 		return n, nil
+	case unpushed(e.Last.Message): // and so are those before it
+		return 0, nil
+	case unpushed(e.First.Message):
+		n--
 	}
 	hash := commitHash(id, e.Last.Number, e.Last.Hash)
 	return n, &hash
@@ -211,6 +213,9 @@ const RepoTypeNotKept fault.Code = "REPO_TYPE_NOT_KEPT"
 const (
 	unpushedText    = "Nothing was pushed yet."
 	unpushedMessage = "Made by a client of LangSmith, before its first commit"
+
+	// of a version that differs from the one before in its description
+	describedMessage = "Described by a client of LangSmith"
 )
 
 func unpushed(message string) bool { return message == unpushedMessage }
@@ -275,6 +280,9 @@ func (s *server) updateRepo(ctx context.Context, r request) (any, error) {
 		}
 	}
 	message := v.Message
+	if in.Description != nil && *in.Description != v.Description && !unpushed(message) {
+		message = describedMessage
+	}
 	if v, err = s.Service.Patch(ctx, r.User, v.ID, library.Match{Any: true}, func(d *prompt.Draft) {
 		d.Message = message
 		library.Set(&d.Description, in.Description)
