@@ -132,7 +132,7 @@ type asked = func(context.Context, command.Streams, *client.Client, []string) er
 func getCommand() command.Command {
 	return asking(command.Command{
 		Name: "get", Args: []string{"NAME"}, Short: "print the text of a prompt, filled in with --var",
-		Long: "Prints the text of a prompt and nothing else, byte for byte; on a terminal, control characters as \\u001b. With --var or --fill its variables are filled in: those without a\nvalue by their defaults. Every value that is missing is named at once. With --format it prints a file of another program,\nand says on standard error what such a file cannot hold. Of a chat it prints the contents of the messages, with --json the messages\ntoo. A name that none of your prompts has is that of a public one, if only one has it." + refHelp + "that with the label production, or else the latest.",
+		Long: "Prints the text of a prompt and nothing else, byte for byte; on a terminal, control characters as \\u001b. With --var or --fill its variables are filled in: those without a\nvalue by their defaults. Every value that is missing is named at once. With --format it prints a file of another program,\nand says on standard error what such a file cannot hold. Of a chat it prints the contents of the messages, with --json the messages\ntoo." + refHelp + "that with the label production, or else the latest.",
 	}, func(flags *flag.FlagSet, asJSON *bool) asked {
 		vars := values{}
 		flags.Var(vars, "var", "`NAME=VALUE` of a variable; once for each")
@@ -147,11 +147,6 @@ func getCommand() command.Command {
 				return command.UsageError("get: a file of --format has the text as it is: leave out --var, --fill and --json")
 			}
 			f, err := get(ctx, remote, args[0])
-			if client.IsUnknown(err) {
-				if f, err = only(ctx, remote, args[0], err); err == nil {
-					fmt.Fprintf(std.Err, "%s is the only public prompt of this name, by %s: @%s/%s\n", args[0], f.AuthorName, f.AuthorID, f.Slug)
-				}
-			}
 			if err == nil && as.Format != "" {
 				return writing{as.Format, syntax.Syntax}.print(ctx, std, remote, f)
 			}
@@ -184,29 +179,6 @@ func get(ctx context.Context, remote *client.Client, name string) (client.Found,
 		return client.Found{}, err
 	}
 	return remote.Get(ctx, r)
-}
-
-// only returns the public prompt that is the only one of a name, which names none of the caller's;
-// the error if there is no such prompt.
-func only(ctx context.Context, remote *client.Client, name string, unknown error) (client.Found, error) {
-	r, err := ref(name)
-	if err != nil || r.Owner != "" {
-		return client.Found{}, unknown
-	}
-	like, err := remote.Like(ctx, r)
-	if err != nil {
-		return client.Found{}, unknown
-	}
-	like = slices.DeleteFunc(like, func(f client.Found) bool { return f.Name != r.Name && f.Slug != r.Name })
-	if len(like) != 1 || like[0].Mine {
-		return client.Found{}, unknown
-	}
-	r.Name = like[0].ID
-	f, err := remote.Get(ctx, r)
-	if client.IsUnknown(err) { // it has no such version
-		err = unknown
-	}
-	return f, err
 }
 
 func ref(name string) (prompt.Ref, error) {

@@ -96,7 +96,7 @@ func TestRestoreKeepsTheFile(t *testing.T) {
 		require.NoError(t, err)
 		two, err := m.s.Patch(ctx, author, v.ID, library.Match{Any: true}, func(d *prompt.Draft) { d.Description, d.Title = "two", "Another" })
 		require.NoError(t, err)
-		require.Empty(t, two.FileHash)
+		require.Equal(t, file.Hash(), two.FileHash, "an export of it has the members of the file")
 		three, made, err := m.s.RestoreVersion(ctx, author, v.ID, 1)
 		require.NoError(t, err)
 		require.True(t, made)
@@ -105,9 +105,19 @@ func TestRestoreKeepsTheFile(t *testing.T) {
 		kept, err := m.s.SourceOf(ctx, author, three)
 		require.NoError(t, err)
 		require.EqualValues(t, 3, kept.Version)
+		require.Equal(t, file.Bytes, kept.Bytes)
 		require.NotEqual(t, three.State(nil), kept.State, "the file has another title than the prompt")
 		_, made, err = m.s.RestoreVersion(ctx, author, v.ID, 1)
 		require.NoError(t, err)
 		require.False(t, made)
+
+		other := &prompt.Source{Format: "markdown", File: "a.md", Bytes: []byte("---\nlicense: GPL\n---\ntext\n"), Extra: []string{"license"}}
+		four, err := m.s.Patch(ctx, author, v.ID, library.Match{Any: true}, func(d *prompt.Draft) { d.Source, d.Anew = other, true })
+		require.NoError(t, err)
+		require.Equal(t, other.Hash(), four.FileHash, "the same text, of another file")
+		five, made, err := m.s.RestoreVersion(ctx, author, v.ID, 1)
+		require.NoError(t, err)
+		require.True(t, made)
+		require.Equal(t, file.Hash(), five.FileHash)
 	})
 }

@@ -84,8 +84,8 @@ func (s *Service) RestoreVersion(ctx context.Context, who auth.User, id prompt.I
 			return p, nil
 		}
 		p.Draft = p.As(old.ShownVersion)
-		if file != nil && file.Version == n {
-			p.Source = &file.Source
+		if file != nil && (file.Version == n || file.Hash() == old.ShownVersion.FileHash) {
+			p.Source, p.Anew = &file.Source, true
 		}
 		p.Message = fmt.Sprintf("Restores version %d", n)
 		return p, nil

@@ -130,7 +130,9 @@ type Version struct {
 	Number int64
 	Content
 	Description string // "" stands for the first sentence
-	FileHash    string // the SHA-256 of the file that is kept with it, in hex; "" for none
+	// the SHA-256, in hex, of the newest file that it or a version before it was made of: what only the
+	// format of that file knows comes back with an export; "" for none
+	FileHash string
 	// whether it was made before descriptions and files belonged to versions: it shows the description
 	// that the prompt has, and its hash names the content alone
 	Undescribed bool
@@ -180,11 +182,15 @@ func First(p Prompt) Prompt {
 	return p.numbered()
 }
 
-// numbered makes a new version of what the prompt says.
+// numbered makes a new version of what the prompt says. Without a file of its own it keeps that of
+// the version before, as an export of it does.
 func (p Prompt) numbered() Prompt {
 	p.Last++
-	p.Version, p.Undescribed, p.FileHash = p.Last, p.AsBefore, ""
-	if p.Source != nil && !p.AsBefore {
+	p.Version, p.Undescribed = p.Last, p.AsBefore
+	switch {
+	case p.AsBefore:
+		p.FileHash = ""
+	case p.Source != nil:
 		p.FileHash = p.Source.Hash()
 	}
 	p.Anew, p.AsBefore = false, false

@@ -57,14 +57,15 @@ func Words(a, b string) []Run {
 	number := map[string]rune{}
 	as, bs := words(a), words(b)
 	ar, br := numbered(as, number), numbered(bs, number)
-	var parts []Run
+	edits := lcs.DiffRunes(ar, br)
+	parts := make([]Run, 0, min(3*len(edits)+1, len(as)+len(bs)))
 	add := func(op RunOp, words []string) {
 		if len(words) > 0 {
 			parts = append(parts, Run{op, strings.Join(words, "")})
 		}
 	}
 	at := 0
-	for _, d := range lcs.DiffRunes(ar, br) {
+	for _, d := range edits {
 		add(Equal, as[at:d.Start])
 		add(Delete, as[d.Start:d.End])
 		add(Insert, bs[d.ReplStart:d.ReplEnd])
@@ -128,18 +129,23 @@ func words(s string) []string {
 		}
 		return 0
 	}
-	var list []string
-	start, last := 0, -1
-	for i, r := range s {
-		c := class(r)
-		if i > 0 && (c != last || c == 0) {
-			list = append(list, s[start:i])
-			start = i
+	cut := func(word func(from, to int)) {
+		start, last := 0, -1
+		for i, r := range s {
+			c := class(r)
+			if i > 0 && (c != last || c == 0) {
+				word(start, i)
+				start = i
+			}
+			last = c
 		}
-		last = c
+		if start < len(s) {
+			word(start, len(s))
+		}
 	}
-	if start < len(s) {
-		list = append(list, s[start:])
-	}
+	n := 0 // a long text has so many that a list which grows would take twice the memory
+	cut(func(int, int) { n++ })
+	list := make([]string, 0, n)
+	cut(func(from, to int) { list = append(list, s[from:to]) })
 	return list
 }

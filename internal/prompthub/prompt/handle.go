@@ -46,7 +46,8 @@ func GivenHandles(name, key string) []string {
 		base = "user"
 	}
 	var list []string
-	if base != "user" && !slices.Contains(noHandles, base) {
+	reserved := func(part string) bool { return slices.Contains(noHandles, part) }
+	if !slices.ContainsFunc(append(strings.Split(base, "-"), strings.TrimSuffix(base, "s")), reserved) {
 		list = append(list, base)
 		for n := 2; n <= maxGivenTries; n++ {
 			list = append(list, fmt.Sprintf("%s-%d", base, n))

@@ -73,7 +73,7 @@ func TestFileIsOfItsVersion(t *testing.T) {
 	_, three := w.described(p, promptdb.WantedVersion{Number: 3})
 	v, err := w.Get(t.Context(), "ann", p.ID)
 	require.NoError(t, err)
-	require.Equal(t, v.Content().Hash(), two)
+	require.NotEqual(t, v.Content().Hash(), two, "an export of it has the members of the file before")
 	require.NotEqual(t, one, two)
 	require.NotEqual(t, three, two, "the same text, and a file")
 	require.Equal(t, (&prompt.Source{Bytes: []byte(strings.Repeat("three ", 20_000))}).Hash(), v.FileHash)
@@ -88,6 +88,31 @@ func TestFileIsOfItsVersion(t *testing.T) {
 		break
 	}
 	require.Contains(t, strings.Join(w.verified(), "\n"), "is not what its version names")
+}
+
+// TestFileOutlivesItsVersionRow: a damaged row of the latest version is written anew with its file.
+func TestFileOutlivesItsVersionRow(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := w.sourced()
+	key := table.Key{}
+	for _, row := range w.rowsOf("!ver|") {
+		if promptdb.ParseVersionRow(row).Number == 3 {
+			key = row.Key
+		}
+	}
+	w.must(promptdb.DefaultTables().Prompts, table.Op{Kind: table.Merge, Row: table.Row{
+		Key: key, ETag: table.Any, Props: table.Props{{Name: "ContentHash", Value: table.String("another")}},
+	}})
+	require.Len(t, w.found(), 1)
+	for range 2 {
+		_, _, err := w.Sweep(t.Context())
+		require.NoError(t, err)
+	}
+	w.check()
+	require.Len(t, w.rowsOf("!src|"), 2)
+	_, version := w.source("ann", p.ID, 3)
+	require.EqualValues(t, 3, version)
 }
 
 // undescribe leaves of a prompt what RowsVersion 8 wrote: versions without descriptions.

@@ -49,7 +49,7 @@ func handleGiven(t *testing.T, r *ring, _ prompt.Prompt, _ bool) {
 	p, err := r.truth.Profile(context.Background(), "ann")
 	require.NoError(t, err)
 	if p.Handle != "" {
-		require.Equal(t, prompt.Profile{Handle: "ann-lee", Name: "Ann Lee", Given: true}, p)
+		require.Equal(t, prompt.Profile{Handle: "ann-lee", Given: true}, p)
 		id, err := r.truth.UserID(context.Background(), "ann-lee")
 		require.NoError(t, err)
 		require.Equal(t, prompt.UserID("ann"), id)
@@ -142,13 +142,22 @@ func TestGivenHandles(t *testing.T) {
 	require.Equal(t, "ann-lee-2", given("bob", "Ann Lée"))
 	require.Equal(t, "user-"+tail(w, "cal"), given("cal", "🎲"))
 	require.Equal(t, "admin-"+tail(w, "dee"), given("dee", "Admin"))
+	require.Equal(t, "prompthub-support-"+tail(w, "gus"), given("gus", "PromptHub Support"))
 	require.Empty(t, given("eve", ""))
+	require.NoError(t, w.TouchAuthor(t.Context(), "hal"))
+	require.Equal(t, "hal", given("hal", "Hal"), "also after a sweep has met the author")
+	_, err := w.PutProfile(t.Context(), "ida", prompt.Profile{Name: "I", About: "Writes."})
+	require.NoError(t, err)
+	require.Equal(t, "ida", given("ida", "Ida"))
+	ida, err := w.Profile(t.Context(), "ida")
+	require.NoError(t, err)
+	require.Equal(t, prompt.Profile{Handle: "ida", Name: "I", About: "Writes.", Given: true}, ida)
 	for i := range 8 {
 		given(prompt.UserID(fmt.Sprint("more", i)), "Ann Lee")
 	}
 	require.Equal(t, "ann-lee-"+tail(w, "fay"), given("fay", "Ann Lee"))
 
-	_, err := w.PutProfile(t.Context(), "bob", prompt.Profile{Handle: "ann-lee", Name: "B"})
+	_, err = w.PutProfile(t.Context(), "bob", prompt.Profile{Handle: "ann-lee", Name: "B"})
 	require.Equal(t, fault.Invalid, fault.Of(err))
 	p, err := w.PutProfile(t.Context(), "ann", prompt.Profile{Name: "Ann", Handle: "ann-lee"})
 	require.NoError(t, err)

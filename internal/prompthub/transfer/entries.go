@@ -250,12 +250,19 @@ func (e *entry) versions(l line) []format.Version {
 	return all
 }
 
-// hash names the content of a version, wherever it is.
-func (e *entry) hash(v format.Version) string {
-	if hash, ok := e.elsewhere[v.Version]; ok {
-		return hash
+// names reports whether a hash is that of a version, wherever it is. If its file is not here, the
+// version may have been made without it.
+func (e *entry) names(v format.Version, hash string) bool {
+	if is, ok := e.elsewhere[v.Version]; ok {
+		return hash == is
 	}
-	return v.Hash()
+	if hash == v.Hash() {
+		return true
+	}
+	if v.Source == nil {
+		v.FileHash = ""
+	}
+	return hash == v.Hash()
 }
 
 // inOrder puts what others include before them, and a prompt before those that would take its name

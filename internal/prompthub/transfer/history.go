@@ -71,7 +71,7 @@ func (h *history) compare(ctx context.Context) error {
 			return err
 		}
 		for _, v := range page.Items {
-			if v.Number > int64(len(h.versions)) || h.hash(h.versions[v.Number-1]) != v.Hash {
+			if v.Number > int64(len(h.versions)) || !h.names(h.versions[v.Number-1], v.Hash) {
 				return errOther
 			}
 			h.there[v.Number] = true

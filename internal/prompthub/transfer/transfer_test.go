@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -378,6 +379,39 @@ func TestAccountsMove(t *testing.T) {
 			require.Equal(rt, transfer.Unchanged, i.Outcome)
 		}
 	})
+}
+
+// TestHandlesMove: the handle that a user has chosen comes in the place of one that was made of the
+// name, and the same file again changes nothing.
+func TestHandlesMove(t *testing.T) {
+	t.Parallel()
+	s, _ := newService(t)
+	take(t, s, "---\nname: p\n---\n\ntext\n", transfer.Options{File: "p.md"})
+	given, err := s.Profile(t.Context(), ann)
+	require.NoError(t, err)
+	require.Equal(t, "ann", given.Handle)
+	const profile = `{"profile":{"handle":"ann-lee","name":"Ann Lee"}}` + "\n"
+	for _, want := range []transfer.Outcome{transfer.Updated, transfer.Unchanged} {
+		require.Equal(t, want, take(t, s, profile, transfer.Options{File: "account.jsonl"})[0].Outcome)
+	}
+	moved, err := s.Profile(t.Context(), ann)
+	require.NoError(t, err)
+	require.Equal(t, []string{"ann-lee", "ann"}, []string{moved.Handle, moved.Former})
+}
+
+// TestFilesThatAreNotSent: a history that names the file of a version and does not bring it goes in
+// without, and the same file again changes nothing.
+func TestFilesThatAreNotSent(t *testing.T) {
+	t.Parallel()
+	here, _ := newService(t)
+	take(t, here, "---\nname: p\nlicense: MIT\n---\n\none\n", transfer.Options{File: "p.md"})
+	account := regexp.MustCompile(`"source":\{[^}]*\}`).ReplaceAllString(give(t, here), `"fileHash":"`+strings.Repeat("0", 64)+`"`)
+	require.Contains(t, account, `"fileHash":"000`)
+	there, _ := newService(t)
+	for _, want := range []transfer.Outcome{transfer.Created, transfer.Unchanged} {
+		items := take(t, there, account, transfer.Options{File: "account.jsonl"})
+		require.Equal(t, want, items[1].Outcome, items[1].Reason)
+	}
 }
 
 // TestHistoriesOfBefore: an account whose versions have no descriptions of their own, as releases

@@ -229,7 +229,9 @@ func (a *api) compareVersions(ctx context.Context, c call, in *compareInput) (*c
 	if from, to := prompt.Descriptions(one, other); from != to {
 		d.Description = &DescriptionsDiff{from, to}
 	}
-	for _, r := range prompt.Words(one.Transcript(), other.Transcript()) {
+	runs := prompt.Words(one.Transcript(), other.Transcript())
+	d.Runs = make([]Run, 0, len(runs))
+	for _, r := range runs {
 		d.Runs = append(d.Runs, Run{Op: string(r.Op), Text: r.Text})
 	}
 	out.ContentType = jsonType

@@ -198,11 +198,11 @@ type Version struct {
 	Variables []Variable      `json:"variables,omitempty" doc:"Declared variables; absent in lists" example:"[{\"name\":\"language\",\"type\":\"text\"}]"`
 	// nil in lists, and of one that has none of its own
 	Description *string  `json:"description,omitempty" doc:"What it is for, as its author wrote it; absent in lists, and in versions made before versions had any, which show that of the prompt" example:"Reviews code"`
-	FileHash    string   `json:"fileHash,omitempty" doc:"SHA-256 of the file that is kept with it, in hex; absent in lists, and if it was made of none" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"`
+	FileHash    string   `json:"fileHash,omitempty" doc:"SHA-256, in hex, of the newest file that it or a version before it was made of; absent in lists, and if there is none" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"`
 	Message     string   `json:"message" doc:"Why it was made" example:"Names the language first"`
 	CreatedBy   string   `json:"createdBy" doc:"Names the user who made it, as authorId of prompts" example:"a_mfrggzdfmztwq2lknnwg23tpoa"`
 	CreatedAt   string   `json:"createdAt" format:"date-time" doc:"UTC" example:"2026-03-04T05:06:07.891Z"`
-	Hash        string   `json:"hash" doc:"SHA-256 of what the version says: content, description, and file if it was made of one; the same for the same. That of a version made before versions had descriptions names its content alone" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"`
+	Hash        string   `json:"hash" doc:"SHA-256 of what the version says: content, description, and the newest file that it or a version before it was made of; the same for the same. That of a version made before versions had descriptions names its content alone" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"`
 	Labels      []string `json:"labels" nullable:"false" doc:"On this version; latest is on the one that the prompt holds" example:"[\"latest\",\"production\"]"`
 }
 

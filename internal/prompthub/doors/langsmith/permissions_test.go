@@ -296,8 +296,8 @@ func TestRepositoriesTellTheirCommits(t *testing.T) {
 	var list struct{ Repos []repo }
 	require.NoError(t, json.Unmarshal(w.do(ann, "GET", "/repos", "").Body.Bytes(), &list))
 	public, private := last("public"), last("private")
-	require.ElementsMatch(t, []repo{{"ann/public", 2, public}, {"-/private", 2, private}, {"-/empty", 0, ""}}, list.Repos)
-	for path, want := range map[string]repo{"-/public": {"ann/public", 2, public}, key + "/private": {"-/private", 2, private}, "-/empty": {"-/empty", 0, ""}} {
+	require.ElementsMatch(t, []repo{{key + "/public", 2, public}, {"-/private", 2, private}, {"-/empty", 0, ""}}, list.Repos)
+	for path, want := range map[string]repo{"-/public": {key + "/public", 2, public}, key + "/private": {"-/private", 2, private}, "-/empty": {"-/empty", 0, ""}} {
 		var got struct{ Repo repo }
 		require.NoError(t, json.Unmarshal(w.do(ann, "GET", "/repos/"+path, "").Body.Bytes(), &got))
 		require.Equal(t, want, got.Repo, path)
@@ -322,7 +322,7 @@ func TestWhatPythonReads(t *testing.T) {
 		Handle    string    `json:"tenant_handle"`
 	}
 	require.NoError(t, json.Unmarshal(w.do(ann, "GET", "/settings", "").Body.Bytes(), &settings))
-	require.Equal(t, "ann", settings.Handle)
+	require.Equal(t, w.service.AuthorKey("ann"), settings.Handle)
 	var list struct{ Commits []map[string]any }
 	require.NoError(t, json.Unmarshal(w.do(ann, "GET", "/commits/-/private/", "").Body.Bytes(), &list))
 	id, hash := list.Commits[1]["id"].(string), list.Commits[1]["commit_hash"].(string)

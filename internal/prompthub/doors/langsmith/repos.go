@@ -45,7 +45,12 @@ func (s *server) settings(ctx context.Context, r request) (any, error) {
 }
 
 // handleOf returns what a user is called in the names of public prompts.
-func handleOf(u library.User) string { return cmp.Or(u.Handle, u.Key) }
+func handleOf(u library.User) string {
+	if u.Given { // programs may name the user by the key, which they knew before
+		return u.Key
+	}
+	return cmp.Or(u.Handle, u.Key)
+}
 
 // A repo is a prompt.
 type repo struct {

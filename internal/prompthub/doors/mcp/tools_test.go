@@ -196,6 +196,9 @@ func TestAnOlderVersionIsNoBaseOfAChange(t *testing.T) {
 	require.Contains(t, w.as("bob").tool("update_prompt", object{"id": string(v.ID), "content": "Mine."}).refuses(), "only its author")
 	ann.tool("update_prompt", object{"id": "greet", "title": "Greeting"}).gives(&changed)
 	require.EqualValues(t, 2, changed.Version, "a title has no versions, so it is changed whatever was read")
+	got = mcp.Prompt{}
+	ann.tool("get_prompt", object{"id": "greet"}).gives(&got)
+	inProduction := got.Description
 
 	var found struct{ Prompts []mcp.Prompt }
 	ann.tool("search_prompts", object{"mine": true}).gives(&found)
@@ -204,6 +207,7 @@ func TestAnOlderVersionIsNoBaseOfAChange(t *testing.T) {
 		w.settle()
 		ann.tool("search_prompts", object{"mine": mine}).gives(&found)
 		require.Equal(t, []int64{1, 2}, []int64{found.Prompts[0].Version, found.Prompts[0].Latest}, "programs get the version in production")
+		require.Equal(t, inProduction, found.Prompts[0].Description)
 	}
 
 	got = mcp.Prompt{}

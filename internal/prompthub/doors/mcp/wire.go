@@ -67,6 +67,7 @@ func (d *handler) encode(c *call, v library.View) Prompt {
 // listed returns a prompt of a list, in the version that get_prompt reads.
 func (d *handler) listed(c *call, v library.View) Prompt {
 	p := d.encode(c, v)
+	p.Description = describe(v.Title, programSummary(c, v))
 	if n := v.Released(library.IDOf(c.User)); n > 0 {
 		p.Version, p.Latest = n, v.Version
 	}

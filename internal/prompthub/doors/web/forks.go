@@ -57,7 +57,7 @@ func (s *web) mergeForm(r *request) error {
 	if err != nil {
 		return err
 	}
-	there.Draft = d.With(u.Now.Content())
+	there.Draft = d.As(u.Now.Current())
 	f.Revision, f.Upstream, f.Theirs = v.Revision, u.Now.Version, differingFrom(d, there)
 	f.Theirs.Fork = true
 	return s.showEdit(r, http.StatusOK, f, v)

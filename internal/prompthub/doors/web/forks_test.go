@@ -43,12 +43,14 @@ func TestForkAndMerge(t *testing.T) {
 	ann.edit(page, "First!\nSecond.\nThe very third!", "public") // while he edits
 	send = []string{"title", "Review", "text", "First!\nSecond.\nThe third?!", "visibility", "private", "upstream", "4", "revision", both.find(`name="revision" value="(\d+)"`), "version", "1"}
 	bob.get(bob.post(fork+"/edit", send...).to(fork + "?done=merged")).has("changed since")
+	ann.post(page+"/edit", "title", "Review", "text", "First!\nSecond.\nThe very third!", "description", "Reviews what others wrote", "visibility", "public", "revision", ann.get(page+"/edit").find(`name="revision" value="(\d+)"`))
+	bob.get(fork+"/upstream/edit").is(200).has("Description</h3>", "Reviews what others wrote")
 	bob.post(fork+"/upstream", "take", "ours").is(422)
 	bob.post(fork+"/upstream", "take", "theirs").to(fork)
 	bob.get(fork).has("The very third!")
 
 	ann.post(page+"/visibility", "to", "private").to(page)
-	bob.get(fork).is(200).has("Forked from version 5").lacks("changed since")
+	bob.get(fork).is(200).has("Forked from version 6").lacks("changed since")
 	bob.get(fork+"/upstream").is(200).has("does not exist any more, or you may not read it").lacks("Review", "Merge<")
 	bob.post(fork + "/upstream").is(409)
 	bob.post(page+"/fork", "key", "x").is(404)

@@ -20,10 +20,13 @@ type Accounts struct {
 	tokens       tokens
 	moved        moved
 	Known        *lru.Cache[prompt.UserID, struct{}] // users whose key leads to them
+	handled      *lru.Cache[prompt.UserID, struct{}] // users who have a handle
 	AuthorSecret atomic.Pointer[prompt.AuthorSecret] // nil until it is read
 }
 
 // New returns the accounts in the tables of r. An empty catalog is filled with tags.
 func New(r *truth.Reader, tags []prompt.TagInfo) *Accounts {
-	return &Accounts{Reader: r, tags: tags, tokens: newTokens(), moved: newMoved(), Known: rowstore.NewLRU[prompt.UserID, struct{}](truth.MaxAuthors)}
+	return &Accounts{Reader: r, tags: tags, tokens: newTokens(), moved: newMoved(), Known: rowstore.NewLRU[prompt.UserID, struct{}](truth.MaxAuthors),
+		handled: rowstore.NewLRU[prompt.UserID, struct{}](truth.MaxAuthors),
+	}
 }

@@ -1,14 +1,12 @@
 package accounts
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
 
-	"prompthub/internal/fault"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb/schema"
 	"prompthub/internal/prompthub/promptdb/truth"
@@ -65,9 +63,10 @@ func (db *Accounts) PutProfile(ctx context.Context, user prompt.UserID, p prompt
 
 // handle returns the profile with the handle that the user has, or takes one for him.
 func (db *Accounts) handle(ctx context.Context, user prompt.UserID, was, p prompt.Profile) (prompt.Profile, error) {
+	p.Given, p.Former = false, was.Former
 	switch {
-	case p.Handle == "" || p.Handle == was.Handle || p.Given && was.Handle != "":
-		if p.Handle, p.Given, p.Former = was.Handle, was.Given, was.Former; was.Handle != "" {
+	case p.Handle == "" || p.Handle == was.Handle:
+		if p.Handle, p.Given = was.Handle, was.Given; was.Handle != "" {
 			return p, nil
 		}
 	case was.Given:
@@ -131,7 +130,9 @@ func (db *Accounts) UserID(ctx context.Context, name string) (prompt.UserID, err
 // TouchUser makes the key of a user lead to them and gives them a handle, which is made of their
 // name, if they have none: after the answer, once in a while in each instance.
 func (db *Accounts) TouchUser(ctx context.Context, user prompt.UserID, name string) {
-	if known, _ := db.Known.ContainsOrAdd(user, struct{}{}); known {
+	known, _ := db.Known.ContainsOrAdd(user, struct{}{})
+	handled, _ := db.handled.ContainsOrAdd(user, struct{}{})
+	if known && (handled || name == "") {
 		return
 	}
 	ctx = context.WithoutCancel(ctx)
@@ -139,32 +140,43 @@ func (db *Accounts) TouchUser(ctx context.Context, user prompt.UserID, name stri
 		ctx, cancel := context.WithTimeout(ctx, 2*rowstore.CallWithin)
 		defer cancel()
 		err := db.WriteUserByKey(ctx, user)
-		if err == nil {
+		if err == nil && name != "" {
 			err = db.giveHandle(ctx, user, name)
 		}
-		if err != nil {
-			db.Known.Remove(user) // the next time
+		if err != nil || name == "" {
+			db.handled.Remove(user) // the next time
 		}
 	})
 }
 
-// giveHandle gives a user the first handle of those made of a name that is free, if they have
-// none. A user without a name gets none.
+// giveHandle gives a user the first handle of those made of a name that is free, if they have none.
 func (db *Accounts) giveHandle(ctx context.Context, user prompt.UserID, name string) error {
-	if name == "" {
-		return nil
-	}
-	p, err := db.Profile(ctx, user)
-	if err != nil || p.Handle != "" {
-		return err
-	}
 	for _, handle := range prompt.GivenHandles(name, db.AuthorKey(user)) {
-		p.Name = cmp.Or(p.Name, name)
-		p.Handle, p.Given = handle, true
-		_, err := db.PutProfile(ctx, user, p)
-		if fault.Of(err) != fault.Invalid { // somebody has it
+		row, err := db.GetRow(ctx, db.T.Users, schema.ProfileKey(user))
+		if err != nil {
 			return err
 		}
+		op := table.Op{Kind: table.Insert, Row: table.Row{Key: schema.ProfileKey(user)}}
+		var p prompt.Profile
+		if row != nil {
+			op.Kind, op.Row.ETag, p = table.Replace, row.ETag, schema.ParseProfile(*row)
+		}
+		if p.Handle != "" {
+			return nil
+		}
+		err = db.writeUserRow(ctx, user, schema.HandleKey(handle))
+		if errors.Is(err, rowstore.ErrConflict) {
+			continue // somebody has it
+		}
+		if err != nil {
+			return err
+		}
+		p.Handle, p.Given = handle, true
+		op.Row.Props = schema.ProfileProps(user, p)
+		if err := db.Write(ctx, db.T.Users, []table.Op{op}); err != nil { // or the user saved a profile meanwhile
+			return rowstore.Unavailable(fmt.Errorf("give a handle: %w", err))
+		}
+		return nil
 	}
 	return nil
 }

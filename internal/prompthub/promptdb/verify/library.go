@@ -2,6 +2,7 @@ package verify
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -211,11 +212,33 @@ func (db *Verifier) rowAgain(ctx context.Context, d Difference, rec schema.Recor
 	case isVersion && c.Gaps.Have(n):
 		ops = append(ops, rowstore.Removal(d.Key))
 	case isVersion && n == rec.Version:
-		for _, row := range append(schema.UsesRows(d.author, d.id, n, rec.Content().Includes()), schema.VersionRow(d.author, d.id, rec.Current(), 0)) {
+		v, kept, err := db.withSource(ctx, rec)
+		if err != nil {
+			return nil, false, err
+		}
+		for _, row := range append(schema.UsesRows(d.author, d.id, n, rec.Content().Includes()), schema.VersionRow(d.author, d.id, v, kept)) {
 			ops = append(ops, table.Op{Kind: table.Upsert, Row: row})
 		}
 	}
 	return ops, true, nil
+}
+
+// withSource returns the version that a prompt holds, with the file that stands next to it if that
+// is the one of the version, and how much it takes.
+func (db *Verifier) withSource(ctx context.Context, rec schema.Record) (v prompt.Version, kept int, err error) {
+	v = rec.Current()
+	row, err := db.GetRow(ctx, db.T.Prompts, schema.SourceKey(rec.AuthorID, rec.ID, v.Number))
+	if errors.Is(err, table.ErrDamaged) || err == nil && row == nil {
+		return v, 0, nil
+	}
+	if err != nil {
+		return v, 0, err
+	}
+	s, unreadable := schema.ParseSourceRow(*row)
+	if unreadable == nil && (v.Undescribed || s.Hash() == v.FileHash) {
+		v.Source, kept = s.Format, len(schema.JoinedText(*row, "Packed"))
+	}
+	return v, kept, nil
 }
 
 // checkSource looks for the file that a version was made of.
