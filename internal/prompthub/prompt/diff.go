@@ -143,7 +143,7 @@ func words(s string) []string {
 			word(start, len(s))
 		}
 	}
-	n := 0 // a long text has so many that a list which grows would take twice the memory
+	n := 0 // counted first: a list that grows takes twice the memory
 	cut(func(int, int) { n++ })
 	list := make([]string, 0, n)
 	cut(func(from, to int) { list = append(list, s[from:to]) })

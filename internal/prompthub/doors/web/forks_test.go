@@ -58,7 +58,7 @@ func TestForkAndMerge(t *testing.T) {
 	ann.get(page + "/upstream").is(409).has("This prompt is no fork.")
 
 	bob.post(fork+"/visibility", "to", "public").to(fork)
-	ann.get(fork).is(200).has("Forked from version 5").lacks("/upstream")
+	ann.get(fork).is(200).has("Forked from version 6").lacks("/upstream")
 	ann.get(fork + "/upstream").is(403)
 	ann.post(fork + "/upstream").is(403)
 	w.nobody().post(page + "/fork").is(401)
