@@ -201,7 +201,7 @@ func (l *lab) warm() {
 	l.search()
 	_, err = l.db.Usage(l.t.Context(), ann)
 	require.NoError(l.t, err)
-	l.db.TouchUser(l.t.Context(), ann, "")
+	l.db.TouchUser(l.t.Context(), ann, "Ann")
 	synctest.Wait()
 }
 
