@@ -130,8 +130,8 @@ type Version struct {
 	Number int64
 	Content
 	Description string // "" stands for the first sentence
-	// the SHA-256, in hex, of the newest file that it or a version before it was made of: what only the
-	// format of that file knows comes back with an export; "" for none
+	// the SHA-256, in hex, of the newest file that it or a version before it was made of: what
+	// only the format of that file knows comes back with an export; "" for none
 	FileHash string
 	// whether it was made before descriptions and files belonged to versions: it shows the description
 	// that the prompt has, and its hash names the content alone

@@ -26,7 +26,8 @@ type Accounts struct {
 
 // New returns the accounts in the tables of r. An empty catalog is filled with tags.
 func New(r *truth.Reader, tags []prompt.TagInfo) *Accounts {
-	return &Accounts{Reader: r, tags: tags, tokens: newTokens(), moved: newMoved(), Known: rowstore.NewLRU[prompt.UserID, struct{}](truth.MaxAuthors),
+	return &Accounts{
+		Reader: r, tags: tags, tokens: newTokens(), moved: newMoved(), Known: rowstore.NewLRU[prompt.UserID, struct{}](truth.MaxAuthors),
 		handled: rowstore.NewLRU[prompt.UserID, struct{}](truth.MaxAuthors),
 	}
 }

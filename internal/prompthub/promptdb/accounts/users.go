@@ -32,20 +32,15 @@ func (db *Accounts) Profile(ctx context.Context, user prompt.UserID) (prompt.Pro
 // PutProfile writes the profile of a user. A handle that he has stays; the zero one leaves it.
 func (db *Accounts) PutProfile(ctx context.Context, user prompt.UserID, p prompt.Profile) (prompt.Profile, error) {
 	for range rowstore.MaxTries {
-		row, err := db.GetRow(ctx, db.T.Users, schema.ProfileKey(user))
+		op, was, err := db.profileOp(ctx, user)
 		if err != nil {
 			return p, err
-		}
-		op := table.Op{Kind: table.Insert, Row: table.Row{Key: schema.ProfileKey(user)}}
-		var was prompt.Profile
-		if row != nil {
-			op.Kind, op.Row.ETag, was = table.Replace, row.ETag, schema.ParseProfile(*row)
 		}
 		next, err := db.handle(ctx, user, was, p)
 		if err != nil {
 			return p, err
 		}
-		if row != nil && next == was {
+		if op.Kind == table.Replace && next == was {
 			return next, nil
 		}
 		op.Row.Props = schema.ProfileProps(user, next)
@@ -59,6 +54,16 @@ func (db *Accounts) PutProfile(ctx context.Context, user prompt.UserID, p prompt
 		return next, nil
 	}
 	return p, truth.Busy(time.Second)
+}
+
+// profileOp returns the write of a profile without its properties, and the profile as it was.
+func (db *Accounts) profileOp(ctx context.Context, user prompt.UserID) (op table.Op, was prompt.Profile, err error) {
+	row, err := db.GetRow(ctx, db.T.Users, schema.ProfileKey(user))
+	op = table.Op{Kind: table.Insert, Row: table.Row{Key: schema.ProfileKey(user)}}
+	if row != nil {
+		op.Kind, op.Row.ETag, was = table.Replace, row.ETag, schema.ParseProfile(*row)
+	}
+	return op, was, err
 }
 
 // handle returns the profile with the handle that the user has, or takes one for him.
@@ -152,17 +157,9 @@ func (db *Accounts) TouchUser(ctx context.Context, user prompt.UserID, name stri
 // giveHandle gives a user the first handle of those made of a name that is free, if they have none.
 func (db *Accounts) giveHandle(ctx context.Context, user prompt.UserID, name string) error {
 	for _, handle := range prompt.GivenHandles(name, db.AuthorKey(user)) {
-		row, err := db.GetRow(ctx, db.T.Users, schema.ProfileKey(user))
-		if err != nil {
+		op, p, err := db.profileOp(ctx, user)
+		if err != nil || p.Handle != "" {
 			return err
-		}
-		op := table.Op{Kind: table.Insert, Row: table.Row{Key: schema.ProfileKey(user)}}
-		var p prompt.Profile
-		if row != nil {
-			op.Kind, op.Row.ETag, p = table.Replace, row.ETag, schema.ParseProfile(*row)
-		}
-		if p.Handle != "" {
-			return nil
 		}
 		err = db.writeUserRow(ctx, user, schema.HandleKey(handle))
 		if errors.Is(err, rowstore.ErrConflict) {
