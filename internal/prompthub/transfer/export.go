@@ -142,7 +142,7 @@ func versionOf(w promptdb.ExportedPrompt, v prompt.Version) format.Version {
 	if s, ok := w.Sources[v.Number]; ok {
 		made.Source = &format.Source{Format: format.Format(s.Format), File: s.File, Data: s.Bytes, State: s.State, Syntax: format.Syntax(s.Syntax), Extra: s.Extra}
 	} else {
-		made.FileHash = v.FileHash // the file is lost
+		made.FileHash = v.FileHash // an earlier version has the file, or it is lost
 	}
 	return made
 }

@@ -183,6 +183,19 @@ func TestTurns(t *testing.T) {
 	})
 }
 
+// stay has a caller enter the line, work in it and leave. It returns how long the caller waited.
+func stay(ctx context.Context, l *line, by By, work time.Duration) (time.Duration, error) {
+	begun := time.Now()
+	leave, err := l.enter(ctx, by)
+	if err != nil {
+		return 0, err
+	}
+	waited := time.Since(begun)
+	time.Sleep(work)
+	leave()
+	return waited, nil
+}
+
 // TestNewcomers: somebody who comes for the first time does not wait for a hundred others who have
 // been there again and again.
 func TestNewcomers(t *testing.T) {
@@ -194,17 +207,7 @@ func TestNewcomers(t *testing.T) {
 		var others sync.WaitGroup
 		defer others.Wait()
 		defer stop()
-		enter := func(name string) (time.Duration, error) {
-			begun := time.Now()
-			leave, err := l.enter(ctx, By{Name: name})
-			if err != nil {
-				return 0, err
-			}
-			waited := time.Since(begun)
-			time.Sleep(work)
-			leave()
-			return waited, nil
-		}
+		enter := func(name string) (time.Duration, error) { return stay(ctx, l, By{Name: name}, work) }
 		for i := range 90 { // who wait 9 s for a turn of each
 			others.Go(func() {
 				for ctx.Err() == nil {
@@ -252,17 +255,7 @@ func TestNetworks(t *testing.T) {
 				var others sync.WaitGroup
 				defer others.Wait()
 				defer stop()
-				enter := func(by By) (time.Duration, error) {
-					begun := time.Now()
-					leave, err := l.enter(ctx, by)
-					if err != nil {
-						return 0, err
-					}
-					waited := time.Since(begun)
-					time.Sleep(work)
-					leave()
-					return waited, nil
-				}
+				enter := func(by By) (time.Duration, error) { return stay(ctx, l, by, work) }
 				var came atomic.Int64
 				for range 90 {
 					others.Go(func() {

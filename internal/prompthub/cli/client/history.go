@@ -74,11 +74,10 @@ func (c *Client) Recreate(ctx context.Context, user string, d format.Document) (
 	if err != nil {
 		return outcome, err
 	}
-	want := hashes(versions, format.Version.Hash) // of the library that the file comes from
-	if len(have) == 0 || !begins(slices.Compact(slices.Clone(want)), have) {
-		want = hashes(versions, func(v format.Version) string { return v.HashIn(d) }) // of one that was made of it
+	want, past := hashes(versions, format.Version.Hash) // of the library that the file comes from
+	if len(have) == 0 || !begins(past, have) {
+		want, past = hashes(versions, func(v format.Version) string { return v.HashIn(d) }) // of one that was made of it
 	}
-	past := slices.Compact(slices.Clone(want))
 	switch {
 	case slices.Equal(have, past):
 		return Unchanged, nil
@@ -132,12 +131,13 @@ func (c *Client) past(ctx context.Context, user, name string) (list []string, id
 	return slices.Compact(list), f.ID, err
 }
 
-func hashes(versions []format.Version, hash func(format.Version) string) []string {
-	var list []string
+// hashes returns the hash of each version, and the past that a library has of them: without those
+// that say the same as the one before.
+func hashes(versions []format.Version, hash func(format.Version) string) (list, past []string) {
 	for _, v := range versions {
 		list = append(list, hash(v))
 	}
-	return list
+	return list, slices.Compact(slices.Clone(list))
 }
 
 // begins reports whether a past is the beginning of another.
