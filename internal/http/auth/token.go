@@ -20,11 +20,12 @@ const (
 // Scopes returns all scopes.
 func Scopes() []string { return []string{ScopeRead, ScopeWrite, ScopePublish} }
 
-// A Grant is what an access token lets its bearer do in the place of its owner. It carries no
-// roles.
+// A Grant is what a caller may do in the place of an owner: the bearer of an access token, or a
+// person who acts for others. It carries no roles.
 type Grant struct {
-	TokenID string
+	TokenID string // "" where a person signed in
 	Scopes  []string
+	By      string // names the person who acts for the owner; "" where the token is the owner's own
 }
 
 // May reports whether the user may do what a scope stands for: without an access token everything

@@ -16,7 +16,7 @@ func (s *Service) Fork(ctx context.Context, who auth.User, id prompt.ID, want Wa
 	if want == (WantedVersion{}) {
 		want.Label = prompt.Latest
 	}
-	v, err := s.db.GetVersion(ctx, IDOf(who), id, want)
+	v, err := s.GetVersion(ctx, who, id, want)
 	if err != nil {
 		return View{}, false, err
 	}
@@ -41,7 +41,7 @@ func (s *Service) portable(ctx context.Context, who auth.User, v View) (prompt.C
 	if v.AuthorID == IDOf(who) || len(c.Includes()) == 0 {
 		return c, nil
 	}
-	resolved, err := s.Resolve(ctx, who, v)
+	resolved, err := s.Resolve(ctx, v)
 	return resolved.Content, err
 }
 
@@ -69,11 +69,11 @@ func (u Upstream) Changed() bool {
 
 // Upstream returns what became of what a prompt of the caller's was forked from.
 func (s *Service) Upstream(ctx context.Context, who auth.User, id prompt.ID) (Upstream, error) {
-	v, err := s.db.Get(ctx, IDOf(who), id)
+	v, err := s.Get(ctx, who, id)
 	switch {
 	case err != nil:
 		return Upstream{}, err
-	case v.AuthorID != IDOf(who):
+	case !v.IsOwn():
 		return Upstream{}, fault.New(fault.Forbidden, "only its author may see what a fork comes from")
 	}
 	return s.upstream(ctx, who, v.ForkedFrom)
@@ -84,7 +84,7 @@ func (s *Service) upstream(ctx context.Context, who auth.User, o prompt.ForkedFr
 	if o.ID == "" {
 		return u, fault.New(fault.Conflict, "this prompt is no fork")
 	}
-	now, err := s.db.GetVersion(ctx, IDOf(who), o.ID, WantedVersion{Label: prompt.Latest})
+	now, err := s.GetVersion(ctx, who, o.ID, WantedVersion{Label: prompt.Latest})
 	if fault.Of(err) == fault.NotFound {
 		return u, nil
 	}
@@ -92,7 +92,7 @@ func (s *Service) upstream(ctx context.Context, who auth.User, o prompt.ForkedFr
 		return u, err
 	}
 	u.Now = now
-	base, _, err := s.db.Contents(ctx, IDOf(who), o.ID, o.Version, o.Version)
+	base, _, err := s.Compare(ctx, who, o.ID, o.Version, o.Version)
 	if fault.Of(err) == fault.NotFound {
 		return u, nil
 	}

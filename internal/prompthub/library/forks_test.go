@@ -102,7 +102,7 @@ func TestRestoreKeepsTheFile(t *testing.T) {
 		require.True(t, made)
 		require.Equal(t, []string{"one", "Another", file.Hash()}, []string{three.Description, three.Title, three.FileHash})
 		require.Equal(t, v.Current().Hash, three.Current().Hash)
-		kept, err := m.s.SourceOf(ctx, author, three)
+		kept, err := m.s.SourceOf(ctx, three)
 		require.NoError(t, err)
 		require.EqualValues(t, 3, kept.Version)
 		require.Equal(t, file.Bytes, kept.Bytes)

@@ -156,7 +156,7 @@ func (s *Service) Search(ctx context.Context, who auth.User, q Search) (Page, er
 // page opens the cursor, reads, marks the caller's votes, if somebody is calling, and seals the
 // next cursor.
 func (s *Service) page(ctx context.Context, who auth.User, scope, token string, read func(after string) (promptdb.Page, error)) (Page, error) {
-	p, err := open(scope, token, read)
+	p, err := seen(who, scope, token, read)
 	if err != nil {
 		return Page{}, err
 	}
@@ -164,6 +164,15 @@ func (s *Service) page(ctx context.Context, who auth.User, scope, token string, 
 		return Page{}, err
 	}
 	return sealed(scope, p), nil
+}
+
+// seen opens the cursor, and reads as the caller sees it.
+func seen(who auth.User, scope, token string, read func(after string) (promptdb.Page, error)) (promptdb.Page, error) {
+	p, err := open(scope, token, read)
+	for i := range p.Items {
+		p.Items[i].Viewer = IDOf(who)
+	}
+	return p, err
 }
 
 func open(scope, token string, read func(after string) (promptdb.Page, error)) (promptdb.Page, error) {
@@ -222,10 +231,6 @@ func inTexts(f Filter) string {
 
 // Mine returns the caller's own prompts.
 func (s *Service) Mine(ctx context.Context, who auth.User, q MineQuery) (Page, error) {
-	voter := who
-	if q.NoVotes {
-		voter = auth.User{}
-	}
 	var err error
 	if q.Author, err = s.authorOf(ctx, who, q.Words); err != nil {
 		return Page{}, err
@@ -236,12 +241,17 @@ func (s *Service) Mine(ctx context.Context, who auth.User, q MineQuery) (Page, e
 			q.Sort = promptdb.ByRelevance
 		}
 	}
-	return s.page(ctx, voter, q.scope(who), q.Cursor, func(after string) (promptdb.Page, error) {
+	read := func(after string) (promptdb.Page, error) {
 		if q.Words.Nothing() {
 			return promptdb.Page{}, nil
 		}
 		return s.db.Mine(ctx, IDOf(who), q.Filter, q.Sort, after, q.Limit)
-	})
+	}
+	if !q.NoVotes {
+		return s.page(ctx, who, q.scope(who), q.Cursor, read)
+	}
+	p, err := seen(who, q.scope(who), q.Cursor, read)
+	return sealed(q.scope(who), p), err
 }
 
 // A Similar is a public prompt that is like a text.

@@ -134,13 +134,13 @@ type VersionEnds struct {
 
 // VersionEnds returns those of prompts of one author that the caller may see. What a view with its
 // content says itself is not read again.
-func (s *Service) VersionEnds(ctx context.Context, who auth.User, views []View) ([]VersionEnds, error) {
+func (s *Service) VersionEnds(ctx context.Context, views []View) ([]VersionEnds, error) {
 	ends := make([]VersionEnds, len(views))
 	var list []promptdb.Numbered
 	var into []*prompt.Version
 	for i, v := range views {
 		e, first, last := &ends[i], int64(1), max(v.Version, 1)
-		if v.AuthorID != IDOf(who) {
+		if !v.IsOwn() {
 			first = max(v.From, 1)
 		}
 		e.Count = last - first + 1

@@ -17,7 +17,7 @@ func (s *Service) Lookup(ctx context.Context, who auth.User, ref prompt.Ref) (Vi
 		want = ForPrograms
 	}
 	if id, ok := prompt.ParseID(ref.Name); ok {
-		return s.db.GetVersion(ctx, IDOf(who), id, want)
+		return s.GetVersion(ctx, who, id, want)
 	}
 	owner := IDOf(who)
 	if ref.Owner != "" {
@@ -29,7 +29,7 @@ func (s *Service) Lookup(ctx context.Context, who auth.User, ref prompt.Ref) (Vi
 	if owner == "" {
 		return View{}, prompt.ErrUnknown()
 	}
-	return s.db.GetByName(ctx, IDOf(who), owner, ref.Name, want)
+	return s.GetByName(ctx, who, owner, ref.Name, want)
 }
 
 // ForPrograms asks for the version that programs get by default: the one with the label production,

@@ -20,16 +20,16 @@ type Rendering struct {
 // Values that the prompt does not take, and needed ones that are missing, are Invalid, each named
 // under prompt.ValuesField.
 func (s *Service) Render(ctx context.Context, who auth.User, id prompt.ID, want WantedVersion, values map[string]string) (Rendering, error) {
-	v, err := s.db.GetVersion(ctx, IDOf(who), id, want)
+	v, err := s.GetVersion(ctx, who, id, want)
 	if err != nil {
 		return Rendering{}, err
 	}
-	return s.Fill(ctx, who, v, values)
+	return s.Fill(ctx, v, values)
 }
 
 // Fill is Render for a prompt that was read.
-func (s *Service) Fill(ctx context.Context, who auth.User, v View, values map[string]string) (Rendering, error) {
-	resolved, err := s.Resolve(ctx, who, v)
+func (s *Service) Fill(ctx context.Context, v View, values map[string]string) (Rendering, error) {
+	resolved, err := s.Resolve(ctx, v)
 	if err != nil {
 		return Rendering{}, err
 	}
@@ -49,8 +49,8 @@ type Node = promptdb.Node
 // Resolve puts what a prompt includes into its places: other prompts of its author, as far as the
 // caller may read each of them. Where one is missing, or they lead in a circle, or are too many,
 // too deep or too long, the error is a Conflict.
-func (s *Service) Resolve(ctx context.Context, who auth.User, v View) (Resolution, error) {
-	return s.db.Resolve(ctx, IDOf(who), v, s.rules.TextLimit())
+func (s *Service) Resolve(ctx context.Context, v View) (Resolution, error) {
+	return s.db.Resolve(ctx, v.Viewer, v, s.rules.TextLimit())
 }
 
 // checkIncludes reports why a content cannot be resolved now, and notes the arguments of the prompt
@@ -86,16 +86,16 @@ func (s *Service) recheckIncludes(ctx context.Context, was prompt.Prompt, now *p
 // UsedBy returns which prompts of its author's include a prompt, and whether there are more. Its
 // author may know.
 func (s *Service) UsedBy(ctx context.Context, who auth.User, id prompt.ID) (uses []promptdb.Use, more bool, err error) {
-	v, err := s.db.Get(ctx, IDOf(who), id)
+	v, err := s.Get(ctx, who, id)
 	if err != nil {
 		return nil, false, err
 	}
-	return s.UsesOf(ctx, who, v)
+	return s.UsesOf(ctx, v)
 }
 
 // UsesOf is UsedBy for a prompt that was read.
-func (s *Service) UsesOf(ctx context.Context, who auth.User, v View) (uses []promptdb.Use, more bool, err error) {
-	if v.AuthorID != IDOf(who) {
+func (s *Service) UsesOf(ctx context.Context, v View) (uses []promptdb.Use, more bool, err error) {
+	if !v.IsOwn() {
 		return nil, false, fault.New(fault.Forbidden, "only its author may see which prompts include a prompt")
 	}
 	return s.db.UsedBy(ctx, v.Prompt)

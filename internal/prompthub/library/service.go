@@ -83,7 +83,7 @@ func (s *Service) create(ctx context.Context, who auth.User, d prompt.Draft, ori
 		s.db.TouchUser(ctx, IDOf(who), who.Name)
 	}
 	if err != nil || isNew {
-		return View{Prompt: made}, isNew, err
+		return View{Prompt: made, Viewer: made.AuthorID}, isNew, err
 	}
 	v, err := s.db.Get(ctx, IDOf(who), made.ID)
 	return v, false, err
@@ -98,6 +98,7 @@ func (s *Service) newPrompt(ctx context.Context, who auth.User, d prompt.Draft, 
 	if err != nil {
 		return prompt.Prompt{}, err
 	}
+	d.By = writer(who)
 	p := prompt.Prompt{
 		ID: id, AuthorID: IDOf(who), AuthorName: who.Name, Draft: d, ForkedFrom: origin, CreatedAt: id.Time(), UpdatedAt: id.Time(), Revision: 1,
 		Slug: d.PreviousNames.Slug, OldNames: d.PreviousNames.OldNames,
@@ -216,20 +217,40 @@ func (s *Service) SplitTags(ctx context.Context, all []string, has []prompt.Tag)
 }
 
 // Get returns a prompt with its labels. The caller may be anonymous.
-func (s *Service) Get(ctx context.Context, who auth.User, id prompt.ID) (View, error) {
-	return s.db.GetWithLabels(ctx, IDOf(who), id)
+func (s *Service) Get(ctx context.Context, who auth.User, id prompt.ID) (v View, err error) {
+	err = s.acting(ctx, who, id, func(as auth.User) (err error) {
+		v, err = s.db.GetWithLabels(ctx, IDOf(as), id)
+		return err
+	})
+	return s.withVote(ctx, who, v, err)
+}
+
+// withVote returns a prompt that a member of a workspace read as the workspace with the member's own
+// vote.
+func (s *Service) withVote(ctx context.Context, who auth.User, v View, err error) (View, error) {
+	if err != nil || v.Viewer == IDOf(who) {
+		return v, err
+	}
+	marked := []View{v}
+	err = s.db.MarkVotes(ctx, IDOf(who), marked)
+	return marked[0], err
 }
 
 // SourceOf returns the file that the version of a view was made of, or one before it; nil for none
 // that the caller may see.
-func (s *Service) SourceOf(ctx context.Context, who auth.User, v View) (*promptdb.SourceOf, error) {
-	return s.db.Source(ctx, IDOf(who), v.Prompt, v.Version)
+func (s *Service) SourceOf(ctx context.Context, v View) (*promptdb.SourceOf, error) {
+	return s.db.Source(ctx, v.Viewer, v.Prompt, v.Version)
 }
 
 // GetByName returns the prompt that a name, an old name or a slug of an owner leads to, as it is or
 // in a version. The caller may be anonymous.
 func (s *Service) GetByName(ctx context.Context, who auth.User, owner prompt.UserID, name string, want WantedVersion) (View, error) {
-	return s.db.GetByName(ctx, IDOf(who), owner, name, want)
+	as, _, err := s.actor(ctx, who, owner)
+	if err != nil {
+		return View{}, err
+	}
+	v, err := s.db.GetByName(ctx, IDOf(as), owner, name, want)
+	return s.withVote(ctx, who, v, err)
 }
 
 // Replace puts a draft in place of what the author wrote before.
@@ -275,7 +296,15 @@ func (s *Service) edit(ctx context.Context, who auth.User, id prompt.ID, m Match
 
 // revise makes a new revision of a prompt. A caller who knows the revision before, and wants what
 // is there now, sent the same request before and is answered as then.
-func (s *Service) revise(ctx context.Context, who auth.User, id prompt.ID, m Match, next func(prompt.Prompt) (prompt.Prompt, error)) (View, error) {
+func (s *Service) revise(ctx context.Context, who auth.User, id prompt.ID, m Match, next func(prompt.Prompt) (prompt.Prompt, error)) (v View, err error) {
+	err = s.acting(ctx, who, id, func(as auth.User) (err error) {
+		v, err = s.reviseAs(ctx, as, id, m, next)
+		return err
+	})
+	return s.withVote(ctx, who, v, err)
+}
+
+func (s *Service) reviseAs(ctx context.Context, who auth.User, id prompt.ID, m Match, next func(prompt.Prompt) (prompt.Prompt, error)) (View, error) {
 	v, err := s.db.ChangeAndGet(ctx, IDOf(who), id, func(p prompt.Prompt) (prompt.Prompt, error) {
 		if p.Deleted() {
 			return p, prompt.ErrUnknown()
@@ -303,6 +332,7 @@ func (s *Service) revise(ctx context.Context, who auth.User, id prompt.ID, m Mat
 			return p, err
 		}
 		now.Revision++
+		now.By = writer(who)
 		now.UpdatedAt = s.now().UTC().Truncate(time.Millisecond)
 		return now, nil
 	})
@@ -333,11 +363,15 @@ func (s *Service) explain(ctx context.Context, who auth.User, id prompt.ID, err 
 // insteadOf returns err to the author, Forbidden to others who may see the prompt, and NotFound to
 // everybody else.
 func (s *Service) insteadOf(ctx context.Context, who auth.User, id prompt.ID, err error) error {
-	v, getErr := s.db.Get(ctx, IDOf(who), id)
+	var v View
+	getErr := s.acting(ctx, who, id, func(as auth.User) (err error) {
+		v, err = s.db.Get(ctx, IDOf(as), id)
+		return err
+	})
 	switch {
 	case getErr != nil:
 		return getErr
-	case v.AuthorID != IDOf(who):
+	case !v.IsOwn():
 		return fault.New(fault.Forbidden, "only its author may change a prompt")
 	}
 	return err
@@ -346,6 +380,10 @@ func (s *Service) insteadOf(ctx context.Context, who auth.User, id prompt.ID, er
 // Delete takes a prompt away from everybody. Its author can restore it for prompt.RestoreDays. One
 // that others include is a Conflict. Deleting it again does nothing.
 func (s *Service) Delete(ctx context.Context, who auth.User, id prompt.ID, m Match) error {
+	return s.acting(ctx, who, id, func(as auth.User) error { return s.deleteAs(ctx, as, id, m) })
+}
+
+func (s *Service) deleteAs(ctx context.Context, who auth.User, id prompt.ID, m Match) error {
 	if err := who.Needs(auth.ScopePublish); err != nil {
 		return err
 	}
@@ -371,6 +409,14 @@ func (s *Service) Delete(ctx context.Context, who auth.User, id prompt.ID, m Mat
 // Restore undoes Delete. A prompt whose name another one has taken meanwhile gets a free one: then
 // its former name is returned too.
 func (s *Service) Restore(ctx context.Context, who auth.User, id prompt.ID) (v View, former string, err error) {
+	err = s.acting(ctx, who, id, func(as auth.User) (err error) {
+		v, former, err = s.restoreAs(ctx, as, id)
+		return err
+	})
+	return v, former, err
+}
+
+func (s *Service) restoreAs(ctx context.Context, who auth.User, id prompt.ID) (v View, former string, err error) {
 	if err := who.Needs(auth.ScopePublish); err != nil {
 		return View{}, "", err
 	}

@@ -19,8 +19,12 @@ type WantedVersion = promptdb.WantedVersion
 
 // GetVersion returns a prompt as it was in a version. Versions before the first public one are for
 // the author alone. The caller may be anonymous.
-func (s *Service) GetVersion(ctx context.Context, who auth.User, id prompt.ID, want WantedVersion) (View, error) {
-	return s.db.GetVersion(ctx, IDOf(who), id, want)
+func (s *Service) GetVersion(ctx context.Context, who auth.User, id prompt.ID, want WantedVersion) (v View, err error) {
+	err = s.acting(ctx, who, id, func(as auth.User) (err error) {
+		v, err = s.db.GetVersion(ctx, IDOf(as), id, want)
+		return err
+	})
+	return s.withVote(ctx, who, v, err)
 }
 
 // A History is a part of the versions of a prompt, the newest first, without their contents.
@@ -43,9 +47,10 @@ func (s *Service) Versions(ctx context.Context, who auth.User, id prompt.ID, lim
 	var page promptdb.VersionPage
 	_, err := open(scope, token, func(after string) (promptdb.Page, error) {
 		below, _ = strconv.ParseInt(after, 10, 64) // of a cursor that was sealed here
-		var err error
-		page, err = s.db.Versions(ctx, IDOf(who), id, below, limit)
-		return promptdb.Page{}, err
+		return promptdb.Page{}, s.acting(ctx, who, id, func(as auth.User) (err error) {
+			page, err = s.db.Versions(ctx, IDOf(as), id, below, limit)
+			return err
+		})
 	})
 	if err != nil {
 		return History{}, err
@@ -59,12 +64,24 @@ func (s *Service) Versions(ctx context.Context, who auth.User, id prompt.ID, lim
 
 // Compare returns a prompt at two of its versions.
 func (s *Service) Compare(ctx context.Context, who auth.User, id prompt.ID, a, b int64) (one, other View, err error) {
-	return s.db.Contents(ctx, IDOf(who), id, a, b)
+	err = s.acting(ctx, who, id, func(as auth.User) (err error) {
+		one, other, err = s.db.Contents(ctx, IDOf(as), id, a, b)
+		return err
+	})
+	return one, other, err
 }
 
 // RestoreVersion makes a new version that says what an old one says, and keeps its file, unless the
 // prompt says that now.
 func (s *Service) RestoreVersion(ctx context.Context, who auth.User, id prompt.ID, n int64) (v View, made bool, err error) {
+	err = s.acting(ctx, who, id, func(as auth.User) (err error) {
+		v, made, err = s.restoreVersionAs(ctx, as, id, n)
+		return err
+	})
+	return v, made, err
+}
+
+func (s *Service) restoreVersionAs(ctx context.Context, who auth.User, id prompt.ID, n int64) (v View, made bool, err error) {
 	var old View
 	var file *promptdb.SourceOf
 	g, reading := errgroup.WithContext(ctx)
@@ -104,10 +121,14 @@ func (s *Service) makeVersion(ctx context.Context, who auth.User, id prompt.ID, 
 
 // DeleteVersion removes a version and takes its labels away. Its number is used for good.
 func (s *Service) DeleteVersion(ctx context.Context, who auth.User, id prompt.ID, n int64) error {
+	return s.acting(ctx, who, id, func(as auth.User) error { return s.deleteVersionAs(ctx, as, id, n) })
+}
+
+func (s *Service) deleteVersionAs(ctx context.Context, who auth.User, id prompt.ID, n int64) error {
 	if err := who.Needs(auth.ScopePublish); err != nil {
 		return err
 	}
-	err := s.db.DeleteVersion(ctx, IDOf(who), id, n, s.now().UTC().Truncate(time.Millisecond))
+	err := s.db.DeleteVersion(ctx, IDOf(who), id, n, prompt.Change{By: mover(who), At: s.now().UTC().Truncate(time.Millisecond)})
 	if fault.Of(err) == fault.NotFound {
 		if v, getErr := s.db.GetVersion(ctx, IDOf(who), id, WantedVersion{Label: prompt.Latest}); getErr == nil && v.AuthorID == IDOf(who) {
 			return err
@@ -119,7 +140,11 @@ func (s *Service) DeleteVersion(ctx context.Context, who auth.User, id prompt.ID
 
 // Labels returns the labels of a prompt with their versions, and the version that it holds.
 func (s *Service) Labels(ctx context.Context, who auth.User, id prompt.ID) (labels map[string]int64, latest int64, err error) {
-	return s.db.Labels(ctx, IDOf(who), id)
+	err = s.acting(ctx, who, id, func(as auth.User) (err error) {
+		labels, latest, err = s.db.Labels(ctx, IDOf(as), id)
+		return err
+	})
+	return labels, latest, err
 }
 
 // SetLabel puts a label on a version, or takes it away for 0.
@@ -129,6 +154,10 @@ func (s *Service) SetLabel(ctx context.Context, who auth.User, id prompt.ID, lab
 
 // SetLabels is SetLabel for several labels at once.
 func (s *Service) SetLabels(ctx context.Context, who auth.User, id prompt.ID, labels []string, n int64) error {
+	return s.acting(ctx, who, id, func(as auth.User) error { return s.setLabelsAs(ctx, as, id, labels, n) })
+}
+
+func (s *Service) setLabelsAs(ctx context.Context, who auth.User, id prompt.ID, labels []string, n int64) error {
 	if err := publishes(who, n == 0); err != nil { // taking one away may break who relies on it
 		return err
 	}
@@ -140,7 +169,7 @@ func (s *Service) SetLabels(ctx context.Context, who auth.User, id prompt.ID, la
 			return s.unlessForbidden(ctx, who, id, err)
 		}
 	}
-	_, err := s.db.SetLabels(ctx, IDOf(who), id, labels, n, IDOf(who), func(p prompt.Prompt) error {
+	_, err := s.db.SetLabels(ctx, IDOf(who), id, labels, n, mover(who), func(p prompt.Prompt) error {
 		return publishes(who, p.Visibility == prompt.Public)
 	})
 	return s.unlessForbidden(ctx, who, id, err)
@@ -148,6 +177,10 @@ func (s *Service) SetLabels(ctx context.Context, who auth.User, id prompt.ID, la
 
 // UndoLabel takes back what was done last with a label and was not undone yet.
 func (s *Service) UndoLabel(ctx context.Context, who auth.User, id prompt.ID, label, key string) error {
+	return s.acting(ctx, who, id, func(as auth.User) error { return s.undoLabelAs(ctx, as, id, label, key) })
+}
+
+func (s *Service) undoLabelAs(ctx context.Context, who auth.User, id prompt.ID, label, key string) error {
 	if err := who.Needs(auth.ScopePublish); err != nil {
 		return err
 	}
@@ -155,7 +188,7 @@ func (s *Service) UndoLabel(ctx context.Context, who auth.User, id prompt.ID, la
 	if key != "" {
 		idem = hash(key)
 	}
-	_, err := s.db.UndoLabel(ctx, IDOf(who), id, label, IDOf(who), idem, anything)
+	_, err := s.db.UndoLabel(ctx, IDOf(who), id, label, mover(who), idem, anything)
 	return s.unlessForbidden(ctx, who, id, err)
 }
 
@@ -173,6 +206,7 @@ func (s *Service) unlessForbidden(ctx context.Context, who auth.User, id prompt.
 
 // A Moves is a part of what became of a label, the last move first.
 type Moves struct {
+	Owner prompt.UserID // of the prompt
 	Items []prompt.Move
 	Next  string
 }
@@ -182,12 +216,13 @@ func (s *Service) LabelHistory(ctx context.Context, who auth.User, id prompt.ID,
 	scope := fmt.Sprintf("moves %s %q", id, label)
 	var h promptdb.History
 	_, err := open(scope, token, func(after string) (promptdb.Page, error) {
-		var err error
-		h, err = s.db.LabelHistory(ctx, IDOf(who), id, label, after, limit)
-		return promptdb.Page{}, err
+		return promptdb.Page{}, s.acting(ctx, who, id, func(as auth.User) (err error) {
+			h, err = s.db.LabelHistory(ctx, IDOf(as), id, label, after, limit)
+			return err
+		})
 	})
 	if err != nil {
 		return Moves{}, err
 	}
-	return Moves{Items: h.Moves, Next: sealed(scope, promptdb.Page{After: h.After}).Next}, nil
+	return Moves{Owner: h.AuthorID, Items: h.Moves, Next: sealed(scope, promptdb.Page{After: h.After}).Next}, nil
 }

@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -163,7 +164,7 @@ func (v Version) Says(w Version) bool {
 func (p Prompt) Current() Version {
 	v := Version{
 		Number: p.Version, Content: p.Content(), Description: p.Description, FileHash: p.FileHash, Undescribed: p.Undescribed,
-		Message: p.Message, Change: Change{By: p.AuthorID, At: p.UpdatedAt},
+		Message: p.Message, Change: Change{By: cmp.Or(p.MadeBy, p.AuthorID), At: p.UpdatedAt},
 	}
 	v.Hash = v.Digest()
 	return v
@@ -173,6 +174,9 @@ func (p Prompt) Current() Version {
 func (p Prompt) At(v Version) Prompt {
 	p.Draft = p.As(v)
 	p.Message, p.Version, p.FileHash, p.Undescribed = v.Message, v.Number, v.FileHash, v.Undescribed
+	if IsWorkspace(p.AuthorID) {
+		p.MadeBy = v.By
+	}
 	return p
 }
 
@@ -186,7 +190,7 @@ func First(p Prompt) Prompt {
 // the version before, as an export of it does.
 func (p Prompt) numbered() Prompt {
 	p.Last++
-	p.Version, p.Undescribed = p.Last, p.AsBefore
+	p.Version, p.Undescribed, p.MadeBy = p.Last, p.AsBefore, p.By
 	switch {
 	case p.AsBefore:
 		p.FileHash = ""

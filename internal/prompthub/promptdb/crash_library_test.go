@@ -55,7 +55,7 @@ func oldWithIncludes(r *ring, p *prompt.Prompt) {
 }
 
 func deleteVersion(ctx context.Context, db *promptdb.DB, r *ring, p prompt.Prompt) error {
-	err := db.DeleteVersion(ctx, "ann", p.ID, 2, r.Now())
+	err := db.DeleteVersion(ctx, "ann", p.ID, 2, prompt.Change{By: "ann", At: r.Now()})
 	if fault.Of(err) == fault.NotFound { // it is gone already
 		return nil
 	}

@@ -101,7 +101,7 @@ func (e *explorer) deleteVersion(i int) {
 		}); err != nil {
 			return err
 		}
-		err := db.DeleteVersion(ctx, s.author, s.id, 1, e.Now())
+		err := db.DeleteVersion(ctx, s.author, s.id, 1, prompt.Change{By: s.author, At: e.Now()})
 		if fault.Of(err) == fault.NotFound { // with the prompt, or once already
 			without = !s.stays
 			return nil

@@ -215,7 +215,7 @@ func TestReadVersions(t *testing.T) {
 }
 
 func (w *world) deleteVersion(p prompt.Prompt, n int64) error {
-	return w.DeleteVersion(w.t.Context(), "ann", p.ID, n, w.clock.Now())
+	return w.DeleteVersion(w.t.Context(), "ann", p.ID, n, prompt.Change{By: "ann", At: w.clock.Now()})
 }
 
 func TestDeleteVersions(t *testing.T) {

@@ -235,7 +235,7 @@ func TestEveryFieldIsKept(t *testing.T) {
 	}
 	_, err := w.UndoLabel(t.Context(), p.AuthorID, p.ID, "production", "undoer", "", allow)
 	require.NoError(t, err)
-	require.NoError(t, w.DeleteVersion(t.Context(), p.AuthorID, p.ID, 1, w.clock.Now()))
+	require.NoError(t, w.DeleteVersion(t.Context(), p.AuthorID, p.ID, 1, prompt.Change{By: p.AuthorID, At: w.clock.Now()}))
 	w.keyed("Keyed")
 	require.NoError(t, w.PutTag(t.Context(), prompt.TagInfo{Tag: "own", DisplayName: "Own", SortOrder: 77, Active: true}))
 	require.NoError(t, w.PutTag(t.Context(), prompt.TagInfo{Tag: "old", DisplayName: "Old", SortOrder: 78, Active: true}))

@@ -69,6 +69,8 @@ type (
 	AuthorCount = accounts.AuthorCount
 	// A KnownUser is a user with their profile.
 	KnownUser = accounts.KnownUser
+	// Members is a workspace with its members.
+	Members = accounts.Members
 	// A Similar is a prompt that is like another.
 	Similar = learn.Similar
 	// A Kept is what a run of Keep did.

@@ -214,7 +214,7 @@ func TestKeptFilesCostLittle(t *testing.T) { //nolint:paralleltest // measures w
 		}
 		v, err := s.Get(t.Context(), ann, items[0].ID)
 		require.NoError(t, err)
-		made, err := s.SourceOf(t.Context(), ann, v)
+		made, err := s.SourceOf(t.Context(), v)
 		require.NoError(t, err)
 		require.Equal(t, tt.kept, made != nil, name)
 		f, err := transfer.FileOf(t.Context(), s, ann, v, "markdown", "")
@@ -241,7 +241,7 @@ func TestKeptFilesCostLittle(t *testing.T) { //nolint:paralleltest // measures w
 		Title: "x", Text: "Hello", Visibility: prompt.Public, Source: &prompt.Source{Format: "markdown", File: "a.md", Bytes: []byte(bomb)},
 	}, "")
 	require.NoError(t, err)
-	made, err := s.SourceOf(t.Context(), ann, v)
+	made, err := s.SourceOf(t.Context(), v)
 	require.NoError(t, err)
 	require.Equal(t, bomb, string(made.Bytes), "a version before kept such files")
 	before := allocated()

@@ -91,7 +91,7 @@ func Export(ctx context.Context, s *library.Service, who auth.User, cursor strin
 	}
 	for _, v := range part.Favorites {
 		owner := s.AuthorKey(v.AuthorID)
-		if v.AuthorID == library.IDOf(who) {
+		if v.IsOwn() {
 			owner = library.Me
 		}
 		lines = append(lines, line{Favored: &favored{On: "@" + owner + "/" + v.Slug, Title: v.Title}})

@@ -95,7 +95,7 @@ func storedOf(ctx context.Context, s *library.Service, who auth.User, v library.
 		}
 	}
 	slices.Sort(p.doc.Labels)
-	if p.made, err = s.SourceOf(ctx, who, v); err == nil && p.made != nil {
+	if p.made, err = s.SourceOf(ctx, v); err == nil && p.made != nil {
 		p.doc.Extra = format.Named(format.Format(p.made.Format), p.made.Extra)
 	}
 	return p, err

@@ -149,7 +149,7 @@ func (a *api) takes(ctx context.Context, c call, id prompt.ID, made *prompt.Sour
 		return false, nil
 	}
 	v, err := a.Service.Get(ctx, c.User, id)
-	if err != nil || v.AuthorID != library.IDOf(c.User) {
+	if err != nil || !v.IsOwn() {
 		return false, nil //nolint:nilerr // as told
 	}
 	takes, _, err := transfer.Takes(ctx, a.Service, c.User, v, *made)

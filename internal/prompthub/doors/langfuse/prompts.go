@@ -80,7 +80,7 @@ func (s *server) get(ctx context.Context, r request) (int, any, error) {
 	if resolve == "false" {
 		return http.StatusOK, s.forClients(v, labels(v)), nil
 	}
-	resolved, err := s.Service.Resolve(ctx, r.User, v)
+	resolved, err := s.Service.Resolve(ctx, v)
 	if err != nil {
 		return 0, nil, err
 	}

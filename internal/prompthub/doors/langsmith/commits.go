@@ -94,7 +94,7 @@ func (s *server) pull(ctx context.Context, r request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	resolved, err := s.Service.Resolve(ctx, r.User, v)
+	resolved, err := s.Service.Resolve(ctx, v)
 	if err != nil {
 		return nil, err
 	}

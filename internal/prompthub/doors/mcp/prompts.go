@@ -142,7 +142,7 @@ func (d *handler) renderFound(ctx context.Context, req *sdk.GetPromptRequest) (*
 	if form := ask(req, v, given); form != nil {
 		return &sdk.GetPromptResult{InputRequests: form}, nil
 	}
-	filled, err := d.Service.Fill(ctx, callOf(ctx).User, v, given)
+	filled, err := d.Service.Fill(ctx, v, given)
 	if err != nil {
 		return nil, callOf(ctx).problem(ctx, err)
 	}
@@ -224,7 +224,7 @@ func (d *handler) resolved(ctx context.Context, c *call, name string) (library.V
 	if err != nil {
 		return v, err
 	}
-	resolved, err := d.Service.Resolve(ctx, c.User, v)
+	resolved, err := d.Service.Resolve(ctx, v)
 	v.Draft = v.With(resolved.Content)
 	return v, err
 }

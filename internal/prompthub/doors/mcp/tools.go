@@ -305,7 +305,7 @@ func (d *handler) renderPrompt(ctx context.Context, c *call, in renderInput) (re
 	if err != nil {
 		return renderOutput{}, err
 	}
-	r, err := d.Service.Fill(ctx, c.User, v, in.Values)
+	r, err := d.Service.Fill(ctx, v, in.Values)
 	if err != nil {
 		return renderOutput{}, err
 	}
@@ -411,7 +411,7 @@ func (d *handler) updatePrompt(ctx context.Context, c *call, in updateInput) (up
 	if err != nil {
 		return updateOutput{}, err
 	}
-	if match.Any && in.Content != nil && older(was) && was.AuthorID == library.IDOf(c.User) {
+	if match.Any && in.Content != nil && older(was) && was.IsOwn() {
 		// A caller that names no revision has read the prompt of the id.
 		return updateOutput{}, stale(was, fmt.Sprintf("the id leads to version %d of the prompt, and version %d is newer", was.ShownVersion.Number, was.Latest))
 	}

@@ -90,7 +90,7 @@ func (s *web) originOf(r *request, v library.View) (*origin, error) {
 		return nil, nil //nolint:nilnil // there is none, and nothing is wrong
 	}
 	o := &origin{ForkedFrom: v.ForkedFrom, Link: addressOf(v.ForkedFrom.ID)}
-	if v.AuthorID != library.IDOf(r.who) {
+	if !v.IsOwn() {
 		return o, nil
 	}
 	u, err := s.Service.Upstream(r.Context(), r.who, v.ID)

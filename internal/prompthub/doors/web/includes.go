@@ -30,14 +30,14 @@ const maxNeighbors = 10
 // relatedTo puts the included texts into their places, for those who may read them, and returns the
 // notes about that. Its author also sees the prompts that include it.
 func (s *web) relatedTo(r *request, v *library.View) (rel related, err error) {
-	mine := v.AuthorID == library.IDOf(r.who)
+	mine := v.IsOwn()
 	if mine {
 		if rel, err = s.usersOf(r, *v); err != nil {
 			return rel, err
 		}
 		rel.Mistyped = v.Content().MistypedInclude()
 	}
-	resolved, err := s.Service.Resolve(r.Context(), r.who, *v)
+	resolved, err := s.Service.Resolve(r.Context(), *v)
 	switch {
 	case fault.Of(err) == fault.Conflict:
 		text, _ := describe(err)
@@ -60,7 +60,7 @@ func (s *web) relatedTo(r *request, v *library.View) (rel related, err error) {
 
 // usersOf returns what includes a prompt.
 func (s *web) usersOf(r *request, v library.View) (rel related, err error) {
-	uses, more, err := s.Service.UsesOf(r.Context(), r.who, v)
+	uses, more, err := s.Service.UsesOf(r.Context(), v)
 	rel.More = more || len(uses) > maxNeighbors
 	for _, u := range uses[:min(len(uses), maxNeighbors)] {
 		rel.UsedBy = append(rel.UsedBy, neighborOf(u.ID, u.Name, u.Version))

@@ -167,7 +167,7 @@ func (s *web) prompt(r *request) error {
 	if err != nil {
 		return err
 	}
-	p := promptPage{View: v, Address: addressOf(v.ID), Mine: v.AuthorID == library.IDOf(r.who), Fill: s.fill(r, v.Content()), Related: rel, Favors: favors}
+	p := promptPage{View: v, Address: addressOf(v.ID), Mine: v.IsOwn(), Fill: s.fill(r, v.Content()), Related: rel, Favors: favors}
 	p.Ballot, p.Chips = ballotOf(r.who, v, p.Address), chipsOf(p.Address, v.Labels)
 	called, err := s.names(r)
 	if err != nil {

@@ -116,7 +116,7 @@ func (s *web) version(r *request) error {
 	if err != nil {
 		return err
 	}
-	p := versionPage{View: v, Prompt: addressOf(id), Mine: v.AuthorID == library.IDOf(r.who) && !v.Deleted()}
+	p := versionPage{View: v, Prompt: addressOf(id), Mine: v.IsOwn() && !v.Deleted()}
 	p.Chips = on(chipsOf(p.Prompt, v.Labels), n)
 	left := room(len(v.Content().Words()))
 	p.Reading = readingOf(v.Content(), nil)
@@ -211,7 +211,7 @@ func (s *web) showLabels(r *request, status int, p labelsPage) error {
 		return err
 	}
 	p.Title = v.Title
-	p.Chips, p.Latest, p.Mine = chipsOf(p.Address, v.Labels), v.Latest, v.AuthorID == library.IDOf(r.who) && !v.Deleted()
+	p.Chips, p.Latest, p.Mine = chipsOf(p.Address, v.Labels), v.Latest, v.IsOwn() && !v.Deleted()
 	if p.Label != "" {
 		h, err := s.Service.LabelHistory(r.Context(), r.who, id, p.Label, perPage, r.URL.Query().Get("cursor"))
 		if err != nil {

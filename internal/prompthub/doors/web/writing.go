@@ -84,7 +84,7 @@ func onceOnly(key string, d prompt.Draft) string {
 // mineToEdit returns a prompt to its author. Others are told no more than on its page.
 func (s *web) mineToEdit(r *request) (library.View, error) {
 	v, err := s.get(r)
-	if err == nil && v.AuthorID != library.IDOf(r.who) {
+	if err == nil && !v.IsOwn() {
 		err = fault.New(fault.Forbidden, "only its author may change a prompt")
 	}
 	return v, err

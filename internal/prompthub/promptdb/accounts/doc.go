@@ -1,5 +1,5 @@
-// Package accounts keeps users with their profiles, sign-in ids, access tokens, favorites, and the
-// catalog of tags.
+// Package accounts keeps users with their profiles, sign-in ids, access tokens and favorites,
+// workspaces with their members, and the catalog of tags.
 package accounts
 
 import (
@@ -19,6 +19,7 @@ type Accounts struct {
 	catalog      catalog
 	tokens       tokens
 	moved        moved
+	workspaces   workspaces
 	Known        *lru.Cache[prompt.UserID, struct{}] // users whose key leads to them
 	handled      *lru.Cache[prompt.UserID, struct{}] // users who have a handle
 	AuthorSecret atomic.Pointer[prompt.AuthorSecret] // nil until it is read
@@ -27,7 +28,7 @@ type Accounts struct {
 // New returns the accounts in the tables of r. An empty catalog is filled with tags.
 func New(r *truth.Reader, tags []prompt.TagInfo) *Accounts {
 	return &Accounts{
-		Reader: r, tags: tags, tokens: newTokens(), moved: newMoved(), Known: rowstore.NewLRU[prompt.UserID, struct{}](truth.MaxAuthors),
+		Reader: r, tags: tags, tokens: newTokens(), moved: newMoved(), workspaces: newWorkspaces(), Known: rowstore.NewLRU[prompt.UserID, struct{}](truth.MaxAuthors),
 		handled: rowstore.NewLRU[prompt.UserID, struct{}](truth.MaxAuthors),
 	}
 }

@@ -20,8 +20,15 @@ import (
 // even if a writer is stopped, a handle that is shown leads to its user; and a handle that led to a
 // user never leads to another one.
 
-// Profile returns the profile of a user, the zero one where he has none.
+// Profile returns the profile of a user or a workspace, the zero one where there is none.
 func (db *Accounts) Profile(ctx context.Context, user prompt.UserID) (prompt.Profile, error) {
+	if prompt.IsWorkspace(user) {
+		m, err := db.Workspace(ctx, user)
+		if err != nil || m == nil {
+			return prompt.Profile{}, err
+		}
+		return m.Profile, nil
+	}
 	row, err := db.GetRow(ctx, db.T.Users, schema.ProfileKey(user))
 	if err != nil || row == nil {
 		return prompt.Profile{}, err
@@ -135,6 +142,9 @@ func (db *Accounts) UserID(ctx context.Context, name string) (prompt.UserID, err
 // TouchUser makes the key of a user lead to them and gives them a handle, which is made of their
 // name, if they have none: after the answer, once in a while in each instance.
 func (db *Accounts) TouchUser(ctx context.Context, user prompt.UserID, name string) {
+	if prompt.IsWorkspace(user) { // which had both before its first prompt
+		return
+	}
 	known, _ := db.Known.ContainsOrAdd(user, struct{}{})
 	handled, _ := db.handled.ContainsOrAdd(user, struct{}{})
 	if known && (handled || name == "") {

@@ -41,7 +41,7 @@ func (db *Committer) ChangeAndGet(ctx context.Context, author prompt.UserID, id 
 		return truth.View{}, err
 	}
 	p.Tally = w.heard.Tally
-	return truth.View{Prompt: p, MyVote: w.heard.Mine}, nil
+	return truth.View{Prompt: p, Viewer: author, MyVote: w.heard.Mine}, nil
 }
 
 func (w *Writer) change(ctx context.Context, edit Edit) (prompt.Prompt, error) {

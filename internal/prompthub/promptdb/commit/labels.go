@@ -209,7 +209,7 @@ func (db *Committer) UndoLabel(ctx context.Context, author prompt.UserID, id pro
 // DeleteVersion removes a version of an author's prompt and takes its labels away. Its number is
 // used for good. Where the prompt holds it, it gets the content of the highest version that is
 // left.
-func (db *Committer) DeleteVersion(ctx context.Context, author prompt.UserID, id prompt.ID, n int64, at time.Time) error {
+func (db *Committer) DeleteVersion(ctx context.Context, author prompt.UserID, id prompt.ID, n int64, done prompt.Change) error {
 	w := db.Writer(author, id)
 	tried := false
 	_, err := w.run(ctx, func(rec *schema.Record) (schema.Record, []table.Op, error) {
@@ -220,13 +220,13 @@ func (db *Committer) DeleteVersion(ctx context.Context, author prompt.UserID, id
 			return schema.Record{}, nil, ErrUnchanged
 		}
 		tried = true
-		return w.withoutVersion(ctx, *rec, n, at)
+		return w.withoutVersion(ctx, *rec, n, done)
 	})
 	return err
 }
 
 // withoutVersion returns the prompt without a version, and the writes that go with it.
-func (w *Writer) withoutVersion(ctx context.Context, now schema.Record, n int64, at time.Time) (schema.Record, []table.Op, error) {
+func (w *Writer) withoutVersion(ctx context.Context, now schema.Record, n int64, done prompt.Change) (schema.Record, []table.Op, error) {
 	c := schema.LabelsRow{Last: 1}.Of(now.Prompt)
 	if w.Labels != nil {
 		c = *w.Labels
@@ -258,13 +258,13 @@ func (w *Writer) withoutVersion(ctx context.Context, now schema.Record, n int64,
 		}
 		v := schema.ParseVersionRow(*row)
 		now.Prompt = now.At(v)
-		now.AllArguments, now.UpdatedAt = nil, at
+		now.AllArguments, now.UpdatedAt = nil, done.At
 		now.Revision++
 	}
 	was := now
 	c.Bytes -= size
 	w.more = schema.Usage{Bytes: -size}
-	c, ops := w.moveOps(c, c.On(n), 0, w.author)
+	c, ops := w.moveOps(c, c.On(n), 0, done.By)
 	if now.InProduction, err = w.db.Released(ctx, nil, now.Prompt, c); err != nil {
 		return schema.Record{}, nil, err
 	}

@@ -140,8 +140,8 @@ func (w *Writer) sideOps(ctx context.Context, was *schema.Record, now *schema.Re
 		c = *w.Labels
 	}
 	before := c
-	c, ops := w.moveOps(c, now.Labels, now.Version, w.author)
-	now.Labels, w.more = nil, schema.Usage{}
+	c, ops := w.moveOps(c, now.Labels, now.Version, cmp.Or(now.By, w.author))
+	now.Labels, now.By, w.more = nil, "", schema.Usage{}
 	if err := c.TooMany(); err != nil {
 		return nil, err
 	}

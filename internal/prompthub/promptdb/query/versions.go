@@ -19,8 +19,9 @@ import (
 // A History is a part of what became of labels. After is the position of its end, "" at the end of
 // it.
 type History struct {
-	Moves []prompt.Move
-	After string
+	AuthorID prompt.UserID // of the prompt
+	Moves    []prompt.Move
+	After    string
 }
 
 // LabelHistory returns what became of a label, the last move first, as far as the viewer may see
@@ -38,7 +39,7 @@ func (db *Queries) LabelHistory(ctx context.Context, viewer prompt.UserID, id pr
 		}
 		r.From, r.After = "", after
 	}
-	var h History
+	h := History{AuthorID: rec.AuthorID}
 	for {
 		rows, more, err := s.Rows(ctx, db.T.Prompts, r, s.Size(4*limit))
 		if err != nil {
@@ -212,7 +213,7 @@ func (db *Queries) versionView(
 			}
 		}
 	}
-	v := truth.View{Prompt: rec.Prompt, Latest: rec.Version}
+	v := truth.View{Prompt: rec.Prompt, Viewer: viewer, Latest: rec.Version}
 	if c != nil {
 		v.Labels = truth.ShownLabels(viewer, rec.Prompt, c)
 	}
@@ -316,10 +317,10 @@ func (db *Queries) Contents(ctx context.Context, viewer prompt.UserID, id prompt
 	if err != nil {
 		return one, other, err
 	}
-	if one, err = (truth.View{Prompt: rec.Prompt}).AtVersion(viewer, a, rows[0]); err != nil {
+	if one, err = (truth.View{Prompt: rec.Prompt, Viewer: viewer}).AtVersion(viewer, a, rows[0]); err != nil {
 		return one, other, err
 	}
-	other, err = truth.View{Prompt: rec.Prompt}.AtVersion(viewer, b, rows[1])
+	other, err = truth.View{Prompt: rec.Prompt, Viewer: viewer}.AtVersion(viewer, b, rows[1])
 	return one, other, err
 }
 

@@ -121,6 +121,9 @@ func library(p prompt.Prompt) table.Props {
 	if p.Undescribed {
 		props = append(props, table.Prop{Name: "Undescribed", Value: table.Bool(true)})
 	}
+	if p.MadeBy != "" {
+		props = append(props, table.Prop{Name: "MadeBy", Value: table.String(string(p.MadeBy))})
+	}
 	if p.ForkedFrom.ID != "" {
 		props = append(props,
 			table.Prop{Name: "OriginId", Value: table.String(string(p.ForkedFrom.ID))},
@@ -232,6 +235,7 @@ func ParseRecord(row table.Row) (Record, error) {
 	if names := row.Props.Get("OldNames").Str(); names != "" {
 		p.OldNames = strings.Split(names, "|")
 	}
+	p.MadeBy = UserIn(row.Props, "MadeBy")
 	p.InProduction = ParseProgramSummary(row.Props.Get("Released").Str())
 	if text := row.Props.Get("Included").Str(); text != "" && json.Unmarshal([]byte(text), &p.AllArguments) != nil {
 		p.AllArguments = nil // an unreadable row is shown to no caller

@@ -54,10 +54,11 @@ const MaxAuthors = 100_000
 // A View is a prompt as one user sees it.
 type View struct {
 	prompt.Prompt
-	Excerpt string       // how the text begins, in lists, where the text itself is absent
-	Found   prompt.Where // where a search in texts found it
-	Snippet string       // around what it found in the text
-	Lacks   []string     // words of the search that it has not, in no form
+	Viewer  prompt.UserID // who sees it so: a user, or the workspace that one acts for; "" for a stranger
+	Excerpt string        // how the text begins, in lists, where the text itself is absent
+	Found   prompt.Where  // where a search in texts found it
+	Snippet string        // around what it found in the text
+	Lacks   []string      // words of the search that it has not, in no form
 	MyVote  prompt.Vote
 	// the version whose content the prompt shows here, if one version was asked for
 	ShownVersion prompt.Version
@@ -67,6 +68,9 @@ type View struct {
 
 	SummaryText, SummaryForOthers string // in lists, as rows have them; the latter where it is another one
 }
+
+// IsOwn reports whether the viewer owns the prompt.
+func (v View) IsOwn() bool { return v.Viewer != "" && v.Viewer == v.AuthorID }
 
 // A TallyAndVote is what voters say of a prompt, and the viewer among them.
 type TallyAndVote struct {
@@ -109,7 +113,7 @@ func (o TallyAndVote) Of(viewer prompt.UserID, db *Reader, rec *schema.Record, c
 		return View{}, prompt.ErrUnknown()
 	}
 	p.Tally = o.Tally
-	v := View{Prompt: p, MyVote: o.Mine}
+	v := View{Prompt: p, Viewer: viewer, MyVote: o.Mine}
 	if c != nil {
 		v.Labels = ShownLabels(viewer, p, c)
 	}

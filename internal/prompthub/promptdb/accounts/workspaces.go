@@ -1,0 +1,304 @@
+package accounts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+	"golang.org/x/sync/singleflight"
+
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/promptdb/schema"
+	"prompthub/internal/prompthub/promptdb/truth"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
+)
+
+// A workspace is reserved before it is shown: its handle leads to it before its row is there. The
+// row that leads from a member to a workspace is written before the member's own and removed after
+// it, so whoever is stopped half-way leaves one that shows nothing.
+
+// Members is a workspace with its members, in the order of their kinds and names.
+type Members struct {
+	prompt.Workspace
+	All  []prompt.Member
+	etag string
+}
+
+// Of returns the member of a kind and a name, nil for none.
+func (m *Members) Of(kind prompt.MemberKind, name string) *prompt.Member {
+	for i := range m.All {
+		if m.All[i].Kind == kind && m.All[i].Name == name {
+			return &m.All[i]
+		}
+	}
+	return nil
+}
+
+// count returns how many members are people, and how many roles of the directory.
+func (m *Members) count() (people, roles int) {
+	for _, one := range m.All {
+		if one.Kind == prompt.Person {
+			people++
+		} else {
+			roles++
+		}
+	}
+	return people, roles
+}
+
+// Administrated reports whether any person is an administrator.
+func (m *Members) Administrated() bool { return m.administrated("") }
+
+// administrated reports whether a person other than one is an administrator.
+func (m *Members) administrated(but string) bool {
+	return slices.ContainsFunc(m.All, func(one prompt.Member) bool {
+		return one.Kind == prompt.Person && one.Role == prompt.RoleAdministrator && one.Name != but
+	})
+}
+
+// membersFor is how long an instance believes what it read of a workspace, from before it read.
+const membersFor = tokenFor
+
+// maxWorkspacesKept bounds the memory for workspaces that were read: 550 members take some 100 kB.
+const maxWorkspacesKept = 256
+
+// workspaces is what was read of workspaces.
+type workspaces struct {
+	reading singleflight.Group
+	read    *lru.Cache[prompt.UserID, readMembers]
+}
+
+// A readMembers is a workspace, or nil for none, as it was at some time.
+type readMembers struct {
+	*Members
+	at time.Time
+}
+
+func newWorkspaces() workspaces {
+	return workspaces{read: rowstore.NewLRU[prompt.UserID, readMembers](maxWorkspacesKept)}
+}
+
+// AddWorkspace makes a workspace with one member, its first administrator, who is a user. A try that
+// was stopped after it had reserved the handle is brought to its end by the next, under the id that
+// the first one chose.
+func (db *Accounts) AddWorkspace(ctx context.Context, w prompt.Workspace, first prompt.UserID) (*Members, error) {
+	if err := db.mayJoin(ctx, first); err != nil {
+		return nil, err
+	}
+	if err := db.WriteUserByKey(ctx, first); err != nil {
+		return nil, err
+	}
+	w.CreatedBy = prompt.UserID(db.AuthorKey(first))
+	err := db.writeUserRow(ctx, w.ID, schema.HandleKey(w.Handle))
+	if errors.Is(err, rowstore.ErrConflict) {
+		if w.ID, err = db.UserID(ctx, w.Handle); err == nil && !prompt.IsWorkspace(w.ID) {
+			err = prompt.HandleTaken(w.Handle)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := db.WriteUserByKey(ctx, w.ID); err != nil {
+		return nil, err
+	}
+	m := prompt.Member{Kind: prompt.Person, Name: string(w.CreatedBy), Role: prompt.RoleAdministrator, AddedBy: w.CreatedBy, AddedAt: w.CreatedAt}
+	if err := db.writeMembership(ctx, first, m, w.ID); err != nil {
+		return nil, err
+	}
+	err = db.Write(ctx, db.T.Prompts, []table.Op{
+		{Kind: table.Insert, Row: schema.WorkspaceRow(w)}, {Kind: table.Insert, Row: schema.MemberRow(w.ID, m)},
+	})
+	db.workspaces.read.Remove(w.ID)
+	if err != nil && !errors.Is(err, table.ErrExists) {
+		return nil, rowstore.Unavailable(fmt.Errorf("write a workspace: %w", err))
+	}
+	made, err := db.ReadWorkspace(ctx, w.ID)
+	switch {
+	case err != nil:
+		return nil, err
+	case made == nil || made.Workspace != w: // somebody made it before
+		return nil, prompt.HandleTaken(w.Handle)
+	}
+	return made, nil
+}
+
+// mayJoin refuses a user who is a member of as many workspaces as one may be.
+func (db *Accounts) mayJoin(ctx context.Context, user prompt.UserID) error {
+	rows, _, err := db.Budget().Rows(ctx, db.T.Users, schema.MembershipsOf(user, prompt.Person, ""), prompt.MaxWorkspacesOf)
+	if err == nil && len(rows) >= prompt.MaxWorkspacesOf {
+		return prompt.ErrTooManyMembers()
+	}
+	return err
+}
+
+func (db *Accounts) writeMembership(ctx context.Context, user prompt.UserID, m prompt.Member, id prompt.UserID) error {
+	row := table.Row{Key: schema.MembershipKey(user, m.Kind, m.Name, id), Props: schema.MembershipProps(id)}
+	if err := db.Write(ctx, db.T.Users, []table.Op{{Kind: table.Upsert, Row: row}}); err != nil {
+		return rowstore.Unavailable(fmt.Errorf("lead a member to a workspace: %w", err))
+	}
+	return nil
+}
+
+// Workspace returns a workspace with its members as they were at most a few seconds ago, nil for
+// none.
+func (db *Accounts) Workspace(ctx context.Context, id prompt.UserID) (*Members, error) {
+	if !prompt.IsWorkspace(id) {
+		return nil, nil //nolint:nilnil // as documented
+	}
+	if m, ok := db.workspaces.read.Get(id); ok && db.Now().Sub(m.at) < membersFor {
+		return m.Members, nil
+	}
+	return rowstore.Shared(ctx, &db.workspaces.reading, string(id), func(ctx context.Context) (*Members, error) {
+		at := db.Now()
+		m, err := db.ReadWorkspace(ctx, id)
+		if err == nil {
+			db.workspaces.read.Add(id, readMembers{m, at})
+		}
+		return m, err
+	})
+}
+
+// ReadWorkspace is Workspace as it is now.
+func (db *Accounts) ReadWorkspace(ctx context.Context, id prompt.UserID) (*Members, error) {
+	rows, _, err := db.Budget().Rows(ctx, db.T.Prompts, schema.WorkspaceRange(id), 1+prompt.MaxPeople+prompt.MaxDirectoryRoles)
+	if err != nil || len(rows) == 0 || rows[0].Key != schema.WorkspaceKey(id) {
+		return nil, err
+	}
+	m := &Members{Workspace: schema.ParseWorkspace(rows[0]), etag: rows[0].ETag}
+	for _, row := range rows[1:] {
+		if one, ok := schema.ParseMember(row); ok {
+			m.All = append(m.All, one)
+		}
+	}
+	return m, nil
+}
+
+// changeWorkspace changes a workspace. Edit gets it as it is and may run again; it returns rows of
+// members to write with the change, and false where nothing is to be changed.
+func (db *Accounts) changeWorkspace(ctx context.Context, id prompt.UserID, edit func(*Members) ([]table.Op, bool, error)) (*Members, error) {
+	for range rowstore.MaxTries {
+		m, err := db.ReadWorkspace(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		if m == nil {
+			return nil, prompt.ErrNoWorkspace()
+		}
+		ops, is, err := edit(m)
+		if err != nil || !is {
+			return m, err
+		}
+		m.Revision++
+		row := schema.WorkspaceRow(m.Workspace)
+		row.ETag = m.etag
+		err = db.Write(ctx, db.T.Prompts, append([]table.Op{{Kind: table.Replace, Row: row}}, ops...))
+		db.workspaces.read.Remove(id)
+		switch {
+		case errors.Is(err, table.ErrConflict) || errors.Is(err, table.ErrExists) || errors.Is(err, table.ErrNotFound):
+			continue // somebody was faster
+		case err != nil:
+			return nil, rowstore.Unavailable(fmt.Errorf("change a workspace: %w", err))
+		}
+		return m, nil
+	}
+	return nil, truth.Busy(time.Second)
+}
+
+// EditWorkspace changes what a workspace says of itself, or that it is deleted. Edit may run again.
+func (db *Accounts) EditWorkspace(ctx context.Context, id prompt.UserID, edit func(*prompt.Workspace) error) (*Members, error) {
+	return db.changeWorkspace(ctx, id, func(m *Members) ([]table.Op, bool, error) {
+		was := m.Workspace
+		err := edit(&m.Workspace)
+		return nil, m.Workspace != was, err
+	})
+}
+
+// PutMember makes somebody a member of a workspace, or gives a member another role. The user is
+// that of a person; a role of the directory has none.
+func (db *Accounts) PutMember(ctx context.Context, id, user prompt.UserID, next prompt.Member) (*Members, error) {
+	if next.Kind == prompt.Person {
+		m, err := db.ReadWorkspace(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		if m != nil && m.Of(next.Kind, next.Name) == nil {
+			if err := db.mayJoin(ctx, user); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if err := db.writeMembership(ctx, user, next, id); err != nil {
+		return nil, err
+	}
+	return db.changeWorkspace(ctx, id, func(m *Members) ([]table.Op, bool, error) {
+		op := table.Op{Kind: table.Upsert, Row: schema.MemberRow(id, next)}
+		was := m.Of(next.Kind, next.Name)
+		if was == nil {
+			people, roles := m.count()
+			if next.Kind == prompt.Person && people >= prompt.MaxPeople || next.Kind != prompt.Person && roles >= prompt.MaxDirectoryRoles {
+				return nil, false, prompt.ErrTooManyMembers()
+			}
+			m.All = append(m.All, next)
+			return []table.Op{op}, true, nil
+		}
+		if was.Role == next.Role {
+			return nil, false, nil
+		}
+		if was.Role == prompt.RoleAdministrator && next.Kind == prompt.Person && !m.administrated(next.Name) {
+			return nil, false, prompt.ErrLastAdministrator()
+		}
+		*was = next
+		return []table.Op{op}, true, nil
+	})
+}
+
+// RemoveMember ends the membership of somebody. It does nothing where there is none. With force the
+// last administrator may go.
+func (db *Accounts) RemoveMember(ctx context.Context, id, user prompt.UserID, kind prompt.MemberKind, name string, force bool) error {
+	_, err := db.changeWorkspace(ctx, id, func(m *Members) ([]table.Op, bool, error) {
+		was := m.Of(kind, name)
+		if was == nil {
+			return nil, false, nil
+		}
+		if was.Role == prompt.RoleAdministrator && kind == prompt.Person && !force && !m.administrated(name) {
+			return nil, false, prompt.ErrLastAdministrator()
+		}
+		return []table.Op{rowstore.Removal(schema.MemberKey(id, kind, name))}, true, nil
+	})
+	if err != nil {
+		return err
+	}
+	return db.RemoveKey(ctx, db.T.Users, schema.MembershipKey(user, kind, name, id))
+}
+
+// maxRolesAsked is by how many roles of a caller workspaces are looked for.
+const maxRolesAsked = 20
+
+// WorkspacesOf returns the workspaces that rows lead a user to by name, and by some of their roles
+// of the directory. Whether they are members of each is not decided here.
+func (db *Accounts) WorkspacesOf(ctx context.Context, user prompt.UserID, roles []string) ([]prompt.UserID, error) {
+	ranges := []table.Range{schema.MembershipsOf(user, prompt.Person, "")}
+	if len(roles) > maxRolesAsked {
+		roles = roles[:maxRolesAsked]
+	}
+	for _, name := range roles {
+		ranges = append(ranges, schema.MembershipsOf("", prompt.InRole, name))
+	}
+	found := make([][]prompt.UserID, len(ranges))
+	err := rowstore.Each(ctx, len(ranges), len(ranges), func(ctx context.Context, i int) error {
+		rows, _, err := db.Budget().Rows(ctx, db.T.Users, ranges[i], prompt.MaxWorkspacesOf)
+		for _, row := range rows {
+			if id, ok := schema.ParseMembership(row); ok {
+				found[i] = append(found[i], id)
+			}
+		}
+		return err
+	})
+	all := slices.Concat(found...)
+	slices.Sort(all)
+	return slices.Compact(all), err
+}

@@ -1,0 +1,120 @@
+package schema
+
+import (
+	"strings"
+
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
+)
+
+// A workspace has a row for itself and one for each member, side by side in its partition of
+// Prompts: one range reads what decides who may do what, and a change of a member replaces the
+// workspace's own row in the same batch. In Users, a row for each member leads back to the
+// workspace. It only feeds lists: the member's row decides.
+
+const (
+	// WorkspacePrefix begins the rows of a workspace and of its members.
+	WorkspacePrefix = "!ws"
+	memberPrefix    = WorkspacePrefix + "|"
+	// MembershipPrefix begins the rows, in the partition of a user, of the workspaces with the user.
+	MembershipPrefix = "w|"
+	rolesPrefix      = "r|"
+)
+
+// kindCodes are how keys name kinds of members.
+var kindCodes = map[prompt.MemberKind]string{prompt.Person: "u", prompt.InRole: "r"}
+
+// WorkspaceKey is where a workspace is.
+func WorkspaceKey(id prompt.UserID) table.Key {
+	return table.Key{Partition: UserPart(id), Row: WorkspacePrefix}
+}
+
+// WorkspaceRange has a workspace and its members.
+func WorkspaceRange(id prompt.UserID) table.Range {
+	return table.Prefix(UserPart(id), WorkspacePrefix)
+}
+
+// MemberKey is where a member of a workspace is.
+func MemberKey(id prompt.UserID, kind prompt.MemberKind, name string) table.Key {
+	return table.Key{Partition: UserPart(id), Row: memberPrefix + kindCodes[kind] + "|" + rowstore.Encode(name)}
+}
+
+// ParseMemberKey returns which member of which workspace a key made by MemberKey names.
+func ParseMemberKey(key table.Key) (id prompt.UserID, kind prompt.MemberKind, name string, ok bool) {
+	id, isUser := ParseUser(key.Partition)
+	rest, isMember := strings.CutPrefix(key.Row, memberPrefix)
+	code, text, _ := strings.Cut(rest, "|")
+	name, isName := rowstore.Decode(text)
+	for k, c := range kindCodes {
+		if c == code {
+			kind = k
+		}
+	}
+	return id, kind, name, isUser && isMember && isName && kind != "" && MemberKey(id, kind, name) == key
+}
+
+// MembershipKey is where a person, or a role of the directory, is led to a workspace. The user is that of
+// the person; a role has none.
+func MembershipKey(user prompt.UserID, kind prompt.MemberKind, name string, id prompt.UserID) table.Key {
+	return table.Key{Partition: MembershipsOf(user, kind, name).Partition, Row: MembershipPrefix + rowstore.Encode(string(id))}
+}
+
+// MembershipsOf has the workspaces with a person, or with a role of the directory.
+func MembershipsOf(user prompt.UserID, kind prompt.MemberKind, name string) table.Range {
+	if kind == prompt.Person {
+		return table.Prefix(UserPart(user), MembershipPrefix)
+	}
+	return table.Prefix(rolesPrefix+rowstore.Encode(name), MembershipPrefix)
+}
+
+// MembershipProps returns the properties of such a row.
+func MembershipProps(id prompt.UserID) table.Props {
+	return table.Props{{Name: "WorkspaceId", Value: table.String(string(id))}}
+}
+
+// ParseMembership returns the workspace that such a row leads to.
+func ParseMembership(row table.Row) (prompt.UserID, bool) {
+	text, isOne := strings.CutPrefix(row.Row, MembershipPrefix)
+	id, ok := decUser(text)
+	return id, isOne && ok && UserIn(row.Props, "WorkspaceId") == id
+}
+
+// WorkspaceRow returns the row of a workspace.
+func WorkspaceRow(w prompt.Workspace) table.Row {
+	props := append(ProfileProps(w.ID, w.Profile),
+		table.Prop{Name: "CreatedBy", Value: table.String(string(w.CreatedBy))},
+		table.Prop{Name: "CreatedAt", Value: table.Time(w.CreatedAt)},
+		table.Prop{Name: "Revision", Value: table.Int64(w.Revision)})
+	if w.Deleted() {
+		props = append(props, table.Prop{Name: "DeletedAt", Value: table.Time(w.DeletedAt)})
+	}
+	return table.Row{Key: WorkspaceKey(w.ID), Props: props}
+}
+
+// ParseWorkspace is the opposite of WorkspaceRow.
+func ParseWorkspace(row table.Row) prompt.Workspace {
+	p := row.Props
+	return prompt.Workspace{
+		ID: UserIn(p, "UserId"), Profile: ParseProfile(row), CreatedBy: UserIn(p, "CreatedBy"),
+		CreatedAt: p.Get("CreatedAt").Time(), DeletedAt: p.Get("DeletedAt").Time(), Revision: p.Get("Revision").Int(),
+	}
+}
+
+// MemberRow returns the row of a member of a workspace.
+func MemberRow(id prompt.UserID, m prompt.Member) table.Row {
+	return table.Row{Key: MemberKey(id, m.Kind, m.Name), Props: table.Props{
+		{Name: "Role", Value: table.String(string(m.Role))},
+		{Name: "AddedBy", Value: table.String(string(m.AddedBy))},
+		{Name: "AddedAt", Value: table.Time(m.AddedAt)},
+	}}
+}
+
+// ParseMember is the opposite of MemberRow.
+func ParseMember(row table.Row) (prompt.Member, bool) {
+	_, kind, name, ok := ParseMemberKey(row.Key)
+	return prompt.Member{
+		Kind: kind, Name: name, Role: prompt.Role(row.Props.Get("Role").Str()),
+		AddedBy: UserIn(row.Props, "AddedBy"), AddedAt: row.Props.Get("AddedAt").Time(),
+	}, ok
+}
