@@ -296,6 +296,9 @@ func (s *Service) Suggest(ctx context.Context, who auth.User, d prompt.Draft, it
 // Favorite keeps that a prompt is a favorite of the caller's, which no other user sees, or takes
 // that back.
 func (s *Service) Favorite(ctx context.Context, who auth.User, id prompt.ID, is bool) error {
+	if err := isPerson(who); err != nil {
+		return err
+	}
 	if !is {
 		return s.db.Unfavorite(ctx, IDOf(who), id)
 	}

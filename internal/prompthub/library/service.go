@@ -55,6 +55,9 @@ func (s *Service) Create(ctx context.Context, who auth.User, d prompt.Draft, key
 }
 
 func (s *Service) create(ctx context.Context, who auth.User, d prompt.Draft, origin prompt.ForkedFrom, key string) (View, bool, error) {
+	if err := needs(who, auth.ScopeWrite); err != nil {
+		return View{}, false, err
+	}
 	if err := publishes(who, d.Visibility == prompt.Public); err != nil {
 		return View{}, false, err
 	}
@@ -309,6 +312,9 @@ func (s *Service) reviseAs(ctx context.Context, who auth.User, id prompt.ID, m M
 		if p.Deleted() {
 			return p, prompt.ErrUnknown()
 		}
+		if err := needs(who, auth.ScopeWrite); err != nil {
+			return p, err
+		}
 		if !m.holds(p.Revision) && !m.replays(p.Revision) {
 			return p, stale()
 		}
@@ -384,7 +390,7 @@ func (s *Service) Delete(ctx context.Context, who auth.User, id prompt.ID, m Mat
 }
 
 func (s *Service) deleteAs(ctx context.Context, who auth.User, id prompt.ID, m Match) error {
-	if err := who.Needs(auth.ScopePublish); err != nil {
+	if err := needs(who, auth.ScopePublish); err != nil {
 		return err
 	}
 	_, err := s.db.Change(ctx, IDOf(who), id, func(p prompt.Prompt) (prompt.Prompt, error) {
@@ -417,7 +423,7 @@ func (s *Service) Restore(ctx context.Context, who auth.User, id prompt.ID) (v V
 }
 
 func (s *Service) restoreAs(ctx context.Context, who auth.User, id prompt.ID) (v View, former string, err error) {
-	if err := who.Needs(auth.ScopePublish); err != nil {
+	if err := needs(who, auth.ScopePublish); err != nil {
 		return View{}, "", err
 	}
 	v, err = s.db.ChangeAndGet(ctx, IDOf(who), id, func(p prompt.Prompt) (prompt.Prompt, error) {
@@ -451,6 +457,9 @@ type Ballot struct {
 
 // Vote sets the caller's vote on a prompt.
 func (s *Service) Vote(ctx context.Context, who auth.User, id prompt.ID, v prompt.Vote) (Ballot, error) {
+	if err := isPerson(who); err != nil {
+		return Ballot{}, err
+	}
 	t, err := s.db.Vote(ctx, IDOf(who), id, v)
 	return Ballot{Value: v, Tally: t}, err
 }

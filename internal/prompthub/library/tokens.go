@@ -13,6 +13,7 @@ import (
 
 	"prompthub/internal/fault"
 	"prompthub/internal/http/auth"
+	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
 )
 
@@ -157,6 +158,15 @@ func (s *Service) Bearer(ctx context.Context, id string, secret auth.Secret, cla
 	if !s.now().Before(t.ExpiresAt) {
 		return auth.User{}, fault.New(fault.Unauthenticated, "the access token has expired; make a new one")
 	}
+	if prompt.IsWorkspace(t.OwnerID) {
+		w, err := s.db.Workspace(ctx, t.OwnerID)
+		if err != nil {
+			return auth.User{}, err
+		}
+		if w == nil || w.Deleted() {
+			return auth.User{}, fault.New(fault.Unauthenticated, "the workspace of this access token was deleted")
+		}
+	}
 	s.db.TokenUsed(ctx, t)
 	return auth.User{ID: string(t.OwnerID), Name: t.OwnerName, Grant: &auth.Grant{TokenID: t.ID, Scopes: t.Scopes}}, nil
 }
@@ -166,5 +176,5 @@ func publishes(who auth.User, seen bool) error {
 	if !seen {
 		return nil
 	}
-	return who.Needs(auth.ScopePublish)
+	return needs(who, auth.ScopePublish)
 }

@@ -31,6 +31,9 @@ func (s *Service) AsAccount(ctx context.Context, who auth.User) (auth.User, erro
 	if !who.Known() || who.Grant != nil {
 		return who, nil
 	}
+	if prompt.LooksLikeWorkspace(who.ID) {
+		return auth.User{}, fault.New(fault.Unauthenticated, "no user may have an id that begins with w:, as those of workspaces do; sign in as another one")
+	}
 	id, err := s.db.AccountOf(ctx, IDOf(who))
 	if err == nil {
 		who.ID = string(id)
@@ -62,7 +65,10 @@ func (s *Service) Profile(ctx context.Context, who auth.User) (User, error) {
 // PutProfile changes what others see of the caller. A handle is chosen once: no handle leaves the
 // one there is, and one is Invalid where another was chosen.
 func (s *Service) PutProfile(ctx context.Context, who auth.User, p prompt.Profile) (User, error) {
-	if err := who.Needs(auth.ScopePublish); err != nil {
+	if err := needs(who, auth.ScopePublish); err != nil {
+		return User{}, err
+	}
+	if err := isPerson(who); err != nil {
 		return User{}, err
 	}
 	p, err := p.Check()
@@ -86,10 +92,35 @@ func (s *Service) OwnerID(ctx context.Context, who auth.User, handle string) (pr
 		return "", errNobody()
 	}
 	id, err := s.db.UserID(ctx, handle)
+	if err == nil && prompt.IsWorkspace(id) {
+		var known bool
+		if known, err = s.knows(ctx, who, id); err == nil && !known {
+			id = ""
+		}
+	}
 	if err == nil && id == "" {
 		err = errNobody()
 	}
 	return id, err
+}
+
+// knows reports whether a caller may know of a workspace: its members may, and everybody if it has
+// public prompts.
+func (s *Service) knows(ctx context.Context, who auth.User, id prompt.UserID) (bool, error) {
+	m, err := s.db.Workspace(ctx, id)
+	if err != nil || s.role(who, m) != "" {
+		return err == nil, err
+	}
+	public, err := s.db.ByAuthor(ctx, id, Filter{}, "", 1)
+	return len(public.Items) > 0, err
+}
+
+// isPerson refuses an access token of a workspace where a person is meant.
+func isPerson(who auth.User) error {
+	if prompt.IsWorkspace(IDOf(who)) {
+		return fault.New(fault.Forbidden, "an access token of a workspace has no votes, favorites and profile; use one of your own")
+	}
+	return nil
 }
 
 // UserByHandle returns a user by his handle or key.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -74,15 +73,10 @@ func roleOf(g *auth.Grant) prompt.Role {
 	return prompt.RolePublisher
 }
 
-// rights returns what a role lets a member do with prompts.
-func rights(r prompt.Role) []string {
-	switch r {
-	case prompt.RoleReader:
-		return []string{auth.ScopeRead}
-	case prompt.RoleAuthor:
-		return []string{auth.ScopeRead, auth.ScopeWrite}
-	}
-	return auth.Scopes()
+// Rights returns what a role lets a member do: scopes and, for an administrator, administer.
+func Rights(r prompt.Role) []string {
+	all := append(auth.Scopes(), "administer")
+	return all[:1+slices.Index(prompt.Roles(), r)]
 }
 
 // actor returns the caller as they act on prompts of an owner. That is as the owner, with a grant,
@@ -99,7 +93,7 @@ func (s *Service) actor(ctx context.Context, who auth.User, owner prompt.UserID)
 	if role == "" {
 		return who, false, nil
 	}
-	return auth.User{ID: string(owner), Name: m.Name, Grant: &auth.Grant{Scopes: rights(role), By: s.AuthorKey(IDOf(who))}}, true, nil
+	return auth.User{ID: string(owner), Name: m.Name, Grant: &auth.Grant{Scopes: Rights(role), By: s.AuthorKey(IDOf(who))}}, true, nil
 }
 
 // acting has do work on a prompt for the caller, or, if its owner is a workspace of which they are a
@@ -122,29 +116,28 @@ func (s *Service) acting(ctx context.Context, who auth.User, id prompt.ID, do fu
 	case failed != nil:
 		return failed
 	case isMember:
-		return needsRole(who, do(as))
+		return do(as)
 	case err != nil:
 		return err
 	}
 	return do(who)
 }
 
-// needsRole returns the error of what a member did. Where their role is what lacks a right, and not
-// the access token that they brought, it says so.
-func needsRole(who auth.User, err error) error {
-	missing := (*auth.MissingScope)(nil)
-	if !errors.As(err, &missing) || !who.May(missing.Scope) {
+// needs returns an error unless the caller may do what a scope stands for: a member of a workspace
+// by their role there, and by the scopes of the access token that they brought.
+func needs(who auth.User, scope string) error {
+	err := who.Needs(scope)
+	if err == nil || who.Grant.By == "" {
 		return err
 	}
-	role := prompt.RoleAuthor
-	if missing.Scope == auth.ScopePublish {
-		role = prompt.RolePublisher
+	if scope == auth.ScopePublish {
+		return errRole(prompt.RolePublisher)
 	}
-	return errRole(role)
+	return errRole(prompt.RoleAuthor)
 }
 
 func errRole(needed prompt.Role) error {
-	return fault.Coded(fault.Forbidden, NeedsRole, fmt.Sprintf("this needs the role %s in the workspace; ask one of its administrators", needed))
+	return fault.Coded(fault.Forbidden, NeedsRole, fmt.Sprintf("this needs the role %s in the workspace, and of an access token as much; ask one of its administrators", needed))
 }
 
 // KeyOf returns the key that stands in public for who did something to a prompt of an owner.
@@ -457,7 +450,7 @@ func (s *Service) RemoveMember(ctx context.Context, who auth.User, handle string
 	if err != nil {
 		return err
 	}
-	return s.db.RemoveMember(ctx, w.ID, user, kind, name, false)
+	return s.db.RemoveMember(ctx, w.ID, user, kind, name)
 }
 
 // tokenOwner returns the caller as the owner of the access tokens of a workspace.

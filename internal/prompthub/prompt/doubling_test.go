@@ -208,6 +208,9 @@ func TestDoubling(t *testing.T) {
 			prompt.Next(prompt.Prompt{Draft: prompt.Draft{}.With(a)}, prompt.Prompt{Draft: prompt.Draft{}.With(b)})
 		})},
 		{Name: "SuggestTags", With: text(func(s string) { prompt.SuggestTags(prompt.DefaultTags(), nil, s, s, nil) })},
+		{Name: "Member.Check", With: text(func(s string) {
+			_ = prompt.Member{Kind: prompt.MemberKind(s), Name: s, Role: prompt.Role(s)}.Check()
+		})},
 		{Name: "Telling", With: text(func(s string) { prompt.Telling(s, s) })},
 		{Name: "SumOf", With: text(func(s string) {
 			list := slices.Repeat([]prompt.Weight{"1p3"}, len(s)/10)
@@ -221,10 +224,10 @@ func TestDoubling(t *testing.T) {
 		},
 		"compares, copies or returns what it is given": {
 			"Draft.Content", "Draft.With", "First", "Source.Kept", "TextsField", "Template.Parts", "Variable.Needed", "Prompt.Deleted", "Prompt.Hidden",
-			"Prompt.Listed",
+			"Prompt.Listed", "Workspace.Deleted", "Role.Valid", "Role.Includes", "Role.Higher", "IsWorkspace", "LooksLikeWorkspace",
 		},
 		"takes what the program has made": {
-			"AuthorSecret.Key", "FirstID", "HandleChosen", "Hot", "ID.Time", "Best", "NewID", "Tally.Add", "Tally.Score", "Tally.Unweighed", "Trending", "TrendingPlace", "Weight.Likes",
+			"AuthorSecret.Key", "FirstID", "HandleChosen", "Hot", "NewWorkspaceID", "ID.Time", "Best", "NewID", "Tally.Add", "Tally.Score", "Tally.Unweighed", "Trending", "TrendingPlace", "Weight.Likes",
 			"Include.String", "Include.Placed", "Include.Which",
 		},
 	})

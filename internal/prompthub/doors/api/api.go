@@ -85,6 +85,7 @@ func build(c Config) (*api, http.Handler) {
 	a.suggestions()
 	a.mine()
 	a.tokens()
+	a.workspaces()
 	a.users()
 	a.account()
 	a.transfers()
@@ -108,6 +109,7 @@ var subjects = [][2]string{
 	{"users", "Authors, as everyone may see them"},
 	{"me", "The caller, and all that belongs to them"},
 	{"tokens", "Access for programs"},
+	{"workspaces", "Owners of prompts that several people share"},
 	{"moderation", "What admins do"},
 	{"system", "Whether the service is up, and this document"},
 }

@@ -132,9 +132,9 @@ func (a *api) labelHistory(ctx context.Context, c call, in *movesInput) (*movesO
 	}
 	out := &movesOutput{Link: nextLink(c, h.Next), Body: MoveList{Items: make([]Move, len(h.Items)), NextCursor: h.Next}}
 	for i, m := range h.Items {
-		out.Body.Items[i] = Move{From: m.From, To: m.To, By: a.Service.AuthorKey(m.By), At: httpjson.FormatTime(m.At)}
+		out.Body.Items[i] = Move{From: m.From, To: m.To, By: a.Service.KeyOf(h.Owner, m.By), At: httpjson.FormatTime(m.At)}
 		if m.Undone != (prompt.Change{}) {
-			out.Body.Items[i].UndoneBy = a.Service.AuthorKey(m.Undone.By)
+			out.Body.Items[i].UndoneBy = a.Service.KeyOf(h.Owner, m.Undone.By)
 			out.Body.Items[i].UndoneAt = m.Undone.At.UTC().Format(time.RFC3339Nano)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"prompthub/internal/http/auth"
 	"prompthub/internal/prompthub/library"
 	"prompthub/internal/prompthub/prompt"
 )
@@ -49,7 +50,8 @@ func (a *api) me(ctx context.Context, c call, _ *struct{}) (*meOutput, error) {
 	return &meOutput{me}, nil
 }
 
-type mineInput struct {
+// An OwnQuery chooses among the prompts of an owner.
+type OwnQuery struct {
 	Sort       string `query:"sort" enum:"relevance,newest,updated,title" doc:"The order: by creation or last edit, the latest first, or by title; without one relevance if q has words, else newest. Authors of more than 2,000 prompts have relevance and newest only"`
 	Visibility string `query:"visibility" enum:"private,public" doc:"Only prompts with this visibility"`
 	Name       string `query:"name" doc:"Only the prompt with this name or slug, or that had this name"`
@@ -59,7 +61,12 @@ type mineInput struct {
 	Paging
 }
 
-func (a *api) myPrompts(ctx context.Context, c call, in *mineInput) (*foundOutput, error) {
+func (a *api) myPrompts(ctx context.Context, c call, in *OwnQuery) (*foundOutput, error) {
+	return a.listOwn(ctx, c, c.User, in)
+}
+
+// listOwn lists the prompts of an owner: of the caller, or of a workspace for which they act.
+func (a *api) listOwn(ctx context.Context, c call, owner auth.User, in *OwnQuery) (*foundOutput, error) {
 	tags, words, err := in.wanted()
 	if err != nil {
 		return nil, err
@@ -68,7 +75,7 @@ func (a *api) myPrompts(ctx context.Context, c call, in *mineInput) (*foundOutpu
 		return nil, err
 	}
 	return a.found(ctx, c, in.Fields, in.Limit, func(limit int) (library.Page, error) {
-		return a.Service.Mine(ctx, c.User, library.MineQuery{
+		return a.Service.Mine(ctx, owner, library.MineQuery{
 			Filter: library.Filter{Name: in.Name, Deleted: in.Deleted, Visibility: prompt.Visibility(in.Visibility), Tags: tags, Words: words, Titles: in.titles()},
 			Sort:   library.Sort(in.Sort), Limit: limit, Cursor: in.Cursor,
 		})

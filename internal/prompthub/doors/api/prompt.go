@@ -55,6 +55,7 @@ type Prompt struct {
 // A NewPrompt is what POST /prompts takes.
 type NewPrompt struct {
 	Written
+	Workspace  string `json:"workspace,omitempty" doc:"The handle of a workspace that will own the prompt, of which the caller is author at least; without one, the caller owns it" example:"billing"`
 	Visibility string `json:"visibility,omitempty" enum:"private,public" default:"private" doc:"private: only its author; public: everyone who may read" example:"public"`
 }
 

@@ -42,11 +42,15 @@ func (a *api) listTokens(ctx context.Context, c call, in *tokensInput) (*tokensO
 	if err != nil {
 		return nil, err
 	}
+	return encodeTokens(all), nil
+}
+
+func encodeTokens(all []library.Token) *tokensOutput {
 	out := &tokensOutput{TokenList{Items: make([]Token, len(all))}}
 	for i, t := range all {
 		out.Body.Items[i] = encodeToken(t)
 	}
-	return out, nil
+	return out
 }
 
 func encodeToken(t library.Token) Token {
@@ -67,19 +71,26 @@ type newTokenOutput struct {
 }
 
 func (a *api) createToken(ctx context.Context, c call, in *newTokenInput) (*newTokenOutput, error) {
-	t, text, err := a.Service.CreateToken(ctx, c.User, library.TokenDraft{
-		Name: in.Body.Name, Scopes: in.Body.Scopes, ExpiresAt: in.Body.ExpiresAt, Claimed: a.Claimed,
-	})
+	t, text, err := a.Service.CreateToken(ctx, c.User, a.tokenDraft(in.Body))
+	return shown(t, text, err)
+}
+
+func (a *api) tokenDraft(in NewToken) library.TokenDraft {
+	return library.TokenDraft{Name: in.Name, Scopes: in.Scopes, ExpiresAt: in.ExpiresAt, Claimed: a.Claimed}
+}
+
+func shown(t library.Token, text string, err error) (*newTokenOutput, error) {
 	if err != nil {
 		return nil, err
 	}
 	return &newTokenOutput{CacheControl: "no-store", Body: ShownToken{Token: encodeToken(t), Secret: text}}, nil
 }
 
-type byToken struct {
+// ByToken names an access token.
+type ByToken struct {
 	Token string `path:"token" doc:"The id of an access token" example:"mfrggzdfmztwq2lk"`
 }
 
-func (a *api) revokeToken(ctx context.Context, c call, in *byToken) (*struct{}, error) {
+func (a *api) revokeToken(ctx context.Context, c call, in *ByToken) (*struct{}, error) {
 	return nil, a.Service.RevokeToken(ctx, c.User, in.Token)
 }

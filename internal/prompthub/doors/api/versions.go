@@ -96,13 +96,13 @@ func (a *api) listVersions(ctx context.Context, c call, in *versionsInput) (*ver
 	}
 	out := &versionsOutput{Link: nextLink(c, h.Next), Body: VersionList{Items: make([]Version, len(h.Items)), NextCursor: h.Next}}
 	for i, v := range h.Items {
-		out.Body.Items[i] = a.encodeVersion(v)
+		out.Body.Items[i] = a.encodeVersion(h.AuthorID, v)
 		out.Body.Items[i].Labels = labelsOn(h.Labels, v.Number, h.Latest)
 	}
 	return out, nil
 }
 
-func (a *api) encodeVersion(v prompt.Version) Version {
+func (a *api) encodeVersion(owner prompt.UserID, v prompt.Version) Version {
 	kind, list, config, declared := encodeContent(v.Content)
 	if v.Content.Words() == "" { // of a list
 		kind = ""
@@ -114,7 +114,7 @@ func (a *api) encodeVersion(v prompt.Version) Version {
 	return Version{
 		Description: description, FileHash: v.FileHash,
 		Kind: kind, Messages: list, Config: config, Variables: declared,
-		Version: v.Number, Text: v.Text, Message: v.Message, CreatedBy: a.Service.AuthorKey(v.By), CreatedAt: httpjson.FormatTime(v.At), Hash: v.Hash, Labels: []string{},
+		Version: v.Number, Text: v.Text, Message: v.Message, CreatedBy: a.Service.KeyOf(owner, v.By), CreatedAt: httpjson.FormatTime(v.At), Hash: v.Hash, Labels: []string{},
 	}
 }
 
@@ -150,7 +150,7 @@ func (a *api) getVersion(ctx context.Context, c call, in *AVersion) (*versionOut
 	if err != nil {
 		return nil, err
 	}
-	body := a.encodeVersion(v)
+	body := a.encodeVersion(at.AuthorID, v)
 	body.Labels = labelsOn(labels, v.Number, latest)
 	return &versionOutput{body}, nil
 }

@@ -1,6 +1,7 @@
 package langfuse
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -92,12 +93,12 @@ const (
 
 // encode returns the version of a prompt that a view shows, with its labels.
 func (s *server) encode(v library.View, on []string) wirePrompt {
-	number, made := v.Version, prompt.Change{By: v.AuthorID, At: v.UpdatedAt}
+	number, made := v.Version, prompt.Change{By: cmp.Or(v.MadeBy, v.AuthorID), At: v.UpdatedAt}
 	if v.ShownVersion.Number > 0 {
 		number, made = v.ShownVersion.Number, v.ShownVersion.Change
 	}
 	p := wirePrompt{
-		ID: versionID(v.ID, number), CreatedAt: httpjson.FormatTime(made.At), UpdatedAt: httpjson.FormatTime(made.At), ProjectID: s.Service.AuthorKey(v.AuthorID), CreatedBy: s.Service.AuthorKey(made.By),
+		ID: versionID(v.ID, number), CreatedAt: httpjson.FormatTime(made.At), UpdatedAt: httpjson.FormatTime(made.At), ProjectID: s.Service.AuthorKey(v.AuthorID), CreatedBy: s.Service.KeyOf(v.AuthorID, made.By),
 		Name: v.Name, Version: number, Type: kind(v.Kind), Prompt: v.Text, Config: config(v.Config), Labels: on, Tags: tags(v.Draft),
 		IsActive: slices.Contains(on, prompt.Production),
 	}

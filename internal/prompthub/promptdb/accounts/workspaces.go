@@ -10,6 +10,7 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/sync/singleflight"
 
+	"prompthub/internal/fault"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb/schema"
 	"prompthub/internal/prompthub/promptdb/truth"
@@ -256,9 +257,45 @@ func (db *Accounts) PutMember(ctx context.Context, id, user prompt.UserID, next 
 	})
 }
 
-// RemoveMember ends the membership of somebody. It does nothing where there is none. With force the
-// last administrator may go.
-func (db *Accounts) RemoveMember(ctx context.Context, id, user prompt.UserID, kind prompt.MemberKind, name string, force bool) error {
+// RemoveMember ends the membership of somebody. It does nothing where there is none. The last
+// administrator stays.
+func (db *Accounts) RemoveMember(ctx context.Context, id, user prompt.UserID, kind prompt.MemberKind, name string) error {
+	return db.removeMember(ctx, id, user, kind, name, false)
+}
+
+// EndMembership removes a person who is erased from a workspace, even its last administrator.
+func (db *Accounts) EndMembership(ctx context.Context, id, user prompt.UserID) error {
+	err := db.LearnAuthorKeys(ctx)
+	if err == nil {
+		err = db.removeMember(ctx, id, user, prompt.Person, db.AuthorKey(user), true)
+	}
+	if fault.Of(err) == fault.NotFound { // the workspace went before
+		return db.RemoveKey(ctx, db.T.Users, schema.MembershipKey(user, prompt.Person, "", id))
+	}
+	return err
+}
+
+// ForgetMembers removes the rows that lead the members of a workspace to it.
+func (db *Accounts) ForgetMembers(ctx context.Context, id prompt.UserID) error {
+	m, err := db.ReadWorkspace(ctx, id)
+	if err != nil || m == nil {
+		return err
+	}
+	for _, one := range m.All {
+		var user prompt.UserID
+		if one.Kind == prompt.Person {
+			if user, err = db.UserID(ctx, one.Name); err != nil {
+				return err
+			}
+		}
+		if err := db.RemoveKey(ctx, db.T.Users, schema.MembershipKey(user, one.Kind, one.Name, id)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (db *Accounts) removeMember(ctx context.Context, id, user prompt.UserID, kind prompt.MemberKind, name string, force bool) error {
 	_, err := db.changeWorkspace(ctx, id, func(m *Members) ([]table.Op, bool, error) {
 		was := m.Of(kind, name)
 		if was == nil {

@@ -108,6 +108,8 @@ func userOf(row table.Row) (*line, error) {
 	l := userLine{ID: schema.UserIn(row.Props, "UserId")}
 	handle, isHandle := strings.CutPrefix(row.Partition, schema.HandlePrefix)
 	switch {
+	case strings.HasPrefix(row.Row, schema.MembershipPrefix):
+		return membershipOf(row)
 	case strings.HasPrefix(row.Partition, schema.ErasePrefix): // follows from the mark
 		return nil, nil
 	case row.Partition == schema.MovedPartition:

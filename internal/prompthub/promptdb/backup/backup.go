@@ -21,14 +21,14 @@ import (
 // one of version 3 have no descriptions, and one of version 2 has no author secret, so that users
 // get other keys.
 const (
-	backupVersion = 4
+	backupVersion = 5
 	oldestBackup  = 2
 )
 
 // A line is one line of a backup: JSON, one kind of thing each. The first is a header, the last the
 // number of lines between. Index rows, tallies and counts are not in it: they follow from the rest.
 type line struct {
-	// backup, secret, tag, idempotency, content, move, prompt, vote, token, user, favorite, end
+	// backup, secret, tag, idempotency, content, move, prompt, vote, token, user, favorite, workspace, member, membership, end
 	Kind    string       `json:"kind"`
 	Version int          `json:"version,omitempty"`
 	Rows    *int         `json:"rows,omitempty"`
@@ -43,6 +43,10 @@ type line struct {
 	User    *userLine    `json:"user,omitempty"`
 
 	Favorite *favoriteLine `json:"favorite,omitempty"`
+
+	Workspace  *workspaceLine  `json:"workspace,omitempty"`
+	Member     *memberLine     `json:"member,omitempty"`
+	Membership *membershipLine `json:"membership,omitempty"`
 }
 
 type tagLine struct {
@@ -253,6 +257,9 @@ func (b *backup) promptOf(ctx context.Context, row table.Row) (*line, error) {
 		return &line{Kind: "idempotency", Idem: &idemLine{
 			Author: author, Key: key, Body: row.Props.Get("BodyHash").Str(), Prompt: prompt.ID(row.Props.Get("PromptId").Str()),
 		}}, nil
+	}
+	if strings.HasPrefix(row.Row, schema.WorkspacePrefix) {
+		return workspaceOf(row)
 	}
 	if strings.HasPrefix(row.Row, "!") { // follows from truth rows, or goes with one
 		return nil, nil

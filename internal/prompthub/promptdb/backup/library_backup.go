@@ -92,6 +92,7 @@ type libraryLine struct {
 	Deleted     string           `json:"deletedVersions,omitempty"` // such as 2,5-9
 	Labels      map[string]int64 `json:"labels,omitempty"`
 	Message     string           `json:"message,omitempty"`
+	MadeBy      prompt.UserID    `json:"madeBy,omitempty"` // in a workspace
 	Origin      *originLine      `json:"origin,omitempty"`
 	// what it takes with what it includes; nothing else tells what that was when it was saved
 	Included []prompt.Argument `json:"included,omitempty"`
@@ -144,7 +145,7 @@ func (b *backup) libraryLine(ctx context.Context, rec schema.Record, c schema.La
 		Name: rec.Name, Slug: rec.Slug, OldNames: rec.OldNames, Description: rec.Description, OwnTags: rec.OwnTags,
 		versionParts: versionParts{!rec.Undescribed, rec.FileHash},
 		Version:      rec.Version, LastVersion: rec.Last, PublicFrom: rec.From, Message: rec.Message,
-		Deleted: c.Gaps.String(), Labels: c.Labels, Included: rec.AllArguments, contentParts: partsOf(rec.Content()),
+		Deleted: c.Gaps.String(), Labels: c.Labels, MadeBy: rec.MadeBy, Included: rec.AllArguments, contentParts: partsOf(rec.Content()),
 	}
 	if rec.ForkedFrom.ID != "" {
 		l.Origin = &originLine{rec.ForkedFrom.ID, rec.ForkedFrom.Version}
@@ -233,7 +234,7 @@ func (b *backup) moves(ctx context.Context, rec schema.Record) error {
 // into completes a prompt that is being restored.
 func (l *libraryLine) into(p *prompt.Prompt) {
 	p.Name, p.Slug, p.OldNames, p.Description, p.OwnTags, p.Message = l.Name, l.Slug, l.OldNames, l.Description, l.OwnTags, l.Message
-	p.AllArguments = l.Included
+	p.AllArguments, p.MadeBy = l.Included, l.MadeBy
 	p.Draft = p.With(l.with(p.Text))
 	if l.Origin != nil {
 		p.ForkedFrom = prompt.ForkedFrom{ID: l.Origin.Prompt, Version: l.Origin.Version}

@@ -327,6 +327,12 @@ func (re *restore) row(ctx context.Context, l *parsed) error {
 		return re.user(ctx, *l.User)
 	case l.Favorite != nil:
 		return re.favorite(ctx, *l.Favorite)
+	case l.Workspace != nil:
+		return re.workspace(ctx, *l.Workspace)
+	case l.Member != nil:
+		return re.member(ctx, *l.Member)
+	case l.Membership != nil:
+		return re.membership(ctx, *l.Membership)
 	}
 	return fmt.Errorf("a line of kind %q", l.Kind)
 }

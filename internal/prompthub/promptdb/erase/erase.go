@@ -118,11 +118,20 @@ func (db *Eraser) EraseNow(ctx context.Context, user prompt.UserID, until time.T
 	if err != nil || at.IsZero() {
 		return false, err
 	}
+	if prompt.IsWorkspace(user) {
+		w, err := db.accounts.ReadWorkspace(ctx, user)
+		if err != nil {
+			return false, err
+		}
+		if w != nil && !w.Deleted() { // it was restored, and the end of that did not come
+			return false, db.unmark(ctx, user, schema.Day(at))
+		}
+	}
 	e := &erasure{db: db, user: user, at: at, until: until}
 	if now := db.Now(); e.at.After(now) { // an operator need not wait for the day that the user chose
 		e.at = now
 	}
-	for _, step := range []func(context.Context) error{e.tokens, e.prompts, e.sideRows, e.log, e.votes, e.favorites, e.traces, e.db.scopes.ForgetSnapshot, e.profile} {
+	for _, step := range []func(context.Context) error{e.tokens, e.memberships, e.prompts, e.sideRows, e.log, e.votes, e.favorites, e.traces, e.db.scopes.ForgetSnapshot, e.profile} {
 		if err := step(ctx); err != nil || e.late() {
 			return false, err
 		}
@@ -161,6 +170,21 @@ func (e *erasure) tokens(ctx context.Context) error {
 	return e.each(ctx, e.db.T.AccessTokens, table.Range{Partition: schema.AccessPartition(e.user)}, func(row table.Row) error {
 		_, err := e.db.accounts.RemoveToken(ctx, e.user, schema.ParseToken(row).ID)
 		return err
+	})
+}
+
+// memberships removes the user from workspaces, even the last administrator of one, or leads nobody
+// to a workspace that goes. Its members' own rows go with those next to its prompts.
+func (e *erasure) memberships(ctx context.Context) error {
+	if prompt.IsWorkspace(e.user) {
+		return e.db.accounts.ForgetMembers(ctx, e.user)
+	}
+	return e.each(ctx, e.db.T.Users, schema.MembershipsOf(e.user, prompt.Person, ""), func(row table.Row) error {
+		id, ok := schema.ParseMembership(row)
+		if !ok {
+			return fmt.Errorf("a membership at %s", row.Row)
+		}
+		return e.db.accounts.EndMembership(ctx, id, e.user)
 	})
 }
 

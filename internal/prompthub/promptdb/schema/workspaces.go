@@ -68,6 +68,13 @@ func MembershipsOf(user prompt.UserID, kind prompt.MemberKind, name string) tabl
 	return table.Prefix(rolesPrefix+rowstore.Encode(name), MembershipPrefix)
 }
 
+// ParseRolePart returns the role of the directory in the partition of its memberships.
+func ParseRolePart(partition string) (string, bool) {
+	rest, ok := strings.CutPrefix(partition, rolesPrefix)
+	role, isText := rowstore.Decode(rest)
+	return role, ok && isText
+}
+
 // MembershipProps returns the properties of such a row.
 func MembershipProps(id prompt.UserID) table.Props {
 	return table.Props{{Name: "WorkspaceId", Value: table.String(string(id))}}

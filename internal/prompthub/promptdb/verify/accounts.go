@@ -103,6 +103,8 @@ func (db *Verifier) checkUser(ctx context.Context, row table.Row) ([]Difference,
 		return db.checkErasure(ctx, row, d)
 	case row.Partition == schema.MovedPartition:
 		return db.checkMoved(ctx, row, d)
+	case strings.HasPrefix(row.Row, schema.MembershipPrefix):
+		return db.checkMembership(row, d)
 	// what a writer left that was stopped, at worst
 	case strings.HasPrefix(row.Partition, schema.ErasePrefix) && row.Row == rowstore.Encode(string(user)):
 		return nil, nil
@@ -132,6 +134,45 @@ func (db *Verifier) checkUser(ctx context.Context, row table.Row) ([]Difference,
 		}
 	}
 	return nil, nil
+}
+
+// checkMembership reports a row that leads to no workspace. That the workspace does not know of it is
+// what a writer left that was stopped.
+func (db *Verifier) checkMembership(row table.Row, d Difference) ([]Difference, error) {
+	if id, ok := schema.ParseMembership(row); ok && prompt.IsWorkspace(id) {
+		return nil, nil
+	}
+	d.What = "is no row that this version writes"
+	return []Difference{d}, nil
+}
+
+// checkWorkspace reports a workspace whose handle leads elsewhere, and a member whom no row leads to
+// it or who has no role.
+func (db *Verifier) checkWorkspace(ctx context.Context, row table.Row) ([]Difference, error) {
+	d := Difference{Table: db.T.Prompts, Key: row.Key}
+	leads := schema.HandleKey(schema.ParseWorkspace(row).Handle)
+	if id := schema.ParseWorkspace(row).ID; row.Key != schema.WorkspaceKey(id) {
+		m, ok := schema.ParseMember(row)
+		id, _ := schema.ParseUser(row.Partition)
+		if !ok || !prompt.IsWorkspace(id) || !m.Role.Valid() {
+			d.What = "is no row that this version writes"
+			return []Difference{d}, nil
+		}
+		var user prompt.UserID
+		if m.Kind == prompt.Person {
+			var err error
+			if user, err = db.accounts.UserID(ctx, m.Name); err != nil {
+				return nil, err
+			}
+		}
+		leads = schema.MembershipKey(user, m.Kind, m.Name, id)
+	}
+	there, err := db.GetRow(ctx, db.T.Users, leads)
+	if err != nil || there != nil {
+		return nil, err
+	}
+	d.What = "is not where " + leads.String() + " leads"
+	return []Difference{d}, nil
 }
 
 // checkErasure reports a mark that no job would find.

@@ -192,6 +192,8 @@ func (db *Verifier) checkBesideTruth(ctx context.Context, row table.Row) ([]Diff
 		return db.checkMine(ctx, row)
 	case strings.HasPrefix(row.Row, schema.IdemPrefix):
 		return db.checkIdem(ctx, row)
+	case strings.HasPrefix(row.Row, schema.WorkspacePrefix):
+		return db.checkWorkspace(ctx, row)
 	case strings.HasPrefix(row.Row, "!"):
 		return db.checkLibraryRow(ctx, row)
 	}
