@@ -88,7 +88,21 @@ var permissions = map[string]rule{
 	"list-hidden-prompts": {"403", "403", "200"},
 	"list-tags":           {"200", "200", "200"},
 	"put-tag":             {"403", "403", "200"},
-	"delete-tag":          {"403", "403", "204"},
+	// of a workspace that is not there; workspaces_test.go has the others
+	"create-workspace":       {"201", "201", "201"},
+	"list-workspaces":        {"200", "200", "200"},
+	"get-workspace":          {"404", "404", "404"},
+	"patch-workspace":        {"404", "404", "404"},
+	"delete-workspace":       {"404", "404", "404"},
+	"restore-workspace":      {"404", "404", "404"},
+	"list-workspace-prompts": {"404", "404", "404"},
+	"list-members":           {"404", "404", "404"},
+	"put-member":             {"404", "404", "404"},
+	"remove-member":          {"404", "404", "404"},
+	"list-workspace-tokens":  {"404", "404", "404"},
+	"create-workspace-token": {"404", "404", "404"},
+	"revoke-workspace-token": {"404", "404", "404"},
+	"delete-tag":             {"403", "403", "204"},
 }
 
 // opened are operations without identification, and read those that anonymous callers may use if
@@ -193,7 +207,7 @@ func TestPermissions(t *testing.T) {
 			})
 			c := openapitest.New(t, w.api)
 			w.logs.reset()
-			m := matrix{w, c, publicRead}
+			m := byAnn(w, c, publicRead)
 			all := callers(t, own, w.clock.Now())
 			for _, o := range c.Operations() {
 				for _, who := range all {
@@ -210,6 +224,14 @@ type matrix struct {
 	*world
 	contract   *openapitest.Contract
 	publicRead bool
+	author     auth.User // of the prompts
+	handle     string    // by which requests name the author
+	made       *int      // how many workspaces were
+}
+
+// byAnn returns a matrix of prompts of ann's, who names herself.
+func byAnn(w *world, c *openapitest.Contract, publicRead bool) matrix {
+	return matrix{w, c, publicRead, auth.User{ID: "ann", Name: "ann"}, library.Me, new(int)}
 }
 
 // check fills the cells of one operation and one caller.
@@ -258,8 +280,8 @@ func (m matrix) cell(o openapitest.Operation, who caller, target, want string) a
 // ask sends a request that is made from the document, about a prompt.
 func (m matrix) ask(o openapitest.Operation, p prompt.Prompt, header ...string) answer {
 	m.t.Helper()
-	path := strings.NewReplacer("{id}", string(p.ID), "{tag}", "text", "{handle}", "me", "{slug}", p.Slug, "{version}", "1", "{other}", "2",
-		"{label}", "production", "{token}", "mfrggzdfmztwq2lk", "{file}", "page.css").Replace(o.Path)
+	path := strings.NewReplacer("{id}", string(p.ID), "{tag}", "text", "{handle}", m.handle, "{slug}", p.Slug, "{version}", "1", "{other}", "2",
+		"{label}", "production", "{token}", "mfrggzdfmztwq2lk", "{workspace}", "no-such", "{kind}", "person", "{principal}", "me", "{file}", "page.css").Replace(o.Path)
 	if strings.HasSuffix(o.Path, "{id}/export") {
 		path += "?format=skill"
 	}
@@ -274,6 +296,11 @@ func (m matrix) ask(o openapitest.Operation, p prompt.Prompt, header ...string) 
 		if members, ok := example.(map[string]any); ok {
 			delete(members, "handle") // which only one user can have
 			delete(members, "label")  // a version is named already
+			delete(members, "workspace")
+			if id := op["operationId"]; id == "create-workspace" {
+				*m.made++
+				members["handle"] = fmt.Sprint("made-", *m.made)
+			}
 			if strings.HasPrefix(o.Path, "/prompts") {
 				delete(members, "name") // which only one prompt can have
 			}
@@ -288,10 +315,10 @@ func (m matrix) ask(o openapitest.Operation, p prompt.Prompt, header ...string) 
 	return m.as("").do(o.Method, api.Prefix+path, body, header...)
 }
 
-// prompt makes a prompt of ann's.
+// prompt makes a prompt of the author's.
 func (m matrix) prompt(target string) prompt.Prompt {
 	m.t.Helper()
-	ann, root := auth.User{ID: "ann", Name: "ann"}, auth.User{ID: "root", Name: "root", Roles: []string{auth.RoleAdmin}}
+	author, root := m.author, auth.User{ID: "root", Name: "root", Roles: []string{auth.RoleAdmin}}
 	d := prompt.Draft{Title: "T", Text: "X {{name:Ann}} ${count:1}", Visibility: prompt.Public, Labels: []string{"production"}}
 	if target == "unknown" || target == "" {
 		return prompt.Prompt{ID: "01ARZ3NDEKTSV4RRFFQ69G5FAV", Slug: "unknown"}
@@ -299,14 +326,14 @@ func (m matrix) prompt(target string) prompt.Prompt {
 	if target == "private" {
 		d.Visibility = prompt.Private
 	}
-	v, _, err := m.config.Service.Create(m.t.Context(), ann, d, "")
+	v, _, err := m.config.Service.Create(m.t.Context(), author, d, "")
 	require.NoError(m.t, err)
 	two := d.Text + " second"
-	v, err = m.config.Service.Patch(m.t.Context(), ann, v.ID, library.Match{Any: true}, func(d *prompt.Draft) { d.Text = two })
+	v, err = m.config.Service.Patch(m.t.Context(), author, v.ID, library.Match{Any: true}, func(d *prompt.Draft) { d.Text = two })
 	require.NoError(m.t, err)
 	switch target {
 	case "deleted":
-		err = m.config.Service.Delete(m.t.Context(), ann, v.ID, library.Match{Any: true})
+		err = m.config.Service.Delete(m.t.Context(), author, v.ID, library.Match{Any: true})
 	case "hidden":
 		err = m.config.Service.Hide(m.t.Context(), root, v.ID, "x")
 	}
@@ -320,7 +347,7 @@ var (
 	publishesAll    = []string{"create-prompt", "replace-prompt", "delete-prompt", "restore-prompt", "delete-version", "delete-label", "undo-label", "put-profile"}
 	publishesPublic = []string{"patch-prompt", "restore-version", "set-label"}
 	answersAlone    = []string{"render-prompt", "suggest"}
-	neverByToken    = []string{"list-tokens", "create-token", "revoke-token", "erase-me", "restore-me"}
+	neverByToken    = []string{"list-tokens", "create-token", "revoke-token", "erase-me", "restore-me", "create-workspace"}
 )
 
 // needed returns the scopes that an operation needs on a public prompt or a private one.
@@ -340,7 +367,7 @@ func TestScopes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withTokens)
 	c := openapitest.New(t, w.api)
-	m := matrix{w, c, true}
+	m := byAnn(w, c, true)
 	token := func(scopes ...string) caller {
 		_, text, err := w.config.Service.CreateToken(t.Context(), auth.User{ID: "ann", Name: "ann"}, library.TokenDraft{Name: "CI", Scopes: scopes, Claimed: true})
 		require.NoError(t, err)

@@ -45,7 +45,7 @@ func (m matrix) marked(v prompt.Visibility) prompt.Prompt {
 func TestTokensThatDoNotReadLearnNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withTokens)
-	m := matrix{w, openapitest.New(t, w.api), true}
+	m := byAnn(w, openapitest.New(t, w.api), true)
 	ann := w.as("ann")
 	ann.do(http.MethodPut, "/api/v1/me/profile", `{"handle":"ann","name":"`+mark+`","about":"`+mark+`"}`).is(http.StatusOK)
 	tokens := map[string]string{}
@@ -83,7 +83,7 @@ func TestTokensThatDoNotReadLearnNothing(t *testing.T) {
 func TestAnswersToTokensThatDoNotRead(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withTokens)
-	m := matrix{w, openapitest.New(t, w.api), true}
+	m := byAnn(w, openapitest.New(t, w.api), true)
 	token := []string{"Authorization", "Bearer " + w.as("ann").token("write", "publish").Secret}
 	with := func(more ...string) []string { return append(token, more...) }
 	p := m.marked(prompt.Private)

@@ -1,0 +1,178 @@
+package api_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/http/auth"
+	"prompthub/internal/http/openapi/openapitest"
+	"prompthub/internal/prompthub/doors/api"
+	"prompthub/internal/prompthub/library"
+	"prompthub/internal/prompthub/prompt"
+)
+
+// staffed makes a workspace with a member of each role, who is called as the role; ann has made it.
+func staffed(t *testing.T, w *world, handle string) library.Workspace {
+	t.Helper()
+	ctx, ann := context.Background(), auth.User{ID: "ann", Name: "ann"}
+	made, err := w.config.Service.CreateWorkspace(ctx, ann, prompt.Profile{Handle: handle})
+	require.NoError(t, err)
+	for _, role := range prompt.Roles() {
+		w.config.Service.LearnAuthorKeys(ctx)
+		w.as(string(role)).create("Mine") // makes the handle
+		_, err := w.config.Service.PutMember(ctx, ann, handle, prompt.Person, w.config.Service.AuthorKey(prompt.UserID(role)), role)
+		require.NoError(t, err)
+	}
+	return made
+}
+
+// An actor is somebody who acts on prompts of a workspace, with some rights there.
+type actor struct {
+	name   string
+	header []string
+	rights []string // nil: of a stranger
+	token  bool     // of the workspace itself
+}
+
+// actors returns members of each role, an outsider, tokens of the workspace, and tokens of members,
+// which have the rights that both give.
+func actors(t *testing.T, w *world, handle string) []actor {
+	all := []actor{{name: "an outsider", header: []string{"X-Dev-User", "out"}}}
+	for _, role := range prompt.Roles() {
+		all = append(all, actor{name: "the " + string(role), header: []string{"X-Dev-User", string(role)}, rights: library.Rights(role)})
+	}
+	bearer := func(text string) []string { return []string{"Authorization", "Bearer " + text} }
+	for n := 1; n <= len(auth.Scopes()); n++ {
+		scopes := auth.Scopes()[:n]
+		d := library.TokenDraft{Name: "CI", Scopes: scopes, Claimed: true}
+		_, text, err := w.config.Service.CreateWorkspaceToken(t.Context(), auth.User{ID: "ann", Name: "ann"}, handle, d)
+		require.NoError(t, err)
+		all = append(all, actor{fmt.Sprint("a token of the workspace for ", scopes), bearer(text), scopes, true})
+		for _, role := range []prompt.Role{prompt.RoleReader, prompt.RoleAdministrator} {
+			_, text, err := w.config.Service.CreateToken(t.Context(), auth.User{ID: string(role), Name: string(role)}, d)
+			require.NoError(t, err)
+			both := slices.DeleteFunc(slices.Clone(scopes), func(s string) bool { return !slices.Contains(library.Rights(role), s) })
+			all = append(all, actor{fmt.Sprintf("a token of the %s for %v", role, scopes), bearer(text), both, false})
+		}
+	}
+	return all
+}
+
+// personal are operations on a prompt that are about the caller: of them a member of a workspace is
+// a stranger to its prompts.
+var personal = []string{"set-vote", "get-vote", "delete-vote", "set-favorite", "delete-favorite"}
+
+// rightsFirst are operations that look at the rights before they look whether the prompt is deleted,
+// of which members may know.
+var rightsFirst = []string{"delete-prompt", "restore-prompt", "delete-version", "delete-label", "undo-label", "set-label"}
+
+// expected returns the status of an operation of an actor on a prompt of a workspace.
+func (a actor) expected(o openapitest.Operation, id string, target int) string {
+	column := func(s string) string { all := strings.Fields(s); return all[min(target, len(all)-1)] }
+	owner, stranger := column(permissions[id].author), column(permissions[id].other)
+	seen := targets[target]
+	if seen == "hidden" { // which is public but for that
+		seen = "public"
+	}
+	needs := needed(o, id, seen)
+	isToken := strings.HasPrefix(a.name, "a token")
+	lacks := slices.ContainsFunc(needs, func(s string) bool { return !slices.Contains(a.rights, s) })
+	switch {
+	case contains(personal, id) && a.token && id != "get-vote":
+		return "403"
+	case id == "get-prompt-by-name" && a.rights == nil: // whose handle is not the caller's own
+		return column("200 404 404 404 404")
+	case a.rights == nil:
+		return stranger
+	case isToken && slices.ContainsFunc(needs[:1], func(s string) bool { return !strings.Contains(a.name, s) }):
+		return "403" // the door looks at it before it looks for the prompt
+	case contains(rightsFirst, id) && lacks && (targets[target] != "unknown" || isToken && slices.ContainsFunc(needs, func(s string) bool { return !strings.Contains(a.name, s) })):
+		return "403"
+	case contains(personal, id) && !a.token:
+		return stranger
+	case id == "fork-prompt" && !a.token: // a prompt of the caller's own
+		return owner
+	case owner == "404" || !lacks:
+		return owner
+	}
+	return "403"
+}
+
+// TestWorkspaceMatrix: every operation of the document on a prompt, by every role and kind of token,
+// on every kind of prompt of a workspace. What one may not know of is answered as what is not there.
+func TestWorkspaceMatrix(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, withTokens)
+	made := staffed(t, w, "billing")
+	c := openapitest.New(t, w.api)
+	m := matrix{w, c, true, auth.User{ID: string(made.ID), Name: "Billing", Grant: &auth.Grant{Scopes: auth.Scopes(), By: "a_x"}}, "billing", new(int)}
+	cells, all := 0, actors(t, w, "billing")
+	for _, o := range c.Operations() {
+		if id := c.At(o.Pointer)["operationId"].(string); strings.Contains(o.Path, "{id}") || strings.Contains(o.Path, "{slug}") {
+			for _, who := range all {
+				unknown := map[string]answer{}
+				for i, target := range targets {
+					want := who.expected(o, id, i)
+					cells++
+					if a := m.cell(o, caller{name: who.name, header: who.header}, target, want); want == "404" {
+						unknown[target] = a
+					}
+				}
+				for target, a := range unknown {
+					require.Equal(t, anonymous(unknown["unknown"]), anonymous(a), "%s by %s of %s can be told from an unknown prompt", id, who.name, target)
+				}
+			}
+		}
+	}
+	t.Logf("%d cells", cells)
+}
+
+// workspaceRoutes are what each role may do with a workspace, from the outsider to the administrator.
+var workspaceRoutes = []struct{ method, path, body, want string }{
+	{"GET", "", "", "404 200 200 200 200"},
+	{"GET", "/prompts", "", "404 200 200 200 200"},
+	{"GET", "/members", "", "404 200 200 200 200"},
+	{"PATCH", "", `{"about":"x"}`, "404 403 403 403 200"},
+	{"PUT", "/members/person/out2", `{"role":"author"}`, "404 403 403 403 200"},
+	{"PUT", "/members/role/cooks", `{"role":"author"}`, "404 403 403 403 200"},
+	{"DELETE", "/members/person/out2", "", "404 403 403 403 204"},
+	{"GET", "/tokens", "", "404 403 403 403 200"},
+	{"POST", "/tokens", `{"name":"CI","scopes":["read"]}`, "404 403 403 403 201"},
+	{"DELETE", "/tokens/mfrggzdfmztwq2lk", "", "404 403 403 403 404"},
+	{"POST", "/restore", "", "404 403 403 403 200"},
+	{"DELETE", "", "", "404 403 403 403 204"},
+}
+
+// TestWorkspaceRoutes: what each role may do with a workspace itself. To an outsider it is not there,
+// and no access token manages one.
+func TestWorkspaceRoutes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, withTokens)
+	staffed(t, w, "billing")
+	w.as("out2").create("Mine")
+	all := actors(t, w, "billing")
+	for _, r := range workspaceRoutes {
+		for _, who := range all {
+			want := strings.Fields(r.want)[len(who.rights)]
+			isToken := strings.HasPrefix(who.name, "a token")
+			if isToken && (r.method != "GET" || r.path == "/tokens") {
+				want = "403"
+			}
+			path := api.Prefix + "/workspaces/billing" + r.path
+			got := w.as("").do(r.method, path, r.body, append(slices.Clone(who.header), "If-Match", "*")...)
+			require.Equal(t, want, fmt.Sprint(got.status), "%s %s by %s: %s", r.method, path, who.name, got.body)
+			if r.method == "DELETE" && got.status == 204 && r.path == "" {
+				w.as("administrator").do("POST", path+"/restore", "").is(200)
+			}
+			if len(who.rights) == 0 {
+				other := w.as("").do(r.method, strings.Replace(path, "billing", "no-such", 1), r.body, append(slices.Clone(who.header), "If-Match", "*")...)
+				require.Equal(t, anonymous(other), anonymous(got), "%s %s", r.method, path)
+			}
+		}
+	}
+}
