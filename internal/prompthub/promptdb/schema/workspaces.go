@@ -71,8 +71,10 @@ func MembershipsOf(user prompt.UserID, kind prompt.MemberKind, name string) tabl
 // ParseRolePart returns the role of the directory in the partition of its memberships.
 func ParseRolePart(partition string) (string, bool) {
 	rest, ok := strings.CutPrefix(partition, rolesPrefix)
-	role, isText := rowstore.Decode(rest)
-	return role, ok && isText
+	if !ok {
+		return "", false
+	}
+	return rowstore.Decode(rest)
 }
 
 // MembershipProps returns the properties of such a row.

@@ -1,0 +1,307 @@
+package promptdb_test
+
+import (
+	"bytes"
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/fault"
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/promptdb"
+	"prompthub/internal/storage/table"
+)
+
+const shelf prompt.UserID = "w:01M8KP3KDN57NKYZH6ZD4ZBZ2N"
+
+// aShelf is the workspace that the tests make: the same each time that a command is sent.
+func aShelf() prompt.Workspace {
+	return prompt.Workspace{
+		ID: shelf, Profile: prompt.Profile{Handle: "billing", Name: "Billing"}, Revision: 1, CreatedAt: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC),
+	}
+}
+
+func makeWorkspace(ctx context.Context, db *promptdb.DB, _ *ring, _ prompt.Prompt) error {
+	m, err := db.ReadWorkspace(ctx, shelf)
+	if err != nil || m != nil { // the same request again
+		return err
+	}
+	_, err = db.AddWorkspace(ctx, aShelf(), "ann")
+	return err
+}
+
+// workspaceMade checks that a workspace has an administrator, and that both lists and its handle
+// lead to it.
+func workspaceMade(t *testing.T, r *ring, _ prompt.Prompt, ok bool) {
+	m, err := r.truth.ReadWorkspace(context.Background(), shelf)
+	require.NoError(t, err)
+	if ok {
+		require.NotNil(t, m)
+	}
+	if m == nil {
+		return
+	}
+	require.True(t, m.Administrated())
+	id, err := r.truth.UserID(context.Background(), "billing")
+	require.NoError(t, err)
+	require.Equal(t, shelf, id)
+	ids, err := r.truth.WorkspacesOf(context.Background(), "ann", nil)
+	require.NoError(t, err)
+	require.Equal(t, []prompt.UserID{shelf}, ids)
+}
+
+func withWorkspace(r *ring, _ *prompt.Prompt) {
+	require.NoError(r.t, makeWorkspace(context.Background(), r.truth, r, prompt.Prompt{}))
+}
+
+// of returns a member that is a person.
+func of(db *promptdb.DB, user prompt.UserID, role prompt.Role) prompt.Member {
+	return prompt.Member{Kind: prompt.Person, Name: db.AuthorKey(user), Role: role, AddedBy: "a_x", AddedAt: aShelf().CreatedAt}
+}
+
+func putMember(ctx context.Context, db *promptdb.DB, _ *ring, _ prompt.Prompt) error {
+	if err := db.WriteUserByKey(ctx, "bob"); err != nil {
+		return err
+	}
+	_, err := db.PutMember(ctx, shelf, "bob", of(db, "bob", prompt.RoleAuthor))
+	return err
+}
+
+// isMember checks that whoever is a member is led to the workspace.
+func isMember(is bool) func(t *testing.T, r *ring, _ prompt.Prompt, ok bool) {
+	return func(t *testing.T, r *ring, _ prompt.Prompt, ok bool) {
+		m, err := r.truth.ReadWorkspace(context.Background(), shelf)
+		require.NoError(t, err)
+		there := m.Of(prompt.Person, r.truth.AuthorKey("bob")) != nil
+		if ok {
+			require.Equal(t, is, there)
+		}
+		ids, err := r.truth.WorkspacesOf(context.Background(), "bob", nil)
+		require.NoError(t, err)
+		if there {
+			require.Equal(t, []prompt.UserID{shelf}, ids)
+		}
+	}
+}
+
+func withMember(r *ring, p *prompt.Prompt) {
+	withWorkspace(r, p)
+	require.NoError(r.t, putMember(context.Background(), r.truth, r, *p))
+}
+
+func removeMember(ctx context.Context, db *promptdb.DB, _ *ring, _ prompt.Prompt) error {
+	if err := db.LearnAuthorKeys(ctx); err != nil {
+		return err
+	}
+	return db.RemoveMember(ctx, shelf, "bob", prompt.Person, db.AuthorKey("bob"))
+}
+
+// shared makes the workspace of a world with bob as an author, and a private prompt in it.
+func (w *world) shared(first prompt.UserID) prompt.Prompt {
+	w.t.Helper()
+	ctx := w.t.Context()
+	_, err := w.AddWorkspace(ctx, aShelf(), first)
+	require.NoError(w.t, err)
+	require.NoError(w.t, w.WriteUserByKey(ctx, "bob"))
+	_, err = w.PutMember(ctx, shelf, "bob", of(w.DB, "bob", prompt.RoleAuthor))
+	require.NoError(w.t, err)
+	_, err = w.PutMember(ctx, shelf, "", prompt.Member{Kind: prompt.InRole, Name: "a|b cooks", Role: prompt.RoleReader, AddedBy: "a_x", AddedAt: w.clock.Now()})
+	require.NoError(w.t, err)
+	d := draft("Shared")
+	d.Visibility, d.By, d.Labels = prompt.Private, prompt.UserID(w.AuthorKey("bob")), []string{"production"}
+	p := w.add(shelf, d)
+	w.check()
+	return p
+}
+
+func TestWorkspacesInABackup(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := w.shared("ann")
+	first, left := w.backedUp()
+	require.Empty(t, left)
+	require.NotContains(t, first.String(), `"createdBy":"ann"`, "rows of a workspace name no user")
+	other := restoredFrom(t, bytes.NewBuffer(bytes.Clone(first.Bytes())))
+	m, err := other.ReadWorkspace(t.Context(), shelf)
+	require.NoError(t, err)
+	want, err := w.ReadWorkspace(t.Context(), shelf)
+	require.NoError(t, err)
+	require.Equal(t, want.Workspace, m.Workspace)
+	require.Equal(t, want.All, m.All)
+	for user, roles := range map[prompt.UserID][]string{"ann": nil, "bob": nil, "eve": {"a|b cooks"}} {
+		ids, err := other.WorkspacesOf(t.Context(), user, roles)
+		require.NoError(t, err)
+		require.Equal(t, []prompt.UserID{shelf}, ids, user)
+	}
+	v, err := other.GetVersion(t.Context(), shelf, p.ID, promptdb.WantedVersion{Label: "production"})
+	require.NoError(t, err)
+	require.Equal(t, w.AuthorKey("bob"), string(v.Current().By))
+	second, _ := other.backedUp()
+	require.Equal(t, first.String(), second.String())
+}
+
+// TestVerifyWorkspaces: each row of a workspace that is gone or spoiled is a finding.
+func TestVerifyWorkspaces(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]table.Key{
+		"handle":             {Partition: "h|billing", Row: "r"},
+		"membership":         {Partition: "u|bob", Row: "w|w=3A01M8KP3KDN57NKYZH6ZD4ZBZ2N"},
+		"membership by role": {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.shared("ann")
+			users := promptdb.DefaultTables().Users
+			if row.Row == "" {
+				for r, err := range table.All(t.Context(), w.store, users, table.Range{FromPartition: "r|", ToPartition: "r}"}) {
+					require.NoError(t, err)
+					row = r.Key
+				}
+			}
+			for r, err := range table.All(t.Context(), w.store, users, table.Range{Partition: row.Partition}) {
+				require.NoError(t, err)
+				if name != "membership" || r.Row[0] == 'w' {
+					row = r.Key
+				}
+			}
+			w.userRow(table.Delete, table.Row{Key: row, ETag: table.Any})
+			require.Len(t, w.found(), 1)
+		})
+	}
+}
+
+// TestLastAdministrator: of two administrators who remove one another, or make one another readers,
+// at the same time, one stays.
+func TestLastAdministrator(t *testing.T) {
+	t.Parallel()
+	for range 30 {
+		w := newWorld(t)
+		w.shared("ann")
+		ctx := t.Context()
+		_, err := w.PutMember(ctx, shelf, "bob", of(w.DB, "bob", prompt.RoleAdministrator))
+		require.NoError(t, err)
+		other := w.another()
+		require.NoError(t, other.LearnAuthorKeys(ctx))
+		var both sync.WaitGroup
+		both.Go(func() { _ = w.RemoveMember(ctx, shelf, "ann", prompt.Person, w.AuthorKey("ann")) })
+		both.Go(func() { _, _ = other.PutMember(ctx, shelf, "bob", of(other, "bob", prompt.RoleReader)) })
+		both.Wait()
+		m, err := w.ReadWorkspace(ctx, shelf)
+		require.NoError(t, err)
+		require.True(t, m.Administrated())
+		if m.Of(prompt.Person, w.AuthorKey("ann")) != nil {
+			require.Equal(t, prompt.LastAdministrator, fault.CodeOf(w.RemoveMember(ctx, shelf, "ann", prompt.Person, w.AuthorKey("ann"))))
+		} else {
+			_, err = w.PutMember(ctx, shelf, "bob", of(w.DB, "bob", prompt.RolePublisher))
+			require.Equal(t, prompt.LastAdministrator, fault.CodeOf(err))
+		}
+		w.check()
+	}
+}
+
+// TestMembersAreBelievedForSeconds: what an instance read of members counts for no more than ten
+// seconds, and its own changes at once.
+func TestMembersAreBelievedForSeconds(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.shared("ann")
+	ctx := t.Context()
+	other := w.another()
+	isMember := func(db *promptdb.DB) bool {
+		m, err := db.Workspace(ctx, shelf)
+		require.NoError(t, err)
+		return m.Of(prompt.Person, w.AuthorKey("bob")) != nil
+	}
+	require.True(t, isMember(w.DB))
+	require.True(t, isMember(other))
+	require.NoError(t, w.RemoveMember(ctx, shelf, "bob", prompt.Person, w.AuthorKey("bob")))
+	require.False(t, isMember(w.DB))
+	w.clock.Advance(10 * time.Second)
+	require.False(t, isMember(other))
+	ids, err := w.WorkspacesOf(ctx, "bob", nil)
+	require.NoError(t, err)
+	require.Empty(t, ids)
+}
+
+// TestWorkspaceIsErased: a workspace whose days are over is gone with all that it owned, and nobody
+// gets its handle. One that was restored is not, whatever was stopped meanwhile.
+func TestWorkspaceIsErased(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx := t.Context()
+	w.shared("ann")
+	at := w.clock.Now().AddDate(0, 0, 30)
+	_, err := w.EraseAt(ctx, shelf, at)
+	require.NoError(t, err)
+	w.clock.Advance(32 * 24 * time.Hour)
+	n, err := w.Erase(ctx)
+	require.NoError(t, err)
+	require.Zero(t, n, "it is not deleted, so the mark is what a restore left that was stopped")
+	m, err := w.ReadWorkspace(ctx, shelf)
+	require.NoError(t, err)
+	require.NotNil(t, m)
+	at, err = w.Erasure(ctx, shelf)
+	require.NoError(t, err)
+	require.Zero(t, at)
+
+	_, err = w.EditWorkspace(ctx, shelf, func(w *prompt.Workspace) error { w.DeletedAt = time.Now(); return nil })
+	require.NoError(t, err)
+	_, err = w.EraseAt(ctx, shelf, w.clock.Now())
+	require.NoError(t, err)
+	w.clock.Advance(25 * time.Hour)
+	n, err = w.Erase(ctx)
+	require.NoError(t, err)
+	require.Equal(t, 1, n)
+	w.run()
+	w.check()
+	require.Empty(t, w.traces(shelf))
+	backup, _ := w.backedUp()
+	require.NotContains(t, backup.String(), shelf)
+	second := aShelf()
+	second.ID = "w:01M8KP3KDN57NKYZH6ZD4ZBZ30"
+	_, err = w.AddWorkspace(ctx, second, "bob")
+	require.Equal(t, fault.Invalid, fault.Of(err))
+}
+
+// TestErasedMember: whoever is erased is a member of no workspace, even as its last administrator.
+func TestErasedMember(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx := t.Context()
+	w.shared("ann")
+	_, err := w.EraseAt(ctx, "ann", w.clock.Now())
+	require.NoError(t, err)
+	w.clock.Advance(25 * time.Hour)
+	n, err := w.Erase(ctx)
+	require.NoError(t, err)
+	require.Equal(t, 1, n)
+	w.run()
+	w.check()
+	for _, trace := range w.traces("ann") {
+		require.Contains(t, trace, shelf, "the key alone, which leads to nobody")
+	}
+	m, err := w.ReadWorkspace(ctx, shelf)
+	require.NoError(t, err)
+	require.False(t, m.Administrated())
+	require.Len(t, m.All, 2)
+}
+
+// TestStoppedBeforeItsRow: a handle that a stopped writer reserved for a workspace serves the next
+// try, under the id that the first one chose, and nobody else's workspace is taken for it.
+func TestStoppedBeforeItsRow(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.userRow(table.Insert, table.Row{Key: table.Key{Partition: "h|billing", Row: "r"}, Props: table.Props{{Name: "UserId", Value: table.String(string(shelf))}}})
+	second := aShelf()
+	second.ID = "w:01M8KP3KDN57NKYZH6ZD4ZBZ30"
+	m, err := w.AddWorkspace(t.Context(), second, "ann")
+	require.NoError(t, err)
+	require.Equal(t, shelf, m.ID)
+	_, err = w.AddWorkspace(t.Context(), second, "bob")
+	require.Equal(t, fault.Invalid, fault.Of(err))
+	w.check()
+}
