@@ -93,6 +93,12 @@ var (
 	// top of the bound of a write or a form of that user. TestCounts counts it; TestBounds has it
 	// counted before each request.
 	aCount = bound{15, 15_000, 4, 16 << 10}
+	// The handle, and the workspace with 550 members, twice where it changes; the memberships of a
+	// person, and the two names that lead to each of a page of fifty members.
+	aWorkspace = bound{10, 1300, 64, 8 << 10}
+	members    = bound{4 + 50*2, 660, 64, 8 << 10}
+	// the rows that lead there by name and by twenty roles, and two rows or more of a hundred workspaces
+	workspaces = bound{21 + 100*3, 21*100 + 300, 128, 16 << 10}
 	// with two names that lead to him, each looked for and then written
 	aUser = bound{8, 8, 32, 4 << 10}
 
@@ -137,8 +143,20 @@ var bounds = map[string]bound{
 	"GET /prompts/{id}/upstream": {24, 300, 256, 16 << 10},
 	"POST /prompts/{id}/fork":    aSave, "POST /prompts/{id}/upstream/merge": aMerge,
 	"GET /me/tokens": aToken, "POST /me/tokens": aToken, "DELETE /me/tokens/{token}": aToken,
-	"GET /prompts/{id}/export": aFile,
-	"GET /me/profile":          aUser, "PUT /me/profile": aUser, "GET /users/{handle}": aUser, "GET /users/{handle}/prompts": anOwnSearch,
+	"GET /workspaces": workspaces, "POST /workspaces": {16, 700, 64, 8 << 10},
+	"GET /workspaces/{workspace}": aWorkspace, "PATCH /workspaces/{workspace}": aWorkspace,
+	"GET /workspaces/{workspace}/prompts": {anOwnSearch.operations + 2, anOwnSearch.rows + 600, anOwnSearch.answer, anOwnSearch.allocated},
+	// with a look whether there are public prompts
+	"DELETE /workspaces/{workspace}":                            {anOwnSearch.operations + 12, anOwnSearch.rows + 1300, 64, anOwnSearch.allocated},
+	"POST /workspaces/{workspace}/restore":                      aWorkspace,
+	"GET /workspaces/{workspace}/members":                       members,
+	"PUT /workspaces/{workspace}/members/{kind}/{principal}":    {aWorkspace.operations + 4, aWorkspace.rows + 700, 64, 8 << 10},
+	"DELETE /workspaces/{workspace}/members/{kind}/{principal}": aWorkspace,
+	"GET /workspaces/{workspace}/tokens":                        {aToken.operations + 2, aToken.rows + 600, 64, 8 << 10},
+	"POST /workspaces/{workspace}/tokens":                       {aToken.operations + 2, aToken.rows + 600, 64, 8 << 10},
+	"DELETE /workspaces/{workspace}/tokens/{token}":             {aToken.operations + 2, aToken.rows + 600, 64, 8 << 10},
+	"GET /prompts/{id}/export":                                  aFile,
+	"GET /me/profile":                                           aUser, "PUT /me/profile": aUser, "GET /users/{handle}": aUser, "GET /users/{handle}/prompts": anOwnSearch,
 	"GET /users/{handle}/prompts/{slug}": {16, 300, 128, 4 << 10},
 
 	"GET /prompts/{id}/versions": aList, "GET /prompts/{id}/versions/{version}": aPrompt,
@@ -268,6 +286,7 @@ func newSearch(t *testing.T) *search {
 	s.make(prompt.Draft{Title: "Private", Text: "text", Visibility: prompt.Private})
 	s.including()
 	s.ask(put("/me/profile", ann, `{"handle":"anna"}`), nil)
+	s.shelf()
 	var fork struct{ ID prompt.ID }
 	s.ask(call{method: http.MethodPost, path: "/prompts/" + string(s.ids[0]) + "/fork", user: ann}, &fork)
 	s.ids, s.forks = append(s.ids, fork.ID), append(s.forks, fork.ID)
@@ -281,6 +300,21 @@ func newSearch(t *testing.T) *search {
 	s.findRoutes(t)
 	s.job = measureJob(t)
 	return s
+}
+
+// shelf makes a workspace of ann's with many members and a prompt.
+func (s *search) shelf() {
+	s.ask(call{method: http.MethodPost, path: "/workspaces", user: ann, body: `{"handle":"shelf"}`}, nil)
+	for i := range prompt.MaxDirectoryRoles {
+		s.ask(put(fmt.Sprintf("/workspaces/shelf/members/role/role%d", i), ann, `{"role":"reader"}`), nil)
+	}
+	for i := range 60 {
+		user := fmt.Sprint("Member ", i)
+		s.ask(put("/me/profile", user, fmt.Sprintf(`{"handle":"member-%d"}`, i)), nil)
+		s.ask(put(fmt.Sprintf("/workspaces/shelf/members/person/member-%d", i), ann, `{"role":"reader"}`), nil)
+	}
+	s.ask(put("/me/profile", "Vera", `{"handle":"vera"}`), nil)
+	s.ask(call{method: http.MethodPost, path: "/prompts", user: ann, body: `{"title":"Shared","text":"text","workspace":"shelf"}`}, nil)
 }
 
 // including makes prompts that include as many others as they may, as deep as they may, one that
@@ -522,6 +556,7 @@ func (s *search) request(t *rapid.T, route string) *http.Request {
 		files = s.files
 	}
 	path = strings.NewReplacer("{id}", id, "{tag}", either("tag", "text", "data"), "{handle}", either("handle", "anna", "me"), "{token}", either("token", s.token.ID),
+		"{workspace}", either("workspace", "shelf"), "{kind}", either("kind", "person", "role"), "{principal}", either("principal", "vera", "cooks"),
 		"{slug}", either("slug", "text-1", "private"), "{rest...}", part, "{skill}", skill, "{version}", number, "{other}", either("other number", numbers...),
 		"{label}", either("label", labels...), "{file}", either("file", files...), "{name}", url.PathEscape(nameOf(t, whole)),
 		"{owner}", either("owner", "-"), "{repo}", url.PathEscape(nameOf(t, whole)), "{commit}", either("commit", "latest", "00000001"), "{$}", "").Replace(path)
@@ -647,6 +682,8 @@ func (s *search) ready(route, id string) known {
 		do(call{method: http.MethodPost, path: "/me/restore"})
 	case route == "POST /me/restore", route == "POST /app/me/keep":
 		do(call{method: http.MethodDelete, path: "/me"})
+	case strings.Contains(route, "/workspaces/{workspace}/tokens/{token}"):
+		s.ask(call{method: http.MethodPost, path: "/workspaces/shelf/tokens", user: ann, body: `{"name":"CI","scopes":["read"]}`}, &s.token)
 	case strings.Contains(route, "tokens/{token}"):
 		do(call{method: http.MethodDelete, path: s.path("/me/tokens/{token}")})
 		s.makeToken()
@@ -707,6 +744,8 @@ const (
 // fitting are the bodies of routes that take no prompt: what they mean something with.
 var fitting = map[string]map[string]string{
 	"PUT /me/profile": {"handle": "anna", "name": drawn, "about": drawn}, "POST /app/me": {"handle": "anna", "name": drawn},
+	"POST /workspaces": {"handle": newTag}, "PATCH /workspaces/{workspace}": {"about": drawn}, "POST /workspaces/{workspace}/tokens": {"name": drawn, "scopes": `["read"]`},
+	"PUT /workspaces/{workspace}/members/{kind}/{principal}": {"role": "reader"},
 	"POST /me/tokens": {"name": drawn, "scopes": `["read"]`}, "POST /app/me/tokens": {"name": drawn, "scope": "read", "days": "7"},
 	"PUT /prompts/{id}/hidden": {"reason": drawn}, "POST /app/prompts/{id}/hide": {"reason": drawn},
 	"PUT /prompts/{id}/labels/{label}": {"version": "1"}, "POST /app/prompts/{id}/labels": {"label": "production", "version": "1"},
@@ -988,6 +1027,8 @@ func (s *search) bringBack() {
 		by("admin", put("/tags/text", ann, `{"displayName":"Text","active":true}`)), by("admin", put("/tags/data", ann, `{"displayName":"Data","active":true}`)),
 		{method: http.MethodPost, path: langfuse.Prefix + "/api/public/v2/prompts", user: ann, body: `{"name":"made/here","prompt":"text"}`},
 		{method: http.MethodDelete, path: s.path("/me/tokens/{token}"), user: ann},
+		{method: http.MethodDelete, path: s.path("/workspaces/shelf/tokens/{token}"), user: ann},
+		{method: http.MethodPost, path: "/workspaces/shelf/restore", user: ann},
 	}
 	for i, id := range s.ids {
 		path := "/prompts/" + string(id)

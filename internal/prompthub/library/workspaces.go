@@ -231,27 +231,27 @@ func (s *Service) CreateWorkspace(ctx context.Context, who auth.User, p prompt.P
 	return Workspace{m.Workspace, s.role(who, m)}, nil
 }
 
-// Workspaces returns those of which the caller is a member, by their handles.
+// Workspaces returns those of which the caller is a member, by their handles: at most
+// prompt.MaxWorkspacesOf.
 func (s *Service) Workspaces(ctx context.Context, who auth.User) ([]Workspace, error) {
-	ids, err := s.db.WorkspacesOf(ctx, IDOf(who), who.Roles)
-	if err != nil {
-		return nil, err
-	}
+	var found []promptdb.Members
+	var err error
 	if prompt.IsWorkspace(IDOf(who)) {
-		ids = []prompt.UserID{IDOf(who)}
+		var m *promptdb.Members
+		if m, err = s.db.Workspace(ctx, IDOf(who)); m != nil {
+			found = append(found, *m)
+		}
+	} else {
+		found, err = s.db.Memberships(ctx, IDOf(who), who.Roles)
 	}
 	var all []Workspace
-	for _, id := range ids {
-		m, err := s.db.Workspace(ctx, id)
-		if err != nil {
-			return nil, err
-		}
-		if role := s.role(who, m); role != "" {
+	for _, m := range found {
+		if role := s.role(who, &m); role != "" {
 			all = append(all, Workspace{m.Workspace, role})
 		}
 	}
 	slices.SortFunc(all, func(a, b Workspace) int { return strings.Compare(a.Handle, b.Handle) })
-	return all, nil
+	return all, err
 }
 
 // Workspace returns a workspace of which the caller is a member.

@@ -29,7 +29,10 @@ func TestDocumentGrows(t *testing.T) {
 		Paths map[string]map[string]struct{ OperationID, Summary, Description string }
 	}
 	require.NoError(t, json.Unmarshal([]byte(newWorld(t).as("").get("/api/v1/openapi.json").is(200).body), &doc))
-	sent := []string{"Filling", "LabelTarget", "Message", "NewPrompt", "NewToken", "Profile", "PromptDraft", "PromptPatch", "Reason", "Source", "TagEntry", "Unfinished", "Variable", "Vote"}
+	sent := []string{
+		"Filling", "LabelTarget", "MemberRole", "Message", "NewPrompt", "NewToken", "NewWorkspace", "Profile", "PromptDraft", "PromptPatch", "Reason", "Source", "TagEntry",
+		"Unfinished", "Variable", "Vote", "WorkspacePatch",
+	}
 	for name, s := range doc.Components.Schemas {
 		if slices.Contains(sent, name) {
 			require.Equal(t, false, s.AdditionalProperties, name)

@@ -149,7 +149,7 @@ func printable(r rune) rune {
 
 // param makes a value for a parameter: one seen before, one of the schema, or anything.
 func (e *explorer) param(name string, schema map[string]any) string {
-	known := map[string][]string{"id": e.ids, "cursor": e.cursors, "If-Match": e.etags, "If-None-Match": e.etags, "tag": tags}[name]
+	known := map[string][]string{"id": e.ids, "cursor": e.cursors, "If-Match": e.etags, "If-None-Match": e.etags, "tag": tags, "workspace": workspaces, "principal": principals}[name]
 	switch {
 	case name == "If-Match" && e.chance(70):
 		return "*"
@@ -165,6 +165,12 @@ func (e *explorer) param(name string, schema map[string]any) string {
 }
 
 var tags = []string{"text", "image", "development", "c++", "Text", "nosuch", "-", "text,image"}
+
+// Of which the example of a new workspace makes the first.
+var (
+	workspaces = []string{"billing", "billing", "no-such"}
+	principals = []string{"ann", "bob", "me", "cooks"}
+)
 
 var strangeTexts = []string{
 	"", " ", "0", "-1", "99999999999999999999", "1e3", "null", "true", "\u0000", "a\u0000b", "é", "🚀", "\u202eabc", "שלום", "漢字", "\ufeff",
@@ -311,6 +317,7 @@ func (e *explorer) missing() (missing []string) {
 		"create-prompt 201", "create-prompt 400", "create-prompt 422", "create-prompt 401", "get-prompt 200", "get-prompt 304", "get-prompt 404",
 		"patch-prompt 200", "patch-prompt 403", "patch-prompt 412", "patch-prompt 428", "replace-prompt 200", "delete-prompt 204", "restore-prompt 200",
 		"set-vote 200", "hide-prompt 204", "hide-prompt 403", "put-tag 200", "list-prompts 200", "list-prompts 400", "list-prompts 422", "list-my-prompts 200",
+		"create-workspace 201", "get-workspace 200", "get-workspace 404", "patch-workspace 200", "put-member 200", "list-workspace-prompts 200", "create-workspace-token 201",
 	} {
 		if e.seen[want] == 0 {
 			missing = append(missing, want)

@@ -90,8 +90,19 @@ func TestMemory(t *testing.T) { // alone: others would be measured, too
 	}
 	fork := send("POST", "/prompts/"+id+"/fork", "ann", nil)["id"].(string)
 	send("POST", "/me/tokens", "ann", map[string]any{"name": "CI", "scopes": []string{"read"}})
+	send("POST", "/workspaces", "ann", map[string]any{"handle": "shelf", "about": strings.Repeat("字", 1000)})
+	for i := range 55 {
+		send("PUT", fmt.Sprintf("/workspaces/shelf/members/role/%d%s", i%50, strings.Repeat("x", 190)), "ann", map[string]any{"role": "reader"})
+	}
+	send("POST", "/workspaces/shelf/tokens", "ann", map[string]any{"name": "CI", "scopes": []string{"read"}})
+	for i := range 25 {
+		d := whole(i, "private")
+		d["workspace"] = "shelf"
+		send("POST", "/prompts", "ann", d)
+	}
 	values := map[string][]string{
-		"id": {id, fork}, "handle": {"ann"}, "slug": {slug}, "label": {"production"}, "version": {"2", "10", "12"}, "other": {"3", "11", "13"}, "file": {"swagger-ui.css"},
+		"workspace": {"shelf"},
+		"id":        {id, fork}, "handle": {"ann"}, "slug": {slug}, "label": {"production"}, "version": {"2", "10", "12"}, "other": {"3", "11", "13"}, "file": {"swagger-ui.css"},
 	}
 	for _, o := range openapitest.New(t, w.api).Operations() {
 		path := strings.TrimPrefix(o.Path, "/api/v1")
@@ -105,7 +116,7 @@ func TestMemory(t *testing.T) { // alone: others would be measured, too
 					found = true
 					heap.Check(t, fmt.Sprintf("%s%s: %d KiB", path, query, rec.Body.Len()>>10), func(caller int) {
 						user := "ann"
-						if caller > 0 && !strings.HasPrefix(path, "/me") {
+						if caller > 0 && !strings.HasPrefix(path, "/me") && !strings.HasPrefix(path, "/workspaces") {
 							user = fmt.Sprint("user", caller)
 						}
 						ask("GET", page+query, user, "")

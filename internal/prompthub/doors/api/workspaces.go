@@ -138,7 +138,7 @@ type Member struct {
 // A MemberList is a page of members.
 type MemberList struct {
 	Items      []Member `json:"items" nullable:"false" doc:"People first, then roles of the directory"`
-	NextCursor string   `json:"nextCursor,omitempty" doc:"Of the next page; absent at the end"`
+	NextCursor string   `json:"nextCursor,omitempty" doc:"The cursor of the next page; absent at the end" example:"AUYXrYH0bXlzdGVyeQ"`
 }
 
 type workspaceOutput struct {

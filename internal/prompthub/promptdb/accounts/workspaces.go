@@ -315,19 +315,20 @@ func (db *Accounts) removeMember(ctx context.Context, id, user prompt.UserID, ki
 // maxRolesAsked is by how many roles of a caller workspaces are looked for.
 const maxRolesAsked = 20
 
-// WorkspacesOf returns the workspaces that rows lead a user to by name, and by some of their roles
-// of the directory. Whether they are members of each is not decided here.
-func (db *Accounts) WorkspacesOf(ctx context.Context, user prompt.UserID, roles []string) ([]prompt.UserID, error) {
-	ranges := []table.Range{schema.MembershipsOf(user, prompt.Person, "")}
-	if len(roles) > maxRolesAsked {
-		roles = roles[:maxRolesAsked]
+// Memberships returns workspaces of a user, by name and by some of their roles of the directory, as
+// they are now: each with those of its members alone that the user is. A workspace of which the user
+// is no member any more has none.
+func (db *Accounts) Memberships(ctx context.Context, user prompt.UserID, roles []string) ([]Members, error) {
+	if err := db.LearnAuthorKeys(ctx); err != nil {
+		return nil, err
 	}
-	for _, name := range roles {
-		ranges = append(ranges, schema.MembershipsOf("", prompt.InRole, name))
+	names := []prompt.Member{{Kind: prompt.Person, Name: db.AuthorKey(user)}}
+	for _, role := range roles[:min(len(roles), maxRolesAsked)] {
+		names = append(names, prompt.Member{Kind: prompt.InRole, Name: role})
 	}
-	found := make([][]prompt.UserID, len(ranges))
-	err := rowstore.Each(ctx, len(ranges), len(ranges), func(ctx context.Context, i int) error {
-		rows, _, err := db.Budget().Rows(ctx, db.T.Users, ranges[i], prompt.MaxWorkspacesOf)
+	found := make([][]prompt.UserID, len(names))
+	err := rowstore.Each(ctx, len(names), len(names), func(ctx context.Context, i int) error {
+		rows, _, err := db.Budget().Rows(ctx, db.T.Users, schema.MembershipsOf(user, names[i].Kind, names[i].Name), prompt.MaxWorkspacesOf)
 		for _, row := range rows {
 			if id, ok := schema.ParseMembership(row); ok {
 				found[i] = append(found[i], id)
@@ -335,7 +336,36 @@ func (db *Accounts) WorkspacesOf(ctx context.Context, user prompt.UserID, roles 
 		}
 		return err
 	})
-	all := slices.Concat(found...)
-	slices.Sort(all)
-	return slices.Compact(all), err
+	if err != nil {
+		return nil, err
+	}
+	ids := slices.Concat(found...)
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	all := make([]Members, min(len(ids), prompt.MaxWorkspacesOf))
+	err = rowstore.Each(ctx, len(all), workspacesAtOnce, func(ctx context.Context, i int) error {
+		row, err := db.GetRow(ctx, db.T.Prompts, schema.WorkspaceKey(ids[i]))
+		if err != nil || row == nil {
+			return err
+		}
+		all[i].Workspace = schema.ParseWorkspace(*row)
+		for n, one := range names {
+			if !slices.Contains(found[n], ids[i]) {
+				continue
+			}
+			row, err := db.GetRow(ctx, db.T.Prompts, schema.MemberKey(ids[i], one.Kind, one.Name))
+			if err != nil {
+				return err
+			}
+			if row != nil {
+				m, _ := schema.ParseMember(*row)
+				all[i].All = append(all[i].All, m)
+			}
+		}
+		return nil
+	})
+	return all, err
 }
+
+// workspacesAtOnce is how many workspaces are looked at together.
+const workspacesAtOnce = 10
