@@ -214,6 +214,7 @@ var bounds = map[string]bound{
 	"GET /app/admin/tokens": {2, 22, 64, 4 << 10}, "POST /app/admin/tokens/{token}/revoke": aToken,
 	"GET /app/signin": nothing, "POST /app/signin": nothing, "POST /app/signout": nothing,
 	"POST /mcp": aMessage, "POST /mcp/t/{tag}": aMessage, "POST /mcp/u/{handle}": aMessage,
+	"POST /mcp/w/{workspace}": {aMessage.operations + 2, aMessage.rows + 600, aMessage.answer, aMessage.allocated},
 	// Lists read all of a user's prompts, at most 2,000, and two versions of each of a page, or a
 	// thousand versions of one.
 	"GET /ls/info": aUser, "GET /ls/settings": aUser, "GET /ls/repos": {14 + 2*100, 5200, 2 << 10, 64 << 10}, "POST /ls/repos": aChange,
@@ -540,7 +541,7 @@ func (s *search) request(t *rapid.T, route string) *http.Request {
 	}
 	skill := either("skill", id)
 	if isMessage {
-		path = strings.NewReplacer("{tag}", either("tag", "text"), "{handle}", either("handle", "anna")).Replace(path)
+		path = strings.NewReplacer("{tag}", either("tag", "text"), "{handle}", either("handle", "anna"), "{workspace}", either("workspace", "shelf")).Replace(path)
 	}
 	numbers := []string{"1", "2", "0", "-1", "9223372036854775807"}
 	if whole {

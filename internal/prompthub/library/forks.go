@@ -69,7 +69,7 @@ func (u Upstream) Changed() bool {
 
 // Upstream returns what became of what a prompt of the caller's was forked from.
 func (s *Service) Upstream(ctx context.Context, who auth.User, id prompt.ID) (Upstream, error) {
-	v, err := s.Get(ctx, who, id)
+	v, err := s.look(ctx, who, id)
 	switch {
 	case err != nil:
 		return Upstream{}, err

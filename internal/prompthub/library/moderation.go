@@ -64,7 +64,7 @@ func (s *Service) Unhide(ctx context.Context, who auth.User, id prompt.ID) error
 
 // unlessUnknown returns err only where the caller may know of the prompt.
 func (s *Service) unlessUnknown(ctx context.Context, who auth.User, id prompt.ID, err error) error {
-	if _, getErr := s.Get(ctx, who, id); getErr != nil {
+	if _, getErr := s.look(ctx, who, id); getErr != nil {
 		return getErr
 	}
 	return err

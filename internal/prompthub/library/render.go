@@ -86,7 +86,7 @@ func (s *Service) recheckIncludes(ctx context.Context, was prompt.Prompt, now *p
 // UsedBy returns which prompts of its author's include a prompt, and whether there are more. Its
 // author may know.
 func (s *Service) UsedBy(ctx context.Context, who auth.User, id prompt.ID) (uses []promptdb.Use, more bool, err error) {
-	v, err := s.Get(ctx, who, id)
+	v, err := s.look(ctx, who, id)
 	if err != nil {
 		return nil, false, err
 	}

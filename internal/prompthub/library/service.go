@@ -55,7 +55,7 @@ func (s *Service) Create(ctx context.Context, who auth.User, d prompt.Draft, key
 }
 
 func (s *Service) create(ctx context.Context, who auth.User, d prompt.Draft, origin prompt.ForkedFrom, key string) (View, bool, error) {
-	if err := needs(who, auth.ScopeWrite); err != nil {
+	if err := Needs(who, auth.ScopeWrite); err != nil {
 		return View{}, false, err
 	}
 	if err := publishes(who, d.Visibility == prompt.Public); err != nil {
@@ -228,6 +228,15 @@ func (s *Service) Get(ctx context.Context, who auth.User, id prompt.ID) (v View,
 	return s.withVote(ctx, who, v, err)
 }
 
+// look is Get without the labels, and without the vote of a member of a workspace.
+func (s *Service) look(ctx context.Context, who auth.User, id prompt.ID) (v View, err error) {
+	err = s.acting(ctx, who, id, func(as auth.User) (err error) {
+		v, err = s.db.Get(ctx, IDOf(as), id)
+		return err
+	})
+	return v, err
+}
+
 // withVote returns a prompt that a member of a workspace read as the workspace with the member's own
 // vote.
 func (s *Service) withVote(ctx context.Context, who auth.User, v View, err error) (View, error) {
@@ -312,7 +321,7 @@ func (s *Service) reviseAs(ctx context.Context, who auth.User, id prompt.ID, m M
 		if p.Deleted() {
 			return p, prompt.ErrUnknown()
 		}
-		if err := needs(who, auth.ScopeWrite); err != nil {
+		if err := Needs(who, auth.ScopeWrite); err != nil {
 			return p, err
 		}
 		if !m.holds(p.Revision) && !m.replays(p.Revision) {
@@ -369,11 +378,7 @@ func (s *Service) explain(ctx context.Context, who auth.User, id prompt.ID, err 
 // insteadOf returns err to the author, Forbidden to others who may see the prompt, and NotFound to
 // everybody else.
 func (s *Service) insteadOf(ctx context.Context, who auth.User, id prompt.ID, err error) error {
-	var v View
-	getErr := s.acting(ctx, who, id, func(as auth.User) (err error) {
-		v, err = s.db.Get(ctx, IDOf(as), id)
-		return err
-	})
+	v, getErr := s.look(ctx, who, id)
 	switch {
 	case getErr != nil:
 		return getErr
@@ -390,7 +395,7 @@ func (s *Service) Delete(ctx context.Context, who auth.User, id prompt.ID, m Mat
 }
 
 func (s *Service) deleteAs(ctx context.Context, who auth.User, id prompt.ID, m Match) error {
-	if err := needs(who, auth.ScopePublish); err != nil {
+	if err := Needs(who, auth.ScopePublish); err != nil {
 		return err
 	}
 	_, err := s.db.Change(ctx, IDOf(who), id, func(p prompt.Prompt) (prompt.Prompt, error) {
@@ -423,7 +428,7 @@ func (s *Service) Restore(ctx context.Context, who auth.User, id prompt.ID) (v V
 }
 
 func (s *Service) restoreAs(ctx context.Context, who auth.User, id prompt.ID) (v View, former string, err error) {
-	if err := needs(who, auth.ScopePublish); err != nil {
+	if err := Needs(who, auth.ScopePublish); err != nil {
 		return View{}, "", err
 	}
 	v, err = s.db.ChangeAndGet(ctx, IDOf(who), id, func(p prompt.Prompt) (prompt.Prompt, error) {

@@ -176,5 +176,5 @@ func publishes(who auth.User, seen bool) error {
 	if !seen {
 		return nil
 	}
-	return needs(who, auth.ScopePublish)
+	return Needs(who, auth.ScopePublish)
 }

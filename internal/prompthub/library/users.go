@@ -65,7 +65,7 @@ func (s *Service) Profile(ctx context.Context, who auth.User) (User, error) {
 // PutProfile changes what others see of the caller. A handle is chosen once: no handle leaves the
 // one there is, and one is Invalid where another was chosen.
 func (s *Service) PutProfile(ctx context.Context, who auth.User, p prompt.Profile) (User, error) {
-	if err := needs(who, auth.ScopePublish); err != nil {
+	if err := Needs(who, auth.ScopePublish); err != nil {
 		return User{}, err
 	}
 	if err := isPerson(who); err != nil {
@@ -118,7 +118,7 @@ func (s *Service) knows(ctx context.Context, who auth.User, id prompt.UserID) (b
 // isPerson refuses an access token of a workspace where a person is meant.
 func isPerson(who auth.User) error {
 	if prompt.IsWorkspace(IDOf(who)) {
-		return fault.New(fault.Forbidden, "an access token of a workspace has no votes, favorites and profile; use one of your own")
+		return fault.New(fault.Forbidden, "a workspace has no votes, favorites and profile; do this as a person")
 	}
 	return nil
 }

@@ -125,7 +125,7 @@ func (s *Service) DeleteVersion(ctx context.Context, who auth.User, id prompt.ID
 }
 
 func (s *Service) deleteVersionAs(ctx context.Context, who auth.User, id prompt.ID, n int64) error {
-	if err := needs(who, auth.ScopePublish); err != nil {
+	if err := Needs(who, auth.ScopePublish); err != nil {
 		return err
 	}
 	err := s.db.DeleteVersion(ctx, IDOf(who), id, n, prompt.Change{By: mover(who), At: s.now().UTC().Truncate(time.Millisecond)})
@@ -158,7 +158,7 @@ func (s *Service) SetLabels(ctx context.Context, who auth.User, id prompt.ID, la
 }
 
 func (s *Service) setLabelsAs(ctx context.Context, who auth.User, id prompt.ID, labels []string, n int64) error {
-	if err := needs(who, auth.ScopeWrite); err != nil {
+	if err := Needs(who, auth.ScopeWrite); err != nil {
 		return err
 	}
 	if err := publishes(who, n == 0); err != nil { // taking one away may break who relies on it
@@ -184,7 +184,7 @@ func (s *Service) UndoLabel(ctx context.Context, who auth.User, id prompt.ID, la
 }
 
 func (s *Service) undoLabelAs(ctx context.Context, who auth.User, id prompt.ID, label, key string) error {
-	if err := needs(who, auth.ScopePublish); err != nil {
+	if err := Needs(who, auth.ScopePublish); err != nil {
 		return err
 	}
 	idem := ""

@@ -123,9 +123,9 @@ func (s *Service) acting(ctx context.Context, who auth.User, id prompt.ID, do fu
 	return do(who)
 }
 
-// needs returns an error unless the caller may do what a scope stands for: a member of a workspace
+// Needs returns an error unless the caller may do what a scope stands for: a member of a workspace
 // by their role there, and by the scopes of the access token that they brought.
-func needs(who auth.User, scope string) error {
+func Needs(who auth.User, scope string) error {
 	err := who.Needs(scope)
 	if err == nil || who.Grant.By == "" {
 		return err

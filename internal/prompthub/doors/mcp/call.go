@@ -32,7 +32,7 @@ type call struct {
 }
 
 // A set is the prompts that an endpoint lists: those under a tag, those of an author, or, of
-// neither, the caller's own.
+// neither, the caller's own. At the endpoint of a workspace the caller acts for it.
 type set struct {
 	tag    prompt.Tag
 	handle string
@@ -92,6 +92,9 @@ func (d *handler) admit(w http.ResponseWriter, r *http.Request) (*call, error) {
 	c := &call{Caller: who}
 	if err == nil {
 		c.set, err = setOf(r)
+	}
+	if workspace := r.PathValue("workspace"); err == nil && workspace != "" {
+		c.User, err = d.Service.In(r.Context(), c.User, workspace)
 	}
 	return c, err
 }

@@ -111,7 +111,7 @@ func writing[In, Out any](d *handler, do task[In, Out]) task[In, Out] {
 		if !c.Known() {
 			return out, errSignIn()
 		}
-		if err := c.Needs(auth.ScopeWrite); err != nil {
+		if err := library.Needs(c.User, auth.ScopeWrite); err != nil {
 			return out, err
 		}
 		if err := d.Door.Admission.Admit(ctx, http.Header{}, c.Key, true); err != nil {

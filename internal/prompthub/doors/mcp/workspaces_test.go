@@ -1,0 +1,42 @@
+package mcp_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/prompthub/doors/mcp"
+	"prompthub/internal/prompthub/prompt"
+)
+
+// TestWorkspaceEndpoint: at the endpoint of a workspace its members act for it, as far as their
+// roles go. To others it is not there, and nobody approves, votes or manages by it.
+func TestWorkspaceEndpoint(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.handle("aut", "aut")
+	w.handle("rae", "rae")
+	_, err := w.hub.CreateWorkspace(t.Context(), user("ann"), prompt.Profile{Handle: "billing", Name: "Billing"})
+	require.NoError(t, err)
+	for handle, role := range map[string]prompt.Role{"aut": prompt.RoleAuthor, "rae": prompt.RoleReader} {
+		_, err := w.hub.PutMember(t.Context(), user("ann"), "billing", prompt.Person, handle, role)
+		require.NoError(t, err)
+	}
+	at := func(name, workspace string) caller {
+		return w.as(name).at(mcp.Prefix + "/w/" + workspace)
+	}
+	var saved struct{ ID, Author, Visibility string }
+	at("aut", "billing").tool("save_prompt", object{"title": "Greeting", "content": "Hello {{name}}."}).gives(&saved)
+	require.Equal(t, "Billing", saved.Author)
+	require.Equal(t, "private", saved.Visibility)
+	require.Equal(t, []string{"greeting"}, at("rae", "billing").list(object{}).names())
+	require.Empty(t, w.as("aut").list(object{}).names(), "it is none of the author's own")
+	require.Contains(t, at("rae", "billing").tool("save_prompt", object{"title": "T", "content": "x"}).refuses(), "author")
+	require.Contains(t, at("aut", "billing").tool("vote_prompt", object{"id": saved.ID, "vote": "like"}).refuses(), "as a person")
+	require.Equal(t, at("eve", "no-such").call("prompts/list", object{}).status, at("eve", "billing").call("prompts/list", object{}).status)
+	require.Equal(t, 404, at("eve", "billing").call("prompts/list", object{}).status)
+	var got struct{ Text string }
+	w.as("rae").tool("get_prompt", object{"name": "@billing/greeting"}).gives(&got)
+	require.Equal(t, "Hello {{name}}.", got.Text)
+	require.NotEmpty(t, w.as("eve").tool("get_prompt", object{"name": "@billing/greeting"}).refuses())
+}
