@@ -83,7 +83,7 @@ func (s *Service) create(ctx context.Context, who auth.User, d prompt.Draft, ori
 	}
 	made, isNew, err := s.db.Add(ctx, p, idem)
 	if err == nil {
-		s.db.TouchUser(ctx, IDOf(who), who.Name)
+		s.MakeKnown(ctx, who)
 	}
 	if err != nil || isNew {
 		return View{Prompt: made, Viewer: made.AuthorID}, isNew, err

@@ -16,7 +16,7 @@ func (a *api) mine() {
 	route(a, user, huma.Operation{
 		OperationID: "get-me", Method: http.MethodGet, Path: "/me", Tags: []string{"me"},
 		Summary:     "Who I am",
-		Description: "Who the token, the access token or the platform says that the caller is. authorId is what others see in prompts, storage what the caller takes of what one user may store.",
+		Description: "Who the token, the access token or the platform says that the caller is. A caller who asks has a handle from then on, made of the name, by which others can name them. authorId is what others see in prompts, storage what the caller takes of what one user may store.",
 	}, a.me)
 	route(a, user, huma.Operation{
 		OperationID: "list-my-prompts", Method: http.MethodGet, Path: "/me/prompts", Tags: []string{"me"},
@@ -39,6 +39,7 @@ func (a *api) me(ctx context.Context, c call, _ *struct{}) (*meOutput, error) {
 	if c.Grant != nil {
 		me.Scopes = c.Grant.Scopes
 	}
+	a.Service.MakeKnown(ctx, c.User)
 	s, err := a.Service.Storage(ctx, c.User)
 	if err != nil {
 		return nil, err

@@ -36,7 +36,7 @@ func TestWorkspaceEndpoint(t *testing.T) {
 	require.Equal(t, at("eve", "no-such").call("prompts/list", object{}).status, at("eve", "billing").call("prompts/list", object{}).status)
 	require.Equal(t, 404, at("eve", "billing").call("prompts/list", object{}).status)
 	var got struct{ Text string }
-	w.as("rae").tool("get_prompt", object{"name": "@billing/greeting"}).gives(&got)
+	w.as("rae").tool("get_prompt", object{"id": "@billing/greeting"}).gives(&got)
 	require.Equal(t, "Hello {{name}}.", got.Text)
-	require.NotEmpty(t, w.as("eve").tool("get_prompt", object{"name": "@billing/greeting"}).refuses())
+	require.NotEmpty(t, w.as("eve").tool("get_prompt", object{"id": "@billing/greeting"}).refuses())
 }
