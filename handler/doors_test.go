@@ -144,6 +144,7 @@ func TestPublicAnswersAreForEverybody(t *testing.T) {
 			return w
 		}
 		require.Equal(t, 200, ask("ann", "PUT", "/api/v1/me/profile", `{"handle":"ann"}`).Code)
+		require.Equal(t, 201, ask("bob", "POST", "/api/v1/workspaces", `{"handle":"shelf"}`).Code)
 		created := ask("ann", "POST", "/api/v1/prompts", `{"title":"Pricing","name":"pricing","text":"Our margin.","visibility":"public","labels":["production"]}`)
 		require.Equal(t, 201, created.Code, created.Body)
 		var p struct{ ID string }
@@ -160,7 +161,7 @@ func TestPublicAnswersAreForEverybody(t *testing.T) {
 				continue
 			}
 			path = strings.NewReplacer("{id}", p.ID, "{skill}", strings.ToLower(p.ID), "{handle}", "ann", "{owner}", "ann", "{repo}", "pricing", "{name}", "pricing",
-				"{slug}", "pricing", "{version}", "1", "{other}", "1", "{label}", "production", "{tag}", "text", "{commit}", "latest",
+				"{workspace}", "shelf", "{slug}", "pricing", "{version}", "1", "{other}", "1", "{label}", "production", "{tag}", "text", "{commit}", "latest",
 				"{file}", "page.css", "{rest...}", "x", "{$}", "").Replace(path)
 			require.NotContains(t, path, "{", "%s has a place that the test does not fill", pattern)
 			got := ask("bob", method, path, "")

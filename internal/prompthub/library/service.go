@@ -237,8 +237,8 @@ func (s *Service) look(ctx context.Context, who auth.User, id prompt.ID) (v View
 	return v, err
 }
 
-// withVote returns a prompt that a member of a workspace read as the workspace with the member's own
-// vote.
+// withVote returns a prompt that a member of a workspace read as the workspace with the member's
+// own vote.
 func (s *Service) withVote(ctx context.Context, who auth.User, v View, err error) (View, error) {
 	if err != nil || v.Viewer == IDOf(who) {
 		return v, err

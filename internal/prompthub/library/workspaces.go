@@ -96,9 +96,9 @@ func (s *Service) actor(ctx context.Context, who auth.User, owner prompt.UserID)
 	return auth.User{ID: string(owner), Name: m.Name, Grant: &auth.Grant{Scopes: Rights(role), By: s.AuthorKey(IDOf(who))}}, true, nil
 }
 
-// acting has do work on a prompt for the caller, or, if its owner is a workspace of which they are a
-// member, for the workspace. Where this instance does not know the owner yet, do runs for the caller
-// first: it finds a prompt of a stranger, so it changes nothing.
+// acting has do work on a prompt for the caller, or, if its owner is a workspace of which they are
+// a member, for the workspace. Where this instance does not know the owner yet, do runs for the
+// caller first: it finds a prompt of a stranger, so it changes nothing.
 func (s *Service) acting(ctx context.Context, who auth.User, id prompt.ID, do func(who auth.User) error) error {
 	owner, known := s.db.Authors.Get(id)
 	if known && !prompt.IsWorkspace(owner) {
@@ -140,7 +140,7 @@ func errRole(needed prompt.Role) error {
 	return fault.Coded(fault.Forbidden, NeedsRole, fmt.Sprintf("this needs the role %s in the workspace, and of an access token as much; ask one of its administrators", needed))
 }
 
-// KeyOf returns the key that stands in public for who did something to a prompt of an owner.
+// KeyOf returns the public key of a user or token that did something to a prompt of an owner.
 func (s *Service) KeyOf(owner, by prompt.UserID) string {
 	if prompt.IsWorkspace(owner) { // its rows hold keys
 		return string(by)
@@ -163,8 +163,8 @@ func writer(who auth.User) prompt.UserID {
 // mover returns who moves a label, as rows say it.
 func mover(who auth.User) prompt.UserID { return cmp.Or(writer(who), IDOf(who)) }
 
-// workspace returns the workspace of a handle and the role of the caller, who must have one and may
-// need more.
+// workspace returns the workspace of a handle and the role of the caller: they need one, or a
+// certain one.
 func (s *Service) workspace(ctx context.Context, who auth.User, handle string, needed prompt.Role) (Workspace, *promptdb.Members, error) {
 	if !who.Known() {
 		return Workspace{}, nil, fault.New(fault.Unauthenticated, "sign in to use this")
@@ -468,8 +468,8 @@ func (s *Service) WorkspaceTokens(ctx context.Context, who auth.User, handle str
 	return s.db.Tokens(ctx, IDOf(owner))
 }
 
-// CreateWorkspaceToken is CreateToken for a token of a workspace, which belongs to nobody and
-// outlives the membership of its maker.
+// CreateWorkspaceToken is CreateToken for a token of a workspace, which outlives the membership of
+// its maker.
 func (s *Service) CreateWorkspaceToken(ctx context.Context, who auth.User, handle string, d TokenDraft) (Token, string, error) {
 	owner, err := s.tokenOwner(ctx, who, handle)
 	if err != nil {

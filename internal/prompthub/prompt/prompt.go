@@ -52,7 +52,7 @@ type Draft struct {
 	AsBefore bool
 	// the file that it was made of, which is kept with the version that it becomes
 	Source *Source
-	// who writes it for a workspace, by the public key of a person or "t_" and the id of a token; kept
+	// its writer for a workspace, by the public key of a person or "t_" and the id of a token; kept
 	// with the version that it becomes, and with the moves of its labels
 	By UserID
 	// its names elsewhere, which a new prompt gets here if they are free; not kept
@@ -128,7 +128,7 @@ type Prompt struct {
 	Versions
 	// of its content and of all that it included when it was saved; nil if it includes nothing
 	AllArguments []Argument
-	// who wrote its version for a workspace, as Draft.By
+	// the writer of its version for a workspace, as Draft.By
 	MadeBy UserID
 	// of the version with the label production, if the prompt holds another
 	InProduction *ProgramSummary

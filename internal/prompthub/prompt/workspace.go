@@ -11,7 +11,7 @@ import (
 )
 
 // A workspace is an owner of prompts with members. Its id has the type of the id of a user, because
-// whatever owns a prompt is its author everywhere; it is "w:" and a ULID, which no user has.
+// the owner of a prompt is its author everywhere; it is "w:" and a ULID, which no user has.
 
 const workspacePrefix = "w:"
 

@@ -81,7 +81,7 @@ func putMember(ctx context.Context, db *promptdb.DB, _ *ring, _ prompt.Prompt) e
 	return err
 }
 
-// isMember checks that whoever is a member is led to the workspace.
+// isMember checks that a row leads each member to the workspace.
 func isMember(is bool) func(t *testing.T, r *ring, _ prompt.Prompt, ok bool) {
 	return func(t *testing.T, r *ring, _ prompt.Prompt, ok bool) {
 		m, err := r.truth.ReadWorkspace(context.Background(), shelf)
@@ -230,8 +230,8 @@ func TestMembersAreBelievedForSeconds(t *testing.T) {
 	require.Empty(t, workspacesOf(t, w.DB, "bob"))
 }
 
-// TestWorkspaceIsErased: a workspace whose days are over is gone with all that it owned, and nobody
-// gets its handle. One that was restored is not, whatever was stopped meanwhile.
+// TestWorkspaceIsErased: a workspace whose days are over is gone with all that it owned, and its
+// handle stays taken. A restored one is not erased, even if its restore was cut short.
 func TestWorkspaceIsErased(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -270,7 +270,7 @@ func TestWorkspaceIsErased(t *testing.T) {
 	require.Equal(t, fault.Invalid, fault.Of(err))
 }
 
-// TestErasedMember: whoever is erased is a member of no workspace, even as its last administrator.
+// TestErasedMember: an erased user is a member of no workspace, even as its last administrator.
 func TestErasedMember(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -294,7 +294,7 @@ func TestErasedMember(t *testing.T) {
 }
 
 // TestStoppedBeforeItsRow: a handle that a stopped writer reserved for a workspace serves the next
-// try, under the id that the first one chose, and nobody else's workspace is taken for it.
+// try, under the id that the first one chose, and no workspace of another user is taken for it.
 func TestStoppedBeforeItsRow(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -229,7 +229,7 @@ type matrix struct {
 	made       *int      // how many workspaces were
 }
 
-// byAnn returns a matrix of prompts of ann's, who names herself.
+// byAnn returns a matrix of prompts of ann's. She names herself.
 func byAnn(w *world, c *openapitest.Contract, publicRead bool) matrix {
 	return matrix{w, c, publicRead, auth.User{ID: "ann", Name: "ann"}, library.Me, new(int)}
 }

@@ -42,7 +42,7 @@ func (a *api) workspaces() {
 	}, a.deleteWorkspace)
 	route(a, user, huma.Operation{
 		OperationID: "restore-workspace", Method: http.MethodPost, Path: "/workspaces/{workspace}/restore", Tags: tags, DefaultStatus: http.StatusOK,
-		Summary: "Undo the deletion of a workspace; who was its administrator may", Errors: []int{404},
+		Summary: "Undo the deletion of a workspace; its administrators may", Errors: []int{404},
 		Description: "It has its members, tokens and prompts again.",
 	}, a.restoreWorkspace)
 	route(a, user, huma.Operation{
@@ -58,7 +58,7 @@ func (a *api) workspaces() {
 	route(a, user, huma.Operation{
 		OperationID: "put-member", Method: http.MethodPut, Path: "/workspaces/{workspace}/members/{kind}/{principal}", Tags: tags,
 		Summary: "Make somebody a member of a workspace, or give a member another role; its administrators may", Errors: fails(badBody, 404, 409),
-		Description: "At most 500 people and 50 roles of the directory; a person is a member of at most 100 workspaces. Who is named in several ways has the highest role. The last administrator who is named as a person stays one. Within ten seconds every instance knows. An admin of the service may make themselves (me) administrator of a workspace that has none.",
+		Description: "At most 500 people and 50 roles of the directory; a person is a member of at most 100 workspaces. A person named in several ways has the highest role. The last administrator who is named as a person stays one. Within ten seconds every instance knows. An admin of the service may make themselves (me) administrator of a workspace that has none.",
 	}, a.putMember)
 	route(a, user, huma.Operation{
 		OperationID: "remove-member", Method: http.MethodDelete, Path: "/workspaces/{workspace}/members/{kind}/{principal}", Tags: tags,

@@ -16,7 +16,7 @@ import (
 	"prompthub/internal/prompthub/prompt"
 )
 
-// staffed makes a workspace with a member of each role, who is called as the role; ann has made it.
+// staffed makes a workspace with a member of each role, called like the role; ann has made it.
 func staffed(t *testing.T, w *world, handle string) library.Workspace {
 	t.Helper()
 	ctx, ann := context.Background(), auth.User{ID: "ann", Name: "ann"}
@@ -67,8 +67,8 @@ func actors(t *testing.T, w *world, handle string) []actor {
 // a stranger to its prompts.
 var personal = []string{"set-vote", "get-vote", "delete-vote", "set-favorite", "delete-favorite"}
 
-// rightsFirst are operations that look at the rights before they look whether the prompt is deleted,
-// of which members may know.
+// rightsFirst are operations that look at the rights before they look whether the prompt is
+// deleted, of which members may know.
 var rightsFirst = []string{"delete-prompt", "restore-prompt", "delete-version", "delete-label", "undo-label", "set-label"}
 
 // expected returns the status of an operation of an actor on a prompt of a workspace.
@@ -103,8 +103,9 @@ func (a actor) expected(o openapitest.Operation, id string, target int) string {
 	return "403"
 }
 
-// TestWorkspaceMatrix: every operation of the document on a prompt, by every role and kind of token,
-// on every kind of prompt of a workspace. What one may not know of is answered as what is not there.
+// TestWorkspaceMatrix: every operation of the document on a prompt, by every role and kind of
+// token, on every kind of prompt of a workspace. A prompt that one may not know of is answered as
+// an unknown one.
 func TestWorkspaceMatrix(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withTokens)
@@ -132,7 +133,8 @@ func TestWorkspaceMatrix(t *testing.T) {
 	t.Logf("%d cells", cells)
 }
 
-// workspaceRoutes are what each role may do with a workspace, from the outsider to the administrator.
+// workspaceRoutes are what each role may do with a workspace, from the outsider to the
+// administrator.
 var workspaceRoutes = []struct{ method, path, body, want string }{
 	{"GET", "", "", "404 200 200 200 200"},
 	{"GET", "/prompts", "", "404 200 200 200 200"},
@@ -148,8 +150,8 @@ var workspaceRoutes = []struct{ method, path, body, want string }{
 	{"DELETE", "", "", "404 403 403 403 204"},
 }
 
-// TestWorkspaceRoutes: what each role may do with a workspace itself. To an outsider it is not there,
-// and no access token manages one.
+// TestWorkspaceRoutes: what each role may do with a workspace itself. To an outsider it is not
+// there, and no access token manages one.
 func TestWorkspaceRoutes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withTokens)

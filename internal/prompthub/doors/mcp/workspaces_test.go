@@ -10,7 +10,7 @@ import (
 )
 
 // TestWorkspaceEndpoint: at the endpoint of a workspace its members act for it, as far as their
-// roles go. To others it is not there, and nobody approves, votes or manages by it.
+// roles go. To others it is not there, and it has no votes.
 func TestWorkspaceEndpoint(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -83,7 +83,7 @@ func newWorkspaces() workspaces {
 	return workspaces{read: rowstore.NewLRU[prompt.UserID, readMembers](maxWorkspacesKept)}
 }
 
-// AddWorkspace makes a workspace with one member, its first administrator, who is a user. A try that
+// AddWorkspace makes a workspace with one member, its first administrator. A try that
 // was stopped after it had reserved the handle is brought to its end by the next, under the id that
 // the first one chose.
 func (db *Accounts) AddWorkspace(ctx context.Context, w prompt.Workspace, first prompt.UserID) (*Members, error) {
@@ -179,7 +179,7 @@ func (db *Accounts) ReadWorkspace(ctx context.Context, id prompt.UserID) (*Membe
 }
 
 // changeWorkspace changes a workspace. Edit gets it as it is and may run again; it returns rows of
-// members to write with the change, and false where nothing is to be changed.
+// members to write with the change, and false where nothing changes.
 func (db *Accounts) changeWorkspace(ctx context.Context, id prompt.UserID, edit func(*Members) ([]table.Op, bool, error)) (*Members, error) {
 	for range rowstore.MaxTries {
 		m, err := db.ReadWorkspace(ctx, id)
@@ -315,9 +315,9 @@ func (db *Accounts) removeMember(ctx context.Context, id, user prompt.UserID, ki
 // maxRolesAsked is by how many roles of a caller workspaces are looked for.
 const maxRolesAsked = 20
 
-// Memberships returns workspaces of a user, by name and by some of their roles of the directory, as
-// they are now: each with those of its members alone that the user is. A workspace of which the user
-// is no member any more has none.
+// Memberships returns workspaces of a user, by name and by some of their roles of the directory,
+// as they are now: each with those of its members alone that the user is. A workspace of which the
+// user is no member any more has none.
 func (db *Accounts) Memberships(ctx context.Context, user prompt.UserID, roles []string) ([]Members, error) {
 	if err := db.LearnAuthorKeys(ctx); err != nil {
 		return nil, err

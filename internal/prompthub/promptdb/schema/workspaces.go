@@ -54,8 +54,8 @@ func ParseMemberKey(key table.Key) (id prompt.UserID, kind prompt.MemberKind, na
 	return id, kind, name, isUser && isMember && isName && kind != "" && MemberKey(id, kind, name) == key
 }
 
-// MembershipKey is where a person, or a role of the directory, is led to a workspace. The user is that of
-// the person; a role has none.
+// MembershipKey is where a person, or a role of the directory, is led to a workspace. The user is
+// that of the person; a role has none.
 func MembershipKey(user prompt.UserID, kind prompt.MemberKind, name string, id prompt.UserID) table.Key {
 	return table.Key{Partition: MembershipsOf(user, kind, name).Partition, Row: MembershipPrefix + rowstore.Encode(string(id))}
 }

@@ -54,7 +54,7 @@ const MaxAuthors = 100_000
 // A View is a prompt as one user sees it.
 type View struct {
 	prompt.Prompt
-	Viewer  prompt.UserID // who sees it so: a user, or the workspace that one acts for; "" for a stranger
+	Viewer  prompt.UserID // that sees it so: a user, or the workspace that one acts for; "" for a stranger
 	Excerpt string        // how the text begins, in lists, where the text itself is absent
 	Found   prompt.Where  // where a search in texts found it
 	Snippet string        // around what it found in the text

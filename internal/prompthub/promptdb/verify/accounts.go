@@ -136,8 +136,8 @@ func (db *Verifier) checkUser(ctx context.Context, row table.Row) ([]Difference,
 	return nil, nil
 }
 
-// checkMembership reports a row that leads to no workspace. That the workspace does not know of it is
-// what a writer left that was stopped.
+// checkMembership reports a row that leads to no workspace. That the workspace does not know of it
+// is what a writer left that was stopped.
 func (db *Verifier) checkMembership(row table.Row, d Difference) ([]Difference, error) {
 	if id, ok := schema.ParseMembership(row); ok && prompt.IsWorkspace(id) {
 		return nil, nil
@@ -146,8 +146,8 @@ func (db *Verifier) checkMembership(row table.Row, d Difference) ([]Difference, 
 	return []Difference{d}, nil
 }
 
-// checkWorkspace reports a workspace whose handle leads elsewhere, and a member whom no row leads to
-// it or who has no role.
+// checkWorkspace reports a workspace whose handle leads elsewhere, and a member without a role or
+// without a row that leads to it.
 func (db *Verifier) checkWorkspace(ctx context.Context, row table.Row) ([]Difference, error) {
 	d := Difference{Table: db.T.Prompts, Key: row.Key}
 	leads := schema.HandleKey(schema.ParseWorkspace(row).Handle)
