@@ -398,11 +398,47 @@ var mutants = []mutant{
 	},
 	{
 		"an access token publishes without the scope", "../library/tokens.go",
-		"	if !seen {\n		return nil\n	}\n	return who.Needs(auth.ScopePublish)", "	return nil",
+		"	if !seen {\n		return nil\n	}\n	return Needs(who, auth.ScopePublish)", "	return nil",
 	},
 	{
 		"an access token carries the scopes and the roles of its owner", "../library/tokens.go",
 		", Grant: &auth.Grant{TokenID: t.ID, Scopes: t.Scopes}}, nil", ", Grant: &auth.Grant{TokenID: t.ID, Scopes: auth.Scopes()}}, nil",
+	},
+	{
+		"a member is there before a row leads to the workspace", "accounts/workspaces.go",
+		"	if err := db.writeMembership(ctx, user, next, id); err != nil {\n		return nil, err\n	}\n	return db.changeWorkspace(", "	defer db.writeMembership(ctx, user, next, id)\n	return db.changeWorkspace(",
+	},
+	{
+		"a member is changed whatever the workspace is now", "accounts/workspaces.go",
+		"		row.ETag = m.etag", "		row.ETag = table.Any",
+	},
+	{
+		"what was read of members is believed for ever", "accounts/workspaces.go",
+		"db.Now().Sub(m.at) < membersFor", "m.Members != nil",
+	},
+	{
+		"the handle of a workspace is not reserved", "accounts/workspaces.go",
+		"	err := db.writeUserRow(ctx, w.ID, schema.HandleKey(w.Handle))", "	var err error",
+	},
+	{
+		"members keep their rights in a deleted workspace", "../library/workspaces.go",
+		"	if m == nil || m.Deleted() || !who.Known() {", "	if m == nil || !who.Known() {",
+	},
+	{
+		"an access token of a member has all rights of the member", "../library/workspaces.go",
+		"	if who.Grant == nil || role == \"\" {\n		return role\n	}", "	if true {\n		return role\n	}",
+	},
+	{
+		"a role writes whatever it is", "../library/workspaces.go",
+		"	return all[:1+slices.Index(prompt.Roles(), r)]", "	return all",
+	},
+	{
+		"a handle tells of a workspace without public prompts", "../library/users.go",
+		"err == nil && !known {", "err == nil && !known && false {",
+	},
+	{
+		"a workspace that was restored is erased", "erase/erase.go",
+		"		if w != nil && !w.Deleted() {", "		if w != nil && !w.Deleted() && false {",
 	},
 	{
 		"an access token lets somebody in before its owner sees it", "accounts/tokens.go",

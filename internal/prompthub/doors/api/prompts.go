@@ -115,11 +115,9 @@ type createOutput struct {
 }
 
 func (a *api) create(ctx context.Context, c call, in *createInput) (*createOutput, error) {
-	owner, err := c.User, error(nil)
-	if in.Body.Workspace != "" {
-		if owner, err = a.Service.In(ctx, c.User, in.Body.Workspace); err != nil {
-			return nil, err
-		}
+	owner, err := a.ownerIn(ctx, c, in.Body.Workspace)
+	if err != nil {
+		return nil, err
 	}
 	v, isNew, err := a.Service.Create(ctx, owner, PromptDraft{in.Body.Written, in.Body.Visibility}.draft(), in.Key)
 	if err != nil {

@@ -32,7 +32,7 @@ func (a *api) transfers() {
 			"A file that is not as its format wants it is read all the same, and the entry has warnings: front matter that is not YAML, a text in Windows-1252, a title or description that is too long and was cut at a word. The file is kept as it is. " +
 			"The history of a prompt may have 1,000 versions, and 100 between them that were deleted; a file of one prompt is kept with the version that it makes, up to 256 KiB, unless its YAML or JSON has more than 5,000 parts, or its YAML an alias. " +
 			"An archive unpacks to at most 16 MiB, and 50 times its size or 1 MiB. One request makes at most 50 changes and reads at most 200 entries, 1 MiB of the file, and 256 KiB of YAML or 25,000 parts of YAML, JSON and CSV, but always one entry; aliases add at most twice what the YAML has and 1 KiB.",
-		Errors: badBody,
+		Errors: fails(badBody, 404),
 	}, a.importFile)
 }
 
@@ -45,6 +45,7 @@ type importInput struct {
 	Syntax     string `query:"syntax" enum:"dollar,mustache" doc:"Writes the placeholders of texts anew, such as {name} of an f-string, which is not filled in here; the file is kept as it is. Absent: texts stay as they are" example:"mustache"`
 	Encoding   string `query:"encoding" maxLength:"40" doc:"The code page of files that are neither UTF-8 nor UTF-16, such as windows-1250, shift_jis or ibm850. Absent: Windows-1252, Windows-1251 or GBK, as it seems, with a warning; the name of no code page is refused with those there are" example:"windows-1250"`
 	Visibility string `query:"visibility" enum:"private,public" doc:"Who may see prompts whose file does not say. Absent: private. An entry that was taken in before stays as it is" example:"private"`
+	Workspace  string `query:"workspace" doc:"The handle of a workspace that takes the prompts in, of which the caller is author at least. Absent: the caller does" example:"billing"`
 	RawBody    []byte `contentType:"application/octet-stream"`
 }
 
@@ -74,7 +75,11 @@ func (a *api) importFile(ctx context.Context, c call, in *importInput) (*importO
 	if err != nil {
 		return nil, err
 	}
-	r, err := transfer.Import(ctx, a.Service, c.User, in.RawBody, transfer.Options{
+	owner, err := a.ownerIn(ctx, c, in.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	r, err := transfer.Import(ctx, a.Service, owner, in.RawBody, transfer.Options{
 		File: in.File, DryRun: in.DryRun, Update: in.Update, From: in.From, Syntax: in.Syntax, CodePage: page,
 		Visibility: prompt.Visibility(in.Visibility),
 	})

@@ -8,6 +8,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"prompthub/internal/fault"
+	"prompthub/internal/http/auth"
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/prompthub/library"
 	"prompthub/internal/prompthub/prompt"
@@ -139,6 +140,15 @@ type Member struct {
 type MemberList struct {
 	Items      []Member `json:"items" nullable:"false" doc:"People first, then roles of the directory"`
 	NextCursor string   `json:"nextCursor,omitempty" doc:"The cursor of the next page; absent at the end" example:"AUYXrYH0bXlzdGVyeQ"`
+}
+
+// ownerIn returns the owner of what a caller makes: a workspace for which they act, or, where none is
+// named, the caller.
+func (a *api) ownerIn(ctx context.Context, c call, workspace string) (auth.User, error) {
+	if workspace == "" {
+		return c.User, nil
+	}
+	return a.Service.In(ctx, c.User, workspace)
 }
 
 type workspaceOutput struct {
