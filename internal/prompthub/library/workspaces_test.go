@@ -1,0 +1,203 @@
+package library_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/fault"
+	"prompthub/internal/http/auth"
+	"prompthub/internal/prompthub/library"
+	"prompthub/internal/prompthub/prompt"
+)
+
+// A shelf is a workspace with ann as administrator, a member of each role, and a private prompt.
+type shelf struct {
+	*timed
+	t       *testing.T
+	prompt  prompt.Prompt
+	members map[prompt.Role]auth.User
+}
+
+func newShelf(t *testing.T) *shelf {
+	s := &shelf{timed: newTimed(t), t: t, members: map[prompt.Role]auth.User{}}
+	ctx, ann := t.Context(), auth.User{ID: "ann", Name: "Ann"}
+	_, err := s.CreateWorkspace(ctx, ann, prompt.Profile{Handle: "shelf", Name: "Shelf"})
+	require.NoError(t, err)
+	for _, role := range prompt.Roles() {
+		who := auth.User{ID: "the " + string(role), Name: string(role)}
+		s.MakeKnown(ctx, who)
+		_, err := s.PutMember(ctx, ann, "shelf", prompt.Person, s.AuthorKey(library.IDOf(who)), role)
+		require.NoError(t, err)
+		s.members[role] = who
+	}
+	as, err := s.In(ctx, ann, "shelf")
+	require.NoError(t, err)
+	v, _, err := s.Create(ctx, as, prompt.Draft{Title: "T", Name: "t", Text: "One.", Visibility: prompt.Private}, "")
+	require.NoError(t, err)
+	s.prompt = v.Prompt
+	return s
+}
+
+// may returns what a caller may do with the prompt: "", or of r, w and p for reading, writing and
+// publishing.
+func (s *shelf) may(who auth.User) (may string) {
+	ctx, t := s.t.Context(), s.t
+	if _, err := s.Get(ctx, who, s.prompt.ID); err == nil {
+		may += "r"
+	} else {
+		require.Equal(t, fault.NotFound, fault.Of(err))
+	}
+	text := "Two by " + who.ID + fmt.Sprint(s.Now().UnixNano())
+	if _, err := s.Patch(ctx, who, s.prompt.ID, library.Match{Any: true}, func(d *prompt.Draft) { d.Text = text }); err == nil {
+		may += "w"
+	}
+	show := func(to prompt.Visibility) error {
+		_, err := s.Patch(ctx, who, s.prompt.ID, library.Match{Any: true}, func(d *prompt.Draft) { d.Visibility = to })
+		return err
+	}
+	if show(prompt.Public) == nil {
+		may += "p"
+		require.NoError(t, show(prompt.Private))
+	}
+	v, err := s.Get(ctx, s.members[prompt.RoleAdministrator], s.prompt.ID)
+	require.NoError(t, err)
+	require.Equal(t, prompt.Private, v.Visibility)
+	return may
+}
+
+// TestRoles: what each role may do, and what an access token leaves of it.
+func TestRoles(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t)
+	for role, want := range map[prompt.Role]string{prompt.RoleReader: "r", prompt.RoleAuthor: "rw", prompt.RolePublisher: "rwp", prompt.RoleAdministrator: "rwp"} {
+		who := s.members[role]
+		require.Equal(t, want, s.may(who), role)
+		for n := range 4 {
+			who.Grant = &auth.Grant{TokenID: "t", Scopes: auth.Scopes()[:n]}
+			require.Equal(t, want[:min(n, len(want))], s.may(who), "%s with a token for %v", role, who.Grant.Scopes)
+			_, err := s.PutMember(t.Context(), who, "shelf", prompt.Person, library.Me, prompt.RoleAdministrator)
+			require.Error(t, err, "an access token manages nothing")
+		}
+	}
+	require.Empty(t, s.may(auth.User{ID: "eve", Name: "Eve"}))
+	require.Empty(t, s.may(auth.User{}))
+	require.Equal(t, "rw", s.may(s.cook(prompt.RoleAuthor)), "by a role of the directory")
+	admin := s.members[prompt.RoleReader]
+	admin.Roles = []string{"cooks"}
+	require.Equal(t, "rw", s.may(admin), "the highest of two roles counts")
+}
+
+// cook returns somebody with a role of the directory that has a role in the workspace.
+func (s *shelf) cook(role prompt.Role) auth.User {
+	_, err := s.PutMember(s.t.Context(), s.members[prompt.RoleAdministrator], "shelf", prompt.InRole, "cooks", role)
+	require.NoError(s.t, err)
+	return auth.User{ID: "cook", Name: "Cook", Roles: []string{"cooks"}}
+}
+
+// TestDeletedWorkspace: its members and tokens have no rights, until who was its administrator
+// restores it.
+func TestDeletedWorkspace(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t)
+	ctx, admin := t.Context(), s.members[prompt.RoleAdministrator]
+	_, token, err := s.CreateWorkspaceToken(ctx, admin, "shelf", library.TokenDraft{Name: "CI", Scopes: auth.Scopes()})
+	require.NoError(t, err)
+	_, err = s.as(token, false)
+	require.NoError(t, err)
+	require.NoError(t, s.DeleteWorkspace(ctx, admin, "shelf"))
+	s.pass(10 * time.Second)
+	for role, who := range s.members {
+		require.Empty(t, s.mayRead(who), role)
+	}
+	_, err = s.as(token, false)
+	require.Equal(t, fault.Unauthenticated, fault.Of(err))
+	_, err = s.RestoreWorkspace(ctx, s.members[prompt.RolePublisher], "shelf")
+	require.Equal(t, fault.NotFound, fault.Of(err))
+	_, err = s.RestoreWorkspace(ctx, admin, "shelf")
+	require.NoError(t, err)
+	for role, who := range s.members {
+		require.Equal(t, "r", s.mayRead(who), role)
+	}
+	at, err := s.ErasedAt(ctx, auth.User{ID: string(s.prompt.AuthorID)})
+	require.NoError(t, err)
+	require.Zero(t, at)
+	_, err = s.Patch(ctx, admin, s.prompt.ID, library.Match{Any: true}, func(d *prompt.Draft) { d.Visibility = prompt.Public })
+	require.NoError(t, err)
+	require.Equal(t, library.HasPublic, fault.CodeOf(s.DeleteWorkspace(ctx, admin, "shelf")))
+}
+
+func (s *shelf) mayRead(who auth.User) string {
+	if _, err := s.Get(s.t.Context(), who, s.prompt.ID); err == nil {
+		return "r"
+	}
+	return ""
+}
+
+// TestHandlesTellNothing: the handle of a workspace without public prompts is as one that is free,
+// to all but its members; with one it is an author's as any other.
+func TestHandlesTellNothing(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t)
+	ctx, eve := t.Context(), auth.User{ID: "eve", Name: "Eve"}
+	for _, who := range []auth.User{eve, {}} {
+		_, hidden := s.UserByHandle(ctx, who, "shelf")
+		_, free := s.UserByHandle(ctx, who, "nothing")
+		require.Equal(t, free, hidden)
+		_, hidden = s.ByAuthor(ctx, who, library.AuthorSearch{Handle: "shelf", Limit: 1})
+		require.Equal(t, free, hidden)
+		_, hidden = s.Lookup(ctx, who, prompt.Ref{Owner: "shelf", Name: "t"})
+		require.Equal(t, free, hidden)
+	}
+	_, err := s.UserByHandle(ctx, s.members[prompt.RoleReader], "shelf")
+	require.NoError(t, err)
+	_, err = s.Patch(ctx, s.members[prompt.RolePublisher], s.prompt.ID, library.Match{Any: true}, func(d *prompt.Draft) { d.Visibility = prompt.Public })
+	require.NoError(t, err)
+	u, err := s.UserByHandle(ctx, eve, "shelf")
+	require.NoError(t, err)
+	require.Equal(t, "Shelf", u.Name)
+	_, err = s.AsAccount(ctx, auth.User{ID: string(s.prompt.AuthorID)})
+	require.Equal(t, fault.Unauthenticated, fault.Of(err), "no user signs in as a workspace")
+}
+
+// TestWhoWrote: versions and moves of labels name the person by the key, also after another member
+// has written; what a token of the workspace did has the name of the token.
+func TestWhoWrote(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t)
+	ctx := t.Context()
+	author, publisher := s.members[prompt.RoleAuthor], s.members[prompt.RolePublisher]
+	_, err := s.Patch(ctx, author, s.prompt.ID, library.Match{Any: true}, func(d *prompt.Draft) { d.Text = "Two." })
+	require.NoError(t, err)
+	_, err = s.Patch(ctx, publisher, s.prompt.ID, library.Match{Any: true}, func(d *prompt.Draft) { d.OwnTags, d.Labels = []string{"x"}, []string{"staging"} })
+	require.NoError(t, err)
+	require.NoError(t, s.SetLabel(ctx, author, s.prompt.ID, "staging", 1))
+	made, token, err := s.CreateWorkspaceToken(ctx, s.members[prompt.RoleAdministrator], "shelf", library.TokenDraft{Name: "CI", Scopes: auth.Scopes()})
+	require.NoError(t, err)
+	ci, err := s.as(token, false)
+	require.NoError(t, err)
+	_, err = s.SaveNamed(ctx, ci, library.NamedDraft{Name: "t", Content: prompt.Content{Text: "Three."}, Labels: []string{"staging"}})
+	require.NoError(t, err)
+
+	key := func(who auth.User) string { return s.AuthorKey(library.IDOf(who)) }
+	h, err := s.Versions(ctx, author, s.prompt.ID, 10, "")
+	require.NoError(t, err)
+	var by []string
+	for _, v := range h.Items {
+		by = append(by, s.KeyOf(h.AuthorID, v.By))
+	}
+	require.Equal(t, []string{"t_" + made.ID, key(author), s.AuthorKey("ann")}, by)
+	moves, err := s.LabelHistory(ctx, author, s.prompt.ID, "staging", 10, "")
+	require.NoError(t, err)
+	by = nil
+	for _, m := range moves.Items {
+		by = append(by, s.KeyOf(moves.Owner, m.By))
+	}
+	require.Equal(t, []string{"t_" + made.ID, key(author), key(publisher)}, by)
+	require.NoError(t, s.UndoLabel(ctx, publisher, s.prompt.ID, "staging", ""))
+	moves, err = s.LabelHistory(ctx, author, s.prompt.ID, "staging", 1, "")
+	require.NoError(t, err)
+	require.Equal(t, key(publisher), s.KeyOf(moves.Owner, moves.Items[0].Undone.By))
+}
