@@ -224,7 +224,7 @@ func (s *Service) CreateWorkspace(ctx context.Context, who auth.User, p prompt.P
 	if err != nil {
 		return Workspace{}, err
 	}
-	m, err := s.db.AddWorkspace(ctx, prompt.Workspace{ID: id, Profile: p, CreatedAt: now, Revision: 1}, IDOf(who))
+	m, err := s.db.AddWorkspace(ctx, IDOf(who), prompt.Workspace{ID: id, Profile: p, CreatedAt: now, Revision: 1})
 	if err != nil {
 		return Workspace{}, err
 	}

@@ -29,7 +29,7 @@ func makeWorkspace(ctx context.Context, db *promptdb.DB, _ *ring, _ prompt.Promp
 	if err != nil || m != nil { // the same request again
 		return err
 	}
-	_, err = db.AddWorkspace(ctx, aShelf(), "ann")
+	_, err = db.AddWorkspace(ctx, "ann", aShelf())
 	return err
 }
 
@@ -110,7 +110,7 @@ func removeMember(ctx context.Context, db *promptdb.DB, _ *ring, _ prompt.Prompt
 func (w *world) shared(first prompt.UserID) prompt.Prompt {
 	w.t.Helper()
 	ctx := w.t.Context()
-	_, err := w.AddWorkspace(ctx, aShelf(), first)
+	_, err := w.AddWorkspace(ctx, first, aShelf())
 	require.NoError(w.t, err)
 	require.NoError(w.t, w.WriteUserByKey(ctx, "bob"))
 	_, err = w.PutMember(ctx, shelf, "bob", of(w.DB, "bob", prompt.RoleAuthor))
@@ -266,7 +266,7 @@ func TestWorkspaceIsErased(t *testing.T) {
 	require.NotContains(t, backup.String(), shelf)
 	second := aShelf()
 	second.ID = "w:01M8KP3KDN57NKYZH6ZD4ZBZ30"
-	_, err = w.AddWorkspace(ctx, second, "bob")
+	_, err = w.AddWorkspace(ctx, "bob", second)
 	require.Equal(t, fault.Invalid, fault.Of(err))
 }
 
@@ -301,10 +301,10 @@ func TestStoppedBeforeItsRow(t *testing.T) {
 	w.userRow(table.Insert, table.Row{Key: table.Key{Partition: "h|billing", Row: "r"}, Props: table.Props{{Name: "UserId", Value: table.String(string(shelf))}}})
 	second := aShelf()
 	second.ID = "w:01M8KP3KDN57NKYZH6ZD4ZBZ30"
-	m, err := w.AddWorkspace(t.Context(), second, "ann")
+	m, err := w.AddWorkspace(t.Context(), "ann", second)
 	require.NoError(t, err)
 	require.Equal(t, shelf, m.ID)
-	_, err = w.AddWorkspace(t.Context(), second, "bob")
+	_, err = w.AddWorkspace(t.Context(), "bob", second)
 	require.Equal(t, fault.Invalid, fault.Of(err))
 	w.check()
 }

@@ -86,7 +86,7 @@ func newWorkspaces() workspaces {
 // AddWorkspace makes a workspace with one member, its first administrator. A try that
 // was stopped after it had reserved the handle is brought to its end by the next, under the id that
 // the first one chose.
-func (db *Accounts) AddWorkspace(ctx context.Context, w prompt.Workspace, first prompt.UserID) (*Members, error) {
+func (db *Accounts) AddWorkspace(ctx context.Context, first prompt.UserID, w prompt.Workspace) (*Members, error) {
 	if err := db.mayJoin(ctx, first); err != nil {
 		return nil, err
 	}
