@@ -15,7 +15,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+
 	"github.com/stretchr/testify/require"
+	"prompthub/internal/testing/functiontest"
 )
 
 // A pair is one request as it is sent to the handler and through the host, and the rows of the
@@ -162,7 +164,7 @@ func TestSameBehindTheHost(t *testing.T) {
 // returns the rows of the differences.
 func differencesBehind(t *testing.T, older bool, documented []string) []string {
 	t.Helper()
-	h := onAzurite(t, older)
+	h := onAzurite(t, functiontest.Options{Older: older})
 	ann := as(t, h, "ann")
 	at := ann.made(2)
 	ann.did("PUT", at+"/labels/new", `{"version":1}`)
