@@ -31,7 +31,7 @@ func program() command.Program {
 		},
 	}
 	return command.Program{
-		Service: s, Commands: []command.Command{s.Local(), s.Doctor(), s.HealthCheck(), s.Version()},
+		Service: s, Commands: []command.Command{s.Local(), s.Doctor(), s.CheckSettings(), s.HealthCheck(), s.Version()},
 		Intro: "Example, the smallest application.\n\nUsage:\n  %[1]s COMMAND [flags]\n\nCommands:\n",
 	}
 }
