@@ -352,6 +352,22 @@ func TestSettingsBeforeADeployment(t *testing.T) {
 	require.Contains(t, does(t, command.Usage, "settings", "AUTH_MODE"), "NAME=VALUE")
 }
 
+// TestDoctor: all that a deployment makes is looked for, and no keys are made for data that has some
+// elsewhere.
+func TestDoctor(t *testing.T) {
+	run := func(ctx context.Context, args []string, in io.Reader, out io.Writer) int {
+		return program().Run(ctx, args, command.Streams{In: in, Out: out, Err: out})
+	}
+	key := base64.StdEncoding.EncodeToString(make([]byte, 32))
+	apptest.Examined(t, run, "SMS_SENDER=printed", "SECRET_KEYS="+key, "VOTE_KEYS="+key)
+	t.Setenv("VOTE_KEYS", "")
+	t.Chdir(t.TempDir())
+	out := does(t, command.Failed, "doctor")
+	require.Contains(t, out, "there are no keys: set SECRET_KEYS and VOTE_KEYS")
+	require.Contains(t, out, "NoneUsers", "one fault hides no other")
+	require.NoFileExists(t, ".data/"+keysFile)
+}
+
 // TestUnderTheHost stages the application as a deployment does and runs it under the test host,
 // with a service of the test's own that sends the codes.
 func TestUnderTheHost(t *testing.T) {

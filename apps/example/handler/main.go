@@ -48,6 +48,6 @@ func read() (command.Settings, command.Build, error) {
 		doors := func(s command.Serving) http.Handler {
 			return general.Clients(httpjson.Observer{Log: log, Now: time.Now, Telemetry: t}.Observe(httpjson.Secure(httpjson.Single(b.Routes(s.Identify)))))
 		}
-		return command.App{Create: b.Create, Triggers: b.Triggers(), Doors: doors, Wait: func() {}}
+		return command.App{Create: b.Create, Triggers: b.Triggers(), Doors: doors, Wait: func() {}, Tables: s.All()}
 	}, err
 }

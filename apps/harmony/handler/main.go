@@ -150,7 +150,7 @@ func read() (command.Settings, command.Build, error) {
 		}
 		return command.App{
 			Create: create, Triggers: append(r.triggers(), jobs...), Wait: following.Wait,
-			Contents: contents(s), Repair: r.repair, Verify: verify, Settles: settles, Tables: s.all(), Asked: r.asked(),
+			Contents: contents(s), Repair: r.repair, Verify: verify, Settles: settles, Tables: s.all(), Asked: r.asked(), Containers: []string{s.ContainerPrefix + meet.ContainerRemoved},
 			Doors: func(command.Serving) http.Handler {
 				return general.Clients(doors(general, r, log, t))
 			},
