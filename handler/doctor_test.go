@@ -298,6 +298,15 @@ func TestDoctorOfADeployment(t *testing.T) {
 	}
 	require.Empty(t, look(answers(nil)))
 	one(t, look(answers(func(w http.ResponseWriter, _ *http.Request) bool { w.WriteHeader(500); return true })), "Service", "500", "host's log")
+	one(t, look(answers(func(w http.ResponseWriter, _ *http.Request) bool { w.WriteHeader(404); return true })), "Service", "does not know its function", "Deploy the folders")
+	one(t, look(answers(func(w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path == service().Ready {
+			w.WriteHeader(503)
+			_, _ = io.WriteString(w, `{"code":"UNAVAILABLE","detail":"the storage does not answer at the moment; try again"}`)
+			return true
+		}
+		return false
+	})), "Store of the service", "does not answer", "has its roles on the account")
 	one(t, look(answers(func(w http.ResponseWriter, _ *http.Request) bool { w.WriteHeader(403); return true })), "Service", "403", "stopped")
 	one(t, look(answers(func(w http.ResponseWriter, _ *http.Request) bool {
 		_, _ = io.WriteString(w, "<html>Your app is up and running</html>")

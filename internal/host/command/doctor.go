@@ -410,7 +410,11 @@ func (s Service) examineService(ctx context.Context, url string) (facts []Fact, 
 			Name: name, Value: fmt.Sprintf("GET %s was answered %d", s.Health, answer.status),
 			Alert: "The host runs no handler, or another application: read the host's log, and look whether the release is of this machine's kind (linux, amd64).",
 		}
-		if answer.status == http.StatusForbidden {
+		switch {
+		case answer.status == http.StatusNotFound && len(answer.body) == 0:
+			f.Value = fmt.Sprintf("GET %s was answered a bare 404 by a host that does not know its function", s.Health)
+			f.Alert = "Deploy the folders of functions of the release that runs, and read in the host's log why it did not load them."
+		case answer.status == http.StatusForbidden:
 			f.Alert = "The function app is stopped, or its address rules (ALLOWED_IP_RANGES) keep this machine out: start it, or ask from another network."
 		}
 		return append(facts, f), true
@@ -427,7 +431,11 @@ func (s Service) examineService(ctx context.Context, url string) (facts []Fact, 
 		return append(facts, wrong("Store of the service", err, askOnce)), true
 	case answer.status != http.StatusOK:
 		passes = !strings.HasPrefix(answer.problem(), string(httpjson.NotConfigured))
-		facts = append(facts, Fact{Name: "Store of the service", Value: answer.problem(), Alert: "Mend what it says: the service answers nothing else until then. Run doctor with its settings to see more."})
+		f := Fact{Name: "Store of the service", Value: answer.problem(), Alert: "Mend what it says: the service answers nothing else until then. Run doctor with its settings to see more."}
+		if passes {
+			f.Alert = "Look whether the identity of the function app has its roles on the account, and whether the account lets it in; the log of the service has what the account answers. Run doctor with its settings to see more."
+		}
+		facts = append(facts, f)
 	default:
 		facts = append(facts, Fact{Name: "Store of the service", Value: "answers"})
 	}
