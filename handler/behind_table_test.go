@@ -66,6 +66,7 @@ func pairs(id, other string) []pair {
 		get("H5-", promptsPath+"/"+id+"%3Fb", "/app/prompts/"+id+"%20", promptsPath+"/"+id+`\text`, promptsPath+"/"+id+"%5Ctext"),
 		get("H6", promptsPath+"/%00", promptsPath+"/gr\u00fc\u00df"),
 		get("H7", promptsPath+"/%zz"),
+		get("H7+", "/lf/api/public/v2/prompts/%E4"),
 		// methods
 		[]pair{
 			{"HEAD " + p + me, "", ""},

@@ -60,8 +60,27 @@ func cutting(read func() (command.Settings, command.Build, error)) func() (comma
 	}
 }
 
+// streamed is how many bytes an answer has that streamHeader asks for.
+const streamed = 300 << 10
+
 func cut(next http.Handler) http.Handler {
+	ended := make(chan struct{})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.Header.Get(streamHeader) {
+		case "begin":
+			_, _ = io.WriteString(w, strings.Repeat("x", streamed-1))
+			<-ended
+			_, _ = io.WriteString(w, "x")
+			return
+		case "end":
+			close(ended)
+			return
+		case "wait":
+			fmt.Println("it waits")
+			<-r.Context().Done()
+			fmt.Println("it is left")
+			return
+		}
 		if r.Header.Get(cutHeader) == "" {
 			next.ServeHTTP(w, r)
 			return

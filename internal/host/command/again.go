@@ -46,7 +46,16 @@ func SentAgain(dir string, log *slog.Logger, next http.Handler) http.Handler {
 		begun, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 		if err == nil {
 			_ = begun.Close() // nothing was written
-			defer time.AfterFunc(againWithin, func() { _ = os.Remove(path) })
+			first := &seen{ResponseWriter: w}
+			defer func() {
+				if first.code >= http.StatusBadRequest {
+					_ = os.Remove(path) // nothing was done, and any number of strangers may be refused
+				} else {
+					time.AfterFunc(againWithin, func() { _ = os.Remove(path) })
+				}
+			}()
+			next.ServeHTTP(first, r)
+			return
 		}
 		if !errors.Is(err, fs.ErrExist) {
 			next.ServeHTTP(w, r) // without a file it is as without this handler
@@ -84,6 +93,21 @@ func sweepBegun(dir string) error {
 	}
 	return nil
 }
+
+// A seen is an answer whose status is seen.
+type seen struct {
+	http.ResponseWriter
+	code int
+}
+
+// WriteHeader writes the status.
+func (s *seen) WriteHeader(code int) {
+	s.code = code
+	s.ResponseWriter.WriteHeader(code)
+}
+
+// Unwrap is for http.ResponseController.
+func (s *seen) Unwrap() http.ResponseWriter { return s.ResponseWriter }
 
 // An again is the answer to a change that was sent before.
 type again struct {

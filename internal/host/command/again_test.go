@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -27,8 +28,12 @@ func TestSentAgain(t *testing.T) {
 	} {
 		for status, want := range statuses {
 			dir, ran, again := t.TempDir(), 0, false
+			killed := new(atomic.Bool)
 			next := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				ran, again = ran+1, httpjson.IsAgain(r.Context())
+				if killed.Load() {
+					panic("killed") // before the answer
+				}
 				w.Header().Set("Etag", `"1"`)
 				w.Header().Set("Content-Type", "text/plain")
 				w.WriteHeader(status)
@@ -45,11 +50,19 @@ func TestSentAgain(t *testing.T) {
 			}
 			what := method + " " + strconv.Itoa(status)
 			require.Equal(t, status, send("../a").Code, what)
+			if status >= 400 {
+				files, err := os.ReadDir(dir)
+				require.NoError(t, err)
+				require.Empty(t, files, "%s: refusals are free", what)
+				killed.Store(true)
+				require.PanicsWithValue(t, "killed", func() { send("../a") })
+				killed.Store(false)
+			}
 			require.Equal(t, status, send("b").Code, "%s: another change", what)
 			require.False(t, again)
 			w := send("../a")
 			require.Equal(t, want, w.Code, what)
-			require.Equal(t, 3, ran, "it runs: only it finds out what is left to do")
+			require.Equal(t, map[bool]int{true: 4, false: 3}[status >= 400], ran, "it runs: only it finds out what is left to do")
 			require.Equal(t, method != http.MethodGet, again)
 			switch {
 			case want == status:
@@ -75,7 +88,7 @@ func TestBegunChangesAreForgotten(t *testing.T) {
 		for _, name := range []string{"X-Ms-Invocation-Id", "X-Azure-Functions-Invocationid", "X-Forwarded-Host"} {
 			r.Header.Set(name, "a")
 		}
-		h := SentAgain(dir, slog.New(slog.DiscardHandler), http.NotFoundHandler())
+		h := SentAgain(dir, slog.New(slog.DiscardHandler), http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 		h.ServeHTTP(httptest.NewRecorder(), r)
 		files, err := os.ReadDir(dir)
 		require.NoError(t, err)

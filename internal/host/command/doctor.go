@@ -453,7 +453,7 @@ var filled = regexp.MustCompile(`\{[^}]*\}`)
 
 // examineRoutes asks for something at the route of each function of the release that answers
 // requests: the host answers by itself for those that it does not know. It asks without an identity
-// for what is not there, so nothing is changed.
+// for things that do not exist, so nothing is changed.
 func (s Service) examineRoutes(ctx context.Context, url string) ([]Fact, error) {
 	if s.Release == nil {
 		return nil, nil

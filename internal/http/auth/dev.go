@@ -28,7 +28,7 @@ const maxDevName = 100 // UTF-16 code units
 // say for whom they forward.
 func Dev() Identify {
 	return func(r *http.Request) (User, error) {
-		if !loopback(r.Host) || !fromHere(r) {
+		if !FromHere(r) {
 			return User{}, fault.New(fault.Unauthenticated, "development sign-in works only on localhost, 127.0.0.1 and [::1]")
 		}
 		names := r.Header.Values(DevUserHeader)
@@ -46,10 +46,14 @@ func Dev() Identify {
 // passedOn are headers that only a program which passes requests on adds.
 var passedOn = []string{"Forwarded", "Via", "Cdn-Loop", "X-Arr-Log-Id", "X-Azure-Fdid", "X-Azure-Ref", "Cf-Ray", "X-Amz-Cf-Id", "X-Amzn-Trace-Id", "X-Cloud-Trace-Context"}
 
-// fromHere reports whether a request was sent from this machine, as far as the programs that passed
-// it on say so. The Functions host in its proxying mode drops Forwarded and replaces
+// FromHere reports whether a request was sent from this machine to one of its own names, as far as
+// the programs that passed it on say so: a page of a foreign site that has its name resolved to this
+// machine is elsewhere. The Functions host in its proxying mode drops Forwarded and replaces
 // X-Forwarded-For, -Host and -Proto, so all other headers that proxies add count too.
-func fromHere(r *http.Request) bool {
+func FromHere(r *http.Request) bool {
+	if !loopback(r.Host) {
+		return false
+	}
 	for name, values := range r.Header {
 		if namesClient(name) {
 			for host := range strings.SplitSeq(strings.Join(values, ","), ",") {
