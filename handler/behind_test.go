@@ -265,6 +265,7 @@ var withoutBody = map[string]func(ann, bob, root person) (who person, path strin
 // answer: up to four times if it forwards, up to 40 times if it proxies. No change is made twice
 // because of that, however its answer is cut.
 func TestCutChangesHappenOnce(t *testing.T) {
+	t.Setenv("OLDER_HOST", "") // it asks both
 	for _, older := range []bool{true, false} {
 		t.Run(map[bool]string{true: "older host", false: "host"}[older], func(t *testing.T) { cutChangesHappenOnce(t, older) })
 	}
@@ -316,6 +317,7 @@ func cutChangesHappenOnce(t *testing.T, older bool) {
 // that it started anew, too. What the killed one had done is done once, and the answer is that of a
 // change that was done. A host that forwards does not send it again.
 func TestChangesOverAKilledHandler(t *testing.T) {
+	t.Setenv("OLDER_HOST", "") // it asks both
 	for _, older := range []bool{true, false} {
 		t.Run(map[bool]string{true: "older host", false: "host"}[older], func(t *testing.T) { changesOverAKilledHandler(t, older) })
 	}

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/url"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -35,6 +36,9 @@ func TestNamesInPaths(t *testing.T) {
 func TestOneNameOneAddress(t *testing.T) {
 	t.Parallel()
 	for _, older := range []bool{false, true} {
+		if !older && os.Getenv("OLDER_HOST") == "true" {
+			continue // every host is an older one
+		}
 		t.Run(map[bool]string{true: "older host", false: "host"}[older], func(t *testing.T) {
 			t.Parallel()
 			at := hostOn(t, azureEnv(t), functiontest.Options{Older: older}).url() + "/lf/api/public/v2/prompts"
