@@ -15,7 +15,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+
 	"github.com/stretchr/testify/require"
+	"prompthub/internal/testing/functiontest"
 )
 
 // A pair is one request as it is sent to the handler and through the host, and the rows of the
@@ -64,6 +66,7 @@ func pairs(id, other string) []pair {
 		get("H5-", promptsPath+"/"+id+"%3Fb", "/app/prompts/"+id+"%20", promptsPath+"/"+id+`\text`, promptsPath+"/"+id+"%5Ctext"),
 		get("H6", promptsPath+"/%00", promptsPath+"/gr\u00fc\u00df"),
 		get("H7", promptsPath+"/%zz"),
+		get("H7+", "/lf/api/public/v2/prompts/%E4"),
 		// methods
 		[]pair{
 			{"HEAD " + p + me, "", ""},
@@ -86,6 +89,10 @@ func pairs(id, other string) []pair {
 			{"GET " + p + me + "\nRange: bytes=0-1", "", ""},
 			{"GET " + p + me + "\nCookie: a=1\nCookie: b=2", "", ""},
 			{"GET " + p + me + "\nUser-Agent: a\nUser-Agent: b", "", ""},
+			{"GET " + p + me + "\nX-Azure-ClientIP: 203.0.113.7", "", ""},
+			{"GET " + p + me + "\nTrue-Client-Ip: 203.0.113.7", "", ""},
+			{"GET " + p + me + "\nX-Cluster-Client-Ip: 203.0.113.7", "", ""},
+			{"GET " + p + me + "\nX-Forwarded-Port: 443", "", ""},
 			{"GET " + p + me + "\nX-Forwarded-For: 203.0.113.7", "", "H10+"},
 			{"GET " + p + me + "\nForwarded: for=203.0.113.7", "", "H10+"},
 			{"GET " + p + me + "\nX-Forwarded-Host: elsewhere.example", "", "H10+"},
@@ -162,7 +169,7 @@ func TestSameBehindTheHost(t *testing.T) {
 // returns the rows of the differences.
 func differencesBehind(t *testing.T, older bool, documented []string) []string {
 	t.Helper()
-	h := onAzurite(t, older)
+	h := onAzurite(t, functiontest.Options{Older: older})
 	ann := as(t, h, "ann")
 	at := ann.made(2)
 	ann.did("PUT", at+"/labels/new", `{"version":1}`)

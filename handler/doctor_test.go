@@ -92,7 +92,7 @@ func TestDoctorOfAnAccount(t *testing.T) {
 	one(t, examined(t, "--app", none), "Queues", "does not exist", "QUEUE_PREFIX")
 	t.Setenv("QUEUE_PREFIX", "doctor-")
 	t.Setenv("CONTAINER_PREFIX", "another-")
-	one(t, examined(t, "--app", none), "Containers", "does not exist", "PREFIX")
+	one(t, examined(t, "--app", none), "Containers", "does not exist", "azd provision")
 	t.Setenv("CONTAINER_PREFIX", "doctor-")
 	t.Setenv("AzureWebJobsStorage", azuriteWithoutBlobs(storage))
 	one(t, examined(t, "--app", none), "Containers", "refused", "firewall")
@@ -112,12 +112,33 @@ func TestDoctorOfAnAccount(t *testing.T) {
 	require.Contains(t, examined(t, "--app", none)["Settings"].Value, "AUTH_MODE")
 	t.Setenv("AUTH_MODE", "easyauth")
 
+	t.Setenv("AzureWebJobsStorage", "")
+	for _, kind := range []string{"table", "queue", "blob"} {
+		t.Setenv("AzureWebJobsStorage__"+kind+"ServiceUri", "https://127.0.0.1:9")
+	}
+	identities := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusBadRequest)
+		_, _ = io.WriteString(w, `{"statusCode":400,"message":"there is no such identity"}`)
+	}))
+	defer identities.Close()
+	t.Setenv("IDENTITY_ENDPOINT", identities.URL)
+	t.Setenv("IDENTITY_HEADER", "x")
+	t.Setenv("AzureWebJobsStorage__credential", "managedidentity")
+	for _, kind := range []string{"Tables", "Queues", "Containers"} {
+		alert := examined(t, "--app", none)[kind]
+		require.Contains(t, alert.Value, "no token of an identity: ")
+		require.Contains(t, alert.Value, "there is no such identity")
+		require.NotContains(t, alert.Value, "\n")
+		require.Contains(t, alert.Alert, "az login")
+	}
+	t.Setenv("AzureWebJobsStorage", storage)
+
 	_, rest, _ := strings.Cut(storage, "AccountKey=")
 	key, _, _ := strings.Cut(rest, ";")
 	t.Setenv("AzureWebJobsStorage", strings.ReplaceAll(storage, key, "bm90IHRoZSBrZXk="))
 	alerts = examined(t, "--app", none)
 	require.Contains(t, alerts["Tables"].Value, "403")
-	require.Contains(t, alerts["Tables"].Alert, "Storage Table Data Contributor")
+	require.Contains(t, alerts["Tables"].Alert, "a key that is valid")
 
 	t.Setenv("AzureWebJobsStorage", "AccountName=x")
 	require.Contains(t, examined(t, "--app", none)["Store"].Alert, "AzureWebJobsStorage")
@@ -277,6 +298,16 @@ func TestDoctorOfADeployment(t *testing.T) {
 	}
 	require.Empty(t, look(answers(nil)))
 	one(t, look(answers(func(w http.ResponseWriter, _ *http.Request) bool { w.WriteHeader(500); return true })), "Service", "500", "host's log")
+	one(t, look(answers(func(w http.ResponseWriter, _ *http.Request) bool { w.WriteHeader(404); return true })), "Service", "does not know its function", "Deploy the folders")
+	one(t, look(answers(func(w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path == service().Ready {
+			w.WriteHeader(503)
+			_, _ = io.WriteString(w, `{"code":"UNAVAILABLE","detail":"the storage does not answer at the moment; try again"}`)
+			return true
+		}
+		return false
+	})), "Store of the service", "does not answer", "has its roles on the account")
+	one(t, look(answers(func(w http.ResponseWriter, _ *http.Request) bool { w.WriteHeader(403); return true })), "Service", "403", "stopped")
 	one(t, look(answers(func(w http.ResponseWriter, _ *http.Request) bool {
 		_, _ = io.WriteString(w, "<html>Your app is up and running</html>")
 		return true
@@ -296,11 +327,11 @@ func TestDoctorOfADeployment(t *testing.T) {
 		w.WriteHeader(500)
 		return true
 	})), "an old host is none that can be mended")
-	for _, wrong := range []time.Duration{-10 * time.Minute, 10 * time.Minute} {
+	for wrong, side := range map[time.Duration]string{-10 * time.Minute: "behind the clock of this machine", 10 * time.Minute: "ahead of the clock of this machine"} {
 		one(t, look(answers(func(w http.ResponseWriter, _ *http.Request) bool {
 			w.Header().Set("Date", time.Now().Add(wrong).UTC().Format(http.TimeFormat))
 			return false
-		})), "Clock of the service", "from the clock of this machine", "NTP")
+		})), "Clock of the service", side, "NTP")
 	}
 	server := httptest.NewServer(answers(nil))
 	server.Close()
@@ -353,8 +384,12 @@ func TestDoctorUnderTheHost(t *testing.T) {
 			require.Contains(t, said["Host"].Value, mode)
 			require.Contains(t, said["Address of a caller"].Value, "127.0.0.1, from ")
 			require.Empty(t, said["Address of a caller"].Alert)
+			require.Equal(t, command.Fact{Name: "Routes", Value: "the host knows all 20 functions that answer requests"}, said["Routes"])
 		})
 	}
+	// A function that the host did not load is none of its own.
+	lost := behindHost(t, functiontest.Options{}, "AzureWebJobsStorage="+nowhere, "AzureWebJobs.prompts.Disabled=true", "AzureWebJobs.import.Disabled=true")
+	require.Contains(t, examined(t, "--app", t.TempDir(), "--url", lost.URL())["Routes"].Value, "the host does not know import, prompts")
 	// Without the front end the caller alone writes Client-IP.
 	h := behindHost(t, functiontest.Options{}, "AzureWebJobsStorage="+nowhere, "WEBSITE_SITE_NAME=prompthub")
 	_, out, _ := handler(t, "doctor", "--app", t.TempDir(), "--url", h.URL())

@@ -21,7 +21,7 @@ var firstOfMonth = regexp.MustCompile(`^\d{4}-(0[1-9]|1[0-2])-01$`)
 // say, and settings with which the program would not start.
 func (h hook) check(ctx context.Context) error {
 	values, err := h.values()
-	if err != nil {
+	if err := errors.Join(append([]error{err}, h.misused(values)...)...); err != nil {
 		return err
 	}
 	more, err := h.moreSettings()
@@ -82,7 +82,7 @@ func (h hook) values() (map[string]string, error) {
 			problems = append(problems, fmt.Errorf("%s: %s", from[1], why))
 		}
 	}
-	return values, errors.Join(append(problems, h.misused(values)...)...)
+	return values, errors.Join(problems...)
 }
 
 // misfit says why azd or Bicep would not take a value for a parameter.

@@ -415,6 +415,31 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// TestVariablesOfSiblings: the hook of an application in apps refuses what does not fit its
+// parameters, and the line of azure.yaml that it is a part of asks the program too.
+func TestVariablesOfSiblings(t *testing.T) {
+	t.Parallel()
+	apps, err := filepath.Glob("../../apps/*/azure.yaml")
+	require.NoError(t, err)
+	require.Len(t, apps, 4)
+	for _, file := range apps {
+		env := map[string]string{"AZURE_ENV_NAME": "dev"}
+		h := hook{root: filepath.Dir(file), lookup: func(k string) (string, bool) { v, ok := env[k]; return v, ok }}
+		require.NoError(t, h.do(t.Context(), []string{"variables"}), file)
+		for name, value := range map[string]string{
+			"INSTANCE_MEMORY_MB": "1024", "MAXIMUM_INSTANCE_COUNT": "0", "LOG_DAILY_GB": "-1", "QUEUE_PREFIX": strings.Repeat("q", 31), "ALERT_EMAIL": `"a"`,
+		} {
+			env = map[string]string{"AZURE_ENV_NAME": "dev", name: value}
+			require.ErrorContains(t, h.do(t.Context(), []string{"variables"}), name, file)
+		}
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		lines := regexp.MustCompile(`(?m)^      run: go run ../../infra/hook variables && go run ./handler settings FUNCTIONS_CUSTOMHANDLER_PORT=1 QUEUE_PREFIX=\w+-( .+)?$`).FindAllString(string(text), -1)
+		require.Len(t, lines, 2, "%s: for sh and for pwsh", file)
+		require.Equal(t, lines[0], lines[1], file)
+	}
+}
+
 func TestCheckOfSignIn(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t)

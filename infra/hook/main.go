@@ -2,6 +2,7 @@
 //
 //	hook preprovision    checks the variables, asks the program whether it would start with them, and
 //	                     creates the app registration if ENTRA_SIGN_IN=create asks for one
+//	hook variables       checks the variables of an application in apps, in its folder
 //	hook postprovision   tells that registration the address of the application and the identity
 //	                     that it signs in with
 //	hook postdeploy      waits until the application answers, and its storage
@@ -62,6 +63,9 @@ func (h hook) do(ctx context.Context, args []string) error {
 			return err // a user who brings a registration, or needs none, has nothing to create
 		}
 		return h.register(ctx)
+	case "variables":
+		_, err := h.values()
+		return err
 	case "postprovision":
 		if !create {
 			return nil
@@ -75,7 +79,7 @@ func (h hook) do(ctx context.Context, args []string) error {
 		}
 		return h.remove(ctx)
 	}
-	return errors.New("usage: hook preprovision | postprovision | postdeploy | postdown")
+	return errors.New("usage: hook preprovision | variables | postprovision | postdeploy | postdown")
 }
 
 // execute runs a command and returns what it printed. What it complained of is part of the error.

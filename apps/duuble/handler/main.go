@@ -141,7 +141,7 @@ func program() command.Program {
 	s := service()
 	return command.Program{
 		Service: s, Commands: slices.Concat([]command.Command{s.Local()}, s.KeepingCommands(), []command.Command{
-			settleCommand(), purgeCommand(), eraseCommand(), promoteCommand(), rekeyCommand(), s.StatusCommand(), s.Doctor(), s.HealthCheck(), s.Version(),
+			settleCommand(), purgeCommand(), eraseCommand(), promoteCommand(), rekeyCommand(), s.StatusCommand(), s.Doctor(), s.CheckSettings(), s.HealthCheck(), s.Version(),
 		}),
 		Intro: "Duuble: posts with an opinion slider, and votes that cannot be read back.\n\nUsage:\n  %[1]s COMMAND [flags]\n\nCommands:\n",
 	}

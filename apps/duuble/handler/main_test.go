@@ -323,6 +323,51 @@ func TestSettings(t *testing.T) {
 	}
 }
 
+// TestSettingsBeforeADeployment: the line of azure.yaml takes the variables of the README, and refuses
+// those with which every answer would be 503, before anything is made.
+func TestSettingsBeforeADeployment(t *testing.T) {
+	text, err := os.ReadFile("../azure.yaml")
+	require.NoError(t, err)
+	_, line, ok := strings.Cut(string(text), "go run ./handler ")
+	require.True(t, ok)
+	line, _, _ = strings.Cut(line, "\n")
+	require.Contains(t, string(text), "secrets: { SECRET_KEYS: SECRET_KEYS, VOTE_KEYS: VOTE_KEYS }")
+	asks := func(code int) string { return does(t, code, strings.Fields(line)...) }
+	for _, arg := range strings.Fields(line)[1:] { // the command sets them
+		name, _, _ := strings.Cut(arg, "=")
+		t.Setenv(name, "")
+	}
+	require.Contains(t, asks(command.Failed), "SMS_SENDER is not right", "without ACS_FROM")
+	t.Setenv("ACS_FROM", "+34600000000")
+	require.Contains(t, asks(command.Failed), "SECRET_KEYS is not set")
+	for i, name := range []string{"SECRET_KEYS", "VOTE_KEYS"} {
+		t.Setenv(name, base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{byte(i + 1)}, 32)))
+	}
+	require.Contains(t, asks(command.OK), "The settings are taken.")
+	t.Setenv("ADMIN_PHONES", "600000001")
+	require.Contains(t, asks(command.Failed), "ADMIN_PHONES")
+	t.Setenv("ADMIN_PHONES", "")
+	t.Setenv("SECRET_KEYS", "c2hvcnQ=")
+	require.Contains(t, asks(command.Failed), "SECRET_KEYS")
+	require.Contains(t, does(t, command.Usage, "settings", "AUTH_MODE"), "NAME=VALUE")
+}
+
+// TestDoctor: all that a deployment makes is looked for, and no keys are made for data that has some
+// elsewhere.
+func TestDoctor(t *testing.T) {
+	run := func(ctx context.Context, args []string, in io.Reader, out io.Writer) int {
+		return program().Run(ctx, args, command.Streams{In: in, Out: out, Err: out})
+	}
+	key := base64.StdEncoding.EncodeToString(make([]byte, 32))
+	apptest.Examined(t, run, "SMS_SENDER=printed", "SECRET_KEYS="+key, "VOTE_KEYS="+key)
+	t.Setenv("VOTE_KEYS", "")
+	t.Chdir(t.TempDir())
+	out := does(t, command.Failed, "doctor")
+	require.Contains(t, out, "there are no keys: set SECRET_KEYS and VOTE_KEYS")
+	require.Contains(t, out, "NoneUsers", "one fault hides no other")
+	require.NoFileExists(t, ".data/"+keysFile)
+}
+
 // TestUnderTheHost stages the application as a deployment does and runs it under the test host,
 // with a service of the test's own that sends the codes.
 func TestUnderTheHost(t *testing.T) {

@@ -58,6 +58,19 @@ param publicUrl string = ''
 @description('Phone numbers of the people who manage the service, such as +34600000001, several by commas.')
 param adminPhones string = ''
 
+@allowed([512, 2048, 4096])
+@description('Memory of an instance in MB. More memory is more CPU too.')
+param instanceMemoryMB int = 512
+
+@minValue(1)
+@maxValue(1000)
+@description('Most instances of each group of functions.')
+param maximumInstanceCount int = 40
+
+@minValue(0)
+@description('Most gigabytes of logs a day, the brake on their bill; 0: no limit. What comes after it is lost until the next day.')
+param logDailyGb int = 1
+
 // The names are those of the code: a test holds the lists against each other.
 var tableNames = [
   'Users'
@@ -86,7 +99,7 @@ var settingsOfItsOwn = {
   SECRET_KEYS: '@Microsoft.KeyVault(VaultName=${vault.outputs.name};SecretName=secret-keys)'
   VOTE_KEYS: '@Microsoft.KeyVault(VaultName=${vault.outputs.name};SecretName=vote-keys)'
   SMS_SENDER: 'acs'
-  ACS_ENDPOINT: empty(communicationDataLocation) ? acsEndpoint : communication!.outputs.endpoint
+  ACS_ENDPOINT: !empty(communicationDataLocation) ? communication!.outputs.endpoint : !empty(acsEndpoint) ? acsEndpoint : fail('set COMMUNICATION_DATA_LOCATION or ACS_ENDPOINT: nothing sends codes')
   ACS_FROM: acsFrom
   OTP_LASTS: '5m'
   CONTAINER_PREFIX: containerPrefix
@@ -123,7 +136,7 @@ module monitoring '../../../infra/modules/monitoring.bicep' = {
     location: location
     tags: resourceTags
     token: token
-    dailyGb: 1
+    dailyGb: logDailyGb
   }
 }
 
@@ -204,8 +217,8 @@ module app '../../../infra/modules/app.bicep' = {
     insightsName: monitoring.outputs.insightsName
     logsName: monitoring.outputs.logsName
     subnetId: ''
-    instanceMemoryMB: 512
-    maximumInstanceCount: 40
+    instanceMemoryMB: instanceMemoryMB
+    maximumInstanceCount: maximumInstanceCount
     alwaysReadyInstances: 0
     entraClientId: ''
     jwtIssuer: ''

@@ -31,7 +31,7 @@ func program() command.Program {
 		},
 	}
 	return command.Program{
-		Service: s, Commands: []command.Command{s.Local(), s.Doctor(), s.HealthCheck(), s.Version()},
+		Service: s, Commands: []command.Command{s.Local(), s.Doctor(), s.CheckSettings(), s.HealthCheck(), s.Version()},
 		Intro: "Example, the smallest application.\n\nUsage:\n  %[1]s COMMAND [flags]\n\nCommands:\n",
 	}
 }
@@ -48,6 +48,6 @@ func read() (command.Settings, command.Build, error) {
 		doors := func(s command.Serving) http.Handler {
 			return general.Clients(httpjson.Observer{Log: log, Now: time.Now, Telemetry: t}.Observe(httpjson.Secure(httpjson.Single(b.Routes(s.Identify)))))
 		}
-		return command.App{Create: b.Create, Triggers: b.Triggers(), Doors: doors, Wait: func() {}}
+		return command.App{Create: b.Create, Triggers: b.Triggers(), Doors: doors, Wait: func() {}, Tables: s.All()}
 	}, err
 }

@@ -63,6 +63,13 @@ func TestLocal(t *testing.T) {
 	require.FileExists(t, filepath.Join(data, "example.db"))
 }
 
+// TestDoctor: all that a deployment makes is looked for.
+func TestDoctor(t *testing.T) {
+	apptest.Examined(t, func(ctx context.Context, args []string, in io.Reader, out io.Writer) int {
+		return program().Run(ctx, args, command.Streams{In: in, Out: out, Err: out})
+	}, "AUTH_MODE=easyauth", "WEBSITE_AUTH_ENABLED=true")
+}
+
 // TestUnderTheHost stages the application as a deployment does and runs it under the test host.
 func TestUnderTheHost(t *testing.T) {
 	h := apptest.UnderTheHost(t, folder, "AUTH_MODE=dev", "TABLE_PREFIX=Example", "QUEUE_PREFIX=example-")

@@ -10,8 +10,9 @@ param environmentName string
 @description('Region of everything.')
 param location string
 
+@minLength(1)
 @description('Client id of the app registration that callers sign in with.')
-param entraClientId string = ''
+param entraClientId string
 
 @description('Goes before the name of every table.')
 param tablePrefix string = 'Example'
@@ -23,6 +24,26 @@ param queuePrefix string = 'example-'
 
 @description('Who hears of alerts; empty: they are only in the portal.')
 param alertEmail string = ''
+
+@description('Object id of who deploys, for the rights that the doctor needs. azd sets it; empty: no one gets them.')
+param principalId string = ''
+
+@allowed(['User', 'Group', 'ServicePrincipal'])
+@description('What principalId is.')
+param principalType string = 'User'
+
+@allowed([512, 2048, 4096])
+@description('Memory of an instance in MB. More memory is more CPU too.')
+param instanceMemoryMB int = 512
+
+@minValue(1)
+@maxValue(1000)
+@description('Most instances of each group of functions.')
+param maximumInstanceCount int = 40
+
+@minValue(0)
+@description('Most gigabytes of logs a day, the brake on their bill; 0: no limit. What comes after it is lost until the next day.')
+param logDailyGb int = 1
 
 // The names are those of the code: a test holds the lists against each other.
 var tableNames = [
@@ -53,7 +74,7 @@ module monitoring '../../../infra/modules/monitoring.bicep' = {
     location: location
     tags: resourceTags
     token: token
-    dailyGb: 1
+    dailyGb: logDailyGb
   }
 }
 
@@ -83,8 +104,8 @@ module access '../../../infra/modules/access.bicep' = {
     token: token
     storageName: storage.outputs.name
     insightsName: monitoring.outputs.insightsName
-    principalId: ''
-    principalType: 'User'
+    principalId: principalId
+    principalType: principalType
   }
 }
 
@@ -101,8 +122,8 @@ module app '../../../infra/modules/app.bicep' = {
     insightsName: monitoring.outputs.insightsName
     logsName: monitoring.outputs.logsName
     subnetId: ''
-    instanceMemoryMB: 512
-    maximumInstanceCount: 40
+    instanceMemoryMB: instanceMemoryMB
+    maximumInstanceCount: maximumInstanceCount
     alwaysReadyInstances: 0
     entraClientId: entraClientId
     jwtIssuer: ''

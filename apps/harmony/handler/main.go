@@ -106,7 +106,7 @@ func service() command.Service {
 func program() command.Program {
 	s := service()
 	return command.Program{
-		Service: s, Commands: slices.Concat([]command.Command{s.Local()}, s.KeepingCommands(), []command.Command{role(), reset(), s.StatusCommand(), s.Doctor(), s.HealthCheck(), s.Version()}),
+		Service: s, Commands: slices.Concat([]command.Command{s.Local()}, s.KeepingCommands(), []command.Command{role(), reset(), s.StatusCommand(), s.Doctor(), s.CheckSettings(), s.HealthCheck(), s.Version()}),
 		Intro: "AloeVera Harmony Meet: the fans of one band find one another.\n\nUsage:\n  %[1]s COMMAND [flags]\n\nCommands:\n",
 	}
 }
@@ -150,7 +150,7 @@ func read() (command.Settings, command.Build, error) {
 		}
 		return command.App{
 			Create: create, Triggers: append(r.triggers(), jobs...), Wait: following.Wait,
-			Contents: contents(s), Repair: r.repair, Verify: verify, Settles: settles, Tables: s.all(), Asked: r.asked(),
+			Contents: contents(s), Repair: r.repair, Verify: verify, Settles: settles, Tables: s.all(), Asked: r.asked(), Containers: []string{s.ContainerPrefix + meet.ContainerRemoved},
 			Doors: func(command.Serving) http.Handler {
 				return general.Clients(doors(general, r, log, t))
 			},

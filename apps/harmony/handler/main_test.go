@@ -113,6 +113,13 @@ func TestLocal(t *testing.T) {
 	does(t, command.Usage, "verify", "now", "--data", data)
 }
 
+// TestDoctor: all that a deployment makes is looked for.
+func TestDoctor(t *testing.T) {
+	apptest.Examined(t, func(ctx context.Context, args []string, in io.Reader, out io.Writer) int {
+		return program().Run(ctx, args, command.Streams{In: in, Out: out, Err: out})
+	})
+}
+
 // TestUnderTheHost stages the application as a deployment does and runs it under the test host.
 func TestUnderTheHost(t *testing.T) {
 	h := apptest.UnderTheHost(t, folder, "TABLE_PREFIX=Harmony", "QUEUE_PREFIX=harmony-", "CONTAINER_PREFIX=harmony-")

@@ -31,6 +31,19 @@ param containerPrefix string = 'harmony-'
 @description('Who hears of alerts; empty: they are only in the portal.')
 param alertEmail string = ''
 
+@allowed([2048, 4096])
+@description('Memory of an instance in MB: two pictures that are decoded take up to 400 MB, eight hashes of passwords 152 MB.')
+param instanceMemoryMB int = 2048
+
+@minValue(1)
+@maxValue(1000)
+@description('Most instances of each group of functions.')
+param maximumInstanceCount int = 40
+
+@minValue(0)
+@description('Most gigabytes of logs a day, the brake on their bill; 0: no limit. What comes after it is lost until the next day.')
+param logDailyGb int = 1
+
 // The names are those of the code: a test holds the lists against each other.
 var tableNames = [
   'Users'
@@ -101,7 +114,7 @@ module monitoring '../../../infra/modules/monitoring.bicep' = {
     location: location
     tags: resourceTags
     token: token
-    dailyGb: 1
+    dailyGb: logDailyGb
   }
 }
 
@@ -153,8 +166,8 @@ module app '../../../infra/modules/app.bicep' = {
     insightsName: monitoring.outputs.insightsName
     logsName: monitoring.outputs.logsName
     subnetId: ''
-    instanceMemoryMB: 2048 // two pictures that are decoded take up to 400 MB, eight hashes of passwords 152 MB
-    maximumInstanceCount: 40
+    instanceMemoryMB: instanceMemoryMB
+    maximumInstanceCount: maximumInstanceCount
     alwaysReadyInstances: 0
     entraClientId: ''
     jwtIssuer: ''

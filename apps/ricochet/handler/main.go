@@ -48,7 +48,7 @@ func program() command.Program {
 		Try: func(_ command.Settings, url string) string { return "Play:\n  " + url + web.Prefix + "\n" },
 	}
 	return command.Program{
-		Service: s, Commands: slices.Concat([]command.Command{s.Local()}, s.KeepingCommands(), []command.Command{s.StatusCommand(), s.Doctor(), s.HealthCheck(), s.Version()}),
+		Service: s, Commands: slices.Concat([]command.Command{s.Local()}, s.KeepingCommands(), []command.Command{s.StatusCommand(), s.Doctor(), s.CheckSettings(), s.HealthCheck(), s.Version()}),
 		Intro: "Async Ricochet Robots: a board, a goal, and until the end of the round to find the shortest way.\n\nUsage:\n  %[1]s COMMAND [flags]\n\nCommands:\n",
 	}
 }

@@ -193,6 +193,13 @@ func does(t *testing.T, code int, args ...string) string {
 	return out.String()
 }
 
+// TestDoctor: all that a deployment makes is looked for.
+func TestDoctor(t *testing.T) {
+	apptest.Examined(t, func(ctx context.Context, args []string, in io.Reader, out io.Writer) int {
+		return program().Run(ctx, args, command.Streams{In: in, Out: out, Err: out})
+	})
+}
+
 // TestUnderTheHost stages the application as a deployment does and runs it under the test host.
 func TestUnderTheHost(t *testing.T) {
 	h := apptest.UnderTheHost(t, folder, "TABLE_PREFIX=Ricochet", "QUEUE_PREFIX=ricochet-")

@@ -31,6 +31,19 @@ param alertEmail string = ''
 @description('Goes before the name of the container of backups.')
 param containerPrefix string = 'ricochet-'
 
+@allowed([2048, 4096])
+@description('Memory of an instance in MB: one search for a shortest solution takes up to 210 MB.')
+param instanceMemoryMB int = 2048
+
+@minValue(1)
+@maxValue(1000)
+@description('Most instances of each group of functions.')
+param maximumInstanceCount int = 40
+
+@minValue(0)
+@description('Most gigabytes of logs a day, the brake on their bill; 0: no limit. What comes after it is lost until the next day.')
+param logDailyGb int = 1
+
 // The names are those of the code: a test holds the lists against each other.
 var tableNames = [
   'Games'
@@ -69,7 +82,7 @@ module monitoring '../../../infra/modules/monitoring.bicep' = {
     location: location
     tags: resourceTags
     token: token
-    dailyGb: 1
+    dailyGb: logDailyGb
   }
 }
 
@@ -121,8 +134,8 @@ module app '../../../infra/modules/app.bicep' = {
     insightsName: monitoring.outputs.insightsName
     logsName: monitoring.outputs.logsName
     subnetId: ''
-    instanceMemoryMB: 2048 // one search for a shortest solution takes up to 210 MB
-    maximumInstanceCount: 40
+    instanceMemoryMB: instanceMemoryMB
+    maximumInstanceCount: maximumInstanceCount
     alwaysReadyInstances: 0
     entraClientId: ''
     jwtIssuer: ''

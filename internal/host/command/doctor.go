@@ -14,8 +14,10 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -146,11 +148,13 @@ func (s Service) examineStore(ctx context.Context, set Settings, build Build, da
 	if err != nil {
 		return []Fact{wrong("Store", err, "Name the storage account in AzureWebJobsStorage, or by AzureWebJobsStorage__accountName and an identity.")}
 	}
+	st.Existing = true // so that nothing is made
 	a := build(set, st, slog.New(slog.DiscardHandler), nil)
+	var facts []Fact
 	if a.Refused != nil {
-		return []Fact{wrong("Application", a.Refused, "Set what is missing, as the README of the application says.")}
+		facts = append(facts, wrong("Application", a.Refused, "Set what is missing, as the README of the application says."))
 	}
-	facts := append([]Fact{{Name: "Data is in", Value: st.Where}}, examineClock(ctx, "Clock of the account", st.Endpoint)...)
+	facts = append(facts, examineClock(ctx, "Clock of the account", st.Endpoint)...)
 	facts = append(facts, examineEach(ctx, "Tables", a.Tables, func(ctx context.Context, name string) error {
 		_, err := st.Tables.List(ctx, name, table.Range{}, 1, "")
 		if err != nil {
@@ -189,7 +193,7 @@ func (s Service) examineStore(ctx context.Context, set Settings, build Build, da
 		}))
 	}
 	if slices.ContainsFunc(facts, Fact.ill) {
-		return facts
+		return append([]Fact{{Name: "Data is in", Value: st.Where}}, facts...)
 	}
 	r := running{service: s, app: a, store: st}
 	status, err := r.status(ctx, false)
@@ -217,7 +221,7 @@ func examineEach(ctx context.Context, kind string, names []string, look func(con
 		if bad = append(bad, name); first == nil {
 			first = err
 		}
-		if unreachable(err) {
+		if unreachable(err) || errors.As(err, new(*azure.NoTokenError)) {
 			break // nor are the others to be had
 		}
 	}
@@ -236,10 +240,16 @@ func unreachable(err error) bool {
 // advice returns what to do about an error of a storage account.
 func advice(err error) string {
 	switch {
+	case errors.As(err, new(*azure.NoTokenError)):
+		return "Sign in with az login, or name the identity in AzureWebJobsStorage__credential and __clientId where the program runs as a function app, and look whether the function app has it."
+	case azure.Unentered(err):
+		return "Look whether the firewall of the account lets this network in, and whether who asks is of its tenant, or has a key that is valid."
 	case azure.Forbidden(err):
-		return "Give the identity of the service the roles Storage Table Data Contributor, Storage Queue Data Contributor and Storage Blob Data Contributor on the account; a new role takes some minutes. With a connection string: take a key that is valid."
-	case errors.As(err, new(table.NoTableError)), errors.Is(err, queue.ErrNoQueue), errors.Is(err, blob.ErrNoContainer):
-		return "The service makes it when it starts: restart it, and read in its log why it cannot. Look also whether TABLE_PREFIX, QUEUE_PREFIX and CONTAINER_PREFIX are those of the service."
+		return "Give who asks, which is you here and the function app's identity there, the roles Storage Table Data Contributor, Storage Queue Data Contributor and Storage Blob Data Contributor on the account; a new role takes some minutes."
+	case errors.Is(err, blob.ErrNoContainer):
+		return "The deployment makes it, and some the service when it starts: run azd provision, restart the service, and read in its log why it cannot. Look also whether CONTAINER_PREFIX is that of the service."
+	case errors.As(err, new(table.NoTableError)), errors.Is(err, queue.ErrNoQueue):
+		return "The service makes it when it starts: restart it, and read in its log why it cannot. Look also whether TABLE_PREFIX and QUEUE_PREFIX are those of the service."
 	case unreachable(err):
 		return "Look whether the account's name is right, and whether its firewall lets this network in."
 	}
@@ -264,15 +274,16 @@ func (a fetched) clock(name string) []Fact {
 	}
 	f := Fact{Name: name, Value: "agrees with the clock of this machine"}
 	var apart time.Duration
+	side := "behind"
 	switch {
 	case at.Add(time.Second).Before(a.began):
 		apart = a.began.Sub(at)
 	case at.After(a.ended):
-		apart = at.Sub(a.ended)
+		apart, side = at.Sub(a.ended), "ahead of"
 	}
 	if apart > maxSkew {
-		f.Value = fmt.Sprintf("is %s from the clock of this machine", apart.Round(time.Second))
-		f.Alert = fmt.Sprintf("Set the clock of this machine by NTP: clocks may differ by %s, and the account refuses requests of one that is a quarter of an hour wrong.", maxSkew)
+		f.Value = fmt.Sprintf("is %s %s the clock of this machine", apart.Round(time.Second), side)
+		f.Alert = fmt.Sprintf("Set the one that is wrong, most likely that of this machine, by NTP: clocks may differ by %s, and the account refuses requests of one that is a quarter of an hour wrong.", maxSkew)
 	}
 	return []Fact{f}
 }
@@ -395,10 +406,18 @@ func (s Service) examineService(ctx context.Context, url string) (facts []Fact, 
 		Version string `json:"version"`
 	}
 	if answer.status != http.StatusOK || json.Unmarshal(answer.body, &health) != nil {
-		return append(facts, Fact{
+		f := Fact{
 			Name: name, Value: fmt.Sprintf("GET %s was answered %d", s.Health, answer.status),
 			Alert: "The host runs no handler, or another application: read the host's log, and look whether the release is of this machine's kind (linux, amd64).",
-		}), true
+		}
+		switch {
+		case answer.status == http.StatusNotFound && len(answer.body) == 0:
+			f.Value = fmt.Sprintf("GET %s was answered a bare 404 by a host that does not know its function", s.Health)
+			f.Alert = "Deploy the folders of functions of the release that runs, and read in the host's log why it did not load them."
+		case answer.status == http.StatusForbidden:
+			f.Alert = "The function app is stopped, or its address rules (ALLOWED_IP_RANGES) keep this machine out: start it, or ask from another network."
+		}
+		return append(facts, f), true
 	}
 	own, _ := Built()
 	f := Fact{Name: name, Value: "answers, version " + health.Version}
@@ -412,12 +431,75 @@ func (s Service) examineService(ctx context.Context, url string) (facts []Fact, 
 		return append(facts, wrong("Store of the service", err, askOnce)), true
 	case answer.status != http.StatusOK:
 		passes = !strings.HasPrefix(answer.problem(), string(httpjson.NotConfigured))
-		facts = append(facts, Fact{Name: "Store of the service", Value: answer.problem(), Alert: "Mend what it says: the service answers nothing else until then. Run doctor with its settings to see more."})
+		f := Fact{Name: "Store of the service", Value: answer.problem(), Alert: "Mend what it says: the service answers nothing else until then. Run doctor with its settings to see more."}
+		if passes {
+			f.Alert = "Look whether the identity of the function app has its roles on the account, and whether the account lets it in; the log of the service has what the account answers. Run doctor with its settings to see more."
+		}
+		facts = append(facts, f)
 	default:
 		facts = append(facts, Fact{Name: "Store of the service", Value: "answers"})
 	}
 	more, err := s.examineHost(ctx, url)
-	return append(facts, more...), passes || err != nil
+	facts = append(facts, more...)
+	if err == nil {
+		more, err = s.examineRoutes(ctx, url)
+		facts = append(facts, more...)
+	}
+	return facts, passes || err != nil
+}
+
+// filled are the parts of a route that a request fills.
+var filled = regexp.MustCompile(`\{[^}]*\}`)
+
+// examineRoutes asks for something at the route of each function of the release that answers
+// requests: the host answers by itself for those that it does not know. It asks without an identity
+// for things that do not exist, so nothing is changed.
+func (s Service) examineRoutes(ctx context.Context, url string) ([]Fact, error) {
+	if s.Release == nil {
+		return nil, nil
+	}
+	const name = "Routes"
+	files, err := fs.Glob(s.Release, "functions/*/function.json")
+	if err != nil {
+		return nil, err
+	}
+	var unknown []string
+	asked := 0
+	for _, file := range files {
+		var f struct {
+			Bindings []struct {
+				Type    string   `json:"type"`
+				Route   string   `json:"route"`
+				Methods []string `json:"methods"`
+			} `json:"bindings"`
+		}
+		text, err := fs.ReadFile(s.Release, file)
+		if err := errors.Join(err, json.Unmarshal(text, &f)); err != nil {
+			return []Fact{wrong(name, err, "Build the program anew.")}, nil
+		}
+		for _, b := range f.Bindings {
+			if b.Type != "httpTrigger" || strings.HasPrefix(b.Route, "{") {
+				continue // the host has a page of its own at the root
+			}
+			method := http.MethodGet
+			if !slices.Contains(b.Methods, "get") {
+				method = http.MethodPost
+			}
+			answer, err := fetch(ctx, method, url+"/"+filled.ReplaceAllString(b.Route, "doctor"), nil, nil)
+			if err != nil {
+				return []Fact{wrong(name, err, askOnce)}, err
+			}
+			if asked++; answer.status == http.StatusNotFound && len(answer.body) == 0 {
+				unknown = append(unknown, path.Base(path.Dir(file)))
+			}
+		}
+	}
+	f := Fact{Name: name, Value: fmt.Sprintf("the host knows all %d functions that answer requests", asked)}
+	if len(unknown) > 0 {
+		f.Value = "the host does not know " + strings.Join(unknown, ", ")
+		f.Alert = "Deploy the folders of functions of the release that runs, and read in the host's log why it did not load them."
+	}
+	return []Fact{f}, nil
 }
 
 // askOnce is what to do when an answer is missing among others that came.

@@ -22,9 +22,6 @@ import (
 // are 64 MiB. The host reads an answer at once, so none stays after its request.
 const heldUpTo = 256 << 10
 
-// cutText tells the client that its answer has no end.
-const cutText = "the request took too long or failed in the middle, and may have changed something; look before you send it again"
-
 // AnswerWithin is how long an answer may take under the host. It is less than functionTimeout in
 // host.json, after which the host kills the process with everything that runs in it, and more than
 // the longest job takes.
@@ -184,8 +181,6 @@ func (h *held) end(whole bool) {
 	case h.begun:
 		panic(http.ErrAbortHandler)
 	default:
-		p := httpjson.NewProblem(context.Background(), http.StatusInternalServerError, cutText)
-		p.Code = httpjson.Unfinished
-		httpjson.WriteProblem(h.to, p)
+		httpjson.WriteProblem(h.to, httpjson.Cut(context.Background()))
 	}
 }

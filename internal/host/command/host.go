@@ -53,7 +53,7 @@ func (s Service) serveHost(ctx context.Context, std Streams) error {
 	// The triggers come before all routes, as their endpoints must not be reached by another spelling
 	// of a path. The watchdog is inside of hold, whose answers do not mean that something was
 	// finished.
-	err = serve(ctx, l, hold(log, AnswerWithin, dog.watch(function.Handler(a.Triggers, addr, log, s.asSent(set, doors)))), log)
+	err = serve(ctx, l, hold(log, AnswerWithin, dog.watch(function.Handler(a.Triggers, addr, log, s.asSent(set, log, doors)))), log)
 	if ctx.Err() == nil {
 		return err
 	}
@@ -64,8 +64,9 @@ func (s Service) serveHost(ctx context.Context, std Streams) error {
 }
 
 // asSent serves doors to the requests of clients as they were sent.
-func (s Service) asSent(set Settings, doors http.Handler) http.Handler {
+func (s Service) asSent(set Settings, log *slog.Logger, doors http.Handler) http.Handler {
 	onPlatform := set.Site != ""
+	doors = SentAgain(s.begunChanges(), log, doors)
 	return function.AsSent(onPlatform, s.withFront(s.tellArrived(onPlatform, set.Proxies, doors)))
 }
 

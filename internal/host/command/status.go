@@ -112,7 +112,10 @@ func (s Status) Facts(now time.Time) []Fact {
 	if !s.Started.IsZero() {
 		facts = append(facts, Fact{Name: "Running for", Value: span(now.Sub(s.Started))})
 	}
-	facts = append(facts, Fact{Name: "Version of the rows", Value: fmt.Sprint(s.RowsVersion)}, Fact{Name: "Data is in", Value: s.Store})
+	if s.RowsVersion > 0 {
+		facts = append(facts, Fact{Name: "Version of the rows", Value: fmt.Sprint(s.RowsVersion)})
+	}
+	facts = append(facts, Fact{Name: "Data is in", Value: s.Store})
 	if s.FileBytes > 0 {
 		facts = append(facts, Fact{Name: "File", Value: size(uint64(s.FileBytes))})
 	}

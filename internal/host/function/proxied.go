@@ -14,6 +14,12 @@ func Proxied(r *http.Request) bool {
 	return id != "" && id == r.Header.Get("X-Azure-Functions-Invocationid") && r.Header.Get("X-Forwarded-Host") != ""
 }
 
+// Bare reports whether a request is a change without a body, which the host sends again if it gets no
+// answer.
+func Bare(r *http.Request) bool {
+	return r.ContentLength == 0 && r.Method != http.MethodGet && r.Method != http.MethodHead
+}
+
 // AsSent gives a request that came by the proxying mode what the client sent, as the forwarding
 // mode leaves it: the Host, slashes that were escaped in the path, and the address of the client.
 // Every other request stays as it is.
@@ -38,7 +44,7 @@ func asSent(onPlatform bool, r *http.Request) *http.Request {
 	sent, url := r.WithContext(r.Context()), *r.URL
 	sent.Header, sent.URL = r.Header.Clone(), &url
 	sent.Host = r.Header.Get("X-Forwarded-Host")
-	if r.ContentLength == 0 && r.Method != http.MethodGet && r.Method != http.MethodHead && r.Header.Get("Idempotency-Key") == "" {
+	if Bare(r) && r.Header.Get("Idempotency-Key") == "" {
 		sent.Header.Set("Idempotency-Key", r.Header.Get("X-Ms-Invocation-Id"))
 	}
 	if client := r.Header.Values("Client-Ip"); onPlatform && len(client) == 1 {

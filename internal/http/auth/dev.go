@@ -4,6 +4,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf16"
@@ -27,7 +28,7 @@ const maxDevName = 100 // UTF-16 code units
 // say for whom they forward.
 func Dev() Identify {
 	return func(r *http.Request) (User, error) {
-		if !loopback(r.Host) || !fromHere(r) {
+		if !FromHere(r) {
 			return User{}, fault.New(fault.Unauthenticated, "development sign-in works only on localhost, 127.0.0.1 and [::1]")
 		}
 		names := r.Header.Values(DevUserHeader)
@@ -42,25 +43,42 @@ func Dev() Identify {
 	}
 }
 
-// fromHere reports whether a request was sent from this machine, as far as the programs that passed
-// it on say so. The Functions host in its proxying mode drops Forwarded and replaces
-// X-Forwarded-For and -Host, so other headers that proxies add count too.
-func fromHere(r *http.Request) bool {
-	for _, mark := range []string{"Forwarded", "Via", "X-Forwarded-Port", "X-Forwarded-Server", "X-Arr-Log-Id", "X-Azure-Fdid", "Cf-Ray"} {
-		if len(r.Header.Values(mark)) > 0 {
-			return false
-		}
+// passedOn are headers that only a program which passes requests on adds.
+var passedOn = []string{"Forwarded", "Via", "Cdn-Loop", "X-Arr-Log-Id", "X-Azure-Fdid", "X-Azure-Ref", "Cf-Ray", "X-Amz-Cf-Id", "X-Amzn-Trace-Id", "X-Cloud-Trace-Context"}
+
+// FromHere reports whether a request was sent from this machine to one of its own names, as far as
+// the programs that passed it on say so: a page of a foreign site that has its name resolved to this
+// machine is elsewhere. The Functions host in its proxying mode drops Forwarded and replaces
+// X-Forwarded-For, -Host and -Proto, so all other headers that proxies add count too.
+func FromHere(r *http.Request) bool {
+	if !loopback(r.Host) {
+		return false
 	}
-	for _, forwarded := range []string{"X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip", "X-Client-Ip", "Client-Ip", "X-Original-Host", "X-Original-For"} {
-		for _, list := range r.Header.Values(forwarded) {
-			for host := range strings.SplitSeq(list, ",") {
+	for name, values := range r.Header {
+		if namesClient(name) {
+			for host := range strings.SplitSeq(strings.Join(values, ","), ",") {
 				if !loopback(strings.TrimSpace(host)) {
 					return false
 				}
 			}
+		} else if slices.Contains(passedOn, name) || strings.HasPrefix(name, "X-Forwarded-") && name != "X-Forwarded-Proto" {
+			return false
 		}
 	}
 	return true
+}
+
+// namesClient reports whether a header says where a request came from or was sent to, as
+// X-Forwarded-For, X-Real-Ip, True-Client-Ip and X-Azure-ClientIP do.
+func namesClient(name string) bool {
+	switch name {
+	case "X-Forwarded-For", "X-Forwarded-Host", "X-Original-For", "X-Original-Host":
+		return true
+	}
+	name = strings.ToLower(name)
+	return slices.ContainsFunc([]string{"-ip", "clientip", "socketip", "-address", "-addr"}, func(end string) bool {
+		return strings.HasSuffix(name, end)
+	})
 }
 
 func devName(s string) bool {

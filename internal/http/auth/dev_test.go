@@ -123,6 +123,28 @@ func TestDevFromElsewhere(t *testing.T) {
 		{"X-Forwarded-Host", "localhost:7071", true},
 		{"X-Forwarded-Host", "laptop.lan:7071", false},
 		{"Forwarded", "for=192.168.1.7", false},
+		{"X-Forwarded-Proto", "http", true}, // of the Functions host itself
+		{"X-Forwarded-Port", "443", false},
+		{"X-Forwarded-Ssl", "on", false},
+		{"X-Original-Host", "laptop.lan", false},
+		{"X-Original-For", "192.168.1.7", false},
+		{"Client-IP", "192.168.1.7:4711", false},
+		{"Client-IP", "127.0.0.1:4711", true},
+		{"X-Real-IP", "192.168.1.7", false},
+		{"X-Azure-ClientIP", "192.168.1.7", false},
+		{"X-Azure-ClientIP", "::1", true},
+		{"X-Azure-SocketIP", "192.168.1.7", false},
+		{"True-Client-IP", "192.168.1.7", false},
+		{"X-Cluster-Client-IP", "192.168.1.7", false},
+		{"CF-Connecting-IP", "192.168.1.7", false},
+		{"Fly-Client-IP", "192.168.1.7", false},
+		{"X-Envoy-External-Address", "192.168.1.7", false},
+		{"Remote-Addr", "192.168.1.7", false},
+		{"Via", "1.1 proxy", false},
+		{"X-Azure-Ref", "0abc", false},
+		{"X-Arr-Log-Id", "0abc", false},
+		{"CDN-Loop", "cdn.example", false},
+		{"X-Amzn-Trace-Id", "Root=1", false},
 	} {
 		r := httptest.NewRequest(http.MethodGet, "http://localhost:7071/", nil)
 		r.Header.Set(auth.DevUserHeader, "ann")

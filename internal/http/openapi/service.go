@@ -37,6 +37,11 @@ type Bound struct {
 // place at work, and its answers have no ETag.
 const Waits = "waits"
 
+// Once is the metadata of an operation that makes another thing each time, such as a token that is
+// told once. A host may send it again, over a handler that was killed: then it is not run, and its
+// caller must look. An operation without it does nothing twice.
+const Once = "once"
+
 // A Service is the JSON API of an application. Its actions take a C: a request with what it says
 // about its caller. Begin comes first, then Route for each action, then Finish. Every field is
 // required but those that say what their zero means.
@@ -185,6 +190,10 @@ func (s *Service[C]) admit(ctx huma.Context, who Access, next func(huma.Context)
 	}
 	if user != "" {
 		httpjson.SetUser(r.Context(), s.LogKey(user))
+	}
+	if ctx.Operation().Metadata[Once] != nil && httpjson.IsAgain(r.Context()) {
+		httpjson.WriteProblem(w, httpjson.Cut(r.Context()))
+		return
 	}
 	ctx = huma.WithValue(ctx, callKey{}, call)
 	CheckQuery(ctx, func(ctx huma.Context) {

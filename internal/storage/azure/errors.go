@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
+	"unicode"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
@@ -102,3 +104,21 @@ func Forbidden(err error) bool {
 	var f *failure
 	return errors.As(err, &f) && (f.status == http.StatusForbidden || f.status == http.StatusUnauthorized)
 }
+
+// Unentered reports whether the account refused a caller whose roles it did not look at: one with a
+// wrong key or a token of another tenant, or from a network that its firewall keeps out.
+func Unentered(err error) bool {
+	var f *failure
+	return errors.As(err, &f) && Forbidden(err) && f.code != "AuthorizationPermissionMismatch"
+}
+
+// A NoTokenError is that an identity got no token, so that nothing was sent.
+type NoTokenError struct{ Err error }
+
+// Error returns the text of the identity's library in one line.
+func (e *NoTokenError) Error() string {
+	return "no token of an identity: " + strings.Join(strings.FieldsFunc(strings.ReplaceAll(e.Err.Error(), strings.Repeat("-", 80), ""), unicode.IsSpace), " ")
+}
+
+// Unwrap returns the error of the identity's library.
+func (e *NoTokenError) Unwrap() error { return e.Err }

@@ -37,6 +37,18 @@ func (i *Identity) Token(ctx context.Context, scope string) (string, error) {
 	return token.Token, nil
 }
 
+// named is a credential whose error says that there was no token.
+type named struct{ azcore.TokenCredential }
+
+// GetToken returns a token.
+func (n named) GetToken(ctx context.Context, o policy.TokenRequestOptions) (azcore.AccessToken, error) {
+	token, err := n.TokenCredential.GetToken(ctx, o)
+	if err != nil {
+		err = &NoTokenError{err}
+	}
+	return token, err
+}
+
 // newCredential returns the credential of the identity that Azure gives to the process or, unless
 // managed, the first of the default chain that there is.
 func newCredential(managed bool, clientID string) (azcore.TokenCredential, error) {
@@ -45,7 +57,7 @@ func newCredential(managed bool, clientID string) (azcore.TokenCredential, error
 		if err != nil {
 			return nil, fmt.Errorf("default credential: %w", err)
 		}
-		return cred, nil
+		return named{cred}, nil
 	}
 	var opts azidentity.ManagedIdentityCredentialOptions
 	if clientID != "" {
@@ -55,5 +67,5 @@ func newCredential(managed bool, clientID string) (azcore.TokenCredential, error
 	if err != nil {
 		return nil, fmt.Errorf("managed identity: %w", err)
 	}
-	return cred, nil
+	return named{cred}, nil
 }

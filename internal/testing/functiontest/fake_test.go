@@ -88,6 +88,14 @@ func fakeRoutes(w http.ResponseWriter, r *http.Request) {
 			_, _ = io.WriteString(w, strings.Repeat("x", 10000))
 		}
 		panic(http.ErrAbortHandler)
+	case r.URL.Path == "/api/raw": // an answer as it stands
+		fmt.Println("hung up on", r.Method, r.URL.Path)
+		c, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			panic(err)
+		}
+		_, _ = io.WriteString(c, r.URL.Query().Get("text"))
+		_ = c.Close()
 	case r.URL.Path == "/api/header":
 		for _, value := range r.URL.Query()["value"] {
 			w.Header().Add(r.URL.Query().Get("name"), value)

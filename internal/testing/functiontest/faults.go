@@ -2,7 +2,9 @@ package functiontest
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
+	"net/http"
 	"sync"
 	"time"
 )
@@ -23,6 +25,10 @@ type Faults struct {
 	// Hold is the longest time for which a delivery is held back, so that messages overtake
 	// one another.
 	Hold time.Duration
+
+	// Kill chooses requests of clients over which the handler is killed: right after it has answered
+	// one, of which the host sees nothing. It is asked after each sending.
+	Kill func(*http.Request) bool
 }
 
 type faults struct {
@@ -81,4 +87,16 @@ func (f *faults) deliver(ctx context.Context, queue, text string, once func(dupl
 	err := once(true)
 	<-first
 	return err
+}
+
+// errKilled is a connection that has ended with the handler.
+var errKilled = errors.New("the handler was killed")
+
+// killOver kills the handler if a request that it has answered is chosen for that.
+func (h *Host) killOver(r *http.Request) error {
+	if h.options.Faults.Kill == nil || !h.options.Faults.Kill(r) {
+		return nil
+	}
+	h.worker.kill()
+	return errKilled
 }

@@ -42,6 +42,9 @@ func (h *Host) forward(w http.ResponseWriter, r *http.Request, f *function, path
 	}); err != nil {
 		return err
 	}
+	if err := h.killOver(r); err != nil {
+		return err
+	}
 	header, err := passed(a.header)
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -76,6 +77,10 @@ type Host struct {
 // gets the lines of the handler if it fails.
 func Start(tb testing.TB, o Options) *Host {
 	tb.Helper()
+	if o.Env == nil {
+		o.Env = os.Environ()
+	}
+	o.Env = append(slices.Clone(o.Env), "TMPDIR="+tb.TempDir()) // the same for each process of the handler
 	h, err := newHost(o, tb.Errorf)
 	if err != nil {
 		tb.Fatalf("functiontest: %v", err)

@@ -105,7 +105,12 @@ func (h *Host) sendProxied(ctx context.Context, r *http.Request, id, path string
 		if req, err = h.proxied(ctx, r, id, path, body); err != nil {
 			return nil, err
 		}
-		if res, err = h.roundTripProxied(req, r); err == nil || ctx.Err() != nil {
+		if res, err = h.roundTripProxied(req, r); err == nil {
+			if err = h.killOver(r); err != nil {
+				_ = res.Body.Close() // its connection has ended
+			}
+		}
+		if err == nil || ctx.Err() != nil {
 			break
 		}
 		if dial := (*net.OpError)(nil); errors.As(err, &dial) && dial.Op == "dial" {

@@ -122,6 +122,83 @@ func TestProxy(t *testing.T) {
 		require.NoError(t, c.Close())
 		eventually(t, func() bool { return h.count("saw the client go") == 1 })
 	})
+	t.Run("P2 an answer that is no HTTP", func(t *testing.T) {
+		a := raw(t, h, "GET /api/raw?text=HTTP/1.1+2 HTTP/1.1\r\nHost: h\r\n\r\n")
+		require.Equal(t, http.StatusInternalServerError, a.status)
+		require.Empty(t, a.body)
+		require.Equal(t, tries, h.count("hung up on GET /api/raw"))
+	})
+	t.Run("P3 headers of the connection", func(t *testing.T) {
+		names := []string{"Keep-Alive", "Upgrade", "Proxy-Authorization", "Proxy-Connection", "TE"}
+		got := send(t, h, http.MethodGet, "/api/x", nil, "Connection", "X-Mine, X-Forwarded-For", "X-Mine", "a",
+			names[0], "a", names[1], "a", names[2], "a", names[3], "a", names[4], "trailers")
+		for _, name := range append(names, "Connection") {
+			require.NotContains(t, got.Header, http.CanonicalHeaderKey(name))
+		}
+		require.Equal(t, []string{"a"}, got.Header["X-Mine"])
+		require.Equal(t, []string{"127.0.0.1"}, got.Header["X-Forwarded-For"])
+	})
+	t.Run("P3 other headers", func(t *testing.T) {
+		all := []string{
+			"Via", "Max-Forwards", "Date", "Pragma", "Traceparent", "Tracestate", "Baggage", "Request-Id", "X-Ms-Client-Principal-Id", "X-Azure-Fdid", "X-Azure-Clientip",
+			"Content-Encoding", "Content-Language", "Content-Disposition", "Content-Location", "Content-Md5", "Content-Range", "Expires", "Last-Modified", "Allow",
+		}
+		var lines []string
+		for _, name := range all {
+			lines = append(lines, name, "a")
+		}
+		got := send(t, h, http.MethodGet, "/api/x", nil, lines...)
+		for _, name := range all {
+			require.Equal(t, []string{"a"}, got.Header[name], name)
+		}
+	})
+	t.Run("P3 a body of known length is read first", func(t *testing.T) {
+		before := h.count("hung up on POST /api/cut")
+		c, err := net.Dial("tcp", strings.TrimPrefix(h.URL(), "http://"))
+		require.NoError(t, err)
+		defer c.Close()
+		_, err = io.WriteString(c, "POST /api/cut HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\nhalf")
+		require.NoError(t, err)
+		require.NoError(t, c.(*net.TCPConn).CloseWrite())
+		_, err = io.ReadAll(c)
+		require.NoError(t, err)
+		require.Equal(t, before, h.count("hung up on POST /api/cut"), "the handler is not called")
+	})
+	t.Run("P4 headers of an answer", func(t *testing.T) {
+		for name, value := range map[string]string{"X-Empty": "", "Location": "/x y"} {
+			a := raw(t, h, "GET /api/header?name="+name+"&value="+strings.ReplaceAll(value, " ", "%20")+" HTTP/1.1\r\nHost: h\r\n\r\n")
+			require.Equal(t, []string{value}, a.header[name])
+		}
+		for _, name := range ofConnection[1:] {
+			if name != "Transfer-Encoding" {
+				a := raw(t, h, "GET /api/header?name="+name+"&value=a HTTP/1.1\r\nHost: h\r\n\r\n")
+				require.NotContains(t, a.header, name)
+			}
+		}
+		a := raw(t, h, "GET /api/raw?text=HTTP/1.1+200+OK%0D%0AContent-Length:+1%0D%0AContent-Length:+2%0D%0A%0D%0Aab HTTP/1.1\r\nHost: h\r\n\r\n")
+		require.Equal(t, http.StatusInternalServerError, a.status)
+		a = raw(t, h, "GET /api/answer?status=404 HTTP/1.1\r\nHost: h\r\n\r\n")
+		require.Equal(t, http.StatusNotFound, a.status)
+		all := h.Invocations()
+		require.NoError(t, all[len(all)-1].Err, "an answer of any status is a success")
+	})
+	t.Run("P2 killed in flight, with a body", func(t *testing.T) {
+		paused := h.count("paused")
+		answered := make(chan int)
+		go func() {
+			res, err := http.Post(h.URL()+"/api/pause", "text/plain", strings.NewReader("x"))
+			if err != nil {
+				answered <- 0
+				return
+			}
+			answered <- res.StatusCode
+			res.Body.Close()
+		}()
+		eventually(t, func() bool { return h.count("paused") == paused+1 })
+		h.Kill()
+		require.Equal(t, http.StatusInternalServerError, <-answered)
+		require.Equal(t, paused+1, h.count("paused"), "it is not sent again")
+	})
 	t.Run("P2 killed in flight", func(t *testing.T) {
 		paused := h.count("paused")
 		answered := make(chan int)
@@ -147,6 +224,22 @@ func TestOlderHost(t *testing.T) {
 	t.Parallel()
 	h := up(t, proxying(), Options{Older: true})
 	require.Equal(t, http.StatusInternalServerError, exchange(t, h, http.MethodPost, "/api/x", io.NopCloser(strings.NewReader("hello"))).status)
+	raw(t, h, "GET /api/raw?text=HTTP/1.1+2 HTTP/1.1\r\nHost: h\r\n\r\n")
+	require.Equal(t, 1, h.count("hung up on GET /api/raw"), "an answer that is no HTTP is final")
+	answered := make(chan int)
+	go func() {
+		res, err := http.Get(h.URL() + "/api/pause")
+		if err != nil {
+			answered <- 0
+			return
+		}
+		answered <- res.StatusCode
+		res.Body.Close()
+	}()
+	eventually(t, func() bool { return h.count("paused") == 1 })
+	h.Kill()
+	require.Equal(t, http.StatusInternalServerError, <-answered)
+	require.Equal(t, 1, h.count("paused"), "nothing is sent again over a killed handler")
 }
 
 // TestProxiedTriggersFromOutside: a body in chunks comes through a host that proxies, and the guard

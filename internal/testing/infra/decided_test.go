@@ -69,10 +69,20 @@ func TestEveryApplicationIsOperable(t *testing.T) {
 		require.NotEmpty(t, queues.Refuses(""), "the host resolves no empty setting")
 		require.NotEmpty(t, queues.Refuses(strings.Repeat("a", 31)), "names of queues end at 63")
 		require.Empty(t, queues.Refuses(strings.Repeat("a", 30)))
+		fs.has(t, "main.bicep", "module access '", "principalId: principalId")
+		fs.has(t, "main.bicep", "module monitoring '", "dailyGb: logDailyGb")
+		for _, name := range []string{"instanceMemoryMB", "maximumInstanceCount"} {
+			fs.has(t, "main.bicep", "module app '", name+": "+name)
+		}
+		client, signsIn := Params(main)["entraClientId"]
+		require.True(t, !signsIn || app == ours || client.Fallback == "", "without it every answer is 503")
 	})
+	for app, searches := range map[application]string{"apps/harmony": "decodes pictures", "apps/ricochet": "searches"} {
+		require.NotEmpty(t, Params(infrastructure(t, app)["main.bicep"])["instanceMemoryMB"].Refuses(512), searches)
+	}
+	require.Contains(t, infrastructure(t, "apps/duuble")["main.bicep"], "!empty(acsEndpoint) ? acsEndpoint : fail(", "nothing would send codes")
 	for _, app := range []application{ours, "apps/ricochet", "apps/harmony", "apps/duuble"} { // those that people operate
 		fs := infrastructure(t, app)
-		fs.has(t, "main.bicep", "module access '", "principalId: principalId")
 		require.Regexp(t, `(?m)^    heartbeat: '[a-z-]+'`, fs.section(t, "main.bicep", "module alerts '"))
 	}
 	require.Contains(t, infrastructure(t, "apps/ricochet").section(t, "main.bicep", "module alerts '"), "delayed: ['round-due']", "its messages are put when a round begins")

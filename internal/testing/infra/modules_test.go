@@ -101,10 +101,11 @@ func TestWrongArgumentsAreFound(t *testing.T) {
 		{ricochet, "shortName: 'Ricochet'", "shortName: 'Async Ricochet Robots'", "shortName of alerts: 'Async Ricochet Robots' is above @maxLength(12)"},
 		{ricochet, "shortName: 'Ricochet'", "shortName: ''", "@minLength(1)"},
 		{ricochet, "shortName: 'Ricochet'", "", "alerts needs shortName"},
-		{ricochet, "dailyGb: 1", "dailyGb: -1", "dailyGb of monitoring: -1 is below @minValue(0)"},
-		{ricochet, "dailyGb: 1", "dailyGb: '1'", "'1' is no int"},
+		{ricochet, "dailyGb: logDailyGb", "dailyGb: -1", "dailyGb of monitoring: -1 is below @minValue(0)"},
+		{ricochet, "dailyGb: logDailyGb", "dailyGb: '1'", "'1' is no int"},
 		{ricochet, "privateNetwork: false", "privateNet: false", "storage takes no privateNet"},
 		{ricochet, "token: token", "token: 'ab'", "'ab' is below @minLength(3)"},
+		{ricochet, "int = 2048", "int = 512", "the default of instanceMemoryMB: 512 is none of 2048, 4096"},
 		{main, "int = 512", "int = 1024", "the default of instanceMemoryMB: 1024 is none of 512, 2048, 4096"},
 		{main, "int = 40", "int = 4000", "4000 is above @maxValue(1000)"},
 	} {

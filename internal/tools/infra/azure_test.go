@@ -43,7 +43,10 @@ type service struct {
 
 type hook struct{ Posix, Windows command }
 
-type command struct{ Shell, Run string }
+type command struct {
+	Shell, Run string
+	Secrets    map[string]string
+}
 
 func TestProject(t *testing.T) {
 	t.Parallel()
@@ -105,6 +108,6 @@ func TestDeploymentsAreExamined(t *testing.T) {
 	for path, run := range want {
 		var p project
 		require.NoError(t, yaml.UnmarshalWithOptions(content(t, path), &p, yaml.Strict()), path)
-		require.Equal(t, hook{Posix: command{"sh", run}, Windows: command{"pwsh", run}}, p.Hooks.Postdeploy, path)
+		require.Equal(t, hook{Posix: command{Shell: "sh", Run: run}, Windows: command{Shell: "pwsh", Run: run}}, p.Hooks.Postdeploy, path)
 	}
 }

@@ -24,6 +24,12 @@ func operation(tag, id, method, path, summary, description string, status int, e
 	return huma.Operation{OperationID: id, Method: method, Path: path, Tags: []string{tag}, DefaultStatus: status, Errors: errors, Summary: summary, Description: description}
 }
 
+// once makes an operation one that is not run again, as it tells a new secret each time.
+func once(op huma.Operation) huma.Operation {
+	op.Metadata = map[string]any{openapi.Once: true}
+	return op
+}
+
 func (a *api) account() {
 	op := func(id, method, path, summary, description string, status int, errors ...int) huma.Operation {
 		return operation("account", id, method, path, summary, description, status, errors...)

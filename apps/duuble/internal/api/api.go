@@ -6,8 +6,8 @@ package api
 import (
 	"context"
 	"log/slog"
-	"net"
 	"net/http"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -19,6 +19,7 @@ import (
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/posts"
 	"prompthub/apps/duuble/internal/stream"
+	"prompthub/internal/http/auth"
 	"prompthub/internal/http/auth/session"
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/http/openapi"
@@ -195,15 +196,8 @@ type visit struct {
 // isLocal reports whether a program on this machine asks, under a name that no page of another
 // site can have, and for no other client.
 func isLocal(r *http.Request) bool {
-	loopback := func(hostport string) bool {
-		host, _, err := net.SplitHostPort(hostport)
-		if err != nil {
-			host = hostport
-		}
-		ip := net.ParseIP(strings.Trim(host, "[]"))
-		return host == "localhost" || ip != nil && ip.IsLoopback()
-	}
-	return loopback(r.RemoteAddr) && loopback(r.Host) && len(r.Header.Values("X-Forwarded-For")) == 0
+	from, err := netip.ParseAddrPort(r.RemoteAddr)
+	return err == nil && from.Addr().Unmap().IsLoopback() && auth.FromHere(r)
 }
 
 // identify returns a request and the search for its session, nil for a guest. Requests

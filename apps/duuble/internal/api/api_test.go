@@ -48,253 +48,271 @@ func TestGuests(t *testing.T) {
 // ids hides ids, and keys made of them, in calls.
 var ids = regexp.MustCompile(`[0-9A-HJKMNP-TV-Z]{26}`)
 
+// A step is a request of a story.
+type step struct {
+	id, method, path, token, body string
+	status                        int
+	key                           string
+}
+
+// story makes a community in which every request is made once at least, and has do make each in
+// turn.
+func (w *world) story(do func(step)) {
+	w.t.Helper()
+	annID, ann, refresh := w.person(number(1), "Ann")
+	bobID, bob, _ := w.person(number(2), "Bob")
+	id := w.post(ann)
+	shared := w.post(bob)
+	for range 20 {
+		w.post(bob)
+	}
+	newcomer := w.enter(number(3))["accessToken"].(string)
+	challenge, code := w.code(number(4))
+	known, again := w.code(number(1))
+	hub := w.hub(ann, "Tea")
+	w.enrol(ann, hub, number(2), bob)
+	carolID, carol, _ := w.person(number(5), "Cora")
+	_, dora, _ := w.person(number(6), "Dora")
+	ermaID, erma, _ := w.person(number(7), "Erma")
+	w.enrol(ann, hub, number(7), erma)
+	_, fay, _ := w.person(number(8), "Fay")
+	_, manager, _ := w.person(number(0), "Manager")
+	token, declined := w.invite(ann, hub, number(5)), w.invite(ann, hub, number(6))
+	_, sent := w.ask("POST", "/hubs/"+hub+"/invitations", ann, `{"phones":["`+number(8)+`"]}`)
+	invitation := items(sent)[0]["invitationId"].(string)
+	_, sent = w.ask("POST", "/hubs/"+hub+"/invitations", ann, `{"phones":["`+number(90)+`"]}`)
+	cancelled := items(sent)[0]["invitationId"].(string)
+	_, other := w.ask("POST", "/hubs/"+w.hub(ann, "Other")+"/invitations", ann, `{"phones":["`+number(8)+`"]}`)
+	declining := items(other)[0]["invitationId"].(string)
+	_, link := w.ask("POST", "/hubs/"+hub+"/links", ann, "")
+	join := "/join/" + link["token"].(string)
+	request := func(n int) string {
+		_, token, _ := w.person(number(n), fmt.Sprintf("Asks%d", n))
+		status, r := w.ask("POST", join, token, "")
+		require.Equal(w.t, 202, status, r)
+		return "/hubs/" + hub + "/join-requests/" + r["joinRequestId"].(string)
+	}
+	approved, rejected := request(20), request(21)
+	for n := range 20 {
+		request(30 + n)
+		w.invite(ann, hub, number(60+n))
+		w.enrol(ann, w.hub(ann, "One of many"), number(2), bob)
+	}
+	_, locked := w.ask("POST", "/posts", ann, `{"visibility":"private_locked_hub","hubIds":["`+hub+`"],"slider":{"text":"x"}}`)
+	lockedID := locked["postId"].(string)
+	for range 20 {
+		w.ask("POST", "/posts", bob, `{"visibility":"public_hub","hubIds":["`+hub+`"],"slider":{"text":"x"}}`)
+	}
+	comment := w.comment(ann, id, "")
+	for i := range 20 {
+		otherID, other, _ := w.person(number(100+i), fmt.Sprintf("Talks%d", i))
+		blockedID, _, _ := w.person(number(200+i), fmt.Sprintf("Blocked%d", i))
+		for path, who := range map[string]string{"/users/" + annID + "/follow": other, "/users/" + otherID + "/follow": bob, "/users/" + blockedID + "/block": bob} {
+			status, _ := w.ask("PUT", path, who, "")
+			require.Equal(w.t, 200, status)
+		}
+		w.comment(other, id, "")
+		w.comment(other, id, comment)
+	}
+	reply := w.comment(ann, id, comment)
+	_, inHub := w.ask("GET", "/posts?limit=22&hubId="+hub, ann, "")
+	talk := ""
+	for i, one := range items(inHub) {
+		if one["postId"] == lockedID {
+			continue
+		}
+		_, d := w.ask("POST", "/hubs/"+hub+"/discussions", bob, `{"postId":"`+one["postId"].(string)+`"}`)
+		talk = "/hubs/" + hub + "/discussions/" + d["discussionId"].(string)
+		status, _ := w.ask("PUT", talk+"/saved", bob, "")
+		require.Equal(w.t, 200, status, i)
+	}
+	_, m := w.ask("POST", talk+"/messages", bob, `{"text":"x"}`)
+	message := m["messageId"].(string)
+	for i := range 20 {
+		number := number(300 + i)
+		_, member, _ := w.person(number, fmt.Sprintf("Writes%d", i))
+		w.enrol(ann, hub, number, member)
+		for _, body := range []string{`{"text":"x"}`, `{"text":"x","parentMessageId":"` + message + `"}`} {
+			status, m := w.ask("POST", talk+"/messages", member, body)
+			require.Equal(w.t, 201, status, m)
+		}
+	}
+	wordy := "" // a name with as many words as there can be
+	for i := range 34 {
+		wordy += fmt.Sprintf(" %02d", i)
+	}
+	wordy = wordy[1:100]
+	time.Sleep(2 * time.Minute) // so that the next message moves it
+	w.rest()
+	for _, c := range []step{
+		{"get-health", "GET", "/health", "", "", 200, ""},
+		{"get-openapi", "GET", "/openapi.json", "", "", 200, ""},
+		{"get-ready", "GET", "/ready", "", "", 200, ""},
+		{"request-code", "POST", "/auth/otp/request", "", `{"channel":"sms","destination":"` + number(2) + `","purpose":"sign_in"}`, 202, ""},
+		{"get-dev-code", "GET", "/dev/otp/" + challenge, "", "", 200, ""},
+		{"verify-code", "POST", "/auth/otp/verify", "", `{"challengeId":"` + challenge + `","code":"` + code + `"}`, 200, ""},
+		{"verify-code", "POST", "/auth/otp/verify", "", `{"challengeId":"` + known + `","code":"` + again + `"}`, 200, ""},
+		{"refresh", "POST", "/auth/refresh", "", `{"refreshToken":"` + refresh + `"}`, 200, ""},
+		{"list-sessions", "GET", "/auth/sessions", ann, "", 200, ""},
+		{"end-session", "DELETE", "/auth/sessions/x", ann, "", 204, ""},
+		{"get-onboarding", "GET", "/onboarding", ann, "", 200, ""},
+		{"put-basics", "PUT", "/onboarding/profile-basics", newcomer, `{"username":"Carol","fullName":"Carol"}`, 200, ""},
+		{"accept-terms", "POST", "/onboarding/terms", newcomer, `{"termsVersion":"1","privacyVersion":"1"}`, 200, ""},
+		{"get-me", "GET", "/users/me", ann, "", 200, ""},
+		{"patch-profile", "PATCH", "/users/me/profile", ann, `{"bio":"x"}`, 200, ""},
+		{"patch-profile", "PATCH", "/users/me/profile", ann, `{"fullName":"` + wordy + `"}`, 200, ""},
+		{"get-profile", "GET", "/users/" + annID, bob, "", 200, ""},
+		{"get-profile-by-name", "GET", "/users/by-username/ann", bob, "", 200, ""},
+		{"check-name", "GET", "/users/username-availability?username=Dora", ann, "", 200, ""},
+		{"create-post", "POST", "/posts", ann, `{"thoughtText":"x"}`, 201, ""},
+		{"create-post", "POST", "/posts", ann, `{"thoughtText":"y"}`, 201, "k"},
+		{"create-post", "POST", "/posts", ann, `{"thoughtText":"y"}`, 201, "k"},
+		{"repost", "POST", "/posts/" + id + "/repost", bob, `{"thoughtText":"x"}`, 201, ""},
+		{"repost", "POST", "/posts/" + id + "/repost", bob, `{"visibility":"public_hub","hubIds":["` + hub + `"],"slider":{"text":"x"}}`, 201, "r1"},
+		{"list-reposts", "GET", "/posts/" + id + "/reposts", carol, "", 200, ""},
+		{"share", "POST", "/posts/" + shared + "/share", bob, `{"note":"x"}`, 201, "s1"},
+		{"share-to-hubs", "POST", "/posts/" + shared + "/share/hubs", bob, `{"hubIds":["` + hub + `"]}`, 201, "s2"},
+		{"list-shares", "GET", "/posts/" + shared + "/shares", bob, "", 200, ""},
+		{"list-posts", "GET", "/posts", ann, "", 200, ""},
+		{"get-post", "GET", "/posts/" + id, ann, "", 200, ""},
+		{"list-user-posts", "GET", "/users/" + annID + "/posts", bob, "", 200, ""},
+		{"vote", "POST", "/posts/" + id + "/vote", ann, `{"position":"left"}`, 201, ""},
+		{"get-vote-summary", "GET", "/posts/" + id + "/vote/summary", ann, "", 200, ""},
+		{"get-vote-distribution", "GET", "/posts/" + id + "/vote/distribution", ann, "", 200, ""},
+		{"get-vote-summary", "GET", "/posts/" + id + "/vote/summary", bob, "", 200, ""},
+		{"get-vote-distribution", "GET", "/posts/" + id + "/vote/distribution", bob, "", 200, ""},
+		{"list-my-votes", "GET", "/users/me/votes", ann, "", 200, ""},
+		{"create-post", "POST", "/posts", ann, `{"visibility":"public_hub","hubIds":["` + hub + `"],"slider":{"text":"x"}}`, 201, "h"},
+		{"list-posts", "GET", "/posts?hubId=" + hub, ann, "", 200, ""},
+		{"get-post", "GET", "/posts/" + lockedID, bob, "", 200, ""},
+		{"vote", "POST", "/posts/" + lockedID + "/vote", bob, `{"position":"left"}`, 201, ""},
+		{"get-hub-votes", "GET", "/posts/" + lockedID + "/vote/hubs", bob, "", 200, ""},
+		{"create-comment", "POST", "/posts/" + id + "/comments", bob, `{"text":"x"}`, 201, ""},
+		{"create-comment", "POST", "/posts/" + lockedID + "/comments", bob, `{"text":"x"}`, 201, "c"},
+		{"create-comment", "POST", "/posts/" + id + "/comments", bob, `{"text":"x","parentCommentId":"` + comment + `"}`, 201, "r"},
+		{"list-comments", "GET", "/posts/" + id + "/comments", bob, "", 200, ""},
+		{"list-replies", "GET", "/posts/" + id + "/comments/" + comment + "/replies", bob, "", 200, ""},
+		{"delete-comment", "DELETE", "/posts/" + id + "/comments/" + reply, ann, "", 204, ""},
+		{"delete-comment", "DELETE", "/posts/" + id + "/comments/" + comment, ann, "", 204, ""},
+		{"follow", "PUT", "/users/" + annID + "/follow", carol, "", 200, ""},
+		{"get-profile", "GET", "/users/" + annID, carol, "", 200, ""},
+		{"search-users", "GET", "/users/search?q=Talks", bob, "", 200, ""},
+		{"search-hubs", "GET", "/hubs/search?q=many", bob, "", 200, ""},
+		{"list-followers", "GET", "/users/" + annID + "/followers", bob, "", 200, ""},
+		{"unfollow", "DELETE", "/users/" + annID + "/follow", carol, "", 204, ""},
+		{"follow", "PUT", "/users/" + annID + "/follow", carol, "", 200, ""},
+		{"follow", "PUT", "/users/" + carolID + "/follow", ann, "", 200, ""},
+		{"list-following", "GET", "/users/" + bobID + "/following", carol, "", 200, ""},
+		{"block", "PUT", "/users/" + annID + "/block", carol, "", 200, ""},
+		{"unblock", "DELETE", "/users/" + annID + "/block", carol, "", 204, ""},
+		{"list-blocks", "GET", "/users/me/blocks", bob, "", 200, ""},
+		{"get-home", "GET", "/feed/home", erma, "", 200, ""},
+		{"get-home", "GET", "/feed/home", newcomer, "", 200, ""},
+		{"list-notifications", "GET", "/notifications", ann, "", 200, ""},
+		{"list-notifications", "GET", "/notifications?unread=true", erma, "", 200, ""},
+		{"stream-notifications", "GET", "/notifications/stream", ann, "", 200, ""},
+		{"get-unread-count", "GET", "/notifications/unread-count", ann, "", 200, ""},
+		{"read-notification", "POST", "/notifications/", ann, "", 204, ""},
+		{"read-all-notifications", "POST", "/notifications/read-all", ann, "", 204, ""},
+		{"get-hub-settings", "GET", "/hubs/" + hub + "/notification-settings", erma, "", 200, ""},
+		{"put-hub-settings", "PUT", "/hubs/" + hub + "/notification-settings", erma, `{"contentMuted":true,"mutedUntil":null}`, 200, ""},
+		{"report", "POST", "/reports", erma, `{"reason":"spam","postId":"` + lockedID + `"}`, 201, ""},
+		{"report", "POST", "/reports", erma, `{"reason":"spam","userId":"` + annID + `"}`, 201, ""},
+		{"report", "POST", "/reports", erma, `{"reason":"spam","hubId":"` + hub + `"}`, 201, ""},
+		{"report", "POST", "/reports", erma, `{"reason":"spam","hubId":"` + hub + `"}`, 200, ""},
+		{"list-reports", "GET", "/admin/reports", manager, "", 200, ""},
+		{"decide-report", "POST", "/admin/reports/", manager, `{"status":"resolved"}`, 200, ""},
+		{"put-default-user", "PUT", "/admin/default-feed/" + bobID, manager, `{"displayOrder":1,"isActive":true}`, 200, ""},
+		{"put-default-user", "PUT", "/admin/default-feed/" + bobID, manager, `{"displayOrder":2,"isActive":true}`, 200, ""},
+		{"list-default-feed", "GET", "/admin/default-feed", manager, "", 200, ""},
+		{"get-default-feed", "GET", "/feed/default", carol, "", 200, ""},
+		{"get-home", "GET", "/feed/home", newcomer, "", 200, ""},
+		{"remove-default-user", "DELETE", "/admin/default-feed/" + bobID, manager, "", 204, ""},
+		{"start-discussion", "POST", "/hubs/" + hub + "/discussions", ann, `{"postId":"` + lockedID + `"}`, 201, ""},
+		{"start-discussion", "POST", "/hubs/" + hub + "/discussions", erma, `{"postId":"` + lockedID + `"}`, 200, ""},
+		{"list-discussions", "GET", "/hubs/" + hub + "/discussions", erma, "", 200, ""},
+		{"list-saved-discussions", "GET", "/users/me/saved-discussions", bob, "", 200, ""},
+		{"get-discussion", "GET", talk, erma, "", 200, ""},
+		{"create-message", "POST", talk + "/messages", erma, `{"text":"x"}`, 201, ""},
+		{"create-message", "POST", talk + "/messages", erma, `{"text":"x","parentMessageId":"` + message + `"}`, 201, "m"},
+		{"list-messages", "GET", talk + "/messages", erma, "", 200, ""},
+		{"list-message-replies", "GET", talk + "/messages/" + message + "/replies", erma, "", 200, ""},
+		{"save-discussion", "PUT", talk + "/saved", erma, "", 200, ""},
+		{"unsave-discussion", "DELETE", talk + "/saved", erma, "", 204, ""},
+		{"delete-post", "DELETE", "/posts/" + lockedID, ann, "", 204, ""},
+		{"restore-post", "POST", "/posts/" + lockedID + "/restore", ann, "", 200, ""},
+		{"remove-post", "DELETE", "/admin/posts/" + lockedID, manager, "", 204, ""},
+		{"restore-any-post", "POST", "/admin/posts/" + lockedID + "/restore", manager, "", 204, ""},
+		{"create-hub", "POST", "/hubs", ann, `{"name":"` + wordy + `","customLink":"tea"}`, 201, ""},
+		{"get-hub", "GET", "/hubs/" + hub, ann, "", 200, ""},
+		{"patch-hub", "PATCH", "/hubs/" + hub, ann, `{"name":"` + wordy + `","customLink":"tea-2"}`, 200, ""},
+		{"get-hub-by-link", "GET", "/hubs/by-link/tea-2", ann, "", 200, ""},
+		{"list-my-hubs", "GET", "/users/me/hubs", bob, "", 200, ""},
+		{"list-members", "GET", "/hubs/" + hub + "/members", bob, "", 200, ""},
+		{"invite", "POST", "/hubs/" + hub + "/invitations", bob, `{"phones":["` + number(91) + `"]}`, 201, ""},
+		{"list-invitations", "GET", "/hubs/" + hub + "/invitations", ann, "", 200, ""},
+		{"cancel-invitation", "DELETE", "/hubs/" + hub + "/invitations/" + cancelled, ann, "", 204, ""},
+		{"get-invitation", "GET", "/invitations/" + token, carol, "", 200, ""},
+		{"list-my-invitations", "GET", "/users/me/invitations", carol, "", 200, ""},
+		{"accept-invitation", "POST", "/invitations/" + token + "/accept", carol, "", 200, ""},
+		{"decline-invitation", "POST", "/invitations/" + declined + "/decline", dora, "", 204, ""},
+		{"resend-invitation", "POST", "/hubs/" + hub + "/invitations/" + invitation + "/resend", ann, "", 200, ""},
+		{"accept-my-invitation", "POST", "/users/me/invitations/" + invitation + "/accept", fay, "", 200, ""},
+		{"decline-my-invitation", "POST", "/users/me/invitations/" + declining + "/decline", fay, "", 204, ""},
+		{"create-link", "POST", "/hubs/" + hub + "/links", ann, "", 201, ""},
+		{"list-links", "GET", "/hubs/" + hub + "/links", ann, "", 200, ""},
+		{"get-link", "GET", join, dora, "", 200, ""},
+		{"join", "POST", join, dora, "", 202, ""},
+		{"join", "POST", join, dora, "", 202, ""},
+		{"list-my-requests", "GET", "/users/me/join-requests", dora, "", 200, ""},
+		{"list-requests", "GET", "/hubs/" + hub + "/join-requests", ann, "", 200, ""},
+		{"approve-request", "POST", approved + "/approve", ann, "", 200, ""},
+		{"reject-request", "POST", rejected + "/reject", ann, "", 200, ""},
+		{"cancel-request", "DELETE", "/users/me/join-requests/", dora, "", 204, ""},
+		{"end-link", "DELETE", "/hubs/" + hub + "/links/" + link["inviteLinkId"].(string), ann, "", 204, ""},
+		{"set-role", "PATCH", "/hubs/" + hub + "/members/" + carolID, ann, `{"role":"super_admin"}`, 200, ""},
+		{"remove-member", "DELETE", "/hubs/" + hub + "/members/" + ermaID, carol, "", 204, ""},
+		{"leave-hub", "DELETE", "/hubs/" + hub + "/members/me", carol, "", 204, ""},
+		{"leave", "DELETE", "/users/me", erma, "", 204, ""},
+		{"restore-user", "POST", "/admin/users/" + ermaID + "/restore", manager, "", 200, ""},
+		{"leave", "DELETE", "/users/me", "erma again", "", 204, ""},
+		{"return", "POST", "/users/me/restore", "erma again", "", 200, ""},
+		{"logout", "POST", "/auth/logout", bob, `{"everywhere":true}`, 204, ""},
+	} {
+		if c.id == "cancel-request" {
+			_, mine := w.ask("GET", "/users/me/join-requests", dora, "")
+			c.path += items(mine)[0]["joinRequestId"].(string)
+		}
+		if c.id == "read-notification" {
+			_, mine := w.ask("GET", "/notifications", ann, "")
+			c.path += items(mine)[0]["notificationId"].(string) + "/read"
+		}
+		if c.id == "decide-report" {
+			_, all := w.ask("GET", "/admin/reports", manager, "")
+			c.path += items(all)[0]["reportId"].(string) + "/decide"
+		}
+		if c.token == "erma again" {
+			c.token = w.enter(number(7))["accessToken"].(string)
+		}
+		do(c)
+	}
+}
+
+// newWorldOfToday is newWorld in a bubble, which begins in 2000.
+func newWorldOfToday(t *testing.T) *world {
+	t.Helper()
+	time.Sleep(time.Until(time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)))
+	return newWorld(t)
+}
+
 // TestCounts holds what each route costs against its bound: steps until the answer, and all calls.
 // The calls are listed in testdata.
 func TestCounts(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		time.Sleep(time.Until(time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC))) // a bubble begins in 2000
-		w := newWorld(t)
-		annID, ann, refresh := w.person(number(1), "Ann")
-		bobID, bob, _ := w.person(number(2), "Bob")
-		id := w.post(ann)
-		shared := w.post(bob)
-		for range 20 {
-			w.post(bob)
-		}
-		newcomer := w.enter(number(3))["accessToken"].(string)
-		challenge, code := w.code(number(4))
-		known, again := w.code(number(1))
-		hub := w.hub(ann, "Tea")
-		w.enrol(ann, hub, number(2), bob)
-		carolID, carol, _ := w.person(number(5), "Cora")
-		_, dora, _ := w.person(number(6), "Dora")
-		ermaID, erma, _ := w.person(number(7), "Erma")
-		w.enrol(ann, hub, number(7), erma)
-		_, fay, _ := w.person(number(8), "Fay")
-		_, manager, _ := w.person(number(0), "Manager")
-		token, declined := w.invite(ann, hub, number(5)), w.invite(ann, hub, number(6))
-		_, sent := w.ask("POST", "/hubs/"+hub+"/invitations", ann, `{"phones":["`+number(8)+`"]}`)
-		invitation := items(sent)[0]["invitationId"].(string)
-		_, sent = w.ask("POST", "/hubs/"+hub+"/invitations", ann, `{"phones":["`+number(90)+`"]}`)
-		cancelled := items(sent)[0]["invitationId"].(string)
-		_, other := w.ask("POST", "/hubs/"+w.hub(ann, "Other")+"/invitations", ann, `{"phones":["`+number(8)+`"]}`)
-		declining := items(other)[0]["invitationId"].(string)
-		_, link := w.ask("POST", "/hubs/"+hub+"/links", ann, "")
-		join := "/join/" + link["token"].(string)
-		request := func(n int) string {
-			_, token, _ := w.person(number(n), fmt.Sprintf("Asks%d", n))
-			status, r := w.ask("POST", join, token, "")
-			require.Equal(t, 202, status, r)
-			return "/hubs/" + hub + "/join-requests/" + r["joinRequestId"].(string)
-		}
-		approved, rejected := request(20), request(21)
-		for n := range 20 {
-			request(30 + n)
-			w.invite(ann, hub, number(60+n))
-			w.enrol(ann, w.hub(ann, "One of many"), number(2), bob)
-		}
-		_, locked := w.ask("POST", "/posts", ann, `{"visibility":"private_locked_hub","hubIds":["`+hub+`"],"slider":{"text":"x"}}`)
-		lockedID := locked["postId"].(string)
-		for range 20 {
-			w.ask("POST", "/posts", bob, `{"visibility":"public_hub","hubIds":["`+hub+`"],"slider":{"text":"x"}}`)
-		}
-		comment := w.comment(ann, id, "")
-		for i := range 20 {
-			otherID, other, _ := w.person(number(100+i), fmt.Sprintf("Talks%d", i))
-			blockedID, _, _ := w.person(number(200+i), fmt.Sprintf("Blocked%d", i))
-			for path, who := range map[string]string{"/users/" + annID + "/follow": other, "/users/" + otherID + "/follow": bob, "/users/" + blockedID + "/block": bob} {
-				status, _ := w.ask("PUT", path, who, "")
-				require.Equal(t, 200, status)
-			}
-			w.comment(other, id, "")
-			w.comment(other, id, comment)
-		}
-		reply := w.comment(ann, id, comment)
-		_, inHub := w.ask("GET", "/posts?limit=22&hubId="+hub, ann, "")
-		talk := ""
-		for i, one := range items(inHub) {
-			if one["postId"] == lockedID {
-				continue
-			}
-			_, d := w.ask("POST", "/hubs/"+hub+"/discussions", bob, `{"postId":"`+one["postId"].(string)+`"}`)
-			talk = "/hubs/" + hub + "/discussions/" + d["discussionId"].(string)
-			status, _ := w.ask("PUT", talk+"/saved", bob, "")
-			require.Equal(t, 200, status, i)
-		}
-		_, m := w.ask("POST", talk+"/messages", bob, `{"text":"x"}`)
-		message := m["messageId"].(string)
-		for i := range 20 {
-			number := number(300 + i)
-			_, member, _ := w.person(number, fmt.Sprintf("Writes%d", i))
-			w.enrol(ann, hub, number, member)
-			for _, body := range []string{`{"text":"x"}`, `{"text":"x","parentMessageId":"` + message + `"}`} {
-				status, m := w.ask("POST", talk+"/messages", member, body)
-				require.Equal(t, 201, status, m)
-			}
-		}
-		wordy := "" // a name with as many words as there can be
-		for i := range 34 {
-			wordy += fmt.Sprintf(" %02d", i)
-		}
-		wordy = wordy[1:100]
-		time.Sleep(2 * time.Minute) // so that the next message moves it
-		w.rest()
+		w := newWorldOfToday(t)
 		counted, made := map[string]bool{}, ""
-		for _, c := range []struct {
-			id, method, path, token, body string
-			status                        int
-			key                           string
-		}{
-			{"get-health", "GET", "/health", "", "", 200, ""},
-			{"get-openapi", "GET", "/openapi.json", "", "", 200, ""},
-			{"get-ready", "GET", "/ready", "", "", 200, ""},
-			{"request-code", "POST", "/auth/otp/request", "", `{"channel":"sms","destination":"` + number(2) + `","purpose":"sign_in"}`, 202, ""},
-			{"get-dev-code", "GET", "/dev/otp/" + challenge, "", "", 200, ""},
-			{"verify-code", "POST", "/auth/otp/verify", "", `{"challengeId":"` + challenge + `","code":"` + code + `"}`, 200, ""},
-			{"verify-code", "POST", "/auth/otp/verify", "", `{"challengeId":"` + known + `","code":"` + again + `"}`, 200, ""},
-			{"refresh", "POST", "/auth/refresh", "", `{"refreshToken":"` + refresh + `"}`, 200, ""},
-			{"list-sessions", "GET", "/auth/sessions", ann, "", 200, ""},
-			{"end-session", "DELETE", "/auth/sessions/x", ann, "", 204, ""},
-			{"get-onboarding", "GET", "/onboarding", ann, "", 200, ""},
-			{"put-basics", "PUT", "/onboarding/profile-basics", newcomer, `{"username":"Carol","fullName":"Carol"}`, 200, ""},
-			{"accept-terms", "POST", "/onboarding/terms", newcomer, `{"termsVersion":"1","privacyVersion":"1"}`, 200, ""},
-			{"get-me", "GET", "/users/me", ann, "", 200, ""},
-			{"patch-profile", "PATCH", "/users/me/profile", ann, `{"bio":"x"}`, 200, ""},
-			{"patch-profile", "PATCH", "/users/me/profile", ann, `{"fullName":"` + wordy + `"}`, 200, ""},
-			{"get-profile", "GET", "/users/" + annID, bob, "", 200, ""},
-			{"get-profile-by-name", "GET", "/users/by-username/ann", bob, "", 200, ""},
-			{"check-name", "GET", "/users/username-availability?username=Dora", ann, "", 200, ""},
-			{"create-post", "POST", "/posts", ann, `{"thoughtText":"x"}`, 201, ""},
-			{"create-post", "POST", "/posts", ann, `{"thoughtText":"y"}`, 201, "k"},
-			{"create-post", "POST", "/posts", ann, `{"thoughtText":"y"}`, 201, "k"},
-			{"repost", "POST", "/posts/" + id + "/repost", bob, `{"thoughtText":"x"}`, 201, ""},
-			{"repost", "POST", "/posts/" + id + "/repost", bob, `{"visibility":"public_hub","hubIds":["` + hub + `"],"slider":{"text":"x"}}`, 201, "r1"},
-			{"list-reposts", "GET", "/posts/" + id + "/reposts", carol, "", 200, ""},
-			{"share", "POST", "/posts/" + shared + "/share", bob, `{"note":"x"}`, 201, "s1"},
-			{"share-to-hubs", "POST", "/posts/" + shared + "/share/hubs", bob, `{"hubIds":["` + hub + `"]}`, 201, "s2"},
-			{"list-shares", "GET", "/posts/" + shared + "/shares", bob, "", 200, ""},
-			{"list-posts", "GET", "/posts", ann, "", 200, ""},
-			{"get-post", "GET", "/posts/" + id, ann, "", 200, ""},
-			{"list-user-posts", "GET", "/users/" + annID + "/posts", bob, "", 200, ""},
-			{"vote", "POST", "/posts/" + id + "/vote", ann, `{"position":"left"}`, 201, ""},
-			{"get-vote-summary", "GET", "/posts/" + id + "/vote/summary", ann, "", 200, ""},
-			{"get-vote-distribution", "GET", "/posts/" + id + "/vote/distribution", ann, "", 200, ""},
-			{"get-vote-summary", "GET", "/posts/" + id + "/vote/summary", bob, "", 200, ""},
-			{"get-vote-distribution", "GET", "/posts/" + id + "/vote/distribution", bob, "", 200, ""},
-			{"list-my-votes", "GET", "/users/me/votes", ann, "", 200, ""},
-			{"create-post", "POST", "/posts", ann, `{"visibility":"public_hub","hubIds":["` + hub + `"],"slider":{"text":"x"}}`, 201, "h"},
-			{"list-posts", "GET", "/posts?hubId=" + hub, ann, "", 200, ""},
-			{"get-post", "GET", "/posts/" + lockedID, bob, "", 200, ""},
-			{"vote", "POST", "/posts/" + lockedID + "/vote", bob, `{"position":"left"}`, 201, ""},
-			{"get-hub-votes", "GET", "/posts/" + lockedID + "/vote/hubs", bob, "", 200, ""},
-			{"create-comment", "POST", "/posts/" + id + "/comments", bob, `{"text":"x"}`, 201, ""},
-			{"create-comment", "POST", "/posts/" + lockedID + "/comments", bob, `{"text":"x"}`, 201, "c"},
-			{"create-comment", "POST", "/posts/" + id + "/comments", bob, `{"text":"x","parentCommentId":"` + comment + `"}`, 201, "r"},
-			{"list-comments", "GET", "/posts/" + id + "/comments", bob, "", 200, ""},
-			{"list-replies", "GET", "/posts/" + id + "/comments/" + comment + "/replies", bob, "", 200, ""},
-			{"delete-comment", "DELETE", "/posts/" + id + "/comments/" + reply, ann, "", 204, ""},
-			{"delete-comment", "DELETE", "/posts/" + id + "/comments/" + comment, ann, "", 204, ""},
-			{"follow", "PUT", "/users/" + annID + "/follow", carol, "", 200, ""},
-			{"get-profile", "GET", "/users/" + annID, carol, "", 200, ""},
-			{"search-users", "GET", "/users/search?q=Talks", bob, "", 200, ""},
-			{"search-hubs", "GET", "/hubs/search?q=many", bob, "", 200, ""},
-			{"list-followers", "GET", "/users/" + annID + "/followers", bob, "", 200, ""},
-			{"unfollow", "DELETE", "/users/" + annID + "/follow", carol, "", 204, ""},
-			{"follow", "PUT", "/users/" + annID + "/follow", carol, "", 200, ""},
-			{"follow", "PUT", "/users/" + carolID + "/follow", ann, "", 200, ""},
-			{"list-following", "GET", "/users/" + bobID + "/following", carol, "", 200, ""},
-			{"block", "PUT", "/users/" + annID + "/block", carol, "", 200, ""},
-			{"unblock", "DELETE", "/users/" + annID + "/block", carol, "", 204, ""},
-			{"list-blocks", "GET", "/users/me/blocks", bob, "", 200, ""},
-			{"get-home", "GET", "/feed/home", erma, "", 200, ""},
-			{"get-home", "GET", "/feed/home", newcomer, "", 200, ""},
-			{"list-notifications", "GET", "/notifications", ann, "", 200, ""},
-			{"list-notifications", "GET", "/notifications?unread=true", erma, "", 200, ""},
-			{"stream-notifications", "GET", "/notifications/stream", ann, "", 200, ""},
-			{"get-unread-count", "GET", "/notifications/unread-count", ann, "", 200, ""},
-			{"read-notification", "POST", "/notifications/", ann, "", 204, ""},
-			{"read-all-notifications", "POST", "/notifications/read-all", ann, "", 204, ""},
-			{"get-hub-settings", "GET", "/hubs/" + hub + "/notification-settings", erma, "", 200, ""},
-			{"put-hub-settings", "PUT", "/hubs/" + hub + "/notification-settings", erma, `{"contentMuted":true,"mutedUntil":null}`, 200, ""},
-			{"report", "POST", "/reports", erma, `{"reason":"spam","postId":"` + lockedID + `"}`, 201, ""},
-			{"report", "POST", "/reports", erma, `{"reason":"spam","userId":"` + annID + `"}`, 201, ""},
-			{"report", "POST", "/reports", erma, `{"reason":"spam","hubId":"` + hub + `"}`, 201, ""},
-			{"report", "POST", "/reports", erma, `{"reason":"spam","hubId":"` + hub + `"}`, 200, ""},
-			{"list-reports", "GET", "/admin/reports", manager, "", 200, ""},
-			{"decide-report", "POST", "/admin/reports/", manager, `{"status":"resolved"}`, 200, ""},
-			{"put-default-user", "PUT", "/admin/default-feed/" + bobID, manager, `{"displayOrder":1,"isActive":true}`, 200, ""},
-			{"put-default-user", "PUT", "/admin/default-feed/" + bobID, manager, `{"displayOrder":2,"isActive":true}`, 200, ""},
-			{"list-default-feed", "GET", "/admin/default-feed", manager, "", 200, ""},
-			{"get-default-feed", "GET", "/feed/default", carol, "", 200, ""},
-			{"get-home", "GET", "/feed/home", newcomer, "", 200, ""},
-			{"remove-default-user", "DELETE", "/admin/default-feed/" + bobID, manager, "", 204, ""},
-			{"start-discussion", "POST", "/hubs/" + hub + "/discussions", ann, `{"postId":"` + lockedID + `"}`, 201, ""},
-			{"start-discussion", "POST", "/hubs/" + hub + "/discussions", erma, `{"postId":"` + lockedID + `"}`, 200, ""},
-			{"list-discussions", "GET", "/hubs/" + hub + "/discussions", erma, "", 200, ""},
-			{"list-saved-discussions", "GET", "/users/me/saved-discussions", bob, "", 200, ""},
-			{"get-discussion", "GET", talk, erma, "", 200, ""},
-			{"create-message", "POST", talk + "/messages", erma, `{"text":"x"}`, 201, ""},
-			{"create-message", "POST", talk + "/messages", erma, `{"text":"x","parentMessageId":"` + message + `"}`, 201, "m"},
-			{"list-messages", "GET", talk + "/messages", erma, "", 200, ""},
-			{"list-message-replies", "GET", talk + "/messages/" + message + "/replies", erma, "", 200, ""},
-			{"save-discussion", "PUT", talk + "/saved", erma, "", 200, ""},
-			{"unsave-discussion", "DELETE", talk + "/saved", erma, "", 204, ""},
-			{"delete-post", "DELETE", "/posts/" + lockedID, ann, "", 204, ""},
-			{"restore-post", "POST", "/posts/" + lockedID + "/restore", ann, "", 200, ""},
-			{"remove-post", "DELETE", "/admin/posts/" + lockedID, manager, "", 204, ""},
-			{"restore-any-post", "POST", "/admin/posts/" + lockedID + "/restore", manager, "", 204, ""},
-			{"create-hub", "POST", "/hubs", ann, `{"name":"` + wordy + `","customLink":"tea"}`, 201, ""},
-			{"get-hub", "GET", "/hubs/" + hub, ann, "", 200, ""},
-			{"patch-hub", "PATCH", "/hubs/" + hub, ann, `{"name":"` + wordy + `","customLink":"tea-2"}`, 200, ""},
-			{"get-hub-by-link", "GET", "/hubs/by-link/tea-2", ann, "", 200, ""},
-			{"list-my-hubs", "GET", "/users/me/hubs", bob, "", 200, ""},
-			{"list-members", "GET", "/hubs/" + hub + "/members", bob, "", 200, ""},
-			{"invite", "POST", "/hubs/" + hub + "/invitations", bob, `{"phones":["` + number(91) + `"]}`, 201, ""},
-			{"list-invitations", "GET", "/hubs/" + hub + "/invitations", ann, "", 200, ""},
-			{"cancel-invitation", "DELETE", "/hubs/" + hub + "/invitations/" + cancelled, ann, "", 204, ""},
-			{"get-invitation", "GET", "/invitations/" + token, carol, "", 200, ""},
-			{"list-my-invitations", "GET", "/users/me/invitations", carol, "", 200, ""},
-			{"accept-invitation", "POST", "/invitations/" + token + "/accept", carol, "", 200, ""},
-			{"decline-invitation", "POST", "/invitations/" + declined + "/decline", dora, "", 204, ""},
-			{"resend-invitation", "POST", "/hubs/" + hub + "/invitations/" + invitation + "/resend", ann, "", 200, ""},
-			{"accept-my-invitation", "POST", "/users/me/invitations/" + invitation + "/accept", fay, "", 200, ""},
-			{"decline-my-invitation", "POST", "/users/me/invitations/" + declining + "/decline", fay, "", 204, ""},
-			{"create-link", "POST", "/hubs/" + hub + "/links", ann, "", 201, ""},
-			{"list-links", "GET", "/hubs/" + hub + "/links", ann, "", 200, ""},
-			{"get-link", "GET", join, dora, "", 200, ""},
-			{"join", "POST", join, dora, "", 202, ""},
-			{"join", "POST", join, dora, "", 202, ""},
-			{"list-my-requests", "GET", "/users/me/join-requests", dora, "", 200, ""},
-			{"list-requests", "GET", "/hubs/" + hub + "/join-requests", ann, "", 200, ""},
-			{"approve-request", "POST", approved + "/approve", ann, "", 200, ""},
-			{"reject-request", "POST", rejected + "/reject", ann, "", 200, ""},
-			{"cancel-request", "DELETE", "/users/me/join-requests/", dora, "", 204, ""},
-			{"end-link", "DELETE", "/hubs/" + hub + "/links/" + link["inviteLinkId"].(string), ann, "", 204, ""},
-			{"set-role", "PATCH", "/hubs/" + hub + "/members/" + carolID, ann, `{"role":"super_admin"}`, 200, ""},
-			{"remove-member", "DELETE", "/hubs/" + hub + "/members/" + ermaID, carol, "", 204, ""},
-			{"leave-hub", "DELETE", "/hubs/" + hub + "/members/me", carol, "", 204, ""},
-			{"leave", "DELETE", "/users/me", erma, "", 204, ""},
-			{"restore-user", "POST", "/admin/users/" + ermaID + "/restore", manager, "", 200, ""},
-			{"leave", "DELETE", "/users/me", "erma again", "", 204, ""},
-			{"return", "POST", "/users/me/restore", "erma again", "", 200, ""},
-			{"logout", "POST", "/auth/logout", bob, `{"everywhere":true}`, 204, ""},
-		} {
-			if c.id == "cancel-request" {
-				_, mine := w.ask("GET", "/users/me/join-requests", dora, "")
-				c.path += items(mine)[0]["joinRequestId"].(string)
-			}
-			if c.id == "read-notification" {
-				_, mine := w.ask("GET", "/notifications", ann, "")
-				c.path += items(mine)[0]["notificationId"].(string) + "/read"
-			}
-			if c.id == "decide-report" {
-				_, all := w.ask("GET", "/admin/reports", manager, "")
-				c.path += items(all)[0]["reportId"].(string) + "/decide"
-			}
-			if c.token == "erma again" {
-				c.token = w.enter(number(7))["accessToken"].(string)
-			}
+		w.story(func(c step) {
 			w.background.Wait()
 			w.calls.Start(time.Millisecond)
 			from := time.Now()
@@ -310,7 +328,7 @@ func TestCounts(t *testing.T) {
 			assert.LessOrEqual(t, w.calls.Count(), bound.Calls, c.id)
 			counted[c.id] = true
 			made += "# " + c.id + "\n" + w.calls.Lines(ids) + "\n"
-		}
+		})
 		golden.Check(t, "testdata/calls.txt", made)
 		for id := range api.Bounds() {
 			require.True(t, counted[id], "%s is not counted", id)

@@ -64,3 +64,19 @@ func TestCallers(t *testing.T) {
 		},
 	})
 }
+
+// TestCodesForThisMachineAlone: a code that is kept for development is told to a program on this
+// machine, and to none for which a proxy asks.
+func TestCodesForThisMachineAlone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	challenge, _ := w.code(number(1))
+	for _, mark := range [][]string{
+		{"X-Forwarded-For", "192.0.2.1"}, {"X-Real-Ip", "192.0.2.1"}, {"X-Azure-ClientIP", "192.0.2.1"}, {"Forwarded", "for=192.0.2.1"}, {"Via", "1.1 proxy"},
+	} {
+		status, answer := w.ask("GET", "/dev/otp/"+challenge, "", "", mark...)
+		require.Equal(t, 404, status, "%v: %v", mark, answer)
+	}
+	status, answer := w.ask("GET", "/dev/otp/"+challenge, "", "")
+	require.Equal(t, 200, status, answer)
+}

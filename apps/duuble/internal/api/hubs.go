@@ -226,7 +226,7 @@ func (a *api) invitations() {
 		func(ctx context.Context, v visit, in *ByInvitation) (*none, error) {
 			return nil, a.Hubs.CancelInvitation(ctx, v.Claim, in.ID, in.Invitation)
 		})
-	route(a, person, Bound{5, 10}, op("resend-invitation", http.MethodPost, "/hubs/{id}/invitations/{invitation}/resend", "Give an invitation a new token", "The old one is dead. It lasts seven days from now.", http.StatusOK, 404, 409),
+	route(a, person, Bound{5, 10}, once(op("resend-invitation", http.MethodPost, "/hubs/{id}/invitations/{invitation}/resend", "Give an invitation a new token", "The old one is dead. It lasts seven days from now.", http.StatusOK, 404, 409)),
 		func(ctx context.Context, v visit, in *ByInvitation) (*openapi.Body[NewInvitation], error) {
 			one, err := a.Hubs.Resend(ctx, v.Claim, in.ID, in.Invitation, hubs.Lasts)
 			return openapi.Answer(a.newInvitationOf(one), err)
@@ -273,7 +273,7 @@ func (a *api) invitations() {
 			return nil, a.Hubs.Decline(ctx, v.Claim, hubs.Key{ID: in.ID})
 		})
 	}
-	route(a, person, Bound{4, 10}, op("create-link", http.MethodPost, "/hubs/{id}/links", "Make a link to join by", "Members do. Who follows it asks to join, whoever made it. Its token is shown once.", http.StatusCreated, 404, 409),
+	route(a, person, Bound{4, 10}, once(op("create-link", http.MethodPost, "/hubs/{id}/links", "Make a link to join by", "Members do. Who follows it asks to join, whoever made it. Its token is shown once.", http.StatusCreated, 404, 409)),
 		func(ctx context.Context, v visit, in *struct {
 			ByID
 			Body *NewLink

@@ -20,13 +20,20 @@ import (
 	"prompthub/internal/http/openapi/openapitest"
 	"prompthub/internal/storage/memory"
 	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
 )
 
 // service returns the API over stores in memory, whose answers are held against its document.
 func service(t *testing.T) http.Handler {
 	t.Helper()
+	return serviceOver(t, memory.NewTables())
+}
+
+// serviceOver is service over tables.
+func serviceOver(t *testing.T, db table.DB) http.Handler {
+	t.Helper()
 	games := &game.Games{
-		Tables: rowstore.DefaultTables[game.Tables](), Store: memory.NewTables(), Queues: memory.NewQueues(time.Now), Now: time.Now,
+		Tables: rowstore.DefaultTables[game.Tables](), Store: db, Queues: memory.NewQueues(time.Now), Now: time.Now,
 		Random: rand.Reader, Log: slog.New(slog.DiscardHandler), Solve: game.Search,
 	}
 	require.NoError(t, games.Create(t.Context()))

@@ -36,7 +36,8 @@ var byHost = []map[string][]string{{hostScheme: {}}}
 func (a *api) games() {
 	route(a, huma.Operation{
 		OperationID: "create-game", Method: http.MethodPost, Path: "/games", Tags: []string{"games"}, DefaultStatus: http.StatusCreated,
-		Summary: "Create a game", Description: "With a board of its own. Whoever creates it is its host, and keeps hostKey.",
+		Metadata: map[string]any{openapi.Once: true}, // the key of the host is told once
+		Summary:  "Create a game", Description: "With a board of its own. Whoever creates it is its host, and keeps hostKey.",
 	}, func(ctx context.Context, in *struct{ Body *NewGame }) (*openapi.Body[CreatedGame], error) {
 		n := game.NewGame{}
 		if in.Body != nil {

@@ -143,6 +143,18 @@ type Operation struct{ Method, Path, Pointer string }
 // Operations returns all operations, in order.
 func (c *Contract) Operations() []Operation { return slices.Clone(c.operations) }
 
+// Bare returns the ids of the operations that change something and need no body.
+func (c *Contract) Bare() (ids []string) {
+	for _, o := range c.operations {
+		op := c.At(o.Pointer)
+		body, _ := op["requestBody"].(map[string]any)
+		if o.Method != http.MethodGet && o.Method != http.MethodHead && (body == nil || body["required"] != true) {
+			ids = append(ids, op["operationId"].(string))
+		}
+	}
+	return ids
+}
+
 // Between tokens of pointers and what they stand for.
 var (
 	escape   = strings.NewReplacer("~", "~0", "/", "~1")
