@@ -20,7 +20,7 @@ func TestSettlersLook(t *testing.T) {
 	w := newWorld(t)
 	id := w.register("anna").Me.ID
 	ctx := t.Context()
-	text, _ := json.Marshal(map[string]any{"kind": meet.KindUser, "id": id, "until": w.Landed()})
+	text, _ := json.Marshal(map[string]any{"kind": meet.KindUser, "id": id, "until": w.Outbox().Landed(w.Outbox().Begin(ctx))})
 	w.clock.Pass(74 * time.Second) // a delivery a second before the last write can land
 	saw := true
 	s := meet.Settler{Kind: meet.KindUser, Settle: func(ctx context.Context, _ function.Invocation) (err error) {
