@@ -101,7 +101,7 @@ func (s *Service) Register(ctx context.Context, r Registration) (SignedIn, error
 	var completed, opened error
 	var wg sync.WaitGroup
 	wg.Go(func() { completed = s.complete(ctx, u, r.Language) })
-	opened = s.Insert(ctx, s.Tables.Sessions, s.sessions.Row(g.Session))
+	g, opened = s.sessions.Open(ctx, g)
 	wg.Wait()
 	if completed == nil {
 		s.Outbox().Cancel(ctx, wake) // nothing follows any more
@@ -217,12 +217,17 @@ func (s *Service) Triggers(others ...Settler) []function.Trigger {
 		}
 		looked := s.Now() // before anything is read: settlers look as well
 		mine := c.Kind == KindUser
+		known := mine
 		for _, other := range others {
 			if other.Kind == c.Kind {
+				known = true
 				if err := other.Settle(ctx, in); err != nil || !mine {
 					return err
 				}
 			}
+		}
+		if !known { // it waits for a version that knows it
+			return fmt.Errorf("no room settles messages of the kind %q", c.Kind)
 		}
 		return s.settle(ctx, c, looked)
 	}}, {Name: QueuePairs, Queue: QueuePairs, Run: s.settlePair}}

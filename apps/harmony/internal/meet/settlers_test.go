@@ -43,3 +43,9 @@ func TestSettlersLook(t *testing.T) {
 	require.NoError(t, err)
 	require.Greater(t, after, before, "the settler has not seen the deletion, and no message comes again")
 }
+
+// TestUnknownMessage: a message of a newer version waits for one, and is not taken for done.
+func TestUnknownMessage(t *testing.T) {
+	w := newWorld(t)
+	require.Error(t, w.Triggers()[0].Run(t.Context(), function.Invocation{Text: `{"kind":"newer"}`}))
+}
