@@ -177,8 +177,13 @@ func TestNoLateWrites(t *testing.T) {
 	}
 	ctx := rowstore.WriteBefore(rowstore.WriteBefore(t.Context(), began.Add(10*time.Second)), began.Add(time.Hour))
 	row := table.Row{Key: table.Key{Partition: "p", Row: "r"}}
-	err := db.Change(ctx, "Rows", func(context.Context) ([]table.Op, error) { return []table.Op{rowstore.Put(row)}, nil })
+	reads := 0
+	err := db.Change(ctx, "Rows", func(context.Context) ([]table.Op, error) {
+		reads++
+		return []table.Op{rowstore.Put(row)}, nil
+	})
 	require.ErrorIs(t, err, rowstore.ErrTooLate)
+	require.Equal(t, 3, reads)
 	require.Equal(t, fault.Unavailable, fault.Of(err))
 	require.Equal(t, 2, tries, "at 0 and 5 seconds; the third would begin at 10")
 }

@@ -261,6 +261,19 @@ func TestRefreshAtOnce(t *testing.T) {
 	}
 }
 
+// TestRefreshOvertaken: a refresh that another one overtakes gives the tokens of that one.
+func TestRefreshOvertaken(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, strict)
+	first := w.enter()
+	var theirs tokens
+	rival := &calls.Rival{DB: w.db, Before: calls.WritesTo(name), Do: func() { theirs = w.next(first.refresh, request) }}
+	mine, err := refresh(t.Context(), w.over(rival, strict), first.refresh, request)
+	require.NoError(t, err)
+	require.Equal(t, theirs, mine)
+	require.True(t, w.opens(mine.access))
+}
+
 // TestCrashesOfRefresh: after any accident to any call of a refresh the same request works again,
 // and the tokens that it gives do. One that may not come again ends the session at most.
 func TestCrashesOfRefresh(t *testing.T) {
