@@ -5,21 +5,16 @@ import (
 	"reflect"
 )
 
-// The tables of an application are a struct: each field but Prefix holds the name of one, and has
-// its usual name in the tag default.
+// The tables of an application are a struct: each field holds the name of one in the store, and has
+// its usual name in the tag table.
 
 // DefaultTables returns the tables under their usual names.
-func DefaultTables[T any]() (t T) {
-	for field, name := range tableNames(&t) {
-		*name = field.Tag.Get("default")
-	}
-	return t
-}
+func DefaultTables[T any]() T { return PrefixedTables[T]("") }
 
-// PrefixTables returns the tables with a prefix in their names.
-func PrefixTables[T any](t T, prefix string) T {
-	for _, name := range tableNames(&t) {
-		*name = prefix + *name
+// PrefixedTables returns the tables with a prefix before their usual names.
+func PrefixedTables[T any](prefix string) (t T) {
+	for usual, name := range tableNames(&t) {
+		*name = prefix + usual
 	}
 	return t
 }
@@ -32,11 +27,12 @@ func TableNames[T any](t T) (all []string) {
 	return all
 }
 
-func tableNames[T any](t *T) iter.Seq2[reflect.StructField, *string] {
-	return func(yield func(reflect.StructField, *string) bool) {
+// tableNames returns the fields by the usual names of their tables.
+func tableNames[T any](t *T) iter.Seq2[string, *string] {
+	return func(yield func(string, *string) bool) {
 		v := reflect.ValueOf(t).Elem()
 		for i := range v.NumField() {
-			if field := v.Type().Field(i); field.Name != "Prefix" && !yield(field, v.Field(i).Addr().Interface().(*string)) {
+			if !yield(v.Type().Field(i).Tag.Get("table"), v.Field(i).Addr().Interface().(*string)) {
 				return
 			}
 		}
