@@ -10,9 +10,12 @@ param environmentName string
 @description('Region of everything.')
 param location string
 
-@minLength(1)
-@description('Client id of the app registration that callers sign in with.')
-param entraClientId string
+@description('Object id of who deploys, for the rights that the commands for operators need. azd sets it; empty: no one gets them.')
+param principalId string = ''
+
+@allowed(['User', 'Group', 'ServicePrincipal'])
+@description('What principalId is.')
+param principalType string = 'User'
 
 @description('Goes before the name of every table.')
 param tablePrefix string = 'Example'
@@ -24,13 +27,6 @@ param queuePrefix string = 'example-'
 
 @description('Who hears of alerts; empty: they are only in the portal.')
 param alertEmail string = ''
-
-@description('Object id of who deploys, for the rights that the doctor needs. azd sets it; empty: no one gets them.')
-param principalId string = ''
-
-@allowed(['User', 'Group', 'ServicePrincipal'])
-@description('What principalId is.')
-param principalType string = 'User'
 
 @allowed([512, 2048, 4096])
 @description('Memory of an instance in MB. More memory is more CPU too.')
@@ -45,17 +41,30 @@ param maximumInstanceCount int = 40
 @description('Most gigabytes of logs a day, the brake on their bill; 0: no limit. What comes after it is lost until the next day.')
 param logDailyGb int = 1
 
+@description('Goes before the name of the container of backups.')
+param containerPrefix string = 'example-'
+
 // The names are those of the code: a test holds the lists against each other.
 var tableNames = [
   'Notes'
+  'Due'
+  'Accounts'
+  'Sessions'
+]
+
+var containerNames = [
+  'backups'
 ]
 
 var queueNames = [
-  'note-lengths'
+  'note-changes'
 ]
 
 // Beside the settings that every application has.
-var settingsOfItsOwn = {}
+var settingsOfItsOwn = {
+  CONTAINER_PREFIX: containerPrefix
+  EXPORT_EVERY: '24h'
+}
 
 // With the name of the application: another one may have an environment of the same name.
 var token = toLower(uniqueString(subscription().id, environmentName, location, 'example'))
@@ -92,6 +101,9 @@ module storage '../../../infra/modules/storage.bicep' = {
     logsName: monitoring.outputs.logsName
     tableNames: tableNames
     queueNames: queueNames
+    containerNames: containerNames
+    containerPrefix: containerPrefix
+    backups: '${containerPrefix}backups/'
   }
 }
 
@@ -106,6 +118,7 @@ module access '../../../infra/modules/access.bicep' = {
     insightsName: monitoring.outputs.insightsName
     principalId: principalId
     principalType: principalType
+    containerNames: map(containerNames, name => '${containerPrefix}${name}')
   }
 }
 
@@ -125,7 +138,7 @@ module app '../../../infra/modules/app.bicep' = {
     instanceMemoryMB: instanceMemoryMB
     maximumInstanceCount: maximumInstanceCount
     alwaysReadyInstances: 0
-    entraClientId: entraClientId
+    entraClientId: ''
     jwtIssuer: ''
     jwtAudience: ''
     authTenants: ''
@@ -151,6 +164,9 @@ module alerts '../../../infra/modules/alerts.bicep' = {
     email: alertEmail
     displayName: 'Example'
     shortName: 'Example'
+    heartbeat: 'ended-notes'
+    delayed: ['note-changes'] // a message is put before its change, and seen a minute later
+    backupDone: 'backup is complete' // what the log of the function "export" says
   }
 }
 
@@ -162,3 +178,4 @@ output FUNCTION_APP_URL string = app.outputs.url
 // For commands that work on the storage.
 output TABLE_PREFIX string = tablePrefix
 output QUEUE_PREFIX string = queuePrefix
+output CONTAINER_PREFIX string = containerPrefix

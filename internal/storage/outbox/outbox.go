@@ -21,10 +21,32 @@ type Outbox struct {
 	Queues queue.Queues
 	Queue  string
 	After  time.Duration // when a message is seen that was sent before its change
+
+	// WriteWithin is how long after Begin a write of the change may begin. The message of a change
+	// that comes once, without Again, comes rowstore.LandWithin and rowstore.ClockSkew after that.
+	WriteWithin time.Duration
 }
 
-// Send sends the message of a change, before the change is made.
+// Begin returns the context of a change: of its message, and of its writes. None of them begins
+// after the time that the job of the message counts on.
+func (o Outbox) Begin(ctx context.Context) context.Context {
+	return rowstore.WriteBefore(ctx, o.Now().Add(o.WriteWithin))
+}
+
+// Landed returns by when all writes of a change have landed, or never will. ctx is of Begin.
+func (o Outbox) Landed(ctx context.Context) time.Time {
+	end, ok := rowstore.WritesEnd(ctx)
+	if !ok {
+		panic("outbox: a change that was not begun")
+	}
+	return end.Add(rowstore.LandWithin + rowstore.ClockSkew)
+}
+
+// Send sends the message of a change, before the change is made. ctx is of Begin.
 func (o Outbox) Send(ctx context.Context, change any) (queue.Receipt, error) {
+	if _, ok := rowstore.WritesEnd(ctx); !ok || o.After <= 0 {
+		panic("outbox: a message that may come before its change")
+	}
 	return o.send(ctx, change, o.After)
 }
 

@@ -15,6 +15,7 @@ import (
 	"prompthub/internal/storage/outbox"
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
 	"prompthub/internal/testing/repeatable"
 )
 
@@ -36,7 +37,7 @@ func newWorld(t *testing.T) *world {
 	w := &world{t: t, clock: repeatable.NewClock(time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC))}
 	queues := memory.NewQueues(w.clock.Now)
 	require.NoError(t, queues.Create(t.Context(), name))
-	w.Outbox = outbox.Outbox{Queues: queues, Queue: name, After: time.Minute, Store: &rowstore.Store{
+	w.Outbox = outbox.Outbox{Queues: queues, Queue: name, After: time.Minute, WriteWithin: 10 * time.Second, Store: &rowstore.Store{
 		Now: w.clock.Now, Log: slog.New(slog.NewTextHandler(&w.log, nil)), Background: func(do func()) { w.after = append(w.after, do) },
 	}}
 	return w
@@ -76,6 +77,7 @@ func TestOutbox(t *testing.T) {
 	} {
 		w := newWorld(t)
 		ctx, giveUp := context.WithCancel(t.Context())
+		ctx = w.Begin(ctx)
 		r, err := w.Send(ctx, change{"a"})
 		require.NoError(t, err)
 		tt.then(ctx, w, r)
@@ -119,17 +121,42 @@ func TestQueuesThatDoNotAnswer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.Background = func(do func()) { do() }
-	r, err := w.Send(t.Context(), change{"a"})
+	ctx := w.Begin(t.Context())
+	r, err := w.Send(ctx, change{"a"})
 	require.NoError(t, err)
 	w.Cancel(t.Context(), r)
 	w.Cancel(t.Context(), r)
 	w.Forward(t.Context(), r)
 	require.Empty(t, w.log.String())
 	w.Queues = broken{}
-	_, err = w.Send(t.Context(), change{"b"})
+	_, err = w.Send(ctx, change{"b"})
 	require.Equal(t, fault.Unavailable, fault.Of(err))
 	w.Cancel(t.Context(), r)
 	w.Forward(t.Context(), r)
 	w.Cancel(t.Context(), queue.Receipt{}) // there is no message
 	require.Equal(t, 2, strings.Count(w.log.String(), name))
+}
+
+// TestBegin: no write of a change begins after the time that its job counts on, a message of a
+// change without such a time is not sent, nor one that would come before its change.
+func TestBegin(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	tables := memory.NewTables()
+	require.NoError(t, tables.Create(t.Context(), name))
+	w.DB = tables
+	ctx := w.Begin(t.Context())
+	require.Equal(t, w.clock.Now().Add(w.After), w.Landed(ctx))
+	write := func() error {
+		return w.Write(ctx, name, []table.Op{{Kind: table.Upsert, Row: table.Row{Key: table.Key{Partition: "p", Row: "r"}}}})
+	}
+	w.clock.Pass(w.WriteWithin - 1)
+	require.NoError(t, write())
+	w.clock.Pass(1)
+	require.ErrorIs(t, write(), rowstore.ErrTooLate)
+
+	require.Panics(t, func() { _, _ = w.Send(t.Context(), change{"a"}) })
+	require.Panics(t, func() { w.Landed(t.Context()) })
+	w.After = 0
+	require.Panics(t, func() { _, _ = w.Send(ctx, change{"a"}) })
 }

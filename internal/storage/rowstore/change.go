@@ -64,7 +64,7 @@ func Rewrite[T any](ctx context.Context, db *Store, name string, was T, change f
 // Retry waits, after a write has failed, before the change is tried again. It returns the error of
 // the write after the last try (the first has the number 0), and if no other try can succeed.
 func (db *Store) Retry(ctx context.Context, try int, failed error) error {
-	if try >= MaxTries || errors.Is(failed, table.ErrInvalid) {
+	if try >= MaxTries || errors.Is(failed, table.ErrInvalid) || errors.Is(failed, ErrTooLate) {
 		return Unavailable(failed)
 	}
 	return db.Pause(ctx)

@@ -15,6 +15,8 @@ import (
 	"prompthub/internal/storage/memory"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
+	"prompthub/internal/testing/calls"
+	"prompthub/internal/testing/repeatable"
 )
 
 // TestChange: all of many changes of one row at once are in it, and a change whose answer was lost
@@ -157,4 +159,31 @@ func TestEmpty(t *testing.T) {
 	lost.loses = 1
 	require.Error(t, db.Empty(t.Context(), "Rows", "q", ""))
 	require.NoError(t, db.Empty(t.Context(), "Rows", "q", ""), "run again")
+}
+
+// TestNoLateWrites: a change whose time is over begins no other write, and the loop ends at once. An
+// earlier end stays.
+func TestNoLateWrites(t *testing.T) {
+	t.Parallel()
+	tables := memory.NewTables()
+	require.NoError(t, tables.Create(t.Context(), "Rows"))
+	silence := &calls.Silence{Table: "Rows"}
+	clock := repeatable.NewClock(time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC))
+	began, tries := clock.Now(), 0
+	silence.Pass = func(d time.Duration) { tries++; clock.Pass(d) }
+	db := &rowstore.Store{
+		DB: silence.Over(tables), Now: clock.Now, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+		Random: func(time.Duration) time.Duration { return 0 },
+	}
+	ctx := rowstore.WriteBefore(rowstore.WriteBefore(t.Context(), began.Add(10*time.Second)), began.Add(time.Hour))
+	row := table.Row{Key: table.Key{Partition: "p", Row: "r"}}
+	reads := 0
+	err := db.Change(ctx, "Rows", func(context.Context) ([]table.Op, error) {
+		reads++
+		return []table.Op{rowstore.Put(row)}, nil
+	})
+	require.ErrorIs(t, err, rowstore.ErrTooLate)
+	require.Equal(t, 3, reads)
+	require.Equal(t, fault.Unavailable, fault.Of(err))
+	require.Equal(t, 2, tries, "at 0 and 5 seconds; the third would begin at 10")
 }

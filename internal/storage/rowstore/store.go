@@ -102,7 +102,11 @@ func (db *Store) RemoveRow(ctx context.Context, name string, row table.Row) erro
 // those that no answer waits for.
 const MaxParallel = 32
 
+// Write writes one batch, unless it is too late for that: see WriteBefore.
 func (db *Store) Write(ctx context.Context, name string, ops []table.Op) error {
+	if end, ok := WritesEnd(ctx); ok && !db.Now().Before(end) {
+		return ErrTooLate
+	}
 	ctx, cancel := context.WithTimeout(ctx, CallWithin)
 	defer cancel()
 	_, err := db.DB.Write(ctx, name, ops...)

@@ -101,6 +101,7 @@ func Crashes(t *testing.T, run func(*testing.T, *Crash)) {
 	for _, a := range all {
 		met := 0
 		for n, done := 1, false; !done; n++ {
+			done = true // unless it runs: after a failure -failfast runs no more
 			ok := t.Run(fmt.Sprintf("call %d, %s", n, a.Name), func(t *testing.T) {
 				c := &Crash{Accident: a, Left: n}
 				run(t, c)

@@ -8,11 +8,11 @@ const harmonyRooms = "../../../apps/harmony/internal/"
 var harmony = []mutant{
 	{
 		"a pair changes without a message", harmonyRooms + "meet/pairs.go",
-		"	return s.pairOutbox().Send(ctx, pairChange{p.IDs[0], p.IDs[1], s.landed()})", "	return queue.Receipt{}, ctx.Err()",
+		"	return s.pairOutbox().Send(ctx, pairChange{p.IDs[0], p.IDs[1], s.pairOutbox().Landed(ctx)})", "	return queue.Receipt{}, ctx.Err()",
 	},
 	{
 		"a registration sends no message", harmonyRooms + "meet/register.go",
-		"		wake, err = s.Outbox().Send(ctx, userChange{Kind: KindUser, ID: u.ID, Language: r.Language, Until: s.landed()})", "		wake, err = queue.Receipt{}, ctx.Err()",
+		"		wake, err = s.Outbox().Send(ctx, userChange{Kind: KindUser, ID: u.ID, Language: r.Language, Until: s.Outbox().Landed(ctx)})", "		wake, err = queue.Receipt{}, ctx.Err()",
 	},
 	{
 		"one who comes too late for an address leaves an account", harmonyRooms + "meet/register.go",

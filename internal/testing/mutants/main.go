@@ -103,7 +103,7 @@ func try(ctx context.Context, chosen []mutant, known caught) int {
 }
 
 // all are the mutants of all lists.
-func all() []mutant { return slices.Concat(mutants, unbounded, harmony, duuble, tooRare) }
+func all() []mutant { return slices.Concat(mutants, unbounded, kit, harmony, duuble, tooRare) }
 
 // promptdb is where most mutants live; the files of others are named from there.
 const promptdb = "internal/prompthub/promptdb"
@@ -216,7 +216,7 @@ func test(ctx context.Context, dir string, m mutant, limit time.Duration, flags 
 		args = append(args, "-run=^TestBounds$")
 	case m.explored():
 		args = append(args, "-short", "-run=^TestExplore$")
-	case m.pkg() != promptdb:
+	case m.pkg() != promptdb && !slices.Contains(kit, m):
 		args = append(args, "-short", "-skip=^TestTables$|^TestQueues$|Emulator|Kill")
 	}
 	cmd := exec.CommandContext(ctx, "go", args...)

@@ -37,9 +37,6 @@ func (s *Store) castAll(ctx context.Context, post string, votes []*pending) {
 			s.outbox().Cancel(ctx, w.receipt)
 			return
 		}
-		if s.tooLate(w) {
-			continue
-		}
 		b.fill(s.VoteMin)
 		err = s.commit(ctx, b, w)
 		switch {
@@ -48,6 +45,8 @@ func (s *Store) castAll(ctx context.Context, post string, votes []*pending) {
 			s.outbox().Forward(ctx, w.receipt)
 			answer(votes, nil)
 			return
+		case errors.Is(err, rowstore.ErrTooLate): // the next read sends another message
+			continue
 		case overtakenBy(err, len(votes)): // a receipt is there: the next read says of whom
 		case rowstore.Overtaken(err):
 			if lost++; lost == 3 {
@@ -253,7 +252,7 @@ func (s *Store) commit(ctx context.Context, b *batch, w wakeUp) error {
 	}
 	ops = append(ops, table.Op{Kind: table.Insert, Row: w.row(b.votes)})
 	if s.Transact == nil {
-		return s.Write(ctx, s.Posts, ops)
+		return s.Write(rowstore.WriteBefore(ctx, w.end), s.Posts, ops)
 	}
 	ctx, cancel := context.WithTimeout(ctx, rowstore.CallWithin)
 	defer cancel()

@@ -23,14 +23,14 @@ const (
 	// wakeAfter is when the message of a batch comes by itself: after the batch has landed or
 	// never will.
 	wakeAfter = time.Minute
-	// writeWithin is for how long after its message was sent a batch may be written.
+	// writeWithin is how long after its message was sent a batch may be written.
 	writeWithin = wakeAfter - rowstore.LandWithin - rowstore.ClockSkew
 )
 
 // A wakeUp is the outbox row of a batch, and the message that was sent before it.
 type wakeUp struct {
 	post, id string
-	sent     time.Time
+	end      time.Time // from when on it is too late to write the batch; zero without a message
 	receipt  queue.Receipt
 }
 
@@ -73,7 +73,7 @@ func votersOf(post string, row table.Row) ([]Receipt, error) {
 }
 
 func (s *Store) outbox() outbox.Outbox {
-	return outbox.Outbox{Store: s.Store, Queues: s.Queues, Queue: QueueOutbox, After: wakeAfter}
+	return outbox.Outbox{Store: s.Store, Queues: s.Queues, Queue: QueueOutbox, After: wakeAfter, WriteWithin: writeWithin}
 }
 
 // prepare returns what must be done before a batch is written: the message that names its
@@ -86,24 +86,19 @@ func (s *Store) prepare(post string, w *wakeUp) []func(context.Context) error {
 		}
 		return nil // both are in the transaction
 	}
-	if w.id != "" && s.Now().Sub(w.sent) < writeWithin-rowstore.CallWithin {
+	if w.id != "" && s.Now().Before(w.end.Add(-rowstore.CallWithin)) {
 		return nil
 	}
-	*w = wakeUp{post: post, id: s.newID(), sent: s.Now()}
+	*w = wakeUp{post: post, id: s.newID(), end: s.Now().Add(writeWithin)}
 	return []func(context.Context) error{
 		func(ctx context.Context) (err error) {
-			w.receipt, err = s.outbox().Send(ctx, w.message())
+			w.receipt, err = s.outbox().Send(rowstore.WriteBefore(ctx, w.end), w.message())
 			return err
 		},
 		func(ctx context.Context) error {
 			return rowstoreError(s.Write(ctx, s.Due, []table.Op{{Kind: table.Upsert, Row: s.dueRow(post)}}))
 		},
 	}
-}
-
-// tooLate reports whether the message of a batch may come before the batch has landed.
-func (s *Store) tooLate(w wakeUp) bool {
-	return s.Transact == nil && s.Now().Sub(w.sent) >= writeWithin
 }
 
 // Deliver does what a message of QueueOutbox asks for: it calls Follow for the votes of a

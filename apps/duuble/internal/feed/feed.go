@@ -162,10 +162,15 @@ type message struct {
 }
 
 func (s *Service) messages() outbox.Outbox {
-	return outbox.Outbox{Store: s.Store, Queues: s.Queues, Queue: Queue, After: schema.MessageAfter}
+	return outbox.Outbox{
+		Store: s.Store, Queues: s.Queues, Queue: Queue, After: schema.MessageAfter, WriteWithin: schema.WriteWithin,
+	}
 }
 
-// Prepare sends the message of an activity, before what it follows from is written.
+// Begin returns the context of a change from which an activity follows.
+func (s *Service) Begin(ctx context.Context) context.Context { return s.messages().Begin(ctx) }
+
+// Prepare sends the message of an activity, before the change is made. ctx is of Begin.
 func (s *Service) Prepare(ctx context.Context, a Activity) (queue.Receipt, error) {
 	return s.messages().Send(ctx, message{Activity: a})
 }
@@ -190,7 +195,7 @@ func (s *Service) Bring(ctx context.Context, reader, actor string) error {
 	return s.messages().Tell(ctx, message{Reader: reader, Activity: Activity{Actor: actor}})
 }
 
-// PrepareHub sends the message of a change of a hub, before it is made.
+// PrepareHub sends the message of a change of a hub, before it is made. ctx is of Begin.
 func (s *Service) PrepareHub(ctx context.Context, hub, change string) (queue.Receipt, error) {
 	return s.messages().Send(ctx, message{Hub: hub, Change: change})
 }

@@ -165,9 +165,9 @@ func TestPrepared(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.audience = feed.Audience{Holds: true, Groups: []feed.Group{w.group("a", 1, 0)}}
-	r, err := w.feed.Prepare(t.Context(), w.act("one"))
+	r, err := w.feed.Prepare(w.feed.Begin(t.Context()), w.act("one"))
 	require.NoError(t, err)
-	_, err = w.feed.Prepare(t.Context(), w.act("two"))
+	_, err = w.feed.Prepare(w.feed.Begin(t.Context()), w.act("two"))
 	require.NoError(t, err)
 	require.Zero(t, w.work())
 	w.feed.Forward(t.Context(), r)

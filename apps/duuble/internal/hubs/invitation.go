@@ -208,7 +208,7 @@ func (s *Service) invite(ctx context.Context, hub string, u people.User, mine *M
 		v.token, v.change, v.ExpiresAt = hash, change, s.Now().UTC().Add(lasts)
 		return append(ops, rowstore.Put(v.row())), s.tell(ctx, v)
 	}
-	err = s.telling(ctx, hub, change, func() error { return s.Change(ctx, s.Tables.Hubs, make) })
+	err = s.telling(ctx, hub, change, func(ctx context.Context) error { return s.Change(ctx, s.Tables.Hubs, make) })
 	if err != nil {
 		return nil, err
 	}
@@ -546,7 +546,7 @@ func (s *Service) Accept(ctx context.Context, c people.Claim, k Key) (Outcome, e
 		}
 		return ops, nil
 	}
-	err = s.telling(ctx, hub, change, func() error { return s.answer(ctx, hub, id, number, k, change, first, open) })
+	err = s.telling(ctx, hub, change, func(ctx context.Context) error { return s.answer(ctx, hub, id, number, k, change, first, open) })
 	return out, err
 }
 

@@ -194,5 +194,5 @@ func (s *Service) Join(ctx context.Context, c people.Claim, token string) (reque
 		request = r.ID
 		return append(r.ask(), s.events(hub, change, s.happened(notices.RequestCreated, u.ID, r.ID, ""))...), nil
 	}
-	return request, s.telling(ctx, hub, change, func() error { return s.Change(ctx, s.Tables.Hubs, ask) })
+	return request, s.telling(ctx, hub, change, func(ctx context.Context) error { return s.Change(ctx, s.Tables.Hubs, ask) })
 }

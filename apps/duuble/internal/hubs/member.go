@@ -401,7 +401,7 @@ func (s *Service) SetRole(ctx context.Context, c people.Claim, hub, user, role s
 		ops = append(ops, s.events(hub, id, s.happened(notices.RoleChanged, c.UserID, id, user))...)
 		return append(ops, m.become(role)...), nil
 	}
-	err = s.telling(ctx, hub, id, func() error { return s.Change(ctx, s.Tables.Hubs, turn) })
+	err = s.telling(ctx, hub, id, func(ctx context.Context) error { return s.Change(ctx, s.Tables.Hubs, turn) })
 	if err != nil {
 		return Listed{}, err
 	}
@@ -479,5 +479,5 @@ func (s *Service) Remove(ctx context.Context, c people.Claim, hub, user string) 
 	if user == c.UserID { // of which no one is told
 		return s.Change(ctx, s.Tables.Hubs, end)
 	}
-	return s.telling(ctx, hub, id, func() error { return s.Change(ctx, s.Tables.Hubs, end) })
+	return s.telling(ctx, hub, id, func(ctx context.Context) error { return s.Change(ctx, s.Tables.Hubs, end) })
 }

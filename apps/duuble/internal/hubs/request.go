@@ -177,7 +177,7 @@ func (s *Service) Decide(ctx context.Context, c people.Claim, hub, id string, ap
 		ops = append(ops, s.events(hub, change, s.happened(notices.RequestApproved, u.ID, r.ID, r.UserID), joined)...)
 		return append(ops, joining...), err
 	}
-	err = s.telling(ctx, hub, change, func() error { return s.Change(ctx, s.Tables.Hubs, decide) })
+	err = s.telling(ctx, hub, change, func(ctx context.Context) error { return s.Change(ctx, s.Tables.Hubs, decide) })
 	if err != nil {
 		return Request{}, err
 	}

@@ -18,6 +18,7 @@ import (
 
 // Events are how people are told. Package posts sets them; the zero Events tell no one.
 type Events struct {
+	Begin   func(context.Context) context.Context
 	Prepare func(ctx context.Context, hub, change string) (queue.Receipt, error)
 	Forward func(context.Context, queue.Receipt)
 	Tell    func(ctx context.Context, user string, n notices.Notice) error
@@ -37,13 +38,14 @@ type event struct {
 }
 
 // telling makes a change of which people are told.
-func (s *Service) telling(ctx context.Context, hub, id string, change func() error) error {
+func (s *Service) telling(ctx context.Context, hub, id string, change func(context.Context) error) error {
 	if s.Events.Prepare == nil {
-		return change()
+		return change(ctx)
 	}
+	ctx = s.Events.Begin(ctx)
 	r, err := s.Events.Prepare(ctx, hub, id)
 	if err == nil {
-		err = change()
+		err = change(ctx)
 	}
 	if err != nil {
 		return err

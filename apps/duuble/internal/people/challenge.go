@@ -265,8 +265,8 @@ func (s *Service) Verify(ctx context.Context, challenge, code, device string) (S
 			return SignedIn{}, err
 		}
 	}
-	g := s.sessions.New(known.ID, device, time.Time{})
-	if err := s.Insert(ctx, s.Tables.Sessions, s.sessions.Row(g.Session)); err != nil {
+	g, err := s.sessions.Open(ctx, s.sessions.New(known.ID, device, time.Time{}))
+	if err != nil {
 		return SignedIn{}, err
 	}
 	s.sessions.Trim(ctx, all, *known)

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/apps/duuble/internal/people"
+	"prompthub/internal/fault"
 	"prompthub/internal/storage/table"
 	"prompthub/internal/testing/calls"
 )
@@ -72,4 +73,23 @@ func TestCrashes(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestLateFollow: a follow that lands long after its request gave up, because the store was silent,
+// is followed by its job.
+func TestLateFollow(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, unlimited)
+	ann, bob := w.person(1), w.person(2)
+	w.pump()
+	silence := &calls.Silence{Table: w.Tables.Users, Pass: w.clock.Pass}
+	_, err := w.over(silence.Over(w.db), unlimited).Follow(t.Context(), ann, bob.UserID, true)
+	require.Equal(t, fault.Unavailable, fault.Of(err))
+	w.deliver()
+	w.clock.Pass(calls.LandsAfter)
+	silence.Land()
+	w.pump()
+	require.Empty(t, w.differences())
+	followers, _, _ := w.circle(bob)
+	require.EqualValues(t, 1, followers)
 }

@@ -234,7 +234,9 @@ func (s *Service) AreHidden(ctx context.Context, viewer string, ids []string) (m
 }
 
 func (s *Service) ties() outbox.Outbox {
-	return outbox.Outbox{Store: s.Store, Queues: s.Queues, Queue: QueueTies, After: schema.MessageAfter}
+	return outbox.Outbox{
+		Store: s.Store, Queues: s.Queues, Queue: QueueTies, After: schema.MessageAfter, WriteWithin: schema.WriteWithin,
+	}
 }
 
 // A pair is the text of a message: rows that follow from the ties of two people may be missing, or
@@ -275,6 +277,7 @@ func (s *Service) Follow(ctx context.Context, c Claim, other string, live bool) 
 	if err != nil {
 		return time.Time{}, err
 	}
+	ctx = s.ties().Begin(ctx)
 	r, err := s.ties().Send(ctx, pair{c.UserID, other})
 	if err != nil {
 		return time.Time{}, err
@@ -375,6 +378,7 @@ func (s *Service) Block(ctx context.Context, c Claim, other string, live bool) (
 	if err != nil || x.live() && live {
 		return since(x), err
 	}
+	ctx = s.ties().Begin(ctx)
 	r, err := s.ties().Send(ctx, pair{c.UserID, other})
 	if err != nil {
 		return time.Time{}, err

@@ -151,6 +151,7 @@ func (s *Service) bringBack(ctx context.Context, u User) (User, error) {
 // turn changes whether an account is there, after a message that has the rest follow, and after
 // what else must be first.
 func (s *Service) turn(ctx context.Context, u User, first func(context.Context) error, change func(*User) error) (User, queue.Receipt, error) {
+	ctx = s.ties().Begin(ctx)
 	var r queue.Receipt
 	err := rowstore.Both(ctx, func(ctx context.Context) (err error) {
 		r, err = s.ties().Send(ctx, pair{User: u.ID})

@@ -30,10 +30,16 @@ func (w *world) person(i int) people.Claim {
 	return c
 }
 
-// pump lets a minute go by and does what messages ask for, each twice.
+// pump lets a minute go by and does what messages ask for.
 func (w *world) pump() {
 	w.t.Helper()
 	w.clock.Pass(time.Minute)
+	w.deliver()
+}
+
+// deliver does what messages ask for that are seen now, each twice.
+func (w *world) deliver() {
+	w.t.Helper()
 	for _, trigger := range w.Triggers() {
 		if trigger.Queue == "" {
 			continue

@@ -188,6 +188,7 @@ func (s *Service) Comment(ctx context.Context, c people.Claim, post, text, paren
 		made.Parent = root.ID
 	}
 	first := true
+	ctx = s.feed.Begin(ctx)
 	var told queue.Receipt
 	err = s.Change(ctx, s.Tables.Posts, func(ctx context.Context) ([]table.Op, error) {
 		if key != "" || !first { // an earlier request or an earlier try may have written it
@@ -294,6 +295,7 @@ func (s *Service) DeleteComment(ctx context.Context, c people.Claim, post, id st
 		}
 		return s.deleteComment(ctx, there, now)
 	}
+	ctx = s.changes().Begin(ctx)
 	var r queue.Receipt
 	err = rowstore.Both(ctx, func(ctx context.Context) (err error) {
 		r, err = s.changes().Send(ctx, change{Post: post, Comment: id})

@@ -79,10 +79,11 @@ func (s *Service) Create(ctx context.Context, c people.Claim, d Draft, key strin
 	if d.Thought != nil {
 		p.Thought = *d.Thought
 	}
-	var receipt queue.Receipt
 	if err := limit.Check(posted, now); err != nil {
 		return Card{}, err
 	}
+	ctx = s.changes().Begin(ctx)
+	var receipt queue.Receipt
 	err = rowstore.Both(ctx, func(ctx context.Context) (err error) {
 		receipt, err = s.changes().Send(ctx, change{Post: id})
 		return err

@@ -117,6 +117,7 @@ func (s *Service) turn(ctx context.Context, c people.Claim, id string, live, man
 		return u, err
 	}
 	now := table.TimeOf(table.Ticks(s.Now()))
+	ctx = s.changes().Begin(ctx)
 	var r queue.Receipt
 	err = rowstore.Both(ctx, func(ctx context.Context) (err error) {
 		r, err = s.changes().Send(ctx, change{Post: id})

@@ -79,7 +79,7 @@ func New(c Config) *Service {
 	s.notices = notices.New(notices.Config{Store: c.Store, Tables: c.Tables})
 	s.feed = feed.New(feed.Config{Store: c.Store, Tables: c.Tables, Queues: c.Queues, Keep: min(keepActivities, c.People.Keep), Look: s.audience, Follows: c.People.Follows, Notices: s.notices, OfHub: c.Hubs.Deliver})
 	c.People.Followed = s.feed.Bring
-	c.Hubs.Events = hubs.Events{Prepare: s.feed.PrepareHub, Forward: s.feed.Forward, Tell: s.notices.Tell}
+	c.Hubs.Events = hubs.Events{Begin: s.feed.Begin, Prepare: s.feed.PrepareHub, Forward: s.feed.Forward, Tell: s.notices.Tell}
 	return s
 }
 
@@ -135,5 +135,7 @@ func (s *Service) Repeats() repeats.Keys { return repeats.Keys{Store: s.Store, T
 
 // changes are the messages of posts and of comments that are deleted.
 func (s *Service) changes() outbox.Outbox {
-	return outbox.Outbox{Store: s.Store, Queues: s.Queues, Queue: QueuePosts, After: schema.MessageAfter}
+	return outbox.Outbox{
+		Store: s.Store, Queues: s.Queues, Queue: QueuePosts, After: schema.MessageAfter, WriteWithin: schema.WriteWithin,
+	}
 }

@@ -158,6 +158,7 @@ func (s *Service) Share(ctx context.Context, c people.Claim, post string, in []s
 		}
 	}
 	x := &Share{ID: id, PostID: post, ByID: u.ID, By: u.Person(), Note: note, ToHubs: len(in) > 0, Hubs: in, CreatedAt: schema.TimeOf(id)}
+	ctx = s.changes().Begin(ctx)
 	var r queue.Receipt
 	before := []func(context.Context) error{
 		func(ctx context.Context) (err error) {

@@ -34,21 +34,24 @@ import (
 	"prompthub/internal/storage/rowstore"
 )
 
-// MessageAfter is when the message of a change is seen. By then the change has landed or never
-// will.
-const MessageAfter = time.Minute
+// The times of a change and of its message, which comes once.
+const (
+	// MessageAfter is when a message is seen. By then all writes of its change have landed.
+	MessageAfter = time.Minute
+	// WriteWithin is how long after its message was sent a write of a change may begin.
+	WriteWithin = MessageAfter - rowstore.LandWithin - rowstore.ClockSkew
+)
 
 // Tables names the tables.
 type Tables struct {
-	Prefix        string `envconfig:"TABLE_PREFIX"`
-	Users         string `envconfig:"TABLE_USERS" default:"Users"`
-	Names         string `envconfig:"TABLE_NAMES" default:"Names"`
-	Posts         string `envconfig:"TABLE_POSTS" default:"Posts"`
-	Lists         string `envconfig:"TABLE_LISTS" default:"Lists"`
-	Notifications string `envconfig:"TABLE_NOTIFICATIONS" default:"Notifications"`
-	Sessions      string `envconfig:"TABLE_SESSIONS" default:"Sessions"`
-	Hubs          string `envconfig:"TABLE_HUBS" default:"Hubs"`
-	Admin         string `envconfig:"TABLE_ADMIN" default:"Admin"`
+	Users         string `table:"Users"`
+	Names         string `table:"Names"`
+	Posts         string `table:"Posts"`
+	Lists         string `table:"Lists"`
+	Notifications string `table:"Notifications"`
+	Sessions      string `table:"Sessions"`
+	Hubs          string `table:"Hubs"`
+	Admin         string `table:"Admin"`
 }
 
 // All returns the names.

@@ -16,7 +16,7 @@ const (
 )
 
 // Sessions is how long sessions last, and how many a member has.
-var Sessions = session.Policy{AccessFor: AccessFor, RefreshFor: RefreshFor, Most: 20}
+var Sessions = session.Policy{AccessFor: AccessFor, RefreshFor: RefreshFor, AgainFor: session.UntilUsed, Most: 20}
 
 var ids = session.IDs{
 	Text:  func(id [idBytes]byte) string { return uuid.UUID(id).String() },

@@ -95,7 +95,7 @@ type Tokens struct {
 }
 
 func tokensOf(t meet.Tokens) Tokens {
-	return Tokens{t.Access, int(t.ExpiresIn / time.Second), t.Refresh}
+	return Tokens{t.Access, int(t.ExpiresIn.Round(time.Second) / time.Second), t.Refresh}
 }
 
 // A Session is a member who has signed in.

@@ -62,7 +62,8 @@ func (s *Service) Register(ctx context.Context, c meet.Claim, id, code, from str
 	if err != nil {
 		return r, false, err
 	}
-	change := going{Kind: kindGoing, Event: id, User: c.UserID, Until: s.members.Landed()}
+	ctx = s.members.Outbox().Begin(ctx)
+	change := going{Kind: kindGoing, Event: id, User: c.UserID, Until: s.members.Outbox().Landed(ctx)}
 	var wake queue.Receipt
 	contest := s.members.Contest()
 	mine := Attendee{UserID: c.UserID, RegisteredAt: s.Now().UTC()}
@@ -225,13 +226,14 @@ func (s *Service) place(ctx context.Context, c meet.Claim, id, user string) (st 
 
 // leave gives the place of a member back, of which st was read, if there is one.
 func (s *Service) leave(ctx context.Context, st Standing, id, user string) error {
+	ctx = s.members.Outbox().Begin(ctx)
 	var wake queue.Receipt
 	var was *Attendee
 	contest := s.members.Contest()
 	for st.event != nil && st.mine != nil {
 		if was == nil {
 			var err error
-			change := going{kindGoing, id, user, table.Ticks(st.mine.RegisteredAt), s.members.Landed()}
+			change := going{kindGoing, id, user, table.Ticks(st.mine.RegisteredAt), s.members.Outbox().Landed(ctx)}
 			if wake, err = s.members.Outbox().Send(ctx, change); err != nil {
 				return err
 			}

@@ -95,3 +95,22 @@ func TestCrashesOfALoser(t *testing.T) {
 		require.Equal(w.t, "Someone", in.Me.Name)
 	})
 }
+
+// TestLateBlock: a block that lands long after its request gave up, because the store was silent,
+// is followed by its job.
+func TestLateBlock(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a, b := w.enter("anna"), w.enter("bob")
+	w.settle()
+	silence := &calls.Silence{Table: w.Tables.Pairs, Pass: w.clock.Pass}
+	require.Error(t, w.over(silence.Over(w.db), w.queues).Block(t.Context(), a, b.UserID))
+	w.pump(0)
+	for range 2 {
+		w.pump(calls.LandsAfter / 2)
+	}
+	silence.Land()
+	w.settle()
+	w.followed(a, b)
+	require.NotEmpty(t, w.rows("Blocks"))
+}

@@ -62,12 +62,13 @@ func (s *Service) followDeck(ctx context.Context, was User, hints ...User) error
 
 // changeDeck makes a change of a member after which the rows of decks must follow, before the
 // answer: from then on decks are as the member has said.
-func (s *Service) changeDeck(ctx context.Context, was, next User, change func() error) error {
-	wake, err := s.Outbox().Send(ctx, userChange{Kind: KindUser, ID: was.ID, Until: s.landed()})
+func (s *Service) changeDeck(ctx context.Context, was, next User, change func(context.Context) error) error {
+	ctx = s.Outbox().Begin(ctx)
+	wake, err := s.Outbox().Send(ctx, userChange{Kind: KindUser, ID: was.ID, Until: s.Outbox().Landed(ctx)})
 	if err != nil {
 		return err
 	}
-	if err := change(); err != nil {
+	if err := change(ctx); err != nil {
 		return err // the message stays: the change may have landed, or may still land
 	}
 	return s.Outbox().Finish(ctx, wake, s.followDeck(ctx, was, next))

@@ -45,6 +45,7 @@ func (s *Service) Follower(kind string, follow func(ctx context.Context, id stri
 // another writer came first, read reads the thing anew and next is called again. follow has the
 // lists follow; a message has it done if this process ends before.
 func (s *Service) Commit(ctx context.Context, name, kind, id string, next func() (ops []table.Op, moved bool, stale []table.Key, err error), read, follow func(context.Context) error) error {
+	ctx = s.Outbox().Begin(ctx)
 	var wake queue.Receipt
 	contest := s.Contest()
 	for {
@@ -54,7 +55,7 @@ func (s *Service) Commit(ctx context.Context, name, kind, id string, next func()
 			return err
 		}
 		if moved && wake.ID == "" {
-			if wake, err = s.Outbox().Send(ctx, Change{kind, id, stale, s.landed()}); err != nil {
+			if wake, err = s.Outbox().Send(ctx, Change{kind, id, stale, s.Outbox().Landed(ctx)}); err != nil {
 				return err
 			}
 		}

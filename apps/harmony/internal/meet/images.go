@@ -144,6 +144,7 @@ func (s *Service) AddImage(ctx context.Context, c Claim, user string, file []byt
 	image := Image{
 		ID: s.newID(), UserID: c.UserID, UploadedAt: s.Now().UTC(), Width: made.Width, Height: made.Height, Bytes: len(made.Large),
 	}
+	ctx = s.Outbox().Begin(ctx)
 	wake, err := s.wakeImages(ctx, c.UserID, func(ctx context.Context) error {
 		names := image.Blobs()
 		return rowstore.Both(ctx, func(ctx context.Context) error { return s.PutFile(ctx, ContainerProfiles, names[0], made.Large) },
@@ -300,6 +301,7 @@ func (s *Service) rearrangeOf(ctx context.Context, caller Caller, was Images, ch
 	if _, err := change(was); err != nil {
 		return nil, err
 	}
+	ctx = s.Outbox().Begin(ctx)
 	wake, err := s.wakeImages(ctx, caller.ID, func(context.Context) error { return nil })
 	if err != nil {
 		return nil, err
@@ -349,7 +351,7 @@ func (s *Service) File(ctx context.Context, container, name string) (blob.Blob, 
 // the same time.
 func (s *Service) wakeImages(ctx context.Context, user string, before func(context.Context) error) (wake queue.Receipt, err error) {
 	err = rowstore.Both(ctx, before, func(ctx context.Context) (err error) {
-		wake, err = s.Outbox().Send(ctx, userChange{Kind: KindUser, ID: user, Until: s.landed()})
+		wake, err = s.Outbox().Send(ctx, userChange{Kind: KindUser, ID: user, Until: s.Outbox().Landed(ctx)})
 		return err
 	})
 	return wake, err

@@ -42,7 +42,8 @@ func (s *Service) DeleteMe(ctx context.Context, c Claim, password string) (until
 		return time.Time{}, err
 	}
 	at, after := s.Now().UTC(), s.sessions.EndBefore()
-	change := userChange{Kind: KindUser, ID: caller.ID, Until: s.landed()}
+	ctx = s.Outbox().Begin(ctx)
+	change := userChange{Kind: KindUser, ID: caller.ID, Until: s.Outbox().Landed(ctx)}
 	var wake queue.Receipt
 	err = rowstore.Both(ctx, func(ctx context.Context) (err error) {
 		wake, err = s.Outbox().Send(ctx, change)
@@ -84,7 +85,7 @@ func (s *Service) Restore(ctx context.Context, address, password string, by Aske
 			return User{}, s.deleted(u)
 		}
 		back := u
-		err := s.changeDeck(ctx, u, u, func() (err error) {
+		err := s.changeDeck(ctx, u, u, func(ctx context.Context) (err error) {
 			back, err = s.changeUser(ctx, u, func(u *User) error { u.DeletedAt = time.Time{}; return nil })
 			return err
 		})

@@ -77,6 +77,7 @@ func (s *Service) Like(ctx context.Context, c Claim, to string, anonymous *bool)
 	if anonymous != nil {
 		secret = *anonymous
 	}
+	ctx = s.beginPair(ctx)
 	wake, err := s.wakeLike(ctx, v.pair, side)
 	if err != nil {
 		return Like{}, false, err

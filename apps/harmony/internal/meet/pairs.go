@@ -41,6 +41,7 @@ type change func(p *pairs.Pair, side int, now time.Time) (done bool, err error)
 // Whichever of two members comes first, one change of the row comes after the other and sees it. A
 // write whose answer was lost is found by the id of its attempt.
 func (s *Service) changePair(ctx context.Context, by string, p pairs.Pair, do change) error {
+	ctx = s.beginPair(ctx)
 	wake, err := s.wakePair(ctx, p)
 	if err == nil {
 		_, _, err = s.changeWoken(ctx, by, p, wake, do, nil)
@@ -123,15 +124,23 @@ type pairChange struct {
 	Until   time.Time `json:"until"` // from then on no write of the change can land
 }
 
+// beginPair returns the context of a change of a pair and of its lists.
+func (s *Service) beginPair(ctx context.Context) context.Context {
+	if s.Transact != nil {
+		return ctx
+	}
+	return s.pairOutbox().Begin(ctx)
+}
+
 func (s *Service) wakePair(ctx context.Context, p pairs.Pair) (queue.Receipt, error) {
 	if s.Transact != nil {
 		return queue.Receipt{}, nil
 	}
-	return s.pairOutbox().Send(ctx, pairChange{p.IDs[0], p.IDs[1], s.landed()})
+	return s.pairOutbox().Send(ctx, pairChange{p.IDs[0], p.IDs[1], s.pairOutbox().Landed(ctx)})
 }
 
 func (s *Service) pairOutbox() outbox.Outbox {
-	return outbox.Outbox{Store: s.Store, Queues: s.Queues, Queue: QueuePairs, After: wakeAfter}
+	return outbox.Outbox{Store: s.Store, Queues: s.Queues, Queue: QueuePairs, After: wakeAfter, WriteWithin: writeWithin}
 }
 
 // PairTables names the tables of pairs and of the lists that follow from them.

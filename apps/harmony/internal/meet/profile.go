@@ -64,7 +64,7 @@ func (s *Service) SetProfile(ctx context.Context, c Claim, id string, p Profile,
 		return Me{}, err
 	}
 	var u User
-	change := func() (err error) {
+	change := func(ctx context.Context) (err error) {
 		u, err = s.changeUser(ctx, caller.User, func(u *User) error {
 			written := u.Version == caller.Version+1 && u.Name == name && u.Bio == bio && u.Location == location // by a try whose answer was lost
 			if !written && !match(s.meOf(*u, all).ETag()) {
@@ -79,7 +79,7 @@ func (s *Service) SetProfile(ctx context.Context, c Claim, id string, p Profile,
 		return err
 	}
 	if p.Gender == caller.Gender && samePosition(position, caller.Position) {
-		err = change()
+		err = change(ctx)
 	} else {
 		next := caller.User
 		if err = errors.Join(next.SetGender(p.Gender, s.Now()), next.SetPosition(position, s.Now())); err != nil {

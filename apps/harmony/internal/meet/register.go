@@ -38,17 +38,12 @@ type SignedIn struct {
 	Device string // the token of the device, with which it signs in next time
 }
 
-// registerWithin is how long after its first call a registration may still commit: that is time to
-// read, to wait for a place to hash a password, and to write twice.
-const registerWithin = 25 * time.Second
+// writeWithin is how long after its message was sent a write of a change may begin: a registration
+// reads, waits for a place to hash a password, and writes twice.
+const writeWithin = 25 * time.Second
 
 // wakeAfter is when the message of a change is seen, unless the change was finished before.
 const wakeAfter = 30 * time.Second
-
-// landed returns by when every write of a change that begins now has landed, or never will.
-func (s *Service) landed() time.Time {
-	return s.Now().Add(registerWithin + rowstore.LandWithin + rowstore.ClockSkew)
-}
 
 // KindUser is the kind of messages about a change of a user.
 const KindUser = "user"
@@ -70,14 +65,14 @@ func (s *Service) Register(ctx context.Context, r Registration) (SignedIn, error
 	if err := s.countSignUp(r.By); err != nil {
 		return SignedIn{}, err
 	}
-	began := s.Now()
+	ctx = s.Outbox().Begin(ctx)
 	var taken string
 	var wake queue.Receipt
 	err = rowstore.Both(ctx, func(ctx context.Context) (err error) {
 		taken, err = s.owner(ctx, u.Email)
 		return err
 	}, func(ctx context.Context) (err error) {
-		wake, err = s.Outbox().Send(ctx, userChange{Kind: KindUser, ID: u.ID, Language: r.Language, Until: s.landed()})
+		wake, err = s.Outbox().Send(ctx, userChange{Kind: KindUser, ID: u.ID, Language: r.Language, Until: s.Outbox().Landed(ctx)})
 		return err
 	})
 	if err == nil && taken != "" {
@@ -96,9 +91,6 @@ func (s *Service) Register(ctx context.Context, r Registration) (SignedIn, error
 	if err := s.Write(ctx, s.Tables.Users, []table.Op{{Kind: table.Insert, Row: u.Row(s.Now())}}); err != nil {
 		return SignedIn{}, rowstore.Unavailable(err)
 	}
-	if s.Now().After(began.Add(registerWithin)) {
-		return SignedIn{}, rowstore.Unavailable(errors.New("the registration took too long to commit"))
-	}
 	if err := s.takeEmail(ctx, u); err != nil {
 		if fault.CodeOf(err) == EmailTaken && s.RemoveKey(ctx, s.Tables.Users, account.UserKey(u.ID)) == nil {
 			s.Outbox().Cancel(ctx, wake)
@@ -109,7 +101,7 @@ func (s *Service) Register(ctx context.Context, r Registration) (SignedIn, error
 	var completed, opened error
 	var wg sync.WaitGroup
 	wg.Go(func() { completed = s.complete(ctx, u, r.Language) })
-	opened = s.Insert(ctx, s.Tables.Sessions, s.sessions.Row(g.Session))
+	g, opened = s.sessions.Open(ctx, g)
 	wg.Wait()
 	if completed == nil {
 		s.Outbox().Cancel(ctx, wake) // nothing follows any more
@@ -212,7 +204,7 @@ func (s *Service) complete(ctx context.Context, u User, language string) error {
 
 // Outbox returns the messages of changes of users, and of the rooms around them.
 func (s *Service) Outbox() outbox.Outbox {
-	return outbox.Outbox{Store: s.Store, Queues: s.Queues, Queue: QueueLists, After: wakeAfter}
+	return outbox.Outbox{Store: s.Store, Queues: s.Queues, Queue: QueueLists, After: wakeAfter, WriteWithin: writeWithin}
 }
 
 // Triggers returns the functions that no request starts. Each may run twice, late and in any order.
@@ -225,12 +217,17 @@ func (s *Service) Triggers(others ...Settler) []function.Trigger {
 		}
 		looked := s.Now() // before anything is read: settlers look as well
 		mine := c.Kind == KindUser
+		known := mine
 		for _, other := range others {
 			if other.Kind == c.Kind {
+				known = true
 				if err := other.Settle(ctx, in); err != nil || !mine {
 					return err
 				}
 			}
+		}
+		if !known { // it waits for a version that knows it
+			return fmt.Errorf("no room settles messages of the kind %q", c.Kind)
 		}
 		return s.settle(ctx, c, looked)
 	}}, {Name: QueuePairs, Queue: QueuePairs, Run: s.settlePair}}

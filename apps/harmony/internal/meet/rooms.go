@@ -76,9 +76,6 @@ func (s *Service) Attempt(name string) (done func(failed bool), err error) {
 // NewID draws the id of a new thing.
 func (s *Service) NewID() string { return s.newID() }
 
-// Landed returns by when every write of a change that begins now has landed, or never will.
-func (s *Service) Landed() time.Time { return s.landed() }
-
 // A Settler finishes what messages of one kind are about. They may come twice, late and in any
 // order.
 type Settler struct {

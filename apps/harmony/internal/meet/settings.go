@@ -89,7 +89,7 @@ func (s *Service) SetPreferences(ctx context.Context, c Claim, p rules.Preferenc
 		row.ETag = was.ETag
 		return rowstore.Put(row), nil
 	}
-	put := func() error {
+	put := func(ctx context.Context) error {
 		first := true
 		return s.Change(ctx, s.Tables.UserPreferences, func(ctx context.Context) ([]table.Op, error) {
 			if !first { // it was read with the caller
@@ -106,7 +106,7 @@ func (s *Service) SetPreferences(ctx context.Context, c Claim, p rules.Preferenc
 		return err
 	}
 	if account.ParsePreferences(*was) == p {
-		return put()
+		return put(ctx)
 	}
 	return s.changeDeck(ctx, caller.User, caller.User, put)
 }
@@ -124,9 +124,11 @@ func (s *Service) SetPrivacy(ctx context.Context, c Claim, p rules.Privacy) erro
 	if err := p.Check(); err != nil {
 		return err
 	}
-	put := func() error { return s.Upsert(ctx, s.Tables.UserSettings, account.PrivacyRow(c.UserID, p, s.Now())) }
+	put := func(ctx context.Context) error {
+		return s.Upsert(ctx, s.Tables.UserSettings, account.PrivacyRow(c.UserID, p, s.Now()))
+	}
 	if p.Visibility == was.Visibility {
-		return put()
+		return put(ctx)
 	}
 	return s.changeDeck(ctx, caller.User, caller.User, put)
 }

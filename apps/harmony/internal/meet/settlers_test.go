@@ -20,7 +20,7 @@ func TestSettlersLook(t *testing.T) {
 	w := newWorld(t)
 	id := w.register("anna").Me.ID
 	ctx := t.Context()
-	text, _ := json.Marshal(map[string]any{"kind": meet.KindUser, "id": id, "until": w.Landed()})
+	text, _ := json.Marshal(map[string]any{"kind": meet.KindUser, "id": id, "until": w.Outbox().Landed(w.Outbox().Begin(ctx))})
 	w.clock.Pass(74 * time.Second) // a delivery a second before the last write can land
 	saw := true
 	s := meet.Settler{Kind: meet.KindUser, Settle: func(ctx context.Context, _ function.Invocation) (err error) {
@@ -42,4 +42,10 @@ func TestSettlersLook(t *testing.T) {
 	after, err := w.queues.Len(ctx, meet.QueueLists)
 	require.NoError(t, err)
 	require.Greater(t, after, before, "the settler has not seen the deletion, and no message comes again")
+}
+
+// TestUnknownMessage: a message of a newer version waits for one, and is not taken for done.
+func TestUnknownMessage(t *testing.T) {
+	w := newWorld(t)
+	require.Error(t, w.Triggers()[0].Run(t.Context(), function.Invocation{Text: `{"kind":"newer"}`}))
 }

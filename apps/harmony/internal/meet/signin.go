@@ -146,7 +146,10 @@ func (s *Service) enter(ctx context.Context, address, password string, by Asker,
 			pictures, err = s.images(ctx, u.ID)
 		}
 		return err
-	}, func(ctx context.Context) error { return s.Insert(ctx, s.Tables.Sessions, s.sessions.Row(g.Session)) })
+	}, func(ctx context.Context) (err error) {
+		g, err = s.sessions.Open(ctx, g)
+		return err
+	})
 	if err != nil {
 		return SignedIn{}, err
 	}

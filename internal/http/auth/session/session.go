@@ -136,14 +136,18 @@ var Columns = rowstore.Columns[Session]{
 type Policy struct {
 	AccessFor  time.Duration
 	RefreshFor time.Duration // from its last use
-	SessionFor time.Duration // from the sign-in; 0: without an end
+	SessionFor time.Duration // from CreatedAt; 0: without an end
 
-	// AgainFor is how long a refresh whose request has an id may come again. If it is 0, any refresh
-	// may, until the next token is used.
+	// AgainFor is how long a refresh whose request has an id may come again: 0 for not at all,
+	// UntilUsed for any refresh.
 	AgainFor time.Duration
 
 	Most int // sessions of an account; of more the one ends that was not used for longest
 }
+
+// UntilUsed lets any refresh come again until the next token is used. Two parties that take turns
+// with one token are not found.
+const UntilUsed time.Duration = -1
 
 // A Grant is what the holder of a session gets.
 type Grant struct {
@@ -163,7 +167,12 @@ func (p Policy) Grant(x Session, access, refresh Secret, now time.Time) Grant {
 
 // isAgain reports whether a request that holds the previous token is the one that replaced it.
 func (p Policy) isAgain(x Session, request string, now time.Time) bool {
-	return p.AgainFor == 0 || same(Hash([]byte(request)), x.RequestHash) && now.Sub(x.UsedAt) < p.AgainFor
+	return p.AgainFor == UntilUsed || same(Hash([]byte(request)), x.RequestHash) && now.Sub(x.UsedAt) < p.AgainFor
+}
+
+// comesAgain reports whether a request may come again.
+func (p Policy) comesAgain(request string) bool {
+	return p.AgainFor == UntilUsed || p.AgainFor > 0 && request != ""
 }
 
 // LogKey returns what the log may hold of a user: it is good for nothing but to see that two

@@ -64,9 +64,10 @@ func fails(code fault.Code) func() error {
 	return func() error { return fault.Coded(fault.Unauthenticated, code, "no") }
 }
 
-// lenient lets any request come again, strict those with an id for a minute.
+// lenient lets any request come again, strict those with an id for a minute, once none.
 var (
-	lenient = session.Policy{AccessFor: 15 * time.Minute, RefreshFor: 30 * 24 * time.Hour, Most: 20}
+	lenient = session.Policy{AccessFor: 15 * time.Minute, RefreshFor: 30 * 24 * time.Hour, AgainFor: session.UntilUsed, Most: 20}
+	once    = session.Policy{AccessFor: 15 * time.Minute, RefreshFor: 30 * 24 * time.Hour, Most: 20}
 	strict  = session.Policy{AccessFor: 15 * time.Minute, RefreshFor: 30 * 24 * time.Hour, SessionFor: 180 * 24 * time.Hour, AgainFor: time.Minute, Most: 20}
 )
 
@@ -233,7 +234,7 @@ func TestRefreshAtOnce(t *testing.T) {
 		policy  session.Policy
 		request string
 		all     bool
-	}{{lenient, "", true}, {strict, request, true}, {strict, "", false}} {
+	}{{lenient, "", true}, {strict, request, true}, {strict, "", false}, {once, request, false}} {
 		w := newWorld(t, tt.policy)
 		first := w.enter()
 		var got [20]tokens
@@ -260,6 +261,19 @@ func TestRefreshAtOnce(t *testing.T) {
 	}
 }
 
+// TestRefreshOvertaken: a refresh that another one overtakes gives the tokens of that one.
+func TestRefreshOvertaken(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, strict)
+	first := w.enter()
+	var theirs tokens
+	rival := &calls.Rival{DB: w.db, Before: calls.WritesTo(name), Do: func() { theirs = w.next(first.refresh, request) }}
+	mine, err := refresh(t.Context(), w.over(rival, strict), first.refresh, request)
+	require.NoError(t, err)
+	require.Equal(t, theirs, mine)
+	require.True(t, w.opens(mine.access))
+}
+
 // TestCrashesOfRefresh: after any accident to any call of a refresh the same request works again,
 // and the tokens that it gives do. One that may not come again ends the session at most.
 func TestCrashesOfRefresh(t *testing.T) {
@@ -283,21 +297,23 @@ func TestCrashesOfRefresh(t *testing.T) {
 			require.False(t, w.opens(next.access))
 		})
 	}
-	calls.Crashes(t, func(t *testing.T, c *calls.Crash) {
-		w := newWorld(t, strict)
-		first := w.enter()
-		told, err := refresh(t.Context(), w.over(calls.Tables(w.db, c.Make), strict), first.refresh, "")
-		c.Land(w.clock.Pass, w.clock.Pass)
-		if err != nil {
-			require.Equal(t, fault.Unavailable, fault.Of(err), "this request has not used the token twice")
-			if told, err = refresh(t.Context(), w.Sessions, first.refresh, ""); err != nil { // the first has landed
-				require.Equal(t, session.ReusedCode, fault.CodeOf(err))
-				require.Empty(t, w.rows())
-				return
+	for request, p := range map[string]session.Policy{"": strict, request: once} {
+		calls.Crashes(t, func(t *testing.T, c *calls.Crash) {
+			w := newWorld(t, p)
+			first := w.enter()
+			told, err := refresh(t.Context(), w.over(calls.Tables(w.db, c.Make), p), first.refresh, request)
+			c.Land(w.clock.Pass, w.clock.Pass)
+			if err != nil {
+				require.Equal(t, fault.Unavailable, fault.Of(err), "this request has not used the token twice")
+				if told, err = refresh(t.Context(), w.Sessions, first.refresh, request); err != nil { // the first has landed
+					require.Equal(t, session.ReusedCode, fault.CodeOf(err))
+					require.Empty(t, w.rows())
+					return
+				}
 			}
-		}
-		require.True(t, w.opens(told.access))
-	})
+			require.True(t, w.opens(told.access))
+		})
+	}
 }
 
 // TestSessionsEnd: some time after the last refresh, and in any case some time after the sign-in.
@@ -541,4 +557,33 @@ func TestUsedSessionsStay(t *testing.T) {
 	require.NoError(t, w.Insert(t.Context(), name, w.Row(g.Session)))
 	w.Trim(t.Context(), all, *w.of)
 	require.True(t, w.opens(now.access), "it was used a moment ago")
+}
+
+// TestLateSignIn: a sign-in that gets no answer opens another session. The first one may land after
+// the user has signed out, but no client has its secrets.
+func TestLateSignIn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, strict)
+	var late func()
+	s := w.over(calls.Tables(w.db, func(ctx context.Context, c calls.Call) error {
+		if c.Write && late == nil {
+			ctx := context.WithoutCancel(ctx)
+			late = func() { _, _ = c.Do(ctx) }
+			return calls.ErrLost
+		}
+		_, err := c.Do(ctx)
+		return err
+	}), strict)
+	first := s.New(user, "test", w.of.since)
+	g, err := s.Open(t.Context(), first)
+	require.NoError(t, err)
+	require.True(t, w.opens(write(g).access))
+	require.NoError(t, w.End(t.Context(), user, g.ID))
+	late()
+	require.False(t, w.opens(write(g).access), "signed out")
+	require.NotEqual(t, first.Refresh, g.Refresh)
+
+	s = w.over(calls.Tables(w.db, func(context.Context, calls.Call) error { return calls.ErrLost }), strict)
+	_, err = s.Open(t.Context(), s.New(user, "test", w.of.since))
+	require.Equal(t, fault.Unavailable, fault.Of(err))
 }

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"encoding/hex"
+	"fmt"
 	"io"
 	"slices"
 	"time"
@@ -92,6 +93,23 @@ func (s *Sessions[A]) grant(x Session, access, refresh Secret, now time.Time) Gr
 	return g
 }
 
+// Open writes a new session. If it gets no answer, it writes another one with other secrets: the
+// first may land yet, also after the user has signed out, so no client gets its secrets.
+func (s *Sessions[A]) Open(ctx context.Context, g Grant) (Grant, error) {
+	write := func() error {
+		return s.Write(ctx, s.Table, []table.Op{{Kind: table.Insert, Row: s.Row(g.Session)}})
+	}
+	err := write()
+	if err != nil {
+		g = s.New(g.User, g.Device, g.CreatedAt)
+		err = write()
+	}
+	if err != nil {
+		return Grant{}, rowstore.Unavailable(fmt.Errorf("write to %s: %w", s.Table, err))
+	}
+	return g, nil
+}
+
 // NewToken makes a token that is no sign-in, such as one with which a user sets a new password. It
 // ends with the sessions of the user. An application whose access tokens are signed cannot tell it
 // from a sign-in, and must not call it.
@@ -117,7 +135,8 @@ func (s *Sessions[A]) newRow(user, device string, since time.Time) Session {
 // EndBefore returns the instant that the sessions of a user must not be older than if all of them
 // end by a change of the account. A sign-in that has read the account before this change lands
 // reads its clock before that, too, so its session is older; one that reads the changed account
-// makes its session no older than the account says.
+// makes its session no older than the account says. A session that the change keeps gets this
+// instant as its CreatedAt, from which SessionFor counts anew: its user has just proved who they are.
 func (s *Sessions[A]) EndBefore() time.Time {
 	return s.Now().UTC().Add(rowstore.LandWithin + rowstore.ClockSkew)
 }
@@ -184,7 +203,7 @@ func (s *Sessions[A]) Refresh(ctx context.Context, c Claim[A], request string, a
 		}
 		// Another request has refreshed the session, or this one has and was not told: the row says. A
 		// request that may not come again cannot tell the second from a theft.
-		if s.AgainFor > 0 && request == "" && !rowstore.Overtaken(err) {
+		if !s.comesAgain(request) && !rowstore.Overtaken(err) {
 			return of, Grant{}, rowstore.Unavailable(err)
 		}
 		if err := s.Retry(ctx, try, err); err != nil {
