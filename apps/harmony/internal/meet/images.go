@@ -211,7 +211,8 @@ func (s *Service) DropFiles(ctx context.Context, container string, names []strin
 func (s *Service) deleteFiles(ctx context.Context, container string, names []string) error {
 	var failures []error
 	for _, name := range names {
-		failures = append(failures, s.Blobs.Delete(ctx, container, name), s.Blobs.Delete(ctx, ContainerRemoved, container+"/"+name))
+		failures = append(failures,
+			s.Blobs.Delete(ctx, container, name), s.Blobs.Delete(ctx, ContainerRemoved, container+"/"+name))
 	}
 	return errors.Join(failures...)
 }
