@@ -30,6 +30,8 @@ type Door struct {
 	// Handler is the application with limits of Burst reads and Burst writes, one a second for long,
 	// and with a clock that stands still for them.
 	Handler http.Handler
+	// Enter takes a place at work in Handler, for a person with a number.
+	Enter func(person int) (leave func(), err error)
 	// Kinds are all ways to send requests. The first one is a guest and the last one the member.
 	Kinds []Kind
 	// Read and Write are requests that a member may send. Nil if the door has none.
@@ -158,6 +160,52 @@ func Check(t *testing.T, d Door) {
 	}
 	if d.EntryBody > 0 {
 		bodies("entry 0", d.Entry[0], d.EntryBody, true)
+	}
+
+	// Others have taken all there is.
+	busy := func(what string, w *httptest.ResponseRecorder) {
+		t.Helper()
+		require.Equal(t, http.StatusServiceUnavailable, w.Code, "%s: %.300s", what, w.Body)
+		require.Regexp(t, "^[1-9][0-9]?$", w.Header().Get("Retry-After"), what)
+	}
+	var places []func()
+	for person := 0; ; person++ {
+		leave, err := d.Enter(person)
+		if err != nil {
+			break
+		}
+		places = append(places, leave)
+	}
+	busy("no place is left", send(member, address(), d.Read, strings.NewReader("{}")))
+	for _, leave := range places {
+		leave()
+	}
+	require.NotEqual(t, http.StatusServiceUnavailable, send(member, address(), d.Read, strings.NewReader("{}")).Code)
+	if d.EntryBody > 0 {
+		end := make(chan struct{})
+		var sent sync.WaitGroup
+		holds := func(at string) bool {
+			read, over := make(chan struct{}), make(chan struct{})
+			body := &stalled{Reader: strings.NewReader(strings.Repeat("x", d.EntryBody-1)), read: read, end: end}
+			sent.Go(func() {
+				defer close(over)
+				send(guest, at, d.Entry[0], body)
+			})
+			select {
+			case <-read:
+				return true
+			case <-over:
+				return false
+			}
+		}
+		for more := true; more; { // each address as much as it may, until the next one may have none
+			at := address()
+			for more = holds(at); holds(at); {
+			}
+		}
+		busy("no memory is left", send(guest, address(), d.Entry[0], strings.NewReader(strings.Repeat("x", d.EntryBody))))
+		close(end)
+		sent.Wait()
 	}
 }
 

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -45,9 +46,14 @@ func TestCallers(t *testing.T) {
 	_, other, _ := strings.Cut(ended, ".")
 	other, _, _ = strings.Cut(other, ".")
 	none := "eyJhbGciOiJub25lIiwidHlwIjoiSldUIn0" // {"alg":"none","typ":"JWT"}
+	l := httpjson.Limits{Reads: 1, ReadBurst: callertest.Burst, Writes: 1, WriteBurst: callertest.Burst}
+	admission := httpjson.NewAdmission(l.Complete(false), func() time.Time { return time.Unix(0, 0) })
 	callertest.Check(t, callertest.Door{
-		Handler: w.over(httpjson.NewAdmission(httpjson.Limits{Reads: 1, ReadBurst: callertest.Burst, Writes: 1, WriteBurst: callertest.Burst}.Complete(false), func() time.Time { return time.Unix(0, 0) })),
-		Read:    request("GET", "/users/me"), Write: request("POST", "/posts"), Body: 512 << 10,
+		Handler: w.over(admission),
+		Enter: func(person int) (func(), error) {
+			return admission.Enter(t.Context(), httpjson.CallerOf(nil, fmt.Sprint("person ", person)))
+		},
+		Read: request("GET", "/users/me"), Write: request("POST", "/posts"), Body: 512 << 10,
 		Entry:     []func(io.Reader) *http.Request{request("POST", "/auth/otp/request"), request("POST", "/auth/otp/verify"), request("POST", "/auth/refresh")},
 		EntryBody: 64 << 10,
 		Kinds: []callertest.Kind{

@@ -7,7 +7,8 @@ import (
 )
 
 // Phone returns a phone number as E.164 writes it, from how people and phones write one: with
-// spaces, hyphens, points, brackets and slashes between its digits, and 00 in place of the plus.
+// spaces, hyphens, points, brackets and slashes between its digits, in the digits of any script, and
+// 00 in place of the plus.
 // ok is false if that is no number with its country.
 func Phone(s string) (phone string, ok bool) {
 	phone = bare(s)
@@ -24,11 +25,31 @@ var phones = regexp.MustCompile(`^\+[1-9][0-9]{7,14}$`)
 // characters around it that phones copy.
 func bare(s string) string {
 	return strings.Map(func(r rune) rune {
-		if unicode.IsSpace(r) || unicode.In(r, unicode.Pd, unicode.Cf) || strings.ContainsRune("()./", r) {
+		switch {
+		case unicode.IsSpace(r) || unicode.In(r, unicode.Pd, unicode.Cf) || strings.ContainsRune("()./", r):
 			return -1
+		case unicode.IsDigit(r):
+			return '0' + digit(r)
+		case r == '\uff0b': // of the keyboards that write wide digits
+			return '+'
 		}
 		return r
 	}, s)
+}
+
+// digit returns the value of a digit of any script: those of each stand in a row, from zero on.
+func digit(r rune) rune {
+	for _, in := range unicode.Nd.R16 {
+		if rune(in.Lo) <= r && r <= rune(in.Hi) {
+			return (r - rune(in.Lo)) % 10
+		}
+	}
+	for _, in := range unicode.Nd.R32 {
+		if rune(in.Lo) <= r && r <= rune(in.Hi) {
+			return (r - rune(in.Lo)) % 10
+		}
+	}
+	return 0
 }
 
 // twoDigits are the calling codes of countries that have two digits. Of others 1 and 7 have one,

@@ -73,7 +73,7 @@ func TestSignIn(t *testing.T) {
 func TestBadRequests(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	for _, bad := range []string{"", "600000001", "+", "+0600000001", "0600000001", "+346000000001234567", "+34600000001x", "+34+600000001", "+٣٤٦٠٠٠٠٠٠٠١"} {
+	for _, bad := range []string{"", "600000001", "+", "+0600000001", "0600000001", "+346000000001234567", "+34600000001x", "+34+600000001", "+٣٤٦٠٠٠٠٠٠٠١x", "+一二三四五六七八九"} {
 		_, err := w.request(bad)
 		require.Equal(t, fault.Invalid, fault.Of(err), bad)
 	}
@@ -185,9 +185,15 @@ func TestAsPhonesWriteThem(t *testing.T) {
 	w := newWorld(t, unlimited)
 	between := []string{"", " ", "-", ".", "/", "(", ")", "\u00a0", "\u202f", "\u2009", "\u2011", "\u2013", "\u200e", "\u202a", "\u202c", "\ufeff", "\t"}
 	rapid.Check(t, func(t *rapid.T) {
+		zero := rapid.SampledFrom([]rune{'0', '0', '٠', '۰', '०', '０', '\U0001d7ce', '\U0001d7f6', '\U0001e950'}).Draw(t, "zero")
 		spread := func(s string) string {
 			var b strings.Builder
 			for _, r := range s {
+				if '0' <= r && r <= '9' {
+					r += zero - '0'
+				} else if zero == '０' {
+					r = '＋'
+				}
 				b.WriteRune(r)
 				b.WriteString(rapid.SampledFrom(between).Draw(t, "between"))
 			}

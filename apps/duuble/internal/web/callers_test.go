@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -49,9 +50,14 @@ func TestCallers(t *testing.T) {
 		return func(r *http.Request, _ int) { r.AddCookie(&http.Cookie{Name: "duuble-session", Value: value}) }
 	}
 	access, refresh, _ := strings.Cut(sessions[0], "~")
+	l := httpjson.Limits{Reads: 1, ReadBurst: callertest.Burst, Writes: 1, WriteBurst: callertest.Burst}
+	admission := httpjson.NewAdmission(l.Complete(false), func() time.Time { return time.Unix(0, 0) })
 	callertest.Check(t, callertest.Door{
-		Handler: w.over(httpjson.NewAdmission(httpjson.Limits{Reads: 1, ReadBurst: callertest.Burst, Writes: 1, WriteBurst: callertest.Burst}.Complete(false), func() time.Time { return time.Unix(0, 0) })),
-		Read:    request("GET", "/app/me"), Write: request("POST", "/app/compose"), Body: 640 << 10,
+		Handler: w.over(admission),
+		Enter: func(person int) (func(), error) {
+			return admission.Enter(t.Context(), httpjson.CallerOf(nil, fmt.Sprint("person ", person)))
+		},
+		Read: request("GET", "/app/me"), Write: request("POST", "/app/compose"), Body: 640 << 10,
 		Entry:     []func(io.Reader) *http.Request{request("POST", "/app/sign-in"), request("POST", "/app/sign-in/code")},
 		EntryBody: 640 << 10,
 		Kinds: []callertest.Kind{

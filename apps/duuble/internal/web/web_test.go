@@ -139,6 +139,8 @@ func (w *world) signIn() string {
 	require.Equal(w.t, 303, rec.Code, rec.Body)
 	to, err := url.Parse(rec.Header().Get("Location"))
 	require.NoError(w.t, err)
+	form := w.visit("GET", to.String(), "").Body.String()
+	require.Regexp(w.t, `name="code"[^>]* inputmode="numeric"`, form, "phones show their digits")
 	code, _, _ := strings.Cut(w.inbox.text, " ")
 	rec = w.visit("POST", "/app/sign-in/code", url.Values{"challenge": {to.Query().Get("challenge")}, "code": {" " + code}, "back": {"/app/me"}}.Encode())
 	return rec.Header().Get("Location")

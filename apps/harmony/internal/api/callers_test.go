@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -47,9 +48,13 @@ func TestCallers(t *testing.T) {
 	bearer := func(token string) func(*http.Request, int) {
 		return func(r *http.Request, _ int) { r.Header.Set("Authorization", "Bearer "+token) }
 	}
+	admission := standing()
 	callertest.Check(t, callertest.Door{
-		Handler: w.over(standing()),
-		Read:    request("GET", "/auth/me"), Write: request("POST", "/forum/topics"), Body: 300 << 10,
+		Handler: w.over(admission),
+		Enter: func(person int) (func(), error) {
+			return admission.Enter(t.Context(), httpjson.CallerOf(nil, fmt.Sprint("person ", person)))
+		},
+		Read: request("GET", "/auth/me"), Write: request("POST", "/forum/topics"), Body: 300 << 10,
 		Entry: []func(io.Reader) *http.Request{
 			request("POST", "/auth/register"), request("POST", "/auth/login"), request("POST", "/auth/refresh"), request("POST", "/auth/reset"), request("POST", "/auth/restore"),
 		},
@@ -114,9 +119,13 @@ func TestCallersOfPictures(t *testing.T) {
 			}
 		}
 	}
+	admission := standing()
 	callertest.Check(t, callertest.Door{
-		Handler: w.over(standing()),
-		Read:    request("GET", "/images/profile/"+id+"/"+id+".jpg"), Write: request("POST", "/users/"+id+"/images"), Body: 3 << 20,
+		Handler: w.over(admission),
+		Enter: func(person int) (func(), error) {
+			return admission.Enter(t.Context(), httpjson.CallerOf(nil, fmt.Sprint("person ", person)))
+		},
+		Read: request("GET", "/images/profile/"+id+"/"+id+".jpg"), Write: request("POST", "/users/"+id+"/images"), Body: 3 << 20,
 		Kinds: []callertest.Kind{
 			{Name: "a guest", Sign: func(*http.Request, int) {}},
 			{Name: "made-up tokens", Sign: func(r *http.Request, i int) { cookie(madeUp(byte(i), byte(i>>8))+".x")(r, i) }},

@@ -73,6 +73,21 @@ func TestEventChat(t *testing.T) {
 	require.Equal(t, "Welcome", p["items"].([]any)[0].(map[string]any)["content"])
 	status, _ = w.ask("DELETE", chat+"/messages/"+m["id"].(string), anna, "")
 	require.Equal(t, 204, status)
+	// Of a block a poll tells as much as the messages do that vanish: nothing, if there are none.
+	_, silent, _ := w.account("carol")
+	for _, token := range []string{bob, silent} {
+		status, _ = w.ask("POST", "/events/"+event+"/register", token, `{}`)
+		require.Equal(t, 201, status)
+	}
+	status, _ = w.ask("POST", chat+"/messages", bob, `{"content":"See you there"}`)
+	require.Equal(t, 201, status)
+	require.Equal(t, 200, poll())
+	for _, token := range []string{silent, bob} {
+		status, _ = w.ask("POST", "/users/"+id+"/block", token, "")
+		require.Equal(t, 204, status)
+		require.Equal(t, map[string]int{silent: 304, bob: 200}[token], poll())
+		require.Equal(t, 304, poll())
+	}
 	status, _ = w.ask("DELETE", "/events/"+event+"/register", anna, "")
 	require.Equal(t, 204, status)
 	require.Equal(t, 404, poll())

@@ -169,7 +169,7 @@ type (
 	}
 	// Attendee is a member who attends an event.
 	Attendee struct {
-		User         *Author `json:"user" doc:"Who it is; null for one that the caller may not see"`
+		User         *Author `json:"user" doc:"Who it is; null if the account is no more"`
 		RegisteredAt string  `json:"registeredAt" format:"date-time" doc:"Since when they have a place" example:"2026-11-01T12:00:00.000Z"`
 		Attended     bool    `json:"attended" doc:"Whether they came, as admins note" example:"false"`
 	}
@@ -282,7 +282,7 @@ func (a *api) events() {
 	route(a, member, Bound{4, 9}, leave, func(ctx context.Context, c meet.Claim, in *ByEvent) (*none, error) {
 		return nil, a.Events.Unregister(ctx, c, in.EventID)
 	})
-	route(a, member, Bound{2, 65}, event("list-attendees", http.MethodGet, "/events/{eventId}/attendees", "Who attends", "Told to attendees and staff: 403 ATTENDEES_ONLY.", 404),
+	route(a, member, Bound{3, 68}, event("list-attendees", http.MethodGet, "/events/{eventId}/attendees", "Who attends", "Told to attendees and staff: 403 ATTENDEES_ONLY. Members whom the caller may not see are not in it.", 404),
 		func(ctx context.Context, c meet.Claim, in *struct {
 			ByEvent
 			ByPage

@@ -10,10 +10,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"maps"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"prompthub/apps/harmony/internal/chat"
@@ -266,14 +264,22 @@ func (s *Service) Chat(ctx context.Context, c meet.Claim, id string) (Chat, erro
 	return s.seen(ctx, p, other[0])
 }
 
-// tag returns what changes with what a reader of the newest messages sees.
+// tag returns what changes with what a reader of the newest messages sees. Of the chat of an event
+// it says which of the messages are hidden, and not whose they are: a block changes it no more than
+// the messages do that vanish.
 func (p place) tag() string {
 	version := strconv.FormatInt(p.room.Version(), 36)
 	if p.event == nil {
 		return version
 	}
-	sum := sha256.Sum256([]byte(p.readUpTo + " " + strings.Join(slices.Sorted(maps.Keys(p.estranged)), " ")))
-	return version + "." + hex.EncodeToString(sum[:6])
+	state := sha256.New()
+	state.Write([]byte(p.readUpTo))
+	for _, m := range p.all {
+		if p.estranged[m.SenderID] {
+			state.Write([]byte(" " + m.ID))
+		}
+	}
+	return version + "." + hex.EncodeToString(state.Sum(nil)[:6])
 }
 
 // Messages returns a part of the messages of a chat, newest first, that come after a message in

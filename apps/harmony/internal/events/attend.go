@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"prompthub/apps/harmony/internal/meet"
+	"prompthub/internal/cursor"
 	"prompthub/internal/fault"
 	"prompthub/internal/host/function"
 	"prompthub/internal/http/auth/session"
@@ -331,27 +332,32 @@ type Guest struct {
 	Author *meet.Author // nil for one that the reader may not see
 }
 
-// A GuestPage is a part of a list of attendees.
+// A GuestPage is a part of a list of attendees. Next is where the next one begins, "" at the end:
+// the reader of this page alone can use it, and the server alone can read it.
 type GuestPage struct {
 	Guests []Guest
 	Next   string
 }
 
-// Attendees returns the attendees of an event, to attendees and staff.
+// Attendees returns the attendees of an event, to attendees and staff. Those whom the reader may not
+// see leave no gap in it.
 func (s *Service) Attendees(ctx context.Context, c meet.Claim, id, after string, limit int) (GuestPage, error) {
 	if c.UserID == "" {
 		return GuestPage{}, session.SignIn()
 	}
-	var rows []table.Row
-	if after == "" {
-		after = headRow
-	}
-	st, err := s.stand(ctx, c, id, "", "", func(ctx context.Context) (err error) {
+	var first meet.Part
+	read := func(ctx context.Context, after string) (err error) {
 		if meet.IsID(id) {
-			rows, _, err = s.Budget().Rows(ctx, s.tables.EventAttendees, table.Range{Partition: id, After: after}, limit+1)
+			r := table.Range{Partition: id, After: after}
+			first, err = s.members.PartOf(ctx, s.tables.EventAttendees, r, limit+1)
 		}
 		return err
-	})
+	}
+	var reads []func(context.Context) error
+	if after == "" {
+		reads = append(reads, func(ctx context.Context) error { return read(ctx, headRow) })
+	}
+	st, err := s.stand(ctx, c, id, "", "", reads...)
 	switch {
 	case err != nil:
 		return GuestPage{}, err
@@ -360,16 +366,40 @@ func (s *Service) Attendees(ctx context.Context, c meet.Claim, id, after string,
 	case st.mine == nil && !st.Caller.Role.Staff():
 		return GuestPage{}, fault.Coded(fault.Forbidden, AttendeesOnly, "only those who attend see who comes")
 	}
-	var p GuestPage
-	if len(rows) > limit {
-		rows = rows[:limit]
-		p.Next = rows[limit-1].Key.Row
+	list := "attendees of " + id
+	if after != "" {
+		place := meet.Uncover(st.Caller, list, after)
+		if place == "" {
+			return GuestPage{}, cursor.Refuse()
+		}
+		if err := read(ctx, place); err != nil {
+			return GuestPage{}, err
+		}
 	}
-	p.Guests = make([]Guest, len(rows))
+	guests, next, err := meet.FillPage(ctx, first, limit, func(rows []table.Row) ([]*Guest, error) {
+		return s.guestsOf(ctx, st.Caller, rows)
+	})
+	p := GuestPage{Guests: guests}
+	if next != nil {
+		p.Next = meet.Cover(st.Caller, list, next.Key.Row)
+	}
+	return p, err
+}
+
+// guestsOf returns the attendees of rows, nil for one that the reader may not see.
+func (s *Service) guestsOf(ctx context.Context, reader meet.User, rows []table.Row) ([]*Guest, error) {
+	all := make([]Guest, len(rows))
 	for i, row := range rows {
-		p.Guests[i].Attendee = parseAttendee(row)
+		all[i].Attendee = parseAttendee(row)
 	}
-	return p, s.name(ctx, st.Caller, p.Guests)
+	err := s.name(ctx, reader, all)
+	seen := make([]*Guest, len(rows))
+	for i := range all {
+		if all[i].Author != nil {
+			seen[i] = &all[i]
+		}
+	}
+	return seen, err
 }
 
 // name says who attendees are, as far as a reader may know.

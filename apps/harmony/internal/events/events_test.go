@@ -1,6 +1,7 @@
 package events_test
 
 import (
+	"encoding/base64"
 	"fmt"
 	"slices"
 	"strings"
@@ -345,12 +346,9 @@ func TestAttendees(t *testing.T) {
 				return nil, err
 			}
 			for _, g := range p.Guests {
-				switch {
-				case g.Author == nil:
-					names = append(names, "null")
-				case g.Author.ID == "":
+				if g.Author.ID == "" {
 					names = append(names, g.Author.Name+" alone")
-				default:
+				} else {
 					names = append(names, g.Author.Name)
 				}
 			}
@@ -383,10 +381,71 @@ func TestAttendees(t *testing.T) {
 	require.NoError(t, w.Block(ctx, bob, anna.UserID))
 	names, err = see(anna, open)
 	require.NoError(t, err)
-	require.ElementsMatch(t, []string{"anna", "null"}, names)
+	require.Equal(t, []string{"anna"}, names)
 	names, err = see(w.Members["moderator"], open)
 	require.NoError(t, err)
 	require.ElementsMatch(t, []string{"anna", "bob"}, names)
+}
+
+// TestAttendeesHaveNoGaps: pages of attendees are full whoever is hidden between them, and where the
+// next one begins names no member and is good for the reader alone, in this list.
+func TestAttendeesHaveNoGaps(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx, anna, bob := t.Context(), w.Members["anna"], w.Members["bob"]
+	id, other := w.make(draft(events.Public)), w.make(draft(events.Public))
+	var ids []string
+	for _, c := range []meet.Claim{anna, bob} {
+		for _, event := range []string{id, other} {
+			_, err := w.register(c, event, "")
+			require.NoError(t, err)
+		}
+	}
+	want := []string{anna.UserID, bob.UserID}
+	for i, c := range w.Crowd(20) {
+		ids = append(ids, c.UserID)
+		_, err := w.register(c, id, "")
+		require.NoError(t, err)
+		switch i % 5 {
+		case 0:
+			want = append(want, c.UserID)
+		case 1:
+			require.NoError(t, w.Block(ctx, anna, c.UserID))
+		default:
+			require.NoError(t, w.Block(ctx, c, anna.UserID))
+		}
+	}
+	for _, limit := range []int{1, 2, 5, 50} {
+		var got []string
+		pages := 0
+		for after, more := "", true; more; more = after != "" {
+			p, err := w.events.Attendees(ctx, anna, id, after, limit)
+			require.NoError(t, err)
+			for _, g := range p.Guests {
+				got = append(got, g.Author.ID)
+			}
+			after = p.Next
+			pages++
+			text, err := base64.RawURLEncoding.DecodeString(after)
+			require.NoError(t, err)
+			for _, one := range ids {
+				require.NotContains(t, after+string(text), one)
+			}
+			if after == "" {
+				continue
+			}
+			for _, wrong := range []func() (events.GuestPage, error){
+				func() (events.GuestPage, error) { return w.events.Attendees(ctx, bob, id, after, limit) },
+				func() (events.GuestPage, error) { return w.events.Attendees(ctx, anna, other, after, limit) },
+				func() (events.GuestPage, error) { return w.events.Attendees(ctx, anna, id, ids[0], limit) },
+			} {
+				_, err := wrong()
+				require.Equal(t, fault.Malformed, fault.Of(err))
+			}
+		}
+		require.ElementsMatch(t, want, got, "pages of %d", limit)
+		require.Equal(t, (len(want)+limit-1)/limit, pages, "pages of %d", limit)
+	}
 }
 
 // TestRoles: moderators see all events, and admins alone write them.

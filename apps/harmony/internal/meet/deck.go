@@ -112,7 +112,7 @@ func (s *Service) Deck(ctx context.Context, c Claim, after string, limit int) (D
 	walk := deck.Walk{Start: caller.Shuffle}
 	if after != "" {
 		var ok bool
-		if walk, ok = deck.ParseWalk(uncover(caller.User, after)); !ok {
+		if walk, ok = deck.ParseWalk(Uncover(caller.User, "deck", after)); !ok {
 			return DeckPage{}, cursor.Refuse()
 		}
 	} else if place != nil {
@@ -145,7 +145,7 @@ func (s *Service) Deck(ctx context.Context, c Claim, after string, limit int) (D
 		}
 	}
 	if !walk.Ended() {
-		page.Next = cover(caller.User, walk.String())
+		page.Next = Cover(caller.User, "deck", walk.String())
 	}
 	if after == "" && first != "" {
 		s.keepPlace(ctx, c.UserID, place, first)

@@ -160,7 +160,7 @@ func (s *Service) AddImage(ctx context.Context, c Claim, user string, file []byt
 		return append(slices.Clone(was.All), image), nil
 	})
 	if fault.CodeOf(err) == TooManyImages {
-		s.dropBlobs(ctx, []Image{image})
+		s.DropFiles(ctx, ContainerProfiles, image.Blobs())
 	}
 	if err != nil {
 		return Image{}, err
@@ -197,25 +197,49 @@ func (s *Service) PutFile(ctx context.Context, container, name string, body []by
 	return s.again(put)
 }
 
-// dropBlobs deletes the files of pictures without rows, after the answer.
-func (s *Service) dropBlobs(ctx context.Context, images []Image) {
-	for _, image := range images {
-		s.DropFiles(ctx, ContainerProfiles, image.Blobs())
-	}
-}
-
-// DropFiles deletes files that no row names any more, after the answer, and what package tidy has
-// taken out of them. It deletes these later: tidy looks for the file once it has made a copy.
+// DropFiles deletes files that no row names any more, after the answer.
 func (s *Service) DropFiles(ctx context.Context, container string, names []string) {
 	ctx = context.WithoutCancel(ctx)
 	s.Background(func() {
-		for _, name := range names {
-			err := errors.Join(s.Blobs.Delete(ctx, container, name), s.Blobs.Delete(ctx, ContainerRemoved, container+"/"+name))
-			if err != nil {
-				s.Log.WarnContext(ctx, "a file of a picture stays without a row", slog.String("error", err.Error()))
-			}
+		if err := s.deleteFiles(ctx, container, names); err != nil {
+			s.Log.WarnContext(ctx, "a file of a picture stays without a row", slog.String("error", err.Error()))
 		}
 	})
+}
+
+// deleteFiles deletes files, and what package tidy has taken out of them. It deletes these later:
+// tidy looks for the file once it has made a copy.
+func (s *Service) deleteFiles(ctx context.Context, container string, names []string) error {
+	var failures []error
+	for _, name := range names {
+		failures = append(failures,
+			s.Blobs.Delete(ctx, container, name), s.Blobs.Delete(ctx, ContainerRemoved, container+"/"+name))
+	}
+	return errors.Join(failures...)
+}
+
+// finishDeleting deletes the files of pictures whose rows a change has removed.
+func (s *Service) finishDeleting(ctx context.Context, c userChange) error {
+	if len(c.Deletes) == 0 {
+		return nil
+	}
+	all, err := s.images(ctx, c.ID)
+	if err != nil {
+		return err
+	}
+	return s.deletePictures(ctx, c.ID, slices.DeleteFunc(slices.Clone(c.Deletes), func(id string) bool {
+		return slices.ContainsFunc(all.All, func(i Image) bool { return i.ID == id })
+	}))
+}
+
+// deletePictures deletes the files of pictures of a member.
+func (s *Service) deletePictures(ctx context.Context, user string, ids []string) error {
+	for _, id := range ids {
+		if err := s.deleteFiles(ctx, ContainerProfiles, Image{ID: id, UserID: user}.Blobs()); err != nil {
+			return rowstore.Unavailable(err)
+		}
+	}
+	return nil
 }
 
 // DeleteImage deletes a picture of the caller. It is gone at once.
@@ -244,18 +268,13 @@ func (s *Service) RemoveImage(ctx context.Context, user, id string) error {
 }
 
 func (s *Service) removeImage(ctx context.Context, of Caller, was Images, id string) error {
-	var gone []Image
-	_, err := s.rearrangeOf(ctx, of, was, func(was Images) ([]Image, error) {
+	_, err := s.rearrangeOf(ctx, of, was, []string{id}, func(was Images) ([]Image, error) {
 		at := slices.IndexFunc(was.All, func(i Image) bool { return i.ID == id })
 		if at < 0 {
 			return nil, NoImage()
 		}
-		gone = was.All[at : at+1]
 		return slices.Delete(slices.Clone(was.All), at, at+1), nil
 	})
-	if err == nil {
-		s.dropBlobs(ctx, gone)
-	}
 	return err
 }
 
@@ -294,23 +313,38 @@ func (s *Service) rearrange(ctx context.Context, c Claim, change func(Images) ([
 	if err != nil {
 		return nil, err
 	}
-	return s.rearrangeOf(ctx, caller, was, change)
+	return s.rearrangeOf(ctx, caller, was, nil, change)
 }
 
-func (s *Service) rearrangeOf(ctx context.Context, caller Caller, was Images, change func(Images) ([]Image, error)) ([]Image, error) {
+// rearrangeOf changes the pictures of a member. Those that the change deletes are named in its
+// message, which stays until their files are gone: they may not lie with what tidy takes out.
+func (s *Service) rearrangeOf(
+	ctx context.Context, of Caller, was Images, deletes []string, change func(Images) ([]Image, error),
+) ([]Image, error) {
 	if _, err := change(was); err != nil {
 		return nil, err
 	}
 	ctx = s.Outbox().Begin(ctx)
-	wake, err := s.wakeImages(ctx, caller.ID, func(context.Context) error { return nil })
+	wake, err := s.Outbox().Send(ctx, userChange{Kind: KindUser, ID: of.ID, Deletes: deletes, Until: s.Outbox().Landed(ctx)})
 	if err != nil {
 		return nil, err
 	}
-	next, err := s.changeImages(ctx, caller, was, change)
-	if err != nil {
-		return nil, err
+	next, err := s.changeImages(ctx, of, was, change)
+	if err == nil {
+		err = s.follow(ctx, of.User, Images{All: next}.First())
 	}
-	return next, s.followed(ctx, caller, next, wake)
+	if err != nil || len(deletes) == 0 {
+		return next, s.Outbox().Finish(ctx, wake, err)
+	}
+	ctx = context.WithoutCancel(ctx)
+	s.Background(func() {
+		if err := s.deletePictures(ctx, of.ID, deletes); err != nil {
+			s.Log.WarnContext(ctx, "files of a picture are deleted later", slog.String("error", err.Error()))
+			return
+		}
+		s.Outbox().Cancel(ctx, wake)
+	})
+	return next, nil
 }
 
 // Picture returns a file of a picture of a member to one who may see it; a guest sees none.

@@ -1,6 +1,7 @@
 package meet_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"sync"
@@ -192,7 +193,40 @@ func TestCrashesOfImages(t *testing.T) {
 		_, err = w.AddImage(w.t.Context(), c, id, meettest.PNG)
 		require.NoError(w.t, err)
 		return db
-	}, func(w *world, s *meet.Service) error { return s.DeleteImage(w.t.Context(), c, id, first.ID) }, whole)
+	}, func(w *world, s *meet.Service) error { return s.DeleteImage(w.t.Context(), c, id, first.ID) }, func(w *world, err error) {
+		whole(w, err)
+		require.Len(w.t, w.files(), 2*(len(w.rows("UserImages"))-1), "what is deleted is gone")
+	})
+}
+
+// stuck are blobs that cannot be deleted while they are held.
+type stuck struct {
+	blob.Store
+	held bool
+}
+
+func (s *stuck) Delete(ctx context.Context, container, name string) error {
+	if s.held {
+		return blob.ErrBusy
+	}
+	return s.Store.Delete(ctx, container, name)
+}
+
+// TestDeletedLater: the files of a picture that a member has deleted go as soon as they can.
+func TestDeletedLater(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	in := w.register("anna")
+	c := claim(t, in.Tokens)
+	i, err := w.AddImage(t.Context(), c, in.Me.ID, meettest.PNG)
+	require.NoError(t, err)
+	blobs := &stuck{w.Blobs, true}
+	w.Blobs = blobs
+	require.NoError(t, w.DeleteImage(t.Context(), c, in.Me.ID, i.ID))
+	require.Len(t, w.files(), 2)
+	blobs.held = false
+	w.settle()
+	require.Empty(t, w.files())
 }
 
 // TestPictureGoneBeforeItWasShown: a picture that is deleted while the profile is about to show it

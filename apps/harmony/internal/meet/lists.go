@@ -74,72 +74,18 @@ func ticksOf(key table.Key) int64 {
 	return table.MaxTicks - n
 }
 
-// A part is some rows of a list, newest first. Rest reads those that follow; it is nil at the end.
-type part struct {
-	rows []table.Row
-	rest func(context.Context) (part, error)
-}
-
 // list reads the first rows of a list of the caller, next to the caller and other reads.
-func (s *Service) list(ctx context.Context, c Claim, name, after string, limit int, reads ...func(context.Context) error) (caller Caller, p part, err error) {
+func (s *Service) list(ctx context.Context, c Claim, name, after string, limit int, reads ...func(context.Context) error) (caller Caller, p Part, err error) {
 	caller, err = s.caller(ctx, c, append(reads, func(ctx context.Context) (err error) {
-		p, err = s.partOf(ctx, name, c.UserID, after, limit+1)
+		p, err = s.PartOf(ctx, name, table.Range{Partition: c.UserID, After: after, To: dayRows}, limit+1)
 		return err
 	})...)
 	return caller, p, err
 }
 
-// partOf reads up to some number of rows of a list.
-func (s *Service) partOf(ctx context.Context, name, user, after string, most int) (p part, err error) {
-	p.rows, _, err = s.Budget().Rows(ctx, name, table.Range{Partition: user, After: after, To: dayRows}, most)
-	if len(p.rows) == most {
-		p.rest = func(ctx context.Context) (part, error) {
-			return s.partOf(ctx, name, user, p.rows[most-1].Key.Row, max(most, partRows))
-		}
-	}
-	return p, err
-}
-
-// The bounds of the work for one page of a list.
-const (
-	maxParts = 4  // of the list
-	partRows = 40 // that a part has at least, but for the first
-)
-
-// fillPage returns up to limit entries of a list from its first part on, and the row after which
-// the next page begins, nil at the end. A row without an entry, such as one of a member who has
-// deleted the account, leaves no gap: else pages would tell of members who are hidden, and by what.
-func fillPage(ctx context.Context, p part, limit int, entriesOf func([]table.Row) ([]*Entry, error)) (entries []Entry, next *table.Row, err error) {
-	entries = []Entry{}
-	for parts := 1; ; parts++ {
-		all, err := entriesOf(p.rows)
-		if err != nil {
-			return nil, nil, err
-		}
-		for i, e := range all {
-			if e == nil {
-				continue
-			}
-			if len(entries) == limit {
-				return entries, next, nil
-			}
-			entries, next = append(entries, *e), &p.rows[i]
-		}
-		if p.rest == nil {
-			return entries, nil, nil
-		}
-		if parts == maxParts {
-			return entries, &p.rows[len(p.rows)-1], nil
-		}
-		if p, err = p.rest(ctx); err != nil {
-			return nil, nil, err
-		}
-	}
-}
-
 // page returns a page of a list whose positions are the keys of its rows.
-func page(ctx context.Context, p part, limit int, entriesOf func([]table.Row) ([]*Entry, error)) (Page, error) {
-	entries, next, err := fillPage(ctx, p, limit, entriesOf)
+func page(ctx context.Context, p Part, limit int, entriesOf func([]table.Row) ([]*Entry, error)) (Page, error) {
+	entries, next, err := FillPage(ctx, p, limit, entriesOf)
 	if next == nil {
 		return Page{Entries: entries}, err
 	}
@@ -246,7 +192,7 @@ func (s *Service) Matches(ctx context.Context, c Claim, after string, limit int)
 	}
 	slices.SortFunc(rows, func(a, b table.Row) int { return cmp.Compare(position(a), position(b)) })
 	rows = slices.DeleteFunc(rows, func(r table.Row) bool { return position(r) <= after })
-	entries, next, err := fillPage(ctx, partsOf(rows, limit+1), limit, func(rows []table.Row) ([]*Entry, error) {
+	entries, next, err := FillPage(ctx, partsOf(rows, limit+1), limit, func(rows []table.Row) ([]*Entry, error) {
 		all, err := s.members(ctx, c.UserID, rows)
 		entries := make([]*Entry, len(all))
 		for i, one := range all {
@@ -261,14 +207,6 @@ func (s *Service) Matches(ctx context.Context, c Claim, after string, limit int)
 		p.Next = position(*next)
 	}
 	return p, err
-}
-
-// partsOf returns rows in parts.
-func partsOf(rows []table.Row, most int) part {
-	if len(rows) <= most {
-		return part{rows: rows}
-	}
-	return part{rows[:most], func(context.Context) (part, error) { return partsOf(rows[most:], max(most, partRows)), nil }}
 }
 
 // Blocked returns the members that the caller has blocked, but those who would look as if the

@@ -53,6 +53,7 @@ type userChange struct {
 	Kind     string    `json:"kind"` // user
 	ID       string    `json:"id"`
 	Language string    `json:"language,omitempty"` // of a registration; none of a change of pictures
+	Deletes  []string  `json:"deletes,omitempty"`  // ids of pictures
 	Until    time.Time `json:"until"`              // from then on no write of the change can land
 }
 
@@ -243,6 +244,9 @@ func (s *Service) settle(ctx context.Context, c userChange, looked time.Time) er
 		return err
 	}
 	if err := s.followUser(ctx, *u); err != nil {
+		return err
+	}
+	if err := s.finishDeleting(ctx, c); err != nil {
 		return err
 	}
 	return s.Outbox().Again(ctx, c, c.Until, looked)

@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -61,7 +62,10 @@ func TestCallers(t *testing.T) {
 	admission := httpjson.NewAdmission(l.Complete(false), func() time.Time { return time.Unix(0, 0) })
 	callertest.Check(t, callertest.Door{
 		Handler: web.New(web.Config{Service: w.Service, Admission: admission, Log: slog.New(slog.DiscardHandler), Now: time.Now}),
-		Read:    request("GET", "/me"), Write: request("POST", "/settings/preferences"), Body: 300 << 10,
+		Enter: func(person int) (func(), error) {
+			return admission.Enter(t.Context(), httpjson.CallerOf(nil, fmt.Sprint("person ", person)))
+		},
+		Read: request("GET", "/me"), Write: request("POST", "/settings/preferences"), Body: 300 << 10,
 		Entry: []func(io.Reader) *http.Request{
 			request("POST", "/sign-up"), request("POST", "/sign-in"), request("POST", "/reset"), request("POST", "/restore"),
 		},

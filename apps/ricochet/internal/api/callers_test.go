@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"crypto/rand"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -43,8 +44,13 @@ func TestCallers(t *testing.T) {
 	signed := func(name, value string) func(*http.Request, int) {
 		return func(r *http.Request, _ int) { r.Header.Set(name, value) }
 	}
+	l := httpjson.Limits{Reads: 1, ReadBurst: callertest.Burst, Writes: 1, WriteBurst: callertest.Burst}
+	admission := httpjson.NewAdmission(l.Complete(false), func() time.Time { return time.Unix(0, 0) })
 	callertest.Check(t, callertest.Door{
-		Handler:   over(httpjson.NewAdmission(httpjson.Limits{Reads: 1, ReadBurst: callertest.Burst, Writes: 1, WriteBurst: callertest.Burst}.Complete(false), func() time.Time { return time.Unix(0, 0) })),
+		Handler: over(admission),
+		Enter: func(person int) (func(), error) {
+			return admission.Enter(t.Context(), httpjson.CallerOf(nil, fmt.Sprint("person ", person)))
+		},
 		Read:      request("GET", at+"/dashboard"),
 		Entry:     []func(io.Reader) *http.Request{request("POST", "/api/v1/games/x/rounds/1/solutions"), request("POST", at+"/rounds/2/extend")},
 		EntryBody: 64 << 10,

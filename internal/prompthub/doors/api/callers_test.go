@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -52,11 +53,15 @@ func TestCallers(t *testing.T) {
 		}
 	}
 	config := w.config
-	config.Admission = httpjson.NewAdmission(httpjson.Limits{Reads: 1, ReadBurst: callertest.Burst, Writes: 1, WriteBurst: callertest.Burst}.Complete(false), func() time.Time { return time.Unix(0, 0) })
+	l := httpjson.Limits{Reads: 1, ReadBurst: callertest.Burst, Writes: 1, WriteBurst: callertest.Burst}
+	config.Admission = httpjson.NewAdmission(l.Complete(false), func() time.Time { return time.Unix(0, 0) })
 	config.Identify = config.Service.WithTokens(func(*http.Request) (auth.User, error) { return auth.User{}, nil }, false, config.Admission.Guess)
 	callertest.Check(t, callertest.Door{
 		Handler: api.New(config),
-		Read:    request("GET", "/api/v1/me"), Write: request("POST", prompts), Body: 256 << 10,
+		Enter: func(person int) (func(), error) {
+			return config.Admission.Enter(t.Context(), httpjson.CallerOf(nil, fmt.Sprint("person ", person)))
+		},
+		Read: request("GET", "/api/v1/me"), Write: request("POST", prompts), Body: 256 << 10,
 		Kinds: []callertest.Kind{
 			{Name: "a guest", Sign: func(*http.Request, int) {}},
 			{Name: "a made-up token", Sign: bearer(madeUp)},

@@ -38,17 +38,20 @@ type world struct {
 	now time.Time
 }
 
-func newWorld(t testing.TB) *world {
+func newWorld(t testing.TB) *world { return newWorldOf(t, prompt.Rules{}) }
+
+// newWorldOf returns a world whose prompts are held to rules.
+func newWorldOf(t testing.TB, rules prompt.Rules) *world {
 	w := &world{t: t, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
 	db := promptdb.New(promptdb.Config{
 		Store: memory.NewTables(), Queues: memory.NewQueues(w.clock), Tables: promptdb.DefaultTables(), Now: w.clock,
 		Log: slog.New(slog.DiscardHandler), Background: func(f func()) { f() }, Sleep: func(context.Context, time.Duration) error { return nil },
 	})
 	require.NoError(t, db.Create(t.Context()))
-	w.service = library.New(db, prompt.Rules{}, w.clock)
+	w.service = library.New(db, rules, w.clock)
 	admission := httpjson.NewAdmission(httpjson.Limits{}, w.clock)
 	w.config = doors.Foreign{
-		Log: slog.New(slog.DiscardHandler), Now: w.clock,
+		Log: slog.New(slog.DiscardHandler), Now: w.clock, MaxText: rules.MaxText,
 		Door: doors.Door{
 			Identify:  w.service.WithTokens(auth.Dev(), true, admission.Guess),
 			Admission: admission,

@@ -34,7 +34,10 @@ type world struct {
 	now     time.Time
 }
 
-func newWorld(t testing.TB) *world {
+func newWorld(t testing.TB) *world { return newWorldOf(t, prompt.Rules{}) }
+
+// newWorldOf returns a world whose prompts are held to rules.
+func newWorldOf(t testing.TB, rules prompt.Rules) *world {
 	w := &world{t: t, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
 	clock := func() time.Time { return w.now }
 	db := promptdb.New(promptdb.Config{
@@ -42,10 +45,10 @@ func newWorld(t testing.TB) *world {
 		Log: slog.New(slog.DiscardHandler), Background: func(f func()) { f() }, Sleep: func(context.Context, time.Duration) error { return nil },
 	})
 	require.NoError(t, db.Create(t.Context()))
-	w.service = library.New(db, prompt.Rules{}, clock)
+	w.service = library.New(db, rules, clock)
 	admission := httpjson.NewAdmission(httpjson.Limits{}, clock)
 	w.door = langsmith.New(doors.Foreign{
-		Log: slog.New(slog.DiscardHandler), Now: clock,
+		Log: slog.New(slog.DiscardHandler), Now: clock, MaxText: rules.MaxText,
 		Door: doors.Door{Identify: w.service.WithTokens(auth.Dev(), true, admission.Guess), Admission: admission, Service: w.service},
 	})
 	return w

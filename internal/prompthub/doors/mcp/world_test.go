@@ -38,6 +38,11 @@ type world struct {
 }
 
 func newWorld(t testing.TB, change ...func(*mcp.Config)) *world {
+	return newWorldOf(t, prompt.Rules{}, change...)
+}
+
+// newWorldOf returns a world whose prompts are held to rules.
+func newWorldOf(t testing.TB, rules prompt.Rules, change ...func(*mcp.Config)) *world {
 	w := &world{t: t, now: time.Date(2026, 3, 31, 12, 0, 0, 0, time.UTC)}
 	clock := func() time.Time { return w.now }
 	w.store, w.queues = memory.NewTables(), memory.NewQueues(clock)
@@ -46,13 +51,13 @@ func newWorld(t testing.TB, change ...func(*mcp.Config)) *world {
 		Background: func(f func()) { f() }, Sleep: func(context.Context, time.Duration) error { return nil },
 	})
 	require.NoError(t, w.db.Create(t.Context()))
-	w.hub = library.New(w.db, prompt.Rules{}, clock)
+	w.hub = library.New(w.db, rules, clock)
 	admission := httpjson.NewAdmission(httpjson.Limits{}, clock)
 	c := mcp.Config{
 		Door: doors.Door{
 			Identify: w.hub.WithTokens(auth.Dev(), true, admission.Guess), PublicRead: true, Admission: admission, Service: w.hub,
 		},
-		Log: slog.New(slog.DiscardHandler), Now: clock, Version: "test",
+		Log: slog.New(slog.DiscardHandler), Now: clock, Version: "test", MaxText: rules.MaxText,
 	}
 	for _, f := range change {
 		f(&c)

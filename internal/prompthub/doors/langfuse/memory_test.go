@@ -1,0 +1,47 @@
+package langfuse_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"prompthub/internal/prompthub/doors/langfuse"
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/testing/heap"
+)
+
+// TestMemory asks every GET route for its largest page of the largest prompts, and fails if sixteen
+// callers of one of them hold more memory than they may. A route whose things are not there fails,
+// so that a new one brings its own.
+func TestMemory(t *testing.T) { // alone: others would be measured, too
+	if testing.Short() {
+		t.Skip("makes many of the largest prompts")
+	}
+	w := newWorldOf(t, prompt.Rules{MaxText: prompt.LimitMaxText})
+	ann := w.client("ann")
+	long := map[string]any{"x": strings.Repeat("字", prompt.MaxConfig-100)}
+	short := map[string]any{"x": strings.Repeat("字", 3000)}
+	for i := range 125 {
+		p := fields{
+			"name":   fmt.Sprintf("prompt %03d", i),
+			"prompt": fmt.Sprintf("number%d ", i) + strings.Repeat("ж", prompt.LimitMaxText-100),
+			"config": long, "labels": []string{"production"},
+		}
+		if i >= 25 { // a page of as many as there may be
+			p["config"], p["tags"] = short, []string{"short"}
+		}
+		ann.made(p)
+	}
+	values := map[string][]string{"name": {url.PathEscape("prompt 024")}}
+	var ways []heap.Way
+	named := "name=" + values["name"][0]
+	for _, query := range []string{"?limit=100&tag=short", "?limit=5", "?" + named, "?resolve=false&" + named} {
+		ways = append(ways, func(page string) (status, bytes int) {
+			a := ann.do(http.MethodGet, page+query, "")
+			return a.status, len(a.body)
+		})
+	}
+	heap.CheckPages(t, langfuse.Patterns(), values, nil, ways...)
+}
