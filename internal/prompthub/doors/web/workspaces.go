@@ -192,9 +192,9 @@ type roleChoice struct {
 
 func roleChoices(chosen prompt.Role) []roleChoice {
 	says := map[prompt.Role]string{
-		prompt.RoleReader: "reads everything", prompt.RoleAuthor: "and writes private prompts",
-		prompt.RolePublisher:     "and publishes, releases and deletes",
-		prompt.RoleAdministrator: "and manages members, tokens and the workspace",
+		prompt.RoleReader: "reads everything", prompt.RoleAuthor: "also writes private prompts",
+		prompt.RolePublisher:     "also publishes, releases and deletes",
+		prompt.RoleAdministrator: "also manages members, tokens and the workspace",
 	}
 	var all []roleChoice
 	for _, role := range prompt.Roles() {

@@ -161,7 +161,7 @@ func TestRolesOnPages(t *testing.T) {
 		show(tt.editPublic, list, `href="`+public+`/edit"`)
 		show(tt.manages, list, "/app/w/billing/settings")
 		show(tt.editPrivate, tt.who.get("/app/prompts/new"), `<option value="billing">Billing</option>`)
-		members := tt.who.get("/app/w/billing/members").is(200).has("<code>art</code>", "Leave…", `<span class="badge">you</span>`)
+		members := tt.who.get("/app/w/billing/members").is(200).has(`href="/app/u/art" dir="auto">art</a>`, "Leave…", `<span class="badge">you</span>`)
 		show(tt.manages, members, `<select name="role"`, "Remove…", "Add a member", `name="kind" value="role"`)
 		settings := tt.who.get("/app/w/billing/settings")
 		if !tt.manages {
