@@ -421,6 +421,9 @@ func (s *Service) RemoveMember(ctx context.Context, who auth.User, handle string
 	if err != nil {
 		return err
 	}
+	if (prompt.Member{Kind: kind, Name: name, Role: prompt.RoleReader}).Check() != nil {
+		return nil // no member is named so
+	}
 	return s.db.RemoveMember(ctx, w.ID, user, kind, name)
 }
 

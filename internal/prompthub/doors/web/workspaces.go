@@ -17,7 +17,7 @@ const workspacesPath = Prefix + "/w"
 func workspaceAddress(handle string) string { return workspacesPath + "/" + handle }
 
 func (s *web) workspaces() {
-	one := workspaceAddress("{handle}")
+	one := workspaceAddress("{workspace}")
 	s.handle("GET "+workspacesPath, user, s.myWorkspaces)
 	s.handle("POST "+workspacesPath, user, s.createWorkspace)
 	s.handle("GET "+one, user, s.workspace)
@@ -131,7 +131,7 @@ type workspacePage struct {
 func (s *web) workspace(r *request) error {
 	v := viewOf(r, "show", "sort", "q", "cursor", before)
 	p := &workspacePage{listing: ownListing(v)}
-	w, err := s.Service.Workspace(r.Context(), r.who, r.PathValue("handle"))
+	w, err := s.Service.Workspace(r.Context(), r.who, r.PathValue("workspace"))
 	if err != nil {
 		return err
 	}
@@ -210,8 +210,8 @@ func (s *web) members(r *request) error { return s.showMembers(r, nil) }
 
 func (s *web) showMembers(r *request, wrong error) error {
 	v := viewOf(r, "cursor")
-	v.path = workspaceAddress(r.PathValue("handle")) + "/members"
-	w, err := s.Service.Workspace(r.Context(), r.who, r.PathValue("handle"))
+	v.path = workspaceAddress(r.PathValue("workspace")) + "/members"
+	w, err := s.Service.Workspace(r.Context(), r.who, r.PathValue("workspace"))
 	if err != nil {
 		return err
 	}
@@ -243,7 +243,7 @@ func sentKind(r *request) prompt.MemberKind {
 }
 
 func (s *web) putMember(r *request) error {
-	handle := r.PathValue("handle")
+	handle := r.PathValue("workspace")
 	_, err := s.Service.PutMember(r.Context(), r.who, handle, sentKind(r), r.PostForm.Get("principal"), prompt.Role(r.PostForm.Get("role")))
 	return s.memberChanged(r, err, "member")
 }
@@ -255,14 +255,14 @@ func (s *web) memberChanged(r *request, err error, done string) error {
 		return s.showMembers(r, err)
 	}
 	if err == nil {
-		goOn(r, workspaceAddress(r.PathValue("handle"))+"/members?done="+done)
+		goOn(r, workspaceAddress(r.PathValue("workspace"))+"/members?done="+done)
 	}
 	return err
 }
 
 func (s *web) removeMember(r *request) error {
 	name := r.PostForm.Get("principal")
-	err := s.Service.RemoveMember(r.Context(), r.who, r.PathValue("handle"), sentKind(r), name)
+	err := s.Service.RemoveMember(r.Context(), r.who, r.PathValue("workspace"), sentKind(r), name)
 	if err == nil && name == library.Me {
 		goOn(r, workspacesPath+"?done=left")
 		return nil
@@ -283,7 +283,7 @@ func (s *web) workspaceSettings(r *request) error { return s.showSettings(r, set
 
 // showSettings shows the settings, with the mistakes of one of the forms.
 func (s *web) showSettings(r *request, p settingsPage, wrong error) error {
-	w, err := s.Service.WorkspaceOrDeleted(r.Context(), r.who, r.PathValue("handle"))
+	w, err := s.Service.WorkspaceOrDeleted(r.Context(), r.who, r.PathValue("workspace"))
 	if err != nil {
 		return err
 	}
@@ -319,7 +319,7 @@ func (s *web) showSettings(r *request, p settingsPage, wrong error) error {
 
 func (s *web) editWorkspace(r *request) error {
 	sent := sentProfile(r)
-	w, err := s.Service.EditWorkspace(r.Context(), r.who, r.PathValue("handle"), library.Match{Any: true}, &sent.Name, &sent.About)
+	w, err := s.Service.EditWorkspace(r.Context(), r.who, r.PathValue("workspace"), library.Match{Any: true}, &sent.Name, &sent.About)
 	if correctable(err) {
 		return s.showSettings(r, settingsPage{}, err)
 	}
@@ -330,7 +330,7 @@ func (s *web) editWorkspace(r *request) error {
 }
 
 func (s *web) deleteWorkspace(r *request) error {
-	err := s.Service.DeleteWorkspace(r.Context(), r.who, r.PathValue("handle"))
+	err := s.Service.DeleteWorkspace(r.Context(), r.who, r.PathValue("workspace"))
 	if correctable(err) {
 		return s.showSettings(r, settingsPage{}, err)
 	}
@@ -341,7 +341,7 @@ func (s *web) deleteWorkspace(r *request) error {
 }
 
 func (s *web) restoreWorkspace(r *request) error {
-	w, err := s.Service.RestoreWorkspace(r.Context(), r.who, r.PathValue("handle"))
+	w, err := s.Service.RestoreWorkspace(r.Context(), r.who, r.PathValue("workspace"))
 	if err == nil {
 		goOn(r, workspaceAddress(w.Handle)+"?done=workspace-restored")
 	}
@@ -349,7 +349,7 @@ func (s *web) restoreWorkspace(r *request) error {
 }
 
 func (s *web) createWorkspaceToken(r *request) error {
-	made, text, err := s.Service.CreateWorkspaceToken(r.Context(), r.who, r.PathValue("handle"), s.sentToken(r))
+	made, text, err := s.Service.CreateWorkspaceToken(r.Context(), r.who, r.PathValue("workspace"), s.sentToken(r))
 	if correctable(err) {
 		return s.showSettings(r, settingsPage{}, err)
 	}
@@ -360,7 +360,7 @@ func (s *web) createWorkspaceToken(r *request) error {
 }
 
 func (s *web) revokeWorkspaceToken(r *request) error {
-	handle := r.PathValue("handle")
+	handle := r.PathValue("workspace")
 	err := s.Service.RevokeWorkspaceToken(r.Context(), r.who, handle, r.PathValue("token"))
 	if err == nil {
 		goOn(r, workspaceAddress(handle)+"/settings?done=revoked")

@@ -73,7 +73,7 @@ func TestWorkspaceOfOthers(t *testing.T) {
 		here, there := path, path
 		switch {
 		case strings.HasPrefix(path, "/app/w/"):
-			here, there = strings.Replace(path, "{handle}", "billing", 1), strings.Replace(path, "{handle}", "nosuch", 1)
+			here, there = strings.Replace(path, "{workspace}", "billing", 1), strings.Replace(path, "{workspace}", "nosuch", 1)
 		case strings.HasPrefix(path, "/app/prompts/{id}") && path != "/app/prompts/{id}/fill":
 			here, there = strings.Replace(path, "/app/prompts/{id}", page, 1), strings.Replace(path, "/app/prompts/{id}", missing, 1)
 		default:
@@ -100,6 +100,7 @@ func TestWorkspaceOfOthers(t *testing.T) {
 	b.out.get("/app/u/billing").is(404)
 	require.Empty(t, b.out.get("/app?q=dunning").titles())
 	b.out.get("/app/w").lacks("/app/w/billing")
+	b.admin().get("/app/admin/users").is(200).has("pam").lacks("Billing")
 	b.out.post("/app/prompts/new", "owner", "billing", "title", "T", "text", "x", "visibility", "private").is(404)
 }
 
@@ -250,6 +251,8 @@ func TestMembers(t *testing.T) {
 	b.pam.post(members+"/remove", "principal", "rea").to(members + "?done=member-removed")
 	b.rea.get("/app/w/billing").is(404)
 
+	b.pam.post(members+"/remove", "kind", "role", "principal", strings.Repeat("x", 2000)).to(members) // no row has such a name
+	b.pam.post(members+"/remove", "kind", "chief", "principal", "x").to(members)
 	vera := person{b.world, "name=Vera&roles=finance"}
 	vera.get("/app/w/billing").is(404)
 	b.pam.post(members, "kind", "role", "principal", "finance", "role", "reader").to(members)
