@@ -208,7 +208,7 @@ var bounds = map[string]bound{
 	// the names of all prompts, and three rounds over thirty examples
 	"POST /app/import/undo": {200 + 3*30*aDelete.operations, 14_200 + 3*30*aDelete.rows, 64, 64 << 10},
 	"GET /app/import":       aForm, "POST /app/import": {anImport.operations, anImport.rows, 10 << 10, 768 << 10},
-	// with the handle of the caller, who is given one
+	// with the handle of the caller, which may be made then
 	"GET /app/w": {workspaces.operations + 12, workspaces.rows + 12, 256, 32 << 10}, "POST /app/w": {workspaces.operations + 28, workspaces.rows + 712, 256, 32 << 10},
 	"GET /app/w/{workspace}":         {anOwnSearch.operations + 2, anOwnSearch.rows + 600, anOwnSearch.answer, anOwnSearch.allocated},
 	"GET /app/w/{workspace}/members": members,

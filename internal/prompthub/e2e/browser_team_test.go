@@ -8,9 +8,9 @@ import (
 	"prompthub/internal/testing/browsertest"
 )
 
-// TestBrowserTeam is the story of two people: one makes a workspace and adds the other as an author,
-// who writes there; a save of the author is named, and the first one releases it. On a phone and on
-// a desktop its pages are accessible.
+// TestBrowserTeam is the story of two people. Ann makes a workspace and adds Bob as an author. Bob
+// writes there and is named, and Ann releases his version. On a phone and on a desktop the pages are
+// accessible.
 func TestBrowserTeam(t *testing.T) {
 	t.Parallel()
 	work(t)
