@@ -220,7 +220,9 @@ func (s *web) showMembers(r *request, wrong error) error {
 		return err
 	}
 	p := membersPage{workspaceFrame: frameOf(w, "members"), mistakes: mistakesOf(wrong)}
-	p.Sent = prompt.Member{Kind: sentKind(r), Name: r.PostForm.Get("principal"), Role: prompt.Role(cmp.Or(r.PostForm.Get("role"), string(prompt.RoleAuthor)))}
+	sent := r.PostForm.Get
+	role := cmp.Or(sent("role"), string(prompt.RoleAuthor))
+	p.Sent = prompt.Member{Kind: sentKind(r), Name: sent("principal"), Role: prompt.Role(role)}
 	p.Roles = roleChoices(p.Sent.Role)
 	if fault.Of(wrong) == fault.NotFound { // the person
 		p.Errors["principal"], p.Wrong = p.Wrong, "This is not saved yet. What has to change stands at its field."
@@ -243,8 +245,8 @@ func sentKind(r *request) prompt.MemberKind {
 }
 
 func (s *web) putMember(r *request) error {
-	handle := r.PathValue("workspace")
-	_, err := s.Service.PutMember(r.Context(), r.who, handle, sentKind(r), r.PostForm.Get("principal"), prompt.Role(r.PostForm.Get("role")))
+	handle, sent := r.PathValue("workspace"), r.PostForm.Get
+	_, err := s.Service.PutMember(r.Context(), r.who, handle, sentKind(r), sent("principal"), prompt.Role(sent("role")))
 	return s.memberChanged(r, err, "member")
 }
 
@@ -319,7 +321,8 @@ func (s *web) showSettings(r *request, p settingsPage, wrong error) error {
 
 func (s *web) editWorkspace(r *request) error {
 	sent := sentProfile(r)
-	w, err := s.Service.EditWorkspace(r.Context(), r.who, r.PathValue("workspace"), library.Match{Any: true}, &sent.Name, &sent.About)
+	handle, always := r.PathValue("workspace"), library.Match{Any: true}
+	w, err := s.Service.EditWorkspace(r.Context(), r.who, handle, always, &sent.Name, &sent.About)
 	if correctable(err) {
 		return s.showSettings(r, settingsPage{}, err)
 	}
