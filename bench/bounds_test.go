@@ -189,7 +189,8 @@ var bounds = map[string]bound{
 	"POST /app/prompts/{id}/fork":    aSave,
 	"GET /app/prompts/{id}/upstream": {24, 400, 8*2*9 + 64, 16 << 10}, "POST /app/prompts/{id}/upstream": aMerge,
 	"GET /app/prompts/{id}/upstream/edit": {aDraft.operations + 24, aDraft.rows + 400, aSaved.answer, aSaved.allocated},
-	"GET /app/prompts/new":                aForm, "GET /app/prompts/{id}/edit": aDraft,
+	// and the workspaces that one may write in
+	"GET /app/prompts/new": {aForm.operations + workspaces.operations, aForm.rows + workspaces.rows, 512, 32 << 10}, "GET /app/prompts/{id}/edit": aDraft,
 	"POST /app/prompts/new": aSaved, "POST /app/prompts/{id}/edit": aSaved, "POST /app/prompts/{id}/visibility": aChange,
 	"POST /app/prompts/{id}/delete": aDelete, "POST /app/prompts/{id}/restore": aChange,
 	"POST /app/prompts/{id}/hide": aChange, "POST /app/prompts/{id}/unhide": aChange, "POST /app/prompts/{id}/vote": aVote,
@@ -207,7 +208,21 @@ var bounds = map[string]bound{
 	// the names of all prompts, and three rounds over thirty examples
 	"POST /app/import/undo": {200 + 3*30*aDelete.operations, 14_200 + 3*30*aDelete.rows, 64, 64 << 10},
 	"GET /app/import":       aForm, "POST /app/import": {anImport.operations, anImport.rows, 10 << 10, 768 << 10},
-	"GET /app/me/tokens": aToken, "POST /app/me/tokens": {8, 120, 512, 8 << 10}, "POST /app/me/tokens/{token}/revoke": aToken,
+	// with the handle of the caller, which may be made then
+	"GET /app/w": {workspaces.operations + 12, workspaces.rows + 12, 256, 32 << 10}, "POST /app/w": {workspaces.operations + 28, workspaces.rows + 712, 256, 32 << 10},
+	"GET /app/w/{workspace}":         {anOwnSearch.operations + 2, anOwnSearch.rows + 600, anOwnSearch.answer, anOwnSearch.allocated},
+	"GET /app/w/{workspace}/members": members,
+	// and the page again where there is something wrong
+	"POST /app/w/{workspace}/members":        {members.operations + 14, members.rows + 2000, 128, 16 << 10},
+	"POST /app/w/{workspace}/members/remove": {members.operations + 14, members.rows + 2000, 128, 16 << 10},
+	"GET /app/w/{workspace}/settings":        {aToken.operations + 2, aToken.rows + 600, 64, 8 << 10},
+	"POST /app/w/{workspace}/settings":       {aWorkspace.operations + aToken.operations, aWorkspace.rows + 700, 512, 16 << 10},
+	// with a look whether there are public prompts
+	"POST /app/w/{workspace}/delete":                {anOwnSearch.operations + 20, anOwnSearch.rows + 2000, 128, anOwnSearch.allocated},
+	"POST /app/w/{workspace}/restore":               aWorkspace,
+	"POST /app/w/{workspace}/tokens":                {12, 1300, 512, 16 << 10},
+	"POST /app/w/{workspace}/tokens/{token}/revoke": {aToken.operations + 2, aToken.rows + 600, 64, 8 << 10},
+	"GET /app/me/tokens":                            aToken, "POST /app/me/tokens": {8, 120, 512, 8 << 10}, "POST /app/me/tokens/{token}/revoke": aToken,
 	"GET /app/u/{handle}/tokens": {aToken.operations + 4, 60, 64, 4 << 10}, "POST /app/u/{handle}/tokens/{token}/revoke": aToken,
 	// the counts, the profiles of twenty users and a row of the newest prompt of each, twenty tokens
 	"GET /app/admin": {aTag.operations, aTag.rows, 64, 8 << 10}, "GET /app/admin/status": aCaller, "GET /app/admin/users": {2 + 20*2, 21 + 20*2, 64, 4 << 10},
@@ -683,7 +698,7 @@ func (s *search) ready(route, id string) known {
 		do(call{method: http.MethodPost, path: "/me/restore"})
 	case route == "POST /me/restore", route == "POST /app/me/keep":
 		do(call{method: http.MethodDelete, path: "/me"})
-	case strings.Contains(route, "/workspaces/{workspace}/tokens/{token}"):
+	case strings.Contains(route, "{workspace}/tokens/{token}"):
 		s.ask(call{method: http.MethodPost, path: "/workspaces/shelf/tokens", user: ann, body: `{"name":"CI","scopes":["read"]}`}, &s.token)
 	case strings.Contains(route, "tokens/{token}"):
 		do(call{method: http.MethodDelete, path: s.path("/me/tokens/{token}")})
@@ -747,6 +762,8 @@ var fitting = map[string]map[string]string{
 	"PUT /me/profile": {"handle": "anna", "name": drawn, "about": drawn}, "POST /app/me": {"handle": "anna", "name": drawn},
 	"POST /workspaces": {"handle": newTag}, "PATCH /workspaces/{workspace}": {"about": drawn}, "POST /workspaces/{workspace}/tokens": {"name": drawn, "scopes": `["read"]`},
 	"PUT /workspaces/{workspace}/members/{kind}/{principal}": {"role": "reader"},
+	"POST /app/w": {"handle": newTag}, "POST /app/w/{workspace}/settings": {"name": drawn, "about": drawn}, "POST /app/w/{workspace}/tokens": {"name": drawn, "scope": "read", "days": "7"},
+	"POST /app/w/{workspace}/members": {"principal": "vera", "role": "reader"}, "POST /app/w/{workspace}/members/remove": {"principal": "vera"},
 	"POST /me/tokens": {"name": drawn, "scopes": `["read"]`}, "POST /app/me/tokens": {"name": drawn, "scope": "read", "days": "7"},
 	"PUT /prompts/{id}/hidden": {"reason": drawn}, "POST /app/prompts/{id}/hide": {"reason": drawn},
 	"PUT /prompts/{id}/labels/{label}": {"version": "1"}, "POST /app/prompts/{id}/labels": {"label": "production", "version": "1"},
@@ -898,6 +915,9 @@ func (s *search) try(route string, r *http.Request) error {
 	}
 	if of, ok := messages[s.method]; ok {
 		b, route = of, route+", "+s.method
+		if strings.Contains(route, "{workspace}") { // which is read, with its members
+			b.operations, b.rows = b.operations+2, b.rows+600
+		}
 	}
 	// What a user takes is counted once a minute, by the request that comes then: see aCount.
 	if _, err := s.db.Usage(s.t.Context(), ann); err != nil {

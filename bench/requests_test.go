@@ -288,7 +288,7 @@ func pages() []request {
 		{name: "page: my access tokens", call: get("/app/me/tokens", ann), steps: 1, tables: 1},
 		{name: "page: my prompts", call: get("/app/mine", ann), steps: 2, tables: 2},
 		{name: "page: my votes", call: get("/app/votes", "Vera"), steps: 2, tables: 22},
-		{name: "page: new prompt", call: get("/app/prompts/new", ann)},
+		{name: "page: new prompt", call: get("/app/prompts/new", ann), steps: 1, tables: 1}, // whether she may write for a workspace
 		{name: "page: my favorites, one", setup: favored, call: get("/app/favorites", "Vera"), steps: 3, tables: 3},
 		{name: "page: make a favorite", call: form("/app/prompts/{id}/favorite", "Vera", "favorite=yes"), status: http.StatusSeeOther, steps: 2, tables: 4},
 		{name: "page: the picture of a prompt", call: get("/app/prompts/{id}/image.png", "Vera"), steps: 1, tables: 4},

@@ -180,8 +180,17 @@ func furnish(u user) []stop {
 	for i := range 22 {
 		change(many, strings.Repeat("Line\n", i+1))
 	}
+	u.do(201, "POST", "/workspaces", map[string]string{"handle": "letters", "name": "Letters", "about": "For all of us."}, nil)
+	u.do(200, "PUT", "/workspaces/letters/members/role/cooks", map[string]string{"role": "author"}, nil)
+	var shared shown
+	u.do(201, "POST", "/prompts", map[string]any{"title": "Shared", "text": "Of all.", "visibility": "private", "workspace": "letters"}, &shared)
 	at := func(id string) string { return "/app/prompts/" + id }
 	return []stop{
+		{"workspaces", "/app/w", nil},
+		{"workspace", "/app/w/letters", nil},
+		{"members", "/app/w/letters/members", nil},
+		{"settings of a workspace", "/app/w/letters/settings", nil},
+		{"prompt of a workspace", at(shared.ID), nil},
 		{"includes", at(whole), nil},
 		{"included", at(part), nil},
 		{"broken include", at(broken), nil},

@@ -383,9 +383,13 @@ func (s *Service) insteadOf(ctx context.Context, who auth.User, id prompt.ID, er
 	case getErr != nil:
 		return getErr
 	case !v.IsOwn():
-		return fault.New(fault.Forbidden, "only its author may change a prompt")
+		return errAuthorAlone()
 	}
 	return err
+}
+
+func errAuthorAlone() error {
+	return fault.New(fault.Forbidden, "only its author may change a prompt")
 }
 
 // Delete takes a prompt away from everybody. Its author can restore it for prompt.RestoreDays. One

@@ -42,7 +42,9 @@ func (s *Service) AsAccount(ctx context.Context, who auth.User) (auth.User, erro
 }
 
 // MakeKnown has a handle and a key lead to the caller, after the answer: others can name them then.
-func (s *Service) MakeKnown(ctx context.Context, who auth.User) { s.db.TouchUser(ctx, IDOf(who), who.Name) }
+func (s *Service) MakeKnown(ctx context.Context, who auth.User) {
+	s.db.TouchUser(ctx, IDOf(who), who.Name)
+}
 
 // LearnAuthorKeys readies AuthorKey. Every door calls it before it answers a caller that it lets
 // in.

@@ -29,15 +29,16 @@ func (s *Service) GetVersion(ctx context.Context, who auth.User, id prompt.ID, w
 
 // A History is a part of the versions of a prompt, the newest first, without their contents.
 type History struct {
-	Title    string // of the prompt
-	Author   string // the name of its author
-	AuthorID prompt.UserID
-	Mine     bool // whether the caller may change the prompt
-	Items    []prompt.Version
-	Labels   map[string]int64 // those of the prompt
-	Latest   int64
-	Before   int64 // the version before the last of Items, 0 for none
-	Next     string
+	Title      string // of the prompt
+	Author     string // the name of its author
+	AuthorID   prompt.UserID
+	Mine       bool // whether the caller may change the prompt
+	Visibility prompt.Visibility
+	Items      []prompt.Version
+	Labels     map[string]int64 // those of the prompt
+	Latest     int64
+	Before     int64 // the version before the last of Items, 0 for none
+	Next       string
 }
 
 // Versions returns the versions of a prompt that the caller may see.
@@ -55,7 +56,7 @@ func (s *Service) Versions(ctx context.Context, who auth.User, id prompt.ID, lim
 	if err != nil {
 		return History{}, err
 	}
-	h := History{Title: page.Title, Author: page.Author, AuthorID: page.AuthorID, Mine: page.Mine, Items: page.Items, Labels: page.Labels, Latest: page.Latest, Before: page.Before}
+	h := History{Title: page.Title, Author: page.Author, AuthorID: page.AuthorID, Mine: page.Mine, Visibility: page.Visibility, Items: page.Items, Labels: page.Labels, Latest: page.Latest, Before: page.Before}
 	if page.After > 0 {
 		h.Next = sealed(scope, promptdb.Page{After: strconv.FormatInt(page.After, 10)}).Next
 	}

@@ -228,29 +228,14 @@ func (s *Service) CreateWorkspace(ctx context.Context, who auth.User, p prompt.P
 	if err != nil {
 		return Workspace{}, err
 	}
+	s.MakeKnown(ctx, who) // members are named by their handles
 	return Workspace{m.Workspace, s.role(who, m)}, nil
 }
 
 // Workspaces returns those of which the caller is a member, by their handles: at most
 // prompt.MaxWorkspacesOf.
 func (s *Service) Workspaces(ctx context.Context, who auth.User) ([]Workspace, error) {
-	var found []promptdb.Members
-	var err error
-	if prompt.IsWorkspace(IDOf(who)) {
-		var m *promptdb.Members
-		if m, err = s.db.Workspace(ctx, IDOf(who)); m != nil {
-			found = append(found, *m)
-		}
-	} else {
-		found, err = s.db.Memberships(ctx, IDOf(who), who.Roles)
-	}
-	var all []Workspace
-	for _, m := range found {
-		if role := s.role(who, &m); role != "" {
-			all = append(all, Workspace{m.Workspace, role})
-		}
-	}
-	slices.SortFunc(all, func(a, b Workspace) int { return strings.Compare(a.Handle, b.Handle) })
+	all, _, err := s.MemberOf(ctx, who)
 	return all, err
 }
 
@@ -340,13 +325,8 @@ func (s *Service) RestoreWorkspace(ctx context.Context, who auth.User, handle st
 // deleted.
 func (s *Service) deletedOrNot(ctx context.Context, who auth.User, handle string) (Workspace, error) {
 	w, m, err := s.workspace(ctx, who, handle, prompt.RoleAdministrator)
-	if m == nil || !m.Deleted() {
-		return w, err
-	}
-	alive := *m
-	alive.DeletedAt = time.Time{}
-	if role := s.role(who, &alive); role == prompt.RoleAdministrator {
-		return Workspace{m.Workspace, role}, nil
+	if s.wasAdministrator(who, m) {
+		return Workspace{m.Workspace, prompt.RoleAdministrator}, nil
 	}
 	return w, err
 }
@@ -376,17 +356,8 @@ func (s *Service) Members(ctx context.Context, who auth.User, handle string, lim
 	if err != nil {
 		return nil, "", err
 	}
-	for i, one := range members {
-		if one.Kind != prompt.Person {
-			continue
-		}
-		user, err := s.db.UserID(ctx, one.Name)
-		if err != nil {
-			return nil, "", err
-		}
-		if members[i].Profile, err = s.db.Profile(ctx, user); err != nil {
-			return nil, "", err
-		}
+	if err := s.profilesOf(ctx, members); err != nil {
+		return nil, "", err
 	}
 	return members, sealed(scope, page).Next, nil
 }
@@ -449,6 +420,9 @@ func (s *Service) RemoveMember(ctx context.Context, who auth.User, handle string
 	w, _, err := s.workspace(ctx, who, handle, needed)
 	if err != nil {
 		return err
+	}
+	if (prompt.Member{Kind: kind, Name: name, Role: prompt.RoleReader}).Check() != nil {
+		return nil // no member is named so
 	}
 	return s.db.RemoveMember(ctx, w.ID, user, kind, name)
 }

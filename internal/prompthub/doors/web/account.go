@@ -173,9 +173,11 @@ func (s *web) putProfile(r *request) error {
 	return nil
 }
 
-// A tokensPage is the access tokens of the caller, the form of a new one, and one that was just
-// made.
+// A tokensPage is the access tokens of the caller or of a workspace, the form of a new one, and one
+// that was just made.
 type tokensPage struct {
+	Action string // where the form is sent
+	Team   string // the name of the workspace, "" for the caller
 	Tokens []tokenRow
 	New    string // the token that was just made: it is shown once
 	NewID  string
@@ -184,8 +186,7 @@ type tokensPage struct {
 	Name   string
 	Scopes []scope
 	Days   []lifetime
-	Wrong  string
-	Errors map[string]string
+	mistakes
 }
 
 // A tokenPrompt is a prompt that somebody wants an access token for, and how programs use it.
@@ -254,29 +255,33 @@ func (s *web) showTokens(r *request, status int, p tokensPage, wrong error) erro
 	if p.New != "" {
 		p.Uses = s.usesOfToken(r, k, p.For == nil)
 	}
+	p.Action = accountPath + "/tokens"
+	p.fillIn(r, wrong)
+	r.w.Header().Set("Cache-Control", "no-store")
+	return s.render(r, status, "tokens", "Access tokens", p)
+}
+
+// fillIn readies the form of a new token. A form that was sent and is wrong shows its own values.
+func (p *tokensPage) fillIn(r *request, wrong error) {
 	chosen, days := []string{auth.ScopeRead}, "90"
-	if p.Errors = map[string]string{}; wrong != nil {
-		text, fields := describe(wrong)
-		p.Wrong = pages.Sentence(text)
-		for _, f := range fields {
-			name, _, _ := item(f.Name)
-			p.Errors[name] = pages.Sentence(f.Message)
-		}
+	if p.mistakes = mistakesOf(wrong); wrong != nil {
 		p.Name, chosen, days = r.PostForm.Get("name"), r.PostForm["scope"], r.PostForm.Get("days")
 	}
-	for _, sc := range []scope{
+	scopes := []scope{
 		{Name: auth.ScopeRead, Says: "read what you may read"},
 		{Name: auth.ScopeWrite, Says: "write your private prompts, and vote"},
 		{Name: auth.ScopePublish, Says: "change what others see, and delete"},
-	} {
+	}
+	if p.Team != "" {
+		scopes[0].Says, scopes[1].Says = "read all prompts of the workspace", "write its private prompts"
+	}
+	for _, sc := range scopes {
 		sc.Checked = slices.Contains(chosen, sc.Name)
 		p.Scopes = append(p.Scopes, sc)
 	}
 	for _, n := range []int{7, 30, 90, 365} {
 		p.Days = append(p.Days, lifetime{n, strconv.Itoa(n) == days})
 	}
-	r.w.Header().Set("Cache-Control", "no-store")
-	return s.render(r, status, "tokens", "Access tokens", p)
 }
 
 // tokenRows returns tokens as pages below a path list them.
@@ -288,16 +293,21 @@ func (s *web) tokenRows(list []library.Token, path string) []tokenRow {
 	return rows
 }
 
-// createToken makes a token and shows it: it is nowhere to be seen again.
-func (s *web) createToken(r *request) error {
+// sentToken returns the token that a form asks for.
+func (s *web) sentToken(r *request) library.TokenDraft {
 	days, err := strconv.Atoi(r.PostForm.Get("days"))
 	if err != nil {
 		days = 0 // which the rules refuse
 	}
-	made, text, err := s.Service.CreateToken(r.Context(), r.who, library.TokenDraft{
+	return library.TokenDraft{
 		Name: r.PostForm.Get("name"), Scopes: r.PostForm["scope"], ExpiresAt: s.Now().Add(time.Duration(days) * 24 * time.Hour),
 		Claimed: s.SignIn == Dev,
-	})
+	}
+}
+
+// createToken makes a token and shows it: it is nowhere to be seen again.
+func (s *web) createToken(r *request) error {
+	made, text, err := s.Service.CreateToken(r.Context(), r.who, s.sentToken(r))
 	if correctable(err) {
 		return s.showTokens(r, http.StatusUnprocessableEntity, tokensPage{}, err)
 	}

@@ -41,7 +41,7 @@ func TestStorageOperations(t *testing.T) {
 		{"compared", page + "/compare?from=1&to=1", w.as("Bob"), 4},
 		{"labels", page + "/labels", w.as("Bob"), 5},
 		{"what became of a label", page + "/labels?label=production", w.as("Bob"), 7},
-		{"new prompt", "/app/prompts/new", ann, 3},
+		{"new prompt", "/app/prompts/new", ann, 4}, // one of them whether she may write for a workspace
 		{"all tags", "/app/tags", ann, 3},
 		{"sign in", "/app/signin", w.nobody(), 0},
 	}

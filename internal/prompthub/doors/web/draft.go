@@ -10,6 +10,7 @@ import (
 	"unicode/utf16"
 
 	"prompthub/internal/fault"
+	"prompthub/internal/http/auth"
 	"prompthub/internal/http/pages"
 	"prompthub/internal/prompthub/library"
 	"prompthub/internal/prompthub/prompt"
@@ -47,6 +48,9 @@ type draftForm struct {
 	Searched  bool              // whether the author looked for some
 	Version   int64             // of an edit: the version that it is based on
 	Lost      string            // which variables stay text, as there are too many
+	Owners    []ownerChoice     // of a new prompt, nil where the author has no choice
+	Team      *team             // of an edit: the workspace that owns the prompt, nil where a person does
+	Unshared  bool              // whether the author may not make it public
 	Focus     string            // the id of the field that gets the focus, "" for the first
 }
 
@@ -200,14 +204,15 @@ const maxFound = 10
 
 // lookAround does what a button of the form asks for that leaves the draft as it is: it shows it as
 // readers will see it, or looks for prompts that are like it or that it may include, or for tags.
-func (s *web) lookAround(r *request, f *draftForm, d prompt.Draft, itself prompt.ID) (err error) {
+// Its author acts for the owner of the prompts that it may include.
+func (s *web) lookAround(r *request, f *draftForm, d prompt.Draft, as auth.User, itself prompt.ID) (err error) {
 	f.Wanted = r.PostForm.Get("include")
 	switch r.PostForm.Get("do") {
 	case "preview":
 		f.Focus, f.Preview = "preview", s.preview(d.Content())
 	case "find-include":
 		f.Focus, f.Searched = "include", true
-		return s.findIncludes(r, f, itself)
+		return s.findIncludes(r, f, as, itself)
 	case "similar":
 		f.Asked, f.Focus = true, "similar"
 		f.Similar, err = s.Service.Similar(r.Context(), r.who, d.Content(), itself)
@@ -240,14 +245,14 @@ func (s *web) preview(c prompt.Content) *reading {
 
 // findIncludes looks for prompts of the author that the draft may include, by words of their
 // titles.
-func (s *web) findIncludes(r *request, f *draftForm, itself prompt.ID) error {
+func (s *web) findIncludes(r *request, f *draftForm, as auth.User, itself prompt.ID) error {
 	words, err := prompt.ParseQuery(f.Wanted)
 	if fault.Of(err) == fault.Malformed {
 		return nil // it finds nothing
 	}
 	q := library.MineQuery{Sort: "newest", Limit: maxFound, NoVotes: true}
 	q.Words, q.Titles = words, true
-	found, err := s.Service.Mine(r.Context(), r.who, q)
+	found, err := s.Service.Mine(r.Context(), as, q)
 	f.Found = slices.DeleteFunc(found.Items, func(v library.View) bool { return v.ID == itself })
 	return err
 }
@@ -498,6 +503,9 @@ func (f *draftForm) explain(err error) {
 	f.Wrong, f.Errors = pages.Sentence(text), map[string]string{}
 	if len(fields) > 0 {
 		f.Wrong = "This is not saved yet. What has to change stands at its field."
+	}
+	if needsRole(err) { // it may be saved as a private one
+		f.Wrong = "This is not saved yet. " + f.Wrong
 	}
 	for _, field := range fields {
 		name, i, isItem := item(field.Name)

@@ -108,6 +108,7 @@ type listing struct {
 	Instead    choice               // where one may go then; no link: nowhere
 	Other      choice               // where else
 	Manage     bool                 // whether cards show what their author wants to know
+	of         *library.Workspace   // that owns all of them, nil for none
 	Feeds      []feedLink
 }
 
@@ -116,11 +117,12 @@ func (l *listing) head(string) head { return head{Feeds: l.Feeds} }
 // A card is a prompt in a list.
 type card struct {
 	library.View
-	Topics []choice
-	Ballot ballot
-	Manage bool
-	Live   int64        // the version that programs get, 0 where that is the newest
-	words  prompt.Query // that found it
+	Topics      []choice
+	Ballot      ballot
+	Manage      bool
+	library.May              // with one's own, or one of a workspace
+	Live        int64        // the version that programs get, 0 where that is the newest
+	words       prompt.Query // that found it
 }
 
 // A piece is a part of a line. It is marked if the search found it.
@@ -231,7 +233,10 @@ func (l *listing) cards(who auth.User, p library.Page, c library.Catalog, tags [
 		tag = byTag
 	}
 	for _, item := range p.Items {
-		card := card{View: item, Ballot: ballotOf(who, item, address(v.path, v.values)+"#p-"+string(item.ID)), Manage: l.Manage, words: found, Live: item.Released(library.IDOf(who))}
+		card := card{View: item, Ballot: ballotOf(who, item, address(v.path, v.values)+"#p-"+string(item.ID)), Manage: l.Manage, words: found, May: library.May{Edit: true, Publish: true}, Live: item.Released(library.IDOf(who))}
+		if l.of != nil {
+			card.May, card.Live = l.of.May(item.Visibility), item.Released(l.of.ID)
+		}
 		for _, t := range item.Tags {
 			if !slices.Contains(tags, t) && tells(c, t) {
 				card.Topics = append(card.Topics, choice{Name: called.of(t), Link: tag(t)})

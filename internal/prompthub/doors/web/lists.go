@@ -242,8 +242,7 @@ func (s *web) tags(r *request) error {
 // mine shows the prompts of the caller.
 func (s *web) mine(r *request) error {
 	v := viewOf(r, "show", "sort", "q", "cursor", before)
-	l := listing{view: v, Query: v.get("q"), Texts: true, Kept: url.Values{"show": v.values["show"], "sort": v.values["sort"]}, Manage: true}
-	l.Choices = v.choices("show", [2]string{"", "All"}, [2]string{"public", "Public"}, [2]string{"private", "Private"}, [2]string{"deleted", "Deleted"})
+	l := ownListing(v)
 	l.Empty = map[string]string{
 		"": "You have written no prompt yet.", "public": "You have shared no prompt yet.",
 		"private": "You have no private prompts.", "deleted": "Nothing is deleted. What you delete can be restored here for 30 days.",
@@ -255,6 +254,19 @@ func (s *web) mine(r *request) error {
 	case v.get("show") != "deleted":
 		l.Instead, l.Other = newPrompt, takeIn
 	}
+	p, err := listOwn(v, func(q library.MineQuery) (library.Page, error) { return s.Service.Mine(r.Context(), r.who, q) })
+	return s.listFound(r, "mine", "My prompts", &l, p, err)
+}
+
+// ownListing returns the list of the prompts of an owner, for those who manage them.
+func ownListing(v view) listing {
+	l := listing{view: v, Query: v.get("q"), Texts: true, Kept: url.Values{"show": v.values["show"], "sort": v.values["sort"]}, Manage: true}
+	l.Choices = v.choices("show", [2]string{"", "All"}, [2]string{"public", "Public"}, [2]string{"private", "Private"}, [2]string{"deleted", "Deleted"})
+	return l
+}
+
+// listOwn reads what the address of such a list asks for.
+func listOwn(v view, find func(library.MineQuery) (library.Page, error)) (library.Page, error) {
 	q := library.MineQuery{Limit: perPage, Cursor: v.get("cursor")}
 	switch show := v.get("show"); show {
 	case "public", "private":
@@ -262,20 +274,16 @@ func (s *web) mine(r *request) error {
 	case "deleted":
 		q.Deleted, q.Sort = true, library.ByUpdated // the last deleted first
 	}
-	p, err := s.findMine(r, v, q)
-	if q.Deleted && fault.Of(err) == fault.Invalid { // there are too many prompts for this order
-		q.Sort = library.ByNewest
-		p, err = s.findMine(r, v, q)
-	}
-	return s.listFound(r, "mine", "My prompts", &l, p, err)
-}
-
-func (s *web) findMine(r *request, v view, q library.MineQuery) (library.Page, error) {
 	var err error
 	if q.Words, err = prompt.ParseQuery(v.get("q")); err != nil {
 		return library.Page{}, err
 	}
-	return s.Service.Mine(r.Context(), r.who, q)
+	p, err := find(q)
+	if q.Deleted && fault.Of(err) == fault.Invalid { // there are too many prompts for this order
+		q.Sort = library.ByNewest
+		p, err = find(q)
+	}
+	return p, err
 }
 
 // myVotes shows what the caller voted on.

@@ -33,6 +33,8 @@ func TestMemory(t *testing.T) { // alone: others would be measured, too
 	key := ann.get(page).find(`name="key" value="([^"]*)"`)
 	fork := ann.post(page+"/fork", "key", key).to("/app/prompts/")[:len(page)]
 	ann.edit(page, "Changed. "+text, "public")
+	ann.post("/app/w", "handle", "longs").to("/app/w/longs")
+	ann.post("/app/prompts/new", "owner", "longs", "title", "Common", "text", text, "visibility", "private").to("/app/prompts/")
 	parts := slices.Repeat([]string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}, (prompt.LimitMaxText-100)/20)
 	for _, between := range []string{"\n", " "} { // as many lines as there can be, and as many words
 		ann.edit(page, strings.Join(parts, between), "public")
@@ -41,7 +43,7 @@ func TestMemory(t *testing.T) { // alone: others would be measured, too
 	}
 	last := func(page string) string { return page[strings.LastIndex(page, "/")+1:] }
 	values := map[string][]string{
-		"id": {last(page), last(fork)}, "number": {"1"}, "file": {"app.css"}, "version": {"1"}, "handle": {"ann"}, "$": {""},
+		"id": {last(page), last(fork)}, "number": {"1"}, "file": {"app.css"}, "version": {"1"}, "handle": {"ann"}, "workspace": {"longs"}, "$": {""},
 	}
 	var ways []heap.Way
 	for _, query := range []string{"", "?q=common", "?q=number3", "?from=1&to=3", "?from=3&to=4", "?from=5&to=6"} {

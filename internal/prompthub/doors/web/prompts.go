@@ -56,7 +56,8 @@ type promptPage struct {
 	Ballot  ballot
 	Fill    fill
 	Reading reading
-	Mine    bool
+	holding
+	By      *byline // the maker of its version, in a workspace; nil for a person's own
 	From    *origin // of a fork
 	Related related
 	MayFork bool
@@ -167,8 +168,17 @@ func (s *web) prompt(r *request) error {
 	if err != nil {
 		return err
 	}
-	p := promptPage{View: v, Address: addressOf(v.ID), Mine: v.IsOwn(), Fill: s.fill(r, v.Content()), Related: rel, Favors: favors}
+	p := promptPage{View: v, Address: addressOf(v.ID), Fill: s.fill(r, v.Content()), Related: rel, Favors: favors}
 	p.Ballot, p.Chips = ballotOf(r.who, v, p.Address), chipsOf(p.Address, v.Labels)
+	if p.holding, err = s.holdingOf(r, v.AuthorID, v.Visibility, v.IsOwn()); err != nil {
+		return err
+	}
+	made := v.ShownVersion.By
+	people, err := s.people(r, p.holding, made)
+	if err != nil {
+		return err
+	}
+	p.By = people[made]
 	called, err := s.names(r)
 	if err != nil {
 		return err
@@ -320,7 +330,15 @@ func (s *web) delete(r *request) error {
 	if err := s.Service.Delete(r.Context(), r.who, id, library.Match{Any: true}); err != nil {
 		return err
 	}
-	goOn(r, Prefix+"/mine?show=deleted&done=deleted&of="+string(id))
+	list := Prefix + "/mine"
+	w, err := s.Service.OwnerKnown(r.Context(), r.who, id)
+	if err != nil {
+		return err
+	}
+	if w != nil {
+		list = workspaceAddress(w.Handle)
+	}
+	goOn(r, list+"?show=deleted&done=deleted&of="+string(id))
 	return nil
 }
 

@@ -50,6 +50,9 @@ type page struct {
 // Admins reports whether the page is one of those for admins.
 func (p page) Admins() bool { return strings.HasPrefix(p.Name, "admin") }
 
+// Teams reports whether the page is one of those for workspaces.
+func (p page) Teams() bool { return strings.HasPrefix(p.Name, "workspace") }
+
 // A head is what a page says of itself to programs: to readers of feeds, and to those that show
 // where a link leads. The zero head says nothing.
 type head struct {
@@ -97,6 +100,25 @@ var done = map[string]string{
 	"forked": "This is your copy now. Only you see it.", "merged": "The changes are merged, in a new version.",
 	"erase": "Your account will be erased in 30 days. Until then nothing changes.", "keep": "Your account stays.",
 	"profile": "Your profile is saved.", "revoked": "The token is revoked. Within ten seconds it lets nobody in.",
+	"workspace": "The workspace is there. Add its members, or write its first prompt.", "workspace-saved": "The workspace is saved.",
+	"workspace-deleted": "The workspace is deleted. You can restore it for 30 days.", "workspace-restored": "The workspace is restored.",
+	"member": "The member has this role now.", "member-removed": "They are no member any more. Within ten seconds nothing lets them in.",
+	"left": "You are no member of it any more.",
+}
+
+// doneWith says what a form did that led to the page of a body.
+func doneWith(body any, what string) string {
+	p, ok := body.(promptPage)
+	switch {
+	case !ok || p.Team == nil:
+	case what == string(prompt.Private):
+		return "The prompt is private now: only members of the workspace see it."
+	case what == "still-hidden":
+		return "The prompt is public now, but a moderator has hidden it: only members of the workspace see it until it is shown again."
+	case what == "renamed":
+		return "The prompt is restored under another name: another prompt of the workspace has taken the one it had."
+	}
+	return done[what]
 }
 
 // An undo is a form that takes back what led to a page.
@@ -135,16 +157,18 @@ func undoOf(u *url.URL) *undo {
 func mayUndo(body any) bool {
 	switch b := body.(type) {
 	case promptPage:
-		return b.Mine
+		return b.Publish
 	case labelsPage:
-		return b.Mine
+		return b.Publish
+	case *workspacePage:
+		return b.May(prompt.Public).Publish
 	}
 	return true
 }
 
 // render answers with a page.
 func (s *web) render(r *request, status int, name, title string, body any) error {
-	p := page{Name: name, Title: title, User: r.who, Here: here(r), Done: done[r.URL.Query().Get("done")], Body: body}
+	p := page{Name: name, Title: title, User: r.who, Here: here(r), Done: doneWith(body, r.URL.Query().Get("done")), Body: body}
 	if p.Done != "" && mayUndo(body) {
 		p.Undo = undoOf(r.URL)
 	}

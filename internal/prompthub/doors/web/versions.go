@@ -51,6 +51,7 @@ func on(chips []chip, n int64) []chip {
 type historyPage struct {
 	Address string // of the prompt
 	library.History
+	holding
 	Items []edition
 	More  string
 	Start string
@@ -61,7 +62,8 @@ type edition struct {
 	prompt.Version
 	Chips  []chip
 	Latest bool
-	Before int64 // the version before it, 0 for none
+	Before int64   // the version before it, 0 for none
+	By     *byline // its maker, in a workspace; nil for the author
 }
 
 func (s *web) history(r *request) error {
@@ -75,9 +77,20 @@ func (s *web) history(r *request) error {
 		return err
 	}
 	p := historyPage{Address: addressOf(id), History: h}
+	if p.holding, err = s.holdingOf(r, h.AuthorID, h.Visibility, h.Mine); err != nil {
+		return err
+	}
+	var by []prompt.UserID
+	for _, item := range h.Items {
+		by = append(by, item.By)
+	}
+	people, err := s.people(r, p.holding, by...)
+	if err != nil {
+		return err
+	}
 	chips := chipsOf(p.Address, h.Labels)
 	for i, item := range h.Items {
-		e := edition{Version: item, Chips: on(chips, item.Number), Latest: item.Number == h.Latest, Before: h.Before}
+		e := edition{Version: item, Chips: on(chips, item.Number), Latest: item.Number == h.Latest, Before: h.Before, By: people[item.By]}
 		if i+1 < len(h.Items) {
 			e.Before = h.Items[i+1].Number
 		}
@@ -104,7 +117,8 @@ type versionPage struct {
 	Prompt  string // the address
 	Chips   []chip
 	Reading reading
-	Mine    bool
+	holding
+	By *byline // its maker, in a workspace; nil for the author
 }
 
 func (s *web) version(r *request) error {
@@ -116,7 +130,15 @@ func (s *web) version(r *request) error {
 	if err != nil {
 		return err
 	}
-	p := versionPage{View: v, Prompt: addressOf(id), Mine: v.IsOwn() && !v.Deleted()}
+	p := versionPage{View: v, Prompt: addressOf(id)}
+	if p.holding, err = s.holdingOf(r, v.AuthorID, v.Visibility, v.IsOwn() && !v.Deleted()); err != nil {
+		return err
+	}
+	people, err := s.people(r, p.holding, v.ShownVersion.By)
+	if err != nil {
+		return err
+	}
+	p.By = people[v.ShownVersion.By]
 	p.Chips = on(chipsOf(p.Prompt, v.Labels), n)
 	left := room(len(v.Content().Words()))
 	p.Reading = readingOf(v.Content(), nil)
@@ -176,11 +198,11 @@ type labelsPage struct {
 	Title   string
 	Chips   []chip
 	Latest  int64
-	Mine    bool
+	holding
 
 	Label string // whose history is shown, "" for none
 	On    int64  // the version that has it, 0 for none
-	Moves []prompt.Move
+	Moves []moved
 	Undo  bool // whether there is something to undo
 	More  string
 
@@ -211,21 +233,48 @@ func (s *web) showLabels(r *request, status int, p labelsPage) error {
 		return err
 	}
 	p.Title = v.Title
-	p.Chips, p.Latest, p.Mine = chipsOf(p.Address, v.Labels), v.Latest, v.IsOwn() && !v.Deleted()
+	p.Chips, p.Latest = chipsOf(p.Address, v.Labels), v.Latest
+	if p.holding, err = s.holdingOf(r, v.AuthorID, v.Visibility, v.IsOwn() && !v.Deleted()); err != nil {
+		return err
+	}
 	if p.Label != "" {
 		h, err := s.Service.LabelHistory(r.Context(), r.who, id, p.Label, perPage, r.URL.Query().Get("cursor"))
 		if err != nil {
 			return err
 		}
-		p.On, p.Moves = v.Labels[p.Label], h.Items
+		p.On = v.Labels[p.Label]
+		if p.Moves, err = s.movesOf(r, p.holding, h.Items); err != nil {
+			return err
+		}
 		// The rest to undo may lie before the newest steps; to look for it would cost as much as undoing
 		// it.
-		p.Undo = p.Mine && (h.Next != "" || slices.ContainsFunc(h.Items, func(m prompt.Move) bool { return m.Undone.At.IsZero() }))
+		p.Undo = p.Publish && (h.Next != "" || slices.ContainsFunc(h.Items, func(m prompt.Move) bool { return m.Undone.At.IsZero() }))
 		if h.Next != "" {
 			p.More = address(p.Address+"/labels", url.Values{"label": {p.Label}, "cursor": {h.Next}})
 		}
 	}
 	return s.render(r, status, "labels", "Labels of "+v.Title, p)
+}
+
+// A moved is a move of a label. For a workspace it names the people that moved it and took it back.
+type moved struct {
+	prompt.Move
+	Who, UndoneBy *byline
+}
+
+func (s *web) movesOf(r *request, h holding, moves []prompt.Move) ([]moved, error) {
+	var by []prompt.UserID
+	for _, m := range moves {
+		if by = append(by, m.By); !m.Undone.At.IsZero() {
+			by = append(by, m.Undone.By)
+		}
+	}
+	people, err := s.people(r, h, by...)
+	var all []moved
+	for _, m := range moves {
+		all = append(all, moved{m, people[m.By], people[m.Undone.By]})
+	}
+	return all, err
 }
 
 // setLabel puts a label on a version.

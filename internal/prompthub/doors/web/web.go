@@ -140,6 +140,7 @@ func build(c Config) *web {
 	s.forks()
 	s.writing()
 	s.account()
+	s.workspaces()
 	s.transfers()
 	s.feeds()
 	s.images()

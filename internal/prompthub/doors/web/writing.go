@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"prompthub/internal/fault"
+	"prompthub/internal/http/auth"
 	"prompthub/internal/prompthub/library"
 	"prompthub/internal/prompthub/prompt"
 )
@@ -34,6 +35,9 @@ func (s *web) showNew(r *request, status int, d prompt.Draft, wrong error) error
 	if err != nil {
 		return err
 	}
+	if f.Owners, err = s.ownersOf(r); err != nil {
+		return err
+	}
 	if wrong != nil {
 		f.explain(wrong)
 	}
@@ -41,10 +45,47 @@ func (s *web) showNew(r *request, status int, d prompt.Draft, wrong error) error
 	if f.Key = r.PostForm.Get("key"); f.Key == "" {
 		f.Key = rand.Text()
 	}
-	if err := s.lookAround(r, &f, d, ""); err != nil {
+	as := r.who
+	for _, o := range f.Owners {
+		if o.Chosen && o.Handle != "" {
+			f.Leave = workspaceAddress(o.Handle)
+			if as, err = s.Service.In(r.Context(), r.who, o.Handle); err != nil {
+				return err
+			}
+		}
+	}
+	if err := s.lookAround(r, &f, d, as, ""); err != nil {
 		return err
 	}
 	return s.render(r, status, "write", "New prompt", f)
+}
+
+// An ownerChoice is an owner that a new prompt may have.
+type ownerChoice struct {
+	Handle string // "" for the caller
+	Name   string
+	Chosen bool
+}
+
+// ownersOf returns the owners to choose from for a new prompt: the caller, and the workspaces that
+// they may write in. It is nil where there is no choice. A draft for a workspace that its author may
+// not write in any more falls to the author.
+func (s *web) ownersOf(r *request) ([]ownerChoice, error) {
+	all, err := s.Service.Workspaces(r.Context(), r.who)
+	if err != nil {
+		return nil, err
+	}
+	wanted := r.FormValue("owner")
+	owners := []ownerChoice{{Name: "me"}}
+	for _, w := range all {
+		if w.May(prompt.Private).Edit {
+			owners = append(owners, ownerChoice{w.Handle, w.Name, w.Handle == wanted})
+		}
+	}
+	if len(owners) == 1 {
+		return nil, nil
+	}
+	return owners, nil
 }
 
 func (s *web) create(r *request) error {
@@ -53,8 +94,14 @@ func (s *web) create(r *request) error {
 		return s.showNew(r, http.StatusOK, d, nil)
 	}
 	d.Variables = named(d.Variables)
-	v, _, err := s.Service.Create(r.Context(), r.who, d, onceOnly(r.PostForm.Get("key"), d))
-	if correctable(err) {
+	as, err := r.who, error(nil)
+	if owner := r.PostForm.Get("owner"); owner != "" {
+		if as, err = s.Service.In(r.Context(), r.who, owner); err != nil {
+			return err
+		}
+	}
+	v, _, err := s.Service.Create(r.Context(), as, d, onceOnly(r.PostForm.Get("key"), d))
+	if correctable(err) || needsRole(err) {
 		return s.showNew(r, http.StatusUnprocessableEntity, d, err)
 	}
 	if err != nil {
@@ -71,6 +118,12 @@ func correctable(err error) bool {
 	return err != nil && (kind == fault.Invalid || kind == fault.Stale || kind == fault.Conflict)
 }
 
+// needsRole reports whether a member of a workspace may not do what a form asks for.
+func needsRole(err error) bool {
+	var f *fault.Error
+	return errors.As(err, &f) && f.Code == library.NeedsRole
+}
+
 // onceOnly returns the key under which a form that is sent again creates nothing new. Somebody who
 // goes back to the form and writes something else wants another prompt.
 func onceOnly(key string, d prompt.Draft) string {
@@ -81,11 +134,12 @@ func onceOnly(key string, d prompt.Draft) string {
 	return "page " + hex.EncodeToString(sum[:])
 }
 
-// mineToEdit returns a prompt to its author. Others are told no more than on its page.
+// mineToEdit returns a prompt to its author, or to a member of the workspace that owns it who may
+// change it. Others are told no more than on its page.
 func (s *web) mineToEdit(r *request) (library.View, error) {
 	v, err := s.get(r)
-	if err == nil && !v.IsOwn() {
-		err = fault.New(fault.Forbidden, "only its author may change a prompt")
+	if err == nil {
+		err = s.Service.MayEdit(r.Context(), r.who, v)
 	}
 	return v, err
 }
@@ -107,6 +161,11 @@ func (s *web) editForm(r *request) error {
 
 func (s *web) showEdit(r *request, status int, f draftForm, v library.View) error {
 	f.Address, f.Leave = addressOf(v.ID)+"/edit", addressOf(v.ID)
+	h, err := s.holdingOf(r, v.AuthorID, v.Visibility, true)
+	if err != nil {
+		return err
+	}
+	f.Team, f.Unshared = h.Team, !h.Publish
 	if n := versionNumber(r.PostForm.Get("upstream")); n > 0 {
 		f.Upstream = n
 	}
@@ -138,7 +197,10 @@ func (s *web) edit(r *request) error {
 		f, err := s.form(r, d, v.Tags)
 		f.Revision, f.Focus = revision, focus
 		if err == nil {
-			err = s.lookAround(r, &f, d, v.ID)
+			var as auth.User
+			if as, err = s.Service.ForOwner(r.Context(), r.who, v.AuthorID); err == nil {
+				err = s.lookAround(r, &f, d, as, v.ID)
+			}
 		}
 		if err != nil {
 			return err
@@ -147,7 +209,7 @@ func (s *web) edit(r *request) error {
 	}
 	d.Variables = named(d.Variables)
 	_, err = s.Service.Patch(r.Context(), r.who, v.ID, library.Match{Revisions: []int64{revision}}, func(is *prompt.Draft) { *is = d })
-	if correctable(err) {
+	if correctable(err) || needsRole(err) {
 		return s.editAgain(r, v, d, revision, err)
 	}
 	done := "saved"

@@ -33,7 +33,8 @@ func (db *Accounts) Users(ctx context.Context, after string, limit int) (users [
 	}
 	for _, row := range rows {
 		user := schema.UserIn(row.Props, "UserId")
-		if schema.KnownKey(db.AuthorKey(user)) == row.Key { // and none of before there was a secret
+		// and none of before there was a secret, nor a workspace, whose members alone know of it
+		if schema.KnownKey(db.AuthorKey(user)) == row.Key && !prompt.IsWorkspace(user) {
 			users = append(users, KnownUser{ID: user})
 		}
 	}

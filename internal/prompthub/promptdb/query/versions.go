@@ -239,15 +239,16 @@ func labelled(p prompt.Prompt, c *schema.LabelsRow, label string) int64 {
 // A VersionPage is a part of the versions of a prompt. After is the number of its last, 0 at the
 // end of the list.
 type VersionPage struct {
-	Title    string // of the prompt
-	Author   string // the name of its author
-	AuthorID prompt.UserID
-	Mine     bool             // whether the viewer may change the prompt
-	Items    []prompt.Version // without their contents
-	Labels   map[string]int64
-	Latest   int64
-	After    int64
-	Before   int64 // the version before the last of Items, 0 for none
+	Title      string // of the prompt
+	Author     string // the name of its author
+	AuthorID   prompt.UserID
+	Mine       bool // whether the viewer may change the prompt
+	Visibility prompt.Visibility
+	Items      []prompt.Version // without their contents
+	Labels     map[string]int64
+	Latest     int64
+	After      int64
+	Before     int64 // the version before the last of Items, 0 for none
 }
 
 // versionHeadProps is what a list shows of a version.
@@ -274,7 +275,7 @@ func (db *Queries) Versions(ctx context.Context, viewer prompt.UserID, id prompt
 	if err != nil {
 		return VersionPage{}, err
 	}
-	page := VersionPage{Title: rec.Title, Author: rec.AuthorName, AuthorID: rec.AuthorID, Mine: rec.AuthorID == viewer && !rec.Deleted(), Latest: rec.Version, Labels: truth.ShownLabels(viewer, rec.Prompt, c)}
+	page := VersionPage{Title: rec.Title, Author: rec.AuthorName, AuthorID: rec.AuthorID, Mine: rec.AuthorID == viewer && !rec.Deleted(), Visibility: rec.Visibility, Latest: rec.Version, Labels: truth.ShownLabels(viewer, rec.Prompt, c)}
 	for _, row := range rows {
 		v := schema.ParseVersionRow(row)
 		if !truth.Shows(viewer, rec.Prompt, v.Number) {

@@ -1,0 +1,69 @@
+package web
+
+import (
+	"cmp"
+
+	"prompthub/internal/prompthub/library"
+	"prompthub/internal/prompthub/prompt"
+)
+
+// A holding says whose a prompt is, and what the reader of a page may do with it. For prompts of
+// persons it is known without a read.
+type holding struct {
+	Team *team // nil where a person owns it
+	Mine bool  // whether the reader owns it, or is a member of the workspace that does
+	library.May
+}
+
+// A team is the workspace that owns a prompt. Its link leads a member to all prompts, and others to
+// the public ones.
+type team struct{ Handle, Name, Link string }
+
+// holdingOf returns the holding of a prompt of an owner. Mine is whether the reader owns it, or
+// acts for the owner.
+func (s *web) holdingOf(r *request, owner prompt.UserID, seen prompt.Visibility, mine bool) (holding, error) {
+	h := holding{Mine: mine, May: library.May{Edit: mine, Publish: mine}}
+	w, err := s.Service.Owning(r.Context(), r.who, owner)
+	if err != nil || w == nil {
+		return h, err
+	}
+	h.Team = &team{Handle: w.Handle, Name: w.Name, Link: s.authorAddress(owner)}
+	if w.Role != "" {
+		h.Team.Link = workspaceAddress(w.Handle)
+	}
+	if mine {
+		h.May = w.May(seen)
+	}
+	return h, nil
+}
+
+// A byline names the person, or the access token, that made a version or moved a label.
+type byline struct {
+	Name string
+	Link string // "" where there is no page of them
+}
+
+// people returns the people of some keys, as the versions and labels of a workspace hold them.
+// There are none of a person's own prompts, as their author did everything.
+func (s *web) people(r *request, h holding, by ...prompt.UserID) (map[prompt.UserID]*byline, error) {
+	if h.Team == nil {
+		return nil, nil //nolint:nilnil // nobody needs to be named, and nothing is wrong
+	}
+	known, err := s.Service.People(r.Context(), by)
+	if err != nil {
+		return nil, err
+	}
+	lines := make(map[prompt.UserID]*byline, len(by))
+	for _, who := range by {
+		p, is := known[who]
+		switch {
+		case is:
+			lines[who] = &byline{cmp.Or(p.Name, p.Handle, "a member"), Prefix + "/u/" + cmp.Or(p.Handle, string(who))}
+		case len(who) > 2 && who[:2] == "t_":
+			lines[who] = &byline{Name: "an access token"}
+		default:
+			lines[who] = &byline{Name: "somebody who is gone"}
+		}
+	}
+	return lines, nil
+}
