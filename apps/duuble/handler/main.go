@@ -47,7 +47,7 @@ func main() { program().Main() }
 // settings are all that can be set.
 type settings struct {
 	command.Settings
-	schema.Tables
+	schema.Tables `ignored:"true"`
 
 	// SecretKeys seal phone numbers and sign tokens: 32 random bytes in base64, several by commas.
 	// The first seals, each opens, and stored numbers are named with the last. Under the Functions
@@ -110,6 +110,9 @@ type settings struct {
 	// VoteMin is how many votes are counted together at least: 3 to 50.
 	VoteMin int `envconfig:"VOTE_MIN" default:"3"`
 
+	// TablePrefix goes before the name of every table.
+	TablePrefix string `envconfig:"TABLE_PREFIX"`
+
 	// ContainerPrefix goes before the name of the container of exports, so that several applications
 	// can share an account.
 	ContainerPrefix string `envconfig:"CONTAINER_PREFIX"`
@@ -151,7 +154,7 @@ func program() command.Program {
 func readSettings() (settings, error) {
 	var s settings
 	err := command.ReadSettings(&s)
-	s.Tables = rowstore.PrefixTables(s.Tables, s.Prefix)
+	s.Tables = rowstore.PrefixedTables[schema.Tables](s.TablePrefix)
 	if s.DevCodes {
 		s.ForThisMachine = "DEV_CODES"
 	}

@@ -31,7 +31,10 @@ func main() { program().Main() }
 // settings are all that can be set.
 type settings struct {
 	command.Settings
-	notes.Tables
+	notes.Tables `ignored:"true"`
+
+	// TablePrefix goes before the name of every table.
+	TablePrefix string `envconfig:"TABLE_PREFIX"`
 
 	// ContainerPrefix goes before the name of the container of exports, so that several applications
 	// can share an account.
@@ -63,7 +66,7 @@ func program() command.Program {
 func read() (command.Settings, command.Build, error) {
 	var s settings
 	err := command.ReadSettings(&s)
-	s.Tables = rowstore.PrefixTables(s.Tables, s.Prefix)
+	s.Tables = rowstore.PrefixedTables[notes.Tables](s.TablePrefix)
 	if err == nil {
 		err = cmp.Or(command.CheckTables(rowstore.TableNames(s.Tables)...),
 			command.CheckContainers(s.ContainerPrefix+backup.Container), command.CheckExportEvery(s.ExportEvery))

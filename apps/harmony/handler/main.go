@@ -67,12 +67,15 @@ type (
 // settings are all that can be set.
 type settings struct {
 	command.Settings
-	meet.Tables
-	EventTables
-	ForumTables
-	ReportTables
-	ShopTables
-	BlogTables
+	meet.Tables  `ignored:"true"`
+	EventTables  `ignored:"true"`
+	ForumTables  `ignored:"true"`
+	ReportTables `ignored:"true"`
+	ShopTables   `ignored:"true"`
+	BlogTables   `ignored:"true"`
+
+	// TablePrefix goes before the name of every table.
+	TablePrefix string `envconfig:"TABLE_PREFIX"`
 
 	// ContainerPrefix goes before the names of the containers, so that several applications can share
 	// a storage account.
@@ -115,12 +118,12 @@ func program() command.Program {
 func readSettings() (settings, error) {
 	var s settings
 	err := command.ReadSettings(&s)
-	s.Tables = rowstore.PrefixTables(s.Tables, s.Prefix)
-	s.EventTables = rowstore.PrefixTables(s.EventTables, s.Prefix)
-	s.ForumTables = rowstore.PrefixTables(s.ForumTables, s.Prefix)
-	s.ReportTables = rowstore.PrefixTables(s.ReportTables, s.Prefix)
-	s.ShopTables = rowstore.PrefixTables(s.ShopTables, s.Prefix)
-	s.BlogTables = rowstore.PrefixTables(s.BlogTables, s.Prefix)
+	s.Tables = rowstore.PrefixedTables[meet.Tables](s.TablePrefix)
+	s.EventTables = rowstore.PrefixedTables[EventTables](s.TablePrefix)
+	s.ForumTables = rowstore.PrefixedTables[ForumTables](s.TablePrefix)
+	s.ReportTables = rowstore.PrefixedTables[ReportTables](s.TablePrefix)
+	s.ShopTables = rowstore.PrefixedTables[ShopTables](s.TablePrefix)
+	s.BlogTables = rowstore.PrefixedTables[BlogTables](s.TablePrefix)
 	if err == nil {
 		err = command.CheckTables(s.all()...)
 	}

@@ -20,6 +20,7 @@ import (
 	"prompthub/internal/host/command"
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/storage/backup"
+	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/telemetry"
 )
 
@@ -28,7 +29,10 @@ func main() { program().Main() }
 // settings are all that can be set.
 type settings struct {
 	command.Settings
-	game.Tables
+	game.Tables `ignored:"true"`
+
+	// TablePrefix goes before the name of every table.
+	TablePrefix string `envconfig:"TABLE_PREFIX"`
 
 	// ContainerPrefix goes before the name of the container of exports, so that several applications
 	// can share an account.
@@ -57,6 +61,7 @@ func program() command.Program {
 func read() (command.Settings, command.Build, error) {
 	var s settings
 	err := command.ReadSettings(&s)
+	s.Tables = rowstore.PrefixedTables[game.Tables](s.TablePrefix)
 	if err == nil {
 		err = command.CheckTables(s.All()...)
 	}

@@ -22,17 +22,17 @@ func TestInstantsInKeys(t *testing.T) {
 	}
 }
 
-// TestTables: every field but Prefix names a table.
+// TestTables: every field with a usual name names a table.
 func TestTables(t *testing.T) {
 	t.Parallel()
 	type tables struct {
 		Prefix string
 		Posts  string `default:"Posts"`
-		Hubs   string `default:"Groups"`
+		Hubs   string `table:"Groups"`
 	}
-	of := rowstore.DefaultTables[tables]()
-	require.Equal(t, tables{"", "Posts", "Groups"}, of)
-	of.Prefix = "x"
-	require.Equal(t, tables{"x", "xPosts", "xGroups"}, rowstore.PrefixTables(of, of.Prefix))
-	require.Equal(t, []string{"Posts", "Groups"}, rowstore.TableNames(of))
+	require.Equal(t, tables{"", "Posts", "Groups"}, rowstore.DefaultTables[tables]())
+	of := rowstore.PrefixedTables[tables]("x")
+	require.Equal(t, tables{"", "xPosts", "xGroups"}, of)
+	require.Equal(t, tables{"", "yxPosts", "yxGroups"}, rowstore.PrefixTables(of, "y"))
+	require.Equal(t, []string{"xPosts", "xGroups"}, rowstore.TableNames(of))
 }

@@ -50,7 +50,18 @@ func (a application) own() []string {
 func settings(t *testing.T, app application) map[string]string {
 	t.Helper()
 	all := make(map[string]string)
-	for _, f := range append(shared(t), sources(t, app.own()...)...) {
+	tags(t, append(shared(t), sources(t, app.own()...)...), func(tag reflect.StructTag) {
+		if name := tag.Get("envconfig"); name != "" {
+			all[name] = tag.Get("default")
+		}
+	})
+	return all
+}
+
+// tags calls do with the tag of each field of files.
+func tags(t *testing.T, files []*ast.File, do func(reflect.StructTag)) {
+	t.Helper()
+	for _, f := range files {
 		ast.Inspect(f, func(n ast.Node) bool {
 			field, ok := n.(*ast.Field)
 			if !ok || field.Tag == nil {
@@ -58,13 +69,10 @@ func settings(t *testing.T, app application) map[string]string {
 			}
 			text, err := strconv.Unquote(field.Tag.Value)
 			require.NoError(t, err)
-			if name := reflect.StructTag(text).Get("envconfig"); name != "" {
-				all[name] = reflect.StructTag(text).Get("default")
-			}
+			do(reflect.StructTag(text))
 			return true
 		})
 	}
-	return all
 }
 
 // shared returns the sources of the foundation.

@@ -3,6 +3,7 @@ package infra
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -78,6 +79,11 @@ func tables(t *testing.T, app application, fs files) []string {
 			want = append(want, table)
 		}
 	}
+	tags(t, sources(t, app.own()...), func(tag reflect.StructTag) {
+		if name := tag.Get("table"); name != "" {
+			want = append(want, name)
+		}
+	})
 	require.NotEmpty(t, want)
 	return differences("tables", want, fs.list(t, "main.bicep", "var tableNames = ["))
 }

@@ -44,15 +44,14 @@ const (
 
 // Tables names the tables.
 type Tables struct {
-	Prefix        string `envconfig:"TABLE_PREFIX"`
-	Users         string `envconfig:"TABLE_USERS" default:"Users"`
-	Names         string `envconfig:"TABLE_NAMES" default:"Names"`
-	Posts         string `envconfig:"TABLE_POSTS" default:"Posts"`
-	Lists         string `envconfig:"TABLE_LISTS" default:"Lists"`
-	Notifications string `envconfig:"TABLE_NOTIFICATIONS" default:"Notifications"`
-	Sessions      string `envconfig:"TABLE_SESSIONS" default:"Sessions"`
-	Hubs          string `envconfig:"TABLE_HUBS" default:"Hubs"`
-	Admin         string `envconfig:"TABLE_ADMIN" default:"Admin"`
+	Users         string `table:"Users"`
+	Names         string `table:"Names"`
+	Posts         string `table:"Posts"`
+	Lists         string `table:"Lists"`
+	Notifications string `table:"Notifications"`
+	Sessions      string `table:"Sessions"`
+	Hubs          string `table:"Hubs"`
+	Admin         string `table:"Admin"`
 }
 
 // All returns the names.

@@ -29,17 +29,18 @@ import (
 //	Accounts  {user} / account
 //	Sessions  {user} / {session}
 type Tables struct {
-	Prefix   string `envconfig:"TABLE_PREFIX"`
-	Notes    string `envconfig:"TABLE_NOTES" default:"Notes"`
-	Due      string `envconfig:"TABLE_DUE" default:"Due"`
-	Accounts string `envconfig:"TABLE_ACCOUNTS" default:"Accounts"`
-	Sessions string `envconfig:"TABLE_SESSIONS" default:"Sessions"`
+	Notes    string `table:"Notes"`
+	Due      string `table:"Due"`
+	Accounts string `table:"Accounts"`
+	Sessions string `table:"Sessions"`
 }
 
 // Contents say what a backup has.
 func (t Tables) Contents() *backup.Contents {
 	return &backup.Contents{Application: "example", Tables: []backup.Table{
-		{Name: "Accounts", Stored: t.Accounts}, {Name: "Notes", Stored: t.Notes}, {Name: "Due", Stored: t.Due},
+		{Name: "Accounts", Stored: t.Accounts},
+		{Name: "Notes", Stored: t.Notes},
+		{Name: "Due", Stored: t.Due},
 		{Name: "Sessions", Stored: t.Sessions, Out: "everybody signs in again"},
 	}}
 }

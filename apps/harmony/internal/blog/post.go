@@ -23,7 +23,7 @@ import (
 
 // Tables names the table.
 type Tables struct {
-	BlogPosts string `envconfig:"TABLE_BLOG_POSTS" default:"BlogPosts"`
+	BlogPosts string `table:"BlogPosts"`
 }
 
 // All returns the names.

@@ -32,10 +32,10 @@ import (
 
 // Tables names the tables.
 type Tables struct {
-	Events         string `envconfig:"TABLE_EVENTS" default:"Events"`
-	EventAttendees string `envconfig:"TABLE_EVENT_ATTENDEES" default:"EventAttendees"`
-	UserEvents     string `envconfig:"TABLE_USER_EVENTS" default:"UserEvents"`
-	EventInvites   string `envconfig:"TABLE_EVENT_INVITES" default:"EventInvites"`
+	Events         string `table:"Events"`
+	EventAttendees string `table:"EventAttendees"`
+	UserEvents     string `table:"UserEvents"`
+	EventInvites   string `table:"EventInvites"`
 }
 
 // All returns the names.

@@ -57,24 +57,23 @@ import (
 
 // Tables names the tables.
 type Tables struct {
-	Prefix          string `envconfig:"TABLE_PREFIX"`
-	Users           string `envconfig:"TABLE_USERS" default:"Users"`
-	UserEmails      string `envconfig:"TABLE_USER_EMAILS" default:"UserEmails"`
-	Sessions        string `envconfig:"TABLE_SESSIONS" default:"Sessions"`
-	UserImages      string `envconfig:"TABLE_USER_IMAGES" default:"UserImages"`
-	UserPreferences string `envconfig:"TABLE_USER_PREFERENCES" default:"UserPreferences"`
-	UserSettings    string `envconfig:"TABLE_USER_SETTINGS" default:"UserSettings"`
-	Likes           string `envconfig:"TABLE_LIKES" default:"Likes"`
-	LikesReceived   string `envconfig:"TABLE_LIKES_RECEIVED" default:"LikesReceived"`
-	Matches         string `envconfig:"TABLE_MATCHES" default:"Matches"`
-	Blocks          string `envconfig:"TABLE_BLOCKS" default:"Blocks"`
-	Pairs           string `envconfig:"TABLE_PAIRS" default:"Pairs"`
+	Users           string `table:"Users"`
+	UserEmails      string `table:"UserEmails"`
+	Sessions        string `table:"Sessions"`
+	UserImages      string `table:"UserImages"`
+	UserPreferences string `table:"UserPreferences"`
+	UserSettings    string `table:"UserSettings"`
+	Likes           string `table:"Likes"`
+	LikesReceived   string `table:"LikesReceived"`
+	Matches         string `table:"Matches"`
+	Blocks          string `table:"Blocks"`
+	Pairs           string `table:"Pairs"`
 
-	Deck      string `envconfig:"TABLE_DECK" default:"Deck"`
-	Chats     string `envconfig:"TABLE_CHATS" default:"Chats"`
-	UserChats string `envconfig:"TABLE_USER_CHATS" default:"UserChats"`
-	Messages  string `envconfig:"TABLE_MESSAGES" default:"Messages"`
-	State     string `envconfig:"TABLE_STATE" default:"State"`
+	Deck      string `table:"Deck"`
+	Chats     string `table:"Chats"`
+	UserChats string `table:"UserChats"`
+	Messages  string `table:"Messages"`
+	State     string `table:"State"`
 }
 
 // All returns the names.

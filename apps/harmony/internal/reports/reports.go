@@ -32,7 +32,7 @@ import (
 
 // Tables names the table.
 type Tables struct {
-	Reports string `envconfig:"TABLE_REPORTS" default:"Reports"`
+	Reports string `table:"Reports"`
 }
 
 // All returns the names.

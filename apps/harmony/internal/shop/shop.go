@@ -23,7 +23,7 @@ import (
 
 // Tables names the table.
 type Tables struct {
-	StoreItems string `envconfig:"TABLE_STORE_ITEMS" default:"StoreItems"`
+	StoreItems string `table:"StoreItems"`
 }
 
 // All returns the names.

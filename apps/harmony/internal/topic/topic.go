@@ -24,9 +24,9 @@ import (
 
 // Tables names the tables.
 type Tables struct {
-	ForumSections string `envconfig:"TABLE_FORUM_SECTIONS" default:"ForumSections"`
-	ForumTopics   string `envconfig:"TABLE_FORUM_TOPICS" default:"ForumTopics"`
-	ForumReplies  string `envconfig:"TABLE_FORUM_REPLIES" default:"ForumReplies"`
+	ForumSections string `table:"ForumSections"`
+	ForumTopics   string `table:"ForumTopics"`
+	ForumReplies  string `table:"ForumReplies"`
 }
 
 // All returns the names.

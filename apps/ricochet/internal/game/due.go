@@ -61,7 +61,7 @@ func (gs *Games) send(ctx context.Context, name string, p pointer, delay time.Du
 // announce says when a round is over, before it begins or its end moves: a message that waits till
 // then, and a row for the timer.
 func (gs *Games) announce(ctx context.Context, id string, r Round) error {
-	if _, err := gs.Store.Write(ctx, gs.Tables.due(), table.Op{Kind: table.Upsert, Row: table.Row{Key: dueKey(r.End, id, r.Number)}}); err != nil {
+	if _, err := gs.Store.Write(ctx, gs.Tables.Due, table.Op{Kind: table.Upsert, Row: table.Row{Key: dueKey(r.End, id, r.Number)}}); err != nil {
 		return err
 	}
 	// A delay counts from when the queue has it, by whole seconds: better a little late than early.
@@ -115,7 +115,7 @@ func (gs *Games) solve(ctx context.Context, id string, number int) error {
 			{Name: "optimum", Value: table.String(r.Optimum.State)},
 			{Name: "optimalData", Value: table.String(board.Encode(r.Optimum.Moves))},
 		}}
-		_, err = gs.Store.Write(ctx, gs.Tables.games(), table.Op{Kind: table.Merge, Row: row})
+		_, err = gs.Store.Write(ctx, gs.Tables.Games, table.Op{Kind: table.Merge, Row: row})
 		if err != nil && !errors.Is(err, table.ErrNotFound) {
 			return err
 		}
@@ -167,7 +167,7 @@ func (gs *Games) sweep(ctx context.Context) error {
 	now, n := gs.Now(), 0
 	over := table.Range{Partition: duePartition, To: dueKey(now, "", 0).Row}
 	var failed []error
-	for row, err := range table.All(ctx, gs.Store, gs.Tables.due(), over) {
+	for row, err := range table.All(ctx, gs.Store, gs.Tables.Due, over) {
 		if err == nil {
 			err = gs.sweepOne(ctx, row.Key, now)
 		}

@@ -58,7 +58,7 @@ func (gs *Games) Create(ctx context.Context) error {
 
 // Ready asks the storage for something.
 func (gs *Games) Ready(ctx context.Context) error {
-	if _, err := gs.Store.List(ctx, gs.Tables.due(), table.Range{Partition: duePartition}, 1, ""); err != nil {
+	if _, err := gs.Store.List(ctx, gs.Tables.Due, table.Range{Partition: duePartition}, 1, ""); err != nil {
 		return away(err)
 	}
 	return nil
@@ -96,7 +96,7 @@ func (gs *Games) NewGame(ctx context.Context, n NewGame) (Game, string, error) {
 		ID: "game_" + gs.random(8), Name: n.Name, Created: gs.Now(), DefaultDuration: n.DefaultDuration,
 		Board: board.DataOf(b), hostKey: hash(key),
 	}
-	if _, err := gs.Store.Write(ctx, gs.Tables.games(), table.Op{Kind: table.Insert, Row: g.row()}); err != nil {
+	if _, err := gs.Store.Write(ctx, gs.Tables.Games, table.Op{Kind: table.Insert, Row: g.row()}); err != nil {
 		return Game{}, "", away(err)
 	}
 	return g, key, nil
@@ -137,7 +137,7 @@ func (gs *Games) Game(ctx context.Context, id string) (Game, error) {
 	if digits, ok := strings.CutPrefix(id, "game_"); !ok || len(id) != idLen || strings.Trim(digits, "0123456789abcdef") != "" {
 		return Game{}, noGame()
 	}
-	row, err := gs.Store.Get(ctx, gs.Tables.games(), table.Key{Partition: id, Row: gameRow})
+	row, err := gs.Store.Get(ctx, gs.Tables.Games, table.Key{Partition: id, Row: gameRow})
 	if errors.Is(err, table.ErrNotFound) {
 		return Game{}, noGame()
 	}
@@ -168,7 +168,7 @@ func (gs *Games) Round(ctx context.Context, id string, number int) (Round, error
 	if number < 1 || number > MaxRounds {
 		return Round{}, noRound()
 	}
-	row, err := gs.Store.Get(ctx, gs.Tables.games(), table.Key{Partition: id, Row: roundRow(number)})
+	row, err := gs.Store.Get(ctx, gs.Tables.Games, table.Key{Partition: id, Row: roundRow(number)})
 	if errors.Is(err, table.ErrNotFound) {
 		return Round{}, noRound()
 	}
@@ -188,7 +188,7 @@ func (gs *Games) Rounds(ctx context.Context, id string, from, limit int) ([]Roun
 		r.To = table.After(roundRows)
 	}
 	var rounds []Round
-	for row, err := range table.All(ctx, gs.Store, gs.Tables.games(), r) {
+	for row, err := range table.All(ctx, gs.Store, gs.Tables.Games, r) {
 		if err != nil {
 			return nil, 0, away(err)
 		}
@@ -210,13 +210,13 @@ func (gs *Games) Delete(ctx context.Context, id, key string) error {
 		return err
 	}
 	due := dueKey(gs.Now(), id, 0)
-	if _, err := gs.Store.Write(ctx, gs.Tables.due(), table.Op{Kind: table.Upsert, Row: table.Row{Key: due}}); err != nil {
+	if _, err := gs.Store.Write(ctx, gs.Tables.Due, table.Op{Kind: table.Upsert, Row: table.Row{Key: due}}); err != nil {
 		return away(err)
 	}
 	g.deleted = true
 	row := g.row()
 	row.ETag = table.Any
-	if _, err := gs.Store.Write(ctx, gs.Tables.games(), table.Op{Kind: table.Replace, Row: row}); err != nil {
+	if _, err := gs.Store.Write(ctx, gs.Tables.Games, table.Op{Kind: table.Replace, Row: row}); err != nil {
 		return away(err)
 	}
 	if err := gs.purge(ctx, id, due, 0); err != nil {
@@ -232,7 +232,7 @@ const lateWrites = time.Minute
 // purge removes the rows of a game that was deleted: its game row last, which keeps it deleted, and
 // then what asks for that.
 func (gs *Games) purge(ctx context.Context, id string, due table.Key, since time.Duration) error {
-	row, err := gs.Store.Get(ctx, gs.Tables.games(), table.Key{Partition: id, Row: gameRow})
+	row, err := gs.Store.Get(ctx, gs.Tables.Games, table.Key{Partition: id, Row: gameRow})
 	if err != nil && !errors.Is(err, table.ErrNotFound) {
 		return err
 	}
@@ -258,12 +258,12 @@ func (gs *Games) clear(ctx context.Context, r table.Range) error {
 		if len(batch) == 0 {
 			return nil
 		}
-		_, err := gs.Store.Write(ctx, gs.Tables.games(), batch...)
+		_, err := gs.Store.Write(ctx, gs.Tables.Games, batch...)
 		batch = nil
 		return err
 	}
 	r.Select = []string{goneProp} // which the game row alone has
-	for row, err := range table.All(ctx, gs.Store, gs.Tables.games(), r) {
+	for row, err := range table.All(ctx, gs.Store, gs.Tables.Games, r) {
 		if err != nil {
 			return err
 		}
@@ -279,7 +279,7 @@ func (gs *Games) clear(ctx context.Context, r table.Range) error {
 
 // forget removes a row of Due that asks for nothing any more.
 func (gs *Games) forget(ctx context.Context, due table.Key) error {
-	_, err := gs.Store.Write(ctx, gs.Tables.due(), table.Op{Kind: table.Delete, Row: table.Row{Key: due, ETag: table.Any}})
+	_, err := gs.Store.Write(ctx, gs.Tables.Due, table.Op{Kind: table.Delete, Row: table.Row{Key: due, ETag: table.Any}})
 	if errors.Is(err, table.ErrNotFound) {
 		return nil
 	}

@@ -34,21 +34,18 @@ import (
 	"strings"
 	"time"
 
+	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
 )
 
 // Tables names the tables.
 type Tables struct {
-	Prefix string `envconfig:"TABLE_PREFIX"`
-	Games  string `envconfig:"TABLE_GAMES" default:"Games"`
-	Due    string `envconfig:"TABLE_DUE" default:"Due"`
+	Games string `table:"Games"`
+	Due   string `table:"Due"`
 }
 
-// All returns the names with their prefix.
-func (t Tables) All() []string { return []string{t.games(), t.due()} }
-
-func (t Tables) games() string { return t.Prefix + t.Games }
-func (t Tables) due() string   { return t.Prefix + t.Due }
+// All returns the names.
+func (t Tables) All() []string { return rowstore.TableNames(t) }
 
 const (
 	gameRow    = "game"

@@ -38,7 +38,7 @@ func (gs *Games) Start(ctx context.Context, id, key string, d time.Duration) (Ro
 		}
 		g.Current, g.Rounds = r.Number, r.Number
 		_, err = gs.Store.Write(
-			ctx, gs.Tables.games(),
+			ctx, gs.Tables.Games,
 			table.Op{Kind: table.Replace, Row: g.row()},
 			table.Op{Kind: table.Insert, Row: r.row(id)},
 			table.Op{Kind: table.Insert, Row: table.Row{Key: table.Key{Partition: id, Row: activeRow(r.Number)}}},
@@ -143,7 +143,7 @@ func (gs *Games) Extend(ctx context.Context, id, key string, number int, x Exten
 		}
 		row := table.Row{Key: table.Key{Partition: id, Row: roundRow(number)}, ETag: r.etag, Props: r.deadline()}
 		// A close changes the same row, so one of the two reads again.
-		_, err = gs.Store.Write(ctx, gs.Tables.games(), table.Op{Kind: table.Merge, Row: row})
+		_, err = gs.Store.Write(ctx, gs.Tables.Games, table.Op{Kind: table.Merge, Row: row})
 		if _, again := refused(err); again {
 			continue
 		}
@@ -197,7 +197,7 @@ func (gs *Games) close(ctx context.Context, id string, number int, decide func(R
 	attempt, unknown := gs.random(8), error(nil)
 	for range tries {
 		// The lock row comes first: a solution that is accepted later changes its ETag.
-		lock, err := gs.Store.Get(ctx, gs.Tables.games(), table.Key{Partition: id, Row: activeRow(number)})
+		lock, err := gs.Store.Get(ctx, gs.Tables.Games, table.Key{Partition: id, Row: activeRow(number)})
 		if err != nil && !errors.Is(err, table.ErrNotFound) {
 			return Round{}, false, away(err)
 		}
@@ -225,7 +225,7 @@ func (gs *Games) close(ctx context.Context, id string, number int, decide func(R
 		}
 		row := table.Row{Key: table.Key{Partition: id, Row: roundRow(number)}, ETag: r.etag, Props: r.result()}
 		_, err = gs.Store.Write(
-			ctx, gs.Tables.games(),
+			ctx, gs.Tables.Games,
 			table.Op{Kind: table.Delete, Row: table.Row{Key: lock.Key, ETag: lock.ETag}},
 			table.Op{Kind: table.Merge, Row: row},
 			table.Op{Kind: table.Replace, Row: g.row()},
@@ -276,7 +276,7 @@ func (gs *Games) settle(ctx context.Context, g *Game, r *Round) error {
 
 // first returns the best solution of a round, or nil.
 func (gs *Games) first(ctx context.Context, id string, number int) (*Solution, error) {
-	for row, err := range table.All(ctx, gs.Store, gs.Tables.games(), table.Prefix(id, solutionRows(number))) {
+	for row, err := range table.All(ctx, gs.Store, gs.Tables.Games, table.Prefix(id, solutionRows(number))) {
 		if err != nil {
 			return nil, away(err)
 		}

@@ -90,7 +90,7 @@ func (a *attempt) once(ctx context.Context) (again bool, err error) {
 	}
 	key := table.Key{Partition: a.game, Row: solutionRow(a.number, len(a.Moves), now, a.player)}
 	_, err = a.Store.Write(
-		ctx, a.Tables.games(),
+		ctx, a.Tables.Games,
 		touch(a.game, a.number),
 		table.Op{Kind: table.Insert, Row: table.Row{Key: key, Props: solution.props()}},
 		claim,
@@ -103,7 +103,7 @@ func (a *attempt) once(ctx context.Context) (again bool, err error) {
 	case refused:
 		return true, nil // the player was here in the same moment
 	}
-	row, lost := a.Store.Get(ctx, a.Tables.games(), key)
+	row, lost := a.Store.Get(ctx, a.Tables.Games, key)
 	if lost != nil || row.Props.Get("attempt").Str() != a.id {
 		return false, away(err)
 	}
@@ -123,7 +123,7 @@ func (a *attempt) read(ctx context.Context) (g Game, r Round, err error) {
 		return noRound
 	})
 	group.Go(func() error {
-		row, err := a.Store.Get(ctx, a.Tables.games(), table.Key{Partition: a.game, Row: nameRow(a.player)})
+		row, err := a.Store.Get(ctx, a.Tables.Games, table.Key{Partition: a.game, Row: nameRow(a.player)})
 		if errors.Is(err, table.ErrNotFound) {
 			a.name = name{}
 			return nil
@@ -182,7 +182,7 @@ func (a *attempt) claim(ctx context.Context) (table.Op, error) {
 	players := 0
 	all := table.Prefix(a.game, nameRows)
 	all.Select = []string{"best"}
-	for _, err := range table.All(ctx, a.Store, a.Tables.games(), all) {
+	for _, err := range table.All(ctx, a.Store, a.Tables.Games, all) {
 		if err != nil {
 			return table.Op{}, away(err)
 		}
@@ -202,7 +202,7 @@ func (gs *Games) rank(ctx context.Context, id string, number, moves int, player 
 	shorter := table.Range{
 		Partition: id, From: solutionRows(number), To: fmt.Sprintf("%s%04d", solutionRows(number), moves), Select: []string{"moveCount"},
 	}
-	for row, err := range table.All(ctx, gs.Store, gs.Tables.games(), shorter) {
+	for row, err := range table.All(ctx, gs.Store, gs.Tables.Games, shorter) {
 		if err != nil {
 			return 0, away(err)
 		}
@@ -276,7 +276,7 @@ func (gs *Games) Leaderboard(ctx context.Context, id string, r Round, p Part) (S
 		rows.Select = []string{"displayName", "moveCount", "submittedAt", "winningRobot"}
 	}
 	page, at := StandingPage{}, "" // the row of the last standing
-	for row, err := range table.All(ctx, gs.Store, gs.Tables.games(), rows) {
+	for row, err := range table.All(ctx, gs.Store, gs.Tables.Games, rows) {
 		if err != nil {
 			return StandingPage{}, away(err)
 		}
@@ -303,7 +303,7 @@ var positions = regexp.MustCompile(`^[0-9]{4}\|[0-9]{13}\|[a-z0-9 _-]{1,20}$`)
 // skim ranks the solutions of a range, whose moves it does not read.
 func (gs *Games) skim(ctx context.Context, before table.Range, ranks *ranking) error {
 	before.Select = []string{"moveCount"}
-	for row, err := range table.All(ctx, gs.Store, gs.Tables.games(), before) {
+	for row, err := range table.All(ctx, gs.Store, gs.Tables.Games, before) {
 		if err != nil {
 			return away(err)
 		}

@@ -16,7 +16,7 @@ func (t Tables) Contents() *backup.Contents {
 	return &backup.Contents{
 		Application: "ricochet",
 		// Deadlines come last: each was written before the round that it is of.
-		Tables: []backup.Table{{Name: "Games", Stored: t.games()}, {Name: "Due", Stored: t.due()}},
+		Tables: []backup.Table{{Name: "Games", Stored: t.Games}, {Name: "Due", Stored: t.Due}},
 		Sums: func(row string) bool {
 			return row == gameRow || strings.HasPrefix(row, activeRows) || strings.HasPrefix(row, roundRows)
 		},
@@ -140,7 +140,7 @@ func (gs *Games) audits(ctx context.Context, look func(*audit) error) (rows int,
 		a.check()
 		return look(a)
 	}
-	for row, err := range table.All(ctx, gs.Store, gs.Tables.games(), table.Range{}) {
+	for row, err := range table.All(ctx, gs.Store, gs.Tables.Games, table.Range{}) {
 		if err == nil && row.Partition != a.id {
 			err = end()
 			a = newAudit(row.Partition)
@@ -172,7 +172,7 @@ func (a *audit) due() (keys []table.Key) {
 func (gs *Games) Verify(ctx context.Context, found func(string)) (rows int, err error) {
 	return gs.audits(ctx, func(a *audit) error {
 		for _, key := range a.due() {
-			_, err := gs.Store.Get(ctx, gs.Tables.due(), key)
+			_, err := gs.Store.Get(ctx, gs.Tables.Due, key)
 			if errors.Is(err, table.ErrNotFound) {
 				a.says("the deadline %s is missing", key.Row)
 			} else if err != nil {
@@ -194,7 +194,7 @@ func (gs *Games) Repair(ctx context.Context) error {
 			keys = []table.Key{dueKey(gs.Now(), a.id, 0)}
 		}
 		for _, key := range keys {
-			if _, err := gs.Store.Write(ctx, gs.Tables.due(), table.Op{Kind: table.Upsert, Row: table.Row{Key: key}}); err != nil {
+			if _, err := gs.Store.Write(ctx, gs.Tables.Due, table.Op{Kind: table.Upsert, Row: table.Row{Key: key}}); err != nil {
 				return away(err)
 			}
 		}
