@@ -22,15 +22,27 @@ type Outbox struct {
 	Queue  string
 	After  time.Duration // when a message is seen that was sent before its change
 
-	// WriteWithin is how long after Begin a write of the change may begin. The message of a change
-	// that comes once, without Again, comes rowstore.LandWithin and rowstore.ClockSkew after that.
+	// WriteWithin is how long after Begin a write of the change may begin. If it is 0, all writes have
+	// landed when the message is seen, so it need not come again.
 	WriteWithin time.Duration
 }
+
+// Within returns how long after Begin a write of the change may begin.
+func (o Outbox) Within() time.Duration {
+	if o.WriteWithin > 0 {
+		return o.WriteWithin
+	}
+	return o.After - landed
+}
+
+// landed is how long after the last moment to begin a write all of them have landed, or never will,
+// by the clock of any instance.
+const landed = rowstore.LandWithin + rowstore.ClockSkew
 
 // Begin returns the context of a change: of its message, and of its writes. None of them begins
 // after the time that the job of the message counts on.
 func (o Outbox) Begin(ctx context.Context) context.Context {
-	return rowstore.WriteBefore(ctx, o.Now().Add(o.WriteWithin))
+	return rowstore.WriteBefore(ctx, o.Now().Add(o.Within()))
 }
 
 // Landed returns by when all writes of a change have landed, or never will. ctx is of Begin.
@@ -39,7 +51,7 @@ func (o Outbox) Landed(ctx context.Context) time.Time {
 	if !ok {
 		panic("outbox: a change that was not begun")
 	}
-	return end.Add(rowstore.LandWithin + rowstore.ClockSkew)
+	return end.Add(landed)
 }
 
 // Send sends the message of a change, before the change is made. ctx is of Begin.
@@ -58,11 +70,11 @@ func (o Outbox) Tell(ctx context.Context, change any) error {
 
 // Again has the message of a change come again once no write of the change can land any more,
 // unless its job has looked at the rows after that.
-func (o Outbox) Again(ctx context.Context, change any, landed, looked time.Time) error {
-	if looked.After(landed) {
+func (o Outbox) Again(ctx context.Context, change any, until, looked time.Time) error {
+	if looked.After(until) {
 		return nil
 	}
-	_, err := o.send(ctx, change, max(landed.Sub(o.Now()), 0)+time.Second)
+	_, err := o.send(ctx, change, max(until.Sub(o.Now()), 0)+time.Second)
 	return err
 }
 

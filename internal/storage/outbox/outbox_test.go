@@ -37,7 +37,7 @@ func newWorld(t *testing.T) *world {
 	w := &world{t: t, clock: repeatable.NewClock(time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC))}
 	queues := memory.NewQueues(w.clock.Now)
 	require.NoError(t, queues.Create(t.Context(), name))
-	w.Outbox = outbox.Outbox{Queues: queues, Queue: name, After: time.Minute, WriteWithin: 10 * time.Second, Store: &rowstore.Store{
+	w.Outbox = outbox.Outbox{Queues: queues, Queue: name, After: time.Minute, Store: &rowstore.Store{
 		Now: w.clock.Now, Log: slog.New(slog.NewTextHandler(&w.log, nil)), Background: func(do func()) { w.after = append(w.after, do) },
 	}}
 	return w
@@ -150,10 +150,13 @@ func TestBegin(t *testing.T) {
 	write := func() error {
 		return w.Write(ctx, name, []table.Op{{Kind: table.Upsert, Row: table.Row{Key: table.Key{Partition: "p", Row: "r"}}}})
 	}
-	w.clock.Pass(w.WriteWithin - 1)
+	w.clock.Pass(10*time.Second - 1)
 	require.NoError(t, write())
 	w.clock.Pass(1)
 	require.ErrorIs(t, write(), rowstore.ErrTooLate)
+
+	w.WriteWithin = 25 * time.Second // of a message that comes again
+	require.Equal(t, w.clock.Now().Add(75*time.Second), w.Landed(w.Begin(t.Context())))
 
 	require.Panics(t, func() { _, _ = w.Send(t.Context(), change{"a"}) })
 	require.Panics(t, func() { w.Landed(t.Context()) })

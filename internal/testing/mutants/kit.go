@@ -80,11 +80,11 @@ var kit = []mutant{
 	},
 	{
 		"a message does not come again although its job looked too early", outboxRoom,
-		"	if looked.After(landed) {", "	if true || looked.After(landed) {",
+		"	if looked.After(until) {", "	if true || looked.After(until) {",
 	},
 	{
 		"a message comes again for ever", outboxRoom,
-		"	if looked.After(landed) {", "	if false && looked.After(landed) {",
+		"	if looked.After(until) {", "	if false && looked.After(until) {",
 	},
 	{
 		"a message comes before its change", outboxRoom,
@@ -96,11 +96,11 @@ var kit = []mutant{
 	},
 	{
 		"a change has no last moment to write", outboxRoom,
-		"return rowstore.WriteBefore(ctx, o.Now().Add(o.WriteWithin))", "return rowstore.WriteBefore(ctx, o.Now().Add(24*time.Hour))",
+		"return rowstore.WriteBefore(ctx, o.Now().Add(o.Within()))", "return rowstore.WriteBefore(ctx, o.Now().Add(24*time.Hour))",
 	},
 	{
 		"a job does not wait for the write that is under way", outboxRoom,
-		"end.Add(rowstore.LandWithin + rowstore.ClockSkew)", "end",
+		"end.Add(landed)", "end",
 	},
 	{
 		"a write begins after the last moment of its change", rowstoreRoom + "store.go",
@@ -115,8 +115,8 @@ var kit = []mutant{
 		" || errors.Is(failed, ErrTooLate)", "",
 	},
 	{
-		"a follow begins when its message may be there", duubleRooms + "people/follow.go",
-		"WriteWithin: schema.WriteWithin", "WriteWithin: schema.MessageAfter",
+		"a write begins when the message of its change may be there", outboxRoom,
+		"return o.After - landed", "return o.After",
 	},
 	{
 		"a job reads its clock after its settlers", harmonyRooms + "meet/register.go",

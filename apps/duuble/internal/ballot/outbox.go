@@ -18,14 +18,9 @@ import (
 // QueueOutbox is the queue whose messages name outbox rows.
 const QueueOutbox = "outbox"
 
-// The times of a batch.
-const (
-	// wakeAfter is when the message of a batch comes by itself: after the batch has landed or
-	// never will.
-	wakeAfter = time.Minute
-	// writeWithin is how long after its message was sent a batch may be written.
-	writeWithin = wakeAfter - rowstore.LandWithin - rowstore.ClockSkew
-)
+// wakeAfter is when the message of a batch comes by itself: after the batch has landed or never
+// will.
+const wakeAfter = time.Minute
 
 // A wakeUp is the outbox row of a batch, and the message that was sent before it.
 type wakeUp struct {
@@ -73,7 +68,7 @@ func votersOf(post string, row table.Row) ([]Receipt, error) {
 }
 
 func (s *Store) outbox() outbox.Outbox {
-	return outbox.Outbox{Store: s.Store, Queues: s.Queues, Queue: QueueOutbox, After: wakeAfter, WriteWithin: writeWithin}
+	return outbox.Outbox{Store: s.Store, Queues: s.Queues, Queue: QueueOutbox, After: wakeAfter}
 }
 
 // prepare returns what must be done before a batch is written: the message that names its
@@ -89,7 +84,7 @@ func (s *Store) prepare(post string, w *wakeUp) []func(context.Context) error {
 	if w.id != "" && s.Now().Before(w.end.Add(-rowstore.CallWithin)) {
 		return nil
 	}
-	*w = wakeUp{post: post, id: s.newID(), end: s.Now().Add(writeWithin)}
+	*w = wakeUp{post: post, id: s.newID(), end: s.Now().Add(s.outbox().Within())}
 	return []func(context.Context) error{
 		func(ctx context.Context) (err error) {
 			w.receipt, err = s.outbox().Send(rowstore.WriteBefore(ctx, w.end), w.message())

@@ -22,7 +22,7 @@ const (
 )
 
 // dueLasts is for how long a vote may land after its due row was written.
-const dueLasts = writeWithin + rowstore.LandWithin + rowstore.ClockSkew
+const dueLasts = wakeAfter
 
 // dueRow says that a post has votes of this hour.
 func (s *Store) dueRow(post string) table.Row {

@@ -162,9 +162,7 @@ type message struct {
 }
 
 func (s *Service) messages() outbox.Outbox {
-	return outbox.Outbox{
-		Store: s.Store, Queues: s.Queues, Queue: Queue, After: schema.MessageAfter, WriteWithin: schema.WriteWithin,
-	}
+	return outbox.Outbox{Store: s.Store, Queues: s.Queues, Queue: Queue, After: schema.MessageAfter}
 }
 
 // Begin returns the context of a change from which an activity follows.

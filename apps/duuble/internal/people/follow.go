@@ -234,9 +234,7 @@ func (s *Service) AreHidden(ctx context.Context, viewer string, ids []string) (m
 }
 
 func (s *Service) ties() outbox.Outbox {
-	return outbox.Outbox{
-		Store: s.Store, Queues: s.Queues, Queue: QueueTies, After: schema.MessageAfter, WriteWithin: schema.WriteWithin,
-	}
+	return outbox.Outbox{Store: s.Store, Queues: s.Queues, Queue: QueueTies, After: schema.MessageAfter}
 }
 
 // A pair is the text of a message: rows that follow from the ties of two people may be missing, or

@@ -135,7 +135,5 @@ func (s *Service) Repeats() repeats.Keys { return repeats.Keys{Store: s.Store, T
 
 // changes are the messages of posts and of comments that are deleted.
 func (s *Service) changes() outbox.Outbox {
-	return outbox.Outbox{
-		Store: s.Store, Queues: s.Queues, Queue: QueuePosts, After: schema.MessageAfter, WriteWithin: schema.WriteWithin,
-	}
+	return outbox.Outbox{Store: s.Store, Queues: s.Queues, Queue: QueuePosts, After: schema.MessageAfter}
 }

@@ -60,20 +60,26 @@ func alreadyVoted() error {
 	return fault.Coded(fault.Conflict, ballot.AlreadyVoted, "you have voted on this post; a vote is for ever")
 }
 
+// lookAtSlider reads a post that people vote on, as a viewer sees it.
+func (s *Service) lookAtSlider(viewer, id string, p *seen) func(context.Context) error {
+	return func(ctx context.Context) (err error) {
+		if *p, err = s.look(ctx, viewer, id); err != nil {
+			return err
+		}
+		switch {
+		case p.post == nil:
+			return noPost()
+		case p.post.Slider == nil:
+			return noSlider()
+		}
+		return nil
+	}
+}
+
 // Result returns how the votes on a post are, and whether the caller is among those who voted.
 func (s *Service) Result(ctx context.Context, c people.Claim, id string) (ballot.Result, bool, error) {
 	var p seen
-	_, err := s.People.Visitor(ctx, c, func(ctx context.Context) (err error) {
-		p, err = s.look(ctx, c.UserID, id)
-		return err
-	})
-	switch {
-	case err != nil:
-	case p.post == nil:
-		err = noPost()
-	case p.post.Slider == nil:
-		err = noSlider()
-	}
+	_, err := s.People.Visitor(ctx, c, s.lookAtSlider(c.UserID, id, &p))
 	return p.result, p.voted, err
 }
 
@@ -87,17 +93,7 @@ type HubResult struct {
 // member.
 func (s *Service) HubResults(ctx context.Context, c people.Claim, id string) ([]HubResult, error) {
 	var p seen
-	_, err := s.People.Member(ctx, c, func(ctx context.Context) (err error) {
-		p, err = s.look(ctx, c.UserID, id)
-		return err
-	})
-	switch {
-	case err != nil:
-	case p.post == nil:
-		err = noPost()
-	case p.post.Slider == nil:
-		err = noSlider()
-	}
+	_, err := s.People.Member(ctx, c, s.lookAtSlider(c.UserID, id, &p))
 	if err != nil {
 		return nil, err
 	}

@@ -34,13 +34,8 @@ import (
 	"prompthub/internal/storage/rowstore"
 )
 
-// The times of a change and of its message, which comes once.
-const (
-	// MessageAfter is when a message is seen. By then all writes of its change have landed.
-	MessageAfter = time.Minute
-	// WriteWithin is how long after its message was sent a write of a change may begin.
-	WriteWithin = MessageAfter - rowstore.LandWithin - rowstore.ClockSkew
-)
+// MessageAfter is when the message of a change is seen. By then all writes of the change have landed.
+const MessageAfter = time.Minute
 
 // Tables names the tables.
 type Tables struct {

@@ -119,16 +119,8 @@ var noteIDs = regexp.MustCompile(`^\d{19}-[0-9a-f]{16}$`)
 // A change is the text of a message: a note may be there whose other rows are missing.
 type change struct{ User, Note string }
 
-// The times of a change and of its message, which comes once.
-const (
-	messageAfter = time.Minute
-	writeWithin  = messageAfter - rowstore.LandWithin - rowstore.ClockSkew
-)
-
 func (b *Book) outbox() outbox.Outbox {
-	return outbox.Outbox{
-		Store: b.Store, Queues: b.Queues, Queue: QueueChanges, After: messageAfter, WriteWithin: writeWithin,
-	}
+	return outbox.Outbox{Store: b.Store, Queues: b.Queues, Queue: QueueChanges, After: time.Minute}
 }
 
 // Write writes a note of the caller. The message goes first: if this process stops, its job writes
