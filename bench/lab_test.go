@@ -211,6 +211,34 @@ func (l *lab) search() {
 	l.ask(call{method: http.MethodGet, path: "/prompts?q=word&scope=all", user: ann}, nil)
 }
 
+// makeShelf makes a workspace of ann's with a member and an access token, which the instance has read
+// more than some seconds ago.
+func (l *lab) makeShelf() {
+	l.t.Helper()
+	l.ask(call{method: http.MethodPost, path: "/workspaces", user: ann, body: `{"handle":"shelf"}`}, nil)
+	l.ask(put("/workspaces/shelf/members/role/readers", ann, `{"role":"reader"}`), nil)
+	l.ask(call{method: http.MethodPost, path: "/workspaces/shelf/tokens", user: ann, body: `{"name":"CI","scopes":["read"]}`}, &l.token)
+	time.Sleep(10 * time.Second)
+}
+
+// deleteShelf deletes such a workspace.
+func (l *lab) deleteShelf() {
+	l.t.Helper()
+	l.makeShelf()
+	l.ask(call{method: http.MethodDelete, path: "/workspaces/shelf", user: ann}, nil)
+	time.Sleep(10 * time.Second)
+}
+
+// promptOfShelf puts a prompt into such a workspace.
+func (l *lab) promptOfShelf() {
+	l.t.Helper()
+	l.makeShelf()
+	var made struct{ ID prompt.ID }
+	l.ask(call{method: http.MethodPost, path: "/prompts", user: ann, body: `{"title":"Shared","text":"text","workspace":"shelf"}`}, &made)
+	l.prompt = made.ID
+	time.Sleep(10 * time.Second)
+}
+
 // makeToken makes an access token of ann's.
 func (l *lab) makeToken() {
 	l.t.Helper()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	crand "crypto/rand"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -259,6 +260,29 @@ var withoutBody = map[string]func(ann, bob, root person) (who person, path strin
 		root.did("PUT", "/api/v1/tags/passing", `{"displayName":"Passing"}`)
 		return root, "/api/v1/tags/passing"
 	},
+	"DELETE /workspaces/{workspace}": func(ann, _, _ person) (person, string) { return ann, ann.workspace() },
+	"POST /workspaces/{workspace}/restore": func(ann, _, _ person) (person, string) {
+		at := ann.workspace()
+		ann.did("DELETE", at, "")
+		return ann, at + "/restore"
+	},
+	"DELETE /workspaces/{workspace}/members/{kind}/{principal}": func(ann, _, _ person) (person, string) {
+		at := ann.workspace() + "/members/role/cooks"
+		ann.did("PUT", at, `{"role":"reader"}`)
+		return ann, at
+	},
+	"DELETE /workspaces/{workspace}/tokens/{token}": func(ann, _, _ person) (person, string) {
+		at := ann.workspace() + "/tokens"
+		return ann, at + "/" + ann.did("POST", at, `{"name":"t","scopes":["read"]}`)["id"].(string)
+	},
+}
+
+// workspace makes a workspace and returns its address.
+func (p person) workspace() string {
+	p.Helper()
+	handle := "shelf-" + strings.ToLower(crand.Text())
+	p.did("POST", "/api/v1/workspaces", fmt.Sprintf(`{"handle":%q}`, handle))
+	return "/api/v1/workspaces/" + handle
 }
 
 // The host sends a request without a body again if the connection ends before the first byte of the

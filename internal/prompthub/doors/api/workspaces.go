@@ -35,6 +35,7 @@ func (a *api) workspaces() {
 		OperationID: "patch-workspace", Method: http.MethodPatch, Path: "/workspaces/{workspace}", Tags: tags,
 		Summary: "Change name and note of a workspace; its administrators may", Errors: fails(badBody, 404, 412, 428),
 		Description: "Members that are absent stay as they are. The handle stays.",
+		RequestBody: &huma.RequestBody{Content: map[string]*huma.MediaType{mergeType: {Schema: &huma.Schema{Ref: schemas + "WorkspacePatch"}}}},
 	}, a.patchWorkspace)
 	route(a, user, huma.Operation{
 		OperationID: "delete-workspace", Method: http.MethodDelete, Path: "/workspaces/{workspace}", Tags: tags,
