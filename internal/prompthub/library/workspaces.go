@@ -366,7 +366,7 @@ func (s *Service) Members(ctx context.Context, who auth.User, handle string, lim
 // workspace. An admin of the site may make themselves administrator of a workspace that has none.
 func (s *Service) PutMember(ctx context.Context, who auth.User, handle string, kind prompt.MemberKind, name string, role prompt.Role) (Member, error) {
 	w, m, err := s.workspace(ctx, who, handle, prompt.RoleAdministrator)
-	if err != nil && !(m != nil && who.Admin() && who.Grant == nil && !m.Deleted() && !m.Administrated() && name == Me) {
+	if err != nil && (name != Me || !mayTakeOver(who, m)) {
 		return Member{}, err
 	}
 	w.Workspace = m.Workspace
@@ -391,6 +391,11 @@ func (s *Service) PutMember(ctx context.Context, who auth.User, handle string, k
 		made.Profile, err = s.db.Profile(ctx, user)
 	}
 	return made, err
+}
+
+// mayTakeOver reports whether a workspace has no administrator and the caller is an admin of the site.
+func mayTakeOver(who auth.User, m *promptdb.Members) bool {
+	return m != nil && who.Admin() && who.Grant == nil && !m.Deleted() && !m.Administrated()
 }
 
 // person returns the user that a handle, a key or Me names: a workspace is none.
@@ -421,8 +426,8 @@ func (s *Service) RemoveMember(ctx context.Context, who auth.User, handle string
 	if err != nil {
 		return err
 	}
-	if (prompt.Member{Kind: kind, Name: name, Role: prompt.RoleReader}).Check() != nil {
-		return nil // no member is named so
+	if !prompt.NamesMember(name) {
+		return nil
 	}
 	return s.db.RemoveMember(ctx, w.ID, user, kind, name)
 }

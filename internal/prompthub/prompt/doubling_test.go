@@ -211,6 +211,7 @@ func TestDoubling(t *testing.T) {
 		{Name: "Member.Check", With: text(func(s string) {
 			_ = prompt.Member{Kind: prompt.MemberKind(s), Name: s, Role: prompt.Role(s)}.Check()
 		})},
+		{Name: "NamesMember", With: text(func(s string) { prompt.NamesMember(s) })},
 		{Name: "Telling", With: text(func(s string) { prompt.Telling(s, s) })},
 		{Name: "SumOf", With: text(func(s string) {
 			list := slices.Repeat([]prompt.Weight{"1p3"}, len(s)/10)

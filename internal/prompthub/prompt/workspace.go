@@ -107,6 +107,11 @@ type Member struct {
 	AddedAt time.Time
 }
 
+// NamesMember reports whether a member can have a name.
+func NamesMember(name string) bool {
+	return Member{Kind: Person, Name: name, Role: RoleReader}.Check() == nil
+}
+
 // Check returns m, or an error of the kind Invalid that names every broken rule.
 func (m Member) Check() error {
 	var c checker

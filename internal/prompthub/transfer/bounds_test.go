@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/internal/fault"
-	"prompthub/internal/http/auth"
 	"prompthub/internal/jsonsize"
 	"prompthub/internal/prompthub/files/format"
 	"prompthub/internal/prompthub/prompt"
@@ -217,7 +216,7 @@ func TestKeptFilesCostLittle(t *testing.T) { //nolint:paralleltest // measures w
 		made, err := s.SourceOf(t.Context(), v)
 		require.NoError(t, err)
 		require.Equal(t, tt.kept, made != nil, name)
-		f, err := transfer.FileOf(t.Context(), s, ann, v, "markdown", "")
+		f, err := transfer.FileOf(t.Context(), s, v, "markdown", "")
 		require.NoError(t, err)
 		require.Equal(t, tt.kept, string(f.Bytes) == tt.file, name)
 	}
@@ -226,7 +225,7 @@ func TestKeptFilesCostLittle(t *testing.T) { //nolint:paralleltest // measures w
 	require.NoError(t, err)
 	for _, f := range []string{"skill", "markdown"} {
 		before := allocated()
-		made, err := transfer.FileOf(t.Context(), s, ann, v, f, "")
+		made, err := transfer.FileOf(t.Context(), s, v, f, "")
 		require.NoError(t, err)
 		if used := allocated() - before; f == "markdown" {
 			require.Greater(t, used, uint64(300<<10), "the file is read")
@@ -245,10 +244,10 @@ func TestKeptFilesCostLittle(t *testing.T) { //nolint:paralleltest // measures w
 	require.NoError(t, err)
 	require.Equal(t, bomb, string(made.Bytes), "a version before kept such files")
 	before := allocated()
-	f, err := transfer.FileOf(t.Context(), s, auth.User{}, v, "markdown", "")
+	f, err := transfer.FileOf(t.Context(), s, v, "markdown", "")
 	require.NoError(t, err)
 	require.NotContains(t, string(f.Bytes), "a0")
-	_, err = transfer.Offers(t.Context(), s, auth.User{}, v)
+	_, err = transfer.Offers(t.Context(), s, v)
 	require.NoError(t, err)
 	require.Less(t, allocated()-before, uint64(8<<20), "0.4 MiB; with the race detector, which empties pools, 4.3")
 
@@ -257,7 +256,7 @@ func TestKeptFilesCostLittle(t *testing.T) { //nolint:paralleltest // measures w
 		Title: "y", Text: "Hello", Visibility: prompt.Public, Source: &prompt.Source{Format: "markdown", File: "a.md", Bytes: []byte(parts)},
 	}, "")
 	require.NoError(t, err)
-	f, err = transfer.FileOf(t.Context(), s, auth.User{}, v, "markdown", "")
+	f, err = transfer.FileOf(t.Context(), s, v, "markdown", "")
 	require.NoError(t, err)
 	require.Less(t, len(f.Bytes), 1000, "a file of so many parts is not read, whoever kept it")
 }

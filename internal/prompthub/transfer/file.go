@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"prompthub/internal/fault"
-	"prompthub/internal/http/auth"
 	"prompthub/internal/prompthub/files/format"
 	"prompthub/internal/prompthub/library"
 	"prompthub/internal/prompthub/prompt"
@@ -28,7 +27,7 @@ type File struct {
 // its version was made of, byte for byte, where that is of the format and still says what the
 // prompt is; else one that is written anew, with what only the format knows put back, and with
 // placeholders that the program of the format fills in. format.Library leaves these as they are.
-func FileOf(ctx context.Context, s *library.Service, who auth.User, v library.View, name, syntax string) (File, error) {
+func FileOf(ctx context.Context, s *library.Service, v library.View, name, syntax string) (File, error) {
 	f, err := format.Parse(name)
 	if err != nil {
 		return File{}, invalidFormat(name, err)
@@ -37,7 +36,7 @@ func FileOf(ctx context.Context, s *library.Service, who auth.User, v library.Vi
 	if err != nil {
 		return File{}, err
 	}
-	p, err := storedOf(ctx, s, who, v)
+	p, err := storedOf(ctx, s, v)
 	if err != nil {
 		return File{}, err
 	}
@@ -62,8 +61,8 @@ type Offer struct {
 const maxOffered = 32 << 10
 
 // Offers returns all formats, and what a prompt loses in each.
-func Offers(ctx context.Context, s *library.Service, who auth.User, v library.View) ([]Offer, error) {
-	p, err := storedOf(ctx, s, who, v)
+func Offers(ctx context.Context, s *library.Service, v library.View) ([]Offer, error) {
+	p, err := storedOf(ctx, s, v)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +86,7 @@ type stored struct {
 	made *promptdb.SourceOf // nil for none
 }
 
-func storedOf(ctx context.Context, s *library.Service, who auth.User, v library.View) (p stored, err error) {
+func storedOf(ctx context.Context, s *library.Service, v library.View) (p stored, err error) {
 	p = stored{View: v, doc: format.Of(v.Draft)}
 	for label, n := range v.Labels {
 		if n == v.Version {
@@ -164,8 +163,8 @@ func (p stored) encode(f format.Format, to format.Syntax) (file []byte, loss []s
 // Takes reports whether a file must become a version of a prompt that says the same already: what
 // only its format knows of the prompt is not what the library gives away in that format. It returns
 // how many bytes it read for that.
-func Takes(ctx context.Context, s *library.Service, who auth.User, v library.View, made prompt.Source) (takes bool, read int, err error) {
-	p, err := storedOf(ctx, s, who, v)
+func Takes(ctx context.Context, s *library.Service, v library.View, made prompt.Source) (takes bool, read int, err error) {
+	p, err := storedOf(ctx, s, v)
 	if err != nil {
 		return false, 0, err
 	}

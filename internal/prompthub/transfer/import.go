@@ -242,7 +242,7 @@ func (im *importer) prompt(ctx context.Context, d format.Document, item *Item) e
 	if d.Within(format.Of(was.Draft)) {
 		if made := d.Draft().Source; made != nil {
 			var read int
-			takes, read, err = Takes(ctx, im.Service, im.who, *was, *made)
+			takes, read, err = Takes(ctx, im.Service, *was, *made)
 			im.kept += read
 		}
 		if err != nil || !takes {

@@ -52,7 +52,7 @@ func (a *api) exportPrompt(ctx context.Context, c call, in *exportInput) (*expor
 	if err != nil {
 		return nil, err
 	}
-	file, err := transfer.FileOf(ctx, a.Service, c.User, v, string(in.Format), in.Syntax)
+	file, err := transfer.FileOf(ctx, a.Service, v, string(in.Format), in.Syntax)
 	if err != nil {
 		return nil, err
 	}

@@ -156,7 +156,7 @@ func (a *api) takes(ctx context.Context, c call, id prompt.ID, made *prompt.Sour
 	if err != nil || !v.IsOwn() {
 		return false, nil //nolint:nilerr // as told
 	}
-	takes, _, err := transfer.Takes(ctx, a.Service, c.User, v, *made)
+	takes, _, err := transfer.Takes(ctx, a.Service, v, *made)
 	return takes, err
 }
 

@@ -84,13 +84,13 @@ func (s *web) exportPrompt(r *request) error {
 		return err
 	}
 	if !r.URL.Query().Has("format") {
-		list, err := transfer.Offers(r.Context(), s.Service, r.who, v)
+		list, err := transfer.Offers(r.Context(), s.Service, v)
 		if err != nil {
 			return err
 		}
 		return s.render(r, http.StatusOK, "export", "Export", exportPage{v.Title, addressOf(v.ID), offers(addressOf(v.ID), list)})
 	}
-	file, err := transfer.FileOf(r.Context(), s.Service, r.who, v, r.URL.Query().Get("format"), r.URL.Query().Get("syntax"))
+	file, err := transfer.FileOf(r.Context(), s.Service, v, r.URL.Query().Get("format"), r.URL.Query().Get("syntax"))
 	if err != nil {
 		return err
 	}

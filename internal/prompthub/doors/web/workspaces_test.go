@@ -70,7 +70,7 @@ func TestWorkspaceOfOthers(t *testing.T) {
 	tried := 0
 	for _, pattern := range web.Patterns() {
 		method, path, _ := strings.Cut(pattern, " ")
-		here, there := path, path
+		var here, there string
 		switch {
 		case strings.HasPrefix(path, "/app/w/"):
 			here, there = strings.Replace(path, "{workspace}", "billing", 1), strings.Replace(path, "{workspace}", "nosuch", 1)

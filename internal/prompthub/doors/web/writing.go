@@ -94,8 +94,9 @@ func (s *web) create(r *request) error {
 		return s.showNew(r, http.StatusOK, d, nil)
 	}
 	d.Variables = named(d.Variables)
-	as, err := r.who, error(nil)
+	as := r.who
 	if owner := r.PostForm.Get("owner"); owner != "" {
+		var err error
 		if as, err = s.Service.In(r.Context(), r.who, owner); err != nil {
 			return err
 		}

@@ -173,7 +173,8 @@ func (e *erasure) tokens(ctx context.Context) error {
 	})
 }
 
-// memberships removes the user from workspaces, even the last administrator of one, or the memberships of a workspace. Its members' own rows go with those next to its prompts.
+// memberships removes the user from workspaces, even the last administrator of one, or the
+// memberships of a workspace. Its members' own rows go with those next to its prompts.
 func (e *erasure) memberships(ctx context.Context) error {
 	if prompt.IsWorkspace(e.user) {
 		return e.db.accounts.ForgetMembers(ctx, e.user)
