@@ -44,6 +44,9 @@ func (s *Service) Hide(ctx context.Context, who auth.User, id prompt.ID, reason 
 			return p, promptdb.ErrUnchanged
 		}
 		p.HiddenAt, p.HiddenBy, p.HiddenReason = s.now().UTC().Truncate(time.Millisecond), IDOf(who), reason
+		if prompt.IsWorkspace(p.AuthorID) { // whose rows hold no id of a user
+			p.HiddenBy = prompt.UserID(s.AuthorKey(IDOf(who)))
+		}
 		return p, nil
 	})
 }

@@ -65,7 +65,7 @@ func (s *Service) create(ctx context.Context, who auth.User, d prompt.Draft, ori
 	if err != nil {
 		return View{}, false, err
 	}
-	idem := idempotency(key, d, origin)
+	idem := idempotency(who, key, d, origin)
 	p, err := s.newPrompt(ctx, who, d, origin)
 	if fault.Of(err) == fault.Invalid {
 		// The rules may have changed since the request came first, for example because a tag was retired.
@@ -126,7 +126,7 @@ func (s *Service) Check(ctx context.Context, who auth.User, d prompt.Draft, has 
 // MadeBefore returns which prompt Create would return because it made it with this key before, ""
 // if it would make one.
 func (s *Service) MadeBefore(ctx context.Context, who auth.User, d prompt.Draft, key string) (prompt.ID, error) {
-	return s.madeBefore(ctx, who, idempotency(key, d, prompt.ForkedFrom{}))
+	return s.madeBefore(ctx, who, idempotency(who, key, d, prompt.ForkedFrom{}))
 }
 
 func (s *Service) madeBefore(ctx context.Context, who auth.User, idem *promptdb.Idempotency) (prompt.ID, error) {
@@ -144,8 +144,9 @@ func (s *Service) madeBefore(ctx context.Context, who auth.User, idem *promptdb.
 // visibility, so the bodies need not be compared.
 const contentKey = "import-"
 
-// idempotency identifies a key and the request that it came with.
-func idempotency(key string, d prompt.Draft, origin prompt.ForkedFrom) *promptdb.Idempotency {
+// idempotency identifies a key and the request that it came with. Two members of a workspace never
+// share a key, but for those of imports.
+func idempotency(who auth.User, key string, d prompt.Draft, origin prompt.ForkedFrom) *promptdb.Idempotency {
 	if key == "" {
 		return nil
 	}
@@ -153,7 +154,7 @@ func idempotency(key string, d prompt.Draft, origin prompt.ForkedFrom) *promptdb
 		return &promptdb.Idempotency{Key: hash(key)}
 	}
 	body := fmt.Sprint(d.Content().Hash(), d.State(nil), origin, d.Message)
-	return &promptdb.Idempotency{Key: hash(key), Body: hash(body)}
+	return &promptdb.Idempotency{Key: hash(string(writer(who)) + key), Body: hash(body)}
 }
 
 func hash(s string) string {

@@ -162,6 +162,40 @@ func TestHandlesTellNothing(t *testing.T) {
 	require.Equal(t, fault.Unauthenticated, fault.Of(err), "no user signs in as a workspace")
 }
 
+// TestKeysOfMembers: a member's request that comes again makes nothing twice, and another member may
+// use the same key.
+func TestKeysOfMembers(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t)
+	made := map[prompt.ID]bool{}
+	for range 2 {
+		for _, role := range []prompt.Role{prompt.RoleAuthor, prompt.RolePublisher} {
+			as, err := s.In(t.Context(), s.members[role], "shelf")
+			require.NoError(t, err)
+			v, isNew, err := s.Create(t.Context(), as, prompt.Draft{Title: string(role), Text: "x", Visibility: prompt.Private}, "key")
+			require.NoError(t, err)
+			require.Equal(t, !made[v.ID], isNew)
+			made[v.ID] = true
+			s.pass(time.Second)
+		}
+	}
+	require.Len(t, made, 2)
+}
+
+// TestModeratorsAreNotNamed: the rows of a workspace hold no id of the moderator who hid a prompt.
+func TestModeratorsAreNotNamed(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t)
+	_, err := s.Patch(t.Context(), s.members[prompt.RolePublisher], s.prompt.ID, library.Match{Any: true}, func(d *prompt.Draft) { d.Visibility = prompt.Public })
+	require.NoError(t, err)
+	mod := auth.User{ID: "moderator", Name: "M", Roles: []string{auth.RoleAdmin}}
+	require.NoError(t, s.Hide(t.Context(), mod, s.prompt.ID, "why"))
+	v, err := s.Get(t.Context(), s.members[prompt.RoleReader], s.prompt.ID)
+	require.NoError(t, err)
+	require.Equal(t, "why", v.HiddenReason)
+	require.Equal(t, s.AuthorKey("moderator"), string(v.HiddenBy))
+}
+
 // TestWhoWrote: versions and moves of labels name the person by the key, also after another member
 // has written; what a token of the workspace did has the name of the token.
 func TestWhoWrote(t *testing.T) {
