@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"prompthub/internal/fault"
 	"prompthub/internal/http/auth"
 	"prompthub/internal/prompthub/prompt"
@@ -223,10 +225,10 @@ func (s *Service) SplitTags(ctx context.Context, all []string, has []prompt.Tag)
 // Get returns a prompt with its labels. The caller may be anonymous.
 func (s *Service) Get(ctx context.Context, who auth.User, id prompt.ID) (v View, err error) {
 	err = s.acting(ctx, who, id, func(as auth.User) (err error) {
-		v, err = s.db.GetWithLabels(ctx, IDOf(as), id)
+		v, err = s.withVote(ctx, who, as, id, func(ctx context.Context) (View, error) { return s.db.GetWithLabels(ctx, IDOf(as), id) })
 		return err
 	})
-	return s.withVote(ctx, who, v, err)
+	return v, err
 }
 
 // look is Get without the labels, and without the vote of a member of a workspace.
@@ -238,15 +240,19 @@ func (s *Service) look(ctx context.Context, who auth.User, id prompt.ID) (v View
 	return v, err
 }
 
-// withVote returns a prompt that a member of a workspace read as the workspace with the member's
-// own vote.
-func (s *Service) withVote(ctx context.Context, who auth.User, v View, err error) (View, error) {
-	if err != nil || v.Viewer == IDOf(who) {
-		return v, err
+// withVote returns what read returns for a caller who acts as an owner, with the caller's own vote: a
+// member of a workspace has one, and the workspace has none.
+func (s *Service) withVote(ctx context.Context, who, as auth.User, id prompt.ID, read func(context.Context) (View, error)) (View, error) {
+	if IDOf(who) == IDOf(as) {
+		return read(ctx)
 	}
-	marked := []View{v}
-	err = s.db.MarkVotes(ctx, IDOf(who), marked)
-	return marked[0], err
+	voted := []View{{Prompt: prompt.Prompt{ID: id}}}
+	var g errgroup.Group
+	g.Go(func() error { return s.db.MarkVotes(ctx, IDOf(who), voted) })
+	v, err := read(ctx)
+	err = cmp.Or(err, g.Wait())
+	v.MyVote = voted[0].MyVote
+	return v, err
 }
 
 // SourceOf returns the file that the version of a view was made of, or one before it; nil for none
@@ -263,7 +269,10 @@ func (s *Service) GetByName(ctx context.Context, who auth.User, owner prompt.Use
 		return View{}, err
 	}
 	v, err := s.db.GetByName(ctx, IDOf(as), owner, name, want)
-	return s.withVote(ctx, who, v, err)
+	if err != nil {
+		return View{}, err
+	}
+	return s.withVote(ctx, who, as, v.ID, func(context.Context) (View, error) { return v, nil })
 }
 
 // Replace puts a draft in place of what the author wrote before.
@@ -311,10 +320,10 @@ func (s *Service) edit(ctx context.Context, who auth.User, id prompt.ID, m Match
 // is there now, sent the same request before and is answered as then.
 func (s *Service) revise(ctx context.Context, who auth.User, id prompt.ID, m Match, next func(prompt.Prompt) (prompt.Prompt, error)) (v View, err error) {
 	err = s.acting(ctx, who, id, func(as auth.User) (err error) {
-		v, err = s.reviseAs(ctx, as, id, m, next)
+		v, err = s.withVote(ctx, who, as, id, func(ctx context.Context) (View, error) { return s.reviseAs(ctx, as, id, m, next) })
 		return err
 	})
-	return s.withVote(ctx, who, v, err)
+	return v, err
 }
 
 func (s *Service) reviseAs(ctx context.Context, who auth.User, id prompt.ID, m Match, next func(prompt.Prompt) (prompt.Prompt, error)) (View, error) {

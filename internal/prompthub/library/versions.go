@@ -21,10 +21,10 @@ type WantedVersion = promptdb.WantedVersion
 // the author alone. The caller may be anonymous.
 func (s *Service) GetVersion(ctx context.Context, who auth.User, id prompt.ID, want WantedVersion) (v View, err error) {
 	err = s.acting(ctx, who, id, func(as auth.User) (err error) {
-		v, err = s.db.GetVersion(ctx, IDOf(as), id, want)
+		v, err = s.withVote(ctx, who, as, id, func(ctx context.Context) (View, error) { return s.db.GetVersion(ctx, IDOf(as), id, want) })
 		return err
 	})
-	return s.withVote(ctx, who, v, err)
+	return v, err
 }
 
 // A History is a part of the versions of a prompt, the newest first, without their contents.
