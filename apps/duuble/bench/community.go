@@ -11,8 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/kelseyhightower/envconfig"
-
 	"prompthub/apps/duuble/internal/ballot"
 	"prompthub/apps/duuble/internal/hubs"
 	"prompthub/apps/duuble/internal/keyring"
@@ -65,10 +63,7 @@ var secret = make([]byte, keyring.KeyBytes)
 
 // over returns the services over a storage.
 func over(db table.DB, queues queue.Queues, together transact.Func) (*room, error) {
-	var tables schema.Tables
-	if err := envconfig.Process("", &tables); err != nil {
-		return nil, err
-	}
+	tables := rowstore.DefaultTables[schema.Tables]()
 	keys, err := ballot.NewKeys(secret)
 	if err != nil {
 		return nil, err

@@ -10,8 +10,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/kelseyhightower/envconfig"
-
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/pairs"
 	"prompthub/apps/harmony/internal/population"
@@ -31,10 +29,7 @@ func fill(ctx context.Context, file string, members []population.Member) (err er
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return err
 	}
-	var tables meet.Tables
-	if err := envconfig.Process("", &tables); err != nil {
-		return err
-	}
+	tables := rowstore.DefaultTables[meet.Tables]()
 	store, err := embedded.Open(file, time.Now)
 	if err != nil {
 		return err

@@ -194,10 +194,10 @@ type visit struct {
 }
 
 // isLocal reports whether a program on this machine asks, under a name that no page of another
-// site can have, and for no other client.
+// site can have, and for no other client: a proxy may pass on what a client claims to be.
 func isLocal(r *http.Request) bool {
 	from, err := netip.ParseAddrPort(r.RemoteAddr)
-	return err == nil && from.Addr().Unmap().IsLoopback() && auth.FromHere(r)
+	return err == nil && from.Addr().Unmap().IsLoopback() && len(r.Header.Values("X-Forwarded-For")) == 0 && auth.FromHere(r)
 }
 
 // identify returns a request and the search for its session, nil for a guest. Requests

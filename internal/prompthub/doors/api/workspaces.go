@@ -121,8 +121,8 @@ type WorkspaceList struct {
 	Items []Workspace `json:"items" nullable:"false" doc:"By their handles"`
 }
 
-// A MemberRole is what PUT of a member takes.
-type MemberRole struct {
+// A GivenRole is what PUT of a member takes.
+type GivenRole struct {
 	Role string `json:"role" enum:"reader,author,publisher,administrator" doc:"As in Workspace" example:"author"`
 }
 
@@ -272,7 +272,7 @@ type ByMember struct {
 
 type putMemberInput struct {
 	ByMember
-	Body MemberRole
+	Body GivenRole
 }
 
 type memberOutput struct {
