@@ -20,7 +20,7 @@ func (s *Service) Fork(ctx context.Context, who auth.User, id prompt.ID, want Wa
 	if err != nil {
 		return View{}, false, err
 	}
-	content, err := s.portable(ctx, who, v)
+	content, err := s.portable(ctx, IDOf(who), v)
 	if err != nil {
 		return View{}, false, err
 	}
@@ -34,11 +34,11 @@ func (s *Service) Fork(ctx context.Context, who auth.User, id prompt.ID, want Wa
 	return s.create(ctx, who, d, prompt.ForkedFrom{ID: v.ID, Version: v.Version}, key)
 }
 
-// portable returns the content of a prompt as the caller can have it: names in a text are those of
-// its author, so what another's prompt includes stands in its place.
-func (s *Service) portable(ctx context.Context, who auth.User, v View) (prompt.Content, error) {
+// portable returns the content of a prompt as another owner can have it: names in a text are those
+// of its author, so what another's prompt includes stands in its place.
+func (s *Service) portable(ctx context.Context, owner prompt.UserID, v View) (prompt.Content, error) {
 	c := v.Content()
-	if v.AuthorID == IDOf(who) || len(c.Includes()) == 0 {
+	if v.AuthorID == owner || len(c.Includes()) == 0 {
 		return c, nil
 	}
 	resolved, err := s.Resolve(ctx, v)
@@ -119,7 +119,7 @@ func (s *Service) MergeUpstream(ctx context.Context, who auth.User, id prompt.ID
 		if err != nil {
 			return p, err
 		}
-		base, theirs, err := s.changed(ctx, who, u, take)
+		base, theirs, err := s.changed(ctx, p.AuthorID, u, take)
 		if err != nil {
 			return p, err
 		}
@@ -134,18 +134,18 @@ func (s *Service) MergeUpstream(ctx context.Context, who auth.User, id prompt.ID
 	})
 }
 
-// changed returns what a fork comes from, and what became of that, as the caller can have them.
+// changed returns what a fork comes from, and what became of that, as its owner can have them.
 // Where what the former includes is gone since, it is as it was written.
-func (s *Service) changed(ctx context.Context, who auth.User, u Upstream, take Side) (base, theirs prompt.Content, err error) {
+func (s *Service) changed(ctx context.Context, owner prompt.UserID, u Upstream, take Side) (base, theirs prompt.Content, err error) {
 	if u.Now.ID == "" || take == Mine {
 		return base, theirs, nil
 	}
-	if theirs, err = s.portable(ctx, who, u.Now); err != nil {
+	if theirs, err = s.portable(ctx, owner, u.Now); err != nil {
 		return base, theirs, err
 	}
 	before := u.Now
 	before.Draft = before.With(u.Base.Content)
-	if base, err = s.portable(ctx, who, before); fault.Of(err) == fault.Conflict {
+	if base, err = s.portable(ctx, owner, before); fault.Of(err) == fault.Conflict {
 		return u.Base.Content, theirs, nil
 	}
 	return base, theirs, err

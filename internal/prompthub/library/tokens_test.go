@@ -17,13 +17,17 @@ import (
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
 	"prompthub/internal/storage/memory"
+	"prompthub/internal/storage/queue"
+	"prompthub/internal/storage/table"
 )
 
 // A timed service has a clock that a test moves.
 type timed struct {
 	*library.Service
-	mu  sync.Mutex
-	now time.Time
+	mu     sync.Mutex
+	now    time.Time
+	tables table.DB
+	queues queue.Queues
 }
 
 func (s *timed) Now() time.Time {
@@ -40,13 +44,19 @@ func (s *timed) pass(d time.Duration) {
 
 func newTimed(t *testing.T) *timed {
 	s := &timed{now: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)}
+	s.tables, s.queues = memory.NewTables(), memory.NewQueues(s.Now)
+	s.Service = s.instance(t)
+	return s
+}
+
+// instance returns another service over the same tables.
+func (s *timed) instance(t *testing.T) *library.Service {
 	db := promptdb.New(promptdb.Config{
-		Store: memory.NewTables(), Queues: memory.NewQueues(s.Now), Tables: promptdb.DefaultTables(), Now: s.Now, Log: slog.New(slog.DiscardHandler),
+		Store: s.tables, Queues: s.queues, Tables: promptdb.DefaultTables(), Now: s.Now, Log: slog.New(slog.DiscardHandler),
 		Background: func(f func()) { f() }, Sleep: func(context.Context, time.Duration) error { return nil },
 	})
 	require.NoError(t, db.Create(t.Context()))
-	s.Service = library.New(db, prompt.Rules{}, s.Now)
-	return s
+	return library.New(db, prompt.Rules{}, s.Now)
 }
 
 // as returns whom a token stands for.

@@ -116,8 +116,19 @@ func (s *Service) knows(ctx context.Context, who auth.User, id prompt.UserID) (b
 	if err != nil || s.role(who, m) != "" {
 		return err == nil, err
 	}
-	public, err := s.db.ByAuthor(ctx, id, Filter{}, "", 1)
-	return len(public.Items) > 0, err
+	return s.hasPublic(ctx, id)
+}
+
+// hasPublic reports whether a workspace shows a prompt to everybody. A request sees some thousand of
+// the prompts that an owner may have, so a few may be needed.
+func (s *Service) hasPublic(ctx context.Context, id prompt.UserID) (bool, error) {
+	for after := ""; ; {
+		public, err := s.db.ByAuthor(ctx, id, Filter{}, after, 1)
+		if err != nil || len(public.Items) > 0 || public.After == "" {
+			return len(public.Items) > 0, err
+		}
+		after = public.After
+	}
 }
 
 // isPerson refuses an access token of a workspace where a person is meant.

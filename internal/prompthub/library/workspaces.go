@@ -107,7 +107,7 @@ func (s *Service) acting(ctx context.Context, who auth.User, id prompt.ID, do fu
 	var err error
 	if !known {
 		err = do(who)
-		if owner, known = s.db.Authors.Get(id); !known || !prompt.IsWorkspace(owner) {
+		if owner, _ = s.db.Authors.Get(id); !prompt.IsWorkspace(owner) {
 			return err
 		}
 	}
@@ -117,7 +117,7 @@ func (s *Service) acting(ctx context.Context, who auth.User, id prompt.ID, do fu
 		return failed
 	case isMember:
 		return do(as)
-	case err != nil:
+	case !known:
 		return err
 	}
 	return do(who)
@@ -176,7 +176,11 @@ func (s *Service) workspace(ctx context.Context, who auth.User, handle string, n
 	if err != nil {
 		return Workspace{}, nil, err
 	}
-	m, err := s.db.Workspace(ctx, id)
+	read := s.db.Workspace
+	if needed == prompt.RoleAdministrator { // one who was removed a moment ago must not come back
+		read = s.db.ReadWorkspace
+	}
+	m, err := read(ctx, id)
 	if err != nil {
 		return Workspace{}, nil, err
 	}
@@ -282,11 +286,11 @@ func (s *Service) DeleteWorkspace(ctx context.Context, who auth.User, handle str
 	if err != nil {
 		return err
 	}
-	public, err := s.db.ByAuthor(ctx, w.ID, Filter{}, "", 1)
+	public, err := s.hasPublic(ctx, w.ID)
 	if err != nil {
 		return err
 	}
-	if len(public.Items) > 0 {
+	if public {
 		return fault.Coded(fault.Conflict, HasPublic, "the workspace has public prompts; make them private or delete them first")
 	}
 	now := s.now().UTC().Truncate(time.Millisecond)
@@ -307,6 +311,9 @@ func (s *Service) RestoreWorkspace(ctx context.Context, who auth.User, handle st
 	w, err := s.deletedOrNot(ctx, who, handle)
 	if err != nil {
 		return Workspace{}, err
+	}
+	if w.Deleted() && !s.now().Before(w.DeletedAt.AddDate(0, 0, prompt.RestoreDays)) { // it is being erased
+		return Workspace{}, prompt.ErrNoWorkspace()
 	}
 	if err := s.db.CancelErase(ctx, w.ID); err != nil {
 		return Workspace{}, err
@@ -366,7 +373,8 @@ func (s *Service) Members(ctx context.Context, who auth.User, handle string, lim
 // workspace. An admin of the site may make themselves administrator of a workspace that has none.
 func (s *Service) PutMember(ctx context.Context, who auth.User, handle string, kind prompt.MemberKind, name string, role prompt.Role) (Member, error) {
 	w, m, err := s.workspace(ctx, who, handle, prompt.RoleAdministrator)
-	if err != nil && (name != Me || !mayTakeOver(who, m)) {
+	takesOver := kind == prompt.Person && name == Me && role == prompt.RoleAdministrator && mayTakeOver(who, m)
+	if err != nil && !takesOver {
 		return Member{}, err
 	}
 	w.Workspace = m.Workspace

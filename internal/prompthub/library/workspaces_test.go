@@ -136,6 +136,60 @@ func (s *shelf) mayRead(who auth.User) string {
 	return ""
 }
 
+// TestRemovedAdministrator: an administrator who was removed a moment ago manages nothing, though
+// the instance that they ask still believes them one.
+func TestRemovedAdministrator(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t)
+	ctx, bob, other := t.Context(), s.members[prompt.RoleAdministrator], s.instance(t)
+	_, err := other.Workspace(ctx, bob, "shelf")
+	require.NoError(t, err)
+	require.NoError(t, s.RemoveMember(ctx, auth.User{ID: "ann", Name: "Ann"}, "shelf", prompt.Person, s.AuthorKey(library.IDOf(bob))))
+	_, err = other.Workspace(ctx, bob, "shelf")
+	require.NoError(t, err, "it is believed")
+	_, err = other.PutMember(ctx, bob, "shelf", prompt.Person, library.Me, prompt.RoleAdministrator)
+	require.Equal(t, fault.NotFound, fault.Of(err))
+	_, _, err = other.CreateWorkspaceToken(ctx, bob, "shelf", library.TokenDraft{Name: "CI", Scopes: auth.Scopes()})
+	require.Equal(t, fault.NotFound, fault.Of(err))
+	require.Equal(t, fault.NotFound, fault.Of(other.DeleteWorkspace(ctx, bob, "shelf")))
+}
+
+// TestMembersInPages: pages of any size have each member once, people first.
+func TestMembersInPages(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t)
+	s.cook(prompt.RoleReader)
+	var want []library.Member
+	for limit := 1; limit < 8; limit++ {
+		var all []library.Member
+		for cursor := ""; ; {
+			page, next, err := s.Members(t.Context(), s.members[prompt.RoleReader], "shelf", limit, cursor)
+			require.NoError(t, err)
+			all = append(all, page...)
+			if cursor = next; next == "" {
+				break
+			}
+		}
+		require.Len(t, all, 6)
+		require.Equal(t, prompt.InRole, all[5].Kind)
+		if want == nil {
+			want = all
+		}
+		require.Equal(t, want, all)
+	}
+}
+
+// TestRestoredTooLate: after its days a workspace is being erased, and is not brought back.
+func TestRestoredTooLate(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t)
+	admin := s.members[prompt.RoleAdministrator]
+	require.NoError(t, s.DeleteWorkspace(t.Context(), admin, "shelf"))
+	s.pass(30 * 24 * time.Hour)
+	_, err := s.RestoreWorkspace(t.Context(), admin, "shelf")
+	require.Equal(t, fault.NotFound, fault.Of(err))
+}
+
 // TestHandlesTellNothing: the handle of a workspace without public prompts is as one that is free,
 // to all but its members; with one it is an author's as any other.
 func TestHandlesTellNothing(t *testing.T) {

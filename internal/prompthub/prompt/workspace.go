@@ -94,7 +94,7 @@ func MemberKinds() []MemberKind { return []MemberKind{Person, InRole} }
 const (
 	MaxPeople         = 500 // members by name
 	MaxDirectoryRoles = 50  // members by role of the directory
-	MaxMemberName     = 200 // UTF-16 code units
+	MaxMemberName     = 120 // printable characters of ASCII: directories allow no others
 	MaxWorkspacesOf   = 100 // of which one person is a member by name
 )
 
@@ -122,6 +122,9 @@ func (m Member) Check() error {
 		c.broken("role", string(m.Role), "must be one of reader, author, publisher, administrator")
 	}
 	c.line("principal", m.Name, MaxMemberName)
+	if strings.ContainsFunc(m.Name, func(r rune) bool { return r < ' ' || r > '~' }) {
+		c.broken("principal", m.Name, "name a role of the directory by letters, digits and signs of ASCII")
+	}
 	if m.Name == "" {
 		c.broken("principal", m.Name, "name a person by handle or key, or a role of the directory")
 	}

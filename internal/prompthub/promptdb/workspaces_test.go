@@ -3,6 +3,7 @@ package promptdb_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -153,7 +154,7 @@ func TestVerifyWorkspaces(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]table.Key{
 		"handle":             {Partition: "h|billing", Row: "r"},
-		"membership":         {Partition: "u|bob", Row: "w|w=3A01M8KP3KDN57NKYZH6ZD4ZBZ2N"},
+		"membership":         {Partition: "u|bob", Row: "w"},
 		"membership by role": {},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -268,6 +269,56 @@ func TestWorkspaceIsErased(t *testing.T) {
 	second.ID = "w:01M8KP3KDN57NKYZH6ZD4ZBZ30"
 	_, err = w.AddWorkspace(ctx, "bob", second)
 	require.Equal(t, fault.Invalid, fault.Of(err))
+}
+
+// TestHandleOfAnErasedWorkspace: while a workspace is being erased its handle and id stay taken.
+func TestHandleOfAnErasedWorkspace(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx := t.Context()
+	w.shared("ann")
+	_, err := w.EraseAt(ctx, shelf, w.clock.Now())
+	require.NoError(t, err)
+	for row, err := range table.All(ctx, w.store, promptdb.DefaultTables().Prompts, table.Range{Partition: "u|" + string(shelf), From: "!ws", To: "!wt"}) {
+		require.NoError(t, err)
+		_, err := w.store.Write(ctx, promptdb.DefaultTables().Prompts, table.Op{Kind: table.Delete, Row: table.Row{Key: row.Key, ETag: table.Any}})
+		require.NoError(t, err)
+	}
+	m, err := w.ReadWorkspace(ctx, shelf)
+	require.NoError(t, err)
+	require.Nil(t, m, "the erasure has come so far")
+	second := aShelf()
+	second.ID = "w:01M8KP3KDN57NKYZH6ZD4ZBZ30"
+	_, err = w.AddWorkspace(ctx, "bob", second)
+	require.Equal(t, fault.Invalid, fault.Of(err))
+}
+
+// TestRefusedMembers: a member that is refused, and a workspace whose handle is taken, leave no row
+// that leads there.
+func TestRefusedMembers(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx := t.Context()
+	w.shared("ann")
+	role := func(name string) error {
+		_, err := w.PutMember(ctx, shelf, "", prompt.Member{Kind: prompt.InRole, Name: name, Role: prompt.RoleReader, AddedBy: "a_x", AddedAt: w.clock.Now()})
+		return err
+	}
+	for i := 1; i < prompt.MaxDirectoryRoles; i++ {
+		require.NoError(t, role(fmt.Sprint("role", i)))
+	}
+	require.Equal(t, prompt.TooManyMembers, fault.CodeOf(role("one more")))
+	found, err := w.Memberships(ctx, "eve", []string{"one more"})
+	require.NoError(t, err)
+	require.Empty(t, found)
+	second := aShelf()
+	second.ID = "w:01M8KP3KDN57NKYZH6ZD4ZBZ30"
+	_, err = w.AddWorkspace(ctx, "eve", second)
+	require.Equal(t, fault.Invalid, fault.Of(err))
+	found, err = w.Memberships(ctx, "eve", nil)
+	require.NoError(t, err)
+	require.Empty(t, found)
+	w.check()
 }
 
 // TestErasedMember: an erased user is a member of no workspace, even as its last administrator.

@@ -378,7 +378,7 @@ var mutants = []mutant{
 	},
 	{
 		"a fork includes by names that are another's", "../library/forks.go",
-		"	if v.AuthorID == IDOf(who) || len(c.Includes()) == 0 {", "	if true {",
+		"	if v.AuthorID == owner || len(c.Includes()) == 0 {", "	if true {",
 	},
 	{
 		"a fork forgets what was merged into it", "../library/forks.go",
@@ -406,7 +406,7 @@ var mutants = []mutant{
 	},
 	{
 		"a member is there before a row leads to the workspace", "accounts/workspaces.go",
-		"	if err := db.writeMembership(ctx, user, next, id); err != nil {\n		return nil, err\n	}\n	return db.changeWorkspace(", "	defer db.writeMembership(ctx, user, next, id)\n	return db.changeWorkspace(",
+		"	if err := db.writeMembership(ctx, user, next, id); err != nil {\n		return nil, err\n	}\n	isNew := false\n", "	defer db.writeMembership(ctx, user, next, id)\n	isNew := false\n",
 	},
 	{
 		"a member is changed whatever the workspace is now", "accounts/workspaces.go",

@@ -97,7 +97,7 @@ func (a *api) list(c call, p library.Page) *listOutput {
 	out := &listOutput{Body: PromptList{Items: make([]Prompt, len(p.Items)), NextCursor: p.Next}}
 	for i, v := range p.Items {
 		out.Body.Items[i] = a.encode(v)
-		out.Body.Items[i].Production = v.Released(library.IDOf(c.User))
+		out.Body.Items[i].Production = v.Released(cmp.Or(v.Viewer, library.IDOf(c.User)))
 	}
 	out.Link = nextLink(c, p.Next)
 	return out

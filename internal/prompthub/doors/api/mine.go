@@ -7,7 +7,6 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"prompthub/internal/http/auth"
 	"prompthub/internal/prompthub/library"
 	"prompthub/internal/prompthub/prompt"
 )
@@ -63,11 +62,11 @@ type OwnQuery struct {
 }
 
 func (a *api) myPrompts(ctx context.Context, c call, in *OwnQuery) (*foundOutput, error) {
-	return a.listOwn(ctx, c, c.User, in)
+	return a.listOwn(ctx, c, in, func(q library.MineQuery) (library.Page, error) { return a.Service.Mine(ctx, c.User, q) })
 }
 
-// listOwn lists the prompts of an owner: of the caller, or of a workspace for which they act.
-func (a *api) listOwn(ctx context.Context, c call, owner auth.User, in *OwnQuery) (*foundOutput, error) {
+// listOwn lists prompts of an owner.
+func (a *api) listOwn(ctx context.Context, c call, in *OwnQuery, of func(library.MineQuery) (library.Page, error)) (*foundOutput, error) {
 	tags, words, err := in.wanted()
 	if err != nil {
 		return nil, err
@@ -76,7 +75,7 @@ func (a *api) listOwn(ctx context.Context, c call, owner auth.User, in *OwnQuery
 		return nil, err
 	}
 	return a.found(ctx, c, in.Fields, in.Limit, func(limit int) (library.Page, error) {
-		return a.Service.Mine(ctx, owner, library.MineQuery{
+		return of(library.MineQuery{
 			Filter: library.Filter{Name: in.Name, Deleted: in.Deleted, Visibility: prompt.Visibility(in.Visibility), Tags: tags, Words: words, Titles: in.titles()},
 			Sort:   library.Sort(in.Sort), Limit: limit, Cursor: in.Cursor,
 		})

@@ -226,11 +226,13 @@ type workspacePromptsInput struct {
 }
 
 func (a *api) workspacePrompts(ctx context.Context, c call, in *workspacePromptsInput) (*foundOutput, error) {
-	as, err := a.Service.In(ctx, c.User, in.Workspace)
+	w, err := a.Service.Workspace(ctx, c.User, in.Workspace)
 	if err != nil {
 		return nil, err
 	}
-	return a.listOwn(ctx, c, as, &in.OwnQuery)
+	return a.listOwn(ctx, c, &in.OwnQuery, func(q library.MineQuery) (library.Page, error) {
+		return a.Service.ListWorkspace(ctx, c.User, w, q)
+	})
 }
 
 type membersInput struct {

@@ -133,6 +133,29 @@ func TestWorkspaceMatrix(t *testing.T) {
 	t.Logf("%d cells", cells)
 }
 
+// TestTextsOfAWorkspace: a member's list of a workspace has private prompts with their texts too, and
+// the member's own votes.
+func TestTextsOfAWorkspace(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, withTokens)
+	staffed(t, w, "billing")
+	rae, pub := w.as("reader"), w.as("publisher")
+	for _, visibility := range []string{"private", "public"} {
+		pub.do("POST", api.Prefix+"/prompts", `{"title":"`+visibility+`","text":"Text.","visibility":"`+visibility+`","workspace":"billing"}`).is(201)
+	}
+	list := rae.get(api.Prefix + "/workspaces/billing/prompts?fields=text").list()
+	require.Len(t, list.Items, 2)
+	for _, p := range list.Items {
+		require.Equal(t, "Text.", p.Text, p.Title)
+		if p.Visibility == "public" {
+			rae.do("PUT", api.Prefix+"/prompts/"+p.ID+"/vote", `{"value":"like"}`).is(200)
+		}
+	}
+	for _, p := range rae.get(api.Prefix + "/workspaces/billing/prompts").list().Items {
+		require.Equal(t, p.Visibility == "public", p.MyVote == "like", p.Title)
+	}
+}
+
 // workspaceRoutes are what each role may do with a workspace, from the outsider to the
 // administrator.
 var workspaceRoutes = []struct{ method, path, body, want string }{

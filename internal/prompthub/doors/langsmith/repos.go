@@ -97,7 +97,7 @@ func (s *server) encode(v library.View, owner string) repo {
 // request names him.
 func (s *server) encodeAll(ctx context.Context, r request, views []library.View, owner string) ([]repo, error) {
 	public := func(v library.View) bool { return v.Visibility == prompt.Public }
-	own := len(views) > 0 && views[0].IsOwn()
+	own := len(views) > 0 && views[0].AuthorID == library.IDOf(r.User)
 	var ends []library.VersionEnds
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() (err error) {
@@ -162,7 +162,7 @@ func (s *server) find(ctx context.Context, r request, want library.WantedVersion
 // own returns the caller's prompt of a path.
 func (s *server) own(ctx context.Context, r request) (library.View, error) {
 	v, err := s.find(ctx, r, library.WantedVersion{})
-	if err == nil && !v.IsOwn() {
+	if err == nil && v.AuthorID != library.IDOf(r.User) {
 		return v, fault.New(fault.Forbidden, "only its author may change a prompt")
 	}
 	return v, err

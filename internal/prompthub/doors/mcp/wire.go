@@ -53,7 +53,7 @@ type Variable struct {
 // text cannot base a new one on it.
 func (d *handler) encode(c *call, v library.View) Prompt {
 	p := Prompt{
-		ID: string(v.ID), Prompt: name(v, c.Known() && v.IsOwn() && c.set.handle == ""), Name: v.Name, Slug: v.Slug, Title: v.Title, Description: about(v),
+		ID: string(v.ID), Prompt: name(v, c.Known() && v.AuthorID == library.IDOf(c.User) && c.set.handle == ""), Name: v.Name, Slug: v.Slug, Title: v.Title, Description: about(v),
 		Author: v.AuthorName, AuthorID: d.Service.AuthorKey(v.AuthorID), Tags: []string{}, Visibility: string(v.Visibility),
 		Version: max(v.Version, 1), UpdatedAt: v.UpdatedAt.UTC().Format(time.RFC3339),
 		Likes: v.Likes, Dislikes: v.Dislikes, MyVote: v.MyVote.String(),

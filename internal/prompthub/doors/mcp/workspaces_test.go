@@ -35,8 +35,13 @@ func TestWorkspaceEndpoint(t *testing.T) {
 	require.Contains(t, at("aut", "billing").tool("vote_prompt", object{"id": saved.ID, "vote": "like"}).refuses(), "as a person")
 	require.Equal(t, at("eve", "no-such").call("prompts/list", object{}).status, at("eve", "billing").call("prompts/list", object{}).status)
 	require.Equal(t, 404, at("eve", "billing").call("prompts/list", object{}).status)
-	var got struct{ Text string }
+	var got struct{ Text, Prompt string }
 	w.as("rae").tool("get_prompt", object{"id": "@billing/greeting"}).gives(&got)
+	require.NotEqual(t, "greeting", got.Prompt, "that is the name of a prompt of the caller's own")
+	at("rae", "billing").tool("get_prompt", object{"id": got.Prompt}).gives(&got)
+	require.Equal(t, "greeting", got.Prompt)
+	w.as("rae").tool("get_prompt", object{"id": saved.ID}).gives(&got)
+	w.as("rae").tool("get_prompt", object{"id": got.Prompt}).gives(&got)
 	require.Equal(t, "Hello {{name}}.", got.Text)
 	require.NotEmpty(t, w.as("eve").tool("get_prompt", object{"id": "@billing/greeting"}).refuses())
 }

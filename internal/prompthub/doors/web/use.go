@@ -90,7 +90,7 @@ func (s *web) usesOfPrompt(r *request, v library.View, fields []field, skilled b
 	if v.Slug == "" {
 		return uses{}
 	}
-	open, mine := v.Listed() && s.PublicRead, v.IsOwn()
+	open, mine := v.Listed() && s.PublicRead, v.AuthorID == library.IDOf(r.who)
 	endpoint, header := "/mcp", ""
 	if !mine {
 		endpoint = "/mcp/u/" + s.Service.AuthorKey(v.AuthorID)

@@ -148,6 +148,9 @@ func (db *Accounts) Holds(ctx context.Context, user prompt.UserID) (bool, error)
 // id from now on, and returns the account. It changes nothing if that is so already, so it may be
 // stopped and run again.
 func (db *Accounts) MoveUser(ctx context.Context, from, to prompt.UserID) (prompt.UserID, error) {
+	if prompt.LooksLikeWorkspace(string(from)) || prompt.LooksLikeWorkspace(string(to)) {
+		return "", fault.New(fault.Invalid, "an id that begins with w: is that of a workspace, which no user signs in as")
+	}
 	if from == "" || to == "" || from == to {
 		return "", fault.New(fault.Invalid, "two different ids are needed: the one that the user had, and the new one")
 	}

@@ -1,6 +1,7 @@
 package accounts
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -96,9 +97,7 @@ func (db *Accounts) AddWorkspace(ctx context.Context, first prompt.UserID, w pro
 	w.CreatedBy = prompt.UserID(db.AuthorKey(first))
 	err := db.writeUserRow(ctx, w.ID, schema.HandleKey(w.Handle))
 	if errors.Is(err, rowstore.ErrConflict) {
-		if w.ID, err = db.UserID(ctx, w.Handle); err == nil && !prompt.IsWorkspace(w.ID) {
-			err = prompt.HandleTaken(w.Handle)
-		}
+		w.ID, err = db.reserved(ctx, w.Handle)
 	}
 	if err != nil {
 		return nil, err
@@ -125,6 +124,29 @@ func (db *Accounts) AddWorkspace(ctx context.Context, first prompt.UserID, w pro
 		return nil, prompt.HandleTaken(w.Handle)
 	}
 	return made, nil
+}
+
+// reserved returns the workspace for which a stopped try has reserved a handle. The handle of a user,
+// and that of a workspace which is there or is being erased, is taken.
+func (db *Accounts) reserved(ctx context.Context, handle string) (prompt.UserID, error) {
+	id, err := db.UserID(ctx, handle)
+	if err != nil {
+		return "", err
+	}
+	for _, read := range []table.Row{{Key: schema.WorkspaceKey(id)}, {Key: schema.ErasureKey(id)}} {
+		in := db.T.Prompts
+		if read.Key == schema.ErasureKey(id) {
+			in = db.T.Users
+		}
+		row, err := db.GetRow(ctx, in, read.Key)
+		if err != nil {
+			return "", err
+		}
+		if row != nil || !prompt.IsWorkspace(id) {
+			return "", prompt.HandleTaken(handle)
+		}
+	}
+	return id, nil
 }
 
 // mayJoin refuses a user who is a member of as many workspaces as one may be.
@@ -175,6 +197,9 @@ func (db *Accounts) ReadWorkspace(ctx context.Context, id prompt.UserID) (*Membe
 			m.All = append(m.All, one)
 		}
 	}
+	slices.SortFunc(m.All, func(a, b prompt.Member) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name)) // people first
+	})
 	return m, nil
 }
 
@@ -235,9 +260,11 @@ func (db *Accounts) PutMember(ctx context.Context, id, user prompt.UserID, next 
 	if err := db.writeMembership(ctx, user, next, id); err != nil {
 		return nil, err
 	}
-	return db.changeWorkspace(ctx, id, func(m *Members) ([]table.Op, bool, error) {
+	isNew := false
+	m, err := db.changeWorkspace(ctx, id, func(m *Members) ([]table.Op, bool, error) {
 		op := table.Op{Kind: table.Upsert, Row: schema.MemberRow(id, next)}
 		was := m.Of(next.Kind, next.Name)
+		isNew = was == nil
 		if was == nil {
 			people, roles := m.count()
 			if next.Kind == prompt.Person && people >= prompt.MaxPeople || next.Kind != prompt.Person && roles >= prompt.MaxDirectoryRoles {
@@ -255,6 +282,10 @@ func (db *Accounts) PutMember(ctx context.Context, id, user prompt.UserID, next 
 		*was = next
 		return []table.Op{op}, true, nil
 	})
+	if isNew && fault.Of(err) == fault.Conflict { // it was refused
+		_ = db.RemoveKey(ctx, db.T.Users, schema.MembershipKey(user, next.Kind, next.Name, id))
+	}
+	return m, err
 }
 
 // RemoveMember ends the membership of somebody. It does nothing where there is none. The last
@@ -344,21 +375,23 @@ func (db *Accounts) Memberships(ctx context.Context, user prompt.UserID, roles [
 	ids = slices.Compact(ids)
 	all := make([]Members, min(len(ids), prompt.MaxWorkspacesOf))
 	err = rowstore.Each(ctx, len(all), workspacesAtOnce, func(ctx context.Context, i int) error {
-		row, err := db.GetRow(ctx, db.T.Prompts, schema.WorkspaceKey(ids[i]))
-		if err != nil || row == nil {
+		rows, _, err := db.Budget().Rows(ctx, db.T.Prompts, schema.WorkspaceAndRoles(ids[i]), 1+prompt.MaxDirectoryRoles)
+		if err != nil || len(rows) == 0 || rows[0].Key != schema.WorkspaceKey(ids[i]) {
 			return err
 		}
-		all[i].Workspace = schema.ParseWorkspace(*row)
-		for n, one := range names {
-			if !slices.Contains(found[n], ids[i]) {
-				continue
-			}
-			row, err := db.GetRow(ctx, db.T.Prompts, schema.MemberKey(ids[i], one.Kind, one.Name))
+		if slices.Contains(found[0], ids[i]) {
+			row, err := db.GetRow(ctx, db.T.Prompts, schema.MemberKey(ids[i], prompt.Person, names[0].Name))
 			if err != nil {
 				return err
 			}
 			if row != nil {
-				m, _ := schema.ParseMember(*row)
+				rows = append(rows, *row)
+			}
+		}
+		all[i].Workspace = schema.ParseWorkspace(rows[0])
+		for _, row := range rows[1:] {
+			m, ok := schema.ParseMember(row)
+			if ok && (m.Kind == prompt.Person || slices.Contains(roles, m.Name)) {
 				all[i].All = append(all[i].All, m)
 			}
 		}

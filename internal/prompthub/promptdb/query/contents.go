@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync/atomic"
@@ -56,7 +57,8 @@ func (db *Queries) WithTexts(ctx context.Context, viewer prompt.UserID, items []
 		if rec != nil {
 			bytes += rec.Content().Size()
 		}
-		if rec != nil && !rec.Purging && (schema.LocatorOf(rec.Prompt).VisibleTo(viewer) || rec.Deleted() && rec.AuthorID == viewer) {
+		by := cmp.Or(items[i].Viewer, viewer)
+		if rec != nil && !rec.Purging && (schema.LocatorOf(rec.Prompt).VisibleTo(by) || rec.Deleted() && rec.AuthorID == by) {
 			v := items[i]
 			v.Draft, v.Version, v.Revision, v.UpdatedAt = rec.Draft, rec.Version, rec.Revision, rec.UpdatedAt
 			whole = append(whole, v)

@@ -35,6 +35,11 @@ func WorkspaceRange(id prompt.UserID) table.Range {
 	return table.Prefix(UserPart(id), WorkspacePrefix)
 }
 
+// WorkspaceAndRoles has a workspace and those of its members that are roles of the directory.
+func WorkspaceAndRoles(id prompt.UserID) table.Range {
+	return table.Range{Partition: UserPart(id), From: WorkspacePrefix, To: table.After(memberPrefix + kindCodes[prompt.InRole] + "|")}
+}
+
 // MemberKey is where a member of a workspace is.
 func MemberKey(id prompt.UserID, kind prompt.MemberKind, name string) table.Key {
 	return table.Key{Partition: UserPart(id), Row: memberPrefix + kindCodes[kind] + "|" + rowstore.Encode(name)}

@@ -168,8 +168,12 @@ func (db *Verifier) checkWorkspace(ctx context.Context, row table.Row) ([]Differ
 		leads = schema.MembershipKey(user, m.Kind, m.Name, id)
 	}
 	there, err := db.GetRow(ctx, db.T.Users, leads)
-	if err != nil || there != nil {
+	if err != nil {
 		return nil, err
+	}
+	isHandle := row.Row == schema.WorkspacePrefix
+	if there != nil && (!isHandle || schema.UserPart(schema.UserIn(there.Props, "UserId")) == row.Partition) {
+		return nil, nil
 	}
 	d.What = "is not where " + leads.String() + " leads"
 	return []Difference{d}, nil
