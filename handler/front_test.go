@@ -238,3 +238,61 @@ func TestForgedTriggers(t *testing.T) {
 		}
 	})
 }
+
+// TestConnectionHeaders: what a client says of its connection changes no answer, and none waits for
+// what the client announces (P3).
+func TestConnectionHeaders(t *testing.T) {
+	inBothModes(t, func(t *testing.T, older bool) {
+		h := onAzurite(t, functiontest.Options{Older: older})
+		const ping = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
+		post := "POST /mcp HTTP/1.1\nHost: localhost\nContent-Type: application/json\nAccept: application/json, text/event-stream\n"
+		length, chunks := fmt.Sprintf("Content-Length: %d\n\n", len(ping)), fmt.Sprintf("Transfer-Encoding: chunked\n\n%x\n%s\n0\n", len(ping), ping)
+		const user, upgrade = "X-Dev-User: ann\n", "Connection: Upgrade\nUpgrade: websocket\nSec-WebSocket-Version: 13\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\n"
+		inChunks := http.StatusOK
+		if older {
+			inChunks = http.StatusInternalServerError
+		}
+		for name, tt := range map[string]struct {
+			first, rest string
+			want        int
+		}{
+			"expectation":              {post + user + "Expect: 100-continue\n" + length, ping, 200},
+			"expectation of a refused": {post + "Expect: 100-continue\n" + length, ping, 401},
+			"body in two parts":        {post + user + "Transfer-Encoding: chunked\n\n9\n" + ping[:9] + "\n", fmt.Sprintf("%x\n%s\n0\n\n", len(ping)-9, ping[9:]), inChunks},
+			"announced trailer":        {post + user + "Trailer: X-Dev-User\n" + length, ping, 200},
+			"trailer":                  {post + user + "Trailer: X-Dev-User\n" + chunks, "X-Dev-User: bob\n\n", inChunks},
+			"user in a trailer":        {post + "Trailer: X-Dev-User\n" + chunks, "X-Dev-User: bob\n\n", map[bool]int{true: 500, false: 401}[older]},
+			"headers of a connection":  {post + user + "Connection: X-Dev-User, close\nKeep-Alive: timeout=1\nTE: trailers\nProxy-Authorization: Bearer x\nProxy-Connection: close\n" + length, ping, 200},
+			"WebSocket":                {"GET /api/v1/health HTTP/1.1\nHost: localhost\n" + upgrade + "\n", "", 200},
+			"WebSocket to a page":      {"GET /app HTTP/1.1\nHost: localhost\n" + user + upgrade + "\n", "", 200},
+		} {
+			t.Run(name, func(t *testing.T) {
+				c, err := net.Dial("tcp", strings.TrimPrefix(h.URL(), "http://"))
+				require.NoError(t, err)
+				defer c.Close()
+				require.NoError(t, c.SetDeadline(time.Now().Add(time.Minute)))
+				_, err = io.WriteString(c, strings.ReplaceAll(tt.first, "\n", "\r\n"))
+				require.NoError(t, err)
+				if tt.rest != "" { // over which no other request waits
+					status, _ := says(t, h, "", "GET /api/v1/health HTTP/1.1\nHost: localhost\n\n")
+					require.Equal(t, http.StatusOK, status)
+				}
+				_, err = io.WriteString(c, strings.ReplaceAll(tt.rest, "\n", "\r\n"))
+				require.NoError(t, err)
+				in := bufio.NewReader(c)
+				res, err := http.ReadResponse(in, nil)
+				for err == nil && res.StatusCode == http.StatusContinue {
+					res, err = http.ReadResponse(in, nil)
+				}
+				require.NoError(t, err)
+				defer res.Body.Close()
+				body, err := io.ReadAll(res.Body)
+				require.NoError(t, err)
+				require.Equal(t, tt.want, res.StatusCode, "%s", body)
+				if tt.want == http.StatusOK && tt.rest != "" {
+					require.Contains(t, string(body), `"result"`)
+				}
+			})
+		}
+	})
+}

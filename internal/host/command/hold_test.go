@@ -134,12 +134,23 @@ func TestDeadlinesOfTheHandlerDoNotCut(t *testing.T) {
 // then.
 func TestLongAnswersAreCut(t *testing.T) {
 	t.Parallel()
+	begin := func(w http.ResponseWriter) { _, _ = io.WriteString(w, strings.Repeat("x", heldUpTo+1)) }
 	_, body, _, err := asked(t, time.Minute, func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = io.WriteString(w, strings.Repeat("x", heldUpTo+1))
+		begin(w)
 		panic(http.ErrAbortHandler)
 	})
 	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 	require.NotEmpty(t, body)
+	synctest.Test(t, func(t *testing.T) {
+		conn, end := served(t, hold(slog.New(slog.DiscardHandler), AnswerWithin, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { begin(w); late(w, r) })))
+		_, err := io.WriteString(conn, "GET /x HTTP/1.1\r\nHost: h\r\n\r\n")
+		require.NoError(t, err)
+		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		require.NoError(t, err)
+		_, err = io.ReadAll(res.Body)
+		require.ErrorIs(t, err, io.ErrUnexpectedEOF, "when its time is over")
+		require.NoError(t, end())
+	})
 }
 
 // served serves one connection until the test says so, and returns what serve returned.

@@ -80,7 +80,7 @@
 //     WebSockets, the end of a client that sent a body, and that a request which took too long is
 //     sent once more.
 //
-//   - Hop-by-hop headers and Expect reach a handler of the real host, and not one of this.
+//   - An older host leaves a client whose WebSocket was taken (101) without an answer.
 //
 //   - functionTimeout has 2 s of grace there, in which the old process still takes requests.
 //

@@ -54,6 +54,7 @@ type seen struct {
 	Method, URI, Host string
 	Header            http.Header
 	Length            int64
+	Trailer           http.Header
 	Body              string
 }
 
@@ -130,7 +131,7 @@ func fakeRoutes(w http.ResponseWriter, r *http.Request) {
 		fakeTrigger(w, body)
 	default:
 		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(seen{r.Method, r.RequestURI, r.Host, r.Header, r.ContentLength, body})
+		_ = json.NewEncoder(w).Encode(seen{r.Method, r.RequestURI, r.Host, r.Header, r.ContentLength, r.Trailer, body})
 	}
 }
 

@@ -21,7 +21,7 @@ import (
 var lost = []string{
 	"Allow", "Content-Disposition", "Content-Encoding", "Content-Language", "Content-Length", "Content-Location",
 	"Content-Md5", "Content-Range", "Content-Type", "Expires", "Last-Modified",
-	"Expect", "Host", // not headers of their own to the client inside the host
+	"Host", // not a header of its own to the client inside the host
 }
 
 // forward sends a copy of a request to the handler and its answer to the client. An answer of any
@@ -82,11 +82,22 @@ func copyOf(ctx context.Context, r *http.Request, id, addr, path string, body []
 			req.Header.Set(name, fold(name, values))
 		}
 	}
+	announce(req, r)
 	if ct := r.Header.Get("Content-Type"); len(body) > 0 && ct != "" {
 		req.Header.Set("Content-Type", ct)
 	}
 	mark(req, id)
 	return req, nil
+}
+
+// announce copies the header Trailer, although the trailers are lost. Go's client sends none in its
+// usual spelling.
+func announce(to, from *http.Request) {
+	names := slices.Concat(to.Header["Trailer"], slices.Sorted(maps.Keys(from.Trailer)))
+	to.Header.Del("Trailer")
+	if len(names) > 0 {
+		to.Header["trailer"] = []string{strings.Join(names, ", ")}
+	}
 }
 
 // fold joins the lines of one header.

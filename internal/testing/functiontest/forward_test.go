@@ -71,6 +71,24 @@ func TestForward(t *testing.T) {
 			require.False(t, strings.HasPrefix(name, "X-Forwarded"), "without a front end there is no %s", name)
 		}
 	})
+	t.Run("headers of the connection", func(t *testing.T) {
+		names := []string{"Connection", "Keep-Alive", "Te", "Upgrade", "Proxy-Authorization", "Proxy-Connection", "Expect", "Trailer"}
+		request := "GET /api/x HTTP/1.1\r\nHost: h\r\n"
+		for _, name := range names {
+			request += name + ": X-Mine\r\n"
+		}
+		var got seen
+		require.NoError(t, json.Unmarshal(raw(t, h, strings.Replace(request, "Expect: X-Mine", "Expect: 100-continue", 1)+"\r\n").body, &got))
+		for _, name := range names {
+			require.Len(t, got.Header[name], 1, name)
+		}
+		for _, name := range ofConnection {
+			if name != "Transfer-Encoding" {
+				a := raw(t, h, "GET /api/header?name="+name+"&value=a HTTP/1.1\r\nHost: h\r\n\r\n")
+				require.Equal(t, []string{"a"}, a.header[name])
+			}
+		}
+	})
 	t.Run("no body", func(t *testing.T) {
 		got := send(t, h, http.MethodPost, "/api/x", nil, "Content-Type", "text/x")
 		require.Zero(t, got.Length)

@@ -21,7 +21,7 @@ import (
 // marks of proxies before the host.
 var dropped = []string{
 	"Connection", "Keep-Alive", "Te", "Transfer-Encoding", "Upgrade", "Proxy-Authorization", "Proxy-Connection",
-	"Forwarded", "X-Forwarded-Prefix", "Content-Length", "Expect", "Host",
+	"Forwarded", "X-Forwarded-Prefix", "Content-Length", "Host",
 }
 
 // ofConnection are the headers of an answer that the client does not see.
@@ -158,6 +158,7 @@ func (h *Host) proxied(ctx context.Context, r *http.Request, id, path string, bo
 			req.Header.Set(name, fold(name, values))
 		}
 	}
+	announce(req, r)
 	if r.Header.Get("User-Agent") == "" {
 		req.Header["User-Agent"] = []string{""} // or Go would send its own
 	}

@@ -2,6 +2,7 @@ package functiontest
 
 import (
 	"bufio"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -61,6 +62,17 @@ func TestProxy(t *testing.T) {
 		got := send(t, h, http.MethodPost, "/api/x", io.NopCloser(strings.NewReader("hello")))
 		require.Equal(t, "hello", got.Body)
 		require.EqualValues(t, -1, got.Length)
+	})
+	t.Run("P3 expectation and trailers", func(t *testing.T) {
+		var got seen
+		request := "POST /api/x HTTP/1.1\r\nHost: h\r\nTrailer: X-Late\r\n"
+		require.NoError(t, json.Unmarshal(raw(t, h, request+"Content-Length: 1\r\n\r\nx").body, &got))
+		require.Equal(t, []string{"X-Late"}, got.Header["Trailer"])
+		body := string(raw(t, h, request+"Transfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\nX-Late: late\r\n\r\n").body)
+		require.Contains(t, body, `"Trailer":{"X-Late":null},"Body":"x"`)
+		got = send(t, h, http.MethodPost, "/api/x", strings.NewReader("hello"), "Expect", "100-continue")
+		require.Equal(t, []string{"100-continue"}, got.Header["Expect"])
+		require.Equal(t, "hello", got.Body)
 	})
 	t.Run("P2 sendings", func(t *testing.T) {
 		for name, tt := range map[string]struct {

@@ -3,6 +3,7 @@ package functiontest
 import (
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -157,4 +158,21 @@ func TestFunctionTimeoutRestartsHandler(t *testing.T) {
 	require.Equal(t, http.StatusInternalServerError, res.StatusCode)
 	require.ErrorIs(t, h.Invocations()[0].Err, errTimeout)
 	printed(t, h, 2, "hello")
+}
+
+// TestProxiedFunctionTimeout: a host that proxies restarts the handler too, also over an answer that
+// has begun, which the client gets a part of.
+func TestProxiedFunctionTimeout(t *testing.T) {
+	t.Parallel()
+	h := up(t, proxying(), Options{}, "AzureFunctionsJobHost__functionTimeout=00:00:01")
+	require.Equal(t, http.StatusInternalServerError, exchange(t, h, http.MethodGet, "/api/sleep", nil).status)
+	require.ErrorIs(t, h.Invocations()[0].Err, errTimeout)
+	printed(t, h, 2, "hello")
+	res, err := http.Get(h.URL() + "/api/events")
+	require.NoError(t, err)
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	require.Error(t, err, "it is cut")
+	require.Equal(t, "data: first\n", string(body))
+	printed(t, h, 3, "hello")
 }

@@ -120,6 +120,7 @@ func hostFileFits(t *testing.T, app application) {
 	require.LessOrEqual(t, span(t, q.MaxPollingTime), 5*time.Second, "lists follow a vote within seconds")
 	require.LessOrEqual(t, span(t, h.FunctionTimeout), 10*time.Minute)
 
+	require.Greater(t, span(t, h.FunctionTimeout), command.AnswerWithin, "an answer ends before the host ends the handler")
 	require.Greater(t, command.StuckAfter, span(t, h.FunctionTimeout)+time.Minute-1, "the program is more patient than the host")
 	local := command.LocalQueues()
 	require.Equal(t, queuetrigger.Settings{
