@@ -97,7 +97,8 @@ var (
 	// person, and the two names that lead to each of a page of fifty members.
 	aWorkspace = bound{10, 1300, 64, 8 << 10}
 	members    = bound{4 + 50*2, 660, 64, 8 << 10}
-	// the rows that lead there by name and by twenty roles, and of a hundred workspaces the rows of roles and of the person
+	// the rows that lead there by name and by twenty roles, and of a hundred workspaces the rows
+	// of roles and of the person
 	workspaces = bound{21 + 100*2, 21*100 + 100*52, 128, 16 << 10}
 	// with two names that lead to him, each looked for and then written
 	aUser = bound{8, 8, 32, 4 << 10}

@@ -211,8 +211,8 @@ func (l *lab) search() {
 	l.ask(call{method: http.MethodGet, path: "/prompts?q=word&scope=all", user: ann}, nil)
 }
 
-// makeShelf makes a workspace of ann's with a member and an access token, which the instance has read
-// more than some seconds ago.
+// makeShelf makes a workspace of ann's with a member and an access token, which the instance has
+// read more than some seconds ago.
 func (l *lab) makeShelf() {
 	l.t.Helper()
 	l.ask(call{method: http.MethodPost, path: "/workspaces", user: ann, body: `{"handle":"shelf"}`}, nil)

@@ -337,9 +337,9 @@ func cutChangesHappenOnce(t *testing.T, older bool) {
 	}
 }
 
-// TestChangesOverAKilledHandler: a host that proxies sends each change without a body to the handler
-// that it started anew, too. What the killed one had done is done once, and the answer is that of a
-// change that was done. A host that forwards does not send it again.
+// TestChangesOverAKilledHandler: a host that proxies sends each change without a body to the
+// handler that it started anew, too. What the killed one had done is done once, and the answer is
+// that of a change that was done. A host that forwards does not send it again.
 func TestChangesOverAKilledHandler(t *testing.T) {
 	t.Setenv("OLDER_HOST", "") // it asks both
 	for _, older := range []bool{true, false} {

@@ -323,8 +323,8 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// TestSettingsBeforeADeployment: the line of azure.yaml takes the variables of the README, and refuses
-// those with which every answer would be 503, before anything is made.
+// TestSettingsBeforeADeployment: the line of azure.yaml takes the variables of the README, and
+// refuses those with which every answer would be 503, before anything is made.
 func TestSettingsBeforeADeployment(t *testing.T) {
 	text, err := os.ReadFile("../azure.yaml")
 	require.NoError(t, err)
@@ -352,8 +352,8 @@ func TestSettingsBeforeADeployment(t *testing.T) {
 	require.Contains(t, does(t, command.Usage, "settings", "AUTH_MODE"), "NAME=VALUE")
 }
 
-// TestDoctor: all that a deployment makes is looked for, and no keys are made for data that has some
-// elsewhere.
+// TestDoctor: all that a deployment makes is looked for, and no keys are made for data that has
+// some elsewhere.
 func TestDoctor(t *testing.T) {
 	run := func(ctx context.Context, args []string, in io.Reader, out io.Writer) int {
 		return program().Run(ctx, args, command.Streams{In: in, Out: out, Err: out})

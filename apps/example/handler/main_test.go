@@ -67,7 +67,8 @@ func does(t *testing.T, args ...string) string {
 	return out.String()
 }
 
-// TestLocal: a backup of what people wrote can be read into another store, where they sign in again.
+// TestLocal: a backup of what people wrote can be read into another store, where they sign in
+// again.
 func TestLocal(t *testing.T) {
 	local := func(data string) (string, func() int) {
 		return apptest.Local(t, data, func(ctx context.Context, args []string, in io.Reader, out io.Writer) int {

@@ -24,11 +24,11 @@ const (
 	begunFor = time.Hour
 )
 
-// SentAgain finds out which changes without a body a host sends again because the handler was killed
-// over them. Such a change may be done already, or not. Run again it does what is left to do; next
-// must not do it twice. If that succeeds the answer is right for either case. A refusal may come from
-// the change itself: what a DELETE does not find any more is gone, as was asked, which is 204, and
-// the client of any other learns that it must look.
+// SentAgain finds out which changes without a body a host sends again because the handler was
+// killed over them. Such a change may be done already, or not. Run again it does what is left to
+// do; next must not do it twice. If that succeeds the answer is right for either case. A refusal
+// may come from the change itself: what a DELETE does not find any more is gone, as was asked,
+// which is 204, and the client of any other learns that it must look.
 //
 // A change that has begun is an empty file in dir, named by its invocation: the host sends it again
 // to a handler on the same machine, and to none after the host itself has ended.

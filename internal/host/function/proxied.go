@@ -14,8 +14,8 @@ func Proxied(r *http.Request) bool {
 	return id != "" && id == r.Header.Get("X-Azure-Functions-Invocationid") && r.Header.Get("X-Forwarded-Host") != ""
 }
 
-// Bare reports whether a request is a change without a body, which the host sends again if it gets no
-// answer.
+// Bare reports whether a request is a change without a body, which the host sends again if it gets
+// no answer.
 func Bare(r *http.Request) bool {
 	return r.ContentLength == 0 && r.Method != http.MethodGet && r.Method != http.MethodHead
 }

@@ -47,8 +47,8 @@ func Dev() Identify {
 var passedOn = []string{"Forwarded", "Via", "Cdn-Loop", "X-Arr-Log-Id", "X-Azure-Fdid", "X-Azure-Ref", "Cf-Ray", "X-Amz-Cf-Id", "X-Amzn-Trace-Id", "X-Cloud-Trace-Context"}
 
 // FromHere reports whether a request was sent from this machine to one of its own names, as far as
-// the programs that passed it on say so: a page of a foreign site that has its name resolved to this
-// machine is elsewhere. The Functions host in its proxying mode drops Forwarded and replaces
+// the programs that passed it on say so: a page of a foreign site that has its name resolved to
+// this machine is elsewhere. The Functions host in its proxying mode drops Forwarded and replaces
 // X-Forwarded-For, -Host and -Proto, so all other headers that proxies add count too.
 func FromHere(r *http.Request) bool {
 	if !loopback(r.Host) {

@@ -9,8 +9,8 @@ import (
 )
 
 // TestBrowserTeam is the story of two people. Ann makes a workspace and adds Bob as an author. Bob
-// writes there and is named, and Ann releases his version. On a phone and on a desktop the pages are
-// accessible.
+// writes there and is named, and Ann releases his version. On a phone and on a desktop the pages
+// are accessible.
 func TestBrowserTeam(t *testing.T) {
 	t.Parallel()
 	work(t)

@@ -240,8 +240,8 @@ func (s *Service) look(ctx context.Context, who auth.User, id prompt.ID) (v View
 	return v, err
 }
 
-// withVote returns what read returns for a caller who acts as an owner, with the caller's own vote: a
-// member of a workspace has one, and the workspace has none.
+// withVote returns what read returns for a caller who acts as an owner, with the caller's own
+// vote: a member of a workspace has one, and the workspace has none.
 func (s *Service) withVote(ctx context.Context, who, as auth.User, id prompt.ID, read func(context.Context) (View, error)) (View, error) {
 	if IDOf(who) == IDOf(as) {
 		return read(ctx)

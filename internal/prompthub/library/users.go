@@ -119,8 +119,8 @@ func (s *Service) knows(ctx context.Context, who auth.User, id prompt.UserID) (b
 	return s.hasPublic(ctx, id)
 }
 
-// hasPublic reports whether a workspace shows a prompt to everybody. A request sees some thousand of
-// the prompts that an owner may have, so a few may be needed.
+// hasPublic reports whether a workspace shows a prompt to everybody. A request sees some thousand
+// of the prompts that an owner may have, so a few may be needed.
 func (s *Service) hasPublic(ctx context.Context, id prompt.UserID) (bool, error) {
 	for after := ""; ; {
 		public, err := s.db.ByAuthor(ctx, id, Filter{}, after, 1)

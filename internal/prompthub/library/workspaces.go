@@ -401,7 +401,8 @@ func (s *Service) PutMember(ctx context.Context, who auth.User, handle string, k
 	return made, err
 }
 
-// mayTakeOver reports whether a workspace has no administrator and the caller is an admin of the site.
+// mayTakeOver reports whether a workspace has no administrator and the caller is an admin of the
+// site.
 func mayTakeOver(who auth.User, m *promptdb.Members) bool {
 	return m != nil && who.Admin() && who.Grant == nil && !m.Deleted() && !m.Administrated()
 }

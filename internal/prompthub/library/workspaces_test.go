@@ -216,8 +216,8 @@ func TestHandlesTellNothing(t *testing.T) {
 	require.Equal(t, fault.Unauthenticated, fault.Of(err), "no user signs in as a workspace")
 }
 
-// TestKeysOfMembers: a member's request that comes again makes nothing twice, and another member may
-// use the same key.
+// TestKeysOfMembers: a member's request that comes again makes nothing twice, and another member
+// may use the same key.
 func TestKeysOfMembers(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t)

@@ -161,8 +161,8 @@ func TestEmpty(t *testing.T) {
 	require.NoError(t, db.Empty(t.Context(), "Rows", "q", ""), "run again")
 }
 
-// TestNoLateWrites: a change whose time is over begins no other write, and the loop ends at once. An
-// earlier end stays.
+// TestNoLateWrites: a change whose time is over begins no other write, and the loop ends at once.
+// An earlier end stays.
 func TestNoLateWrites(t *testing.T) {
 	t.Parallel()
 	tables := memory.NewTables()

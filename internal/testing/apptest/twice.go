@@ -16,11 +16,11 @@ import (
 )
 
 // Twice returns h as a host that proxies calls it over a handler that is killed before its answer
-// comes out: a change without a body is done by one handler, and then by another one, whose answer is
-// returned. The first answer must be a success. The second
-// one must not differ in anything that state tells, which is asked when all work has ended, and must
-// be a success too, unless told says that it is lost: the client of a change that cannot be told
-// from a wrong one learns that it must look.
+// comes out: a change without a body is done by one handler, and then by another one, whose answer
+// is returned. The first answer must be a success. The second one must not differ in anything that
+// state tells, which is asked when all work has ended, and must be a success too, unless told says
+// that it is lost: the client of a change that cannot be told from a wrong one learns that it must
+// look.
 func Twice(t *testing.T, h http.Handler, state func() string, lost func(*http.Request) bool) http.Handler {
 	t.Helper()
 	dir, n := t.TempDir(), 0

@@ -160,8 +160,8 @@ func TestFunctionTimeoutRestartsHandler(t *testing.T) {
 	printed(t, h, 2, "hello")
 }
 
-// TestProxiedFunctionTimeout: a host that proxies restarts the handler too, also over an answer that
-// has begun, which the client gets a part of.
+// TestProxiedFunctionTimeout: a host that proxies restarts the handler too, also over an answer
+// that has begun, which the client gets a part of.
 func TestProxiedFunctionTimeout(t *testing.T) {
 	t.Parallel()
 	h := up(t, proxying(), Options{}, "AzureFunctionsJobHost__functionTimeout=00:00:01")

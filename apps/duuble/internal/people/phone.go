@@ -7,9 +7,8 @@ import (
 )
 
 // Phone returns a phone number as E.164 writes it, from how people and phones write one: with
-// spaces, hyphens, points, brackets and slashes between its digits, in the digits of any script, and
-// 00 in place of the plus.
-// ok is false if that is no number with its country.
+// spaces, hyphens, points, brackets and slashes between its digits, in the digits of any script,
+// and 00 in place of the plus. ok is false if that is no number with its country.
 func Phone(s string) (phone string, ok bool) {
 	phone = bare(s)
 	if rest, international := strings.CutPrefix(phone, "00"); international {

@@ -34,7 +34,8 @@ import (
 	"prompthub/internal/storage/rowstore"
 )
 
-// MessageAfter is when the message of a change is seen. By then all writes of the change have landed.
+// MessageAfter is when the message of a change is seen. By then all writes of the change have
+// landed.
 const MessageAfter = time.Minute
 
 // Tables names the tables.

@@ -193,7 +193,8 @@ func (b *Book) Notes(ctx context.Context, c Claim, after string, limit int) (p P
 	return p, err
 }
 
-// Delete deletes a note of the caller; one that is gone is as good. The timer removes its other row.
+// Delete deletes a note of the caller; one that is gone is as good. The timer removes its other
+// row.
 func (b *Book) Delete(ctx context.Context, c Claim, id string) error {
 	if _, err := b.sessions.Identify(ctx, c, nil); err != nil {
 		return err

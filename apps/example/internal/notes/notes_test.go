@@ -168,7 +168,8 @@ func TestAccounts(t *testing.T) {
 	require.Equal(t, notes.Ended, fault.CodeOf(err))
 }
 
-// TestCrashes: after any accident to any call of a write the timer knows of each note that is there.
+// TestCrashes: after any accident to any call of a write the timer knows of each note that is
+// there.
 func TestCrashes(t *testing.T) {
 	t.Parallel()
 	calls.Crashes(t, func(t *testing.T, c *calls.Crash) {

@@ -339,8 +339,8 @@ type GuestPage struct {
 	Next   string
 }
 
-// Attendees returns the attendees of an event, to attendees and staff. Those whom the reader may not
-// see leave no gap in it.
+// Attendees returns the attendees of an event, to attendees and staff. Those whom the reader may
+// not see leave no gap in it.
 func (s *Service) Attendees(ctx context.Context, c meet.Claim, id, after string, limit int) (GuestPage, error) {
 	if c.UserID == "" {
 		return GuestPage{}, session.SignIn()

@@ -387,8 +387,8 @@ func TestAttendees(t *testing.T) {
 	require.ElementsMatch(t, []string{"anna", "bob"}, names)
 }
 
-// TestAttendeesHaveNoGaps: pages of attendees are full whoever is hidden between them, and where the
-// next one begins names no member and is good for the reader alone, in this list.
+// TestAttendeesHaveNoGaps: pages of attendees are full whoever is hidden between them, and where
+// the next one begins names no member and is good for the reader alone, in this list.
 func TestAttendeesHaveNoGaps(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

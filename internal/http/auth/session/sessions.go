@@ -136,7 +136,8 @@ func (s *Sessions[A]) newRow(user, device string, since time.Time) Session {
 // end by a change of the account. A sign-in that has read the account before this change lands
 // reads its clock before that, too, so its session is older; one that reads the changed account
 // makes its session no older than the account says. A session that the change keeps gets this
-// instant as its CreatedAt, from which SessionFor counts anew: its user has just proved who they are.
+// instant as its CreatedAt, from which SessionFor counts anew: its user has just proved who they
+// are.
 func (s *Sessions[A]) EndBefore() time.Time {
 	return s.Now().UTC().Add(rowstore.LandWithin + rowstore.ClockSkew)
 }

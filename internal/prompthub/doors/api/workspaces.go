@@ -143,8 +143,8 @@ type MemberList struct {
 	NextCursor string   `json:"nextCursor,omitempty" doc:"The cursor of the next page; absent at the end" example:"AUYXrYH0bXlzdGVyeQ"`
 }
 
-// ownerIn returns the owner of what a caller makes: a workspace for which they act, or, where none is
-// named, the caller.
+// ownerIn returns the owner of what a caller makes: a workspace for which they act, or, where none
+// is named, the caller.
 func (a *api) ownerIn(ctx context.Context, c call, workspace string) (auth.User, error) {
 	if workspace == "" {
 		return c.User, nil

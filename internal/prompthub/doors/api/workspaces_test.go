@@ -133,8 +133,8 @@ func TestWorkspaceMatrix(t *testing.T) {
 	t.Logf("%d cells", cells)
 }
 
-// TestTextsOfAWorkspace: a member's list of a workspace has private prompts with their texts too, and
-// the member's own votes.
+// TestTextsOfAWorkspace: a member's list of a workspace has private prompts with their texts too,
+// and the member's own votes.
 func TestTextsOfAWorkspace(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withTokens)

@@ -14,8 +14,8 @@ import (
 )
 
 // TestMemory asks every GET route for its largest page of the largest prompts, of which one has
-// many versions, and fails if sixteen callers of one of them hold more memory than they may. A route
-// whose things are not there fails, so that a new one brings its own.
+// many versions, and fails if sixteen callers of one of them hold more memory than they may. A
+// route whose things are not there fails, so that a new one brings its own.
 func TestMemory(t *testing.T) { // alone: others would be measured, too
 	if testing.Short() {
 		t.Skip("makes many of the largest prompts")

@@ -58,8 +58,8 @@ func TestMakeWorkspace(t *testing.T) {
 	w.nobody().get("/app/w/billing").is(401).lacks("Billing")
 }
 
-// TestWorkspaceOfOthers: an outsider is answered as if there were no workspace, on each of its pages
-// and by each of its forms, to the byte.
+// TestWorkspaceOfOthers: an outsider is answered as if there were no workspace, on each of its
+// pages and by each of its forms, to the byte.
 func TestWorkspaceOfOthers(t *testing.T) {
 	t.Parallel()
 	b := newBilling(t)

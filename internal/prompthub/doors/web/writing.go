@@ -68,8 +68,8 @@ type ownerChoice struct {
 }
 
 // ownersOf returns the owners to choose from for a new prompt: the caller, and the workspaces that
-// they may write in. It is nil where there is no choice. A draft for a workspace that its author may
-// not write in any more falls to the author.
+// they may write in. It is nil where there is no choice. A draft for a workspace that its author
+// may not write in any more falls to the author.
 func (s *web) ownersOf(r *request) ([]ownerChoice, error) {
 	all, err := s.Service.Workspaces(r.Context(), r.who)
 	if err != nil {

@@ -126,8 +126,8 @@ func (db *Accounts) AddWorkspace(ctx context.Context, first prompt.UserID, w pro
 	return made, nil
 }
 
-// reserved returns the workspace for which a stopped try has reserved a handle. The handle of a user,
-// and that of a workspace which is there or is being erased, is taken.
+// reserved returns the workspace for which a stopped try has reserved a handle. The handle of a
+// user, and that of a workspace which is there or is being erased, is taken.
 func (db *Accounts) reserved(ctx context.Context, handle string) (prompt.UserID, error) {
 	id, err := db.UserID(ctx, handle)
 	if err != nil {
