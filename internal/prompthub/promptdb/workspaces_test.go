@@ -209,6 +209,39 @@ func TestLastAdministrator(t *testing.T) {
 	}
 }
 
+// A beforeWrite does something once, before the first write to a table.
+type beforeWrite struct {
+	table.DB
+	table string
+	do    func()
+}
+
+func (b *beforeWrite) Write(ctx context.Context, name string, ops ...table.Op) ([]string, error) {
+	if do := b.do; name == b.table && do != nil {
+		b.do = nil
+		do()
+	}
+	return b.DB.Write(ctx, name, ops...)
+}
+
+// TestMembersMeet: of two administrators one leaves between the other's look at the members and the
+// change that it allowed. That change is decided anew, and refused.
+func TestMembersMeet(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.shared("ann")
+	ctx := t.Context()
+	_, err := w.PutMember(ctx, shelf, "bob", of(w.DB, "bob", prompt.RoleAdministrator))
+	require.NoError(t, err)
+	other := w.over(&beforeWrite{w.store, promptdb.DefaultTables().Prompts, func() {
+		require.NoError(t, w.RemoveMember(ctx, shelf, "ann", prompt.Person, w.AuthorKey("ann")))
+	}})
+	require.NoError(t, other.LearnAuthorKeys(ctx))
+	_, err = other.PutMember(ctx, shelf, "bob", of(other, "bob", prompt.RoleReader))
+	require.Equal(t, prompt.LastAdministrator, fault.CodeOf(err))
+	w.check()
+}
+
 // TestMembersAreBelievedForSeconds: what an instance read of members counts for no more than ten
 // seconds, and its own changes at once.
 func TestMembersAreBelievedForSeconds(t *testing.T) {
