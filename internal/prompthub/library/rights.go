@@ -131,12 +131,6 @@ func (s *Service) profilesOf(ctx context.Context, members []Member) error {
 	return err
 }
 
-// WorkspaceOrDeleted returns a workspace of which the caller is an administrator, or was until it
-// was deleted.
-func (s *Service) WorkspaceOrDeleted(ctx context.Context, who auth.User, handle string) (Workspace, error) {
-	return s.deletedOrNot(ctx, who, handle)
-}
-
 // MemberOf returns the workspaces of which the caller is a member, by their handles, and those that
 // were deleted and that they may restore: at most prompt.MaxWorkspacesOf.
 func (s *Service) MemberOf(ctx context.Context, who auth.User) (alive, deleted []Workspace, err error) {

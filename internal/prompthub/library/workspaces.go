@@ -157,7 +157,7 @@ func writer(who auth.User) prompt.UserID {
 	case who.Grant.By != "":
 		return prompt.UserID(who.Grant.By)
 	}
-	return prompt.UserID("t_" + who.Grant.TokenID)
+	return prompt.TokenKey(who.Grant.TokenID)
 }
 
 // mover returns who moves a label, as rows say it.
@@ -282,7 +282,7 @@ const HasPublic fault.Code = "WORKSPACE_HAS_PUBLIC"
 // prompt.RestoreDays; then all of it is erased, and its handle stays taken. One with public prompts
 // is a Conflict. Deleting it again does nothing.
 func (s *Service) DeleteWorkspace(ctx context.Context, who auth.User, handle string) error {
-	w, err := s.deletedOrNot(ctx, who, handle)
+	w, err := s.WorkspaceOrDeleted(ctx, who, handle)
 	if err != nil {
 		return err
 	}
@@ -308,7 +308,7 @@ func (s *Service) DeleteWorkspace(ctx context.Context, who auth.User, handle str
 
 // RestoreWorkspace undoes DeleteWorkspace.
 func (s *Service) RestoreWorkspace(ctx context.Context, who auth.User, handle string) (Workspace, error) {
-	w, err := s.deletedOrNot(ctx, who, handle)
+	w, err := s.WorkspaceOrDeleted(ctx, who, handle)
 	if err != nil {
 		return Workspace{}, err
 	}
@@ -328,9 +328,9 @@ func (s *Service) RestoreWorkspace(ctx context.Context, who auth.User, handle st
 	return Workspace{m.Workspace, w.Role}, nil
 }
 
-// deletedOrNot returns a workspace of which the caller is an administrator, or was until it was
-// deleted.
-func (s *Service) deletedOrNot(ctx context.Context, who auth.User, handle string) (Workspace, error) {
+// WorkspaceOrDeleted returns a workspace with the caller among its administrators, now or, if it is
+// deleted, until then.
+func (s *Service) WorkspaceOrDeleted(ctx context.Context, who auth.User, handle string) (Workspace, error) {
 	w, m, err := s.workspace(ctx, who, handle, prompt.RoleAdministrator)
 	if s.wasAdministrator(who, m) {
 		return Workspace{m.Workspace, prompt.RoleAdministrator}, nil

@@ -35,6 +35,15 @@ func NewWorkspaceID(now time.Time, entropy io.Reader) (UserID, error) {
 	return UserID(workspacePrefix + string(id)), err
 }
 
+const tokenKeyPrefix = "t_"
+
+// TokenKey names an access token of a workspace in the rows that it wrote, as the public key of a
+// person names that person.
+func TokenKey(id string) UserID { return UserID(tokenKeyPrefix + id) }
+
+// IsTokenKey reports whether a key names an access token.
+func IsTokenKey(key UserID) bool { return strings.HasPrefix(string(key), tokenKeyPrefix) }
+
 // A Workspace is what everyone who may know of it sees of one.
 type Workspace struct {
 	ID        UserID

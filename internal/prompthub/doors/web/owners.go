@@ -59,7 +59,7 @@ func (s *web) people(r *request, h holding, by ...prompt.UserID) (map[prompt.Use
 		switch {
 		case is:
 			lines[who] = &byline{cmp.Or(p.Name, p.Handle, "a member"), Prefix + "/u/" + cmp.Or(p.Handle, string(who))}
-		case len(who) > 2 && who[:2] == "t_":
+		case prompt.IsTokenKey(who):
 			lines[who] = &byline{Name: "an access token"}
 		default:
 			lines[who] = &byline{Name: "somebody who is gone"}

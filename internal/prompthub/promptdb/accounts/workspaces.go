@@ -133,18 +133,19 @@ func (db *Accounts) reserved(ctx context.Context, handle string) (prompt.UserID,
 	if err != nil {
 		return "", err
 	}
-	for _, read := range []table.Row{{Key: schema.WorkspaceKey(id)}, {Key: schema.ErasureKey(id)}} {
-		in := db.T.Prompts
-		if read.Key == schema.ErasureKey(id) {
-			in = db.T.Users
-		}
-		row, err := db.GetRow(ctx, in, read.Key)
-		if err != nil {
-			return "", err
-		}
-		if row != nil || !prompt.IsWorkspace(id) {
-			return "", prompt.HandleTaken(handle)
-		}
+	if !prompt.IsWorkspace(id) {
+		return "", prompt.HandleTaken(handle)
+	}
+	there, err := db.GetRow(ctx, db.T.Prompts, schema.WorkspaceKey(id))
+	if err != nil {
+		return "", err
+	}
+	goes, err := db.GetRow(ctx, db.T.Users, schema.ErasureKey(id))
+	if err != nil {
+		return "", err
+	}
+	if there != nil || goes != nil {
+		return "", prompt.HandleTaken(handle)
 	}
 	return id, nil
 }
