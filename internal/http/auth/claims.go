@@ -112,7 +112,9 @@ func (c claims) user(tenants, applications []string) (User, error) {
 		}
 	}
 	u := User{ID: id, Name: c.name(), Roles: c.values(roleTypes...)}
-	if app, ok := c.application(); ok && len(u.Roles) == 0 && !slices.Contains(applications, app) {
+	app, alone := c.application()
+	u.Application = alone
+	if alone && len(u.Roles) == 0 && !slices.Contains(applications, app) {
 		return User{}, fault.Wrap(fault.Unauthenticated, "this application may not use this service: an administrator gives it a role, or names it in AUTH_ALLOWED_APPLICATIONS", errApplication)
 	}
 	return u, nil

@@ -9,10 +9,11 @@ const RoleAdmin = "admin"
 
 // A User is an identified caller. The zero User is an anonymous one.
 type User struct {
-	ID    string // opaque, stable, unique
-	Name  string // for display; never an e-mail address
-	Roles []string
-	Grant *Grant // what an access token lets its bearer do; nil where the user came without one
+	ID          string // opaque, stable, unique
+	Name        string // for display; never an e-mail address
+	Roles       []string
+	Application bool   // that calls by itself, and not for a person
+	Grant       *Grant // what an access token lets its bearer do; nil where the user came without one
 }
 
 // Known reports whether somebody is calling.

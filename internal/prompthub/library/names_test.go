@@ -51,7 +51,7 @@ func TestNumbersAsLabelsOfBefore(t *testing.T) {
 	ann := auth.User{ID: "ann"}
 	v, _, err := s.Create(t.Context(), ann, prompt.Draft{Title: "T", Text: "one", Visibility: prompt.Private}, "")
 	require.NoError(t, err)
-	_, err = db.SetLabels(t.Context(), "ann", v.ID, []string{"3"}, 1, "ann", func(prompt.Prompt) error { return nil })
+	_, err = db.SetLabels(t.Context(), "ann", v.ID, []string{"3"}, 1, prompt.Actor{}, func(prompt.Prompt) error { return nil })
 	require.NoError(t, err)
 
 	labels, _, err := s.Labels(t.Context(), ann, v.ID)

@@ -61,9 +61,9 @@ func (s *Service) MayEdit(ctx context.Context, who auth.User, v View) error {
 		return err
 	}
 	if v.Visibility == prompt.Public {
-		return errRole(prompt.RolePublisher)
+		return prompt.ErrNeedsRole(prompt.RolePublisher)
 	}
-	return errRole(prompt.RoleAuthor)
+	return prompt.ErrNeedsRole(prompt.RoleAuthor)
 }
 
 // ListWorkspace returns prompts of a workspace of which the caller is a member, as Mine returns

@@ -103,7 +103,7 @@ func (s *Service) newPrompt(ctx context.Context, who auth.User, d prompt.Draft, 
 	if err != nil {
 		return prompt.Prompt{}, err
 	}
-	d.By = writer(who)
+	d.By = actorOf(who)
 	p := prompt.Prompt{
 		ID: id, AuthorID: IDOf(who), AuthorName: who.Name, Draft: d, ForkedFrom: origin, CreatedAt: id.Time(), UpdatedAt: id.Time(), Revision: 1,
 		Slug: d.PreviousNames.Slug, OldNames: d.PreviousNames.OldNames,
@@ -357,7 +357,7 @@ func (s *Service) reviseAs(ctx context.Context, who auth.User, id prompt.ID, m M
 			return p, err
 		}
 		now.Revision++
-		now.By = writer(who)
+		now.By = actorOf(who)
 		now.UpdatedAt = s.now().UTC().Truncate(time.Millisecond)
 		return now, nil
 	})
@@ -422,7 +422,7 @@ func (s *Service) deleteAs(ctx context.Context, who auth.User, id prompt.ID, m M
 		if err := s.db.Unused(ctx, p); err != nil {
 			return p, err
 		}
-		p.DeletedAt = s.now().UTC().Truncate(time.Millisecond)
+		p.DeletedAt, p.By = s.now().UTC().Truncate(time.Millisecond), actorOf(who)
 		return p, nil
 	})
 	if err != nil {
@@ -453,7 +453,7 @@ func (s *Service) restoreAs(ctx context.Context, who auth.User, id prompt.ID) (v
 			return p, prompt.ErrUnknown()
 		}
 		former = p.Name
-		p.DeletedAt = time.Time{}
+		p.DeletedAt, p.By = time.Time{}, actorOf(who)
 		return p, nil
 	})
 	if err != nil {

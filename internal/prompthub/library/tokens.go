@@ -46,6 +46,11 @@ func (s *Service) CreateToken(ctx context.Context, who auth.User, d TokenDraft) 
 	if err := signedIn(who); err != nil {
 		return Token{}, "", err
 	}
+	return s.createToken(ctx, Token{OwnerID: IDOf(who), OwnerName: who.Name}, d)
+}
+
+// createToken makes a token of an owner out of a draft.
+func (s *Service) createToken(ctx context.Context, t Token, d TokenDraft) (Token, string, error) {
 	now := s.now().UTC().Truncate(time.Millisecond)
 	if d.ExpiresAt.IsZero() {
 		d.ExpiresAt = now.AddDate(0, 0, tokenDays)
@@ -55,10 +60,8 @@ func (s *Service) CreateToken(ctx context.Context, who auth.User, d TokenDraft) 
 		return Token{}, "", err
 	}
 	text, id, secret := Tokens.New()
-	t := Token{
-		ID: id, OwnerID: IDOf(who), OwnerName: who.Name, Name: d.Name, Scopes: slices.Compact(slices.Sorted(slices.Values(d.Scopes))),
-		Secret: secret, Claimed: d.Claimed, CreatedAt: now, ExpiresAt: d.ExpiresAt.UTC().Truncate(time.Millisecond),
-	}
+	t.ID, t.Name, t.Scopes = id, d.Name, slices.Compact(slices.Sorted(slices.Values(d.Scopes)))
+	t.Secret, t.Claimed, t.CreatedAt, t.ExpiresAt = secret, d.Claimed, now, d.ExpiresAt.UTC().Truncate(time.Millisecond)
 	return t, text, s.db.AddToken(ctx, t)
 }
 
@@ -124,10 +127,14 @@ func (s *Service) RevokeToken(ctx context.Context, who auth.User, id string) err
 	if who.Admin() {
 		owner = ""
 	}
+	return s.revokeToken(ctx, owner, id, s.keyOf(who))
+}
+
+func (s *Service) revokeToken(ctx context.Context, owner prompt.UserID, id string, by prompt.UserID) error {
 	there := false
 	if Tokens.HasID(id) {
 		var err error
-		if there, err = s.db.RemoveToken(ctx, owner, id); err != nil {
+		if there, err = s.db.RemoveToken(ctx, owner, id, by); err != nil {
 			return err
 		}
 	}

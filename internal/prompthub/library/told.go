@@ -16,7 +16,9 @@ const NeedsRead fault.Code = "NEEDS_READ"
 // Codes are those of refusals that the store and this package decide.
 var Codes = []fault.Code{
 	promptdb.QuotaBytes, promptdb.QuotaFavorites, promptdb.QuotaPrompts, promptdb.PageTooLarge,
-	promptdb.AuthorSecretDamaged, promptdb.StoreTooOld, promptdb.RestoreIncomplete, promptdb.UserMoved, NeedsRead, NeedsRole, HasPublic, prompt.LastAdministrator, prompt.TooManyMembers,
+	promptdb.AuthorSecretDamaged, promptdb.StoreTooOld, promptdb.RestoreIncomplete, promptdb.UserMoved, NeedsRead, prompt.NeedsRole, HasPublic, prompt.LastAdministrator, prompt.TooManyMembers,
+	prompt.NeedsProposal, prompt.LabelRuled, prompt.ProposalIsOpen, prompt.ProposalClosed, prompt.ProposalIsStale, prompt.OtherVersion, prompt.OwnVersion,
+	prompt.NoLabelRule, prompt.NeedsPerson, prompt.NotDescribed,
 }
 
 // Told returns an error as a caller may know it. The reason against a change may be the content of

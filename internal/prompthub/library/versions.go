@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strconv"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -129,7 +128,7 @@ func (s *Service) deleteVersionAs(ctx context.Context, who auth.User, id prompt.
 	if err := Needs(who, auth.ScopePublish); err != nil {
 		return err
 	}
-	err := s.db.DeleteVersion(ctx, IDOf(who), id, n, prompt.Change{By: mover(who), At: s.now().UTC().Truncate(time.Millisecond)})
+	err := s.db.DeleteVersion(ctx, IDOf(who), id, n, actorOf(who))
 	if fault.Of(err) == fault.NotFound {
 		if v, getErr := s.db.GetVersion(ctx, IDOf(who), id, WantedVersion{Label: prompt.Latest}); getErr == nil && v.AuthorID == IDOf(who) {
 			return err
@@ -173,7 +172,7 @@ func (s *Service) setLabelsAs(ctx context.Context, who auth.User, id prompt.ID, 
 			return s.unlessForbidden(ctx, who, id, err)
 		}
 	}
-	_, err := s.db.SetLabels(ctx, IDOf(who), id, labels, n, mover(who), func(p prompt.Prompt) error {
+	_, err := s.db.SetLabels(ctx, IDOf(who), id, labels, n, actorOf(who), func(p prompt.Prompt) error {
 		return publishes(who, p.Visibility == prompt.Public)
 	})
 	return s.unlessForbidden(ctx, who, id, err)
@@ -192,7 +191,7 @@ func (s *Service) undoLabelAs(ctx context.Context, who auth.User, id prompt.ID, 
 	if key != "" {
 		idem = hash(key)
 	}
-	_, err := s.db.UndoLabel(ctx, IDOf(who), id, label, mover(who), idem, anything)
+	_, err := s.db.UndoLabel(ctx, IDOf(who), id, label, actorOf(who), idem, anything)
 	return s.unlessForbidden(ctx, who, id, err)
 }
 

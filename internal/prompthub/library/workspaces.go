@@ -1,7 +1,6 @@
 package library
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -14,9 +13,6 @@ import (
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
 )
-
-// NeedsRole is the code of a refusal to a member of a workspace whose role is too low.
-const NeedsRole fault.Code = "NEEDS_ROLE"
 
 // A Workspace is a workspace as one of its members sees it.
 type Workspace struct {
@@ -131,14 +127,13 @@ func Needs(who auth.User, scope string) error {
 		return err
 	}
 	if scope == auth.ScopePublish {
-		return errRole(prompt.RolePublisher)
+		return prompt.ErrNeedsRole(prompt.RolePublisher)
 	}
-	return errRole(prompt.RoleAuthor)
+	return prompt.ErrNeedsRole(prompt.RoleAuthor)
 }
 
-func errRole(needed prompt.Role) error {
-	return fault.Coded(fault.Forbidden, NeedsRole, fmt.Sprintf("this needs the role %s in the workspace, and of an access token as much; ask one of its administrators", needed))
-}
+// keyOf returns the public key of the caller, who is a person.
+func (s *Service) keyOf(who auth.User) prompt.UserID { return prompt.UserID(s.AuthorKey(IDOf(who))) }
 
 // KeyOf returns the public key of a user or token that did something to a prompt of an owner.
 func (s *Service) KeyOf(owner, by prompt.UserID) string {
@@ -160,8 +155,10 @@ func writer(who auth.User) prompt.UserID {
 	return prompt.TokenKey(who.Grant.TokenID)
 }
 
-// mover returns who moves a label, as rows say it.
-func mover(who auth.User) prompt.UserID { return cmp.Or(writer(who), IDOf(who)) }
+// actorOf returns the caller as changes of a prompt take them.
+func actorOf(who auth.User) prompt.Actor {
+	return prompt.Actor{Key: writer(who), Publishes: publishes(who, true) == nil}
+}
 
 // workspace returns the workspace of a handle and the role of the caller: they need one, or a
 // certain one.
@@ -189,7 +186,7 @@ func (s *Service) workspace(ctx context.Context, who auth.User, handle string, n
 	case role == "":
 		return Workspace{}, m, prompt.ErrNoWorkspace()
 	case !role.Includes(needed):
-		return Workspace{}, m, errRole(needed)
+		return Workspace{}, m, prompt.ErrNeedsRole(needed)
 	}
 	return Workspace{m.Workspace, role}, m, nil
 }
@@ -255,9 +252,9 @@ func (s *Service) EditWorkspace(ctx context.Context, who auth.User, handle strin
 	if err != nil {
 		return Workspace{}, err
 	}
-	m, err := s.db.EditWorkspace(ctx, w.ID, func(now *prompt.Workspace) error {
+	m, err := s.db.EditWorkspace(ctx, w.ID, s.keyOf(who), func(now *prompt.Workspace) error {
 		if !match.holds(now.Revision) {
-			return fault.New(fault.Stale, "the workspace or its members were changed since you read it; read it again and send its ETag in If-Match")
+			return staleWorkspace()
 		}
 		p := now.Profile
 		Set(&p.Name, name)
@@ -273,6 +270,10 @@ func (s *Service) EditWorkspace(ctx context.Context, who auth.User, handle strin
 		return Workspace{}, err
 	}
 	return Workspace{m.Workspace, w.Role}, nil
+}
+
+func staleWorkspace() error {
+	return fault.New(fault.Stale, "the workspace or its members were changed since you read it; read it again and send its ETag in If-Match")
 }
 
 // HasPublic is the code of a deletion of a workspace that still shows prompts to others.
@@ -294,7 +295,7 @@ func (s *Service) DeleteWorkspace(ctx context.Context, who auth.User, handle str
 		return fault.Coded(fault.Conflict, HasPublic, "the workspace has public prompts; make them private or delete them first")
 	}
 	now := s.now().UTC().Truncate(time.Millisecond)
-	_, err = s.db.EditWorkspace(ctx, w.ID, func(w *prompt.Workspace) error {
+	_, err = s.db.EditWorkspace(ctx, w.ID, s.keyOf(who), func(w *prompt.Workspace) error {
 		if !w.Deleted() {
 			w.DeletedAt = now
 		}
@@ -318,7 +319,7 @@ func (s *Service) RestoreWorkspace(ctx context.Context, who auth.User, handle st
 	if err := s.db.CancelErase(ctx, w.ID); err != nil {
 		return Workspace{}, err
 	}
-	m, err := s.db.EditWorkspace(ctx, w.ID, func(w *prompt.Workspace) error {
+	m, err := s.db.EditWorkspace(ctx, w.ID, s.keyOf(who), func(w *prompt.Workspace) error {
 		w.DeletedAt = time.Time{}
 		return nil
 	})
@@ -379,7 +380,7 @@ func (s *Service) PutMember(ctx context.Context, who auth.User, handle string, k
 	}
 	w.Workspace = m.Workspace
 	one := prompt.Member{
-		Kind: kind, Name: strings.TrimSpace(name), Role: role, AddedBy: prompt.UserID(s.AuthorKey(IDOf(who))), AddedAt: s.now().UTC().Truncate(time.Millisecond),
+		Kind: kind, Name: strings.TrimSpace(name), Role: role, AddedBy: s.keyOf(who), AddedAt: s.now().UTC().Truncate(time.Millisecond),
 	}
 	if err := one.Check(); err != nil {
 		return Member{}, err
@@ -438,39 +439,33 @@ func (s *Service) RemoveMember(ctx context.Context, who auth.User, handle string
 	if !prompt.NamesMember(name) {
 		return nil
 	}
-	return s.db.RemoveMember(ctx, w.ID, user, kind, name)
-}
-
-// tokenOwner returns the caller as the owner of the access tokens of a workspace.
-func (s *Service) tokenOwner(ctx context.Context, who auth.User, handle string) (auth.User, error) {
-	w, _, err := s.workspace(ctx, who, handle, prompt.RoleAdministrator)
-	return auth.User{ID: string(w.ID), Name: w.Name}, err
+	return s.db.RemoveMember(ctx, w.ID, s.keyOf(who), user, kind, name)
 }
 
 // WorkspaceTokens returns the access tokens of a workspace, the newest first.
 func (s *Service) WorkspaceTokens(ctx context.Context, who auth.User, handle string) ([]Token, error) {
-	owner, err := s.tokenOwner(ctx, who, handle)
+	w, _, err := s.workspace(ctx, who, handle, prompt.RoleAdministrator)
 	if err != nil {
 		return nil, err
 	}
-	return s.db.Tokens(ctx, IDOf(owner))
+	return s.db.Tokens(ctx, w.ID)
 }
 
 // CreateWorkspaceToken is CreateToken for a token of a workspace, which outlives the membership of
 // its maker.
 func (s *Service) CreateWorkspaceToken(ctx context.Context, who auth.User, handle string, d TokenDraft) (Token, string, error) {
-	owner, err := s.tokenOwner(ctx, who, handle)
+	w, _, err := s.workspace(ctx, who, handle, prompt.RoleAdministrator)
 	if err != nil {
 		return Token{}, "", err
 	}
-	return s.CreateToken(ctx, owner, d)
+	return s.createToken(ctx, Token{OwnerID: w.ID, OwnerName: w.Name, By: s.keyOf(who)}, d)
 }
 
 // RevokeWorkspaceToken ends an access token of a workspace.
 func (s *Service) RevokeWorkspaceToken(ctx context.Context, who auth.User, handle, id string) error {
-	owner, err := s.tokenOwner(ctx, who, handle)
+	w, _, err := s.workspace(ctx, who, handle, prompt.RoleAdministrator)
 	if err != nil {
 		return err
 	}
-	return s.RevokeToken(ctx, owner, id)
+	return s.revokeToken(ctx, w.ID, id, s.keyOf(who))
 }

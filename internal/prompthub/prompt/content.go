@@ -190,7 +190,7 @@ func First(p Prompt) Prompt {
 // the version before, as an export of it does.
 func (p Prompt) numbered() Prompt {
 	p.Last++
-	p.Version, p.Undescribed, p.MadeBy = p.Last, p.AsBefore, p.By
+	p.Version, p.Undescribed, p.MadeBy = p.Last, p.AsBefore, p.By.Key
 	switch {
 	case p.AsBefore:
 		p.FileHash = ""

@@ -70,6 +70,7 @@ func (c *checker) labels(list []string) []string {
 type Move struct {
 	Label    string
 	From, To int64 // versions; 0 for none
+	Proposal int64 // that was merged; 0 for none
 	Change
 	Undone Change // zero: it was not undone
 }

@@ -52,9 +52,9 @@ type Draft struct {
 	AsBefore bool
 	// the file that it was made of, which is kept with the version that it becomes
 	Source *Source
-	// its writer for a workspace, by the public key of a person or "t_" and the id of a token; kept
-	// with the version that it becomes, and with the moves of its labels
-	By UserID
+	// who writes it for a workspace; kept with the version that it becomes, with the moves of its
+	// labels and with the event
+	By Actor
 	// its names elsewhere, which a new prompt gets here if they are free; not kept
 	PreviousNames PreviousNames
 }
@@ -106,6 +106,12 @@ func (d Draft) State(labels []string) string {
 // About returns the description, or the first sentence if there is none.
 func (d Draft) About() string { return cmp.Or(d.Description, sentence(body(d.Content().Words()))) }
 
+// An Actor is who acts for a workspace. It is zero where persons act on what is theirs.
+type Actor struct {
+	Key       UserID // the public key of a person, or the key of an access token
+	Publishes bool   // whether they may change what others rely on
+}
+
 // A Prompt is a stored prompt with its tally.
 type Prompt struct {
 	ID         ID
@@ -128,7 +134,7 @@ type Prompt struct {
 	Versions
 	// of its content and of all that it included when it was saved; nil if it includes nothing
 	AllArguments []Argument
-	// the writer of its version for a workspace, as Draft.By
+	// the writer of its version for a workspace, by the key of Draft.By
 	MadeBy UserID
 	// of the version with the label production, if the prompt holds another
 	InProduction *ProgramSummary

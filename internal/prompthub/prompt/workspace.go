@@ -51,7 +51,15 @@ type Workspace struct {
 	CreatedBy UserID // the public key of a person
 	CreatedAt time.Time
 	DeletedAt time.Time // zero: not deleted
+	Rules     LabelRules
+	RulesAt   time.Time // when they were set last; zero: never
 	Revision  int64     // one more with every change of it and of its members
+}
+
+// Equal reports whether two workspaces are the same, with the same rules.
+func (w Workspace) Equal(other Workspace) bool {
+	return w.ID == other.ID && w.Profile == other.Profile && w.CreatedBy == other.CreatedBy && w.CreatedAt.Equal(other.CreatedAt) &&
+		w.DeletedAt.Equal(other.DeletedAt) && w.RulesAt.Equal(other.RulesAt) && w.Revision == other.Revision && slices.Equal(w.Rules, other.Rules)
 }
 
 // Deleted reports whether the workspace is deleted: then its members have no rights.
@@ -146,6 +154,14 @@ func (m Member) Check() error {
 // ErrNoWorkspace answers for a workspace that is not there or that the caller must not know of.
 func ErrNoWorkspace() error {
 	return fault.New(fault.NotFound, "there is no such workspace, or you are no member of it")
+}
+
+// NeedsRole is the code of a refusal to a member of a workspace whose role is too low.
+const NeedsRole fault.Code = "NEEDS_ROLE"
+
+// ErrNeedsRole refuses such a member.
+func ErrNeedsRole(needed Role) error {
+	return fault.Coded(fault.Forbidden, NeedsRole, fmt.Sprintf("this needs the role %s in the workspace, and of an access token as much; ask one of its administrators", needed))
 }
 
 // LastAdministrator is the code of a change that would leave a workspace without an administrator.

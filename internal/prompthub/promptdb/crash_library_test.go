@@ -55,7 +55,7 @@ func oldWithIncludes(r *ring, p *prompt.Prompt) {
 }
 
 func deleteVersion(ctx context.Context, db *promptdb.DB, r *ring, p prompt.Prompt) error {
-	err := db.DeleteVersion(ctx, "ann", p.ID, 2, prompt.Change{By: "ann", At: r.Now()})
+	err := db.DeleteVersion(ctx, "ann", p.ID, 2, prompt.Actor{})
 	if fault.Of(err) == fault.NotFound { // it is gone already
 		return nil
 	}
@@ -98,7 +98,7 @@ func renamed(t *testing.T, r *ring, p prompt.Prompt, ok bool) {
 }
 
 func putLabel(ctx context.Context, db *promptdb.DB, _ *ring, p prompt.Prompt) error {
-	_, err := db.SetLabels(ctx, "ann", p.ID, []string{"production"}, 1, "ann", allow)
+	_, err := db.SetLabels(ctx, "ann", p.ID, []string{"production"}, 1, prompt.Actor{}, allow)
 	return err
 }
 
@@ -116,12 +116,12 @@ func labelled(n int64) func(*testing.T, *ring, prompt.Prompt, bool) {
 func labelOnTwo(r *ring, p *prompt.Prompt) {
 	twoIncluding(r, p)
 	r.Advance(1e6)
-	_, err := r.truth.SetLabels(context.Background(), "ann", p.ID, []string{"production"}, 3, "ann", allow)
+	_, err := r.truth.SetLabels(context.Background(), "ann", p.ID, []string{"production"}, 3, prompt.Actor{}, allow)
 	require.NoError(r.t, err)
 }
 
 func undoLabel(ctx context.Context, db *promptdb.DB, _ *ring, p prompt.Prompt) error {
-	_, err := db.UndoLabel(ctx, "ann", p.ID, "production", "ann", "", allow)
+	_, err := db.UndoLabel(ctx, "ann", p.ID, "production", prompt.Actor{}, "", allow)
 	return err
 }
 

@@ -49,7 +49,7 @@ func (e *explorer) rename(i int) {
 func (e *explorer) label(i int) {
 	s, name, label := e.any(), fmt.Sprintf("%d label", i), fmt.Sprintf("label-%d", i)
 	e.command(name, func(ctx context.Context, db *promptdb.DB) error {
-		_, err := db.SetLabels(ctx, s.author, s.id, []string{label}, 1, prompt.UserID(name), allow)
+		_, err := db.SetLabels(ctx, s.author, s.id, []string{label}, 1, prompt.Actor{Key: prompt.UserID(name)}, allow)
 		return err
 	}, func() error {
 		n, err := e.labelled(s, label)
@@ -67,12 +67,12 @@ func (e *explorer) labelAndUndo(i int) {
 	put := false
 	e.command(name, func(ctx context.Context, db *promptdb.DB) error {
 		if !put {
-			if _, err := db.SetLabels(ctx, s.author, s.id, []string{label}, 1, prompt.UserID(name), allow); err != nil {
+			if _, err := db.SetLabels(ctx, s.author, s.id, []string{label}, 1, prompt.Actor{Key: prompt.UserID(name)}, allow); err != nil {
 				return err
 			}
 			put = true
 		}
-		_, err := db.UndoLabel(ctx, s.author, s.id, label, prompt.UserID(name), "", allow)
+		_, err := db.UndoLabel(ctx, s.author, s.id, label, prompt.Actor{Key: prompt.UserID(name)}, "", allow)
 		if fault.Of(err) == fault.Conflict {
 			return nil
 		}
@@ -101,7 +101,7 @@ func (e *explorer) deleteVersion(i int) {
 		}); err != nil {
 			return err
 		}
-		err := db.DeleteVersion(ctx, s.author, s.id, 1, prompt.Change{By: s.author, At: e.Now()})
+		err := db.DeleteVersion(ctx, s.author, s.id, 1, prompt.Actor{})
 		if fault.Of(err) == fault.NotFound { // with the prompt, or once already
 			without = !s.stays
 			return nil

@@ -97,8 +97,11 @@ func New(c Config) *DB {
 	r := truth.New(rows, c.Tables.Prefixed(), c.Quota)
 	indexes := scopes.New(r, c.SearchMemory)
 	q := query.New(r, indexes)
-	w := commit.New(r, c.Queues, commit.Config{Transact: c.Transact, Count: c.Count, OnProjected: q.Projected, OnCommitted: indexes.Told})
 	a := accounts.New(r, c.Tags)
+	q.Rules = a.LabelRules
+	w := commit.New(r, c.Queues, commit.Config{
+		Transact: c.Transact, Count: c.Count, OnProjected: q.Projected, OnCommitted: indexes.Told, Rules: a.LabelRules,
+	})
 	v := verify.New(r, w, q, a, c.Load)
 	return &DB{
 		Reader: r, Committer: w, Queries: q, Scopes: indexes, Accounts: a, Learner: learn.New(r, q, indexes, a), Verifier: v,

@@ -91,7 +91,7 @@ func TestQuotaOfBytes(t *testing.T) {
 				return p, nil
 			})
 			require.NoError(t, err)
-			require.NoError(t, w.DeleteVersion(t.Context(), "ann", p.ID, 2, prompt.Change{By: "ann", At: w.clock.Now()}))
+			require.NoError(t, w.DeleteVersion(t.Context(), "ann", p.ID, 2, prompt.Actor{}))
 			require.Less(t, w.usage("ann").Bytes, int64(4000))
 			w.write(p, strings.Repeat("y", 10_000))
 			// Moves of labels are kept, so they count.

@@ -20,7 +20,7 @@ func TestRestoreWithoutVersions(t *testing.T) {
 	t.Parallel()
 	w := newWorldOn(t, memory.NewTables())
 	label := func(p prompt.Prompt, label string) {
-		_, err := w.SetLabels(t.Context(), "ann", p.ID, []string{label}, 1, "ann", allow)
+		_, err := w.SetLabels(t.Context(), "ann", p.ID, []string{label}, 1, prompt.Actor{}, allow)
 		require.NoError(t, err)
 	}
 	first := w.add("ann", draft("First", "text"))

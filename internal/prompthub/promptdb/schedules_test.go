@@ -81,10 +81,10 @@ func TestLabelOfWhatIsBeingDeleted(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := newRing(t)
 		p := r.seeded(1)
-		_, err := r.truth.SetLabels(t.Context(), "ann", p.ID, []string{"staging"}, 1, "ann", allow)
+		_, err := r.truth.SetLabels(t.Context(), "ann", p.ID, []string{"staging"}, 1, prompt.Actor{}, allow)
 		require.NoError(t, err)
 		tk := r.start("label", func(ctx context.Context, db *promptdb.DB) error {
-			_, err := db.SetLabels(ctx, "ann", p.ID, []string{"production"}, 1, "ann", allow)
+			_, err := db.SetLabels(ctx, "ann", p.ID, []string{"production"}, 1, prompt.Actor{}, allow)
 			return err
 		})
 		upTo(r, "write Prompts ")

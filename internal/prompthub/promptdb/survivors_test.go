@@ -230,12 +230,12 @@ func TestEveryFieldIsKept(t *testing.T) {
 	})
 	for _, n := range []int64{1, 2, 3} {
 		w.clock.Advance(time.Millisecond)
-		_, err := w.SetLabels(t.Context(), p.AuthorID, p.ID, []string{"production"}, n, "mover", allow)
+		_, err := w.SetLabels(t.Context(), p.AuthorID, p.ID, []string{"production"}, n, prompt.Actor{Key: "mover"}, allow)
 		require.NoError(t, err)
 	}
-	_, err := w.UndoLabel(t.Context(), p.AuthorID, p.ID, "production", "undoer", "", allow)
+	_, err := w.UndoLabel(t.Context(), p.AuthorID, p.ID, "production", prompt.Actor{Key: "undoer"}, "", allow)
 	require.NoError(t, err)
-	require.NoError(t, w.DeleteVersion(t.Context(), p.AuthorID, p.ID, 1, prompt.Change{By: p.AuthorID, At: w.clock.Now()}))
+	require.NoError(t, w.DeleteVersion(t.Context(), p.AuthorID, p.ID, 1, prompt.Actor{}))
 	w.keyed("Keyed")
 	require.NoError(t, w.PutTag(t.Context(), prompt.TagInfo{Tag: "own", DisplayName: "Own", SortOrder: 77, Active: true}))
 	require.NoError(t, w.PutTag(t.Context(), prompt.TagInfo{Tag: "old", DisplayName: "Old", SortOrder: 78, Active: true}))
@@ -372,7 +372,7 @@ func TestNoLabelOnADeletedPrompt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	p := w.setDeleted(w.add("ann", draft("T")), true)
-	_, err := w.SetLabels(t.Context(), "ann", p.ID, []string{"staging"}, 1, "ann", func(prompt.Prompt) error { return errors.New("asked") })
+	_, err := w.SetLabels(t.Context(), "ann", p.ID, []string{"staging"}, 1, prompt.Actor{}, func(prompt.Prompt) error { return errors.New("asked") })
 	require.Equal(t, prompt.ErrUnknown(), err)
 }
 
@@ -403,7 +403,7 @@ func TestLabelBesideDeletion(t *testing.T) {
 			}
 		},
 	})
-	_, err := db.SetLabels(t.Context(), "ann", p.ID, []string{"staging"}, 1, "ann", allow)
+	_, err := db.SetLabels(t.Context(), "ann", p.ID, []string{"staging"}, 1, prompt.Actor{}, allow)
 	require.Equal(t, prompt.ErrUnknown(), err)
 	labels, _, err := w.Labels(t.Context(), "ann", other.ID)
 	require.NoError(t, err)
@@ -490,7 +490,7 @@ func TestRevokedTokenIsForgotten(t *testing.T) {
 	got, err := w.Token(t.Context(), token.ID, freely)
 	require.NoError(t, err)
 	require.NotNil(t, got)
-	there, err := w.RemoveToken(t.Context(), token.OwnerID, token.ID)
+	there, err := w.RemoveToken(t.Context(), token.OwnerID, token.ID, "a_x")
 	require.NoError(t, err)
 	require.True(t, there)
 	got, err = w.Token(t.Context(), token.ID, freely)

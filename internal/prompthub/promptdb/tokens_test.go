@@ -52,7 +52,7 @@ func hasToken(r *ring, _ *prompt.Prompt) {
 }
 
 func revokeToken(ctx context.Context, db *promptdb.DB, _ *ring, _ prompt.Prompt) error {
-	_, err := db.RemoveToken(ctx, "ann|a/b", strings.Repeat("a", 16))
+	_, err := db.RemoveToken(ctx, "ann|a/b", strings.Repeat("a", 16), "a_x")
 	return err
 }
 

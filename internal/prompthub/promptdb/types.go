@@ -59,6 +59,16 @@ type (
 	Node = query.Node
 	// A Resolution is a text with what it includes.
 	Resolution = query.Resolution
+	// An EventQuery says which events of a workspace are wanted.
+	EventQuery = query.Events
+	// An OpenProposal is a proposal of a workspace that is open.
+	OpenProposal = query.Open
+	// A Proposing is a change of a proposal.
+	Proposing = commit.Proposing
+	// Reviewers say who may approve.
+	Reviewers = commit.Reviewers
+	// A LabelsRow is what is kept of the labels of a prompt.
+	LabelsRow = schema.LabelsRow
 	// A SourceOf is the file that a version was made of.
 	SourceOf = query.SourceOf
 	// An ExportedPrompt is a prompt with some of its versions.

@@ -104,7 +104,7 @@ func removeMember(ctx context.Context, db *promptdb.DB, _ *ring, _ prompt.Prompt
 	if err := db.LearnAuthorKeys(ctx); err != nil {
 		return err
 	}
-	return db.RemoveMember(ctx, shelf, "bob", prompt.Person, db.AuthorKey("bob"))
+	return db.RemoveMember(ctx, shelf, "a_x", "bob", prompt.Person, db.AuthorKey("bob"))
 }
 
 // shared makes the workspace of a world with bob as an author, and a private prompt in it.
@@ -119,7 +119,7 @@ func (w *world) shared(first prompt.UserID) prompt.Prompt {
 	_, err = w.PutMember(ctx, shelf, "", prompt.Member{Kind: prompt.InRole, Name: "a|b cooks", Role: prompt.RoleReader, AddedBy: "a_x", AddedAt: w.clock.Now()})
 	require.NoError(w.t, err)
 	d := draft("Shared")
-	d.Visibility, d.By, d.Labels = prompt.Private, prompt.UserID(w.AuthorKey("bob")), []string{"production"}
+	d.Visibility, d.By, d.Labels = prompt.Private, prompt.Actor{Key: prompt.UserID(w.AuthorKey("bob"))}, []string{"production"}
 	p := w.add(shelf, d)
 	w.check()
 	return p
@@ -193,14 +193,14 @@ func TestLastAdministrator(t *testing.T) {
 		other := w.another()
 		require.NoError(t, other.LearnAuthorKeys(ctx))
 		var both sync.WaitGroup
-		both.Go(func() { _ = w.RemoveMember(ctx, shelf, "ann", prompt.Person, w.AuthorKey("ann")) })
+		both.Go(func() { _ = w.RemoveMember(ctx, shelf, "a_x", "ann", prompt.Person, w.AuthorKey("ann")) })
 		both.Go(func() { _, _ = other.PutMember(ctx, shelf, "bob", of(other, "bob", prompt.RoleReader)) })
 		both.Wait()
 		m, err := w.ReadWorkspace(ctx, shelf)
 		require.NoError(t, err)
 		require.True(t, m.Administrated())
 		if m.Of(prompt.Person, w.AuthorKey("ann")) != nil {
-			require.Equal(t, prompt.LastAdministrator, fault.CodeOf(w.RemoveMember(ctx, shelf, "ann", prompt.Person, w.AuthorKey("ann"))))
+			require.Equal(t, prompt.LastAdministrator, fault.CodeOf(w.RemoveMember(ctx, shelf, "a_x", "ann", prompt.Person, w.AuthorKey("ann"))))
 		} else {
 			_, err = w.PutMember(ctx, shelf, "bob", of(w.DB, "bob", prompt.RolePublisher))
 			require.Equal(t, prompt.LastAdministrator, fault.CodeOf(err))
@@ -234,7 +234,7 @@ func TestMembersMeet(t *testing.T) {
 	_, err := w.PutMember(ctx, shelf, "bob", of(w.DB, "bob", prompt.RoleAdministrator))
 	require.NoError(t, err)
 	other := w.over(&beforeWrite{w.store, promptdb.DefaultTables().Prompts, func() {
-		require.NoError(t, w.RemoveMember(ctx, shelf, "ann", prompt.Person, w.AuthorKey("ann")))
+		require.NoError(t, w.RemoveMember(ctx, shelf, "a_x", "ann", prompt.Person, w.AuthorKey("ann")))
 	}})
 	require.NoError(t, other.LearnAuthorKeys(ctx))
 	_, err = other.PutMember(ctx, shelf, "bob", of(other, "bob", prompt.RoleReader))
@@ -257,7 +257,7 @@ func TestMembersAreBelievedForSeconds(t *testing.T) {
 	}
 	require.True(t, isMember(w.DB))
 	require.True(t, isMember(other))
-	require.NoError(t, w.RemoveMember(ctx, shelf, "bob", prompt.Person, w.AuthorKey("bob")))
+	require.NoError(t, w.RemoveMember(ctx, shelf, "a_x", "bob", prompt.Person, w.AuthorKey("bob")))
 	require.False(t, isMember(w.DB))
 	w.clock.Advance(10 * time.Second)
 	require.False(t, isMember(other))
@@ -285,7 +285,7 @@ func TestWorkspaceIsErased(t *testing.T) {
 	require.NoError(t, err)
 	require.Zero(t, at)
 
-	_, err = w.EditWorkspace(ctx, shelf, func(w *prompt.Workspace) error { w.DeletedAt = time.Now(); return nil })
+	_, err = w.EditWorkspace(ctx, shelf, "a_x", func(w *prompt.Workspace) error { w.DeletedAt = time.Now(); return nil })
 	require.NoError(t, err)
 	_, err = w.EraseAt(ctx, shelf, w.clock.Now())
 	require.NoError(t, err)

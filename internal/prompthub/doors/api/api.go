@@ -86,6 +86,7 @@ func build(c Config) (*api, http.Handler) {
 	a.mine()
 	a.tokens()
 	a.workspaces()
+	a.proposals()
 	a.users()
 	a.account()
 	a.transfers()

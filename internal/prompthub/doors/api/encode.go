@@ -14,7 +14,7 @@ import (
 	"prompthub/internal/prompthub/prompt"
 )
 
-func texts(tags []prompt.Tag) []string {
+func texts[T ~string](tags []T) []string {
 	list := make([]string, len(tags))
 	for i, t := range tags {
 		list[i] = string(t)

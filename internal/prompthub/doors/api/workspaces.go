@@ -7,7 +7,6 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"prompthub/internal/fault"
 	"prompthub/internal/http/auth"
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/prompthub/library"
@@ -111,6 +110,7 @@ type Workspace struct {
 	About     string   `json:"about" doc:"What it is for" example:"Prompts of the billing team."`
 	Role      string   `json:"role" enum:"reader,author,publisher,administrator" doc:"What the caller may do. reader: read. author: write private prompts too. publisher: change what others rely on and delete, too. administrator: manage members and tokens, too" example:"administrator"`
 	Rights    []string `json:"rights" nullable:"false" enum:"read,write,publish,administer" doc:"What the role stands for" example:"[\"read\",\"write\",\"publish\",\"administer\"]"`
+	Rules     []Rule   `json:"rules" nullable:"false" doc:"What its labels ask for before they move; the first that fits a label and a name counts"`
 	CreatedBy string   `json:"createdBy" doc:"The authorId of who made it" example:"a_mfrggzdfmztwq2lknnwg23tpoa"`
 	CreatedAt string   `json:"createdAt" format:"date-time" doc:"When it was made" example:"2026-03-04T05:06:07.891Z"`
 	Revision  int64    `json:"revision" doc:"One more with every change of it and of its members" example:"3"`
@@ -165,8 +165,12 @@ func (a *api) workspace(w library.Workspace, err error) (*workspaceOutput, error
 }
 
 func (a *api) encodeWorkspace(w library.Workspace) Workspace {
+	rules := make([]Rule, len(w.Rules))
+	for i, r := range w.Rules {
+		rules[i] = Rule{Label: r.Label, Names: r.Names, Approvals: r.Approvals, Authors: r.Authors}
+	}
 	return Workspace{
-		ID: string(w.ID), AuthorID: a.Service.AuthorKey(w.ID), Handle: w.Handle, Name: w.Name, About: w.About, Role: string(w.Role),
+		Rules: rules, ID: string(w.ID), AuthorID: a.Service.AuthorKey(w.ID), Handle: w.Handle, Name: w.Name, About: w.About, Role: string(w.Role),
 		Rights: library.Rights(w.Role), CreatedBy: string(w.CreatedBy), CreatedAt: httpjson.FormatTime(w.CreatedAt), Revision: w.Revision,
 	}
 }
@@ -207,7 +211,7 @@ func (a *api) patchWorkspace(ctx context.Context, c call, in *workspacePatchInpu
 		if _, err := a.Service.Workspace(ctx, c.User, in.Workspace); err != nil {
 			return nil, err
 		}
-		return nil, fault.New(fault.PreconditionRequired, "send the ETag of the workspace that your change is based on in If-Match")
+		return nil, errNoWorkspaceMatch()
 	}
 	return a.workspace(a.Service.EditWorkspace(ctx, c.User, in.Workspace, match(in.IfMatch), in.Body.Name, in.Body.About))
 }

@@ -122,7 +122,7 @@ func correctable(err error) bool {
 // needsRole reports whether a member of a workspace may not do what a form asks for.
 func needsRole(err error) bool {
 	var f *fault.Error
-	return errors.As(err, &f) && f.Code == library.NeedsRole
+	return errors.As(err, &f) && f.Code == prompt.NeedsRole
 }
 
 // onceOnly returns the key under which a form that is sent again creates nothing new. Somebody who

@@ -35,10 +35,25 @@ func (db *Accounts) AddToken(ctx context.Context, t schema.Token) error {
 	if len(rows) >= MaxTokens {
 		return fault.New(fault.Invalid, fmt.Sprintf("you have %d access tokens, which is the most; revoke one first", MaxTokens))
 	}
+	if err := db.tokenEvent(ctx, t.OwnerID, prompt.Event{Type: prompt.TokenMade, By: t.By, Token: t.ID}); err != nil {
+		return err
+	}
 	for _, row := range []table.Row{{Key: schema.OwnAccessKey(t.OwnerID, t.ID), Props: schema.OwnTokenProps(t)}, {Key: schema.AccessKey(t.ID), Props: schema.SecretProps(t)}} {
 		if err := db.Write(ctx, db.T.AccessTokens, []table.Op{{Kind: table.Insert, Row: row}}); err != nil {
 			return rowstore.Unavailable(fmt.Errorf("add an access token: %w", err))
 		}
+	}
+	return nil
+}
+
+// tokenEvent writes the event of an access token of a workspace. The token stands in another table,
+// so the event comes first: a try that failed may leave one, and no token comes or goes without.
+func (db *Accounts) tokenEvent(ctx context.Context, owner prompt.UserID, e prompt.Event) error {
+	if !prompt.IsWorkspace(owner) {
+		return nil
+	}
+	if err := db.Write(ctx, db.T.Prompts, []table.Op{db.EventOp(owner, e)}); err != nil {
+		return rowstore.Unavailable(fmt.Errorf("write the event of an access token: %w", err))
 	}
 	return nil
 }
@@ -57,8 +72,8 @@ func (db *Accounts) Tokens(ctx context.Context, owner prompt.UserID) ([]schema.T
 }
 
 // RemoveToken revokes an access token of a user, or of anybody where owner is "". It reports
-// whether there was one.
-func (db *Accounts) RemoveToken(ctx context.Context, owner prompt.UserID, id string) (bool, error) {
+// whether there was one. By is the key of who revokes it, "" for an erasure, which leaves no event.
+func (db *Accounts) RemoveToken(ctx context.Context, owner prompt.UserID, id string, by prompt.UserID) (bool, error) {
 	row, err := db.GetRow(ctx, db.T.AccessTokens, schema.AccessKey(id))
 	if err != nil {
 		return false, err
@@ -70,6 +85,11 @@ func (db *Accounts) RemoveToken(ctx context.Context, owner prompt.UserID, id str
 		return false, nil
 	}
 	there := row != nil
+	if there && by != "" {
+		if err := db.tokenEvent(ctx, owner, prompt.Event{Type: prompt.TokenRevoked, By: by, Token: id}); err != nil {
+			return false, err
+		}
+	}
 	for _, key := range []table.Key{schema.AccessKey(id), schema.OwnAccessKey(owner, id)} {
 		err := db.Write(ctx, db.T.AccessTokens, []table.Op{rowstore.Removal(key)})
 		if err != nil && !errors.Is(err, table.ErrNotFound) {

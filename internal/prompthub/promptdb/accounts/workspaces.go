@@ -111,6 +111,7 @@ func (db *Accounts) AddWorkspace(ctx context.Context, first prompt.UserID, w pro
 	}
 	err = db.Write(ctx, db.T.Prompts, []table.Op{
 		{Kind: table.Insert, Row: schema.WorkspaceRow(w)}, {Kind: table.Insert, Row: schema.MemberRow(w.ID, m)},
+		db.EventOp(w.ID, prompt.Event{Type: prompt.WorkspaceCreated, By: w.CreatedBy}),
 	})
 	db.workspaces.read.Remove(w.ID)
 	if err != nil && !errors.Is(err, table.ErrExists) {
@@ -120,7 +121,7 @@ func (db *Accounts) AddWorkspace(ctx context.Context, first prompt.UserID, w pro
 	switch {
 	case err != nil:
 		return nil, err
-	case made == nil || made.Workspace != w: // somebody made it before
+	case made == nil || !made.Workspace.Equal(w): // somebody made it before
 		return nil, prompt.HandleTaken(w.Handle)
 	}
 	return made, nil
@@ -204,9 +205,9 @@ func (db *Accounts) ReadWorkspace(ctx context.Context, id prompt.UserID) (*Membe
 	return m, nil
 }
 
-// changeWorkspace changes a workspace. Edit gets it as it is and may run again; it returns rows of
-// members to write with the change, and false where nothing changes.
-func (db *Accounts) changeWorkspace(ctx context.Context, id prompt.UserID, edit func(*Members) ([]table.Op, bool, error)) (*Members, error) {
+// changeWorkspace changes a workspace, with the event of it. Edit gets it as it is and may run
+// again; it returns rows of members to write with the change, and no event where nothing changes.
+func (db *Accounts) changeWorkspace(ctx context.Context, id, by prompt.UserID, edit func(*Members) ([]table.Op, prompt.Event, error)) (*Members, error) {
 	for range rowstore.MaxTries {
 		m, err := db.ReadWorkspace(ctx, id)
 		if err != nil {
@@ -215,14 +216,15 @@ func (db *Accounts) changeWorkspace(ctx context.Context, id prompt.UserID, edit 
 		if m == nil {
 			return nil, prompt.ErrNoWorkspace()
 		}
-		ops, is, err := edit(m)
-		if err != nil || !is {
+		ops, e, err := edit(m)
+		if err != nil || e.Type == "" {
 			return m, err
 		}
+		e.By = by
 		m.Revision++
 		row := schema.WorkspaceRow(m.Workspace)
 		row.ETag = m.etag
-		err = db.Write(ctx, db.T.Prompts, append([]table.Op{{Kind: table.Replace, Row: row}}, ops...))
+		err = db.Write(ctx, db.T.Prompts, append([]table.Op{{Kind: table.Replace, Row: row}, db.EventOp(id, e)}, ops...))
 		db.workspaces.read.Remove(id)
 		switch {
 		case errors.Is(err, table.ErrConflict) || errors.Is(err, table.ErrExists) || errors.Is(err, table.ErrNotFound):
@@ -235,13 +237,38 @@ func (db *Accounts) changeWorkspace(ctx context.Context, id prompt.UserID, edit 
 	return nil, truth.Busy(time.Second)
 }
 
-// EditWorkspace changes what a workspace says of itself, or that it is deleted. Edit may run again.
-func (db *Accounts) EditWorkspace(ctx context.Context, id prompt.UserID, edit func(*prompt.Workspace) error) (*Members, error) {
-	return db.changeWorkspace(ctx, id, func(m *Members) ([]table.Op, bool, error) {
+// EditWorkspace changes what a workspace says of itself, its rules, or that it is deleted. Edit may
+// run again.
+func (db *Accounts) EditWorkspace(ctx context.Context, id, by prompt.UserID, edit func(*prompt.Workspace) error) (*Members, error) {
+	return db.changeWorkspace(ctx, id, by, func(m *Members) ([]table.Op, prompt.Event, error) {
 		was := m.Workspace
 		err := edit(&m.Workspace)
-		return nil, m.Workspace != was, err
+		return nil, prompt.Event{Type: changeOf(was, m.Workspace)}, err
 	})
+}
+
+// changeOf returns what happened to a workspace, "" for nothing.
+func changeOf(was, now prompt.Workspace) prompt.EventType {
+	switch {
+	case was.Equal(now):
+		return ""
+	case !was.Deleted() && now.Deleted():
+		return prompt.WorkspaceDeleted
+	case was.Deleted() && !now.Deleted():
+		return prompt.WorkspaceRestored
+	case !was.RulesAt.Equal(now.RulesAt):
+		return prompt.RulesChanged
+	}
+	return prompt.WorkspaceChanged
+}
+
+// LabelRules returns the rules of a workspace for labels as they were at most a few seconds ago.
+func (db *Accounts) LabelRules(ctx context.Context, id prompt.UserID) (prompt.LabelRules, error) {
+	m, err := db.Workspace(ctx, id)
+	if err != nil || m == nil {
+		return nil, err
+	}
+	return m.Rules, nil
 }
 
 // PutMember makes somebody a member of a workspace, or gives a member another role. The user is
@@ -262,26 +289,26 @@ func (db *Accounts) PutMember(ctx context.Context, id, user prompt.UserID, next 
 		return nil, err
 	}
 	isNew := false
-	m, err := db.changeWorkspace(ctx, id, func(m *Members) ([]table.Op, bool, error) {
+	m, err := db.changeWorkspace(ctx, id, next.AddedBy, func(m *Members) ([]table.Op, prompt.Event, error) {
 		op := table.Op{Kind: table.Upsert, Row: schema.MemberRow(id, next)}
 		was := m.Of(next.Kind, next.Name)
 		isNew = was == nil
 		if was == nil {
 			people, roles := m.count()
 			if next.Kind == prompt.Person && people >= prompt.MaxPeople || next.Kind != prompt.Person && roles >= prompt.MaxDirectoryRoles {
-				return nil, false, prompt.ErrTooManyMembers()
+				return nil, prompt.Event{}, prompt.ErrTooManyMembers()
 			}
 			m.All = append(m.All, next)
-			return []table.Op{op}, true, nil
+			return []table.Op{op}, memberEvent(prompt.MemberAdded, next), nil
 		}
 		if was.Role == next.Role {
-			return nil, false, nil
+			return nil, prompt.Event{}, nil
 		}
 		if was.Role == prompt.RoleAdministrator && next.Kind == prompt.Person && !m.administrated(next.Name) {
-			return nil, false, prompt.ErrLastAdministrator()
+			return nil, prompt.Event{}, prompt.ErrLastAdministrator()
 		}
 		*was = next
-		return []table.Op{op}, true, nil
+		return []table.Op{op}, memberEvent(prompt.MemberChanged, next), nil
 	})
 	if isNew && fault.Of(err) == fault.Conflict { // it was refused
 		_ = db.RemoveKey(ctx, db.T.Users, schema.MembershipKey(user, next.Kind, next.Name, id))
@@ -291,15 +318,19 @@ func (db *Accounts) PutMember(ctx context.Context, id, user prompt.UserID, next 
 
 // RemoveMember ends the membership of somebody. It does nothing where there is none. The last
 // administrator stays.
-func (db *Accounts) RemoveMember(ctx context.Context, id, user prompt.UserID, kind prompt.MemberKind, name string) error {
-	return db.removeMember(ctx, id, user, kind, name, false)
+func (db *Accounts) RemoveMember(ctx context.Context, id, by, user prompt.UserID, kind prompt.MemberKind, name string) error {
+	return db.removeMember(ctx, id, by, user, kind, name, false)
+}
+
+func memberEvent(what prompt.EventType, m prompt.Member) prompt.Event {
+	return prompt.Event{Type: what, Member: string(m.Kind) + " " + m.Name, Role: m.Role}
 }
 
 // EndMembership removes a person who is erased from a workspace, even its last administrator.
 func (db *Accounts) EndMembership(ctx context.Context, id, user prompt.UserID) error {
 	err := db.LearnAuthorKeys(ctx)
 	if err == nil {
-		err = db.removeMember(ctx, id, user, prompt.Person, db.AuthorKey(user), true)
+		err = db.removeMember(ctx, id, "", user, prompt.Person, db.AuthorKey(user), true)
 	}
 	if fault.Of(err) == fault.NotFound { // the workspace went before
 		return db.RemoveKey(ctx, db.T.Users, schema.MembershipKey(user, prompt.Person, "", id))
@@ -327,16 +358,16 @@ func (db *Accounts) ForgetMembers(ctx context.Context, id prompt.UserID) error {
 	return nil
 }
 
-func (db *Accounts) removeMember(ctx context.Context, id, user prompt.UserID, kind prompt.MemberKind, name string, force bool) error {
-	_, err := db.changeWorkspace(ctx, id, func(m *Members) ([]table.Op, bool, error) {
+func (db *Accounts) removeMember(ctx context.Context, id, by, user prompt.UserID, kind prompt.MemberKind, name string, force bool) error {
+	_, err := db.changeWorkspace(ctx, id, by, func(m *Members) ([]table.Op, prompt.Event, error) {
 		was := m.Of(kind, name)
 		if was == nil {
-			return nil, false, nil
+			return nil, prompt.Event{}, nil
 		}
 		if was.Role == prompt.RoleAdministrator && kind == prompt.Person && !force && !m.administrated(name) {
-			return nil, false, prompt.ErrLastAdministrator()
+			return nil, prompt.Event{}, prompt.ErrLastAdministrator()
 		}
-		return []table.Op{rowstore.Removal(schema.MemberKey(id, kind, name))}, true, nil
+		return []table.Op{rowstore.Removal(schema.MemberKey(id, kind, name))}, memberEvent(prompt.MemberRemoved, *was), nil
 	})
 	if err != nil {
 		return err

@@ -21,15 +21,15 @@ import (
 // one of version 3 have no descriptions, and one of version 2 has no author secret, so that users
 // get other keys.
 const (
-	backupVersion = 5
+	backupVersion = 6
 	oldestBackup  = 2
 )
 
 // A line is one line of a backup: JSON, one kind of thing each. The first is a header, the last the
 // number of lines between. Index rows, tallies and counts are not in it: they follow from the rest.
 type line struct {
-	// backup, secret, tag, idempotency, content, move, prompt, vote, token, user, favorite,
-	// workspace, member, membership, end
+	// backup, secret, tag, idempotency, content, move, proposal, review, prompt, vote, token, user,
+	// favorite, workspace, member, membership, event, end
 	Kind    string       `json:"kind"`
 	Version int          `json:"version,omitempty"`
 	Rows    *int         `json:"rows,omitempty"`
@@ -48,6 +48,9 @@ type line struct {
 	Workspace  *workspaceLine  `json:"workspace,omitempty"`
 	Member     *memberLine     `json:"member,omitempty"`
 	Membership *membershipLine `json:"membership,omitempty"`
+	Event      *eventLine      `json:"event,omitempty"`
+	Proposal   *proposalLine   `json:"proposal,omitempty"`
+	Review     *reviewLine     `json:"review,omitempty"`
 }
 
 type tagLine struct {
@@ -261,6 +264,9 @@ func (b *backup) promptOf(ctx context.Context, row table.Row) (*line, error) {
 	}
 	if strings.HasPrefix(row.Row, schema.WorkspacePrefix) {
 		return workspaceOf(row)
+	}
+	if strings.HasPrefix(row.Row, schema.EventPrefix) {
+		return eventOf(row)
 	}
 	if strings.HasPrefix(row.Row, "!") { // follows from truth rows, or goes with one
 		return nil, nil

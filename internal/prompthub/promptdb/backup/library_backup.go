@@ -70,6 +70,7 @@ type moveLine struct {
 	Label    string        `json:"label"`
 	From     int64         `json:"from,omitempty"`
 	To       int64         `json:"to,omitempty"`
+	Proposal int64         `json:"proposal,omitempty"`
 	By       prompt.UserID `json:"by"`
 	At       time.Time     `json:"at"`
 	UndoneBy prompt.UserID `json:"undoneBy,omitempty"`
@@ -91,6 +92,7 @@ type libraryLine struct {
 	PublicFrom  int64            `json:"publicFrom"`
 	Deleted     string           `json:"deletedVersions,omitempty"` // such as 2,5-9
 	Labels      map[string]int64 `json:"labels,omitempty"`
+	RenamedAt   time.Time        `json:"renamedAt,omitzero"` // when another rule began to count for a label
 	Message     string           `json:"message,omitempty"`
 	MadeBy      prompt.UserID    `json:"madeBy,omitempty"` // in a workspace
 	Origin      *originLine      `json:"origin,omitempty"`
@@ -134,6 +136,11 @@ func (b *backup) library(ctx context.Context, rec *schema.Record) (*libraryLine,
 			if err := b.moves(ctx, *rec); err != nil {
 				return nil, err
 			}
+			if prompt.IsWorkspace(rec.AuthorID) {
+				if err := b.proposals(ctx, *rec); err != nil {
+					return nil, err
+				}
+			}
 			return b.libraryLine(ctx, *rec, *c)
 		}
 	}
@@ -145,7 +152,7 @@ func (b *backup) libraryLine(ctx context.Context, rec schema.Record, c schema.La
 		Name: rec.Name, Slug: rec.Slug, OldNames: rec.OldNames, Description: rec.Description, OwnTags: rec.OwnTags,
 		versionParts: versionParts{!rec.Undescribed, rec.FileHash},
 		Version:      rec.Version, LastVersion: rec.Last, PublicFrom: rec.From, Message: rec.Message,
-		Deleted: c.Gaps.String(), Labels: c.Labels, MadeBy: rec.MadeBy, Included: rec.AllArguments, contentParts: partsOf(rec.Content()),
+		Deleted: c.Gaps.String(), Labels: c.Labels, RenamedAt: c.RenamedAt, MadeBy: rec.MadeBy, Included: rec.AllArguments, contentParts: partsOf(rec.Content()),
 	}
 	if rec.ForkedFrom.ID != "" {
 		l.Origin = &originLine{rec.ForkedFrom.ID, rec.ForkedFrom.Version}
@@ -212,23 +219,13 @@ func (b *backup) source(ctx context.Context, rec schema.Record, v prompt.Version
 
 // moves writes what became of the labels of a prompt.
 func (b *backup) moves(ctx context.Context, rec schema.Record) error {
-	r := table.Prefix(schema.PromptKey(rec.AuthorID, rec.ID).Partition, schema.MovesOf(rec.ID))
-	for row, err := range table.All(ctx, b.db.DB, b.db.T.Prompts, r) {
-		if errors.Is(err, table.ErrDamaged) { // it is left out alone
-			continue
-		}
-		if err != nil {
-			return err
-		}
+	return b.beside(ctx, rec, schema.MovesOf(rec.ID), func(row table.Row) *line {
 		m := schema.ParseMoveRow(row)
-		if err := b.emit(line{Kind: "move", Move: &moveLine{
-			Prompt: rec.ID, Author: rec.AuthorID, Label: m.Label, From: m.From, To: m.To, By: m.By, At: m.At,
+		return &line{Kind: "move", Move: &moveLine{
+			Prompt: rec.ID, Author: rec.AuthorID, Label: m.Label, From: m.From, To: m.To, Proposal: m.Proposal, By: m.By, At: m.At,
 			UndoneBy: m.Undone.By, UndoneAt: m.Undone.At,
-		}}); err != nil {
-			return err
-		}
-	}
-	return nil
+		}}
+	})
 }
 
 // into completes a prompt that is being restored.
@@ -284,10 +281,10 @@ func (re *restore) content(ctx context.Context, n int64, v versionRows) error {
 }
 
 // begin forgets what was read of the prompt before, with any line of another one: a backup may lack
-// the versions of a prompt, or the moves of its labels.
+// the versions of a prompt, the moves of its labels, or its proposals.
 func (re *restore) begin(id prompt.ID) {
 	if id != re.of {
-		re.of, re.versions, re.sizes, re.movedAt, re.moves = id, map[int64][]table.Key{}, map[int64]int64{}, time.Time{}, 0
+		re.of, re.versions, re.sizes, re.beside = id, map[int64][]table.Key{}, map[int64]int64{}, schema.LabelsRow{}
 	}
 }
 
@@ -317,12 +314,12 @@ func (re *restore) move(ctx context.Context, l moveLine) error {
 		return fmt.Errorf("label %q of prompt %q", l.Label, l.Prompt)
 	}
 	re.begin(id)
-	re.moves++
-	if l.At.After(re.movedAt) {
-		re.movedAt = l.At
+	re.beside.Moves++
+	if l.At.After(re.beside.MovedAt) {
+		re.beside.MovedAt = l.At
 	}
 	return re.add(ctx, re.db.T.Prompts, schema.MoveRow(l.Author, id, prompt.Move{
-		Label: l.Label, From: l.From, To: l.To, Change: prompt.Change{By: l.By, At: l.At}, Undone: prompt.Change{By: l.UndoneBy, At: l.UndoneAt},
+		Label: l.Label, From: l.From, To: l.To, Proposal: l.Proposal, Change: prompt.Change{By: l.By, At: l.At}, Undone: prompt.Change{By: l.UndoneBy, At: l.UndoneAt},
 	}))
 }
 
@@ -338,7 +335,8 @@ func (re *restore) library(ctx context.Context, rec schema.Record, l *libraryLin
 			return err
 		}
 	}
-	c := schema.LabelsRow{Labels: l.Labels, Gaps: deleted, MovedAt: re.movedAt, Moves: re.moves}.Of(rec.Prompt)
+	c := re.beside.Of(rec.Prompt)
+	c.Labels, c.Gaps, c.RenamedAt = l.Labels, deleted, l.RenamedAt
 	for _, size := range re.sizes {
 		c.Bytes += size
 	}

@@ -126,9 +126,8 @@ type restore struct {
 	prompts  map[prompt.ID]prompt.UserID // that are in the backup, and their authors
 	of       prompt.ID                   // whose versions are being read
 	versions map[int64][]table.Key
-	sizes    map[int64]int64 // of those
-	moves    int64           // of the labels of that prompt
-	movedAt  time.Time       // when the labels of that prompt moved last
+	sizes    map[int64]int64  // of those
+	beside   schema.LabelsRow // what its labels row says of its moves and proposals
 }
 
 // A batch is rows of one partition of a table that will be written together.
@@ -333,6 +332,12 @@ func (re *restore) row(ctx context.Context, l *parsed) error {
 		return re.member(ctx, *l.Member)
 	case l.Membership != nil:
 		return re.membership(ctx, *l.Membership)
+	case l.Event != nil:
+		return re.event(ctx, *l.Event)
+	case l.Proposal != nil:
+		return re.proposal(ctx, *l.Proposal)
+	case l.Review != nil:
+		return re.review(ctx, *l.Review)
 	}
 	return fmt.Errorf("a line of kind %q", l.Kind)
 }

@@ -13,14 +13,16 @@ import (
 
 // A workspaceLine is a workspace in a backup.
 type workspaceLine struct {
-	ID        prompt.UserID `json:"id"`
-	Handle    string        `json:"handle"`
-	Name      string        `json:"name"`
-	About     string        `json:"about,omitempty"`
-	CreatedBy prompt.UserID `json:"createdBy"`
-	CreatedAt time.Time     `json:"createdAt"`
-	DeletedAt time.Time     `json:"deletedAt,omitzero"`
-	Revision  int64         `json:"revision"`
+	ID        prompt.UserID     `json:"id"`
+	Handle    string            `json:"handle"`
+	Name      string            `json:"name"`
+	About     string            `json:"about,omitempty"`
+	CreatedBy prompt.UserID     `json:"createdBy"`
+	CreatedAt time.Time         `json:"createdAt"`
+	DeletedAt time.Time         `json:"deletedAt,omitzero"`
+	Rules     prompt.LabelRules `json:"rules,omitempty"`
+	RulesAt   time.Time         `json:"rulesAt,omitzero"`
+	Revision  int64             `json:"revision"`
 }
 
 // A memberLine is a member of a workspace in a backup.
@@ -43,7 +45,7 @@ type membershipLine struct {
 func workspaceOf(row table.Row) (*line, error) {
 	if w := schema.ParseWorkspace(row); row.Key == schema.WorkspaceKey(w.ID) {
 		return &line{Kind: "workspace", Workspace: &workspaceLine{
-			ID: w.ID, Handle: w.Handle, Name: w.Name, About: w.About, CreatedBy: w.CreatedBy, CreatedAt: w.CreatedAt, DeletedAt: w.DeletedAt, Revision: w.Revision,
+			ID: w.ID, Handle: w.Handle, Name: w.Name, About: w.About, CreatedBy: w.CreatedBy, CreatedAt: w.CreatedAt, DeletedAt: w.DeletedAt, Rules: w.Rules, RulesAt: w.RulesAt, Revision: w.Revision,
 		}}, nil
 	}
 	id, okID := schema.ParseUser(row.Partition)
@@ -71,7 +73,7 @@ func (re *restore) workspace(ctx context.Context, l workspaceLine) error {
 	}
 	return re.add(ctx, re.db.T.Prompts, schema.WorkspaceRow(prompt.Workspace{
 		ID: l.ID, Profile: prompt.Profile{Handle: l.Handle, Name: l.Name, About: l.About},
-		CreatedBy: l.CreatedBy, CreatedAt: l.CreatedAt, DeletedAt: l.DeletedAt, Revision: l.Revision,
+		CreatedBy: l.CreatedBy, CreatedAt: l.CreatedAt, DeletedAt: l.DeletedAt, Rules: l.Rules, RulesAt: l.RulesAt, Revision: l.Revision,
 	}))
 }
 

@@ -19,9 +19,10 @@ import (
 	"prompthub/internal/storage/transact"
 )
 
-// moveOps returns the row with labels on a version, and the rows that tell of it. Each move is
+// moveOps returns the row with labels on a version, and the rows that tell of it, with the proposal
+// that was merged, if one was. Each move is
 // later than those before it, even if a clock is wrong: its time is its key, and tells their order.
-func (w *Writer) moveOps(c schema.LabelsRow, labels []string, to int64, by prompt.UserID) (schema.LabelsRow, []table.Op) {
+func (w *Writer) moveOps(c schema.LabelsRow, labels []string, to int64, by prompt.Actor, proposal int64) (schema.LabelsRow, []table.Op) {
 	at := w.db.Now().UTC()
 	if next := c.MovedAt.Add(schema.Tick); at.Before(next) {
 		at = next
@@ -33,7 +34,7 @@ func (w *Writer) moveOps(c schema.LabelsRow, labels []string, to int64, by promp
 			c.MovedAt = at
 			c.Moves++
 			ops = append(ops, table.Op{Kind: table.Insert, Row: schema.MoveRow(w.author, w.id, prompt.Move{
-				Label: label, From: from, To: to, Change: prompt.Change{By: by, At: at},
+				Label: label, From: from, To: to, Proposal: proposal, Change: prompt.Change{By: cmp.Or(by.Key, w.author), At: at},
 			})})
 		}
 	}
@@ -44,7 +45,7 @@ func (w *Writer) moveOps(c schema.LabelsRow, labels []string, to int64, by promp
 // labels then. None is removed by which another prompt includes this one. The truth row is read and
 // not written: the program summaries in lists follow by a message. May is asked before anything is
 // changed.
-func (db *Committer) SetLabels(ctx context.Context, author prompt.UserID, id prompt.ID, list []string, to int64, by prompt.UserID, may func(prompt.Prompt) error) (map[string]int64, error) {
+func (db *Committer) SetLabels(ctx context.Context, author prompt.UserID, id prompt.ID, list []string, to int64, by prompt.Actor, may func(prompt.Prompt) error) (map[string]int64, error) {
 	tried := false
 	return db.relabel(ctx, author, id, list, may, func(w *Writer, p prompt.Prompt, c schema.LabelsRow) (schema.LabelsRow, []table.Op, error) {
 		if to != 0 && !c.Has(to) {
@@ -60,7 +61,11 @@ func (db *Committer) SetLabels(ctx context.Context, author prompt.UserID, id pro
 			}
 		}
 		tried = true
-		now, ops := w.moveOps(c, list, to, by)
+		if err := w.mayMove(ctx, p.Name, c, list, to, by); err != nil {
+			return c, nil, err
+		}
+		now, ops := w.moveOps(c, list, to, by, 0)
+		ops = append(ops, w.movedOps(p, by, c, now, to)...)
 		if err := w.grows(c, now, false); err != nil && to != 0 {
 			return c, nil, err
 		}
@@ -169,9 +174,9 @@ func (w *Writer) both(ctx context.Context) (rec *schema.Record, err error) {
 
 // UndoLabel takes back the last move of a label that was not undone yet, and returns the labels
 // then. With idem, the hash of an Idempotency-Key, a second call with the same changes nothing.
-func (db *Committer) UndoLabel(ctx context.Context, author prompt.UserID, id prompt.ID, label string, by prompt.UserID, idem string, may func(prompt.Prompt) error) (map[string]int64, error) {
+func (db *Committer) UndoLabel(ctx context.Context, author prompt.UserID, id prompt.ID, label string, by prompt.Actor, idem string, may func(prompt.Prompt) error) (map[string]int64, error) {
 	var tried *table.Row // the move that an attempt of unknown outcome should undo
-	return db.relabel(ctx, author, id, []string{label}, may, func(_ *Writer, p prompt.Prompt, c schema.LabelsRow) (schema.LabelsRow, []table.Op, error) {
+	return db.relabel(ctx, author, id, []string{label}, may, func(w *Writer, p prompt.Prompt, c schema.LabelsRow) (schema.LabelsRow, []table.Op, error) {
 		if tried != nil {
 			row, err := db.GetRow(ctx, db.T.Prompts, tried.Key)
 			if err != nil || row != nil && row.Props.Get("UndoneAt") == tried.Props.Get("UndoneAt") {
@@ -194,22 +199,27 @@ func (db *Committer) UndoLabel(ctx context.Context, author prompt.UserID, id pro
 		default:
 			err = fault.New(fault.Conflict, fmt.Sprintf("the label was on version %d, which was deleted", m.From))
 		}
+		if err == nil {
+			err = w.mayMove(ctx, p.Name, c, []string{label}, m.From, by)
+		}
 		if err != nil {
 			return c, nil, err
 		}
+		was := c
 		c = c.With(label, m.From)
-		tried = &table.Row{Key: row.Key, ETag: row.ETag, Props: schema.UndoneProps(prompt.Change{By: by, At: db.Now().UTC()})}
+		tried = &table.Row{Key: row.Key, ETag: row.ETag, Props: schema.UndoneProps(prompt.Change{By: cmp.Or(by.Key, author), At: db.Now().UTC()})}
 		if idem != "" {
 			tried.Props = append(tried.Props, table.Prop{Name: schema.UndoneIdem, Value: table.String(idem)})
 		}
-		return c, []table.Op{{Kind: table.Merge, Row: *tried}}, c.TooMany()
+		ops := append(w.movedOps(p, by, was, c, m.From), table.Op{Kind: table.Merge, Row: *tried})
+		return c, ops, c.TooMany()
 	})
 }
 
 // DeleteVersion removes a version of an author's prompt and takes its labels away. Its number is
 // used for good. Where the prompt holds it, it gets the content of the highest version that is
 // left.
-func (db *Committer) DeleteVersion(ctx context.Context, author prompt.UserID, id prompt.ID, n int64, done prompt.Change) error {
+func (db *Committer) DeleteVersion(ctx context.Context, author prompt.UserID, id prompt.ID, n int64, by prompt.Actor) error {
 	w := db.Writer(author, id)
 	tried := false
 	_, err := w.run(ctx, func(rec *schema.Record) (schema.Record, []table.Op, error) {
@@ -220,13 +230,13 @@ func (db *Committer) DeleteVersion(ctx context.Context, author prompt.UserID, id
 			return schema.Record{}, nil, ErrUnchanged
 		}
 		tried = true
-		return w.withoutVersion(ctx, *rec, n, done)
+		return w.withoutVersion(ctx, *rec, n, by)
 	})
 	return err
 }
 
 // withoutVersion returns the prompt without a version, and the writes that go with it.
-func (w *Writer) withoutVersion(ctx context.Context, now schema.Record, n int64, done prompt.Change) (schema.Record, []table.Op, error) {
+func (w *Writer) withoutVersion(ctx context.Context, now schema.Record, n int64, by prompt.Actor) (schema.Record, []table.Op, error) {
 	c := schema.LabelsRow{Last: 1}.Of(now.Prompt)
 	if w.Labels != nil {
 		c = *w.Labels
@@ -258,13 +268,16 @@ func (w *Writer) withoutVersion(ctx context.Context, now schema.Record, n int64,
 		}
 		v := schema.ParseVersionRow(*row)
 		now.Prompt = now.At(v)
-		now.AllArguments, now.UpdatedAt = nil, done.At
+		now.AllArguments, now.UpdatedAt = nil, w.db.Now().UTC().Truncate(time.Millisecond)
 		now.Revision++
 	}
 	was := now
 	c.Bytes -= size
 	w.more = schema.Usage{Bytes: -size}
-	c, ops := w.moveOps(c, c.On(n), 0, done.By)
+	before := c
+	c, ops := w.moveOps(c, c.On(n), 0, by, 0)
+	ops = append(ops, w.eventOps(prompt.Event{Type: prompt.VersionDeleted, Version: n}, now.Prompt, by)...)
+	ops = append(ops, w.movedOps(now.Prompt, by, before, c, 0)...)
 	if now.InProduction, err = w.db.Released(ctx, nil, now.Prompt, c); err != nil {
 		return schema.Record{}, nil, err
 	}

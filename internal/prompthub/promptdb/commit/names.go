@@ -139,13 +139,20 @@ func (w *Writer) sideOps(ctx context.Context, was *schema.Record, now *schema.Re
 	if w.Labels != nil {
 		c = *w.Labels
 	}
-	before := c
-	c, ops := w.moveOps(c, now.Labels, now.Version, cmp.Or(now.By, w.author))
-	now.Labels, now.By, w.more = nil, "", schema.Usage{}
+	before, by := c, now.By
+	if err := w.mayMove(ctx, now.Name, c, now.Labels, now.Version, by); err != nil {
+		return nil, err
+	}
+	c, ops := w.moveOps(c, now.Labels, now.Version, by, 0)
+	now.Labels, now.By, w.more = nil, prompt.Actor{}, schema.Usage{}
+	left, err := w.renamed(ctx, was, now.Prompt, &c)
+	if err != nil {
+		return nil, err
+	}
+	ops = append(ops, left...)
 	if err := c.TooMany(); err != nil {
 		return nil, err
 	}
-	var err error
 	if now.InProduction, err = w.db.Released(ctx, was, now.Prompt, c); err != nil {
 		return nil, err
 	}
@@ -154,6 +161,10 @@ func (w *Writer) sideOps(ctx context.Context, was *schema.Record, now *schema.Re
 	}
 	if now.Source != nil && now.Source.State == "" {
 		now.Source.State = now.State(c.On(now.Version))
+	}
+	ops = append(ops, w.changeOps(was, now.Prompt, by, before, c)...)
+	if was != nil && !was.Deleted() && now.Deleted() {
+		ops = append(ops, w.closeAll(&c, by)...)
 	}
 	versions, size := w.versionOps(was, *now)
 	now.Source = nil

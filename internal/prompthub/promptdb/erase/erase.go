@@ -168,7 +168,7 @@ func (e *erasure) each(ctx context.Context, name string, r table.Range, do func(
 
 func (e *erasure) tokens(ctx context.Context) error {
 	return e.each(ctx, e.db.T.AccessTokens, table.Range{Partition: schema.AccessPartition(e.user)}, func(row table.Row) error {
-		_, err := e.db.accounts.RemoveToken(ctx, e.user, schema.ParseToken(row).ID)
+		_, err := e.db.accounts.RemoveToken(ctx, e.user, schema.ParseToken(row).ID, "")
 		return err
 	})
 }

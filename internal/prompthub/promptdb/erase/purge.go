@@ -43,8 +43,14 @@ func (db *Eraser) purgeLibrary(ctx context.Context, rec schema.Record) error {
 	if err := db.purgeVersions(ctx, rec.AuthorID, rec.ID); err != nil {
 		return err
 	}
-	if err := db.removeAll(ctx, table.Prefix(partition, schema.MovesOf(rec.ID)), func([]table.Row) error { return nil }); err != nil {
-		return err
+	beside := []string{schema.MovesOf(rec.ID)}
+	if prompt.IsWorkspace(rec.AuthorID) {
+		beside = append(beside, schema.ReviewsOf(rec.ID), schema.ProposalsOf(rec.ID)) // none is open since the prompt was deleted
+	}
+	for _, prefix := range beside {
+		if err := db.removeAll(ctx, table.Prefix(partition, prefix), func([]table.Row) error { return nil }); err != nil {
+			return err
+		}
 	}
 	for _, name := range slices.Concat(schema.OwnNames(rec.Prompt), rec.OldNames) {
 		key := schema.NameKey(rec.AuthorID, name)

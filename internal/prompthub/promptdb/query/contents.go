@@ -67,6 +67,16 @@ func (db *Queries) WithTexts(ctx context.Context, viewer prompt.UserID, items []
 	return whole, len(items), nil
 }
 
+// unruled reports whether programs that name no version get the latest of a prompt until production
+// stands somewhere. Where a workspace has a rule for that label, they get none.
+func (db *Queries) unruled(ctx context.Context, p prompt.Prompt) (bool, error) {
+	if !prompt.IsWorkspace(p.AuthorID) {
+		return true, nil
+	}
+	rules, err := db.Rules(ctx, p.AuthorID)
+	return rules.For(prompt.Production, p.Name) == nil, err
+}
+
 // in returns which version of a prompt has the label that is wanted, 0 for none.
 func (w WantedVersion) in(viewer prompt.UserID, p prompt.Prompt, c *schema.LabelsRow) int64 {
 	n := labelled(p, c, w.Label)

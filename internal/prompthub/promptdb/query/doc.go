@@ -3,6 +3,9 @@
 package query
 
 import (
+	"context"
+
+	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb/scopes"
 	"prompthub/internal/prompthub/promptdb/truth"
 )
@@ -13,6 +16,8 @@ type Queries struct {
 	scopes     *scopes.Scopes
 	partitions partitionCache
 	pages      pageCache
+	// Rules returns the rules of a workspace for labels, as they were at most a few seconds ago.
+	Rules func(ctx context.Context, workspace prompt.UserID) (prompt.LabelRules, error)
 }
 
 // New returns the queries of what r reads. It searches in the indexes of s.

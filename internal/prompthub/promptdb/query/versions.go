@@ -206,6 +206,11 @@ func (db *Queries) versionView(
 	if err != nil {
 		return truth.View{}, err
 	}
+	if want.orLatest {
+		if want.orLatest, err = db.unruled(ctx, rec.Prompt); err != nil {
+			return truth.View{}, err
+		}
+	}
 	if has := want.in(viewer, rec.Prompt, c); want.Number == 0 && has != n {
 		if n, row = has, nil; n > 0 && n != rec.Version {
 			if row, err = db.VersionAt(ctx, rec.AuthorID, id, n, only...); err != nil {

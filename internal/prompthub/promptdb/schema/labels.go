@@ -27,6 +27,9 @@ type LabelsRow struct {
 	MovedAt    time.Time // when its labels moved last; zero where none did since this is kept
 	Bytes      int64     // that its versions take
 	Moves      int64     // of its labels
+	Proposals  int64     // the number of the last proposal
+	Open       map[string]prompt.OpenProposal
+	RenamedAt  time.Time // when another rule began to count for a label, as the name changed
 	etag       string
 }
 
@@ -45,6 +48,9 @@ func ParseLabelsRow(row table.Row) (LabelsRow, error) {
 		if err := json.Unmarshal([]byte(text), &c.Labels); err != nil {
 			return c, fmt.Errorf("property Labels of %s: %w", row.Key, err)
 		}
+	}
+	if err := c.parseProposals(p); err != nil {
+		return c, fmt.Errorf("property Open of %s: %w", row.Key, err)
 	}
 	var err error
 	if c.Gaps, err = ParseGaps(p.Get("Gaps").Str()); err != nil {
@@ -115,6 +121,7 @@ func (c LabelsRow) Row(author prompt.UserID, id prompt.ID) table.Row {
 	if !c.MovedAt.IsZero() {
 		row.Props = append(row.Props, table.Prop{Name: "MovedAt", Value: table.Time(c.MovedAt)})
 	}
+	row.Props = append(row.Props, c.proposalProps()...)
 	return row
 }
 
@@ -196,6 +203,9 @@ func MoveRow(author prompt.UserID, id prompt.ID, m prompt.Move) table.Row {
 		{Name: "MovedBy", Value: table.String(string(m.By))},
 		{Name: "MovedAt", Value: table.Time(m.At)},
 	}}
+	if m.Proposal > 0 {
+		row.Props = append(row.Props, table.Prop{Name: "Proposal", Value: table.Int64(m.Proposal)})
+	}
 	if !m.Undone.At.IsZero() {
 		row.Props = append(row.Props, UndoneProps(m.Undone)...)
 	}
@@ -214,7 +224,7 @@ const UndoneIdem = "UndoneIdem"
 func ParseMoveRow(row table.Row) prompt.Move {
 	p := row.Props
 	return prompt.Move{
-		Label: p.Get("Label").Str(), From: p.Get("From").Int(), To: p.Get("To").Int(),
+		Label: p.Get("Label").Str(), From: p.Get("From").Int(), To: p.Get("To").Int(), Proposal: p.Get("Proposal").Int(),
 		Change: prompt.Change{By: UserIn(p, "MovedBy"), At: p.Get("MovedAt").Time()},
 		Undone: prompt.Change{By: UserIn(p, "UndoneBy"), At: p.Get("UndoneAt").Time()},
 	}
@@ -250,7 +260,8 @@ func LibraryKey(row string, id prompt.ID) bool {
 	move, okMove := ParseMove(row)
 	user, _, okUses := ParseUses(row)
 	made, _, okSource := ParseSource(row)
-	return okLabels && labels == id || okVersion && version == id || okMove && move == id || okUses && user == id || okSource && made == id
+	return okLabels && labels == id || okVersion && version == id || okMove && move == id || okUses && user == id || okSource && made == id ||
+		strings.HasPrefix(row, ProposalsOf(id)) || strings.HasPrefix(row, ReviewsOf(id)) || isOpenOf(row, id)
 }
 
 // HasLibraryRow reports whether a prompt may have such a row.
@@ -261,7 +272,7 @@ func HasLibraryRow(rec Record, key table.Key) bool {
 	if _, _, ok := ParseSource(key.Row); ok {
 		return false // as its version says
 	}
-	if _, ok := ParseMove(key.Row); ok {
+	if _, ok := ParseMove(key.Row); ok || strings.HasPrefix(key.Row, ProposalsOf(rec.ID)) || strings.HasPrefix(key.Row, ReviewsOf(rec.ID)) {
 		return true
 	}
 	is := func(name string) bool { return NameKey(rec.AuthorID, name) == key }

@@ -93,7 +93,8 @@ type Token struct {
 	Claimed   bool     // its owner only claimed to be who he is, as in development mode
 	CreatedAt time.Time
 	ExpiresAt time.Time
-	UsedOn    time.Time // the day of its last use, in lists; zero: not used yet
+	UsedOn    time.Time     // the day of its last use, in lists; zero: not used yet
+	By        prompt.UserID // the key of who makes it for a workspace; not kept with it
 }
 
 // TokenProps returns what both rows of an access token say.

@@ -103,16 +103,21 @@ func WorkspaceRow(w prompt.Workspace) table.Row {
 	if w.Deleted() {
 		props = append(props, table.Prop{Name: "DeletedAt", Value: table.Time(w.DeletedAt)})
 	}
+	if !w.RulesAt.IsZero() {
+		props = append(props, table.Prop{Name: "Rules", Value: table.String(JSONOf(w.Rules))}, table.Prop{Name: "RulesAt", Value: table.Time(w.RulesAt)})
+	}
 	return table.Row{Key: WorkspaceKey(w.ID), Props: props}
 }
 
 // ParseWorkspace is the opposite of WorkspaceRow.
 func ParseWorkspace(row table.Row) prompt.Workspace {
 	p := row.Props
-	return prompt.Workspace{
+	w := prompt.Workspace{
 		ID: UserIn(p, "UserId"), Profile: ParseProfile(row), CreatedBy: UserIn(p, "CreatedBy"),
-		CreatedAt: p.Get("CreatedAt").Time(), DeletedAt: p.Get("DeletedAt").Time(), Revision: p.Get("Revision").Int(),
+		CreatedAt: p.Get("CreatedAt").Time(), DeletedAt: p.Get("DeletedAt").Time(), RulesAt: p.Get("RulesAt").Time(), Revision: p.Get("Revision").Int(),
 	}
+	w.Rules = parseList[prompt.LabelRule](p, "Rules")
+	return w
 }
 
 // MemberRow returns the row of a member of a workspace.

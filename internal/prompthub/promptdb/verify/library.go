@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"prompthub/internal/fault"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb/schema"
 	"prompthub/internal/storage/rowstore"
@@ -39,6 +40,11 @@ func (db *Verifier) checkLibrary(ctx context.Context, rec schema.Record, differ 
 	}
 	if err := db.checkNames(ctx, rec, c, differ); err != nil {
 		return err
+	}
+	if prompt.IsWorkspace(rec.AuthorID) {
+		if err := errors.Join(db.checkOpen(ctx, rec, c, differ), db.checkRuled(ctx, rec, c, differ)); err != nil {
+			return err
+		}
 	}
 	return db.checkVersions(ctx, rec, c, differ)
 }
@@ -260,11 +266,19 @@ func (db *Verifier) checkSource(ctx context.Context, rec schema.Record, v prompt
 	return nil
 }
 
-// wantedBeside reports whether a row is one that the row of a version says is next to it.
+// wantedBeside reports whether a row is one that the row of a version, or of a proposal, says is
+// next to it.
 func (db *Verifier) wantedBeside(ctx context.Context, author prompt.UserID, key table.Key) (bool, error) {
 	if strings.HasPrefix(key.Row, schema.UsesPrefix) {
 		want, err := db.usesRow(ctx, author, key)
 		return want != nil, err
+	}
+	if id, n, ok := schema.ParseOpen(key.Row); ok {
+		p, err := db.commit.Proposal(ctx, author, id, n)
+		if fault.Of(err) == fault.NotFound {
+			return false, nil
+		}
+		return p.State == prompt.ProposalOpen && schema.OpenKey(author, p.At, id, n) == key, err
 	}
 	id, n, ok := schema.ParseSource(key.Row)
 	if !ok {

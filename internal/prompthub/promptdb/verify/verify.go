@@ -194,6 +194,8 @@ func (db *Verifier) checkBesideTruth(ctx context.Context, row table.Row) ([]Diff
 		return db.checkIdem(ctx, row)
 	case strings.HasPrefix(row.Row, schema.WorkspacePrefix):
 		return db.checkWorkspace(ctx, row)
+	case strings.HasPrefix(row.Row, schema.EventPrefix):
+		return db.checkEvent(row), nil
 	case strings.HasPrefix(row.Row, "!"):
 		return db.checkLibraryRow(ctx, row)
 	}

@@ -1,0 +1,313 @@
+package commit
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+	"golang.org/x/sync/errgroup"
+
+	"prompthub/internal/fault"
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/promptdb/schema"
+	"prompthub/internal/prompthub/promptdb/truth"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
+)
+
+// A proposal, its reviews and the move that it leads to are written under the ETag of the labels
+// row, which is read first. So what decides an approval is as it was read when it is kept: of one
+// who approves and one who changes the version at the same moment, one begins again.
+
+const (
+	maxAuthored = 1000 // versions whose writers a proposal names, the newest
+	maxReviews  = prompt.MaxPeople + prompt.MaxComments
+)
+
+// A Proposing is a change of one proposal.
+type Proposing struct {
+	Owner  prompt.UserID
+	Prompt prompt.ID
+	By     prompt.Actor
+	May    func(prompt.Prompt) error // is asked before anything is changed
+}
+
+// Propose opens a proposal to put a label on a version.
+func (db *Committer) Propose(ctx context.Context, c Proposing, label string, version int64, message string) (prompt.Proposal, error) {
+	at := db.Now().UTC().Truncate(time.Millisecond)
+	var made prompt.Proposal
+	err := db.propose(ctx, c, func(w *Writer, p prompt.Prompt, l schema.LabelsRow) (schema.LabelsRow, []table.Op, error) {
+		if open, ok := l.Open[label]; ok && made.Number == open.Number && made.At.Equal(open.At) {
+			return l, nil, nil // the try before has landed
+		} else if ok {
+			return l, nil, prompt.ErrProposalOpen(label, open.Number)
+		}
+		if len(l.Open) >= prompt.MaxOpenProposals {
+			return l, nil, fault.Coded(fault.Conflict, prompt.ProposalIsOpen, fmt.Sprintf("the prompt has %d open proposals, which is the most; close one first", len(l.Open)))
+		}
+		if _, err := w.ruleFor(ctx, label, p.Name); err != nil {
+			return l, nil, err
+		}
+		l.Proposals++
+		made = prompt.Proposal{
+			Prompt: c.Prompt, Number: l.Proposals, State: prompt.ProposalOpen, Label: label, Message: message, Change: prompt.Change{By: c.By.Key, At: at}, Round: 1,
+		}
+		if err := w.bind(ctx, &made, l, version); err != nil {
+			return l, nil, err
+		}
+		l = l.WithOpen(label, &prompt.OpenProposal{Number: made.Number, At: at})
+		return l, slices.Concat([]table.Op{
+			{Kind: table.Insert, Row: schema.ProposalRow(c.Owner, made)}, {Kind: table.Insert, Row: schema.OpenRow(c.Owner, made)},
+		}, w.proposalEvent(prompt.ProposalOpened, made, p, c.By)), nil
+	})
+	return made, err
+}
+
+// ProposeVersion has an open proposal name a version, without the reviews that it had.
+func (db *Committer) ProposeVersion(ctx context.Context, c Proposing, n, version int64) (prompt.Proposal, error) {
+	return db.changeProposal(ctx, c, n, func(w *Writer, p prompt.Prompt, l *schema.LabelsRow, now *prompt.Proposal) ([]table.Op, error) {
+		if _, err := w.ruleFor(ctx, now.Label, p.Name); err != nil {
+			return nil, err
+		}
+		if err := w.bind(ctx, now, *l, version); err != nil {
+			return nil, err
+		}
+		now.Round++
+		return w.proposalEvent(prompt.ProposalUpdated, *now, p, c.By), nil
+	})
+}
+
+// CloseProposal ends an open proposal without moving its label.
+func (db *Committer) CloseProposal(ctx context.Context, c Proposing, n int64, state func(prompt.Proposal) (prompt.ProposalState, error)) (prompt.Proposal, error) {
+	return db.changeProposal(ctx, c, n, func(w *Writer, p prompt.Prompt, l *schema.LabelsRow, now *prompt.Proposal) (ops []table.Op, err error) {
+		if now.State, err = state(*now); err != nil {
+			return nil, err
+		}
+		what := prompt.ProposalRejected
+		if now.State == prompt.Withdrawn {
+			what = prompt.ProposalWithdrawn
+		}
+		return append(w.end(l, now, c.By), w.proposalEvent(what, *now, p, c.By)...), nil
+	})
+}
+
+// Reviewers are the rules of a workspace as they are now, and whether a membership still lets a
+// member approve.
+type Reviewers struct {
+	Rules prompt.LabelRules
+	May   func(prompt.Review) bool
+}
+
+// Review keeps what somebody says of a proposal. The last approval that was missing moves the label
+// in the same batch.
+func (db *Committer) Review(ctx context.Context, c Proposing, n int64, r prompt.Review, reviewers func(context.Context) (Reviewers, error)) (prompt.Proposal, error) {
+	r.By, r.At = c.By.Key, db.Now().UTC().Truncate(time.Millisecond)
+	return db.changeProposal(ctx, c, n, func(w *Writer, p prompt.Prompt, l *schema.LabelsRow, now *prompt.Proposal) ([]table.Op, error) {
+		if r.Verdict == prompt.Comment {
+			if now.Comments++; now.Comments > prompt.MaxComments {
+				return nil, fault.New(fault.Conflict, fmt.Sprintf("a proposal has at most %d comments", prompt.MaxComments))
+			}
+			r.Version, r.Digest, r.Round = now.Version, now.Digest, now.Round
+			return append(w.proposalEvent(prompt.ProposalReviewed, *now, p, c.By, r.Verdict), table.Op{Kind: table.Insert, Row: schema.ReviewRow(c.Owner, c.Prompt, n, r)}), nil
+		}
+		if now.IsStale(l.Labels[now.Label], l.Has(now.Version)) {
+			return nil, fault.Coded(fault.Conflict, prompt.ProposalIsStale, "the label or the version is no longer where it was when this was proposed; propose a version again")
+		}
+		if r.Version != now.Version || r.Digest != now.Digest {
+			return nil, fault.Coded(fault.Conflict, prompt.OtherVersion, fmt.Sprintf("the proposal is for version %d with another digest than you read; read it again", now.Version))
+		}
+		r.Round = now.Round
+		var all []prompt.Review
+		var who Reviewers
+		g, gctx := errgroup.WithContext(ctx)
+		g.Go(func() (err error) {
+			all, err = db.Reviews(gctx, c.Owner, c.Prompt, n)
+			return err
+		})
+		g.Go(func() (err error) {
+			who, err = reviewers(gctx)
+			return err
+		})
+		if err := g.Wait(); err != nil {
+			return nil, err
+		}
+		rule := who.Rules.For(now.Label, p.Name)
+		if rule == nil || rule.Approvals == 0 {
+			return nil, errNoRule(now.Label)
+		}
+		if r.Verdict == prompt.Approve && !rule.Authors && slices.Contains(now.Authors, r.By) {
+			return nil, fault.Coded(fault.Forbidden, prompt.OwnVersion, "you wrote what would go live; the rule asks for the approval of somebody else")
+		}
+		all = append(slices.DeleteFunc(all, func(other prompt.Review) bool { return other.By == r.By && other.Verdict != prompt.Comment }), r)
+		ops := append(w.proposalEvent(prompt.ProposalReviewed, *now, p, c.By, r.Verdict), table.Op{Kind: table.Upsert, Row: schema.ReviewRow(c.Owner, c.Prompt, n, r)})
+		if len(now.Approvals(*rule, all, who.May)) < rule.Approvals || r.Verdict != prompt.Approve {
+			return ops, nil
+		}
+		before := *l
+		var moves []table.Op
+		*l, moves = w.moveOps(*l, []string{now.Label}, now.Version, c.By, n)
+		if err := errors.Join(w.grows(before, *l, false), l.TooMany()); err != nil {
+			return nil, err
+		}
+		now.State, now.Rule = prompt.Merged, *rule
+		return slices.Concat(ops, moves, w.end(l, now, c.By), w.movedOps(p, c.By, before, *l, now.Version), w.proposalEvent(prompt.ProposalMerged, *now, p, c.By)), nil
+	})
+}
+
+// changeProposal changes an open proposal. Edit gets it with the labels row and may run again; it
+// returns what is written with them.
+func (db *Committer) changeProposal(ctx context.Context, c Proposing, n int64, edit func(*Writer, prompt.Prompt, *schema.LabelsRow, *prompt.Proposal) ([]table.Op, error)) (prompt.Proposal, error) {
+	var now prompt.Proposal
+	attempt := ulid.MustNew(ulid.Timestamp(db.Now()), rand.Reader).String()
+	err := db.propose(ctx, c, func(w *Writer, p prompt.Prompt, l schema.LabelsRow) (schema.LabelsRow, []table.Op, error) {
+		row, err := db.GetRow(ctx, db.T.Prompts, schema.ProposalKey(c.Owner, c.Prompt, n))
+		if err != nil {
+			return l, nil, err
+		}
+		if row == nil {
+			return l, nil, prompt.ErrNoProposal()
+		}
+		if row.Props.Get(schema.Attempt).Str() == attempt {
+			return l, nil, nil // the try before has landed
+		}
+		now, _ = schema.ParseProposal(*row)
+		if now.State != prompt.ProposalOpen {
+			return l, nil, prompt.ErrProposalClosed(now)
+		}
+		ops, err := edit(w, p, &l, &now)
+		if err != nil {
+			return l, nil, err
+		}
+		next := schema.ProposalRow(c.Owner, now)
+		next.ETag = row.ETag
+		next.Props = append(next.Props, table.Prop{Name: schema.Attempt, Value: table.String(attempt)})
+		return l, append(ops, table.Op{Kind: table.Replace, Row: next}), nil
+	})
+	return now, err
+}
+
+func (db *Committer) propose(ctx context.Context, c Proposing, change labelMove) error {
+	_, err := db.relabel(ctx, c.Owner, c.Prompt, []string{prompt.Production}, c.May, change)
+	return err
+}
+
+// bind has a proposal name a version, where its label is, and who wrote what would go live.
+func (w *Writer) bind(ctx context.Context, p *prompt.Proposal, l schema.LabelsRow, version int64) error {
+	p.From, p.Version = l.Labels[p.Label], version
+	if !l.Has(version) {
+		return truth.ErrNoVersion()
+	}
+	if p.From == version {
+		return fault.New(fault.Conflict, fmt.Sprintf("the label %s is on version %d already", p.Label, version))
+	}
+	var g errgroup.Group
+	g.Go(func() error {
+		row, err := w.db.VersionAt(ctx, w.author, w.id, version, "Version", "ContentHash", "Described")
+		if err != nil {
+			return err
+		}
+		if row == nil {
+			return truth.ErrNoVersion()
+		}
+		v := schema.ParseVersionRow(*row)
+		if v.Undescribed {
+			return fault.Coded(fault.Conflict, prompt.NotDescribed, "this version does not hold its own description, so its digest does not say all of it; save it as a new version and propose that")
+		}
+		p.Digest = v.Hash
+		return nil
+	})
+	g.Go(func() (err error) {
+		p.Authors, err = w.authors(ctx, p.From, version)
+		return err
+	})
+	return g.Wait()
+}
+
+// authors returns who wrote a version and those between it and another.
+func (w *Writer) authors(ctx context.Context, from, version int64) ([]prompt.UserID, error) {
+	last, first := version, from+1
+	if from > version {
+		last, first = from-1, version
+	}
+	r := table.Range{
+		Partition: schema.AuthorPartition(w.author), Select: []string{"CreatedBy"},
+		From: schema.VersionKey(w.author, w.id, last).Row, To: schema.VersionKey(w.author, w.id, first-1).Row,
+	}
+	rows, _, err := w.db.Budget().Rows(ctx, w.db.T.Prompts, r, maxAuthored)
+	if err != nil {
+		return nil, err
+	}
+	var by []prompt.UserID
+	for _, row := range rows {
+		by = append(by, schema.UserIn(row.Props, "CreatedBy"))
+	}
+	slices.Sort(by)
+	return slices.Compact(by), nil
+}
+
+// ruleFor returns the rule by which a label moves by proposals.
+func (w *Writer) ruleFor(ctx context.Context, label, name string) (*prompt.LabelRule, error) {
+	rules, err := w.rules(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rule := rules.For(label, name)
+	if rule == nil || rule.Approvals == 0 {
+		return nil, errNoRule(label)
+	}
+	return rule, nil
+}
+
+func errNoRule(label string) error {
+	return fault.Coded(fault.Invalid, prompt.NoLabelRule, fmt.Sprintf("no rule of the workspace asks for approvals for the label %s of this prompt; move the label itself", label))
+}
+
+// end takes a proposal off the open ones, and returns the write that does so.
+func (w *Writer) end(l *schema.LabelsRow, p *prompt.Proposal, by prompt.Actor) []table.Op {
+	p.Closed = prompt.Change{By: by.Key, At: w.db.Now().UTC().Truncate(time.Millisecond)}
+	*l = l.WithOpen(p.Label, nil)
+	return []table.Op{rowstore.Removal(schema.OpenKey(w.author, p.At, w.id, p.Number))}
+}
+
+func (w *Writer) proposalEvent(what prompt.EventType, p prompt.Proposal, of prompt.Prompt, by prompt.Actor, verdict ...prompt.Verdict) []table.Op {
+	e := prompt.Event{Type: what, Version: p.Version, Digest: p.Digest, Proposal: p.Number}
+	e.Labels = []prompt.LabelMove{{Label: p.Label, From: p.From, To: p.Version}}
+	if len(verdict) > 0 {
+		e.Verdict = verdict[0]
+	}
+	return w.eventOps(e, of, by)
+}
+
+// Proposal reads a proposal of a prompt.
+func (db *Committer) Proposal(ctx context.Context, owner prompt.UserID, id prompt.ID, n int64) (prompt.Proposal, error) {
+	row, err := db.GetRow(ctx, db.T.Prompts, schema.ProposalKey(owner, id, n))
+	if err != nil {
+		return prompt.Proposal{}, err
+	}
+	if row == nil {
+		return prompt.Proposal{}, prompt.ErrNoProposal()
+	}
+	p, _ := schema.ParseProposal(*row)
+	return p, nil
+}
+
+// Reviews reads what was said of a proposal, in the order of its time.
+func (db *Committer) Reviews(ctx context.Context, owner prompt.UserID, id prompt.ID, n int64) ([]prompt.Review, error) {
+	r := table.Prefix(schema.AuthorPartition(owner), schema.ReviewsOfProposal(id, n))
+	rows, _, err := db.Budget().Rows(ctx, db.T.Prompts, r, maxReviews)
+	if err != nil {
+		return nil, err
+	}
+	var all []prompt.Review
+	for _, row := range rows {
+		if _, _, review, ok := schema.ParseReview(row); ok {
+			all = append(all, review)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b prompt.Review) int { return a.At.Compare(b.At) })
+	return all, nil
+}

@@ -1,0 +1,114 @@
+package query
+
+import (
+	"context"
+
+	"prompthub/internal/cursor"
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/promptdb/schema"
+	"prompthub/internal/storage/table"
+)
+
+// Events says which events of a workspace are wanted. A zero field does not filter.
+type Events struct {
+	Prompt prompt.ID
+	By     prompt.UserID
+	Type   prompt.EventType
+}
+
+// eventProps are those by which events are chosen.
+var eventProps = []string{"Type", "Prompt", "By"}
+
+func (q Events) match(p table.Props) bool {
+	return (q.Prompt == "" || p.Get("Prompt").Str() == string(q.Prompt)) && (q.By == "" || schema.UserIn(p, "By") == q.By) &&
+		(q.Type == "" || p.Get("Type").Str() == string(q.Type))
+}
+
+// Events returns events of a workspace after a position, the newest first. Fewer than limit, even
+// none, may come with a position to go on from: a request reads so many rows and no more.
+func (db *Queries) Events(ctx context.Context, workspace prompt.UserID, q Events, after string, limit int) (events []prompt.Event, next string, err error) {
+	r := schema.EventsOf(workspace)
+	r.Filter, r.FilterProps = q.match, eventProps
+	if after != "" {
+		if _, _, ok := schema.ParseEventKey(table.Key{Partition: r.Partition, Row: after}); !ok {
+			return nil, "", cursor.Refuse()
+		}
+		r.From, r.After = "", after
+	}
+	s := db.Budget()
+	for {
+		r.MaxMatches = limit - len(events)
+		rows, more, err := s.Rows(ctx, db.T.Prompts, r, s.Size(max(limit, table.MaxPage)))
+		if err != nil {
+			return nil, "", err
+		}
+		for _, row := range rows {
+			r.From, r.After = "", row.Row
+			if row.Props == nil {
+				continue
+			}
+			if _, e, ok := schema.ParseEvent(row); ok {
+				events = append(events, e)
+			}
+			if len(events) == limit {
+				return events, row.Row, nil
+			}
+		}
+		if !more {
+			return events, "", nil
+		}
+		if s.Spent() {
+			return events, r.After, nil
+		}
+	}
+}
+
+// Proposals returns proposals of a prompt after a position, the newest first.
+func (db *Queries) Proposals(ctx context.Context, owner prompt.UserID, id prompt.ID, after string, limit int) (list []prompt.Proposal, next string, err error) {
+	r := table.Prefix(schema.AuthorPartition(owner), schema.ProposalsOf(id))
+	if after != "" {
+		r.From, r.After = "", after
+	}
+	rows, more, err := db.Budget().Rows(ctx, db.T.Prompts, r, limit)
+	if err != nil {
+		return nil, "", err
+	}
+	for _, row := range rows {
+		if p, ok := schema.ParseProposal(row); ok {
+			list = append(list, p)
+		}
+		next = row.Row
+	}
+	if !more {
+		next = ""
+	}
+	return list, next, nil
+}
+
+// An Open is an open proposal of a prompt.
+type Open struct {
+	Prompt prompt.ID
+	Number int64
+}
+
+// OpenProposals returns open proposals of a workspace after a position, the newest first.
+func (db *Queries) OpenProposals(ctx context.Context, owner prompt.UserID, after string, limit int) (list []Open, next string, err error) {
+	r := schema.OpenProposals(owner)
+	if after != "" {
+		r.From, r.After = "", after
+	}
+	rows, more, err := db.Budget().Rows(ctx, db.T.Prompts, r, limit)
+	if err != nil {
+		return nil, "", err
+	}
+	for _, row := range rows {
+		if id, n, ok := schema.ParseOpen(row.Row); ok {
+			list = append(list, Open{id, n})
+		}
+		next = row.Row
+	}
+	if !more {
+		next = ""
+	}
+	return list, next, nil
+}

@@ -1,0 +1,18 @@
+package truth
+
+import (
+	"crypto/rand"
+
+	"github.com/oklog/ulid/v2"
+
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/promptdb/schema"
+	"prompthub/internal/storage/table"
+)
+
+// EventOp returns the write of an event of now, for the batch of what happened in a workspace.
+func (db *Reader) EventOp(workspace prompt.UserID, e prompt.Event) table.Op {
+	e.At = db.Now().UTC()
+	e.ID = ulid.MustNew(ulid.Timestamp(e.At), rand.Reader).String()
+	return table.Op{Kind: table.Insert, Row: schema.EventRow(workspace, e)}
+}
