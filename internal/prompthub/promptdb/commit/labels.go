@@ -152,6 +152,9 @@ func (w *Writer) writeLabels(ctx context.Context, listed bool, ops []table.Op) e
 // labelOps returns the writes of a labels row and of the copies of the labels.
 func (w *Writer) labelOps(c schema.LabelsRow) []table.Op {
 	ops := []table.Op{c.Op(w.author, w.id)}
+	if maps.Equal(c.Labels, w.Labels.Labels) { // the copies say the same
+		return ops
+	}
 	for _, name := range slices.Compact([]string{c.Name, c.Slug}) {
 		ops = append(ops, table.Op{Kind: table.Merge, Row: table.Row{Key: schema.NameKey(w.author, name), ETag: table.Any, Props: table.Props{
 			{Name: "Labels", Value: table.String(c.LabelsText())},

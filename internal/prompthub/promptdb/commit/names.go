@@ -164,7 +164,7 @@ func (w *Writer) sideOps(ctx context.Context, was *schema.Record, now *schema.Re
 	}
 	ops = append(ops, w.changeOps(was, now.Prompt, by, before, c)...)
 	if was != nil && !was.Deleted() && now.Deleted() {
-		ops = append(ops, w.closeAll(&c, by)...)
+		ops = append(ops, w.closeAll(&c, now.Prompt, by)...)
 	}
 	versions, size := w.versionOps(was, *now)
 	now.Source = nil

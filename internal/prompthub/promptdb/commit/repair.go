@@ -212,7 +212,17 @@ func (db *Committer) reconcileOnce(ctx context.Context, w *Writer, why Reason, s
 	if rec.Lease != nil {
 		db.Count(ctx, "repairs", 1)
 	}
-	return db.finish(ctx, committed, why, which)
+	o, err := db.finish(ctx, committed, why, which)
+	if err != nil || !o.IsDone() || schema.SameProgramSummary(to.InProduction, rec.InProduction) {
+		return o, err
+	}
+	// The label production may have moved between the look at it and the commit, and the job of that
+	// move may have found the truth row as it should be, before this one replaced it.
+	released, err := db.ReleasedNow(ctx, committed)
+	if err == nil && !schema.SameProgramSummary(released, committed.InProduction) {
+		err = rowstore.ErrConflict
+	}
+	return o, err
 }
 
 // waits says when to try again where somebody else is at work on a prompt, or was a moment ago.

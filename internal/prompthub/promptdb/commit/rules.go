@@ -112,13 +112,14 @@ func (w *Writer) renamed(ctx context.Context, was *schema.Record, now prompt.Pro
 }
 
 // closeAll rejects the open proposals of a prompt that is deleted.
-func (w *Writer) closeAll(c *schema.LabelsRow, by prompt.Actor) []table.Op {
+func (w *Writer) closeAll(c *schema.LabelsRow, p prompt.Prompt, by prompt.Actor) []table.Op {
 	var ops []table.Op
-	for _, open := range c.Open {
+	for label, open := range c.Open {
 		key := schema.ProposalKey(w.author, w.id, open.Number)
 		ops = append(ops,
 			table.Op{Kind: table.Merge, Row: table.Row{Key: key, ETag: table.Any, Props: schema.ClosedProps(prompt.Rejected, prompt.Change{By: by.Key, At: w.db.Now().UTC()})}},
 			rowstore.Removal(schema.OpenKey(w.author, open.At, w.id, open.Number)))
+		ops = append(ops, w.eventOps(prompt.Event{Type: prompt.ProposalRejected, Proposal: open.Number, Labels: []prompt.LabelMove{{Label: label}}}, p, by)...)
 	}
 	c.Open = nil
 	return ops
