@@ -139,7 +139,8 @@ func (s sown) record(t *testing.T, c crashCase) []string {
 	bubble(t, func(t *testing.T) {
 		r, p := s.prepare(t, c)
 		ok := r.attempt(c, p, func(call *chaos.Call) {
-			labels = append(labels, keys.ReplaceAllString(ids.ReplaceAllString(call.Label, "{id}"), "{key}"))
+			label := keys.ReplaceAllString(ids.ReplaceAllString(call.Label, "{id}"), "{key}")
+			labels = append(labels, strings.ReplaceAll(label, "\x00", `\x00`)) // the file stays a text
 			call.Pass()
 		})
 		require.True(t, ok, c.name)
