@@ -24,7 +24,7 @@ func (a *api) proposals() {
 		Summary: "The proposals of a workspace that wait for a review, the newest first; its members may", Errors: fails(badQuery, 404),
 		Description: "With for=me, those alone that the caller may approve and has not. A page may hold fewer than limit while there is a nextCursor.",
 	}, a.openProposals)
-	route(a, reader, huma.Operation{
+	route(a, user, huma.Operation{
 		OperationID: "list-proposals", Method: http.MethodGet, Path: "/prompts/{id}/proposals", Tags: tags,
 		Summary: "The proposals for labels of a prompt, the newest first, without their reviews", Errors: fails(badQuery, 404),
 		Description: "To anyone but members of its workspace a prompt has none.",
@@ -34,7 +34,7 @@ func (a *api) proposals() {
 		Summary: "Propose a version for a label that has a rule with approvals; members with the right write may", Errors: fails(badBody, 403, 404, 409),
 		Description: "It is for one version and its digest. A label of a prompt has at most one open proposal, a prompt 20.",
 	}, a.openProposal)
-	route(a, reader, huma.Operation{
+	route(a, user, huma.Operation{
 		OperationID: "get-proposal", Method: http.MethodGet, Path: "/prompts/{id}/proposals/{number}", Tags: tags,
 		Summary: "A proposal with its reviews", Errors: []int{404, 422},
 		Description: "It is stale where its label or its version is no longer where it was: then nothing approves it until a version is proposed again.",
@@ -110,8 +110,8 @@ type Proposal struct {
 	OpenedAt   string           `json:"openedAt" format:"date-time" doc:"When" example:"2026-03-04T05:06:07.891Z"`
 	ClosedBy   string           `json:"closedBy,omitempty" doc:"As openedBy" example:"a_mfrggzdfmztwq2lknnwg23tpoa"`
 	ClosedAt   string           `json:"closedAt,omitempty" format:"date-time" doc:"When; absent while it is open" example:"2026-03-04T05:06:07.891Z"`
-	Authors    []string         `json:"authors" nullable:"false" doc:"Who wrote what would go live, as openedBy: the version and those between it and the one that the label was on, at most the newest 1,000"`
-	ApprovedBy []string         `json:"approvedBy" nullable:"false" doc:"Whose approvals count now"`
+	Authors    []string         `json:"authors" nullable:"false" doc:"Who wrote what would go live, as openedBy: the version and those between it and the one that the label was on, at most the newest 1,000" example:"[\"a_mfrggzdfmztwq2lknnwg23tpoa\"]"`
+	ApprovedBy []string         `json:"approvedBy" nullable:"false" doc:"Whose approvals count now" example:"[\"a_4p2g3banulje6csnnbnrnugjkx\"]"`
 	Missing    Missing          `json:"missing" doc:"What it needs before its label moves"`
 	Labels     map[string]int64 `json:"labels" doc:"The labels of the prompt and their versions, now" example:"{\"production\":5}"`
 	Reviews    []Review         `json:"reviews,omitempty" doc:"In the order of their time; absent in lists"`

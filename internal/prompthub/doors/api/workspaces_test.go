@@ -114,7 +114,7 @@ func TestWorkspaceMatrix(t *testing.T) {
 	m := matrix{w, c, true, auth.User{ID: string(made.ID), Name: "Billing", Grant: &auth.Grant{Scopes: auth.Scopes(), By: "a_x"}}, "billing", new(int)}
 	cells, all := 0, actors(t, w, "billing")
 	for _, o := range c.Operations() {
-		if id := c.At(o.Pointer)["operationId"].(string); strings.Contains(o.Path, "{id}") || strings.Contains(o.Path, "{slug}") {
+		if id := c.At(o.Pointer)["operationId"].(string); !strings.Contains(o.Path, "/proposals") && (strings.Contains(o.Path, "{id}") || strings.Contains(o.Path, "{slug}")) {
 			for _, who := range all {
 				unknown := map[string]answer{}
 				for i, target := range targets {
@@ -169,6 +169,9 @@ var workspaceRoutes = []struct{ method, path, body, want string }{
 	{"GET", "/tokens", "", "404 403 403 403 200"},
 	{"POST", "/tokens", `{"name":"CI","scopes":["read"]}`, "404 403 403 403 201"},
 	{"DELETE", "/tokens/mfrggzdfmztwq2lk", "", "404 403 403 403 404"},
+	{"PUT", "/rules", `{"rules":[{"label":"production","approvals":1}]}`, "404 403 403 403 200"},
+	{"GET", "/proposals", "", "404 200 200 200 200"},
+	{"GET", "/events", "", "404 200 200 200 200"},
 	{"POST", "/restore", "", "404 403 403 403 200"},
 	{"DELETE", "", "", "404 403 403 403 204"},
 }

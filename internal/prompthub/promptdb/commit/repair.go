@@ -166,7 +166,13 @@ func (o Outcome) IsDone() bool { return o == reconciled }
 func (db *Committer) Reconcile(ctx context.Context, w *Writer, why Reason, stray schema.Entries) (Outcome, error) {
 	for range rowstore.MaxTries {
 		o, err := db.reconcileOnce(ctx, w, why, stray)
-		if !errors.Is(err, rowstore.ErrConflict) {
+		switch {
+		case err == nil:
+			return o, nil
+		case errors.Is(err, rowstore.ErrConflict):
+		case w.Holding && w.unknown > 0: // the host would let the message come again too soon
+			return db.afterCommits(w), nil
+		default:
 			return o, err
 		}
 	}
@@ -200,13 +206,7 @@ func (db *Committer) reconcileOnce(ctx context.Context, w *Writer, why Reason, s
 	was.Lease = was.Lease.AlsoStale(stray)
 	to.ProjectedAt = db.Now()
 	committed, err := w.commit(ctx, &was, to, which)
-	switch {
-	case errors.Is(err, rowstore.ErrConflict):
-		return reconciled, err
-	case err != nil && w.Holding && w.unknown > 0:
-		// the host would let the message come again too soon
-		return db.afterCommits(w), nil
-	case err != nil:
+	if err != nil {
 		return reconciled, err
 	}
 	if rec.Lease != nil {
