@@ -158,8 +158,12 @@ func (s *Service) OpenProposals(ctx context.Context, who auth.User, handle strin
 	g.SetLimit(atOnce)
 	for i, o := range found {
 		g.Go(func() error {
-			p, err := s.Proposal(gctx, who, o.Prompt, o.Number)
-			if fault.Of(err) == fault.NotFound { // it went meanwhile
+			v, err := s.db.Summary(gctx, w.ID, o.Prompt)
+			if err != nil || v == nil { // it went meanwhile
+				return err
+			}
+			p, err := s.proposal(gctx, *v, o.Number, s.db.Verdicts)
+			if fault.Of(err) == fault.NotFound {
 				return nil
 			}
 			all[i] = &p
@@ -188,10 +192,13 @@ func (s *Service) Proposal(ctx context.Context, who auth.User, id prompt.ID, n i
 	if !v.IsOwn() || n < 1 {
 		return Proposal{}, prompt.ErrNoProposal()
 	}
-	return s.proposal(ctx, v, n)
+	return s.proposal(ctx, v, n, s.db.Reviews)
 }
 
-func (s *Service) proposal(ctx context.Context, v View, n int64) (Proposal, error) {
+// proposal reads a proposal, and reviews of it.
+func (s *Service) proposal(
+	ctx context.Context, v View, n int64, read func(context.Context, prompt.UserID, prompt.ID, int64) ([]prompt.Review, error),
+) (Proposal, error) {
 	var p prompt.Proposal
 	var reviews []prompt.Review
 	var of surroundings
@@ -201,7 +208,7 @@ func (s *Service) proposal(ctx context.Context, v View, n int64) (Proposal, erro
 		return err
 	})
 	g.Go(func() (err error) {
-		reviews, err = s.db.Reviews(gctx, v.AuthorID, v.ID, n)
+		reviews, err = read(gctx, v.AuthorID, v.ID, n)
 		return err
 	})
 	g.Go(func() (err error) {
@@ -366,5 +373,5 @@ func (s *Service) changeProposal(
 	if err != nil {
 		return Proposal{}, err
 	}
-	return s.proposal(ctx, v, p.Number)
+	return s.proposal(ctx, v, p.Number, s.db.Reviews)
 }

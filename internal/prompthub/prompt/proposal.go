@@ -12,6 +12,7 @@ import (
 const (
 	MaxOpenProposals = 20   // of a prompt
 	MaxComments      = 50   // of a proposal
+	MaxReviewers     = 100  // of a proposal, each of whom has one verdict
 	MaxReviewText    = 2000 // characters
 )
 
@@ -66,6 +67,7 @@ func Verdicts() []Verdict { return []Verdict{Approve, Changes, Comment} }
 
 // A Review is what somebody says of a proposal: each comment, and of the other verdicts the last.
 type Review struct {
+	ID      string // of a comment, a ULID; a verdict is named by who gave it
 	Verdict Verdict
 	Version int64  // that was read
 	Digest  string // of that version

@@ -100,9 +100,10 @@ func TestMemory(t *testing.T) { // alone: others would be measured, too
 		d["workspace"] = "shelf"
 		send("POST", "/prompts", "ann", d)
 	}
+	reviewed := reviewedMuch(send, whole(99, "private"))
 	values := map[string][]string{
-		"workspace": {"shelf"},
-		"id":        {id, fork}, "handle": {"ann"}, "slug": {slug}, "label": {"production"}, "version": {"2", "10", "12"}, "other": {"3", "11", "13"}, "file": {"swagger-ui.css"},
+		"workspace": {"shelf"}, "number": {"1"},
+		"id": {id, fork}, "handle": {"ann"}, "slug": {slug}, "label": {"production"}, "version": {"2", "10", "12"}, "other": {"3", "11", "13"}, "file": {"swagger-ui.css"},
 	}
 	for _, o := range openapitest.New(t, w.api).Operations() {
 		path := strings.TrimPrefix(o.Path, "/api/v1")
@@ -110,13 +111,17 @@ func TestMemory(t *testing.T) { // alone: others would be measured, too
 			continue
 		}
 		found := false
+		values["id"] = []string{id, fork}
+		if strings.Contains(path, "/proposals") {
+			values["id"] = []string{reviewed}
+		}
 		for _, page := range heap.Filled(path, values) {
 			for _, query := range []string{"", "?limit=100", "?limit=20&fields=text", "?limit=100&q=common", "?limit=100&q=nothing", "?limit=100&q=number1001&sort=best", "?limit=100&q=-common", "?var.name=x", "?format=skill"} {
 				if rec := ask("GET", page+query, "ann", ""); rec.Code == http.StatusOK {
 					found = true
 					heap.Check(t, fmt.Sprintf("%s%s: %d KiB", path, query, rec.Body.Len()>>10), func(caller int) {
 						user := "ann"
-						if caller > 0 && !strings.HasPrefix(path, "/me") && !strings.HasPrefix(path, "/workspaces") {
+						if caller > 0 && !strings.HasPrefix(path, "/me") && !strings.HasPrefix(path, "/workspaces") && !strings.Contains(path, "/proposals") {
 							user = fmt.Sprint("user", caller)
 						}
 						ask("GET", page+query, user, "")
@@ -126,4 +131,23 @@ func TestMemory(t *testing.T) { // alone: others would be measured, too
 		}
 		require.True(t, found, "nothing was found by GET %s: have this test make some", path)
 	}
+}
+
+// reviewedMuch makes a prompt of a workspace with as many and as long proposals and comments as
+// there can be in a page, and returns its id.
+func reviewedMuch(send func(method, path, user string, body map[string]any) map[string]any, d map[string]any) string {
+	var rules []map[string]any
+	for i := range prompt.MaxOpenProposals {
+		rules = append(rules, map[string]any{"label": fmt.Sprintf("label%d%s", i, strings.Repeat("x", 25)), "names": "*", "approvals": 3})
+	}
+	send("PUT", "/workspaces/shelf/rules", "ann", map[string]any{"rules": rules})
+	d["workspace"] = "shelf"
+	id := send("POST", "/prompts", "ann", d)["id"].(string)
+	for _, r := range rules {
+		send("POST", "/prompts/"+id+"/proposals", "ann", map[string]any{"label": r["label"], "version": 1, "message": strings.Repeat("字", 500)})
+	}
+	for range prompt.MaxComments {
+		send("POST", "/prompts/"+id+"/proposals/1/reviews", "ann", map[string]any{"verdict": "comment", "text": strings.Repeat("字", 2000)})
+	}
+	return id
 }

@@ -69,6 +69,9 @@ type Rule struct {
 	Authors   bool   `json:"authors,omitempty" doc:"Whether the approval of an author of what would go live counts" example:"false"`
 }
 
+// An AnsweredRule is a rule as answers have it.
+type AnsweredRule Rule
+
 // A RuleSet is what PUT of the rules takes.
 type RuleSet struct {
 	Rules []Rule `json:"rules" nullable:"false" maxItems:"20" doc:"In the order in which they are tried"`
@@ -216,7 +219,13 @@ type openProposalsInput struct {
 	InWorkspace
 	State string `query:"state" enum:"open" default:"open" doc:"Those that are open"`
 	For   string `query:"for" enum:"me" doc:"me: those that the caller may approve and has not"`
-	Paging
+	ProposalPaging
+}
+
+// ProposalPaging cuts a list of proposals, each of which takes some reads.
+type ProposalPaging struct {
+	Limit  int    `query:"limit" minimum:"1" maximum:"25" default:"20" doc:"Most proposals in a page"`
+	Cursor string `query:"cursor" doc:"The nextCursor of the page before"`
 }
 
 func (a *api) openProposals(ctx context.Context, c call, in *openProposalsInput) (*proposalsOutput, error) {
@@ -226,7 +235,7 @@ func (a *api) openProposals(ctx context.Context, c call, in *openProposalsInput)
 
 type listProposalsInput struct {
 	ByID
-	Paging
+	ProposalPaging
 }
 
 func (a *api) listProposals(ctx context.Context, c call, in *listProposalsInput) (*proposalsOutput, error) {

@@ -103,17 +103,17 @@ type WorkspacePatch struct {
 
 // A Workspace is a workspace as one of its members sees it.
 type Workspace struct {
-	ID        string   `json:"id" doc:"Its id, which never changes" example:"w:01JZ8Q4N2R6V0T3X5Y7B9D1F2G"`
-	AuthorID  string   `json:"authorId" doc:"That of its prompts" example:"a_3xkzq5m7t2v4w6y2a4c6e2g4ij"`
-	Handle    string   `json:"handle" doc:"Its name in addresses" example:"billing"`
-	Name      string   `json:"name" doc:"For people" example:"Billing"`
-	About     string   `json:"about" doc:"What it is for" example:"Prompts of the billing team."`
-	Role      string   `json:"role" enum:"reader,author,publisher,administrator" doc:"What the caller may do. reader: read. author: write private prompts too. publisher: change what others rely on and delete, too. administrator: manage members and tokens, too" example:"administrator"`
-	Rights    []string `json:"rights" nullable:"false" enum:"read,write,publish,administer" doc:"What the role stands for" example:"[\"read\",\"write\",\"publish\",\"administer\"]"`
-	Rules     []Rule   `json:"rules" nullable:"false" doc:"What its labels ask for before they move; the first that fits a label and a name counts"`
-	CreatedBy string   `json:"createdBy" doc:"The authorId of who made it" example:"a_mfrggzdfmztwq2lknnwg23tpoa"`
-	CreatedAt string   `json:"createdAt" format:"date-time" doc:"When it was made" example:"2026-03-04T05:06:07.891Z"`
-	Revision  int64    `json:"revision" doc:"One more with every change of it and of its members" example:"3"`
+	ID        string         `json:"id" doc:"Its id, which never changes" example:"w:01JZ8Q4N2R6V0T3X5Y7B9D1F2G"`
+	AuthorID  string         `json:"authorId" doc:"That of its prompts" example:"a_3xkzq5m7t2v4w6y2a4c6e2g4ij"`
+	Handle    string         `json:"handle" doc:"Its name in addresses" example:"billing"`
+	Name      string         `json:"name" doc:"For people" example:"Billing"`
+	About     string         `json:"about" doc:"What it is for" example:"Prompts of the billing team."`
+	Role      string         `json:"role" enum:"reader,author,publisher,administrator" doc:"What the caller may do. reader: read. author: write private prompts too. publisher: change what others rely on and delete, too. administrator: manage members and tokens, too" example:"administrator"`
+	Rights    []string       `json:"rights" nullable:"false" enum:"read,write,publish,administer" doc:"What the role stands for" example:"[\"read\",\"write\",\"publish\",\"administer\"]"`
+	Rules     []AnsweredRule `json:"rules" nullable:"false" doc:"What its labels ask for before they move; the first that fits a label and a name counts"`
+	CreatedBy string         `json:"createdBy" doc:"The authorId of who made it" example:"a_mfrggzdfmztwq2lknnwg23tpoa"`
+	CreatedAt string         `json:"createdAt" format:"date-time" doc:"When it was made" example:"2026-03-04T05:06:07.891Z"`
+	Revision  int64          `json:"revision" doc:"One more with every change of it and of its members" example:"3"`
 }
 
 // A WorkspaceList is all workspaces of a member.
@@ -165,9 +165,9 @@ func (a *api) workspace(w library.Workspace, err error) (*workspaceOutput, error
 }
 
 func (a *api) encodeWorkspace(w library.Workspace) Workspace {
-	rules := make([]Rule, len(w.Rules))
+	rules := make([]AnsweredRule, len(w.Rules))
 	for i, r := range w.Rules {
-		rules[i] = Rule{Label: r.Label, Names: r.Names, Approvals: r.Approvals, Authors: r.Authors}
+		rules[i] = AnsweredRule{Label: r.Label, Names: r.Names, Approvals: r.Approvals, Authors: r.Authors}
 	}
 	return Workspace{
 		Rules: rules, ID: string(w.ID), AuthorID: a.Service.AuthorKey(w.ID), Handle: w.Handle, Name: w.Name, About: w.About, Role: string(w.Role),

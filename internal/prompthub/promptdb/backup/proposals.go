@@ -57,6 +57,7 @@ type reviewLine struct {
 	Prompt    prompt.ID         `json:"prompt"`
 	Workspace prompt.UserID     `json:"workspace"`
 	Number    int64             `json:"number"`
+	ID        string            `json:"id,omitempty"` // of a comment
 	Verdict   prompt.Verdict    `json:"verdict"`
 	Version   int64             `json:"version"`
 	Digest    string            `json:"digest"`
@@ -110,7 +111,7 @@ func (b *backup) proposals(ctx context.Context, rec schema.Record) error {
 			return nil
 		}
 		return &line{Kind: "review", Review: &reviewLine{
-			Prompt: rec.ID, Workspace: rec.AuthorID, Number: n, Verdict: r.Verdict, Version: r.Version, Digest: r.Digest, Text: r.Text, By: r.By, At: r.At,
+			Prompt: rec.ID, Workspace: rec.AuthorID, Number: n, ID: r.ID, Verdict: r.Verdict, Version: r.Version, Digest: r.Digest, Text: r.Text, By: r.By, At: r.At,
 			Kind: r.Kind, Name: r.Name, Round: r.Round,
 		}}
 	})
@@ -157,11 +158,11 @@ func (re *restore) proposal(ctx context.Context, l proposalLine) error {
 
 func (re *restore) review(ctx context.Context, l reviewLine) error {
 	id, ok := prompt.ParseID(string(l.Prompt))
-	if !ok || id != l.Prompt || !prompt.IsWorkspace(l.Workspace) || l.Number < 1 || !slices.Contains(prompt.Verdicts(), l.Verdict) {
+	if !ok || id != l.Prompt || !prompt.IsWorkspace(l.Workspace) || l.Number < 1 || !slices.Contains(prompt.Verdicts(), l.Verdict) || (l.Verdict == prompt.Comment) != (l.ID != "") {
 		return fmt.Errorf("a review of proposal %d of prompt %q", l.Number, l.Prompt)
 	}
 	re.begin(id)
 	return re.add(ctx, re.db.T.Prompts, schema.ReviewRow(l.Workspace, id, l.Number, prompt.Review{
-		Verdict: l.Verdict, Version: l.Version, Digest: l.Digest, Text: l.Text, Change: prompt.Change{By: l.By, At: l.At}, Kind: l.Kind, Name: l.Name, Round: l.Round,
+		ID: l.ID, Verdict: l.Verdict, Version: l.Version, Digest: l.Digest, Text: l.Text, Change: prompt.Change{By: l.By, At: l.At}, Kind: l.Kind, Name: l.Name, Round: l.Round,
 	}))
 }

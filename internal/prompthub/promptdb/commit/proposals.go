@@ -25,7 +25,7 @@ import (
 
 const (
 	maxAuthored = 1000 // versions whose writers a proposal names, the newest
-	maxReviews  = prompt.MaxPeople + prompt.MaxComments
+	maxReviews  = prompt.MaxReviewers + prompt.MaxComments
 )
 
 // A Proposing is a change of one proposal.
@@ -106,6 +106,9 @@ type Reviewers struct {
 // in the same batch.
 func (db *Committer) Review(ctx context.Context, c Proposing, n int64, r prompt.Review, reviewers func(context.Context) (Reviewers, error)) (prompt.Proposal, error) {
 	r.By, r.At = c.By.Key, db.Now().UTC().Truncate(time.Millisecond)
+	if r.Verdict == prompt.Comment {
+		r.ID = ulid.MustNew(ulid.Timestamp(db.Now()), rand.Reader).String()
+	}
 	return db.changeProposal(ctx, c, n, func(w *Writer, p prompt.Prompt, l *schema.LabelsRow, now *prompt.Proposal) ([]table.Op, error) {
 		if r.Verdict == prompt.Comment {
 			if now.Comments++; now.Comments > prompt.MaxComments {
@@ -143,6 +146,9 @@ func (db *Committer) Review(ctx context.Context, c Proposing, n int64, r prompt.
 			return nil, fault.Coded(fault.Forbidden, prompt.OwnVersion, "you wrote what would go live; the rule asks for the approval of somebody else")
 		}
 		all = append(slices.DeleteFunc(all, func(other prompt.Review) bool { return other.By == r.By && other.Verdict != prompt.Comment }), r)
+		if len(all)-int(now.Comments) > prompt.MaxReviewers {
+			return nil, fault.New(fault.Conflict, fmt.Sprintf("a proposal has at most %d reviewers", prompt.MaxReviewers))
+		}
 		ops := append(w.proposalEvent(prompt.ProposalReviewed, *now, p, c.By, r.Verdict), table.Op{Kind: table.Upsert, Row: schema.ReviewRow(c.Owner, c.Prompt, n, r)})
 		if len(now.Approvals(*rule, all, who.May)) < rule.Approvals || r.Verdict != prompt.Approve {
 			return ops, nil
@@ -297,7 +303,15 @@ func (db *Committer) Proposal(ctx context.Context, owner prompt.UserID, id promp
 
 // Reviews reads what was said of a proposal, in the order of its time.
 func (db *Committer) Reviews(ctx context.Context, owner prompt.UserID, id prompt.ID, n int64) ([]prompt.Review, error) {
-	r := table.Prefix(schema.AuthorPartition(owner), schema.ReviewsOfProposal(id, n))
+	return db.readReviews(ctx, table.Prefix(schema.AuthorPartition(owner), schema.ReviewsOfProposal(id, n)))
+}
+
+// Verdicts reads the last verdict of each reviewer of a proposal, without what they say.
+func (db *Committer) Verdicts(ctx context.Context, owner prompt.UserID, id prompt.ID, n int64) ([]prompt.Review, error) {
+	return db.readReviews(ctx, schema.VerdictsOf(owner, id, n))
+}
+
+func (db *Committer) readReviews(ctx context.Context, r table.Range) ([]prompt.Review, error) {
 	rows, _, err := db.Budget().Rows(ctx, db.T.Prompts, r, maxReviews)
 	if err != nil {
 		return nil, err

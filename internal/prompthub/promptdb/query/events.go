@@ -6,6 +6,7 @@ import (
 	"prompthub/internal/cursor"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb/schema"
+	"prompthub/internal/prompthub/promptdb/truth"
 	"prompthub/internal/storage/table"
 )
 
@@ -83,6 +84,15 @@ func (db *Queries) Proposals(ctx context.Context, owner prompt.UserID, id prompt
 		next = ""
 	}
 	return list, next, nil
+}
+
+// Summary returns a prompt of an owner as the owner's list has it, nil for none.
+func (db *Queries) Summary(ctx context.Context, owner prompt.UserID, id prompt.ID) (*truth.View, error) {
+	row, err := db.GetRow(ctx, db.T.Prompts, schema.MineKey(owner, id))
+	if err != nil || row == nil {
+		return nil, err
+	}
+	return &truth.View{Prompt: schema.ParseSummary(*row), Viewer: owner}, nil
 }
 
 // An Open is an open proposal of a prompt.

@@ -22,6 +22,8 @@ const (
 	proposalPrefix = "!prop|"
 	reviewPrefix   = "!rev|"
 	openPrefix     = "!open|"
+	verdictPrefix  = "v|" // after that of the proposal
+	commentPrefix  = "c|"
 )
 
 // ProposalKey sorts the proposals of a prompt, the newest first.
@@ -38,6 +40,13 @@ func ReviewsOf(id prompt.ID) string { return reviewPrefix + string(id) + "|" }
 // ReviewsOfProposal is how the row keys of the reviews of a proposal begin.
 func ReviewsOfProposal(id prompt.ID, n int64) string {
 	return ReviewsOf(id) + fmt.Sprintf("%010d", n) + "|"
+}
+
+// VerdictsOf has the last verdict of each reviewer of a proposal, without the text.
+func VerdictsOf(owner prompt.UserID, id prompt.ID, n int64) table.Range {
+	r := table.Prefix(UserPart(owner), ReviewsOfProposal(id, n)+verdictPrefix)
+	r.Select = []string{"Verdict", "Version", "Digest", "By", "At", "Kind", "Name", "Round"}
+	return r
 }
 
 // OpenKey sorts the open proposals of a workspace, the newest first.
@@ -126,9 +135,9 @@ func ParseProposal(row table.Row) (prompt.Proposal, bool) {
 // ReviewRow returns the row of a review: each comment has one of its own, and each person one for
 // the last of the other verdicts.
 func ReviewRow(owner prompt.UserID, id prompt.ID, n int64, r prompt.Review) table.Row {
-	key := ReviewsOfProposal(id, n) + "v|" + rowstore.Encode(string(r.By))
+	key := ReviewsOfProposal(id, n) + verdictPrefix + rowstore.Encode(string(r.By))
 	if r.Verdict == prompt.Comment {
-		key = ReviewsOfProposal(id, n) + "c|" + rowstore.Descending(r.At) + "|" + rowstore.Encode(string(r.By))
+		key = ReviewsOfProposal(id, n) + commentPrefix + r.ID
 	}
 	return table.Row{Key: table.Key{Partition: UserPart(owner), Row: key}, Props: table.Props{
 		{Name: "PromptId", Value: table.String(string(id))},
@@ -148,11 +157,16 @@ func ReviewRow(owner prompt.UserID, id prompt.ID, n int64, r prompt.Review) tabl
 func ParseReview(row table.Row) (id prompt.ID, n int64, r prompt.Review, ok bool) {
 	rest, ok := strings.CutPrefix(row.Row, reviewPrefix)
 	text, rest, _ := strings.Cut(rest, "|")
-	digits, _, _ := strings.Cut(rest, "|")
+	digits, rest, _ := strings.Cut(rest, "|")
 	id, okID := ParseID(text)
 	n, err := strconv.ParseInt(digits, 10, 64)
 	p := row.Props
+	comment, _ := strings.CutPrefix(rest, commentPrefix)
+	if comment == rest {
+		comment = ""
+	}
 	r = prompt.Review{
+		ID:      comment,
 		Verdict: prompt.Verdict(p.Get("Verdict").Str()), Version: p.Get("Version").Int(), Digest: p.Get("Digest").Str(), Text: p.Get("Text").Str(),
 		Change: prompt.Change{By: UserIn(p, "By"), At: p.Get("At").Time()},
 		Kind:   prompt.MemberKind(p.Get("Kind").Str()), Name: p.Get("Name").Str(), Round: p.Get("Round").Int(),
