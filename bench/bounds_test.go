@@ -100,6 +100,14 @@ var (
 	// the rows that lead there by name and by twenty roles, and of a hundred workspaces the rows
 	// of roles and of the person
 	workspaces = bound{21 + 100*2, 21*100 + 100*52, 128, 16 << 10}
+	// A proposal of a prompt, at two of its versions, with what one of them includes: its reviews, the
+	// workspace, and the two names that lead to each of seventy people. A form changes it before.
+	aProposal  = bound{40 + 4*50 + 2*72, 1600 + 3*600, 8*2*9 + 64, 16 << 10}
+	aProposing = bound{aProposal.operations + 30, aProposal.rows + 4000, aProposal.answer, aProposal.allocated}
+	// twenty proposals with their reviews, and the two names of twenty people
+	proposals = bound{20*12 + 2*20, 20 * 1800, 128, 16 << 10}
+	// the rows that a request reads of events, and the two names of two people for each of thirty
+	events = bound{30 + 2*2*30, 5500 + 600, 256, 16 << 10}
 	// with two names that lead to him, each looked for and then written
 	aUser = bound{8, 8, 32, 4 << 10}
 
@@ -211,8 +219,14 @@ var bounds = map[string]bound{
 	"GET /app/import":       aForm, "POST /app/import": {anImport.operations, anImport.rows, 10 << 10, 768 << 10},
 	// with the handle of the caller, which may be made then
 	"GET /app/w": {workspaces.operations + 12, workspaces.rows + 12, 256, 32 << 10}, "POST /app/w": {workspaces.operations + 28, workspaces.rows + 712, 256, 32 << 10},
-	"GET /app/w/{workspace}":         {anOwnSearch.operations + 2, anOwnSearch.rows + 600, anOwnSearch.answer, anOwnSearch.allocated},
-	"GET /app/w/{workspace}/members": members,
+	"GET /app/w/{workspace}":         {anOwnSearch.operations + 3, anOwnSearch.rows + 620, anOwnSearch.answer, anOwnSearch.allocated},
+	"GET /app/w/{workspace}/members": {members.operations + 1, members.rows + 20, members.answer, members.allocated},
+	"GET /app/w/{workspace}/review":  proposals, "GET /app/w/{workspace}/events": events, "GET /app/w/{workspace}/events.atom": events,
+	"POST /app/w/{workspace}/rules":            {aWorkspace.operations + aToken.operations, aWorkspace.rows + 700, 512, 16 << 10},
+	"GET /app/prompts/{id}/proposals":          {aList.operations, aList.rows, 256, 16 << 10},
+	"POST /app/prompts/{id}/proposals":         {aList.operations + 30, aList.rows + 4000, 256, 16 << 10},
+	"GET /app/prompts/{id}/proposals/{number}": aProposal, "POST /app/prompts/{id}/proposals/{number}/reviews": aProposing,
+	"POST /app/prompts/{id}/proposals/{number}/version": aProposing, "POST /app/prompts/{id}/proposals/{number}/close": aProposing,
 	// and the page again where there is something wrong
 	"POST /app/w/{workspace}/members":        {members.operations + 14, members.rows + 2000, 128, 16 << 10},
 	"POST /app/w/{workspace}/members/remove": {members.operations + 14, members.rows + 2000, 128, 16 << 10},
@@ -574,7 +588,7 @@ func (s *search) request(t *rapid.T, route string) *http.Request {
 	}
 	path = strings.NewReplacer("{id}", id, "{tag}", either("tag", "text", "data"), "{handle}", either("handle", "anna", "me"), "{token}", either("token", s.token.ID),
 		"{workspace}", either("workspace", "shelf"), "{kind}", either("kind", "person", "role"), "{principal}", either("principal", "vera", "cooks"),
-		"{slug}", either("slug", "text-1", "private"), "{rest...}", part, "{skill}", skill, "{version}", number, "{other}", either("other number", numbers...),
+		"{slug}", either("slug", "text-1", "private"), "{rest...}", part, "{skill}", skill, "{version}", number, "{number}", number, "{other}", either("other number", numbers...),
 		"{label}", either("label", labels...), "{file}", either("file", files...), "{name}", url.PathEscape(nameOf(t, whole)),
 		"{owner}", either("owner", "-"), "{repo}", url.PathEscape(nameOf(t, whole)), "{commit}", either("commit", "latest", "00000001"), "{$}", "").Replace(path)
 	if !isPage && !isMessage && !isNamed {
@@ -764,7 +778,10 @@ var fitting = map[string]map[string]string{
 	"POST /workspaces": {"handle": newTag}, "PATCH /workspaces/{workspace}": {"about": drawn}, "POST /workspaces/{workspace}/tokens": {"name": drawn, "scopes": `["read"]`},
 	"PUT /workspaces/{workspace}/members/{kind}/{principal}": {"role": "reader"},
 	"POST /app/w": {"handle": newTag}, "POST /app/w/{workspace}/settings": {"name": drawn, "about": drawn}, "POST /app/w/{workspace}/tokens": {"name": drawn, "scope": "read", "days": "7"},
-	"POST /app/w/{workspace}/members": {"principal": "vera", "role": "reader"}, "POST /app/w/{workspace}/members/remove": {"principal": "vera"},
+	"POST /app/w/{workspace}/rules":                     {"revision": "1", "label1": "production", "names1": drawn, "approvals1": "1"},
+	"POST /app/prompts/{id}/proposals":                  {"label": "production", "version": "1", "message": drawn},
+	"POST /app/prompts/{id}/proposals/{number}/reviews": {"verdict": "comment", "text": drawn},
+	"POST /app/w/{workspace}/members":                   {"principal": "vera", "role": "reader"}, "POST /app/w/{workspace}/members/remove": {"principal": "vera"},
 	"POST /me/tokens": {"name": drawn, "scopes": `["read"]`}, "POST /app/me/tokens": {"name": drawn, "scope": "read", "days": "7"},
 	"PUT /prompts/{id}/hidden": {"reason": drawn}, "POST /app/prompts/{id}/hide": {"reason": drawn},
 	"PUT /prompts/{id}/labels/{label}": {"version": "1"}, "POST /app/prompts/{id}/labels": {"label": "production", "version": "1"},

@@ -390,7 +390,7 @@ func (s *web) listFound(r *request, name, title string, l *listing, p library.Pa
 	return s.list(r, name, title, l.Wrong, l)
 }
 
-// badAddress returns the status of a list, by what is wrong with its address.
+// badAddress returns the status of a list whose address has a mistake, or none.
 func badAddress(wrong string) int {
 	if wrong != "" {
 		return http.StatusBadRequest

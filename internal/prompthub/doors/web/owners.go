@@ -13,7 +13,7 @@ type holding struct {
 	Team *team // nil where a person owns it
 	Mine bool  // whether the reader owns it, or is a member of the workspace that does
 	library.May
-	Ruled    []ruling // what rules of the workspace ask for labels of the prompt; to its members
+	Ruled    []ruling // the rules of the workspace for labels of the prompt; to its members
 	Proposes bool     // whether the reader may propose a version for such a label
 }
 

@@ -255,8 +255,8 @@ func (s *web) propose(r *request) error {
 	return err
 }
 
-// A proposalPage is a proposal: what would go live, what was said of it, and what the reader may
-// do.
+// A proposalPage is a proposal: the difference that would go live, the reviews, and the forms that
+// the reader may send.
 type proposalPage struct {
 	library.Proposal
 	Address string // of the prompt
@@ -264,27 +264,29 @@ type proposalPage struct {
 	Latest  int64
 	holding
 	mistakes
-	Diff     *comparePage // nil where a version is gone
-	Views    []choice
-	File     bool // whether the file that the version was made of is another one
-	Includes []neighbor
-	Broken   string // why what it includes is not found
-	Opened   *byline
-	Ended    *byline
-	Writers  []*byline
-	Reviews  []reviewRow
-	Own      bool // whether the reader wrote what would go live
-	Approves bool // whether the reader approves it already
-	Opener   bool // whether the reader opened it
-	Person   bool // whether the reader signed in: an access token reviews nothing
-	Text     string
+	Diff         *comparePage // nil where a version is gone
+	Views        []choice
+	File         bool // whether the file that the version was made of is another one
+	Includes     []neighbor
+	Broken       string // why what it includes is not found
+	Opened       *byline
+	Ended        *byline
+	Writers      []*byline
+	Reviews      []reviewRow
+	Left         int  // how many reviews before these are left out
+	OtherWriters int  // how many authors are not named
+	Own          bool // whether the reader wrote what would go live
+	Approves     bool // whether the reader approves it already
+	Opener       bool // whether the reader opened it
+	Person       bool // whether the reader signed in: an access token reviews nothing
+	Text         string
 }
 
 // A reviewRow is a review with the name of who gave it.
 type reviewRow struct {
 	prompt.Review
 	Who     *byline
-	Earlier bool // whether it was for what was proposed before
+	Earlier bool // whether it was for another version, or before the label moved
 }
 
 // Waits reports whether the proposal may still be approved.
@@ -369,10 +371,23 @@ func (s *web) showProposal(r *request, wrong error) error {
 	return s.render(r, refusedStatus(wrong), "proposal", fmt.Sprintf("Proposal %d of %s", n, v.Title), p)
 }
 
+// A page of a proposal names so many authors, and has so many reviews, the last ones: each person
+// that it names is looked up by two reads.
+const (
+	maxWriters = 20
+	maxReviews = 50
+)
+
 // fillProposal reads what a proposal would change, and the names of the people.
 func (s *web) fillProposal(r *request, p *proposalPage) error {
-	by := append([]prompt.UserID{p.By, p.Closed.By}, p.Authors...)
-	for _, review := range p.Proposal.Reviews {
+	reviews := p.Proposal.Reviews
+	if p.Left = max(len(reviews)-maxReviews, 0); p.Left > 0 {
+		reviews = reviews[p.Left:]
+	}
+	writers := p.Authors[:min(len(p.Authors), maxWriters)]
+	p.OtherWriters = len(p.Authors) - len(writers)
+	by := append([]prompt.UserID{p.By, p.Closed.By}, writers...)
+	for _, review := range reviews {
 		by = append(by, review.By)
 	}
 	var people map[prompt.UserID]*byline
@@ -395,16 +410,17 @@ func (s *web) fillProposal(r *request, p *proposalPage) error {
 		return err
 	}
 	p.Opened, p.Ended = people[p.By], people[p.Closed.By]
-	for _, key := range p.Authors {
+	for _, key := range writers {
 		p.Writers = append(p.Writers, people[key])
 	}
-	for _, review := range p.Proposal.Reviews {
+	for _, review := range reviews {
 		p.Reviews = append(p.Reviews, reviewRow{review, people[review.By], review.Round != p.Round})
 	}
 	return nil
 }
 
-// compareProposal puts onto the page what differs between where the label is and the version.
+// compareProposal puts onto the page the difference between the version of the label and the one
+// that is proposed.
 func (s *web) compareProposal(r *request, p *proposalPage, from, to library.View) error {
 	a, b := from.ShownVersion, to.ShownVersion
 	if p.From == 0 { // all of it is new

@@ -112,7 +112,7 @@ func TestProposeOnPages(t *testing.T) {
 }
 
 // TestReviewOnPages: the page of a proposal shows what would go live before anything else, each
-// reader the buttons that they may press and no others, and an approval counts for what was shown.
+// reader the buttons that they may press and no others, and an approval counts for the version that the page had shown.
 func TestReviewOnPages(t *testing.T) {
 	t.Parallel()
 	r := newRuled(t)
@@ -239,8 +239,8 @@ func TestRulesForm(t *testing.T) {
 	b.rea.get("/app/w/billing/review").has("No label has a rule")
 }
 
-// TestEventsOnPages: what happened is told in sentences with the names that people go by, chosen by
-// prompt, person and type, and as a feed.
+// TestEventsOnPages: events are sentences with the names that people go by, chosen by prompt,
+// person and type, and a feed.
 func TestEventsOnPages(t *testing.T) {
 	t.Parallel()
 	r := newRuled(t)

@@ -15,7 +15,7 @@ func (s *web) reviewing() {
 	s.handle("GET "+workspaceAddress("{workspace}")+"/review", user, s.reviewQueue)
 }
 
-// A reviewPage is the proposals of a workspace that wait for a review, and what its rules ask for.
+// A reviewPage is the proposals of a workspace that wait for a review, and its rules.
 type reviewPage struct {
 	workspaceFrame
 	Choices     []choice

@@ -214,7 +214,7 @@ type labelsPage struct {
 	Wrong     string
 	Sent      string // the label that was sent and is wrong
 	SentOn    string
-	Candidate *candidate // of what was refused because it has to be proposed
+	Candidate *candidate // to propose the version that a rule refused
 }
 
 func labelAddress(prompt, label string) string {

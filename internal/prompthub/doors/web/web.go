@@ -186,7 +186,7 @@ type request struct {
 	leave  func() // gives the place at work back, once
 }
 
-// within returns the request with another context, for work that is done beside other work.
+// within returns the request with another context, for work at the same time as other work.
 func (r *request) within(ctx context.Context) *request {
 	c := *r
 	c.Request = r.WithContext(ctx)
