@@ -48,17 +48,20 @@ func rulingsOf(rules prompt.LabelRules, name string, open map[string]prompt.Open
 func (r ruling) Says() string { return asks(r.LabelRule) }
 
 func asks(r prompt.LabelRule) string {
+	text := "moves by a proposal, with the approval of a publisher"
 	switch {
 	case r.Approvals == 0:
 		return "is moved by publishers alone"
-	case r.Approvals == 1 && r.Authors:
-		return "moves by a proposal that a publisher approves, who may have written it"
-	case r.Approvals == 1:
-		return "moves by a proposal that a publisher approves who did not write it"
-	case r.Authors:
-		return fmt.Sprintf("moves by a proposal that %d publishers approve, who may have written it", r.Approvals)
+	case r.Approvals > 1:
+		text = fmt.Sprintf("moves by a proposal, with the approvals of %d publishers", r.Approvals)
 	}
-	return fmt.Sprintf("moves by a proposal that %d publishers approve who did not write it", r.Approvals)
+	switch {
+	case r.Authors:
+		return text
+	case r.Approvals == 1:
+		return text + " who is not one of its authors"
+	}
+	return text + " who are not among its authors"
 }
 
 // ruling returns the rule for a label, nil for none.
@@ -430,6 +433,11 @@ func (s *web) compareProposal(r *request, p *proposalPage, from, to library.View
 	at.path = p.At
 	p.Views = at.choices("view", [2]string{"", "Unified"}, [2]string{"split", "Side by side"})
 	p.Diff = &comparePage{From: a, To: b, Sections: sections(a, b, at.get("view") == "split")}
+	if p.From == 0 {
+		for i := range p.Diff.Sections {
+			p.Diff.Sections[i].Lines = slices.DeleteFunc(p.Diff.Sections[i].Lines, func(l signedLine) bool { return l.Op == prompt.Delete })
+		}
+	}
 	p.File = p.From != 0 && a.FileHash != b.FileHash
 	if len(b.Includes()) == 0 {
 		return nil

@@ -352,8 +352,12 @@ func (s *web) labelled(r *request, id prompt.ID, label, version string, err erro
 	case err == nil:
 		goOn(r, labelAddress(addressOf(id), label)+"&done=label")
 	case errors.As(err, &f) && (f.Code == prompt.NeedsProposal || f.Code == prompt.NeedsRole):
+		wrong := pages.Sentence(f.Text)
+		if f.Code == prompt.NeedsProposal {
+			wrong = fmt.Sprintf("The label %s moves only by a proposal, or back to a version that it was on.", label)
+		}
 		return s.showLabels(r, http.StatusForbidden, labelsPage{
-			Address: addressOf(id), Wrong: pages.Sentence(f.Text), Label: label, Sent: label, SentOn: version,
+			Address: addressOf(id), Wrong: wrong, Label: label, Sent: label, SentOn: version,
 		})
 	}
 	return err
