@@ -164,8 +164,14 @@ var bounds = map[string]bound{
 	"GET /workspaces/{workspace}/tokens":                        {aToken.operations + 2, aToken.rows + 600, 64, 8 << 10},
 	"POST /workspaces/{workspace}/tokens":                       {aToken.operations + 2, aToken.rows + 600, 64, 8 << 10},
 	"DELETE /workspaces/{workspace}/tokens/{token}":             {aToken.operations + 2, aToken.rows + 600, 64, 8 << 10},
-	"GET /prompts/{id}/export":                                  aFile,
-	"GET /me/profile":                                           aUser, "PUT /me/profile": aUser, "GET /users/{handle}": aUser, "GET /users/{handle}/prompts": anOwnSearch,
+	"PUT /workspaces/{workspace}/rules":                         aWorkspace, "GET /workspaces/{workspace}/proposals": proposals, "GET /workspaces/{workspace}/events": events,
+	"GET /prompts/{id}/proposals": aList, "POST /prompts/{id}/proposals": {aPrompt.operations + 30, aPrompt.rows + 4000, 64, 16 << 10},
+	"GET /prompts/{id}/proposals/{number}":          {aPrompt.operations + 12, aPrompt.rows + 1800, 1 << 10, 16 << 10},
+	"PUT /prompts/{id}/proposals/{number}":          {aPrompt.operations + 40, aPrompt.rows + 5800, 1 << 10, 16 << 10},
+	"DELETE /prompts/{id}/proposals/{number}":       {aPrompt.operations + 40, aPrompt.rows + 5800, 1 << 10, 16 << 10},
+	"POST /prompts/{id}/proposals/{number}/reviews": {aPrompt.operations + 40, aPrompt.rows + 5800, 1 << 10, 16 << 10},
+	"GET /prompts/{id}/export":                      aFile,
+	"GET /me/profile":                               aUser, "PUT /me/profile": aUser, "GET /users/{handle}": aUser, "GET /users/{handle}/prompts": anOwnSearch,
 	"GET /users/{handle}/prompts/{slug}": {16, 300, 128, 4 << 10},
 
 	"GET /prompts/{id}/versions": aList, "GET /prompts/{id}/versions/{version}": aPrompt,
@@ -345,7 +351,12 @@ func (s *search) shelf() {
 		s.ask(put(fmt.Sprintf("/workspaces/shelf/members/person/member-%d", i), ann, `{"role":"reader"}`), nil)
 	}
 	s.ask(put("/me/profile", "Vera", `{"handle":"vera"}`), nil)
-	s.ask(call{method: http.MethodPost, path: "/prompts", user: ann, body: `{"title":"Shared","text":"text","workspace":"shelf"}`}, nil)
+	var shared struct{ ID string }
+	s.ask(call{method: http.MethodPost, path: "/prompts", user: ann, body: `{"title":"Shared","text":"text","workspace":"shelf"}`}, &shared)
+	rule := put("/workspaces/shelf/rules", ann, `{"rules":[{"label":"production","names":"*","approvals":3,"authors":true}]}`)
+	rule.header = http.Header{"If-Match": {"*"}}
+	s.ask(rule, nil)
+	s.ask(call{method: http.MethodPost, path: "/prompts/" + shared.ID + "/proposals", user: ann, body: `{"label":"production","version":1}`}, nil)
 }
 
 // including makes prompts that include as many others as they may, as deep as they may, one that
