@@ -298,7 +298,8 @@ type search struct {
 	query     map[string][]string // parameters by route
 	ids       []prompt.ID
 	forks     []prompt.ID
-	files     []string // that pages load
+	shared    prompt.ID // of the workspace
+	files     []string  // that pages load
 	bounds    map[string]bound
 	tried     map[string]int
 	found     map[string]bound   // the most
@@ -353,9 +354,8 @@ func (s *search) shelf() {
 	s.ask(put("/me/profile", "Vera", `{"handle":"vera"}`), nil)
 	var shared struct{ ID string }
 	s.ask(call{method: http.MethodPost, path: "/prompts", user: ann, body: `{"title":"Shared","text":"text","workspace":"shelf"}`}, &shared)
-	rule := put("/workspaces/shelf/rules", ann, `{"rules":[{"label":"production","names":"*","approvals":3,"authors":true}]}`)
-	rule.header = http.Header{"If-Match": {"*"}}
-	s.ask(rule, nil)
+	s.shared = prompt.ID(shared.ID)
+	s.rule()
 	s.ask(call{method: http.MethodPost, path: "/prompts/" + shared.ID + "/proposals", user: ann, body: `{"label":"production","version":1}`}, nil)
 }
 
@@ -564,8 +564,11 @@ func (s *search) request(t *rapid.T, route string) *http.Request {
 	// any will do; in the others each part is drawn by itself.
 	whole := rapid.Bool().Draw(t, "whole")
 	ids := s.ids
-	if whole && strings.Contains(path, "/upstream") {
+	switch {
+	case whole && strings.Contains(path, "/upstream"):
 		ids = s.forks
+	case whole && strings.Contains(path, "/proposals"):
+		ids = []prompt.ID{s.shared}
 	}
 	id := string(rapid.SampledFrom(ids).Draw(t, "id"))
 	var now known
@@ -587,6 +590,9 @@ func (s *search) request(t *rapid.T, route string) *http.Request {
 	numbers := []string{"1", "2", "0", "-1", "9223372036854775807"}
 	if whole {
 		numbers = []string{"1", "2", fmt.Sprint(max(now.Version-1, 1)), fmt.Sprint(max(now.Version, 1))}
+	}
+	if now.Proposal > 0 {
+		numbers = []string{fmt.Sprint(now.Proposal)}
 	}
 	number := either("number", numbers...)
 	labels := []string{"production", "latest"}
@@ -694,6 +700,40 @@ type known struct {
 	AuthorName        string
 	Version, Revision int64
 	Origin            struct{ ID string }
+	Proposal          int64 // of the workspace, the one that is open
+}
+
+// proposed has the shared prompt have a proposal that is open, or none for a route that opens one,
+// and returns what is known of it.
+func (s *search) proposed(open bool) known {
+	path := "/prompts/" + string(s.shared)
+	do := func(c call) {
+		c.user = ann
+		require.Less(s.t, serve(s.t, s.doors, c).Code, http.StatusInternalServerError, c.path)
+	}
+	do(call{method: http.MethodPost, path: "/workspaces/shelf/restore"})
+	do(put("/workspaces/shelf/members/person/me", ann, `{"role":"administrator"}`))
+	s.rule()
+	do(call{method: http.MethodPost, path: path + "/restore"})
+	do(edit(path, ann, "*", fmt.Sprintf(`{"text":%q,"visibility":"private"}`, rand.Text())))
+	k := known{AuthorName: ann}
+	s.ask(call{method: http.MethodGet, path: path, user: ann}, &k)
+	k.AuthorName = ann
+	do(call{method: http.MethodPost, path: path + "/proposals", body: fmt.Sprintf(`{"label":"production","version":%d}`, k.Version)})
+	var list struct{ Items []struct{ Number int64 } }
+	s.ask(call{method: http.MethodGet, path: path + "/proposals", user: ann}, &list)
+	k.Proposal = list.Items[0].Number
+	if !open {
+		do(call{method: http.MethodDelete, path: fmt.Sprintf("%s/proposals/%d", path, k.Proposal)})
+	}
+	return k
+}
+
+// rule has production of the shelf ask for approvals.
+func (s *search) rule() {
+	c := put("/workspaces/shelf/rules", ann, `{"rules":[{"label":"production","names":"*","approvals":3,"authors":true}]}`)
+	c.header = http.Header{"If-Match": {"*"}}
+	s.ask(c, nil)
 }
 
 // ready has the library hold all that the next request of a route needs, or that the one before
@@ -720,6 +760,8 @@ func (s *search) ready(route, id string) known {
 	}
 	now := read()
 	switch {
+	case strings.Contains(route, "/prompts/{id}/proposals"):
+		return s.proposed(!strings.HasPrefix(route, "POST") || !strings.HasSuffix(route, "/proposals"))
 	case route == "DELETE /me", route == "POST /app/me/erase":
 		do(call{method: http.MethodPost, path: "/me/restore"})
 	case route == "POST /me/restore", route == "POST /app/me/keep":
@@ -791,8 +833,10 @@ var fitting = map[string]map[string]string{
 	"POST /app/w": {"handle": newTag}, "POST /app/w/{workspace}/settings": {"name": drawn, "about": drawn}, "POST /app/w/{workspace}/tokens": {"name": drawn, "scope": "read", "days": "7"},
 	"POST /app/w/{workspace}/rules":                     {"revision": "1", "label1": "production", "names1": drawn, "approvals1": "1"},
 	"POST /app/prompts/{id}/proposals":                  {"label": "production", "version": "1", "message": drawn},
-	"POST /app/prompts/{id}/proposals/{number}/reviews": {"verdict": "comment", "text": drawn},
-	"POST /app/w/{workspace}/members":                   {"principal": "vera", "role": "reader"}, "POST /app/w/{workspace}/members/remove": {"principal": "vera"},
+	"POST /app/prompts/{id}/proposals/{number}/reviews": {"verdict": "comment", "text": drawn}, "POST /app/prompts/{id}/proposals/{number}/version": {"version": "1"},
+	"POST /prompts/{id}/proposals": {"label": "production", "version": "1"}, "PUT /prompts/{id}/proposals/{number}": {"version": "1"},
+	"POST /prompts/{id}/proposals/{number}/reviews": {"verdict": "comment", "text": drawn}, "PUT /workspaces/{workspace}/rules": {"rules": "[]"},
+	"POST /app/w/{workspace}/members": {"principal": "vera", "role": "reader"}, "POST /app/w/{workspace}/members/remove": {"principal": "vera"},
 	"POST /me/tokens": {"name": drawn, "scopes": `["read"]`}, "POST /app/me/tokens": {"name": drawn, "scope": "read", "days": "7"},
 	"PUT /prompts/{id}/hidden": {"reason": drawn}, "POST /app/prompts/{id}/hide": {"reason": drawn},
 	"PUT /prompts/{id}/labels/{label}": {"version": "1"}, "POST /app/prompts/{id}/labels": {"label": "production", "version": "1"},

@@ -175,8 +175,11 @@ func sentence(e prompt.Event, people map[prompt.UserID]*byline) []word {
 	}
 	member := memberOf(e, people)
 	says := func(parts ...any) []word {
-		who := word{Text: "A moderator"}
-		if p := people[e.By]; p != nil && e.By != "" {
+		who := word{Text: "Somebody"}
+		switch p := people[e.By]; {
+		case e.Type == prompt.PromptHidden || e.Type == prompt.PromptUnhidden:
+			who.Text = "A moderator"
+		case p != nil && e.By != "":
 			who = word{p.Name, p.Link, true}
 		}
 		all := []word{who}

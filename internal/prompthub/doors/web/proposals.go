@@ -374,8 +374,8 @@ func (s *web) showProposal(r *request, wrong error) error {
 	return s.render(r, refusedStatus(wrong), "proposal", fmt.Sprintf("Proposal %d of %s", n, v.Title), p)
 }
 
-// A page of a proposal names so many authors, and has so many reviews, the last ones: each person
-// that it names is looked up by two reads.
+// The most authors that a page of a proposal names, and the most reviews, of which it has the last:
+// each person takes two reads.
 const (
 	maxWriters = 20
 	maxReviews = 50
