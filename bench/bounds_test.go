@@ -100,6 +100,14 @@ var (
 	// the rows that lead there by name and by twenty roles, and of a hundred workspaces the rows
 	// of roles and of the person
 	workspaces = bound{21 + 100*2, 21*100 + 100*52, 128, 16 << 10}
+	// A proposal of a prompt, at two of its versions, with what one of them includes: its reviews, the
+	// workspace, and the two names that lead to each of seventy people. A form changes it before.
+	aProposal  = bound{40 + 4*50 + 2*72, 1600 + 3*600, 8*2*9 + 64, 16 << 10}
+	aProposing = bound{aProposal.operations + 30, aProposal.rows + 4000, aProposal.answer, aProposal.allocated}
+	// twenty proposals with their reviews, and the two names of twenty people
+	proposals = bound{20*12 + 2*20, 20 * 1800, 128, 16 << 10}
+	// the rows that a request reads of events, and the two names of two people for each of thirty
+	events = bound{30 + 2*2*30, 5500 + 600, 256, 16 << 10}
 	// with two names that lead to him, each looked for and then written
 	aUser = bound{8, 8, 32, 4 << 10}
 
@@ -156,8 +164,14 @@ var bounds = map[string]bound{
 	"GET /workspaces/{workspace}/tokens":                        {aToken.operations + 2, aToken.rows + 600, 64, 8 << 10},
 	"POST /workspaces/{workspace}/tokens":                       {aToken.operations + 2, aToken.rows + 600, 64, 8 << 10},
 	"DELETE /workspaces/{workspace}/tokens/{token}":             {aToken.operations + 2, aToken.rows + 600, 64, 8 << 10},
-	"GET /prompts/{id}/export":                                  aFile,
-	"GET /me/profile":                                           aUser, "PUT /me/profile": aUser, "GET /users/{handle}": aUser, "GET /users/{handle}/prompts": anOwnSearch,
+	"PUT /workspaces/{workspace}/rules":                         aWorkspace, "GET /workspaces/{workspace}/proposals": proposals, "GET /workspaces/{workspace}/events": events,
+	"GET /prompts/{id}/proposals": aList, "POST /prompts/{id}/proposals": {aPrompt.operations + 30, aPrompt.rows + 4000, 64, 16 << 10},
+	"GET /prompts/{id}/proposals/{number}":          {aPrompt.operations + 12, aPrompt.rows + 1800, 1 << 10, 16 << 10},
+	"PUT /prompts/{id}/proposals/{number}":          {aPrompt.operations + 40, aPrompt.rows + 5800, 1 << 10, 16 << 10},
+	"DELETE /prompts/{id}/proposals/{number}":       {aPrompt.operations + 40, aPrompt.rows + 5800, 1 << 10, 16 << 10},
+	"POST /prompts/{id}/proposals/{number}/reviews": {aPrompt.operations + 40, aPrompt.rows + 5800, 1 << 10, 16 << 10},
+	"GET /prompts/{id}/export":                      aFile,
+	"GET /me/profile":                               aUser, "PUT /me/profile": aUser, "GET /users/{handle}": aUser, "GET /users/{handle}/prompts": anOwnSearch,
 	"GET /users/{handle}/prompts/{slug}": {16, 300, 128, 4 << 10},
 
 	"GET /prompts/{id}/versions": aList, "GET /prompts/{id}/versions/{version}": aPrompt,
@@ -211,8 +225,14 @@ var bounds = map[string]bound{
 	"GET /app/import":       aForm, "POST /app/import": {anImport.operations, anImport.rows, 10 << 10, 768 << 10},
 	// with the handle of the caller, which may be made then
 	"GET /app/w": {workspaces.operations + 12, workspaces.rows + 12, 256, 32 << 10}, "POST /app/w": {workspaces.operations + 28, workspaces.rows + 712, 256, 32 << 10},
-	"GET /app/w/{workspace}":         {anOwnSearch.operations + 2, anOwnSearch.rows + 600, anOwnSearch.answer, anOwnSearch.allocated},
-	"GET /app/w/{workspace}/members": members,
+	"GET /app/w/{workspace}":         {anOwnSearch.operations + 3, anOwnSearch.rows + 620, anOwnSearch.answer, anOwnSearch.allocated},
+	"GET /app/w/{workspace}/members": {members.operations + 1, members.rows + 20, members.answer, members.allocated},
+	"GET /app/w/{workspace}/review":  proposals, "GET /app/w/{workspace}/events": events, "GET /app/w/{workspace}/events.atom": events,
+	"POST /app/w/{workspace}/rules":            {aWorkspace.operations + aToken.operations, aWorkspace.rows + 700, 512, 16 << 10},
+	"GET /app/prompts/{id}/proposals":          {aList.operations, aList.rows, 256, 16 << 10},
+	"POST /app/prompts/{id}/proposals":         {aList.operations + 30, aList.rows + 4000, 256, 16 << 10},
+	"GET /app/prompts/{id}/proposals/{number}": aProposal, "POST /app/prompts/{id}/proposals/{number}/reviews": aProposing,
+	"POST /app/prompts/{id}/proposals/{number}/version": aProposing, "POST /app/prompts/{id}/proposals/{number}/close": aProposing,
 	// and the page again where there is something wrong
 	"POST /app/w/{workspace}/members":        {members.operations + 14, members.rows + 2000, 128, 16 << 10},
 	"POST /app/w/{workspace}/members/remove": {members.operations + 14, members.rows + 2000, 128, 16 << 10},
@@ -278,7 +298,8 @@ type search struct {
 	query     map[string][]string // parameters by route
 	ids       []prompt.ID
 	forks     []prompt.ID
-	files     []string // that pages load
+	shared    prompt.ID // of the workspace
+	files     []string  // that pages load
 	bounds    map[string]bound
 	tried     map[string]int
 	found     map[string]bound   // the most
@@ -331,7 +352,11 @@ func (s *search) shelf() {
 		s.ask(put(fmt.Sprintf("/workspaces/shelf/members/person/member-%d", i), ann, `{"role":"reader"}`), nil)
 	}
 	s.ask(put("/me/profile", "Vera", `{"handle":"vera"}`), nil)
-	s.ask(call{method: http.MethodPost, path: "/prompts", user: ann, body: `{"title":"Shared","text":"text","workspace":"shelf"}`}, nil)
+	var shared struct{ ID string }
+	s.ask(call{method: http.MethodPost, path: "/prompts", user: ann, body: `{"title":"Shared","text":"text","workspace":"shelf"}`}, &shared)
+	s.shared = prompt.ID(shared.ID)
+	s.rule()
+	s.ask(call{method: http.MethodPost, path: "/prompts/" + shared.ID + "/proposals", user: ann, body: `{"label":"production","version":1}`}, nil)
 }
 
 // including makes prompts that include as many others as they may, as deep as they may, one that
@@ -539,8 +564,11 @@ func (s *search) request(t *rapid.T, route string) *http.Request {
 	// any will do; in the others each part is drawn by itself.
 	whole := rapid.Bool().Draw(t, "whole")
 	ids := s.ids
-	if whole && strings.Contains(path, "/upstream") {
+	switch {
+	case whole && strings.Contains(path, "/upstream"):
 		ids = s.forks
+	case whole && strings.Contains(path, "/proposals"):
+		ids = []prompt.ID{s.shared}
 	}
 	id := string(rapid.SampledFrom(ids).Draw(t, "id"))
 	var now known
@@ -563,6 +591,9 @@ func (s *search) request(t *rapid.T, route string) *http.Request {
 	if whole {
 		numbers = []string{"1", "2", fmt.Sprint(max(now.Version-1, 1)), fmt.Sprint(max(now.Version, 1))}
 	}
+	if now.Proposal > 0 {
+		numbers = []string{fmt.Sprint(now.Proposal)}
+	}
 	number := either("number", numbers...)
 	labels := []string{"production", "latest"}
 	if whole {
@@ -574,7 +605,7 @@ func (s *search) request(t *rapid.T, route string) *http.Request {
 	}
 	path = strings.NewReplacer("{id}", id, "{tag}", either("tag", "text", "data"), "{handle}", either("handle", "anna", "me"), "{token}", either("token", s.token.ID),
 		"{workspace}", either("workspace", "shelf"), "{kind}", either("kind", "person", "role"), "{principal}", either("principal", "vera", "cooks"),
-		"{slug}", either("slug", "text-1", "private"), "{rest...}", part, "{skill}", skill, "{version}", number, "{other}", either("other number", numbers...),
+		"{slug}", either("slug", "text-1", "private"), "{rest...}", part, "{skill}", skill, "{version}", number, "{number}", number, "{other}", either("other number", numbers...),
 		"{label}", either("label", labels...), "{file}", either("file", files...), "{name}", url.PathEscape(nameOf(t, whole)),
 		"{owner}", either("owner", "-"), "{repo}", url.PathEscape(nameOf(t, whole)), "{commit}", either("commit", "latest", "00000001"), "{$}", "").Replace(path)
 	if !isPage && !isMessage && !isNamed {
@@ -669,6 +700,40 @@ type known struct {
 	AuthorName        string
 	Version, Revision int64
 	Origin            struct{ ID string }
+	Proposal          int64 // of the workspace, the one that is open
+}
+
+// proposed has the shared prompt have a proposal that is open, or none for a route that opens one,
+// and returns what is known of it.
+func (s *search) proposed(open bool) known {
+	path := "/prompts/" + string(s.shared)
+	do := func(c call) {
+		c.user = ann
+		require.Less(s.t, serve(s.t, s.doors, c).Code, http.StatusInternalServerError, c.path)
+	}
+	do(call{method: http.MethodPost, path: "/workspaces/shelf/restore"})
+	do(put("/workspaces/shelf/members/person/me", ann, `{"role":"administrator"}`))
+	s.rule()
+	do(call{method: http.MethodPost, path: path + "/restore"})
+	do(edit(path, ann, "*", fmt.Sprintf(`{"text":%q,"visibility":"private"}`, rand.Text())))
+	k := known{AuthorName: ann}
+	s.ask(call{method: http.MethodGet, path: path, user: ann}, &k)
+	k.AuthorName = ann
+	do(call{method: http.MethodPost, path: path + "/proposals", body: fmt.Sprintf(`{"label":"production","version":%d}`, k.Version)})
+	var list struct{ Items []struct{ Number int64 } }
+	s.ask(call{method: http.MethodGet, path: path + "/proposals", user: ann}, &list)
+	k.Proposal = list.Items[0].Number
+	if !open {
+		do(call{method: http.MethodDelete, path: fmt.Sprintf("%s/proposals/%d", path, k.Proposal)})
+	}
+	return k
+}
+
+// rule has production of the shelf ask for approvals.
+func (s *search) rule() {
+	c := put("/workspaces/shelf/rules", ann, `{"rules":[{"label":"production","names":"*","approvals":3,"authors":true}]}`)
+	c.header = http.Header{"If-Match": {"*"}}
+	s.ask(c, nil)
 }
 
 // ready has the library hold all that the next request of a route needs, or that the one before
@@ -695,6 +760,8 @@ func (s *search) ready(route, id string) known {
 	}
 	now := read()
 	switch {
+	case strings.Contains(route, "/prompts/{id}/proposals"):
+		return s.proposed(!strings.HasPrefix(route, "POST") || !strings.HasSuffix(route, "/proposals"))
 	case route == "DELETE /me", route == "POST /app/me/erase":
 		do(call{method: http.MethodPost, path: "/me/restore"})
 	case route == "POST /me/restore", route == "POST /app/me/keep":
@@ -764,6 +831,11 @@ var fitting = map[string]map[string]string{
 	"POST /workspaces": {"handle": newTag}, "PATCH /workspaces/{workspace}": {"about": drawn}, "POST /workspaces/{workspace}/tokens": {"name": drawn, "scopes": `["read"]`},
 	"PUT /workspaces/{workspace}/members/{kind}/{principal}": {"role": "reader"},
 	"POST /app/w": {"handle": newTag}, "POST /app/w/{workspace}/settings": {"name": drawn, "about": drawn}, "POST /app/w/{workspace}/tokens": {"name": drawn, "scope": "read", "days": "7"},
+	"POST /app/w/{workspace}/rules":                     {"revision": "1", "label1": "production", "names1": drawn, "approvals1": "1"},
+	"POST /app/prompts/{id}/proposals":                  {"label": "production", "version": "1", "message": drawn},
+	"POST /app/prompts/{id}/proposals/{number}/reviews": {"verdict": "comment", "text": drawn}, "POST /app/prompts/{id}/proposals/{number}/version": {"version": "1"},
+	"POST /prompts/{id}/proposals": {"label": "production", "version": "1"}, "PUT /prompts/{id}/proposals/{number}": {"version": "1"},
+	"POST /prompts/{id}/proposals/{number}/reviews": {"verdict": "comment", "text": drawn}, "PUT /workspaces/{workspace}/rules": {"rules": "[]"},
 	"POST /app/w/{workspace}/members": {"principal": "vera", "role": "reader"}, "POST /app/w/{workspace}/members/remove": {"principal": "vera"},
 	"POST /me/tokens": {"name": drawn, "scopes": `["read"]`}, "POST /app/me/tokens": {"name": drawn, "scope": "read", "days": "7"},
 	"PUT /prompts/{id}/hidden": {"reason": drawn}, "POST /app/prompts/{id}/hide": {"reason": drawn},

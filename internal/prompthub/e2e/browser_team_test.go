@@ -31,26 +31,7 @@ func fits(p *tab, name string) {
 }
 
 func team(t *testing.T, b browser, base string, v browsertest.Variant, handle string) {
-	source := ""
-	if v.Script {
-		source = browsertest.Axe(t)
-	}
-	shown := func(p *tab, name string) {
-		p.T.Helper()
-		if !v.Script {
-			fits(p, name)
-			return
-		}
-		browsertest.AccessibleIn(p.Tab, source, name, "dark")
-		fits(p, name)
-		p.shot(name)
-		p.Resize(variants[1])
-		browsertest.AccessibleIn(p.Tab, source, name, "light")
-		require.Empty(p.T, eval[[]string](p, missed), "%s: too small for a finger", name)
-		fits(p, name)
-		p.shot(name)
-		p.Resize(v)
-	}
+	shown := shower(t, v)
 	bob := b.visit(t, base, v).signIn("Bob", false)
 	bob.goTo("/app/prompts/new").write("#title", "Mine").write("#text", "text").click("form#write .primary").reads("Mine")
 

@@ -184,6 +184,8 @@ func furnish(u user) []stop {
 	u.do(200, "PUT", "/workspaces/letters/members/role/cooks", map[string]string{"role": "author"}, nil)
 	var shared shown
 	u.do(201, "POST", "/prompts", map[string]any{"title": "Shared", "text": "Of all.", "visibility": "private", "workspace": "letters"}, &shared)
+	u.do(200, "PUT", "/workspaces/letters/rules", map[string]any{"rules": []map[string]any{{"label": "production", "names": "*", "approvals": 1, "authors": true}}}, nil, "If-Match", "*")
+	u.do(201, "POST", "/prompts/"+shared.ID+"/proposals", map[string]any{"label": "production", "version": 1, "message": "The first one"}, nil)
 	at := func(id string) string { return "/app/prompts/" + id }
 	return []stop{
 		{"workspaces", "/app/w", nil},
@@ -191,6 +193,10 @@ func furnish(u user) []stop {
 		{"members", "/app/w/letters/members", nil},
 		{"settings of a workspace", "/app/w/letters/settings", nil},
 		{"prompt of a workspace", at(shared.ID), nil},
+		{"review in a workspace", "/app/w/letters/review", nil},
+		{"events of a workspace", "/app/w/letters/events", nil},
+		{"proposals", at(shared.ID) + "/proposals", nil},
+		{"proposal", at(shared.ID) + "/proposals/1", nil},
 		{"includes", at(whole), nil},
 		{"included", at(part), nil},
 		{"broken include", at(broken), nil},

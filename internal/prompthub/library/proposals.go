@@ -183,6 +183,16 @@ func (s *Service) OpenProposals(ctx context.Context, who auth.User, handle strin
 	return list, next, nil
 }
 
+// CountOpen returns how many proposals of a workspace wait for a review, up to a limit, and whether
+// there are more. Where no label has a rule nothing waits, and nothing is read.
+func (s *Service) CountOpen(ctx context.Context, w Workspace, limit int) (n int, more bool, err error) {
+	if len(w.Rules) == 0 {
+		return 0, false, nil
+	}
+	list, next, err := s.db.OpenProposals(ctx, w.ID, "", limit)
+	return len(list), next != "", err
+}
+
 // Proposal returns a proposal of a prompt with its reviews.
 func (s *Service) Proposal(ctx context.Context, who auth.User, id prompt.ID, n int64) (Proposal, error) {
 	v, _, err := s.reviewed(ctx, who, id)

@@ -29,12 +29,14 @@ func (s *Service) GetVersion(ctx context.Context, who auth.User, id prompt.ID, w
 // A History is a part of the versions of a prompt, the newest first, without their contents.
 type History struct {
 	Title      string // of the prompt
+	Name       string // for programs
 	Author     string // the name of its author
 	AuthorID   prompt.UserID
 	Mine       bool // whether the caller may change the prompt
 	Visibility prompt.Visibility
 	Items      []prompt.Version
 	Labels     map[string]int64 // those of the prompt
+	Open       map[string]prompt.OpenProposal
 	Latest     int64
 	Before     int64 // the version before the last of Items, 0 for none
 	Next       string
@@ -55,7 +57,10 @@ func (s *Service) Versions(ctx context.Context, who auth.User, id prompt.ID, lim
 	if err != nil {
 		return History{}, err
 	}
-	h := History{Title: page.Title, Author: page.Author, AuthorID: page.AuthorID, Mine: page.Mine, Visibility: page.Visibility, Items: page.Items, Labels: page.Labels, Latest: page.Latest, Before: page.Before}
+	h := History{
+		Title: page.Title, Name: page.Name, Author: page.Author, AuthorID: page.AuthorID, Mine: page.Mine, Visibility: page.Visibility, Items: page.Items,
+		Labels: page.Labels, Open: page.Open, Latest: page.Latest, Before: page.Before,
+	}
 	if page.After > 0 {
 		h.Next = sealed(scope, promptdb.Page{After: strconv.FormatInt(page.After, 10)}).Next
 	}

@@ -59,6 +59,20 @@ func address(path string, values url.Values) string {
 	return path + "?" + values.Encode()
 }
 
+// further returns the address of the next page of the same list, and that of its first one; "" where
+// there is none, or this is it.
+func (v view) further(next string) (more, start string) {
+	if next != "" {
+		on := view{v.path, maps.Clone(v.values)}
+		on.values.Set("cursor", next)
+		more = address(on.path, on.values)
+	}
+	if v.get("cursor") != "" {
+		start = v.with("cursor", "")
+	}
+	return more, start
+}
+
 func (v view) get(key string) string { return v.values.Get(key) }
 
 // A choice is a link that changes the state of a list.
@@ -376,12 +390,17 @@ func (s *web) listFound(r *request, name, title string, l *listing, p library.Pa
 	return s.list(r, name, title, l.Wrong, l)
 }
 
+// badAddress returns the status of a list whose address has a mistake, or none.
+func badAddress(wrong string) int {
+	if wrong != "" {
+		return http.StatusBadRequest
+	}
+	return http.StatusOK
+}
+
 // list answers with a list: the whole page, or only what changes with its state.
 func (s *web) list(r *request, name, title, wrong string, body any) error {
-	status := http.StatusOK
-	if wrong != "" {
-		status = http.StatusBadRequest
-	}
+	status := badAddress(wrong)
 	if r.URL.Query().Get("part") == "results" {
 		return s.write(r, status, name, "results", page{User: r.who, Body: body})
 	}

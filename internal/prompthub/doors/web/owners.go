@@ -13,15 +13,26 @@ type holding struct {
 	Team *team // nil where a person owns it
 	Mine bool  // whether the reader owns it, or is a member of the workspace that does
 	library.May
+	Ruled    []ruling // the rules of the workspace for labels of the prompt; to its members
+	Proposes bool     // whether the reader may propose a version for such a label
 }
 
 // A team is the workspace that owns a prompt. Its link leads a member to all prompts, and others to
 // the public ones.
 type team struct{ Handle, Name, Link string }
 
-// holdingOf returns the holding of a prompt of an owner. Mine is whether the reader owns it, or
-// acts for the owner.
-func (s *web) holdingOf(r *request, owner prompt.UserID, seen prompt.Visibility, mine bool) (holding, error) {
+// An owned is what is known of a prompt before its owner is read.
+type owned struct {
+	Owner prompt.UserID
+	Name  string // for programs
+	Seen  prompt.Visibility
+	Mine  bool // whether the reader owns it, or acts for the owner
+	Open  map[string]prompt.OpenProposal
+}
+
+// holdingOf returns the holding of a prompt.
+func (s *web) holdingOf(r *request, o owned) (holding, error) {
+	owner, mine := o.Owner, o.Mine
 	h := holding{Mine: mine, May: library.May{Edit: mine, Publish: mine}}
 	w, err := s.Service.Owning(r.Context(), r.who, owner)
 	if err != nil || w == nil {
@@ -32,7 +43,8 @@ func (s *web) holdingOf(r *request, owner prompt.UserID, seen prompt.Visibility,
 		h.Team.Link = workspaceAddress(w.Handle)
 	}
 	if mine {
-		h.May = w.May(seen)
+		h.May, h.Ruled = w.May(o.Seen), rulingsOf(w.Rules, o.Name, o.Open)
+		h.Proposes = w.Role.Includes(prompt.RoleAuthor)
 	}
 	return h, nil
 }

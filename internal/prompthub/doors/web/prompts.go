@@ -66,8 +66,16 @@ type promptPage struct {
 	Shared  bool   // whether it is there for everyone, without signing in
 	Uses    uses
 	// Programs is the version that programs get in place of the one shown, nil if they get that one.
-	Programs *programs
-	Released bool // whether the author has released a version; until then each save is live
+	Programs  *programs
+	Released  bool       // whether the author has released a version; until then each save is live
+	Candidate *candidate // to propose the version shown for production, where a rule asks for that
+	Unset     bool       // whether programs that name no version get none: a rule for production waits for one
+}
+
+// Releases reports whether the reader may release the version shown.
+func (p promptPage) Releases() bool {
+	r := p.ruling(prompt.Production)
+	return p.Publish && (p.Programs != nil || !p.Released) && (r == nil || r.Approvals == 0)
 }
 
 // Live returns the version that programs get.
@@ -170,7 +178,7 @@ func (s *web) prompt(r *request) error {
 	}
 	p := promptPage{View: v, Address: addressOf(v.ID), Fill: s.fill(r, v.Content()), Related: rel, Favors: favors}
 	p.Ballot, p.Chips = ballotOf(r.who, v, p.Address), chipsOf(p.Address, v.Labels)
-	if p.holding, err = s.holdingOf(r, v.AuthorID, v.Visibility, v.IsOwn()); err != nil {
+	if p.holding, err = s.holdingOf(r, owned{v.AuthorID, v.Name, v.Visibility, v.IsOwn(), v.Open}); err != nil {
 		return err
 	}
 	made := v.ShownVersion.By
@@ -198,6 +206,8 @@ func (s *web) prompt(r *request) error {
 		status = http.StatusUnprocessableEntity
 	}
 	p.Released = v.Labels[prompt.Production] > 0
+	p.Unset = !p.Released && p.ruling(prompt.Production) != nil
+	p.Candidate = p.candidateOf(p.Address, v.Version, v.Labels[prompt.Production])
 	if n := v.Labels[prompt.Production]; n > 0 && n != v.Version {
 		p.Programs = &programs{chip: chip{prompt.Production, n, labelAddress(p.Address, prompt.Production)}}
 		if released := v.InProduction; released != nil && released.Version == n {

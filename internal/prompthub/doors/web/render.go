@@ -103,6 +103,10 @@ var done = map[string]string{
 	"workspace": "The workspace is there. Add its members, or write its first prompt.", "workspace-saved": "The workspace is saved.",
 	"workspace-deleted": "The workspace is deleted. You can restore it for 30 days.", "workspace-restored": "The workspace is restored.",
 	"member": "The member has this role now.", "member-removed": "They are no member any more. Within ten seconds nothing lets them in.",
+	"proposed": "The version is proposed. Its label moves once enough publishers approve it.", "proposed-again": "The proposal is for this version now, without the reviews before.",
+	"review-approve": "Your approval is kept.", "review-changes": "You asked for changes.", "review-comment": "Your comment is kept.",
+	"approved": "That was the last approval: the label is on this version now.", "proposal-withdrawn": "The proposal is withdrawn.",
+	"proposal-rejected": "The proposal is rejected.", "rules": "The rules are saved. They count everywhere within ten seconds.",
 	"left": "You are no member of it any more.",
 }
 

@@ -1,6 +1,8 @@
 package web
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -60,10 +62,11 @@ type historyPage struct {
 // An edition is a version in the list of all.
 type edition struct {
 	prompt.Version
-	Chips  []chip
-	Latest bool
-	Before int64   // the version before it, 0 for none
-	By     *byline // its maker, in a workspace; nil for the author
+	Chips      []chip
+	Latest     bool
+	Before     int64       // the version before it, 0 for none
+	By         *byline     // its maker, in a workspace; nil for the author
+	Candidates []candidate // to propose it for labels with a rule
 }
 
 func (s *web) history(r *request) error {
@@ -77,7 +80,7 @@ func (s *web) history(r *request) error {
 		return err
 	}
 	p := historyPage{Address: addressOf(id), History: h}
-	if p.holding, err = s.holdingOf(r, h.AuthorID, h.Visibility, h.Mine); err != nil {
+	if p.holding, err = s.holdingOf(r, owned{h.AuthorID, h.Name, h.Visibility, h.Mine, h.Open}); err != nil {
 		return err
 	}
 	var by []prompt.UserID
@@ -90,7 +93,7 @@ func (s *web) history(r *request) error {
 	}
 	chips := chipsOf(p.Address, h.Labels)
 	for i, item := range h.Items {
-		e := edition{Version: item, Chips: on(chips, item.Number), Latest: item.Number == h.Latest, Before: h.Before, By: people[item.By]}
+		e := edition{Version: item, Chips: on(chips, item.Number), Latest: item.Number == h.Latest, Before: h.Before, By: people[item.By], Candidates: p.candidates(p.Address, item.Number, h.Labels)}
 		if i+1 < len(h.Items) {
 			e.Before = h.Items[i+1].Number
 		}
@@ -118,7 +121,8 @@ type versionPage struct {
 	Chips   []chip
 	Reading reading
 	holding
-	By *byline // its maker, in a workspace; nil for the author
+	By         *byline     // its maker, in a workspace; nil for the author
+	Candidates []candidate // to propose it for labels with a rule
 }
 
 func (s *web) version(r *request) error {
@@ -131,7 +135,7 @@ func (s *web) version(r *request) error {
 		return err
 	}
 	p := versionPage{View: v, Prompt: addressOf(id)}
-	if p.holding, err = s.holdingOf(r, v.AuthorID, v.Visibility, v.IsOwn() && !v.Deleted()); err != nil {
+	if p.holding, err = s.holdingOf(r, owned{v.AuthorID, v.Name, v.Visibility, v.IsOwn() && !v.Deleted(), v.Open}); err != nil {
 		return err
 	}
 	people, err := s.people(r, p.holding, v.ShownVersion.By)
@@ -139,6 +143,7 @@ func (s *web) version(r *request) error {
 		return err
 	}
 	p.By = people[v.ShownVersion.By]
+	p.Candidates = p.candidates(p.Prompt, n, v.Labels)
 	p.Chips = on(chipsOf(p.Prompt, v.Labels), n)
 	left := room(len(v.Content().Words()))
 	p.Reading = readingOf(v.Content(), nil)
@@ -206,9 +211,10 @@ type labelsPage struct {
 	Undo  bool // whether there is something to undo
 	More  string
 
-	Wrong  string
-	Sent   string // the label that was sent and is wrong
-	SentOn string
+	Wrong     string
+	Sent      string // the label that was sent and is wrong
+	SentOn    string
+	Candidate *candidate // to propose the version that a rule refused
 }
 
 func labelAddress(prompt, label string) string {
@@ -234,8 +240,13 @@ func (s *web) showLabels(r *request, status int, p labelsPage) error {
 	}
 	p.Title = v.Title
 	p.Chips, p.Latest = chipsOf(p.Address, v.Labels), v.Latest
-	if p.holding, err = s.holdingOf(r, v.AuthorID, v.Visibility, v.IsOwn() && !v.Deleted()); err != nil {
+	if p.holding, err = s.holdingOf(r, owned{v.AuthorID, v.Name, v.Visibility, v.IsOwn() && !v.Deleted(), v.Open}); err != nil {
 		return err
+	}
+	if r := p.ruling(cmp.Or(p.Sent, p.Label)); p.Wrong != "" && r != nil && r.Approvals > 0 && p.Proposes {
+		if n := versionNumber(p.SentOn); n > 0 {
+			p.Candidate = &candidate{ruling: *r, At: proposalsAddress(p.Address), Version: n}
+		}
 	}
 	if p.Label != "" {
 		h, err := s.Service.LabelHistory(r.Context(), r.who, id, p.Label, perPage, r.URL.Query().Get("cursor"))
@@ -303,7 +314,7 @@ func (s *web) setLabel(r *request) error {
 		goOn(r, addressOf(id)+"?done=released")
 		return nil
 	}
-	return s.labelled(r, id, label, err)
+	return s.labelled(r, id, label, sent, err)
 }
 
 func (s *web) removeLabel(r *request) error {
@@ -312,7 +323,7 @@ func (s *web) removeLabel(r *request) error {
 		return err
 	}
 	label := r.PostForm.Get("label")
-	return s.labelled(r, id, label, s.Service.SetLabel(r.Context(), r.who, id, label, 0))
+	return s.labelled(r, id, label, "", s.Service.SetLabel(r.Context(), r.who, id, label, 0))
 }
 
 func (s *web) undoLabel(r *request) error {
@@ -329,13 +340,25 @@ func (s *web) undoLabel(r *request) error {
 		goOn(r, addressOf(id)+"?done=unreleased")
 		return nil
 	}
-	return s.labelled(r, id, label, err)
+	return s.labelled(r, id, label, "", err)
 }
 
-// labelled answers a change of a label: the browser must open what became of it.
-func (s *web) labelled(r *request, id prompt.ID, label string, err error) error {
-	if err == nil {
+// labelled answers a change of a label: the browser must open what became of it. A member of a
+// workspace whom a rule refuses is told on the page of the labels, with the form to propose the
+// version that was sent.
+func (s *web) labelled(r *request, id prompt.ID, label, version string, err error) error {
+	var f *fault.Error
+	switch {
+	case err == nil:
 		goOn(r, labelAddress(addressOf(id), label)+"&done=label")
+	case errors.As(err, &f) && (f.Code == prompt.NeedsProposal || f.Code == prompt.NeedsRole):
+		wrong := pages.Sentence(f.Text)
+		if f.Code == prompt.NeedsProposal {
+			wrong = fmt.Sprintf("The label %s moves only by a proposal, or back to a version that it was on.", label)
+		}
+		return s.showLabels(r, http.StatusForbidden, labelsPage{
+			Address: addressOf(id), Wrong: wrong, Label: label, Sent: label, SentOn: version,
+		})
 	}
 	return err
 }

@@ -141,6 +141,9 @@ func build(c Config) *web {
 	s.writing()
 	s.account()
 	s.workspaces()
+	s.proposals()
+	s.reviewing()
+	s.events()
 	s.transfers()
 	s.feeds()
 	s.images()
@@ -181,6 +184,13 @@ type request struct {
 
 	caller httpjson.Caller
 	leave  func() // gives the place at work back, once
+}
+
+// within returns the request with another context, for work at the same time as other work.
+func (r *request) within(ctx context.Context) *request {
+	c := *r
+	c.Request = r.WithContext(ctx)
+	return &c
 }
 
 // An action answers a request, or returns the error that it must be answered with.

@@ -2,8 +2,10 @@ package web
 
 import (
 	"cmp"
+	"fmt"
 	"net/http"
 	"net/url"
+	"strconv"
 	"time"
 
 	"prompthub/internal/fault"
@@ -28,6 +30,7 @@ func (s *web) workspaces() {
 	s.handle("POST "+one+"/settings", user, s.editWorkspace)
 	s.handle("POST "+one+"/delete", user, s.deleteWorkspace)
 	s.handle("POST "+one+"/restore", user, s.restoreWorkspace)
+	s.handle("POST "+one+"/rules", user, s.setRules)
 	s.handle("POST "+one+"/tokens", user, s.createWorkspaceToken)
 	s.handle("POST "+one+"/tokens/{token}/revoke", user, s.revokeWorkspaceToken)
 }
@@ -112,10 +115,22 @@ type workspaceFrame struct {
 	library.Workspace
 	Address string
 	Tab     string // which page it is
+	Waiting string // how many proposals wait for a review, "" for none
 }
 
-func frameOf(w library.Workspace, tab string) workspaceFrame {
-	return workspaceFrame{w, workspaceAddress(w.Handle), tab}
+// maxWaiting is how many proposals that wait are counted.
+const maxWaiting = 20
+
+func (s *web) frameOf(r *request, w library.Workspace, tab string) (workspaceFrame, error) {
+	f := workspaceFrame{Workspace: w, Address: workspaceAddress(w.Handle), Tab: tab}
+	n, more, err := s.Service.CountOpen(r.Context(), w, maxWaiting)
+	switch {
+	case more:
+		f.Waiting = fmt.Sprintf("%d+", n)
+	case n > 0:
+		f.Waiting = strconv.Itoa(n)
+	}
+	return f, err
 }
 
 // Manages reports whether the reader is an administrator.
@@ -138,7 +153,11 @@ func (s *web) workspace(r *request) error {
 	page, err := listOwn(v, func(q library.MineQuery) (library.Page, error) {
 		return s.Service.ListWorkspace(r.Context(), r.who, w, q)
 	})
-	p.workspaceFrame, p.of = frameOf(w, "prompts"), &w
+	p.of = &w
+	var failed error
+	if p.workspaceFrame, failed = s.frameOf(r, w, "prompts"); failed != nil {
+		return failed
+	}
 	p.Empty = map[string]string{
 		"": "This workspace has no prompt yet.", "public": "It shows no prompt to others yet.",
 		"private": "It has no private prompts.", "deleted": "Nothing is deleted. What is deleted can be restored here for 30 days.",
@@ -219,7 +238,10 @@ func (s *web) showMembers(r *request, wrong error) error {
 	if err != nil {
 		return err
 	}
-	p := membersPage{workspaceFrame: frameOf(w, "members"), mistakes: mistakesOf(wrong)}
+	p := membersPage{mistakes: mistakesOf(wrong)}
+	if p.workspaceFrame, err = s.frameOf(r, w, "members"); err != nil {
+		return err
+	}
 	sent := r.PostForm.Get
 	role := cmp.Or(sent("role"), string(prompt.RoleAuthor))
 	p.Sent = prompt.Member{Kind: sentKind(r), Name: sent("principal"), Role: prompt.Role(role)}
@@ -277,6 +299,7 @@ type settingsPage struct {
 	workspaceFrame
 	mistakes
 	Tokens   tokensPage
+	Rules    rulesForm
 	Sent     prompt.Profile
 	PurgedAt time.Time // of a deleted one
 }
@@ -289,15 +312,23 @@ func (s *web) showSettings(r *request, p settingsPage, wrong error) error {
 	if err != nil {
 		return err
 	}
-	p.workspaceFrame, p.Sent = frameOf(w, "settings"), w.Profile
+	p.Sent = w.Profile
 	if w.Deleted() {
+		p.workspaceFrame = workspaceFrame{Workspace: w, Address: workspaceAddress(w.Handle)}
 		p.PurgedAt = w.DeletedAt.AddDate(0, 0, prompt.RestoreDays)
 		return s.render(r, http.StatusOK, "workspace-settings", "Settings of "+w.Name, p)
+	}
+	if p.workspaceFrame, err = s.frameOf(r, w, "settings"); err != nil {
+		return err
 	}
 	list, err := s.Service.WorkspaceTokens(r.Context(), r.who, w.Handle)
 	if err != nil {
 		return err
 	}
+	if p.Rules.Rows == nil {
+		p.Rules = rulesFormOf(w, w.Rules)
+	}
+	p.Rules.Revision = w.Revision
 	t := &p.Tokens
 	t.Action, t.Team = p.Address+"/tokens", w.Name
 	t.Tokens = s.tokenRows(list, t.Action)

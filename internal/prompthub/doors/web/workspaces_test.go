@@ -64,6 +64,8 @@ func TestWorkspaceOfOthers(t *testing.T) {
 	t.Parallel()
 	b := newBilling(t)
 	page := b.put(b.art, "Dunning", "Pay **now**.", "private")
+	b.rule(b.root, "production", "*", "1", "")
+	b.art.post(page+"/proposals", "label", "production", "version", "1").to(page + "/proposals/1")
 	id := page[strings.LastIndex(page, "/")+1:]
 	missing := strings.Replace(page, id, "01JZ8Q4N2R6V0T3X5Y7B9D1F2G", 1)
 	number := func(s shown) string { return s.header.Get("X-Request-Id") }
@@ -80,12 +82,13 @@ func TestWorkspaceOfOthers(t *testing.T) {
 			continue
 		}
 		ask := func(path string) shown {
-			path = strings.NewReplacer("{version}", "1", "{token}", "abc").Replace(path)
+			path = strings.NewReplacer("{version}", "1", "{number}", "1", "{token}", "abc").Replace(path)
 			if method == http.MethodGet {
 				return b.out.get(path)
 			}
 			return b.out.post(path, "principal", "pam", "role", "reader", "name", "X", "handle", "x", "value", "like", "version", "1", "label", "a",
-				"to", "public", "title", "T", "text", "x", "visibility", "private", "revision", "1", "scope", "read", "days", "7", "reason", "x")
+				"to", "public", "title", "T", "text", "x", "visibility", "private", "revision", "1", "scope", "read", "days", "7", "reason", "x",
+				"message", "m", "verdict", "comment", "digest", "d", "label1", "a", "names1", "*", "approvals1", "1")
 		}
 		got, want := ask(here), ask(there)
 		require.Contains(t, []int{403, 404}, want.status, pattern)

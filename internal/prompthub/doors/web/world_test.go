@@ -230,3 +230,14 @@ func (p person) write(title, text, visibility string, tags ...string) string {
 	page, _, _ := strings.Cut(to, "?")
 	return page
 }
+
+var (
+	tagsOfHTML = regexp.MustCompile(`<[^>]*>`)
+	spaces     = regexp.MustCompile(`\s+`)
+)
+
+// text returns the words of a page as somebody reads them.
+func (s shown) text() string {
+	_, main, _ := strings.Cut(s.body, "<main")
+	return html.UnescapeString(spaces.ReplaceAllString(tagsOfHTML.ReplaceAllString(main, ""), " "))
+}

@@ -221,6 +221,9 @@ func (db *Queries) versionView(
 	v := truth.View{Prompt: rec.Prompt, Viewer: viewer, Latest: rec.Version}
 	if c != nil {
 		v.Labels = truth.ShownLabels(viewer, rec.Prompt, c)
+		if v.IsOwn() {
+			v.Open = c.Open
+		}
 	}
 	has := v.Labels
 	v, err = v.AtVersion(viewer, n, row)
@@ -245,12 +248,14 @@ func labelled(p prompt.Prompt, c *schema.LabelsRow, label string) int64 {
 // end of the list.
 type VersionPage struct {
 	Title      string // of the prompt
+	Name       string // for programs
 	Author     string // the name of its author
 	AuthorID   prompt.UserID
 	Mine       bool // whether the viewer may change the prompt
 	Visibility prompt.Visibility
 	Items      []prompt.Version // without their contents
 	Labels     map[string]int64
+	Open       map[string]prompt.OpenProposal // by label, to its author
 	Latest     int64
 	After      int64
 	Before     int64 // the version before the last of Items, 0 for none
@@ -280,7 +285,10 @@ func (db *Queries) Versions(ctx context.Context, viewer prompt.UserID, id prompt
 	if err != nil {
 		return VersionPage{}, err
 	}
-	page := VersionPage{Title: rec.Title, Author: rec.AuthorName, AuthorID: rec.AuthorID, Mine: rec.AuthorID == viewer && !rec.Deleted(), Visibility: rec.Visibility, Latest: rec.Version, Labels: truth.ShownLabels(viewer, rec.Prompt, c)}
+	page := VersionPage{Title: rec.Title, Name: rec.Name, Author: rec.AuthorName, AuthorID: rec.AuthorID, Mine: rec.AuthorID == viewer && !rec.Deleted(), Visibility: rec.Visibility, Latest: rec.Version, Labels: truth.ShownLabels(viewer, rec.Prompt, c)}
+	if page.Mine && c != nil {
+		page.Open = c.Open
+	}
 	for _, row := range rows {
 		v := schema.ParseVersionRow(row)
 		if !truth.Shows(viewer, rec.Prompt, v.Number) {

@@ -63,8 +63,10 @@ type View struct {
 	// the version whose content the prompt shows here, if one version was asked for
 	ShownVersion prompt.Version
 	Labels       map[string]int64 // that the viewer may see, where they were asked for
-	Latest       int64            // where one version was asked for: the one that the prompt holds
-	Production   int64            // in public lists: the version with that label if it is another one
+	// with labels, of one's own: the open proposals by label
+	Open       map[string]prompt.OpenProposal
+	Latest     int64 // where one version was asked for: the one that the prompt holds
+	Production int64 // in public lists: the version with that label if it is another one
 
 	SummaryText, SummaryForOthers string // in lists, as rows have them; the latter where it is another one
 }

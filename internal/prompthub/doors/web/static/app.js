@@ -32,7 +32,7 @@ addEventListener("submit", (e) => {
 }, true);
 
 // What opens over a page closes where one goes on.
-for (const menu of document.querySelectorAll(".menu, #share")) {
+for (const menu of document.querySelectorAll(".menu, #share, #propose")) {
   for (const type of ["click", "focusin"]) addEventListener(type, (e) => { if (!menu.contains(e.target) && !e.target.closest("dialog")) menu.open = false; });
   menu.addEventListener("keydown", (e) => {
     if (e.key !== "Escape") return;
