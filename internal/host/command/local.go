@@ -227,7 +227,7 @@ func (s Service) mayListen(set Settings, addr string) error {
 	if set.ForThisMachine != "" && !loopback.IsHost(host) {
 		return fmt.Errorf("--addr %s can be reached by others, and %s is set, which is for a loopback address such as 127.0.0.1:7071", addr, set.ForThisMachine)
 	}
-	if s.SignIn == OwnAccounts || set.Mode == "jwt" || set.Mode == "oidc" || loopback.IsHost(host) {
+	if s.SignIn == OwnAccounts || set.Mode == "jwt" || set.Mode == "oidc" || set.Invited() || loopback.IsHost(host) {
 		return nil
 	}
 	mode := set.Mode

@@ -15,9 +15,9 @@ const platformSetting = "WEBSITE_AUTH_ENABLED"
 // Config says how callers are identified. Its fields with a tag are settings.
 type Config struct {
 	// Mode says how callers are identified: "easyauth" by App Service authentication, "jwt" by tokens,
-	// "oidc" by sessions of browsers and by tokens of the same provider, "dev" by a header that anyone
-	// can send, which is refused but in "local" and under func start. Not set: dev in "local", refused
-	// elsewhere.
+	// "oidc" by sessions of browsers and by tokens of the same provider, "invited" by passwords of
+	// people who were invited, "dev" by a header that anyone can send, which is refused but in "local"
+	// and under func start. Not set: dev in "local", refused elsewhere.
 	Mode string `envconfig:"AUTH_MODE"`
 
 	// Issuers are, in mode jwt, the signers of the tokens: the https URL that the claim iss holds to
@@ -49,6 +49,9 @@ type Config struct {
 
 	// Environment is Development under func start, which sets it, and allows mode dev.
 	Environment string `envconfig:"AZURE_FUNCTIONS_ENVIRONMENT"`
+
+	// Accounts says that the application keeps accounts with passwords, which mode invited needs.
+	Accounts bool `ignored:"true"`
 
 	// Local says that this is a developer's own process.
 	Local bool `ignored:"true"`
@@ -87,17 +90,25 @@ func New(ctx context.Context, c Config) (Identify, error) {
 			Issuers: []string{c.Issuer}, Audiences: append(items(c.Audiences), c.ClientID), Tenants: tenants,
 			Subjects: true, Admin: c.Admin, TrustOID: c.TrustOID, Transport: c.Transport, Now: c.Now,
 		}), nil
+	case "invited":
+		if !c.Accounts {
+			return nil, &Refusal{"AUTH_MODE", `cannot be "invited": this application keeps no passwords`}
+		}
+		return func(*http.Request) (User, error) { return User{}, nil }, c.checkPublic()
 	case "dev":
 		return c.dev()
 	case "":
 		return nil, &Refusal{"AUTH_MODE", "is not set: it says how callers are identified"}
 	default:
-		return nil, &Refusal{"AUTH_MODE", fmt.Sprintf("cannot be %q: want easyauth, jwt, oidc or dev", mode)}
+		return nil, &Refusal{"AUTH_MODE", fmt.Sprintf("cannot be %q: want easyauth, jwt, oidc, invited or dev", mode)}
 	}
 }
 
 // Dev reports whether callers say themselves who they are.
 func (c Config) Dev() bool { return c.mode() == "dev" }
+
+// Invited reports whether people sign in with passwords, after an invitation.
+func (c Config) Invited() bool { return c.mode() == "invited" }
 
 func (c Config) mode() string {
 	if c.Mode == "" && c.Local {

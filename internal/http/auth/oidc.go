@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"net/url"
@@ -44,7 +45,6 @@ type OIDC struct {
 // check returns a *Refusal, or nil.
 func (o OIDC) check() error {
 	_, err := o.keys()
-	u, wrong := url.Parse(o.Public)
 	claim, value, _ := strings.Cut(o.Admin, "=")
 	switch {
 	case !issuerURL(o.Issuer):
@@ -55,10 +55,25 @@ func (o OIDC) check() error {
 		return &Refusal{"OIDC_SCOPES", "must hold openid"}
 	case claim == "" || value == "":
 		return &Refusal{"OIDC_ADMIN", "must be a claim and its value, such as groups=prompt-admins"}
-	case wrong != nil || !secure(u) || u.User != nil || o.Public != u.Scheme+"://"+u.Host:
-		return &Refusal{"PUBLIC_URL", "must be the https URL by which browsers find this service, without a path; http is for a loopback address only"}
+	case o.Public == "":
+		return errPublic()
 	}
-	return err
+	return cmp.Or(o.checkPublic(), err)
+}
+
+// checkPublic returns a *Refusal where the URL of the service is set and cannot be one.
+func (o OIDC) checkPublic() error {
+	if o.Public == "" {
+		return nil
+	}
+	if u, err := url.Parse(o.Public); err != nil || !secure(u) || u.User != nil || o.Public != u.Scheme+"://"+u.Host {
+		return errPublic()
+	}
+	return nil
+}
+
+func errPublic() error {
+	return &Refusal{"PUBLIC_URL", "must be the https URL by which browsers find this service, without a path; http is for a loopback address only"}
 }
 
 func (o OIDC) keys() ([][]byte, error) {

@@ -29,7 +29,7 @@ const (
 // number of lines between. Index rows, tallies and counts are not in it: they follow from the rest.
 type line struct {
 	// backup, secret, tag, idempotency, content, move, prompt, vote, token, user, favorite,
-	// workspace, member, membership, end
+	// workspace, member, membership, account, invite, end
 	Kind    string       `json:"kind"`
 	Version int          `json:"version,omitempty"`
 	Rows    *int         `json:"rows,omitempty"`
@@ -48,6 +48,9 @@ type line struct {
 	Workspace  *workspaceLine  `json:"workspace,omitempty"`
 	Member     *memberLine     `json:"member,omitempty"`
 	Membership *membershipLine `json:"membership,omitempty"`
+
+	Account *accountLine `json:"account,omitempty"`
+	Invite  *inviteLine  `json:"invite,omitempty"`
 }
 
 type tagLine struct {

@@ -105,6 +105,8 @@ func (db *Verifier) checkUser(ctx context.Context, row table.Row) ([]Difference,
 		return db.checkMoved(ctx, row, d)
 	case strings.HasPrefix(row.Row, schema.MembershipPrefix):
 		return db.checkMembership(row, d)
+	case signsIn(row):
+		return db.checkSignIn(ctx, row, d)
 	// what a writer left that was stopped, at worst
 	case strings.HasPrefix(row.Partition, schema.ErasePrefix) && row.Row == rowstore.Encode(string(user)):
 		return nil, nil
