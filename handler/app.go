@@ -30,6 +30,7 @@ type app struct {
 	db        *promptdb.DB
 	rebuild   func(func(command.Store) error) error // of the store
 	behind    sync.WaitGroup                        // work that may follow an answer
+	url       string                                // where "local" listens
 	passwords *library.Passwords                    // nil but in mode invited
 }
 

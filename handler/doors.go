@@ -72,6 +72,8 @@ func (s settings) signIn() web.SignIn {
 		return web.Platform
 	case s.Mode == "oidc":
 		return web.Provider
+	case s.Invited():
+		return web.Password
 	}
 	return web.Nowhere
 }

@@ -79,6 +79,7 @@ func (s *web) parse() map[string]*template.Template {
 		"age": func(t time.Time) string { return age(s.Now().Sub(t)) }, "stamp": stamp, "day": day,
 		"number": number, "author": s.authorAddress, "prefix": func() string { return Prefix },
 		"sentence": pages.Sentence, "size": size, "join": strings.Join,
+		"madelink": func(title, link string) madeLink { return madeLink{title, link} },
 	}
 	return pages.Templates(files, functions)
 }
@@ -103,6 +104,7 @@ var done = map[string]string{
 	"workspace": "The workspace is there. Add its members, or write its first prompt.", "workspace-saved": "The workspace is saved.",
 	"workspace-deleted": "The workspace is deleted. You can restore it for 30 days.", "workspace-restored": "The workspace is restored.",
 	"member": "The member has this role now.", "member-removed": "They are no member any more. Within ten seconds nothing lets them in.",
+	"joined": "You are in.", "withdrawn": "The invitation is withdrawn. Its link leads nowhere.", "password": "You have a new password. Sign in with it.",
 	"left": "You are no member of it any more.",
 }
 
@@ -182,6 +184,8 @@ func (s *web) render(r *request, status int, name, title string, body any) error
 		p.SignIn = "dev"
 	case Provider:
 		p.SignIn = "provider"
+	case Password:
+		p.SignIn = "password"
 	case Nowhere:
 	}
 	return s.write(r, status, name, "frame", p)

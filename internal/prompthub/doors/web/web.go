@@ -56,6 +56,7 @@ const (
 	Platform               // by the platform, under /.auth
 	Dev                    // by saying who one is, on a developer's own machine
 	Provider               // with an OpenID provider, by Config.Sessions
+	Password               // with a name and a password, after an invitation
 )
 
 // Callback is the path where an OpenID provider sends browsers back to.
@@ -141,6 +142,7 @@ func build(c Config) *web {
 	s.writing()
 	s.account()
 	s.workspaces()
+	s.invites()
 	s.transfers()
 	s.feeds()
 	s.images()

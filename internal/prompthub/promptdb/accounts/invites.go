@@ -57,14 +57,23 @@ func (db *Accounts) AddInvite(ctx context.Context, i prompt.Invite) error {
 	return db.PutInvite(ctx, i)
 }
 
-// PutInvite writes an invitation in place of one with its id.
+// PutInvite writes an invitation in place of one with its id, as it is now: a write that lands late
+// must not take back what was taken since.
 func (db *Accounts) PutInvite(ctx context.Context, i prompt.Invite) error {
-	rows := []table.Row{}
-	for _, owner := range schema.InviteLists(i) {
-		rows = append(rows, schema.ListedInvite(owner, i.ID))
+	was, err := db.GetRow(ctx, db.T.Users, schema.InviteKey(i.ID))
+	if err != nil {
+		return err
 	}
-	for _, row := range append(rows, schema.InviteRow(i)) {
-		if err := db.Write(ctx, db.T.Users, []table.Op{{Kind: table.Upsert, Row: row}}); err != nil {
+	ops := []table.Op{}
+	for _, owner := range schema.InviteLists(i) {
+		ops = append(ops, table.Op{Kind: table.Upsert, Row: schema.ListedInvite(owner, i.ID)})
+	}
+	last := table.Op{Kind: table.Insert, Row: schema.InviteRow(i)}
+	if was != nil {
+		last.Kind, last.Row.ETag = table.Replace, was.ETag
+	}
+	for _, op := range append(ops, last) {
+		if err := db.Write(ctx, db.T.Users, []table.Op{op}); err != nil {
 			return rowstore.Unavailable(fmt.Errorf("write an invitation: %w", err))
 		}
 	}

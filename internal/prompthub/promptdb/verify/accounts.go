@@ -162,6 +162,9 @@ func (db *Verifier) checkWorkspace(ctx context.Context, row table.Row) ([]Differ
 		}
 		var user prompt.UserID
 		if m.Kind == prompt.Person {
+			if _, err := db.accounts.ReadAuthorSecret(ctx); err != nil && fault.CodeOf(err) != schema.AuthorSecretDamaged {
+				return nil, err
+			}
 			var err error
 			if user, err = db.accounts.UserID(ctx, m.Name); err != nil {
 				return nil, err

@@ -804,3 +804,10 @@ document.addEventListener("keydown", (e) => {
 const proposed = document.querySelector("input[autofocus]");
 if (proposed && proposed === document.activeElement) proposed.select();
 else proposed?.addEventListener("focus", () => proposed.select(), { once: true });
+
+// A link has its secret behind #, which browsers send to nobody: its form takes it.
+const secret = document.querySelector("input[data-hash]");
+if (secret && location.hash.length > 1) {
+  secret.value = location.hash.slice(1);
+  history.replaceState(history.state, "", location.pathname + location.search);
+}
