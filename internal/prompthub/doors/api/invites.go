@@ -72,16 +72,22 @@ type OfferedRole struct {
 	Role   string `json:"role" enum:"reader,author,publisher,administrator" doc:"As in Workspace" example:"author"`
 }
 
+// An Offer is a role in a workspace that an invitation gives.
+type Offer struct {
+	Handle string `json:"handle" doc:"Of the workspace" example:"billing"`
+	Role   string `json:"role" enum:"reader,author,publisher,administrator" doc:"As in Workspace" example:"author"`
+}
+
 // An Invite is an invitation without its secret.
 type Invite struct {
-	ID         string        `json:"id" doc:"Its id, by which it is withdrawn" example:"mfrggzdfmztwq2lk"`
-	Workspaces []OfferedRole `json:"workspaces" nullable:"false" doc:"What whoever accepts gets; empty for an account alone"`
-	Admin      bool          `json:"admin" doc:"Whether who makes an account by it is an admin of the service" example:"false"`
-	Uses       int           `json:"uses" doc:"How many people may use it" example:"1"`
-	Left       int           `json:"left" doc:"How many may still" example:"1"`
-	By         string        `json:"by,omitempty" doc:"The authorId of who made it; absent where an operator did" example:"a_mfrggzdfmztwq2lknnwg23tpoa"`
-	CreatedAt  string        `json:"createdAt" format:"date-time" doc:"When it was made" example:"2026-03-04T05:06:07.891Z"`
-	ExpiresAt  string        `json:"expiresAt" format:"date-time" doc:"Until when it is good" example:"2026-03-11T05:06:07.891Z"`
+	ID         string  `json:"id" doc:"Its id, by which it is withdrawn" example:"mfrggzdfmztwq2lk"`
+	Workspaces []Offer `json:"workspaces" nullable:"false" doc:"What whoever accepts gets; empty for an account alone"`
+	Admin      bool    `json:"admin" doc:"Whether who makes an account by it is an admin of the service" example:"false"`
+	Uses       int     `json:"uses" doc:"How many people may use it" example:"1"`
+	Left       int     `json:"left" doc:"How many may still" example:"1"`
+	By         string  `json:"by,omitempty" doc:"The authorId of who made it; absent where an operator did" example:"a_mfrggzdfmztwq2lknnwg23tpoa"`
+	CreatedAt  string  `json:"createdAt" format:"date-time" doc:"When it was made" example:"2026-03-04T05:06:07.891Z"`
+	ExpiresAt  string  `json:"expiresAt" format:"date-time" doc:"Until when it is good" example:"2026-03-11T05:06:07.891Z"`
 }
 
 // A ShownInvite is a new invitation with its secret.
@@ -106,9 +112,9 @@ type Acceptance struct {
 
 // An Accepted is what an invitation gave.
 type Accepted struct {
-	Workspaces []OfferedRole `json:"workspaces" nullable:"false" doc:"What the invitation offers; a role that one had before stays"`
-	Handle     string        `json:"handle,omitempty" doc:"Of the new account" example:"ann-lee"`
-	Session    string        `json:"session,omitempty" doc:"Of the new account: a bearer token for 30 days" example:"phs_…"`
+	Workspaces []Offer `json:"workspaces" nullable:"false" doc:"What the invitation offers; a role that one had before stays"`
+	Handle     string  `json:"handle,omitempty" doc:"Of the new account" example:"ann-lee"`
+	Session    string  `json:"session,omitempty" doc:"Of the new account: a bearer token for 30 days" example:"phs_…"`
 }
 
 // A Credentials is what POST /session takes.
@@ -124,7 +130,7 @@ type Session struct {
 
 // A ForWhom is what POST /resets takes.
 type ForWhom struct {
-	Handle string `json:"handle" maxLength:"200" doc:"Of a person with a password" example:"ann-lee"`
+	Name string `json:"name" maxLength:"200" doc:"The handle of a person with a password" example:"ann-lee"`
 }
 
 // A Reset is a link to set a new password.
@@ -152,10 +158,10 @@ func encodeInvite(i library.Invite) Invite {
 	}
 }
 
-func encodeOffers(all []library.InvitedTo) []OfferedRole {
-	list := make([]OfferedRole, len(all))
+func encodeOffers(all []library.InvitedTo) []Offer {
+	list := make([]Offer, len(all))
 	for i, w := range all {
-		list[i] = OfferedRole{w.Handle, string(w.Role)}
+		list[i] = Offer{w.Handle, string(w.Role)}
 	}
 	return list
 }
@@ -255,7 +261,7 @@ type resetOutput struct {
 }
 
 func (a *api) createReset(ctx context.Context, c call, in *forWhomInput) (*resetOutput, error) {
-	secret, ends, err := a.Service.ResetPassword(ctx, c.User, in.Body.Handle)
+	secret, ends, err := a.Service.ResetPassword(ctx, c.User, in.Body.Name)
 	if err != nil {
 		return nil, err
 	}
