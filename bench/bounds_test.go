@@ -100,6 +100,14 @@ var (
 	// the rows that lead there by name and by twenty roles, and of a hundred workspaces the rows
 	// of roles and of the person
 	workspaces = bound{21 + 100*2, 21*100 + 100*52, 128, 16 << 10}
+	// Two hundred invitations of a list and fifty of the caller's own, each with its maker, and a
+	// hundred workspaces that they name.
+	invites = bound{20 + 250*2 + 100, 1000 + 100*552, 256, 32 << 10}
+	// ten workspaces and their lists; those of the caller's own are looked at, and each may be removed
+	anInvite = bound{50 + 50*14 + 10*3, 200 + 10*(552+200), 64, 16 << 10}
+	// ten workspaces, each read three times, with a row that leads there and its member
+	anAcceptance = bound{30 + 10*9, 200 + 10*(3*552+100), 64, 16 << 10}
+	aTeam        = bound{members.operations + invites.operations, members.rows + invites.rows, 320, 32 << 10}
 	// with two names that lead to him, each looked for and then written
 	aUser = bound{8, 8, 32, 4 << 10}
 
@@ -144,6 +152,9 @@ var bounds = map[string]bound{
 	"GET /prompts/{id}/upstream": {24, 300, 256, 16 << 10},
 	"POST /prompts/{id}/fork":    aSave, "POST /prompts/{id}/upstream/merge": aMerge,
 	"GET /me/tokens": aToken, "POST /me/tokens": aToken, "DELETE /me/tokens/{token}": aToken,
+	"GET /invites": invites, "POST /invites": anInvite, "DELETE /invites/{invite}": {20 + 10*2, 20 + 10*552, 64, 8 << 10}, "POST /invites/accept": anAcceptance,
+	// an account, with the sessions that it has; and the access token of a command line
+	"POST /session": aToken, "DELETE /session": aToken, "POST /resets": aToken, "POST /resets/accept": aToken, "POST /logins": {aToken.operations + 4, 60, 64, 4 << 10},
 	"GET /workspaces": workspaces, "POST /workspaces": {16, 700, 64, 8 << 10},
 	"GET /workspaces/{workspace}": aWorkspace, "PATCH /workspaces/{workspace}": aWorkspace,
 	"GET /workspaces/{workspace}/prompts": {anOwnSearch.operations + 2, anOwnSearch.rows + 600, anOwnSearch.answer, anOwnSearch.allocated},
@@ -211,13 +222,20 @@ var bounds = map[string]bound{
 	"GET /app/import":       aForm, "POST /app/import": {anImport.operations, anImport.rows, 10 << 10, 768 << 10},
 	// with the handle of the caller, which may be made then
 	"GET /app/w": {workspaces.operations + 12, workspaces.rows + 12, 256, 32 << 10}, "POST /app/w": {workspaces.operations + 28, workspaces.rows + 712, 256, 32 << 10},
-	"GET /app/w/{workspace}":         {anOwnSearch.operations + 2, anOwnSearch.rows + 600, anOwnSearch.answer, anOwnSearch.allocated},
-	"GET /app/w/{workspace}/members": members,
+	"GET /app/w/{workspace}": {anOwnSearch.operations + 2, anOwnSearch.rows + 600, anOwnSearch.answer, anOwnSearch.allocated},
+	// with the invitations, for administrators
+	"GET /app/w/{workspace}/members": aTeam,
 	// and the page again where there is something wrong
-	"POST /app/w/{workspace}/members":        {members.operations + 14, members.rows + 2000, 128, 16 << 10},
-	"POST /app/w/{workspace}/members/remove": {members.operations + 14, members.rows + 2000, 128, 16 << 10},
-	"GET /app/w/{workspace}/settings":        {aToken.operations + 2, aToken.rows + 600, 64, 8 << 10},
-	"POST /app/w/{workspace}/settings":       {aWorkspace.operations + aToken.operations, aWorkspace.rows + 700, 512, 16 << 10},
+	"POST /app/w/{workspace}/members":          {aTeam.operations + 14, aTeam.rows + 2000, 320, 48 << 10},
+	"POST /app/w/{workspace}/members/remove":   {aTeam.operations + 14, aTeam.rows + 2000, 320, 48 << 10},
+	"POST /app/w/{workspace}/invites":          {aTeam.operations + anInvite.operations, aTeam.rows + anInvite.rows, 320, 48 << 10},
+	"POST /app/w/{workspace}/invites/withdraw": {20 + 10*2, 20 + 10*552, 64, 8 << 10},
+	"GET /app/join":                            aForm, "POST /app/join": {anAcceptance.operations + 20, anAcceptance.rows + 5600, 256, 16 << 10},
+	"GET /app/login": aForm, "POST /app/login": aForm,
+	"GET /app/admin/invites": invites, "POST /app/admin/invites": {invites.operations + anInvite.operations, invites.rows + anInvite.rows, 256, 32 << 10},
+	"POST /app/admin/invites/withdraw": {20 + 10*2, 20 + 10*552, 64, 8 << 10},
+	"GET /app/w/{workspace}/settings":  {aToken.operations + 2, aToken.rows + 600, 64, 8 << 10},
+	"POST /app/w/{workspace}/settings": {aWorkspace.operations + aToken.operations, aWorkspace.rows + 700, 512, 16 << 10},
 	// with a look whether there are public prompts
 	"POST /app/w/{workspace}/delete":                {anOwnSearch.operations + 20, anOwnSearch.rows + 2000, 128, anOwnSearch.allocated},
 	"POST /app/w/{workspace}/restore":               aWorkspace,
@@ -572,7 +590,7 @@ func (s *search) request(t *rapid.T, route string) *http.Request {
 	if isPage {
 		files = s.files
 	}
-	path = strings.NewReplacer("{id}", id, "{tag}", either("tag", "text", "data"), "{handle}", either("handle", "anna", "me"), "{token}", either("token", s.token.ID),
+	path = strings.NewReplacer("{id}", id, "{tag}", either("tag", "text", "data"), "{handle}", either("handle", "anna", "me"), "{token}", either("token", s.token.ID), "{invite}", either("invite", s.invite),
 		"{workspace}", either("workspace", "shelf"), "{kind}", either("kind", "person", "role"), "{principal}", either("principal", "vera", "cooks"),
 		"{slug}", either("slug", "text-1", "private"), "{rest...}", part, "{skill}", skill, "{version}", number, "{other}", either("other number", numbers...),
 		"{label}", either("label", labels...), "{file}", either("file", files...), "{name}", url.PathEscape(nameOf(t, whole)),
@@ -623,7 +641,10 @@ func (s *search) request(t *rapid.T, route string) *http.Request {
 	}
 	body, kind := s.body(t, method, isPage, whole)
 	s.method = ""
-	values := fitting[route]
+	values := maps.Clone(fitting[route])
+	for name, v := range values {
+		values[name] = strings.ReplaceAll(v, "{secret}", s.secret)
+	}
 	switch may := whole || rapid.Bool().Draw(t, "fits"); {
 	case isMessage && method == http.MethodPost:
 		body = strings.NewReader(s.message(t))
@@ -699,6 +720,17 @@ func (s *search) ready(route, id string) known {
 		do(call{method: http.MethodPost, path: "/me/restore"})
 	case route == "POST /me/restore", route == "POST /app/me/keep":
 		do(call{method: http.MethodDelete, path: "/me"})
+	case route == "POST /session":
+		s.makeAccount()
+	case route == "POST /resets/accept":
+		s.makeReset()
+	case route == "POST /logins":
+		s.allowLogin()
+	case strings.Contains(route, "/invites"), strings.HasSuffix(route, "/join"):
+		s.again()
+		if strings.HasSuffix(route, "withdraw") {
+			s.secret = s.invite
+		}
 	case strings.Contains(route, "{workspace}/tokens/{token}"):
 		s.ask(call{method: http.MethodPost, path: "/workspaces/shelf/tokens", user: ann, body: `{"name":"CI","scopes":["read"]}`}, &s.token)
 	case strings.Contains(route, "tokens/{token}"):
@@ -763,6 +795,11 @@ var fitting = map[string]map[string]string{
 	"PUT /me/profile": {"handle": "anna", "name": drawn, "about": drawn}, "POST /app/me": {"handle": "anna", "name": drawn},
 	"POST /workspaces": {"handle": newTag}, "PATCH /workspaces/{workspace}": {"about": drawn}, "POST /workspaces/{workspace}/tokens": {"name": drawn, "scopes": `["read"]`},
 	"PUT /workspaces/{workspace}/members/{kind}/{principal}": {"role": "reader"},
+	"POST /invites/accept": {"secret": "{secret}"}, "POST /app/join": {"secret": "{secret}", "accept": "1"}, "POST /session": {"name": "chief", "password": aPassword},
+	"POST /resets": {"name": "chief"}, "POST /resets/accept": {"secret": "{secret}", "password": drawn}, "POST /logins": {"code": "{secret}", "secret": "x"},
+	"POST /app/login": {"port": "2000", "state": "ABCDEFGHIJKLMNOPQR", "challenge": strings.Repeat("a", 64)}, "POST /app/admin/invites": {"uses": "1", "days": "1"},
+	"POST /app/admin/invites/withdraw": {"id": "{secret}"}, "POST /app/w/{workspace}/invites/withdraw": {"id": "{secret}"},
+	"POST /invites": {"workspaces": `[{"handle":"shelf","role":"reader"}]`}, "POST /app/w/{workspace}/invites": {"role": "reader", "uses": "1", "days": "7"},
 	"POST /app/w": {"handle": newTag}, "POST /app/w/{workspace}/settings": {"name": drawn, "about": drawn}, "POST /app/w/{workspace}/tokens": {"name": drawn, "scope": "read", "days": "7"},
 	"POST /app/w/{workspace}/members": {"principal": "vera", "role": "reader"}, "POST /app/w/{workspace}/members/remove": {"principal": "vera"},
 	"POST /me/tokens": {"name": drawn, "scopes": `["read"]`}, "POST /app/me/tokens": {"name": drawn, "scope": "read", "days": "7"},

@@ -30,7 +30,7 @@ func program() command.Program {
 		Commands: []command.Command{
 			s.Local(), getCommand(), searchCommand(), saveCommand(), versionsCommand(), diffCommand(), labelCommand(),
 			forkCommand(), upstreamCommand(), importCommand(), exportCommand(), pullCommand(), pushCommand(),
-			backupCommand(), restoreCommand(), drillCommand(), verifyCommand(), reindexCommand(), compactCommand(), redriveCommand(), moveUserCommand(), eraseCommand(), inviteCommand(), resetCommand(), s.StatusCommand(), s.Doctor(), s.CheckSettings(), s.HealthCheck(), s.Version(),
+			backupCommand(), restoreCommand(), drillCommand(), verifyCommand(), reindexCommand(), compactCommand(), redriveCommand(), moveUserCommand(), eraseCommand(), inviteCommand(), resetCommand(), loginCommand(), logoutCommand(), s.StatusCommand(), s.Doctor(), s.CheckSettings(), s.HealthCheck(), s.Version(),
 		},
 	}
 }

@@ -56,6 +56,26 @@ func (a *api) invites() {
 		Summary:     "Set a new password by such a link",
 		Description: "All sessions of the person end, within ten seconds everywhere. Access tokens stay.", Errors: fails(badBody, 404, 409),
 	}, a.acceptReset)
+	route(a, visitor, huma.Operation{
+		OperationID: "take-login", Method: http.MethodPost, Path: "/logins", Tags: tags, DefaultStatus: http.StatusCreated,
+		Summary: "Sign a command line in, with the code of its page", Errors: fails(badBody, 404),
+		Description: "The page /app/login brings a code to the machine of the browser. With the secret whose SHA-256 was the challenge of the page it gives an access token, once and within two minutes.",
+	}, a.takeLogin)
+}
+
+// A LoginCode is what POST /logins takes.
+type LoginCode struct {
+	Code   string `json:"code" maxLength:"200" doc:"That the browser brought" example:"phc_…"`
+	Secret string `json:"secret" maxLength:"200" doc:"Of the challenge" example:"…"`
+}
+
+type loginCodeInput struct {
+	Body LoginCode
+}
+
+func (a *api) takeLogin(ctx context.Context, _ call, in *loginCodeInput) (*newTokenOutput, error) {
+	t, text, err := a.Service.TakeLogin(ctx, in.Body.Code, in.Body.Secret, a.Claimed)
+	return shown(t, text, err)
 }
 
 // A NewInvite is what POST /invites takes.

@@ -112,12 +112,13 @@ var permissions = map[string]rule{
 	"sign-out":      {"204", "204", "204"},
 	"create-reset":  {"403", "403", "409"},
 	"accept-reset":  {"409", "409", "409"},
+	"take-login":    {"404", "404", "404"},
 }
 
 // opened are operations without identification, and read those that anonymous callers may use if
 // reading is public.
 var (
-	passwords = []string{"sign-in", "accept-reset"} // whoever asks
+	passwords = []string{"sign-in", "accept-reset", "take-login"} // whoever asks
 	opened    = []string{"get-health", "get-ready", "get-openapi", "get-docs", "get-docs-file"}
 	read      = []string{"list-prompts", "get-prompt", "get-rank", "list-tags", "suggest", "render-prompt", "get-prompt-text", "export-prompt", "list-versions", "get-version", "compare-versions", "list-labels", "get-label-history"}
 )

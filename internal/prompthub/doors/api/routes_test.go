@@ -95,7 +95,7 @@ func TestOpenAPIIsComplete(t *testing.T) {
 		"POST /workspaces/{workspace}/restore", "GET /workspaces/{workspace}/prompts", "GET /workspaces/{workspace}/members",
 		"PUT /workspaces/{workspace}/members/{kind}/{principal}", "DELETE /workspaces/{workspace}/members/{kind}/{principal}",
 		"GET /workspaces/{workspace}/tokens", "POST /workspaces/{workspace}/tokens", "DELETE /workspaces/{workspace}/tokens/{token}",
-		"POST /invites", "GET /invites", "DELETE /invites/{invite}", "POST /invites/accept", "POST /session", "DELETE /session", "POST /resets", "POST /resets/accept",
+		"POST /invites", "GET /invites", "DELETE /invites/{invite}", "POST /invites/accept", "POST /session", "DELETE /session", "POST /resets", "POST /resets/accept", "POST /logins",
 		"GET /me/profile", "PUT /me/profile", "GET /users/{handle}", "GET /users/{handle}/prompts",
 		"GET /prompts/{id}/rank", "POST /suggestions", "GET /tags", "PUT /tags/{tag}", "DELETE /tags/{tag}", "GET /health", "GET /ready", "GET /openapi.json", "GET /docs", "GET /docs/{file}",
 		"GET /users/{handle}/prompts/{slug}", "GET /prompts/{id}/versions", "GET /prompts/{id}/versions/{version}",
@@ -244,7 +244,7 @@ func TestIdentity(t *testing.T) {
 				t.Parallel()
 				method := strings.ToUpper(method)
 				bad := []string{"X-Dev-User", "\x7f "}
-				if slices.Contains([]string{"/invites/accept", "/resets/accept"}, path) || path == "/session" && method == http.MethodPost {
+				if slices.Contains([]string{"/invites/accept", "/resets/accept", "/logins"}, path) || path == "/session" && method == http.MethodPost {
 					closed.on(t).as("").do(method, real, "", bad[0], "a", bad[0], "b").problem(401)
 					require.NotEqual(t, 404, closed.on(t).as("").do(method, real, "{}").status)
 					return

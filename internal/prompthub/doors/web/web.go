@@ -143,6 +143,7 @@ func build(c Config) *web {
 	s.account()
 	s.workspaces()
 	s.invites()
+	s.logins()
 	s.transfers()
 	s.feeds()
 	s.images()
