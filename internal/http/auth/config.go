@@ -77,17 +77,22 @@ func New(ctx context.Context, c Config) (Identify, error) {
 	if err != nil {
 		return nil, err
 	}
+	allow, err := c.allow()
+	if err != nil {
+		return nil, err
+	}
 	switch mode := c.mode(); mode {
 	case "easyauth":
-		return EasyAuth(EasyAuthOptions{Enabled: isTrue(c.PlatformAuth), Tenants: tenants, Applications: items(c.Applications)})
+		return EasyAuth(EasyAuthOptions{Enabled: isTrue(c.PlatformAuth), Tenants: tenants, Applications: items(c.Applications), allow: allow})
 	case "jwt":
-		return c.jwt(ctx, tenants)
+		return c.jwt(ctx, tenants, allow)
 	case "oidc":
 		if err := c.check(); err != nil {
 			return nil, err
 		}
 		return JWT(ctx, JWTOptions{
 			Issuers: []string{c.Issuer}, Audiences: append(items(c.Audiences), c.ClientID), Tenants: tenants,
+			allow:    allow,
 			Subjects: true, Admin: c.Admin, TrustOID: c.TrustOID, Transport: c.Transport, Now: c.Now,
 		}), nil
 	case "invited":
@@ -124,7 +129,7 @@ func (c Config) dev() (Identify, error) {
 	return Dev(), nil
 }
 
-func (c Config) jwt(ctx context.Context, tenants []string) (Identify, error) {
+func (c Config) jwt(ctx context.Context, tenants []string, allow *allowed) (Identify, error) {
 	issuers, audiences := items(c.Issuers), items(c.Audiences)
 	switch {
 	case len(issuers) == 0:
@@ -136,7 +141,7 @@ func (c Config) jwt(ctx context.Context, tenants []string) (Identify, error) {
 	case len(issuers) > 1 && len(tenants) == 0:
 		return nil, &Refusal{"AUTH_TENANTS", "is not set: with several issuers in JWT_ISSUER it must name the tenants, so that users stay apart"}
 	}
-	return JWT(ctx, JWTOptions{Issuers: issuers, Audiences: audiences, Tenants: tenants, Applications: items(c.Applications), Transport: c.Transport, Now: c.Now}), nil
+	return JWT(ctx, JWTOptions{Issuers: issuers, Audiences: audiences, Tenants: tenants, Applications: items(c.Applications), allow: allow, Transport: c.Transport, Now: c.Now}), nil
 }
 
 // tenants returns the tenants that are let in. A setting of nothing but commas must not let in all.

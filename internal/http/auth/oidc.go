@@ -27,6 +27,11 @@ type OIDC struct {
 	// Admin is the claim and value by which admins are known: "groups=prompt-admins".
 	Admin string `envconfig:"OIDC_ADMIN" default:"roles=admin"`
 
+	// Allow says who is let in of those whom the provider signs in, in the modes oidc, jwt and easyauth,
+	// separated by commas: domain:example.com and email:ann@example.org by an address that the provider
+	// has verified, group:NAME by the claim groups. Not set: everybody.
+	Allow []string `envconfig:"OIDC_ALLOW"`
+
 	// TrustOID has users known by the claim oid of their ID tokens, as those of Microsoft Entra always
 	// are. It is for another provider whose users cannot choose that claim, and where people signed in
 	// by it before: with false they are known by sub, as other users.
@@ -109,7 +114,12 @@ func (c Config) Sessions(ctx context.Context, application, home, callback string
 	if err != nil {
 		return nil, err
 	}
+	allow, err := c.allow()
+	if err != nil {
+		return nil, err
+	}
 	return NewSessions(ctx, SessionOptions{
+		allow:       allow,
 		Application: application,
 		Issuer:      c.Issuer, ClientID: c.ClientID, Secret: c.ClientSecret, Scopes: items(c.Scopes), Admin: c.Admin, TrustOID: c.TrustOID, Keys: keys,
 		Tenants: tenants, Public: c.Public, HomePath: home, CallbackPath: callback, Transport: c.Transport, Now: c.Now,
