@@ -446,6 +446,7 @@ func (s *search) findRoutes(t *testing.T) {
 		s.routes = append(s.routes, pattern)
 		s.query[pattern] = []string{"sort", "tag", "q", "cursor", "show", "value", "view", "part", "back", "done", "from", "to", "label", "format"}
 	}
+	s.query["GET /app/login"] = slices.Collect(maps.Keys(asked["GET /app/login"]))
 	s.messages = mcp.Patterns()
 	s.routes = append(s.routes, s.messages...)
 	for _, pattern := range langsmith.Patterns() {
@@ -721,6 +722,7 @@ func (s *search) ready(route, id string) known {
 	case route == "POST /me/restore", route == "POST /app/me/keep":
 		do(call{method: http.MethodDelete, path: "/me"})
 	case route == "POST /session":
+		time.Sleep(16 * time.Minute) // wrong passwords count no more
 		s.makeAccount()
 	case route == "POST /resets/accept":
 		s.makeReset()
@@ -755,6 +757,7 @@ var asked = map[string]map[string][]string{
 	"GET /prompts":                      {"sort": {"newest", "most-liked", "hot", "best", "trending"}, "tag": {"text"}, "q": {"common", "text 1", "common -absent", "author:ann", "author:nobody"}, "limit": {"20"}, "fields": {"text"}},
 	"GET /me/prompts":                   {"sort": {"newest", "updated", "title"}, "q": {"common", "absent"}, "limit": {"100"}},
 	"GET /app":                          {"sort": {"newest", "most-liked", "hot", "best", "trending"}, "tag": {"text", "data"}, "q": {"", "common"}},
+	"GET /app/login":                    {"port": {"2000"}, "state": {"ABCDEFGHIJKLMNOPQR"}, "challenge": {strings.Repeat("a", 64)}},
 	"GET /app/prompts/{id}/compare":     {"from": {"1"}, "to": {"1", "2"}, "view": {"", "split"}},
 	"GET /app/prompts/{id}/export":      {"format": formats()}, // and none, for the page to choose
 	"GET /prompts/{id}/export":          {"format": formats()},
@@ -795,7 +798,7 @@ var fitting = map[string]map[string]string{
 	"PUT /me/profile": {"handle": "anna", "name": drawn, "about": drawn}, "POST /app/me": {"handle": "anna", "name": drawn},
 	"POST /workspaces": {"handle": newTag}, "PATCH /workspaces/{workspace}": {"about": drawn}, "POST /workspaces/{workspace}/tokens": {"name": drawn, "scopes": `["read"]`},
 	"PUT /workspaces/{workspace}/members/{kind}/{principal}": {"role": "reader"},
-	"POST /invites/accept": {"secret": "{secret}"}, "POST /app/join": {"secret": "{secret}", "accept": "1"}, "POST /session": {"name": "chief", "password": aPassword},
+	"POST /invites/accept": {"secret": "{secret}"}, "POST /app/join": {"secret": "{secret}"}, "POST /session": {"name": "chief", "password": aPassword},
 	"POST /resets": {"name": "chief"}, "POST /resets/accept": {"secret": "{secret}", "password": drawn}, "POST /logins": {"code": "{secret}", "secret": "x"},
 	"POST /app/login": {"port": "2000", "state": "ABCDEFGHIJKLMNOPQR", "challenge": strings.Repeat("a", 64)}, "POST /app/admin/invites": {"uses": "1", "days": "1"},
 	"POST /app/admin/invites/withdraw": {"id": "{secret}"}, "POST /app/w/{workspace}/invites/withdraw": {"id": "{secret}"},

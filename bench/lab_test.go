@@ -253,14 +253,16 @@ func (l *lab) again() {
 }
 
 // makeAccount makes an account with a password.
-func (l *lab) makeAccount() {
+func (l *lab) makeAccount() { l.join("chief") }
+
+func (l *lab) join(handle string) {
 	l.t.Helper()
-	if there, err := l.db.UserID(l.t.Context(), "chief"); err == nil && there != "" {
+	if there, err := l.db.UserID(l.t.Context(), handle); err == nil && there != "" {
 		return
 	}
 	secret, err := l.hub.AdminInvite(l.t.Context(), true)
 	require.NoError(l.t, err)
-	_, err = l.hub.AcceptInvite(l.t.Context(), auth.User{}, secret, library.NewPerson{Handle: "chief", Password: aPassword}, library.Asker{})
+	_, err = l.hub.AcceptInvite(l.t.Context(), auth.User{}, secret, library.NewPerson{Handle: handle, Password: aPassword}, library.Asker{})
 	require.NoError(l.t, err)
 }
 
@@ -269,9 +271,9 @@ const aPassword = "correct horse battery"
 // makeReset makes a link to set a new password for such an account.
 func (l *lab) makeReset() {
 	l.t.Helper()
-	l.makeAccount()
+	l.join("forgets")
 	var err error
-	l.secret, _, err = l.hub.NewReset(l.t.Context(), "chief")
+	l.secret, _, err = l.hub.NewReset(l.t.Context(), "forgets")
 	require.NoError(l.t, err)
 }
 

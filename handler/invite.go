@@ -12,7 +12,7 @@ import (
 
 const whileRunning = "\n\nIt needs AUTH_MODE \"invited\". While \"handler local\" has the embedded store open, that does it; else it works on the store itself, or on\nthat of AzureWebJobsStorage. A link begins with PUBLIC_URL where that is set."
 
-// inviteCommand is for a service that nobody has started in a terminal, as on Azure.
+// inviteCommand is for a service that was started without a terminal, as on Azure.
 func inviteCommand() command.Command {
 	return command.Command{
 		Name: "invite", Short: "print a link that makes an administrator of the site, with a password",

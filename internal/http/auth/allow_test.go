@@ -10,7 +10,7 @@ import (
 	"prompthub/internal/fault"
 )
 
-// TestAllow: who is let in, by what a provider says.
+// TestAllow: people are let in by the claims of their provider.
 func TestAllow(t *testing.T) {
 	t.Parallel()
 	a, err := Config{Mode: "jwt", OIDC: OIDC{Allow: []string{" domain:Example.com", "email:ann@example.org ", "group:Prompt Writers"}}}.allow()

@@ -22,7 +22,7 @@ import (
 // Invites is how the secrets of invitations read.
 var Invites = auth.TokenForm{Prefix: "phi_", IDBytes: 10}
 
-// The pages where people open an invitation, and set a new password, with the secret behind #.
+// The pages where people open an invitation, and set a new password, with the secret after the sign #.
 const (
 	JoinPath  = "/app/join"
 	ResetPath = "/app/reset"
@@ -37,7 +37,7 @@ const FirstInviteFor = time.Hour
 // A WantedInvite is what a caller wants of a new invitation.
 type WantedInvite struct {
 	Offers     []WantedOffer
-	Admin      bool // who makes an account by it is an administrator of the site
+	Admin      bool // an account made by it is an administrator of the site
 	Uses, Days int
 }
 
@@ -154,8 +154,8 @@ func (s *Service) seen(ctx context.Context, all []prompt.Invite) ([]Invite, erro
 }
 
 // ListInvites returns the invitations of the caller and, to an admin, of the site, the newest
-// first; or those to a workspace of which the caller is an administrator, who sees of them what
-// they offer there.
+// first; or those to a workspace of which the caller is an administrator, with the offers of that
+// workspace alone.
 func (s *Service) ListInvites(ctx context.Context, who auth.User, workspace string) ([]Invite, error) {
 	if err := signedIn(who); err != nil {
 		return nil, err
@@ -221,7 +221,7 @@ func (s *Service) RemoveInvite(ctx context.Context, who auth.User, id string) er
 	return s.db.RemoveInvite(ctx, i)
 }
 
-// OpenInvite returns what an invitation offers to whoever has its secret.
+// OpenInvite returns the offers of an invitation to the holder of its secret.
 func (s *Service) OpenInvite(ctx context.Context, secret string) (Invite, error) {
 	id, hash, ok := Invites.Parse(strings.TrimSpace(secret))
 	if !ok {

@@ -68,7 +68,7 @@ func (s *shelf) uses(id string) int {
 	return -1
 }
 
-// TestInvites: an invitation gives its role once to each who accepts it, and what ends it.
+// TestInvites: an invitation gives its role once to each person that accepts it, until it ends.
 func TestInvites(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t) // where people sign in otherwise
@@ -84,7 +84,7 @@ func TestInvites(t *testing.T) {
 	require.Equal(t, 1, s.uses(id))
 	require.Equal(t, prompt.RoleAdministrator, s.roleOf(admin), "a role that one has stays")
 
-	// who was removed does not come back by the same use
+	// a member who was removed does not come back by the same use
 	require.NoError(t, s.RemoveMember(t.Context(), admin, "shelf", prompt.Person, s.AuthorKey("bob")))
 	require.Equal(t, prompt.InviteUsed, s.accept(bob, secret))
 	require.Empty(t, s.accept(eve, secret))
@@ -118,7 +118,7 @@ func (s *shelf) roleOf(who auth.User) prompt.Role {
 	return w.Role
 }
 
-// TestInvitesThatAreVoid: an invitation ends with its workspace, and with what its maker may do.
+// TestInvitesThatAreVoid: an invitation ends with its workspace, and with the rights of its maker.
 func TestInvitesThatAreVoid(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t)

@@ -212,7 +212,7 @@ func (s *Service) SignIn(ctx context.Context, name, pass string, by Asker) (toke
 	}
 	handle := strings.ToLower(strings.TrimPrefix(strings.TrimSpace(name), "@"))
 	if !prompt.ValidSlug(handle) {
-		handle = "-" // of nobody; the same reads follow
+		handle = "-" // of no person; the same reads follow
 	}
 	done, err := s.passwords.wrong.Password(ctx, handle, by.From, s.passwords.sleep)
 	if err != nil {

@@ -25,7 +25,7 @@ type Invite struct {
 	ID     string
 	Secret [32]byte // SHA-256 of the secret
 	Offers []Offer  // none: for an account alone
-	Admin  bool     // who makes an account by it is an administrator of the site
+	Admin  bool     // an account made by it is an administrator of the site
 	Uses   int
 	By     UserID // who made it; "" for an operator
 

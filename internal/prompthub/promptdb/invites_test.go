@@ -81,7 +81,7 @@ func acceptInvite(ctx context.Context, db *promptdb.DB, _ *ring, _ prompt.Prompt
 	return err
 }
 
-// accepted checks that bob is a member where he was told so, by one use that nobody else gets, and
+// accepted checks that bob is a member where he was told so, by one use that no one else gets, and
 // that he stays away once he was removed.
 func accepted(t *testing.T, r *ring, p prompt.Prompt, ok bool) {
 	isMember(true)(t, r, p, ok)

@@ -69,9 +69,9 @@ type (
 	AuthorCount = accounts.AuthorCount
 	// A KnownUser is a user with their profile.
 	KnownUser = accounts.KnownUser
-	// An Account is what lets a user in who has a password here.
+	// An Account lets a user in by a password.
 	Account = schema.Account
-	// A Newcomer is who makes an account by an invitation.
+	// A Newcomer makes an account by an invitation.
 	Newcomer = accounts.Newcomer
 	// A Login is a sign-in of a command line that a person allowed.
 	Login = schema.Login

@@ -34,7 +34,7 @@ func (a *api) invites() {
 	route(a, visitor, huma.Operation{
 		OperationID: "accept-invite", Method: http.MethodPost, Path: "/invites/accept", Tags: tags, DefaultStatus: http.StatusOK,
 		Summary: "Accept an invitation, as the caller or with a new account", Errors: fails(badBody, 404, 409),
-		Description: "A use is taken once, whatever interrupts the request: the same request again goes on with it. A role that the caller has stays. Without a caller, and where people sign in with passwords, handle, name and password make an account; the answer has a session for it.",
+		Description: "A use is taken once, also where the request is interrupted: the same request again goes on with it. A role that the caller has stays. Without a caller, and where people sign in with passwords, handle, name and password make an account; the answer has a session for it.",
 	}, a.acceptInvite)
 	route(a, visitor, huma.Operation{
 		OperationID: "sign-in", Method: http.MethodPost, Path: "/session", Tags: tags, DefaultStatus: http.StatusCreated,
@@ -114,7 +114,7 @@ type Invite struct {
 type ShownInvite struct {
 	Invite
 	Secret string `json:"secret" doc:"What opens it; it is not shown again" example:"phi_mfrggzdfmztwq2lk_…"`
-	URL    string `json:"url" doc:"A link for people; the secret stands behind #, which browsers send to nobody" example:"https://prompts.example.org/app/join#phi_…"`
+	URL    string `json:"url" doc:"A link for people; the secret stands after the sign #, which browsers do not send" example:"https://prompts.example.org/app/join#phi_…"`
 }
 
 // An InviteList is all invitations that a caller may withdraw.

@@ -16,7 +16,7 @@ import (
 	"prompthub/internal/prompthub/library"
 )
 
-// withPasswords has people sign in with passwords, and nobody else.
+// withPasswords has people sign in with passwords alone.
 func withPasswords(c *api.Config) {
 	sleep := func(ctx context.Context, _ time.Duration) error { return ctx.Err() }
 	c.Service = c.Service.WithPasswords(library.NewPasswords(password.NewTestHasher(), c.Now, sleep))

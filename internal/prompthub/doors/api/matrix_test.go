@@ -103,7 +103,7 @@ var permissions = map[string]rule{
 	"create-workspace-token": {"404", "404", "404"},
 	"revoke-workspace-token": {"404", "404", "404"},
 	"delete-tag":             {"403", "403", "204"},
-	// where nobody has a password; invites_test.go has the others
+	// where no person has a password; invites_test.go has the others
 	"create-invite": {"404", "404", "404"},
 	"list-invites":  {"200", "200", "200"},
 	"remove-invite": {"404", "404", "404"},
@@ -118,7 +118,7 @@ var permissions = map[string]rule{
 // opened are operations without identification, and read those that anonymous callers may use if
 // reading is public.
 var (
-	passwords = []string{"sign-in", "accept-reset", "take-login"} // whoever asks
+	passwords = []string{"sign-in", "accept-reset", "take-login"} // of any caller
 	opened    = []string{"get-health", "get-ready", "get-openapi", "get-docs", "get-docs-file"}
 	read      = []string{"list-prompts", "get-prompt", "get-rank", "list-tags", "suggest", "render-prompt", "get-prompt-text", "export-prompt", "list-versions", "get-version", "compare-versions", "list-labels", "get-label-history"}
 )

@@ -22,7 +22,7 @@ const (
 	open    access = iota // anyone, without identification
 	reader                // anyone where reading is public, else a user
 	user                  // somebody who was identified
-	visitor               // anyone, who is identified if they want to be
+	visitor               // anyone; identified if they want to be
 )
 
 // A call is a request as an action sees it, besides its input.

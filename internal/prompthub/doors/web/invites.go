@@ -14,7 +14,7 @@ import (
 	"prompthub/internal/prompthub/prompt"
 )
 
-// The secret of a link stands behind #, which browsers send to nobody. The script puts it into the
+// The secret of a link stands after the sign #, which browsers do not send. The script puts it into the
 // form of the page; without script people paste it. So it is in no address, and in no log.
 
 const (
@@ -74,7 +74,7 @@ func (s *web) keepSession(r *request, token string) {
 	cookies.Keep(r.w, r.Request, sessionCookie, token, cookieFor)
 }
 
-// signInByPassword answers the form with the session, or with what is wrong: one text for another
+// signInByPassword answers the form with the session, or with the mistake: one text for another
 // name and another password.
 func (s *web) signInByPassword(r *request) error {
 	token, err := s.Service.SignIn(r.Context(), r.PostForm.Get("name"), r.PostForm.Get("password"), asker(r))
@@ -101,7 +101,8 @@ func (s *web) endSession(r *request) error {
 	return nil
 }
 
-// A joinPage is an invitation for who opens it: first its secret is asked for, then who accepts.
+// A joinPage is an invitation as its reader sees it: the page asks for the secret, then for the
+// account.
 type joinPage struct {
 	mistakes
 	Secret string
@@ -197,7 +198,7 @@ type inviteRow struct {
 	Withdraw string
 }
 
-// What says what an invitation offers.
+// What returns a text for people: the offers of an invitation.
 func (i inviteRow) What() string {
 	what := "an account"
 	if i.Admin {

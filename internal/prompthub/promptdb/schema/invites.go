@@ -13,7 +13,7 @@ import (
 
 // Invitations, and accounts with passwords, are rows of Users. An invitation has one row that
 // decides, and rows that list it: of who made it, and of each workspace that it offers; or of the
-// site. What lists it is written before it and removed after it, as with access tokens.
+// site. Rows of lists are written before it and removed after it, as with access tokens.
 
 const (
 	// InvitePrefix begins the partitions of invitations, and the rows of their lists.
@@ -109,7 +109,7 @@ func ParseInvite(row table.Row) (i prompt.Invite, ok bool) {
 	return i, ok && i.ID != "" && row.Key == InviteKey(i.ID)
 }
 
-// An Account is what lets a user in who has a password here.
+// An Account lets a user in by a password.
 type Account struct {
 	ID            prompt.UserID
 	Name          string // that they chose with it

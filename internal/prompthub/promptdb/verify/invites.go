@@ -23,7 +23,7 @@ func signsIn(row table.Row) bool {
 }
 
 // checkSignIn reports such a row that this version does not write, an invitation that a list lacks
-// in which people would withdraw it, and an administrator whom nobody would find. A row of a list
+// in which people would withdraw it, and an administrator that is not among them. A row of a list
 // alone is what a writer left that was stopped.
 func (db *Verifier) checkSignIn(ctx context.Context, row table.Row, d Difference) ([]Difference, error) {
 	user := schema.UserIn(row.Props, "UserId")
