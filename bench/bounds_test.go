@@ -108,6 +108,14 @@ var (
 	proposals = bound{20*12 + 2*20, 20 * 1800, 128, 16 << 10}
 	// the rows that a request reads of events, and the two names of two people for each of thirty
 	events = bound{30 + 2*2*30, 5500 + 600, 256, 16 << 10}
+	// Two hundred invitations of a list and fifty of the caller's own, each with its maker, and a
+	// hundred workspaces that they name.
+	invites = bound{20 + 250*2 + 100, 1000 + 100*552, 256, 32 << 10}
+	// ten workspaces and their lists; those of the caller's own are looked at, and each may be removed
+	anInvite = bound{50 + 50*14 + 10*3, 200 + 10*(552+200), 64, 16 << 10}
+	// ten workspaces, each read three times, with a row that leads there and its member
+	anAcceptance = bound{30 + 10*9, 200 + 10*(3*552+100), 64, 16 << 10}
+	aTeam        = bound{members.operations + invites.operations, members.rows + invites.rows, 320, 32 << 10}
 	// with two names that lead to him, each looked for and then written
 	aUser = bound{8, 8, 32, 4 << 10}
 
@@ -152,6 +160,9 @@ var bounds = map[string]bound{
 	"GET /prompts/{id}/upstream": {24, 300, 256, 16 << 10},
 	"POST /prompts/{id}/fork":    aSave, "POST /prompts/{id}/upstream/merge": aMerge,
 	"GET /me/tokens": aToken, "POST /me/tokens": aToken, "DELETE /me/tokens/{token}": aToken,
+	"GET /invites": invites, "POST /invites": anInvite, "DELETE /invites/{invite}": {20 + 10*2, 20 + 10*552, 64, 8 << 10}, "POST /invites/accept": anAcceptance,
+	// an account, with the sessions that it has; and the access token of a command line
+	"POST /session": aToken, "DELETE /session": aToken, "POST /resets": aToken, "POST /resets/accept": aToken, "POST /logins": {aToken.operations + 4, 60, 64, 4 << 10},
 	"GET /workspaces": workspaces, "POST /workspaces": {16, 700, 64, 8 << 10},
 	"GET /workspaces/{workspace}": aWorkspace, "PATCH /workspaces/{workspace}": aWorkspace,
 	"GET /workspaces/{workspace}/prompts": {anOwnSearch.operations + 2, anOwnSearch.rows + 600, anOwnSearch.answer, anOwnSearch.allocated},
@@ -226,7 +237,7 @@ var bounds = map[string]bound{
 	// with the handle of the caller, which may be made then
 	"GET /app/w": {workspaces.operations + 12, workspaces.rows + 12, 256, 32 << 10}, "POST /app/w": {workspaces.operations + 28, workspaces.rows + 712, 256, 32 << 10},
 	"GET /app/w/{workspace}":         {anOwnSearch.operations + 3, anOwnSearch.rows + 620, anOwnSearch.answer, anOwnSearch.allocated},
-	"GET /app/w/{workspace}/members": {members.operations + 1, members.rows + 20, members.answer, members.allocated},
+	"GET /app/w/{workspace}/members": {aTeam.operations + 1, aTeam.rows + 20, aTeam.answer, aTeam.allocated},
 	"GET /app/w/{workspace}/review":  proposals, "GET /app/w/{workspace}/events": events, "GET /app/w/{workspace}/events.atom": events,
 	"POST /app/w/{workspace}/rules":            {aWorkspace.operations + aToken.operations, aWorkspace.rows + 700, 512, 16 << 10},
 	"GET /app/prompts/{id}/proposals":          {aList.operations, aList.rows, 256, 16 << 10},
@@ -234,10 +245,16 @@ var bounds = map[string]bound{
 	"GET /app/prompts/{id}/proposals/{number}": aProposal, "POST /app/prompts/{id}/proposals/{number}/reviews": aProposing,
 	"POST /app/prompts/{id}/proposals/{number}/version": aProposing, "POST /app/prompts/{id}/proposals/{number}/close": aProposing,
 	// and the page again where there is something wrong
-	"POST /app/w/{workspace}/members":        {members.operations + 14, members.rows + 2000, 128, 16 << 10},
-	"POST /app/w/{workspace}/members/remove": {members.operations + 14, members.rows + 2000, 128, 16 << 10},
-	"GET /app/w/{workspace}/settings":        {aToken.operations + 2, aToken.rows + 600, 64, 8 << 10},
-	"POST /app/w/{workspace}/settings":       {aWorkspace.operations + aToken.operations, aWorkspace.rows + 700, 512, 16 << 10},
+	"POST /app/w/{workspace}/members":          {aTeam.operations + 14, aTeam.rows + 2000, 320, 48 << 10},
+	"POST /app/w/{workspace}/members/remove":   {aTeam.operations + 14, aTeam.rows + 2000, 320, 48 << 10},
+	"POST /app/w/{workspace}/invites":          {aTeam.operations + anInvite.operations, aTeam.rows + anInvite.rows, 320, 48 << 10},
+	"POST /app/w/{workspace}/invites/withdraw": {20 + 10*2, 20 + 10*552, 64, 8 << 10},
+	"GET /app/join":                            aForm, "POST /app/join": {anAcceptance.operations + 20, anAcceptance.rows + 5600, 256, 16 << 10},
+	"GET /app/login": aForm, "POST /app/login": aForm,
+	"GET /app/admin/invites": invites, "POST /app/admin/invites": {invites.operations + anInvite.operations, invites.rows + anInvite.rows, 256, 32 << 10},
+	"POST /app/admin/invites/withdraw": {20 + 10*2, 20 + 10*552, 64, 8 << 10},
+	"GET /app/w/{workspace}/settings":  {aToken.operations + 2, aToken.rows + 600, 64, 8 << 10},
+	"POST /app/w/{workspace}/settings": {aWorkspace.operations + aToken.operations, aWorkspace.rows + 700, 512, 16 << 10},
 	// with a look whether there are public prompts
 	"POST /app/w/{workspace}/delete":                {anOwnSearch.operations + 20, anOwnSearch.rows + 2000, 128, anOwnSearch.allocated},
 	"POST /app/w/{workspace}/restore":               aWorkspace,
@@ -453,6 +470,7 @@ func (s *search) findRoutes(t *testing.T) {
 		s.routes = append(s.routes, pattern)
 		s.query[pattern] = []string{"sort", "tag", "q", "cursor", "show", "value", "view", "part", "back", "done", "from", "to", "label", "format"}
 	}
+	s.query["GET /app/login"] = slices.Collect(maps.Keys(asked["GET /app/login"]))
 	s.messages = mcp.Patterns()
 	s.routes = append(s.routes, s.messages...)
 	for _, pattern := range langsmith.Patterns() {
@@ -603,7 +621,7 @@ func (s *search) request(t *rapid.T, route string) *http.Request {
 	if isPage {
 		files = s.files
 	}
-	path = strings.NewReplacer("{id}", id, "{tag}", either("tag", "text", "data"), "{handle}", either("handle", "anna", "me"), "{token}", either("token", s.token.ID),
+	path = strings.NewReplacer("{id}", id, "{tag}", either("tag", "text", "data"), "{handle}", either("handle", "anna", "me"), "{token}", either("token", s.token.ID), "{invite}", either("invite", s.invite),
 		"{workspace}", either("workspace", "shelf"), "{kind}", either("kind", "person", "role"), "{principal}", either("principal", "vera", "cooks"),
 		"{slug}", either("slug", "text-1", "private"), "{rest...}", part, "{skill}", skill, "{version}", number, "{number}", number, "{other}", either("other number", numbers...),
 		"{label}", either("label", labels...), "{file}", either("file", files...), "{name}", url.PathEscape(nameOf(t, whole)),
@@ -654,7 +672,10 @@ func (s *search) request(t *rapid.T, route string) *http.Request {
 	}
 	body, kind := s.body(t, method, isPage, whole)
 	s.method = ""
-	values := fitting[route]
+	values := maps.Clone(fitting[route])
+	for name, v := range values {
+		values[name] = strings.ReplaceAll(v, "{secret}", s.secret)
+	}
 	switch may := whole || rapid.Bool().Draw(t, "fits"); {
 	case isMessage && method == http.MethodPost:
 		body = strings.NewReader(s.message(t))
@@ -766,6 +787,18 @@ func (s *search) ready(route, id string) known {
 		do(call{method: http.MethodPost, path: "/me/restore"})
 	case route == "POST /me/restore", route == "POST /app/me/keep":
 		do(call{method: http.MethodDelete, path: "/me"})
+	case route == "POST /session":
+		time.Sleep(16 * time.Minute) // wrong passwords count no more
+		s.makeAccount()
+	case route == "POST /resets/accept":
+		s.makeReset()
+	case route == "POST /logins":
+		s.allowLogin()
+	case strings.Contains(route, "/invites"), strings.HasSuffix(route, "/join"):
+		s.again()
+		if strings.HasSuffix(route, "withdraw") {
+			s.secret = s.invite
+		}
 	case strings.Contains(route, "{workspace}/tokens/{token}"):
 		s.ask(call{method: http.MethodPost, path: "/workspaces/shelf/tokens", user: ann, body: `{"name":"CI","scopes":["read"]}`}, &s.token)
 	case strings.Contains(route, "tokens/{token}"):
@@ -790,6 +823,7 @@ var asked = map[string]map[string][]string{
 	"GET /prompts":                      {"sort": {"newest", "most-liked", "hot", "best", "trending"}, "tag": {"text"}, "q": {"common", "text 1", "common -absent", "author:ann", "author:nobody"}, "limit": {"20"}, "fields": {"text"}},
 	"GET /me/prompts":                   {"sort": {"newest", "updated", "title"}, "q": {"common", "absent"}, "limit": {"100"}},
 	"GET /app":                          {"sort": {"newest", "most-liked", "hot", "best", "trending"}, "tag": {"text", "data"}, "q": {"", "common"}},
+	"GET /app/login":                    {"port": {"2000"}, "state": {"ABCDEFGHIJKLMNOPQR"}, "challenge": {strings.Repeat("a", 64)}},
 	"GET /app/prompts/{id}/compare":     {"from": {"1"}, "to": {"1", "2"}, "view": {"", "split"}},
 	"GET /app/prompts/{id}/export":      {"format": formats()}, // and none, for the page to choose
 	"GET /prompts/{id}/export":          {"format": formats()},
@@ -830,6 +864,11 @@ var fitting = map[string]map[string]string{
 	"PUT /me/profile": {"handle": "anna", "name": drawn, "about": drawn}, "POST /app/me": {"handle": "anna", "name": drawn},
 	"POST /workspaces": {"handle": newTag}, "PATCH /workspaces/{workspace}": {"about": drawn}, "POST /workspaces/{workspace}/tokens": {"name": drawn, "scopes": `["read"]`},
 	"PUT /workspaces/{workspace}/members/{kind}/{principal}": {"role": "reader"},
+	"POST /invites/accept": {"secret": "{secret}"}, "POST /app/join": {"secret": "{secret}"}, "POST /session": {"name": "chief", "password": aPassword},
+	"POST /resets": {"name": "chief"}, "POST /resets/accept": {"secret": "{secret}", "password": drawn}, "POST /logins": {"code": "{secret}", "secret": "x"},
+	"POST /app/login": {"port": "2000", "state": "ABCDEFGHIJKLMNOPQR", "challenge": strings.Repeat("a", 64)}, "POST /app/admin/invites": {"uses": "1", "days": "1"},
+	"POST /app/admin/invites/withdraw": {"id": "{secret}"}, "POST /app/w/{workspace}/invites/withdraw": {"id": "{secret}"},
+	"POST /invites": {"workspaces": `[{"handle":"shelf","role":"reader"}]`}, "POST /app/w/{workspace}/invites": {"role": "reader", "uses": "1", "days": "7"},
 	"POST /app/w": {"handle": newTag}, "POST /app/w/{workspace}/settings": {"name": drawn, "about": drawn}, "POST /app/w/{workspace}/tokens": {"name": drawn, "scope": "read", "days": "7"},
 	"POST /app/w/{workspace}/rules":                     {"revision": "1", "label1": "production", "names1": drawn, "approvals1": "1"},
 	"POST /app/prompts/{id}/proposals":                  {"label": "production", "version": "1", "message": drawn},

@@ -3,6 +3,8 @@ package main
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -18,6 +20,7 @@ import (
 
 	"prompthub/internal/host/function"
 	"prompthub/internal/http/auth"
+	"prompthub/internal/http/auth/password"
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/prompthub/doors"
 	"prompthub/internal/prompthub/doors/api"
@@ -52,6 +55,9 @@ type lab struct {
 	behind atomic.Int64 // calls that were left to follow the answer
 	cursor string       // of a page that was read before
 	token  api.ShownToken
+	hub    *library.Service
+	invite string // its id
+	secret string // of an invitation or a link
 
 	projections atomic.Int64
 }
@@ -140,7 +146,9 @@ func (l *lab) begin(logs io.Writer) {
 			return nil
 		},
 	})
-	hub := library.New(l.db, prompt.Rules{}, time.Now)
+	sleep := func(ctx context.Context, d time.Duration) error { time.Sleep(d); return ctx.Err() }
+	l.hub = library.New(l.db, prompt.Rules{}, time.Now).WithPasswords(library.NewPasswords(password.NewTestHasher(), time.Now, sleep))
+	hub := l.hub
 	admission := httpjson.NewAdmission(httpjson.Limits{}, time.Now)
 	identify := hub.WithTokens(auth.Dev(), true, admission.Guess)
 	routes := api.New(api.Config{Service: hub, Identify: identify, Claimed: true, Admission: admission, PublicRead: true, Log: log, Now: time.Now, Version: "bench"})
@@ -221,6 +229,63 @@ func (l *lab) makeShelf() {
 	time.Sleep(10 * time.Second)
 }
 
+// makeInvite makes an invitation to such a workspace.
+func (l *lab) makeInvite() {
+	l.t.Helper()
+	l.makeShelf()
+	l.again()
+}
+
+// again makes another one.
+func (l *lab) again() {
+	l.t.Helper()
+	for _, of := range []string{ann, "admin"} { // there is room for fifty
+		all, err := l.db.Invites(l.t.Context(), prompt.UserID(of))
+		require.NoError(l.t, err)
+		for _, i := range all {
+			require.NoError(l.t, l.db.RemoveInvite(l.t.Context(), i))
+		}
+	}
+	var made api.ShownInvite
+	l.ask(call{method: http.MethodPost, path: "/invites", user: ann, body: `{"workspaces":[{"handle":"shelf","role":"reader"}],"uses":10}`}, &made)
+	l.invite, l.secret = made.ID, made.Secret
+	time.Sleep(10 * time.Second)
+}
+
+// makeAccount makes an account with a password.
+func (l *lab) makeAccount() { l.join("chief") }
+
+func (l *lab) join(handle string) {
+	l.t.Helper()
+	if there, err := l.db.UserID(l.t.Context(), handle); err == nil && there != "" {
+		return
+	}
+	secret, err := l.hub.AdminInvite(l.t.Context(), true)
+	require.NoError(l.t, err)
+	_, err = l.hub.AcceptInvite(l.t.Context(), auth.User{}, secret, library.NewPerson{Handle: handle, Password: aPassword}, library.Asker{})
+	require.NoError(l.t, err)
+}
+
+const aPassword = "correct horse battery"
+
+// makeReset makes a link to set a new password for such an account.
+func (l *lab) makeReset() {
+	l.t.Helper()
+	l.join("forgets")
+	var err error
+	l.secret, _, err = l.hub.NewReset(l.t.Context(), "forgets")
+	require.NoError(l.t, err)
+}
+
+// allowLogin allows a command line to sign in as ann. The secret of its challenge is "x".
+func (l *lab) allowLogin() {
+	l.t.Helper()
+	sum := sha256.Sum256([]byte("x"))
+	var err error
+	l.secret, err = l.hub.AllowLogin(l.t.Context(), auth.User{ID: ann, Name: ann}, "laptop", hex.EncodeToString(sum[:]))
+	require.NoError(l.t, err)
+}
+
 // deleteShelf deletes such a workspace.
 func (l *lab) deleteShelf() {
 	l.t.Helper()
@@ -252,7 +317,7 @@ func (l *lab) vote(who string, v prompt.Vote) {
 
 // path puts what the lab knows into a path.
 func (l *lab) path(path string) string {
-	return strings.NewReplacer("{id}", string(l.prompt), "{author}", l.db.AuthorKey(ann), "{cursor}", l.cursor, "{token}", cmp.Or(l.token.ID, "none")).Replace(path)
+	return strings.NewReplacer("{id}", string(l.prompt), "{author}", l.db.AuthorKey(ann), "{cursor}", l.cursor, "{token}", cmp.Or(l.token.ID, "none"), "{invite}", cmp.Or(l.invite, "none"), "{secret}", cmp.Or(l.secret, "none")).Replace(path)
 }
 
 // voteOnce is a vote of Vera's on the prompt.

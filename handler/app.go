@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"prompthub/internal/host/command"
+	"prompthub/internal/http/auth/password"
 	"prompthub/internal/prompthub/doors"
 	"prompthub/internal/prompthub/doors/api"
 	"prompthub/internal/prompthub/library"
@@ -29,11 +30,16 @@ type app struct {
 	db        *promptdb.DB
 	rebuild   func(func(command.Store) error) error // of the store
 	behind    sync.WaitGroup                        // work that may follow an answer
+	url       string                                // where "local" listens
+	passwords *library.Passwords                    // nil but in mode invited
 }
 
 // newApp returns an app that is measured by t, which may be nil.
 func newApp(s settings, st command.Store, log *slog.Logger, t *telemetry.Telemetry) *app {
 	a := &app{settings: s, log: log, telemetry: t, rebuild: st.Rebuild}
+	if s.Invited() {
+		a.passwords = library.NewPasswords(password.NewHasher(), time.Now, command.Sleep)
+	}
 	var blobs blob.Store // one server keeps its backups as files: command.Service.Local
 	if command.OnAzure() {
 		blobs = blob.Prefixed(t.Blobs(st.Blobs), s.ContainerPrefix)
@@ -66,14 +72,14 @@ func (a *app) over(tables table.DB, queues queue.Queues) *promptdb.DB {
 
 // service returns what users may do.
 func (a *app) service() *library.Service {
-	return library.New(a.db, prompt.Rules{MaxText: a.settings.MaxText}, time.Now)
+	return library.New(a.db, prompt.Rules{MaxText: a.settings.MaxText}, time.Now).WithPasswords(a.passwords)
 }
 
 // api returns the HTTP API.
 func (a *app) api(d doors.Door) http.Handler {
 	version, _ := command.Built()
 	return api.New(api.Config{
-		Service: a.service(), Identify: d.Identify, Claimed: a.settings.Dev(), PublicRead: d.PublicRead, MaxText: a.settings.MaxText,
+		Service: a.service(), Identify: d.Identify, Claimed: a.settings.Dev(), PublicRead: d.PublicRead, Public: a.settings.Public, MaxText: a.settings.MaxText,
 		Admission: d.Admission, Origins: a.settings.Origins,
 		Log: a.log, Now: time.Now, Telemetry: a.telemetry, Version: version,
 	})

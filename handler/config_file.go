@@ -16,9 +16,9 @@ const defaultURL = "http://127.0.0.1:7071"
 
 // A clientConfig is the file of the commands that call a service: JSON with these members.
 type clientConfig struct {
-	URL   string `json:"url"`
-	Token string `json:"token"`
-	User  string `json:"user"` // in dev mode
+	URL   string `json:"url,omitempty"`
+	Token string `json:"token,omitempty"`
+	User  string `json:"user,omitempty"` // in dev mode
 }
 
 // configPath returns where the file is.

@@ -19,7 +19,7 @@ import (
 func (a *app) doors(s command.Serving) http.Handler {
 	admission := httpjson.NewAdmission(a.settings.Complete(a.settings.Dev()), time.Now)
 	programs := doors.Door{
-		Identify: a.service().WithTokens(s.Identify, a.settings.Dev(), admission.Guess), PublicRead: a.settings.PublicRead, Admission: admission, Service: a.service(),
+		Identify: a.service().WithTokens(a.service().WithSessions(s.Identify, admission.Guess), a.settings.Dev(), admission.Guess), PublicRead: a.settings.PublicRead, Admission: admission, Service: a.service(),
 	}
 	all := web.Mount(a.api(programs), a.pages(s, admission))
 	all = mcp.Mount(all, a.assistants(programs))
@@ -72,6 +72,8 @@ func (s settings) signIn() web.SignIn {
 		return web.Platform
 	case s.Mode == "oidc":
 		return web.Provider
+	case s.Invited():
+		return web.Password
 	}
 	return web.Nowhere
 }

@@ -30,7 +30,7 @@ func program() command.Program {
 		Commands: []command.Command{
 			s.Local(), getCommand(), searchCommand(), saveCommand(), versionsCommand(), diffCommand(), labelCommand(),
 			forkCommand(), upstreamCommand(), importCommand(), exportCommand(), pullCommand(), pushCommand(),
-			backupCommand(), restoreCommand(), drillCommand(), verifyCommand(), reindexCommand(), compactCommand(), redriveCommand(), moveUserCommand(), eraseCommand(), s.StatusCommand(), s.Doctor(), s.CheckSettings(), s.HealthCheck(), s.Version(),
+			backupCommand(), restoreCommand(), drillCommand(), verifyCommand(), reindexCommand(), compactCommand(), redriveCommand(), moveUserCommand(), eraseCommand(), inviteCommand(), resetCommand(), loginCommand(), logoutCommand(), s.StatusCommand(), s.Doctor(), s.CheckSettings(), s.HealthCheck(), s.Version(),
 		},
 	}
 }
@@ -54,7 +54,8 @@ func read() (command.Settings, command.Build, error) {
 		return command.App{
 			Create: a.db.Create, Triggers: worker.Triggers(a.db, log), Doors: a.doors, Wait: a.behind.Wait,
 			Backup: a.backup, Verify: a.verify, RowsVersion: promptdb.RowsVersion, Tables: s.Tables.All(), Containers: []string{s.ContainerPrefix + promptdb.BackupContainer}, Swept: a.db.Swept,
-			Asked: map[string]command.Action{"erase": a.erase},
+			Asked:   map[string]command.Action{"erase": a.erase, "invite": a.invite, "reset": a.reset},
+			Welcome: a.welcome,
 		}
 	}, err
 }
@@ -68,7 +69,7 @@ func try(s command.Settings, url string) string {
 	switch s.Mode {
 	case "jwt":
 		browser = "TOKEN is from your identity provider; browsers cannot sign in here."
-	case "oidc":
+	case "oidc", "invited":
 		browser += fmt.Sprintf(" TOKEN is an access token, which you make at %s%s/me/tokens.", url, web.Prefix)
 	}
 	commands := "" // of prompthub find the service where it is by default
@@ -110,7 +111,7 @@ Commands that call a service take its address and a token from --url and --token
 from the file that PROMPTHUB_CONFIG names; see "get -h". Only health, which asks the one of its own machine, takes --url alone.
 
 Settings are environment variables. Those that matter most:
-  AUTH_MODE            how callers are identified: easyauth, jwt, oidc or dev; "local" takes dev where it is
+  AUTH_MODE            how callers are identified: easyauth, jwt, oidc, invited or dev; "local" takes dev where it is
                        not set
   JWT_ISSUER, JWT_AUDIENCE, AUTH_TENANTS
                        whose tokens are believed, in jwt mode; the tenants, in easyauth mode too

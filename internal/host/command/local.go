@@ -125,10 +125,17 @@ func (s Service) local(ctx context.Context, std Streams, addr, data string, adop
 		return err
 	}
 	url := "http://" + l.Addr().String()
-	if sessions != nil {
+	if sessions != nil || set.Invited() && set.Public != "" {
 		url = set.Public
 	}
 	fmt.Fprintf(std.Err, "%s listens on %s\nData is in %s. Press Ctrl+C to stop.\n\n%s\n", s.Title, url, st.Where, s.Try(set, url))
+	if a.Welcome != nil {
+		text, err := a.Welcome(ctx, url)
+		if err != nil {
+			return err
+		}
+		fmt.Fprint(std.Err, text)
+	}
 	if metrics != nil {
 		fmt.Fprintf(std.Err, "Metrics for Prometheus are at http://%s/metrics\n", metrics.Addr())
 	}
@@ -227,7 +234,7 @@ func (s Service) mayListen(set Settings, addr string) error {
 	if set.ForThisMachine != "" && !loopback.IsHost(host) {
 		return fmt.Errorf("--addr %s can be reached by others, and %s is set, which is for a loopback address such as 127.0.0.1:7071", addr, set.ForThisMachine)
 	}
-	if s.SignIn == OwnAccounts || set.Mode == "jwt" || set.Mode == "oidc" || loopback.IsHost(host) {
+	if s.SignIn == OwnAccounts || set.Mode == "jwt" || set.Mode == "oidc" || set.Invited() || loopback.IsHost(host) {
 		return nil
 	}
 	mode := set.Mode

@@ -15,9 +15,9 @@ const platformSetting = "WEBSITE_AUTH_ENABLED"
 // Config says how callers are identified. Its fields with a tag are settings.
 type Config struct {
 	// Mode says how callers are identified: "easyauth" by App Service authentication, "jwt" by tokens,
-	// "oidc" by sessions of browsers and by tokens of the same provider, "dev" by a header that anyone
-	// can send, which is refused but in "local" and under func start. Not set: dev in "local", refused
-	// elsewhere.
+	// "oidc" by sessions of browsers and by tokens of the same provider, "invited" by passwords of
+	// people who were invited, "dev" by a header that anyone can send, which is refused but in "local"
+	// and under func start. Not set: dev in "local", refused elsewhere.
 	Mode string `envconfig:"AUTH_MODE"`
 
 	// Issuers are, in mode jwt, the signers of the tokens: the https URL that the claim iss holds to
@@ -50,6 +50,9 @@ type Config struct {
 	// Environment is Development under func start, which sets it, and allows mode dev.
 	Environment string `envconfig:"AZURE_FUNCTIONS_ENVIRONMENT"`
 
+	// Accounts says that the application keeps accounts with passwords, which mode invited needs.
+	Accounts bool `ignored:"true"`
+
 	// Local says that this is a developer's own process.
 	Local bool `ignored:"true"`
 	// Transport sends the requests to issuers. Nil: http.DefaultTransport.
@@ -74,30 +77,43 @@ func New(ctx context.Context, c Config) (Identify, error) {
 	if err != nil {
 		return nil, err
 	}
+	allow, err := c.allow()
+	if err != nil {
+		return nil, err
+	}
 	switch mode := c.mode(); mode {
 	case "easyauth":
-		return EasyAuth(EasyAuthOptions{Enabled: isTrue(c.PlatformAuth), Tenants: tenants, Applications: items(c.Applications)})
+		return EasyAuth(EasyAuthOptions{Enabled: isTrue(c.PlatformAuth), Tenants: tenants, Applications: items(c.Applications), allow: allow})
 	case "jwt":
-		return c.jwt(ctx, tenants)
+		return c.jwt(ctx, tenants, allow)
 	case "oidc":
 		if err := c.check(); err != nil {
 			return nil, err
 		}
 		return JWT(ctx, JWTOptions{
 			Issuers: []string{c.Issuer}, Audiences: append(items(c.Audiences), c.ClientID), Tenants: tenants,
+			allow:    allow,
 			Subjects: true, Admin: c.Admin, TrustOID: c.TrustOID, Transport: c.Transport, Now: c.Now,
 		}), nil
+	case "invited":
+		if !c.Accounts {
+			return nil, &Refusal{"AUTH_MODE", `cannot be "invited": this application keeps no passwords`}
+		}
+		return func(*http.Request) (User, error) { return User{}, nil }, c.checkPublic()
 	case "dev":
 		return c.dev()
 	case "":
 		return nil, &Refusal{"AUTH_MODE", "is not set: it says how callers are identified"}
 	default:
-		return nil, &Refusal{"AUTH_MODE", fmt.Sprintf("cannot be %q: want easyauth, jwt, oidc or dev", mode)}
+		return nil, &Refusal{"AUTH_MODE", fmt.Sprintf("cannot be %q: want easyauth, jwt, oidc, invited or dev", mode)}
 	}
 }
 
 // Dev reports whether callers say themselves who they are.
 func (c Config) Dev() bool { return c.mode() == "dev" }
+
+// Invited reports whether people sign in with passwords, after an invitation.
+func (c Config) Invited() bool { return c.mode() == "invited" }
 
 func (c Config) mode() string {
 	if c.Mode == "" && c.Local {
@@ -113,7 +129,7 @@ func (c Config) dev() (Identify, error) {
 	return Dev(), nil
 }
 
-func (c Config) jwt(ctx context.Context, tenants []string) (Identify, error) {
+func (c Config) jwt(ctx context.Context, tenants []string, allow *allowed) (Identify, error) {
 	issuers, audiences := items(c.Issuers), items(c.Audiences)
 	switch {
 	case len(issuers) == 0:
@@ -125,7 +141,7 @@ func (c Config) jwt(ctx context.Context, tenants []string) (Identify, error) {
 	case len(issuers) > 1 && len(tenants) == 0:
 		return nil, &Refusal{"AUTH_TENANTS", "is not set: with several issuers in JWT_ISSUER it must name the tenants, so that users stay apart"}
 	}
-	return JWT(ctx, JWTOptions{Issuers: issuers, Audiences: audiences, Tenants: tenants, Applications: items(c.Applications), Transport: c.Transport, Now: c.Now}), nil
+	return JWT(ctx, JWTOptions{Issuers: issuers, Audiences: audiences, Tenants: tenants, Applications: items(c.Applications), allow: allow, Transport: c.Transport, Now: c.Now}), nil
 }
 
 // tenants returns the tenants that are let in. A setting of nothing but commas must not let in all.

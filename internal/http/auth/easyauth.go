@@ -33,6 +33,8 @@ type EasyAuthOptions struct {
 	Tenants []string
 	// Applications are the ids of the applications that may call by themselves without a role.
 	Applications []string
+
+	allow *allowed
 }
 
 // EasyAuth believes the headers in which App Service authentication says who signed in with
@@ -50,7 +52,15 @@ func EasyAuth(o EasyAuthOptions) (Identify, error) {
 		if err != nil {
 			return User{}, noPrincipal(err)
 		}
-		return p.claims().user(o.Tenants, o.Applications)
+		c := p.claims()
+		u, err := c.user(o.Tenants, o.Applications)
+		if err == nil {
+			err = o.allow.lets(c)
+		}
+		if err != nil {
+			return User{}, err
+		}
+		return u, nil
 	}, nil
 }
 

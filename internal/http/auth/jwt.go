@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -32,6 +33,8 @@ type JWTOptions struct {
 	TrustOID     bool              // with Subjects, oid is believed of any issuer, not of Entra's alone
 	Transport    http.RoundTripper // to the issuers; nil means http.DefaultTransport
 	Now          func() time.Time  // nil means time.Now
+
+	allow *allowed
 }
 
 // tokens believes tokens.
@@ -89,6 +92,9 @@ func (t *tokens) identify(r *http.Request) (User, error) {
 // user returns the user that claims speak of, for tokens and for sessions alike.
 func (t *tokens) user(payload map[string]any) (User, error) {
 	c := tokenClaims(payload)
+	if err := t.allow.lets(c); err != nil {
+		return User{}, err
+	}
 	if !t.Subjects {
 		return c.user(t.Tenants, t.Applications)
 	}
@@ -162,6 +168,11 @@ func tokenClaims(payload map[string]any) claims {
 	c := make(claims)
 	for name, value := range payload {
 		c[name] = texts(value)
+	}
+	for _, name := range verified {
+		if is, ok := payload[name].(bool); ok {
+			c[name] = []string{strconv.FormatBool(is)}
+		}
 	}
 	return c
 }

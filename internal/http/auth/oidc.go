@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"net/url"
@@ -26,6 +27,11 @@ type OIDC struct {
 	// Admin is the claim and value by which admins are known: "groups=prompt-admins".
 	Admin string `envconfig:"OIDC_ADMIN" default:"roles=admin"`
 
+	// Allow says who is let in of those whom the provider signs in, in the modes oidc, jwt and easyauth,
+	// separated by commas: domain:example.com and email:ann@example.org by an address that the provider
+	// has verified, group:NAME by the claim groups. Not set: everybody.
+	Allow []string `envconfig:"OIDC_ALLOW"`
+
 	// TrustOID has users known by the claim oid of their ID tokens, as those of Microsoft Entra always
 	// are. It is for another provider whose users cannot choose that claim, and where people signed in
 	// by it before: with false they are known by sub, as other users.
@@ -44,7 +50,6 @@ type OIDC struct {
 // check returns a *Refusal, or nil.
 func (o OIDC) check() error {
 	_, err := o.keys()
-	u, wrong := url.Parse(o.Public)
 	claim, value, _ := strings.Cut(o.Admin, "=")
 	switch {
 	case !issuerURL(o.Issuer):
@@ -55,10 +60,25 @@ func (o OIDC) check() error {
 		return &Refusal{"OIDC_SCOPES", "must hold openid"}
 	case claim == "" || value == "":
 		return &Refusal{"OIDC_ADMIN", "must be a claim and its value, such as groups=prompt-admins"}
-	case wrong != nil || !secure(u) || u.User != nil || o.Public != u.Scheme+"://"+u.Host:
-		return &Refusal{"PUBLIC_URL", "must be the https URL by which browsers find this service, without a path; http is for a loopback address only"}
+	case o.Public == "":
+		return errPublic()
 	}
-	return err
+	return cmp.Or(o.checkPublic(), err)
+}
+
+// checkPublic returns a *Refusal where the URL of the service is set and cannot be one.
+func (o OIDC) checkPublic() error {
+	if o.Public == "" {
+		return nil
+	}
+	if u, err := url.Parse(o.Public); err != nil || !secure(u) || u.User != nil || o.Public != u.Scheme+"://"+u.Host {
+		return errPublic()
+	}
+	return nil
+}
+
+func errPublic() error {
+	return &Refusal{"PUBLIC_URL", "must be the https URL by which browsers find this service, without a path; http is for a loopback address only"}
 }
 
 func (o OIDC) keys() ([][]byte, error) {
@@ -94,7 +114,12 @@ func (c Config) Sessions(ctx context.Context, application, home, callback string
 	if err != nil {
 		return nil, err
 	}
+	allow, err := c.allow()
+	if err != nil {
+		return nil, err
+	}
 	return NewSessions(ctx, SessionOptions{
+		allow:       allow,
 		Application: application,
 		Issuer:      c.Issuer, ClientID: c.ClientID, Secret: c.ClientSecret, Scopes: items(c.Scopes), Admin: c.Admin, TrustOID: c.TrustOID, Keys: keys,
 		Tenants: tenants, Public: c.Public, HomePath: home, CallbackPath: callback, Transport: c.Transport, Now: c.Now,

@@ -38,6 +38,8 @@ type SessionOptions struct {
 	HomePath, CallbackPath   string // paths: where people arrive, and where the provider sends them
 	Transport                http.RoundTripper
 	Now                      func() time.Time
+
+	allow *allowed
 }
 
 // Sessions signs browsers in with an OpenID provider, by an authorization code with PKCE, and
@@ -62,6 +64,7 @@ func NewSessions(ctx context.Context, o SessionOptions) (*Sessions, error) {
 		SessionOptions: o, sealer: sealer, renewals: newRenewals(o.Now), secure: strings.HasPrefix(o.Public, "https:"),
 		tokens: newTokens(ctx, JWTOptions{
 			Issuers: []string{o.Issuer}, Audiences: []string{o.ClientID}, Tenants: o.Tenants,
+			allow:    o.allow,
 			Subjects: true, Admin: o.Admin, TrustOID: o.TrustOID, Transport: o.Transport, Now: o.Now,
 		}),
 		client: &http.Client{
@@ -225,7 +228,11 @@ func (s *Sessions) says(ctx context.Context, endpoints document, token *oauth2.T
 	if sub, ok := payload["sub"]; ok && sub != info["sub"] {
 		return nil, over(errors.New("the user info is of another user"))
 	}
+	signed := slices.ContainsFunc(ofAddress, func(name string) bool { return payload[name] != nil })
 	for name, value := range info {
+		if signed && slices.Contains(ofAddress, name) {
+			continue // it may be said of another address
+		}
 		if _, has := payload[name]; !has && !slices.Contains(signedOnly, name) {
 			payload[name] = value
 		}

@@ -152,3 +152,16 @@ func (f TokenForm) basic(encoded string) (id string, secret Secret, fails string
 	}
 	return "", Secret{}, incomplete
 }
+
+// BearerOf returns the bearer token of a request, "" where there is none.
+func BearerOf(h http.Header) string {
+	all := h.Values("Authorization")
+	if len(all) != 1 {
+		return ""
+	}
+	scheme, token, _ := strings.Cut(all[0], " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
+	return strings.TrimSpace(token)
+}

@@ -29,6 +29,8 @@ type Service struct {
 	db    *promptdb.DB
 	rules prompt.Rules
 	now   func() time.Time
+
+	passwords *Passwords // nil where people sign in otherwise
 }
 
 // New returns a Service over a database.

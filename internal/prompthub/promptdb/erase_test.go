@@ -51,6 +51,7 @@ func (w *world) live(user prompt.UserID) (liked prompt.Prompt) {
 	w.moved(user, "new|"+user)
 	w.moved(user, "newer|"+user)
 	require.NoError(w.t, w.AddToken(ctx, promptdb.Token{ID: "abc", OwnerID: user, OwnerName: "Ann", Name: "CI", Scopes: []string{"read"}, CreatedAt: w.clock.Now(), ExpiresAt: w.clock.Now().AddDate(0, 0, 90)}))
+	w.furnish(user)
 	public := w.add(user, draft("Public", "text"))
 	_, err = w.Change(ctx, user, public.ID, func(p prompt.Prompt) (prompt.Prompt, error) {
 		p.Text, p.Name, p.Labels = "other", "folder/new", []string{"production"}

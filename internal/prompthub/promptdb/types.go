@@ -79,6 +79,12 @@ type (
 	AuthorCount = accounts.AuthorCount
 	// A KnownUser is a user with their profile.
 	KnownUser = accounts.KnownUser
+	// An Account lets a user in by a password.
+	Account = schema.Account
+	// A Newcomer makes an account by an invitation.
+	Newcomer = accounts.Newcomer
+	// A Login is a sign-in of a command line that a person allowed.
+	Login = schema.Login
 	// Members is a workspace with its members.
 	Members = accounts.Members
 	// A Similar is a prompt that is like another.
@@ -117,6 +123,7 @@ const (
 	PageTooLarge        = query.PageTooLarge
 	AuthorSecretDamaged = schema.AuthorSecretDamaged
 	UserMoved           = accounts.UserMoved
+	SessionPrefix       = schema.SessionPrefix
 	MaxMoved            = accounts.MaxMoved
 	BackupContainer     = backup.Container
 	RestoreIncomplete   = verify.RestoreIncomplete
@@ -128,6 +135,9 @@ var (
 	ErrNotIndexed = backup.ErrNotIndexed
 	ForPrograms   = query.ForPrograms
 )
+
+// ErrNoAccount answers for a person without a password here.
+func ErrNoAccount() error { return accounts.ErrNoAccount() }
 
 // Orders returns the orders of public prompts: first the default of a search for words, then that
 // of other lists.

@@ -42,7 +42,8 @@ var allowed = map[string][]string{
 	"internal/http/auth/session": {
 		"internal/http/auth", "internal/storage",
 	},
-	"internal/host": {"internal/host", "internal/http", "internal/loopback", "internal/storage", "internal/telemetry"},
+	"internal/http/auth/attempts": {"internal/http", "internal/storage"},
+	"internal/host":               {"internal/host", "internal/http", "internal/loopback", "internal/storage", "internal/telemetry"},
 
 	// PromptHub, from the bottom up. Its doors do not know one another.
 	prompthub + "prompt":            {"internal/legible"},

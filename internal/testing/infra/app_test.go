@@ -40,7 +40,7 @@ var elsewhere = map[string]string{
 	"AUTH_ALLOWED_APPLICATIONS":    "none may by default; moreSettings names those that may",
 	"OIDC_*":                       "in Azure the platform signs people in; mode oidc is for machines of one's own",
 	"SESSION_KEYS":                 "of mode oidc",
-	"PUBLIC_URL":                   "of mode oidc",
+	"PUBLIC_URL":                   "of mode oidc; moreSettings sets it for mode invited",
 	"TRUSTED_PROXIES":              "the Functions host is on the same machine",
 	"METRICS_ADDR":                 "of local: instances of a function app export by OTLP",
 	"LOG_FORMAT":                   "of local: the custom handler always writes JSON",

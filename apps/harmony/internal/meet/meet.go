@@ -5,8 +5,8 @@ import (
 	"io"
 	"time"
 
-	"prompthub/apps/harmony/internal/attempts"
 	"prompthub/internal/fault"
+	"prompthub/internal/http/auth/attempts"
 	"prompthub/internal/http/auth/password"
 	"prompthub/internal/http/auth/session"
 	"prompthub/internal/storage/blob"

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"prompthub/apps/harmony/internal/account"
-	"prompthub/apps/harmony/internal/attempts"
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/fault"
 	"prompthub/internal/host/function"
+	"prompthub/internal/http/auth/attempts"
 	"prompthub/internal/storage/outbox"
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/rowstore"

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"prompthub/apps/harmony/internal/attempts"
 	"prompthub/internal/host/function"
+	"prompthub/internal/http/auth/attempts"
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"

@@ -6,12 +6,11 @@ import (
 	"log/slog"
 
 	"prompthub/apps/harmony/internal/account"
-	"prompthub/apps/harmony/internal/attempts"
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/fault"
+	"prompthub/internal/http/auth/attempts"
 	"prompthub/internal/http/auth/password"
 	"prompthub/internal/http/auth/session"
-	"prompthub/internal/http/httpjson"
 	"prompthub/internal/storage/rowstore"
 )
 
@@ -22,13 +21,6 @@ type Asker struct {
 	Agent         string // what the program calls itself
 }
 
-// Limits of wrong passwords in 15 minutes, besides those of one address for one account, and of one
-// device.
-const (
-	wrongOfSite    = 40
-	wrongOfNetwork = 2 * wrongOfSite
-)
-
 // begin takes an attempt to sign in with a password. Wrong passwords of strangers must not keep a
 // member out: they count for their address, and make others who are not known wait some seconds. A
 // device that has signed the member in has a count of its own.
@@ -36,28 +28,7 @@ func (s *Service) begin(ctx context.Context, address string, by Asker, device st
 	if device != "" {
 		return s.attempts.Begin(attempts.Limit{Name: "device " + device, Most: attempts.Most})
 	}
-	account := account.EmailKey(address).Row
-	limits := []attempts.Limit{{Name: "account " + account}, {Name: "account " + account + " at " + by.Site, Most: attempts.Most}}
-	if by.Site != "" {
-		limits = append(limits, attempts.Limit{Name: "at " + by.Site, Most: wrongOfSite})
-	}
-	if by.Network != "" {
-		limits = append(limits, attempts.Limit{Name: "in " + by.Network, Most: wrongOfNetwork})
-	}
-	done, err = s.attempts.Begin(limits...)
-	if err != nil {
-		return nil, err
-	}
-	if wait := s.attempts.Delay(limits[0].Name); wait > 0 {
-		resume := httpjson.Pause(ctx)
-		err = s.Sleep(ctx, wait)
-		resume()
-		if err != nil {
-			done(false)
-			return nil, err
-		}
-	}
-	return done, nil
+	return s.attempts.Password(ctx, account.EmailKey(address).Row, attempts.From{Site: by.Site, Network: by.Network}, s.Sleep)
 }
 
 // as returns who has the hash of a password computed.

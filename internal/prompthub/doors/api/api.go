@@ -34,8 +34,9 @@ type Config struct {
 	// that callers only claim to be who they are: access tokens made now count in development mode
 	// only
 	Claimed    bool
-	PublicRead bool // whether anonymous callers may read public prompts
-	MaxText    int  // what the document says of the length of a text; zero means prompt.DefaultMaxText
+	PublicRead bool   // whether anonymous callers may read public prompts
+	Public     string // the URL of this service; "" for the one that a request names
+	MaxText    int    // what the document says of the length of a text; zero means prompt.DefaultMaxText
 	Admission  *httpjson.Admission
 	// of pages elsewhere that may use the API; none is right where there are none
 	Origins   httpjson.Origins
@@ -87,6 +88,7 @@ func build(c Config) (*api, http.Handler) {
 	a.tokens()
 	a.workspaces()
 	a.proposals()
+	a.invites()
 	a.users()
 	a.account()
 	a.transfers()
@@ -111,6 +113,7 @@ var subjects = [][2]string{
 	{"me", "The caller, and all that belongs to them"},
 	{"tokens", "Access for programs"},
 	{"workspaces", "Owners of prompts that several people share"},
+	{"invitations", "Links by which people become members, or get an account"},
 	{"moderation", "What admins do"},
 	{"system", "Whether the service is up, and this document"},
 }

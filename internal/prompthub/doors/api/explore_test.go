@@ -318,6 +318,7 @@ func (e *explorer) missing() (missing []string) {
 		"patch-prompt 200", "patch-prompt 403", "patch-prompt 412", "patch-prompt 428", "replace-prompt 200", "delete-prompt 204", "restore-prompt 200",
 		"set-vote 200", "hide-prompt 204", "hide-prompt 403", "put-tag 200", "list-prompts 200", "list-prompts 400", "list-prompts 422", "list-my-prompts 200",
 		"create-workspace 201", "get-workspace 200", "get-workspace 404", "patch-workspace 200", "put-member 200", "list-workspace-prompts 200", "create-workspace-token 201",
+		"create-invite 201", "create-invite 422", "create-invite 404", "list-invites 200", "accept-invite 404", "sign-in 409",
 	} {
 		if e.seen[want] == 0 {
 			missing = append(missing, want)

@@ -113,13 +113,24 @@ var permissions = map[string]rule{
 	"close-proposal":  {"403 404 404 404 404", "404", "403 404 404 404 404"},
 	"review-proposal": {"403 404 404 404 404", "404", "403 404 404 404 404"},
 	"delete-tag":      {"403", "403", "204"},
+	// where no person has a password; invites_test.go has the others
+	"create-invite": {"404", "404", "404"},
+	"list-invites":  {"200", "200", "200"},
+	"remove-invite": {"404", "404", "404"},
+	"accept-invite": {"404", "404", "404"},
+	"sign-in":       {"409", "409", "409"},
+	"sign-out":      {"204", "204", "204"},
+	"create-reset":  {"403", "403", "409"},
+	"accept-reset":  {"409", "409", "409"},
+	"take-login":    {"404", "404", "404"},
 }
 
 // opened are operations without identification, and read those that anonymous callers may use if
 // reading is public.
 var (
-	opened = []string{"get-health", "get-ready", "get-openapi", "get-docs", "get-docs-file"}
-	read   = []string{"list-prompts", "get-prompt", "get-rank", "list-tags", "suggest", "render-prompt", "get-prompt-text", "export-prompt", "list-versions", "get-version", "compare-versions", "list-labels", "get-label-history"}
+	passwords = []string{"sign-in", "accept-reset", "take-login"} // of any caller
+	opened    = []string{"get-health", "get-ready", "get-openapi", "get-docs", "get-docs-file"}
+	read      = []string{"list-prompts", "get-prompt", "get-rank", "list-tags", "suggest", "render-prompt", "get-prompt-text", "export-prompt", "list-versions", "get-version", "compare-versions", "list-labels", "get-label-history"}
 )
 
 // A caller is somebody, or claims to be.
@@ -140,7 +151,7 @@ func refused(string, int, bool) string { return "401" }
 
 // An anonymous caller sees the same as other users if reading is public, and nothing else.
 func nobody(operation string, target int, publicRead bool) string {
-	if publicRead && contains(read, operation) {
+	if contains(passwords, operation) || publicRead && contains(read, operation) {
 		return believed(func(r rule) string { return r.other })(operation, target, publicRead)
 	}
 	return "401"
@@ -295,7 +306,7 @@ func (m matrix) cell(o openapitest.Operation, who caller, target, want string) a
 func (m matrix) ask(o openapitest.Operation, p prompt.Prompt, header ...string) answer {
 	m.t.Helper()
 	path := strings.NewReplacer("{id}", string(p.ID), "{tag}", "text", "{handle}", m.handle, "{slug}", p.Slug, "{version}", "1", "{other}", "2",
-		"{label}", "production", "{token}", "mfrggzdfmztwq2lk", "{workspace}", "no-such", "{kind}", "person", "{principal}", "me", "{number}", "1", "{file}", "page.css").Replace(o.Path)
+		"{label}", "production", "{token}", "mfrggzdfmztwq2lk", "{invite}", "mfrggzdfmztwq2lk", "{workspace}", "no-such", "{kind}", "person", "{principal}", "me", "{number}", "1", "{file}", "page.css").Replace(o.Path)
 	if strings.HasSuffix(o.Path, "{id}/export") {
 		path += "?format=skill"
 	}
@@ -363,7 +374,7 @@ var (
 	publishesAll    = []string{"create-prompt", "replace-prompt", "delete-prompt", "restore-prompt", "delete-version", "delete-label", "undo-label", "put-profile"}
 	publishesPublic = []string{"patch-prompt", "restore-version", "set-label"}
 	answersAlone    = []string{"render-prompt", "suggest"}
-	neverByToken    = []string{"list-tokens", "create-token", "revoke-token", "erase-me", "restore-me", "create-workspace", "review-proposal"}
+	neverByToken    = []string{"list-tokens", "create-token", "revoke-token", "erase-me", "restore-me", "create-workspace", "review-proposal", "create-invite", "list-invites", "remove-invite", "accept-invite", "create-reset"}
 )
 
 // needed returns the scopes that an operation needs on a public prompt or a private one.

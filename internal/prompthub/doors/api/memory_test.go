@@ -95,6 +95,9 @@ func TestMemory(t *testing.T) { // alone: others would be measured, too
 		send("PUT", fmt.Sprintf("/workspaces/shelf/members/role/%d%s", i%50, strings.Repeat("x", 110)), "ann", map[string]any{"role": "reader"})
 	}
 	send("POST", "/workspaces/shelf/tokens", "ann", map[string]any{"name": "CI", "scopes": []string{"read"}})
+	for range 50 {
+		send("POST", "/invites", "ann", map[string]any{"workspaces": []any{map[string]any{"handle": "shelf", "role": "reader"}}})
+	}
 	for i := range 25 {
 		d := whole(i, "private")
 		d["workspace"] = "shelf"

@@ -19,15 +19,20 @@ import (
 type access int
 
 const (
-	open   access = iota // anyone, without identification
-	reader               // anyone where reading is public, else a user
-	user                 // somebody who was identified
+	open    access = iota // anyone, without identification
+	reader                // anyone where reading is public, else a user
+	user                  // somebody who was identified
+	visitor               // anyone; identified if they want to be
 )
 
 // A call is a request as an action sees it, besides its input.
 type call struct {
 	doors.Caller
 	url url.URL
+
+	header        http.Header
+	origin        string // the address of the service, as the caller knows it
+	site, network string // where the request comes from
 }
 
 type callKey struct{}
@@ -65,7 +70,10 @@ func (a *api) identify(who access) func(huma.Context, func(huma.Context)) {
 		var err error
 		switch {
 		case who != open:
-			c.Caller, err = a.door().Admit(w, r, doors.Need{Users: who == user, Write: httpjson.IsWrite(r), Scope: scope(who, r)})
+			c.note(ctx, a.Public)
+			d := a.door()
+			d.PublicRead = d.PublicRead || who == visitor
+			c.Caller, err = d.Admit(w, r, doors.Need{Users: who == user, Write: httpjson.IsWrite(r), Scope: scope(who, r)})
 		case openapi.IsProbe(ctx.Operation().Path):
 			err = a.Admission.Probe(w, r)
 		default:
@@ -117,7 +125,7 @@ func security(who access, publicRead bool) []map[string][]string {
 		return nil
 	}
 	either := []map[string][]string{{bearer: {}}, {basic: {}}, {apiKey: {}}, {dev: {}}, {dev: {}, roles: {}}}
-	if who == reader && publicRead {
+	if who == reader && publicRead || who == visitor {
 		either = append(either, map[string][]string{}) // or no user
 	}
 	return either

@@ -79,6 +79,7 @@ func (s *web) parse() map[string]*template.Template {
 		"age": func(t time.Time) string { return age(s.Now().Sub(t)) }, "stamp": stamp, "day": day,
 		"number": number, "author": s.authorAddress, "prefix": func() string { return Prefix },
 		"sentence": pages.Sentence, "size": size, "join": strings.Join,
+		"madelink": func(title, link string) madeLink { return madeLink{title, link} },
 	}
 	return pages.Templates(files, functions)
 }
@@ -107,6 +108,7 @@ var done = map[string]string{
 	"review-approve": "Your approval is kept.", "review-changes": "You asked for changes.", "review-comment": "Your comment is kept.",
 	"approved": "That was the last approval: the label is on this version now.", "proposal-withdrawn": "The proposal is withdrawn.",
 	"proposal-rejected": "The proposal is rejected.", "rules": "The rules are saved. They count everywhere within ten seconds.",
+	"joined": "You are in.", "withdrawn": "The invitation is withdrawn. Its link leads nowhere.", "password": "You have a new password. Sign in with it.",
 	"left": "You are no member of it any more.",
 }
 
@@ -186,6 +188,8 @@ func (s *web) render(r *request, status int, name, title string, body any) error
 		p.SignIn = "dev"
 	case Provider:
 		p.SignIn = "provider"
+	case Password:
+		p.SignIn = "password"
 	case Nowhere:
 	}
 	return s.write(r, status, name, "frame", p)

@@ -26,7 +26,7 @@ func (s *web) signing() {
 		s.handle("GET "+Prefix+"/signin/start", anyone, s.start)
 		s.handle("GET "+Callback, anyone, s.callback)
 		s.handle("POST "+Prefix+"/signout", anyone, s.leave)
-	case Platform, Nowhere:
+	case Platform, Nowhere, Password: // for passwords see invites
 	}
 }
 
@@ -55,6 +55,9 @@ func (s *web) leave(r *request) error {
 func (s *web) identify(w http.ResponseWriter, r *http.Request) (auth.User, error) {
 	if s.SignIn == Provider {
 		return s.Sessions.User(w, r)
+	}
+	if s.SignIn == Password {
+		return s.bySession(w, r)
 	}
 	who, err := s.Identify(r)
 	if s.SignIn != Dev || err != nil || who.Known() {

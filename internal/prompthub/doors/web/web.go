@@ -56,6 +56,7 @@ const (
 	Platform               // by the platform, under /.auth
 	Dev                    // by saying who one is, on a developer's own machine
 	Provider               // with an OpenID provider, by Config.Sessions
+	Password               // with a name and a password, after an invitation
 )
 
 // Callback is the path where an OpenID provider sends browsers back to.
@@ -144,6 +145,8 @@ func build(c Config) *web {
 	s.proposals()
 	s.reviewing()
 	s.events()
+	s.invites()
+	s.logins()
 	s.transfers()
 	s.feeds()
 	s.images()

@@ -189,6 +189,7 @@ type membersPage struct {
 	Members []memberRow
 	Roles   []roleChoice
 	Sent    prompt.Member // what the form of a new one says
+	Invites invitesPart   // for administrators
 	More    string
 	Start   string
 }
@@ -228,6 +229,11 @@ const membersPerPage = 50
 func (s *web) members(r *request) error { return s.showMembers(r, nil) }
 
 func (s *web) showMembers(r *request, wrong error) error {
+	return s.showMembersWith(r, invitesPart{}, wrong)
+}
+
+// showMembersWith shows the members with what became of the form of an invitation.
+func (s *web) showMembersWith(r *request, invites invitesPart, wrong error) error {
 	v := viewOf(r, "cursor")
 	v.path = workspaceAddress(r.PathValue("workspace")) + "/members"
 	w, err := s.Service.Workspace(r.Context(), r.who, r.PathValue("workspace"))
@@ -257,8 +263,17 @@ func (s *web) showMembers(r *request, wrong error) error {
 		}
 		p.Members = append(p.Members, row)
 	}
+	if p.Manages() {
+		if p.Invites, err = s.invitesOf(r, w, invites); err != nil {
+			return err
+		}
+	}
 	p.More, p.Start = v.onward(next)
-	return s.render(r, statusOf(wrong), "workspace-members", "Members of "+w.Name, p)
+	status := statusOf(wrong)
+	if invites.Wrong != "" {
+		status = http.StatusUnprocessableEntity
+	}
+	return s.render(r, status, "workspace-members", "Members of "+w.Name, p)
 }
 
 // sentKind returns how a form names a member.

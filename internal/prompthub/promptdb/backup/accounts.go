@@ -110,6 +110,14 @@ func userOf(row table.Row) (*line, error) {
 	switch {
 	case strings.HasPrefix(row.Row, schema.MembershipPrefix):
 		return membershipOf(row)
+	case row.Row == schema.AccountRow:
+		return accountOf(row)
+	case strings.HasPrefix(row.Partition, schema.InvitePrefix):
+		return inviteOf(row)
+	case strings.HasPrefix(row.Row, schema.InvitePrefix), row.Partition == schema.AdminsPartition: // follow from others
+		return nil, nil
+	case strings.HasPrefix(row.Partition, schema.SessionPrefix), strings.HasPrefix(row.Partition, schema.LoginPrefix): // people sign in anew
+		return nil, nil
 	case strings.HasPrefix(row.Partition, schema.ErasePrefix): // follows from the mark
 		return nil, nil
 	case row.Partition == schema.MovedPartition:

@@ -29,7 +29,7 @@ const (
 // number of lines between. Index rows, tallies and counts are not in it: they follow from the rest.
 type line struct {
 	// backup, secret, tag, idempotency, content, move, proposal, review, prompt, vote, token, user,
-	// favorite, workspace, member, membership, event, end
+	// favorite, workspace, member, membership, event, account, invite, end
 	Kind    string       `json:"kind"`
 	Version int          `json:"version,omitempty"`
 	Rows    *int         `json:"rows,omitempty"`
@@ -51,6 +51,9 @@ type line struct {
 	Event      *eventLine      `json:"event,omitempty"`
 	Proposal   *proposalLine   `json:"proposal,omitempty"`
 	Review     *reviewLine     `json:"review,omitempty"`
+
+	Account *accountLine `json:"account,omitempty"`
+	Invite  *inviteLine  `json:"invite,omitempty"`
 }
 
 type tagLine struct {

@@ -328,6 +328,10 @@ func (re *restore) row(ctx context.Context, l *parsed) error {
 		return re.favorite(ctx, *l.Favorite)
 	case l.Workspace != nil:
 		return re.workspace(ctx, *l.Workspace)
+	case l.Account != nil:
+		return re.account(ctx, *l.Account)
+	case l.Invite != nil:
+		return re.invite(ctx, *l.Invite)
 	case l.Member != nil:
 		return re.member(ctx, *l.Member)
 	case l.Membership != nil:

@@ -131,7 +131,7 @@ func (db *Eraser) EraseNow(ctx context.Context, user prompt.UserID, until time.T
 	if now := db.Now(); e.at.After(now) { // an operator need not wait for the day that the user chose
 		e.at = now
 	}
-	for _, step := range []func(context.Context) error{e.tokens, e.memberships, e.prompts, e.sideRows, e.log, e.votes, e.favorites, e.traces, e.db.scopes.ForgetSnapshot, e.profile} {
+	for _, step := range []func(context.Context) error{e.tokens, e.signIn, e.memberships, e.prompts, e.sideRows, e.log, e.votes, e.favorites, e.traces, e.db.scopes.ForgetSnapshot, e.profile} {
 		if err := step(ctx); err != nil || e.late() {
 			return false, err
 		}
@@ -171,6 +171,14 @@ func (e *erasure) tokens(ctx context.Context) error {
 		_, err := e.db.accounts.RemoveToken(ctx, e.user, schema.ParseToken(row).ID, "")
 		return err
 	})
+}
+
+// signIn removes the password and the sessions of the user, and the invitations that they made.
+func (e *erasure) signIn(ctx context.Context) error {
+	if err := e.db.accounts.EndInvites(ctx, e.user); err != nil {
+		return err
+	}
+	return e.db.accounts.EndAccount(ctx, e.user)
 }
 
 // memberships removes the user from workspaces, even the last administrator of one, or the
@@ -391,7 +399,9 @@ func (e *erasure) name(ctx context.Context, row table.Row) error {
 			return rowstore.Unavailable(fmt.Errorf("erase whose a handle is: %w", err))
 		}
 		return nil
-	case strings.HasPrefix(row.Partition, schema.KnownPrefix), row.Partition == schema.MovedPartition:
+	case strings.HasPrefix(row.Partition, schema.KnownPrefix), strings.HasPrefix(row.Partition, schema.LoginPrefix),
+		strings.HasPrefix(row.Partition, schema.InvitePrefix), // which a withdrawal left that was stopped
+		row.Partition == schema.MovedPartition, row.Partition == schema.AdminsPartition:
 		return e.db.RemoveKey(ctx, e.db.T.Users, row.Key)
 	}
 	return nil // the profile goes next, the mark and its row by day in the end

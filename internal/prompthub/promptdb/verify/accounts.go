@@ -105,6 +105,8 @@ func (db *Verifier) checkUser(ctx context.Context, row table.Row) ([]Difference,
 		return db.checkMoved(ctx, row, d)
 	case strings.HasPrefix(row.Row, schema.MembershipPrefix):
 		return db.checkMembership(row, d)
+	case signsIn(row):
+		return db.checkSignIn(ctx, row, d)
 	// what a writer left that was stopped, at worst
 	case strings.HasPrefix(row.Partition, schema.ErasePrefix) && row.Row == rowstore.Encode(string(user)):
 		return nil, nil
@@ -160,6 +162,9 @@ func (db *Verifier) checkWorkspace(ctx context.Context, row table.Row) ([]Differ
 		}
 		var user prompt.UserID
 		if m.Kind == prompt.Person {
+			if _, err := db.accounts.ReadAuthorSecret(ctx); err != nil && fault.CodeOf(err) != schema.AuthorSecretDamaged {
+				return nil, err
+			}
 			var err error
 			if user, err = db.accounts.UserID(ctx, m.Name); err != nil {
 				return nil, err
