@@ -87,12 +87,14 @@ func (s *service) people(admins, gone []string) {
 	s.provider.Set(s.state)
 }
 
+// RoundTrip asks the provider. The provider is a process of its own, which a busy machine keeps
+// waiting for longer than the service would wait for an answer.
 func (s *service) RoundTrip(r *http.Request) (*http.Response, error) {
 	s.asked.Add(1)
 	if s.away.Load() {
 		return nil, io.ErrUnexpectedEOF
 	}
-	return http.DefaultTransport.RoundTrip(r)
+	return http.DefaultTransport.RoundTrip(r.WithContext(context.WithoutCancel(r.Context())))
 }
 
 func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {

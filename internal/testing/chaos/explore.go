@@ -20,7 +20,8 @@ import (
 )
 
 // Explore runs schedules until one is wrong. It also fails if many are alike, or if something is
-// never met. EXPLORE_SCHEDULES sets their number, and EXPLORE_SEED runs one alone and prints it.
+// never met. With -short it runs a third of them, in which rare things need not be met.
+// EXPLORE_SCHEDULES sets their number, and EXPLORE_SEED runs one alone and prints it.
 func Explore(t *testing.T, n uint64, one func(seed uint64) *Explorer, must ...string) {
 	t.Helper()
 	number := func(name string) (uint64, bool) {
@@ -40,6 +41,8 @@ func Explore(t *testing.T, n uint64, one func(seed uint64) *Explorer, must ...st
 	}
 	if more, ok := number("EXPLORE_SCHEDULES"); ok {
 		n = more
+	} else if testing.Short() {
+		n, must = n/3, nil
 	}
 	distinct, met := map[uint64]bool{}, map[string]int{}
 	for seed := range n {

@@ -162,7 +162,7 @@ func TestMemory(t *testing.T) { // alone: others would be measured, too
 	for _, path := range []string{"/sign-in", "/come-back", "/welcome", "/{rest...}"} {
 		rowless = append(rowless, web.Prefix+path)
 	}
-	heap.CheckPages(t, patterns, values, rowless, func(page string) (status, bytes int) {
+	heap.CheckPages(t, patterns, values, rowless, func(page string) (status int, answer string) {
 		who := ann
 		if strings.HasPrefix(page, web.Prefix+"/admin") || strings.HasPrefix(page, web.Prefix+"/join/") {
 			who = manager
@@ -174,6 +174,6 @@ func TestMemory(t *testing.T) { // alone: others would be measured, too
 		r.AddCookie(&http.Cookie{Name: "duuble-session", Value: who + "~x"})
 		rec := httptest.NewRecorder()
 		site.ServeHTTP(rec, r)
-		return rec.Code, rec.Body.Len()
+		return rec.Code, rec.Body.String()
 	})
 }

@@ -126,12 +126,12 @@ func holdMemory(t *testing.T) {
 	var ways []heap.Way
 	for _, token := range []string{s.access, s.bob} {
 		for _, query := range []string{"", "?mine=yes", "?when=past", "?state=done"} {
-			ways = append(ways, func(page string) (status, bytes int) {
+			ways = append(ways, func(page string) (status int, answer string) {
 				r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, page+query, nil)
 				r.AddCookie(&http.Cookie{Name: "harmony-session", Value: token + ".x"})
 				rec := httptest.NewRecorder()
 				site.ServeHTTP(rec, r)
-				return rec.Code, rec.Body.Len()
+				return rec.Code, rec.Body.String()
 			})
 		}
 	}

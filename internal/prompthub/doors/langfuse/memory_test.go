@@ -38,9 +38,9 @@ func TestMemory(t *testing.T) { // alone: others would be measured, too
 	var ways []heap.Way
 	named := "name=" + values["name"][0]
 	for _, query := range []string{"?limit=100&tag=short", "?limit=5", "?" + named, "?resolve=false&" + named} {
-		ways = append(ways, func(page string) (status, bytes int) {
+		ways = append(ways, func(page string) (status int, answer string) {
 			a := ann.do(http.MethodGet, page+query, "")
-			return a.status, len(a.body)
+			return a.status, a.body
 		})
 	}
 	heap.CheckPages(t, langfuse.Patterns(), values, nil, ways...)

@@ -50,9 +50,9 @@ func TestMemory(t *testing.T) { // alone: others would be measured, too
 	values := map[string][]string{"owner": {"-"}, "repo": {last.Name}, "commit": {"latest"}}
 	var ways []heap.Way
 	for _, query := range []string{"?limit=100", "?limit=100&offset=100&query=prompt"} {
-		ways = append(ways, func(page string) (status, bytes int) {
+		ways = append(ways, func(page string) (status int, answer string) {
 			a := w.do(ann, "GET", strings.TrimPrefix(page, langsmith.Prefix)+query, "")
-			return a.Code, a.Body.Len()
+			return a.Code, a.Body.String()
 		})
 	}
 	heap.CheckPages(t, langsmith.Patterns(), values, nil, ways...)

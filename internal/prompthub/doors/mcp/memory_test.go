@@ -80,8 +80,8 @@ func TestMemory(t *testing.T) { // alone: others would be measured, too
 			readsNoRows = append(readsNoRows, path)
 		}
 	}
-	heap.CheckPages(t, mcp.Patterns(), values, readsNoRows, func(page string) (status, bytes int) {
+	heap.CheckPages(t, mcp.Patterns(), values, readsNoRows, func(page string) (status int, answer string) {
 		a := ann.send(http.MethodGet, page, "")
-		return a.status, len(a.body)
+		return a.status, a.body
 	})
 }

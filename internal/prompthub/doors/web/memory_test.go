@@ -56,9 +56,9 @@ func TestMemory(t *testing.T) { // alone: others would be measured, too
 	var ways []heap.Way
 	for _, query := range []string{"", "?q=common", "?q=number3", "?from=1&to=3", "?from=3&to=4", "?from=5&to=6"} {
 		for _, who := range []person{ann, root} {
-			ways = append(ways, func(page string) (status, bytes int) {
+			ways = append(ways, func(page string) (status int, answer string) {
 				s := who.get(page + query)
-				return s.status, len(s.body)
+				return s.status, s.body
 			})
 		}
 	}
