@@ -162,10 +162,10 @@ func (s *Service) Concerns(ctx context.Context, user string, n notices.Notice) (
 		},
 	}
 	err := rowstore.All(ctx, reads...)
-	switch n.Type {
-	case notices.RequestCreated, notices.MemberJoined:
+	switch {
+	case notices.KindOf(n.Type).ForAdmins:
 		thing = thing && mine.May(Admin)
-	case notices.RoleChanged:
+	case n.Type == notices.RoleChanged:
 		thing = thing && mine.live()
 	}
 	return h != nil && thing, err

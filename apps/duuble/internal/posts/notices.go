@@ -96,7 +96,7 @@ func (s *Service) visible(ctx context.Context, viewer string, all []Notification
 				deeds[i].holds = source.live()
 				return err
 			}
-			if slices.Contains(notices.OfHubs, n.Type) {
+			if notices.KindOf(n.Type).OfHub {
 				deeds[i].holds, err = s.Hubs.Concerns(ctx, viewer, n.Notice)
 				return err
 			}
@@ -123,7 +123,7 @@ func (s *Service) visible(ctx context.Context, viewer string, all []Notification
 			}
 			continue
 		}
-		if slices.Contains(notices.OfHubs, n.Type) {
+		if notices.KindOf(n.Type).OfHub {
 			if deeds[i].holds {
 				there = append(there, n)
 			}
