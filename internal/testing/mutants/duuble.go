@@ -8,11 +8,11 @@ const duubleRooms = "../../../apps/duuble/internal/"
 var duuble = []mutant{
 	{
 		"what is done around a deleted post is in no list when the post comes back", duubleRooms + "posts/activity.go",
-		"p == nil || s.isGone(p) || !d.holds", "!p.live() || !d.holds",
+		"p == nil || s.isGone(p) || !d.holds", "!p.isLive() || !d.holds",
 	},
 	{
 		"a post is removed that was brought back", duubleRooms + "posts/delete.go",
-		"|| p.live() || p.purging || !authorGoes && !s.isGone(p) {", "|| p.purging {",
+		"|| p.isLive() || p.purging || !authorGoes && !s.isGone(p) {", "|| p.purging {",
 	},
 	{
 		"numbers of a post are written whatever their version is", duubleRooms + "posts/comments.go",
@@ -28,7 +28,7 @@ var duuble = []mutant{
 	},
 	{
 		"a follow stays beside a block", duubleRooms + "people/follow.go",
-		"	if err == nil && x.live() && hidden {", "	if false && err == nil && x.live() && hidden {",
+		"	if err == nil && x.isLive() && hidden {", "	if false && err == nil && x.isLive() && hidden {",
 	},
 	{
 		"a tie that comes back has a new date", duubleRooms + "people/follow.go",
@@ -60,11 +60,11 @@ var duuble = []mutant{
 	},
 	{
 		"a request is decided twice", duubleRooms + "hubs/request.go",
-		"		case r.Status != Pending:\n			return nil, decided()\n		case !approve:", "		case !approve:",
+		"		case r.Status != Pending:\n			return nil, alreadyDecided()\n		case !approve:", "		case !approve:",
 	},
 	{
 		"two requests of a person wait", duubleRooms + "hubs/request.go",
-		"insert(r.lock(), str(\"request_id\", r.ID))", "{Kind: table.Upsert, Row: table.Row{Key: r.lock(), Props: table.Props{str(\"request_id\", r.ID)}}}",
+		"insertOp(r.lockKey(), textProp(\"request_id\", r.ID))", "{Kind: table.Upsert, Row: table.Row{Key: r.lockKey(), Props: table.Props{textProp(\"request_id\", r.ID)}}}",
 	},
 	{
 		"a post gets two discussions in a hub", duubleRooms + "discussions/discussions.go",

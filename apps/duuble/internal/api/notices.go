@@ -18,7 +18,7 @@ import (
 type NoticeType string
 
 // Schema returns the values.
-func (NoticeType) Schema(huma.Registry) *huma.Schema { return openapi.OneOf(notices.Types) }
+func (NoticeType) Schema(huma.Registry) *huma.Schema { return openapi.OneOf(notices.Types()) }
 
 // A Notification is what its reader is told.
 type Notification struct {

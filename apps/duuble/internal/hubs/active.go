@@ -65,7 +65,7 @@ func (s *Service) Acted(ctx context.Context, user string, in ...string) {
 	ctx = context.WithoutCancel(ctx)
 	s.Background(func() {
 		err := rowstore.Each(ctx, len(in), rowstore.MaxParallel, func(ctx context.Context, i int) error {
-			err := s.note(ctx, presence{in[i], user, hour})
+			err := s.notePresence(ctx, presence{in[i], user, hour})
 			if err == nil {
 				s.active.noted.Add(presence{in[i], user, hour}, struct{}{})
 			}
@@ -77,7 +77,7 @@ func (s *Service) Acted(ctx context.Context, user string, in ...string) {
 	})
 }
 
-func (s *Service) note(ctx context.Context, p presence) error {
+func (s *Service) notePresence(ctx context.Context, p presence) error {
 	return s.Change(ctx, s.Tables.Sessions, func(ctx context.Context) ([]table.Op, error) {
 		row, err := s.GetRow(ctx, s.Tables.Sessions, sketchKey(p.hub, p.hour))
 		if err != nil {
@@ -101,7 +101,7 @@ func (s *Service) note(ctx context.Context, p presence) error {
 		if after == before {
 			return nil, nil
 		}
-		next.Props = table.Props{str(registers, after)}
+		next.Props = table.Props{textProp(registers, after)}
 		return []table.Op{rowstore.Put(next)}, nil
 	})
 }

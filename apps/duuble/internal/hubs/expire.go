@@ -11,8 +11,8 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// expiring are the rows by which Expire finds tokens, and what they stand for.
-func (s *Service) expiring() due.Rows {
+// expiringRows are the rows by which Expire finds tokens, and what they stand for.
+func (s *Service) expiringRows() due.Rows {
 	return due.Rows{Store: s.Store, Table: s.Tables.Admin, Prefix: "due|expire|"}
 }
 
@@ -21,30 +21,30 @@ func (s *Service) expiring() due.Rows {
 func (s *Service) Expire(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, rowstore.JobEnds)
 	defer cancel()
-	return s.expiring().Run(ctx, s.Now().Add(time.Nanosecond), s.expire) // with those that expire at this instant
+	return s.expiringRows().Run(ctx, s.Now().Add(time.Nanosecond), s.expireRow) // with those that expire at this instant
 }
 
-func (s *Service) expire(ctx context.Context, what table.Row) error {
+func (s *Service) expireRow(ctx context.Context, what table.Row) error {
 	hub, id := what.Props.Get("hub_id").Str(), what.Props.Get("id").Str()
 	expires := what.Props.Get("expires_at").Time()
 	var number string
 	err := s.Change(ctx, s.Tables.Hubs, func(ctx context.Context) ([]table.Op, error) {
 		if what.Props.Get("kind").Str() == aLink {
-			row, err := s.row(ctx, hub, "ln|"+id)
+			row, err := s.readRow(ctx, hub, "ln|"+id)
 			if err != nil || row == nil {
 				return nil, err
 			}
 			return []table.Op{{Kind: table.Delete, Row: table.Row{Key: row.Key, ETag: row.ETag}}}, nil
 		}
-		v, err := s.invitation(ctx, hub, id)
+		v, err := s.readInvitation(ctx, hub, id)
 		if err != nil || v == nil {
 			return nil, err
 		}
 		number = v.number
-		if v.Status != Invited || v.as(s.Now()) != Expired { // it was answered, or sent again
+		if v.Status != Invited || v.statusAt(s.Now()) != Expired { // it was answered, or sent again
 			return nil, nil
 		}
-		return s.end(ctx, v, Expired)
+		return s.endInvitation(ctx, v, Expired)
 	})
 	if err == nil && number != "" {
 		err = s.RemoveKey(ctx, s.Tables.Names, openKey(number, expires, id))
@@ -73,18 +73,18 @@ func (s *Service) Rekey(ctx context.Context) error {
 		}
 		old, number := v.number, first.LastMAC("phone", phone)
 		if v.Status == Invited {
-			if err := s.point(ctx, s.Tables.Names, openKey(number, v.ExpiresAt, v.ID), str("hub_id", v.HubID)); err != nil {
+			if err := s.writePointer(ctx, s.Tables.Names, openKey(number, v.ExpiresAt, v.ID), textProp("hub_id", v.HubID)); err != nil {
 				return err
 			}
 		}
 		var ops []table.Op
 		if v.Status == Invited && old != number {
-			ops = append(ops, rowstore.Removal(v.lock()))
+			ops = append(ops, rowstore.Removal(v.lockKey()))
 			v.number = number
-			ops = append(ops, insert(v.lock(), str("invitation_id", v.ID)))
+			ops = append(ops, insertOp(v.lockKey(), textProp("invitation_id", v.ID)))
 		}
 		v.number, v.sealed = number, s.People.Keys.Seal("invitation", v.ID, phone)
-		if err := s.Write(ctx, s.Tables.Hubs, append(ops, rowstore.Put(v.row()))); err != nil {
+		if err := s.Write(ctx, s.Tables.Hubs, append(ops, rowstore.Put(v.toRow()))); err != nil {
 			return rowstore.Unavailable(err)
 		}
 		if old != number {
@@ -102,17 +102,17 @@ func (s *Service) Repair(ctx context.Context) error {
 	if err := s.deliverAll(ctx); err != nil {
 		return err
 	}
-	return s.pointers(ctx, func(name string, key table.Key, props ...table.Prop) error {
+	return s.eachPointer(ctx, func(name string, key table.Key, props ...table.Prop) error {
 		row, err := s.GetRow(ctx, name, key)
 		if err != nil || row != nil {
 			return err
 		}
-		return s.point(ctx, name, key, props...)
+		return s.writePointer(ctx, name, key, props...)
 	})
 }
 
-// pointers calls do for each row that points at what hubs have.
-func (s *Service) pointers(ctx context.Context, do func(name string, key table.Key, props ...table.Prop) error) error {
+// eachPointer calls do for each row that points at what hubs have.
+func (s *Service) eachPointer(ctx context.Context, do func(name string, key table.Key, props ...table.Prop) error) error {
 	for row, err := range table.All(ctx, s.DB, s.Tables.Hubs, allHubs) {
 		if err != nil {
 			return rowstore.Unavailable(err)
@@ -120,33 +120,33 @@ func (s *Service) pointers(ctx context.Context, do func(name string, key table.K
 		hub := strings.TrimPrefix(row.Partition, schema.Hub(""))
 		kind, _, _ := strings.Cut(row.Row, "|")
 		over := func(at time.Time, name string) error {
-			row := s.over().Row(at, hub+"|"+name)
+			row := s.endedRows().Row(at, hub+"|"+name)
 			return do(s.Tables.Admin, row.Key, row.Props...)
 		}
 		switch kind {
 		case "hub":
 			h := parseHub(row)
 			if err = s.wordsOf(h, do); err == nil && h.Link != "" {
-				err = do(s.Tables.Names, linkKey(h.Link), str("hub_id", hub), at("created_at", h.linkAt))
+				err = do(s.Tables.Names, linkKey(h.Link), textProp("hub_id", hub), timeProp("created_at", h.linkAt))
 			}
 		case "m":
 			m := parseMembership(row)
-			err = do(s.Tables.Users, hubOfUser(m.UserID, hub), at("created_at", m.JoinedAt))
-			if err == nil && !m.live() {
+			err = do(s.Tables.Users, hubOfUser(m.UserID, hub), timeProp("created_at", m.JoinedAt))
+			if err == nil && !m.isLive() {
 				err = over(m.leftAt, row.Row)
 			}
 		case "ji":
 			r := parseRequest(row)
-			err = do(s.Tables.Users, r.byUser(), str("hub_id", hub))
+			err = do(s.Tables.Users, r.byUser(), textProp("hub_id", hub))
 			if err == nil && r.Status != Pending {
 				err = over(r.DecidedAt, row.Row)
 			}
 		case "iv":
 			switch v := parseInvitation(row); v.Status {
 			case Invited:
-				err = s.tokens(anInvitation, hub, v.ID, v.token, v.ExpiresAt, do)
+				err = s.tokenPointers(anInvitation, hub, v.ID, v.token, v.ExpiresAt, do)
 				if err == nil {
-					err = do(s.Tables.Names, openKey(v.number, v.ExpiresAt, v.ID), str("hub_id", hub))
+					err = do(s.Tables.Names, openKey(v.number, v.ExpiresAt, v.ID), textProp("hub_id", hub))
 				}
 			case Pending:
 			default:
@@ -154,7 +154,7 @@ func (s *Service) pointers(ctx context.Context, do func(name string, key table.K
 			}
 		case "ln":
 			l := parseLink(row)
-			err = s.tokens(aLink, hub, l.ID, l.token, l.ExpiresAt, do)
+			err = s.tokenPointers(aLink, hub, l.ID, l.token, l.ExpiresAt, do)
 		}
 		if err != nil {
 			return err
@@ -163,11 +163,11 @@ func (s *Service) pointers(ctx context.Context, do func(name string, key table.K
 	return nil
 }
 
-func (s *Service) tokens(kind, hub, id, hash string, expires time.Time, do func(name string, key table.Key, props ...table.Prop) error) error {
-	what := []table.Prop{str("kind", kind), str("hub_id", hub), str("id", id), at("expires_at", expires)}
+func (s *Service) tokenPointers(kind, hub, id, hash string, expires time.Time, do func(name string, key table.Key, props ...table.Prop) error) error {
+	what := []table.Prop{textProp("kind", kind), textProp("hub_id", hub), textProp("id", id), timeProp("expires_at", expires)}
 	if err := do(s.Tables.Names, tokenKey(hash), what...); err != nil {
 		return err
 	}
-	row := s.expiring().Row(expires, hash, what...)
+	row := s.expiringRows().Row(expires, hash, what...)
 	return do(s.Tables.Admin, row.Key, row.Props...)
 }

@@ -50,13 +50,13 @@ type Hub struct {
 	etag        string
 }
 
-func (h Hub) row() table.Row {
+func (h Hub) toRow() table.Row {
 	props := table.Props{
-		str("name", h.Name), str("description", h.Description), at("created_at", h.CreatedAt), at("link_at", h.linkAt),
+		textProp("name", h.Name), textProp("description", h.Description), timeProp("created_at", h.CreatedAt), timeProp("link_at", h.linkAt),
 		{Name: "super_admins", Value: table.Int64(h.superAdmins)},
 	}
 	if h.Link != "" {
-		props = append(props, str("custom_link", h.Link))
+		props = append(props, textProp("custom_link", h.Link))
 	}
 	return table.Row{Key: hubKey(h.ID, "hub"), ETag: h.etag, Props: props}
 }
@@ -69,12 +69,12 @@ func parseHub(row table.Row) *Hub {
 	}
 }
 
-// hub reads a hub; nil if there is none.
-func (s *Service) hub(ctx context.Context, id string) (*Hub, error) {
+// readHub reads a hub; nil if there is none.
+func (s *Service) readHub(ctx context.Context, id string) (*Hub, error) {
 	if !schema.IsID(id) {
 		return nil, nil //nolint:nilnil // there is none
 	}
-	row, err := s.row(ctx, id, "hub")
+	row, err := s.readRow(ctx, id, "hub")
 	if err != nil || row == nil {
 		return nil, err
 	}
@@ -87,27 +87,27 @@ type tally struct {
 	etag    string
 }
 
-func (s *Service) tally(ctx context.Context, hub string) (tally, error) {
-	row, err := s.row(ctx, hub, "c|00")
+func (s *Service) readTally(ctx context.Context, hub string) (tally, error) {
+	row, err := s.readRow(ctx, hub, "c|00")
 	if err != nil || row == nil {
 		return tally{}, err
 	}
 	return tally{row.Props.Get("member_count").Int(), row.ETag}, nil
 }
 
-// op returns the write of a tally with more members, or fewer.
-func (t tally) op(hub string, more int64) table.Op {
+// changeBy returns the write of a tally with more members, or fewer.
+func (t tally) changeBy(hub string, more int64) table.Op {
 	return rowstore.Put(table.Row{Key: hubKey(hub, "c|00"), ETag: t.etag, Props: table.Props{{Name: "member_count", Value: table.Int64(t.members + more)}}})
 }
 
-// see reads a hub as a viewer sees it, all at once; nil if there is none. A guest is "".
-func (s *Service) see(ctx context.Context, viewer, id string) (h *Hub, err error) {
+// seeHub reads a hub as a viewer sees it, all at once; nil if there is none. A guest is "".
+func (s *Service) seeHub(ctx context.Context, viewer, id string) (h *Hub, err error) {
 	var t tally
 	var mine *Membership
 	reads := []func(context.Context) error{
-		func(ctx context.Context) (err error) { h, err = s.hub(ctx, id); return err },
-		func(ctx context.Context) (err error) { t, err = s.tally(ctx, id); return err },
-		func(ctx context.Context) (err error) { mine, err = s.membership(ctx, id, viewer); return err },
+		func(ctx context.Context) (err error) { h, err = s.readHub(ctx, id); return err },
+		func(ctx context.Context) (err error) { t, err = s.readTally(ctx, id); return err },
+		func(ctx context.Context) (err error) { mine, err = s.readMembership(ctx, id, viewer); return err },
 	}
 	if !schema.IsID(id) {
 		return nil, nil //nolint:nilnil // there is none
@@ -120,7 +120,7 @@ func (s *Service) see(ctx context.Context, viewer, id string) (h *Hub, err error
 		return nil, err
 	}
 	h.Members = t.members
-	if mine.live() {
+	if mine.isLive() {
 		h.Mine = mine
 	}
 	return h, nil
@@ -130,7 +130,7 @@ func (s *Service) see(ctx context.Context, viewer, id string) (h *Hub, err error
 func (s *Service) Get(ctx context.Context, c people.Claim, id string) (Hub, error) {
 	var h *Hub
 	_, err := s.People.Visitor(ctx, c, func(ctx context.Context) (err error) {
-		h, err = s.see(ctx, c.UserID, id)
+		h, err = s.seeHub(ctx, c.UserID, id)
 		return err
 	})
 	if err == nil && h == nil {
@@ -166,7 +166,7 @@ func (s *Service) ByLink(ctx context.Context, c people.Claim, link string) (Hub,
 	if err != nil {
 		return Hub{}, err
 	}
-	h, err := s.see(ctx, c.UserID, id)
+	h, err := s.seeHub(ctx, c.UserID, id)
 	if err == nil && (h == nil || h.Link != link) {
 		err = noHub()
 	}
@@ -193,7 +193,7 @@ func (s *Service) Create(ctx context.Context, c people.Claim, d Draft) (Hub, err
 	d.Link = strings.ToLower(d.Link)
 	var b rules.Broken
 	checkTexts(&b, &d.Name, &d.Description, &d.Link)
-	u, err := s.People.Member(ctx, c, s.room(c.UserID))
+	u, err := s.People.Member(ctx, c, s.checkRoom(c.UserID))
 	if err == nil {
 		err = b.Err()
 	}
@@ -202,19 +202,19 @@ func (s *Service) Create(ctx context.Context, c people.Claim, d Draft) (Hub, err
 	}
 	id := s.newID()
 	now := schema.TimeOf(id)
-	if err := s.reserve(ctx, id, d.Link); err != nil {
+	if err := s.reserveLink(ctx, id, d.Link); err != nil {
 		return Hub{}, err
 	}
 	h := Hub{ID: id, Name: d.Name, Description: d.Description, Link: d.Link, CreatedAt: now, linkAt: now, superAdmins: 1, Members: 1}
-	err = rowstore.Both(ctx, func(ctx context.Context) error { return s.pointAt(ctx, id, u.ID) }, func(ctx context.Context) error { return s.index().Before(ctx, id, false, h.words()) })
+	err = rowstore.Both(ctx, func(ctx context.Context) error { return s.pointAt(ctx, id, u.ID) }, func(ctx context.Context) error { return s.searchIndex().Before(ctx, id, false, h.searchWords()) })
 	if err != nil {
 		return Hub{}, err
 	}
 	m := Membership{HubID: id, UserID: u.ID}
-	ops := append([]table.Op{rowstore.Put(h.row())}, m.join(SuperAdmin, now, tally{})...)
+	ops := append([]table.Op{rowstore.Put(h.toRow())}, m.joinOps(SuperAdmin, now, tally{})...)
 	h.Mine = &m
 	err = s.Change(ctx, s.Tables.Hubs, func(ctx context.Context) ([]table.Op, error) {
-		there, err := s.hub(ctx, id)
+		there, err := s.readHub(ctx, id)
 		if err != nil || there != nil { // an earlier try has landed
 			return nil, err
 		}
@@ -231,21 +231,21 @@ func (s *Service) Edit(ctx context.Context, c people.Claim, id string, change Ch
 	}
 	var b rules.Broken
 	checkTexts(&b, change.Name, change.Description, change.Link)
-	_, _, err := s.may(ctx, c, id, Admin)
+	_, _, err := s.checkRole(ctx, c, id, Admin)
 	if err == nil {
 		err = b.Err()
 	}
 	if err == nil && change.Link != nil {
-		err = s.reserve(ctx, id, *change.Link)
+		err = s.reserveLink(ctx, id, *change.Link)
 	}
 	if err == nil && change.Name != nil {
-		err = s.index().Before(ctx, id, true, Hub{Name: *change.Name}.words())
+		err = s.searchIndex().Before(ctx, id, true, Hub{Name: *change.Name}.searchWords())
 	}
 	if err != nil {
 		return Hub{}, err
 	}
 	err = s.Change(ctx, s.Tables.Hubs, func(ctx context.Context) ([]table.Op, error) {
-		h, err := s.hub(ctx, id)
+		h, err := s.readHub(ctx, id)
 		if err != nil {
 			return nil, err
 		}
@@ -261,12 +261,12 @@ func (s *Service) Edit(ctx context.Context, c people.Claim, id string, change Ch
 		if change.Link != nil && *change.Link != h.Link {
 			h.Link, h.linkAt = *change.Link, s.Now().UTC()
 		}
-		return []table.Op{rowstore.Put(h.row())}, nil
+		return []table.Op{rowstore.Put(h.toRow())}, nil
 	})
 	if err != nil {
 		return Hub{}, err
 	}
-	h, err := s.see(ctx, c.UserID, id)
+	h, err := s.seeHub(ctx, c.UserID, id)
 	if err != nil || h == nil {
 		return Hub{}, rowstore.Unavailable(err)
 	}
@@ -275,8 +275,8 @@ func (s *Service) Edit(ctx context.Context, c people.Claim, id string, change Ch
 
 func linkKey(link string) table.Key { return table.Key{Partition: "link|" + link, Row: "r"} }
 
-// reserve takes a custom link for a hub. "" is none.
-func (s *Service) reserve(ctx context.Context, hub, link string) error {
+// reserveLink takes a custom link for a hub. "" is none.
+func (s *Service) reserveLink(ctx context.Context, hub, link string) error {
 	if link == "" {
 		return nil
 	}
@@ -285,7 +285,7 @@ func (s *Service) reserve(ctx context.Context, hub, link string) error {
 		if err != nil {
 			return nil, err
 		}
-		next := table.Row{Key: linkKey(link), Props: table.Props{str("hub_id", hub), at("created_at", s.Now().UTC())}}
+		next := table.Row{Key: linkKey(link), Props: table.Props{textProp("hub_id", hub), timeProp("created_at", s.Now().UTC())}}
 		if row != nil {
 			free, err := s.freeLink(ctx, *row, hub, link)
 			if err != nil {
@@ -307,7 +307,7 @@ func (s *Service) freeLink(ctx context.Context, row table.Row, hub, link string)
 	if owner == hub {
 		return true, nil
 	}
-	h, err := s.hub(ctx, owner)
+	h, err := s.readHub(ctx, owner)
 	if err != nil {
 		return false, err
 	}
@@ -324,7 +324,7 @@ func (s *Service) hubsOf(ctx context.Context, viewer string, ids []string) (map[
 	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
 	found := make([]*Hub, len(ids))
 	err := rowstore.Each(ctx, len(ids), rowstore.MaxParallel, func(ctx context.Context, i int) (err error) {
-		found[i], err = s.see(ctx, viewer, ids[i])
+		found[i], err = s.seeHub(ctx, viewer, ids[i])
 		return err
 	})
 	all := map[string]*Hub{}

@@ -91,11 +91,11 @@ func notAMember() error {
 	return fault.Coded(fault.Forbidden, NotAMember, "you are not a member of this hub; ask for an invitation")
 }
 
-func forbidden() error {
+func roleForbidden() error {
 	return fault.Coded(fault.Forbidden, Forbidden, "your role in this hub does not allow this; ask one of its admins")
 }
 
-func decided() error {
+func alreadyDecided() error {
 	return fault.Coded(fault.Conflict, AlreadyDecided, "this was decided before; look at it again")
 }
 
@@ -111,22 +111,26 @@ func hubKey(hub, row string) table.Key {
 	return table.Key{Partition: schema.Hub(hub), Row: row}
 }
 
-func (s *Service) row(ctx context.Context, hub, row string) (*table.Row, error) {
+func (s *Service) readRow(ctx context.Context, hub, row string) (*table.Row, error) {
 	return s.GetRow(ctx, s.Tables.Hubs, hubKey(hub, row))
 }
 
-// point writes a row that names something, before what it names is written.
-func (s *Service) point(ctx context.Context, name string, key table.Key, props ...table.Prop) error {
+// writePointer writes a row that names something, before what it names is written.
+func (s *Service) writePointer(ctx context.Context, name string, key table.Key, props ...table.Prop) error {
 	return s.Upsert(ctx, name, table.Row{Key: key, Props: props})
 }
 
-func insert(key table.Key, props ...table.Prop) table.Op {
+func insertOp(key table.Key, props ...table.Prop) table.Op {
 	return table.Op{Kind: table.Insert, Row: table.Row{Key: key, Props: props}}
 }
 
-func str(name, value string) table.Prop { return table.Prop{Name: name, Value: table.String(value)} }
+func textProp(name, value string) table.Prop {
+	return table.Prop{Name: name, Value: table.String(value)}
+}
 
-func at(name string, t time.Time) table.Prop { return table.Prop{Name: name, Value: table.Time(t)} }
+func timeProp(name string, t time.Time) table.Prop {
+	return table.Prop{Name: name, Value: table.Time(t)}
+}
 
 // newToken returns a token that no one can guess, and the hash by which it is found.
 func (s *Service) newToken() (token, hash string) {
@@ -151,8 +155,8 @@ const (
 	aLink        = "link"
 )
 
-// token returns what a token stands for, "" if that is nothing of the kind.
-func (s *Service) token(ctx context.Context, token, kind string) (hub, id string, err error) {
+// readToken returns what a token stands for, "" if that is nothing of the kind.
+func (s *Service) readToken(ctx context.Context, token, kind string) (hub, id string, err error) {
 	row, err := s.GetRow(ctx, s.Tables.Names, tokenKey(hashOf(token)))
 	if err != nil || row == nil || row.Props.Get("kind").Str() != kind {
 		return "", "", err
@@ -166,8 +170,8 @@ type Page[T any] struct {
 	Next  string
 }
 
-// list reads rows of a partition that begin with a prefix.
-func (s *Service) list(ctx context.Context, name, partition, prefix, after string, limit int, wanted func(table.Row) bool) (rows []table.Row, next string, err error) {
+// listRows reads rows of a partition that begin with a prefix.
+func (s *Service) listRows(ctx context.Context, name, partition, prefix, after string, limit int, wanted func(table.Row) bool) (rows []table.Row, next string, err error) {
 	var some lists.Wanted
 	if wanted != nil {
 		some = func(_ context.Context, rows []table.Row) ([]table.Row, error) {

@@ -54,8 +54,8 @@ type Invitation struct {
 	etag           string
 }
 
-// as returns the status at an instant.
-func (v *Invitation) as(now time.Time) string {
+// statusAt returns the status at an instant.
+func (v *Invitation) statusAt(now time.Time) string {
 	if v.Status == Invited && !now.Before(v.ExpiresAt) {
 		return Expired
 	}
@@ -66,19 +66,21 @@ func (v *Invitation) byStatus() table.Key {
 	return hubKey(v.HubID, "ivd|"+v.Status+"|"+rowstore.Descending(v.CreatedAt)+"|"+v.ID)
 }
 
-func (v *Invitation) lock() table.Key { return hubKey(v.HubID, "ip|"+v.number) }
+func (v *Invitation) lockKey() table.Key { return hubKey(v.HubID, "ip|"+v.number) }
 
-func (v *Invitation) listed() table.Op { return insert(v.byStatus(), str("inviter_id", v.InviterID)) }
+func (v *Invitation) listOp() table.Op {
+	return insertOp(v.byStatus(), textProp("inviter_id", v.InviterID))
+}
 
-func (v *Invitation) row() table.Row {
+func (v *Invitation) toRow() table.Row {
 	props := table.Props{
-		str("inviter_id", v.InviterID), str("status", v.Status), str("number", v.number), str("phone_e164", v.sealed), str("token_hash", v.token),
+		textProp("inviter_id", v.InviterID), textProp("status", v.Status), textProp("number", v.number), textProp("phone_e164", v.sealed), textProp("token_hash", v.token),
 		{Name: "requires_admin_approval", Value: table.Bool(v.NeedsApproval)},
-		at("created_at", v.CreatedAt), at("expires_at", v.ExpiresAt),
-		str("join_request_id", v.RequestID), str("change", v.change),
+		timeProp("created_at", v.CreatedAt), timeProp("expires_at", v.ExpiresAt),
+		textProp("join_request_id", v.RequestID), textProp("change", v.change),
 	}
 	if !v.endedAt.IsZero() {
-		props = append(props, at("ended_at", v.endedAt))
+		props = append(props, timeProp("ended_at", v.endedAt))
 	}
 	return table.Row{Key: hubKey(v.HubID, "iv|"+v.ID), ETag: v.etag, Props: props}
 }
@@ -92,20 +94,20 @@ func parseInvitation(row table.Row) *Invitation {
 	}
 }
 
-// end returns the writes by which an invitation gets another status. The number may be invited
+// endInvitation returns the writes by which an invitation gets another status. The number may be invited
 // again then.
-func (s *Service) end(ctx context.Context, v *Invitation, status string) ([]table.Op, error) {
+func (s *Service) endInvitation(ctx context.Context, v *Invitation, status string) ([]table.Op, error) {
 	ops := []table.Op{rowstore.Removal(v.byStatus())}
 	if v.Status == Invited {
-		ops = append(ops, rowstore.Removal(v.lock()))
+		ops = append(ops, rowstore.Removal(v.lockKey()))
 	}
 	if v.Status = status; status != Pending {
 		v.endedAt = s.Now().UTC()
-		if err := s.over().Add(ctx, v.overAt(), v.HubID+"|iv|"+v.ID); err != nil {
+		if err := s.endedRows().Add(ctx, v.overAt(), v.HubID+"|iv|"+v.ID); err != nil {
 			return nil, err
 		}
 	}
-	return append(ops, rowstore.Put(v.row()), v.listed()), nil
+	return append(ops, rowstore.Put(v.toRow()), v.listOp()), nil
 }
 
 // overAt returns since when an invitation that has ended is of no use: until it would have expired
@@ -117,11 +119,11 @@ func (v *Invitation) overAt() time.Time {
 	return v.endedAt
 }
 
-func (s *Service) invitation(ctx context.Context, hub, id string) (*Invitation, error) {
+func (s *Service) readInvitation(ctx context.Context, hub, id string) (*Invitation, error) {
 	if !schema.IsID(id) {
 		return nil, nil //nolint:nilnil // there is none
 	}
-	row, err := s.row(ctx, hub, "iv|"+id)
+	row, err := s.readRow(ctx, hub, "iv|"+id)
 	if err != nil || row == nil {
 		return nil, err
 	}
@@ -149,7 +151,7 @@ func (s *Service) Invite(ctx context.Context, c people.Claim, hub string, number
 	}
 	checkLasts(&b, lasts)
 	open := 0
-	u, mine, err := s.may(ctx, c, hub, Member, func(ctx context.Context) error {
+	u, mine, err := s.checkRole(ctx, c, hub, Member, func(ctx context.Context) error {
 		rows, _, err := s.Budget().Rows(ctx, s.Tables.Hubs, table.Prefix(schema.Hub(hub), "ivd|"+Invited+"|"), MaxOpen)
 		open = len(rows)
 		return err
@@ -166,7 +168,7 @@ func (s *Service) Invite(ctx context.Context, c people.Claim, hub string, number
 	phones = slices.Compact(slices.Sorted(slices.Values(phones)))
 	all := make([]Invitation, len(phones))
 	err = rowstore.Each(ctx, len(phones), rowstore.MaxParallel, func(ctx context.Context, i int) error {
-		v, err := s.invite(ctx, hub, u, mine, phones[i], lasts)
+		v, err := s.inviteNumber(ctx, hub, u, mine, phones[i], lasts)
 		if err == nil {
 			all[i] = *v
 		}
@@ -175,7 +177,7 @@ func (s *Service) Invite(ctx context.Context, c people.Claim, hub string, number
 	return all, err
 }
 
-func (s *Service) invite(ctx context.Context, hub string, u people.User, mine *Membership, phone string, lasts time.Duration) (v *Invitation, err error) {
+func (s *Service) inviteNumber(ctx context.Context, hub string, u people.User, mine *Membership, phone string, lasts time.Duration) (v *Invitation, err error) {
 	number := s.People.Number(phone)
 	// Each try has a token of its own: a late write of one that found no open invitation must not
 	// have the token of another one lead to nothing.
@@ -183,9 +185,9 @@ func (s *Service) invite(ctx context.Context, hub string, u people.User, mine *M
 	fresh, change := s.newID(), s.newID()
 	make := func(ctx context.Context) ([]table.Op, error) {
 		v = nil
-		lock, err := s.row(ctx, hub, "ip|"+number)
+		lock, err := s.readRow(ctx, hub, "ip|"+number)
 		if err == nil && lock != nil {
-			v, err = s.invitation(ctx, hub, lock.Props.Get("invitation_id").Str())
+			v, err = s.readInvitation(ctx, hub, lock.Props.Get("invitation_id").Str())
 		}
 		if err != nil || v != nil && v.change == change {
 			return nil, err
@@ -196,19 +198,19 @@ func (s *Service) invite(ctx context.Context, hub string, u people.User, mine *M
 				ID: fresh, HubID: hub, InviterID: u.ID, Status: Invited, NeedsApproval: !mine.May(Admin), CreatedAt: schema.TimeOf(fresh),
 				number: number, sealed: s.People.Keys.Seal("invitation", fresh, phone),
 			}
-			ops = []table.Op{v.listed(), insert(v.lock(), str("invitation_id", v.ID))}
-			e := s.happened(notices.InviteReceived, u.ID, v.ID, "")
+			ops = []table.Op{v.listOp(), insertOp(v.lockKey(), textProp("invitation_id", v.ID))}
+			e := s.newEvent(notices.InviteReceived, u.ID, v.ID, "")
 			e.number = number
-			ops = append(ops, s.events(hub, change, e)...)
+			ops = append(ops, s.eventOps(hub, change, e)...)
 		} else if v.NeedsApproval && mine.May(Admin) { // an admin's word counts for more
 			v.NeedsApproval = false
 		}
 		token, hash := s.newToken()
 		tokens[hash] = token
 		v.token, v.change, v.ExpiresAt = hash, change, s.Now().UTC().Add(lasts)
-		return append(ops, rowstore.Put(v.row())), s.tell(ctx, v)
+		return append(ops, rowstore.Put(v.toRow())), s.writePointers(ctx, v)
 	}
-	err = s.telling(ctx, hub, change, func(ctx context.Context) error { return s.Change(ctx, s.Tables.Hubs, make) })
+	err = s.changeTelling(ctx, hub, change, func(ctx context.Context) error { return s.Change(ctx, s.Tables.Hubs, make) })
 	if err != nil {
 		return nil, err
 	}
@@ -216,21 +218,21 @@ func (s *Service) invite(ctx context.Context, hub string, u people.User, mine *M
 	return v, nil
 }
 
-// tell writes the rows by which an invitation is found: by its token, by its number, and when it
+// writePointers writes the rows by which an invitation is found: by its token, by its number, and when it
 // is due.
-func (s *Service) tell(ctx context.Context, v *Invitation) error {
-	return s.told(ctx, anInvitation, v.HubID, v.ID, v.token, v.ExpiresAt, func(ctx context.Context) error {
-		return s.point(ctx, s.Tables.Names, openKey(v.number, v.ExpiresAt, v.ID), str("hub_id", v.HubID))
+func (s *Service) writePointers(ctx context.Context, v *Invitation) error {
+	return s.writeToken(ctx, anInvitation, v.HubID, v.ID, v.token, v.ExpiresAt, func(ctx context.Context) error {
+		return s.writePointer(ctx, s.Tables.Names, openKey(v.number, v.ExpiresAt, v.ID), textProp("hub_id", v.HubID))
 	})
 }
 
-// told writes the row of a token, the row by which a timer finds it, and another one.
-func (s *Service) told(ctx context.Context, kind, hub, id, hash string, expires time.Time, also func(context.Context) error) error {
-	what := []table.Prop{str("kind", kind), str("hub_id", hub), str("id", id), at("expires_at", expires)}
+// writeToken writes the row of a token, the row by which a timer finds it, and another one.
+func (s *Service) writeToken(ctx context.Context, kind, hub, id, hash string, expires time.Time, also func(context.Context) error) error {
+	what := []table.Prop{textProp("kind", kind), textProp("hub_id", hub), textProp("id", id), timeProp("expires_at", expires)}
 	writes := []func(context.Context) error{
-		func(ctx context.Context) error { return s.point(ctx, s.Tables.Names, tokenKey(hash), what...) },
+		func(ctx context.Context) error { return s.writePointer(ctx, s.Tables.Names, tokenKey(hash), what...) },
 		func(ctx context.Context) error {
-			return s.expiring().Add(ctx, expires, hash, what...)
+			return s.expiringRows().Add(ctx, expires, hash, what...)
 		},
 		also,
 	}
@@ -253,17 +255,17 @@ func (s *Service) Invitations(ctx context.Context, c people.Claim, hub, status, 
 	if err := b.Err(); err != nil {
 		return Page[Invitation]{}, err
 	}
-	u, mine, err := s.may(ctx, c, hub, Member)
+	u, mine, err := s.checkRole(ctx, c, hub, Member)
 	if err != nil {
 		return Page[Invitation]{}, err
 	}
-	rows, next, err := s.list(ctx, s.Tables.Hubs, schema.Hub(hub), "ivd|"+status+"|", after, limit, func(row table.Row) bool {
+	rows, next, err := s.listRows(ctx, s.Tables.Hubs, schema.Hub(hub), "ivd|"+status+"|", after, limit, func(row table.Row) bool {
 		return mine.May(Admin) || row.Props.Get("inviter_id").Str() == u.ID
 	})
 	if err != nil {
 		return Page[Invitation]{}, err
 	}
-	items, err := s.invitations(ctx, rows, func(table.Row) string { return hub })
+	items, err := s.readInvitations(ctx, rows, func(table.Row) string { return hub })
 	for i, v := range items {
 		phone, err := s.People.Keys.Open("invitation", v.ID, v.sealed)
 		if items[i].Phone = people.Shown(phone); err != nil {
@@ -273,11 +275,11 @@ func (s *Service) Invitations(ctx context.Context, c people.Claim, hub, status, 
 	return Page[Invitation]{items, next}, err
 }
 
-// invitations reads the invitations that rows of a list point at.
-func (s *Service) invitations(ctx context.Context, rows []table.Row, hub func(table.Row) string) ([]Invitation, error) {
+// readInvitations reads the invitations that rows of a list point at.
+func (s *Service) readInvitations(ctx context.Context, rows []table.Row, hub func(table.Row) string) ([]Invitation, error) {
 	found := make([]*Invitation, len(rows))
 	err := rowstore.Each(ctx, len(rows), rowstore.MaxParallel, func(ctx context.Context, i int) (err error) {
-		found[i], err = s.invitation(ctx, hub(rows[i]), lists.ID(rows[i]))
+		found[i], err = s.readInvitation(ctx, hub(rows[i]), lists.ID(rows[i]))
 		return err
 	})
 	if err != nil {
@@ -286,14 +288,14 @@ func (s *Service) invitations(ctx context.Context, rows []table.Row, hub func(ta
 	items := []Invitation{}
 	for _, v := range found {
 		if v != nil {
-			v.Status = v.as(s.Now())
+			v.Status = v.statusAt(s.Now())
 			items = append(items, *v)
 		}
 	}
-	return items, s.inviters(ctx, items)
+	return items, s.addInviters(ctx, items)
 }
 
-func (s *Service) inviters(ctx context.Context, items []Invitation) error {
+func (s *Service) addInviters(ctx context.Context, items []Invitation) error {
 	var ids []string
 	for _, v := range items {
 		ids = append(ids, v.InviterID)
@@ -308,8 +310,8 @@ func (s *Service) inviters(ctx context.Context, items []Invitation) error {
 }
 
 // mine reads an invitation that the caller has sent, or may cancel as an admin.
-func (s *Service) sent(ctx context.Context, hub, id string, mine *Membership) (*Invitation, error) {
-	v, err := s.invitation(ctx, hub, id)
+func (s *Service) readSent(ctx context.Context, hub, id string, mine *Membership) (*Invitation, error) {
+	v, err := s.readInvitation(ctx, hub, id)
 	if err == nil && (v == nil || !mine.May(Admin) && v.InviterID != mine.UserID) {
 		err = noInvitation()
 	}
@@ -318,25 +320,25 @@ func (s *Service) sent(ctx context.Context, hub, id string, mine *Membership) (*
 
 // CancelInvitation ends an invitation that is open.
 func (s *Service) CancelInvitation(ctx context.Context, c people.Claim, hub, id string) error {
-	_, mine, err := s.may(ctx, c, hub, Member)
+	_, mine, err := s.checkRole(ctx, c, hub, Member)
 	if err != nil {
 		return err
 	}
 	return s.Change(ctx, s.Tables.Hubs, func(ctx context.Context) ([]table.Op, error) {
-		v, err := s.sent(ctx, hub, id, mine)
+		v, err := s.readSent(ctx, hub, id, mine)
 		switch {
 		case err != nil || v.Status == Cancelled:
 			return nil, err
 		case v.Status != Invited:
-			return nil, decided()
+			return nil, alreadyDecided()
 		}
-		return s.end(ctx, v, Cancelled)
+		return s.endInvitation(ctx, v, Cancelled)
 	})
 }
 
 // Resend gives an open invitation a new token. The old one is dead.
 func (s *Service) Resend(ctx context.Context, c people.Claim, hub, id string, lasts time.Duration) (Invitation, error) {
-	_, mine, err := s.may(ctx, c, hub, Member)
+	_, mine, err := s.checkRole(ctx, c, hub, Member)
 	if err != nil {
 		return Invitation{}, err
 	}
@@ -344,22 +346,22 @@ func (s *Service) Resend(ctx context.Context, c people.Claim, hub, id string, la
 	change := s.newID()
 	var v *Invitation
 	err = s.Change(ctx, s.Tables.Hubs, func(ctx context.Context) (_ []table.Op, err error) {
-		v, err = s.sent(ctx, hub, id, mine)
+		v, err = s.readSent(ctx, hub, id, mine)
 		switch {
 		case err != nil || v.change == change:
 			return nil, err
 		case v.Status != Invited:
-			return nil, decided()
+			return nil, alreadyDecided()
 		}
 		v.token, v.change, v.ExpiresAt = hash, change, s.Now().UTC().Add(lasts)
-		return []table.Op{rowstore.Put(v.row())}, s.tell(ctx, v)
+		return []table.Op{rowstore.Put(v.toRow())}, s.writePointers(ctx, v)
 	})
 	if err != nil {
 		return Invitation{}, err
 	}
 	phone, _ := s.People.Keys.Open("invitation", v.ID, v.sealed)
 	one := []Invitation{*v}
-	err = s.inviters(ctx, one)
+	err = s.addInviters(ctx, one)
 	one[0].Token, one[0].Phone = token, people.Shown(phone)
 	return one[0], err
 }
@@ -368,7 +370,7 @@ func (s *Service) Resend(ctx context.Context, c people.Claim, hub, id string, la
 func (s *Service) Invited(ctx context.Context, c people.Claim, token string) (Invitation, error) {
 	hub, id := "", ""
 	_, err := s.People.Visitor(ctx, c, func(ctx context.Context) (err error) {
-		hub, id, err = s.token(ctx, token, anInvitation)
+		hub, id, err = s.readToken(ctx, token, anInvitation)
 		return err
 	})
 	if err != nil {
@@ -377,13 +379,13 @@ func (s *Service) Invited(ctx context.Context, c people.Claim, token string) (In
 	var v *Invitation
 	var h *Hub
 	err = rowstore.Both(ctx, func(ctx context.Context) (err error) {
-		v, err = s.invitation(ctx, hub, id)
+		v, err = s.readInvitation(ctx, hub, id)
 		return err
 	}, func(ctx context.Context) (err error) {
-		h, err = s.see(ctx, c.UserID, hub)
+		h, err = s.seeHub(ctx, c.UserID, hub)
 		return err
 	})
-	if err == nil && (h == nil || v == nil || v.token != hashOf(token) || v.as(s.Now()) != Invited) {
+	if err == nil && (h == nil || v == nil || v.token != hashOf(token) || v.statusAt(s.Now()) != Invited) {
 		err = noInvitation()
 	}
 	if err != nil {
@@ -391,7 +393,7 @@ func (s *Service) Invited(ctx context.Context, c people.Claim, token string) (In
 	}
 	v.Hub = h
 	one := []Invitation{*v}
-	return one[0], s.inviters(ctx, one)
+	return one[0], s.addInviters(ctx, one)
 }
 
 // MyInvitations returns the open invitations of the caller's number, the first to expire first.
@@ -404,11 +406,11 @@ func (s *Service) MyInvitations(ctx context.Context, c people.Claim, after strin
 	if err != nil || number == "" {
 		return Page[Invitation]{Items: []Invitation{}}, err
 	}
-	rows, next, err := s.list(ctx, s.Tables.Names, openRows+number, "2", after, limit, nil)
+	rows, next, err := s.listRows(ctx, s.Tables.Names, openRows+number, "2", after, limit, nil)
 	if err != nil {
 		return Page[Invitation]{}, err
 	}
-	items, err := s.invitations(ctx, rows, func(row table.Row) string { return row.Props.Get("hub_id").Str() })
+	items, err := s.readInvitations(ctx, rows, func(row table.Row) string { return row.Props.Get("hub_id").Str() })
 	if err != nil {
 		return Page[Invitation]{}, err
 	}
@@ -440,19 +442,19 @@ type Outcome struct {
 	RequestID  string      // of Pending
 }
 
-// keyed finds the invitation of a key, and the name of the caller's number.
-func (s *Service) keyed(ctx context.Context, c people.Claim, k Key) (u people.User, hub, id, number string, err error) {
+// findByKey finds the invitation of a key, and the name of the caller's number.
+func (s *Service) findByKey(ctx context.Context, c people.Claim, k Key) (u people.User, hub, id, number string, err error) {
 	u, err = s.People.Member(ctx, c, func(ctx context.Context) (err error) {
 		number, err = s.People.NumberOf(ctx, c.UserID)
 		return err
 	}, func(ctx context.Context) (err error) {
 		if k.Token != "" {
-			hub, id, err = s.token(ctx, k.Token, anInvitation)
+			hub, id, err = s.readToken(ctx, k.Token, anInvitation)
 		}
 		return err
 	})
 	if err == nil && k.Token == "" && schema.IsID(k.ID) {
-		rows, _, unread := s.list(ctx, s.Tables.Names, openRows+number, "2", "", MaxOpen, func(row table.Row) bool { return strings.HasSuffix(row.Row, "|"+k.ID) })
+		rows, _, unread := s.listRows(ctx, s.Tables.Names, openRows+number, "2", "", MaxOpen, func(row table.Row) bool { return strings.HasSuffix(row.Row, "|"+k.ID) })
 		if err = unread; len(rows) > 0 {
 			hub, id = rows[0].Props.Get("hub_id").Str(), k.ID
 		}
@@ -463,21 +465,21 @@ func (s *Service) keyed(ctx context.Context, c people.Claim, k Key) (u people.Us
 	return u, hub, id, number, err
 }
 
-// answer makes a change of an invitation by the one who is invited. first reads before the
+// answerInvitation makes a change of an invitation by the one who is invited. first reads before the
 // invitation is read, so that nothing it finds can follow from an answer to an invitation that is
 // open still.
-func (s *Service) answer(ctx context.Context, hub, id, number string, k Key, change string, first func(context.Context) error, open func(context.Context, *Invitation) ([]table.Op, error)) error {
+func (s *Service) answerInvitation(ctx context.Context, hub, id, number string, k Key, change string, first func(context.Context) error, open func(context.Context, *Invitation) ([]table.Op, error)) error {
 	return s.Change(ctx, s.Tables.Hubs, func(ctx context.Context) ([]table.Op, error) {
 		if err := first(ctx); err != nil {
 			return nil, err
 		}
-		v, err := s.invitation(ctx, hub, id)
+		v, err := s.readInvitation(ctx, hub, id)
 		switch {
 		case err != nil:
 			return nil, err
 		case v != nil && v.change == change:
 			return nil, nil // an earlier try has landed
-		case v == nil || v.as(s.Now()) != Invited || k.Token != "" && v.token != hashOf(k.Token):
+		case v == nil || v.statusAt(s.Now()) != Invited || k.Token != "" && v.token != hashOf(k.Token):
 			return nil, noInvitation()
 		case v.number != number:
 			return nil, fault.Coded(fault.Forbidden, InvitationNotYours, "this invitation is for another phone number; sign in with that one")
@@ -489,9 +491,9 @@ func (s *Service) answer(ctx context.Context, hub, id, number string, k Key, cha
 
 // Accept makes the caller a member, or asks the admins of the hub where a member has invited.
 func (s *Service) Accept(ctx context.Context, c people.Claim, k Key) (Outcome, error) {
-	u, hub, id, number, err := s.keyed(ctx, c, k)
+	u, hub, id, number, err := s.findByKey(ctx, c, k)
 	if err == nil {
-		err = s.room(u.ID)(ctx)
+		err = s.checkRoom(u.ID)(ctx)
 	}
 	if err != nil {
 		return Outcome{}, err
@@ -503,16 +505,16 @@ func (s *Service) Accept(ctx context.Context, c people.Claim, k Key) (Outcome, e
 	var m *Membership
 	first := func(ctx context.Context) error {
 		return rowstore.Both(ctx, func(ctx context.Context) (err error) {
-			waits, err = s.pending(ctx, hub, u.ID)
+			waits, err = s.pendingRequest(ctx, hub, u.ID)
 			return err
 		}, func(ctx context.Context) (err error) {
-			m, err = s.membership(ctx, hub, u.ID)
+			m, err = s.readMembership(ctx, hub, u.ID)
 			return err
 		})
 	}
 	open := func(ctx context.Context, v *Invitation) (ops []table.Op, err error) {
 		switch {
-		case m.live():
+		case m.isLive():
 			out = Outcome{Status: Accepted, Membership: m}
 			return nil, nil
 		case v.NeedsApproval && waits != nil:
@@ -526,36 +528,38 @@ func (s *Service) Accept(ctx context.Context, c people.Claim, k Key) (Outcome, e
 			}
 			v.RequestID = asks.ID
 			out = Outcome{Status: Pending, RequestID: asks.ID}
-			ops, err = s.end(ctx, v, Pending)
-			ops = append(ops, s.events(hub, change, s.happened(notices.RequestCreated, u.ID, asks.ID, ""))...)
-			return append(ops, asks.ask()...), err
+			ops, err = s.endInvitation(ctx, v, Pending)
+			ops = append(ops, s.eventOps(hub, change, s.newEvent(notices.RequestCreated, u.ID, asks.ID, ""))...)
+			return append(ops, asks.askOps()...), err
 		}
-		if ops, m, err = s.joining(ctx, hub, u.ID, change); err != nil {
+		if ops, m, err = s.joiningOps(ctx, hub, u.ID, change); err != nil {
 			return nil, err
 		}
 		out = Outcome{Status: Accepted, Membership: m}
-		accepted, err := s.end(ctx, v, Accepted)
+		accepted, err := s.endInvitation(ctx, v, Accepted)
 		if err != nil {
 			return nil, err
 		}
 		ops = append(ops, accepted...)
-		ops = append(ops, s.events(hub, change, s.happened(notices.MemberJoined, u.ID, change, ""))...)
+		ops = append(ops, s.eventOps(hub, change, s.newEvent(notices.MemberJoined, u.ID, change, ""))...)
 		if waits != nil { // an admin's word is enough
-			more, err := s.decide(ctx, waits, Approved, v.InviterID, change)
+			more, err := s.decideOps(ctx, waits, Approved, v.InviterID, change)
 			return append(ops, more...), err
 		}
 		return ops, nil
 	}
-	err = s.telling(ctx, hub, change, func(ctx context.Context) error { return s.answer(ctx, hub, id, number, k, change, first, open) })
+	err = s.changeTelling(ctx, hub, change, func(ctx context.Context) error {
+		return s.answerInvitation(ctx, hub, id, number, k, change, first, open)
+	})
 	return out, err
 }
 
 // Decline ends an invitation of the caller.
 func (s *Service) Decline(ctx context.Context, c people.Claim, k Key) error {
-	_, hub, id, number, err := s.keyed(ctx, c, k)
+	_, hub, id, number, err := s.findByKey(ctx, c, k)
 	if err != nil {
 		return err
 	}
 	first := func(context.Context) error { return nil }
-	return s.answer(ctx, hub, id, number, k, s.newID(), first, func(ctx context.Context, v *Invitation) ([]table.Op, error) { return s.end(ctx, v, Declined) })
+	return s.answerInvitation(ctx, hub, id, number, k, s.newID(), first, func(ctx context.Context, v *Invitation) ([]table.Op, error) { return s.endInvitation(ctx, v, Declined) })
 }

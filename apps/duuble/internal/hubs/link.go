@@ -35,7 +35,7 @@ func (s *Service) NewLink(ctx context.Context, c people.Claim, hub string, lasts
 	var b rules.Broken
 	checkLasts(&b, lasts)
 	links := 0
-	u, _, err := s.may(ctx, c, hub, Member, func(ctx context.Context) error {
+	u, _, err := s.checkRole(ctx, c, hub, Member, func(ctx context.Context) error {
 		rows, _, err := s.Budget().Rows(ctx, s.Tables.Hubs, table.Prefix(schema.Hub(hub), "ln|"), MaxLinks)
 		links = len(rows)
 		return err
@@ -51,23 +51,23 @@ func (s *Service) NewLink(ctx context.Context, c people.Claim, hub string, lasts
 	}
 	l := Link{ID: s.newID(), HubID: hub, CreatorID: u.ID, CreatedAt: s.Now().UTC(), ExpiresAt: s.Now().UTC().Add(lasts)}
 	l.Token, l.token = s.newToken()
-	err = s.told(ctx, aLink, hub, l.ID, l.token, l.ExpiresAt, func(context.Context) error { return nil })
+	err = s.writeToken(ctx, aLink, hub, l.ID, l.token, l.ExpiresAt, func(context.Context) error { return nil })
 	if err != nil {
 		return Link{}, err
 	}
 	return l, s.Change(ctx, s.Tables.Hubs, func(ctx context.Context) ([]table.Op, error) {
-		row, err := s.row(ctx, hub, "ln|"+l.ID)
+		row, err := s.readRow(ctx, hub, "ln|"+l.ID)
 		if err != nil || row != nil { // an earlier try has landed
 			return nil, err
 		}
-		return []table.Op{insert(hubKey(hub, "ln|"+l.ID), str("creator_id", u.ID), str("token_hash", l.token), at("created_at", l.CreatedAt), at("expires_at", l.ExpiresAt))}, nil
+		return []table.Op{insertOp(hubKey(hub, "ln|"+l.ID), textProp("creator_id", u.ID), textProp("token_hash", l.token), timeProp("created_at", l.CreatedAt), timeProp("expires_at", l.ExpiresAt))}, nil
 	})
 }
 
 // Links returns the links of a hub that are good: all for admins, and for others their own.
 func (s *Service) Links(ctx context.Context, c people.Claim, hub string) ([]Link, error) {
 	var rows []table.Row
-	u, mine, err := s.may(ctx, c, hub, Member, func(ctx context.Context) (err error) {
+	u, mine, err := s.checkRole(ctx, c, hub, Member, func(ctx context.Context) (err error) {
 		rows, _, err = s.Budget().Rows(ctx, s.Tables.Hubs, table.Prefix(schema.Hub(hub), "ln|"), 2*MaxLinks)
 		return err
 	})
@@ -94,7 +94,7 @@ func (s *Service) Links(ctx context.Context, c people.Claim, hub string) ([]Link
 
 // EndLink ends a link. One that has ended already is as good.
 func (s *Service) EndLink(ctx context.Context, c people.Claim, hub, id string) error {
-	u, mine, err := s.may(ctx, c, hub, Member)
+	u, mine, err := s.checkRole(ctx, c, hub, Member)
 	if err != nil {
 		return err
 	}
@@ -102,24 +102,24 @@ func (s *Service) EndLink(ctx context.Context, c people.Claim, hub, id string) e
 		if !schema.IsID(id) {
 			return nil, nil
 		}
-		row, err := s.row(ctx, hub, "ln|"+id)
+		row, err := s.readRow(ctx, hub, "ln|"+id)
 		if err != nil || row == nil {
 			return nil, err
 		}
 		if l := parseLink(*row); !mine.May(Admin) && l.CreatorID != u.ID {
-			return nil, forbidden()
+			return nil, roleForbidden()
 		}
 		return []table.Op{{Kind: table.Delete, Row: table.Row{Key: row.Key, ETag: row.ETag}}}, nil
 	})
 }
 
-// linked finds the hub of a link that is good.
-func (s *Service) linked(ctx context.Context, token string) (hub string, err error) {
-	hub, id, err := s.token(ctx, token, aLink)
+// hubOfLink finds the hub of a link that is good.
+func (s *Service) hubOfLink(ctx context.Context, token string) (hub string, err error) {
+	hub, id, err := s.readToken(ctx, token, aLink)
 	if err != nil || hub == "" {
 		return "", err
 	}
-	row, err := s.row(ctx, hub, "ln|"+id)
+	row, err := s.readRow(ctx, hub, "ln|"+id)
 	if err != nil || row == nil || !s.Now().Before(parseLink(*row).ExpiresAt) {
 		return "", err
 	}
@@ -134,13 +134,13 @@ func noLink() error {
 func (s *Service) Linked(ctx context.Context, c people.Claim, token string) (Hub, error) {
 	hub := ""
 	_, err := s.People.Visitor(ctx, c, func(ctx context.Context) (err error) {
-		hub, err = s.linked(ctx, token)
+		hub, err = s.hubOfLink(ctx, token)
 		return err
 	})
 	if err != nil {
 		return Hub{}, err
 	}
-	h, err := s.see(ctx, c.UserID, hub)
+	h, err := s.seeHub(ctx, c.UserID, hub)
 	if err == nil && h == nil {
 		err = noLink()
 	}
@@ -154,8 +154,8 @@ func (s *Service) Linked(ctx context.Context, c people.Claim, token string) (Hub
 // returns "" of a member.
 func (s *Service) Join(ctx context.Context, c people.Claim, token string) (request string, err error) {
 	hub := ""
-	u, err := s.People.Member(ctx, c, s.room(c.UserID), func(ctx context.Context) (err error) {
-		hub, err = s.linked(ctx, token)
+	u, err := s.People.Member(ctx, c, s.checkRoom(c.UserID), func(ctx context.Context) (err error) {
+		hub, err = s.hubOfLink(ctx, token)
 		return err
 	})
 	if err == nil && hub == "" {
@@ -170,16 +170,16 @@ func (s *Service) Join(ctx context.Context, c people.Claim, token string) (reque
 		var waits *Request
 		var m *Membership
 		err := rowstore.Both(ctx, func(ctx context.Context) (err error) {
-			waits, err = s.pending(ctx, hub, u.ID)
+			waits, err = s.pendingRequest(ctx, hub, u.ID)
 			return err
 		}, func(ctx context.Context) (err error) {
-			m, err = s.membership(ctx, hub, u.ID)
+			m, err = s.readMembership(ctx, hub, u.ID)
 			return err
 		})
 		switch {
 		case err != nil:
 			return nil, err
-		case m.live():
+		case m.isLive():
 			request = ""
 			return nil, nil
 		case waits != nil:
@@ -192,7 +192,7 @@ func (s *Service) Join(ctx context.Context, c people.Claim, token string) (reque
 			}
 		}
 		request = r.ID
-		return append(r.ask(), s.events(hub, change, s.happened(notices.RequestCreated, u.ID, r.ID, ""))...), nil
+		return append(r.askOps(), s.eventOps(hub, change, s.newEvent(notices.RequestCreated, u.ID, r.ID, ""))...), nil
 	}
-	return request, s.telling(ctx, hub, change, func(ctx context.Context) error { return s.Change(ctx, s.Tables.Hubs, ask) })
+	return request, s.changeTelling(ctx, hub, change, func(ctx context.Context) error { return s.Change(ctx, s.Tables.Hubs, ask) })
 }

@@ -50,23 +50,23 @@ type Membership struct {
 	etag   string
 }
 
-func (m *Membership) live() bool { return m != nil && m.leftAt.IsZero() }
+func (m *Membership) isLive() bool { return m != nil && m.leftAt.IsZero() }
 
 // May reports whether a member has a role, or one that may do more.
-func (m *Membership) May(least string) bool { return m.live() && atLeast(m.Role, least) }
+func (m *Membership) May(least string) bool { return m.isLive() && atLeast(m.Role, least) }
 
-func (m *Membership) row() table.Row {
+func (m *Membership) toRow() table.Row {
 	props := table.Props{
-		str("role", m.Role), at("joined_at", m.JoinedAt), str("change", m.change), {Name: "IsDeleted", Value: table.Bool(!m.live())},
+		textProp("role", m.Role), timeProp("joined_at", m.JoinedAt), textProp("change", m.change), {Name: "IsDeleted", Value: table.Bool(!m.isLive())},
 	}
 	if m.Always {
 		props = append(props, table.Prop{Name: contentMuted, Value: table.Bool(true)})
 	}
 	if !m.Until.IsZero() {
-		props = append(props, at(mutedUntil, m.Until))
+		props = append(props, timeProp(mutedUntil, m.Until))
 	}
-	if !m.live() {
-		props = append(props, at("deleted_at", m.leftAt))
+	if !m.isLive() {
+		props = append(props, timeProp("deleted_at", m.leftAt))
 	}
 	return table.Row{Key: hubKey(m.HubID, "m|"+m.UserID), ETag: m.etag, Props: props}
 }
@@ -79,27 +79,27 @@ func (m *Membership) byRole() table.Key {
 	return hubKey(m.HubID, "mr|"+m.Role+"|"+rowstore.Descending(m.JoinedAt)+"|"+m.UserID)
 }
 
-// join returns the writes by which a person becomes a member. A member who comes back keeps
+// joinOps returns the writes by which a person becomes a member. A member who comes back keeps
 // the time of the first joining.
-func (m *Membership) join(role string, now time.Time, t tally) []table.Op {
+func (m *Membership) joinOps(role string, now time.Time, t tally) []table.Op {
 	m.Role, m.leftAt = role, time.Time{}
 	if m.JoinedAt.IsZero() {
 		m.JoinedAt = table.TimeOf(table.Ticks(now))
 	}
-	return []table.Op{rowstore.Put(m.row()), insert(m.byTime()), insert(m.byRole()), t.op(m.HubID, 1)}
+	return []table.Op{rowstore.Put(m.toRow()), insertOp(m.byTime()), insertOp(m.byRole()), t.changeBy(m.HubID, 1)}
 }
 
-// become returns the writes by which a member gets another role.
-func (m *Membership) become(role string) []table.Op {
+// roleOps returns the writes by which a member gets another role.
+func (m *Membership) roleOps(role string) []table.Op {
 	ops := []table.Op{rowstore.Removal(m.byRole())}
 	m.Role = role
-	return append(ops, rowstore.Put(m.row()), insert(m.byRole()))
+	return append(ops, rowstore.Put(m.toRow()), insertOp(m.byRole()))
 }
 
-// leave returns the writes by which a membership ends.
-func (m *Membership) leave(now time.Time, t tally) []table.Op {
+// leaveOps returns the writes by which a membership ends.
+func (m *Membership) leaveOps(now time.Time, t tally) []table.Op {
 	m.leftAt, m.Mute = now, Mute{}
-	return []table.Op{rowstore.Put(m.row()), rowstore.Removal(m.byTime()), rowstore.Removal(m.byRole()), t.op(m.HubID, -1)}
+	return []table.Op{rowstore.Put(m.toRow()), rowstore.Removal(m.byTime()), rowstore.Removal(m.byRole()), t.changeBy(m.HubID, -1)}
 }
 
 func parseMembership(row table.Row) *Membership {
@@ -110,9 +110,9 @@ func parseMembership(row table.Row) *Membership {
 	}
 }
 
-// membership reads the row of a person in a hub; nil if there is none.
-func (s *Service) membership(ctx context.Context, hub, user string) (*Membership, error) {
-	row, err := s.row(ctx, hub, "m|"+user)
+// readMembership reads the row of a person in a hub; nil if there is none.
+func (s *Service) readMembership(ctx context.Context, hub, user string) (*Membership, error) {
+	row, err := s.readRow(ctx, hub, "m|"+user)
 	if err != nil || row == nil {
 		return nil, err
 	}
@@ -133,12 +133,12 @@ func (s *Service) In(ctx context.Context, user string, hubs []string) (in []stri
 		if err != nil {
 			return nil, err
 		}
-		hubs = both(hubs, been)
+		hubs = inBoth(hubs, been)
 	}
 	live := make([]bool, len(hubs))
 	err = rowstore.Each(ctx, len(hubs), rowstore.MaxParallel, func(ctx context.Context, i int) error {
-		m, err := s.membership(ctx, hubs[i], user)
-		live[i] = m.live()
+		m, err := s.readMembership(ctx, hubs[i], user)
+		live[i] = m.isLive()
 		return err
 	})
 	for i, hub := range hubs {
@@ -159,8 +159,8 @@ func (s *Service) Been(ctx context.Context, user string) (hubs []string, err err
 	return hubs, err
 }
 
-// both returns those of some ids that are among others, which are in order.
-func both(ids, others []string) []string {
+// inBoth returns those of some ids that are among others, which are in order.
+func inBoth(ids, others []string) []string {
 	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool {
 		_, is := slices.BinarySearch(others, id)
 		return !is
@@ -169,12 +169,12 @@ func both(ids, others []string) []string {
 
 // Together reports whether two people are members of one hub. Where they can be, Been said of each.
 func (s *Service) Together(ctx context.Context, one, other string, ones, others []string) (bool, error) {
-	shared := both(ones, others)
+	shared := inBoth(ones, others)
 	for _, hub := range shared[:min(len(shared), fewHubs)] {
 		live := make([]bool, 2)
 		err := rowstore.Each(ctx, 2, 2, func(ctx context.Context, i int) error {
-			m, err := s.membership(ctx, hub, []string{one, other}[i])
-			live[i] = m.live()
+			m, err := s.readMembership(ctx, hub, []string{one, other}[i])
+			live[i] = m.isLive()
 			return err
 		})
 		if err != nil || live[0] && live[1] {
@@ -190,12 +190,12 @@ func (s *Service) Everybody(hub string) lists.List {
 }
 
 // IsLive returns whether a row of Everybody is of a member.
-func IsLive(row table.Row) bool { return parseMembership(row).live() }
+func IsLive(row table.Row) bool { return parseMembership(row).isLive() }
 
 // IsTold returns whether a row of Everybody is of a member who is told of posts at a time.
 func IsTold(row table.Row, now time.Time) bool {
 	m := parseMembership(row)
-	return m.live() && !m.IsOn(now)
+	return m.isLive() && !m.IsOn(now)
 }
 
 // Listing are the rows of the members of a hub, those who joined last first. The last parts of
@@ -208,7 +208,7 @@ func (s *Service) Listing(hub string) lists.List {
 func (s *Service) Names(ctx context.Context, ids []string) (map[string]string, error) {
 	found := make([]*Hub, len(ids))
 	err := rowstore.Each(ctx, len(ids), rowstore.MaxParallel, func(ctx context.Context, i int) (err error) {
-		found[i], err = s.hub(ctx, ids[i])
+		found[i], err = s.readHub(ctx, ids[i])
 		return err
 	})
 	names := map[string]string{}
@@ -220,8 +220,8 @@ func (s *Service) Names(ctx context.Context, ids []string) (map[string]string, e
 	return names, err
 }
 
-// may finds out whether the caller has a role in a hub.
-func (s *Service) may(ctx context.Context, c people.Claim, hub, least string, reads ...func(context.Context) error) (people.User, *Membership, error) {
+// checkRole finds out whether the caller has a role in a hub.
+func (s *Service) checkRole(ctx context.Context, c people.Claim, hub, least string, reads ...func(context.Context) error) (people.User, *Membership, error) {
 	var h *Hub
 	var mine *Membership
 	u, err := s.People.Member(ctx, c, append(reads, func(ctx context.Context) error {
@@ -229,10 +229,10 @@ func (s *Service) may(ctx context.Context, c people.Claim, hub, least string, re
 			return nil
 		}
 		return rowstore.Both(ctx, func(ctx context.Context) (err error) {
-			h, err = s.hub(ctx, hub)
+			h, err = s.readHub(ctx, hub)
 			return err
 		}, func(ctx context.Context) (err error) {
-			mine, err = s.membership(ctx, hub, c.UserID)
+			mine, err = s.readMembership(ctx, hub, c.UserID)
 			return err
 		})
 	})...)
@@ -240,17 +240,17 @@ func (s *Service) may(ctx context.Context, c people.Claim, hub, least string, re
 	case err != nil:
 	case h == nil:
 		err = noHub()
-	case !mine.live():
+	case !mine.isLive():
 		err = notAMember()
 	case !mine.May(least):
-		err = forbidden()
+		err = roleForbidden()
 	}
 	return u, mine, err
 }
 
 // MustBeIn is may for actions of other packages that members may take.
 func (s *Service) MustBeIn(ctx context.Context, c people.Claim, hub string, reads ...func(context.Context) error) (people.User, error) {
-	u, _, err := s.may(ctx, c, hub, Member, reads...)
+	u, _, err := s.checkRole(ctx, c, hub, Member, reads...)
 	return u, err
 }
 
@@ -259,15 +259,15 @@ const hubsOfUser = "h|"
 // pointAt writes the row by which the hubs of a user are found. It stays when the user leaves, as
 // long as the membership does.
 func (s *Service) pointAt(ctx context.Context, hub, user string) error {
-	return s.point(ctx, s.Tables.Users, hubOfUser(user, hub), at("created_at", s.Now().UTC()))
+	return s.writePointer(ctx, s.Tables.Users, hubOfUser(user, hub), timeProp("created_at", s.Now().UTC()))
 }
 
 func hubOfUser(user, hub string) table.Key {
 	return table.Key{Partition: schema.User(user), Row: hubsOfUser + hub}
 }
 
-// room returns a read that refuses another hub of a user who has as many as there may be.
-func (s *Service) room(user string) func(context.Context) error {
+// checkRoom returns a read that refuses another hub of a user who has as many as there may be.
+func (s *Service) checkRoom(user string) func(context.Context) error {
 	return func(ctx context.Context) error {
 		rows, _, err := s.Budget().Rows(ctx, s.Tables.Users, table.Prefix(schema.User(user), hubsOfUser), MaxHubs)
 		if err == nil && len(rows) >= MaxHubs {
@@ -282,7 +282,7 @@ func (s *Service) Mine(ctx context.Context, c people.Claim, after string, limit 
 	var rows []table.Row
 	next := ""
 	_, err := s.People.Member(ctx, c, func(ctx context.Context) (err error) {
-		rows, next, err = s.list(ctx, s.Tables.Users, schema.User(c.UserID), hubsOfUser, after, limit, nil)
+		rows, next, err = s.listRows(ctx, s.Tables.Users, schema.User(c.UserID), hubsOfUser, after, limit, nil)
 		return err
 	})
 	if err != nil {
@@ -322,8 +322,8 @@ func (s *Service) Members(ctx context.Context, c people.Claim, hub, role, after 
 	}
 	var rows []table.Row
 	next := ""
-	_, _, err := s.may(ctx, c, hub, Member, func(ctx context.Context) (err error) {
-		rows, next, err = s.list(ctx, s.Tables.Hubs, schema.Hub(hub), prefix, after, limit, nil)
+	_, _, err := s.checkRole(ctx, c, hub, Member, func(ctx context.Context) (err error) {
+		rows, next, err = s.listRows(ctx, s.Tables.Hubs, schema.Hub(hub), prefix, after, limit, nil)
 		return err
 	})
 	if err != nil {
@@ -340,13 +340,13 @@ func (s *Service) Members(ctx context.Context, c people.Claim, hub, role, after 
 		return err
 	}, func(ctx context.Context) error {
 		return rowstore.Each(ctx, len(ids), rowstore.MaxParallel, func(ctx context.Context, i int) (err error) {
-			found[i], err = s.membership(ctx, hub, ids[i])
+			found[i], err = s.readMembership(ctx, hub, ids[i])
 			return err
 		})
 	})
 	page := Page[Listed]{Items: []Listed{}, Next: next}
 	for i, m := range found {
-		if m.live() {
+		if m.isLive() {
 			page.Items = append(page.Items, Listed{persons[ids[i]], m.Role, m.JoinedAt})
 		}
 	}
@@ -365,7 +365,7 @@ func lastSuperAdmin() error {
 func (s *Service) SetRole(ctx context.Context, c people.Claim, hub, user, role string) (Listed, error) {
 	var b rules.Broken
 	b.OneOf("role", role, Roles)
-	_, _, err := s.may(ctx, c, hub, SuperAdmin)
+	_, _, err := s.checkRole(ctx, c, hub, SuperAdmin)
 	if err == nil {
 		err = b.Err()
 	}
@@ -375,11 +375,11 @@ func (s *Service) SetRole(ctx context.Context, c people.Claim, hub, user, role s
 	var m *Membership
 	id := s.newID()
 	turn := func(ctx context.Context) ([]table.Op, error) {
-		h, err := s.member(ctx, hub, user, &m)
+		h, err := s.readMember(ctx, hub, user, &m)
 		if err != nil {
 			return nil, err
 		}
-		if !m.live() {
+		if !m.isLive() {
 			return nil, noMember()
 		}
 		if m.Role == role {
@@ -395,13 +395,13 @@ func (s *Service) SetRole(ctx context.Context, c people.Claim, hub, user, role s
 			if h.superAdmins < 1 {
 				return nil, lastSuperAdmin()
 			}
-			ops = append(ops, rowstore.Put(h.row()))
+			ops = append(ops, rowstore.Put(h.toRow()))
 		}
 		m.change = id
-		ops = append(ops, s.events(hub, id, s.happened(notices.RoleChanged, c.UserID, id, user))...)
-		return append(ops, m.become(role)...), nil
+		ops = append(ops, s.eventOps(hub, id, s.newEvent(notices.RoleChanged, c.UserID, id, user))...)
+		return append(ops, m.roleOps(role)...), nil
 	}
-	err = s.telling(ctx, hub, id, func(ctx context.Context) error { return s.Change(ctx, s.Tables.Hubs, turn) })
+	err = s.changeTelling(ctx, hub, id, func(ctx context.Context) error { return s.Change(ctx, s.Tables.Hubs, turn) })
 	if err != nil {
 		return Listed{}, err
 	}
@@ -409,14 +409,14 @@ func (s *Service) SetRole(ctx context.Context, c people.Claim, hub, user, role s
 	return Listed{persons[user], role, m.JoinedAt}, err
 }
 
-// member reads a hub and a membership in it.
-func (s *Service) member(ctx context.Context, hub, user string, m **Membership) (h *Hub, err error) {
+// readMember reads a hub and a membership in it.
+func (s *Service) readMember(ctx context.Context, hub, user string, m **Membership) (h *Hub, err error) {
 	err = rowstore.Both(ctx, func(ctx context.Context) (err error) {
-		h, err = s.hub(ctx, hub)
+		h, err = s.readHub(ctx, hub)
 		return err
 	}, func(ctx context.Context) (err error) {
 		if schema.IsID(user) {
-			*m, err = s.membership(ctx, hub, user)
+			*m, err = s.readMembership(ctx, hub, user)
 		}
 		return err
 	})
@@ -426,13 +426,13 @@ func (s *Service) member(ctx context.Context, hub, user string, m **Membership) 
 	return h, err
 }
 
-// leaving reads what the end of a membership changes.
-func (s *Service) leaving(ctx context.Context, hub, user string) (h *Hub, m *Membership, t tally, err error) {
+// readLeaving reads what the end of a membership changes.
+func (s *Service) readLeaving(ctx context.Context, hub, user string) (h *Hub, m *Membership, t tally, err error) {
 	err = rowstore.Both(ctx, func(ctx context.Context) (err error) {
-		h, err = s.member(ctx, hub, user, &m)
+		h, err = s.readMember(ctx, hub, user, &m)
 		return err
 	}, func(ctx context.Context) (err error) {
-		t, err = s.tally(ctx, hub)
+		t, err = s.readTally(ctx, hub)
 		return err
 	})
 	return h, m, t, err
@@ -445,39 +445,39 @@ func (s *Service) Remove(ctx context.Context, c people.Claim, hub, user string) 
 	if user == c.UserID {
 		least = Member
 	}
-	_, mine, err := s.may(ctx, c, hub, least)
+	_, mine, err := s.checkRole(ctx, c, hub, least)
 	if err != nil {
 		return err
 	}
 	id := s.newID()
 	end := func(ctx context.Context) ([]table.Op, error) {
-		h, m, t, err := s.leaving(ctx, hub, user)
+		h, m, t, err := s.readLeaving(ctx, hub, user)
 		switch {
 		case err != nil:
 			return nil, err
-		case !m.live() && m != nil && m.change == id:
+		case !m.isLive() && m != nil && m.change == id:
 			return nil, nil // an earlier try has landed
-		case !m.live():
+		case !m.isLive():
 			return nil, noMember()
 		case user != c.UserID && m.Role != Member && mine.Role != SuperAdmin:
-			return nil, forbidden()
+			return nil, roleForbidden()
 		}
 		m.change = id
 		now := s.Now().UTC()
-		ops := m.leave(now, t)
+		ops := m.leaveOps(now, t)
 		if m.Role == SuperAdmin {
 			if h.superAdmins--; h.superAdmins < 1 {
 				return nil, lastSuperAdmin()
 			}
-			ops = append(ops, rowstore.Put(h.row()))
+			ops = append(ops, rowstore.Put(h.toRow()))
 		}
 		if user != c.UserID {
-			ops = append(ops, s.events(hub, id, s.happened(notices.MemberRemoved, c.UserID, id, user))...)
+			ops = append(ops, s.eventOps(hub, id, s.newEvent(notices.MemberRemoved, c.UserID, id, user))...)
 		}
-		return ops, s.over().Add(ctx, now, hub+"|m|"+user)
+		return ops, s.endedRows().Add(ctx, now, hub+"|m|"+user)
 	}
 	if user == c.UserID { // of which no one is told
 		return s.Change(ctx, s.Tables.Hubs, end)
 	}
-	return s.telling(ctx, hub, id, func(ctx context.Context) error { return s.Change(ctx, s.Tables.Hubs, end) })
+	return s.changeTelling(ctx, hub, id, func(ctx context.Context) error { return s.Change(ctx, s.Tables.Hubs, end) })
 }

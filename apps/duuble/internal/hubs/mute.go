@@ -19,7 +19,7 @@ const (
 
 // Muted returns whether the caller is told of posts of a hub.
 func (s *Service) Muted(ctx context.Context, c people.Claim, hub string) (Mute, error) {
-	_, mine, err := s.may(ctx, c, hub, Member)
+	_, mine, err := s.checkRole(ctx, c, hub, Member)
 	if err != nil {
 		return Mute{}, err
 	}
@@ -30,7 +30,7 @@ func (s *Service) Muted(ctx context.Context, c people.Claim, hub string) (Mute, 
 func (s *Service) SetMuted(ctx context.Context, c people.Claim, hub string, to Mute) (Mute, error) {
 	var b rules.Broken
 	b.Add(to.Until.Before(s.Now().Add(mostMuted)) && to.Until.Year() >= 0, "mutedUntil", "give a time within a year from now, or null")
-	_, _, err := s.may(ctx, c, hub, Member)
+	_, _, err := s.checkRole(ctx, c, hub, Member)
 	if err == nil {
 		err = b.Err()
 	}
@@ -41,15 +41,15 @@ func (s *Service) SetMuted(ctx context.Context, c people.Claim, hub string, to M
 		to.Until = table.TimeOf(table.Ticks(to.Until))
 	}
 	err = s.Change(ctx, s.Tables.Hubs, func(ctx context.Context) ([]table.Op, error) {
-		m, err := s.membership(ctx, hub, c.UserID)
-		if err == nil && !m.live() {
+		m, err := s.readMembership(ctx, hub, c.UserID)
+		if err == nil && !m.isLive() {
 			err = notAMember() // any more
 		}
 		if err != nil || m.Mute == to {
 			return nil, err
 		}
 		m.Mute = to
-		row := m.row()
+		row := m.toRow()
 		return []table.Op{{Kind: table.Replace, Row: row}}, nil
 	})
 	return to, err

@@ -15,25 +15,25 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// over are the rows by which Purge finds memberships, requests and invitations that have ended. The
+// endedRows are the rows by which Purge finds memberships, requests and invitations that have ended. The
 // name of one is the id of a hub and the key of a row there.
-func (s *Service) over() due.Rows {
+func (s *Service) endedRows() due.Rows {
 	return due.Rows{Store: s.Store, Table: s.Tables.Admin, Prefix: "due|hub|"}
 }
 
 // Purge removes for good what ended longer than Keep ago. Rows that point at another go before it,
 // so that the next run finds the rest.
 func (s *Service) Purge(ctx context.Context) error {
-	return errors.Join(s.forgetSketches(ctx), s.over().Run(ctx, s.Now().Add(-s.People.Keep), func(ctx context.Context, row table.Row) error {
+	return errors.Join(s.forgetSketches(ctx), s.endedRows().Run(ctx, s.Now().Add(-s.People.Keep), func(ctx context.Context, row table.Row) error {
 		hub, name, _ := strings.Cut(row.Row, "|")
 		kind, id, _ := strings.Cut(name, "|")
 		switch kind {
 		case "w":
-			return s.index().Sweep(ctx, hub)
+			return s.searchIndex().Sweep(ctx, hub)
 		case "m":
 			return s.purgeMembership(ctx, hub, id)
 		case "ji":
-			r, err := s.request(ctx, hub, id)
+			r, err := s.readRequest(ctx, hub, id)
 			if err != nil || r == nil || r.Status == Pending || !s.People.Overdue(r.DecidedAt) {
 				return err
 			}
@@ -42,7 +42,7 @@ func (s *Service) Purge(ctx context.Context) error {
 			}
 			return s.removeRequest(ctx, hub, id)
 		}
-		v, err := s.invitation(ctx, hub, id)
+		v, err := s.readInvitation(ctx, hub, id)
 		if err != nil || v == nil || v.endedAt.IsZero() || !s.People.Overdue(v.overAt()) {
 			return err
 		}
@@ -52,25 +52,25 @@ func (s *Service) Purge(ctx context.Context) error {
 
 // purgeMembership removes a membership, unless the member has come back.
 func (s *Service) purgeMembership(ctx context.Context, hub, user string) error {
-	over := func(m *Membership) bool { return !m.live() && s.People.Overdue(m.leftAt) }
-	m, err := s.membership(ctx, hub, user)
+	over := func(m *Membership) bool { return !m.isLive() && s.People.Overdue(m.leftAt) }
+	m, err := s.readMembership(ctx, hub, user)
 	if err != nil || m == nil {
 		return err
 	}
 	if !over(m) { // a run before this one may have stopped after the row that points at it went
 		return s.pointAt(ctx, hub, user)
 	}
-	if err := s.disown(ctx, hub, user); err != nil {
+	if err := s.disownRows(ctx, hub, user); err != nil {
 		return err
 	}
 	if err := s.RemoveKey(ctx, s.Tables.Users, hubOfUser(user, hub)); err != nil {
 		return err
 	}
 	err = s.Change(ctx, s.Tables.Hubs, func(ctx context.Context) ([]table.Op, error) {
-		if m, err = s.membership(ctx, hub, user); err != nil || m == nil || !over(m) {
+		if m, err = s.readMembership(ctx, hub, user); err != nil || m == nil || !over(m) {
 			return nil, err
 		}
-		return []table.Op{{Kind: table.Delete, Row: table.Row{Key: m.row().Key, ETag: m.etag}}}, nil
+		return []table.Op{{Kind: table.Delete, Row: table.Row{Key: m.toRow().Key, ETag: m.etag}}}, nil
 	})
 	if err == nil && m != nil && !over(m) {
 		err = s.pointAt(ctx, hub, user)
@@ -81,20 +81,20 @@ func (s *Service) purgeMembership(ctx context.Context, hub, user string) error {
 // removeRequest removes a request. An invitation that waits for it is declined.
 func (s *Service) removeRequest(ctx context.Context, hub, id string) error {
 	return s.Change(ctx, s.Tables.Hubs, func(ctx context.Context) ([]table.Op, error) {
-		r, err := s.request(ctx, hub, id)
+		r, err := s.readRequest(ctx, hub, id)
 		if err != nil || r == nil {
 			return nil, err
 		}
-		ops := []table.Op{{Kind: table.Delete, Row: table.Row{Key: r.row().Key, ETag: r.etag}}, rowstore.Removal(r.byStatus())}
+		ops := []table.Op{{Kind: table.Delete, Row: table.Row{Key: r.toRow().Key, ETag: r.etag}}, rowstore.Removal(r.byStatus())}
 		if r.Status != Pending {
 			return ops, nil
 		}
-		ops = append(ops, rowstore.Removal(r.lock()))
-		v, err := s.invitation(ctx, hub, r.invitation)
+		ops = append(ops, rowstore.Removal(r.lockKey()))
+		v, err := s.readInvitation(ctx, hub, r.invitation)
 		if err != nil || v == nil || v.Status != Pending {
 			return ops, err
 		}
-		ended, err := s.end(ctx, v, Declined)
+		ended, err := s.endInvitation(ctx, v, Declined)
 		return append(ops, ended...), err
 	})
 }
@@ -107,18 +107,18 @@ func (s *Service) removeInvitation(ctx context.Context, v *Invitation) error {
 		}
 	}
 	return s.Change(ctx, s.Tables.Hubs, func(ctx context.Context) ([]table.Op, error) {
-		there, err := s.invitation(ctx, v.HubID, v.ID)
+		there, err := s.readInvitation(ctx, v.HubID, v.ID)
 		if err != nil || there == nil {
 			return nil, err
 		}
-		return []table.Op{{Kind: table.Delete, Row: table.Row{Key: there.row().Key, ETag: there.etag}}, rowstore.Removal(there.byStatus())}, nil
+		return []table.Op{{Kind: table.Delete, Row: table.Row{Key: there.toRow().Key, ETag: there.etag}}, rowstore.Removal(there.byStatus())}, nil
 	})
 }
 
-// disown takes a person's id out of the rows of others in a hub: invitations and links that the
+// disownRows takes a person's id out of the rows of others in a hub: invitations and links that the
 // person made, and requests that the person decided. Invitations that have ended go, with the
 // numbers of those who were invited.
-func (s *Service) disown(ctx context.Context, hub, user string) error {
+func (s *Service) disownRows(ctx context.Context, hub, user string) error {
 	for row, err := range table.All(ctx, s.DB, s.Tables.Hubs, table.Range{Partition: schema.Hub(hub), From: "iv|", To: table.After("ln|")}) {
 		if err != nil {
 			return rowstore.Unavailable(err)
@@ -131,7 +131,7 @@ func (s *Service) disown(ctx context.Context, hub, user string) error {
 		if v := parseInvitation(row); kind == "iv" && !v.endedAt.IsZero() {
 			err = s.removeInvitation(ctx, v)
 		} else {
-			err = s.blank(ctx, row, name)
+			err = s.blankProp(ctx, row, name)
 		}
 		if err != nil {
 			return err
@@ -140,17 +140,17 @@ func (s *Service) disown(ctx context.Context, hub, user string) error {
 	return nil
 }
 
-// blank empties a property of a row.
-func (s *Service) blank(ctx context.Context, row table.Row, name string) error {
+// blankProp empties a property of a row.
+func (s *Service) blankProp(ctx context.Context, row table.Row, name string) error {
 	return s.Change(ctx, s.Tables.Hubs, func(ctx context.Context) ([]table.Op, error) {
 		there, err := s.GetRow(ctx, s.Tables.Hubs, row.Key)
 		if err != nil || there == nil || there.Props.Get(name).Str() == "" {
 			return nil, err
 		}
-		ops := []table.Op{{Kind: table.Merge, Row: table.Row{Key: row.Key, ETag: there.ETag, Props: table.Props{str(name, "")}}}}
+		ops := []table.Op{{Kind: table.Merge, Row: table.Row{Key: row.Key, ETag: there.ETag, Props: table.Props{textProp(name, "")}}}}
 		if v := parseInvitation(*there); strings.HasPrefix(row.Row, "iv|") {
 			v.InviterID = ""
-			ops = append(ops, table.Op{Kind: table.Upsert, Row: v.listed().Row})
+			ops = append(ops, table.Op{Kind: table.Upsert, Row: v.listOp().Row})
 		}
 		return ops, nil
 	})
@@ -168,9 +168,9 @@ func (s *Service) PurgeUser(ctx context.Context, user string, left time.Time) er
 	}
 	return s.eachOf(ctx, user, hubsOfUser, func(row table.Row) error {
 		id := strings.TrimPrefix(row.Row, hubsOfUser)
-		err := s.depart(ctx, id, user, left)
+		err := s.endMembership(ctx, id, user, left)
 		if err == nil {
-			err = s.disown(ctx, id, user)
+			err = s.disownRows(ctx, id, user)
 		}
 		if err == nil {
 			err = s.RemoveKey(ctx, s.Tables.Hubs, hubKey(id, "m|"+user))
@@ -195,37 +195,37 @@ func (s *Service) eachOf(ctx context.Context, user, prefix string, remove func(t
 	return nil
 }
 
-// depart ends the membership of a person whose account goes.
-func (s *Service) depart(ctx context.Context, hub, user string, left time.Time) error {
+// endMembership ends the membership of a person whose account goes.
+func (s *Service) endMembership(ctx context.Context, hub, user string, left time.Time) error {
 	return s.Change(ctx, s.Tables.Hubs, func(ctx context.Context) ([]table.Op, error) {
-		h, m, t, err := s.leaving(ctx, hub, user)
-		if fault.CodeOf(err) == HubNotFound || err == nil && !m.live() {
+		h, m, t, err := s.readLeaving(ctx, hub, user)
+		if fault.CodeOf(err) == HubNotFound || err == nil && !m.isLive() {
 			return nil, nil // it was never made, or the person has left it
 		}
 		if err != nil {
 			return nil, err
 		}
-		ops := m.leave(left, t)
+		ops := m.leaveOps(left, t)
 		if m.Role != SuperAdmin {
 			return ops, nil
 		}
 		if h.superAdmins--; h.superAdmins < 1 {
-			heir, err := s.heir(ctx, hub, user)
+			heir, err := s.findHeir(ctx, hub, user)
 			if err != nil {
 				return nil, err
 			}
 			if heir != nil {
 				h.superAdmins++
-				ops = append(ops, heir.become(SuperAdmin)...)
+				ops = append(ops, heir.roleOps(SuperAdmin)...)
 			}
 		}
-		return append(ops, rowstore.Put(h.row())), nil
+		return append(ops, rowstore.Put(h.toRow())), nil
 	})
 }
 
-// heir returns the longest admin of a hub but one person, else the longest member; nil if there is
+// findHeir returns the longest admin of a hub but one person, else the longest member; nil if there is
 // no one. A person who has left Duuble is the last choice.
-func (s *Service) heir(ctx context.Context, hub, but string) (*Membership, error) {
+func (s *Service) findHeir(ctx context.Context, hub, but string) (*Membership, error) {
 	departed := ""
 	for _, role := range []string{Admin, Member} {
 		var ids []string
@@ -244,7 +244,7 @@ func (s *Service) heir(ctx context.Context, hub, but string) (*Membership, error
 				return nil, err
 			}
 			if i := slices.IndexFunc(some, func(id string) bool { return persons[id].ID != "" }); i >= 0 {
-				return s.membership(ctx, hub, some[i])
+				return s.readMembership(ctx, hub, some[i])
 			}
 		}
 		if departed == "" && len(ids) > 0 {
@@ -254,7 +254,7 @@ func (s *Service) heir(ctx context.Context, hub, but string) (*Membership, error
 	if departed == "" {
 		return nil, nil //nolint:nilnil // there is no one
 	}
-	return s.membership(ctx, hub, departed)
+	return s.readMembership(ctx, hub, departed)
 }
 
 // Promote makes the person with a number a super_admin of a hub in which no one can act as one,
@@ -267,11 +267,11 @@ func (s *Service) Promote(ctx context.Context, phone, hub string) error {
 	change := s.newID()
 	return s.Change(ctx, s.Tables.Hubs, func(ctx context.Context) ([]table.Op, error) {
 		var m *Membership
-		h, err := s.member(ctx, hub, u.ID, &m)
+		h, err := s.readMember(ctx, hub, u.ID, &m)
 		if err != nil || m != nil && m.change == change {
 			return nil, err
 		}
-		managers, _, err := s.list(ctx, s.Tables.Hubs, schema.Hub(hub), "mr|"+SuperAdmin+"|", "", MaxMembers, nil)
+		managers, _, err := s.listRows(ctx, s.Tables.Hubs, schema.Hub(hub), "mr|"+SuperAdmin+"|", "", MaxMembers, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -287,11 +287,11 @@ func (s *Service) Promote(ctx context.Context, phone, hub string) error {
 			return nil, fault.Coded(fault.Conflict, Forbidden, "the hub has a super_admin; ask that person to give the role")
 		}
 		h.superAdmins++
-		if m.live() {
+		if m.isLive() {
 			m.change = change
-			return append(m.become(SuperAdmin), rowstore.Put(h.row())), nil
+			return append(m.roleOps(SuperAdmin), rowstore.Put(h.toRow())), nil
 		}
-		t, err := s.tally(ctx, hub)
+		t, err := s.readTally(ctx, hub)
 		if err == nil {
 			err = s.pointAt(ctx, hub, u.ID)
 		}
@@ -299,6 +299,6 @@ func (s *Service) Promote(ctx context.Context, phone, hub string) error {
 			m = &Membership{HubID: hub, UserID: u.ID}
 		}
 		m.change = change
-		return append(m.join(SuperAdmin, s.Now().UTC(), t), rowstore.Put(h.row())), err
+		return append(m.joinOps(SuperAdmin, s.Now().UTC(), t), rowstore.Put(h.toRow())), err
 	})
 }

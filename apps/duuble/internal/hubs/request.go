@@ -49,15 +49,15 @@ func (r *Request) byStatus() table.Key {
 	return hubKey(r.HubID, "jr|"+r.Status+"|"+rowstore.Descending(r.CreatedAt)+"|"+r.ID)
 }
 
-func (r *Request) lock() table.Key { return hubKey(r.HubID, "jp|"+r.UserID) }
+func (r *Request) lockKey() table.Key { return hubKey(r.HubID, "jp|"+r.UserID) }
 
-func (r *Request) row() table.Row {
+func (r *Request) toRow() table.Row {
 	props := table.Props{
-		str("user_id", r.UserID), str("source", r.Source), str("status", r.Status), str("decided_by", r.DecidedBy), at("created_at", r.CreatedAt),
-		str("invitation_id", r.invitation), str("change", r.change),
+		textProp("user_id", r.UserID), textProp("source", r.Source), textProp("status", r.Status), textProp("decided_by", r.DecidedBy), timeProp("created_at", r.CreatedAt),
+		textProp("invitation_id", r.invitation), textProp("change", r.change),
 	}
 	if !r.DecidedAt.IsZero() {
-		props = append(props, at("decided_at", r.DecidedAt))
+		props = append(props, timeProp("decided_at", r.DecidedAt))
 	}
 	return table.Row{Key: hubKey(r.HubID, "ji|"+r.ID), ETag: r.etag, Props: props}
 }
@@ -71,25 +71,25 @@ func parseRequest(row table.Row) *Request {
 	}
 }
 
-// request reads a request; nil if there is none.
-func (s *Service) request(ctx context.Context, hub, id string) (*Request, error) {
+// readRequest reads a request; nil if there is none.
+func (s *Service) readRequest(ctx context.Context, hub, id string) (*Request, error) {
 	if !schema.IsID(id) {
 		return nil, nil //nolint:nilnil // there is none
 	}
-	row, err := s.row(ctx, hub, "ji|"+id)
+	row, err := s.readRow(ctx, hub, "ji|"+id)
 	if err != nil || row == nil {
 		return nil, err
 	}
 	return parseRequest(*row), nil
 }
 
-// pending reads the request of a person that waits; nil if there is none.
-func (s *Service) pending(ctx context.Context, hub, user string) (*Request, error) {
-	row, err := s.row(ctx, hub, "jp|"+user)
+// pendingRequest reads the request of a person that waits; nil if there is none.
+func (s *Service) pendingRequest(ctx context.Context, hub, user string) (*Request, error) {
+	row, err := s.readRow(ctx, hub, "jp|"+user)
 	if err != nil || row == nil {
 		return nil, err
 	}
-	r, err := s.request(ctx, hub, row.Props.Get("request_id").Str())
+	r, err := s.readRequest(ctx, hub, row.Props.Get("request_id").Str())
 	if r != nil && r.Status != Pending {
 		r = nil // it was decided between the two reads
 	}
@@ -107,27 +107,27 @@ func (r *Request) byUser() table.Key {
 func (s *Service) newRequest(ctx context.Context, hub, user, source, invitation string) (*Request, error) {
 	id := s.newID()
 	r := &Request{ID: id, HubID: hub, UserID: user, Source: source, Status: Pending, CreatedAt: schema.TimeOf(id), invitation: invitation}
-	err := s.point(ctx, s.Tables.Users, r.byUser(), str("hub_id", hub))
+	err := s.writePointer(ctx, s.Tables.Users, r.byUser(), textProp("hub_id", hub))
 	return r, err
 }
 
-// ask returns the writes of a new request.
-func (r *Request) ask() []table.Op {
-	return []table.Op{rowstore.Put(r.row()), insert(r.byStatus()), insert(r.lock(), str("request_id", r.ID))}
+// askOps returns the writes of a new request.
+func (r *Request) askOps() []table.Op {
+	return []table.Op{rowstore.Put(r.toRow()), insertOp(r.byStatus()), insertOp(r.lockKey(), textProp("request_id", r.ID))}
 }
 
-// decide returns the writes by which a request ends, and its invitation with it.
-func (s *Service) decide(ctx context.Context, r *Request, status, by, change string) ([]table.Op, error) {
-	ops := []table.Op{rowstore.Removal(r.byStatus()), rowstore.Removal(r.lock())}
+// decideOps returns the writes by which a request ends, and its invitation with it.
+func (s *Service) decideOps(ctx context.Context, r *Request, status, by, change string) ([]table.Op, error) {
+	ops := []table.Op{rowstore.Removal(r.byStatus()), rowstore.Removal(r.lockKey())}
 	if r.invitation != "" {
-		v, err := s.invitation(ctx, r.HubID, r.invitation)
+		v, err := s.readInvitation(ctx, r.HubID, r.invitation)
 		if err != nil {
 			return nil, err
 		}
 		if v != nil && v.Status == Pending {
 			end := map[string]string{Approved: Accepted, Rejected: Cancelled, Cancelled: Declined}[status]
 			v.change = change
-			ended, err := s.end(ctx, v, end)
+			ended, err := s.endInvitation(ctx, v, end)
 			if err != nil {
 				return nil, err
 			}
@@ -135,10 +135,10 @@ func (s *Service) decide(ctx context.Context, r *Request, status, by, change str
 		}
 	}
 	r.Status, r.DecidedBy, r.DecidedAt, r.change = status, by, s.Now().UTC(), change
-	if err := s.over().Add(ctx, r.DecidedAt, r.HubID+"|ji|"+r.ID); err != nil {
+	if err := s.endedRows().Add(ctx, r.DecidedAt, r.HubID+"|ji|"+r.ID); err != nil {
 		return nil, err
 	}
-	return append(ops, rowstore.Put(r.row()), insert(r.byStatus())), nil
+	return append(ops, rowstore.Put(r.toRow()), insertOp(r.byStatus())), nil
 }
 
 func noRequest() error {
@@ -147,14 +147,14 @@ func noRequest() error {
 
 // Decide approves a request or rejects it. Of several admins one does.
 func (s *Service) Decide(ctx context.Context, c people.Claim, hub, id string, approve bool) (Request, error) {
-	u, _, err := s.may(ctx, c, hub, Admin)
+	u, _, err := s.checkRole(ctx, c, hub, Admin)
 	if err != nil {
 		return Request{}, err
 	}
 	var r *Request
 	change := s.newID()
 	decide := func(ctx context.Context) (ops []table.Op, err error) {
-		if r, err = s.request(ctx, hub, id); err != nil {
+		if r, err = s.readRequest(ctx, hub, id); err != nil {
 			return nil, err
 		}
 		switch {
@@ -163,21 +163,21 @@ func (s *Service) Decide(ctx context.Context, c people.Claim, hub, id string, ap
 		case r.change == change:
 			return nil, nil // an earlier try has landed
 		case r.Status != Pending:
-			return nil, decided()
+			return nil, alreadyDecided()
 		case !approve:
-			ops, err = s.decide(ctx, r, Rejected, u.ID, change)
-			return append(ops, s.events(hub, change, s.happened(notices.RequestRejected, u.ID, r.ID, r.UserID))...), err
+			ops, err = s.decideOps(ctx, r, Rejected, u.ID, change)
+			return append(ops, s.eventOps(hub, change, s.newEvent(notices.RequestRejected, u.ID, r.ID, r.UserID))...), err
 		}
-		if ops, err = s.decide(ctx, r, Approved, u.ID, change); err != nil {
+		if ops, err = s.decideOps(ctx, r, Approved, u.ID, change); err != nil {
 			return nil, err
 		}
-		joining, _, err := s.joining(ctx, hub, r.UserID, change)
-		joined := s.happened(notices.MemberJoined, r.UserID, change, "")
+		joining, _, err := s.joiningOps(ctx, hub, r.UserID, change)
+		joined := s.newEvent(notices.MemberJoined, r.UserID, change, "")
 		joined.but = u.ID
-		ops = append(ops, s.events(hub, change, s.happened(notices.RequestApproved, u.ID, r.ID, r.UserID), joined)...)
+		ops = append(ops, s.eventOps(hub, change, s.newEvent(notices.RequestApproved, u.ID, r.ID, r.UserID), joined)...)
 		return append(ops, joining...), err
 	}
-	err = s.telling(ctx, hub, change, func(ctx context.Context) error { return s.Change(ctx, s.Tables.Hubs, decide) })
+	err = s.changeTelling(ctx, hub, change, func(ctx context.Context) error { return s.Change(ctx, s.Tables.Hubs, decide) })
 	if err != nil {
 		return Request{}, err
 	}
@@ -186,18 +186,18 @@ func (s *Service) Decide(ctx context.Context, c people.Claim, hub, id string, ap
 	return *r, err
 }
 
-// joining returns the writes by which a person becomes a member, none of one who is, and the
+// joiningOps returns the writes by which a person becomes a member, none of one who is, and the
 // membership as it will be.
-func (s *Service) joining(ctx context.Context, hub, user, change string) (ops []table.Op, m *Membership, err error) {
+func (s *Service) joiningOps(ctx context.Context, hub, user, change string) (ops []table.Op, m *Membership, err error) {
 	var t tally
 	err = rowstore.Both(ctx, func(ctx context.Context) (err error) {
-		m, err = s.membership(ctx, hub, user)
+		m, err = s.readMembership(ctx, hub, user)
 		return err
 	}, func(ctx context.Context) (err error) {
-		t, err = s.tally(ctx, hub)
+		t, err = s.readTally(ctx, hub)
 		return err
 	})
-	if err != nil || m.live() {
+	if err != nil || m.isLive() {
 		return nil, m, err
 	}
 	if t.members >= MaxMembers {
@@ -211,15 +211,15 @@ func (s *Service) joining(ctx context.Context, hub, user, change string) (ops []
 	}
 	m.change = change
 	if t.members > 0 {
-		return m.join(Member, s.Now().UTC(), t), m, nil
+		return m.joinOps(Member, s.Now().UTC(), t), m, nil
 	}
 	// All have left Duuble, and their accounts are gone: the first to come manages the hub.
-	h, err := s.hub(ctx, hub)
+	h, err := s.readHub(ctx, hub)
 	if err != nil || h == nil {
 		return nil, nil, rowstore.Unavailable(err)
 	}
 	h.superAdmins++
-	return append(m.join(SuperAdmin, s.Now().UTC(), t), rowstore.Put(h.row())), m, nil
+	return append(m.joinOps(SuperAdmin, s.Now().UTC(), t), rowstore.Put(h.toRow())), m, nil
 }
 
 // Requests returns the requests of a hub with a status, the newest first.
@@ -231,22 +231,22 @@ func (s *Service) Requests(ctx context.Context, c people.Claim, hub, status, aft
 	}
 	var rows []table.Row
 	next := ""
-	_, _, err := s.may(ctx, c, hub, Admin, func(ctx context.Context) (err error) {
-		rows, next, err = s.list(ctx, s.Tables.Hubs, schema.Hub(hub), "jr|"+status+"|", after, limit, nil)
+	_, _, err := s.checkRole(ctx, c, hub, Admin, func(ctx context.Context) (err error) {
+		rows, next, err = s.listRows(ctx, s.Tables.Hubs, schema.Hub(hub), "jr|"+status+"|", after, limit, nil)
 		return err
 	})
 	if err != nil {
 		return Page[Request]{}, err
 	}
-	items, err := s.requests(ctx, rows, func(table.Row) string { return hub })
+	items, err := s.readRequests(ctx, rows, func(table.Row) string { return hub })
 	return Page[Request]{items, next}, err
 }
 
-// requests reads the requests that rows of a list point at.
-func (s *Service) requests(ctx context.Context, rows []table.Row, hub func(table.Row) string) ([]Request, error) {
+// readRequests reads the requests that rows of a list point at.
+func (s *Service) readRequests(ctx context.Context, rows []table.Row, hub func(table.Row) string) ([]Request, error) {
 	found := make([]*Request, len(rows))
 	err := rowstore.Each(ctx, len(rows), rowstore.MaxParallel, func(ctx context.Context, i int) (err error) {
-		found[i], err = s.request(ctx, hub(rows[i]), lists.ID(rows[i]))
+		found[i], err = s.readRequest(ctx, hub(rows[i]), lists.ID(rows[i]))
 		return err
 	})
 	if err != nil {
@@ -274,13 +274,13 @@ func (s *Service) MyRequests(ctx context.Context, c people.Claim, after string, 
 	var rows []table.Row
 	next := ""
 	_, err := s.People.Member(ctx, c, func(ctx context.Context) (err error) {
-		rows, next, err = s.list(ctx, s.Tables.Users, schema.User(c.UserID), requestsOfUser, after, limit, nil)
+		rows, next, err = s.listRows(ctx, s.Tables.Users, schema.User(c.UserID), requestsOfUser, after, limit, nil)
 		return err
 	})
 	if err != nil {
 		return Page[Request]{}, err
 	}
-	items, err := s.requests(ctx, rows, func(row table.Row) string { return row.Props.Get("hub_id").Str() })
+	items, err := s.readRequests(ctx, rows, func(row table.Row) string { return row.Props.Get("hub_id").Str() })
 	if err != nil {
 		return Page[Request]{}, err
 	}
@@ -316,7 +316,7 @@ func (s *Service) CancelRequest(ctx context.Context, c people.Claim, id string) 
 	}
 	change := s.newID()
 	return s.Change(ctx, s.Tables.Hubs, func(ctx context.Context) ([]table.Op, error) {
-		r, err := s.request(ctx, hub, id)
+		r, err := s.readRequest(ctx, hub, id)
 		switch {
 		case err != nil:
 			return nil, err
@@ -325,8 +325,8 @@ func (s *Service) CancelRequest(ctx context.Context, c people.Claim, id string) 
 		case r.Status == Cancelled:
 			return nil, nil
 		case r.Status != Pending:
-			return nil, decided()
+			return nil, alreadyDecided()
 		}
-		return s.decide(ctx, r, Cancelled, "", change)
+		return s.decideOps(ctx, r, Cancelled, "", change)
 	})
 }

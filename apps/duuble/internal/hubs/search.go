@@ -10,19 +10,19 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// words are those by which a hub is found.
-func (h Hub) words() []string { return search.Words("", h.Name) }
+// searchWords are those by which a hub is found.
+func (h Hub) searchWords() []string { return search.Words("", h.Name) }
 
-// index finds hubs.
-func (s *Service) index() search.Index {
+// searchIndex finds hubs.
+func (s *Service) searchIndex() search.Index {
 	return search.Index{
-		Store: s.Store, Lists: s.Tables.Lists, Begin: "hn|", Own: s.Tables.Hubs, Partition: schema.Hub, Due: s.over(), Old: s.People.Overdue,
+		Store: s.Store, Lists: s.Tables.Lists, Begin: "hn|", Own: s.Tables.Hubs, Partition: schema.Hub, Due: s.endedRows(), Old: s.People.Overdue,
 		Words: func(ctx context.Context, id string) ([]string, error) {
-			h, err := s.hub(ctx, id)
+			h, err := s.readHub(ctx, id)
 			if err != nil || h == nil {
 				return nil, err
 			}
-			return h.words(), nil
+			return h.searchWords(), nil
 		},
 	}
 }
@@ -37,11 +37,11 @@ func (s *Service) Search(ctx context.Context, c people.Claim, text, after string
 		if bad != nil {
 			return nil //nolint:nilerr // it is told to members alone
 		}
-		ids, page.Next, err = s.index().Find(ctx, q, after, limit, func(ctx context.Context, ids []string) (map[string][]string, error) {
+		ids, page.Next, err = s.searchIndex().Find(ctx, q, after, limit, func(ctx context.Context, ids []string) (map[string][]string, error) {
 			some, err := s.hubsOf(ctx, c.UserID, ids)
 			words := map[string][]string{}
 			for id, h := range some {
-				words[id], found[id] = h.words(), h
+				words[id], found[id] = h.searchWords(), h
 			}
 			return words, err
 		})
@@ -58,7 +58,7 @@ func (s *Service) Search(ctx context.Context, c people.Claim, text, after string
 
 // wordsOf calls do for each row by which a hub is found.
 func (s *Service) wordsOf(h *Hub, do func(name string, key table.Key, props ...table.Prop) error) error {
-	return s.index().Want(h.ID, h.words(), func(name string, row table.Row) error { return do(name, row.Key, row.Props...) })
+	return s.searchIndex().Want(h.ID, h.searchWords(), func(name string, row table.Row) error { return do(name, row.Key, row.Props...) })
 }
 
 // isWord reports whether a row of a hub is one of package search, which may be of a hub that was

@@ -37,8 +37,8 @@ type event struct {
 	but    string // an admin who is told nothing, because it is the own act
 }
 
-// telling makes a change of which people are told.
-func (s *Service) telling(ctx context.Context, hub, id string, change func(context.Context) error) error {
+// changeTelling makes a change of which people are told.
+func (s *Service) changeTelling(ctx context.Context, hub, id string, change func(context.Context) error) error {
 	if s.Events.Prepare == nil {
 		return change(ctx)
 	}
@@ -54,20 +54,20 @@ func (s *Service) telling(ctx context.Context, hub, id string, change func(conte
 	return nil
 }
 
-// events returns the writes of events of a change, in its batch.
-func (s *Service) events(hub, change string, all ...event) (ops []table.Op) {
+// eventOps returns the writes of events of a change, in its batch.
+func (s *Service) eventOps(hub, change string, all ...event) (ops []table.Op) {
 	if s.Events.Prepare == nil {
 		return nil
 	}
 	for i, e := range all {
-		ops = append(ops, insert(hubKey(hub, fmt.Sprintf("%s%s|%d", eventRows, change, i)),
-			str("type", e.Type), str("actor_id", e.Actor), str("thing", e.Thing), at("at", e.At), str("to", e.to), str("number", e.number), str("but", e.but)))
+		ops = append(ops, insertOp(hubKey(hub, fmt.Sprintf("%s%s|%d", eventRows, change, i)),
+			textProp("type", e.Type), textProp("actor_id", e.Actor), textProp("thing", e.Thing), timeProp("at", e.At), textProp("to", e.to), textProp("number", e.number), textProp("but", e.but)))
 	}
 	return ops
 }
 
-// happened returns an event of a type that a person has caused now.
-func (s *Service) happened(kind, actor, thing, to string) event {
+// newEvent returns an event of a type that a person has caused now.
+func (s *Service) newEvent(kind, actor, thing, to string) event {
 	return event{Notice: notices.Notice{Type: kind, Actor: actor, Thing: thing, At: table.TimeOf(table.Ticks(s.Now()))}, to: to}
 }
 
@@ -75,7 +75,7 @@ func (s *Service) happened(kind, actor, thing, to string) event {
 func (s *Service) Deliver(ctx context.Context, hub, change string) error {
 	for row, err := range table.All(ctx, s.DB, s.Tables.Hubs, table.Prefix(schema.Hub(hub), eventRows+change+"|")) {
 		if err == nil {
-			err = s.deliver(ctx, row)
+			err = s.deliverEvent(ctx, row)
 		}
 		if err != nil {
 			return rowstore.Unavailable(err)
@@ -88,7 +88,7 @@ func (s *Service) Deliver(ctx context.Context, hub, change string) error {
 func (s *Service) deliverAll(ctx context.Context) error {
 	for row, err := range table.All(ctx, s.DB, s.Tables.Hubs, allHubs) {
 		if err == nil && s.Events.Tell != nil && strings.HasPrefix(row.Row, eventRows) {
-			err = s.deliver(ctx, row)
+			err = s.deliverEvent(ctx, row)
 		}
 		if err != nil {
 			return rowstore.Unavailable(err)
@@ -97,10 +97,10 @@ func (s *Service) deliverAll(ctx context.Context) error {
 	return nil
 }
 
-func (s *Service) deliver(ctx context.Context, row table.Row) error {
+func (s *Service) deliverEvent(ctx context.Context, row table.Row) error {
 	p := row.Props
 	n := notices.Notice{Type: p.Get("type").Str(), Actor: p.Get("actor_id").Str(), Thing: p.Get("thing").Str(), Hub: strings.TrimPrefix(row.Partition, schema.Hub("")), At: p.Get("at").Time()}
-	users, err := s.recipients(ctx, n.Hub, p.Get("to").Str(), p.Get("number").Str())
+	users, err := s.recipientsOf(ctx, n.Hub, p.Get("to").Str(), p.Get("number").Str())
 	if err != nil {
 		return err
 	}
@@ -115,8 +115,8 @@ func (s *Service) deliver(ctx context.Context, row table.Row) error {
 	return s.RemoveKey(ctx, s.Tables.Hubs, row.Key)
 }
 
-// recipients returns a person, the one with a number, or else the admins of a hub.
-func (s *Service) recipients(ctx context.Context, hub, to, number string) (users []string, err error) {
+// recipientsOf returns a person, the one with a number, or else the admins of a hub.
+func (s *Service) recipientsOf(ctx context.Context, hub, to, number string) (users []string, err error) {
 	if to != "" {
 		return []string{to}, nil
 	}
@@ -145,16 +145,16 @@ func (s *Service) Concerns(ctx context.Context, user string, n notices.Notice) (
 	var mine *Membership
 	thing := true
 	reads := []func(context.Context) error{
-		func(ctx context.Context) (err error) { h, err = s.hub(ctx, n.Hub); return err },
-		func(ctx context.Context) (err error) { mine, err = s.membership(ctx, n.Hub, user); return err },
+		func(ctx context.Context) (err error) { h, err = s.readHub(ctx, n.Hub); return err },
+		func(ctx context.Context) (err error) { mine, err = s.readMembership(ctx, n.Hub, user); return err },
 		func(ctx context.Context) error {
 			switch n.Type {
 			case notices.InviteReceived:
-				v, err := s.invitation(ctx, n.Hub, n.Thing)
-				thing = v != nil && v.as(s.Now()) == Invited
+				v, err := s.readInvitation(ctx, n.Hub, n.Thing)
+				thing = v != nil && v.statusAt(s.Now()) == Invited
 				return err
 			case notices.RequestCreated, notices.RequestApproved, notices.RequestRejected:
-				r, err := s.request(ctx, n.Hub, n.Thing)
+				r, err := s.readRequest(ctx, n.Hub, n.Thing)
 				thing = r != nil
 				return err
 			}
@@ -162,11 +162,11 @@ func (s *Service) Concerns(ctx context.Context, user string, n notices.Notice) (
 		},
 	}
 	err := rowstore.All(ctx, reads...)
-	switch n.Type {
-	case notices.RequestCreated, notices.MemberJoined:
+	switch {
+	case notices.KindOf(n.Type).ForAdmins:
 		thing = thing && mine.May(Admin)
-	case notices.RoleChanged:
-		thing = thing && mine.live()
+	case n.Type == notices.RoleChanged:
+		thing = thing && mine.isLive()
 	}
 	return h != nil && thing, err
 }

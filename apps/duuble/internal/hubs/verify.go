@@ -35,10 +35,10 @@ func (s *Service) VerifyRows(ctx context.Context, report func(string)) (rows int
 		one.add(row)
 	}
 	finish()
-	if err := s.index().Strays(ctx, func(id string) { report("hub " + id + ": a row by which a search finds it is of nothing") }); err != nil {
+	if err := s.searchIndex().Strays(ctx, func(id string) { report("hub " + id + ": a row by which a search finds it is of nothing") }); err != nil {
 		return rows, err
 	}
-	return rows, s.pointers(ctx, func(name string, key table.Key, _ ...table.Prop) error {
+	return rows, s.eachPointer(ctx, func(name string, key table.Key, _ ...table.Prop) error {
 		row, err := s.GetRow(ctx, name, key)
 		if err == nil && row == nil {
 			what, _, _ := strings.Cut(key.Row, "|")
@@ -65,7 +65,7 @@ func (a *audit) add(row table.Row) {
 	case "c":
 		a.said += row.Props.Get("member_count").Int()
 	case "m":
-		if m := parseMembership(row); m.live() {
+		if m := parseMembership(row); m.isLive() {
 			a.live++
 			if m.Role == SuperAdmin {
 				a.manage++
@@ -76,13 +76,13 @@ func (a *audit) add(row table.Row) {
 		r := parseRequest(row)
 		a.want[r.byStatus().Row] = true
 		if r.Status == Pending {
-			a.want[r.lock().Row] = true
+			a.want[r.lockKey().Row] = true
 		}
 	case "iv":
 		v := parseInvitation(row)
 		a.want[v.byStatus().Row] = true
 		if v.Status == Invited {
-			a.want[v.lock().Row] = true
+			a.want[v.lockKey().Row] = true
 		}
 	case "mj", "mr", "jr", "jp", "ivd", "ip":
 		a.got[row.Row] = true

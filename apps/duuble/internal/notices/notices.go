@@ -34,21 +34,57 @@ const (
 	HubPostCreated   = "hub_post_created"
 	PostSharedToHub  = "post_shared_to_hub"
 
-	// Those that are about a hub itself.
 	InviteReceived  = "hub_invite_received"
-	RequestCreated  = "hub_join_request_created" // to the admins
+	RequestCreated  = "hub_join_request_created"
 	RequestApproved = "hub_join_request_approved"
 	RequestRejected = "hub_join_request_rejected"
-	MemberJoined    = "hub_member_joined" // to the admins
+	MemberJoined    = "hub_member_joined"
 	MemberRemoved   = "hub_member_removed"
 	RoleChanged     = "hub_role_changed"
 )
 
-// OfHubs are the types that are about a hub itself, and Types are all.
-var (
-	OfHubs = []string{InviteReceived, RequestCreated, RequestApproved, RequestRejected, MemberJoined, MemberRemoved, RoleChanged}
-	Types  = append([]string{PostVoted, PostCommented, PostReposted, PostSharedToFeed, UserFollowed, HubPostCreated, PostSharedToHub}, OfHubs...)
-)
+// A Kind is a type of notifications. Words say to its reader what the actor did, after their name.
+type Kind struct {
+	Type, Words string
+	OfHub       bool // it is about a hub itself
+	ForAdmins   bool // its readers must be admins of the hub
+}
+
+// Kinds are all types. API, pages and the rules of who is shown what follow from this list.
+var Kinds = []Kind{
+	{Type: PostVoted, Words: "voted on your post"},
+	{Type: PostCommented, Words: "commented"},
+	{Type: PostReposted, Words: "reposted your post"},
+	{Type: PostSharedToFeed, Words: "shared your post"},
+	{Type: UserFollowed, Words: "follows you"},
+	{Type: HubPostCreated, Words: "posted in your hub"},
+	{Type: PostSharedToHub, Words: "shared a post in your hub"},
+	{Type: InviteReceived, Words: "invites you to a hub", OfHub: true},
+	{Type: RequestCreated, Words: "asks to join your hub", OfHub: true, ForAdmins: true},
+	{Type: RequestApproved, Words: "let you into a hub", OfHub: true},
+	{Type: RequestRejected, Words: "did not let you into a hub", OfHub: true},
+	{Type: MemberJoined, Words: "joined your hub", OfHub: true, ForAdmins: true},
+	{Type: MemberRemoved, Words: "removed you from a hub", OfHub: true},
+	{Type: RoleChanged, Words: "gave you another role in a hub", OfHub: true},
+}
+
+// KindOf returns the kind with a type; the zero Kind if there is none.
+func KindOf(name string) Kind {
+	for _, k := range Kinds {
+		if k.Type == name {
+			return k
+		}
+	}
+	return Kind{}
+}
+
+// Types returns the names of all types.
+func Types() (names []string) {
+	for _, k := range Kinds {
+		names = append(names, k.Type)
+	}
+	return names
+}
 
 // NotFound is the code of a notification that is not there.
 const NotFound fault.Code = "NOTIFICATION_NOT_FOUND"

@@ -30,8 +30,8 @@ func (s *Service) Caller(ctx context.Context, c Claim, reads ...func(context.Con
 	return caller.Account, err
 }
 
-// caller is Caller, also for a person who has left.
-func (s *Service) caller(ctx context.Context, c Claim, reads ...func(context.Context) error) (User, error) {
+// identifyCaller is Caller, also for a person who has left.
+func (s *Service) identifyCaller(ctx context.Context, c Claim, reads ...func(context.Context) error) (User, error) {
 	caller, err := s.sessions.Identify(ctx, c, nil, reads...)
 	return caller.Account, err
 }

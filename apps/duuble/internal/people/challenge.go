@@ -135,7 +135,7 @@ func (s *Service) RequestCode(ctx context.Context, channel, destination, purpose
 		codes = append(codes, goodCode{c.ID, s.Keys.MACs("code", c.ID+code)[0]})
 		return codeProps(codes[max(len(codes)-keptCodes, 0):], attempts)
 	}
-	if err := s.take(ctx, limits, c.ID); err != nil {
+	if err := s.takeLimits(ctx, limits, c.ID); err != nil {
 		s.tellOfLimit(ctx, err)
 		return Challenge{}, err
 	}
@@ -151,7 +151,7 @@ func (s *Service) RequestCode(ctx context.Context, channel, destination, purpose
 		return Challenge{}, err
 	}
 	if s.KeepCodes {
-		s.codes.keep(c.ID, code)
+		s.codes.keepCode(c.ID, code)
 	}
 	text := fmt.Sprintf("%s is your Duuble code. It is good until %s UTC. Do not tell it to anybody.", code, c.ExpiresAt.Format("15:04:05"))
 	if err := s.SMS.Send(ctx, phone, text); err != nil {
@@ -181,7 +181,7 @@ func (s *Service) codeLimits(phone string, by Asker) []Limit {
 	if by.Network != "" {
 		all = append(all, limit(named("n", by.Network), codesWindow, 0, s.PerNetwork, OTPLimited, tooMany))
 	}
-	country := country(phone)
+	country := callingCode(phone)
 	return append(all,
 		limit("c"+country, codesWindow, 0, s.PerCountry, OTPFull, "too many codes were asked for by new devices with numbers that begin with +"+country+"; wait and try again, or use a device that has signed in before"),
 		limit("all", codesWindow, 0, s.PerHour, OTPFull, "too many codes were asked for by new devices; wait and try again, or use a device that has signed in before"),
@@ -206,7 +206,7 @@ func (s *Service) tellOfLimit(ctx context.Context, err error) {
 
 const maxKeptCodes = 1000
 
-func (b *codeBook) keep(challenge, code string) {
+func (b *codeBook) keepCode(challenge, code string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.codes == nil || len(b.codes) >= maxKeptCodes {
@@ -226,7 +226,7 @@ func (s *Service) Code(challenge string) (string, error) {
 	return code, nil
 }
 
-func expired() error {
+func challengeExpired() error {
 	return fault.Coded(fault.Unauthenticated, OTPExpired, "this code is not good any more; ask for another one")
 }
 
@@ -237,19 +237,19 @@ func (s *Service) Verify(ctx context.Context, challenge, code, device string) (S
 	if err := b.Err(); err != nil {
 		return SignedIn{}, err
 	}
-	c, owner, err := s.attempt(ctx, challenge, bare(code))
+	c, owner, err := s.countAttempt(ctx, challenge, bareNumber(code))
 	if err != nil {
 		return SignedIn{}, err
 	}
 	phone, err := s.Keys.Open("destination", challenge, c.Get("destination").Str())
 	if err != nil {
-		return SignedIn{}, expired() // of a key that is gone
+		return SignedIn{}, challengeExpired() // of a key that is gone
 	}
 	var known *User
 	var all []session.Session
 	if owner != "" {
 		err = rowstore.Both(ctx, func(ctx context.Context) (err error) {
-			known, err = s.user(ctx, owner)
+			known, err = s.readUser(ctx, owner)
 			return err
 		}, func(ctx context.Context) (err error) {
 			all, err = s.sessions.All(ctx, owner)
@@ -270,22 +270,22 @@ func (s *Service) Verify(ctx context.Context, challenge, code, device string) (S
 		return SignedIn{}, err
 	}
 	s.sessions.Trim(ctx, all, *known)
-	return SignedIn{*known, s.tokens(g), isNew, s.newDevice(phone)}, nil
+	return SignedIn{*known, s.tokensOf(g), isNew, s.newDevice(phone)}, nil
 }
 
-// attempt counts an attempt before it says whether the code is right: whether it is one of the
+// countAttempt counts an attempt before it says whether the code is right: whether it is one of the
 // good codes of the asker who has the challenge. It returns what the challenge says, and the owner
 // of the number, "" if there is none. A code that is right ends all of them.
-func (s *Service) attempt(ctx context.Context, challenge, code string) (table.Props, string, error) {
+func (s *Service) countAttempt(ctx context.Context, challenge, code string) (table.Props, string, error) {
 	if !schema.IsID(challenge) {
-		return nil, "", expired()
+		return nil, "", challengeExpired()
 	}
 	c, err := s.GetRow(ctx, s.Tables.Sessions, challengeKey(challenge))
 	if err != nil {
 		return nil, "", err
 	}
 	if c == nil || !s.Now().Before(c.Props.Get("expires_at").Time()) {
-		return nil, "", expired()
+		return nil, "", challengeExpired()
 	}
 	number, bucket := c.Props.Get("phone").Str(), c.Props.Get("bucket").Str()
 	mistakes := Limit{
@@ -305,7 +305,7 @@ func (s *Service) attempt(ctx context.Context, challenge, code string) (table.Pr
 		wrong, err = s.Window(ctx, mistakes)
 		return err
 	}, func(ctx context.Context) (err error) {
-		owner, err = s.owner(ctx, phoneRows+number)
+		owner, err = s.ownerOf(ctx, phoneRows+number)
 		return err
 	})
 	if err == nil {
@@ -313,11 +313,11 @@ func (s *Service) attempt(ctx context.Context, challenge, code string) (table.Pr
 	}
 	for try := 0; err == nil; try++ {
 		if window == nil {
-			return nil, "", expired()
+			return nil, "", challengeExpired()
 		}
 		codes, attempts := s.goodCodes(window.Props)
 		if !slices.ContainsFunc(codes, func(one goodCode) bool { return one.id == challenge }) {
-			return nil, "", expired()
+			return nil, "", challengeExpired()
 		}
 		right := slices.ContainsFunc(codes, func(one goodCode) bool {
 			return slices.ContainsFunc(s.Keys.MACs("code", one.id+code), func(mac string) bool { return hmac.Equal([]byte(mac), []byte(one.hash)) })

@@ -75,15 +75,15 @@ type tie struct {
 	etag      string
 }
 
-func (x *tie) live() bool { return x != nil && x.deletedAt.IsZero() }
+func (x *tie) isLive() bool { return x != nil && x.deletedAt.IsZero() }
 
-func (x *tie) row() table.Row {
+func (x *tie) toRow() table.Row {
 	props := table.Props{
 		{Name: "created_at", Value: table.Time(x.createdAt)},
 		{Name: "version", Value: table.Int64(x.version)},
-		{Name: deleted, Value: table.Bool(!x.live())},
+		{Name: deleted, Value: table.Bool(!x.isLive())},
 	}
-	if !x.live() {
+	if !x.isLive() {
 		props = append(props, table.Prop{Name: "deleted_at", Value: table.Time(x.deletedAt)})
 	}
 	return table.Row{Key: table.Key{Partition: schema.User(x.from), Row: x.kind + x.to}, ETag: x.etag, Props: props}
@@ -98,8 +98,8 @@ func parseTie(row table.Row) *tie {
 	}
 }
 
-// tie reads a tie, also one that has ended; nil if there never was one.
-func (s *Service) tie(ctx context.Context, kind, from, to string) (*tie, error) {
+// readTie reads a tie, also one that has ended; nil if there never was one.
+func (s *Service) readTie(ctx context.Context, kind, from, to string) (*tie, error) {
 	row, err := s.userRow(ctx, from, kind+to)
 	if err != nil || row == nil {
 		return nil, err
@@ -107,8 +107,8 @@ func (s *Service) tie(ctx context.Context, kind, from, to string) (*tie, error) 
 	return parseTie(*row), nil
 }
 
-// order returns the key of the row by which a follow is listed, "" for a block.
-func (x *tie) order() string {
+// orderKey returns the key of the row by which a follow is listed, "" for a block.
+func (x *tie) orderKey() string {
 	if x.kind == blockRows {
 		return ""
 	}
@@ -121,13 +121,13 @@ func (s *Service) setTie(ctx context.Context, kind, from, to string, live bool) 
 	err := s.Change(ctx, s.Tables.Users, func(ctx context.Context) ([]table.Op, error) {
 		var counts *table.Row
 		err := rowstore.Both(ctx, func(ctx context.Context) (err error) {
-			x, err = s.tie(ctx, kind, from, to)
+			x, err = s.readTie(ctx, kind, from, to)
 			return err
 		}, func(ctx context.Context) (err error) {
 			counts, err = s.userRow(ctx, from, tally)
 			return err
 		})
-		if err != nil || x.live() == live {
+		if err != nil || x.isLive() == live {
 			return nil, err
 		}
 		column, most, text := following, int64(MaxFollows), "you follow as many people as a person may"
@@ -148,26 +148,26 @@ func (s *Service) setTie(ctx context.Context, kind, from, to string, live bool) 
 			x.deletedAt = time.Time{}
 		}
 		if !live || kind == blockRows {
-			err = s.ended().Add(ctx, now, from+"|"+kind+to)
+			err = s.endedTies().Add(ctx, now, from+"|"+kind+to)
 		}
 		if err == nil && live && kind == blockRows {
 			// At each try, because a purge of a block that had ended takes the row away. If the
 			// block is never written, PurgeTies finds by the row before that this one is of
 			// nothing.
-			err = s.Upsert(ctx, s.Tables.Users, s.blocker(to, from))
+			err = s.Upsert(ctx, s.Tables.Users, s.blockerRow(to, from))
 		}
 		if err != nil {
 			return nil, err
 		}
-		return append([]table.Op{rowstore.Put(x.row()), counted(from, counts, column, live)}, listed(from, x.order(), live)...), nil
+		return append([]table.Op{rowstore.Put(x.toRow()), countOp(from, counts, column, live)}, listOps(from, x.orderKey(), live)...), nil
 	})
 	return x, err
 }
 
 // Follows returns since when a person follows another, zero if it is not so.
 func (s *Service) Follows(ctx context.Context, user, other string) (time.Time, error) {
-	x, err := s.tie(ctx, followRows, user, other)
-	if err != nil || !x.live() {
+	x, err := s.readTie(ctx, followRows, user, other)
+	if err != nil || !x.isLive() {
 		return time.Time{}, err
 	}
 	return x.createdAt, nil
@@ -180,13 +180,13 @@ func (s *Service) Hidden(ctx context.Context, viewer, other string) (bool, error
 	}
 	var mine, theirs *tie
 	err := rowstore.Both(ctx, func(ctx context.Context) (err error) {
-		mine, err = s.tie(ctx, blockRows, viewer, other)
+		mine, err = s.readTie(ctx, blockRows, viewer, other)
 		return err
 	}, func(ctx context.Context) (err error) {
-		theirs, err = s.tie(ctx, blockRows, other, viewer)
+		theirs, err = s.readTie(ctx, blockRows, other, viewer)
 		return err
 	})
-	return mine.live() || theirs.live(), err
+	return mine.isLive() || theirs.isLive(), err
 }
 
 // mostBlocks is how many blocks of a person, made and received, are read at once. If there are
@@ -233,7 +233,7 @@ func (s *Service) AreHidden(ctx context.Context, viewer string, ids []string) (m
 	return hidden, err
 }
 
-func (s *Service) ties() outbox.Outbox {
+func (s *Service) tieOutbox() outbox.Outbox {
 	return outbox.Outbox{Store: s.Store, Queues: s.Queues, Queue: QueueTies, After: schema.MessageAfter}
 }
 
@@ -244,16 +244,16 @@ type pair struct {
 	Other string `json:"other,omitempty"`
 }
 
-// with reads what decides whether the caller can make a tie to another person.
-func (s *Service) with(ctx context.Context, c Claim, other string) (there bool, err error) {
+// readBoth reads what decides whether the caller can make a tie to another person.
+func (s *Service) readBoth(ctx context.Context, c Claim, other string) (there bool, err error) {
 	hidden := false
 	_, err = s.Member(ctx, c, func(ctx context.Context) error {
 		if !schema.IsID(other) {
 			return nil
 		}
 		return rowstore.Both(ctx, func(ctx context.Context) (err error) {
-			u, err := s.user(ctx, other)
-			there = u.there()
+			u, err := s.readUser(ctx, other)
+			there = u.isThere()
 			return err
 		}, func(ctx context.Context) (err error) {
 			hidden, err = s.Hidden(ctx, c.UserID, other)
@@ -268,15 +268,15 @@ func (s *Service) with(ctx context.Context, c Claim, other string) (there bool, 
 
 // Follow has the caller follow a person, or not any more, and returns since when.
 func (s *Service) Follow(ctx context.Context, c Claim, other string, live bool) (time.Time, error) {
-	there, err := s.with(ctx, c, other)
+	there, err := s.readBoth(ctx, c, other)
 	if err == nil && !there {
 		err = noUser()
 	}
 	if err != nil {
 		return time.Time{}, err
 	}
-	ctx = s.ties().Begin(ctx)
-	r, err := s.ties().Send(ctx, pair{c.UserID, other})
+	ctx = s.tieOutbox().Begin(ctx)
+	r, err := s.tieOutbox().Send(ctx, pair{c.UserID, other})
 	if err != nil {
 		return time.Time{}, err
 	}
@@ -287,7 +287,7 @@ func (s *Service) Follow(ctx context.Context, c Claim, other string, live bool) 
 	ctx = context.WithoutCancel(ctx)
 	s.Background(func() {
 		if s.reflectFollow(ctx, c.UserID, other) == nil && s.tellFollow(ctx, x) == nil {
-			s.ties().Cancel(ctx, r)
+			s.tieOutbox().Cancel(ctx, r)
 		}
 	})
 	if x == nil {
@@ -298,7 +298,7 @@ func (s *Service) Follow(ctx context.Context, c Claim, other string, live bool) 
 
 // tellFollow tells other rooms of a follow that holds.
 func (s *Service) tellFollow(ctx context.Context, x *tie) error {
-	if !x.live() || s.Followed == nil {
+	if !x.isLive() || s.Followed == nil {
 		return nil
 	}
 	return s.Followed(ctx, x.from, x.to)
@@ -312,20 +312,20 @@ func (s *Service) reflectFollow(ctx context.Context, from, to string) error {
 	var u *User
 	hidden := false
 	reads := []func(context.Context) error{
-		func(ctx context.Context) (err error) { x, err = s.tie(ctx, followRows, from, to); return err },
-		func(ctx context.Context) (err error) { u, err = s.user(ctx, from); return err },
+		func(ctx context.Context) (err error) { x, err = s.readTie(ctx, followRows, from, to); return err },
+		func(ctx context.Context) (err error) { u, err = s.readUser(ctx, from); return err },
 		func(ctx context.Context) (err error) { hidden, err = s.Hidden(ctx, from, to); return err },
 	}
 	err := rowstore.All(ctx, reads...)
-	if err == nil && x.live() && hidden {
+	if err == nil && x.isLive() && hidden {
 		x, err = s.setTie(ctx, followRows, from, to, false)
 	}
 	if err != nil || x == nil || u == nil || u.purging {
 		return err
 	}
 	// Both numbers only grow, so a later state of the two rows has the larger sum.
-	is, err := s.reflect(ctx, Mirror{
-		User: to, Row: fanRows + from, Version: x.version + u.Life, Live: x.live() && u.DeletedAt.IsZero(), Column: followers, Order: fanByTime + rowstore.Descending(x.createdAt) + "|" + from,
+	is, err := s.reflectMirror(ctx, Mirror{
+		User: to, Row: fanRows + from, Version: x.version + u.Life, Live: x.isLive() && u.DeletedAt.IsZero(), Column: followers, Order: fanByTime + rowstore.Descending(x.createdAt) + "|" + from,
 		Props: table.Props{{Name: "created_at", Value: table.Time(x.createdAt)}},
 	})
 	if err == nil && !is {
@@ -354,7 +354,7 @@ func (s *Service) followPair(ctx context.Context, text string) error {
 	if err := s.reflectPair(ctx, p.User, p.Other); err != nil {
 		return err
 	}
-	x, err := s.tie(ctx, followRows, p.User, p.Other)
+	x, err := s.readTie(ctx, followRows, p.User, p.Other)
 	if err != nil {
 		return err
 	}
@@ -364,20 +364,20 @@ func (s *Service) followPair(ctx context.Context, text string) error {
 // Block hides the caller and a person from each other, or not any more, and returns since when. It
 // ends the follows both ways, which do not come back.
 func (s *Service) Block(ctx context.Context, c Claim, other string, live bool) (time.Time, error) {
-	there, err := s.with(ctx, c, other)
+	there, err := s.readBoth(ctx, c, other)
 	var x *tie
 	if err == nil && !there && schema.IsID(other) { // one who is blocked already
-		if x, err = s.tie(ctx, blockRows, c.UserID, other); err == nil && !x.live() {
+		if x, err = s.readTie(ctx, blockRows, c.UserID, other); err == nil && !x.isLive() {
 			err = noUser()
 		}
 	} else if err == nil && !there {
 		err = noUser()
 	}
-	if err != nil || x.live() && live {
-		return since(x), err
+	if err != nil || x.isLive() && live {
+		return startOf(x), err
 	}
-	ctx = s.ties().Begin(ctx)
-	r, err := s.ties().Send(ctx, pair{c.UserID, other})
+	ctx = s.tieOutbox().Begin(ctx)
+	r, err := s.tieOutbox().Send(ctx, pair{c.UserID, other})
 	if err != nil {
 		return time.Time{}, err
 	}
@@ -385,21 +385,21 @@ func (s *Service) Block(ctx context.Context, c Claim, other string, live bool) (
 		return time.Time{}, err
 	}
 	if s.reflectPair(ctx, c.UserID, other) == nil { // else its message does it
-		s.ties().Cancel(ctx, r)
+		s.tieOutbox().Cancel(ctx, r)
 	}
-	return since(x), nil
+	return startOf(x), nil
 }
 
 func blockerKey(user, by string) table.Key {
 	return table.Key{Partition: schema.User(user), Row: blockerRows + by}
 }
 
-// blocker is the row by which a block is found from the person who is blocked, written now.
-func (s *Service) blocker(user, by string) table.Row {
+// blockerRow is the row by which a block is found from the person who is blocked, written now.
+func (s *Service) blockerRow(user, by string) table.Row {
 	return table.Row{Key: blockerKey(user, by), Props: table.Props{{Name: "at", Value: table.Time(s.Now().UTC())}}}
 }
 
-func since(x *tie) time.Time {
+func startOf(x *tie) time.Time {
 	if x == nil {
 		return time.Time{}
 	}
@@ -485,13 +485,13 @@ func (s *Service) MustSee(ctx context.Context, viewer, id string) error {
 	var u *User
 	hidden := false
 	err := rowstore.Both(ctx, func(ctx context.Context) (err error) {
-		u, err = s.user(ctx, id)
+		u, err = s.readUser(ctx, id)
 		return err
 	}, func(ctx context.Context) (err error) {
 		hidden, err = s.Hidden(ctx, viewer, id)
 		return err
 	})
-	if err == nil && (!u.there() || hidden) {
+	if err == nil && (!u.isThere() || hidden) {
 		err = noUser()
 	}
 	return err
@@ -508,10 +508,10 @@ func (s *Service) Repair(ctx context.Context) error {
 		}
 		write := func(name string, row table.Row) error { return s.Upsert(ctx, name, row) }
 		if u := parseUser(row); err == nil && row.Row == meRow {
-			err = s.index().Want(u.ID, u.words(), write)
+			err = s.searchIndex().Want(u.ID, u.searchWords(), write)
 		}
 		if err == nil {
-			err = s.pointers(row, write)
+			err = s.eachPointer(row, write)
 		}
 		if err != nil {
 			return rowstore.Unavailable(err)
@@ -520,24 +520,24 @@ func (s *Service) Repair(ctx context.Context) error {
 	return nil
 }
 
-// pointers calls do for each row that points at a row of a user.
-func (s *Service) pointers(row table.Row, do func(name string, row table.Row) error) error {
+// eachPointer calls do for each row that points at a row of a user.
+func (s *Service) eachPointer(row table.Row, do func(name string, row table.Row) error) error {
 	if u := parseUser(row); row.Row == meRow && !u.DeletedAt.IsZero() {
-		return do(s.Tables.Admin, s.leavers().Row(u.DeletedAt, u.ID))
+		return do(s.Tables.Admin, s.leaverRows().Row(u.DeletedAt, u.ID))
 	}
 	if !strings.HasPrefix(row.Row, followRows) && !strings.HasPrefix(row.Row, blockRows) {
 		return nil
 	}
 	x := parseTie(row)
 	if x.kind == blockRows {
-		if err := do(s.Tables.Users, s.blocker(x.to, x.from)); err != nil {
+		if err := do(s.Tables.Users, s.blockerRow(x.to, x.from)); err != nil {
 			return err
 		}
 	}
-	if x.live() {
+	if x.isLive() {
 		return nil
 	}
-	return do(s.Tables.Admin, s.ended().Row(x.deletedAt, x.from+"|"+x.kind+x.to))
+	return do(s.Tables.Admin, s.endedTies().Row(x.deletedAt, x.from+"|"+x.kind+x.to))
 }
 
 // A circle is what follows from the ties of a user, and the rows that are there.
@@ -556,10 +556,10 @@ func (a *circle) add(row table.Row) {
 			a.said[column] += p.Get(column).Int()
 		}
 	case followRows, blockRows:
-		if x := parseTie(row); x.live() {
+		if x := parseTie(row); x.isLive() {
 			a.has[map[string]string{followRows: following, blockRows: blocking}[x.kind]]++
 			if x.kind == followRows {
-				a.want[x.order()] = true
+				a.want[x.orderKey()] = true
 			}
 		}
 	case fanRows:
@@ -606,7 +606,7 @@ func (s *Service) verifyTies(ctx context.Context, report func(string)) (rows int
 			a = &circle{user: id, said: map[string]int64{}, has: map[string]int64{}, want: map[string]bool{}, got: map[string]bool{}}
 		}
 		a.add(row)
-		if err := s.pointers(row, func(name string, row table.Row) error {
+		if err := s.eachPointer(row, func(name string, row table.Row) error {
 			there, err := s.GetRow(ctx, name, row.Key)
 			if err == nil && there == nil {
 				kind, _, _ := strings.Cut(row.Key.Row, "|")
@@ -634,7 +634,7 @@ func (s *Service) verifyTies(ctx context.Context, report func(string)) (rows int
 		if strings.HasPrefix(row.Row, fanRows) {
 			follow, mirror, follower = other, &row, to
 		}
-		u, err := s.user(ctx, follower)
+		u, err := s.readUser(ctx, follower)
 		if err != nil {
 			return rows, err
 		}

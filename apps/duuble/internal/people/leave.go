@@ -30,8 +30,8 @@ func accountDeleted() error {
 // Overdue reports whether what was deleted at a time is gone for good.
 func (s *Service) Overdue(at time.Time) bool { return s.Now().Sub(at) > s.Keep }
 
-// there reports whether others find a person.
-func (u *User) there() bool { return u != nil && u.Username != "" && u.DeletedAt.IsZero() }
+// isThere reports whether others find a person.
+func (u *User) isThere() bool { return u != nil && u.Username != "" && u.DeletedAt.IsZero() }
 
 // Leave deletes the account of the caller, and ends all sessions.
 func (s *Service) Leave(ctx context.Context, c Claim) error {
@@ -45,7 +45,7 @@ func (s *Service) Leave(ctx context.Context, c Claim) error {
 		now = began
 	}
 	now = table.TimeOf(table.Ticks(now))
-	_, r, err := s.turn(ctx, u, func(ctx context.Context) error { return s.leavers().Add(ctx, now, u.ID) }, func(u *User) error {
+	_, r, err := s.turnAccount(ctx, u, func(ctx context.Context) error { return s.leaverRows().Add(ctx, now, u.ID) }, func(u *User) error {
 		if u.DeletedAt.IsZero() {
 			u.DeletedAt = now
 			u.Life++
@@ -68,7 +68,7 @@ func (s *Service) Erase(ctx context.Context, id string) error {
 	if !schema.IsID(id) {
 		return noUser()
 	}
-	u, err := s.user(ctx, id)
+	u, err := s.readUser(ctx, id)
 	if err == nil && u == nil {
 		err = noUser()
 	}
@@ -77,7 +77,7 @@ func (s *Service) Erase(ctx context.Context, id string) error {
 	}
 	now := table.TimeOf(table.Ticks(s.Now()))
 	at := now.Add(-s.Keep - time.Second)
-	_, r, err := s.turn(ctx, *u, func(ctx context.Context) error { return s.leavers().Add(ctx, at, id) }, func(u *User) error {
+	_, r, err := s.turnAccount(ctx, *u, func(ctx context.Context) error { return s.leaverRows().Add(ctx, at, id) }, func(u *User) error {
 		if u.DeletedAt.IsZero() {
 			u.Life++
 		}
@@ -92,13 +92,13 @@ func (s *Service) Erase(ctx context.Context, id string) error {
 	if err == nil {
 		err = s.reflectLife(ctx, id)
 	}
-	return s.ties().Finish(ctx, r, err)
+	return s.tieOutbox().Finish(ctx, r, err)
 }
 
 // Return brings the account of the caller back with all that it had.
 func (s *Service) Return(ctx context.Context, c Claim) (Me, error) {
 	var me Me
-	u, err := s.caller(ctx, c, s.mine(&me, c.UserID))
+	u, err := s.identifyCaller(ctx, c, s.readMine(&me, c.UserID))
 	if err != nil {
 		return Me{}, err
 	}
@@ -112,7 +112,7 @@ func (s *Service) RestoreUser(ctx context.Context, c Claim, id string) (Person, 
 	var u *User
 	_, err := s.Admin(ctx, c, func(ctx context.Context) (err error) {
 		if schema.IsID(id) {
-			u, err = s.user(ctx, id)
+			u, err = s.readUser(ctx, id)
 		}
 		return err
 	})
@@ -131,7 +131,7 @@ func (s *Service) bringBack(ctx context.Context, u User) (User, error) {
 	if u.DeletedAt.IsZero() {
 		return u, nil
 	}
-	u, r, err := s.turn(ctx, u, func(context.Context) error { return nil }, func(u *User) error {
+	u, r, err := s.turnAccount(ctx, u, func(context.Context) error { return nil }, func(u *User) error {
 		switch {
 		case u.DeletedAt.IsZero():
 			return nil
@@ -148,13 +148,13 @@ func (s *Service) bringBack(ctx context.Context, u User) (User, error) {
 	return u, err
 }
 
-// turn changes whether an account is there, after a message that has the rest follow, and after
+// turnAccount changes whether an account is there, after a message that has the rest follow, and after
 // what else must be first.
-func (s *Service) turn(ctx context.Context, u User, first func(context.Context) error, change func(*User) error) (User, queue.Receipt, error) {
-	ctx = s.ties().Begin(ctx)
+func (s *Service) turnAccount(ctx context.Context, u User, first func(context.Context) error, change func(*User) error) (User, queue.Receipt, error) {
+	ctx = s.tieOutbox().Begin(ctx)
 	var r queue.Receipt
 	err := rowstore.Both(ctx, func(ctx context.Context) (err error) {
-		r, err = s.ties().Send(ctx, pair{User: u.ID})
+		r, err = s.tieOutbox().Send(ctx, pair{User: u.ID})
 		return err
 	}, first)
 	if err != nil {
@@ -168,7 +168,7 @@ func (s *Service) followLife(ctx context.Context, user string, r queue.Receipt) 
 	ctx = context.WithoutCancel(ctx)
 	s.Background(func() {
 		if s.reflectLife(ctx, user) == nil {
-			s.ties().Cancel(ctx, r)
+			s.tieOutbox().Cancel(ctx, r)
 		}
 	})
 }
@@ -190,7 +190,7 @@ func (s *Service) endSessions(ctx context.Context, user string, before time.Time
 // reflectLife writes what follows from leaving and from coming back: the mirrors of the follows of
 // the user, and the end of sessions.
 func (s *Service) reflectLife(ctx context.Context, user string) error {
-	u, err := s.user(ctx, user)
+	u, err := s.readUser(ctx, user)
 	if err != nil || u == nil || u.purging {
 		return err
 	}

@@ -38,17 +38,17 @@ const (
 // Reflect writes a mirror, unless there is one of this version or a later one, or no such user any
 // more.
 func (s *Service) Reflect(ctx context.Context, m Mirror) error {
-	_, err := s.reflect(ctx, m)
+	_, err := s.reflectMirror(ctx, m)
 	return err
 }
 
-// reflect is Reflect, and reports whether there is such a user.
-func (s *Service) reflect(ctx context.Context, m Mirror) (is bool, err error) {
+// reflectMirror is Reflect, and reports whether there is such a user.
+func (s *Service) reflectMirror(ctx context.Context, m Mirror) (is bool, err error) {
 	err = s.Change(ctx, s.Tables.Users, func(ctx context.Context) ([]table.Op, error) {
 		var there, counts *table.Row
 		var u *User
 		reads := []func(context.Context) error{
-			func(ctx context.Context) (err error) { u, err = s.user(ctx, m.User); return err },
+			func(ctx context.Context) (err error) { u, err = s.readUser(ctx, m.User); return err },
 			func(ctx context.Context) (err error) { there, err = s.userRow(ctx, m.User, m.Row); return err },
 			func(ctx context.Context) (err error) { counts, err = s.userRow(ctx, m.User, tally); return err },
 		}
@@ -63,17 +63,17 @@ func (s *Service) reflect(ctx context.Context, m Mirror) (is bool, err error) {
 		}
 		ops := []table.Op{rowstore.Put(row)}
 		if isLive(there) != m.Live {
-			ops = append(ops, counted(m.User, counts, m.Column, m.Live))
-			ops = append(ops, listed(m.User, m.Order, m.Live)...)
+			ops = append(ops, countOp(m.User, counts, m.Column, m.Live))
+			ops = append(ops, listOps(m.User, m.Order, m.Live)...)
 		}
 		return ops, nil
 	})
 	return is, err
 }
 
-// counted returns the write of a count that becomes one more or one less. row is the row of all
+// countOp returns the write of a count that becomes one more or one less. row is the row of all
 // counts of the user, nil if there is none.
-func counted(user string, row *table.Row, column string, more bool) table.Op {
+func countOp(user string, row *table.Row, column string, more bool) table.Op {
 	op := table.Op{Kind: table.Insert, Row: table.Row{Key: table.Key{Partition: schema.User(user), Row: tally}}}
 	n := int64(0)
 	if row != nil {
@@ -88,8 +88,8 @@ func counted(user string, row *table.Row, column string, more bool) table.Op {
 	return op
 }
 
-// listed returns the write of a row by which something is listed, or not any more.
-func listed(user, row string, live bool) []table.Op {
+// listOps returns the write of a row by which something is listed, or not any more.
+func listOps(user, row string, live bool) []table.Op {
 	key := table.Key{Partition: schema.User(user), Row: row}
 	switch {
 	case row == "":
@@ -113,7 +113,7 @@ func (s *Service) Forget(ctx context.Context, m Mirror, keep func(*table.Row) bo
 			return ops, nil
 		}
 		counts, err := s.userRow(ctx, m.User, tally)
-		ops = append(ops, counted(m.User, counts, m.Column, false))
-		return append(ops, listed(m.User, m.Order, false)...), err
+		ops = append(ops, countOp(m.User, counts, m.Column, false))
+		return append(ops, listOps(m.User, m.Order, false)...), err
 	})
 }

@@ -101,7 +101,7 @@ func (s *Service) SetBasics(ctx context.Context, c Claim, change Basics) (Me, er
 		b.Lines("bio", *change.Bio, 0, MaxBio)
 	}
 	var me Me
-	u, err := s.Caller(ctx, c, s.mine(&me, c.UserID))
+	u, err := s.Caller(ctx, c, s.readMine(&me, c.UserID))
 	if err == nil {
 		err = b.Err()
 	}
@@ -109,7 +109,7 @@ func (s *Service) SetBasics(ctx context.Context, c Claim, change Basics) (Me, er
 		return Me{}, err
 	}
 	if change.Username != nil && u.Username == "" {
-		if err := s.reserve(ctx, u.ID, strings.ToLower(*change.Username)); err != nil {
+		if err := s.reserveName(ctx, u.ID, strings.ToLower(*change.Username)); err != nil {
 			return Me{}, err
 		}
 	}
@@ -120,8 +120,8 @@ func (s *Service) SetBasics(ctx context.Context, c Claim, change Basics) (Me, er
 	if change.FullName != nil {
 		next.FullName = *change.FullName
 	}
-	if was, words := u.words(), next.words(); !slices.Equal(words, was) {
-		if err := s.index().Before(ctx, u.ID, len(was) > 0, words); err != nil {
+	if was, words := u.searchWords(), next.searchWords(); !slices.Equal(words, was) {
+		if err := s.searchIndex().Before(ctx, u.ID, len(was) > 0, words); err != nil {
 			return Me{}, err
 		}
 	}
@@ -141,13 +141,13 @@ func (s *Service) SetBasics(ctx context.Context, c Claim, change Basics) (Me, er
 		return nil
 	})
 	if fault.CodeOf(err) == UsernameTaken && u.Username == "" {
-		s.unreserve(ctx, u.ID, strings.ToLower(*change.Username))
+		s.giveBackName(ctx, u.ID, strings.ToLower(*change.Username))
 	}
 	return me, err
 }
 
-// reserve takes a name for a user who has none.
-func (s *Service) reserve(ctx context.Context, user, lower string) error {
+// reserveName takes a name for a user who has none.
+func (s *Service) reserveName(ctx context.Context, user, lower string) error {
 	key := nameKey(nameRows + lower)
 	return s.Change(ctx, s.Tables.Names, func(ctx context.Context) ([]table.Op, error) {
 		row := table.Row{Key: key, Props: table.Props{
@@ -158,12 +158,12 @@ func (s *Service) reserve(ctx context.Context, user, lower string) error {
 		err := rowstore.Both(ctx, func(ctx context.Context) (err error) {
 			there, err = s.GetRow(ctx, s.Tables.Names, key)
 			return err
-		}, func(ctx context.Context) error { return s.reservations().Add(ctx, s.Now(), lower) })
+		}, func(ctx context.Context) error { return s.reservationRows().Add(ctx, s.Now(), lower) })
 		if err != nil {
 			return nil, err
 		}
 		if there != nil {
-			free, err := s.free(ctx, *there, user)
+			free, err := s.mayTakeOver(ctx, *there, user)
 			if err != nil {
 				return nil, err
 			}
@@ -177,9 +177,9 @@ func (s *Service) reserve(ctx context.Context, user, lower string) error {
 	})
 }
 
-// free reports whether a user may take over a reservation: it is the user's own, or one that came
+// mayTakeOver reports whether a user may take over a reservation: it is the user's own, or one that came
 // to nothing.
-func (s *Service) free(ctx context.Context, row table.Row, user string) (bool, error) {
+func (s *Service) mayTakeOver(ctx context.Context, row table.Row, user string) (bool, error) {
 	if row.Props.Get(purged).Bool() {
 		return false, nil
 	}
@@ -187,7 +187,7 @@ func (s *Service) free(ctx context.Context, row table.Row, user string) (bool, e
 	if owner == user {
 		return true, nil
 	}
-	u, err := s.user(ctx, owner)
+	u, err := s.readUser(ctx, owner)
 	if err != nil {
 		return false, err
 	}
@@ -200,21 +200,21 @@ func (s *Service) free(ctx context.Context, row table.Row, user string) (bool, e
 	return s.Now().Sub(row.Props.Get("created_at").Time()) >= NameLasts, nil
 }
 
-// unreserve gives back a name that the user did not get. One that stays because this fails is taken
+// giveBackName gives back a name that the user did not get. One that stays because this fails is taken
 // over by the next person to ask for it.
-func (s *Service) unreserve(ctx context.Context, user, lower string) {
+func (s *Service) giveBackName(ctx context.Context, user, lower string) {
 	row, err := s.GetRow(ctx, s.Tables.Names, nameKey(nameRows+lower))
 	if err != nil || row == nil || row.Props.Get("user_id").Str() != user {
 		return
 	}
-	u, err := s.user(ctx, user)
+	u, err := s.readUser(ctx, user)
 	if err == nil && u != nil && !strings.EqualFold(u.Username, lower) {
 		_ = s.RemoveRow(ctx, s.Tables.Names, *row)
 	}
 }
 
-// reservations are the rows by which Expire finds reservations of usernames.
-func (s *Service) reservations() due.Rows {
+// reservationRows are the rows by which Expire finds reservations of usernames.
+func (s *Service) reservationRows() due.Rows {
 	return due.Rows{Store: s.Store, Table: s.Tables.Admin, Prefix: "due|name|"}
 }
 
@@ -225,7 +225,7 @@ func (s *Service) sweepName(ctx context.Context, lower string) error {
 	if err != nil || row == nil {
 		return err
 	}
-	nothing, err := s.free(ctx, *row, "")
+	nothing, err := s.mayTakeOver(ctx, *row, "")
 	if err == nil && nothing {
 		err = s.RemoveRow(ctx, s.Tables.Names, *row)
 	}
@@ -238,7 +238,7 @@ func (s *Service) AcceptTerms(ctx context.Context, c Claim, terms, privacy strin
 	b.Line("termsVersion", terms, 1, maxVersion)
 	b.Line("privacyVersion", privacy, 1, maxVersion)
 	var me Me
-	u, err := s.Caller(ctx, c, s.mine(&me, c.UserID))
+	u, err := s.Caller(ctx, c, s.readMine(&me, c.UserID))
 	if err == nil {
 		err = b.Err()
 	}

@@ -153,7 +153,7 @@ func (s *Service) Expire(ctx context.Context) error {
 	defer cancel()
 	now := s.Now()
 	var failed rowstore.Failures
-	failed.Record(s.reservations().Run(ctx, now.Add(-NameLasts), func(ctx context.Context, row table.Row) error { return s.sweepName(ctx, row.Row) }))
+	failed.Record(s.reservationRows().Run(ctx, now.Add(-NameLasts), func(ctx context.Context, row table.Row) error { return s.sweepName(ctx, row.Row) }))
 	for _, prefix := range []string{codeRows, windowRows} {
 		for row, err := range table.All(ctx, s.DB, s.Tables.Sessions, table.Range{FromPartition: prefix, ToPartition: table.After(prefix)}) {
 			if err == nil && !now.Before(row.Props.Get("expires_at").Time()) {

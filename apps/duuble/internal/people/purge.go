@@ -30,32 +30,32 @@ const AgainAfter = 5 * time.Minute
 // removed.
 const leftAt = "left_at"
 
-// ended are the rows by which PurgeTies finds ties that have ended.
-func (s *Service) ended() due.Rows {
+// endedTies are the rows by which PurgeTies finds ties that have ended.
+func (s *Service) endedTies() due.Rows {
 	return due.Rows{Store: s.Store, Table: s.Tables.Admin, Prefix: "due|tie|"}
 }
 
-// leavers are the rows by which PurgeAccounts finds people who have left.
-func (s *Service) leavers() due.Rows {
+// leaverRows are the rows by which PurgeAccounts finds people who have left.
+func (s *Service) leaverRows() due.Rows {
 	return due.Rows{Store: s.Store, Table: s.Tables.Admin, Prefix: "due|account|"}
 }
 
 // PurgeTies removes follows and blocks that ended longer than Keep ago, and rows by which people
 // were found.
 func (s *Service) PurgeTies(ctx context.Context) error {
-	return s.ended().Run(ctx, s.Now().Add(-s.Keep), func(ctx context.Context, row table.Row) error {
+	return s.endedTies().Run(ctx, s.Now().Add(-s.Keep), func(ctx context.Context, row table.Row) error {
 		from, rest, _ := strings.Cut(row.Row, "|")
 		kind, to, _ := strings.Cut(rest, "|")
 		if kind+"|" == search.Rows {
-			return s.index().Sweep(ctx, from)
+			return s.searchIndex().Sweep(ctx, from)
 		}
-		return s.removeTie(ctx, kind+"|", from, to, func(x *tie) bool { return !x.live() && s.Overdue(x.deletedAt) })
+		return s.removeTie(ctx, kind+"|", from, to, func(x *tie) bool { return !x.isLive() && s.Overdue(x.deletedAt) })
 	})
 }
 
 // removeTie removes a tie that is over, and its mirror or pointer before.
 func (s *Service) removeTie(ctx context.Context, kind, from, to string, over func(*tie) bool) error {
-	x, err := s.tie(ctx, kind, from, to)
+	x, err := s.readTie(ctx, kind, from, to)
 	if err != nil || x != nil && !over(x) {
 		return err
 	}
@@ -80,12 +80,12 @@ func (s *Service) removeTie(ctx context.Context, kind, from, to string, over fun
 // dropTie removes the row of a tie that is over.
 func (s *Service) dropTie(ctx context.Context, kind, from, to string, over func(*tie) bool) error {
 	return s.Change(ctx, s.Tables.Users, func(ctx context.Context) ([]table.Op, error) {
-		x, err := s.tie(ctx, kind, from, to)
+		x, err := s.readTie(ctx, kind, from, to)
 		if err != nil || x == nil || !over(x) {
 			return nil, err
 		}
-		ops := []table.Op{{Kind: table.Delete, Row: table.Row{Key: x.row().Key, ETag: x.etag}}}
-		if !x.live() {
+		ops := []table.Op{{Kind: table.Delete, Row: table.Row{Key: x.toRow().Key, ETag: x.etag}}}
+		if !x.isLive() {
 			return ops, nil
 		}
 		counts, err := s.userRow(ctx, from, tally)
@@ -93,15 +93,15 @@ func (s *Service) dropTie(ctx context.Context, kind, from, to string, over func(
 		if kind == blockRows {
 			column = blocking
 		}
-		return append(append(ops, counted(from, counts, column, false)), listed(from, x.order(), false)...), err
+		return append(append(ops, countOp(from, counts, column, false)), listOps(from, x.orderKey(), false)...), err
 	})
 }
 
 // PurgeAccounts removes the accounts of people who left longer than Keep ago. others do the same
 // with what other rooms have of an account, before its own rows go.
 func (s *Service) PurgeAccounts(ctx context.Context, others func(context.Context, User) error) error {
-	return s.leavers().Run(ctx, s.Now().Add(-s.Keep), func(ctx context.Context, row table.Row) error {
-		u, err := s.condemn(ctx, row.Row)
+	return s.leaverRows().Run(ctx, s.Now().Add(-s.Keep), func(ctx context.Context, row table.Row) error {
+		u, err := s.condemnAccount(ctx, row.Row)
 		left := row.Props.Get(leftAt).Time()
 		again := u == nil && !left.IsZero()
 		if again {
@@ -114,7 +114,7 @@ func (s *Service) PurgeAccounts(ctx context.Context, others func(context.Context
 			err = others(ctx, *u)
 		}
 		if err == nil && u != nil && !again {
-			err = s.leavers().Add(ctx, s.Again(), u.ID, table.Prop{Name: leftAt, Value: table.Time(u.DeletedAt)})
+			err = s.leaverRows().Add(ctx, s.Again(), u.ID, table.Prop{Name: leftAt, Value: table.Time(u.DeletedAt)})
 		}
 		if err == nil && u != nil {
 			err = s.eraseAccount(ctx, *u)
@@ -126,10 +126,10 @@ func (s *Service) PurgeAccounts(ctx context.Context, others func(context.Context
 // Again returns the time for a row of a thing that is due again AgainAfter from now.
 func (s *Service) Again() time.Time { return s.Now().Add(AgainAfter - s.Keep) }
 
-// condemn marks an account that goes for good; nil if it has come back, or is gone.
-func (s *Service) condemn(ctx context.Context, id string) (u *User, err error) {
+// condemnAccount marks an account that goes for good; nil if it has come back, or is gone.
+func (s *Service) condemnAccount(ctx context.Context, id string) (u *User, err error) {
 	err = s.Change(ctx, s.Tables.Users, func(ctx context.Context) ([]table.Op, error) {
-		if u, err = s.user(ctx, id); err != nil || u == nil || u.purging {
+		if u, err = s.readUser(ctx, id); err != nil || u == nil || u.purging {
 			return nil, err
 		}
 		if u.DeletedAt.IsZero() || !s.Overdue(u.DeletedAt) {
@@ -137,7 +137,7 @@ func (s *Service) condemn(ctx context.Context, id string) (u *User, err error) {
 			return nil, nil
 		}
 		u.purging = true
-		return []table.Op{rowstore.Put(u.row())}, nil
+		return []table.Op{rowstore.Put(u.toRow())}, nil
 	})
 	return u, err
 }
@@ -173,7 +173,7 @@ func (s *Service) eraseAccount(ctx context.Context, u User) error {
 		case blockerRows:
 			err = s.dropTie(ctx, blockRows, other, u.ID, all)
 		case search.Rows:
-			err = s.index().Forget(ctx, u.ID, row)
+			err = s.searchIndex().Forget(ctx, u.ID, row)
 		}
 		if err != nil {
 			return err

@@ -13,9 +13,9 @@ import (
 // phoneRows begins the reservations of numbers.
 const phoneRows = "phone|"
 
-// halfway is what the check row says while stored numbers have names by two keys, so that no
+// halfwayCheck is what the check row says while stored numbers have names by two keys, so that no
 // process serves them.
-func halfway(check string) string { return "rekey|" + check }
+func halfwayCheck(check string) string { return "rekey|" + check }
 
 // Rekey names all stored numbers by the first of SECRET_KEYS, and seals them under it, so that the
 // others are needed no more. No other process may be at work on the data. Stopped anywhere, it
@@ -31,13 +31,13 @@ func (s *Service) Rekey(ctx context.Context, others ...func(context.Context) err
 		return 0, keysDoNotMatch()
 	}
 	check := row.Props.Get("check").Str()
-	if check != newest && check != halfway(newest) && check != s.Keys.LastMAC("check", "keys") {
+	if check != newest && check != halfwayCheck(newest) && check != s.Keys.LastMAC("check", "keys") {
 		return 0, keysDoNotMatch()
 	}
 	say := func(check string) error {
 		return s.Upsert(ctx, s.Tables.Admin, table.Row{Key: keysRow, Props: table.Props{{Name: "check", Value: table.String(check)}}})
 	}
-	if err := say(halfway(newest)); err != nil {
+	if err := say(halfwayCheck(newest)); err != nil {
 		return 0, err
 	}
 	named := map[string]bool{}

@@ -9,19 +9,19 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// words are those by which a user is found.
-func (u User) words() []string { return search.Words(u.Username, u.FullName) }
+// searchWords are those by which a user is found.
+func (u User) searchWords() []string { return search.Words(u.Username, u.FullName) }
 
-// index finds people.
-func (s *Service) index() search.Index {
+// searchIndex finds people.
+func (s *Service) searchIndex() search.Index {
 	return search.Index{
-		Store: s.Store, Lists: s.Tables.Lists, Begin: "pn|", Own: s.Tables.Users, Partition: schema.User, Due: s.ended(), Old: s.Overdue,
+		Store: s.Store, Lists: s.Tables.Lists, Begin: "pn|", Own: s.Tables.Users, Partition: schema.User, Due: s.endedTies(), Old: s.Overdue,
 		Words: func(ctx context.Context, id string) ([]string, error) {
-			u, err := s.user(ctx, id)
+			u, err := s.readUser(ctx, id)
 			if err != nil || u == nil {
 				return nil, err
 			}
-			return u.words(), nil
+			return u.searchWords(), nil
 		},
 	}
 }
@@ -37,7 +37,7 @@ func (s *Service) Search(ctx context.Context, c Claim, text, after string, limit
 		if bad != nil {
 			return nil //nolint:nilerr // it is told to members alone
 		}
-		ids, page.Next, err = s.index().Find(ctx, q, after, limit, func(ctx context.Context, ids []string) (map[string][]string, error) {
+		ids, page.Next, err = s.searchIndex().Find(ctx, q, after, limit, func(ctx context.Context, ids []string) (map[string][]string, error) {
 			return s.wordsSeen(ctx, c.UserID, ids, persons)
 		})
 		return err
@@ -58,7 +58,7 @@ func (s *Service) wordsSeen(ctx context.Context, viewer string, ids []string, pe
 	var hidden map[string]bool
 	err := rowstore.Both(ctx, func(ctx context.Context) error {
 		return rowstore.Each(ctx, len(ids), rowstore.MaxParallel, func(ctx context.Context, i int) (err error) {
-			found[i], err = s.user(ctx, ids[i])
+			found[i], err = s.readUser(ctx, ids[i])
 			return err
 		})
 	}, func(ctx context.Context) (err error) {
@@ -67,8 +67,8 @@ func (s *Service) wordsSeen(ctx context.Context, viewer string, ids []string, pe
 	})
 	words := map[string][]string{}
 	for _, u := range found {
-		if u.there() && !hidden[u.ID] {
-			words[u.ID], persons[u.ID] = u.words(), u.Person()
+		if u.isThere() && !hidden[u.ID] {
+			words[u.ID], persons[u.ID] = u.searchWords(), u.Person()
 		}
 	}
 	return words, err
@@ -76,7 +76,7 @@ func (s *Service) wordsSeen(ctx context.Context, viewer string, ids []string, pe
 
 // verifyWords reports rows by which people are found that are missing, or of nothing.
 func (s *Service) verifyWords(ctx context.Context, u User, report func(string)) error {
-	return s.index().Want(u.ID, u.words(), func(name string, row table.Row) error {
+	return s.searchIndex().Want(u.ID, u.searchWords(), func(name string, row table.Row) error {
 		there, err := s.GetRow(ctx, name, row.Key)
 		if err == nil && there == nil {
 			report("user " + u.ID + ": a row by which a search finds them is missing")

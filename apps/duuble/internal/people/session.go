@@ -62,14 +62,14 @@ func (s *Service) newSessions() *session.Sessions[User] {
 	return &session.Sessions[User]{
 		Store: s.Store, Table: s.Tables.Sessions, Prefix: "s|", Columns: sessionColumns, Entropy: s.Entropy, NewID: s.newID,
 		Policy:       session.Policy{AccessFor: AccessFor, RefreshFor: RefreshFor, SessionFor: SessionFor, AgainFor: againFor, Most: maxSessions},
-		SignedAccess: true, Account: s.user, Holds: func(session.Session, User) bool { return true }, Ended: sessionEnded,
+		SignedAccess: true, Account: s.readUser, Holds: func(session.Session, User) bool { return true }, Ended: sessionEnded,
 	}
 }
 
-// tokens returns what the holder of a session gets, as of the last change of its secret: so the
+// tokensOf returns what the holder of a session gets, as of the last change of its secret: so the
 // same state gives the same answer.
-func (s *Service) tokens(g session.Grant) Tokens {
-	access, expires := s.access(g.Session)
+func (s *Service) tokensOf(g session.Grant) Tokens {
+	access, expires := s.accessToken(g.Session)
 	return Tokens{Access: access, AccessExpires: expires, Refresh: refreshForm.Token(g.Session, g.Refresh), RefreshEnds: g.Ends, UserID: g.User}
 }
 
@@ -96,7 +96,7 @@ func (s *Service) Refresh(ctx context.Context, token, requestID string) (SignedI
 	if err != nil {
 		return SignedIn{}, err
 	}
-	return SignedIn{User: u, Tokens: s.tokens(g)}, nil
+	return SignedIn{User: u, Tokens: s.tokensOf(g)}, nil
 }
 
 // Sessions returns where the caller is signed in, the last used first.
@@ -108,7 +108,7 @@ func (s *Service) Sessions(ctx context.Context, c Claim) ([]session.Info, error)
 // can do it, too.
 func (s *Service) Logout(ctx context.Context, c Claim, everywhere bool) error {
 	var all []session.Session
-	_, err := s.caller(ctx, c, func(ctx context.Context) (err error) {
+	_, err := s.identifyCaller(ctx, c, func(ctx context.Context) (err error) {
 		if everywhere {
 			all, err = s.sessions.All(ctx, c.UserID)
 		}

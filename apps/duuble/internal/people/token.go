@@ -40,8 +40,8 @@ func (s *Service) accessKeys() jose.Signer {
 	return signer
 }
 
-// access returns the access token of a session, as of the last change of its secret.
-func (s *Service) access(x session.Session) (token string, expires time.Time) {
+// accessToken returns the access token of a session, as of the last change of its secret.
+func (s *Service) accessToken(x session.Session) (token string, expires time.Time) {
 	issued := x.UsedAt.Truncate(time.Second)
 	expires = issued.Add(AccessFor)
 	token, err := jwt.Signed(s.signer).Claims(accessClaims{x.User, x.ID, jwt.NewNumericDate(issued), jwt.NewNumericDate(expires)}).Serialize()

@@ -97,7 +97,7 @@ var userColumns = rowstore.Columns[User]{
 	rowstore.Instant("accepted_at", func(u *User) *time.Time { return &u.AcceptedAt }).Optional(),
 }
 
-func (u User) row() table.Row {
+func (u User) toRow() table.Row {
 	return table.Row{Key: userKey(u.ID), ETag: u.etag, Props: userColumns.Props(&u)}
 }
 
@@ -107,8 +107,8 @@ func parseUser(row table.Row) User {
 	return u
 }
 
-// user reads a user; nil if there is none.
-func (s *Service) user(ctx context.Context, id string) (*User, error) {
+// readUser reads a user; nil if there is none.
+func (s *Service) readUser(ctx context.Context, id string) (*User, error) {
 	row, err := s.GetRow(ctx, s.Tables.Users, userKey(id))
 	if err != nil || row == nil {
 		return nil, err
@@ -124,14 +124,14 @@ func (s *Service) changeUser(ctx context.Context, u User, change func(*User) err
 		err := change(u)
 		u.Version++
 		u.UpdatedAt = s.Now().UTC()
-		return u.row(), err
-	}, func(ctx context.Context) (*User, error) { return s.user(ctx, u.ID) }, sessionEnded)
+		return u.toRow(), err
+	}, func(ctx context.Context) (*User, error) { return s.readUser(ctx, u.ID) }, sessionEnded)
 }
 
 func nameKey(name string) table.Key { return table.Key{Partition: name, Row: "r"} }
 
-// owner returns the user that a row of Names is for, "" if there is none.
-func (s *Service) owner(ctx context.Context, name string) (string, error) {
+// ownerOf returns the user that a row of Names is for, "" if there is none.
+func (s *Service) ownerOf(ctx context.Context, name string) (string, error) {
 	row, err := s.GetRow(ctx, s.Tables.Names, nameKey(name))
 	if err != nil || row == nil {
 		return "", err
@@ -150,7 +150,7 @@ func (s *Service) makeAccount(ctx context.Context, owner, number, phone string) 
 			{Name: "created_at", Value: table.Time(now)},
 		}}}})
 		if err != nil { // another request was first, or this one has landed
-			again, unread := s.owner(ctx, phoneRows+number)
+			again, unread := s.ownerOf(ctx, phoneRows+number)
 			if unread != nil || again == "" {
 				return nil, rowstore.Unavailable(err)
 			}
@@ -159,7 +159,7 @@ func (s *Service) makeAccount(ctx context.Context, owner, number, phone string) 
 	} else {
 		// A purge takes the reservation away before the account. So if it is there still, the account
 		// was never made.
-		again, err := s.owner(ctx, phoneRows+number)
+		again, err := s.ownerOf(ctx, phoneRows+number)
 		if err != nil {
 			return nil, err
 		}
@@ -168,7 +168,7 @@ func (s *Service) makeAccount(ctx context.Context, owner, number, phone string) 
 		}
 	}
 	u := User{ID: owner, CreatedAt: now, UpdatedAt: now, Version: 1}
-	err := s.Write(ctx, s.Tables.Users, []table.Op{{Kind: table.Insert, Row: u.row()}, {Kind: table.Insert, Row: table.Row{
+	err := s.Write(ctx, s.Tables.Users, []table.Op{{Kind: table.Insert, Row: u.toRow()}, {Kind: table.Insert, Row: table.Row{
 		Key: table.Key{Partition: schema.User(owner), Row: "id|phone"}, Props: table.Props{
 			{Name: "provider_id", Value: table.String(s.Keys.Seal("phone", owner, phone))},
 			{Name: "created_at", Value: table.Time(now)},
@@ -177,7 +177,7 @@ func (s *Service) makeAccount(ctx context.Context, owner, number, phone string) 
 	if err == nil {
 		return &u, nil
 	}
-	made, unread := s.user(ctx, owner)
+	made, unread := s.readUser(ctx, owner)
 	if unread != nil || made == nil {
 		return nil, rowstore.Unavailable(err)
 	}
@@ -196,7 +196,7 @@ func (s *Service) People(ctx context.Context, ids []string) (map[string]Person, 
 	ids = slices.DeleteFunc(slices.Compact(slices.Sorted(slices.Values(ids))), func(id string) bool { return id == "" })
 	found := make([]*User, len(ids))
 	err := rowstore.Each(ctx, len(ids), rowstore.MaxParallel, func(ctx context.Context, i int) (err error) {
-		found[i], err = s.user(ctx, ids[i])
+		found[i], err = s.readUser(ctx, ids[i])
 		return err
 	})
 	people := map[string]Person{}
@@ -239,13 +239,13 @@ type Me struct {
 // Me returns the caller's account.
 func (s *Service) Me(ctx context.Context, c Claim) (Me, error) {
 	var me Me
-	u, err := s.Caller(ctx, c, s.mine(&me, c.UserID))
+	u, err := s.Caller(ctx, c, s.readMine(&me, c.UserID))
 	me.User = u
 	return me, err
 }
 
-// mine reads what belongs to an account besides the row of the user.
-func (s *Service) mine(me *Me, id string) func(context.Context) error {
+// readMine reads what belongs to an account besides the row of the user.
+func (s *Service) readMine(me *Me, id string) func(context.Context) error {
 	return func(ctx context.Context) error {
 		return rowstore.Both(ctx, func(ctx context.Context) (err error) {
 			me.Counts, err = s.Counts(ctx, id)
@@ -290,12 +290,12 @@ func (s *Service) OfNumber(ctx context.Context, phone string) (User, error) {
 // ByNumber returns the user whose phone number has a name in keys; nil if there is none, also after
 // the person has left.
 func (s *Service) ByNumber(ctx context.Context, number string) (*User, error) {
-	id, err := s.owner(ctx, phoneRows+number)
+	id, err := s.ownerOf(ctx, phoneRows+number)
 	if err != nil || id == "" {
 		return nil, err
 	}
-	u, err := s.user(ctx, id)
-	if err != nil || !u.there() {
+	u, err := s.readUser(ctx, id)
+	if err != nil || !u.isThere() {
 		return nil, err
 	}
 	return u, nil
@@ -332,13 +332,13 @@ func noUser() error { return fault.Coded(fault.NotFound, UserNotFound, "there is
 // nor one who is hidden from the viewer.
 func (s *Service) Profile(ctx context.Context, c Claim, id string) (p Profile, err error) {
 	_, err = s.Visitor(ctx, c, func(ctx context.Context) (err error) {
-		p, err = s.profile(ctx, c.UserID, id)
+		p, err = s.readProfile(ctx, c.UserID, id)
 		return err
 	})
 	return p, err
 }
 
-func (s *Service) profile(ctx context.Context, viewer, id string) (Profile, error) {
+func (s *Service) readProfile(ctx context.Context, viewer, id string) (Profile, error) {
 	if !schema.IsID(id) {
 		return Profile{}, noUser()
 	}
@@ -347,24 +347,27 @@ func (s *Service) profile(ctx context.Context, viewer, id string) (Profile, erro
 	var mine, theirs *tie
 	hidden := false
 	reads := []func(context.Context) error{
-		func(ctx context.Context) (err error) { u, err = s.user(ctx, id); return err },
+		func(ctx context.Context) (err error) { u, err = s.readUser(ctx, id); return err },
 		func(ctx context.Context) (err error) { counts, err = s.Counts(ctx, id); return err },
 		func(ctx context.Context) (err error) { hidden, err = s.Hidden(ctx, viewer, id); return err },
-		func(ctx context.Context) (err error) { mine, err = s.tie(ctx, followRows, viewer, id); return err },
-		func(ctx context.Context) (err error) { theirs, err = s.tie(ctx, followRows, id, viewer); return err },
+		func(ctx context.Context) (err error) { mine, err = s.readTie(ctx, followRows, viewer, id); return err },
+		func(ctx context.Context) (err error) {
+			theirs, err = s.readTie(ctx, followRows, id, viewer)
+			return err
+		},
 	}
 	if viewer == "" {
 		reads = reads[:2]
 	}
 	err := rowstore.All(ctx, reads...)
-	if err == nil && (!u.there() || hidden) {
+	if err == nil && (!u.isThere() || hidden) {
 		err = noUser()
 	}
 	if err != nil {
 		return Profile{}, err
 	}
 	counts.LockedPosts, counts.VotesCast = 0, 0
-	p := Profile{Person: u.Person(), Bio: u.Bio, CreatedAt: u.CreatedAt, Counts: counts, Follows: mine.live(), FollowsYou: theirs.live()}
+	p := Profile{Person: u.Person(), Bio: u.Bio, CreatedAt: u.CreatedAt, Counts: counts, Follows: mine.isLive(), FollowsYou: theirs.isLive()}
 	if p.Follows {
 		p.FollowedAt = mine.createdAt
 	}
@@ -376,13 +379,13 @@ func (s *Service) ProfileByName(ctx context.Context, c Claim, name string) (Prof
 	id := ""
 	if _, err := s.Visitor(ctx, c, func(ctx context.Context) (err error) {
 		if usernames.MatchString(name) {
-			id, err = s.owner(ctx, nameRows+strings.ToLower(name))
+			id, err = s.ownerOf(ctx, nameRows+strings.ToLower(name))
 		}
 		return err
 	}); err != nil {
 		return Profile{}, err
 	}
-	p, err := s.profile(ctx, c.UserID, id)
+	p, err := s.readProfile(ctx, c.UserID, id)
 	if err == nil && !strings.EqualFold(p.Username, name) {
 		err = noUser() // a reservation that came to nothing
 	}

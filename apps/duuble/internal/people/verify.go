@@ -39,7 +39,7 @@ func (s *Service) VerifyRows(ctx context.Context, report func(string)) (rows int
 			continue
 		}
 		rows++
-		owner, err := s.owner(ctx, name)
+		owner, err := s.ownerOf(ctx, name)
 		if err != nil {
 			return rows, err
 		}
@@ -47,7 +47,7 @@ func (s *Service) VerifyRows(ctx context.Context, report func(string)) (rows int
 			report(fmt.Sprintf("user %s: the %s does not lead to the account", id, what))
 		}
 	}
-	if err := s.index().Strays(ctx, func(id string) { report("user " + id + ": a row by which a search finds them is of nothing") }); err != nil {
+	if err := s.searchIndex().Strays(ctx, func(id string) { report("user " + id + ": a row by which a search finds them is of nothing") }); err != nil {
 		return rows, err
 	}
 	ties, err := s.verifyTies(ctx, report)

@@ -61,8 +61,8 @@ func (s *Service) Window(ctx context.Context, l Limit) (Window, error) {
 	return w, nil
 }
 
-// wait returns how long to wait until another time is within the limit; zero if it is now.
-func (w Window) wait(now time.Time, most int) time.Duration {
+// waitTime returns how long to wait until another time is within the limit; zero if it is now.
+func (w Window) waitTime(now time.Time, most int) time.Duration {
 	over := func(count, before int64, gone float64) bool {
 		return float64(count)+float64(before)*(1-gone) > float64(most-1)
 	}
@@ -84,14 +84,14 @@ func (l Limit) Check(w Window, now time.Time) error {
 	if l.Most < 0 {
 		return nil
 	}
-	if wait := max(w.wait(now, l.Most), w.last.Add(l.Gap).Sub(now)); wait > 0 {
+	if wait := max(w.waitTime(now, l.Most), w.last.Add(l.Gap).Sub(now)); wait > 0 {
 		return &fault.Error{Kind: fault.Limited, Code: l.Code, Text: l.Text, RetryAfter: wait}
 	}
 	return nil
 }
 
-// take counts something with an id in all of some limits, or in none if one of them refuses it.
-func (s *Service) take(ctx context.Context, limits []Limit, id string) error {
+// takeLimits counts something with an id in all of some limits, or in none if one of them refuses it.
+func (s *Service) takeLimits(ctx context.Context, limits []Limit, id string) error {
 	windows := make([]Window, len(limits))
 	err := rowstore.Each(ctx, len(limits), len(limits), func(ctx context.Context, i int) (err error) {
 		windows[i], err = s.Window(ctx, limits[i])

@@ -29,7 +29,7 @@ func (c *Comment) activity() feed.Activity {
 }
 
 func (x *Share) activity() feed.Activity {
-	a := feed.Activity{Type: feed.SharedToFeed, Actor: x.ByID, Post: x.PostID, Thing: x.at(), At: x.CreatedAt}
+	a := feed.Activity{Type: feed.SharedToFeed, Actor: x.ByID, Post: x.PostID, Thing: x.keyPart(), At: x.CreatedAt}
 	if x.ToHubs {
 		a.Type = feed.SharedToHub
 	}
@@ -40,9 +40,9 @@ func voteActivity(v ballot.Receipt) feed.Activity {
 	return feed.Activity{Type: feed.Voted, Actor: v.Voter, Post: v.Post, At: v.VotedAt}
 }
 
-// announce tells the feeds of a post, unless it is deleted.
-func (s *Service) announce(ctx context.Context, p Post) error {
-	if !p.live() {
+// announcePost tells the feeds of a post, unless it is deleted.
+func (s *Service) announcePost(ctx context.Context, p Post) error {
+	if !p.isLive() {
 		return nil
 	}
 	return s.feed.Tell(ctx, p.activity())
@@ -55,8 +55,8 @@ type deed struct {
 	root  string   // of a comment that is a reply: to which one
 }
 
-// deed looks at what an activity follows from, but for the post.
-func (s *Service) deed(ctx context.Context, a feed.Activity) (d deed, err error) {
+// readDeed looks at what an activity follows from, but for the post.
+func (s *Service) readDeed(ctx context.Context, a feed.Activity) (d deed, err error) {
 	switch a.Type {
 	case feed.Created, feed.Reposted:
 		d.holds = true // as the post is
@@ -64,13 +64,13 @@ func (s *Service) deed(ctx context.Context, a feed.Activity) (d deed, err error)
 		r, err := s.Ballot.Voted(ctx, a.Post, a.Actor)
 		return deed{holds: r != nil}, err
 	case feed.Commented:
-		c, err := s.comment(ctx, a.Post, a.Thing)
-		if err != nil || !c.live() || c.AuthorID != a.Actor {
+		c, err := s.readComment(ctx, a.Post, a.Thing)
+		if err != nil || !c.isLive() || c.AuthorID != a.Actor {
 			return d, err
 		}
 		return deed{holds: true, root: c.Parent}, nil
 	case feed.SharedToFeed, feed.SharedToHub:
-		x, err := s.share(ctx, a.Post, a.Thing)
+		x, err := s.readShare(ctx, a.Post, a.Thing)
 		if err != nil || x == nil || x.ByID != a.Actor {
 			return d, err
 		}
@@ -79,9 +79,9 @@ func (s *Service) deed(ctx context.Context, a feed.Activity) (d deed, err error)
 	return d, nil
 }
 
-// audience finds out whether an activity holds, and for whom it is. For a locked post that is no
+// findAudience finds out whether an activity holds, and for whom it is. For a locked post that is no
 // one but members of its hubs and those who took part.
-func (s *Service) audience(ctx context.Context, a feed.Activity) (to feed.Audience, err error) {
+func (s *Service) findAudience(ctx context.Context, a feed.Activity) (to feed.Audience, err error) {
 	var p *Post
 	var d deed
 	var theirs []string
@@ -91,7 +91,7 @@ func (s *Service) audience(ctx context.Context, a feed.Activity) (to feed.Audien
 			p = parsePost(a.Post, rows)
 			return err
 		},
-		func(ctx context.Context) (err error) { d, err = s.deed(ctx, a); return err },
+		func(ctx context.Context) (err error) { d, err = s.readDeed(ctx, a); return err },
 		func(ctx context.Context) error {
 			been, err := s.Hubs.Been(ctx, a.Actor)
 			if err == nil {
@@ -124,7 +124,7 @@ func (s *Service) audience(ctx context.Context, a feed.Activity) (to feed.Audien
 		to.Groups = append(to.Groups, feed.Group{List: of, Property: "author_id", Most: feed.MaxOfPost, TookPart: true})
 	}
 	to.Holds = true
-	if to.Told, err = s.told(ctx, *p, d, notice); err != nil {
+	if to.Told, err = s.listTold(ctx, *p, d, notice); err != nil {
 		return to, err
 	}
 	for _, hub := range placed {
@@ -155,25 +155,25 @@ func (s *Service) audience(ctx context.Context, a feed.Activity) (to feed.Audien
 // voterRows begin the rows of package ballot that say who voted.
 const voterRows = "v|"
 
-// told returns who is notified of an activity, besides members of hubs: the author of the post, of
+// listTold returns who is notified of an activity, besides members of hubs: the author of the post, of
 // the original of a repost, and of the comment to which one replies.
-func (s *Service) told(ctx context.Context, p Post, d deed, n notices.Notice) (all []feed.Told, err error) {
+func (s *Service) listTold(ctx context.Context, p Post, d deed, n notices.Notice) (all []feed.Told, err error) {
 	switch n.Type {
 	case feed.Created, feed.SharedToHub:
 		return nil, nil
 	case feed.Reposted:
-		source, err := s.stored(ctx, p.SourceID)
-		if n.Thing = p.SourceID; err == nil && source.live() {
+		source, err := s.readPost(ctx, p.SourceID)
+		if n.Thing = p.SourceID; err == nil && source.isLive() {
 			all = append(all, feed.Told{User: source.AuthorID, Notice: n})
 		}
 		return all, err
 	case feed.Commented:
 		if d.root != "" {
-			root, err := s.comment(ctx, p.ID, d.root)
+			root, err := s.readComment(ctx, p.ID, d.root)
 			if err != nil {
 				return nil, err
 			}
-			if root.live() && root.AuthorID != p.AuthorID {
+			if root.isLive() && root.AuthorID != p.AuthorID {
 				all = append(all, feed.Told{User: root.AuthorID, Notice: n})
 			}
 		}

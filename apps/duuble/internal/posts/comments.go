@@ -56,7 +56,7 @@ type Comment struct {
 	etag      string
 }
 
-func (c *Comment) live() bool { return c != nil && c.deletedAt.IsZero() }
+func (c *Comment) isLive() bool { return c != nil && c.deletedAt.IsZero() }
 
 // isRoot reports whether a comment is in the list of roots, and can have replies.
 func (c *Comment) isRoot() bool { return c.Parent == "" || c.listed }
@@ -77,7 +77,7 @@ func postKey(post, row string) table.Key {
 	return table.Key{Partition: schema.Post(post), Row: row}
 }
 
-func (c *Comment) key() table.Key { return postKey(c.PostID, commentRows+c.ID) }
+func (c *Comment) rowKey() table.Key { return postKey(c.PostID, commentRows+c.ID) }
 
 // byAuthor is the key of the row by which a comment is found from its author.
 func (c *Comment) byAuthor() table.Key {
@@ -99,14 +99,14 @@ var commentColumns = rowstore.Columns[Comment]{
 	rowstore.Instant("created_at", func(c *Comment) *time.Time { return &c.CreatedAt }),
 	rowstore.Long("reply_count", func(c *Comment) *int64 { return &c.Replies }),
 	rowstore.Flag("listed", func(c *Comment) *bool { return &c.listed }),
-	rowstore.Derived("IsDeleted", func(c *Comment) table.Value { return table.Bool(!c.live()) }),
+	rowstore.Derived("IsDeleted", func(c *Comment) table.Value { return table.Bool(!c.isLive()) }),
 	rowstore.Text("parent_comment_id", func(c *Comment) *string { return &c.Parent }).Optional(),
 	rowstore.Text("change", func(c *Comment) *string { return &c.change }).Optional(),
 	rowstore.Instant("deleted_at", func(c *Comment) *time.Time { return &c.deletedAt }).Optional(),
 }
 
-func (c *Comment) row() table.Row {
-	return table.Row{Key: c.key(), ETag: c.etag, Props: commentColumns.Props(c)}
+func (c *Comment) toRow() table.Row {
+	return table.Row{Key: c.rowKey(), ETag: c.etag, Props: commentColumns.Props(c)}
 }
 
 func parseComment(row table.Row) *Comment {
@@ -115,8 +115,8 @@ func parseComment(row table.Row) *Comment {
 	return c
 }
 
-// comment reads a comment, also one that was deleted; nil if there is none.
-func (s *Service) comment(ctx context.Context, post, id string) (*Comment, error) {
+// readComment reads a comment, also one that was deleted; nil if there is none.
+func (s *Service) readComment(ctx context.Context, post, id string) (*Comment, error) {
 	if !schema.IsID(id) {
 		return nil, nil //nolint:nilnil // there is none
 	}
@@ -127,8 +127,8 @@ func (s *Service) comment(ctx context.Context, post, id string) (*Comment, error
 	return parseComment(*row), nil
 }
 
-// number returns the write of a part of a number of a post that becomes larger or smaller.
-func (s *Service) number(ctx context.Context, post, column string, more int64) (table.Op, error) {
+// changeNumber returns the write of a part of a number of a post that becomes larger or smaller.
+func (s *Service) changeNumber(ctx context.Context, post, column string, more int64) (table.Op, error) {
 	var b [1]byte
 	if _, err := s.Entropy.Read(b[:]); err != nil {
 		return table.Op{}, err
@@ -141,12 +141,12 @@ func (s *Service) number(ctx context.Context, post, column string, more int64) (
 	if row == nil {
 		row = &table.Row{Key: key}
 	}
-	row.Props = with(row.Props, table.Prop{Name: column, Value: table.Int64(row.Props.Get(column).Int() + more)})
+	row.Props = withProp(row.Props, table.Prop{Name: column, Value: table.Int64(row.Props.Get(column).Int() + more)})
 	return rowstore.Put(*row), nil
 }
 
-// with returns properties with one that is new or another one.
-func with(p table.Props, one table.Prop) table.Props {
+// withProp returns properties with one that is new or another one.
+func withProp(p table.Props, one table.Prop) table.Props {
 	p = slices.DeleteFunc(slices.Clone(p), func(old table.Prop) bool { return old.Name == one.Name })
 	return append(p, one)
 }
@@ -161,7 +161,7 @@ func (s *Service) Comment(ctx context.Context, c people.Claim, post, text, paren
 	repeats.Check(&b, key)
 	var p seen
 	u, err := s.People.Member(ctx, c, func(ctx context.Context) (err error) {
-		p, err = s.look(ctx, c.UserID, post)
+		p, err = s.lookAtPost(ctx, c.UserID, post)
 		return err
 	})
 	if err == nil && p.post == nil {
@@ -192,9 +192,9 @@ func (s *Service) Comment(ctx context.Context, c people.Claim, post, text, paren
 	var told queue.Receipt
 	err = s.Change(ctx, s.Tables.Posts, func(ctx context.Context) ([]table.Op, error) {
 		if key != "" || !first { // an earlier request or an earlier try may have written it
-			there, err := s.comment(ctx, post, made.ID)
+			there, err := s.readComment(ctx, post, made.ID)
 			if err != nil || there != nil {
-				if there.live() {
+				if there.isLive() {
 					made.Replies = there.Replies
 				}
 				return nil, err
@@ -202,13 +202,16 @@ func (s *Service) Comment(ctx context.Context, c people.Claim, post, text, paren
 		}
 		if !first && root != nil {
 			var err error
-			if root, err = s.comment(ctx, post, root.ID); err != nil {
+			if root, err = s.readComment(ctx, post, root.ID); err != nil {
 				return nil, err
 			}
 		}
 		var count table.Op
 		before := []func(context.Context) error{
-			func(ctx context.Context) (err error) { count, err = s.number(ctx, post, commentCount, 1); return err },
+			func(ctx context.Context) (err error) {
+				count, err = s.changeNumber(ctx, post, commentCount, 1)
+				return err
+			},
 			func(ctx context.Context) error { return s.Upsert(ctx, s.Tables.Users, table.Row{Key: made.byAuthor()}) },
 		}
 		if first {
@@ -222,15 +225,15 @@ func (s *Service) Comment(ctx context.Context, c people.Claim, post, text, paren
 		if err != nil {
 			return nil, err
 		}
-		ops := []table.Op{{Kind: table.Insert, Row: made.row()}, count}
+		ops := []table.Op{{Kind: table.Insert, Row: made.toRow()}, count}
 		if parent == "" {
 			return append(ops, table.Op{Kind: table.Insert, Row: table.Row{Key: made.asRoot()}}), nil
 		}
-		if !root.live() {
+		if !root.isLive() {
 			return nil, noParent()
 		}
 		root.Replies++
-		return append(ops, rowstore.Put(root.row()), table.Op{Kind: table.Insert, Row: table.Row{Key: made.asReply()}}), nil
+		return append(ops, rowstore.Put(root.toRow()), table.Op{Kind: table.Insert, Row: table.Row{Key: made.asReply()}}), nil
 	})
 	if err != nil {
 		return Comment{}, err
@@ -246,15 +249,15 @@ func noParent() error {
 
 // rootOf returns the root on which a reply to a comment hangs.
 func (s *Service) rootOf(ctx context.Context, viewer, post, id string) (*Comment, error) {
-	parent, err := s.comment(ctx, post, id)
-	if err == nil && parent.live() && !parent.isRoot() {
-		parent, err = s.comment(ctx, post, parent.Parent)
+	parent, err := s.readComment(ctx, post, id)
+	if err == nil && parent.isLive() && !parent.isRoot() {
+		parent, err = s.readComment(ctx, post, parent.Parent)
 	}
 	hidden := false
-	if err == nil && parent.live() {
+	if err == nil && parent.isLive() {
 		hidden, err = s.People.Hidden(ctx, viewer, parent.AuthorID)
 	}
-	if err == nil && (!parent.live() || hidden) {
+	if err == nil && (!parent.isLive() || hidden) {
 		err = noParent()
 	}
 	return parent, err
@@ -266,11 +269,11 @@ func (s *Service) DeleteComment(ctx context.Context, c people.Claim, post, id st
 	var there *Comment
 	u, err := s.People.Member(ctx, c, func(ctx context.Context) error {
 		return rowstore.Both(ctx, func(ctx context.Context) (err error) {
-			p, err = s.look(ctx, c.UserID, post)
+			p, err = s.lookAtPost(ctx, c.UserID, post)
 			return err
 		}, func(ctx context.Context) (err error) {
 			if schema.IsID(post) {
-				there, err = s.comment(ctx, post, id)
+				there, err = s.readComment(ctx, post, id)
 			}
 			return err
 		})
@@ -280,27 +283,27 @@ func (s *Service) DeleteComment(ctx context.Context, c people.Claim, post, id st
 		return err
 	case p.post == nil:
 		return noPost()
-	case there == nil || !there.live() && there.AuthorID != u.ID:
+	case there == nil || !there.isLive() && there.AuthorID != u.ID:
 		return noComment()
 	case there.AuthorID != u.ID:
 		return fault.Coded(fault.Forbidden, hubs.Forbidden, "only the person who wrote a comment can delete it")
 	}
-	if !there.live() {
+	if !there.isLive() {
 		return nil
 	}
 	now := table.TimeOf(table.Ticks(s.Now()))
 	if !there.isRoot() {
-		if err := s.gone().Add(ctx, now, post+"|"+id); err != nil {
+		if err := s.deletedRows().Add(ctx, now, post+"|"+id); err != nil {
 			return err
 		}
 		return s.deleteComment(ctx, there, now)
 	}
-	ctx = s.changes().Begin(ctx)
+	ctx = s.postOutbox().Begin(ctx)
 	var r queue.Receipt
 	err = rowstore.Both(ctx, func(ctx context.Context) (err error) {
-		r, err = s.changes().Send(ctx, change{Post: post, Comment: id})
+		r, err = s.postOutbox().Send(ctx, change{Post: post, Comment: id})
 		return err
-	}, func(ctx context.Context) error { return s.gone().Add(ctx, now, post+"|"+id) })
+	}, func(ctx context.Context) error { return s.deletedRows().Add(ctx, now, post+"|"+id) })
 	if err != nil {
 		return err
 	}
@@ -308,7 +311,7 @@ func (s *Service) DeleteComment(ctx context.Context, c people.Claim, post, id st
 		return err
 	}
 	if s.listReplies(ctx, post, id) == nil { // else its message does it
-		s.changes().Cancel(ctx, r)
+		s.postOutbox().Cancel(ctx, r)
 	}
 	return nil
 }
@@ -316,11 +319,11 @@ func (s *Service) DeleteComment(ctx context.Context, c people.Claim, post, id st
 func (s *Service) deleteComment(ctx context.Context, c *Comment, now time.Time) error {
 	post, id := c.PostID, c.ID
 	return s.Change(ctx, s.Tables.Posts, func(ctx context.Context) ([]table.Op, error) {
-		c, err := s.comment(ctx, post, id)
-		if err != nil || !c.live() {
+		c, err := s.readComment(ctx, post, id)
+		if err != nil || !c.isLive() {
 			return nil, err
 		}
-		count, err := s.number(ctx, post, commentCount, -1)
+		count, err := s.changeNumber(ctx, post, commentCount, -1)
 		if err != nil {
 			return nil, err
 		}
@@ -330,25 +333,25 @@ func (s *Service) deleteComment(ctx context.Context, c *Comment, now time.Time) 
 		}
 		if c.Parent != "" {
 			ops = append(ops, rowstore.Removal(c.asReply()))
-			root, err := s.comment(ctx, post, c.Parent)
+			root, err := s.readComment(ctx, post, c.Parent)
 			if err != nil {
 				return nil, err
 			}
-			if root.live() {
+			if root.isLive() {
 				root.Replies--
-				ops = append(ops, rowstore.Put(root.row()))
+				ops = append(ops, rowstore.Put(root.toRow()))
 			}
 		}
 		c.deletedAt = now
-		return append(ops, rowstore.Put(c.row())), nil
+		return append(ops, rowstore.Put(c.toRow())), nil
 	})
 }
 
 // listReplies lists the replies of a root as roots, if the root was deleted. No reply comes to a
 // root that was deleted, because each one changes the row of its root.
 func (s *Service) listReplies(ctx context.Context, post, id string) error {
-	root, err := s.comment(ctx, post, id)
-	if err != nil || root == nil || root.live() {
+	root, err := s.readComment(ctx, post, id)
+	if err != nil || root == nil || root.isLive() {
 		return err
 	}
 	after := ""
@@ -360,14 +363,14 @@ func (s *Service) listReplies(ctx context.Context, post, id string) error {
 		err = s.Change(ctx, s.Tables.Posts, func(ctx context.Context) ([]table.Op, error) {
 			found := make([]*Comment, len(rows))
 			err := rowstore.Each(ctx, len(rows), rowstore.MaxParallel, func(ctx context.Context, i int) (err error) {
-				found[i], err = s.comment(ctx, post, lists.ID(rows[i]))
+				found[i], err = s.readComment(ctx, post, lists.ID(rows[i]))
 				return err
 			})
 			var ops []table.Op
 			for _, c := range found {
-				if c.live() && !c.listed {
+				if c.isLive() && !c.listed {
 					c.listed = true
-					ops = append(ops, rowstore.Put(c.row()), table.Op{Kind: table.Insert, Row: table.Row{Key: c.asRoot()}})
+					ops = append(ops, rowstore.Put(c.toRow()), table.Op{Kind: table.Insert, Row: table.Row{Key: c.asRoot()}})
 				}
 			}
 			return ops, err
@@ -379,7 +382,7 @@ func (s *Service) listReplies(ctx context.Context, post, id string) error {
 	}
 }
 
-func (s *Service) roots(post string) lists.List {
+func (s *Service) listRoots(post string) lists.List {
 	return lists.List{Table: s.Tables.Posts, Partition: schema.Post(post), Prefix: rootRows}
 }
 
@@ -412,16 +415,16 @@ func (s *Service) commentPage(ctx context.Context, c people.Claim, post, root, a
 	next := ""
 	_, err := s.People.Visitor(ctx, c, func(ctx context.Context) error {
 		return rowstore.Both(ctx, func(ctx context.Context) (err error) {
-			p, err = s.look(ctx, c.UserID, post)
+			p, err = s.lookAtPost(ctx, c.UserID, post)
 			return err
 		}, func(ctx context.Context) (err error) {
 			if !schema.IsID(post) || root != "" && !schema.IsID(root) {
 				return nil
 			}
-			in := s.roots(post)
+			in := s.listRoots(post)
 			if root != "" {
 				in = s.repliesTo(post, root)
-				if above, err = s.comment(ctx, post, root); err != nil {
+				if above, err = s.readComment(ctx, post, root); err != nil {
 					return err
 				}
 			}
@@ -434,12 +437,12 @@ func (s *Service) commentPage(ctx context.Context, c people.Claim, post, root, a
 		return CommentPage{}, err
 	case p.post == nil:
 		return CommentPage{}, noPost()
-	case root != "" && (!above.live() || !above.isRoot()):
+	case root != "" && (!above.isLive() || !above.isRoot()):
 		return CommentPage{}, noComment()
 	}
 	found := make([]*Comment, len(rows))
 	err = rowstore.Each(ctx, len(rows), rowstore.MaxParallel, func(ctx context.Context, i int) (err error) {
-		found[i], err = s.comment(ctx, post, lists.ID(rows[i]))
+		found[i], err = s.readComment(ctx, post, lists.ID(rows[i]))
 		return err
 	})
 	if err != nil {
@@ -458,7 +461,7 @@ func (s *Service) commentPage(ctx context.Context, c people.Claim, post, root, a
 
 // commentsBy returns comments with their authors, without those that are not there for a viewer.
 func (s *Service) commentsBy(ctx context.Context, viewer string, all []*Comment) ([]Comment, error) {
-	all = slices.DeleteFunc(all, func(c *Comment) bool { return !c.live() })
+	all = slices.DeleteFunc(all, func(c *Comment) bool { return !c.isLive() })
 	var ids []string
 	for _, c := range all {
 		ids = append(ids, c.AuthorID)
@@ -505,7 +508,7 @@ func (a *talk) add(row table.Row) {
 		a.got[key] = true
 	case strings.HasPrefix(key, commentRows):
 		c := parseComment(row)
-		if !c.live() {
+		if !c.isLive() {
 			return
 		}
 		a.live[c.ID] = c

@@ -35,17 +35,17 @@ func (s *Service) Create(ctx context.Context, c people.Claim, d Draft, key strin
 	limit := s.postLimit(c.UserID)
 	var posted people.Window
 	d.Visibility = cmp.Or(d.Visibility, Public)
-	checked := d.check()
+	checked := d.checkDraft()
 	var in []string
 	var source seen
-	u, err := s.People.Member(ctx, c, s.window(limit, &posted), func(ctx context.Context) (err error) {
+	u, err := s.People.Member(ctx, c, s.readWindow(limit, &posted), func(ctx context.Context) (err error) {
 		if checked == nil {
 			in, err = s.Hubs.In(ctx, c.UserID, d.Hubs)
 		}
 		return err
 	}, func(ctx context.Context) (err error) {
 		if d.Source != "" {
-			source, err = s.look(ctx, c.UserID, d.Source)
+			source, err = s.lookAtPost(ctx, c.UserID, d.Source)
 		}
 		return err
 	})
@@ -82,10 +82,10 @@ func (s *Service) Create(ctx context.Context, c people.Claim, d Draft, key strin
 	if err := limit.Check(posted, now); err != nil {
 		return Card{}, err
 	}
-	ctx = s.changes().Begin(ctx)
+	ctx = s.postOutbox().Begin(ctx)
 	var receipt queue.Receipt
 	err = rowstore.Both(ctx, func(ctx context.Context) (err error) {
-		receipt, err = s.changes().Send(ctx, change{Post: id})
+		receipt, err = s.postOutbox().Send(ctx, change{Post: id})
 		return err
 	}, func(ctx context.Context) error {
 		return s.People.Count(ctx, limit, posted, id)
@@ -94,33 +94,33 @@ func (s *Service) Create(ctx context.Context, c people.Claim, d Draft, key strin
 		return Card{}, err
 	}
 	var ops []table.Op
-	for _, row := range p.rows() {
+	for _, row := range p.toRows() {
 		ops = append(ops, table.Op{Kind: table.Insert, Row: row})
 	}
 	err = s.Write(ctx, s.Tables.Posts, ops)
 	if err != nil { // it may have landed
-		there, unread := s.stored(ctx, id)
+		there, unread := s.readPost(ctx, id)
 		if unread != nil || there == nil {
 			return Card{}, rowstore.Unavailable(err)
 		}
-		if !there.live() {
+		if !there.isLive() {
 			return Card{}, noPost() // an earlier request has made it, and it was deleted
 		}
 	}
 	s.Hubs.Acted(ctx, u.ID, in...)
-	if err := s.list(ctx, p); err == nil {
+	if err := s.writeLists(ctx, p); err == nil {
 		ctx := context.WithoutCancel(ctx)
-		s.Background(func() { s.finish(ctx, p, receipt) })
+		s.Background(func() { s.finishPost(ctx, p, receipt) })
 	}
-	cards, err := s.cards(ctx, u.ID, []seen{{post: &p, result: ballot.GlobalResult(nil), in: d.Hubs}})
+	cards, err := s.cardsOf(ctx, u.ID, []seen{{post: &p, result: ballot.GlobalResult(nil), in: d.Hubs}})
 	if err != nil {
 		return Card{}, err
 	}
 	return cards[0], nil
 }
 
-// month returns the partition of the public posts of a month.
-func month(t time.Time) string { return "pub|" + t.UTC().Format("200601") }
+// monthOf returns the partition of the public posts of a month.
+func monthOf(t time.Time) string { return "pub|" + t.UTC().Format("200601") }
 
 // byAuthor returns the partition of the posts of a person.
 func byAuthor(user string) string { return "au|" + user }
@@ -128,11 +128,11 @@ func byAuthor(user string) string { return "au|" + user }
 // inHub returns the partition of the posts of a hub.
 func inHub(hub string) string { return "hf|" + hub }
 
-// lists returns the partitions of the lists in which a post is.
-func (p Post) lists() []string {
+// listPartitions returns the partitions of the lists in which a post is.
+func (p Post) listPartitions() []string {
 	all := []string{byAuthor(p.AuthorID)}
 	if p.Visibility == Public {
-		all = append(all, month(p.CreatedAt))
+		all = append(all, monthOf(p.CreatedAt))
 	}
 	for _, hub := range p.createdIn {
 		all = append(all, inHub(hub))
@@ -147,8 +147,8 @@ const (
 	isPublic = "is_public"
 )
 
-// listed are the properties of a row of a list.
-func (p Post) listed() table.Props {
+// listProps are the properties of a row of a list.
+func (p Post) listProps() table.Props {
 	props := table.Props{{Name: "author_id", Value: table.String(p.AuthorID)}}
 	if p.Visibility == Public {
 		props = append(props, table.Prop{Name: isPublic, Value: table.Bool(true)})
@@ -159,11 +159,11 @@ func (p Post) listed() table.Props {
 	return props
 }
 
-// list writes the rows by which a post is found.
-func (s *Service) list(ctx context.Context, p Post) error {
+// writeLists writes the rows by which a post is found.
+func (s *Service) writeLists(ctx context.Context, p Post) error {
 	row := rowstore.Descending(p.CreatedAt) + "|" + p.ID
-	props := p.listed()
-	in := p.lists()
+	props := p.listProps()
+	in := p.listPartitions()
 	return rowstore.Each(ctx, len(in), len(in), func(ctx context.Context, i int) error {
 		return s.Upsert(ctx, s.Tables.Lists, table.Row{Key: table.Key{Partition: in[i], Row: row}, Props: props})
 	})
@@ -176,28 +176,28 @@ func postOf(user, id string) table.Key {
 	return table.Key{Partition: schema.User(user), Row: postsOfUser + id}
 }
 
-// counted is the row by which a post is counted of its author, not while it is deleted.
-func (p Post) counted() people.Mirror {
+// countedRow is the row by which a post is counted of its author, not while it is deleted.
+func (p Post) countedRow() people.Mirror {
 	column := "posts_count"
 	if p.Visibility == Locked {
 		column = "locked_posts_count" // which its author alone sees
 	}
-	return people.Mirror{User: p.AuthorID, Row: postsOfUser + p.ID, Version: p.version, Live: p.live(), Column: column, Props: table.Props{
+	return people.Mirror{User: p.AuthorID, Row: postsOfUser + p.ID, Version: p.version, Live: p.isLive(), Column: column, Props: table.Props{
 		{Name: "created_at", Value: table.Time(p.CreatedAt)},
 		{Name: "counted_in", Value: table.String(column)},
 	}}
 }
 
-// finish does after the answer what its caller does not wait for. If that fails, the message stays
+// finishPost does after the answer what its caller does not wait for. If that fails, the message stays
 // and its job does it.
-func (s *Service) finish(ctx context.Context, p Post, r queue.Receipt) {
-	if s.People.Reflect(ctx, p.counted()) == nil && s.reflectRepost(ctx, p) == nil && s.announce(ctx, p) == nil {
-		s.changes().Cancel(ctx, r)
+func (s *Service) finishPost(ctx context.Context, p Post, r queue.Receipt) {
+	if s.People.Reflect(ctx, p.countedRow()) == nil && s.reflectRepost(ctx, p) == nil && s.announcePost(ctx, p) == nil {
+		s.postOutbox().Cancel(ctx, r)
 	}
 }
 
-// follow does what a message asks for.
-func (s *Service) follow(ctx context.Context, text string) error {
+// followMessage does what a message asks for.
+func (s *Service) followMessage(ctx context.Context, text string) error {
 	var c change
 	if err := json.Unmarshal([]byte(text), &c); err != nil || !schema.IsID(c.Post) {
 		return fault.New(fault.Malformed, "the message names no post")
@@ -206,7 +206,7 @@ func (s *Service) follow(ctx context.Context, text string) error {
 		return s.listReplies(ctx, c.Post, c.Comment)
 	}
 	if c.Share != "" {
-		x, err := s.share(ctx, c.Post, c.Share)
+		x, err := s.readShare(ctx, c.Post, c.Share)
 		if err != nil || x == nil {
 			return err // it was never written, or the post has gone
 		}
@@ -215,21 +215,21 @@ func (s *Service) follow(ctx context.Context, text string) error {
 		}
 		return s.feed.Tell(ctx, x.activity())
 	}
-	p, err := s.stored(ctx, c.Post)
+	p, err := s.readPost(ctx, c.Post)
 	if err != nil || p == nil || p.purging {
 		return err // it was never written, or is going for good
 	}
-	if err := s.relist(ctx, *p); err != nil {
+	if err := s.writeFollowers(ctx, *p); err != nil {
 		return err
 	}
-	return s.announce(ctx, *p)
+	return s.announcePost(ctx, *p)
 }
 
-// relist writes all rows that follow from a post.
-func (s *Service) relist(ctx context.Context, p Post) error {
-	err := s.list(ctx, p)
+// writeFollowers writes all rows that follow from a post.
+func (s *Service) writeFollowers(ctx context.Context, p Post) error {
+	err := s.writeLists(ctx, p)
 	if err == nil {
-		err = s.People.Reflect(ctx, p.counted())
+		err = s.People.Reflect(ctx, p.countedRow())
 	}
 	if err == nil {
 		err = s.reflectRepost(ctx, p)

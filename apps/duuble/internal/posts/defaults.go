@@ -84,7 +84,7 @@ func (s *Service) defaultPage(ctx context.Context, viewer, after string, limit i
 		}
 		rows = append(rows, of[i][turn])
 	}
-	cards, err := s.page(ctx, viewer, rows)
+	cards, err := s.readPage(ctx, viewer, rows)
 	cards = slices.DeleteFunc(cards, func(c Card) bool { return c.Author.ID == "" })
 	return Page{cards, next}, err
 }

@@ -31,45 +31,45 @@ import (
 // A person who has left has comments and votes elsewhere. Rows in the partition of the person name
 // them, which are written before them and go last.
 
-// gone are the rows by which Purge finds things that were deleted. The name of one is the id of a
+// deletedRows are the rows by which Purge finds things that were deleted. The name of one is the id of a
 // post, or that of a post and of a comment.
-func (s *Service) gone() due.Rows {
+func (s *Service) deletedRows() due.Rows {
 	return due.Rows{Store: s.Store, Table: s.Tables.Admin, Prefix: "due|purge|"}
 }
 
-func (p *Post) live() bool { return p != nil && p.deletedAt.IsZero() }
+func (p *Post) isLive() bool { return p != nil && p.deletedAt.IsZero() }
 
 // Delete deletes a post of the caller. One that was deleted before is as good.
 func (s *Service) Delete(ctx context.Context, c people.Claim, id string) error {
-	_, err := s.turn(ctx, c, id, false, false)
+	_, err := s.turnPost(ctx, c, id, false, false)
 	return err
 }
 
 // RemoveAny deletes a post of anybody, for those who manage the service. Its author cannot bring it
 // back.
 func (s *Service) RemoveAny(ctx context.Context, c people.Claim, id string) error {
-	_, err := s.turn(ctx, c, id, false, true)
+	_, err := s.turnPost(ctx, c, id, false, true)
 	return err
 }
 
 // RestoreAny brings back a post that somebody who manages the service deleted no longer than Keep
 // ago.
 func (s *Service) RestoreAny(ctx context.Context, c people.Claim, id string) error {
-	_, err := s.turn(ctx, c, id, true, true)
+	_, err := s.turnPost(ctx, c, id, true, true)
 	return err
 }
 
 // Restore brings back a post that the caller deleted no longer than Keep ago.
 func (s *Service) Restore(ctx context.Context, c people.Claim, id string) (Card, error) {
-	u, err := s.turn(ctx, c, id, true, false)
+	u, err := s.turnPost(ctx, c, id, true, false)
 	if err != nil {
 		return Card{}, err
 	}
-	p, err := s.find(ctx, u.ID, id, false)
+	p, err := s.findPost(ctx, u.ID, id, false)
 	if err != nil {
 		return Card{}, err
 	}
-	cards, err := s.cards(ctx, u.ID, []seen{p})
+	cards, err := s.cardsOf(ctx, u.ID, []seen{p})
 	if err == nil && len(cards) == 0 {
 		err = noPost() // it was deleted again
 	}
@@ -79,9 +79,9 @@ func (s *Service) Restore(ctx context.Context, c people.Claim, id string) (Card,
 	return cards[0], nil
 }
 
-// turn deletes a post of the caller, or brings it back. A caller who manages the service does it
+// turnPost deletes a post of the caller, or brings it back. A caller who manages the service does it
 // with posts of anybody, and brings back those alone that such a caller has deleted.
-func (s *Service) turn(ctx context.Context, c people.Claim, id string, live, manages bool) (people.User, error) {
+func (s *Service) turnPost(ctx context.Context, c people.Claim, id string, live, manages bool) (people.User, error) {
 	var there *Post
 	var p seen
 	check := s.People.Member
@@ -93,17 +93,17 @@ func (s *Service) turn(ctx context.Context, c people.Claim, id string, live, man
 			return nil
 		}
 		return rowstore.Both(ctx, func(ctx context.Context) (err error) {
-			there, err = s.stored(ctx, id)
+			there, err = s.readPost(ctx, id)
 			return err
 		}, func(ctx context.Context) (err error) {
-			p, err = s.look(ctx, c.UserID, id)
+			p, err = s.lookAtPost(ctx, c.UserID, id)
 			return err
 		})
 	})
 	switch {
 	case err != nil:
 	case manages:
-		if there == nil || s.isGone(there) || !there.live() && !there.removed {
+		if there == nil || s.isGone(there) || !there.isLive() && !there.removed {
 			err = noPost()
 		}
 	case p.post != nil && there != nil && there.AuthorID != u.ID:
@@ -111,77 +111,77 @@ func (s *Service) turn(ctx context.Context, c people.Claim, id string, live, man
 	case there == nil || there.AuthorID != u.ID || s.isGone(there):
 		err = noPost()
 	case live && there.removed:
-		err = removed()
+		err = postRemoved()
 	}
-	if err != nil || there.live() == live {
+	if err != nil || there.isLive() == live {
 		return u, err
 	}
 	now := table.TimeOf(table.Ticks(s.Now()))
-	ctx = s.changes().Begin(ctx)
+	ctx = s.postOutbox().Begin(ctx)
 	var r queue.Receipt
 	err = rowstore.Both(ctx, func(ctx context.Context) (err error) {
-		r, err = s.changes().Send(ctx, change{Post: id})
+		r, err = s.postOutbox().Send(ctx, change{Post: id})
 		return err
 	}, func(ctx context.Context) error {
 		if live {
 			return nil
 		}
-		return s.gone().Add(ctx, now, id)
+		return s.deletedRows().Add(ctx, now, id)
 	})
 	if err != nil {
 		return u, err
 	}
 	err = s.Change(ctx, s.Tables.Posts, func(ctx context.Context) (ops []table.Op, err error) {
-		if there, err = s.stored(ctx, id); err != nil {
+		if there, err = s.readPost(ctx, id); err != nil {
 			return nil, err
 		}
 		if there == nil || s.isGone(there) {
 			return nil, noPost()
 		}
-		if there.live() == live {
+		if there.isLive() == live {
 			return nil, nil
 		}
 		if live && !manages && there.removed {
-			return nil, removed()
+			return nil, postRemoved()
 		}
 		there.removed = manages && !live
 		if live {
-			return []table.Op{there.turned(time.Time{})}, nil
+			return []table.Op{there.turnedOp(time.Time{})}, nil
 		}
-		return []table.Op{there.turned(now)}, nil
+		return []table.Op{there.turnedOp(now)}, nil
 	})
 	if err == nil {
 		ctx := context.WithoutCancel(ctx)
-		s.Background(func() { s.finish(ctx, *there, r) })
+		s.Background(func() { s.finishPost(ctx, *there, r) })
 	}
 	return u, err
 }
 
-func removed() error {
+func postRemoved() error {
 	return fault.Coded(fault.Forbidden, hubs.Forbidden, "the people who manage this service have deleted this post")
 }
 
-// turned returns the write of a post that was deleted at a time, or that is back if that is zero.
-func (p *Post) turned(at time.Time) table.Op {
+// turnedOp returns the write of a post that was deleted at a time, or that is back if that is zero.
+func (p *Post) turnedOp(at time.Time) table.Op {
 	p.deletedAt = at
 	p.version++
-	props := with(p.props, table.Prop{Name: "version", Value: table.Int64(p.version)})
-	props = with(props, table.Prop{Name: "IsDeleted", Value: table.Bool(!p.live())})
+	props := withProp(p.props, table.Prop{Name: "version", Value: table.Int64(p.version)})
+	props = withProp(props, table.Prop{Name: "IsDeleted", Value: table.Bool(!p.isLive())})
 	props = slices.DeleteFunc(props, func(p table.Prop) bool { return p.Name == "deleted_at" })
-	if !p.live() {
+	if !p.isLive() {
 		props = append(props, table.Prop{Name: "deleted_at", Value: table.Time(at)})
 	}
-	props = with(props, table.Prop{Name: "removed", Value: table.Bool(p.removed)})
+	props = withProp(props, table.Prop{Name: "removed", Value: table.Bool(p.removed)})
 	return rowstore.Put(table.Row{Key: postKey(p.ID, postRow), ETag: p.etag, Props: props})
 }
 
 // isGone reports whether a post is gone for good, or on the way there.
 func (s *Service) isGone(p *Post) bool {
-	return !p.live() && (p.purging || s.People.Overdue(p.deletedAt))
+	return !p.isLive() && (p.purging || s.People.Overdue(p.deletedAt))
 }
 
-// stored reads the row of a post, also of one that was deleted; nil if there is none.
-func (s *Service) stored(ctx context.Context, id string) (*Post, error) {
+// readPost reads the row of a post, also of one that was deleted; nil if there is none.
+func (s *Service) readPost(ctx context.Context, id string) (*Post, error) {
 	row, err := s.GetRow(ctx, s.Tables.Posts, postKey(id, postRow))
 	if err != nil || row == nil {
 		return nil, err
@@ -194,7 +194,7 @@ func (s *Service) stored(ctx context.Context, id string) (*Post, error) {
 func (s *Service) Purge(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, rowstore.JobEnds)
 	defer cancel()
-	err := errors.Join(s.People.PurgeTies(ctx), s.Hubs.Purge(ctx), s.gone().Run(ctx, s.Now().Add(-s.People.Keep), func(ctx context.Context, row table.Row) error {
+	err := errors.Join(s.People.PurgeTies(ctx), s.Hubs.Purge(ctx), s.deletedRows().Run(ctx, s.Now().Add(-s.People.Keep), func(ctx context.Context, row table.Row) error {
 		post, comment, _ := strings.Cut(row.Row, "|")
 		if comment != "" {
 			return s.purgeComment(ctx, post, comment, false)
@@ -242,11 +242,11 @@ func (s *Service) purgeWorks(ctx context.Context, u people.User) error {
 		switch kind + "|" {
 		case postsOfUser, commentsOfUser:
 			// The row of the user goes before the thing does, so another one must find the thing.
-			if err = s.gone().Add(ctx, u.DeletedAt, name); err == nil {
+			if err = s.deletedRows().Add(ctx, u.DeletedAt, name); err == nil {
 				err = s.purgeWork(ctx, name, u.DeletedAt)
 			}
 			if err == nil {
-				err = s.RemoveKey(ctx, s.Tables.Admin, s.gone().Key(u.DeletedAt, name))
+				err = s.RemoveKey(ctx, s.Tables.Admin, s.deletedRows().Key(u.DeletedAt, name))
 			}
 		case sharesOfUser:
 			post, at, _ := strings.Cut(name, "|")
@@ -266,8 +266,8 @@ func (s *Service) purgeWorks(ctx context.Context, u people.User) error {
 func (s *Service) purgeWork(ctx context.Context, name string, left time.Time) error {
 	post, comment, _ := strings.Cut(name, "|")
 	if comment != "" {
-		c, err := s.comment(ctx, post, comment)
-		if err == nil && c.live() {
+		c, err := s.readComment(ctx, post, comment)
+		if err == nil && c.isLive() {
 			err = s.deleteComment(ctx, c, left)
 		}
 		if err == nil {
@@ -276,11 +276,11 @@ func (s *Service) purgeWork(ctx context.Context, name string, left time.Time) er
 		return err
 	}
 	err := s.Change(ctx, s.Tables.Posts, func(ctx context.Context) ([]table.Op, error) {
-		p, err := s.stored(ctx, post)
-		if err != nil || !p.live() {
+		p, err := s.readPost(ctx, post)
+		if err != nil || !p.isLive() {
 			return nil, err
 		}
-		return []table.Op{p.turned(left)}, nil
+		return []table.Op{p.turnedOp(left)}, nil
 	})
 	if err != nil {
 		return err
@@ -300,7 +300,7 @@ const wasIn = "was_in"
 func (s *Service) purgePost(ctx context.Context, id string, authorGoes bool, due table.Props) error {
 	var p *Post
 	err := s.Change(ctx, s.Tables.Posts, func(ctx context.Context) (ops []table.Op, err error) {
-		if p, err = s.stored(ctx, id); err != nil || p == nil || p.live() || p.purging || !authorGoes && !s.isGone(p) {
+		if p, err = s.readPost(ctx, id); err != nil || p == nil || p.isLive() || p.purging || !authorGoes && !s.isGone(p) {
 			return nil, err
 		}
 		in, err := s.placedIn(ctx, id)
@@ -308,7 +308,7 @@ func (s *Service) purgePost(ctx context.Context, id string, authorGoes bool, due
 			return nil, err
 		}
 		p.purging = true
-		p.props = append(with(p.props, table.Prop{Name: "purging", Value: table.Bool(true)}), table.Prop{Name: wasIn, Value: table.String(strings.Join(in, " "))})
+		p.props = append(withProp(p.props, table.Prop{Name: "purging", Value: table.Bool(true)}), table.Prop{Name: wasIn, Value: table.String(strings.Join(in, " "))})
 		return []table.Op{rowstore.Put(table.Row{Key: postKey(id, postRow), ETag: p.etag, Props: p.props})}, nil
 	})
 	if again := due.Get(wasIn); err == nil && p == nil && again.Type() == table.TypeString {
@@ -321,19 +321,19 @@ func (s *Service) purgePost(ctx context.Context, id string, authorGoes bool, due
 		return err
 	}
 	at := rowstore.Descending(p.CreatedAt) + "|" + id
-	in := p.lists()
+	in := p.listPartitions()
 	err = rowstore.Each(ctx, len(in), len(in), func(ctx context.Context, i int) error {
 		return s.RemoveKey(ctx, s.Tables.Lists, table.Key{Partition: in[i], Row: at})
 	})
 	if err == nil {
 		// The count may not have followed yet.
-		err = s.People.Forget(ctx, p.counted(), func(*table.Row) bool { return false })
+		err = s.People.Forget(ctx, p.countedRow(), func(*table.Row) bool { return false })
 	}
 	if err == nil {
 		err = s.forgetRepost(ctx, *p)
 	}
 	if err == nil {
-		err = s.gone().Add(ctx, s.People.Again(), id, table.Prop{Name: wasIn, Value: p.props.Get(wasIn)})
+		err = s.deletedRows().Add(ctx, s.People.Again(), id, table.Prop{Name: wasIn, Value: p.props.Get(wasIn)})
 	}
 	if err == nil {
 		err = s.forgetAround(ctx, id)
@@ -394,8 +394,8 @@ func (s *Service) forgetComments(ctx context.Context, post string) error {
 // purgeComment removes a comment that was deleted. What it had in lists and counts went with its
 // deletion, or goes first.
 func (s *Service) purgeComment(ctx context.Context, post, id string, authorGoes bool) error {
-	c, err := s.comment(ctx, post, id)
-	if err != nil || c == nil || c.live() || !authorGoes && !s.People.Overdue(c.deletedAt) {
+	c, err := s.readComment(ctx, post, id)
+	if err != nil || c == nil || c.isLive() || !authorGoes && !s.People.Overdue(c.deletedAt) {
 		return err
 	}
 	if err := s.listReplies(ctx, post, id); err != nil { // else its message has done it
@@ -404,5 +404,5 @@ func (s *Service) purgeComment(ctx context.Context, post, id string, authorGoes 
 	if err := s.RemoveKey(ctx, s.Tables.Users, c.byAuthor()); err != nil {
 		return err
 	}
-	return s.RemoveKey(ctx, s.Tables.Posts, c.key()) // nothing brings it back
+	return s.RemoveKey(ctx, s.Tables.Posts, c.rowKey()) // nothing brings it back
 }

@@ -66,7 +66,7 @@ func (s *Service) Home(ctx context.Context, c people.Claim, after string, limit 
 	page := HomePage{Items: []Item{}}
 	shown := map[string]bool{}
 	for round := 1; ; round++ {
-		items, err := s.activities(ctx, u.ID, been, rows, shown)
+		items, err := s.visibleActivities(ctx, u.ID, been, rows, shown)
 		if err != nil {
 			return HomePage{}, err
 		}
@@ -119,11 +119,11 @@ type sight struct {
 	reason bool // whether the reader has one to see it, beyond the post
 }
 
-// activities returns those of rows of a home that its reader may see now, and adds their posts to
+// visibleActivities returns those of rows of a home that its reader may see now, and adds their posts to
 // those that are shown. An activity is there while its post and what it follows from are, neither
 // of the people is hidden, and there is a reason: the reader follows the person, is in a hub
 // with the person or in a hub of the post, or took part.
-func (s *Service) activities(ctx context.Context, viewer string, been []string, rows []feed.Row, shown map[string]bool) ([]Item, error) {
+func (s *Service) visibleActivities(ctx context.Context, viewer string, been []string, rows []feed.Row, shown map[string]bool) ([]Item, error) {
 	var all []*sight
 	var posts, actors []string
 	for _, row := range rows {
@@ -137,7 +137,7 @@ func (s *Service) activities(ctx context.Context, viewer string, been []string, 
 	var reads []func(context.Context) error
 	for i, id := range posts {
 		reads = append(reads, func(ctx context.Context) (err error) {
-			found[i], err = s.find(ctx, viewer, id, false)
+			found[i], err = s.findPost(ctx, viewer, id, false)
 			return err
 		})
 	}
@@ -152,7 +152,7 @@ func (s *Service) activities(ctx context.Context, viewer string, been []string, 
 	}
 	for _, one := range all {
 		reads = append(reads, func(ctx context.Context) (err error) {
-			one.deed, err = s.deed(ctx, one.Activity)
+			one.deed, err = s.readDeed(ctx, one.Activity)
 			return err
 		})
 	}
@@ -166,12 +166,12 @@ func (s *Service) activities(ctx context.Context, viewer string, been []string, 
 	all = slices.DeleteFunc(all, func(one *sight) bool {
 		p := post(one.Post)
 		isOfAuthor := one.Type != feed.Created && one.Type != feed.Reposted || p.post != nil && p.post.AuthorID == one.Actor
-		return p.post == nil || !one.deed.holds || !isOfAuthor || one.Type == feed.SharedToHub && common(p.in, one.deed.hubs) == ""
+		return p.post == nil || !one.deed.holds || !isOfAuthor || one.Type == feed.SharedToHub && firstCommon(p.in, one.deed.hubs) == ""
 	})
 	err := rowstore.Each(ctx, len(all), rowstore.MaxParallel, func(ctx context.Context, i int) (err error) {
 		p := post(all[i].Post)
 		at, _ := slices.BinarySearch(actors, all[i].Actor)
-		all[i].reason, err = s.reason(ctx, viewer, all[i].Activity, p, followed[at], been, theirs[at])
+		all[i].reason, err = s.hasReason(ctx, viewer, all[i].Activity, p, followed[at], been, theirs[at])
 		return err
 	})
 	if err != nil {
@@ -197,21 +197,21 @@ func (s *Service) activities(ctx context.Context, viewer string, been []string, 
 		if one.Type == feed.Created || one.Type == feed.Reposted {
 			placed = c.createdIn
 		}
-		items = append(items, Item{Card: c, Activity: &one.Activity, Actor: persons[one.Actor], HubID: common(post(one.Post).in, placed), key: one.Key})
+		items = append(items, Item{Card: c, Activity: &one.Activity, Actor: persons[one.Actor], HubID: firstCommon(post(one.Post).in, placed), key: one.Key})
 	}
 	return items, nil
 }
 
-// common returns the first of some ids that is among others, "" if there is none.
-func common(ids, others []string) string {
+// firstCommon returns the first of some ids that is among others, "" if there is none.
+func firstCommon(ids, others []string) string {
 	if i := slices.IndexFunc(ids, func(id string) bool { return slices.Contains(others, id) }); i >= 0 {
 		return ids[i]
 	}
 	return ""
 }
 
-// reason finds out whether a reader has a reason to see an activity around a post.
-func (s *Service) reason(ctx context.Context, viewer string, a feed.Activity, p seen, follows bool, been, theirs []string) (bool, error) {
+// hasReason finds out whether a reader has a reason to see an activity around a post.
+func (s *Service) hasReason(ctx context.Context, viewer string, a feed.Activity, p seen, follows bool, been, theirs []string) (bool, error) {
 	if follows || p.voted || len(p.in) > 0 {
 		return true, nil
 	}
@@ -223,6 +223,6 @@ func (s *Service) reason(ctx context.Context, viewer string, a feed.Activity, p 
 	if err != nil || len(rows) == 0 {
 		return false, err
 	}
-	c, err := s.comment(ctx, a.Post, rows[0].Row[strings.LastIndexByte(rows[0].Row, '|')+1:])
-	return c.live(), err
+	c, err := s.readComment(ctx, a.Post, rows[0].Row[strings.LastIndexByte(rows[0].Row, '|')+1:])
+	return c.isLive(), err
 }

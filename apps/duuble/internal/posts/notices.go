@@ -49,7 +49,7 @@ func (s *Service) Notifications(ctx context.Context, c people.Claim, unread bool
 			}
 			all = append(all, n)
 		}
-		all, err := s.visible(ctx, c.UserID, all)
+		all, err := s.visibleNotifications(ctx, c.UserID, all)
 		for _, n := range all {
 			seen[n.ID()] = n
 		}
@@ -62,8 +62,8 @@ func (s *Service) Notifications(ctx context.Context, c people.Claim, unread bool
 	return page, err
 }
 
-// visible returns those of notifications that are there for their reader now.
-func (s *Service) visible(ctx context.Context, viewer string, all []Notification) ([]Notification, error) {
+// visibleNotifications returns those of notifications that are there for their reader now.
+func (s *Service) visibleNotifications(ctx context.Context, viewer string, all []Notification) ([]Notification, error) {
 	var ids, actors []string
 	for _, n := range all {
 		if actors = append(actors, n.Notice.Actor); n.Post != "" {
@@ -80,7 +80,7 @@ func (s *Service) visible(ctx context.Context, viewer string, all []Notification
 	}}
 	for i, id := range ids {
 		reads = append(reads, func(ctx context.Context) (err error) {
-			found[i], err = s.find(ctx, viewer, id, true)
+			found[i], err = s.findPost(ctx, viewer, id, true)
 			return err
 		})
 	}
@@ -92,11 +92,11 @@ func (s *Service) visible(ctx context.Context, viewer string, all []Notification
 				return err
 			}
 			if n.Type == notices.PostReposted {
-				source, err := s.stored(ctx, n.Thing)
-				deeds[i].holds = source.live()
+				source, err := s.readPost(ctx, n.Thing)
+				deeds[i].holds = source.isLive()
 				return err
 			}
-			if slices.Contains(notices.OfHubs, n.Type) {
+			if notices.KindOf(n.Type).OfHub {
 				deeds[i].holds, err = s.Hubs.Concerns(ctx, viewer, n.Notice)
 				return err
 			}
@@ -104,7 +104,7 @@ func (s *Service) visible(ctx context.Context, viewer string, all []Notification
 			if kind == notices.HubPostCreated {
 				kind = feed.Created
 			}
-			deeds[i], err = s.deed(ctx, feed.Activity{Type: kind, Actor: n.Notice.Actor, Post: n.Post, Thing: n.Thing})
+			deeds[i], err = s.readDeed(ctx, feed.Activity{Type: kind, Actor: n.Notice.Actor, Post: n.Post, Thing: n.Thing})
 			return err
 		})
 	}
@@ -123,7 +123,7 @@ func (s *Service) visible(ctx context.Context, viewer string, all []Notification
 			}
 			continue
 		}
-		if slices.Contains(notices.OfHubs, n.Type) {
+		if notices.KindOf(n.Type).OfHub {
 			if deeds[i].holds {
 				there = append(there, n)
 			}
@@ -140,7 +140,7 @@ func (s *Service) visible(ctx context.Context, viewer string, all []Notification
 			placed = p.post.createdIn
 			fallthrough
 		case notices.PostSharedToHub:
-			if n.Hub = common(p.in, placed); n.Hub == "" {
+			if n.Hub = firstCommon(p.in, placed); n.Hub == "" {
 				continue
 			}
 		}
@@ -165,7 +165,7 @@ func (s *Service) NewNotifications(ctx context.Context, c people.Claim, id strin
 		n := notices.Parse(row)
 		all = append(all, Notification{Notice: n, IsRead: n.Read})
 	}
-	return s.visible(ctx, c.UserID, all)
+	return s.visibleNotifications(ctx, c.UserID, all)
 }
 
 // Unread returns how many notifications of the caller are not read, up to MostUnread.

@@ -50,9 +50,9 @@ type Article struct {
 	More                                bool // whether Text is the beginning of a longer one
 }
 
-// cut leaves as much of the text as a card in a list has.
-func (a *Article) cut() {
-	if some := parts(a.Text, MaxExcerpt); len(some) > 1 {
+// cutText leaves as much of the text as a card in a list has.
+func (a *Article) cutText() {
+	if some := cutParts(a.Text, MaxExcerpt); len(some) > 1 {
 		a.Text, a.More = strings.Clone(some[0]), true
 	}
 }
@@ -70,7 +70,7 @@ type Draft struct {
 	Source     string   // the post that a repost is of; "" of an original
 }
 
-func (d Draft) check() error {
+func (d Draft) checkDraft() error {
 	var b rules.Broken
 	if d.Source == "" {
 		b.Add(d.Thought != nil || d.Slider != nil || d.Article != nil, "thoughtText", "give a thought, a slider or an article")
@@ -161,8 +161,8 @@ const (
 	maxPart = 32_000
 )
 
-// texts adds properties for texts that are not empty.
-func texts(p table.Props, pairs ...string) table.Props {
+// addTexts adds properties for texts that are not empty.
+func addTexts(p table.Props, pairs ...string) table.Props {
 	for pair := range slices.Chunk(pairs, 2) {
 		if name, text := pair[0], pair[1]; text != "" {
 			p = append(p, table.Prop{Name: name, Value: table.String(text)})
@@ -171,8 +171,8 @@ func texts(p table.Props, pairs ...string) table.Props {
 	return p
 }
 
-func (p Post) rows() []table.Row {
-	props := texts(table.Props{
+func (p Post) toRows() []table.Row {
+	props := addTexts(table.Props{
 		{Name: "author_id", Value: table.String(p.AuthorID)},
 		{Name: "visibility", Value: table.String(p.Visibility)},
 		{Name: "created_at", Value: table.Time(p.CreatedAt)},
@@ -181,13 +181,13 @@ func (p Post) rows() []table.Row {
 		{Name: "version", Value: table.Int64(p.version)},
 	}, "thought_text", p.Thought, "created_in", strings.Join(p.createdIn, ";"), "source_post_id", p.SourceID)
 	if s := p.Slider; s != nil {
-		props = texts(props, "slider_text", s.Text, "left_label", s.LeftLabel, "right_label", s.RightLabel)
+		props = addTexts(props, "slider_text", s.Text, "left_label", s.LeftLabel, "right_label", s.RightLabel)
 	}
 	rows := []table.Row{{Key: table.Key{Partition: schema.Post(p.ID), Row: postRow}, Props: props}}
 	if a := p.Article; a != nil {
-		props := texts(table.Props{{Name: "kind", Value: table.String(a.Kind)}}, "link_url", a.LinkURL, "link_title", a.LinkTitle, "link_description", a.LinkDescription)
+		props := addTexts(table.Props{{Name: "kind", Value: table.String(a.Kind)}}, "link_url", a.LinkURL, "link_title", a.LinkTitle, "link_description", a.LinkDescription)
 		begins := *a
-		if begins.cut(); begins.More {
+		if begins.cutText(); begins.More {
 			props = append(props, table.Prop{Name: "more", Value: table.Bool(true)})
 			rows = append(rows, table.Row{Key: table.Key{Partition: schema.Post(p.ID), Row: textRow}, Props: textProps(a.Text)})
 		}
@@ -207,7 +207,7 @@ func (p Post) rows() []table.Row {
 }
 
 func textProps(s string) (props table.Props) {
-	for i, part := range parts(s, maxPart) {
+	for i, part := range cutParts(s, maxPart) {
 		props = append(props, table.Prop{Name: fmt.Sprintf("text%d", i), Value: table.String(part)})
 	}
 	return props
@@ -225,8 +225,8 @@ func textOf(p table.Props) string {
 	}
 }
 
-// parts cuts a text into parts of up to most UTF-16 code units, and no character in two.
-func parts(s string, most int) (all []string) {
+// cutParts cuts a text into parts of up to most UTF-16 code units, and no character in two.
+func cutParts(s string, most int) (all []string) {
 	n, begin := 0, 0
 	for i, r := range s {
 		size := utf16.RuneLen(r)
@@ -273,7 +273,7 @@ func parsePost(id string, rows []table.Row) *Post {
 			}
 		case mainRow:
 			article = &Article{p.Get("kind").Str(), textOf(p), p.Get("link_url").Str(), p.Get("link_title").Str(), p.Get("link_description").Str(), p.Get("more").Bool()}
-			article.cut() // of a post that has no textRow, because an older program made it
+			article.cutText() // of a post that has no textRow, because an older program made it
 		}
 	}
 	if post != nil {

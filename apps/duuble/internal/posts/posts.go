@@ -75,9 +75,9 @@ func New(c Config) *Service {
 		Disown: func(context.Context, string) error { return nil },
 	}}
 	// No longer than Keep, so that feeds have nothing of an account that goes for good.
-	s.Manage = manage.New(manage.Config{Store: c.Store, Tables: c.Tables, Entropy: c.Entropy, People: c.People, See: s.see})
+	s.Manage = manage.New(manage.Config{Store: c.Store, Tables: c.Tables, Entropy: c.Entropy, People: c.People, See: s.checkSight})
 	s.notices = notices.New(notices.Config{Store: c.Store, Tables: c.Tables})
-	s.feed = feed.New(feed.Config{Store: c.Store, Tables: c.Tables, Queues: c.Queues, Keep: min(keepActivities, c.People.Keep), Look: s.audience, Follows: c.People.Follows, Notices: s.notices, OfHub: c.Hubs.Deliver})
+	s.feed = feed.New(feed.Config{Store: c.Store, Tables: c.Tables, Queues: c.Queues, Keep: min(keepActivities, c.People.Keep), Look: s.findAudience, Follows: c.People.Follows, Notices: s.notices, OfHub: c.Hubs.Deliver})
 	c.People.Followed = s.feed.Bring
 	c.Hubs.Events = hubs.Events{Begin: s.feed.Begin, Prepare: s.feed.PrepareHub, Forward: s.feed.Forward, Tell: s.notices.Tell}
 	return s
@@ -99,8 +99,8 @@ func (s *Service) voteLimit(user string) people.Limit {
 	return people.Limit{Bucket: "vote" + user, Size: time.Hour, Most: s.VotesAnHour, Code: Limited, Text: "you have voted as often as a person may in an hour; wait and try again"}
 }
 
-// window reads the window of a limit.
-func (s *Service) window(l people.Limit, w *people.Window) func(context.Context) error {
+// readWindow reads the window of a limit.
+func (s *Service) readWindow(l people.Limit, w *people.Window) func(context.Context) error {
 	return func(ctx context.Context) (err error) {
 		*w, err = s.People.Window(ctx, l)
 		return err
@@ -116,7 +116,7 @@ func Queues() []string { return []string{QueuePosts, ballot.QueueOutbox, feed.Qu
 // order.
 func (s *Service) Triggers() []function.Trigger {
 	return []function.Trigger{
-		{Name: QueuePosts, Queue: QueuePosts, Run: func(ctx context.Context, in function.Invocation) error { return s.follow(ctx, in.Text) }},
+		{Name: QueuePosts, Queue: QueuePosts, Run: func(ctx context.Context, in function.Invocation) error { return s.followMessage(ctx, in.Text) }},
 		{Name: ballot.QueueOutbox, Queue: ballot.QueueOutbox, Run: func(ctx context.Context, in function.Invocation) error {
 			return s.Ballot.Deliver(ctx, in.Text)
 		}},
@@ -133,7 +133,7 @@ func (s *Service) Triggers() []function.Trigger {
 // Repeats knows requests that are sent twice.
 func (s *Service) Repeats() repeats.Keys { return repeats.Keys{Store: s.Store, Table: s.Tables.Names} }
 
-// changes are the messages of posts and of comments that are deleted.
-func (s *Service) changes() outbox.Outbox {
+// postOutbox are the messages of posts and of comments that are deleted.
+func (s *Service) postOutbox() outbox.Outbox {
 	return outbox.Outbox{Store: s.Store, Queues: s.Queues, Queue: QueuePosts, After: schema.MessageAfter}
 }

@@ -31,7 +31,7 @@ type Card struct {
 // A HubName is what a card says of a hub.
 type HubName struct{ ID, Name string }
 
-func named(ids []string, names map[string]string) []HubName {
+func nameHubs(ids []string, names map[string]string) []HubName {
 	all := []HubName{}
 	for _, id := range ids {
 		all = append(all, HubName{id, names[id]})
@@ -53,17 +53,17 @@ type seen struct {
 	share  *Share   // by which it is in a list; nil if it is there by itself
 }
 
-// look reads a post as a viewer sees it: all at once, and then the memberships of the viewer in
+// lookAtPost reads a post as a viewer sees it: all at once, and then the memberships of the viewer in
 // its hubs, and whether its author is hidden. A guest is "".
-func (s *Service) look(ctx context.Context, viewer, id string) (seen, error) {
-	return s.find(ctx, viewer, id, true)
+func (s *Service) lookAtPost(ctx context.Context, viewer, id string) (seen, error) {
+	return s.findPost(ctx, viewer, id, true)
 }
 
 // maxNamed is how many hubs a card names, of those in which the post and the viewer are.
 const maxNamed = 100
 
-// find is look, which leaves it to authorsOf whether the author is hidden unless blocks is true.
-func (s *Service) find(ctx context.Context, viewer, id string, blocks bool) (p seen, err error) {
+// findPost is look, which leaves it to authorsOf whether the author is hidden unless blocks is true.
+func (s *Service) findPost(ctx context.Context, viewer, id string, blocks bool) (p seen, err error) {
 	if !schema.IsID(id) {
 		return p, nil
 	}
@@ -79,7 +79,7 @@ func (s *Service) find(ctx context.Context, viewer, id string, blocks bool) (p s
 		p.voted = receipt != nil
 		return err
 	})
-	if err != nil || !p.post.live() {
+	if err != nil || !p.post.isLive() {
 		return seen{}, err
 	}
 	hidden := false
@@ -136,8 +136,8 @@ func (s *Service) authorsOf(ctx context.Context, viewer string, all []seen, othe
 	return authors, err
 }
 
-// cards returns the cards of posts that were looked at, without those that are not there.
-func (s *Service) cards(ctx context.Context, viewer string, posts []seen) ([]Card, error) {
+// cardsOf returns the cards of posts that were looked at, without those that are not there.
+func (s *Service) cardsOf(ctx context.Context, viewer string, posts []seen) ([]Card, error) {
 	cards, _, err := s.cardsAnd(ctx, viewer, posts)
 	return cards, err
 }
@@ -154,7 +154,7 @@ func (s *Service) cardsAnd(ctx context.Context, viewer string, posts []seen, oth
 	sources = slices.Compact(slices.Sorted(slices.Values(sources)))
 	all := slices.Concat(posts, make([]seen, len(sources)))
 	err := rowstore.Each(ctx, len(sources), rowstore.MaxParallel, func(ctx context.Context, i int) (err error) {
-		all[len(posts)+i], err = s.find(ctx, viewer, sources[i], false)
+		all[len(posts)+i], err = s.findPost(ctx, viewer, sources[i], false)
 		return err
 	})
 	if err != nil {
@@ -181,9 +181,9 @@ func (s *Service) cardsAnd(ctx context.Context, viewer string, posts []seen, oth
 			return nil
 		}
 		if p.share != nil {
-			p.share.By = sharer(authors, p.share)
+			p.share.By = sharerOf(authors, p.share)
 		}
-		return &Card{Share: p.share, Post: *p.post, Author: authors[p.post.AuthorID], Result: p.result, Voted: p.voted, IsAuthor: viewer != "" && viewer == p.post.AuthorID, In: named(p.in, names)}
+		return &Card{Share: p.share, Post: *p.post, Author: authors[p.post.AuthorID], Result: p.result, Voted: p.voted, IsAuthor: viewer != "" && viewer == p.post.AuthorID, In: nameHubs(p.in, names)}
 	}
 	cards := []Card{}
 	for i := range posts {
@@ -202,13 +202,13 @@ func (s *Service) cardsAnd(ctx context.Context, viewer string, posts []seen, oth
 func (s *Service) See(ctx context.Context, viewer string, ids []string) (map[string]Card, error) {
 	all := make([]seen, len(ids))
 	err := rowstore.Each(ctx, len(ids), rowstore.MaxParallel, func(ctx context.Context, i int) (err error) {
-		all[i], err = s.find(ctx, viewer, ids[i], false)
+		all[i], err = s.findPost(ctx, viewer, ids[i], false)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	cards, err := s.cards(ctx, viewer, all)
+	cards, err := s.cardsOf(ctx, viewer, all)
 	there := map[string]Card{}
 	for _, c := range cards {
 		there[c.ID] = c
@@ -218,7 +218,7 @@ func (s *Service) See(ctx context.Context, viewer string, ids []string) (map[str
 
 // IsIn reports whether a post is in a hub, for a viewer who is a member of it.
 func (s *Service) IsIn(ctx context.Context, viewer, id, hub string) (bool, error) {
-	p, err := s.look(ctx, viewer, id)
+	p, err := s.lookAtPost(ctx, viewer, id)
 	return err == nil && p.post != nil && slices.Contains(p.post.Hubs, hub), err
 }
 
@@ -226,7 +226,7 @@ func (s *Service) IsIn(ctx context.Context, viewer, id, hub string) (bool, error
 func (s *Service) Card(ctx context.Context, c people.Claim, id string) (Card, error) {
 	var p seen
 	_, err := s.People.Visitor(ctx, c, func(ctx context.Context) (err error) {
-		p, err = s.find(ctx, c.UserID, id, false)
+		p, err = s.findPost(ctx, c.UserID, id, false)
 		return err
 	})
 	if err != nil {
@@ -235,11 +235,11 @@ func (s *Service) Card(ctx context.Context, c people.Claim, id string) (Card, er
 	var cards []Card
 	text := ""
 	err = rowstore.Both(ctx, func(ctx context.Context) (err error) {
-		cards, err = s.cards(ctx, c.UserID, []seen{p})
+		cards, err = s.cardsOf(ctx, c.UserID, []seen{p})
 		return err
 	}, func(ctx context.Context) (err error) {
 		if p.post != nil && p.post.Article != nil && p.post.Article.More {
-			text, err = s.text(ctx, id)
+			text, err = s.readText(ctx, id)
 		}
 		return err
 	})
@@ -255,8 +255,8 @@ func (s *Service) Card(ctx context.Context, c people.Claim, id string) (Card, er
 	return cards[0], nil
 }
 
-// text reads the whole text of an article.
-func (s *Service) text(ctx context.Context, id string) (string, error) {
+// readText reads the whole text of an article.
+func (s *Service) readText(ctx context.Context, id string) (string, error) {
 	row, err := s.GetRow(ctx, s.Tables.Posts, postKey(id, textRow))
 	if err == nil && row == nil { // an older program made it
 		row, err = s.GetRow(ctx, s.Tables.Posts, postKey(id, mainRow))
@@ -267,8 +267,8 @@ func (s *Service) text(ctx context.Context, id string) (string, error) {
 	return textOf(row.Props), nil
 }
 
-// see returns an error unless the caller may see what is reported.
-func (s *Service) see(ctx context.Context, c people.Claim, t manage.Target) error {
+// checkSight returns an error unless the caller may see what is reported.
+func (s *Service) checkSight(ctx context.Context, c people.Claim, t manage.Target) error {
 	switch t.Kind {
 	case manage.APerson:
 		return s.People.MustSee(ctx, c.UserID, t.ID)
@@ -276,7 +276,7 @@ func (s *Service) see(ctx context.Context, c people.Claim, t manage.Target) erro
 		_, err := s.Hubs.Get(ctx, c, t.ID)
 		return err
 	}
-	p, err := s.look(ctx, c.UserID, t.ID)
+	p, err := s.lookAtPost(ctx, c.UserID, t.ID)
 	if err == nil && p.post == nil {
 		err = noPost()
 	}
@@ -289,22 +289,22 @@ type Page struct {
 	Next  string
 }
 
-// page looks at the posts that rows of a list name. The last part of their keys is the id of a
+// readPage looks at the posts that rows of a list name. The last part of their keys is the id of a
 // post, or that of a share.
-func (s *Service) page(ctx context.Context, viewer string, rows []table.Row) ([]Card, error) {
+func (s *Service) readPage(ctx context.Context, viewer string, rows []table.Row) ([]Card, error) {
 	all := make([]seen, len(rows))
 	err := rowstore.Each(ctx, len(rows), rowstore.MaxParallel, func(ctx context.Context, i int) (err error) {
 		post := rows[i].Props.Get(sharedPost).Str()
 		if post == "" {
-			all[i], err = s.find(ctx, viewer, lists.ID(rows[i]), false)
+			all[i], err = s.findPost(ctx, viewer, lists.ID(rows[i]), false)
 			return err
 		}
 		var x *Share
 		err = rowstore.Both(ctx, func(ctx context.Context) (err error) {
-			all[i], err = s.find(ctx, viewer, post, false)
+			all[i], err = s.findPost(ctx, viewer, post, false)
 			return err
 		}, func(ctx context.Context) (err error) {
-			x, err = s.share(ctx, post, rows[i].Row)
+			x, err = s.readShare(ctx, post, rows[i].Row)
 			return err
 		})
 		if all[i].share = x; x == nil {
@@ -315,7 +315,7 @@ func (s *Service) page(ctx context.Context, viewer string, rows []table.Row) ([]
 	if err != nil {
 		return nil, err
 	}
-	return s.cards(ctx, viewer, all)
+	return s.cardsOf(ctx, viewer, all)
 }
 
 // Newest returns public posts, the newest first. A position is the key of a row with its month
@@ -324,13 +324,13 @@ func (s *Service) Newest(ctx context.Context, c people.Claim, after string, limi
 	var rows []table.Row
 	next := ""
 	_, err := s.People.Visitor(ctx, c, func(ctx context.Context) (err error) {
-		rows, next, err = s.newest(ctx, after, limit)
+		rows, next, err = s.readNewest(ctx, after, limit)
 		return err
 	})
 	if err != nil {
 		return Page{}, err
 	}
-	cards, err := s.page(ctx, c.UserID, rows)
+	cards, err := s.readPage(ctx, c.UserID, rows)
 	return Page{cards, next}, err
 }
 
@@ -339,9 +339,9 @@ const (
 	monthRows = "pub|"
 )
 
-// newest reads rows of public posts, month after month back in time, as far as the budget of one
+// readNewest reads rows of public posts, month after month back in time, as far as the budget of one
 // request goes.
-func (s *Service) newest(ctx context.Context, after string, limit int) (rows []table.Row, next string, err error) {
+func (s *Service) readNewest(ctx context.Context, after string, limit int) (rows []table.Row, next string, err error) {
 	at := s.Now().UTC()
 	in, last, _ := strings.Cut(after, "|")
 	if after != "" {
@@ -351,14 +351,14 @@ func (s *Service) newest(ctx context.Context, after string, limit int) (rows []t
 	}
 	budget := s.Budget()
 	for !budget.Spent() {
-		found, _, err := budget.Rows(ctx, s.Tables.Lists, table.Range{Partition: month(at), After: last}, limit+1-len(rows))
+		found, _, err := budget.Rows(ctx, s.Tables.Lists, table.Range{Partition: monthOf(at), After: last}, limit+1-len(rows))
 		if err != nil {
 			return nil, "", err
 		}
 		if rows = append(rows, found...); len(rows) > limit {
-			return rows[:limit], position(rows[limit-1]), nil
+			return rows[:limit], positionOf(rows[limit-1]), nil
 		}
-		older, _, err := budget.Rows(ctx, s.Tables.Lists, table.Range{FromPartition: monthRows, ToPartition: month(at)}, 1)
+		older, _, err := budget.Rows(ctx, s.Tables.Lists, table.Range{FromPartition: monthRows, ToPartition: monthOf(at)}, 1)
 		if err != nil || len(older) == 0 {
 			return rows, "", err
 		}
@@ -367,7 +367,7 @@ func (s *Service) newest(ctx context.Context, after string, limit int) (rows []t
 	return rows, at.Format(monthForm) + "|", nil
 }
 
-func position(row table.Row) string {
+func positionOf(row table.Row) string {
 	return strings.TrimPrefix(row.Partition, monthRows) + "|" + row.Row
 }
 
@@ -381,7 +381,7 @@ func (s *Service) Of(ctx context.Context, c people.Claim, user, after string, li
 			if !schema.IsID(user) {
 				return nil // which the profile says, too
 			}
-			rows, next, err = s.of(ctx, c.UserID, user, after, limit)
+			rows, next, err = s.readPostsOf(ctx, c.UserID, user, after, limit)
 			return err
 		}, func(ctx context.Context) error {
 			return s.People.MustSee(ctx, c.UserID, user)
@@ -390,18 +390,18 @@ func (s *Service) Of(ctx context.Context, c people.Claim, user, after string, li
 	if err != nil {
 		return Page{}, err
 	}
-	cards, err := s.page(ctx, c.UserID, rows)
+	cards, err := s.readPage(ctx, c.UserID, rows)
 	return Page{cards, next}, err
 }
 
-// of reads rows of the posts of a person, without those that are locked to the viewer: neither the
+// readPostsOf reads rows of the posts of a person, without those that are locked to the viewer: neither the
 // length of a page nor whether there is another one may tell of them.
-func (s *Service) of(ctx context.Context, viewer, user, after string, limit int) (rows []table.Row, next string, err error) {
-	return lists.Read(ctx, s.Store, lists.List{Table: s.Tables.Lists, Partition: byAuthor(user)}, after, limit, s.unlocked(viewer))
+func (s *Service) readPostsOf(ctx context.Context, viewer, user, after string, limit int) (rows []table.Row, next string, err error) {
+	return lists.Read(ctx, s.Store, lists.List{Table: s.Tables.Lists, Partition: byAuthor(user)}, after, limit, s.wantUnlocked(viewer))
 }
 
-// unlocked returns those of rows of a list that do not name posts that are locked to a viewer.
-func (s *Service) unlocked(viewer string) lists.Wanted {
+// wantUnlocked returns those of rows of a list that do not name posts that are locked to a viewer.
+func (s *Service) wantUnlocked(viewer string) lists.Wanted {
 	return func(ctx context.Context, rows []table.Row) ([]table.Row, error) {
 		var hubs []string
 		for _, row := range rows {
@@ -435,6 +435,6 @@ func (s *Service) InHub(ctx context.Context, c people.Claim, hub, after string, 
 		return Page{}, err
 	}
 	s.Hubs.Acted(ctx, c.UserID, hub)
-	cards, err := s.page(ctx, c.UserID, rows)
+	cards, err := s.readPage(ctx, c.UserID, rows)
 	return Page{cards, next}, err
 }

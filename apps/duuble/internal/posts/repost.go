@@ -51,8 +51,8 @@ func (p seen) mayGoOut() error {
 	return nil
 }
 
-// mirror is the key of the row of a repost in the partition of its original.
-func (p Post) mirror() table.Key {
+// mirrorKey is the key of the row of a repost in the partition of its original.
+func (p Post) mirrorKey() table.Key {
 	return postKey(p.SourceID, repostRows+rowstore.Descending(p.CreatedAt)+"|"+p.ID)
 }
 
@@ -72,11 +72,11 @@ func (s *Service) reflectRepost(ctx context.Context, p Post) error {
 		if err != nil || source == nil || source.purging || there != nil && there.Props.Get("version").Int() >= p.version {
 			return nil, err
 		}
-		row := table.Row{Key: p.mirror(), Props: append(p.listed(), table.Prop{Name: "version", Value: table.Int64(p.version)}, table.Prop{Name: "IsDeleted", Value: table.Bool(!p.live())})}
+		row := table.Row{Key: p.mirrorKey(), Props: append(p.listProps(), table.Prop{Name: "version", Value: table.Int64(p.version)}, table.Prop{Name: "IsDeleted", Value: table.Bool(!p.isLive())})}
 		if there != nil {
 			row.ETag = there.ETag
 		}
-		return s.recount(ctx, p.SourceID, []table.Op{rowstore.Put(row)}, isCounted(&row), isCounted(there))
+		return s.recountReposts(ctx, p.SourceID, []table.Op{rowstore.Put(row)}, isCounted(&row), isCounted(there))
 	})
 }
 
@@ -90,12 +90,12 @@ func (s *Service) forgetRepost(ctx context.Context, p Post) error {
 		if err != nil || there == nil {
 			return nil, err
 		}
-		return s.recount(ctx, p.SourceID, []table.Op{{Kind: table.Delete, Row: table.Row{Key: there.Key, ETag: there.ETag}}}, false, isCounted(there))
+		return s.recountReposts(ctx, p.SourceID, []table.Op{{Kind: table.Delete, Row: table.Row{Key: there.Key, ETag: there.ETag}}}, false, isCounted(there))
 	})
 }
 
-// recount adds to writes that of the number of reposts, if it changes.
-func (s *Service) recount(ctx context.Context, source string, ops []table.Op, is, was bool) ([]table.Op, error) {
+// recountReposts adds to writes that of the number of reposts, if it changes.
+func (s *Service) recountReposts(ctx context.Context, source string, ops []table.Op, is, was bool) ([]table.Op, error) {
 	if is == was {
 		return ops, nil
 	}
@@ -103,17 +103,17 @@ func (s *Service) recount(ctx context.Context, source string, ops []table.Op, is
 	if is {
 		more = 1
 	}
-	count, err := s.number(ctx, source, repostCount, more)
+	count, err := s.changeNumber(ctx, source, repostCount, more)
 	return append(ops, count), err
 }
 
 // ofRepost reads the original of a repost, and the mirror there.
 func (s *Service) ofRepost(ctx context.Context, p Post) (source *Post, mirror *table.Row, err error) {
 	err = rowstore.Both(ctx, func(ctx context.Context) (err error) {
-		source, err = s.stored(ctx, p.SourceID)
+		source, err = s.readPost(ctx, p.SourceID)
 		return err
 	}, func(ctx context.Context) (err error) {
-		mirror, err = s.GetRow(ctx, s.Tables.Posts, p.mirror())
+		mirror, err = s.GetRow(ctx, s.Tables.Posts, p.mirrorKey())
 		return err
 	})
 	return source, mirror, err
@@ -127,11 +127,11 @@ func (s *Service) Reposts(ctx context.Context, c people.Claim, id, after string,
 	next := ""
 	_, err := s.People.Visitor(ctx, c, func(ctx context.Context) error {
 		return rowstore.Both(ctx, func(ctx context.Context) (err error) {
-			p, err = s.look(ctx, c.UserID, id)
+			p, err = s.lookAtPost(ctx, c.UserID, id)
 			return err
 		}, func(ctx context.Context) (err error) {
 			if schema.IsID(id) {
-				rows, next, err = lists.Read(ctx, s.Store, lists.List{Table: s.Tables.Posts, Partition: schema.Post(id), Prefix: repostRows}, after, limit, s.reposted(c.UserID))
+				rows, next, err = lists.Read(ctx, s.Store, lists.List{Table: s.Tables.Posts, Partition: schema.Post(id), Prefix: repostRows}, after, limit, s.wantReposts(c.UserID))
 			}
 			return err
 		})
@@ -142,13 +142,13 @@ func (s *Service) Reposts(ctx context.Context, c people.Claim, id, after string,
 	if err != nil {
 		return Page{}, err
 	}
-	cards, err := s.page(ctx, c.UserID, rows)
+	cards, err := s.readPage(ctx, c.UserID, rows)
 	return Page{cards, next}, err
 }
 
-// reposted is unlocked for rows of reposts, of which some are deleted.
-func (s *Service) reposted(viewer string) lists.Wanted {
-	unlocked := s.unlocked(viewer)
+// wantReposts is unlocked for rows of reposts, of which some are deleted.
+func (s *Service) wantReposts(viewer string) lists.Wanted {
+	unlocked := s.wantUnlocked(viewer)
 	return func(ctx context.Context, rows []table.Row) ([]table.Row, error) {
 		return unlocked(ctx, slices.DeleteFunc(slices.Clone(rows), func(row table.Row) bool { return row.Props.Get("IsDeleted").Bool() }))
 	}
@@ -160,7 +160,7 @@ func (s *Service) verifyRepost(ctx context.Context, p Post, report func(string))
 		return nil
 	}
 	source, there, err := s.ofRepost(ctx, p)
-	if err == nil && source != nil && !source.purging && (there == nil || there.Props.Get("version").Int() != p.version || there.Props.Get("IsDeleted").Bool() == p.live()) {
+	if err == nil && source != nil && !source.purging && (there == nil || there.Props.Get("version").Int() != p.version || there.Props.Get("IsDeleted").Bool() == p.isLive()) {
 		report(fmt.Sprintf("post %s: its original has no row for this repost", p.ID))
 	}
 	return err

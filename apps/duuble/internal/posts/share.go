@@ -56,15 +56,15 @@ type Share struct {
 	etag       string
 }
 
-// at is the last part of the key of a share, and of the rows of lists that follow from it.
-func (x *Share) at() string { return rowstore.Descending(x.CreatedAt) + "|" + x.ID }
+// keyPart is the last part of the key of a share, and of the rows of lists that follow from it.
+func (x *Share) keyPart() string { return rowstore.Descending(x.CreatedAt) + "|" + x.ID }
 
-func (x *Share) row() table.Row {
+func (x *Share) toRow() table.Row {
 	targets := toFeed
 	if len(x.Hubs) > 0 {
 		targets = strings.Join(x.Hubs, ";")
 	}
-	return table.Row{Key: postKey(x.PostID, shareRows+x.at()), ETag: x.etag, Props: texts(table.Props{
+	return table.Row{Key: postKey(x.PostID, shareRows+x.keyPart()), ETag: x.etag, Props: addTexts(table.Props{
 		{Name: "created_at", Value: table.Time(x.CreatedAt)},
 		{Name: "targets", Value: table.String(targets)},
 	}, "sharer_id", x.ByID, "note", x.Note)}
@@ -81,8 +81,8 @@ func parseShare(row table.Row) *Share {
 	return x
 }
 
-// share reads a share; nil if there is none.
-func (s *Service) share(ctx context.Context, post, at string) (*Share, error) {
+// readShare reads a share; nil if there is none.
+func (s *Service) readShare(ctx context.Context, post, at string) (*Share, error) {
 	row, err := s.GetRow(ctx, s.Tables.Posts, postKey(post, shareRows+at))
 	if err != nil || row == nil {
 		return nil, err
@@ -90,8 +90,8 @@ func (s *Service) share(ctx context.Context, post, at string) (*Share, error) {
 	return parseShare(*row), nil
 }
 
-// lists returns the rows of lists that follow from a share.
-func (x *Share) lists() (rows []table.Row) {
+// listRows returns the rows of lists that follow from a share.
+func (x *Share) listRows() (rows []table.Row) {
 	in := []string{byAuthor(x.ByID)}
 	if len(x.Hubs) > 0 {
 		in = nil
@@ -102,14 +102,14 @@ func (x *Share) lists() (rows []table.Row) {
 		return nil
 	}
 	for _, partition := range in {
-		rows = append(rows, table.Row{Key: table.Key{Partition: partition, Row: x.at()}, Props: texts(table.Props{{Name: sharedPost, Value: table.String(x.PostID)}}, "author_id", x.ByID)})
+		rows = append(rows, table.Row{Key: table.Key{Partition: partition, Row: x.keyPart()}, Props: addTexts(table.Props{{Name: sharedPost, Value: table.String(x.PostID)}}, "author_id", x.ByID)})
 	}
 	return rows
 }
 
 // byUser is the key of the row by which a share is found from the person who shares.
 func (x *Share) byUser() table.Key {
-	return table.Key{Partition: schema.User(x.ByID), Row: sharesOfUser + x.PostID + "|" + x.at()}
+	return table.Key{Partition: schema.User(x.ByID), Row: sharesOfUser + x.PostID + "|" + x.keyPart()}
 }
 
 // Share shares a post into hubs of the caller, or into the caller's own list if there are none. The
@@ -128,8 +128,8 @@ func (s *Service) Share(ctx context.Context, c people.Claim, post string, in []s
 	var posted people.Window
 	var p seen
 	var mine []string
-	u, err := s.People.Member(ctx, c, s.window(limit, &posted), func(ctx context.Context) (err error) {
-		p, err = s.look(ctx, c.UserID, post)
+	u, err := s.People.Member(ctx, c, s.readWindow(limit, &posted), func(ctx context.Context) (err error) {
+		p, err = s.lookAtPost(ctx, c.UserID, post)
 		return err
 	}, func(ctx context.Context) (err error) {
 		if checked == nil {
@@ -158,11 +158,11 @@ func (s *Service) Share(ctx context.Context, c people.Claim, post string, in []s
 		}
 	}
 	x := &Share{ID: id, PostID: post, ByID: u.ID, By: u.Person(), Note: note, ToHubs: len(in) > 0, Hubs: in, CreatedAt: schema.TimeOf(id)}
-	ctx = s.changes().Begin(ctx)
+	ctx = s.postOutbox().Begin(ctx)
 	var r queue.Receipt
 	before := []func(context.Context) error{
 		func(ctx context.Context) (err error) {
-			r, err = s.changes().Send(ctx, change{Post: post, Share: x.at()})
+			r, err = s.postOutbox().Send(ctx, change{Post: post, Share: x.keyPart()})
 			return err
 		},
 		func(ctx context.Context) error { return s.Upsert(ctx, s.Tables.Users, table.Row{Key: x.byUser()}) },
@@ -179,7 +179,7 @@ func (s *Service) Share(ctx context.Context, c people.Claim, post string, in []s
 		ctx := context.WithoutCancel(ctx)
 		s.Background(func() {
 			if s.feed.Tell(ctx, x.activity()) == nil {
-				s.changes().Cancel(ctx, r)
+				s.postOutbox().Cancel(ctx, r)
 			}
 		})
 	}
@@ -193,22 +193,28 @@ func (s *Service) addShare(ctx context.Context, x *Share) error {
 		var rows []table.Row
 		var count table.Op
 		reads := []func(context.Context) error{
-			func(ctx context.Context) (err error) { there, err = s.share(ctx, x.PostID, x.at()); return err },
+			func(ctx context.Context) (err error) {
+				there, err = s.readShare(ctx, x.PostID, x.keyPart())
+				return err
+			},
 			func(ctx context.Context) (err error) {
 				rows, _, err = s.Budget().Rows(ctx, s.Tables.Posts, cardRows(x.PostID), rowstore.MaxScan)
 				return err
 			},
-			func(ctx context.Context) (err error) { count, err = s.number(ctx, x.PostID, shareCount, 1); return err },
+			func(ctx context.Context) (err error) {
+				count, err = s.changeNumber(ctx, x.PostID, shareCount, 1)
+				return err
+			},
 		}
 		err := rowstore.All(ctx, reads...)
 		if err != nil || there != nil { // an earlier try has landed
 			return nil, err
 		}
 		p := parsePost(x.PostID, rows)
-		if !p.live() {
+		if !p.isLive() {
 			return nil, noPost()
 		}
-		ops := []table.Op{{Kind: table.Insert, Row: x.row()}, count}
+		ops := []table.Op{{Kind: table.Insert, Row: x.toRow()}, count}
 		for _, hub := range x.Hubs {
 			if slices.Contains(p.Hubs, hub) {
 				continue
@@ -227,7 +233,7 @@ func (s *Service) addShare(ctx context.Context, x *Share) error {
 
 // listShare writes the rows of lists that follow from a share.
 func (s *Service) listShare(ctx context.Context, x Share) error {
-	rows := x.lists()
+	rows := x.listRows()
 	return rowstore.Each(ctx, len(rows), rowstore.MaxParallel, func(ctx context.Context, i int) error {
 		return s.Upsert(ctx, s.Tables.Lists, rows[i])
 	})
@@ -249,7 +255,7 @@ func (s *Service) Shares(ctx context.Context, c people.Claim, post, after string
 	next := ""
 	_, err := s.People.Visitor(ctx, c, func(ctx context.Context) error {
 		return rowstore.Both(ctx, func(ctx context.Context) (err error) {
-			p, err = s.look(ctx, c.UserID, post)
+			p, err = s.lookAtPost(ctx, c.UserID, post)
 			return err
 		}, func(ctx context.Context) (err error) {
 			if schema.IsID(post) {
@@ -275,14 +281,14 @@ func (s *Service) Shares(ctx context.Context, c people.Claim, post, after string
 		if hidden[x.ByID] {
 			continue
 		}
-		x.By = sharer(authors, x)
+		x.By = sharerOf(authors, x)
 		x.Hubs = slices.DeleteFunc(x.Hubs, func(hub string) bool { return !slices.Contains(mine, hub) })
 		page.Items = append(page.Items, *x)
 	}
 	return page, err
 }
 
-func sharer(authors map[string]people.Person, x *Share) people.Person {
+func sharerOf(authors map[string]people.Person, x *Share) people.Person {
 	if x.ByID == "" {
 		return people.Person{FullName: people.DeletedName}
 	}
@@ -314,7 +320,7 @@ func (s *Service) forgetShares(ctx context.Context, post string) error {
 			return rowstore.Unavailable(err)
 		}
 		x := parseShare(row)
-		for _, row := range x.lists() {
+		for _, row := range x.listRows() {
 			if err := s.RemoveKey(ctx, s.Tables.Lists, row.Key); err != nil {
 				return err
 			}
@@ -334,11 +340,11 @@ func (s *Service) disownShare(ctx context.Context, user, post, at string) error 
 	}
 	var x *Share
 	err := s.Change(ctx, s.Tables.Posts, func(ctx context.Context) (ops []table.Op, err error) {
-		if x, err = s.share(ctx, post, at); err != nil || x == nil || x.ByID == "" {
+		if x, err = s.readShare(ctx, post, at); err != nil || x == nil || x.ByID == "" {
 			return nil, err
 		}
 		x.ByID, x.Note = "", ""
-		return []table.Op{rowstore.Put(x.row())}, nil
+		return []table.Op{rowstore.Put(x.toRow())}, nil
 	})
 	if err != nil || x == nil {
 		return err
@@ -349,7 +355,7 @@ func (s *Service) disownShare(ctx context.Context, user, post, at string) error 
 // verifyShare compares a share with the rows that follow from it.
 func (s *Service) verifyShare(ctx context.Context, x *Share, report func(string)) error {
 	rows := map[string][]table.Key{}
-	for _, row := range x.lists() {
+	for _, row := range x.listRows() {
 		rows[s.Tables.Lists] = append(rows[s.Tables.Lists], row.Key)
 	}
 	if x.ByID != "" {

@@ -29,15 +29,15 @@ func (s *Service) Repair(ctx context.Context) error {
 		case row.Key.Row == postRow:
 			p := parsePost(id, []table.Row{row})
 			if p.purging {
-				err = s.gone().Add(ctx, p.deletedAt, id) // Purge goes on with it
+				err = s.deletedRows().Add(ctx, p.deletedAt, id) // Purge goes on with it
 				break
 			}
-			err = s.relist(ctx, *p)
-			if err == nil && p.live() {
+			err = s.writeFollowers(ctx, *p)
+			if err == nil && p.isLive() {
 				err = s.feed.Note(ctx, p.activity())
 			}
-			if err == nil && !p.live() {
-				err = s.gone().Add(ctx, p.deletedAt, id)
+			if err == nil && !p.isLive() {
+				err = s.deletedRows().Add(ctx, p.deletedAt, id)
 			}
 		case strings.HasPrefix(row.Key.Row, "o|"):
 			var text []byte
@@ -54,12 +54,12 @@ func (s *Service) Repair(ctx context.Context) error {
 			}
 		case strings.HasPrefix(row.Key.Row, commentRows):
 			c := parseComment(row)
-			if err = s.Upsert(ctx, s.Tables.Users, table.Row{Key: c.byAuthor()}); err == nil && !c.live() {
-				if err = s.gone().Add(ctx, c.deletedAt, id+"|"+c.ID); err == nil && c.Replies > 0 {
+			if err = s.Upsert(ctx, s.Tables.Users, table.Row{Key: c.byAuthor()}); err == nil && !c.isLive() {
+				if err = s.deletedRows().Add(ctx, c.deletedAt, id+"|"+c.ID); err == nil && c.Replies > 0 {
 					err = s.listReplies(ctx, id, c.ID)
 				}
 			}
-			if err == nil && c.live() {
+			if err == nil && c.isLive() {
 				err = s.feed.Note(ctx, c.activity())
 			}
 		case strings.HasPrefix(row.Key.Row, voterRows) && row.Props.Get("user_id").Str() != "":
@@ -115,36 +115,36 @@ func (s *Service) VerifyRows(ctx context.Context, report func(string)) (rows int
 				continue
 			}
 			at := rowstore.Descending(p.CreatedAt) + "|" + id
-			for _, list := range p.lists() {
+			for _, list := range p.listPartitions() {
 				if err := there(s.Tables.Lists, table.Key{Partition: list, Row: at}, fmt.Sprintf("post %s: it is not in the list %s", id, list)); err != nil {
 					return rows, err
 				}
 			}
 			mirror, unread := s.GetRow(ctx, s.Tables.Users, postOf(p.AuthorID, id))
-			if mirror == nil || mirror.Props.Get("version").Int() != p.version || mirror.Props.Get("IsDeleted").Bool() == p.live() {
+			if mirror == nil || mirror.Props.Get("version").Int() != p.version || mirror.Props.Get("IsDeleted").Bool() == p.isLive() {
 				report(fmt.Sprintf("post %s: its author has no row for it", id))
 			}
-			if unread == nil && !p.live() {
-				unread = there(s.Tables.Admin, s.gone().Key(p.deletedAt, id), fmt.Sprintf("post %s: it was deleted, and no row says when it is due to be removed", id))
+			if unread == nil && !p.isLive() {
+				unread = there(s.Tables.Admin, s.deletedRows().Key(p.deletedAt, id), fmt.Sprintf("post %s: it was deleted, and no row says when it is due to be removed", id))
 			}
 			if unread == nil {
 				unread = s.verifyRepost(ctx, *p, report)
 			}
-			if unread == nil && p.live() {
+			if unread == nil && p.isLive() {
 				unread = noted(id, p.activity())
 			}
 			err = unread
 		case strings.HasPrefix(row.Key.Row, commentRows):
 			c := parseComment(row)
-			if id == purging || !c.live() && s.People.Overdue(c.deletedAt) {
+			if id == purging || !c.isLive() && s.People.Overdue(c.deletedAt) {
 				continue // Purge may be at it
 			}
 			err = there(s.Tables.Users, c.byAuthor(), fmt.Sprintf("post %s: the author of a comment has no row for it", id))
-			if err == nil && c.live() {
+			if err == nil && c.isLive() {
 				err = noted(id, c.activity())
 			}
-			if err == nil && !c.live() {
-				err = there(s.Tables.Admin, s.gone().Key(c.deletedAt, id+"|"+c.ID), fmt.Sprintf("post %s: a comment was deleted, and no row says when it is due to be removed", id))
+			if err == nil && !c.isLive() {
+				err = there(s.Tables.Admin, s.deletedRows().Key(c.deletedAt, id+"|"+c.ID), fmt.Sprintf("post %s: a comment was deleted, and no row says when it is due to be removed", id))
 			}
 		case strings.HasPrefix(row.Key.Row, shareRows):
 			if x := parseShare(row); id != purging {

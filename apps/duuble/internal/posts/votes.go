@@ -22,8 +22,8 @@ func (s *Service) Vote(ctx context.Context, c people.Claim, id string, position 
 	limit := s.voteLimit(c.UserID)
 	var voted people.Window
 	var p seen
-	u, err := s.People.Member(ctx, c, s.window(limit, &voted), func(ctx context.Context) (err error) {
-		p, err = s.look(ctx, c.UserID, id)
+	u, err := s.People.Member(ctx, c, s.readWindow(limit, &voted), func(ctx context.Context) (err error) {
+		p, err = s.lookAtPost(ctx, c.UserID, id)
 		return err
 	})
 	switch {
@@ -63,7 +63,7 @@ func alreadyVoted() error {
 // lookAtSlider reads a post that people vote on, as a viewer sees it.
 func (s *Service) lookAtSlider(viewer, id string, p *seen) func(context.Context) error {
 	return func(ctx context.Context) (err error) {
-		if *p, err = s.look(ctx, viewer, id); err != nil {
+		if *p, err = s.lookAtPost(ctx, viewer, id); err != nil {
 			return err
 		}
 		switch {
@@ -110,7 +110,7 @@ func (s *Service) HubResults(ctx context.Context, c people.Claim, id string) ([]
 		return nil, err
 	}
 	all := []HubResult{}
-	for i, one := range named(p.in, names) {
+	for i, one := range nameHubs(p.in, names) {
 		all = append(all, HubResult{one, results[1+i]})
 	}
 	return all, nil
@@ -156,7 +156,7 @@ func (s *Service) Votes(ctx context.Context, c people.Claim, after string, limit
 	}
 	found := make([]seen, len(rows))
 	err = rowstore.Each(ctx, len(rows), rowstore.MaxParallel, func(ctx context.Context, i int) (err error) {
-		found[i], err = s.find(ctx, c.UserID, rows[i].Props.Get("post_id").Str(), false)
+		found[i], err = s.findPost(ctx, c.UserID, rows[i].Props.Get("post_id").Str(), false)
 		return err
 	})
 	if err == nil {

@@ -5,18 +5,9 @@ import (
 	"time"
 
 	"prompthub/apps/duuble/internal/hubs"
-	"prompthub/apps/duuble/internal/notices"
 	"prompthub/apps/duuble/internal/posts"
 	"prompthub/apps/duuble/internal/stream"
 )
-
-// happened are the words of notifications, after the name of the person.
-var happened = map[string]string{
-	notices.PostVoted: "voted on your post", notices.PostCommented: "commented", notices.PostReposted: "reposted your post", notices.PostSharedToFeed: "shared your post",
-	notices.UserFollowed: "follows you", notices.HubPostCreated: "posted in your hub", notices.PostSharedToHub: "shared a post in your hub",
-	notices.InviteReceived: "invites you to a hub", notices.RequestCreated: "asks to join your hub", notices.RequestApproved: "let you into a hub", notices.RequestRejected: "did not let you into a hub",
-	notices.MemberJoined: "joined your hub", notices.MemberRemoved: "removed you from a hub", notices.RoleChanged: "gave you another role in a hub",
-}
 
 // A noticesBody is a page of notifications. New ones are shown on the first.
 type noticesBody struct {

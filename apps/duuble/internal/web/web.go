@@ -20,6 +20,7 @@ import (
 
 	"prompthub/apps/duuble/internal/discussions"
 	"prompthub/apps/duuble/internal/hubs"
+	"prompthub/apps/duuble/internal/notices"
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/posts"
 	"prompthub/apps/duuble/internal/stream"
@@ -73,7 +74,7 @@ func build(c Config) *web {
 	s := &web{Config: c, site: pages.Site{Prefix: Prefix, Admission: c.Admission, Log: c.Log, Now: c.Now, Telemetry: c.Telemetry}}
 	s.site.Open(files, template.FuncMap{
 		"field": newField, "day": day, "number": number, "role": roleOf,
-		"happened": func(kind string) string { return happened[kind] }, "did": func(kind string) string { return did[kind] },
+		"happened": func(kind string) string { return notices.KindOf(kind).Words }, "did": func(kind string) string { return did[kind] },
 	})
 	s.pages()
 	return s

@@ -25,12 +25,24 @@ const (
 // Staff reports whether the role is that of staff.
 func (r Role) Staff() bool { return r == Moderator || r == Admin }
 
+// About has the texts of a profile, each of which may be empty. A new one is a field here with its
+// rule and its column, a member in the API, its words, and its place on the pages.
+type About struct{ Bio, Location string }
+
+// Check returns the texts as they are stored.
+func (a About) Check(b *rules.Broken) About { return About{b.Bio(a.Bio), b.Location(a.Location)} }
+
+// Fields returns the texts by their names in forms.
+func (a *About) Fields() map[string]*string {
+	return map[string]*string{"bio": &a.Bio, "location": &a.Location}
+}
+
 // A User is an account and a profile.
 type User struct {
-	ID, Email       string
-	Name            string
-	BirthDate       time.Time
-	Bio, Location   string
+	ID, Email string
+	Name      string
+	BirthDate time.Time
+	About
 	Gender          string
 	Position        *rules.Position // nil if the member gave none
 	ProfileImageURL string

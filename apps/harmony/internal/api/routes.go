@@ -7,6 +7,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"prompthub/apps/harmony/internal/account"
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/http/httpjson"
@@ -84,7 +85,7 @@ func (a *api) account() {
 		) (*openapi.Body[Session], error) {
 			n := in.Body
 			return sessionAnswer(a.Service.Register(ctx, meet.Registration{
-				Email: n.Email, Password: n.Password, Name: n.Name, BirthDate: n.BirthDate, Gender: string(n.Gender), Location: n.Location, Bio: n.Bio,
+				Email: n.Email, Password: n.Password, Name: n.Name, BirthDate: n.BirthDate, Gender: string(n.Gender), About: account.About{Bio: n.Bio, Location: n.Location},
 				Language: cmp.Or(string(n.Language), rules.Language(in.AcceptLanguage)), By: asker(ctx, "", in.UserAgent),
 			}))
 		})
@@ -154,10 +155,7 @@ func (a *api) people() {
 		Body    Profile
 	},
 	) (*meOutput, error) {
-		p := meet.Profile{Name: in.Body.Name, Bio: in.Body.Bio, Location: in.Body.Location, Gender: string(in.Body.Gender)}
-		if at := in.Body.Position; at != nil {
-			p.Lat, p.Lon, p.Located = at.Lat, at.Lon, true
-		}
+		p := in.Body.profile()
 		match := func(etag string) bool {
 			return in.IfMatch == "" || httpjson.ParseETags([]string{in.IfMatch}).Match(etag)
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"prompthub/apps/harmony/internal/account"
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/http/httpjson"
@@ -143,6 +144,14 @@ type Profile struct {
 	Location string    `json:"location" doc:"A word for where you live, up to 100 characters" example:"Москва"`
 	Gender   Gender    `json:"gender" doc:"Your gender" example:"female"`
 	Position *Position `json:"position" doc:"Where you are; null says nothing"`
+}
+
+func (p Profile) profile() meet.Profile {
+	to := meet.Profile{Name: p.Name, About: account.About{Bio: p.Bio, Location: p.Location}, Gender: string(p.Gender)}
+	if at := p.Position; at != nil {
+		to.Lat, to.Lon, to.Located = at.Lat, at.Lon, true
+	}
+	return to
 }
 
 // A Card is what one member sees of another.

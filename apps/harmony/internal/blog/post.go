@@ -38,11 +38,6 @@ const (
 	TagsWrong     fault.Code = "POST_TAGS"
 )
 
-// FieldCodes returns all codes that a single field can have: a page has words for each.
-func FieldCodes() []fault.Code {
-	return []fault.Code{TitleLength, ExcerptLength, ContentLength, TagsWrong}
-}
-
 // The bounds of a post, in UTF-16 units.
 const (
 	maxTitle   = 200

@@ -110,7 +110,7 @@ func live(t *testing.T, w *world) theirs {
 	left.post = post.ID
 	must(w.SetRoleOf(ctx, admin, bob.UserID, meet.Member))
 
-	me, err := w.SetProfile(ctx, bob, bob.UserID, meet.Profile{Name: "Bob Xylander", Bio: "Plays the bass at Xanten", Location: "Xanten", Gender: "male", Lat: 51.6, Lon: 6.4, Located: true}, func(string) bool { return true })
+	me, err := w.SetProfile(ctx, bob, bob.UserID, meet.Profile{Name: "Bob Xylander", About: account.About{Bio: "Plays the bass at Xanten", Location: "Xanten"}, Gender: "male", Lat: 51.6, Lon: 6.4, Located: true}, func(string) bool { return true })
 	must(err)
 	picture, err := w.AddImage(ctx, bob, bob.UserID, meettest.PNG)
 	must(err)

@@ -124,13 +124,6 @@ const (
 	CodeForm          fault.Code = "CODE_FORM"
 )
 
-// FieldCodes returns all codes that a single field can have: a page has words for each.
-func FieldCodes() []fault.Code {
-	return []fault.Code{
-		TitleLength, DescriptionLength, PlaceLength, DateOrder, CapacityRange, CategoryUnknown, CodeForm,
-	}
-}
-
 // maxCapacity is how many places an event has at most.
 const maxCapacity = 100_000
 

@@ -57,11 +57,6 @@ const (
 	maxOrder                  = 1_000_000
 )
 
-// FieldCodes returns all codes that a single field can have: a page has words for each.
-func FieldCodes() []fault.Code {
-	return []fault.Code{SectionForm, SectionName, SectionAbout, OrderRange, TopicTitle, TopicContent, ReplyContent, AllowedUsers}
-}
-
 func noSection() error {
 	return fault.Coded(fault.NotFound, SectionNotFound, "there is no such section")
 }

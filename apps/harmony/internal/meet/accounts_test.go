@@ -321,7 +321,7 @@ func TestProfiles(t *testing.T) {
 	ctx := t.Context()
 	anna, bob := w.register("anna"), w.register("bob")
 	a, b := claim(t, anna.Tokens), claim(t, bob.Tokens)
-	p := meet.Profile{Name: " Анна ", Bio: "a\r\nb", Location: "Москва", Gender: "female", Lat: 55.75, Lon: -0.05, Located: true}
+	p := meet.Profile{Name: " Анна ", About: account.About{Bio: "a\r\nb", Location: "Москва"}, Gender: "female", Lat: 55.75, Lon: -0.05, Located: true}
 	always := func(string) bool { return true }
 	me, err := w.SetProfile(ctx, a, anna.Me.ID, p, always)
 	require.NoError(t, err)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"prompthub/apps/harmony/internal/account"
 	"prompthub/apps/harmony/internal/pairs"
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/fault"
@@ -37,9 +38,10 @@ func (s *Service) Me(ctx context.Context, c Claim) (Me, error) {
 
 // A Profile is what a member writes about themselves.
 type Profile struct {
-	Name, Bio, Location, Gender string
-	Lat, Lon                    float64
-	Located                     bool // whether Lat and Lon say where
+	Name, Gender string
+	account.About
+	Lat, Lon float64
+	Located  bool // whether Lat and Lon say where
 }
 
 // SetProfile changes the caller's profile; match are the versions that it may have, none for any.
@@ -53,7 +55,7 @@ func (s *Service) SetProfile(ctx context.Context, c Claim, id string, p Profile,
 		return Me{}, err
 	}
 	var b rules.Broken
-	name, bio, location := b.Name(p.Name), b.Bio(p.Bio), b.Location(p.Location)
+	name, about := b.Name(p.Name), p.Check(&b)
 	b.OneOf("gender", p.Gender, rules.Genders, rules.GenderUnknown)
 	var position *rules.Position
 	if p.Located {
@@ -66,11 +68,11 @@ func (s *Service) SetProfile(ctx context.Context, c Claim, id string, p Profile,
 	var u User
 	change := func(ctx context.Context) (err error) {
 		u, err = s.changeUser(ctx, caller.User, func(u *User) error {
-			written := u.Version == caller.Version+1 && u.Name == name && u.Bio == bio && u.Location == location // by a try whose answer was lost
+			written := u.Version == caller.Version+1 && u.Name == name && u.About == about // by a try whose answer was lost
 			if !written && !match(s.meOf(*u, all).ETag()) {
 				return &fault.Error{Kind: fault.Stale, Text: "the profile was changed since you read it; read it again"}
 			}
-			u.Name, u.Bio, u.Location = name, bio, location
+			u.Name, u.About = name, about
 			if err := u.SetGender(p.Gender, s.Now()); err != nil {
 				return err
 			}
@@ -133,16 +135,17 @@ const onlineFor = 5 * time.Minute
 
 // A Card is what one member sees of another.
 type Card struct {
-	ID, Name, Bio, Location, Gender string
-	Age                             int
-	ProfileImageURL                 string
-	Distance                        *int  // the class in km; nil beyond the last one, or if one of the two gave no position
-	Online                          *bool // told to matches alone
+	ID, Name, Gender string
+	account.About
+	Age             int
+	ProfileImageURL string
+	Distance        *int  // the class in km; nil beyond the last one, or if one of the two gave no position
+	Online          *bool // told to matches alone
 }
 
 func cardOf(viewer, of User, p pairs.Pair, now time.Time) Card {
 	c := Card{
-		ID: of.ID, Name: of.Name, Bio: of.Bio, Location: of.Location, Gender: of.Gender,
+		ID: of.ID, Name: of.Name, About: of.About, Gender: of.Gender,
 		Age: rules.Age(of.BirthDate, now), ProfileImageURL: of.ProfileImageURL,
 	}
 	if viewer.ID != of.ID && viewer.Position != nil && of.Position != nil {

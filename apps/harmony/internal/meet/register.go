@@ -26,9 +26,9 @@ const QueueLists = "list-changes"
 // A Registration is what a new member sends.
 type Registration struct {
 	Email, Password, Name, BirthDate, Gender string
-	Location, Bio                            string
-	Language                                 string // one of rules.Languages
-	By                                       Asker
+	account.About
+	Language string // one of rules.Languages
+	By       Asker
 }
 
 // A SignedIn is a member with the tokens of a new session.
@@ -136,7 +136,7 @@ func (s *Service) newUser(r *Registration) (User, error) {
 	now := s.Now()
 	u := User{
 		ID: s.newID(), Email: b.Email("email", r.Email), Name: b.Name(r.Name), BirthDate: b.BirthDate(r.BirthDate, now),
-		Bio: b.Bio(r.Bio), Location: b.Location(r.Location), Gender: r.Gender, Role: Member,
+		About: r.Check(&b), Gender: r.Gender, Role: Member,
 	}
 	var place [8]byte
 	s.sessions.Fill(place[:])

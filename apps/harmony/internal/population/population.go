@@ -90,7 +90,7 @@ func write(ctx context.Context, s *meet.Service, m Member) (Member, error) {
 	now := s.Now().UTC()
 	u := account.User{
 		ID: m.ID, Email: m.email, Name: m.Name, Gender: m.Gender, BirthDate: m.BirthDate, Position: m.Position, Role: account.Member, Registered: true, Shuffle: m.Shuffle,
-		Bio: "Tea, seven lamps, and every concert since the first one.", Location: "Москва", CreatedAt: now, UpdatedAt: now, LastSeen: now,
+		About: account.About{Bio: "Tea, seven lamps, and every concert since the first one.", Location: "Москва"}, CreatedAt: now, UpdatedAt: now, LastSeen: now,
 	}
 	g := account.Sessions.Grant(session.Session{User: m.ID, ID: m.ID, CreatedAt: now, Device: "made up"}, m.secret[0], m.secret[1], now)
 	g.AccessEnds = now.Add(24 * time.Hour)

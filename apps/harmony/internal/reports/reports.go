@@ -64,11 +64,6 @@ const (
 	ActionUnknown  fault.Code = "ACTION_UNKNOWN"
 )
 
-// FieldCodes returns all codes that a single field can have: a page has words for each.
-func FieldCodes() []fault.Code {
-	return []fault.Code{KindUnknown, ReasonUnknown, TextLength, ActionUnknown}
-}
-
 // The values that members of reports have.
 var (
 	Kinds   = []string{"user", "image", "message", "topic", "reply"}

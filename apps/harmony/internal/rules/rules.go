@@ -52,16 +52,6 @@ const (
 	DateForm         fault.Code = "DATE_FORM"
 )
 
-// FieldCodes returns all codes that a single field can have: a page has words for each.
-func FieldCodes() []fault.Code {
-	return []fault.Code{
-		EmailForm, PasswordLength, WeakPassword, BirthDateForm, Underage, NameLength, BioLength, LocationLength, ControlCharacter,
-		GenderUnknown, LanguageUnknown, PositionRange, AgeRange, DistanceRange, ShowMeUnknown, VisibilityWrong,
-		DaysRange, ReasonLength,
-		MessageLength, PriceRange, CurrencyUnknown, DateForm, legible.InvisibleCharacters, legible.NothingVisible,
-	}
-}
-
 // Broken collects the rules that a request breaks.
 type Broken []fault.Field
 

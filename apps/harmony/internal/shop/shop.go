@@ -60,11 +60,6 @@ const (
 	LinkForm     fault.Code = "LINK_FORM"
 )
 
-// FieldCodes returns all codes that a single field can have: a page has words for each.
-func FieldCodes() []fault.Code {
-	return []fault.Code{TitleLength, AboutLength, CategoryForm, StockRange, LinkForm}
-}
-
 // The bounds of the shop.
 const (
 	maxItems = 1000 // two that are made at the same instant may be one more

@@ -168,7 +168,10 @@ func (s *web) me(r *request, refused error) error {
 		return err
 	}
 	p := page{Name: "me", Title: "me.title", Body: me.Images.All}
-	form := url.Values{"name": {me.Name}, "bio": {me.Bio}, "location": {me.Location}, "gender": {me.Gender}}
+	form := url.Values{"name": {me.Name}, "gender": {me.Gender}}
+	for name, text := range me.Fields() {
+		form.Set(name, *text)
+	}
 	if at := me.Position; at != nil {
 		lat, lon := at.Degrees()
 		form.Set("lat", fmt.Sprintf("%.1f", lat))
@@ -192,7 +195,10 @@ func (s *web) formPage(r *request, p page, now url.Values, refused error) error 
 }
 
 func (s *web) saveMe(r *request) error {
-	p := meet.Profile{Name: r.form("name"), Bio: r.form("bio"), Location: r.form("location"), Gender: r.form("gender")}
+	p := meet.Profile{Name: r.form("name"), Gender: r.form("gender")}
+	for name, text := range p.Fields() {
+		*text = r.form(name)
+	}
 	lat, lon := decimal(r.form("lat")), decimal(r.form("lon"))
 	if lat != "" || lon != "" {
 		var errLat, errLon error

@@ -206,7 +206,6 @@ func TestToday(t *testing.T) {
 func TestDocument(t *testing.T) {
 	t.Parallel()
 	c := openapitest.New(t, service(t))
-	require.Len(t, c.Operations(), 17)
 	require.Greater(t, c.Examples(t), 100)
 	for _, o := range c.Operations() {
 		op := c.At(o.Pointer)

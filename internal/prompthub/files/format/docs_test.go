@@ -2,8 +2,10 @@ package format_test
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -56,6 +58,21 @@ func full(chat bool) format.Document {
 		}
 	}
 	return d
+}
+
+// TestFullIsFull: full has every member that a file of one prompt can have, so the table tells of
+// each.
+func TestFullIsFull(t *testing.T) {
+	t.Parallel()
+	text, chat := full(false).Says(), full(true).Says()
+	maps.Copy(text, chat)
+	said := reflect.TypeFor[format.Document]()
+	for _, f := range reflect.VisibleFields(said) {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if !slices.Contains([]string{"", "-", "versions", "source"}, name) { // only our own export has those two
+			require.Contains(t, text, name)
+		}
+	}
 }
 
 // losses returns what full prompts lose on the way from one format to another.

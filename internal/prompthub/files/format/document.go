@@ -362,14 +362,15 @@ type field struct {
 	of    func(*Document) any // a pointer to it
 	parts []string            // what a format may lose of it
 	most  int                 // UTF-16 code units, after which an import cuts it; 0 for never
+	stays bool                // a text that an import leaves as it is if the file does not say it
 }
 
 // documentFields are the members that a format can keep, in the order of files.
 var documentFields = []field{
-	{name: fieldName, of: func(d *Document) any { return &d.Name }},
-	{name: fieldTitle, of: func(d *Document) any { return &d.Title }, most: prompt.MaxTitle},
+	{name: fieldName, of: func(d *Document) any { return &d.Name }, stays: true},
+	{name: fieldTitle, of: func(d *Document) any { return &d.Title }, most: prompt.MaxTitle, stays: true},
 	{name: fieldText, of: func(d *Document) any { return &d.Text }},
-	{name: fieldDescription, of: func(d *Document) any { return &d.Description }, most: prompt.MaxDescription},
+	{name: fieldDescription, of: func(d *Document) any { return &d.Description }, most: prompt.MaxDescription, stays: true},
 	{name: fieldKind, of: func(d *Document) any { return &d.Kind }},
 	{name: fieldMessages, of: func(d *Document) any { return &d.Messages }, parts: []string{"role", "placeholder"}},
 	{name: fieldConfig, of: func(d *Document) any { return &d.Config }},
@@ -379,7 +380,7 @@ var documentFields = []field{
 	},
 	{name: fieldTags, of: func(d *Document) any { return &d.Tags }},
 	{name: fieldOwnTags, of: func(d *Document) any { return &d.OwnTags }},
-	{name: fieldVisibility, of: func(d *Document) any { return &d.Visibility }},
+	{name: fieldVisibility, of: func(d *Document) any { return &d.Visibility }, stays: true},
 	{name: fieldLabels, of: func(d *Document) any { return &d.Labels }},
 	{name: fieldMessage, of: func(d *Document) any { return &d.Message }, most: prompt.MaxMessage},
 }
@@ -478,8 +479,11 @@ func (d Document) Within(was Document) bool {
 // does not say are those of the prompt.
 func (d Document) Over(was Document) Document {
 	d = d.Said()
-	d.Name, d.Title = cmp.Or(d.Name, was.Name), cmp.Or(d.Title, was.Title)
-	d.Description, d.Visibility = cmp.Or(d.Description, was.Description), cmp.Or(d.Visibility, was.Visibility)
+	for _, f := range documentFields {
+		if text, isText := f.of(&d).(*string); isText && f.stays && *text == "" {
+			*text = *f.of(&was).(*string)
+		}
+	}
 	if len(d.Tags)+len(d.OwnTags) == 0 {
 		d.Tags, d.OwnTags = was.Tags, was.OwnTags
 	}
