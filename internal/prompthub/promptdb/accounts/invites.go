@@ -306,18 +306,18 @@ func (db *Accounts) join(ctx context.Context, i prompt.Invite, o prompt.Offer, u
 		return err
 	}
 	isNew := false
-	_, err := db.changeWorkspace(ctx, o.Workspace, func(m *Members) ([]table.Op, bool, error) {
+	_, err := db.changeWorkspace(ctx, o.Workspace, prompt.UserID(next.Name), func(m *Members) ([]table.Op, prompt.Event, error) {
 		if isNew = m.Of(next.Kind, next.Name) == nil; !isNew {
-			return nil, false, nil
+			return nil, prompt.Event{}, nil
 		}
 		if !m.mayOffer(o) {
-			return nil, false, prompt.ErrInviteVoid()
+			return nil, prompt.Event{}, prompt.ErrInviteVoid()
 		}
 		if people, _ := m.count(); people >= prompt.MaxPeople {
-			return nil, false, prompt.ErrTooManyMembers()
+			return nil, prompt.Event{}, prompt.ErrTooManyMembers()
 		}
 		m.All = append(m.All, next)
-		return []table.Op{{Kind: table.Insert, Row: schema.MemberRow(o.Workspace, next)}}, true, nil
+		return []table.Op{{Kind: table.Insert, Row: schema.MemberRow(o.Workspace, next)}}, memberEvent(prompt.MemberAdded, next), nil
 	})
 	if isNew && fault.Of(err) == fault.Conflict { // it was refused
 		_ = db.RemoveKey(ctx, db.T.Users, schema.MembershipKey(user, next.Kind, next.Name, o.Workspace))
