@@ -260,6 +260,12 @@ var withoutBody = map[string]func(ann, bob, root person) (who person, path strin
 		root.did("PUT", "/api/v1/tags/passing", `{"displayName":"Passing"}`)
 		return root, "/api/v1/tags/passing"
 	},
+	"DELETE /session": func(ann, _, _ person) (person, string) { return ann, "/api/v1/session" },
+	"DELETE /invites/{invite}": func(ann, _, _ person) (person, string) {
+		handle := strings.TrimPrefix(ann.workspace(), "/api/v1/workspaces/")
+		made := ann.did("POST", "/api/v1/invites", fmt.Sprintf(`{"workspaces":[{"handle":%q,"role":"reader"}]}`, handle))
+		return ann, "/api/v1/invites/" + made["id"].(string)
+	},
 	"DELETE /workspaces/{workspace}": func(ann, _, _ person) (person, string) { return ann, ann.workspace() },
 	"POST /workspaces/{workspace}/restore": func(ann, _, _ person) (person, string) {
 		at := ann.workspace()

@@ -51,7 +51,6 @@ type settings struct {
 // readSettings reads the environment. The error is an *auth.Refusal.
 func readSettings() (settings, error) {
 	var s settings
-	s.Accounts = true
 	if err := command.ReadSettings(&s); err != nil {
 		return s, err
 	}

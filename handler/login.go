@@ -74,7 +74,7 @@ func login(ctx context.Context, std command.Streams, address string, paste bool)
 	if err != nil {
 		return err
 	}
-	name, err := signed.Me(ctx)
+	name, err := signed.Name(ctx)
 	if err != nil {
 		return fmt.Errorf("login: %w", err)
 	}

@@ -48,6 +48,7 @@ func service() command.Service {
 // read reads the settings, with which PromptHub can be built.
 func read() (command.Settings, command.Build, error) {
 	s, err := readSettings()
+	s.Accounts = true
 	return s.Settings, func(general command.Settings, st command.Store, log *slog.Logger, t *telemetry.Telemetry) command.App {
 		s.Settings = general
 		a := newApp(s, st, log, t)

@@ -5,6 +5,7 @@ import (
 
 	"prompthub/internal/fault"
 	"prompthub/internal/http/auth"
+	"prompthub/internal/http/auth/attempts"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
 )
@@ -15,6 +16,8 @@ const NeedsRead fault.Code = "NEEDS_READ"
 
 // Codes are those of refusals that the store and this package decide.
 var Codes = []fault.Code{
+	NoPasswords, WrongSignIn, SessionEnded, NoSuchReset, NoSuchLogin, promptdb.NoAccount, attempts.TooMany, auth.NotLetIn,
+	prompt.NoSuchInvite, prompt.InviteExpired, prompt.InviteUsed, prompt.InviteVoid, prompt.AlreadyMember, prompt.TooManyInvites,
 	promptdb.QuotaBytes, promptdb.QuotaFavorites, promptdb.QuotaPrompts, promptdb.PageTooLarge,
 	promptdb.AuthorSecretDamaged, promptdb.StoreTooOld, promptdb.RestoreIncomplete, promptdb.UserMoved, NeedsRead, prompt.NeedsRole, HasPublic, prompt.LastAdministrator, prompt.TooManyMembers,
 	prompt.NeedsProposal, prompt.LabelRuled, prompt.ProposalIsOpen, prompt.ProposalClosed, prompt.ProposalIsStale, prompt.OtherVersion, prompt.OwnVersion,

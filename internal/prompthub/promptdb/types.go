@@ -123,6 +123,7 @@ const (
 	PageTooLarge        = query.PageTooLarge
 	AuthorSecretDamaged = schema.AuthorSecretDamaged
 	UserMoved           = accounts.UserMoved
+	NoAccount           = accounts.NoAccount
 	SessionPrefix       = schema.SessionPrefix
 	MaxMoved            = accounts.MaxMoved
 	BackupContainer     = backup.Container

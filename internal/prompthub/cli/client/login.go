@@ -8,6 +8,15 @@ import (
 	"strings"
 )
 
+// Name returns the name by which the service calls the caller.
+func (c *Client) Name(ctx context.Context) (string, error) {
+	var me struct {
+		Name string `json:"name"`
+	}
+	_, err := c.do(ctx, call{method: http.MethodGet, path: "/me"}, &me)
+	return me.Name, err
+}
+
 // TakeLogin returns the access token of a sign-in that somebody has allowed.
 func (c *Client) TakeLogin(ctx context.Context, code, secret string) (string, error) {
 	body, err := encode(map[string]string{"code": code, "secret": secret})

@@ -198,8 +198,8 @@ type inviteRow struct {
 	Withdraw string
 }
 
-// What returns a text for people: the offers of an invitation.
-func (i inviteRow) What() string {
+// Says returns the offers of an invitation, for people.
+func (i inviteRow) Says() string {
 	what := "an account"
 	if i.Admin {
 		what = "an account of an administrator"
