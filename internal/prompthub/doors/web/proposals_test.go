@@ -21,7 +21,7 @@ func newRuled(t *testing.T) ruled {
 	b := newBilling(t)
 	b.rule(b.root, "production", "*", "1", "")
 	r := ruled{b, b.put(b.art, "Greeting", "Hello.\n\nYours", "private")}
-	r.save(b.art, 1, "Good day.\n\nYours")
+	r.save(b.art, "Good day.\n\nYours")
 	return r
 }
 
@@ -38,10 +38,11 @@ func (b billing) rule(p person, label, names, approvals, authors string) {
 }
 
 // save makes a version of the prompt by the form.
-func (r ruled) save(p person, revision int, text string) {
+func (r ruled) save(p person, text string) {
 	r.t.Helper()
 	r.clock.Advance(time.Second)
-	p.post(r.page+"/edit", "title", "Greeting", "text", text, "visibility", "private", "revision", strconv.Itoa(revision)).to(r.page)
+	revision := p.get(r.page + "/edit").is(200).find(`name="revision" value="(\d+)"`)
+	p.post(r.page+"/edit", "title", "Greeting", "text", text, "visibility", "private", "revision", revision).to(r.page)
 }
 
 // propose opens a proposal by the form on the page of the prompt, and returns its address.
@@ -144,7 +145,7 @@ func TestReviewOnPages(t *testing.T) {
 
 	// two approvals: the first is kept and told, and its giver does not approve again
 	r.rule(r.root, "production", "*", "2", "yes")
-	r.save(r.art, 2, "Dear all.\n\nYours")
+	r.save(r.art, "Dear all.\n\nYours")
 	at = r.propose(r.pam, "3")
 	r.pam.get(at).has("From version 2 to version 3", "2 approvals are missing", approve, withdraw).lacks(reject, instead)
 	r.pam.say(at, "approve", "", r.pam.read(at)).to(at + "?done=review-approve")
@@ -181,7 +182,7 @@ func TestStaleProposal(t *testing.T) {
 	r.pam.get(at).has("From version 1 to version 2", "<del>Hello</del>", `value="approve"`)
 	r.pam.post(r.page + "/versions/1/delete").to(r.page)
 	r.pam.get(at).has(">stale<").lacks(`value="approve"`)
-	r.save(r.art, 2, "Third")
+	r.save(r.art, "Third")
 	r.art.post(at+"/version", "version", "3").to(at)
 	r.pam.post(r.page + "/versions/3/delete").to(r.page) // that the label is not on
 	r.pam.get(at).has(">stale<", "Version 3 was deleted.", "does not exist any more")
@@ -256,6 +257,7 @@ func TestEventsOnPages(t *testing.T) {
 	r.pam.post(r.page+"/labels/remove", "label", "staging").to(r.page)
 	r.pam.post(r.page+"/visibility", "to", "public").to(r.page)
 	r.admin().post(r.page+"/hide", "reason", "x").to("/app/admin/hidden")
+	r.clock.Advance(time.Second)
 	r.pam.post(r.page+"/visibility", "to", "private").to(r.page)
 	r.pam.post(r.page + "/delete").to("/app/w/billing")
 	r.pam.post(r.page + "/restore").to(r.page)
@@ -265,7 +267,7 @@ func TestEventsOnPages(t *testing.T) {
 	b.rea.post("/app/w/billing/members/remove", "principal", "me").to("/app/w")
 	const events = "/app/w/billing/events"
 	first := b.pam.get(events).is(200)
-	all := first.text() + b.pam.get(first.find(`rel="next" href="([^"]*)"`)).is(200).text()
+	all := first.text()
 	for _, sentence := range []string{
 		"adam made the workspace", "adam added pam as a publisher", "adam changed the rules of labels", "Art <b> שלום wrote greeting", "Art <b> שלום saved version 2 of greeting",
 		"Art <b> שלום proposed version 2 of greeting for production (proposal 1)", "pam asked for changes of version 2 of greeting (proposal 1)", "rea commented on proposal 1 of greeting",
@@ -295,7 +297,7 @@ func TestEventsOnPages(t *testing.T) {
 	b.rea.get(events).is(404)
 
 	for i := range 25 { // more than a page, of which the next has the filter still
-		r.save(r.art, 2+i, "Text "+strconv.Itoa(i))
+		r.save(r.art, "Text "+strconv.Itoa(i))
 		b.pam.post(r.page+"/labels", "label", "staging", "version", strconv.Itoa(3+i)).to(r.page)
 	}
 	next := b.pam.get(events + "?by=pam").is(200).find(`rel="next" href="([^"]*)"`)
