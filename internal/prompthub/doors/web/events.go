@@ -173,7 +173,7 @@ func sentence(e prompt.Event, people map[prompt.UserID]*byline) []word {
 	if len(e.Labels) > 0 {
 		label = word{Text: e.Labels[0].Label, Link: labelAddress(of, e.Labels[0].Label), Name: true}
 	}
-	member := memberOf(e, people)
+	member, ofThemself := memberOf(e, people), e.Member == string(prompt.Person)+" "+string(e.By)
 	says := func(parts ...any) []word {
 		who := word{Text: "Somebody"}
 		switch p := people[e.By]; {
@@ -205,11 +205,14 @@ func sentence(e prompt.Event, people map[prompt.UserID]*byline) []word {
 	case prompt.WorkspaceRestored:
 		return says(" restored the workspace")
 	case prompt.MemberAdded:
+		if ofThemself {
+			return says(" joined as ", aRole(e.Role))
+		}
 		return says(" added ", member, " as ", aRole(e.Role))
 	case prompt.MemberChanged:
 		return says(" made ", member, " ", aRole(e.Role))
 	case prompt.MemberRemoved:
-		if e.Member == string(prompt.Person)+" "+string(e.By) {
+		if ofThemself {
 			return says(" left the workspace")
 		}
 		return says(" removed ", member)
