@@ -160,6 +160,14 @@ func TestReviewOnPages(t *testing.T) {
 	r.rea.get(r.page + "/proposals/9").is(404)
 	r.rea.get(r.page + "/proposals/x").is(404)
 	require.Equal(t, 404, r.out.get(at).status)
+	r.pam.post(r.page+"/visibility", "to", "public").to(r.page)
+	for _, p := range []person{r.out, r.admin()} { // a public prompt has none for them
+		p.get(r.page).is(200).lacks("roposal")
+		p.get(at).is(404).lacks("Kinder")
+		p.get(r.page + "/proposals").is(404)
+		p.post(at+"/reviews", "verdict", "comment", "text", "x").is(403)
+		p.post(r.page+"/proposals", "label", "production", "version", "1").is(403)
+	}
 }
 
 // TestStaleProposal: one whose label or version is no longer where it was says why, nothing
