@@ -22,7 +22,7 @@ type Proposal struct {
 	Title    string
 	Needs    prompt.LabelRule // that counts now, or that counted; zero: none
 	Reviews  []prompt.Review
-	Approved []prompt.UserID // who approves what it is for now
+	Approved []prompt.UserID // whose approvals count now
 	Labels   map[string]int64
 }
 
@@ -252,7 +252,7 @@ func (s *Service) around(ctx context.Context, v View) (of surroundings, err erro
 	return of, g.Wait()
 }
 
-// see returns a proposal as it is to members: one that is open may be stale.
+// see returns a proposal as members see it: an open one may be stale.
 func (of surroundings) see(p prompt.Proposal, reviews []prompt.Review) Proposal {
 	out := Proposal{Proposal: p, Owner: of.AuthorID, Name: of.Name, Title: of.Title, Needs: p.Rule, Reviews: reviews}
 	if of.labels != nil {

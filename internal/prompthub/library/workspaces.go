@@ -132,7 +132,7 @@ func Needs(who auth.User, scope string) error {
 	return prompt.ErrNeedsRole(prompt.RoleAuthor)
 }
 
-// keyOf returns the public key of the caller, who is a person.
+// keyOf returns the public key of a caller, a person.
 func (s *Service) keyOf(who auth.User) prompt.UserID { return prompt.UserID(s.AuthorKey(IDOf(who))) }
 
 // KeyOf returns the public key of a user or token that did something to a prompt of an owner.

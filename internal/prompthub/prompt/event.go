@@ -5,7 +5,7 @@ import "time"
 // An EventType says what happened in a workspace.
 type EventType string
 
-// What happens in a workspace.
+// The types of events.
 const (
 	WorkspaceCreated  EventType = "workspace.created"
 	WorkspaceChanged  EventType = "workspace.changed"
@@ -48,7 +48,7 @@ func EventTypes() []EventType {
 	}
 }
 
-// An Event is one thing that happened in a workspace. What does not belong to its type is zero.
+// An Event is one thing that happened in a workspace. Fields of other types are zero.
 type Event struct {
 	ID       string // a ULID
 	At       time.Time

@@ -95,7 +95,7 @@ const NeedsProposal fault.Code = "NEEDS_PROPOSAL"
 // ErrNeedsProposal refuses such a move.
 func (r LabelRule) ErrNeedsProposal() error {
 	return fault.Coded(fault.Forbidden, NeedsProposal, fmt.Sprintf(
-		"a rule of the workspace lets the label %s move only by a proposal with %d approvals, or back to a version that it was on; propose the version", r.Label, r.Approvals))
+		"a rule of the workspace lets the label %s move only by a proposal that %d approve, or back to a version that it was on; propose the version", r.Label, r.Approvals))
 }
 
 // LabelRuled is the code of a name by which another rule would count for a label that stands.

@@ -52,7 +52,7 @@ type Draft struct {
 	AsBefore bool
 	// the file that it was made of, which is kept with the version that it becomes
 	Source *Source
-	// who writes it for a workspace; kept with the version that it becomes, with the moves of its
+	// its writer in a workspace; kept with the version that it becomes, with the moves of its
 	// labels and with the event
 	By Actor
 	// its names elsewhere, which a new prompt gets here if they are free; not kept

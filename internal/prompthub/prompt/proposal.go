@@ -39,8 +39,8 @@ type Proposal struct {
 	Digest   string   // of the version
 	Authors  []UserID // who wrote what would go live, by key
 	Message  string
-	Change             // who opened it
-	Closed   Change    // who closed it
+	Change             // by its opener
+	Closed   Change    // by its closer
 	Rule     LabelRule // that counted when it was merged
 	Round    int64     // one more whenever reviews begin anew
 	Comments int64     // how many there are

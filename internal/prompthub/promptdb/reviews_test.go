@@ -187,8 +187,8 @@ func TestNoWayAroundARule(t *testing.T) {
 	}
 }
 
-// TestRestoredUnderARule: a prompt that comes back under a name for which a rule counts leaves its
-// label behind.
+// TestRestoredUnderARule: a prompt that comes back under a name for which a rule counts loses its
+// label.
 func TestRestoredUnderARule(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -334,8 +334,8 @@ func TestProgramsWaitForProduction(t *testing.T) {
 	require.Equal(t, fault.NotFound, fault.Of(get()), "nor once it stands nowhere any more")
 }
 
-// TestReviewsInABackup: rules, proposals, reviews and events come back as they were, and what is
-// open is open.
+// TestReviewsInABackup: rules, proposals, reviews and events come back as they were, and open ones
+// are open.
 func TestReviewsInABackup(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -369,7 +369,7 @@ func TestReviewsInABackup(t *testing.T) {
 	require.Equal(t, []promptdb.OpenProposal{{Prompt: p.ID, Number: 2}}, list)
 }
 
-// TestVerifyReviews: each row of a proposal, of what is open and of an event that is gone, doubled
+// TestVerifyReviews: each row of a proposal, of an open one and of an event that is gone, doubled
 // or spoiled is a finding, and so is a label that nothing allowed.
 func TestVerifyReviews(t *testing.T) {
 	t.Parallel()

@@ -52,7 +52,7 @@ func (a *api) proposals() {
 	route(a, user, huma.Operation{
 		OperationID: "review-proposal", Method: http.MethodPost, Path: "/prompts/{id}/proposals/{number}/reviews", Tags: tags, DefaultStatus: http.StatusOK,
 		Summary: "Approve a proposal, ask for changes, or comment", Errors: fails(badBody, 403, 404, 409),
-		Description: "An approval counts for the version and the digest that it names, which are those of the proposal. The last that was missing moves the label. Approving and asking for changes need the right publish and a person who signed in: no access token and no application does. An author of what would go live counts only where the rule says so. Asking for changes takes one's own approval back, and is no veto. Members comment, 50 times on a proposal.",
+		Description: "An approval counts for the version and the digest that it names, which are those of the proposal. The last that was missing moves the label. Approving and asking for changes need the right publish and a person who signed in: no access token and no application does. The approval of an author of those versions counts only if the rule says so. Asking for changes takes one's own approval back, and is no veto. Members comment, 50 times on a proposal.",
 	}, a.reviewProposal)
 	route(a, user, huma.Operation{
 		OperationID: "list-events", Method: http.MethodGet, Path: "/workspaces/{workspace}/events", Tags: []string{"workspaces"},
@@ -66,7 +66,7 @@ type Rule struct {
 	Label     string `json:"label" doc:"A label: 1 to 36 of a-z 0-9 _ . -" example:"production"`
 	Names     string `json:"names,omitempty" doc:"Of the prompts that it is for; * stands for any characters, / among them. Absent: all" example:"billing/*"`
 	Approvals int    `json:"approvals" minimum:"0" maximum:"3" doc:"How many a proposal needs. 0: the label needs the right publish and no proposal" example:"1"`
-	Authors   bool   `json:"authors,omitempty" doc:"Whether the approval of an author of what would go live counts" example:"false"`
+	Authors   bool   `json:"authors,omitempty" doc:"Whether an approval counts by an author of the versions that would go live" example:"false"`
 }
 
 // An AnsweredRule is a rule as answers have it.
@@ -113,7 +113,7 @@ type Proposal struct {
 	OpenedAt   string           `json:"openedAt" format:"date-time" doc:"When" example:"2026-03-04T05:06:07.891Z"`
 	ClosedBy   string           `json:"closedBy,omitempty" doc:"As openedBy" example:"a_mfrggzdfmztwq2lknnwg23tpoa"`
 	ClosedAt   string           `json:"closedAt,omitempty" format:"date-time" doc:"When; absent while it is open" example:"2026-03-04T05:06:07.891Z"`
-	Authors    []string         `json:"authors" nullable:"false" doc:"Who wrote what would go live, as openedBy: the version and those between it and the one that the label was on, at most the newest 1,000" example:"[\"a_mfrggzdfmztwq2lknnwg23tpoa\"]"`
+	Authors    []string         `json:"authors" nullable:"false" doc:"The authors of the versions that would go live, as openedBy: of the version and those between it and the one that the label was on, at most the newest 1,000" example:"[\"a_mfrggzdfmztwq2lknnwg23tpoa\"]"`
 	ApprovedBy []string         `json:"approvedBy" nullable:"false" doc:"Whose approvals count now" example:"[\"a_4p2g3banulje6csnnbnrnugjkx\"]"`
 	Missing    Missing          `json:"missing" doc:"What it needs before its label moves"`
 	Labels     map[string]int64 `json:"labels" doc:"The labels of the prompt and their versions, now" example:"{\"production\":5}"`
@@ -141,7 +141,7 @@ type ProposalList struct {
 	NextCursor string     `json:"nextCursor,omitempty" doc:"The cursor of the next page; absent at the end" example:"AUYXrYH0bXlzdGVyeQ"`
 }
 
-// An Event is one thing that happened in a workspace. What does not belong to its type is absent.
+// An Event is one thing that happened in a workspace. Members of other types are absent.
 type Event struct {
 	ID       string      `json:"id" doc:"A ULID" example:"01JZ8Q4N2R6V0T3X5Y7B9D1F2G"`
 	Type     string      `json:"type" doc:"What happened" example:"label.moved"`
@@ -342,7 +342,7 @@ func (a *api) reviewProposal(ctx context.Context, c call, in *reviewInput) (*pro
 
 type eventsInput struct {
 	InWorkspace
-	Prompt string `query:"prompt" doc:"The id of a prompt: what happened to it" example:"01JZ8Q4N2R6V0T3X5Y7B9D1F2G"`
+	Prompt string `query:"prompt" doc:"The id of a prompt, whose events are wanted" example:"01JZ8Q4N2R6V0T3X5Y7B9D1F2G"`
 	By     string `query:"by" doc:"A person by handle or authorId, me for the caller, or t_ and the id of an access token" example:"ann-lee"`
 	Type   string `query:"type" doc:"One type of events" example:"label.moved"`
 	Paging

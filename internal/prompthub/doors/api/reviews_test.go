@@ -33,7 +33,7 @@ var proposalRoutes = []struct{ method, path, body, member, token string }{
 }
 
 // TestProposalRoutes: what each role and each kind of token may do with a proposal. To an outsider
-// there is none, in the same words as for what does not exist, and no token approves.
+// there is none, in the same words as where none exists, and no token approves.
 func TestProposalRoutes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withTokens)

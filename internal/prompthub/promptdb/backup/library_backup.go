@@ -219,7 +219,7 @@ func (b *backup) source(ctx context.Context, rec schema.Record, v prompt.Version
 
 // moves writes what became of the labels of a prompt.
 func (b *backup) moves(ctx context.Context, rec schema.Record) error {
-	return b.beside(ctx, rec, schema.MovesOf(rec.ID), func(row table.Row) *line {
+	return b.sideLines(ctx, rec, schema.MovesOf(rec.ID), func(row table.Row) *line {
 		m := schema.ParseMoveRow(row)
 		return &line{Kind: "move", Move: &moveLine{
 			Prompt: rec.ID, Author: rec.AuthorID, Label: m.Label, From: m.From, To: m.To, Proposal: m.Proposal, By: m.By, At: m.At,

@@ -92,7 +92,7 @@ func (re *restore) event(ctx context.Context, l eventLine) error {
 
 // proposals writes the proposals of a prompt and their reviews.
 func (b *backup) proposals(ctx context.Context, rec schema.Record) error {
-	err := b.beside(ctx, rec, schema.ProposalsOf(rec.ID), func(row table.Row) *line {
+	err := b.sideLines(ctx, rec, schema.ProposalsOf(rec.ID), func(row table.Row) *line {
 		p, ok := schema.ParseProposal(row)
 		if !ok {
 			return nil
@@ -105,7 +105,7 @@ func (b *backup) proposals(ctx context.Context, rec schema.Record) error {
 	if err != nil {
 		return err
 	}
-	return b.beside(ctx, rec, schema.ReviewsOf(rec.ID), func(row table.Row) *line {
+	return b.sideLines(ctx, rec, schema.ReviewsOf(rec.ID), func(row table.Row) *line {
 		_, n, r, ok := schema.ParseReview(row)
 		if !ok {
 			return nil
@@ -117,8 +117,8 @@ func (b *backup) proposals(ctx context.Context, rec schema.Record) error {
 	})
 }
 
-// beside writes the lines of rows that stand next to a prompt.
-func (b *backup) beside(ctx context.Context, rec schema.Record, prefix string, of func(table.Row) *line) error {
+// sideLines writes the lines of rows that stand next to a prompt.
+func (b *backup) sideLines(ctx context.Context, rec schema.Record, prefix string, of func(table.Row) *line) error {
 	for row, err := range table.All(ctx, b.db.DB, b.db.T.Prompts, table.Prefix(schema.PromptKey(rec.AuthorID, rec.ID).Partition, prefix)) {
 		if errors.Is(err, table.ErrDamaged) { // it is left out alone
 			continue

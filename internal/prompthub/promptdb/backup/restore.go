@@ -127,7 +127,7 @@ type restore struct {
 	of       prompt.ID                   // whose versions are being read
 	versions map[int64][]table.Key
 	sizes    map[int64]int64  // of those
-	beside   schema.LabelsRow // what its labels row says of its moves and proposals
+	beside   schema.LabelsRow // moves and proposals of that prompt, for its labels row
 }
 
 // A batch is rows of one partition of a table that will be written together.

@@ -9,7 +9,7 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// eventOps returns the insert of an event, for the batch of what happened to a prompt: none where
+// eventOps returns the insert of an event, for the batch of a change of a prompt: none where
 // its owner is no workspace.
 func (w *Writer) eventOps(e prompt.Event, p prompt.Prompt, by prompt.Actor) []table.Op {
 	if !prompt.IsWorkspace(w.author) {

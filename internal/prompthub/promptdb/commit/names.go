@@ -156,7 +156,7 @@ func (w *Writer) sideOps(ctx context.Context, was *schema.Record, now *schema.Re
 	if now.InProduction, err = w.db.Released(ctx, was, now.Prompt, c); err != nil {
 		return nil, err
 	}
-	if was != nil && schema.NameProps(was.Prompt, before).Equal(schema.NameProps(now.Prompt, c)) {
+	if was != nil && !prompt.IsWorkspace(w.author) && schema.NameProps(was.Prompt, before).Equal(schema.NameProps(now.Prompt, c)) {
 		return nil, nil
 	}
 	if now.Source != nil && now.Source.State == "" {

@@ -81,7 +81,7 @@ func (w *Writer) wasOn(ctx context.Context, c schema.LabelsRow, label string, n 
 
 // renamed holds the rules where a change of the name has others count for labels. A label that
 // stands, or is proposed, keeps the name from it; one of a prompt that comes back under another
-// name stays behind.
+// name is taken away.
 func (w *Writer) renamed(ctx context.Context, was *schema.Record, now prompt.Prompt, c *schema.LabelsRow) ([]table.Op, error) {
 	if was == nil || was.Name == now.Name {
 		return nil, nil

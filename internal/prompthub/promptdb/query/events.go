@@ -26,7 +26,7 @@ func (q Events) match(p table.Props) bool {
 }
 
 // Events returns events of a workspace after a position, the newest first. Fewer than limit, even
-// none, may come with a position to go on from: a request reads so many rows and no more.
+// none, may come with a position to go on from: a request reads a bounded number of rows.
 func (db *Queries) Events(ctx context.Context, workspace prompt.UserID, q Events, after string, limit int) (events []prompt.Event, next string, err error) {
 	r := schema.EventsOf(workspace)
 	r.Filter, r.FilterProps = q.match, eventProps

@@ -94,7 +94,7 @@ type Token struct {
 	CreatedAt time.Time
 	ExpiresAt time.Time
 	UsedOn    time.Time     // the day of its last use, in lists; zero: not used yet
-	By        prompt.UserID // the key of who makes it for a workspace; not kept with it
+	By        prompt.UserID // the key of its maker for a workspace; not kept with it
 }
 
 // TokenProps returns what both rows of an access token say.

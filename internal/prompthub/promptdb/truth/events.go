@@ -10,7 +10,7 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// EventOp returns the write of an event of now, for the batch of what happened in a workspace.
+// EventOp returns the write of an event of now, for the batch of the change itself.
 func (db *Reader) EventOp(workspace prompt.UserID, e prompt.Event) table.Op {
 	e.At = db.Now().UTC()
 	e.ID = ulid.MustNew(ulid.Timestamp(e.At), rand.Reader).String()
