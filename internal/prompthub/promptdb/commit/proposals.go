@@ -20,8 +20,8 @@ import (
 )
 
 // A proposal, its reviews and the move that it leads to are written under the ETag of the labels
-// row, which is read first. So what decides an approval is as it was read when it is kept: of one
-// who approves and one who changes the version at the same moment, one begins again.
+// row, which is read first. So what decides an approval is as it was read when it is kept. Of an
+// approval and another version at the same moment, one begins again.
 
 const (
 	maxAuthored = 1000 // versions whose writers a proposal names, the newest
