@@ -190,6 +190,7 @@ func furnish(u user) []stop {
 		{"workspace", "/app/w/letters", nil},
 		{"members", "/app/w/letters/members", nil},
 		{"settings of a workspace", "/app/w/letters/settings", nil},
+		{"invitation", "/app/join", nil},
 		{"prompt of a workspace", at(shared.ID), nil},
 		{"includes", at(whole), nil},
 		{"included", at(part), nil},
