@@ -192,6 +192,7 @@ func furnish(u user) []stop {
 		{"workspace", "/app/w/letters", nil},
 		{"members", "/app/w/letters/members", nil},
 		{"settings of a workspace", "/app/w/letters/settings", nil},
+		{"invitation", "/app/join", nil},
 		{"prompt of a workspace", at(shared.ID), nil},
 		{"review in a workspace", "/app/w/letters/review", nil},
 		{"events of a workspace", "/app/w/letters/events", nil},

@@ -261,7 +261,7 @@ func (s *Service) AcceptInvite(ctx context.Context, who auth.User, secret string
 		return Accepted{}, prompt.ErrNoInvite()
 	}
 	if who.Known() {
-		i, err := s.db.AcceptInvite(ctx, id, hash, IDOf(who), nil)
+		i, err := s.db.AcceptInvite(ctx, IDOf(who), id, hash, nil)
 		if err != nil {
 			return Accepted{}, err
 		}
@@ -276,7 +276,7 @@ func (s *Service) AcceptInvite(ctx context.Context, who auth.User, secret string
 	if err != nil {
 		return Accepted{}, err
 	}
-	if i, err = s.db.AcceptInvite(ctx, id, hash, n.ID, n); err != nil {
+	if i, err = s.db.AcceptInvite(ctx, n.ID, id, hash, n); err != nil {
 		return Accepted{}, err
 	}
 	a, err := s.accepted(ctx, i)

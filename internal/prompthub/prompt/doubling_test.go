@@ -211,6 +211,13 @@ func TestDoubling(t *testing.T) {
 		{Name: "Member.Check", With: text(func(s string) {
 			_ = prompt.Member{Kind: prompt.MemberKind(s), Name: s, Role: prompt.Role(s)}.Check()
 		})},
+		{Name: "CheckInvite", With: text(func(s string) {
+			var roles []prompt.Role
+			for _, f := range strings.Fields(s) {
+				roles = append(roles, prompt.Role(f))
+			}
+			_ = prompt.CheckInvite(1, 1, roles)
+		})},
 		{Name: "NamesMember", With: text(func(s string) { prompt.NamesMember(s) })},
 		{Name: "Telling", With: text(func(s string) { prompt.Telling(s, s) })},
 		{Name: "SumOf", With: text(func(s string) {
@@ -225,11 +232,11 @@ func TestDoubling(t *testing.T) {
 		},
 		"compares, copies or returns what it is given": {
 			"Draft.Content", "Draft.With", "First", "Source.Kept", "TextsField", "Template.Parts", "Variable.Needed", "Prompt.Deleted", "Prompt.Hidden",
-			"Prompt.Listed", "Workspace.Deleted", "Role.Valid", "Role.Includes", "Role.Higher", "IsWorkspace", "LooksLikeWorkspace",
+			"Prompt.Listed", "Workspace.Deleted", "Role.Valid", "Role.Includes", "Role.Higher", "IsWorkspace", "LooksLikeWorkspace", "Invite.Left",
 		},
 		"takes what the program has made": {
 			"AuthorSecret.Key", "FirstID", "HandleChosen", "Hot", "NewWorkspaceID", "TokenKey", "IsTokenKey", "ID.Time", "Best", "NewID", "Tally.Add", "Tally.Score", "Tally.Unweighed", "Trending", "TrendingPlace", "Weight.Likes",
-			"Include.String", "Include.Placed", "Include.Which",
+			"Include.String", "Include.Placed", "Include.Which", "Invite.Take", "Invite.Took",
 		},
 	})
 	doubling.Check(t, funcs)

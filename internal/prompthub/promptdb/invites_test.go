@@ -67,14 +67,14 @@ func withdrawInvite(ctx context.Context, db *promptdb.DB, r *ring, _ prompt.Prom
 }
 
 func inviteGone(t *testing.T, r *ring, _ prompt.Prompt, ok bool) {
-	_, err := r.truth.AcceptInvite(context.Background(), inviteID, [32]byte{1, 2, 3}, "ann", nil)
+	_, err := r.truth.AcceptInvite(context.Background(), "ann", inviteID, [32]byte{1, 2, 3}, nil)
 	if ok {
 		require.Equal(t, prompt.NoSuchInvite, fault.CodeOf(err))
 	}
 }
 
 func acceptInvite(ctx context.Context, db *promptdb.DB, _ *ring, _ prompt.Prompt) error {
-	_, err := db.AcceptInvite(ctx, inviteID, [32]byte{1, 2, 3}, "bob", nil)
+	_, err := db.AcceptInvite(ctx, "bob", inviteID, [32]byte{1, 2, 3}, nil)
 	if fault.CodeOf(err) == prompt.AlreadyMember { // the same request again
 		return nil
 	}
@@ -91,7 +91,7 @@ func accepted(t *testing.T, r *ring, p prompt.Prompt, ok bool) {
 	require.NoError(t, err)
 	if m.Of(prompt.Person, r.truth.AuthorKey("bob")) != nil {
 		require.Zero(t, i.Left())
-		_, err = r.truth.AcceptInvite(context.Background(), inviteID, [32]byte{1, 2, 3}, "eve", nil)
+		_, err = r.truth.AcceptInvite(context.Background(), "eve", inviteID, [32]byte{1, 2, 3}, nil)
 		require.Equal(t, prompt.InviteUsed, fault.CodeOf(err))
 	}
 	require.False(t, ok && !i.Takers[0].Done)
@@ -106,7 +106,7 @@ func newcomer(at time.Time) *promptdb.Newcomer {
 }
 
 func joinAnew(ctx context.Context, db *promptdb.DB, r *ring, _ prompt.Prompt) error {
-	_, err := db.AcceptInvite(ctx, inviteID, [32]byte{1, 2, 3}, "bob", newcomer(r.Now()))
+	_, err := db.AcceptInvite(ctx, "bob", inviteID, [32]byte{1, 2, 3}, newcomer(r.Now()))
 	if fault.CodeOf(err) == prompt.InviteUsed { // it was done, and the same person signs in
 		return nil
 	}
@@ -146,7 +146,7 @@ func (w *world) furnish(user prompt.UserID) {
 	require.NoError(w.t, w.AddInvite(ctx, i))
 	n := newcomer(w.clock.Now())
 	n.ID, n.Handle, n.Name = user, "ann-lee", "Ann"
-	_, err = w.AcceptInvite(ctx, i.ID, i.Secret, user, n)
+	_, err = w.AcceptInvite(ctx, user, i.ID, i.Secret, n)
 	require.NoError(w.t, err)
 	site := prompt.Invite{ID: "aaaaaaaaaaaaaaac", Secret: [32]byte{4}, Uses: 2, Admin: true, CreatedAt: w.clock.Now(), ExpiresAt: w.clock.Now().Add(time.Hour)}
 	require.NoError(w.t, w.AddInvite(ctx, site))

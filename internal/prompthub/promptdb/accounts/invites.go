@@ -178,7 +178,7 @@ type Newcomer struct {
 
 // AcceptInvite gives somebody what an invitation offers. A newcomer, nil for those who are there,
 // gets an account first.
-func (db *Accounts) AcceptInvite(ctx context.Context, id string, secret [32]byte, user prompt.UserID, n *Newcomer) (prompt.Invite, error) {
+func (db *Accounts) AcceptInvite(ctx context.Context, user prompt.UserID, id string, secret [32]byte, n *Newcomer) (prompt.Invite, error) {
 	i, err := db.Invite(ctx, id, secret)
 	if err != nil {
 		return i, err
