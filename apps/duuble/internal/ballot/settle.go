@@ -194,7 +194,7 @@ func fittingBoxes(boxes []*box, voteMin int, kind func(*box) bool) (taken []*box
 	return taken
 }
 
-// maxCommonSets bounds the work of choose. Global alone is always among the sets.
+// maxCommonSets bounds the work of chooseBoxes. Global alone is always among the sets.
 const maxCommonSets = 1000
 
 // commonSets returns the sets of scopes that boxes have in common, the largest first.
@@ -226,8 +226,8 @@ func intersection(a, b []string) (both []string) {
 	return both
 }
 
-// releaseBoxes counts the votes of boxes in the scopes that all of them have. Their other hubs never
-// count them: there they are withheld.
+// releaseBoxes counts the votes of boxes in the scopes that all of them have. Their other hubs
+// never count them: there they are withheld.
 func (s *Store) releaseBoxes(ctx context.Context, post string, boxes []*box, common []string) error {
 	row, err := s.GetRow(ctx, s.Posts, postKey(post))
 	if err != nil {

@@ -177,8 +177,8 @@ func (s *Service) Start(ctx context.Context, c people.Claim, hub, post string) (
 	return all[0], t.id == id, nil
 }
 
-// describeThreads returns discussions as a member of their hubs sees them, without those whose posts are
-// not there for the member. cards are their posts, nil if they are still to be read.
+// describeThreads returns discussions as a member of their hubs sees them, without those whose
+// posts are not there for the member. cards are their posts, nil if they are still to be read.
 func (s *Service) describeThreads(ctx context.Context, viewer string, all []*thread, cards map[string]posts.Card) ([]Discussion, error) {
 	counts, saved := make([]tally, len(all)), make([]bool, len(all))
 	var reads []func(context.Context) error
@@ -315,7 +315,8 @@ func (s *Service) forgetPost(ctx context.Context, post string, in []string) erro
 	return nil
 }
 
-// disownMessages takes the name of a person whose account goes off the messages of the person, which stay.
+// disownMessages takes the name of a person whose account goes off the messages of the person,
+// which stay.
 func (s *Service) disownMessages(ctx context.Context, user string) error {
 	for row, err := range table.All(ctx, s.DB, s.Tables.Users, table.Prefix(schema.User(user), ofAuthor)) {
 		if err != nil {

@@ -321,8 +321,8 @@ func (s *Service) Decide(ctx context.Context, c people.Claim, id, status string)
 	return *r, err
 }
 
-// removeReport removes a report, with the rows that name it. The row by which the caller has found it is
-// the last.
+// removeReport removes a report, with the rows that name it. The row by which the caller has found
+// it is the last.
 func (s *Service) removeReport(ctx context.Context, r *Report, last table.Key) error {
 	var keys []table.Key
 	for _, status := range States {

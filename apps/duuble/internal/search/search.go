@@ -44,8 +44,8 @@ const (
 	maxWord   = 50
 )
 
-// foldText writes a text as all texts that are found together are written: in small letters, without
-// accents.
+// foldText writes a text as all texts that are found together are written: in small letters,
+// without accents.
 func foldText(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Mn, r) {
@@ -153,8 +153,8 @@ func (q Query) bestWord(words []string) string {
 	return ""
 }
 
-// encodeWord writes a word for a key, so that one that begins as another does has a key that does, too,
-// and ends in a character that table.After takes.
+// encodeWord writes a word for a key, so that one that begins as another does has a key that does,
+// too, and ends in a character that table.After takes.
 func encodeWord(word string) string {
 	var b strings.Builder
 	for _, r := range word {

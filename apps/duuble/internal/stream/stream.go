@@ -48,8 +48,9 @@ type place struct {
 // New returns the service.
 func New(c Config) *Service { return &Service{Config: c} }
 
-// enterSession opens the stream of a session, and ends the one that it has. For the sixth of a person the
-// oldest of the person ends, and if there is no room, the oldest of the person who has most.
+// enterSession opens the stream of a session, and ends the one that it has. For the sixth of a
+// person the oldest of the person ends, and if there is no room, the oldest of the person who has
+// most.
 func (s *Service) enterSession(ctx context.Context, user, session string) (of context.Context, leave func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

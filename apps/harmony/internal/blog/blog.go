@@ -226,9 +226,9 @@ func (s *Service) Settlers() []meet.Settler {
 	})}
 }
 
-// commitPost writes the post that next makes of the one that there is, of which was is an earlier read,
-// or deletes it if next returns none; then the list follows. next is called again if another writer
-// came first.
+// commitPost writes the post that next makes of the one that there is, of which was is an earlier
+// read, or deletes it if next returns none; then the list follows. next is called again if another
+// writer came first.
 func (s *Service) commitPost(ctx context.Context, was *Post, id string, next func(*Post) (*Post, error)) (made Post, err error) {
 	var p *Post
 	var stale []table.Key
@@ -260,8 +260,8 @@ func (s *Service) commitPost(ctx context.Context, was *Post, id string, next fun
 	return made, err
 }
 
-// followPost writes the list row of a post, nil for one that is deleted, and removes those of earlier
-// places.
+// followPost writes the list row of a post, nil for one that is deleted, and removes those of
+// earlier places.
 func (s *Service) followPost(ctx context.Context, p *Post, stale []table.Key) error {
 	var rows []table.Row
 	if p != nil {

@@ -117,7 +117,8 @@ func (r Room) Has(user string) bool {
 // Other returns the member that a member talks to.
 func (r Room) Other(user string) string { return r.Members[1-r.sideOf(user)] }
 
-// sideOf is where the head counts the messages of a member. That of an event counts all at one place.
+// sideOf is where the head counts the messages of a member. That of an event counts all at one
+// place.
 func (r Room) sideOf(user string) int {
 	if user == r.Members[0] || r.EventID != "" {
 		return 0

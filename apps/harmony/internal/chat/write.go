@@ -177,8 +177,8 @@ const (
 	maxTries = 1000
 )
 
-// rereadRoom reads a chat again after a write that another one has overtaken, or whose outcome is not
-// known.
+// rereadRoom reads a chat again after a write that another one has overtaken, or whose outcome is
+// not known.
 func (x Rooms) rereadRoom(ctx context.Context, r Room, user string, began time.Time, try int, err error) (Room, error) {
 	if try == maxTries || x.Now().Sub(began) > triesFor {
 		return r, rowstore.Unavailable(err)
@@ -278,8 +278,8 @@ func (x Rooms) Delete(ctx context.Context, r Room, user, id string) error {
 	return err
 }
 
-// changeMessage makes a change of a message, until no other writer comes first. do may be called again
-// after a try that has landed although its answer was lost: it must know its own work.
+// changeMessage makes a change of a message, until no other writer comes first. do may be called
+// again after a try that has landed although its answer was lost: it must know its own work.
 func (x Rooms) changeMessage(ctx context.Context, r Room, user, id string, sends bool, do func(*Message) (done bool, err error)) (Message, error) {
 	began := x.Now()
 	for try := 0; ; try++ {

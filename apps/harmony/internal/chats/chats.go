@@ -77,8 +77,8 @@ type place struct {
 	estranged map[string]bool
 }
 
-// openChat reads a chat of the caller, with some of its messages. looks says that the chat of an event
-// is read, not written.
+// openChat reads a chat of the caller, with some of its messages. looks says that the chat of an
+// event is read, not written.
 func (s *Service) openChat(ctx context.Context, c meet.Claim, id, after, until string, limit int, looks bool) (p place, err error) {
 	rooms := s.members.Rooms()
 	p.caller, err = s.members.Admit(ctx, c, func(ctx context.Context) (err error) {
@@ -122,8 +122,8 @@ func (s *Service) countWaiting(ctx context.Context, p place) (int, error) {
 	})
 }
 
-// showMessages returns the messages of a place as the caller sees them, up to limit, and how many of the
-// chat are unread.
+// showMessages returns the messages of a place as the caller sees them, up to limit, and how many
+// of the chat are unread.
 func (s *Service) showMessages(ctx context.Context, p place, limit int) (all []Message, unread int, err error) {
 	all = []Message{}
 	for _, m := range p.all {
@@ -264,9 +264,9 @@ func (s *Service) Chat(ctx context.Context, c meet.Claim, id string) (Chat, erro
 	return s.viewChat(ctx, p, other[0])
 }
 
-// tagOf returns what changes with what a reader of the newest messages sees. Of the chat of an event
-// it says which of the messages are hidden, and not whose they are: a block changes it no more than
-// the messages do that vanish.
+// tagOf returns what changes with what a reader of the newest messages sees. Of the chat of an
+// event it says which of the messages are hidden, and not whose they are: a block changes it no
+// more than the messages do that vanish.
 func (p place) tagOf() string {
 	version := strconv.FormatInt(p.room.Version(), 36)
 	if p.event == nil {

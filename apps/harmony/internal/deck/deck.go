@@ -74,8 +74,8 @@ func floorDegree(n int) int { return int(math.Floor(float64(n) / 10)) }
 // maxCells is how many squares are read at most. A larger circle is looked for by genders.
 const maxCells = 12
 
-// cellsAround returns the squares of a degree in which all positions are that are within a limit of one;
-// ok is false if they are too many.
+// cellsAround returns the squares of a degree in which all positions are that are within a limit of
+// one; ok is false if they are too many.
 func cellsAround(around rules.Position, limit int) (all []string, ok bool) {
 	box, ok := rules.BoxAround(around, limit)
 	if !ok {

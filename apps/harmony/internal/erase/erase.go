@@ -164,7 +164,8 @@ func (j Job) markOne(ctx context.Context, row table.Row) (ready string, err erro
 	return "", j.Upsert(ctx, j.Tables.State, row)
 }
 
-// stepRound takes the accounts of a round out of a slice of rows, and returns where the round goes on.
+// stepRound takes the accounts of a round out of a slice of rows, and returns where the round goes
+// on.
 func (j Job) stepRound(ctx context.Context, r round) (round, error) {
 	t := j.Traces[r.trace]
 	page, err := j.DB.List(ctx, t.Table, t.Range, slice, r.place)
@@ -261,8 +262,8 @@ func (j Job) removeFiles(ctx context.Context, id string) error {
 	return nil
 }
 
-// removeMessages removes messages that name an account from a queue of those that were set aside. The
-// others are seen again soon.
+// removeMessages removes messages that name an account from a queue of those that were set aside.
+// The others are seen again soon.
 func (j Job) removeMessages(ctx context.Context, name string, ids []string) error {
 	for {
 		some, err := j.Queues.Receive(ctx, name, queue.MaxReceive, 5*time.Minute)

@@ -107,8 +107,8 @@ func (s *Service) mendRows(id string) func(context.Context) error {
 	return func(ctx context.Context) error { return s.followEvent(ctx, id, nil) }
 }
 
-// recountAttendees counts the attendees of an event. wrong reports that it has another number; the event is
-// returned with the right one.
+// recountAttendees counts the attendees of an event. wrong reports that it has another number; the
+// event is returned with the right one.
 func (s *Service) recountAttendees(ctx context.Context, id string) (wrong bool, e Event, err error) {
 	was, err := s.readEvent(ctx, id)
 	if err != nil || was == nil {

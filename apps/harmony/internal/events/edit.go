@@ -117,8 +117,8 @@ func (s *Service) commitEvent(ctx context.Context, was *Event, next func(*Event)
 	return e.viewAt(Full, false), nil
 }
 
-// writeFollowers writes the rows that an event has: those of the lists, of its chat and of its two topics.
-// It removes those of lists that earlier versions had, unless the event has them still.
+// writeFollowers writes the rows that an event has: those of the lists, of its chat and of its two
+// topics. It removes those of lists that earlier versions had, unless the event has them still.
 func (s *Service) writeFollowers(ctx context.Context, e Event, stale []table.Key) error {
 	writes := []func(context.Context) error{func(ctx context.Context) error { return s.passChat(ctx, e) }, func(ctx context.Context) error {
 		var rows []table.Row

@@ -162,8 +162,8 @@ const (
 	Full
 )
 
-// sightFor says how much of an event a viewer sees, the zero User being a guest. Everything that shows
-// an event asks this.
+// sightFor says how much of an event a viewer sees, the zero User being a guest. Everything that
+// shows an event asks this.
 func (e Event) sightFor(viewer meet.User, attends, invited bool) Sight {
 	switch {
 	case e.Deleted():

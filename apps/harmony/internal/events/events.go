@@ -241,8 +241,8 @@ func (s *Service) All(ctx context.Context, c meet.Claim, after string, limit int
 	}, func(e Event) (View, bool) { return e.viewAt(Full, false), true })
 }
 
-// listEvents reads a page of the table Events. look does the read next to those of the caller, and show
-// says what is shown of an event. A row that its event refuses is removed after the answer.
+// listEvents reads a page of the table Events. look does the read next to those of the caller, and
+// show says what is shown of an event. A row that its event refuses is removed after the answer.
 func (s *Service) listEvents(ctx context.Context, r table.Range, limit int, look func(context.Context, func(context.Context) error) error, show func(Event) (View, bool)) (Page, error) {
 	var rows []table.Row
 	err := look(ctx, func(ctx context.Context) (err error) {
@@ -277,8 +277,8 @@ func (s *Service) listEvents(ctx context.Context, r table.Range, limit int, look
 	return page, nil
 }
 
-// dropRow removes a list row that the truth refuses, after the answer. The next reader tries again if
-// that fails.
+// dropRow removes a list row that the truth refuses, after the answer. The next reader tries again
+// if that fails.
 func (s *Service) dropRow(ctx context.Context, name string, key table.Key) {
 	ctx = context.WithoutCancel(ctx)
 	s.Background(func() { _ = s.RemoveKey(ctx, name, key) })

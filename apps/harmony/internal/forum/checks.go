@@ -80,8 +80,8 @@ func (s *Service) isThere(ctx context.Context, t topic.Topic) (bool, error) {
 	return section != nil, err
 }
 
-// recountReplies counts the replies of a topic that are not deleted. wrong reports that it has another
-// number; the topic is returned with the right one.
+// recountReplies counts the replies of a topic that are not deleted. wrong reports that it has
+// another number; the topic is returned with the right one.
 func (s *Service) recountReplies(ctx context.Context, id string) (wrong bool, t topic.Topic, err error) {
 	was, err := s.readStored(ctx, id)
 	if err != nil || was == nil {

@@ -110,8 +110,8 @@ func (s *Service) SetAudience(ctx context.Context, c meet.Claim, id string, a Au
 	return s.signTopic(ctx, caller, next)
 }
 
-// forgetMember takes a member out of a row: out of the members that a topic names, and out of its texts,
-// which stay without their author.
+// forgetMember takes a member out of a row: out of the members that a topic names, and out of its
+// texts, which stay without their author.
 func (s *Service) forgetMember(ctx context.Context, row table.Row, user string) error {
 	if row.Key.Row != topic.HeadRow {
 		return s.members.Blank(ctx, s.tables.ForumReplies, row.Key, "AuthorId")

@@ -157,8 +157,8 @@ func authorOf(all map[string]meet.Author, id string) *meet.Author {
 	return nil
 }
 
-// admitReader reads how a reader stands to the event of a topic, if it has one. The error is that of a
-// topic that is not there if it is not for the reader.
+// admitReader reads how a reader stands to the event of a topic, if it has one. The error is that
+// of a topic that is not there if it is not for the reader.
 func (s *Service) admitReader(ctx context.Context, reader meet.User, t topic.Topic) (st events.Standing, err error) {
 	event := t.EventID()
 	if event == "" {
@@ -171,7 +171,8 @@ func (s *Service) admitReader(ctx context.Context, reader meet.User, t topic.Top
 	return st, err
 }
 
-// showTopic returns what a reader sees of authors of a topic, and how the reader stands to its event.
+// showTopic returns what a reader sees of authors of a topic, and how the reader stands to its
+// event.
 func (s *Service) showTopic(ctx context.Context, reader meet.User, t topic.Topic, ids []string) (authors map[string]meet.Author, st events.Standing, err error) {
 	err = rowstore.Both(ctx, func(ctx context.Context) (err error) {
 		authors, err = s.members.Authors(ctx, reader, ids)

@@ -28,8 +28,8 @@ func (s *Service) Recognize(ctx context.Context, c Claim, reads ...func(context.
 	return c, found.User, err
 }
 
-// identifyCaller finds out whether a claim is true, and does the first reads of a request at the same time.
-// An error of a read counts only if the claim is true.
+// identifyCaller finds out whether a claim is true, and does the first reads of a request at the
+// same time. An error of a read counts only if the claim is true.
 func (s *Service) identifyCaller(ctx context.Context, c Claim, reads ...func(context.Context) error) (Caller, error) {
 	caller, err := s.sessions.Identify(ctx, c, s.refuseSuspended, reads...)
 	return s.noteSeen(ctx, caller, err)

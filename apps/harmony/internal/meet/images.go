@@ -96,9 +96,9 @@ func headOp(all Images, user string, count int) table.Op {
 	return table.Op{Kind: table.Replace, Row: row}
 }
 
-// followFirst has a profile show the first of its pictures. The row of the user was read before those
-// pictures were, so no later change is undone. It is written even if it says the same: another
-// process may be about to write what was first before.
+// followFirst has a profile show the first of its pictures. The row of the user was read before
+// those pictures were, so no later change is undone. It is written even if it says the same:
+// another process may be about to write what was first before.
 func (s *Service) followFirst(ctx context.Context, u User, first string) error {
 	for try := 0; ; try++ {
 		next := u

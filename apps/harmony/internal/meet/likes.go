@@ -228,8 +228,8 @@ func (s *Service) Unblock(ctx context.Context, c Claim, id string) error {
 	})
 }
 
-// commandPair makes a change of a pair. If there must be another member, a member that is suspended or
-// has deleted the account counts as a stranger to the caller. It looks the same after a block.
+// commandPair makes a change of a pair. If there must be another member, a member that is suspended
+// or has deleted the account counts as a stranger to the caller. It looks the same after a block.
 func (s *Service) commandPair(ctx context.Context, c Claim, id string, there bool, do change) error {
 	p := pairs.Of(c.UserID, id)
 	var of *User

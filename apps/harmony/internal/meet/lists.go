@@ -40,7 +40,8 @@ type someone struct {
 	pair  pairs.Pair
 }
 
-// readMembers reads the members that rows of a list name, and their pairs with the user of the list.
+// readMembers reads the members that rows of a list name, and their pairs with the user of the
+// list.
 func (s *Service) readMembers(ctx context.Context, user string, rows []table.Row) ([]someone, error) {
 	all := make([]someone, len(rows))
 	err := rowstore.Each(ctx, 3*len(rows), rowstore.MaxParallel, func(ctx context.Context, i int) (err error) {
@@ -92,8 +93,9 @@ func pageOf(ctx context.Context, p Part, limit int, entriesOf func([]table.Row) 
 	return Page{Entries: entries, Next: next.Key.Row}, err
 }
 
-// showEntries returns the entries of rows that their pairs and members let the caller see, nil for others.
-// A row that its pair refuses follows a change that is over: it is removed after the answer.
+// showEntries returns the entries of rows that their pairs and members let the caller see, nil for
+// others. A row that its pair refuses follows a change that is over: it is removed after the
+// answer.
 func (s *Service) showEntries(ctx context.Context, caller Caller, name string, rows []table.Row, holds func(someone) bool) ([]*Entry, error) {
 	all, err := s.readMembers(ctx, caller.ID, rows)
 	if err != nil {

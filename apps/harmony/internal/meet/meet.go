@@ -105,8 +105,8 @@ func invalidToken() error {
 	return fault.Coded(fault.Unauthenticated, InvalidToken, "the token is not valid, or not any more; sign in again")
 }
 
-// mergeProps changes some properties of a row of any version. They must be right whichever of two such
-// writes lands last.
+// mergeProps changes some properties of a row of any version. They must be right whichever of two
+// such writes lands last.
 func (s *Service) mergeProps(ctx context.Context, name string, key table.Key, props table.Props) error {
 	return s.writeAgain(func() error {
 		return s.Write(ctx, name, []table.Op{{Kind: table.Merge, Row: table.Row{Key: key, ETag: table.Any, Props: props}}})

@@ -179,8 +179,8 @@ type view struct {
 	Sight
 }
 
-// readSight finds out how much of a member the caller sees, and does other reads at the same time. The
-// error is USER_NOT_FOUND if the caller may not see the member.
+// readSight finds out how much of a member the caller sees, and does other reads at the same time.
+// The error is USER_NOT_FOUND if the caller may not see the member.
 func (s *Service) readSight(ctx context.Context, c Claim, id string, reads ...func(context.Context) error) (view, error) {
 	var of *User
 	var shows rules.Privacy

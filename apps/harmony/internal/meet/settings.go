@@ -18,8 +18,8 @@ type Settings struct {
 	PrivacyUpdated     time.Time
 }
 
-// readPreferences reads what a member looks for. An account that is not complete yet has those of a new
-// member.
+// readPreferences reads what a member looks for. An account that is not complete yet has those of a
+// new member.
 func (s *Service) readPreferences(ctx context.Context, user string) (rules.Preferences, time.Time, error) {
 	row, err := s.GetRow(ctx, s.Tables.UserPreferences, account.PreferencesKey(user))
 	if err != nil || row == nil {
@@ -28,7 +28,8 @@ func (s *Service) readPreferences(ctx context.Context, user string) (rules.Prefe
 	return account.ParsePreferences(*row), row.Props.Get("UpdatedAt").Time(), nil
 }
 
-// readPrivacy reads what a member shows. An account that is not complete yet has that of a new member.
+// readPrivacy reads what a member shows. An account that is not complete yet has that of a new
+// member.
 func (s *Service) readPrivacy(ctx context.Context, user string) (rules.Privacy, time.Time, error) {
 	row, err := s.GetRow(ctx, s.Tables.UserSettings, account.SettingsKey(user))
 	if err != nil || row == nil {

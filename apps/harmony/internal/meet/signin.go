@@ -29,9 +29,9 @@ const (
 	wrongOfNetwork = 2 * wrongOfSite
 )
 
-// beginAttempt takes an attempt to sign in with a password. Wrong passwords of strangers must not keep a
-// member out: they count for their address, and make others who are not known wait some seconds. A
-// device that has signed the member in has a count of its own.
+// beginAttempt takes an attempt to sign in with a password. Wrong passwords of strangers must not
+// keep a member out: they count for their address, and make others who are not known wait some
+// seconds. A device that has signed the member in has a count of its own.
 func (s *Service) beginAttempt(ctx context.Context, address string, by Asker, device string) (done func(failed bool), err error) {
 	if device != "" {
 		return s.attempts.Begin(attempts.Limit{Name: "device " + device, Most: attempts.Most})
@@ -172,8 +172,8 @@ func (s *Service) newDevice(u User) string {
 	return u.NewDevice(drawn, s.Now())
 }
 
-// verifyPassword returns INVALID_CREDENTIALS unless a password is that of a user, nil standing for one who
-// is not there. renew reports that the hash of the password is cheaper than new ones are.
+// verifyPassword returns INVALID_CREDENTIALS unless a password is that of a user, nil standing for
+// one who is not there. renew reports that the hash of the password is cheaper than new ones are.
 func (s *Service) verifyPassword(ctx context.Context, by password.By, u *User, password string) (renew bool, err error) {
 	hash := ""
 	if u != nil {
@@ -186,8 +186,8 @@ func (s *Service) verifyPassword(ctx context.Context, by password.By, u *User, p
 	return renew, err
 }
 
-// provePassword returns an error that names a field unless a password is that of the caller. Each session
-// has a count of its own.
+// provePassword returns an error that names a field unless a password is that of the caller. Each
+// session has a count of its own.
 func (s *Service) provePassword(ctx context.Context, c Caller, password, field string) error {
 	done, err := s.attempts.Begin(attempts.Limit{Name: "session " + c.session.ID, Most: attempts.Most})
 	if err != nil {

@@ -178,8 +178,8 @@ func (s *Service) lookAtTarget(ctx context.Context, c meet.Claim, t *Target) (sn
 // before is how many messages that came before a message its report shows.
 const before = 9
 
-// readMessage takes the snapshot of a message, with those before it, oldest first: each says whether it
-// is of the author of the message, of the reporter, or of another one.
+// readMessage takes the snapshot of a message, with those before it, oldest first: each says
+// whether it is of the author of the message, of the reporter, or of another one.
 func (s *Service) readMessage(ctx context.Context, c meet.Claim, t *Target) (map[string]string, error) {
 	all, err := s.chats.Around(ctx, c, t.ChatID, t.MessageID, before)
 	if err != nil {

@@ -156,8 +156,8 @@ func (s *Service) List(ctx context.Context, category, after string, limit int) (
 	return p, nil
 }
 
-// positionOf names an item in the list: by its id, and by the beginning of its title in case that it
-// is gone when the list goes on. A cursor has no room for all of a title.
+// positionOf names an item in the list: by its id, and by the beginning of its title in case that
+// it is gone when the list goes on. A cursor has no room for all of a title.
 func positionOf(i Item) string {
 	return i.ID + strings.ToValidUTF8(i.Title[:min(len(i.Title), 100)], "")
 }
