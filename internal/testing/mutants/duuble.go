@@ -68,7 +68,7 @@ var duuble = []mutant{
 	},
 	{
 		"a post gets two discussions in a hub", duubleRooms + "discussions/discussions.go",
-		"rowstore.Put(t.row()), rowstore.Put(t.lock()),", "rowstore.Put(t.row()), {Kind: table.Upsert, Row: t.lock()},",
+		"rowstore.Put(t.toRow()), rowstore.Put(t.lockRow()),", "rowstore.Put(t.toRow()), {Kind: table.Upsert, Row: t.lockRow()},",
 	},
 	{
 		"messages are counted whatever the version of the count is", duubleRooms + "discussions/messages.go",
@@ -76,8 +76,8 @@ var duuble = []mutant{
 	},
 	{
 		"a message is written before what points at it", duubleRooms + "discussions/messages.go",
-		"	if err = rowstore.All(ctx, before...); err != nil {\n		return Message{}, err\n	}\n	if err = s.write(ctx, made); err == nil {",
-		"	if err = s.write(ctx, made); err != nil {\n		return Message{}, err\n	}\n	if err = rowstore.All(ctx, before...); err == nil {",
+		"	if err = rowstore.All(ctx, before...); err != nil {\n		return Message{}, err\n	}\n	if err = s.writeMessage(ctx, made); err == nil {",
+		"	if err = s.writeMessage(ctx, made); err != nil {\n		return Message{}, err\n	}\n	if err = rowstore.All(ctx, before...); err == nil {",
 	},
 	{
 		"what is around a removed post is not looked at again", duubleRooms + "posts/delete.go",

@@ -72,7 +72,7 @@ var harmony = []mutant{
 	},
 	{
 		"a message does not ask whether its chat takes any", harmonyRooms + "chat/write.go",
-		"x.headOps(r, next, true), table.Op{Kind: table.Insert, Row: m.row", "x.headOps(r, next, false), table.Op{Kind: table.Insert, Row: m.row",
+		"x.headOps(r, next, true), table.Op{Kind: table.Insert, Row: m.toRow", "x.headOps(r, next, false), table.Op{Kind: table.Insert, Row: m.toRow",
 	},
 	{
 		"a message whose answer was lost is sent again", harmonyRooms + "chat/write.go",

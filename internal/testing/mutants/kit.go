@@ -120,7 +120,7 @@ var kit = []mutant{
 	},
 	{
 		"a job reads its clock after its settlers", harmonyRooms + "meet/register.go",
-		"		return s.settle(ctx, c, looked)\n", "		return s.settle(ctx, c, s.Now().Add(looked.Sub(looked)))\n",
+		"		return s.settleChange(ctx, c, looked)\n", "		return s.settleChange(ctx, c, s.Now().Add(looked.Sub(looked)))\n",
 	},
 	{
 		"a message of a newer version counts as done", harmonyRooms + "meet/register.go",

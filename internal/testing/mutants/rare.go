@@ -5,7 +5,7 @@ package main
 var tooRare = []mutant{
 	{
 		"a row of decks that says the same is not written", harmonyRooms + "deck/follow.go",
-		"		case was[i] != nil: // also", "		case was[i] != nil && same(*was[i], row):\n			return nil\n		case was[i] != nil: // also",
+		"		case was[i] != nil: // also", "		case was[i] != nil && sameRow(*was[i], row):\n			return nil\n		case was[i] != nil: // also",
 	},
 	{
 		"a hub of a member who came back during a purge is not found from the member", duubleRooms + "hubs/purge.go",

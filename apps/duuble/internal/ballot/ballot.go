@@ -109,7 +109,7 @@ func (p *pending) receipt() Receipt {
 	return Receipt{Post: p.Post, Voter: p.Voter, VotedAt: table.TimeOf(table.Ticks(p.since)), Hubs: p.scopes[1:]}
 }
 
-func (p *pending) done(err error) {
+func (p *pending) notePending(err error) {
 	if err != nil {
 		p.result <- result{err: err}
 		return
@@ -122,14 +122,14 @@ func (p *pending) done(err error) {
 // storage did not answer. After the last the vote may be cast: the same call again says so by
 // AlreadyVoted.
 func (s *Store) Cast(ctx context.Context, v Vote) (Receipt, error) {
-	if !v.Position.valid() {
+	if !v.Position.isValid() {
 		return Receipt{}, badPosition()
 	}
 	p := &pending{Vote: v, op: s.newID(), scopes: scopesOf(v.Hubs), since: s.Now(), result: make(chan result, 1)}
 	if len(p.scopes) > 1+MaxHubs {
 		return Receipt{}, fault.New(fault.Invalid, "a vote counts in 90 hubs at most")
 	}
-	s.join(context.WithoutCancel(ctx), p)
+	s.joinLane(context.WithoutCancel(ctx), p)
 	select {
 	case <-ctx.Done(): // the vote goes on with the others of its batch
 		return Receipt{}, rowstore.Unavailable(ctx.Err())
@@ -138,21 +138,21 @@ func (s *Store) Cast(ctx context.Context, v Vote) (Receipt, error) {
 	}
 }
 
-// join puts a vote into the lane of its post, and starts the lane unless it runs.
-func (s *Store) join(ctx context.Context, p *pending) {
+// joinLane puts a vote into the lane of its post, and starts the lane unless it runs.
+func (s *Store) joinLane(ctx context.Context, p *pending) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	waiting, running := s.lanes[p.Post]
 	s.lanes[p.Post] = append(waiting, p)
 	if !running {
-		go s.run(ctx, p.Post)
+		go s.runLane(ctx, p.Post)
 	}
 }
 
-// run casts the votes of a lane, batch after batch, until none waits.
-func (s *Store) run(ctx context.Context, post string) {
+// runLane casts the votes of a lane, batch after batch, until none waits.
+func (s *Store) runLane(ctx context.Context, post string) {
 	for {
-		batch := s.next(post)
+		batch := s.nextBatch(post)
 		if batch == nil {
 			return
 		}
@@ -170,8 +170,8 @@ const gather = 500 * time.Microsecond
 // maxVotes is how many votes go together in one batch.
 const maxVotes = 40
 
-// next takes the votes of the next batch out of a lane, or ends the lane.
-func (s *Store) next(post string) []*pending {
+// nextBatch takes the votes of the next batch out of a lane, or ends the lane.
+func (s *Store) nextBatch(post string) []*pending {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var batch, rest []*pending
@@ -217,9 +217,9 @@ func (s *Store) Voted(ctx context.Context, post, voter string) (*Receipt, error)
 }
 
 // newID returns a random id.
-func (s *Store) newID() string { return hex.EncodeToString(s.random(16)) }
+func (s *Store) newID() string { return hex.EncodeToString(s.randomBytes(16)) }
 
-func (s *Store) random(n int) []byte {
+func (s *Store) randomBytes(n int) []byte {
 	b := make([]byte, n)
 	if _, err := io.ReadFull(s.Entropy, b); err != nil {
 		panic(err) // the system has no random numbers, and keys would have none either
@@ -227,13 +227,13 @@ func (s *Store) random(n int) []byte {
 	return b
 }
 
-// shard returns a random shard of as many, and another one than the last if there is one. It
+// pickShard returns a random shard of as many, and another one than the last if there is one. It
 // must not follow from the voter, the position or the time.
-func (s *Store) shard(shards, last int) int {
+func (s *Store) pickShard(shards, last int) int {
 	if last >= 0 && shards > 1 {
-		return (last + 1 + int(s.random(1)[0])%(shards-1)) % shards
+		return (last + 1 + int(s.randomBytes(1)[0])%(shards-1)) % shards
 	}
-	return int(s.random(1)[0]) % shards
+	return int(s.randomBytes(1)[0]) % shards
 }
 
 // shardsFrom returns a number of shards that a post can have.
@@ -263,7 +263,7 @@ var positions = []string{"strong_left", "left", "neutral", "right", "strong_righ
 // Positions returns the names of the positions, in order.
 func Positions() []string { return slices.Clone(positions) }
 
-func (p Position) valid() bool { return p >= StrongLeft && p <= StrongRight }
+func (p Position) isValid() bool { return p >= StrongLeft && p <= StrongRight }
 
 // ParsePosition returns the position of a name. The error does not repeat the name, so that no
 // log holds it.

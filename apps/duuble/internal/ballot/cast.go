@@ -21,29 +21,29 @@ func (s *Store) castAll(ctx context.Context, post string, votes []*pending) {
 	}
 	shard, ok := s.won.Get(post)
 	if !ok || shard >= shards {
-		shard = s.shard(shards, -1)
+		shard = s.pickShard(shards, -1)
 	}
 	for {
-		if votes = s.expire(votes); len(votes) == 0 {
-			s.outbox().Cancel(ctx, w.receipt)
+		if votes = s.expireVotes(votes); len(votes) == 0 {
+			s.voteOutbox().Cancel(ctx, w.receipt)
 			return
 		}
-		b, err := s.read(ctx, post, votes, shard, &w)
+		b, err := s.readBatch(ctx, post, votes, shard, &w)
 		if err != nil {
-			answer(votes, err)
+			answerAll(votes, err)
 			return
 		}
 		if votes = b.votes; len(votes) == 0 { // all have voted before
-			s.outbox().Cancel(ctx, w.receipt)
+			s.voteOutbox().Cancel(ctx, w.receipt)
 			return
 		}
-		b.fill(s.VoteMin)
-		err = s.commit(ctx, b, w)
+		b.fillBoxes(s.VoteMin)
+		err = s.commitBatch(ctx, b, w)
 		switch {
 		case err == nil:
 			s.won.Add(post, shard)
-			s.outbox().Forward(ctx, w.receipt)
-			answer(votes, nil)
+			s.voteOutbox().Forward(ctx, w.receipt)
+			answerAll(votes, nil)
 			return
 		case errors.Is(err, rowstore.ErrTooLate): // the next read sends another message
 			continue
@@ -52,31 +52,31 @@ func (s *Store) castAll(ctx context.Context, post string, votes []*pending) {
 			if lost++; lost == 3 {
 				shards = s.moreShards(ctx, post, shards)
 			}
-			shard = s.shard(shards, shard)
+			shard = s.pickShard(shards, shard)
 		case errors.Is(err, table.ErrBusy):
 		default: // the batch may have landed, or may still
-			s.resolve(ctx, votes, err)
+			s.resolveVotes(ctx, votes, err)
 			return
 		}
 		if err := s.Pause(ctx); err != nil {
-			answer(votes, err)
+			answerAll(votes, err)
 			return
 		}
 	}
 }
 
-func answer(votes []*pending, err error) {
+func answerAll(votes []*pending, err error) {
 	for _, p := range votes {
-		p.done(err)
+		p.notePending(err)
 	}
 }
 
-// expire answers votes that have tried for too long, and returns the others.
-func (s *Store) expire(votes []*pending) []*pending {
+// expireVotes answers votes that have tried for too long, and returns the others.
+func (s *Store) expireVotes(votes []*pending) []*pending {
 	return slices.DeleteFunc(votes, func(p *pending) bool {
 		late := s.Now().Sub(p.since) > waitWithin
 		if late {
-			p.done(&fault.Error{
+			p.notePending(&fault.Error{
 				Kind: fault.Unavailable, Code: Busy, Text: "too many people vote on this post at the moment; your vote is not cast, try again", RetryAfter: rowstore.RetryAfter,
 			})
 		}
@@ -100,9 +100,9 @@ type batch struct {
 	byScope map[string]*tally // the same
 }
 
-// read reads the rows that a batch changes, all at once, and makes ready what must be there
+// readBatch reads the rows that a batch changes, all at once, and makes ready what must be there
 // before it is written. It answers votes whose receipt is there.
-func (s *Store) read(ctx context.Context, post string, votes []*pending, shard int, w *wakeUp) (*batch, error) {
+func (s *Store) readBatch(ctx context.Context, post string, votes []*pending, shard int, w *wakeUp) (*batch, error) {
 	ctx, cancel := context.WithTimeout(ctx, rowstore.CallWithin)
 	defer cancel()
 	b := &batch{post: post, byClass: map[string]*box{}, byScope: map[string]*tally{}}
@@ -129,7 +129,7 @@ func (s *Store) read(ctx context.Context, post string, votes []*pending, shard i
 			}
 		}
 	}
-	reads = append(reads, s.prepare(post, w)...)
+	reads = append(reads, s.prepareBatch(post, w)...)
 	err := rowstore.All(ctx, reads...)
 	if err != nil {
 		return nil, err
@@ -139,17 +139,17 @@ func (s *Store) read(ctx context.Context, post string, votes []*pending, shard i
 		case row == nil:
 			b.votes = append(b.votes, p)
 		default:
-			p.done(p.known(*row))
+			p.notePending(p.knownReceipt(*row))
 		}
 	}
 	if len(b.votes) < len(votes) { // some boxes and tallies may be of them alone
-		b.only()
+		b.keepNeeded()
 	}
 	return b, nil
 }
 
-// only leaves out boxes and tallies that no vote needs.
-func (b *batch) only() {
+// keepNeeded leaves out boxes and tallies that no vote needs.
+func (b *batch) keepNeeded() {
 	boxes, tallies := map[*box]bool{}, map[*tally]bool{}
 	for _, p := range b.votes {
 		boxes[b.byClass[classOf(p.scopes)]] = true
@@ -161,8 +161,8 @@ func (b *batch) only() {
 	b.tallies = slices.DeleteFunc(b.tallies, func(one *tally) bool { return !tallies[one] })
 }
 
-// known says what a receipt means that is there: this attempt's own, or an earlier vote.
-func (p *pending) known(row table.Row) error {
+// knownReceipt says what a receipt means that is there: this attempt's own, or an earlier vote.
+func (p *pending) knownReceipt(row table.Row) error {
 	if row.Props.Get("op").Str() == p.op {
 		return nil
 	}
@@ -211,9 +211,9 @@ func rowstoreError(err error) error {
 	return rowstore.Unavailable(err)
 }
 
-// fill puts the votes into their boxes, and releases the boxes that have enough then. It looks
+// fillBoxes puts the votes into their boxes, and releases the boxes that have enough then. It looks
 // at numbers of votes and at no position.
-func (b *batch) fill(voteMin int) {
+func (b *batch) fillBoxes(voteMin int) {
 	for _, p := range b.votes {
 		one := b.byClass[classOf(p.scopes)]
 		one.waiting++
@@ -234,23 +234,23 @@ func (b *batch) fill(voteMin int) {
 			t.counted += one.waiting
 			t.counts = t.counts.plus(one.counts)
 		}
-		one.empty()
+		one.emptyBox()
 	}
 }
 
-// commit writes a batch: the receipts first, whose places overtakenBy knows.
-func (s *Store) commit(ctx context.Context, b *batch, w wakeUp) error {
+// commitBatch writes a batch: the receipts first, whose places overtakenBy knows.
+func (s *Store) commitBatch(ctx context.Context, b *batch, w wakeUp) error {
 	var ops []table.Op
 	for _, p := range b.votes {
-		ops = append(ops, table.Op{Kind: table.Insert, Row: p.row()})
+		ops = append(ops, table.Op{Kind: table.Insert, Row: p.toRow()})
 	}
 	for _, one := range b.boxes {
-		ops = append(ops, s.op(one))
+		ops = append(ops, s.boxOp(one))
 	}
 	for _, one := range b.tallies {
-		ops = append(ops, one.op())
+		ops = append(ops, one.writeOp())
 	}
-	ops = append(ops, table.Op{Kind: table.Insert, Row: w.row(b.votes)})
+	ops = append(ops, table.Op{Kind: table.Insert, Row: w.outboxRow(b.votes)})
 	if s.Transact == nil {
 		return s.Write(rowstore.WriteBefore(ctx, w.end), s.Posts, ops)
 	}
@@ -264,8 +264,8 @@ func (s *Store) commit(ctx context.Context, b *batch, w wakeUp) error {
 	return err
 }
 
-// resolve answers votes whose batch has an unknown outcome, by their receipts.
-func (s *Store) resolve(ctx context.Context, votes []*pending, cause error) {
+// resolveVotes answers votes whose batch has an unknown outcome, by their receipts.
+func (s *Store) resolveVotes(ctx context.Context, votes []*pending, cause error) {
 	ctx, cancel := context.WithTimeout(ctx, rowstore.CallWithin)
 	defer cancel()
 	_ = rowstore.Each(ctx, len(votes), rowstore.MaxParallel, func(ctx context.Context, i int) error {
@@ -273,11 +273,11 @@ func (s *Store) resolve(ctx context.Context, votes []*pending, cause error) {
 		row, err := s.GetRow(ctx, s.Posts, receiptKey(p.Post, p.Voter))
 		switch {
 		case err != nil:
-			p.done(err)
+			p.notePending(err)
 		case row == nil:
-			p.done(rowstore.Unavailable(fmt.Errorf("cast votes: %w", cause)))
+			p.notePending(rowstore.Unavailable(fmt.Errorf("cast votes: %w", cause)))
 		default:
-			p.done(p.known(*row))
+			p.notePending(p.knownReceipt(*row))
 		}
 		return nil // each vote has its own answer
 	})

@@ -8,7 +8,7 @@ import (
 
 // Plain returns the counts in a box as the text that would be stored if it were not sealed.
 func Plain(k Keys, row table.Row) string {
-	c, _, err := k.open(row.Key, row.Props.Get("sealed").Str())
+	c, _, err := k.openCounts(row.Key, row.Props.Get("sealed").Str())
 	if err != nil {
 		panic(err)
 	}

@@ -45,8 +45,8 @@ func (w *wakeUp) text() string {
 	return string(text)
 }
 
-// row returns the outbox row of votes.
-func (w *wakeUp) row(votes []*pending) table.Row {
+// outboxRow returns the outbox row of votes.
+func (w *wakeUp) outboxRow(votes []*pending) table.Row {
 	var b strings.Builder
 	for _, p := range votes {
 		fmt.Fprintf(&b, "%s %d;", p.Voter, table.Ticks(p.since))
@@ -67,14 +67,14 @@ func votersOf(post string, row table.Row) ([]Receipt, error) {
 	return all, nil
 }
 
-func (s *Store) outbox() outbox.Outbox {
+func (s *Store) voteOutbox() outbox.Outbox {
 	return outbox.Outbox{Store: s.Store, Queues: s.Queues, Queue: QueueOutbox, After: wakeAfter}
 }
 
-// prepare returns what must be done before a batch is written: the message that names its
+// prepareBatch returns what must be done before a batch is written: the message that names its
 // outbox row, and the row by which SettleDue finds the post. Another try uses the same message
 // while there is time to read and to write.
-func (s *Store) prepare(post string, w *wakeUp) []func(context.Context) error {
+func (s *Store) prepareBatch(post string, w *wakeUp) []func(context.Context) error {
 	if s.Transact != nil {
 		if w.id == "" {
 			*w = wakeUp{post: post, id: s.newID()}
@@ -84,10 +84,10 @@ func (s *Store) prepare(post string, w *wakeUp) []func(context.Context) error {
 	if w.id != "" && s.Now().Before(w.end.Add(-rowstore.CallWithin)) {
 		return nil
 	}
-	*w = wakeUp{post: post, id: s.newID(), end: s.Now().Add(s.outbox().Within())}
+	*w = wakeUp{post: post, id: s.newID(), end: s.Now().Add(s.voteOutbox().Within())}
 	return []func(context.Context) error{
 		func(ctx context.Context) (err error) {
-			w.receipt, err = s.outbox().Send(rowstore.WriteBefore(ctx, w.end), w.message())
+			w.receipt, err = s.voteOutbox().Send(rowstore.WriteBefore(ctx, w.end), w.message())
 			return err
 		},
 		func(ctx context.Context) error {

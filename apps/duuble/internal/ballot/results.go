@@ -27,7 +27,7 @@ func (s *Store) Results(ctx context.Context, post string, hubs ...string) ([]Res
 	all := make([]Result, len(scopes))
 	err := rowstore.Each(ctx, len(scopes), rowstore.MaxParallel, func(ctx context.Context, i int) error {
 		rows, _, err := s.Budget().Rows(ctx, s.Posts, table.Prefix(Partition(post), talliesOf(scopes[i])), MaxShards)
-		all[i] = sum(scopes[i], rows)
+		all[i] = sumResult(scopes[i], rows)
 		return err
 	})
 	return all, err
@@ -35,9 +35,9 @@ func (s *Store) Results(ctx context.Context, post string, hubs ...string) ([]Res
 
 // GlobalResult returns the result of the scope Global out of rows of a post's partition. It
 // leaves out rows of other kinds, so that a caller can read them together with the tallies.
-func GlobalResult(rows []table.Row) Result { return sum(Global, rows) }
+func GlobalResult(rows []table.Row) Result { return sumResult(Global, rows) }
 
-func sum(scope string, rows []table.Row) Result {
+func sumResult(scope string, rows []table.Row) Result {
 	r := Result{Scope: scope}
 	for _, row := range rows {
 		if !strings.HasPrefix(row.Row, talliesOf(scope)) {

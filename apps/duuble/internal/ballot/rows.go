@@ -70,19 +70,19 @@ func classOf(scopes []string) string {
 	if len(scopes) == 1 {
 		return "g"
 	}
-	sum := sha256.Sum256([]byte(joined(scopes)))
+	sum := sha256.Sum256([]byte(joinScopes(scopes)))
 	return hex.EncodeToString(sum[:8])
 }
 
-func joined(scopes []string) string { return strings.Join(scopes, ";") }
+func joinScopes(scopes []string) string { return strings.Join(scopes, ";") }
 
-func (p *pending) row() table.Row {
+func (p *pending) toRow() table.Row {
 	r := p.receipt()
 	return table.Row{Key: receiptKey(p.Post, p.Voter), Props: table.Props{
 		{Name: "post_id", Value: table.String(p.Post)},
 		{Name: "user_id", Value: table.String(p.Voter)},
 		{Name: "voted_at", Value: table.Time(r.VotedAt)},
-		{Name: "scopes", Value: table.String(joined(p.scopes))},
+		{Name: "scopes", Value: table.String(joinScopes(p.scopes))},
 		{Name: "op", Value: table.String(p.op)},
 	}}
 }
@@ -137,9 +137,9 @@ func parseTally(row table.Row) tally {
 	return t
 }
 
-// op returns the write of a tally. Each property has a value whatever it is, so that the form
+// writeOp returns the write of a tally. Each property has a value whatever it is, so that the form
 // of a row tells nothing.
-func (t *tally) op() table.Op {
+func (t *tally) writeOp() table.Op {
 	props := table.Props{
 		{Name: "total_votes", Value: table.Int64(t.total)},
 		{Name: "counted_votes", Value: table.Int64(t.counted)},
@@ -151,11 +151,11 @@ func (t *tally) op() table.Op {
 	for i, name := range positions {
 		props = append(props, table.Prop{Name: name, Value: table.Int64(t.counts[i])})
 	}
-	return put(table.Row{Key: t.key, ETag: t.etag, Props: props})
+	return putOp(table.Row{Key: t.key, ETag: t.etag, Props: props})
 }
 
-// put inserts a row, or replaces the one that was read.
-func put(row table.Row) table.Op {
+// putOp inserts a row, or replaces the one that was read.
+func putOp(row table.Row) table.Op {
 	if row.ETag == "" {
 		return table.Op{Kind: table.Insert, Row: row}
 	}
@@ -186,29 +186,29 @@ func (s *Store) parseBox(row table.Row) (box, error) {
 		return b, nil
 	}
 	var err error
-	b.counts, b.old, err = s.Keys.open(row.Key, row.Props.Get("sealed").Str())
+	b.counts, b.old, err = s.Keys.openCounts(row.Key, row.Props.Get("sealed").Str())
 	if err == nil && b.counts.Sum() != b.waiting {
 		err = fmt.Errorf("%w: a box has other votes than it says", table.ErrDamaged)
 	}
 	return b, err
 }
 
-// op returns the write of a box. The counts are sealed anew each time, also where there are
+// boxOp returns the write of a box. The counts are sealed anew each time, also where there are
 // none.
-func (s *Store) op(b *box) table.Op {
+func (s *Store) boxOp(b *box) table.Op {
 	props := table.Props{
-		{Name: "scopes", Value: table.String(joined(b.scopes))},
+		{Name: "scopes", Value: table.String(joinScopes(b.scopes))},
 		{Name: "waiting_votes", Value: table.Int64(b.waiting)},
-		{Name: "sealed", Value: table.String(s.Keys.seal(b.key, b.counts))},
+		{Name: "sealed", Value: table.String(s.Keys.sealCounts(b.key, b.counts))},
 	}
 	if !b.oldest.IsZero() {
 		props = append(props, table.Prop{Name: "oldest_at", Value: table.Time(b.oldest)})
 	}
-	return put(table.Row{Key: b.key, ETag: b.etag, Props: props})
+	return putOp(table.Row{Key: b.key, ETag: b.etag, Props: props})
 }
 
-// empty takes all votes out of a box.
-func (b *box) empty() { b.waiting, b.counts, b.oldest = 0, Counts{}, time.Time{} }
+// emptyBox takes all votes out of a box.
+func (b *box) emptyBox() { b.waiting, b.counts, b.oldest = 0, Counts{}, time.Time{} }
 
 // shardsName is the property of a post's row !post that says how many shards it has. It is
 // missing where that is one.

@@ -47,13 +47,13 @@ func NewKeys(secrets ...[]byte) (Keys, error) {
 			return Keys{}, fmt.Errorf("key %d for votes has %d bytes, want %d", i+1, len(secret), KeyBytes)
 		}
 		one := voteKey{secret: bytes.Clone(secret)}
-		copy(one.number[:], derive(secret, "duuble|number of a vote key", numberBytes))
+		copy(one.number[:], deriveKey(secret, "duuble|number of a vote key", numberBytes))
 		k.all = append(k.all, one)
 	}
 	return k, nil
 }
 
-func derive(secret []byte, info string, n int) []byte {
+func deriveKey(secret []byte, info string, n int) []byte {
 	key, err := hkdf.Key(sha256.New, secret, nil, info, n)
 	if err != nil {
 		panic(err) // only of a length that HKDF cannot make
@@ -61,9 +61,9 @@ func derive(secret []byte, info string, n int) []byte {
 	return key
 }
 
-// of returns the cipher of a partition, so of one post.
-func (k voteKey) of(partition string) cipher.AEAD {
-	block, err := aes.NewCipher(derive(k.secret, "duuble|boxes of|"+partition, KeyBytes))
+// cipherOf returns the cipher of a partition, so of one post.
+func (k voteKey) cipherOf(partition string) cipher.AEAD {
+	block, err := aes.NewCipher(deriveKey(k.secret, "duuble|boxes of|"+partition, KeyBytes))
 	if err != nil {
 		panic(err) // only of a key of another length
 	}
@@ -74,22 +74,22 @@ func (k voteKey) of(partition string) cipher.AEAD {
 	return aead
 }
 
-// bound is what ties a sealed text to its row, so that none opens in the place of another.
-func bound(key table.Key) []byte { return []byte(key.Partition + "\x00" + key.Row) }
+// boundTo is what ties a sealed text to its row, so that none opens in the place of another.
+func boundTo(key table.Key) []byte { return []byte(key.Partition + "\x00" + key.Row) }
 
-// seal returns counts as a text of one length, whatever they are.
-func (k Keys) seal(key table.Key, c Counts) string {
+// sealCounts returns counts as a text of one length, whatever they are.
+func (k Keys) sealCounts(key table.Key, c Counts) string {
 	plain := make([]byte, 0, plainBytes)
 	for _, n := range c {
 		plain = binary.BigEndian.AppendUint32(plain, uint32(n))
 	}
 	first := k.all[0]
-	sealed := first.of(key.Partition).Seal(first.number[:], nil, plain, bound(key)) //nolint:gosec // the AEAD makes a random nonce itself
+	sealed := first.cipherOf(key.Partition).Seal(first.number[:], nil, plain, boundTo(key)) //nolint:gosec // the AEAD makes a random nonce itself
 	return base64.StdEncoding.EncodeToString(sealed)
 }
 
-// open reads what seal wrote. old reports that another key than the first did.
-func (k Keys) open(key table.Key, text string) (c Counts, old bool, err error) {
+// openCounts reads what seal wrote. old reports that another key than the first did.
+func (k Keys) openCounts(key table.Key, text string) (c Counts, old bool, err error) {
 	sealed, err := base64.StdEncoding.DecodeString(text)
 	if err != nil || len(sealed) < numberBytes {
 		return c, false, errLost
@@ -98,7 +98,7 @@ func (k Keys) open(key table.Key, text string) (c Counts, old bool, err error) {
 		if !bytes.Equal(sealed[:numberBytes], one.number[:]) {
 			continue
 		}
-		plain, err := one.of(key.Partition).Open(nil, nil, sealed[numberBytes:], bound(key))
+		plain, err := one.cipherOf(key.Partition).Open(nil, nil, sealed[numberBytes:], boundTo(key))
 		if err != nil || len(plain) != plainBytes {
 			continue
 		}

@@ -45,11 +45,11 @@ func (s *Store) SettleDue(ctx context.Context) error {
 		}
 		post := row.Row
 		if _, ok := done[post]; !ok {
-			if done[post], err = s.settle(ctx, post); err != nil {
+			if done[post], err = s.settlePost(ctx, post); err != nil {
 				err = fmt.Errorf("settle a post: %w", err)
 			}
 		}
-		if err == nil && !done[post].needs(row) && s.Now().After(row.Props.Get("until").Time()) {
+		if err == nil && !done[post].needsRow(row) && s.Now().After(row.Props.Get("until").Time()) {
 			err = s.RemoveRow(ctx, s.Due, row)
 		}
 		if !failed.Record(err) {
@@ -62,7 +62,7 @@ func (s *Store) SettleDue(ctx context.Context) error {
 // Settle settles one post, whether it is due or not: boxes whose first vote is old enough are
 // released together, and boxes that are sealed under an old key are sealed anew.
 func (s *Store) Settle(ctx context.Context, post string) error {
-	_, err := s.settle(ctx, post)
+	_, err := s.settlePost(ctx, post)
 	return err
 }
 
@@ -92,26 +92,26 @@ type settled struct {
 	young time.Time
 }
 
-// needs reports whether the due row of an hour must stay: a box that is not old enough may
+// needsRow reports whether the due row of an hour must stay: a box that is not old enough may
 // have no other.
-func (left settled) needs(row table.Row) bool {
+func (left settled) needsRow(row table.Row) bool {
 	hour, err := time.Parse(hourForm, strings.TrimPrefix(row.Partition, dueRows))
 	return err == nil && !left.young.IsZero() && left.young.Before(hour.Add(time.Hour))
 }
 
-// settle makes one release after the other until none is possible. Each is one batch under the
+// settlePost makes one release after the other until none is possible. Each is one batch under the
 // ETags of all that it changes, so a vote that comes in between is in none or makes it fail.
-func (s *Store) settle(ctx context.Context, post string) (settled, error) {
+func (s *Store) settlePost(ctx context.Context, post string) (settled, error) {
 	for try := 0; ; try++ {
-		boxes, left, err := s.boxes(ctx, post)
+		boxes, left, err := s.readBoxes(ctx, post)
 		if err != nil {
 			return left, err
 		}
 		old := slices.DeleteFunc(slices.Clone(boxes), func(b *box) bool { return s.Now().Sub(b.oldest) < s.SettleAfter })
-		if taken, common := choose(old, s.VoteMin); taken != nil {
-			err = s.release(ctx, post, taken, common)
+		if taken, common := chooseBoxes(old, s.VoteMin); taken != nil {
+			err = s.releaseBoxes(ctx, post, taken, common)
 		} else if i := slices.IndexFunc(boxes, func(b *box) bool { return b.old }); i >= 0 {
-			err = s.Write(ctx, s.Posts, []table.Op{s.op(boxes[i])})
+			err = s.Write(ctx, s.Posts, []table.Op{s.boxOp(boxes[i])})
 		} else {
 			return left, nil
 		}
@@ -128,8 +128,8 @@ func (s *Store) settle(ctx context.Context, post string) (settled, error) {
 	}
 }
 
-// boxes returns the boxes of a post in which votes wait and that a key opens.
-func (s *Store) boxes(ctx context.Context, post string) (all []*box, left settled, err error) {
+// readBoxes returns the boxes of a post in which votes wait and that a key opens.
+func (s *Store) readBoxes(ctx context.Context, post string) (all []*box, left settled, err error) {
 	for row, err := range table.All(ctx, s.DB, s.Posts, table.Prefix(Partition(post), boxRows)) {
 		if err != nil {
 			return nil, left, rowstore.Unavailable(err)
@@ -152,28 +152,28 @@ func (s *Store) boxes(ctx context.Context, post string) (all []*box, left settle
 	return all, left, nil
 }
 
-// choose returns boxes that together have votes enough, and the scopes in which they are
+// chooseBoxes returns boxes that together have votes enough, and the scopes in which they are
 // counted: boxes of one class if there are such, else the boxes that have the largest set of
 // scopes in common, so that the fewest votes are withheld. It looks at scopes and numbers of
 // votes and at no position. It returns nil if no boxes are enough.
-func choose(boxes []*box, voteMin int) (taken []*box, common []string) {
+func chooseBoxes(boxes []*box, voteMin int) (taken []*box, common []string) {
 	sets := commonSets(boxes)
 	for _, set := range sets {
-		if taken := fitting(boxes, voteMin, func(b *box) bool { return slices.Equal(b.scopes, set) }); taken != nil {
+		if taken := fittingBoxes(boxes, voteMin, func(b *box) bool { return slices.Equal(b.scopes, set) }); taken != nil {
 			return taken, set
 		}
 	}
 	for _, set := range sets {
-		if taken := fitting(boxes, voteMin, func(b *box) bool { return contains(b.scopes, set) }); taken != nil {
+		if taken := fittingBoxes(boxes, voteMin, func(b *box) bool { return containsAll(b.scopes, set) }); taken != nil {
 			return taken, set
 		}
 	}
 	return nil, nil
 }
 
-// fitting returns those boxes of a kind whose release fits into one batch, or nil if they have
+// fittingBoxes returns those boxes of a kind whose release fits into one batch, or nil if they have
 // too few votes.
-func fitting(boxes []*box, voteMin int, kind func(*box) bool) (taken []*box) {
+func fittingBoxes(boxes []*box, voteMin int, kind func(*box) bool) (taken []*box) {
 	scopes, votes := map[string]bool{}, int64(0)
 	for _, b := range boxes {
 		if !kind(b) {
@@ -194,26 +194,26 @@ func fitting(boxes []*box, voteMin int, kind func(*box) bool) (taken []*box) {
 	return taken
 }
 
-// maxCommonSets bounds the work of choose. Global alone is always among the sets.
+// maxCommonSets bounds the work of chooseBoxes. Global alone is always among the sets.
 const maxCommonSets = 1000
 
 // commonSets returns the sets of scopes that boxes have in common, the largest first.
 func commonSets(boxes []*box) [][]string {
-	sets := map[string][]string{joined([]string{Global}): {Global}}
+	sets := map[string][]string{joinScopes([]string{Global}): {Global}}
 	for _, b := range boxes {
 		for _, name := range slices.Sorted(maps.Keys(sets)) {
 			if both := intersection(sets[name], b.scopes); len(sets) < maxCommonSets {
-				sets[joined(both)] = both
+				sets[joinScopes(both)] = both
 			}
 		}
-		sets[joined(b.scopes)] = b.scopes
+		sets[joinScopes(b.scopes)] = b.scopes
 	}
 	return slices.SortedFunc(maps.Values(sets), func(a, b []string) int {
 		return cmp.Or(cmp.Compare(len(b), len(a)), slices.Compare(a, b))
 	})
 }
 
-func contains(all, some []string) bool {
+func containsAll(all, some []string) bool {
 	return !slices.ContainsFunc(some, func(scope string) bool { return !slices.Contains(all, scope) })
 }
 
@@ -226,16 +226,16 @@ func intersection(a, b []string) (both []string) {
 	return both
 }
 
-// release counts the votes of boxes in the scopes that all of them have. Their other hubs never
-// count them: there they are withheld.
-func (s *Store) release(ctx context.Context, post string, boxes []*box, common []string) error {
+// releaseBoxes counts the votes of boxes in the scopes that all of them have. Their other hubs
+// never count them: there they are withheld.
+func (s *Store) releaseBoxes(ctx context.Context, post string, boxes []*box, common []string) error {
 	row, err := s.GetRow(ctx, s.Posts, postKey(post))
 	if err != nil {
 		return err
 	}
 	shard := 0
 	if row != nil {
-		shard = s.shard(ShardsOf(row.Props), -1)
+		shard = s.pickShard(ShardsOf(row.Props), -1)
 	}
 	scopes := map[string]bool{}
 	for _, b := range boxes {
@@ -261,14 +261,14 @@ func (s *Store) release(ctx context.Context, post string, boxes []*box, common [
 				t.withheld += b.waiting
 			}
 		}
-		b.empty()
+		b.emptyBox()
 	}
 	var ops []table.Op
 	for _, b := range boxes {
-		ops = append(ops, s.op(b))
+		ops = append(ops, s.boxOp(b))
 	}
 	for i := range tallies {
-		ops = append(ops, tallies[i].op())
+		ops = append(ops, tallies[i].writeOp())
 	}
 	return s.Write(ctx, s.Posts, ops)
 }

@@ -49,7 +49,7 @@ type Service struct {
 // New returns the service. Posts and accounts that go for good take what it has of them along.
 func New(p *posts.Service) *Service {
 	s := &Service{p.Config, p}
-	p.Around = posts.Around{Forget: s.forget, Disown: s.disown}
+	p.Around = posts.Around{Forget: s.forgetPost, Disown: s.disownMessages}
 	return s
 }
 
@@ -91,22 +91,22 @@ const (
 
 func hubKey(hub, row string) table.Key { return table.Key{Partition: schema.Hub(hub), Row: row} }
 
-func (d *thread) row() table.Row {
-	return table.Row{Key: hubKey(d.hub, threadRows+d.id), ETag: d.etag, Props: append(d.props(), table.Prop{Name: "listed_at", Value: table.Time(d.listedAt)})}
+func (d *thread) toRow() table.Row {
+	return table.Row{Key: hubKey(d.hub, threadRows+d.id), ETag: d.etag, Props: append(d.toProps(), table.Prop{Name: "listed_at", Value: table.Time(d.listedAt)})}
 }
 
-func (d *thread) props() table.Props {
+func (d *thread) toProps() table.Props {
 	return table.Props{{Name: "post_id", Value: table.String(d.post)}, {Name: "created_at", Value: table.Time(d.createdAt)}}
 }
 
-// lock is the row that says which discussion the post has.
-func (d *thread) lock() table.Row {
+// lockRow is the row that says which discussion the post has.
+func (d *thread) lockRow() table.Row {
 	return table.Row{Key: hubKey(d.hub, ofPosts+d.post), Props: table.Props{{Name: "discussion_id", Value: table.String(d.id)}}}
 }
 
-// listed is the row of the list of its hub.
-func (d *thread) listed() table.Row {
-	return table.Row{Key: hubKey(d.hub, inOrder+rowstore.Descending(d.listedAt)+"|"+d.id), Props: d.props()}
+// listRow is the row of the list of its hub.
+func (d *thread) listRow() table.Row {
+	return table.Row{Key: hubKey(d.hub, inOrder+rowstore.Descending(d.listedAt)+"|"+d.id), Props: d.toProps()}
 }
 
 // parseThread reads a row of a discussion, or one of the list of a hub.
@@ -118,8 +118,8 @@ func parseThread(row table.Row) *thread {
 	}
 }
 
-// thread reads a discussion; nil if there is none.
-func (s *Service) thread(ctx context.Context, hub, id string) (*thread, error) {
+// readThread reads a discussion; nil if there is none.
+func (s *Service) readThread(ctx context.Context, hub, id string) (*thread, error) {
 	if !schema.IsID(hub) || !schema.IsID(id) {
 		return nil, nil //nolint:nilnil // there is none
 	}
@@ -130,13 +130,13 @@ func (s *Service) thread(ctx context.Context, hub, id string) (*thread, error) {
 	return parseThread(*row), nil
 }
 
-// about reads the discussion of a post in a hub; nil if there is none.
-func (s *Service) about(ctx context.Context, hub, post string) (*thread, error) {
+// threadOfPost reads the discussion of a post in a hub; nil if there is none.
+func (s *Service) threadOfPost(ctx context.Context, hub, post string) (*thread, error) {
 	row, err := s.GetRow(ctx, s.Tables.Hubs, hubKey(hub, ofPosts+post))
 	if err != nil || row == nil {
 		return nil, err
 	}
-	return s.thread(ctx, hub, row.Props.Get("discussion_id").Str())
+	return s.readThread(ctx, hub, row.Props.Get("discussion_id").Str())
 }
 
 // Start begins the discussion of a post in a hub, or finds the one that is there. isNew says
@@ -161,32 +161,32 @@ func (s *Service) Start(ctx context.Context, c people.Claim, hub, post string) (
 	id := schema.NewID(now, s.Entropy)
 	var t *thread
 	err = s.Change(ctx, s.Tables.Hubs, func(ctx context.Context) (ops []table.Op, err error) {
-		if t, err = s.about(ctx, hub, post); err != nil || t != nil {
+		if t, err = s.threadOfPost(ctx, hub, post); err != nil || t != nil {
 			return nil, err
 		}
 		t = &thread{id: id, hub: hub, post: post, createdAt: now, listedAt: now}
-		return []table.Op{rowstore.Put(t.row()), rowstore.Put(t.lock()), rowstore.Put(t.listed())}, nil
+		return []table.Op{rowstore.Put(t.toRow()), rowstore.Put(t.lockRow()), rowstore.Put(t.listRow())}, nil
 	})
 	if err != nil {
 		return d, false, err
 	}
-	all, err := s.describe(ctx, c.UserID, []*thread{t}, cards)
+	all, err := s.describeThreads(ctx, c.UserID, []*thread{t}, cards)
 	if err != nil {
 		return d, false, err
 	}
 	return all[0], t.id == id, nil
 }
 
-// describe returns discussions as a member of their hubs sees them, without those whose posts are
-// not there for the member. cards are their posts, nil if they are still to be read.
-func (s *Service) describe(ctx context.Context, viewer string, all []*thread, cards map[string]posts.Card) ([]Discussion, error) {
+// describeThreads returns discussions as a member of their hubs sees them, without those whose
+// posts are not there for the member. cards are their posts, nil if they are still to be read.
+func (s *Service) describeThreads(ctx context.Context, viewer string, all []*thread, cards map[string]posts.Card) ([]Discussion, error) {
 	counts, saved := make([]tally, len(all)), make([]bool, len(all))
 	var reads []func(context.Context) error
 	var ids []string
 	for i, t := range all {
 		ids = append(ids, t.post)
 		reads = append(reads, func(ctx context.Context) (err error) {
-			counts[i], err = s.tally(ctx, t.hub, t.id)
+			counts[i], err = s.readTally(ctx, t.hub, t.id)
 			return err
 		}, func(ctx context.Context) error {
 			at, err := s.savedAt(ctx, viewer, t.hub, t.id)
@@ -216,7 +216,7 @@ func (s *Service) describe(ctx context.Context, viewer string, all []*thread, ca
 func (s *Service) Get(ctx context.Context, c people.Claim, hub, id string) (Discussion, error) {
 	var t *thread
 	_, err := s.Hubs.MustBeIn(ctx, c, hub, func(ctx context.Context) (err error) {
-		t, err = s.thread(ctx, hub, id)
+		t, err = s.readThread(ctx, hub, id)
 		return err
 	})
 	if err == nil && t == nil {
@@ -225,7 +225,7 @@ func (s *Service) Get(ctx context.Context, c people.Claim, hub, id string) (Disc
 	if err != nil {
 		return Discussion{}, err
 	}
-	all, err := s.describe(ctx, c.UserID, []*thread{t}, nil)
+	all, err := s.describeThreads(ctx, c.UserID, []*thread{t}, nil)
 	if err == nil && len(all) == 0 {
 		err = noDiscussion()
 	}
@@ -252,34 +252,34 @@ func (s *Service) List(ctx context.Context, c people.Claim, hub, after string, l
 	for i, row := range rows {
 		all[i] = parseThread(row)
 	}
-	items, err := s.describe(ctx, c.UserID, all, nil)
+	items, err := s.describeThreads(ctx, c.UserID, all, nil)
 	return hubs.Page[Discussion]{Items: items, Next: next}, err
 }
 
-// move puts a discussion to the top of its hub, at most once a minute.
-func (s *Service) move(ctx context.Context, t *thread) error {
+// moveToTop puts a discussion to the top of its hub, at most once a minute.
+func (s *Service) moveToTop(ctx context.Context, t *thread) error {
 	now := table.TimeOf(table.Ticks(s.Now()))
 	if now.Sub(t.listedAt) < moveAfter {
 		return nil
 	}
 	return s.Change(ctx, s.Tables.Hubs, func(ctx context.Context) ([]table.Op, error) {
-		t, err := s.thread(ctx, t.hub, t.id)
+		t, err := s.readThread(ctx, t.hub, t.id)
 		if err == nil && t == nil {
 			err = noDiscussion()
 		}
 		if err != nil || now.Sub(t.listedAt) < moveAfter {
 			return nil, err
 		}
-		ops := []table.Op{rowstore.Removal(t.listed().Key)}
+		ops := []table.Op{rowstore.Removal(t.listRow().Key)}
 		t.listedAt = now
-		return append(ops, rowstore.Put(t.row()), rowstore.Put(t.listed())), nil
+		return append(ops, rowstore.Put(t.toRow()), rowstore.Put(t.listRow())), nil
 	})
 }
 
-// forget removes the discussions of a post that goes for good.
-func (s *Service) forget(ctx context.Context, post string, in []string) error {
+// forgetPost removes the discussions of a post that goes for good.
+func (s *Service) forgetPost(ctx context.Context, post string, in []string) error {
 	for _, hub := range in {
-		t, err := s.about(ctx, hub, post)
+		t, err := s.threadOfPost(ctx, hub, post)
 		if err != nil || t == nil {
 			if err != nil {
 				return err
@@ -302,11 +302,11 @@ func (s *Service) forget(ctx context.Context, post string, in []string) error {
 		}
 		id := t.id
 		err = s.Change(ctx, s.Tables.Hubs, func(ctx context.Context) ([]table.Op, error) {
-			t, err := s.thread(ctx, hub, id)
+			t, err := s.readThread(ctx, hub, id)
 			if err != nil || t == nil {
 				return nil, err
 			}
-			return []table.Op{{Kind: table.Delete, Row: t.row()}, rowstore.Removal(t.lock().Key), rowstore.Removal(t.listed().Key)}, nil
+			return []table.Op{{Kind: table.Delete, Row: t.toRow()}, rowstore.Removal(t.lockRow().Key), rowstore.Removal(t.listRow().Key)}, nil
 		})
 		if err != nil {
 			return err
@@ -315,20 +315,21 @@ func (s *Service) forget(ctx context.Context, post string, in []string) error {
 	return nil
 }
 
-// disown takes the name of a person whose account goes off the messages of the person, which stay.
-func (s *Service) disown(ctx context.Context, user string) error {
+// disownMessages takes the name of a person whose account goes off the messages of the person,
+// which stay.
+func (s *Service) disownMessages(ctx context.Context, user string) error {
 	for row, err := range table.All(ctx, s.DB, s.Tables.Users, table.Prefix(schema.User(user), ofAuthor)) {
 		if err != nil {
 			return rowstore.Unavailable(err)
 		}
 		name := strings.Split(row.Row, "|")
 		err = s.Change(ctx, s.Tables.Hubs, func(ctx context.Context) ([]table.Op, error) {
-			m, err := s.message(ctx, name[1], name[2], name[3])
+			m, err := s.readMessage(ctx, name[1], name[2], name[3])
 			if err != nil || m == nil || m.AuthorID == "" {
 				return nil, err
 			}
 			m.AuthorID = ""
-			return []table.Op{rowstore.Put(m.row())}, nil
+			return []table.Op{rowstore.Put(m.toRow())}, nil
 		})
 		if err != nil {
 			return err

@@ -43,16 +43,16 @@ const (
 	ofAuthor = "ms|"
 )
 
-func (m *Message) key(row string) table.Key {
+func (m *Message) rowKey(row string) table.Key {
 	return table.Key{Partition: schema.Discussion(m.HubID, m.DiscussionID), Row: row}
 }
 
-func (m *Message) row() table.Row {
+func (m *Message) toRow() table.Row {
 	at := rootRows + rowstore.Descending(m.CreatedAt) + "|" + m.ID
 	if m.Parent != "" {
 		at = replyRows + m.Parent + "|" + m.ID
 	}
-	return table.Row{Key: m.key(at), ETag: m.etag, Props: table.Props{
+	return table.Row{Key: m.rowKey(at), ETag: m.etag, Props: table.Props{
 		{Name: "author_id", Value: table.String(m.AuthorID)},
 		{Name: "text", Value: table.String(m.Text)},
 		{Name: "created_at", Value: table.Time(m.CreatedAt)},
@@ -60,9 +60,9 @@ func (m *Message) row() table.Row {
 	}}
 }
 
-// place is the row by which it is found.
-func (m *Message) place() table.Row {
-	return table.Row{Key: m.key(places + m.ID), Props: table.Props{{Name: "row", Value: table.String(m.row().Key.Row)}}}
+// placeRow is the row by which it is found.
+func (m *Message) placeRow() table.Row {
+	return table.Row{Key: m.rowKey(places + m.ID), Props: table.Props{{Name: "row", Value: table.String(m.toRow().Key.Row)}}}
 }
 
 // byAuthor is the key of the row by which it is found from its author.
@@ -83,15 +83,15 @@ func parseMessage(row table.Row) *Message {
 	return m
 }
 
-// message reads a message; nil if there is none.
-func (s *Service) message(ctx context.Context, hub, discussion, id string) (*Message, error) {
+// readMessage reads a message; nil if there is none.
+func (s *Service) readMessage(ctx context.Context, hub, discussion, id string) (*Message, error) {
 	if !schema.IsID(hub) || !schema.IsID(discussion) || !schema.IsID(id) {
 		return nil, nil //nolint:nilnil // there is none
 	}
 	m := Message{ID: id, HubID: hub, DiscussionID: discussion}
-	row, err := s.GetRow(ctx, s.Tables.Hubs, m.key(places+id))
+	row, err := s.GetRow(ctx, s.Tables.Hubs, m.rowKey(places+id))
 	if err == nil && row != nil {
-		row, err = s.GetRow(ctx, s.Tables.Hubs, m.key(row.Props.Get("row").Str()))
+		row, err = s.GetRow(ctx, s.Tables.Hubs, m.rowKey(row.Props.Get("row").Str()))
 	}
 	if err != nil || row == nil {
 		return nil, err
@@ -110,7 +110,7 @@ func parseTally(row table.Row) tally {
 	return tally{row.Props.Get("message_count").Int(), row.Props.Get("last_message_at").Time(), row.ETag}
 }
 
-func (s *Service) tally(ctx context.Context, hub, discussion string) (tally, error) {
+func (s *Service) readTally(ctx context.Context, hub, discussion string) (tally, error) {
 	row, err := s.GetRow(ctx, s.Tables.Hubs, table.Key{Partition: schema.Discussion(hub, discussion), Row: countRow})
 	if err != nil || row == nil {
 		return tally{}, err
@@ -128,7 +128,7 @@ func (s *Service) Say(ctx context.Context, c people.Claim, hub, discussion, text
 	var root *Message
 	u, err := s.Hubs.MustBeIn(ctx, c, hub, func(ctx context.Context) error {
 		return rowstore.Both(ctx, func(ctx context.Context) (err error) {
-			t, err = s.thread(ctx, hub, discussion)
+			t, err = s.readThread(ctx, hub, discussion)
 			return err
 		}, func(ctx context.Context) (err error) {
 			if parent != "" {
@@ -168,13 +168,13 @@ func (s *Service) Say(ctx context.Context, c people.Claim, hub, discussion, text
 		made.Parent = root.ID
 	}
 	before := []func(context.Context) error{
-		func(ctx context.Context) error { return s.move(ctx, t) },
+		func(ctx context.Context) error { return s.moveToTop(ctx, t) },
 		func(ctx context.Context) error { return s.Upsert(ctx, s.Tables.Users, table.Row{Key: made.byAuthor()}) },
 	}
 	if err = rowstore.All(ctx, before...); err != nil {
 		return Message{}, err
 	}
-	if err = s.write(ctx, made); err == nil {
+	if err = s.writeMessage(ctx, made); err == nil {
 		s.Hubs.Acted(ctx, u.ID, hub)
 	}
 	return *made, err
@@ -182,9 +182,9 @@ func (s *Service) Say(ctx context.Context, c people.Claim, hub, discussion, text
 
 // rootOf returns the message on which a reply to a message hangs; nil if there is none.
 func (s *Service) rootOf(ctx context.Context, hub, discussion, id string) (*Message, error) {
-	m, err := s.message(ctx, hub, discussion, id)
+	m, err := s.readMessage(ctx, hub, discussion, id)
 	if err == nil && m != nil && m.Parent != "" {
-		m, err = s.message(ctx, hub, discussion, m.Parent)
+		m, err = s.readMessage(ctx, hub, discussion, m.Parent)
 	}
 	return m, err
 }
@@ -201,23 +201,23 @@ func (s *Service) mustSee(ctx context.Context, viewer string, t *thread) error {
 	return err
 }
 
-// write writes a message with the count, unless an earlier request or an earlier try has.
-func (s *Service) write(ctx context.Context, made *Message) error {
+// writeMessage writes a message with the count, unless an earlier request or an earlier try has.
+func (s *Service) writeMessage(ctx context.Context, made *Message) error {
 	return s.Change(ctx, s.Tables.Hubs, func(ctx context.Context) ([]table.Op, error) {
 		var there, root *Message
 		var n tally
 		reads := []func(context.Context) error{
 			func(ctx context.Context) (err error) {
-				there, err = s.message(ctx, made.HubID, made.DiscussionID, made.ID)
+				there, err = s.readMessage(ctx, made.HubID, made.DiscussionID, made.ID)
 				return err
 			},
 			func(ctx context.Context) (err error) {
-				n, err = s.tally(ctx, made.HubID, made.DiscussionID)
+				n, err = s.readTally(ctx, made.HubID, made.DiscussionID)
 				return err
 			},
 			func(ctx context.Context) (err error) {
 				if made.Parent != "" {
-					root, err = s.message(ctx, made.HubID, made.DiscussionID, made.Parent)
+					root, err = s.readMessage(ctx, made.HubID, made.DiscussionID, made.Parent)
 				}
 				return err
 			},
@@ -232,13 +232,13 @@ func (s *Service) write(ctx context.Context, made *Message) error {
 		if n.lastAt.Before(made.CreatedAt) {
 			n.lastAt = made.CreatedAt
 		}
-		ops := []table.Op{rowstore.Put(made.row()), rowstore.Put(made.place()), rowstore.Put(table.Row{Key: made.key(countRow), ETag: n.etag, Props: table.Props{
+		ops := []table.Op{rowstore.Put(made.toRow()), rowstore.Put(made.placeRow()), rowstore.Put(table.Row{Key: made.rowKey(countRow), ETag: n.etag, Props: table.Props{
 			{Name: "message_count", Value: table.Int64(n.messages + 1)},
 			{Name: "last_message_at", Value: table.Time(n.lastAt)},
 		}})}
 		if root != nil {
 			root.Replies++
-			ops = append(ops, rowstore.Put(root.row()))
+			ops = append(ops, rowstore.Put(root.toRow()))
 		}
 		return ops, nil
 	})
@@ -260,10 +260,10 @@ func (s *Service) Messages(ctx context.Context, c people.Claim, hub, discussion,
 	var rows []table.Row
 	next := ""
 	reads := []func(context.Context) error{
-		func(ctx context.Context) (err error) { t, err = s.thread(ctx, hub, discussion); return err },
+		func(ctx context.Context) (err error) { t, err = s.readThread(ctx, hub, discussion); return err },
 		func(ctx context.Context) (err error) {
 			if root != "" {
-				above, err = s.message(ctx, hub, discussion, root)
+				above, err = s.readMessage(ctx, hub, discussion, root)
 			}
 			return err
 		},

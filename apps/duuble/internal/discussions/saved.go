@@ -45,7 +45,7 @@ func (s *Service) Save(ctx context.Context, c people.Claim, hub, discussion stri
 	var t *thread
 	full := false
 	u, err := s.Hubs.MustBeIn(ctx, c, hub, func(ctx context.Context) (err error) {
-		t, err = s.thread(ctx, hub, discussion)
+		t, err = s.readThread(ctx, hub, discussion)
 		return err
 	}, func(ctx context.Context) error {
 		rows, _, err := s.Budget().Rows(ctx, s.Tables.Users, table.Prefix(schema.User(c.UserID), savedRows), MaxSaved)
@@ -78,10 +78,10 @@ func (s *Service) Unsave(ctx context.Context, c people.Claim, hub, discussion st
 	if err != nil || !schema.IsID(discussion) {
 		return err
 	}
-	return s.drop(ctx, u.ID, hub, discussion)
+	return s.dropSaved(ctx, u.ID, hub, discussion)
 }
 
-func (s *Service) drop(ctx context.Context, user, hub, discussion string) error {
+func (s *Service) dropSaved(ctx context.Context, user, hub, discussion string) error {
 	return s.Change(ctx, s.Tables.Users, func(ctx context.Context) ([]table.Op, error) {
 		at, err := s.savedAt(ctx, user, hub, discussion)
 		if err != nil || at.IsZero() {
@@ -106,7 +106,7 @@ func (s *Service) Saved(ctx context.Context, c people.Claim, after string, limit
 	}
 	found := make([]*thread, len(rows))
 	err = rowstore.Each(ctx, len(rows), rowstore.MaxParallel, func(ctx context.Context, i int) (err error) {
-		found[i], err = s.thread(ctx, hubOf(rows[i]), lists.ID(rows[i]))
+		found[i], err = s.readThread(ctx, hubOf(rows[i]), lists.ID(rows[i]))
 		return err
 	})
 	if err != nil {
@@ -120,10 +120,10 @@ func (s *Service) Saved(ctx context.Context, c people.Claim, after string, limit
 		}
 		ctx := context.WithoutCancel(ctx)
 		s.Background(func() { // if it fails, the next read does it
-			_ = s.drop(ctx, u.ID, hubOf(rows[i]), lists.ID(rows[i]))
+			_ = s.dropSaved(ctx, u.ID, hubOf(rows[i]), lists.ID(rows[i]))
 		})
 	}
-	items, err := s.describe(ctx, u.ID, all, nil)
+	items, err := s.describeThreads(ctx, u.ID, all, nil)
 	return hubs.Page[Discussion]{Items: items, Next: next}, err
 }
 

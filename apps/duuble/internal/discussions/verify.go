@@ -46,7 +46,7 @@ func (s *Service) VerifyRows(ctx context.Context, report func(string)) error {
 		case threadRows:
 			t := parseThread(row)
 			threads[schema.Discussion(t.hub, t.id)] = t
-			want[t.lock().Key], want[t.listed().Key] = true, true
+			want[t.lockRow().Key], want[t.listRow().Key] = true, true
 		case ofPosts, inOrder:
 			got[row.Key] = true
 		}
@@ -116,7 +116,7 @@ func (a *audit) add(row table.Row) {
 	case isMessage(row):
 		m := parseMessage(row)
 		a.said++
-		a.got[row.Key], a.want[m.place().Key] = true, true
+		a.got[row.Key], a.want[m.placeRow().Key] = true, true
 		a.replies[m.ID] += m.Replies
 		if m.Parent != "" {
 			a.replies[m.Parent]--

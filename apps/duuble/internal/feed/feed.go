@@ -70,8 +70,8 @@ type Activity struct {
 	At    time.Time `json:"at"`
 }
 
-// key is the key of an activity in a partition.
-func (a Activity) key() string {
+// rowKey is the key of an activity in a partition.
+func (a Activity) rowKey() string {
 	sum := sha256.Sum256([]byte(strings.Join([]string{a.Type, a.Actor, a.Post, a.Thing}, "\n")))
 	return rowstore.Descending(a.At) + "|" + hex.EncodeToString(sum[:16])
 }
@@ -85,11 +85,11 @@ var columns = rowstore.Columns[Activity]{
 	rowstore.Text("thing", func(a *Activity) *string { return &a.Thing }).Optional(),
 }
 
-func (a Activity) row(partition string) table.Row {
-	return table.Row{Key: table.Key{Partition: partition, Row: a.key()}, Props: columns.Props(&a)}
+func (a Activity) toRow(partition string) table.Row {
+	return table.Row{Key: table.Key{Partition: partition, Row: a.rowKey()}, Props: columns.Props(&a)}
 }
 
-func parse(row table.Row) (a Activity) {
+func parseActivity(row table.Row) (a Activity) {
 	columns.Read(row.Props, &a)
 	return a
 }
@@ -161,41 +161,41 @@ type message struct {
 	Done  int    `json:"done,omitempty"`
 }
 
-func (s *Service) messages() outbox.Outbox {
+func (s *Service) feedOutbox() outbox.Outbox {
 	return outbox.Outbox{Store: s.Store, Queues: s.Queues, Queue: Queue, After: schema.MessageAfter}
 }
 
 // Begin returns the context of a change from which an activity follows.
-func (s *Service) Begin(ctx context.Context) context.Context { return s.messages().Begin(ctx) }
+func (s *Service) Begin(ctx context.Context) context.Context { return s.feedOutbox().Begin(ctx) }
 
 // Prepare sends the message of an activity, before the change is made. ctx is of Begin.
 func (s *Service) Prepare(ctx context.Context, a Activity) (queue.Receipt, error) {
-	return s.messages().Send(ctx, message{Activity: a})
+	return s.feedOutbox().Send(ctx, message{Activity: a})
 }
 
 // Forward makes a message that was prepared come now.
-func (s *Service) Forward(ctx context.Context, r queue.Receipt) { s.messages().Forward(ctx, r) }
+func (s *Service) Forward(ctx context.Context, r queue.Receipt) { s.feedOutbox().Forward(ctx, r) }
 
 // Tell sends the message of an activity that has happened.
 func (s *Service) Tell(ctx context.Context, a Activity) error {
-	return s.messages().Tell(ctx, message{Activity: a})
+	return s.feedOutbox().Tell(ctx, message{Activity: a})
 }
 
 // TellQuietly is Tell of an activity that another one on the same post follows at once, which those
 // who took part are told of.
 func (s *Service) TellQuietly(ctx context.Context, a Activity) error {
-	return s.messages().Tell(ctx, message{Activity: a, Quiet: true})
+	return s.feedOutbox().Tell(ctx, message{Activity: a, Quiet: true})
 }
 
 // Bring sends the message of a follow, by which the newest activities of the person come into the
 // home of the one who follows, and the person is told.
 func (s *Service) Bring(ctx context.Context, reader, actor string) error {
-	return s.messages().Tell(ctx, message{Reader: reader, Activity: Activity{Actor: actor}})
+	return s.feedOutbox().Tell(ctx, message{Reader: reader, Activity: Activity{Actor: actor}})
 }
 
 // PrepareHub sends the message of a change of a hub, before it is made. ctx is of Begin.
 func (s *Service) PrepareHub(ctx context.Context, hub, change string) (queue.Receipt, error) {
-	return s.messages().Send(ctx, message{Hub: hub, Change: change})
+	return s.feedOutbox().Send(ctx, message{Hub: hub, Change: change})
 }
 
 // Deliver does what a message asks for.
@@ -209,7 +209,7 @@ func (s *Service) Deliver(ctx context.Context, text string) error {
 		return fault.New(fault.Malformed, "the message names no activity")
 	}
 	if m.Reader != "" {
-		return s.bring(ctx, m.Reader, m.Actor)
+		return s.bringActivities(ctx, m.Reader, m.Actor)
 	}
 	audience, err := s.Look(ctx, m.Activity)
 	if err != nil || !audience.Holds || s.Now().Sub(m.At) > s.Keep {
@@ -245,26 +245,26 @@ func (s *Service) Deliver(ctx context.Context, text string) error {
 			}
 			rows, next, err := lists.Read(ctx, s.Store, g.List, m.After, n, nil)
 			if err == nil {
-				err = s.write(ctx, m.Activity, g, rows)
+				err = s.writeActivity(ctx, m.Activity, g, rows)
 			}
 			if err != nil {
 				return err
 			}
 			left, m.After, m.Done, more = left-len(rows), next, m.Done+len(rows), next != ""
 			if left == 0 && more {
-				return s.messages().Tell(ctx, m)
+				return s.feedOutbox().Tell(ctx, m)
 			}
 		}
 		if left == 0 {
 			m.Group, m.After, m.Done = g.name()+"~", "", 0 // the groups after this one
-			return s.messages().Tell(ctx, m)
+			return s.feedOutbox().Tell(ctx, m)
 		}
 	}
 	return nil
 }
 
-// write writes an activity into the homes of people that rows name.
-func (s *Service) write(ctx context.Context, a Activity, g Group, rows []table.Row) error {
+// writeActivity writes an activity into the homes of people that rows name.
+func (s *Service) writeActivity(ctx context.Context, a Activity, g Group, rows []table.Row) error {
 	return rowstore.Each(ctx, len(rows), atOnce, func(ctx context.Context, i int) error {
 		reader := lists.ID(rows[i])
 		if g.Property != "" {
@@ -273,7 +273,7 @@ func (s *Service) write(ctx context.Context, a Activity, g Group, rows []table.R
 		if reader == a.Actor || !schema.IsID(reader) || g.In != nil && !g.In(rows[i]) {
 			return nil
 		}
-		err := s.Upsert(ctx, s.Tables.Lists, a.row(homeRows+reader))
+		err := s.Upsert(ctx, s.Tables.Lists, a.toRow(homeRows+reader))
 		if err == nil && g.Notice != nil && g.Notified(rows[i]) {
 			err = s.Notices.Tell(ctx, reader, *g.Notice)
 		}
@@ -286,7 +286,7 @@ func (s *Service) Note(ctx context.Context, a Activity) error {
 	if s.Now().Sub(a.At) > s.Keep {
 		return nil
 	}
-	return s.Upsert(ctx, s.Tables.Lists, a.row(actRows+a.Actor))
+	return s.Upsert(ctx, s.Tables.Lists, a.toRow(actRows+a.Actor))
 }
 
 // IsNoted reports whether the list of the person has an activity that it must have.
@@ -294,14 +294,14 @@ func (s *Service) IsNoted(ctx context.Context, a Activity) (bool, error) {
 	if s.Now().Sub(a.At) > s.Keep {
 		return true, nil
 	}
-	row, err := s.GetRow(ctx, s.Tables.Lists, a.row(actRows+a.Actor).Key)
+	row, err := s.GetRow(ctx, s.Tables.Lists, a.toRow(actRows+a.Actor).Key)
 	return row != nil, err
 }
 
-// old begins the keys of rows that are older than Keep.
-func (s *Service) old() string { return rowstore.Descending(s.Now().Add(-s.Keep)) + "}" } // after all rows of that instant
+// oldKeys begins the keys of rows that are older than Keep.
+func (s *Service) oldKeys() string { return rowstore.Descending(s.Now().Add(-s.Keep)) + "}" } // after all rows of that instant
 
-func (s *Service) bring(ctx context.Context, reader, actor string) error {
+func (s *Service) bringActivities(ctx context.Context, reader, actor string) error {
 	since, err := s.Follows(ctx, reader, actor)
 	if err != nil || since.IsZero() {
 		return err
@@ -311,13 +311,13 @@ func (s *Service) bring(ctx context.Context, reader, actor string) error {
 			return err
 		}
 	}
-	rows, _, err := s.Budget().Rows(ctx, s.Tables.Lists, table.Range{Partition: actRows + actor, To: s.old()}, Brought)
+	rows, _, err := s.Budget().Rows(ctx, s.Tables.Lists, table.Range{Partition: actRows + actor, To: s.oldKeys()}, Brought)
 	if err != nil || len(rows) == 0 {
 		return err
 	}
 	var ops []table.Op
 	for _, row := range rows {
-		ops = append(ops, table.Op{Kind: table.Upsert, Row: parse(row).row(homeRows + reader)})
+		ops = append(ops, table.Op{Kind: table.Upsert, Row: parseActivity(row).toRow(homeRows + reader)})
 	}
 	if err := s.Write(ctx, s.Tables.Lists, ops); err != nil {
 		return rowstore.Unavailable(err)
@@ -333,9 +333,9 @@ type Row struct {
 
 // Home reads up to limit activities of the home of a person, the newest first, after a position.
 func (s *Service) Home(ctx context.Context, user, after string, limit int) (all []Row, err error) {
-	rows, _, err := s.Budget().Rows(ctx, s.Tables.Lists, table.Range{Partition: homeRows + user, After: after, To: s.old()}, limit)
+	rows, _, err := s.Budget().Rows(ctx, s.Tables.Lists, table.Range{Partition: homeRows + user, After: after, To: s.oldKeys()}, limit)
 	for _, row := range rows {
-		all = append(all, Row{parse(row), row.Row})
+		all = append(all, Row{parseActivity(row), row.Row})
 	}
 	return all, err
 }
@@ -371,12 +371,12 @@ func (s *Service) Erase(ctx context.Context, user string) error {
 // sweepEvery is after how many partitions Sweep keeps where it is.
 const sweepEvery = 500
 
-func (s *Service) place() table.Key { return table.Key{Partition: "cfg", Row: "sweep"} }
+func (s *Service) placeKey() table.Key { return table.Key{Partition: "cfg", Row: "sweep"} }
 
 // Sweep removes activities and notifications that are older than Keep: a job of a timer. It goes on
 // where the one before was stopped.
 func (s *Service) Sweep(ctx context.Context) error {
-	row, err := s.GetRow(ctx, s.Tables.Admin, s.place())
+	row, err := s.GetRow(ctx, s.Tables.Admin, s.placeKey())
 	if err != nil {
 		return err
 	}
@@ -394,7 +394,7 @@ func (s *Service) Sweep(ctx context.Context) error {
 			if len(rows) == 0 {
 				break
 			}
-			if err := s.sweep(ctx, in.table, rows[0].Partition); err != nil {
+			if err := s.sweepPartition(ctx, in.table, rows[0].Partition); err != nil {
 				return err
 			}
 			from = rows[0].Partition + "!" // before the next one, as no id has such a character
@@ -412,13 +412,13 @@ func (s *Service) Sweep(ctx context.Context) error {
 }
 
 func (s *Service) keepPlace(ctx context.Context, at string) error {
-	return s.Upsert(ctx, s.Tables.Admin, table.Row{Key: s.place(), Props: table.Props{{Name: "at", Value: table.String(at)}}})
+	return s.Upsert(ctx, s.Tables.Admin, table.Row{Key: s.placeKey(), Props: table.Props{{Name: "at", Value: table.String(at)}}})
 }
 
-// sweep removes what is too old of one partition.
-func (s *Service) sweep(ctx context.Context, name, partition string) error {
+// sweepPartition removes what is too old of one partition.
+func (s *Service) sweepPartition(ctx context.Context, name, partition string) error {
 	for {
-		rows, more, err := s.Budget().Rows(ctx, name, table.Range{Partition: partition, From: s.old(), Select: []string{"none"}}, table.MaxBatch)
+		rows, more, err := s.Budget().Rows(ctx, name, table.Range{Partition: partition, From: s.oldKeys(), Select: []string{"none"}}, table.MaxBatch)
 		if err != nil || len(rows) == 0 {
 			return err
 		}

@@ -94,8 +94,8 @@ func parseInvitation(row table.Row) *Invitation {
 	}
 }
 
-// endInvitation returns the writes by which an invitation gets another status. The number may be invited
-// again then.
+// endInvitation returns the writes by which an invitation gets another status. The number may be
+// invited again then.
 func (s *Service) endInvitation(ctx context.Context, v *Invitation, status string) ([]table.Op, error) {
 	ops := []table.Op{rowstore.Removal(v.byStatus())}
 	if v.Status == Invited {
@@ -218,8 +218,8 @@ func (s *Service) inviteNumber(ctx context.Context, hub string, u people.User, m
 	return v, nil
 }
 
-// writePointers writes the rows by which an invitation is found: by its token, by its number, and when it
-// is due.
+// writePointers writes the rows by which an invitation is found: by its token, by its number, and
+// when it is due.
 func (s *Service) writePointers(ctx context.Context, v *Invitation) error {
 	return s.writeToken(ctx, anInvitation, v.HubID, v.ID, v.token, v.ExpiresAt, func(ctx context.Context) error {
 		return s.writePointer(ctx, s.Tables.Names, openKey(v.number, v.ExpiresAt, v.ID), textProp("hub_id", v.HubID))
@@ -465,9 +465,9 @@ func (s *Service) findByKey(ctx context.Context, c people.Claim, k Key) (u peopl
 	return u, hub, id, number, err
 }
 
-// answerInvitation makes a change of an invitation by the one who is invited. first reads before the
-// invitation is read, so that nothing it finds can follow from an answer to an invitation that is
-// open still.
+// answerInvitation makes a change of an invitation by the one who is invited. first reads before
+// the invitation is read, so that nothing it finds can follow from an answer to an invitation that
+// is open still.
 func (s *Service) answerInvitation(ctx context.Context, hub, id, number string, k Key, change string, first func(context.Context) error, open func(context.Context, *Invitation) ([]table.Op, error)) error {
 	return s.Change(ctx, s.Tables.Hubs, func(ctx context.Context) ([]table.Op, error) {
 		if err := first(ctx); err != nil {

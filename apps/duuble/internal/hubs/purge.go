@@ -15,8 +15,8 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// endedRows are the rows by which Purge finds memberships, requests and invitations that have ended. The
-// name of one is the id of a hub and the key of a row there.
+// endedRows are the rows by which Purge finds memberships, requests and invitations that have
+// ended. The name of one is the id of a hub and the key of a row there.
 func (s *Service) endedRows() due.Rows {
 	return due.Rows{Store: s.Store, Table: s.Tables.Admin, Prefix: "due|hub|"}
 }
@@ -223,8 +223,8 @@ func (s *Service) endMembership(ctx context.Context, hub, user string, left time
 	})
 }
 
-// findHeir returns the longest admin of a hub but one person, else the longest member; nil if there is
-// no one. A person who has left Duuble is the last choice.
+// findHeir returns the longest admin of a hub but one person, else the longest member; nil if there
+// is no one. A person who has left Duuble is the last choice.
 func (s *Service) findHeir(ctx context.Context, hub, but string) (*Membership, error) {
 	departed := ""
 	for _, role := range []string{Admin, Member} {

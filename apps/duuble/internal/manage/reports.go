@@ -61,7 +61,7 @@ const (
 	AHub    = "hub"
 )
 
-func (t Target) key() string { return t.Kind + "|" + t.ID }
+func (t Target) rowKey() string { return t.Kind + "|" + t.ID }
 
 // A Report is what a person reports.
 type Report struct {
@@ -97,8 +97,8 @@ var reportColumns = rowstore.Columns[Report]{
 	rowstore.Instant("decided_at", func(r *Report) *time.Time { return &r.DecidedAt }).Optional(),
 }
 
-func (r *Report) row() table.Row {
-	return table.Row{Key: reportKey(r.ReporterID, r.Target.key()), ETag: r.etag, Props: reportColumns.Props(r)}
+func (r *Report) toRow() table.Row {
+	return table.Row{Key: reportKey(r.ReporterID, r.Target.rowKey()), ETag: r.etag, Props: reportColumns.Props(r)}
 }
 
 func parseReport(row table.Row) *Report {
@@ -108,8 +108,8 @@ func parseReport(row table.Row) *Report {
 	return r
 }
 
-// report reads a report; nil if there is none.
-func (s *Service) report(ctx context.Context, user, target string) (*Report, error) {
+// readReport reads a report; nil if there is none.
+func (s *Service) readReport(ctx context.Context, user, target string) (*Report, error) {
 	row, err := s.GetRow(ctx, s.Tables.Admin, reportKey(user, target))
 	if err != nil || row == nil {
 		return nil, err
@@ -121,16 +121,16 @@ func (s *Service) report(ctx context.Context, user, target string) (*Report, err
 func (r *Report) byStatus(status string) table.Row {
 	return table.Row{Key: table.Key{Partition: statusRows + status, Row: rowstore.Descending(r.CreatedAt) + "|" + r.ID}, Props: table.Props{
 		{Name: "reporter_id", Value: table.String(r.ReporterID)},
-		{Name: "target", Value: table.String(r.Target.key())},
+		{Name: "target", Value: table.String(r.Target.rowKey())},
 	}}
 }
 
 // byTarget returns the row by which it is found from its target.
 func (r *Report) byTarget() table.Row {
-	return table.Row{Key: table.Key{Partition: targetRows + r.Target.key(), Row: r.ReporterID}}
+	return table.Row{Key: table.Key{Partition: targetRows + r.Target.rowKey(), Row: r.ReporterID}}
 }
 
-func (s *Service) point(ctx context.Context, rows ...table.Row) error {
+func (s *Service) writePointers(ctx context.Context, rows ...table.Row) error {
 	return rowstore.Each(ctx, len(rows), len(rows), func(ctx context.Context, i int) error { return s.Upsert(ctx, s.Tables.Admin, rows[i]) })
 }
 
@@ -153,7 +153,7 @@ func (s *Service) Report(ctx context.Context, c people.Claim, t Target, reason, 
 			unseen = s.See(ctx, c, t)
 			return nil
 		}, func(ctx context.Context) (err error) {
-			there, err = s.report(ctx, c.UserID, t.key())
+			there, err = s.readReport(ctx, c.UserID, t.rowKey())
 			return err
 		})
 	} else {
@@ -180,11 +180,11 @@ func (s *Service) Report(ctx context.Context, c people.Claim, t Target, reason, 
 	if err = s.People.Count(ctx, limit, window, id); err != nil {
 		return r, false, err
 	}
-	if err = s.point(ctx, made.byStatus(Open), made.byTarget()); err != nil {
+	if err = s.writePointers(ctx, made.byStatus(Open), made.byTarget()); err != nil {
 		return r, false, err
 	}
 	err = s.Change(ctx, s.Tables.Admin, func(ctx context.Context) ([]table.Op, error) {
-		there, err := s.report(ctx, u.ID, t.key())
+		there, err := s.readReport(ctx, u.ID, t.rowKey())
 		if err != nil {
 			return nil, err
 		}
@@ -193,7 +193,7 @@ func (s *Service) Report(ctx context.Context, c people.Claim, t Target, reason, 
 			return nil, nil
 		}
 		isNew, r = true, *made
-		return []table.Op{rowstore.Put(made.row())}, nil
+		return []table.Op{rowstore.Put(made.toRow())}, nil
 	})
 	if err == nil && !isNew {
 		err = s.RemoveKey(ctx, s.Tables.Admin, made.byStatus(Open).Key)
@@ -224,7 +224,7 @@ func (s *Service) Reports(ctx context.Context, c people.Claim, status, after str
 	rows, next, err := lists.Read(ctx, s.Store, lists.List{Table: s.Tables.Admin, Partition: statusRows + status}, after, limit, func(ctx context.Context, rows []table.Row) ([]table.Row, error) {
 		all := make([]*Report, len(rows))
 		err := rowstore.Each(ctx, len(rows), rowstore.MaxParallel, func(ctx context.Context, i int) (err error) {
-			all[i], err = s.named(ctx, rows[i])
+			all[i], err = s.readNamed(ctx, rows[i])
 			return err
 		})
 		for i, r := range all {
@@ -251,9 +251,9 @@ func (s *Service) Reports(ctx context.Context, c people.Claim, status, after str
 	return page, err
 }
 
-// named reads the report that a row of a status names; nil if there is none.
-func (s *Service) named(ctx context.Context, row table.Row) (*Report, error) {
-	r, err := s.report(ctx, row.Props.Get("reporter_id").Str(), row.Props.Get("target").Str())
+// readNamed reads the report that a row of a status names; nil if there is none.
+func (s *Service) readNamed(ctx context.Context, row table.Row) (*Report, error) {
+	r, err := s.readReport(ctx, row.Props.Get("reporter_id").Str(), row.Props.Get("target").Str())
 	if err != nil || r == nil || r.ID != lists.ID(row) {
 		return nil, err
 	}
@@ -277,7 +277,7 @@ func (s *Service) Decide(ctx context.Context, c people.Claim, id, status string)
 			key := (&Report{ID: id, CreatedAt: schema.TimeOf(id)}).byStatus(at).Key
 			row, err := s.GetRow(ctx, s.Tables.Admin, key)
 			if err == nil && row != nil {
-				r, err = s.named(ctx, *row)
+				r, err = s.readNamed(ctx, *row)
 			}
 			if err != nil {
 				return Report{}, err
@@ -290,13 +290,13 @@ func (s *Service) Decide(ctx context.Context, c people.Claim, id, status string)
 	if r == nil {
 		return Report{}, fault.Coded(fault.NotFound, ReportNotFound, "there is no such report")
 	}
-	if err := s.point(ctx, r.byStatus(status)); err != nil {
+	if err := s.writePointers(ctx, r.byStatus(status)); err != nil {
 		return Report{}, err
 	}
 	change := schema.NewID(s.Now().UTC(), s.Entropy)
-	user, target := r.ReporterID, r.Target.key()
+	user, target := r.ReporterID, r.Target.rowKey()
 	err = s.Change(ctx, s.Tables.Admin, func(ctx context.Context) (ops []table.Op, err error) {
-		if r, err = s.report(ctx, user, target); err != nil {
+		if r, err = s.readReport(ctx, user, target); err != nil {
 			return nil, err
 		}
 		switch {
@@ -308,7 +308,7 @@ func (s *Service) Decide(ctx context.Context, c people.Claim, id, status string)
 			return nil, fault.Coded(fault.Conflict, AlreadyDecided, "this was decided before; look at it again")
 		}
 		r.Status, r.DecidedAt, r.change = status, s.Now().UTC(), change
-		return []table.Op{rowstore.Put(r.row())}, nil
+		return []table.Op{rowstore.Put(r.toRow())}, nil
 	})
 	if err != nil {
 		return Report{}, err
@@ -321,14 +321,14 @@ func (s *Service) Decide(ctx context.Context, c people.Claim, id, status string)
 	return *r, err
 }
 
-// remove removes a report, with the rows that name it. The row by which the caller has found it is
-// the last.
-func (s *Service) remove(ctx context.Context, r *Report, last table.Key) error {
+// removeReport removes a report, with the rows that name it. The row by which the caller has found
+// it is the last.
+func (s *Service) removeReport(ctx context.Context, r *Report, last table.Key) error {
 	var keys []table.Key
 	for _, status := range States {
 		keys = append(keys, r.byStatus(status).Key)
 	}
-	others := slices.DeleteFunc([]table.Key{r.byTarget().Key, reportKey(r.ReporterID, r.Target.key())}, func(key table.Key) bool { return key == last })
+	others := slices.DeleteFunc([]table.Key{r.byTarget().Key, reportKey(r.ReporterID, r.Target.rowKey())}, func(key table.Key) bool { return key == last })
 	for _, key := range append(append(keys, others...), last) {
 		if err := s.RemoveKey(ctx, s.Tables.Admin, key); err != nil {
 			return err
@@ -339,13 +339,13 @@ func (s *Service) remove(ctx context.Context, r *Report, last table.Key) error {
 
 // Forget removes the reports of something that goes for good.
 func (s *Service) Forget(ctx context.Context, t Target) error {
-	for row, err := range table.All(ctx, s.DB, s.Tables.Admin, table.Range{Partition: targetRows + t.key()}) {
+	for row, err := range table.All(ctx, s.DB, s.Tables.Admin, table.Range{Partition: targetRows + t.rowKey()}) {
 		var r *Report
 		if err == nil {
-			r, err = s.report(ctx, row.Row, t.key())
+			r, err = s.readReport(ctx, row.Row, t.rowKey())
 		}
 		if err == nil && r != nil {
-			err = s.remove(ctx, r, row.Key)
+			err = s.removeReport(ctx, r, row.Key)
 		}
 		if err == nil && r == nil {
 			err = s.RemoveKey(ctx, s.Tables.Admin, row.Key)
@@ -365,7 +365,7 @@ func (s *Service) ForgetPerson(ctx context.Context, user string) error {
 	}
 	for row, err := range table.All(ctx, s.DB, s.Tables.Admin, table.Range{Partition: reportRows + user}) {
 		if err == nil {
-			err = s.remove(ctx, parseReport(row), row.Key)
+			err = s.removeReport(ctx, parseReport(row), row.Key)
 		}
 		if err != nil {
 			return rowstore.Unavailable(err)
@@ -374,8 +374,8 @@ func (s *Service) ForgetPerson(ctx context.Context, user string) error {
 	return s.Forget(ctx, Target{APerson, user})
 }
 
-// pointers calls do for each row that names a report.
-func (s *Service) pointers(ctx context.Context, do func(*Report, table.Row) error) error {
+// eachPointer calls do for each row that names a report.
+func (s *Service) eachPointer(ctx context.Context, do func(*Report, table.Row) error) error {
 	for row, err := range table.All(ctx, s.DB, s.Tables.Admin, table.Range{FromPartition: reportRows, ToPartition: table.After(reportRows)}) {
 		if err == nil {
 			r := parseReport(row)
@@ -392,12 +392,12 @@ func (s *Service) pointers(ctx context.Context, do func(*Report, table.Row) erro
 
 // Repair writes the rows that name reports. After a restore some may be missing.
 func (s *Service) Repair(ctx context.Context) error {
-	return s.pointers(ctx, func(_ *Report, row table.Row) error { return s.Upsert(ctx, s.Tables.Admin, row) })
+	return s.eachPointer(ctx, func(_ *Report, row table.Row) error { return s.Upsert(ctx, s.Tables.Admin, row) })
 }
 
 // VerifyRows reports rows that are missing by which reports are found.
 func (s *Service) VerifyRows(ctx context.Context, report func(string)) error {
-	return s.pointers(ctx, func(r *Report, row table.Row) error {
+	return s.eachPointer(ctx, func(r *Report, row table.Row) error {
 		there, err := s.GetRow(ctx, s.Tables.Admin, row.Key)
 		if err == nil && there == nil {
 			report(fmt.Sprintf("report %s: a row that names it is missing", r.ID))

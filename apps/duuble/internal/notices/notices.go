@@ -50,7 +50,7 @@ type Kind struct {
 	ForAdmins   bool // its readers must be admins of the hub
 }
 
-// Kinds are all types. API, pages and the rules for the readers of each follow from this list.
+// Kinds are all types. API, pages and the rules of visibility follow from this list.
 var Kinds = []Kind{
 	{Type: PostVoted, Words: "voted on your post"},
 	{Type: PostCommented, Words: "commented"},

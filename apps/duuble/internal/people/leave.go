@@ -148,8 +148,8 @@ func (s *Service) bringBack(ctx context.Context, u User) (User, error) {
 	return u, err
 }
 
-// turnAccount changes whether an account is there, after a message that has the rest follow, and after
-// what else must be first.
+// turnAccount changes whether an account is there, after a message that has the rest follow, and
+// after what else must be first.
 func (s *Service) turnAccount(ctx context.Context, u User, first func(context.Context) error, change func(*User) error) (User, queue.Receipt, error) {
 	ctx = s.tieOutbox().Begin(ctx)
 	var r queue.Receipt

@@ -177,8 +177,8 @@ func (s *Service) reserveName(ctx context.Context, user, lower string) error {
 	})
 }
 
-// mayTakeOver reports whether a user may take over a reservation: it is the user's own, or one that came
-// to nothing.
+// mayTakeOver reports whether a user may take over a reservation: it is the user's own, or one that
+// came to nothing.
 func (s *Service) mayTakeOver(ctx context.Context, row table.Row, user string) (bool, error) {
 	if row.Props.Get(purged).Bool() {
 		return false, nil
@@ -200,8 +200,8 @@ func (s *Service) mayTakeOver(ctx context.Context, row table.Row, user string) (
 	return s.Now().Sub(row.Props.Get("created_at").Time()) >= NameLasts, nil
 }
 
-// giveBackName gives back a name that the user did not get. One that stays because this fails is taken
-// over by the next person to ask for it.
+// giveBackName gives back a name that the user did not get. One that stays because this fails is
+// taken over by the next person to ask for it.
 func (s *Service) giveBackName(ctx context.Context, user, lower string) {
 	row, err := s.GetRow(ctx, s.Tables.Names, nameKey(nameRows+lower))
 	if err != nil || row == nil || row.Props.Get("user_id").Str() != user {

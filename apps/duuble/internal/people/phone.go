@@ -20,8 +20,8 @@ func Phone(s string) (phone string, ok bool) {
 // phones are numbers as E.164 writes them.
 var phones = regexp.MustCompile(`^\+[1-9][0-9]{7,14}$`)
 
-// bareNumber returns a number or a code without what stands between its digits, and without the invisible
-// characters around it that phones copy.
+// bareNumber returns a number or a code without what stands between its digits, and without the
+// invisible characters around it that phones copy.
 func bareNumber(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -36,7 +36,8 @@ func bareNumber(s string) string {
 	}, s)
 }
 
-// digitValue returns the value of a digit of any script: those of each stand in a row, from zero on.
+// digitValue returns the value of a digit of any script: those of each stand in a row, from zero
+// on.
 func digitValue(r rune) rune {
 	for _, in := range unicode.Nd.R16 {
 		if rune(in.Lo) <= r && r <= rune(in.Hi) {

@@ -90,7 +90,8 @@ func (l Limit) Check(w Window, now time.Time) error {
 	return nil
 }
 
-// takeLimits counts something with an id in all of some limits, or in none if one of them refuses it.
+// takeLimits counts something with an id in all of some limits, or in none if one of them refuses
+// it.
 func (s *Service) takeLimits(ctx context.Context, limits []Limit, id string) error {
 	windows := make([]Window, len(limits))
 	err := rowstore.Each(ctx, len(limits), len(limits), func(ctx context.Context, i int) (err error) {

@@ -79,8 +79,8 @@ func (s *Service) readDeed(ctx context.Context, a feed.Activity) (d deed, err er
 	return d, nil
 }
 
-// findAudience finds out whether an activity holds, and for whom it is. For a locked post that is no
-// one but members of its hubs and those who took part.
+// findAudience finds out whether an activity holds, and for whom it is. For a locked post that is
+// no one but members of its hubs and those who took part.
 func (s *Service) findAudience(ctx context.Context, a feed.Activity) (to feed.Audience, err error) {
 	var p *Post
 	var d deed
@@ -155,8 +155,8 @@ func (s *Service) findAudience(ctx context.Context, a feed.Activity) (to feed.Au
 // voterRows begin the rows of package ballot that say who voted.
 const voterRows = "v|"
 
-// listTold returns who is notified of an activity, besides members of hubs: the author of the post, of
-// the original of a repost, and of the comment to which one replies.
+// listTold returns who is notified of an activity, besides members of hubs: the author of the post,
+// of the original of a repost, and of the comment to which one replies.
 func (s *Service) listTold(ctx context.Context, p Post, d deed, n notices.Notice) (all []feed.Told, err error) {
 	switch n.Type {
 	case feed.Created, feed.SharedToHub:

@@ -188,8 +188,8 @@ func (p Post) countedRow() people.Mirror {
 	}}
 }
 
-// finishPost does after the answer what its caller does not wait for. If that fails, the message stays
-// and its job does it.
+// finishPost does after the answer what its caller does not wait for. If that fails, the message
+// stays and its job does it.
 func (s *Service) finishPost(ctx context.Context, p Post, r queue.Receipt) {
 	if s.People.Reflect(ctx, p.countedRow()) == nil && s.reflectRepost(ctx, p) == nil && s.announcePost(ctx, p) == nil {
 		s.postOutbox().Cancel(ctx, r)

@@ -31,8 +31,8 @@ import (
 // A person who has left has comments and votes elsewhere. Rows in the partition of the person name
 // them, which are written before them and go last.
 
-// deletedRows are the rows by which Purge finds things that were deleted. The name of one is the id of a
-// post, or that of a post and of a comment.
+// deletedRows are the rows by which Purge finds things that were deleted. The name of one is the id
+// of a post, or that of a post and of a comment.
 func (s *Service) deletedRows() due.Rows {
 	return due.Rows{Store: s.Store, Table: s.Tables.Admin, Prefix: "due|purge|"}
 }
@@ -79,8 +79,8 @@ func (s *Service) Restore(ctx context.Context, c people.Claim, id string) (Card,
 	return cards[0], nil
 }
 
-// turnPost deletes a post of the caller, or brings it back. A caller who manages the service does it
-// with posts of anybody, and brings back those alone that such a caller has deleted.
+// turnPost deletes a post of the caller, or brings it back. A caller who manages the service does
+// it with posts of anybody, and brings back those alone that such a caller has deleted.
 func (s *Service) turnPost(ctx context.Context, c people.Claim, id string, live, manages bool) (people.User, error) {
 	var there *Post
 	var p seen

@@ -119,10 +119,10 @@ type sight struct {
 	reason bool // whether the reader has one to see it, beyond the post
 }
 
-// visibleActivities returns those of rows of a home that its reader may see now, and adds their posts to
-// those that are shown. An activity is there while its post and what it follows from are, neither
-// of the people is hidden, and there is a reason: the reader follows the person, is in a hub
-// with the person or in a hub of the post, or took part.
+// visibleActivities returns those of rows of a home that its reader may see now, and adds their
+// posts to those that are shown. An activity is there while its post and what it follows from are,
+// neither of the people is hidden, and there is a reason: the reader follows the person, is in a
+// hub with the person or in a hub of the post, or took part.
 func (s *Service) visibleActivities(ctx context.Context, viewer string, been []string, rows []feed.Row, shown map[string]bool) ([]Item, error) {
 	var all []*sight
 	var posts, actors []string

@@ -53,8 +53,8 @@ type seen struct {
 	share  *Share   // by which it is in a list; nil if it is there by itself
 }
 
-// lookAtPost reads a post as a viewer sees it: all at once, and then the memberships of the viewer in
-// its hubs, and whether its author is hidden. A guest is "".
+// lookAtPost reads a post as a viewer sees it: all at once, and then the memberships of the viewer
+// in its hubs, and whether its author is hidden. A guest is "".
 func (s *Service) lookAtPost(ctx context.Context, viewer, id string) (seen, error) {
 	return s.findPost(ctx, viewer, id, true)
 }
@@ -62,7 +62,8 @@ func (s *Service) lookAtPost(ctx context.Context, viewer, id string) (seen, erro
 // maxNamed is how many hubs a card names, of those in which the post and the viewer are.
 const maxNamed = 100
 
-// findPost is look, which leaves it to authorsOf whether the author is hidden unless blocks is true.
+// findPost is lookAtPost, which leaves it to authorsOf whether the author is hidden unless blocks
+// is true.
 func (s *Service) findPost(ctx context.Context, viewer, id string, blocks bool) (p seen, err error) {
 	if !schema.IsID(id) {
 		return p, nil
@@ -339,8 +340,8 @@ const (
 	monthRows = "pub|"
 )
 
-// readNewest reads rows of public posts, month after month back in time, as far as the budget of one
-// request goes.
+// readNewest reads rows of public posts, month after month back in time, as far as the budget of
+// one request goes.
 func (s *Service) readNewest(ctx context.Context, after string, limit int) (rows []table.Row, next string, err error) {
 	at := s.Now().UTC()
 	in, last, _ := strings.Cut(after, "|")
@@ -394,8 +395,8 @@ func (s *Service) Of(ctx context.Context, c people.Claim, user, after string, li
 	return Page{cards, next}, err
 }
 
-// readPostsOf reads rows of the posts of a person, without those that are locked to the viewer: neither the
-// length of a page nor whether there is another one may tell of them.
+// readPostsOf reads rows of the posts of a person, without those that are locked to the viewer:
+// neither the length of a page nor whether there is another one may tell of them.
 func (s *Service) readPostsOf(ctx context.Context, viewer, user, after string, limit int) (rows []table.Row, next string, err error) {
 	return lists.Read(ctx, s.Store, lists.List{Table: s.Tables.Lists, Partition: byAuthor(user)}, after, limit, s.wantUnlocked(viewer))
 }

@@ -146,7 +146,7 @@ func (s *Service) Reposts(ctx context.Context, c people.Claim, id, after string,
 	return Page{cards, next}, err
 }
 
-// wantReposts is unlocked for rows of reposts, of which some are deleted.
+// wantReposts is wantUnlocked for rows of reposts, of which some are deleted.
 func (s *Service) wantReposts(viewer string) lists.Wanted {
 	unlocked := s.wantUnlocked(viewer)
 	return func(ctx context.Context, rows []table.Row) ([]table.Row, error) {

@@ -44,9 +44,9 @@ const (
 	maxWord   = 50
 )
 
-// fold writes a text as all texts that are found together are written: in small letters, without
-// accents.
-func fold(s string) string {
+// foldText writes a text as all texts that are found together are written: in small letters,
+// without accents.
+func foldText(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Mn, r) {
 			return -1
@@ -56,21 +56,21 @@ func fold(s string) string {
 	return norm.NFKC.String(s)
 }
 
-// parts are the words of a text that is folded.
-func parts(s string) []string {
+// splitWords are the words of a text that is folded.
+func splitWords(s string) []string {
 	return strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
 // Words returns the words by which a thing is found, in order: its username, "" if it has none, and
 // those of its name.
 func Words(username, name string) []string {
-	all := parts(fold(name))
+	all := splitWords(foldText(name))
 	if username != "" {
 		all = append([]string{strings.ToLower(username)}, all...)
 	}
 	var words []string
 	for _, word := range all {
-		if word = first(word, maxWord); isLong(word) && !slices.Contains(words, word) && len(words) < mostWords {
+		if word = firstRunes(word, maxWord); isLong(word) && !slices.Contains(words, word) && len(words) < mostWords {
 			words = append(words, word)
 		}
 	}
@@ -78,8 +78,8 @@ func Words(username, name string) []string {
 	return words
 }
 
-// first returns up to n characters of a text.
-func first(s string, n int) string {
+// firstRunes returns up to n characters of a text.
+func firstRunes(s string, n int) string {
 	for i := range s {
 		if n == 0 {
 			return s[:i]
@@ -90,7 +90,7 @@ func first(s string, n int) string {
 }
 
 // isLong reports whether a text has two characters or more.
-func isLong(s string) bool { return first(s, 1) != s }
+func isLong(s string) bool { return firstRunes(s, 1) != s }
 
 // usernames are beginnings of usernames whose first part is a single letter.
 var usernames = regexp.MustCompile(`^[a-z][._][a-z0-9._]*$`)
@@ -101,10 +101,10 @@ type Query struct {
 	from   string
 }
 
-// beginning returns how a word begins that a token finds: its first part, with which a username
+// beginningOf returns how a word begins that a token finds: its first part, with which a username
 // begins too, or if that is a single letter the whole of a username, or else the longest part.
-func beginning(token string) string {
-	all := parts(token)
+func beginningOf(token string) string {
+	all := splitWords(token)
 	switch {
 	case len(all) == 0:
 		return ""
@@ -120,9 +120,9 @@ func beginning(token string) string {
 func Parse(text string) (Query, error) {
 	var b rules.Broken
 	b.AddTo("query.q", rules.Len(text) <= MaxQuery, fmt.Sprintf("give %d to %d characters", MinQuery, MaxQuery))
-	q := Query{tokens: strings.Fields(fold(text))}
+	q := Query{tokens: strings.Fields(foldText(text))}
 	for _, token := range q.tokens {
-		if from := beginning(token); isLong(from) && len(from) > len(q.from) {
+		if from := beginningOf(token); isLong(from) && len(from) > len(q.from) {
 			q.from = from
 		}
 	}
@@ -130,14 +130,14 @@ func Parse(text string) (Query, error) {
 	return q, b.Err()
 }
 
-// best returns the word by which a query finds a thing with some words: the first of those that
+// bestWord returns the word by which a query finds a thing with some words: the first of those that
 // begin as its rows do, "" if it does not find the thing.
-func (q Query) best(words []string) string {
+func (q Query) bestWord(words []string) string {
 	has := func(beginning string) bool {
 		return slices.ContainsFunc(words, func(word string) bool { return strings.HasPrefix(word, beginning) })
 	}
 	for _, token := range q.tokens {
-		some := parts(token)
+		some := splitWords(token)
 		if len(some) > 1 { // single letters next to others, as of O'Brien, are no words
 			some = slices.DeleteFunc(some, func(part string) bool { return !isLong(part) })
 		}
@@ -153,9 +153,9 @@ func (q Query) best(words []string) string {
 	return ""
 }
 
-// encode writes a word for a key, so that one that begins as another does has a key that does, too,
-// and ends in a character that table.After takes.
-func encode(word string) string {
+// encodeWord writes a word for a key, so that one that begins as another does has a key that does,
+// too, and ends in a character that table.After takes.
+func encodeWord(word string) string {
 	var b strings.Builder
 	for _, r := range word {
 		if r < unicode.MaxASCII {
@@ -179,19 +179,19 @@ type Index struct {
 	Old       func(written time.Time) bool                           // whether a row that is of no use may go
 }
 
-func (x Index) key(word, id string) table.Key {
-	return table.Key{Partition: x.Begin + encode(first(word, 2)), Row: encode(word) + "|" + id}
+func (x Index) rowKey(word, id string) table.Key {
+	return table.Key{Partition: x.Begin + encodeWord(firstRunes(word, 2)), Row: encodeWord(word) + "|" + id}
 }
 
-// listed is the row by which a thing is found.
-func (x Index) listed(id, word string, words []string, at time.Time) table.Row {
-	return table.Row{Key: x.key(word, id), Props: table.Props{
+// listRow is the row by which a thing is found.
+func (x Index) listRow(id, word string, words []string, at time.Time) table.Row {
+	return table.Row{Key: x.rowKey(word, id), Props: table.Props{
 		{Name: "word", Value: table.String(word)}, {Name: "words", Value: table.String(strings.Join(words, " "))}, {Name: "at", Value: table.Time(at)},
 	}}
 }
 
-func (x Index) own(id, word string, at time.Time) table.Row {
-	return table.Row{Key: table.Key{Partition: x.Partition(id), Row: Rows + encode(word)}, Props: table.Props{{Name: "word", Value: table.String(word)}, {Name: "at", Value: table.Time(at)}}}
+func (x Index) ownRow(id, word string, at time.Time) table.Row {
+	return table.Row{Key: table.Key{Partition: x.Partition(id), Row: Rows + encodeWord(word)}, Props: table.Props{{Name: "word", Value: table.String(word)}, {Name: "at", Value: table.Time(at)}}}
 }
 
 // Before writes the rows of the words that a change gives a thing. A thing that has words already
@@ -206,7 +206,7 @@ func (x Index) Before(ctx context.Context, id string, has bool, words []string) 
 	}, func(ctx context.Context) error {
 		rows := make([]table.Row, len(words))
 		for i, word := range words {
-			rows[i] = x.own(id, word, now)
+			rows[i] = x.ownRow(id, word, now)
 		}
 		return x.UpsertAll(ctx, x.Own, rows)
 	})
@@ -214,7 +214,7 @@ func (x Index) Before(ctx context.Context, id string, has bool, words []string) 
 		return err
 	}
 	return rowstore.Each(ctx, len(words), rowstore.MaxParallel, func(ctx context.Context, i int) error {
-		return x.Upsert(ctx, x.Lists, x.listed(id, words[i], words, now))
+		return x.Upsert(ctx, x.Lists, x.listRow(id, words[i], words, now))
 	})
 }
 
@@ -229,7 +229,7 @@ func (x Index) Sweep(ctx context.Context, id string) error {
 			continue
 		}
 		word := row.Props.Get("word").Str()
-		listed, err := x.GetRow(ctx, x.Lists, x.key(word, id))
+		listed, err := x.GetRow(ctx, x.Lists, x.rowKey(word, id))
 		if err != nil {
 			return err
 		}
@@ -256,17 +256,17 @@ func (x Index) Sweep(ctx context.Context, id string) error {
 // Forget removes the row by which a thing is found that a row of the thing names. The thing goes,
 // and that row with it.
 func (x Index) Forget(ctx context.Context, id string, own table.Row) error {
-	return x.RemoveKey(ctx, x.Lists, x.key(own.Props.Get("word").Str(), id))
+	return x.RemoveKey(ctx, x.Lists, x.rowKey(own.Props.Get("word").Str(), id))
 }
 
 // Want calls do for each row that there must be of a thing with some words.
 func (x Index) Want(id string, words []string, do func(name string, row table.Row) error) error {
 	now := x.Now().UTC()
 	for _, word := range words {
-		if err := do(x.Own, x.own(id, word, now)); err != nil {
+		if err := do(x.Own, x.ownRow(id, word, now)); err != nil {
 			return err
 		}
-		if err := do(x.Lists, x.listed(id, word, words, now)); err != nil {
+		if err := do(x.Lists, x.listRow(id, word, words, now)); err != nil {
 			return err
 		}
 	}
@@ -280,7 +280,7 @@ func (x Index) Strays(ctx context.Context, report func(id string)) error {
 			return rowstore.Unavailable(err)
 		}
 		id, word := lists.ID(row), row.Props.Get("word").Str()
-		own, err := x.GetRow(ctx, x.Own, x.own(id, word, time.Time{}).Key)
+		own, err := x.GetRow(ctx, x.Own, x.ownRow(id, word, time.Time{}).Key)
 		if err != nil {
 			return err
 		}
@@ -294,9 +294,9 @@ func (x Index) Strays(ctx context.Context, report func(id string)) error {
 // Find returns the ids of up to limit things after a position, in the order of the words by which a
 // query finds them. see returns the words of those of some things that there are for the reader.
 func (x Index) Find(ctx context.Context, q Query, after string, limit int, see func(ctx context.Context, ids []string) (map[string][]string, error)) (ids []string, next string, err error) {
-	l := lists.List{Table: x.Lists, Partition: x.Begin + encode(first(q.from, 2)), Prefix: encode(q.from)}
+	l := lists.List{Table: x.Lists, Partition: x.Begin + encodeWord(firstRunes(q.from, 2)), Prefix: encodeWord(q.from)}
 	rows, next, err := lists.Read(ctx, x.Store, l, after, limit, func(ctx context.Context, rows []table.Row) ([]table.Row, error) {
-		found := func(row table.Row, words []string) bool { return q.best(words) == row.Props.Get("word").Str() }
+		found := func(row table.Row, words []string) bool { return q.bestWord(words) == row.Props.Get("word").Str() }
 		rows = slices.DeleteFunc(slices.Clone(rows), func(row table.Row) bool {
 			return !found(row, strings.Fields(row.Props.Get("words").Str()))
 		})

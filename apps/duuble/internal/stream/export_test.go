@@ -10,5 +10,5 @@ const (
 
 // Enter opens one.
 func (s *Service) Enter(ctx context.Context, user, session string) (context.Context, func()) {
-	return s.enter(ctx, user, session)
+	return s.enterSession(ctx, user, session)
 }

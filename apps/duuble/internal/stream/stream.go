@@ -48,9 +48,10 @@ type place struct {
 // New returns the service.
 func New(c Config) *Service { return &Service{Config: c} }
 
-// enter opens the stream of a session, and ends the one that it has. For the sixth of a person the
-// oldest of the person ends, and if there is no room, the oldest of the person who has most.
-func (s *Service) enter(ctx context.Context, user, session string) (of context.Context, leave func()) {
+// enterSession opens the stream of a session, and ends the one that it has. For the sixth of a
+// person the oldest of the person ends, and if there is no room, the oldest of the person who has
+// most.
+func (s *Service) enterSession(ctx context.Context, user, session string) (of context.Context, leave func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.endFirst(func(p *place) bool { return p.session == session })
@@ -99,16 +100,16 @@ type Stream struct {
 // Open begins a stream of notifications newer than the one with an id, or than now if there is
 // no such id.
 func (s *Service) Open(ctx context.Context, c people.Claim, last string) (*Stream, error) {
-	of, leave := s.enter(ctx, c.UserID, c.SessionID)
+	of, leave := s.enterSession(ctx, c.UserID, c.SessionID)
 	st := &Stream{Service: s, ctx: of, leave: leave, caller: c, last: last, since: s.Posts.Now()}
-	if err := st.look(); err != nil {
+	if err := st.lookForNews(); err != nil {
 		leave()
 		return nil, err
 	}
 	return st, nil
 }
 
-func (st *Stream) look() (err error) {
+func (st *Stream) lookForNews() (err error) {
 	st.news, err = st.Posts.NewNotifications(st.ctx, st.caller, st.last, st.since)
 	return err
 }
@@ -119,7 +120,7 @@ func (st *Stream) Write(w io.Writer, data func(posts.Notification) (string, erro
 	defer st.leave()
 	_, _ = io.WriteString(w, "retry: 1000\n\n") // the client has gone away
 	for len(st.news) == 0 && st.Posts.Now().Sub(st.since) < st.For {
-		if st.Posts.Sleep(st.ctx, st.Poll) != nil || st.look() != nil {
+		if st.Posts.Sleep(st.ctx, st.Poll) != nil || st.lookForNews() != nil {
 			return nil // the next stream tells of an error
 		}
 	}

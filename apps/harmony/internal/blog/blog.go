@@ -25,7 +25,7 @@ func New(members *meet.Service, tables Tables) *Service {
 
 // Create makes the table and the container if they are missing.
 func (s *Service) Create(ctx context.Context) error {
-	if err := s.pictures().Create(ctx); err != nil {
+	if err := s.pictureGallery().Create(ctx); err != nil {
 		return err
 	}
 	return s.DB.Create(ctx, s.tables.All()...)
@@ -33,8 +33,8 @@ func (s *Service) Create(ctx context.Context) error {
 
 func noPost() error { return fault.Coded(fault.NotFound, PostNotFound, "there is no such post") }
 
-// read reads a post; nil if there is none.
-func (s *Service) read(ctx context.Context, id string) (*Post, error) {
+// readPost reads a post; nil if there is none.
+func (s *Service) readPost(ctx context.Context, id string) (*Post, error) {
 	if !meet.IsID(id) {
 		return nil, nil
 	}
@@ -42,7 +42,7 @@ func (s *Service) read(ctx context.Context, id string) (*Post, error) {
 	if err != nil || row == nil {
 		return nil, err
 	}
-	p, err := parse(*row)
+	p, err := parsePost(*row)
 	return &p, err
 }
 
@@ -71,17 +71,17 @@ func (s *Service) List(ctx context.Context, after string, limit int) (Page, erro
 	}
 	all := make([]*Post, len(rows))
 	err = rowstore.Each(ctx, len(rows), rowstore.MaxParallel, func(ctx context.Context, i int) (err error) {
-		all[i], err = s.read(ctx, postOf(rows[i].Key.Row))
+		all[i], err = s.readPost(ctx, postOf(rows[i].Key.Row))
 		return err
 	})
 	for i, p := range all {
 		switch {
 		case err != nil:
 			return Page{}, err
-		case p == nil || !p.holds(rows[i].Key):
+		case p == nil || !p.holdsKey(rows[i].Key):
 			ctx := context.WithoutCancel(ctx)
 			s.Background(func() { _ = s.RemoveKey(ctx, s.tables.BlogPosts, rows[i].Key) }) // the next reader tries again
-		case p.seen(now):
+		case p.isSeen(now):
 			page.Posts = append(page.Posts, *p)
 		}
 	}
@@ -99,10 +99,10 @@ func postOf(row string) string {
 func (s *Service) Post(ctx context.Context, c meet.Claim, id string) (Post, error) {
 	var p *Post
 	caller, err := s.members.Look(ctx, c, func(ctx context.Context) (err error) {
-		p, err = s.read(ctx, id)
+		p, err = s.readPost(ctx, id)
 		return err
 	})
-	if err == nil && (p == nil || !p.seen(s.Now()) && caller.Role != meet.Admin) {
+	if err == nil && (p == nil || !p.isSeen(s.Now()) && caller.Role != meet.Admin) {
 		err = noPost()
 	}
 	if err != nil {
@@ -111,8 +111,8 @@ func (s *Service) Post(ctx context.Context, c meet.Claim, id string) (Post, erro
 	return *p, nil
 }
 
-// admin finds out that the caller is an admin, and does another read at the same time.
-func (s *Service) admin(ctx context.Context, c meet.Claim, read func(context.Context) error) (meet.User, error) {
+// requireAdmin finds out that the caller is an admin, and does another read at the same time.
+func (s *Service) requireAdmin(ctx context.Context, c meet.Claim, read func(context.Context) error) (meet.User, error) {
 	caller, err := s.members.Admit(ctx, c, read)
 	if err == nil && caller.Role != meet.Admin {
 		err = fault.Coded(fault.Forbidden, meet.RoleRequired, "only admins may do this")
@@ -123,7 +123,7 @@ func (s *Service) admin(ctx context.Context, c meet.Claim, read func(context.Con
 // All returns all posts, for admins, by their ids.
 func (s *Service) All(ctx context.Context, c meet.Claim, after string, limit int) (Page, error) {
 	var rows []table.Row
-	_, err := s.admin(ctx, c, func(ctx context.Context) (err error) {
+	_, err := s.requireAdmin(ctx, c, func(ctx context.Context) (err error) {
 		// The id of a post begins as its partition ends, so one position is good for all.
 		r := table.Range{FromPartition: postRows, ToPartition: postRows + "~", After: after}
 		if after != "" {
@@ -141,7 +141,7 @@ func (s *Service) All(ctx context.Context, c meet.Claim, after string, limit int
 		page.Next = rows[limit-1].Key.Row
 	}
 	for _, row := range rows {
-		p, err := parse(row)
+		p, err := parsePost(row)
 		if err != nil {
 			return Page{}, err
 		}
@@ -152,16 +152,16 @@ func (s *Service) All(ctx context.Context, c meet.Claim, after string, limit int
 
 // NewPost makes a post of the calling admin.
 func (s *Service) NewPost(ctx context.Context, c meet.Claim, d Draft) (Post, error) {
-	caller, err := s.admin(ctx, c, func(context.Context) error { return nil })
+	caller, err := s.requireAdmin(ctx, c, func(context.Context) error { return nil })
 	if err != nil {
 		return Post{}, err
 	}
 	now := s.Now().UTC()
 	p := Post{ID: s.members.NewID(), AuthorID: caller.ID, CreatedAt: now}
-	if err := d.on(&p, now); err != nil {
+	if err := d.writeTo(&p, now); err != nil {
 		return Post{}, err
 	}
-	return s.commit(ctx, nil, p.ID, func(was *Post) (*Post, error) {
+	return s.commitPost(ctx, nil, p.ID, func(was *Post) (*Post, error) {
 		if was != nil {
 			return was, nil // it landed, and its answer was lost
 		}
@@ -171,34 +171,34 @@ func (s *Service) NewPost(ctx context.Context, c meet.Claim, d Draft) (Post, err
 
 // Edit changes a post; admins may.
 func (s *Service) Edit(ctx context.Context, c meet.Claim, id string, d Draft) (Post, error) {
-	return s.edit(ctx, c, id, func(was *Post) (*Post, error) {
+	return s.editPost(ctx, c, id, func(was *Post) (*Post, error) {
 		if was == nil {
 			return nil, noPost()
 		}
 		p := *was
-		return &p, d.on(&p, s.Now())
+		return &p, d.writeTo(&p, s.Now())
 	})
 }
 
 // Delete deletes a post; admins may.
 func (s *Service) Delete(ctx context.Context, c meet.Claim, id string) error {
 	old := ""
-	_, err := s.edit(ctx, c, id, func(was *Post) (*Post, error) {
+	_, err := s.editPost(ctx, c, id, func(was *Post) (*Post, error) {
 		if was != nil { // else a try whose answer was lost has deleted it
 			old = was.ImageURL
 		}
 		return nil, nil
 	})
 	if err == nil {
-		s.pictures().Drop(ctx, old)
+		s.pictureGallery().Drop(ctx, old)
 	}
 	return err
 }
 
-func (s *Service) edit(ctx context.Context, c meet.Claim, id string, next func(*Post) (*Post, error)) (Post, error) {
+func (s *Service) editPost(ctx context.Context, c meet.Claim, id string, next func(*Post) (*Post, error)) (Post, error) {
 	var was *Post
-	_, err := s.admin(ctx, c, func(ctx context.Context) (err error) {
-		was, err = s.read(ctx, id)
+	_, err := s.requireAdmin(ctx, c, func(ctx context.Context) (err error) {
+		was, err = s.readPost(ctx, id)
 		return err
 	})
 	if err != nil {
@@ -210,7 +210,7 @@ func (s *Service) edit(ctx context.Context, c meet.Claim, id string, next func(*
 	if _, err := next(was); err != nil {
 		return Post{}, err
 	}
-	return s.commit(ctx, was, id, next)
+	return s.commitPost(ctx, was, id, next)
 }
 
 const kindPost = "post"
@@ -218,18 +218,18 @@ const kindPost = "post"
 // Settlers finish what follows from changes of posts.
 func (s *Service) Settlers() []meet.Settler {
 	return []meet.Settler{s.members.Follower(kindPost, func(ctx context.Context, id string, stale []table.Key) error {
-		p, err := s.read(ctx, id)
+		p, err := s.readPost(ctx, id)
 		if err != nil {
 			return err
 		}
-		return s.follow(ctx, p, stale)
+		return s.followPost(ctx, p, stale)
 	})}
 }
 
-// commit writes the post that next makes of the one that there is, of which was is an earlier read,
-// or deletes it if next returns none; then the list follows. next is called again if another writer
-// came first.
-func (s *Service) commit(ctx context.Context, was *Post, id string, next func(*Post) (*Post, error)) (made Post, err error) {
+// commitPost writes the post that next makes of the one that there is, of which was is an earlier
+// read, or deletes it if next returns none; then the list follows. next is called again if another
+// writer came first.
+func (s *Service) commitPost(ctx context.Context, was *Post, id string, next func(*Post) (*Post, error)) (made Post, err error) {
 	var p *Post
 	var stale []table.Key
 	err = s.members.Commit(ctx, s.tables.BlogPosts, kindPost, id, func() (ops []table.Op, moved bool, _ []table.Key, err error) {
@@ -237,35 +237,35 @@ func (s *Service) commit(ctx context.Context, was *Post, id string, next func(*P
 			return nil, false, nil, err
 		}
 		if was != nil {
-			stale = append(stale, was.list()...)
+			stale = append(stale, was.listKeys()...)
 		}
 		switch {
 		case p != nil:
-			if was != nil && !slices.Equal(p.list(), was.list()) {
+			if was != nil && !slices.Equal(p.listKeys(), was.listKeys()) {
 				p.version++
 			}
 			p.UpdatedAt = s.Now().UTC()
-			ops = append(ops, rowstore.Put(p.row()))
+			ops = append(ops, rowstore.Put(p.toRow()))
 		case was != nil:
 			ops = append(ops, table.Op{Kind: table.Delete, Row: table.Row{Key: postKey(id), ETag: was.etag}})
 		}
 		return ops, true, stale, nil
 	}, func(ctx context.Context) (err error) {
-		was, err = s.read(ctx, id)
+		was, err = s.readPost(ctx, id)
 		return err
-	}, func(ctx context.Context) error { return s.follow(ctx, p, stale) })
+	}, func(ctx context.Context) error { return s.followPost(ctx, p, stale) })
 	if err == nil && p != nil {
 		made = *p
 	}
 	return made, err
 }
 
-// follow writes the list row of a post, nil for one that is deleted, and removes those of earlier
-// places.
-func (s *Service) follow(ctx context.Context, p *Post, stale []table.Key) error {
+// followPost writes the list row of a post, nil for one that is deleted, and removes those of
+// earlier places.
+func (s *Service) followPost(ctx context.Context, p *Post, stale []table.Key) error {
 	var rows []table.Row
 	if p != nil {
-		for _, key := range p.list() {
+		for _, key := range p.listKeys() {
 			rows = append(rows, table.Row{Key: key, Props: table.Props{{Name: "PostId", Value: table.String(p.ID)}}})
 		}
 	}
@@ -277,29 +277,29 @@ func (s *Service) Checks() []meet.Check {
 	name := s.tables.BlogPosts
 	return []meet.Check{
 		{Name: "posts", Table: name, Range: table.Range{FromPartition: postRows, ToPartition: postRows + "~"}, Look: func(ctx context.Context, row table.Row) (found []meet.Finding, err error) {
-			p, err := parse(row)
+			p, err := parsePost(row)
 			if err != nil {
 				return []meet.Finding{{Table: name, Key: row.Key, Says: "its tags cannot be read"}}, nil //nolint:nilerr // it is the finding
 			}
-			for _, key := range p.list() {
+			for _, key := range p.listKeys() {
 				some, err := s.members.Missing(ctx, name, key, func(ctx context.Context) error {
-					p, err := s.read(ctx, p.ID)
+					p, err := s.readPost(ctx, p.ID)
 					if err != nil {
 						return err
 					}
-					return s.follow(ctx, p, nil)
+					return s.followPost(ctx, p, nil)
 				})
 				if err != nil {
 					return nil, err
 				}
 				found = append(found, some...)
 			}
-			some, err := s.pictures().Check(ctx, name, row)
+			some, err := s.pictureGallery().Check(ctx, name, row)
 			return append(found, some...), err
 		}},
 		{Name: "list " + name, Table: name, Range: table.Range{Partition: listRows}, Look: func(ctx context.Context, row table.Row) ([]meet.Finding, error) {
-			p, err := s.read(ctx, postOf(row.Key.Row))
-			if err != nil || p != nil && p.holds(row.Key) {
+			p, err := s.readPost(ctx, postOf(row.Key.Row))
+			if err != nil || p != nil && p.holdsKey(row.Key) {
 				return nil, err
 			}
 			return s.members.Refused(name, row.Key), nil

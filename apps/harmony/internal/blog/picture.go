@@ -10,17 +10,19 @@ import (
 	"prompthub/internal/storage/blob"
 )
 
-func (s *Service) pictures() gallery.Gallery { return gallery.New(s.members, gallery.ContainerBlog) }
+func (s *Service) pictureGallery() gallery.Gallery {
+	return gallery.New(s.members, gallery.ContainerBlog)
+}
 
 // SetImage gives a post a picture in place of the one that it has; admins may.
 func (s *Service) SetImage(ctx context.Context, c meet.Claim, id string, file []byte) (Post, error) {
 	url, old := "", ""
-	p, err := s.edit(ctx, c, id, func(was *Post) (_ *Post, err error) {
+	p, err := s.editPost(ctx, c, id, func(was *Post) (_ *Post, err error) {
 		if was == nil {
 			return nil, noPost()
 		}
 		if url == "" {
-			if url, err = s.pictures().Add(ctx, c, id, file); err != nil {
+			if url, err = s.pictureGallery().Add(ctx, c, id, file); err != nil {
 				return nil, err
 			}
 		}
@@ -31,7 +33,7 @@ func (s *Service) SetImage(ctx context.Context, c meet.Claim, id string, file []
 		return &p, nil
 	})
 	if err == nil {
-		s.pictures().Drop(ctx, old)
+		s.pictureGallery().Drop(ctx, old)
 	}
 	return p, err
 }
@@ -40,19 +42,19 @@ func (s *Service) SetImage(ctx context.Context, c meet.Claim, id string, file []
 // everybody does.
 func (s *Service) Picture(ctx context.Context, c meet.Claim, id, file string) (b blob.Blob, open bool, err error) {
 	p, err := s.Post(ctx, c, id)
-	if fault.CodeOf(err) == PostNotFound || err == nil && !s.pictures().Has(p.ImageURL, id, file) {
+	if fault.CodeOf(err) == PostNotFound || err == nil && !s.pictureGallery().Has(p.ImageURL, id, file) {
 		err = gallery.Missing()
 	}
 	if err != nil {
 		return b, false, err
 	}
-	b, err = s.pictures().File(ctx, id, file)
-	return b, p.seen(s.Now()), err
+	b, err = s.pictureGallery().File(ctx, id, file)
+	return b, p.isSeen(s.Now()), err
 }
 
 // Named reports whether a post names a file: others are swept.
 func (s *Service) Named(ctx context.Context, file string) (bool, error) {
 	id, name, _ := strings.Cut(file, "/")
-	p, err := s.read(ctx, id)
-	return p != nil && s.pictures().Has(p.ImageURL, id, name), err
+	p, err := s.readPost(ctx, id)
+	return p != nil && s.pictureGallery().Has(p.ImageURL, id, name), err
 }

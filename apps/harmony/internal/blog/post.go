@@ -76,19 +76,19 @@ const (
 
 func postKey(id string) table.Key { return table.Key{Partition: postRows + id[:1], Row: id} }
 
-// seen reports whether everybody sees the post.
-func (p Post) seen(now time.Time) bool { return p.Published && !p.PublishedAt.After(now) }
+// isSeen reports whether everybody sees the post.
+func (p Post) isSeen(now time.Time) bool { return p.Published && !p.PublishedAt.After(now) }
 
-// list returns the keys of the rows that follow from a post.
-func (p Post) list() []table.Key {
+// listKeys returns the keys of the rows that follow from a post.
+func (p Post) listKeys() []table.Key {
 	if !p.Published {
 		return nil
 	}
 	return []table.Key{{Partition: listRows, Row: fmt.Sprintf("%s_%s_%d", rowstore.Descending(p.PublishedAt), p.ID, p.version)}}
 }
 
-func (p Post) holds(key table.Key) bool {
-	all := p.list()
+func (p Post) holdsKey(key table.Key) bool {
+	all := p.listKeys()
 	return len(all) > 0 && all[0] == key
 }
 
@@ -107,7 +107,7 @@ var columns = rowstore.Columns[Post]{
 	rowstore.Instant("PublishedAt", func(p *Post) *time.Time { return &p.PublishedAt }).Optional(),
 }
 
-func (p Post) row() table.Row {
+func (p Post) toRow() table.Row {
 	tags, err := json.Marshal(p.Tags)
 	if err != nil {
 		panic(err) // of texts
@@ -115,7 +115,7 @@ func (p Post) row() table.Row {
 	return table.Row{Key: postKey(p.ID), ETag: p.etag, Props: append(columns.Props(&p), table.Prop{Name: "Tags", Value: table.String(string(tags))})}
 }
 
-func parse(row table.Row) (Post, error) {
+func parsePost(row table.Row) (Post, error) {
 	p := Post{ID: row.Key.Row, etag: row.ETag}
 	columns.Read(row.Props, &p)
 	if err := json.Unmarshal([]byte(row.Props.Get("Tags").Str()), &p.Tags); err != nil {
@@ -124,8 +124,8 @@ func parse(row table.Row) (Post, error) {
 	return p, nil
 }
 
-// on writes a draft into a post. The error names the rules that it breaks.
-func (d Draft) on(p *Post, now time.Time) error {
+// writeTo writes a draft into a post. The error names the rules that it breaks.
+func (d Draft) writeTo(p *Post, now time.Time) error {
 	var b rules.Broken
 	p.Title = b.Text("title", d.Title, 1, maxTitle, TitleLength, false)
 	p.Excerpt = b.Text("excerpt", d.Excerpt, 0, maxExcerpt, ExcerptLength, true)

@@ -115,10 +115,11 @@ func (r Room) Has(user string) bool {
 }
 
 // Other returns the member that a member talks to.
-func (r Room) Other(user string) string { return r.Members[1-r.side(user)] }
+func (r Room) Other(user string) string { return r.Members[1-r.sideOf(user)] }
 
-// side is where the head counts the messages of a member. That of an event counts all at one place.
-func (r Room) side(user string) int {
+// sideOf is where the head counts the messages of a member. That of an event counts all at one
+// place.
+func (r Room) sideOf(user string) int {
 	if user == r.Members[0] || r.EventID != "" {
 		return 0
 	}
@@ -127,7 +128,7 @@ func (r Room) side(user string) int {
 
 // Unread returns how many messages of the other a member has not read.
 func (r Room) Unread(user string) int {
-	side := r.side(user)
+	side := r.sideOf(user)
 	return int(r.head.sent[1-side] - r.head.read[side])
 }
 
@@ -164,8 +165,8 @@ func EventListed(user, event string, came time.Time) table.Row {
 	}}
 }
 
-// lists returns the rows by which the members find a new chat.
-func (x Rooms) lists(r Room) map[string][]table.Row {
+// listRows returns the rows by which the members find a new chat.
+func (x Rooms) listRows(r Room) map[string][]table.Row {
 	participants, err := json.Marshal(r.Members)
 	if err != nil {
 		panic(err) // of two strings
@@ -209,7 +210,7 @@ var headColumns = rowstore.Columns[head]{
 	rowstore.Instant("UpdatedAt", func(h *head) *time.Time { return &h.updated }),
 }
 
-func (h head) row(chat string) table.Row {
+func (h head) toRow(chat string) table.Row {
 	return table.Row{Key: table.Key{Partition: chat, Row: headRow}, ETag: h.etag, Props: headColumns.Props(&h)}
 }
 
@@ -241,7 +242,7 @@ var messageColumns = rowstore.Columns[Message]{
 	rowstore.Instant("DeletedAt", func(m *Message) *time.Time { return &m.DeletedAt }).Optional(),
 }
 
-func (m Message) row(chat string) table.Row {
+func (m Message) toRow(chat string) table.Row {
 	return table.Row{Key: table.Key{Partition: chat, Row: m.ID}, ETag: m.etag, Props: messageColumns.Props(&m)}
 }
 
@@ -251,9 +252,9 @@ func parseMessage(row table.Row) Message {
 	return m
 }
 
-// shown returns a message as the heads say whether it was read. Of an event they do not.
-func (r Room) shown(m Message) Message {
-	m.Read = r.EventID == "" && r.head.read[1-r.side(m.SenderID)] >= m.number
+// showMessage returns a message as the heads say whether it was read. Of an event they do not.
+func (r Room) showMessage(m Message) Message {
+	m.Read = r.EventID == "" && r.head.read[1-r.sideOf(m.SenderID)] >= m.number
 	return m
 }
 

@@ -38,7 +38,7 @@ func (x Rooms) Check(ctx context.Context, r Room, version int64) (found []Wrong,
 			return err
 		}})
 	}
-	for name, rows := range x.lists(r) {
+	for name, rows := range x.listRows(r) {
 		for _, row := range rows {
 			there, err := x.GetRow(ctx, name, row.Key)
 			if err != nil {
@@ -82,7 +82,7 @@ func (x Rooms) Numbers(ctx context.Context, chat string) (string, error) {
 			return "", err
 		}
 		m := parseMessage(row)
-		side := r.side(m.SenderID)
+		side := r.sideOf(m.SenderID)
 		sent[side]++
 		last = max(last, table.Ticks(m.SentAt))
 	}

@@ -14,8 +14,8 @@ import (
 // Opens is the range of all rows !open: each names the two members of a chat.
 func (x Rooms) Opens() table.Range { return table.Range{From: openRow, To: openRow + "~"} }
 
-// blank takes sender and content out of the messages of a member, which keep their places.
-func (x Rooms) blank(ctx context.Context, chat, user string) error {
+// blankMessages takes sender and content out of the messages of a member, which keep their places.
+func (x Rooms) blankMessages(ctx context.Context, chat, user string) error {
 	now := x.Now().UTC()
 	theirs := table.Range{Partition: chat, From: "0", To: keyRows, Filter: func(p table.Props) bool { return p.Get("SenderId").Str() == user }}
 	for next, more := "", true; more; more = next != "" {
@@ -45,7 +45,7 @@ func (x Rooms) blank(ctx context.Context, chat, user string) error {
 // which goes last.
 func (x Rooms) ForgetListed(ctx context.Context, listed table.Row) error {
 	chat := listed.Key.Row
-	if err := x.blank(ctx, chat, listed.Partition); err != nil {
+	if err := x.blankMessages(ctx, chat, listed.Partition); err != nil {
 		return err
 	}
 	head := table.Key{Partition: chat, Row: headRow}
@@ -67,7 +67,7 @@ func (x Rooms) ForgetListed(ctx context.Context, listed table.Row) error {
 // Forget takes a member out of a chat of two, given its row !open. The row itself comes last: it
 // tells that there is something to do.
 func (x Rooms) Forget(ctx context.Context, open table.Row, user string) error {
-	if err := x.blank(ctx, open.Partition, user); err != nil {
+	if err := x.blankMessages(ctx, open.Partition, user); err != nil {
 		return err
 	}
 	r := parseOpen(open)

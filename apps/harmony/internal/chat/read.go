@@ -48,7 +48,7 @@ func (x Rooms) Read(ctx context.Context, chat, after, until string, limit int) (
 		messages, more = messages[:limit], true
 	}
 	for i, m := range messages {
-		messages[i] = r.shown(m)
+		messages[i] = r.showMessage(m)
 	}
 	return r, messages, more, nil
 }
@@ -113,8 +113,8 @@ func (x Rooms) Waiting(ctx context.Context, chat, readUpTo string, counts func(s
 	return min(rowstore.CountMatches(rows), MaxWaiting), err
 }
 
-// message reads one message; nil if there is none.
-func (x Rooms) message(ctx context.Context, chat, id string) (*Message, error) {
+// readMessage reads one message; nil if there is none.
+func (x Rooms) readMessage(ctx context.Context, chat, id string) (*Message, error) {
 	if !IsMessage(id) {
 		return nil, nil
 	}

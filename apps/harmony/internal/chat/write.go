@@ -41,7 +41,7 @@ func (x Rooms) Follow(ctx context.Context, r Room, version int64, fresh bool) er
 			}
 			r.CreatedAt, row.ETag, kind = now.CreatedAt, was.ETag, table.Replace
 		} else if !listed {
-			if err := x.list(ctx, r); err != nil {
+			if err := x.writeLists(ctx, r); err != nil {
 				return err
 			}
 			listed = true
@@ -57,14 +57,14 @@ func (x Rooms) Follow(ctx context.Context, r Room, version int64, fresh bool) er
 	}
 }
 
-// list inserts the rows by which the members find a chat, unless they are there.
-func (x Rooms) list(ctx context.Context, r Room) error {
+// writeLists inserts the rows by which the members find a chat, unless they are there.
+func (x Rooms) writeLists(ctx context.Context, r Room) error {
 	type row struct {
 		table string
 		row   table.Row
 	}
 	var all []row
-	for name, rows := range x.lists(r) {
+	for name, rows := range x.listRows(r) {
 		for _, one := range rows {
 			all = append(all, row{name, one})
 		}
@@ -87,7 +87,7 @@ func (x Rooms) Whole(t *transact.Transaction, r Room, version int64, fresh bool)
 		return
 	}
 	t.Put = append(t.Put, transact.Row{Table: x.Messages, Row: open})
-	for name, rows := range x.lists(r) {
+	for name, rows := range x.listRows(r) {
 		for _, row := range rows {
 			t.Put = append(t.Put, transact.Row{Table: name, Row: row})
 		}
@@ -100,16 +100,16 @@ const millisecond = int64(time.Millisecond / 100)
 // Send adds a message of a member, of a room as it was read. A request with the same key adds one
 // message; created reports whether this one did.
 func (x Rooms) Send(ctx context.Context, r Room, user, content, key string) (m Message, created bool, err error) {
-	id, side, began := x.NewID(), r.side(user), x.Now()
+	id, side, began := x.NewID(), r.sideOf(user), x.Now()
 	done := doneOf(user, key, content)
 	var tried []string // ids that may have landed, or may still land
 	for try := 0; ; try++ {
 		if !r.Open {
-			earlier, err := x.done(ctx, r.ID, done)
+			earlier, err := x.readDone(ctx, r.ID, done)
 			if err == nil && earlier == nil {
 				err = ClosedError()
 			}
-			return r.found(earlier), false, err
+			return r.foundMessage(earlier), false, err
 		}
 		now := x.Now()
 		next := r.head
@@ -119,39 +119,39 @@ func (x Rooms) Send(ctx context.Context, r Room, user, content, key string) (m M
 			ID: rowstore.Descending(table.TimeOf(next.last)) + "_" + id, SenderID: user, Content: content, SentAt: table.TimeOf(next.last),
 			number: next.sent[side], others: next.sent[1-side],
 		}
-		ops := append(x.headOps(r, next, true), table.Op{Kind: table.Insert, Row: m.row(r.ID)})
+		ops := append(x.headOps(r, next, true), table.Op{Kind: table.Insert, Row: m.toRow(r.ID)})
 		if key != "" {
-			ops = append(ops, table.Op{Kind: table.Insert, Row: done.row(r.ID, m.ID, now)})
+			ops = append(ops, table.Op{Kind: table.Insert, Row: done.toRow(r.ID, m.ID, now)})
 		}
 		err := x.Write(ctx, x.Messages, ops)
 		if err == nil {
-			x.touch(ctx, r, m.SentAt)
+			x.touchRoom(ctx, r, m.SentAt)
 			return m, true, nil
 		}
 		if !rowstore.Overtaken(err) {
 			tried = append(tried, m.ID)
 		}
-		if r, err = x.reread(ctx, r, user, began, try, err); err != nil {
+		if r, err = x.rereadRoom(ctx, r, user, began, try, err); err != nil {
 			return Message{}, false, err
 		}
 		for _, id := range tried {
-			landed, err := x.message(ctx, r.ID, id)
+			landed, err := x.readMessage(ctx, r.ID, id)
 			if err != nil || landed != nil {
-				return r.found(landed), err == nil, err
+				return r.foundMessage(landed), err == nil, err
 			}
 		}
-		earlier, err := x.done(ctx, r.ID, done)
+		earlier, err := x.readDone(ctx, r.ID, done)
 		if err != nil || earlier != nil {
-			return r.found(earlier), false, err
+			return r.foundMessage(earlier), false, err
 		}
 	}
 }
 
-func (r Room) found(m *Message) Message {
+func (r Room) foundMessage(m *Message) Message {
 	if m == nil {
 		return Message{}
 	}
-	return r.shown(*m)
+	return r.showMessage(*m)
 }
 
 // headOps returns the operations that a change of a chat begins with. sends says that the chat must
@@ -168,7 +168,7 @@ func (x Rooms) headOps(r Room, next head, sends bool) (ops []table.Op) {
 			Key: table.Key{Partition: r.ID, Row: openRow}, ETag: r.open, Props: table.Props{{Name: "IsOpen", Value: table.Bool(true)}},
 		}})
 	}
-	return append(ops, table.Op{Kind: kind, Row: next.row(r.ID)})
+	return append(ops, table.Op{Kind: kind, Row: next.toRow(r.ID)})
 }
 
 // A writer whom others overtake tries again for so long, and so often.
@@ -177,9 +177,9 @@ const (
 	maxTries = 1000
 )
 
-// reread reads a chat again after a write that another one has overtaken, or whose outcome is not
-// known.
-func (x Rooms) reread(ctx context.Context, r Room, user string, began time.Time, try int, err error) (Room, error) {
+// rereadRoom reads a chat again after a write that another one has overtaken, or whose outcome is
+// not known.
+func (x Rooms) rereadRoom(ctx context.Context, r Room, user string, began time.Time, try int, err error) (Room, error) {
 	if try == maxTries || x.Now().Sub(began) > triesFor {
 		return r, rowstore.Unavailable(err)
 	}
@@ -196,8 +196,8 @@ func (x Rooms) reread(ctx context.Context, r Room, user string, began time.Time,
 	return r, err
 }
 
-// touch moves a chat up in the lists of its members, after the answer.
-func (x Rooms) touch(ctx context.Context, r Room, at time.Time) {
+// touchRoom moves a chat up in the lists of its members, after the answer.
+func (x Rooms) touchRoom(ctx context.Context, r Room, at time.Time) {
 	if r.EventID != "" {
 		return // a message of an event writes no row of a member
 	}
@@ -219,15 +219,15 @@ func doneOf(user, key, content string) done {
 	if key == "" {
 		return done{}
 	}
-	return done{keyRows + hash(user+"|"+key), hash(content)}
+	return done{keyRows + hashText(user+"|"+key), hashText(content)}
 }
 
-func hash(s string) string {
+func hashText(s string) string {
 	sum := sha256.Sum256([]byte(s))
 	return hex.EncodeToString(sum[:])
 }
 
-func (d done) row(chat, message string, now time.Time) table.Row {
+func (d done) toRow(chat, message string, now time.Time) table.Row {
 	return table.Row{Key: table.Key{Partition: chat, Row: d.at}, Props: table.Props{
 		{Name: "MessageKey", Value: table.String(message)},
 		{Name: "ContentHash", Value: table.String(d.content)},
@@ -235,8 +235,8 @@ func (d done) row(chat, message string, now time.Time) table.Row {
 	}}
 }
 
-// done returns the message of a request that was done already, or nil.
-func (x Rooms) done(ctx context.Context, chat string, d done) (*Message, error) {
+// readDone returns the message of a request that was done already, or nil.
+func (x Rooms) readDone(ctx context.Context, chat string, d done) (*Message, error) {
 	if d.at == "" {
 		return nil, nil
 	}
@@ -247,12 +247,12 @@ func (x Rooms) done(ctx context.Context, chat string, d done) (*Message, error) 
 	if row.Props.Get("ContentHash").Str() != d.content {
 		return nil, &fault.Error{Kind: fault.Invalid, Code: KeyReused, Text: "another message was sent with this Idempotency-Key; give each message a key of its own"}
 	}
-	return x.message(ctx, chat, row.Props.Get("MessageKey").Str())
+	return x.readMessage(ctx, chat, row.Props.Get("MessageKey").Str())
 }
 
 // Edit gives a message of the user's another content.
 func (x Rooms) Edit(ctx context.Context, r Room, user, id, content string) (Message, error) {
-	return x.change(ctx, r, user, id, true, func(m *Message) (bool, error) {
+	return x.changeMessage(ctx, r, user, id, true, func(m *Message) (bool, error) {
 		switch {
 		case !m.DeletedAt.IsZero():
 			return false, NoMessage()
@@ -268,7 +268,7 @@ func (x Rooms) Edit(ctx context.Context, r Room, user, id, content string) (Mess
 
 // Delete takes the content of a message of the user's away. It keeps its place.
 func (x Rooms) Delete(ctx context.Context, r Room, user, id string) error {
-	_, err := x.change(ctx, r, user, id, false, func(m *Message) (bool, error) {
+	_, err := x.changeMessage(ctx, r, user, id, false, func(m *Message) (bool, error) {
 		if !m.DeletedAt.IsZero() {
 			return true, nil
 		}
@@ -278,12 +278,12 @@ func (x Rooms) Delete(ctx context.Context, r Room, user, id string) error {
 	return err
 }
 
-// change makes a change of a message, until no other writer comes first. do may be called again
-// after a try that has landed although its answer was lost: it must know its own work.
-func (x Rooms) change(ctx context.Context, r Room, user, id string, sends bool, do func(*Message) (done bool, err error)) (Message, error) {
+// changeMessage makes a change of a message, until no other writer comes first. do may be called
+// again after a try that has landed although its answer was lost: it must know its own work.
+func (x Rooms) changeMessage(ctx context.Context, r Room, user, id string, sends bool, do func(*Message) (done bool, err error)) (Message, error) {
 	began := x.Now()
 	for try := 0; ; try++ {
-		m, err := x.message(ctx, r.ID, id)
+		m, err := x.readMessage(ctx, r.ID, id)
 		if err == nil && m == nil {
 			err = NoMessage()
 		}
@@ -297,13 +297,13 @@ func (x Rooms) change(ctx context.Context, r Room, user, id string, sends bool, 
 			return Message{}, ClosedError()
 		}
 		if done, err := do(m); err != nil || done {
-			return r.shown(*m), err
+			return r.showMessage(*m), err
 		}
-		err = x.Write(ctx, x.Messages, append(x.headOps(r, r.head, sends), table.Op{Kind: table.Replace, Row: m.row(r.ID)}))
+		err = x.Write(ctx, x.Messages, append(x.headOps(r, r.head, sends), table.Op{Kind: table.Replace, Row: m.toRow(r.ID)}))
 		if err == nil {
-			return r.shown(*m), nil
+			return r.showMessage(*m), nil
 		}
-		if r, err = x.reread(ctx, r, user, began, try, err); err != nil {
+		if r, err = x.rereadRoom(ctx, r, user, began, try, err); err != nil {
 			return Message{}, err
 		}
 	}
@@ -312,14 +312,14 @@ func (x Rooms) change(ctx context.Context, r Room, user, id string, sends bool, 
 // MarkRead notes that a member has read up to a message, and returns how many are unread. It never
 // goes back.
 func (x Rooms) MarkRead(ctx context.Context, r Room, user, upTo string) (unread int, err error) {
-	m, err := x.message(ctx, r.ID, upTo)
+	m, err := x.readMessage(ctx, r.ID, upTo)
 	if err == nil && m == nil {
 		err = NoMessage()
 	}
 	if err != nil {
 		return 0, err
 	}
-	side, count, began := r.side(user), m.number, x.Now()
+	side, count, began := r.sideOf(user), m.number, x.Now()
 	if m.SenderID == user {
 		count = m.others
 	}
@@ -331,7 +331,7 @@ func (x Rooms) MarkRead(ctx context.Context, r Room, user, upTo string) (unread 
 			r.head = next
 			break
 		}
-		if r, err = x.reread(ctx, r, user, began, try, err); err != nil {
+		if r, err = x.rereadRoom(ctx, r, user, began, try, err); err != nil {
 			return 0, err
 		}
 	}
@@ -341,7 +341,7 @@ func (x Rooms) MarkRead(ctx context.Context, r Room, user, upTo string) (unread 
 // MarkReadUpTo notes that a member has read the chat of an event up to a message. It never goes
 // back.
 func (x Rooms) MarkReadUpTo(ctx context.Context, r Room, user, upTo string) error {
-	m, err := x.message(ctx, r.ID, upTo)
+	m, err := x.readMessage(ctx, r.ID, upTo)
 	if err == nil && m == nil {
 		err = NoMessage()
 	}

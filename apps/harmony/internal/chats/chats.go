@@ -77,9 +77,9 @@ type place struct {
 	estranged map[string]bool
 }
 
-// open reads a chat of the caller, with some of its messages. looks says that the chat of an event
-// is read, not written.
-func (s *Service) open(ctx context.Context, c meet.Claim, id, after, until string, limit int, looks bool) (p place, err error) {
+// openChat reads a chat of the caller, with some of its messages. looks says that the chat of an
+// event is read, not written.
+func (s *Service) openChat(ctx context.Context, c meet.Claim, id, after, until string, limit int, looks bool) (p place, err error) {
 	rooms := s.members.Rooms()
 	p.caller, err = s.members.Admit(ctx, c, func(ctx context.Context) (err error) {
 		if !meet.IsID(id) {
@@ -115,16 +115,16 @@ func (s *Service) open(ctx context.Context, c meet.Claim, id, after, until strin
 	return p, rowstore.All(ctx, reads...)
 }
 
-// waiting counts what the caller has not read in the chat of an event.
-func (s *Service) waiting(ctx context.Context, p place) (int, error) {
+// countWaiting counts what the caller has not read in the chat of an event.
+func (s *Service) countWaiting(ctx context.Context, p place) (int, error) {
 	return s.members.Rooms().Waiting(ctx, p.room.ID, p.readUpTo, func(sender string) bool {
 		return sender != p.caller.ID && !p.estranged[sender]
 	})
 }
 
-// shown returns the messages of a place as the caller sees them, up to limit, and how many of the
-// chat are unread.
-func (s *Service) shown(ctx context.Context, p place, limit int) (all []Message, unread int, err error) {
+// showMessages returns the messages of a place as the caller sees them, up to limit, and how many
+// of the chat are unread.
+func (s *Service) showMessages(ctx context.Context, p place, limit int) (all []Message, unread int, err error) {
 	all = []Message{}
 	for _, m := range p.all {
 		if !p.estranged[m.SenderID] && len(all) < limit {
@@ -143,7 +143,7 @@ func (s *Service) shown(ctx context.Context, p place, limit int) (all []Message,
 		authors, err = s.members.Authors(ctx, p.caller, ids)
 		return err
 	}, func(ctx context.Context) (err error) {
-		unread, err = s.waiting(ctx, p)
+		unread, err = s.countWaiting(ctx, p)
 		return err
 	})
 	for i, id := range ids {
@@ -158,9 +158,9 @@ func (s *Service) shown(ctx context.Context, p place, limit int) (all []Message,
 // lastOf is how many messages are read to show the newest one that a reader may see.
 const lastOf = 10
 
-// seen returns a chat as the caller sees it. other is the other member of a chat of two.
-func (s *Service) seen(ctx context.Context, p place, other meet.Other) (Chat, error) {
-	last, unread, err := s.shown(ctx, p, 1)
+// viewChat returns a chat as the caller sees it. other is the other member of a chat of two.
+func (s *Service) viewChat(ctx context.Context, p place, other meet.Other) (Chat, error) {
+	last, unread, err := s.showMessages(ctx, p, 1)
 	c := Chat{ID: p.room.ID, Event: p.event, Other: other.Card, People: 2, Open: p.room.Open, Unread: unread, CreatedAt: p.room.CreatedAt, UpdatedAt: p.room.UpdatedAt}
 	if len(last) > 0 {
 		c.Last = &last[0]
@@ -236,7 +236,7 @@ func (s *Service) Chats(ctx context.Context, c meet.Claim, after string, limit i
 		if places[i].event != nil {
 			places[i].estranged = estranged
 		}
-		all[i], err = s.seen(ctx, places[i], others[i])
+		all[i], err = s.viewChat(ctx, places[i], others[i])
 		return err
 	})
 	if err != nil {
@@ -251,7 +251,7 @@ func (s *Service) Chats(ctx context.Context, c meet.Claim, after string, limit i
 
 // Chat returns one chat of the caller.
 func (s *Service) Chat(ctx context.Context, c meet.Claim, id string) (Chat, error) {
-	p, err := s.open(ctx, c, id, "", "", lastOf, true)
+	p, err := s.openChat(ctx, c, id, "", "", lastOf, true)
 	if err != nil {
 		return Chat{}, err
 	}
@@ -261,13 +261,13 @@ func (s *Service) Chat(ctx context.Context, c meet.Claim, id string) (Chat, erro
 			return Chat{}, err
 		}
 	}
-	return s.seen(ctx, p, other[0])
+	return s.viewChat(ctx, p, other[0])
 }
 
-// tag returns what changes with what a reader of the newest messages sees. Of the chat of an event
-// it says which of the messages are hidden, and not whose they are: a block changes it no more than
-// the messages do that vanish.
-func (p place) tag() string {
+// tagOf returns what changes with what a reader of the newest messages sees. Of the chat of an
+// event it says which of the messages are hidden, and not whose they are: a block changes it no
+// more than the messages do that vanish.
+func (p place) tagOf() string {
 	version := strconv.FormatInt(p.room.Version(), 36)
 	if p.event == nil {
 		return version
@@ -286,18 +286,18 @@ func (p place) tag() string {
 // this order; "" begins with the newest. until, unless it is "", is a message: only newer ones are
 // told. known, unless it is nil, says that the caller knows a tag, and needs no messages.
 func (s *Service) Messages(ctx context.Context, c meet.Claim, id, after, until string, limit int, known func(tag string) bool) (Messages, error) {
-	p, err := s.open(ctx, c, id, after, until, limit, true)
+	p, err := s.openChat(ctx, c, id, after, until, limit, true)
 	if err != nil {
 		return Messages{}, err
 	}
-	m := Messages{Open: p.room.Open, Event: p.event != nil, Tag: p.tag()}
+	m := Messages{Open: p.room.Open, Event: p.event != nil, Tag: p.tagOf()}
 	if p.event != nil && known != nil && known(m.Tag) {
 		return m, nil
 	}
 	if p.more {
 		m.Next = p.all[len(p.all)-1].ID
 	}
-	m.All, m.Unread, err = s.shown(ctx, p, limit)
+	m.All, m.Unread, err = s.showMessages(ctx, p, limit)
 	return m, err
 }
 
@@ -307,7 +307,7 @@ func (s *Service) Around(ctx context.Context, c meet.Claim, id, message string, 
 	if !chat.IsMessage(message) {
 		message = "~" // after all
 	}
-	p, err := s.open(ctx, c, id, message[:len(message)-1], "", before+1, true)
+	p, err := s.openChat(ctx, c, id, message[:len(message)-1], "", before+1, true)
 	if err != nil {
 		return nil, err
 	}
@@ -318,8 +318,8 @@ func (s *Service) Around(ctx context.Context, c meet.Claim, id, message string, 
 	return all, nil
 }
 
-// own returns a message of the caller as they see it.
-func (p place) own(m chat.Message) Message {
+// ownMessage returns a message of the caller as they see it.
+func (p place) ownMessage(m chat.Message) Message {
 	if p.event == nil {
 		return Message{Message: m}
 	}

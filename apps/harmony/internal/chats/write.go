@@ -16,9 +16,9 @@ func isGone(err error) bool {
 	return code == chat.NotFound || code == events.ChatFull
 }
 
-// write opens a chat of the caller for a message, and checks what it says.
-func (s *Service) write(ctx context.Context, c meet.Claim, id, content string) (place, string, error) {
-	p, err := s.open(ctx, c, id, "", "", 0, false)
+// writeMessage opens a chat of the caller for a message, and checks what it says.
+func (s *Service) writeMessage(ctx context.Context, c meet.Claim, id, content string) (place, string, error) {
+	p, err := s.openChat(ctx, c, id, "", "", 0, false)
 	if err != nil {
 		return p, "", err
 	}
@@ -40,7 +40,7 @@ func (s *Service) write(ctx context.Context, c meet.Claim, id, content string) (
 // Send writes a message to a chat of the caller. A request with the same key, unless it is "",
 // writes one message; created reports whether this one did.
 func (s *Service) Send(ctx context.Context, c meet.Claim, id, content, key string) (m Message, created bool, err error) {
-	p, content, err := s.write(ctx, c, id, content)
+	p, content, err := s.writeMessage(ctx, c, id, content)
 	if err != nil {
 		return Message{}, false, err
 	}
@@ -50,22 +50,22 @@ func (s *Service) Send(ctx context.Context, c meet.Claim, id, content, key strin
 		}
 	}
 	sent, created, err := s.members.Rooms().Send(ctx, p.room, c.UserID, content, key)
-	return p.own(sent), created, err
+	return p.ownMessage(sent), created, err
 }
 
 // EditMessage gives a message of the caller another content, soon after it was sent.
 func (s *Service) EditMessage(ctx context.Context, c meet.Claim, id, message, content string) (Message, error) {
-	p, content, err := s.write(ctx, c, id, content)
+	p, content, err := s.writeMessage(ctx, c, id, content)
 	if err != nil {
 		return Message{}, err
 	}
 	m, err := s.members.Rooms().Edit(ctx, p.room, c.UserID, message, content)
-	return p.own(m), err
+	return p.ownMessage(m), err
 }
 
 // DeleteMessage takes the content of a message of the caller away.
 func (s *Service) DeleteMessage(ctx context.Context, c meet.Claim, id, message string) error {
-	p, err := s.open(ctx, c, id, "", "", 0, false)
+	p, err := s.openChat(ctx, c, id, "", "", 0, false)
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (s *Service) Remove(ctx context.Context, id, sender, message string) error 
 
 // MarkRead notes that the caller has read a chat up to a message, and returns how many are unread.
 func (s *Service) MarkRead(ctx context.Context, c meet.Claim, id, upTo string) (unread int, err error) {
-	p, err := s.open(ctx, c, id, "", "", 0, true)
+	p, err := s.openChat(ctx, c, id, "", "", 0, true)
 	if err != nil {
 		return 0, err
 	}
@@ -98,5 +98,5 @@ func (s *Service) MarkRead(ctx context.Context, c meet.Claim, id, upTo string) (
 	if p.readUpTo == "" || upTo < p.readUpTo {
 		p.readUpTo = upTo
 	}
-	return s.waiting(ctx, p)
+	return s.countWaiting(ctx, p)
 }

@@ -29,12 +29,12 @@ type Entry struct {
 }
 
 // Fit reports whether two members fit each other's preferences.
-func Fit(a, b Entry, now time.Time) bool { return a.wants(b, now) && b.wants(a, now) }
+func Fit(a, b Entry, now time.Time) bool { return a.wantsEntry(b, now) && b.wantsEntry(a, now) }
 
 // shown are the genders that preferences ask for.
 var shown = map[string][]string{"everyone": rules.Genders, "men": {"male"}, "women": {"female"}, "non-binary": {"non-binary"}}
 
-func (e Entry) wants(of Entry, now time.Time) bool {
+func (e Entry) wantsEntry(of Entry, now time.Time) bool {
 	p := e.Preferences
 	if age := rules.Age(of.BirthDate, now); age < p.AgeMin || age > p.AgeMax && p.AgeMax < rules.MaxAge {
 		return false
@@ -50,41 +50,41 @@ func (e Entry) wants(of Entry, now time.Time) bool {
 	return false
 }
 
-// place is the row key of the member, by which walks are ordered.
-func (e Entry) place() string { return e.Shuffle + "_" + e.UserID }
+// placeKey is the row key of the member, by which walks are ordered.
+func (e Entry) placeKey() string { return e.Shuffle + "_" + e.UserID }
 
 // Keys returns where the member has rows.
 func (e Entry) Keys() []table.Key {
-	all := []table.Key{{Partition: e.Gender + "_" + e.Shuffle[:1], Row: e.place()}}
+	all := []table.Key{{Partition: e.Gender + "_" + e.Shuffle[:1], Row: e.placeKey()}}
 	if e.Position != nil {
-		all = append(all, table.Key{Partition: cellOf(*e.Position), Row: e.place()})
+		all = append(all, table.Key{Partition: cellOf(*e.Position), Row: e.placeKey()})
 	}
 	return all
 }
 
-// cell names a square of a degree by its lower bounds.
-func cell(lat, lon int) string {
+// cellAt names a square of a degree by its lower bounds.
+func cellAt(lat, lon int) string {
 	return fmt.Sprintf("P_%d_%d", lat, (lon+180+720)%360-180)
 }
 
-func cellOf(p rules.Position) string { return cell(floor(p.Lat), floor(p.Lon)) }
+func cellOf(p rules.Position) string { return cellAt(floorDegree(p.Lat), floorDegree(p.Lon)) }
 
-func floor(n int) int { return int(math.Floor(float64(n) / 10)) }
+func floorDegree(n int) int { return int(math.Floor(float64(n) / 10)) }
 
 // maxCells is how many squares are read at most. A larger circle is looked for by genders.
 const maxCells = 12
 
-// cells returns the squares of a degree in which all positions are that are within a limit of one;
-// ok is false if they are too many.
-func cells(around rules.Position, limit int) (all []string, ok bool) {
+// cellsAround returns the squares of a degree in which all positions are that are within a limit of
+// one; ok is false if they are too many.
+func cellsAround(around rules.Position, limit int) (all []string, ok bool) {
 	box, ok := rules.BoxAround(around, limit)
 	if !ok {
 		return nil, false
 	}
 	low := func(tenths float64) int { return int(math.Floor(tenths / 10)) }
-	for y := floor(box.South); y <= floor(box.North-1); y++ {
+	for y := floorDegree(box.South); y <= floorDegree(box.North-1); y++ {
 		for x := low(box.West); x <= low(box.West+box.Longitudes); x++ {
-			if all = append(all, cell(y, x)); len(all) > maxCells {
+			if all = append(all, cellAt(y, x)); len(all) > maxCells {
 				return nil, false
 			}
 		}
@@ -92,7 +92,7 @@ func cells(around rules.Position, limit int) (all []string, ok bool) {
 	return all, true
 }
 
-func (e Entry) row(key table.Key, in bool, now time.Time) table.Row {
+func (e Entry) toRow(key table.Key, in bool, now time.Time) table.Row {
 	p := table.Props{
 		{Name: "Gender", Value: table.String(e.Gender)},
 		{Name: "BirthDate", Value: table.Time(e.BirthDate)},
@@ -111,8 +111,8 @@ func (e Entry) row(key table.Key, in bool, now time.Time) table.Row {
 	return table.Row{Key: key, Props: p}
 }
 
-// parse reads what decides from the properties of a row; its key tells the rest.
-func parse(p table.Props) Entry {
+// parseEntry reads what decides from the properties of a row; its key tells the rest.
+func parseEntry(p table.Props) Entry {
 	e := Entry{
 		Gender: p.Get("Gender").Str(), BirthDate: p.Get("BirthDate").Time(), Out: p.Get("IsOut").Bool(),
 		Preferences: rules.Preferences{

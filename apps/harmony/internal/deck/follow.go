@@ -22,7 +22,7 @@ type Index struct {
 func (x Index) Add(ctx context.Context, e Entry) error {
 	var ops []table.Op
 	for _, key := range e.Keys()[:1] { // a new member has given no position
-		ops = append(ops, table.Op{Kind: table.Insert, Row: e.row(key, !e.Out, x.Now())})
+		ops = append(ops, table.Op{Kind: table.Insert, Row: e.toRow(key, !e.Out, x.Now())})
 	}
 	if err := x.Write(ctx, x.Table, ops); err != nil && !errors.Is(err, table.ErrExists) {
 		return err
@@ -65,7 +65,7 @@ func (x Index) Follow(ctx context.Context, read func(context.Context) (Entry, er
 		if know(e) {
 			continue
 		}
-		if err = x.replace(ctx, e, keys, was); err == nil {
+		if err = x.replaceRows(ctx, e, keys, was); err == nil {
 			return nil
 		}
 		if err := x.Retry(ctx, try, err); err != nil {
@@ -74,12 +74,12 @@ func (x Index) Follow(ctx context.Context, read func(context.Context) (Entry, er
 	}
 }
 
-// replace writes the rows that are not as the entry has them.
-func (x Index) replace(ctx context.Context, e Entry, keys []table.Key, was []*table.Row) error {
+// replaceRows writes the rows that are not as the entry has them.
+func (x Index) replaceRows(ctx context.Context, e Entry, keys []table.Key, was []*table.Row) error {
 	mine := e.Keys()
 	return rowstore.Each(ctx, len(keys), len(keys), func(ctx context.Context, i int) error {
 		in := !e.Out && slices.Contains(mine, keys[i])
-		row := e.row(keys[i], in, x.Now())
+		row := e.toRow(keys[i], in, x.Now())
 		kind := table.Insert
 		switch {
 		case was[i] == nil && !in:
@@ -91,16 +91,16 @@ func (x Index) replace(ctx context.Context, e Entry, keys []table.Key, was []*ta
 	})
 }
 
-// same reports whether two rows say the same.
-func same(a, b table.Row) bool {
-	x, y := parse(a.Props), parse(b.Props)
+// sameRow reports whether two rows say the same.
+func sameRow(a, b table.Row) bool {
+	x, y := parseEntry(a.Props), parseEntry(b.Props)
 	at := x.Position == nil && y.Position == nil || x.Position != nil && y.Position != nil && *x.Position == *y.Position
 	x.Position, y.Position = nil, nil
 	return at && x == y
 }
 
 // Is reports whether a row of the member is as they are.
-func (e Entry) Is(row table.Row) bool { return same(row, e.row(row.Key, !e.Out, time.Time{})) }
+func (e Entry) Is(row table.Row) bool { return sameRow(row, e.toRow(row.Key, !e.Out, time.Time{})) }
 
 // userOf returns the member in a row key, and their place in walks.
 func userOf(key string) (shuffle, id string) {

@@ -58,11 +58,11 @@ const MaxRows = rowstore.MaxScan / 3
 // walk. It returns where the walk is then. It may find fewer, or none, before the walk has ended.
 func (x Index) Round(ctx context.Context, reader Entry, w Walk, most int) ([]Candidate, Walk, error) {
 	now := x.Now()
-	ranges := w.ranges(reader)
+	ranges := w.rangesOf(reader)
 	readings := make([]*rowstore.Reading, len(ranges))
 	for i, r := range ranges {
 		r.Filter = func(p table.Props) bool {
-			e := parse(p)
+			e := parseEntry(p)
 			return !e.Out && Fit(reader, e, now)
 		}
 		r.MaxMatches = most // more are cut off below
@@ -87,7 +87,7 @@ func (x Index) Round(ctx context.Context, reader Entry, w Walk, most int) ([]Can
 			if !rowstore.IsMatch(row) || end != "" && row.Key.Row > end || id == reader.UserID {
 				continue
 			}
-			e := parse(row.Props)
+			e := parseEntry(row.Props)
 			e.Shuffle, e.UserID = userOf(row.Key.Row)
 			all = append(all, Candidate{Entry: e, Row: row.Key.Row, partition: row.Partition})
 		}
@@ -98,23 +98,23 @@ func (x Index) Round(ctx context.Context, reader Entry, w Walk, most int) ([]Can
 		for cut < len(all) && all[cut].Row == all[most-1].Row { // another row of the same member
 			cut++
 		}
-		return all[:cut], w.after(all[most-1].Row), nil
+		return all[:cut], w.walkAfter(all[most-1].Row), nil
 	}
 	if end != "" {
-		return all, w.after(end), nil
+		return all, w.walkAfter(end), nil
 	}
 	return all, Walk{Start: w.Start, Lap: w.Lap + 1}, nil
 }
 
-// after returns the walk when it has come to a row key.
-func (w Walk) after(key string) Walk { return Walk{w.Start, w.Lap, key} }
+// walkAfter returns the walk when it has come to a row key.
+func (w Walk) walkAfter(key string) Walk { return Walk{w.Start, w.Lap, key} }
 
 // After returns the walk when its reader has seen a candidate and none that comes later.
-func (w Walk) After(c Candidate) Walk { return w.after(c.Row) }
+func (w Walk) After(c Candidate) Walk { return w.walkAfter(c.Row) }
 
-// ranges returns what is left of a lap, in squares if few of them hold all whom the reader looks
+// rangesOf returns what is left of a lap, in squares if few of them hold all whom the reader looks
 // for, else in genders.
-func (w Walk) ranges(reader Entry) (all []table.Range) {
+func (w Walk) rangesOf(reader Entry) (all []table.Range) {
 	r := table.Range{}
 	switch {
 	case w.At != "":
@@ -126,7 +126,7 @@ func (w Walk) ranges(reader Entry) (all []table.Range) {
 		r.To = w.Start
 	}
 	if reader.Position != nil && reader.Preferences.MaxDistance > 0 {
-		if names, ok := cells(*reader.Position, reader.Preferences.MaxDistance); ok {
+		if names, ok := cellsAround(*reader.Position, reader.Preferences.MaxDistance); ok {
 			for _, name := range names {
 				r.Partition = name
 				all = append(all, r)

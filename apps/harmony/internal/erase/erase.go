@@ -65,7 +65,7 @@ func (j Job) Run(ctx context.Context) error {
 		return nil
 	}
 	until := j.Now().Add(runsFor)
-	ready, err := j.mark(ctx)
+	ready, err := j.markAccounts(ctx)
 	if err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (j Job) Run(ctx context.Context) error {
 		return nil
 	default:
 		r.ids = ready[:min(len(ready), roundSize)]
-		if err := j.keep(ctx, r); err != nil {
+		if err := j.keepRound(ctx, r); err != nil {
 			return err
 		}
 	}
@@ -90,21 +90,21 @@ func (j Job) Run(ctx context.Context) error {
 		if !j.Now().Before(until) {
 			return nil
 		}
-		next, failed := j.step(ctx, r)
+		next, failed := j.stepRound(ctx, r)
 		if failed != nil {
 			next = r
 			next.place = "" // a place that the storage does not know any more must not stop all runs
 		}
-		if err := errors.Join(failed, j.keep(ctx, next)); err != nil {
+		if err := errors.Join(failed, j.keepRound(ctx, next)); err != nil {
 			return err
 		}
 		r = next
 	}
-	return j.end(ctx, r)
+	return j.endRound(ctx, r)
 }
 
-// keep keeps how far a round is.
-func (j Job) keep(ctx context.Context, r round) error {
+// keepRound keeps how far a round is.
+func (j Job) keepRound(ctx context.Context, r round) error {
 	return j.Upsert(ctx, j.Tables.State, table.Row{Key: roundKey, Props: table.Props{
 		{Name: "Accounts", Value: table.String(strings.Join(r.ids, " "))},
 		{Name: "Trace", Value: table.Int32(int32(r.trace))},
@@ -113,8 +113,8 @@ func (j Job) keep(ctx context.Context, r round) error {
 	}})
 }
 
-// mark marks the accounts that are due, and returns those that were marked long enough ago.
-func (j Job) mark(ctx context.Context) (ready []string, err error) {
+// markAccounts marks the accounts that are due, and returns those that were marked long enough ago.
+func (j Job) markAccounts(ctx context.Context) (ready []string, err error) {
 	last := account.DueRows + j.Now().Add(-j.EraseAfter).UTC().Format("20060102")
 	due := table.Range{FromPartition: account.DueRows, ToPartition: last + "~"}
 	for next, more := "", true; more; more = next != "" {
@@ -164,15 +164,16 @@ func (j Job) markOne(ctx context.Context, row table.Row) (ready string, err erro
 	return "", j.Upsert(ctx, j.Tables.State, row)
 }
 
-// step takes the accounts of a round out of a slice of rows, and returns where the round goes on.
-func (j Job) step(ctx context.Context, r round) (round, error) {
+// stepRound takes the accounts of a round out of a slice of rows, and returns where the round goes
+// on.
+func (j Job) stepRound(ctx context.Context, r round) (round, error) {
 	t := j.Traces[r.trace]
 	page, err := j.DB.List(ctx, t.Table, t.Range, slice, r.place)
 	if err != nil {
 		return r, rowstore.Unavailable(err)
 	}
 	err = rowstore.Each(ctx, len(page.Rows), rowstore.MaxParallel, func(ctx context.Context, i int) error {
-		return j.forget(ctx, t, page.Rows[i], r.ids)
+		return j.forgetAccounts(ctx, t, page.Rows[i], r.ids)
 	})
 	if r.place = page.Next; r.place == "" {
 		r.trace++
@@ -180,11 +181,11 @@ func (j Job) step(ctx context.Context, r round) (round, error) {
 	return r, err
 }
 
-// forget takes accounts out of a row.
-func (j Job) forget(ctx context.Context, t meet.Trace, row table.Row, ids []string) error {
+// forgetAccounts takes accounts out of a row.
+func (j Job) forgetAccounts(ctx context.Context, t meet.Trace, row table.Row, ids []string) error {
 	changed := false
 	for _, id := range ids {
-		if !names(row, id) {
+		if !namesAccount(row, id) {
 			continue
 		}
 		if changed { // for another account
@@ -202,22 +203,22 @@ func (j Job) forget(ctx context.Context, t meet.Trace, row table.Row, ids []stri
 	return nil
 }
 
-// names reports whether a row has an id in its keys or in a text.
-func names(row table.Row, id string) bool {
+// namesAccount reports whether a row has an id in its keys or in a text.
+func namesAccount(row table.Row, id string) bool {
 	return strings.Contains(row.Partition, id) || strings.Contains(row.Key.Row, id) || slices.ContainsFunc(row.Props, func(p table.Prop) bool {
 		return p.Value.Type() == table.TypeString && strings.Contains(p.Value.Str(), id)
 	})
 }
 
-// end removes the rest of the accounts of a round: no row names them any more.
-func (j Job) end(ctx context.Context, r round) error {
+// endRound removes the rest of the accounts of a round: no row names them any more.
+func (j Job) endRound(ctx context.Context, r round) error {
 	for _, id := range r.ids {
-		if err := j.files(ctx, id); err != nil {
+		if err := j.removeFiles(ctx, id); err != nil {
 			return err
 		}
 	}
 	for _, name := range []string{meet.QueueLists, meet.QueuePairs} {
-		if err := j.messages(ctx, queue.Poison(name), r.ids); err != nil {
+		if err := j.removeMessages(ctx, queue.Poison(name), r.ids); err != nil {
 			return err
 		}
 	}
@@ -239,8 +240,8 @@ func (j Job) end(ctx context.Context, r round) error {
 	return j.RemoveKey(ctx, j.Tables.State, roundKey)
 }
 
-// files removes the files of pictures of an account, also those that tidy has taken out.
-func (j Job) files(ctx context.Context, id string) error {
+// removeFiles removes the files of pictures of an account, also those that tidy has taken out.
+func (j Job) removeFiles(ctx context.Context, id string) error {
 	for _, of := range []struct{ container, prefix string }{ // in the order of DropFiles
 		{meet.ContainerProfiles, id + "/"},
 		{meet.ContainerRemoved, meet.ContainerProfiles + "/" + id + "/"},
@@ -261,9 +262,9 @@ func (j Job) files(ctx context.Context, id string) error {
 	return nil
 }
 
-// messages removes messages that name an account from a queue of those that were set aside. The
-// others are seen again soon.
-func (j Job) messages(ctx context.Context, name string, ids []string) error {
+// removeMessages removes messages that name an account from a queue of those that were set aside.
+// The others are seen again soon.
+func (j Job) removeMessages(ctx context.Context, name string, ids []string) error {
 	for {
 		some, err := j.Queues.Receive(ctx, name, queue.MaxReceive, 5*time.Minute)
 		if err != nil {

@@ -49,7 +49,7 @@ func (s *Service) Register(ctx context.Context, c meet.Claim, id, code, from str
 		return r, false, session.SignIn()
 	}
 	coming := 0
-	st, err := s.stand(ctx, c, id, code, from, func(ctx context.Context) error {
+	st, err := s.standOf(ctx, c, id, code, from, func(ctx context.Context) error {
 		now := s.Now()
 		rows, _, err := s.Budget().Rows(ctx, s.tables.UserEvents, table.Range{
 			Partition: c.UserID, Filter: func(p table.Props) bool { return p.Get("StartDate").Time().After(now) },
@@ -77,7 +77,7 @@ func (s *Service) Register(ctx context.Context, c meet.Claim, id, code, from str
 		next := *st.event
 		next.Attendees++
 		mine.InChat = next.Attendees <= maxInChat
-		err := s.Write(ctx, s.tables.EventAttendees, []table.Op{next.count(), {Kind: table.Insert, Row: mine.row(id)}})
+		err := s.Write(ctx, s.tables.EventAttendees, []table.Op{next.countOp(), {Kind: table.Insert, Row: mine.toRow(id)}})
 		if err == nil {
 			st.event, st.mine = &next, &mine
 			break
@@ -85,7 +85,7 @@ func (s *Service) Register(ctx context.Context, c meet.Claim, id, code, from str
 		if err := contest.Again(ctx, err); err != nil {
 			return r, false, err
 		}
-		if err := s.look(ctx, &st, id, c.UserID); err != nil {
+		if err := s.readStanding(ctx, &st, id, c.UserID); err != nil {
 			return r, false, err
 		}
 		if err := st.mayRegister(s.Now(), coming); err != nil {
@@ -97,7 +97,7 @@ func (s *Service) Register(ctx context.Context, c meet.Claim, id, code, from str
 	if wake.ID == "" { // the caller had a place
 		return r, false, nil
 	}
-	err = rowstore.Both(ctx, func(ctx context.Context) error { s.used(ctx, id, st); return nil }, func(ctx context.Context) error {
+	err = rowstore.Both(ctx, func(ctx context.Context) error { s.countUse(ctx, id, st); return nil }, func(ctx context.Context) error {
 		return s.followGoing(ctx, *st.event, *st.mine)
 	})
 	if err != nil {
@@ -109,7 +109,7 @@ func (s *Service) Register(ctx context.Context, c meet.Claim, id, code, from str
 
 // mayRegister returns why a caller cannot have a place, or nil.
 func (st Standing) mayRegister(now time.Time, coming int) error {
-	sight := st.sight()
+	sight := st.sightOf()
 	switch {
 	case sight == Unseen:
 		return Missing()
@@ -120,7 +120,7 @@ func (st Standing) mayRegister(now time.Time, coming int) error {
 	case sight == Teaser:
 		return fault.Coded(fault.Forbidden, InvalidInviteCode, "the code does not open this event, or not any more")
 	case !now.Before(st.event.Start):
-		return started()
+		return alreadyStarted()
 	case st.event.Capacity > 0 && st.event.Attendees >= st.event.Capacity:
 		return fault.Coded(fault.Conflict, EventFull, "all places are taken; try again later, because somebody may give one back")
 	case coming >= maxComing:
@@ -129,23 +129,23 @@ func (st Standing) mayRegister(now time.Time, coming int) error {
 	return nil
 }
 
-func started() error {
+func alreadyStarted() error {
 	return fault.Coded(fault.Conflict, EventStarted, "the event has begun")
 }
 
-// look reads an event and the place of a member anew.
-func (s *Service) look(ctx context.Context, st *Standing, id, user string) error {
+// readStanding reads an event and the place of a member anew.
+func (s *Service) readStanding(ctx context.Context, st *Standing, id, user string) error {
 	return rowstore.Both(ctx, func(ctx context.Context) (err error) {
-		st.event, err = s.read(ctx, id)
+		st.event, err = s.readEvent(ctx, id)
 		return err
 	}, func(ctx context.Context) (err error) {
-		st.mine, err = s.attendee(ctx, id, user)
+		st.mine, err = s.readAttendee(ctx, id, user)
 		return err
 	})
 }
 
-// count writes the number of attendees of an event that no other writer has changed.
-func (e Event) count() table.Op {
+// countOp writes the number of attendees of an event that no other writer has changed.
+func (e Event) countOp() table.Op {
 	return table.Op{Kind: table.Merge, Row: table.Row{Key: headKey(e.ID), ETag: e.etag, Props: table.Props{{Name: "Attendees", Value: table.Int32(int32(e.Attendees))}}}}
 }
 
@@ -168,20 +168,20 @@ func (s *Service) followGoing(ctx context.Context, e Event, a Attendee) error {
 	})
 }
 
-// used counts the use of an invite. To lose one does no harm.
-func (s *Service) used(ctx context.Context, event string, st Standing) {
+// countUse counts the use of an invite. To lose one does no harm.
+func (s *Service) countUse(ctx context.Context, event string, st Standing) {
 	if !st.invited {
 		return
 	}
 	for try := 0; ; try++ {
 		i := *st.invite
 		i.Uses++
-		err := s.Write(ctx, s.tables.EventInvites, []table.Op{{Kind: table.Replace, Row: i.row(event)}})
+		err := s.Write(ctx, s.tables.EventInvites, []table.Op{{Kind: table.Replace, Row: i.toRow(event)}})
 		if err == nil {
 			return
 		}
 		if rowstore.Overtaken(err) && try < rowstore.MaxTries {
-			if st.invite, err = s.invite(ctx, event, st.code); err == nil && st.invite != nil {
+			if st.invite, err = s.readInvite(ctx, event, st.code); err == nil && st.invite != nil {
 				continue
 			}
 		}
@@ -195,38 +195,38 @@ func (s *Service) Unregister(ctx context.Context, c meet.Claim, id string) error
 	if c.UserID == "" {
 		return session.SignIn()
 	}
-	st, err := s.stand(ctx, c, id, "", "")
+	st, err := s.standOf(ctx, c, id, "", "")
 	switch {
 	case err != nil:
 		return err
-	case st.sight() == Unseen:
+	case st.sightOf() == Unseen:
 		return Missing()
 	case !s.Now().Before(st.event.Start):
-		return started()
+		return alreadyStarted()
 	}
-	return s.leave(ctx, st, id, c.UserID)
+	return s.leaveEvent(ctx, st, id, c.UserID)
 }
 
 // Remove takes the place of a member back; admins may, at any time.
 func (s *Service) Remove(ctx context.Context, c meet.Claim, id, user string) error {
-	st, err := s.place(ctx, c, id, user)
+	st, err := s.readPlace(ctx, c, id, user)
 	if err != nil {
 		return err
 	}
-	return s.leave(ctx, st, id, user)
+	return s.leaveEvent(ctx, st, id, user)
 }
 
-// place reads an event and the place of a member, for an admin.
-func (s *Service) place(ctx context.Context, c meet.Claim, id, user string) (st Standing, err error) {
-	st.Caller, err = s.admin(ctx, c, func(ctx context.Context) error { return s.look(ctx, &st, id, user) })
-	if err == nil && st.sight() == Unseen {
+// readPlace reads an event and the place of a member, for an admin.
+func (s *Service) readPlace(ctx context.Context, c meet.Claim, id, user string) (st Standing, err error) {
+	st.Caller, err = s.requireAdmin(ctx, c, func(ctx context.Context) error { return s.readStanding(ctx, &st, id, user) })
+	if err == nil && st.sightOf() == Unseen {
 		err = Missing()
 	}
 	return st, err
 }
 
-// leave gives the place of a member back, of which st was read, if there is one.
-func (s *Service) leave(ctx context.Context, st Standing, id, user string) error {
+// leaveEvent gives the place of a member back, of which st was read, if there is one.
+func (s *Service) leaveEvent(ctx context.Context, st Standing, id, user string) error {
 	ctx = s.members.Outbox().Begin(ctx)
 	var wake queue.Receipt
 	var was *Attendee
@@ -244,14 +244,14 @@ func (s *Service) leave(ctx context.Context, st Standing, id, user string) error
 		}
 		next := *st.event
 		next.Attendees = max(next.Attendees-1, 0)
-		err := s.Write(ctx, s.tables.EventAttendees, []table.Op{next.count(), {Kind: table.Delete, Row: table.Row{Key: attendeeKey(id, user), ETag: st.mine.etag}}})
+		err := s.Write(ctx, s.tables.EventAttendees, []table.Op{next.countOp(), {Kind: table.Delete, Row: table.Row{Key: attendeeKey(id, user), ETag: st.mine.etag}}})
 		if err == nil {
 			break
 		}
 		if err := contest.Again(ctx, err); err != nil {
 			return err
 		}
-		if err := s.look(ctx, &st, id, user); err != nil {
+		if err := s.readStanding(ctx, &st, id, user); err != nil {
 			return err
 		}
 	}
@@ -278,7 +278,7 @@ func (s *Service) settleGoing(ctx context.Context, in function.Invocation) error
 	}
 	looked := s.members.Now()
 	var st Standing
-	if err := s.look(ctx, &st, c.Event, c.User); err != nil {
+	if err := s.readStanding(ctx, &st, c.Event, c.User); err != nil {
 		return err
 	}
 	if c.Was > 0 && (st.mine == nil || table.Ticks(st.mine.RegisteredAt) != c.Was) {
@@ -316,13 +316,13 @@ func (s *Service) settleUser(ctx context.Context, in function.Invocation) error 
 	return rowstore.Each(ctx, len(rows), rowstore.MaxParallel, func(ctx context.Context, i int) error {
 		var st Standing
 		id := eventOf(rows[i].Key.Row)
-		if err := s.look(ctx, &st, id, c.ID); err != nil {
+		if err := s.readStanding(ctx, &st, id, c.ID); err != nil {
 			return err
 		}
 		if st.event == nil || !s.Now().Before(st.event.Start) {
 			return nil
 		}
-		return s.leave(ctx, st, id, c.ID)
+		return s.leaveEvent(ctx, st, id, c.ID)
 	})
 }
 
@@ -357,11 +357,11 @@ func (s *Service) Attendees(ctx context.Context, c meet.Claim, id, after string,
 	if after == "" {
 		reads = append(reads, func(ctx context.Context) error { return read(ctx, headRow) })
 	}
-	st, err := s.stand(ctx, c, id, "", "", reads...)
+	st, err := s.standOf(ctx, c, id, "", "", reads...)
 	switch {
 	case err != nil:
 		return GuestPage{}, err
-	case st.sight() != Full:
+	case st.sightOf() != Full:
 		return GuestPage{}, Missing()
 	case st.mine == nil && !st.Caller.Role.Staff():
 		return GuestPage{}, fault.Coded(fault.Forbidden, AttendeesOnly, "only those who attend see who comes")
@@ -392,7 +392,7 @@ func (s *Service) guestsOf(ctx context.Context, reader meet.User, rows []table.R
 	for i, row := range rows {
 		all[i].Attendee = parseAttendee(row)
 	}
-	err := s.name(ctx, reader, all)
+	err := s.nameGuests(ctx, reader, all)
 	seen := make([]*Guest, len(rows))
 	for i := range all {
 		if all[i].Author != nil {
@@ -402,8 +402,8 @@ func (s *Service) guestsOf(ctx context.Context, reader meet.User, rows []table.R
 	return seen, err
 }
 
-// name says who attendees are, as far as a reader may know.
-func (s *Service) name(ctx context.Context, reader meet.User, guests []Guest) error {
+// nameGuests says who attendees are, as far as a reader may know.
+func (s *Service) nameGuests(ctx context.Context, reader meet.User, guests []Guest) error {
 	ids := make([]string, len(guests))
 	for i, g := range guests {
 		ids[i] = g.UserID
@@ -419,7 +419,7 @@ func (s *Service) name(ctx context.Context, reader meet.User, guests []Guest) er
 
 // SetAttended notes whether a member came; admins may, once the event has begun.
 func (s *Service) SetAttended(ctx context.Context, c meet.Claim, id, user string, attended bool) (Guest, error) {
-	st, err := s.place(ctx, c, id, user)
+	st, err := s.readPlace(ctx, c, id, user)
 	switch {
 	case err != nil:
 		return Guest{}, err
@@ -429,7 +429,7 @@ func (s *Service) SetAttended(ctx context.Context, c meet.Claim, id, user string
 		return Guest{}, fault.Coded(fault.Conflict, EventNotStarted, "the event has not begun yet")
 	}
 	st.mine.Attended = attended
-	row := st.mine.row(id)
+	row := st.mine.toRow(id)
 	row.ETag, row.Props = table.Any, table.Props{{Name: "Attended", Value: table.Bool(attended)}}
 	if err := s.Write(ctx, s.tables.EventAttendees, []table.Op{{Kind: table.Merge, Row: row}}); err != nil {
 		if rowstore.Overtaken(err) {
@@ -438,7 +438,7 @@ func (s *Service) SetAttended(ctx context.Context, c meet.Claim, id, user string
 		return Guest{}, rowstore.Unavailable(err)
 	}
 	guests := []Guest{{Attendee: *st.mine}}
-	err = s.name(ctx, st.Caller, guests)
+	err = s.nameGuests(ctx, st.Caller, guests)
 	return guests[0], err
 }
 

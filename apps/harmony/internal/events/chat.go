@@ -36,7 +36,7 @@ func (st Standing) mayTalk(now time.Time) error {
 // is CHAT_NOT_FOUND if they take no part.
 func (s *Service) InChat(ctx context.Context, viewer meet.User, id string) (e Event, attends bool, err error) {
 	st := Standing{Caller: viewer}
-	if err := s.look(ctx, &st, id, viewer.ID); err != nil {
+	if err := s.readStanding(ctx, &st, id, viewer.ID); err != nil {
 		return e, false, err
 	}
 	if err := st.mayTalk(s.Now()); err != nil {

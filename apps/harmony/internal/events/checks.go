@@ -17,21 +17,21 @@ func (s *Service) Checks() []meet.Check {
 		{Name: "events", Table: t.EventAttendees, Range: table.Range{From: headRow, To: headRow + "~"}, Look: s.checkEvent},
 		{Name: "attendees", Table: t.EventAttendees, Range: table.Range{From: "0"}, Look: s.checkAttendee},
 		{Name: "list " + t.Events, Table: t.Events, Look: func(ctx context.Context, row table.Row) ([]meet.Finding, error) {
-			e, err := s.read(ctx, eventOf(row.Key.Row))
-			if err != nil || e != nil && e.holds(row.Key) {
+			e, err := s.readEvent(ctx, eventOf(row.Key.Row))
+			if err != nil || e != nil && e.holdsKey(row.Key) {
 				return nil, err
 			}
 			return s.members.Refused(t.Events, row.Key), nil
 		}},
 		{Name: "list " + t.UserEvents, Table: t.UserEvents, Look: func(ctx context.Context, row table.Row) ([]meet.Finding, error) {
-			a, err := s.attendee(ctx, eventOf(row.Key.Row), row.Partition)
+			a, err := s.readAttendee(ctx, eventOf(row.Key.Row), row.Partition)
 			if err != nil || a != nil && goingKey(row.Partition, eventOf(row.Key.Row), a.RegisteredAt) == row.Key {
 				return nil, err
 			}
 			return s.members.Refused(t.UserEvents, row.Key), nil
 		}},
 		{Name: "invites", Table: t.EventInvites, Look: func(ctx context.Context, row table.Row) ([]meet.Finding, error) {
-			e, err := s.read(ctx, row.Partition)
+			e, err := s.readEvent(ctx, row.Partition)
 			if err != nil || e != nil {
 				return nil, err
 			}
@@ -43,24 +43,24 @@ func (s *Service) Checks() []meet.Check {
 // checkEvent counts the attendees of an event, and looks for its rows in the lists.
 func (s *Service) checkEvent(ctx context.Context, row table.Row) (found []meet.Finding, err error) {
 	e := parseEvent(row)
-	wrong, _, err := s.recount(ctx, e.ID)
+	wrong, _, err := s.recountAttendees(ctx, e.ID)
 	if err != nil {
 		return nil, err
 	}
 	if wrong {
 		found = append(found, meet.Finding{Table: s.tables.EventAttendees, Key: row.Key, Says: "it counts other attendees than there are", Mend: func(ctx context.Context) error {
-			wrong, e, err := s.recount(ctx, e.ID)
+			wrong, e, err := s.recountAttendees(ctx, e.ID)
 			if err != nil || !wrong {
 				return err
 			}
-			if err := s.Write(ctx, s.tables.EventAttendees, []table.Op{e.count()}); !rowstore.Overtaken(err) {
+			if err := s.Write(ctx, s.tables.EventAttendees, []table.Op{e.countOp()}); !rowstore.Overtaken(err) {
 				return err
 			}
 			return nil // another writer came first, and the next look counts again
 		}})
 	}
 	if !e.Deleted() {
-		some, err := s.pictures().Check(ctx, s.tables.EventAttendees, row)
+		some, err := s.pictureGallery().Check(ctx, s.tables.EventAttendees, row)
 		if err != nil {
 			return nil, err
 		}
@@ -72,13 +72,13 @@ func (s *Service) checkEvent(ctx context.Context, row table.Row) (found []meet.F
 	if e.hasChat() {
 		open, row := chat.EventRows(e.ID, e.Title, e.Description, e.CreatedAt)
 		t := s.members.Tables
-		some, err := s.members.Missing(ctx, t.Chats, row.Key, s.mend(e.ID))
+		some, err := s.members.Missing(ctx, t.Chats, row.Key, s.mendRows(e.ID))
 		if err != nil {
 			return nil, err
 		}
 		found = append(found, some...)
 		for _, one := range topic.OfEvent(e.ID, "", "", e.CreatedAt) {
-			some, err := s.members.Missing(ctx, s.topics.ForumReplies, topic.HeadKey(one.ID), s.mend(e.ID))
+			some, err := s.members.Missing(ctx, s.topics.ForumReplies, topic.HeadKey(one.ID), s.mendRows(e.ID))
 			if err != nil {
 				return nil, err
 			}
@@ -89,11 +89,11 @@ func (s *Service) checkEvent(ctx context.Context, row table.Row) (found []meet.F
 			return nil, err
 		}
 		if is == nil || !is.Props.Get("IsOpen").Bool() || is.Props.Get("EventId").Str() != e.ID {
-			found = append(found, meet.Finding{Table: t.Messages, Key: open.Key, Says: "it is missing, or not of the event", Mend: s.mend(e.ID)})
+			found = append(found, meet.Finding{Table: t.Messages, Key: open.Key, Says: "it is missing, or not of the event", Mend: s.mendRows(e.ID)})
 		}
 	}
-	for _, l := range e.lists() {
-		some, err := s.members.Missing(ctx, s.tables.Events, l, s.mend(e.ID))
+	for _, l := range e.listKeys() {
+		some, err := s.members.Missing(ctx, s.tables.Events, l, s.mendRows(e.ID))
 		if err != nil {
 			return nil, err
 		}
@@ -102,15 +102,15 @@ func (s *Service) checkEvent(ctx context.Context, row table.Row) (found []meet.F
 	return found, nil
 }
 
-// mend has the rows that follow an event follow it.
-func (s *Service) mend(id string) func(context.Context) error {
+// mendRows has the rows that follow an event follow it.
+func (s *Service) mendRows(id string) func(context.Context) error {
 	return func(ctx context.Context) error { return s.followEvent(ctx, id, nil) }
 }
 
-// recount counts the attendees of an event. wrong reports that it has another number; the event is
-// returned with the right one.
-func (s *Service) recount(ctx context.Context, id string) (wrong bool, e Event, err error) {
-	was, err := s.read(ctx, id)
+// recountAttendees counts the attendees of an event. wrong reports that it has another number; the
+// event is returned with the right one.
+func (s *Service) recountAttendees(ctx context.Context, id string) (wrong bool, e Event, err error) {
+	was, err := s.readEvent(ctx, id)
 	if err != nil || was == nil {
 		return false, e, err
 	}
@@ -121,7 +121,7 @@ func (s *Service) recount(ctx context.Context, id string) (wrong bool, e Event, 
 		}
 		n++
 	}
-	now, err := s.read(ctx, id)
+	now, err := s.readEvent(ctx, id)
 	if err != nil || now == nil || now.etag != was.etag || now.Attendees == n {
 		return false, e, err // right, or changed while it was counted
 	}
@@ -131,7 +131,7 @@ func (s *Service) recount(ctx context.Context, id string) (wrong bool, e Event, 
 
 // checkAttendee looks for the rows in the lists of a member who attends an event.
 func (s *Service) checkAttendee(ctx context.Context, row table.Row) (found []meet.Finding, err error) {
-	e, err := s.read(ctx, row.Partition)
+	e, err := s.readEvent(ctx, row.Partition)
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +140,7 @@ func (s *Service) checkAttendee(ctx context.Context, row table.Row) (found []mee
 	}
 	a := parseAttendee(row)
 	mend := func(ctx context.Context) error {
-		a, err := s.attendee(ctx, e.ID, a.UserID)
+		a, err := s.readAttendee(ctx, e.ID, a.UserID)
 		if err != nil || a == nil {
 			return err
 		}

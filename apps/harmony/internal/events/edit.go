@@ -24,16 +24,16 @@ func (s *Service) Settlers() []meet.Settler {
 
 // NewEvent makes an event of the calling admin.
 func (s *Service) NewEvent(ctx context.Context, c meet.Claim, d Draft) (View, error) {
-	caller, err := s.admin(ctx, c)
+	caller, err := s.requireAdmin(ctx, c)
 	if err != nil {
 		return View{}, err
 	}
 	now := s.Now().UTC()
 	e := Event{ID: s.members.NewID(), OrganizerID: caller.ID, CreatedAt: now}
-	if err := d.on(&e); err != nil {
+	if err := d.writeTo(&e); err != nil {
 		return View{}, err
 	}
-	return s.commit(ctx, nil, func(was *Event) (Event, error) {
+	return s.commitEvent(ctx, nil, func(was *Event) (Event, error) {
 		if was != nil {
 			return *was, nil // it landed, and its answer was lost
 		}
@@ -43,26 +43,26 @@ func (s *Service) NewEvent(ctx context.Context, c meet.Claim, d Draft) (View, er
 
 // Edit changes an event.
 func (s *Service) Edit(ctx context.Context, c meet.Claim, id string, d Draft) (View, error) {
-	return s.edit(ctx, c, id, func(e *Event) error { return d.on(e) })
+	return s.editEvent(ctx, c, id, func(e *Event) error { return d.writeTo(e) })
 }
 
 // Delete deletes an event: from then on no caller finds it.
 func (s *Service) Delete(ctx context.Context, c meet.Claim, id string) error {
 	was := ""
-	_, err := s.edit(ctx, c, id, func(e *Event) error {
+	_, err := s.editEvent(ctx, c, id, func(e *Event) error {
 		e.DeletedAt, was = s.Now().UTC(), e.ImageURL
 		return nil
 	})
 	if err == nil {
-		s.pictures().Drop(ctx, was)
+		s.pictureGallery().Drop(ctx, was)
 	}
 	return err
 }
 
-func (s *Service) edit(ctx context.Context, c meet.Claim, id string, change func(*Event) error) (View, error) {
+func (s *Service) editEvent(ctx context.Context, c meet.Claim, id string, change func(*Event) error) (View, error) {
 	var was *Event
-	_, err := s.admin(ctx, c, func(ctx context.Context) (err error) {
-		was, err = s.read(ctx, id)
+	_, err := s.requireAdmin(ctx, c, func(ctx context.Context) (err error) {
+		was, err = s.readEvent(ctx, id)
 		return err
 	})
 	if err != nil {
@@ -87,12 +87,12 @@ func (s *Service) edit(ctx context.Context, c meet.Claim, id string, change func
 	if _, err := next(was); err != nil {
 		return View{}, err
 	}
-	return s.commit(ctx, was, next, id)
+	return s.commitEvent(ctx, was, next, id)
 }
 
-// commit writes the event that next makes of the one that there is, of which was is an earlier
+// commitEvent writes the event that next makes of the one that there is, of which was is an earlier
 // read; then its list rows follow. next is called again if another writer came first.
-func (s *Service) commit(ctx context.Context, was *Event, next func(*Event) (Event, error), id string) (View, error) {
+func (s *Service) commitEvent(ctx context.Context, was *Event, next func(*Event) (Event, error), id string) (View, error) {
 	var e Event
 	var stale []table.Key
 	err := s.members.Commit(ctx, s.tables.EventAttendees, kindEvent, id, func() (_ []table.Op, _ bool, _ []table.Key, err error) {
@@ -100,29 +100,29 @@ func (s *Service) commit(ctx context.Context, was *Event, next func(*Event) (Eve
 			return nil, false, nil, err
 		}
 		if was != nil {
-			stale = append(stale, was.lists()...)
+			stale = append(stale, was.listKeys()...)
 			if !e.sameAs(*was) {
 				e.version++
 			}
 		}
 		e.UpdatedAt = s.Now().UTC()
-		return []table.Op{rowstore.Put(e.row())}, true, stale, nil
+		return []table.Op{rowstore.Put(e.toRow())}, true, stale, nil
 	}, func(ctx context.Context) (err error) {
-		was, err = s.read(ctx, id)
+		was, err = s.readEvent(ctx, id)
 		return err
-	}, func(ctx context.Context) error { return s.follow(ctx, e, stale) })
+	}, func(ctx context.Context) error { return s.writeFollowers(ctx, e, stale) })
 	if err != nil {
 		return View{}, err
 	}
-	return e.view(Full, false), nil
+	return e.viewAt(Full, false), nil
 }
 
-// follow writes the rows that an event has: those of the lists, of its chat and of its two topics.
-// It removes those of lists that earlier versions had, unless the event has them still.
-func (s *Service) follow(ctx context.Context, e Event, stale []table.Key) error {
+// writeFollowers writes the rows that an event has: those of the lists, of its chat and of its two
+// topics. It removes those of lists that earlier versions had, unless the event has them still.
+func (s *Service) writeFollowers(ctx context.Context, e Event, stale []table.Key) error {
 	writes := []func(context.Context) error{func(ctx context.Context) error { return s.passChat(ctx, e) }, func(ctx context.Context) error {
 		var rows []table.Row
-		for _, key := range e.lists() {
+		for _, key := range e.listKeys() {
 			rows = append(rows, table.Row{Key: key, Props: table.Props{{Name: "EventId", Value: table.String(e.ID)}}})
 		}
 		return s.members.FollowLists(ctx, s.tables.Events, rows, stale)
@@ -137,9 +137,9 @@ func (s *Service) follow(ctx context.Context, e Event, stale []table.Key) error 
 
 // followEvent has the lists follow an event, if there is one.
 func (s *Service) followEvent(ctx context.Context, id string, stale []table.Key) error {
-	e, err := s.read(ctx, id)
+	e, err := s.readEvent(ctx, id)
 	if err != nil || e == nil {
 		return err
 	}
-	return s.follow(ctx, *e, stale)
+	return s.writeFollowers(ctx, *e, stale)
 }

@@ -81,7 +81,7 @@ var eventColumns = rowstore.Columns[Event]{
 	rowstore.Instant("DeletedAt", func(e *Event) *time.Time { return &e.DeletedAt }).Optional(),
 }
 
-func (e Event) row() table.Row {
+func (e Event) toRow() table.Row {
 	p := eventColumns.Props(&e)
 	if e.Price != nil {
 		p = append(p, table.Prop{Name: "Price", Value: table.Int64(e.Price.Minor)}, table.Prop{Name: "Currency", Value: table.String(e.Price.Currency)})
@@ -127,8 +127,8 @@ const (
 // maxCapacity is how many places an event has at most.
 const maxCapacity = 100_000
 
-// on writes a draft into an event. The error names the rules that it breaks.
-func (d Draft) on(e *Event) error {
+// writeTo writes a draft into an event. The error names the rules that it breaks.
+func (d Draft) writeTo(e *Event) error {
 	var b rules.Broken
 	e.Title = b.Text("title", d.Title, 3, 120, TitleLength, false)
 	e.Description = b.Text("description", d.Description, 0, 10_000, DescriptionLength, true)
@@ -162,9 +162,9 @@ const (
 	Full
 )
 
-// sight says how much of an event a viewer sees, the zero User being a guest. Everything that shows
-// an event asks this.
-func (e Event) sight(viewer meet.User, attends, invited bool) Sight {
+// sightFor says how much of an event a viewer sees, the zero User being a guest. Everything that
+// shows an event asks this.
+func (e Event) sightFor(viewer meet.User, attends, invited bool) Sight {
 	switch {
 	case e.Deleted():
 		return Unseen
@@ -189,8 +189,8 @@ type View struct {
 	Topics  []topic.Topic // those that the viewer sees, of one event that is asked for by its id
 }
 
-// view returns what somebody sees of an event. A teaser has nothing that it may not show.
-func (e Event) view(sight Sight, attends bool) View {
+// viewAt returns what somebody sees of an event. A teaser has nothing that it may not show.
+func (e Event) viewAt(sight Sight, attends bool) View {
 	if sight == Teaser {
 		e.Description, e.Location, e.Price, e.OrganizerID, e.Attendees = "", "", nil, "", 0
 	}
@@ -200,5 +200,5 @@ func (e Event) view(sight Sight, attends bool) View {
 // sameAs reports whether two events have the same rows in the lists.
 func (e Event) sameAs(o Event) bool {
 	o.version = e.version
-	return slices.Equal(e.lists(), o.lists())
+	return slices.Equal(e.listKeys(), o.listKeys())
 }

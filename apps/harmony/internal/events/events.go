@@ -28,7 +28,7 @@ func New(members *meet.Service, tables Tables, topics topic.Tables) *Service {
 
 // Create makes the tables and the container that are missing.
 func (s *Service) Create(ctx context.Context) error {
-	if err := s.pictures().Create(ctx); err != nil {
+	if err := s.pictureGallery().Create(ctx); err != nil {
 		return err
 	}
 	return s.DB.Create(ctx, append(s.tables.All(), s.topics.All()...)...)
@@ -55,8 +55,8 @@ func Missing() error {
 	return fault.Coded(fault.NotFound, EventNotFound, "there is no such event")
 }
 
-// read reads an event; nil if there is none.
-func (s *Service) read(ctx context.Context, id string) (*Event, error) {
+// readEvent reads an event; nil if there is none.
+func (s *Service) readEvent(ctx context.Context, id string) (*Event, error) {
 	if !meet.IsID(id) {
 		return nil, nil
 	}
@@ -78,7 +78,7 @@ type Attendee struct {
 	etag string
 }
 
-func (a Attendee) row(event string) table.Row {
+func (a Attendee) toRow(event string) table.Row {
 	return table.Row{Key: attendeeKey(event, a.UserID), ETag: a.etag, Props: table.Props{
 		{Name: "RegisteredAt", Value: table.Time(a.RegisteredAt)},
 		{Name: "Attended", Value: table.Bool(a.Attended)},
@@ -90,8 +90,8 @@ func parseAttendee(row table.Row) Attendee {
 	return Attendee{row.Key.Row, row.Props.Get("RegisteredAt").Time(), row.Props.Get("Attended").Bool(), row.Props.Get("InChat").Bool(), row.ETag}
 }
 
-// attendee reads the row of a member who attends an event; nil if they do not.
-func (s *Service) attendee(ctx context.Context, event, user string) (*Attendee, error) {
+// readAttendee reads the row of a member who attends an event; nil if they do not.
+func (s *Service) readAttendee(ctx context.Context, event, user string) (*Attendee, error) {
 	if !meet.IsID(event) || !meet.IsID(user) {
 		return nil, nil
 	}
@@ -113,23 +113,23 @@ type Standing struct {
 	invited bool
 }
 
-// stand reads how a caller stands to an event, and does other reads at the same time. code is an
+// standOf reads how a caller stands to an event, and does other reads at the same time. code is an
 // invite that the caller shows, "" for none, and from names the caller for the count of wrong ones.
-func (s *Service) stand(ctx context.Context, c meet.Claim, id, code, from string, reads ...func(context.Context) error) (st Standing, err error) {
+func (s *Service) standOf(ctx context.Context, c meet.Claim, id, code, from string, reads ...func(context.Context) error) (st Standing, err error) {
 	st.code = normalCode(code)
 	reads = append(reads, func(ctx context.Context) (err error) {
-		st.event, err = s.read(ctx, id)
+		st.event, err = s.readEvent(ctx, id)
 		return err
 	})
 	if c.UserID != "" {
 		reads = append(reads, func(ctx context.Context) (err error) {
-			st.mine, err = s.attendee(ctx, id, c.UserID)
+			st.mine, err = s.readAttendee(ctx, id, c.UserID)
 			return err
 		})
 	}
 	if st.code != "" {
 		reads = append(reads, func(ctx context.Context) (err error) {
-			st.invite, err = s.invite(ctx, id, st.code)
+			st.invite, err = s.readInvite(ctx, id, st.code)
 			return err
 		})
 	}
@@ -141,23 +141,23 @@ func (s *Service) stand(ctx context.Context, c meet.Claim, id, code, from string
 	if err != nil {
 		return st, err
 	}
-	st.invited = st.event != nil && st.invite != nil && st.invite.good(s.Now())
+	st.invited = st.event != nil && st.invite != nil && st.invite.isGood(s.Now())
 	done(!st.invited)
 	return st, nil
 }
 
-func (st Standing) sight() Sight {
+func (st Standing) sightOf() Sight {
 	if st.event == nil {
 		return Unseen
 	}
-	return st.event.sight(st.Caller, st.mine != nil, st.invited)
+	return st.event.sightFor(st.Caller, st.mine != nil, st.invited)
 }
 
 // Event returns an event as a caller sees it who may show an invite. from names the caller, for the
 // count of wrong invites.
 func (s *Service) Event(ctx context.Context, c meet.Claim, id, code, from string) (View, error) {
 	var listed []table.Row
-	st, err := s.stand(ctx, c, id, code, from, func(ctx context.Context) (err error) {
+	st, err := s.standOf(ctx, c, id, code, from, func(ctx context.Context) (err error) {
 		if c.UserID != "" { // guests see no topic
 			listed, err = s.ListedTopics(ctx, id, "")
 		}
@@ -166,18 +166,18 @@ func (s *Service) Event(ctx context.Context, c meet.Claim, id, code, from string
 	if err != nil {
 		return View{}, err
 	}
-	sight := st.sight()
+	sight := st.sightOf()
 	if sight == Unseen {
 		return View{}, Missing()
 	}
-	v := s.seen(st, sight)
+	v := s.viewOf(st, sight)
 	v.Topics, err = s.topicsOf(ctx, st, listed)
 	return v, err
 }
 
-// seen returns what a caller sees of an event, with its chat if they are in it.
-func (s *Service) seen(st Standing, sight Sight) View {
-	v := st.event.view(sight, st.mine != nil)
+// viewOf returns what a caller sees of an event, with its chat if they are in it.
+func (s *Service) viewOf(st Standing, sight Sight) View {
+	v := st.event.viewAt(sight, st.mine != nil)
 	if st.mayTalk(s.Now()) == nil {
 		v.ChatID = chat.OfEvent(st.event.ID)
 	}
@@ -221,29 +221,29 @@ func (s *Service) List(ctx context.Context, c meet.Claim, q Query, after string,
 			return err
 		})
 	}
-	return s.list(ctx, r, limit, func(ctx context.Context, read func(context.Context) error) error {
+	return s.listEvents(ctx, r, limit, func(ctx context.Context, read func(context.Context) error) error {
 		_, err := s.members.Look(ctx, c, append(reads, read)...)
 		return err
 	}, func(e Event) (View, bool) {
-		sight := e.sight(meet.User{}, false, false) // a list shows the same to all
-		return e.view(sight, going[e.ID]), sight != Unseen
+		sight := e.sightFor(meet.User{}, false, false) // a list shows the same to all
+		return e.viewAt(sight, going[e.ID]), sight != Unseen
 	})
 }
 
 // All returns all events, for staff, by their ends.
 func (s *Service) All(ctx context.Context, c meet.Claim, after string, limit int) (Page, error) {
-	return s.list(ctx, table.Range{Partition: staffList, After: after}, limit, func(ctx context.Context, read func(context.Context) error) error {
+	return s.listEvents(ctx, table.Range{Partition: staffList, After: after}, limit, func(ctx context.Context, read func(context.Context) error) error {
 		caller, err := s.members.Admit(ctx, c, read)
 		if err == nil && !caller.Role.Staff() {
 			err = staffOnly()
 		}
 		return err
-	}, func(e Event) (View, bool) { return e.view(Full, false), true })
+	}, func(e Event) (View, bool) { return e.viewAt(Full, false), true })
 }
 
-// list reads a page of the table Events. look does the read next to those of the caller, and show
-// says what is shown of an event. A row that its event refuses is removed after the answer.
-func (s *Service) list(ctx context.Context, r table.Range, limit int, look func(context.Context, func(context.Context) error) error, show func(Event) (View, bool)) (Page, error) {
+// listEvents reads a page of the table Events. look does the read next to those of the caller, and
+// show says what is shown of an event. A row that its event refuses is removed after the answer.
+func (s *Service) listEvents(ctx context.Context, r table.Range, limit int, look func(context.Context, func(context.Context) error) error, show func(Event) (View, bool)) (Page, error) {
 	var rows []table.Row
 	err := look(ctx, func(ctx context.Context) (err error) {
 		rows, _, err = s.Budget().Rows(ctx, s.tables.Events, r, limit+1)
@@ -259,15 +259,15 @@ func (s *Service) list(ctx context.Context, r table.Range, limit int, look func(
 	}
 	all := make([]*Event, len(rows))
 	err = rowstore.Each(ctx, len(rows), rowstore.MaxParallel, func(ctx context.Context, i int) (err error) {
-		all[i], err = s.read(ctx, eventOf(rows[i].Key.Row))
+		all[i], err = s.readEvent(ctx, eventOf(rows[i].Key.Row))
 		return err
 	})
 	if err != nil {
 		return Page{}, err
 	}
 	for i, e := range all {
-		if e == nil || !e.holds(rows[i].Key) {
-			s.drop(ctx, s.tables.Events, rows[i].Key)
+		if e == nil || !e.holdsKey(rows[i].Key) {
+			s.dropRow(ctx, s.tables.Events, rows[i].Key)
 			continue
 		}
 		if v, ok := show(*e); ok {
@@ -277,9 +277,9 @@ func (s *Service) list(ctx context.Context, r table.Range, limit int, look func(
 	return page, nil
 }
 
-// drop removes a list row that the truth refuses, after the answer. The next reader tries again if
-// that fails.
-func (s *Service) drop(ctx context.Context, name string, key table.Key) {
+// dropRow removes a list row that the truth refuses, after the answer. The next reader tries again
+// if that fails.
+func (s *Service) dropRow(ctx context.Context, name string, key table.Key) {
 	ctx = context.WithoutCancel(ctx)
 	s.Background(func() { _ = s.RemoveKey(ctx, name, key) })
 }
@@ -310,9 +310,9 @@ func (s *Service) Mine(ctx context.Context, c meet.Claim, after string, limit in
 	err = rowstore.Each(ctx, 2*len(rows), rowstore.MaxParallel, func(ctx context.Context, i int) (err error) {
 		st, id := &all[i/2], eventOf(rows[i/2].Key.Row)
 		if i%2 == 0 {
-			st.event, err = s.read(ctx, id)
+			st.event, err = s.readEvent(ctx, id)
 		} else {
-			st.mine, err = s.attendee(ctx, id, c.UserID)
+			st.mine, err = s.readAttendee(ctx, id, c.UserID)
 		}
 		return err
 	})
@@ -322,11 +322,11 @@ func (s *Service) Mine(ctx context.Context, c meet.Claim, after string, limit in
 	for i, st := range all {
 		st.Caller = caller
 		if st.mine == nil || goingKey(c.UserID, eventOf(rows[i].Key.Row), st.mine.RegisteredAt) != rows[i].Key {
-			s.drop(ctx, s.tables.UserEvents, rows[i].Key)
+			s.dropRow(ctx, s.tables.UserEvents, rows[i].Key)
 			continue
 		}
-		if sight := st.sight(); sight != Unseen {
-			page.Events = append(page.Events, s.seen(st, sight))
+		if sight := st.sightOf(); sight != Unseen {
+			page.Events = append(page.Events, s.viewOf(st, sight))
 		}
 	}
 	return page, nil
@@ -336,8 +336,8 @@ func staffOnly() error {
 	return fault.Coded(fault.Forbidden, meet.RoleRequired, "only staff may do this")
 }
 
-// admin finds out that the caller is an admin, and does other reads at the same time.
-func (s *Service) admin(ctx context.Context, c meet.Claim, reads ...func(context.Context) error) (meet.User, error) {
+// requireAdmin finds out that the caller is an admin, and does other reads at the same time.
+func (s *Service) requireAdmin(ctx context.Context, c meet.Claim, reads ...func(context.Context) error) (meet.User, error) {
 	caller, err := s.members.Admit(ctx, c, reads...)
 	if err == nil && caller.Role != meet.Admin {
 		err = fault.Coded(fault.Forbidden, meet.RoleRequired, "only admins may do this")

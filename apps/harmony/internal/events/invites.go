@@ -25,8 +25,8 @@ type Invite struct {
 	etag string
 }
 
-// good reports whether the invite opens its event.
-func (i Invite) good(now time.Time) bool {
+// isGood reports whether the invite opens its event.
+func (i Invite) isGood(now time.Time) bool {
 	return !i.Revoked && (i.ExpiresAt.IsZero() || now.Before(i.ExpiresAt))
 }
 
@@ -39,7 +39,7 @@ var inviteColumns = rowstore.Columns[Invite]{
 	rowstore.Instant("ExpiresAt", func(i *Invite) *time.Time { return &i.ExpiresAt }).Optional(),
 }
 
-func (i Invite) row(event string) table.Row {
+func (i Invite) toRow(event string) table.Row {
 	return table.Row{Key: table.Key{Partition: event, Row: i.Code}, ETag: i.etag, Props: inviteColumns.Props(&i)}
 }
 
@@ -54,8 +54,8 @@ var codeForm = regexp.MustCompile(`^[A-Z0-9-]{4,32}$`)
 // normalCode returns a code as it is kept.
 func normalCode(s string) string { return strings.ToUpper(strings.TrimSpace(s)) }
 
-// invite reads an invite of an event; nil if there is none.
-func (s *Service) invite(ctx context.Context, event, code string) (*Invite, error) {
+// readInvite reads an invite of an event; nil if there is none.
+func (s *Service) readInvite(ctx context.Context, event, code string) (*Invite, error) {
 	if !meet.IsID(event) || !codeForm.MatchString(code) {
 		return nil, nil
 	}
@@ -81,14 +81,14 @@ const drawn = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 // NewInvite makes an invite of an event; admins may. If all others must be revoked that is done
 // first, so that an error never leaves them good next to the new one.
 func (s *Service) NewInvite(ctx context.Context, c meet.Claim, event string, d InviteDraft) (Invite, error) {
-	caller, all, err := s.invites(ctx, c, event)
+	caller, all, err := s.readInvites(ctx, c, event)
 	if err != nil {
 		return Invite{}, err
 	}
 	var b rules.Broken
 	i := Invite{Code: normalCode(d.Code), CreatedAt: s.Now().UTC(), CreatedBy: caller.ID}
 	if i.Code == "" {
-		i.Code = s.draw()
+		i.Code = s.drawCode()
 	}
 	if !codeForm.MatchString(i.Code) {
 		b.Add("code", CodeForm, "give 4 to 32 letters of A to Z, digits and hyphens", nil)
@@ -105,7 +105,7 @@ func (s *Service) NewInvite(ctx context.Context, c meet.Claim, event string, d I
 		case other.Code == i.Code:
 			return Invite{}, codeTaken()
 		case d.Rotate && !other.Revoked:
-			ops = append(ops, revoke(event, other.Code))
+			ops = append(ops, revokeOp(event, other.Code))
 		}
 	}
 	for len(ops) > 0 {
@@ -115,7 +115,7 @@ func (s *Service) NewInvite(ctx context.Context, c meet.Claim, event string, d I
 		}
 		ops = ops[n:]
 	}
-	err = s.Write(ctx, s.tables.EventInvites, []table.Op{{Kind: table.Insert, Row: i.row(event)}})
+	err = s.Write(ctx, s.tables.EventInvites, []table.Op{{Kind: table.Insert, Row: i.toRow(event)}})
 	if rowstore.Overtaken(err) {
 		return Invite{}, codeTaken()
 	}
@@ -132,7 +132,7 @@ func codeTaken() error {
 	}
 }
 
-func (s *Service) draw() string {
+func (s *Service) drawCode() string {
 	id := strings.ReplaceAll(s.members.NewID(), "-", "")
 	var b strings.Builder
 	for n := range 10 { // of 32 hexadecimal digits, of which those of the version are left out
@@ -142,15 +142,15 @@ func (s *Service) draw() string {
 	return b.String()
 }
 
-func revoke(event, code string) table.Op {
+func revokeOp(event, code string) table.Op {
 	return table.Op{Kind: table.Merge, Row: table.Row{Key: table.Key{Partition: event, Row: code}, ETag: table.Any, Props: table.Props{{Name: "Revoked", Value: table.Bool(true)}}}}
 }
 
-// invites reads all invites of an event, for an admin.
-func (s *Service) invites(ctx context.Context, c meet.Claim, event string) (caller meet.User, all []Invite, err error) {
+// readInvites reads all invites of an event, for an admin.
+func (s *Service) readInvites(ctx context.Context, c meet.Claim, event string) (caller meet.User, all []Invite, err error) {
 	var e *Event
-	caller, err = s.admin(ctx, c, func(ctx context.Context) (err error) {
-		e, err = s.read(ctx, event)
+	caller, err = s.requireAdmin(ctx, c, func(ctx context.Context) (err error) {
+		e, err = s.readEvent(ctx, event)
 		return err
 	}, func(ctx context.Context) error {
 		if !meet.IsID(event) {
@@ -176,7 +176,7 @@ type InvitePage struct {
 
 // Invites returns the invites of an event by their codes, to admins.
 func (s *Service) Invites(ctx context.Context, c meet.Claim, event, after string, limit int) (InvitePage, error) {
-	_, all, err := s.invites(ctx, c, event)
+	_, all, err := s.readInvites(ctx, c, event)
 	p := InvitePage{Invites: []Invite{}}
 	for _, i := range all {
 		if i.Code <= after {
@@ -195,8 +195,8 @@ func (s *Service) Invites(ctx context.Context, c meet.Claim, event, after string
 func (s *Service) Revoke(ctx context.Context, c meet.Claim, event, code string) error {
 	var i *Invite
 	code = normalCode(code)
-	_, err := s.admin(ctx, c, func(ctx context.Context) (err error) {
-		i, err = s.invite(ctx, event, code)
+	_, err := s.requireAdmin(ctx, c, func(ctx context.Context) (err error) {
+		i, err = s.readInvite(ctx, event, code)
 		return err
 	})
 	if err == nil && i == nil {
@@ -205,7 +205,7 @@ func (s *Service) Revoke(ctx context.Context, c meet.Claim, event, code string) 
 	if err != nil || i.Revoked {
 		return err
 	}
-	if err := s.Write(ctx, s.tables.EventInvites, []table.Op{revoke(event, code)}); err != nil {
+	if err := s.Write(ctx, s.tables.EventInvites, []table.Op{revokeOp(event, code)}); err != nil {
 		return rowstore.Unavailable(err)
 	}
 	return nil

@@ -50,8 +50,8 @@ const staffList = "STAFF"
 func headKey(event string) table.Key           { return table.Key{Partition: event, Row: headRow} }
 func attendeeKey(event, user string) table.Key { return table.Key{Partition: event, Row: user} }
 
-// lists returns the keys of the rows of the table Events that follow from an event.
-func (e Event) lists() []table.Key {
+// listKeys returns the keys of the rows of the table Events that follow from an event.
+func (e Event) listKeys() []table.Key {
 	if e.Deleted() {
 		return nil
 	}
@@ -66,7 +66,7 @@ func (e Event) lists() []table.Key {
 	return all
 }
 
-// holds reports whether a list row follows from an event.
-func (e Event) holds(key table.Key) bool {
-	return slices.Contains(e.lists(), key)
+// holdsKey reports whether a list row follows from an event.
+func (e Event) holdsKey(key table.Key) bool {
+	return slices.Contains(e.listKeys(), key)
 }

@@ -9,14 +9,16 @@ import (
 	"prompthub/internal/storage/blob"
 )
 
-func (s *Service) pictures() gallery.Gallery { return gallery.New(s.members, gallery.ContainerEvents) }
+func (s *Service) pictureGallery() gallery.Gallery {
+	return gallery.New(s.members, gallery.ContainerEvents)
+}
 
 // SetImage gives an event a picture in place of the one that it has; admins may.
 func (s *Service) SetImage(ctx context.Context, c meet.Claim, id string, file []byte) (View, error) {
 	url, was := "", ""
-	v, err := s.edit(ctx, c, id, func(e *Event) (err error) {
+	v, err := s.editEvent(ctx, c, id, func(e *Event) (err error) {
 		if url == "" {
-			if url, err = s.pictures().Add(ctx, c, id, file); err != nil {
+			if url, err = s.pictureGallery().Add(ctx, c, id, file); err != nil {
 				return err
 			}
 		}
@@ -26,7 +28,7 @@ func (s *Service) SetImage(ctx context.Context, c meet.Claim, id string, file []
 		return nil
 	})
 	if err == nil {
-		s.pictures().Drop(ctx, was)
+		s.pictureGallery().Drop(ctx, was)
 	}
 	return v, err
 }
@@ -34,20 +36,20 @@ func (s *Service) SetImage(ctx context.Context, c meet.Claim, id string, file []
 // Picture returns a file of the picture of an event, to those who see the event or its teaser. open
 // reports that everybody does.
 func (s *Service) Picture(ctx context.Context, c meet.Claim, id, file, code, from string) (b blob.Blob, open bool, err error) {
-	st, err := s.stand(ctx, c, id, code, from)
+	st, err := s.standOf(ctx, c, id, code, from)
 	if err != nil {
 		return b, false, err
 	}
-	if st.sight() == Unseen || !s.pictures().Has(st.event.ImageURL, id, file) {
+	if st.sightOf() == Unseen || !s.pictureGallery().Has(st.event.ImageURL, id, file) {
 		return b, false, gallery.Missing()
 	}
-	b, err = s.pictures().File(ctx, id, file)
+	b, err = s.pictureGallery().File(ctx, id, file)
 	return b, st.event.Published && !st.event.Secret(), err
 }
 
 // Named reports whether an event names a file: others are swept.
 func (s *Service) Named(ctx context.Context, file string) (bool, error) {
 	id, name, _ := strings.Cut(file, "/")
-	e, err := s.read(ctx, id)
-	return e != nil && !e.Deleted() && s.pictures().Has(e.ImageURL, id, name), err
+	e, err := s.readEvent(ctx, id)
+	return e != nil && !e.Deleted() && s.pictureGallery().Has(e.ImageURL, id, name), err
 }

@@ -30,7 +30,7 @@ func (st Standing) SeesTopic(t topic.Topic) bool {
 	}
 	switch t.Visibility {
 	case topic.Public:
-		return st.event.sight(st.Caller, st.mine != nil, false) != Unseen
+		return st.event.sightFor(st.Caller, st.mine != nil, false) != Unseen
 	case topic.AttendeesOnly:
 		return st.mine != nil
 	case topic.SpecificUsers:
@@ -41,7 +41,7 @@ func (st Standing) SeesTopic(t topic.Topic) bool {
 
 // Seen returns the title of the event, and whether the caller may know that it is there.
 func (st Standing) Seen() (title string, seen bool) {
-	if st.sight() == Unseen {
+	if st.sightOf() == Unseen {
 		return "", false
 	}
 	return st.event.Title, true
@@ -49,19 +49,19 @@ func (st Standing) Seen() (title string, seen bool) {
 
 // Stand reads how a caller stands to an event, and does other reads at the same time.
 func (s *Service) Stand(ctx context.Context, c meet.Claim, event string, reads ...func(context.Context) error) (Standing, error) {
-	return s.stand(ctx, c, event, "", "", reads...)
+	return s.standOf(ctx, c, event, "", "", reads...)
 }
 
 // StandOf reads how a member stands to an event.
 func (s *Service) StandOf(ctx context.Context, viewer meet.User, event string) (Standing, error) {
 	st := Standing{Caller: viewer}
-	err := s.look(ctx, &st, event, viewer.ID)
+	err := s.readStanding(ctx, &st, event, viewer.ID)
 	return st, err
 }
 
 // Exists reports whether there is an event, deleted or not.
 func (s *Service) Exists(ctx context.Context, id string) (bool, error) {
-	e, err := s.read(ctx, id)
+	e, err := s.readEvent(ctx, id)
 	return e != nil, err
 }
 

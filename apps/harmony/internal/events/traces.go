@@ -15,10 +15,10 @@ func (s *Service) Traces() []meet.Trace {
 				return s.members.Blank(ctx, s.tables.EventAttendees, row.Key, "OrganizerId")
 			}
 			var st Standing
-			if err := s.look(ctx, &st, row.Partition, user); err != nil {
+			if err := s.readStanding(ctx, &st, row.Partition, user); err != nil {
 				return err
 			}
-			return s.leave(ctx, st, row.Partition, user)
+			return s.leaveEvent(ctx, st, row.Partition, user)
 		}},
 		{Table: s.tables.UserEvents, Forget: s.members.Drop(s.tables.UserEvents)},
 		{Table: s.tables.EventInvites, Forget: func(ctx context.Context, row table.Row, _ string) error {

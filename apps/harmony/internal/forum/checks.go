@@ -14,7 +14,7 @@ func (s *Service) Checks() []meet.Check {
 	return []meet.Check{
 		{Name: "topics", Table: s.tables.ForumReplies, Range: table.Range{From: topic.HeadRow, To: topic.HeadRow + "~"}, Look: s.checkTopic},
 		{Name: "list " + s.tables.ForumTopics, Table: s.tables.ForumTopics, Look: func(ctx context.Context, row table.Row) ([]meet.Finding, error) {
-			t, err := s.topic(ctx, topic.Listed(row.Key))
+			t, err := s.readTopic(ctx, topic.Listed(row.Key))
 			if err != nil || t != nil && t.Holds(row.Key) {
 				return nil, err
 			}
@@ -29,13 +29,13 @@ func (s *Service) checkTopic(ctx context.Context, row table.Row) (found []meet.F
 	if t.Deleted {
 		return nil, nil
 	}
-	wrong, _, err := s.recount(ctx, t.ID)
+	wrong, _, err := s.recountReplies(ctx, t.ID)
 	if err != nil {
 		return nil, err
 	}
 	if wrong {
 		found = append(found, meet.Finding{Table: s.tables.ForumReplies, Key: row.Key, Says: "it counts other replies than there are", Mend: func(ctx context.Context) error {
-			wrong, t, err := s.recount(ctx, t.ID)
+			wrong, t, err := s.recountReplies(ctx, t.ID)
 			if err != nil || !wrong {
 				return err
 			}
@@ -60,11 +60,11 @@ func (s *Service) checkTopic(ctx context.Context, row table.Row) (found []meet.F
 		}
 		if is == nil || is.Props.Get("AuthorId").Str() != t.AuthorID {
 			found = append(found, meet.Finding{Table: s.tables.ForumTopics, Key: key, Says: "it is missing, or of another author", Mend: func(ctx context.Context) error {
-				t, err := s.topic(ctx, t.ID)
+				t, err := s.readTopic(ctx, t.ID)
 				if err != nil || t == nil {
 					return err
 				}
-				return s.follow(ctx, *t, nil)
+				return s.followTopic(ctx, *t, nil)
 			}})
 		}
 	}
@@ -76,14 +76,14 @@ func (s *Service) isThere(ctx context.Context, t topic.Topic) (bool, error) {
 	if event := t.EventID(); event != "" {
 		return s.events.Exists(ctx, event)
 	}
-	section, err := s.section(ctx, t.SectionID)
+	section, err := s.readSection(ctx, t.SectionID)
 	return section != nil, err
 }
 
-// recount counts the replies of a topic that are not deleted. wrong reports that it has another
-// number; the topic is returned with the right one.
-func (s *Service) recount(ctx context.Context, id string) (wrong bool, t topic.Topic, err error) {
-	was, err := s.stored(ctx, id)
+// recountReplies counts the replies of a topic that are not deleted. wrong reports that it has
+// another number; the topic is returned with the right one.
+func (s *Service) recountReplies(ctx context.Context, id string) (wrong bool, t topic.Topic, err error) {
+	was, err := s.readStored(ctx, id)
 	if err != nil || was == nil {
 		return false, t, err
 	}
@@ -96,7 +96,7 @@ func (s *Service) recount(ctx context.Context, id string) (wrong bool, t topic.T
 			n++
 		}
 	}
-	now, err := s.stored(ctx, id)
+	now, err := s.readStored(ctx, id)
 	if err != nil || now == nil || now.ETag != was.ETag || now.Replies == n {
 		return false, t, err // right, or changed while it was counted
 	}

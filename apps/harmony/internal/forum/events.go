@@ -23,8 +23,8 @@ type Audience struct {
 	Allowed    []string // the members, if it is for some alone
 }
 
-// on writes an audience into a topic.
-func (a Audience) on(t *topic.Topic, b *rules.Broken) {
+// writeTo writes an audience into a topic.
+func (a Audience) writeTo(t *topic.Topic, b *rules.Broken) {
 	b.OneOf("visibility", a.Visibility, topic.Visibilities, rules.VisibilityWrong)
 	all := slices.Clone(a.Allowed)
 	slices.Sort(all)
@@ -68,7 +68,7 @@ func (s *Service) NewEventTopic(ctx context.Context, c meet.Claim, event, title,
 	if len(rows) >= events.MaxTopics {
 		return View{}, fault.Coded(fault.Conflict, TooManyTopics, fmt.Sprintf("the event has %d topics; delete one first", events.MaxTopics))
 	}
-	if t, err = s.begin(ctx, t); err != nil {
+	if t, err = s.beginTopic(ctx, t); err != nil {
 		return View{}, err
 	}
 	return viewOf(t, authorMe(st.Caller), st), nil
@@ -78,7 +78,7 @@ func (s *Service) NewEventTopic(ctx context.Context, c meet.Claim, event, title,
 func (s *Service) SetAudience(ctx context.Context, c meet.Claim, id string, a Audience) (View, error) {
 	var t *topic.Topic
 	caller, err := s.members.Admit(ctx, c, func(ctx context.Context) (err error) {
-		t, err = s.topic(ctx, id)
+		t, err = s.readTopic(ctx, id)
 		return err
 	})
 	if err != nil {
@@ -93,10 +93,10 @@ func (s *Service) SetAudience(ctx context.Context, c meet.Claim, id string, a Au
 	if t == nil || t.EventID() == "" {
 		return View{}, noTopic()
 	}
-	if _, err := s.admit(ctx, caller, *t); err != nil {
+	if _, err := s.admitReader(ctx, caller, *t); err != nil {
 		return View{}, err
 	}
-	next, err := s.commit(ctx, t, id, func(was *topic.Topic) (topic.Topic, error) {
+	next, err := s.commitTopic(ctx, t, id, func(was *topic.Topic) (topic.Topic, error) {
 		if was == nil || was.Deleted {
 			return topic.Topic{}, noTopic()
 		}
@@ -107,12 +107,12 @@ func (s *Service) SetAudience(ctx context.Context, c meet.Claim, id string, a Au
 	if err != nil {
 		return View{}, err
 	}
-	return s.signed(ctx, caller, next)
+	return s.signTopic(ctx, caller, next)
 }
 
-// forget takes a member out of a row: out of the members that a topic names, and out of its texts,
-// which stay without their author.
-func (s *Service) forget(ctx context.Context, row table.Row, user string) error {
+// forgetMember takes a member out of a row: out of the members that a topic names, and out of its
+// texts, which stay without their author.
+func (s *Service) forgetMember(ctx context.Context, row table.Row, user string) error {
 	if row.Key.Row != topic.HeadRow {
 		return s.members.Blank(ctx, s.tables.ForumReplies, row.Key, "AuthorId")
 	}
@@ -123,6 +123,6 @@ func (s *Service) forget(ctx context.Context, row table.Row, user string) error 
 		}
 		t.Allowed = slices.DeleteFunc(slices.Clone(t.Allowed), func(id string) bool { return id == user })
 		return t.Row(), nil
-	}, func(ctx context.Context) (*topic.Topic, error) { return s.stored(ctx, t.ID) }, func() error { return nil })
+	}, func(ctx context.Context) (*topic.Topic, error) { return s.readStored(ctx, t.ID) }, func() error { return nil })
 	return err
 }

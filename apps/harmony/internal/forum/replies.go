@@ -25,7 +25,7 @@ type ReplyPage struct {
 // Replies returns the replies of a topicID, the newest first. One that is deleted keeps its place.
 func (s *Service) Replies(ctx context.Context, c meet.Claim, topicID, after string, limit int) (ReplyPage, error) {
 	var rows []table.Row
-	caller, t, err := s.read(ctx, c, topicID, func(ctx context.Context) (err error) {
+	caller, t, err := s.readFor(ctx, c, topicID, func(ctx context.Context) (err error) {
 		if meet.IsID(topicID) {
 			from := "0" // the head comes before all replies
 			if after != "" {
@@ -49,7 +49,7 @@ func (s *Service) Replies(ctx context.Context, c meet.Claim, topicID, after stri
 		ids[i] = r.AuthorID
 		p.Replies = append(p.Replies, ReplyView{Reply: r})
 	}
-	authors, _, err := s.show(ctx, caller, *t, ids)
+	authors, _, err := s.showTopic(ctx, caller, *t, ids)
 	if err != nil {
 		return ReplyPage{}, err
 	}
@@ -59,8 +59,8 @@ func (s *Service) Replies(ctx context.Context, c meet.Claim, topicID, after stri
 	return p, nil
 }
 
-// content checks the text of a reply.
-func content(s string) (string, error) {
+// checkContent checks the text of a reply.
+func checkContent(s string) (string, error) {
 	var b rules.Broken
 	s = b.Text("content", s, 1, 5000, ReplyContent, true)
 	return s, b.Err()
@@ -69,28 +69,28 @@ func content(s string) (string, error) {
 // Reply adds a reply to a topic. The instants of the replies of a topic grow, also of those that
 // are written at the same time.
 func (s *Service) Reply(ctx context.Context, c meet.Claim, topicID, text string) (ReplyView, error) {
-	caller, t, err := s.open(ctx, c, topicID)
+	caller, t, err := s.openTopic(ctx, c, topicID)
 	if err != nil {
 		return ReplyView{}, err
 	}
-	if text, err = content(text); err != nil {
+	if text, err = checkContent(text); err != nil {
 		return ReplyView{}, err
 	}
 	id := s.members.NewID()
 	var tried []Reply // a try whose answer was lost may have landed
 	reply, landed := Reply{}, false
-	_, err = s.commit(ctx, t, topicID, func(was *topic.Topic) (topic.Topic, error) {
+	_, err = s.commitTopic(ctx, t, topicID, func(was *topic.Topic) (topic.Topic, error) {
 		if was == nil || was.Deleted {
 			return topic.Topic{}, noTopic()
 		}
 		for _, r := range tried {
-			if there, err := s.reply(ctx, topicID, r.ID); err != nil || there != nil {
+			if there, err := s.readReply(ctx, topicID, r.ID); err != nil || there != nil {
 				reply, landed = r, there != nil
 				return *was, err
 			}
 		}
 		if was.Locked && !caller.Role.Staff() {
-			return topic.Topic{}, locked()
+			return topic.Topic{}, topicLocked()
 		}
 		t := *was
 		t.Last = max(t.Last+1, table.Ticks(s.Now()))
@@ -104,7 +104,7 @@ func (s *Service) Reply(ctx context.Context, c meet.Claim, topicID, text string)
 		if landed {
 			return nil
 		}
-		return []table.Op{{Kind: table.Insert, Row: reply.row()}}
+		return []table.Op{{Kind: table.Insert, Row: reply.toRow()}}
 	})
 	if err != nil {
 		return ReplyView{}, err
@@ -112,11 +112,11 @@ func (s *Service) Reply(ctx context.Context, c meet.Claim, topicID, text string)
 	return ReplyView{reply, authorMe(caller)}, nil
 }
 
-// change changes a reply in one batch with its topic.
-func (s *Service) change(ctx context.Context, c meet.Claim, topicID, id string, do func(caller meet.User, t *topic.Topic, r *Reply) error) (meet.User, Reply, error) {
+// changeReply changes a reply in one batch with its topic.
+func (s *Service) changeReply(ctx context.Context, c meet.Claim, topicID, id string, do func(caller meet.User, t *topic.Topic, r *Reply) error) (meet.User, Reply, error) {
 	var r *Reply
-	caller, t, err := s.open(ctx, c, topicID, func(ctx context.Context) (err error) {
-		r, err = s.reply(ctx, topicID, id)
+	caller, t, err := s.openTopic(ctx, c, topicID, func(ctx context.Context) (err error) {
+		r, err = s.readReply(ctx, topicID, id)
 		return err
 	})
 	if err == nil && r == nil {
@@ -126,12 +126,12 @@ func (s *Service) change(ctx context.Context, c meet.Claim, topicID, id string, 
 		return caller, Reply{}, err
 	}
 	read := t
-	_, err = s.commit(ctx, t, topicID, func(was *topic.Topic) (topic.Topic, error) {
+	_, err = s.commitTopic(ctx, t, topicID, func(was *topic.Topic) (topic.Topic, error) {
 		if was == nil || was.Deleted {
 			return topic.Topic{}, noTopic()
 		}
 		if was != read { // another writer came first
-			if r, err = s.reply(ctx, topicID, id); err != nil {
+			if r, err = s.readReply(ctx, topicID, id); err != nil {
 				return topic.Topic{}, err
 			}
 			if r == nil {
@@ -140,7 +140,7 @@ func (s *Service) change(ctx context.Context, c meet.Claim, topicID, id string, 
 		}
 		t := *was
 		return t, do(caller, &t, r)
-	}, func(topic.Topic) []table.Op { return []table.Op{{Kind: table.Replace, Row: r.row()}} })
+	}, func(topic.Topic) []table.Op { return []table.Op{{Kind: table.Replace, Row: r.toRow()}} })
 	if err != nil {
 		return caller, Reply{}, err
 	}
@@ -149,16 +149,16 @@ func (s *Service) change(ctx context.Context, c meet.Claim, topicID, id string, 
 
 // EditReply changes the text of a reply; its author may.
 func (s *Service) EditReply(ctx context.Context, c meet.Claim, topicID, id, text string) (ReplyView, error) {
-	caller, r, err := s.change(ctx, c, topicID, id, func(caller meet.User, t *topic.Topic, r *Reply) (err error) {
+	caller, r, err := s.changeReply(ctx, c, topicID, id, func(caller meet.User, t *topic.Topic, r *Reply) (err error) {
 		switch {
 		case !r.DeletedAt.IsZero():
 			return noReply()
 		case r.AuthorID != caller.ID:
 			return notYours()
 		case t.Locked && !caller.Role.Staff():
-			return locked()
+			return topicLocked()
 		}
-		r.Content, err = content(text)
+		r.Content, err = checkContent(text)
 		r.EditedAt = s.Now().UTC()
 		return err
 	})
@@ -170,7 +170,7 @@ func (s *Service) EditReply(ctx context.Context, c meet.Claim, topicID, id, text
 
 // DeleteReply deletes a reply, which keeps its place: its author may, and staff.
 func (s *Service) DeleteReply(ctx context.Context, c meet.Claim, topicID, id string) error {
-	_, _, err := s.change(ctx, c, topicID, id, func(caller meet.User, t *topic.Topic, r *Reply) error {
+	_, _, err := s.changeReply(ctx, c, topicID, id, func(caller meet.User, t *topic.Topic, r *Reply) error {
 		switch {
 		case !r.DeletedAt.IsZero():
 			return nil // by an earlier call, or a try whose answer was lost
@@ -187,8 +187,8 @@ func (s *Service) DeleteReply(ctx context.Context, c meet.Claim, topicID, id str
 // One returns a reply that is not deleted, with its topic.
 func (s *Service) One(ctx context.Context, c meet.Claim, topicID, id string) (topic.Topic, Reply, error) {
 	var r *Reply
-	_, t, err := s.open(ctx, c, topicID, func(ctx context.Context) (err error) {
-		r, err = s.reply(ctx, topicID, id)
+	_, t, err := s.openTopic(ctx, c, topicID, func(ctx context.Context) (err error) {
+		r, err = s.readReply(ctx, topicID, id)
 		return err
 	})
 	if err == nil && (r == nil || !r.DeletedAt.IsZero()) {

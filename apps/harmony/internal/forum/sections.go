@@ -44,8 +44,8 @@ func (s *Service) Sections(ctx context.Context, c meet.Claim, after string, limi
 	return p, nil
 }
 
-// section reads a section; nil if there is none.
-func (s *Service) section(ctx context.Context, id string) (*Section, error) {
+// readSection reads a section; nil if there is none.
+func (s *Service) readSection(ctx context.Context, id string) (*Section, error) {
 	if !isSection(id) {
 		return nil, nil
 	}
@@ -57,10 +57,10 @@ func (s *Service) section(ctx context.Context, id string) (*Section, error) {
 	return &x, nil
 }
 
-// admin finds out that the caller is an admin, and reads a section at the same time.
-func (s *Service) admin(ctx context.Context, c meet.Claim, id string, reads ...func(context.Context) error) (was *Section, err error) {
+// requireAdmin finds out that the caller is an admin, and reads a section at the same time.
+func (s *Service) requireAdmin(ctx context.Context, c meet.Claim, id string, reads ...func(context.Context) error) (was *Section, err error) {
 	caller, err := s.members.Admit(ctx, c, append(reads, func(ctx context.Context) (err error) {
-		was, err = s.section(ctx, id)
+		was, err = s.readSection(ctx, id)
 		return err
 	})...)
 	if err == nil && caller.Role != meet.Admin {
@@ -71,18 +71,18 @@ func (s *Service) admin(ctx context.Context, c meet.Claim, id string, reads ...f
 
 // NewSection makes a section; admins may.
 func (s *Service) NewSection(ctx context.Context, c meet.Claim, x Section) (Section, error) {
-	was, err := s.admin(ctx, c, x.ID)
+	was, err := s.requireAdmin(ctx, c, x.ID)
 	if err != nil {
 		return Section{}, err
 	}
-	if err := x.check(); err != nil {
+	if err := x.checkSection(); err != nil {
 		return Section{}, err
 	}
 	if was != nil {
 		return Section{}, sectionTaken()
 	}
 	x.CreatedAt = s.Now().UTC()
-	err = s.Write(ctx, s.tables.ForumSections, []table.Op{{Kind: table.Insert, Row: x.row()}})
+	err = s.Write(ctx, s.tables.ForumSections, []table.Op{{Kind: table.Insert, Row: x.toRow()}})
 	if rowstore.Overtaken(err) {
 		return Section{}, sectionTaken()
 	}
@@ -101,18 +101,18 @@ func sectionTaken() error {
 
 // EditSection changes a section; admins may.
 func (s *Service) EditSection(ctx context.Context, c meet.Claim, x Section) (Section, error) {
-	was, err := s.admin(ctx, c, x.ID)
+	was, err := s.requireAdmin(ctx, c, x.ID)
 	if err == nil && was == nil {
 		err = noSection()
 	}
 	if err != nil {
 		return Section{}, err
 	}
-	if err := x.check(); err != nil {
+	if err := x.checkSection(); err != nil {
 		return Section{}, err
 	}
 	x.CreatedAt = was.CreatedAt
-	row := x.row()
+	row := x.toRow()
 	row.ETag = table.Any
 	err = s.Write(ctx, s.tables.ForumSections, []table.Op{{Kind: table.Replace, Row: row}})
 	if rowstore.Overtaken(err) {
@@ -127,7 +127,7 @@ func (s *Service) EditSection(ctx context.Context, c meet.Claim, x Section) (Sec
 // DeleteSection deletes a section without topics; admins may.
 func (s *Service) DeleteSection(ctx context.Context, c meet.Claim, id string) error {
 	var topics []table.Row
-	was, err := s.admin(ctx, c, id, func(ctx context.Context) (err error) {
+	was, err := s.requireAdmin(ctx, c, id, func(ctx context.Context) (err error) {
 		if isSection(id) {
 			topics, _, err = s.Budget().Rows(ctx, s.tables.ForumTopics, table.Range{Partition: topic.List(id)}, 1)
 		}

@@ -64,7 +64,7 @@ func noSection() error {
 func noTopic() error { return fault.Coded(fault.NotFound, TopicNotFound, "there is no such topic") }
 func noReply() error { return fault.Coded(fault.NotFound, ReplyNotFound, "there is no such reply") }
 
-func locked() error {
+func topicLocked() error {
 	return fault.Coded(fault.Conflict, TopicLocked, "the topic is locked")
 }
 
@@ -90,7 +90,7 @@ func isSection(s string) bool {
 	return sectionForm.MatchString(s) && !strings.HasPrefix(s, topic.EventPrefix)
 }
 
-func (x Section) row() table.Row {
+func (x Section) toRow() table.Row {
 	return table.Row{Key: sectionKey(x.ID), Props: table.Props{
 		{Name: "Name", Value: table.String(x.Name)},
 		{Name: "Description", Value: table.String(x.Description)},
@@ -104,7 +104,7 @@ func parseSection(row table.Row) Section {
 	return Section{row.Key.Row, p.Get("Name").Str(), p.Get("Description").Str(), int(p.Get("OrderIndex").Int()), p.Get("CreatedAt").Time()}
 }
 
-func (x *Section) check() error {
+func (x *Section) checkSection() error {
 	var b rules.Broken
 	if !isSection(x.ID) {
 		b.Add("sectionId", SectionForm, "give 2 to 40 of a to z, digits and hyphens, that do not begin with event-", x.ID)
@@ -117,17 +117,17 @@ func (x *Section) check() error {
 	return b.Err()
 }
 
-// topic reads a topic; nil if there is none, or none any more.
-func (s *Service) topic(ctx context.Context, id string) (*topic.Topic, error) {
-	t, err := s.stored(ctx, id)
+// readTopic reads a topic; nil if there is none, or none any more.
+func (s *Service) readTopic(ctx context.Context, id string) (*topic.Topic, error) {
+	t, err := s.readStored(ctx, id)
 	if err != nil || t == nil || t.Deleted {
 		return nil, err
 	}
 	return t, nil
 }
 
-// stored reads a topic, one that is deleted too.
-func (s *Service) stored(ctx context.Context, id string) (*topic.Topic, error) {
+// readStored reads a topic, one that is deleted too.
+func (s *Service) readStored(ctx context.Context, id string) (*topic.Topic, error) {
 	if !meet.IsID(id) {
 		return nil, nil
 	}
@@ -158,7 +158,7 @@ var replyColumns = rowstore.Columns[Reply]{
 	rowstore.Instant("DeletedAt", func(r *Reply) *time.Time { return &r.DeletedAt }).Optional(),
 }
 
-func (r Reply) row() table.Row {
+func (r Reply) toRow() table.Row {
 	return table.Row{Key: topic.ReplyKey(r.TopicID, r.ID), ETag: r.etag, Props: replyColumns.Props(&r)}
 }
 
@@ -168,8 +168,8 @@ func parseReply(row table.Row) Reply {
 	return r
 }
 
-// reply reads a reply; nil if there is none.
-func (s *Service) reply(ctx context.Context, in, id string) (*Reply, error) {
+// readReply reads a reply; nil if there is none.
+func (s *Service) readReply(ctx context.Context, in, id string) (*Reply, error) {
 	if !meet.IsID(in) || !replyForm.MatchString(id) {
 		return nil, nil
 	}

@@ -17,11 +17,11 @@ const kindTopic = "topic"
 // Settlers finish what follows from changes of topics.
 func (s *Service) Settlers() []meet.Settler {
 	return []meet.Settler{s.members.Follower(kindTopic, func(ctx context.Context, id string, stale []table.Key) error {
-		t, err := s.stored(ctx, id)
+		t, err := s.readStored(ctx, id)
 		if err != nil || t == nil {
 			return err
 		}
-		return s.follow(ctx, *t, stale)
+		return s.followTopic(ctx, *t, stale)
 	})}
 }
 
@@ -61,7 +61,7 @@ func (s *Service) Topics(ctx context.Context, c meet.Claim, section, after strin
 	var x *Section
 	var rows []table.Row
 	caller, err := s.members.Admit(ctx, c, func(ctx context.Context) (err error) {
-		x, err = s.section(ctx, section)
+		x, err = s.readSection(ctx, section)
 		return err
 	}, func(ctx context.Context) (err error) {
 		if isSection(section) {
@@ -80,7 +80,7 @@ func (s *Service) Topics(ctx context.Context, c meet.Claim, section, after strin
 		rows = rows[:limit]
 		p.Next = rows[limit-1].Key.Row
 	}
-	p.Topics, err = s.views(ctx, caller, rows, events.Standing{})
+	p.Topics, err = s.viewTopics(ctx, caller, rows, events.Standing{})
 	return p, err
 }
 
@@ -96,7 +96,7 @@ func (s *Service) topicsOfEvent(ctx context.Context, c meet.Claim, event, after 
 		return Page{}, err
 	}
 	p := Page{Section: Section{ID: topic.Section(event)}}
-	all, err := s.views(ctx, st.Caller, rows, st)
+	all, err := s.viewTopics(ctx, st.Caller, rows, st)
 	if err != nil {
 		return Page{}, err
 	}
@@ -119,8 +119,8 @@ func (s *Service) topicsOfEvent(ctx context.Context, c meet.Claim, event, after 
 	return p, nil
 }
 
-// views returns the topics of rows of a list, with their authors as a reader sees them.
-func (s *Service) views(ctx context.Context, reader meet.User, rows []table.Row, event events.Standing) ([]View, error) {
+// viewTopics returns the topics of rows of a list, with their authors as a reader sees them.
+func (s *Service) viewTopics(ctx context.Context, reader meet.User, rows []table.Row, event events.Standing) ([]View, error) {
 	all, ids := make([]*topic.Topic, len(rows)), make([]string, len(rows))
 	for i, row := range rows {
 		ids[i] = row.Props.Get("AuthorId").Str()
@@ -131,7 +131,7 @@ func (s *Service) views(ctx context.Context, reader meet.User, rows []table.Row,
 		return err
 	}, func(ctx context.Context) error {
 		return rowstore.Each(ctx, len(rows), rowstore.MaxParallel, func(ctx context.Context, i int) (err error) {
-			all[i], err = s.topic(ctx, topic.Listed(rows[i].Key))
+			all[i], err = s.readTopic(ctx, topic.Listed(rows[i].Key))
 			return err
 		})
 	})
@@ -157,9 +157,9 @@ func authorOf(all map[string]meet.Author, id string) *meet.Author {
 	return nil
 }
 
-// admit reads how a reader stands to the event of a topic, if it has one. The error is that of a
-// topic that is not there if it is not for the reader.
-func (s *Service) admit(ctx context.Context, reader meet.User, t topic.Topic) (st events.Standing, err error) {
+// admitReader reads how a reader stands to the event of a topic, if it has one. The error is that
+// of a topic that is not there if it is not for the reader.
+func (s *Service) admitReader(ctx context.Context, reader meet.User, t topic.Topic) (st events.Standing, err error) {
 	event := t.EventID()
 	if event == "" {
 		return st, nil
@@ -171,31 +171,32 @@ func (s *Service) admit(ctx context.Context, reader meet.User, t topic.Topic) (s
 	return st, err
 }
 
-// show returns what a reader sees of authors of a topic, and how the reader stands to its event.
-func (s *Service) show(ctx context.Context, reader meet.User, t topic.Topic, ids []string) (authors map[string]meet.Author, st events.Standing, err error) {
+// showTopic returns what a reader sees of authors of a topic, and how the reader stands to its
+// event.
+func (s *Service) showTopic(ctx context.Context, reader meet.User, t topic.Topic, ids []string) (authors map[string]meet.Author, st events.Standing, err error) {
 	err = rowstore.Both(ctx, func(ctx context.Context) (err error) {
 		authors, err = s.members.Authors(ctx, reader, ids)
 		return err
 	}, func(ctx context.Context) (err error) {
-		st, err = s.admit(ctx, reader, t)
+		st, err = s.admitReader(ctx, reader, t)
 		return err
 	})
 	return authors, st, err
 }
 
-// signed returns a topic with its author, unless it is not for a reader.
-func (s *Service) signed(ctx context.Context, reader meet.User, t topic.Topic) (View, error) {
-	authors, st, err := s.show(ctx, reader, t, []string{t.AuthorID})
+// signTopic returns a topic with its author, unless it is not for a reader.
+func (s *Service) signTopic(ctx context.Context, reader meet.User, t topic.Topic) (View, error) {
+	authors, st, err := s.showTopic(ctx, reader, t, []string{t.AuthorID})
 	if err != nil {
 		return View{}, err
 	}
 	return viewOf(t, authorOf(authors, t.AuthorID), st), nil
 }
 
-// read reads the caller and a topic, which may be of an event and not for the caller.
-func (s *Service) read(ctx context.Context, c meet.Claim, id string, reads ...func(context.Context) error) (caller meet.User, t *topic.Topic, err error) {
+// readFor reads the caller and a topic, which may be of an event and not for the caller.
+func (s *Service) readFor(ctx context.Context, c meet.Claim, id string, reads ...func(context.Context) error) (caller meet.User, t *topic.Topic, err error) {
 	caller, err = s.members.Admit(ctx, c, append(reads, func(ctx context.Context) (err error) {
-		t, err = s.topic(ctx, id)
+		t, err = s.readTopic(ctx, id)
 		return err
 	})...)
 	if err == nil && t == nil {
@@ -204,29 +205,29 @@ func (s *Service) read(ctx context.Context, c meet.Claim, id string, reads ...fu
 	return caller, t, err
 }
 
-// open reads the caller and a topic that the caller may see.
-func (s *Service) open(ctx context.Context, c meet.Claim, id string, reads ...func(context.Context) error) (caller meet.User, t *topic.Topic, err error) {
-	caller, t, err = s.read(ctx, c, id, reads...)
+// openTopic reads the caller and a topic that the caller may see.
+func (s *Service) openTopic(ctx context.Context, c meet.Claim, id string, reads ...func(context.Context) error) (caller meet.User, t *topic.Topic, err error) {
+	caller, t, err = s.readFor(ctx, c, id, reads...)
 	if err == nil {
-		_, err = s.admit(ctx, caller, *t)
+		_, err = s.admitReader(ctx, caller, *t)
 	}
 	return caller, t, err
 }
 
 // Topic returns a topic.
 func (s *Service) Topic(ctx context.Context, c meet.Claim, id string) (View, error) {
-	caller, t, err := s.read(ctx, c, id)
+	caller, t, err := s.readFor(ctx, c, id)
 	if err != nil {
 		return View{}, err
 	}
-	return s.signed(ctx, caller, *t)
+	return s.signTopic(ctx, caller, *t)
 }
 
 // NewTopic begins a topic in a section.
 func (s *Service) NewTopic(ctx context.Context, c meet.Claim, section, title, content string) (View, error) {
 	var x *Section
 	caller, err := s.members.Admit(ctx, c, func(ctx context.Context) (err error) {
-		x, err = s.section(ctx, section)
+		x, err = s.readSection(ctx, section)
 		return err
 	})
 	if err != nil {
@@ -234,21 +235,21 @@ func (s *Service) NewTopic(ctx context.Context, c meet.Claim, section, title, co
 	}
 	now := s.Now().UTC()
 	t := topic.Topic{ID: s.members.NewID(), SectionID: section, AuthorID: caller.ID, CreatedAt: now, UpdatedAt: now, LastActivity: topic.Activity(now)}
-	if err := write(&t, &title, &content); err != nil {
+	if err := writeText(&t, &title, &content); err != nil {
 		return View{}, err
 	}
 	if x == nil {
 		return View{}, noSection()
 	}
-	if t, err = s.begin(ctx, t); err != nil {
+	if t, err = s.beginTopic(ctx, t); err != nil {
 		return View{}, err
 	}
 	return View{Topic: t, Author: authorMe(caller)}, nil
 }
 
-// begin writes a new topic.
-func (s *Service) begin(ctx context.Context, t topic.Topic) (topic.Topic, error) {
-	return s.commit(ctx, nil, t.ID, func(was *topic.Topic) (topic.Topic, error) {
+// beginTopic writes a new topic.
+func (s *Service) beginTopic(ctx context.Context, t topic.Topic) (topic.Topic, error) {
+	return s.commitTopic(ctx, nil, t.ID, func(was *topic.Topic) (topic.Topic, error) {
 		if was != nil {
 			return *was, nil // it landed, and its answer was lost
 		}
@@ -261,8 +262,8 @@ func authorMe(caller meet.User) *meet.Author {
 	return &meet.Author{ID: caller.ID, Name: caller.Name, ImageURL: caller.ProfileImageURL}
 }
 
-// text checks and sets the title and the text of a topic.
-func text(t *topic.Topic, b *rules.Broken, title, content *string) {
+// checkText checks and sets the title and the text of a topic.
+func checkText(t *topic.Topic, b *rules.Broken, title, content *string) {
 	if title != nil {
 		t.Title = b.Text("title", *title, 5, 100, TopicTitle, false)
 	}
@@ -271,18 +272,18 @@ func text(t *topic.Topic, b *rules.Broken, title, content *string) {
 	}
 }
 
-// write sets the title and the text of a topic, unless they are nil.
-func write(t *topic.Topic, title, content *string) error {
+// writeText sets the title and the text of a topic, unless they are nil.
+func writeText(t *topic.Topic, title, content *string) error {
 	var b rules.Broken
-	text(t, &b, title, content)
+	checkText(t, &b, title, content)
 	return b.Err()
 }
 
 // writeFor is write for a topic of an event, with whom it is for.
 func writeFor(t *topic.Topic, title, content *string, a Audience) error {
 	var b rules.Broken
-	text(t, &b, title, content)
-	a.on(t, &b)
+	checkText(t, &b, title, content)
+	a.writeTo(t, &b)
 	return b.Err()
 }
 
@@ -294,11 +295,11 @@ type Edit struct {
 
 // Edit changes a topic: its author the text, staff whether it is pinned or locked.
 func (s *Service) Edit(ctx context.Context, c meet.Claim, id string, e Edit) (View, error) {
-	caller, t, err := s.open(ctx, c, id)
+	caller, t, err := s.openTopic(ctx, c, id)
 	if err != nil {
 		return View{}, err
 	}
-	next, err := s.commit(ctx, t, id, func(was *topic.Topic) (topic.Topic, error) {
+	next, err := s.commitTopic(ctx, t, id, func(was *topic.Topic) (topic.Topic, error) {
 		switch {
 		case was == nil || was.Deleted:
 			return topic.Topic{}, noTopic()
@@ -307,7 +308,7 @@ func (s *Service) Edit(ctx context.Context, c meet.Claim, id string, e Edit) (Vi
 		case (e.Title != nil || e.Content != nil) && was.AuthorID != caller.ID:
 			return topic.Topic{}, notYours()
 		case was.Locked && !caller.Role.Staff():
-			return topic.Topic{}, locked()
+			return topic.Topic{}, topicLocked()
 		}
 		t := *was
 		for _, set := range []struct{ to, from *bool }{{&t.Pinned, e.Pinned}, {&t.Locked, e.Locked}} {
@@ -316,21 +317,21 @@ func (s *Service) Edit(ctx context.Context, c meet.Claim, id string, e Edit) (Vi
 			}
 		}
 		t.UpdatedAt = s.Now().UTC()
-		return t, write(&t, e.Title, e.Content)
+		return t, writeText(&t, e.Title, e.Content)
 	}, nil)
 	if err != nil {
 		return View{}, err
 	}
-	return s.signed(ctx, caller, next)
+	return s.signTopic(ctx, caller, next)
 }
 
 // Delete deletes a topic with its replies: its author may, and staff.
 func (s *Service) Delete(ctx context.Context, c meet.Claim, id string) error {
-	caller, t, err := s.open(ctx, c, id)
+	caller, t, err := s.openTopic(ctx, c, id)
 	if err != nil {
 		return err
 	}
-	_, err = s.commit(ctx, t, id, func(was *topic.Topic) (topic.Topic, error) {
+	_, err = s.commitTopic(ctx, t, id, func(was *topic.Topic) (topic.Topic, error) {
 		switch {
 		case was == nil:
 			return topic.Topic{}, noTopic()
@@ -344,10 +345,10 @@ func (s *Service) Delete(ctx context.Context, c meet.Claim, id string) error {
 	return err
 }
 
-// commit writes the topic that next makes of the one that there is, of which was is an earlier
+// commitTopic writes the topic that next makes of the one that there is, of which was is an earlier
 // read, together with the rows that with returns; then the list follows. next is called again if
 // another writer came first.
-func (s *Service) commit(ctx context.Context, was *topic.Topic, id string, next func(*topic.Topic) (topic.Topic, error), with func(topic.Topic) []table.Op) (t topic.Topic, err error) {
+func (s *Service) commitTopic(ctx context.Context, was *topic.Topic, id string, next func(*topic.Topic) (topic.Topic, error), with func(topic.Topic) []table.Op) (t topic.Topic, err error) {
 	var stale []table.Key
 	err = s.members.Commit(ctx, s.tables.ForumReplies, kindTopic, id, func() (ops []table.Op, moved bool, _ []table.Key, err error) {
 		if t, err = next(was); err != nil {
@@ -365,16 +366,16 @@ func (s *Service) commit(ctx context.Context, was *topic.Topic, id string, next 
 		}
 		return ops, moved, stale, nil
 	}, func(ctx context.Context) (err error) {
-		was, err = s.stored(ctx, id)
+		was, err = s.readStored(ctx, id)
 		return err
-	}, func(ctx context.Context) error { return s.follow(ctx, t, stale) })
+	}, func(ctx context.Context) error { return s.followTopic(ctx, t, stale) })
 	if err != nil {
 		return topic.Topic{}, err
 	}
 	return t, nil
 }
 
-// follow writes the list rows of a topic, and removes those of earlier places.
-func (s *Service) follow(ctx context.Context, t topic.Topic, stale []table.Key) error {
+// followTopic writes the list rows of a topic, and removes those of earlier places.
+func (s *Service) followTopic(ctx context.Context, t topic.Topic, stale []table.Key) error {
 	return s.members.FollowLists(ctx, s.tables.ForumTopics, t.Lists(), stale)
 }

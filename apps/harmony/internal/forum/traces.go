@@ -11,7 +11,7 @@ import (
 // the truth, from which its rows are written.
 func (s *Service) Traces() []meet.Trace {
 	return []meet.Trace{
-		{Table: s.tables.ForumReplies, Forget: s.forget},
+		{Table: s.tables.ForumReplies, Forget: s.forgetMember},
 		{Table: s.tables.ForumTopics, Forget: func(ctx context.Context, row table.Row, _ string) error {
 			return s.members.Blank(ctx, s.tables.ForumTopics, row.Key, "AuthorId")
 		}},

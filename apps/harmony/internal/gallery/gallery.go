@@ -53,8 +53,8 @@ func pathOf(container string) string {
 	return "/api/v1/images/" + strings.TrimSuffix(container, Suffix) + "/"
 }
 
-// files returns the names of the files of the picture that an address leads to.
-func (g Gallery) files(url string) []string {
+// fileNames returns the names of the files of the picture that an address leads to.
+func (g Gallery) fileNames(url string) []string {
 	name, ok := strings.CutSuffix(strings.TrimPrefix(url, g.path), ".jpg")
 	if !ok {
 		return nil
@@ -65,7 +65,7 @@ func (g Gallery) files(url string) []string {
 // Named returns the files in a container that the row of a thing names.
 func Named(container string, row table.Row) (files []backup.Blob) {
 	g := Gallery{Container: container, path: pathOf(container)}
-	for _, name := range g.files(row.Props.Get("ImageUrl").Str()) {
+	for _, name := range g.fileNames(row.Props.Get("ImageUrl").Str()) {
 		files = append(files, backup.Blob{Container: container, Name: name})
 	}
 	return files
@@ -79,14 +79,14 @@ func (g Gallery) Add(ctx context.Context, c meet.Claim, id string, file []byte) 
 		return "", err
 	}
 	url = g.path + id + "/" + g.members.NewID() + ".jpg"
-	names := g.files(url)
+	names := g.fileNames(url)
 	return url, rowstore.Both(ctx, func(ctx context.Context) error { return g.members.PutFile(ctx, g.Container, names[0], made.Large) },
 		func(ctx context.Context) error { return g.members.PutFile(ctx, g.Container, names[1], made.Thumb) })
 }
 
 // Drop removes a picture that no row names any more, after the answer.
 func (g Gallery) Drop(ctx context.Context, url string) {
-	g.members.DropFiles(ctx, g.Container, g.files(url))
+	g.members.DropFiles(ctx, g.Container, g.fileNames(url))
 }
 
 // File returns a file of a thing.
@@ -98,7 +98,9 @@ func (g Gallery) File(ctx context.Context, id, file string) (blob.Blob, error) {
 }
 
 // Has reports whether a file is of the picture that an address leads to.
-func (g Gallery) Has(url, id, file string) bool { return slices.Contains(g.files(url), id+"/"+file) }
+func (g Gallery) Has(url, id, file string) bool {
+	return slices.Contains(g.fileNames(url), id+"/"+file)
+}
 
 // Missing is the error of a picture that is not there for the caller.
 func Missing() error {
@@ -107,7 +109,7 @@ func Missing() error {
 
 // Check looks for the files of the picture that a row names.
 func (g Gallery) Check(ctx context.Context, name string, row table.Row) (found []meet.Finding, err error) {
-	for _, file := range g.files(row.Props.Get("ImageUrl").Str()) {
+	for _, file := range g.fileNames(row.Props.Get("ImageUrl").Str()) {
 		_, err := g.members.Blobs.Get(ctx, g.Container, file)
 		if errors.Is(err, blob.ErrNotFound) {
 			found = append(found, meet.Finding{Table: name, Key: row.Key, Says: "a file of the picture is missing"})

@@ -24,37 +24,37 @@ const seenEvery = 2 * time.Minute
 // action with the claim that it returns does not read again.
 func (s *Service) Recognize(ctx context.Context, c Claim, reads ...func(context.Context) error) (Claim, User, error) {
 	c, caller, err := s.sessions.Recognize(ctx, c, reads...)
-	found, err := s.note(ctx, caller, err)
+	found, err := s.noteSeen(ctx, caller, err)
 	return c, found.User, err
 }
 
-// caller finds out whether a claim is true, and does the first reads of a request at the same time.
-// An error of a read counts only if the claim is true.
-func (s *Service) caller(ctx context.Context, c Claim, reads ...func(context.Context) error) (Caller, error) {
-	caller, err := s.sessions.Identify(ctx, c, s.active, reads...)
-	return s.note(ctx, caller, err)
+// identifyCaller finds out whether a claim is true, and does the first reads of a request at the
+// same time. An error of a read counts only if the claim is true.
+func (s *Service) identifyCaller(ctx context.Context, c Claim, reads ...func(context.Context) error) (Caller, error) {
+	caller, err := s.sessions.Identify(ctx, c, s.refuseSuspended, reads...)
+	return s.noteSeen(ctx, caller, err)
 }
 
 // callerSuspended is caller for what a suspended member may do too.
 func (s *Service) callerSuspended(ctx context.Context, c Claim, reads ...func(context.Context) error) (Caller, error) {
 	caller, err := s.sessions.Identify(ctx, c, nil, reads...)
-	return s.note(ctx, caller, err)
+	return s.noteSeen(ctx, caller, err)
 }
 
-// note keeps when a caller was seen.
-func (s *Service) note(ctx context.Context, found session.Caller[User], err error) (Caller, error) {
+// noteSeen keeps when a caller was seen.
+func (s *Service) noteSeen(ctx context.Context, found session.Caller[User], err error) (Caller, error) {
 	if err != nil {
 		return Caller{}, err
 	}
 	now := s.Now()
 	if !found.IsKnown && now.Sub(found.Account.LastSeen) >= seenEvery {
-		s.Background(func() { s.see(context.WithoutCancel(ctx), found.Account.ID, now) })
+		s.Background(func() { s.keepSeen(context.WithoutCancel(ctx), found.Account.ID, now) })
 	}
 	return Caller{found.Account, found.Session}, nil
 }
 
-// see keeps when a member was seen last. To lose one does no harm.
-func (s *Service) see(ctx context.Context, id string, now time.Time) {
+// keepSeen keeps when a member was seen last. To lose one does no harm.
+func (s *Service) keepSeen(ctx context.Context, id string, now time.Time) {
 	err := s.Write(ctx, s.Tables.Users, []table.Op{{Kind: table.Merge, Row: table.Row{
 		Key: account.UserKey(id), ETag: table.Any, Props: table.Props{{Name: "LastSeen", Value: table.Time(now)}},
 	}}})
@@ -63,8 +63,8 @@ func (s *Service) see(ctx context.Context, id string, now time.Time) {
 	}
 }
 
-// active refuses a member who is suspended.
-func (s *Service) active(u User) error {
+// refuseSuspended refuses a member who is suspended.
+func (s *Service) refuseSuspended(u User) error {
 	if !u.Suspended(s.Now()) {
 		return nil
 	}

@@ -43,7 +43,7 @@ func (s *Service) Others(ctx context.Context, caller User, ids []string) ([]Othe
 	for i, id := range ids {
 		rows[i].Row = id
 	}
-	all, err := s.members(ctx, caller.ID, rows)
+	all, err := s.readMembers(ctx, caller.ID, rows)
 	if err != nil {
 		return nil, err
 	}
@@ -54,8 +54,8 @@ func (s *Service) Others(ctx context.Context, caller User, ids []string) ([]Othe
 		if one.of == nil {
 			continue
 		}
-		others[i].Present = s.present(one.of)
-		if sees(viewer, *one.of, one.shows, one.pair, s.Now()) != Hidden {
+		others[i].Present = s.isPresent(one.of)
+		if sightOf(viewer, *one.of, one.shows, one.pair, s.Now()) != Hidden {
 			card := cardOf(caller, *one.of, one.pair, s.Now())
 			others[i].Card = &card
 		}
@@ -65,11 +65,11 @@ func (s *Service) Others(ctx context.Context, caller User, ids []string) ([]Othe
 
 // Present reports whether a member can be written to.
 func (s *Service) Present(ctx context.Context, id string) (bool, error) {
-	u, err := s.user(ctx, id)
-	return s.present(u), err
+	u, err := s.readUser(ctx, id)
+	return s.isPresent(u), err
 }
 
-func (s *Service) present(u *User) bool {
+func (s *Service) isPresent(u *User) bool {
 	return u != nil && u.Registered && !u.Deleted() && !u.Suspended(s.Now())
 }
 

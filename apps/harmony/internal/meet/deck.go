@@ -11,7 +11,7 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-func (s *Service) deck() deck.Index {
+func (s *Service) deckIndex() deck.Index {
 	return deck.Index{Store: s.Store, Table: s.Tables.Deck, Rows: deck.MaxRows}
 }
 
@@ -38,11 +38,11 @@ func (s *Service) followDeck(ctx context.Context, was User, hints ...User) error
 		err := rowstore.Each(ctx, 3, 3, func(ctx context.Context, i int) (err error) {
 			switch i {
 			case 0:
-				u, err = s.user(ctx, was.ID)
+				u, err = s.readUser(ctx, was.ID)
 			case 1:
-				looks, _, err = s.preferences(ctx, was.ID)
+				looks, _, err = s.readPreferences(ctx, was.ID)
 			case 2:
-				shows, _, err = s.privacy(ctx, was.ID)
+				shows, _, err = s.readPrivacy(ctx, was.ID)
 			}
 			return err
 		})
@@ -57,7 +57,7 @@ func (s *Service) followDeck(ctx context.Context, was User, hints ...User) error
 	for _, u := range append(hints, was) {
 		known = append(known, DeckEntry(u, rules.Preferences{}, rules.Privacy{}))
 	}
-	return s.deck().Follow(ctx, read, known...)
+	return s.deckIndex().Follow(ctx, read, known...)
 }
 
 // changeDeck makes a change of a member after which the rows of decks must follow, before the
@@ -95,8 +95,8 @@ const (
 func (s *Service) Deck(ctx context.Context, c Claim, after string, limit int) (DeckPage, error) {
 	var looks rules.Preferences
 	var place *table.Row
-	caller, err := s.caller(ctx, c, func(ctx context.Context) (err error) {
-		looks, _, err = s.preferences(ctx, c.UserID)
+	caller, err := s.identifyCaller(ctx, c, func(ctx context.Context) (err error) {
+		looks, _, err = s.readPreferences(ctx, c.UserID)
 		return err
 	}, func(ctx context.Context) (err error) {
 		if after == "" {
@@ -122,10 +122,10 @@ func (s *Service) Deck(ctx context.Context, c Claim, after string, limit int) (D
 	for round := 0; round < deckRounds && len(page.Cards) < limit && !walk.Ended(); round++ {
 		var all []deck.Candidate
 		from := walk
-		if all, walk, err = s.deck().Round(ctx, me, walk, min(deckLooks, limit+max(limit/2, 5))); err != nil {
+		if all, walk, err = s.deckIndex().Round(ctx, me, walk, min(deckLooks, limit+max(limit/2, 5))); err != nil {
 			return DeckPage{}, err
 		}
-		some, err := s.dealt(ctx, caller, me, all)
+		some, err := s.dealCards(ctx, caller, me, all)
 		if err != nil {
 			return DeckPage{}, err
 		}
@@ -153,13 +153,13 @@ func (s *Service) Deck(ctx context.Context, c Claim, after string, limit int) (D
 	return page, nil
 }
 
-// dealt returns the cards of candidates, nil for those whom the truth refuses.
-func (s *Service) dealt(ctx context.Context, caller Caller, me deck.Entry, all []deck.Candidate) ([]*Card, error) {
+// dealCards returns the cards of candidates, nil for those whom the truth refuses.
+func (s *Service) dealCards(ctx context.Context, caller Caller, me deck.Entry, all []deck.Candidate) ([]*Card, error) {
 	rows := make([]table.Row, len(all))
 	for i, one := range all {
 		rows[i].Row = one.Row
 	}
-	truth, err := s.members(ctx, caller.ID, rows)
+	truth, err := s.readMembers(ctx, caller.ID, rows)
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +174,7 @@ func (s *Service) dealt(ctx context.Context, caller Caller, me deck.Entry, all [
 		side := one.pair.Side(caller.ID)
 		switch {
 		case they.Out, !all[i].Holds(they), !deck.Fit(me, they, now):
-		case sees(viewer, *one.of, one.shows, one.pair, now) == Hidden:
+		case sightOf(viewer, *one.of, one.shows, one.pair, now) == Hidden:
 		case one.pair.Like[side] > 0, one.pair.Pass[side] > 0 && now.Sub(table.TimeOf(one.pair.Pass[side])) < passedFor:
 		default:
 			card := cardOf(caller.User, *one.of, one.pair, now)

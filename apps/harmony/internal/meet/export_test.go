@@ -37,21 +37,21 @@ func (s *Service) Enter(ctx context.Context, name string) (Claim, error) {
 
 // KeepSession has a session go on whose access would be over.
 func (s *Service) KeepSession(ctx context.Context, c Claim) error {
-	return s.merge(ctx, s.Tables.Sessions, s.sessions.Key(c.UserID, c.SessionID), table.Props{
+	return s.mergeProps(ctx, s.Tables.Sessions, s.sessions.Key(c.UserID, c.SessionID), table.Props{
 		{Name: "AccessEndsAt", Value: table.Time(s.Now().Add(account.AccessFor))}, {Name: "EndsAt", Value: table.Time(s.Now().Add(account.AccessFor))},
 	})
 }
 
 // Truth is what the row of a pair says: whether a likes b, b likes a, and they match.
 func (s *Service) Truth(ctx context.Context, a, b string) (likes [2]bool, matched, blocked bool, err error) {
-	p, err := s.pair(ctx, a, b)
+	p, err := s.readPair(ctx, a, b)
 	i := p.Side(a)
 	return [2]bool{p.Like[i] > 0, p.Like[1-i] > 0}, p.Matched(), p.Blocked(), err
 }
 
 // Later returns a function that has Matches and the chat follow a pair as it is now.
 func (s *Service) Later(ctx context.Context, a, b string) (func(context.Context) error, error) {
-	p, err := s.pair(ctx, a, b)
+	p, err := s.readPair(ctx, a, b)
 	return func(ctx context.Context) error {
 		return errors.Join(s.followMatch(ctx, p, 0), s.followMatch(ctx, p, 1), s.followChat(ctx, p))
 	}, err
@@ -59,7 +59,7 @@ func (s *Service) Later(ctx context.Context, a, b string) (func(context.Context)
 
 // Follows returns the keys of the list rows that follow from a pair, by tables.
 func (s *Service) Follows(ctx context.Context, a, b string) (map[string][]table.Key, error) {
-	p, err := s.pair(ctx, a, b)
+	p, err := s.readPair(ctx, a, b)
 	keys := map[string][]table.Key{}
 	for _, l := range p.Lists(s.PairTables()) {
 		keys[l.Table] = append(keys[l.Table], l.Row.Key)
@@ -85,7 +85,7 @@ func (s *Service) MakeUp(ctx context.Context, name string, m MadeUp) (Claim, err
 		return c, err
 	}
 	now := s.Now().UTC()
-	u, err := s.user(ctx, c.UserID)
+	u, err := s.readUser(ctx, c.UserID)
 	if err != nil {
 		return c, err
 	}
@@ -107,12 +107,12 @@ func (s *Service) MakeUp(ctx context.Context, name string, m MadeUp) (Claim, err
 
 // Forget has a member have made no change of preferences on this day.
 func (s *Service) Forget(ctx context.Context, id string) error {
-	return s.merge(ctx, s.Tables.UserPreferences, account.PreferencesKey(id), table.Props{{Name: "Changes", Value: table.Int32(0)}})
+	return s.mergeProps(ctx, s.Tables.UserPreferences, account.PreferencesKey(id), table.Props{{Name: "Changes", Value: table.Int32(0)}})
 }
 
 // DeckKeys returns where a member has rows in Deck.
 func (s *Service) DeckKeys(ctx context.Context, id string) ([]table.Key, error) {
-	u, err := s.user(ctx, id)
+	u, err := s.readUser(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -132,17 +132,17 @@ func (s *Service) FillMatches(ctx context.Context, user string, n, ended int) er
 
 // KeepOut keeps a member out for a day.
 func (s *Service) KeepOut(ctx context.Context, id string) error {
-	return s.merge(ctx, s.Tables.Users, account.UserKey(id), table.Props{{Name: "SuspendedUntil", Value: table.Time(s.Now().Add(24 * time.Hour))}})
+	return s.mergeProps(ctx, s.Tables.Users, account.UserKey(id), table.Props{{Name: "SuspendedUntil", Value: table.Time(s.Now().Add(24 * time.Hour))}})
 }
 
 // Appoint makes a member an admin.
 func (s *Service) Appoint(ctx context.Context, id string) error {
-	return s.merge(ctx, s.Tables.Users, account.UserKey(id), table.Props{{Name: "Role", Value: table.String(string(Admin))}})
+	return s.mergeProps(ctx, s.Tables.Users, account.UserKey(id), table.Props{{Name: "Role", Value: table.String(string(Admin))}})
 }
 
 // Drift changes a member; if follow is false no row of decks follows, else those that it makes.
 func (s *Service) Drift(ctx context.Context, id string, follow bool, change func(*User)) error {
-	u, err := s.user(ctx, id)
+	u, err := s.readUser(ctx, id)
 	if err != nil {
 		return err
 	}

@@ -36,8 +36,8 @@ type (
 	Images = account.Images
 )
 
-// images reads the pictures of a member.
-func (s *Service) images(ctx context.Context, user string) (Images, error) {
+// readImages reads the pictures of a member.
+func (s *Service) readImages(ctx context.Context, user string) (Images, error) {
 	rows, _, err := s.Budget().Rows(ctx, s.Tables.UserImages, table.Range{Partition: user}, table.MaxPage)
 	all := account.ParseImages(user, rows)
 	return all, err
@@ -78,7 +78,7 @@ func (s *Service) changeImages(ctx context.Context, caller Caller, was Images, c
 		if err := s.Retry(ctx, try, err); err != nil {
 			return nil, err
 		}
-		if was, err = s.images(ctx, caller.ID); err != nil {
+		if was, err = s.readImages(ctx, caller.ID); err != nil {
 			return nil, err
 		}
 	}
@@ -96,10 +96,10 @@ func headOp(all Images, user string, count int) table.Op {
 	return table.Op{Kind: table.Replace, Row: row}
 }
 
-// follow has a profile show the first of its pictures. The row of the user was read before those
-// pictures were, so no later change is undone. It is written even if it says the same: another
-// process may be about to write what was first before.
-func (s *Service) follow(ctx context.Context, u User, first string) error {
+// followFirst has a profile show the first of its pictures. The row of the user was read before
+// those pictures were, so no later change is undone. It is written even if it says the same:
+// another process may be about to write what was first before.
+func (s *Service) followFirst(ctx context.Context, u User, first string) error {
 	for try := 0; ; try++ {
 		next := u
 		if u.ProfileImageURL != first {
@@ -113,11 +113,11 @@ func (s *Service) follow(ctx context.Context, u User, first string) error {
 		if err := s.Retry(ctx, try, err); err != nil {
 			return err
 		}
-		again, err := s.user(ctx, u.ID)
+		again, err := s.readUser(ctx, u.ID)
 		if err != nil || again == nil {
 			return err
 		}
-		all, err := s.images(ctx, u.ID)
+		all, err := s.readImages(ctx, u.ID)
 		if err != nil {
 			return err
 		}
@@ -166,7 +166,7 @@ func (s *Service) AddImage(ctx context.Context, c Claim, user string, file []byt
 		return Image{}, err
 	}
 	image.Order = len(next) - 1
-	return image, s.followed(ctx, caller, next, wake)
+	return image, s.followImages(ctx, caller, next, wake)
 }
 
 func tooManyImages() error {
@@ -175,8 +175,8 @@ func tooManyImages() error {
 
 // ownImages reads the pictures of the caller.
 func (s *Service) ownImages(ctx context.Context, c Claim) (caller Caller, all Images, err error) {
-	caller, err = s.caller(ctx, c, func(ctx context.Context) (err error) {
-		all, err = s.images(ctx, c.UserID)
+	caller, err = s.identifyCaller(ctx, c, func(ctx context.Context) (err error) {
+		all, err = s.readImages(ctx, c.UserID)
 		return err
 	})
 	return caller, all, err
@@ -194,7 +194,7 @@ func (s *Service) PutFile(ctx context.Context, container, name string, body []by
 		}
 		return err
 	}
-	return s.again(put)
+	return s.writeAgain(put)
 }
 
 // DropFiles deletes files that no row names any more, after the answer.
@@ -223,7 +223,7 @@ func (s *Service) finishDeleting(ctx context.Context, c userChange) error {
 	if len(c.Deletes) == 0 {
 		return nil
 	}
-	all, err := s.images(ctx, c.ID)
+	all, err := s.readImages(ctx, c.ID)
 	if err != nil {
 		return err
 	}
@@ -256,11 +256,11 @@ func (s *Service) DeleteImage(ctx context.Context, c Claim, user, id string) err
 
 // RemoveImage deletes a picture of a member, as staff have decided.
 func (s *Service) RemoveImage(ctx context.Context, user, id string) error {
-	u, err := s.user(ctx, user)
+	u, err := s.readUser(ctx, user)
 	if err != nil || u == nil {
 		return err
 	}
-	was, err := s.images(ctx, user)
+	was, err := s.readImages(ctx, user)
 	if err != nil {
 		return err
 	}
@@ -288,7 +288,7 @@ func (s *Service) OrderImages(ctx context.Context, c Claim, user string, ids []s
 	if user != c.UserID {
 		return nil, s.notYours(ctx, c, user)
 	}
-	return s.rearrange(ctx, c, func(was Images) ([]Image, error) {
+	return s.rearrangeImages(ctx, c, func(was Images) ([]Image, error) {
 		var next []Image
 		for _, id := range ids {
 			at := slices.IndexFunc(was.All, func(i Image) bool { return i.ID == id })
@@ -307,8 +307,8 @@ func (s *Service) OrderImages(ctx context.Context, c Claim, user string, ids []s
 	})
 }
 
-// rearrange changes the caller's pictures without a new one.
-func (s *Service) rearrange(ctx context.Context, c Claim, change func(Images) ([]Image, error)) ([]Image, error) {
+// rearrangeImages changes the caller's pictures without a new one.
+func (s *Service) rearrangeImages(ctx context.Context, c Claim, change func(Images) ([]Image, error)) ([]Image, error) {
 	caller, was, err := s.ownImages(ctx, c)
 	if err != nil {
 		return nil, err
@@ -331,7 +331,7 @@ func (s *Service) rearrangeOf(
 	}
 	next, err := s.changeImages(ctx, of, was, change)
 	if err == nil {
-		err = s.follow(ctx, of.User, Images{All: next}.First())
+		err = s.followFirst(ctx, of.User, Images{All: next}.First())
 	}
 	if err != nil || len(deletes) == 0 {
 		return next, s.Outbox().Finish(ctx, wake, err)
@@ -354,7 +354,7 @@ func (s *Service) Picture(ctx context.Context, c Claim, user, file string) (blob
 		return blob.Blob{}, NoImage()
 	}
 	var row *table.Row
-	seen, err := s.sight(ctx, c, user, func(ctx context.Context) (err error) {
+	seen, err := s.readSight(ctx, c, user, func(ctx context.Context) (err error) {
 		row, err = s.GetRow(ctx, s.Tables.UserImages, table.Key{Partition: user, Row: id})
 		return err
 	})
@@ -391,7 +391,7 @@ func (s *Service) wakeImages(ctx context.Context, user string, before func(conte
 	return wake, err
 }
 
-// followed has the profile follow its pictures, after which no message needs to.
-func (s *Service) followed(ctx context.Context, caller Caller, all []Image, wake queue.Receipt) error {
-	return s.Outbox().Finish(ctx, wake, s.follow(ctx, caller.User, Images{All: all}.First()))
+// followImages has the profile follow its pictures, after which no message needs to.
+func (s *Service) followImages(ctx context.Context, caller Caller, all []Image, wake queue.Receipt) error {
+	return s.Outbox().Finish(ctx, wake, s.followFirst(ctx, caller.User, Images{All: all}.First()))
 }

@@ -19,7 +19,7 @@ func (s *Service) Until(deletedAt time.Time) time.Time {
 	return deletedAt.Add(s.EraseAfter)
 }
 
-func (s *Service) deleted(u User) error {
+func (s *Service) accountDeleted(u User) error {
 	text := "this account is deleted; it can be restored"
 	switch until := s.Until(u.DeletedAt); {
 	case until.IsZero():
@@ -36,7 +36,7 @@ func (s *Service) deleted(u User) error {
 func (s *Service) DeleteMe(ctx context.Context, c Claim, password string) (until time.Time, err error) {
 	caller, err := s.callerSuspended(ctx, c)
 	if err == nil {
-		err = s.prove(ctx, caller, password, "body.password")
+		err = s.provePassword(ctx, caller, password, "body.password")
 	}
 	if err != nil {
 		return time.Time{}, err
@@ -77,12 +77,12 @@ func (s *Service) DeleteMe(ctx context.Context, c Claim, password string) (until
 
 // Restore brings a deleted account back, and signs the member in. Places at events stay given back.
 func (s *Service) Restore(ctx context.Context, address, password string, by Asker) (SignedIn, error) {
-	return s.enter(ctx, address, password, by, func(u User) (User, error) {
+	return s.enterSession(ctx, address, password, by, func(u User) (User, error) {
 		if !u.Deleted() {
 			return User{}, fault.Coded(fault.Conflict, NotDeleted, "this account is not deleted; sign in")
 		}
 		if until := s.Until(u.DeletedAt); !until.IsZero() && !s.Now().Before(until) {
-			return User{}, s.deleted(u)
+			return User{}, s.accountDeleted(u)
 		}
 		back := u
 		err := s.changeDeck(ctx, u, u, func(ctx context.Context) (err error) {
@@ -121,7 +121,7 @@ func (s *Service) EndErasure(ctx context.Context, u User) error {
 
 // Left reports whether a member has deleted the account, or is no more.
 func (s *Service) Left(ctx context.Context, id string) (bool, error) {
-	u, err := s.user(ctx, id)
+	u, err := s.readUser(ctx, id)
 	return u == nil || u.Deleted(), err
 }
 

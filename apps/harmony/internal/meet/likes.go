@@ -29,10 +29,10 @@ func likeOf(p pairs.Pair, side int) Like {
 	return l
 }
 
-// other reads the other member of a pair, and does other reads at the same time.
+// readOther reads the other member of a pair, and does other reads at the same time.
 // The caller sees them as a member, whatever their role is. Oneself is refused.
-func (s *Service) other(ctx context.Context, c Claim, id string, reads ...func(context.Context) error) (view, error) {
-	v, err := s.sight(ctx, c, id, reads...)
+func (s *Service) readOther(ctx context.Context, c Claim, id string, reads ...func(context.Context) error) (view, error) {
+	v, err := s.readSight(ctx, c, id, reads...)
 	if err != nil {
 		return view{}, err
 	}
@@ -41,7 +41,7 @@ func (s *Service) other(ctx context.Context, c Claim, id string, reads ...func(c
 	}
 	viewer := v.caller.User
 	viewer.Role = Member
-	if sees(viewer, v.of, v.shows, v.pair, s.Now()) == Hidden {
+	if sightOf(viewer, v.of, v.shows, v.pair, s.Now()) == Hidden {
 		return view{}, noUser()
 	}
 	return v, nil
@@ -53,11 +53,11 @@ func (s *Service) other(ctx context.Context, c Claim, id string, reads ...func(c
 func (s *Service) Like(ctx context.Context, c Claim, to string, anonymous *bool) (like Like, created bool, err error) {
 	var mine rules.Privacy
 	var used pairs.Day
-	v, err := s.other(ctx, c, to, func(ctx context.Context) (err error) {
-		mine, _, err = s.privacy(ctx, c.UserID)
+	v, err := s.readOther(ctx, c, to, func(ctx context.Context) (err error) {
+		mine, _, err = s.readPrivacy(ctx, c.UserID)
 		return err
 	}, func(ctx context.Context) (err error) {
-		used, err = s.day(ctx, c.UserID)
+		used, err = s.readLikesOfDay(ctx, c.UserID)
 		return err
 	})
 	if err != nil {
@@ -141,7 +141,7 @@ func (s *Service) wakeLike(ctx context.Context, p pairs.Pair, side int) (wake qu
 
 // Unlike takes a like back that waits for an answer.
 func (s *Service) Unlike(ctx context.Context, c Claim, to string) error {
-	return s.command(ctx, c, to, true, func(p *pairs.Pair, side int, _ time.Time) (bool, error) {
+	return s.commandPair(ctx, c, to, true, func(p *pairs.Pair, side int, _ time.Time) (bool, error) {
 		switch {
 		case p.Like[side] == 0:
 			return false, fault.Coded(fault.NotFound, LikeNotFound, "you do not like this member")
@@ -155,7 +155,7 @@ func (s *Service) Unlike(ctx context.Context, c Claim, to string) error {
 
 // Unmatch ends a match, by either of the two. Both likes are used up.
 func (s *Service) Unmatch(ctx context.Context, c Claim, with string) error {
-	return s.command(ctx, c, with, true, func(p *pairs.Pair, _ int, _ time.Time) (bool, error) {
+	return s.commandPair(ctx, c, with, true, func(p *pairs.Pair, _ int, _ time.Time) (bool, error) {
 		if !p.Matched() {
 			return false, fault.Coded(fault.NotFound, MatchNotFound, "you do not match this member")
 		}
@@ -166,7 +166,7 @@ func (s *Service) Unmatch(ctx context.Context, c Claim, with string) error {
 
 // Pass hides a member from the caller's deck for a while.
 func (s *Service) Pass(ctx context.Context, c Claim, id string) error {
-	v, err := s.other(ctx, c, id)
+	v, err := s.readOther(ctx, c, id)
 	if err != nil {
 		return err
 	}
@@ -185,14 +185,14 @@ func (s *Service) Pass(ctx context.Context, c Claim, id string) error {
 func (s *Service) Block(ctx context.Context, c Claim, id string) error {
 	var of *User
 	var p pairs.Pair
-	_, err := s.caller(ctx, c, func(ctx context.Context) (err error) {
+	_, err := s.identifyCaller(ctx, c, func(ctx context.Context) (err error) {
 		if IsID(id) {
-			of, err = s.user(ctx, id)
+			of, err = s.readUser(ctx, id)
 		}
 		return err
 	}, func(ctx context.Context) (err error) {
 		if IsID(id) && id != c.UserID {
-			p, err = s.pair(ctx, c.UserID, id)
+			p, err = s.readPair(ctx, c.UserID, id)
 		}
 		return err
 	})
@@ -219,7 +219,7 @@ func (s *Service) Block(ctx context.Context, c Claim, id string) error {
 
 // Unblock takes a block back. It brings nothing else back.
 func (s *Service) Unblock(ctx context.Context, c Claim, id string) error {
-	return s.command(ctx, c, id, false, func(p *pairs.Pair, side int, _ time.Time) (bool, error) {
+	return s.commandPair(ctx, c, id, false, func(p *pairs.Pair, side int, _ time.Time) (bool, error) {
 		if p.Block[side] == 0 {
 			return true, nil
 		}
@@ -228,29 +228,29 @@ func (s *Service) Unblock(ctx context.Context, c Claim, id string) error {
 	})
 }
 
-// command makes a change of a pair. If there must be another member, a member that is suspended or
-// has deleted the account counts as a stranger to the caller. It looks the same after a block.
-func (s *Service) command(ctx context.Context, c Claim, id string, there bool, do change) error {
+// commandPair makes a change of a pair. If there must be another member, a member that is suspended
+// or has deleted the account counts as a stranger to the caller. It looks the same after a block.
+func (s *Service) commandPair(ctx context.Context, c Claim, id string, there bool, do change) error {
 	p := pairs.Of(c.UserID, id)
 	var of *User
 	reads := []func(context.Context) error{func(ctx context.Context) (err error) {
 		if IsID(id) && id != c.UserID {
-			p, err = s.pair(ctx, c.UserID, id)
+			p, err = s.readPair(ctx, c.UserID, id)
 		}
 		return err
 	}}
 	if there {
 		reads = append(reads, func(ctx context.Context) (err error) {
 			if IsID(id) {
-				of, err = s.user(ctx, id)
+				of, err = s.readUser(ctx, id)
 			}
 			return err
 		})
 	}
-	if _, err := s.caller(ctx, c, reads...); err != nil {
+	if _, err := s.identifyCaller(ctx, c, reads...); err != nil {
 		return err
 	}
-	if p.ETag == "" || there && !s.present(of) { // the change says what is missing
+	if p.ETag == "" || there && !s.isPresent(of) { // the change says what is missing
 		p = pairs.Of(c.UserID, id)
 		_, err := do(&p, p.Side(c.UserID), s.Now())
 		return err
@@ -258,8 +258,8 @@ func (s *Service) command(ctx context.Context, c Claim, id string, there bool, d
 	return s.changePair(ctx, c.UserID, p, do)
 }
 
-// day reads how many likes a member has used up today.
-func (s *Service) day(ctx context.Context, user string) (pairs.Day, error) {
+// readLikesOfDay reads how many likes a member has used up today.
+func (s *Service) readLikesOfDay(ctx context.Context, user string) (pairs.Day, error) {
 	return s.readDay(ctx, table.Key{Partition: user, Row: dayRows + s.Now().UTC().Format("20060102")})
 }
 

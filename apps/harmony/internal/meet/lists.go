@@ -40,8 +40,9 @@ type someone struct {
 	pair  pairs.Pair
 }
 
-// members reads the members that rows of a list name, and their pairs with the user of the list.
-func (s *Service) members(ctx context.Context, user string, rows []table.Row) ([]someone, error) {
+// readMembers reads the members that rows of a list name, and their pairs with the user of the
+// list.
+func (s *Service) readMembers(ctx context.Context, user string, rows []table.Row) ([]someone, error) {
 	all := make([]someone, len(rows))
 	err := rowstore.Each(ctx, 3*len(rows), rowstore.MaxParallel, func(ctx context.Context, i int) (err error) {
 		one, row := &all[i/3], rows[i/3].Key
@@ -53,11 +54,11 @@ func (s *Service) members(ctx context.Context, user string, rows []table.Row) ([
 		switch i % 3 {
 		case 0:
 			one.key = row
-			one.of, err = s.user(ctx, id)
+			one.of, err = s.readUser(ctx, id)
 		case 1:
-			one.shows, _, err = s.privacy(ctx, id)
+			one.shows, _, err = s.readPrivacy(ctx, id)
 		case 2:
-			one.pair, err = s.pair(ctx, user, id)
+			one.pair, err = s.readPair(ctx, user, id)
 		}
 		return err
 	})
@@ -74,17 +75,17 @@ func ticksOf(key table.Key) int64 {
 	return table.MaxTicks - n
 }
 
-// list reads the first rows of a list of the caller, next to the caller and other reads.
-func (s *Service) list(ctx context.Context, c Claim, name, after string, limit int, reads ...func(context.Context) error) (caller Caller, p Part, err error) {
-	caller, err = s.caller(ctx, c, append(reads, func(ctx context.Context) (err error) {
+// readList reads the first rows of a list of the caller, next to the caller and other reads.
+func (s *Service) readList(ctx context.Context, c Claim, name, after string, limit int, reads ...func(context.Context) error) (caller Caller, p Part, err error) {
+	caller, err = s.identifyCaller(ctx, c, append(reads, func(ctx context.Context) (err error) {
 		p, err = s.PartOf(ctx, name, table.Range{Partition: c.UserID, After: after, To: dayRows}, limit+1)
 		return err
 	})...)
 	return caller, p, err
 }
 
-// page returns a page of a list whose positions are the keys of its rows.
-func page(ctx context.Context, p Part, limit int, entriesOf func([]table.Row) ([]*Entry, error)) (Page, error) {
+// pageOf returns a page of a list whose positions are the keys of its rows.
+func pageOf(ctx context.Context, p Part, limit int, entriesOf func([]table.Row) ([]*Entry, error)) (Page, error) {
 	entries, next, err := FillPage(ctx, p, limit, entriesOf)
 	if next == nil {
 		return Page{Entries: entries}, err
@@ -92,10 +93,11 @@ func page(ctx context.Context, p Part, limit int, entriesOf func([]table.Row) ([
 	return Page{Entries: entries, Next: next.Key.Row}, err
 }
 
-// show returns the entries of rows that their pairs and members let the caller see, nil for others.
-// A row that its pair refuses follows a change that is over: it is removed after the answer.
-func (s *Service) show(ctx context.Context, caller Caller, name string, rows []table.Row, holds func(someone) bool) ([]*Entry, error) {
-	all, err := s.members(ctx, caller.ID, rows)
+// showEntries returns the entries of rows that their pairs and members let the caller see, nil for
+// others. A row that its pair refuses follows a change that is over: it is removed after the
+// answer.
+func (s *Service) showEntries(ctx context.Context, caller Caller, name string, rows []table.Row, holds func(someone) bool) ([]*Entry, error) {
+	all, err := s.readMembers(ctx, caller.ID, rows)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +108,7 @@ func (s *Service) show(ctx context.Context, caller Caller, name string, rows []t
 			s.Background(func() { _ = s.RemoveKey(ctx, name, one.key) }) // the next reader tries again
 			continue
 		}
-		if one.of == nil || sees(caller.User, *one.of, one.shows, one.pair, s.Now()) == Hidden {
+		if one.of == nil || sightOf(caller.User, *one.of, one.shows, one.pair, s.Now()) == Hidden {
 			continue
 		}
 		entries[i] = &Entry{Card: cardOf(caller.User, *one.of, one.pair, s.Now()), At: table.TimeOf(ticksOf(one.key)), Match: one.pair.Matched()}
@@ -116,13 +118,13 @@ func (s *Service) show(ctx context.Context, caller Caller, name string, rows []t
 
 // LikesSent returns the caller's likes.
 func (s *Service) LikesSent(ctx context.Context, c Claim, after string, limit int) (Page, error) {
-	caller, p, err := s.list(ctx, c, s.Tables.Likes, after, limit)
+	caller, p, err := s.readList(ctx, c, s.Tables.Likes, after, limit)
 	if err != nil {
 		return Page{}, err
 	}
 	secret := map[string]bool{}
-	likes, err := page(ctx, p, limit, func(rows []table.Row) ([]*Entry, error) {
-		return s.show(ctx, caller, s.Tables.Likes, rows, func(one someone) bool {
+	likes, err := pageOf(ctx, p, limit, func(rows []table.Row) ([]*Entry, error) {
+		return s.showEntries(ctx, caller, s.Tables.Likes, rows, func(one someone) bool {
 			side := one.pair.Side(c.UserID)
 			secret[one.pair.IDs[1-side]] = one.pair.Anonymous[side]
 			return one.pair.Like[side] == ticksOf(one.key)
@@ -138,15 +140,15 @@ func (s *Service) LikesSent(ctx context.Context, c Claim, after string, limit in
 // anonymous, and how many are.
 func (s *Service) LikesReceived(ctx context.Context, c Claim, after string, limit int) (Page, error) {
 	var hidden []table.Row
-	caller, p, err := s.list(ctx, c, s.Tables.LikesReceived, after, limit, func(ctx context.Context) (err error) {
+	caller, p, err := s.readList(ctx, c, s.Tables.LikesReceived, after, limit, func(ctx context.Context) (err error) {
 		hidden, _, err = s.Budget().Rows(ctx, s.Tables.LikesReceived, table.Range{Partition: pairs.ReceivedBy(c.UserID, true)}, maxAnonymous)
 		return err
 	})
 	if err != nil {
 		return Page{}, err
 	}
-	likes, err := page(ctx, p, limit, func(rows []table.Row) ([]*Entry, error) {
-		return s.show(ctx, caller, s.Tables.LikesReceived, rows, func(one someone) bool {
+	likes, err := pageOf(ctx, p, limit, func(rows []table.Row) ([]*Entry, error) {
+		return s.showEntries(ctx, caller, s.Tables.LikesReceived, rows, func(one someone) bool {
 			from := 1 - one.pair.Side(c.UserID)
 			return !one.pair.Matched() && one.pair.Like[from] == ticksOf(one.key) && !one.pair.Anonymous[from]
 		})
@@ -164,7 +166,7 @@ func (s *Service) LikesReceived(ctx context.Context, c Claim, after string, limi
 			counts[i] = true
 			return nil
 		}
-		p, err := s.pair(ctx, c.UserID, from)
+		p, err := s.readPair(ctx, c.UserID, from)
 		counts[i] = p.Counts(p.Side(from), ticksOf(key))
 		return err
 	})
@@ -179,7 +181,7 @@ func (s *Service) LikesReceived(ctx context.Context, c Claim, after string, limi
 // Matches returns the matches of the caller, the newest first.
 func (s *Service) Matches(ctx context.Context, c Claim, after string, limit int) (Page, error) {
 	var rows []table.Row
-	caller, err := s.caller(ctx, c, func(ctx context.Context) (err error) {
+	caller, err := s.identifyCaller(ctx, c, func(ctx context.Context) (err error) {
 		rows, _, err = s.Budget().Rows(ctx, s.Tables.Matches, table.Range{Partition: c.UserID}, rowstore.MaxScan)
 		return err
 	})
@@ -193,10 +195,10 @@ func (s *Service) Matches(ctx context.Context, c Claim, after string, limit int)
 	slices.SortFunc(rows, func(a, b table.Row) int { return cmp.Compare(position(a), position(b)) })
 	rows = slices.DeleteFunc(rows, func(r table.Row) bool { return position(r) <= after })
 	entries, next, err := FillPage(ctx, partsOf(rows, limit+1), limit, func(rows []table.Row) ([]*Entry, error) {
-		all, err := s.members(ctx, c.UserID, rows)
+		all, err := s.readMembers(ctx, c.UserID, rows)
 		entries := make([]*Entry, len(all))
 		for i, one := range all {
-			if err == nil && one.pair.Matched() && one.of != nil && sees(caller.User, *one.of, one.shows, one.pair, s.Now()) != Hidden {
+			if err == nil && one.pair.Matched() && one.of != nil && sightOf(caller.User, *one.of, one.shows, one.pair, s.Now()) != Hidden {
 				entries[i] = &Entry{Card: cardOf(caller.User, *one.of, one.pair, s.Now()), At: table.TimeOf(one.pair.MatchedAt), Match: true, ChatID: one.pair.ChatID()}
 			}
 		}
@@ -212,16 +214,16 @@ func (s *Service) Matches(ctx context.Context, c Claim, after string, limit int)
 // Blocked returns the members that the caller has blocked, but those who would look as if the
 // account were gone without that: else it would tell whether they have blocked the caller or left.
 func (s *Service) Blocked(ctx context.Context, c Claim, after string, limit int) (Page, error) {
-	_, p, err := s.list(ctx, c, s.Tables.Blocks, after, limit)
+	_, p, err := s.readList(ctx, c, s.Tables.Blocks, after, limit)
 	if err != nil {
 		return Page{}, err
 	}
-	return page(ctx, p, limit, func(rows []table.Row) ([]*Entry, error) {
-		all, err := s.members(ctx, c.UserID, rows)
+	return pageOf(ctx, p, limit, func(rows []table.Row) ([]*Entry, error) {
+		all, err := s.readMembers(ctx, c.UserID, rows)
 		entries := make([]*Entry, len(all))
 		for i, one := range all {
 			side := one.pair.Side(c.UserID)
-			if err == nil && s.present(one.of) && one.pair.Block[side] == ticksOf(one.key) && one.pair.Block[1-side] == 0 {
+			if err == nil && s.isPresent(one.of) && one.pair.Block[side] == ticksOf(one.key) && one.pair.Block[1-side] == 0 {
 				entries[i] = &Entry{Card: Card{ID: one.of.ID, Name: one.of.Name}, At: table.TimeOf(ticksOf(one.key))}
 			}
 		}

@@ -105,16 +105,16 @@ func invalidToken() error {
 	return fault.Coded(fault.Unauthenticated, InvalidToken, "the token is not valid, or not any more; sign in again")
 }
 
-// merge changes some properties of a row of any version. They must be right whichever of two such
-// writes lands last.
-func (s *Service) merge(ctx context.Context, name string, key table.Key, props table.Props) error {
-	return s.again(func() error {
+// mergeProps changes some properties of a row of any version. They must be right whichever of two
+// such writes lands last.
+func (s *Service) mergeProps(ctx context.Context, name string, key table.Key, props table.Props) error {
+	return s.writeAgain(func() error {
 		return s.Write(ctx, name, []table.Op{{Kind: table.Merge, Row: table.Row{Key: key, ETag: table.Any, Props: props}}})
 	})
 }
 
-// again calls a write that may be done twice, a second time if the first one fails.
-func (s *Service) again(write func() error) error {
+// writeAgain calls a write that may be done twice, a second time if the first one fails.
+func (s *Service) writeAgain(write func() error) error {
 	err := write()
 	if err != nil && !rowstore.Overtaken(err) {
 		err = write()

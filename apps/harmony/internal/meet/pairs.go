@@ -71,7 +71,7 @@ func (s *Service) changeWoken(ctx context.Context, by string, p pairs.Pair, wake
 		}
 		before := p
 		missing := errors.Is(err, table.ErrNotFound)
-		if p, err = s.pair(ctx, p.IDs[0], p.IDs[1]); err != nil {
+		if p, err = s.readPair(ctx, p.IDs[0], p.IDs[1]); err != nil {
 			return p, false, err
 		}
 		if p.Attempt[side] == attempt { // it landed, and its answer was lost
@@ -224,7 +224,7 @@ func (s *Service) followMatch(ctx context.Context, p pairs.Pair, side int) error
 
 // SettlePair has the lists follow the pair of two members.
 func (s *Service) SettlePair(ctx context.Context, a, b string) error {
-	p, err := s.pair(ctx, a, b)
+	p, err := s.readPair(ctx, a, b)
 	if err == nil {
 		err = s.projectPair(ctx, queue.Receipt{}, nil, p, nil)
 	}
@@ -244,8 +244,8 @@ func (s *Service) settlePair(ctx context.Context, in function.Invocation) error 
 	return s.pairOutbox().Again(ctx, c, c.Until, looked)
 }
 
-// pair reads the pair of two members.
-func (s *Service) pair(ctx context.Context, a, b string) (pairs.Pair, error) {
+// readPair reads the pair of two members.
+func (s *Service) readPair(ctx context.Context, a, b string) (pairs.Pair, error) {
 	p := pairs.Of(a, b)
 	row, err := s.GetRow(ctx, s.Tables.Pairs, p.Key())
 	if err != nil || row == nil {

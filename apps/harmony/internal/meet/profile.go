@@ -30,7 +30,7 @@ func (s *Service) meOf(u User, all Images) Me {
 func (s *Service) Me(ctx context.Context, c Claim) (Me, error) {
 	var all Images
 	caller, err := s.callerSuspended(ctx, c, func(ctx context.Context) (err error) {
-		all, err = s.images(ctx, c.UserID)
+		all, err = s.readImages(ctx, c.UserID)
 		return err
 	})
 	return s.meOf(caller.User, all), err
@@ -111,8 +111,8 @@ const (
 	Whole        // pictures too
 )
 
-// sees says how much of a member a viewer sees. Everything that shows a person asks this.
-func sees(viewer, of User, shows rules.Privacy, p pairs.Pair, now time.Time) Sight {
+// sightOf says how much of a member a viewer sees. Everything that shows a person asks this.
+func sightOf(viewer, of User, shows rules.Privacy, p pairs.Pair, now time.Time) Sight {
 	if viewer.ID == of.ID || viewer.Role.Staff() {
 		return Whole
 	}
@@ -179,9 +179,9 @@ type view struct {
 	Sight
 }
 
-// sight finds out how much of a member the caller sees, and does other reads at the same time. The
-// error is USER_NOT_FOUND if the caller may not see the member.
-func (s *Service) sight(ctx context.Context, c Claim, id string, reads ...func(context.Context) error) (view, error) {
+// readSight finds out how much of a member the caller sees, and does other reads at the same time.
+// The error is USER_NOT_FOUND if the caller may not see the member.
+func (s *Service) readSight(ctx context.Context, c Claim, id string, reads ...func(context.Context) error) (view, error) {
 	var of *User
 	var shows rules.Privacy
 	var p pairs.Pair
@@ -189,27 +189,27 @@ func (s *Service) sight(ctx context.Context, c Claim, id string, reads ...func(c
 		reads = nil
 	} else {
 		reads = append(reads, func(ctx context.Context) (err error) {
-			of, err = s.user(ctx, id)
+			of, err = s.readUser(ctx, id)
 			return err
 		}, func(ctx context.Context) (err error) {
-			shows, _, err = s.privacy(ctx, id)
+			shows, _, err = s.readPrivacy(ctx, id)
 			return err
 		})
 		if id != c.UserID {
 			reads = append(reads, func(ctx context.Context) (err error) {
-				p, err = s.pair(ctx, c.UserID, id)
+				p, err = s.readPair(ctx, c.UserID, id)
 				return err
 			})
 		}
 	}
-	caller, err := s.caller(ctx, c, reads...)
+	caller, err := s.identifyCaller(ctx, c, reads...)
 	if err != nil {
 		return view{}, err
 	}
 	if of == nil {
 		return view{}, noUser()
 	}
-	sight := sees(caller.User, *of, shows, p, s.Now())
+	sight := sightOf(caller.User, *of, shows, p, s.Now())
 	if sight == Hidden {
 		return view{}, noUser()
 	}
@@ -219,8 +219,8 @@ func (s *Service) sight(ctx context.Context, c Claim, id string, reads ...func(c
 // Person returns the profile of a member.
 func (s *Service) Person(ctx context.Context, c Claim, id string) (Person, error) {
 	var all Images
-	v, err := s.sight(ctx, c, id, func(ctx context.Context) (err error) {
-		all, err = s.images(ctx, id)
+	v, err := s.readSight(ctx, c, id, func(ctx context.Context) (err error) {
+		all, err = s.readImages(ctx, id)
 		return err
 	})
 	if err != nil {

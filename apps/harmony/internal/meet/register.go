@@ -70,7 +70,7 @@ func (s *Service) Register(ctx context.Context, r Registration) (SignedIn, error
 	var taken string
 	var wake queue.Receipt
 	err = rowstore.Both(ctx, func(ctx context.Context) (err error) {
-		taken, err = s.owner(ctx, u.Email)
+		taken, err = s.ownerOf(ctx, u.Email)
 		return err
 	}, func(ctx context.Context) (err error) {
 		wake, err = s.Outbox().Send(ctx, userChange{Kind: KindUser, ID: u.ID, Language: r.Language, Until: s.Outbox().Landed(ctx)})
@@ -80,7 +80,7 @@ func (s *Service) Register(ctx context.Context, r Registration) (SignedIn, error
 		err = emailTaken()
 	}
 	if err == nil {
-		u.PasswordHash, err = s.Passwords.Hash(ctx, r.By.as(""), r.Password)
+		u.PasswordHash, err = s.Passwords.Hash(ctx, r.By.hasherOf(""), r.Password)
 	}
 	if err != nil {
 		s.Outbox().Cancel(ctx, wake)
@@ -101,7 +101,7 @@ func (s *Service) Register(ctx context.Context, r Registration) (SignedIn, error
 	g := s.sessions.New(u.ID, r.By.Agent, u.SessionsAfter)
 	var completed, opened error
 	var wg sync.WaitGroup
-	wg.Go(func() { completed = s.complete(ctx, u, r.Language) })
+	wg.Go(func() { completed = s.completeAccount(ctx, u, r.Language) })
 	g, opened = s.sessions.Open(ctx, g)
 	wg.Wait()
 	if completed == nil {
@@ -162,7 +162,7 @@ func (s *Service) takeEmail(ctx context.Context, u User) error {
 	if err == nil {
 		return nil
 	}
-	owner, unread := s.owner(ctx, u.Email)
+	owner, unread := s.ownerOf(ctx, u.Email)
 	switch {
 	case unread != nil:
 		return unread
@@ -174,13 +174,13 @@ func (s *Service) takeEmail(ctx context.Context, u User) error {
 	return rowstore.Unavailable(err)
 }
 
-// complete writes what follows from an account. Each part may be there already.
-func (s *Service) complete(ctx context.Context, u User, language string) error {
+// completeAccount writes what follows from an account. Each part may be there already.
+func (s *Service) completeAccount(ctx context.Context, u User, language string) error {
 	id, now := u.ID, s.Now()
 	u.Registered = true
 	writes := []func() error{
 		func() error {
-			return s.merge(ctx, s.Tables.Users, account.UserKey(id), table.Props{{Name: "Registered", Value: table.Bool(true)}})
+			return s.mergeProps(ctx, s.Tables.Users, account.UserKey(id), table.Props{{Name: "Registered", Value: table.Bool(true)}})
 		},
 		func() error {
 			return s.Insert(ctx, s.Tables.UserPreferences, account.PreferencesRow(id, rules.NewPreferences(), account.Daily{}, now))
@@ -189,8 +189,8 @@ func (s *Service) complete(ctx context.Context, u User, language string) error {
 			return s.Insert(ctx, s.Tables.UserSettings, account.PrivacyRow(id, rules.NewPrivacy(language), now))
 		},
 		func() error {
-			return s.again(func() error {
-				return s.deck().Add(ctx, DeckEntry(u, rules.NewPreferences(), rules.NewPrivacy(language)))
+			return s.writeAgain(func() error {
+				return s.deckIndex().Add(ctx, DeckEntry(u, rules.NewPreferences(), rules.NewPrivacy(language)))
 			})
 		},
 	}
@@ -230,16 +230,16 @@ func (s *Service) Triggers(others ...Settler) []function.Trigger {
 		if !known { // it waits for a version that knows it
 			return fmt.Errorf("no room settles messages of the kind %q", c.Kind)
 		}
-		return s.settle(ctx, c, looked)
+		return s.settleChange(ctx, c, looked)
 	}}, {Name: QueuePairs, Queue: QueuePairs, Run: s.settlePair}}
 }
 
-// settle finishes what a message is about, of a job that began to look at a time.
-func (s *Service) settle(ctx context.Context, c userChange, looked time.Time) error {
+// settleChange finishes what a message is about, of a job that began to look at a time.
+func (s *Service) settleChange(ctx context.Context, c userChange, looked time.Time) error {
 	if c.Language != "" {
 		return s.settleRegistration(ctx, c, looked)
 	}
-	u, err := s.user(ctx, c.ID)
+	u, err := s.readUser(ctx, c.ID)
 	if err != nil || u == nil {
 		return err
 	}
@@ -254,9 +254,9 @@ func (s *Service) settle(ctx context.Context, c userChange, looked time.Time) er
 
 // followUser has the profile follow its pictures, and decks follow the member.
 func (s *Service) followUser(ctx context.Context, u User) error {
-	all, err := s.images(ctx, u.ID)
+	all, err := s.readImages(ctx, u.ID)
 	if err == nil {
-		err = s.follow(ctx, u, all.First())
+		err = s.followFirst(ctx, u, all.First())
 	}
 	if err == nil {
 		err = s.followDeck(ctx, u)
@@ -267,11 +267,11 @@ func (s *Service) followUser(ctx context.Context, u User) error {
 // SettleUser writes all rows that follow from an account and are missing. The language is that of
 // new settings.
 func (s *Service) SettleUser(ctx context.Context, id, language string) error {
-	u, err := s.user(ctx, id)
+	u, err := s.readUser(ctx, id)
 	if err != nil || u == nil || !u.Registered {
 		return err
 	}
-	if err := s.complete(ctx, *u, language); err != nil {
+	if err := s.completeAccount(ctx, *u, language); err != nil {
 		return err
 	}
 	return s.followUser(ctx, *u)
@@ -280,19 +280,19 @@ func (s *Service) SettleUser(ctx context.Context, id, language string) error {
 // settleRegistration finishes a registration that was committed, and removes one that was not, once
 // no write of it can land any more.
 func (s *Service) settleRegistration(ctx context.Context, c userChange, looked time.Time) error {
-	u, err := s.user(ctx, c.ID)
+	u, err := s.readUser(ctx, c.ID)
 	if err != nil {
 		return err
 	}
 	if u == nil {
 		return s.Outbox().Again(ctx, c, c.Until, looked)
 	}
-	owner, err := s.owner(ctx, u.Email)
+	owner, err := s.ownerOf(ctx, u.Email)
 	switch {
 	case err != nil:
 		return err
 	case owner == u.ID:
-		return s.complete(ctx, *u, c.Language)
+		return s.completeAccount(ctx, *u, c.Language)
 	case owner == "" && !looked.After(c.Until):
 		return s.Outbox().Again(ctx, c, c.Until, looked)
 	}

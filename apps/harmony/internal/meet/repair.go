@@ -39,14 +39,14 @@ func (s *Service) repairAccount(ctx context.Context, u User) error {
 	if u.Erasing {
 		return nil // its timer goes on
 	}
-	owner, err := s.owner(ctx, u.Email)
+	owner, err := s.ownerOf(ctx, u.Email)
 	switch {
 	case err != nil:
 		return err
 	case owner == "" && u.Registered: // the account was made while rows were read
 		return s.takeEmail(ctx, u)
 	case owner == u.ID && !u.Registered:
-		return s.complete(ctx, u, rules.Languages[0])
+		return s.completeAccount(ctx, u, rules.Languages[0])
 	case !u.Registered:
 		return s.RemoveKey(ctx, s.Tables.Users, account.UserKey(u.ID))
 	}

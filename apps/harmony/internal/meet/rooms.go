@@ -15,17 +15,17 @@ import (
 
 // Admit finds out whether a claim is true, and does the first reads of a request at the same time.
 func (s *Service) Admit(ctx context.Context, c Claim, reads ...func(context.Context) error) (User, error) {
-	caller, err := s.caller(ctx, c, reads...)
+	caller, err := s.identifyCaller(ctx, c, reads...)
 	return caller.User, err
 }
 
 // Look is Admit for a route that guests may ask for too: a guest is the zero User.
 func (s *Service) Look(ctx context.Context, c Claim, reads ...func(context.Context) error) (User, error) {
-	caller, err := s.sessions.Visit(ctx, c, s.active, reads...)
+	caller, err := s.sessions.Visit(ctx, c, s.refuseSuspended, reads...)
 	if c.UserID == "" {
 		return User{}, err
 	}
-	found, err := s.note(ctx, caller, err)
+	found, err := s.noteSeen(ctx, caller, err)
 	return found.User, err
 }
 
@@ -46,7 +46,7 @@ func (s *Service) Authors(ctx context.Context, reader User, ids []string) (map[s
 	for id, i := range index {
 		rows[i].Key.Row = id
 	}
-	all, err := s.members(ctx, reader.ID, rows)
+	all, err := s.readMembers(ctx, reader.ID, rows)
 	if err != nil {
 		return nil, err
 	}
@@ -56,12 +56,12 @@ func (s *Service) Authors(ctx context.Context, reader User, ids []string) (map[s
 			continue
 		}
 		shown := one.shows
-		if sees(reader, *one.of, shown, one.pair, s.Now()) != Hidden {
+		if sightOf(reader, *one.of, shown, one.pair, s.Now()) != Hidden {
 			authors[one.of.ID] = Author{one.of.ID, one.of.Name, one.of.ProfileImageURL}
 			continue
 		}
 		shown.Visibility = "public"
-		if sees(reader, *one.of, shown, one.pair, s.Now()) != Hidden { // it is the profile alone that is not shown
+		if sightOf(reader, *one.of, shown, one.pair, s.Now()) != Hidden { // it is the profile alone that is not shown
 			authors[one.of.ID] = Author{Name: one.of.Name}
 		}
 	}

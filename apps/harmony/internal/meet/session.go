@@ -33,7 +33,7 @@ const (
 func (s *Service) newSessions() *session.Sessions[User] {
 	return &session.Sessions[User]{
 		Store: s.Store, Policy: account.Sessions, Table: s.Tables.Sessions, Columns: session.Columns, Entropy: s.Entropy, NewID: s.newID,
-		Account: s.user, Holds: func(x session.Session, u User) bool { return u.HoldsSession(x) }, Ended: invalidToken,
+		Account: s.readUser, Holds: func(x session.Session, u User) bool { return u.HoldsSession(x) }, Ended: invalidToken,
 	}
 }
 
@@ -48,7 +48,7 @@ func ParseAccess(token string) (Claim, error) {
 
 // keepSession makes a session no older than an instant.
 func (s *Service) keepSession(ctx context.Context, c Claim, since time.Time) error {
-	err := s.merge(ctx, s.Tables.Sessions, s.sessions.Key(c.UserID, c.SessionID), table.Props{{Name: "CreatedAt", Value: table.Time(since)}})
+	err := s.mergeProps(ctx, s.Tables.Sessions, s.sessions.Key(c.UserID, c.SessionID), table.Props{{Name: "CreatedAt", Value: table.Time(since)}})
 	if errors.Is(err, table.ErrNotFound) {
 		return invalidToken()
 	}
@@ -61,7 +61,7 @@ func (s *Service) Refresh(ctx context.Context, token string) (Tokens, error) {
 	if !ok {
 		return Tokens{}, invalidToken()
 	}
-	_, g, err := s.sessions.Refresh(ctx, c, "", s.active)
+	_, g, err := s.sessions.Refresh(ctx, c, "", s.refuseSuspended)
 	if err != nil {
 		return Tokens{}, err
 	}
@@ -70,7 +70,7 @@ func (s *Service) Refresh(ctx context.Context, token string) (Tokens, error) {
 
 // Sessions returns where the caller is signed in, the last used first.
 func (s *Service) Sessions(ctx context.Context, c Claim) ([]session.Info, error) {
-	return s.sessions.List(ctx, c, s.active)
+	return s.sessions.List(ctx, c, s.refuseSuspended)
 }
 
 // Logout ends the caller's session, or all sessions of the caller.

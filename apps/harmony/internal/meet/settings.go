@@ -18,9 +18,9 @@ type Settings struct {
 	PrivacyUpdated     time.Time
 }
 
-// preferences reads what a member looks for. An account that is not complete yet has those of a new
-// member.
-func (s *Service) preferences(ctx context.Context, user string) (rules.Preferences, time.Time, error) {
+// readPreferences reads what a member looks for. An account that is not complete yet has those of a
+// new member.
+func (s *Service) readPreferences(ctx context.Context, user string) (rules.Preferences, time.Time, error) {
 	row, err := s.GetRow(ctx, s.Tables.UserPreferences, account.PreferencesKey(user))
 	if err != nil || row == nil {
 		return rules.NewPreferences(), time.Time{}, err
@@ -28,8 +28,9 @@ func (s *Service) preferences(ctx context.Context, user string) (rules.Preferenc
 	return account.ParsePreferences(*row), row.Props.Get("UpdatedAt").Time(), nil
 }
 
-// privacy reads what a member shows. An account that is not complete yet has that of a new member.
-func (s *Service) privacy(ctx context.Context, user string) (rules.Privacy, time.Time, error) {
+// readPrivacy reads what a member shows. An account that is not complete yet has that of a new
+// member.
+func (s *Service) readPrivacy(ctx context.Context, user string) (rules.Privacy, time.Time, error) {
 	row, err := s.GetRow(ctx, s.Tables.UserSettings, account.SettingsKey(user))
 	if err != nil || row == nil {
 		return rules.NewPrivacy(rules.Languages[0]), time.Time{}, err
@@ -39,11 +40,11 @@ func (s *Service) privacy(ctx context.Context, user string) (rules.Privacy, time
 
 // Settings returns the caller's settings.
 func (s *Service) Settings(ctx context.Context, c Claim) (all Settings, err error) {
-	_, err = s.caller(ctx, c, func(ctx context.Context) (err error) {
-		all.Preferences, all.PreferencesUpdated, err = s.preferences(ctx, c.UserID)
+	_, err = s.identifyCaller(ctx, c, func(ctx context.Context) (err error) {
+		all.Preferences, all.PreferencesUpdated, err = s.readPreferences(ctx, c.UserID)
 		return err
 	}, func(ctx context.Context) (err error) {
-		all.Privacy, all.PrivacyUpdated, err = s.privacy(ctx, c.UserID)
+		all.Privacy, all.PrivacyUpdated, err = s.readPrivacy(ctx, c.UserID)
 		return err
 	})
 	return all, err
@@ -54,7 +55,7 @@ func (s *Service) Settings(ctx context.Context, c Claim) (all Settings, err erro
 func (s *Service) Visitor(ctx context.Context, c Claim) (Claim, Me, string, error) {
 	var shows rules.Privacy
 	c, u, err := s.Recognize(ctx, c, func(ctx context.Context) (err error) {
-		shows, _, err = s.privacy(ctx, c.UserID)
+		shows, _, err = s.readPrivacy(ctx, c.UserID)
 		return err
 	})
 	return c, s.meOf(u, Images{}), shows.Language, err
@@ -67,7 +68,7 @@ func (s *Service) SetPreferences(ctx context.Context, c Claim, p rules.Preferenc
 		was, err = s.GetRow(ctx, s.Tables.UserPreferences, account.PreferencesKey(c.UserID))
 		return err
 	}
-	caller, err := s.caller(ctx, c, read)
+	caller, err := s.identifyCaller(ctx, c, read)
 	if err != nil {
 		return err
 	}
@@ -114,8 +115,8 @@ func (s *Service) SetPreferences(ctx context.Context, c Claim, p rules.Preferenc
 // SetPrivacy changes what the caller shows, and in which language they are told.
 func (s *Service) SetPrivacy(ctx context.Context, c Claim, p rules.Privacy) error {
 	var was rules.Privacy
-	caller, err := s.caller(ctx, c, func(ctx context.Context) (err error) {
-		was, _, err = s.privacy(ctx, c.UserID)
+	caller, err := s.identifyCaller(ctx, c, func(ctx context.Context) (err error) {
+		was, _, err = s.readPrivacy(ctx, c.UserID)
 		return err
 	})
 	if err != nil {

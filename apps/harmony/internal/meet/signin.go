@@ -21,18 +21,18 @@ type Asker struct {
 	Agent         string // what the program calls itself
 }
 
-// begin takes an attempt to sign in with a password. Wrong passwords of strangers must not keep a
-// member out: they count for their address, and make others who are not known wait some seconds. A
-// device that has signed the member in has a count of its own.
-func (s *Service) begin(ctx context.Context, address string, by Asker, device string) (done func(failed bool), err error) {
+// beginAttempt takes an attempt to sign in with a password. Wrong passwords of strangers must not
+// keep a member out: they count for their address, and make others who are not known wait some
+// seconds. A device that has signed the member in has a count of its own.
+func (s *Service) beginAttempt(ctx context.Context, address string, by Asker, device string) (done func(failed bool), err error) {
 	if device != "" {
 		return s.attempts.Begin(attempts.Limit{Name: "device " + device, Most: attempts.Most})
 	}
 	return s.attempts.Password(ctx, account.EmailKey(address).Row, attempts.From{Site: by.Site, Network: by.Network}, s.Sleep)
 }
 
-// as returns who has the hash of a password computed.
-func (by Asker) as(device string) password.By {
+// hasherOf returns who has the hash of a password computed.
+func (by Asker) hasherOf(device string) password.By {
 	if device != "" {
 		return password.By{Name: "device " + device, Known: true}
 	}
@@ -45,16 +45,16 @@ func ofMember(id string) password.By { return password.By{Name: "member " + id, 
 // Login signs a member in. An unknown address and a wrong password are one answer, after the same
 // work.
 func (s *Service) Login(ctx context.Context, address, password string, by Asker) (SignedIn, error) {
-	return s.enter(ctx, address, password, by, func(u User) (User, error) {
+	return s.enterSession(ctx, address, password, by, func(u User) (User, error) {
 		if u.Deleted() {
-			return User{}, s.deleted(u)
+			return User{}, s.accountDeleted(u)
 		}
 		return u, nil
 	})
 }
 
-// enter signs a member in if ready allows it, after ready has done what the member asks for.
-func (s *Service) enter(ctx context.Context, address, password string, by Asker, ready func(User) (User, error)) (SignedIn, error) {
+// enterSession signs a member in if ready allows it, after ready has done what the member asks for.
+func (s *Service) enterSession(ctx context.Context, address, password string, by Asker, ready func(User) (User, error)) (SignedIn, error) {
 	normal, _ := rules.NormalEmail(address)
 	failed := false
 	var done func(bool)
@@ -65,11 +65,11 @@ func (s *Service) enter(ctx context.Context, address, password string, by Asker,
 		}
 	}()
 	if by.Device == "" { // before anything is read
-		if done, err = s.begin(ctx, normal, by, ""); err != nil {
+		if done, err = s.beginAttempt(ctx, normal, by, ""); err != nil {
 			return SignedIn{}, err
 		}
 	}
-	owner, err := s.owner(ctx, normal)
+	owner, err := s.ownerOf(ctx, normal)
 	if err != nil {
 		return SignedIn{}, err
 	}
@@ -79,7 +79,7 @@ func (s *Service) enter(ctx context.Context, address, password string, by Asker,
 	var u *User
 	var all []session.Session
 	err = rowstore.Both(ctx, func(ctx context.Context) (err error) {
-		u, err = s.user(ctx, owner)
+		u, err = s.readUser(ctx, owner)
 		return err
 	}, func(ctx context.Context) (err error) {
 		all, err = s.sessions.All(ctx, owner)
@@ -89,15 +89,15 @@ func (s *Service) enter(ctx context.Context, address, password string, by Asker,
 		return SignedIn{}, err
 	}
 	device := ""
-	if name, ok := s.device(u, by.Device); ok {
+	if name, ok := s.deviceOf(u, by.Device); ok {
 		device = name
 	}
 	if done == nil {
-		if done, err = s.begin(ctx, normal, by, device); err != nil {
+		if done, err = s.beginAttempt(ctx, normal, by, device); err != nil {
 			return SignedIn{}, err
 		}
 	}
-	renew, err := s.verify(ctx, by.as(device), u, password)
+	renew, err := s.verifyPassword(ctx, by.hasherOf(device), u, password)
 	if failed = fault.CodeOf(err) == InvalidCredentials; err != nil {
 		return SignedIn{}, err
 	}
@@ -108,13 +108,13 @@ func (s *Service) enter(ctx context.Context, address, password string, by Asker,
 	u = &is
 	if renew {
 		ctx := context.WithoutCancel(ctx)
-		s.Background(func() { s.renew(ctx, *u, password) })
+		s.Background(func() { s.renewHash(ctx, *u, password) })
 	}
 	g := s.sessions.New(u.ID, by.Agent, u.SessionsAfter)
 	var pictures Images
 	err = rowstore.Both(ctx, func(ctx context.Context) (err error) {
 		if u.ProfileImageURL != "" { // it has pictures
-			pictures, err = s.images(ctx, u.ID)
+			pictures, err = s.readImages(ctx, u.ID)
 		}
 		return err
 	}, func(ctx context.Context) (err error) {
@@ -128,9 +128,9 @@ func (s *Service) enter(ctx context.Context, address, password string, by Asker,
 	return SignedIn{s.meOf(*u, pictures), account.TokensOf(g, s.Now()), s.newDevice(*u)}, nil
 }
 
-// device returns the name of a device that has signed a user in, nil standing for one who is not
+// deviceOf returns the name of a device that has signed a user in, nil standing for one who is not
 // there.
-func (s *Service) device(u *User, token string) (name string, ok bool) {
+func (s *Service) deviceOf(u *User, token string) (name string, ok bool) {
 	if u == nil || token == "" {
 		return "", false
 	}
@@ -143,9 +143,9 @@ func (s *Service) newDevice(u User) string {
 	return u.NewDevice(drawn, s.Now())
 }
 
-// verify returns INVALID_CREDENTIALS unless a password is that of a user, nil standing for one who
-// is not there. renew reports that the hash of the password is cheaper than new ones are.
-func (s *Service) verify(ctx context.Context, by password.By, u *User, password string) (renew bool, err error) {
+// verifyPassword returns INVALID_CREDENTIALS unless a password is that of a user, nil standing for
+// one who is not there. renew reports that the hash of the password is cheaper than new ones are.
+func (s *Service) verifyPassword(ctx context.Context, by password.By, u *User, password string) (renew bool, err error) {
 	hash := ""
 	if u != nil {
 		hash = u.PasswordHash
@@ -157,14 +157,14 @@ func (s *Service) verify(ctx context.Context, by password.By, u *User, password 
 	return renew, err
 }
 
-// prove returns an error that names a field unless a password is that of the caller. Each session
-// has a count of its own.
-func (s *Service) prove(ctx context.Context, c Caller, password, field string) error {
+// provePassword returns an error that names a field unless a password is that of the caller. Each
+// session has a count of its own.
+func (s *Service) provePassword(ctx context.Context, c Caller, password, field string) error {
 	done, err := s.attempts.Begin(attempts.Limit{Name: "session " + c.session.ID, Most: attempts.Most})
 	if err != nil {
 		return err
 	}
-	_, err = s.verify(ctx, ofMember(c.ID), &c.User, password)
+	_, err = s.verifyPassword(ctx, ofMember(c.ID), &c.User, password)
 	failed := fault.CodeOf(err) == InvalidCredentials
 	done(failed)
 	if failed {
@@ -176,8 +176,8 @@ func (s *Service) prove(ctx context.Context, c Caller, password, field string) e
 	return err
 }
 
-// renew keeps a new hash of the same password. The next sign-in tries again if it fails.
-func (s *Service) renew(ctx context.Context, u User, password string) {
+// renewHash keeps a new hash of the same password. The next sign-in tries again if it fails.
+func (s *Service) renewHash(ctx context.Context, u User, password string) {
 	hash, err := s.Passwords.Hash(ctx, ofMember(u.ID), password)
 	if err == nil {
 		was := u.PasswordHash
@@ -196,11 +196,11 @@ func (s *Service) renew(ctx context.Context, u User, password string) {
 
 // ChangePassword gives the caller a new password. All other sessions end.
 func (s *Service) ChangePassword(ctx context.Context, c Claim, current, changed string) error {
-	caller, err := s.caller(ctx, c)
+	caller, err := s.identifyCaller(ctx, c)
 	if err != nil {
 		return err
 	}
-	if err := s.prove(ctx, caller, current, "body.currentPassword"); err != nil {
+	if err := s.provePassword(ctx, caller, current, "body.currentPassword"); err != nil {
 		return err
 	}
 	var b rules.Broken
@@ -265,7 +265,7 @@ func (s *Service) Reset(ctx context.Context, token, password string) error {
 // NewReset returns a token with which the member with an address can set a new password once. It is
 // for operators.
 func (s *Service) NewReset(ctx context.Context, address string) (token string, err error) {
-	u, err := s.named(ctx, address)
+	u, err := s.userByAddress(ctx, address)
 	if err != nil {
 		return "", err
 	}

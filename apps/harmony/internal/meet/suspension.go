@@ -18,22 +18,22 @@ func (s *Service) Suspend(ctx context.Context, c Claim, id string, days int, rea
 	if days < 1 || days > rules.MaxDays {
 		b.Add("days", rules.DaysRange, "give 1 to 3650 days", days)
 	}
-	return s.moderate(ctx, c, id, b.Err(), func(u *User) {
+	return s.moderateAccount(ctx, c, id, b.Err(), func(u *User) {
 		u.SuspendedUntil, u.SuspendedReason = s.Now().UTC().Add(time.Duration(days)*24*time.Hour), reason
 	})
 }
 
 // Unsuspend ends a suspension.
 func (s *Service) Unsuspend(ctx context.Context, c Claim, id string) error {
-	return s.moderate(ctx, c, id, nil, func(u *User) { u.SuspendedUntil, u.SuspendedReason = time.Time{}, "" })
+	return s.moderateAccount(ctx, c, id, nil, func(u *User) { u.SuspendedUntil, u.SuspendedReason = time.Time{}, "" })
 }
 
-// moderate changes the account of another member, unless there are broken rules.
-func (s *Service) moderate(ctx context.Context, c Claim, id string, broken error, change func(*User)) error {
+// moderateAccount changes the account of another member, unless there are broken rules.
+func (s *Service) moderateAccount(ctx context.Context, c Claim, id string, broken error, change func(*User)) error {
 	var u *User
-	caller, err := s.caller(ctx, c, func(ctx context.Context) (err error) {
+	caller, err := s.identifyCaller(ctx, c, func(ctx context.Context) (err error) {
 		if IsID(id) {
-			u, err = s.user(ctx, id)
+			u, err = s.readUser(ctx, id)
 		}
 		return err
 	})
@@ -70,7 +70,7 @@ type AccountPage struct {
 func (s *Service) Accounts(ctx context.Context, c Claim, address, after string, limit int) (AccountPage, error) {
 	var found *User
 	var rows []table.Row
-	caller, err := s.caller(ctx, c, func(ctx context.Context) (err error) {
+	caller, err := s.identifyCaller(ctx, c, func(ctx context.Context) (err error) {
 		if address != "" {
 			normal, _ := rules.NormalEmail(address)
 			found, err = s.byEmail(ctx, normal)

@@ -46,10 +46,10 @@ func (s *Service) forgetLike(ctx context.Context, row table.Row, user string) er
 	var of *User // nil if the reader is being erased, too
 	var p pairs.Pair
 	err := rowstore.Both(ctx, func(ctx context.Context) (err error) {
-		of, err = s.user(ctx, reader)
+		of, err = s.readUser(ctx, reader)
 		return err
 	}, func(ctx context.Context) (err error) {
-		p, err = s.pair(ctx, reader, user)
+		p, err = s.readPair(ctx, reader, user)
 		return err
 	})
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// user reads a user; nil if there is none, or one whose account is being erased.
-func (s *Service) user(ctx context.Context, id string) (*User, error) {
+// readUser reads a user; nil if there is none, or one whose account is being erased.
+func (s *Service) readUser(ctx context.Context, id string) (*User, error) {
 	u, err := s.Account(ctx, id)
 	if u != nil && u.Erasing {
 		return nil, err
@@ -21,15 +21,15 @@ func (s *Service) user(ctx context.Context, id string) (*User, error) {
 
 // byEmail reads the user with a normalized address; nil if there is none.
 func (s *Service) byEmail(ctx context.Context, normal string) (*User, error) {
-	id, err := s.owner(ctx, normal)
+	id, err := s.ownerOf(ctx, normal)
 	if err != nil || id == "" {
 		return nil, err
 	}
-	return s.user(ctx, id)
+	return s.readUser(ctx, id)
 }
 
-// owner returns the id of the user with a normalized address, or "".
-func (s *Service) owner(ctx context.Context, normal string) (string, error) {
+// ownerOf returns the id of the user with a normalized address, or "".
+func (s *Service) ownerOf(ctx context.Context, normal string) (string, error) {
 	row, err := s.GetRow(ctx, s.Tables.UserEmails, account.EmailKey(normal))
 	if err != nil || row == nil {
 		return "", err
@@ -45,20 +45,20 @@ func (s *Service) changeUser(ctx context.Context, u User, change func(*User) err
 		u.Version++
 		u.UpdatedAt = s.Now().UTC()
 		return u.Row(s.Now()), err
-	}, func(ctx context.Context) (*User, error) { return s.user(ctx, u.ID) }, noUser)
+	}, func(ctx context.Context) (*User, error) { return s.readUser(ctx, u.ID) }, noUser)
 }
 
 // SetRole gives the member with an address a role. It is for operators; SetRoleOf is for admins.
 func (s *Service) SetRole(ctx context.Context, address string, role Role) (User, error) {
-	u, err := s.named(ctx, address)
+	u, err := s.userByAddress(ctx, address)
 	if err != nil {
 		return User{}, err
 	}
 	return s.changeUser(ctx, u, func(u *User) error { u.Role = role; return nil })
 }
 
-// named returns the member with an address, or an error for operators.
-func (s *Service) named(ctx context.Context, address string) (User, error) {
+// userByAddress returns the member with an address, or an error for operators.
+func (s *Service) userByAddress(ctx context.Context, address string) (User, error) {
 	normal, _ := rules.NormalEmail(address)
 	u, err := s.byEmail(ctx, normal)
 	if err == nil && u == nil {
@@ -73,9 +73,9 @@ func (s *Service) named(ctx context.Context, address string) (User, error) {
 // SetRoleOf gives another member a role; admins may.
 func (s *Service) SetRoleOf(ctx context.Context, c Claim, id string, role Role) error {
 	var u *User
-	caller, err := s.caller(ctx, c, func(ctx context.Context) (err error) {
+	caller, err := s.identifyCaller(ctx, c, func(ctx context.Context) (err error) {
 		if IsID(id) {
-			u, err = s.user(ctx, id)
+			u, err = s.readUser(ctx, id)
 		}
 		return err
 	})

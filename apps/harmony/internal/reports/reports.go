@@ -74,8 +74,8 @@ var (
 // A Target is what a report is about.
 type Target struct{ Kind, UserID, TopicID, ReplyID, ImageID, ChatID, MessageID string }
 
-// hash is the key of a target.
-func (t Target) hash() string {
+// hashKey is the key of a target.
+func (t Target) hashKey() string {
 	text := t.Kind + "|" + t.UserID + "|" + t.TopicID + "|" + t.ReplyID
 	switch t.Kind {
 	case "image":
@@ -103,7 +103,9 @@ type Report struct {
 
 var idForm = regexp.MustCompile(`^[0-9]{19}_[0-9a-f-]{36}$`)
 
-func key(state, id string) table.Key { return table.Key{Partition: "REPORT", Row: state + "_" + id} }
+func reportKey(state, id string) table.Key {
+	return table.Key{Partition: "REPORT", Row: state + "_" + id}
+}
 
 // State is open or done.
 func (r Report) State() string {
@@ -130,13 +132,13 @@ var columns = rowstore.Columns[Report]{
 	rowstore.Instant("ClosedAt", func(r *Report) *time.Time { return &r.ClosedAt }).Optional(),
 }
 
-func (r Report) row() (table.Row, error) {
+func (r Report) toRow() (table.Row, error) {
 	snapshot, err := json.Marshal(r.Snapshot)
 	p := append(columns.Props(&r), table.Prop{Name: "Snapshot", Value: table.String(string(snapshot))})
-	return table.Row{Key: key(r.State(), r.ID), ETag: r.etag, Props: p}, err
+	return table.Row{Key: reportKey(r.State(), r.ID), ETag: r.etag, Props: p}, err
 }
 
-func parse(row table.Row) (Report, error) {
+func parseReport(row table.Row) (Report, error) {
 	r := Report{ID: row.Key.Row[len("open_"):], etag: row.ETag}
 	columns.Read(row.Props, &r)
 	if err := json.Unmarshal([]byte(row.Props.Get("Snapshot").Str()), &r.Snapshot); err != nil {
@@ -145,8 +147,8 @@ func parse(row table.Row) (Report, error) {
 	return r, nil
 }
 
-// look reads the target of a report as its reporter sees it, and takes the snapshot.
-func (s *Service) look(ctx context.Context, c meet.Claim, t *Target) (snapshot map[string]string, err error) {
+// lookAtTarget reads the target of a report as its reporter sees it, and takes the snapshot.
+func (s *Service) lookAtTarget(ctx context.Context, c meet.Claim, t *Target) (snapshot map[string]string, err error) {
 	switch t.Kind {
 	case "user":
 		if t.UserID == c.UserID {
@@ -162,7 +164,7 @@ func (s *Service) look(ctx context.Context, c meet.Claim, t *Target) (snapshot m
 		}
 		return map[string]string{"imageUrl": p.Images[at].URL()}, nil
 	case "message":
-		return s.message(ctx, c, t)
+		return s.readMessage(ctx, c, t)
 	case "topic":
 		v, err := s.forum.Topic(ctx, c, t.TopicID)
 		t.UserID = v.AuthorID
@@ -176,9 +178,9 @@ func (s *Service) look(ctx context.Context, c meet.Claim, t *Target) (snapshot m
 // before is how many messages that came before a message its report shows.
 const before = 9
 
-// message takes the snapshot of a message, with those before it, oldest first: each says whether it
-// is of the author of the message, of the reporter, or of another one.
-func (s *Service) message(ctx context.Context, c meet.Claim, t *Target) (map[string]string, error) {
+// readMessage takes the snapshot of a message, with those before it, oldest first: each says
+// whether it is of the author of the message, of the reporter, or of another one.
+func (s *Service) readMessage(ctx context.Context, c meet.Claim, t *Target) (map[string]string, error) {
 	all, err := s.chats.Around(ctx, c, t.ChatID, t.MessageID, before)
 	if err != nil {
 		return nil, err
@@ -208,8 +210,8 @@ func (s *Service) Report(ctx context.Context, c meet.Claim, t Target, reason, te
 	if err := b.Err(); err != nil {
 		return "", false, err
 	}
-	target := t.hash() // before the author is known
-	snapshot, err := s.look(ctx, c, &t)
+	target := t.hashKey() // before the author is known
+	snapshot, err := s.lookAtTarget(ctx, c, &t)
 	if err != nil {
 		return "", false, err
 	}
@@ -225,45 +227,45 @@ func (s *Service) Report(ctx context.Context, c meet.Claim, t Target, reason, te
 			return "", false, rowstore.Unavailable(err)
 		case was.Props.Get("ReportId").Str() != r.ID: // of an earlier call, which may have stopped half-way
 			r.ID = was.Props.Get("ReportId").Str()
-			there, err := s.read(ctx, r.ID)
+			there, err := s.readReport(ctx, r.ID)
 			if err != nil || there != nil {
 				return r.ID, false, err
 			}
 		}
 	}
-	row, err := r.row()
+	row, err := r.toRow()
 	if err == nil {
 		err = s.members.Upsert(ctx, s.tables.Reports, row)
 	}
 	return r.ID, true, err
 }
 
-// read reads a report, open or closed; nil if there is none.
-func (s *Service) read(ctx context.Context, id string) (*Report, error) {
+// readReport reads a report, open or closed; nil if there is none.
+func (s *Service) readReport(ctx context.Context, id string) (*Report, error) {
 	var rows [2]*table.Row
 	err := rowstore.Each(ctx, 2, 2, func(ctx context.Context, i int) (err error) {
-		rows[i], err = s.GetRow(ctx, s.tables.Reports, key([]string{"done", "open"}[i], id))
+		rows[i], err = s.GetRow(ctx, s.tables.Reports, reportKey([]string{"done", "open"}[i], id))
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	if rows[0] == nil && rows[1] == nil { // it may have been closed between these reads
-		if rows[0], err = s.GetRow(ctx, s.tables.Reports, key("done", id)); err != nil {
+		if rows[0], err = s.GetRow(ctx, s.tables.Reports, reportKey("done", id)); err != nil {
 			return nil, err
 		}
 	}
 	for _, row := range rows {
 		if row != nil {
-			r, err := parse(*row)
+			r, err := parseReport(*row)
 			return &r, err
 		}
 	}
 	return nil, nil
 }
 
-// staff finds out that the caller is staff, and does other reads at the same time.
-func (s *Service) staff(ctx context.Context, c meet.Claim, reads ...func(context.Context) error) error {
+// requireStaff finds out that the caller is staff, and does other reads at the same time.
+func (s *Service) requireStaff(ctx context.Context, c meet.Claim, reads ...func(context.Context) error) error {
 	caller, err := s.members.Admit(ctx, c, reads...)
 	if err == nil && !caller.Role.Staff() {
 		err = fault.Coded(fault.Forbidden, meet.RoleRequired, "only moderators see reports")
@@ -287,7 +289,7 @@ func (s *Service) List(ctx context.Context, c meet.Claim, done bool, after strin
 		r.From = ""
 	}
 	var rows []table.Row
-	err := s.staff(ctx, c, func(ctx context.Context) (err error) {
+	err := s.requireStaff(ctx, c, func(ctx context.Context) (err error) {
 		rows, _, err = s.Budget().Rows(ctx, s.tables.Reports, r, limit+1)
 		return err
 	})
@@ -300,7 +302,7 @@ func (s *Service) List(ctx context.Context, c meet.Claim, done bool, after strin
 		p.Next = rows[limit-1].Key.Row
 	}
 	for _, row := range rows {
-		r, err := parse(row)
+		r, err := parseReport(row)
 		if err != nil {
 			return Page{}, err
 		}
@@ -313,9 +315,9 @@ func (s *Service) List(ctx context.Context, c meet.Claim, done bool, after strin
 // is. An action that was interrupted can be done again.
 func (s *Service) Close(ctx context.Context, c meet.Claim, id, action string, days int) (Report, error) {
 	var r *Report
-	err := s.staff(ctx, c, func(ctx context.Context) (err error) {
+	err := s.requireStaff(ctx, c, func(ctx context.Context) (err error) {
 		if idForm.MatchString(id) {
-			r, err = s.read(ctx, id)
+			r, err = s.readReport(ctx, id)
 		}
 		return err
 	})
@@ -353,17 +355,17 @@ func (s *Service) Close(ctx context.Context, c meet.Claim, id, action string, da
 	}
 	closed := *r
 	closed.Action, closed.ClosedAt, closed.etag = action, s.Now().UTC(), ""
-	row, err := closed.row()
+	row, err := closed.toRow()
 	if err != nil {
 		return Report{}, err
 	}
 	err = s.Write(ctx, s.tables.Reports, []table.Op{
-		{Kind: table.Delete, Row: table.Row{Key: key("open", id), ETag: r.etag}}, {Kind: table.Insert, Row: row},
+		{Kind: table.Delete, Row: table.Row{Key: reportKey("open", id), ETag: r.etag}}, {Kind: table.Insert, Row: row},
 	})
 	if err == nil {
 		return closed, nil
 	}
-	was, unread := s.read(ctx, id) // another moderator came first, or the answer was lost
+	was, unread := s.readReport(ctx, id) // another moderator came first, or the answer was lost
 	switch {
 	case unread != nil:
 		return Report{}, unread

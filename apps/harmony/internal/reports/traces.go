@@ -17,7 +17,7 @@ import (
 func (s *Service) Traces() []meet.Trace {
 	name := s.tables.Reports
 	forget := func(ctx context.Context, row table.Row, user string) error {
-		r, err := parse(row)
+		r, err := parseReport(row)
 		if err != nil {
 			return err
 		}
@@ -32,7 +32,7 @@ func (s *Service) Traces() []meet.Trace {
 				r.Snapshot[name] = ""
 			}
 		}
-		return s.rewrite(ctx, r)
+		return s.rewriteReport(ctx, r)
 	}
 	return []meet.Trace{
 		{Table: name, Range: table.Range{Partition: "REPORT", From: "open_", To: "open_~"}, Forget: forget},
@@ -41,9 +41,9 @@ func (s *Service) Traces() []meet.Trace {
 	}
 }
 
-// rewrite keeps a report that has become poorer, unless it was moved or is gone.
-func (s *Service) rewrite(ctx context.Context, r Report) error {
-	row, err := r.row()
+// rewriteReport keeps a report that has become poorer, unless it was moved or is gone.
+func (s *Service) rewriteReport(ctx context.Context, r Report) error {
+	row, err := r.toRow()
 	if err != nil {
 		return err
 	}
@@ -65,11 +65,11 @@ func (s *Service) Sweep(ctx context.Context, place string, limit int) (string, e
 		return "", rowstore.Unavailable(err)
 	}
 	return page.Next, rowstore.Each(ctx, len(page.Rows), rowstore.MaxParallel, func(ctx context.Context, i int) error {
-		r, err := parse(page.Rows[i])
+		r, err := parseReport(page.Rows[i])
 		if err != nil || s.Now().Sub(r.ClosedAt) < snapshotFor || len(r.Snapshot) == 0 && r.Text == "" {
 			return err
 		}
 		r.Snapshot, r.Text = map[string]string{}, ""
-		return s.rewrite(ctx, r)
+		return s.rewriteReport(ctx, r)
 	})
 }

@@ -11,16 +11,18 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-func (s *Service) pictures() gallery.Gallery { return gallery.New(s.members, gallery.ContainerStore) }
+func (s *Service) pictureGallery() gallery.Gallery {
+	return gallery.New(s.members, gallery.ContainerStore)
+}
 
 // SetImage gives an item a picture in place of the one that it has; admins may.
 func (s *Service) SetImage(ctx context.Context, c meet.Claim, id string, file []byte) (Item, error) {
-	i, err := s.existing(ctx, c, id)
+	i, err := s.readItem(ctx, c, id)
 	if err != nil {
 		return Item{}, err
 	}
 	was := i.ImageURL
-	if i.ImageURL, err = s.pictures().Add(ctx, c, id, file); err != nil {
+	if i.ImageURL, err = s.pictureGallery().Add(ctx, c, id, file); err != nil {
 		return Item{}, err
 	}
 	i.UpdatedAt = s.Now().UTC()
@@ -33,13 +35,13 @@ func (s *Service) SetImage(ctx context.Context, c meet.Claim, id string, file []
 	case err != nil:
 		return Item{}, rowstore.Unavailable(err)
 	}
-	s.pictures().Drop(ctx, was)
+	s.pictureGallery().Drop(ctx, was)
 	return i, nil
 }
 
 // Picture returns a file of a picture of an item. Everybody may ask.
 func (s *Service) Picture(ctx context.Context, item, file string) (blob.Blob, error) {
-	return s.pictures().File(ctx, item, file)
+	return s.pictureGallery().File(ctx, item, file)
 }
 
 // Named reports whether an item names a file: others are swept.
@@ -49,12 +51,12 @@ func (s *Service) Named(ctx context.Context, file string) (bool, error) {
 	if err != nil || row == nil {
 		return false, err
 	}
-	return s.pictures().Has(row.Props.Get("ImageUrl").Str(), id, name), nil
+	return s.pictureGallery().Has(row.Props.Get("ImageUrl").Str(), id, name), nil
 }
 
 // Checks look for the files of pictures.
 func (s *Service) Checks() []meet.Check {
 	return []meet.Check{{Name: "items", Table: s.tables.StoreItems, Look: func(ctx context.Context, row table.Row) ([]meet.Finding, error) {
-		return s.pictures().Check(ctx, s.tables.StoreItems, row)
+		return s.pictureGallery().Check(ctx, s.tables.StoreItems, row)
 	}}}
 }

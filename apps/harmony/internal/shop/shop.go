@@ -43,7 +43,7 @@ func New(members *meet.Service, tables Tables) *Service {
 
 // Create makes the table and the container if they are missing.
 func (s *Service) Create(ctx context.Context) error {
-	if err := s.pictures().Create(ctx); err != nil {
+	if err := s.pictureGallery().Create(ctx); err != nil {
 		return err
 	}
 	return s.DB.Create(ctx, s.tables.All()...)
@@ -96,11 +96,11 @@ var columns = rowstore.Columns[Item]{
 	rowstore.Instant("UpdatedAt", func(i *Item) *time.Time { return &i.UpdatedAt }),
 }
 
-func (i Item) row() table.Row {
+func (i Item) toRow() table.Row {
 	return table.Row{Key: itemKey(i.ID), Props: columns.Props(&i)}
 }
 
-func parse(row table.Row) Item {
+func parseItem(row table.Row) Item {
 	i := Item{ID: row.Key.Row, Price: &rules.Price{}, ImageURL: row.Props.Get("ImageUrl").Str()}
 	columns.Read(row.Props, &i)
 	return i
@@ -108,8 +108,8 @@ func parse(row table.Row) Item {
 
 var categoryForm = regexp.MustCompile(`^[a-z0-9-]{1,40}$`)
 
-// check checks the parts that an admin writes.
-func (i *Item) check() error {
+// checkItem checks the parts that an admin writes.
+func (i *Item) checkItem() error {
 	var b rules.Broken
 	i.Title = b.Text("title", i.Title, 1, 200, TitleLength, false)
 	i.Description = b.Text("description", i.Description, 0, 5000, AboutLength, true)
@@ -143,25 +143,27 @@ func (s *Service) List(ctx context.Context, category, after string, limit int) (
 	}
 	all := []Item{}
 	for _, row := range rows {
-		if i := parse(row); category == "" || i.Category == category {
+		if i := parseItem(row); category == "" || i.Category == category {
 			all = append(all, i)
 		}
 	}
 	slices.SortFunc(all, func(a, b Item) int { return cmp.Or(cmp.Compare(a.Title, b.Title), cmp.Compare(a.ID, b.ID)) })
-	p := Page{Items: all[from(all, after):]}
+	p := Page{Items: all[indexAfter(all, after):]}
 	if len(p.Items) > limit {
 		p.Items = p.Items[:limit]
-		p.Next = position(p.Items[limit-1])
+		p.Next = positionOf(p.Items[limit-1])
 	}
 	return p, nil
 }
 
-// position names an item in the list: by its id, and by the beginning of its title in case that it
-// is gone when the list goes on. A cursor has no room for all of a title.
-func position(i Item) string { return i.ID + strings.ToValidUTF8(i.Title[:min(len(i.Title), 100)], "") }
+// positionOf names an item in the list: by its id, and by the beginning of its title in case that
+// it is gone when the list goes on. A cursor has no room for all of a title.
+func positionOf(i Item) string {
+	return i.ID + strings.ToValidUTF8(i.Title[:min(len(i.Title), 100)], "")
+}
 
-// from returns the index at which a list goes on after a position.
-func from(all []Item, after string) int {
+// indexAfter returns the index at which a list goes on after a position.
+func indexAfter(all []Item, after string) int {
 	if len(after) < 36 {
 		return 0
 	}
@@ -184,13 +186,13 @@ func (s *Service) Item(ctx context.Context, id string) (Item, error) {
 	if row == nil {
 		return Item{}, noItem()
 	}
-	return parse(*row), nil
+	return parseItem(*row), nil
 }
 
 func noItem() error { return fault.Coded(fault.NotFound, ItemNotFound, "there is no such item") }
 
-// admin finds out that the caller is an admin, and does another read at the same time.
-func (s *Service) admin(ctx context.Context, c meet.Claim, read func(context.Context) error) error {
+// requireAdmin finds out that the caller is an admin, and does another read at the same time.
+func (s *Service) requireAdmin(ctx context.Context, c meet.Claim, read func(context.Context) error) error {
 	caller, err := s.members.Admit(ctx, c, read)
 	if err == nil && caller.Role != meet.Admin {
 		err = fault.Coded(fault.Forbidden, meet.RoleRequired, "only admins may do this")
@@ -201,14 +203,14 @@ func (s *Service) admin(ctx context.Context, c meet.Claim, read func(context.Con
 // New makes an item; admins may.
 func (s *Service) New(ctx context.Context, c meet.Claim, i Item) (Item, error) {
 	var there []table.Row
-	err := s.admin(ctx, c, func(ctx context.Context) (err error) {
+	err := s.requireAdmin(ctx, c, func(ctx context.Context) (err error) {
 		there, _, err = s.Budget().Rows(ctx, s.tables.StoreItems, table.Range{Partition: itemRows, Select: []string{"CreatedAt"}}, rowstore.MaxScan)
 		return err
 	})
 	if err != nil {
 		return Item{}, err
 	}
-	if err := i.check(); err != nil {
+	if err := i.checkItem(); err != nil {
 		return Item{}, err
 	}
 	if len(there) >= maxItems {
@@ -216,20 +218,20 @@ func (s *Service) New(ctx context.Context, c meet.Claim, i Item) (Item, error) {
 	}
 	i.ID, i.CreatedAt = s.members.NewID(), s.Now().UTC()
 	i.UpdatedAt = i.CreatedAt
-	return i, s.members.Upsert(ctx, s.tables.StoreItems, i.row())
+	return i, s.members.Upsert(ctx, s.tables.StoreItems, i.toRow())
 }
 
 // Edit changes an item; admins may.
 func (s *Service) Edit(ctx context.Context, c meet.Claim, id string, i Item) (Item, error) {
-	was, err := s.existing(ctx, c, id)
+	was, err := s.readItem(ctx, c, id)
 	if err != nil {
 		return Item{}, err
 	}
-	if err := i.check(); err != nil {
+	if err := i.checkItem(); err != nil {
 		return Item{}, err
 	}
 	i.ID, i.CreatedAt, i.UpdatedAt, i.ImageURL = id, was.CreatedAt, s.Now().UTC(), was.ImageURL
-	row := i.row()
+	row := i.toRow()
 	row.ETag = table.Any
 	err = s.Write(ctx, s.tables.StoreItems, []table.Op{{Kind: table.Merge, Row: row}})
 	if rowstore.Overtaken(err) {
@@ -241,10 +243,10 @@ func (s *Service) Edit(ctx context.Context, c meet.Claim, id string, i Item) (It
 	return i, nil
 }
 
-// existing reads an item, for an admin.
-func (s *Service) existing(ctx context.Context, c meet.Claim, id string) (i Item, err error) {
+// readItem reads an item, for an admin.
+func (s *Service) readItem(ctx context.Context, c meet.Claim, id string) (i Item, err error) {
 	var missing error
-	err = s.admin(ctx, c, func(ctx context.Context) (err error) {
+	err = s.requireAdmin(ctx, c, func(ctx context.Context) (err error) {
 		i, err = s.Item(ctx, id)
 		if fault.CodeOf(err) == ItemNotFound {
 			missing, err = err, nil
@@ -256,12 +258,12 @@ func (s *Service) existing(ctx context.Context, c meet.Claim, id string) (i Item
 
 // Delete deletes an item; admins may.
 func (s *Service) Delete(ctx context.Context, c meet.Claim, id string) error {
-	i, err := s.existing(ctx, c, id)
+	i, err := s.readItem(ctx, c, id)
 	if err == nil {
 		err = s.RemoveKey(ctx, s.tables.StoreItems, itemKey(id))
 	}
 	if err == nil {
-		s.pictures().Drop(ctx, i.ImageURL)
+		s.pictureGallery().Drop(ctx, i.ImageURL)
 	}
 	return err
 }
