@@ -32,8 +32,10 @@ HEAVIEST ?= 20m
 # These tests measure what time or memory something takes.
 MEASURED := ^Test(Peak|Doubling|WhatAnImportExpandsTo|LongLists|KeptFilesCostLittle|ManifestsCostTheirLength)$$
 # These have one thing done after the other, of which the explorers do many at once.
-IN_TURN := ^Test(HostileQueries|(Agrees|ManyAgree)WithTheModel|DamagedSnapshot|TenThousandEdits|CrashTable|TextSearch|StoppedChangesWait|OperationsOfASearch|(Search|Mine)Agrees|BoundOfEveryWalk|KeepStoppedAnywhere|SchemaOracle|LongContents|EveryFieldIsKept|ToolsOnImperfectData|Crashes|Erase$$|PurgeOfAccounts|PurgeAgainstRevival|PurgeTies|ManyBlocks|Rekey$$|AnonymityOfAFile|DeckOfMany|PlacesAreNotFound|RestoreRefuses)
-RACEFLAGS ?= -short -skip '$(MEASURED)|$(IN_TURN)'
+IN_TURN := ^Test(HostileQueries|(Agrees|ManyAgree)WithTheModel|DamagedSnapshot|TenThousandEdits|CrashTable|TextSearch|StoppedChangesWait|OperationsOfASearch|(Search|Mine)Agrees|BoundOfEveryWalk|KeepStoppedAnywhere|SchemaOracle|LongContents|EveryFieldIsKept|ToolsOnImperfectData|Crashes|Erase$$|PurgeOfAccounts|PurgeAgainstRevival|PurgeTies|ManyBlocks|StrangersKeepNoOneOut|Rekey$$|AnonymityOfAFile|DeckOfMany|PlacesAreNotFound|RestoreRefuses)
+# These interleave what TestExplore does, at other times.
+ALIKE := ^Test(ExploreTimes|ExploreKeys)$$
+RACEFLAGS ?= -short -skip '$(MEASURED)|$(IN_TURN)|$(ALIKE)'
 # The longest comes first, as it would run alone at the end. What answers requests (handlers, doors, pages) is left to make
 # deep: it starts next to no goroutine of its own, and to compile it for the detector takes as long as all tests. Pictures
 # are read by one goroutine each. Tests of Azure are not short.
@@ -185,7 +187,7 @@ deep: ## ask and count as often as is worth it now and then: what make test take
 	DOUBLING_TIME=1 go test -count=1 -p 1 -timeout 60m -run '^TestDoubling$$' ./internal/prompthub/prompt ./internal/prompthub/files/skill ./internal/prompthub/files/format ./internal/prompthub/doors/web ./internal/prompthub/doors/web/markdown
 	OLDER_HOST=true go test -count=1 -timeout 60m ./internal/prompthub/e2e ./handler ./apps/... ./internal/testing/infra
 	DISK_ALL=1 go test -count=1 -timeout 30m -run '^TestDiskFails$$' ./internal/storage/embedded ./internal/prompthub/e2e
-	$(MAKE) race IN_TURN=^none RACE='./handler ./apps/... ./internal/host/command ./internal/storage/blob/picture ./internal/prompthub/doors/...'
+	$(MAKE) race IN_TURN=^none ALIKE=^none RACE='./internal/prompthub/promptdb ./handler ./apps/... ./internal/host/command ./internal/storage/blob/picture ./internal/prompthub/doors/...'
 	go test -count=1 -timeout 30m -run '^TestBounds$$' ./bench -rapid.checks=1000
 	RELEASE_ALL=1 go test -count=1 -v -timeout 60m -run '^TestRelease$$' ./stage
 	$(MAKE) search

@@ -133,7 +133,7 @@ func TestBackupIsOfOneMoment(t *testing.T) {
 func TestSlowBackupKeepsNoWriteWaiting(t *testing.T) {
 	t.Parallel()
 	s, dir, file := answering(t, 10*time.Second, func(_ context.Context, _ View, w io.Writer, _ backup.Reports) (backup.Count, error) {
-		_, err := io.Copy(w, io.LimitReader(lines{}, 32<<20))
+		_, err := io.WriteString(w, strings.Repeat(strings.Repeat(" ", 1023)+"\n", 32<<10))
 		return backup.Count{Rows: 1}, err
 	})
 	conn, err := net.Dial("unix", s.socketFile(dir))

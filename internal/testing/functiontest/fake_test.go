@@ -165,6 +165,7 @@ func fakeTrigger(w http.ResponseWriter, body string) {
 		w.WriteHeader(http.StatusMovedPermanently)
 		fmt.Fprint(w, "{}")
 	case asks("sleep"):
+		fmt.Println("the job sleeps")
 		time.Sleep(time.Hour)
 	default:
 		_ = json.NewEncoder(w).Encode(map[string]any{"Outputs": map[string]any{}, "Logs": []string{body}, "ReturnValue": nil})

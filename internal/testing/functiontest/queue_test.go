@@ -222,6 +222,7 @@ func TestKillInMidJob(t *testing.T) {
 	enqueue(t, q, "jobs", "please sleep")
 	for n := range 2 {
 		eventually(t, func() bool { return len(h.Invocations()) == n+1 })
+		printed(t, h, n+1, "the job sleeps") // else the next process may get a message that was not yet sent
 		require.False(t, h.Invocations()[n].Done)
 		h.Kill()
 		eventually(t, func() bool { return h.Invocations()[n].Done })

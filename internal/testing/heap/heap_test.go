@@ -1,6 +1,7 @@
 package heap
 
 import (
+	"net/http"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -30,4 +31,15 @@ func TestPeak(t *testing.T) { // alone: others would be measured, too
 	synctest.Test(t, func(t *testing.T) {
 		require.Greater(t, peak(work), uint64(Callers*each*3/4), "in a bubble")
 	})
+}
+
+// TestAnswersOfBefore: a way that gets the answer of one before is asked once, and not measured.
+func TestAnswersOfBefore(t *testing.T) { // alone: others would be measured, too
+	var asked [3]int
+	var ways []Way
+	for n, answer := range []string{"all", "all", "some"} {
+		ways = append(ways, func(string) (int, string) { asked[n]++; return http.StatusOK, answer })
+	}
+	CheckPages(t, []string{"GET /list", "POST /list"}, nil, nil, ways...)
+	require.Equal(t, [3]int{2, 1, 2}, asked)
 }
