@@ -229,6 +229,25 @@ func (l *lab) makeShelf() {
 	time.Sleep(10 * time.Second)
 }
 
+// makeProposal makes an open proposal for a label of a prompt of such a workspace.
+func (l *lab) makeProposal() {
+	l.t.Helper()
+	l.makeRuled()
+	l.ask(call{method: http.MethodPost, path: "/prompts/" + string(l.prompt) + "/proposals", user: ann, body: `{"label":"production","version":1}`}, nil)
+	time.Sleep(10 * time.Second)
+}
+
+// makeRuled makes such a workspace with a rule, and a prompt in it.
+func (l *lab) makeRuled() {
+	l.t.Helper()
+	l.makeShelf()
+	l.ask(call{method: http.MethodPut, path: "/workspaces/shelf/rules", user: ann, header: http.Header{"If-Match": {"*"}}, body: `{"rules":[{"label":"production","approvals":1}]}`}, nil)
+	var made struct{ ID prompt.ID }
+	l.ask(call{method: http.MethodPost, path: "/prompts", user: ann, body: `{"title":"Shared","text":"Text","workspace":"shelf"}`}, &made)
+	l.prompt = made.ID
+	time.Sleep(10 * time.Second)
+}
+
 // makeInvite makes an invitation to such a workspace.
 func (l *lab) makeInvite() {
 	l.t.Helper()

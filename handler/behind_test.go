@@ -266,6 +266,15 @@ var withoutBody = map[string]func(ann, bob, root person) (who person, path strin
 		made := ann.did("POST", "/api/v1/invites", fmt.Sprintf(`{"workspaces":[{"handle":%q,"role":"reader"}]}`, handle))
 		return ann, "/api/v1/invites/" + made["id"].(string)
 	},
+	"DELETE /prompts/{id}/proposals/{number}": func(ann, _, _ person) (person, string) {
+		at := ann.workspace()
+		ann.did("PUT", at+"/rules", `{"rules":[{"label":"production","approvals":1}]}`)
+		handle := strings.TrimPrefix(at, "/api/v1/workspaces/")
+		made := ann.did("POST", promptsPath, fmt.Sprintf(`{"title":"A prompt","text":"Text","workspace":%q}`, handle))
+		proposals := promptsPath + "/" + made["id"].(string) + "/proposals"
+		ann.did("POST", proposals, `{"label":"production","version":1}`)
+		return ann, proposals + "/1"
+	},
 	"DELETE /workspaces/{workspace}": func(ann, _, _ person) (person, string) { return ann, ann.workspace() },
 	"POST /workspaces/{workspace}/restore": func(ann, _, _ person) (person, string) {
 		at := ann.workspace()

@@ -305,10 +305,11 @@ func (s *Service) ProposeVersion(ctx context.Context, who auth.User, id prompt.I
 	})
 }
 
-// CloseProposal withdraws a proposal of the caller's, or rejects that of somebody else.
+// CloseProposal withdraws a proposal of the caller's, or rejects that of somebody else. Closing it
+// again does nothing.
 func (s *Service) CloseProposal(ctx context.Context, who auth.User, id prompt.ID, n int64) (Proposal, error) {
 	return s.changeProposal(ctx, who, id, auth.ScopeWrite, func(c promptdb.Proposing) (prompt.Proposal, error) {
-		return s.db.CloseProposal(ctx, c, n, func(p prompt.Proposal) (prompt.ProposalState, error) {
+		p, err := s.db.CloseProposal(ctx, c, n, func(p prompt.Proposal) (prompt.ProposalState, error) {
 			switch {
 			case p.By == c.By.Key:
 				return prompt.Withdrawn, nil
@@ -317,6 +318,10 @@ func (s *Service) CloseProposal(ctx context.Context, who auth.User, id prompt.ID
 			}
 			return "", prompt.ErrNeedsRole(prompt.RolePublisher)
 		})
+		if fault.CodeOf(err) == prompt.ProposalClosed && p.State != prompt.Merged && p.Closed.By == c.By.Key { // the same request again
+			err = nil
+		}
+		return p, err
 	})
 }
 
