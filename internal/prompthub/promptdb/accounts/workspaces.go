@@ -110,7 +110,8 @@ func (db *Accounts) AddWorkspace(ctx context.Context, first prompt.UserID, w pro
 		return nil, err
 	}
 	err = db.Write(ctx, db.T.Prompts, []table.Op{
-		{Kind: table.Insert, Row: schema.WorkspaceRow(w)}, {Kind: table.Insert, Row: schema.MemberRow(w.ID, m)},
+		{Kind: table.Insert, Row: schema.WorkspaceRow(w)},
+		{Kind: table.Insert, Row: schema.MemberRow(w.ID, m)},
 		db.EventOp(w.ID, prompt.Event{Type: prompt.WorkspaceCreated, By: w.CreatedBy}),
 	})
 	db.workspaces.read.Remove(w.ID)
