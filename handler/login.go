@@ -60,7 +60,7 @@ func login(ctx context.Context, std command.Streams, address string, paste bool)
 	if err != nil {
 		return command.UsageError("login: " + err.Error())
 	}
-	token := ""
+	var token string
 	if paste {
 		fmt.Fprintf(std.Err, "Paste an access token of %s%s/me/tokens:\n", remote.URL(), web.Prefix)
 		line, err := bufio.NewReader(io.LimitReader(std.In, 1000)).ReadString('\n')
@@ -102,7 +102,7 @@ func loginByBrowser(ctx context.Context, std command.Streams, remote *client.Cli
 	code := make(chan string, 1)
 	srv := &http.Server{ReadHeaderTimeout: 10 * time.Second, Handler: receiver(l.Addr().String(), state, code)}
 	go func() { _ = srv.Serve(l) }() // it ends with Close
-	defer srv.Close()
+	defer func() { _ = srv.Close() }()
 	page := remote.URL() + web.Prefix + "/login?" + url.Values{
 		"port": {fmt.Sprint(l.Addr().(*net.TCPAddr).Port)}, "state": {state}, "challenge": {hex.EncodeToString(sum[:])}, "name": {machine},
 	}.Encode()

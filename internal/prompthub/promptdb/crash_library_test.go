@@ -54,7 +54,7 @@ func oldWithIncludes(r *ring, p *prompt.Prompt) {
 	old(r, p)
 }
 
-func deleteVersion(ctx context.Context, db *promptdb.DB, r *ring, p prompt.Prompt) error {
+func deleteVersion(ctx context.Context, db *promptdb.DB, _ *ring, p prompt.Prompt) error {
 	err := db.DeleteVersion(ctx, "ann", p.ID, 2, prompt.Actor{})
 	if fault.Of(err) == fault.NotFound { // it is gone already
 		return nil

@@ -49,7 +49,7 @@ func (db *Committer) Propose(ctx context.Context, c Proposing, label string, ver
 		if len(l.Open) >= prompt.MaxOpenProposals {
 			return l, nil, fault.Coded(fault.Conflict, prompt.ProposalIsOpen, fmt.Sprintf("the prompt has %d open proposals, which is the most; close one first", len(l.Open)))
 		}
-		if _, err := w.ruleFor(ctx, label, p.Name); err != nil {
+		if err := w.needsRule(ctx, label, p.Name); err != nil {
 			return l, nil, err
 		}
 		l.Proposals++
@@ -70,7 +70,7 @@ func (db *Committer) Propose(ctx context.Context, c Proposing, label string, ver
 // ProposeVersion has an open proposal name a version, without the reviews that it had.
 func (db *Committer) ProposeVersion(ctx context.Context, c Proposing, n, version int64) (prompt.Proposal, error) {
 	return db.changeProposal(ctx, c, n, func(w *Writer, p prompt.Prompt, l *schema.LabelsRow, now *prompt.Proposal) ([]table.Op, error) {
-		if _, err := w.ruleFor(ctx, now.Label, p.Name); err != nil {
+		if err := w.needsRule(ctx, now.Label, p.Name); err != nil {
 			return nil, err
 		}
 		if err := w.bind(ctx, now, *l, version); err != nil {
@@ -255,17 +255,16 @@ func (w *Writer) authors(ctx context.Context, from, version int64) ([]prompt.Use
 	return slices.Compact(by), nil
 }
 
-// ruleFor returns the rule by which a label moves by proposals.
-func (w *Writer) ruleFor(ctx context.Context, label, name string) (*prompt.LabelRule, error) {
+// needsRule refuses a proposal for a label that moves without one.
+func (w *Writer) needsRule(ctx context.Context, label, name string) error {
 	rules, err := w.rules(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	rule := rules.For(label, name)
-	if rule == nil || rule.Approvals == 0 {
-		return nil, errNoRule(label)
+	if rule := rules.For(label, name); rule == nil || rule.Approvals == 0 {
+		return errNoRule(label)
 	}
-	return rule, nil
+	return nil
 }
 
 func errNoRule(label string) error {
