@@ -94,8 +94,8 @@ type App struct {
 	// service are looked at again after it.
 	Settles time.Duration
 
-	// Welcome returns more text for the person that started "local"; the service is at the address url.
-	// It is nil where there is nothing to tell.
+	// Welcome returns more text for the person that started "local"; the service is at the address
+	// url. It is nil where there is nothing to tell.
 	Welcome func(ctx context.Context, url string) (string, error)
 
 	// Refused is why the application can do nothing with its settings and the store.

@@ -23,8 +23,8 @@ func TestBrowserReview(t *testing.T) {
 	}
 }
 
-// shower returns a function that checks a page as it is shown: where scripts run, by axe in the dark
-// on a desktop and in the light on a phone.
+// shower returns a function that checks a page as it is shown: where scripts run, by axe in the
+// dark on a desktop and in the light on a phone.
 func shower(t *testing.T, v browsertest.Variant) func(p *tab, name string) {
 	source := ""
 	if v.Script {

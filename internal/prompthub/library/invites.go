@@ -22,7 +22,8 @@ import (
 // Invites is how the secrets of invitations read.
 var Invites = auth.TokenForm{Prefix: "phi_", IDBytes: 10}
 
-// The pages where people open an invitation, and set a new password, with the secret after the sign #.
+// The pages where people open an invitation, and set a new password, with the secret after the
+// sign #.
 const (
 	JoinPath  = "/app/join"
 	ResetPath = "/app/reset"

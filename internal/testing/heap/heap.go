@@ -112,7 +112,8 @@ func (w watcher) look() (most uint64) {
 	}
 }
 
-// A Way asks for a page in one of the ways that a test knows, and returns the status and the answer.
+// A Way asks for a page in one of the ways that a test knows, and returns the status and the
+// answer.
 type Way func(page string) (status int, answer string)
 
 // CheckPages is Check for each page that one of some patterns of a ServeMux leads to by GET, with

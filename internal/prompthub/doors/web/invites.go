@@ -14,8 +14,9 @@ import (
 	"prompthub/internal/prompthub/prompt"
 )
 
-// The secret of a link stands after the sign #, which browsers do not send. The script puts it into the
-// form of the page; without script people paste it. So it is in no address, and in no log.
+// The secret of a link stands after the sign #, which browsers do not send. The script puts it
+// into the form of the page; without script people paste it. So it is in no address, and in no
+// log.
 
 const (
 	invitesPath = Prefix + "/admin/invites"

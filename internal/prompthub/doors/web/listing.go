@@ -59,8 +59,8 @@ func address(path string, values url.Values) string {
 	return path + "?" + values.Encode()
 }
 
-// further returns the address of the next page of the same list, and that of its first one; "" where
-// there is none, or this is it.
+// further returns the address of the next page of the same list, and that of its first one; ""
+// where there is none, or this is it.
 func (v view) further(next string) (more, start string) {
 	if next != "" {
 		on := view{v.path, maps.Clone(v.values)}

@@ -98,8 +98,8 @@ type candidate struct {
 	Message string
 }
 
-// candidateOf returns the form to propose a version for production, nil where that label needs none, is
-// on the version, or the reader may not propose.
+// candidateOf returns the form to propose a version for production, nil where that label needs
+// none, is on the version, or the reader may not propose.
 func (h holding) candidateOf(address string, version, on int64) *candidate {
 	r := h.ruling(prompt.Production)
 	if r == nil || r.Approvals == 0 || !h.Proposes || version == on {
@@ -108,8 +108,8 @@ func (h holding) candidateOf(address string, version, on int64) *candidate {
 	return &candidate{ruling: *r, At: proposalsAddress(address), Version: version}
 }
 
-// candidates returns the forms to propose a version, one for each label that moves by proposals and is
-// elsewhere.
+// candidates returns the forms to propose a version, one for each label that moves by proposals
+// and is elsewhere.
 func (h holding) candidates(address string, version int64, labels map[string]int64) []candidate {
 	var all []candidate
 	for _, r := range h.ByProposal() {
@@ -223,7 +223,8 @@ func refusedStatus(wrong error) int {
 	return statusOf(wrong)
 }
 
-// toldInPlace reports whether the page that a form of a proposal stands on tells why it was refused.
+// toldInPlace reports whether the page that a form of a proposal stands on tells why it was
+// refused.
 func toldInPlace(err error) bool {
 	var f *fault.Error
 	if !errors.As(err, &f) {

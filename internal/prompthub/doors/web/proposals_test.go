@@ -113,7 +113,8 @@ func TestProposeOnPages(t *testing.T) {
 }
 
 // TestReviewOnPages: the page of a proposal shows what would go live before anything else, each
-// reader the buttons that they may press and no others, and an approval counts for the version that the page had shown.
+// reader the buttons that they may press and no others, and an approval counts for the version
+// that the page had shown.
 func TestReviewOnPages(t *testing.T) {
 	t.Parallel()
 	r := newRuled(t)

@@ -16,10 +16,11 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// A person that accepts an invitation takes a use of it first, under its ETag, then gets its offers,
-// and then the use is noted to be done. So a use is never given twice; a person that was stopped in
-// between goes on with the same use, which their key tells. A membership is written under the
-// ETag of its workspace, with a look whether who made the invitation is its administrator still.
+// A person that accepts an invitation takes a use of it first, under its ETag, then gets its
+// offers, and then the use is noted to be done. So a use is never given twice; a person that was
+// stopped in between goes on with the same use, which their key tells. A membership is written
+// under the ETag of its workspace, with a look whether who made the invitation is its
+// administrator still.
 
 // maxListedInvites is how many invitations a list shows.
 const maxListedInvites = 200

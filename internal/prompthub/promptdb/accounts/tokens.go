@@ -72,7 +72,8 @@ func (db *Accounts) Tokens(ctx context.Context, owner prompt.UserID) ([]schema.T
 }
 
 // RemoveToken revokes an access token of a user, or of anybody where owner is "". It reports
-// whether there was one. By is the key of the one that revokes it, "" for an erasure, which leaves no event.
+// whether there was one. By is the key of the one that revokes it, "" for an erasure, which leaves
+// no event.
 func (db *Accounts) RemoveToken(ctx context.Context, owner prompt.UserID, id string, by prompt.UserID) (bool, error) {
 	row, err := db.GetRow(ctx, db.T.AccessTokens, schema.AccessKey(id))
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// An event of a workspace is a row in its partition, written in the batch of the change itself: there
-// is neither without the other. The newest comes first. No row of an event is ever changed.
+// An event of a workspace is a row in its partition, written in the batch of the change itself:
+// there is neither without the other. The newest comes first. No row of an event is ever changed.
 
 // EventPrefix begins the rows of events.
 const EventPrefix = "!ev|"
