@@ -23,13 +23,6 @@ func eventKey(owner prompt.UserID, at time.Time, id string) table.Key {
 // EventsOf has the events of a workspace.
 func EventsOf(owner prompt.UserID) table.Range { return table.Prefix(UserPart(owner), EventPrefix) }
 
-// EventsBefore has the events of a workspace that happened before a time.
-func EventsBefore(owner prompt.UserID, at time.Time) table.Range {
-	r := EventsOf(owner)
-	r.From = EventPrefix + rowstore.Descending(at)
-	return r
-}
-
 // EventRow returns the row of an event.
 func EventRow(owner prompt.UserID, e prompt.Event) table.Row {
 	var labels string
