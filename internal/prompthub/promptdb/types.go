@@ -135,6 +135,8 @@ var (
 	ErrUnchanged  = commit.ErrUnchanged
 	ErrNotIndexed = backup.ErrNotIndexed
 	ForPrograms   = query.ForPrograms
+
+	LatestForPrograms = query.LatestForPrograms
 )
 
 // ErrNoAccount answers for a person without a password here.

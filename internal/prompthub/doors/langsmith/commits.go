@@ -68,7 +68,11 @@ func (s *server) version(ctx context.Context, r request, name string) (library.V
 			return v, err
 		}
 	}
-	v, err := s.find(ctx, r, library.WantedVersion{Label: name})
+	want := library.WantedVersion{Label: name}
+	if name == prompt.Latest { // which its clients ask for where their caller names none
+		want = library.LatestForPrograms
+	}
+	v, err := s.find(ctx, r, want)
 	if err == nil && unpushed(v.ShownVersion.Message) {
 		return v, errNoCommit()
 	}

@@ -156,6 +156,8 @@ type WantedVersion struct {
 
 	orLatest bool // what the prompt holds, where no version that the viewer may see has the label
 
+	orRuled bool // the version with the label production, where a rule is for that label
+
 	toInclude bool // only what another prompt includes of it
 }
 
@@ -209,6 +211,15 @@ func (db *Queries) versionView(
 	if want.orLatest {
 		if want.orLatest, err = db.unruled(ctx, rec.Prompt); err != nil {
 			return truth.View{}, err
+		}
+	}
+	if want.orRuled {
+		unruled, err := db.unruled(ctx, rec.Prompt)
+		if err != nil {
+			return truth.View{}, err
+		}
+		if !unruled {
+			want.Label = prompt.Production
 		}
 	}
 	if has := want.in(viewer, rec.Prompt, c); want.Number == 0 && has != n {
