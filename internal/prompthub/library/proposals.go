@@ -257,13 +257,14 @@ func (of surroundings) see(p prompt.Proposal, reviews []prompt.Review) Proposal 
 	out := Proposal{Proposal: p, Owner: of.AuthorID, Name: of.Name, Title: of.Title, Needs: p.Rule, Reviews: reviews}
 	if of.labels != nil {
 		out.Labels = of.labels.Labels
-		if p.IsStale(of.labels.Labels[p.Label], of.labels.Has(p.Version)) {
+		if p.IsStale(of.labels.Open[p.Label], of.labels.Labels[p.Label], of.labels.Has(p.Version)) {
 			out.State = prompt.ProposalStale
 		}
 	}
 	if of.members != nil && p.State == prompt.ProposalOpen {
-		if rule := of.members.Rules.For(p.Label, of.Name); rule != nil {
+		if rule := of.members.Rules.ForPrompt(p.Label, of.Prompt); rule != nil {
 			out.Needs = *rule
+			out.Needs.Approvals = p.Needed(*rule)
 		}
 	}
 	may := func(prompt.Review) bool { return true }
@@ -274,12 +275,12 @@ func (of surroundings) see(p prompt.Proposal, reviews []prompt.Review) Proposal 
 	return out
 }
 
-// mayApprove reports whether the membership by which a review was given still lets a member
-// approve.
+// mayApprove reports whether the membership by which a review was given is still the same, and lets
+// a member approve.
 func mayApprove(m *promptdb.Members) func(prompt.Review) bool {
 	return func(r prompt.Review) bool {
 		one := m.Of(r.Kind, r.Name)
-		return !m.Deleted() && one != nil && one.Role.Includes(prompt.RolePublisher)
+		return !m.Deleted() && one != nil && one.Role.Includes(prompt.RolePublisher) && !one.AddedAt.After(r.At)
 	}
 }
 

@@ -26,6 +26,22 @@ type LabelRule struct {
 // LabelRules are the rules of a workspace. The first that fits a label and a name counts.
 type LabelRules []LabelRule
 
+// ForPrompt returns the rule for a label of a prompt, nil for none. Of the names that lead to the
+// prompt, old ones among them, the one whose rule asks for most counts: no name leads past a rule.
+func (rules LabelRules) ForPrompt(label string, p Prompt) *LabelRule {
+	most := rules.For(label, p.Name)
+	for _, name := range append([]string{p.Slug}, p.OldNames...) {
+		if rule := rules.For(label, name); name != "" && rule != nil && (most == nil || rule.asksMore(*most)) {
+			most = rule
+		}
+	}
+	return most
+}
+
+func (r LabelRule) asksMore(than LabelRule) bool {
+	return r.Approvals > than.Approvals || r.Approvals == than.Approvals && than.Authors && !r.Authors
+}
+
 // For returns the rule for a label of the prompt of a name, nil for none.
 func (rules LabelRules) For(label, name string) *LabelRule {
 	for i, r := range rules {

@@ -10,10 +10,11 @@ import (
 
 // The limits of proposals.
 const (
-	MaxOpenProposals = 20   // of a prompt
-	MaxComments      = 50   // of a proposal
-	MaxReviewers     = 100  // of a proposal, each of whom has one verdict
-	MaxReviewText    = 2000 // characters
+	MaxOpenProposals = 20     // of a prompt
+	MaxProposals     = 10_000 // of a prompt, closed ones among them
+	MaxComments      = 50     // of a proposal
+	MaxReviewers     = 100    // of a proposal, each of whom has one verdict
+	MaxReviewText    = 2000   // characters
 )
 
 // A ProposalState says what became of a proposal.
@@ -42,14 +43,24 @@ type Proposal struct {
 	Change             // by its opener
 	Closed   Change    // by its closer
 	Rule     LabelRule // that counted when it was merged
+	Unsure   bool      // whether others may have written some of it: with an access token, or in a version that is gone
 	Round    int64     // one more whenever reviews begin anew
 	Comments int64     // how many there are
 }
 
-// IsStale reports whether an open proposal can no longer be approved, by where its label is and
-// whether its version is there.
-func (p Proposal) IsStale(labelOn int64, hasVersion bool) bool {
-	return p.State == ProposalOpen && (labelOn != p.From || !hasVersion)
+// IsStale reports whether an open proposal can no longer be approved, by what the labels row says
+// of it, where its label is and whether its version is there.
+func (p Proposal) IsStale(open OpenProposal, labelOn int64, hasVersion bool) bool {
+	return p.State == ProposalOpen && (open.Stale || open.Number != p.Number || labelOn != p.From || !hasVersion)
+}
+
+// Needed returns how many approvals a rule asks for: one more where it is not known who wrote all
+// of what would go live, and that matters.
+func (p Proposal) Needed(rule LabelRule) int {
+	if p.Unsure && !rule.Authors && rule.Approvals > 0 {
+		return rule.Approvals + 1
+	}
+	return rule.Approvals
 }
 
 // A Verdict is what a review says.
@@ -122,7 +133,8 @@ func (p Proposal) Approvals(rule LabelRule, reviews []Review, may func(Review) b
 // An OpenProposal is what a labels row says of the open proposal for a label.
 type OpenProposal struct {
 	Number int64     `json:"n"`
-	At     time.Time `json:"at"` // when it was opened
+	At     time.Time `json:"at"`              // when it was opened
+	Stale  bool      `json:"stale,omitempty"` // whether the label moved since its version was proposed
 }
 
 // Codes of refusals.

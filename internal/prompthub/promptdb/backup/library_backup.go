@@ -137,7 +137,7 @@ func (b *backup) library(ctx context.Context, rec *schema.Record) (*libraryLine,
 				return nil, err
 			}
 			if prompt.IsWorkspace(rec.AuthorID) {
-				if err := b.proposals(ctx, *rec); err != nil {
+				if err := b.proposals(ctx, *rec, *c); err != nil {
 					return nil, err
 				}
 			}

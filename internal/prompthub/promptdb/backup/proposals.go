@@ -50,6 +50,8 @@ type proposalLine struct {
 	Rule      prompt.LabelRule     `json:"rule,omitzero"`
 	Round     int64                `json:"round"`
 	Comments  int64                `json:"comments,omitempty"`
+	Unsure    bool                 `json:"unsure,omitempty"`
+	Stale     bool                 `json:"stale,omitempty"`
 }
 
 // A reviewLine is what somebody said of a proposal. It stands before the prompt, too.
@@ -91,7 +93,7 @@ func (re *restore) event(ctx context.Context, l eventLine) error {
 }
 
 // proposals writes the proposals of a prompt and their reviews.
-func (b *backup) proposals(ctx context.Context, rec schema.Record) error {
+func (b *backup) proposals(ctx context.Context, rec schema.Record, c schema.LabelsRow) error {
 	err := b.sideLines(ctx, rec, schema.ProposalsOf(rec.ID), func(row table.Row) *line {
 		p, ok := schema.ParseProposal(row)
 		if !ok {
@@ -99,7 +101,7 @@ func (b *backup) proposals(ctx context.Context, rec schema.Record) error {
 		}
 		return &line{Kind: "proposal", Proposal: &proposalLine{
 			Prompt: rec.ID, Workspace: rec.AuthorID, Number: p.Number, State: p.State, Label: p.Label, From: p.From, Version: p.Version, Digest: p.Digest,
-			Authors: p.Authors, Message: p.Message, By: p.By, At: p.At, ClosedBy: p.Closed.By, ClosedAt: p.Closed.At, Rule: p.Rule, Round: p.Round, Comments: p.Comments,
+			Authors: p.Authors, Message: p.Message, By: p.By, At: p.At, ClosedBy: p.Closed.By, ClosedAt: p.Closed.At, Rule: p.Rule, Round: p.Round, Comments: p.Comments, Unsure: p.Unsure, Stale: c.Open[p.Label].Stale && c.Open[p.Label].Number == p.Number,
 		}}
 	})
 	if err != nil {
@@ -144,11 +146,11 @@ func (re *restore) proposal(ctx context.Context, l proposalLine) error {
 	p := prompt.Proposal{
 		Prompt: id, Number: l.Number, State: l.State, Label: l.Label, From: l.From, Version: l.Version, Digest: l.Digest, Authors: l.Authors,
 		Message: l.Message, Change: prompt.Change{By: l.By, At: l.At}, Closed: prompt.Change{By: l.ClosedBy, At: l.ClosedAt}, Rule: l.Rule,
-		Round: l.Round, Comments: l.Comments,
+		Round: l.Round, Comments: l.Comments, Unsure: l.Unsure,
 	}
 	re.beside.Proposals = max(re.beside.Proposals, p.Number)
 	if p.State == prompt.ProposalOpen {
-		re.beside = re.beside.WithOpen(p.Label, &prompt.OpenProposal{Number: p.Number, At: p.At})
+		re.beside = re.beside.WithOpen(p.Label, &prompt.OpenProposal{Number: p.Number, At: p.At, Stale: l.Stale})
 		if err := re.add(ctx, re.db.T.Prompts, schema.OpenRow(l.Workspace, p)); err != nil {
 			return err
 		}

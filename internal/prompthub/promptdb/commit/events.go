@@ -35,13 +35,19 @@ func (w *Writer) changeOps(was *schema.Record, now prompt.Prompt, by prompt.Acto
 		add(prompt.Event{Type: either(now.Hidden(), prompt.PromptHidden, prompt.PromptUnhidden)})
 	case now.Last > was.Last:
 		add(version)
-	case was.Visibility == now.Visibility && len(moved(before, after)) == 0:
+	case was.Visibility == now.Visibility && len(moved(before, after)) == 0 || differs(was.Draft, now.Draft):
 		add(prompt.Event{Type: prompt.PromptChanged})
 	}
 	if isPublic := now.Visibility == prompt.Public; isPublic != (was != nil && was.Visibility == prompt.Public) {
 		add(prompt.Event{Type: either(isPublic, prompt.PromptPublished, prompt.PromptUnpublished)})
 	}
 	return append(ops, w.movedOps(now, by, before, after, now.Version)...)
+}
+
+// differs reports whether two drafts of one version say different things, but for their visibility.
+func differs(was, now prompt.Draft) bool {
+	now.Visibility = was.Visibility
+	return was.State(nil) != now.State(nil)
 }
 
 func either(first bool, a, b prompt.EventType) prompt.EventType {

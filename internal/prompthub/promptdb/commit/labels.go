@@ -30,7 +30,7 @@ func (w *Writer) moveOps(c schema.LabelsRow, labels []string, to int64, by promp
 	var ops []table.Op
 	for _, label := range labels {
 		if from := c.Labels[label]; from != to {
-			c = c.With(label, to)
+			c = c.With(label, to).Moved(label, proposal)
 			c.MovedAt = at
 			c.Moves++
 			ops = append(ops, table.Op{Kind: table.Insert, Row: schema.MoveRow(w.author, w.id, prompt.Move{
@@ -61,7 +61,7 @@ func (db *Committer) SetLabels(ctx context.Context, author prompt.UserID, id pro
 			}
 		}
 		tried = true
-		if err := w.mayMove(ctx, p.Name, c, list, to, by); err != nil {
+		if err := w.mayMove(ctx, p, c, list, to, by); err != nil {
 			return c, nil, err
 		}
 		now, ops := w.moveOps(c, list, to, by, 0)
@@ -203,13 +203,13 @@ func (db *Committer) UndoLabel(ctx context.Context, author prompt.UserID, id pro
 			err = fault.New(fault.Conflict, fmt.Sprintf("the label was on version %d, which was deleted", m.From))
 		}
 		if err == nil {
-			err = w.mayMove(ctx, p.Name, c, []string{label}, m.From, by)
+			err = w.mayMove(ctx, p, c, []string{label}, m.From, by)
 		}
 		if err != nil {
 			return c, nil, err
 		}
 		was := c
-		c = c.With(label, m.From)
+		c = c.With(label, m.From).Moved(label, 0)
 		tried = &table.Row{Key: row.Key, ETag: row.ETag, Props: schema.UndoneProps(prompt.Change{By: cmp.Or(by.Key, author), At: db.Now().UTC()})}
 		if idem != "" {
 			tried.Props = append(tried.Props, table.Prop{Name: schema.UndoneIdem, Value: table.String(idem)})

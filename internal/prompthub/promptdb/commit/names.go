@@ -140,12 +140,12 @@ func (w *Writer) sideOps(ctx context.Context, was *schema.Record, now *schema.Re
 		c = *w.Labels
 	}
 	before, by := c, now.By
-	if err := w.mayMove(ctx, now.Name, c, now.Labels, now.Version, by); err != nil {
+	if err := w.mayMove(ctx, w.named(was, now.Prompt), c, now.Labels, now.Version, by); err != nil {
 		return nil, err
 	}
 	c, ops := w.moveOps(c, now.Labels, now.Version, by, 0)
 	now.Labels, now.By, w.more = nil, prompt.Actor{}, schema.Usage{}
-	left, err := w.renamed(ctx, was, now.Prompt, &c)
+	left, err := w.renamed(ctx, was, now.Prompt, &c, by)
 	if err != nil {
 		return nil, err
 	}

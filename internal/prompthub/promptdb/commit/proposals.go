@@ -49,7 +49,10 @@ func (db *Committer) Propose(ctx context.Context, c Proposing, label string, ver
 		if len(l.Open) >= prompt.MaxOpenProposals {
 			return l, nil, fault.Coded(fault.Conflict, prompt.ProposalIsOpen, fmt.Sprintf("the prompt has %d open proposals, which is the most; close one first", len(l.Open)))
 		}
-		if err := w.needsRule(ctx, label, p.Name); err != nil {
+		if l.Proposals >= prompt.MaxProposals {
+			return l, nil, fault.New(fault.Conflict, fmt.Sprintf("the prompt had %d proposals, which is the most", prompt.MaxProposals))
+		}
+		if err := w.needsRule(ctx, label, p); err != nil {
 			return l, nil, err
 		}
 		l.Proposals++
@@ -70,13 +73,14 @@ func (db *Committer) Propose(ctx context.Context, c Proposing, label string, ver
 // ProposeVersion has an open proposal name a version, without the reviews that it had.
 func (db *Committer) ProposeVersion(ctx context.Context, c Proposing, n, version int64) (prompt.Proposal, error) {
 	return db.changeProposal(ctx, c, n, func(w *Writer, p prompt.Prompt, l *schema.LabelsRow, now *prompt.Proposal) ([]table.Op, error) {
-		if err := w.needsRule(ctx, now.Label, p.Name); err != nil {
+		if err := w.needsRule(ctx, now.Label, p); err != nil {
 			return nil, err
 		}
 		if err := w.bind(ctx, now, *l, version); err != nil {
 			return nil, err
 		}
 		now.Round++
+		*l = l.WithOpen(now.Label, &prompt.OpenProposal{Number: n, At: now.At})
 		return w.proposalEvent(prompt.ProposalUpdated, *now, p, c.By), nil
 	})
 }
@@ -117,7 +121,7 @@ func (db *Committer) Review(ctx context.Context, c Proposing, n int64, r prompt.
 			r.Version, r.Digest, r.Round = now.Version, now.Digest, now.Round
 			return append(w.proposalEvent(prompt.ProposalReviewed, *now, p, c.By, r.Verdict), table.Op{Kind: table.Insert, Row: schema.ReviewRow(c.Owner, c.Prompt, n, r)}), nil
 		}
-		if now.IsStale(l.Labels[now.Label], l.Has(now.Version)) {
+		if now.IsStale(l.Open[now.Label], l.Labels[now.Label], l.Has(now.Version)) {
 			return nil, fault.Coded(fault.Conflict, prompt.ProposalIsStale, "the label or the version is no longer where it was when this was proposed; propose a version again")
 		}
 		if r.Version != now.Version || r.Digest != now.Digest {
@@ -138,7 +142,7 @@ func (db *Committer) Review(ctx context.Context, c Proposing, n int64, r prompt.
 		if err := g.Wait(); err != nil {
 			return nil, err
 		}
-		rule := who.Rules.For(now.Label, p.Name)
+		rule := who.Rules.ForPrompt(now.Label, p)
 		if rule == nil || rule.Approvals == 0 {
 			return nil, errNoRule(now.Label)
 		}
@@ -150,7 +154,7 @@ func (db *Committer) Review(ctx context.Context, c Proposing, n int64, r prompt.
 			return nil, fault.New(fault.Conflict, fmt.Sprintf("a proposal has at most %d reviewers", prompt.MaxReviewers))
 		}
 		ops := append(w.proposalEvent(prompt.ProposalReviewed, *now, p, c.By, r.Verdict), table.Op{Kind: table.Upsert, Row: schema.ReviewRow(c.Owner, c.Prompt, n, r)})
-		if len(now.Approvals(*rule, all, who.May)) < rule.Approvals || r.Verdict != prompt.Approve {
+		if len(now.Approvals(*rule, all, who.May)) < now.Needed(*rule) || r.Verdict != prompt.Approve {
 			return ops, nil
 		}
 		before := *l
@@ -227,14 +231,15 @@ func (w *Writer) bind(ctx context.Context, p *prompt.Proposal, l schema.LabelsRo
 		return nil
 	})
 	g.Go(func() (err error) {
-		p.Authors, err = w.authors(ctx, p.From, version)
+		p.Authors, p.Unsure, err = w.authors(ctx, l, p.From, version)
 		return err
 	})
 	return g.Wait()
 }
 
-// authors returns who wrote a version and those between it and another.
-func (w *Writer) authors(ctx context.Context, from, version int64) ([]prompt.UserID, error) {
+// authors returns who wrote a version and those between it and another, and whether others may have
+// written some of it: whoever held an access token, or wrote a version that is gone.
+func (w *Writer) authors(ctx context.Context, l schema.LabelsRow, from, version int64) (by []prompt.UserID, unsure bool, err error) {
 	last, first := version, from+1
 	if from > version {
 		last, first = from-1, version
@@ -243,25 +248,26 @@ func (w *Writer) authors(ctx context.Context, from, version int64) ([]prompt.Use
 		Partition: schema.AuthorPartition(w.author), Select: []string{"CreatedBy"},
 		From: schema.VersionKey(w.author, w.id, last).Row, To: schema.VersionKey(w.author, w.id, first-1).Row,
 	}
-	rows, _, err := w.db.Budget().Rows(ctx, w.db.T.Prompts, r, maxAuthored)
+	rows, more, err := w.db.Budget().Rows(ctx, w.db.T.Prompts, r, maxAuthored)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	var by []prompt.UserID
 	for _, row := range rows {
 		by = append(by, schema.UserIn(row.Props, "CreatedBy"))
 	}
 	slices.Sort(by)
-	return slices.Compact(by), nil
+	by = slices.Compact(by)
+	gone := slices.ContainsFunc(l.Gaps, func(n int64) bool { return first <= n && n <= last })
+	return by, more || gone || slices.ContainsFunc(by, prompt.IsTokenKey), nil
 }
 
 // needsRule refuses a proposal for a label that moves without one.
-func (w *Writer) needsRule(ctx context.Context, label, name string) error {
+func (w *Writer) needsRule(ctx context.Context, label string, p prompt.Prompt) error {
 	rules, err := w.rules(ctx)
 	if err != nil {
 		return err
 	}
-	if rule := rules.For(label, name); rule == nil || rule.Approvals == 0 {
+	if rule := rules.ForPrompt(label, p); rule == nil || rule.Approvals == 0 {
 		return errNoRule(label)
 	}
 	return nil

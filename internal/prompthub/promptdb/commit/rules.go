@@ -2,11 +2,12 @@ package commit
 
 import (
 	"context"
-	"maps"
 	"slices"
+	"time"
 
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb/schema"
+	"prompthub/internal/prompthub/promptdb/truth"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
 )
@@ -23,7 +24,7 @@ func (w *Writer) rules(ctx context.Context) (prompt.LabelRules, error) {
 }
 
 // mayMove refuses to move labels as a rule does not allow.
-func (w *Writer) mayMove(ctx context.Context, name string, c schema.LabelsRow, labels []string, to int64, by prompt.Actor) error {
+func (w *Writer) mayMove(ctx context.Context, p prompt.Prompt, c schema.LabelsRow, labels []string, to int64, by prompt.Actor) error {
 	if !slices.ContainsFunc(labels, func(label string) bool { return c.Labels[label] != to }) {
 		return nil
 	}
@@ -32,7 +33,7 @@ func (w *Writer) mayMove(ctx context.Context, name string, c schema.LabelsRow, l
 		return err
 	}
 	for _, label := range labels {
-		rule := rules.For(label, name)
+		rule := rules.ForPrompt(label, p)
 		switch {
 		case rule == nil || c.Labels[label] == to:
 			continue
@@ -58,55 +59,82 @@ func (w *Writer) mayMove(ctx context.Context, name string, c schema.LabelsRow, l
 func (w *Writer) wasOn(ctx context.Context, c schema.LabelsRow, label string, n int64) (bool, error) {
 	s := w.db.Budget()
 	r := table.Prefix(schema.AuthorPartition(w.author), schema.MovesOf(w.id))
+	r.FilterProps = []string{"Label", "To", "MovedAt"}
+	r.Filter = func(p table.Props) bool {
+		return p.Get("Label").Str() == label && p.Get("To").Int() == n && p.Get("MovedAt").Time().After(c.RenamedAt)
+	}
+	r.MaxMatches = 1
 	for {
-		rows, more, err := s.Rows(ctx, w.db.T.Prompts, r, s.Size(100))
+		rows, more, err := s.Rows(ctx, w.db.T.Prompts, r, s.Size(table.MaxPage))
 		if err != nil {
 			return false, err
 		}
 		for _, row := range rows {
-			m := schema.ParseMoveRow(row)
-			if !m.At.After(c.RenamedAt) {
-				return false, nil
-			}
-			if m.Label == label && m.To == n {
+			if rowstore.IsMatch(row) {
 				return true, nil
 			}
 			r.From, r.After = "", row.Row
 		}
-		if !more || s.Spent() {
+		switch {
+		case !more:
 			return false, nil
+		case s.Spent():
+			return false, truth.Busy(time.Second)
 		}
 	}
 }
 
+// named returns a prompt as it is after a change, with its name from before among those that lead to
+// it.
+func (w *Writer) named(was *schema.Record, now prompt.Prompt) prompt.Prompt {
+	if was != nil && was.Name != now.Name {
+		now.OldNames = append(slices.Clone(was.OldNames), was.Name)
+	}
+	return now
+}
+
 // renamed holds the rules where a change of the name has others count for labels. A label that
 // stands, or is proposed, keeps the name from it; one of a prompt that comes back under another
-// name is taken away.
-func (w *Writer) renamed(ctx context.Context, was *schema.Record, now prompt.Prompt, c *schema.LabelsRow) ([]table.Op, error) {
-	if was == nil || was.Name == now.Name {
+// name is taken away. Where a label with a rule stands, publishers alone change the title.
+func (w *Writer) renamed(ctx context.Context, was *schema.Record, now prompt.Prompt, c *schema.LabelsRow, by prompt.Actor) ([]table.Op, error) {
+	if was == nil || was.Name == now.Name && was.Title == now.Title {
 		return nil, nil
 	}
 	rules, err := w.rules(ctx)
 	if err != nil || len(rules) == 0 {
 		return nil, err
 	}
+	now = w.named(was, now)
 	differs := func(label string) bool {
-		before, after := rules.For(label, was.Name), rules.For(label, now.Name)
+		before, after := rules.ForPrompt(label, was.Prompt), rules.ForPrompt(label, now)
 		return (before == nil) != (after == nil) || before != nil && *before != *after
 	}
-	stand := slices.Concat(slices.Collect(maps.Keys(c.Labels)), slices.Collect(maps.Keys(c.Open)))
-	stand = slices.DeleteFunc(stand, func(label string) bool { return !differs(label) })
-	slices.Sort(stand)
-	if len(stand) > 0 && !was.Deleted() {
-		label := stand[0]
-		rule := rules.For(label, now.Name)
-		if rule == nil {
-			rule = rules.For(label, was.Name)
+	var stand []string
+	changed := false
+	for _, rule := range rules {
+		_, open := c.Open[rule.Label]
+		isRuled := rules.ForPrompt(rule.Label, was.Prompt) != nil
+		switch stands := c.Labels[rule.Label] != 0; {
+		case differs(rule.Label):
+			changed = true
+			if (stands || open) && !slices.Contains(stand, rule.Label) {
+				stand = append(stand, rule.Label)
+			}
+		case stands && isRuled && was.Title != now.Title && !by.Publishes && !was.Deleted():
+			return nil, prompt.ErrNeedsRole(prompt.RolePublisher)
 		}
-		return nil, rule.ErrRuledByName(now.Name)
+	}
+	if !changed {
+		return nil, nil
+	}
+	if len(stand) > 0 && !was.Deleted() {
+		return nil, rules.ForPrompt(stand[0], now).ErrRuledByName(now.Name)
 	}
 	c.RenamedAt = w.db.Now().UTC()
-	left, ops := w.moveOps(*c, stand, 0, prompt.Actor{}, 0)
+	if c.RenamedAt.Before(c.MovedAt) { // by a clock that is ahead
+		c.RenamedAt = c.MovedAt
+	}
+	left, ops := w.moveOps(*c, stand, 0, by, 0)
 	*c = left
 	return ops, nil
 }

@@ -78,7 +78,7 @@ func (db *Queries) unruled(ctx context.Context, p prompt.Prompt) (bool, error) {
 		return true, nil
 	}
 	rules, err := db.Rules(ctx, p.AuthorID)
-	return rules.For(prompt.Production, p.Name) == nil, err
+	return rules.ForPrompt(prompt.Production, p) == nil, err
 }
 
 // in returns which version of a prompt has the label that is wanted, 0 for none.

@@ -91,6 +91,7 @@ func ProposalRow(owner prompt.UserID, p prompt.Proposal) table.Row {
 		{Name: "OpenedAt", Value: table.Time(p.At)},
 		{Name: "Round", Value: table.Int64(p.Round)},
 		{Name: "Comments", Value: table.Int64(p.Comments)},
+		{Name: "Unsure", Value: table.Bool(p.Unsure)},
 	}
 	if p.Rule != (prompt.LabelRule{}) {
 		props = append(props, table.Prop{Name: "Rule", Value: table.String(JSONOf(p.Rule))})
@@ -124,7 +125,7 @@ func ParseProposal(row table.Row) (prompt.Proposal, bool) {
 		Authors: parseList[prompt.UserID](props, "Authors"), Message: props.Get("Message").Str(),
 		Change: prompt.Change{By: UserIn(props, "OpenedBy"), At: props.Get("OpenedAt").Time()},
 		Closed: prompt.Change{By: UserIn(props, "ClosedBy"), At: props.Get("ClosedAt").Time()},
-		Round:  props.Get("Round").Int(), Comments: props.Get("Comments").Int(),
+		Round:  props.Get("Round").Int(), Comments: props.Get("Comments").Int(), Unsure: props.Get("Unsure").Bool(),
 	}
 	if text := props.Get("Rule").Str(); text != "" {
 		_ = json.Unmarshal([]byte(text), &p.Rule) // it was written by JSONOf
@@ -186,6 +187,16 @@ func (c LabelsRow) WithOpen(label string, p *prompt.OpenProposal) LabelsRow {
 		open[label] = *p
 	}
 	c.Open = open
+	return c
+}
+
+// Moved returns the row after a label moved by no proposal of a number: one that is open for the
+// label is stale.
+func (c LabelsRow) Moved(label string, proposal int64) LabelsRow {
+	if open, ok := c.Open[label]; ok && open.Number != proposal {
+		open.Stale = true
+		return c.WithOpen(label, &open)
+	}
 	return c
 }
 

@@ -60,7 +60,7 @@ func (db *Verifier) checkRuled(ctx context.Context, rec schema.Record, c schema.
 	}
 	unexplained := maps.Clone(c.Labels)
 	maps.DeleteFunc(unexplained, func(label string, _ int64) bool {
-		rule := m.Rules.For(label, rec.Name)
+		rule := m.Rules.ForPrompt(label, rec.Prompt)
 		return rule == nil || rule.Approvals == 0
 	})
 	if len(unexplained) == 0 {
