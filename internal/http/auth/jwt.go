@@ -99,7 +99,9 @@ func (t *tokens) caller(payload map[string]any) (User, error) {
 }
 
 // person returns the user of a session, which is never an application.
-func (t *tokens) person(payload map[string]any) (User, error) { return t.user(tokenClaims(payload), false) }
+func (t *tokens) person(payload map[string]any) (User, error) {
+	return t.user(tokenClaims(payload), false)
+}
 
 func (t *tokens) ofEntra() bool { return all(t.Issuers, entraIssuer) }
 
