@@ -51,7 +51,7 @@ func (a *app) pages(s command.Serving, admission *httpjson.Admission) http.Handl
 	})
 }
 
-// proposed is the name that the page to sign in proposes: nobody elsewhere has that of this machine.
+// proposed is the name that the page to sign in proposes, in dev mode alone.
 func (a *app) proposed() string {
 	if a.settings.Dev() {
 		return defaultUser()

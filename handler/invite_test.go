@@ -181,7 +181,7 @@ func TestLoginOverHTTP(t *testing.T) {
 	require.Contains(t, told, "no token on standard input")
 }
 
-// TestSignInPageTellsNoName: the user of the operating system is nobody's business.
+// TestSignInPageTellsNoName: strangers do not learn the user of the operating system.
 func TestSignInPageTellsNoName(t *testing.T) {
 	clean(t, "AUTH_MODE", "invited", "LOG_LEVEL", "warn", "USER", "somebody-here")
 	p, address := startLocal(t, t.TempDir())

@@ -60,8 +60,8 @@ func TestAllow(t *testing.T) {
 	require.NoError(t, all.lets(claims{}, false), "without the setting everybody is")
 }
 
-// TestAllowOfApplications: applications of Entra that call by themselves are let in, and nobody by
-// looking like one.
+// TestAllowOfApplications: applications of Entra that call by themselves are let in; people who
+// look like one are not.
 func TestAllowOfApplications(t *testing.T) {
 	t.Parallel()
 	const entra, other = "https://login.microsoftonline.com/t/v2.0", "https://id.example.org"

@@ -327,7 +327,7 @@ func (s *Service) NewReset(ctx context.Context, handle string) (secret string, e
 }
 
 // AcceptReset sets a new password by such a secret. All sessions and access tokens of the person
-// end, as they may be of whoever had the password.
+// end, as another who had the password may have made them.
 func (s *Service) AcceptReset(ctx context.Context, secret, pass string, by Asker) error {
 	if err := s.needPasswords(); err != nil {
 		return err

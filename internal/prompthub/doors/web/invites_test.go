@@ -101,7 +101,7 @@ func TestPagesOfInvited(t *testing.T) {
 	require.NotContains(t, bob.send("GET", "/app/w/billing/members", nil).Body.String(), "Invite somebody")
 	require.Contains(t, chief.send("GET", "/app/w/billing/members", nil).Body.String(), "1 of 2 left")
 
-	// bob lets nobody in, and chief sees what he sends
+	// bob gives no accounts, and chief sees what he sends
 	bob.send("POST", "/app/w", form("handle", "bobs"))
 	_, link, _ = strings.Cut(bob.send("POST", "/app/w/bobs/invites", form("role", "author", "uses", "1", "days", "7")).Body.String(), "/app/join#")
 	secret, _, _ = strings.Cut(link, "<")
