@@ -45,10 +45,18 @@ func (a *app) assistants(d doors.Door) http.Handler {
 func (a *app) pages(s command.Serving, admission *httpjson.Admission) http.Handler {
 	return web.New(web.Config{
 		Service:  a.service(),
-		Identify: s.Identify, SignIn: a.settings.signIn(), User: defaultUser(), Sessions: s.Sessions, Status: status(s),
+		Identify: s.Identify, SignIn: a.settings.signIn(), User: a.proposed(), Sessions: s.Sessions, Status: status(s),
 		PublicRead: a.settings.PublicRead, Public: a.settings.Public, MaxText: a.settings.MaxText,
 		Admission: admission, Log: a.log, Now: time.Now, Telemetry: a.telemetry,
 	})
+}
+
+// proposed is the name that the page to sign in proposes, in dev mode alone.
+func (a *app) proposed() string {
+	if a.settings.Dev() {
+		return defaultUser()
+	}
+	return ""
 }
 
 // status returns what the page of the state shows.

@@ -24,8 +24,8 @@ func inviteCommand() command.Command {
 func resetCommand() command.Command {
 	return command.Command{
 		Name: "reset", Args: []string{"HANDLE"}, Short: "print a link with which a person sets a new password",
-		Long: "The link is good once, for an hour. When it is used, all sessions of the person end. Make sure that it is the person who\n" +
-			"asks." + whileRunning,
+		Long: "The link is good once, for an hour. When it is used, all sessions and access tokens of the person\n" +
+			"end. Make sure that it is the person who asks." + whileRunning,
 		Setup: service().Work("reset", nil),
 	}
 }

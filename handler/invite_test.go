@@ -106,28 +106,49 @@ func TestLogin(t *testing.T) {
 	}
 	post("/app/join", url.Values{"secret": {secretOf(t, await(t, &p.err, firstLink))}, "accept": {"1"}, "name": {"Chief"}, "handle": {"chief"}, "password": {aPassword}})
 
-	var out, errs apptest.Output
-	ended := make(chan int, 1)
-	go func() {
-		ended <- program().Run(t.Context(), []string{"login", address}, command.Streams{In: strings.NewReader(""), Out: &out, Err: &errs})
-	}()
-	page, err := url.Parse(await(t, &errs, `(http://\S+/app/login\?\S+)\n`))
-	require.NoError(t, err)
-	shown := post("/app/login", page.Query())
-	finish := regexp.MustCompile(`http://127\.0\.0\.1:\d+/\?[^"]+`).FindString(shown)
-	require.NotEmpty(t, finish, shown)
-	finish = strings.ReplaceAll(finish, "&amp;", "&")
-	for _, foreign := range []string{strings.Replace(finish, "state=", "state=x", 1), strings.Replace(finish, "code=", "c=", 1)} {
-		resp, err := http.Get(foreign)
+	login := func(answer string, flags ...string) (code int, told string) {
+		var out, errs apptest.Output
+		ended := make(chan int, 1)
+		go func() {
+			args := append([]string{"login"}, append(flags, address)...)
+			ended <- program().Run(t.Context(), args, command.Streams{In: strings.NewReader(answer), Out: &out, Err: &errs})
+		}()
+		page, err := url.Parse(await(t, &errs, `(http://\S+/app/login\?\S+)\n`))
 		require.NoError(t, err)
-		require.Equal(t, 404, resp.StatusCode)
+		shown := post("/app/login", page.Query())
+		finish := regexp.MustCompile(`http://127\.0\.0\.1:\d+/\?[^"]+`).FindString(shown)
+		require.NotEmpty(t, finish, shown)
+		finish = strings.ReplaceAll(finish, "&amp;", "&")
+		for _, foreign := range []string{strings.Replace(finish, "state=", "state=x", 1), strings.Replace(finish, "code=", "c=", 1)} {
+			resp, err := http.Get(foreign)
+			require.NoError(t, err)
+			require.Equal(t, 404, resp.StatusCode)
+			resp.Body.Close()
+		}
+		resp, err := http.Get(finish)
+		require.NoError(t, err)
 		resp.Body.Close()
+		return <-ended, errs.String()
 	}
-	resp, err := http.Get(finish)
+	for _, no := range []string{"n\n", "", "\n", "yess\n"} {
+		code, told := login(no)
+		require.Equal(t, command.Failed, code, told)
+		require.Contains(t, told, `as "Chief"? [y/N]`)
+		require.NoFileExists(t, config)
+	}
+	listed, err := browser.Get(address + "/app/me/tokens")
 	require.NoError(t, err)
-	resp.Body.Close()
-	require.Equal(t, command.OK, <-ended, errs.String())
-	require.Contains(t, errs.String(), "as Chief")
+	tokens, err := io.ReadAll(listed.Body)
+	listed.Body.Close()
+	require.NoError(t, err)
+	require.Equal(t, 200, listed.StatusCode)
+	require.NotContains(t, string(tokens), "prompthub on ", "those tokens were revoked")
+	code, told := login("", "--yes")
+	require.Equal(t, command.OK, code, told)
+	require.NoError(t, os.Remove(config))
+	code, told = login("y\n")
+	require.Equal(t, command.OK, code, told)
+	require.Contains(t, told, `Signed in to `+address+` as "Chief"`)
 	info, err := os.Stat(config)
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
@@ -145,6 +166,28 @@ func TestLogin(t *testing.T) {
 	require.NoError(t, os.WriteFile(config, kept, 0o600))
 	code, _, text = handler(t, "get", "hello")
 	require.Equal(t, command.Failed, code, "the token was revoked: "+text)
+	p.stop()
+	require.Equal(t, command.OK, <-p.code)
+}
+
+// TestLoginOverHTTP: a token goes to another machine in the clear only where somebody says so.
+func TestLoginOverHTTP(t *testing.T) {
+	clean(t, "PROMPTHUB_CONFIG", filepath.Join(t.TempDir(), "config.json"))
+	code, _, told := handler(t, "login", "--paste", "http://prompts.invalid")
+	require.Equal(t, command.Usage, code)
+	require.Contains(t, told, "--insecure")
+	code, _, told = handler(t, "login", "--paste", "--insecure", "http://prompts.invalid")
+	require.Equal(t, command.Failed, code)
+	require.Contains(t, told, "no token on standard input")
+}
+
+// TestSignInPageTellsNoName: strangers do not learn the user of the operating system.
+func TestSignInPageTellsNoName(t *testing.T) {
+	clean(t, "AUTH_MODE", "invited", "LOG_LEVEL", "warn", "USER", "somebody-here")
+	p, address := startLocal(t, t.TempDir())
+	status, body := apptest.Send(t, http.MethodGet, address+"/app/signin", "")
+	require.Equal(t, 200, status)
+	require.Contains(t, body, `id="name" name="name" value=""`)
 	p.stop()
 	require.Equal(t, command.OK, <-p.code)
 }

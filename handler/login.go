@@ -33,13 +33,16 @@ const loginWait = 10 * time.Minute
 func loginCommand() command.Command {
 	return command.Command{
 		Name: "login", Args: []string{"URL"}, Short: "sign this command line in to the service at an address",
-		Long: "Opens a page of the service in the browser of this machine, where you allow it. Where there is no browser, as over ssh, make an\n" +
+		Long: "Opens a page of the service in the browser of this machine, where you allow it, and asks whether you are who has allowed it. Where there is no browser, as over ssh, make an\n" +
 			"access token at URL/app/me/tokens and give it on standard input with --paste. Address and token are kept in the file that\n" +
 			"\"get -h\" tells of, readable by you alone. The token is in your list under the name of this machine; \"logout\" revokes it.",
 		Setup: func(flags *flag.FlagSet) command.Action {
-			paste := flags.Bool("paste", false, "read an access token from standard input")
+			var how loginOptions
+			flags.BoolVar(&how.paste, "paste", false, "read an access token from standard input")
+			flags.BoolVar(&how.yes, "yes", false, "keep the token without asking whose it is")
+			flags.BoolVar(&how.insecure, "insecure", false, "send the token over http to another machine, where others may read it")
 			return func(ctx context.Context, std command.Streams, args []string) error {
-				return login(ctx, std, args[0], *paste)
+				return login(ctx, std, args[0], how)
 			}
 		},
 	}
@@ -55,13 +58,18 @@ func logoutCommand() command.Command {
 	}
 }
 
-func login(ctx context.Context, std command.Streams, address string, paste bool) error {
+type loginOptions struct{ paste, yes, insecure bool }
+
+func login(ctx context.Context, std command.Streams, address string, how loginOptions) error {
 	remote, err := client.New(client.Config{URL: address})
 	if err != nil {
 		return command.UsageError("login: " + err.Error())
 	}
+	if strings.HasPrefix(remote.URL(), "http://") && !command.IsLoopback(remote.URL()) && !how.insecure {
+		return command.UsageError("login: over http others between here and there can read the token: use the https address of the service, or --insecure")
+	}
 	var token string
-	if paste {
+	if how.paste {
 		fmt.Fprintf(std.Err, "Paste an access token of %s%s/me/tokens:\n", remote.URL(), web.Prefix)
 		line, err := bufio.NewReader(io.LimitReader(std.In, 1000)).ReadString('\n')
 		if token = strings.TrimSpace(line); token == "" {
@@ -78,12 +86,35 @@ func login(ctx context.Context, std command.Streams, address string, paste bool)
 	if err != nil {
 		return fmt.Errorf("login: %w", err)
 	}
+	if !how.paste && !how.yes && !asks(ctx, std, fmt.Sprintf("Sign in to %s as %q? [y/N] ", remote.URL(), name)) {
+		if err := signed.RevokeMine(ctx); err != nil {
+			return fmt.Errorf("login: not signed in, and the token of %q is not revoked at the service: %w", name, err)
+		}
+		return fmt.Errorf("login: not signed in as %q: the token is revoked; --yes skips the question", name)
+	}
 	path, err := writeClientConfig(clientConfig{URL: remote.URL(), Token: token})
 	if err != nil {
 		return fmt.Errorf("login: %w", err)
 	}
-	fmt.Fprintf(std.Err, "Signed in to %s as %s. The token is in %s.\n", remote.URL(), name, path)
+	fmt.Fprintf(std.Err, "Signed in to %s as %q. The token is in %s.\n", remote.URL(), name, path)
 	return nil
+}
+
+// asks reports whether a person says yes to a question. Another user of this machine sees the
+// address that the browser is given, and could allow it first, as themselves.
+func asks(ctx context.Context, std command.Streams, question string) bool {
+	fmt.Fprint(std.Err, question)
+	said := make(chan string, 1)
+	go func() {
+		line, _ := bufio.NewReader(io.LimitReader(std.In, 100)).ReadString('\n') // "" is no
+		said <- strings.ToLower(strings.TrimSpace(line))
+	}()
+	select {
+	case s := <-said:
+		return s == "y" || s == "yes"
+	case <-ctx.Done():
+		return false
+	}
 }
 
 // loginByBrowser returns the access token that a person allows in a browser on this machine. What

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"runtime/pprof"
+	"strings"
 	"syscall"
 	"time"
 
@@ -225,7 +226,8 @@ func IsLoopback(address string) bool {
 
 // mayListen refuses settings that are for this machine alone at an address that others reach. It
 // refuses to let strangers say who they are: in dev mode, and in mode easyauth, where no
-// platform stands before this process that takes its headers from them.
+// platform stands before this process that takes its headers from them. And it refuses passwords
+// where no https is before it.
 func (s Service) mayListen(set Settings, addr string) error {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {
@@ -233,6 +235,9 @@ func (s Service) mayListen(set Settings, addr string) error {
 	}
 	if set.ForThisMachine != "" && !loopback.IsHost(host) {
 		return fmt.Errorf("--addr %s can be reached by others, and %s is set, which is for a loopback address such as 127.0.0.1:7071", addr, set.ForThisMachine)
+	}
+	if set.Invited() && !loopback.IsHost(host) && !strings.HasPrefix(set.Public, "https://") {
+		return fmt.Errorf("--addr %s can be reached by others, and passwords would cross the wire as they are: put a proxy with https before it and set PUBLIC_URL to its https address, or use a loopback address such as 127.0.0.1:7071", addr)
 	}
 	if s.SignIn == OwnAccounts || set.Mode == "jwt" || set.Mode == "oidc" || set.Invited() || loopback.IsHost(host) {
 		return nil

@@ -24,6 +24,17 @@ func TestAddressesInDevMode(t *testing.T) {
 		for _, mode := range []string{"jwt", "oidc"} {
 			require.NoError(t, Service{}.mayListen(Settings{Config: auth.Config{Mode: mode, Local: true}}, addr), "in mode %s others prove who they are", mode)
 		}
+		invited := func(public string) error {
+			c := auth.Config{Mode: "invited", Local: true, Accounts: true}
+			c.Public = public
+			return Service{}.mayListen(Settings{Config: c}, addr)
+		}
+		require.NoError(t, invited("https://prompts.example.org"))
+		for _, public := range []string{"", "http://prompts.example.org"} {
+			err = invited(public)
+			require.Equal(t, ok, err == nil, "%s: passwords in the clear", addr)
+			require.True(t, ok || strings.Contains(err.Error(), "PUBLIC_URL"))
+		}
 		require.NoError(t, Service{SignIn: OwnAccounts}.mayListen(Settings{}, addr), "callers prove who they are to the application")
 		err = Service{SignIn: OwnAccounts}.mayListen(Settings{ForThisMachine: "DEV_CODES"}, addr)
 		require.Equal(t, ok, err == nil, addr)

@@ -55,18 +55,15 @@ func (c Config) allow() (*allowed, error) {
 }
 
 // lets returns an error unless the person of some claims is let in. An address counts if the
-// provider says that it has verified it. An application that calls by itself is no person.
-func (a *allowed) lets(c claims) error {
+// provider says that it has verified it; what ofEntra tells is how that is said.
+func (a *allowed) lets(c claims, ofEntra bool) error {
 	if a == nil {
-		return nil
-	}
-	if _, alone := c.application(); alone {
 		return nil
 	}
 	if slices.ContainsFunc(c["groups"], func(g string) bool { return slices.Contains(a.groups, g) }) {
 		return nil
 	}
-	if address, ok := c.verifiedEmail(); ok {
+	if address, ok := c.verifiedEmail(ofEntra); ok {
 		_, domain, _ := strings.Cut(address, "@")
 		if slices.Contains(a.emails, address) || slices.Contains(a.domains, domain) {
 			return nil
@@ -82,9 +79,15 @@ var verified = []string{"email_verified", "xms_edov"}
 // ofAddress are the claims of an address, which count together.
 var ofAddress = append([]string{"email"}, verified...)
 
-// verifiedEmail returns the address of a user, lower case, if the provider has verified it.
-func (c claims) verifiedEmail() (string, bool) {
-	if len(c["email"]) != 1 || !slices.ContainsFunc(c.values(verified...), func(v string) bool { return v == "true" || v == "1" }) {
+// verifiedEmail returns the address of a user, lower case, if the provider has verified it. With
+// another provider than Entra people may be able to choose the second claim.
+func (c claims) verifiedEmail(ofEntra bool) (string, bool) {
+	says := c["email_verified"]
+	if ofEntra {
+		says = c.values(verified...)
+	}
+	untrue := func(v string) bool { return v != "true" && v != "1" }
+	if len(c["email"]) != 1 || len(says) == 0 || slices.ContainsFunc(says, untrue) {
 		return "", false
 	}
 	address := strings.ToLower(c["email"][0])

@@ -27,6 +27,7 @@ func TestAllow(t *testing.T) {
 		{"domain", map[string]any{"email": "Bob@EXAMPLE.com", "email_verified": true}, true},
 		{"address", map[string]any{"email": "ann@example.org", "email_verified": "true"}, true},
 		{"address, as Entra says", map[string]any{"email": "ann@example.org", "xms_edov": "1"}, true},
+		{"verified for Entra, and not for the rest", map[string]any{"email": "ann@example.org", "email_verified": false, "xms_edov": "1"}, false},
 		{"group", map[string]any{"groups": []any{"a", "Prompt Writers"}}, true},
 		{"one group", map[string]any{"groups": "Prompt Writers"}, true},
 		{"group among thousands", map[string]any{"groups": append(many[:len(many):len(many)], "Prompt Writers")}, true},
@@ -46,17 +47,53 @@ func TestAllow(t *testing.T) {
 		{"two addresses", map[string]any{"email": []any{"eve@evil.net", "ann@example.org"}, "email_verified": true}, false},
 		{"a name for an address", map[string]any{"preferred_username": "ann@example.org", "email_verified": true}, false},
 		{"a line more", map[string]any{"email": "ann@example.org\n", "email_verified": true}, false},
-		{"an application by itself", map[string]any{"idtyp": "app", "azp": "job"}, true},
 	} {
-		err := a.lets(tokenClaims(c.says))
+		err := a.lets(tokenClaims(c.says), true)
 		require.Equal(t, c.in, err == nil, c.name)
 		if !c.in {
 			require.Equal(t, NotLetIn, fault.CodeOf(err), c.name)
 			require.Equal(t, fault.Forbidden, fault.Of(err), c.name)
 		}
 	}
+	require.Error(t, a.lets(tokenClaims(map[string]any{"email": "ann@example.org", "xms_edov": "1"}), false), "a claim of Entra, of another provider")
 	var all *allowed
-	require.NoError(t, all.lets(claims{}), "without the setting everybody is")
+	require.NoError(t, all.lets(claims{}, false), "without the setting everybody is")
+}
+
+// TestAllowOfApplications: applications of Entra that call by themselves are let in; people who
+// look like one are not.
+func TestAllowOfApplications(t *testing.T) {
+	t.Parallel()
+	const entra, other = "https://login.microsoftonline.com/t/v2.0", "https://id.example.org"
+	allow := &allowed{domains: []string{"example.com"}}
+	for _, says := range []map[string]any{
+		{"sub": "eve", "oid": "eve", "azp": "client"}, {"sub": "eve", "azp": "client", "idtyp": "app", "oid": "eve"}, {"sub": "eve", "appid": "client", "idtyp": "app", "oid": "eve"},
+	} {
+		for _, subjects := range []bool{false, true} {
+			of := func(issuer string) *tokens {
+				return newTokens(t.Context(), JWTOptions{Issuers: []string{issuer}, Subjects: subjects, Applications: []string{"client"}, allow: allow})
+			}
+			u, err := of(entra).caller(says)
+			require.NoError(t, err, says)
+			require.True(t, u.Application)
+			_, err = of(other).caller(says)
+			require.Equal(t, NotLetIn, fault.CodeOf(err), says)
+			for _, issuer := range []string{entra, other} {
+				_, err = of(issuer).person(says)
+				require.Equal(t, NotLetIn, fault.CodeOf(err), says)
+			}
+		}
+	}
+	ann := map[string]any{"sub": "ann", "oid": "ann", "azp": "client", "email": "ann@example.com", "email_verified": true}
+	keycloak := newTokens(t.Context(), JWTOptions{Issuers: []string{other}, Subjects: true, allow: allow})
+	for _, way := range []func(map[string]any) (User, error){keycloak.person, keycloak.caller} {
+		u, err := way(ann)
+		require.NoError(t, err)
+		require.False(t, u.Application, "a person, whose provider always names the client")
+	}
+	for _, claim := range []string{"idtyp", "azp", "appid"} {
+		require.Contains(t, signedOnly, claim)
+	}
 }
 
 // TestAllowIsRefused: a list that cannot be read refuses the start by the name of the setting, and

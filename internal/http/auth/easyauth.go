@@ -54,8 +54,8 @@ func EasyAuth(o EasyAuthOptions) (Identify, error) {
 		}
 		c := p.claims()
 		u, err := c.user(o.Tenants, o.Applications)
-		if err == nil {
-			err = o.allow.lets(c)
+		if err == nil && !u.Application {
+			err = o.allow.lets(c, true)
 		}
 		if err != nil {
 			return User{}, err

@@ -86,22 +86,38 @@ func (t *tokens) identify(r *http.Request) (User, error) {
 		// One text for all: what exactly is wrong is the operator's to know.
 		return User{}, fault.Wrap(fault.Unauthenticated, "the token is not valid here: sign in again and send a fresh token for this service", err)
 	}
-	return t.user(payload)
+	return t.caller(payload)
 }
 
-// user returns the user that claims speak of, for tokens and for sessions alike.
-func (t *tokens) user(payload map[string]any) (User, error) {
+// caller returns the user of a token. It may be an application that calls by itself, which is no
+// person to let in: of Entra alone, as with other providers people may be able to choose the claims
+// that tell.
+func (t *tokens) caller(payload map[string]any) (User, error) {
 	c := tokenClaims(payload)
-	if err := t.allow.lets(c); err != nil {
-		return User{}, err
+	_, alone := c.application()
+	return t.user(c, alone && t.ofEntra())
+}
+
+// person returns the user of a session, which is never an application.
+func (t *tokens) person(payload map[string]any) (User, error) {
+	return t.user(tokenClaims(payload), false)
+}
+
+func (t *tokens) ofEntra() bool { return all(t.Issuers, entraIssuer) }
+
+func (t *tokens) user(c claims, application bool) (User, error) {
+	if !application {
+		if err := t.allow.lets(c, t.ofEntra()); err != nil {
+			return User{}, err
+		}
 	}
 	if !t.Subjects {
 		return c.user(t.Tenants, t.Applications)
 	}
-	c.identifyBySubject(t.TrustOID || all(t.Issuers, entraIssuer))
+	c.identifyBySubject(t.TrustOID || t.ofEntra())
 	// what the provider gives a browser is a user's
 	u, err := c.user(t.Tenants, c.values("azp", "appid"))
-	u.Roles = nil
+	u.Roles, u.Application = nil, application
 	if claim, value, _ := strings.Cut(t.Admin, "="); claim != "" && slices.Contains(c[claim], value) {
 		u.Roles = []string{RoleAdmin}
 	}

@@ -116,7 +116,7 @@ func (s *Sessions) renew(ctx context.Context, kept session) (session, error) {
 	if len(payload) == 0 {
 		return fresh, nil // it is still one of its, and it says no more
 	}
-	if fresh.User, err = s.tokens.user(payload); err == nil && fresh.User.ID != kept.User.ID {
+	if fresh.User, err = s.tokens.person(payload); err == nil && fresh.User.ID != kept.User.ID {
 		err = over(errors.New("the renewed session is of another user"))
 	}
 	return fresh, err

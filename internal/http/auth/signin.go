@@ -147,7 +147,7 @@ func (s *Sessions) Callback(w http.ResponseWriter, r *http.Request) (back string
 	if nonce := texts(payload["nonce"]); !slices.Equal(nonce, []string{a.Nonce}) {
 		return "", over(errors.New("the token is of another sign-in"))
 	}
-	who, err := s.tokens.user(payload)
+	who, err := s.tokens.person(payload)
 	if err != nil {
 		return "", err
 	}
@@ -242,7 +242,7 @@ func (s *Sessions) says(ctx context.Context, endpoints document, token *oauth2.T
 
 // signedOnly are the claims that are believed of an ID token alone: with some providers users write
 // what the user info says.
-var signedOnly = slices.Concat(objectTypes, tenantTypes)
+var signedOnly = slices.Concat(objectTypes, tenantTypes, []string{"idtyp", "azp", "appid"})
 
 func (s *Sessions) userInfo(ctx context.Context, address, token string) (map[string]any, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)

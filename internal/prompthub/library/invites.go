@@ -52,6 +52,7 @@ type WantedOffer struct {
 type Invite struct {
 	prompt.Invite
 	Workspaces []InvitedTo
+	ForNew     bool           // whether somebody without an account makes one by it
 	By         string         // the public key of who made it, "" for an operator
 	Maker      prompt.Profile // of them
 }
@@ -154,8 +155,8 @@ func (s *Service) seen(ctx context.Context, all []prompt.Invite) ([]Invite, erro
 	return shown, nil
 }
 
-// ListInvites returns the invitations of the caller and, to an admin, of the site, the newest
-// first; or those to a workspace of which the caller is an administrator, with the offers of that
+// ListInvites returns the invitations of the caller and, to an admin where people have passwords,
+// those of everybody that are open, the newest first; or those to a workspace of which the caller is an administrator, with the offers of that
 // workspace alone.
 func (s *Service) ListInvites(ctx context.Context, who auth.User, workspace string) ([]Invite, error) {
 	if err := signedIn(who); err != nil {
@@ -177,9 +178,9 @@ func (s *Service) ListInvites(ctx context.Context, who auth.User, workspace stri
 	}
 	all, err := s.db.Invites(ctx, IDOf(who))
 	if err == nil && who.Admin() && s.passwords != nil {
-		var site []prompt.Invite
-		site, err = s.db.Invites(ctx, "")
-		for _, i := range site {
+		var open []prompt.Invite
+		open, err = s.db.OpenInvites(ctx)
+		for _, i := range open {
 			if i.By != IDOf(who) {
 				all = append(all, i)
 			}
@@ -193,7 +194,7 @@ func (s *Service) ListInvites(ctx context.Context, who auth.User, workspace stri
 }
 
 // RemoveInvite withdraws an invitation: its maker may, an administrator of a workspace that it
-// names, and an admin of the site one that names none.
+// names, and an admin of the site.
 func (s *Service) RemoveInvite(ctx context.Context, who auth.User, id string) error {
 	if err := signedIn(who); err != nil {
 		return err
@@ -205,7 +206,7 @@ func (s *Service) RemoveInvite(ctx context.Context, who auth.User, id string) er
 	if err != nil {
 		return err
 	}
-	may := i.ID != "" && (i.By == IDOf(who) || len(i.Offers) == 0 && who.Admin())
+	may := i.ID != "" && (i.By == IDOf(who) || who.Admin())
 	for _, o := range i.Offers {
 		if may {
 			break
@@ -236,7 +237,18 @@ func (s *Service) OpenInvite(ctx context.Context, secret string) (Invite, error)
 	if err != nil {
 		return Invite{}, err
 	}
-	return shown[0], nil
+	shown[0].ForNew, err = s.givesAccounts(ctx, i)
+	return shown[0], err
+}
+
+// givesAccounts reports whether people without an account make one by an invitation: operators and
+// admins of the site say who is let in, as long as they are that.
+func (s *Service) givesAccounts(ctx context.Context, i prompt.Invite) (bool, error) {
+	if s.passwords == nil || i.By == "" {
+		return s.passwords != nil, nil
+	}
+	maker, err := s.db.Account(ctx, i.By)
+	return maker != nil && maker.Admin, err
 }
 
 // A NewPerson is what somebody without an account gives with an invitation.
@@ -250,7 +262,7 @@ type Accepted struct {
 }
 
 // AcceptInvite gives the caller what an invitation offers. Somebody who is not signed in makes an
-// account by it, where people have passwords, and is signed in.
+// account by it, where people have passwords and an admin made it, and is signed in.
 func (s *Service) AcceptInvite(ctx context.Context, who auth.User, secret string, p NewPerson, by Asker) (Accepted, error) {
 	id, hash, ok := Invites.Parse(strings.TrimSpace(secret))
 	switch {
@@ -272,6 +284,12 @@ func (s *Service) AcceptInvite(ctx context.Context, who auth.User, secret string
 	i, err := s.db.Invite(ctx, id, hash)
 	if err != nil {
 		return Accepted{}, err
+	}
+	switch gives, err := s.givesAccounts(ctx, i); {
+	case err != nil:
+		return Accepted{}, err
+	case !gives:
+		return Accepted{}, prompt.ErrNeedsAccount()
 	}
 	n, err := s.newcomer(ctx, i, p, by)
 	if err != nil {

@@ -50,6 +50,18 @@ func (s *shelf) invite(role prompt.Role, uses int) (id, secret string) {
 	return i.ID, secret
 }
 
+// inviteByAdmin makes an invitation of an admin of the site to the shelf, as its administrator.
+func (s *shelf) inviteByAdmin(root auth.User, role prompt.Role, uses int) (secret string) {
+	s.t.Helper()
+	ann := s.members[prompt.RoleAdministrator]
+	_, err := s.PutMember(s.t.Context(), ann, "shelf", prompt.Person, s.AuthorKey(library.IDOf(root)), prompt.RoleAdministrator)
+	require.NoError(s.t, err)
+	offer := library.WantedOffer{Workspace: "shelf", Role: role}
+	_, secret, err = s.CreateInvite(s.t.Context(), root, library.WantedInvite{Offers: []library.WantedOffer{offer}, Uses: uses, Days: 7})
+	require.NoError(s.t, err)
+	return secret
+}
+
 // accept returns the code of what the caller is told who accepts an invitation.
 func (s *shelf) accept(who auth.User, secret string) fault.Code {
 	_, err := s.AcceptInvite(s.t.Context(), who, secret, library.NewPerson{}, library.Asker{})
@@ -194,11 +206,55 @@ func TestWhoMayInvite(t *testing.T) {
 	require.LessOrEqual(t, len(all), 2, "and the first")
 }
 
+// TestWhoGivesAccounts: an account is by an invitation of an admin of the site; those of others are
+// for people who are there. Admins see all that are open, and withdraw them.
+func TestWhoGivesAccounts(t *testing.T) {
+	t.Parallel()
+	s, root := invited(t)
+	ctx := t.Context()
+	stranger := library.NewPerson{Handle: "stranger", Password: aPassword}
+	join := func(secret string) fault.Code {
+		_, err := s.AcceptInvite(ctx, auth.User{}, secret, stranger, library.Asker{})
+		return fault.CodeOf(err)
+	}
+	bob := s.join(s.inviteByAdmin(root, prompt.RoleAdministrator, 1), "bob")
+	made, secret, err := s.CreateInvite(ctx, bob, library.WantedInvite{Offers: []library.WantedOffer{{Workspace: "shelf", Role: prompt.RoleReader}}, Uses: 2, Days: 1})
+	require.NoError(t, err)
+	require.Equal(t, prompt.NeedsAccount, join(secret))
+	opened, err := s.OpenInvite(ctx, secret)
+	require.NoError(t, err)
+	require.False(t, opened.ForNew)
+	require.Equal(t, 2, opened.Left(), "nothing was used up")
+
+	_, account, err := s.CreateInvite(ctx, root, library.WantedInvite{Uses: 1, Days: 1})
+	require.NoError(t, err)
+	opened, err = s.OpenInvite(ctx, account)
+	require.NoError(t, err)
+	require.True(t, opened.ForNew)
+	who := s.join(account, "stranger") // the handle is not lost
+	require.Empty(t, s.accept(who, secret))
+
+	ids := func(who auth.User) (ids []string) {
+		all, err := s.ListInvites(ctx, who, "")
+		require.NoError(t, err)
+		for _, i := range all {
+			ids = append(ids, i.ID)
+		}
+		return ids
+	}
+	require.Contains(t, ids(root), made.ID)
+	require.Empty(t, ids(who))
+	require.Equal(t, prompt.NoSuchInvite, fault.CodeOf(s.RemoveInvite(ctx, who, made.ID)))
+	require.NoError(t, s.RemoveInvite(ctx, root, made.ID))
+	require.NotContains(t, ids(root), made.ID)
+	require.Equal(t, prompt.NoSuchInvite, s.accept(auth.User{ID: "dan", Name: "Dan"}, secret))
+}
+
 // TestLastUse: of many who accept at once, as many get in as there are uses.
 func TestLastUse(t *testing.T) {
 	t.Parallel()
-	s, _ := invited(t)
-	_, secret := s.invite(prompt.RoleReader, 3)
+	s, root := invited(t)
+	secret := s.inviteByAdmin(root, prompt.RoleReader, 3)
 	var in atomic.Int32
 	var all sync.WaitGroup
 	for i := range 12 {
@@ -225,7 +281,7 @@ func TestLastUse(t *testing.T) {
 	require.EqualValues(t, 3, in.Load())
 	members, _, err := s.Members(t.Context(), s.members[prompt.RoleAdministrator], "shelf", 50, "")
 	require.NoError(t, err)
-	require.Len(t, members, 1+4+3)
+	require.Len(t, members, 1+4+1+3)
 }
 
 // TestPasswords: accounts by invitations, sign-in, sign-out, and a new password.
@@ -237,7 +293,7 @@ func TestPasswords(t *testing.T) {
 	none, err := s.AdminInvite(ctx, false)
 	require.NoError(t, err)
 	require.Empty(t, none, "there is an administrator")
-	_, secret := s.invite(prompt.RoleAuthor, 2)
+	secret := s.inviteByAdmin(root, prompt.RoleAuthor, 2)
 	bob := s.join(secret, "bob")
 	require.False(t, bob.Admin())
 	require.Equal(t, "rw", s.may(bob))
@@ -273,7 +329,13 @@ func TestPasswords(t *testing.T) {
 	_, err = s.Session(ctx, reset)
 	require.Error(t, err, "it is no session")
 	require.Equal(t, library.NoSuchReset, fault.CodeOf(s.AcceptReset(ctx, token, "a new password", library.Asker{})))
+	_, _, err = s.CreateToken(ctx, bob, library.TokenDraft{Name: "CI", Scopes: auth.Scopes()})
+	require.NoError(t, err)
+	require.Equal(t, fault.Invalid, fault.Of(s.AcceptReset(ctx, reset, "xyBOB-1234567", library.Asker{})), "the handle, as in another place")
 	require.NoError(t, s.AcceptReset(ctx, reset, "a new password", library.Asker{}))
+	tokens, err := s.Tokens(ctx, bob, "")
+	require.NoError(t, err)
+	require.Empty(t, tokens, "whoever had the password may have made one")
 	require.Equal(t, library.NoSuchReset, fault.CodeOf(s.AcceptReset(ctx, reset, "a third password", library.Asker{})), "it is good once")
 	_, err = s.Session(ctx, token)
 	require.Equal(t, library.SessionEnded, fault.CodeOf(err))

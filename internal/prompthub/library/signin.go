@@ -186,7 +186,7 @@ func checkPassword(pass string, others ...string) []fault.Field {
 		message = "choose another password: this one repeats a few characters"
 	}
 	for _, other := range others {
-		if message == "" && len(other) >= 4 && strings.Contains(strings.ToLower(pass), strings.ToLower(other)) {
+		if message == "" && len(other) >= 3 && strings.Contains(strings.ToLower(pass), strings.ToLower(other)) {
 			message = "choose another password: this one holds your name"
 		}
 	}
@@ -326,7 +326,8 @@ func (s *Service) NewReset(ctx context.Context, handle string) (secret string, e
 	return resetForm.Token(x, made), x.Ends, s.db.PutSession(ctx, s.sessions().Row(x))
 }
 
-// AcceptReset sets a new password by such a secret. All sessions of the person end.
+// AcceptReset sets a new password by such a secret. All sessions and access tokens of the person
+// end, as another who had the password may have made them.
 func (s *Service) AcceptReset(ctx context.Context, secret, pass string, by Asker) error {
 	if err := s.needPasswords(); err != nil {
 		return err
@@ -344,11 +345,18 @@ func (s *Service) AcceptReset(ctx context.Context, secret, pass string, by Asker
 	if a == nil || x == nil || sessions.IsSignIn(*x) || !sessions.Lives(*x, *a) || !c.Proves(x.RefreshHash) {
 		return gone
 	}
-	if wrong := checkPassword(pass, a.Name); wrong != nil {
+	profile, err := s.db.Profile(ctx, a.ID)
+	if err != nil {
+		return err
+	}
+	if wrong := checkPassword(pass, profile.Handle, profile.Name, a.Name); wrong != nil {
 		return &fault.Error{Kind: fault.Invalid, Text: "the password breaks the rules named here", Fields: wrong}
 	}
 	hash, err := s.passwords.hasher.Hash(ctx, password.At(by.Site, by.Network), pass)
 	if err != nil {
+		return err
+	}
+	if err := s.revokeAll(ctx, a.ID); err != nil { // first: the link is good still if it fails
 		return err
 	}
 	after := sessions.EndBefore()
@@ -359,8 +367,20 @@ func (s *Service) AcceptReset(ctx context.Context, secret, pass string, by Asker
 		a.PasswordHash, a.SessionsAfter = hash, after
 		return nil
 	})
-	if err == nil {
-		s.forgetSessions(a.ID)
+	if err != nil {
+		return err
+	}
+	s.forgetSessions(a.ID)
+	return s.revokeAll(ctx, a.ID) // those that a session made in between
+}
+
+// revokeAll revokes the access tokens of a person.
+func (s *Service) revokeAll(ctx context.Context, user prompt.UserID) error {
+	all, err := s.db.Tokens(ctx, user)
+	for _, t := range all {
+		if err == nil {
+			_, err = s.db.RemoveToken(ctx, user, t.ID, "")
+		}
 	}
 	return err
 }

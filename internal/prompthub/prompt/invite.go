@@ -92,6 +92,7 @@ const (
 	InviteVoid     fault.Code = "INVITE_VOID"
 	AlreadyMember  fault.Code = "ALREADY_MEMBER"
 	TooManyInvites fault.Code = "TOO_MANY_INVITES"
+	NeedsAccount   fault.Code = "NEEDS_ACCOUNT"
 )
 
 // ErrNoInvite answers for a secret of no invitation, or of one that was withdrawn.
@@ -113,6 +114,11 @@ func ErrInviteVoid() error {
 // ErrAlreadyMember answers somebody to whom an invitation offers nothing. No use is taken.
 func ErrAlreadyMember() error {
 	return fault.Coded(fault.Conflict, AlreadyMember, "you have what this invitation offers already; it was not used")
+}
+
+// ErrNeedsAccount refuses an account by an invitation that gives none.
+func ErrNeedsAccount() error {
+	return fault.Coded(fault.Conflict, NeedsAccount, "this invitation is for people who have an account here; sign in and accept it, or ask an administrator of the site for an account first")
 }
 
 // ErrTooManyInvites refuses one more.

@@ -19,22 +19,22 @@ func (a *api) invites() {
 	route(a, user, huma.Operation{
 		OperationID: "create-invite", Method: http.MethodPost, Path: "/invites", Tags: tags, DefaultStatus: http.StatusCreated,
 		Summary: "Make an invitation, whose secret this answer alone shows; administrators of each workspace that it names may", Errors: fails(badBody, 404, 409),
-		Description: "Whoever has the link gets the roles, until it is used up, expires or is withdrawn. Where people sign in with passwords, somebody without an account makes one by it; admins invite to an account alone by naming no workspace. Needs a caller who signed in, and no access token.",
+		Description: "Whoever has the link gets the roles, until it is used up, expires or is withdrawn. Where people sign in with passwords, somebody without an account makes one by it if an admin made the invitation; admins invite to an account alone by naming no workspace. Needs a caller who signed in, and no access token.",
 	}, a.createInvite)
 	route(a, user, huma.Operation{
 		OperationID: "list-invites", Method: http.MethodGet, Path: "/invites", Tags: tags,
 		Summary: "My invitations, the newest first, without their secrets; or those to a workspace of which I am an administrator", Errors: []int{404},
-		Description: "To an admin also those that name no workspace. One that has ended is listed for seven days more.",
+		Description: "To an admin, where people have passwords, also those of everybody that are open, the 200 newest. One that has ended is listed for seven days more.",
 	}, a.listInvites)
 	route(a, user, huma.Operation{
 		OperationID: "remove-invite", Method: http.MethodDelete, Path: "/invites/{invite}", Tags: tags,
-		Summary: "Withdraw an invitation; its maker may, and the administrators of a workspace that it names", Errors: []int{404},
+		Summary: "Withdraw an invitation; its maker may, the administrators of a workspace that it names, and admins", Errors: []int{404},
 		Description: "Its link leads nowhere from then on. What it gave before stays.",
 	}, a.removeInvite)
 	route(a, visitor, huma.Operation{
 		OperationID: "accept-invite", Method: http.MethodPost, Path: "/invites/accept", Tags: tags, DefaultStatus: http.StatusOK,
 		Summary: "Accept an invitation, as the caller or with a new account", Errors: fails(badBody, 404, 409),
-		Description: "A use is taken once, also where the request is interrupted: the same request again goes on with it. A role that the caller has stays. Without a caller, and where people sign in with passwords, handle, name and password make an account; the answer has a session for it.",
+		Description: "A use is taken once, also where the request is interrupted: the same request again goes on with it. A role that the caller has stays. Without a caller, and where people sign in with passwords, handle, name and password make an account, by an invitation that an admin made and no other; the answer has a session for it.",
 	}, a.acceptInvite)
 	route(a, visitor, huma.Operation{
 		OperationID: "sign-in", Method: http.MethodPost, Path: "/session", Tags: tags, DefaultStatus: http.StatusCreated,
@@ -49,12 +49,12 @@ func (a *api) invites() {
 	route(a, user, huma.Operation{
 		OperationID: "create-reset", Method: http.MethodPost, Path: "/resets", Tags: tags, DefaultStatus: http.StatusCreated,
 		Summary: "Make a link by which a person sets a new password; admins may", Errors: fails(badBody, 404, 409),
-		Description: "It is good once, for an hour. When it is used, all sessions of the person end.",
+		Description: "It is good once, for an hour. When it is used, all sessions and access tokens of the person end.",
 	}, a.createReset)
 	route(a, visitor, huma.Operation{
 		OperationID: "accept-reset", Method: http.MethodPost, Path: "/resets/accept", Tags: tags, DefaultStatus: http.StatusNoContent,
 		Summary:     "Set a new password by such a link",
-		Description: "All sessions of the person end, within ten seconds everywhere. Access tokens stay.", Errors: fails(badBody, 404, 409),
+		Description: "All sessions and access tokens of the person end, within ten seconds everywhere.", Errors: fails(badBody, 404, 409),
 	}, a.acceptReset)
 	route(a, visitor, huma.Operation{
 		OperationID: "take-login", Method: http.MethodPost, Path: "/logins", Tags: tags, DefaultStatus: http.StatusCreated,

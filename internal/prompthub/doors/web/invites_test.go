@@ -91,7 +91,7 @@ func TestPagesOfInvited(t *testing.T) {
 	require.True(t, ok, made)
 	link, _, _ = strings.Cut(link, "<")
 	_, secret, _ = strings.Cut(link, "#")
-	require.Contains(t, bob.send("POST", "/app/join", form("secret", secret)).Body.String(), "<b dir=\"auto\">billing</b> as author")
+	require.Contains(t, bob.send("POST", "/app/join", form("secret", secret)).Body.String(), "<b dir=\"auto\">billing</b> (@billing) as author")
 	taken := bob.send("POST", "/app/join", form("secret", secret, "accept", "1", "name", "B", "handle", "chief", "password", "correct horse battery"))
 	require.Contains(t, taken.Body.String(), "somebody has this one")
 	require.Equal(t, "/app/w/billing?done=joined", bob.send("POST", "/app/join", form("secret", secret, "accept", "1", "name", "Bob", "handle", "bob", "password", "correct horse battery")).Header().Get("Location"))
@@ -100,6 +100,17 @@ func TestPagesOfInvited(t *testing.T) {
 	require.Equal(t, http.StatusForbidden, bob.send("GET", "/app/admin/invites", nil).Code)
 	require.NotContains(t, bob.send("GET", "/app/w/billing/members", nil).Body.String(), "Invite somebody")
 	require.Contains(t, chief.send("GET", "/app/w/billing/members", nil).Body.String(), "1 of 2 left")
+
+	// bob gives no accounts, and chief sees what he sends
+	bob.send("POST", "/app/w", form("handle", "bobs"))
+	_, link, _ = strings.Cut(bob.send("POST", "/app/w/bobs/invites", form("role", "author", "uses", "1", "days", "7")).Body.String(), "/app/join#")
+	secret, _, _ = strings.Cut(link, "<")
+	opened = person().send("POST", "/app/join", form("secret", secret))
+	require.Contains(t, opened.Body.String(), "for people who have an account here")
+	require.NotContains(t, opened.Body.String(), "Make an account")
+	refused := person().send("POST", "/app/join", form("secret", secret, "accept", "1", "name", "Eve", "handle", "eve", "password", "correct horse battery"))
+	require.Equal(t, http.StatusConflict, refused.Code)
+	require.Contains(t, chief.send("GET", "/app/admin/invites", nil).Body.String(), "author of bobs")
 
 	// out, and in again
 	require.Equal(t, http.StatusSeeOther, bob.send("POST", "/app/signout", nil).Code)

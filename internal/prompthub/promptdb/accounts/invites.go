@@ -103,6 +103,22 @@ func (db *Accounts) Invites(ctx context.Context, owner prompt.UserID) ([]prompt.
 	return all, err
 }
 
+// maxReadInvites is how many invitations are looked at for a list of those of everybody.
+const maxReadInvites = 4000
+
+// OpenInvites returns the newest invitations of everybody that somebody may accept still.
+func (db *Accounts) OpenInvites(ctx context.Context) ([]prompt.Invite, error) {
+	rows, _, err := db.single(ctx, db.T.Users, schema.InvitePrefix, "", maxReadInvites, nil)
+	var open []prompt.Invite
+	for _, row := range rows {
+		if i, ok := schema.ParseInvite(row); ok && i.Left() > 0 && db.Now().Before(i.ExpiresAt) {
+			open = append(open, i)
+		}
+	}
+	slices.SortFunc(open, func(a, b prompt.Invite) int { return b.CreatedAt.Compare(a.CreatedAt) })
+	return open[:min(len(open), maxListedInvites)], err
+}
+
 // readInvite returns an invitation, the zero one where there is none, and its ETag.
 func (db *Accounts) readInvite(ctx context.Context, id string) (prompt.Invite, string, error) {
 	row, err := db.GetRow(ctx, db.T.Users, schema.InviteKey(id))
