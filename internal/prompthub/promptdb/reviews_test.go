@@ -454,3 +454,120 @@ func TestEventsInPages(t *testing.T) {
 		require.Len(t, seen, want, "%+v", q)
 	}
 }
+
+// TestNamesThatLeadThere: a rule counts for every name by which a prompt is reached, so a new name
+// leads past none, and the one that asks for most counts.
+func TestNamesThatLeadThere(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := w.aRuled()
+	w.rules(prompt.LabelRule{Label: prompt.Production, Names: "scratch", Approvals: 0}, prompt.LabelRule{Label: prompt.Production, Names: "ruled", Approvals: 1})
+	p, err := w.rename(p, "scratch")
+	require.NoError(t, err)
+	_, err = w.SetLabels(t.Context(), shelf, p.ID, []string{prompt.Production}, 3, catPublishes, allow)
+	require.Equal(t, prompt.NeedsProposal, fault.CodeOf(err), err)
+	for _, name := range []string{"ruled", "scratch"} {
+		_, err := w.GetByName(t.Context(), shelf, shelf, name, promptdb.ForPrograms)
+		require.Equal(t, fault.NotFound, fault.Of(err), name)
+	}
+}
+
+// TestWayBackAfterARename: a name under the same rule, and many moves of another label, leave the
+// way back open.
+func TestWayBackAfterARename(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := w.aRuled()
+	for _, n := range []int64{2, 3} {
+		require.NoError(t, proposeAndApprove(t.Context(), w.DB, p.ID, n))
+		w.clock.Advance(time.Second)
+	}
+	p, err := w.rename(p, "other")
+	require.NoError(t, err)
+	for i := range 250 {
+		_, err := w.SetLabels(t.Context(), shelf, p.ID, []string{"staging"}, int64(1+i%2), catPublishes, allow)
+		require.NoError(t, err)
+	}
+	_, err = w.SetLabels(t.Context(), shelf, p.ID, []string{prompt.Production}, 2, catPublishes, allow)
+	require.NoError(t, err)
+}
+
+// TestLabelThatCameBack: a label that left and came back makes a proposal stale all the same, until
+// its version is proposed anew.
+func TestLabelThatCameBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := w.aRuled()
+	require.NoError(t, proposeAndApprove(t.Context(), w.DB, p.ID, 2))
+	open, err := w.Propose(t.Context(), about(p.ID, annAuthors), prompt.Production, 3, "")
+	require.NoError(t, err)
+	for _, n := range []int64{0, 2} {
+		_, err := w.SetLabels(t.Context(), shelf, p.ID, []string{prompt.Production}, n, catPublishes, allow)
+		require.NoError(t, err)
+	}
+	approve := func() error {
+		_, err := w.Review(t.Context(), about(p.ID, catPublishes), open.Number, prompt.Review{Verdict: prompt.Approve, Version: 3, Digest: open.Digest}, anybodyCounts)
+		return err
+	}
+	require.Equal(t, prompt.ProposalIsStale, fault.CodeOf(approve()))
+	_, err = w.ProposeVersion(t.Context(), about(p.ID, annAuthors), open.Number, 3)
+	require.NoError(t, err)
+	require.NoError(t, approve())
+}
+
+// TestUnknownAuthors: what an access token wrote, and what a version that is gone may have said,
+// costs an approval more.
+func TestUnknownAuthors(t *testing.T) {
+	t.Parallel()
+	for name, write := range map[string]func(w *world, p prompt.Prompt) error{
+		"token": func(w *world, p prompt.Prompt) error {
+			return saveText(t.Context(), w.DB, p.ID, "four", prompt.Actor{Key: prompt.TokenKey("ci")})
+		},
+		"version that is gone": func(w *world, p prompt.Prompt) error {
+			if err := saveText(t.Context(), w.DB, p.ID, "catty", catPublishes); err != nil {
+				return err
+			}
+			if err := saveText(t.Context(), w.DB, p.ID, "catty and more", bobAuthors); err != nil {
+				return err
+			}
+			return w.DeleteVersion(t.Context(), shelf, p.ID, 4, catPublishes)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			p := w.aRuled()
+			require.NoError(t, write(w, p))
+			_, latest, err := w.Labels(t.Context(), shelf, p.ID)
+			require.NoError(t, err)
+			open, err := w.Propose(t.Context(), about(p.ID, annAuthors), prompt.Production, latest, "")
+			require.NoError(t, err)
+			require.True(t, open.Unsure)
+			for _, by := range []prompt.Actor{catPublishes, danPublishes} {
+				now, err := w.Review(t.Context(), about(p.ID, by), 1, prompt.Review{Verdict: prompt.Approve, Version: latest, Digest: open.Digest}, anybodyCounts)
+				require.NoError(t, err)
+				require.Equal(t, by == danPublishes, now.State == prompt.Merged)
+			}
+		})
+	}
+}
+
+// TestTitlesOfReleases: programs get the title of a prompt as it is now, so publishers alone change
+// that of one whose label has a rule and stands.
+func TestTitlesOfReleases(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := w.aRuled()
+	title := func(by prompt.Actor, text string) error {
+		_, err := w.Change(t.Context(), shelf, p.ID, func(p prompt.Prompt) (prompt.Prompt, error) {
+			p.Title, p.By = text, by
+			p.Revision++
+			return p, nil
+		})
+		return err
+	}
+	require.NoError(t, title(bobAuthors, "Before"))
+	require.NoError(t, proposeAndApprove(t.Context(), w.DB, p.ID, 2))
+	require.Equal(t, prompt.NeedsRole, fault.CodeOf(title(bobAuthors, "After")))
+	require.NoError(t, title(catPublishes, "After"))
+}
