@@ -218,6 +218,17 @@ func TestDoubling(t *testing.T) {
 			}
 			_ = prompt.CheckInvite(1, 1, roles)
 		})},
+		{Name: "LabelRules.Check", With: text(func(s string) {
+			_, _ = prompt.LabelRules{{Label: s, Names: s, Approvals: 1}}.Check()
+		})},
+		{Name: "LabelRules.For", With: text(func(s string) {
+			prompt.LabelRules{{Label: "a", Names: "*" + strings.Repeat("a*", len(s)/100)}}.For("a", s)
+		})},
+		{Name: "LabelRules.ForPrompt", With: text(func(s string) {
+			prompt.LabelRules{{Label: "a", Names: "*a*b*"}}.ForPrompt("a", prompt.Prompt{Draft: prompt.Draft{Name: s}, Slug: s})
+		})},
+		{Name: "CheckReview", With: text(func(s string) { _, _ = prompt.CheckReview(prompt.Review{Verdict: prompt.Comment, Text: s}) })},
+		{Name: "CheckProposalMessage", With: text(func(s string) { _, _ = prompt.CheckProposalMessage(s) })},
 		{Name: "NamesMember", With: text(func(s string) { prompt.NamesMember(s) })},
 		{Name: "Telling", With: text(func(s string) { prompt.Telling(s, s) })},
 		{Name: "SumOf", With: text(func(s string) {
@@ -233,10 +244,12 @@ func TestDoubling(t *testing.T) {
 		"compares, copies or returns what it is given": {
 			"Draft.Content", "Draft.With", "First", "Source.Kept", "TextsField", "Template.Parts", "Variable.Needed", "Prompt.Deleted", "Prompt.Hidden",
 			"Prompt.Listed", "Workspace.Deleted", "Role.Valid", "Role.Includes", "Role.Higher", "IsWorkspace", "LooksLikeWorkspace", "Invite.Left",
+			"Workspace.Equal", "Proposal.IsStale", "Proposal.Needed", "Proposal.Approvals",
 		},
 		"takes what the program has made": {
 			"AuthorSecret.Key", "FirstID", "HandleChosen", "Hot", "NewWorkspaceID", "TokenKey", "IsTokenKey", "ID.Time", "Best", "NewID", "Tally.Add", "Tally.Score", "Tally.Unweighed", "Trending", "TrendingPlace", "Weight.Likes",
 			"Include.String", "Include.Placed", "Include.Which", "Invite.Take", "Invite.Took",
+			"LabelRule.ErrNeedsProposal", "LabelRule.ErrRuledByName", "ErrProposalOpen", "ErrProposalClosed", "ErrNeedsRole",
 		},
 	})
 	doubling.Check(t, funcs)

@@ -62,6 +62,6 @@ func TestMemory(t *testing.T) { // alone: others would be measured, too
 			})
 		}
 	}
-	readsNoRows := []string{"/app/static/{file}", "/app/prompts/{id}/fill", "/app/signin", "/app/{rest...}"}
+	readsNoRows := []string{"/app/static/{file}", "/app/prompts/{id}/fill", "/app/signin", "/app/login", "/app/{rest...}"}
 	heap.CheckPages(t, web.Patterns(), values, readsNoRows, ways...)
 }
