@@ -156,8 +156,8 @@ func (s *Service) seen(ctx context.Context, all []prompt.Invite) ([]Invite, erro
 }
 
 // ListInvites returns the invitations of the caller and, to an admin where people have passwords,
-// those of everybody that are open, the newest first; or those to a workspace of which the caller is an administrator, with the offers of that
-// workspace alone.
+// those of everybody that are open, the newest first; or those to a workspace of which the caller
+// is an administrator, with the offers of that workspace alone.
 func (s *Service) ListInvites(ctx context.Context, who auth.User, workspace string) ([]Invite, error) {
 	if err := signedIn(who); err != nil {
 		return nil, err

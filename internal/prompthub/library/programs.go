@@ -36,8 +36,8 @@ func (s *Service) Lookup(ctx context.Context, who auth.User, ref prompt.Ref) (Vi
 // or else what the prompt holds.
 var ForPrograms = promptdb.ForPrograms
 
-// LatestForPrograms asks for what a program gets that expects the latest version: that one, or, where
-// a rule is for the label production, the one with that label.
+// LatestForPrograms asks for what a program gets that expects the latest version: that one, or,
+// where a rule is for the label production, the one with that label.
 var LatestForPrograms = promptdb.LatestForPrograms
 
 // MaxTexts is how many prompts WithTexts takes.

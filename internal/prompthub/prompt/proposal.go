@@ -54,8 +54,8 @@ func (p Proposal) IsStale(open OpenProposal, labelOn int64, hasVersion bool) boo
 	return p.State == ProposalOpen && (open.Stale || open.Number != p.Number || labelOn != p.From || !hasVersion)
 }
 
-// Needed returns how many approvals a rule asks for: one more where it is not known who wrote all
-// of what would go live, and that matters.
+// Needed returns how many approvals a rule asks for. It is one more where some author may not be
+// known, unless authors count.
 func (p Proposal) Needed(rule LabelRule) int {
 	if p.Unsure && !rule.Authors && rule.Approvals > 0 {
 		return rule.Approvals + 1

@@ -84,8 +84,8 @@ func (w *Writer) wasOn(ctx context.Context, c schema.LabelsRow, label string, n 
 	}
 }
 
-// named returns a prompt as it is after a change, with its name from before among those that lead to
-// it.
+// named returns a prompt as it is after a change, with its name from before among those that lead
+// to it.
 func (w *Writer) named(was *schema.Record, now prompt.Prompt) prompt.Prompt {
 	if was != nil && was.Name != now.Name {
 		now.OldNames = append(slices.Clone(was.OldNames), was.Name)

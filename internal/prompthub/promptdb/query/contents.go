@@ -17,8 +17,8 @@ import (
 // production, or else what the prompt holds.
 var ForPrograms = WantedVersion{Label: prompt.Production, orLatest: true}
 
-// LatestForPrograms asks for the latest version, for a program that names none and expects that one.
-// Where a workspace has a rule for the label production, it is the version with that label.
+// LatestForPrograms asks for the latest version, for a program that names none and expects that
+// one. Where a workspace has a rule for the label production, it is the version with that label.
 var LatestForPrograms = WantedVersion{Label: prompt.Latest, orRuled: true}
 
 const (
