@@ -73,12 +73,12 @@ func Golden(t testing.TB, h http.Handler) {
 	var compact bytes.Buffer
 	require.NoError(t, json.Compact(&compact, []byte(document(t, h))))
 	var lines strings.Builder
-	require.NoError(t, fold(&lines, compact.Bytes(), "\n"))
+	require.NoError(t, fold(&lines, compact.Bytes()))
 	golden.Check(t, filepath.Join("testdata", "openapi.json"), lines.String()+"\n")
 }
 
-// fold writes a compact value of JSON whose lines begin so.
-func fold(to *strings.Builder, value []byte, begin string) error {
+// fold writes a compact value of JSON in lines. Depth is not indented: the file must stay small.
+func fold(to *strings.Builder, value []byte) error {
 	if len(value) < 300 || value[0] != '{' && value[0] != '[' {
 		to.Write(value)
 		return nil
@@ -87,7 +87,7 @@ func fold(to *strings.Builder, value []byte, begin string) error {
 	_, err := d.Token() // of the beginning
 	to.WriteByte(value[0])
 	for between := ""; err == nil && d.More(); between = "," {
-		to.WriteString(between + begin + " ")
+		to.WriteString(between + "\n")
 		if value[0] == '{' {
 			var name json.Token
 			name, err = d.Token()
@@ -98,10 +98,10 @@ func fold(to *strings.Builder, value []byte, begin string) error {
 			err = d.Decode(&member)
 		}
 		if err == nil {
-			err = fold(to, member, begin+" ")
+			err = fold(to, member)
 		}
 	}
-	to.WriteString(begin + string(value[len(value)-1]))
+	to.WriteString("\n" + string(value[len(value)-1]))
 	return err
 }
 
