@@ -3,6 +3,8 @@ package library
 import (
 	"context"
 
+	"golang.org/x/sync/errgroup"
+
 	"prompthub/internal/http/auth"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
@@ -39,6 +41,38 @@ var ForPrograms = promptdb.ForPrograms
 // LatestForPrograms asks for what a program gets that expects the latest version: that one, or,
 // where a rule is for the label production, the one with that label.
 var LatestForPrograms = promptdb.LatestForPrograms
+
+// ForPrograms returns those prompts of a list of which programs get a version that name none. Where
+// a workspace has a rule for the label production, they get none until that label stands.
+func (s *Service) ForPrograms(ctx context.Context, items []View) ([]View, error) {
+	waits := make([]bool, len(items))
+	g, gctx := errgroup.WithContext(ctx)
+	g.SetLimit(atOnce)
+	for i, v := range items {
+		if !prompt.IsWorkspace(v.AuthorID) {
+			continue
+		}
+		g.Go(func() error {
+			m, err := s.db.Workspace(gctx, v.AuthorID)
+			if err != nil || m == nil || m.Rules.ForPrompt(prompt.Production, v.Prompt) == nil {
+				return err
+			}
+			labels, err := s.db.LabelsRow(gctx, v.AuthorID, v.ID)
+			waits[i] = labels == nil || labels.Labels[prompt.Production] == 0
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	var kept []View
+	for i, v := range items {
+		if !waits[i] {
+			kept = append(kept, v)
+		}
+	}
+	return kept, nil
+}
 
 // MaxTexts is how many prompts WithTexts takes.
 const MaxTexts = 20

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"prompthub/internal/fault"
 	"prompthub/internal/prompthub/files/format"
 	"prompthub/internal/prompthub/library"
 	"prompthub/internal/prompthub/prompt"
@@ -112,21 +113,53 @@ func (h *history) add(ctx context.Context, v format.Version) error {
 	if err := h.write(); err != nil {
 		return err
 	}
-	var err error
-	if h.now.ID == "" {
-		draft.PreviousNames = h.former
-		h.now, _, err = h.Create(ctx, h.who, draft, "")
-	} else {
-		h.now, err = h.Replace(ctx, h.who, h.now.ID, library.Match{Any: true}, draft)
+	labels := draft.Labels
+	made, err := h.save(ctx, draft)
+	if fault.CodeOf(err) == prompt.NeedsProposal { // the version comes all the same
+		draft.Labels = nil
+		made, err = h.save(ctx, draft)
 	}
 	if err != nil {
 		return err
+	}
+	if h.now = made; draft.Labels == nil {
+		if err := h.setEach(ctx, labels, v.Version); err != nil {
+			return err
+		}
 	}
 	if h.item.ID = h.now.ID; h.now.Version != v.Version {
 		return fmt.Errorf("became version %d: the prompt was changed meanwhile", h.now.Version)
 	}
 	if h.there != nil {
 		h.there[v.Version] = true
+	}
+	return nil
+}
+
+// save makes the prompt, or its next version.
+func (h *history) save(ctx context.Context, d prompt.Draft) (v library.View, err error) {
+	if h.now.ID != "" {
+		return h.Replace(ctx, h.who, h.now.ID, library.Match{Any: true}, d)
+	}
+	d.PreviousNames = h.former
+	v, _, err = h.Create(ctx, h.who, d, "")
+	return v, err
+}
+
+// setEach puts those labels on a version that no rule of a workspace keeps for proposals, and notes
+// the others.
+func (h *history) setEach(ctx context.Context, labels []string, version int64) error {
+	for _, label := range labels {
+		err := h.SetLabel(ctx, h.who, h.now.ID, label, version)
+		if fault.CodeOf(err) == prompt.NeedsProposal {
+			if note := fmt.Sprintf("labels (%s moves by a proposal alone)", label); !slices.Contains(h.item.Loss, note) {
+				h.item.Loss = append(h.item.Loss, note)
+			}
+			continue
+		}
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -184,7 +217,11 @@ func (h *history) labels(ctx context.Context) error {
 		if len(missing) == 0 {
 			continue
 		}
-		if err := h.change(func() error { return h.SetLabels(ctx, h.who, h.now.ID, missing, v.Version) }); err != nil {
+		err := h.change(func() error { return h.SetLabels(ctx, h.who, h.now.ID, missing, v.Version) })
+		if fault.CodeOf(err) == prompt.NeedsProposal {
+			err = h.setEach(ctx, missing, v.Version)
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -149,3 +149,35 @@ func TestBadRules(t *testing.T) {
 	}
 	require.Contains(t, admin.get(api.Prefix+"/workspaces/billing").is(200).body, `"rules":[]`)
 }
+
+// TestImportUnderARule: an account that is imported into a workspace leaves labels with a rule
+// where they were, and says so; all its versions and other labels come.
+func TestImportUnderARule(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	staffed(t, w, "billing")
+	w.as("administrator").do("PUT", api.Prefix+"/workspaces/billing/rules", `{"rules":[{"label":"production","approvals":1}]}`, "If-Match", "*").is(200)
+	ann := w.as("ann")
+	var p struct{ ID string }
+	ann.do("POST", api.Prefix+"/prompts", `{"title":"Greeting","text":"one","visibility":"private"}`).is(201).into(&p)
+	ann.do("PATCH", api.Prefix+"/prompts/"+p.ID, `{"text":"two"}`, "If-Match", "*", "Content-Type", "application/merge-patch+json").is(200)
+	for label, version := range map[string]int{"production": 1, "staging": 1} {
+		ann.do("PUT", api.Prefix+"/prompts/"+p.ID+"/labels/"+label, fmt.Sprintf(`{"version":%d}`, version)).is(200)
+	}
+	account := ann.get(api.Prefix + "/me/export").is(200).body
+	publisher := w.as("publisher")
+	told := publisher.do("POST", api.Prefix+"/import?file=account.jsonl&workspace=billing", account, "Content-Type", "application/octet-stream").is(200).body
+	require.Contains(t, told, "production moves by a proposal alone")
+	var list struct {
+		Items []struct {
+			ID      string
+			Version int64
+		}
+	}
+	publisher.get(api.Prefix + "/workspaces/billing/prompts").is(200).into(&list)
+	require.Len(t, list.Items, 1)
+	require.EqualValues(t, 2, list.Items[0].Version)
+	labels := publisher.get(api.Prefix + "/prompts/" + list.Items[0].ID + "/labels").is(200).body
+	require.Contains(t, labels, "staging")
+	require.NotContains(t, labels, "production")
+}

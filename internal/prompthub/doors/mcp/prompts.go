@@ -53,8 +53,18 @@ func splitCursor(s string) (int, string, error) {
 	return n, cursor, nil
 }
 
-// summaries returns what the lists of the service hold, without votes: no prompt is read by itself.
+// summaries returns what the lists of the service hold and programs get, without votes. Of prompts
+// of workspaces with a rule for production, the labels are read; no other prompt is read by itself.
 func (d *handler) summaries(ctx context.Context, c *call, cursor string, limit int) (library.Page, error) {
+	p, err := d.list(ctx, c, cursor, limit)
+	if err != nil {
+		return p, err
+	}
+	p.Items, err = d.Service.ForPrograms(ctx, p.Items)
+	return p, err
+}
+
+func (d *handler) list(ctx context.Context, c *call, cursor string, limit int) (library.Page, error) {
 	nobody := auth.User{}
 	switch {
 	case c.set.handle != "":

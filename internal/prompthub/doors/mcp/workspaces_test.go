@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/internal/prompthub/doors/mcp"
+	"prompthub/internal/prompthub/library"
 	"prompthub/internal/prompthub/prompt"
 )
 
@@ -44,4 +45,27 @@ func TestWorkspaceEndpoint(t *testing.T) {
 	w.as("rae").tool("get_prompt", object{"id": got.Prompt}).gives(&got)
 	require.Equal(t, "Hello {{name}}.", got.Text)
 	require.NotEmpty(t, w.as("eve").tool("get_prompt", object{"id": "@billing/greeting"}).refuses())
+}
+
+// TestListsUnderARule: where production has a rule and stands nowhere, the lists for programs have
+// as little of a prompt as a request for it gets.
+func TestListsUnderARule(t *testing.T) {
+	t.Parallel()
+	w, ctx := newWorld(t), t.Context()
+	ann := user("ann")
+	_, err := w.hub.CreateWorkspace(ctx, ann, prompt.Profile{Handle: "billing"})
+	require.NoError(t, err)
+	at := w.as("ann").at(mcp.Prefix + "/w/billing")
+	var saved struct{ ID string }
+	at.tool("save_prompt", object{"title": "Greeting", "content": "Hello."}).gives(&saved)
+	require.Equal(t, []string{"greeting"}, at.list(object{}).names())
+	_, err = w.hub.SetRules(ctx, ann, "billing", library.Match{Any: true}, prompt.LabelRules{{Label: prompt.Production, Names: "*", Approvals: 1, Authors: true}})
+	require.NoError(t, err)
+	require.Empty(t, at.list(object{}).names())
+	id, _ := prompt.ParseID(saved.ID)
+	p, err := w.hub.Propose(ctx, ann, id, prompt.Production, 1, "")
+	require.NoError(t, err)
+	_, err = w.hub.Review(ctx, ann, id, p.Number, prompt.Review{Verdict: prompt.Approve, Version: 1, Digest: p.Digest})
+	require.NoError(t, err)
+	require.Equal(t, []string{"greeting"}, at.list(object{}).names())
 }
