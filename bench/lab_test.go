@@ -271,6 +271,14 @@ func (l *lab) again() {
 	time.Sleep(10 * time.Second)
 }
 
+// makeAdminInvite makes an invitation by which a stranger gets an account.
+func (l *lab) makeAdminInvite() {
+	l.t.Helper()
+	var err error
+	l.secret, err = l.hub.AdminInvite(l.t.Context(), true)
+	require.NoError(l.t, err)
+}
+
 // makeAccount makes an account with a password.
 func (l *lab) makeAccount() { l.join("chief") }
 
