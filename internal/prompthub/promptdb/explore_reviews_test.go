@@ -229,7 +229,7 @@ func (r *reviewed) back(i int) {
 
 func (r *reviewed) deleteOne(i int) {
 	r.do("delete version", i, func(ctx context.Context, db *promptdb.DB, _ string) error {
-		return db.DeleteVersion(ctx, shelf, r.id, 1+int64(r.commands%3), catPublishes)
+		return db.DeleteVersion(ctx, shelf, r.id, 1+int64(i%3), catPublishes)
 	})
 }
 
