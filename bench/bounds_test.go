@@ -360,7 +360,7 @@ func newSearch(t *testing.T) *search {
 // shelf makes a workspace of ann's with many members and a prompt.
 func (s *search) shelf() {
 	s.ask(call{method: http.MethodPost, path: "/workspaces", user: ann, body: `{"handle":"shelf"}`}, nil)
-	for i := range prompt.MaxDirectoryRoles {
+	for i := range prompt.MaxDirectory {
 		s.ask(put(fmt.Sprintf("/workspaces/shelf/members/role/role%d", i), ann, `{"role":"reader"}`), nil)
 	}
 	for i := range 60 {

@@ -23,7 +23,7 @@ func TestSettingsByDefault(t *testing.T) {
 	clean(t)
 	s, err := readSettings()
 	require.NoError(t, err)
-	require.Equal(t, settings{Settings: command.Settings{Config: auth.Config{OIDC: oidcDefaults}}, MaxText: 32_768, QuotaBytes: 1 << 30, QuotaPrompts: 10_000, Tables: promptdb.DefaultTables()}, s)
+	require.Equal(t, settings{Settings: command.Settings{Config: auth.Config{GroupsClaim: "groups", OIDC: oidcDefaults}}, MaxText: 32_768, QuotaBytes: 1 << 30, QuotaPrompts: 10_000, Tables: promptdb.DefaultTables()}, s)
 }
 
 // TestSettingsAreDocumented: docs/settings.md names every one.
@@ -51,7 +51,7 @@ func TestSettings(t *testing.T) {
 	tables.Prefix, tables.Prompts = "test", "P00"
 	require.Equal(t, settings{
 		Settings: command.Settings{
-			Port: 65535, Config: auth.Config{Mode: "dev", Environment: "Development", OIDC: oidcDefaults}, QueuePrefix: "test-", LogLevel: slog.LevelWarn,
+			Port: 65535, Config: auth.Config{Mode: "dev", Environment: "Development", GroupsClaim: "groups", OIDC: oidcDefaults}, QueuePrefix: "test-", LogLevel: slog.LevelWarn,
 			Limits: httpjson.Limits{Writes: 3}, Origins: httpjson.Origins{"https://a.example.com", "http://localhost:1"},
 		},
 		PublicRead: true, MaxText: 30000, QuotaBytes: 1 << 30, QuotaPrompts: -1, Tables: tables,

@@ -14,7 +14,10 @@ const NotLetIn fault.Code = "NOT_LET_IN"
 
 // allowed is who is let in, of those whom the provider signs in; nil lets all in. It is lower case
 // but for groups.
-type allowed struct{ domains, emails, groups []string }
+type allowed struct {
+	domains, emails, groups []string
+	claim                   string // that names groups
+}
 
 var (
 	domainName   = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z0-9-]{2,}$`)
@@ -32,7 +35,7 @@ func (c Config) allow() (*allowed, error) {
 	if mode := c.mode(); mode != "oidc" && mode != "jwt" && mode != "easyauth" {
 		return refuse(fmt.Sprintf("has no meaning with AUTH_MODE %q, in which no provider says who people are", mode))
 	}
-	a := new(allowed)
+	a := &allowed{claim: c.groupsClaim()}
 	for _, item := range items(c.Allow) {
 		kind, name, _ := strings.Cut(item, ":")
 		lower := strings.ToLower(strings.TrimSpace(name))
@@ -60,7 +63,7 @@ func (a *allowed) lets(c claims, ofEntra bool) error {
 	if a == nil {
 		return nil
 	}
-	if slices.ContainsFunc(c["groups"], func(g string) bool { return slices.Contains(a.groups, g) }) {
+	if slices.ContainsFunc(c[a.claim], func(g string) bool { return slices.Contains(a.groups, g) }) {
 		return nil
 	}
 	if address, ok := c.verifiedEmail(ofEntra); ok {

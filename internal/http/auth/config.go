@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -33,6 +34,10 @@ type Config struct {
 	// commas. Not set: whoever the issuer, or App Service, lets in. With two or more the
 	// tenant is part of the id of a user: going from one to two, users lose what they own.
 	Tenants []string `envconfig:"AUTH_TENANTS"`
+
+	// GroupsClaim is the claim that names the groups of a user, by which workspaces have members and
+	// OIDC_ALLOW lets people in. Of more than 200 groups the first by name count.
+	GroupsClaim string `envconfig:"GROUPS_CLAIM" default:"groups"`
 
 	// OIDC is what mode oidc needs, in which browsers sign in with an OpenID provider.
 	OIDC
@@ -83,7 +88,7 @@ func New(ctx context.Context, c Config) (Identify, error) {
 	}
 	switch mode := c.mode(); mode {
 	case "easyauth":
-		return EasyAuth(EasyAuthOptions{Enabled: isTrue(c.PlatformAuth), Tenants: tenants, Applications: items(c.Applications), allow: allow})
+		return EasyAuth(EasyAuthOptions{Enabled: isTrue(c.PlatformAuth), Tenants: tenants, Applications: items(c.Applications), Groups: c.groupsClaim(), allow: allow})
 	case "jwt":
 		return c.jwt(ctx, tenants, allow)
 	case "oidc":
@@ -92,7 +97,7 @@ func New(ctx context.Context, c Config) (Identify, error) {
 		}
 		return JWT(ctx, JWTOptions{
 			Issuers: []string{c.Issuer}, Audiences: append(items(c.Audiences), c.ClientID), Tenants: tenants,
-			allow:    allow,
+			Groups: c.groupsClaim(), allow: allow,
 			Subjects: true, Admin: c.Admin, TrustOID: c.TrustOID, Transport: c.Transport, Now: c.Now,
 		}), nil
 	case "invited":
@@ -108,6 +113,8 @@ func New(ctx context.Context, c Config) (Identify, error) {
 		return nil, &Refusal{"AUTH_MODE", fmt.Sprintf("cannot be %q: want easyauth, jwt, oidc, invited or dev", mode)}
 	}
 }
+
+func (c Config) groupsClaim() string { return cmp.Or(c.GroupsClaim, "groups") }
 
 // Dev reports whether callers say themselves who they are.
 func (c Config) Dev() bool { return c.mode() == "dev" }
@@ -141,7 +148,7 @@ func (c Config) jwt(ctx context.Context, tenants []string, allow *allowed) (Iden
 	case len(issuers) > 1 && len(tenants) == 0:
 		return nil, &Refusal{"AUTH_TENANTS", "is not set: with several issuers in JWT_ISSUER it must name the tenants, so that users stay apart"}
 	}
-	return JWT(ctx, JWTOptions{Issuers: issuers, Audiences: audiences, Tenants: tenants, Applications: items(c.Applications), allow: allow, Transport: c.Transport, Now: c.Now}), nil
+	return JWT(ctx, JWTOptions{Issuers: issuers, Audiences: audiences, Tenants: tenants, Applications: items(c.Applications), Groups: c.groupsClaim(), allow: allow, Transport: c.Transport, Now: c.Now}), nil
 }
 
 // tenants returns the tenants that are let in. A setting of nothing but commas must not let in all.

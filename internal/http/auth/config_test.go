@@ -152,6 +152,7 @@ func TestConfigEnvironment(t *testing.T) {
 	require.NoError(t, envconfig.Process("", &settings))
 	require.Equal(t, auth.Config{
 		Mode: "jwt", Issuers: []string{"https://a.example.com", " https://b.example.com"}, Audiences: []string{"a", " b"}, Tenants: []string{"t"},
+		GroupsClaim:  "groups",
 		OIDC:         auth.OIDC{Scopes: []string{"openid", "profile"}, Admin: "roles=admin"},
 		PlatformAuth: "True", Environment: "Development",
 	}, settings.Config)

@@ -17,12 +17,14 @@ import (
 const (
 	DevUserHeader  = "X-Dev-User"
 	DevRolesHeader = "X-Dev-Roles"
+	// DevGroupsHeader names groups of the directory, as DevRolesHeader names roles.
+	DevGroupsHeader = "X-Dev-Groups"
 )
 
 const maxDevName = 100 // UTF-16 code units
 
 // Dev believes who a request says it is from: the user in X-Dev-User, in UTF-8, with the roles in
-// X-Dev-Roles, separated by commas. It is for a developer's own machine, so it refuses every
+// X-Dev-Roles and the groups in X-Dev-Groups, separated by commas. It is for a developer's own machine, so it refuses every
 // request that was not sent to a loopback name: a page on a foreign site that has its name resolved
 // to this machine cannot use it. Nor can another machine: Core Tools listen on all interfaces, and
 // say for whom they forward.
@@ -39,7 +41,7 @@ func Dev() Identify {
 		if len(names) > 1 || !devName(name) {
 			return User{}, fault.New(fault.Unauthenticated, DevUserHeader+" must be one name of 1 to 100 characters, in UTF-8 and without control characters or separators of lines")
 		}
-		return User{ID: name, Name: name, Roles: devRoles(r.Header.Values(DevRolesHeader))}, nil
+		return User{ID: name, Name: name, Roles: devNames(r.Header.Values(DevRolesHeader)), Groups: GroupsOf(devNames(r.Header.Values(DevGroupsHeader)))}, nil
 	}
 }
 
@@ -91,14 +93,15 @@ func unnameable(r rune) bool {
 	return unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp, unicode.Noncharacter_Code_Point) || r == utf8.RuneError
 }
 
-func devRoles(values []string) []string {
-	var roles []string
-	for role := range strings.SplitSeq(strings.Join(values, ","), ",") {
-		if role = strings.TrimSpace(role); role != "" {
-			roles = append(roles, role)
+// devNames returns the names in a header, separated by commas.
+func devNames(values []string) []string {
+	var names []string
+	for name := range strings.SplitSeq(strings.Join(values, ","), ",") {
+		if name = strings.TrimSpace(name); name != "" {
+			names = append(names, name)
 		}
 	}
-	return roles
+	return names
 }
 
 // loopback reports whether a Host header names this machine to itself.

@@ -33,6 +33,8 @@ type EasyAuthOptions struct {
 	Tenants []string
 	// Applications are the ids of the applications that may call by themselves without a role.
 	Applications []string
+	// Groups is the claim that names the groups of a user.
+	Groups string
 
 	allow *allowed
 }
@@ -60,6 +62,7 @@ func EasyAuth(o EasyAuthOptions) (Identify, error) {
 		if err != nil {
 			return User{}, err
 		}
+		u.Groups = GroupsOf(c[o.Groups])
 		return u, nil
 	}, nil
 }

@@ -63,7 +63,7 @@ func TestEasyAuthClaims(t *testing.T) {
 		{"both", pairs{longObject, "o", "oid", "o", longRole, "admin", "roles", "admin"}, nil, auth.User{ID: "o", Name: "Member", Roles: []string{"admin"}}},
 		{"one tenant", pairs{"oid", "o", "tid", "T1"}, []string{"t1"}, auth.User{ID: "o", Name: "Member"}},
 		{"several tenants", pairs{"oid", "o", longTenant, "t2"}, []string{"t1", "t2"}, auth.User{ID: "t2/o", Name: "Member"}},
-		{"groups are no roles", pairs{"oid", "o", "groups", "admin", "role", "admin", "", "admin"}, nil, auth.User{ID: "o", Name: "Member"}},
+		{"groups are no roles", pairs{"oid", "o", "groups", "admin", "role", "admin", "", "admin"}, nil, auth.User{ID: "o", Name: "Member", Groups: auth.GroupsOf([]string{"admin"})}},
 		{"no oid", pairs{"name", "Ann", "sub", "s", emailType, "ann@example.com", "preferred_username", "ann"}, nil, auth.User{}},
 		{"two oids", pairs{"oid", "o", longObject, "p"}, nil, auth.User{}},
 		{"empty oid", pairs{"oid", ""}, nil, auth.User{}},

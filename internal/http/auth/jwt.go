@@ -31,6 +31,7 @@ type JWTOptions struct {
 	Subjects     bool              // mode oidc: users are known by sub, and roles are those of Admin
 	Admin        string            // with Subjects, "claim=value": a user who has it is an admin
 	TrustOID     bool              // with Subjects, oid is believed of any issuer, not of Entra's alone
+	Groups       string            // the claim that names the groups of a user
 	Transport    http.RoundTripper // to the issuers; nil means http.DefaultTransport
 	Now          func() time.Time  // nil means time.Now
 
@@ -76,7 +77,7 @@ func (t *tokens) identify(r *http.Request) (User, error) {
 	}
 	token, ok := bearer(values)
 	if !ok {
-		return User{}, fault.New(fault.Unauthenticated, "send one header Authorization: Bearer, with a token of the identity provider")
+		return User{}, fault.New(fault.Unauthenticated, "send one header Authorization: Bearer, with a token of the identity provider of at most 16 KiB: one with hundreds of groups is longer")
 	}
 	payload, err := t.verify(r.Context(), token)
 	switch {
@@ -111,13 +112,16 @@ func (t *tokens) user(c claims, application bool) (User, error) {
 			return User{}, err
 		}
 	}
+	groups := GroupsOf(c[t.Groups])
 	if !t.Subjects {
-		return c.user(t.Tenants, t.Applications)
+		u, err := c.user(t.Tenants, t.Applications)
+		u.Groups = groups
+		return u, err
 	}
 	c.identifyBySubject(t.TrustOID || t.ofEntra())
 	// what the provider gives a browser is a user's
 	u, err := c.user(t.Tenants, c.values("azp", "appid"))
-	u.Roles, u.Application = nil, application
+	u.Roles, u.Groups, u.Application = nil, groups, application
 	if claim, value, _ := strings.Cut(t.Admin, "="); claim != "" && slices.Contains(c[claim], value) {
 		u.Roles = []string{RoleAdmin}
 	}

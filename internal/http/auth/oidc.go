@@ -29,7 +29,7 @@ type OIDC struct {
 
 	// Allow says who is let in of those whom the provider signs in, in the modes oidc, jwt and
 	// easyauth, separated by commas: domain:example.com and email:ann@example.org by an address
-	// that the provider has verified, group:NAME by the claim groups. Not set: everybody.
+	// that the provider has verified, group:NAME by the claim that GROUPS_CLAIM names. Not set: everybody.
 	Allow []string `envconfig:"OIDC_ALLOW"`
 
 	// TrustOID has users known by the claim oid of their ID tokens, as those of Microsoft Entra always
@@ -119,7 +119,7 @@ func (c Config) Sessions(ctx context.Context, application, home, callback string
 		return nil, err
 	}
 	return NewSessions(ctx, SessionOptions{
-		allow:       allow,
+		allow: allow, Groups: c.groupsClaim(),
 		Application: application,
 		Issuer:      c.Issuer, ClientID: c.ClientID, Secret: c.ClientSecret, Scopes: items(c.Scopes), Admin: c.Admin, TrustOID: c.TrustOID, Keys: keys,
 		Tenants: tenants, Public: c.Public, HomePath: home, CallbackPath: callback, Transport: c.Transport, Now: c.Now,

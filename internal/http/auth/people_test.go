@@ -25,6 +25,7 @@ type signIn struct {
 	token  change         // what the ID token says
 	info   map[string]any // what the user info says; nil: there is none
 	nonce  string
+	ended  *httptest.ResponseRecorder // the last sign-in
 }
 
 func newSignIn(t *testing.T, admin string, trustOID bool) *signIn {
@@ -75,6 +76,7 @@ func (s *signIn) waysIn(token change, info map[string]any) map[string]auth.User 
 	back := httptest.NewRequest(http.MethodGet, "/callback?code=c&state="+to.Query().Get("state"), http.NoBody)
 	cookies(back, begun)
 	ended := httptest.NewRecorder()
+	s.ended = ended
 	_, err = sessions.Callback(ended, back)
 	require.NoError(s.t, err)
 	for _, way := range []string{"a browser", "a browser, after the renewal"} {
@@ -124,6 +126,81 @@ func TestAdminsByEveryWayIn(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestGroupsByEveryWayIn: the claim of the setting names the groups, however many and whatever else
+// it holds, for bearer tokens as in a browser's cookies, which a browser keeps.
+func TestGroupsByEveryWayIn(t *testing.T) {
+	t.Parallel()
+	many := make([]string, 600) // as many as a bearer token takes
+	for i := range many {
+		many[i] = fmt.Sprintf("group-%04d", i)
+	}
+	for name, c := range map[string]struct {
+		says any
+		in   []string
+		out  []string
+	}{
+		"missing":   {nil, nil, []string{"", "cooks"}},
+		"one":       {"cooks", []string{"cooks"}, []string{"cook", "COOKS", "groups"}},
+		"several":   {[]string{"b", "a", "b"}, []string{"a", "b"}, []string{"c", "a,b"}},
+		"not text":  {[]any{"a", 7, nil, []string{"b"}, map[string]any{"c": "d"}}, []string{"a"}, []string{"7", "b", "c", "d"}},
+		"an object": {map[string]any{"a": []string{"b"}}, nil, []string{"a", "b"}},
+		"200":       {many[:200], many[:200], many[200:201]},
+		"hundreds":  {many, many[:200], many[200:]},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSignIn(t, "roles=admin", false)
+			s.config.GroupsClaim = "teams"
+			for way, u := range s.waysIn(change{"sub": "ann", "teams": c.says, "groups": []string{"other"}}, nil) {
+				require.False(t, u.Groups.Has("other"), way)
+				for _, group := range c.in {
+					require.True(t, u.Groups.Has(group), "%s: %s", way, group)
+				}
+				for _, group := range c.out {
+					require.False(t, u.Groups.Has(group), "%s: %s", way, group)
+				}
+			}
+		})
+	}
+}
+
+// TestGroupsOfAnotherSession: a browser that brings the groups of another session has none.
+func TestGroupsOfAnotherSession(t *testing.T) {
+	t.Parallel()
+	s := newSignIn(t, "roles=admin", false)
+	s.config.GroupsClaim = "groups"
+	in := func(groups ...string) []*http.Cookie {
+		s.waysIn(change{"sub": "ann", "groups": groups}, nil)
+		s.clock.advance(-2 * 61 * 60e9) // no session is due for renewal
+		return s.ended.Result().Cookies()
+	}
+	cooks, none, other := in("cooks"), in(), in("waiters")
+	sessions, err := s.config.Sessions(t.Context(), "notes", "/", "/callback")
+	require.NoError(t, err)
+	who := func(session, groups []*http.Cookie) auth.User {
+		r := httptest.NewRequest(http.MethodGet, "/", http.NoBody)
+		for _, c := range session {
+			if !strings.HasSuffix(c.Name, "-groups") {
+				r.AddCookie(c)
+			}
+		}
+		for _, c := range groups {
+			if strings.HasSuffix(c.Name, "-groups") {
+				r.AddCookie(c)
+			}
+		}
+		u, err := sessions.User(httptest.NewRecorder(), r)
+		require.NoError(t, err)
+		require.Equal(t, "ann", u.ID)
+		return u
+	}
+	require.True(t, who(cooks, cooks).Groups.Has("cooks"))
+	for _, session := range [][]*http.Cookie{none, other} {
+		require.Empty(t, who(session, cooks).Groups)
+	}
+	require.Empty(t, who(cooks, nil).Groups)
 }
 
 // TestIDsByEveryWayIn: a user cannot become another by choosing a subject or a claim, and everybody

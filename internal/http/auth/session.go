@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -17,6 +18,7 @@ import (
 
 const (
 	sessionCookie = "-session" // after the name of the application
+	groupsCookie  = "-groups"  // likewise
 	maxCookie     = 3800       // bytes of a value: browsers keep 4096 with name and attributes
 
 	renewEvery  = time.Hour          // at the latest, or when the ID token ends
@@ -36,6 +38,7 @@ type session struct {
 	Renew   time.Time `json:"renew"` // when the provider is asked again; zero: never
 	End     time.Time `json:"end"`
 	Refresh string    `json:"refresh,omitempty"`
+	Groups  []byte    `json:"groups,omitempty"` // the SHA-256 of those in the cookie of groups
 }
 
 // begin gives the browser a session.
@@ -51,10 +54,35 @@ func (s *Sessions) begin(w http.ResponseWriter, who User, payload map[string]any
 // the renewals.
 func (s *Sessions) remember(w http.ResponseWriter, kept session) error {
 	name := s.cookieName(sessionCookie)
+	if kept.Groups = nil; len(kept.User.Groups) > 0 {
+		sum := sha256.Sum256(kept.User.Groups)
+		kept.Groups = sum[:]
+	}
 	if text, err := s.sealer.seal(name, kept); err == nil && len(text) > maxCookie {
 		kept.Refresh, kept.Renew, kept.End = "", time.Time{}, s.Now().Add(fixedLast)
 	}
-	return s.keep(w, name, kept, kept.End.Sub(s.Now()))
+	age := kept.End.Sub(s.Now())
+	if len(kept.Groups) > 0 {
+		if err := s.keep(w, s.cookieName(groupsCookie), kept.User.Groups, age); err != nil {
+			return err
+		}
+	}
+	return s.keep(w, name, kept, age)
+}
+
+// groups returns the groups of a session, which a browser brings in a cookie of their own. Those of
+// another session are none.
+func (s *Sessions) groups(r *http.Request, of session) Groups {
+	name := s.cookieName(groupsCookie)
+	c, err := r.Cookie(name)
+	var g Groups
+	if err != nil || len(of.Groups) == 0 || !s.sealer.open(name, c.Value, &g) {
+		return nil
+	}
+	if sum := sha256.Sum256(g); !bytes.Equal(sum[:], of.Groups) {
+		return nil
+	}
+	return g
 }
 
 // renewal returns when to ask the provider again: when what it said ends, and at least every hour.
@@ -80,6 +108,7 @@ func (s *Sessions) User(w http.ResponseWriter, r *http.Request) (User, error) {
 		s.forget(w, name)
 		return User{}, nil
 	}
+	kept.User.Groups = s.groups(r, kept)
 	if kept.Refresh == "" || s.Now().Before(kept.Renew) {
 		return kept.User, nil
 	}

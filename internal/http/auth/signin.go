@@ -32,6 +32,7 @@ type SessionOptions struct {
 	Scopes                   []string
 	Admin                    string   // "claim=value" of admins
 	TrustOID                 bool     // as for JWT
+	Groups                   string   // as for JWT
 	Keys                     [][]byte // of 32 bytes: the first seals, each opens
 	Tenants                  []string
 	Public                   string // the URL of this service, as browsers know it
@@ -64,7 +65,7 @@ func NewSessions(ctx context.Context, o SessionOptions) (*Sessions, error) {
 		SessionOptions: o, sealer: sealer, renewals: newRenewals(o.Now), secure: strings.HasPrefix(o.Public, "https:"),
 		tokens: newTokens(ctx, JWTOptions{
 			Issuers: []string{o.Issuer}, Audiences: []string{o.ClientID}, Tenants: o.Tenants,
-			allow:    o.allow,
+			Groups: o.Groups, allow: o.allow,
 			Subjects: true, Admin: o.Admin, TrustOID: o.TrustOID, Transport: o.Transport, Now: o.Now,
 		}),
 		client: &http.Client{
@@ -263,6 +264,7 @@ func (s *Sessions) userInfo(ctx context.Context, address, token string) (map[str
 // has no such place.
 func (s *Sessions) SignOut(w http.ResponseWriter, r *http.Request) string {
 	s.forget(w, s.cookieName(sessionCookie))
+	s.forget(w, s.cookieName(groupsCookie))
 	_, endpoints, err := s.provider(r.Context())
 	if err != nil || endpoints.EndSession == "" {
 		return ""

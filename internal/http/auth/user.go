@@ -12,6 +12,7 @@ type User struct {
 	ID          string // opaque, stable, unique
 	Name        string // for display; never an e-mail address
 	Roles       []string
+	Groups      Groups `json:"-"` // of the directory; a session keeps them in a cookie of their own
 	Application bool   // that calls by itself, and not for a person
 	Grant       *Grant // what an access token lets its bearer do; nil where the user came without one
 }

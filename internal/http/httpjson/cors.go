@@ -28,7 +28,7 @@ func (o *Origins) Decode(value string) error {
 
 const (
 	corsMethods = "GET, HEAD, POST, PUT, PATCH, DELETE"
-	corsHeaders = "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Mcp-Method, Mcp-Name, Mcp-Protocol-Version, traceparent, X-Api-Key, X-Dev-Roles, X-Dev-User, X-Langfuse-Public-Key, X-Langfuse-Sdk-Name, X-Langfuse-Sdk-Version"
+	corsHeaders = "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Mcp-Method, Mcp-Name, Mcp-Protocol-Version, traceparent, X-Api-Key, X-Dev-Groups, X-Dev-Roles, X-Dev-User, X-Langfuse-Public-Key, X-Langfuse-Sdk-Name, X-Langfuse-Sdk-Version"
 	corsExposed = "ETag, Link, Location, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, WWW-Authenticate, X-Request-Id"
 	corsMaxAge  = "600" // seconds
 )

@@ -119,12 +119,9 @@ func newInvite() (text, id string, secret [sha256.Size]byte) {
 // administratorBy returns the member by which a caller is an administrator of a workspace.
 func (s *Service) administratorBy(who auth.User, m *promptdb.Members) (prompt.MemberKind, string) {
 	key := s.AuthorKey(IDOf(who))
-	if one := m.Of(prompt.Person, key); one != nil && one.Role == prompt.RoleAdministrator {
-		return prompt.Person, key
-	}
-	for _, name := range who.Roles {
-		if one := m.Of(prompt.InRole, name); one != nil && one.Role == prompt.RoleAdministrator {
-			return prompt.InRole, name
+	for _, one := range m.All {
+		if one.Role == prompt.RoleAdministrator && is(who, key, one) {
+			return one.Kind, one.Name
 		}
 	}
 	return prompt.Person, key // of a workspace, which makes none

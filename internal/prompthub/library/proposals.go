@@ -361,10 +361,9 @@ func (s *Service) membership(who auth.User, m *promptdb.Members) (kind prompt.Me
 	if m == nil {
 		return "", ""
 	}
-	role := s.role(who, m)
+	role, key := s.role(who, m), s.AuthorKey(IDOf(who))
 	for _, one := range m.All {
-		is := one.Kind == prompt.Person && one.Name == s.AuthorKey(IDOf(who)) || one.Kind == prompt.InRole && slices.Contains(who.Roles, one.Name)
-		if is && one.Role == role {
+		if one.Role == role && is(who, key, one) {
 			return one.Kind, one.Name
 		}
 	}

@@ -141,7 +141,11 @@ func (s *Service) MemberOf(ctx context.Context, who auth.User) (alive, deleted [
 			found = append(found, *m)
 		}
 	} else {
-		found, err = s.db.Memberships(ctx, IDOf(who), who.Roles)
+		var inGroup func(string) bool
+		if len(who.Groups) > 0 {
+			inGroup = who.Groups.Has
+		}
+		found, err = s.db.Memberships(ctx, IDOf(who), who.Roles, inGroup)
 	}
 	if err != nil {
 		return nil, nil, err

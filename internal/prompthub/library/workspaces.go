@@ -26,8 +26,20 @@ type Member struct {
 	Profile prompt.Profile // of a person
 }
 
+// is reports whether a caller with a public key is a member: by name, or by a group or role of the
+// directory.
+func is(who auth.User, key string, m prompt.Member) bool {
+	switch m.Kind {
+	case prompt.InGroup:
+		return who.Groups.Has(m.Name)
+	case prompt.InRole:
+		return slices.Contains(who.Roles, m.Name)
+	}
+	return m.Name == key
+}
+
 // role returns what a caller may do in a workspace, "" for nothing: the highest role of those that
-// they have by name and by roles of the directory. An access token of a person has the
+// they have by name and by groups and roles of the directory. An access token of a person has the
 // first alone, and no token is an administrator.
 func (s *Service) role(who auth.User, m *promptdb.Members) prompt.Role {
 	if m == nil || m.Deleted() || !who.Known() {
@@ -37,14 +49,11 @@ func (s *Service) role(who auth.User, m *promptdb.Members) prompt.Role {
 		return roleOf(who.Grant)
 	}
 	var role prompt.Role
-	add := func(kind prompt.MemberKind, name string) {
-		if one := m.Of(kind, name); one != nil {
+	key := s.AuthorKey(IDOf(who))
+	for _, one := range m.All {
+		if is(who, key, one) {
 			role = role.Higher(one.Role)
 		}
-	}
-	add(prompt.Person, s.AuthorKey(IDOf(who)))
-	for _, name := range who.Roles {
-		add(prompt.InRole, name)
 	}
 	if who.Grant == nil || role == "" {
 		return role
@@ -349,12 +358,11 @@ func (s *Service) Members(ctx context.Context, who auth.User, handle string, lim
 	var page promptdb.Page
 	_, err = open(scope, token, func(after string) (promptdb.Page, error) {
 		for _, one := range m.All {
-			place := string(one.Kind) + "|" + one.Name
-			if place <= after {
+			if one.Place() <= after {
 				continue
 			}
 			if len(members) == limit {
-				page.After = string(members[limit-1].Kind) + "|" + members[limit-1].Name
+				page.After = members[limit-1].Place()
 				break
 			}
 			members = append(members, Member{Member: one})
@@ -370,8 +378,8 @@ func (s *Service) Members(ctx context.Context, who auth.User, handle string, lim
 	return members, sealed(scope, page).Next, nil
 }
 
-// PutMember gives a person, whom a handle or a key names, or a role of the directory, a role in a
-// workspace. An admin of the site may make themselves administrator of a workspace that has none.
+// PutMember gives a person, whom a handle or a key names, or a group or role of the directory, a
+// role in a workspace. An admin of the site may make themselves administrator of a workspace that has none.
 func (s *Service) PutMember(ctx context.Context, who auth.User, handle string, kind prompt.MemberKind, name string, role prompt.Role) (Member, error) {
 	w, m, err := s.workspace(ctx, who, handle, prompt.RoleAdministrator)
 	takesOver := kind == prompt.Person && name == Me && role == prompt.RoleAdministrator && mayTakeOver(who, m)

@@ -90,6 +90,38 @@ func TestRoles(t *testing.T) {
 	require.Equal(t, "rw", s.may(admin), "the highest of two roles counts")
 }
 
+// TestGroups: a group of the directory is a member as a role is. Its people are led to the
+// workspace, and those who left it read nothing.
+func TestGroups(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t)
+	ctx, admin := t.Context(), s.members[prompt.RoleAdministrator]
+	_, err := s.PutMember(ctx, admin, "shelf", prompt.InGroup, "6f1c1a4e-chefs", prompt.RolePublisher)
+	require.NoError(t, err)
+	chef := auth.User{ID: "chef", Name: "Chef", Groups: auth.GroupsOf([]string{"waiters", "6f1c1a4e-chefs"})}
+	require.Equal(t, "rwp", s.may(chef))
+	mine, err := s.Workspaces(ctx, chef)
+	require.NoError(t, err)
+	require.Len(t, mine, 1)
+	require.Equal(t, prompt.RolePublisher, mine[0].Role)
+	for name, who := range map[string]auth.User{
+		"of another group":       {ID: "chef", Name: "Chef", Groups: auth.GroupsOf([]string{"waiters", "6f1c1a4e-CHEFS", ""})},
+		"a role of the name":     {ID: "chef", Name: "Chef", Roles: []string{"6f1c1a4e-chefs"}},
+		"a person of the name":   {ID: "6f1c1a4e-chefs", Name: "Chef"},
+		"a stranger with groups": {Groups: chef.Groups},
+	} {
+		require.Empty(t, s.may(who), name)
+	}
+	require.NoError(t, s.RemoveMember(ctx, admin, "shelf", prompt.InGroup, "6f1c1a4e-chefs"))
+	require.Empty(t, s.may(chef))
+	_, err = s.PutMember(ctx, admin, "shelf", prompt.InGroup, "6f1c1a4e-chefs", prompt.RoleAdministrator)
+	require.NoError(t, err)
+	ann := auth.User{ID: "ann", Name: "Ann"}
+	require.NoError(t, s.RemoveMember(ctx, ann, "shelf", prompt.Person, s.AuthorKey("ann")))
+	last := s.RemoveMember(ctx, admin, "shelf", prompt.Person, library.Me)
+	require.Equal(t, prompt.LastAdministrator, fault.CodeOf(last), "a group may be empty tomorrow")
+}
+
 // cook returns somebody with a role of the directory that has a role in the workspace.
 func (s *shelf) cook(role prompt.Role) auth.User {
 	_, err := s.PutMember(s.t.Context(), s.members[prompt.RoleAdministrator], "shelf", prompt.InRole, "cooks", role)
@@ -159,6 +191,8 @@ func TestMembersInPages(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t)
 	s.cook(prompt.RoleReader)
+	_, err := s.PutMember(t.Context(), s.members[prompt.RoleAdministrator], "shelf", prompt.InGroup, "a group", prompt.RoleReader)
+	require.NoError(t, err)
 	var want []library.Member
 	for limit := 1; limit < 8; limit++ {
 		var all []library.Member
@@ -170,8 +204,8 @@ func TestMembersInPages(t *testing.T) {
 				break
 			}
 		}
-		require.Len(t, all, 6)
-		require.Equal(t, prompt.InRole, all[5].Kind)
+		require.Len(t, all, 7)
+		require.Equal(t, []prompt.MemberKind{prompt.InGroup, prompt.InRole}, []prompt.MemberKind{all[5].Kind, all[6].Kind})
 		if want == nil {
 			want = all
 		}

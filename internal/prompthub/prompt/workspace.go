@@ -100,28 +100,34 @@ type MemberKind string
 
 // The kinds of members.
 const (
-	Person MemberKind = "person" // by the public key of a user
-	InRole MemberKind = "role"   // by a role of the directory
+	Person  MemberKind = "person" // by the public key of a user
+	InGroup MemberKind = "group"  // by a group of the directory
+	InRole  MemberKind = "role"   // by a role of the directory
 )
 
 // MemberKinds returns all kinds.
-func MemberKinds() []MemberKind { return []MemberKind{Person, InRole} }
+func MemberKinds() []MemberKind { return []MemberKind{Person, InGroup, InRole} }
 
 // The limits of a workspace.
 const (
-	MaxPeople         = 500 // members by name
-	MaxDirectoryRoles = 50  // members by role of the directory
-	MaxMemberName     = 120 // printable characters of ASCII: directories allow no others
-	MaxWorkspacesOf   = 100 // of which one person is a member by name
+	MaxPeople       = 500 // members by name
+	MaxDirectory    = 50  // members by group or role of the directory
+	MaxMemberName   = 120 // printable characters of ASCII: directories allow no others in roles
+	MaxWorkspacesOf = 100 // of which one person is a member by name
 )
 
-// A Member of a workspace is a person, or everybody with a role of the directory.
+// A Member of a workspace is a person, or everybody in a group or role of the directory.
 type Member struct {
 	Kind    MemberKind
-	Name    string // the public key of a person, or the role of the directory
+	Name    string // the public key of a person, or the group or role
 	Role    Role
 	AddedBy UserID // the public key of a person
 	AddedAt time.Time
+}
+
+// Place returns a text by which members are in order: people, groups, roles, each by their names.
+func (m Member) Place() string {
+	return fmt.Sprintf("%d|%s", slices.Index(MemberKinds(), m.Kind), m.Name)
 }
 
 // NamesMember reports whether a member can have a name.
@@ -133,17 +139,17 @@ func NamesMember(name string) bool {
 func (m Member) Check() error {
 	var c checker
 	if !slices.Contains(MemberKinds(), m.Kind) {
-		c.broken("kind", string(m.Kind), "must be one of person, role")
+		c.broken("kind", string(m.Kind), "must be one of person, group, role")
 	}
 	if !m.Role.Valid() {
 		c.broken("role", string(m.Role), "must be one of reader, author, publisher, administrator")
 	}
 	c.line("principal", m.Name, MaxMemberName)
 	if strings.ContainsFunc(m.Name, func(r rune) bool { return r < ' ' || r > '~' }) {
-		c.broken("principal", m.Name, "name a role of the directory by letters, digits and signs of ASCII")
+		c.broken("principal", m.Name, "name a group or role of the directory by letters, digits and signs of ASCII")
 	}
 	if m.Name == "" {
-		c.broken("principal", m.Name, "name a person by handle or key, or a role of the directory")
+		c.broken("principal", m.Name, "name a person by handle or key, or a group or role of the directory")
 	}
 	if len(c.fields) > 0 {
 		return &fault.Error{Kind: fault.Invalid, Text: "the member breaks the rules named here", Fields: c.fields}
@@ -178,6 +184,6 @@ const TooManyMembers fault.Code = "TOO_MANY_MEMBERS"
 // ErrTooManyMembers refuses such a member.
 func ErrTooManyMembers() error {
 	return fault.Coded(fault.Conflict, TooManyMembers, fmt.Sprintf(
-		"a workspace has at most %d people and %d roles of the directory; a person is a member of at most %d workspaces; remove one first",
-		MaxPeople, MaxDirectoryRoles, MaxWorkspacesOf))
+		"a workspace has at most %d people and %d groups and roles of the directory; a person is a member of at most %d workspaces; remove one first",
+		MaxPeople, MaxDirectory, MaxWorkspacesOf))
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -56,10 +57,10 @@ func withWorkspace(r *ring, _ *prompt.Prompt) {
 	require.NoError(r.t, makeWorkspace(context.Background(), r.truth, r, prompt.Prompt{}))
 }
 
-// workspacesOf returns the workspaces of which a user is a member.
+// workspacesOf returns the workspaces of which a user is a member: "in x" names the group x.
 func workspacesOf(t *testing.T, db *promptdb.DB, user prompt.UserID, roles ...string) (ids []prompt.UserID) {
 	t.Helper()
-	all, err := db.Memberships(context.Background(), user, roles)
+	all, err := db.Memberships(context.Background(), user, roles, func(group string) bool { return slices.Contains(roles, "in "+group) })
 	require.NoError(t, err)
 	for _, m := range all {
 		if len(m.All) > 0 {
@@ -116,8 +117,10 @@ func (w *world) shared(first prompt.UserID) prompt.Prompt {
 	require.NoError(w.t, w.WriteUserByKey(ctx, "bob"))
 	_, err = w.PutMember(ctx, shelf, "bob", of(w.DB, "bob", prompt.RoleAuthor))
 	require.NoError(w.t, err)
-	_, err = w.PutMember(ctx, shelf, "", prompt.Member{Kind: prompt.InRole, Name: "a|b cooks", Role: prompt.RoleReader, AddedBy: "a_x", AddedAt: w.clock.Now()})
-	require.NoError(w.t, err)
+	for _, kind := range []prompt.MemberKind{prompt.InRole, prompt.InGroup} {
+		_, err = w.PutMember(ctx, shelf, "", prompt.Member{Kind: kind, Name: "a|b cooks", Role: prompt.RoleReader, AddedBy: "a_x", AddedAt: w.clock.Now()})
+		require.NoError(w.t, err)
+	}
 	d := draft("Shared")
 	d.Visibility, d.By, d.Labels = prompt.Private, prompt.Actor{Key: prompt.UserID(w.AuthorKey("bob"))}, []string{"production"}
 	p := w.add(shelf, d)
@@ -139,12 +142,13 @@ func TestWorkspacesInABackup(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, want.Workspace, m.Workspace)
 	require.Equal(t, want.All, m.All)
-	for user, roles := range map[prompt.UserID][]string{"ann": nil, "bob": nil, "eve": {"a|b cooks"}} {
+	for user, roles := range map[prompt.UserID][]string{"ann": nil, "bob": nil, "eve": {"a|b cooks"}, "max": {"in a|b cooks"}} {
 		require.Equal(t, []prompt.UserID{shelf}, workspacesOf(t, other.DB, user, roles...), user)
 	}
 	v, err := other.GetVersion(t.Context(), shelf, p.ID, promptdb.WantedVersion{Label: "production"})
 	require.NoError(t, err)
 	require.Equal(t, w.AuthorKey("bob"), string(v.Current().By))
+	require.Empty(t, workspacesOf(t, other.DB, "tim", "cooks", "in cooks", "in a|b"))
 	second, _ := other.backedUp()
 	require.Equal(t, first.String(), second.String())
 }
@@ -153,9 +157,10 @@ func TestWorkspacesInABackup(t *testing.T) {
 func TestVerifyWorkspaces(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]table.Key{
-		"handle":             {Partition: "h|billing", Row: "r"},
-		"membership":         {Partition: "u|bob", Row: "w"},
-		"membership by role": {},
+		"handle":              {Partition: "h|billing", Row: "r"},
+		"membership":          {Partition: "u|bob", Row: "w"},
+		"membership by group": {Partition: "g|", Row: "w"},
+		"membership by role":  {},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -337,18 +342,18 @@ func TestRefusedMembers(t *testing.T) {
 		_, err := w.PutMember(ctx, shelf, "", prompt.Member{Kind: prompt.InRole, Name: name, Role: prompt.RoleReader, AddedBy: "a_x", AddedAt: w.clock.Now()})
 		return err
 	}
-	for i := 1; i < prompt.MaxDirectoryRoles; i++ {
+	for i := 2; i < prompt.MaxDirectory; i++ {
 		require.NoError(t, role(fmt.Sprint("role", i)))
 	}
 	require.Equal(t, prompt.TooManyMembers, fault.CodeOf(role("one more")))
-	found, err := w.Memberships(ctx, "eve", []string{"one more"})
+	found, err := w.Memberships(ctx, "eve", []string{"one more"}, nil)
 	require.NoError(t, err)
 	require.Empty(t, found)
 	second := aShelf()
 	second.ID = "w:01M8KP3KDN57NKYZH6ZD4ZBZ30"
 	_, err = w.AddWorkspace(ctx, "eve", second)
 	require.Equal(t, fault.Invalid, fault.Of(err))
-	found, err = w.Memberships(ctx, "eve", nil)
+	found, err = w.Memberships(ctx, "eve", nil, nil)
 	require.NoError(t, err)
 	require.Empty(t, found)
 	w.check()
@@ -374,7 +379,7 @@ func TestErasedMember(t *testing.T) {
 	m, err := w.ReadWorkspace(ctx, shelf)
 	require.NoError(t, err)
 	require.False(t, m.Administrated())
-	require.Len(t, m.All, 2)
+	require.Len(t, m.All, 3)
 }
 
 // TestStoppedBeforeItsRow: a handle that a stopped writer reserved for a workspace serves the next

@@ -131,7 +131,7 @@ func (a *api) settings() huma.Config {
 		basic:  {Type: "http", Scheme: "basic", Description: "An access token: its id as the name, and the token, or the part after its second _, as the password."},
 		apiKey: {Type: "apiKey", In: "header", Name: auth.APIKeyHeader, Description: "An access token."},
 		dev:    {Type: "apiKey", In: "header", Name: auth.DevUserHeader, Description: "In development mode: any name."},
-		roles:  {Type: "apiKey", In: "header", Name: auth.DevRolesHeader, Description: "In development mode, together with a name: roles, such as admin."},
+		roles:  {Type: "apiKey", In: "header", Name: auth.DevRolesHeader, Description: "In development mode, together with a name: roles, such as admin. Groups of the directory go in " + auth.DevGroupsHeader + "."},
 	}
 	return c
 }

@@ -155,7 +155,7 @@ type Event struct {
 	Labels   []LabelMove `json:"labels,omitempty" doc:"All labels that moved, or that was proposed"`
 	Proposal int64       `json:"proposal,omitempty" doc:"The number of a proposal of the prompt" example:"3"`
 	Verdict  string      `json:"verdict,omitempty" enum:"approve,changes,comment" doc:"Of a review" example:"approve"`
-	Member   string      `json:"member,omitempty" doc:"A member: the kind and the authorId or the role of the directory" example:"person a_mfrggzdfmztwq2lknnwg23tpoa"`
+	Member   string      `json:"member,omitempty" doc:"A member: the kind and the authorId, or the group or role of the directory" example:"person a_mfrggzdfmztwq2lknnwg23tpoa"`
 	Role     string      `json:"role,omitempty" doc:"Of the member, then" example:"author"`
 	Token    string      `json:"token,omitempty" doc:"The id of an access token" example:"k3v5x7z2b4d6f8h0"`
 }

@@ -23,7 +23,7 @@ func (a *api) workspaces() {
 	route(a, user, huma.Operation{
 		OperationID: "list-workspaces", Method: http.MethodGet, Path: "/workspaces", Tags: tags,
 		Summary:     "The workspaces of which I am a member, by their handles",
-		Description: "By name, or by a role of the directory. With an access token of a workspace, that one.",
+		Description: "By name, or by a group or role of the directory. With an access token of a workspace, that one.",
 	}, a.listWorkspaces)
 	route(a, user, huma.Operation{
 		OperationID: "get-workspace", Method: http.MethodGet, Path: "/workspaces/{workspace}", Tags: tags,
@@ -54,12 +54,12 @@ func (a *api) workspaces() {
 	route(a, user, huma.Operation{
 		OperationID: "list-members", Method: http.MethodGet, Path: "/workspaces/{workspace}/members", Tags: tags,
 		Summary: "The members of a workspace, people first; its members may", Errors: fails(badQuery, 404),
-		Description: "A person is named by the authorId, everybody with a role of the directory by that role.",
+		Description: "A person is named by the authorId, everybody in a group or role of the directory by its name. The groups of a caller are those of the claim that the service reads: for programs as long as their token is valid, in a browser for at most an hour. Access tokens of persons have the role that the person has by name.",
 	}, a.listMembers)
 	route(a, user, huma.Operation{
 		OperationID: "put-member", Method: http.MethodPut, Path: "/workspaces/{workspace}/members/{kind}/{principal}", Tags: tags,
 		Summary: "Make somebody a member of a workspace, or give a member another role; its administrators may", Errors: fails(badBody, 404, 409),
-		Description: "At most 500 people and 50 roles of the directory; a person is a member of at most 100 workspaces. A person named in several ways has the highest role. The last administrator who is named as a person stays one. Within ten seconds every instance knows. An admin of the service may make themselves (me) administrator of a workspace that has none.",
+		Description: "At most 500 people and 50 groups and roles of the directory; a person is a member of at most 100 workspaces. A person named in several ways has the highest role. The last administrator who is named as a person stays one. Within ten seconds every instance knows. An admin of the service may make themselves (me) administrator of a workspace that has none.",
 	}, a.putMember)
 	route(a, user, huma.Operation{
 		OperationID: "remove-member", Method: http.MethodDelete, Path: "/workspaces/{workspace}/members/{kind}/{principal}", Tags: tags,
@@ -128,8 +128,8 @@ type GivenRole struct {
 
 // A Member is a member of a workspace.
 type Member struct {
-	Kind      string `json:"kind" enum:"person,role" doc:"How the member is named" example:"person"`
-	Principal string `json:"principal" doc:"The authorId of a person, or the role of the directory" example:"a_mfrggzdfmztwq2lknnwg23tpoa"`
+	Kind      string `json:"kind" enum:"person,group,role" doc:"How the member is named" example:"person"`
+	Principal string `json:"principal" doc:"The authorId of a person, or the group or role of the directory" example:"a_mfrggzdfmztwq2lknnwg23tpoa"`
 	Handle    string `json:"handle,omitempty" doc:"Of a person who has one" example:"ann-lee"`
 	Name      string `json:"name,omitempty" doc:"That a person goes by; absent until they write a profile" example:"Ann Lee"`
 	Role      string `json:"role" enum:"reader,author,publisher,administrator" doc:"As in Workspace" example:"author"`
@@ -139,7 +139,7 @@ type Member struct {
 
 // A MemberList is a page of members.
 type MemberList struct {
-	Items      []Member `json:"items" nullable:"false" doc:"People first, then roles of the directory"`
+	Items      []Member `json:"items" nullable:"false" doc:"People first, then groups and roles of the directory"`
 	NextCursor string   `json:"nextCursor,omitempty" doc:"The cursor of the next page; absent at the end" example:"AUYXrYH0bXlzdGVyeQ"`
 }
 
@@ -272,8 +272,8 @@ func encodeMember(m library.Member) Member {
 // ByMember names a member of a workspace.
 type ByMember struct {
 	InWorkspace
-	Kind      string `path:"kind" enum:"person,role" doc:"How the member is named" example:"person"`
-	Principal string `path:"principal" doc:"A person by handle or authorId, me for the caller; or a role of the directory" example:"ann-lee"`
+	Kind      string `path:"kind" enum:"person,group,role" doc:"How the member is named" example:"person"`
+	Principal string `path:"principal" doc:"A person by handle or authorId, me for the caller; or a group or role of the directory" example:"ann-lee"`
 }
 
 type putMemberInput struct {

@@ -293,8 +293,12 @@ func moves(e prompt.Event, of string) []word {
 // memberOf names the member that an event is of.
 func memberOf(e prompt.Event, people map[prompt.UserID]*byline) word {
 	kind, name, _ := strings.Cut(e.Member, " ")
-	if kind != string(prompt.Person) {
+	switch prompt.MemberKind(kind) {
+	case prompt.InGroup:
+		return word{Text: "everybody in the group " + name + " of the directory"}
+	case prompt.InRole:
 		return word{Text: "everybody with the role " + name + " of the directory"}
+	case prompt.Person:
 	}
 	if p := people[prompt.UserID(name)]; p != nil {
 		return word{p.Name, p.Link, true}

@@ -87,6 +87,7 @@ func claimed(r *http.Request) url.Values {
 func saying(r *http.Request, claim url.Values) *http.Request {
 	as := &http.Request{Host: r.Host, Header: http.Header{
 		auth.DevUserHeader: {claim.Get("name")}, auth.DevRolesHeader: {claim.Get("roles")},
+		auth.DevGroupsHeader: {claim.Get("groups")},
 	}}
 	return as.WithContext(r.Context())
 }
@@ -111,6 +112,9 @@ func (s *web) signIn(r *request) error {
 	claim := url.Values{"name": {strings.TrimSpace(r.PostForm.Get("name"))}}
 	if r.PostForm.Get("admin") != "" {
 		claim.Set("roles", auth.RoleAdmin)
+	}
+	if groups := strings.TrimSpace(r.PostForm.Get("groups")); groups != "" {
+		claim.Set("groups", groups)
 	}
 	if _, err := s.Identify(saying(r.Request, claim)); err != nil {
 		return fault.Wrap(fault.Invalid, "this name cannot be used here: give one of 1 to 100 characters, on localhost", err)

@@ -165,7 +165,7 @@ func TestRolesOnPages(t *testing.T) {
 		show(tt.manages, list, "/app/w/billing/settings")
 		show(tt.editPrivate, tt.who.get("/app/prompts/new"), `<option value="billing">Billing</option>`)
 		members := tt.who.get("/app/w/billing/members").is(200).has(`href="/app/u/art" dir="auto">art</a>`, "Leave…", `<span class="badge">you</span>`)
-		show(tt.manages, members, `<select name="role"`, "Remove…", "Add a member", `name="kind" value="role"`)
+		show(tt.manages, members, `<select name="role"`, "Remove…", "Add a member", `<option value="group"`)
 		settings := tt.who.get("/app/w/billing/settings")
 		if !tt.manages {
 			settings.is(403).lacks("New token")
@@ -264,6 +264,14 @@ func TestMembers(t *testing.T) {
 	vera.get("/app/w").has(`href="/app/w/billing"`)
 	b.pam.post(members+"/remove", "kind", "role", "principal", "finance").to(members)
 	vera.get("/app/w/billing").is(404)
+	chef := person{b.world, "name=Chef&groups=waiters%2C+6f1c-chefs"}
+	b.pam.post(members, "kind", "group", "principal", "6f1c-chefs", "role", "author").to(members)
+	b.pam.get(members).has("everybody in this group of the directory", "6f1c-chefs")
+	chef.get("/app/w/billing").is(200).has("You are an author.")
+	chef.get("/app/w").has(`href="/app/w/billing"`)
+	b.pam.get("/app/w/billing/events").has("added everybody in the group 6f1c-chefs of the directory as an author")
+	b.pam.post(members+"/remove", "kind", "group", "principal", "6f1c-chefs").to(members)
+	chef.get("/app/w/billing").is(404)
 }
 
 // TestWorkspaceSettings: name and note, access tokens, and the way out and back.

@@ -23,7 +23,7 @@ import (
 // row that leads from a member to a workspace is written before the member's own and removed after
 // it, so whoever is stopped half-way leaves one that shows nothing.
 
-// Members is a workspace with its members, in the order of their kinds and names.
+// Members is a workspace with its members, by their places.
 type Members struct {
 	prompt.Workspace
 	All  []prompt.Member
@@ -40,16 +40,16 @@ func (m *Members) Of(kind prompt.MemberKind, name string) *prompt.Member {
 	return nil
 }
 
-// count returns how many members are people, and how many roles of the directory.
-func (m *Members) count() (people, roles int) {
+// count returns how many members are people, and how many groups and roles of the directory.
+func (m *Members) count() (people, directory int) {
 	for _, one := range m.All {
 		if one.Kind == prompt.Person {
 			people++
 		} else {
-			roles++
+			directory++
 		}
 	}
-	return people, roles
+	return people, directory
 }
 
 // Administrated reports whether any person is an administrator.
@@ -190,7 +190,7 @@ func (db *Accounts) Workspace(ctx context.Context, id prompt.UserID) (*Members, 
 
 // ReadWorkspace is Workspace as it is now.
 func (db *Accounts) ReadWorkspace(ctx context.Context, id prompt.UserID) (*Members, error) {
-	rows, _, err := db.Budget().Rows(ctx, db.T.Prompts, schema.WorkspaceRange(id), 1+prompt.MaxPeople+prompt.MaxDirectoryRoles)
+	rows, _, err := db.Budget().Rows(ctx, db.T.Prompts, schema.WorkspaceRange(id), 1+prompt.MaxPeople+prompt.MaxDirectory)
 	if err != nil || len(rows) == 0 || rows[0].Key != schema.WorkspaceKey(id) {
 		return nil, err
 	}
@@ -201,7 +201,7 @@ func (db *Accounts) ReadWorkspace(ctx context.Context, id prompt.UserID) (*Membe
 		}
 	}
 	slices.SortFunc(m.All, func(a, b prompt.Member) int {
-		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name)) // people first
+		return cmp.Compare(a.Place(), b.Place())
 	})
 	return m, nil
 }
@@ -273,7 +273,7 @@ func (db *Accounts) LabelRules(ctx context.Context, id prompt.UserID) (prompt.La
 }
 
 // PutMember makes somebody a member of a workspace, or gives a member another role. The user is
-// that of a person; a role of the directory has none.
+// that of a person; a group or role of the directory has none.
 func (db *Accounts) PutMember(ctx context.Context, id, user prompt.UserID, next prompt.Member) (*Members, error) {
 	if next.Kind == prompt.Person {
 		m, err := db.ReadWorkspace(ctx, id)
@@ -295,8 +295,8 @@ func (db *Accounts) PutMember(ctx context.Context, id, user prompt.UserID, next 
 		was := m.Of(next.Kind, next.Name)
 		isNew = was == nil
 		if was == nil {
-			people, roles := m.count()
-			if next.Kind == prompt.Person && people >= prompt.MaxPeople || next.Kind != prompt.Person && roles >= prompt.MaxDirectoryRoles {
+			people, directory := m.count()
+			if next.Kind == prompt.Person && people >= prompt.MaxPeople || next.Kind != prompt.Person && directory >= prompt.MaxDirectory {
 				return nil, prompt.Event{}, prompt.ErrTooManyMembers()
 			}
 			m.All = append(m.All, next)
@@ -376,26 +376,36 @@ func (db *Accounts) removeMember(ctx context.Context, id, by, user prompt.UserID
 	return db.RemoveKey(ctx, db.T.Users, schema.MembershipKey(user, kind, name, id))
 }
 
-// maxRolesAsked is by how many roles of a caller workspaces are looked for.
-const maxRolesAsked = 20
+// How the workspaces of a caller are looked for.
+const (
+	maxRolesAsked   = 20    // by how many of their roles
+	maxGroupsLooked = 3_000 // among how many groups that are members of workspaces
+)
 
-// Memberships returns workspaces of a user, by name and by some of their roles of the directory,
-// as they are now: each with those of its members alone that the user is. A workspace of which the
-// user is no member any more has none.
-func (db *Accounts) Memberships(ctx context.Context, user prompt.UserID, roles []string) ([]Members, error) {
+// Memberships returns workspaces of a user, by name and by some of their roles and groups of the
+// directory, as they are now: each with those of its members alone that the user is. A workspace of
+// which the user is no member any more has none.
+func (db *Accounts) Memberships(ctx context.Context, user prompt.UserID, roles []string, inGroup func(name string) bool) ([]Members, error) {
 	if err := db.LearnAuthorKeys(ctx); err != nil {
 		return nil, err
 	}
-	names := []prompt.Member{{Kind: prompt.Person, Name: db.AuthorKey(user)}}
+	looked := []table.Range{schema.MembershipsOf(user, prompt.Person, "")}
 	for _, role := range roles[:min(len(roles), maxRolesAsked)] {
-		names = append(names, prompt.Member{Kind: prompt.InRole, Name: role})
+		looked = append(looked, schema.MembershipsOf("", prompt.InRole, role))
 	}
-	found := make([][]prompt.UserID, len(names))
-	err := rowstore.Each(ctx, len(names), len(names), func(ctx context.Context, i int) error {
-		rows, _, err := db.Budget().Rows(ctx, db.T.Users, schema.MembershipsOf(user, names[i].Kind, names[i].Name), prompt.MaxWorkspacesOf)
+	if inGroup != nil {
+		looked = append(looked, schema.MembershipsOfGroups())
+	}
+	found := make([][]prompt.UserID, len(looked))
+	err := rowstore.Each(ctx, len(looked), len(looked), func(ctx context.Context, i int) error {
+		most := prompt.MaxWorkspacesOf
+		if inGroup != nil && i == len(looked)-1 {
+			most = maxGroupsLooked
+		}
+		rows, _, err := db.Budget().Rows(ctx, db.T.Users, looked[i], most)
 		for _, row := range rows {
-			if id, ok := schema.ParseMembership(row); ok {
-				found[i] = append(found[i], id)
+			if m, ok := schema.ParseMembership(row); ok && (m.Kind != prompt.InGroup || inGroup(m.Name)) {
+				found[i] = append(found[i], m.ID)
 			}
 		}
 		return err
@@ -408,12 +418,12 @@ func (db *Accounts) Memberships(ctx context.Context, user prompt.UserID, roles [
 	ids = slices.Compact(ids)
 	all := make([]Members, min(len(ids), prompt.MaxWorkspacesOf))
 	err = rowstore.Each(ctx, len(all), workspacesAtOnce, func(ctx context.Context, i int) error {
-		rows, _, err := db.Budget().Rows(ctx, db.T.Prompts, schema.WorkspaceAndRoles(ids[i]), 1+prompt.MaxDirectoryRoles)
+		rows, _, err := db.Budget().Rows(ctx, db.T.Prompts, schema.WorkspaceAndDirectory(ids[i]), 1+prompt.MaxDirectory)
 		if err != nil || len(rows) == 0 || rows[0].Key != schema.WorkspaceKey(ids[i]) {
 			return err
 		}
 		if slices.Contains(found[0], ids[i]) {
-			row, err := db.GetRow(ctx, db.T.Prompts, schema.MemberKey(ids[i], prompt.Person, names[0].Name))
+			row, err := db.GetRow(ctx, db.T.Prompts, schema.MemberKey(ids[i], prompt.Person, db.AuthorKey(user)))
 			if err != nil {
 				return err
 			}
@@ -424,7 +434,8 @@ func (db *Accounts) Memberships(ctx context.Context, user prompt.UserID, roles [
 		all[i].Workspace = schema.ParseWorkspace(rows[0])
 		for _, row := range rows[1:] {
 			m, ok := schema.ParseMember(row)
-			if ok && (m.Kind == prompt.Person || slices.Contains(roles, m.Name)) {
+			is := m.Kind == prompt.Person || m.Kind == prompt.InRole && slices.Contains(roles, m.Name) || m.Kind == prompt.InGroup && inGroup != nil && inGroup(m.Name)
+			if ok && is {
 				all[i].All = append(all[i].All, m)
 			}
 		}

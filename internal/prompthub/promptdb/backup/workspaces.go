@@ -35,9 +35,11 @@ type memberLine struct {
 	AddedAt   time.Time         `json:"addedAt"`
 }
 
-// A membershipLine is what leads a person, or those with a role of the directory, to a workspace.
+// A membershipLine is what leads a person, or those in a group or role of the directory, to a
+// workspace.
 type membershipLine struct {
 	User      prompt.UserID `json:"user,omitempty"`
+	InGroup   string        `json:"group,omitempty"`
 	InRole    string        `json:"role,omitempty"`
 	Workspace prompt.UserID `json:"workspace"`
 }
@@ -57,12 +59,17 @@ func workspaceOf(row table.Row) (*line, error) {
 }
 
 func membershipOf(row table.Row) (*line, error) {
-	id, ok := schema.ParseMembership(row)
-	l := membershipLine{Workspace: id}
-	l.User, _ = schema.ParseUser(row.Partition)
-	l.InRole, _ = schema.ParseRolePart(row.Partition)
-	if !ok || l.User == "" && l.InRole == "" {
+	m, ok := schema.ParseMembership(row)
+	if !ok {
 		return nil, errForeign
+	}
+	l := membershipLine{User: m.User, Workspace: m.ID}
+	switch m.Kind {
+	case prompt.InGroup:
+		l.InGroup = m.Name
+	case prompt.InRole:
+		l.InRole = m.Name
+	case prompt.Person:
 	}
 	return &line{Kind: "membership", Membership: &l}, nil
 }
@@ -86,12 +93,14 @@ func (re *restore) member(ctx context.Context, l memberLine) error {
 }
 
 func (re *restore) membership(ctx context.Context, l membershipLine) error {
-	kind := prompt.Person
-	if l.User == "" {
-		kind = prompt.InRole
+	kind, given := prompt.Person, 0
+	for k, name := range map[prompt.MemberKind]string{prompt.Person: string(l.User), prompt.InGroup: l.InGroup, prompt.InRole: l.InRole} {
+		if strings.TrimSpace(name) != "" {
+			kind, given = k, given+1
+		}
 	}
-	if !prompt.IsWorkspace(l.Workspace) || (l.User == "") == (strings.TrimSpace(l.InRole) == "") {
+	if !prompt.IsWorkspace(l.Workspace) || given != 1 {
 		return fmt.Errorf("a membership of %q", l.Workspace)
 	}
-	return re.add(ctx, re.db.T.Users, table.Row{Key: schema.MembershipKey(l.User, kind, l.InRole, l.Workspace), Props: schema.MembershipProps(l.Workspace)})
+	return re.add(ctx, re.db.T.Users, table.Row{Key: schema.MembershipKey(l.User, kind, l.InGroup+l.InRole, l.Workspace), Props: schema.MembershipProps(l.Workspace)})
 }

@@ -188,11 +188,11 @@ func (e *erasure) memberships(ctx context.Context) error {
 		return e.db.accounts.ForgetMembers(ctx, e.user)
 	}
 	return e.each(ctx, e.db.T.Users, schema.MembershipsOf(e.user, prompt.Person, ""), func(row table.Row) error {
-		id, ok := schema.ParseMembership(row)
+		m, ok := schema.ParseMembership(row)
 		if !ok {
 			return fmt.Errorf("a membership at %s", row.Row)
 		}
-		return e.db.accounts.EndMembership(ctx, id, e.user)
+		return e.db.accounts.EndMembership(ctx, m.ID, e.user)
 	})
 }
 

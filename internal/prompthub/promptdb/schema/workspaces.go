@@ -20,10 +20,11 @@ const (
 	// MembershipPrefix begins the rows, in the partition of a user, of the workspaces with the user.
 	MembershipPrefix = "w|"
 	rolesPrefix      = "r|"
+	groupsPart       = "g|"
 )
 
 // kindCodes are how keys name kinds of members.
-var kindCodes = map[prompt.MemberKind]string{prompt.Person: "u", prompt.InRole: "r"}
+var kindCodes = map[prompt.MemberKind]string{prompt.Person: "u", prompt.InGroup: "g", prompt.InRole: "r"}
 
 // WorkspaceKey is where a workspace is.
 func WorkspaceKey(id prompt.UserID) table.Key {
@@ -35,8 +36,9 @@ func WorkspaceRange(id prompt.UserID) table.Range {
 	return table.Prefix(UserPart(id), WorkspacePrefix)
 }
 
-// WorkspaceAndRoles has a workspace and those of its members that are roles of the directory.
-func WorkspaceAndRoles(id prompt.UserID) table.Range {
+// WorkspaceAndDirectory has a workspace and those of its members that are groups and roles of the
+// directory: their codes come before that of people.
+func WorkspaceAndDirectory(id prompt.UserID) table.Range {
 	return table.Range{Partition: UserPart(id), From: WorkspacePrefix, To: table.After(memberPrefix + kindCodes[prompt.InRole] + "|")}
 }
 
@@ -59,27 +61,34 @@ func ParseMemberKey(key table.Key) (id prompt.UserID, kind prompt.MemberKind, na
 	return id, kind, name, isUser && isMember && isName && kind != "" && MemberKey(id, kind, name) == key
 }
 
-// MembershipKey is where a person, or a role of the directory, is led to a workspace. The user is
-// that of the person; a role has none.
+// MembershipKey is where a person, or a group or role of the directory, is led to a workspace. The
+// user is that of the person; the others have none.
 func MembershipKey(user prompt.UserID, kind prompt.MemberKind, name string, id prompt.UserID) table.Key {
-	return table.Key{Partition: MembershipsOf(user, kind, name).Partition, Row: MembershipPrefix + rowstore.Encode(string(id))}
+	in := MembershipsOf(user, kind, name)
+	return table.Key{Partition: in.Partition, Row: in.From + rowstore.Encode(string(id))}
 }
 
-// MembershipsOf has the workspaces with a person, or with a role of the directory.
+// MembershipsOf has the workspaces with a person, or with a group or role of the directory.
 func MembershipsOf(user prompt.UserID, kind prompt.MemberKind, name string) table.Range {
-	if kind == prompt.Person {
-		return table.Prefix(UserPart(user), MembershipPrefix)
+	switch kind {
+	case prompt.InGroup:
+		return table.Prefix(groupsPart, MembershipPrefix+rowstore.Encode(name)+"|")
+	case prompt.InRole:
+		return table.Prefix(rolesPrefix+rowstore.Encode(name), MembershipPrefix)
 	}
-	return table.Prefix(rolesPrefix+rowstore.Encode(name), MembershipPrefix)
+	return table.Prefix(UserPart(user), MembershipPrefix)
 }
 
-// ParseRolePart returns the role of the directory in the partition of its memberships.
-func ParseRolePart(partition string) (string, bool) {
-	rest, ok := strings.CutPrefix(partition, rolesPrefix)
-	if !ok {
-		return "", false
-	}
-	return rowstore.Decode(rest)
+// MembershipsOfGroups has the workspaces with any group of the directory. They are together, as
+// what a browser keeps of the groups of a person tells no name to look for.
+func MembershipsOfGroups() table.Range { return table.Prefix(groupsPart, MembershipPrefix) }
+
+// A Membership is what leads a person, a group or a role to a workspace.
+type Membership struct {
+	User prompt.UserID // of a person
+	Kind prompt.MemberKind
+	Name string // of a group or role
+	ID   prompt.UserID
 }
 
 // MembershipProps returns the properties of such a row.
@@ -87,11 +96,21 @@ func MembershipProps(id prompt.UserID) table.Props {
 	return table.Props{{Name: "WorkspaceId", Value: table.String(string(id))}}
 }
 
-// ParseMembership returns the workspace that such a row leads to.
-func ParseMembership(row table.Row) (prompt.UserID, bool) {
-	text, isOne := strings.CutPrefix(row.Row, MembershipPrefix)
-	id, ok := decUser(text)
-	return id, isOne && ok && UserIn(row.Props, "WorkspaceId") == id
+// ParseMembership returns what such a row says.
+func ParseMembership(row table.Row) (m Membership, ok bool) {
+	m.ID = UserIn(row.Props, "WorkspaceId")
+	if role, isRole := strings.CutPrefix(row.Partition, rolesPrefix); isRole {
+		m.Kind = prompt.InRole
+		m.Name, _ = rowstore.Decode(role)
+	} else if row.Partition == groupsPart {
+		group, _, _ := strings.Cut(strings.TrimPrefix(row.Row, MembershipPrefix), "|")
+		m.Kind = prompt.InGroup
+		m.Name, _ = rowstore.Decode(group)
+	} else {
+		m.Kind = prompt.Person
+		m.User, _ = ParseUser(row.Partition)
+	}
+	return m, (m.User != "" || m.Name != "") && MembershipKey(m.User, m.Kind, m.Name, m.ID) == row.Key
 }
 
 // WorkspaceRow returns the row of a workspace.

@@ -141,7 +141,7 @@ func (db *Verifier) checkUser(ctx context.Context, row table.Row) ([]Difference,
 // checkMembership reports a row that leads to no workspace. That the workspace does not know of it
 // is what a writer left that was stopped.
 func (db *Verifier) checkMembership(row table.Row, d Difference) ([]Difference, error) {
-	if id, ok := schema.ParseMembership(row); ok && prompt.IsWorkspace(id) {
+	if m, ok := schema.ParseMembership(row); ok && prompt.IsWorkspace(m.ID) {
 		return nil, nil
 	}
 	d.What = "is no row that this version writes"
