@@ -8,7 +8,8 @@ import (
 	"prompthub/internal/testing/browsertest"
 )
 
-// TestBrowserReview is the story of a version that two people bring live. Ann asks for a rule,
+// TestBrowserReview is the story of a version that two people of one group bring live. Ann makes the
+// group a member and asks for a rule,
 // writes and proposes; Cat asks for changes; Ann proposes a new version; Cat approves it, and
 // production moves. An outsider sees nothing of it, and the events tell all of it.
 func TestBrowserReview(t *testing.T) {
@@ -50,11 +51,15 @@ func shower(t *testing.T, v browsertest.Variant) func(p *tab, name string) {
 
 func review(t *testing.T, b browser, base string, v browsertest.Variant, handle string) {
 	shown := shower(t, v)
-	cat := b.visit(t, base, v).signIn("Cat", false)
+	cat := b.visit(t, base, v).signInOf("editors", "Cat")
 	cat.goTo("/app/prompts/new").write("#title", "Mine").write("#text", "text").click("form#write .primary").reads("Mine")
-	ann := b.visit(t, base, v).signIn("Ann", false)
+	ann := b.visit(t, base, v).signInOf("editors", "Ann")
 	ann.goTo("/app/w").write("#name", "Letters <b>שלום</b>").write("#handle", handle).click("main .stack .primary").reads("The workspace is there.")
-	ann.goTo("/app/w/"+handle+"/members").write("#principal", "cat").click("main [name=role][value=publisher]").click("main .stack .primary").reads("The member has this role now.")
+	ann.goTo("/app/w/"+handle+"/members").click("details:has(#directory) summary").write("#directory", "editors")
+	shown(ann, "a group to add")
+	ann.sees("document.querySelector('details:has(#directory)').open || (document.querySelector('details:has(#directory)').open = true)")
+	ann.sees("(document.querySelector('#directory-role').value = 'publisher')").click("details:has(#directory) button").reads("The member has this role now.")
+	ann.reads("everybody in this group of the directory")
 	ann.goTo("/app/w/"+handle+"/settings").write("#label1", "production").write("#approvals1", "1")
 	shown(ann, "rules, new")
 	ann.click(".ruling .primary").reads("The rules are saved.").sees("document.querySelector('#label1').value === 'production'")
@@ -105,7 +110,7 @@ func review(t *testing.T, b browser, base string, v browsertest.Variant, handle 
 	}
 	ann.goTo("/app/w/" + handle + "/events")
 	for _, sentence := range []string{
-		"ann made the workspace", "ann added cat as a publisher", "ann changed the rules of labels", "ann wrote greeting",
+		"ann made the workspace", "ann added everybody in the group editors of the directory as a publisher", "ann changed the rules of labels", "ann wrote greeting",
 		"ann proposed version 1 of greeting", "cat asked for changes of version 1", "ann saved version 2 of greeting",
 		"ann proposed version 2 of greeting", "cat approved version 2 of greeting", "cat put production on version 2 of greeting",
 	} {

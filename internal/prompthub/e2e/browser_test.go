@@ -66,3 +66,11 @@ func (p *tab) signIn(name string, admin bool) *tab {
 	}
 	return p.click("main button").sees("document.querySelector('#results')")
 }
+
+// signInOf signs somebody in as one of a group of the directory.
+func (p *tab) signInOf(group, name string) *tab {
+	p.T.Helper()
+	p.goTo("/app").reads("Sign in").sees("document.activeElement.id === 'name'").write("#name", name)
+	p.click("main details summary").write("#groups", "others, "+group)
+	return p.click("main button").sees("document.querySelector('#results')")
+}
