@@ -3,7 +3,10 @@ package main
 // This file computes the costs of PromptHub a month in Azure, from the storage operations of each
 // request and from the requests of users. docs/deploy.md shows the tables that -cost prints.
 
-import "math"
+import (
+	"maps"
+	"math"
+)
 
 // monthlyOperations are the storage operations of one request and of the jobs that follow from it.
 type monthlyOperations struct {
@@ -32,6 +35,13 @@ func costedRequests() []monthlyOperations {
 		// The job that follows reads five times, writes the truth row twice and the index rows, of
 		// which those of four orders come to another bucket; the host takes and deletes its message.
 		{Name: "vote", Tables: 4 + 7 + indexRows + 4, Queue: 2 + 2, Jobs: 1},
+		// in a workspace, whose prompts have no index rows
+		{Name: "list of a workspace", Tables: 3},
+		{Name: "get in a workspace", Tables: 6},
+		{Name: "edit in a workspace", Tables: 12, Queue: 2},
+		{Name: "propose", Tables: 14, Queue: 2},
+		{Name: "review", Tables: 13, Queue: 2},
+		{Name: "events", Tables: 3},
 	}
 }
 
@@ -42,6 +52,14 @@ type usage map[string]float64
 // on one, and adds a prompt a month.
 func activeUser() usage {
 	return usage{"list": 140, "search": 60, "get": 100, "mine": 20, "create": 1, "edit": 2, "vote": 20}
+}
+
+// memberOfTeam is an active user who also works in a workspace: on twenty days they look at five of
+// its lists and ten of its prompts, and every day something is edited, proposed and reviewed.
+func memberOfTeam() usage {
+	u := activeUser()
+	maps.Copy(u, usage{"list of a workspace": 100, "get in a workspace": 200, "edit in a workspace": 20, "propose": 20, "review": 20, "events": 20})
+	return u
 }
 
 // prices are list prices in US dollars, East US, locally redundant storage, pay as you go. Sources

@@ -7,20 +7,24 @@ import (
 )
 
 // writeCosts writes, in Markdown, the operations of each request and the bills of libraries of
-// three sizes.
+// three sizes and of one team.
 func writeCosts(w io.Writer) error {
 	var b strings.Builder
-	b.WriteString("| request | a user and month | table operations | queue operations | jobs |\n|---|---:|---:|---:|---:|\n")
-	user := activeUser()
+	b.WriteString("| request | a user and month | a member of a team and month | table operations | queue operations | jobs |\n|---|---:|---:|---:|---:|---:|\n")
+	user, member := activeUser(), memberOfTeam()
 	for _, r := range costedRequests() {
-		fmt.Fprintf(&b, "| %s | %.0f | %.0f | %.0f | %.0f |\n", r.Name, user[r.Name], r.Tables, r.Queue, r.Jobs)
+		fmt.Fprintf(&b, "| %s | %.0f | %.0f | %.0f | %.0f | %.0f |\n", r.Name, user[r.Name], member[r.Name], r.Tables, r.Queue, r.Jobs)
 	}
 	b.WriteString("\n| active users | requests | table operations | queue operations | prompts | data | logs |")
 	b.WriteString(" operations $ | data $ | compute $ | logs $ | **month $** | user $ |\n|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n")
-	for _, users := range []float64{10, 1_000, 100_000} {
-		c := billFor(users, user, listPrices())
+	for _, of := range []struct {
+		users float64
+		who   string
+		usage usage
+	}{{10, "", user}, {50, ", a team with a workspace", member}, {1_000, "", user}, {100_000, "", user}} {
+		c := billFor(of.users, of.usage, listPrices())
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %.2f GB | %.1f GB | %.2f | %.2f | %.2f | %.2f | **%.2f** | %.4f |\n",
-			rounded(users), rounded(c.Requests), rounded(c.TableOps), rounded(c.QueueOps), rounded(c.Prompts), c.GB, c.LogGB,
+			rounded(of.users)+of.who, rounded(c.Requests), rounded(c.TableOps), rounded(c.QueueOps), rounded(c.Prompts), c.GB, c.LogGB,
 			c.Operations, c.Storage, c.Compute, c.Logs, c.Total, c.PerUser)
 	}
 	_, err := io.WriteString(w, b.String())

@@ -190,6 +190,8 @@ func TestCostModelCountsTheSame(t *testing.T) {
 	made := map[string][]string{ // the requests and jobs of each kind of the model
 		"list": {"list newest"}, "search": {"one word, a second after another search"}, "get": {"get, author not known"},
 		"mine": {"my prompts"}, "create": {"create"}, "edit": {"edit the text"}, "vote": {"vote", "move across buckets"},
+		"list of a workspace": {"prompts of a workspace"}, "get in a workspace": {"get a prompt of a workspace"}, "edit in a workspace": {"edit a prompt of a workspace"},
+		"propose": {"propose a version"}, "review": {"comment on a proposal"}, "events": {"events of a workspace"},
 	}
 	counted := make(map[string]request)
 	for _, r := range requests() {
