@@ -47,8 +47,9 @@ func newApp(s settings, st command.Store, log *slog.Logger, t *telemetry.Telemet
 	a.db = promptdb.New(promptdb.Config{
 		Store: t.Tables(st.Tables), Queues: t.Queues(st.Queues), Blobs: blobs, Transact: t.Transact(st.Transact), Load: st.Load,
 		Tables: s.Tables, Tags: s.Tags, SearchMemory: s.SearchMemory,
-		Quota: promptdb.Quota{Bytes: max(s.QuotaBytes, 0), Prompts: max(s.QuotaPrompts, 0)},
-		Now:   time.Now, Log: log, Sleep: command.Sleep,
+		Quota:     promptdb.Quota{Bytes: max(s.QuotaBytes, 0), Prompts: max(s.QuotaPrompts, 0)},
+		EventsFor: time.Duration(s.EventsDays) * 24 * time.Hour,
+		Now:       time.Now, Log: log, Sleep: command.Sleep,
 		Background: func(do func()) { a.behind.Go(do) }, Count: t.Count,
 	})
 	return a

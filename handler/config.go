@@ -31,6 +31,9 @@ type settings struct {
 	// purged. 0 or -1: no limit.
 	QuotaPrompts int64 `envconfig:"QUOTA_PROMPTS" default:"10000"`
 
+	// EventsDays is for how many days the events of workspaces are kept, up to 36,500. 0: for ever.
+	EventsDays int `envconfig:"EVENTS_DAYS" default:"0"`
+
 	// SearchMemory is how many bytes the indexes of searches may take. 0: a quarter of GOMEMLIMIT.
 	SearchMemory int64 `envconfig:"SEARCH_MEMORY" default:"0"`
 
@@ -48,6 +51,9 @@ type settings struct {
 	ContainerPrefix string `envconfig:"CONTAINER_PREFIX"`
 }
 
+// maxEventsDays keeps the days within what a duration holds.
+const maxEventsDays = 36_500
+
 // readSettings reads the environment. The error is an *auth.Refusal.
 func readSettings() (settings, error) {
 	var s settings
@@ -61,6 +67,9 @@ func readSettings() (settings, error) {
 		if n < -1 {
 			return s, &auth.Refusal{Setting: name, Reason: fmt.Sprintf("is %d, want -1 or more", n)}
 		}
+	}
+	if s.EventsDays < 0 || s.EventsDays > maxEventsDays {
+		return s, &auth.Refusal{Setting: "EVENTS_DAYS", Reason: fmt.Sprintf("is %d, want 0 to %d", s.EventsDays, maxEventsDays)}
 	}
 	if s.SearchMemory < 0 {
 		return s, &auth.Refusal{Setting: "SEARCH_MEMORY", Reason: fmt.Sprintf("is %d, want 0 or more", s.SearchMemory)}

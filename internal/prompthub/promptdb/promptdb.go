@@ -36,8 +36,8 @@ import (
 	"prompthub/internal/storage/transact"
 )
 
-// Config is what a DB needs. Every field but Blobs, Transact, Load, Quota, Tags, Jitter and Count
-// is required.
+// Config is what a DB needs. Every field but Blobs, Transact, Load, Quota, EventsFor, Tags, Jitter and
+// Count is required.
 type Config struct {
 	Store  table.DB
 	Queues queue.Queues
@@ -47,9 +47,11 @@ type Config struct {
 	Transact transact.Func
 	Load     transact.Loader // of Store, for a restore; nil if it has none
 	Quota    Quota           // of each user; the zero one limits no user
-	Now      func() time.Time
-	Log      *slog.Logger
-	Tags     []prompt.TagInfo // what an empty catalog is filled with; nil means prompt.DefaultTags
+	// EventsFor is how long events of workspaces are kept; 0 means for ever.
+	EventsFor time.Duration
+	Now       func() time.Time
+	Log       *slog.Logger
+	Tags      []prompt.TagInfo // what an empty catalog is filled with; nil means prompt.DefaultTags
 	// Background runs work that may follow the answer. It must run every function it is given, at
 	// once or later; one that never runs costs a message that finds nothing to do.
 	Background func(func())
@@ -103,6 +105,7 @@ func New(c Config) *DB {
 		Transact: c.Transact, Count: c.Count, OnProjected: q.Projected, OnCommitted: indexes.Told, Rules: a.LabelRules,
 	})
 	v := verify.New(r, w, q, a, c.Load)
+	v.EventsFor = c.EventsFor
 	return &DB{
 		Reader: r, Committer: w, Queries: q, Scopes: indexes, Accounts: a, Learner: learn.New(r, q, indexes, a), Verifier: v,
 		Eraser: erase.New(r, w, a, v, indexes), Backups: backup.New(r, a, v, c.Blobs),

@@ -397,3 +397,41 @@ func TestStoppedBeforeItsRow(t *testing.T) {
 	require.Equal(t, fault.Invalid, fault.Of(err))
 	w.check()
 }
+
+// TestOldEvents: anti-entropy removes events that are older than they are kept, and no others; kept
+// for ever they stay.
+func TestOldEvents(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.shared("ann")
+	ctx, day := t.Context(), 24*time.Hour
+	told := func() (types []prompt.EventType) {
+		events, _, err := w.Events(ctx, shelf, promptdb.EventQuery{}, "", 100)
+		require.NoError(t, err)
+		for _, e := range events {
+			types = append(types, e.Type)
+		}
+		return types
+	}
+	old := told()
+	require.NotEmpty(t, old)
+	w.clock.Advance(29 * day)
+	_, err := w.EditWorkspace(ctx, shelf, "a_x", func(w *prompt.Workspace) error { w.About = "new"; return nil })
+	require.NoError(t, err)
+	sweep := func() {
+		t.Helper()
+		w.clock.Advance(day)
+		_, differences, err := w.Sweep(ctx)
+		require.NoError(t, err)
+		require.Zero(t, differences)
+	}
+	w.EventsFor = 0
+	sweep()
+	require.Len(t, told(), 1+len(old))
+	w.EventsFor = 32 * day
+	sweep()
+	require.Len(t, told(), 1+len(old))
+	sweep()
+	require.Equal(t, []prompt.EventType{prompt.WorkspaceChanged}, told())
+	w.check()
+}

@@ -36,6 +36,8 @@ var elsewhere = map[string]string{
 	"TABLE_*":                      "the names are in main.bicep, TABLE_PREFIX goes before them",
 	"LIMIT_*":                      "the defaults suit; moreSettings replaces them",
 	"QUOTA_*":                      "the defaults suit; moreSettings replaces them",
+	"EVENTS_DAYS":                  "the default suits; moreSettings replaces it",
+	"GROUPS_CLAIM":                 "Entra calls it groups",
 	"SEARCH_MEMORY":                "the default suits; moreSettings replaces it",
 	"AUTH_ALLOWED_APPLICATIONS":    "none may by default; moreSettings names those that may",
 	"OIDC_*":                       "in Azure the platform signs people in; mode oidc is for machines of one's own",

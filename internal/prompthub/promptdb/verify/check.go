@@ -192,6 +192,15 @@ func (db *Verifier) forgetGone(ctx context.Context, row table.Row) error {
 	return db.RemoveRow(ctx, db.T.SearchLog, row)
 }
 
+// forgetEvent removes an event of a workspace that is older than events are kept.
+func (db *Verifier) forgetEvent(ctx context.Context, row table.Row) error {
+	_, e, ok := schema.ParseEvent(row)
+	if !ok || db.EventsFor <= 0 || db.Now().Sub(e.At) < db.EventsFor {
+		return nil
+	}
+	return db.RemoveRow(ctx, db.T.Prompts, row)
+}
+
 // checkMine reports a row of the author's list whose prompt does not exist.
 func (db *Verifier) checkMine(ctx context.Context, row table.Row) ([]Difference, error) {
 	author, okUser := schema.ParseUser(row.Partition)

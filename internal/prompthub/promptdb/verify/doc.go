@@ -3,6 +3,8 @@
 package verify
 
 import (
+	"time"
+
 	"prompthub/internal/prompthub/promptdb/accounts"
 	"prompthub/internal/prompthub/promptdb/commit"
 	"prompthub/internal/prompthub/promptdb/query"
@@ -13,6 +15,8 @@ import (
 // A Verifier compares and repairs.
 type Verifier struct {
 	*truth.Reader
+	EventsFor time.Duration // how long events of workspaces are kept; 0: for ever
+
 	commit   *commit.Committer
 	query    *query.Queries
 	accounts *accounts.Accounts

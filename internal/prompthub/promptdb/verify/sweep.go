@@ -175,8 +175,8 @@ func (s *slice) page(ctx context.Context, page table.Page, until time.Time, fail
 }
 
 // complete gives the prompts of a page what they lack that were made before there was such: a name,
-// and a key that leads to their author. And it removes favorites of prompts that are gone, and what
-// logs say of these, which is no repair: purging leaves them.
+// and a key that leads to their author. And it removes favorites of prompts that are gone, what logs
+// say of these, and events that are too old, which is no repair.
 func (s *slice) complete(ctx context.Context, rows []table.Row, failed *rowstore.Failures) bool {
 	ok := true
 	for _, row := range rows {
@@ -185,6 +185,8 @@ func (s *slice) complete(ctx context.Context, rows []table.Row, failed *rowstore
 			ok = failed.Record(s.db.forgetFavorite(ctx, row)) && ok
 		case s.db.T.SearchLog:
 			ok = failed.Record(s.db.forgetGone(ctx, row)) && ok
+		case s.db.T.Prompts:
+			ok = failed.Record(s.db.forgetEvent(ctx, row)) && ok
 		}
 		if s.table != s.db.T.Prompts || strings.HasPrefix(row.Row, "!") {
 			continue
