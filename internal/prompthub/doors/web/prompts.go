@@ -178,7 +178,7 @@ func (s *web) prompt(r *request) error {
 	}
 	p := promptPage{View: v, Address: addressOf(v.ID), Fill: s.fill(r, v.Content()), Related: rel, Favors: favors}
 	p.Ballot, p.Chips = ballotOf(r.who, v, p.Address), chipsOf(p.Address, v.Labels)
-	if p.holding, err = s.holdingOf(r, owned{v.AuthorID, v.Name, v.Visibility, v.IsOwn(), v.Open}); err != nil {
+	if p.holding, err = s.holdingOf(r, owned{v.AuthorID, v.Names(), v.Visibility, v.IsOwn(), v.Open}); err != nil {
 		return err
 	}
 	made := v.ShownVersion.By

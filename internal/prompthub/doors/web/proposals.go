@@ -33,11 +33,11 @@ type ruling struct {
 	Open int64 // the proposal for it that is open, 0 for none
 }
 
-// rulingsOf returns the rules that count for a prompt of a name: of each label the first.
-func rulingsOf(rules prompt.LabelRules, name string, open map[string]prompt.OpenProposal) []ruling {
+// rulingsOf returns the rules that count for a prompt with some names: of each label one.
+func rulingsOf(rules prompt.LabelRules, names []string, open map[string]prompt.OpenProposal) []ruling {
 	var all []ruling
 	for i, rule := range rules {
-		if rules.For(rule.Label, name) == &rules[i] {
+		if rules.ForNames(rule.Label, names) == &rules[i] {
 			all = append(all, ruling{rule, open[rule.Label].Number})
 		}
 	}
@@ -184,7 +184,7 @@ func (s *web) proposing(r *request) (library.View, holding, error) {
 	if err != nil {
 		return v, holding{}, err
 	}
-	h, err := s.holdingOf(r, owned{v.AuthorID, v.Name, v.Visibility, v.IsOwn(), v.Open})
+	h, err := s.holdingOf(r, owned{v.AuthorID, v.Names(), v.Visibility, v.IsOwn(), v.Open})
 	if err == nil && (h.Team == nil || !h.Mine) {
 		err = prompt.ErrNoProposal()
 	}

@@ -80,7 +80,7 @@ func (s *web) history(r *request) error {
 		return err
 	}
 	p := historyPage{Address: addressOf(id), History: h}
-	if p.holding, err = s.holdingOf(r, owned{h.AuthorID, h.Name, h.Visibility, h.Mine, h.Open}); err != nil {
+	if p.holding, err = s.holdingOf(r, owned{h.AuthorID, h.Names, h.Visibility, h.Mine, h.Open}); err != nil {
 		return err
 	}
 	var by []prompt.UserID
@@ -135,7 +135,7 @@ func (s *web) version(r *request) error {
 		return err
 	}
 	p := versionPage{View: v, Prompt: addressOf(id)}
-	if p.holding, err = s.holdingOf(r, owned{v.AuthorID, v.Name, v.Visibility, v.IsOwn() && !v.Deleted(), v.Open}); err != nil {
+	if p.holding, err = s.holdingOf(r, owned{v.AuthorID, v.Names(), v.Visibility, v.IsOwn() && !v.Deleted(), v.Open}); err != nil {
 		return err
 	}
 	people, err := s.people(r, p.holding, v.ShownVersion.By)
@@ -240,7 +240,7 @@ func (s *web) showLabels(r *request, status int, p labelsPage) error {
 	}
 	p.Title = v.Title
 	p.Chips, p.Latest = chipsOf(p.Address, v.Labels), v.Latest
-	if p.holding, err = s.holdingOf(r, owned{v.AuthorID, v.Name, v.Visibility, v.IsOwn() && !v.Deleted(), v.Open}); err != nil {
+	if p.holding, err = s.holdingOf(r, owned{v.AuthorID, v.Names(), v.Visibility, v.IsOwn() && !v.Deleted(), v.Open}); err != nil {
 		return err
 	}
 	if r := p.ruling(cmp.Or(p.Sent, p.Label)); p.Wrong != "" && r != nil && r.Approvals > 0 && p.Proposes {

@@ -2,13 +2,11 @@ package commit
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"slices"
 	"time"
 
-	"github.com/oklog/ulid/v2"
 	"golang.org/x/sync/errgroup"
 
 	"prompthub/internal/fault"
@@ -33,7 +31,6 @@ type Proposing struct {
 	Owner  prompt.UserID
 	Prompt prompt.ID
 	By     prompt.Actor
-	May    func(prompt.Prompt) error // is asked before anything is changed
 }
 
 // Propose opens a proposal to put a label on a version.
@@ -111,7 +108,7 @@ type Reviewers struct {
 func (db *Committer) Review(ctx context.Context, c Proposing, n int64, r prompt.Review, reviewers func(context.Context) (Reviewers, error)) (prompt.Proposal, error) {
 	r.By, r.At = c.By.Key, db.Now().UTC().Truncate(time.Millisecond)
 	if r.Verdict == prompt.Comment {
-		r.ID = ulid.MustNew(ulid.Timestamp(db.Now()), rand.Reader).String()
+		r.ID = db.NewULID()
 	}
 	return db.changeProposal(ctx, c, n, func(w *Writer, p prompt.Prompt, l *schema.LabelsRow, now *prompt.Proposal) ([]table.Op, error) {
 		if r.Verdict == prompt.Comment {
@@ -172,7 +169,7 @@ func (db *Committer) Review(ctx context.Context, c Proposing, n int64, r prompt.
 // returns what is written with them.
 func (db *Committer) changeProposal(ctx context.Context, c Proposing, n int64, edit func(*Writer, prompt.Prompt, *schema.LabelsRow, *prompt.Proposal) ([]table.Op, error)) (prompt.Proposal, error) {
 	var now prompt.Proposal
-	attempt := ulid.MustNew(ulid.Timestamp(db.Now()), rand.Reader).String()
+	attempt := db.NewULID()
 	err := db.propose(ctx, c, func(w *Writer, p prompt.Prompt, l schema.LabelsRow) (schema.LabelsRow, []table.Op, error) {
 		row, err := db.GetRow(ctx, db.T.Prompts, schema.ProposalKey(c.Owner, c.Prompt, n))
 		if err != nil {
@@ -201,7 +198,7 @@ func (db *Committer) changeProposal(ctx context.Context, c Proposing, n int64, e
 }
 
 func (db *Committer) propose(ctx context.Context, c Proposing, change labelMove) error {
-	_, err := db.relabel(ctx, c.Owner, c.Prompt, []string{prompt.Production}, c.May, change)
+	_, err := db.relabel(ctx, c.Owner, c.Prompt, []string{prompt.Production}, change)
 	return err
 }
 

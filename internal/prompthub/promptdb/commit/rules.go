@@ -86,7 +86,7 @@ func (w *Writer) wasOn(ctx context.Context, c schema.LabelsRow, label string, n 
 
 // named returns a prompt as it is after a change, with its name from before among those that lead
 // to it.
-func (w *Writer) named(was *schema.Record, now prompt.Prompt) prompt.Prompt {
+func named(was *schema.Record, now prompt.Prompt) prompt.Prompt {
 	if was != nil && was.Name != now.Name {
 		now.OldNames = append(slices.Clone(was.OldNames), was.Name)
 	}
@@ -104,7 +104,6 @@ func (w *Writer) renamed(ctx context.Context, was *schema.Record, now prompt.Pro
 	if err != nil || len(rules) == 0 {
 		return nil, err
 	}
-	now = w.named(was, now)
 	differs := func(label string) bool {
 		before, after := rules.ForPrompt(label, was.Prompt), rules.ForPrompt(label, now)
 		return (before == nil) != (after == nil) || before != nil && *before != *after
