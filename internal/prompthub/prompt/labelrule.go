@@ -115,8 +115,12 @@ const NeedsProposal fault.Code = "NEEDS_PROPOSAL"
 
 // ErrNeedsProposal refuses such a move.
 func (r LabelRule) ErrNeedsProposal() error {
+	approvals := "1 approval"
+	if r.Approvals > 1 {
+		approvals = fmt.Sprintf("%d approvals", r.Approvals)
+	}
 	return fault.Coded(fault.Forbidden, NeedsProposal, fmt.Sprintf(
-		"a rule of the workspace lets the label %s move only by a proposal that %d approve, or back to a version that it was on; propose the version", r.Label, r.Approvals))
+		"a rule of the workspace lets the label %s move only by a proposal with %s, or back to a version that it was on; propose the version", r.Label, approvals))
 }
 
 // LabelRuled is the code of a name by which another rule would count for a label that stands.

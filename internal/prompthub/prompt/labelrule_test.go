@@ -114,6 +114,9 @@ func TestCheckLabelRules(t *testing.T) {
 	require.Empty(t, broken(many...))
 	require.Equal(t, []string{"rules"}, broken(append(many, good)...))
 
+	require.ErrorContains(t, prompt.LabelRule{Label: "a", Approvals: 1}.ErrNeedsProposal(), "by a proposal with 1 approval,")
+	require.ErrorContains(t, good.ErrNeedsProposal(), "by a proposal with 3 approvals,")
+
 	kept, err := prompt.LabelRules{with(func(r *prompt.LabelRule) { r.Names = " a* " })}.Check()
 	require.NoError(t, err)
 	require.Equal(t, "a*", kept[0].Names)
