@@ -245,7 +245,7 @@ func (of surroundings) see(p prompt.Proposal, reviews []prompt.Review) Proposal 
 	out := Proposal{Proposal: p, Owner: of.AuthorID, Name: of.Name, Title: of.Title, Needs: p.Rule, Reviews: reviews}
 	if of.labels != nil {
 		out.Labels = of.labels.Labels
-		if p.IsStale(of.labels.Open[p.Label], of.labels.Labels[p.Label], of.labels.Has(p.Version)) {
+		if of.labels.IsStale(p) {
 			out.State = prompt.ProposalStale
 		}
 	}

@@ -244,7 +244,7 @@ func TestDoubling(t *testing.T) {
 		"compares, copies or returns what it is given": {
 			"Draft.Content", "Draft.With", "First", "Member.Place", "Source.Kept", "TextsField", "Template.Parts", "Variable.Needed", "Prompt.Deleted", "Prompt.Hidden",
 			"Prompt.Listed", "Workspace.Deleted", "Role.Valid", "Role.Includes", "Role.Higher", "IsWorkspace", "LooksLikeWorkspace", "Invite.Left",
-			"Workspace.Equal", "Proposal.IsStale", "Proposal.Needed", "Proposal.Approvals", "Prompt.Names", "Prompt.OwnNames",
+			"Workspace.Equal", "Proposal.Needed", "Proposal.Approvals", "Prompt.Names", "Prompt.OwnNames",
 		},
 		"takes what the program has made": {
 			"AuthorSecret.Key", "FirstID", "HandleChosen", "Hot", "NewWorkspaceID", "TokenKey", "IsTokenKey", "ID.Time", "Best", "NewID", "Tally.Add", "Tally.Score", "Tally.Unweighed", "Trending", "TrendingPlace", "Weight.Likes",

@@ -207,7 +207,7 @@ func (s *web) prompt(r *request) error {
 	}
 	p.Released = v.Labels[prompt.Production] > 0
 	p.Unset = !p.Released && p.ruling(prompt.Production) != nil
-	p.Candidate = p.candidateOf(p.Address, v.Version, v.Labels[prompt.Production])
+	p.Candidate = p.candidateOf(prompt.Production, p.Address, v.Version, v.Labels)
 	if n := v.Labels[prompt.Production]; n > 0 && n != v.Version {
 		p.Programs = &programs{chip: chip{prompt.Production, n, labelAddress(p.Address, prompt.Production)}}
 		if released := v.InProduction; released != nil && released.Version == n {

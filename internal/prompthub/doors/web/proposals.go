@@ -98,11 +98,11 @@ type candidate struct {
 	Message string
 }
 
-// candidateOf returns the form to propose a version for production, nil where that label needs
-// none, is on the version, or the reader may not propose.
-func (h holding) candidateOf(address string, version, on int64) *candidate {
-	r := h.ruling(prompt.Production)
-	if r == nil || r.Approvals == 0 || !h.Proposes || version == on {
+// candidateOf returns the form to propose a version for a label, nil where the label needs none, is
+// on the version, or the reader may not propose.
+func (h holding) candidateOf(label, address string, version int64, labels map[string]int64) *candidate {
+	r := h.ruling(label)
+	if r == nil || r.Approvals == 0 || !h.Proposes || labels[label] == version {
 		return nil
 	}
 	return &candidate{ruling: *r, At: proposalsAddress(address), Version: version}
@@ -112,9 +112,9 @@ func (h holding) candidateOf(address string, version, on int64) *candidate {
 // and is elsewhere.
 func (h holding) candidates(address string, version int64, labels map[string]int64) []candidate {
 	var all []candidate
-	for _, r := range h.ByProposal() {
-		if labels[r.Label] != version {
-			all = append(all, candidate{ruling: r, At: proposalsAddress(address), Version: version})
+	for _, r := range h.Ruled {
+		if c := h.candidateOf(r.Label, address, version, labels); c != nil {
+			all = append(all, *c)
 		}
 	}
 	return all

@@ -243,10 +243,8 @@ func (s *web) showLabels(r *request, status int, p labelsPage) error {
 	if p.holding, err = s.holdingOf(r, owned{v.AuthorID, v.Names(), v.Visibility, v.IsOwn() && !v.Deleted(), v.Open}); err != nil {
 		return err
 	}
-	if r := p.ruling(cmp.Or(p.Sent, p.Label)); p.Wrong != "" && r != nil && r.Approvals > 0 && p.Proposes {
-		if n := versionNumber(p.SentOn); n > 0 {
-			p.Candidate = &candidate{ruling: *r, At: proposalsAddress(p.Address), Version: n}
-		}
+	if n := versionNumber(p.SentOn); p.Wrong != "" && n > 0 {
+		p.Candidate = p.candidateOf(cmp.Or(p.Sent, p.Label), p.Address, n, v.Labels)
 	}
 	if p.Label != "" {
 		h, err := s.Service.LabelHistory(r.Context(), r.who, id, p.Label, perPage, r.URL.Query().Get("cursor"))

@@ -15,20 +15,12 @@ import (
 // Rules of a workspace for labels are held here, where every move of a label is written, so no door
 // leads past them.
 
-// rules returns the rules of the owner of the prompt. A person has none.
-func (w *Writer) rules(ctx context.Context) (prompt.LabelRules, error) {
-	if !prompt.IsWorkspace(w.author) || w.db.Rules == nil {
-		return nil, nil
-	}
-	return w.db.Rules(ctx, w.author)
-}
-
 // mayMove refuses to move labels as a rule does not allow.
 func (w *Writer) mayMove(ctx context.Context, p prompt.Prompt, c schema.LabelsRow, labels []string, to int64, by prompt.Actor) error {
 	if !slices.ContainsFunc(labels, func(label string) bool { return c.Labels[label] != to }) {
 		return nil
 	}
-	rules, err := w.rules(ctx)
+	rules, err := w.db.Rules(ctx, w.author)
 	if err != nil {
 		return err
 	}
@@ -100,7 +92,7 @@ func (w *Writer) renamed(ctx context.Context, was *schema.Record, now prompt.Pro
 	if was == nil || was.Name == now.Name && was.Title == now.Title {
 		return nil, nil
 	}
-	rules, err := w.rules(ctx)
+	rules, err := w.db.Rules(ctx, w.author)
 	if err != nil || len(rules) == 0 {
 		return nil, err
 	}
