@@ -161,7 +161,7 @@ func run(t *testing.T, env []string, in, name string, args ...string) []byte {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir, cmd.Env = filepath.Join(root, in), env
 	out, err := cmd.CombinedOutput()
-	foundIn(in, args, out)
+	foundIn(env, in, args, out)
 	require.NoError(t, err, "%s", out)
 	return out
 }

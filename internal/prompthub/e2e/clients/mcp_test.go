@@ -52,7 +52,7 @@ func (n npm) node(dir string, env []string, args ...string) (string, error) {
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)
 	out, err := cmd.CombinedOutput()
 	if rel, bad := filepath.Rel(n.dir, args[0]); bad == nil {
-		foundIn(assistants, []string{rel}, out)
+		foundIn(env, assistants, []string{rel}, out)
 	}
 	return string(out), err
 }
