@@ -20,8 +20,8 @@ import (
 )
 
 // moveOps returns the row with labels on a version, and the rows that tell of it, with the proposal
-// that was merged, 0 for none. Each move is later than those before it, even if a clock is wrong: its
-// time is its key, and tells their order.
+// that was merged, 0 for none. Each move is later than those before it, even if a clock is wrong:
+// its time is its key, and tells their order.
 func (w *Writer) moveOps(c schema.LabelsRow, labels []string, to int64, by prompt.Actor, proposal int64) (schema.LabelsRow, []table.Op) {
 	at := w.db.Now().UTC()
 	if next := c.MovedAt.Add(schema.Tick); at.Before(next) {
