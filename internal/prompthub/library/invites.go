@@ -3,7 +3,6 @@ package library
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"slices"
@@ -96,11 +95,11 @@ func (s *Service) CreateInvite(ctx context.Context, who auth.User, want WantedIn
 				{Name: fmt.Sprintf("workspaces[%d].handle", at), Value: o.Workspace, Message: "name each workspace once"},
 			}}
 		}
-		kind, name := s.administratorBy(who, m)
+		kind, name := s.membership(who, m)
 		i.Offers = append(i.Offers, prompt.Offer{Workspace: w.ID, Role: o.Role, ViaKind: kind, Via: name})
 	}
 	var text string
-	text, i.ID, i.Secret = newInvite()
+	text, i.ID, i.Secret = Invites.New()
 	if err := s.db.AddInvite(ctx, i); err != nil {
 		return Invite{}, "", err
 	}
@@ -109,22 +108,6 @@ func (s *Service) CreateInvite(ctx context.Context, who auth.User, want WantedIn
 		return Invite{}, "", err
 	}
 	return made[0], text, nil
-}
-
-func newInvite() (text, id string, secret [sha256.Size]byte) {
-	text, id, hash := Invites.New()
-	return text, id, hash
-}
-
-// administratorBy returns the member by which a caller is an administrator of a workspace.
-func (s *Service) administratorBy(who auth.User, m *promptdb.Members) (prompt.MemberKind, string) {
-	key := s.AuthorKey(IDOf(who))
-	for _, one := range m.All {
-		if one.Role == prompt.RoleAdministrator && is(who, key, one) {
-			return one.Kind, one.Name
-		}
-	}
-	return prompt.Person, key // of a workspace, which makes none
 }
 
 // seen returns invitations with the names of those whom they are about.
@@ -380,7 +363,7 @@ func (s *Service) AdminInvite(ctx context.Context, again bool) (string, error) {
 	now := s.now().UTC().Truncate(time.Millisecond)
 	i := prompt.Invite{Admin: true, Uses: 1, CreatedAt: now, ExpiresAt: now.Add(FirstInviteFor)}
 	var text string
-	if text, i.ID, i.Secret = newInvite(); there {
+	if text, i.ID, i.Secret = Invites.New(); there {
 		return text, s.db.PutInvite(ctx, i)
 	}
 	_, secret, _ := Invites.Bytes(text)

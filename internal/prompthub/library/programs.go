@@ -42,23 +42,15 @@ var ForPrograms = promptdb.ForPrograms
 // where a rule is for the label production, the one with that label.
 var LatestForPrograms = promptdb.LatestForPrograms
 
-// ForPrograms returns those prompts of a list of which programs get a version that name none. Where
-// a workspace has a rule for the label production, they get none until that label stands.
-func (s *Service) ForPrograms(ctx context.Context, items []View) ([]View, error) {
-	waits := make([]bool, len(items))
+// Served returns those prompts of a list of which programs get a version that name none. Where a
+// workspace has a rule for the label production, they get none until that label stands.
+func (s *Service) Served(ctx context.Context, items []View) ([]View, error) {
+	serves := make([]bool, len(items))
 	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(atOnce)
 	for i, v := range items {
-		if !prompt.IsWorkspace(v.AuthorID) {
-			continue
-		}
-		g.Go(func() error {
-			m, err := s.db.Workspace(gctx, v.AuthorID)
-			if err != nil || m == nil || m.Rules.ForPrompt(prompt.Production, v.Prompt) == nil {
-				return err
-			}
-			labels, err := s.db.LabelsRow(gctx, v.AuthorID, v.ID)
-			waits[i] = labels == nil || labels.Labels[prompt.Production] == 0
+		g.Go(func() (err error) {
+			serves[i], err = s.db.Serves(gctx, v.Prompt)
 			return err
 		})
 	}
@@ -67,7 +59,7 @@ func (s *Service) ForPrograms(ctx context.Context, items []View) ([]View, error)
 	}
 	var kept []View
 	for i, v := range items {
-		if !waits[i] {
+		if serves[i] {
 			kept = append(kept, v)
 		}
 	}

@@ -80,15 +80,11 @@ func (s *Service) Events(ctx context.Context, who auth.User, handle string, q Ev
 		want.By = prompt.UserID(s.AuthorKey(user))
 	}
 	scope := fmt.Sprintf("events %q %q %q %q", w.ID, want.Prompt, want.By, want.Type)
-	_, err = open(scope, token, func(after string) (page promptdb.Page, err error) {
+	page, err := open(scope, token, func(after string) (page promptdb.Page, err error) {
 		events, page.After, err = s.db.Events(ctx, w.ID, want, after, limit)
-		next = page.After
 		return page, err
 	})
-	if next != "" {
-		next = sealed(scope, promptdb.Page{After: next}).Next
-	}
-	return events, next, err
+	return events, sealed(scope, page).Next, err
 }
 
 // reviewed returns the caller as they act on a prompt whose proposals they may see, with the
@@ -110,18 +106,14 @@ func (s *Service) Proposals(ctx context.Context, who auth.User, id prompt.ID, li
 	}
 	scope := "proposals " + string(id)
 	var found []prompt.Proposal
-	_, err = open(scope, token, func(after string) (page promptdb.Page, err error) {
+	page, err := open(scope, token, func(after string) (page promptdb.Page, err error) {
 		if v.IsOwn() {
 			found, page.After, err = s.db.Proposals(ctx, v.AuthorID, id, after, limit)
-			next = page.After
 		}
 		return page, err
 	})
 	if err != nil || len(found) == 0 {
 		return nil, "", err
-	}
-	if next != "" {
-		next = sealed(scope, promptdb.Page{After: next}).Next
 	}
 	of, err := s.around(ctx, v)
 	if err != nil {
@@ -130,7 +122,7 @@ func (s *Service) Proposals(ctx context.Context, who auth.User, id prompt.ID, li
 	for _, p := range found {
 		list = append(list, of.see(p, nil))
 	}
-	return list, next, nil
+	return list, sealed(scope, page).Next, nil
 }
 
 // OpenProposals returns the proposals of a workspace that wait for a review, the newest first. With
@@ -142,23 +134,19 @@ func (s *Service) OpenProposals(ctx context.Context, who auth.User, handle strin
 	}
 	scope := fmt.Sprintf("open proposals %q %v", w.ID, forMe)
 	var found []promptdb.OpenProposal
-	_, err = open(scope, token, func(after string) (page promptdb.Page, err error) {
+	page, err := open(scope, token, func(after string) (page promptdb.Page, err error) {
 		found, page.After, err = s.db.OpenProposals(ctx, w.ID, after, limit)
-		next = page.After
 		return page, err
 	})
 	if err != nil {
 		return nil, "", err
-	}
-	if next != "" {
-		next = sealed(scope, promptdb.Page{After: next}).Next
 	}
 	all := make([]*Proposal, len(found))
 	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(atOnce)
 	for i, o := range found {
 		g.Go(func() error {
-			v, err := s.db.Summary(gctx, w.ID, o.Prompt)
+			v, err := s.db.NamesOf(gctx, w.ID, o.Prompt)
 			if err != nil || v == nil { // it went meanwhile
 				return err
 			}
@@ -180,7 +168,7 @@ func (s *Service) OpenProposals(ctx context.Context, who auth.User, handle strin
 		}
 		list = append(list, *p)
 	}
-	return list, next, nil
+	return list, sealed(scope, page).Next, nil
 }
 
 // CountOpen returns how many proposals of a workspace wait for a review, up to a limit, and whether
@@ -257,18 +245,16 @@ func (of surroundings) see(p prompt.Proposal, reviews []prompt.Review) Proposal 
 	out := Proposal{Proposal: p, Owner: of.AuthorID, Name: of.Name, Title: of.Title, Needs: p.Rule, Reviews: reviews}
 	if of.labels != nil {
 		out.Labels = of.labels.Labels
-		if p.IsStale(of.labels.Open[p.Label], of.labels.Labels[p.Label], of.labels.Has(p.Version)) {
+		if of.labels.IsStale(p) {
 			out.State = prompt.ProposalStale
 		}
 	}
+	may := func(prompt.Review) bool { return true }
 	if of.members != nil && p.State == prompt.ProposalOpen {
 		if rule := of.members.Rules.ForPrompt(p.Label, of.Prompt); rule != nil {
 			out.Needs = *rule
 			out.Needs.Approvals = p.Needed(*rule)
 		}
-	}
-	may := func(prompt.Review) bool { return true }
-	if of.members != nil && p.State == prompt.ProposalOpen {
 		may = mayApprove(of.members)
 	}
 	out.Approved = p.Approvals(out.Needs, reviews, may)
@@ -384,7 +370,7 @@ func (s *Service) changeProposal(
 	if err := Needs(as, scope); err != nil {
 		return Proposal{}, err
 	}
-	p, err := change(promptdb.Proposing{Owner: v.AuthorID, Prompt: id, By: actorOf(as), May: anything})
+	p, err := change(promptdb.Proposing{Owner: v.AuthorID, Prompt: id, By: actorOf(as)})
 	if err != nil {
 		return Proposal{}, err
 	}

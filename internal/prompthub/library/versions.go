@@ -28,9 +28,10 @@ func (s *Service) GetVersion(ctx context.Context, who auth.User, id prompt.ID, w
 
 // A History is a part of the versions of a prompt, the newest first, without their contents.
 type History struct {
-	Title      string // of the prompt
-	Name       string // for programs
-	Author     string // the name of its author
+	Title      string   // of the prompt
+	Name       string   // for programs
+	Names      []string // all that lead to it
+	Author     string   // the name of its author
 	AuthorID   prompt.UserID
 	Mine       bool // whether the caller may change the prompt
 	Visibility prompt.Visibility
@@ -58,7 +59,7 @@ func (s *Service) Versions(ctx context.Context, who auth.User, id prompt.ID, lim
 		return History{}, err
 	}
 	h := History{
-		Title: page.Title, Name: page.Name, Author: page.Author, AuthorID: page.AuthorID, Mine: page.Mine, Visibility: page.Visibility, Items: page.Items,
+		Title: page.Title, Name: page.Name, Names: page.Names, Author: page.Author, AuthorID: page.AuthorID, Mine: page.Mine, Visibility: page.Visibility, Items: page.Items,
 		Labels: page.Labels, Open: page.Open, Latest: page.Latest, Before: page.Before,
 	}
 	if page.After > 0 {
@@ -196,12 +197,9 @@ func (s *Service) undoLabelAs(ctx context.Context, who auth.User, id prompt.ID, 
 	if key != "" {
 		idem = hash(key)
 	}
-	_, err := s.db.UndoLabel(ctx, IDOf(who), id, label, actorOf(who), idem, anything)
+	_, err := s.db.UndoLabel(ctx, IDOf(who), id, label, actorOf(who), idem)
 	return s.unlessForbidden(ctx, who, id, err)
 }
-
-// anything lets an author do what he wants.
-func anything(prompt.Prompt) error { return nil }
 
 // unlessForbidden returns err to the author of a prompt; others are told that they may not change
 // it, or that there is none.

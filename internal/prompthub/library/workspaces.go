@@ -379,7 +379,8 @@ func (s *Service) Members(ctx context.Context, who auth.User, handle string, lim
 }
 
 // PutMember gives a person, whom a handle or a key names, or a group or role of the directory, a
-// role in a workspace. An admin of the site may make themselves administrator of a workspace that has none.
+// role in a workspace. An admin of the site may make themselves administrator of a workspace that
+// has none.
 func (s *Service) PutMember(ctx context.Context, who auth.User, handle string, kind prompt.MemberKind, name string, role prompt.Role) (Member, error) {
 	w, m, err := s.workspace(ctx, who, handle, prompt.RoleAdministrator)
 	takesOver := kind == prompt.Person && name == Me && role == prompt.RoleAdministrator && mayTakeOver(who, m)

@@ -221,8 +221,8 @@ func TestDoubling(t *testing.T) {
 		{Name: "LabelRules.Check", With: text(func(s string) {
 			_, _ = prompt.LabelRules{{Label: s, Names: s, Approvals: 1}}.Check()
 		})},
-		{Name: "LabelRules.For", With: text(func(s string) {
-			prompt.LabelRules{{Label: "a", Names: "*" + strings.Repeat("a*", len(s)/100)}}.For("a", s)
+		{Name: "LabelRules.ForNames", With: text(func(s string) {
+			prompt.LabelRules{{Label: "a", Names: "*" + strings.Repeat("a*", len(s)/100)}}.ForNames("a", []string{s})
 		})},
 		{Name: "LabelRules.ForPrompt", With: text(func(s string) {
 			prompt.LabelRules{{Label: "a", Names: "*a*b*"}}.ForPrompt("a", prompt.Prompt{Draft: prompt.Draft{Name: s}, Slug: s})
@@ -244,7 +244,7 @@ func TestDoubling(t *testing.T) {
 		"compares, copies or returns what it is given": {
 			"Draft.Content", "Draft.With", "First", "Member.Place", "Source.Kept", "TextsField", "Template.Parts", "Variable.Needed", "Prompt.Deleted", "Prompt.Hidden",
 			"Prompt.Listed", "Workspace.Deleted", "Role.Valid", "Role.Includes", "Role.Higher", "IsWorkspace", "LooksLikeWorkspace", "Invite.Left",
-			"Workspace.Equal", "Proposal.IsStale", "Proposal.Needed", "Proposal.Approvals",
+			"Workspace.Equal", "Proposal.Needed", "Proposal.Approvals", "Prompt.Names", "Prompt.OwnNames",
 		},
 		"takes what the program has made": {
 			"AuthorSecret.Key", "FirstID", "HandleChosen", "Hot", "NewWorkspaceID", "TokenKey", "IsTokenKey", "ID.Time", "Best", "NewID", "Tally.Add", "Tally.Score", "Tally.Unweighed", "Trending", "TrendingPlace", "Weight.Likes",

@@ -26,12 +26,17 @@ type LabelRule struct {
 // LabelRules are the rules of a workspace. The first that fits a label and a name counts.
 type LabelRules []LabelRule
 
-// ForPrompt returns the rule for a label of a prompt, nil for none. Of the names that lead to the
-// prompt, old ones among them, the one whose rule asks for most counts: no name leads past a rule.
+// ForPrompt returns the rule for a label of a prompt, nil for none.
 func (rules LabelRules) ForPrompt(label string, p Prompt) *LabelRule {
-	most := rules.For(label, p.Name)
-	for _, name := range append([]string{p.Slug}, p.OldNames...) {
-		if rule := rules.For(label, name); name != "" && rule != nil && (most == nil || rule.asksMore(*most)) {
+	return rules.ForNames(label, p.Names())
+}
+
+// ForNames returns the rule for a label of the prompt that some names lead to, old ones among them.
+// The name whose rule asks for most counts: no name leads past a rule.
+func (rules LabelRules) ForNames(label string, names []string) *LabelRule {
+	var most *LabelRule
+	for _, name := range names {
+		if rule := rules.first(label, name); name != "" && rule != nil && (most == nil || rule.asksMore(*most)) {
 			most = rule
 		}
 	}
@@ -42,8 +47,8 @@ func (r LabelRule) asksMore(than LabelRule) bool {
 	return r.Approvals > than.Approvals || r.Approvals == than.Approvals && than.Authors && !r.Authors
 }
 
-// For returns the rule for a label of the prompt of a name, nil for none.
-func (rules LabelRules) For(label, name string) *LabelRule {
+// first returns the first rule that fits a label and a name, nil for none.
+func (rules LabelRules) first(label, name string) *LabelRule {
 	for i, r := range rules {
 		if r.Label == label && fits(r.Names, name) {
 			return &rules[i]
@@ -110,8 +115,12 @@ const NeedsProposal fault.Code = "NEEDS_PROPOSAL"
 
 // ErrNeedsProposal refuses such a move.
 func (r LabelRule) ErrNeedsProposal() error {
+	approvals := "1 approval"
+	if r.Approvals > 1 {
+		approvals = fmt.Sprintf("%d approvals", r.Approvals)
+	}
 	return fault.Coded(fault.Forbidden, NeedsProposal, fmt.Sprintf(
-		"a rule of the workspace lets the label %s move only by a proposal that %d approve, or back to a version that it was on; propose the version", r.Label, r.Approvals))
+		"a rule of the workspace lets the label %s move only by a proposal with %s, or back to a version that it was on; propose the version", r.Label, approvals))
 }
 
 // LabelRuled is the code of a name by which another rule would count for a label that stands.

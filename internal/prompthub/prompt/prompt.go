@@ -140,6 +140,12 @@ type Prompt struct {
 	InProduction *ProgramSummary
 }
 
+// OwnNames returns the names that the prompt has now.
+func (p Prompt) OwnNames() []string { return slices.Compact([]string{p.Name, p.Slug}) }
+
+// Names returns all names that lead to the prompt, those that it had last.
+func (p Prompt) Names() []string { return append(p.OwnNames(), p.OldNames...) }
+
 // A ForkedFrom is the version of another prompt that a fork was made of, or that was merged into it
 // last. It is zero for a prompt that is no fork.
 type ForkedFrom struct {

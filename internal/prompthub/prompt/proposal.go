@@ -48,12 +48,6 @@ type Proposal struct {
 	Comments int64     // how many there are
 }
 
-// IsStale reports whether an open proposal can no longer be approved, by what the labels row says
-// of it, where its label is and whether its version is there.
-func (p Proposal) IsStale(open OpenProposal, labelOn int64, hasVersion bool) bool {
-	return p.State == ProposalOpen && (open.Stale || open.Number != p.Number || labelOn != p.From || !hasVersion)
-}
-
 // Needed returns how many approvals a rule asks for. It is one more where some author may not be
 // known, unless authors count.
 func (p Proposal) Needed(rule LabelRule) int {

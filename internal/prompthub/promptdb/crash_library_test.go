@@ -121,7 +121,7 @@ func labelOnTwo(r *ring, p *prompt.Prompt) {
 }
 
 func undoLabel(ctx context.Context, db *promptdb.DB, _ *ring, p prompt.Prompt) error {
-	_, err := db.UndoLabel(ctx, "ann", p.ID, "production", prompt.Actor{}, "", allow)
+	_, err := db.UndoLabel(ctx, "ann", p.ID, "production", prompt.Actor{}, "")
 	return err
 }
 

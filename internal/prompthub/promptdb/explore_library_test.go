@@ -72,7 +72,7 @@ func (e *explorer) labelAndUndo(i int) {
 			}
 			put = true
 		}
-		_, err := db.UndoLabel(ctx, s.author, s.id, label, prompt.Actor{Key: prompt.UserID(name)}, "", allow)
+		_, err := db.UndoLabel(ctx, s.author, s.id, label, prompt.Actor{Key: prompt.UserID(name)}, "")
 		if fault.Of(err) == fault.Conflict {
 			return nil
 		}

@@ -76,7 +76,7 @@ func saveText(ctx context.Context, db *promptdb.DB, id prompt.ID, text string, b
 }
 
 func about(id prompt.ID, by prompt.Actor) promptdb.Proposing {
-	return promptdb.Proposing{Owner: shelf, Prompt: id, By: by, May: allow}
+	return promptdb.Proposing{Owner: shelf, Prompt: id, By: by}
 }
 
 // refused leaves only an error that is none of the rules'.
@@ -215,7 +215,7 @@ func (r *reviewed) sneak(i int) {
 		if err := refused(err); err != nil {
 			return err
 		}
-		_, err = db.UndoLabel(ctx, shelf, r.id, prompt.Production, danPublishes, "", allow)
+		_, err = db.UndoLabel(ctx, shelf, r.id, prompt.Production, danPublishes, "")
 		return err
 	})
 }

@@ -84,7 +84,7 @@ func TestLabelsMoveAndComeBack(t *testing.T) {
 	require.Equal(t, fault.NotFound, fault.Of(w.label(p, "production", 0)), "it has none to remove")
 	require.Equal(t, fault.NotFound, fault.Of(w.label(p, "production", 3)), "no such version")
 	undo := func() (map[string]int64, error) {
-		return w.UndoLabel(t.Context(), "ann", p.ID, "production", prompt.Actor{}, "", allow)
+		return w.UndoLabel(t.Context(), "ann", p.ID, "production", prompt.Actor{}, "")
 	}
 	for _, want := range []map[string]int64{{"production": 1, "other": 2}, {"production": 2, "other": 2}, {"production": 1, "other": 2}, {"other": 2}} {
 		labels, err := undo()
@@ -116,7 +116,7 @@ func TestUndoOnce(t *testing.T) {
 		require.NoError(t, w.label(p, "production", n))
 	}
 	undo := func(label, idem string) (map[string]int64, error) {
-		return w.UndoLabel(t.Context(), "ann", p.ID, label, prompt.Actor{}, idem, allow)
+		return w.UndoLabel(t.Context(), "ann", p.ID, label, prompt.Actor{}, idem)
 	}
 	for range 3 {
 		labels, err := undo("production", "key")
@@ -153,7 +153,7 @@ func TestLabelMovesInOneTick(t *testing.T) {
 	put(1)
 	w.write(p, "three", "production")
 	require.Equal(t, []string{"1>3", "2>1", "1>2", "2>1", "0>2"}, w.history("ann", p, "production"))
-	_, err := w.UndoLabel(t.Context(), "ann", p.ID, "production", prompt.Actor{}, "", allow)
+	_, err := w.UndoLabel(t.Context(), "ann", p.ID, "production", prompt.Actor{}, "")
 	require.NoError(t, err)
 	require.Equal(t, "1>3 undone", w.history("ann", p, "production")[0])
 	w.clock.Advance(time.Hour)
@@ -233,7 +233,7 @@ func TestDeleteVersions(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, map[string]int64{"staging": 3}, labels)
 	require.Equal(t, []string{"2>0", "0>2"}, w.history("ann", p, "production"))
-	_, err = w.UndoLabel(t.Context(), "ann", p.ID, "production", prompt.Actor{}, "", allow)
+	_, err = w.UndoLabel(t.Context(), "ann", p.ID, "production", prompt.Actor{}, "")
 	require.Equal(t, fault.Conflict, fault.Of(err), "where it was is gone")
 	require.NoError(t, w.deleteVersion(p, 4))
 	require.Equal(t, "3 three", w.version("ann", p, promptdb.WantedVersion{Label: "latest"}))
@@ -332,7 +332,7 @@ func TestLibraryOutlivesABackup(t *testing.T) {
 	w.write(p, "two", "production")
 	w.write(p, "three", "production", "staging")
 	require.NoError(t, w.deleteVersion(p, 2))
-	_, err := w.UndoLabel(t.Context(), "ann", p.ID, "staging", prompt.Actor{}, "", allow)
+	_, err := w.UndoLabel(t.Context(), "ann", p.ID, "staging", prompt.Actor{}, "")
 	require.NoError(t, err)
 	w.mustRename(w.mustRename(p, "b"), "c")
 	w.edit("ann", p.ID, func(p *prompt.Prompt) { p.OwnTags = []string{"my own", "a; b"} })

@@ -169,7 +169,7 @@ func TestNoWayAroundARule(t *testing.T) {
 			}
 			w.clock.Advance(time.Second)
 			require.NoError(t, edit(w, id, func(p *prompt.Prompt) { move(p, "billing/greeting") }))
-			_, err := w.UndoLabel(t.Context(), shelf, id, prompt.Production, catPublishes, "", allow)
+			_, err := w.UndoLabel(t.Context(), shelf, id, prompt.Production, catPublishes, "")
 			return err
 		},
 	} {

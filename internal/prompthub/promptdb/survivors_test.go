@@ -233,7 +233,7 @@ func TestEveryFieldIsKept(t *testing.T) {
 		_, err := w.SetLabels(t.Context(), p.AuthorID, p.ID, []string{"production"}, n, prompt.Actor{Key: "mover"}, allow)
 		require.NoError(t, err)
 	}
-	_, err := w.UndoLabel(t.Context(), p.AuthorID, p.ID, "production", prompt.Actor{Key: "undoer"}, "", allow)
+	_, err := w.UndoLabel(t.Context(), p.AuthorID, p.ID, "production", prompt.Actor{Key: "undoer"}, "")
 	require.NoError(t, err)
 	require.NoError(t, w.DeleteVersion(t.Context(), p.AuthorID, p.ID, 1, prompt.Actor{}))
 	w.keyed("Keyed")

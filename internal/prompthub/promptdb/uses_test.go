@@ -176,7 +176,7 @@ func TestUsedBy(t *testing.T) {
 	require.ErrorContains(t, w.deleteVersion(a, 1), `version 1 of this prompt is included by "b" in version 2`)
 	require.ErrorContains(t, w.deleteVersion(a, 2), `version 2 of this prompt is included by "b" in version 2`, "by its label")
 	require.EqualError(t, w.label(a, "staging", 0), `the label staging is included by "b" in version 2; change or delete those first`)
-	_, err := w.UndoLabel(t.Context(), "ann", a.ID, "staging", prompt.Actor{}, "", allow)
+	_, err := w.UndoLabel(t.Context(), "ann", a.ID, "staging", prompt.Actor{}, "")
 	require.EqualError(t, err, `the label staging is included by "b" in version 2; change or delete those first`, "it was on no version before")
 	require.EqualError(t, w.label(a, "nosuch", 0), "the prompt has no such label; it has staging")
 	w.write(a, "A3")

@@ -1,5 +1,6 @@
 // langchain's hub and the client of langsmith. LANGSMITH_ENDPOINT and LANGSMITH_API_KEY say where and
-// who; PROMPTHUB_URL and PROMPTHUB_TOKEN the same for PromptHub's own API.
+// who; PROMPTHUB_URL and PROMPTHUB_TOKEN the same for PromptHub's own API. WORKSPACE is which workspace
+// the token is of, if it is of one.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as hub from 'langchain/hub';
@@ -24,7 +25,8 @@ const rendered = async (id, values) => {
   return r.messages ? r.messages.map(m => [{ system: 'system', user: 'human', assistant: 'ai' }[m.role], m.content]) : r.text;
 };
 
-await own('PUT', '/me/profile', { handle: 'chain' });
+const handle = process.env.WORKSPACE ?? 'chain';
+if (!process.env.WORKSPACE) await own('PUT', '/me/profile', { handle });
 const text = 'Say {{x}} as {"a": {"b": 1}} to ${who:Bob}, {not} {{y:z}}';
 const made = await own('POST', '/prompts', { title: 'Pulled', name: 'pulled', text, labels: ['production'] });
 const chat = await own('POST', '/prompts', {
@@ -122,14 +124,17 @@ test('list, like, update, delete', async () => {
   assert((await names()).includes('pushed'));
   assert.deepEqual(await names({ query: 'about few' }), ['few-shot']);
   assert.deepEqual(await names({ isPublic: true }), []);
-  assert.equal((await client.likePrompt('pushed')).likes, 1);
-  assert.equal((await client.getPrompt('pushed')).num_likes, 1);
-  assert.equal((await client.unlikePrompt('pushed')).likes, 0);
+  if (process.env.WORKSPACE) await assert.rejects(client.likePrompt('pushed'), /403.*do this as a person/);
+  else {
+    assert.equal((await client.likePrompt('pushed')).likes, 1);
+    assert.equal((await client.getPrompt('pushed')).num_likes, 1);
+    assert.equal((await client.unlikePrompt('pushed')).likes, 0);
+  }
   await client.updatePrompt('pushed', { description: 'New', tags: ['a', 'b'], isPublic: true });
   const p = await client.getPrompt('pushed');
   // a description belongs to a version here, so another one is a commit
   assert.deepEqual([p.description, p.tags, p.is_public, p.num_commits], ['New', ['a', 'b'], true, 3]);
-  assert.equal(p.full_name, 'chain/pushed');
+  assert.equal(p.full_name, `${handle}/pushed`);
   assert.deepEqual(await names({ isPublic: true }), ['pushed']);
   const other = new Client({ apiKey: process.env.OTHER_TOKEN });
   assert.equal((await other.getPrompt(p.full_name)).description, 'New');
@@ -139,6 +144,13 @@ test('list, like, update, delete', async () => {
   assert.equal((await (await load(JSON.stringify(manifest))).invoke({ x: '1' })).value, 'two 1');
   await client.deletePrompt('pushed');
   assert.equal(await client.promptExists('pushed'), false);
+});
+
+if (process.env.WORKSPACE) test('a tag with a rule moves by a proposal alone', async () => {
+  const refused = /403.*NEEDS_PROPOSAL.*the label ruled move only by a proposal/;
+  await client.pushPrompt('ruled', { object: PromptTemplate.fromTemplate('one {x}') });
+  await assert.rejects(client.createCommit('ruled', PromptTemplate.fromTemplate('two {x}'), { tags: ['ruled'] }), refused);
+  await assert.rejects(hub.pull('ruled:ruled'));
 });
 
 test('names of lists and answers can be used as they are', async () => {
@@ -154,8 +166,8 @@ test('names of lists and answers can be used as they are', async () => {
     await client.updatePrompt(p.full_name, { tags: ['x'] });
   }
   await client.updatePrompt('named', { isPublic: true });
-  for (const p of [await listed(), await client.getPrompt('named'), await client.getPrompt('chain/named')]) {
-    assert.deepEqual([p.full_name, p.num_commits, p.last_commit_hash], ['chain/named', 1, hash]);
+  for (const p of [await listed(), await client.getPrompt('named'), await client.getPrompt(`${handle}/named`)]) {
+    assert.deepEqual([p.full_name, p.num_commits, p.last_commit_hash], [`${handle}/named`, 1, hash]);
     await assert.rejects(client.pullPromptCommit(p.full_name), /public prompt/);
     assert.equal((await client.pullPromptCommit(p.full_name, { dangerouslyPullPublicPrompt: true })).commit_hash, hash);
     await client.updatePrompt(p.full_name, { tags: ['y'] });

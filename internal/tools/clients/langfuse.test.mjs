@@ -1,5 +1,5 @@
 // @langfuse/client 5: what its users do with prompts. LANGFUSE_BASE_URL, LANGFUSE_PUBLIC_KEY and
-// LANGFUSE_SECRET_KEY say where and who.
+// LANGFUSE_SECRET_KEY say where and who, WORKSPACE which workspace the key is of, if it is of one.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ChatPromptClient, LangfuseClient, TextPromptClient } from '@langfuse/client';
@@ -171,6 +171,21 @@ test('list', async () => {
   assert.deepEqual((await api.prompts.list({ tag: 'other' })).data.map(p => p.name), ['tags']);
   assert((await api.prompts.list({ fromUpdatedAt: '2020-01-01T00:00:00Z', limit: 100 })).data.length >= all.length);
   assert.deepEqual((await api.prompts.list({ toUpdatedAt: '2020-01-01T00:00:00Z' })).data, []);
+});
+
+if (process.env.WORKSPACE) test('a label with a rule moves by a proposal alone', async () => {
+  const refused = error => {
+    assert.equal(error.statusCode, 403, String(error));
+    assert.equal(error.body.code, 'NEEDS_PROPOSAL');
+    assert.match(error.body.message, /the label ruled move only by a proposal/);
+    return true;
+  };
+  await prompt.create({ name: 'ruled', prompt: 'one', labels: ['production'] });
+  await assert.rejects(prompt.update({ name: 'ruled', version: 1, newLabels: ['ruled'] }), refused);
+  await assert.rejects(prompt.update({ name: 'ruled', version: 1, newLabels: ['free', 'ruled'] }), refused);
+  await assert.rejects(prompt.create({ name: 'ruled', prompt: 'two', labels: ['ruled'] }), refused);
+  const { version, labels } = await api.prompts.get('ruled', { label: 'latest' });
+  assert.deepEqual([version, labels.sort()], [1, ['latest', 'production']]);
 });
 
 test('who has no key, or a wrong one', async () => {

@@ -30,6 +30,14 @@ test('a chat', async () => {
   assert.deepEqual(got.compile({ who: 'Ann' }, { history: [{ role: 'user', content: 'x' }] }), [{ role: 'system', content: 'You are Ann' }, { role: 'user', content: 'x' }]);
 });
 
+if (process.env.WORKSPACE) test('a label with a rule moves by a proposal alone', async context => {
+  await langfuse.createPrompt({ name: 'ruled', prompt: 'one', labels: ['production'] });
+  const told = context.mock.method(console, 'error', () => {});
+  await langfuse.updatePrompt({ name: 'ruled', version: 1, newLabels: ['ruled'] }); // this client tells why, and no more
+  assert.match(told.mock.calls.flatMap(c => c.arguments).join(' '), /403.*the label ruled move only by a proposal.*NEEDS_PROPOSAL/s);
+  assert.deepEqual((await langfuse.getPrompt('ruled')).labels.sort(), ['latest', 'production']);
+});
+
 // Traces go nowhere here, and that harms nothing.
 test('traces', async () => {
   langfuse.trace({ name: 'a trace' }).generation({ name: 'g', prompt: await langfuse.getPrompt('chat', undefined, { type: 'chat' }) });

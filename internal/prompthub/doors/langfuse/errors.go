@@ -40,18 +40,19 @@ type issue struct {
 
 // A failure is the body of every answer that reports an error.
 type failure struct {
-	Message string `json:"message"`
-	Error   any    `json:"error"` // the name of the error, or issues
+	Message string     `json:"message"`
+	Error   any        `json:"error"` // the name of the error, or issues
+	Code    fault.Code `json:"code"`  // as in PromptHub's own API; Langfuse has none
 }
 
 // fail answers with a problem.
 func fail(w http.ResponseWriter, p *httpjson.Problem) {
-	status, f := p.Status, failure{Message: p.Detail, Error: http.StatusText(p.Status)}
+	status, f := p.Status, failure{Message: p.Detail, Error: http.StatusText(p.Status), Code: p.Code}
 	if known, ok := statuses[p.Status]; ok {
 		status, f.Error = known.status, known.name
 	}
 	if len(p.Errors) > 0 {
-		f = failure{Message: broken, Error: issues(p.Errors)}
+		f.Message, f.Error = broken, issues(p.Errors)
 	}
 	write(w, status, f)
 }

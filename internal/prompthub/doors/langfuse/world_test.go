@@ -147,9 +147,10 @@ func (a answer) says(status int, text string) any {
 	a.is(status)
 	var f map[string]any
 	a.into(&f)
-	require.Len(a.t, f, 2, a.body)
+	require.Len(a.t, f, 3, a.body)
 	require.Contains(a.t, f["message"], text)
 	require.NotEmpty(a.t, f["error"])
+	require.NotEmpty(a.t, f["code"])
 	return f["error"]
 }
 

@@ -63,6 +63,13 @@ func TestListsUnderARule(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, at.list(object{}).names())
 	id, _ := prompt.ParseID(saved.ID)
+	_, err = w.hub.SetRules(ctx, ann, "billing", library.Match{Any: true}, prompt.LabelRules{{Label: prompt.Production, Names: "once/*", Approvals: 1, Authors: true}})
+	require.NoError(t, err)
+	for _, name := range []string{"once/greeting", "greeting"} {
+		_, err = w.hub.Patch(ctx, ann, id, library.Match{Any: true}, func(d *prompt.Draft) { d.Name = name })
+		require.NoError(t, err)
+		require.Empty(t, at.list(object{}).names(), name)
+	}
 	p, err := w.hub.Propose(ctx, ann, id, prompt.Production, 1, "")
 	require.NoError(t, err)
 	_, err = w.hub.Review(ctx, ann, id, p.Number, prompt.Review{Verdict: prompt.Approve, Version: 1, Digest: p.Digest})

@@ -24,7 +24,7 @@ type team struct{ Handle, Name, Link string }
 // An owned is what is known of a prompt before its owner is read.
 type owned struct {
 	Owner prompt.UserID
-	Name  string // for programs
+	Names []string // all that lead to it
 	Seen  prompt.Visibility
 	Mine  bool // whether the reader owns it, or acts for the owner
 	Open  map[string]prompt.OpenProposal
@@ -43,7 +43,7 @@ func (s *web) holdingOf(r *request, o owned) (holding, error) {
 		h.Team.Link = workspaceAddress(w.Handle)
 	}
 	if mine {
-		h.May, h.Ruled = w.May(o.Seen), rulingsOf(w.Rules, o.Name, o.Open)
+		h.May, h.Ruled = w.May(o.Seen), rulingsOf(w.Rules, o.Names, o.Open)
 		h.Proposes = w.Role.Includes(prompt.RoleAuthor)
 	}
 	return h, nil

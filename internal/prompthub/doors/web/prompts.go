@@ -178,7 +178,7 @@ func (s *web) prompt(r *request) error {
 	}
 	p := promptPage{View: v, Address: addressOf(v.ID), Fill: s.fill(r, v.Content()), Related: rel, Favors: favors}
 	p.Ballot, p.Chips = ballotOf(r.who, v, p.Address), chipsOf(p.Address, v.Labels)
-	if p.holding, err = s.holdingOf(r, owned{v.AuthorID, v.Name, v.Visibility, v.IsOwn(), v.Open}); err != nil {
+	if p.holding, err = s.holdingOf(r, owned{v.AuthorID, v.Names(), v.Visibility, v.IsOwn(), v.Open}); err != nil {
 		return err
 	}
 	made := v.ShownVersion.By
@@ -207,7 +207,7 @@ func (s *web) prompt(r *request) error {
 	}
 	p.Released = v.Labels[prompt.Production] > 0
 	p.Unset = !p.Released && p.ruling(prompt.Production) != nil
-	p.Candidate = p.candidateOf(p.Address, v.Version, v.Labels[prompt.Production])
+	p.Candidate = p.candidateOf(prompt.Production, p.Address, v.Version, v.Labels)
 	if n := v.Labels[prompt.Production]; n > 0 && n != v.Version {
 		p.Programs = &programs{chip: chip{prompt.Production, n, labelAddress(p.Address, prompt.Production)}}
 		if released := v.InProduction; released != nil && released.Version == n {

@@ -33,11 +33,11 @@ type ruling struct {
 	Open int64 // the proposal for it that is open, 0 for none
 }
 
-// rulingsOf returns the rules that count for a prompt of a name: of each label the first.
-func rulingsOf(rules prompt.LabelRules, name string, open map[string]prompt.OpenProposal) []ruling {
+// rulingsOf returns the rules that count for a prompt with some names: of each label one.
+func rulingsOf(rules prompt.LabelRules, names []string, open map[string]prompt.OpenProposal) []ruling {
 	var all []ruling
 	for i, rule := range rules {
-		if rules.For(rule.Label, name) == &rules[i] {
+		if rules.ForNames(rule.Label, names) == &rules[i] {
 			all = append(all, ruling{rule, open[rule.Label].Number})
 		}
 	}
@@ -98,11 +98,11 @@ type candidate struct {
 	Message string
 }
 
-// candidateOf returns the form to propose a version for production, nil where that label needs
-// none, is on the version, or the reader may not propose.
-func (h holding) candidateOf(address string, version, on int64) *candidate {
-	r := h.ruling(prompt.Production)
-	if r == nil || r.Approvals == 0 || !h.Proposes || version == on {
+// candidateOf returns the form to propose a version for a label, nil where the label needs none, is
+// on the version, or the reader may not propose.
+func (h holding) candidateOf(label, address string, version int64, labels map[string]int64) *candidate {
+	r := h.ruling(label)
+	if r == nil || r.Approvals == 0 || !h.Proposes || labels[label] == version {
 		return nil
 	}
 	return &candidate{ruling: *r, At: proposalsAddress(address), Version: version}
@@ -112,9 +112,9 @@ func (h holding) candidateOf(address string, version, on int64) *candidate {
 // and is elsewhere.
 func (h holding) candidates(address string, version int64, labels map[string]int64) []candidate {
 	var all []candidate
-	for _, r := range h.ByProposal() {
-		if labels[r.Label] != version {
-			all = append(all, candidate{ruling: r, At: proposalsAddress(address), Version: version})
+	for _, r := range h.Ruled {
+		if c := h.candidateOf(r.Label, address, version, labels); c != nil {
+			all = append(all, *c)
 		}
 	}
 	return all
@@ -184,7 +184,7 @@ func (s *web) proposing(r *request) (library.View, holding, error) {
 	if err != nil {
 		return v, holding{}, err
 	}
-	h, err := s.holdingOf(r, owned{v.AuthorID, v.Name, v.Visibility, v.IsOwn(), v.Open})
+	h, err := s.holdingOf(r, owned{v.AuthorID, v.Names(), v.Visibility, v.IsOwn(), v.Open})
 	if err == nil && (h.Team == nil || !h.Mine) {
 		err = prompt.ErrNoProposal()
 	}

@@ -112,6 +112,28 @@ func TestProposeOnPages(t *testing.T) {
 	r.pam.get(own + "/proposals").is(404)
 }
 
+// TestRuleOfAFormerName: a rule that fits a name which still leads to a prompt is shown like any
+// other, as it counts for the prompt.
+func TestRuleOfAFormerName(t *testing.T) {
+	t.Parallel()
+	r := newRuled(t)
+	r.rule(r.root, "production", "billing/*", "1", "")
+	const form = "Propose version 2 for production"
+	r.pam.get(r.page).is(200).lacks(form)
+	for _, name := range []string{"billing/hello", "hello"} {
+		r.clock.Advance(time.Second)
+		revision := r.pam.get(r.page + "/edit").is(200).find(`name="revision" value="(\d+)"`)
+		r.pam.post(r.page+"/edit", "title", "Greeting", "name", name, "text", "Good day.\n\nYours", "visibility", "private", "revision", revision).to(r.page)
+		for _, page := range []string{r.page, r.page + "/versions", r.page + "/versions/2"} {
+			r.pam.get(page).is(200).has(form)
+		}
+	}
+	r.pam.post(r.page+"/labels", "label", "production", "version", "2", "back", r.page).is(403)
+	r.propose(r.art, "2")
+	r.pam.get("/app/w/billing/review").is(200).has("1 approval is missing")
+	r.pam.get("/app/w/billing/review?for=me").is(200).has("1 approval is missing")
+}
+
 // TestReviewOnPages: the page of a proposal shows what would go live before anything else, each
 // reader the buttons that they may press and no others, and an approval counts for the version
 // that the page had shown.

@@ -80,7 +80,7 @@ func (s *web) history(r *request) error {
 		return err
 	}
 	p := historyPage{Address: addressOf(id), History: h}
-	if p.holding, err = s.holdingOf(r, owned{h.AuthorID, h.Name, h.Visibility, h.Mine, h.Open}); err != nil {
+	if p.holding, err = s.holdingOf(r, owned{h.AuthorID, h.Names, h.Visibility, h.Mine, h.Open}); err != nil {
 		return err
 	}
 	var by []prompt.UserID
@@ -135,7 +135,7 @@ func (s *web) version(r *request) error {
 		return err
 	}
 	p := versionPage{View: v, Prompt: addressOf(id)}
-	if p.holding, err = s.holdingOf(r, owned{v.AuthorID, v.Name, v.Visibility, v.IsOwn() && !v.Deleted(), v.Open}); err != nil {
+	if p.holding, err = s.holdingOf(r, owned{v.AuthorID, v.Names(), v.Visibility, v.IsOwn() && !v.Deleted(), v.Open}); err != nil {
 		return err
 	}
 	people, err := s.people(r, p.holding, v.ShownVersion.By)
@@ -240,13 +240,11 @@ func (s *web) showLabels(r *request, status int, p labelsPage) error {
 	}
 	p.Title = v.Title
 	p.Chips, p.Latest = chipsOf(p.Address, v.Labels), v.Latest
-	if p.holding, err = s.holdingOf(r, owned{v.AuthorID, v.Name, v.Visibility, v.IsOwn() && !v.Deleted(), v.Open}); err != nil {
+	if p.holding, err = s.holdingOf(r, owned{v.AuthorID, v.Names(), v.Visibility, v.IsOwn() && !v.Deleted(), v.Open}); err != nil {
 		return err
 	}
-	if r := p.ruling(cmp.Or(p.Sent, p.Label)); p.Wrong != "" && r != nil && r.Approvals > 0 && p.Proposes {
-		if n := versionNumber(p.SentOn); n > 0 {
-			p.Candidate = &candidate{ruling: *r, At: proposalsAddress(p.Address), Version: n}
-		}
+	if n := versionNumber(p.SentOn); p.Wrong != "" && n > 0 {
+		p.Candidate = p.candidateOf(cmp.Or(p.Sent, p.Label), p.Address, n, v.Labels)
 	}
 	if p.Label != "" {
 		h, err := s.Service.LabelHistory(r.Context(), r.who, id, p.Label, perPage, r.URL.Query().Get("cursor"))

@@ -162,7 +162,7 @@ func (s *web) editForm(r *request) error {
 
 func (s *web) showEdit(r *request, status int, f draftForm, v library.View) error {
 	f.Address, f.Leave = addressOf(v.ID)+"/edit", addressOf(v.ID)
-	h, err := s.holdingOf(r, owned{Owner: v.AuthorID, Name: v.Name, Seen: v.Visibility, Mine: true})
+	h, err := s.holdingOf(r, owned{Owner: v.AuthorID, Names: v.Names(), Seen: v.Visibility, Mine: true})
 	if err != nil {
 		return err
 	}

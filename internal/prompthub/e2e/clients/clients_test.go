@@ -83,7 +83,7 @@ func TestPython(t *testing.T) {
 }
 
 // scripts has all scripts of a directory run at the same time on one program, each by a user of
-// its own.
+// its own, and by an access token of a workspace of its own.
 func scripts(t *testing.T, in, ending string, runs func(t *testing.T, env []string, script string)) {
 	t.Helper()
 	inputs.Packages(t, "./handler")
@@ -95,19 +95,40 @@ func scripts(t *testing.T, in, ending string, runs func(t *testing.T, env []stri
 	for _, script := range all {
 		name := filepath.Base(script)
 		user := strings.TrimSuffix(name, ending)
-		t.Run(user, func(t *testing.T) {
-			t.Parallel()
-			_, other := makeToken(t, p, user+" other")
-			runs(t, append(environment(t, p, user), "OTHER_TOKEN="+other), name)
-		})
+		for as, of := range accounts {
+			t.Run(user+as, func(t *testing.T) {
+				t.Parallel()
+				_, other := makeToken(t, p, user+as+" other")
+				runs(t, append(of(t, p, user), "OTHER_TOKEN="+other), name)
+			})
+		}
 	}
 }
+
+// accounts are those that clients are tried with, each with what they read of it.
+var accounts = map[string]func(t *testing.T, p *program, user string) []string{"": environment, " in a workspace": inWorkspace}
 
 // environment returns what clients read of where they are, and of who they are: a user with a
 // token.
 func environment(t *testing.T, p *program, user string) []string {
 	t.Helper()
 	id, token := makeToken(t, p, user)
+	return reads(p, id, token)
+}
+
+// inWorkspace is environment for an access token of a workspace of a user. There the label ruled
+// moves by a proposal.
+func inWorkspace(t *testing.T, p *program, user string) []string {
+	t.Helper()
+	handle := user + "-team"
+	require.Equal(t, http.StatusCreated, p.ask(t, user, http.MethodPost, "/workspaces", map[string]any{"handle": handle}, nil))
+	rules := map[string]any{"rules": []map[string]any{{"label": "ruled", "approvals": 1}}}
+	require.Equal(t, http.StatusOK, p.ask(t, user, http.MethodPut, "/workspaces/"+handle+"/rules", rules, nil, "If-Match", "*"))
+	id, token := tokenAt(t, p, user, "/workspaces/"+handle+"/tokens")
+	return append(reads(p, id, token), "WORKSPACE="+handle)
+}
+
+func reads(p *program, id, token string) []string {
 	url, secret := p.url(), token[strings.LastIndex(token, "_")+1:]
 	return append(os.Environ(),
 		"LANGFUSE_BASE_URL="+url+"/lf", "LANGFUSE_BASEURL="+url+"/lf", "LANGFUSE_HOST="+url+"/lf",
@@ -120,8 +141,13 @@ func environment(t *testing.T, p *program, user string) []string {
 // makeToken makes an access token of a user that may do everything.
 func makeToken(t *testing.T, p *program, user string) (id, token string) {
 	t.Helper()
+	return tokenAt(t, p, user, "/me/tokens")
+}
+
+func tokenAt(t *testing.T, p *program, user, path string) (id, token string) {
+	t.Helper()
 	var made struct{ ID, Token string }
-	p.ask(t, user, http.MethodPost, "/me/tokens", map[string]any{"name": "clients", "scopes": auth.Scopes()}, &made)
+	p.ask(t, user, http.MethodPost, path, map[string]any{"name": "clients", "scopes": auth.Scopes()}, &made)
 	require.NotEmpty(t, made.Token)
 	return made.ID, made.Token
 }
@@ -135,7 +161,7 @@ func run(t *testing.T, env []string, in, name string, args ...string) []byte {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir, cmd.Env = filepath.Join(root, in), env
 	out, err := cmd.CombinedOutput()
-	foundIn(in, args, out)
+	foundIn(env, in, args, out)
 	require.NoError(t, err, "%s", out)
 	return out
 }

@@ -29,12 +29,17 @@ func TestLangfuseJS(t *testing.T) {
 	}
 	inputs.Packages(t, "./handler")
 	inputs.Files(t, langfuseJS)
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-	defer cancel()
-	// Two of them wait for longer than a test has by default.
-	cmd := exec.CommandContext(ctx, "node", "node_modules/vitest/vitest.mjs", "run", langfuseJSTests, "--testTimeout", "30000", "--no-color")
-	cmd.Dir, cmd.Env = filepath.Join(root, langfuseJS), environment(t, start(t), "langfuse-js")
-	out, err := cmd.CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	require.Regexp(t, `Tests +70 passed \(70\)`, string(out))
+	p := start(t)
+	for as, of := range accounts {
+		t.Run("langfuse-js"+as, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+			defer cancel()
+			// Two of them wait for longer than a test has by default.
+			cmd := exec.CommandContext(ctx, "node", "node_modules/vitest/vitest.mjs", "run", langfuseJSTests, "--testTimeout", "30000", "--no-color")
+			cmd.Dir, cmd.Env = filepath.Join(root, langfuseJS), of(t, p, "langfuse-js")
+			out, err := cmd.CombinedOutput()
+			require.NoError(t, err, "%s", out)
+			require.Regexp(t, `Tests +70 passed \(70\)`, string(out))
+		})
+	}
 }

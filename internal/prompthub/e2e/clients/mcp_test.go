@@ -52,7 +52,7 @@ func (n npm) node(dir string, env []string, args ...string) (string, error) {
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)
 	out, err := cmd.CombinedOutput()
 	if rel, bad := filepath.Rel(n.dir, args[0]); bad == nil {
-		foundIn(assistants, []string{rel}, out)
+		foundIn(env, assistants, []string{rel}, out)
 	}
 	return string(out), err
 }
@@ -168,14 +168,17 @@ func TestSkillsAreInstalled(t *testing.T) {
 func TestSDK(t *testing.T) {
 	t.Parallel()
 	n := assistantsNPM(t)
-	p := start(t)
-	write(t, p, "sdk", map[string]string{"greeting": "Greet {{name}} in a {{tone:warm|dry}} tone."})
-	p.ask(t, "sdk", http.MethodPost, "/prompts", map[string]any{"title": "Private", "text": "Private.", "visibility": "private"}, nil)
-	restart := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { p.kill(t) }))
-	defer restart.Close()
-	out, err := n.node(n.dir, append(environment(t, p, "sdk"), "RESTART_URL="+restart.URL), "sdk.test.mjs")
-	require.NoError(t, err, out)
-	t.Log(out[max(0, strings.LastIndex(out, "# tests")):])
+	for as, of := range accounts {
+		t.Run("sdk"+as, func(t *testing.T) {
+			t.Parallel()
+			p := start(t)
+			restart := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { p.kill(t) }))
+			defer restart.Close()
+			out, err := n.node(n.dir, append(of(t, p, "sdk"), "RESTART_URL="+restart.URL), "sdk.test.mjs")
+			require.NoError(t, err, out)
+			t.Log(out[max(0, strings.LastIndex(out, "# tests")):])
+		})
+	}
 }
 
 // TestSkillsAreValid holds skills against the reference library: of a thousand real prompts where

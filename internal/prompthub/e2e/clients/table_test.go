@@ -57,7 +57,11 @@ var (
 
 // foundIn puts what a script printed of its tests into the table. Its clients are the packages that
 // it imports.
-func foundIn(in string, args []string, out []byte) {
+func foundIn(env []string, in string, args []string, out []byte) {
+	as := ""
+	if slices.ContainsFunc(env, func(set string) bool { return strings.HasPrefix(set, "WORKSPACE=") }) {
+		as = ", in a workspace"
+	}
 	i := slices.IndexFunc(args, func(arg string) bool {
 		return slices.ContainsFunc(scriptEnding, func(end string) bool { return strings.HasSuffix(arg, end) })
 	})
@@ -78,7 +82,7 @@ func foundIn(in string, args []string, out []byte) {
 			} else if slices.Contains(skipped, name) {
 				result = "skipped"
 			}
-			found(client, strings.ReplaceAll(name, "_", " "), result)
+			found(client, strings.ReplaceAll(name, "_", " ")+as, result)
 		}
 		return
 	}
@@ -89,7 +93,7 @@ func foundIn(in string, args []string, out []byte) {
 			result = "skipped"
 		}
 		result = cmp.Or(result, "failed")
-		found(client, string(m[2]), result)
+		found(client, string(m[2])+as, result)
 	}
 }
 

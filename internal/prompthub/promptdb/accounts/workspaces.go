@@ -263,7 +263,8 @@ func changeOf(was, now prompt.Workspace) prompt.EventType {
 	return prompt.WorkspaceChanged
 }
 
-// LabelRules returns the rules of a workspace for labels as they were at most a few seconds ago.
+// LabelRules returns the rules of an owner for labels as they were at most a few seconds ago. A
+// person has none.
 func (db *Accounts) LabelRules(ctx context.Context, id prompt.UserID) (prompt.LabelRules, error) {
 	m, err := db.Workspace(ctx, id)
 	if err != nil || m == nil {

@@ -159,7 +159,7 @@ func (b *backup) libraryLine(ctx context.Context, rec schema.Record, c schema.La
 	}
 	names := rec.OldNames // a living prompt has its name and slug
 	if rec.Deleted() {
-		names = slices.Concat(schema.OwnNames(rec.Prompt), names)
+		names = rec.Names()
 	}
 	for _, name := range names {
 		row, err := b.db.GetRow(ctx, b.db.T.Prompts, schema.NameKey(rec.AuthorID, name))
@@ -346,7 +346,7 @@ func (re *restore) library(ctx context.Context, rec schema.Record, l *libraryLin
 			errs = append(errs, re.add(ctx, re.db.T.Prompts, table.Row{Key: schema.NameKey(rec.AuthorID, name), Props: props}))
 		}
 	}
-	for _, name := range schema.OwnNames(rec.Prompt) {
+	for _, name := range rec.OwnNames() {
 		add(name, schema.NameProps(rec.Prompt, c))
 	}
 	for _, name := range rec.OldNames {

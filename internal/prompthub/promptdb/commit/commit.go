@@ -2,7 +2,6 @@ package commit
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -10,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/oklog/ulid/v2"
 	"golang.org/x/sync/errgroup"
 
 	"prompthub/internal/prompthub/prompt"
@@ -177,7 +175,7 @@ func (w *Writer) commit(ctx context.Context, was *schema.Record, now schema.Reco
 	if w.db.Transact != nil {
 		return w.commitAtomic(ctx, was == nil, now, which, stale, ops)
 	}
-	attempt := ulid.MustNew(ulid.Timestamp(at), rand.Reader).String()
+	attempt := w.db.NewULID()
 	w.attempts = append(w.attempts, attempt)
 	now.Lease = &schema.Lease{Attempt: attempt, Until: at.Add(w.db.Protocol.Lease), Stale: stale}
 	batch, err := now.Batch(was == nil, ops)

@@ -55,8 +55,9 @@ type Config struct {
 	OnProjected func(prompt.Prompt)
 	// OnCommitted is told of each truth row once its index rows are there.
 	OnCommitted func(schema.Record)
-	// Rules returns the rules of a workspace for labels, as they were at most a few seconds ago.
-	Rules func(ctx context.Context, workspace prompt.UserID) (prompt.LabelRules, error)
+	// Rules returns the rules of an owner for labels, as they were at most a few seconds ago. A person
+	// has none.
+	Rules func(ctx context.Context, owner prompt.UserID) (prompt.LabelRules, error)
 }
 
 // New returns a Committer that puts its messages on q.

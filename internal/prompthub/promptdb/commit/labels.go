@@ -20,8 +20,8 @@ import (
 )
 
 // moveOps returns the row with labels on a version, and the rows that tell of it, with the proposal
-// that was merged, if one was. Each move is
-// later than those before it, even if a clock is wrong: its time is its key, and tells their order.
+// that was merged, 0 for none. Each move is later than those before it, even if a clock is wrong:
+// its time is its key, and tells their order.
 func (w *Writer) moveOps(c schema.LabelsRow, labels []string, to int64, by prompt.Actor, proposal int64) (schema.LabelsRow, []table.Op) {
 	at := w.db.Now().UTC()
 	if next := c.MovedAt.Add(schema.Tick); at.Before(next) {
@@ -47,7 +47,10 @@ func (w *Writer) moveOps(c schema.LabelsRow, labels []string, to int64, by promp
 // changed.
 func (db *Committer) SetLabels(ctx context.Context, author prompt.UserID, id prompt.ID, list []string, to int64, by prompt.Actor, may func(prompt.Prompt) error) (map[string]int64, error) {
 	tried := false
-	return db.relabel(ctx, author, id, list, may, func(w *Writer, p prompt.Prompt, c schema.LabelsRow) (schema.LabelsRow, []table.Op, error) {
+	return db.relabel(ctx, author, id, list, func(w *Writer, p prompt.Prompt, c schema.LabelsRow) (schema.LabelsRow, []table.Op, error) {
+		if err := may(p); err != nil {
+			return c, nil, err
+		}
 		if to != 0 && !c.Has(to) {
 			return c, nil, truth.ErrNoVersion()
 		}
@@ -78,9 +81,9 @@ func (db *Committer) SetLabels(ctx context.Context, author prompt.UserID, id pro
 type labelMove func(*Writer, prompt.Prompt, schema.LabelsRow) (schema.LabelsRow, []table.Op, error)
 
 // relabel changes some labels of an author's prompt, and returns all that it has then.
-func (db *Committer) relabel(ctx context.Context, author prompt.UserID, id prompt.ID, list []string, may func(prompt.Prompt) error, move labelMove) (map[string]int64, error) {
+func (db *Committer) relabel(ctx context.Context, author prompt.UserID, id prompt.ID, list []string, move labelMove) (map[string]int64, error) {
 	w := db.Writer(author, id)
-	labels, wrote, err := w.relabel(ctx, slices.Contains(list, prompt.Production), may, move)
+	labels, wrote, err := w.relabel(ctx, slices.Contains(list, prompt.Production), move)
 	if wrote {
 		w.runNow()
 	} else {
@@ -91,7 +94,7 @@ func (db *Committer) relabel(ctx context.Context, author prompt.UserID, id promp
 
 // relabel writes labels row, copies and history in one batch, and reports whether it did. Lists
 // follow by a message if listed is set.
-func (w *Writer) relabel(ctx context.Context, listed bool, may func(prompt.Prompt) error, move labelMove) (labels map[string]int64, wrote bool, err error) {
+func (w *Writer) relabel(ctx context.Context, listed bool, move labelMove) (labels map[string]int64, wrote bool, err error) {
 	look := w.both
 	if listed {
 		look = w.Load // with the repair message
@@ -104,9 +107,6 @@ func (w *Writer) relabel(ctx context.Context, listed bool, may func(prompt.Promp
 			return nil, false, err
 		case rec == nil || rec.Purging || rec.Deleted():
 			return nil, false, prompt.ErrUnknown()
-		}
-		if err := may(rec.Prompt); err != nil {
-			return nil, false, err
 		}
 		if w.Labels == nil { // until anti-entropy has made it again
 			if err := wait(ctx, time.Time{}); err != nil {
@@ -177,9 +177,9 @@ func (w *Writer) both(ctx context.Context) (rec *schema.Record, err error) {
 
 // UndoLabel takes back the last move of a label that was not undone yet, and returns the labels
 // then. With idem, the hash of an Idempotency-Key, a second call with the same changes nothing.
-func (db *Committer) UndoLabel(ctx context.Context, author prompt.UserID, id prompt.ID, label string, by prompt.Actor, idem string, may func(prompt.Prompt) error) (map[string]int64, error) {
+func (db *Committer) UndoLabel(ctx context.Context, author prompt.UserID, id prompt.ID, label string, by prompt.Actor, idem string) (map[string]int64, error) {
 	var tried *table.Row // the move that an attempt of unknown outcome should undo
-	return db.relabel(ctx, author, id, []string{label}, may, func(w *Writer, p prompt.Prompt, c schema.LabelsRow) (schema.LabelsRow, []table.Op, error) {
+	return db.relabel(ctx, author, id, []string{label}, func(w *Writer, p prompt.Prompt, c schema.LabelsRow) (schema.LabelsRow, []table.Op, error) {
 		if tried != nil {
 			row, err := db.GetRow(ctx, db.T.Prompts, tried.Key)
 			if err != nil || row != nil && row.Props.Get("UndoneAt") == tried.Props.Get("UndoneAt") {

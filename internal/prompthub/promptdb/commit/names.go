@@ -139,13 +139,13 @@ func (w *Writer) sideOps(ctx context.Context, was *schema.Record, now *schema.Re
 	if w.Labels != nil {
 		c = *w.Labels
 	}
-	before, by := c, now.By
-	if err := w.mayMove(ctx, w.named(was, now.Prompt), c, now.Labels, now.Version, by); err != nil {
+	before, by, ruled := c, now.By, named(was, now.Prompt)
+	if err := w.mayMove(ctx, ruled, c, now.Labels, now.Version, by); err != nil {
 		return nil, err
 	}
 	c, ops := w.moveOps(c, now.Labels, now.Version, by, 0)
 	now.Labels, now.By, w.more = nil, prompt.Actor{}, schema.Usage{}
-	left, err := w.renamed(ctx, was, now.Prompt, &c, by)
+	left, err := w.renamed(ctx, was, ruled, &c, by)
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +185,7 @@ func (w *Writer) sideOps(ctx context.Context, was *schema.Record, now *schema.Re
 func (w *Writer) nameOps(was *schema.Record, now schema.Record, c schema.LabelsRow) []table.Op {
 	props := schema.NameProps(now.Prompt, c)
 	var ops []table.Op
-	for _, name := range schema.OwnNames(now.Prompt) {
+	for _, name := range now.OwnNames() {
 		mine := was != nil && !was.Deleted() && (name == was.Name || name == was.Slug)
 		ops = append(ops, w.Names.Op(schema.NameKey(w.author, name), props, mine))
 	}
@@ -218,7 +218,7 @@ func (w *Writer) versionOps(was *schema.Record, now schema.Record) (ops []table.
 
 // formerOps makes names that a new prompt had elsewhere lead to it, where they lead to nothing.
 func (w *Writer) formerOps(ctx context.Context, now *schema.Record) ([]table.Op, error) {
-	now.OldNames = slices.DeleteFunc(slices.Clone(now.OldNames), func(name string) bool { return slices.Contains(schema.OwnNames(now.Prompt), name) })
+	now.OldNames = slices.DeleteFunc(slices.Clone(now.OldNames), func(name string) bool { return slices.Contains(now.OwnNames(), name) })
 	var ops []table.Op
 	for _, name := range now.OldNames {
 		key := schema.NameKey(w.author, name)

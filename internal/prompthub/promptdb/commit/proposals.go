@@ -2,13 +2,11 @@ package commit
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"slices"
 	"time"
 
-	"github.com/oklog/ulid/v2"
 	"golang.org/x/sync/errgroup"
 
 	"prompthub/internal/fault"
@@ -33,7 +31,6 @@ type Proposing struct {
 	Owner  prompt.UserID
 	Prompt prompt.ID
 	By     prompt.Actor
-	May    func(prompt.Prompt) error // is asked before anything is changed
 }
 
 // Propose opens a proposal to put a label on a version.
@@ -52,7 +49,7 @@ func (db *Committer) Propose(ctx context.Context, c Proposing, label string, ver
 		if l.Proposals >= prompt.MaxProposals {
 			return l, nil, fault.New(fault.Conflict, fmt.Sprintf("the prompt had %d proposals, which is the most", prompt.MaxProposals))
 		}
-		if err := w.needsRule(ctx, label, p); err != nil {
+		if err := w.proposable(ctx, label, p); err != nil {
 			return l, nil, err
 		}
 		l.Proposals++
@@ -73,7 +70,7 @@ func (db *Committer) Propose(ctx context.Context, c Proposing, label string, ver
 // ProposeVersion has an open proposal name a version, without the reviews that it had.
 func (db *Committer) ProposeVersion(ctx context.Context, c Proposing, n, version int64) (prompt.Proposal, error) {
 	return db.changeProposal(ctx, c, n, func(w *Writer, p prompt.Prompt, l *schema.LabelsRow, now *prompt.Proposal) ([]table.Op, error) {
-		if err := w.needsRule(ctx, now.Label, p); err != nil {
+		if err := w.proposable(ctx, now.Label, p); err != nil {
 			return nil, err
 		}
 		if err := w.bind(ctx, now, *l, version); err != nil {
@@ -111,7 +108,7 @@ type Reviewers struct {
 func (db *Committer) Review(ctx context.Context, c Proposing, n int64, r prompt.Review, reviewers func(context.Context) (Reviewers, error)) (prompt.Proposal, error) {
 	r.By, r.At = c.By.Key, db.Now().UTC().Truncate(time.Millisecond)
 	if r.Verdict == prompt.Comment {
-		r.ID = ulid.MustNew(ulid.Timestamp(db.Now()), rand.Reader).String()
+		r.ID = db.NewULID()
 	}
 	return db.changeProposal(ctx, c, n, func(w *Writer, p prompt.Prompt, l *schema.LabelsRow, now *prompt.Proposal) ([]table.Op, error) {
 		if r.Verdict == prompt.Comment {
@@ -121,7 +118,7 @@ func (db *Committer) Review(ctx context.Context, c Proposing, n int64, r prompt.
 			r.Version, r.Digest, r.Round = now.Version, now.Digest, now.Round
 			return append(w.proposalEvent(prompt.ProposalReviewed, *now, p, c.By, r.Verdict), table.Op{Kind: table.Insert, Row: schema.ReviewRow(c.Owner, c.Prompt, n, r)}), nil
 		}
-		if now.IsStale(l.Open[now.Label], l.Labels[now.Label], l.Has(now.Version)) {
+		if l.IsStale(*now) {
 			return nil, fault.Coded(fault.Conflict, prompt.ProposalIsStale, "the label or the version is no longer where it was when this was proposed; propose a version again")
 		}
 		if r.Version != now.Version || r.Digest != now.Digest {
@@ -130,21 +127,19 @@ func (db *Committer) Review(ctx context.Context, c Proposing, n int64, r prompt.
 		r.Round = now.Round
 		var all []prompt.Review
 		var who Reviewers
-		g, gctx := errgroup.WithContext(ctx)
-		g.Go(func() (err error) {
-			all, err = db.Reviews(gctx, c.Owner, c.Prompt, n)
+		err := rowstore.Both(ctx, func(ctx context.Context) (err error) {
+			all, err = db.Reviews(ctx, c.Owner, c.Prompt, n)
+			return err
+		}, func(ctx context.Context) (err error) {
+			who, err = reviewers(ctx)
 			return err
 		})
-		g.Go(func() (err error) {
-			who, err = reviewers(gctx)
-			return err
-		})
-		if err := g.Wait(); err != nil {
+		if err != nil {
 			return nil, err
 		}
-		rule := who.Rules.ForPrompt(now.Label, p)
-		if rule == nil || rule.Approvals == 0 {
-			return nil, errNoRule(now.Label)
+		rule, err := needsRule(who.Rules, now.Label, p)
+		if err != nil {
+			return nil, err
 		}
 		if r.Verdict == prompt.Approve && !rule.Authors && slices.Contains(now.Authors, r.By) {
 			return nil, fault.Coded(fault.Forbidden, prompt.OwnVersion, "you wrote what would go live; the rule asks for the approval of somebody else")
@@ -172,7 +167,7 @@ func (db *Committer) Review(ctx context.Context, c Proposing, n int64, r prompt.
 // returns what is written with them.
 func (db *Committer) changeProposal(ctx context.Context, c Proposing, n int64, edit func(*Writer, prompt.Prompt, *schema.LabelsRow, *prompt.Proposal) ([]table.Op, error)) (prompt.Proposal, error) {
 	var now prompt.Proposal
-	attempt := ulid.MustNew(ulid.Timestamp(db.Now()), rand.Reader).String()
+	attempt := db.NewULID()
 	err := db.propose(ctx, c, func(w *Writer, p prompt.Prompt, l schema.LabelsRow) (schema.LabelsRow, []table.Op, error) {
 		row, err := db.GetRow(ctx, db.T.Prompts, schema.ProposalKey(c.Owner, c.Prompt, n))
 		if err != nil {
@@ -201,7 +196,7 @@ func (db *Committer) changeProposal(ctx context.Context, c Proposing, n int64, e
 }
 
 func (db *Committer) propose(ctx context.Context, c Proposing, change labelMove) error {
-	_, err := db.relabel(ctx, c.Owner, c.Prompt, []string{prompt.Production}, c.May, change)
+	_, err := db.relabel(ctx, c.Owner, c.Prompt, []string{prompt.Production}, change)
 	return err
 }
 
@@ -261,20 +256,22 @@ func (w *Writer) authors(ctx context.Context, l schema.LabelsRow, from, version 
 	return by, more || gone || slices.ContainsFunc(by, prompt.IsTokenKey), nil
 }
 
-// needsRule refuses a proposal for a label that moves without one.
-func (w *Writer) needsRule(ctx context.Context, label string, p prompt.Prompt) error {
-	rules, err := w.rules(ctx)
-	if err != nil {
-		return err
+// proposable refuses a proposal for a label that moves without one.
+func (w *Writer) proposable(ctx context.Context, label string, p prompt.Prompt) error {
+	rules, err := w.db.Rules(ctx, w.author)
+	if err == nil {
+		_, err = needsRule(rules, label, p)
 	}
-	if rule := rules.ForPrompt(label, p); rule == nil || rule.Approvals == 0 {
-		return errNoRule(label)
-	}
-	return nil
+	return err
 }
 
-func errNoRule(label string) error {
-	return fault.Coded(fault.Invalid, prompt.NoLabelRule, fmt.Sprintf("no rule of the workspace asks for approvals for the label %s of this prompt; move the label itself", label))
+// needsRule returns the rule by which a label moves, or that it moves without a proposal.
+func needsRule(rules prompt.LabelRules, label string, p prompt.Prompt) (*prompt.LabelRule, error) {
+	rule := rules.ForPrompt(label, p)
+	if rule == nil || rule.Approvals == 0 {
+		return nil, fault.Coded(fault.Invalid, prompt.NoLabelRule, fmt.Sprintf("no rule of the workspace asks for approvals for the label %s of this prompt; move the label itself", label))
+	}
+	return rule, nil
 }
 
 // end takes a proposal off the open ones, and returns the write that does so.

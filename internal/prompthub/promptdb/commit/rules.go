@@ -15,20 +15,12 @@ import (
 // Rules of a workspace for labels are held here, where every move of a label is written, so no door
 // leads past them.
 
-// rules returns the rules of the owner of the prompt. A person has none.
-func (w *Writer) rules(ctx context.Context) (prompt.LabelRules, error) {
-	if !prompt.IsWorkspace(w.author) || w.db.Rules == nil {
-		return nil, nil
-	}
-	return w.db.Rules(ctx, w.author)
-}
-
 // mayMove refuses to move labels as a rule does not allow.
 func (w *Writer) mayMove(ctx context.Context, p prompt.Prompt, c schema.LabelsRow, labels []string, to int64, by prompt.Actor) error {
 	if !slices.ContainsFunc(labels, func(label string) bool { return c.Labels[label] != to }) {
 		return nil
 	}
-	rules, err := w.rules(ctx)
+	rules, err := w.db.Rules(ctx, w.author)
 	if err != nil {
 		return err
 	}
@@ -86,7 +78,7 @@ func (w *Writer) wasOn(ctx context.Context, c schema.LabelsRow, label string, n 
 
 // named returns a prompt as it is after a change, with its name from before among those that lead
 // to it.
-func (w *Writer) named(was *schema.Record, now prompt.Prompt) prompt.Prompt {
+func named(was *schema.Record, now prompt.Prompt) prompt.Prompt {
 	if was != nil && was.Name != now.Name {
 		now.OldNames = append(slices.Clone(was.OldNames), was.Name)
 	}
@@ -100,11 +92,10 @@ func (w *Writer) renamed(ctx context.Context, was *schema.Record, now prompt.Pro
 	if was == nil || was.Name == now.Name && was.Title == now.Title {
 		return nil, nil
 	}
-	rules, err := w.rules(ctx)
+	rules, err := w.db.Rules(ctx, w.author)
 	if err != nil || len(rules) == 0 {
 		return nil, err
 	}
-	now = w.named(was, now)
 	differs := func(label string) bool {
 		before, after := rules.ForPrompt(label, was.Prompt), rules.ForPrompt(label, now)
 		return (before == nil) != (after == nil) || before != nil && *before != *after

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -52,7 +51,7 @@ func (db *Eraser) purgeLibrary(ctx context.Context, rec schema.Record) error {
 			return err
 		}
 	}
-	for _, name := range slices.Concat(schema.OwnNames(rec.Prompt), rec.OldNames) {
+	for _, name := range rec.Names() {
 		key := schema.NameKey(rec.AuthorID, name)
 		row, err := db.GetRow(ctx, db.T.Prompts, key)
 		if err != nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
@@ -71,14 +72,30 @@ func (db *Queries) WithTexts(ctx context.Context, viewer prompt.UserID, items []
 	return whole, len(items), nil
 }
 
-// unruled reports whether programs that name no version get the latest of a prompt until production
+// Unruled reports whether programs that name no version get the latest of a prompt until production
 // stands somewhere. Where a workspace has a rule for that label, they get none.
-func (db *Queries) unruled(ctx context.Context, p prompt.Prompt) (bool, error) {
-	if !prompt.IsWorkspace(p.AuthorID) {
-		return true, nil
-	}
+func (db *Queries) Unruled(ctx context.Context, p prompt.Prompt) (bool, error) {
 	rules, err := db.Rules(ctx, p.AuthorID)
 	return rules.ForPrompt(prompt.Production, p) == nil, err
+}
+
+// Serves reports whether programs that name no version get one of a prompt of a list. Lists do not
+// tell the names that a prompt had, so where a workspace has rules they are read.
+func (db *Queries) Serves(ctx context.Context, p prompt.Prompt) (bool, error) {
+	rules, err := db.Rules(ctx, p.AuthorID)
+	if err != nil || !slices.ContainsFunc(rules, func(r prompt.LabelRule) bool { return r.Label == prompt.Production }) {
+		return true, err
+	}
+	known, err := db.NamesOf(ctx, p.AuthorID, p.ID)
+	if err != nil || known == nil {
+		return false, err
+	}
+	unruled, err := db.Unruled(ctx, known.Prompt)
+	if err != nil || unruled {
+		return true, err
+	}
+	c, err := db.LabelsRow(ctx, p.AuthorID, p.ID)
+	return c != nil && c.Labels[prompt.Production] != 0, err
 }
 
 // in returns which version of a prompt has the label that is wanted, 0 for none.

@@ -16,8 +16,9 @@ type Queries struct {
 	scopes     *scopes.Scopes
 	partitions partitionCache
 	pages      pageCache
-	// Rules returns the rules of a workspace for labels, as they were at most a few seconds ago.
-	Rules func(ctx context.Context, workspace prompt.UserID) (prompt.LabelRules, error)
+	// Rules returns the rules of an owner for labels, as they were at most a few seconds ago. A person
+	// has none.
+	Rules func(ctx context.Context, owner prompt.UserID) (prompt.LabelRules, error)
 }
 
 // New returns the queries of what r reads. It searches in the indexes of s.

@@ -66,33 +66,36 @@ func (db *Queries) Events(ctx context.Context, workspace prompt.UserID, q Events
 
 // Proposals returns proposals of a prompt after a position, the newest first.
 func (db *Queries) Proposals(ctx context.Context, owner prompt.UserID, id prompt.ID, after string, limit int) (list []prompt.Proposal, next string, err error) {
-	r := table.Prefix(schema.AuthorPartition(owner), schema.ProposalsOf(id))
-	if after != "" {
-		r.From, r.After = "", after
-	}
-	rows, more, err := db.Budget().Rows(ctx, db.T.Prompts, r, limit)
-	if err != nil {
-		return nil, "", err
-	}
+	rows, next, err := db.rowsAfter(ctx, table.Prefix(schema.AuthorPartition(owner), schema.ProposalsOf(id)), after, limit)
 	for _, row := range rows {
 		if p, ok := schema.ParseProposal(row); ok {
 			list = append(list, p)
 		}
-		next = row.Row
 	}
-	if !more {
-		next = ""
-	}
-	return list, next, nil
+	return list, next, err
 }
 
-// Summary returns a prompt of an owner as the owner's list has it, nil for none.
-func (db *Queries) Summary(ctx context.Context, owner prompt.UserID, id prompt.ID) (*truth.View, error) {
-	row, err := db.GetRow(ctx, db.T.Prompts, schema.MineKey(owner, id))
-	if err != nil || row == nil {
+// rowsAfter returns rows of a range after a position, and the position to go on from, "" at the
+// end.
+func (db *Queries) rowsAfter(ctx context.Context, r table.Range, after string, limit int) (rows []table.Row, next string, err error) {
+	if after != "" {
+		r.From, r.After = "", after
+	}
+	rows, more, err := db.Budget().Rows(ctx, db.T.Prompts, r, limit)
+	if err == nil && more && len(rows) > 0 {
+		next = rows[len(rows)-1].Row
+	}
+	return rows, next, err
+}
+
+// NamesOf returns a prompt of an owner with its title and all names that lead to it alone, nil for
+// none. Its owner views it.
+func (db *Queries) NamesOf(ctx context.Context, owner prompt.UserID, id prompt.ID) (*truth.View, error) {
+	rec, err := db.Read(ctx, owner, id, "PromptId", "AuthorId", "Title", "Name", "Slug", "OldNames")
+	if err != nil || rec == nil {
 		return nil, err
 	}
-	return &truth.View{Prompt: schema.ParseSummary(*row), Viewer: owner}, nil
+	return &truth.View{Prompt: rec.Prompt, Viewer: owner}, nil
 }
 
 // An Open is an open proposal of a prompt.
@@ -103,22 +106,11 @@ type Open struct {
 
 // OpenProposals returns open proposals of a workspace after a position, the newest first.
 func (db *Queries) OpenProposals(ctx context.Context, owner prompt.UserID, after string, limit int) (list []Open, next string, err error) {
-	r := schema.OpenProposals(owner)
-	if after != "" {
-		r.From, r.After = "", after
-	}
-	rows, more, err := db.Budget().Rows(ctx, db.T.Prompts, r, limit)
-	if err != nil {
-		return nil, "", err
-	}
+	rows, next, err := db.rowsAfter(ctx, schema.OpenProposals(owner), after, limit)
 	for _, row := range rows {
 		if id, n, ok := schema.ParseOpen(row.Row); ok {
 			list = append(list, Open{id, n})
 		}
-		next = row.Row
 	}
-	if !more {
-		next = ""
-	}
-	return list, next, nil
+	return list, next, err
 }

@@ -208,18 +208,13 @@ func (db *Queries) versionView(
 	if err != nil {
 		return truth.View{}, err
 	}
-	if want.orLatest {
-		if want.orLatest, err = db.unruled(ctx, rec.Prompt); err != nil {
+	if want.orLatest || want.orRuled {
+		unruled, err := db.Unruled(ctx, rec.Prompt)
+		switch {
+		case err != nil:
 			return truth.View{}, err
-		}
-	}
-	if want.orRuled {
-		unruled, err := db.unruled(ctx, rec.Prompt)
-		if err != nil {
-			return truth.View{}, err
-		}
-		if !unruled {
-			want.Label = prompt.Production
+		case !unruled:
+			want.Label, want.orLatest = prompt.Production, false
 		}
 	}
 	if has := want.in(viewer, rec.Prompt, c); want.Number == 0 && has != n {
@@ -258,9 +253,10 @@ func labelled(p prompt.Prompt, c *schema.LabelsRow, label string) int64 {
 // A VersionPage is a part of the versions of a prompt. After is the number of its last, 0 at the
 // end of the list.
 type VersionPage struct {
-	Title      string // of the prompt
-	Name       string // for programs
-	Author     string // the name of its author
+	Title      string   // of the prompt
+	Name       string   // for programs
+	Names      []string // all that lead to it
+	Author     string   // the name of its author
 	AuthorID   prompt.UserID
 	Mine       bool // whether the viewer may change the prompt
 	Visibility prompt.Visibility
@@ -296,7 +292,7 @@ func (db *Queries) Versions(ctx context.Context, viewer prompt.UserID, id prompt
 	if err != nil {
 		return VersionPage{}, err
 	}
-	page := VersionPage{Title: rec.Title, Name: rec.Name, Author: rec.AuthorName, AuthorID: rec.AuthorID, Mine: rec.AuthorID == viewer && !rec.Deleted(), Visibility: rec.Visibility, Latest: rec.Version, Labels: truth.ShownLabels(viewer, rec.Prompt, c)}
+	page := VersionPage{Title: rec.Title, Name: rec.Name, Names: rec.Names(), Author: rec.AuthorName, AuthorID: rec.AuthorID, Mine: rec.AuthorID == viewer && !rec.Deleted(), Visibility: rec.Visibility, Latest: rec.Version, Labels: truth.ShownLabels(viewer, rec.Prompt, c)}
 	if page.Mine && c != nil {
 		page.Open = c.Open
 	}

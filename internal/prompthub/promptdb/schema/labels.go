@@ -241,9 +241,6 @@ func (c LabelsRow) TooMany() error {
 	return fault.New(fault.Invalid, fmt.Sprintf("a prompt can have %d labels; remove one first", prompt.MaxLabels))
 }
 
-// OwnNames returns the names that rows with copies lead from.
-func OwnNames(p prompt.Prompt) []string { return slices.Compact([]string{p.Name, p.Slug}) }
-
 // IsLibraryKey reports whether a row key of the table of truth rows is one of a name, of labels or
 // of a version.
 func IsLibraryKey(row string) bool {
@@ -276,7 +273,7 @@ func HasLibraryRow(rec Record, key table.Key) bool {
 		return true
 	}
 	is := func(name string) bool { return NameKey(rec.AuthorID, name) == key }
-	return key == LabelsKey(rec.AuthorID, rec.ID) || slices.ContainsFunc(OwnNames(rec.Prompt), is) || slices.ContainsFunc(rec.OldNames, is)
+	return key == LabelsKey(rec.AuthorID, rec.ID) || slices.ContainsFunc(rec.Names(), is)
 }
 
 // NameProps returns what the rows of a prompt's name and slug hold: where it is, whether everyone

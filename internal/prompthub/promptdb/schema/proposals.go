@@ -200,6 +200,13 @@ func (c LabelsRow) Moved(label string, proposal int64) LabelsRow {
 	return c
 }
 
+// IsStale reports whether an open proposal can no longer be approved: its label or its version is
+// not where it was.
+func (c LabelsRow) IsStale(p prompt.Proposal) bool {
+	open := c.Open[p.Label]
+	return p.State == prompt.ProposalOpen && (open.Stale || open.Number != p.Number || c.Labels[p.Label] != p.From || !c.Has(p.Version))
+}
+
 // parseProposals reads what a labels row says of proposals.
 func (c *LabelsRow) parseProposals(p table.Props) error {
 	c.Proposals = p.Get("Proposals").Int()

@@ -75,7 +75,7 @@ func (db *Reader) CheckUses(ctx context.Context, p prompt.Prompt, what string, c
 // usedBy returns the first prompts that include a prompt in a way that counts. Those that are
 // deleted do not.
 func (db *Reader) usedBy(ctx context.Context, p prompt.Prompt, most int, counts func(prompt.Include) bool) (uses []Use, more bool, err error) {
-	names := slices.Concat(schema.OwnNames(p), p.OldNames)
+	names := p.Names()
 	found := make([][]table.Row, len(names))
 	truncated := make([]bool, len(names))
 	g, gctx := errgroup.WithContext(ctx)
@@ -92,7 +92,7 @@ func (db *Reader) usedBy(ctx context.Context, p prompt.Prompt, most int, counts 
 	candidates := map[prompt.ID]*Use{}
 	for i, rows := range found {
 		more = more || truncated[i]
-		if len(rows) == 0 || i >= len(schema.OwnNames(p)) && !db.isNameOf(ctx, p, names[i]) {
+		if len(rows) == 0 || i >= len(p.OwnNames()) && !db.isNameOf(ctx, p, names[i]) {
 			continue
 		}
 		for _, row := range rows {

@@ -61,7 +61,7 @@ func (db *Verifier) expected(ctx context.Context, key table.Key, differ func(str
 // checkNames compares the rows of a prompt's name and slug. Those of a deleted prompt another one
 // may have taken.
 func (db *Verifier) checkNames(ctx context.Context, rec schema.Record, c schema.LabelsRow, differ func(string, table.Key, string, ...any)) error {
-	for _, name := range schema.OwnNames(rec.Prompt) {
+	for _, name := range rec.OwnNames() {
 		key := schema.NameKey(rec.AuthorID, name)
 		row, err := db.GetRow(ctx, db.T.Prompts, key)
 		if err != nil {
@@ -175,7 +175,7 @@ func (db *Verifier) repairLibrary(ctx context.Context, d Difference) error {
 	labels := len(ops)
 	ops = append(ops, c.Of(rec.Prompt).Op(d.author, d.id))
 	if !rec.Deleted() {
-		for _, name := range schema.OwnNames(rec.Prompt) {
+		for _, name := range rec.OwnNames() {
 			ops = append(ops, w.Names.Op(schema.NameKey(d.author, name), schema.NameProps(rec.Prompt, c), true))
 		}
 	}

@@ -1,15 +1,21 @@
 // The TypeScript SDK, version 1 and version 2 on both wires: list, get, call, and go on where the
 // server was killed and started between two calls. PROMPTHUB_URL and PROMPTHUB_TOKEN say where and
-// who, RESTART_URL where to have the server killed and started.
+// who, WORKSPACE which workspace the token is of, if it is of one, RESTART_URL where to have the
+// server killed and started.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { Client as Client1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as Transport1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 
-const { PROMPTHUB_URL, PROMPTHUB_TOKEN, RESTART_URL } = process.env;
-const endpoint = new URL(PROMPTHUB_URL + '/mcp');
+const { PROMPTHUB_URL, PROMPTHUB_TOKEN, WORKSPACE, RESTART_URL } = process.env;
+const endpoint = new URL(PROMPTHUB_URL + (WORKSPACE ? `/mcp/w/${WORKSPACE}` : '/mcp'));
 const requestInit = { headers: { Authorization: `Bearer ${PROMPTHUB_TOKEN}` } };
+
+for (const p of [{ title: 'greeting', text: 'Greet {{name}} in a {{tone:warm|dry}} tone.', visibility: 'public' }, { title: 'Private', text: 'Private.', visibility: 'private' }]) {
+  const { status } = await fetch(PROMPTHUB_URL + '/api/v1/prompts', { method: 'POST', body: JSON.stringify(p), headers: { ...requestInit.headers, 'content-type': 'application/json' } });
+  assert.equal(status, 201);
+}
 const info = { name: 'sdk.test', version: '1' };
 
 const clients = {

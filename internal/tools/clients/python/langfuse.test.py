@@ -1,12 +1,12 @@
 # langfuse for Python: what its users do with prompts. LANGFUSE_HOST, LANGFUSE_PUBLIC_KEY and
-# LANGFUSE_SECRET_KEY say where and who.
+# LANGFUSE_SECRET_KEY say where and who, WORKSPACE which workspace the key is of, if it is of one.
 import os
 import time
 import unittest
 
 import httpx
 from langfuse import Langfuse
-from langfuse.api import Error, NotFoundError, UnauthorizedError
+from langfuse.api import AccessDeniedError, Error, NotFoundError, UnauthorizedError
 from langchain_core.prompts import ChatPromptTemplate, PromptTemplate
 
 asked = []  # the requests, as "GET /path"
@@ -63,6 +63,19 @@ class Prompts(unittest.TestCase):
         self.assertEqual(langfuse.get_prompt("labels", version=1).labels, [])
         with self.assertRaises(NotFoundError):
             langfuse.update_prompt(name="labels", version=9, new_labels=["x"])
+
+    @unittest.skipUnless("WORKSPACE" in os.environ, "a person has no rules")
+    def test_a_label_with_a_rule_moves_by_a_proposal_alone(self):
+        langfuse.create_prompt(name="ruled", prompt="one", labels=["production"])
+        for move in (
+            lambda: langfuse.update_prompt(name="ruled", version=1, new_labels=["ruled"]),
+            lambda: langfuse.create_prompt(name="ruled", prompt="two", labels=["ruled"]),
+        ):
+            with self.assertRaises(AccessDeniedError) as refused:
+                move()
+            self.assertEqual((refused.exception.status_code, refused.exception.body["code"]), (403, "NEEDS_PROPOSAL"))
+            self.assertIn("the label ruled move only by a proposal", refused.exception.body["message"])
+        self.assertCountEqual(langfuse.get_prompt("ruled", label="latest").labels, ["latest", "production"])
 
     def test_includes(self):
         langfuse.create_prompt(name="parts/child", prompt="child {{x}}", labels=["production"])

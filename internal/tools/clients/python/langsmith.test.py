@@ -1,4 +1,6 @@
-# langsmith and langchain-core for Python. LANGSMITH_ENDPOINT and LANGSMITH_API_KEY say where and who.
+# langsmith and langchain-core for Python. LANGSMITH_ENDPOINT and LANGSMITH_API_KEY say where and who,
+# WORKSPACE which workspace the key is of, if it is of one.
+import os
 import unittest
 
 from langchain_core.messages import HumanMessage
@@ -9,6 +11,7 @@ from langsmith.schemas import FileEntry
 from langsmith.utils import LangSmithConflictError, LangSmithError, LangSmithNotFoundError
 
 client = Client()
+in_workspace = "WORKSPACE" in os.environ
 
 
 class Prompts(unittest.TestCase):
@@ -47,14 +50,25 @@ class Prompts(unittest.TestCase):
         with self.assertRaises(LangSmithConflictError):
             client.push_prompt("parents", object=PromptTemplate.from_template("two {x}"))
 
+    @unittest.skipUnless(in_workspace, "a person has no rules")
+    def test_a_tag_with_a_rule_moves_by_a_proposal_alone(self):
+        with self.assertRaisesRegex(LangSmithError, "403.*NEEDS_PROPOSAL.*the label ruled move only by a proposal"):
+            client.push_prompt("ruled", object=PromptTemplate.from_template("one {x}"), commit_tags=["ruled"])
+        with self.assertRaises(LangSmithNotFoundError):
+            client.pull_prompt("ruled:ruled")
+
     def test_list_change_like_and_delete(self):
         for name in ("listed-a", "listed-b"):
             client.push_prompt(name, object=PromptTemplate.from_template("x {x}"))
         client.update_prompt("listed-a", description="Changed", is_public=True)
-        self.assertEqual(client.like_prompt("listed-a")["likes"], 1)
+        if in_workspace:
+            with self.assertRaisesRegex(LangSmithError, "do this as a person"):
+                client.like_prompt("listed-a")
+        else:
+            self.assertEqual(client.like_prompt("listed-a")["likes"], 1)
         listed = client.list_prompts(query="listed-")
         self.assertEqual(([p.repo_handle for p in listed.repos], listed.total), (["listed-a", "listed-b"], 2))
-        self.assertEqual((listed.repos[0].description, listed.repos[0].num_likes), ("Changed", 1))
+        self.assertEqual((listed.repos[0].description, listed.repos[0].num_likes), ("Changed", 0 if in_workspace else 1))
         self.assertEqual([p.repo_handle for p in client.list_prompts(query="listed-", is_public=False).repos], ["listed-b"])
         self.assertEqual([p.repo_handle for p in client.list_prompts(query="listed-", limit=1, offset=1).repos], ["listed-b"])
         client.delete_prompt("listed-b")
