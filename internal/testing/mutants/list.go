@@ -421,6 +421,14 @@ var mutants = []mutant{
 		"	err := db.writeUserRow(ctx, w.ID, schema.HandleKey(w.Handle))", "	var err error",
 	},
 	{
+		"everybody is in every group of the directory", "../library/workspaces.go",
+		"		return who.Groups.Has(m.Name)", "		return true",
+	},
+	{
+		"events are removed before they are too old", "verify/check.go",
+		"db.Now().Sub(e.At) < db.EventsFor", "db.Now().Sub(e.At) < db.EventsFor/2",
+	},
+	{
 		"members keep their rights in a deleted workspace", "../library/workspaces.go",
 		"	if m == nil || m.Deleted() || !who.Known() {", "	if m == nil || !who.Known() {",
 	},
