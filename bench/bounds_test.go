@@ -162,7 +162,7 @@ var bounds = map[string]bound{
 	"GET /me/tokens": aToken, "POST /me/tokens": aToken, "DELETE /me/tokens/{token}": aToken,
 	"GET /invites": invites, "POST /invites": anInvite, "DELETE /invites/{invite}": {20 + 10*2, 20 + 10*552, 64, 8 << 10}, "POST /invites/accept": anAcceptance,
 	// an account, with the sessions that it has; and the access token of a command line
-	"POST /session": aToken, "DELETE /session": aToken, "POST /resets": aToken, "POST /resets/accept": {aToken.operations + 4 + 50*4, aToken.rows + 50*4, 64, 16 << 10}, "POST /logins": {aToken.operations + 4, 60, 64, 4 << 10},
+	"POST /session": aToken, "DELETE /session": aToken, "POST /resets": aToken, "PUT /me/password": {aToken.operations + 8, aToken.rows + 40, 64, 16 << 10}, "POST /resets/accept": {aToken.operations + 4 + 50*4, aToken.rows + 50*4, 64, 16 << 10}, "POST /logins": {aToken.operations + 4, 60, 64, 4 << 10},
 	"GET /workspaces": workspaces, "POST /workspaces": {16, 700, 64, 8 << 10},
 	"GET /workspaces/{workspace}": aWorkspace, "PATCH /workspaces/{workspace}": aWorkspace,
 	"GET /workspaces/{workspace}/prompts": {anOwnSearch.operations + 2, anOwnSearch.rows + 600, anOwnSearch.answer, anOwnSearch.allocated},
@@ -868,7 +868,7 @@ var fitting = map[string]map[string]string{
 	"POST /workspaces": {"handle": newTag}, "PATCH /workspaces/{workspace}": {"about": drawn}, "POST /workspaces/{workspace}/tokens": {"name": drawn, "scopes": `["read"]`},
 	"PUT /workspaces/{workspace}/members/{kind}/{principal}": {"role": "reader"},
 	"POST /invites/accept": {"secret": "{secret}"}, "POST /app/join": {"secret": "{secret}"}, "POST /session": {"name": "chief", "password": aPassword},
-	"POST /resets": {"name": "chief"}, "POST /resets/accept": {"secret": "{secret}", "password": drawn}, "POST /logins": {"code": "{secret}", "secret": "x"},
+	"POST /resets": {"name": "chief"}, "PUT /me/password": {"current": aPassword, "password": aPassword}, "POST /resets/accept": {"secret": "{secret}", "password": drawn}, "POST /logins": {"code": "{secret}", "secret": "x"},
 	"POST /app/login": {"port": "2000", "state": "ABCDEFGHIJKLMNOPQR", "challenge": strings.Repeat("a", 64)}, "POST /app/admin/invites": {"uses": "1", "days": "1"},
 	"POST /app/admin/invites/withdraw": {"id": "{secret}"}, "POST /app/w/{workspace}/invites/withdraw": {"id": "{secret}"},
 	"POST /invites": {"workspaces": `[{"handle":"shelf","role":"reader"}]`}, "POST /app/w/{workspace}/invites": {"role": "reader", "uses": "1", "days": "7"},

@@ -295,6 +295,15 @@ func (l *lab) join(handle string) {
 
 const aPassword = "correct horse battery"
 
+// makeSession signs such an account in.
+func (l *lab) makeSession() {
+	l.t.Helper()
+	l.makeAccount()
+	var err error
+	l.token.Secret, err = l.hub.SignIn(l.t.Context(), "chief", aPassword, library.Asker{})
+	require.NoError(l.t, err)
+}
+
 // makeReset makes a link to set a new password for such an account.
 func (l *lab) makeReset() {
 	l.t.Helper()

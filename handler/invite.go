@@ -56,11 +56,15 @@ func (a *app) reset(ctx context.Context, std command.Streams, args []string) err
 	return err
 }
 
-// welcome makes the link of the first administrator, and tells it whoever has started the service.
+// welcome makes the link of the first administrator for the person who starts the service, and warns
+// one who forgot that people have passwords.
 func (a *app) welcome(ctx context.Context, url string) (string, error) {
 	a.url = url
 	if a.passwords == nil {
-		return "", nil
+		if there, err := a.service().HasAdmin(ctx); err != nil || !there || !a.settings.Dev() {
+			return "", err
+		}
+		return "The data has accounts with passwords, and this start asks for none: stop it, and start with AUTH_MODE=invited.\n\n", nil
 	}
 	secret, err := a.service().AdminInvite(ctx, false)
 	if err != nil || secret == "" {

@@ -205,11 +205,14 @@ func (s *Service) RemoveInvite(ctx context.Context, who auth.User, id string) er
 
 // OpenInvite returns the offers of an invitation to the holder of its secret.
 func (s *Service) OpenInvite(ctx context.Context, secret string) (Invite, error) {
-	id, hash, ok := Invites.Parse(strings.TrimSpace(secret))
+	id, hash, ok := Invites.Parse(secretIn(secret))
 	if !ok {
 		return Invite{}, prompt.ErrNoInvite()
 	}
 	i, err := s.db.Invite(ctx, id, hash)
+	if err == nil {
+		err = i.Open(s.now())
+	}
 	if err != nil {
 		return Invite{}, err
 	}
@@ -220,6 +223,14 @@ func (s *Service) OpenInvite(ctx context.Context, secret string) (Invite, error)
 	shown[0].ForNew, err = s.givesAccounts(ctx, i)
 	return shown[0], err
 }
+
+// secretIn returns the secret that somebody gave, alone or with the link that has it.
+func secretIn(text string) string {
+	return strings.TrimSpace(text[strings.LastIndexByte(text, '#')+1:])
+}
+
+// HasAdmin reports whether somebody with a password is an administrator of the site.
+func (s *Service) HasAdmin(ctx context.Context) (bool, error) { return s.db.HasAdmin(ctx) }
 
 // givesAccounts reports whether people without an account make one by an invitation: operators and
 // admins of the site say who is let in, as long as they are that.
@@ -244,7 +255,7 @@ type Accepted struct {
 // AcceptInvite gives the caller what an invitation offers. Somebody who is not signed in makes an
 // account by it, where people have passwords and an admin made it, and is signed in.
 func (s *Service) AcceptInvite(ctx context.Context, who auth.User, secret string, p NewPerson, by Asker) (Accepted, error) {
-	id, hash, ok := Invites.Parse(strings.TrimSpace(secret))
+	id, hash, ok := Invites.Parse(secretIn(secret))
 	switch {
 	case who.Known() && signedIn(who) != nil:
 		return Accepted{}, signedIn(who)

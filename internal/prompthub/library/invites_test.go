@@ -12,6 +12,7 @@ import (
 
 	"prompthub/internal/fault"
 	"prompthub/internal/http/auth"
+	"prompthub/internal/http/auth/attempts"
 	"prompthub/internal/http/auth/password"
 	"prompthub/internal/prompthub/library"
 	"prompthub/internal/prompthub/prompt"
@@ -328,15 +329,15 @@ func TestPasswords(t *testing.T) {
 	require.NoError(t, err)
 	_, err = s.Session(ctx, reset)
 	require.Error(t, err, "it is no session")
-	require.Equal(t, library.NoSuchReset, fault.CodeOf(s.AcceptReset(ctx, token, "a new password", library.Asker{})))
+	require.Equal(t, library.NoSuchReset, fault.CodeOf(s.reset(ctx, token, "a new password", library.Asker{})))
 	_, _, err = s.CreateToken(ctx, bob, library.TokenDraft{Name: "CI", Scopes: auth.Scopes()})
 	require.NoError(t, err)
-	require.Equal(t, fault.Invalid, fault.Of(s.AcceptReset(ctx, reset, "xyBOB-1234567", library.Asker{})), "the handle, as in another place")
-	require.NoError(t, s.AcceptReset(ctx, reset, "a new password", library.Asker{}))
+	require.Equal(t, fault.Invalid, fault.Of(s.reset(ctx, reset, "xyBOB-1234567", library.Asker{})), "the handle, as in another place")
+	require.NoError(t, s.reset(ctx, "https://x.example/app/reset#"+reset+" ", "a new password", library.Asker{}))
 	tokens, err := s.Tokens(ctx, bob, "")
 	require.NoError(t, err)
 	require.Empty(t, tokens, "whoever had the password may have made one")
-	require.Equal(t, library.NoSuchReset, fault.CodeOf(s.AcceptReset(ctx, reset, "a third password", library.Asker{})), "it is good once")
+	require.Equal(t, library.NoSuchReset, fault.CodeOf(s.reset(ctx, reset, "a third password", library.Asker{})), "it is good once")
 	_, err = s.Session(ctx, token)
 	require.Equal(t, library.SessionEnded, fault.CodeOf(err))
 	_, err = s.SignIn(ctx, "bob", aPassword, library.Asker{})
@@ -348,10 +349,37 @@ func TestPasswords(t *testing.T) {
 	reset, _, err = s.ResetPassword(ctx, root, "bob")
 	require.NoError(t, err)
 	s.pass(time.Hour)
-	require.Equal(t, library.NoSuchReset, fault.CodeOf(s.AcceptReset(ctx, reset, "a third password", library.Asker{})))
+	require.Equal(t, library.NoSuchReset, fault.CodeOf(s.reset(ctx, reset, "a third password", library.Asker{})))
 	s.pass(31 * 24 * time.Hour)
 	_, err = s.Session(ctx, token)
 	require.Equal(t, library.SessionEnded, fault.CodeOf(err))
+}
+
+// reset sets a new password by a link.
+func (s *shelf) reset(ctx context.Context, secret, pass string, by library.Asker) error {
+	_, err := s.AcceptReset(ctx, secret, pass, by)
+	return err
+}
+
+// TestResetEndsLockOut: somebody who forgot a password has tried some, and signs in at once with
+// the new one.
+func TestResetEndsLockOut(t *testing.T) {
+	t.Parallel()
+	s, root := invited(t)
+	ctx := t.Context()
+	s.join(s.inviteByAdmin(root, prompt.RoleAuthor, 1), "bob")
+	by := library.Asker{From: attempts.From{Site: "192.0.2.1"}}
+	for range attempts.Most {
+		_, err := s.SignIn(ctx, "bob", "a wrong password", by)
+		require.Equal(t, library.WrongSignIn, fault.CodeOf(err))
+	}
+	_, err := s.SignIn(ctx, "bob", aPassword, by)
+	require.Equal(t, fault.Limited, fault.Of(err))
+	reset, _, err := s.ResetPassword(ctx, root, "bob")
+	require.NoError(t, err)
+	require.NoError(t, s.reset(ctx, reset, "a new password", by))
+	_, err = s.SignIn(ctx, "bob", "a new password", by)
+	require.NoError(t, err)
 }
 
 func fields(err error) []fault.Field {

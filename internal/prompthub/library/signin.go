@@ -207,8 +207,17 @@ func different(s string) map[rune]bool {
 // SignIn opens a session for a person who gives a handle and a password. Another name and another
 // password are one answer, after the same work.
 func (s *Service) SignIn(ctx context.Context, name, pass string, by Asker) (token string, err error) {
-	if err := s.needPasswords(); err != nil {
+	a, err := s.accountWith(ctx, name, pass, by)
+	if err != nil {
 		return "", err
+	}
+	return s.open(ctx, *a, by)
+}
+
+// accountWith returns the account of a handle and a password.
+func (s *Service) accountWith(ctx context.Context, name, pass string, by Asker) (*promptdb.Account, error) {
+	if err := s.needPasswords(); err != nil {
+		return nil, err
 	}
 	handle := strings.ToLower(strings.TrimPrefix(strings.TrimSpace(name), "@"))
 	if !prompt.ValidSlug(handle) {
@@ -216,20 +225,20 @@ func (s *Service) SignIn(ctx context.Context, name, pass string, by Asker) (toke
 	}
 	done, err := s.passwords.wrong.Password(ctx, handle, by.From, s.passwords.sleep)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	failed := false
 	defer func() { done(failed) }()
 	user, err := s.db.UserID(ctx, handle)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	if user == "" || prompt.IsWorkspace(user) {
 		user = prompt.UserID(uuid.New().String())
 	}
 	a, err := s.db.Account(ctx, user)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	hash := ""
 	if a != nil {
@@ -240,13 +249,13 @@ func (s *Service) SignIn(ctx context.Context, name, pass string, by Asker) (toke
 	}
 	ok, _, err := s.passwords.hasher.Verify(ctx, password.At(by.Site, by.Network), pass, hash)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	if !ok {
 		failed = true
-		return "", errWrongSignIn()
+		return nil, errWrongSignIn()
 	}
-	return s.open(ctx, *a, by)
+	return a, nil
 }
 
 // open opens a session of an account.
@@ -326,52 +335,113 @@ func (s *Service) NewReset(ctx context.Context, handle string) (secret string, e
 	return resetForm.Token(x, made), x.Ends, s.db.PutSession(ctx, s.sessions().Row(x))
 }
 
-// AcceptReset sets a new password by such a secret. All sessions and access tokens of the person
-// end, as another who had the password may have made them.
-func (s *Service) AcceptReset(ctx context.Context, secret, pass string, by Asker) error {
+// AcceptReset sets a new password by such a secret, and returns the handle of the person. All their
+// sessions and access tokens end, as another who had the password may have made them. Their wrong
+// passwords from where they are count no more.
+func (s *Service) AcceptReset(ctx context.Context, secret, pass string, by Asker) (handle string, err error) {
 	if err := s.needPasswords(); err != nil {
-		return err
+		return "", err
 	}
-	gone := fault.Coded(fault.NotFound, NoSuchReset, "this link has been used or has expired; ask an administrator for a new one")
-	c, ok := session.Parse[promptdb.Account](resetForm, strings.TrimSpace(secret))
+	gone := fault.Coded(fault.NotFound, NoSuchReset, "this link was not copied whole, has been used or has expired; ask an administrator for a new one")
+	c, ok := session.Parse[promptdb.Account](resetForm, secretIn(secret))
 	if !ok {
-		return gone
+		return "", gone
 	}
 	sessions := s.sessions()
 	a, x, err := sessions.Find(ctx, c)
 	if err != nil {
-		return err
+		return "", err
 	}
 	if a == nil || x == nil || sessions.IsSignIn(*x) || !sessions.Lives(*x, *a) || !c.Proves(x.RefreshHash) {
-		return gone
+		return "", gone
 	}
-	profile, err := s.db.Profile(ctx, a.ID)
+	profile, hash, err := s.newHash(ctx, *a, pass, by)
 	if err != nil {
-		return err
-	}
-	if wrong := checkPassword(pass, profile.Handle, profile.Name, a.Name); wrong != nil {
-		return &fault.Error{Kind: fault.Invalid, Text: "the password breaks the rules named here", Fields: wrong}
-	}
-	hash, err := s.passwords.hasher.Hash(ctx, password.At(by.Site, by.Network), pass)
-	if err != nil {
-		return err
+		return "", err
 	}
 	if err := s.revokeAll(ctx, a.ID); err != nil { // first: the link is good still if it fails
-		return err
+		return "", err
 	}
-	after := sessions.EndBefore()
-	_, err = s.db.ChangeAccount(ctx, a.ID, func(a *promptdb.Account) error {
-		if a.PasswordHash != hash && !sessions.Lives(*x, *a) {
+	if _, err := s.setPassword(ctx, a.ID, hash, func(a promptdb.Account) error {
+		if !sessions.Lives(*x, a) {
 			return gone // another request has used the link
+		}
+		return nil
+	}); err != nil {
+		return "", err
+	}
+	s.passwords.wrong.Forgive(profile.Handle, by.From)
+	return profile.Handle, s.revokeAll(ctx, a.ID) // those that a session made in between
+}
+
+// ChangePassword sets a new password for the caller, who gives the present one, and opens a new
+// session. All others of theirs end; their access tokens stay.
+func (s *Service) ChangePassword(ctx context.Context, who auth.User, present, pass string, by Asker) (token string, err error) {
+	if err := signedIn(who); err != nil {
+		return "", err
+	}
+	if err := s.needPasswords(); err != nil {
+		return "", err
+	}
+	profile, err := s.db.Profile(ctx, IDOf(who))
+	if err != nil {
+		return "", err
+	}
+	a, err := s.accountWith(ctx, profile.Handle, present, by)
+	if fault.CodeOf(err) == WrongSignIn {
+		return "", &fault.Error{Kind: fault.Invalid, Text: "the password breaks the rules named here", Fields: []fault.Field{
+			{Name: "current", Message: "this is not your present password"},
+		}}
+	}
+	if err != nil {
+		return "", err
+	}
+	_, hash, err := s.newHash(ctx, *a, pass, by)
+	if err != nil {
+		return "", err
+	}
+	was := a.PasswordHash
+	a, err = s.setPassword(ctx, a.ID, hash, func(a promptdb.Account) error {
+		if a.PasswordHash != was {
+			return fault.New(fault.Conflict, "the password was changed meanwhile; sign in with the new one")
+		}
+		return nil
+	})
+	if err != nil {
+		return "", err
+	}
+	return s.open(ctx, *a, by)
+}
+
+// newHash returns the hash of a password that the person of an account chose, and their profile.
+func (s *Service) newHash(ctx context.Context, a promptdb.Account, pass string, by Asker) (profile prompt.Profile, hash string, err error) {
+	if profile, err = s.db.Profile(ctx, a.ID); err != nil {
+		return profile, "", err
+	}
+	if wrong := checkPassword(pass, profile.Handle, profile.Name, a.Name); wrong != nil {
+		return profile, "", &fault.Error{Kind: fault.Invalid, Text: "the password breaks the rules named here", Fields: wrong}
+	}
+	hash, err = s.passwords.hasher.Hash(ctx, password.At(by.Site, by.Network), pass)
+	return profile, hash, err
+}
+
+// setPassword gives an account a new password, unless may refuses it as it is now, and ends its
+// sessions. The account may have that password already: then a try that got no answer has set it.
+func (s *Service) setPassword(ctx context.Context, user prompt.UserID, hash string, may func(promptdb.Account) error) (*promptdb.Account, error) {
+	after := s.sessions().EndBefore()
+	a, err := s.db.ChangeAccount(ctx, user, func(a *promptdb.Account) error {
+		if a.PasswordHash != hash {
+			if err := may(*a); err != nil {
+				return err
+			}
 		}
 		a.PasswordHash, a.SessionsAfter = hash, after
 		return nil
 	})
-	if err != nil {
-		return err
+	if err == nil {
+		s.forgetSessions(user)
 	}
-	s.forgetSessions(a.ID)
-	return s.revokeAll(ctx, a.ID) // those that a session made in between
+	return a, err
 }
 
 // revokeAll revokes the access tokens of a person.

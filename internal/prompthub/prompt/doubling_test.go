@@ -242,7 +242,7 @@ func TestDoubling(t *testing.T) {
 			"Query.Qualified", "Query.InTexts", "Query.With", "Query.Wanted", "Query.Phrases", "Query.Without", "IsRun", "IsStopWord",
 		},
 		"compares, copies or returns what it is given": {
-			"Draft.Content", "Draft.With", "First", "Member.Place", "Source.Kept", "TextsField", "Template.Parts", "Variable.Needed", "Prompt.Deleted", "Prompt.Hidden",
+			"Draft.Content", "Draft.With", "First", "Member.Place", "Invite.Open", "Source.Kept", "TextsField", "Template.Parts", "Variable.Needed", "Prompt.Deleted", "Prompt.Hidden",
 			"Prompt.Listed", "Workspace.Deleted", "Role.Valid", "Role.Includes", "Role.Higher", "IsWorkspace", "LooksLikeWorkspace", "Invite.Left",
 			"Workspace.Equal", "Proposal.Needed", "Proposal.Approvals", "Prompt.Names", "Prompt.OwnNames",
 		},

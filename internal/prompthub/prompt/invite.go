@@ -62,13 +62,30 @@ func (i Invite) Take(key UserID, now time.Time) (Invite, error) {
 		return i, nil
 	case at >= 0:
 		return i, ErrInviteUsed()
-	case !now.Before(i.ExpiresAt):
-		return i, fault.Coded(fault.Conflict, InviteExpired, "this invitation has expired; ask who sent it for a new one")
-	case i.Left() == 0:
-		return i, ErrInviteUsed()
+	}
+	if err := i.ended(now); err != nil {
+		return i, err
 	}
 	i.Takers = append(slices.Clone(i.Takers), Taker{Key: key, At: now.UTC().Truncate(time.Millisecond)})
 	return i, nil
+}
+
+// Open returns an error if no one can take a use of the invitation, or go on with one, any more.
+func (i Invite) Open(now time.Time) error {
+	if slices.ContainsFunc(i.Takers, func(t Taker) bool { return !t.Done && now.Sub(t.At) < resumeInviteFor }) {
+		return nil
+	}
+	return i.ended(now)
+}
+
+func (i Invite) ended(now time.Time) error {
+	switch {
+	case !now.Before(i.ExpiresAt):
+		return fault.Coded(fault.Conflict, InviteExpired, "this invitation has expired; ask who sent it for a new one")
+	case i.Left() == 0:
+		return ErrInviteUsed()
+	}
+	return nil
 }
 
 // Took returns the invitation with a use that has come to its end.
@@ -97,7 +114,7 @@ const (
 
 // ErrNoInvite answers for a secret of no invitation, or of one that was withdrawn.
 func ErrNoInvite() error {
-	return fault.Coded(fault.NotFound, NoSuchInvite, "there is no such invitation, or it was withdrawn; ask who sent it for a new one")
+	return fault.Coded(fault.NotFound, NoSuchInvite, "there is no such invitation: its link was not copied whole, or it was withdrawn; ask who sent it for a new one")
 }
 
 // ErrInviteUsed refuses an invitation whose uses are taken.

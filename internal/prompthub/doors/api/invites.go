@@ -56,11 +56,22 @@ func (a *api) invites() {
 		Summary:     "Set a new password by such a link",
 		Description: "All sessions and access tokens of the person end, within ten seconds everywhere.", Errors: fails(badBody, 404, 409),
 	}, a.acceptReset)
+	route(a, user, huma.Operation{
+		OperationID: "change-password", Method: http.MethodPut, Path: "/me/password", Tags: tags,
+		Summary: "Change one's own password", Errors: fails(badBody, 409),
+		Description: "Needs the present password, and a caller in person. All other sessions of the caller end, within ten seconds everywhere; the answer has a new one. Access tokens stay.",
+	}, a.changePassword)
 	route(a, visitor, huma.Operation{
 		OperationID: "take-login", Method: http.MethodPost, Path: "/logins", Tags: tags, DefaultStatus: http.StatusCreated,
 		Summary: "Sign a command line in, with the code of its page", Errors: fails(badBody, 404),
 		Description: "The page /app/login brings a code to the machine of the browser. With the secret whose SHA-256 was the challenge of the page it gives an access token, once and within two minutes.",
 	}, a.takeLogin)
+}
+
+// A ChangedPassword is what PUT /me/password takes.
+type ChangedPassword struct {
+	Current  string `json:"current" maxLength:"1000" doc:"The present password" example:"correct horse battery"`
+	Password string `json:"password" maxLength:"1000" doc:"The new one, 10 to 128 characters" example:"another horse battery"`
 }
 
 // A LoginCode is what POST /logins takes.
@@ -293,7 +304,20 @@ type newPasswordInput struct {
 }
 
 func (a *api) acceptReset(ctx context.Context, c call, in *newPasswordInput) (*struct{}, error) {
-	return nil, a.Service.AcceptReset(ctx, in.Body.Secret, in.Body.Password, c.asked())
+	_, err := a.Service.AcceptReset(ctx, in.Body.Secret, in.Body.Password, c.asked())
+	return nil, err
+}
+
+type changedPasswordInput struct {
+	Body ChangedPassword
+}
+
+func (a *api) changePassword(ctx context.Context, c call, in *changedPasswordInput) (*sessionOutput, error) {
+	token, err := a.Service.ChangePassword(ctx, c.User, in.Body.Current, in.Body.Password, c.asked())
+	if err != nil {
+		return nil, err
+	}
+	return &sessionOutput{"no-store", Session{token}}, nil
 }
 
 // note keeps what asked and page need of a request.

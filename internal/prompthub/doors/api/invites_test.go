@@ -43,6 +43,7 @@ func TestInvited(t *testing.T) {
 		return post("/invites/accept", `{"secret":"`+secret+`","handle":"`+handle+`","password":"correct horse battery"}`, header...)
 	}
 	var in struct{ Handle, Session string }
+	var token struct{ Token string }
 	accept(secret, "chief").is(200).into(&in)
 	require.Equal(t, "chief", in.Handle)
 	chief := w.bearer(in.Session)
@@ -75,6 +76,24 @@ func TestInvited(t *testing.T) {
 	post("/resets/accept", `{"secret":"`+made.Secret+`","password":"another horse battery"}`).is(204)
 	require.Contains(t, post("/resets/accept", `{"secret":"`+made.Secret+`","password":"another horse battery"}`).is(404).body, `"NO_SUCH_RESET"`)
 	require.Contains(t, nobody.do(http.MethodGet, "/api/v1/me", "", bob...).is(401).body, `"SESSION_ENDED"`)
+	post("/session", `{"name":"bob","password":"another horse battery"}`).is(201).into(&in)
+	bob = w.bearer(in.Session)
+	change := func(current, password string, header ...string) answer {
+		return nobody.do(http.MethodPut, "/api/v1/me/password", `{"current":"`+current+`","password":"`+password+`"}`, append(header, "Content-Type", "application/json")...)
+	}
+	post("/me/tokens", `{"name":"CI","scopes":["read"]}`, bob...).is(201).into(&token)
+	require.Contains(t, change("correct horse battery", "a third horse battery", bob...).is(422).body, `"body.current"`)
+	require.Contains(t, change("another horse battery", "short", bob...).is(422).body, `"body.password"`)
+	change("another horse battery", "a third horse battery", w.bearer(token.Token)...).is(403)
+	old := bob
+	w.clock.Advance(time.Second)
+	change("another horse battery", "a third horse battery", bob...).is(200).into(&in)
+	require.Contains(t, nobody.do(http.MethodGet, "/api/v1/me", "", old...).is(401).body, `"SESSION_ENDED"`)
+	bob = w.bearer(in.Session)
+	nobody.do(http.MethodGet, "/api/v1/me", "", bob...).is(200)
+	nobody.do(http.MethodGet, "/api/v1/me", "", w.bearer(token.Token)...).is(200) // it stays
+	post("/session", `{"name":"bob","password":"another horse battery"}`).is(401)
+	change("a third horse battery", "another horse battery", bob...).is(200).into(&in)
 	wrong := post("/session", `{"name":"bob","password":"correct horse battery"}`).is(401)
 	require.Equal(t, anonymous(wrong), anonymous(post("/session", `{"name":"nobody","password":"correct horse battery"}`).is(401)))
 	post("/session", `{"name":"bob","password":"another horse battery"}`).is(201).into(&in)

@@ -114,15 +114,16 @@ var permissions = map[string]rule{
 	"review-proposal": {"403 404 404 404 404", "404", "403 404 404 404 404"},
 	"delete-tag":      {"403", "403", "204"},
 	// where no person has a password; invites_test.go has the others
-	"create-invite": {"404", "404", "404"},
-	"list-invites":  {"200", "200", "200"},
-	"remove-invite": {"404", "404", "404"},
-	"accept-invite": {"404", "404", "404"},
-	"sign-in":       {"409", "409", "409"},
-	"sign-out":      {"204", "204", "204"},
-	"create-reset":  {"403", "403", "409"},
-	"accept-reset":  {"409", "409", "409"},
-	"take-login":    {"404", "404", "404"},
+	"create-invite":   {"404", "404", "404"},
+	"list-invites":    {"200", "200", "200"},
+	"remove-invite":   {"404", "404", "404"},
+	"accept-invite":   {"404", "404", "404"},
+	"sign-in":         {"409", "409", "409"},
+	"sign-out":        {"204", "204", "204"},
+	"create-reset":    {"403", "403", "409"},
+	"accept-reset":    {"409", "409", "409"},
+	"change-password": {"409", "409", "409"},
+	"take-login":      {"404", "404", "404"},
 }
 
 // opened are operations without identification, and read those that anonymous callers may use if
@@ -374,7 +375,7 @@ var (
 	publishesAll    = []string{"create-prompt", "replace-prompt", "delete-prompt", "restore-prompt", "delete-version", "delete-label", "undo-label", "put-profile"}
 	publishesPublic = []string{"patch-prompt", "restore-version", "set-label"}
 	answersAlone    = []string{"render-prompt", "suggest"}
-	neverByToken    = []string{"list-tokens", "create-token", "revoke-token", "erase-me", "restore-me", "create-workspace", "review-proposal", "create-invite", "list-invites", "remove-invite", "accept-invite", "create-reset"}
+	neverByToken    = []string{"list-tokens", "create-token", "revoke-token", "erase-me", "restore-me", "create-workspace", "review-proposal", "create-invite", "list-invites", "remove-invite", "accept-invite", "create-reset", "change-password"}
 )
 
 // needed returns the scopes that an operation needs on a public prompt or a private one.

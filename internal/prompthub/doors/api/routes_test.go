@@ -99,7 +99,7 @@ func TestOpenAPIIsComplete(t *testing.T) {
 		"GET /prompts/{id}/proposals", "POST /prompts/{id}/proposals", "GET /prompts/{id}/proposals/{number}", "PUT /prompts/{id}/proposals/{number}",
 		"DELETE /prompts/{id}/proposals/{number}", "POST /prompts/{id}/proposals/{number}/reviews",
 		"POST /invites", "GET /invites", "DELETE /invites/{invite}", "POST /invites/accept", "POST /session", "DELETE /session", "POST /resets", "POST /resets/accept", "POST /logins",
-		"GET /me/profile", "PUT /me/profile", "GET /users/{handle}", "GET /users/{handle}/prompts",
+		"GET /me/profile", "PUT /me/profile", "PUT /me/password", "GET /users/{handle}", "GET /users/{handle}/prompts",
 		"GET /prompts/{id}/rank", "POST /suggestions", "GET /tags", "PUT /tags/{tag}", "DELETE /tags/{tag}", "GET /health", "GET /ready", "GET /openapi.json", "GET /docs", "GET /docs/{file}",
 		"GET /users/{handle}/prompts/{slug}", "GET /prompts/{id}/versions", "GET /prompts/{id}/versions/{version}",
 		"DELETE /prompts/{id}/versions/{version}", "POST /prompts/{id}/versions/{version}/restore",

@@ -24,6 +24,9 @@ func (s *web) account() {
 	s.handle("GET "+Prefix+"/u/{handle}", reader, s.author)
 	s.handle("GET "+accountPath, user, s.profile)
 	s.handle("POST "+accountPath, user, s.putProfile)
+	if s.SignIn == Password {
+		s.handle("POST "+accountPath+"/password", user, s.changePassword)
+	}
 	s.handle("GET "+accountPath+"/tokens", user, s.tokens)
 	s.handle("POST "+accountPath+"/tokens", user, s.createToken)
 	s.handle("POST "+accountPath+"/tokens/{token}/revoke", user, s.revokeToken)

@@ -2,7 +2,9 @@ package web
 
 import (
 	"cmp"
+	"fmt"
 	"net/http"
+	"net/url"
 	"strconv"
 	"time"
 
@@ -80,8 +82,14 @@ func (s *web) keepSession(r *request, token string) {
 func (s *web) signInByPassword(r *request) error {
 	token, err := s.Service.SignIn(r.Context(), r.PostForm.Get("name"), r.PostForm.Get("password"), asker(r))
 	if fault.CodeOf(err) == library.WrongSignIn || fault.Of(err) == fault.Limited {
-		form := signInForm{Back: back(r.PostForm.Get("back")), Reason: pages.Sentence(httpjson.Describe(r.Context(), err).Detail), Name: r.PostForm.Get("name")}
 		p := httpjson.Describe(r.Context(), err)
+		form := signInForm{Back: back(r.PostForm.Get("back")), Reason: pages.Sentence(p.Detail), Name: r.PostForm.Get("name")}
+		if wait := p.GetHeaders().Get("Retry-After"); wait != "" {
+			r.w.Header().Set("Retry-After", wait)
+			if seconds, err := strconv.Atoi(wait); err == nil && seconds > 60 {
+				form.Reason += fmt.Sprintf(" It takes %d minutes.", (seconds+59)/60)
+			}
+		}
 		return s.render(r, p.Status, "signin", "Sign in", form)
 	}
 	if err != nil {
@@ -125,7 +133,7 @@ func (s *web) join(r *request) error {
 	sent := r.PostForm.Get
 	p := joinPage{Secret: sent("secret"), Sent: library.NewPerson{Handle: sent("handle"), Name: sent("name"), Password: sent("password")}, Has: sent("has") != ""}
 	i, err := s.Service.OpenInvite(r.Context(), p.Secret)
-	if fault.CodeOf(err) == prompt.NoSuchInvite {
+	if correctable(err) || fault.CodeOf(err) == prompt.NoSuchInvite {
 		return s.showJoin(r, p, err)
 	}
 	if err != nil {
@@ -324,6 +332,24 @@ func (s *web) makeReset(r *request) error {
 	return s.showInvites(r, invitesPart{Reset: s.linkOf(r, library.ResetPath, secret), Handle: handle}, nil)
 }
 
+// changePassword sets a new password for the caller, and shows the profile with what is wrong.
+func (s *web) changePassword(r *request) error {
+	token, err := s.Service.ChangePassword(r.Context(), r.who, r.PostForm.Get("current"), r.PostForm.Get("password"), asker(r))
+	if correctable(err) || fault.Of(err) == fault.Limited {
+		u, failed := s.Service.Profile(r.Context(), r.who)
+		if failed != nil {
+			return failed
+		}
+		return s.showProfile(r, statusOf(err), u, u.Profile, err)
+	}
+	if err != nil {
+		return err
+	}
+	s.keepSession(r, token)
+	goOn(r, accountPath+"?done=password-changed")
+	return nil
+}
+
 // A resetPage is where somebody sets a new password.
 type resetPage struct {
 	mistakes
@@ -340,14 +366,13 @@ func (s *web) showReset(r *request, p resetPage, wrong error) error {
 
 func (s *web) reset(r *request) error {
 	p := resetPage{Secret: r.PostForm.Get("secret")}
-	err := s.Service.AcceptReset(r.Context(), p.Secret, r.PostForm.Get("password"), asker(r))
+	handle, err := s.Service.AcceptReset(r.Context(), p.Secret, r.PostForm.Get("password"), asker(r))
 	if correctable(err) || fault.CodeOf(err) == library.NoSuchReset {
 		return s.showReset(r, p, err)
 	}
 	if err != nil {
 		return err
 	}
-	cookies.Forget(r.w, r.Request, sessionCookie)
-	goOn(r, Prefix+"/signin?done=password")
+	goOn(r, Prefix+"/signin?"+url.Values{"done": {"password"}, "name": {handle}}.Encode())
 	return nil
 }

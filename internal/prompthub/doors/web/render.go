@@ -108,7 +108,7 @@ var done = map[string]string{
 	"review-approve": "Your approval is kept.", "review-changes": "You asked for changes.", "review-comment": "Your comment is kept.",
 	"approved": "That was the last approval: the label is on this version now.", "proposal-withdrawn": "The proposal is withdrawn.",
 	"proposal-rejected": "The proposal is rejected.", "rules": "The rules are saved. They count everywhere within ten seconds.",
-	"joined": "You are in.", "withdrawn": "The invitation is withdrawn. Its link leads nowhere.", "password": "You have a new password. Sign in with it.",
+	"joined": "You are in.", "withdrawn": "The invitation is withdrawn. Its link leads nowhere.", "password": "The new password is set. Sign in with it.", "password-changed": "You have a new password. You are signed out everywhere else; your access tokens stay.",
 	"left": "You are no member of it any more.",
 }
 

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"strings"
@@ -97,7 +98,7 @@ func (s *web) signInPage(r *request) error {
 		goOn(r, back(r.URL.Query().Get("back")))
 		return nil
 	}
-	return s.render(r, http.StatusOK, "signin", "Sign in", signInForm{Back: back(r.URL.Query().Get("back")), Name: s.User})
+	return s.render(r, http.StatusOK, "signin", "Sign in", signInForm{Back: back(r.URL.Query().Get("back")), Name: cmp.Or(s.User, r.URL.Query().Get("name"))})
 }
 
 // A signInForm is what the page to sign in shows.

@@ -175,8 +175,8 @@ func (s *slice) page(ctx context.Context, page table.Page, until time.Time, fail
 }
 
 // complete gives the prompts of a page what they lack that were made before there was such: a name,
-// and a key that leads to their author. And it removes favorites of prompts that are gone, what logs
-// say of these, and events that are too old, which is no repair.
+// and a key that leads to their author. And it removes favorites and tombstones of prompts that are
+// gone, and events that are too old, which is no repair.
 func (s *slice) complete(ctx context.Context, rows []table.Row, failed *rowstore.Failures) bool {
 	ok := true
 	for _, row := range rows {

@@ -807,9 +807,14 @@ else proposed?.addEventListener("focus", () => proposed.select(), { once: true }
 
 // A link has its secret after the sign #, which browsers do not send: its form takes it.
 const secret = document.querySelector("input[data-hash]");
-if (secret && location.hash.length > 1) {
+function takeSecret() {
+  if (location.hash.length < 2) return;
   secret.value = location.hash.slice(1);
   history.replaceState(history.state, "", location.pathname + location.search);
+}
+if (secret) {
+  takeSecret();
+  addEventListener("hashchange", takeSecret); // another link, in the same tab
 }
 
 // A page that only leads on.
