@@ -515,6 +515,64 @@ func TestLabelThatCameBack(t *testing.T) {
 	require.NoError(t, approve())
 }
 
+// TestProposedInTheSameMoment: of two who propose for one label in the same millisecond, one is
+// told that the other did.
+func TestProposedInTheSameMoment(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := w.aRuled()
+	store := &beforeWrite{DB: w.store, table: promptdb.DefaultTables().Prompts, do: func() {
+		_, err := w.Propose(t.Context(), about(p.ID, bobAuthors), prompt.Production, 2, "")
+		require.NoError(t, err)
+	}}
+	_, err := w.over(store).Propose(t.Context(), about(p.ID, annAuthors), prompt.Production, 3, "")
+	require.Equal(t, prompt.ProposalIsOpen, fault.CodeOf(err), "%v", err)
+}
+
+// A lostAnswer store loses the answer of one write. Others do something before it is looked for.
+type lostAnswer struct {
+	table.DB
+	then func()
+}
+
+func (l *lostAnswer) Write(ctx context.Context, name string, ops ...table.Op) ([]string, error) {
+	tags, err := l.DB.Write(ctx, name, ops...)
+	if then := l.then; then != nil {
+		l.then = nil
+		then()
+		return nil, errors.New("no answer came")
+	}
+	return tags, err
+}
+
+// TestProposalsWhoseAnswerIsLost: a proposal or a review that landed is not kept once more, and
+// tells of itself once, though others came before it was looked for.
+func TestProposalsWhoseAnswerIsLost(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := w.aRuled()
+	store := &lostAnswer{DB: w.store}
+	store.then = func() { require.NoError(t, reject(t.Context(), w.DB, nil, p)) }
+	_, err := w.over(store).Propose(t.Context(), about(p.ID, annAuthors), prompt.Production, 3, "")
+	require.NoError(t, err)
+	open, err := w.Propose(t.Context(), about(p.ID, annAuthors), prompt.Production, 3, "")
+	require.NoError(t, err)
+	require.EqualValues(t, 2, open.Number)
+
+	changes := prompt.Review{Verdict: prompt.Changes, Version: 3, Digest: open.Digest}
+	store.then = func() {
+		for _, by := range []prompt.Actor{catPublishes, annAuthors} {
+			_, err := w.Review(t.Context(), about(p.ID, by), open.Number, changes, anybodyCounts)
+			require.NoError(t, err)
+		}
+	}
+	_, err = w.over(store).Review(t.Context(), about(p.ID, danPublishes), open.Number, changes, anybodyCounts)
+	require.NoError(t, err)
+	events, _, err := w.Events(t.Context(), shelf, promptdb.EventQuery{Type: prompt.ProposalReviewed}, "", 9)
+	require.NoError(t, err)
+	require.Len(t, events, 3)
+}
+
 // TestUnknownAuthors: what an access token wrote, and what a version that is gone may have said,
 // costs an approval more.
 func TestUnknownAuthors(t *testing.T) {

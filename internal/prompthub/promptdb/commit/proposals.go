@@ -37,10 +37,15 @@ type Proposing struct {
 func (db *Committer) Propose(ctx context.Context, c Proposing, label string, version int64, message string) (prompt.Proposal, error) {
 	at := db.Now().UTC().Truncate(time.Millisecond)
 	var made prompt.Proposal
+	attempt := db.NewULID()
 	err := db.propose(ctx, c, func(w *Writer, p prompt.Prompt, l schema.LabelsRow) (schema.LabelsRow, []table.Op, error) {
-		if open, ok := l.Open[label]; ok && made.Number == open.Number && made.At.Equal(open.At) {
-			return l, nil, nil // the try before has landed
-		} else if ok {
+		if made.Number != 0 { // it was tried
+			row, err := db.GetRow(ctx, db.T.Prompts, schema.ProposalKey(c.Owner, c.Prompt, made.Number))
+			if err != nil || schema.HasAttempt(row, attempt) {
+				return l, nil, err
+			}
+		}
+		if open, ok := l.Open[label]; ok {
 			return l, nil, prompt.ErrProposalOpen(label, open.Number)
 		}
 		if len(l.Open) >= prompt.MaxOpenProposals {
@@ -61,7 +66,7 @@ func (db *Committer) Propose(ctx context.Context, c Proposing, label string, ver
 		}
 		l = l.WithOpen(label, &prompt.OpenProposal{Number: made.Number, At: at})
 		return l, slices.Concat([]table.Op{
-			{Kind: table.Insert, Row: schema.ProposalRow(c.Owner, made)}, {Kind: table.Insert, Row: schema.OpenRow(c.Owner, made)},
+			{Kind: table.Insert, Row: schema.WithAttempt(schema.ProposalRow(c.Owner, made), nil, attempt)}, {Kind: table.Insert, Row: schema.OpenRow(c.Owner, made)},
 		}, w.proposalEvent(prompt.ProposalOpened, made, p, c.By)), nil
 	})
 	return made, err
@@ -176,7 +181,7 @@ func (db *Committer) changeProposal(ctx context.Context, c Proposing, n int64, e
 		if row == nil {
 			return l, nil, prompt.ErrNoProposal()
 		}
-		if row.Props.Get(schema.Attempt).Str() == attempt {
+		if schema.HasAttempt(row, attempt) {
 			return l, nil, nil // the try before has landed
 		}
 		now, _ = schema.ParseProposal(*row)
@@ -187,9 +192,8 @@ func (db *Committer) changeProposal(ctx context.Context, c Proposing, n int64, e
 		if err != nil {
 			return l, nil, err
 		}
-		next := schema.ProposalRow(c.Owner, now)
+		next := schema.WithAttempt(schema.ProposalRow(c.Owner, now), row.Props, attempt)
 		next.ETag = row.ETag
-		next.Props = append(next.Props, table.Prop{Name: schema.Attempt, Value: table.String(attempt)})
 		return l, append(ops, table.Op{Kind: table.Replace, Row: next}), nil
 	})
 	return now, err

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -108,9 +109,24 @@ func ClosedProps(state prompt.ProposalState, by prompt.Change) table.Props {
 	return props
 }
 
-// Attempt is the property that names the last write of a proposal, so that a writer who got no
-// answer knows its own.
-const Attempt = "Attempt"
+const (
+	attempts    = "Attempts"
+	maxAttempts = 10
+)
+
+// WithAttempt adds to the next row of a proposal the id of the write, so that a writer who got no
+// answer knows its own. Those of some writes before it stay.
+func WithAttempt(next table.Row, before table.Props, attempt string) table.Row {
+	all := append(strings.Fields(before.Get(attempts).Str()), attempt)
+	all = all[max(0, len(all)-maxAttempts):]
+	next.Props = append(next.Props, table.Prop{Name: attempts, Value: table.String(strings.Join(all, " "))})
+	return next
+}
+
+// HasAttempt reports whether a write of a proposal has landed.
+func HasAttempt(row *table.Row, attempt string) bool {
+	return row != nil && slices.Contains(strings.Fields(row.Props.Get(attempts).Str()), attempt)
+}
 
 // ParseProposal is the opposite of ProposalRow, and reports whether the row is one.
 func ParseProposal(row table.Row) (prompt.Proposal, bool) {
