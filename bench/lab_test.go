@@ -150,7 +150,7 @@ func (l *lab) begin(logs io.Writer) {
 	l.hub = library.New(l.db, prompt.Rules{}, time.Now).WithPasswords(library.NewPasswords(password.NewTestHasher(), time.Now, sleep))
 	hub := l.hub
 	admission := httpjson.NewAdmission(httpjson.Limits{}, time.Now)
-	identify := hub.WithTokens(auth.Dev(), true, admission.Guess)
+	identify := hub.WithTokens(hub.WithSessions(auth.Dev(), admission.Guess), true, admission.Guess)
 	routes := api.New(api.Config{Service: hub, Identify: identify, Claimed: true, Admission: admission, PublicRead: true, Log: log, Now: time.Now, Version: "bench"})
 	pages := web.New(web.Config{
 		Service: hub, Identify: auth.Dev(), Admission: admission, SignIn: web.Dev, PublicRead: true, Log: log, Now: time.Now,

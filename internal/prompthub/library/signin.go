@@ -374,7 +374,7 @@ func (s *Service) AcceptReset(ctx context.Context, secret, pass string, by Asker
 	return profile.Handle, s.revokeAll(ctx, a.ID) // those that a session made in between
 }
 
-// ChangePassword sets a new password for the caller, who gives the present one, and opens a new
+// ChangePassword sets a new password for a caller that knows the present one, and opens a new
 // session. All others of theirs end; their access tokens stay.
 func (s *Service) ChangePassword(ctx context.Context, who auth.User, present, pass string, by Asker) (token string, err error) {
 	if err := signedIn(who); err != nil {

@@ -332,7 +332,7 @@ func (s *web) makeReset(r *request) error {
 	return s.showInvites(r, invitesPart{Reset: s.linkOf(r, library.ResetPath, secret), Handle: handle}, nil)
 }
 
-// changePassword sets a new password for the caller, and shows the profile with what is wrong.
+// changePassword sets a new password for the caller. The profile tells mistakes.
 func (s *web) changePassword(r *request) error {
 	token, err := s.Service.ChangePassword(r.Context(), r.who, r.PostForm.Get("current"), r.PostForm.Get("password"), asker(r))
 	if correctable(err) || fault.Of(err) == fault.Limited {
