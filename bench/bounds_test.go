@@ -790,6 +790,12 @@ func (s *search) ready(route, id string) known {
 	case route == "POST /session":
 		time.Sleep(16 * time.Minute) // wrong passwords count no more
 		s.makeAccount()
+	case route == "PUT /me/password":
+		time.Sleep(16 * time.Minute)
+		s.makeAccount()
+		id, err := s.db.UserID(s.t.Context(), "chief")
+		require.NoError(s.t, err)
+		now.AuthorName = string(id) // a whole request is of this person
 	case route == "POST /resets/accept":
 		s.makeReset()
 	case route == "POST /logins":
