@@ -1,6 +1,7 @@
 package hubs_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -218,6 +219,51 @@ func TestInvitations(t *testing.T) {
 		require.NotContains(t, row.Partition, "due|expire|", "nothing is due any more")
 	}
 	require.Empty(t, w.differences())
+}
+
+// TestAnsweredWhileInvited: an invitation is answered between the two reads of another one of its
+// number. It stays as it was answered, and the number has one more.
+func TestAnsweredWhileInvited(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx := t.Context()
+	ann := w.enter(1)
+	hub := w.make(ann)
+	bob := w.enrol(ann, hub, 2, hubs.Member)
+	for i, c := range []struct {
+		by     people.Claim
+		status string
+		answer func(people.Claim, hubs.Key) error
+	}{
+		{ann, hubs.Accepted, func(of people.Claim, k hubs.Key) error { _, err := w.Accept(ctx, of, k); return err }},
+		{bob, hubs.Pending, func(of people.Claim, k hubs.Key) error { _, err := w.Accept(ctx, of, k); return err }},
+		{ann, hubs.Declined, func(of people.Claim, k hubs.Key) error { return w.Decline(ctx, of, k) }},
+	} {
+		who := 3 + i
+		of := w.enter(who)
+		first, err := w.Invite(ctx, c.by, hub, []string{duubletest.Number(who)}, hubs.Lasts)
+		require.NoError(t, err)
+		w.Pass(time.Second)
+		answered := false
+		other := w.over(calls.Tables(w.db, func(ctx context.Context, call calls.Call) error {
+			if !answered && strings.HasSuffix(call.Label, "iv|"+first[0].ID) {
+				answered = true
+				require.NoError(t, c.answer(of, hubs.Key{Token: first[0].Token}))
+			}
+			_, err := call.Do(ctx)
+			return err
+		}))
+		second, err := other.Invite(ctx, ann, hub, []string{duubletest.Number(who)}, hubs.Lasts)
+		require.NoError(t, err)
+		require.True(t, answered)
+		require.Equal(t, hubs.Invited, second[0].Status, c.status)
+		_, err = w.Invited(ctx, of, second[0].Token)
+		require.NoError(t, err, c.status)
+		page, err := w.Invitations(ctx, ann, hub, c.status, "", 100)
+		require.NoError(t, err)
+		require.True(t, slices.ContainsFunc(page.Items, func(v hubs.Invitation) bool { return v.ID == first[0].ID && v.ExpiresAt.Equal(first[0].ExpiresAt) }), c.status)
+		require.Empty(t, w.differences(), c.status)
+	}
 }
 
 // TestOneRequest: a request of a link, an invitation of a member and one of an admin end together,

@@ -193,7 +193,7 @@ func (s *Service) inviteNumber(ctx context.Context, hub string, u people.User, m
 			return nil, err
 		}
 		var ops []table.Op
-		if v == nil {
+		if v == nil || v.Status != Invited { // it ended between the two reads
 			v = &Invitation{
 				ID: fresh, HubID: hub, InviterID: u.ID, Status: Invited, NeedsApproval: !mine.May(Admin), CreatedAt: schema.TimeOf(fresh),
 				number: number, sealed: s.People.Keys.Seal("invitation", fresh, phone),
