@@ -56,8 +56,8 @@ func (a *app) reset(ctx context.Context, std command.Streams, args []string) err
 	return err
 }
 
-// welcome makes the link of the first administrator for the person who starts the service, and warns
-// one who forgot that people have passwords.
+// welcome makes the link of the first administrator for the person who starts the service, and
+// warns one who forgot that people have passwords.
 func (a *app) welcome(ctx context.Context, url string) (string, error) {
 	a.url = url
 	if a.passwords == nil {

@@ -24,10 +24,10 @@ const (
 const maxDevName = 100 // UTF-16 code units
 
 // Dev believes who a request says it is from: the user in X-Dev-User, in UTF-8, with the roles in
-// X-Dev-Roles and the groups in X-Dev-Groups, separated by commas. It is for a developer's own machine, so it refuses every
-// request that was not sent to a loopback name: a page on a foreign site that has its name resolved
-// to this machine cannot use it. Nor can another machine: Core Tools listen on all interfaces, and
-// say for whom they forward.
+// X-Dev-Roles and the groups in X-Dev-Groups, separated by commas. It is for a developer's own
+// machine, so it refuses every request that was not sent to a loopback name: a page on a foreign
+// site that has its name resolved to this machine cannot use it. Nor can another machine: Core
+// Tools listen on all interfaces, and say for whom they forward.
 func Dev() Identify {
 	return func(r *http.Request) (User, error) {
 		if !FromHere(r) {

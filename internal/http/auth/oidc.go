@@ -28,8 +28,8 @@ type OIDC struct {
 	Admin string `envconfig:"OIDC_ADMIN" default:"roles=admin"`
 
 	// Allow says who is let in of those whom the provider signs in, in the modes oidc, jwt and
-	// easyauth, separated by commas: domain:example.com and email:ann@example.org by an address
-	// that the provider has verified, group:NAME by the claim that GROUPS_CLAIM names. Not set: everybody.
+	// easyauth, separated by commas: domain:example.com and email:ann@example.org by an address that
+	// the provider has verified, group:NAME by the claim that GROUPS_CLAIM names. Not set: everybody.
 	Allow []string `envconfig:"OIDC_ALLOW"`
 
 	// TrustOID has users known by the claim oid of their ID tokens, as those of Microsoft Entra always

@@ -8,10 +8,10 @@ import (
 	"prompthub/internal/testing/browsertest"
 )
 
-// TestBrowserReview is the story of a version that two people of one group bring live. Ann makes the
-// group a member and asks for a rule,
-// writes and proposes; Cat asks for changes; Ann proposes a new version; Cat approves it, and
-// production moves. An outsider sees nothing of it, and the events tell all of it.
+// TestBrowserReview is the story of a version that two people of one group bring live. Ann makes
+// the group a member and asks for a rule, writes and proposes; Cat asks for changes; Ann proposes a
+// new version; Cat approves it, and production moves. An outsider sees nothing of it, and the
+// events tell all of it.
 func TestBrowserReview(t *testing.T) {
 	t.Parallel()
 	work(t)

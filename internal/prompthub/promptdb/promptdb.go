@@ -36,8 +36,8 @@ import (
 	"prompthub/internal/storage/transact"
 )
 
-// Config is what a DB needs. Every field but Blobs, Transact, Load, Quota, EventsFor, Tags, Jitter and
-// Count is required.
+// Config is what a DB needs. Every field but Blobs, Transact, Load, Quota, EventsFor, Tags, Jitter
+// and Count is required.
 type Config struct {
 	Store  table.DB
 	Queues queue.Queues
