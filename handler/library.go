@@ -233,6 +233,9 @@ func searchCommand() command.Command {
 			if page.Partial {
 				fmt.Fprintln(std.Err, "the service is still reading prompts, so some may be missing")
 			}
+			if page.LeftOut {
+				fmt.Fprintln(std.Err, "of your workspaces, the ten that were made last were searched: --workspace HANDLE searches another")
+			}
 			rows := [][]string{{"ID", "NAME", "VERSION", "VOTES", "AUTHOR", "BY", "TITLE"}}
 			for _, f := range page.Items {
 				if *asJSON {

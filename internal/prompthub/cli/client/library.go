@@ -143,7 +143,7 @@ type Search struct {
 	Sort   string // an order, or "" for the default of the service
 	Author string // a handle or the key of an author, "" for all
 	Mine   bool
-	All    bool // public prompts and the caller's own
+	All    bool // public prompts, the caller's own and those of their workspaces
 	Limit  int
 	// Verbatim is whether the words count as they are alone; of public prompts only
 	Verbatim bool
@@ -161,6 +161,7 @@ type Results struct {
 	Items      []Found      `json:"items"`
 	Understood []Understood `json:"understood"`
 	Partial    bool         `json:"partial"`
+	LeftOut    bool         `json:"workspacesLeftOut"`
 	NextCursor string       `json:"nextCursor"`
 }
 
@@ -199,7 +200,7 @@ func (c *Client) Search(ctx context.Context, s Search) (list Results, err error)
 				list.Understood = append(list.Understood, u)
 			}
 		}
-		list.Partial, list.NextCursor = list.Partial || page.Partial, page.NextCursor
+		list.Partial, list.LeftOut, list.NextCursor = list.Partial || page.Partial, page.LeftOut, page.NextCursor
 		left := s.Limit - len(list.Items)
 		if left <= 0 || page.NextCursor == "" {
 			return list, nil

@@ -154,6 +154,16 @@ func TestTextsOfAWorkspace(t *testing.T) {
 	for _, p := range rae.get(api.Prefix + "/workspaces/billing/prompts").list().Items {
 		require.Equal(t, p.Visibility == "public", p.MyVote == "like", p.Title)
 	}
+	for _, path := range []string{"/workspaces/billing/prompts?q=text&fields=text", "/prompts?scope=all&q=author:billing+text&fields=text"} {
+		found := rae.get(api.Prefix + path).list()
+		require.Len(t, found.Items, 2, path)
+		for _, p := range found.Items {
+			require.Equal(t, "Text.", p.Text, p.Title)
+			require.Equal(t, p.Visibility == "public", p.MyVote == "like", p.Title)
+		}
+	}
+	require.Len(t, w.as("out").get(api.Prefix+"/prompts?scope=all&q=author:billing+text").list().Items, 1)
+	require.Equal(t, 404, w.as("out").get(api.Prefix+"/workspaces/billing/prompts?q=text").status)
 }
 
 // workspaceRoutes are what each role may do with a workspace, from the outsider to the
@@ -161,6 +171,7 @@ func TestTextsOfAWorkspace(t *testing.T) {
 var workspaceRoutes = []struct{ method, path, body, want string }{
 	{"GET", "", "", "404 200 200 200 200"},
 	{"GET", "/prompts", "", "404 200 200 200 200"},
+	{"GET", "/prompts?q=greeting", "", "404 200 200 200 200"},
 	{"GET", "/members", "", "404 200 200 200 200"},
 	{"PATCH", "", `{"about":"x"}`, "404 403 403 403 200"},
 	{"PUT", "/members/person/out2", `{"role":"author"}`, "404 403 403 403 200"},

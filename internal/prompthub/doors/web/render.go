@@ -77,7 +77,7 @@ func (s *web) parse() map[string]*template.Template {
 	functions := template.FuncMap{
 		"asset": s.static.Address, "exact": markdown.Exact,
 		"age": func(t time.Time) string { return age(s.Now().Sub(t)) }, "stamp": stamp, "day": day,
-		"number": number, "author": s.authorAddress, "prefix": func() string { return Prefix },
+		"number": number, "author": s.authorAddress, "owner": s.ownerAddress, "prefix": func() string { return Prefix },
 		"sentence": pages.Sentence, "size": size, "join": strings.Join,
 		"madelink": func(title, link string) madeLink { return madeLink{title, link} },
 	}
