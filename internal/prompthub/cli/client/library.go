@@ -22,11 +22,33 @@ import (
 	"prompthub/internal/prompthub/prompt"
 )
 
-func path(r prompt.Ref) string {
+func (c *Client) path(r prompt.Ref) string {
 	if id, ok := prompt.ParseID(r.Name); ok {
 		return "/prompts/" + string(id)
 	}
-	return "/users/" + url.PathEscape(cmp.Or(r.Owner, "me")) + "/prompts/" + url.PathEscape(r.Name)
+	return "/users/" + url.PathEscape(cmp.Or(r.Owner, c.workspace, "me")) + "/prompts/" + url.PathEscape(r.Name)
+}
+
+// ownList returns the path of the list of the caller's own prompts, or of those of the workspace.
+func (c *Client) ownList() string {
+	if c.workspace == "" {
+		return "/me/prompts"
+	}
+	return "/workspaces/" + url.PathEscape(c.workspace) + "/prompts"
+}
+
+// An owned document is one that a workspace will own.
+type owned struct {
+	format.Document
+	Workspace string `json:"workspace,omitempty"`
+}
+
+// importPath returns the path of an import with some query.
+func (c *Client) importPath(query url.Values) string {
+	if c.workspace != "" {
+		query.Set("workspace", c.workspace)
+	}
+	return "/import?" + query.Encode()
 }
 
 // which returns the query that names the content.
@@ -101,7 +123,7 @@ func (c *Client) Get(ctx context.Context, r prompt.Ref) (Found, error) {
 }
 
 func (c *Client) found(ctx context.Context, r prompt.Ref) (f Found, err error) {
-	_, err = c.do(ctx, call{method: http.MethodGet, path: path(r) + which(r)}, &f)
+	_, err = c.do(ctx, call{method: http.MethodGet, path: c.path(r) + which(r)}, &f)
 	return f, err
 }
 
@@ -170,7 +192,7 @@ func (c *Client) Search(ctx context.Context, s Search) (list Results, err error)
 	path := "/prompts"
 	switch {
 	case s.Mine:
-		path = "/me/prompts"
+		path = c.ownList()
 	case s.Author != "":
 		path = "/users/" + url.PathEscape(s.Author) + "/prompts"
 	}
@@ -414,7 +436,7 @@ func (c *Client) Check(ctx context.Context, d format.Document, update bool) erro
 		return err
 	}
 	var report struct{ Items []Entry }
-	path := "/import?dryRun=true&file=prompt.jsonl&update=" + strconv.FormatBool(update)
+	path := c.importPath(url.Values{"dryRun": {"true"}, "file": {"prompt.jsonl"}, "update": {strconv.FormatBool(update)}})
 	if _, err := c.do(ctx, call{method: http.MethodPost, path: path, body: line}, &report); err != nil {
 		return err
 	}
@@ -433,7 +455,7 @@ func (c *Client) Check(ctx context.Context, d format.Document, update bool) erro
 // only the tries of one call have one key.
 func (c *Client) Add(ctx context.Context, d format.Document) (made Found, err error) {
 	d.Versions = nil // which one request cannot make
-	body, err := encode(sendable(d).Titled())
+	body, err := encode(owned{sendable(d).Titled(), c.workspace})
 	if err != nil {
 		return made, err
 	}

@@ -29,7 +29,7 @@ func (d *handler) tools(s *sdk.Server) {
 	reads := sdk.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: new(bool)}
 	tool(s, &sdk.Tool{
 		Name: "search_prompts", Title: "Search prompts", Annotations: &reads,
-		Description: "Finds public prompts, the caller's own and those of their workspaces, or with mine own ones alone. Without words it lists public ones. Texts are left out: get_prompt reads one.",
+		Description: "Finds public prompts, the caller's own and those of their workspaces; with mine, own ones alone. Without words it lists public ones. Texts are left out: get_prompt reads one.",
 	}, d.searchPrompts)
 	tool(s, &sdk.Tool{
 		Name: "get_prompt", Title: "Read a prompt", Annotations: &reads,
