@@ -8,10 +8,32 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"prompthub/internal/fault"
 	"prompthub/internal/http/auth"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
 )
+
+// AdminsMake is the code of a refusal to make a workspace, where admins of the site alone do.
+const AdminsMake fault.Code = "ADMINS_MAKE_WORKSPACES"
+
+// WithAdminsMaking returns a Service where, if is is set, admins of the site alone make workspaces.
+func (s *Service) WithAdminsMaking(is bool) *Service {
+	with := *s
+	with.adminsMake = is
+	return &with
+}
+
+// MayMake returns why the caller may not make a workspace, nil if they may.
+func (s *Service) MayMake(who auth.User) error {
+	if err := signedIn(who); err != nil {
+		return err
+	}
+	if s.adminsMake && !who.Admin() {
+		return fault.Coded(fault.Forbidden, AdminsMake, "admins of this service alone make workspaces; ask one of them")
+	}
+	return nil
+}
 
 // A May is what a caller may do with a prompt.
 type May struct {

@@ -18,7 +18,7 @@ func (a *api) workspaces() {
 	route(a, user, huma.Operation{
 		OperationID: "create-workspace", Method: http.MethodPost, Path: "/workspaces", Tags: tags, DefaultStatus: http.StatusCreated,
 		Summary: "Make a workspace, whose first administrator is the caller", Errors: badBody,
-		Description: "A workspace owns prompts as a user does, and its members share them. Its handle is one of those that users have too; it is chosen once and never given to another. Needs a caller who signed in, and no access token.",
+		Description: "A workspace owns prompts as a user does, and its members share them. Its handle is one of those that users have too; it is chosen once and never given to another. Needs a caller who signed in, and no access token; where the service is set so (WORKSPACES=admins), an admin of the service.",
 	}, a.createWorkspace)
 	route(a, user, huma.Operation{
 		OperationID: "list-workspaces", Method: http.MethodGet, Path: "/workspaces", Tags: tags,

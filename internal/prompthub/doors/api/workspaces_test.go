@@ -166,6 +166,17 @@ func TestTextsOfAWorkspace(t *testing.T) {
 	require.Equal(t, 404, w.as("out").get(api.Prefix+"/workspaces/billing/prompts?q=text").status)
 }
 
+// TestAdminsMakeWorkspaces: where admins alone make workspaces, others are refused, members of one
+// too.
+func TestAdminsMakeWorkspaces(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(c *api.Config) { c.Service = c.Service.WithAdminsMaking(true) })
+	require.Contains(t, w.as("ann").do("POST", api.Prefix+"/workspaces", `{"handle":"billing"}`).is(403).body, `"code":"ADMINS_MAKE_WORKSPACES"`)
+	w.admin().do("POST", api.Prefix+"/workspaces", `{"handle":"billing"}`).is(201)
+	w.admin().do("PUT", api.Prefix+"/workspaces/billing/members/person/"+w.config.Service.AuthorKey("ann"), `{"role":"administrator"}`)
+	w.as("ann").do("POST", api.Prefix+"/workspaces", `{"handle":"writers"}`).is(403)
+}
+
 // workspaceRoutes are what each role may do with a workspace, from the outsider to the
 // administrator.
 var workspaceRoutes = []struct{ method, path, body, want string }{

@@ -71,6 +71,7 @@ type workspacesPage struct {
 	mistakes
 	Workspaces, Deleted []library.Workspace
 	Handle              string         // of the caller, which administrators name them by
+	May                 bool           // make one
 	Sent                prompt.Profile // what the form says
 }
 
@@ -80,7 +81,7 @@ func (workspacesPage) Address(handle string) string { return workspaceAddress(ha
 func (s *web) myWorkspaces(r *request) error { return s.showWorkspaces(r, nil) }
 
 func (s *web) showWorkspaces(r *request, wrong error) error {
-	p := workspacesPage{mistakes: mistakesOf(wrong), Sent: sentProfile(r)}
+	p := workspacesPage{mistakes: mistakesOf(wrong), Sent: sentProfile(r), May: s.Service.MayMake(r.who) == nil}
 	var err error
 	if p.Workspaces, p.Deleted, err = s.Service.MemberOf(r.Context(), r.who); err != nil {
 		return err

@@ -58,6 +58,17 @@ func TestMakeWorkspace(t *testing.T) {
 	w.nobody().get("/app/w/billing").is(401).lacks("Billing")
 }
 
+// TestAdminsMakeWorkspaces: where admins alone make workspaces, others have no form, and the way in
+// is refused too.
+func TestAdminsMakeWorkspaces(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(c *web.Config) { c.Service = c.Service.WithAdminsMaking(true) })
+	w.as("Ann").get("/app/w").is(200).has("Admins of this service make workspaces").lacks("Make the workspace")
+	w.as("Ann").post("/app/w", "handle", "billing").is(403).has("Admins of this service alone make workspaces")
+	w.admin().get("/app/w").has("Make the workspace")
+	w.admin().post("/app/w", "handle", "billing").to("/app/w/billing")
+}
+
 // TestWorkspaceOfOthers: an outsider is answered as if there were no workspace, on each of its
 // pages and by each of its forms, to the byte.
 func TestWorkspaceOfOthers(t *testing.T) {
