@@ -90,6 +90,9 @@ var (
 	// Fifty changes, and a look at each of two hundred entries, of which any may be compared with a
 	// thousand versions. A line of the report holds what a text may hold.
 	anImport = bound{50*aSave.operations + 200*14, 50*aSave.rows + 200*1003, 1 << 10, 512 << 10}
+	// An import of one prompt, of whose history 4 MiB are read first, twenty versions with their files
+	// at a time.
+	aCopy = bound{anImport.operations + 8 + 50*45, anImport.rows + 600 + 50*63, 1 << 10, 512 << 10}
 	// What a user takes: the rows of 10,000 prompts and of 5,000 favorites. Once a minute it comes on
 	// top of the bound of a write or a form of that user. TestCounts counts it; TestBounds has it
 	// counted before each request.
@@ -167,6 +170,7 @@ var bounds = map[string]bound{
 	"GET /workspaces": workspaces, "POST /workspaces": {16, 700, 64, 8 << 10},
 	"GET /workspaces/{workspace}": aWorkspace, "PATCH /workspaces/{workspace}": aWorkspace,
 	"GET /workspaces/{workspace}/prompts": {anOwnSearch.operations + 2, anOwnSearch.rows + 600, anOwnSearch.answer, anOwnSearch.allocated},
+	"POST /workspaces/{workspace}/copies": aCopy,
 	// with a look whether there are public prompts
 	"DELETE /workspaces/{workspace}":                            {anOwnSearch.operations + 12, anOwnSearch.rows + 1300, 64, anOwnSearch.allocated},
 	"POST /workspaces/{workspace}/restore":                      aWorkspace,
@@ -240,6 +244,7 @@ var bounds = map[string]bound{
 	"GET /app/w/{workspace}":         {anOwnSearch.operations + 3, anOwnSearch.rows + 620, anOwnSearch.answer, anOwnSearch.allocated},
 	"GET /app/w/{workspace}/members": {aTeam.operations + 1, aTeam.rows + 20, aTeam.answer, aTeam.allocated},
 	"GET /app/w/{workspace}/review":  proposals, "GET /app/w/{workspace}/events": events, "GET /app/w/{workspace}/events.atom": events,
+	"POST /app/w/{workspace}/copies":           aCopy,
 	"POST /app/w/{workspace}/rules":            {aWorkspace.operations + aToken.operations, aWorkspace.rows + 700, 512, 16 << 10},
 	"GET /app/prompts/{id}/proposals":          {aList.operations, aList.rows, 256, 16 << 10},
 	"POST /app/prompts/{id}/proposals":         {aList.operations + 30, aList.rows + 4000, 256, 16 << 10},

@@ -586,6 +586,11 @@ func TestWorkspaceStory(t *testing.T) {
 	_, lines, _ = handler(t, "export")
 	require.Equal(t, 1, strings.Count(lines, "\n"), "the member's own library stays as it is")
 
+	does(command.OK, `^@billing/greeting@1 copied \(\w{26}\)\n$`, "copy", "greeting", "billing")
+	does(command.OK, `^@billing/greeting@1 unchanged`, "copy", "greeting", "@billing")
+	does(command.OK, `^@writers/greeting@1 copied`, "copy", "greeting", "writers", in)
+	does(command.Failed, "^$", "copy", "nosuch", "writers")
+
 	t.Setenv("PROMPTHUB_TOKEN", "")
 	for _, args := range [][]string{{"push", dir}, {"export"}, {"import", file(t, "a.md", "A")}, {"save", file(t, "b.md", "B")}, {"search", "pay"}} {
 		require.Contains(t, does(command.Failed, "^$", append(args, in, "--user", "eve")...), "there is no such workspace", args)

@@ -535,6 +535,37 @@ func forkCommand() command.Command {
 	})
 }
 
+func copyCommand() command.Command {
+	return asking(command.Command{
+		Name: "copy", Args: []string{"NAME", "WORKSPACE"}, Short: "copy a prompt into a workspace, with its versions and labels",
+		Long: "Copies a prompt of yours, or with --workspace of another workspace, into the workspace with the handle WORKSPACE: its versions keep\ntheir numbers and files, and it is private there. Labels that a rule of the workspace keeps for proposals stay behind, which is told on\nstandard error. The same again goes on where it was cut short." + nameHelp,
+	}, func(_ *flag.FlagSet, asJSON *bool) asked {
+		return func(ctx context.Context, std command.Streams, remote *client.Client, args []string) error {
+			r, err := ref(args[0])
+			if err != nil {
+				return err
+			}
+			to := strings.TrimPrefix(args[1], "@")
+			f, isNew, loss, err := remote.Copy(ctx, r, to)
+			if err != nil {
+				return err
+			}
+			if len(loss) > 0 {
+				fmt.Fprintf(std.Err, "the copy has not: %s\n", strings.Join(loss, ", "))
+			}
+			if *asJSON {
+				return printJSON(std.Out, f.Raw)
+			}
+			what := "unchanged"
+			if isNew {
+				what = "copied"
+			}
+			_, err = fmt.Fprintf(std.Out, "@%s/%s@%d %s (%s)\n", to, f.Name, f.Version, what, f.ID)
+			return err
+		}
+	})
+}
+
 func upstreamCommand() command.Command {
 	return asking(command.Command{
 		Name: "upstream", Args: []string{"NAME"}, Short: "print or merge what was changed in the prompt that a fork comes from",

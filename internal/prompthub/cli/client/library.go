@@ -476,6 +476,29 @@ func (c *Client) Fork(ctx context.Context, r prompt.Ref) (made Found, err error)
 	return made, err
 }
 
+// Copy copies what r names into a workspace, with its versions and labels, by as many requests as it
+// takes. It reports whether the copy is new or has new versions, and what it lacks.
+func (c *Client) Copy(ctx context.Context, r prompt.Ref, workspace string) (made Found, isNew bool, loss []string, err error) {
+	f, err := c.found(ctx, r)
+	if err != nil {
+		return f, false, nil, err
+	}
+	body, err := encode(map[string]string{"prompt": f.ID})
+	if err != nil {
+		return f, false, nil, err
+	}
+	k := call{method: http.MethodPost, path: "/workspaces/" + url.PathEscape(workspace) + "/copies", body: body}
+	for status := http.StatusAccepted; status == http.StatusAccepted; {
+		if status, err = c.do(ctx, k, &made); err != nil {
+			return made, isNew, nil, err
+		}
+		isNew = isNew || status != http.StatusOK
+	}
+	var told struct{ Loss []string }
+	err = json.Unmarshal(made.Raw, &told)
+	return made, isNew, told.Loss, err
+}
+
 // Upstream returns what was changed in the prompt that a fork comes from, as diff -u writes it.
 func (c *Client) Upstream(ctx context.Context, r prompt.Ref) (string, error) {
 	f, err := c.found(ctx, r)

@@ -58,6 +58,25 @@ func TestMakeWorkspace(t *testing.T) {
 	w.nobody().get("/app/w/billing").is(401).lacks("Billing")
 }
 
+// TestCopyOnPages: who may write in a workspace copies a prompt into it, by its name or by the
+// address of its page.
+func TestCopyOnPages(t *testing.T) {
+	t.Parallel()
+	b := newBilling(t)
+	const list, copies = "/app/w/billing", "/app/w/billing/copies"
+	b.rea.get(list).lacks(`action="/app/w/billing/copies"`)
+	b.art.get(list).has(`action="/app/w/billing/copies"`)
+	b.art.get(b.art.post(copies, "prompt", " my-own ").to("/app/prompts/")).is(200).has("The copy is there, private.", "My own")
+	require.Equal(t, []string{"My own"}, b.pam.get(list).titles())
+	b.rule(b.root, "production", "*", "1", "")
+	page := b.art.write("Another", "text", "private")
+	b.art.post(page+"/labels", "label", "production", "version", "1").to(page)
+	b.art.get(b.art.post(copies, "prompt", "https://prompts.example.org"+page).to("/app/prompts/")).has("but for the labels")
+	b.art.post(copies, "prompt", "no such").is(404)
+	b.rea.post(copies, "prompt", "my-own").is(403)
+	b.out.post(copies, "prompt", "my-own").is(404)
+}
+
 // TestAdminsMakeWorkspaces: where admins alone make workspaces, others have no form, and the way in
 // is refused too.
 func TestAdminsMakeWorkspaces(t *testing.T) {
