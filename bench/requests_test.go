@@ -133,7 +133,7 @@ func reads() []request {
 		{name: "a workspace of mine", setup: (*lab).makeShelf, call: get("/workspaces/shelf", ann), steps: 2, tables: 2},
 		{name: "rename a workspace", setup: (*lab).makeShelf, call: edit("/workspaces/shelf", ann, "*", `{"name":"Shelf"}`), steps: 4, tables: 4},
 		{name: "prompts of a workspace", setup: (*lab).makeShelf, call: get("/workspaces/shelf/prompts", ann), steps: 3, tables: 3},
-		{name: "copy a prompt into a workspace", setup: (*lab).makeShelf, call: call{method: http.MethodPost, path: "/workspaces/shelf/copies", user: ann, body: `{"prompt":"{id}"}`}, steps: 11, tables: 21},
+		{name: "copy a prompt into a workspace", setup: (*lab).makeShelf, call: call{method: http.MethodPost, path: "/workspaces/shelf/copies", user: ann, body: `{"prompt":"{id}"}`}, steps: 11, tables: 21, queues: 2, behind: 1},
 		{name: "members of a workspace", setup: (*lab).makeShelf, call: get("/workspaces/shelf/members", ann), steps: 4, tables: 4},
 		{name: "make a member", setup: (*lab).makeShelf, call: put("/workspaces/shelf/members/role/cooks", ann, `{"role":"reader"}`), steps: 5, tables: 5},
 		{name: "end a membership", setup: (*lab).makeShelf, call: call{method: http.MethodDelete, path: "/workspaces/shelf/members/role/readers", user: ann}, steps: 5, tables: 5},

@@ -538,7 +538,7 @@ func forkCommand() command.Command {
 func copyCommand() command.Command {
 	return asking(command.Command{
 		Name: "copy", Args: []string{"NAME", "WORKSPACE"}, Short: "copy a prompt into a workspace, with its versions and labels",
-		Long: "Copies a prompt of yours, or with --workspace of another workspace, into the workspace with the handle WORKSPACE: its versions keep\ntheir numbers and files, and it is private there. Labels that a rule of the workspace keeps for proposals stay behind, which is told on\nstandard error. The same again goes on where it was cut short." + nameHelp,
+		Long: "Copies a prompt of yours, or with --workspace of another workspace, into the workspace with the handle WORKSPACE: its versions keep\ntheir numbers and files, and it is private there. Labels that a rule of the workspace keeps for proposals are left out, which is told on standard\nerror. The same again goes on where it was cut short." + nameHelp,
 	}, func(_ *flag.FlagSet, asJSON *bool) asked {
 		return func(ctx context.Context, std command.Streams, remote *client.Client, args []string) error {
 			r, err := ref(args[0])

@@ -60,7 +60,7 @@ func (a *api) workspaces() {
 	route(a, user, huma.Operation{
 		OperationID: "copy-into-workspace", Method: http.MethodPost, Path: "/workspaces/{workspace}/copies", Tags: tags, DefaultStatus: http.StatusCreated,
 		Summary: "Copy a prompt into a workspace, with its versions, labels and files; its authors may", Errors: fails(badBody, 404, 409),
-		Description: "A prompt of the caller's own, or of a workspace of which they are a member; another one is forked. The copy is private, has the name, and numbers its versions as the prompt does. A label that a rule of the workspace keeps for proposals stays behind, and loss says so. What the text includes must be in the workspace before. The prompt itself stays.",
+		Description: "A prompt of the caller's own, or of a workspace of which they are a member; another one is forked. The copy is private, has the name, and numbers its versions as the prompt does. A label that a rule of the workspace keeps for proposals is left out, and loss says so. What the text includes must be in the workspace before. The prompt itself stays.",
 		Responses: map[string]*huma.Response{
 			"200": copied("The copy that was made before"), "201": copied("The copy"),
 			"202": copied("The copy as far as it was made: one request makes at most 50 changes, and the same again goes on"),

@@ -167,7 +167,7 @@ func TestTextsOfAWorkspace(t *testing.T) {
 }
 
 // TestCopyIntoAWorkspace: a member copies a prompt of their own with its versions, labels and names.
-// A label with a rule stays behind, and the same copy again is the one that there is.
+// A label with a rule is left out, and the same copy again is the one that there is.
 func TestCopyIntoAWorkspace(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withTokens)

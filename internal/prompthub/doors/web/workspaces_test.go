@@ -58,7 +58,7 @@ func TestMakeWorkspace(t *testing.T) {
 	w.nobody().get("/app/w/billing").is(401).lacks("Billing")
 }
 
-// TestCopyOnPages: who may write in a workspace copies a prompt into it, by its name or by the
+// TestCopyOnPages: an author of a workspace copies a prompt into it, by its name or by the
 // address of its page.
 func TestCopyOnPages(t *testing.T) {
 	t.Parallel()
