@@ -49,9 +49,9 @@ var (
 	aList = bound{12 + 20 + 20, 5500, 1 << 10, 64 << 10}
 	// Two hundred prompts that are looked at, or the index of an order that is walked and a page of
 	// it. The first search of a scope loads it, and later ones read what its log has since then. The
-	// qualifier author: must be looked up, too. A member is led to workspaces by name and by twenty
-	// roles; twenty are looked at, each with 550 members, and ten searched.
-	aSearch = bound{200 + 40 + 12*60 + 8 + 20 + 21 + 20*2, 5500 + 300 + 12*4000 + 21*100 + 20*552, 1 << 10, 64 << 10}
+	// qualifier author: must be looked up, too. A member is led to workspaces by name, by twenty
+	// roles and by groups; twenty are looked at, each with all its members, and ten searched.
+	aSearch = bound{200 + 40 + 12*60 + 8 + 20 + 22 + 20*2, 5500 + 300 + 12*4000 + 21*100 + 3000 + 20*752, 1 << 10, 64 << 10}
 	// two hundred texts, as no index in memory has them
 	anOwnSearch = bound{aList.operations + 200 + 3, aList.rows + 200, 1 << 10, 64 << 10}
 	// and each of two hundred favorites by itself
