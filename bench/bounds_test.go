@@ -49,8 +49,9 @@ var (
 	aList = bound{12 + 20 + 20, 5500, 1 << 10, 64 << 10}
 	// Two hundred prompts that are looked at, or the index of an order that is walked and a page of
 	// it. The first search of a scope loads it, and later ones read what its log has since then. The
-	// qualifier author: must be looked up, too.
-	aSearch = bound{200 + 40 + 2*60 + 8 + 20, 5500 + 300 + 2*4000, 1 << 10, 64 << 10}
+	// qualifier author: must be looked up, too. A member is led to workspaces by name, by twenty
+	// roles and by groups; twenty are looked at, each with all its members, and ten searched.
+	aSearch = bound{200 + 40 + 12*60 + 8 + 20 + 22 + 20*2, 5500 + 300 + 12*4000 + 21*100 + 3000 + 20*752, 1 << 10, 64 << 10}
 	// two hundred texts, as no index in memory has them
 	anOwnSearch = bound{aList.operations + 200 + 3, aList.rows + 200, 1 << 10, 64 << 10}
 	// and each of two hundred favorites by itself
@@ -89,6 +90,9 @@ var (
 	// Fifty changes, and a look at each of two hundred entries, of which any may be compared with a
 	// thousand versions. A line of the report holds what a text may hold.
 	anImport = bound{50*aSave.operations + 200*14, 50*aSave.rows + 200*1003, 1 << 10, 512 << 10}
+	// An import of one prompt, of whose history 4 MiB are read first, twenty versions with their files
+	// at a time.
+	aCopy = bound{anImport.operations + 8 + 50*45, anImport.rows + 600 + 50*63, 1 << 10, 512 << 10}
 	// What a user takes: the rows of 10,000 prompts and of 5,000 favorites. Once a minute it comes on
 	// top of the bound of a write or a form of that user. TestCounts counts it; TestBounds has it
 	// counted before each request.
@@ -166,6 +170,7 @@ var bounds = map[string]bound{
 	"GET /workspaces": workspaces, "POST /workspaces": {16, 700, 64, 8 << 10},
 	"GET /workspaces/{workspace}": aWorkspace, "PATCH /workspaces/{workspace}": aWorkspace,
 	"GET /workspaces/{workspace}/prompts": {anOwnSearch.operations + 2, anOwnSearch.rows + 600, anOwnSearch.answer, anOwnSearch.allocated},
+	"POST /workspaces/{workspace}/copies": aCopy,
 	// with a look whether there are public prompts
 	"DELETE /workspaces/{workspace}":                            {anOwnSearch.operations + 12, anOwnSearch.rows + 1300, 64, anOwnSearch.allocated},
 	"POST /workspaces/{workspace}/restore":                      aWorkspace,
@@ -239,6 +244,7 @@ var bounds = map[string]bound{
 	"GET /app/w/{workspace}":         {anOwnSearch.operations + 3, anOwnSearch.rows + 620, anOwnSearch.answer, anOwnSearch.allocated},
 	"GET /app/w/{workspace}/members": {aTeam.operations + 1, aTeam.rows + 20, aTeam.answer, aTeam.allocated},
 	"GET /app/w/{workspace}/review":  proposals, "GET /app/w/{workspace}/events": events, "GET /app/w/{workspace}/events.atom": events,
+	"POST /app/w/{workspace}/copies":           aCopy,
 	"POST /app/w/{workspace}/rules":            {aWorkspace.operations + aToken.operations, aWorkspace.rows + 700, 512, 16 << 10},
 	"GET /app/prompts/{id}/proposals":          {aList.operations, aList.rows, 256, 16 << 10},
 	"POST /app/prompts/{id}/proposals":         {aList.operations + 30, aList.rows + 4000, 256, 16 << 10},
@@ -674,7 +680,7 @@ func (s *search) request(t *rapid.T, route string) *http.Request {
 	s.method = ""
 	values := maps.Clone(fitting[route])
 	for name, v := range values {
-		values[name] = strings.ReplaceAll(v, "{secret}", s.secret)
+		values[name] = strings.NewReplacer("{secret}", s.secret, "{shared}", string(s.shared)).Replace(v)
 	}
 	switch may := whole || rapid.Bool().Draw(t, "fits"); {
 	case isMessage && method == http.MethodPost:
@@ -829,7 +835,7 @@ func (s *search) ready(route, id string) known {
 
 // asked are parameters that mean something, by route.
 var asked = map[string]map[string][]string{
-	"GET /prompts":                      {"sort": {"newest", "most-liked", "hot", "best", "trending"}, "tag": {"text"}, "q": {"common", "text 1", "common -absent", "author:ann", "author:nobody"}, "limit": {"20"}, "fields": {"text"}},
+	"GET /prompts":                      {"sort": {"newest", "most-liked", "hot", "best", "trending"}, "tag": {"text"}, "q": {"common", "text 1", "common -absent", "author:ann", "author:nobody"}, "scope": {"public", "all"}, "limit": {"20"}, "fields": {"text"}},
 	"GET /me/prompts":                   {"sort": {"newest", "updated", "title"}, "q": {"common", "absent"}, "limit": {"100"}},
 	"GET /app":                          {"sort": {"newest", "most-liked", "hot", "best", "trending"}, "tag": {"text", "data"}, "q": {"", "common"}},
 	"GET /app/login":                    {"port": {"2000"}, "state": {"ABCDEFGHIJKLMNOPQR"}, "challenge": {strings.Repeat("a", 64)}},
@@ -879,6 +885,7 @@ var fitting = map[string]map[string]string{
 	"POST /app/admin/invites/withdraw": {"id": "{secret}"}, "POST /app/w/{workspace}/invites/withdraw": {"id": "{secret}"},
 	"POST /invites": {"workspaces": `[{"handle":"shelf","role":"reader"}]`}, "POST /app/w/{workspace}/invites": {"role": "reader", "uses": "1", "days": "7"},
 	"POST /app/w": {"handle": newTag}, "POST /app/w/{workspace}/settings": {"name": drawn, "about": drawn}, "POST /app/w/{workspace}/tokens": {"name": drawn, "scope": "read", "days": "7"},
+	"POST /workspaces/{workspace}/copies": {"prompt": "{shared}"}, "POST /app/w/{workspace}/copies": {"prompt": "{shared}"},
 	"POST /app/w/{workspace}/rules":                     {"revision": "1", "label1": "production", "names1": drawn, "approvals1": "1"},
 	"POST /app/prompts/{id}/proposals":                  {"label": "production", "version": "1", "message": drawn},
 	"POST /app/prompts/{id}/proposals/{number}/reviews": {"verdict": "comment", "text": drawn}, "POST /app/prompts/{id}/proposals/{number}/version": {"version": "1"},

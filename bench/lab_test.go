@@ -216,7 +216,7 @@ func (l *lab) warm() {
 // search has the instance load the scopes that are searched, and follow their logs.
 func (l *lab) search() {
 	l.t.Helper()
-	l.ask(call{method: http.MethodGet, path: "/prompts?q=word&scope=all", user: ann}, nil)
+	l.ask(call{method: http.MethodGet, path: "/prompts?q=word&scope=mine", user: ann}, nil)
 }
 
 // makeShelf makes a workspace of ann's with a member and an access token, which the instance has

@@ -14,6 +14,9 @@ func (c *caller) exportAccount(ctx context.Context, std command.Streams, to stri
 	if to != "" {
 		return command.UsageError("export: --account and --to exclude each other")
 	}
+	if c.workspace != "" {
+		return command.UsageError("export: --account is all that you have yourself: leave it out, or use an access token of the workspace")
+	}
 	remote, err := c.client()
 	if err != nil {
 		return err
@@ -28,8 +31,8 @@ func (c *caller) exportAccount(ctx context.Context, std command.Streams, to stri
 // importAccount takes in a file of exportAccount. Prompts that are as the file says stay as they
 // are.
 func (c *importing) importAccount(ctx context.Context, std command.Streams, name string) error {
-	if c.dryRun || c.update || c.asContributor {
-		return command.UsageError("import: --account goes with none of --dry-run, --update and --as-contributor")
+	if c.dryRun || c.update || c.asContributor || c.caller.workspace != "" {
+		return command.UsageError("import: --account goes with none of --dry-run, --update, --as-contributor and --workspace")
 	}
 	file, err := readFile(std.In, name)
 	if err != nil {

@@ -73,7 +73,7 @@ func (a *app) over(tables table.DB, queues queue.Queues) *promptdb.DB {
 
 // service returns what users may do.
 func (a *app) service() *library.Service {
-	return library.New(a.db, prompt.Rules{MaxText: a.settings.MaxText}, time.Now).WithPasswords(a.passwords)
+	return library.New(a.db, prompt.Rules{MaxText: a.settings.MaxText}, time.Now).WithPasswords(a.passwords).WithAdminsMaking(a.settings.Workspaces == adminsMake)
 }
 
 // api returns the HTTP API.

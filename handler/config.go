@@ -34,6 +34,10 @@ type settings struct {
 	// EventsDays is for how many days the events of workspaces are kept, up to 36,500. 0: for ever.
 	EventsDays int `envconfig:"EVENTS_DAYS" default:"0"`
 
+	// Workspaces says who makes workspaces: "everyone" who is signed in, or the site's "admins" alone.
+	// Those that there are stay.
+	Workspaces string `envconfig:"WORKSPACES" default:"everyone"`
+
 	// SearchMemory is how many bytes the indexes of searches may take. 0: a quarter of GOMEMLIMIT.
 	SearchMemory int64 `envconfig:"SEARCH_MEMORY" default:"0"`
 
@@ -54,6 +58,9 @@ type settings struct {
 // maxEventsDays keeps the days within what a duration holds.
 const maxEventsDays = 36_500
 
+// adminsMake is the value of WORKSPACES by which admins alone make them.
+const adminsMake = "admins"
+
 // readSettings reads the environment. The error is an *auth.Refusal.
 func readSettings() (settings, error) {
 	var s settings
@@ -70,6 +77,9 @@ func readSettings() (settings, error) {
 	}
 	if s.EventsDays < 0 || s.EventsDays > maxEventsDays {
 		return s, &auth.Refusal{Setting: "EVENTS_DAYS", Reason: fmt.Sprintf("is %d, want 0 to %d", s.EventsDays, maxEventsDays)}
+	}
+	if s.Workspaces != "everyone" && s.Workspaces != adminsMake {
+		return s, &auth.Refusal{Setting: "WORKSPACES", Reason: fmt.Sprintf("is %q, want everyone or %s", s.Workspaces, adminsMake)}
 	}
 	if s.SearchMemory < 0 {
 		return s, &auth.Refusal{Setting: "SEARCH_MEMORY", Reason: fmt.Sprintf("is %d, want 0 or more", s.SearchMemory)}

@@ -23,7 +23,7 @@ func TestSettingsByDefault(t *testing.T) {
 	clean(t)
 	s, err := readSettings()
 	require.NoError(t, err)
-	require.Equal(t, settings{Settings: command.Settings{Config: auth.Config{GroupsClaim: "groups", OIDC: oidcDefaults}}, MaxText: 32_768, QuotaBytes: 1 << 30, QuotaPrompts: 10_000, Tables: promptdb.DefaultTables()}, s)
+	require.Equal(t, settings{Settings: command.Settings{Config: auth.Config{GroupsClaim: "groups", OIDC: oidcDefaults}}, MaxText: 32_768, QuotaBytes: 1 << 30, QuotaPrompts: 10_000, Workspaces: "everyone", Tables: promptdb.DefaultTables()}, s)
 }
 
 // TestSettingsAreDocumented: docs/settings.md names every one.
@@ -44,7 +44,7 @@ func TestSettingsAreDocumented(t *testing.T) {
 func TestSettings(t *testing.T) {
 	clean(t, "AUTH_MODE", "dev", "PUBLIC_READ", "true", "MAX_TEXT", "30000", "QUOTA_PROMPTS", "-1", "QUEUE_PREFIX", "test-", "TABLE_PREFIX", "test", "TABLE_PROMPTS", "P00",
 		"LOG_LEVEL", "warn", "LIMIT_WRITES", "3", "CORS_ORIGINS", "https://a.example.com,http://localhost:1", "FUNCTIONS_CUSTOMHANDLER_PORT", "65535", "AZURE_FUNCTIONS_ENVIRONMENT", "Development",
-		"TAGS", "go, C++:C plus plus ,x:")
+		"TAGS", "go, C++:C plus plus ,x:", "WORKSPACES", "admins")
 	s, err := readSettings()
 	require.NoError(t, err)
 	tables := promptdb.DefaultTables()
@@ -54,7 +54,7 @@ func TestSettings(t *testing.T) {
 			Port: 65535, Config: auth.Config{Mode: "dev", Environment: "Development", GroupsClaim: "groups", OIDC: oidcDefaults}, QueuePrefix: "test-", LogLevel: slog.LevelWarn,
 			Limits: httpjson.Limits{Writes: 3}, Origins: httpjson.Origins{"https://a.example.com", "http://localhost:1"},
 		},
-		PublicRead: true, MaxText: 30000, QuotaBytes: 1 << 30, QuotaPrompts: -1, Tables: tables,
+		PublicRead: true, MaxText: 30000, QuotaBytes: 1 << 30, QuotaPrompts: -1, Workspaces: "admins", Tables: tables,
 		Tags: tagList{
 			{Tag: "go", DisplayName: "go", SortOrder: 10, Active: true},
 			{Tag: "c++", DisplayName: "C plus plus", SortOrder: 20, Active: true},
@@ -71,6 +71,7 @@ func TestSettingsCommand(t *testing.T) {
 	}{
 		{nil, ""},
 		{[]string{"MAX_TEXT", "many"}, "setting MAX_TEXT cannot be"},
+		{[]string{"WORKSPACES", "admin"}, `setting WORKSPACES is "admin", want everyone or admins`},
 		{[]string{"QUOTA_BYTES", "-2"}, "setting QUOTA_BYTES is -2"},
 		{[]string{"AUTH_MODE", "jwt"}, "setting JWT_ISSUER is not set"},
 		{[]string{"FUNCTIONS_CUSTOMHANDLER_PORT", "1"}, "setting QUEUE_PREFIX is not set"},

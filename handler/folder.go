@@ -23,9 +23,9 @@ import (
 const folderHelp = `
 
 A file that is a prompt of yours is known by the lock file prompthub.lock in the folder, which belongs under version control,
-or else by its name. What was changed on one side only is taken over. What was changed on both is left alone and told, and the
-exit code is 3. Formats of files are those that import takes and that hold one prompt; what a file cannot hold stays on the
-server.` + callerHelp
+or else by its name. With --workspace the prompts are those of a workspace. What was changed on one side only is taken over.
+What was changed on both is left alone and told, and the exit code is 3. Formats of files are those that import takes and that
+hold one prompt; what a file cannot hold stays on the server.` + callerHelp
 
 func pullCommand() command.Command {
 	return folderCommand(command.Command{
@@ -45,6 +45,7 @@ func folderCommand(c command.Command, force, why, remove string, do func(*folder
 	c.Long += folderHelp
 	c.Setup = func(flags *flag.FlagSet) command.Action {
 		who := callerFlags(flags)
+		who.workspaceFlag(flags)
 		var f folder.Folder
 		flags.BoolVar(&f.Force, force, false, why)
 		flags.BoolVar(&f.Delete, "delete", false, remove)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
@@ -521,4 +522,80 @@ func (d desk) all() map[string]string {
 		return err
 	}))
 	return all
+}
+
+// TestWorkspaceStory uses the library of a workspace from a shell, with the access token of a
+// member: a folder, single prompts, an import and an export. The caller's own library stays as it
+// is, and an outsider is told nothing.
+func TestWorkspaceStory(t *testing.T) {
+	clean(t)
+	t.Setenv("PROMPTHUB_CONFIG", file(t, "config.json", "{}"))
+	_, url := startLocal(t, t.TempDir())
+	t.Setenv("PROMPTHUB_URL", url)
+	did := func(method, path, body string) map[string]any {
+		t.Helper()
+		status, answer := sendAs(t, "ann", method, url+"/api/v1"+path, body)
+		require.Less(t, status, 300, answer)
+		var v map[string]any
+		require.NoError(t, json.Unmarshal([]byte(answer), &v))
+		return v
+	}
+	did("POST", "/workspaces", `{"handle":"billing","name":"Billing"}`)
+	t.Setenv("PROMPTHUB_TOKEN", did("POST", "/me/tokens", `{"name":"CI","scopes":["read","write","publish"]}`)["token"].(string))
+	does := func(code int, want string, args ...string) (errs string) {
+		t.Helper()
+		got, out, errs := handler(t, args...)
+		require.Equal(t, code, got, out+errs)
+		require.Regexp(t, want, out)
+		return errs
+	}
+	const in = "--workspace=billing"
+	does(command.OK, "greeting@1 created", "save", file(t, "greeting.md", "Hello!"))
+	does(command.OK, "reminder@1 created", "save", file(t, "reminder.md", "Dear {{name}}, pay."), in)
+	does(command.OK, "reminder@2 updated", "save", file(t, "reminder.md", "Dear {{name}}, do pay."), in)
+	does(command.OK, "^Dear Ann, do pay.$", "get", "reminder", in, "--var", "name=Ann")
+	does(command.OK, "^Dear", "get", "@billing/reminder")
+	does(command.Failed, "^$", "get", "reminder")
+	does(command.OK, "reminder: production is version 1", "label", "reminder@1", "production", in)
+	does(command.OK, `(?s)VERSION.*\n2 .*\n1 .*production`, "versions", "reminder", in)
+	does(command.OK, "reminder +v2 .* Billing +reminder\n$", "search", "pay")
+	does(command.OK, "reminder +v2.* Billing +reminder\n$", "search", "--sort", "updated", in)
+	require.Contains(t, does(command.OK, "^$", "search", "hello", in), "nothing found among the prompts of the workspace")
+	does(command.Usage, "^$", "search", "--mine", "pay", in)
+
+	dir := tree(t, map[string]string{"farewell.md": "Goodbye!"})
+	does(command.OK, `^created farewell.md\n$`, "push", dir, in)
+	does(command.OK, `^pulled reminder.md\n$`, "pull", dir, in)
+	lock, err := os.ReadFile(filepath.Join(dir, "prompthub.lock"))
+	require.NoError(t, err)
+	require.Regexp(t, `"user": "w:\w{26}",`, string(lock))
+	require.Contains(t, string(lock), `"workspace": "billing"`)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "farewell.md"), []byte("Goodbye, {{name}}!"), 0o600))
+	does(command.LeftOut, `\+Goodbye, \{\{name\}\}!`, "diff", dir, in)
+	does(command.OK, `^would push farewell.md\n$`, "push", dir, in, "--dry-run")
+	does(command.OK, `^pushed farewell.md\n$`, "push", dir, in)
+	require.Contains(t, does(command.Failed, "^$", "push", dir), "use --workspace billing")
+
+	_, lines, _ := handler(t, "export", in)
+	require.Equal(t, 2, strings.Count(lines, "\n"))
+	require.Contains(t, lines, "Goodbye, {{name}}!")
+	does(command.OK, "created 0, unchanged 2, rejected 0", "import", file(t, "lines.jsonl", lines), in)
+	did("POST", "/workspaces", `{"handle":"writers"}`)
+	does(command.OK, "created 2, unchanged 0, rejected 0", "import", file(t, "lines.jsonl", lines), "--workspace", "writers")
+	does(command.OK, `(?s)VERSION.*\n2 .*\n1 .*production`, "versions", "reminder", "--workspace", "@writers")
+	_, lines, _ = handler(t, "export")
+	require.Equal(t, 1, strings.Count(lines, "\n"), "the member's own library stays as it is")
+
+	does(command.OK, `^@billing/greeting@1 copied \(\w{26}\)\n$`, "copy", "greeting", "billing")
+	does(command.OK, `^@billing/greeting@1 unchanged`, "copy", "greeting", "@billing")
+	does(command.OK, `^@writers/greeting@1 copied`, "copy", "greeting", "writers", in)
+	does(command.Failed, "^$", "copy", "nosuch", "writers")
+
+	t.Setenv("PROMPTHUB_TOKEN", "")
+	for _, args := range [][]string{{"push", dir}, {"export"}, {"import", file(t, "a.md", "A")}, {"save", file(t, "b.md", "B")}, {"search", "pay"}} {
+		require.Contains(t, does(command.Failed, "^$", append(args, in, "--user", "eve")...), "there is no such workspace", args)
+	}
+	for _, args := range [][]string{{"export", "--account"}, {"import", "--account", dir}, {"import", "--as-contributor", file(t, "a.md", "A")}} {
+		does(command.Usage, "^$", append(args, in, "--user", "ann")...)
+	}
 }

@@ -21,8 +21,8 @@ import (
 )
 
 const nameHelp = `
-NAME is the name, slug or id of a prompt of yours; @HANDLE/NAME is one of another user, by the handle or
-by the AUTHOR that search prints.`
+NAME is the name, slug or id of a prompt of yours, or with --workspace of one of the workspace; @HANDLE/NAME is one of another user
+or a workspace, by the handle or by the AUTHOR that search prints.`
 
 const refHelp = nameHelp + ` NAME@LABEL, NAME@latest and NAME@3
 name a version. Where none is named, it is `
@@ -83,6 +83,9 @@ func asking(c command.Command, do func(flags *flag.FlagSet, asJSON *bool) func(c
 	c.Long += callerHelp
 	c.Setup = func(flags *flag.FlagSet) command.Action {
 		who := callerFlags(flags)
+		if c.Name != "fork" { // which makes a prompt of the caller's own
+			who.workspaceFlag(flags)
+		}
 		run := do(flags, jsonFlag(flags))
 		return func(ctx context.Context, std command.Streams, args []string) error {
 			remote, err := who.client()
@@ -192,7 +195,7 @@ func ref(name string) (prompt.Ref, error) {
 func searchCommand() command.Command {
 	return asking(command.Command{
 		Name: "search", Args: []string{"[WORD...]"}, Short: "list prompts that have the words",
-		Long: "Lists public prompts and your own that have the words, the best match first: one that lacks some comes after those that have them.\nWithout a word it lists the newest public ones, and with an order of votes public ones that have all words. With --in title the words\nare looked for in titles alone.\n\n" + prompt.QueryDoc + ".\n\nQuote them for the shell, and write -- before words that begin with -. Other commands take the id of each, and the name of your own.",
+		Long: "Lists public prompts, your own and those of your workspaces that have the words, the best match first: one that lacks some comes after those that have them.\nWithout a word it lists the newest public ones, and with an order of votes public ones that have all words. With --in title the words\nare looked for in titles alone.\n\n" + prompt.QueryDoc + ".\n\nQuote them for the shell, and write -- before words that begin with -. Other commands take the id of each, and the name of your own.",
 	}, func(flags *flag.FlagSet, asJSON *bool) asked {
 		mine := flags.Bool("mine", false, "my own prompts instead, private ones too")
 		limit := limitFlag(flags, "prompts")
@@ -212,6 +215,11 @@ func searchCommand() command.Command {
 		sort := flags.String("sort", "", "`order`: relevance, which is the default with words, newest, which is the default without, most-liked, hot, best or trending; of your own prompts relevance, newest, updated or title")
 		verbatim := flags.Bool("verbatim", false, "only the words as they are: not in other forms, and not as known ones in place of a word that no prompt has")
 		return func(ctx context.Context, std command.Streams, remote *client.Client, args []string) error {
+			inOne := remote.Workspace() != ""
+			if inOne && (*mine || *author != "") {
+				return command.UsageError("search: the prompts of a workspace are searched by themselves: leave out --mine and --author")
+			}
+			*mine = *mine || inOne
 			if *verbatim && (*mine || *author != "") {
 				return command.UsageError("search: your own prompts alone and those of an author are found by all forms of words: leave out --verbatim")
 			}
@@ -233,6 +241,9 @@ func searchCommand() command.Command {
 			if page.Partial {
 				fmt.Fprintln(std.Err, "the service is still reading prompts, so some may be missing")
 			}
+			if page.LeftOut {
+				fmt.Fprintln(std.Err, "of your workspaces, the ten that were made last were searched: --workspace HANDLE searches another")
+			}
 			rows := [][]string{{"ID", "NAME", "VERSION", "VOTES", "AUTHOR", "BY", "TITLE"}}
 			for _, f := range page.Items {
 				if *asJSON {
@@ -250,8 +261,10 @@ func searchCommand() command.Command {
 			case *asJSON:
 				return nil
 			case len(page.Items) == 0:
-				where := "public prompts and your own"
+				where := "public prompts, your own and those of your workspaces"
 				switch {
+				case inOne:
+					where = "the prompts of the workspace"
 				case *mine:
 					where = "your own prompts"
 				case *author != "":
@@ -517,6 +530,37 @@ func forkCommand() command.Command {
 				return printJSON(std.Out, f.Raw)
 			}
 			_, err = fmt.Fprintf(std.Out, "%s@%d forked from %s (%s)\n", f.Name, f.Version, args[0], f.ID)
+			return err
+		}
+	})
+}
+
+func copyCommand() command.Command {
+	return asking(command.Command{
+		Name: "copy", Args: []string{"NAME", "WORKSPACE"}, Short: "copy a prompt into a workspace, with its versions and labels",
+		Long: "Copies a prompt of yours, or with --workspace of another workspace, into the workspace with the handle WORKSPACE: its versions keep\ntheir numbers and files, and it is private there. Labels that a rule of the workspace keeps for proposals are left out, which is told on standard\nerror. The same again goes on where it was cut short." + nameHelp,
+	}, func(_ *flag.FlagSet, asJSON *bool) asked {
+		return func(ctx context.Context, std command.Streams, remote *client.Client, args []string) error {
+			r, err := ref(args[0])
+			if err != nil {
+				return err
+			}
+			to := strings.TrimPrefix(args[1], "@")
+			f, isNew, loss, err := remote.Copy(ctx, r, to)
+			if err != nil {
+				return err
+			}
+			if len(loss) > 0 {
+				fmt.Fprintf(std.Err, "the copy has not: %s\n", strings.Join(loss, ", "))
+			}
+			if *asJSON {
+				return printJSON(std.Out, f.Raw)
+			}
+			what := "unchanged"
+			if isNew {
+				what = "copied"
+			}
+			_, err = fmt.Fprintf(std.Out, "@%s/%s@%d %s (%s)\n", to, f.Name, f.Version, what, f.ID)
 			return err
 		}
 	})

@@ -24,7 +24,7 @@ import (
 )
 
 // A caller is whom a command calls, and as whom.
-type caller struct{ url, user, token string }
+type caller struct{ url, user, token, workspace string }
 
 // defaultUser returns the name of the operating system's user, as whom commands call a service in
 // dev mode, and whom its page proposes: so both are the same person.
@@ -48,6 +48,11 @@ func callerFlags(flags *flag.FlagSet) *caller {
 	return &c
 }
 
+// workspaceFlag is the flag of commands that act on one's own prompts.
+func (c *caller) workspaceFlag(flags *flag.FlagSet) {
+	flags.StringVar(&c.workspace, "workspace", "", "`handle` of a workspace of yours, whose prompts take the place of your own")
+}
+
 // client returns the client that the flags ask for.
 func (c *caller) client() (*client.Client, error) {
 	if err := c.complete(); err != nil {
@@ -59,7 +64,7 @@ func (c *caller) client() (*client.Client, error) {
 	case c.token == "" && c.user == "":
 		c.user = defaultUser()
 	}
-	made, err := client.New(client.Config{URL: c.url, User: c.user, Token: c.token})
+	made, err := client.New(client.Config{URL: c.url, User: c.user, Token: c.token, Workspace: strings.TrimPrefix(c.workspace, "@")})
 	if err != nil {
 		return nil, command.UsageError("--url or PROMPTHUB_URL: " + err.Error())
 	}
@@ -116,6 +121,7 @@ Rows that break a rule are left out and printed with their number and reason, te
 imported again: what was created from it before is unchanged.`,
 		Setup: func(flags *flag.FlagSet) command.Action {
 			c := &importing{caller: callerFlags(flags), asJSON: jsonFlag(flags)}
+			c.caller.workspaceFlag(flags)
 			flags.BoolVar(&c.asContributor, "as-contributor", false, "call as the first contributor of each row, for services in dev mode")
 			flags.BoolVar(&c.update, "update", false, "give prompts that there are by their names new versions, instead of creating second ones")
 			c.syntax = syntaxFlag(flags, "in which placeholders are written anew, such as {x} of an f-string, which is not filled in here; files are kept as they are", format.Imported()...)
@@ -223,10 +229,13 @@ func (c *importing) maker(ctx context.Context) (client.Maker, []string, error) {
 	if c.asContributor && c.update {
 		return nil, nil, command.UsageError("--as-contributor and --update exclude each other: names are those of one caller")
 	}
+	if c.asContributor && c.caller.workspace != "" {
+		return nil, nil, command.UsageError("--as-contributor and --workspace exclude each other: the prompts are the workspace's")
+	}
 	if c.asContributor && c.caller.token != "" {
 		return nil, nil, command.UsageError("--as-contributor and --token exclude each other: a token says who is calling")
 	}
-	if _, err := remote.Me(ctx); err != nil {
+	if _, err := remote.Owner(ctx); err != nil {
 		return nil, nil, err
 	}
 	catalog, err := remote.Catalog(ctx)
@@ -253,6 +262,7 @@ which import --account takes in, on another service too: the export there has th
 times and ids are each service's own.`,
 		Setup: func(flags *flag.FlagSet) command.Action {
 			c := callerFlags(flags)
+			c.workspaceFlag(flags)
 			as := formatFlag(flags, format.Formats())
 			syntax := exportSyntax(flags)
 			to := flags.String("to", "", "`folder` to write files into, with --format")

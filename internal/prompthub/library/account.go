@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"prompthub/internal/cursor"
+	"prompthub/internal/fault"
 	"prompthub/internal/http/auth"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
@@ -89,6 +90,23 @@ type AccountPart struct {
 
 // A ExportedPrompt is a prompt with a part of its history.
 type ExportedPrompt = promptdb.ExportedPrompt
+
+// Whole returns a prompt of the caller's, or of a workspace of which they are a member, with its
+// history from a version on. Of other prompts one sees a part at most, so they are forked.
+func (s *Service) Whole(ctx context.Context, who auth.User, id prompt.ID, from int64) (*ExportedPrompt, error) {
+	v, err := s.look(ctx, who, id)
+	if err != nil {
+		return nil, err
+	}
+	if !v.IsOwn() {
+		return nil, fault.New(fault.Forbidden, "this prompt is neither yours nor of a workspace of yours, so you may not read all of it; fork it")
+	}
+	w, err := s.db.ExportPrompt(ctx, v.AuthorID, id, from)
+	if err == nil && w == nil { // deleted
+		err = prompt.ErrUnknown()
+	}
+	return w, err
+}
 
 // An accountPlace says where the next part begins.
 type accountPlace struct {

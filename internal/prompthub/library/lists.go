@@ -20,6 +20,7 @@ import (
 // Of a search, Understood are words by which prompts of the page were found in another form, or in
 // place of which another word was searched for; Searched is the search with these; and it is
 // Partial if prompts may be missing, because they are being loaded or there is no room for them.
+// SomeLeftOut says that the caller is a member of more workspaces than one search asks.
 type Page struct {
 	Items      []View
 	Next       string
@@ -27,6 +28,8 @@ type Page struct {
 	Searched   prompt.Query
 	Partial    bool
 	Near       []View // of a search that found nothing: prompts that have some of its words
+
+	SomeLeftOut bool
 }
 
 // Absent returns the words of a search that no prompt of the page has, in no form.
@@ -72,7 +75,7 @@ type Scope string
 const (
 	ScopePublic Scope = "public"
 	ScopeMine   Scope = "mine" // the caller's own, private ones too
-	ScopeAll    Scope = "all"  // both
+	ScopeAll    Scope = "all"  // both, and those of workspaces of which the caller is a member
 )
 
 // A Search says which prompts are wanted.
@@ -134,13 +137,20 @@ func (s *Service) Search(ctx context.Context, who auth.User, q Search) (Page, er
 	wanted := promptdb.Search{Tags: q.Tags, Words: q.Words, Text: !q.Titles, Author: author, Order: q.Order, Verbatim: q.Verbatim}
 	if q.Scope != ScopePublic {
 		scope += fmt.Sprintf(" %s %q", q.Scope, who.ID)
-		wanted.Viewer = IDOf(who)
-		wanted.Scopes = []promptdb.Scope{{}, {Owner: wanted.Viewer}}
+		wanted.Scopes = []promptdb.Scope{{}, {Owner: IDOf(who)}}
 		if q.Scope == ScopeMine {
-			wanted.By = wanted.Viewer
+			wanted.By = IDOf(who)
 		}
 	}
-	return s.page(ctx, who, scope, q.Cursor, func(after string) (promptdb.Page, error) {
+	var workspaces []promptdb.Scope
+	someLeftOut := false
+	if q.Scope == ScopeAll {
+		if workspaces, someLeftOut, err = s.searchedWith(ctx, who); err != nil {
+			return Page{}, err
+		}
+		wanted.Scopes = append(wanted.Scopes, workspaces...)
+	}
+	found, err := s.page(ctx, who, scope, q.Cursor, func(after string) (promptdb.Page, error) {
 		switch {
 		case q.Words.Nothing():
 			return promptdb.Page{}, nil
@@ -151,6 +161,54 @@ func (s *Service) Search(ctx context.Context, who auth.User, q Search) (Page, er
 		}
 		return s.db.Ranked(ctx, q.Order, after, q.Limit)
 	})
+	found.SomeLeftOut = someLeftOut
+	for i, v := range found.Items {
+		if slices.Contains(workspaces, promptdb.Scope{Owner: v.AuthorID}) {
+			found.Items[i].Viewer = v.AuthorID
+		}
+	}
+	return found, err
+}
+
+// MaxSearched is how many workspaces of a member one search asks. Twice as many are looked at, as
+// those that were deleted count for none.
+const MaxSearched = 10
+
+// searchedWith returns the workspaces of the caller that a search of everything asks: of many, those
+// that were made last. It reports whether there may be more.
+func (s *Service) searchedWith(ctx context.Context, who auth.User) (scopes []promptdb.Scope, more bool, err error) {
+	if prompt.IsWorkspace(IDOf(who)) { // a token of one, which is its own scope
+		return nil, false, nil
+	}
+	ids, err := s.db.LedTo(ctx, IDOf(who), who.Roles, inGroup(who))
+	if err != nil {
+		return nil, false, err
+	}
+	looked := ids[:min(len(ids), 2*MaxSearched)]
+	isMember := make([]bool, len(looked))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(atOnce)
+	for i, id := range looked {
+		g.Go(func() error {
+			m, err := s.db.Workspace(ctx, id)
+			isMember[i] = s.role(who, m) != ""
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, false, err
+	}
+	more = len(ids) > len(looked)
+	for i, id := range looked {
+		switch {
+		case !isMember[i]:
+		case len(scopes) == MaxSearched:
+			return scopes, true, nil
+		default:
+			scopes = append(scopes, promptdb.Scope{Owner: id})
+		}
+	}
+	return scopes, more, nil
 }
 
 // page opens the cursor, reads, marks the caller's votes, if somebody is calling, and seals the

@@ -8,10 +8,32 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"prompthub/internal/fault"
 	"prompthub/internal/http/auth"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
 )
+
+// AdminsMake is the code of a refusal to make a workspace, where admins of the site alone do.
+const AdminsMake fault.Code = "ADMINS_MAKE_WORKSPACES"
+
+// WithAdminsMaking returns a Service where, if is is set, admins of the site alone make workspaces.
+func (s *Service) WithAdminsMaking(is bool) *Service {
+	with := *s
+	with.adminsMake = is
+	return &with
+}
+
+// MayMake returns why the caller may not make a workspace, nil if they may.
+func (s *Service) MayMake(who auth.User) error {
+	if err := signedIn(who); err != nil {
+		return err
+	}
+	if s.adminsMake && !who.Admin() {
+		return fault.Coded(fault.Forbidden, AdminsMake, "admins of this service alone make workspaces; ask one of them")
+	}
+	return nil
+}
 
 // A May is what a caller may do with a prompt.
 type May struct {
@@ -141,11 +163,7 @@ func (s *Service) MemberOf(ctx context.Context, who auth.User) (alive, deleted [
 			found = append(found, *m)
 		}
 	} else {
-		var inGroup func(string) bool
-		if len(who.Groups) > 0 {
-			inGroup = who.Groups.Has
-		}
-		found, err = s.db.Memberships(ctx, IDOf(who), who.Roles, inGroup)
+		found, err = s.db.Memberships(ctx, IDOf(who), who.Roles, inGroup(who))
 	}
 	if err != nil {
 		return nil, nil, err
@@ -161,6 +179,14 @@ func (s *Service) MemberOf(ctx context.Context, who auth.User) (alive, deleted [
 	slices.SortFunc(alive, byHandle)
 	slices.SortFunc(deleted, byHandle)
 	return alive, deleted, nil
+}
+
+// inGroup tells the groups of a caller; it is nil for one who has none.
+func inGroup(who auth.User) func(name string) bool {
+	if len(who.Groups) == 0 {
+		return nil
+	}
+	return who.Groups.Has
 }
 
 // wasAdministrator reports whether the caller was an administrator of a workspace that is deleted.

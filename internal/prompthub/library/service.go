@@ -31,6 +31,8 @@ type Service struct {
 	now   func() time.Time
 
 	passwords *Passwords // nil where people sign in otherwise
+
+	adminsMake bool // whether admins of the site alone make workspaces
 }
 
 // New returns a Service over a database.

@@ -213,7 +213,7 @@ func (s *Service) In(ctx context.Context, who auth.User, handle string) (auth.Us
 // CreateWorkspace makes a workspace whose first administrator is the caller. The same call again
 // finds the handle taken.
 func (s *Service) CreateWorkspace(ctx context.Context, who auth.User, p prompt.Profile) (Workspace, error) {
-	if err := signedIn(who); err != nil {
+	if err := s.MayMake(who); err != nil {
 		return Workspace{}, err
 	}
 	p, err := p.Check()

@@ -23,7 +23,7 @@ func TestTextSearchFigures(t *testing.T) {
 		w.add("ann", d)
 	}
 	w.run()
-	scopes := map[string]promptdb.Search{"public": {}, "own": {Viewer: "ann", Author: "ann", Scopes: []promptdb.Scope{{}, {Owner: "ann"}}}}
+	scopes := map[string]promptdb.Search{"public": {}, "own": {Author: "ann", Scopes: []promptdb.Scope{{}, {Owner: "ann"}}}}
 	for scope, want := range scopes {
 		if scope == "own" {
 			w = newWorldOn(t, memory.NewTables())

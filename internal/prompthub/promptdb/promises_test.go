@@ -109,7 +109,7 @@ func TestSearchTellsNothingOfWhatIsNotShown(t *testing.T) {
 				Words: q, Text: rapid.Bool().Draw(rt, "in texts"), Order: rapid.SampledFrom(orders()).Draw(rt, "order"),
 			}
 			if (want.Order == promptdb.Relevance || want.Order == promptdb.Newest) && rapid.Bool().Draw(rt, "signed in") {
-				want.Viewer, want.Scopes = "bob", []promptdb.Scope{{}, {Owner: "bob"}}
+				want.Scopes = []promptdb.Scope{{}, {Owner: "bob"}}
 			}
 			require.Equal(rt, without.tells(without.DB, want), with.tells(with.DB, want), "%q %+v", words, want)
 			require.Equal(rt, without.tells(readers[1], want), with.tells(readers[0], want), "%q of another instance", words)
@@ -128,7 +128,7 @@ func TestOwnWriteIsFound(t *testing.T) {
 			}
 			find := func(words string) (titles []string) {
 				want := promptdb.Search{
-					Words: query(t, words), Text: true, Order: promptdb.Relevance, Viewer: "ann", Scopes: []promptdb.Scope{{}, {Owner: "ann"}},
+					Words: query(t, words), Text: true, Order: promptdb.Relevance, Scopes: []promptdb.Scope{{}, {Owner: "ann"}},
 				}
 				return w.tells(w.DB, want).Titles
 			}
@@ -242,7 +242,7 @@ func TestStaleIndexShowsNothing(t *testing.T) {
 		require.Contains(t, w.tells(reader, want).Titles, "Common zephyrs")
 		w.edit("bob", p.ID, func(p *prompt.Prompt) { p.Visibility = prompt.Private })
 		for _, viewer := range []prompt.UserID{"", "ann"} {
-			if want.Viewer = viewer; viewer != "" && (order == promptdb.Relevance || order == promptdb.Newest) {
+			if viewer != "" && (order == promptdb.Relevance || order == promptdb.Newest) {
 				want.Scopes = []promptdb.Scope{{}, {Owner: viewer}}
 			}
 			all := w.tells(reader, want)

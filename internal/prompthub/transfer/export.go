@@ -97,13 +97,20 @@ func Export(ctx context.Context, s *library.Service, who auth.User, cursor strin
 		lines = append(lines, line{Favored: &favored{On: "@" + owner + "/" + v.Slug, Title: v.Title}})
 	}
 	var b bytes.Buffer
+	if err := writeLines(&b, lines...); err != nil {
+		return nil, "", err
+	}
+	return b.Bytes(), part.Next, nil
+}
+
+func writeLines(b *bytes.Buffer, lines ...line) error {
 	for _, l := range lines {
-		if err := json.MarshalWrite(&b, l, jsontext.EscapeForHTML(false)); err != nil {
-			return nil, "", err
+		if err := json.MarshalWrite(b, l, jsontext.EscapeForHTML(false)); err != nil {
+			return err
 		}
 		b.WriteByte('\n')
 	}
-	return b.Bytes(), part.Next, nil
+	return nil
 }
 
 func lineOf(w promptdb.ExportedPrompt) line {

@@ -123,7 +123,7 @@ func (h *history) add(ctx context.Context, v format.Version) error {
 		return err
 	}
 	if h.now = made; draft.Labels == nil {
-		if err := h.setEach(ctx, labels, v.Version); err != nil {
+		if _, err := h.setEach(ctx, labels, v.Version); err != nil {
 			return err
 		}
 	}
@@ -147,8 +147,8 @@ func (h *history) save(ctx context.Context, d prompt.Draft) (v library.View, err
 }
 
 // setEach puts those labels on a version that no rule of a workspace keeps for proposals, and notes
-// the others.
-func (h *history) setEach(ctx context.Context, labels []string, version int64) error {
+// the others. It returns how many it put there.
+func (h *history) setEach(ctx context.Context, labels []string, version int64) (n int, err error) {
 	for _, label := range labels {
 		err := h.SetLabel(ctx, h.who, h.now.ID, label, version)
 		if fault.CodeOf(err) == prompt.NeedsProposal {
@@ -158,10 +158,11 @@ func (h *history) setEach(ctx context.Context, labels []string, version int64) e
 			continue
 		}
 		if err != nil {
-			return err
+			return n, err
 		}
+		n++
 	}
-	return nil
+	return n, nil
 }
 
 // finish deletes what stands for deleted versions, and sets labels and visibility where an earlier
@@ -217,12 +218,16 @@ func (h *history) labels(ctx context.Context) error {
 		if len(missing) == 0 {
 			continue
 		}
+		before, set := h.item.Outcome, len(missing)
 		err := h.change(func() error { return h.SetLabels(ctx, h.who, h.now.ID, missing, v.Version) })
 		if fault.CodeOf(err) == prompt.NeedsProposal {
-			err = h.setEach(ctx, missing, v.Version)
+			set, err = h.setEach(ctx, missing, v.Version)
 		}
 		if err != nil {
 			return err
+		}
+		if set == 0 {
+			h.item.Outcome = before
 		}
 	}
 	return nil

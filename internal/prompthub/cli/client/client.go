@@ -39,14 +39,18 @@ type Config struct {
 	Token string       // a bearer token; empty sends none
 	User  string       // the name in X-Dev-User, for services in dev mode; empty sends none
 	HTTP  *http.Client // nil makes one that is fit for the purpose
+	// Workspace is the handle of a workspace whose prompts take the place of the caller's own; empty for
+	// none
+	Workspace string
 }
 
 // A Client calls one deployment. Its methods may be called at once from many goroutines.
 type Client struct {
-	base  string
-	token string
-	user  string
-	http  *http.Client
+	base      string
+	token     string
+	user      string
+	workspace string
+	http      *http.Client
 }
 
 // New returns a client. It sends nothing.
@@ -60,7 +64,7 @@ func New(c Config) (*Client, error) {
 	}
 	// the path is known, and may be given
 	service := strings.TrimSuffix(strings.TrimRight(c.URL, "/"), root)
-	return &Client{base: service + root, token: c.Token, user: c.User, http: c.HTTP}, nil
+	return &Client{base: service + root, token: c.Token, user: c.User, workspace: c.Workspace, http: c.HTTP}, nil
 }
 
 // example returns what somebody may have meant who left out the scheme.

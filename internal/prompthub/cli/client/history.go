@@ -117,7 +117,7 @@ func (c *Client) Recreate(ctx context.Context, user string, d format.Document) (
 // is no such prompt.
 func (c *Client) past(ctx context.Context, user, name string) (list []string, id string, err error) {
 	var f Found
-	_, err = c.do(ctx, call{method: http.MethodGet, path: path(prompt.Ref{Name: name}), user: user}, &f)
+	_, err = c.do(ctx, call{method: http.MethodGet, path: c.path(prompt.Ref{Name: name}), user: user}, &f)
 	if isStatus(err, http.StatusNotFound) {
 		return nil, "", nil
 	}
@@ -150,7 +150,7 @@ func (c *Client) first(ctx context.Context, user string, d format.Document) (str
 	if d.Tags == nil {
 		d.Tags = []string{}
 	}
-	body, err := encode(d)
+	body, err := encode(owned{d, c.workspace})
 	if err != nil {
 		return "", err
 	}

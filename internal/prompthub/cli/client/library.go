@@ -22,11 +22,33 @@ import (
 	"prompthub/internal/prompthub/prompt"
 )
 
-func path(r prompt.Ref) string {
+func (c *Client) path(r prompt.Ref) string {
 	if id, ok := prompt.ParseID(r.Name); ok {
 		return "/prompts/" + string(id)
 	}
-	return "/users/" + url.PathEscape(cmp.Or(r.Owner, "me")) + "/prompts/" + url.PathEscape(r.Name)
+	return "/users/" + url.PathEscape(cmp.Or(r.Owner, c.workspace, "me")) + "/prompts/" + url.PathEscape(r.Name)
+}
+
+// ownList returns the path of the list of the caller's own prompts, or of those of the workspace.
+func (c *Client) ownList() string {
+	if c.workspace == "" {
+		return "/me/prompts"
+	}
+	return "/workspaces/" + url.PathEscape(c.workspace) + "/prompts"
+}
+
+// An owned document is one that a workspace will own.
+type owned struct {
+	format.Document
+	Workspace string `json:"workspace,omitempty"`
+}
+
+// importPath returns the path of an import with some query.
+func (c *Client) importPath(query url.Values) string {
+	if c.workspace != "" {
+		query.Set("workspace", c.workspace)
+	}
+	return "/import?" + query.Encode()
 }
 
 // which returns the query that names the content.
@@ -101,7 +123,7 @@ func (c *Client) Get(ctx context.Context, r prompt.Ref) (Found, error) {
 }
 
 func (c *Client) found(ctx context.Context, r prompt.Ref) (f Found, err error) {
-	_, err = c.do(ctx, call{method: http.MethodGet, path: path(r) + which(r)}, &f)
+	_, err = c.do(ctx, call{method: http.MethodGet, path: c.path(r) + which(r)}, &f)
 	return f, err
 }
 
@@ -143,7 +165,7 @@ type Search struct {
 	Sort   string // an order, or "" for the default of the service
 	Author string // a handle or the key of an author, "" for all
 	Mine   bool
-	All    bool // public prompts and the caller's own
+	All    bool // public prompts, the caller's own and those of their workspaces
 	Limit  int
 	// Verbatim is whether the words count as they are alone; of public prompts only
 	Verbatim bool
@@ -161,6 +183,7 @@ type Results struct {
 	Items      []Found      `json:"items"`
 	Understood []Understood `json:"understood"`
 	Partial    bool         `json:"partial"`
+	LeftOut    bool         `json:"workspacesLeftOut"`
 	NextCursor string       `json:"nextCursor"`
 }
 
@@ -169,7 +192,7 @@ func (c *Client) Search(ctx context.Context, s Search) (list Results, err error)
 	path := "/prompts"
 	switch {
 	case s.Mine:
-		path = "/me/prompts"
+		path = c.ownList()
 	case s.Author != "":
 		path = "/users/" + url.PathEscape(s.Author) + "/prompts"
 	}
@@ -199,7 +222,7 @@ func (c *Client) Search(ctx context.Context, s Search) (list Results, err error)
 				list.Understood = append(list.Understood, u)
 			}
 		}
-		list.Partial, list.NextCursor = list.Partial || page.Partial, page.NextCursor
+		list.Partial, list.LeftOut, list.NextCursor = list.Partial || page.Partial, page.LeftOut, page.NextCursor
 		left := s.Limit - len(list.Items)
 		if left <= 0 || page.NextCursor == "" {
 			return list, nil
@@ -413,7 +436,7 @@ func (c *Client) Check(ctx context.Context, d format.Document, update bool) erro
 		return err
 	}
 	var report struct{ Items []Entry }
-	path := "/import?dryRun=true&file=prompt.jsonl&update=" + strconv.FormatBool(update)
+	path := c.importPath(url.Values{"dryRun": {"true"}, "file": {"prompt.jsonl"}, "update": {strconv.FormatBool(update)}})
 	if _, err := c.do(ctx, call{method: http.MethodPost, path: path, body: line}, &report); err != nil {
 		return err
 	}
@@ -432,7 +455,7 @@ func (c *Client) Check(ctx context.Context, d format.Document, update bool) erro
 // only the tries of one call have one key.
 func (c *Client) Add(ctx context.Context, d format.Document) (made Found, err error) {
 	d.Versions = nil // which one request cannot make
-	body, err := encode(sendable(d).Titled())
+	body, err := encode(owned{sendable(d).Titled(), c.workspace})
 	if err != nil {
 		return made, err
 	}
@@ -451,6 +474,29 @@ func (c *Client) Fork(ctx context.Context, r prompt.Ref) (made Found, err error)
 	k := call{method: http.MethodPost, path: which, key: keyOf([]byte(which))}
 	_, err = c.do(ctx, k, &made)
 	return made, err
+}
+
+// Copy copies what r names into a workspace, with its versions and labels, by as many requests as it
+// takes. It reports whether the copy is new or has new versions, and what it lacks.
+func (c *Client) Copy(ctx context.Context, r prompt.Ref, workspace string) (made Found, isNew bool, loss []string, err error) {
+	f, err := c.found(ctx, r)
+	if err != nil {
+		return f, false, nil, err
+	}
+	body, err := encode(map[string]string{"prompt": f.ID})
+	if err != nil {
+		return f, false, nil, err
+	}
+	k := call{method: http.MethodPost, path: "/workspaces/" + url.PathEscape(workspace) + "/copies", body: body}
+	for status := http.StatusAccepted; status == http.StatusAccepted; {
+		if status, err = c.do(ctx, k, &made); err != nil {
+			return made, isNew, nil, err
+		}
+		isNew = isNew || status != http.StatusOK
+	}
+	var told struct{ Loss []string }
+	err = json.Unmarshal(made.Raw, &told)
+	return made, isNew, told.Loss, err
 }
 
 // Upstream returns what was changed in the prompt that a fork comes from, as diff -u writes it.

@@ -36,6 +36,21 @@ func (c *Client) Me(ctx context.Context) (string, error) {
 	return me.ID, err
 }
 
+// Owner returns the id of whose prompts the caller acts on: the workspace, or the caller.
+func (c *Client) Owner(ctx context.Context) (string, error) {
+	if c.workspace == "" {
+		return c.Me(ctx)
+	}
+	var w struct {
+		ID string `json:"id"`
+	}
+	_, err := c.do(ctx, call{method: http.MethodGet, path: "/workspaces/" + url.PathEscape(c.workspace)}, &w)
+	return w.ID, err
+}
+
+// Workspace returns the handle of the workspace on whose prompts the caller acts, "" for none.
+func (c *Client) Workspace() string { return c.workspace }
+
 // Create makes a prompt of the caller's, or of user where that is not empty and the service is
 // in dev mode. It reports false where the same call made it before.
 func (c *Client) Create(ctx context.Context, user string, d format.Document) (bool, error) {
@@ -45,7 +60,7 @@ func (c *Client) Create(ctx context.Context, user string, d format.Document) (bo
 	if d.Tags == nil {
 		d.Tags = []string{}
 	}
-	body, err := encode(d)
+	body, err := encode(owned{d, c.workspace})
 	if err != nil {
 		return false, err
 	}
@@ -112,7 +127,7 @@ func (c *Client) page(ctx context.Context, cursor string) ([]Prompt, string, err
 		Items      []Prompt `json:"items"`
 		NextCursor string   `json:"nextCursor"`
 	}
-	if _, err := c.do(ctx, call{method: http.MethodGet, path: "/me/prompts?" + query.Encode()}, &list); err != nil {
+	if _, err := c.do(ctx, call{method: http.MethodGet, path: c.ownList() + "?" + query.Encode()}, &list); err != nil {
 		return nil, "", err
 	}
 	// A list leaves the texts out.

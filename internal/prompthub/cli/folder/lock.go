@@ -25,6 +25,8 @@ type Lock struct {
 	URL     string           `json:"url"`            // of the service
 	User    string           `json:"user,omitempty"` // whose prompts they are; earlier versions did not say
 	Prompts map[string]Entry `json:"prompts"`
+	// Workspace is the handle by which a workspace was named, if they are of one.
+	Workspace string `json:"workspace,omitempty"`
 }
 
 // An Entry is a file and its prompt.
@@ -35,11 +37,12 @@ type Entry struct {
 }
 
 // ReadLock returns the lock of a folder, an empty one where it has none. One of another service or
-// user is an error: all that is in it would count as deleted.
-func ReadLock(root *os.Root, url, user string) (Lock, error) {
-	l := Lock{URL: url, User: user, Prompts: make(map[string]Entry)}
+// owner is an error: all that is in it would count as deleted.
+func ReadLock(root *os.Root, url, owner, workspace string) (Lock, error) {
+	l := Lock{URL: url, User: owner, Prompts: make(map[string]Entry)}
 	b, err := root.ReadFile(LockName)
 	if errors.Is(err, fs.ErrNotExist) {
+		l.Workspace = workspace
 		return l, nil
 	}
 	if err != nil {
@@ -51,8 +54,8 @@ func ReadLock(root *os.Root, url, user string) (Lock, error) {
 	if l.URL != url {
 		return l, fmt.Errorf("%s is of %s, not of %s: use another folder, or remove the file to begin anew", LockName, l.URL, url)
 	}
-	if l.User != user {
-		return l, fmt.Errorf("%s is of the prompts of %s, and you are %s: use a token of that user or another folder, or remove the file to begin anew", LockName, l.User, user)
+	if l.User != owner {
+		return l, errOwner(l, owner, workspace)
 	}
 	if l.Prompts == nil {
 		l.Prompts = make(map[string]Entry)
@@ -63,6 +66,18 @@ func ReadLock(root *os.Root, url, user string) (Lock, error) {
 		}
 	}
 	return l, nil
+}
+
+// errOwner refuses a lock of another owner than the one that is named.
+func errOwner(l Lock, owner, workspace string) error {
+	const anew = "or another folder, or remove the file to begin anew"
+	switch {
+	case l.Workspace != "":
+		return fmt.Errorf("%s is of the prompts of the workspace %s: use --workspace %s %s", LockName, l.Workspace, l.Workspace, anew)
+	case workspace != "":
+		return fmt.Errorf("%s is of the prompts of %s, and not of the workspace %s: leave out --workspace, %s", LockName, l.User, workspace, anew)
+	}
+	return fmt.Errorf("%s is of the prompts of %s, and you are %s: use a token of that user %s", LockName, l.User, owner, anew)
 }
 
 // mayKeep refuses a path that Pull must not write to. The lock file and links come with a

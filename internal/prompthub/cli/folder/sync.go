@@ -19,7 +19,7 @@ import (
 	"prompthub/internal/prompthub/files/format"
 )
 
-// A Folder is a folder and the library of a user.
+// A Folder is a folder and the library of a user or of a workspace.
 type Folder struct {
 	Root   *os.Root
 	Client *client.Client
@@ -38,11 +38,11 @@ var ErrConflicts = errors.New("some prompts were left alone")
 
 // Items compares the folder with the library.
 func (f *Folder) Items(ctx context.Context) ([]Item, Lock, error) {
-	user, err := f.Client.Me(ctx)
+	owner, err := f.Client.Owner(ctx)
 	if err != nil {
 		return nil, Lock{}, err
 	}
-	lock, err := ReadLock(f.Root, f.Client.URL(), user)
+	lock, err := ReadLock(f.Root, f.Client.URL(), owner, f.Client.Workspace())
 	if err != nil {
 		return nil, lock, err
 	}

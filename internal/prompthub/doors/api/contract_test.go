@@ -30,7 +30,7 @@ func TestDocumentGrows(t *testing.T) {
 	}
 	require.NoError(t, json.Unmarshal([]byte(newWorld(t).as("").get("/api/v1/openapi.json").is(200).body), &doc))
 	sent := []string{
-		"Acceptance", "ChangedPassword", "Credentials", "Filling", "ForWhom", "LabelTarget", "LoginCode", "GivenRole", "Message", "NewInvite", "NewPassword", "NewPrompt", "NewToken", "NewWorkspace", "OfferedRole", "Profile", "PromptDraft", "PromptPatch", "Reason", "Source", "TagEntry",
+		"Acceptance", "ChangedPassword", "Credentials", "Filling", "ForWhom", "LabelTarget", "LoginCode", "GivenRole", "Message", "NewCopy", "NewInvite", "NewPassword", "NewPrompt", "NewToken", "NewWorkspace", "OfferedRole", "Profile", "PromptDraft", "PromptPatch", "Reason", "Source", "TagEntry",
 		"Unfinished", "Variable", "Vote", "WorkspacePatch", "NewProposal", "NewReview", "ProposedVersion", "RuleSet", "Rule",
 	}
 	for name, s := range doc.Components.Schemas {

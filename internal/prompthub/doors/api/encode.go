@@ -69,7 +69,7 @@ func (a *api) found(ctx context.Context, c call, in Fields, limit int, read func
 	out := &foundOutput{}
 	page, err := a.page(ctx, c, in, limit, func(limit int) (library.Page, error) {
 		p, err := read(limit)
-		out.Body.Understood, out.Body.Partial = nil, p.Partial
+		out.Body.Understood, out.Body.Partial, out.Body.LeftOut = nil, p.Partial, p.SomeLeftOut
 		for _, u := range p.Understood {
 			out.Body.Understood = append(out.Body.Understood, Understood(u))
 		}

@@ -101,6 +101,7 @@ var permissions = map[string]rule{
 	"remove-member":          {"404", "404", "404"},
 	"list-workspace-tokens":  {"404", "404", "404"},
 	"create-workspace-token": {"404", "404", "404"},
+	"copy-into-workspace":    {"404", "404", "404"},
 	"revoke-workspace-token": {"404", "404", "404"},
 	"put-rules":              {"404", "404", "404"},
 	"list-open-proposals":    {"404", "404", "404"},

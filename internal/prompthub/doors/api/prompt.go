@@ -26,6 +26,7 @@ type Prompt struct {
 	Version     int64           `json:"version" doc:"The number of the version: 1, 2, … without reuse; it grows when the content or the description changes" example:"3"`
 	Production  int64           `json:"production,omitempty" doc:"The version with the label production, which programs get; in lists where it is another than version, and up to seconds old" example:"2"`
 	FormerName  string          `json:"formerName,omitempty" doc:"In the answer to restore alone: the name that it had, which another prompt has taken" example:"reviews/code"`
+	Loss        []string        `json:"loss,omitempty" nullable:"false" doc:"In the answer to a copy alone: what it has not" example:"[\"labels (production moves by a proposal alone)\"]"`
 	Message     string          `json:"message,omitempty" doc:"Why the content was changed; absent in lists" example:"Names the language first"`
 	Excerpt     string          `json:"excerpt,omitempty" doc:"How the text begins, in one line; in lists" example:"I want you to act as a code reviewer."`
 	FoundIn     string          `json:"foundIn,omitempty" enum:"title,text" doc:"In a search of texts: text where one of the words at least is in the text alone" example:"text"`

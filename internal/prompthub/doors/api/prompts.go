@@ -80,7 +80,7 @@ func (Order) Schema(huma.Registry) *huma.Schema {
 
 type searchInput struct {
 	Sort     Order  `query:"sort"`
-	Scope    string `query:"scope" enum:"public,mine,all" default:"public" doc:"What is searched: public prompts, the caller's own, private ones too, or both. An order of votes is one of public prompts alone"`
+	Scope    string `query:"scope" enum:"public,mine,all" default:"public" doc:"What is searched: public prompts; the caller's own, private ones too; or all: both, and those of the workspaces of which the caller is a member, of more than ten of the ten that were made last. An order of votes is one of public prompts alone"`
 	Verbatim bool   `query:"verbatim" doc:"Whether the words of q count as they are alone: not in other forms (plurals, other accents, joined or split), and not as known ones in place of a word that no prompt has" example:"true"`
 	Filter
 	Fields

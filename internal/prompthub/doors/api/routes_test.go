@@ -92,7 +92,7 @@ func TestOpenAPIIsComplete(t *testing.T) {
 		"PUT /prompts/{id}/favorite", "DELETE /prompts/{id}/favorite", "GET /me/favorites",
 		"GET /me/tokens", "POST /me/tokens", "DELETE /me/tokens/{token}",
 		"GET /workspaces", "POST /workspaces", "GET /workspaces/{workspace}", "PATCH /workspaces/{workspace}", "DELETE /workspaces/{workspace}",
-		"POST /workspaces/{workspace}/restore", "GET /workspaces/{workspace}/prompts", "GET /workspaces/{workspace}/members",
+		"POST /workspaces/{workspace}/restore", "GET /workspaces/{workspace}/prompts", "POST /workspaces/{workspace}/copies", "GET /workspaces/{workspace}/members",
 		"PUT /workspaces/{workspace}/members/{kind}/{principal}", "DELETE /workspaces/{workspace}/members/{kind}/{principal}",
 		"GET /workspaces/{workspace}/tokens", "POST /workspaces/{workspace}/tokens", "DELETE /workspaces/{workspace}/tokens/{token}",
 		"PUT /workspaces/{workspace}/rules", "GET /workspaces/{workspace}/proposals", "GET /workspaces/{workspace}/events",

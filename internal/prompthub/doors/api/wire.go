@@ -26,6 +26,7 @@ type SearchList struct {
 	PromptList
 	Understood []Understood `json:"understood,omitempty" nullable:"false" doc:"Words of q that prompts of this page have in another form; absent if there are none. verbatim=true searches for the words as they are"`
 	Partial    bool         `json:"partial,omitempty" doc:"Whether prompts may be missing: the service is still reading them, and titles alone were searched, or it has no room for all of them and searched the newest" example:"true"`
+	LeftOut    bool         `json:"workspacesLeftOut,omitempty" doc:"Of scope=all: whether the caller is a member of more workspaces than the ten that were searched, those that were made last" example:"true"`
 }
 
 // An Understood is a word of a search with the forms in which prompts have it.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"reflect"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -11,6 +12,7 @@ import (
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/prompthub/library"
 	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/transfer"
 )
 
 func (a *api) workspaces() {
@@ -18,7 +20,7 @@ func (a *api) workspaces() {
 	route(a, user, huma.Operation{
 		OperationID: "create-workspace", Method: http.MethodPost, Path: "/workspaces", Tags: tags, DefaultStatus: http.StatusCreated,
 		Summary: "Make a workspace, whose first administrator is the caller", Errors: badBody,
-		Description: "A workspace owns prompts as a user does, and its members share them. Its handle is one of those that users have too; it is chosen once and never given to another. Needs a caller who signed in, and no access token.",
+		Description: "A workspace owns prompts as a user does, and its members share them. Its handle is one of those that users have too; it is chosen once and never given to another. Needs a caller who signed in, and no access token; where the service is set so (WORKSPACES=admins), an admin of the service.",
 	}, a.createWorkspace)
 	route(a, user, huma.Operation{
 		OperationID: "list-workspaces", Method: http.MethodGet, Path: "/workspaces", Tags: tags,
@@ -51,6 +53,19 @@ func (a *api) workspaces() {
 		Summary: "The prompts of a workspace, private ones too; its members may", Errors: fails(badQuery, 404),
 		Description: "As GET /me/prompts lists the caller's own. Each is read and changed under /prompts/{id}, as far as the role of the caller goes; with the role author a private one, with publisher a public one too.",
 	}, a.workspacePrompts)
+	copied := func(description string) *huma.Response {
+		schema := a.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[Prompt](), true, "Prompt")
+		return &huma.Response{Description: description, Content: map[string]*huma.MediaType{jsonType: {Schema: schema}}}
+	}
+	route(a, user, huma.Operation{
+		OperationID: "copy-into-workspace", Method: http.MethodPost, Path: "/workspaces/{workspace}/copies", Tags: tags, DefaultStatus: http.StatusCreated,
+		Summary: "Copy a prompt into a workspace, with its versions, labels and files; its authors may", Errors: fails(badBody, 404, 409),
+		Description: "A prompt of the caller's own, or of a workspace of which they are a member; another one is forked. The copy is private, has the name, and numbers its versions as the prompt does. A label that a rule of the workspace keeps for proposals is left out, and loss says so. What the text includes must be in the workspace before. The prompt itself stays.",
+		Responses: map[string]*huma.Response{
+			"200": copied("The copy that was made before"), "201": copied("The copy"),
+			"202": copied("The copy as far as it was made: one request makes at most 50 changes, and the same again goes on"),
+		},
+	}, a.copyInto)
 	route(a, user, huma.Operation{
 		OperationID: "list-members", Method: http.MethodGet, Path: "/workspaces/{workspace}/members", Tags: tags,
 		Summary: "The members of a workspace, people first; its members may", Errors: fails(badQuery, 404),
@@ -237,6 +252,53 @@ func (a *api) workspacePrompts(ctx context.Context, c call, in *workspacePrompts
 	return a.listOwn(ctx, c, &in.OwnQuery, func(q library.MineQuery) (library.Page, error) {
 		return a.Service.ListWorkspace(ctx, c.User, w, q)
 	})
+}
+
+// A NewCopy names the prompt that is copied.
+type NewCopy struct {
+	Prompt string `json:"prompt" doc:"Its id" example:"01JZ8Q4N2R6V0T3X5Y7B9D1F2G"`
+}
+
+type copyInput struct {
+	InWorkspace
+	Body NewCopy
+}
+
+type copyOutput struct {
+	Status   int
+	Location string `header:"Location" doc:"Where the copy is" example:"/api/v1/prompts/01JZ8Q4N2R6V0T3X5Y7B9D1F2G"`
+	ETag     string `header:"ETag" doc:"Revision, likes, dislikes and the caller's vote" example:"\"1-0-0-n\""`
+	Body     Prompt
+}
+
+func (a *api) copyInto(ctx context.Context, c call, in *copyInput) (*copyOutput, error) {
+	leave, err := a.Admission.EnterFile(c.Key)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	owner, err := a.Service.In(ctx, c.User, in.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	id, ok := prompt.ParseID(in.Body.Prompt)
+	if !ok {
+		return nil, prompt.ErrUnknown()
+	}
+	made, err := transfer.Copy(ctx, a.Service, c.User, owner, id)
+	a.Admission.Spend(c.Key, made.Changes)
+	if err != nil {
+		return nil, err
+	}
+	out := &copyOutput{Status: http.StatusOK, Location: Prefix + "/prompts/" + string(made.ID), ETag: etag(made.View), Body: a.encode(made.View)}
+	out.Body.Loss = made.Loss
+	switch {
+	case made.More:
+		out.Status = http.StatusAccepted
+	case made.Outcome != transfer.Unchanged:
+		out.Status = http.StatusCreated
+	}
+	return out, nil
 }
 
 type membersInput struct {

@@ -154,6 +154,86 @@ func TestTextsOfAWorkspace(t *testing.T) {
 	for _, p := range rae.get(api.Prefix + "/workspaces/billing/prompts").list().Items {
 		require.Equal(t, p.Visibility == "public", p.MyVote == "like", p.Title)
 	}
+	for _, path := range []string{"/workspaces/billing/prompts?q=text&fields=text", "/prompts?scope=all&q=author:billing+text&fields=text"} {
+		found := rae.get(api.Prefix + path).list()
+		require.Len(t, found.Items, 2, path)
+		for _, p := range found.Items {
+			require.Equal(t, "Text.", p.Text, p.Title)
+			require.Equal(t, p.Visibility == "public", p.MyVote == "like", p.Title)
+		}
+	}
+	require.Len(t, w.as("out").get(api.Prefix+"/prompts?scope=all&q=author:billing+text").list().Items, 1)
+	require.Equal(t, 404, w.as("out").get(api.Prefix+"/workspaces/billing/prompts?q=text").status)
+}
+
+// TestCopyIntoAWorkspace: a member copies a prompt of their own with its versions, labels and names.
+// A label with a rule is left out, and the same copy again is the one that there is.
+func TestCopyIntoAWorkspace(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, withTokens)
+	staffed(t, w, "billing")
+	author, admin := w.as("author"), w.as("administrator")
+	admin.do("PUT", api.Prefix+"/workspaces/billing/rules", `{"rules":[{"label":"production","approvals":1}]}`, "If-Match", "*").is(200)
+	mine := author.do("POST", api.Prefix+"/prompts", `{"title":"Reminder","name":"old","text":"One.","visibility":"public","labels":["first"]}`).is(201).prompt()
+	at := api.Prefix + "/prompts/" + mine.ID
+	author.do("PATCH", at, `{"text":"Two.","name":"reminder","labels":["production"]}`, "If-Match", "*").is(200)
+	author.do("PATCH", at, `{"text":"Three."}`, "If-Match", "*").is(200)
+	const copies = api.Prefix + "/workspaces/billing/copies"
+	body := `{"prompt":"` + mine.ID + `"}`
+	made := author.do("POST", copies, body).is(201)
+	require.Contains(t, made.body, `"loss":["labels (production moves by a proposal alone)"]`)
+	p := made.prompt()
+	require.Equal(t, []any{"reminder", "private", int64(3), "billing", "Three."}, []any{p.Name, p.Visibility, p.Version, p.AuthorName, p.Text})
+	require.NotEqual(t, mine.ID, p.ID)
+	require.Contains(t, author.get(api.Prefix+"/prompts/"+p.ID+"/labels").is(200).body, `{"label":"first","version":1}`)
+	require.NotContains(t, author.get(api.Prefix+"/prompts/"+p.ID+"/labels").is(200).body, "production")
+	require.Equal(t, "One.", author.get(api.Prefix+"/prompts/"+p.ID+"?version=1").is(200).prompt().Text)
+	require.Equal(t, p.ID, author.get(api.Prefix+"/users/billing/prompts/old").is(200).prompt().ID, "old names lead to it")
+	require.Equal(t, p.ID, author.do("POST", copies, body).is(200).prompt().ID)
+	require.Equal(t, "public", author.get(at).prompt().Visibility, "the prompt itself stays")
+
+	// what another may read of it is not all
+	require.Contains(t, w.as("publisher").do("POST", copies, body).is(403).body, "fork it")
+	author.do("PATCH", at, `{"visibility":"private"}`, "If-Match", "*").is(200)
+	require.Equal(t, w.as("publisher").do("POST", copies, `{"prompt":"01JZ8Q4N2R6V0T3X5Y7B9D1F2G"}`).is(404).problem(404).Detail, w.as("publisher").do("POST", copies, body).problem(404).Detail)
+	author.do("POST", copies, `{"prompt":"x"}`).is(404)
+
+	// another prompt there has the name
+	author.do("PATCH", api.Prefix+"/prompts/"+p.ID, `{"text":"Elsewhere."}`, "If-Match", "*").is(200)
+	author.do("PATCH", at, `{"text":"Four."}`, "If-Match", "*").is(200)
+	require.Contains(t, author.do("POST", copies, body).is(409).body, "another history")
+
+	// from one workspace into another
+	admin.do("POST", api.Prefix+"/workspaces", `{"handle":"writers"}`).is(201)
+	q := admin.do("POST", api.Prefix+"/workspaces/writers/copies", `{"prompt":"`+p.ID+`"}`).is(201).prompt()
+	require.Equal(t, "Elsewhere.", q.Text)
+}
+
+// TestLongCopy: a history that takes more changes than one request makes is copied by several.
+func TestLongCopy(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	staffed(t, w, "billing")
+	author := w.as("author")
+	mine := author.do("POST", api.Prefix+"/prompts", `{"title":"Reminder","text":"1"}`).is(201).prompt()
+	for n := 2; n <= 60; n++ {
+		author.do("PATCH", api.Prefix+"/prompts/"+mine.ID, fmt.Sprintf(`{"text":"%d"}`, n), "If-Match", "*").is(200)
+	}
+	body := `{"prompt":"` + mine.ID + `"}`
+	require.EqualValues(t, 50, author.do("POST", api.Prefix+"/workspaces/billing/copies", body).is(202).prompt().Version)
+	require.EqualValues(t, 60, author.do("POST", api.Prefix+"/workspaces/billing/copies", body).is(201).prompt().Version)
+	require.EqualValues(t, 60, author.do("POST", api.Prefix+"/workspaces/billing/copies", body).is(200).prompt().Version)
+}
+
+// TestAdminsMakeWorkspaces: where admins alone make workspaces, others are refused, members of one
+// too.
+func TestAdminsMakeWorkspaces(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(c *api.Config) { c.Service = c.Service.WithAdminsMaking(true) })
+	require.Contains(t, w.as("ann").do("POST", api.Prefix+"/workspaces", `{"handle":"billing"}`).is(403).body, `"code":"ADMINS_MAKE_WORKSPACES"`)
+	w.admin().do("POST", api.Prefix+"/workspaces", `{"handle":"billing"}`).is(201)
+	w.admin().do("PUT", api.Prefix+"/workspaces/billing/members/person/"+w.config.Service.AuthorKey("ann"), `{"role":"administrator"}`)
+	w.as("ann").do("POST", api.Prefix+"/workspaces", `{"handle":"writers"}`).is(403)
 }
 
 // workspaceRoutes are what each role may do with a workspace, from the outsider to the
@@ -161,6 +241,8 @@ func TestTextsOfAWorkspace(t *testing.T) {
 var workspaceRoutes = []struct{ method, path, body, want string }{
 	{"GET", "", "", "404 200 200 200 200"},
 	{"GET", "/prompts", "", "404 200 200 200 200"},
+	{"GET", "/prompts?q=greeting", "", "404 200 200 200 200"},
+	{"POST", "/copies", `{"prompt":"01JZ8Q4N2R6V0T3X5Y7B9D1F2G"}`, "404 403 404 404 404"},
 	{"GET", "/members", "", "404 200 200 200 200"},
 	{"PATCH", "", `{"about":"x"}`, "404 403 403 403 200"},
 	{"PUT", "/members/person/out2", `{"role":"author"}`, "404 403 403 403 200"},
@@ -188,7 +270,7 @@ func TestWorkspaceRoutes(t *testing.T) {
 		for _, who := range all {
 			want := strings.Fields(r.want)[len(who.rights)]
 			isToken := strings.HasPrefix(who.name, "a token")
-			if isToken && (r.method != "GET" || r.path == "/tokens") {
+			if isToken && r.path != "/copies" && (r.method != "GET" || r.path == "/tokens") {
 				want = "403"
 			}
 			path := api.Prefix + "/workspaces/billing" + r.path

@@ -113,7 +113,7 @@ const (
 	keepStatic = 5 * time.Minute // derived from the version of the program
 )
 
-const instructions = "A library of prompts. Your own prompts are listed; search_prompts finds them and the public ones, get_prompt reads one, and render_prompt fills one in. " +
+const instructions = "A library of prompts. Your own prompts are listed; search_prompts finds them, those of your workspaces and public ones, get_prompt reads one, and render_prompt fills one in. " +
 	"save_prompt keeps a new prompt that only its author sees."
 
 // server returns the one server of all callers. The caller is in the context of each request.

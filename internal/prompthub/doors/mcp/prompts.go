@@ -101,7 +101,7 @@ func (d *handler) listPrompts(ctx context.Context, p *sdk.ListPromptsParams) (sd
 // summaries tells its description alone: such a prompt has no arguments here and is no skill until
 // reindex, or anti-entropy, has written the row again.
 func programSummary(c *call, v library.View) prompt.ProgramSummary {
-	if o := v.ProgramSummary(library.IDOf(c.User)); o != nil {
+	if o := v.ProgramSummary(cmp.Or(v.Viewer, library.IDOf(c.User))); o != nil {
 		return *o
 	}
 	return prompt.ProgramSummary{About: v.About()}

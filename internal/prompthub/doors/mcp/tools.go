@@ -29,7 +29,7 @@ func (d *handler) tools(s *sdk.Server) {
 	reads := sdk.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: new(bool)}
 	tool(s, &sdk.Tool{
 		Name: "search_prompts", Title: "Search prompts", Annotations: &reads,
-		Description: "Finds public prompts and the caller's own, or with mine these alone. Without words it lists public ones. Texts are left out: get_prompt reads one.",
+		Description: "Finds public prompts, the caller's own and those of their workspaces; with mine, own ones alone. Without words it lists public ones. Texts are left out: get_prompt reads one.",
 	}, d.searchPrompts)
 	tool(s, &sdk.Tool{
 		Name: "get_prompt", Title: "Read a prompt", Annotations: &reads,
@@ -226,7 +226,10 @@ func (d *handler) searchPrompts(ctx context.Context, c *call, in searchInput) (s
 		out.Note += fmt.Sprintf("None of these has %q. ", strings.Join(absent, " "))
 	}
 	if page.Partial {
-		out.Note += "Prompts are still being read, so some may be missing."
+		out.Note += "Prompts are still being read, so some may be missing. "
+	}
+	if page.SomeLeftOut {
+		out.Note += "Of your workspaces, the ten that were made last were searched."
 	}
 	out.Note = strings.TrimSpace(out.Note)
 	if err == nil && len(out.Prompts) == 0 && page.Next == "" {

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -68,7 +69,7 @@ func (d *handler) encode(c *call, v library.View) Prompt {
 func (d *handler) listed(c *call, v library.View) Prompt {
 	p := d.encode(c, v)
 	p.Description = describe(v.Title, programSummary(c, v))
-	if n := v.Released(library.IDOf(c.User)); n > 0 {
+	if n := v.Released(cmp.Or(v.Viewer, library.IDOf(c.User))); n > 0 {
 		p.Version, p.Latest = n, v.Version
 	}
 	return p

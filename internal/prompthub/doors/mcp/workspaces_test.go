@@ -36,6 +36,11 @@ func TestWorkspaceEndpoint(t *testing.T) {
 	require.Contains(t, at("aut", "billing").tool("vote_prompt", object{"id": saved.ID, "vote": "like"}).refuses(), "as a person")
 	require.Equal(t, at("eve", "no-such").call("prompts/list", object{}).status, at("eve", "billing").call("prompts/list", object{}).status)
 	require.Equal(t, 404, at("eve", "billing").call("prompts/list", object{}).status)
+	var found struct{ Prompts []struct{ ID string } }
+	w.as("rae").tool("search_prompts", object{"query": "greeting"}).gives(&found)
+	require.Equal(t, saved.ID, found.Prompts[0].ID)
+	w.as("eve").tool("search_prompts", object{"query": "greeting"}).gives(&found)
+	require.Empty(t, found.Prompts)
 	var got struct{ Text, Prompt string }
 	w.as("rae").tool("get_prompt", object{"id": "@billing/greeting"}).gives(&got)
 	require.NotEqual(t, "greeting", got.Prompt, "that is the name of a prompt of the caller's own")

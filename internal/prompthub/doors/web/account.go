@@ -37,6 +37,14 @@ func (s *web) authorAddress(id prompt.UserID) string {
 	return Prefix + "/u/" + s.Service.AuthorKey(id)
 }
 
+// ownerAddress returns the page of the owner of a prompt: that of its workspace to a member.
+func (s *web) ownerAddress(v library.View) string {
+	if prompt.IsWorkspace(v.Viewer) {
+		return workspaceAddress(s.Service.AuthorKey(v.Viewer))
+	}
+	return s.authorAddress(v.AuthorID)
+}
+
 // An authorPage is a user as everyone may see him, above his public prompts.
 type authorPage struct {
 	listing

@@ -116,6 +116,7 @@ type listing struct {
 	Verbatim   string               // the address of the search for the words as they are, "" if there is none
 	Absent     []string             // words that none of the prompts has
 	Partial    bool                 // whether prompts may be missing
+	LeftOut    string               // where workspaces are that were not searched, "" for none
 	Near       []choice             // prompts that are offered if none is found
 	Empty      string               // the message of an empty list
 	Starter    bool                 // whether prompts to begin with are offered
@@ -172,6 +173,9 @@ func (c card) About() string {
 
 // Passage returns where in the text a search found the prompt.
 func (c card) Passage() string { return cmp.Or(markdown.Words(c.Snippet), c.About()) }
+
+// Shared reports whether it is a prompt of a workspace of which the reader is a member.
+func (c card) Shared() bool { return prompt.IsWorkspace(c.Viewer) }
 
 // InText reports whether a search found the prompt by its text alone.
 func (c card) InText() bool { return c.Found == prompt.InText }
@@ -247,7 +251,7 @@ func (l *listing) cards(who auth.User, p library.Page, c library.Catalog, tags [
 		tag = byTag
 	}
 	for _, item := range p.Items {
-		card := card{View: item, Ballot: ballotOf(who, item, address(v.path, v.values)+"#p-"+string(item.ID)), Manage: l.Manage, words: found, May: library.May{Edit: true, Publish: true}, Live: item.Released(library.IDOf(who))}
+		card := card{View: item, Ballot: ballotOf(who, item, address(v.path, v.values)+"#p-"+string(item.ID)), Manage: l.Manage, words: found, May: library.May{Edit: true, Publish: true}, Live: item.Released(cmp.Or(item.Viewer, library.IDOf(who)))}
 		if l.of != nil {
 			card.May, card.Live = l.of.May(item.Visibility), item.Released(l.of.ID)
 		}

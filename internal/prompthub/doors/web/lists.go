@@ -81,6 +81,9 @@ func (s *web) catalog(r *request) error {
 // prompts has, that prompts may be missing, and which ones are near if none is found.
 func (l *listing) tellUnderstood(p library.Page) {
 	l.Partial, l.Absent = p.Partial, p.Absent()
+	if p.SomeLeftOut {
+		l.LeftOut = workspacesPath
+	}
 	for _, item := range p.Near {
 		l.Near = append(l.Near, choice{Name: item.Title, Link: Prefix + "/prompts/" + string(item.ID)})
 	}

@@ -77,7 +77,7 @@ func (s *web) parse() map[string]*template.Template {
 	functions := template.FuncMap{
 		"asset": s.static.Address, "exact": markdown.Exact,
 		"age": func(t time.Time) string { return age(s.Now().Sub(t)) }, "stamp": stamp, "day": day,
-		"number": number, "author": s.authorAddress, "prefix": func() string { return Prefix },
+		"number": number, "author": s.authorAddress, "owner": s.ownerAddress, "prefix": func() string { return Prefix },
 		"sentence": pages.Sentence, "size": size, "join": strings.Join,
 		"madelink": func(title, link string) madeLink { return madeLink{title, link} },
 	}
@@ -102,6 +102,9 @@ var done = map[string]string{
 	"erase": "Your account will be erased in 30 days. Until then nothing changes.", "keep": "Your account stays.",
 	"profile": "Your profile is saved.", "revoked": "The token is revoked. Within ten seconds it lets nobody in.",
 	"workspace": "The workspace is there. Add its members, or write its first prompt.", "workspace-saved": "The workspace is saved.",
+	"copied":            "The copy is there, private. The prompt itself stays as it is.",
+	"copied-but":        "The copy is there, private, but for the labels that a rule of the workspace keeps for proposals.",
+	"copied-part":       "The first versions are copied. Copy the same prompt again to go on.",
 	"workspace-deleted": "The workspace is deleted. You can restore it for 30 days.", "workspace-restored": "The workspace is restored.",
 	"member": "The member has this role now.", "member-removed": "They are no member any more. Within ten seconds nothing lets them in.",
 	"proposed": "The version is proposed. Its label moves once enough publishers approve it.", "proposed-again": "The proposal is for this version now, without the reviews before.",

@@ -6,12 +6,14 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"prompthub/internal/fault"
 	"prompthub/internal/http/pages"
 	"prompthub/internal/prompthub/library"
 	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/transfer"
 )
 
 const workspacesPath = Prefix + "/w"
@@ -23,6 +25,7 @@ func (s *web) workspaces() {
 	s.handle("GET "+workspacesPath, user, s.myWorkspaces)
 	s.handle("POST "+workspacesPath, user, s.createWorkspace)
 	s.handle("GET "+one, user, s.workspace)
+	s.handle("POST "+one+"/copies", user, s.copyInto)
 	s.handle("GET "+one+"/members", user, s.members)
 	s.handle("POST "+one+"/members", user, s.putMember)
 	s.handle("POST "+one+"/members/remove", user, s.removeMember)
@@ -71,6 +74,7 @@ type workspacesPage struct {
 	mistakes
 	Workspaces, Deleted []library.Workspace
 	Handle              string         // of the caller, which administrators name them by
+	May                 bool           // make one
 	Sent                prompt.Profile // what the form says
 }
 
@@ -80,7 +84,7 @@ func (workspacesPage) Address(handle string) string { return workspaceAddress(ha
 func (s *web) myWorkspaces(r *request) error { return s.showWorkspaces(r, nil) }
 
 func (s *web) showWorkspaces(r *request, wrong error) error {
-	p := workspacesPage{mistakes: mistakesOf(wrong), Sent: sentProfile(r)}
+	p := workspacesPage{mistakes: mistakesOf(wrong), Sent: sentProfile(r), May: s.Service.MayMake(r.who) == nil}
 	var err error
 	if p.Workspaces, p.Deleted, err = s.Service.MemberOf(r.Context(), r.who); err != nil {
 		return err
@@ -180,6 +184,43 @@ func (p *workspacePage) New() string {
 		return ""
 	}
 	return newPrompt.Link + "?" + url.Values{"owner": {p.Handle}}.Encode()
+}
+
+// copyInto copies a prompt of the reader's into a workspace: its name, or the address of its page,
+// says which.
+func (s *web) copyInto(r *request) error {
+	leave, err := s.Admission.EnterFile(r.caller)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	handle := r.PathValue("workspace")
+	owner, err := s.Service.In(r.Context(), r.who, handle)
+	if err != nil {
+		return err
+	}
+	name := strings.TrimSpace(r.PostForm.Get("prompt"))
+	id, ok := prompt.ParseID(name[strings.LastIndexByte(name, '/')+1:])
+	if !ok {
+		v, err := s.Service.GetByName(r.Context(), r.who, library.IDOf(r.who), name, library.WantedVersion{})
+		if err != nil {
+			return err
+		}
+		id = v.ID
+	}
+	made, err := transfer.Copy(r.Context(), s.Service, r.who, owner, id)
+	s.Admission.Spend(r.caller, made.Changes)
+	switch {
+	case err != nil:
+		return err
+	case made.More:
+		goOn(r, workspaceAddress(handle)+"?done=copied-part")
+	case len(made.Loss) > 0:
+		goOn(r, addressOf(made.ID)+"?done=copied-but")
+	default:
+		goOn(r, addressOf(made.ID)+"?done=copied")
+	}
+	return nil
 }
 
 // A membersPage is the members of a workspace, and the forms to change them.

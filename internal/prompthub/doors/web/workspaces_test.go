@@ -58,6 +58,36 @@ func TestMakeWorkspace(t *testing.T) {
 	w.nobody().get("/app/w/billing").is(401).lacks("Billing")
 }
 
+// TestCopyOnPages: an author of a workspace copies a prompt into it, by its name or by the
+// address of its page.
+func TestCopyOnPages(t *testing.T) {
+	t.Parallel()
+	b := newBilling(t)
+	const list, copies = "/app/w/billing", "/app/w/billing/copies"
+	b.rea.get(list).lacks(`action="/app/w/billing/copies"`)
+	b.art.get(list).has(`action="/app/w/billing/copies"`)
+	b.art.get(b.art.post(copies, "prompt", " my-own ").to("/app/prompts/")).is(200).has("The copy is there, private.", "My own")
+	require.Equal(t, []string{"My own"}, b.pam.get(list).titles())
+	b.rule(b.root, "production", "*", "1", "")
+	page := b.art.write("Another", "text", "private")
+	b.art.post(page+"/labels", "label", "production", "version", "1").to(page)
+	b.art.get(b.art.post(copies, "prompt", "https://prompts.example.org"+page).to("/app/prompts/")).has("but for the labels")
+	b.art.post(copies, "prompt", "no such").is(404)
+	b.rea.post(copies, "prompt", "my-own").is(403)
+	b.out.post(copies, "prompt", "my-own").is(404)
+}
+
+// TestAdminsMakeWorkspaces: where admins alone make workspaces, others have no form, and the way in
+// is refused too.
+func TestAdminsMakeWorkspaces(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(c *web.Config) { c.Service = c.Service.WithAdminsMaking(true) })
+	w.as("Ann").get("/app/w").is(200).has("Admins of this service make workspaces").lacks("Make the workspace")
+	w.as("Ann").post("/app/w", "handle", "billing").is(403).has("Admins of this service alone make workspaces")
+	w.admin().get("/app/w").has("Make the workspace")
+	w.admin().post("/app/w", "handle", "billing").to("/app/w/billing")
+}
+
 // TestWorkspaceOfOthers: an outsider is answered as if there were no workspace, on each of its
 // pages and by each of its forms, to the byte.
 func TestWorkspaceOfOthers(t *testing.T) {
@@ -326,6 +356,11 @@ func TestPromptsOfWorkspace(t *testing.T) {
 	b.rea.get(list+"?q=nothing").has("None of its prompts matches.", "All prompts of the workspace")
 	b.rea.get(list + "?cursor=damaged").is(400).has("does not belong")
 	require.Equal(t, []string{"Greeting"}, b.out.get("/app").titles())
+	everywhere := b.rea.get("/app?q=dunning&part=results")
+	require.Equal(t, []string{"Dunning letter"}, everywhere.titles(), "the one box, and the palette, find what the member's workspaces have")
+	everywhere.has("Only members of the workspace see it", `<a class="author" href="/app/w/a_`)
+	b.rea.get(everywhere.find(`href="(/app/w/a_[^"]*)"`)).is(200).has("Dunning letter")
+	require.Empty(t, b.out.get("/app?q=dunning").titles())
 	b.out.get(page).is(200).has(`of <a class="author" href="/app/u/`).lacks(`href="/app/w/billing"`, ">Edit<", "Delete")
 	b.out.post(page+"/vote", "value", "like").to("/app")
 	b.rea.post(page+"/vote", "value", "like").to("/app")

@@ -72,6 +72,7 @@ const maxWorkspacesKept = 256
 type workspaces struct {
 	reading singleflight.Group
 	read    *lru.Cache[prompt.UserID, readMembers]
+	led     *lru.Cache[string, led] // by user and roles
 }
 
 // A readMembers is a workspace, or nil for none, as it was at some time.
@@ -81,7 +82,7 @@ type readMembers struct {
 }
 
 func newWorkspaces() workspaces {
-	return workspaces{read: rowstore.NewLRU[prompt.UserID, readMembers](maxWorkspacesKept)}
+	return workspaces{read: rowstore.NewLRU[prompt.UserID, readMembers](maxWorkspacesKept), led: rowstore.NewLRU[string, led](maxLedKept)}
 }
 
 // AddWorkspace makes a workspace with one member, its first administrator. A try that
@@ -166,6 +167,7 @@ func (db *Accounts) writeMembership(ctx context.Context, user prompt.UserID, m p
 	if err := db.Write(ctx, db.T.Users, []table.Op{{Kind: table.Upsert, Row: row}}); err != nil {
 		return rowstore.Unavailable(fmt.Errorf("lead a member to a workspace: %w", err))
 	}
+	db.workspaces.led.Purge()
 	return nil
 }
 
@@ -377,12 +379,6 @@ func (db *Accounts) removeMember(ctx context.Context, id, by, user prompt.UserID
 	return db.RemoveKey(ctx, db.T.Users, schema.MembershipKey(user, kind, name, id))
 }
 
-// How the workspaces of a caller are looked for.
-const (
-	maxRolesAsked   = 20    // by how many of their roles
-	maxGroupsLooked = 3_000 // among how many groups that are members of workspaces
-)
-
 // Memberships returns workspaces of a user, by name and by some of their roles and groups of the
 // directory, as they are now: each with those of its members alone that the user is. A workspace of
 // which the user is no member any more has none.
@@ -390,27 +386,7 @@ func (db *Accounts) Memberships(ctx context.Context, user prompt.UserID, roles [
 	if err := db.LearnAuthorKeys(ctx); err != nil {
 		return nil, err
 	}
-	looked := []table.Range{schema.MembershipsOf(user, prompt.Person, "")}
-	for _, role := range roles[:min(len(roles), maxRolesAsked)] {
-		looked = append(looked, schema.MembershipsOf("", prompt.InRole, role))
-	}
-	if inGroup != nil {
-		looked = append(looked, schema.MembershipsOfGroups())
-	}
-	found := make([][]prompt.UserID, len(looked))
-	err := rowstore.Each(ctx, len(looked), len(looked), func(ctx context.Context, i int) error {
-		most := prompt.MaxWorkspacesOf
-		if inGroup != nil && i == len(looked)-1 {
-			most = maxGroupsLooked
-		}
-		rows, _, err := db.Budget().Rows(ctx, db.T.Users, looked[i], most)
-		for _, row := range rows {
-			if m, ok := schema.ParseMembership(row); ok && (m.Kind != prompt.InGroup || inGroup(m.Name)) {
-				found[i] = append(found[i], m.ID)
-			}
-		}
-		return err
-	})
+	found, err := db.readLedTo(ctx, user, roles, inGroup)
 	if err != nil {
 		return nil, err
 	}

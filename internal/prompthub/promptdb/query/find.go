@@ -25,8 +25,7 @@ type Search struct {
 	// their place.
 	Verbatim bool
 	By       prompt.UserID  // whose prompts are searched, "" for everybody's
-	Scopes   []schema.Scope // that are searched; none is the public one
-	Viewer   prompt.UserID  // the user who sees private prompts in their own scope
+	Scopes   []schema.Scope // that are searched, of owners whose private prompts are shown; none is the public one
 	// Visibility is that of the prompts, "" for both.
 	Visibility prompt.Visibility
 }

@@ -160,7 +160,7 @@ func (db *Queries) Mine(ctx context.Context, author prompt.UserID, f Filter, sor
 		return db.mineNamed(ctx, author, f)
 	case words && (sort == ByNewest || sort == ByRelevance):
 		w := f.search(author)
-		w.Scopes, w.Viewer, w.Order = []schema.Scope{schema.Public, {Owner: author}}, author, schema.Order(sort)
+		w.Scopes, w.Order = []schema.Scope{schema.Public, {Owner: author}}, schema.Order(sort)
 		return db.Find(ctx, w, after, limit)
 	case sort == ByNewest || sort == ByRelevance:
 		return db.mineNewest(ctx, author, db.textSearch(author, f), after, limit)

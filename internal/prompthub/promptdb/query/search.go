@@ -46,19 +46,19 @@ func (db *Queries) findIndexed(ctx context.Context, w Search, after string, limi
 	if len(scopes) == 0 {
 		scopes = []schema.Scope{schema.Public}
 	}
-	indexes, partial := make([]*searchindex.Index, len(scopes)), false
-	for i, of := range scopes {
-		x, lacks, err := db.scopes.Index(ctx, of)
-		if err != nil {
-			return Page{}, err
-		}
-		if x == nil {
-			return db.findTitles(ctx, w, limit)
-		}
-		indexes[i], partial = x, partial || lacks
+	indexes, partial := make([]*searchindex.Index, len(scopes)), make([]bool, len(scopes))
+	err := rowstore.Each(ctx, len(scopes), len(scopes), func(ctx context.Context, i int) (err error) {
+		indexes[i], partial[i], err = db.scopes.Index(ctx, scopes[i])
+		return err
+	})
+	if err != nil {
+		return Page{}, err
+	}
+	if slices.Contains(indexes, nil) {
+		return db.findTitles(ctx, w, limit)
 	}
 	page, err := db.findIn(ctx, w, indexes, after, limit)
-	page.Partial = partial
+	page.Partial = slices.Contains(partial, true)
 	return page, err
 }
 
@@ -67,8 +67,8 @@ func (db *Queries) findIndexed(ctx context.Context, w Search, after string, limi
 func (db *Queries) findTitles(ctx context.Context, w Search, limit int) (page Page, err error) {
 	switch {
 	case w.By != "":
-		f := Filter{Tags: w.Tags, Words: w.Words, Titles: true, Author: w.Author, Visibility: w.Visibility, listed: w.By != w.Viewer}
-		page, err = db.mineNewest(ctx, w.By, db.textSearch(w.Viewer, f), "", limit)
+		f := Filter{Tags: w.Tags, Words: w.Words, Titles: true, Author: w.Author, Visibility: w.Visibility, listed: !w.mine()}
+		page, err = db.mineNewest(ctx, w.By, db.textSearch(w.By, f), "", limit) // which reads titles alone
 	case len(db.lists(w)) > 0:
 		page, err = db.find(ctx, w, "", limit)
 	}
@@ -181,8 +181,13 @@ func (db *Queries) judge(ctx context.Context, w Search, s *searchindex.Search, h
 	return all, err
 }
 
-// mine reports whether a search is one of the viewer's own prompts.
-func (w Search) mine() bool { return len(w.Scopes) > 0 && w.Viewer != "" && w.By == w.Viewer }
+// shows reports whether a search shows the private prompts of an owner.
+func (w Search) shows(owner prompt.UserID) bool {
+	return slices.Contains(w.Scopes, schema.Scope{Owner: owner})
+}
+
+// mine reports whether a search is one of all prompts of one owner.
+func (w Search) mine() bool { return w.By != "" && w.shows(w.By) }
 
 // judgeOne returns a hit as its truth row shows it, nil if the caller may not see it or the search
 // does not want it. If the prompt lost words after the index heard of it, the hit loses them too.
@@ -191,7 +196,7 @@ func (db *Queries) judgeOne(ctx context.Context, w Search, words []string, hit *
 	if errors.Is(err, schema.ErrUnreadable) { // verify reports it
 		return nil, nil //nolint:nilnil // as documented
 	}
-	if err != nil || rec == nil || rec.Purging || !rec.Listed() && (rec.AuthorID != w.Viewer || rec.Deleted()) || w.By != "" && rec.AuthorID != w.By || w.Visibility != "" && rec.Visibility != w.Visibility || !w.fitsOwn(rec.Prompt) {
+	if err != nil || rec == nil || rec.Purging || !rec.Listed() && (!w.shows(rec.AuthorID) || rec.Deleted()) || w.By != "" && rec.AuthorID != w.By || w.Visibility != "" && rec.Visibility != w.Visibility || !w.fitsOwn(rec.Prompt) {
 		return nil, err
 	}
 	if table.Ticks(rec.LoggedAt) != hit.Revision && !stillHas(rec, w, words, hit) {

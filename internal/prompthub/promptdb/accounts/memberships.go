@@ -1,0 +1,77 @@
+package accounts
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/promptdb/schema"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
+)
+
+// maxLedKept bounds the memory for where rows lead users: to 100 workspaces each, 5 kB.
+const maxLedKept = 1024
+
+// led is the workspaces to which rows led a user at some time.
+type led struct {
+	ids []prompt.UserID
+	at  time.Time
+}
+
+// How the workspaces of a caller are looked for.
+const (
+	maxRolesAsked   = 20    // by how many of their roles
+	maxGroupsLooked = 3_000 // among how many groups that are members of workspaces
+)
+
+// LedTo returns the workspaces to which rows led a user, by name and by some of their roles and
+// groups of the directory, at most a few seconds ago: the one that was made last first. Whether they
+// are a member the workspace itself says.
+func (db *Accounts) LedTo(ctx context.Context, user prompt.UserID, roles []string, inGroup func(name string) bool) ([]prompt.UserID, error) {
+	key := fmt.Sprintf("%q %q %t", user, roles[:min(len(roles), maxRolesAsked)], inGroup != nil)
+	if l, ok := db.workspaces.led.Get(key); ok && db.Now().Sub(l.at) < membersFor {
+		return l.ids, nil
+	}
+	at := db.Now()
+	found, err := db.readLedTo(ctx, user, roles, inGroup)
+	if err != nil {
+		return nil, err
+	}
+	ids := slices.Concat(found...)
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	slices.Reverse(ids)
+	ids = slices.Clone(ids[:min(len(ids), prompt.MaxWorkspacesOf)])
+	db.workspaces.led.Add(key, led{ids, at})
+	return ids, nil
+}
+
+// readLedTo returns the workspaces to which rows lead a user: first those by name, then those by each
+// of some roles, and by groups.
+func (db *Accounts) readLedTo(ctx context.Context, user prompt.UserID, roles []string, inGroup func(name string) bool) ([][]prompt.UserID, error) {
+	looked := []table.Range{schema.MembershipsOf(user, prompt.Person, "")}
+	for _, role := range roles[:min(len(roles), maxRolesAsked)] {
+		looked = append(looked, schema.MembershipsOf("", prompt.InRole, role))
+	}
+	if inGroup != nil {
+		looked = append(looked, schema.MembershipsOfGroups())
+	}
+	found := make([][]prompt.UserID, len(looked))
+	err := rowstore.Each(ctx, len(looked), len(looked), func(ctx context.Context, i int) error {
+		most := prompt.MaxWorkspacesOf
+		if inGroup != nil && i == len(looked)-1 {
+			most = maxGroupsLooked
+		}
+		rows, _, err := db.Budget().Rows(ctx, db.T.Users, looked[i], most)
+		for _, row := range rows {
+			if m, ok := schema.ParseMembership(row); ok && (m.Kind != prompt.InGroup || inGroup(m.Name)) {
+				found[i] = append(found[i], m.ID)
+			}
+		}
+		return err
+	})
+	return found, err
+}
