@@ -61,7 +61,10 @@ func (a *app) reset(ctx context.Context, std command.Streams, args []string) err
 func (a *app) welcome(ctx context.Context, url string) (string, error) {
 	a.url = url
 	if a.passwords == nil {
-		if there, err := a.service().HasAdmin(ctx); err != nil || !there || !a.settings.Dev() {
+		if !a.settings.Dev() {
+			return "", nil
+		}
+		if there, err := a.service().HasAdmin(ctx); err != nil || !there {
 			return "", err
 		}
 		return "The data has accounts with passwords, and this start asks for none: stop it, and start with AUTH_MODE=invited.\n\n", nil

@@ -3,6 +3,7 @@ package auth
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/hex"
 	"slices"
 )
 
@@ -34,6 +35,15 @@ func (g Groups) Has(name string) bool {
 		}
 	}
 	return false
+}
+
+// Keys returns the keys of the groups, as hexadecimal digits.
+func (g Groups) Keys() []string {
+	var keys []string
+	for one := range slices.Chunk(g, groupKey) {
+		keys = append(keys, hex.EncodeToString(one))
+	}
+	return keys
 }
 
 func keyOfGroup(name string) []byte {

@@ -143,7 +143,8 @@ func (s *Sessions) renew(ctx context.Context, kept session) (session, error) {
 	}
 	fresh := session{User: kept.User, End: kept.End, Refresh: token.RefreshToken, Renew: s.renewal(payload)}
 	if len(payload) == 0 {
-		return fresh, nil // it is still one of its, and it says no more
+		fresh.User.Groups = nil // it is still one of its, and it says no more
+		return fresh, nil
 	}
 	if fresh.User, err = s.tokens.person(payload); err == nil && fresh.User.ID != kept.User.ID {
 		err = over(errors.New("the renewed session is of another user"))

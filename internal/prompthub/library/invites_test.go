@@ -2,6 +2,8 @@ package library_test
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"sync"
 	"sync/atomic"
@@ -380,6 +382,41 @@ func TestResetEndsLockOut(t *testing.T) {
 	require.NoError(t, s.reset(ctx, reset, "a new password", by))
 	_, err = s.SignIn(ctx, "bob", "a new password", by)
 	require.NoError(t, err)
+}
+
+// TestChangesEndLogins: a new password ends the sessions before it, however short ago it was set,
+// and sign-ins of command lines that they had allowed. Those after it work at once.
+func TestChangesEndLogins(t *testing.T) {
+	t.Parallel()
+	s, root := invited(t)
+	ctx := t.Context()
+	bob := s.join(s.inviteByAdmin(root, prompt.RoleAuthor, 1), "bob")
+	sum := sha256.Sum256([]byte("secret"))
+	allow := func() string {
+		code, err := s.AllowLogin(ctx, bob, "laptop", hex.EncodeToString(sum[:]))
+		require.NoError(t, err)
+		return code
+	}
+	code := allow()
+	reset, _, err := s.ResetPassword(ctx, root, "bob")
+	require.NoError(t, err)
+	require.NoError(t, s.reset(ctx, reset, "a new password", library.Asker{}))
+	_, _, err = s.TakeLogin(ctx, code, "secret", false)
+	require.Equal(t, library.NoSuchLogin, fault.CodeOf(err))
+	_, _, err = s.TakeLogin(ctx, allow(), "secret", false)
+	require.NoError(t, err)
+	var before string
+	for i, pass := range []string{"a new password", "a third password", "a fourth password"} {
+		token, err := s.ChangePassword(ctx, bob, pass, []string{"a third password", "a fourth password", "a fifth password"}[i], library.Asker{})
+		require.NoError(t, err)
+		_, err = s.Session(ctx, token)
+		require.NoError(t, err)
+		if before != "" {
+			_, err = s.Session(ctx, before)
+			require.Equal(t, library.SessionEnded, fault.CodeOf(err))
+		}
+		before = token
+	}
 }
 
 func fields(err error) []fault.Field {

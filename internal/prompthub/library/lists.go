@@ -174,13 +174,13 @@ func (s *Service) Search(ctx context.Context, who auth.User, q Search) (Page, er
 // those that were deleted count for none.
 const MaxSearched = 10
 
-// searchedWith returns the workspaces of the caller that a search of everything asks: of many, those
-// that were made last. It reports whether there may be more.
+// searchedWith returns the workspaces of the caller that a search of everything asks: of many,
+// those that were made last. It reports whether there may be more.
 func (s *Service) searchedWith(ctx context.Context, who auth.User) (scopes []promptdb.Scope, more bool, err error) {
 	if prompt.IsWorkspace(IDOf(who)) { // a token of one, which is its own scope
 		return nil, false, nil
 	}
-	ids, err := s.db.LedTo(ctx, IDOf(who), who.Roles, inGroup(who))
+	ids, err := s.db.LedTo(ctx, IDOf(who), who.Roles, who.Groups.Keys())
 	if err != nil {
 		return nil, false, err
 	}

@@ -47,10 +47,20 @@ func (s *Service) AllowLogin(ctx context.Context, who auth.User, machine, challe
 	if err := (TokenDraft{Name: name, Scopes: auth.Scopes(), ExpiresAt: s.now().AddDate(0, 0, tokenDays)}).check(s.now()); err != nil {
 		return "", err
 	}
+	ends := s.now().UTC()
+	if s.passwords != nil {
+		a, err := s.db.Account(ctx, IDOf(who))
+		if err != nil {
+			return "", err
+		}
+		if a != nil && ends.Before(a.SessionsAfter) { // as a session that is opened now
+			ends = a.SessionsAfter
+		}
+	}
 	text, id, secret := loginForm.New()
 	return text, s.db.AddLogin(ctx, promptdb.Login{
 		ID: id, User: IDOf(who), UserName: who.Name, Name: name, Code: hex.EncodeToString(secret[:]), Challenge: challenge,
-		ExpiresAt: s.now().UTC().Add(loginFor),
+		ExpiresAt: ends.Add(loginFor),
 	})
 }
 
@@ -75,6 +85,15 @@ func (s *Service) TakeLogin(ctx context.Context, code, secret string, claimed bo
 	same := func(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
 	if l == nil || !same(l.Code, hex.EncodeToString(hash[:])) || !same(l.Challenge, hex.EncodeToString(sum[:])) || !s.now().Before(l.ExpiresAt) {
 		return Token{}, "", gone
+	}
+	if s.passwords != nil {
+		a, err := s.db.Account(ctx, l.User)
+		if err != nil {
+			return Token{}, "", err
+		}
+		if a != nil && l.ExpiresAt.Add(-loginFor).Before(a.SessionsAfter) { // allowed by a session that has ended
+			return Token{}, "", gone
+		}
 	}
 	who := auth.User{ID: string(l.User), Name: l.UserName}
 	return s.CreateToken(ctx, who, TokenDraft{Name: l.Name, Scopes: auth.Scopes(), Claimed: claimed})

@@ -163,7 +163,7 @@ func (s *Service) MemberOf(ctx context.Context, who auth.User) (alive, deleted [
 			found = append(found, *m)
 		}
 	} else {
-		found, err = s.db.Memberships(ctx, IDOf(who), who.Roles, inGroup(who))
+		found, err = s.db.Memberships(ctx, IDOf(who), who.Roles, who.Groups.Keys())
 	}
 	if err != nil {
 		return nil, nil, err
@@ -179,14 +179,6 @@ func (s *Service) MemberOf(ctx context.Context, who auth.User) (alive, deleted [
 	slices.SortFunc(alive, byHandle)
 	slices.SortFunc(deleted, byHandle)
 	return alive, deleted, nil
-}
-
-// inGroup tells the groups of a caller; it is nil for one who has none.
-func inGroup(who auth.User) func(name string) bool {
-	if len(who.Groups) == 0 {
-		return nil
-	}
-	return who.Groups.Has
 }
 
 // wasAdministrator reports whether the caller was an administrator of a workspace that is deleted.

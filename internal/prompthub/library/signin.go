@@ -388,7 +388,7 @@ func (s *Service) ChangePassword(ctx context.Context, who auth.User, present, pa
 		return "", err
 	}
 	a, err := s.accountWith(ctx, profile.Handle, present, by)
-	if fault.CodeOf(err) == WrongSignIn {
+	if fault.CodeOf(err) == WrongSignIn || err == nil && a.ID != IDOf(who) {
 		return "", &fault.Error{Kind: fault.Invalid, Text: "the password breaks the rules named here", Fields: []fault.Field{
 			{Name: "current", Message: "this is not your present password"},
 		}}
@@ -433,6 +433,9 @@ func (s *Service) setPassword(ctx context.Context, user prompt.UserID, hash stri
 		if a.PasswordHash != hash {
 			if err := may(*a); err != nil {
 				return err
+			}
+			if !after.After(a.SessionsAfter) { // another change was a moment ago
+				after = a.SessionsAfter.Add(time.Millisecond)
 			}
 		}
 		a.PasswordHash, a.SessionsAfter = hash, after

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -14,6 +14,7 @@ import (
 	"prompthub/internal/fault"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
+	rows "prompthub/internal/prompthub/promptdb/schema"
 	"prompthub/internal/storage/table"
 )
 
@@ -60,7 +61,13 @@ func withWorkspace(r *ring, _ *prompt.Prompt) {
 // workspacesOf returns the workspaces of which a user is a member: "in x" names the group x.
 func workspacesOf(t *testing.T, db *promptdb.DB, user prompt.UserID, roles ...string) (ids []prompt.UserID) {
 	t.Helper()
-	all, err := db.Memberships(context.Background(), user, roles, func(group string) bool { return slices.Contains(roles, "in "+group) })
+	var groups []string
+	for _, name := range roles {
+		if group, ok := strings.CutPrefix(name, "in "); ok {
+			groups = append(groups, rows.GroupKey(group))
+		}
+	}
+	all, err := db.Memberships(context.Background(), user, roles, groups)
 	require.NoError(t, err)
 	for _, m := range all {
 		if len(m.All) > 0 {

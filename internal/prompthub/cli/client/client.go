@@ -39,8 +39,8 @@ type Config struct {
 	Token string       // a bearer token; empty sends none
 	User  string       // the name in X-Dev-User, for services in dev mode; empty sends none
 	HTTP  *http.Client // nil makes one that is fit for the purpose
-	// Workspace is the handle of a workspace whose prompts take the place of the caller's own; empty for
-	// none
+	// Workspace is the handle of a workspace whose prompts take the place of the caller's own; empty
+	// for none
 	Workspace string
 }
 

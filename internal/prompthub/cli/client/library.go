@@ -476,8 +476,8 @@ func (c *Client) Fork(ctx context.Context, r prompt.Ref) (made Found, err error)
 	return made, err
 }
 
-// Copy copies what r names into a workspace, with its versions and labels, by as many requests as it
-// takes. It reports whether the copy is new or has new versions, and what it lacks.
+// Copy copies what r names into a workspace, with its versions and labels, by as many requests as
+// it takes. It reports whether the copy is new or has new versions, and what it lacks.
 func (c *Client) Copy(ctx context.Context, r prompt.Ref, workspace string) (made Found, isNew bool, loss []string, err error) {
 	f, err := c.found(ctx, r)
 	if err != nil {

@@ -69,7 +69,7 @@ func (a *api) workspaces() {
 	route(a, user, huma.Operation{
 		OperationID: "list-members", Method: http.MethodGet, Path: "/workspaces/{workspace}/members", Tags: tags,
 		Summary: "The members of a workspace, people first; its members may", Errors: fails(badQuery, 404),
-		Description: "A person is named by the authorId, everybody in a group or role of the directory by its name. The groups of a caller are those of the claim that the service reads: for programs as long as their token is valid, in a browser for at most an hour. Access tokens of persons have the role that the person has by name.",
+		Description: "A person is named by the authorId, everybody in a group or role of the directory by its name. The groups of a caller are those of the claim that the service reads: for programs as long as their token is valid; in a browser for an hour where the provider gives refresh tokens, else for eight. What somebody did as one of a group (an approval, an invitation) counts as long as the group is a member. Access tokens of persons have the role that the person has by name.",
 	}, a.listMembers)
 	route(a, user, huma.Operation{
 		OperationID: "put-member", Method: http.MethodPut, Path: "/workspaces/{workspace}/members/{kind}/{principal}", Tags: tags,

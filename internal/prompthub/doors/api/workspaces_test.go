@@ -166,8 +166,8 @@ func TestTextsOfAWorkspace(t *testing.T) {
 	require.Equal(t, 404, w.as("out").get(api.Prefix+"/workspaces/billing/prompts?q=text").status)
 }
 
-// TestCopyIntoAWorkspace: a member copies a prompt of their own with its versions, labels and names.
-// A label with a rule is left out, and the same copy again is the one that there is.
+// TestCopyIntoAWorkspace: a member copies a prompt of their own with its versions, labels and
+// names. A label with a rule is left out, and the same copy again is the one that there is.
 func TestCopyIntoAWorkspace(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withTokens)

@@ -82,15 +82,9 @@ func (s *web) keepSession(r *request, token string) {
 func (s *web) signInByPassword(r *request) error {
 	token, err := s.Service.SignIn(r.Context(), r.PostForm.Get("name"), r.PostForm.Get("password"), asker(r))
 	if fault.CodeOf(err) == library.WrongSignIn || fault.Of(err) == fault.Limited {
-		p := httpjson.Describe(r.Context(), err)
-		form := signInForm{Back: back(r.PostForm.Get("back")), Reason: pages.Sentence(p.Detail), Name: r.PostForm.Get("name")}
-		if wait := p.GetHeaders().Get("Retry-After"); wait != "" {
-			r.w.Header().Set("Retry-After", wait)
-			if seconds, err := strconv.Atoi(wait); err == nil && seconds > 60 {
-				form.Reason += fmt.Sprintf(" It takes %d minutes.", (seconds+59)/60)
-			}
-		}
-		return s.render(r, p.Status, "signin", "Sign in", form)
+		status, reason := s.tooOften(r, err)
+		form := signInForm{Back: back(r.PostForm.Get("back")), Reason: reason, Name: r.PostForm.Get("name")}
+		return s.render(r, status, "signin", "Sign in", form)
 	}
 	if err != nil {
 		return err
@@ -98,6 +92,20 @@ func (s *web) signInByPassword(r *request) error {
 	s.keepSession(r, token)
 	goOn(r, back(r.PostForm.Get("back")))
 	return nil
+}
+
+// tooOften returns the status of a refused password and what the page says of it: where there were
+// too many, also how long it takes.
+func (s *web) tooOften(r *request, err error) (status int, reason string) {
+	p := httpjson.Describe(r.Context(), err)
+	reason = pages.Sentence(p.Detail)
+	if wait := p.GetHeaders().Get("Retry-After"); wait != "" {
+		r.w.Header().Set("Retry-After", wait)
+		if seconds, err := strconv.Atoi(wait); err == nil && seconds > 60 {
+			reason += fmt.Sprintf(" It takes %d minutes.", (seconds+59)/60)
+		}
+	}
+	return p.Status, reason
 }
 
 func (s *web) endSession(r *request) error {
@@ -336,11 +344,12 @@ func (s *web) makeReset(r *request) error {
 func (s *web) changePassword(r *request) error {
 	token, err := s.Service.ChangePassword(r.Context(), r.who, r.PostForm.Get("current"), r.PostForm.Get("password"), asker(r))
 	if correctable(err) || fault.Of(err) == fault.Limited {
+		status, _ := s.tooOften(r, err)
 		u, failed := s.Service.Profile(r.Context(), r.who)
 		if failed != nil {
 			return failed
 		}
-		return s.showProfile(r, statusOf(err), u, u.Profile, err)
+		return s.showProfile(r, status, u, u.Profile, err)
 	}
 	if err != nil {
 		return err

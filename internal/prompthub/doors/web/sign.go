@@ -94,7 +94,7 @@ func saying(r *http.Request, claim url.Values) *http.Request {
 }
 
 func (s *web) signInPage(r *request) error {
-	if r.who.Known() {
+	if r.who.Known() && r.URL.Query().Get("done") == "" { // with it, the person may be another
 		goOn(r, back(r.URL.Query().Get("back")))
 		return nil
 	}

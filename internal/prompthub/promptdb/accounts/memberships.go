@@ -24,19 +24,20 @@ type led struct {
 // How the workspaces of a caller are looked for.
 const (
 	maxRolesAsked   = 20    // by how many of their roles
-	maxGroupsLooked = 3_000 // among how many groups that are members of workspaces
+	maxGroupsAsked  = 20    // by how many of their groups; a caller with more is looked for among all
+	maxGroupsLooked = 3_000 // of all groups that are members of workspaces
 )
 
 // LedTo returns the workspaces to which rows led a user, by name and by some of their roles and
-// groups of the directory, at most a few seconds ago: the one that was made last first. Whether they
-// are a member the workspace itself says.
-func (db *Accounts) LedTo(ctx context.Context, user prompt.UserID, roles []string, inGroup func(name string) bool) ([]prompt.UserID, error) {
-	key := fmt.Sprintf("%q %q %t", user, roles[:min(len(roles), maxRolesAsked)], inGroup != nil)
+// groups of the directory, at most a few seconds ago: the one that was made last first. Groups are
+// named by their keys. Whether they are a member the workspace itself says.
+func (db *Accounts) LedTo(ctx context.Context, user prompt.UserID, roles, groups []string) ([]prompt.UserID, error) {
+	key := fmt.Sprintf("%q %q %t", user, roles[:min(len(roles), maxRolesAsked)], len(groups) > 0)
 	if l, ok := db.workspaces.led.Get(key); ok && db.Now().Sub(l.at) < membersFor {
 		return l.ids, nil
 	}
 	at := db.Now()
-	found, err := db.readLedTo(ctx, user, roles, inGroup)
+	found, err := db.readLedTo(ctx, user, roles, groups)
 	if err != nil {
 		return nil, err
 	}
@@ -49,25 +50,26 @@ func (db *Accounts) LedTo(ctx context.Context, user prompt.UserID, roles []strin
 	return ids, nil
 }
 
-// readLedTo returns the workspaces to which rows lead a user: first those by name, then those by each
-// of some roles, and by groups.
-func (db *Accounts) readLedTo(ctx context.Context, user prompt.UserID, roles []string, inGroup func(name string) bool) ([][]prompt.UserID, error) {
+// readLedTo returns the workspaces to which rows lead a user: first those by name, then those by
+// each of some roles, and by groups.
+func (db *Accounts) readLedTo(ctx context.Context, user prompt.UserID, roles, groups []string) ([][]prompt.UserID, error) {
 	looked := []table.Range{schema.MembershipsOf(user, prompt.Person, "")}
 	for _, role := range roles[:min(len(roles), maxRolesAsked)] {
 		looked = append(looked, schema.MembershipsOf("", prompt.InRole, role))
 	}
-	if inGroup != nil {
-		looked = append(looked, schema.MembershipsOfGroups())
+	most := prompt.MaxWorkspacesOf
+	if len(groups) > maxGroupsAsked {
+		looked, most = append(looked, schema.MembershipsOfGroups()), maxGroupsLooked
+	} else {
+		for _, key := range groups {
+			looked = append(looked, schema.MembershipsOfGroup(key))
+		}
 	}
 	found := make([][]prompt.UserID, len(looked))
 	err := rowstore.Each(ctx, len(looked), len(looked), func(ctx context.Context, i int) error {
-		most := prompt.MaxWorkspacesOf
-		if inGroup != nil && i == len(looked)-1 {
-			most = maxGroupsLooked
-		}
 		rows, _, err := db.Budget().Rows(ctx, db.T.Users, looked[i], most)
 		for _, row := range rows {
-			if m, ok := schema.ParseMembership(row); ok && (m.Kind != prompt.InGroup || inGroup(m.Name)) {
+			if m, ok := schema.ParseMembership(row); ok && (m.Kind != prompt.InGroup || slices.Contains(groups, schema.GroupKey(m.Name))) {
 				found[i] = append(found[i], m.ID)
 			}
 		}

@@ -382,11 +382,11 @@ func (db *Accounts) removeMember(ctx context.Context, id, by, user prompt.UserID
 // Memberships returns workspaces of a user, by name and by some of their roles and groups of the
 // directory, as they are now: each with those of its members alone that the user is. A workspace of
 // which the user is no member any more has none.
-func (db *Accounts) Memberships(ctx context.Context, user prompt.UserID, roles []string, inGroup func(name string) bool) ([]Members, error) {
+func (db *Accounts) Memberships(ctx context.Context, user prompt.UserID, roles, groups []string) ([]Members, error) {
 	if err := db.LearnAuthorKeys(ctx); err != nil {
 		return nil, err
 	}
-	found, err := db.readLedTo(ctx, user, roles, inGroup)
+	found, err := db.readLedTo(ctx, user, roles, groups)
 	if err != nil {
 		return nil, err
 	}
@@ -411,7 +411,7 @@ func (db *Accounts) Memberships(ctx context.Context, user prompt.UserID, roles [
 		all[i].Workspace = schema.ParseWorkspace(rows[0])
 		for _, row := range rows[1:] {
 			m, ok := schema.ParseMember(row)
-			is := m.Kind == prompt.Person || m.Kind == prompt.InRole && slices.Contains(roles, m.Name) || m.Kind == prompt.InGroup && inGroup != nil && inGroup(m.Name)
+			is := m.Kind == prompt.Person || m.Kind == prompt.InRole && slices.Contains(roles, m.Name) || m.Kind == prompt.InGroup && slices.Contains(groups, schema.GroupKey(m.Name))
 			if ok && is {
 				all[i].All = append(all[i].All, m)
 			}

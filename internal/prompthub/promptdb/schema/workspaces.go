@@ -1,6 +1,8 @@
 package schema
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"strings"
 
 	"prompthub/internal/prompthub/prompt"
@@ -72,15 +74,26 @@ func MembershipKey(user prompt.UserID, kind prompt.MemberKind, name string, id p
 func MembershipsOf(user prompt.UserID, kind prompt.MemberKind, name string) table.Range {
 	switch kind {
 	case prompt.InGroup:
-		return table.Prefix(groupsPart, MembershipPrefix+rowstore.Encode(name)+"|")
+		return table.Prefix(groupsPart, MembershipsOfGroup(GroupKey(name)).From+rowstore.Encode(name)+"|")
 	case prompt.InRole:
 		return table.Prefix(rolesPrefix+rowstore.Encode(name), MembershipPrefix)
 	}
 	return table.Prefix(UserPart(user), MembershipPrefix)
 }
 
-// MembershipsOfGroups has the workspaces with any group of the directory. They are together, as
-// what a browser keeps of the groups of a person tells no name to look for.
+// GroupKey returns the key of a group, by which callers know their groups: 10 bytes of the SHA-256
+// of its name, as auth.Groups has them.
+func GroupKey(name string) string {
+	sum := sha256.Sum256([]byte(name))
+	return hex.EncodeToString(sum[:10])
+}
+
+// MembershipsOfGroup has the workspaces with the group of a key.
+func MembershipsOfGroup(key string) table.Range {
+	return table.Prefix(groupsPart, MembershipPrefix+key+"|")
+}
+
+// MembershipsOfGroups has the workspaces with any group of the directory.
 func MembershipsOfGroups() table.Range { return table.Prefix(groupsPart, MembershipPrefix) }
 
 // A Membership is what leads a person, a group or a role to a workspace.
@@ -103,7 +116,8 @@ func ParseMembership(row table.Row) (m Membership, ok bool) {
 		m.Kind = prompt.InRole
 		m.Name, _ = rowstore.Decode(role)
 	} else if row.Partition == groupsPart {
-		group, _, _ := strings.Cut(strings.TrimPrefix(row.Row, MembershipPrefix), "|")
+		_, rest, _ := strings.Cut(strings.TrimPrefix(row.Row, MembershipPrefix), "|")
+		group, _, _ := strings.Cut(rest, "|")
 		m.Kind = prompt.InGroup
 		m.Name, _ = rowstore.Decode(group)
 	} else {
