@@ -166,7 +166,7 @@ var bounds = map[string]bound{
 	"GET /me/tokens": aToken, "POST /me/tokens": aToken, "DELETE /me/tokens/{token}": aToken,
 	"GET /invites": invites, "POST /invites": anInvite, "DELETE /invites/{invite}": {20 + 10*2, 20 + 10*552, 64, 8 << 10}, "POST /invites/accept": anAcceptance,
 	// an account, with the sessions that it has; and the access token of a command line
-	"POST /session": aToken, "DELETE /session": aToken, "POST /resets": aToken, "PUT /me/password": {aToken.operations + 8, aToken.rows + 40, 64, 16 << 10}, "POST /resets/accept": {aToken.operations + 4 + 50*4, aToken.rows + 50*4, 64, 16 << 10}, "POST /logins": {aToken.operations + 4, 60, 64, 4 << 10},
+	"POST /session": aToken, "DELETE /session": aToken, "POST /resets": aToken, "PUT /me/password": {aToken.operations + 8 + 20, aToken.rows + 40, 64, 16 << 10}, "POST /resets/accept": {aToken.operations + 4 + 50*4, aToken.rows + 50*4, 64, 16 << 10}, "POST /logins": {aToken.operations + 4, 60, 64, 4 << 10},
 	"GET /workspaces": workspaces, "POST /workspaces": {16, 700, 64, 8 << 10},
 	"GET /workspaces/{workspace}": aWorkspace, "PATCH /workspaces/{workspace}": aWorkspace,
 	"GET /workspaces/{workspace}/prompts": {anOwnSearch.operations + 2, anOwnSearch.rows + 600, anOwnSearch.answer, anOwnSearch.allocated},
@@ -802,6 +802,7 @@ func (s *search) ready(route, id string) known {
 		id, err := s.db.UserID(s.t.Context(), "chief")
 		require.NoError(s.t, err)
 		now.AuthorName = string(id) // a whole request is of this person
+		return now
 	case route == "POST /resets/accept":
 		s.makeReset()
 	case route == "POST /logins":

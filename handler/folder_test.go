@@ -14,6 +14,7 @@ import (
 
 	"prompthub/internal/host/command"
 	"prompthub/internal/prompthub/files/format"
+	"prompthub/internal/testing/apptest"
 )
 
 // TestFolderStory keeps a folder and a library the same: pull, edit, push, an edit on the server, a
@@ -586,6 +587,11 @@ func TestWorkspaceStory(t *testing.T) {
 	_, lines, _ = handler(t, "export")
 	require.Equal(t, 1, strings.Count(lines, "\n"), "the member's own library stays as it is")
 
+	status, answer := apptest.Send(t, "PUT", url+"/api/v1/workspaces/writers/rules", `{"rules":[{"label":"production","names":"farewell","approvals":1}]}`, "X-Dev-User", "ann", "Content-Type", "application/json", "If-Match", "*")
+	require.Equal(t, 200, status, answer)
+	require.Contains(t, does(command.Failed, "^$", "get", "farewell", "--workspace", "writers"), "has a rule for the label production")
+	does(command.OK, "^Goodbye", "get", "farewell@2", "--workspace", "writers")
+	does(command.OK, "^Dear", "get", "reminder", "--workspace", "writers")
 	does(command.OK, `^@billing/greeting@1 copied \(\w{26}\)\n$`, "copy", "greeting", "billing")
 	does(command.OK, `^@billing/greeting@1 unchanged`, "copy", "greeting", "@billing")
 	does(command.OK, `^@writers/greeting@1 copied`, "copy", "greeting", "writers", in)

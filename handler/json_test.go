@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -13,6 +14,7 @@ import (
 
 	"prompthub/internal/host/command"
 	"prompthub/internal/prompthub/promptdb"
+	"prompthub/internal/testing/apptest"
 )
 
 // members reads in docs/cli.md which members the JSON of each command has; none for documents of
@@ -81,6 +83,9 @@ func TestJSON(t *testing.T) {
 	require.Equal(t, false, run(command.OK, "label", "greeting@1", "production")[0]["removed"])
 	fork := run(command.OK, "fork", "greeting")[0]["id"].(string)
 	require.Contains(t, run(command.OK, "upstream", fork)[0], "diff")
+	status, body := apptest.Send(t, http.MethodPost, address+"/api/v1/workspaces", `{"handle":"billing"}`, "Content-Type", "application/json", "X-Dev-User", "ann")
+	require.Equal(t, http.StatusCreated, status, body)
+	require.Contains(t, run(command.OK, "copy", "greeting", "billing")[0], "id")
 
 	rows := run(command.LeftOut, "import", file(t, "rows.csv", "title,text\nGood,Text\nEmpty,\n"))
 	require.Len(t, rows, 2)

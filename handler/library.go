@@ -344,7 +344,7 @@ func saveCommand() command.Command {
 			if saved.NewVersion {
 				released, err := remote.Get(ctx, prompt.Ref{Name: f.Name, Label: prompt.Production})
 				if err == nil && released.Version != f.Version {
-					fmt.Fprintf(std.Err, "programs still get version %d: to release this one, label %s@%d production\n", released.Version, f.Name, f.Version)
+					fmt.Fprintf(std.Err, "programs still get version %d: to release this one, label %s@%d production, or propose it on the page of the prompt where a rule asks for that\n", released.Version, f.Name, f.Version)
 				}
 			}
 			_, err = fmt.Fprintf(std.Out, "%s@%d %s (%s)\n", f.Name, f.Version, told(saved), f.ID)

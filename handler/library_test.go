@@ -231,7 +231,7 @@ func TestSaveSaysWhatChanged(t *testing.T) {
 	run(`^review@2 updated \(`, "", "save", file(t, "review.md", "Review this well."))
 	run(`^review@3 updated and has another title now \(`, "", "save", review, "--title", "Review")
 	run(`production`, "", "label", "review@2", "production")
-	run(`^review@4 updated \(`, "programs still get version 2: to release this one, label review@4 production\n", "save", file(t, "review.md", "Review this as well."))
+	run(`^review@4 updated \(`, "programs still get version 2: to release this one, label review@4 production, or propose it on the page of the prompt where a rule asks for that\n", "save", file(t, "review.md", "Review this as well."))
 }
 
 // TestSavesAtOnce: each of many who save a prompt at the same time adds a version to it.

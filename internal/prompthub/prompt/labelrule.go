@@ -110,6 +110,15 @@ func (rules LabelRules) Check() (LabelRules, error) {
 	return kept, nil
 }
 
+// NotReleased is the code of a prompt that programs do not get: production has a rule, and is on no
+// version.
+const NotReleased fault.Code = "NOT_RELEASED"
+
+// ErrNotReleased answers a program that names no version of such a prompt.
+func ErrNotReleased() error {
+	return fault.Coded(fault.NotFound, NotReleased, "the workspace has a rule for the label production, and it is on no version of this prompt: propose one on the page of the prompt, or name a version")
+}
+
 // NeedsProposal is the code of a move of a label that must be proposed and approved first.
 const NeedsProposal fault.Code = "NEEDS_PROPOSAL"
 

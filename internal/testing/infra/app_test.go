@@ -38,6 +38,7 @@ var elsewhere = map[string]string{
 	"QUOTA_*":                      "the defaults suit; moreSettings replaces them",
 	"EVENTS_DAYS":                  "the default suits; moreSettings replaces it",
 	"GROUPS_CLAIM":                 "Entra calls it groups",
+	"WORKSPACES":                   "everybody may make them; moreSettings replaces it",
 	"SEARCH_MEMORY":                "the default suits; moreSettings replaces it",
 	"AUTH_ALLOWED_APPLICATIONS":    "none may by default; moreSettings names those that may",
 	"OIDC_*":                       "in Azure the platform signs people in; mode oidc is for machines of one's own",

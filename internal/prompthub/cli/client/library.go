@@ -18,6 +18,7 @@ import (
 
 	"github.com/agnivade/levenshtein"
 
+	"prompthub/internal/fault"
 	"prompthub/internal/prompthub/files/format"
 	"prompthub/internal/prompthub/prompt"
 )
@@ -109,12 +110,13 @@ func (f *Found) UnmarshalJSON(b []byte) error {
 }
 
 // Get returns the prompt that r names, with the content that it names. Where it names none it is
-// that of the label production, if the prompt has one, else the latest.
+// that of the label production, if the prompt has one, else the latest, unless a rule keeps that
+// label.
 func (c *Client) Get(ctx context.Context, r prompt.Ref) (Found, error) {
 	if r.Version == 0 && r.Label == "" {
 		r.Label = prompt.Production
 		f, err := c.found(ctx, r)
-		if !isStatus(err, http.StatusNotFound) {
+		if !isStatus(err, http.StatusNotFound) || isCode(err, prompt.NotReleased) {
 			return f, err
 		}
 		r.Label = ""
@@ -130,6 +132,11 @@ func (c *Client) found(ctx context.Context, r prompt.Ref) (f Found, err error) {
 func isStatus(err error, status int) bool {
 	var p *Problem
 	return errors.As(err, &p) && p.Status == status
+}
+
+func isCode(err error, code fault.Code) bool {
+	var p *Problem
+	return errors.As(err, &p) && p.Code == string(code)
 }
 
 // File returns a version of a prompt as a file of another program, and what such a file cannot

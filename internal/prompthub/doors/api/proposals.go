@@ -17,7 +17,7 @@ func (a *api) proposals() {
 	route(a, user, huma.Operation{
 		OperationID: "put-rules", Method: http.MethodPut, Path: "/workspaces/{workspace}/rules", Tags: tags,
 		Summary: "Set the rules of a workspace for its labels; its administrators may", Errors: fails(badBody, 404, 412, 428),
-		Description: "A rule says what a label asks for before it moves, for prompts whose names fit. The first that fits counts, on every instance within ten seconds. With approvals the label moves by a proposal, or back to a version that it was on; with none, publishers move it. Where production has a rule, programs that name no version get 404 until it was set once.",
+		Description: "A rule says what a label asks for before it moves, for prompts whose names fit. The first that fits counts, on every instance within ten seconds. With approvals the label moves by a proposal, or back to a version that it was on; with none, publishers move it. Where production has a rule, programs that name no version get 404 while it is on no version.",
 	}, a.putRules)
 	route(a, user, huma.Operation{
 		OperationID: "list-open-proposals", Method: http.MethodGet, Path: "/workspaces/{workspace}/proposals", Tags: tags,
@@ -57,7 +57,7 @@ func (a *api) proposals() {
 	route(a, user, huma.Operation{
 		OperationID: "list-events", Method: http.MethodGet, Path: "/workspaces/{workspace}/events", Tags: []string{"workspaces"},
 		Summary: "What happened in a workspace, the newest first; its members may", Errors: fails(badQuery, 404),
-		Description: "Each change of a prompt, a label, a proposal, a member, a rule, a token or the workspace is kept with its event, or not at all. A page may hold fewer than limit, even none, while there is a nextCursor.",
+		Description: "Each change of a prompt, a label, a proposal, a member, a rule or the workspace is kept with its event, or not at all. The event of an access token is written before the token. Where the service is set so (EVENTS_DAYS), older events are removed. A page may hold fewer than limit, even none, while there is a nextCursor.",
 	}, a.listEvents)
 }
 

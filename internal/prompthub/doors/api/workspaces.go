@@ -105,7 +105,7 @@ type InWorkspace struct {
 
 // A NewWorkspace is what POST /workspaces takes.
 type NewWorkspace struct {
-	Handle string `json:"handle" doc:"Its name in addresses, as users have: at most 100 of a-z, 0-9 and -" example:"billing"`
+	Handle string `json:"handle" doc:"Its name in addresses, as users have: 1 to 64 of a-z, 0-9 and -" example:"billing"`
 	Name   string `json:"name,omitempty" doc:"For people, at most 100 UTF-16 code units; without one, the handle" example:"Billing"`
 	About  string `json:"about,omitempty" doc:"What it is for: at most 1,000 UTF-16 code units" example:"Prompts of the billing team."`
 }

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -234,6 +235,11 @@ func (db *Queries) versionView(
 	has := v.Labels
 	v, err = v.AtVersion(viewer, n, row)
 	if want.Label != "" && fault.Of(err) == fault.NotFound {
+		if want.Label == prompt.Production {
+			if unruled, err := db.Unruled(ctx, rec.Prompt); err != nil || !unruled {
+				return truth.View{}, cmp.Or(err, prompt.ErrNotReleased())
+			}
+		}
 		return truth.View{}, truth.ErrNoLabel(append([]string{prompt.Latest}, slices.Sorted(maps.Keys(has))...)...)
 	}
 	return v, err
