@@ -205,7 +205,7 @@ var mutants = []mutant{
 	},
 	{
 		"a hit is shown to whoever asks", "query/search.go",
-		" || !rec.Listed() && (rec.AuthorID != w.Viewer || rec.Deleted())", "",
+		" || !rec.Listed() && (!w.shows(rec.AuthorID) || rec.Deleted())", "",
 	},
 	{
 		"a search is told of words before its prompts are looked at", "query/search.go",
