@@ -419,6 +419,27 @@ func TestChangesEndLogins(t *testing.T) {
 	}
 }
 
+// TestSessionsElsewhere: a session that ended on another instance is believed for 8 s, and no
+// longer.
+func TestSessionsElsewhere(t *testing.T) {
+	t.Parallel()
+	s, root := invited(t)
+	ctx := t.Context()
+	s.join(s.inviteByAdmin(root, prompt.RoleAuthor, 1), "bob")
+	token, err := s.SignIn(ctx, "bob", aPassword, library.Asker{})
+	require.NoError(t, err)
+	_, err = s.Session(ctx, token)
+	require.NoError(t, err)
+	sleep := func(ctx context.Context, _ time.Duration) error { return ctx.Err() }
+	other := s.WithPasswords(library.NewPasswords(password.NewTestHasher(), s.Now, sleep))
+	require.NoError(t, other.SignOut(ctx, token))
+	_, err = other.Session(ctx, token)
+	require.Equal(t, library.SessionEnded, fault.CodeOf(err))
+	s.pass(8 * time.Second)
+	_, err = s.Session(ctx, token)
+	require.Equal(t, library.SessionEnded, fault.CodeOf(err))
+}
+
 func fields(err error) []fault.Field {
 	if f := (*fault.Error)(nil); errors.As(err, &f) {
 		return f.Fields

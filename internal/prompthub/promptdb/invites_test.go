@@ -214,3 +214,60 @@ func TestVerifyInvites(t *testing.T) {
 		})
 	}
 }
+
+// A beforeUse store does something before a use of the invitation is written.
+type beforeUse struct {
+	table.DB
+	do func()
+}
+
+func (b *beforeUse) Write(ctx context.Context, name string, ops ...table.Op) ([]string, error) {
+	if do := b.do; do != nil && ops[0].Row.Partition == "i|"+inviteID {
+		b.do = nil
+		do()
+	}
+	return b.DB.Write(ctx, name, ops...)
+}
+
+// TestLastUseAtOnce: of two who take the last use of an invitation at the same moment, one is told
+// that it has been used, and is no member.
+func TestLastUseAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.shared("ann")
+	i := anInvite(w.DB, inviteID, w.clock.Now())
+	require.NoError(t, w.AddInvite(t.Context(), i))
+	other := w.over(&beforeUse{w.store, func() {
+		_, err := w.AcceptInvite(t.Context(), "eve", i.ID, i.Secret, nil)
+		require.NoError(t, err)
+	}})
+	_, err := other.AcceptInvite(t.Context(), "dan", i.ID, i.Secret, nil)
+	require.Equal(t, prompt.InviteUsed, fault.CodeOf(err), "%v", err)
+	m, err := w.ReadWorkspace(t.Context(), shelf)
+	require.NoError(t, err)
+	require.NotNil(t, m.Of(prompt.Person, w.AuthorKey("eve")))
+	require.Nil(t, m.Of(prompt.Person, w.AuthorKey("dan")))
+	w.check()
+}
+
+// TestMakerLeavesMeanwhile: who made an invitation stops being an administrator between the look at
+// that and the new membership. There is none.
+func TestMakerLeavesMeanwhile(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.shared("ann")
+	ctx := t.Context()
+	_, err := w.PutMember(ctx, shelf, "cat", of(w.DB, "cat", prompt.RoleAdministrator))
+	require.NoError(t, err)
+	i := anInvite(w.DB, inviteID, w.clock.Now())
+	require.NoError(t, w.AddInvite(ctx, i))
+	other := w.over(&beforeWrite{w.store, promptdb.DefaultTables().Prompts, func() {
+		_, err := w.PutMember(ctx, shelf, "ann", of(w.DB, "ann", prompt.RolePublisher))
+		require.NoError(t, err)
+	}})
+	_, err = other.AcceptInvite(ctx, "dan", i.ID, i.Secret, nil)
+	require.Equal(t, prompt.InviteVoid, fault.CodeOf(err), "%v", err)
+	m, err := w.ReadWorkspace(ctx, shelf)
+	require.NoError(t, err)
+	require.Nil(t, m.Of(prompt.Person, w.AuthorKey("dan")))
+}

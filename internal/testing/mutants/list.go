@@ -676,6 +676,62 @@ var mutants = []mutant{
 		"a title has a row for each of its tokens", "../prompt/term.go",
 		"	left := MaxTokens\n", "	left := 100 * MaxTokens\n",
 	},
+	{
+		"an approval of another digest is kept", "commit/proposals.go",
+		"r.Version != now.Version || r.Digest != now.Digest", "r.Version != now.Version",
+	},
+	{
+		"a proposal does not know its authors, so their approvals count", "commit/proposals.go",
+		"p.Authors, p.Unsure, err =", "_, p.Unsure, err =",
+	},
+	{
+		"a stale proposal is merged", "commit/proposals.go",
+		"if l.IsStale(*now) {", "if false {",
+	},
+	{
+		"the event of a proposal is written before its change", "commit/proposals.go",
+		"	return w.eventOps(e, of, by)\n", "	if ops := w.eventOps(e, of, by); len(ops) > 0 {\n		_ = w.db.Write(context.Background(), w.db.T.Prompts, ops)\n	}\n	return nil\n",
+	},
+	{
+		"former names of a prompt lead past a rule", "commit/rules.go",
+		"		rule := rules.ForPrompt(label, p)\n", "		rule := rules.ForNames(label, []string{p.Name})\n",
+	},
+	{
+		"a label goes back to a version that it was never on", "commit/rules.go",
+		" && p.Get(\"To\").Int() == n", "",
+	},
+	{
+		"an invitation takes no use", "accounts/invites.go",
+		"return i.Take(key, db.Now())", "return i, nil",
+	},
+	{
+		"two people take the last use of an invitation", "accounts/invites.go",
+		"row.ETag = etag\n", "row.ETag = etag[:0] + table.Any\n",
+	},
+	{
+		"a maker invites who stops being an administrator meanwhile", "accounts/invites.go",
+		"		if !m.mayOffer(o) {\n			return nil, prompt.Event{}", "		if false {\n			return nil, prompt.Event{}",
+	},
+	{
+		"an invitation has no end", "../prompt/invite.go",
+		"case !now.Before(i.ExpiresAt):", "case false:",
+	},
+	{
+		"a new password leaves sessions open", "../library/signin.go",
+		"a.PasswordHash, a.SessionsAfter = hash, after", "a.PasswordHash = hash",
+	},
+	{
+		"a new password by a link leaves access tokens", "../library/signin.go",
+		"			_, err = s.db.RemoveToken(ctx, user, t.ID, \"\")\n", "			_ = t\n",
+	},
+	{
+		"a sign-in of a command line outlives a new password", "../library/logins.go",
+		"l.ExpiresAt.Add(-loginFor).Before(a.SessionsAfter)", "false",
+	},
+	{
+		"a session is believed for an hour after its end", "../library/signin.go",
+		"sessionRead    = 8 * time.Second", "sessionRead    = time.Hour",
+	},
 }
 
 // unbounded are faults by which a request costs more than its route may: the search of TestBounds
