@@ -47,20 +47,18 @@ func (s *Service) AllowLogin(ctx context.Context, who auth.User, machine, challe
 	if err := (TokenDraft{Name: name, Scopes: auth.Scopes(), ExpiresAt: s.now().AddDate(0, 0, tokenDays)}).check(s.now()); err != nil {
 		return "", err
 	}
-	ends := s.now().UTC()
-	if s.passwords != nil {
-		a, err := s.db.Account(ctx, IDOf(who))
-		if err != nil {
-			return "", err
-		}
-		if a != nil && ends.Before(a.SessionsAfter) { // as a session that is opened now
-			ends = a.SessionsAfter
-		}
+	after, err := s.sessionsAfter(ctx, IDOf(who))
+	if err != nil {
+		return "", err
+	}
+	from := s.now().UTC()
+	if from.Before(after) { // as a session that is opened now
+		from = after
 	}
 	text, id, secret := loginForm.New()
 	return text, s.db.AddLogin(ctx, promptdb.Login{
 		ID: id, User: IDOf(who), UserName: who.Name, Name: name, Code: hex.EncodeToString(secret[:]), Challenge: challenge,
-		ExpiresAt: ends.Add(loginFor),
+		ExpiresAt: from.Add(loginFor),
 	})
 }
 
@@ -86,14 +84,11 @@ func (s *Service) TakeLogin(ctx context.Context, code, secret string, claimed bo
 	if l == nil || !same(l.Code, hex.EncodeToString(hash[:])) || !same(l.Challenge, hex.EncodeToString(sum[:])) || !s.now().Before(l.ExpiresAt) {
 		return Token{}, "", gone
 	}
-	if s.passwords != nil {
-		a, err := s.db.Account(ctx, l.User)
-		if err != nil {
-			return Token{}, "", err
-		}
-		if a != nil && l.ExpiresAt.Add(-loginFor).Before(a.SessionsAfter) { // allowed by a session that has ended
-			return Token{}, "", gone
-		}
+	switch after, err := s.sessionsAfter(ctx, l.User); {
+	case err != nil:
+		return Token{}, "", err
+	case l.ExpiresAt.Add(-loginFor).Before(after): // allowed by a session that has ended
+		return Token{}, "", gone
 	}
 	who := auth.User{ID: string(l.User), Name: l.UserName}
 	return s.CreateToken(ctx, who, TokenDraft{Name: l.Name, Scopes: auth.Scopes(), Claimed: claimed})

@@ -113,6 +113,19 @@ func (s *Service) sessions() *session.Sessions[promptdb.Account] {
 	return all
 }
 
+// sessionsAfter returns the time before which the sessions of a user have ended, zero for one who
+// has no password.
+func (s *Service) sessionsAfter(ctx context.Context, user prompt.UserID) (time.Time, error) {
+	if s.passwords == nil {
+		return time.Time{}, nil
+	}
+	a, err := s.db.Account(ctx, user)
+	if err != nil || a == nil {
+		return time.Time{}, err
+	}
+	return a.SessionsAfter, nil
+}
+
 func errSessionEnded() error {
 	return fault.Coded(fault.Unauthenticated, SessionEnded, "this session has ended; sign in again")
 }

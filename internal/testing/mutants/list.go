@@ -726,7 +726,7 @@ var mutants = []mutant{
 	},
 	{
 		"a sign-in of a command line outlives a new password", "../library/logins.go",
-		"l.ExpiresAt.Add(-loginFor).Before(a.SessionsAfter)", "false",
+		"l.ExpiresAt.Add(-loginFor).Before(after)", "false && l.ExpiresAt.Add(-loginFor).Before(after)",
 	},
 	{
 		"a session is believed for an hour after its end", "../library/signin.go",

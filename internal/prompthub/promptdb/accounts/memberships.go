@@ -53,21 +53,24 @@ func (db *Accounts) LedTo(ctx context.Context, user prompt.UserID, roles, groups
 // readLedTo returns the workspaces to which rows lead a user: first those by name, then those by
 // each of some roles, and by groups.
 func (db *Accounts) readLedTo(ctx context.Context, user prompt.UserID, roles, groups []string) ([][]prompt.UserID, error) {
-	looked := []table.Range{schema.MembershipsOf(user, prompt.Person, "")}
-	for _, role := range roles[:min(len(roles), maxRolesAsked)] {
-		looked = append(looked, schema.MembershipsOf("", prompt.InRole, role))
+	type look struct {
+		table.Range
+		most int // rows
 	}
-	most := prompt.MaxWorkspacesOf
+	looked := []look{{schema.MembershipsOf(user, prompt.Person, ""), prompt.MaxWorkspacesOf}}
+	for _, role := range roles[:min(len(roles), maxRolesAsked)] {
+		looked = append(looked, look{schema.MembershipsOf("", prompt.InRole, role), prompt.MaxWorkspacesOf})
+	}
 	if len(groups) > maxGroupsAsked {
-		looked, most = append(looked, schema.MembershipsOfGroups()), maxGroupsLooked
+		looked = append(looked, look{schema.MembershipsOfGroups(), maxGroupsLooked})
 	} else {
 		for _, key := range groups {
-			looked = append(looked, schema.MembershipsOfGroup(key))
+			looked = append(looked, look{schema.MembershipsOfGroup(key), prompt.MaxWorkspacesOf})
 		}
 	}
 	found := make([][]prompt.UserID, len(looked))
 	err := rowstore.Each(ctx, len(looked), len(looked), func(ctx context.Context, i int) error {
-		rows, _, err := db.Budget().Rows(ctx, db.T.Users, looked[i], most)
+		rows, _, err := db.Budget().Rows(ctx, db.T.Users, looked[i].Range, looked[i].most)
 		for _, row := range rows {
 			if m, ok := schema.ParseMembership(row); ok && (m.Kind != prompt.InGroup || slices.Contains(groups, schema.GroupKey(m.Name))) {
 				found[i] = append(found[i], m.ID)
