@@ -54,7 +54,7 @@ func (a *api) invites() {
 	route(a, visitor, huma.Operation{
 		OperationID: "accept-reset", Method: http.MethodPost, Path: "/resets/accept", Tags: tags, DefaultStatus: http.StatusNoContent,
 		Summary:     "Set a new password by such a link",
-		Description: "All sessions and access tokens of the person end, within ten seconds everywhere.", Errors: fails(badBody, 404, 409),
+		Description: "All sessions and access tokens of the person end, within ten seconds everywhere. A token that an ended session makes in that time stays: it is in the list of tokens.", Errors: fails(badBody, 404, 409),
 	}, a.acceptReset)
 	route(a, user, huma.Operation{
 		OperationID: "change-password", Method: http.MethodPut, Path: "/me/password", Tags: tags,

@@ -116,7 +116,7 @@ type Storage struct {
 // A User is a user as everyone may see him.
 type User struct {
 	ID     string `json:"id" doc:"Stands for the user on this service, for as long as its data. It is the authorId of their prompts, and no id of a directory" example:"a_3xkzq5m7t2v4w6y2a4c6e2g4ij"`
-	Handle string `json:"handle,omitempty" doc:"The user's name in addresses; absent until they choose one" example:"ann-lee"`
+	Handle string `json:"handle,omitempty" doc:"The user's name in addresses; made of the name until they choose another; absent until there is one" example:"ann-lee"`
 	Name   string `json:"name" doc:"The name that others see" example:"Ann Lee"`
 	About  string `json:"about" doc:"A text of the user about themselves" example:"I write prompts for the kitchen."`
 }
