@@ -236,6 +236,27 @@ func TestDoubling(t *testing.T) {
 			prompt.SumOf(append(list, prompt.Weight(s)))
 		})},
 	}
+	files := func(do func(prompt.Files)) func(text string) func() {
+		return func(text string) func() {
+			var files prompt.Files
+			for _, f := range strings.Fields(text) {
+				files = append(files, prompt.NewFile(prompt.FileBytes{Path: f, Bytes: []byte(text[:len(text)/100])}))
+			}
+			return func() { do(files) }
+		}
+	}
+	funcs = append(funcs, []doubling.Func{
+		{Name: "CheckPath", With: text(func(s string) { _ = prompt.CheckPath(s) })},
+		{Name: "NewFile", With: text(func(s string) { prompt.NewFile(prompt.FileBytes{Path: s, Bytes: []byte(s)}) })},
+		{Name: "NewFiles", With: text(func(s string) { _, _ = prompt.NewFiles([]prompt.FileBytes{{Path: "a", Bytes: []byte(s)}}) })},
+		{Name: "Files.Check", With: files(func(f prompt.Files) { _ = f.Check() })},
+		{Name: "Files.Digest", With: files(func(f prompt.Files) { f.Digest() })},
+		{Name: "Files.Tree", With: files(func(f prompt.Files) { f.Tree() })},
+		{Name: "Files.Size", With: files(func(f prompt.Files) { f.Size() })},
+		{Name: "Files.Scripts", With: files(func(f prompt.Files) { f.Scripts() })},
+		{Name: "Files.Find", With: files(func(f prompt.Files) { f.Find("a") })},
+		{Name: "Files.Equal", With: files(func(f prompt.Files) { f.Equal(slices.Clone(f)) })},
+	}...)
 	doubling.Listed(t, funcs, map[string][]string{
 		"a query has at most 200 characters": {
 			"Query.Empty", "Query.Nothing", "Query.Tokens", "Query.String", "Query.Excludes", "Query.NeedsText", "Query.Tags", "Query.Author", "Query.Name", "Query.MatchName",

@@ -1,5 +1,18 @@
 package prompt
 
+import (
+	"crypto/sha1" //nolint:gosec // git names objects so; what is verified is verified by SHA-256
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"prompthub/internal/fault"
+)
+
 // Limits of the files of a version.
 const (
 	MaxFiles     = 256       // files of a version
@@ -35,4 +48,193 @@ type FileBytes struct {
 	Path       string
 	Bytes      []byte
 	Executable bool
+}
+
+// Codes of refusals of files.
+const (
+	BadPath       fault.Code = "BAD_PATH"
+	PathsCollide  fault.Code = "PATHS_COLLIDE"
+	TooManyFiles  fault.Code = "TOO_MANY_FILES"
+	FilesTooLarge fault.Code = "FILES_TOO_LARGE"
+)
+
+// NewFile returns a file as a version lists it.
+func NewFile(b FileBytes) File {
+	sum := sha256.Sum256(b.Bytes)
+	blob := objectID("blob", b.Bytes)
+	return File{
+		Path: b.Path, SHA256: hex.EncodeToString(sum[:]), Blob: hex.EncodeToString(blob[:]), Size: len(b.Bytes),
+		Executable: b.Executable, Script: isScript(b),
+	}
+}
+
+// scriptEnds are those of files that some system runs, executable or not.
+var scriptEnds = []string{
+	".sh", ".bash", ".py", ".js", ".mjs", ".ts", ".rb", ".pl", ".php", ".ps1", ".bat", ".cmd", ".exe", ".dll", ".so", ".jar",
+}
+
+func isScript(b FileBytes) bool {
+	return b.Executable || len(b.Bytes) > 1 && b.Bytes[0] == '#' && b.Bytes[1] == '!' ||
+		slices.Contains(scriptEnds, strings.ToLower(path.Ext(b.Path)))
+}
+
+// objectID returns the id of an object of git.
+func objectID(kind string, b []byte) [sha1.Size]byte {
+	h := sha1.New() //nolint:gosec // as above
+	h.Write(append(strconv.AppendInt([]byte(kind+" "), int64(len(b)), 10), 0))
+	h.Write(b)
+	return [sha1.Size]byte(h.Sum(nil))
+}
+
+// NewFiles returns the files of a version, sorted, if they keep the rules. The error is a
+// *fault.Error of the kind Invalid.
+func NewFiles(list []FileBytes) (Files, error) {
+	if err := checkNumber(len(list)); err != nil {
+		return nil, err
+	}
+	var files Files
+	for _, b := range list {
+		files = append(files, NewFile(b))
+	}
+	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
+	if err := files.Check(); err != nil {
+		return nil, err
+	}
+	return files, nil
+}
+
+func checkNumber(n int) error {
+	if n <= MaxFiles {
+		return nil
+	}
+	rule := fmt.Sprintf("a version has at most %d files, these are %d: leave some out", MaxFiles, n)
+	return &fault.Error{Kind: fault.Invalid, Code: TooManyFiles, Text: rule, Fields: []fault.Field{{Name: "files", Message: rule}}}
+}
+
+// Check reports which rule the files break: of a path, between paths, of number or size. The error
+// is a *fault.Error of the kind Invalid.
+func (f Files) Check() error {
+	if err := checkNumber(len(f)); err != nil {
+		return err
+	}
+	if err := f.checkPaths(); err != nil {
+		return err
+	}
+	total := 0
+	contents := make(map[string]string, len(f)) // SHA-256 by blob
+	for _, x := range f {
+		if most := mostBytes(x.Path); x.Size > most {
+			return badFile(FilesTooLarge, x.Path, "shorten it to at most %d bytes, it has %d", most, x.Size)
+		}
+		if total += x.Size; total > MaxFilesSize {
+			return badFile(FilesTooLarge, x.Path, "with it the files have more than %d bytes together: leave some out", MaxFilesSize)
+		}
+		if sum, ok := contents[x.Blob]; ok && sum != x.SHA256 {
+			return badFile(PathsCollide, x.Path, "git takes it for another of the files, as both have one SHA-1: leave one of them out")
+		}
+		contents[x.Blob] = x.SHA256
+	}
+	return nil
+}
+
+func mostBytes(file string) int {
+	if file == SkillFile {
+		return MaxSkillFile
+	}
+	return MaxFile
+}
+
+// badFile returns the error for a file that breaks a rule.
+func badFile(code fault.Code, file, format string, args ...any) error {
+	rule := fmt.Sprintf(format, args...)
+	return &fault.Error{
+		Kind: fault.Invalid, Code: code, Text: fmt.Sprintf("file %.100q: %s", file, rule),
+		Fields: []fault.Field{{Name: "files", Message: rule, Value: short(file)}},
+	}
+}
+
+// Digest returns the SHA-256 over the lines that sha256sum prints for the files, in which an
+// asterisk marks the executable ones.
+func (f Files) Digest() string {
+	h := sha256.New()
+	for _, x := range f {
+		mark := "  "
+		if x.Executable {
+			mark = " *"
+		}
+		fmt.Fprintf(h, "%s%s%s\n", x.SHA256, mark, x.Path)
+	}
+	return "sha256:" + hex.EncodeToString(h.Sum(nil))
+}
+
+// Tree returns the id of the folder in git, in hex.
+func (f Files) Tree() string {
+	id := treeOf(f, 0)
+	return hex.EncodeToString(id[:])
+}
+
+// treeOf returns the id of the folder that files are in, whose path has some bytes. In the order of
+// their paths the files of a folder are together, and come where git sorts it: as if its name ended
+// with a slash.
+func treeOf(files []File, folder int) [sha1.Size]byte {
+	var tree []byte
+	for len(files) > 0 {
+		name, _, nested := strings.Cut(files[0].Path[folder:], "/")
+		if !nested {
+			mode := "100644 "
+			if files[0].Executable {
+				mode = "100755 "
+			}
+			tree = append(append(append(tree, mode...), name...), 0)
+			tree, _ = hex.AppendDecode(tree, []byte(files[0].Blob))
+			files = files[1:]
+			continue
+		}
+		inside := files[0].Path[:folder+len(name)+1]
+		n := slices.IndexFunc(files, func(x File) bool { return !strings.HasPrefix(x.Path, inside) })
+		if n < 0 {
+			n = len(files)
+		}
+		id := treeOf(files[:n], len(inside))
+		tree = append(append(append(append(tree, "40000 "...), name...), 0), id[:]...)
+		files = files[n:]
+	}
+	return objectID("tree", tree)
+}
+
+// Size returns how many bytes the files have.
+func (f Files) Size() int {
+	n := 0
+	for _, x := range f {
+		n += x.Size
+	}
+	return n
+}
+
+// Scripts returns how many of the files are scripts.
+func (f Files) Scripts() int {
+	n := 0
+	for _, x := range f {
+		if x.Script {
+			n++
+		}
+	}
+	return n
+}
+
+// Find returns the file with a path.
+func (f Files) Find(file string) (File, bool) {
+	if i := slices.IndexFunc(f, func(x File) bool { return x.Path == file }); i >= 0 {
+		return f[i], true
+	}
+	return File{}, false
+}
+
+// Equal reports whether two sets are the same: paths, contents, executable bits, and of whom
+// SKILL.md is. Which files count as scripts may change with a release.
+func (f Files) Equal(g Files) bool {
+	return slices.EqualFunc(f, g, func(a, b File) bool {
+		a.Script, b.Script = false, false
+		return a == b
+	})
 }
