@@ -25,6 +25,9 @@ func (s *Service) Fork(ctx context.Context, who auth.User, id prompt.ID, want Wa
 		return View{}, false, err
 	}
 	d := v.With(content)
+	if d.FileBytes, err = s.db.FileBytes(ctx, v.ID, v.Files.Written()); err != nil {
+		return View{}, false, err
+	}
 	d.Name, d.OwnTags, d.Visibility = "", nil, prompt.Private
 	d.Message = fmt.Sprintf("Forked from version %d of %q", v.Version, v.Title)
 	// A tag that was retired since stays with those that have it.

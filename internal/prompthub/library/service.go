@@ -67,8 +67,11 @@ func (s *Service) create(ctx context.Context, who auth.User, d prompt.Draft, ori
 	if err := publishes(who, d.Visibility == prompt.Public); err != nil {
 		return View{}, false, err
 	}
-	d, err := s.rules.Check(d)
+	d, err := s.withSkillFile(ctx, prompt.Prompt{}, d)
 	if err != nil {
+		return View{}, false, err
+	}
+	if d, err = s.rules.Check(d); err != nil {
 		return View{}, false, err
 	}
 	idem := idempotency(who, key, d, origin)
@@ -160,6 +163,9 @@ func idempotency(who auth.User, key string, d prompt.Draft, origin prompt.Forked
 		return &promptdb.Idempotency{Key: hash(key)}
 	}
 	body := fmt.Sprint(d.Content().Hash(), d.State(nil), origin, d.Message)
+	if len(d.Files) > 0 {
+		body += d.Files.Digest()
+	}
 	return &promptdb.Idempotency{Key: hash(string(writer(who)) + key), Body: hash(body)}
 }
 
@@ -303,10 +309,22 @@ func Set[T any](field, value *T) {
 // Patch changes some of what the author wrote: change gets the draft that is stored, without the
 // message, labels and file of its last change, and may run again. A name that it empties stays.
 func (s *Service) Patch(ctx context.Context, who auth.User, id prompt.ID, m Match, change func(*prompt.Draft)) (View, error) {
+	return s.PatchWithFiles(ctx, who, id, m, nil, change)
+}
+
+// PatchWithFiles is Patch, and puts files in place of those that the prompt has: all of them in one
+// version. Without a list these stay, and an empty one takes them away.
+func (s *Service) PatchWithFiles(
+	ctx context.Context, who auth.User, id prompt.ID, m Match, sent []SentFile, change func(*prompt.Draft),
+) (View, error) {
 	return s.edit(ctx, who, id, m, func(was prompt.Draft) (prompt.Draft, error) {
 		d := was
 		d.Message, d.Labels, d.Source = "", nil, nil
 		change(&d)
+		d, err := WithFiles(d, sent, was.Files)
+		if err != nil {
+			return d, err
+		}
 		d.Name = cmp.Or(d.Name, was.Name)
 		return s.rules.CheckEdit(d, was)
 	})
@@ -343,6 +361,9 @@ func (s *Service) reviseAs(ctx context.Context, who auth.User, id prompt.ID, m M
 		}
 		now, err := next(p)
 		if err != nil {
+			return p, err
+		}
+		if now.Draft, err = s.withSkillFile(ctx, p, now.Draft); err != nil {
 			return p, err
 		}
 		if now.Equal(p.Draft) && now.ForkedFrom == p.ForkedFrom && len(now.Labels) == 0 && !now.Anew {

@@ -90,9 +90,12 @@ func (s *Service) RestoreVersion(ctx context.Context, who auth.User, id prompt.I
 func (s *Service) restoreVersionAs(ctx context.Context, who auth.User, id prompt.ID, n int64) (v View, made bool, err error) {
 	var old View
 	var file *promptdb.SourceOf
+	var bytes map[string][]byte
 	g, reading := errgroup.WithContext(ctx)
 	g.Go(func() (err error) {
-		old, err = s.db.GetVersion(reading, IDOf(who), id, WantedVersion{Number: n})
+		if old, err = s.db.GetVersion(reading, IDOf(who), id, WantedVersion{Number: n}); err == nil {
+			bytes, err = s.db.FileBytes(reading, id, old.Files.Written())
+		}
 		return err
 	})
 	g.Go(func() (err error) { // its author alone can restore it
@@ -107,6 +110,7 @@ func (s *Service) restoreVersionAs(ctx context.Context, who auth.User, id prompt
 			return p, nil
 		}
 		p.Draft = p.As(old.ShownVersion)
+		p.FileBytes = bytes
 		if file != nil && (file.Version == n || file.Hash() == old.ShownVersion.FileHash) {
 			p.Source, p.Anew = &file.Source, true
 		}

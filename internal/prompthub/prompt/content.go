@@ -37,11 +37,11 @@ type Content struct {
 }
 
 // Hash names the content: equal contents have equal hashes, now and later.
-func (c Content) Hash() string { return c.hashWith("", "") }
+func (c Content) Hash() string { return c.hashWith("", "", nil) }
 
-// hashWith names the content, a description and the SHA-256 of a file. An empty one of these two
-// has no part in the hash.
-func (c Content) hashWith(description, file string) string {
+// hashWith names the content, a description, the SHA-256 of a kept file, and files. An empty one of
+// these three has no part in the hash.
+func (c Content) hashWith(description, file string, files Files) string {
 	parts := []any{"text", c.Text}
 	if c.Kind == KindChat {
 		parts = []any{"chat", c.Messages}
@@ -57,6 +57,9 @@ func (c Content) hashWith(description, file string) string {
 	}
 	if file != "" {
 		parts = append(parts, map[string]string{"file": file})
+	}
+	if written := files.Written(); len(written) > 0 {
+		parts = append(parts, map[string]string{"files": written.Digest()})
 	}
 	b, _ := json.Marshal(parts) // nothing in it can fail
 	sum := sha256.Sum256(b)
@@ -123,6 +126,7 @@ type Versions struct {
 
 	FileHash    string // of Version, as Version.FileHash
 	Undescribed bool   // of Version, as Version.Undescribed
+	Bundle      Bundle // of Version, as Version.Bundle
 }
 
 // A Version is what a prompt says or said: a content, its description, and the file that it was
@@ -137,6 +141,8 @@ type Version struct {
 	// whether it was made before descriptions and files belonged to versions: it shows the description
 	// that the prompt has, and its hash names the content alone
 	Undescribed bool
+	Files       Files  // none for a version of a text or messages alone
+	Bundle      Bundle // of Files; zero without any
 
 	Hash    string // as Digest returns it, also where the content was not read
 	Message string // why it was made, for people
@@ -150,21 +156,21 @@ func (v Version) Digest() string {
 	if v.Undescribed {
 		return v.Content.Hash()
 	}
-	return v.hashWith(v.Description, v.FileHash)
+	return v.hashWith(v.Description, v.FileHash, v.Files)
 }
 
 // Says reports whether two versions say the same to people and programs: the same content, with the
-// same description as far as both have one.
+// same description as far as both have one, and the same files.
 func (v Version) Says(w Version) bool {
 	from, to := Descriptions(v, w)
-	return v.Same(w.Content) && from == to
+	return v.Same(w.Content) && from == to && v.Files.Same(w.Files)
 }
 
 // Current returns the version that the prompt itself holds.
 func (p Prompt) Current() Version {
 	v := Version{
 		Number: p.Version, Content: p.Content(), Description: p.Description, FileHash: p.FileHash, Undescribed: p.Undescribed,
-		Message: p.Message, Change: Change{By: cmp.Or(p.MadeBy, p.AuthorID), At: p.UpdatedAt},
+		Files: p.Files, Bundle: p.Bundle, Message: p.Message, Change: Change{By: cmp.Or(p.MadeBy, p.AuthorID), At: p.UpdatedAt},
 	}
 	v.Hash = v.Digest()
 	return v
@@ -173,7 +179,7 @@ func (p Prompt) Current() Version {
 // At returns the prompt with what one of its versions says.
 func (p Prompt) At(v Version) Prompt {
 	p.Draft = p.As(v)
-	p.Message, p.Version, p.FileHash, p.Undescribed = v.Message, v.Number, v.FileHash, v.Undescribed
+	p.Message, p.Version, p.FileHash, p.Undescribed, p.Bundle = v.Message, v.Number, v.FileHash, v.Undescribed, v.Bundle
 	if IsWorkspace(p.AuthorID) {
 		p.MadeBy = v.By
 	}
@@ -192,7 +198,7 @@ func (p Prompt) numbered() Prompt {
 	p.Last++
 	p.Version, p.Undescribed, p.MadeBy = p.Last, p.AsBefore, p.By.Key
 	switch {
-	case p.AsBefore:
+	case p.AsBefore, len(p.Files) > 0: // SKILL.md is one of the files
 		p.FileHash = ""
 	case p.Source != nil:
 		p.FileHash = p.Source.Hash()
@@ -206,7 +212,7 @@ func (p Prompt) numbered() Prompt {
 // of that moment the first that others see.
 func Next(was, now Prompt) Prompt {
 	now.Versions = was.Versions
-	if now.Content().Same(was.Content()) && now.Description == was.Description && !now.Anew && now.Source == nil {
+	if now.Content().Same(was.Content()) && now.Description == was.Description && now.Files.Same(was.Files) && !now.Anew && now.Source == nil {
 		now.Message = was.Message
 	} else {
 		now = now.numbered()

@@ -52,6 +52,11 @@ type Draft struct {
 	AsBefore bool
 	// the file that it was made of, which is kept with the version that it becomes
 	Source *Source
+	// the files of its version; SKILL.md among them says what the text and the description say. In an
+	// edit nil stands for those that the prompt has
+	Files Files
+	// the bytes of those files that the store may lack, by their SHA-256; not kept here
+	FileBytes map[string][]byte
 	// its writer in a workspace; kept with the version that it becomes, with the moves of its
 	// labels and with the event
 	By Actor
@@ -82,12 +87,16 @@ func (d Draft) As(v Version) Draft {
 	if !v.Undescribed {
 		d.Description = v.Description
 	}
+	d.Files, d.FileBytes = v.Files, nil
+	if d.Files == nil {
+		d.Files = Files{}
+	}
 	return d.With(v.Content)
 }
 
 // Equal reports whether two drafts say the same. Why they do is not compared.
 func (d Draft) Equal(e Draft) bool {
-	return d.Content().Same(e.Content()) && d.State(nil) == e.State(nil)
+	return d.Content().Same(e.Content()) && d.State(nil) == e.State(nil) && d.Files.Same(e.Files)
 }
 
 // State names what a prompt is in addition to the content of a version with some labels: while it

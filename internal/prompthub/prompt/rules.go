@@ -68,7 +68,11 @@ func (r Rules) CheckEdit(d, was Draft) (Draft, error) {
 	d.Description = c.note("description", d.Description, MaxDescription)
 	d.Message = c.note("message", d.Message, MaxMessage)
 	d.Labels = c.labels(d.Labels)
-	d = c.content(d, r.TextLimit())
+	limit := r.TextLimit()
+	if len(d.Files) > 0 {
+		limit = max(limit, MaxSkillText)
+	}
+	d = c.content(d, limit)
 	d.Tags = c.tags(d.Tags)
 	d.OwnTags = c.ownTags(d.OwnTags, d.Tags)
 	if d.Visibility != Private && d.Visibility != Public {
@@ -77,7 +81,15 @@ func (r Rules) CheckEdit(d, was Draft) (Draft, error) {
 	if len(c.fields) > 0 {
 		return Draft{}, &fault.Error{Kind: fault.Invalid, Text: "the prompt breaks the rules named here", Fields: c.fields}
 	}
-	return d, nil
+	return d, d.checkFiles()
+}
+
+// checkFiles reports what keeps files from being those of a draft.
+func (d Draft) checkFiles() error {
+	if len(d.Files) > 0 && len(d.Content().Includes()) > 0 {
+		return fault.Coded(fault.Invalid, BadSkill, "a prompt with files cannot include other prompts: its SKILL.md must say all that an agent reads; put the text of the other prompt in its place")
+	}
+	return d.Files.Check()
 }
 
 // A checker collects broken rules.
@@ -104,6 +116,9 @@ const (
 	TextTooLong       fault.Code = "TEXT_TOO_LONG"
 	IncludeUnresolved fault.Code = "INCLUDE_UNRESOLVED"
 	NameTaken         fault.Code = "NAME_TAKEN"
+	BadSkill          fault.Code = "BAD_SKILL"
+	NameDiffers       fault.Code = "NAME_DIFFERS"
+	UnknownContent    fault.Code = "UNKNOWN_CONTENT"
 )
 
 // CheckUnfinished reports whether what somebody is still writing is longer than it may be. The

@@ -55,7 +55,7 @@ var allowed = map[string][]string{
 	prompthub + "promptdb/query":    {prompthub + "prompt", prompthub + "searchindex", prompthub + "promptdb/schema", prompthub + "promptdb/scopes", prompthub + "promptdb/truth", "internal/cursor", "internal/storage"},
 	prompthub + "promptdb/accounts": {prompthub + "prompt", prompthub + "promptdb/schema", prompthub + "promptdb/truth", "internal/cursor", "internal/storage"},
 	prompthub + "promptdb":          {prompthub + "prompt", prompthub + "searchindex", prompthub + "promptdb", "internal/storage"},
-	prompthub + "library":           {prompthub + "prompt", prompthub + "promptdb.", "internal/cursor", "internal/http/auth"},
+	prompthub + "library":           {prompthub + "prompt", prompthub + "files", prompthub + "promptdb.", "internal/cursor", "internal/http/auth"},
 	prompthub + "transfer":          {prompthub + "prompt", prompthub + "files", prompthub + "library", prompthub + "promptdb.", "internal/http/auth", "internal/jsonsize"},
 	prompthub + "cli":               {prompthub + "prompt", prompthub + "files", prompthub + "cli", "internal/jsonsize"},
 	prompthub + "doors": {

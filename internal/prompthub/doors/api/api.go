@@ -78,6 +78,7 @@ func build(c Config) (*api, http.Handler) {
 	a.exports()
 	a.byName()
 	a.versions()
+	a.files()
 	a.labels()
 	a.forks()
 	a.votes()
@@ -106,6 +107,7 @@ func build(c Config) (*api, http.Handler) {
 var subjects = [][2]string{
 	{"prompts", "What the library holds"},
 	{"versions", "What a prompt held, and labels for that"},
+	{"files", "The files of a version, which is a skill with them"},
 	{"forks", "Copies that know where they come from"},
 	{"votes", "What people think of prompts"},
 	{"tags", "The catalog"},

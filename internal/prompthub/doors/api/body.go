@@ -38,7 +38,13 @@ func (a *api) readBody(ctx huma.Context, next func(huma.Context)) {
 		return
 	}
 	limit := doors.BodyLimit(a.MaxText)
-	if slices.Contains(withFiles, ctx.Operation().OperationID) {
+	switch op := ctx.Operation(); {
+	case op.RequestBody.Content[zipType] != nil && isZIP(r):
+		a.readZIP(ctx, next)
+		return
+	case slices.Contains(withFiles, op.OperationID):
+		limit = maxFilesBody
+	case op.OperationID == replacePrompt:
 		limit += maxFile
 	}
 	if openapi.ReadBody(ctx, a.Admission, limit) {
@@ -46,8 +52,11 @@ func (a *api) readBody(ctx huma.Context, next func(huma.Context)) {
 	}
 }
 
-// withFiles are the operations whose body may have a file that is kept with the prompt.
-var withFiles = []string{"create-prompt", "replace-prompt", "patch-prompt"}
+// withFiles are the operations whose body may have the files of a version.
+var withFiles = []string{"create-prompt", "patch-prompt", "replace-files"}
+
+// replacePrompt is the operation whose body may have a file that is kept with the prompt.
+const replacePrompt = "replace-prompt"
 
 // maxFile is how many bytes of a body such a file may take, as base64.
 const maxFile = (prompt.MaxSource + 2) / 3 * 4

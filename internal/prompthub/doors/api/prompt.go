@@ -48,6 +48,7 @@ type Prompt struct {
 	Revision    int64           `json:"revision,omitempty" doc:"One more with every edit; absent in lists of other authors' prompts" example:"3"`
 	Origin      *Origin         `json:"origin,omitempty" doc:"What a fork comes from; absent in lists"`
 	MyVote      string          `json:"myVote" enum:"like,dislike,none" doc:"The caller's vote" example:"like"`
+	Files       *FilesSummary   `json:"files,omitempty" doc:"What files it has beyond a text; absent for none, and in lists"`
 	DeletedAt   string          `json:"deletedAt,omitempty" format:"date-time" doc:"In lists of deleted prompts" example:"2026-03-05T00:00:00.000Z"`
 	PurgeAt     string          `json:"purgeAt,omitempty" format:"date-time" doc:"Until when a deleted prompt can be restored" example:"2026-04-04T00:00:00.000Z"`
 	Hidden      *Hidden         `json:"hidden,omitempty" doc:"That a moderator has hidden the prompt: for its author and for moderators"`
@@ -56,8 +57,9 @@ type Prompt struct {
 // A NewPrompt is what POST /prompts takes.
 type NewPrompt struct {
 	Written
-	Workspace  string `json:"workspace,omitempty" doc:"The handle of a workspace that will own the prompt, of which the caller is author at least; without one, the caller owns it" example:"billing"`
-	Visibility string `json:"visibility,omitempty" enum:"private,public" default:"private" doc:"private: only its author; public: everyone who may read" example:"public"`
+	Files      []SentFile `json:"files,omitempty" doc:"The files of a skill, as PUT /prompts/{id}/files takes them. With a SKILL.md among them, name, title, text and description may be absent: they are those that it says"`
+	Workspace  string     `json:"workspace,omitempty" doc:"The handle of a workspace that will own the prompt, of which the caller is author at least; without one, the caller owns it" example:"billing"`
+	Visibility string     `json:"visibility,omitempty" enum:"private,public" default:"private" doc:"private: only its author; public: everyone who may read" example:"public"`
 }
 
 // A PromptDraft is what PUT /prompts/{id} takes: all of what an author writes.
@@ -73,7 +75,7 @@ type Written struct {
 	Description string          `json:"description,omitempty" doc:"What the prompt is for: at most 8,192 UTF-16 code units; without one, the first sentence of the text stands for it" example:"Reviews code for defects."`
 	Message     string          `json:"message,omitempty" doc:"Why the content is what it is, for the history of versions: at most 500 UTF-16 code units" example:"Names the language first"`
 	Labels      []string        `json:"labels,omitempty" doc:"Labels to put on the version of this content: at most 50, each 1 to 36 of a-z 0-9 _ . -, and neither latest nor digits alone" example:"[\"staging\"]"`
-	Title       string          `json:"title" doc:"Trimmed; at most 200 UTF-16 code units, no control characters" example:"Act as a code reviewer"`
+	Title       string          `json:"title,omitempty" doc:"Required but with a SKILL.md among files. Trimmed; at most 200 UTF-16 code units, no control characters" example:"Act as a code reviewer"`
 	Text        string          `json:"text,omitempty" doc:"Required but of a chat. Any character but U+0000; kept byte for byte. Its limit counts UTF-16 code units" example:"I want you to act as a code reviewer."`
 	Kind        string          `json:"kind,omitempty" enum:"text,chat" doc:"text, or chat: messages in its place; chat where there are messages" example:"text"`
 	Messages    []Message       `json:"messages,omitempty" doc:"Of a chat: 1 to 200, together no longer than a text" example:"[{\"role\":\"user\",\"content\":\"Review this code.\"}]"`
@@ -99,6 +101,7 @@ type PromptPatch struct {
 	Tags        optional[[]string]          `json:"tags,omitzero" nullable:"true" doc:"As in PUT, in place of all tags; absent leaves them, null removes them" example:"[\"development\"]"`
 	OwnTags     optional[[]string]          `json:"ownTags,omitzero" nullable:"true" doc:"As in PUT, in place of all; absent leaves them, null removes them" example:"[\"kitchen; later\"]"`
 	Visibility  optional[prompt.Visibility] `json:"visibility,omitzero" enum:"private,public" doc:"As in PUT; absent leaves it" example:"private"`
+	Files       []SentFile                  `json:"files,omitempty" doc:"All files of the next version, as PUT /prompts/{id}/files takes them; absent leaves them, an empty list takes them away"`
 	Source      *Source                     `json:"source,omitempty" doc:"The file that says all this: it is kept with the version that it makes, and GET /prompts/{id}/export gives it back"`
 }
 
@@ -116,6 +119,9 @@ func (a *api) encode(v library.View) Prompt {
 	p.FoundIn, p.Snippet, p.Lacks = v.Found.String(), v.Snippet, v.Lacks
 	if v.ForkedFrom.ID != "" {
 		p.Origin = &Origin{ID: string(v.ForkedFrom.ID), Version: v.ForkedFrom.Version}
+	}
+	if len(v.Files) > 0 {
+		p.Files = summaryOf(v.Files)
 	}
 	if v.Deleted() {
 		p.DeletedAt, p.PurgeAt = httpjson.FormatTime(v.DeletedAt), httpjson.FormatTime(library.PurgeAt(v.Prompt))

@@ -27,11 +27,11 @@ func (a *api) prompts() {
 		Summary: "Public prompts, by tags and words", Errors: badQuery,
 		Description: "Without tags and words, all of them. Tags must all match. Words are wanted: by relevance a prompt needs a fifth of what they tell together, and the more it has the better; lacks names what it has not. In the other orders it needs all that any prompt has, and with in=title all of those in the title, each as a word or the beginning of one. q also takes phrases, words to leave out and qualifiers, which must match. A word outside of phrases also finds its other forms (plurals and other endings, other accents, joined or split words), the last one words of titles that begin with it, and one that no prompt has in any form words of titles that begin with it or else the known words that are nearest to it; understood tells. A page may hold fewer than limit, even none, though there are more: go on while there is a nextCursor. A walk along the cursors sees each prompt once while its place stays as it is.",
 	}, a.search)
-	route(a, user, answers[Prompt](a, http.StatusOK, "The prompt that the same Idempotency-Key and body created before", answers[Prompt](a, http.StatusCreated, "The new prompt", huma.Operation{
+	route(a, user, takesZIP(answers[Prompt](a, http.StatusOK, "The prompt that the same Idempotency-Key and body created before", answers[Prompt](a, http.StatusCreated, "The new prompt", huma.Operation{
 		OperationID: "create-prompt", Method: http.MethodPost, Path: "/prompts", Tags: []string{"prompts"}, DefaultStatus: http.StatusCreated,
 		Summary: "Store a new prompt", Errors: fails(badBody, 404, 409),
-		Description: "Private unless visibility says otherwise. Send an Idempotency-Key where a request may have to be sent again: the same key with the same body creates nothing further. 404 is of a workspace of which the caller is no member.",
-	})), a.create)
+		Description: "Private unless visibility says otherwise. Send an Idempotency-Key where a request may have to be sent again: the same key with the same body creates nothing further. 404 is of a workspace of which the caller is no member. " + filesDoc,
+	}))), a.create)
 	route(a, reader, huma.Operation{
 		OperationID: "get-prompt", Method: http.MethodGet, Path: "/prompts/{id}", Tags: []string{"prompts"},
 		Summary: "A prompt, as it is or in one of its versions", Errors: []int{http.StatusNotFound, http.StatusUnprocessableEntity},
@@ -103,7 +103,8 @@ func (a *api) search(ctx context.Context, c call, in *searchInput) (*foundOutput
 }
 
 type createInput struct {
-	Key  string `header:"Idempotency-Key" pattern:"^[!-~]{1,128}$" patternDescription:"1 to 128 visible ASCII characters" doc:"Makes it safe to send the request again: the same key with the same body creates nothing further" example:"f3b1c2d4-0001"`
+	Key string `header:"Idempotency-Key" pattern:"^[!-~]{1,128}$" patternDescription:"1 to 128 visible ASCII characters" doc:"Makes it safe to send the request again: the same key with the same body creates nothing further" example:"f3b1c2d4-0001"`
+	Zipped
 	Body NewPrompt
 }
 
@@ -119,11 +120,17 @@ func (a *api) create(ctx context.Context, c call, in *createInput) (*createOutpu
 	if err != nil {
 		return nil, err
 	}
-	v, isNew, err := a.Service.Create(ctx, owner, PromptDraft{in.Body.Written, in.Body.Visibility}.draft(), in.Key)
+	d, err := library.WithFiles(PromptDraft{in.Body.Written, in.Body.Visibility}.draft(), sent(in.Body.Files), nil)
 	if err != nil {
 		return nil, err
 	}
-	return a.created(c, v, isNew), nil
+	v, isNew, err := a.Service.Create(ctx, owner, d, in.Key)
+	if err != nil {
+		return nil, err
+	}
+	out := a.created(c, v, isNew)
+	out.Body = tellLeftOut(ctx, out.Body)
+	return out, nil
 }
 
 func (a *api) created(c call, v library.View, isNew bool) *createOutput {
@@ -245,7 +252,7 @@ func (a *api) patch(ctx context.Context, c call, in *patchInput) (*changedOutput
 	if err != nil {
 		return nil, err
 	}
-	v, err := a.Service.Patch(ctx, c.User, id, match(in.IfMatch), func(d *prompt.Draft) {
+	v, err := a.Service.PatchWithFiles(ctx, c.User, id, match(in.IfMatch), sent(in.Body.Files), func(d *prompt.Draft) {
 		in.Body.change(d)
 		d.Anew = takes
 	})

@@ -31,9 +31,12 @@ func (w *Writer) commitAtomic(ctx context.Context, first bool, now schema.Record
 	if err != nil {
 		return schema.Record{}, err
 	}
-	t := transact.Transaction{Table: w.db.T.Prompts, Ops: batch, Put: make([]transact.Row, 0, len(put))}
+	t := transact.Transaction{Table: w.db.T.Prompts, Ops: batch, Put: make([]transact.Row, 0, len(put)+len(w.files))}
 	for _, r := range put {
 		t.Put = append(t.Put, transact.Row{Table: r.Table, Row: r.Row})
+	}
+	for _, row := range w.files {
+		t.Put = append(t.Put, transact.Row{Table: w.db.T.Files, Row: row})
 	}
 	for _, r := range drop {
 		t.Drop = append(t.Drop, transact.Key{Table: r.Table, Key: r.Row.Key})

@@ -135,6 +135,10 @@ func (w *Writer) sideOps(ctx context.Context, was *schema.Record, now *schema.Re
 	if err := w.name(was, &now.Prompt); err != nil {
 		return nil, err
 	}
+	files, err := w.putFiles(ctx, was, &now.Prompt)
+	if err != nil {
+		return nil, err
+	}
 	var c schema.LabelsRow
 	if w.Labels != nil {
 		c = *w.Labels
@@ -169,6 +173,7 @@ func (w *Writer) sideOps(ctx context.Context, was *schema.Record, now *schema.Re
 	versions, size := w.versionOps(was, *now)
 	now.Source = nil
 	c.Bytes += size
+	c.Files += files
 	if err := w.grows(before, c, was == nil); err != nil {
 		return nil, err
 	}

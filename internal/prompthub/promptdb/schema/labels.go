@@ -26,6 +26,7 @@ type LabelsRow struct {
 	Deleted    bool      // the prompt, whose names others may take
 	MovedAt    time.Time // when its labels moved last; zero where none did since this is kept
 	Bytes      int64     // that its versions take
+	Files      int64     // bytes of the files of its versions, each once, as they were counted by the sweep and grew since
 	Moves      int64     // of its labels
 	Proposals  int64     // the number of the last proposal
 	Open       map[string]prompt.OpenProposal
@@ -39,7 +40,7 @@ func ParseLabelsRow(row table.Row) (LabelsRow, error) {
 	c := LabelsRow{
 		Labels: map[string]int64{},
 		Name:   p.Get("Name").Str(), Slug: p.Get("Slug").Str(), Last: p.Get("LastVersion").Int(), Deleted: p.Get("IsDeleted").Bool(),
-		Bytes: p.Get("Bytes").Int(), Moves: p.Get("Moves").Int(), etag: row.ETag,
+		Bytes: p.Get("Bytes").Int(), Files: p.Get("FileBytes").Int(), Moves: p.Get("Moves").Int(), etag: row.ETag,
 	}
 	if at := p.Get("MovedAt"); at.Type() == table.TypeTime {
 		c.MovedAt = at.Time()
@@ -118,6 +119,9 @@ func (c LabelsRow) Row(author prompt.UserID, id prompt.ID) table.Row {
 		{Name: "Bytes", Value: table.Int64(c.Bytes)},
 		{Name: "Moves", Value: table.Int64(c.Moves)},
 	}}
+	if c.Files > 0 {
+		row.Props = append(row.Props, table.Prop{Name: "FileBytes", Value: table.Int64(c.Files)})
+	}
 	if !c.MovedAt.IsZero() {
 		row.Props = append(row.Props, table.Prop{Name: "MovedAt", Value: table.Time(c.MovedAt)})
 	}

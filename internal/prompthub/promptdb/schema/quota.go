@@ -15,7 +15,7 @@ import (
 
 // A Quota is what one user may store. Zero is no limit.
 type Quota struct {
-	Bytes   int64 // of versions, files that were kept with them, and moves of labels
+	Bytes   int64 // of versions, their files, files that were kept with them, and moves of labels
 	Prompts int64 // deleted ones too, until they are purged
 }
 
@@ -63,11 +63,11 @@ func (q Quota) Check(u, more Usage) error {
 
 // VersionTakes returns what a labels row says that its prompt takes.
 func VersionTakes(row table.Row) int64 {
-	return row.Props.Get("Bytes").Int() + moveBytes*row.Props.Get("Moves").Int()
+	return row.Props.Get("Bytes").Int() + row.Props.Get("FileBytes").Int() + moveBytes*row.Props.Get("Moves").Int()
 }
 
 // Takes returns what a prompt takes.
-func (c LabelsRow) Takes() int64 { return c.Bytes + moveBytes*c.Moves }
+func (c LabelsRow) Takes() int64 { return c.Bytes + c.Files + moveBytes*c.Moves }
 
 // sizeProp is the property of the row of a version that has its size, together with the size of the
 // file that it was made of.

@@ -32,7 +32,7 @@ func (r Record) Batch(first bool, ops []table.Op) ([]table.Op, error) {
 
 // RowsVersion says which rows a prompt has. A binary that meets a higher one leaves the prompt
 // alone, and one that meets a store of a lower one refuses it.
-const RowsVersion = 9
+const RowsVersion = 10
 
 // describedVersions is the first RowsVersion whose versions have descriptions and files of their
 // own.
@@ -118,6 +118,7 @@ func library(p prompt.Prompt) table.Props {
 	if p.FileHash != "" {
 		props = append(props, table.Prop{Name: "FileHash", Value: table.String(p.FileHash)})
 	}
+	props = append(props, filesProps(p.Files, p.Bundle)...)
 	if p.Undescribed {
 		props = append(props, table.Prop{Name: "Undescribed", Value: table.Bool(true)})
 	}
@@ -227,9 +228,15 @@ func ParseRecord(row table.Row) (Record, error) {
 	}
 	p.Draft = p.With(content)
 	p.Message = row.Props.Get("Message").Str()
+	files, bundle, err := parseFiles(row)
+	if err != nil {
+		return Record{}, err
+	}
+	p.Files = files
 	p.Versions = prompt.Versions{
 		Version: row.Props.Get("Version").Int(), Last: row.Props.Get("LastVersion").Int(), From: row.Props.Get("PublicFrom").Int(),
 		FileHash:    row.Props.Get("FileHash").Str(),
+		Bundle:      bundle,
 		Undescribed: row.Props.Get("Undescribed").Bool() || row.Props.Get("RowsVersion").Int() < describedVersions,
 	}
 	if names := row.Props.Get("OldNames").Str(); names != "" {

@@ -82,9 +82,12 @@ func pack(b []byte) string {
 	return packed.String()
 }
 
-func unpack(text string) ([]byte, error) {
+func unpack(text string) ([]byte, error) { return unpackWithin(text, prompt.MaxSource) }
+
+// unpackWithin reads at most so many bytes of what pack wrote.
+func unpackWithin(text string, most int64) ([]byte, error) {
 	r := flate.NewReader(base64.NewDecoder(base64.StdEncoding, strings.NewReader(text)))
-	return io.ReadAll(io.LimitReader(r, prompt.MaxSource))
+	return io.ReadAll(io.LimitReader(r, most))
 }
 
 // What a version includes stands in its own row, in a property that is read without the texts, and
@@ -218,14 +221,16 @@ func describedProps(v prompt.Version) table.Props {
 	if v.FileHash != "" {
 		props = append(props, table.Prop{Name: "FileHash", Value: table.String(v.FileHash)})
 	}
-	return props
+	return append(props, filesProps(v.Files, v.Bundle)...)
 }
 
 // ParseVersionRow reads the row of a version. One whose content cannot be read, which verify
 // reports, has none of it.
 func ParseVersionRow(row table.Row) prompt.Version {
 	content, _ := parseContent(row)
+	files, bundle, _ := parseFiles(row)
 	return prompt.Version{
+		Files: files, Bundle: bundle,
 		Number: row.Props.Get("Version").Int(), Content: content, Message: row.Props.Get("Message").Str(),
 		Description: row.Props.Get("Description").Str(), FileHash: row.Props.Get("FileHash").Str(), Undescribed: !row.Props.Get("Described").Bool(),
 		Hash: row.Props.Get("ContentHash").Str(), Source: row.Props.Get("Source").Str(),

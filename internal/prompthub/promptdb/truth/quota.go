@@ -71,7 +71,7 @@ func (db *Reader) Usage(ctx context.Context, user prompt.UserID) (schema.Usage, 
 	var u schema.Usage
 	err := rowstore.Both(ctx, func(ctx context.Context) error {
 		r := table.Prefix(schema.AuthorPartition(user), schema.LabelsPrefix)
-		r.Select = []string{"Bytes", "Moves"}
+		r.Select = []string{"Bytes", "FileBytes", "Moves"}
 		for row, err := range table.All(ctx, db.DB, db.T.Prompts, r) {
 			if err != nil {
 				return rowstore.Unavailable(err)

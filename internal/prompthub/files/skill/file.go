@@ -1,0 +1,116 @@
+package skill
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+)
+
+// A SKILL.md that its author wrote keeps its bytes. What changes elsewhere, the text, the
+// description or the name, is put into it without a change of any other line of its head.
+
+// Split parts a SKILL.md into its head, the lines from --- to --- with their ends, and what
+// follows. It is false for a file without a head.
+func Split(b []byte) (head, rest []byte, ok bool) {
+	line, after, found := bytes.Cut(bytes.TrimPrefix(b, []byte("\ufeff")), []byte("\n"))
+	if !found || strings.TrimRight(string(line), " \t\r") != "---" {
+		return nil, b, false
+	}
+	for len(after) > 0 {
+		line, next, _ := bytes.Cut(after, []byte("\n"))
+		after = next
+		if strings.TrimRight(string(line), " \t\r") == "---" {
+			return b[:len(b)-len(after)], after, true
+		}
+	}
+	return nil, b, false
+}
+
+// TextOf returns the text of a SKILL.md: what follows the head, without blank lines at its ends.
+func TextOf(b []byte) string {
+	_, rest, _ := Split(b)
+	text := strings.TrimRight(string(rest), " \t\r\n")
+	for {
+		line, after, more := strings.Cut(text, "\n")
+		if !more || strings.TrimSpace(line) != "" {
+			return text
+		}
+		text = after
+	}
+}
+
+// WithText returns a SKILL.md with another text.
+func WithText(b []byte, text string) []byte {
+	head, _, ok := Split(b)
+	if !ok {
+		return b
+	}
+	if !bytes.HasSuffix(head, []byte("\n")) {
+		head = append(bytes.Clone(head), '\n')
+	}
+	return append(append(bytes.Clone(head), '\n'), text+"\n"...)
+}
+
+// WithDescription returns a SKILL.md with another description in its head.
+func WithDescription(b []byte, text string) []byte {
+	return withKey(b, "description", quote(printable(text)))
+}
+
+// WithName returns a SKILL.md whose head names it by a slug, as its folder must be called.
+func WithName(b []byte, slug string) []byte {
+	if NameIn(b) == slug {
+		return b
+	}
+	return withKey(b, "name", slug)
+}
+
+var nameLine = regexp.MustCompile(`(?m)^name:[ \t]*["']?([a-z0-9-]*)["']?[ \t]*(?:#.*)?\r?$`)
+
+// NameIn returns the name in the head of a SKILL.md, "" for none that a folder can have.
+func NameIn(b []byte) string {
+	head, _, _ := Split(b)
+	m := nameLine.FindSubmatch(head)
+	if m == nil {
+		return ""
+	}
+	return string(m[1])
+}
+
+// withKey replaces the lines of a key of the head, or puts one at its end.
+func withKey(b []byte, key, value string) []byte {
+	head, rest, ok := Split(b)
+	if !ok {
+		return b
+	}
+	var lines []string
+	put, within := false, false
+	all := strings.SplitAfter(string(head), "\n")
+	for i, line := range all {
+		switch {
+		case within && belongsToKey(all[i:]):
+			continue
+		case !put && (strings.HasPrefix(line, key+":") || i > 0 && strings.HasPrefix(line, "---")):
+			within = strings.HasPrefix(line, key+":")
+			if lines = append(lines, key+": "+value+"\n"); within {
+				put = true
+				continue
+			}
+			put = true
+		default:
+			within = false
+		}
+		lines = append(lines, line)
+	}
+	return append([]byte(strings.Join(lines, "")), rest...)
+}
+
+// belongsToKey reports whether the first of some lines goes on with the value of the key above it: it
+// is indented, or stands empty above such a line.
+func belongsToKey(lines []string) bool {
+	for _, line := range lines {
+		if strings.TrimSpace(line) != "" {
+			return strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t")
+		}
+	}
+	return false
+}

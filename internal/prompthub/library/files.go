@@ -1,0 +1,248 @@
+package library
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"prompthub/internal/fault"
+	"prompthub/internal/http/auth"
+	"prompthub/internal/prompthub/files/archive"
+	"prompthub/internal/prompthub/files/format"
+	"prompthub/internal/prompthub/files/skill"
+	"prompthub/internal/prompthub/prompt"
+)
+
+// A SentFile is a file of a request: with its bytes, or with the SHA-256 of bytes that a file of the
+// latest version has.
+type SentFile struct {
+	Path       string
+	Bytes      []byte
+	SHA256     string // in hex; "" if Bytes are sent
+	Executable bool
+}
+
+// WithFiles returns a draft with the files that were sent; has are those of the latest version. No
+// list leaves the files as they are, an empty one takes them away.
+func WithFiles(d prompt.Draft, sent []SentFile, has prompt.Files) (prompt.Draft, error) {
+	if sent == nil {
+		return d, nil
+	}
+	known := make(map[string]prompt.File)
+	for _, f := range has {
+		known[f.SHA256] = f
+	}
+	d.Files, d.FileBytes = nil, make(map[string][]byte)
+	for _, s := range sent {
+		f, ok := known[s.SHA256]
+		switch {
+		case s.SHA256 == "":
+			f = prompt.NewFile(prompt.FileBytes{Path: s.Path, Bytes: s.Bytes, Executable: s.Executable})
+			d.FileBytes[f.SHA256] = s.Bytes
+		case !ok:
+			return d, &fault.Error{
+				Kind: fault.Invalid, Code: prompt.UnknownContent,
+				Text:   fmt.Sprintf("the file %.100q names bytes that no file of the latest version has: send its content", s.Path),
+				Fields: []fault.Field{{Name: "files", Value: s.Path, Message: "send its content"}},
+			}
+		default:
+			f.Path, f.Executable, f.Made = s.Path, s.Executable, false
+		}
+		d.Files = append(d.Files, f)
+	}
+	slices.SortFunc(d.Files, func(a, b prompt.File) int { return strings.Compare(a.Path, b.Path) })
+	return d, d.Files.Check()
+}
+
+// withSkillFile makes a draft and its SKILL.md say the same, if an author wrote that: a new SKILL.md
+// gives the draft its text and description, and another text or description is put into the
+// SKILL.md. Was is the prompt before, without an id if it is new.
+func (s *Service) withSkillFile(ctx context.Context, was prompt.Prompt, d prompt.Draft) (prompt.Draft, error) {
+	if d.Files == nil {
+		d.Files = was.Files
+	}
+	if len(d.Files) == 0 {
+		return d, nil
+	}
+	d, err := s.alignSkillFile(ctx, was, d)
+	if err != nil {
+		return d, err
+	}
+	return s.rules.CheckEdit(d, was.Draft)
+}
+
+func (s *Service) alignSkillFile(ctx context.Context, was prompt.Prompt, d prompt.Draft) (prompt.Draft, error) {
+	f, written := d.Files.Written().SkillFile()
+	if !written {
+		return d, nil
+	}
+	if d.Kind != prompt.KindText {
+		return d, fault.Coded(fault.Invalid, prompt.BadSkill, "a SKILL.md has a text and no messages: remove it from the files, then it is made of the messages")
+	}
+	if b, sent := d.FileBytes[f.SHA256]; sent {
+		return fromSkillFile(d, was, f, b)
+	}
+	if d.Text == was.Text && d.Description == was.Description {
+		return d, nil
+	}
+	all, err := s.db.FileBytes(ctx, was.ID, prompt.Files{f})
+	if err != nil {
+		return d, err
+	}
+	b := all[f.SHA256]
+	if d.Text != was.Text {
+		b = skill.WithText(b, d.Text)
+	}
+	if d.Description != was.Description {
+		b = skill.WithDescription(b, d.About())
+	}
+	now := prompt.NewFile(prompt.FileBytes{Path: prompt.SkillFile, Bytes: b, Executable: f.Executable})
+	d.Files = slices.Clone(d.Files)
+	d.Files[slices.Index(d.Files, f)] = now
+	d.FileBytes = maps.Clone(d.FileBytes)
+	if d.FileBytes == nil {
+		d.FileBytes = make(map[string][]byte)
+	}
+	d.FileBytes[now.SHA256] = b
+	return d, checkSkillFile(b)
+}
+
+// fromSkillFile returns a draft as a SKILL.md of its author says it is.
+func fromSkillFile(d prompt.Draft, was prompt.Prompt, f prompt.File, b []byte) (prompt.Draft, error) {
+	if err := checkSkillFile(b); err != nil {
+		return d, err
+	}
+	head, err := format.ReadSkillHead(b)
+	if err != nil {
+		return d, badSkill("cannot be read: " + err.Error())
+	}
+	switch {
+	case !prompt.ValidSlug(head.Name):
+		return d, badSkill("names no skill: begin it with --- and the lines name: of at most 64 of a-z 0-9 and single hyphens inside, description: and ---")
+	case strings.TrimSpace(head.Description) == "":
+		return d, badSkill("has no description, by which agents choose it: write description: and what it does, and when to use it")
+	case was.ID != "" && head.Name != was.Slug:
+		return d, &fault.Error{
+			Kind: fault.Invalid, Code: prompt.NameDiffers,
+			Text:   fmt.Sprintf("the SKILL.md is named %q and this prompt is the skill %q: change the name in the file, or make a new prompt of it", head.Name, was.Slug),
+			Fields: []fault.Field{{Name: "files", Value: f.Path, Message: "name: " + was.Slug}},
+		}
+	case was.ID == "" && d.Name != "" && d.Name != head.Name:
+		return d, &fault.Error{
+			Kind: fault.Invalid, Code: prompt.NameDiffers,
+			Text:   fmt.Sprintf("the SKILL.md is named %q, and the name sent is %q: send none, or the same", head.Name, d.Name),
+			Fields: []fault.Field{{Name: "name", Value: d.Name, Message: "send " + head.Name + ", or no name"}},
+		}
+	}
+	d.Text, d.Description = skill.TextOf(b), head.Description
+	if was.ID == "" {
+		d.Name = head.Name
+		if strings.TrimSpace(d.Title) == "" {
+			d.Title = head.Name
+		}
+	}
+	return d, nil
+}
+
+// checkSkillFile reports what keeps bytes from being a SKILL.md.
+func checkSkillFile(b []byte) error {
+	switch text := skill.TextOf(b); {
+	case len(b) > prompt.MaxSkillFile:
+		return badSkill(fmt.Sprintf("has %d bytes, of %d that it may have: move parts of it to other files and name them in it", len(b), prompt.MaxSkillFile))
+	case !utf8.Valid(b):
+		return badSkill("is not valid UTF-8")
+	case len(utf16.Encode([]rune(text))) > prompt.MaxSkillText:
+		return badSkill(fmt.Sprintf("has a text of more than %d characters: move parts of it to other files and name them in it", prompt.MaxSkillText))
+	}
+	if _, _, ok := skill.Split(b); !ok {
+		return badSkill("does not begin with a head: a line ---, the lines name: and description:, and a line ---")
+	}
+	return nil
+}
+
+func badSkill(what string) error {
+	return &fault.Error{
+		Kind: fault.Invalid, Code: prompt.BadSkill, Text: "the SKILL.md " + what,
+		Fields: []fault.Field{{Name: "files", Value: prompt.SkillFile, Message: what}},
+	}
+}
+
+// A FileList is the files of a version of a prompt.
+type FileList struct {
+	View
+	Files prompt.Files
+}
+
+// ListFiles returns the files of a version of a prompt. Every prompt that is a skill has a SKILL.md
+// at least.
+func (s *Service) ListFiles(ctx context.Context, who auth.User, id prompt.ID, want WantedVersion) (FileList, error) {
+	v, err := s.GetVersion(ctx, who, id, want)
+	if err != nil {
+		return FileList{}, err
+	}
+	files, _, err := FilesOf(v.Prompt)
+	return FileList{View: v, Files: files}, err
+}
+
+// FilesOf returns the files of the version that a prompt shows. Of a prompt of a text alone it is a
+// SKILL.md that is made of it, whose bytes are returned too.
+func FilesOf(p prompt.Prompt) (files prompt.Files, made []byte, err error) {
+	if len(p.Files) > 0 {
+		return p.Files, nil, nil
+	}
+	sk, ok := skill.Of(p)
+	if !ok {
+		return nil, nil, fault.New(fault.NotFound, "the prompt is no skill: it has no text, or includes other prompts")
+	}
+	made = sk.File()
+	f := prompt.NewFile(prompt.FileBytes{Path: prompt.SkillFile, Bytes: made})
+	f.Made = true
+	return prompt.Files{f}, made, nil
+}
+
+// A Folder is the files of a version with their bytes.
+type Folder struct {
+	FileList
+	Contents []prompt.FileBytes
+}
+
+// ReadFolder returns the files of a version of a prompt with their bytes: all of them, or the one of
+// a path.
+func (s *Service) ReadFolder(ctx context.Context, who auth.User, id prompt.ID, want WantedVersion, path string) (Folder, error) {
+	v, err := s.GetVersion(ctx, who, id, want)
+	if err != nil {
+		return Folder{}, err
+	}
+	return s.FolderOf(ctx, v, path)
+}
+
+// FolderOf is ReadFolder for a prompt that was read.
+func (s *Service) FolderOf(ctx context.Context, v View, path string) (Folder, error) {
+	files, made, err := FilesOf(v.Prompt)
+	if err != nil {
+		return Folder{}, err
+	}
+	f := Folder{FileList: FileList{View: v, Files: files}}
+	if path != "" {
+		one, ok := files.Find(path)
+		if !ok {
+			return Folder{}, fault.New(fault.NotFound, "the version has no file at this path: list its files")
+		}
+		files = prompt.Files{one}
+	}
+	all := map[string][]byte{}
+	if made != nil {
+		all[files[0].SHA256] = made
+	} else if all, err = s.db.FileBytes(ctx, v.ID, files); err != nil {
+		return Folder{}, err
+	}
+	f.Contents = skill.Folder(files, all)
+	return f, nil
+}
+
+// Archive returns a ZIP of all files of the folder. The same version gives the same bytes.
+func (f Folder) Archive() []byte { return archive.Write(f.Contents) }
