@@ -21,14 +21,14 @@ import (
 // one of version 3 have no descriptions, and one of version 2 has no author secret, so that users
 // get other keys.
 const (
-	backupVersion = 6
+	backupVersion = 7
 	oldestBackup  = 2
 )
 
 // A line is one line of a backup: JSON, one kind of thing each. The first is a header, the last the
 // number of lines between. Index rows, tallies and counts are not in it: they follow from the rest.
 type line struct {
-	// backup, secret, tag, idempotency, content, move, proposal, review, prompt, vote, token, user,
+	// backup, secret, tag, idempotency, file, content, move, proposal, review, prompt, vote, token, user,
 	// favorite, workspace, member, membership, event, account, invite, end
 	Kind    string       `json:"kind"`
 	Version int          `json:"version,omitempty"`
@@ -36,6 +36,7 @@ type line struct {
 	Keys    string       `json:"authorKeys,omitempty"` // the secret of author keys: in the first row
 	Tag     *tagLine     `json:"tag,omitempty"`
 	Idem    *idemLine    `json:"idempotency,omitempty"`
+	File    *fileLine    `json:"file,omitempty"`
 	Content *contentLine `json:"content,omitempty"`
 	Move    *moveLine    `json:"move,omitempty"`
 	Prompt  *promptLine  `json:"prompt,omitempty"`

@@ -43,8 +43,10 @@ type sourceLine struct {
 // versionParts are what a version says in addition to its content. One of before that belonged to
 // versions has none, nor has the prompt that holds it.
 type versionParts struct {
-	Described bool   `json:"described,omitempty"`
-	FileHash  string `json:"fileHash,omitempty"`
+	Described bool          `json:"described,omitempty"`
+	FileHash  string        `json:"fileHash,omitempty"`
+	Files     prompt.Files  `json:"files,omitempty"`
+	Bundle    prompt.Bundle `json:"bundle,omitzero"`
 }
 
 // contentParts are what only some contents have in addition to the text.
@@ -113,10 +115,10 @@ const maxBackupTries = 20
 // library writes the versions of a prompt and returns the rest. The record becomes that which they
 // belong to.
 func (b *backup) library(ctx context.Context, rec *schema.Record) (*libraryLine, error) {
-	written := int64(0)
+	written, files := int64(0), make(map[string]bool)
 	for range maxBackupTries {
 		to := rec.Last
-		if err := b.contents(ctx, *rec, written); err != nil {
+		if err := b.contents(ctx, *rec, written, files); err != nil {
 			return nil, err
 		}
 		written = to
@@ -150,7 +152,7 @@ func (b *backup) library(ctx context.Context, rec *schema.Record) (*libraryLine,
 func (b *backup) libraryLine(ctx context.Context, rec schema.Record, c schema.LabelsRow) (*libraryLine, error) {
 	l := &libraryLine{
 		Name: rec.Name, Slug: rec.Slug, OldNames: rec.OldNames, Description: rec.Description, OwnTags: rec.OwnTags,
-		versionParts: versionParts{!rec.Undescribed, rec.FileHash},
+		versionParts: versionParts{!rec.Undescribed, rec.FileHash, rec.Files, rec.Bundle},
 		Version:      rec.Version, LastVersion: rec.Last, PublicFrom: rec.From, Message: rec.Message,
 		Deleted: c.Gaps.String(), Labels: c.Labels, RenamedAt: c.RenamedAt, MadeBy: rec.MadeBy, Included: rec.AllArguments, contentParts: partsOf(rec.Content()),
 	}
@@ -173,8 +175,9 @@ func (b *backup) libraryLine(ctx context.Context, rec schema.Record, c schema.La
 	return l, nil
 }
 
-// contents writes the versions of a prompt above one, up to its last.
-func (b *backup) contents(ctx context.Context, rec schema.Record, above int64) error {
+// contents writes the versions of a prompt above one, up to its last, and before each those of its
+// files that are not written yet.
+func (b *backup) contents(ctx context.Context, rec schema.Record, above int64, written map[string]bool) error {
 	r := table.Range{
 		Partition: schema.PromptKey(rec.AuthorID, rec.ID).Partition,
 		From:      schema.VersionKey(rec.AuthorID, rec.ID, rec.Last).Row, To: schema.VersionKey(rec.AuthorID, rec.ID, above).Row,
@@ -191,9 +194,12 @@ func (b *backup) contents(ctx context.Context, rec schema.Record, above int64) e
 		if err != nil {
 			return err
 		}
+		if err := b.files(ctx, rec.AuthorID, rec.ID, v.Files, written); err != nil {
+			return err
+		}
 		if err := b.emit(line{Kind: "content", Content: &contentLine{
 			Prompt: rec.ID, Author: rec.AuthorID, Version: v.Number, Text: v.Text, contentParts: partsOf(v.Content), Message: v.Message, By: v.By, At: v.At,
-			Description: v.Description, versionParts: versionParts{!v.Undescribed, v.FileHash}, Source: source,
+			Description: v.Description, versionParts: versionParts{!v.Undescribed, v.FileHash, v.Files, v.Bundle}, Source: source,
 		}}); err != nil {
 			return err
 		}
@@ -237,8 +243,9 @@ func (l *libraryLine) into(p *prompt.Prompt) {
 		p.ForkedFrom = prompt.ForkedFrom{ID: l.Origin.Prompt, Version: l.Origin.Version}
 	}
 	p.Versions = prompt.Versions{
-		Version: l.Version, Last: l.LastVersion, From: l.PublicFrom, FileHash: l.FileHash, Undescribed: !l.Described,
+		Version: l.Version, Last: l.LastVersion, From: l.PublicFrom, FileHash: l.FileHash, Undescribed: !l.Described, Bundle: l.Bundle,
 	}
+	p.Files = l.Files
 }
 
 // versionRows are those of a version of a prompt: its own is the last one.
@@ -257,7 +264,7 @@ func (l *contentLine) rows() (versionRows, error) {
 	rows := schema.UsesRows(l.Author, id, l.Version, content.Includes())
 	v, kept := prompt.Version{
 		Number: l.Version, Content: content, Description: l.Description, FileHash: l.FileHash, Undescribed: !l.Described,
-		Message: l.Message, Change: prompt.Change{By: l.By, At: l.At},
+		Files: l.Files, Bundle: l.Bundle, Message: l.Message, Change: prompt.Change{By: l.By, At: l.At},
 	}, 0
 	if s := l.Source; s != nil {
 		v.Source = s.Format

@@ -87,7 +87,7 @@ func (db *Backups) Ready(ctx context.Context) error {
 }
 
 func (db *Backups) mustBeEmpty(ctx context.Context) error {
-	for _, name := range []string{db.T.Prompts, db.T.Votes, db.T.AccessTokens, db.T.Users, db.T.Favorites} {
+	for _, name := range []string{db.T.Prompts, db.T.Files, db.T.Votes, db.T.AccessTokens, db.T.Users, db.T.Favorites} {
 		rows, _, err := db.Budget().Rows(ctx, name, table.Range{}, 1)
 		if err != nil {
 			return err
@@ -314,6 +314,8 @@ func (re *restore) row(ctx context.Context, l *parsed) error {
 			}
 		}
 		return re.library(ctx, rec, l.Prompt.Library)
+	case l.File != nil:
+		return re.file(ctx, *l.File)
 	case l.Content != nil:
 		return re.content(ctx, l.Content.Version, l.version)
 	case l.Move != nil:

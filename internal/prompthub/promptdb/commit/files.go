@@ -48,7 +48,7 @@ func (w *Writer) putFiles(ctx context.Context, was *schema.Record, p *prompt.Pro
 		if !stored[f.SHA256] {
 			stored[f.SHA256] = true
 			size += int64(f.Size)
-			w.files = append(w.files, schema.FileRows(p.ID, f.SHA256, all[f.SHA256], w.db.Now())...)
+			w.files = append(w.files, schema.FileRows(p.AuthorID, p.ID, f.SHA256, all[f.SHA256], w.db.Now())...)
 		}
 	}
 	if w.Labels != nil && w.Labels.Files+size > maxPromptFiles {

@@ -144,6 +144,10 @@ func (db *Eraser) purge(ctx context.Context, author prompt.UserID, id prompt.ID,
 		if err := db.purgeLogs(ctx, *rec); err != nil {
 			return false, err
 		}
+		// the version that names a file goes after it, and no reader can see that
+		if err := db.Empty(ctx, db.T.Files, schema.FilesPartition(id), ""); err != nil {
+			return false, err
+		}
 		if err := db.purgeTruth(ctx, *rec); err != nil {
 			return false, err
 		}

@@ -70,7 +70,7 @@ func ParseFilesPartition(partition string) (prompt.ID, bool) {
 
 // FileRows returns the rows of the bytes of a file, whose SHA-256 has a name in hex. An empty file
 // has one.
-func FileRows(id prompt.ID, sha string, b []byte, at time.Time) []table.Row {
+func FileRows(author prompt.UserID, id prompt.ID, sha string, b []byte, at time.Time) []table.Row {
 	size := len(b)
 	var rows []table.Row
 	for n := 0; n == 0 || len(b) > 0; n++ {
@@ -78,6 +78,7 @@ func FileRows(id prompt.ID, sha string, b []byte, at time.Time) []table.Row {
 		b = b[len(part):]
 		rows = append(rows, table.Row{Key: fileKey(id, sha, n), Props: append(table.Props{
 			{Name: "PromptId", Value: table.String(string(id))},
+			{Name: "AuthorId", Value: table.String(string(author))}, // leads to the truth row
 			{Name: "Size", Value: table.Int64(int64(size))},
 			PutAt(at),
 		}, TextParts("Data", pack(part))...)})

@@ -49,7 +49,8 @@ const (
 // the row alone.
 func (d Difference) left() bool {
 	_, tally := schema.ParseTallyShard(d.Key.Row)
-	return tally || d.orphan || d.user == "" && d.voter == "" && d.id == ""
+	_, file := schema.ParseFilesPartition(d.Key.Partition)
+	return tally || file || d.orphan || d.user == "" && d.voter == "" && d.id == ""
 }
 
 func (d Difference) String() string { return fmt.Sprintf("%s: %s: %s", d.Table, d.Key, d.What) }

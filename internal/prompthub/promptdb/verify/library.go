@@ -84,6 +84,7 @@ func (db *Verifier) checkNames(ctx context.Context, rec schema.Record, c schema.
 // truth row.
 func (db *Verifier) checkVersions(ctx context.Context, rec schema.Record, c schema.LabelsRow, differ func(string, table.Key, string, ...any)) error {
 	next, size := rec.Last, int64(0)
+	named := make(map[string]prompt.File)
 	missing := func(down int64) {
 		for ; next > down; next-- {
 			if !c.Gaps.Have(next) {
@@ -111,6 +112,9 @@ func (db *Verifier) checkVersions(ctx context.Context, rec schema.Record, c sche
 		} else if n == rec.Version && hash != rec.Current().Hash {
 			differ(db.T.Prompts, row.Key, "is the latest version, and the prompt says something else")
 		}
+		for _, f := range v.Files {
+			named[f.SHA256] = f
+		}
 		if err := db.checkSource(ctx, rec, v, differ); err != nil {
 			return err
 		}
@@ -119,6 +123,9 @@ func (db *Verifier) checkVersions(ctx context.Context, rec schema.Record, c sche
 		}
 	}
 	missing(0)
+	if err := db.checkFiles(ctx, rec.ID, named, differ); err != nil {
+		return err
+	}
 	if size != c.Bytes {
 		differ(db.T.Prompts, schema.LabelsKey(rec.AuthorID, rec.ID), "says that its versions take %d bytes, which are %d", c.Bytes, size)
 	}

@@ -113,7 +113,7 @@ func (db *Verifier) slices(ctx context.Context) ([]*slice, error) {
 func (s *slice) sweep(ctx context.Context, until time.Time) error {
 	var failed rowstore.Failures
 	for {
-		page, damaged, err := s.db.page(ctx, s.table, s.next)
+		page, damaged, err := s.db.page(ctx, s.part, s.next)
 		if errors.Is(err, table.ErrInvalid) {
 			s.begin() // the place is of another kind of store
 			break
@@ -179,6 +179,9 @@ func (s *slice) page(ctx context.Context, page table.Page, until time.Time, fail
 // gone, and events that are too old, which is no repair.
 func (s *slice) complete(ctx context.Context, rows []table.Row, failed *rowstore.Failures) bool {
 	ok := true
+	if s.table == s.db.T.Files {
+		return failed.Record(s.db.sweepFiles(ctx, rows))
+	}
 	for _, row := range rows {
 		switch s.table {
 		case s.db.T.Favorites:

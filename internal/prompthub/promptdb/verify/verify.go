@@ -24,6 +24,9 @@ type part struct {
 	table string
 	page  func(ctx context.Context, rows []table.Row, last bool) ([]Difference, rowstore.Failures)
 	votes *votesWalk // of the table of votes: where page is inside a prompt
+	only  []string   // the properties that page needs; nil for all
+	// what Verify does in place of page, if anti-entropy does less
+	whole func(ctx context.Context, rows []table.Row, last bool) ([]Difference, rowstore.Failures)
 }
 
 // A rowCheck compares one row with what it should be.
@@ -34,6 +37,7 @@ func (db *Verifier) parts() []part {
 	votes := &votesWalk{db: db}
 	parts := []part{
 		db.rowByRow(db.T.Prompts, db.checkBesideTruth),
+		db.filesPart(),
 		{table: db.T.Votes, page: votes.page, votes: votes},
 		db.rowByRow(db.T.VotesByVoter, db.checkVoter),
 		db.rowByRow(db.T.AccessTokens, db.checkToken),
@@ -96,6 +100,9 @@ func (db *Verifier) Verify(ctx context.Context, report func(Difference), progres
 	count := counter{tell: progress}
 	for _, p := range db.parts() {
 		check := p.page
+		if p.whole != nil {
+			check = p.whole
+		}
 		p.page = func(ctx context.Context, rows []table.Row, last bool) ([]Difference, rowstore.Failures) {
 			found, failed := check(ctx, rows, last)
 			failed.Record(db.noteWaiting(ctx, found))
@@ -135,7 +142,7 @@ func (db *Verifier) noteWaiting(ctx context.Context, found []Difference) error {
 // page. It ends at the first page with an error.
 func (db *Verifier) checkAll(ctx context.Context, p part, count func(rows int), do func(Difference) error) error {
 	for next := ""; ; {
-		page, damaged, err := db.page(ctx, p.table, next)
+		page, damaged, err := db.page(ctx, p, next)
 		if err != nil {
 			return err
 		}
@@ -154,10 +161,10 @@ func (db *Verifier) checkAll(ctx context.Context, p part, count func(rows int), 
 }
 
 // page reads a page of a table to be checked. A damaged row comes in place of a page.
-func (db *Verifier) page(ctx context.Context, name, next string) (table.Page, []Difference, error) {
-	page, err := db.DB.List(ctx, name, table.Range{}, checkPage, next)
+func (db *Verifier) page(ctx context.Context, p part, next string) (table.Page, []Difference, error) {
+	page, err := db.DB.List(ctx, p.table, table.Range{Select: p.only}, checkPage, next)
 	if d := (*table.DamagedError)(nil); errors.As(err, &d) {
-		return table.Page{Next: d.Next}, []Difference{{Table: name, Key: d.Key, What: DamagedRow, damaged: true}}, nil
+		return table.Page{Next: d.Next}, []Difference{{Table: p.table, Key: d.Key, What: DamagedRow, damaged: true}}, nil
 	}
 	return page, nil, err
 }
