@@ -32,7 +32,7 @@ var partsOfPaths = []string{
 	"a", "b", "a.b", "a-b", "a0", "a b", "Z", "ä", "日本", "#", "%41", "~", "_", "-x", ".x", "..x", "x~1", ".gitignore", "git", "run.SH", "skill.md", "SKILL.md", "con-x", "com", "'", "😀", "\\x",
 }
 
-// someFiles are sets that keep the rules: what does not fit to those before it is left out.
+// someFiles returns files that keep the rules, without those that do not fit to the ones before.
 func someFiles(t *rapid.T, most int) (list []prompt.FileBytes) {
 	part := rapid.SampledFrom(partsOfPaths)
 	for range rapid.IntRange(0, most).Draw(t, "files") {
@@ -82,7 +82,8 @@ func newRepository(t *testing.T, git string) string {
 		{"config", "core.protectHFS", "true"},
 		{"config", "core.protectNTFS", "true"},
 		{"config", "core.ignoreCase", "false"},
-		{"config", "core.quotePath", "false"}, {"config", "core.fsync", "none"},
+		{"config", "core.quotePath", "false"},
+		{"config", "core.fsync", "none"},
 	} {
 		_, err := run(dir, git, args...)
 		require.NoError(t, err)

@@ -124,7 +124,7 @@ func TestBytesStay(t *testing.T) {
 	require.Equal(t, "PK\x05\x06"+strings.Repeat("\x00", 18), string(archive.Write(nil)))
 }
 
-// TestOthersReadIt: what is written is what the library of Go, Python and Info-ZIP read.
+// TestOthersReadIt: the library of Go, Python and Info-ZIP read the files that were written.
 func TestOthersReadIt(t *testing.T) {
 	t.Parallel()
 	b := archive.Write(aFolder)
@@ -228,7 +228,7 @@ with zipfile.ZipFile(Pipe(), "w", zipfile.ZIP_DEFLATED) as z:
 	})
 }
 
-// TestThereAndBack: what is written is read as it was.
+// TestThereAndBack: files are read as they were written.
 func TestThereAndBack(t *testing.T) {
 	t.Parallel()
 	part := rapid.SampledFrom([]string{"a", "b.c", "ä", "日本", " x", "#", "run.sh", "..", "con"})
@@ -441,7 +441,7 @@ func TestTaken(t *testing.T) {
 	require.Len(t, folder.Files, archive.MaxEntries-1)
 	require.Equal(t, []string{".DS_Store"}, folder.LeftOut)
 
-	// what is read does not change with the bytes that it was read from, which a pool may have
+	// files stay as they are when the bytes of the archive change, which a pool may have
 	b := slices.Clone(good)
 	folder, err = archive.Read(b)
 	require.NoError(t, err)
@@ -455,8 +455,8 @@ func executable(f prompt.FileBytes) zip.FileHeader {
 	return e
 }
 
-// FuzzRead: nothing that is read has more than the limits, the library of Go reads the same, and
-// what was read is written and read again.
+// FuzzRead: no folder has more than the limits. The library of Go reads the same files, and they
+// are read again as they were when they have been written.
 func FuzzRead(f *testing.F) {
 	f.Add(archive.Write(aFolder))
 	f.Add(archive.Write(nil))
