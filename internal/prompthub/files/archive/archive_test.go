@@ -406,6 +406,26 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// TestDamaged: whatever one byte of an archive is changed to, no bytes of a file become others.
+func TestDamaged(t *testing.T) {
+	t.Parallel()
+	for _, b := range [][]byte{archive.Write(aFolder[:4]), pack(t, entries("a", "b/c")...)} {
+		good, err := archive.Read(b)
+		require.NoError(t, err)
+		for i, was := range b {
+			for _, to := range []byte{0, 1, 0x7F, 0xFF, was + 1, was ^ 0x80} {
+				b[i] = to
+				folder, err := archive.Read(b)
+				b[i] = was
+				require.True(t, err != nil || len(folder.Files)+len(folder.LeftOut) <= len(good.Files), "byte %d", i)
+				for _, f := range folder.Files {
+					require.True(t, slices.ContainsFunc(good.Files, func(g prompt.FileBytes) bool { return bytes.Equal(f.Bytes, g.Bytes) }), "byte %d", i)
+				}
+			}
+		}
+	}
+}
+
 // overlapping returns an archive in which a file holds the header and bytes of another one.
 func overlapping() []byte {
 	inner := archive.Write([]prompt.FileBytes{{Path: "b", Bytes: []byte("x")}})
