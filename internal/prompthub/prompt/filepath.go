@@ -10,7 +10,7 @@ import (
 )
 
 var (
-	// devices are names that Windows takes for devices, whatever follows a dot.
+	// devices are names that Windows takes for devices, also before a dot and more.
 	devices = regexp.MustCompile(`(?i)^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$) *(\.|$)`)
 
 	// gitNames are names that git takes for its own, and the short ones that Windows gives to them.

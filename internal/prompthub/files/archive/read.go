@@ -19,7 +19,7 @@ import (
 	"prompthub/internal/prompthub/prompt"
 )
 
-// MaxEntries is how many entries an archive has at most, with folders and what is left out.
+// MaxEntries is how many entries an archive has at most, with folders and those that are left out.
 const MaxEntries = 1000
 
 // Codes of refusals of archives.
@@ -121,6 +121,9 @@ func readDirectory(b []byte) (entries []entry, start, directory int, err error) 
 	if get2(b, at+4) != 0 || get2(b, at+6) != 0 || get2(b, at+8) != number {
 		return nil, 0, 0, broken("it is a part of several, or has too many entries")
 	}
+	if offset == 0xFFFFFFFF {
+		return nil, 0, 0, broken("it has the form for more than 4 GiB, ZIP64")
+	}
 	if number > MaxEntries {
 		return nil, 0, 0, fault.Coded(fault.Invalid, prompt.TooManyFiles, fmt.Sprintf("the archive has %d entries: leave some out, it may have %d", number, MaxEntries))
 	}
@@ -133,7 +136,8 @@ func readDirectory(b []byte) (entries []entry, start, directory int, err error) 
 	if start < 0 {
 		return nil, 0, 0, broken("its directory is not where it says")
 	}
-	for p := directory; len(entries) < number; {
+	p := directory
+	for len(entries) < number {
 		if at-p < directorySize || string(b[p:p+4]) != directorySign {
 			return nil, 0, 0, broken("its directory ends early")
 		}
@@ -158,6 +162,9 @@ func readDirectory(b []byte) (entries []entry, start, directory int, err error) 
 		}
 		entries = append(entries, e)
 		p = next + get2(b, p+30) + get2(b, p+32)
+	}
+	if p != at {
+		return nil, 0, 0, broken("its directory has more than it says")
 	}
 	return entries, start, directory, nil
 }
@@ -204,17 +211,17 @@ func unpack(packed []byte, e entry) ([]byte, error) {
 	default:
 		return nil, broken("%.100q is packed by the method %d, which is not stored or deflate", e.name, e.method)
 	}
-	_, err := io.ReadFull(r, content)
-	if err == nil {
-		var more [1]byte
-		_, err = io.ReadFull(r, more[:])
-	} else if err == io.EOF {
-		err = io.ErrUnexpectedEOF
+	if _, err := io.ReadFull(r, content); err != nil {
+		return nil, damaged(e)
 	}
-	if err != io.EOF || crc32.ChecksumIEEE(content) != e.crc {
-		return nil, broken("%.100q is damaged: its bytes are not those of its directory", e.name)
+	if _, err := io.ReadFull(r, make([]byte, 1)); err != io.EOF || crc32.ChecksumIEEE(content) != e.crc {
+		return nil, damaged(e)
 	}
 	return content, nil
+}
+
+func damaged(e entry) error {
+	return broken("%.100q is damaged: its bytes are not those that its directory tells of", e.name)
 }
 
 // leftOut returns what of a path is left out, a file or a folder, and "" for a path of the author's.
