@@ -163,9 +163,6 @@ func idempotency(who auth.User, key string, d prompt.Draft, origin prompt.Forked
 		return &promptdb.Idempotency{Key: hash(key)}
 	}
 	body := fmt.Sprint(d.Content().Hash(), d.State(nil), origin, d.Message)
-	if len(d.Files) > 0 {
-		body += d.Files.Digest()
-	}
 	return &promptdb.Idempotency{Key: hash(string(writer(who)) + key), Body: hash(body)}
 }
 

@@ -252,10 +252,12 @@ func TestDoubling(t *testing.T) {
 		{Name: "Files.Check", With: files(func(f prompt.Files) { _ = f.Check() })},
 		{Name: "Files.Digest", With: files(func(f prompt.Files) { f.Digest() })},
 		{Name: "Files.Tree", With: files(func(f prompt.Files) { f.Tree() })},
+		{Name: "Files.Written", With: files(func(f prompt.Files) { f.Written() })},
+		{Name: "Files.Same", With: files(func(f prompt.Files) { f.Same(slices.Clone(f)) })},
+		{Name: "Files.SkillFile", With: files(func(f prompt.Files) { f.SkillFile() })},
 		{Name: "Files.Size", With: files(func(f prompt.Files) { f.Size() })},
 		{Name: "Files.Scripts", With: files(func(f prompt.Files) { f.Scripts() })},
 		{Name: "Files.Find", With: files(func(f prompt.Files) { f.Find("a") })},
-		{Name: "Files.Equal", With: files(func(f prompt.Files) { f.Equal(slices.Clone(f)) })},
 	}...)
 	doubling.Listed(t, funcs, map[string][]string{
 		"a query has at most 200 characters": {

@@ -229,12 +229,3 @@ func (f Files) Find(file string) (File, bool) {
 	}
 	return File{}, false
 }
-
-// Equal reports whether two sets are the same: paths, contents, executable bits, and of whom
-// SKILL.md is. Which files count as scripts may change with a release.
-func (f Files) Equal(g Files) bool {
-	return slices.EqualFunc(f, g, func(a, b File) bool {
-		a.Script, b.Script = false, false
-		return a == b
-	})
-}

@@ -96,7 +96,7 @@ func (d Draft) As(v Version) Draft {
 
 // Equal reports whether two drafts say the same. Why they do is not compared.
 func (d Draft) Equal(e Draft) bool {
-	return d.Content().Same(e.Content()) && d.State(nil) == e.State(nil) && d.Files.Same(e.Files)
+	return d.Content().Same(e.Content()) && d.State(nil) == e.State(nil)
 }
 
 // State names what a prompt is in addition to the content of a version with some labels: while it
@@ -104,10 +104,14 @@ func (d Draft) Equal(e Draft) bool {
 // is. It is stored with such files and with the keys of requests, so a new member goes to the end
 // and leaves the state of prompts without it as it was.
 func (d Draft) State(labels []string) string {
-	b, _ := json.Marshal([]any{ // texts cannot fail
+	says := []any{
 		d.Name, d.Title, d.Description, append([]Tag{}, d.Tags...), append([]string{}, d.OwnTags...), d.Visibility,
 		append([]string{}, slices.Sorted(slices.Values(labels))...),
-	})
+	}
+	if written := d.Files.Written(); len(written) > 0 {
+		says = append(says, written.Digest())
+	}
+	b, _ := json.Marshal(says) // texts cannot fail
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])
 }

@@ -143,3 +143,52 @@ func undone(t *testing.T, r *ring, p prompt.Prompt, ok bool) {
 		require.NotEmpty(t, h.Moves[0].Undone.By)
 	}
 }
+
+// filesAt gives a prompt the files of a version that no attempt before has given it.
+func filesAt(n int64, contents ...string) func(context.Context, *promptdb.DB, *ring, prompt.Prompt) error {
+	return func(ctx context.Context, db *promptdb.DB, _ *ring, p prompt.Prompt) error {
+		_, err := db.Change(ctx, "ann", p.ID, func(p prompt.Prompt) (prompt.Prompt, error) {
+			if p.Version >= n {
+				return p, promptdb.ErrUnchanged
+			}
+			filesOf(contents...)(&p)
+			return p, nil
+		})
+		return err
+	}
+}
+
+// hasFiles reads every version that there is, with its files.
+func hasFiles(t *testing.T, r *ring, p prompt.Prompt, ok bool) {
+	v, err := r.truth.Get(context.Background(), "ann", p.ID)
+	require.NoError(t, err)
+	require.True(t, !ok || len(v.Files) > 0)
+	for n := int64(1); n <= v.Last; n++ {
+		at, err := r.truth.GetVersion(context.Background(), "ann", p.ID, promptdb.WantedVersion{Number: n})
+		if fault.Of(err) == fault.NotFound {
+			continue
+		}
+		require.NoError(t, err)
+		_, err = r.truth.FileBytes(context.Background(), p.ID, at.Files)
+		require.NoError(t, err, "version %d is whole", n)
+	}
+}
+
+// twoWithFiles makes versions 2 and 3 with files.
+func twoWithFiles(r *ring, p *prompt.Prompt) {
+	require.NoError(r.t, filesAt(2, "a", "one", "b", "both")(context.Background(), r.truth, r, *p))
+	require.NoError(r.t, filesAt(3, "a", "two", "b", "both")(context.Background(), r.truth, r, *p))
+}
+
+func oldWithFiles(r *ring, p *prompt.Prompt) {
+	twoWithFiles(r, p)
+	old(r, p)
+}
+
+// unnamedFiles has bytes that no version names any more, for longer than they are kept.
+func unnamedFiles(r *ring, p *prompt.Prompt) {
+	twoWithFiles(r, p)
+	require.NoError(r.t, r.truth.DeleteVersion(context.Background(), "ann", p.ID, 2, prompt.Actor{}))
+	require.NoError(r.t, r.drain())
+	r.Advance(25 * 60 * 60 * 1e9)
+}
