@@ -9,6 +9,8 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"golang.org/x/sync/errgroup"
+
 	"prompthub/internal/fault"
 	"prompthub/internal/http/auth"
 	"prompthub/internal/prompthub/files/archive"
@@ -186,6 +188,23 @@ func (s *Service) ListFiles(ctx context.Context, who auth.User, id prompt.ID, wa
 	}
 	files, _, err := FilesOf(v.Prompt)
 	return FileList{View: v, Files: files}, err
+}
+
+// FilesIn returns the files of versions of prompts of a list, whose numbers are given by their
+// places in it; of those with the number 0 nothing is read.
+func (s *Service) FilesIn(ctx context.Context, items []View, versions []int64) ([]prompt.Files, error) {
+	all := make([]prompt.Files, len(items))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(atOnce)
+	for i, v := range items {
+		if versions[i] > 0 {
+			g.Go(func() (err error) {
+				all[i], err = s.db.VersionFiles(ctx, v.AuthorID, v.ID, versions[i])
+				return err
+			})
+		}
+	}
+	return all, g.Wait()
 }
 
 // FilesOf returns the files of the version that a prompt shows. Of a prompt of a text alone it is a

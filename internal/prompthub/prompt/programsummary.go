@@ -10,8 +10,19 @@ type ProgramSummary struct {
 	About     string     `json:"about,omitempty"`
 	System    bool       `json:"system,omitempty"` // whether it has a message of the system
 	Arguments []Argument `json:"args,omitempty"`
-	Digest    string     `json:"digest,omitempty"` // of the file; "" for a prompt that is no skill
-	Size      int        `json:"size,omitempty"`   // in bytes
+	Digest    string     `json:"digest,omitempty"`  // of SKILL.md; "" for a prompt that is no skill
+	Size      int        `json:"size,omitempty"`    // of SKILL.md, in bytes
+	Package   string     `json:"package,omitempty"` // as in Bundle
+	// nil for a version of a text or messages alone
+	Files *FilesSummary `json:"files,omitempty"`
+}
+
+// A FilesSummary is what lists tell of the files of a version.
+type FilesSummary struct {
+	Count   int    `json:"n"`
+	Bytes   int    `json:"bytes"`
+	Scripts int    `json:"scripts,omitempty"`
+	Archive string `json:"archive"` // as in Bundle
 }
 
 // An Argument is a variable as lists tell of it.

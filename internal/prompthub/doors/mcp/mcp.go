@@ -90,6 +90,7 @@ func build(c Config) *handler {
 		d.handle("POST "+Prefix+set, d.serve)
 		d.handle("GET "+set+agentSkills+"/index.json", d.index)
 		d.handle("GET "+set+agentSkills+"/{skill}/"+skill.FileName, d.file)
+		d.handle("GET "+set+agentSkills+"/{skill}/"+archiveName, d.file)
 	}
 	d.handle("POST "+Prefix+"/w/{workspace}", d.serve)
 	for _, path := range []string{"", Prefix, Prefix + "/{rest...}"} {

@@ -1,8 +1,11 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
+	"net/url"
 	"strings"
+	"unicode/utf8"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -12,8 +15,8 @@ import (
 	"prompthub/internal/prompthub/prompt"
 )
 
-// The extension of the protocol for skills is SEP-2640. A prompt is a skill of one file, at
-// skill://ID/SLUG/SKILL.md.
+// The extension of the protocol for skills is SEP-2640. A prompt is a skill, whose files are at
+// skill://ID/SLUG/PATH; one of a text alone has a SKILL.md that is made of it.
 const (
 	skillsExtension = "io.modelcontextprotocol/skills"
 	skillScheme     = "skill://"
@@ -23,8 +26,8 @@ const (
 // skills adds the methods of the extension.
 func (d *handler) skills(s *sdk.Server) {
 	s.AddResourceTemplate(&sdk.ResourceTemplate{
-		Name: "skill", URITemplate: skillScheme + "{id}/{name}/" + skill.FileName, MIMEType: markdown,
-		Description: "A prompt as an Agent Skill, by its id and its slug",
+		Name: "skill", URITemplate: skillScheme + "{id}/{name}/{+path}",
+		Description: "A file of a prompt as an Agent Skill, by the id and the slug of the prompt; SKILL.md is the one to read first",
 	}, d.readSkill)
 	for _, err := range []error{
 		sdk.AddReceivingCustomMethod(s, "skills/list", d.listSkills),
@@ -84,11 +87,29 @@ type skillFile struct {
 	MIMEType string `json:"mimeType"`
 }
 
-func entry(p prompt.Prompt, o prompt.ProgramSummary) skillEntry {
-	uri := skillScheme + strings.ToLower(string(p.ID)) + "/" + p.Slug + "/" + skill.FileName
-	return skillEntry{URI: uri, FrontMatter: skill.Head(p, o.About, o.Version), Resources: []skillFile{
-		{URI: uri, Digest: o.Digest, Size: o.Size, MIMEType: markdown},
-	}}
+// entry describes a skill. Files are those of its version, none for one of a text alone.
+func entry(p prompt.Prompt, o prompt.ProgramSummary, files prompt.Files) skillEntry {
+	folder := skillScheme + strings.ToLower(string(p.ID)) + "/" + p.Slug + "/"
+	e := skillEntry{URI: folder + skill.FileName, FrontMatter: skill.Head(p, o.About, o.Version)}
+	if len(files) == 0 {
+		e.Resources = []skillFile{{URI: e.URI, Digest: o.Digest, Size: o.Size, MIMEType: markdown}}
+		return e
+	}
+	e.FrontMatter.Metadata = skill.Metadata{} // which the author's file has not
+	for _, f := range files {
+		e.Resources = append(e.Resources, skillFile{
+			URI: folder + (&url.URL{Path: f.Path}).EscapedPath(), Digest: "sha256:" + f.SHA256, Size: f.Size, MIMEType: typeOf(f.Path),
+		})
+	}
+	return e
+}
+
+// typeOf returns the media type of a file by its name: no more is known of it in a list.
+func typeOf(path string) string {
+	if strings.HasSuffix(path, ".md") {
+		return markdown
+	}
+	return "application/octet-stream"
 }
 
 // listSkills answers skills/list with the prompts that prompts/list has.
@@ -103,9 +124,19 @@ func (d *handler) listSkills(ctx context.Context, _ *sdk.ServerSession, p *listS
 		return nil, c.problem(ctx, err)
 	}
 	res := &listSkillsResult{extended: extend(ctx), Skills: []skillEntry{}, NextCursor: page.Next}
-	for _, v := range page.Items {
-		if o := programSummary(c, v); o.Digest != "" {
-			res.Skills = append(res.Skills, entry(v.Prompt, o))
+	summaries, versions := make([]prompt.ProgramSummary, len(page.Items)), make([]int64, len(page.Items))
+	for i, v := range page.Items {
+		if summaries[i] = programSummary(c, v); summaries[i].Files != nil {
+			versions[i] = summaries[i].Version
+		}
+	}
+	files, err := d.Service.FilesIn(ctx, page.Items, versions)
+	if err != nil {
+		return nil, c.problem(ctx, err)
+	}
+	for i, v := range page.Items {
+		if summaries[i].Digest != "" {
+			res.Skills = append(res.Skills, entry(v.Prompt, summaries[i], files[i]))
 		}
 	}
 	return res, nil
@@ -124,10 +155,15 @@ func (d *handler) listResources(ctx context.Context, p *sdk.ListResourcesParams)
 	}
 	res := &sdk.ListResourcesResult{Resources: []*sdk.Resource{}, NextCursor: l.NextCursor, Cacheable: l.Cacheable}
 	for _, s := range l.Skills {
-		file := s.Resources[0]
-		res.Resources = append(res.Resources, &sdk.Resource{
-			URI: file.URI, Name: s.FrontMatter.Name, Description: s.FrontMatter.Description, MIMEType: file.MIMEType, Size: int64(file.Size),
-		})
+		for _, file := range s.Resources {
+			r := &sdk.Resource{URI: file.URI, Name: s.FrontMatter.Name, MIMEType: file.MIMEType, Size: int64(file.Size)}
+			if file.URI == s.URI {
+				r.Description = s.FrontMatter.Description
+			} else {
+				r.Name += "/" + strings.TrimPrefix(file.URI, strings.TrimSuffix(s.URI, skill.FileName))
+			}
+			res.Resources = append(res.Resources, r)
+		}
 	}
 	return res, nil
 }
@@ -142,51 +178,59 @@ func (d *handler) getSkill(ctx context.Context, _ *sdk.ServerSession, p *getSkil
 	if err != nil {
 		return nil, c.problem(ctx, err)
 	}
-	return &getSkillResult{extended: extend(ctx), Skill: entry(v.Prompt, skill.Summarize(v.Prompt))}, nil
+	return &getSkillResult{extended: extend(ctx), Skill: entry(v.Prompt, skill.Summarize(v.Prompt), v.Files)}, nil
 }
 
 // readSkill answers resources/read.
 func (d *handler) readSkill(ctx context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
 	c := callOf(ctx)
-	_, s, err := d.skillAt(ctx, c, req.Params.URI)
+	_, f, err := d.skillAt(ctx, c, req.Params.URI)
 	if err != nil {
 		return nil, c.problem(ctx, err)
 	}
-	return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{
-		{URI: req.Params.URI, MIMEType: markdown, Text: string(s.File())},
-	}}, nil
+	contents := &sdk.ResourceContents{URI: req.Params.URI, MIMEType: typeOf(f.Path)}
+	if utf8.Valid(f.Bytes) && !bytes.ContainsRune(f.Bytes, 0) {
+		if contents.Text = string(f.Bytes); contents.MIMEType != markdown {
+			contents.MIMEType = "text/plain"
+		}
+	} else {
+		contents.Blob = f.Bytes
+	}
+	return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{contents}}, nil
 }
 
-// skillAt returns the prompt that the address of a skill names.
-func (d *handler) skillAt(ctx context.Context, c *call, uri string) (v library.View, s skill.Skill, err error) {
-	path, ok := strings.CutPrefix(uri, skillScheme)
-	path, isFile := strings.CutSuffix(path, "/"+skill.FileName)
-	text, name, _ := strings.Cut(path, "/")
+// skillAt returns the prompt and the file that the address of a file of a skill names.
+func (d *handler) skillAt(ctx context.Context, c *call, uri string) (v library.View, f prompt.FileBytes, err error) {
+	rest, ok := strings.CutPrefix(uri, skillScheme)
+	text, rest, _ := strings.Cut(rest, "/")
+	name, path, isFile := strings.Cut(rest, "/")
 	id, isID := prompt.ParseID(text)
-	if !ok || !isFile || !isID {
-		return v, s, errNoSkill()
+	path, err = url.PathUnescape(path)
+	if !ok || !isFile || path == "" || !isID || err != nil {
+		return v, f, errNoSkill()
 	}
-	v, s, err = d.skill(ctx, c, prompt.Ref{Name: string(id)})
-	if err == nil && s.Name != name {
+	v, f, err = d.skillFile(ctx, c, prompt.Ref{Name: string(id)}, path)
+	if err == nil && v.Slug != name {
 		err = errNoSkill()
 	}
-	return v, s, err
+	return v, f, err
 }
 
-// skill returns a prompt as a skill.
-func (d *handler) skill(ctx context.Context, c *call, ref prompt.Ref) (library.View, skill.Skill, error) {
+// skillFile returns a prompt that is a skill, and a file of it.
+func (d *handler) skillFile(ctx context.Context, c *call, ref prompt.Ref, path string) (library.View, prompt.FileBytes, error) {
 	v, err := d.Service.Lookup(ctx, c.User, ref)
+	if err == nil {
+		var folder library.Folder
+		if folder, err = d.Service.FolderOf(ctx, v, path); err == nil {
+			return v, folder.Contents[0], nil
+		}
+	}
 	if fault.Of(err) == fault.NotFound {
 		err = errNoSkill()
 	}
-	if err != nil {
-		return v, skill.Skill{}, err
-	}
-	s, ok := skill.Of(v.Prompt)
-	if !ok {
-		return v, s, errNoSkill()
-	}
-	return v, s, nil
+	return v, prompt.FileBytes{}, err
 }
 
-func errNoSkill() error { return fault.New(fault.NotFound, "there is no such skill") }
+func errNoSkill() error {
+	return fault.New(fault.NotFound, "there is no such skill, or it has no such file")
+}

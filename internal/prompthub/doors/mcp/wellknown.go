@@ -23,6 +23,7 @@ const (
 
 	indexSchema = "https://schemas.agentskills.io/discovery/0.2.0/schema.json"
 	maxIndexed  = 100
+	archiveName = "archive.zip" // of all files of a skill
 )
 
 // An index lists skills for installers.
@@ -61,16 +62,20 @@ func (d *handler) index(w http.ResponseWriter, r *http.Request) error {
 	for _, v := range page.Items {
 		if o := programSummary(c, v); o.Digest != "" && !names[v.Slug] {
 			names[v.Slug] = true
-			all.Skills = append(all.Skills, indexed{
+			entry := indexed{
 				Name: v.Slug, Type: "skill-md", Description: skill.Head(v.Prompt, o.About, o.Version).Description,
 				URL: strings.ToLower(string(v.ID)) + "/" + skill.FileName, Digest: o.Digest,
-			})
+			}
+			if f := o.Files; f != nil && f.Count > 1 {
+				entry.Type, entry.URL, entry.Digest = "archive", strings.ToLower(string(v.ID))+"/"+archiveName, "sha256:"+f.Archive
+			}
+			all.Skills = append(all.Skills, entry)
 		}
 	}
 	return keptJSON(w, all, d.Door.PublicRead)
 }
 
-// file answers with a public prompt as a skill. Installers ask for all files of an index at once,
+// file answers with the SKILL.md of a public prompt, or an archive of all its files. Installers ask for all files of an index at once,
 // so a request waits for a place where the others have taken all of the caller's.
 func (d *handler) file(w http.ResponseWriter, r *http.Request) error {
 	c, err := d.admit(w, r)
@@ -83,7 +88,16 @@ func (d *handler) file(w http.ResponseWriter, r *http.Request) error {
 	}
 	defer leave()
 	c.User = auth.User{}
-	v, s, err := d.skill(r.Context(), c, prompt.Ref{Owner: c.set.handle, Name: r.PathValue("skill")})
+	v, err := d.Service.Lookup(r.Context(), c.User, prompt.Ref{Owner: c.set.handle, Name: r.PathValue("skill")})
+	if err != nil {
+		return err
+	}
+	whole := strings.HasSuffix(r.URL.Path, "/"+archiveName)
+	path := skill.FileName
+	if whole {
+		path = ""
+	}
+	folder, err := d.Service.FolderOf(r.Context(), v, path)
 	if err != nil {
 		return err
 	}
@@ -92,8 +106,13 @@ func (d *handler) file(w http.ResponseWriter, r *http.Request) error {
 			return errNoSkill()
 		}
 	}
+	if whole {
+		kept(w, "application/zip", d.Door.PublicRead)
+		_, _ = w.Write(folder.Archive()) //nolint:gosec // an archive, and the header says so; the client may have gone away
+		return nil
+	}
 	kept(w, markdown+"; charset=utf-8", d.Door.PublicRead)
-	_, _ = w.Write(s.File()) //nolint:gosec // Markdown, and the header says so; the client may have gone away
+	_, _ = w.Write(folder.Contents[0].Bytes) //nolint:gosec // Markdown, and the header says so; the client may have gone away
 	return nil
 }
 

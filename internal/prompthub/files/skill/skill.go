@@ -5,13 +5,12 @@ package skill
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"strconv"
 	"strings"
 	"unicode"
 
+	"prompthub/internal/prompthub/files/archive"
 	"prompthub/internal/prompthub/prompt"
 )
 
@@ -20,7 +19,7 @@ const FileName = "SKILL.md"
 
 // Format numbers how files are written. Digests are stored: where the same prompt gets other bytes,
 // this is one more, and the digests of before count no longer.
-const Format = 1
+const Format = 2
 
 // A Skill is a prompt as a skill.
 type Skill struct {
@@ -30,9 +29,9 @@ type Skill struct {
 
 // FrontMatter is the head of the file. Its JSON says the same as the YAML that File writes.
 type FrontMatter struct {
-	Name        string   `json:"name"`        // the slug of the prompt
-	Description string   `json:"description"` // never empty
-	Metadata    Metadata `json:"metadata"`
+	Name        string   `json:"name"`              // the slug of the prompt
+	Description string   `json:"description"`       // never empty
+	Metadata    Metadata `json:"metadata,omitzero"` // of a file that is made of the text
 }
 
 // Metadata says which prompt a skill was made of.
@@ -70,9 +69,13 @@ func Summarize(p prompt.Prompt) prompt.ProgramSummary {
 	if p.AllArguments != nil {
 		o.Arguments = p.AllArguments
 	}
-	if s, ok := of(p, o.About); ok {
+	if f, has := p.Files.SkillFile(); has {
+		o.Digest, o.Size, o.Package = digestOf(f.SHA256), f.Size, p.Bundle.Package
+		o.Files = &prompt.FilesSummary{Count: len(p.Files), Bytes: p.Files.Size(), Scripts: p.Files.Scripts(), Archive: p.Bundle.Archive}
+	} else if s, ok := of(p, o.About); ok {
 		file := s.File()
 		o.Digest, o.Size = Digest(file), len(file)
+		o.Package = sum(archive.Write(Plugin(p, []prompt.FileBytes{{Path: FileName, Bytes: file}})))
 	}
 	return o
 }
@@ -87,10 +90,9 @@ func (s Skill) File() []byte {
 }
 
 // Digest returns the name of bytes that indexes of skills use.
-func Digest(file []byte) string {
-	sum := sha256.Sum256(file)
-	return "sha256:" + hex.EncodeToString(sum[:])
-}
+func Digest(file []byte) string { return digestOf(sum(file)) }
+
+func digestOf(sum string) string { return "sha256:" + sum }
 
 // body returns what follows the head: the text, or the messages under the names of their roles, and
 // the variables.

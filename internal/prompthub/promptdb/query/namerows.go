@@ -127,6 +127,15 @@ func (db *Queries) VersionHeads(ctx context.Context, author prompt.UserID, list 
 	})
 }
 
+// VersionFiles returns the files of a version of a prompt, none if there is no such version.
+func (db *Queries) VersionFiles(ctx context.Context, author prompt.UserID, id prompt.ID, n int64) (prompt.Files, error) {
+	row, err := db.VersionAt(ctx, author, id, n, schema.FilesProps...)
+	if err != nil || row == nil {
+		return nil, err
+	}
+	return schema.FilesIn(*row)
+}
+
 // partsOf reads some columns of the rows of versions, up to atATime at once, and calls found for
 // those that are there.
 func (db *Queries) partsOf(

@@ -82,7 +82,7 @@ func (db *Reader) Released(ctx context.Context, was *schema.Record, p prompt.Pro
 	of.AllArguments = nil
 	switch {
 	case was != nil && was.Version == n:
-		of.Draft, of.AllArguments = p.As(was.Current()), was.AllArguments
+		of.Draft, of.AllArguments, of.Bundle = p.As(was.Current()), was.AllArguments, was.Bundle
 	case was != nil && was.InProduction != nil && was.InProduction.Version == n && schema.SameHead(was.Prompt, p):
 		return was.InProduction, nil
 	default:
@@ -90,7 +90,8 @@ func (db *Reader) Released(ctx context.Context, was *schema.Record, p prompt.Pro
 		if err != nil || row == nil {
 			return nil, err
 		}
-		of.Draft = p.As(schema.ParseVersionRow(*row))
+		v := schema.ParseVersionRow(*row)
+		of.Draft, of.Bundle = p.As(v), v.Bundle
 	}
 	of.Version = n
 	o := skill.Summarize(of)
