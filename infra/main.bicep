@@ -109,6 +109,7 @@ var platformSettings = filter(objectKeys(moreSettings), name => startsWith(toLow
 // The names are those of the code: a test holds the lists against each other.
 var tableNames = [
   'Prompts'
+  'Files'
   'PromptVotes'
   'PromptVotesByVoter'
   'TagIndex'

@@ -202,7 +202,7 @@ func TestScripts(t *testing.T) {
 	}
 }
 
-func TestFindAndEqual(t *testing.T) {
+func TestFindAndSame(t *testing.T) {
 	t.Parallel()
 	files, err := prompt.NewFiles([]prompt.FileBytes{file("b"), file("a/b")})
 	require.NoError(t, err)
@@ -212,9 +212,9 @@ func TestFindAndEqual(t *testing.T) {
 	_, ok = files.Find("a")
 	require.False(t, ok)
 
-	require.True(t, files.Equal(slices.Clone(files)))
-	require.True(t, prompt.Files(nil).Equal(prompt.Files{}))
-	require.False(t, files.Equal(files[1:]))
+	require.True(t, files.Same(slices.Clone(files)))
+	require.True(t, prompt.Files(nil).Same(prompt.Files{}))
+	require.False(t, files.Same(files[1:]))
 	for i, change := range []func(f *prompt.File){
 		func(f *prompt.File) { f.Path = "c" },
 		func(f *prompt.File) { f.SHA256 = files[0].SHA256 },
@@ -223,11 +223,11 @@ func TestFindAndEqual(t *testing.T) {
 	} {
 		other := slices.Clone(files)
 		change(&other[1])
-		require.False(t, files.Equal(other), "%d", i)
+		require.False(t, files.Same(other), "%d", i)
 	}
 	other := slices.Clone(files)
 	other[1].Script = true
-	require.True(t, files.Equal(other), "a later release may count others as scripts")
+	require.True(t, files.Same(other), "a later release may count others as scripts")
 }
 
 // refusedFile checks what an error says of a path, and returns the rule.

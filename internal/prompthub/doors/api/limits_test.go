@@ -353,7 +353,7 @@ func TestRefusedIsCheap(t *testing.T) {
 	refused("nobody", "", http.MethodGet, "/api/v1/me", none, 401)
 	refused("no route", "Ann", http.MethodGet, "/api/v1/nothing", none, 404)
 	refused("no method", "Ann", http.MethodPut, "/api/v1/me", none, 405)
-	large := strings.Repeat("x", 700<<10)
+	large := strings.Repeat("x", 13<<20)
 	refused("a body that is too large", "Ann", http.MethodPost, prompts, func() io.Reader { return strings.NewReader(large) }, 413)
 	refused("a body that stops", "Cid", http.MethodPost, prompts, func() io.Reader {
 		return io.MultiReader(strings.NewReader("{"), iotest.ErrReader(os.ErrDeadlineExceeded))

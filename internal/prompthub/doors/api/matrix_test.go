@@ -41,6 +41,10 @@ var permissions = map[string]rule{
 	"get-prompt":          {"200 404 404 404 404", "200 200 404 200 404", "200 404 404 404 404"},
 	"replace-prompt":      {"403 404 404 404 404", "200 200 404 200 404", "403 404 404 404 404"},
 	"patch-prompt":        {"403 404 404 404 404", "200 200 404 200 404", "403 404 404 404 404"},
+	"replace-files":       {"403 404 404 404 404", "200 200 404 200 404", "403 404 404 404 404"},
+	"list-files":          {"200 404 404 404 404", "200 200 404 200 404", "200 404 404 404 404"},
+	"get-file":            {"200 404 404 404 404", "200 200 404 200 404", "200 404 404 404 404"},
+	"get-archive":         {"200 404 404 404 404", "200 200 404 200 404", "200 404 404 404 404"},
 	"delete-prompt":       {"403 404 404 404 404", "204 204 204 204 404", "403 404 404 404 404"},
 	"render-prompt":       {"200 404 404 404 404", "200 200 404 200 404", "200 404 404 404 404"},
 	"get-prompt-text":     {"200 404 404 404 404", "200 200 404 200 404", "200 404 404 404 404"},
@@ -132,7 +136,7 @@ var permissions = map[string]rule{
 var (
 	passwords = []string{"sign-in", "accept-reset", "take-login"} // of any caller
 	opened    = []string{"get-health", "get-ready", "get-openapi", "get-docs", "get-docs-file"}
-	read      = []string{"list-prompts", "get-prompt", "get-rank", "list-tags", "suggest", "render-prompt", "get-prompt-text", "export-prompt", "list-versions", "get-version", "compare-versions", "list-labels", "get-label-history"}
+	read      = []string{"list-prompts", "get-prompt", "get-rank", "list-tags", "suggest", "render-prompt", "get-prompt-text", "export-prompt", "list-files", "get-file", "get-archive", "list-versions", "get-version", "compare-versions", "list-labels", "get-label-history"}
 )
 
 // A caller is somebody, or claims to be.
@@ -312,6 +316,9 @@ func (m matrix) ask(o openapitest.Operation, p prompt.Prompt, header ...string) 
 	if strings.HasSuffix(o.Path, "{id}/export") {
 		path += "?format=skill"
 	}
+	if strings.HasSuffix(o.Path, "/files/content") {
+		path += "?path=SKILL.md"
+	}
 	op := m.contract.At(o.Pointer)
 	body := ""
 	if request, ok := op["requestBody"].(map[string]any); ok {
@@ -374,7 +381,7 @@ func (m matrix) prompt(target string) prompt.Prompt {
 // changes: publish, on public prompts or on all.
 var (
 	publishesAll    = []string{"create-prompt", "replace-prompt", "delete-prompt", "restore-prompt", "delete-version", "delete-label", "undo-label", "put-profile"}
-	publishesPublic = []string{"patch-prompt", "restore-version", "set-label"}
+	publishesPublic = []string{"patch-prompt", "replace-files", "restore-version", "set-label"}
 	answersAlone    = []string{"render-prompt", "suggest"}
 	neverByToken    = []string{"list-tokens", "create-token", "revoke-token", "erase-me", "restore-me", "create-workspace", "review-proposal", "create-invite", "list-invites", "remove-invite", "accept-invite", "create-reset", "change-password"}
 )

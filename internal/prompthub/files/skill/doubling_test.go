@@ -22,12 +22,32 @@ func TestDoubling(t *testing.T) {
 		}
 		return p
 	}
+	head := func(s string) []byte { return []byte("---\ndescription:" + s + "\n  " + s + "\n---\n" + s) }
 	funcs := []doubling.Func{
 		{Name: "Of", With: func(s string) func() { return func() { skill.Of(of(s)) } }},
 		{Name: "Of (chat)", With: func(s string) func() { p := chat(s); return func() { skill.Of(p) } }},
 		{Name: "Head", With: func(s string) func() { return func() { skill.Head(of(s), s, 1) } }},
 		{Name: "Summarize", With: func(s string) func() { p := chat(s); return func() { skill.Summarize(p) } }},
 		{Name: "Skill.File", With: func(s string) func() { x, _ := skill.Of(of(s)); return func() { x.File() } }},
+		{Name: "Bundled", With: func(s string) func() {
+			p, all := of(s), map[string][]byte{}
+			f := prompt.NewFile(prompt.FileBytes{Path: "a", Bytes: []byte(s)})
+			p.Files = prompt.Files{f}
+			return func() { all[f.SHA256] = []byte(s); _, _ = skill.Bundled(p, all) }
+		}},
+		{Name: "Folder", With: func(s string) func() {
+			f := prompt.NewFile(prompt.FileBytes{Path: "a", Bytes: []byte(s)})
+			return func() { skill.Folder(prompt.Files{f}, map[string][]byte{f.SHA256: []byte(s)}) }
+		}},
+		{Name: "Plugin", With: func(s string) func() {
+			return func() { skill.Plugin(of(s), []prompt.FileBytes{{Path: "a", Bytes: []byte(s)}}) }
+		}},
+		{Name: "Split", With: func(s string) func() { b := head(s); return func() { skill.Split(b) } }},
+		{Name: "TextOf", With: func(s string) func() { b := head(s); return func() { skill.TextOf(b) } }},
+		{Name: "WithText", With: func(s string) func() { b := head(s); return func() { skill.WithText(b, s) } }},
+		{Name: "WithDescription", With: func(s string) func() { b := head(s); return func() { skill.WithDescription(b, s) } }},
+		{Name: "WithName", With: func(s string) func() { b := head(s); return func() { skill.WithName(b, s) } }},
+		{Name: "NameIn", With: func(s string) func() { b := head(s); return func() { skill.NameIn(b) } }},
 		{Name: "Digest", With: func(s string) func() { b := []byte(s); return func() { skill.Digest(b) } }},
 	}
 	doubling.Listed(t, funcs, nil)

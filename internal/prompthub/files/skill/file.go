@@ -82,35 +82,26 @@ func withKey(b []byte, key, value string) []byte {
 	if !ok {
 		return b
 	}
-	var lines []string
+	var lines, empty []string // empty lines belong to the value if an indented one follows
 	put, within := false, false
-	all := strings.SplitAfter(string(head), "\n")
-	for i, line := range all {
+	for i, line := range strings.SplitAfter(string(head), "\n") {
+		isKey := strings.HasPrefix(line, key+":")
 		switch {
-		case within && belongsToKey(all[i:]):
+		case within && strings.TrimSpace(line) == "":
+			empty = append(empty, line)
 			continue
-		case !put && (strings.HasPrefix(line, key+":") || i > 0 && strings.HasPrefix(line, "---")):
-			within = strings.HasPrefix(line, key+":")
-			if lines = append(lines, key+": "+value+"\n"); within {
-				put = true
+		case within && (strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t")):
+			empty = nil
+			continue
+		}
+		lines, empty, within = append(lines, empty...), nil, false
+		if !put && (isKey || i > 0 && strings.HasPrefix(line, "---")) {
+			lines = append(lines, key+": "+value+"\n")
+			if put, within = true, isKey; isKey {
 				continue
 			}
-			put = true
-		default:
-			within = false
 		}
 		lines = append(lines, line)
 	}
-	return append([]byte(strings.Join(lines, "")), rest...)
-}
-
-// belongsToKey reports whether the first of some lines goes on with the value of the key above it: it
-// is indented, or stands empty above such a line.
-func belongsToKey(lines []string) bool {
-	for _, line := range lines {
-		if strings.TrimSpace(line) != "" {
-			return strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t")
-		}
-	}
-	return false
+	return append([]byte(strings.Join(append(lines, empty...), "")), rest...)
 }
