@@ -7,7 +7,7 @@ const (
 
 	heldStep = 64 << 10 // bytes that are counted at a time
 	heldFree = 4 << 10  // bytes that are not counted: a connection has such a buffer anyway
-	heldRows = 8 << 20  // bytes of rows that count: a request that reads more lets go of them meanwhile
+	heldRows = 6 << 20  // bytes of rows that count: a request that reads more lets go of them meanwhile
 )
 
 // A held is a body, rows that were read, or an answer: it grows, and its bytes count until the

@@ -26,10 +26,13 @@ const zipType = "application/zip"
 // as base64, and the rest of the prompt.
 const maxFilesBody = 12 << 20
 
+// anyBody lets huma take what readBody has let pass.
+const anyBody = 2 * maxFilesBody
+
 func (a *api) files() {
 	tags := []string{"files"}
 	route(a, user, takesZIP(answers[Prompt](a, http.StatusOK, "The prompt as it is now", huma.Operation{
-		OperationID: "replace-files", Method: http.MethodPut, Path: "/prompts/{id}/files", Tags: tags,
+		OperationID: "replace-files", Method: http.MethodPut, Path: "/prompts/{id}/files", Tags: tags, MaxBodyBytes: anyBody,
 		Summary: "Put files in place of those that a prompt has, as a new version; its author may", Errors: fails(badBody, 403, 404, 409, 412, 428),
 		Description: "The same files make no version. A file that the latest version has may be named by its sha256 alone. " + filesDoc,
 	})), a.replaceFiles)

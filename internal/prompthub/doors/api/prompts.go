@@ -28,7 +28,7 @@ func (a *api) prompts() {
 		Description: "Without tags and words, all of them. Tags must all match. Words are wanted: by relevance a prompt needs a fifth of what they tell together, and the more it has the better; lacks names what it has not. In the other orders it needs all that any prompt has, and with in=title all of those in the title, each as a word or the beginning of one. q also takes phrases, words to leave out and qualifiers, which must match. A word outside of phrases also finds its other forms (plurals and other endings, other accents, joined or split words), the last one words of titles that begin with it, and one that no prompt has in any form words of titles that begin with it or else the known words that are nearest to it; understood tells. A page may hold fewer than limit, even none, though there are more: go on while there is a nextCursor. A walk along the cursors sees each prompt once while its place stays as it is.",
 	}, a.search)
 	route(a, user, takesZIP(answers[Prompt](a, http.StatusOK, "The prompt that the same Idempotency-Key and body created before", answers[Prompt](a, http.StatusCreated, "The new prompt", huma.Operation{
-		OperationID: "create-prompt", Method: http.MethodPost, Path: "/prompts", Tags: []string{"prompts"}, DefaultStatus: http.StatusCreated,
+		OperationID: "create-prompt", Method: http.MethodPost, Path: "/prompts", Tags: []string{"prompts"}, DefaultStatus: http.StatusCreated, MaxBodyBytes: anyBody,
 		Summary: "Store a new prompt", Errors: fails(badBody, 404, 409),
 		Description: "Private unless visibility says otherwise. Send an Idempotency-Key where a request may have to be sent again: the same key with the same body creates nothing further. 404 is of a workspace of which the caller is no member. " + filesDoc,
 	}))), a.create)
@@ -43,7 +43,7 @@ func (a *api) prompts() {
 		Description: "Members that are absent become empty, but the name, which stays. A change of the content makes a new version. If-Match as with PATCH.",
 	}), a.replace)
 	route(a, user, answers[Prompt](a, http.StatusOK, "The prompt as it is now", huma.Operation{
-		OperationID: "patch-prompt", Method: http.MethodPatch, Path: "/prompts/{id}", Tags: []string{"prompts"},
+		OperationID: "patch-prompt", Method: http.MethodPatch, Path: "/prompts/{id}", Tags: []string{"prompts"}, MaxBodyBytes: anyBody,
 		Summary: "Change some of a prompt by a JSON merge patch; its author may", Errors: fails(badBody, 403, 404, 409, 412, 428),
 		Description: "Members that are absent stay as they are, null removes what may be empty. A change of the content makes a new version. If-Match keeps two editors from undoing each other's work: where the prompt was changed since, the answer is 412 and holds the current one.",
 		RequestBody: &huma.RequestBody{Content: map[string]*huma.MediaType{mergeType: {Schema: &huma.Schema{Ref: schemas + "PromptPatch"}}}},
