@@ -439,13 +439,15 @@ func overlapping() []byte {
 func TestTaken(t *testing.T) {
 	t.Parallel()
 	good := archive.Write(aFolder)
+	largeEnd := slices.Concat([]byte("PK\x06\x06"), make([]byte, 52), []byte("PK\x06\x07"), make([]byte, 16))
 	commented := slices.Concat(good[:len(good)-2], []byte{7, 0}, []byte("comment"))
 	for name, b := range map[string][]byte{
-		"bytes before":   append([]byte("#!/bin/sh\n"), good...),
-		"bytes after":    append(slices.Clone(good), "\n\n"...),
-		"a comment":      commented,
-		"a long comment": slices.Concat(good[:len(good)-2], []byte{0xFF, 0xFF}, make([]byte, 0xFFFF)),
-		"as archive/zip": pack(t, entry("SKILL.md", string(aFolder[0].Bytes)), entry(aFolder[1].Path, string(aFolder[1].Bytes)), entry("empty", ""), executable(aFolder[3]), entry(aFolder[4].Path, string(aFolder[4].Bytes))),
+		"bytes before":     append([]byte("#!/bin/sh\n"), good...),
+		"bytes after":      append(slices.Clone(good), "\n\n"...),
+		"the end of ZIP64": slices.Concat(good[:len(good)-22], largeEnd, good[len(good)-22:]),
+		"a comment":        commented,
+		"a long comment":   slices.Concat(good[:len(good)-2], []byte{0xFF, 0xFF}, make([]byte, 0xFFFF)),
+		"as archive/zip":   pack(t, entry("SKILL.md", string(aFolder[0].Bytes)), entry(aFolder[1].Path, string(aFolder[1].Bytes)), entry("empty", ""), executable(aFolder[3]), entry(aFolder[4].Path, string(aFolder[4].Bytes))),
 	} {
 		folder, err := archive.Read(b)
 		require.NoError(t, err, name)
