@@ -387,6 +387,8 @@ func TestRefused(t *testing.T) {
 		"unpacks to more":        {changed(t, good, "a", directory, 24, 3), archive.Broken, `"a" is damaged`},
 		"less stored":            {changed(t, stored, "a", directory, 24, 11), archive.Broken, `"a" is damaged`},
 		"more stored":            {changed(t, stored, "a", directory, 24, 9), archive.Broken, `"a" is damaged`},
+		"more than it tells of":  {changed(t, changed(t, stored, "a", directory, 24, 4), "a", directory, 16, le4(crc32.ChecksumIEEE([]byte("some")))...), archive.Broken, `"a" is damaged`},
+		"more than that packed":  {changed(t, changed(t, good, "a", directory, 24, 3), "a", directory, 16, le4(crc32.ChecksumIEEE([]byte("of ")))...), archive.Broken, `"a" is damaged`},
 		"cut in its bytes":       {changed(t, good, "a", directory, 20, 2), archive.Broken, `"a" is damaged`},
 		"bzip2":                  {changed(t, good, "a", directory, 10, 12), archive.Broken, `by the method 12`},
 		"too many entries":       {pack(t, entries(strings.Split(strings.Repeat("x/,", 1000), ",")...)...), prompt.TooManyFiles, "1001 entries"},
