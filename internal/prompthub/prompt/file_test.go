@@ -353,6 +353,8 @@ func TestLimitsOfFiles(t *testing.T) {
 		}
 		return list
 	}
+	longer := many(prompt.MaxFiles, 128)
+	longer[0].Path += "x"
 	for _, good := range [][]prompt.FileBytes{
 		nil,
 		many(prompt.MaxFiles, 128), // 32 KiB of paths
@@ -369,7 +371,7 @@ func TestLimitsOfFiles(t *testing.T) {
 		rule  string
 	}{
 		{many(prompt.MaxFiles+1, 3), prompt.TooManyFiles, "at most 256 files, these are 257"},
-		{many(prompt.MaxFiles, 129), prompt.BadPath, "32768 bytes together"},
+		{longer, prompt.BadPath, "32768 bytes together"},
 		{[]prompt.FileBytes{sized("a", prompt.MaxFile+1)}, prompt.FilesTooLarge, "at most 4194304 bytes, it has 4194305"},
 		{[]prompt.FileBytes{sized("SKILL.md", prompt.MaxSkillFile+1)}, prompt.FilesTooLarge, "at most 262144 bytes"},
 		{[]prompt.FileBytes{sized("a", prompt.MaxFile), sized("b", prompt.MaxFile), sized("c", 1)}, prompt.FilesTooLarge, "8388608 bytes together"},

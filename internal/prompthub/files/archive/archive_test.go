@@ -387,6 +387,8 @@ func TestRefused(t *testing.T) {
 		"unpacks to more":        {changed(t, good, "a", directory, 24, 3), archive.Broken, `"a" is damaged`},
 		"less stored":            {changed(t, stored, "a", directory, 24, 11), archive.Broken, `"a" is damaged`},
 		"more stored":            {changed(t, stored, "a", directory, 24, 9), archive.Broken, `"a" is damaged`},
+		"more than it tells of":  {changed(t, changed(t, stored, "a", directory, 24, 4), "a", directory, 16, le4(crc32.ChecksumIEEE([]byte("some")))...), archive.Broken, `"a" is damaged`},
+		"more than that packed":  {changed(t, changed(t, good, "a", directory, 24, 3), "a", directory, 16, le4(crc32.ChecksumIEEE([]byte("of ")))...), archive.Broken, `"a" is damaged`},
 		"cut in its bytes":       {changed(t, good, "a", directory, 20, 2), archive.Broken, `"a" is damaged`},
 		"bzip2":                  {changed(t, good, "a", directory, 10, 12), archive.Broken, `by the method 12`},
 		"too many entries":       {pack(t, entries(strings.Split(strings.Repeat("x/,", 1000), ",")...)...), prompt.TooManyFiles, "1001 entries"},
@@ -439,13 +441,15 @@ func overlapping() []byte {
 func TestTaken(t *testing.T) {
 	t.Parallel()
 	good := archive.Write(aFolder)
+	largeEnd := slices.Concat([]byte("PK\x06\x06"), make([]byte, 52), []byte("PK\x06\x07"), make([]byte, 16))
 	commented := slices.Concat(good[:len(good)-2], []byte{7, 0}, []byte("comment"))
 	for name, b := range map[string][]byte{
-		"bytes before":   append([]byte("#!/bin/sh\n"), good...),
-		"bytes after":    append(slices.Clone(good), "\n\n"...),
-		"a comment":      commented,
-		"a long comment": slices.Concat(good[:len(good)-2], []byte{0xFF, 0xFF}, make([]byte, 0xFFFF)),
-		"as archive/zip": pack(t, entry("SKILL.md", string(aFolder[0].Bytes)), entry(aFolder[1].Path, string(aFolder[1].Bytes)), entry("empty", ""), executable(aFolder[3]), entry(aFolder[4].Path, string(aFolder[4].Bytes))),
+		"bytes before":     append([]byte("#!/bin/sh\n"), good...),
+		"bytes after":      append(slices.Clone(good), "\n\n"...),
+		"the end of ZIP64": slices.Concat(good[:len(good)-22], largeEnd, good[len(good)-22:]),
+		"a comment":        commented,
+		"a long comment":   slices.Concat(good[:len(good)-2], []byte{0xFF, 0xFF}, make([]byte, 0xFFFF)),
+		"as archive/zip":   pack(t, entry("SKILL.md", string(aFolder[0].Bytes)), entry(aFolder[1].Path, string(aFolder[1].Bytes)), entry("empty", ""), executable(aFolder[3]), entry(aFolder[4].Path, string(aFolder[4].Bytes))),
 	} {
 		folder, err := archive.Read(b)
 		require.NoError(t, err, name)
