@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"io"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"time"
@@ -225,6 +226,11 @@ func (s *Store) randomBytes(n int) []byte {
 		panic(err) // the system has no random numbers, and keys would have none either
 	}
 	return b
+}
+
+// luck returns random numbers that nobody can foresee.
+func (s *Store) luck() *rand.Rand {
+	return rand.New(rand.NewChaCha8([32]byte(s.randomBytes(32)))) //nolint:gosec // its seed is random
 }
 
 // pickShard returns a random shard of as many, and another one than the last if there is one. It

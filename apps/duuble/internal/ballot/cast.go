@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 
 	"prompthub/internal/fault"
@@ -37,7 +38,7 @@ func (s *Store) castAll(ctx context.Context, post string, votes []*pending) {
 			s.voteOutbox().Cancel(ctx, w.receipt)
 			return
 		}
-		b.fillBoxes(s.VoteMin)
+		b.fillBoxes(s.VoteMin, s.luck())
 		err = s.commitBatch(ctx, b, w)
 		switch {
 		case err == nil:
@@ -211,14 +212,17 @@ func rowstoreError(err error) error {
 	return rowstore.Unavailable(err)
 }
 
-// fillBoxes puts the votes into their boxes, and releases the boxes that have enough then. It looks
-// at numbers of votes and at no position.
-func (b *batch) fillBoxes(voteMin int) {
+// releasesAt is how many votes of a box are enough for a release: as many that VoteMin or more stay.
+func releasesAt(voteMin int) int { return 3 * voteMin }
+
+// fillBoxes puts the votes into their boxes, and releases some of the boxes that have enough then.
+// A release takes a random number of random votes: nobody knows which, so nobody can arrange to be
+// the only one in it whose vote others do not know. It looks at numbers of votes and at no position.
+func (b *batch) fillBoxes(voteMin int, luck *rand.Rand) {
 	for _, p := range b.votes {
 		one := b.byClass[classOf(p.scopes)]
-		one.waiting++
-		one.counts[p.Position]++
-		if one.oldest.IsZero() || p.since.Before(one.oldest) {
+		one.votes, one.asCounts = append(one.votes, p.Position), false
+		if one.waiting++; one.oldest.IsZero() || p.since.Before(one.oldest) {
 			one.oldest = p.since
 		}
 		for _, scope := range p.scopes {
@@ -226,15 +230,15 @@ func (b *batch) fillBoxes(voteMin int) {
 		}
 	}
 	for _, one := range b.boxes {
-		if one.waiting < int64(voteMin) {
-			continue
+		luck.Shuffle(len(one.votes), func(i, j int) { one.votes[i], one.votes[j] = one.votes[j], one.votes[i] })
+		for len(one.votes) >= releasesAt(voteMin) {
+			taken := countsOf(one.takeVotes(voteMin + luck.IntN(voteMin+1)))
+			for _, scope := range one.scopes {
+				t := b.byScope[scope]
+				t.counted += taken.Sum()
+				t.counts = t.counts.plus(taken)
+			}
 		}
-		for _, scope := range one.scopes {
-			t := b.byScope[scope]
-			t.counted += one.waiting
-			t.counts = t.counts.plus(one.counts)
-		}
-		one.emptyBox()
 	}
 }
 

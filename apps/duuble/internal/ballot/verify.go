@@ -92,7 +92,7 @@ func (a *audit) add(s *Store, row table.Row, report func(Difference)) {
 			a.lost += b.waiting
 		case err != nil:
 			report(Difference{a.post, err.Error()})
-		case b.waiting >= int64(s.VoteMin):
+		case b.waiting >= int64(releasesAt(s.VoteMin)):
 			report(Difference{a.post, fmt.Sprintf("%d votes wait in a box, which is enough for a release", b.waiting)})
 		}
 		for _, scope := range scopes {
