@@ -64,7 +64,11 @@ func (a *api) posts() {
 		Body NewPost
 	},
 	) (*created, error) {
-		c, err := a.Posts.Create(ctx, v.Claim, in.Body.draft(), in.Key)
+		d, err := in.Body.draft()
+		if err != nil {
+			return nil, err
+		}
+		c, err := a.Posts.Create(ctx, v.Claim, d, in.Key)
 		if err != nil {
 			return nil, err
 		}
@@ -77,7 +81,11 @@ func (a *api) posts() {
 		Body NewRepost
 	},
 	) (*created, error) {
-		c, err := a.Posts.Create(ctx, v.Claim, in.Body.draft(in.ID), in.Key)
+		d, err := in.Body.draft(in.ID)
+		if err != nil {
+			return nil, err
+		}
+		c, err := a.Posts.Create(ctx, v.Claim, d, in.Key)
 		if err != nil {
 			return nil, err
 		}

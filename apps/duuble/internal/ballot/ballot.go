@@ -83,6 +83,7 @@ type Vote struct {
 	Position    Position
 	Hubs        []string // in which the post is visible and the voter is a member
 	Shards      int      // of the post, as ShardsOf says
+	Ends        bool     // whether the post has an end
 }
 
 // A Receipt says that somebody voted. It has no position.
@@ -119,7 +120,7 @@ func (p *pending) notePending(err error) {
 }
 
 // Cast casts a vote, once for ever. The error is AlreadyVoted if the person has voted on the
-// post before, Busy if others changed the same rows for too long, and Unavailable if the
+// post before, VoteEnded if the post has an end and that has come, Busy if others changed the same rows for too long, and Unavailable if the
 // storage did not answer. After the last the vote may be cast: the same call again says so by
 // AlreadyVoted.
 func (s *Store) Cast(ctx context.Context, v Vote) (Receipt, error) {
@@ -176,7 +177,7 @@ func (s *Store) nextBatch(post string) []*pending {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var batch, rest []*pending
-	rows := map[string]bool{"outbox": true}
+	rows := map[string]bool{"outbox": true, endRow: true}
 	for i, p := range s.lanes[post] {
 		if len(batch) == maxVotes {
 			rest = append(rest, s.lanes[post][i:]...)

@@ -209,7 +209,7 @@ func (s *Store) boxOp(b *box) table.Op {
 	props := table.Props{
 		{Name: "scopes", Value: table.String(joinScopes(b.scopes))},
 		{Name: "waiting_votes", Value: table.Int64(b.waiting)},
-		{Name: "sealed", Value: table.String(s.Keys.sealVotes(b.key, b.votes, releasesAt(s.VoteMin), b.asCounts))},
+		{Name: "sealed", Value: table.String(s.Keys.sealVotes(b.key, b.votes, ReleasesAt(s.VoteMin), b.asCounts))},
 	}
 	if !b.oldest.IsZero() {
 		props = append(props, table.Prop{Name: "oldest_at", Value: table.Time(b.oldest)})

@@ -99,16 +99,20 @@ func (left settled) needsRow(row table.Row) bool {
 	return err == nil && !left.young.IsZero() && left.young.Before(hour.Add(time.Hour))
 }
 
-// settlePost makes one release after the other until none is possible. Each is one batch under the
+// settlePost makes one release after the other until none is possible, none of a post with an end. Each is one batch under the
 // ETags of all that it changes, so a vote that comes in between is in none or makes it fail.
 func (s *Store) settlePost(ctx context.Context, post string) (settled, error) {
+	e, err := s.readEnding(ctx, post)
+	if err != nil {
+		return settled{}, err
+	}
 	for try := 0; ; try++ {
 		boxes, left, err := s.readBoxes(ctx, post)
 		if err != nil {
 			return left, err
 		}
-		old := slices.DeleteFunc(slices.Clone(boxes), func(b *box) bool { return s.Now().Sub(b.oldest) < s.SettleAfter })
-		if taken, common := chooseBoxes(old, releasesAt(s.VoteMin)); taken != nil {
+		old := slices.DeleteFunc(slices.Clone(boxes), func(b *box) bool { return e != nil || s.Now().Sub(b.oldest) < s.SettleAfter })
+		if taken, common := chooseBoxes(old, ReleasesAt(s.VoteMin)); taken != nil {
 			err = s.releaseBoxes(ctx, post, taken, common)
 		} else if i := slices.IndexFunc(boxes, func(b *box) bool { return b.old }); i >= 0 {
 			err = s.Write(ctx, s.Posts, []table.Op{s.boxOp(boxes[i])})
@@ -227,8 +231,8 @@ func intersection(a, b []string) (both []string) {
 }
 
 // releaseBoxes counts the votes of boxes in the scopes that all of them have. Their other hubs
-// never count them: there they are withheld.
-func (s *Store) releaseBoxes(ctx context.Context, post string, boxes []*box, common []string) error {
+// never count them: there they are withheld. It writes more in the same batch.
+func (s *Store) releaseBoxes(ctx context.Context, post string, boxes []*box, common []string, more ...table.Op) error {
 	row, err := s.GetRow(ctx, s.Posts, postKey(post))
 	if err != nil {
 		return err
@@ -263,7 +267,7 @@ func (s *Store) releaseBoxes(ctx context.Context, post string, boxes []*box, com
 		}
 		b.takeVotes(len(b.votes))
 	}
-	var ops []table.Op
+	ops := slices.Clone(more)
 	for _, b := range boxes {
 		ops = append(ops, s.boxOp(b))
 	}
