@@ -66,6 +66,7 @@ type history struct {
 	leak    leak
 	storage int
 	voteMin int
+	ends    bool       // whether the post has an end
 	hubs    [][]string // of each voter
 }
 
@@ -291,6 +292,9 @@ func (h history) run(t *testing.T, positions []ballot.Position) []observation {
 	}
 	shards := []int{1, 2, 4}[rnd.IntN(3)]
 	prepare(t, r.DB, r.Queues, int32(shards))
+	if h.ends {
+		addEnd(t, r.DB, began.Add(forever))
+	}
 	var s *ballot.Store
 	start := func() {
 		conf := config(t, r, sender{r}, c.Now, rnd.Uint64())
@@ -313,7 +317,7 @@ func (h history) run(t *testing.T, positions []ballot.Position) []observation {
 				of = append(of, err)
 			}
 		} else {
-			receipt, err := s.Cast(t.Context(), ballot.Vote{Post: post, Voter: voter(n), Position: positions[n], Hubs: h.hubs[n], Shards: shards})
+			receipt, err := s.Cast(t.Context(), ballot.Vote{Post: post, Voter: voter(n), Position: positions[n], Hubs: h.hubs[n], Shards: shards, Ends: h.ends})
 			of = append(of, err, errors.New(fmt.Sprint(receipt)))
 		}
 		if h.leak == logged {
@@ -368,6 +372,11 @@ func (h history) run(t *testing.T, positions []ballot.Position) []observation {
 	c.Pass(49 * time.Hour)
 	r.wire.next()
 	require.NoError(t, s.SettleDue(t.Context()))
+	if h.ends {
+		h.holdNothing(t, s)
+		c.Pass(forever)
+		require.NoError(t, s.EndPost(t.Context(), post))
+	}
 	if h.leak == noLeak {
 		h.holdTotals(t, s)
 	}
@@ -379,6 +388,20 @@ func (h history) run(t *testing.T, positions []ballot.Position) []observation {
 	}
 	slices.SortFunc(r.others, func(a, b observation) int { return strings.Compare(a.what, b.what) })
 	return slices.Concat(answers, r.posts, r.others, r.wire.observations())
+}
+
+// forever is longer than a history lasts.
+const forever = 1000 * 24 * time.Hour
+
+// holdNothing: before the end nothing is counted.
+func (h history) holdNothing(t *testing.T, s *ballot.Store) {
+	t.Helper()
+	results, err := s.Results(t.Context(), post, "hub1", "hub2", "hub3")
+	require.NoError(t, err)
+	for _, r := range results {
+		require.Zero(t, r.Counted+r.Withheld)
+		require.Equal(t, ballot.Counts{}, r.Counts)
+	}
 }
 
 // holdTotals: every scope shows all of its votes, and fewer wait than a release needs.
@@ -511,6 +534,27 @@ func TestAnonymity(t *testing.T) {
 	require.NotZero(t, counted, "hubs have results in some of them")
 }
 
+// TestAnonymityOfEnds is TestAnonymity of posts with an end: until it comes nothing that can be known
+// depends on a position, and then only sums of MinOfEnd votes or more.
+func TestAnonymityOfEnds(t *testing.T) {
+	t.Parallel()
+	n := uint64(12)
+	if testing.Short() {
+		n = 4
+	}
+	for seed := range n {
+		h := newHistory(seed, noLeak)
+		h.ends = true
+		require.NoError(t, h.check(t), "seed %d", seed)
+	}
+	h := newHistory(1, noLeak)
+	h.ends, h.storage = true, inFile
+	require.NoError(t, h.check(t))
+	h = newHistory(1, notSealed)
+	h.ends = true
+	h.finds(t)
+}
+
 // TestAnonymityOfAFile is TestAnonymity over the store of a file, whose batches have their
 // messages in them.
 func TestAnonymityOfAFile(t *testing.T) {
@@ -527,7 +571,7 @@ func TestAnonymityOfAFile(t *testing.T) {
 func TestAnonymityOnAzurite(t *testing.T) {
 	t.Parallel()
 	h := newHistory(3, noLeak)
-	h.storage = onAzurite
+	h.storage, h.hubs = onAzurite, h.hubs[:14]
 	require.NoError(t, h.check(t))
 }
 
