@@ -229,9 +229,9 @@ func (s *Store) randomBytes(n int) []byte {
 	return b
 }
 
-// luck returns random numbers that nobody can foresee.
+// luck returns random numbers that no one can foresee.
 func (s *Store) luck() *rand.Rand {
-	return rand.New(rand.NewChaCha8([32]byte(s.randomBytes(32)))) //nolint:gosec // its seed is random
+	return rand.New(rand.NewChaCha8([32]byte(s.randomBytes(32))))
 }
 
 // pickShard returns a random shard of as many, and another one than the last if there is one. It

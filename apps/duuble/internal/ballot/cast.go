@@ -246,8 +246,8 @@ func rowstoreError(err error) error {
 func ReleasesAt(voteMin int) int { return 3 * voteMin }
 
 // fillBoxes puts the votes into their boxes, and releases some of the boxes that have enough then.
-// A release takes a random number of random votes: nobody knows which, so nobody can arrange to be
-// the only one in it whose vote others do not know. It looks at numbers of votes and at no position.
+// A release takes a random number of random votes. No one knows which, so no one can arrange that
+// only one of them is unknown. It looks at numbers of votes and at no position.
 func (b *batch) fillBoxes(voteMin int, luck *rand.Rand) {
 	for _, p := range b.votes {
 		one := b.byClass[classOf(p.scopes)]

@@ -75,7 +75,7 @@ type ending struct {
 	End
 	key  table.Key
 	etag string
-	left []string // who has not voted yet, of those for whom it waits
+	left []string // those for whom it waits, without those who have voted
 }
 
 func parseEnding(row table.Row) *ending {
@@ -197,7 +197,7 @@ type group struct {
 }
 
 // groupBoxes puts all boxes into groups that have votes enough, if there are as many votes: boxes of
-// one class if it has enough, and of what is left those that have most scopes in common.
+// one class if it has enough, and of the others those that have most scopes in common.
 func groupBoxes(boxes []*box, enough int) (all []group) {
 	for {
 		taken, common := chooseBoxes(boxes, enough)

@@ -42,7 +42,7 @@ func (w *world) quiet() {
 	require.NoError(w.t, err)
 }
 
-// TestEndByTime: nothing is counted before the end, whatever jobs run, and all votes then.
+// TestEndByTime: nothing is counted before the end by any job, and all votes then.
 func TestEndByTime(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

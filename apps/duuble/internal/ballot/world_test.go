@@ -43,7 +43,7 @@ func keys(t testing.TB, numbers ...byte) ballot.Keys {
 }
 
 // config returns a store's configuration over a storage. Three votes are enough for a release, so
-// that few of them show all that there is to see.
+// that few of them show each case.
 func config(t testing.TB, db table.DB, queues queue.Queues, now func() time.Time, seed uint64) ballot.Config {
 	t.Helper()
 	return ballot.Config{

@@ -16,7 +16,7 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// stored returns all stored rows of a post, with all that they say but times and what is sealed.
+// stored returns all stored rows of a post, with all that they say but for sealed texts.
 func (w *world) stored(post string) (all []string) {
 	w.t.Helper()
 	for row, err := range table.All(w.t.Context(), w.db, "Posts", table.Range{Partition: "p|" + post}) {

@@ -247,8 +247,8 @@ func (x *explorer) discussion(partition string, rows []table.Row) error {
 	return equal(partition, "messages", counted, said, "places", places, said, "replies", countedReplies, replies)
 }
 
-// post holds the rows of a post to their counts (C2, C15), its votes to their scopes (C4), and what
-// is counted to what was counted before (C3).
+// post holds the rows of a post to their counts (C2, C15), its votes to their scopes (C4), and its
+// results to those that were there before (C3).
 func (x *explorer) post(partition string, rows []table.Row) (wrong error) {
 	type sums struct{ receipts, total, counted, waiting, withheld, positions int64 }
 	scopes := map[string]*sums{}

@@ -89,7 +89,7 @@ func multinomial(c ballot.Counts) float64 {
 	return p
 }
 
-// likeliest returns the position that a vote has most likely, by what is known of other votes.
+// likeliest returns the position that a vote has most likely, if those of some votes are known.
 func likeliest(rises []rise, known []ballot.Position, luck *rand.Rand) ballot.Position {
 	best, weight := ballot.Position(0), -1.0
 	for _, i := range luck.Perm(5) {
@@ -101,8 +101,8 @@ func likeliest(rises []rise, known []ballot.Position, luck *rand.Rand) ballot.Po
 	return best
 }
 
-// TestTwoPuppets: somebody with two numbers, who sees each answer, chooses the moments of both votes,
-// and guesses in the best way there is, is right about another vote no more often than a reader who
+// TestTwoPuppets: an attacker has two numbers, sees each answer, chooses the moments of both votes,
+// guesses in the best way there is, and is right about another vote no more often than a reader who
 // guesses by the published sums, within 3 points. So it is with a hub of two puppets and their victim
 // into which one of them shares a post, and with a post of the attacker's own.
 func TestTwoPuppets(t *testing.T) {
@@ -156,7 +156,7 @@ func attack(t *testing.T, inHub bool, rounds int) (attacker, reader, shown int) 
 		special := 0
 		vote := func(c people.Claim) ballot.Position {
 			p := ballot.Position(luck.IntN(5))
-			if _, of, _ := strings.Cut(c.UserID, "crowd"); of != "" { // who are in no hub
+			if _, of, _ := strings.Cut(c.UserID, "crowd"); of != "" { // these are in no hub
 				_, err = w.posts.Ballot.Cast(t.Context(), ballot.Vote{Post: made.ID, Voter: c.UserID, Position: p})
 			} else {
 				_, err = w.posts.Vote(t.Context(), c, made.ID, p)
