@@ -94,7 +94,7 @@ func TestBrowser(t *testing.T) {
 	post := browsertest.Eval[string](ann, "location.pathname")
 	browsertest.Accessible(ann, axe, "a post before the vote")
 	vote(ann, "0")
-	ann.Reads("1 vote. Results appear when 3 are there.")
+	ann.Reads("1 vote. Results appear when 9 are there.")
 	browsertest.Accessible(ann, axe, "a post after the vote")
 
 	// Bob has no script, and no way to vote but the form.
@@ -104,7 +104,7 @@ func TestBrowser(t *testing.T) {
 	bob.GoTo("/app").Reads("Is tea better than coffee?").Sends(".open")
 	at(bob, post).Reads("Your position")
 	vote(bob, "4")
-	bob.Reads("2 votes. Results appear when 3 are there.").Shot("without script")
+	bob.Reads("2 votes. Results appear when 9 are there.").Shot("without script")
 
 	// They talk about it: Bob comments, which the page of Ann that is open tells, Ann replies, and Bob
 	// takes his comment back.
@@ -130,17 +130,20 @@ func TestBrowser(t *testing.T) {
 	browsertest.Accessible(carol.Press(kb.End), axe, "a slider")
 	require.Equal(t, "4", browsertest.Eval[string](carol, "document.querySelector('[name=position]:checked').value"), "keys slide")
 	carol.Sends(".vote .primary").Reads("Your vote is cast.")
-	carol.Reads("3 of 3 votes are counted.")
-	require.Equal(t, "1 0 0 0 2", browsertest.Eval[string](carol, "[...document.querySelectorAll('.bars strong')].map(e => e.textContent).join(' ')"))
-	browsertest.Accessible(carol, axe, "results")
-	for i, name := range []string{"dave", "erin"} {
+	carol.Reads("3 votes. Results appear when 9 are there.")
+	for i, name := range []string{"dave", "erin", "fred", "gina", "hank", "ivan"} {
 		p := b.Visit(t, url, plain)
 		signIn(p, api, "+3460000000"+string('4'+rune(i)), name)
 		vote(p.GoTo(post).Reads("Your position"), "2")
-		p.Reads("of " + string('4'+rune(i)) + " votes are counted.").Reads("3 of")
-		require.Equal(t, "1 0 0 0 2", browsertest.Eval[string](p, "[...document.querySelectorAll('.bars strong')].map(e => e.textContent).join(' ')"), "nothing shows before its group is whole")
+		if i < 5 {
+			p.Reads(string('4'+rune(i)) + " votes. Results appear when 9 are there.")
+		}
 	}
-	ann.GoTo(post).Reads("2 votes wait for others")
+	carol.GoTo(post).Reads("of 9 votes are counted.")
+	counted := browsertest.Eval[int](carol, "[...document.querySelectorAll('.bars strong')].reduce((sum, e) => sum + +e.textContent, 0)")
+	require.True(t, counted >= 3 && counted <= 6, "%d", counted)
+	browsertest.Accessible(carol, axe, "results")
+	ann.GoTo(post).Reads("votes wait for others")
 
 	ann.GoTo("/app/me/votes").Until("the list of votes follows", func() bool {
 		return browsertest.Eval[bool](ann.GoTo("/app/me/votes"), "document.body.innerText.includes('Voted on')")
@@ -205,7 +208,7 @@ func TestBrowser(t *testing.T) {
 	bob.GoTo("/app/users/ann_1").Reads("0 followers").Sends("[action$='/follow'] .primary").Reads("You follow since").Sends("[action$='/follow'] button").Reads("You do not follow this person any more.")
 
 	// Carol reposts it, which shows the original.
-	carol.GoTo(post).Reads("3 of 5 votes are counted.").Sends("a[href$='/repost']").Reads("A repost has votes of its own").Reads("Is tea better than coffee?")
+	carol.GoTo(post).Reads("of 9 votes are counted.").Sends("a[href$='/repost']").Reads("A repost has votes of its own").Reads("Is tea better than coffee?")
 	browsertest.Accessible(carol, axe, "repost")
 	carol.Write("[name=thoughtText]", "Coffee, please").Sends("form.card .primary").Reads("Your post is public now.").Reads("Coffee, please").Reads("Is tea better than coffee?")
 	browsertest.Accessible(carol, axe, "a repost")
@@ -213,7 +216,7 @@ func TestBrowser(t *testing.T) {
 		return browsertest.Eval[bool](carol.GoTo(post+"/reposts"), "document.body.innerText.includes('Coffee, please')")
 	})
 	browsertest.Accessible(carol, axe, "reposts")
-	carol.GoTo(post).Reads("3 of 5 votes are counted.").Sends("a[href$='/share']").Reads("Where to")
+	carol.GoTo(post).Reads("of 9 votes are counted.").Sends("a[href$='/share']").Reads("Where to")
 	browsertest.Accessible(carol, axe, "share")
 	carol.Write("[name=note]", "Read this").Sends("form.card .primary").Reads("You have shared this post.").Sends("a[href$='/shares']").Reads("Back to the post").Reads("Read this")
 	browsertest.Accessible(carol, axe, "shares")
@@ -226,7 +229,7 @@ func TestBrowser(t *testing.T) {
 	ann.GoTo(post).Reads("Delete this post").Sends(".whole button").Reads("Your post is deleted").Reads("Bring it back")
 	browsertest.Accessible(ann, axe, "a post that is deleted")
 	carol.GoTo(post).Reads("There is no such post")
-	ann.Sends("[action$='/restore'] button").Reads("Your post is there again.").Reads("3 of 5 votes are counted.").Reads("1 comment")
+	ann.Sends("[action$='/restore'] button").Reads("Your post is there again.").Reads("of 9 votes are counted.").Reads("1 comment")
 	ann.Resize(desktop)
 	for _, path := range []string{"/app", "/app/newest", "/app/notifications", "/app/admin", post, "/app/compose", "/app/me", "/app/me/votes", "/app/users/ann_1", "/app/users/ann_1/following", "/app/me/blocks", "/app/terms", "/app/nothing"} {
 		browsertest.Accessible(ann.GoTo(path), axe, "wide "+strings.ReplaceAll(path[1:], "/", " "))
@@ -238,7 +241,7 @@ func TestBrowser(t *testing.T) {
 	browsertest.Accessible(carol, axe, "leave")
 	carol.Sends("[action$='/me/leave'] button").Reads("You have left Duuble.")
 	ann.GoTo("/app/users/carol").Reads("There is no such person")
-	ann.GoTo(post).Reads("I was here").Reads("Deleted user").Reads("3 of 5 votes are counted.")
+	ann.GoTo(post).Reads("I was here").Reads("Deleted user").Reads("of 9 votes are counted.")
 	browsertest.Accessible(ann, axe, "a comment of a deleted user")
 	carol.GoTo("/app/sign-in").Write("[name=destination]", "+34600000003").Sends("form.card .primary")
 	at(carol, "/app/sign-in/code").Reads("Enter the code")
@@ -319,7 +322,7 @@ func TestHubsInBrowser(t *testing.T) {
 	for i, p := range []*browsertest.Tab{ann, bob, carol} {
 		vote(p.GoTo(post).Reads("Your position"), string('0'+rune(i)))
 	}
-	carol.Reads("Results in Tea drinkers").Reads("3 of 3 votes of members are counted here.")
+	carol.Reads("Results in Tea drinkers").Reads("3 votes of members. Results appear when 9 of them are there.")
 	browsertest.Accessible(carol, axe, "results in a hub")
 	carol.Sends("[action$='/discussions'] button").Reads("No messages yet.")
 	talk := browsertest.Eval[string](carol, "location.pathname")

@@ -209,8 +209,15 @@ func TestLocal(t *testing.T) {
 	settle(t, at, carol, "Carol")
 	require.Nil(t, ask[api.VoteSummary](t, 200, "GET", at+"/posts/"+post.PostID+"/vote/summary", "", nil).LeftCount)
 	ask[api.VoteCast](t, 201, "POST", at+"/posts/"+post.PostID+"/vote", carol.AccessToken, api.NewVote{Position: "right"})
+	for i := range 6 {
+		more := enter(t, at, fmt.Sprint("+3460000001", i), printed(t, at))
+		settle(t, at, more, fmt.Sprint("More", i))
+		ask[api.VoteCast](t, 201, "POST", at+"/posts/"+post.PostID+"/vote", more.AccessToken, api.NewVote{Position: "right"})
+	}
 	sum := ask[api.VoteSummary](t, 200, "GET", at+"/posts/"+post.PostID+"/vote/summary", carol.AccessToken, nil)
-	require.Equal(t, []int64{3, 3, 1, 2}, []int64{sum.TotalVotes, sum.CountedVotes, *sum.LeftCount, *sum.RightCount}, "what waited before the backup is counted")
+	require.EqualValues(t, 9, sum.TotalVotes)
+	require.GreaterOrEqual(t, sum.CountedVotes, int64(3), "with those that waited before the backup there are enough")
+	require.Equal(t, sum.CountedVotes, *sum.LeftCount+*sum.RightCount)
 	ask[api.Tokens](t, 200, "POST", at+"/auth/refresh", "", api.RefreshRequest{RefreshToken: ann.RefreshToken})
 	ask[httpjson.Problem](t, 401, "POST", at+"/auth/refresh", "", api.RefreshRequest{RefreshToken: ann.RefreshToken})
 	ask[httpjson.Problem](t, 401, "GET", at+"/users/me", ann.AccessToken, nil)

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -212,7 +213,7 @@ func TestHubStory(t *testing.T) {
 	require.Equal(t, 200, status, votes)
 	require.Len(t, items(votes), 1)
 	one := items(votes)[0]
-	require.Equal(t, []any{"hub", hub, "Tea", 3.0, 3.0, 0.0, 1.0, 2.0}, []any{one["scope"], one["hubId"], one["name"], one["totalVotes"], one["countedVotes"], one["withheldVotes"], one["leftCount"], one["rightCount"]})
+	require.Equal(t, []any{"hub", hub, "Tea", 3.0, 0.0, 0.0, nil, nil}, []any{one["scope"], one["hubId"], one["name"], one["totalVotes"], one["countedVotes"], one["withheldVotes"], one["leftCount"], one["rightCount"]})
 	w.background.Wait()
 	w.pump()
 	w.pump()
@@ -248,4 +249,45 @@ func TestHubStory(t *testing.T) {
 	_, err = w.posts.VerifyRows(t.Context(), func(what string) { differences = append(differences, what) })
 	require.NoError(t, err)
 	require.Empty(t, differences)
+}
+
+// TestEnds: five members of a hub vote on a post that ends as soon as all have, and see all five votes
+// then and nothing before.
+func TestEnds(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var all []string
+	hub := ""
+	for i := range 5 {
+		_, access, _ := w.person(number(1+i), fmt.Sprintf("Person%d", i))
+		all = append(all, access)
+		if i == 0 {
+			_, made := w.ask("POST", "/hubs", access, `{"name":"Five"}`)
+			hub = made["hubId"].(string)
+			continue
+		}
+		w.enrol(all[0], hub, number(1+i), access)
+	}
+	status, made := w.ask("POST", "/posts", all[1], `{"visibility":"private_locked_hub","hubIds":["`+hub+`"],"slider":{"text":"Tea?","endsWhenAllVoted":true}}`)
+	require.Equal(t, 201, status, made)
+	slider := made["slider"].(map[string]any)
+	require.Equal(t, true, slider["endsWhenAllVoted"])
+	require.NotEmpty(t, slider["endsAt"], "30 days later at most")
+	require.Nil(t, slider["ended"])
+	post := "/posts/" + made["postId"].(string)
+	for i, who := range all {
+		status, votes := w.ask("GET", post+"/vote/hubs", who, "")
+		require.Equal(t, 200, status)
+		require.Equal(t, []any{float64(i), 0.0, true, []any{}}, []any{items(votes)[0]["totalVotes"], items(votes)[0]["countedVotes"], items(votes)[0]["hidden"], items(votes)[0]["distribution"]})
+		status, cast := w.ask("POST", post+"/vote", who, `{"position":"`+[]string{"strong_left", "left", "neutral", "strong_right", "strong_right"}[i]+`"}`)
+		require.Equal(t, 201, status, cast)
+	}
+	_, votes := w.ask("GET", post+"/vote/hubs", all[0], "")
+	var counts []any
+	for _, bar := range items(votes)[0]["distribution"].([]any) {
+		counts = append(counts, bar.(map[string]any)["count"])
+	}
+	require.Equal(t, []any{1.0, 1.0, 1.0, 0.0, 2.0}, counts)
+	_, card := w.ask("GET", post, all[0], "")
+	require.Equal(t, true, card["slider"].(map[string]any)["ended"])
 }

@@ -57,14 +57,18 @@ func (a *api) posts() {
 	op := func(id, method, path, summary, description string, status int, errors ...int) huma.Operation {
 		return operation("posts", id, method, path, summary, description, status, errors...)
 	}
-	create := op("create-post", http.MethodPost, "/posts", "Post", "A thought, a slider, an article, or several of them, for everybody or for hubs of the caller. The same Idempotency-Key again within a day answers with the same post.", http.StatusCreated)
+	create := op("create-post", http.MethodPost, "/posts", "Post", "A thought, a slider, an article, or several of them, for everybody or for hubs of the caller. The same Idempotency-Key again within a day answers with the same post.", http.StatusCreated, 409)
 	create.MaxBodyBytes = maxPost
 	route(a, person, Bound{7, 19}, create, func(ctx context.Context, v visit, in *struct {
 		Key  string `header:"Idempotency-Key" doc:"Up to 100 characters that you choose" example:"4711"`
 		Body NewPost
 	},
 	) (*created, error) {
-		c, err := a.Posts.Create(ctx, v.Claim, in.Body.draft(), in.Key)
+		d, err := in.Body.draft()
+		if err != nil {
+			return nil, err
+		}
+		c, err := a.Posts.Create(ctx, v.Claim, d, in.Key)
 		if err != nil {
 			return nil, err
 		}
@@ -77,7 +81,11 @@ func (a *api) posts() {
 		Body NewRepost
 	},
 	) (*created, error) {
-		c, err := a.Posts.Create(ctx, v.Claim, in.Body.draft(in.ID), in.Key)
+		d, err := in.Body.draft(in.ID)
+		if err != nil {
+			return nil, err
+		}
+		c, err := a.Posts.Create(ctx, v.Claim, d, in.Key)
 		if err != nil {
 			return nil, err
 		}
@@ -135,7 +143,7 @@ func (a *api) posts() {
 			page, err := a.Posts.Of(ctx, v.Claim, in.ID, after, in.Limit)
 			return a.cardsAnswer("users "+in.ID, page, err)
 		})
-	route(a, person, Bound{4, 17}, op("vote", http.MethodPost, "/posts/{id}/vote", "Vote on a post, once for ever", "No answer, list or stored row tells what somebody chose. Votes are counted in groups. An Idempotency-Key has no meaning here: the same request again is answered 409 ALREADY_VOTED, and the vote is there once.", http.StatusCreated, 404, 409),
+	route(a, person, Bound{4, 17}, op("vote", http.MethodPost, "/posts/{id}/vote", "Vote on a post, once for ever", "No answer, list or stored row tells what somebody chose. Votes are counted in groups, or all together at the end that the slider has, after which none is taken (409 VOTE_ENDED). An Idempotency-Key has no meaning here: the same request again is answered 409 ALREADY_VOTED, and the vote is there once.", http.StatusCreated, 404, 409),
 		func(ctx context.Context, v visit, in *struct {
 			ByID
 			Body NewVote
@@ -148,7 +156,7 @@ func (a *api) posts() {
 			r, err := a.Posts.Vote(ctx, v.Claim, in.ID, position)
 			return openapi.Answer(castOf(r), err)
 		})
-	route(a, visitor, Bound{2, 6}, op("get-vote-summary", http.MethodGet, "/posts/{id}/vote/summary", "The votes on a post", "Each counted number goes up by nothing, or by a group of minVotes or more.", http.StatusOK, 404, 409),
+	route(a, visitor, Bound{2, 6}, op("get-vote-summary", http.MethodGet, "/posts/{id}/vote/summary", "The votes on a post", "Each counted number goes up by nothing, or by a group of minVotes or more; with an end by nothing, and then by all.", http.StatusOK, 404, 409),
 		func(ctx context.Context, v visit, in *ByID) (*openapi.Body[VoteSummary], error) {
 			r, voted, err := a.Posts.Result(ctx, v.Claim, in.ID)
 			s := a.summaryOf(in.ID, r)

@@ -2,12 +2,14 @@ package api
 
 import (
 	"reflect"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"prompthub/apps/duuble/internal/ballot"
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/posts"
+	"prompthub/apps/duuble/internal/rules"
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/http/openapi"
 )
@@ -219,12 +221,48 @@ type Slider struct {
 	Text       string `json:"text"`
 	LeftLabel  string `json:"leftLabel,omitempty"`
 	RightLabel string `json:"rightLabel,omitempty"`
+
+	EndsAt           string `json:"endsAt,omitempty"`
+	EndsWhenAllVoted bool   `json:"endsWhenAllVoted,omitempty"`
+	Ended            bool   `json:"ended,omitempty"`
+}
+
+// draft returns the slider that somebody asks for.
+func (s *Slider) draft() (*posts.Slider, error) {
+	if s == nil {
+		return nil, nil
+	}
+	d := &posts.Slider{Text: s.Text, LeftLabel: s.LeftLabel, RightLabel: s.RightLabel, EndsWhenAllVoted: s.EndsWhenAllVoted}
+	if s.EndsAt == "" {
+		return d, nil
+	}
+	var err error
+	if d.EndsAt, err = time.Parse(time.RFC3339, s.EndsAt); err != nil {
+		var b rules.Broken
+		b.Add(false, "slider.endsAt", "give a time such as 2026-11-02T12:00:00Z")
+		return nil, b.Err()
+	}
+	return d, nil
+}
+
+func sliderOf(c posts.Card) *Slider {
+	if c.Slider == nil {
+		return nil
+	}
+	s := &Slider{Text: c.Slider.Text, LeftLabel: c.Slider.LeftLabel, RightLabel: c.Slider.RightLabel, EndsWhenAllVoted: c.Slider.EndsWhenAllVoted, Ended: c.End.Counted}
+	if !c.Slider.EndsAt.IsZero() {
+		s.EndsAt = httpjson.FormatTime(c.Slider.EndsAt)
+	}
+	return s
 }
 
 // Schema returns an object that may be null.
 func (Slider) Schema(huma.Registry) *huma.Schema {
 	return nullable(map[string]*huma.Schema{
 		"text": text("The question, 1 to 260 characters", "Is tea better than coffee?"), "leftLabel": text("The left side, up to 50 characters", "Tea"), "rightLabel": text("The right side, up to 50 characters", "Coffee"),
+		"endsAt":           {Type: huma.TypeString, Format: "date-time", Description: "When all votes are counted, within 90 days. Until then none is, and after it none is taken", Examples: []any{"2026-11-02T12:00:00.000Z"}},
+		"endsWhenAllVoted": {Type: huma.TypeBoolean, Description: "Whether that is as soon as all have voted who were members of the hub when the post was made: five at least, of a post that is locked to one hub. Without endsAt it is 30 days later at most", Examples: []any{false}},
+		"ended":            {Type: huma.TypeBoolean, Description: "Whether all votes are counted. No one needs to send it", Examples: []any{false}},
 	}, "text")
 }
 
@@ -258,12 +296,13 @@ type NewPost struct {
 	Article     *Article `json:"article,omitempty" doc:"What the post is about"`
 }
 
-func (p NewPost) draft() posts.Draft {
-	d := posts.Draft{Visibility: p.Visibility, Hubs: p.HubIDs, Thought: p.ThoughtText, Slider: (*posts.Slider)(p.Slider)}
+func (p NewPost) draft() (posts.Draft, error) {
+	slider, err := p.Slider.draft()
+	d := posts.Draft{Visibility: p.Visibility, Hubs: p.HubIDs, Thought: p.ThoughtText, Slider: slider}
 	if a := p.Article; a != nil {
 		d.Article = &posts.Article{Kind: a.Kind, Text: a.Text, LinkURL: a.LinkURL, LinkTitle: a.LinkTitle, LinkDescription: a.LinkDescription}
 	}
-	return d
+	return d, err
 }
 
 // A NewRepost is a post about another post: it has at least one part.
@@ -274,8 +313,9 @@ type NewRepost struct {
 	Slider      *Slider  `json:"slider,omitempty" doc:"Asks for votes of its own"`
 }
 
-func (p NewRepost) draft(source string) posts.Draft {
-	return posts.Draft{Visibility: p.Visibility, Hubs: p.HubIDs, Thought: p.ThoughtText, Slider: (*posts.Slider)(p.Slider), Source: source}
+func (p NewRepost) draft(source string) (posts.Draft, error) {
+	slider, err := p.Slider.draft()
+	return posts.Draft{Visibility: p.Visibility, Hubs: p.HubIDs, Thought: p.ThoughtText, Slider: slider, Source: source}, err
 }
 
 // A Viewer is what a card says of the caller.
@@ -321,7 +361,7 @@ type Card struct {
 func (a *api) cardOf(c posts.Card) Card {
 	card := Card{
 		PostID: c.ID, Author: personOf(c.Author), Visibility: c.Visibility, CreatedAt: httpjson.FormatTime(c.CreatedAt), ThoughtText: httpjson.OptionalText(c.Thought),
-		Slider: (*Slider)(c.Slider), Counts: CardCounts{c.Comments, c.Reposts, c.Shares}, Viewer: Viewer{c.Voted, c.IsAuthor}, Hubs: []HubName{}, IsRepost: c.SourceID != "",
+		Slider: sliderOf(c), Counts: CardCounts{c.Comments, c.Reposts, c.Shares}, Viewer: Viewer{c.Voted, c.IsAuthor}, Hubs: []HubName{}, IsRepost: c.SourceID != "",
 	}
 	for _, hub := range c.In {
 		card.Hubs = append(card.Hubs, HubName{hub.ID, hub.Name})

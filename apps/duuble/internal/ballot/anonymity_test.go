@@ -66,16 +66,21 @@ type history struct {
 	leak    leak
 	storage int
 	voteMin int
+	ends    bool       // whether the post has an end
 	hubs    [][]string // of each voter
 }
 
 func newHistory(seed uint64, l leak) history {
 	rnd := rand.New(rand.NewPCG(seed, 7))
-	h := history{seed: seed, leak: l, voteMin: 3 + rnd.IntN(2)}
-	for range 10 + rnd.IntN(14) {
+	h := history{seed: seed, leak: l, voteMin: 2 + rnd.IntN(2)}
+	voters, oneOf := 12+rnd.IntN(16), 4
+	if l == noClasses { // to find it takes releases in each scope
+		h.voteMin, voters, oneOf = 2, 30, 2
+	}
+	for range voters {
 		var hubs []string
 		for _, hub := range []string{"hub1", "hub2", "hub3"} {
-			if rnd.IntN(3) == 0 {
+			if rnd.IntN(oneOf) == 0 {
 				hubs = append(hubs, hub)
 			}
 		}
@@ -287,6 +292,9 @@ func (h history) run(t *testing.T, positions []ballot.Position) []observation {
 	}
 	shards := []int{1, 2, 4}[rnd.IntN(3)]
 	prepare(t, r.DB, r.Queues, int32(shards))
+	if h.ends {
+		addEnd(t, r.DB, began.Add(forever))
+	}
 	var s *ballot.Store
 	start := func() {
 		conf := config(t, r, sender{r}, c.Now, rnd.Uint64())
@@ -309,7 +317,7 @@ func (h history) run(t *testing.T, positions []ballot.Position) []observation {
 				of = append(of, err)
 			}
 		} else {
-			receipt, err := s.Cast(t.Context(), ballot.Vote{Post: post, Voter: voter(n), Position: positions[n], Hubs: h.hubs[n], Shards: shards})
+			receipt, err := s.Cast(t.Context(), ballot.Vote{Post: post, Voter: voter(n), Position: positions[n], Hubs: h.hubs[n], Shards: shards, Ends: h.ends})
 			of = append(of, err, errors.New(fmt.Sprint(receipt)))
 		}
 		if h.leak == logged {
@@ -364,6 +372,11 @@ func (h history) run(t *testing.T, positions []ballot.Position) []observation {
 	c.Pass(49 * time.Hour)
 	r.wire.next()
 	require.NoError(t, s.SettleDue(t.Context()))
+	if h.ends {
+		h.holdNothing(t, s)
+		c.Pass(forever)
+		require.NoError(t, s.EndPost(t.Context(), post))
+	}
 	if h.leak == noLeak {
 		h.holdTotals(t, s)
 	}
@@ -375,6 +388,20 @@ func (h history) run(t *testing.T, positions []ballot.Position) []observation {
 	}
 	slices.SortFunc(r.others, func(a, b observation) int { return strings.Compare(a.what, b.what) })
 	return slices.Concat(answers, r.posts, r.others, r.wire.observations())
+}
+
+// forever is longer than a history lasts.
+const forever = 1000 * 24 * time.Hour
+
+// holdNothing: before the end nothing is counted.
+func (h history) holdNothing(t *testing.T, s *ballot.Store) {
+	t.Helper()
+	results, err := s.Results(t.Context(), post, "hub1", "hub2", "hub3")
+	require.NoError(t, err)
+	for _, r := range results {
+		require.Zero(t, r.Counted+r.Withheld)
+		require.Equal(t, ballot.Counts{}, r.Counts)
+	}
 }
 
 // holdTotals: every scope shows all of its votes, and fewer wait than a release needs.
@@ -390,7 +417,7 @@ func (h history) holdTotals(t *testing.T, s *ballot.Store) {
 			}
 		}
 		require.EqualValues(t, votes, r.Total, r.Scope)
-		require.Less(t, r.Waiting(), int64(h.voteMin), "all have %s in common", ballot.Global)
+		require.Less(t, r.Waiting(), int64(3*h.voteMin), "all have %s in common", ballot.Global)
 	}
 }
 
@@ -507,6 +534,27 @@ func TestAnonymity(t *testing.T) {
 	require.NotZero(t, counted, "hubs have results in some of them")
 }
 
+// TestAnonymityOfEnds is TestAnonymity of posts with an end: until it comes nothing that can be known
+// depends on a position, and then only sums of MinOfEnd votes or more.
+func TestAnonymityOfEnds(t *testing.T) {
+	t.Parallel()
+	n := uint64(12)
+	if testing.Short() {
+		n = 4
+	}
+	for seed := range n {
+		h := newHistory(seed, noLeak)
+		h.ends = true
+		require.NoError(t, h.check(t), "seed %d", seed)
+	}
+	h := newHistory(1, noLeak)
+	h.ends, h.storage = true, inFile
+	require.NoError(t, h.check(t))
+	h = newHistory(1, notSealed)
+	h.ends = true
+	h.finds(t)
+}
+
 // TestAnonymityOfAFile is TestAnonymity over the store of a file, whose batches have their
 // messages in them.
 func TestAnonymityOfAFile(t *testing.T) {
@@ -523,7 +571,7 @@ func TestAnonymityOfAFile(t *testing.T) {
 func TestAnonymityOnAzurite(t *testing.T) {
 	t.Parallel()
 	h := newHistory(3, noLeak)
-	h.storage = onAzurite
+	h.storage, h.hubs = onAzurite, h.hubs[:14]
 	require.NoError(t, h.check(t))
 }
 
@@ -556,7 +604,10 @@ func TestAnonymityFindsLeaks(t *testing.T) {
 		t.Run(string(l)+" in a file", func(t *testing.T) {
 			t.Parallel()
 			h := newHistory(3, l)
-			h.storage, h.hubs = inFile, h.hubs[:6]
+			h.storage = inFile
+			if l != noClasses {
+				h.hubs = h.hubs[:6]
+			}
 			h.finds(t)
 		})
 	}
@@ -571,6 +622,9 @@ func TestAnonymityOnAzuriteFindsLeaks(t *testing.T) {
 			t.Parallel()
 			h := newHistory(3, l)
 			h.storage, h.hubs = onAzurite, h.hubs[:6]
+			if l == noClasses { // as few as two scopes need for a release each
+				h.hubs = [][]string{{"hub1"}, {"hub1"}, {}, {"hub1"}, {"hub1"}, {}, {"hub1"}, {"hub1"}, {"hub1"}}
+			}
 			h.finds(t)
 		})
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"io"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"time"
@@ -82,6 +83,7 @@ type Vote struct {
 	Position    Position
 	Hubs        []string // in which the post is visible and the voter is a member
 	Shards      int      // of the post, as ShardsOf says
+	Ends        bool     // whether the post has an end
 }
 
 // A Receipt says that somebody voted. It has no position.
@@ -118,7 +120,7 @@ func (p *pending) notePending(err error) {
 }
 
 // Cast casts a vote, once for ever. The error is AlreadyVoted if the person has voted on the
-// post before, Busy if others changed the same rows for too long, and Unavailable if the
+// post before, VoteEnded if the post has an end and that has come, Busy if others changed the same rows for too long, and Unavailable if the
 // storage did not answer. After the last the vote may be cast: the same call again says so by
 // AlreadyVoted.
 func (s *Store) Cast(ctx context.Context, v Vote) (Receipt, error) {
@@ -175,7 +177,7 @@ func (s *Store) nextBatch(post string) []*pending {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var batch, rest []*pending
-	rows := map[string]bool{"outbox": true}
+	rows := map[string]bool{"outbox": true, endRow: true}
 	for i, p := range s.lanes[post] {
 		if len(batch) == maxVotes {
 			rest = append(rest, s.lanes[post][i:]...)
@@ -225,6 +227,11 @@ func (s *Store) randomBytes(n int) []byte {
 		panic(err) // the system has no random numbers, and keys would have none either
 	}
 	return b
+}
+
+// luck returns random numbers that no one can foresee.
+func (s *Store) luck() *rand.Rand {
+	return rand.New(rand.NewChaCha8([32]byte(s.randomBytes(32))))
 }
 
 // pickShard returns a random shard of as many, and another one than the last if there is one. It

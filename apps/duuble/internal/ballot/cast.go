@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 
 	"prompthub/internal/fault"
@@ -15,9 +16,11 @@ import (
 // castAll casts votes on one post together, and answers each.
 func (s *Store) castAll(ctx context.Context, post string, votes []*pending) {
 	var w wakeUp
-	shards, lost := 1, 0
+	shards, lost, ends := 1, 0, votes[0].Ends
 	for _, p := range votes {
-		shards = max(shards, shardsFrom(p.Shards))
+		if !ends { // all that wait for an end are in the first shard
+			shards = max(shards, shardsFrom(p.Shards))
+		}
 	}
 	shard, ok := s.won.Get(post)
 	if !ok || shard >= shards {
@@ -28,7 +31,7 @@ func (s *Store) castAll(ctx context.Context, post string, votes []*pending) {
 			s.voteOutbox().Cancel(ctx, w.receipt)
 			return
 		}
-		b, err := s.readBatch(ctx, post, votes, shard, &w)
+		b, err := s.readBatch(ctx, post, votes, shard, ends, &w)
 		if err != nil {
 			answerAll(votes, err)
 			return
@@ -37,11 +40,19 @@ func (s *Store) castAll(ctx context.Context, post string, votes []*pending) {
 			s.voteOutbox().Cancel(ctx, w.receipt)
 			return
 		}
-		b.fillBoxes(s.VoteMin)
+		if err := s.checkEnd(b, ends); err != nil {
+			answerAll(votes, err)
+			s.voteOutbox().Cancel(ctx, w.receipt)
+			return
+		}
+		b.fillBoxes(s.VoteMin, s.luck())
 		err = s.commitBatch(ctx, b, w)
 		switch {
 		case err == nil:
 			s.won.Add(post, shard)
+			if b.ending != nil && b.ending.Ended {
+				_ = s.countEnded(ctx, post) // else the message does it, or the next reader
+			}
 			s.voteOutbox().Forward(ctx, w.receipt)
 			answerAll(votes, nil)
 			return
@@ -49,7 +60,7 @@ func (s *Store) castAll(ctx context.Context, post string, votes []*pending) {
 			continue
 		case overtakenBy(err, len(votes)): // a receipt is there: the next read says of whom
 		case rowstore.Overtaken(err):
-			if lost++; lost == 3 {
+			if lost++; lost == 3 && !ends {
 				shards = s.moreShards(ctx, post, shards)
 			}
 			shard = s.pickShard(shards, shard)
@@ -94,6 +105,7 @@ func overtakenBy(err error, n int) bool {
 type batch struct {
 	post    string
 	votes   []*pending
+	ending  *ending           // nil if the post has no end
 	boxes   []*box            // in the order of the votes
 	byClass map[string]*box   // the same
 	tallies []*tally          // in the order of the votes
@@ -102,12 +114,18 @@ type batch struct {
 
 // readBatch reads the rows that a batch changes, all at once, and makes ready what must be there
 // before it is written. It answers votes whose receipt is there.
-func (s *Store) readBatch(ctx context.Context, post string, votes []*pending, shard int, w *wakeUp) (*batch, error) {
+func (s *Store) readBatch(ctx context.Context, post string, votes []*pending, shard int, ends bool, w *wakeUp) (*batch, error) {
 	ctx, cancel := context.WithTimeout(ctx, rowstore.CallWithin)
 	defer cancel()
 	b := &batch{post: post, byClass: map[string]*box{}, byScope: map[string]*tally{}}
 	receipts := make([]*table.Row, len(votes))
 	var reads []func(context.Context) error
+	if ends {
+		reads = append(reads, func(ctx context.Context) (err error) {
+			b.ending, err = s.readEnding(ctx, post)
+			return err
+		})
+	}
 	for i, p := range votes {
 		reads = append(reads, func(ctx context.Context) (err error) {
 			receipts[i], err = s.GetRow(ctx, s.Posts, receiptKey(post, p.Voter))
@@ -146,6 +164,19 @@ func (s *Store) readBatch(ctx context.Context, post string, votes []*pending, sh
 		b.keepNeeded()
 	}
 	return b, nil
+}
+
+// checkEnd returns why no vote can be cast any more.
+func (s *Store) checkEnd(b *batch, ends bool) error {
+	switch {
+	case !ends:
+		return nil
+	case b.ending == nil:
+		return fault.New(fault.NotFound, "there is no such post") // it is being removed for good
+	case b.ending.HasCome(s.Now()):
+		return Ended()
+	}
+	return nil
 }
 
 // keepNeeded leaves out boxes and tallies that no vote needs.
@@ -211,30 +242,37 @@ func rowstoreError(err error) error {
 	return rowstore.Unavailable(err)
 }
 
-// fillBoxes puts the votes into their boxes, and releases the boxes that have enough then. It looks
-// at numbers of votes and at no position.
-func (b *batch) fillBoxes(voteMin int) {
+// ReleasesAt is how many votes of a box are enough for a release: as many that VoteMin or more stay.
+func ReleasesAt(voteMin int) int { return 3 * voteMin }
+
+// fillBoxes puts the votes into their boxes, and releases some of the boxes that have enough then.
+// A release takes a random number of random votes. No one knows which, so no one can arrange that
+// only one of them is unknown. It looks at numbers of votes and at no position.
+func (b *batch) fillBoxes(voteMin int, luck *rand.Rand) {
 	for _, p := range b.votes {
 		one := b.byClass[classOf(p.scopes)]
-		one.waiting++
-		one.counts[p.Position]++
-		if one.oldest.IsZero() || p.since.Before(one.oldest) {
+		one.votes, one.asCounts = append(one.votes, p.Position), b.ending != nil
+		if one.waiting++; one.oldest.IsZero() || p.since.Before(one.oldest) {
 			one.oldest = p.since
 		}
 		for _, scope := range p.scopes {
 			b.byScope[scope].total++
 		}
 	}
+	if b.ending != nil {
+		b.ending.addVotes(b.votes)
+		return
+	}
 	for _, one := range b.boxes {
-		if one.waiting < int64(voteMin) {
-			continue
+		luck.Shuffle(len(one.votes), func(i, j int) { one.votes[i], one.votes[j] = one.votes[j], one.votes[i] })
+		for len(one.votes) >= ReleasesAt(voteMin) {
+			taken := countsOf(one.takeVotes(voteMin + luck.IntN(voteMin+1)))
+			for _, scope := range one.scopes {
+				t := b.byScope[scope]
+				t.counted += taken.Sum()
+				t.counts = t.counts.plus(taken)
+			}
 		}
-		for _, scope := range one.scopes {
-			t := b.byScope[scope]
-			t.counted += one.waiting
-			t.counts = t.counts.plus(one.counts)
-		}
-		one.emptyBox()
 	}
 }
 
@@ -250,7 +288,12 @@ func (s *Store) commitBatch(ctx context.Context, b *batch, w wakeUp) error {
 	for _, one := range b.tallies {
 		ops = append(ops, one.writeOp())
 	}
-	ops = append(ops, table.Op{Kind: table.Insert, Row: w.outboxRow(b.votes)})
+	row := w.outboxRow(b.votes)
+	if b.ending != nil {
+		ops = append(ops, rowstore.Put(b.ending.toRow()))
+		row.Props = append(row.Props, table.Prop{Name: "ended", Value: table.Bool(b.ending.Ended)})
+	}
+	ops = append(ops, table.Op{Kind: table.Insert, Row: row})
 	if s.Transact == nil {
 		return s.Write(rowstore.WriteBefore(ctx, w.end), s.Posts, ops)
 	}

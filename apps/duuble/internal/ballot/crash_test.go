@@ -66,8 +66,9 @@ func TestCrashes(t *testing.T) {
 		cast[voter(n)] = ballot.Position(n % 5)
 	}
 	hubsOf := func(n int) []string { return [][]string{{"hub1"}, {"hub1", "hub2"}, {"hub1"}}[n%3] }
+	ends := false
 	vote := func(ctx context.Context, s *ballot.Store, n int) error {
-		_, err := s.Cast(ctx, ballot.Vote{Post: post, Voter: voter(n), Position: cast[voter(n)], Hubs: hubsOf(n)})
+		_, err := s.Cast(ctx, ballot.Vote{Post: post, Voter: voter(n), Position: cast[voter(n)], Hubs: hubsOf(n), Ends: ends})
 		return err
 	}
 	votes := func(numbers ...int) func(*world) {
@@ -79,6 +80,11 @@ func TestCrashes(t *testing.T) {
 	}
 	mine := func(n int) func(context.Context, *ballot.Store) error {
 		return func(ctx context.Context, s *ballot.Store) error { return vote(ctx, s, n) }
+	}
+	endIn := func(w *world, d time.Duration, members ...string) {
+		ends = true
+		require.NoError(w.t, w.AwaitEnd(w.t.Context(), post, began.Add(d)))
+		addEnd(w.t, w.db, began.Add(d), members...)
 	}
 	for _, c := range []struct {
 		name  string
@@ -94,6 +100,20 @@ func TestCrashes(t *testing.T) {
 			votes(0, 1, 2)(w)
 			w.clock.Pass(25 * time.Hour)
 		}, func(ctx context.Context, s *ballot.Store) error { return s.SettleDue(ctx) }, ""},
+		{"the vote that ends a post", func(w *world) {
+			endIn(w, time.Hour, voter(0), voter(1), voter(2), voter(3))
+			votes(0, 1, 2)(w)
+		}, mine(3), voter(3)},
+		{"an end", func(w *world) {
+			endIn(w, time.Hour)
+			votes(0, 1, 2, 3)(w)
+			w.clock.Pass(2 * time.Hour)
+		}, func(ctx context.Context, s *ballot.Store) error { return s.EndDue(ctx) }, ""},
+		{"an end of two classes", func(w *world) {
+			endIn(w, time.Hour)
+			votes(0, 1, 2, 3, 4, 5)(w)
+			w.clock.Pass(2 * time.Hour)
+		}, func(ctx context.Context, s *ballot.Store) error { return s.EndDue(ctx) }, ""},
 		{"new keys", func(w *world) {
 			w.Store = w.over(w.db, w.queues, func(c *ballot.Config) { c.Keys = keys(w.t, 2) })
 			votes(0, 1)(w)
@@ -105,6 +125,7 @@ func TestCrashes(t *testing.T) {
 				for n, done := 1, false; !done; n++ {
 					ok := t.Run(fmt.Sprintf("%s, together %t, call %d, %s", c.name, together, n, a.Name), func(t *testing.T) {
 						w := newWorld(t)
+						ends = false
 						followed := map[string]int{}
 						conf := func(c *ballot.Config) {
 							c.Keys = keys(t, 1, 2)
@@ -149,6 +170,11 @@ func TestCrashes(t *testing.T) {
 						w.clock.Pass(30 * time.Hour)
 						deliverAll(t, w.queues, healthy)
 						require.NoError(t, healthy.SettleDue(t.Context()))
+						require.NoError(t, healthy.EndDue(t.Context()))
+						if ends {
+							w.shows(ballot.Global, w.result(ballot.Global).Total, w.result(ballot.Global).Total, 0)
+							require.True(t, ballot.EndOf(rowsOf(t, w.db, "!end")).Counted)
+						}
 						require.NoError(t, whole(w.db, healthy, cast))
 						require.Less(t, w.result(ballot.Global).Waiting(), int64(3), "the post was found")
 						require.Empty(t, w.dueOf())

@@ -11,6 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"prompthub/apps/duuble/internal/ballot"
 	"prompthub/internal/fault"
 	"prompthub/internal/storage/memory"
@@ -30,7 +32,7 @@ import (
 func TestExplore(t *testing.T) {
 	t.Parallel()
 	chaos.Explore(t, 300, func(seed uint64) *chaos.Explorer { return explore(t, seed).Explorer },
-		"accepted", string(ballot.AlreadyVoted), "unknown", "twice", "withheld", "counted", "batch")
+		"accepted", string(ballot.AlreadyVoted), string(ballot.VoteEnded), "unknown", "twice", "withheld", "counted", "batch", "by time", "all voted", "too few")
 }
 
 // An explorer is one schedule.
@@ -42,6 +44,7 @@ type explorer struct {
 	calm   *ballot.Store // whose calls all pass
 	keys   ballot.Keys
 	stores map[*chaos.Process]*ballot.Store
+	ends   string // how the post ends, "" of one that does not
 
 	mu       sync.Mutex // of the maps
 	cast     map[string]ballot.Position
@@ -59,6 +62,16 @@ func explore(t *testing.T, seed uint64) *explorer {
 	e.queues = memory.NewQueues(e.Now)
 	prepare(t, e.db, e.queues, 1)
 	e.calm = ballot.New(e.config(nil, seed))
+	at := began.Add(time.Duration(e.Luck.IntN(180)) * time.Minute)
+	switch e.ends = []string{"", "", "by time", "all voted"}[e.Luck.IntN(4)]; e.ends {
+	case "by time":
+		require.NoError(t, e.calm.AwaitEnd(t.Context(), post, at))
+		addEnd(t, e.db, at)
+	case "all voted":
+		at = began.Add(24 * time.Hour)
+		require.NoError(t, e.calm.AwaitEnd(t.Context(), post, at))
+		addEnd(t, e.db, at, voter(0), voter(1), voter(2), voter(4))
+	}
 	synctest.Test(t, func(*testing.T) {
 		e.Run(8+e.Luck.IntN(16), e.begin, e.whole)
 		e.rest()
@@ -106,7 +119,7 @@ func (e *explorer) process() *ballot.Store {
 
 // begin runs a command.
 func (e *explorer) begin() {
-	what := []string{"vote", "vote", "vote", "vote", "vote", "vote", "message", "message", "settle", "wait", "long wait"}[e.Luck.IntN(11)]
+	what := []string{"vote", "vote", "vote", "vote", "vote", "vote", "message", "message", "settle", "end", "wait", "long wait"}[e.Luck.IntN(12)]
 	e.Trace = append(e.Trace, "begin "+what)
 	ctx := context.Background()
 	switch what {
@@ -119,6 +132,16 @@ func (e *explorer) begin() {
 	case "settle":
 		s := e.process()
 		go func() { _ = s.SettleDue(ctx) }() // the next one goes on
+	case "end":
+		s := e.process()
+		due := e.Luck.IntN(2) == 0
+		go func() { // the next one goes on
+			if due {
+				_ = s.EndDue(ctx)
+			} else {
+				_ = s.EndPost(ctx, post)
+			}
+		}()
 	case "message":
 		e.message(ctx, e.process())
 	}
@@ -126,7 +149,7 @@ func (e *explorer) begin() {
 
 func (e *explorer) vote(ctx context.Context, s *ballot.Store) {
 	n := e.Luck.IntN(9)
-	v := ballot.Vote{Post: post, Voter: voter(n), Position: ballot.Position(n % 5), Shards: 1 + e.Luck.IntN(2)}
+	v := ballot.Vote{Post: post, Voter: voter(n), Position: ballot.Position(n % 5), Shards: 1 + e.Luck.IntN(2), Ends: e.ends != ""}
 	v.Hubs = [][]string{nil, {"hub1"}, {"hub1", "hub2"}}[n%3]
 	e.cast[v.Voter] = v.Position
 	go func() {
@@ -161,6 +184,7 @@ func (e *explorer) rest() {
 	}
 	e.Advance(25 * time.Hour)
 	e.Note(e.calm.SettleDue(ctx))
+	e.Note(e.calm.EndDue(ctx))
 	e.Note(errors.Join(e.whole(), e.atRest(ctx)))
 }
 
@@ -210,8 +234,27 @@ func (e *explorer) atRest(ctx context.Context) error {
 			e.Meet("withheld")
 		}
 	}
+	if e.ends != "" {
+		return e.hasEnded(results[0])
+	}
 	if n := results[0].Waiting(); n >= 3 {
 		return fmt.Errorf("%d votes wait, and the timer does not find them", n)
+	}
+	return nil
+}
+
+// hasEnded holds that a post has ended, with all of its votes or, if they are too few, with none.
+func (e *explorer) hasEnded(r ballot.Result) error {
+	end := ballot.EndOf(rowsOf(e.t, e.db, "!end"))
+	switch {
+	case !end.Ended || !end.Counted:
+		return fmt.Errorf("it has not ended: %+v", end)
+	case r.Total < 3 && r.Counted == 0:
+		e.Meet("too few")
+	case r.Counted != r.Total:
+		return fmt.Errorf("of %d votes %d are counted", r.Total, r.Counted)
+	default:
+		e.Meet(e.ends)
 	}
 	return nil
 }

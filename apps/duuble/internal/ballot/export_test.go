@@ -8,12 +8,12 @@ import (
 
 // Plain returns the counts in a box as the text that would be stored if it were not sealed.
 func Plain(k Keys, row table.Row) string {
-	c, _, err := k.openCounts(row.Key, row.Props.Get("sealed").Str())
+	votes, _, err := k.openVotes(row.Key, row.Props.Get("sealed").Str())
 	if err != nil {
 		panic(err)
 	}
 	var b []byte
-	for _, n := range c {
+	for _, n := range countsOf(votes) {
 		b = append(b, 0, 0, 0, byte(n))
 	}
 	return string(b)

@@ -109,6 +109,11 @@ func (s *Store) Deliver(ctx context.Context, text string) error {
 	if err != nil || row == nil { // the batch was not written, or all is done
 		return err
 	}
+	if row.Props.Get("ended").Bool() {
+		if err := s.countEnded(ctx, m.Post); err != nil {
+			return err
+		}
+	}
 	votes, err := votersOf(m.Post, *row)
 	if err != nil {
 		return rowstore.Unavailable(err)

@@ -33,9 +33,18 @@ func (s *Store) Results(ctx context.Context, post string, hubs ...string) ([]Res
 	return all, err
 }
 
-// GlobalResult returns the result of the scope Global out of rows of a post's partition. It
-// leaves out rows of other kinds, so that a caller can read them together with the tallies.
-func GlobalResult(rows []table.Row) Result { return sumResult(Global, rows) }
+// GlobalResult returns the result of the scope Global out of rows of a post's partition, as it is
+// before or after the end that is among them. It leaves out rows of other kinds, so that a caller can
+// read them together with the tallies.
+func GlobalResult(rows []table.Row) Result { return sumResult(Global, rows).Until(EndOf(rows)) }
+
+// Until returns what may be known of the votes of a post with an end: nothing is counted until all is.
+func (r Result) Until(e End) Result {
+	if !e.At.IsZero() && !e.Counted {
+		r.Counted, r.Withheld, r.Counts = 0, 0, Counts{}
+	}
+	return r
+}
 
 func sumResult(scope string, rows []table.Row) Result {
 	r := Result{Scope: scope}

@@ -168,9 +168,19 @@ type box struct {
 	etag    string // "" if there is no row
 	scopes  []string
 	waiting int64
-	oldest  time.Time // when its first vote was cast; zero if it is empty
-	counts  Counts
-	old     bool // sealed under another key than the first
+	oldest  time.Time  // when the first vote was cast since it was empty; zero if it is empty
+	votes   []Position // in an order that tells nothing of who cast them
+	old     bool       // sealed under another key than the first
+	// asCounts says that the votes are sealed as numbers: those of a post with an end, of which any
+	// number may wait.
+	asCounts bool
+}
+
+func countsOf(votes []Position) (c Counts) {
+	for _, p := range votes {
+		c[p]++
+	}
+	return c
 }
 
 // errLost means that no key opens a box.
@@ -182,24 +192,24 @@ func (s *Store) parseBox(row table.Row) (box, error) {
 		key: row.Key, etag: row.ETag, scopes: strings.Split(row.Props.Get("scopes").Str(), ";"),
 		waiting: row.Props.Get("waiting_votes").Int(), oldest: row.Props.Get("oldest_at").Time(),
 	}
-	if b.waiting == 0 { // the counts are known: a lost key costs nothing
+	if b.waiting == 0 { // there are no votes: a lost key costs nothing
 		return b, nil
 	}
 	var err error
-	b.counts, b.old, err = s.Keys.openCounts(row.Key, row.Props.Get("sealed").Str())
-	if err == nil && b.counts.Sum() != b.waiting {
+	b.votes, b.old, err = s.Keys.openVotes(row.Key, row.Props.Get("sealed").Str())
+	if err == nil && int64(len(b.votes)) != b.waiting {
 		err = fmt.Errorf("%w: a box has other votes than it says", table.ErrDamaged)
 	}
 	return b, err
 }
 
-// boxOp returns the write of a box. The counts are sealed anew each time, also where there are
+// boxOp returns the write of a box. The votes are sealed anew each time, also where there are
 // none.
 func (s *Store) boxOp(b *box) table.Op {
 	props := table.Props{
 		{Name: "scopes", Value: table.String(joinScopes(b.scopes))},
 		{Name: "waiting_votes", Value: table.Int64(b.waiting)},
-		{Name: "sealed", Value: table.String(s.Keys.sealCounts(b.key, b.counts))},
+		{Name: "sealed", Value: table.String(s.Keys.sealVotes(b.key, b.votes, ReleasesAt(s.VoteMin), b.asCounts))},
 	}
 	if !b.oldest.IsZero() {
 		props = append(props, table.Prop{Name: "oldest_at", Value: table.Time(b.oldest)})
@@ -207,8 +217,14 @@ func (s *Store) boxOp(b *box) table.Op {
 	return putOp(table.Row{Key: b.key, ETag: b.etag, Props: props})
 }
 
-// emptyBox takes all votes out of a box.
-func (b *box) emptyBox() { b.waiting, b.counts, b.oldest = 0, Counts{}, time.Time{} }
+// takeVotes takes the first votes out of a box.
+func (b *box) takeVotes(n int) (taken []Position) {
+	taken, b.votes = b.votes[:n], b.votes[n:]
+	if b.waiting = int64(len(b.votes)); b.waiting == 0 {
+		b.oldest = time.Time{}
+	}
+	return taken
+}
 
 // shardsName is the property of a post's row !post that says how many shards it has. It is
 // missing where that is one.

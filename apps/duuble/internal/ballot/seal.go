@@ -10,6 +10,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 
 	"prompthub/internal/storage/table"
 )
@@ -33,7 +34,7 @@ type voteKey struct {
 // nonce.
 const (
 	numberBytes = 4
-	plainBytes  = 5 * 4
+	countsBytes = 5 * 4 // of votes that are sealed as numbers
 )
 
 // NewKeys returns keys of KeyBytes each.
@@ -77,35 +78,62 @@ func (k voteKey) cipherOf(partition string) cipher.AEAD {
 // boundTo is what ties a sealed text to its row, so that none opens in the place of another.
 func boundTo(key table.Key) []byte { return []byte(key.Partition + "\x00" + key.Row) }
 
-// sealCounts returns counts as a text of one length, whatever they are.
-func (k Keys) sealCounts(key table.Key, c Counts) string {
-	plain := make([]byte, 0, plainBytes)
-	for _, n := range c {
-		plain = binary.BigEndian.AppendUint32(plain, uint32(n))
+// noVote fills a sealed list up to its length.
+const noVote = 0xff
+
+// sealVotes returns votes as a text that is as long for any number of them: a list of up to most,
+// in their order, or five numbers.
+func (k Keys) sealVotes(key table.Key, votes []Position, most int, asCounts bool) string {
+	var plain []byte
+	if asCounts {
+		for _, n := range countsOf(votes) {
+			plain = binary.BigEndian.AppendUint32(plain, uint32(n))
+		}
+	} else {
+		size := max(most, len(votes))
+		if size == countsBytes { // by which a list is told from numbers
+			size++
+		}
+		plain = bytes.Repeat([]byte{noVote}, size)
+		for i, p := range votes {
+			plain[i] = byte(p)
+		}
 	}
 	first := k.all[0]
 	sealed := first.cipherOf(key.Partition).Seal(first.number[:], nil, plain, boundTo(key)) //nolint:gosec // the AEAD makes a random nonce itself
 	return base64.StdEncoding.EncodeToString(sealed)
 }
 
-// openCounts reads what seal wrote. old reports that another key than the first did.
-func (k Keys) openCounts(key table.Key, text string) (c Counts, old bool, err error) {
+func parseVotes(plain []byte) (votes []Position) {
+	if len(plain) == countsBytes {
+		for p := range positions {
+			n := binary.BigEndian.Uint32(plain[4*p:])
+			votes = append(votes, slices.Repeat([]Position{Position(p)}, int(n))...)
+		}
+		return votes
+	}
+	for _, p := range plain {
+		if p != noVote {
+			votes = append(votes, Position(p))
+		}
+	}
+	return votes
+}
+
+// openVotes reads what sealVotes wrote. old reports that another key than the first did.
+func (k Keys) openVotes(key table.Key, text string) (votes []Position, old bool, err error) {
 	sealed, err := base64.StdEncoding.DecodeString(text)
 	if err != nil || len(sealed) < numberBytes {
-		return c, false, errLost
+		return nil, false, errLost
 	}
 	for i, one := range k.all {
 		if !bytes.Equal(sealed[:numberBytes], one.number[:]) {
 			continue
 		}
 		plain, err := one.cipherOf(key.Partition).Open(nil, nil, sealed[numberBytes:], boundTo(key))
-		if err != nil || len(plain) != plainBytes {
-			continue
+		if err == nil {
+			return parseVotes(plain), i > 0, nil
 		}
-		for p := range c {
-			c[p] = int64(binary.BigEndian.Uint32(plain[4*p:]))
-		}
-		return c, i > 0, nil
 	}
-	return c, false, errLost
+	return nil, false, errLost
 }

@@ -99,16 +99,20 @@ func (left settled) needsRow(row table.Row) bool {
 	return err == nil && !left.young.IsZero() && left.young.Before(hour.Add(time.Hour))
 }
 
-// settlePost makes one release after the other until none is possible. Each is one batch under the
+// settlePost makes one release after the other until none is possible, none of a post with an end. Each is one batch under the
 // ETags of all that it changes, so a vote that comes in between is in none or makes it fail.
 func (s *Store) settlePost(ctx context.Context, post string) (settled, error) {
+	e, err := s.readEnding(ctx, post)
+	if err != nil {
+		return settled{}, err
+	}
 	for try := 0; ; try++ {
 		boxes, left, err := s.readBoxes(ctx, post)
 		if err != nil {
 			return left, err
 		}
-		old := slices.DeleteFunc(slices.Clone(boxes), func(b *box) bool { return s.Now().Sub(b.oldest) < s.SettleAfter })
-		if taken, common := chooseBoxes(old, s.VoteMin); taken != nil {
+		old := slices.DeleteFunc(slices.Clone(boxes), func(b *box) bool { return e != nil || s.Now().Sub(b.oldest) < s.SettleAfter })
+		if taken, common := chooseBoxes(old, ReleasesAt(s.VoteMin)); taken != nil {
 			err = s.releaseBoxes(ctx, post, taken, common)
 		} else if i := slices.IndexFunc(boxes, func(b *box) bool { return b.old }); i >= 0 {
 			err = s.Write(ctx, s.Posts, []table.Op{s.boxOp(boxes[i])})
@@ -156,15 +160,15 @@ func (s *Store) readBoxes(ctx context.Context, post string) (all []*box, left se
 // counted: boxes of one class if there are such, else the boxes that have the largest set of
 // scopes in common, so that the fewest votes are withheld. It looks at scopes and numbers of
 // votes and at no position. It returns nil if no boxes are enough.
-func chooseBoxes(boxes []*box, voteMin int) (taken []*box, common []string) {
+func chooseBoxes(boxes []*box, enough int) (taken []*box, common []string) {
 	sets := commonSets(boxes)
 	for _, set := range sets {
-		if taken := fittingBoxes(boxes, voteMin, func(b *box) bool { return slices.Equal(b.scopes, set) }); taken != nil {
+		if taken := fittingBoxes(boxes, enough, func(b *box) bool { return slices.Equal(b.scopes, set) }); taken != nil {
 			return taken, set
 		}
 	}
 	for _, set := range sets {
-		if taken := fittingBoxes(boxes, voteMin, func(b *box) bool { return containsAll(b.scopes, set) }); taken != nil {
+		if taken := fittingBoxes(boxes, enough, func(b *box) bool { return containsAll(b.scopes, set) }); taken != nil {
 			return taken, set
 		}
 	}
@@ -173,7 +177,7 @@ func chooseBoxes(boxes []*box, voteMin int) (taken []*box, common []string) {
 
 // fittingBoxes returns those boxes of a kind whose release fits into one batch, or nil if they have
 // too few votes.
-func fittingBoxes(boxes []*box, voteMin int, kind func(*box) bool) (taken []*box) {
+func fittingBoxes(boxes []*box, enough int, kind func(*box) bool) (taken []*box) {
 	scopes, votes := map[string]bool{}, int64(0)
 	for _, b := range boxes {
 		if !kind(b) {
@@ -188,7 +192,7 @@ func fittingBoxes(boxes []*box, voteMin int, kind func(*box) bool) (taken []*box
 		}
 		scopes, votes, taken = with, votes+b.waiting, append(taken, b)
 	}
-	if votes < int64(voteMin) {
+	if votes < int64(enough) {
 		return nil
 	}
 	return taken
@@ -227,8 +231,8 @@ func intersection(a, b []string) (both []string) {
 }
 
 // releaseBoxes counts the votes of boxes in the scopes that all of them have. Their other hubs
-// never count them: there they are withheld.
-func (s *Store) releaseBoxes(ctx context.Context, post string, boxes []*box, common []string) error {
+// never count them: there they are withheld. It writes more in the same batch.
+func (s *Store) releaseBoxes(ctx context.Context, post string, boxes []*box, common []string, more ...table.Op) error {
 	row, err := s.GetRow(ctx, s.Posts, postKey(post))
 	if err != nil {
 		return err
@@ -256,14 +260,14 @@ func (s *Store) releaseBoxes(ctx context.Context, post string, boxes []*box, com
 			switch t := &tallies[i]; {
 			case slices.Contains(common, scope):
 				t.counted += b.waiting
-				t.counts = t.counts.plus(b.counts)
+				t.counts = t.counts.plus(countsOf(b.votes))
 			case slices.Contains(b.scopes, scope):
 				t.withheld += b.waiting
 			}
 		}
-		b.emptyBox()
+		b.takeVotes(len(b.votes))
 	}
-	var ops []table.Op
+	ops := slices.Clone(more)
 	for _, b := range boxes {
 		ops = append(ops, s.boxOp(b))
 	}

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
@@ -31,7 +32,7 @@ func (s *Store) Verify(ctx context.Context, report func(Difference)) (Checked, e
 	one := newAudit("")
 	finish := func() {
 		if one.any {
-			one.check(s.VoteMin, report)
+			one.check(s.VoteMin, s.Now(), report)
 			all.Posts++
 			all.Votes += one.receipts
 			all.Lost += one.lost
@@ -51,12 +52,16 @@ func (s *Store) Verify(ctx context.Context, report func(Difference)) (Checked, e
 	return all, nil
 }
 
+// endsWithin is how long after its time a post has ended, if a timer runs.
+const endsWithin = 7 * 24 * time.Hour
+
 // An audit is the sums over the rows of one post.
 type audit struct {
 	post     string
 	any      bool
 	receipts int
 	lost     int64
+	ending   *ending // nil if the post has no end
 	scopes   map[string]*audited
 }
 
@@ -78,6 +83,8 @@ func (a *audit) of(scope string) *audited {
 func (a *audit) add(s *Store, row table.Row, report func(Difference)) {
 	scopes := strings.Split(row.Props.Get("scopes").Str(), ";")
 	switch {
+	case row.Row == endRow: // before all boxes
+		a.ending = parseEnding(row)
 	case strings.HasPrefix(row.Row, receiptRows):
 		a.any = true
 		a.receipts++
@@ -92,7 +99,7 @@ func (a *audit) add(s *Store, row table.Row, report func(Difference)) {
 			a.lost += b.waiting
 		case err != nil:
 			report(Difference{a.post, err.Error()})
-		case b.waiting >= int64(s.VoteMin):
+		case b.waiting >= int64(ReleasesAt(s.VoteMin)) && a.ending == nil:
 			report(Difference{a.post, fmt.Sprintf("%d votes wait in a box, which is enough for a release", b.waiting)})
 		}
 		for _, scope := range scopes {
@@ -128,7 +135,16 @@ func scopeOf(row string) (scope string, ok bool) {
 	return rest[:end], true
 }
 
-func (a *audit) check(voteMin int, report func(Difference)) {
+func (a *audit) check(voteMin int, now time.Time, report func(Difference)) {
+	if e := a.ending; e != nil {
+		all := a.of(Global)
+		switch {
+		case e.Counted && all.receipts >= int64(MinOfEnd(voteMin)) && all.waiting > a.lost:
+			report(Difference{a.post, fmt.Sprintf("%d votes wait after the end", all.waiting)})
+		case !e.Counted && now.Sub(e.At) > endsWithin:
+			report(Difference{a.post, "its end has come, and its votes are not counted"})
+		}
+	}
 	for _, scope := range slices.Sorted(maps.Keys(a.scopes)) {
 		sums := a.scopes[scope]
 		differs := func(format string, args ...any) {
@@ -145,6 +161,9 @@ func (a *audit) check(voteMin int, report func(Difference)) {
 		}
 		if sums.counted > 0 && sums.counted < int64(voteMin) {
 			differs("counted %d, fewer than a release", sums.counted)
+		}
+		if a.ending != nil && !a.ending.Ended && sums.counted > 0 {
+			differs("counted %d before the end", sums.counted)
 		}
 	}
 }

@@ -204,6 +204,16 @@ func (s *Service) Listing(hub string) lists.List {
 	return lists.List{Table: s.Tables.Hubs, Partition: schema.Hub(hub), Prefix: "mj|"}
 }
 
+// MemberIDs returns the ids of up to most members of a hub.
+func (s *Service) MemberIDs(ctx context.Context, hub string, most int) (ids []string, err error) {
+	l := s.Listing(hub)
+	rows, _, err := s.Budget().Rows(ctx, l.Table, table.Prefix(l.Partition, l.Prefix), most)
+	for _, row := range rows {
+		ids = append(ids, lists.ID(row))
+	}
+	return ids, err
+}
+
 // Names returns the names of hubs.
 func (s *Service) Names(ctx context.Context, ids []string) (map[string]string, error) {
 	found := make([]*Hub, len(ids))

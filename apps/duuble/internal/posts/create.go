@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"time"
 
@@ -35,12 +36,17 @@ func (s *Service) Create(ctx context.Context, c people.Claim, d Draft, key strin
 	limit := s.postLimit(c.UserID)
 	var posted people.Window
 	d.Visibility = cmp.Or(d.Visibility, Public)
-	checked := d.checkDraft()
-	var in []string
+	checked := d.checkDraft(now)
+	var in, members []string
 	var source seen
 	u, err := s.People.Member(ctx, c, s.readWindow(limit, &posted), func(ctx context.Context) (err error) {
 		if checked == nil {
 			in, err = s.Hubs.In(ctx, c.UserID, d.Hubs)
+		}
+		return err
+	}, func(ctx context.Context) (err error) {
+		if checked == nil && d.Slider != nil && d.Slider.EndsWhenAllVoted {
+			members, err = s.Hubs.MemberIDs(ctx, d.Hubs[0], ballot.MaxMembers+1)
 		}
 		return err
 	}, func(ctx context.Context) (err error) {
@@ -79,22 +85,41 @@ func (s *Service) Create(ctx context.Context, c people.Claim, d Draft, key strin
 	if d.Thought != nil {
 		p.Thought = *d.Thought
 	}
+	var end []table.Row
+	if d.Slider.hasEnd() {
+		if err := s.checkMembers(d.Slider, members); err != nil {
+			return Card{}, err
+		}
+		at := d.Slider.EndsAt.UTC()
+		if at.IsZero() {
+			at = now.Add(defaultEnd)
+		}
+		end = []table.Row{ballot.NewEnd(id, at, members)}
+		p.End = ballot.EndOf(end)
+		slider := *d.Slider
+		slider.EndsAt = p.End.At
+		p.Slider = &slider
+	}
 	if err := limit.Check(posted, now); err != nil {
 		return Card{}, err
 	}
 	ctx = s.postOutbox().Begin(ctx)
 	var receipt queue.Receipt
-	err = rowstore.Both(ctx, func(ctx context.Context) (err error) {
+	before := []func(context.Context) error{func(ctx context.Context) (err error) {
 		receipt, err = s.postOutbox().Send(ctx, change{Post: id})
 		return err
 	}, func(ctx context.Context) error {
 		return s.People.Count(ctx, limit, posted, id)
-	})
+	}}
+	if end != nil {
+		before = append(before, func(ctx context.Context) error { return s.Ballot.AwaitEnd(ctx, id, p.End.At) })
+	}
+	err = rowstore.All(ctx, before...)
 	if err != nil {
 		return Card{}, err
 	}
 	var ops []table.Op
-	for _, row := range p.toRows() {
+	for _, row := range append(p.toRows(), end...) {
 		ops = append(ops, table.Op{Kind: table.Insert, Row: row})
 	}
 	err = s.Write(ctx, s.Tables.Posts, ops)
@@ -117,6 +142,18 @@ func (s *Service) Create(ctx context.Context, c people.Claim, d Draft, key strin
 		return Card{}, err
 	}
 	return cards[0], nil
+}
+
+// checkMembers checks for how many people an end waits, if it waits for people.
+func (s *Service) checkMembers(slider *Slider, members []string) error {
+	least := ballot.MinOfEnd(s.Ballot.VoteMin)
+	switch n := len(members); {
+	case !slider.EndsWhenAllVoted || n >= least && n <= ballot.MaxMembers:
+		return nil
+	case n < least:
+		return fault.Coded(fault.Conflict, HubTooSmall, fmt.Sprintf("the hub has %d members; %d votes at least are counted together", n, least))
+	}
+	return fault.Coded(fault.Conflict, people.TooMany, fmt.Sprintf("the hub has more than %d members; give a time at which the votes are counted", ballot.MaxMembers))
 }
 
 // monthOf returns the partition of the public posts of a month.

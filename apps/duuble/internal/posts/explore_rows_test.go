@@ -247,8 +247,8 @@ func (x *explorer) discussion(partition string, rows []table.Row) error {
 	return equal(partition, "messages", counted, said, "places", places, said, "replies", countedReplies, replies)
 }
 
-// post holds the rows of a post to their counts (C2, C15), its votes to their scopes (C4), and what
-// is counted to whole releases (C3).
+// post holds the rows of a post to their counts (C2, C15), its votes to their scopes (C4), and its
+// results to those that were there before (C3).
 func (x *explorer) post(partition string, rows []table.Row) (wrong error) {
 	type sums struct{ receipts, total, counted, waiting, withheld, positions int64 }
 	scopes := map[string]*sums{}
@@ -259,7 +259,10 @@ func (x *explorer) post(partition string, rows []table.Row) (wrong error) {
 		return scopes[scope]
 	}
 	says, has := map[string]int64{}, map[string]int64{}
-	goes := true
+	goes, end := true, ballot.EndOf(rows)
+	if end.Counted {
+		x.Meet("ended")
+	}
 	for _, row := range rows {
 		kind, rest, _ := strings.Cut(row.Row, "|")
 		p := row.Props
@@ -309,7 +312,13 @@ func (x *explorer) post(partition string, rows []table.Row) (wrong error) {
 		where := partition + " in " + scope
 		wrong = errors.Join(wrong, equal(where, "votes and receipts", one.total, one.receipts, "votes", one.total, one.counted+one.waiting+one.withheld, "positions", one.counted, one.positions))
 		key := table.Key{Partition: partition, Row: scope}
-		if more := one.counted - x.known.counted[key]; more < 0 || more == 1 || more == 2 {
+		if !end.At.IsZero() && !end.Ended && one.counted > 0 {
+			wrong = errors.Join(wrong, fmt.Errorf("%s: %d votes are counted before the end", where, one.counted))
+		}
+		if end.Counted && scope == ballot.Global && one.total >= 3 && one.counted != one.total {
+			wrong = errors.Join(wrong, fmt.Errorf("%s: of %d votes %d are counted at the end", where, one.total, one.counted))
+		}
+		if more := one.counted - x.known.counted[key]; more < 0 {
 			wrong = errors.Join(wrong, fmt.Errorf("%s: %d more votes are counted at once", where, more))
 		} else if more > 0 {
 			x.Meet("counted")

@@ -58,9 +58,9 @@ func TestExplore(t *testing.T) {
 	base.hubs = []string{w.hub(ann, 2, 3), w.hub(base.claims[1], 1)}
 	_, err := w.posts.Hubs.SetRole(t.Context(), ann, base.hubs[0], base.claims[1].UserID, hubs.Admin)
 	require.NoError(t, err)
-	slider := &posts.Slider{Text: "Tea?"}
+	slider, ends := &posts.Slider{Text: "Tea?"}, &posts.Slider{Text: "Coffee?", EndsAt: w.Now().Add(3 * time.Hour)}
 	for i, d := range []posts.Draft{
-		{Slider: slider, Visibility: posts.PublicHub, Hubs: base.hubs[:1]}, {Slider: slider}, {Slider: slider, Visibility: posts.Locked, Hubs: base.hubs[:1]},
+		{Slider: slider, Visibility: posts.PublicHub, Hubs: base.hubs[:1]}, {Slider: ends}, {Slider: slider, Visibility: posts.Locked, Hubs: base.hubs[:1]},
 	} {
 		made, err := w.posts.Create(t.Context(), base.claims[i%2], d, "")
 		require.NoError(t, err)
@@ -100,7 +100,7 @@ func TestExplore(t *testing.T) {
 		})
 		return x.Explorer
 	}, "vote", "follow", "unfollow", "block", "unblock", "invite", "accept", "link", "join", "approve", "reject", "depart", "remove", "role", "post", "delete", "restore", "comment", "delete comment", "repost", "share", "discuss", "say", "save", "unsave", "leave", "return",
-		"purge", "settle", "expire", "message", "twice", "unknown", "counted", "purged account", "purged post", string(ballot.AlreadyVoted), string(hubs.LastSuperAdmin), string(hubs.AlreadyDecided), string(people.AccountDeleted), string(discussions.DiscussionNotFound))
+		"purge", "settle", "end", "ended", string(ballot.VoteEnded), "expire", "message", "twice", "unknown", "counted", "purged account", "purged post", string(ballot.AlreadyVoted), string(hubs.LastSuperAdmin), string(hubs.AlreadyDecided), string(people.AccountDeleted), string(discussions.DiscussionNotFound))
 }
 
 // An explorer is one schedule.
@@ -170,6 +170,7 @@ func (x *explorer) service(rows *rowstore.Store, queues queue.Queues, seed uint6
 	accounts.Admins = []string{duubletest.Number(managing + 1)}
 	s := service(x.t, queues, luck, accounts)
 	s.Ballot.SettleAfter = keepFor
+	s.Ballot.VoteMin = 1 // so that the votes of a few people are counted
 	return s
 }
 
@@ -255,7 +256,7 @@ func (x *explorer) hear() {
 }
 
 var commands = strings.Split("vote vote vote vote vote follow follow follow unfollow block block unblock invite invite accept accept accept link join join approve approve approve approve reject "+
-	"depart depart remove role post delete delete restore restore comment comment comment delete-comment delete-comment repost share discuss discuss say say say save unsave leave return return back purge purge settle expire "+
+	"depart depart remove role post delete delete restore restore comment comment comment delete-comment delete-comment repost share discuss discuss say say say save unsave leave return return back purge purge settle end end expire "+
 	"message message message message message message message message wait wait wait wait-long wait-long wait-due wait-due", " ")
 
 // begin runs a command.
@@ -296,7 +297,7 @@ func (x *explorer) act(ctx context.Context, what string, s *posts.Service, i int
 	switch what {
 	case "message":
 		x.deliver(ctx, s)
-	case "purge", "settle", "expire":
+	case "purge", "settle", "end", "expire":
 		x.job(ctx, what, s)
 	case "follow", "unfollow", "block", "unblock":
 		x.tie(ctx, what, s, me, other)
@@ -571,6 +572,9 @@ func (x *explorer) around(ctx context.Context, what string, s *posts.Service, po
 			d.Visibility, d.Hubs = posts.PublicHub, []string{hub}
 		case 1:
 			d.Visibility, d.Hubs = posts.Locked, []string{hub}
+		}
+		if x.Luck.IntN(3) == 0 {
+			d.Slider.EndsAt = x.Explorer.Now().Add(time.Duration(1+x.Luck.IntN(120)) * time.Minute)
 		}
 		if what == "repost" {
 			d.Source = post

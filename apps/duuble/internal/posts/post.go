@@ -57,8 +57,22 @@ func (a *Article) cutText() {
 	}
 }
 
-// A Slider asks for an opinion between two sides.
-type Slider struct{ Text, LeftLabel, RightLabel string }
+// A Slider asks for an opinion between two sides. With an end nothing is counted before it, and all
+// votes then.
+type Slider struct {
+	Text, LeftLabel, RightLabel string
+	EndsAt                      time.Time `json:",omitzero"` // zero if there is no end by time
+	EndsWhenAllVoted            bool      `json:",omitzero"` // or as soon as all have voted who were members of the hub
+}
+
+// hasEnd reports whether the votes are counted at an end.
+func (s *Slider) hasEnd() bool { return s != nil && (s.EndsWhenAllVoted || !s.EndsAt.IsZero()) }
+
+// Bounds of an end.
+const (
+	MaxEnd     = 90 * 24 * time.Hour
+	defaultEnd = 30 * 24 * time.Hour // of a slider that waits for people and has no time
+)
 
 // A Draft is what somebody posts. Nil parts and empty texts are absent; one part there must be.
 type Draft struct {
@@ -70,7 +84,7 @@ type Draft struct {
 	Source     string   // the post that a repost is of; "" of an original
 }
 
-func (d Draft) checkDraft() error {
+func (d Draft) checkDraft(now time.Time) error {
 	var b rules.Broken
 	if d.Source == "" {
 		b.Add(d.Thought != nil || d.Slider != nil || d.Article != nil, "thoughtText", "give a thought, a slider or an article")
@@ -89,6 +103,8 @@ func (d Draft) checkDraft() error {
 		b.Line("slider.text", d.Slider.Text, 1, MaxSlider)
 		b.Line("slider.leftLabel", d.Slider.LeftLabel, 0, MaxLabel)
 		b.Line("slider.rightLabel", d.Slider.RightLabel, 0, MaxLabel)
+		b.Add(d.Slider.EndsAt.IsZero() || d.Slider.EndsAt.After(now) && d.Slider.EndsAt.Sub(now) <= MaxEnd, "slider.endsAt", "give a time from now on, up to 90 days")
+		b.Add(!d.Slider.EndsWhenAllVoted || d.Visibility == Locked && len(d.Hubs) == 1, "slider.endsWhenAllVoted", "leave it out, or post for the members of one hub alone")
 	}
 	if a := d.Article; a != nil {
 		b.OneOf("article.kind", a.Kind, Kinds)
@@ -127,8 +143,10 @@ type Post struct {
 	Reposts      int64  // how many there are that everybody can see
 	Shares       int64  // how many there were
 	SourceID     string // of a repost: the post that it is of
+	End          ballot.End
 
 	createdIn []string // hubs in which it was posted
+	votesIn   []string // hubs in which votes count: those into which its author put it
 	shards    int
 	deletedAt time.Time // zero of one that is there
 	purging   bool      // it is going for good
@@ -247,7 +265,7 @@ func cutParts(s string, most int) (all []string) {
 func parsePost(id string, rows []table.Row) *Post {
 	var post *Post
 	var article *Article
-	var hubs []string
+	var hubs, votesIn []string
 	var comments, reposts, shares int64
 	for _, row := range rows {
 		p := row.Props
@@ -258,6 +276,9 @@ func parsePost(id string, rows []table.Row) *Post {
 		}
 		if hub, ok := strings.CutPrefix(row.Row, targetRows); ok {
 			hubs = append(hubs, hub)
+			if p.Get("target_type").Str() != sharedToHub || p.Get(byAuthorOf).Bool() {
+				votesIn = append(votesIn, hub)
+			}
 		}
 		switch row.Row {
 		case postRow:
@@ -269,7 +290,7 @@ func parsePost(id string, rows []table.Row) *Post {
 				post.createdIn = strings.Split(in, ";")
 			}
 			if text := p.Get("slider_text").Str(); text != "" {
-				post.Slider = &Slider{text, p.Get("left_label").Str(), p.Get("right_label").Str()}
+				post.Slider = &Slider{Text: text, LeftLabel: p.Get("left_label").Str(), RightLabel: p.Get("right_label").Str()}
 			}
 		case mainRow:
 			article = &Article{p.Get("kind").Str(), textOf(p), p.Get("link_url").Str(), p.Get("link_title").Str(), p.Get("link_description").Str(), p.Get("more").Bool()}
@@ -277,6 +298,10 @@ func parsePost(id string, rows []table.Row) *Post {
 		}
 	}
 	if post != nil {
+		post.votesIn, post.End = votesIn, ballot.EndOf(rows)
+		if post.Slider != nil {
+			post.Slider.EndsAt, post.Slider.EndsWhenAllVoted = post.End.At, post.End.WhenAll
+		}
 		post.Article, post.Hubs, post.Comments, post.Reposts, post.Shares = article, hubs, comments, reposts, shares
 	}
 	return post

@@ -89,6 +89,7 @@ const (
 	NoSlider            fault.Code = "NO_SLIDER"
 	IdempotencyMismatch            = repeats.Mismatch
 	Limited             fault.Code = "LIMITED"
+	HubTooSmall         fault.Code = "HUB_TOO_SMALL"
 )
 
 func (s *Service) postLimit(user string) people.Limit {
@@ -122,6 +123,11 @@ func (s *Service) Triggers() []function.Trigger {
 		}},
 		{Name: feed.Queue, Queue: feed.Queue, Run: func(ctx context.Context, in function.Invocation) error { return s.feed.Deliver(ctx, in.Text) }},
 		{Name: "purge", Schedule: "0 45 * * * *", Run: func(ctx context.Context, _ function.Invocation) error { return s.Purge(ctx) }},
+		{Name: "end", Schedule: "0 */5 * * * *", Run: func(ctx context.Context, _ function.Invocation) error {
+			ctx, cancel := context.WithTimeout(ctx, rowstore.JobEnds)
+			defer cancel()
+			return s.Ballot.EndDue(ctx)
+		}},
 		{Name: "settle", Schedule: "0 15 * * * *", Run: func(ctx context.Context, _ function.Invocation) error {
 			ctx, cancel := context.WithTimeout(ctx, rowstore.JobEnds)
 			defer cancel()

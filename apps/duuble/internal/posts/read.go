@@ -50,6 +50,7 @@ type seen struct {
 	result ballot.Result
 	voted  bool
 	in     []string // the hubs of the post of which the viewer is a member
+	counts []string // those of them in which a vote of the viewer counts, the oldest first
 	share  *Share   // by which it is in a list; nil if it is there by itself
 }
 
@@ -95,6 +96,11 @@ func (s *Service) findPost(ctx context.Context, viewer, id string, blocks bool) 
 	})
 	if err != nil || hidden || !p.post.seenBy(viewer, p.in) {
 		return seen{}, err
+	}
+	for _, hub := range p.in {
+		if slices.Contains(p.post.votesIn, hub) && len(p.counts) < ballot.MaxHubs {
+			p.counts = append(p.counts, hub)
+		}
 	}
 	p.in = p.in[:min(len(p.in), maxNamed)]
 	return p, nil
@@ -227,7 +233,7 @@ func (s *Service) IsIn(ctx context.Context, viewer, id, hub string) (bool, error
 func (s *Service) Card(ctx context.Context, c people.Claim, id string) (Card, error) {
 	var p seen
 	_, err := s.People.Visitor(ctx, c, func(ctx context.Context) (err error) {
-		p, err = s.findPost(ctx, c.UserID, id, false)
+		p, err = s.lookAtEnded(ctx, c.UserID, id, false)
 		return err
 	})
 	if err != nil {

@@ -40,6 +40,11 @@ const (
 	sharesOfUser = "sh|"
 	// toFeed is the target of a share that is in the list of the person who shares.
 	toFeed = "feed"
+	// sharedToHub is the type of a target that is there by shares alone, and byAuthorOf its property that
+	// says whether one of them is of the author of the post: votes count there then. By a share of
+	// somebody else they would be of a class that this person could fill.
+	sharedToHub = "shared_to_hub"
+	byAuthorOf  = "by_author"
 	// sharedPost is the property of a row of a list that names the post of a share.
 	sharedPost = "post_id"
 )
@@ -215,16 +220,23 @@ func (s *Service) addShare(ctx context.Context, x *Share) error {
 			return nil, noPost()
 		}
 		ops := []table.Op{{Kind: table.Insert, Row: x.toRow()}, count}
+		isAuthor, more := x.ByID == p.AuthorID, 0
 		for _, hub := range x.Hubs {
-			if slices.Contains(p.Hubs, hub) {
-				continue
+			key := postKey(x.PostID, targetRows+hub)
+			counts := table.Prop{Name: byAuthorOf, Value: table.Bool(isAuthor)}
+			switch {
+			case !slices.Contains(p.Hubs, hub):
+				more++
+				ops = append(ops, table.Op{Kind: table.Insert, Row: table.Row{Key: key, Props: table.Props{
+					{Name: "target_type", Value: table.String(sharedToHub)},
+					{Name: "created_at", Value: table.Time(x.CreatedAt)},
+					counts,
+				}}})
+			case isAuthor && !slices.Contains(p.votesIn, hub):
+				ops = append(ops, table.Op{Kind: table.Merge, Row: table.Row{Key: key, ETag: table.Any, Props: table.Props{counts}}})
 			}
-			ops = append(ops, table.Op{Kind: table.Insert, Row: table.Row{Key: postKey(x.PostID, targetRows+hub), Props: table.Props{
-				{Name: "target_type", Value: table.String("shared_to_hub")},
-				{Name: "created_at", Value: table.Time(x.CreatedAt)},
-			}}})
 		}
-		if len(p.Hubs)+len(ops)-2 > MaxPostHubs {
+		if len(p.Hubs)+more > MaxPostHubs {
 			return nil, fault.Coded(fault.Conflict, people.TooMany, "the post is in as many hubs as a post may be")
 		}
 		return ops, nil

@@ -29,8 +29,9 @@ func (w *world) inFeed(c people.Claim, of string) (notes []string) {
 	return notes
 }
 
-// TestShares: a share to one's own list is there for everybody, one to hubs for their members, in
-// whose hubs votes count from then on. A locked post stays in its hubs.
+// TestShares: a share to one's own list is there for everybody, one to hubs for their members. Votes
+// count in those hubs once the author of the post has shared it there, and not by a share of somebody
+// else. A locked post stays in its hubs.
 func TestShares(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -72,18 +73,29 @@ func TestShares(t *testing.T) {
 	require.Len(t, feed.Cards, 2)
 	require.Equal(t, []any{"Person2", made.ID}, []any{feed.Cards[0].Share.By.Username, feed.Cards[0].ID})
 
-	// Bob's vote was cast before, and counts for everybody alone; Dan's counts in the hub.
-	dan := w.enter(4)
-	invited, err := w.posts.Hubs.Invite(ctx, bob, in[0], []string{"+34600000004"}, hubs.Lasts)
-	require.NoError(t, err)
-	_, err = w.posts.Hubs.Accept(ctx, dan, hubs.Key{Token: invited[0].Token})
-	require.NoError(t, err)
+	// Bob's vote was cast before, and Dan's before Ann, who wrote the post, has shared it into the hub:
+	// they count for everybody alone.
+	join := func(i int) people.Claim {
+		c := w.enter(i)
+		w.joinHub(bob, c, i, in[0])
+		return c
+	}
+	dan, eva := join(4), join(5)
 	receipt, err := w.posts.Vote(ctx, dan, made.ID, ballot.Left)
 	require.NoError(t, err)
-	require.Equal(t, in[:1], receipt.Hubs)
+	require.Empty(t, receipt.Hubs)
 	results, err := w.posts.HubResults(ctx, bob, made.ID)
 	require.NoError(t, err)
-	require.Len(t, results, 2)
+	require.Empty(t, results)
+	w.joinHub(bob, w.ann, 1, in[0])
+	_, err = w.posts.Share(ctx, w.ann, made.ID, in[:1], "mine", "")
+	require.NoError(t, err)
+	receipt, err = w.posts.Vote(ctx, eva, made.ID, ballot.Left)
+	require.NoError(t, err)
+	require.Equal(t, in[:1], receipt.Hubs)
+	results, err = w.posts.HubResults(ctx, bob, made.ID)
+	require.NoError(t, err)
+	require.Len(t, results, 1)
 	require.EqualValues(t, 1, results[0].Total)
 
 	refused := func(code fault.Code, c people.Claim, id string, to ...string) {
@@ -114,15 +126,15 @@ func TestShares(t *testing.T) {
 	require.NoError(t, w.people.Leave(ctx, bob))
 	page, err = w.posts.Shares(ctx, dan, made.ID, "", 10)
 	require.NoError(t, err)
-	require.Len(t, page.Items, 3)
-	require.Equal(t, people.Person{FullName: people.DeletedName}, page.Items[0].By)
+	require.Len(t, page.Items, 4)
+	require.Equal(t, people.Person{FullName: people.DeletedName}, page.Items[1].By)
 	require.NoError(t, w.posts.Delete(ctx, w.ann, made.ID))
 	w.pump(2 * time.Minute)
 	w.Pass(keep + time.Second)
 	w.purge()
 	require.NoError(t, w.posts.Ballot.SettleDue(ctx))
 	require.Empty(t, w.differences())
-	require.Len(t, w.rest(made.ID), 1, "in the list of Dan's votes")
+	require.Len(t, w.rest(made.ID), 2, "in the lists of votes of Dan and Eva")
 }
 
 // TestCrashesOfShares: after any accident to any call of a share, sent again by the same key, it is

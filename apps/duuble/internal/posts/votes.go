@@ -2,6 +2,7 @@ package posts
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"prompthub/apps/duuble/internal/ballot"
@@ -35,14 +36,15 @@ func (s *Service) Vote(ctx context.Context, c people.Claim, id string, position 
 		return ballot.Receipt{}, noSlider()
 	case p.voted:
 		return ballot.Receipt{}, alreadyVoted()
+	case p.post.End.HasCome(s.Now()):
+		return ballot.Receipt{}, ballot.Ended()
 	}
 	if err := limit.Check(voted, s.Now()); err != nil {
 		return ballot.Receipt{}, err
 	}
 	var r ballot.Receipt
 	err = rowstore.Both(ctx, func(ctx context.Context) (err error) {
-		in := p.in[:min(len(p.in), ballot.MaxHubs)] // the oldest hubs
-		r, err = s.Ballot.Cast(ctx, ballot.Vote{Post: id, Voter: u.ID, Position: position, Hubs: in, Shards: p.post.shards})
+		r, err = s.Ballot.Cast(ctx, ballot.Vote{Post: id, Voter: u.ID, Position: position, Hubs: p.counts, Shards: p.post.shards, Ends: p.post.Slider.hasEnd()})
 		return err
 	}, func(ctx context.Context) error {
 		// It does not wait for the vote, nor the vote for it: votes that come at the same time may
@@ -63,7 +65,7 @@ func alreadyVoted() error {
 // lookAtSlider reads a post that people vote on, as a viewer sees it.
 func (s *Service) lookAtSlider(viewer, id string, p *seen) func(context.Context) error {
 	return func(ctx context.Context) (err error) {
-		if *p, err = s.lookAtPost(ctx, viewer, id); err != nil {
+		if *p, err = s.lookAtEnded(ctx, viewer, id, true); err != nil {
 			return err
 		}
 		switch {
@@ -74,6 +76,15 @@ func (s *Service) lookAtSlider(viewer, id string, p *seen) func(context.Context)
 		}
 		return nil
 	}
+}
+
+// lookAtEnded is findPost, and counts the votes first if their end has come.
+func (s *Service) lookAtEnded(ctx context.Context, viewer, id string, blocks bool) (seen, error) {
+	p, err := s.findPost(ctx, viewer, id, blocks)
+	if err != nil || p.post == nil || p.post.End.Counted || !p.post.End.HasCome(s.Now()) || s.Ballot.EndPost(ctx, id) != nil { // else the timer does it
+		return p, err
+	}
+	return s.findPost(ctx, viewer, id, blocks)
 }
 
 // Result returns how the votes on a post are, and whether the caller is among those who voted.
@@ -90,7 +101,7 @@ type HubResult struct {
 }
 
 // HubResults returns how the votes on a post are in those of its hubs of which the caller is a
-// member.
+// member, and in which votes count. Before, they also counted where others had shared the post.
 func (s *Service) HubResults(ctx context.Context, c people.Claim, id string) ([]HubResult, error) {
 	var p seen
 	_, err := s.People.Member(ctx, c, s.lookAtSlider(c.UserID, id, &p))
@@ -111,7 +122,10 @@ func (s *Service) HubResults(ctx context.Context, c people.Claim, id string) ([]
 	}
 	all := []HubResult{}
 	for i, one := range nameHubs(p.in, names) {
-		all = append(all, HubResult{one, results[1+i]})
+		results[1+i] = results[1+i].Until(p.post.End)
+		if results[1+i].Total > 0 || slices.Contains(p.post.votesIn, one.ID) {
+			all = append(all, HubResult{one, results[1+i]})
+		}
 	}
 	return all, nil
 }

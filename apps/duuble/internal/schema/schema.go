@@ -16,7 +16,7 @@
 //	          pn|{two letters}, hn|{two letters}      {word}|{user}, {word}|{hub}: the rows of package search
 //	Notifications  the rows of package notices
 //	Sessions  s|{user} / {session} · otp|{challenge} / c · rl|{bucket} / w · hll|{hub} / {yyyyMMddHH}
-//	Admin     the rows of package manage · cfg / keys, sweep · due|settle|{yyyyMMddHH} / {post} · due|expire|{yyyyMMddHH} / {ticks}|{sha256}
+//	Admin     the rows of package manage · cfg / keys, sweep · due|settle|{yyyyMMddHH} / {post} · due|end|{yyyyMMddHH} / {ticks}|{post} · due|expire|{yyyyMMddHH} / {ticks}|{sha256}
 //	          due|purge|{yyyyMMddHH} / {ticks}|{post}, {ticks}|{post}|{comment} · due|account|{yyyyMMddHH} / {ticks}|{user}
 //	          due|name|{yyyyMMddHH} / {ticks}|{lower}
 //	          due|tie|{yyyyMMddHH} / {ticks}|{user}|{row} · due|hub|{yyyyMMddHH} / {ticks}|{hub}|{row}

@@ -282,6 +282,9 @@ type composeBody struct {
 	Key    string
 	Hubs   []hubs.Hub
 	Source *posts.Card // of a repost
+	From   string      // from when the ends count
+	Ends   []ending
+	Least  int // how many votes an end counts
 }
 
 // hubsToPost returns the hubs that a person can post into.

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"prompthub/apps/duuble/internal/ballot"
 	"prompthub/apps/duuble/internal/people"
@@ -76,7 +77,19 @@ func (s *web) composePage(r *request) error {
 // composing returns the page with the form for a post, or for a repost of the post in the address.
 func (s *web) composing(r *request) (page, error) {
 	mine, err := s.hubsToPost(r)
-	body, title := composeBody{Key: rules.NewKey(), Hubs: mine}, "New post"
+	body, title := composeBody{Key: rules.NewKey(), Hubs: mine, Least: ballot.MinOfEnd(s.VoteMin)}, "New post"
+	// A form that is sent again has the times of the first, so it is the same post.
+	from, unread := time.Parse(time.RFC3339, r.form("from"))
+	if unread != nil {
+		from = s.Now().UTC().Truncate(time.Second)
+	}
+	body.From = from.Format(time.RFC3339)
+	for _, in := range []struct {
+		name  string
+		hours int
+	}{{"In an hour", 1}, {"In a day", 24}, {"In three days", 72}, {"In a week", 168}, {"In 30 days", 720}} {
+		body.Ends = append(body.Ends, ending{in.name, from.Add(time.Duration(in.hours) * time.Hour).Format(time.RFC3339)})
+	}
 	if id := r.PathValue("id"); id != "" && err == nil {
 		title = "Repost"
 		var source posts.Card
@@ -92,7 +105,10 @@ func (s *web) compose(r *request) error {
 		d.Thought = &thought
 	}
 	if left, right := r.form("slider.leftLabel"), r.form("slider.rightLabel"); r.form("slider.text")+left+right != "" {
-		d.Slider = &posts.Slider{Text: r.form("slider.text"), LeftLabel: left, RightLabel: right}
+		d.Slider = &posts.Slider{Text: r.form("slider.text"), LeftLabel: left, RightLabel: right, EndsWhenAllVoted: r.form("slider.endsWhenAllVoted") != ""}
+		if at := r.form("slider.endsAt"); at != "" {
+			d.Slider.EndsAt, _ = time.Parse(time.RFC3339, at) // the values of the page are times
+		}
 	}
 	text, link := lines(r.form("article.text")), strings.TrimSpace(r.form("article.linkUrl"))
 	switch {
@@ -124,6 +140,9 @@ func (s *web) compose(r *request) error {
 	goOn(r, Prefix+"/posts/"+c.ID+"?done="+done)
 	return nil
 }
+
+// An ending is a time at which the votes on a new post can be counted.
+type ending struct{ Name, At string }
 
 // lines returns a text with the line ends of all systems but browsers.
 func lines(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
@@ -159,6 +178,8 @@ type postBody struct {
 	Bars    []bar
 	Waiting int64
 	VoteMin int
+	Enough  int // how many votes must wait
+	Least   int // how many votes an end counts
 	Hubs    []hubResult
 	Talk    talkBody
 }
@@ -209,7 +230,7 @@ func (s *web) post(r *request, refused error) error {
 	if err != nil {
 		return err
 	}
-	body := postBody{Card: c, Waiting: c.Result.Waiting(), VoteMin: s.VoteMin}
+	body := postBody{Card: c, Waiting: c.Result.Waiting(), VoteMin: s.VoteMin, Enough: ballot.ReleasesAt(s.VoteMin), Least: ballot.MinOfEnd(s.VoteMin)}
 	if c.Slider != nil {
 		body.Bars = bars(*c.Slider, c.Result)
 		if len(c.In) > 0 {
