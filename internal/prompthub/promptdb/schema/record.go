@@ -32,7 +32,7 @@ func (r Record) Batch(first bool, ops []table.Op) ([]table.Op, error) {
 
 // RowsVersion says which rows a prompt has. A binary that meets a higher one leaves the prompt
 // alone, and one that meets a store of a lower one refuses it.
-const RowsVersion = 9
+const RowsVersion = 10
 
 // describedVersions is the first RowsVersion whose versions have descriptions and files of their
 // own.
