@@ -134,6 +134,21 @@ func TestPushOfARepository(t *testing.T) {
 	d.runs(command.OK, "updated", "save", file(t, "short.md", "Shorten {{$input}} well."), "--name", "Short")
 	d.does(command.OK, `pulled Writer/Short/skprompt.txt\n`, "pull")
 	require.Equal(t, "Shorten {{$input}} well.\n", d.read("Writer/Short/skprompt.txt"))
+
+	// Others get the folder as it was written.
+	d.write("Writer/Long/skprompt.txt", "\ufeffLengthen {{$input}}.\r\n")
+	d.write("Writer/Long/config.json", "{\n\t\"schema\": 1\n}\n")
+	d.does(command.OK, `created Writer/Long/skprompt.txt\n`, "push")
+	for _, args := range [][]string{{"pull", "--format", "semantic-kernel"}, {"export", "--format", "semantic-kernel", "--to"}} {
+		to := t.TempDir()
+		code, out, errs := handler(t, append(args, to, "--user", "ann")...)
+		require.Equal(t, command.OK, code, out+errs)
+		for _, name := range []string{"skprompt.txt", "config.json"} {
+			b, err := os.ReadFile(filepath.Join(to, "Long", name))
+			require.NoError(t, err)
+			require.Equal(t, d.read("Writer/Long/"+name), string(b))
+		}
+	}
 	require.Contains(t, d.read("Writer/Short/config.json"), "Shortens")
 	d.does(command.OK, `^left alone prompts.csv: [^\n]*\n$`, "push")
 }

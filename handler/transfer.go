@@ -412,6 +412,18 @@ func (as writing) save(ctx context.Context, std command.Streams, remote *client.
 	if err != nil {
 		return err
 	}
+	if folder := format.KernelFolder(mine.Name, b); folder != "" && as.Format == format.SemanticKernel {
+		text, config, err := format.SplitKernel(b)
+		if err == nil && config != nil {
+			err = writeNew(to, path.Join(folder, format.KernelConfig), config)
+		}
+		return cmp.Or(err, writeNew(to, path.Join(folder, format.KernelText), text))
+	}
+	return writeNew(to, name, b)
+}
+
+// writeNew writes a file that is not there yet.
+func writeNew(to *os.Root, name string, b []byte) error {
 	if err := to.MkdirAll(path.Dir(name), 0o777); err != nil {
 		return fmt.Errorf("%s cannot be written, name another folder: %w", filepath.Join(to.Name(), name), err)
 	}

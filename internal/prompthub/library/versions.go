@@ -78,7 +78,7 @@ func (s *Service) Compare(ctx context.Context, who auth.User, id prompt.ID, a, b
 }
 
 // RestoreVersion makes a new version that says what an old one says, and keeps its file, unless the
-// prompt says that now.
+// prompt says that now. Where the file is damaged the message of the new version tells so.
 func (s *Service) RestoreVersion(ctx context.Context, who auth.User, id prompt.ID, n int64) (v View, made bool, err error) {
 	err = s.acting(ctx, who, id, func(as auth.User) (err error) {
 		v, made, err = s.restoreVersionAs(ctx, as, id, n)
@@ -111,10 +111,14 @@ func (s *Service) restoreVersionAs(ctx context.Context, who auth.User, id prompt
 		}
 		p.Draft = p.As(old.ShownVersion)
 		p.FileBytes = bytes
-		if file != nil && (file.Version == n || file.Hash() == old.ShownVersion.FileHash) {
+		p.Message = fmt.Sprintf("Restores version %d", n)
+		switch {
+		case file == nil:
+		case file.Damaged && (file.Version == n || old.ShownVersion.FileHash != ""):
+			p.Message += ", but not its file, which is damaged"
+		case file.Version == n || file.Hash() == old.ShownVersion.FileHash:
 			p.Source, p.Anew = &file.Source, true
 		}
-		p.Message = fmt.Sprintf("Restores version %d", n)
 		return p, nil
 	})
 }

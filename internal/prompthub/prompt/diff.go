@@ -28,10 +28,14 @@ const (
 // Unified returns the difference of two versions as diff -u writes it, "" if they are equal: that
 // of their descriptions, then that of their texts.
 func Unified(a, b Version) string {
-	name := func(v Version, what string) string { return fmt.Sprintf("version %d%s", v.Number, what) }
 	from, to := Descriptions(a, b)
-	about := udiff.Unified(name(a, ", description"), name(b, ", description"), line(from), line(to))
-	return about + udiff.Unified(name(a, ""), name(b, ""), a.Transcript(), b.Transcript())
+	return UnifiedFiles(a, b, "description", line(from), line(to)) +
+		udiff.Unified(fmt.Sprint("version ", a.Number), fmt.Sprint("version ", b.Number), a.Transcript(), b.Transcript())
+}
+
+// UnifiedFiles returns the difference of two files of versions as diff -u writes it.
+func UnifiedFiles(a, b Version, name, from, to string) string {
+	return udiff.Unified(fmt.Sprintf("version %d, %s", a.Number, name), fmt.Sprintf("version %d, %s", b.Number, name), from, to)
 }
 
 // line ends a text that is not empty with a line feed, without which a difference says that there

@@ -131,6 +131,9 @@ func TestDoubling(t *testing.T) {
 		{Name: "WordsInLines", With: text(func(s string) { prompt.WordsInLines(s, doubling.Turned(s), math.MaxInt) })},
 		{Name: "Words", With: text(func(s string) { prompt.Words(s, doubling.Turned(s)) })},
 		{Name: "Unified", With: two(func(a, b prompt.Content) { prompt.Unified(prompt.Version{Content: a}, prompt.Version{Content: b}) })},
+		{Name: "UnifiedFiles", With: func(s string) func() {
+			return func() { prompt.UnifiedFiles(prompt.Version{}, prompt.Version{}, "a", s, doubling.Turned(s)) }
+		}},
 		{Name: "Merge", With: func(s string) func() {
 			base, mine, theirs := prompt.Content{Text: s}, prompt.Content{Text: s[len(s)/5:]}, prompt.Content{Text: doubling.Turned(s)}
 			return func() { prompt.Merge(base, mine, theirs) }

@@ -8,7 +8,6 @@
 package prompt
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -116,8 +115,15 @@ func (d Draft) State(labels []string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// About returns the description, or the first sentence if there is none.
-func (d Draft) About() string { return cmp.Or(d.Description, sentence(body(d.Content().Words()))) }
+// About returns the description, or the first sentence if there is none, with each placeholder as
+// {{name}}.
+func (d Draft) About() string {
+	if d.Description != "" {
+		return d.Description
+	}
+	bare, _ := d.Content().Bare()
+	return sentence(body(bare.Words()))
+}
 
 // An Actor is who acts for a workspace. It is zero where persons act on what is theirs.
 type Actor struct {

@@ -84,6 +84,7 @@ type stored struct {
 	library.View
 	doc  format.Document    // which knows the names alone of what only the format of that file has
 	made *promptdb.SourceOf // nil for none
+	lost bool               // whether there is one, and it is damaged
 }
 
 func storedOf(ctx context.Context, s *library.Service, v library.View) (p stored, err error) {
@@ -94,7 +95,10 @@ func storedOf(ctx context.Context, s *library.Service, v library.View) (p stored
 		}
 	}
 	slices.Sort(p.doc.Labels)
-	if p.made, err = s.SourceOf(ctx, v); err == nil && p.made != nil {
+	if p.made, err = s.SourceOf(ctx, v); p.made != nil && p.made.Damaged {
+		p.made, p.lost = nil, true
+	}
+	if err == nil && p.made != nil {
 		p.doc.Extra = format.Named(format.Format(p.made.Format), p.made.Extra)
 	}
 	return p, err
@@ -136,6 +140,10 @@ func (p stored) size() int {
 // written.
 func (p stored) encode(f format.Format, to format.Syntax) (file []byte, loss []string, err error) {
 	made, asIs := p.made, to == "" || to == format.Library
+	if p.lost {
+		file, loss, err = write(f, to, p.doc)
+		return file, append(loss, "source"), err
+	}
 	if made == nil || format.Format(made.Format) != f && (asIs || format.Format(made.Format) != format.LangChain) {
 		return write(f, to, p.doc)
 	}

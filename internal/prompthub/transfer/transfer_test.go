@@ -37,6 +37,8 @@ type failing struct {
 	table.DB
 	left atomic.Int64        // writes until they fail
 	wait func(time.Duration) // sets the clock of the service forward
+
+	damaged atomic.Value // what of kept files is damaged, as a text
 }
 
 // fail lets that many writes land; a negative number all.
@@ -56,6 +58,26 @@ func (f *failing) Write(ctx context.Context, name string, ops ...table.Op) ([]st
 	return f.DB.Write(ctx, name, ops...)
 }
 
+// List damages kept files as the test asks for: all of the row, or the bytes in it.
+func (f *failing) List(ctx context.Context, name string, r table.Range, limit int, next string) (table.Page, error) {
+	page, err := f.DB.List(ctx, name, r, limit, next)
+	damaged := f.damaged.Load().(string)
+	if damaged == "" || len(page.Rows) != 1 || page.Rows[0].Props.Get("Packed").Str() == "" {
+		return page, err
+	}
+	if damaged == "row" {
+		return table.Page{}, &table.DamagedError{Key: page.Rows[0].Key, Next: page.Next}
+	}
+	props := slices.Clone(page.Rows[0].Props)
+	for i := range props {
+		if props[i].Name == "Packed" {
+			props[i].Value = table.String("AAAA")
+		}
+	}
+	page.Rows = []table.Row{{Key: page.Rows[0].Key, Props: props}}
+	return page, err
+}
+
 // newService returns a service over a store in memory, whose clock goes on by itself.
 func newService(t testing.TB) (*library.Service, *failing) {
 	t.Helper()
@@ -64,6 +86,7 @@ func newService(t testing.TB) (*library.Service, *failing) {
 	now := func() time.Time { return begin.Add(time.Duration(clock.Add(int64(time.Millisecond)))) }
 	store := &failing{DB: memory.NewTables(), wait: func(d time.Duration) { clock.Add(int64(d)) }}
 	store.fail(-1)
+	store.damaged.Store("")
 	db := promptdb.New(promptdb.Config{
 		Store: store, Queues: memory.NewQueues(now), Tables: promptdb.DefaultTables(), Now: now, Log: slog.New(slog.DiscardHandler),
 		Background: func(f func()) { f() },
@@ -511,4 +534,36 @@ func TestUpdateTakesWhatOnlyTheFormatKnows(t *testing.T) {
 	item := send("a/SKILL.md", strings.Replace(skill, "MIT", "GPL", 1), false)
 	require.Equal(t, transfer.Rejected, item.Outcome)
 	require.Contains(t, item.Reason, "update it")
+}
+
+// TestDamagedFile: a version whose file is damaged is restored without it, and the message tells so;
+// its export is written anew, and tells that the file is lost.
+func TestDamagedFile(t *testing.T) {
+	t.Parallel()
+	for _, damaged := range []string{"row", "bytes"} {
+		s, store := newService(t)
+		for _, text := range []string{"one", "two"} {
+			take(t, s, "---\nname: p\nlicense: MIT\n---\n\n"+text+"\n", transfer.Options{File: "p.md", Update: true})
+		}
+		v, err := s.GetByName(t.Context(), ann, library.IDOf(ann), "p", library.WantedVersion{})
+		require.NoError(t, err)
+		store.damaged.Store(damaged)
+		v, made, err := s.RestoreVersion(t.Context(), ann, v.ID, 1)
+		require.NoError(t, err, damaged)
+		require.True(t, made)
+		require.Equal(t, []string{"one", "Restores version 1, but not its file, which is damaged"}, []string{v.Text, v.Message})
+		f, err := transfer.FileOf(t.Context(), s, v, "markdown", "")
+		require.NoError(t, err, damaged)
+		require.Contains(t, f.Loss, "source")
+		require.Contains(t, string(f.Bytes), "one")
+		a, b, err := s.Compare(t.Context(), ann, v.ID, 1, 3)
+		require.NoError(t, err)
+		_, err = transfer.CompareFiles(t.Context(), s, a, b)
+		require.NoError(t, err)
+
+		store.damaged.Store("")
+		v, _, err = s.RestoreVersion(t.Context(), ann, v.ID, 2)
+		require.NoError(t, err)
+		require.Equal(t, []string{"two", "Restores version 2"}, []string{v.Text, v.Message})
+	}
 }

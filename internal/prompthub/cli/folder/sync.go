@@ -62,6 +62,11 @@ func (f *Folder) Items(ctx context.Context) ([]Item, Lock, error) {
 		return nil, lock, err
 	}
 	for n := range items {
+		if i := &items[n]; i.State == NewThere && i.Format == format.SemanticKernel {
+			if folder := format.KernelFolder(i.Prompt.Name, i.Theirs); folder != "" {
+				i.Path = path.Join(folder, format.KernelText)
+			}
+		}
 		f.look(&items[n])
 	}
 	return items, lock, nil
@@ -364,7 +369,10 @@ func (f *Folder) saveKernel(i Item, lock Lock) error {
 	if err := errors.Join(isNoLink(f.Root, next), isNoLink(f.Root, i.Path)); err != nil {
 		return err
 	}
-	if err := errors.Join(replace(f.Root, next, config), replace(f.Root, i.Path, text)); err != nil {
+	if config != nil {
+		err = replace(f.Root, next, config)
+	}
+	if err := errors.Join(err, replace(f.Root, i.Path, text)); err != nil {
 		return err
 	}
 	lock.note(i, i.Prompt.ID, i.Prompt.Revision, format.JoinKernel(i.Path, text, config))

@@ -238,3 +238,39 @@ func TestFilesGoAlong(t *testing.T) {
 	require.Contains(t, back, "\nThird.\n")
 	ann.do(http.MethodPost, prompts, `{"title":"b","text":"x","source":{"format":"docx","file":"a","data":""}}`).problem(422)
 }
+
+// TestFilesAreCompared: what only the file of a version says is in the difference of two versions,
+// once, and a text that changed alone brings no file.
+func TestFilesAreCompared(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ann := w.as("Ann")
+	file := func(license, text string) string {
+		return "---\nname: tidy\ndescription: Tidies.\nlicense: " + license + "\n---\n\n" + text + "\n"
+	}
+	p := ann.taken(file("MIT", "Tidy up."), "SKILL.md", "visibility=public")
+	one := prompts + "/" + p.ID
+	for _, f := range []string{file("ISC", "Tidy up."), file("ISC", "Tidy."), file("0BSD", "Tidy all.")} {
+		ann.taken(f, "SKILL.md", "update=true")
+	}
+	ann.do("PATCH", one, `{"text":"Tidy more."}`, "If-Match", "*", "Content-Type", "application/merge-patch+json").is(200)
+	ann.taken("---\nname: bare\n---\n\nA text.\n", "bare.md", "")
+
+	license := func(from, to int, a, b string) string {
+		return fmt.Sprintf("--- version %d, SKILL.md\n+++ version %d, SKILL.md\n@@ -1,7 +1,7 @@\n ---\n name: tidy\n description: Tidies.\n-license: %s\n+license: %s\n ---\n", from, to, a, b)
+	}
+	for path, want := range map[string]string{
+		"1/diff/2": license(1, 2, "MIT", "ISC") + " \n Tidy up.\n",
+		"2/diff/1": license(2, 1, "ISC", "MIT") + " \n Tidy up.\n",
+		"2/diff/3": "",
+		"3/diff/4": license(3, 4, "ISC", "0BSD") + " \n-Tidy.\n+Tidy all.\n",
+		"4/diff/5": "",
+	} {
+		var d api.Diff
+		ann.get(one + "/versions/" + path).is(200).into(&d)
+		require.Equal(t, want, d.File, path)
+		text := ann.get(one+"/versions/"+path, "Accept", "text/plain").is(200).body
+		require.True(t, strings.HasSuffix(text, want), "%s: %s", path, text)
+		require.Equal(t, want != "", strings.Contains(text, "SKILL.md"), "%s: %s", path, text)
+	}
+}

@@ -13,6 +13,7 @@ import (
 	"prompthub/internal/http/openapi"
 	"prompthub/internal/prompthub/library"
 	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/transfer"
 )
 
 func (a *api) versions() {
@@ -219,13 +220,18 @@ func (a *api) compareVersions(ctx context.Context, c call, in *compareInput) (*c
 	if err != nil {
 		return nil, err
 	}
+	files, err := transfer.CompareFiles(ctx, a.Service, left, right)
+	if err != nil {
+		return nil, err
+	}
 	one, other := left.ShownVersion, right.ShownVersion
+	file := prompt.UnifiedFiles(one, other, files.Name, files.From, files.To)
 	out := &compareOutput{Vary: "Accept"}
 	if strings.HasPrefix(strings.TrimSpace(in.Accept), textType) {
-		out.ContentType, out.Body = textType+"; charset=utf-8", []byte(prompt.Unified(one, other))
+		out.ContentType, out.Body = textType+"; charset=utf-8", []byte(prompt.Unified(one, other)+file)
 		return out, nil
 	}
-	d := Diff{From: one.Number, To: other.Number, Runs: []Run{}}
+	d := Diff{From: one.Number, To: other.Number, File: file, Runs: []Run{}}
 	if from, to := prompt.Descriptions(one, other); from != to {
 		d.Description = &DescriptionsDiff{from, to}
 	}

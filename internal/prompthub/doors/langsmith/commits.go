@@ -179,7 +179,21 @@ func (c committed) Known() any {
 	}{named{c.Commit.ID, c.Commit.Hash}}
 }
 
-// commit makes a version out of a manifest. Where a parent is named it must be the latest.
+// checkParent checks that nothing of a manifest changed since the commit that a client names as the
+// one before. A push with a new description changes that first, which makes a commit.
+func (s *server) checkParent(ctx context.Context, r request, v library.View, parent string) error {
+	was, err := s.find(ctx, r, library.WantedVersion{Number: numbered(parent)})
+	if err != nil && fault.Of(err) != fault.NotFound {
+		return err
+	}
+	if err != nil || commitHash(v.ID, was.ShownVersion.Number, was.ShownVersion.Hash) != parent || !was.ShownVersion.Same(v.Content()) {
+		return fault.New(fault.Conflict, "the prompt has a newer commit than parent_commit; pull it first")
+	}
+	return nil
+}
+
+// commit makes a version out of a manifest. Where a parent is named it must say what the latest
+// does.
 func (s *server) commit(ctx context.Context, r request) (any, error) {
 	var in newCommitBody
 	if err := r.decode(&in); err != nil {
@@ -189,9 +203,10 @@ func (s *server) commit(ctx context.Context, r request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	is := commitHash(v.ID, v.Version, v.Current().Hash)
-	if in.Parent != "" && in.Parent != is {
-		return nil, fault.New(fault.Conflict, "the prompt has a newer commit than parent_commit; pull it first")
+	if in.Parent != "" && in.Parent != commitHash(v.ID, v.Version, v.Current().Hash) {
+		if err := s.checkParent(ctx, r, v, in.Parent); err != nil {
+			return nil, err
+		}
 	}
 	c, err := contentOf(in.Manifest, v.Config)
 	if err != nil {

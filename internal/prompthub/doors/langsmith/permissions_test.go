@@ -338,6 +338,34 @@ func TestWhatPythonReads(t *testing.T) {
 	require.JSONEq(t, w.do(ann, "GET", "/repos?limit=1", "").Body.String(), w.do(ann, "GET", "/repos/?limit=1&match_prefix=true&sort_field=updated_at", "").Body.String())
 }
 
+// TestParents: a push that names its parent and a new description sends the description first, which
+// makes a commit; the push goes in on top of that, and not on top of another content.
+func TestParents(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	_, ann := w.token("ann", library.TokenDraft{})
+	w.target(t, "private")
+	latest := func() string {
+		var c struct {
+			Hash string `json:"commit_hash"`
+		}
+		require.NoError(t, json.Unmarshal(w.do(ann, "GET", "/commits/-/private/latest", "").Body.Bytes(), &c))
+		return c.Hash
+	}
+	push := func(text, parent string) int {
+		manifest := `{"lc":1,"type":"constructor","id":["langchain","prompts","prompt","PromptTemplate"],"kwargs":{"template":"` + text + `","input_variables":[],"template_format":"f-string"}}`
+		return w.do(ann, "POST", "/commits/-/private", `{"manifest":`+manifest+`,"parent_commit":"`+parent+`"}`).Code
+	}
+	parent := latest()
+	require.Equal(t, 200, w.do(ann, "PATCH", "/repos/-/private", `{"description":"A new one"}`).Code)
+	require.NotEqual(t, parent, latest())
+	require.Equal(t, 409, push("one", parent[:39]+"x"))
+	require.Equal(t, 409, push("one", parent[:8]))
+	require.Equal(t, 200, push("one", parent))
+	require.Equal(t, 409, push("two", parent))
+	require.Equal(t, 200, push("two", latest()))
+}
+
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

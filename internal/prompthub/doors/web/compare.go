@@ -9,6 +9,7 @@ import (
 
 	"prompthub/internal/prompthub/doors/web/markdown"
 	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/transfer"
 )
 
 // A comparePage is two versions of a prompt side by side, or as a unified difference.
@@ -19,7 +20,6 @@ type comparePage struct {
 	Views    []choice
 	Swap     string // the address of the same the other way round
 	Sections []section
-	Same     bool
 }
 
 // A section is a part of two contents and how it differs. It has rows side by side or lines one
@@ -52,7 +52,11 @@ func (s *web) compare(r *request) error {
 	p := comparePage{Address: addressOf(id), Title: a.Title, From: a.ShownVersion, To: b.ShownVersion}
 	p.Views = v.choices("view", [2]string{"", "Unified"}, [2]string{"split", "Side by side"})
 	p.Swap = address(v.path, url.Values{"from": {strconv.FormatInt(to, 10)}, "to": {strconv.FormatInt(from, 10)}})
-	p.Sections, p.Same = sections(p.From, p.To, v.get("view") == "split"), p.From.Says(p.To)
+	files, err := transfer.CompareFiles(r.Context(), s.Service, a, b)
+	if err != nil {
+		return err
+	}
+	p.Sections = sections(p.From, p.To, files, v.get("view") == "split")
 	return s.render(r, http.StatusOK, "compare", fmt.Sprintf("Version %d and %d of %s", from, to, p.Title), p)
 }
 
@@ -66,8 +70,8 @@ func (s *web) lastTwo(r *request, id prompt.ID) (from, to int64, err error) {
 }
 
 // sections compares two versions: what people read of them, and what else differs.
-func sections(a, b prompt.Version, split bool) []section {
-	left := room(len(a.Words()) + len(b.Words()))
+func sections(a, b prompt.Version, files transfer.Files, split bool) []section {
+	left := room(len(a.Words()) + len(b.Words()) + len(files.From) + len(files.To))
 	from, to := prompt.Descriptions(a, b)
 	var all []section
 	for _, part := range [...]struct{ name, a, b string }{
@@ -75,6 +79,7 @@ func sections(a, b prompt.Version, split bool) []section {
 		{"Text", a.Transcript(), b.Transcript()},
 		{"Variables", declared(a.Variables), declared(b.Variables)},
 		{"Config", a.Config, b.Config},
+		{"File " + files.Name, files.From, files.To},
 	} {
 		if part.a == part.b {
 			continue

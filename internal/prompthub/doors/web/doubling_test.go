@@ -10,6 +10,7 @@ import (
 
 	"prompthub/internal/prompthub/doors/web/markdown"
 	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/transfer"
 	"prompthub/internal/testing/doubling"
 )
 
@@ -55,11 +56,11 @@ func TestDoubling(t *testing.T) {
 	funcs := []doubling.Func{
 		{Name: "sections", With: func(s string) func() {
 			a, b := prompt.Version{Content: content(s)}, prompt.Version{Content: content(doubling.Turned(s))}
-			return func() { sections(a, b, false) }
+			return func() { sections(a, b, transfer.Files{From: s, To: doubling.Turned(s)}, false) }
 		}},
 		{Name: "sections (split)", With: func(s string) func() {
 			a, b := prompt.Version{Content: content(s)}, prompt.Version{Content: content(doubling.Turned(s))}
-			return func() { sections(a, b, true) }
+			return func() { sections(a, b, transfer.Files{From: s, To: doubling.Turned(s)}, true) }
 		}},
 		{Name: "compared", With: runs(func(list []prompt.Run) { left := plenty; compared("Text", list, true, &left) })},
 		{Name: "phrases", With: runs(func(list []prompt.Run) { phrases(list) })},

@@ -8,6 +8,7 @@ import (
 	"prompthub/internal/http/pages"
 	"prompthub/internal/prompthub/library"
 	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/transfer"
 )
 
 func (s *web) forks() {
@@ -129,7 +130,7 @@ func (s *web) showUpstream(r *request, status int, wrong error) error {
 	p.Views = v.choices("view", [2]string{"", "Inline"}, [2]string{"split", "Side by side"})
 	if p.Changed() {
 		p.From, p.To = p.Base, p.Now.ShownVersion
-		p.Sections = sections(p.From, p.To, v.get("view") == "split")
+		p.Sections = sections(p.From, p.To, transfer.Files{}, v.get("view") == "split")
 	}
 	if wrong != nil {
 		text, fields := describe(wrong)

@@ -14,6 +14,7 @@ import (
 	"prompthub/internal/http/pages"
 	"prompthub/internal/prompthub/library"
 	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/transfer"
 )
 
 func (s *web) proposals() {
@@ -270,7 +271,6 @@ type proposalPage struct {
 	mistakes
 	Diff         *comparePage // nil where a version is gone
 	Views        []choice
-	File         bool // whether the file that the version was made of is another one
 	Includes     []neighbor
 	Broken       string // why what it includes is not found
 	Opened       *byline
@@ -425,21 +425,23 @@ func (s *web) fillProposal(r *request, p *proposalPage) error {
 
 // compareProposal puts onto the page the difference between the version of the label and the one
 // that is proposed.
-func (s *web) compareProposal(r *request, p *proposalPage, from, to library.View) error {
+func (s *web) compareProposal(r *request, p *proposalPage, from, to library.View) (err error) {
 	a, b := from.ShownVersion, to.ShownVersion
+	var files transfer.Files
 	if p.From == 0 { // all of it is new
 		a = prompt.Version{}
+	} else if files, err = transfer.CompareFiles(r.Context(), s.Service, from, to); err != nil {
+		return err
 	}
 	at := viewOf(r, "view")
 	at.path = p.At
 	p.Views = at.choices("view", [2]string{"", "Unified"}, [2]string{"split", "Side by side"})
-	p.Diff = &comparePage{From: a, To: b, Sections: sections(a, b, at.get("view") == "split")}
+	p.Diff = &comparePage{From: a, To: b, Sections: sections(a, b, files, at.get("view") == "split")}
 	if p.From == 0 {
 		for i := range p.Diff.Sections {
 			p.Diff.Sections[i].Lines = slices.DeleteFunc(p.Diff.Sections[i].Lines, func(l signedLine) bool { return l.Op == prompt.Delete })
 		}
 	}
-	p.File = p.From != 0 && a.FileHash != b.FileHash
 	if len(b.Includes()) == 0 {
 		return nil
 	}

@@ -191,3 +191,14 @@ func TestLeaving(t *testing.T) {
 	ann.get(ann.post("/app/me/keep").to("/app/me?done=keep")).has("Your account stays.", "Delete my account")
 	w.nobody().post("/app/me/erase").is(401)
 }
+
+// TestFilesAreCompared: what only the file of a version says is on the page that compares it.
+func TestFilesAreCompared(t *testing.T) {
+	t.Parallel()
+	ann := newWorld(t).as("Ann")
+	for _, license := range []string{"MIT", "ISC"} {
+		ann.upload("/app/import", "SKILL.md", "---\nname: tidy\nlicense: "+license+"\n---\n\nTidy up.\n", "do", "import", "update", "yes").is(200)
+	}
+	page := "/app/prompts/" + ann.get("/app/mine").find(`href="/app/prompts/([0-9A-Z]{26})"`)
+	ann.get(page+"/compare").is(200).has("<h2>File SKILL.md</h2>", "license: <del>MIT</del>", "license: <ins>ISC</ins>").lacks("say the same")
+}

@@ -151,7 +151,7 @@ func (c *collector) result() (files []File, skipped []string, err error) {
 			c.skipped = append(c.skipped, f.Path)
 			continue
 		}
-		if path.Base(f.Path) == kernelText {
+		if path.Base(f.Path) == KernelText {
 			f.Bytes = JoinKernel(f.Path, f.Bytes, c.configs[path.Dir(f.Path)])
 			c.skipped = slices.DeleteFunc(c.skipped, func(name string) bool { return name == path.Join(path.Dir(f.Path), KernelConfig) })
 		}
@@ -192,7 +192,7 @@ func holdsPrompts(file string) bool {
 	base := strings.ToLower(path.Base(file))
 	switch end := endOf(base); end {
 	case ".txt":
-		return base == kernelText
+		return base == KernelText
 	case "", ".yml", ".yaml", ".csv", ".tsv":
 		return false
 	case ".md", ".markdown":

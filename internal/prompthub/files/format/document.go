@@ -97,7 +97,7 @@ func weightOf(f Format, file []byte) (yaml, parts int) {
 func yamlOf(f Format, file []byte) []byte {
 	switch {
 	case slices.Contains([]string{".yml", ".yaml"}, path.Ext(codecs[f].path)):
-		return file
+		return bytes.TrimPrefix(file, bom)
 	case codecs[f].front:
 		if y, _, err := cutFrontMatter(bytes.TrimPrefix(file, bom), codecs[f].comments); err == nil {
 			return y

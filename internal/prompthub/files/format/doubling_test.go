@@ -135,6 +135,10 @@ func TestDoubling(t *testing.T) {
 			config := []byte(`{"input": {"parameters": [` + strings.Repeat(`{"name": "a"},`, len(s)/100) + `{}]}}`)
 			return func() { format.JoinKernel("a/skprompt.txt", []byte(s), config) }
 		}},
+		{Name: "KernelFolder", With: func(s string) func() {
+			b := format.JoinKernel("a/skprompt.txt", []byte(s), []byte(`{"a": 1}`))
+			return func() { format.KernelFolder("a", b) }
+		}},
 		{Name: "Called", With: func(s string) func() {
 			var files []format.File
 			for i, line := range lines(s) {

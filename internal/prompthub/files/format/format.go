@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -308,6 +309,9 @@ func endOf(file string) (end string) {
 	return end
 }
 
+// hasMessages finds the member that every file of GitHub Models has.
+var hasMessages = regexp.MustCompile(`(?m)^"?messages"?:`)
+
 // Detect returns the format of a file by its name, or else by its content.
 func Detect(file string, b []byte) (found Format) {
 	end := endOf(file)
@@ -321,7 +325,7 @@ func Detect(file string, b []byte) (found Format) {
 	switch {
 	case slices.Contains(codecs[JSONLines].ends, end) && isChat(b):
 		return Messages
-	case IsKernelText(file) && isKernel(b):
+	case IsKernelText(file) && isKernel(b), slices.Contains(codecs[GitHubModels].ends, end) && isKernel(b) && !hasMessages.Match(b):
 		return SemanticKernel
 	}
 	for _, f := range Formats() {

@@ -28,17 +28,18 @@ func init() {
 	})
 }
 
-// A prompt of Semantic Kernel may be a folder too, which has the name of the prompt: one file has
+// A prompt of Semantic Kernel may be a folder too, which has the name of the prompt: the first file has
 // its text, the other one everything else.
 const (
-	kernelText   = "skprompt.txt"
-	KernelConfig = "config.json" // the name of the latter
+	KernelText   = "skprompt.txt"
+	KernelConfig = "config.json"
 )
 
 var kernelMember = regexp.MustCompile(`(?m)^(?:template|"template"|[ ]*"template"):`)
 
 // isKernel reports whether YAML has a template, and is none that LangChain has saved.
 func isKernel(b []byte) bool {
+	b = bytes.TrimPrefix(b, bom)
 	return bytes.HasPrefix(b, []byte("{")) && bytes.Contains(b, []byte(`"template":`)) || kernelMember.Match(b) && !isSaved(b)
 }
 
@@ -59,11 +60,11 @@ var kernelCode = regexp.MustCompile(`\{\{[~#^/&>]?[^{}$|:]*[\s.][^{}]*\}\}|\{\{[
 
 // readKernel reads the YAML of a prompt. How a model is called stays in the file.
 func readKernel(in *input) (Document, object, error) {
-	o, err := in.yaml([]string{fieldName, fieldDescription, "template"}, "template_format", "input_variables")
+	o, err := in.kernel()
 	if err != nil {
 		return Document{}, nil, err
 	}
-	d := Document{Name: o.text("name"), Description: o.text("description"), Text: o.text("template")}
+	d := Document{Name: o.text("name"), Description: o.text("description"), Text: strings.TrimPrefix(o.text("template"), string(bom))}
 	if strings.TrimSpace(d.Text) == "" {
 		return d, o, errors.New("template: there is none")
 	}
@@ -77,6 +78,38 @@ func readKernel(in *input) (Document, object, error) {
 		in.warnings = append(in.warnings, Warning{Text: fmt.Sprintf("%.60q is filled in by Semantic Kernel alone, and stands here as it is", code), note: true})
 	}
 	return d, o, nil
+}
+
+// kernel reads the members of a file: JSON of a folder may have what YAML has not, such as tabs.
+func (in *input) kernel() (object, error) {
+	if _, _, ok := cutKernel(in.file); !ok {
+		return in.yaml([]string{fieldName, fieldDescription, "template"}, "template_format", "input_variables")
+	}
+	_, text := splitBOM(in.file)
+	o, err := parseObject(text)
+	if err == nil {
+		o.renewInput()
+	}
+	return o, err
+}
+
+// renewInput brings the variables of a config.json of the first years to where they are now.
+func (o *object) renewInput() {
+	var input struct {
+		Parameters []struct{ Name, Description, DefaultValue string }
+	}
+	v, ok := o.raw("input")
+	if !ok || json.Unmarshal(v, &input, json.MatchCaseInsensitiveNames(true)) != nil || len(input.Parameters) == 0 {
+		return
+	}
+	var list []object
+	for _, p := range input.Parameters {
+		in := object{{"name", mustQuote(p.Name)}}
+		in.put("description", p.Description)
+		list = append(list, append(in, member{"default", mustQuote(p.DefaultValue)}))
+	}
+	o.drop("input")
+	o.put("input_variables", list)
 }
 
 // kernelMessages returns the messages of a template, and nothing if anything else is in it.
@@ -195,43 +228,77 @@ func kernelVariables(d Document, extra object) (list []object) {
 	return list
 }
 
-// JoinKernel returns the two files of a folder as one of YAML: of its JSON, which YAML is too. A
-// config.json of the first years has its variables elsewhere.
+// JoinKernel returns the two files of a folder as one: the JSON of config.json as it is, after the
+// name and the text. A config.json that is none says nothing.
 func JoinKernel(file string, text, config []byte) []byte {
-	o, _ := parseObject(bytes.TrimPrefix(config, bom)) // none, or a broken one, says nothing
-	var input struct {
-		Parameters []struct{ Name, Description, DefaultValue string }
-	}
-	if v, ok := o.raw("input"); ok && json.Unmarshal(v, &input, json.MatchCaseInsensitiveNames(true)) == nil && len(input.Parameters) > 0 {
-		var list []object
-		for _, p := range input.Parameters {
-			in := object{{"name", mustQuote(p.Name)}}
-			in.put("description", p.Description)
-			in = append(in, member{"default", mustQuote(p.DefaultValue)})
-			list = append(list, in)
-		}
-		o.drop("input")
-		o.put("input_variables", list)
-	}
-	said := object{{"name", mustQuote(folder(file))}}
-	quoted, err := jsontext.AppendQuote(nil, string(bytes.TrimPrefix(text, bom)))
+	quoted, err := jsontext.AppendQuote(nil, string(text))
 	if err != nil {
 		return text // which is told of
 	}
-	said = append(said, member{"template", quoted})
-	said.add(o)
-	b, err := indented(said)
-	if err != nil {
-		return text
+	b := fmt.Appendf(nil, `{"name":%s,"template":%s`, mustQuote(folder(file)), quoted)
+	mark, rest := splitBOM(config)
+	rest = bytes.TrimLeft(rest, " \t\r\n")
+	o, err := parseObject(rest)
+	_, named := o.raw(fieldName)
+	_, said := o.raw("template")
+	switch {
+	case err != nil || named || said:
+		return append(b, '}')
+	case len(o) > 0:
+		b = append(b, ',')
 	}
-	return b
+	return slices.Concat(mark, b, newline, rest[1:])
+}
+
+func splitBOM(b []byte) (mark, rest []byte) {
+	rest = bytes.TrimPrefix(b, bom)
+	return b[:len(b)-len(rest)], rest
+}
+
+// cutKernel returns the two files that JoinKernel made one of, and false for any other file.
+func cutKernel(b []byte) (text, config []byte, ok bool) {
+	mark, b := splitBOM(b)
+	if !bytes.HasPrefix(b, []byte(`{"name":"`)) {
+		return nil, nil, false
+	}
+	d := decoder(b)
+	var said jsontext.Token
+	for i, want := range []string{"{", fieldName, "", "template", ""} {
+		t, err := d.ReadToken()
+		if err != nil || want != "" && t.String() != want || i > 0 && t.Kind() != '"' {
+			return nil, nil, false
+		}
+		said = t
+	}
+	text = []byte(said.String())
+	rest := b[d.InputOffset():]
+	if string(rest) == "}" {
+		return text, nil, true
+	}
+	rest, ok = bytes.CutPrefix(bytes.TrimPrefix(rest, []byte(",")), newline)
+	return text, slices.Concat(mark, []byte("{"), rest), ok
 }
 
 // IsKernelText reports whether a file is the text of a prompt of Semantic Kernel that is a folder.
-func IsKernelText(file string) bool { return path.Base(file) == kernelText }
+func IsKernelText(file string) bool { return path.Base(file) == KernelText }
 
-// SplitKernel returns the two files of the folder of a prompt of Semantic Kernel.
+// KernelFolder returns the folder that the file of a prompt stands for, "" for none: one that was
+// read from such a folder, of a prompt that is called as a folder can be.
+func KernelFolder(name string, b []byte) string {
+	if _, _, ok := cutKernel(b); !ok || !kernelName.MatchString(name) {
+		return ""
+	}
+	return name
+}
+
+var kernelName = regexp.MustCompile(`^\w[\w-]*$`)
+
+// SplitKernel returns the two files of the folder of a prompt of Semantic Kernel, the second as nil
+// if there was none.
 func SplitKernel(b []byte) (text, config []byte, err error) {
+	if text, config, ok := cutKernel(b); ok {
+		return text, config, nil
+	}
 	o, err := parseYAML(b, "template")
 	if err != nil {
 		return nil, nil, err

@@ -262,6 +262,53 @@ func TestFoldersOfSemanticKernel(t *testing.T) {
 	require.Equal(t, files[2].Bytes, format.JoinKernel("Writer/Short/skprompt.txt", text, config))
 }
 
+// TestFoldersOfSemanticKernelComeBack: the two files are there again byte for byte, however they are
+// written.
+func TestFoldersOfSemanticKernelComeBack(t *testing.T) {
+	t.Parallel()
+	const mark = "\ufeff"
+	for _, text := range []string{"Say {{$it}}.", mark + "Say \"{{$it}}\" \\ <b>\r\nand é\u2028 more\r\n\n"} {
+		for _, config := range []string{
+			"", "{}", "{ }\n", `{"schema":1}`, mark + "{\r\n\t\"schema\": 1,\r\n\t\"description\": \"Says\"\r\n}\r\n",
+			`{"type":"completion","input":{"parameters":[{"name":"it","description":"What","defaultValue":"x"}]}}`,
+		} {
+			tree := fstest.MapFS{"Say/skprompt.txt": {Data: []byte(text)}}
+			if config != "" {
+				tree["Say/config.json"] = &fstest.MapFile{Data: []byte(config)}
+			}
+			files, skipped, err := format.Folder(tree)
+			require.NoError(t, err)
+			require.Empty(t, skipped)
+			require.Equal(t, "Say", format.KernelFolder("Say", files[0].Bytes))
+			require.Empty(t, format.KernelFolder("a/Say", files[0].Bytes))
+			d, err := format.Read(format.SemanticKernel, files[0].Path, files[0].Bytes)
+			require.NoError(t, err, config)
+			require.Equal(t, "Say", d.Name)
+			require.True(t, strings.HasPrefix(d.Text, "Say "), d.Text)
+			require.Equal(t, strings.Contains(config, "Says"), d.Description == "Says")
+			require.Equal(t, strings.Contains(config, "parameters"), len(d.Variables) == 1 && d.Variables[0].Description == "What" && *d.Variables[0].Default == "x")
+			a, b, err := format.SplitKernel(files[0].Bytes)
+			require.NoError(t, err)
+			require.Equal(t, []string{text, config}, []string{string(a), string(b)})
+		}
+	}
+	for _, other := range []string{`{"name":"a","template":"b","description":"c"}`, `{"name":"a"}`, `{"name":"a","template":1}`, `{"name":"`, "name: a\ntemplate: b\n"} {
+		require.Empty(t, format.KernelFolder("a", []byte(other)), other)
+	}
+}
+
+// TestMarkedNames: a byte order mark hides no name, so a second file of the name is called another.
+// A template is one of Semantic Kernel, also where its file is called as those of GitHub Models.
+func TestMarkedNames(t *testing.T) {
+	t.Parallel()
+	called := format.Called([]format.File{
+		{Path: "a.yaml", Bytes: []byte("name: one\ntemplate: x\n")}, {Path: "b.yaml", Bytes: []byte("\ufeffname: one\ntemplate: y\n")},
+	}, nil)
+	require.Equal(t, map[string]string{"b.yaml": "one-2"}, called)
+	require.Equal(t, format.SemanticKernel, format.Detect("a.prompt.yaml", []byte("name: one\ntemplate: x\n")))
+	require.Equal(t, format.GitHubModels, format.Detect("a.prompt.yaml", []byte("name: one\ntemplate: x\nmessages: []\n")))
+}
+
 // TestSecondDocuments: what YAML has after the first is told to be left out.
 func TestSecondDocuments(t *testing.T) {
 	t.Parallel()

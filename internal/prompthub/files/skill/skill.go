@@ -95,8 +95,10 @@ func Digest(file []byte) string { return digestOf(sum(file)) }
 func digestOf(sum string) string { return "sha256:" + sum }
 
 // body returns what follows the head: the text, or the messages under the names of their roles, and
-// the variables.
+// the variables. The text has {{name}} for each, as readers of a SKILL.md know no defaults in it.
 func body(c prompt.Content) string {
+	variables := c.Template().Variables
+	c, _ = c.Bare()
 	var b strings.Builder
 	if c.Kind != prompt.KindChat {
 		b.WriteString(c.Text)
@@ -109,21 +111,27 @@ func body(c prompt.Content) string {
 		fmt.Fprintf(&b, "## %s\n\n%s\n\n", m.Role, m.Content)
 	}
 	text := strings.TrimRight(b.String(), "\n") + "\n"
-	variables := c.Template().Variables
 	if len(variables) == 0 {
 		return text
 	}
 	var values strings.Builder
-	values.WriteString("\n## Values\n\nPut these values in the places of `{{name}}` or `${name}` above. Ask for those that are missing.\n\n")
+	values.WriteString("\n## Values\n\nPut these values in the places of `{{name}}` above. Ask for those that are missing.\n\n")
 	for _, v := range variables {
 		values.WriteString("- `" + v.Name + "`" + about(v) + "\n")
 	}
 	return text + values.String()
 }
 
-// about says in one line what a variable takes.
+// about says in one line what a variable takes. The default is in no other place, so all of it is
+// here.
 func about(v prompt.Variable) string {
-	if hint := v.Hint(); hint != "" {
+	value := v.Default
+	v.Default = nil
+	hint := v.Hint()
+	if value != nil {
+		hint = strings.TrimSpace(hint + " Default: " + strconv.Quote(*value) + ".")
+	}
+	if hint != "" {
 		return ": " + hint
 	}
 	return ""

@@ -36,12 +36,30 @@ To {{name}}, in a {{tone}} tone.
 
 ## Values
 
-Put these values in the places of `+"`{{name}}` or `${name}`"+` above. Ask for those that are missing.
+Put these values in the places of `+"`{{name}}`"+` above. Ask for those that are missing.
 
 - `+"`name`"+`: Whom to write to.
 - `+"`tone`"+`: Default: "formal".
 `, string(s.File()))
 	require.Equal(t, "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", skill.Digest(nil))
+}
+
+// TestNoRawPlaceholders: whatever a text says of its variables, the file has {{name}} in the places
+// of their values, and tells defaults whole and choices in the list of them.
+func TestNoRawPlaceholders(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("word ", 60) + "end"
+	s, ok := skill.Of(prompt.Prompt{ID: "01ARZ3NDEKTSV4RRFFQ69G5FAV", Slug: "raw", Draft: prompt.Draft{
+		Title: "Raw", Kind: prompt.KindChat,
+		Messages: []prompt.Message{
+			{Role: "system", Content: "Be {{tone:warm}}, ${place}, {{size:big|small}} and {{my day}}."}, {Role: "user", Content: "${what:" + long + "} {{ tone }}"},
+		},
+	}})
+	require.True(t, ok)
+	_, body, _ := strings.Cut(string(s.File()), "---\n\n")
+	require.Equal(t, "## system\n\nBe {{tone}}, {{place}}, {{size}} and {{my_day}}.\n\n## user\n\n{{what}} {{ tone }}\n\n## Values\n\n"+
+		"Put these values in the places of `{{name}}` above. Ask for those that are missing.\n\n- `tone`: Default: \"warm\".\n- `place`\n"+
+		"- `size`: One of \"big\", \"small\". Default: \"big\".\n- `my_day`: my day\n- `what`: Default: \""+long+"\".\n", body)
 }
 
 func TestChat(t *testing.T) {

@@ -3,6 +3,7 @@ package query
 import (
 	"cmp"
 	"context"
+	"errors"
 	"maps"
 	"slices"
 
@@ -71,6 +72,7 @@ func (db *Queries) LabelHistory(ctx context.Context, viewer prompt.UserID, id pr
 type SourceOf struct {
 	prompt.Source
 	Version int64
+	Damaged bool // there is one, but nothing of it can be read
 }
 
 // Source returns the file that a version of a prompt was made of, or else the newest one before it
@@ -82,6 +84,10 @@ func (db *Queries) Source(ctx context.Context, viewer prompt.UserID, p prompt.Pr
 	r := table.Prefix(schema.AuthorPartition(p.AuthorID), schema.SourcesOf(p.ID))
 	r.From = schema.SourceKey(p.AuthorID, p.ID, n).Row
 	rows, _, err := db.Budget().Rows(ctx, db.T.Prompts, r, 1)
+	var damaged *table.DamagedError
+	if errors.As(err, &damaged) {
+		rows, err = []table.Row{{Key: damaged.Key}}, nil
+	}
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
@@ -90,7 +96,10 @@ func (db *Queries) Source(ctx context.Context, viewer prompt.UserID, p prompt.Pr
 		return nil, nil //nolint:nilnil // as documented
 	}
 	s, err := schema.ParseSourceRow(rows[0])
-	return &SourceOf{s, made}, err
+	if damaged != nil || err != nil {
+		return &SourceOf{Version: made, Damaged: true}, nil
+	}
+	return &SourceOf{Source: s, Version: made}, nil
 }
 
 // sources returns the files that versions were made of, by the numbers of the versions, which

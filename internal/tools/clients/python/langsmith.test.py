@@ -49,6 +49,10 @@ class Prompts(unittest.TestCase):
             client.push_prompt("parents", object=PromptTemplate.from_template("three {x}"), parent_commit_hash=first)
         with self.assertRaises(LangSmithConflictError):
             client.push_prompt("parents", object=PromptTemplate.from_template("two {x}"))
+        second = client.get_prompt("parents").last_commit_hash
+        client.push_prompt("parents", object=PromptTemplate.from_template("three {x}"), parent_commit_hash=second, description="Counts")
+        self.assertEqual(client.pull_prompt("parents", skip_cache=True).invoke({"x": "!"}).to_string(), "three !")
+        self.assertEqual(client.get_prompt("parents").description, "Counts")
 
     @unittest.skipUnless(in_workspace, "a person has no rules")
     def test_a_tag_with_a_rule_moves_by_a_proposal_alone(self):
