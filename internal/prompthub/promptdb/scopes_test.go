@@ -2,8 +2,10 @@ package promptdb_test
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -15,6 +17,7 @@ import (
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
 	"prompthub/internal/storage/memory"
+	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
 	"prompthub/internal/storage/transact"
 )
@@ -292,4 +295,50 @@ func TestRefusedCommitIsNotTold(t *testing.T) {
 // TestLateWithin: a row of a log is looked for as long as its writer may write it.
 func TestLateWithin(t *testing.T) {
 	require.Equal(t, promptdb.Lease+promptdb.ClockSkew, promptdb.LateWithin)
+}
+
+// late takes a row out of a log, which comes back later.
+func (w *world) late(row table.Row) (comes func()) {
+	log := promptdb.DefaultTables().SearchLog
+	w.must(log, table.Op{Kind: table.Delete, Row: table.Row{Key: row.Key, ETag: table.Any}})
+	row.ETag = ""
+	return func() { w.must(log, table.Op{Kind: table.Upsert, Row: row}) }
+}
+
+// TestLateRowsOfALongLook: there are so many keys that a look at late rows is cut short. A row that
+// comes after the look has passed its place is found by the next one.
+func TestLateRowsOfALongLook(t *testing.T) {
+	t.Parallel()
+	w := newWorldOn(t, memory.NewTables())
+	db := w.another()
+	p := w.add("ann", draft("Late"))
+	row := w.logged()[0]
+	comes := w.late(row)
+	has(t, db, promptdb.Scope{})
+	var ops []table.Op
+	for i := range 10*table.MaxPage + 1 {
+		id, err := prompt.NewID(w.clock.Now(), rand.Reader)
+		require.NoError(t, err)
+		key := strings.Replace(row.Row, string(p.ID), string(id), 1)
+		stamp := w.clock.Now().Add(time.Duration(i+1) * time.Millisecond)
+		key = rowstore.Ascending(stamp) + key[strings.Index(key, "|"):]
+		props := table.Props{{Name: "PromptId", Value: table.String(string(id))}, {Name: "Gone", Value: table.Bool(true)}}
+		ops = append(ops, table.Op{Kind: table.Upsert, Row: table.Row{Key: table.Key{Partition: row.Partition, Row: key}, Props: props}})
+	}
+	for some := range slices.Chunk(ops, table.MaxBatch) {
+		_, err := w.store.Write(t.Context(), promptdb.DefaultTables().SearchLog, some...)
+		require.NoError(t, err)
+	}
+	w.clock.Advance(20 * time.Second)
+	for partial := true; partial; {
+		_, partial = has(t, db, promptdb.Scope{})
+	}
+	w.clock.Advance(10 * time.Second)
+	has(t, db, promptdb.Scope{}) // passes the place of the row, and is cut short
+	comes()
+	w.clock.Advance(promptdb.LateWithin)
+	has(t, db, promptdb.Scope{}) // goes on
+	w.clock.Advance(10 * time.Second)
+	titles, _ := has(t, db, promptdb.Scope{}, p)
+	require.Equal(t, []string{"Late"}, titles)
 }

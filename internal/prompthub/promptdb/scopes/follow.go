@@ -39,11 +39,27 @@ func (c *scope) upToDate(ctx context.Context) error {
 	return err
 }
 
+// catchUp follows the log to its end as it is now, with all rows that came late. It reports whether
+// that was done in one look, and the time before which the index knows every row.
+func (c *scope) catchUp(ctx context.Context) (done bool, late time.Time, err error) {
+	began := c.s.Now()
+	c.mu.Lock()
+	c.looked, c.lookOn = time.Time{}, time.Time{}
+	c.mu.Unlock()
+	err = c.follow(ctx)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return err == nil && !c.partial && !c.behind && !c.looked.Before(began), c.late, err
+}
+
 // follow reads what is new in the log, and the rows that may have come late.
 func (c *scope) follow(ctx context.Context) error {
 	now := c.s.Now()
 	c.mu.Lock()
-	late, seen, seenAt := c.late, c.seen, c.seenAt
+	late, began, seen, seenAt := c.late, now, c.seen, c.seenAt
+	if !c.lookOn.IsZero() {
+		late, began = c.lookOn, c.lookFrom
+	}
 	look := c.few || now.Sub(c.looked) >= lookEvery
 	c.mu.Unlock()
 	var lateRows, newRows []table.Row
@@ -73,9 +89,11 @@ func (c *scope) follow(ctx context.Context) error {
 	}
 	switch {
 	case look && looked:
-		c.looked, c.few, c.late = now, len(lateRows) <= fewRows, now.Add(-lateWithin)
+		// a row may have come after the look passed its place
+		c.looked, c.few, c.late, c.lookOn = began, len(lateRows) <= fewRows, began.Add(-lateWithin), time.Time{}
 	case look: // the next search goes on
-		c.late, _, _ = schema.ParseLogRow(lateRows[len(lateRows)-1].Row)
+		c.lookOn, _, _ = schema.ParseLogRow(lateRows[len(lateRows)-1].Row)
+		c.lookFrom = began
 	}
 	if c.behind = !whole; whole {
 		c.followed = now

@@ -37,6 +37,8 @@ type scope struct {
 	seenAt   time.Time  // its stamp
 	few      bool       // the last look at late rows had few of them
 	looked   time.Time  // when that was
+	lookOn   time.Time  // where a look that was cut short goes on; zero if none was
+	lookFrom time.Time  // when that look began
 }
 
 func newScope(s *Scopes, of schema.Scope, now time.Time) *scope {
