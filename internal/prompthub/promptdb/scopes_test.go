@@ -342,3 +342,30 @@ func TestLateRowsOfALongLook(t *testing.T) {
 	titles, _ := has(t, db, promptdb.Scope{}, p)
 	require.Equal(t, []string{"Late"}, titles)
 }
+
+// TestNoRoomIsNoLoad: an owner's scope for which there is no room is loaded once, not by each
+// search.
+func TestNoRoomIsNoLoad(t *testing.T) {
+	t.Parallel()
+	store := &logRows{DB: memory.NewTables()}
+	w := newWorldOn(t, store)
+	for i := range 600 {
+		d := draft(fmt.Sprint("Number ", i))
+		d.Text, d.Visibility = strings.Repeat(fmt.Sprintf("word%d other%d ", i, i), 20), prompt.Private
+		w.add("ann", d)
+	}
+	w.clock.Advance(time.Hour)
+	db := w.bounded(64 << 10)
+	own := promptdb.Scope{Owner: "ann"}
+	_, partial, err := db.Index(t.Context(), own)
+	require.NoError(t, err)
+	require.True(t, partial)
+	store.n = 0
+	for range 10 {
+		w.clock.Advance(2 * time.Second)
+		_, partial, err = db.Index(t.Context(), own)
+		require.NoError(t, err)
+		require.True(t, partial)
+	}
+	require.Zero(t, store.n)
+}

@@ -33,7 +33,7 @@ const (
 	// idleFor is after what time without a search an index is given up.
 	idleFor = 15 * time.Minute
 	// loadEighths of the memory are filled by the public scope when it is loaded. It is loaded anew
-	// once it has followEighths.
+	// once it has followEighths, and has grown by one.
 	loadEighths, followEighths = 6, 7
 	// maxOwn is how many bytes of words an owner's scope may have, compressed.
 	maxOwn = 8 << 20

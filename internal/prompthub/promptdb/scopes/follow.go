@@ -98,8 +98,10 @@ func (c *scope) follow(ctx context.Context) error {
 	if c.behind = !whole; whole {
 		c.followed = now
 	}
+	loaded := c.bytes
 	c.mu.Unlock()
-	if !c.s.fits(c, followEighths) { // it is loaded anew, as far as there is room
+	// It is loaded anew, as far as there is room. A load leaves no more, so the index must have grown.
+	if grown := c.index.Load().Bytes() - loaded; grown > c.s.memory/8 && !c.s.fits(c, followEighths) {
 		c.s.drop(c)
 	}
 	return nil

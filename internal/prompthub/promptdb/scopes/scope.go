@@ -31,6 +31,7 @@ type scope struct {
 	mu       sync.Mutex // guards all below
 	partial  bool       // rows of the log are left out
 	behind   bool       // the last search left some for the next one
+	bytes    int64      // what the index took when it was loaded
 	followed time.Time  // when the log was read last
 	late     time.Time  // before it, every row is known
 	seen     string     // the row key from where on rows are read whole
