@@ -369,3 +369,47 @@ func TestNoRoomIsNoLoad(t *testing.T) {
 	}
 	require.Zero(t, store.n)
 }
+
+// TestNoHitTwiceWhileLoading: whoever follows the cursors of a search from an instance that has all
+// prompts to one that is still loading them gets each prompt once.
+func TestNoHitTwiceWhileLoading(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &slowLog{DB: memory.NewTables()}
+		w := newWorldOn(t, store)
+		var all []prompt.ID
+		for i := range 5 {
+			all = append(all, w.add("ann", draft(fmt.Sprint("Common ", i))).ID)
+		}
+		w.run()
+		cold := promptdb.New(promptdb.Config{
+			Store: store, Queues: w.queues, Tables: promptdb.DefaultTables(), Now: time.Now, Log: slog.New(slog.DiscardHandler), Background: func(f func()) { go f() },
+		})
+		for _, order := range orders() {
+			want := promptdb.Search{Words: query(t, "common"), Text: true, Order: order}
+			first, err := w.Find(t.Context(), want, "", 2)
+			require.NoError(t, err)
+			require.Len(t, first.Items, 2, order)
+			store.by(3 * time.Second)
+			var got []prompt.ID
+			empty := 0
+			for page := first; ; {
+				for _, v := range page.Items {
+					got = append(got, v.ID)
+				}
+				if page.After == "" {
+					break
+				}
+				page, err = cold.Find(t.Context(), want, page.After, 2)
+				require.NoError(t, err)
+				if page.Partial {
+					require.Empty(t, page.Items, order)
+					store.by(0)
+					empty++
+				}
+			}
+			require.ElementsMatch(t, all, got, order)
+			require.Positive(t, empty, order)
+			time.Sleep(time.Hour) // the index is given up
+		}
+	})
+}

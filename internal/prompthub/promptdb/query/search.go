@@ -54,7 +54,11 @@ func (db *Queries) findIndexed(ctx context.Context, w Search, after string, limi
 	if err != nil {
 		return Page{}, err
 	}
-	if slices.Contains(indexes, nil) {
+	switch {
+	case !slices.Contains(indexes, nil):
+	case after != "": // what was shown is not shown again: the caller comes back to where it was
+		return Page{Partial: true, After: after}, nil
+	default:
 		return db.findTitles(ctx, w, limit)
 	}
 	page, err := db.findIn(ctx, w, indexes, after, limit)
