@@ -27,7 +27,16 @@ type searchedRows struct{ table.DB }
 func (s searchedRows) Write(ctx context.Context, name string, ops ...table.Op) ([]string, error) {
 	switch names := promptdb.DefaultTables(); name {
 	case names.SearchLog, names.Prompts, names.SystemState:
-		return s.DB.Write(ctx, name, ops...)
+		for i := range ops { // so that a batch may be sent again
+			if ops[i].Kind == table.Insert {
+				ops[i].Kind = table.Upsert
+			}
+		}
+		etags, err := s.DB.Write(ctx, name, ops...)
+		for try := 0; try < 5 && err != nil; try++ { // Azurite may be too slow on a busy machine
+			etags, err = s.DB.Write(ctx, name, ops...)
+		}
+		return etags, err
 	}
 	return make([]string, len(ops)), nil
 }
