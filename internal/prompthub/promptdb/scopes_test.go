@@ -413,3 +413,30 @@ func TestNoHitTwiceWhileLoading(t *testing.T) {
 		}
 	})
 }
+
+// TestErasedWordsLeaveMemory: of an index that is searched all the time, half a day later.
+func TestErasedWordsLeaveMemory(t *testing.T) {
+	t.Parallel()
+	w := newWorldOn(t, memory.NewTables())
+	other := w.another()
+	for i := range 20 {
+		w.add("bob", draft(fmt.Sprint("Number ", i)))
+	}
+	d := draft("A")
+	for i := range 1000 {
+		d.Text += fmt.Sprint("secret", i, " ")
+	}
+	w.add("ann", d)
+	bytes := func() int64 {
+		index, _, err := other.Index(t.Context(), promptdb.Scope{})
+		require.NoError(t, err)
+		return index.Bytes()
+	}
+	before := bytes()
+	w.eraseToday("ann")
+	for range 13 {
+		w.clock.Advance(time.Hour)
+		bytes()
+	}
+	require.Less(t, bytes(), before-10_000)
+}

@@ -20,6 +20,9 @@ const (
 	// maxFollow is how many rows a search reads of a log; the next search reads the rest.
 	maxFollow = 4 * pageRows
 	maxLook   = 10 * table.MaxPage
+	// clearEvery is how often the words of prompts that are gone, of erased users too, are taken out of
+	// memory. Searches find them no more from the moment on in which the log says so.
+	clearEvery = 12 * time.Hour
 )
 
 // upToDate follows the log if that was not done a moment ago. One look serves all that wait for it.
@@ -99,7 +102,14 @@ func (c *scope) follow(ctx context.Context) error {
 		c.followed = now
 	}
 	loaded := c.bytes
+	old := now.Sub(c.cleared) >= clearEvery
+	if old {
+		c.cleared = now
+	}
 	c.mu.Unlock()
+	if old {
+		c.s.Background(c.index.Load().Flush)
+	}
 	// It is loaded anew, as far as there is room. A load leaves no more, so the index must have grown.
 	if grown := c.index.Load().Bytes() - loaded; grown > c.s.memory/8 && !c.s.fits(c, followEighths) {
 		c.s.drop(c)

@@ -33,6 +33,7 @@ type scope struct {
 	behind   bool       // the last search left some for the next one
 	bytes    int64      // what the index took when it was loaded
 	followed time.Time  // when the log was read last
+	cleared  time.Time  // when the words of prompts that are gone went from memory last
 	late     time.Time  // before it, every row is known
 	seen     string     // the row key from where on rows are read whole
 	seenAt   time.Time  // its stamp
