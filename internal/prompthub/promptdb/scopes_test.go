@@ -305,8 +305,8 @@ func (w *world) late(row table.Row) (comes func()) {
 	return func() { w.must(log, table.Op{Kind: table.Upsert, Row: row}) }
 }
 
-// TestLateRowsOfALongLook: there are so many keys that a look at late rows is cut short. A row that
-// comes after the look has passed its place is found by the next one.
+// TestLateRowsOfALongLook: with more keys than one look at late rows reads, a row that comes after
+// the look has passed its place is found by the next look.
 func TestLateRowsOfALongLook(t *testing.T) {
 	t.Parallel()
 	w := newWorldOn(t, memory.NewTables())
@@ -370,8 +370,8 @@ func TestNoRoomIsNoLoad(t *testing.T) {
 	require.Zero(t, store.n)
 }
 
-// TestNoHitTwiceWhileLoading: whoever follows the cursors of a search from an instance that has all
-// prompts to one that is still loading them gets each prompt once.
+// TestNoHitTwiceWhileLoading: a walk by cursors that goes from an instance that has all prompts to
+// one that is still loading them gets each prompt once.
 func TestNoHitTwiceWhileLoading(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &slowLog{DB: memory.NewTables()}

@@ -56,7 +56,7 @@ func (db *Queries) findIndexed(ctx context.Context, w Search, after string, limi
 	}
 	switch {
 	case !slices.Contains(indexes, nil):
-	case after != "": // what was shown is not shown again: the caller comes back to where it was
+	case after != "": // no prompt is shown twice: the caller comes back to the same place
 		return Page{Partial: true, After: after}, nil
 	default:
 		return db.findTitles(ctx, w, limit)
