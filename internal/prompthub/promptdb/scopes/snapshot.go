@@ -65,7 +65,7 @@ func (s *Scopes) KeepSnapshotFrom(ctx context.Context, n int) (int, error) {
 	// The job waits for an index that is being loaded: an instance without searches gives it up before
 	// the job comes again.
 	c, err := s.loaded(ctx, schema.Public, rowstore.JobEnds)
-	if err != nil || c == nil {
+	if err != nil || c == nil || c.index.Load().Len() < n {
 		return 0, err
 	}
 	// After the look at erased: an erasure before that is in the log, and leaves the index here.
@@ -73,10 +73,10 @@ func (s *Scopes) KeepSnapshotFrom(ctx context.Context, n int) (int, error) {
 	if err != nil {
 		return 0, rowstore.Unavailable(fmt.Errorf("read the log of searches: %w", err))
 	}
-	index := c.index.Load()
-	if !done || index.Len() < n {
+	if !done {
 		return 0, nil
 	}
+	index := c.index.Load()
 	made := ulid.Make().String()
 	parts := 0
 	for part := range slices.Chunk(index.Encode(snapshotLabel), snapshotPart) {
