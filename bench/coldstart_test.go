@@ -81,7 +81,7 @@ func TestColdStart(t *testing.T) {
 		}
 		account, err := azure.New(azure.Config{ConnectionString: azurite.Account(t)})
 		require.NoError(t, err)
-		require.NoError(t, l.load(t.Context(), searchedRows{account.Tables, l.prompt(0, prompt.DefaultTags()).ID}, account.Queues, azuriteParallel))
+		require.NoError(t, l.load(t.Context(), searchedRows{account.Tables, l.prompt(0, prompt.DefaultTags()).ID}, account.Queues, 1))
 		l.startCold(t, account.Tables, account.Queues)
 	})
 }
