@@ -15,8 +15,8 @@ import (
 	"prompthub/internal/testing/browsertest"
 )
 
-// TestBrowserSearch searches as people type: a phrase, an author, Chinese, words that no prompt
-// has. With the keyboard alone it takes the completions. axe-core sees each state in light and
+// TestBrowserSearch searches as people type: a phrase, an author, Chinese, a word of a private
+// prompt, a slip, words that no title has, words that no prompt has. With the keyboard alone it takes the completions. axe-core sees each state in light and
 // dark, if scripts run.
 func TestBrowserSearch(t *testing.T) {
 	t.Parallel()
@@ -31,6 +31,7 @@ func TestBrowserSearch(t *testing.T) {
 	} {
 		ann.do(201, "POST", "/prompts", json.RawMessage(p), nil)
 	}
+	user{t: t, url: a.url(), name: "Bob"}.do(201, "POST", "/prompts", json.RawMessage(`{"title":"Harbour pilot","text":"Brings ships in, through salt and tides.","visibility":"private"}`), nil)
 	offered(t, a.url())
 	source := browsertest.Axe(t)
 	for _, v := range variants {
@@ -56,6 +57,15 @@ func TestBrowserSearch(t *testing.T) {
 		shows("%E7%BF%BB%E8%AF%91", "翻译助手")
 		require.Equal(t, "翻译", eval[string](p, "document.querySelector('.card h2 mark').textContent"))
 		looks("Chinese")
+		shows("salt", "Harbour pilot", "Sea poet")
+		require.Equal(t, "Harbour pilot", eval[string](p, "document.querySelector('.card:has([title=\"Only you see it\"]) h2')?.textContent"))
+		looks("private")
+		shows("revewer", "Code reviewer", "Reviewer of any code", "Sea poet")
+		p.reads("in place of")
+		looks("slip")
+		shows("code+poet&in=title")
+		p.reads("These have some of them")
+		looks("near")
 		shows("%22reviewer+poet%22")
 		p.reads("Search for the words alone")
 		looks("nothing")

@@ -163,3 +163,37 @@ func TestSnapshotWaitsForALoad(t *testing.T) {
 		time.Sleep(time.Hour) // without a search the index is given up
 	})
 }
+
+// TestSnapshotHasLateRows: a row that came later than others of its time is found by an index that
+// is loaded from a snapshot, even if the instance that made it had not looked for late rows since.
+func TestSnapshotHasLateRows(t *testing.T) {
+	t.Parallel()
+	w := newWorldOn(t, memory.NewTables())
+	p := w.add("ann", draft("Late"))
+	comes := w.late(w.logged()[0])
+	q := w.add("ann", draft("Other"))
+	db := w.another()
+	has(t, db, promptdb.Scope{}, q)
+	w.clock.Advance(promptdb.LateWithin - time.Second/2)
+	has(t, db, promptdb.Scope{}, q)
+	comes()
+	w.clock.Advance(time.Second - time.Millisecond)
+	n, err := db.KeepSnapshotFrom(t.Context(), 1)
+	require.NoError(t, err)
+	require.Equal(t, 2, n)
+	titles, _ := has(t, w.another(), promptdb.Scope{}, p, q)
+	require.Equal(t, []string{"Late", "Other"}, titles)
+}
+
+// TestSnapshotKnowsOfAnErasure that ended a moment ago, though no search has heard of it.
+func TestSnapshotKnowsOfAnErasure(t *testing.T) {
+	t.Parallel()
+	w := newWorldOn(t, memory.NewTables())
+	db := w.another()
+	all := []prompt.Prompt{w.add("ann", draft("A")), w.add("bob", draft("B"))}
+	has(t, db, promptdb.Scope{}, all...)
+	w.eraseToday("ann")
+	n, err := db.KeepSnapshotFrom(t.Context(), 1)
+	require.NoError(t, err)
+	require.Equal(t, 1, n)
+}

@@ -2,8 +2,10 @@ package promptdb_test
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -15,6 +17,7 @@ import (
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
 	"prompthub/internal/storage/memory"
+	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
 	"prompthub/internal/storage/transact"
 )
@@ -292,4 +295,148 @@ func TestRefusedCommitIsNotTold(t *testing.T) {
 // TestLateWithin: a row of a log is looked for as long as its writer may write it.
 func TestLateWithin(t *testing.T) {
 	require.Equal(t, promptdb.Lease+promptdb.ClockSkew, promptdb.LateWithin)
+}
+
+// late takes a row out of a log, which comes back later.
+func (w *world) late(row table.Row) (comes func()) {
+	log := promptdb.DefaultTables().SearchLog
+	w.must(log, table.Op{Kind: table.Delete, Row: table.Row{Key: row.Key, ETag: table.Any}})
+	row.ETag = ""
+	return func() { w.must(log, table.Op{Kind: table.Upsert, Row: row}) }
+}
+
+// TestLateRowsOfALongLook: with more keys than one look at late rows reads, a row that comes after
+// the look has passed its place is found by the next look.
+func TestLateRowsOfALongLook(t *testing.T) {
+	t.Parallel()
+	w := newWorldOn(t, memory.NewTables())
+	db := w.another()
+	p := w.add("ann", draft("Late"))
+	row := w.logged()[0]
+	comes := w.late(row)
+	has(t, db, promptdb.Scope{})
+	var ops []table.Op
+	for i := range 10*table.MaxPage + 1 {
+		id, err := prompt.NewID(w.clock.Now(), rand.Reader)
+		require.NoError(t, err)
+		key := strings.Replace(row.Row, string(p.ID), string(id), 1)
+		stamp := w.clock.Now().Add(time.Duration(i+1) * time.Millisecond)
+		key = rowstore.Ascending(stamp) + key[strings.Index(key, "|"):]
+		props := table.Props{{Name: "PromptId", Value: table.String(string(id))}, {Name: "Gone", Value: table.Bool(true)}}
+		ops = append(ops, table.Op{Kind: table.Upsert, Row: table.Row{Key: table.Key{Partition: row.Partition, Row: key}, Props: props}})
+	}
+	for some := range slices.Chunk(ops, table.MaxBatch) {
+		_, err := w.store.Write(t.Context(), promptdb.DefaultTables().SearchLog, some...)
+		require.NoError(t, err)
+	}
+	w.clock.Advance(20 * time.Second)
+	for partial := true; partial; {
+		_, partial = has(t, db, promptdb.Scope{})
+	}
+	w.clock.Advance(10 * time.Second)
+	has(t, db, promptdb.Scope{}) // passes the place of the row, and is cut short
+	comes()
+	w.clock.Advance(promptdb.LateWithin)
+	has(t, db, promptdb.Scope{}) // goes on
+	w.clock.Advance(10 * time.Second)
+	titles, _ := has(t, db, promptdb.Scope{}, p)
+	require.Equal(t, []string{"Late"}, titles)
+}
+
+// TestNoRoomIsNoLoad: an owner's scope for which there is no room is loaded once, not by each
+// search.
+func TestNoRoomIsNoLoad(t *testing.T) {
+	t.Parallel()
+	store := &logRows{DB: memory.NewTables()}
+	w := newWorldOn(t, store)
+	for i := range 600 {
+		d := draft(fmt.Sprint("Number ", i))
+		d.Text, d.Visibility = strings.Repeat(fmt.Sprintf("word%d other%d ", i, i), 20), prompt.Private
+		w.add("ann", d)
+	}
+	w.clock.Advance(time.Hour)
+	db := w.bounded(64 << 10)
+	own := promptdb.Scope{Owner: "ann"}
+	_, partial, err := db.Index(t.Context(), own)
+	require.NoError(t, err)
+	require.True(t, partial)
+	store.n = 0
+	for range 10 {
+		w.clock.Advance(2 * time.Second)
+		_, partial, err = db.Index(t.Context(), own)
+		require.NoError(t, err)
+		require.True(t, partial)
+	}
+	require.Zero(t, store.n)
+}
+
+// TestNoHitTwiceWhileLoading: a walk by cursors that goes from an instance that has all prompts to
+// one that is still loading them gets each prompt once.
+func TestNoHitTwiceWhileLoading(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &slowLog{DB: memory.NewTables()}
+		w := newWorldOn(t, store)
+		var all []prompt.ID
+		for i := range 5 {
+			all = append(all, w.add("ann", draft(fmt.Sprint("Common ", i))).ID)
+		}
+		w.run()
+		cold := promptdb.New(promptdb.Config{
+			Store: store, Queues: w.queues, Tables: promptdb.DefaultTables(), Now: time.Now, Log: slog.New(slog.DiscardHandler), Background: func(f func()) { go f() },
+		})
+		for _, order := range orders() {
+			want := promptdb.Search{Words: query(t, "common"), Text: true, Order: order}
+			first, err := w.Find(t.Context(), want, "", 2)
+			require.NoError(t, err)
+			require.Len(t, first.Items, 2, order)
+			store.by(3 * time.Second)
+			var got []prompt.ID
+			empty := 0
+			for page := first; ; {
+				for _, v := range page.Items {
+					got = append(got, v.ID)
+				}
+				if page.After == "" {
+					break
+				}
+				page, err = cold.Find(t.Context(), want, page.After, 2)
+				require.NoError(t, err)
+				if page.Partial {
+					require.Empty(t, page.Items, order)
+					store.by(0)
+					empty++
+				}
+			}
+			require.ElementsMatch(t, all, got, order)
+			require.Positive(t, empty, order)
+			time.Sleep(time.Hour) // the index is given up
+		}
+	})
+}
+
+// TestErasedWordsLeaveMemory: of an index that is searched all the time, half a day later.
+func TestErasedWordsLeaveMemory(t *testing.T) {
+	t.Parallel()
+	w := newWorldOn(t, memory.NewTables())
+	other := w.another()
+	for i := range 20 {
+		w.add("bob", draft(fmt.Sprint("Number ", i)))
+	}
+	d := draft("A")
+	for i := range 1000 {
+		d.Text += fmt.Sprint("secret", i, " ")
+	}
+	w.add("ann", d)
+	bytes := func() int64 {
+		index, _, err := other.Index(t.Context(), promptdb.Scope{})
+		require.NoError(t, err)
+		return index.Bytes()
+	}
+	before := bytes()
+	w.eraseToday("ann")
+	for range 13 {
+		w.clock.Advance(time.Hour)
+		bytes()
+	}
+	require.Less(t, bytes(), before-10_000)
 }

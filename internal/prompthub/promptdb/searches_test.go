@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"prompthub/internal/fault"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/prompt/prompttest"
 	"prompthub/internal/prompthub/promptdb"
@@ -251,6 +252,9 @@ func (w *world) walk(db *promptdb.DB, want promptdb.Search, limit int) []prompt.
 	after := ""
 	for range 10_000 {
 		page, err := db.Find(w.t.Context(), want, after, limit)
+		for try := 0; try < 5 && fault.Of(err) == fault.Unavailable; try++ { // as Azurite is now and then on a busy machine
+			page, err = db.Find(w.t.Context(), want, after, limit)
+		}
 		require.NoError(w.t, err)
 		require.LessOrEqual(w.t, len(page.Items), limit)
 		require.False(w.t, page.Partial)

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/stretchr/testify/require"
+
 	"prompthub/internal/prompthub/prompt"
 )
 
@@ -67,5 +69,37 @@ func FuzzSearch(f *testing.F) {
 			q.Tags = someTags[:1]
 		}
 		same(t, rand.New(rand.NewPCG(uint64(how), 61)), q, models, indexes)
+	})
+}
+
+// FuzzResume goes on from positions that no search gave. One that is not refused gives hits, each
+// once.
+func FuzzResume(f *testing.F) {
+	words, err := prompt.ParseQuery("the promt translaters")
+	if err != nil {
+		f.Fatal(err)
+	}
+	x, err := Decode(snapshotOf(200), testLabel)
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, q := range []Query{{Words: words}, {Words: words, Newest: true}} {
+		s := Ask(q, x)
+		f.Add(s.After(s.Next(1)[0]), q.Newest)
+		f.Add(s.After(s.Next(20)[19]), q.Newest)
+	}
+	f.Fuzz(func(t *testing.T, after string, newest bool) {
+		s, err := Resume(Query{Words: words, Newest: newest}, after, x)
+		if err != nil {
+			require.ErrorIs(t, err, ErrPosition)
+			return
+		}
+		seen := map[prompt.ID]bool{}
+		for _, h := range s.Next(100) {
+			require.False(t, seen[h.ID])
+			seen[h.ID] = true
+			_, ok := parsePosition(s.After(h), len(s.slots))
+			require.True(t, ok)
+		}
 	})
 }

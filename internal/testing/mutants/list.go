@@ -229,7 +229,11 @@ var mutants = []mutant{
 	},
 	{
 		"the job of the snapshot waits no longer than a search", "scopes/snapshot.go",
-		"s.loadedIndex(ctx, schema.Public, rowstore.JobEnds)", "s.Index(ctx, schema.Public)",
+		"s.loaded(ctx, schema.Public, rowstore.JobEnds)", "s.loaded(ctx, schema.Public, waitWithin)",
+	},
+	{
+		"a snapshot is made of what searches know, be it a moment old", "scopes/follow.go",
+		"	err = c.follow(ctx)\n", "	err = c.upToDate(ctx)\n",
 	},
 	{
 		"a job succeeds although Pending was not cleared", "commit/repair.go",

@@ -300,6 +300,26 @@ func TestMine(t *testing.T) {
 	require.Equal(t, "24", got[23])
 }
 
+// TestSearchWhileReading: a search that was answered by titles at first has each prompt once.
+func TestSearchWhileReading(t *testing.T) {
+	t.Parallel()
+	answers := map[string]string{
+		"":      `{"items":[{"id":"1"},{"id":"2"}],"partial":true,"nextCursor":"still"}`,
+		"still": `{"items":[],"partial":true,"nextCursor":"read"}`,
+		"read":  `{"items":[{"id":"3"},{"id":"2"},{"id":"4"}],"nextCursor":"more"}`,
+	}
+	found, err := newClient(t, func(r *http.Request, _ string) (*http.Response, error) {
+		return reply(200, answers[r.URL.Query().Get("cursor")])
+	}).Search(t.Context(), client.Search{Words: "a", Limit: 4})
+	require.NoError(t, err)
+	var got []string
+	for _, f := range found.Items {
+		got = append(got, f.ID)
+	}
+	require.Equal(t, []string{"1", "2", "3", "4"}, got)
+	require.True(t, found.Partial)
+}
+
 func TestMineEndsWithItsError(t *testing.T) {
 	t.Parallel()
 	working := pages(t, 25, 10)

@@ -223,7 +223,12 @@ func (c *Client) Search(ctx context.Context, s Search) (list Results, err error)
 		if _, err := c.do(ctx, call{method: http.MethodGet, path: path + "?" + query.Encode()}, &page); err != nil {
 			return list, err
 		}
-		list.Items = append(list.Items, page.Items...)
+		for _, f := range page.Items {
+			// titles that were found while the texts were being read are found once more
+			if !list.Partial || !slices.ContainsFunc(list.Items, func(known Found) bool { return known.ID == f.ID }) {
+				list.Items = append(list.Items, f)
+			}
+		}
 		for _, u := range page.Understood {
 			if !slices.ContainsFunc(list.Understood, func(known Understood) bool { return known.Word == u.Word }) {
 				list.Understood = append(list.Understood, u)

@@ -60,11 +60,14 @@ func (l *listing) wayOn() {
 	if l.Query == "" || len(l.Cards) > 0 {
 		return
 	}
-	l.Instead = choice{Name: "All prompts", Link: Prefix}
+	all := choice{Name: "All prompts", Link: Prefix}
 	if !strings.ContainsAny(l.Query, `"“”„:`) && !l.words.Excludes() {
+		if l.Other = all; l.Instead.Link == "" {
+			l.Instead, l.Other = all, choice{}
+		}
 		return
 	}
-	l.Empty = "No prompt fits all of this. Take something away."
+	l.Empty, l.Instead = "No prompt fits all of this. Take something away.", all
 	if plain := l.words.Typed(); plain != "" {
 		l.Other = l.Instead
 		l.Instead = choice{Name: "Search for the words alone", Link: l.view.with("q", plain)}

@@ -37,6 +37,7 @@ func TestCompletion(t *testing.T) {
 	require.Equal(t, []string{"Code reviewer"}, bob.get(`/app?q=tag:development+-poet`).is(200).titles())
 	bob.get(`/app?q=%22reviewer+code%22`).is(200).has("Take something away.", `href="/app?q=reviewer&#43;code">Search for the words alone</a>`, "All prompts")
 	bob.get("/app?q=absent").is(200).has(`>All prompts</a>`)
+	bob.get("/app?q=absent+%26+lost").is(200).has(`href="/app/prompts/new?title=absent&#43;%26&#43;lost">New prompt “absent &amp; lost”</a>`, `>All prompts</a>`)
 	bob.get("/app?q=author:ann+author:zoe").is(400).has("Write author: once")
 	bob.get(`/app?q=-tag:a`).is(400).has("Take the - away before tag:")
 }

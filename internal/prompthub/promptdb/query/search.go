@@ -54,7 +54,11 @@ func (db *Queries) findIndexed(ctx context.Context, w Search, after string, limi
 	if err != nil {
 		return Page{}, err
 	}
-	if slices.Contains(indexes, nil) {
+	switch {
+	case !slices.Contains(indexes, nil):
+	case after != "": // no prompt is shown twice: the caller comes back to the same place
+		return Page{Partial: true, After: after}, nil
+	default:
 		return db.findTitles(ctx, w, limit)
 	}
 	page, err := db.findIn(ctx, w, indexes, after, limit)

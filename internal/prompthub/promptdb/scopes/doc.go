@@ -33,7 +33,7 @@ const (
 	// idleFor is after what time without a search an index is given up.
 	idleFor = 15 * time.Minute
 	// loadEighths of the memory are filled by the public scope when it is loaded. It is loaded anew
-	// once it has followEighths.
+	// once it has followEighths, and has grown by one.
 	loadEighths, followEighths = 6, 7
 	// maxOwn is how many bytes of words an owner's scope may have, compressed.
 	maxOwn = 8 << 20
@@ -63,22 +63,27 @@ func New(r *truth.Reader, memory int64) *Scopes {
 // Index returns the index of a scope. There is none while the scope is being loaded. It is partial
 // if the scope is larger than its bound: then the prompts that changed last are in it.
 func (s *Scopes) Index(ctx context.Context, of schema.Scope) (index *searchindex.Index, partial bool, err error) {
-	return s.loadedIndex(ctx, of, waitWithin)
-}
-
-// loadedIndex is Index for a caller that waits so long for a scope that is being loaded.
-func (s *Scopes) loadedIndex(ctx context.Context, of schema.Scope, within time.Duration) (index *searchindex.Index, partial bool, err error) {
-	c, isNew := s.scope(of)
-	if isNew {
-		s.Background(c.load)
-	}
-	if loaded, err := c.wait(ctx, within); err != nil || !loaded {
+	c, err := s.loaded(ctx, of, waitWithin)
+	if err != nil || c == nil {
 		return nil, true, err
 	}
 	if err := c.upToDate(ctx); err != nil {
 		return nil, true, err
 	}
 	return c.index.Load(), c.isPartial(), nil
+}
+
+// loaded returns a scope for a caller that waits so long for it to be loaded, nil if that takes
+// longer.
+func (s *Scopes) loaded(ctx context.Context, of schema.Scope, within time.Duration) (*scope, error) {
+	c, isNew := s.scope(of)
+	if isNew {
+		s.Background(c.load)
+	}
+	if loaded, err := c.wait(ctx, within); err != nil || !loaded {
+		return nil, err
+	}
+	return c, nil
 }
 
 // scope returns the scope with this name, and whether it must be loaded.

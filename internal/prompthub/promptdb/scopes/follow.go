@@ -20,6 +20,9 @@ const (
 	// maxFollow is how many rows a search reads of a log; the next search reads the rest.
 	maxFollow = 4 * pageRows
 	maxLook   = 10 * table.MaxPage
+	// clearEvery is how often the words of prompts that are gone, of erased users too, are taken out of
+	// memory. Searches find them no more from the moment on in which the log says so.
+	clearEvery = 12 * time.Hour
 )
 
 // upToDate follows the log if that was not done a moment ago. One look serves all that wait for it.
@@ -39,11 +42,27 @@ func (c *scope) upToDate(ctx context.Context) error {
 	return err
 }
 
+// catchUp follows the log to its end as it is now, with all rows that came late. It reports whether
+// that was done in one look, and the time before which the index knows every row.
+func (c *scope) catchUp(ctx context.Context) (done bool, late time.Time, err error) {
+	began := c.s.Now()
+	c.mu.Lock()
+	c.looked, c.lookOn = time.Time{}, time.Time{}
+	c.mu.Unlock()
+	err = c.follow(ctx)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return err == nil && !c.partial && !c.behind && !c.looked.Before(began), c.late, err
+}
+
 // follow reads what is new in the log, and the rows that may have come late.
 func (c *scope) follow(ctx context.Context) error {
 	now := c.s.Now()
 	c.mu.Lock()
-	late, seen, seenAt := c.late, c.seen, c.seenAt
+	late, began, seen, seenAt := c.late, now, c.seen, c.seenAt
+	if !c.lookOn.IsZero() {
+		late, began = c.lookOn, c.lookFrom
+	}
 	look := c.few || now.Sub(c.looked) >= lookEvery
 	c.mu.Unlock()
 	var lateRows, newRows []table.Row
@@ -73,15 +92,26 @@ func (c *scope) follow(ctx context.Context) error {
 	}
 	switch {
 	case look && looked:
-		c.looked, c.few, c.late = now, len(lateRows) <= fewRows, now.Add(-lateWithin)
+		// a row may have come after the look passed its place
+		c.looked, c.few, c.late, c.lookOn = began, len(lateRows) <= fewRows, began.Add(-lateWithin), time.Time{}
 	case look: // the next search goes on
-		c.late, _, _ = schema.ParseLogRow(lateRows[len(lateRows)-1].Row)
+		c.lookOn, _, _ = schema.ParseLogRow(lateRows[len(lateRows)-1].Row)
+		c.lookFrom = began
 	}
 	if c.behind = !whole; whole {
 		c.followed = now
 	}
+	loaded := c.bytes
+	old := now.Sub(c.cleared) >= clearEvery
+	if old {
+		c.cleared = now
+	}
 	c.mu.Unlock()
-	if !c.s.fits(c, followEighths) { // it is loaded anew, as far as there is room
+	if old {
+		c.s.Background(c.index.Load().Flush)
+	}
+	// It is loaded anew, as far as there is room. A load leaves no more, so the index must have grown.
+	if grown := c.index.Load().Bytes() - loaded; grown > c.s.memory/8 && !c.s.fits(c, followEighths) {
 		c.s.drop(c)
 	}
 	return nil

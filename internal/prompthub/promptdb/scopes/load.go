@@ -36,6 +36,7 @@ func (c *scope) load() {
 	c.late = began.Add(-lateWithin)
 	c.seen, c.seenAt = schema.LogRow(c.late), c.late
 	c.followed, c.looked, c.few = began, began, true
+	c.bytes, c.cleared = c.index.Load().Bytes(), began
 }
 
 // read takes the log into the index: all of it, or its end if that is what there is room for.

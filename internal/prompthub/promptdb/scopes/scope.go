@@ -31,12 +31,16 @@ type scope struct {
 	mu       sync.Mutex // guards all below
 	partial  bool       // rows of the log are left out
 	behind   bool       // the last search left some for the next one
+	bytes    int64      // what the index took when it was loaded
 	followed time.Time  // when the log was read last
+	cleared  time.Time  // when the words of prompts that are gone went from memory last
 	late     time.Time  // before it, every row is known
 	seen     string     // the row key from where on rows are read whole
 	seenAt   time.Time  // its stamp
 	few      bool       // the last look at late rows had few of them
 	looked   time.Time  // when that was
+	lookOn   time.Time  // where a look that was cut short goes on; zero if none was
+	lookFrom time.Time  // when that look began
 }
 
 func newScope(s *Scopes, of schema.Scope, now time.Time) *scope {

@@ -62,13 +62,21 @@ func (s *Scopes) KeepSnapshotFrom(ctx context.Context, n int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	at := s.Now()
 	// The job waits for an index that is being loaded: an instance without searches gives it up before
 	// the job comes again.
-	index, partial, err := s.loadedIndex(ctx, schema.Public, rowstore.JobEnds)
-	if err != nil || partial || index.Len() < n {
+	c, err := s.loaded(ctx, schema.Public, rowstore.JobEnds)
+	if err != nil || c == nil || c.index.Load().Len() < n {
 		return 0, err
 	}
+	// After the look at erased: an erasure before that is in the log, and leaves the index here.
+	done, late, err := c.catchUp(ctx)
+	if err != nil {
+		return 0, rowstore.Unavailable(fmt.Errorf("read the log of searches: %w", err))
+	}
+	if !done {
+		return 0, nil
+	}
+	index := c.index.Load()
 	made := ulid.Make().String()
 	parts := 0
 	for part := range slices.Chunk(index.Encode(snapshotLabel), snapshotPart) {
@@ -83,7 +91,7 @@ func (s *Scopes) KeepSnapshotFrom(ctx context.Context, n int) (int, error) {
 		{Kind: table.Upsert, Row: table.Row{Key: headKey, Props: table.Props{
 			{Name: "Made", Value: table.String(made)},
 			{Name: "Parts", Value: table.Int32(int32(parts))},
-			{Name: "At", Value: table.Time(at)},
+			{Name: "At", Value: table.Time(late.Add(lateWithin))},
 		}}},
 	})
 	if errors.Is(err, table.ErrConflict) {
@@ -147,7 +155,8 @@ func (s *Scopes) removeParts(ctx context.Context, but string) error {
 	return nil
 }
 
-// snapshot returns the index of the snapshot and when it was begun, nil if there is none to use.
+// snapshot returns the index of the snapshot and the time as of which it is, nil if there is none to
+// use. It has each row of the log that is lateWithin older.
 func (s *Scopes) snapshot(ctx context.Context) (*searchindex.Index, time.Time, error) {
 	head, err := s.GetRow(ctx, s.T.SystemState, headKey)
 	if err != nil || head == nil {
