@@ -26,12 +26,16 @@ const (
 )
 
 // Unified returns the difference of two versions as diff -u writes it, "" if they are equal: that
-// of their descriptions, then that of their texts.
-func Unified(a, b Version) string {
+// of their descriptions, that of their texts, and those of their files. The first two are left out
+// where a SKILL.md of the author says both.
+func Unified(a, b Version, files []FileDiff) string {
+	if a.Files.WrittenSkill() && b.Files.WrittenSkill() {
+		return UnifiedFiles(files)
+	}
 	name := func(v Version, what string) string { return fmt.Sprintf("version %d%s", v.Number, what) }
 	from, to := Descriptions(a, b)
 	about := udiff.Unified(name(a, ", description"), name(b, ", description"), line(from), line(to))
-	return about + udiff.Unified(name(a, ""), name(b, ""), a.Transcript(), b.Transcript())
+	return about + udiff.Unified(name(a, ""), name(b, ""), a.Transcript(), b.Transcript()) + UnifiedFiles(files)
 }
 
 // line ends a text that is not empty with a line feed, without which a difference says that there

@@ -246,6 +246,7 @@ type Diff struct {
 	To          int64             `json:"to" doc:"The second version" example:"4"`
 	Description *DescriptionsDiff `json:"description,omitempty" doc:"Both descriptions; absent if they are the same"`
 	Runs        []Run             `json:"runs" nullable:"false" doc:"The pieces of both texts, in order: those that are not insert make the first, those that are not delete the second"`
+	Files       []FileDiff        `json:"files,omitempty" doc:"The files that differ, by path; a SKILL.md that is made of the text is not among them"`
 }
 
 // An Origin is the version of another prompt that a fork was made of, or that was merged into it.

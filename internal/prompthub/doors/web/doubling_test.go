@@ -55,13 +55,13 @@ func TestDoubling(t *testing.T) {
 	funcs := []doubling.Func{
 		{Name: "sections", With: func(s string) func() {
 			a, b := prompt.Version{Content: content(s)}, prompt.Version{Content: content(doubling.Turned(s))}
-			return func() { sections(a, b, false) }
+			return func() { sections(a, b, nil, false) }
 		}},
 		{Name: "sections (split)", With: func(s string) func() {
 			a, b := prompt.Version{Content: content(s)}, prompt.Version{Content: content(doubling.Turned(s))}
-			return func() { sections(a, b, true) }
+			return func() { sections(a, b, nil, true) }
 		}},
-		{Name: "compared", With: runs(func(list []prompt.Run) { left := plenty; compared("Text", list, true, &left) })},
+		{Name: "compared", With: text(func(s string) { left := plenty; compared("Text", s, doubling.Turned(s), true, &left) })},
 		{Name: "phrases", With: runs(func(list []prompt.Run) { phrases(list) })},
 		{Name: "sizeOf", With: runs(func(list []prompt.Run) { sizeOf(list) })},
 		{Name: "sizeOfRows", With: rows(func(list []diffRow) { sizeOfRows(list) })},
