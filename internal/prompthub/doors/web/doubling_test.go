@@ -99,8 +99,9 @@ func TestDoubling(t *testing.T) {
 		"is a part of rowsOf":                       {"lines.add", "lines.end", "padded", "of", "diffLine.begins", "diffLine.changed", "diffRow.Changed"},
 		"is a part of breakLines":                   {"measured.add"},
 		"paints what breakLines has cut to lines":   {"web.picture", "painter.paint", "sheet.put", "sheet.box", "sheet.line", "sheet.text", "faceOf"},
-		"answers a request, by what is listed here": {"web.compare", "web.lastTwo", "web.images", "web.image", "reading.show"},
+		"answers a request, by what is listed here": {"web.compare", "web.sections", "web.lastTwo", "web.images", "web.image", "reading.show"},
 		"returns what it is given":                  {"passage.Heading"},
+		"looks at numbers, or compares two texts":   {"section.Binary", "section.Empty", "section.Moded", "section.Sizes"},
 	}, "compare.go", "image.go", "reading.go")
 	doubling.Check(t, funcs)
 }
