@@ -11,18 +11,18 @@ import (
 	"prompthub/internal/prompthub/library"
 )
 
-// Files are those of a prompt at two versions of it. Both are "" where the contents and descriptions
+// KeptFiles are those of a prompt at two versions of it. Both are "" where the contents and descriptions
 // of the versions say all that differs.
-type Files struct {
+type KeptFiles struct {
 	Name     string // what the file is called
 	From, To string
 }
 
-// CompareFiles returns the files of a prompt at two of its versions, in the format of the file that
+// CompareKeptFiles returns the kept files of a prompt at two of its versions, in the format of the file that
 // the later was made of.
-func CompareFiles(ctx context.Context, s *library.Service, a, b library.View) (Files, error) {
+func CompareKeptFiles(ctx context.Context, s *library.Service, a, b library.View) (KeptFiles, error) {
 	if a.ShownVersion.FileHash == b.ShownVersion.FileHash {
-		return Files{}, nil
+		return KeptFiles{}, nil
 	}
 	var p, q stored
 	g, reading := errgroup.WithContext(ctx)
@@ -37,15 +37,15 @@ func CompareFiles(ctx context.Context, s *library.Service, a, b library.View) (F
 	err := g.Wait()
 	made := cmp.Or(q.made, p.made)
 	if err != nil || made == nil {
-		return Files{}, err
+		return KeptFiles{}, err
 	}
 	f := format.Format(made.Format)
 	from, to := p.fileIn(f), q.fileIn(f)
 	p.View, p.doc = q.View, q.doc
 	if written, _, err := p.encode(f, format.Library); err == nil && format.SameLines(written, to) {
-		return Files{}, nil // the file before, with what the later version says
+		return KeptFiles{}, nil // the file before, with what the later version says
 	}
-	return Files{path.Base(made.File), string(from), string(to)}, nil
+	return KeptFiles{path.Base(made.File), string(from), string(to)}, nil
 }
 
 // fileIn returns the file of a version in a format, with the text as it is; nil if there is none.

@@ -102,6 +102,9 @@ type tagChoice struct {
 	Checked bool
 }
 
+// MostUpload returns how many bytes an upload may have.
+func (draftForm) MostUpload() int { return maxFilesUpload }
+
 // Units returns the length of a text as the limits count it.
 func (draftForm) Units(s string) int { return len(utf16.Encode([]rune(s))) }
 
@@ -159,6 +162,9 @@ func (s *web) form(r *request, d prompt.Draft, has []prompt.Tag) (draftForm, err
 	f := draftForm{
 		Draft: d, Chat: d.Kind == prompt.KindChat, Public: d.Visibility == prompt.Public,
 		MaxTitle: prompt.MaxTitle, MaxText: s.MaxText, MaxTags: prompt.MaxTags,
+	}
+	if len(d.Files) > 0 {
+		f.MaxText = max(f.MaxText, prompt.MaxSkillText)
 	}
 	for _, m := range d.Messages {
 		field := messageField{Role: m.Role, Text: m.Content}

@@ -427,16 +427,20 @@ func (s *web) fillProposal(r *request, p *proposalPage) error {
 // that is proposed.
 func (s *web) compareProposal(r *request, p *proposalPage, from, to library.View) (err error) {
 	a, b := from.ShownVersion, to.ShownVersion
-	var files transfer.Files
+	var files transfer.KeptFiles
 	if p.From == 0 { // all of it is new
 		a = prompt.Version{}
-	} else if files, err = transfer.CompareFiles(r.Context(), s.Service, from, to); err != nil {
+	} else if files, err = transfer.CompareKeptFiles(r.Context(), s.Service, from, to); err != nil {
 		return err
 	}
 	at := viewOf(r, "view")
 	at.path = p.At
 	p.Views = at.choices("view", [2]string{"", "Unified"}, [2]string{"split", "Side by side"})
-	p.Diff = &comparePage{From: a, To: b, Sections: sections(a, b, files, at.get("view") == "split")}
+	all, err := s.sections(r, to.ID, a, b, files, at.get("view") == "split")
+	if err != nil {
+		return err
+	}
+	p.Diff = &comparePage{From: a, To: b, Sections: all}
 	if p.From == 0 {
 		for i := range p.Diff.Sections {
 			p.Diff.Sections[i].Lines = slices.DeleteFunc(p.Diff.Sections[i].Lines, func(l signedLine) bool { return l.Op == prompt.Delete })
