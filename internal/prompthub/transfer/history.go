@@ -61,8 +61,8 @@ type history struct {
 	gaps     []int64 // numbers of versions that were deleted
 	now      library.View
 	bytes    map[string][]byte // of files, by their SHA-256
-	have     int            // of the versions are there
-	there    map[int64]bool // their numbers
+	have     int               // of the versions are there
+	there    map[int64]bool    // their numbers
 }
 
 // compare finds out how many of the versions are there. They must be the same, and no more.

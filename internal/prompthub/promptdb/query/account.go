@@ -70,8 +70,8 @@ type ExportedPrompt struct {
 	Sources  map[int64]prompt.Source // that versions were made of, by their numbers
 	// the bytes of files, by their SHA-256, that the version before this part does not have
 	FileBytes map[string][]byte
-	Begin    int64                   // the number at which this part begins
-	Next     int64                   // that at which the rest begins; 0 where there is none
+	Begin     int64 // the number at which this part begins
+	Next      int64 // that at which the rest begins; 0 where there is none
 	// while it is public, the first version that others see
 	PublicFrom int64
 }
