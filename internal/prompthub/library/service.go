@@ -67,9 +67,13 @@ func (s *Service) create(ctx context.Context, who auth.User, d prompt.Draft, ori
 	if err := publishes(who, d.Visibility == prompt.Public); err != nil {
 		return View{}, false, err
 	}
+	name := d.Name
 	d, err := s.withSkillFile(ctx, prompt.Prompt{}, d)
 	if err != nil {
 		return View{}, false, err
+	}
+	if origin.ID != "" {
+		d.Name = name // the author may have the prompt that it comes from
 	}
 	if d, err = s.rules.Check(d); err != nil {
 		return View{}, false, err

@@ -42,7 +42,7 @@ func FileOf(ctx context.Context, s *library.Service, v library.View, name, synta
 		return File{}, err
 	}
 	b, loss, err := p.encode(f, to)
-	if err == nil && f == format.Skill && len(v.Files) > 0 {
+	if f == format.Skill && len(v.Files) > 0 {
 		b, err = p.skillFile(ctx, s, to)
 	}
 	if err != nil {
