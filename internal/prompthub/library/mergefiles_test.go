@@ -59,14 +59,15 @@ func TestFilesMerge(t *testing.T) {
 		require.NoError(rt, err)
 		there, _, err := m.s.Create(ctx, author, d, "")
 		require.NoError(rt, err)
-		fork, _, err := m.s.Fork(ctx, reader, there.ID, library.WantedVersion{}, "")
+		forker := rapid.SampledFrom([]auth.User{reader, author}).Draw(rt, "forker")
+		fork, _, err := m.s.Fork(ctx, forker, there.ID, library.WantedVersion{}, "")
 		require.NoError(rt, err)
 		put := func(who auth.User, v library.View, f folderDraft) library.View {
 			v, err := m.s.PatchWithFiles(ctx, who, v.ID, library.Match{Any: true}, f.sent(v.Slug), func(*prompt.Draft) {})
 			require.NoError(rt, err)
 			return v
 		}
-		fork = put(reader, fork, mine)
+		fork = put(forker, fork, mine)
 		put(author, there, theirs)
 
 		var want folderDraft
@@ -87,7 +88,7 @@ func TestFilesMerge(t *testing.T) {
 				clashes[of.field] = true
 			}
 		}
-		v, _, err := m.s.MergeUpstream(ctx, reader, fork.ID, "")
+		v, _, err := m.s.MergeUpstream(ctx, forker, fork.ID, "")
 		if len(clashes) > 0 {
 			require.Equal(rt, fault.Conflict, fault.Of(err))
 			var f *fault.Error
@@ -101,7 +102,7 @@ func TestFilesMerge(t *testing.T) {
 			if want = mine; side == library.Theirs {
 				want = theirs
 			}
-			v, _, err = m.s.MergeUpstream(ctx, reader, fork.ID, side)
+			v, _, err = m.s.MergeUpstream(ctx, forker, fork.ID, side)
 		}
 		require.NoError(rt, err)
 		folder, err := m.s.FolderOf(ctx, v, "")
@@ -122,7 +123,7 @@ func TestFilesMerge(t *testing.T) {
 		require.Equal(rt, expected, got)
 		require.Equal(rt, want.text, v.Text)
 		require.Equal(rt, want.about, v.Description)
-		left, err := m.s.Upstream(ctx, reader, fork.ID)
+		left, err := m.s.Upstream(ctx, forker, fork.ID)
 		require.NoError(rt, err)
 		require.False(rt, left.Changed(), "what was merged is not merged again")
 	})

@@ -174,6 +174,30 @@ func TestFilesInParts(t *testing.T) {
 	}
 }
 
+// TestCopiesHaveFiles: a copy in a workspace has the files of all versions.
+func TestCopiesHaveFiles(t *testing.T) {
+	t.Parallel()
+	s, _ := newService(t)
+	v := create(t, s, prompt.Draft{}, skillFile("p", "x"), file("a", "1"))
+	v = put(t, s, v.ID, skillFile("p", "x"), file("a", "2"), library.SentFile{Path: "b", Executable: true})
+	_, err := s.CreateWorkspace(t.Context(), ann, prompt.Profile{Handle: "billing"})
+	require.NoError(t, err)
+	owner, err := s.In(t.Context(), ann, "billing")
+	require.NoError(t, err)
+	for _, want := range []transfer.Outcome{transfer.Created, transfer.Unchanged} {
+		c, err := transfer.Copy(t.Context(), s, ann, owner, v.ID)
+		require.NoError(t, err)
+		require.Equal(t, want, c.Outcome)
+		for n := int64(1); n <= 2; n++ {
+			from, err := s.ReadFolder(t.Context(), ann, v.ID, library.WantedVersion{Number: n}, "")
+			require.NoError(t, err)
+			to, err := s.ReadFolder(t.Context(), ann, c.ID, library.WantedVersion{Number: n}, "")
+			require.NoError(t, err)
+			require.Equal(t, from.Contents, to.Contents)
+		}
+	}
+}
+
 // TestExportsTellOfFiles: SKILL.md comes as it is, and each format tells that it holds no other file.
 func TestExportsTellOfFiles(t *testing.T) {
 	t.Parallel()
