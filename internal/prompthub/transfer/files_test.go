@@ -114,6 +114,23 @@ func TestAccountsMoveWithFiles(t *testing.T) {
 	})
 }
 
+// TestSkillWhoseSlugIsTaken: the versions of a history keep their bytes where another prompt has the
+// slug that they say.
+func TestSkillWhoseSlugIsTaken(t *testing.T) {
+	t.Parallel()
+	here, _ := newService(t)
+	v := create(t, here, prompt.Draft{}, skillFile("p", "x"), file("a", "1"))
+	_, err := here.Patch(t.Context(), ann, v.ID, library.Match{Any: true}, func(d *prompt.Draft) { d.Name = "q" })
+	require.NoError(t, err)
+	v = put(t, here, v.ID, skillFile("p", "x"), file("a", "2"))
+	there, _ := newService(t)
+	create(t, there, prompt.Draft{Name: "p", Title: "P", Text: "taken"})
+	account := give(t, here)
+	require.Equal(t, []string{"q created"}, outcomes(take(t, there, account, accountFile))[1:])
+	require.Equal(t, contents(t, here, "q", 1, v.Version), contents(t, there, "q", 1, v.Version))
+	require.Equal(t, []string{"q unchanged"}, outcomes(take(t, there, account, accountFile))[1:])
+}
+
 // TestContentsComeOnce: the bytes of a file stand in the line of the first version that has them,
 // and in parts of the export that have about a MiB of files.
 func TestContentsComeOnce(t *testing.T) {
