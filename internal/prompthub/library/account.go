@@ -180,6 +180,9 @@ func (s *Service) accountPrompts(ctx context.Context, who auth.User, scope strin
 			for _, v := range w.Versions {
 				size += len(v.Words()) + len(v.Config) + len(w.Sources[v.Number].Bytes)
 			}
+			for _, b := range w.FileBytes {
+				size += len(b)
+			}
 			from = w.Next
 		}
 	}

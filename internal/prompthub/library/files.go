@@ -70,6 +70,7 @@ func (s *Service) withSkillFile(ctx context.Context, was prompt.Prompt, d prompt
 	if len(d.Files) == 0 {
 		return d, nil
 	}
+	d.Source = nil // SKILL.md is in the place of it
 	d, err := s.alignSkillFile(ctx, was, d)
 	if err != nil {
 		return d, err
@@ -85,7 +86,11 @@ func (s *Service) alignSkillFile(ctx context.Context, was prompt.Prompt, d promp
 	if d.Kind != prompt.KindText {
 		return d, fault.Coded(fault.Invalid, prompt.BadSkill, "a SKILL.md has a text and no messages: remove it from the files, then it is made of the messages")
 	}
-	if b, sent := d.FileBytes[f.SHA256]; sent {
+	b, sent := d.FileBytes[f.SHA256]
+	switch {
+	case sent && d.FilesAsBefore:
+		return d, checkSaid(d, b)
+	case sent:
 		return fromSkillFile(d, was, f, b)
 	}
 	if d.Text == was.Text && d.Description == was.Description {
@@ -95,7 +100,10 @@ func (s *Service) alignSkillFile(ctx context.Context, was prompt.Prompt, d promp
 	if err != nil {
 		return d, err
 	}
-	b := all[f.SHA256]
+	b = all[f.SHA256]
+	if d.FilesAsBefore {
+		return d, checkSaid(d, b)
+	}
 	if d.Text != was.Text {
 		b = skill.WithText(b, d.Text)
 	}
@@ -148,6 +156,17 @@ func fromSkillFile(d prompt.Draft, was prompt.Prompt, f prompt.File, b []byte) (
 		}
 	}
 	return d, nil
+}
+
+// checkSaid reports whether a SKILL.md, which must stay as it is, says something else than a draft.
+func checkSaid(d prompt.Draft, b []byte) error {
+	if err := checkSkillFile(b); err != nil {
+		return err
+	}
+	if skill.TextOf(skill.WithText(b, d.Text)) != skill.TextOf(b) {
+		return badSkill("has another text than the version that it is in")
+	}
+	return nil
 }
 
 // checkSkillFile reports what keeps bytes from being a SKILL.md.

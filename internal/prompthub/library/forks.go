@@ -114,7 +114,7 @@ const (
 
 // MergeUpstream makes a new version of the caller's fork with the changes since then of the prompt
 // that it comes from. If both changed the same place in different ways, it is a Conflict that says
-// where, unless take says whose content to use. If the fork has all changes already, no version is
+// where, unless take says whose content and files to use. Files are merged one by one. If the fork has all changes already, no version is
 // made.
 func (s *Service) MergeUpstream(ctx context.Context, who auth.User, id prompt.ID, take Side) (v View, made bool, err error) {
 	return s.makeVersion(ctx, who, id, func(p prompt.Prompt) (prompt.Prompt, error) {
@@ -126,10 +126,15 @@ func (s *Service) MergeUpstream(ctx context.Context, who auth.User, id prompt.ID
 		if err != nil {
 			return p, err
 		}
-		d, err := u.into(p.Draft, base, theirs, take)
+		files, err := s.mergeFiles(ctx, p, u, take)
 		if err != nil {
 			return p, err
 		}
+		d, err := u.into(p.Draft, base, theirs, files, take)
+		if err != nil {
+			return p, err
+		}
+		d = files.into(d, p.Slug)
 		d.Message = fmt.Sprintf("Merges version %d of %q", u.Now.Version, u.Now.Title)
 		p.ForkedFrom.Version = u.Now.Version
 		p.Draft, err = s.rules.CheckEdit(d, p.Draft)
@@ -155,7 +160,7 @@ func (s *Service) changed(ctx context.Context, owner prompt.UserID, u Upstream, 
 }
 
 // into returns what becomes of a fork.
-func (u Upstream) into(mine prompt.Draft, base, theirs prompt.Content, take Side) (prompt.Draft, error) {
+func (u Upstream) into(mine prompt.Draft, base, theirs prompt.Content, files *filesMerge, take Side) (prompt.Draft, error) {
 	switch {
 	case u.Now.ID == "":
 		return mine, fault.New(fault.Conflict, "the prompt that this one was forked from does not exist any more, or you may not read it")
@@ -169,7 +174,9 @@ func (u Upstream) into(mine prompt.Draft, base, theirs prompt.Content, take Side
 	}
 	content, clashes := prompt.Merge(base, mine.Content(), theirs)
 	about, others := prompt.MergeDescriptions(u.Base, mine.Description, u.Now.Description)
-	clashes = append(clashes, others...)
+	if clashes = append(clashes, others...); files != nil {
+		clashes = append(clashes, files.clashes...)
+	}
 	if len(clashes) == 0 {
 		mine.Description = about
 		return mine.With(content), nil

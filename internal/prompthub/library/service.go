@@ -67,9 +67,13 @@ func (s *Service) create(ctx context.Context, who auth.User, d prompt.Draft, ori
 	if err := publishes(who, d.Visibility == prompt.Public); err != nil {
 		return View{}, false, err
 	}
+	name := d.Name
 	d, err := s.withSkillFile(ctx, prompt.Prompt{}, d)
 	if err != nil {
 		return View{}, false, err
+	}
+	if origin.ID != "" {
+		d.Name = name // the author may have the prompt that it comes from
 	}
 	if d, err = s.rules.Check(d); err != nil {
 		return View{}, false, err
@@ -125,8 +129,11 @@ func (s *Service) Check(ctx context.Context, who auth.User, d prompt.Draft, has 
 	if err := publishes(who, d.Visibility == prompt.Public); err != nil {
 		return err
 	}
-	d, err := s.rules.Check(d)
+	d, err := s.withSkillFile(ctx, prompt.Prompt{}, d)
 	if err != nil {
+		return err
+	}
+	if d, err = s.rules.Check(d); err != nil {
 		return err
 	}
 	return s.checkTags(ctx, d.Tags, has)
@@ -263,8 +270,11 @@ func (s *Service) withVote(ctx context.Context, who, as auth.User, id prompt.ID,
 }
 
 // SourceOf returns the file that the version of a view was made of, or one before it; nil for none
-// that the caller may see.
+// that the caller may see, and for a version with files, of which SKILL.md says what it is.
 func (s *Service) SourceOf(ctx context.Context, v View) (*promptdb.SourceOf, error) {
+	if len(v.Files) > 0 {
+		return nil, nil //nolint:nilnil // as documented
+	}
 	return s.db.Source(ctx, v.Viewer, v.Prompt, v.Version)
 }
 

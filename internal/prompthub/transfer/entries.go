@@ -57,7 +57,7 @@ func spotsOf(file, page string, b []byte) (all []spot, skipped []string, err err
 	switch {
 	case format.IsArchive(b):
 		var files []format.File
-		if files, skipped, err = format.Archive(b, maxArchive); err != nil {
+		if files, skipped, err = format.ArchiveOfSkills(b, maxArchive); err != nil {
 			return nil, nil, unreadable(err)
 		}
 		if page != "" {
@@ -92,7 +92,7 @@ func collect(parts iter.Seq2[format.Part, error]) ([]spot, error) {
 		if len(all) == format.MaxRows {
 			return nil, errTooMany
 		}
-		s := spot{name: part.Name(), includes: part.Includes(), size: len(part.Bytes), read: func() entry {
+		s := spot{name: part.Name(), includes: part.Includes(), size: part.Size(), read: func() entry {
 			if err := part.Check(); err != nil {
 				return entry{place: part.Place(), err: err}
 			}

@@ -115,8 +115,9 @@ func writeLines(b *bytes.Buffer, lines ...line) error {
 
 func lineOf(w promptdb.ExportedPrompt) line {
 	var l line
+	written := make(map[string]bool) // contents of files
 	for _, v := range w.Versions {
-		l.Versions = append(l.Versions, versionOf(w, v))
+		l.Versions = append(l.Versions, versionOf(w, v, written))
 	}
 	if w.Begin > 1 {
 		l.Of = w.Name
@@ -132,7 +133,9 @@ func lineOf(w promptdb.ExportedPrompt) line {
 	return l
 }
 
-func versionOf(w promptdb.ExportedPrompt, v prompt.Version) format.Version {
+// versionOf returns a version as it is exported. Contents of files that are written before, or that
+// the version before this part has, are not written again.
+func versionOf(w promptdb.ExportedPrompt, v prompt.Version, written map[string]bool) format.Version {
 	d := format.Of(prompt.Draft{}.With(v.Content))
 	made := format.Version{
 		Version: v.Number, Kind: d.Kind, Text: d.Text, Messages: d.Messages, Config: d.Config, Variables: d.Variables, Message: v.Message,
@@ -146,6 +149,16 @@ func versionOf(w promptdb.ExportedPrompt, v prompt.Version) format.Version {
 		}
 	}
 	slices.Sort(made.Labels)
+	for _, f := range v.Files.Written() {
+		file := format.VersionFile{Path: f.Path, SHA256: f.SHA256, Executable: f.Executable}
+		if !written[f.SHA256] {
+			file.Data, written[f.SHA256] = w.FileBytes[f.SHA256], true
+		}
+		made.Files = append(made.Files, file)
+	}
+	if len(made.Files) > 0 {
+		return made // without a file that it was made of: SKILL.md is one of the files
+	}
 	if s, ok := w.Sources[v.Number]; ok {
 		made.Source = &format.Source{Format: format.Format(s.Format), File: s.File, Data: s.Bytes, State: s.State, Syntax: format.Syntax(s.Syntax), Extra: s.Extra}
 	} else {

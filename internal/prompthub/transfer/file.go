@@ -10,6 +10,7 @@ import (
 
 	"prompthub/internal/fault"
 	"prompthub/internal/prompthub/files/format"
+	"prompthub/internal/prompthub/files/skill"
 	"prompthub/internal/prompthub/library"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
@@ -41,10 +42,27 @@ func FileOf(ctx context.Context, s *library.Service, v library.View, name, synta
 		return File{}, err
 	}
 	b, loss, err := p.encode(f, to)
+	if f == format.Skill && len(v.Files) > 0 {
+		b, err = p.skillFile(ctx, s, to)
+	}
 	if err != nil {
 		return File{}, invalidFormat(name, err)
 	}
 	return File{b, f.MediaTypeOf(b), Attachment(path.Base(f.Path(p.doc))), loss}, nil
+}
+
+// skillFile returns the SKILL.md of a version with files, byte for byte where no syntax is asked for.
+func (p stored) skillFile(ctx context.Context, s *library.Service, to format.Syntax) ([]byte, error) {
+	folder, err := s.FolderOf(ctx, p.View, prompt.SkillFile)
+	if err != nil {
+		return nil, err
+	}
+	b := folder.Contents[0].Bytes
+	if to == "" || to == format.Library {
+		return b, nil
+	}
+	d, err := p.doc.In(to)
+	return skill.WithText(b, d.Text), err
 }
 
 // An Offer is a format in which a prompt can be had.
@@ -70,7 +88,7 @@ func Offers(ctx context.Context, s *library.Service, v library.View) ([]Offer, e
 	for _, f := range format.Formats() {
 		o := Offer{Format: f, File: strings.Replace(path.Base(f.Path(format.Document{})), "prompt.", "*.", 1)}
 		if p.size() > maxOffered {
-			o.Loss, o.Maybe = f.Loses(), true
+			o.Loss, o.Maybe = append(f.Loses(), p.otherFiles()...), true
 		} else if _, o.Loss, err = p.encode(f, ""); err != nil {
 			o.Refused = err.Error()
 		}
@@ -139,6 +157,22 @@ func (p stored) size() int {
 // ask for it; and one of LangChain to write placeholders anew, because it says how they are
 // written.
 func (p stored) encode(f format.Format, to format.Syntax) (file []byte, loss []string, err error) {
+	file, loss, err = p.content(f, to)
+	return file, append(loss, p.otherFiles()...), err
+}
+
+// otherFiles returns "files" where the version has more of them than SKILL.md, which no file of a
+// prompt holds.
+func (p stored) otherFiles() []string {
+	if len(p.Files) > 1 {
+		return []string{lostFiles}
+	}
+	return nil
+}
+
+const lostFiles = "files"
+
+func (p stored) content(f format.Format, to format.Syntax) (file []byte, loss []string, err error) {
 	made, asIs := p.made, to == "" || to == format.Library
 	if p.lost {
 		file, loss, err = write(f, to, p.doc)
@@ -172,6 +206,9 @@ func (p stored) encode(f format.Format, to format.Syntax) (file []byte, loss []s
 // only its format knows of the prompt is not what the library gives away in that format. It returns
 // how many bytes it read for that.
 func Takes(ctx context.Context, s *library.Service, v library.View, made prompt.Source) (takes bool, read int, err error) {
+	if len(v.Files) > 0 { // with which no file is kept
+		return false, 0, nil
+	}
 	p, err := storedOf(ctx, s, v)
 	if err != nil {
 		return false, 0, err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"prompthub/internal/fault"
 	"prompthub/internal/prompthub/files/format"
@@ -27,7 +28,7 @@ func (im *importer) history(ctx context.Context, e entry, item *Item) error {
 	if err != nil {
 		return err
 	}
-	h := &history{importer: im, entry: e, item: item, versions: versions, gaps: gaps}
+	h := &history{importer: im, entry: e, item: item, versions: versions, gaps: gaps, bytes: sentBytes(versions)}
 	if was != nil {
 		h.now = *was
 		if err := h.compare(ctx); err != nil {
@@ -59,8 +60,9 @@ type history struct {
 	versions []format.Version
 	gaps     []int64 // numbers of versions that were deleted
 	now      library.View
-	have     int            // of the versions are there
-	there    map[int64]bool // their numbers
+	bytes    map[string][]byte // of files, by their SHA-256
+	have     int               // of the versions are there
+	there    map[int64]bool    // their numbers
 }
 
 // compare finds out how many of the versions are there. They must be the same, and no more.
@@ -93,15 +95,67 @@ func (h *history) compare(ctx context.Context) error {
 	return nil
 }
 
+// files returns the files of a version with their bytes, which a line of the history has, or a
+// version that is there.
+func (h *history) files(ctx context.Context, list []format.VersionFile) (files prompt.Files, all map[string][]byte, err error) {
+	files, all = prompt.Files{}, make(map[string][]byte)
+	for _, f := range list {
+		b, ok := h.bytes[f.SHA256]
+		if !ok && h.now.ID != "" {
+			if b, ok, err = h.stored(ctx, f.SHA256); err != nil {
+				return nil, nil, err
+			}
+		}
+		if !ok {
+			return nil, nil, fault.Coded(fault.Invalid, prompt.UnknownContent, fmt.Sprintf(
+				"the file %.100q: its bytes are neither here nor in a version before it; export it again", f.Path))
+		}
+		files = append(files, prompt.NewFile(prompt.FileBytes{Path: f.Path, Bytes: b, Executable: f.Executable}))
+		all[f.SHA256] = b
+	}
+	slices.SortFunc(files, func(a, b prompt.File) int { return strings.Compare(a.Path, b.Path) })
+	return files, all, files.Check()
+}
+
+// stored returns bytes of a file that a version has which is there: an earlier part of the file
+// brought it.
+func (h *history) stored(ctx context.Context, sha string) (b []byte, ok bool, err error) {
+	for from := int64(1); from > 0 && !ok; {
+		w, err := h.Whole(ctx, h.who, h.now.ID, from)
+		if err != nil {
+			return nil, false, err
+		}
+		b, ok = w.FileBytes[sha]
+		from = w.Next
+	}
+	return b, ok, nil
+}
+
+// sentBytes returns the bytes of files that versions come with, by their SHA-256.
+func sentBytes(versions []format.Version) map[string][]byte {
+	all := map[string][]byte{prompt.NewFile(prompt.FileBytes{}).SHA256: {}} // an empty file is not written
+	for _, v := range versions {
+		for _, f := range v.Files {
+			if f.Data != nil {
+				all[prompt.NewFile(prompt.FileBytes{Bytes: f.Data}).SHA256] = f.Data
+			}
+		}
+	}
+	return all
+}
+
 // add makes a version.
-func (h *history) add(ctx context.Context, v format.Version) error {
+func (h *history) add(ctx context.Context, v format.Version) (err error) {
 	d := v.In(h.doc)
 	d.Versions, d.Visibility = nil, string(prompt.Private)
 	if at := h.publishedAt(); at > 0 && v.Version >= at {
 		d.Visibility = string(prompt.Public)
 	}
 	draft := d.Draft()
-	draft.Anew, draft.AsBefore = true, v.Description == nil
+	draft.Anew, draft.AsBefore, draft.FilesAsBefore = true, v.Description == nil, true
+	if draft.Files, draft.FileBytes, err = h.files(ctx, v.Files); err != nil {
+		return err
+	}
 	if h.item.Outcome == Unchanged {
 		if h.item.Outcome = Updated; h.now.ID == "" {
 			h.item.Outcome = Created

@@ -11,6 +11,7 @@ import (
 	"prompthub/internal/fault"
 	"prompthub/internal/http/auth"
 	"prompthub/internal/prompthub/files/format"
+	"prompthub/internal/prompthub/files/skill"
 	"prompthub/internal/prompthub/library"
 	"prompthub/internal/prompthub/prompt"
 )
@@ -222,8 +223,49 @@ func (im *importer) entry(ctx context.Context, e entry, item *Item) error {
 			e.doc.Source.Syntax = im.syntax
 		}
 	}
+	if len(e.doc.Files) > 0 {
+		e.doc = asSkill(e.doc, im.syntax != "")
+		item.Name, item.Warnings = e.doc.Name, e.doc.Warnings
+	}
 	item.Loss = e.doc.Unheld()
 	return im.prompt(ctx, e.doc, item)
+}
+
+// asSkill returns a document with files whose SKILL.md says its name, as a folder can have it, and
+// its text if that was written anew.
+func asSkill(d format.Document, anew bool) format.Document {
+	d.Files = slices.Clone(d.Files)
+	file := &d.Files[0]
+	if anew {
+		file.Bytes = skill.WithText(file.Bytes, d.Text)
+	}
+	slug := d.Name
+	if !prompt.ValidSlug(slug) {
+		slug = prompt.Slug(d.Name)
+	}
+	if slug == "" || skill.NameIn(file.Bytes) == slug {
+		return d
+	}
+	d.Name, file.Bytes = slug, skill.WithName(file.Bytes, slug)
+	d.Warnings = append(slices.Clip(d.Warnings), format.Warning{
+		Text: fmt.Sprintf("SKILL.md must say the name of its folder, so the line of its name is changed to %q", slug),
+	})
+	return d
+}
+
+// over returns what becomes of a prompt with a document. A SKILL.md alone takes the place of that
+// among files of the prompt.
+func over(d format.Document, was prompt.Draft, slug string) prompt.Draft {
+	made := d.Over(format.Of(was)).Draft()
+	if s := made.Source; s == nil || len(made.Files) > 0 || len(was.Files) == 0 || format.Format(s.Format) != format.Skill {
+		return made
+	}
+	b := skill.WithName(made.Source.Bytes, slug)
+	old, _ := was.Files.SkillFile()
+	file := prompt.NewFile(prompt.FileBytes{Path: prompt.SkillFile, Bytes: b, Executable: old.Executable})
+	made.Files, made.FileBytes = slices.Clone(was.Files), map[string][]byte{file.SHA256: b}
+	made.Files[slices.Index(was.Files, old)] = file
+	return made
 }
 
 // prompt makes a prompt of a document, or a version of the prompt that has its name.
@@ -239,7 +281,13 @@ func (im *importer) prompt(ctx context.Context, d format.Document, item *Item) e
 	item.ID = was.ID
 	item.Outcome = Unchanged
 	takes := false // a file that says the same, but for what only its format knows
-	if d.Within(format.Of(was.Draft)) {
+	made, same := over(d, was.Draft, was.Slug), true
+	if made.Files != nil {
+		if same = made.Files.Same(was.Files); same { // then SKILL.md says the same, too
+			d.Text, d.Description = was.Text, was.Description
+		}
+	}
+	if same && d.Within(format.Of(was.Draft)) {
 		if made := d.Draft().Source; made != nil {
 			var read int
 			takes, read, err = Takes(ctx, im.Service, *was, *made)
@@ -257,13 +305,13 @@ func (im *importer) prompt(ctx context.Context, d format.Document, item *Item) e
 	}
 	item.Outcome = Updated
 	if im.DryRun {
-		return im.Check(ctx, im.who, d.Over(format.Of(was.Draft)).Draft(), was.Tags)
+		return im.Check(ctx, im.who, made, was.Tags)
 	}
 	if err := im.write(); err != nil {
 		return err
 	}
 	_, err = im.Patch(ctx, im.who, was.ID, library.Match{Any: true}, func(is *prompt.Draft) {
-		*is = d.Over(format.Of(*is)).Draft()
+		*is = over(d, *is, was.Slug)
 		is.Anew = takes
 	})
 	return err

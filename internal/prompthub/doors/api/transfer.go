@@ -18,7 +18,7 @@ func (a *api) transfers() {
 	route(a, user, huma.Operation{
 		OperationID: "export-me", Method: http.MethodGet, Path: "/me/export", Tags: []string{"me"},
 		Summary:     "All that I have, as JSON Lines",
-		Description: "Profile, prompts with their versions and labels, votes, favorites. The parts, one after another, are one file, which POST /import takes.",
+		Description: "Profile, prompts with their versions, files and labels, votes, favorites. The parts, one after another, are one file, which POST /import takes.",
 		Errors:      badQuery,
 		Responses: map[string]*huma.Response{"200": {Description: "A part of the file", Content: map[string]*huma.MediaType{
 			linesType: {Schema: &huma.Schema{Type: huma.TypeString}, Example: `{"profile":{"handle":"ann-lee","name":"Ann Lee"}}`},
@@ -31,6 +31,7 @@ func (a *api) transfers() {
 			"The answer tells of each entry; where it has next, send the same file again from there. The same file again finds what is there unchanged. " +
 			"A file that is not as its format wants it is read all the same, and the entry has warnings: front matter that is not YAML, a text in Windows-1252, a title or description that is too long and was cut at a word. The file is kept as it is. " +
 			"The history of a prompt may have 1,000 versions, and 100 between them that were deleted; a file of one prompt is kept with the version that it makes, up to 256 KiB, unless its YAML or JSON has more than 5,000 parts, or its YAML an alias. " +
+			"In an archive all that is below the folder of a SKILL.md comes with it, as files of the prompt, as many and as large as PUT /prompts/{id}/files takes them; a folder that breaks a rule is rejected by itself, with the code of the rule. " +
 			"An archive unpacks to at most 16 MiB, and 50 times its size or 1 MiB. One request makes at most 50 changes and reads at most 200 entries, 1 MiB of the file, and 256 KiB of YAML or 25,000 parts of YAML, JSON and CSV, but always one entry; aliases add at most twice what the YAML has and 1 KiB.",
 		Errors: fails(badBody, 404),
 	}, a.importFile)

@@ -54,7 +54,7 @@ type offer struct {
 var lost = map[string]string{
 	"kind": "whether it is a chat", "messages.role": "roles of messages", "messages.placeholder": "places for messages",
 	"variables.label": "labels of variables", "variables.type": "types of variables", "ownTags": "tags outside the catalog",
-	"message": "why it was changed", "text": "the text as it is, letter by letter",
+	"message": "why it was changed", "files": "its other files", "text": "the text as it is, letter by letter",
 }
 
 func offers(address string, list []transfer.Offer) []offer {

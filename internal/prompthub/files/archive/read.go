@@ -224,6 +224,9 @@ func damaged(e entry) error {
 	return broken("%.100q is damaged: its bytes are not those that its directory tells of", e.name)
 }
 
+// LeavesOut reports whether a file of an archive is one that a system or git put there.
+func LeavesOut(path string) bool { return leftOut(path) != "" }
+
 // leftOut returns what of a path is left out, a file or a folder, and "" for a path of the author's.
 func leftOut(path string) string {
 	end := 0

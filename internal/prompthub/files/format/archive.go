@@ -19,6 +19,8 @@ import (
 type File struct {
 	Path  string // with slashes, from the root of the folder
 	Bytes []byte
+
+	folder *skillFolder // of a SKILL.md that comes with other files
 }
 
 // IsArchive reports whether a file is a ZIP archive, be it one without files.
@@ -30,17 +32,36 @@ func IsArchive(b []byte) bool {
 // passed over. Together they have at most some bytes, and at most maxRatio times those of the
 // archive, or minUnpacked where that is more.
 func Archive(b []byte, most int) (files []File, skipped []string, err error) {
+	return readArchive(b, most, false)
+}
+
+// ArchiveOfSkills is Archive, and a SKILL.md comes with all that is below its folder, but for what
+// another SKILL.md comes with.
+func ArchiveOfSkills(b []byte, most int) (files []File, skipped []string, err error) {
+	return readArchive(b, most, true)
+}
+
+func readArchive(b []byte, most int, withFolders bool) (files []File, skipped []string, err error) {
 	r, err := zip.NewReader(bytes.NewReader(b), int64(len(b)))
 	if err != nil {
 		return nil, nil, fault.Coded(fault.Invalid, ArchiveBroken, fmt.Sprintf("the archive: %v: make it again", err))
 	}
 	c := collector{configs: make(map[string][]byte), most: min(most, max(maxRatio*len(b), minUnpacked))}
+	if withFolders {
+		c.folders = foldersOf(r.File)
+	}
 	for _, f := range r.File {
 		if strings.HasSuffix(f.Name, "/") || f.FileInfo().IsDir() {
 			continue
 		}
 		if !fs.ValidPath(f.Name) {
 			return nil, nil, fault.Coded(fault.Invalid, ArchiveBroken, fmt.Sprintf("the archive: %.100q is no path below its root: leave it out", f.Name))
+		}
+		if dir := c.folderOf(f.Name); dir != nil {
+			if err := c.addTo(dir, f); err != nil {
+				return nil, nil, fmt.Errorf("the archive: %w", err)
+			}
+			continue
 		}
 		if err := c.add(f.Name, f.FileInfo().Mode(), func() (io.ReadCloser, error) { return f.Open() }); err != nil {
 			return nil, nil, fmt.Errorf("the archive: %w", err)
@@ -85,19 +106,18 @@ var toolFolders = []string{".agents", ".claude", ".clinerules", ".codex", ".curs
 type collector struct {
 	files   []File
 	skipped []string
+	number  int // of files
 	total   int
 	most    int  // bytes of all files
 	free    bool // those of files that hold no prompts do not count
 	buffer  bytes.Buffer
 	configs map[string][]byte // files of a prompt of Semantic Kernel, by their folders
+	folders map[string]*skillFolder
 }
 
 func (c *collector) add(file string, mode fs.FileMode, open func() (io.ReadCloser, error)) error {
-	if len(c.files)+len(c.skipped) >= MaxFiles {
-		return tooLarge("there are more than %d files: take a part of them", MaxFiles)
-	}
-	if len(file) > maxPath {
-		return tooLarge("%.100q… has a path of more than %d bytes: shorten it", file, maxPath)
+	if err := c.count(file); err != nil {
+		return err
 	}
 	telling := holdsPrompts(file)
 	if !mode.IsRegular() || !telling && !mayHoldPrompts(file) {
@@ -124,14 +144,29 @@ func (c *collector) add(file string, mode fs.FileMode, open func() (io.ReadClose
 		c.skipped = append(c.skipped, file)
 		return nil
 	case err == nil && (n > MaxFile || c.total > c.most):
-		err = tooLarge("is too large: a file may have %d bytes, all together %d; those of an archive may have %d times its own size, or %d bytes where that is more: take a part of them",
-			MaxFile, c.most, maxRatio, minUnpacked)
+		err = c.tooLarge()
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
-	c.files = append(c.files, File{file, bytes.Clone(c.buffer.Bytes())})
+	c.files = append(c.files, File{Path: file, Bytes: bytes.Clone(c.buffer.Bytes())})
 	return nil
+}
+
+// count counts a file.
+func (c *collector) count(file string) error {
+	if c.number++; c.number > MaxFiles {
+		return tooLarge("there are more than %d files: take a part of them", MaxFiles)
+	}
+	if len(file) > maxPath {
+		return tooLarge("%.100q… has a path of more than %d bytes: shorten it", file, maxPath)
+	}
+	return nil
+}
+
+func (c *collector) tooLarge() error {
+	return tooLarge("is too large: a file may have %d bytes, all together %d; those of an archive may have %d times its own size, or %d bytes where that is more: take a part of them",
+		MaxFile, c.most, maxRatio, minUnpacked)
 }
 
 func tooLarge(text string, of ...any) error {
@@ -147,6 +182,9 @@ func (c *collector) result() (files []File, skipped []string, err error) {
 		}
 	}
 	for _, f := range c.files {
+		if dir := c.folders[path.Dir(f.Path)]; dir != nil && isSkill(f.Path) && (len(dir.files) > 0 || dir.err != nil) {
+			f.folder = dir
+		}
 		if !isSkill(f.Path) && below(f.Path, skills) {
 			c.skipped = append(c.skipped, f.Path)
 			continue

@@ -41,6 +41,9 @@ type Document struct {
 	// the file that says all this, for the library to keep
 	Source *Source `json:"source,omitempty"`
 
+	// all files of a skill that has others than SKILL.md, which says the rest
+	Files []prompt.FileBytes `json:"-"`
+
 	Extra Extra `json:"-"`
 	// what the author of the file should know of how it was read
 	Warnings []Warning `json:"-"`
@@ -122,6 +125,16 @@ type Version struct {
 	// nil of one that has none of its own: see prompt.Version.Undescribed
 	Description *string `json:"description,omitzero"`
 	FileHash    string  `json:"fileHash,omitempty"` // of the file, also if Source is not here
+	// without a SKILL.md that the library made: it makes another
+	Files []VersionFile `json:"files,omitempty"`
+}
+
+// A VersionFile is a file of a version. Its bytes are here where they come first in a history.
+type VersionFile struct {
+	Path       string `json:"path"`
+	SHA256     string `json:"sha256"` // in hex
+	Executable bool   `json:"executable,omitempty"`
+	Data       []byte `json:"data,omitempty"`
 }
 
 // In returns a document with the content of the version.
@@ -140,6 +153,13 @@ func (v Version) Hash() string {
 	is := prompt.Version{Content: d.Content(), Description: d.Description, FileHash: v.FileHash, Undescribed: v.Description == nil}
 	if kept := v.Source.kept(); kept != nil {
 		is.FileHash = kept.Hash()
+	}
+	for _, f := range v.Files {
+		is.Files = append(is.Files, prompt.File{Path: f.Path, SHA256: f.SHA256, Executable: f.Executable})
+	}
+	if len(is.Files) > 0 {
+		is.FileHash = "" // SKILL.md is one of the files
+		slices.SortFunc(is.Files, func(a, b prompt.File) int { return strings.Compare(a.Path, b.Path) })
 	}
 	return is.Digest()
 }
@@ -284,7 +304,22 @@ func (d Document) Draft() prompt.Draft {
 	for _, tag := range d.Tags {
 		draft.Tags = append(draft.Tags, prompt.Tag(tag))
 	}
+	draft.Files, draft.FileBytes = d.files()
 	return draft
+}
+
+// files returns the files as a version lists them, with their bytes by their SHA-256; nil for none.
+func (d Document) files() (files prompt.Files, all map[string][]byte) {
+	if len(d.Files) == 0 {
+		return nil, nil
+	}
+	all = make(map[string][]byte)
+	for _, b := range d.Files {
+		f := prompt.NewFile(b)
+		files, all[f.SHA256] = append(files, f), b.Bytes
+	}
+	slices.SortFunc(files, func(a, b prompt.File) int { return strings.Compare(a.Path, b.Path) })
+	return files, all
 }
 
 // Titled returns the document with a title: its own, or else the last part of its name.
@@ -303,6 +338,9 @@ func (d Document) Key() string {
 	d.Visibility = ""
 	d.Source, d.Versions = nil, nil                            // another file may say the same
 	b, _ := json.Marshal(d.normal(), json.Deterministic(true)) // which was read from JSON, or could have been
+	if files, _ := d.files(); len(files) > 0 {
+		b = append(b, files.Digest()...)
+	}
 	return fmt.Sprintf("import-%x", sha256.Sum256(b))
 }
 

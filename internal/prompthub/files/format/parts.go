@@ -37,6 +37,7 @@ type Part struct {
 	key    string    // what the member with the name is called, of JSON
 	err    error     // why the part is no prompt
 	called string    // what the prompt must be called where another file has its name
+	folder *skillFolder
 
 	warnings []Warning // of the file, which concern the part
 }
@@ -98,6 +99,7 @@ func PartsOf(files []File, key string) iter.Seq2[Part, error] {
 			for part, err := range Parts(f.Path, f.Bytes, key) {
 				n++
 				part.Number, part.Path, part.called = n, f.Path, called[f.Path]
+				part.folder = f.folder
 				part.err = cmp.Or(err, part.err)
 				if !yield(part, nil) {
 					return
@@ -220,6 +222,9 @@ func (p Part) Row() Row {
 		row.Warnings = append(row.Warnings, Warning{Text: fmt.Sprintf("another file is called %.100q, and this one is called %.100q here", row.Name, p.called), note: true})
 		row.Name = p.called
 	}
+	if p.folder != nil && row.Err == nil {
+		row.Files, row.Err = p.folder.with(p.Bytes), p.folder.err
+	}
 	if s := row.Source; s != nil {
 		s.File = p.file
 		if p.whole != nil {
@@ -229,6 +234,14 @@ func (p Part) Row() Row {
 		}
 	}
 	return row
+}
+
+// Size returns how many bytes the part has, with those of files that come with it.
+func (p Part) Size() int {
+	if p.folder == nil {
+		return len(p.Bytes)
+	}
+	return len(p.Bytes) + p.folder.size
 }
 
 // Weight tells what reading the part costs most: how many of its bytes are YAML, and how many parts

@@ -31,7 +31,8 @@ func Bundled(p prompt.Prompt, all map[string][]byte) (prompt.Prompt, error) {
 	}
 	for i, f := range files {
 		b := all[f.SHA256]
-		if f.Path == FileName && !f.Made { // which another prompt had, or this one before another took its name
+		// which another prompt had, or this one before another took its name
+		if f.Path == FileName && !f.Made && !p.FilesAsBefore {
 			b = WithName(b, p.Slug)
 		}
 		files[i] = prompt.NewFile(prompt.FileBytes{Path: f.Path, Bytes: b, Executable: f.Executable})

@@ -40,6 +40,7 @@ func (w *Writer) putFiles(ctx context.Context, was *schema.Record, p *prompt.Pro
 	if *p, err = skill.Bundled(*p, all); err != nil {
 		return 0, err
 	}
+	p.FilesAsBefore = false
 	stored := make(map[string]bool)
 	for _, f := range has {
 		stored[f.SHA256] = true

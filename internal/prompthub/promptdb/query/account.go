@@ -54,17 +54,24 @@ func (db *Queries) NamesFrom(ctx context.Context, author prompt.UserID, from str
 	return list, behind, nil
 }
 
-// versionsAPage is how many numbers of versions one look at a history spans: their contents may be
-// long.
-const versionsAPage = 20
+const (
+	// versionsAPage is how many numbers of versions one look at a history spans: their contents may be
+	// long.
+	versionsAPage = 20
+
+	// filesAPage is how many bytes of files a look at a history has, or those of one version.
+	filesAPage = 1 << 20
+)
 
 // A ExportedPrompt is a prompt with a part of its history.
 type ExportedPrompt struct {
 	truth.View
 	Versions []prompt.Version        // the oldest first, with their contents
 	Sources  map[int64]prompt.Source // that versions were made of, by their numbers
-	Begin    int64                   // the number at which this part begins
-	Next     int64                   // that at which the rest begins; 0 where there is none
+	// the bytes of files, by their SHA-256, that the version before this part does not have
+	FileBytes map[string][]byte
+	Begin     int64 // the number at which this part begins
+	Next      int64 // that at which the rest begins; 0 where there is none
 	// while it is public, the first version that others see
 	PublicFrom int64
 }
@@ -96,6 +103,17 @@ func (db *Queries) ExportPrompt(ctx context.Context, author prompt.UserID, id pr
 	if rec == nil || rec.Purging || rec.Deleted() || c == nil {
 		return nil, nil //nolint:nilnil // as documented
 	}
+	next := from + versionsAPage
+	files, n, err := db.newFiles(ctx, author, id, w.Versions)
+	if err != nil {
+		return nil, err
+	}
+	if n < len(w.Versions) {
+		next, w.Versions = w.Versions[n].Number, w.Versions[:n]
+	}
+	if w.FileBytes, err = db.FileBytes(ctx, id, files); err != nil {
+		return nil, err
+	}
 	if w.Sources, err = db.sources(ctx, author, id, w.Versions); err != nil {
 		return nil, err
 	}
@@ -105,10 +123,49 @@ func (db *Queries) ExportPrompt(ctx context.Context, author prompt.UserID, id pr
 			w.PublicFrom++
 		}
 	}
-	if next := from + versionsAPage; next <= rec.Last {
+	if next <= rec.Last {
 		w.Next = next
 	}
 	return &w, nil
+}
+
+// newFiles returns those files of some versions that the version before all of them does not have,
+// and of how many versions, the first ones, they are: those that fit into filesAPage. A SKILL.md
+// that is made is not among them.
+func (db *Queries) newFiles(ctx context.Context, author prompt.UserID, id prompt.ID, versions []prompt.Version) (files prompt.Files, n int, err error) {
+	if !slices.ContainsFunc(versions, func(v prompt.Version) bool { return len(v.Files) > 0 }) {
+		return nil, len(versions), nil
+	}
+	rows, _, err := db.Budget().Rows(ctx, db.T.Prompts, table.Range{
+		Partition: schema.AuthorPartition(author), From: schema.VersionKey(author, id, versions[0].Number-1).Row, To: schema.VersionKey(author, id, 0).Row,
+		Select: schema.FilesProps,
+	}, 1)
+	if err != nil {
+		return nil, 0, err
+	}
+	has := make(map[string]bool)
+	for _, row := range rows {
+		before, err := schema.FilesIn(row)
+		if err != nil {
+			return nil, 0, err
+		}
+		for _, f := range before {
+			has[f.SHA256] = true
+		}
+	}
+	for n, v := range versions {
+		var more prompt.Files
+		for _, f := range v.Files.Written() {
+			if !has[f.SHA256] {
+				has[f.SHA256], more = true, append(more, f)
+			}
+		}
+		if n > 0 && files.Size()+more.Size() > filesAPage {
+			return files, n, nil
+		}
+		files = append(files, more...)
+	}
+	return files, len(versions), nil
 }
 
 func (db *Queries) someVersions(ctx context.Context, author prompt.UserID, id prompt.ID, from int64) ([]prompt.Version, error) {

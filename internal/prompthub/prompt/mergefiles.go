@@ -1,0 +1,42 @@
+package prompt
+
+import (
+	"fmt"
+	"slices"
+)
+
+// MergeFiles is Merge for the files of versions, each as a whole, but for SKILL.md: that says what
+// the text says, so it is merged as that is.
+func MergeFiles(base, mine, theirs Files) (merged Files, clashes []Clash) {
+	var paths []string
+	for _, f := range slices.Concat(base, mine, theirs) {
+		if f.Path != SkillFile {
+			paths = append(paths, f.Path)
+		}
+	}
+	slices.Sort(paths)
+	for _, path := range slices.Compact(paths) {
+		a, _ := base.Find(path)
+		b, _ := mine.Find(path)
+		c, _ := theirs.Find(path)
+		f, ok := third(a, b, c, func(a, b File) bool { return a.SHA256 == b.SHA256 && a.Executable == b.Executable })
+		switch {
+		case !ok:
+			clashes = append(clashes, Clash{Field: path, Mine: b.told(), Theirs: c.told()})
+		case f.Path != "":
+			merged = append(merged, f)
+		}
+	}
+	return merged, clashes
+}
+
+// told says what a file is, for those who must choose one.
+func (f File) told() string {
+	switch {
+	case f.Path == "":
+		return "no file"
+	case f.Executable:
+		return fmt.Sprintf("an executable file of %d bytes, SHA-256 %.12s…", f.Size, f.SHA256)
+	}
+	return fmt.Sprintf("a file of %d bytes, SHA-256 %.12s…", f.Size, f.SHA256)
+}
