@@ -118,7 +118,7 @@ func counted(files, scripts int) string {
 	return fmt.Sprintf("%s, %d of them scripts", text, scripts)
 }
 
-// getFolder writes the files of what was found into a folder, or as an archive.
+// getFolder writes the files of a version into a folder, or as an archive.
 func getFolder(ctx context.Context, std command.Streams, remote *client.Client, f client.Found, dir, zip string, force bool) error {
 	files, archive, err := remote.Folder(ctx, f)
 	if err != nil {

@@ -222,3 +222,104 @@ func TestSaveRefusesFolders(t *testing.T) {
 	require.Contains(t, does(command.Failed, `^$`, "save", dir, "--name", "pdf-forms"), `the SKILL.md is named "other" and your prompt "pdf-forms" is the skill "pdf-forms"`)
 	does(command.Failed, `^$`, "get", "other")
 }
+
+// TestFolderOfSkills keeps a skill with files in a folder of prompts: what was changed in it makes one
+// version, and comes back as it is.
+func TestFolderOfSkills(t *testing.T) {
+	d := newDesk(t)
+	work := t.TempDir()
+	files := formsFolder()
+	makeFolder(t, work, files)
+	forms := filepath.Join(d.dir, "pdf-forms")
+	d.runs(command.OK, `created`, "save", work)
+	d.does(command.OK, `^would pull pdf-forms/SKILL.md\n$`, "pull", "--dry-run")
+	d.does(command.OK, `^pulled pdf-forms/SKILL.md\n$`, "pull")
+	require.Equal(t, files, folderOf(t, forms))
+	for _, name := range []string{"pull", "push", "diff"} {
+		d.does(command.OK, `^$`, name)
+	}
+
+	// Changed here: one version of all of it.
+	makeFolder(t, forms, map[string]folderFile{"scripts/fill.py": {"#!/bin/sh\n", true}, "new/a.md": {"new", false}})
+	require.NoError(t, os.Remove(filepath.Join(forms, "a.txt")))
+	d.does(command.LeftOut, `(?s)^pdf-forms/SKILL.md: changed here\n.*\+\+\+ pdf-forms/new/a.md\n.*\+#!/bin/sh\n`, "diff")
+	d.does(command.OK, `^$`, "pull")
+	d.does(command.OK, `^would push pdf-forms/SKILL.md\n$`, "push", "--dry-run")
+	d.does(command.OK, `^pushed pdf-forms/SKILL.md\n$`, "push", "--message", "Faster")
+	d.runs(command.OK, `2 .*Faster\n1 `, "versions", "pdf-forms")
+	d.does(command.OK, `^$`, "push")
+	d.runs(command.OK, ``, "get", "pdf-forms", "-o", filepath.Join(work, "two"))
+	require.Equal(t, folderOf(t, forms), folderOf(t, filepath.Join(work, "two")))
+
+	// Changed there: a folder where a file was, a bit, a file gone.
+	now := folderOf(t, forms)
+	delete(now, "assets/logo.png")
+	delete(now, ".hidden")
+	now["assets/logo.png/a"], now["scripts/read.py"] = folderFile{"x", false}, folderFile{"print(1)\n", true}
+	there := filepath.Join(work, "there")
+	makeFolder(t, there, now)
+	d.runs(command.OK, `^pdf-forms@3 updated`, "save", there)
+	d.does(command.OK, `^$`, "push")
+	d.does(command.OK, `^pulled pdf-forms/SKILL.md\n$`, "pull")
+	require.Equal(t, now, folderOf(t, forms))
+
+	// A title there changes no file: what was changed here goes through.
+	d.runs(command.OK, `has another title now`, "save", there, "--title", "Forms")
+	makeFolder(t, forms, map[string]folderFile{"b.txt": {"b", false}})
+	d.does(command.OK, `^pushed pdf-forms/SKILL.md\n$`, "push")
+
+	// Changed on both sides.
+	makeFolder(t, forms, map[string]folderFile{"b.txt": {"mine", false}})
+	d.runs(command.OK, `^pdf-forms@5 updated`, "save", there)
+	for _, name := range []string{"pull", "push"} {
+		d.does(command.LeftOut, `^left alone pdf-forms/SKILL.md: changed here and on the server\n$`, name)
+	}
+	d.does(command.OK, `^pulled pdf-forms/SKILL.md\n$`, "pull", "--theirs")
+	require.Equal(t, now, folderOf(t, forms))
+
+	// Line ends that git writes are no change, but in what is no text.
+	for name, f := range now {
+		if strings.HasSuffix(name, ".py") {
+			makeFolder(t, forms, map[string]folderFile{name: {strings.ReplaceAll(f.bytes, "\n", "\r\n"), f.executable}})
+		}
+	}
+	d.does(command.OK, `^$`, "push")
+	makeFolder(t, forms, map[string]folderFile{"b.txt": {"b", false}})
+	d.does(command.OK, `^pushed pdf-forms/SKILL.md\n$`, "push")
+	d.runs(command.OK, ``, "get", "pdf-forms", "-o", filepath.Join(work, "six"))
+	now["b.txt"] = folderFile{"b", false}
+	require.Equal(t, now, folderOf(t, filepath.Join(work, "six")))
+
+	// A new one, one that was a file alone, and one that was moved.
+	d.saves("greeting")
+	makeFolder(t, d.dir, map[string]folderFile{"skills/review/SKILL.md": {skill, false}, "skills/review/references/a.md": {"a", false}, "one/SKILL.md": {strings.Replace(skill, "review", "one", 1), false}})
+	d.does(command.OK, `^created one/SKILL.md\ncreated skills/review/SKILL.md\n$`, "push")
+	makeFolder(t, d.dir, map[string]folderFile{"one/run.sh": {"#!/bin/sh\n", true}})
+	require.NoError(t, os.Rename(forms, filepath.Join(d.dir, "skills", "forms")))
+	d.does(command.OK, `^pushed one/SKILL.md\n$`, "push")
+	d.does(command.OK, `^pulled greeting.md\n$`, "pull")
+	d.does(command.OK, `^$`, "push")
+	d.runs(command.OK, `2 files, 1 of them a script`, "get", "one", "-o", filepath.Join(work, "one"))
+	require.Equal(t, folderOf(t, filepath.Join(d.dir, "one")), folderOf(t, filepath.Join(work, "one")))
+
+	// A folder that no version can have is left alone.
+	require.NoError(t, os.Symlink("SKILL.md", filepath.Join(d.dir, "one", "link")))
+	d.does(command.LeftOut, `^left alone one/SKILL.md: "link" is a link`, "push")
+	require.NoError(t, os.Remove(filepath.Join(d.dir, "one", "link")))
+
+	// Deleted there, and here.
+	d.does(command.OK, `^$`, "pull")
+	require.NoError(t, os.RemoveAll(filepath.Join(d.dir, "one")))
+	d.does(command.LeftOut, `^left alone one/SKILL.md: gone here\n$`, "push")
+	d.does(command.OK, `^deleted one/SKILL.md\n$`, "push", "--delete")
+	other := newDeskOf(d)
+	other.does(command.OK, `(?s)pulled review/SKILL.md\n`, "pull")
+	require.NoError(t, os.RemoveAll(filepath.Join(d.dir, "skills", "review")))
+	d.does(command.OK, `^deleted skills/review/SKILL.md\n$`, "push", "--delete")
+	makeFolder(t, other.dir, map[string]folderFile{"review/.DS_Store": {"", false}})
+	other.does(command.OK, `^removed review/SKILL.md\n$`, "pull", "--delete")
+	require.Equal(t, map[string]folderFile{".DS_Store": {}}, folderOf(t, filepath.Join(other.dir, "review")))
+}
+
+// newDeskOf returns another folder for the library of a desk.
+func newDeskOf(d desk) desk { return desk{d.T, d.TempDir()} }

@@ -50,9 +50,10 @@ func (c *Client) Files(ctx context.Context, id string) (list FileList, err error
 	return list, err
 }
 
-// Folder returns the files of what Get found, and the archive that they came in.
+// Folder returns the files of a version that was found, the latest of a prompt that is known by its
+// id alone, and the archive that they came in.
 func (c *Client) Folder(ctx context.Context, f Found) (files []prompt.FileBytes, zip []byte, err error) {
-	path := fmt.Sprintf("/prompts/%s/archive?version=%d", url.PathEscape(f.ID), f.Version)
+	path := "/prompts/" + url.PathEscape(f.ID) + "/archive" + which(prompt.Ref{Version: f.Version})
 	a, err := c.ask(ctx, call{method: http.MethodGet, path: path, accept: "*/*"})
 	if err != nil {
 		return nil, nil, err
@@ -168,15 +169,8 @@ func (c *Client) saveFolderOnce(ctx context.Context, d FolderDraft) (s SavedFold
 		s.Saved = Saved{Found: Found{Name: d.Name, Version: 1}, Outcome: Created}
 		return s, nil
 	case isNew:
-		if c.workspace != "" {
-			m["workspace"] = c.workspace
-		}
 		s.Outcome = Created
-		body, err := encode(m)
-		if err != nil {
-			return s, err
-		}
-		_, err = c.do(ctx, call{method: http.MethodPost, path: "/prompts", key: rand.Text(), body: body}, &s.Found)
+		s.Found, err = c.addFolder(ctx, m)
 		return s, err
 	case same && len(m) == 0:
 		s.Saved = Saved{Found: was, Outcome: Unchanged}
@@ -187,6 +181,45 @@ func (c *Client) saveFolderOnce(ctx context.Context, d FolderDraft) (s SavedFold
 	}
 	s.Saved, err = c.patch(ctx, was, m)
 	return s, err
+}
+
+func (c *Client) addFolder(ctx context.Context, members map[string]any) (made Found, err error) {
+	if c.workspace != "" {
+		members["workspace"] = c.workspace
+	}
+	body, err := encode(members)
+	if err != nil {
+		return made, err
+	}
+	_, err = c.do(ctx, call{method: http.MethodPost, path: "/prompts", key: rand.Text(), body: body}, &made)
+	return made, err
+}
+
+// AddFolder makes a prompt of the files of a folder.
+func (c *Client) AddFolder(ctx context.Context, files []prompt.FileBytes, message string) (Found, error) {
+	m := FolderDraft{Message: message}.said()
+	m["files"] = toSend(files, FileList{})
+	return c.addFolder(ctx, m)
+}
+
+// ChangeFolder makes a prompt have the files of a folder, if it still has the revision that is known
+// of it.
+func (c *Client) ChangeFolder(ctx context.Context, was Prompt, files []prompt.FileBytes, message string) (Found, error) {
+	list, err := c.Files(ctx, was.ID)
+	if err != nil {
+		return Found{}, err
+	}
+	m := FolderDraft{Message: message}.said()
+	m["files"] = toSend(files, list)
+	body, err := encode(m)
+	if err != nil {
+		return Found{}, err
+	}
+	var now Found
+	_, err = c.do(ctx, call{
+		method: http.MethodPatch, path: "/prompts/" + url.PathEscape(was.ID), body: body, match: fmt.Sprintf(`"%d"`, was.Revision),
+	}, &now)
+	return now, err
 }
 
 // A sentFile is a file in a request. Base64 has the same size for all bytes: so 8 MiB of them are

@@ -23,7 +23,7 @@ var notSaved = []string{
 }
 
 // ReadFiles returns the files of a folder as a version has them, with paths in the normal form C of
-// Unicode, and the paths of what was left out. A folder that no version can have is an error.
+// Unicode, and the paths of those that are left out. A folder that no version can have is an error.
 func ReadFiles(root *os.Root) (files []prompt.FileBytes, leftOut []string, err error) {
 	total := 0
 	err = fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
@@ -104,12 +104,20 @@ func WriteFiles(dir string, files []prompt.FileBytes, force bool) (others []stri
 	if !empty && !force {
 		return nil, fmt.Errorf("%s %w", dir, ErrNotEmpty)
 	}
+	if err := fill(root, files); err != nil || empty {
+		return nil, err
+	}
+	return otherFiles(root, files)
+}
+
+// fill puts files into a folder that is there, in place of those that have their paths.
+func fill(root *os.Root, files []prompt.FileBytes) error {
 	for _, f := range files {
 		if err := inTheWay(root, f.Path); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	err = staged(root, files, func(stage string) error {
+	return staged(root, files, func(stage string) error {
 		for _, f := range files {
 			if err := root.MkdirAll(path.Dir(f.Path), 0o777); err != nil {
 				return err
@@ -120,10 +128,6 @@ func WriteFiles(dir string, files []prompt.FileBytes, force bool) (others []stri
 		}
 		return nil
 	})
-	if err != nil || empty {
-		return nil, err
-	}
-	return otherFiles(root, files)
 }
 
 // makeFolder makes a folder that is not there.
@@ -200,7 +204,7 @@ func inTheWay(root *os.Root, file string) error {
 	for name := file; name != "."; name = path.Dir(name) {
 		info, err := root.Lstat(name)
 		switch {
-		case err != nil: // it is not there, or what is above it will tell
+		case err != nil: // it is not there, or the folder that it is in will tell
 		case info.Mode()&fs.ModeSymlink != 0:
 			return fmt.Errorf("%s: %q is a link, which nothing is written through: move it away first", root.Name(), name)
 		case name == file && !info.Mode().IsRegular():
