@@ -15,7 +15,6 @@ import (
 	"prompthub/internal/host/command"
 	"prompthub/internal/prompthub/cli/client"
 	"prompthub/internal/prompthub/cli/folder"
-	"prompthub/internal/prompthub/files/format"
 	"prompthub/internal/prompthub/prompt"
 )
 
@@ -30,8 +29,8 @@ func saveFolder(ctx context.Context, std command.Streams, remote *client.Client,
 	if err != nil {
 		return fmt.Errorf("save: %s: %w", dir, err)
 	}
-	if d.Slug, err = skillName(dir, files); err != nil {
-		return fmt.Errorf("save: %w", err)
+	if d.Slug, err = folder.SkillName(files); err != nil {
+		return fmt.Errorf("save: %s: %w", dir, err)
 	}
 	if len(leftOut) > 0 {
 		fmt.Fprintf(std.Err, "left out: %s\n", strings.Join(leftOut, ", "))
@@ -55,29 +54,6 @@ func saveFolder(ctx context.Context, std command.Streams, remote *client.Client,
 	}
 	return nil
 }
-
-// skillName returns the name in the SKILL.md of a folder, if that is a skill.
-func skillName(dir string, files []prompt.FileBytes) (string, error) {
-	for _, f := range files {
-		if f.Path != prompt.SkillFile {
-			continue
-		}
-		head, err := format.ReadSkillHead(f.Bytes)
-		switch {
-		case err != nil:
-			return "", fmt.Errorf("%s: %w", filepath.Join(dir, f.Path), err)
-		case !prompt.ValidSlug(head.Name) || strings.TrimSpace(head.Description) == "":
-			return "", fmt.Errorf("%s says no name of at most 64 of a-z 0-9 and single hyphens, or no description: begin it with\n%s", filepath.Join(dir, f.Path), skillBegins)
-		}
-		return head.Name, nil
-	}
-	return "", fmt.Errorf("%s has no %s, which makes a folder a skill: write one that begins with\n%s", dir, prompt.SkillFile, skillBegins)
-}
-
-const skillBegins = `---
-name: NAME
-description: what it does, and when to use it
----`
 
 // printSaved prints what became of a folder, and each file that differs.
 func printSaved(std command.Streams, s client.SavedFolder, dryRun bool) error {

@@ -190,11 +190,11 @@ func TestSaveRefusesFolders(t *testing.T) {
 		want  string
 	}{
 		"no SKILL.md":     {map[string]folderFile{"SKILL.md": {}, "a": {}}, nil, "says no name"},
-		"none":            {map[string]folderFile{"a": {}}, nil, "has no SKILL.md, which makes a folder a skill: write one that begins with\n---\nname: NAME\n"},
+		"none":            {map[string]folderFile{"a": {}}, nil, "there is no SKILL.md, which makes a folder a skill: write one, and begin it with\n---\nname: NAME\n"},
 		"small letters":   {map[string]folderFile{"skill.md": {formsSkill, false}}, nil, "call it SKILL.md"},
 		"no head":         {map[string]folderFile{"SKILL.md": {"Text", false}}, nil, "says no name"},
 		"broken head":     {map[string]folderFile{"SKILL.md": {"---\nname: [\n---\n", false}}, nil, "says no name"},
-		"no description":  {map[string]folderFile{"SKILL.md": {"---\nname: a\n---\nText", false}}, nil, "or no description"},
+		"no description":  {map[string]folderFile{"SKILL.md": {"---\nname: a\n---\nText", false}}, nil, "says no description"},
 		"name of no slug": {map[string]folderFile{"SKILL.md": {"---\nname: A B\ndescription: x\n---\nText", false}}, nil, "says no name"},
 		"another name":    {map[string]folderFile{"SKILL.md": {formsSkill, false}}, []string{"--name", "other"}, `you have no prompt "other"`},
 		"a large file":    {map[string]folderFile{"SKILL.md": {formsSkill, false}, "large": {strings.Repeat("x", 4<<20+1), false}}, nil, `file "large": shorten it to at most 4194304 bytes, it has 4194305`},
@@ -223,8 +223,8 @@ func TestSaveRefusesFolders(t *testing.T) {
 	does(command.Failed, `^$`, "get", "other")
 }
 
-// TestFolderOfSkills keeps a skill with files in a folder of prompts: what was changed in it makes one
-// version, and comes back as it is.
+// TestFolderOfSkills keeps a skill with files in a folder of prompts: changes in it make one version,
+// and come back as they are.
 func TestFolderOfSkills(t *testing.T) {
 	d := newDesk(t)
 	work := t.TempDir()
@@ -263,7 +263,7 @@ func TestFolderOfSkills(t *testing.T) {
 	d.does(command.OK, `^pulled pdf-forms/SKILL.md\n$`, "pull")
 	require.Equal(t, now, folderOf(t, forms))
 
-	// A title there changes no file: what was changed here goes through.
+	// A title there changes no file: a change here goes through.
 	d.runs(command.OK, `has another title now`, "save", there, "--title", "Forms")
 	makeFolder(t, forms, map[string]folderFile{"b.txt": {"b", false}})
 	d.does(command.OK, `^pushed pdf-forms/SKILL.md\n$`, "push")
@@ -277,7 +277,7 @@ func TestFolderOfSkills(t *testing.T) {
 	d.does(command.OK, `^pulled pdf-forms/SKILL.md\n$`, "pull", "--theirs")
 	require.Equal(t, now, folderOf(t, forms))
 
-	// Line ends that git writes are no change, but in what is no text.
+	// Line ends that git writes are no change.
 	for name, f := range now {
 		if strings.HasSuffix(name, ".py") {
 			makeFolder(t, forms, map[string]folderFile{name: {strings.ReplaceAll(f.bytes, "\n", "\r\n"), f.executable}})
@@ -323,3 +323,28 @@ func TestFolderOfSkills(t *testing.T) {
 
 // newDeskOf returns another folder for the library of a desk.
 func newDeskOf(d desk) desk { return desk{d.T, d.TempDir()} }
+
+// TestImportOfSkills holds that an import of a folder takes skills with all that is in their folders.
+func TestImportOfSkills(t *testing.T) {
+	does := newShop(t)
+	dir := t.TempDir()
+	makeFolder(t, filepath.Join(dir, "skills", "pdf-forms"), formsFolder())
+	makeFolder(t, dir, map[string]folderFile{"review/SKILL.md": {skill, false}, "greeting.md": {"---\nname: greeting\n---\nHello", false}, "x.png": {"x", false}})
+	errs := does(command.OK, `created 3`, "import", dir, "--public")
+	require.Contains(t, errs, "1 files hold no prompts, such as x.png\n")
+	out := filepath.Join(t.TempDir(), "out")
+	does(command.OK, ``, "get", "pdf-forms", "-o", out)
+	require.Equal(t, formsFolder(), folderOf(t, out))
+	does(command.OK, `"visibility":"public"`, "save", out, "--json")
+	does(command.OK, `unchanged 3`, "import", dir)
+
+	// Another content is told, and taken with --update.
+	makeFolder(t, filepath.Join(dir, "skills", "pdf-forms"), map[string]folderFile{"more.md": {"more", false}})
+	does(command.LeftOut, `your prompt "pdf-forms" has it, with other files\n(?s:.*)rejected 1`, "import", dir)
+	does(command.OK, `updated 1`, "import", dir, "--update")
+	does(command.OK, `^pdf-forms@2 .*: 12 files`, "get", "pdf-forms", "-o", filepath.Join(t.TempDir(), "out"))
+
+	// A folder that no version can have is told, and the others go in.
+	require.NoError(t, os.Symlink("SKILL.md", filepath.Join(dir, "review", "link")))
+	does(command.LeftOut, `"link" is a link(?s:.*)rejected 1`, "import", dir)
+}

@@ -83,6 +83,7 @@ type FolderDraft struct {
 	Tags, OwnTags []string
 	Public        bool
 	KeepBits      bool // files that are there keep their executable bits, as the system here has none
+	NewOnly       bool // a prompt that is there is not changed
 	DryRun        bool // nothing is sent
 }
 
@@ -131,6 +132,25 @@ func (c *Client) SaveFolder(ctx context.Context, d FolderDraft) (s SavedFolder, 
 	return s, err
 }
 
+// MakeFolder does that for the row of an import: an error with Rejected is about this row.
+func (c *Client) MakeFolder(ctx context.Context, d FolderDraft) (Outcome, error) {
+	s, err := c.SaveFolder(ctx, d)
+	if isStatus(err, http.StatusNotFound) || refused(err, false) {
+		return Rejected, err
+	}
+	return s.Outcome, err
+}
+
+// refusal returns what the service would say too.
+func refusal(status int, message string, args ...any) error {
+	return &Problem{Status: status, Errors: []Rule{{Message: fmt.Sprintf(message, args...)}}}
+}
+
+// NameDiffers refuses a SKILL.md with the name of another skill than that of its prompt.
+func NameDiffers(says, name, slug string) error {
+	return refusal(http.StatusUnprocessableEntity, "the SKILL.md is named %q and your prompt %q is the skill %q: change the name in the file, or make another prompt of it", says, name, slug)
+}
+
 func (c *Client) saveFolderOnce(ctx context.Context, d FolderDraft) (s SavedFolder, err error) {
 	was, err := c.found(ctx, prompt.Ref{Name: d.Name})
 	isNew := isStatus(err, http.StatusNotFound)
@@ -138,10 +158,10 @@ func (c *Client) saveFolderOnce(ctx context.Context, d FolderDraft) (s SavedFold
 		return s, err
 	}
 	if !isNew && was.Slug != d.Slug {
-		return s, fmt.Errorf("the SKILL.md is named %q and your prompt %q is the skill %q: change the name in the file, or save to another prompt", d.Slug, was.Name, was.Slug)
+		return s, NameDiffers(d.Slug, was.Name, was.Slug)
 	}
 	if isNew && d.Name != d.Slug {
-		return s, fmt.Errorf("you have no prompt %q, and a new one is called as its SKILL.md says, %q: leave out the name, or change the one in the file", d.Name, d.Slug)
+		return s, refusal(http.StatusNotFound, "you have no prompt %q, and a new one is called as its SKILL.md says, %q: leave out the name, or change the one in the file", d.Name, d.Slug)
 	}
 	var list FileList
 	if !isNew {
@@ -175,6 +195,11 @@ func (c *Client) saveFolderOnce(ctx context.Context, d FolderDraft) (s SavedFold
 	case same && len(m) == 0:
 		s.Saved = Saved{Found: was, Outcome: Unchanged}
 		return s, nil
+	case d.NewOnly && same:
+		s.Saved = Saved{Found: was, Outcome: Unchanged}
+		return s, nil
+	case d.NewOnly:
+		return s, refusal(http.StatusConflict, "name: your prompt %q has it, with other files", was.Name)
 	case d.DryRun:
 		s.Saved = Saved{Found: was, Outcome: Updated, NewVersion: !same}
 		return s, nil

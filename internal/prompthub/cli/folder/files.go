@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"prompthub/internal/prompthub/files/format"
 	"prompthub/internal/prompthub/prompt"
 )
 
@@ -61,6 +62,28 @@ func ReadFiles(root *os.Root) (files []prompt.FileBytes, leftOut []string, err e
 		_, err = prompt.NewFiles(files)
 	}
 	return files, leftOut, err
+}
+
+// SkillName returns the name in the SKILL.md of files, by which their prompt is found. Files without a
+// SKILL.md that a skill can have are an error.
+func SkillName(files []prompt.FileBytes) (string, error) {
+	const begin = "begin it with\n---\nname: NAME\ndescription: what it does, and when to use it\n---"
+	for _, f := range files {
+		if f.Path != prompt.SkillFile {
+			continue
+		}
+		head, err := format.ReadSkillHead(f.Bytes)
+		switch {
+		case err != nil:
+			return "", fmt.Errorf("%s: %w", f.Path, err)
+		case !prompt.ValidSlug(head.Name):
+			return "", fmt.Errorf("%s says no name of at most 64 of a-z 0-9 and single hyphens: %s", f.Path, begin)
+		case strings.TrimSpace(head.Description) == "":
+			return "", fmt.Errorf("%s says no description: %s", f.Path, begin)
+		}
+		return head.Name, nil
+	}
+	return "", fmt.Errorf("there is no %s, which makes a folder a skill: write one, and %s", prompt.SkillFile, begin)
 }
 
 // readOne returns the bytes of a file, and whether its owner may run it.

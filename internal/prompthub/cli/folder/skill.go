@@ -72,6 +72,15 @@ func isSkill(name string) bool {
 	return path.Base(name) == prompt.SkillFile && path.Dir(name) != "."
 }
 
+// NoSkill returns those of the files that were passed over that no skill among the others has.
+func NoSkill(files []format.File, skipped []string) []string {
+	here := make(map[string]bool)
+	for _, f := range files {
+		here[f.Path] = isSkill(f.Path)
+	}
+	return slices.DeleteFunc(slices.Clone(skipped), func(name string) bool { return within(path.Dir(name), here) })
+}
+
 // isText reports whether a file has line ends that git may write in another way.
 func isText(b []byte) bool { return utf8.Valid(b) && bytes.IndexByte(b, 0) < 0 }
 
@@ -110,8 +119,24 @@ type parting struct {
 	lock    Lock
 }
 
+// ownFiles returns the paths of files that are prompts of their own, wherever they are: those that the
+// lock names, and those of others that were moved.
+func ownFiles(files, others []format.File, prompts []client.Prompt, lock Lock) map[string]bool {
+	own := make(map[string]bool)
+	for name := range lock.Prompts {
+		own[name] = true
+	}
+	c := newComparison(files, lock, prompts)
+	for _, file := range others {
+		i := itemOf(file, "")
+		said, _ := format.Read(i.Format, "", file.Bytes)
+		own[file.Path] = own[file.Path] || c.was(i, said.Name) != ""
+	}
+	return own
+}
+
 // skills parts the skills with files off.
-func (f *Folder) skills(files []format.File, prompts []client.Prompt, lock Lock) parting {
+func (f *Folder) skills(files, others []format.File, prompts []client.Prompt, lock Lock) parting {
 	p := parting{lock: lock}
 	p.lock.Prompts = maps.Clone(lock.Prompts)
 	byID, bySlug := make(map[string]*client.Prompt), make(map[string]*client.Prompt)
@@ -127,17 +152,18 @@ func (f *Folder) skills(files []format.File, prompts []client.Prompt, lock Lock)
 		here[file.Path] = true
 	}
 	taken := make(map[string]bool) // ids
+	own := ownFiles(files, others, prompts, lock)
 	for _, file := range files {
 		e, known := lock.Prompts[file.Path]
 		if !isSkill(file.Path) {
 			p.files = append(p.files, file)
 			continue
 		}
-		if !known && within(file.Path, here) {
+		if !known && within(path.Dir(path.Dir(file.Path)), here) {
 			continue // a file of another skill
 		}
 		i := Item{Path: file.Path, Format: format.Skill, File: file.Bytes, known: known, skill: &skill{}}
-		i.skill.here, i.Err = f.readSkill(file.Path, lock)
+		i.skill.here, i.Err = f.readSkill(file.Path, own)
 		head, err := format.ReadSkillHead(file.Bytes)
 		if err == nil {
 			i.document.Name = head.Name
@@ -156,6 +182,9 @@ func (f *Folder) skills(files []format.File, prompts []client.Prompt, lock Lock)
 			continue
 		}
 		taken[e.ID] = true
+		if i.Err == nil {
+			_, i.Err = SkillName(i.skill.here)
+		}
 		delete(p.lock.Prompts, file.Path)
 		delete(p.lock.Prompts, i.was)
 		if runtime.GOOS == "windows" {
@@ -188,9 +217,9 @@ func (f *Folder) skills(files []format.File, prompts []client.Prompt, lock Lock)
 	return p
 }
 
-// within reports whether a path is in a folder with a SKILL.md that is a file of the folder.
-func within(name string, here map[string]bool) bool {
-	for dir := path.Dir(path.Dir(name)); dir != "."; dir = path.Dir(dir) {
+// within reports whether a folder has a SKILL.md, or is in one that has, below the root.
+func within(dir string, here map[string]bool) bool {
+	for ; dir != "."; dir = path.Dir(dir) {
 		if here[dir+"/"+prompt.SkillFile] {
 			return true
 		}
@@ -200,7 +229,7 @@ func within(name string, here map[string]bool) bool {
 
 // readSkill returns the files of the folder of a SKILL.md, without those that are prompts of their
 // own.
-func (f *Folder) readSkill(name string, lock Lock) ([]prompt.FileBytes, error) {
+func (f *Folder) readSkill(name string, own map[string]bool) ([]prompt.FileBytes, error) {
 	dir := path.Dir(name)
 	if err := mayEnter(f.Root, dir); err != nil {
 		return nil, err
@@ -212,8 +241,7 @@ func (f *Folder) readSkill(name string, lock Lock) ([]prompt.FileBytes, error) {
 	defer root.Close()
 	files, _, err := ReadFiles(root)
 	return slices.DeleteFunc(files, func(x prompt.FileBytes) bool {
-		_, own := lock.Prompts[dir+"/"+x.Path]
-		return own && x.Path != prompt.SkillFile
+		return own[dir+"/"+x.Path] && x.Path != prompt.SkillFile
 	}), err
 }
 
@@ -353,6 +381,9 @@ func (f *Folder) removeFiles(dir string, files, stay []prompt.FileBytes) error {
 
 // changeSkill makes a prompt have the files of its folder.
 func (f *Folder) changeSkill(ctx context.Context, i Item, lock Lock) (done string, err error) {
+	if name, err := SkillName(i.skill.here); err != nil || name != i.Prompt.Slug {
+		return "", cmp.Or(err, client.NameDiffers(name, i.Prompt.Name, i.Prompt.Slug))
+	}
 	if f.DryRun {
 		return "pushed", nil
 	}

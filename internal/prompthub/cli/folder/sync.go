@@ -57,7 +57,7 @@ func (f *Folder) Items(ctx context.Context) ([]Item, Lock, error) {
 		}
 		prompts = append(prompts, p)
 	}
-	s := f.skills(files, prompts, lock)
+	s := f.skills(files, others, prompts, lock)
 	if err := f.fetch(ctx, s.items); err != nil {
 		return nil, lock, err
 	}
@@ -143,9 +143,7 @@ func (f *Folder) files(lock Lock) (files, others []format.File, err error) {
 		return nil, nil, err
 	}
 	if f.Noise != nil {
-		f.Noise(slices.DeleteFunc(slices.Clone(skipped), func(name string) bool {
-			return name == LockName || slices.ContainsFunc(files, func(f format.File) bool { return isSkill(f.Path) && strings.HasPrefix(name, path.Dir(f.Path)+"/") })
-		}))
+		f.Noise(slices.DeleteFunc(NoSkill(files, skipped), func(name string) bool { return name == LockName }))
 	}
 	read := make(map[string]bool)
 	for _, file := range files {
