@@ -103,7 +103,7 @@ func getFolder(ctx context.Context, std command.Streams, remote *client.Client, 
 	to := dir
 	if zip != "" {
 		to = zip
-		err = writeNew(zip, archive, force)
+		err = writeArchive(zip, archive, force)
 	} else {
 		var others []string
 		others, err = folder.WriteFiles(dir, files, force)
@@ -132,8 +132,8 @@ func getFolder(ctx context.Context, std command.Streams, remote *client.Client, 
 	return err
 }
 
-// writeNew writes a file whole or not at all. One that is there stays, but with force.
-func writeNew(name string, b []byte, force bool) (err error) {
+// writeArchive writes a file whole or not at all. One that is there stays, but with force.
+func writeArchive(name string, b []byte, force bool) (err error) {
 	if _, err := os.Lstat(name); err == nil && !force {
 		return fmt.Errorf("%s is there already: %w", name, fs.ErrExist)
 	}
