@@ -216,7 +216,7 @@ func isEmpty(root *os.Root) (bool, error) {
 	}
 	defer d.Close()
 	_, err = d.ReadDir(1)
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		return true, nil
 	}
 	return false, err
