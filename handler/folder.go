@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/aymanbagabas/go-udiff"
 
@@ -175,6 +176,14 @@ func isFolder(path string) bool {
 	return err == nil && info.IsDir()
 }
 
+// diffOf returns what differs in a file. Of one that is no text it is said that it does.
+func diffOf(p folder.Pair) string {
+	if utf8.Valid(p.Here) && utf8.Valid(p.Theirs) {
+		return udiff.Unified("server/"+p.Path, p.Path, string(p.Theirs), string(p.Here))
+	}
+	return fmt.Sprintf("Binary files server/%[1]s and %[1]s differ\n", p.Path)
+}
+
 // diffFolder prints what differs between a folder and the library: - is on the server, + is here.
 func diffFolder(ctx context.Context, std command.Streams, remote *client.Client, dir string, asJSON bool) error {
 	root, err := os.OpenRoot(dir)
@@ -192,7 +201,10 @@ func diffFolder(ctx context.Context, std command.Streams, remote *client.Client,
 			continue
 		}
 		err = errDiffers
-		diff := udiff.Unified("server/"+i.Path, i.Path, string(i.Theirs), string(i.File))
+		diff := ""
+		for _, p := range i.Pairs() {
+			diff += diffOf(p)
+		}
 		if asJSON {
 			l := lineOf(i, "", false)
 			l.Diff = diff

@@ -135,21 +135,31 @@ type asked = func(context.Context, command.Streams, *client.Client, []string) er
 func getCommand() command.Command {
 	return asking(command.Command{
 		Name: "get", Args: []string{"NAME"}, Short: "print the text of a prompt, filled in with --var",
-		Long: "Prints the text of a prompt and nothing else, byte for byte; on a terminal, control characters as \\u001b. With --var or --fill its variables are filled in: those without a\nvalue by their defaults. Every value that is missing is named at once. With --format it prints a file of another program,\nand says on standard error what such a file cannot hold. Of a chat it prints the contents of the messages, with --json the messages\ntoo." + refHelp + "that with the label production, or else the latest.",
+		Long: "Prints the text of a prompt and nothing else, byte for byte; on a terminal, control characters as \\u001b. With --var or --fill its variables are filled in: those without a\nvalue by their defaults. Every value that is missing is named at once. With --format it prints a file of another program,\nand says on standard error what such a file cannot hold. Of a chat it prints the contents of the messages, with --json the messages\ntoo.\n\nWith -o it writes the files of the version into a folder, which appears when it is complete, and with --zip as an archive: of a prompt\nof a text alone a SKILL.md. Scripts are named: read them before you run them." + refHelp + "that with the label production, or else the latest.",
 	}, func(flags *flag.FlagSet, asJSON *bool) asked {
 		vars := values{}
 		flags.Var(vars, "var", "`NAME=VALUE` of a variable; once for each")
 		fill := flags.Bool("fill", false, "fill in the defaults, without a --var too")
 		as := formatFlag(flags, format.Formats())
 		syntax := exportSyntax(flags)
+		dir := flags.String("o", "", "`folder` to write the files of the version into; it must be empty, or not there yet")
+		zip := flags.String("zip", "", "`file` to write them into as a ZIP archive; it must not be there yet")
+		force := flags.Bool("force", false, "with -o or --zip, replace what is there; files in the folder that the version does not have stay, and are told")
 		return func(ctx context.Context, std command.Streams, remote *client.Client, args []string) error {
 			if err := syntax.of(as); err != nil {
 				return err
+			}
+			written := *dir != "" || *zip != ""
+			if written && (*dir != "" && *zip != "" || len(vars) > 0 || *fill || *asJSON || as.Format != "") || *force && !written {
+				return command.UsageError("get: one of -o and --zip writes files as they are: leave out --var, --fill, --format and --json; --force goes with one of them")
 			}
 			if as.Format != "" && (len(vars) > 0 || *fill || *asJSON) {
 				return command.UsageError("get: a file of --format has the text as it is: leave out --var, --fill and --json")
 			}
 			f, err := get(ctx, remote, args[0])
+			if err == nil && written {
+				return getFolder(ctx, std, remote, f, *dir, *zip, *force)
+			}
 			if err == nil && as.Format != "" {
 				return writing{as.Format, syntax.Syntax}.print(ctx, std, remote, f)
 			}
@@ -282,17 +292,39 @@ func searchCommand() command.Command {
 
 func saveCommand() command.Command {
 	return asking(command.Command{
-		Name: "save", Args: []string{"FILE"}, Short: "make a file the text of a prompt: a new one, or a new version of one",
-		Long: "Makes the text in FILE (\"-\" is standard input) that of the prompt with the name: a new prompt, or a new version of the one that\nthere is. The same text again changes nothing. Without --name it is the name of the file without what follows its last dot.\nA name with @ is refused: other commands read a label or a version behind it.",
+		Name: "save", Args: []string{"FILE"}, Short: "make a file the text of a prompt, or a folder its files: a new one, or a new version of one",
+		Long: "Makes the text in FILE (\"-\" is standard input) that of the prompt with the name: a new prompt, or a new version of the one that\nthere is. The same text again changes nothing. Without --name it is the name of the file without what follows its last dot.\nA name with @ is refused: other commands read a label or a version behind it.\n\nA FILE that is a folder is a skill: its SKILL.md says name and description, and all that is below it becomes the files of the version.\nOnly contents that the latest version lacks are sent. Links and devices are refused; left out are .git, node_modules, __pycache__,\n.venv, __MACOSX, .DS_Store, Thumbs.db and desktop.ini. It prints each file that differs (+ added, ~ changed, - removed, x another\nexecutable bit), and which are scripts.",
 	}, func(flags *flag.FlagSet, asJSON *bool) asked {
 		var s format.Document
 		flags.StringVar(&s.Name, "name", "", "`name` of the prompt")
 		flags.StringVar(&s.Title, "title", "", "`title`; of a new prompt without one, the name")
 		flags.StringVar(&s.Message, "message", "", "`why` the text is as it is")
+		flags.Func("label", "`label` to put on the version; once for each", func(label string) error {
+			s.Labels = append(s.Labels, label)
+			return nil
+		})
 		public := flags.Bool("public", false, "publish it")
 		tags := flags.String("tags", "", "`tags` of the catalog, separated by commas")
 		ownTags := flags.String("own-tags", "", "`tags` of your own, separated by commas, in no public list")
+		dryRun := flags.Bool("dry-run", false, "of a folder, tell what would be saved, and send nothing")
 		return func(ctx context.Context, std command.Streams, remote *client.Client, args []string) error {
+			if *tags != "" {
+				s.Tags = strings.Split(*tags, ",")
+			}
+			if *ownTags != "" {
+				s.OwnTags = strings.Split(*ownTags, ",")
+			}
+			if strings.Contains(s.Name, "@") {
+				return errAt(s.Name)
+			}
+			if isFolder(args[0]) {
+				return saveFolder(ctx, std, remote, args[0], client.FolderDraft{
+					Name: s.Name, Title: s.Title, Message: s.Message, Labels: s.Labels, Tags: s.Tags, OwnTags: s.OwnTags, Public: *public, DryRun: *dryRun,
+				}, *asJSON)
+			}
+			if *dryRun {
+				return command.UsageError("save: --dry-run is of a folder")
+			}
 			text, err := readFile(std.In, args[0])
 			if err != nil {
 				return err
@@ -309,16 +341,10 @@ func saveCommand() command.Command {
 				return command.UsageError("save: a text from standard input needs a --name")
 			}
 			if strings.Contains(s.Name, "@") {
-				return command.UsageError(fmt.Sprintf("save: other commands would read what follows @ in %q as a label or a version: give a --name without it", s.Name))
+				return errAt(s.Name)
 			}
 			if *public {
 				s.Visibility = string(prompt.Public)
-			}
-			if *tags != "" {
-				s.Tags = strings.Split(*tags, ",")
-			}
-			if *ownTags != "" {
-				s.OwnTags = strings.Split(*ownTags, ",")
 			}
 			saved, err := remote.Save(ctx, s)
 			if err != nil {
@@ -334,23 +360,33 @@ func saveCommand() command.Command {
 			if told := (prompt.Content{Text: string(text)}).MistypedInclude(); told != "" {
 				fmt.Fprintln(std.Err, told)
 			}
-			if saved.Outcome == client.Created {
-				hint := ""
-				if f.Visibility == string(prompt.Private) {
-					hint = ": save it with --public to share it"
-				}
-				fmt.Fprintf(std.Err, "it is %s's, and %s%s\n", f.AuthorName, f.Visibility, hint)
-			}
-			if saved.NewVersion {
-				released, err := remote.Get(ctx, prompt.Ref{Name: f.Name, Label: prompt.Production})
-				if err == nil && released.Version != f.Version {
-					fmt.Fprintf(std.Err, "programs still get version %d: to release this one, label %s@%d production, or propose it on the page of the prompt where a rule asks for that\n", released.Version, f.Name, f.Version)
-				}
-			}
+			tellSaved(ctx, std, remote, saved)
 			_, err = fmt.Fprintf(std.Out, "%s@%d %s (%s)\n", f.Name, f.Version, told(saved), f.ID)
 			return err
 		}
 	})
+}
+
+func errAt(name string) error {
+	return command.UsageError(fmt.Sprintf("save: other commands would read what follows @ in %q as a label or a version: give a --name without it", name))
+}
+
+// tellSaved tells whose a new prompt is, and of a new version that programs get another one.
+func tellSaved(ctx context.Context, std command.Streams, remote *client.Client, s client.Saved) {
+	f := s.Found
+	if s.Outcome == client.Created {
+		hint := ""
+		if f.Visibility == string(prompt.Private) {
+			hint = ": save it with --public to share it"
+		}
+		fmt.Fprintf(std.Err, "it is %s's, and %s%s\n", f.AuthorName, f.Visibility, hint)
+	}
+	if s.NewVersion {
+		released, err := remote.Get(ctx, prompt.Ref{Name: f.Name, Label: prompt.Production})
+		if err == nil && released.Version != f.Version {
+			fmt.Fprintf(std.Err, "programs still get version %d: to release this one, label %s@%d production, or propose it on the page of the prompt where a rule asks for that\n", released.Version, f.Name, f.Version)
+		}
+	}
 }
 
 // told says what a save changed, such as "updated" for a new version, or "is public now".

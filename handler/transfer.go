@@ -14,11 +14,13 @@ import (
 	"os/user"
 	"path"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
 	"prompthub/internal/host/command"
 	"prompthub/internal/prompthub/cli/client"
+	"prompthub/internal/prompthub/cli/folder"
 	"prompthub/internal/prompthub/files/format"
 	"prompthub/internal/prompthub/prompt"
 )
@@ -156,7 +158,7 @@ func (c *importing) run(ctx context.Context, std command.Streams, args []string)
 		}
 		total++
 	}
-	do, catalog, err := c.maker(ctx)
+	do, catalog, err := c.maker(ctx, args[0])
 	if err != nil {
 		return err
 	}
@@ -189,6 +191,7 @@ func (c *importing) rows(std command.Streams, name string) (iter.Seq2[format.Row
 		if err != nil {
 			return nil, err
 		}
+		skipped = folder.NoSkill(files, skipped)
 	} else {
 		file, err := readFile(std.In, name)
 		if err != nil {
@@ -217,10 +220,10 @@ func (c *importing) rows(std command.Streams, name string) (iter.Seq2[format.Row
 // maker returns a Maker, and the tags of the catalog. It asks the service once
 // for its caller, so that a service that is away or does not know the caller is told before the
 // first row.
-func (c *importing) maker(ctx context.Context) (client.Maker, []string, error) {
+func (c *importing) maker(ctx context.Context, from string) (client.Maker, []string, error) {
 	if c.dryRun {
 		s, err := readSettings()
-		return client.DryRun(prompt.Rules{MaxText: s.MaxText}), nil, err
+		return c.withFiles(from, nil, client.DryRun(prompt.Rules{MaxText: s.MaxText})), nil, err
 	}
 	remote, err := c.caller.client()
 	if err != nil {
@@ -240,9 +243,44 @@ func (c *importing) maker(ctx context.Context) (client.Maker, []string, error) {
 	}
 	catalog, err := remote.Catalog(ctx)
 	if c.update {
-		return remote.Updater(), catalog, err
+		return c.withFiles(from, remote, remote.Updater()), catalog, err
 	}
-	return remote.Maker(c.asContributor), catalog, err
+	return c.withFiles(from, remote, remote.Maker(c.asContributor)), catalog, err
+}
+
+// withFiles has a Maker make a skill with files of a row whose SKILL.md is not alone in its folder.
+func (c *importing) withFiles(from string, remote *client.Client, do client.Maker) client.Maker {
+	if !isFolder(from) || c.asContributor {
+		return do
+	}
+	return func(ctx context.Context, row format.Row) (client.Outcome, error) {
+		dir := path.Dir(row.Path)
+		if path.Base(row.Path) != prompt.SkillFile || dir == "." {
+			return do(ctx, row)
+		}
+		root, err := os.OpenRoot(filepath.Join(from, filepath.FromSlash(dir)))
+		if err != nil {
+			return client.Rejected, err
+		}
+		defer root.Close()
+		files, _, err := folder.ReadFiles(root)
+		if err == nil && len(files) == 1 {
+			return do(ctx, row)
+		}
+		slug := ""
+		if err == nil {
+			slug, err = folder.SkillName(files)
+		}
+		if err != nil {
+			return client.Rejected, err
+		}
+		if remote == nil {
+			return do(ctx, row)
+		}
+		return remote.MakeFolder(ctx, client.FolderDraft{
+			Name: slug, Slug: slug, Files: files, Public: row.Visibility == string(prompt.Public), NewOnly: !c.update, KeepBits: runtime.GOOS == "windows",
+		})
+	}
 }
 
 func readFile(in io.Reader, name string) ([]byte, error) {

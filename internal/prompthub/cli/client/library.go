@@ -93,6 +93,9 @@ type Found struct {
 	Production int64           `json:"production"` // in a list, if programs get another version
 	Revision   int64           `json:"revision"`
 	Score      int             `json:"score"`
+	Files      struct {
+		Digest string `json:"digest"`
+	} `json:"files"` // of a version with files
 
 	Mine bool `json:"-"` // that it is known to be the caller's own
 
@@ -349,7 +352,12 @@ func (c *Client) saveOnce(ctx context.Context, d format.Document, orSlug bool) (
 	if err != nil {
 		return Saved{Found: was, Outcome: Rejected}, err
 	}
-	body, err := encode(change(d.Said()))
+	return c.patch(ctx, was, change(d.Said()))
+}
+
+// patch changes members of a prompt that is still as it was found.
+func (c *Client) patch(ctx context.Context, was Found, members map[string]any) (Saved, error) {
+	body, err := encode(members)
 	if err != nil {
 		return Saved{Found: was, Outcome: Rejected}, err
 	}
@@ -360,6 +368,10 @@ func (c *Client) saveOnce(ctx context.Context, d format.Document, orSlug bool) (
 	}
 	if now.Revision == was.Revision {
 		return Saved{Found: now, Outcome: Unchanged}, nil
+	}
+	is, err := was.Document()
+	if err != nil {
+		return Saved{Found: now, Outcome: Updated}, err
 	}
 	made, err := now.Document()
 	if err != nil {

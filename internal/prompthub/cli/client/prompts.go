@@ -25,6 +25,8 @@ type Prompt struct {
 	Likes     int    `json:"likes"`
 	Dislikes  int    `json:"dislikes"`
 	Revision  int64  `json:"revision,omitempty"`
+	// HasFiles is whether it is a skill with files: then its text is not all that it says
+	HasFiles bool `json:"-"`
 }
 
 // Me returns the id that the service knows the caller by, or why it knows none.
@@ -144,8 +146,13 @@ func (c *Client) page(ctx context.Context, cursor string) ([]Prompt, string, err
 }
 
 func (c *Client) get(ctx context.Context, id string) (Prompt, error) {
-	var p Prompt
-	_, err := c.do(ctx, call{method: http.MethodGet, path: "/prompts/" + url.PathEscape(id)}, &p)
+	var got struct {
+		Prompt
+		Files *struct{} `json:"files"`
+	}
+	_, err := c.do(ctx, call{method: http.MethodGet, path: "/prompts/" + url.PathEscape(id)}, &got)
+	p := got.Prompt
+	p.HasFiles = got.Files != nil
 	var refused *Problem
 	if errors.As(err, &refused) && refused.Status == http.StatusNotFound {
 		return Prompt{}, nil

@@ -42,6 +42,7 @@ type Item struct {
 	Err    error          // of a file that is broken
 
 	document format.Document // what the file says
+	skill    *skill          // the folder of a SKILL.md with other files, nil of any other file
 	called   string          // the name of the prompt, where another file says the same name
 	before   []byte          // the file as it was, where only it has changed
 	was      string          // the path that the lock has the file at, where it was moved

@@ -34,6 +34,9 @@ type Entry struct {
 	ID       string `json:"id"`
 	Revision int64  `json:"revision"`
 	SHA256   string `json:"sha256"` // of the file, with single line feeds
+	// of a skill with files, whose SKILL.md the file is
+	Files      string   `json:"files,omitempty"`      // their digest, the text among them with single line feeds
+	Executable []string `json:"executable,omitempty"` // paths of those that are, which some systems cannot keep
 }
 
 // ReadLock returns the lock of a folder, an empty one where it has none. One of another service or
@@ -116,7 +119,11 @@ func isNoLink(root *os.Root, name string) error {
 // note remembers that the file of an item and a prompt are the same.
 func (l Lock) note(i Item, id string, revision int64, file []byte) {
 	delete(l.Prompts, i.was)
-	l.Prompts[i.Path] = Entry{id, revision, sum(file)}
+	e := Entry{ID: id, Revision: revision, SHA256: sum(file)}
+	if i.skill != nil {
+		e.Files, e.Executable = digest(i.skill.here), executable(i.skill.here)
+	}
+	l.Prompts[i.Path] = e
 }
 
 // write replaces the lock file.

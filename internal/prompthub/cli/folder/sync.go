@@ -57,7 +57,11 @@ func (f *Folder) Items(ctx context.Context) ([]Item, Lock, error) {
 		}
 		prompts = append(prompts, p)
 	}
-	items := Compare(files, others, lock, prompts, f.As)
+	s := f.skills(files, others, prompts, lock)
+	if err := f.fetch(ctx, s.items); err != nil {
+		return nil, lock, err
+	}
+	items := Compare(s.files, others, s.lock, s.prompts, f.As)
 	if err := f.serve(ctx, items); err != nil {
 		return nil, lock, err
 	}
@@ -69,6 +73,8 @@ func (f *Folder) Items(ctx context.Context) ([]Item, Lock, error) {
 		}
 		f.look(&items[n])
 	}
+	items = append(items, s.items...)
+	slices.SortStableFunc(items, func(a, b Item) int { return strings.Compare(a.Path, b.Path) })
 	return items, lock, nil
 }
 
@@ -137,7 +143,7 @@ func (f *Folder) files(lock Lock) (files, others []format.File, err error) {
 		return nil, nil, err
 	}
 	if f.Noise != nil {
-		f.Noise(slices.DeleteFunc(slices.Clone(skipped), func(name string) bool { return name == LockName }))
+		f.Noise(slices.DeleteFunc(NoSkill(files, skipped), func(name string) bool { return name == LockName }))
 	}
 	read := make(map[string]bool)
 	for _, file := range files {
@@ -209,7 +215,7 @@ func (f *Folder) Push(ctx context.Context) error {
 	return f.each(ctx, func(ctx context.Context, i Item, lock Lock) (string, error) {
 		i.document = i.document.Sorted(catalog)
 		if f.Message != nil && i.document.Message == "" && (i.State == New || i.State == Here || f.Force) {
-			i.document.Message = f.Message(i.Path)
+			i.document.Message = f.Message(i.dirOrFile())
 		}
 		switch {
 		case i.State == Same:
@@ -346,6 +352,9 @@ func (f *Folder) save(i Item, lock Lock) error {
 	if f.DryRun {
 		return nil
 	}
+	if i.skill != nil {
+		return f.saveSkill(i, lock)
+	}
 	if err := f.Root.MkdirAll(path.Dir(i.Path), 0o777); err != nil {
 		return err
 	}
@@ -385,6 +394,9 @@ func (f *Folder) remove(i Item, lock Lock) error {
 	}
 	delete(lock.Prompts, i.Path)
 	delete(lock.Prompts, i.was)
+	if i.skill != nil {
+		return f.removeFiles(path.Dir(i.Path), i.skill.here, nil)
+	}
 	return f.Root.Remove(i.Path)
 }
 
@@ -398,11 +410,20 @@ func (f *Folder) wouldCreate(ctx context.Context, i Item, made map[string]string
 	if name != "" {
 		made[name] = i.Path
 	}
+	if i.skill != nil {
+		return nil
+	}
 	return f.Client.Check(ctx, i.document, false)
 }
 
 func (f *Folder) create(ctx context.Context, i Item, lock Lock) error {
-	made, err := f.Client.Add(ctx, i.document)
+	var made client.Found
+	var err error
+	if i.skill != nil {
+		made, err = f.Client.AddFolder(ctx, i.skill.here, i.document.Message)
+	} else {
+		made, err = f.Client.Add(ctx, i.document)
+	}
 	if err == nil {
 		lock.note(i, made.ID, made.Revision, i.File)
 	}
@@ -412,6 +433,9 @@ func (f *Folder) create(ctx context.Context, i Item, lock Lock) error {
 // change makes a prompt what its file is, if it is still as it was compared, and says so if the
 // service had not taken the file in before.
 func (f *Folder) change(ctx context.Context, i Item, lock Lock) (done string, err error) {
+	if i.skill != nil {
+		return f.changeSkill(ctx, i, lock)
+	}
 	if err := client.KeepsKind(i.Prompt.Document, i.document); err != nil {
 		return "", err
 	}

@@ -51,6 +51,24 @@ type entry struct {
 // Numbers and sizes are those of package prompt at most, but the rules for paths it does not check.
 // The error is a *fault.Error of the kind Invalid.
 func Read(b []byte) (Folder, error) {
+	folder, err := read(b, leftOut)
+	if err != nil {
+		return Folder{}, err
+	}
+	top := topFolder(folder.Files)
+	for i := range folder.Files {
+		folder.Files[i].Path = folder.Files[i].Path[len(top):]
+	}
+	return folder, nil
+}
+
+// ReadAll returns all files of an archive, with the paths that they have there: one that Write wrote.
+func ReadAll(b []byte) ([]prompt.FileBytes, error) {
+	folder, err := read(b, func(string) string { return "" })
+	return folder.Files, err
+}
+
+func read(b []byte, leftOut func(path string) string) (Folder, error) {
 	entries, start, end, err := readDirectory(b)
 	if err != nil {
 		return Folder{}, err
@@ -88,13 +106,12 @@ func Read(b []byte) (Folder, error) {
 	if err := place(b[start:end], files); err != nil {
 		return Folder{}, err
 	}
-	top := topFolder(files)
 	for _, e := range files {
 		content, err := unpack(b[start+e.begins:start+e.endsAt], e)
 		if err != nil {
 			return Folder{}, err
 		}
-		folder.Files = append(folder.Files, prompt.FileBytes{Path: e.path[len(top):], Bytes: content, Executable: e.mode&execBits != 0})
+		folder.Files = append(folder.Files, prompt.FileBytes{Path: e.path, Bytes: content, Executable: e.mode&execBits != 0})
 	}
 	return folder, nil
 }
@@ -244,17 +261,17 @@ func leftOut(path string) string {
 }
 
 // topFolder returns the folder that holds all files, with a slash, and "" if none does.
-func topFolder(files []entry) string {
+func topFolder(files []prompt.FileBytes) string {
 	if len(files) == 0 {
 		return ""
 	}
-	first, _, nested := strings.Cut(files[0].path, "/")
+	first, _, nested := strings.Cut(files[0].Path, "/")
 	if !nested || first == "" || first == "." || first == ".." {
 		return "" // which no path may have
 	}
 	first += "/"
 	for _, e := range files {
-		if !strings.HasPrefix(e.path, first) {
+		if !strings.HasPrefix(e.Path, first) {
 			return ""
 		}
 	}

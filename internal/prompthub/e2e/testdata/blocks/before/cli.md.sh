@@ -1,0 +1,2 @@
+make install
+make run
