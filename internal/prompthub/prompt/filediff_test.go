@@ -9,7 +9,7 @@ import (
 	"prompthub/internal/prompthub/prompt"
 )
 
-// TestCompareFiles: what differs between two sets of files is told as git diff tells it.
+// TestCompareFiles: differences between two sets of files are told as git diff tells them.
 func TestCompareFiles(t *testing.T) {
 	t.Parallel()
 	bytes := map[string][]byte{}

@@ -200,7 +200,7 @@ func TestBackupOfFiles(t *testing.T) {
 	}
 }
 
-// TestLostFiles: verify names bytes that are missing or not what their name says, nobody is given
+// TestLostFiles: verify names bytes that are missing or not what their name says, no reader is given
 // them, and a backup leaves them out and goes on.
 func TestLostFiles(t *testing.T) {
 	t.Parallel()

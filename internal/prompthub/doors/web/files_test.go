@@ -146,7 +146,7 @@ func TestUploadSkill(t *testing.T) {
 	w.as("Bob").upload(page+"/files/upload", "b.txt", "x", "do", "add", "revision", "4").is(404)
 }
 
-// TestChangeFiles: each save of a file is one version, and keeps what nobody changed.
+// TestChangeFiles: each save of a file is one version, and keeps all that was not changed.
 func TestChangeFiles(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

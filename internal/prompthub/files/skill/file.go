@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// A SKILL.md that its author wrote keeps its bytes. What changes elsewhere, the text, the
-// description or the name, is put into it without a change of any other line of its head.
+// A SKILL.md that its author wrote keeps its bytes. Another text, description or name of the prompt
+// is put into it, and all other lines of its head stay.
 
 // Split parts a SKILL.md into its head, the lines from --- to --- with their ends, and what
 // follows. It is false for a file without a head.
@@ -26,7 +26,7 @@ func Split(b []byte) (head, rest []byte, ok bool) {
 	return nil, b, false
 }
 
-// TextOf returns the text of a SKILL.md: what follows the head, without blank lines at its ends.
+// TextOf returns the text of a SKILL.md: all below its head, without blank lines at its ends.
 func TextOf(b []byte) string {
 	_, rest, _ := Split(b)
 	text := strings.TrimRight(string(rest), " \t\r\n")

@@ -64,7 +64,7 @@ type Writer struct {
 	Names        names               // the rows of the names that the prompt must have, as far as they were read
 	used         schema.Usage        // the usage of its author, if that is limited
 	more         schema.Usage        // and takes more after what is committed next
-	files        []table.Row         // the bytes of files that what is committed next names for the first time
+	files        []table.Row         // bytes of files that the next commit names for the first time
 }
 
 // Writer returns one that writes to a prompt.

@@ -84,7 +84,7 @@ func pack(b []byte) string {
 
 func unpack(text string) ([]byte, error) { return unpackWithin(text, prompt.MaxSource) }
 
-// unpackWithin reads at most so many bytes of what pack wrote.
+// unpackWithin reads what pack wrote, up to a number of bytes.
 func unpackWithin(text string, most int64) ([]byte, error) {
 	r := flate.NewReader(base64.NewDecoder(base64.StdEncoding, strings.NewReader(text)))
 	return io.ReadAll(io.LimitReader(r, most))

@@ -16,7 +16,7 @@ import (
 const filesAtOnce = 8
 
 // FileBytes returns the bytes of files of a prompt by their SHA-256. A file that is missing or
-// damaged is an error, so nobody is given a part of a version.
+// damaged is an error, so no reader is given a part of a version.
 func (db *Reader) FileBytes(ctx context.Context, id prompt.ID, files prompt.Files) (map[string][]byte, error) {
 	all := make(map[string][]byte, len(files))
 	type place struct {
