@@ -65,6 +65,7 @@ type promptPage struct {
 	Key     string // of a fork: asked for twice it is one
 	Shared  bool   // whether it is there for everyone, without signing in
 	Uses    uses
+	Skilled bool // whether programs can have it as a skill
 	// Programs is the version that programs get in place of the one shown, nil if they get that one.
 	Programs  *programs
 	Released  bool       // whether the author has released a version; until then each save is live
@@ -77,6 +78,9 @@ func (p promptPage) Releases() bool {
 	r := p.ruling(prompt.Production)
 	return p.Publish && (p.Programs != nil || !p.Released) && (r == nil || r.Approvals == 0)
 }
+
+// Warned returns how many scripts readers are told to read before they install it.
+func (p promptPage) Warned() int { return warned(p.View.Prompt, p.Files) }
 
 // Live returns the version that programs get.
 func (p promptPage) Live() int64 {
@@ -176,7 +180,7 @@ func (s *web) prompt(r *request) error {
 	if err != nil {
 		return err
 	}
-	p := promptPage{View: v, Address: addressOf(v.ID), Fill: s.fill(r, v.Content()), Related: rel, Favors: favors}
+	p := promptPage{View: v, Address: addressOf(v.ID), Fill: s.fill(r, v.Content()), Related: rel, Favors: favors, Skilled: skilled}
 	p.Ballot, p.Chips = ballotOf(r.who, v, p.Address), chipsOf(p.Address, v.Labels)
 	if p.holding, err = s.holdingOf(r, owned{v.AuthorID, v.Names(), v.Visibility, v.IsOwn(), v.Open}); err != nil {
 		return err

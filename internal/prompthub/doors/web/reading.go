@@ -14,6 +14,7 @@ import (
 // A reading is a content as a page shows it: rendered, and as it is.
 type reading struct {
 	Address   string    // of the page
+	AtSource  string    // the address of the page that shows them as they are
 	Passages  []passage // the text, or the messages of a chat
 	Source    bool      // whether they are shown as they are
 	Plain     bool      // whether they cannot be shown rendered
@@ -96,7 +97,10 @@ func readingOf(c prompt.Content, texts [][]prompt.Part) reading {
 
 // show sets how a page at an address shows the passages first: as the request asks for.
 func (r *reading) show(address string, request *request) {
-	r.Address = address
+	r.Address, r.AtSource = address, address+"?view=source"
+	if strings.Contains(address, "?") {
+		r.AtSource = address + "&view=source"
+	}
 	r.Source = r.Plain || request.URL.Query().Get("view") == "source"
 }
 

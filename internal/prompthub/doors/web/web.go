@@ -138,6 +138,7 @@ func build(c Config) *web {
 	s.lists()
 	s.prompts()
 	s.versions()
+	s.files()
 	s.forks()
 	s.writing()
 	s.account()
