@@ -102,6 +102,9 @@ type tagChoice struct {
 	Checked bool
 }
 
+// MostUpload returns how many bytes an upload may have.
+func (draftForm) MostUpload() int { return maxFilesUpload }
+
 // Units returns the length of a text as the limits count it.
 func (draftForm) Units(s string) int { return len(utf16.Encode([]rune(s))) }
 

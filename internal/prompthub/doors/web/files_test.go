@@ -1,6 +1,10 @@
 package web_test
 
 import (
+	"archive/zip"
+	"bytes"
+	"io"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -80,4 +84,119 @@ func TestFilesPage(t *testing.T) {
 	text := ann.write("Text alone", "Hello.", "private")
 	ann.get(text).has(`href="` + text + `/files">Files</a>`).lacks("Files (")
 	ann.get(text+"/files").is(200).has("SKILL.md", "made of the text")
+}
+
+// zipped returns a ZIP with files; paths and texts alternate.
+func zipped(t testing.TB, files ...string) string {
+	t.Helper()
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for i := 0; i < len(files); i += 2 {
+		f, err := z.Create(files[i])
+		require.NoError(t, err)
+		_, err = io.WriteString(f, files[i+1])
+		require.NoError(t, err)
+	}
+	require.NoError(t, z.Close())
+	return b.String()
+}
+
+// TestUploadSkill: a ZIP becomes a prompt, and another its next version.
+func TestUploadSkill(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ann := w.as("Ann")
+	form := ann.get("/app/prompts/new").has(`action="/app/prompts/new/files"`, `enctype="multipart/form-data"`)
+	key := form.find(`action="/app/prompts/new/files".*\n.*name="key" value="([^"]*)"`)
+	file := zipped(t, "pdf/SKILL.md", skillText, "pdf/run.sh", "#!/bin/sh\r\necho <b>\r\n", "pdf/.DS_Store", "x")
+	to := ann.upload("/app/prompts/new/files", "pdf.zip", file, "visibility", "private", "key", key).to("/app/prompts/")
+	ann.get(to).has("The prompt is saved, without the files that systems and git put into folders.", "Files (2)", "pdf-forms")
+	page, _, _ := strings.Cut(to, "?")
+	require.Equal(t, to, ann.upload("/app/prompts/new/files", "pdf.zip", file, "visibility", "private", "key", key).to("/app/prompts/"), "sent twice it is one")
+	for _, bad := range [][2]string{
+		{"", "Choose a ZIP."},
+		{"no zip", "no ZIP archive"},
+		{zipped(t, "a.md", "x"), "no SKILL.md"},
+		{zipped(t, "SKILL.md", "x"), "SKILL.md"},
+		{file, "another"},
+		{zipped(t, "SKILL.md", skillText, "a", "x", "A", "y"), "case does not count"},
+	} {
+		name := "x.zip"
+		if bad[0] == "" {
+			name = ""
+		}
+		ann.upload("/app/prompts/new/files", name, bad[0], "visibility", "private").is(422).has(bad[1], `id="upload"`)
+	}
+	ann.post("/app/prompts/new/files", "visibility", "private").is(400)
+	w.nobody().upload("/app/prompts/new/files", "pdf.zip", file).is(401)
+
+	upload := func(name, content string, pairs ...string) shown {
+		revision := ann.get(page + "/files").find(`name="revision" value="(\d+)"`)
+		return ann.upload(page+"/files/upload", name, content, append(pairs, "revision", revision)...)
+	}
+	next := zipped(t, "SKILL.md", strings.Replace(skillText, "now", "then", 1), "b.txt", "B")
+	ann.get(upload("x.zip", next, "do", "replace", "message", "new set").to(page+"/files?done=files-saved")).has(">2 files,", "version 2", "b.txt").lacks("run.sh")
+	ann.get(page + "/versions").has("new set")
+	ann.get(upload("x.zip", next, "do", "replace").to(page + "/files?done=same")).has("version 2")
+	ann.get(upload("c.py", "C", "do", "add", "folder", "/scripts/").to(page+"/files?done=files-saved")).has("version 3", "scripts/", "c.py", "b.txt")
+	ann.get(upload("b.txt", "BB", "do", "add").to(page+"/files?done=files-saved")).has("version 4", ">3 files,")
+	upload("con", "x", "do", "add").is(422).has("Windows takes it for a device")
+	upload("x.zip", zipped(t, "SKILL.md", strings.Replace(skillText, "pdf-forms", "other", 1)), "do", "replace").is(422).has("is named")
+	w.as("Bob").upload(page+"/files/upload", "b.txt", "x", "do", "add", "revision", "4").is(404)
+}
+
+// TestChangeFiles: each save of a file is one version, and keeps what nobody changed.
+func TestChangeFiles(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ann := w.as("Ann")
+	page := w.writeFiles("public", append(hostileFiles(), library.SentFile{Path: "dos.bat", Bytes: []byte("a\r\nb\r\n")}, library.SentFile{Path: "mixed.txt", Bytes: []byte("a\rb\n")}))
+	all := page + "/files"
+	open := func(file string) shown { return ann.get(all + "?path=" + url.QueryEscape(file)).is(200) }
+	save := func(pairs ...string) shown {
+		return ann.post(all, append([]string{"revision", ann.get(all).find(`name="revision" value="(\d+)"`), "do", "save"}, pairs...)...)
+	}
+	bytesOf := func(file string) string {
+		return ann.get(page + "/files/content?path=" + url.QueryEscape(file)).is(200).body
+	}
+
+	ann.get(save("name", "references/a.md", "text", "# A\r\nline", "message", "why A").to(all+"?path=references%2Fa.md&done=file-saved")).has("The file is saved, in a new version.", "version 2")
+	require.Equal(t, "# A\nline", bytesOf("references/a.md"))
+	ann.get(page + "/versions").has("why A")
+	open("dos.bat").has("a\r\nb")
+	save("path", "dos.bat", "name", "dos.bat", "text", "a\r\nb\r\n").to(all + "?path=dos.bat&done=same")
+	save("path", "dos.bat", "name", "dos.cmd", "text", "a\r\nc\r\n").to(all + "?path=dos.cmd&done=file-saved")
+	require.Equal(t, "a\r\nc\r\n", bytesOf("dos.cmd"))
+	open("mixed.txt").lacks("<textarea").has("Rename…")
+	save("path", "mixed.txt", "name", "m.txt").to(all + "?path=m.txt&")
+	require.Equal(t, "a\rb\n", bytesOf("m.txt"))
+	open("data.bin").lacks("<textarea")
+	save("path", "scripts/fill.py", "name", "scripts/fill.py", "text", "#!/bin/sh").to(all)
+	open("scripts/fill.py").lacks("executable</span>").has("script</span>")
+	save("path", "SKILL.md", "name", "SKILL.md", "text", strings.Replace(skillText, "now", "later", 1)).to(all)
+	ann.get(page).has("later")
+	save("path", "SKILL.md", "name", "SKILL.md", "text", "no head").is(422).has("no head</textarea>", `id="wrong"`)
+	save("name", "a/../b", "text", "kept").is(422).has("without . and ..", "kept</textarea>", `value="a/../b"`)
+	save("name", "page.html", "text", "twice").is(422).has("it is here twice")
+	ann.get(ann.post(all, "revision", ann.get(all).find(`name="revision" value="(\d+)"`), "do", "remove", "path", "pic.svg").to(all + "?done=file-removed")).has("The file is removed").lacks("pic.svg")
+	ann.get(all + "?version=1").has("pic.svg").lacks("<form class=\"stack\"")
+
+	// Another tab was faster: nothing is lost, and saving again puts it into what that saved.
+	old := open("page.html").find(`name="revision" value="(\d+)"`)
+	save("path", "long.txt", "name", "long.txt", "text", "short").to(all)
+	again := ann.post(all, "revision", old, "do", "save", "path", "page.html", "name", "page.html", "text", "<p>new</p>").is(412).has("Nothing is lost", "&lt;p&gt;new&lt;/p&gt;</textarea>")
+	ann.post(all, "revision", again.find(`name="revision" value="(\d+)"`), "do", "save", "path", "page.html", "name", "page.html", "text", "<p>new</p>").to(all)
+	require.Equal(t, "short", bytesOf("long.txt"))
+	require.Equal(t, "<p>new</p>", bytesOf("page.html"))
+	save("path", "pic.svg", "name", "pic.svg", "text", "<svg/>").is(422).has("no such file any more", "&lt;svg/&gt;</textarea>")
+	ann.post(all, "do", "save", "name", "x").is(400)
+	w.as("Bob").get(all).lacks("<textarea")
+	w.as("Bob").post(all, "revision", "1", "do", "remove", "path", "SKILL.md").is(403)
+	w.nobody().post(all, "revision", "1", "do", "save", "name", "x").is(401)
+
+	// A prompt of a text alone gets its first file.
+	text := ann.write("Text alone", "Hello.", "private")
+	ann.get(ann.post(text+"/files", "revision", "1", "do", "save", "name", "run.sh", "text", "x").to(text + "/files?path=run.sh")).is(200)
+	ann.get(text+"/files").has("made of the text", "run.sh")
+	ann.get(text + "/files?path=SKILL.md").has("made of the text").lacks("<textarea")
 }

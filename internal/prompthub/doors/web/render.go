@@ -112,7 +112,11 @@ var done = map[string]string{
 	"approved": "That was the last approval: the label is on this version now.", "proposal-withdrawn": "The proposal is withdrawn.",
 	"proposal-rejected": "The proposal is rejected.", "rules": "The rules are saved. They count everywhere within ten seconds.",
 	"joined": "You are in.", "withdrawn": "The invitation is withdrawn. Its link leads nowhere.", "password": "The new password is set. Sign in with it.", "password-changed": "You have a new password. You are signed out everywhere else; your access tokens stay.",
-	"left": "You are no member of it any more.",
+	"file-saved": "The file is saved, in a new version.", "file-removed": "The file is removed, in a new version.",
+	"files-saved":  "The files are saved, in a new version.",
+	"files-part":   "The files are saved, in a new version, without those that systems and git put into folders.",
+	"created-part": "The prompt is saved, without the files that systems and git put into folders.",
+	"left":         "You are no member of it any more.",
 }
 
 // doneWith says what a form did that led to the page of a body.

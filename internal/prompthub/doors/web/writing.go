@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"net/http"
-	"strconv"
 
 	"prompthub/internal/fault"
 	"prompthub/internal/http/auth"
@@ -189,9 +188,9 @@ func (s *web) edit(r *request) error {
 	}
 	d := draft(r, v.Draft)
 	keep(&d, v.Draft, large(v.Variables))
-	revision, err := strconv.ParseInt(r.PostForm.Get("revision"), 10, 64)
+	revision, err := revisionOf(r)
 	if err != nil {
-		return fault.Wrap(fault.Malformed, "the form does not say what it is based on", err)
+		return err
 	}
 	if do := r.PostForm.Get("do"); do != "" {
 		d, focus := changed(d, do)
