@@ -187,8 +187,22 @@ func furnish(u user) []stop {
 	u.do(201, "POST", "/prompts", map[string]any{"title": "Shared", "text": "Of all.", "visibility": "private", "workspace": "letters"}, &shared)
 	u.do(200, "PUT", "/workspaces/letters/rules", map[string]any{"rules": []map[string]any{{"label": "production", "names": "*", "approvals": 1, "authors": true}}}, nil, "If-Match", "*")
 	u.do(201, "POST", "/prompts/"+shared.ID+"/proposals", map[string]any{"label": "production", "version": 1, "message": "The first one"}, nil)
+	skill := make(map[string]any{"files": []map[string]any{
+		{"path": "SKILL.md", "content": "---\nname: pdf-forms\ndescription: Fills PDF forms.\n---\n\n# Forms\n\nRun `scripts/fill.py`.\n"},
+		{"path": "scripts/fill.py", "content": "#!/usr/bin/env python3\nprint('filled')\n", "executable": true},
+		{"path": "assets/logo.png", "base64": "iVBORw0KGgo="},
+	}})
+	u.do(200, "PUT", "/prompts/"+skill+"/files", map[string]any{"files": []map[string]any{
+		{"path": "scripts/fill.py", "content": "#!/usr/bin/env python3\nprint('filled in')\n"},
+		{"path": "notes.md", "content": "# Notes\n"},
+		{"path": "assets/logo.png", "base64": "iVBORw0KGgoA"},
+	}}, nil, "If-Match", "*")
 	at := func(id string) string { return "/app/prompts/" + id }
 	return []stop{
+		{"files", at(skill) + "/files", func(p *tab) { p.click(".manage details summary") }},
+		{"script", at(skill) + "/files?path=scripts%2Ffill.py", func(p *tab) { p.click(".manage details summary") }},
+		{"binary file", at(skill) + "/files?path=assets%2Flogo.png", nil},
+		{"compared files", at(skill) + "/compare?from=1&to=2", nil},
 		{"workspaces", "/app/w", nil},
 		{"workspace", "/app/w/letters", nil},
 		{"members", "/app/w/letters/members", nil},

@@ -265,3 +265,26 @@ func (s *Service) FolderOf(ctx context.Context, v View, path string) (Folder, er
 
 // Archive returns a ZIP of all files of the folder. The same version gives the same bytes.
 func (f Folder) Archive() []byte { return archive.Write(f.Contents) }
+
+// CompareFiles returns how the files of two versions of a prompt differ, which the caller has read.
+// Where there is too much to compare, it compares the lines of the first files.
+func (s *Service) CompareFiles(ctx context.Context, id prompt.ID, a, b prompt.Version) ([]prompt.FileDiff, error) {
+	diffs := prompt.CompareFiles(a.Files, b.Files)
+	var files prompt.Files
+	size, compared := 0, 0
+	for _, d := range diffs {
+		if size += d.Comparable().Size(); size > prompt.MaxCompared {
+			break
+		}
+		files = append(files, d.Comparable()...)
+		compared++
+	}
+	all, err := s.db.FileBytes(ctx, id, files)
+	if err != nil {
+		return nil, err
+	}
+	for i, d := range diffs[:compared] {
+		diffs[i] = d.WithTexts(all)
+	}
+	return diffs, nil
+}

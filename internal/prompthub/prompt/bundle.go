@@ -33,3 +33,10 @@ func (f Files) SkillFile() (File, bool) {
 	}
 	return f[i], true
 }
+
+// WrittenSkill reports whether the author wrote the SKILL.md, which then says what the text and the
+// description say.
+func (f Files) WrittenSkill() bool {
+	_, written := f.Written().SkillFile()
+	return written
+}

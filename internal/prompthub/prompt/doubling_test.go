@@ -248,7 +248,25 @@ func TestDoubling(t *testing.T) {
 			return func() { do(files) }
 		}
 	}
+	differs := func(do func(prompt.FileDiff, map[string][]byte)) func(text string) func() {
+		return func(text string) func() {
+			d := prompt.FileDiff{Path: text, Lines: true, Before: text, After: doubling.Turned(text), Change: prompt.FileChanged}
+			d.From, d.To = prompt.NewFile(prompt.FileBytes{Path: "a"}), prompt.NewFile(prompt.FileBytes{Path: "a", Bytes: []byte(text)})
+			all := map[string][]byte{d.From.SHA256: nil, d.To.SHA256: []byte(text)}
+			return func() { do(d, all) }
+		}
+	}
 	funcs = append(funcs, []doubling.Func{
+		{Name: "CompareFiles", With: files(func(f prompt.Files) { prompt.CompareFiles(f, f[1:]) })},
+		{Name: "FileDiff.Comparable", With: differs(func(d prompt.FileDiff, _ map[string][]byte) { d.Comparable() })},
+		{Name: "FileDiff.WithTexts", With: differs(func(d prompt.FileDiff, all map[string][]byte) { d.WithTexts(all) })},
+		{Name: "FileDiff.Hunks", With: differs(func(d prompt.FileDiff, _ map[string][]byte) { d.Hunks() })},
+		{Name: "GitDiff", With: differs(func(d prompt.FileDiff, _ map[string][]byte) { prompt.GitDiff([]prompt.FileDiff{d}) })},
+		{Name: "UnifiedWith", With: differs(func(d prompt.FileDiff, _ map[string][]byte) {
+			prompt.UnifiedWith(prompt.Version{}, prompt.Version{}, []prompt.FileDiff{d})
+		})},
+		{Name: "File.Mode", With: differs(func(d prompt.FileDiff, _ map[string][]byte) { d.To.Mode() })},
+		{Name: "Files.WrittenSkill", With: files(func(f prompt.Files) { f.WrittenSkill() })},
 		{Name: "CheckPath", With: text(func(s string) { _ = prompt.CheckPath(s) })},
 		{Name: "NewFile", With: text(func(s string) { prompt.NewFile(prompt.FileBytes{Path: s, Bytes: []byte(s)}) })},
 		{Name: "NewFiles", With: text(func(s string) { _, _ = prompt.NewFiles([]prompt.FileBytes{{Path: "a", Bytes: []byte(s)}}) })},

@@ -181,11 +181,7 @@ func treeOf(files []File, folder int) [sha1.Size]byte {
 	for len(files) > 0 {
 		name, _, nested := strings.Cut(files[0].Path[folder:], "/")
 		if !nested {
-			mode := "100644 "
-			if files[0].Executable {
-				mode = "100755 "
-			}
-			tree = append(append(append(tree, mode...), name...), 0)
+			tree = append(append(append(tree, files[0].Mode()+" "...), name...), 0)
 			tree, _ = hex.AppendDecode(tree, []byte(files[0].Blob))
 			files = files[1:]
 			continue

@@ -21,8 +21,8 @@ type Files struct {
 // CompareFiles returns the files of a prompt at two of its versions, in the format of the file that
 // the later was made of.
 func CompareFiles(ctx context.Context, s *library.Service, a, b library.View) (Files, error) {
-	if a.ShownVersion.FileHash == b.ShownVersion.FileHash {
-		return Files{}, nil
+	if a.ShownVersion.FileHash == b.ShownVersion.FileHash || len(a.ShownVersion.Files)+len(b.ShownVersion.Files) > 0 {
+		return Files{}, nil // the files of a skill are compared one by one
 	}
 	var p, q stored
 	g, reading := errgroup.WithContext(ctx)

@@ -313,3 +313,33 @@ func (a *api) getArchive(ctx context.Context, c call, in *FilesInput) (*bytesOut
 	b := f.Archive()
 	return download(b, prompt.NewFile(prompt.FileBytes{Bytes: b}).SHA256, zipType, f.Slug+".zip"), nil
 }
+
+// A FileDiff is a file that differs between two versions.
+type FileDiff struct {
+	Path   string       `json:"path" doc:"In the folder of the skill" example:"scripts/fill.py"`
+	Change string       `json:"change" enum:"added,removed,changed,mode" doc:"mode: only whether it may be run" example:"changed"`
+	From   *FileVersion `json:"from,omitempty" doc:"In the first version; absent if it was added"`
+	To     *FileVersion `json:"to,omitempty" doc:"In the second version; absent if it was removed"`
+	Diff   string       `json:"diff,omitempty" doc:"Its lines as diff -u writes them, without their heads; absent where no line differs, and where they are not compared" example:"@@ -1 +1 @@\n-a\n+b\n"`
+}
+
+// A FileVersion is a file as one version has it.
+type FileVersion struct {
+	SHA256     string `json:"sha256" doc:"Of its bytes, in hex" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"`
+	Size       int    `json:"size" doc:"In bytes" example:"812"`
+	Executable bool   `json:"executable" doc:"Whether it may be run" example:"false"`
+}
+
+func encodeFileDiffs(diffs []prompt.FileDiff) []FileDiff {
+	var all []FileDiff
+	of := func(f prompt.File) *FileVersion {
+		if f.Path == "" {
+			return nil
+		}
+		return &FileVersion{f.SHA256, f.Size, f.Executable}
+	}
+	for _, d := range diffs {
+		all = append(all, FileDiff{Path: d.Path, Change: string(d.Change), From: of(d.From), To: of(d.To), Diff: d.Hunks()})
+	}
+	return all
+}

@@ -81,7 +81,11 @@ func (a *api) upstream(ctx context.Context, c call, in *upstreamInput) (*compare
 	if strings.HasPrefix(strings.TrimSpace(in.Accept), textType) {
 		out.ContentType = textType + "; charset=utf-8"
 		if u.Changed() {
-			out.Body = []byte(prompt.Unified(u.Base, u.Now.ShownVersion))
+			files, err := a.Service.CompareFiles(ctx, u.Origin.ID, u.Base, u.Now.ShownVersion)
+			if err != nil {
+				return nil, err
+			}
+			out.Body = []byte(prompt.UnifiedWith(u.Base, u.Now.ShownVersion, files))
 		}
 		return out, nil
 	}

@@ -46,7 +46,7 @@ func (a *api) versions() {
 	route(a, reader, huma.Operation{
 		OperationID: "compare-versions", Method: http.MethodGet, Path: "/prompts/{id}/versions/{version}/diff/{other}", Tags: tags,
 		Summary: "What differs between two versions: word by word as JSON, or as diff -u writes it with Accept: text/plain", Errors: []int{404, 422},
-		Description: "The first number is that of the old one, the second that of the new one.",
+		Description: "The first number is that of the old one, the second that of the new one. Of files the lines of texts of at most 1 MiB each and 4 MiB together are compared; others are said to differ.",
 		Responses: map[string]*huma.Response{"200": {
 			Description: "The difference", Content: map[string]*huma.MediaType{
 				jsonType: {Schema: a.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[Diff](), true, "Diff")},
@@ -225,13 +225,17 @@ func (a *api) compareVersions(ctx context.Context, c call, in *compareInput) (*c
 		return nil, err
 	}
 	one, other := left.ShownVersion, right.ShownVersion
+	folder, err := a.Service.CompareFiles(ctx, id, one, other)
+	if err != nil {
+		return nil, err
+	}
 	file := prompt.UnifiedFiles(one, other, files.Name, files.From, files.To)
 	out := &compareOutput{Vary: "Accept"}
 	if strings.HasPrefix(strings.TrimSpace(in.Accept), textType) {
-		out.ContentType, out.Body = textType+"; charset=utf-8", []byte(prompt.Unified(one, other)+file)
+		out.ContentType, out.Body = textType+"; charset=utf-8", []byte(prompt.UnifiedWith(one, other, folder)+file)
 		return out, nil
 	}
-	d := Diff{From: one.Number, To: other.Number, File: file, Runs: []Run{}}
+	d := Diff{From: one.Number, To: other.Number, File: file, Runs: []Run{}, Files: encodeFileDiffs(folder)}
 	if from, to := prompt.Descriptions(one, other); from != to {
 		d.Description = &DescriptionsDiff{from, to}
 	}

@@ -304,3 +304,30 @@ func TestRestoreTellsANewName(t *testing.T) {
 	require.NotEqual(t, "folder/a", back.Name)
 	require.Equal(t, first, prompts+"/"+ann.get("/api/v1/users/me/prompts/"+back.Name).is(200).prompt().ID)
 }
+
+// TestDifferenceOfFiles: the difference of two versions names the files that differ, with the lines
+// of texts, and as text it is that of all files.
+func TestDifferenceOfFiles(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ann := w.as("Ann")
+	head := `"---\nname: forms\ndescription: Fills forms.\n---\nRun it.\n"`
+	one := prompts + "/" + ann.do("POST", prompts, `{"files":[{"path":"SKILL.md","content":`+head+`},{"path":"a.sh","content":"x\n"},{"path":"logo","base64":"AAE="},{"path":"old.md","content":"old\n"}]}`).is(201).prompt().ID
+	ann.do("PUT", one+"/files", `{"files":[{"path":"SKILL.md","content":`+strings.Replace(head, "Run it", "Read it", 1)+`},{"path":"a.sh","content":"x\n","executable":true},{"path":"logo","base64":"AAI="},{"path":"new.md","content":"new\n"}]}`, "If-Match", "*").is(200)
+	var d api.Diff
+	ann.get(one + "/versions/1/diff/2").is(200).into(&d)
+	var told []string
+	for _, f := range d.Files {
+		told = append(told, fmt.Sprint(f.Path, " ", f.Change, " ", f.From != nil, f.To != nil, " ", f.Diff))
+	}
+	require.Equal(t, []string{
+		"SKILL.md changed true true @@ -2,4 +2,4 @@\n name: forms\n description: Fills forms.\n ---\n-Run it.\n+Read it.\n",
+		"a.sh mode true true ", "logo changed true true ", "new.md added false true @@ -0,0 +1 @@\n+new\n", "old.md removed true false @@ -1 +0,0 @@\n-old\n",
+	}, told)
+	require.Equal(t, api.FileVersion{SHA256: "73cb3858a687a8494ca3323053016282f3dad39d42cf62ca4e79dda2aac7d9ac", Size: 2, Executable: true}, *d.Files[1].To)
+	text := ann.get(one+"/versions/1/diff/2", "Accept", "text/plain").is(200).body
+	require.Equal(t, 1, strings.Count(text, "-Run it.\n"), "SKILL.md says what text and description say: %s", text)
+	for _, part := range []string{"old mode 100644\nnew mode 100755\n", "Binary files a/logo and b/logo differ\n", "new file mode 100644\n--- /dev/null\n+++ b/new.md\n", "deleted file mode 100644\n--- a/old.md\n+++ /dev/null\n"} {
+		require.Contains(t, text, part)
+	}
+}

@@ -247,6 +247,7 @@ type Diff struct {
 	Description *DescriptionsDiff `json:"description,omitempty" doc:"Both descriptions; absent if they are the same"`
 	File        string            `json:"file,omitempty" doc:"How the files of both differ, as diff -u writes it; absent where description and texts say all" example:"--- version 3, SKILL.md\n+++ version 4, SKILL.md\n@@ -4 +4 @@\n-license: MIT\n+license: Apache-2.0\n"`
 	Runs        []Run             `json:"runs" nullable:"false" doc:"The pieces of both texts, in order: those that are not insert make the first, those that are not delete the second"`
+	Files       []FileDiff        `json:"files,omitempty" doc:"The files that differ, by path; a SKILL.md that is made of the text is not among them"`
 }
 
 // An Origin is the version of another prompt that a fork was made of, or that was merged into it.

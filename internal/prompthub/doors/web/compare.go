@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -28,6 +29,26 @@ type section struct {
 	Name  string
 	Rows  []diffRow
 	Lines []signedLine
+	File  *prompt.FileDiff // of a file, whose path is the name
+}
+
+// Binary reports whether a file differs in bytes of which no lines are compared.
+func (s section) Binary() bool {
+	return s.File != nil && !s.File.Lines && s.File.Change != prompt.FileMode
+}
+
+// Empty reports whether a file differs, and no line of it.
+func (s section) Empty() bool { return s.File != nil && s.File.Before == s.File.After }
+
+// Moded reports whether a file of both versions became executable, or stopped to be.
+func (s section) Moded() bool {
+	f := s.File
+	return f.From.Path != "" && f.To.Path != "" && f.From.Executable != f.To.Executable
+}
+
+// Sizes returns how many bytes the two files have.
+func (s section) Sizes() (sizes [2]int64) {
+	return [2]int64{int64(s.File.From.Size), int64(s.File.To.Size)}
 }
 
 func (s *web) compare(r *request) error {
@@ -52,11 +73,13 @@ func (s *web) compare(r *request) error {
 	p := comparePage{Address: addressOf(id), Title: a.Title, From: a.ShownVersion, To: b.ShownVersion}
 	p.Views = v.choices("view", [2]string{"", "Unified"}, [2]string{"split", "Side by side"})
 	p.Swap = address(v.path, url.Values{"from": {strconv.FormatInt(to, 10)}, "to": {strconv.FormatInt(from, 10)}})
-	files, err := transfer.CompareFiles(r.Context(), s.Service, a, b)
+	kept, err := transfer.CompareFiles(r.Context(), s.Service, a, b)
 	if err != nil {
 		return err
 	}
-	p.Sections = sections(p.From, p.To, files, v.get("view") == "split")
+	if p.Sections, err = s.sections(r, id, p.From, p.To, kept, v.get("view") == "split"); err != nil {
+		return err
+	}
 	return s.render(r, http.StatusOK, "compare", fmt.Sprintf("Version %d and %d of %s", from, to, p.Title), p)
 }
 
@@ -69,29 +92,74 @@ func (s *web) lastTwo(r *request, id prompt.ID) (from, to int64, err error) {
 	return h.Items[len(h.Items)-1].Number, h.Items[0].Number, nil
 }
 
-// sections compares two versions: what people read of them, and what else differs.
-func sections(a, b prompt.Version, files transfer.Files, split bool) []section {
-	left := room(len(a.Words()) + len(b.Words()) + len(files.From) + len(files.To))
+// sections compares two versions of a prompt, with their files, and those that they were made of.
+func (s *web) sections(r *request, id prompt.ID, a, b prompt.Version, kept transfer.Files, split bool) ([]section, error) {
+	files, err := s.Service.CompareFiles(r.Context(), id, a, b)
+	return sections(a, b, kept, files, split), err
+}
+
+// maxComparedFiles is how many bytes of files make a page of a difference longer.
+const maxComparedFiles = 256 << 10
+
+// sections compares two versions: what people read of them, and what else differs. What a SKILL.md
+// of the author says of both is shown once, as that file.
+func sections(a, b prompt.Version, kept transfer.Files, files []prompt.FileDiff, split bool) []section {
+	size := len(kept.From) + len(kept.To)
+	for _, f := range files {
+		size += len(f.Before) + len(f.After)
+	}
+	left := room(len(a.Words()) + len(b.Words()) + min(size, maxComparedFiles))
 	from, to := prompt.Descriptions(a, b)
-	var all []section
-	for _, part := range [...]struct{ name, a, b string }{
+	parts := []struct{ name, a, b string }{
 		{"Description", from, to},
 		{"Text", a.Transcript(), b.Transcript()},
 		{"Variables", declared(a.Variables), declared(b.Variables)},
 		{"Config", a.Config, b.Config},
-		{"File " + files.Name, files.From, files.To},
-	} {
-		if part.a == part.b {
-			continue
+		{"File " + kept.Name, kept.From, kept.To},
+	}
+	if a.Files.WrittenSkill() && b.Files.WrittenSkill() {
+		parts = parts[2:]
+	}
+	var all []section
+	for _, part := range parts {
+		if part.a != part.b {
+			all = append(all, compared(part.name, part.a, part.b, split, &left))
 		}
-		runs, few := prompt.WordsInLines(part.a, part.b, left.rows())
-		if !few {
-			all = append(all, section{Name: part.name})
-			continue
+	}
+	for _, f := range files {
+		shown := section{Name: f.Path}
+		if f.Before != f.After {
+			shown = compared(f.Path, f.Before, f.After, split, &left).ofFile(f.Change)
 		}
-		all = append(all, compared(part.name, phrases(runs), split, &left))
+		shown.File = &f
+		all = append(all, shown)
 	}
 	return all
+}
+
+// ofFile leaves out of a section what is no line of a file: the end of the last line, and the empty
+// text that a version without the file has.
+func (s section) ofFile(change prompt.FileChange) section {
+	for i := range s.Rows {
+		switch change {
+		case prompt.FileAdded:
+			s.Rows[i].Left = diffLine{}
+		case prompt.FileRemoved:
+			s.Rows[i].Right = diffLine{}
+		case prompt.FileChanged, prompt.FileMode:
+		}
+	}
+	s.Lines = slices.DeleteFunc(s.Lines, func(l signedLine) bool {
+		return change == prompt.FileAdded && l.Op != prompt.Insert || change == prompt.FileRemoved && l.Op != prompt.Delete
+	})
+	if n := len(s.Rows) - 1; n >= 0 && s.Rows[n].Same == 0 && len(s.Rows[n].Left.Runs)+len(s.Rows[n].Right.Runs) == 0 &&
+		(change != prompt.FileChanged || !s.Rows[n].Changed()) {
+		s.Rows = s.Rows[:n]
+	}
+	if n := len(s.Lines) - 1; n >= 0 && change == prompt.FileChanged && s.Lines[n].Op == prompt.Equal && s.Lines[n].Same == 0 && len(s.Lines[n].Runs) == 0 {
+		s.Lines = s.Lines[:n]
+	}
+	return s
 }
 
 // phrases joins words that follow one another in a line and were all replaced: readers take in two
@@ -131,8 +199,12 @@ func phrases(runs []prompt.Run) []prompt.Run {
 }
 
 // compared returns a section as it fits into what is left of a page.
-func compared(name string, runs []prompt.Run, split bool, left *budget) section {
-	rows := rowsOf(runs)
+func compared(name, a, b string, split bool, left *budget) section {
+	runs, few := prompt.WordsInLines(a, b, left.rows())
+	if !few {
+		return section{Name: name}
+	}
+	rows := rowsOf(phrases(runs))
 	if split && left.take(sizeOfRows(rows)) {
 		return section{Name: name, Rows: rows}
 	}

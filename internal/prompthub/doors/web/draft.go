@@ -163,6 +163,9 @@ func (s *web) form(r *request, d prompt.Draft, has []prompt.Tag) (draftForm, err
 		Draft: d, Chat: d.Kind == prompt.KindChat, Public: d.Visibility == prompt.Public,
 		MaxTitle: prompt.MaxTitle, MaxText: s.MaxText, MaxTags: prompt.MaxTags,
 	}
+	if len(d.Files) > 0 {
+		f.MaxText = max(f.MaxText, prompt.MaxSkillText)
+	}
 	for _, m := range d.Messages {
 		field := messageField{Role: m.Role, Text: m.Content}
 		if m.Placeholder != "" {

@@ -525,7 +525,10 @@ func (s *web) createSkill(r *request) error {
 	if err := r.ParseMultipartForm(maxFilesUpload); err != nil {
 		return fault.Wrap(fault.Malformed, "the form cannot be read", err)
 	}
-	d := prompt.Draft{Kind: prompt.KindText, Visibility: prompt.Visibility(r.PostForm.Get("visibility"))}
+	d := prompt.Draft{Kind: prompt.KindText, Visibility: prompt.Private}
+	if r.PostForm.Get("public") != "" {
+		d.Visibility = prompt.Public
+	}
 	files, out, err := readArchive(r)
 	if err == nil && !slices.ContainsFunc(files, func(f library.SentFile) bool { return f.Path == prompt.SkillFile }) {
 		err = fault.New(fault.Invalid, "the ZIP has no SKILL.md at its root, or in the one folder that holds all: put one there that begins with --- and the lines name:, description: and ---")

@@ -109,10 +109,10 @@ func TestUploadSkill(t *testing.T) {
 	form := ann.get("/app/prompts/new").has(`action="/app/prompts/new/files"`, `enctype="multipart/form-data"`)
 	key := form.find(`action="/app/prompts/new/files".*\n.*name="key" value="([^"]*)"`)
 	file := zipped(t, "pdf/SKILL.md", skillText, "pdf/run.sh", "#!/bin/sh\r\necho <b>\r\n", "pdf/.DS_Store", "x")
-	to := ann.upload("/app/prompts/new/files", "pdf.zip", file, "visibility", "private", "key", key).to("/app/prompts/")
+	to := ann.upload("/app/prompts/new/files", "pdf.zip", file, "key", key).to("/app/prompts/")
 	ann.get(to).has("The prompt is saved, without the files that systems and git put into folders.", "Files (2)", "pdf-forms")
 	page, _, _ := strings.Cut(to, "?")
-	require.Equal(t, to, ann.upload("/app/prompts/new/files", "pdf.zip", file, "visibility", "private", "key", key).to("/app/prompts/"), "sent twice it is one")
+	require.Equal(t, to, ann.upload("/app/prompts/new/files", "pdf.zip", file, "key", key).to("/app/prompts/"), "sent twice it is one")
 	for _, bad := range [][2]string{
 		{"", "Choose a ZIP."},
 		{"no zip", "no ZIP archive"},
@@ -125,9 +125,10 @@ func TestUploadSkill(t *testing.T) {
 		if bad[0] == "" {
 			name = ""
 		}
-		ann.upload("/app/prompts/new/files", name, bad[0], "visibility", "private").is(422).has(bad[1], `id="upload"`)
+		ann.upload("/app/prompts/new/files", name, bad[0]).is(422).has(bad[1], `id="upload"`)
 	}
-	ann.post("/app/prompts/new/files", "visibility", "private").is(400)
+	ann.post("/app/prompts/new/files", "public", "yes").is(400)
+	ann.get(ann.upload("/app/prompts/new/files", "x.zip", zipped(t, "SKILL.md", strings.Replace(skillText, "pdf-forms", "open", 1)), "public", "yes").to("/app/prompts/")).has(`class="badge">public`)
 	w.nobody().upload("/app/prompts/new/files", "pdf.zip", file).is(401)
 
 	upload := func(name, content string, pairs ...string) shown {
@@ -145,7 +146,7 @@ func TestUploadSkill(t *testing.T) {
 	w.as("Bob").upload(page+"/files/upload", "b.txt", "x", "do", "add", "revision", "4").is(404)
 }
 
-// TestChangeFiles: each save of a file is one version, and keeps what nobody changed.
+// TestChangeFiles: each save of a file is one version, and leaves all others alone.
 func TestChangeFiles(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -199,4 +200,32 @@ func TestChangeFiles(t *testing.T) {
 	ann.get(ann.post(text+"/files", "revision", "1", "do", "save", "name", "run.sh", "text", "x").to(text + "/files?path=run.sh")).is(200)
 	ann.get(text+"/files").has("made of the text", "run.sh")
 	ann.get(text + "/files?path=SKILL.md").has("made of the text").lacks("<textarea")
+}
+
+// TestCompareFiles: the difference of two versions shows each file that differs, escaped.
+func TestCompareFiles(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ann := w.as("Ann")
+	page := w.writeFiles("public", hostileFiles())
+	first := hostileFiles()
+	first[0].Bytes = []byte(strings.Replace(skillText, "now", "later", 1))
+	first[1].Executable = false
+	first[2].Bytes = []byte("<script>alert(2)</script>")
+	first[5].Bytes = []byte{0, 2, 3}
+	first[7] = library.SentFile{Path: "new.js", Bytes: []byte("<img onerror=x>\n")}
+	id, _ := prompt.ParseID(strings.TrimPrefix(page, "/app/prompts/"))
+	_, err := w.service.PatchWithFiles(t.Context(), auth.User{ID: "Ann"}, id, library.Match{Any: true}, first, func(*prompt.Draft) {})
+	require.NoError(t, err)
+	for _, view := range []string{"", "&view=split"} {
+		s := ann.get(page+"/compare?from=1&to=2"+view).is(200).has(
+			"SKILL.md</span> <span class=\"badge\">changed", "It is not executable any more.", `page.html</span> <span class="badge">changed`, "2 bytes before, 3 bytes now",
+			`new.js</span> <span class="badge">added</span> <span class="badge script-mark">script`, "&lt;img onerror=x&gt;", `empty.txt</span> <span class="badge">removed`,
+		).lacks("<script>alert", "<img onerror", "These two versions", "long.txt", `aria-label="Text"`)
+		_, added, _ := strings.Cut(s.body, "new.js</span>")
+		require.Equal(t, 1, strings.Count(added, "<ins>"))
+		require.NotContains(t, added, "removed</span>", "a version without a file has no empty line of it")
+		require.Equal(t, 1, strings.Count(s.body, ">later<"), "what changed in SKILL.md is shown once")
+	}
+	ann.get(page + "/compare?from=2&to=2").has("one and the same version")
 }

@@ -54,7 +54,7 @@ func TestMemory(t *testing.T) { // alone: others would be measured, too
 		"id": {last(page), last(fork), last(shared)}, "number": {"1"}, "file": {"app.css"}, "version": {"1"}, "handle": {"ann"}, "workspace": {"longs"}, "$": {""},
 	}
 	var ways []heap.Way
-	for _, query := range []string{"", "?q=common", "?q=number3", "?from=1&to=3", "?from=3&to=4", "?from=5&to=6"} {
+	for _, query := range []string{"", "?q=common", "?q=number3", "?path=SKILL.md", "?from=1&to=3", "?from=3&to=4", "?from=5&to=6"} {
 		for _, who := range []person{ann, root} {
 			ways = append(ways, func(page string) (status int, answer string) {
 				s := who.get(page + query)

@@ -436,7 +436,11 @@ func (s *web) compareProposal(r *request, p *proposalPage, from, to library.View
 	at := viewOf(r, "view")
 	at.path = p.At
 	p.Views = at.choices("view", [2]string{"", "Unified"}, [2]string{"split", "Side by side"})
-	p.Diff = &comparePage{From: a, To: b, Sections: sections(a, b, files, at.get("view") == "split")}
+	all, err := s.sections(r, to.ID, a, b, files, at.get("view") == "split")
+	if err != nil {
+		return err
+	}
+	p.Diff = &comparePage{From: a, To: b, Sections: all}
 	if p.From == 0 {
 		for i := range p.Diff.Sections {
 			p.Diff.Sections[i].Lines = slices.DeleteFunc(p.Diff.Sections[i].Lines, func(l signedLine) bool { return l.Op == prompt.Delete })

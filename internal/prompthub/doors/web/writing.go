@@ -17,7 +17,7 @@ func (s *web) writing() {
 	s.handle("GET "+Prefix+"/prompts/new", user, s.newForm)
 	s.handleText("POST "+Prefix+"/prompts/new", user, s.MaxText, s.create)
 	s.handle("GET "+Prefix+"/prompts/{id}/edit", user, s.editForm)
-	s.handleText("POST "+Prefix+"/prompts/{id}/edit", user, s.MaxText, s.edit)
+	s.handleText("POST "+Prefix+"/prompts/{id}/edit", user, max(s.MaxText, prompt.MaxSkillText), s.edit)
 }
 
 func (s *web) newForm(r *request) error {
