@@ -26,20 +26,15 @@ const (
 )
 
 // Unified returns the difference of two versions as diff -u writes it, "" if they are equal: that
-// of their descriptions, that of their texts, and those of their files. The first two are left out
-// where a SKILL.md of the author says both.
-func Unified(a, b Version, files []FileDiff) string {
-	if a.Files.WrittenSkill() && b.Files.WrittenSkill() {
-		return UnifiedFiles(files)
-	}
+// of their descriptions, then that of their texts.
+func Unified(a, b Version) string {
 	from, to := Descriptions(a, b)
-	return UnifiedFile(a, b, "description", line(from), line(to)) +
-		udiff.Unified(fmt.Sprint("version ", a.Number), fmt.Sprint("version ", b.Number), a.Transcript(), b.Transcript()) + UnifiedFiles(files)
+	return UnifiedFiles(a, b, "description", line(from), line(to)) +
+		udiff.Unified(fmt.Sprint("version ", a.Number), fmt.Sprint("version ", b.Number), a.Transcript(), b.Transcript())
 }
 
-// UnifiedFile returns the difference of something of two versions that has a name, as diff -u writes
-// it.
-func UnifiedFile(a, b Version, name, from, to string) string {
+// UnifiedFiles returns the difference of two files of versions as diff -u writes it.
+func UnifiedFiles(a, b Version, name, from, to string) string {
 	return udiff.Unified(fmt.Sprintf("version %d, %s", a.Number, name), fmt.Sprintf("version %d, %s", b.Number, name), from, to)
 }
 

@@ -130,9 +130,9 @@ func TestDoubling(t *testing.T) {
 		{Name: "Deeper", With: text(func(s string) { prompt.Deeper(jsontext.Value(s), 1<<30) })},
 		{Name: "WordsInLines", With: text(func(s string) { prompt.WordsInLines(s, doubling.Turned(s), math.MaxInt) })},
 		{Name: "Words", With: text(func(s string) { prompt.Words(s, doubling.Turned(s)) })},
-		{Name: "Unified", With: two(func(a, b prompt.Content) { prompt.Unified(prompt.Version{Content: a}, prompt.Version{Content: b}, nil) })},
-		{Name: "UnifiedFile", With: func(s string) func() {
-			return func() { prompt.UnifiedFile(prompt.Version{}, prompt.Version{}, "a", s, doubling.Turned(s)) }
+		{Name: "Unified", With: two(func(a, b prompt.Content) { prompt.Unified(prompt.Version{Content: a}, prompt.Version{Content: b}) })},
+		{Name: "UnifiedFiles", With: func(s string) func() {
+			return func() { prompt.UnifiedFiles(prompt.Version{}, prompt.Version{}, "a", s, doubling.Turned(s)) }
 		}},
 		{Name: "Merge", With: func(s string) func() {
 			base, mine, theirs := prompt.Content{Text: s}, prompt.Content{Text: s[len(s)/5:]}, prompt.Content{Text: doubling.Turned(s)}
@@ -262,7 +262,10 @@ func TestDoubling(t *testing.T) {
 		{Name: "FileDiff.Comparable", With: differs(func(d prompt.FileDiff, _ map[string][]byte) { d.Comparable() })},
 		{Name: "FileDiff.WithTexts", With: differs(func(d prompt.FileDiff, all map[string][]byte) { d.WithTexts(all) })},
 		{Name: "FileDiff.Hunks", With: differs(func(d prompt.FileDiff, _ map[string][]byte) { d.Hunks() })},
-		{Name: "UnifiedFiles", With: differs(func(d prompt.FileDiff, _ map[string][]byte) { prompt.UnifiedFiles([]prompt.FileDiff{d}) })},
+		{Name: "GitDiff", With: differs(func(d prompt.FileDiff, _ map[string][]byte) { prompt.GitDiff([]prompt.FileDiff{d}) })},
+		{Name: "UnifiedWith", With: differs(func(d prompt.FileDiff, _ map[string][]byte) {
+			prompt.UnifiedWith(prompt.Version{}, prompt.Version{}, []prompt.FileDiff{d})
+		})},
 		{Name: "File.Mode", With: differs(func(d prompt.FileDiff, _ map[string][]byte) { d.To.Mode() })},
 		{Name: "Files.WrittenSkill", With: files(func(f prompt.Files) { f.WrittenSkill() })},
 		{Name: "CheckPath", With: text(func(s string) { _ = prompt.CheckPath(s) })},

@@ -120,8 +120,17 @@ func (d FileDiff) Hunks() string {
 	return text[at:]
 }
 
-// UnifiedFiles returns the differences of files as git diff writes them.
-func UnifiedFiles(all []FileDiff) string {
+// UnifiedWith is Unified with the differences of files. A SKILL.md that its author wrote says what
+// descriptions and texts say, so these are left out where both versions have one.
+func UnifiedWith(a, b Version, files []FileDiff) string {
+	if a.Files.WrittenSkill() && b.Files.WrittenSkill() {
+		return GitDiff(files)
+	}
+	return Unified(a, b) + GitDiff(files)
+}
+
+// GitDiff returns the differences of files as git diff writes them.
+func GitDiff(all []FileDiff) string {
 	var b strings.Builder
 	for _, d := range all {
 		from, to := "a/"+d.Path, "b/"+d.Path

@@ -9,7 +9,7 @@ import (
 	"prompthub/internal/prompthub/prompt"
 )
 
-// TestCompareFiles: differences between two sets of files are told as git diff tells them.
+// TestCompareFiles: two sets of files are compared as git diff compares them.
 func TestCompareFiles(t *testing.T) {
 	t.Parallel()
 	bytes := map[string][]byte{}
@@ -59,7 +59,7 @@ new file mode 100644
 diff --git a/run.sh b/run.sh
 old mode 100644
 new mode 100755
-`, prompt.UnifiedFiles(diffs))
+`, prompt.GitDiff(diffs))
 
 	require.Empty(t, prompt.CompareFiles(a, a))
 	require.Empty(t, prompt.CompareFiles(nil, a[:0]))

@@ -11,18 +11,18 @@ import (
 	"prompthub/internal/prompthub/library"
 )
 
-// KeptFiles are those of a prompt at two versions of it. Both are "" where the contents and descriptions
+// Files are those of a prompt at two versions of it. Both are "" where the contents and descriptions
 // of the versions say all that differs.
-type KeptFiles struct {
+type Files struct {
 	Name     string // what the file is called
 	From, To string
 }
 
-// CompareKeptFiles returns the kept files of a prompt at two of its versions, in the format of the file that
+// CompareFiles returns the files of a prompt at two of its versions, in the format of the file that
 // the later was made of.
-func CompareKeptFiles(ctx context.Context, s *library.Service, a, b library.View) (KeptFiles, error) {
-	if a.ShownVersion.FileHash == b.ShownVersion.FileHash {
-		return KeptFiles{}, nil
+func CompareFiles(ctx context.Context, s *library.Service, a, b library.View) (Files, error) {
+	if a.ShownVersion.FileHash == b.ShownVersion.FileHash || len(a.ShownVersion.Files)+len(b.ShownVersion.Files) > 0 {
+		return Files{}, nil // the files of a skill are compared one by one
 	}
 	var p, q stored
 	g, reading := errgroup.WithContext(ctx)
@@ -37,15 +37,15 @@ func CompareKeptFiles(ctx context.Context, s *library.Service, a, b library.View
 	err := g.Wait()
 	made := cmp.Or(q.made, p.made)
 	if err != nil || made == nil {
-		return KeptFiles{}, err
+		return Files{}, err
 	}
 	f := format.Format(made.Format)
 	from, to := p.fileIn(f), q.fileIn(f)
 	p.View, p.doc = q.View, q.doc
 	if written, _, err := p.encode(f, format.Library); err == nil && format.SameLines(written, to) {
-		return KeptFiles{}, nil // the file before, with what the later version says
+		return Files{}, nil // the file before, with what the later version says
 	}
-	return KeptFiles{path.Base(made.File), string(from), string(to)}, nil
+	return Files{path.Base(made.File), string(from), string(to)}, nil
 }
 
 // fileIn returns the file of a version in a format, with the text as it is; nil if there is none.

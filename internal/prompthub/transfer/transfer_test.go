@@ -558,7 +558,7 @@ func TestDamagedFile(t *testing.T) {
 		require.Contains(t, string(f.Bytes), "one")
 		a, b, err := s.Compare(t.Context(), ann, v.ID, 1, 3)
 		require.NoError(t, err)
-		_, err = transfer.CompareKeptFiles(t.Context(), s, a, b)
+		_, err = transfer.CompareFiles(t.Context(), s, a, b)
 		require.NoError(t, err)
 
 		store.damaged.Store("")

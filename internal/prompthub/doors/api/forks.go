@@ -85,7 +85,7 @@ func (a *api) upstream(ctx context.Context, c call, in *upstreamInput) (*compare
 			if err != nil {
 				return nil, err
 			}
-			out.Body = []byte(prompt.Unified(u.Base, u.Now.ShownVersion, files))
+			out.Body = []byte(prompt.UnifiedWith(u.Base, u.Now.ShownVersion, files))
 		}
 		return out, nil
 	}

@@ -220,22 +220,22 @@ func (a *api) compareVersions(ctx context.Context, c call, in *compareInput) (*c
 	if err != nil {
 		return nil, err
 	}
-	files, err := transfer.CompareKeptFiles(ctx, a.Service, left, right)
+	files, err := transfer.CompareFiles(ctx, a.Service, left, right)
 	if err != nil {
 		return nil, err
 	}
 	one, other := left.ShownVersion, right.ShownVersion
-	kept := prompt.UnifiedFile(one, other, files.Name, files.From, files.To)
-	diffs, err := a.Service.CompareFiles(ctx, id, one, other)
+	folder, err := a.Service.CompareFiles(ctx, id, one, other)
 	if err != nil {
 		return nil, err
 	}
+	file := prompt.UnifiedFiles(one, other, files.Name, files.From, files.To)
 	out := &compareOutput{Vary: "Accept"}
 	if strings.HasPrefix(strings.TrimSpace(in.Accept), textType) {
-		out.ContentType, out.Body = textType+"; charset=utf-8", []byte(prompt.Unified(one, other, diffs)+kept)
+		out.ContentType, out.Body = textType+"; charset=utf-8", []byte(prompt.UnifiedWith(one, other, folder)+file)
 		return out, nil
 	}
-	d := Diff{From: one.Number, To: other.Number, File: kept, Runs: []Run{}, Files: encodeFileDiffs(diffs)}
+	d := Diff{From: one.Number, To: other.Number, File: file, Runs: []Run{}, Files: encodeFileDiffs(folder)}
 	if from, to := prompt.Descriptions(one, other); from != to {
 		d.Description = &DescriptionsDiff{from, to}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -72,7 +73,7 @@ func (s *web) compare(r *request) error {
 	p := comparePage{Address: addressOf(id), Title: a.Title, From: a.ShownVersion, To: b.ShownVersion}
 	p.Views = v.choices("view", [2]string{"", "Unified"}, [2]string{"split", "Side by side"})
 	p.Swap = address(v.path, url.Values{"from": {strconv.FormatInt(to, 10)}, "to": {strconv.FormatInt(from, 10)}})
-	kept, err := transfer.CompareKeptFiles(r.Context(), s.Service, a, b)
+	kept, err := transfer.CompareFiles(r.Context(), s.Service, a, b)
 	if err != nil {
 		return err
 	}
@@ -91,10 +92,10 @@ func (s *web) lastTwo(r *request, id prompt.ID) (from, to int64, err error) {
 	return h.Items[len(h.Items)-1].Number, h.Items[0].Number, nil
 }
 
-// sections compares two versions of a prompt, with their files.
-func (s *web) sections(r *request, id prompt.ID, a, b prompt.Version, kept transfer.KeptFiles, split bool) ([]section, error) {
+// sections compares two versions of a prompt, with their files, and those that they were made of.
+func (s *web) sections(r *request, id prompt.ID, a, b prompt.Version, kept transfer.Files, split bool) ([]section, error) {
 	files, err := s.Service.CompareFiles(r.Context(), id, a, b)
-	return sections(a, b, files, kept, split), err
+	return sections(a, b, kept, files, split), err
 }
 
 // maxComparedFiles is how many bytes of files make a page of a difference longer.
@@ -102,12 +103,12 @@ const maxComparedFiles = 256 << 10
 
 // sections compares two versions: what people read of them, and what else differs. What a SKILL.md
 // of the author says of both is shown once, as that file.
-func sections(a, b prompt.Version, files []prompt.FileDiff, kept transfer.KeptFiles, split bool) []section {
-	size := 0
+func sections(a, b prompt.Version, kept transfer.Files, files []prompt.FileDiff, split bool) []section {
+	size := len(kept.From) + len(kept.To)
 	for _, f := range files {
 		size += len(f.Before) + len(f.After)
 	}
-	left := room(len(a.Words()) + len(b.Words()) + min(size, maxComparedFiles) + len(kept.From) + len(kept.To))
+	left := room(len(a.Words()) + len(b.Words()) + min(size, maxComparedFiles))
 	from, to := prompt.Descriptions(a, b)
 	parts := []struct{ name, a, b string }{
 		{"Description", from, to},
@@ -128,12 +129,37 @@ func sections(a, b prompt.Version, files []prompt.FileDiff, kept transfer.KeptFi
 	for _, f := range files {
 		shown := section{Name: f.Path}
 		if f.Before != f.After {
-			shown = compared(f.Path, f.Before, f.After, split, &left)
+			shown = compared(f.Path, f.Before, f.After, split, &left).ofFile(f.Change)
 		}
 		shown.File = &f
 		all = append(all, shown)
 	}
 	return all
+}
+
+// ofFile leaves out of a section what is no line of a file: the end of the last line, and the empty
+// text that a version without the file has.
+func (s section) ofFile(change prompt.FileChange) section {
+	for i := range s.Rows {
+		switch change {
+		case prompt.FileAdded:
+			s.Rows[i].Left = diffLine{}
+		case prompt.FileRemoved:
+			s.Rows[i].Right = diffLine{}
+		case prompt.FileChanged, prompt.FileMode:
+		}
+	}
+	s.Lines = slices.DeleteFunc(s.Lines, func(l signedLine) bool {
+		return change == prompt.FileAdded && l.Op != prompt.Insert || change == prompt.FileRemoved && l.Op != prompt.Delete
+	})
+	if n := len(s.Rows) - 1; n >= 0 && s.Rows[n].Same == 0 && len(s.Rows[n].Left.Runs)+len(s.Rows[n].Right.Runs) == 0 &&
+		(change != prompt.FileChanged || !s.Rows[n].Changed()) {
+		s.Rows = s.Rows[:n]
+	}
+	if n := len(s.Lines) - 1; n >= 0 && change == prompt.FileChanged && s.Lines[n].Op == prompt.Equal && s.Lines[n].Same == 0 && len(s.Lines[n].Runs) == 0 {
+		s.Lines = s.Lines[:n]
+	}
+	return s
 }
 
 // phrases joins words that follow one another in a line and were all replaced: readers take in two

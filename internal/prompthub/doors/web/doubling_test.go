@@ -56,11 +56,11 @@ func TestDoubling(t *testing.T) {
 	funcs := []doubling.Func{
 		{Name: "sections", With: func(s string) func() {
 			a, b := prompt.Version{Content: content(s)}, prompt.Version{Content: content(doubling.Turned(s))}
-			return func() { sections(a, b, nil, transfer.KeptFiles{From: s, To: doubling.Turned(s)}, false) }
+			return func() { sections(a, b, transfer.Files{From: s, To: doubling.Turned(s)}, nil, false) }
 		}},
 		{Name: "sections (split)", With: func(s string) func() {
 			a, b := prompt.Version{Content: content(s)}, prompt.Version{Content: content(doubling.Turned(s))}
-			return func() { sections(a, b, nil, transfer.KeptFiles{From: s, To: doubling.Turned(s)}, true) }
+			return func() { sections(a, b, transfer.Files{From: s, To: doubling.Turned(s)}, nil, true) }
 		}},
 		{Name: "compared", With: text(func(s string) { left := plenty; compared("Text", s, doubling.Turned(s), true, &left) })},
 		{Name: "phrases", With: runs(func(list []prompt.Run) { phrases(list) })},
@@ -102,7 +102,7 @@ func TestDoubling(t *testing.T) {
 		"paints what breakLines has cut to lines":   {"web.picture", "painter.paint", "sheet.put", "sheet.box", "sheet.line", "sheet.text", "faceOf"},
 		"answers a request, by what is listed here": {"web.compare", "web.sections", "web.lastTwo", "web.images", "web.image", "reading.show"},
 		"returns what it is given":                  {"passage.Heading"},
-		"looks at numbers, or compares two texts":   {"section.Binary", "section.Empty", "section.Moded", "section.Sizes"},
+		"looks at numbers, or compares two texts":   {"section.Binary", "section.Empty", "section.Moded", "section.Sizes", "section.ofFile"},
 	}, "compare.go", "image.go", "reading.go")
 	doubling.Check(t, funcs)
 }

@@ -146,7 +146,7 @@ func TestUploadSkill(t *testing.T) {
 	w.as("Bob").upload(page+"/files/upload", "b.txt", "x", "do", "add", "revision", "4").is(404)
 }
 
-// TestChangeFiles: each save of a file is one version, and keeps all that was not changed.
+// TestChangeFiles: each save of a file is one version, and leaves all others alone.
 func TestChangeFiles(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -222,6 +222,9 @@ func TestCompareFiles(t *testing.T) {
 			"SKILL.md</span> <span class=\"badge\">changed", "It is not executable any more.", `page.html</span> <span class="badge">changed`, "2 bytes before, 3 bytes now",
 			`new.js</span> <span class="badge">added</span> <span class="badge script-mark">script`, "&lt;img onerror=x&gt;", `empty.txt</span> <span class="badge">removed`,
 		).lacks("<script>alert", "<img onerror", "These two versions", "long.txt", `aria-label="Text"`)
+		_, added, _ := strings.Cut(s.body, "new.js</span>")
+		require.Equal(t, 1, strings.Count(added, "<ins>"))
+		require.NotContains(t, added, "removed</span>", "a version without a file has no empty line of it")
 		require.Equal(t, 1, strings.Count(s.body, ">later<"), "what changed in SKILL.md is shown once")
 	}
 	ann.get(page + "/compare?from=2&to=2").has("one and the same version")

@@ -427,10 +427,10 @@ func (s *web) fillProposal(r *request, p *proposalPage) error {
 // that is proposed.
 func (s *web) compareProposal(r *request, p *proposalPage, from, to library.View) (err error) {
 	a, b := from.ShownVersion, to.ShownVersion
-	var files transfer.KeptFiles
+	var files transfer.Files
 	if p.From == 0 { // all of it is new
 		a = prompt.Version{}
-	} else if files, err = transfer.CompareKeptFiles(r.Context(), s.Service, from, to); err != nil {
+	} else if files, err = transfer.CompareFiles(r.Context(), s.Service, from, to); err != nil {
 		return err
 	}
 	at := viewOf(r, "view")
