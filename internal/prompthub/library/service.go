@@ -67,7 +67,10 @@ func (s *Service) create(ctx context.Context, who auth.User, d prompt.Draft, ori
 	if err := publishes(who, d.Visibility == prompt.Public); err != nil {
 		return View{}, false, err
 	}
-	d, err := s.withSkillFile(ctx, prompt.Prompt{}, d)
+	var err error
+	if origin.ID == "" { // a fork has a name of its own, which its SKILL.md follows
+		d, err = s.withSkillFile(ctx, prompt.Prompt{}, d)
+	}
 	if err != nil {
 		return View{}, false, err
 	}

@@ -49,7 +49,7 @@ func TestExploreWhole(t *testing.T) {
 	t.Parallel()
 	for name, begin := range map[string]func(*explorer){
 		"edits": (*explorer).begin, "purge": (*explorer).beginDeleted, "keys": (*explorer).beginKeyed,
-		"slow": (*explorer).beginTimed,
+		"slow": (*explorer).beginTimed, "files": (*explorer).beginFiles, "purge of files": (*explorer).beginDeletedFiles,
 	} {
 		t.Run(name, func(t *testing.T) { exploreAll(t, 200, true, begin) })
 	}
