@@ -396,3 +396,39 @@ func TestFilesMachine(t *testing.T) {
 		})
 	})
 }
+
+// TestNoFiles: an empty list takes the files away, and no list leaves them.
+func TestNoFiles(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		m := &filesMachine{machine: newMachine(t)}
+		m.create(t)
+		p := m.prompts[0]
+		for _, files := range []map[string]content{{"a": {bytes: one(t, someBytes, "bytes")}}, {}} {
+			m.change(p, func(now map[string]content) { clear(now); maps.Copy(now, files) })
+			_, err := m.s.Patch(context.Background(), author, p.id, library.Match{Any: true}, func(d *prompt.Draft) { d.Title += "." })
+			require.NoError(t, err)
+			m.check(t)
+		}
+	})
+}
+
+// TestForkOfAWrittenSkill: a fork of one's own prompt, whose SKILL.md names that, has a name of its
+// own.
+func TestForkOfAWrittenSkill(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		m := &filesMachine{machine: newMachine(t)}
+		m.create(t)
+		p, text := m.prompts[0], one(t, someTexts, "text")
+		m.change(p, func(now map[string]content) { now[prompt.SkillFile] = skillFile(p.slug, text) })
+		p.versions[p.current] = folder{text, p.versions[p.current].files}
+		v, _, err := m.s.Fork(context.Background(), author, p.id, library.WantedVersion{}, "")
+		require.NoError(t, err)
+		require.NotEqual(t, p.slug, v.Slug)
+		f := folder{text, maps.Clone(p.versions[p.current].files)}
+		f.files[prompt.SkillFile] = skillFile(v.Slug, text)
+		m.add(v, f, false)
+		m.check(t)
+	})
+}
