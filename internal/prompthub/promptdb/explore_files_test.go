@@ -56,8 +56,8 @@ func newFiled(e *explorer) *filed {
 		}
 	}
 	require.NoError(e.t, e.drain())
-	for range 4 { // a sweep comes late to the files
-		e.changes[e.rnd.IntN(400)] = true
+	for range 3 {
+		e.changes[e.rnd.IntN(60)] = true
 	}
 	e.rests = append(e.rests, f.wrong)
 	e.last = e.sweepAgain
@@ -104,12 +104,21 @@ func sumsOf(files prompt.Files) map[string]string {
 	return set
 }
 
+// beginFiles starts a sweep or two that have only the files to look at, a save and perhaps others.
 func (f *filed) beginFiles() {
-	f.Advance(25 * time.Hour)
-	f.start([]func(int){
-		f.save, f.save, f.save, f.save, f.keep, f.revive, f.revive, f.name, f.deleteOne, f.deleteOne,
-		f.sweep, f.sweep, f.sweep, f.sweep, f.sweep, f.backup,
-	}, 2+f.rnd.IntN(4))
+	ctx := context.Background()
+	f.temper.hostile = f.rnd.IntN(4) > 0 // a sweep, or a save, must stand still between two calls
+	f.Advance(22 * time.Hour)
+	_, _, err := f.truth.Sweep(ctx)
+	require.NoError(f.t, err)
+	_, err = f.store.Write(ctx, promptdb.DefaultTables().SystemState, table.Op{
+		Kind: table.Delete, Row: table.Row{Key: rows.SweepKey(promptdb.DefaultTables().Files), ETag: table.Any},
+	})
+	require.NoError(f.t, err)
+	f.Advance(3 * time.Hour)
+	f.start([]func(int){f.sweep}, 1)
+	f.start([]func(int){f.save, f.save, f.save, f.revive}, 1+f.rnd.IntN(2))
+	f.start([]func(int){f.save, f.keep, f.revive, f.name, f.deleteOne, f.deleteOne, f.sweep, f.sweep, f.sweep, f.backup}, f.rnd.IntN(3))
 }
 
 func (e *explorer) beginFiles() { newFiled(e).beginFiles() }

@@ -534,6 +534,8 @@ func (e *explorer) halts(c *chaos.Call) bool {
 		return e.rnd.IntN(2) == 0 // after a commit
 	case strings.HasPrefix(c.Label, "get Prompts "), strings.HasPrefix(c.Label, "list PromptVotes "):
 		return e.rnd.IntN(4) == 0 // before one
+	case strings.Contains(c.Label, " Files "):
+		return e.rnd.IntN(3) == 0 // before the versions, the commit or the removal
 	}
 	return e.rnd.IntN(30) == 0
 }
