@@ -38,7 +38,7 @@ func WithFiles(d prompt.Draft, sent []SentFile, has prompt.Files) (prompt.Draft,
 	for _, f := range has {
 		known[f.SHA256] = f
 	}
-	d.Files, d.FileBytes = nil, make(map[string][]byte)
+	d.Files, d.FileBytes = prompt.Files{}, make(map[string][]byte)
 	for _, s := range sent {
 		f, ok := known[s.SHA256]
 		switch {

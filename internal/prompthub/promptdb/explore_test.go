@@ -49,7 +49,7 @@ func TestExploreWhole(t *testing.T) {
 	t.Parallel()
 	for name, begin := range map[string]func(*explorer){
 		"edits": (*explorer).begin, "purge": (*explorer).beginDeleted, "keys": (*explorer).beginKeyed,
-		"slow": (*explorer).beginTimed,
+		"slow": (*explorer).beginTimed, "files": (*explorer).beginFiles, "purge of files": (*explorer).beginDeletedFiles,
 	} {
 		t.Run(name, func(t *testing.T) { exploreAll(t, 200, true, begin) })
 	}
@@ -534,6 +534,8 @@ func (e *explorer) halts(c *chaos.Call) bool {
 		return e.rnd.IntN(2) == 0 // after a commit
 	case strings.HasPrefix(c.Label, "get Prompts "), strings.HasPrefix(c.Label, "list PromptVotes "):
 		return e.rnd.IntN(4) == 0 // before one
+	case strings.Contains(c.Label, " Files "):
+		return e.rnd.IntN(3) == 0 // before the versions, the commit or the removal
 	}
 	return e.rnd.IntN(30) == 0
 }

@@ -157,6 +157,31 @@ func TestSweepOfFiles(t *testing.T) {
 	w.check()
 }
 
+// TestFilesSavedAgain: bytes that come back with each save count once, after a sweep that finds
+// nothing to remove.
+func TestFilesSavedAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorldOn(t, memory.NewTables())
+	p := w.add("ann", draft("Skill", "text"))
+	for _, content := range []string{"one", "two", "one", "two", "one"} {
+		w.edit("ann", p.ID, filesOf("a", content))
+	}
+	w.run()
+	w.clock.Advance(26 * time.Hour)
+	before := len(w.fileRows())
+	_, _, err := w.Sweep(t.Context())
+	require.NoError(t, err)
+	require.Len(t, w.fileRows(), before)
+	size := int64(0)
+	for _, row := range w.fileRows() {
+		size += row.Props.Get("Size").Int()
+	}
+	c, err := w.LabelsRow(t.Context(), "ann", p.ID)
+	require.NoError(t, err)
+	require.Equal(t, size, c.Files)
+	w.check()
+}
+
 // TestPurgeOfFiles: the bytes of a prompt that is purged go with it.
 func TestPurgeOfFiles(t *testing.T) {
 	t.Parallel()

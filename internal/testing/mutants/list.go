@@ -736,6 +736,46 @@ var mutants = []mutant{
 		"a session is believed for an hour after its end", "../library/signin.go",
 		"sessionRead    = 8 * time.Second", "sessionRead    = time.Hour",
 	},
+	{
+		"a commit does not wait for the bytes of its files", "commit/files.go",
+		"	return size, w.sendFiles(ctx)", "	w.db.Background(func() { _ = w.sendFiles(context.WithoutCancel(ctx)) })\n	return size, nil",
+	},
+	{
+		"bytes that are sent again are as old as their prompt", "commit/files.go",
+		"all[f.SHA256], w.db.Now())...)", "all[f.SHA256], p.CreatedAt)...)",
+	},
+	{
+		"bytes may be named that the latest version does not have", "commit/files.go",
+		"		k, ok := known[f.SHA256]\n		if !ok {", "		k, ok := known[f.SHA256]\n		if k = f; false && !ok {",
+	},
+	{
+		"a sweep removes the bytes of a file whatever they are by then", "verify/files.go",
+		"db.RemoveRow(ctx, db.T.Files, row)", "db.RemoveKey(ctx, db.T.Files, row.Key)",
+	},
+	{
+		"a sweep reads the bytes of a file after the versions", "verify/files.go",
+		"		if err := db.RemoveRow(ctx, db.T.Files, row)", "		if now, err := db.GetRow(ctx, db.T.Files, row.Key); err == nil && now != nil {\n			row = *now\n		}\n		if err := db.RemoveRow(ctx, db.T.Files, row)",
+	},
+	{
+		"a sweep that is overtaken removes the rows that lead to a count", "verify/files.go",
+		"!counted[id] {", "false && !counted[id] {",
+	},
+	{
+		"bytes that were sent again count twice for ever", "verify/files.go",
+		"	for _, row := range rows {\n		if id, ok := schema.ParseFilesPartition(row.Partition); ok {", "	for _, row := range left {\n		if id, ok := schema.ParseFilesPartition(row.Partition); ok {",
+	},
+	{
+		"a purge leaves the bytes of files", "erase/purge.go",
+		"		if err := db.Empty(ctx, db.T.Files, schema.FilesPartition(id), \"\"); err != nil {", "		if err := db.Empty(ctx, db.T.Files, schema.FilesPartition(id)+\"x\", \"\"); err != nil {",
+	},
+	{
+		"an empty list of files leaves those that there are", "../library/files.go",
+		"d.FileBytes = prompt.Files{}, make", "d.FileBytes = nil, make",
+	},
+	{
+		"a fork takes the name that its SKILL.md had", "../library/service.go",
+		"	if origin.ID == \"\" { // a fork", "	if true { // a fork",
+	},
 }
 
 // unbounded are faults by which a request costs more than its route may: the search of TestBounds

@@ -148,52 +148,68 @@ func (db *Verifier) namedFiles(ctx context.Context, author prompt.UserID, id pro
 }
 
 // sweepFiles removes those of some rows of files that no version names, each under its ETag, and
-// counts anew what the files of their prompts take.
+// before that counts anew what the files of all these prompts will take: a save counts what it
+// sends, be it stored or not. If that is cut short, rows are left by which the next sweep finds the
+// prompt.
 func (db *Verifier) sweepFiles(ctx context.Context, rows []table.Row) error {
 	left, err := db.unnamed(ctx, rows, filesKept)
 	if err != nil {
 		return err
 	}
-	swept := make(map[prompt.ID]prompt.UserID)
+	goes := make(map[table.Key]bool)
 	for _, row := range left {
-		if err := db.RemoveRow(ctx, db.T.Files, row); err != nil {
+		goes[row.Key] = true
+	}
+	prompts := make(map[prompt.ID]prompt.UserID)
+	for _, row := range rows {
+		if id, ok := schema.ParseFilesPartition(row.Partition); ok {
+			prompts[id] = schema.UserIn(row.Props, "AuthorId")
+		}
+	}
+	counted := make(map[prompt.ID]bool)
+	for id, author := range prompts {
+		if counted[id], err = db.recountFiles(ctx, author, id, goes); err != nil {
 			return err
 		}
-		id, _ := schema.ParseFilesPartition(row.Partition)
-		swept[id] = schema.UserIn(row.Props, "AuthorId")
 	}
-	for id, author := range swept {
-		if err := db.recountFiles(ctx, author, id); err != nil {
+	for _, row := range left {
+		if id, _ := schema.ParseFilesPartition(row.Partition); !counted[id] {
+			continue
+		}
+		if err := db.RemoveRow(ctx, db.T.Files, row); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// recountFiles writes how many bytes the files of a prompt have into its labels row, unless a
-// command changes that row at this moment: then the next sweep of its files does.
-func (db *Verifier) recountFiles(ctx context.Context, author prompt.UserID, id prompt.ID) error {
+// recountFiles writes how many bytes the files of a prompt have, but for those that go, into its
+// labels row. It reports false if a command changes that row at this moment.
+func (db *Verifier) recountFiles(ctx context.Context, author prompt.UserID, id prompt.ID, goes map[table.Key]bool) (bool, error) {
 	c, err := db.LabelsRow(ctx, author, id)
 	if err != nil || c == nil {
-		return err
+		return err == nil, err
 	}
 	sum := int64(0)
 	r := table.Range{Partition: schema.FilesPartition(id), Select: []string{"Size"}}
 	for row, err := range table.All(ctx, db.DB, db.T.Files, r) {
 		if err != nil {
-			return rowstore.Unavailable(err)
+			return false, rowstore.Unavailable(err)
 		}
-		if _, n, ok := schema.ParseFileRow(row.Row); ok && n == 0 {
+		if _, n, ok := schema.ParseFileRow(row.Row); ok && n == 0 && !goes[row.Key] {
 			sum += row.Props.Get("Size").Int()
 		}
 	}
 	if sum == c.Files {
-		return nil
+		return true, nil
 	}
 	c.Files = sum
 	err = db.Write(ctx, db.T.Prompts, []table.Op{c.Op(author, id)})
-	if err != nil && !rowstore.Overtaken(err) && !errors.Is(err, table.ErrNotFound) {
-		return rowstore.Unavailable(err)
+	if rowstore.Overtaken(err) || errors.Is(err, table.ErrNotFound) {
+		return false, nil
 	}
-	return nil
+	if err != nil {
+		return false, rowstore.Unavailable(err)
+	}
+	return true, nil
 }
