@@ -26,7 +26,7 @@ func (s *Service) mergeFiles(ctx context.Context, p prompt.Prompt, u Upstream, t
 	case u.Now.ID == "" || take == Mine || take == "" && u.Base.Number == 0, len(mine)+len(theirs)+len(base) == 0:
 		return nil, nil //nolint:nilnil // as documented
 	case take == Theirs:
-		base, mine = mine, mine // as if nothing were changed here
+		base = mine // as if nothing were changed here
 	}
 	var m filesMerge
 	m.files, m.clashes = prompt.MergeFiles(base, mine, theirs)

@@ -101,6 +101,10 @@ func TestDoubling(t *testing.T) {
 			return func() { d.Extra.Same(d.Extra) }
 		}},
 		{Name: "Detect", With: file(func(b []byte) { format.Detect("a.json", b) })},
+		{Name: "ArchiveOfSkills", With: func(s string) func() {
+			b := zipped(s)
+			return func() { _, _, _ = format.ArchiveOfSkills(b, 1<<30) }
+		}},
 		{Name: "Archive", With: func(s string) func() { b := zipped(s); return func() { _, _, _ = format.Archive(b, 1<<30) } }},
 		{Name: "Folder", With: func(s string) func() {
 			folder := fstest.MapFS{}
@@ -242,7 +246,7 @@ func TestDoubling(t *testing.T) {
 	doubling.Listed(t, funcs, map[string][]string{
 		"compares or returns what it is given":                      {"Kept", "Document.Said", "IsKernelText", "Warning.IsNote", "Row.Place", "Part.Place", "Format.IsMany", "Format.Loses", "Format.MediaType", "Names"},
 		"is called for a line of a file, see Parts":                 {"IncludesOf"},
-		"is called for what Parts yields":                           {"Part.Row", "Part.Weight", "Part.Check", "Part.IsJSON", "Part.Name", "Part.Includes"},
+		"is called for what Parts yields":                           {"Part.Row", "Part.Weight", "Part.Check", "Part.IsJSON", "Part.Name", "Part.Size", "Part.Includes"},
 		"is Rewrite of a document that was read already, see there": {"Document.Rewrite"},
 	})
 	doubling.Check(t, funcs)
