@@ -2,23 +2,24 @@ package prompt
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 )
 
 // MergeFiles is Merge for the files of versions, each as a whole, but for SKILL.md: that says what
 // the text says, so it is merged as that is.
 func MergeFiles(base, mine, theirs Files) (merged Files, clashes []Clash) {
-	var paths []string
-	for _, f := range slices.Concat(base, mine, theirs) {
-		if f.Path != SkillFile {
-			paths = append(paths, f.Path)
+	all := make(map[string][3]File) // by path: those of the base, mine, theirs
+	for i, files := range []Files{base, mine, theirs} {
+		for _, f := range files {
+			at := all[f.Path]
+			at[i] = f
+			all[f.Path] = at
 		}
 	}
-	slices.Sort(paths)
-	for _, path := range slices.Compact(paths) {
-		a, _ := base.Find(path)
-		b, _ := mine.Find(path)
-		c, _ := theirs.Find(path)
+	delete(all, SkillFile)
+	for _, path := range slices.Sorted(maps.Keys(all)) {
+		a, b, c := all[path][0], all[path][1], all[path][2]
 		f, ok := third(a, b, c, func(a, b File) bool { return a.SHA256 == b.SHA256 && a.Executable == b.Executable })
 		switch {
 		case !ok:
