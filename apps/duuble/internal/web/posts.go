@@ -192,7 +192,7 @@ type talkBody struct {
 	More  string
 	Key   string // of the form, so that a form that is sent twice comments once
 	Me    string // the id of the reader, "" of a guest
-	Mine  bool   // the post is the reader's, who may delete each comment
+	Mine  bool   // the reader wrote the post, and may delete each comment
 }
 
 // A hubResult is how the votes of a hub are.
