@@ -121,7 +121,7 @@ func TestBrowser(t *testing.T) {
 	browsertest.Accessible(ann, axe, "a reply refused")
 	ann.Write("[name=text]", "Tea").Sends(".comment .primary").Reads("Your comment is there.").Reads("Back to the post")
 	browsertest.Accessible(ann, axe, "a reply")
-	bob.GoTo(post).Reads("1 reply").Sends("[action$='/delete'] button").Reads("Your comment is deleted.").Reads("1 comment").Reads("Tea")
+	bob.GoTo(post).Reads("1 reply").Sends("[action$='/delete'] button").Reads("The comment is deleted.").Reads("1 comment").Reads("Tea")
 
 	carol := b.Visit(t, url, phone)
 	signIn(carol, api, "+34600000003", "carol")

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -226,7 +227,7 @@ func TestLocal(t *testing.T) {
 	old, _, _ := strings.Cut(strings.TrimPrefix(string(keys), "SECRET_KEYS="), "\n")
 	fresh := base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{7}, 32))
 	t.Setenv("SECRET_KEYS", fresh+","+old)
-	require.Contains(t, does(t, command.OK, "rekey", "--data", data), "3 accounts")
+	require.Contains(t, does(t, command.OK, "rekey", "--data", data), "9 accounts")
 	require.Contains(t, does(t, command.Failed, "local", "--addr", "127.0.0.1:0", "--data", data), "SECRET_KEYS", "the last key is not the one of the data any more")
 	t.Setenv("SECRET_KEYS", fresh)
 	url, stop = local(t, data)

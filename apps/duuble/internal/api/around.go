@@ -86,7 +86,7 @@ func (a *api) comments() {
 			page, err := a.Posts.Replies(ctx, v.Claim, in.ID, in.Comment, after, in.Limit)
 			return commentsAnswer(list, page, err)
 		})
-	route(a, person, Bound{9, 39}, op("delete-comment", http.MethodDelete, "/posts/{id}/comments/{comment}", "Delete a comment of mine", "Replies to it stay. One that was deleted before is as good.", http.StatusNoContent, 404),
+	route(a, person, Bound{9, 39}, op("delete-comment", http.MethodDelete, "/posts/{id}/comments/{comment}", "Delete a comment of mine, or on a post of mine", "Replies to it stay. One of the caller that was deleted before is as good.", http.StatusNoContent, 404),
 		func(ctx context.Context, v visit, in *ByComment) (*none, error) {
 			return nil, a.Posts.DeleteComment(ctx, v.Claim, in.ID, in.Comment)
 		})

@@ -571,7 +571,7 @@ func TestAnonymityOfAFile(t *testing.T) {
 func TestAnonymityOnAzurite(t *testing.T) {
 	t.Parallel()
 	h := newHistory(3, noLeak)
-	h.storage, h.hubs = onAzurite, h.hubs[:14]
+	h.storage, h.hubs = onAzurite, h.hubs[:10]
 	require.NoError(t, h.check(t))
 }
 
@@ -623,7 +623,7 @@ func TestAnonymityOnAzuriteFindsLeaks(t *testing.T) {
 			h := newHistory(3, l)
 			h.storage, h.hubs = onAzurite, h.hubs[:6]
 			if l == noClasses { // as few as two scopes need for a release each
-				h.hubs = [][]string{{"hub1"}, {"hub1"}, {}, {"hub1"}, {"hub1"}, {}, {"hub1"}, {"hub1"}, {"hub1"}}
+				h.hubs = [][]string{{"hub1"}, {"hub1"}, {}, {"hub1"}, {"hub1"}, {"hub1"}, {"hub1"}}
 			}
 			h.finds(t)
 		})

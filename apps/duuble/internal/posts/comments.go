@@ -263,7 +263,8 @@ func (s *Service) rootOf(ctx context.Context, viewer, post, id string) (*Comment
 	return parent, err
 }
 
-// DeleteComment takes back a comment of the caller. One that was taken back before is as good.
+// DeleteComment deletes a comment of the caller, or one on a post of the caller. One of the caller that
+// was deleted before is as good.
 func (s *Service) DeleteComment(ctx context.Context, c people.Claim, post, id string) error {
 	var p seen
 	var there *Comment
@@ -285,8 +286,16 @@ func (s *Service) DeleteComment(ctx context.Context, c people.Claim, post, id st
 		return noPost()
 	case there == nil || !there.isLive() && there.AuthorID != u.ID:
 		return noComment()
+	case there.AuthorID != u.ID && p.post.AuthorID != u.ID:
+		return fault.Coded(fault.Forbidden, hubs.Forbidden, "only the person who wrote a comment, or the post, can delete it")
 	case there.AuthorID != u.ID:
-		return fault.Coded(fault.Forbidden, hubs.Forbidden, "only the person who wrote a comment can delete it")
+		hidden, err := s.People.Hidden(ctx, u.ID, there.AuthorID)
+		if err == nil && hidden {
+			err = noComment()
+		}
+		if err != nil {
+			return err
+		}
 	}
 	if !there.isLive() {
 		return nil

@@ -211,3 +211,36 @@ func TestVerifyFindsComments(t *testing.T) {
 		return slices.ContainsFunc(kinds, func(kind string) bool { return len(key) > 3 && key[:3] == kind })
 	}), 6)
 }
+
+// TestAuthorsDeleteComments: a comment is deleted by the person who wrote it, by the author of the post,
+// and by no one else.
+func TestAuthorsDeleteComments(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	bob, cid, eve := w.enter(2), w.enter(3), w.enter(4)
+	post := w.question()
+	for _, c := range []struct {
+		by   people.Claim
+		want fault.Kind
+	}{{by: bob}, {by: w.ann}, {cid, fault.Forbidden}, {people.Claim{}, fault.Unauthenticated}} {
+		root := w.say(bob, post, "root", "")
+		reply := w.say(bob, post, "reply", root)
+		for _, id := range []string{reply, root} {
+			err := w.posts.DeleteComment(t.Context(), c.by, post, id)
+			if c.want == 0 {
+				require.NoError(t, err)
+				continue
+			}
+			require.Equal(t, c.want, fault.Of(err))
+		}
+	}
+	require.EqualValues(t, 4, w.comments(bob, post))
+	hidden := w.say(eve, post, "hidden", "")
+	_, err := w.people.Block(t.Context(), eve, w.ann.UserID, true)
+	require.NoError(t, err)
+	require.Equal(t, fault.NotFound, fault.Of(w.posts.DeleteComment(t.Context(), w.ann, post, hidden)))
+	for range 3 {
+		w.pump(2 * time.Minute)
+	}
+	require.Empty(t, w.differences())
+}

@@ -192,6 +192,7 @@ type talkBody struct {
 	More  string
 	Key   string // of the form, so that a form that is sent twice comments once
 	Me    string // the id of the reader, "" of a guest
+	Mine  bool   // the reader wrote the post, and may delete each comment
 }
 
 // A hubResult is how the votes of a hub are.
@@ -246,6 +247,7 @@ func (s *web) post(r *request, refused error) error {
 	if body.Talk, err = s.talk(r, c.ID, ""); err != nil {
 		return err
 	}
+	body.Talk.Mine = c.IsAuthor
 	p := page{Name: "post", Title: titleOf(c), Body: body}
 	if refused != nil {
 		return s.refused(r, p, refused)

@@ -62,7 +62,7 @@ var done = map[string]string{
 	"brought":     "The post is there again.",
 	"restored":    "Your post is there again.",
 	"commented":   "Your comment is there.",
-	"uncommented": "Your comment is deleted.",
+	"uncommented": "The comment is deleted.",
 
 	"posted-in": "Your post is in the hub now.",
 	"made":      "Your hub is there. Invite people into it.",
