@@ -271,7 +271,6 @@ func TestDoubling(t *testing.T) {
 		{Name: "CheckPath", With: text(func(s string) { _ = prompt.CheckPath(s) })},
 		{Name: "NewFile", With: text(func(s string) { prompt.NewFile(prompt.FileBytes{Path: s, Bytes: []byte(s)}) })},
 		{Name: "NewFiles", With: text(func(s string) { _, _ = prompt.NewFiles([]prompt.FileBytes{{Path: "a", Bytes: []byte(s)}}) })},
-		{Name: "MergeFiles", With: files(func(f prompt.Files) { prompt.MergeFiles(f, slices.Clone(f), f[:len(f)/2]) })},
 		{Name: "Files.Check", With: files(func(f prompt.Files) { _ = f.Check() })},
 		{Name: "Files.Digest", With: files(func(f prompt.Files) { f.Digest() })},
 		{Name: "Files.Tree", With: files(func(f prompt.Files) { f.Tree() })},

@@ -48,6 +48,7 @@ var allowed = map[string][]string{
 	// PromptHub, from the bottom up. Its doors do not know one another.
 	prompthub + "prompt":            {"internal/legible"},
 	prompthub + "searchindex":       {prompthub + "prompt"},
+	prompthub + "files/archive":     {prompthub + "prompt"},
 	prompthub + "files/format":      {prompthub + "prompt", prompthub + "files/archive", "internal/jsonsize", "internal/legible"},
 	prompthub + "files/skill":       {prompthub + "prompt", prompthub + "files/archive"},
 	prompthub + "promptdb/schema":   {prompthub + "prompt", prompthub + "files/skill", "internal/storage"},

@@ -774,7 +774,7 @@ var mutants = []mutant{
 	},
 	{
 		"a fork takes the name that its SKILL.md had", "../library/service.go",
-		"	if origin.ID == \"\" { // a fork", "	if true { // a fork",
+		"	if origin.ID != \"\" {\n\t\td.Name = name", "	if false {\n\t\td.Name = name",
 	},
 }
 

@@ -71,7 +71,7 @@ func build(c Config) (*api, http.Handler) {
 	a.document = openapi.Document{
 		API: a.huma, Problem: httpjson.Problem{}, Meanings: meanings, ETag: `"3-12-2-l"`, Rare: rare,
 		Optional: []string{"Link", lossHeader}, // the last page, and all is held
-		Examples: map[string]any{fileType: "A text with {{name}}."},
+		Examples: map[string]any{fileType: "A text with {{name}}.", zipType: "PK\u0003\u0004…"},
 	}
 	a.prompts()
 	a.rendering()

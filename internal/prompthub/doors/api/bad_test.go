@@ -34,8 +34,8 @@ var badJSON = []bad{
 	{name: "swapped surrogates", body: `{"title":"\udc00\ud800"}`, status: 400, location: "body.title"},
 	{name: "broken deep down", body: strings.Repeat(`{"é":`, 8000) + "\xff", status: 400, location: "body" + strings.Repeat(".é", 65) + ".…"},
 	{name: "broken under a long name", body: `{"` + strings.Repeat("x", 100_000) + `":`, status: 400, location: "body." + strings.Repeat("x", 195) + "…"},
-	{name: "too large", body: `{"title":"` + strings.Repeat("x", 700<<10) + `"}`, status: 413},
-	{name: "too large of nothing", body: strings.Repeat(" ", 256<<10+1+largestFile), status: 413},
+	{name: "too large", body: `{"title":"` + strings.Repeat("x", 13<<20) + `"}`, status: 413},
+	{name: "too large of nothing", body: strings.Repeat(" ", largestBody+1), status: 413},
 	{name: "too many elements, which are counted first", body: `{"tags":[` + strings.Repeat("0,", 50_001), status: 422},
 	{name: "wrong type of body", body: `{}`, header: []string{"Content-Type", "text/plain"}, status: 415},
 	{name: "other charset", body: `{}`, header: []string{"Content-Type", "application/json; charset=utf-16"}, status: 415},
@@ -227,13 +227,13 @@ func TestHugeErrorsAreCut(t *testing.T) {
 	require.Less(t, len(a.body), 4000)
 }
 
-// largestFile is how many bytes a file of a prompt takes, as base64: 256 KiB of it are kept.
-const largestFile = 349_528
+// largestBody is how many bytes a prompt with its files may take.
+const largestBody = 12 << 20
 
 func TestLargestBody(t *testing.T) {
 	t.Parallel()
 	body := draft("T")
-	body += strings.Repeat(" ", 256<<10+largestFile-len(body))
+	body += strings.Repeat(" ", largestBody-len(body))
 	newWorld(t).as("Ann").do(http.MethodPost, "/api/v1/prompts", body).is(201)
 }
 

@@ -87,6 +87,7 @@ func TestOpenAPIIsComplete(t *testing.T) {
 	for _, route := range []string{
 		"POST /prompts", "GET /prompts", "GET /prompts/{id}", "PUT /prompts/{id}", "PATCH /prompts/{id}", "DELETE /prompts/{id}",
 		"POST /prompts/{id}/render", "GET /prompts/{id}/text", "GET /prompts/{id}/export",
+		"GET /prompts/{id}/files", "PUT /prompts/{id}/files", "GET /prompts/{id}/files/content", "GET /prompts/{id}/archive",
 		"POST /prompts/{id}/restore", "PUT /prompts/{id}/vote", "GET /prompts/{id}/vote", "DELETE /prompts/{id}/vote",
 		"PUT /prompts/{id}/hidden", "DELETE /prompts/{id}/hidden", "GET /moderation/hidden", "GET /me", "DELETE /me", "POST /me/restore", "GET /me/export", "POST /import", "GET /me/prompts", "GET /me/votes",
 		"PUT /prompts/{id}/favorite", "DELETE /prompts/{id}/favorite", "GET /me/favorites",
@@ -235,7 +236,7 @@ func TestIdentity(t *testing.T) {
 	public := newWorld(t)
 	isOpen := map[string]bool{"/health": true, "/ready": true, "/openapi.json": true, "/docs": true, "/docs/{file}": true}
 	isRead := map[string]bool{
-		"get /prompts": true, "get /prompts/{id}": true, "get /prompts/{id}/text": true, "get /prompts/{id}/rank": true, "get /prompts/{id}/export": true, "post /prompts/{id}/render": true, "post /suggestions": true, "get /tags": true,
+		"get /prompts": true, "get /prompts/{id}": true, "get /prompts/{id}/text": true, "get /prompts/{id}/rank": true, "get /prompts/{id}/export": true, "get /prompts/{id}/files": true, "get /prompts/{id}/files/content": true, "get /prompts/{id}/archive": true, "post /prompts/{id}/render": true, "post /suggestions": true, "get /tags": true,
 		"get /prompts/{id}/versions": true, "get /prompts/{id}/versions/{version}": true, "get /prompts/{id}/versions/{version}/diff/{other}": true,
 		"get /prompts/{id}/labels": true, "get /prompts/{id}/labels/{label}/history": true,
 		"get /users/{handle}/prompts/{slug}": true, "get /users/{handle}": true, "get /users/{handle}/prompts": true,
