@@ -39,7 +39,7 @@ type folders struct {
 	labels        map[string]int64
 	public        bool
 	deleted       bool
-	told          map[int64]string // the digests of versions as they were read first
+	told          map[int64]string // digests of versions, as they were told first
 }
 
 // A folder is a version: its text, and the files that its author sent.
