@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -206,7 +207,8 @@ func (d *Document) complete(op *huma.Operation) {
 			maps.Copy(r.Headers, limitHeaders())
 		}
 		for _, h := range r.Headers {
-			h.Description = h.Schema.Description // where readers look for it
+			// where readers look for it, and once: a document has thousands of headers
+			h.Description, h.Schema.Description = cmp.Or(h.Description, h.Schema.Description), ""
 		}
 		d.exemplify(r.Content)
 	}
