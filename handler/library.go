@@ -334,6 +334,9 @@ func saveCommand() command.Command {
 			if told := (prompt.Content{Text: string(text)}).MistypedInclude(); told != "" {
 				fmt.Fprintln(std.Err, told)
 			}
+			if lost := (prompt.Content{Text: string(text)}).Template().Lost; len(lost) > 0 {
+				fmt.Fprintf(std.Err, "a prompt has at most %d variables: %d more stay text, the first is %s\n", prompt.MaxVariables, len(lost), lost[0])
+			}
 			if saved.Outcome == client.Created {
 				hint := ""
 				if f.Visibility == string(prompt.Private) {
