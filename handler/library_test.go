@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/internal/host/command"
+	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/testing/apptest"
 )
 
