@@ -96,7 +96,11 @@ func folderCommand(c command.Command, force, why, remove string, do func(*folder
 
 // tellNoise tells of files of a folder that hold no prompts.
 func tellNoise(std command.Streams, files []string) {
-	if len(files) > 0 {
+	switch len(files) {
+	case 0:
+	case 1:
+		fmt.Fprintf(std.Err, "%s holds no prompt\n", files[0])
+	default:
 		fmt.Fprintf(std.Err, "%d files hold no prompts, such as %s\n", len(files), files[0])
 	}
 }

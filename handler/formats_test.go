@@ -49,7 +49,7 @@ func TestFormatsStory(t *testing.T) {
 	require.Equal(t, command.LeftOut, code, errs)
 	require.Contains(t, out, "broken.prompt, line 1")
 	require.Contains(t, out, "created 3, unchanged 0, rejected 1\n")
-	require.Contains(t, errs, "1 files hold no prompts, such as README.md\n")
+	require.Contains(t, errs, "README.md holds no prompt\n")
 
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)

@@ -360,6 +360,9 @@ func saveCommand() command.Command {
 			if told := (prompt.Content{Text: string(text)}).MistypedInclude(); told != "" {
 				fmt.Fprintln(std.Err, told)
 			}
+			if lost := (prompt.Content{Text: string(text)}).Template().Lost; len(lost) > 0 {
+				fmt.Fprintf(std.Err, "a prompt has at most %d variables: %d more stay text, the first is %s\n", prompt.MaxVariables, len(lost), lost[0])
+			}
 			tellSaved(ctx, std, remote, saved)
 			_, err = fmt.Fprintf(std.Out, "%s@%d %s (%s)\n", f.Name, f.Version, told(saved), f.ID)
 			return err

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/internal/host/command"
+	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/testing/apptest"
 )
 
@@ -376,4 +377,11 @@ func TestUserFromTheEnvironment(t *testing.T) {
 	require.Contains(t, errs, "it is ann's, and public\n")
 	_, _, errs = handler(t, "save", text, "--user", "bob")
 	require.Contains(t, errs, "it is bob's, and private")
+
+	var many strings.Builder
+	for i := range prompt.MaxVariables + 2 {
+		fmt.Fprintf(&many, "{{v%d}} ", i)
+	}
+	_, _, errs = handler(t, "save", file(t, "many.md", many.String()))
+	require.Contains(t, errs, fmt.Sprintf("a prompt has at most %d variables: 2 more stay text, the first is v%[1]d\n", prompt.MaxVariables))
 }

@@ -164,7 +164,7 @@ func (r readers) Get(context.Context, string, table.Key) (table.Row, error) {
 }
 
 // TestRowsTakeMemory: rows that a request has read count for its caller until the request has
-// ended, up to 8 MiB, before anything is made of them; a request that has no room for them fails.
+// ended, up to 6 MiB, before anything is made of them; a request that has no room for them fails.
 func TestRowsTakeMemory(t *testing.T) {
 	t.Parallel()
 	a := httpjson.NewAdmission(httpjson.Limits{Reads: -1, Writes: -1}.Complete(false), fixed)
@@ -193,7 +193,7 @@ func TestRowsTakeMemory(t *testing.T) {
 	require.NoError(t, begin(user("ann"), 50), "more than it may have, one after the other")
 	require.NoError(t, begin(user("ann"), 7))
 	require.Equal(t, fault.Limited, fault.Of(begin(user("ann"), 7)), "one caller has an eighth")
-	for i := range 14 {
+	for i := range 19 {
 		require.NoError(t, begin(user(fmt.Sprint(i)), 8))
 	}
 	err := begin(user("bob"), 8)

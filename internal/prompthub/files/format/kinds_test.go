@@ -298,6 +298,7 @@ func TestFoldersOfSemanticKernelComeBack(t *testing.T) {
 }
 
 // TestMarkedNames: a byte order mark hides no name, so a second file of the name is called another.
+// Neither does the title that an agent says.
 // A template is one of Semantic Kernel, also where its file is called as those of GitHub Models.
 func TestMarkedNames(t *testing.T) {
 	t.Parallel()
@@ -305,6 +306,10 @@ func TestMarkedNames(t *testing.T) {
 		{Path: "a.yaml", Bytes: []byte("name: one\ntemplate: x\n")}, {Path: "b.yaml", Bytes: []byte("\ufeffname: one\ntemplate: y\n")},
 	}, nil)
 	require.Equal(t, map[string]string{"b.yaml": "one-2"}, called)
+	called = format.Called([]format.File{
+		{Path: "agents/prd.agent.md", Bytes: []byte("---\nname: Writes PRDs\n---\nx\n")}, {Path: "skills/prd/SKILL.md", Bytes: []byte("---\nname: prd\n---\nx\n")},
+	}, nil)
+	require.Equal(t, map[string]string{"skills/prd/SKILL.md": "prd/prd"}, called)
 	require.Equal(t, format.SemanticKernel, format.Detect("a.prompt.yaml", []byte("name: one\ntemplate: x\n")))
 	require.Equal(t, format.GitHubModels, format.Detect("a.prompt.yaml", []byte("name: one\ntemplate: x\nmessages: []\n")))
 }

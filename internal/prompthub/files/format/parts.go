@@ -277,6 +277,8 @@ func (p Part) Name() string {
 		return p.name
 	case p.format == JSONLines:
 		return nameIn(p.Bytes)
+	case slices.Contains([]Format{Agent, Instructions, ChatMode, CursorRule}, p.format): // which say a title
+		return nameOf(p.file)
 	}
 	y := yamlOf(p.format, p.Bytes)
 	if at := bytes.Index(y, []byte("\nname:")); at >= 0 && !bytes.HasPrefix(y, []byte("name:")) {
