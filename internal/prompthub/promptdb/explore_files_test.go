@@ -117,8 +117,8 @@ func (f *filed) beginFiles() {
 	require.NoError(f.t, err)
 	f.Advance(3 * time.Hour)
 	f.start([]func(int){f.sweep}, 1)
-	f.start([]func(int){f.save, f.save, f.revive, f.name}, 1+f.rnd.IntN(2))
-	f.start([]func(int){f.save, f.keep, f.revive, f.deleteOne, f.deleteOne, f.sweep, f.sweep, f.sweep, f.backup}, f.rnd.IntN(3))
+	f.start([]func(int){f.save, f.save, f.save, f.revive}, 1+f.rnd.IntN(2))
+	f.start([]func(int){f.save, f.keep, f.revive, f.name, f.deleteOne, f.deleteOne, f.sweep, f.sweep, f.sweep, f.backup}, f.rnd.IntN(3))
 }
 
 func (e *explorer) beginFiles() { newFiled(e).beginFiles() }
