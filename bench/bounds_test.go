@@ -73,9 +73,16 @@ var (
 	aDelete = bound{aChange.operations + 120, 5300, 256, 32 << 10}  // and the prompts that include it
 	aSave   = bound{aChange.operations + 4*50, 1500, 256, 32 << 10} // and what it includes: 50 at most
 	// and what both versions there include
+	// and its files: up to 256 rows of bytes that stay, 24 more of long files, and as many that are
+	// written; twice 8 MiB of them as text, as bytes, and in two archives
+	aFiled = bound{aSave.operations + 2*280, aSave.rows + 280, 256, 256 << 10}
 	aMerge = bound{aSave.operations + 2*4*50, 1500, 256, 32 << 10}
-	aWhole = bound{aPrompt.operations + 4*50, 300, 128, 16 << 10} // a prompt with what it includes
-	aLabel = bound{20, 200, 64, 4 << 10}
+	// a version with 8 MiB of files, as rows, as bytes, as an archive and as the answer
+	aFolder = bound{aPrompt.operations + 280, aPrompt.rows + 280, 9 << 10, 128 << 10}
+	// the same of two versions, of whose texts 4 MiB are compared
+	aFileDiff = bound{2 * aFolder.operations, 2 * aFolder.rows, 16 << 10, 256 << 10}
+	aWhole    = bound{aPrompt.operations + 4*50, 300, 128, 16 << 10} // a prompt with what it includes
+	aLabel    = bound{20, 200, 64, 4 << 10}
 	// and the prompts that include it by that name: the rows of ten names, and a hundred prompts
 	aRemoval = bound{aLabel.operations + 10 + 100, aLabel.rows + 4200, 64, 32 << 10}
 	aTag     = bound{6, 1200, 64, 8 << 10}
@@ -136,10 +143,15 @@ var (
 // messages are the bounds of those messages of the Model Context Protocol that cost less than their
 // route may.
 var messages = map[string]bound{
-	"prompts/list": aMenu, "skills/list": aMenu, "resources/list": aMenu,
+	"prompts/list": aMenu,
+	// with the names of the files of fifty prompts
+	"skills/list": {aMenu.operations + 50, aMenu.rows + 50, 8 << 10, 128 << 10}, "resources/list": {aMenu.operations + 50, aMenu.rows + 50, 8 << 10, 128 << 10},
 	// and what it includes
 	"prompts/get": {12 + 4*50, 300, 256, 16 << 10}, "completion/complete": {12 + 4*50, 300, 256, 16 << 10},
-	"skills/get": aRead, "resources/read": aRead, "tools/list": aCaller, "initialize": aCaller, "subscriptions/listen": aCaller,
+	"skills/get": aRead,
+	// a file of 4 MiB, as base64
+	"resources/read": {aRead.operations + 13, aRead.rows + 13, 6 << 10, 64 << 10},
+	"tools/list":     aCaller, "initialize": aCaller, "subscriptions/listen": aCaller,
 }
 
 // bounds are those of all routes: of the API as its OpenAPI document names them, and of the pages
@@ -162,7 +174,7 @@ var bounds = map[string]bound{
 	"GET /prompts/{id}": aPrompt, "GET /prompts/{id}/rank": aPrompt, "GET /prompts/{id}/text": aWhole, "POST /prompts/{id}/render": aWhole,
 	"GET /prompts/{id}/used-by":  {124, 4200, 512, 32 << 10},
 	"GET /prompts/{id}/upstream": {24, 300, 256, 16 << 10},
-	"POST /prompts/{id}/fork":    aSave, "POST /prompts/{id}/upstream/merge": aMerge,
+	"POST /prompts/{id}/fork":    aFiled, "POST /prompts/{id}/upstream/merge": {aMerge.operations + 3*280, aMerge.rows + 2*280, 256, 256 << 10},
 	"GET /me/tokens": aToken, "POST /me/tokens": aToken, "DELETE /me/tokens/{token}": aToken,
 	"GET /invites": invites, "POST /invites": anInvite, "DELETE /invites/{invite}": {20 + 10*2, 20 + 10*552, 64, 8 << 10}, "POST /invites/accept": anAcceptance,
 	// an account, with the sessions that it has; and the access token of a command line
@@ -186,17 +198,19 @@ var bounds = map[string]bound{
 	"PUT /prompts/{id}/proposals/{number}":          {aPrompt.operations + 40, aPrompt.rows + 5800, 1 << 10, 16 << 10},
 	"DELETE /prompts/{id}/proposals/{number}":       {aPrompt.operations + 40, aPrompt.rows + 5800, 1 << 10, 16 << 10},
 	"POST /prompts/{id}/proposals/{number}/reviews": {aPrompt.operations + 40, aPrompt.rows + 5800, 1 << 10, 16 << 10},
-	"GET /prompts/{id}/export":                      aFile,
-	"GET /me/profile":                               aUser, "PUT /me/profile": aUser, "GET /users/{handle}": aUser, "GET /users/{handle}/prompts": anOwnSearch,
+	"GET /prompts/{id}/export":                      {aFile.operations + 1, aFile.rows + 1, aFile.answer, aFile.allocated}, // its SKILL.md
+	"GET /prompts/{id}/files":                       aPrompt, "PUT /prompts/{id}/files": aFiled,
+	"GET /prompts/{id}/files/content": {aPrompt.operations + 13, aPrompt.rows + 13, 5 << 10, 64 << 10}, "GET /prompts/{id}/archive": aFolder,
+	"GET /me/profile": aUser, "PUT /me/profile": aUser, "GET /users/{handle}": aUser, "GET /users/{handle}/prompts": anOwnSearch,
 	"GET /users/{handle}/prompts/{slug}": {16, 300, 128, 4 << 10},
 
 	"GET /prompts/{id}/versions": aList, "GET /prompts/{id}/versions/{version}": aPrompt,
-	"GET /prompts/{id}/versions/{version}/diff/{other}": {8, 100, 256, 8 << 10},
-	"DELETE /prompts/{id}/versions/{version}":           aDelete, "POST /prompts/{id}/versions/{version}/restore": aSave,
+	"GET /prompts/{id}/versions/{version}/diff/{other}": aFileDiff,
+	"DELETE /prompts/{id}/versions/{version}":           aDelete, "POST /prompts/{id}/versions/{version}/restore": aFiled,
 	"GET /prompts/{id}/labels": aPrompt, "GET /prompts/{id}/labels/{label}/history": aList,
 	"PUT /prompts/{id}/labels/{label}": aLabel, "DELETE /prompts/{id}/labels/{label}": aRemoval, "POST /prompts/{id}/labels/{label}/undo": aRemoval,
 
-	"POST /prompts": aSave, "PUT /prompts/{id}": aSave, "PATCH /prompts/{id}": aSave, "DELETE /prompts/{id}": aDelete,
+	"POST /prompts": aFiled, "PUT /prompts/{id}": aFiled, "PATCH /prompts/{id}": aFiled, "DELETE /prompts/{id}": aDelete,
 	"POST /prompts/{id}/restore": aChange, "PUT /prompts/{id}/hidden": aChange, "DELETE /prompts/{id}/hidden": aChange,
 
 	"GET /prompts/{id}/vote": aVote, "PUT /prompts/{id}/vote": aVote, "DELETE /prompts/{id}/vote": aVote,
@@ -212,7 +226,7 @@ var bounds = map[string]bound{
 	"POST /app/prompts/{id}/fill":    {aPromptPage.operations, aPromptPage.rows, 1 << 10, 32 << 10},
 	"GET /app/prompts/{id}/versions": aList, "GET /app/prompts/{id}/versions/{version}": aPage,
 	// as aPage, of two texts
-	"GET /app/prompts/{id}/compare":                     {8, 100, 8*2*9 + 64, 16 << 10},
+	"GET /app/prompts/{id}/compare":                     aFileDiff,
 	"POST /app/prompts/{id}/versions/{version}/restore": aSave, "POST /app/prompts/{id}/versions/{version}/delete": aDelete,
 	// the page again, where it is wrong
 	"GET /app/prompts/{id}/labels": aList, "POST /app/prompts/{id}/labels": {20 + 8, 300, 64, 8 << 10},
@@ -232,7 +246,14 @@ var bounds = map[string]bound{
 	"GET /app/me":        {aUser.operations + aCount.operations, aUser.rows + aCount.rows, 32, aCount.allocated},
 	"POST /app/me":       {8 + aCount.operations, 8 + aCount.rows, 512, aCount.allocated},
 	"GET /app/me/export": aPart, "POST /app/me/erase": {4, 2, 64, 4 << 10}, "POST /app/me/keep": {3, 1, 64, 4 << 10},
-	"GET /app/prompts/{id}/export": aFile,
+	"GET /app/prompts/{id}/export": {aFile.operations + 1, aFile.rows + 1, aFile.answer, aFile.allocated},
+	// a file of 256 KiB with its lines, each with its markup
+	"GET /app/prompts/{id}/files":         {aPrompt.operations + 13, aPrompt.rows + 13, 8 << 10, 64 << 10},
+	"GET /app/prompts/{id}/files/content": {aPrompt.operations + 13, aPrompt.rows + 13, 5 << 10, 64 << 10}, "GET /app/prompts/{id}/archive": aFolder,
+	// and the page again where there is something wrong
+	"POST /app/prompts/{id}/files":        {aFiled.operations + aFolder.operations, aFiled.rows + aFolder.rows, 8 << 10, 256 << 10},
+	"POST /app/prompts/{id}/files/upload": {aFiled.operations + aFolder.operations, aFiled.rows + aFolder.rows, 8 << 10, 256 << 10},
+	"POST /app/prompts/new/files":         aFiled,
 	// a picture of 1200 by 630 pixels, and two fonts for the first one
 	"GET /app/prompts/{id}/image.png": {aPrompt.operations, aPrompt.rows, 128, 16 << 10},
 	// The file stands in the answer once more, and each line of the report with its markup.
@@ -288,7 +309,9 @@ var bounds = map[string]bound{
 	"GET /lf/api/public/projects":                               aUser,
 	"PATCH /lf/api/public/v2/prompts/{name}/versions/{version}": {20 + 2*8, 300, 256, 8 << 10},
 	"GET /.well-known/agent-skills/index.json":                  anIndex, "GET /t/{tag}/.well-known/agent-skills/index.json": anIndex,
-	"GET /u/{handle}/.well-known/agent-skills/index.json":    anIndex,
+	"GET /u/{handle}/.well-known/agent-skills/index.json":       anIndex,
+	"GET /.well-known/agent-skills/{skill}/archive.zip":         aFolder,
+	"GET /t/{tag}/.well-known/agent-skills/{skill}/archive.zip": aFolder, "GET /u/{handle}/.well-known/agent-skills/{skill}/archive.zip": aFolder,
 	"GET /.well-known/agent-skills/{skill}/SKILL.md":         aPrompt,
 	"GET /t/{tag}/.well-known/agent-skills/{skill}/SKILL.md": aPrompt, "GET /u/{handle}/.well-known/agent-skills/{skill}/SKILL.md": aPrompt,
 	"GET /.well-known/oauth-protected-resource": nothing, "GET /.well-known/oauth-protected-resource/mcp": nothing,
@@ -836,16 +859,19 @@ func (s *search) ready(route, id string) known {
 
 // asked are parameters that mean something, by route.
 var asked = map[string]map[string][]string{
-	"GET /prompts":                      {"sort": {"newest", "most-liked", "hot", "best", "trending"}, "tag": {"text"}, "q": {"common", "text 1", "common -absent", "author:ann", "author:nobody"}, "scope": {"public", "all"}, "limit": {"20"}, "fields": {"text"}},
-	"GET /me/prompts":                   {"sort": {"newest", "updated", "title"}, "q": {"common", "absent"}, "limit": {"100"}},
-	"GET /app":                          {"sort": {"newest", "most-liked", "hot", "best", "trending"}, "tag": {"text", "data"}, "q": {"", "common"}},
-	"GET /app/login":                    {"port": {"2000"}, "state": {"ABCDEFGHIJKLMNOPQR"}, "challenge": {strings.Repeat("a", 64)}},
-	"GET /app/prompts/{id}/compare":     {"from": {"1"}, "to": {"1", "2"}, "view": {"", "split"}},
-	"GET /app/prompts/{id}/export":      {"format": formats()}, // and none, for the page to choose
-	"GET /prompts/{id}/export":          {"format": formats()},
-	"POST /prompts/{id}/upstream/merge": {"take": {"theirs"}},
-	"POST /import":                      {"dryRun": {"true", "false"}, "update": {"true", "false"}},
-	"GET /lf/api/public/prompts":        {"name": {"private"}},
+	"GET /prompts":                        {"sort": {"newest", "most-liked", "hot", "best", "trending"}, "tag": {"text"}, "q": {"common", "text 1", "common -absent", "author:ann", "author:nobody"}, "scope": {"public", "all"}, "limit": {"20"}, "fields": {"text"}},
+	"GET /me/prompts":                     {"sort": {"newest", "updated", "title"}, "q": {"common", "absent"}, "limit": {"100"}},
+	"GET /app":                            {"sort": {"newest", "most-liked", "hot", "best", "trending"}, "tag": {"text", "data"}, "q": {"", "common"}},
+	"GET /app/login":                      {"port": {"2000"}, "state": {"ABCDEFGHIJKLMNOPQR"}, "challenge": {strings.Repeat("a", 64)}},
+	"GET /app/prompts/{id}/files":         {"path": {"SKILL.md"}},
+	"GET /app/prompts/{id}/files/content": {"path": {"SKILL.md"}},
+	"GET /prompts/{id}/files/content":     {"path": {"SKILL.md"}},
+	"GET /app/prompts/{id}/compare":       {"from": {"1"}, "to": {"1", "2"}, "view": {"", "split"}},
+	"GET /app/prompts/{id}/export":        {"format": formats()}, // and none, for the page to choose
+	"GET /prompts/{id}/export":            {"format": formats()},
+	"POST /prompts/{id}/upstream/merge":   {"take": {"theirs"}},
+	"POST /import":                        {"dryRun": {"true", "false"}, "update": {"true", "false"}},
+	"GET /lf/api/public/prompts":          {"name": {"private"}},
 }
 
 func formats() []string {

@@ -90,6 +90,10 @@ func reads() []request {
 		{name: "get an unknown id", status: http.StatusNotFound, call: get("/prompts/01BX5ZZKBKACTAV9WEVGEMMVRZ", "Vera"), steps: 2, tables: 4},
 		{name: "text, author known", call: get("/prompts/{id}/text", "Vera"), steps: 1, tables: 4, budget: &budget{1, 4}},
 		{name: "export, author known", call: get("/prompts/{id}/export?format=skill", "Vera"), steps: 2, tables: 5, budget: &budget{2, 5}},
+		{name: "files of a text, author known", call: get("/prompts/{id}/files", "Vera"), steps: 1, tables: 4, budget: &budget{2, 4}},
+		{name: "files, author known", setup: filed, call: get("/prompts/{id}/files", "Vera"), steps: 1, tables: 4, budget: &budget{2, 4}},
+		{name: "a file, author known", setup: filed, call: get("/prompts/{id}/files/content?path=a.txt", "Vera"), steps: 2, tables: 5, budget: &budget{3, 5}},
+		{name: "an archive of three files, author known", setup: filed, call: get("/prompts/{id}/archive", "Vera"), steps: 2, tables: 7, budget: &budget{3, 7}},
 		{name: "render, author known", call: call{method: http.MethodPost, path: "/prompts/{id}/render", user: "Vera", body: `{"values":{}}`}, steps: 1, tables: 4, budget: &budget{1, 4}},
 		{name: "suggestions, by an instance that knows none", call: call{method: http.MethodPost, path: "/suggestions", user: "Vera", body: `{"title":"Poetry","text":"Write a poem."}`}, steps: 1, tables: 5},
 		{name: "get a version, author known", call: get("/prompts/{id}?version=1", "Vera"), steps: 1, tables: 4, budget: &budget{2, 4}},
@@ -179,6 +183,18 @@ func labelled(l *lab) {
 	c.path = l.path(c.path)
 	l.ask(c, nil)
 	l.ask(put(l.path("/prompts/{id}/labels/production"), ann, `{"version":1}`), nil)
+	l.settle()
+}
+
+// threeFiles are a body with files; a SKILL.md is made for them.
+const threeFiles = `{"files":[{"path":"a.txt","content":"one"},{"path":"b/c.txt","content":"two"}]}`
+
+// filed gives the typical prompt files.
+func filed(l *lab) {
+	c := put("/prompts/{id}/files", ann, threeFiles)
+	c.header = http.Header{"If-Match": {"*"}}
+	c.path = l.path(c.path)
+	l.ask(c, nil)
 	l.settle()
 }
 
@@ -359,6 +375,8 @@ func assistants() []request {
 		{name: "mcp: save by a tool", call: send("/mcp", ann, "tools/call", `{"name":"save_prompt","arguments":{"title":"Better write short mystery novels","content":"Text.","tags":["text"]}}`), steps: 4, tables: 4, queues: 2, behind: 1},
 		{name: "skills of the site, 100", call: get("/.well-known/agent-skills/index.json", ""), steps: 1, tables: 1},
 		{name: "skills of an author, 100", setup: withHandle, call: get("/u/ann-lee/.well-known/agent-skills/index.json", ""), steps: 2, tables: 2},
+		{name: "an archive of a skill with three files, author known", setup: filed, call: get("/.well-known/agent-skills/{id}/archive.zip", ""), steps: 2, tables: 6},
+		{name: "mcp: list my skills, one with files", setup: filed, call: send("/mcp", ann, "skills/list", "{}"), steps: 2, tables: 2},
 		{name: "a skill, author known", call: get("/.well-known/agent-skills/{id}/SKILL.md", ""), steps: 1, tables: 3},
 		{name: "mcp: complete an argument", call: send("/mcp", ann, "completion/complete", `{"ref":{"type":"ref/prompt","name":"write-better-short-mystery-novels"},"argument":{"name":"x","value":""}}`), steps: 2, tables: 5},
 	}

@@ -331,7 +331,7 @@ func TestImportOfSkills(t *testing.T) {
 	makeFolder(t, filepath.Join(dir, "skills", "pdf-forms"), formsFolder())
 	makeFolder(t, dir, map[string]folderFile{"review/SKILL.md": {skill, false}, "greeting.md": {"---\nname: greeting\n---\nHello", false}, "x.png": {"x", false}})
 	errs := does(command.OK, `created 3`, "import", dir, "--public")
-	require.Contains(t, errs, "1 files hold no prompts, such as x.png\n")
+	require.Contains(t, errs, "x.png holds no prompt\n")
 	out := filepath.Join(t.TempDir(), "out")
 	does(command.OK, ``, "get", "pdf-forms", "-o", out)
 	require.Equal(t, formsFolder(), folderOf(t, out))

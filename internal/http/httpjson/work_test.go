@@ -193,7 +193,7 @@ func TestRowsTakeMemory(t *testing.T) {
 	require.NoError(t, begin(user("ann"), 50), "more than it may have, one after the other")
 	require.NoError(t, begin(user("ann"), 7))
 	require.Equal(t, fault.Limited, fault.Of(begin(user("ann"), 7)), "one caller has an eighth")
-	for i := range 19 {
+	for i := range 18 {
 		require.NoError(t, begin(user(fmt.Sprint(i)), 8))
 	}
 	err := begin(user("bob"), 8)

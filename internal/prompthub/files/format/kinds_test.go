@@ -357,7 +357,7 @@ func TestFilesOfOneName(t *testing.T) {
 		{[]string{"plugin-a/agents/reviewer.md", "plugin-b/agents/reviewer.md"}, "", []string{"reviewer", "plugin-b/reviewer"}},
 		{[]string{"plugin-a/agents/reviewer.md", "plugin-b/agents/reviewer.md"}, "plugin-b/agents/reviewer.md", []string{"plugin-a/reviewer", "reviewer"}},
 		{[]string{"x/SKILL.md", "y/SKILL.md", "z/SKILL.md"}, "", []string{"same", "y/same", "z/same"}},
-		{[]string{"a/r.md", "a/r.agent.md"}, "", []string{"same", "same-2"}},
+		{[]string{"a/r.md", "a/r.agent.md"}, "", []string{"same", "same"}}, // which is the title of the second: its name is r
 		{[]string{"a/b/r.md", "c/b/r.md", "c/d/b/r.md"}, "", []string{"same", "c/same", "d/same"}},
 		{[]string{".claude/agents/r.md", "agents/r.md"}, "", []string{"same", "same-2"}},
 		{[]string{"agents/r.md", ".claude/agents/r.md"}, "", []string{"same", "claude/same"}},
