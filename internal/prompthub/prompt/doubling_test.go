@@ -266,7 +266,7 @@ func TestDoubling(t *testing.T) {
 		{Name: "UnifiedWith", With: differs(func(d prompt.FileDiff, _ map[string][]byte) {
 			prompt.UnifiedWith(prompt.Version{}, prompt.Version{}, []prompt.FileDiff{d})
 		})},
-		{Name: "File.Mode", With: differs(func(d prompt.FileDiff, _ map[string][]byte) { d.To.Mode() })},
+		{Name: "File.Mode", With: differs(func(d prompt.FileDiff, _ map[string][]byte) { _ = d.To.Mode() })},
 		{Name: "Files.WrittenSkill", With: files(func(f prompt.Files) { f.WrittenSkill() })},
 		{Name: "CheckPath", With: text(func(s string) { _ = prompt.CheckPath(s) })},
 		{Name: "NewFile", With: text(func(s string) { prompt.NewFile(prompt.FileBytes{Path: s, Bytes: []byte(s)}) })},

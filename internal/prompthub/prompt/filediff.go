@@ -44,7 +44,7 @@ func CompareFiles(a, b Files) []FileDiff {
 	var all []FileDiff
 	for len(a) > 0 || len(b) > 0 {
 		var d FileDiff
-		order := 0
+		var order int
 		switch {
 		case len(a) == 0:
 			order = 1

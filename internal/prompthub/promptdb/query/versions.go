@@ -97,7 +97,7 @@ func (db *Queries) Source(ctx context.Context, viewer prompt.UserID, p prompt.Pr
 	}
 	s, err := schema.ParseSourceRow(rows[0])
 	if damaged != nil || err != nil {
-		return &SourceOf{Version: made, Damaged: true}, nil
+		return &SourceOf{Version: made, Damaged: true}, nil //nolint:nilerr // it is told so
 	}
 	return &SourceOf{Source: s, Version: made}, nil
 }

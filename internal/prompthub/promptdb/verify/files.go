@@ -138,7 +138,7 @@ func (db *Verifier) namedFiles(ctx context.Context, author prompt.UserID, id pro
 		}
 		files, err := schema.FilesIn(row)
 		if err != nil {
-			return nil, false, nil //nolint:nilerr // a finding of the check of the version
+			return nil, false, nil // a finding of the check of the version
 		}
 		for _, f := range files {
 			named[f.SHA256] = true
