@@ -19,7 +19,8 @@ import (
 	"prompthub/internal/host/command"
 )
 
-// serveArchive starts what answers like a service that has one prompt, with an archive of its files.
+// serveArchive starts what answers like a service that has one prompt, with an archive of its
+// files.
 func serveArchive(t *testing.T, found string, archive http.HandlerFunc) {
 	t.Helper()
 	clean(t)

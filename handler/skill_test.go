@@ -136,7 +136,8 @@ func TestSkillStory(t *testing.T) {
 	does(command.OK, ``, "get", "pdf-forms@staging", "-o", filepath.Join(work, "one"))
 	require.Equal(t, files, folderOf(t, filepath.Join(work, "one")))
 
-	// A folder that is not empty is left alone, but with --force; then what is not in the version stays.
+	// A folder that is not empty is left alone, but with --force; then what is not in the version
+	// stays.
 	require.NoError(t, os.WriteFile(filepath.Join(two, "mine.txt"), []byte("mine"), 0o600))
 	errs = does(command.Failed, `^$`, "get", "pdf-forms@1", "-o", two)
 	require.Contains(t, errs, "two is not empty: name another, or replace its files with --force\n")
@@ -223,8 +224,8 @@ func TestSaveRefusesFolders(t *testing.T) {
 	does(command.Failed, `^$`, "get", "other")
 }
 
-// TestFolderOfSkills keeps a skill with files in a folder of prompts: changes in it make one version,
-// and come back as they are.
+// TestFolderOfSkills keeps a skill with files in a folder of prompts: changes in it make one
+// version, and come back as they are.
 func TestFolderOfSkills(t *testing.T) {
 	d := newDesk(t)
 	work := t.TempDir()
@@ -324,7 +325,8 @@ func TestFolderOfSkills(t *testing.T) {
 // newDeskOf returns another folder for the library of a desk.
 func newDeskOf(d desk) desk { return desk{d.T, d.TempDir()} }
 
-// TestImportOfSkills holds that an import of a folder takes skills with all that is in their folders.
+// TestImportOfSkills holds that an import of a folder takes skills with all that is in their
+// folders.
 func TestImportOfSkills(t *testing.T) {
 	does := newShop(t)
 	dir := t.TempDir()

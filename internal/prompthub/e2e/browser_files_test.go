@@ -13,8 +13,8 @@ import (
 	"prompthub/internal/testing/browsertest"
 )
 
-// TestBrowserFiles is the story of a skill: Ann uploads it as a ZIP, looks at its files, changes one
-// and compares. Files that mean harm run nothing. On a phone and on a desktop the pages are
+// TestBrowserFiles is the story of a skill: Ann uploads it as a ZIP, looks at its files, changes
+// one and compares. Files that mean harm run nothing. On a phone and on a desktop the pages are
 // accessible.
 func TestBrowserFiles(t *testing.T) {
 	t.Parallel()

@@ -16,8 +16,8 @@ import (
 )
 
 // TestBrowserSearch searches as people type: a phrase, an author, Chinese, a word of a private
-// prompt, a slip, words that no title has, words that no prompt has. With the keyboard alone it takes the completions. axe-core sees each state in light and
-// dark, if scripts run.
+// prompt, a slip, words that no title has, words that no prompt has. With the keyboard alone it
+// takes the completions. axe-core sees each state in light and dark, if scripts run.
 func TestBrowserSearch(t *testing.T) {
 	t.Parallel()
 	b := startBrowser(t)

@@ -19,8 +19,8 @@ import (
 	"prompthub/internal/prompthub/prompt"
 )
 
-// A SentFile is a file of a request: with its bytes, or with the SHA-256 of bytes that a file of the
-// latest version has.
+// A SentFile is a file of a request: with its bytes, or with the SHA-256 of bytes that a file of
+// the latest version has.
 type SentFile struct {
 	Path       string
 	Bytes      []byte
@@ -60,9 +60,9 @@ func WithFiles(d prompt.Draft, sent []SentFile, has prompt.Files) (prompt.Draft,
 	return d, d.Files.Check()
 }
 
-// withSkillFile makes a draft and its SKILL.md say the same, if an author wrote that: a new SKILL.md
-// gives the draft its text and description, and another text or description is put into the
-// SKILL.md. Was is the prompt before, without an id if it is new.
+// withSkillFile makes a draft and its SKILL.md say the same, if an author wrote that: a new
+// SKILL.md gives the draft its text and description, and another text or description is put into
+// the SKILL.md. Was is the prompt before, without an id if it is new.
 func (s *Service) withSkillFile(ctx context.Context, was prompt.Prompt, d prompt.Draft) (prompt.Draft, error) {
 	if d.Files == nil {
 		d.Files = was.Files
@@ -248,8 +248,8 @@ type Folder struct {
 	Contents []prompt.FileBytes
 }
 
-// ReadFolder returns the files of a version of a prompt with their bytes: all of them, or the one of
-// a path.
+// ReadFolder returns the files of a version of a prompt with their bytes: all of them, or the one
+// of a path.
 func (s *Service) ReadFolder(ctx context.Context, who auth.User, id prompt.ID, want WantedVersion, path string) (Folder, error) {
 	v, err := s.GetVersion(ctx, who, id, want)
 	if err != nil {

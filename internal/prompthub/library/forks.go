@@ -114,8 +114,8 @@ const (
 
 // MergeUpstream makes a new version of the caller's fork with the changes since then of the prompt
 // that it comes from. If both changed the same place in different ways, it is a Conflict that says
-// where, unless take says whose content and files to use. Files are merged one by one. If the fork has all changes already, no version is
-// made.
+// where, unless take says whose content and files to use. Files are merged one by one. If the fork
+// has all changes already, no version is made.
 func (s *Service) MergeUpstream(ctx context.Context, who auth.User, id prompt.ID, take Side) (v View, made bool, err error) {
 	return s.makeVersion(ctx, who, id, func(p prompt.Prompt) (prompt.Prompt, error) {
 		u, err := s.upstream(ctx, who, p.ForkedFrom)

@@ -107,8 +107,8 @@ func told(h skillHead) string {
 	return strings.Join(lines, "")
 }
 
-// into puts the files into the draft of a fork, whose text and description are merged. SKILL.md says
-// these, and the slug of the fork.
+// into puts the files into the draft of a fork, whose text and description are merged. SKILL.md
+// says these, and the slug of the fork.
 func (m *filesMerge) into(d prompt.Draft, slug string) prompt.Draft {
 	if m == nil {
 		return d

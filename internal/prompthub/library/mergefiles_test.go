@@ -40,8 +40,8 @@ func merge3(base, mine, theirs string) (string, bool) {
 	return "", false
 }
 
-// TestFilesMerge: a fork takes over file by file what changed in the prompt it comes from: what both
-// changed is told by its path, unless one side is chosen. SKILL.md goes with its text.
+// TestFilesMerge: a fork takes over file by file what changed in the prompt it comes from: what
+// both changed is told by its path, unless one side is chosen. SKILL.md goes with its text.
 func TestFilesMerge(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {

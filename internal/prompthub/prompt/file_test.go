@@ -27,7 +27,8 @@ func file(path string) prompt.FileBytes {
 	return prompt.FileBytes{Path: path, Bytes: []byte("the bytes of " + path)}
 }
 
-// partsOfPaths are names that sort near one another, and such as systems treat in ways of their own.
+// partsOfPaths are names that sort near one another, and such as systems treat in ways of their
+// own.
 var partsOfPaths = []string{
 	"a", "b", "a.b", "a-b", "a0", "a b", "Z", "ä", "日本", "#", "%41", "~", "_", "-x", ".x", "..x", "x~1", ".gitignore", "git", "run.SH", "skill.md", "SKILL.md", "con-x", "com", "'", "😀", "\\x",
 }
@@ -157,7 +158,8 @@ func TestFilesAreThoseOfGit(t *testing.T) {
 	check(t, most)
 }
 
-// TestPathsAreThoseOfGit: what CheckPath takes git takes, with what it refuses for Windows and macOS.
+// TestPathsAreThoseOfGit: what CheckPath takes git takes, with what it refuses for Windows and
+// macOS.
 func TestPathsAreThoseOfGit(t *testing.T) {
 	t.Parallel()
 	git := program(t, "git")

@@ -9,8 +9,8 @@ import (
 	"github.com/aymanbagabas/go-udiff"
 )
 
-// Texts whose lines are compared have at most MaxComparedFile bytes each, and those of both versions
-// at most MaxCompared together.
+// Texts whose lines are compared have at most MaxComparedFile bytes each, and those of both
+// versions at most MaxCompared together.
 const (
 	MaxComparedFile = 1 << 20
 	MaxCompared     = 4 << 20

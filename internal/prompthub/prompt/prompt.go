@@ -56,8 +56,8 @@ type Draft struct {
 	Files Files
 	// the bytes of those files that the store may lack, by their SHA-256; not kept here
 	FileBytes map[string][]byte
-	// whether SKILL.md must stay as it is, under the name that it says, as in a history that is brought
-	// over; not kept either
+	// whether SKILL.md must stay as it is, under the name that it says, as in a history that is
+	// brought over; not kept either
 	FilesAsBefore bool
 	// its writer in a workspace; kept with the version that it becomes, with the moves of its
 	// labels and with the event

@@ -225,8 +225,8 @@ func TestBackupOfFiles(t *testing.T) {
 	}
 }
 
-// TestLostFiles: verify names bytes that are missing or not what their name says, no reader is given
-// them, and a backup leaves them out and goes on.
+// TestLostFiles: verify names bytes that are missing or not what their name says, no reader is
+// given them, and a backup leaves them out and goes on.
 func TestLostFiles(t *testing.T) {
 	t.Parallel()
 	for name, harm := range map[string]func(w *world, row table.Row) table.Op{

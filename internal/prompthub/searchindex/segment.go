@@ -390,9 +390,9 @@ func (s *segment) withStem(l language, stem string, do func(word int)) {
 	}
 }
 
-// A shape is what addSlips compares first of a word without accents: its length in the highest eight
-// bits, 0 for one whose place no other word may take, and a bit for each letter that it has; some
-// share one.
+// A shape is what addSlips compares first of a word without accents: its length in the highest
+// eight bits, 0 for one whose place no other word may take, and a bit for each letter that it has;
+// some share one.
 type shape uint64
 
 const shapeBits = 56

@@ -11,8 +11,8 @@ import (
 	"prompthub/internal/prompthub/library"
 )
 
-// Files are those of a prompt at two versions of it. Both are "" where the contents and descriptions
-// of the versions say all that differs.
+// Files are those of a prompt at two versions of it. Both are "" where the contents and
+// descriptions of the versions say all that differs.
 type Files struct {
 	Name     string // what the file is called
 	From, To string

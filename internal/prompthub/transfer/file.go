@@ -51,7 +51,8 @@ func FileOf(ctx context.Context, s *library.Service, v library.View, name, synta
 	return File{b, f.MediaTypeOf(b), Attachment(path.Base(f.Path(p.doc))), loss}, nil
 }
 
-// skillFile returns the SKILL.md of a version with files, byte for byte where no syntax is asked for.
+// skillFile returns the SKILL.md of a version with files, byte for byte where no syntax is asked
+// for.
 func (p stored) skillFile(ctx context.Context, s *library.Service, to format.Syntax) ([]byte, error) {
 	folder, err := s.FolderOf(ctx, p.View, prompt.SkillFile)
 	if err != nil {

@@ -114,8 +114,8 @@ func TestAccountsMoveWithFiles(t *testing.T) {
 	})
 }
 
-// TestSkillWhoseSlugIsTaken: the versions of a history keep their bytes where another prompt has the
-// slug that they say.
+// TestSkillWhoseSlugIsTaken: the versions of a history keep their bytes where another prompt has
+// the slug that they say.
 func TestSkillWhoseSlugIsTaken(t *testing.T) {
 	t.Parallel()
 	here, _ := newService(t)
@@ -215,7 +215,8 @@ func TestCopiesHaveFiles(t *testing.T) {
 	}
 }
 
-// TestExportsTellOfFiles: SKILL.md comes as it is, and each format tells that it holds no other file.
+// TestExportsTellOfFiles: SKILL.md comes as it is, and each format tells that it holds no other
+// file.
 func TestExportsTellOfFiles(t *testing.T) {
 	t.Parallel()
 	s, _ := newService(t)

@@ -536,8 +536,8 @@ func TestUpdateTakesWhatOnlyTheFormatKnows(t *testing.T) {
 	require.Contains(t, item.Reason, "update it")
 }
 
-// TestDamagedFile: a version whose file is damaged is restored without it, and the message tells so;
-// its export is written anew, and tells that the file is lost.
+// TestDamagedFile: a version whose file is damaged is restored without it, and the message tells
+// so; its export is written anew, and tells that the file is lost.
 func TestDamagedFile(t *testing.T) {
 	t.Parallel()
 	for _, damaged := range []string{"row", "bytes"} {

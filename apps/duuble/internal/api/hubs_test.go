@@ -251,8 +251,8 @@ func TestHubStory(t *testing.T) {
 	require.Empty(t, differences)
 }
 
-// TestEnds: five members of a hub vote on a post that ends as soon as all have, and see all five votes
-// then and nothing before.
+// TestEnds: five members of a hub vote on a post that ends as soon as all have, and see all five
+// votes then and nothing before.
 func TestEnds(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

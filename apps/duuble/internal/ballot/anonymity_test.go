@@ -534,8 +534,8 @@ func TestAnonymity(t *testing.T) {
 	require.NotZero(t, counted, "hubs have results in some of them")
 }
 
-// TestAnonymityOfEnds is TestAnonymity of posts with an end: until it comes nothing that can be known
-// depends on a position, and then only sums of MinOfEnd votes or more.
+// TestAnonymityOfEnds is TestAnonymity of posts with an end: until it comes nothing that can be
+// known depends on a position, and then only sums of MinOfEnd votes or more.
 func TestAnonymityOfEnds(t *testing.T) {
 	t.Parallel()
 	n := uint64(12)

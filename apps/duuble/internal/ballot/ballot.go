@@ -119,10 +119,10 @@ func (p *pending) notePending(err error) {
 	p.result <- result{receipt: p.receipt()}
 }
 
-// Cast casts a vote, once for ever. The error is AlreadyVoted if the person has voted on the
-// post before, VoteEnded if the post has an end and that has come, Busy if others changed the same rows for too long, and Unavailable if the
-// storage did not answer. After the last the vote may be cast: the same call again says so by
-// AlreadyVoted.
+// Cast casts a vote, once for ever. The error is AlreadyVoted if the person has voted on the post
+// before, VoteEnded if the post has an end and that has come, Busy if others changed the same rows
+// for too long, and Unavailable if the storage did not answer. After the last the vote may be cast:
+// the same call again says so by AlreadyVoted.
 func (s *Store) Cast(ctx context.Context, v Vote) (Receipt, error) {
 	if !v.Position.isValid() {
 		return Receipt{}, badPosition()

@@ -89,8 +89,8 @@ func TestTwoHundredVoteTwiceAtOnce(t *testing.T) {
 	})
 }
 
-// TestResultsRiseInSteps: up to eight votes of a class are cast and not counted; with the ninth three
-// to six are, and each number of them comes.
+// TestResultsRiseInSteps: up to eight votes of a class are cast and not counted; with the ninth
+// three to six are, and each number of them comes.
 func TestResultsRiseInSteps(t *testing.T) {
 	t.Parallel()
 	met := map[int64]int{}

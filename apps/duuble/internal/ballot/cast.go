@@ -242,7 +242,8 @@ func rowstoreError(err error) error {
 	return rowstore.Unavailable(err)
 }
 
-// ReleasesAt is how many votes of a box are enough for a release: as many that VoteMin or more stay.
+// ReleasesAt is how many votes of a box are enough for a release: as many that VoteMin or more
+// stay.
 func ReleasesAt(voteMin int) int { return 3 * voteMin }
 
 // fillBoxes puts the votes into their boxes, and releases some of the boxes that have enough then.

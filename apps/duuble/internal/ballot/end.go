@@ -196,8 +196,8 @@ type group struct {
 	common []string
 }
 
-// groupBoxes puts all boxes into groups that have votes enough, if there are as many votes: boxes of
-// one class if it has enough, and of the others those that have most scopes in common.
+// groupBoxes puts all boxes into groups that have votes enough, if there are as many votes: boxes
+// of one class if it has enough, and of the others those that have most scopes in common.
 func groupBoxes(boxes []*box, enough int) (all []group) {
 	for {
 		taken, common := chooseBoxes(boxes, enough)

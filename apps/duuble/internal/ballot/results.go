@@ -34,11 +34,12 @@ func (s *Store) Results(ctx context.Context, post string, hubs ...string) ([]Res
 }
 
 // GlobalResult returns the result of the scope Global out of rows of a post's partition, as it is
-// before or after the end that is among them. It leaves out rows of other kinds, so that a caller can
-// read them together with the tallies.
+// before or after the end that is among them. It leaves out rows of other kinds, so that a caller
+// can read them together with the tallies.
 func GlobalResult(rows []table.Row) Result { return sumResult(Global, rows).Until(EndOf(rows)) }
 
-// Until returns what may be known of the votes of a post with an end: nothing is counted until all is.
+// Until returns what may be known of the votes of a post with an end: nothing is counted until all
+// is.
 func (r Result) Until(e End) Result {
 	if !e.At.IsZero() && !e.Counted {
 		r.Counted, r.Withheld, r.Counts = 0, 0, Counts{}

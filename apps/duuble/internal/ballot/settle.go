@@ -99,8 +99,9 @@ func (left settled) needsRow(row table.Row) bool {
 	return err == nil && !left.young.IsZero() && left.young.Before(hour.Add(time.Hour))
 }
 
-// settlePost makes one release after the other until none is possible, none of a post with an end. Each is one batch under the
-// ETags of all that it changes, so a vote that comes in between is in none or makes it fail.
+// settlePost makes one release after the other until none is possible, none of a post with an end.
+// Each is one batch under the ETags of all that it changes, so a vote that comes in between is in
+// none or makes it fail.
 func (s *Store) settlePost(ctx context.Context, post string) (settled, error) {
 	e, err := s.readEnding(ctx, post)
 	if err != nil {

@@ -263,8 +263,8 @@ func (s *Service) rootOf(ctx context.Context, viewer, post, id string) (*Comment
 	return parent, err
 }
 
-// DeleteComment deletes a comment of the caller, or one on a post of the caller. One of the caller that
-// was deleted before is as good.
+// DeleteComment deletes a comment of the caller, or one on a post of the caller. One of the caller
+// that was deleted before is as good.
 func (s *Service) DeleteComment(ctx context.Context, c people.Claim, post, id string) error {
 	var p seen
 	var there *Comment

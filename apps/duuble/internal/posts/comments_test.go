@@ -212,8 +212,8 @@ func TestVerifyFindsComments(t *testing.T) {
 	}), 6)
 }
 
-// TestAuthorsDeleteComments: a comment is deleted by the person who wrote it, by the author of the post,
-// and by no one else.
+// TestAuthorsDeleteComments: a comment is deleted by the person who wrote it, by the author of the
+// post, and by no one else.
 func TestAuthorsDeleteComments(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

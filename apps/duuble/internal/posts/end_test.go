@@ -30,9 +30,9 @@ func (w *world) stored(post string) (all []string) {
 	return all
 }
 
-// TestEnds: of ten posts in a hub of five that end, half of them by time and half as soon as all have
-// voted, nothing is counted before the end, in answers or rows, and all five votes are then, each with
-// its position.
+// TestEnds: of ten posts in a hub of five that end, half of them by time and half as soon as all
+// have voted, nothing is counted before the end, in answers or rows, and all five votes are then,
+// each with its position.
 func TestEnds(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

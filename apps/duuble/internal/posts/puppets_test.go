@@ -35,7 +35,8 @@ type rise struct {
 }
 
 // weigh returns how likely rises are, if the special votes have these positions and all others have
-// any. A release takes random votes, so it goes through all ways in which the special ones are in it.
+// any. A release takes random votes, so it goes through all ways in which the special ones are in
+// it.
 func weigh(rises []rise, special []ballot.Position) float64 {
 	state, come := map[int]float64{0: 1}, 0
 	for _, r := range rises {
@@ -103,8 +104,8 @@ func likeliest(rises []rise, known []ballot.Position, luck *rand.Rand) ballot.Po
 
 // TestTwoPuppets: an attacker has two numbers, sees each answer, chooses the moments of both votes,
 // guesses in the best way there is, and is right about another vote no more often than a reader who
-// guesses by the published sums, within 3 points. So it is with a hub of two puppets and their victim
-// into which one of them shares a post, and with a post of the attacker's own.
+// guesses by the published sums, within 3 points. So it is with a hub of two puppets and their
+// victim into which one of them shares a post, and with a post of the attacker's own.
 func TestTwoPuppets(t *testing.T) {
 	rounds := 1500
 	if testing.Short() {
@@ -125,8 +126,8 @@ func TestTwoPuppets(t *testing.T) {
 	}
 }
 
-// attack returns how often the attacker and a reader are right about the vote of a victim, one on each
-// post, and on how many posts there were results.
+// attack returns how often the attacker and a reader are right about the vote of a victim, one on
+// each post, and on how many posts there were results.
 func attack(t *testing.T, inHub bool, rounds int) (attacker, reader, shown int) {
 	w := newWorld(t)
 	w.posts.PostsADay, w.posts.VotesAnHour = -1, -1

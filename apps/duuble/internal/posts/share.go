@@ -40,9 +40,9 @@ const (
 	sharesOfUser = "sh|"
 	// toFeed is the target of a share that is in the list of the person who shares.
 	toFeed = "feed"
-	// sharedToHub is the type of a target that is there by shares alone, and byAuthorOf its property that
-	// says whether one of them is of the author of the post: votes count there then. By a share of
-	// somebody else they would be of a class that this person could fill.
+	// sharedToHub is the type of a target that is there by shares alone, and byAuthorOf its property
+	// that says whether one of them is of the author of the post: votes count there then. By a share
+	// of somebody else they would be of a class that this person could fill.
 	sharedToHub = "shared_to_hub"
 	byAuthorOf  = "by_author"
 	// sharedPost is the property of a row of a list that names the post of a share.

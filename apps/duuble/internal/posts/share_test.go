@@ -29,9 +29,9 @@ func (w *world) inFeed(c people.Claim, of string) (notes []string) {
 	return notes
 }
 
-// TestShares: a share to one's own list is there for everybody, one to hubs for their members. Votes
-// count in those hubs once the author of the post has shared it there, and not by a share of somebody
-// else. A locked post stays in its hubs.
+// TestShares: a share to one's own list is there for everybody, one to hubs for their members.
+// Votes count in those hubs once the author of the post has shared it there, and not by a share of
+// somebody else. A locked post stays in its hubs.
 func TestShares(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -73,8 +73,8 @@ func TestShares(t *testing.T) {
 	require.Len(t, feed.Cards, 2)
 	require.Equal(t, []any{"Person2", made.ID}, []any{feed.Cards[0].Share.By.Username, feed.Cards[0].ID})
 
-	// Bob's vote was cast before, and Dan's before Ann, who wrote the post, has shared it into the hub:
-	// they count for everybody alone.
+	// Bob's vote was cast before, and Dan's before Ann, who wrote the post, has shared it into the
+	// hub: they count for everybody alone.
 	join := func(i int) people.Claim {
 		c := w.enter(i)
 		w.joinHub(bob, c, i, in[0])

@@ -227,8 +227,8 @@ func (c *Client) AddFolder(ctx context.Context, files []prompt.FileBytes, messag
 	return c.addFolder(ctx, m)
 }
 
-// ChangeFolder makes a prompt have the files of a folder, if it still has the revision that is known
-// of it.
+// ChangeFolder makes a prompt have the files of a folder, if it still has the revision that is
+// known of it.
 func (c *Client) ChangeFolder(ctx context.Context, was Prompt, files []prompt.FileBytes, message string) (Found, error) {
 	list, err := c.Files(ctx, was.ID)
 	if err != nil {

@@ -64,8 +64,8 @@ func ReadFiles(root *os.Root) (files []prompt.FileBytes, leftOut []string, err e
 	return files, leftOut, err
 }
 
-// SkillName returns the name in the SKILL.md of files, by which their prompt is found. Files without a
-// SKILL.md that a skill can have are an error.
+// SkillName returns the name in the SKILL.md of files, by which their prompt is found. Files
+// without a SKILL.md that a skill can have are an error.
 func SkillName(files []prompt.FileBytes) (string, error) {
 	const begin = "begin it with\n---\nname: NAME\ndescription: what it does, and when to use it\n---"
 	for _, f := range files {
@@ -107,9 +107,9 @@ func readOne(root *os.Root, name string) (b []byte, executable bool, err error) 
 // ErrNotEmpty refuses to write into a folder that has something in it.
 var ErrNotEmpty = errors.New("is not empty")
 
-// WriteFiles makes a folder that has files, which keep the rules of a version. It appears when it is
-// complete. One that is there must be empty unless force is set: then its files are replaced, and
-// those of other paths stay and are returned, up to some.
+// WriteFiles makes a folder that has files, which keep the rules of a version. It appears when it
+// is complete. One that is there must be empty unless force is set: then its files are replaced,
+// and those of other paths stay and are returned, up to some.
 func WriteFiles(dir string, files []prompt.FileBytes, force bool) (others []string, err error) {
 	dir = filepath.Clean(dir)
 	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {

@@ -66,8 +66,8 @@ func byPath(files []prompt.FileBytes) map[string]prompt.FileBytes {
 	return all
 }
 
-// isSkill reports whether a path is that of the SKILL.md of a folder that may have other files. That
-// of the folder of the library itself is a file alone.
+// isSkill reports whether a path is that of the SKILL.md of a folder that may have other files.
+// That of the folder of the library itself is a file alone.
 func isSkill(name string) bool {
 	return path.Base(name) == prompt.SkillFile && path.Dir(name) != "."
 }
@@ -119,8 +119,8 @@ type parting struct {
 	lock    Lock
 }
 
-// ownFiles returns the paths of files that are prompts of their own, wherever they are: those that the
-// lock names, and those of others that were moved.
+// ownFiles returns the paths of files that are prompts of their own, wherever they are: those that
+// the lock names, and those of others that were moved.
 func ownFiles(files, others []format.File, prompts []client.Prompt, lock Lock) map[string]bool {
 	own := make(map[string]bool)
 	for name := range lock.Prompts {
@@ -344,8 +344,8 @@ func (f *Folder) saveSkill(i Item, lock Lock) error {
 	return nil
 }
 
-// replaceFiles removes first what is no file any more: its name may be that of a folder now, or one in
-// another case.
+// replaceFiles removes first what is no file any more: its name may be that of a folder now, or one
+// in another case.
 func (f *Folder) replaceFiles(dir string, s *skill) error {
 	if err := f.removeFiles(dir, s.here, s.there); err != nil {
 		return err
@@ -360,8 +360,8 @@ func (f *Folder) replaceFiles(dir string, s *skill) error {
 	return errors.Join(fill(root, s.there), root.Close())
 }
 
-// removeFiles removes files of a folder that are not among those that stay, and the folders that are
-// empty then.
+// removeFiles removes files of a folder that are not among those that stay, and the folders that
+// are empty then.
 func (f *Folder) removeFiles(dir string, files, stay []prompt.FileBytes) error {
 	kept := byPath(stay)
 	for _, x := range files {

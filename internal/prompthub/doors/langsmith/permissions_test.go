@@ -338,8 +338,8 @@ func TestWhatPythonReads(t *testing.T) {
 	require.JSONEq(t, w.do(ann, "GET", "/repos?limit=1", "").Body.String(), w.do(ann, "GET", "/repos/?limit=1&match_prefix=true&sort_field=updated_at", "").Body.String())
 }
 
-// TestParents: a push that names its parent and a new description sends the description first, which
-// makes a commit; the push goes in on top of that, and not on top of another content.
+// TestParents: a push that names its parent and a new description sends the description first,
+// which makes a commit; the push goes in on top of that, and not on top of another content.
 func TestParents(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

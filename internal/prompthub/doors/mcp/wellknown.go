@@ -75,8 +75,9 @@ func (d *handler) index(w http.ResponseWriter, r *http.Request) error {
 	return keptJSON(w, all, d.Door.PublicRead)
 }
 
-// file answers with the SKILL.md of a public prompt, or an archive of all its files. Installers ask for all files of an index at once,
-// so a request waits for a place where the others have taken all of the caller's.
+// file answers with the SKILL.md of a public prompt, or an archive of all its files. Installers ask
+// for all files of an index at once, so a request waits for a place where the others have taken all
+// of the caller's.
 func (d *handler) file(w http.ResponseWriter, r *http.Request) error {
 	c, err := d.admit(w, r)
 	if err != nil {

@@ -384,8 +384,8 @@ func (s *web) saveFiles(r *request, was library.View, files []library.SentFile, 
 	return done, err
 }
 
-// filesAgain shows a page of files again with what a form sent, and why it was not saved. If another
-// tab was faster, the form is then based on what that saved.
+// filesAgain shows a page of files again with what a form sent, and why it was not saved. If
+// another tab was faster, the form is then based on what that saved.
 func (s *web) filesAgain(r *request, v library.View, f fileForm, wrong error) error {
 	text, _ := describe(wrong)
 	status := http.StatusUnprocessableEntity

@@ -62,7 +62,8 @@ func Read(b []byte) (Folder, error) {
 	return folder, nil
 }
 
-// ReadAll returns all files of an archive, with the paths that they have there: one that Write wrote.
+// ReadAll returns all files of an archive, with the paths that they have there: one that Write
+// wrote.
 func ReadAll(b []byte) ([]prompt.FileBytes, error) {
 	folder, err := read(b, func(string) string { return "" })
 	return folder.Files, err
@@ -120,9 +121,9 @@ func broken(format string, args ...any) error {
 	return fault.Coded(fault.Invalid, Broken, fmt.Sprintf("the archive: "+format+": make it again", args...))
 }
 
-// readDirectory returns the entries of an archive, and where it starts and its directory does: there
-// may be other bytes before and after. It reads the directory itself, as archive/zip would read
-// any number of entries into memory first.
+// readDirectory returns the entries of an archive, and where it starts and its directory does:
+// there may be other bytes before and after. It reads the directory itself, as archive/zip would
+// read any number of entries into memory first.
 func readDirectory(b []byte) (entries []entry, start, directory int, err error) {
 	// a comment of at most 65,535 bytes may follow
 	at := -1
@@ -244,7 +245,8 @@ func damaged(e entry) error {
 // LeavesOut reports whether a file of an archive is one that a system or git put there.
 func LeavesOut(path string) bool { return leftOut(path) != "" }
 
-// leftOut returns what of a path is left out, a file or a folder, and "" for a path of the author's.
+// leftOut returns what of a path is left out, a file or a folder, and "" for a path of the
+// author's.
 func leftOut(path string) string {
 	end := 0
 	for part := range strings.SplitSeq(path, "/") {

@@ -28,8 +28,8 @@ func init() {
 	})
 }
 
-// A prompt of Semantic Kernel may be a folder too, which has the name of the prompt: the first file has
-// its text, the other one everything else.
+// A prompt of Semantic Kernel may be a folder too, which has the name of the prompt: the first file
+// has its text, the other one everything else.
 const (
 	KernelText   = "skprompt.txt"
 	KernelConfig = "config.json"

@@ -262,8 +262,8 @@ func TestFoldersOfSemanticKernel(t *testing.T) {
 	require.Equal(t, files[2].Bytes, format.JoinKernel("Writer/Short/skprompt.txt", text, config))
 }
 
-// TestFoldersOfSemanticKernelComeBack: the two files are there again byte for byte, however they are
-// written.
+// TestFoldersOfSemanticKernelComeBack: the two files are there again byte for byte, however they
+// are written.
 func TestFoldersOfSemanticKernelComeBack(t *testing.T) {
 	t.Parallel()
 	const mark = "\ufeff"

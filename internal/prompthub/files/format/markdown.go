@@ -81,7 +81,8 @@ func readSkill(in *input) (Document, object, error) {
 	return d.undescribed(), o, nil
 }
 
-// A SkillHead is what the head of a SKILL.md says for those who install it; "" for what it does not.
+// A SkillHead is what the head of a SKILL.md says for those who install it; "" for what it does
+// not.
 type SkillHead struct{ Name, Description string }
 
 // ReadSkillHead reads the head of a SKILL.md. An error says what is wrong with it.

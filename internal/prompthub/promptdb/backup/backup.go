@@ -28,8 +28,8 @@ const (
 // A line is one line of a backup: JSON, one kind of thing each. The first is a header, the last the
 // number of lines between. Index rows, tallies and counts are not in it: they follow from the rest.
 type line struct {
-	// backup, secret, tag, idempotency, file, content, move, proposal, review, prompt, vote, token, user,
-	// favorite, workspace, member, membership, event, account, invite, end
+	// backup, secret, tag, idempotency, file, content, move, proposal, review, prompt, vote, token,
+	// user, favorite, workspace, member, membership, event, account, invite, end
 	Kind    string       `json:"kind"`
 	Version int          `json:"version,omitempty"`
 	Rows    *int         `json:"rows,omitempty"`

@@ -20,8 +20,8 @@ const (
 	// maxFollow is how many rows a search reads of a log; the next search reads the rest.
 	maxFollow = 4 * pageRows
 	maxLook   = 10 * table.MaxPage
-	// clearEvery is how often the words of prompts that are gone, of erased users too, are taken out of
-	// memory. Searches find them no more from the moment on in which the log says so.
+	// clearEvery is how often the words of prompts that are gone, of erased users too, are taken out
+	// of memory. Searches find them no more from the moment on in which the log says so.
 	clearEvery = 12 * time.Hour
 )
 

@@ -155,8 +155,8 @@ func (s *Scopes) removeParts(ctx context.Context, but string) error {
 	return nil
 }
 
-// snapshot returns the index of the snapshot and the time as of which it is, nil if there is none to
-// use. It has each row of the log that is lateWithin older.
+// snapshot returns the index of the snapshot and the time as of which it is, nil if there is none
+// to use. It has each row of the log that is lateWithin older.
 func (s *Scopes) snapshot(ctx context.Context) (*searchindex.Index, time.Time, error) {
 	head, err := s.GetRow(ctx, s.T.SystemState, headKey)
 	if err != nil || head == nil {
