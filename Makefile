@@ -182,7 +182,7 @@ cover: $(AZURITE_STAMP) $(WEB_STAMP) $(OIDC_STAMP) ## run all tests and tell how
 
 deep: ## ask and count as often as is worth it now and then: what make test takes samples of
 	POPULAR=1 go test -count=1 -v -timeout 30m -run '^(TestSweepOfAPopularPrompt|TestPurgeOfAPopularPrompt)$$' ./internal/prompthub/promptdb
-	E2E_FULL=1 go test -count=1 -v -timeout 10m -run '^(TestUnderAttack|TestKilledUnderReview)$$' ./internal/prompthub/e2e
+	E2E_FULL=1 go test -count=1 -v -timeout 10m -run '^(TestUnderAttack|TestKilledUnderReview|TestKilledUnderUploads)$$' ./internal/prompthub/e2e
 	BACKUPS=20 go test -count=1 -v -timeout 30m -run '^TestBackupsUnderLoad$$' ./handler
 	DOUBLING_TIME=1 go test -count=1 -p 1 -timeout 60m -run '^TestDoubling$$' ./internal/prompthub/prompt ./internal/prompthub/files/skill ./internal/prompthub/files/format ./internal/prompthub/doors/web ./internal/prompthub/doors/web/markdown
 	OLDER_HOST=true go test -count=1 -timeout 60m ./internal/prompthub/e2e ./handler ./apps/... ./internal/testing/infra

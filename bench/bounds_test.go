@@ -93,7 +93,7 @@ var (
 	aFile = bound{8, 100, 1 << 10, 64 << 10}
 	// A hundred looks at prompts with twenty versions of each, until a MiB is full, which the last
 	// may be beyond; or a page of votes.
-	aPart = bound{8 + 100*5 + 101, 5500 + 100*43, 10 << 10, 128 << 10}
+	aPart = bound{8 + 100*5 + 101, 5500 + 100*43, 12 << 10, 128 << 10}
 	// Fifty changes, and a look at each of two hundred entries, of which any may be compared with a
 	// thousand versions. A line of the report holds what a text may hold.
 	anImport = bound{50*aSave.operations + 200*14, 50*aSave.rows + 200*1003, 1 << 10, 512 << 10}
@@ -145,7 +145,7 @@ var (
 var messages = map[string]bound{
 	"prompts/list": aMenu,
 	// with the names of the files of fifty prompts
-	"skills/list": {aMenu.operations + 50, aMenu.rows + 50, 8 << 10, 128 << 10}, "resources/list": {aMenu.operations + 50, aMenu.rows + 50, 8 << 10, 128 << 10},
+	"skills/list": {aMenu.operations + 50, aMenu.rows + 50, 8 << 10, 128 << 10}, "resources/list": {aMenu.operations + 50, aMenu.rows + 50, 16 << 10, 128 << 10},
 	// and what it includes
 	"prompts/get": {12 + 4*50, 300, 256, 16 << 10}, "completion/complete": {12 + 4*50, 300, 256, 16 << 10},
 	"skills/get": aRead,

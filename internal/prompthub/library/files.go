@@ -87,6 +87,14 @@ func (s *Service) alignSkillFile(ctx context.Context, was prompt.Prompt, d promp
 		return d, fault.Coded(fault.Invalid, prompt.BadSkill, "a SKILL.md has a text and no messages: remove it from the files, then it is made of the messages")
 	}
 	b, sent := d.FileBytes[f.SHA256]
+	if before, isWritten := was.Files.Written().SkillFile(); !sent && (!isWritten || before.SHA256 != f.SHA256) {
+		// named by the bytes of another file, which was checked as no SKILL.md
+		all, err := s.db.FileBytes(ctx, was.ID, prompt.Files{f})
+		if err != nil {
+			return d, err
+		}
+		b, sent = all[f.SHA256], true
+	}
 	switch {
 	case sent && d.FilesAsBefore:
 		return d, checkSaid(d, b)
@@ -103,6 +111,9 @@ func (s *Service) alignSkillFile(ctx context.Context, was prompt.Prompt, d promp
 	b = all[f.SHA256]
 	if d.FilesAsBefore {
 		return d, checkSaid(d, b)
+	}
+	if !skill.Editable(b) { // of a history that was brought over
+		return d, errUneditable()
 	}
 	if d.Text != was.Text {
 		b = skill.WithText(b, d.Text)
@@ -135,7 +146,9 @@ func fromSkillFile(d prompt.Draft, was prompt.Prompt, f prompt.File, b []byte) (
 		return d, badSkill("names no skill: begin it with --- and the lines name: of at most 64 of a-z 0-9 and single hyphens inside, description: and ---")
 	case strings.TrimSpace(head.Description) == "":
 		return d, badSkill("has no description, by which agents choose it: write description: and what it does, and when to use it")
-	case was.ID != "" && head.Name != was.Slug:
+	case !skill.Editable(b) || skill.NameIn(b) != head.Name:
+		return d, errUneditable()
+	case was.ID != "" && head.Name != was.Slug && head.Name != was.Bundle.Slug:
 		return d, &fault.Error{
 			Kind: fault.Invalid, Code: prompt.NameDiffers,
 			Text:   fmt.Sprintf("the SKILL.md is named %q and this prompt is the skill %q: change the name in the file, or make a new prompt of it", head.Name, was.Slug),
@@ -183,6 +196,11 @@ func checkSkillFile(b []byte) error {
 		return badSkill("does not begin with a head: a line ---, the lines name: and description:, and a line ---")
 	}
 	return nil
+}
+
+func errUneditable() error {
+	return badSkill("says its name or description in a way that cannot be changed in place: " +
+		"write name: and description: at the beginning of lines of their own, without quotation marks around the two words")
 }
 
 func badSkill(what string) error {

@@ -110,7 +110,7 @@ func (s *Service) restoreVersionAs(ctx context.Context, who auth.User, id prompt
 			return p, nil
 		}
 		p.Draft = p.As(old.ShownVersion)
-		p.FileBytes = bytes
+		p.FileBytes, p.FilesAsBefore = bytes, true
 		p.Message = fmt.Sprintf("Restores version %d", n)
 		switch {
 		case file == nil:

@@ -9,6 +9,7 @@ const MaxSkillText = 131_072
 // A Bundle names the archives that are made of all files of a version, each by its SHA-256 in hex.
 // Those who install a skill check by it what arrives.
 type Bundle struct {
+	Slug    string `json:"slug,omitempty"`    // of the prompt when they were made, by which they call the skill
 	Archive string `json:"archive,omitempty"` // the ZIP of the files alone
 	Package string `json:"package,omitempty"` // the ZIP of a plugin with them
 }
@@ -22,10 +23,10 @@ func (f Files) Written() Files {
 // which follows from what else they say.
 func (f Files) Same(g Files) bool {
 	same := func(a, b File) bool { return a.Path == b.Path && a.SHA256 == b.SHA256 && a.Executable == b.Executable }
-	return len(f) == len(g) && slices.EqualFunc(f.Written(), g.Written(), same)
+	return slices.EqualFunc(f.Written(), g.Written(), same)
 }
 
-// SkillFile returns the SKILL.md of a version, and whether it has files at all.
+// SkillFile returns the SKILL.md of a version, and whether it has one among its files.
 func (f Files) SkillFile() (File, bool) {
 	i := slices.IndexFunc(f, func(file File) bool { return file.Path == SkillFile })
 	if i < 0 {

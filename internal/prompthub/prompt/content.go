@@ -213,7 +213,7 @@ func (p Prompt) numbered() Prompt {
 func Next(was, now Prompt) Prompt {
 	now.Versions = was.Versions
 	if now.Content().Same(was.Content()) && now.Description == was.Description && now.Files.Same(was.Files) && !now.Anew && now.Source == nil {
-		now.Message = was.Message
+		now.Message, now.Files = was.Message, was.Files // with a SKILL.md that was made
 	} else {
 		now = now.numbered()
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -56,13 +57,14 @@ func (im *importer) history(ctx context.Context, e entry, item *Item) error {
 type history struct {
 	*importer
 	entry
-	item     *Item
-	versions []format.Version
-	gaps     []int64 // numbers of versions that were deleted
-	now      library.View
-	bytes    map[string][]byte // of files, by their SHA-256
-	have     int               // of the versions are there
-	there    map[int64]bool    // their numbers
+	item      *Item
+	versions  []format.Version
+	gaps      []int64 // numbers of versions that were deleted
+	now       library.View
+	bytes     map[string][]byte // of files, by their SHA-256
+	hasBefore bool              // whether those of the version before this line are among them
+	have      int               // of the versions are there
+	there     map[int64]bool    // their numbers
 }
 
 // compare finds out how many of the versions are there. They must be the same, and no more.
@@ -101,10 +103,11 @@ func (h *history) files(ctx context.Context, list []format.VersionFile) (files p
 	files, all = prompt.Files{}, make(map[string][]byte)
 	for _, f := range list {
 		b, ok := h.bytes[f.SHA256]
-		if !ok && h.now.ID != "" {
-			if b, ok, err = h.stored(ctx, f.SHA256); err != nil {
+		if !ok && !h.hasBefore {
+			if err := h.readBefore(ctx); err != nil {
 				return nil, nil, err
 			}
+			b, ok = h.bytes[f.SHA256]
 		}
 		if !ok {
 			return nil, nil, fault.Coded(fault.Invalid, prompt.UnknownContent, fmt.Sprintf(
@@ -117,18 +120,47 @@ func (h *history) files(ctx context.Context, list []format.VersionFile) (files p
 	return files, all, files.Check()
 }
 
-// stored returns bytes of a file that a version has which is there: an earlier part of the file
-// brought it.
-func (h *history) stored(ctx context.Context, sha string) (b []byte, ok bool, err error) {
-	for from := int64(1); from > 0 && !ok; {
-		w, err := h.Whole(ctx, h.who, h.now.ID, from)
-		if err != nil {
-			return nil, false, err
+// lookedBack is how many versions are looked through for bytes that the lines of a history name and
+// do not have. An export leaves out only those of the version right before.
+const lookedBack = 20
+
+// readBefore reads the bytes that this line lacks of versions that are there, the newest first.
+func (h *history) readBefore(ctx context.Context) error {
+	h.hasBefore = true
+	lacks := make(map[string]bool)
+	for _, v := range h.versions {
+		for _, f := range v.Files {
+			if _, ok := h.bytes[f.SHA256]; !ok {
+				lacks[f.SHA256] = true
+			}
 		}
-		b, ok = w.FileBytes[sha]
-		from = w.Next
 	}
-	return b, ok, nil
+	there := slices.Sorted(maps.Keys(h.there))
+	slices.Reverse(there)
+	for _, n := range there[:min(len(there), lookedBack)] {
+		l, err := h.ListFiles(ctx, h.who, h.now.ID, library.WantedVersion{Number: n})
+		if fault.Of(err) == fault.NotFound { // no skill
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		for _, f := range l.Files {
+			if !lacks[f.SHA256] {
+				continue
+			}
+			delete(lacks, f.SHA256)
+			folder, err := h.FolderOf(ctx, l.View, f.Path)
+			if err != nil {
+				return err
+			}
+			h.bytes[f.SHA256] = folder.Contents[0].Bytes
+		}
+		if len(lacks) == 0 {
+			return nil
+		}
+	}
+	return nil
 }
 
 // sentBytes returns the bytes of files that versions come with, by their SHA-256.

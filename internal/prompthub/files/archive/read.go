@@ -76,11 +76,12 @@ func read(b []byte, leftOut func(path string) string) (Folder, error) {
 	}
 	var folder Folder
 	var files []entry
-	seen := make(map[string]bool, len(entries))
+	seen, gone := make(map[string]bool, len(entries)), make(map[string]bool)
 	total := 0
 	for _, e := range entries {
 		if out := leftOut(e.path); out != "" {
-			if !slices.Contains(folder.LeftOut, out) {
+			if !gone[out] {
+				gone[out] = true
 				folder.LeftOut = append(folder.LeftOut, out)
 			}
 			continue

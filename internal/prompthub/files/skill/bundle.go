@@ -1,6 +1,7 @@
 package skill
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -43,7 +44,8 @@ func Bundled(p prompt.Prompt, all map[string][]byte) (prompt.Prompt, error) {
 	}
 	p.Files = files
 	folder := Folder(files, all)
-	p.Bundle = prompt.Bundle{Archive: sum(archive.Write(folder)), Package: sum(archive.Write(Plugin(p, folder)))}
+	p.Bundle = prompt.Bundle{Slug: p.Slug, Archive: sum(archive.Write(folder))}
+	p.Bundle.Package = sum(archive.Write(Plugin(p, folder)))
 	return p, nil
 }
 
@@ -73,16 +75,17 @@ type manifest struct {
 // skills/SLUG, and plugin.json. They depend on nothing but the version, so that the same version
 // gives the same plugin from every instance and release.
 func Plugin(p prompt.Prompt, folder []prompt.FileBytes) []prompt.FileBytes {
+	slug := cmp.Or(p.Bundle.Slug, p.Slug)
 	b, err := json.MarshalIndent(manifest{
 		Schema: "https://agent-plugins.org/schemas/1.0.0/plugin.schema.json",
-		Name:   p.Slug, Version: PluginVersion(p.Version), Description: Head(p, p.About(), p.Version).Description,
+		Name:   slug, Version: PluginVersion(p.Version), Description: Head(p, p.About(), p.Version).Description,
 	}, "", "  ")
 	if err != nil {
 		panic(err) // unreachable: texts cannot fail
 	}
 	files := []prompt.FileBytes{{Path: "plugin.json", Bytes: append(b, '\n')}}
 	for _, f := range folder {
-		f.Path = "skills/" + p.Slug + "/" + f.Path
+		f.Path = "skills/" + slug + "/" + f.Path
 		files = append(files, f)
 	}
 	return files

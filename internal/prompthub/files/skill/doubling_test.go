@@ -47,6 +47,7 @@ func TestDoubling(t *testing.T) {
 		{Name: "WithText", With: func(s string) func() { b := head(s); return func() { skill.WithText(b, s) } }},
 		{Name: "WithDescription", With: func(s string) func() { b := head(s); return func() { skill.WithDescription(b, s) } }},
 		{Name: "WithName", With: func(s string) func() { b := head(s); return func() { skill.WithName(b, s) } }},
+		{Name: "Editable", With: func(s string) func() { b := head(s); return func() { skill.Editable(b) } }},
 		{Name: "NameIn", With: func(s string) func() { b := head(s); return func() { skill.NameIn(b) } }},
 		{Name: "Digest", With: func(s string) func() { b := []byte(s); return func() { skill.Digest(b) } }},
 	}

@@ -58,7 +58,7 @@ func WithDescription(b []byte, text string) []byte {
 
 // WithName returns a SKILL.md whose head names it by a slug, as its folder must be called.
 func WithName(b []byte, slug string) []byte {
-	if NameIn(b) == slug {
+	if is := NameIn(b); is == slug || is == "" {
 		return b
 	}
 	return withKey(b, "name", slug)
@@ -74,6 +74,14 @@ func NameIn(b []byte) string {
 		return ""
 	}
 	return string(m[1])
+}
+
+// Editable reports whether the head of a SKILL.md says name and description where WithName and
+// WithDescription change them: each once, at the beginning of a line.
+func Editable(b []byte) bool {
+	head, _, ok := Split(b)
+	count := func(key string) int { return bytes.Count(head, []byte("\n"+key+":")) }
+	return ok && count("name") == 1 && count("description") == 1
 }
 
 // withKey replaces the lines of a key of the head, or puts one at its end.

@@ -275,6 +275,9 @@ func (db *Committer) Add(ctx context.Context, p prompt.Prompt, idem *Idempotency
 		if idem != nil {
 			rec.Idem, ops = idem.Key, append(ops, op)
 		}
+		if err := w.scheduleRepair(ctx); err != nil { // again if files took long
+			return prompt.Prompt{}, false, err
+		}
 		committed, err := w.commit(ctx, nil, rec, schema.TheRows|schema.TheLog, ops...)
 		if err == nil {
 			db.Usages.Add(w.author, w.more)

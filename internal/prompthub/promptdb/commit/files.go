@@ -16,9 +16,10 @@ import (
 // maxPromptFiles is how many bytes the files of all versions of a prompt may have.
 const maxPromptFiles = 64 << 20
 
-// putFiles completes the files of a new version, and stores those bytes that the version before
-// does not have: before the commit that names them, or in its transaction. A commit may rely on the
-// bytes that the truth row names under whose ETag it is made, since those are never swept.
+// putFiles completes the files of a new version, and takes note of those bytes that the version
+// before does not have. They are stored before the commit that names them, or in its transaction. A
+// commit may rely on the bytes that the truth row names under whose ETag it is made, since those
+// are never swept.
 func (w *Writer) putFiles(ctx context.Context, was *schema.Record, p *prompt.Prompt) (size int64, err error) {
 	sent := p.FileBytes
 	p.FileBytes, w.files = nil, nil
@@ -56,10 +57,7 @@ func (w *Writer) putFiles(ctx context.Context, was *schema.Record, p *prompt.Pro
 		return 0, &fault.Error{Kind: fault.Invalid, Code: prompt.FilesTooLarge, Text: fmt.Sprintf(
 			"the files of all versions of a prompt may have %d bytes; delete versions, whose files count until they are swept a day later", maxPromptFiles)}
 	}
-	if w.db.Transact != nil {
-		return size, nil
-	}
-	return size, w.sendFiles(ctx)
+	return size, nil
 }
 
 // allBytes returns the bytes of files by their SHA-256: those that were sent, and from the store
@@ -92,8 +90,12 @@ func (w *Writer) allBytes(ctx context.Context, has, files prompt.Files, sent map
 	return all, nil
 }
 
-// sendFiles writes the rows of files, as many in a batch as it takes.
+// sendFiles writes the rows of files before a commit, as many in a batch as it takes. It comes after
+// all that may refuse the commit.
 func (w *Writer) sendFiles(ctx context.Context) error {
+	if w.db.Transact != nil || len(w.files) == 0 {
+		return nil
+	}
 	var batches [][]table.Row
 	size := table.MaxBatchBytes + 1
 	for _, row := range w.files {

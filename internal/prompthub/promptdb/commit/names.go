@@ -183,7 +183,7 @@ func (w *Writer) sideOps(ctx context.Context, was *schema.Record, now *schema.Re
 		return nil, err
 	}
 	ops = append(ops, old...)
-	return append(ops, w.nameOps(was, *now, c)...), nil
+	return append(ops, w.nameOps(was, *now, c)...), w.sendFiles(ctx)
 }
 
 // nameOps returns the writes of the rows of a prompt's name and slug.

@@ -28,7 +28,19 @@ func filesProps(files prompt.Files, b prompt.Bundle) table.Props {
 	if len(files) == 0 {
 		return nil
 	}
-	return append(TextParts("Files", JSONOf(files)), table.Prop{Name: "Bundle", Value: table.String(JSONOf(b))})
+	return append(TextParts("Files", listOf(files)), table.Prop{Name: "Bundle", Value: table.String(JSONOf(b))})
+}
+
+// listOf writes files as JSON in which no character of a path takes more than it must: paths of 32
+// KiB take some 46 KiB more for what else is said of 256 files.
+func listOf(files prompt.Files) string {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(files); err != nil {
+		panic(err) // unreachable: texts, numbers and truth values cannot fail
+	}
+	return b.String()
 }
 
 // parseFiles is the opposite of filesProps.
@@ -53,8 +65,8 @@ func FilesIn(row table.Row) (prompt.Files, error) {
 }
 
 // FilesProps are the properties of the row of a version that FilesIn reads: 256 files take at most
-// three.
-var FilesProps = []string{"Version", "Files", "Files1", "Files2", "Files3", "Bundle"}
+// four, where each character of their paths takes six in JSON.
+var FilesProps = []string{"Version", "Files", "Files1", "Files2", "Files3", "Files4", "Bundle"}
 
 // FilesPartition is where the bytes of all files of a prompt stand.
 func FilesPartition(id prompt.ID) string { return filesPrefix + string(id) }
