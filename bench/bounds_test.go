@@ -497,7 +497,7 @@ func (s *search) findRoutes(t *testing.T) {
 	require.NotEmpty(t, s.files)
 	for _, pattern := range web.Patterns() {
 		s.routes = append(s.routes, pattern)
-		s.query[pattern] = []string{"sort", "tag", "q", "cursor", "show", "value", "view", "part", "back", "done", "from", "to", "label", "format"}
+		s.query[pattern] = []string{"sort", "tag", "q", "cursor", "show", "value", "view", "part", "back", "done", "from", "to", "label", "format", "path"}
 	}
 	s.query["GET /app/login"] = slices.Collect(maps.Keys(asked["GET /app/login"]))
 	s.messages = mcp.Patterns()
@@ -713,6 +713,8 @@ func (s *search) request(t *rapid.T, route string) *http.Request {
 		body = fits(t, values, now, isPage)
 	case strings.HasSuffix(route, "/import"):
 		body, kind = sendFile(t, isPage)
+	case strings.HasSuffix(route, "/files/upload"), strings.HasSuffix(route, "/prompts/new/files"):
+		body, kind = sendFolder(t, now)
 	case isNamed:
 		body = strings.NewReader(version(t))
 	}
@@ -920,7 +922,9 @@ var fitting = map[string]map[string]string{
 	"POST /prompts/{id}/proposals/{number}/reviews": {"verdict": "comment", "text": drawn}, "PUT /workspaces/{workspace}/rules": {"rules": "[]"},
 	"POST /app/w/{workspace}/members": {"principal": "vera", "role": "reader"}, "POST /app/w/{workspace}/members/remove": {"principal": "vera"},
 	"POST /me/tokens": {"name": drawn, "scopes": `["read"]`}, "POST /app/me/tokens": {"name": drawn, "scope": "read", "days": "7"},
-	"PUT /prompts/{id}/hidden": {"reason": drawn}, "POST /app/prompts/{id}/hide": {"reason": drawn},
+	"PUT /prompts/{id}/files":      {"files": `[{"path":"a.txt","content":"one"},{"path":"b/c.txt","content":"two"}]`},
+	"POST /app/prompts/{id}/files": {"name": "a.txt", "text": drawn, "do": "add", "revision": current},
+	"PUT /prompts/{id}/hidden":     {"reason": drawn}, "POST /app/prompts/{id}/hide": {"reason": drawn},
 	"PUT /prompts/{id}/labels/{label}": {"version": "1"}, "POST /app/prompts/{id}/labels": {"label": "production", "version": "1"},
 	"POST /app/prompts/{id}/labels/remove": {"label": "production"}, "POST /app/prompts/{id}/labels/undo": {"label": "production"},
 	"POST /suggestions": {"title": drawn, "text": drawn}, "POST /prompts/{id}/render": {"values": "{}"}, "POST /app/prompts/{id}/fill": {"v0": drawn},

@@ -2,15 +2,19 @@ package main
 
 import (
 	"archive/zip"
+	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"mime/multipart"
+	"slices"
 	"strings"
 	"sync"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"prompthub/internal/prompthub/files/archive"
 	"prompthub/internal/prompthub/prompt"
 )
 
@@ -90,4 +94,24 @@ func sendFile(t *rapid.T, form bool) (io.Reader, string) {
 	}
 	require.NoError(t, w.Close())
 	return strings.NewReader(b.String()), w.FormDataContentType()
+}
+
+// sendFolder returns the form of a page with a skill as an archive.
+func sendFolder(t *rapid.T, now known) (body io.Reader, kind string) {
+	name := fmt.Sprint("skill-", rapid.IntRange(0, 1<<30).Draw(t, "skill"))
+	files := []prompt.FileBytes{{Path: "SKILL.md", Bytes: []byte("---\nname: " + name + "\ndescription: x\n---\n" + some(t, "text"))}, {Path: "a.txt", Bytes: []byte(some(t, "file"))}}
+	fields := map[string]string{"do": "replace", "revision": fmt.Sprint(now.Revision)}
+	if rapid.Bool().Draw(t, "added") { // beside the files that are there
+		files, fields["do"] = files[1:], ""
+	}
+	var b strings.Builder
+	form := multipart.NewWriter(&b)
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		require.NoError(t, form.WriteField(name, fields[name]))
+	}
+	part, err := form.CreateFormFile("file", "skill.zip")
+	require.NoError(t, err)
+	_, err = part.Write(archive.Write(files))
+	require.NoError(t, errors.Join(err, form.Close()))
+	return strings.NewReader(b.String()), form.FormDataContentType()
 }

@@ -112,7 +112,8 @@ func (s *Service) alignSkillFile(ctx context.Context, was prompt.Prompt, d promp
 	if d.FilesAsBefore {
 		return d, checkSaid(d, b)
 	}
-	if !skill.Editable(b) { // of a history that was brought over
+	before, err := format.ReadSkillHead(b)
+	if err != nil || !skill.Editable(b) { // of a history that was brought over
 		return d, errUneditable()
 	}
 	if d.Text != was.Text {
@@ -121,6 +122,13 @@ func (s *Service) alignSkillFile(ctx context.Context, was prompt.Prompt, d promp
 	if d.Description != was.Description {
 		b = skill.WithDescription(b, d.About())
 	}
+	head, err := format.ReadSkillHead(b)
+	inLine := func(s string) string { return strings.Join(strings.Fields(s), " ") }
+	if err != nil || !skill.Editable(b) || head.Lenient && !before.Lenient || d.Description != was.Description && inLine(head.Description) != inLine(d.About()) {
+		return d, errUneditable() // as where another member refers to the description
+	}
+	// as the file says them: without empty lines at the ends of the text, and in one line
+	d.Text, d.Description = skill.TextOf(b), head.Description
 	now := prompt.NewFile(prompt.FileBytes{Path: prompt.SkillFile, Bytes: b, Executable: f.Executable})
 	d.Files = slices.Clone(d.Files)
 	d.Files[slices.Index(d.Files, f)] = now

@@ -9,6 +9,7 @@ import (
 	"prompthub/internal/fault"
 	"prompthub/internal/http/auth"
 	"prompthub/internal/prompthub/files/archive"
+	"prompthub/internal/prompthub/files/format"
 	"prompthub/internal/prompthub/files/skill"
 	"prompthub/internal/prompthub/library"
 	"prompthub/internal/prompthub/prompt"
@@ -24,8 +25,8 @@ func filesOf(t *testing.T, s *library.Service, who auth.User, files ...library.S
 	return v
 }
 
-// TestSkillFileByItsBytes: a SKILL.md that is named by the SHA-256 of another file is checked as one
-// that is sent.
+// TestSkillFileByItsBytes: a SKILL.md that is named by the SHA-256 of another file is checked as
+// one that is sent.
 func TestSkillFileByItsBytes(t *testing.T) {
 	t.Parallel()
 	s, _ := newService(t, memory.NewTables(), memory.NewQueues(time.Now))
@@ -94,4 +95,35 @@ func TestPackageAfterARestore(t *testing.T) {
 	require.NoError(t, err)
 	sum := prompt.NewFile(prompt.FileBytes{Bytes: archive.Write(skill.Plugin(folder.Prompt, folder.Contents))}).SHA256
 	require.Equal(t, folder.Bundle.Package, sum)
+}
+
+// TestChangesOfASkillFile: text and description of a prompt are always those of its SKILL.md, and a
+// change that its head cannot take is refused.
+func TestChangesOfASkillFile(t *testing.T) {
+	t.Parallel()
+	s, _ := newService(t, memory.NewTables(), memory.NewQueues(time.Now))
+	who := auth.User{ID: "ann", Name: "Ann"}
+	v := filesOf(t, s, who, library.SentFile{Path: prompt.SkillFile, Bytes: []byte("---\nname: t\ndescription: x\n---\nX\n")})
+	for _, change := range []func(*prompt.Draft){
+		func(d *prompt.Draft) { d.Text = "\n\n  a  \n\n" },
+		func(d *prompt.Draft) { d.Description = "one\ntwo" },
+		func(d *prompt.Draft) { d.Text, d.Description = "b: \"c\"\n---\nd", "-- e: #f" },
+	} {
+		got, err := s.Patch(t.Context(), who, v.ID, library.Match{Any: true}, change)
+		require.NoError(t, err)
+		folder, err := s.ReadFolder(t.Context(), who, v.ID, library.WantedVersion{Label: prompt.Latest}, prompt.SkillFile)
+		require.NoError(t, err)
+		head, err := format.ReadSkillHead(folder.Contents[0].Bytes)
+		require.NoError(t, err)
+		require.Equal(t, []string{skill.TextOf(folder.Contents[0].Bytes), head.Description}, []string{got.Text, got.Description})
+		again, err := s.PatchWithFiles(t.Context(), who, v.ID, library.Match{Any: true}, []library.SentFile{{Path: prompt.SkillFile, Bytes: folder.Contents[0].Bytes}}, func(*prompt.Draft) {})
+		require.NoError(t, err)
+		require.Equal(t, got.Version, again.Version, "the same file is no version")
+	}
+	anchor := []byte("---\nname: t\ndescription: &a x\nother: *a\n---\nX\n")
+	_, err := s.PatchWithFiles(t.Context(), who, v.ID, library.Match{Any: true}, []library.SentFile{{Path: prompt.SkillFile, Bytes: anchor}}, func(*prompt.Draft) {})
+	if err == nil {
+		_, err = s.Patch(t.Context(), who, v.ID, library.Match{Any: true}, func(d *prompt.Draft) { d.Description = "y" })
+	}
+	require.Equal(t, prompt.BadSkill, fault.CodeOf(err))
 }

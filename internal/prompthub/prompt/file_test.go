@@ -253,7 +253,7 @@ func TestPaths(t *testing.T) {
 	t.Parallel()
 	long := func(n int) string { return strings.Repeat("a", n-len("ä/")) }
 	for _, good := range []string{
-		"a", "SKILL.md", "skill.md", "a/b/c/d/e/f/g/h", "ä/" + long(200), "#", "100%/a b", "a.b.c", ".x", "...x", "a..b", "~", "$x", "x$", "a;b&c'd(e)[f]{g}`", "日本/語", "😀", "\u00ad",
+		"a", "SKILL.md", "skill.md", "a/b/c/d/e/f/g/h", "ä/" + long(200), "#", "100%/a b", "a.b.c", ".x", "...x", "a..b", "~", "$x", "x$", "a;b&c'd(e)[f]{g}`", "日本/語", "😀",
 		"con-x", "acon", "com", "com10", "lpt", "conin", "x.con", "nul_", ".gitignore", ".github/x", "git", "a.git", "git~", "git~x", "x~1", "git~1x", "gi7ebax~1", ".gitmodule",
 	} {
 		require.NoError(t, prompt.CheckPath(good), good)
@@ -263,6 +263,7 @@ func TestPaths(t *testing.T) {
 		"at most 200 bytes":        {"ä/" + long(201), strings.Repeat("\xff", 1000), strings.Repeat("a/", 101)},
 		"valid UTF-8":              {"\xff", "a/\xc3"},
 		"normal form C":            {"a\u0308", "\u212b", "\u1100\u1161"},
+		"that no reader sees":      {"a\u00ad", "\u061c", "a\U000e0041", "\u3164"},
 		"out of the path":          {"\x00", "a\n", "\x7f", "\u0085", "\\", "a\\b", "c:", "<", ">", `"`, "|", "?", "*", "\u200b", "a/\u202e", "\u2066", "\u206f", "\ufeff"},
 		"at most 7 folders":        {"a/b/c/d/e/f/g/h/i"},
 		"begin and end the path":   {"/", "/a", "a/", "a//b"},

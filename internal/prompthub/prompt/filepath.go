@@ -7,6 +7,8 @@ import (
 
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
+
+	"prompthub/internal/legible"
 )
 
 var (
@@ -35,6 +37,9 @@ func CheckPath(path string) error {
 		if barredFromPath(r) {
 			return broken("take %U out of the path: systems do not agree on what it means in one", r)
 		}
+	}
+	for range legible.Invisible(path) {
+		return broken("take characters out of the path that no reader sees")
 	}
 	parts := strings.Split(path, "/")
 	if len(parts) > maxPathParts {

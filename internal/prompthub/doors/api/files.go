@@ -150,8 +150,13 @@ func (a *api) readZIP(ctx huma.Context, next func(huma.Context)) {
 	r, w := humago.Unwrap(ctx)
 	b, err := a.Admission.ReadBody(w, r, maxFilesBody)
 	var folder archive.Folder
-	if err == nil {
-		folder, err = archive.Read(b)
+	if err == nil { // what is unpacked may be a hundred times as large
+		var leave func()
+		c, _ := ctx.Context().Value(callKey{}).(call)
+		if leave, err = a.Admission.EnterFile(c.Key); err == nil {
+			defer leave()
+			folder, err = archive.Read(b)
+		}
 	}
 	if err != nil {
 		httpjson.WriteProblem(w, httpjson.Describe(r.Context(), err))

@@ -103,10 +103,15 @@ func TestMemory(t *testing.T) { // alone: others would be measured, too
 		d["workspace"] = "shelf"
 		send("POST", "/prompts", "ann", d)
 	}
+	large := make([]byte, 4<<20-1)
+	_, _ = rand.NewChaCha8([32]byte{}).Read(large)
+	filed := send("POST", "/prompts", "ann", map[string]any{"title": "Filed", "text": "x", "visibility": "public", "files": []any{
+		map[string]any{"path": "a.bin", "base64": large}, map[string]any{"path": "b.bin", "base64": large[1<<18:]},
+	}})["id"].(string)
 	reviewed := reviewedMuch(send, whole(99, "private"))
 	values := map[string][]string{
 		"workspace": {"shelf"}, "number": {"1"},
-		"id": {id, fork}, "handle": {"ann"}, "slug": {slug}, "label": {"production"}, "version": {"2", "10", "12"}, "other": {"3", "11", "13"}, "file": {"swagger-ui.css"},
+		"id": {id, fork, filed}, "handle": {"ann"}, "slug": {slug}, "label": {"production"}, "version": {"2", "10", "12"}, "other": {"3", "11", "13"}, "file": {"swagger-ui.css"},
 	}
 	for _, o := range openapitest.New(t, w.api).Operations() {
 		path := strings.TrimPrefix(o.Path, "/api/v1")
@@ -114,12 +119,12 @@ func TestMemory(t *testing.T) { // alone: others would be measured, too
 			continue
 		}
 		found := false
-		values["id"] = []string{id, fork}
+		values["id"] = []string{id, fork, filed}
 		if strings.Contains(path, "/proposals") {
 			values["id"] = []string{reviewed}
 		}
 		for _, page := range heap.Filled(path, values) {
-			for _, query := range []string{"", "?limit=100", "?limit=20&fields=text", "?limit=100&q=common", "?limit=100&q=nothing", "?limit=100&q=number1001&sort=best", "?limit=100&q=-common", "?var.name=x", "?format=skill"} {
+			for _, query := range []string{"", "?limit=100", "?limit=20&fields=text", "?limit=100&q=common", "?limit=100&q=nothing", "?limit=100&q=number1001&sort=best", "?limit=100&q=-common", "?var.name=x", "?format=skill", "?path=a.bin"} {
 				if rec := ask("GET", page+query, "ann", ""); rec.Code == http.StatusOK {
 					found = true
 					heap.Check(t, fmt.Sprintf("%s%s: %d KiB", path, query, rec.Body.Len()>>10), func(caller int) {

@@ -83,13 +83,16 @@ func readSkill(in *input) (Document, object, error) {
 
 // A SkillHead is what the head of a SKILL.md says for those who install it; "" for what it does
 // not.
-type SkillHead struct{ Name, Description string }
+type SkillHead struct {
+	Name, Description string
+	Lenient           bool // it is no YAML, and was read line by line
+}
 
 // ReadSkillHead reads the head of a SKILL.md. An error says what is wrong with it.
 func ReadSkillHead(b []byte) (SkillHead, error) {
 	in := &input{path: "SKILL.md", file: b}
 	o, _, err := in.frontMatter(nameAndAbout)
-	return SkillHead{Name: o.text("name"), Description: o.text("description")}, err
+	return SkillHead{Name: o.text("name"), Description: o.text("description"), Lenient: len(in.warnings) > 0}, err
 }
 
 // undescribed returns the document without a description that its text gives anyway.

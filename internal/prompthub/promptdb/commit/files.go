@@ -90,8 +90,8 @@ func (w *Writer) allBytes(ctx context.Context, has, files prompt.Files, sent map
 	return all, nil
 }
 
-// sendFiles writes the rows of files before a commit, as many in a batch as it takes. It comes after
-// all that may refuse the commit.
+// sendFiles writes the rows of files before a commit, as many in a batch as it takes. It comes
+// after all that may refuse the commit.
 func (w *Writer) sendFiles(ctx context.Context) error {
 	if w.db.Transact != nil || len(w.files) == 0 {
 		return nil

@@ -16,7 +16,8 @@ const (
 	// takes from its first write to its commit.
 	filesKept = 24 * time.Hour
 
-	// filesOverdue is after what time such bytes are a finding: anti-entropy should have removed them.
+	// filesOverdue is after what time the bytes of a prompt that does not exist are a finding:
+	// anti-entropy should have removed them. Those of a version may have been old when it was deleted.
 	filesOverdue = 7 * 24 * time.Hour
 )
 
@@ -26,14 +27,33 @@ func (db *Verifier) filesPart() part {
 	p.only = []string{"PromptId", "AuthorId", "Size", "PutAt"}
 	p.whole = func(ctx context.Context, rows []table.Row, _ bool) ([]Difference, rowstore.Failures) {
 		found, failed := db.checkRows(ctx, db.T.Files, rows, db.checkFile)
-		overdue, err := db.unnamed(ctx, rows, filesOverdue)
+		left, err := db.ofNoPrompt(ctx, rows)
 		failed.Record(err)
-		for _, row := range overdue {
-			found = append(found, Difference{Table: db.T.Files, Key: row.Key, What: "has bytes that no version names, for longer than they are kept"})
-		}
-		return found, failed
+		return append(found, left...), failed
 	}
 	return p
+}
+
+// ofNoPrompt reports bytes of prompts that do not exist, which anti-entropy should have removed.
+func (db *Verifier) ofNoPrompt(ctx context.Context, rows []table.Row) (found []Difference, err error) {
+	gone := make(map[prompt.ID]bool)
+	for _, row := range rows {
+		id, ok := schema.ParseFilesPartition(row.Partition)
+		if !ok || db.Now().Sub(row.Props.Get("PutAt").Time()) < filesOverdue {
+			continue
+		}
+		if _, known := gone[id]; !known {
+			rec, judged, err := db.judge(ctx, schema.UserIn(row.Props, "AuthorId"), id)
+			if err != nil {
+				return found, err
+			}
+			gone[id] = judged && rec == nil
+		}
+		if gone[id] {
+			found = append(found, Difference{Table: db.T.Files, Key: row.Key, What: "has bytes of a prompt that does not exist, for longer than they are kept"})
+		}
+	}
+	return found, nil
 }
 
 // checkFileKey reports a row of the table of files with a key that is none of ours.
@@ -85,16 +105,16 @@ func (db *Verifier) checkFiles(ctx context.Context, id prompt.ID, named map[stri
 	return nil
 }
 
-// unnamed returns those of some rows of files that are older than an age and that no version names.
+// unnamed returns those of some rows of files that are older than a day and that no version names.
 // The rows were read before the versions are. A commit names bytes only if the version before names
 // them, or if it has just written their rows: then the row has another ETag.
-func (db *Verifier) unnamed(ctx context.Context, rows []table.Row, age time.Duration) ([]table.Row, error) {
+func (db *Verifier) unnamed(ctx context.Context, rows []table.Row) ([]table.Row, error) {
 	var left []table.Row
 	names := make(map[prompt.ID]map[string]bool)
 	for _, row := range rows {
 		id, ok := schema.ParseFilesPartition(row.Partition)
 		sha, _, okRow := schema.ParseFileRow(row.Row)
-		if !ok || !okRow || db.Now().Sub(row.Props.Get("PutAt").Time()) < age {
+		if !ok || !okRow || db.Now().Sub(row.Props.Get("PutAt").Time()) < filesKept {
 			continue
 		}
 		if names[id] == nil {
@@ -152,7 +172,7 @@ func (db *Verifier) namedFiles(ctx context.Context, author prompt.UserID, id pro
 // sends, be it stored or not. If that is cut short, rows are left by which the next sweep finds the
 // prompt.
 func (db *Verifier) sweepFiles(ctx context.Context, rows []table.Row) error {
-	left, err := db.unnamed(ctx, rows, filesKept)
+	left, err := db.unnamed(ctx, rows)
 	if err != nil {
 		return err
 	}

@@ -45,7 +45,7 @@ func run(ctx context.Context, url string) error {
 	}
 	ann, bob := as("Ann"), as("Bob")
 	made, err := c.CreatePromptWithResponse(ctx, &CreatePromptParams{IdempotencyKey: ptr("key-1")},
-		NewPrompt{Title: "Made by a client", Text: ptr("Text"), Tags: ptr([]string{"text"}), Visibility: ptr(NewPromptVisibilityPublic)}, ann)
+		NewPrompt{Title: ptr("Made by a client"), Text: ptr("Text"), Tags: ptr([]string{"text"}), Visibility: ptr(NewPromptVisibilityPublic)}, ann)
 	if err := must("create", err, made.StatusCode(), http.StatusCreated, made.Body); err != nil {
 		return err
 	}
