@@ -101,7 +101,7 @@ func sendFolder(t *rapid.T, now known) (body io.Reader, kind string) {
 	name := fmt.Sprint("skill-", rapid.IntRange(0, 1<<30).Draw(t, "skill"))
 	files := []prompt.FileBytes{{Path: "SKILL.md", Bytes: []byte("---\nname: " + name + "\ndescription: x\n---\n" + some(t, "text"))}, {Path: "a.txt", Bytes: []byte(some(t, "file"))}}
 	fields := map[string]string{"do": "replace", "revision": fmt.Sprint(now.Revision)}
-	if rapid.Bool().Draw(t, "added") { // beside the files that are there
+	if rapid.Bool().Draw(t, "added") { // to the files that are there
 		files, fields["do"] = files[1:], ""
 	}
 	var b strings.Builder

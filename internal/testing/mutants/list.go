@@ -737,8 +737,8 @@ var mutants = []mutant{
 		"sessionRead    = 8 * time.Second", "sessionRead    = time.Hour",
 	},
 	{
-		"a commit does not wait for the bytes of its files", "commit/files.go",
-		"	return size, w.sendFiles(ctx)", "	w.db.Background(func() { _ = w.sendFiles(context.WithoutCancel(ctx)) })\n	return size, nil",
+		"a commit does not wait for the bytes of its files", "commit/names.go",
+		"	return append(ops, w.nameOps(was, *now, c)...), w.sendFiles(ctx)", "	w.db.Background(func() { _ = w.sendFiles(context.WithoutCancel(ctx)) })\n	return append(ops, w.nameOps(was, *now, c)...), nil",
 	},
 	{
 		"bytes that are sent again are as old as their prompt", "commit/files.go",

@@ -150,7 +150,7 @@ func (a *api) readZIP(ctx huma.Context, next func(huma.Context)) {
 	r, w := humago.Unwrap(ctx)
 	b, err := a.Admission.ReadBody(w, r, maxFilesBody)
 	var folder archive.Folder
-	if err == nil { // what is unpacked may be a hundred times as large
+	if err == nil { // unpacked, it may be a hundred times as large
 		var leave func()
 		c, _ := ctx.Context().Value(callKey{}).(call)
 		if leave, err = a.Admission.EnterFile(c.Key); err == nil {
