@@ -11,8 +11,8 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// TestFilesOfAnyPaths: the row of a version names as many files as it may have, whatever characters
-// their paths have, and FilesIn reads them of the properties that FilesProps lists.
+// TestFilesOfAnyPaths: the row of a version names all files that it may have, with any characters
+// in their paths, and FilesIn reads them of the properties that FilesProps lists.
 func TestFilesOfAnyPaths(t *testing.T) {
 	t.Parallel()
 	for _, char := range []string{"a", "&", "\u2028", "ä", "\U0001f600"} {
