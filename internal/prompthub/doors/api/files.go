@@ -50,7 +50,7 @@ func (a *api) files() {
 	route(a, reader, huma.Operation{
 		OperationID: "get-archive", Method: http.MethodGet, Path: "/prompts/{id}/archive", Tags: tags,
 		Summary: "All files of a version as a ZIP archive, SKILL.md at its root", Errors: []int{404, 422},
-		Description: "The same version gives the same bytes on every instance and release. ETag is their SHA-256.",
+		Description: "A version with files gives the same bytes on every instance and release; that of a text alone has a SKILL.md which another release may make otherwise. ETag is the SHA-256 of the bytes.",
 		Responses:   map[string]*huma.Response{"200": {Description: "The archive", Content: map[string]*huma.MediaType{zipType: {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}}}},
 	}, a.getArchive)
 }
