@@ -308,7 +308,8 @@ func (s *Service) FolderOf(ctx context.Context, v View, path string) (Folder, er
 	return f, nil
 }
 
-// Archive returns a ZIP of all files of the folder. A version with files always gives the same bytes.
+// Archive returns a ZIP of all files of the folder. A version with files always gives the same
+// bytes.
 func (f Folder) Archive() []byte { return archive.Write(f.Contents) }
 
 // CompareFiles returns how the files of two versions of a prompt differ, which the caller has read.
