@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -32,6 +33,7 @@ type filed struct {
 	*explorer
 	*subject
 	contents [3]string
+	mu       sync.Mutex                   // of sets: commands run at the same time
 	sets     map[string]map[string]string // what a save gave the version it made, by its name
 	dropped  map[int64]bool               // versions that commands delete
 }
@@ -87,6 +89,8 @@ func (f *filed) gives(name string, give func(*prompt.Prompt) error) promptdb.Edi
 		if err := give(&p); err != nil {
 			return p, err
 		}
+		f.mu.Lock()
+		defer f.mu.Unlock()
 		f.sets[name] = sumsOf(p.Files)
 		return p, nil
 	}
@@ -259,7 +263,10 @@ func (f *filed) wrong() string {
 			return fmt.Sprintf("version %d is not whole: %v", v.Version, err)
 		}
 		name := v.Text[strings.LastIndex(v.Text, ";")+1:]
-		if set, is := f.sets[name], sumsOf(v.Files); v.Version > 1 && !maps.Equal(set, is) {
+		f.mu.Lock()
+		set, is := f.sets[name], sumsOf(v.Files)
+		f.mu.Unlock()
+		if v.Version > 1 && !maps.Equal(set, is) {
 			return fmt.Sprintf("version %d, of %q, has the files %v and not %v", v.Version, name, is, set)
 		}
 	}
