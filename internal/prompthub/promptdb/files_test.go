@@ -261,3 +261,18 @@ func TestLostFiles(t *testing.T) {
 		})
 	}
 }
+
+// TestRefusedFiles: a save that a quota refuses stores no bytes.
+func TestRefusedFiles(t *testing.T) {
+	t.Parallel()
+	w := newWorldOn(t, memory.NewTables())
+	p := w.add("ann", draft("Skill", "text"))
+	w.quota = promptdb.Quota{Bytes: 10_000}
+	w.DB = w.another()
+	_, err := w.Change(t.Context(), "ann", p.ID, func(p prompt.Prompt) (prompt.Prompt, error) {
+		filesOf("a", noise(20_000))(&p)
+		return p, nil
+	})
+	require.Equal(t, fault.Invalid, fault.Of(err))
+	require.Empty(t, w.fileRows())
+}
