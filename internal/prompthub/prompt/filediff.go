@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"strings"
@@ -93,12 +94,15 @@ func (d FileDiff) Comparable() Files {
 	return files
 }
 
+// IsText reports whether the bytes of a file are a text: UTF-8 without a zero byte.
+func IsText(b []byte) bool { return utf8.Valid(b) && bytes.IndexByte(b, 0) < 0 }
+
 // WithTexts returns the difference with the texts of its files, if all of them are texts. All has
 // the bytes of those that may be compared by their SHA-256.
 func (d FileDiff) WithTexts(all map[string][]byte) FileDiff {
 	files := d.Comparable()
 	for _, f := range files {
-		if b := all[f.SHA256]; !utf8.Valid(b) || strings.Contains(string(b), "\x00") {
+		if !IsText(all[f.SHA256]) {
 			return d
 		}
 	}

@@ -12,7 +12,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"golang.org/x/sync/errgroup"
 
@@ -81,14 +80,12 @@ func NoSkill(files []format.File, skipped []string) []string {
 	return slices.DeleteFunc(slices.Clone(skipped), func(name string) bool { return within(path.Dir(name), here) })
 }
 
-// isText reports whether a file has line ends that git may write in another way.
-func isText(b []byte) bool { return utf8.Valid(b) && bytes.IndexByte(b, 0) < 0 }
-
-// digest returns that of files, the text among them with single line feeds.
+// digest returns the digest of files. Git may write the line ends of a text in another way, so
+// each of them counts as a line feed.
 func digest(files []prompt.FileBytes) string {
 	set := make(prompt.Files, len(files))
 	for n, f := range files {
-		if isText(f.Bytes) {
+		if prompt.IsText(f.Bytes) {
 			f.Bytes = lineFeeds(f.Bytes)
 		}
 		set[n] = prompt.NewFile(f)
@@ -298,7 +295,7 @@ func (f *Folder) fetch(ctx context.Context, items []Item) error {
 func (s *skill) takeEnds() {
 	there := byPath(s.there)
 	for n, f := range s.here {
-		if t, ok := there[f.Path]; ok && isText(f.Bytes) && !bytes.Contains(t.Bytes, crlf) {
+		if t, ok := there[f.Path]; ok && prompt.IsText(f.Bytes) && !bytes.Contains(t.Bytes, crlf) {
 			s.here[n].Bytes = lineFeeds(f.Bytes)
 		}
 	}

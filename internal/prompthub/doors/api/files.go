@@ -8,7 +8,6 @@ import (
 	"mime"
 	"net/http"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -300,7 +299,7 @@ func (a *api) getFile(ctx context.Context, c call, in *fileInput) (*bytesOutput,
 	}
 	b := f.Contents[0].Bytes
 	kind := fileType
-	if utf8.Valid(b) && !bytes.ContainsRune(b, 0) {
+	if prompt.IsText(b) {
 		kind = textType + "; charset=utf-8"
 	}
 	return download(b, prompt.NewFile(f.Contents[0]).SHA256, kind, in.Path[strings.LastIndexByte(in.Path, '/')+1:]), nil

@@ -1,11 +1,9 @@
 package mcp
 
 import (
-	"bytes"
 	"context"
 	"net/url"
 	"strings"
-	"unicode/utf8"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -189,7 +187,7 @@ func (d *handler) readSkill(ctx context.Context, req *sdk.ReadResourceRequest) (
 		return nil, c.problem(ctx, err)
 	}
 	contents := &sdk.ResourceContents{URI: req.Params.URI, MIMEType: typeOf(f.Path)}
-	if utf8.Valid(f.Bytes) && !bytes.ContainsRune(f.Bytes, 0) {
+	if prompt.IsText(f.Bytes) {
 		if contents.Text = string(f.Bytes); contents.MIMEType != markdown {
 			contents.MIMEType = "text/plain"
 		}

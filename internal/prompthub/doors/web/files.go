@@ -1,7 +1,6 @@
 package web
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"mime/multipart"
@@ -11,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 
@@ -133,7 +131,7 @@ func (f fileView) Bytes() int64 { return int64(f.Size) }
 func (f fileView) Markdown() bool { return !f.Binary && f.Lines == nil }
 
 func (s *web) viewFile(r *request, p filesPage, f prompt.File, b []byte) *fileView {
-	v := &fileView{File: f, Binary: !isText(b)}
+	v := &fileView{File: f, Binary: !prompt.IsText(b)}
 	if v.Binary {
 		return v
 	}
@@ -161,9 +159,6 @@ func (s *web) viewFile(r *request, p filesPage, f prompt.File, b []byte) *fileVi
 	}
 	return v
 }
-
-// isText reports whether bytes are a text.
-func isText(b []byte) bool { return utf8.Valid(b) && bytes.IndexByte(b, 0) < 0 }
 
 // filesOf returns the page of files that an address asks for, without what it shows of them.
 func filesOf(r *request) (p filesPage, id prompt.ID, want library.WantedVersion, err error) {
