@@ -172,10 +172,10 @@ func (s *hunt) prepare(ctx context.Context) error {
 	return err
 }
 
-// step stores something new and asks every route for it; every other time, something that is like
-// one of those that cost most, and asks the same route and a few others.
+// step stores something of the next shape and asks every route for it; every other time, something
+// that is like one of those that cost most, and asks the same route and a few others.
 func (s *hunt) step(ctx context.Context, n int, end time.Time) error {
-	t := try{hostile: hostile{Shape: shapes[s.r.IntN(len(shapes))], Motifs: []int{s.motif()}, Size: 1 << (8 + s.r.IntN(10))}, SignedIn: true, Callers: 1}
+	t := try{hostile: hostile{Shape: shapes[n/2%len(shapes)], Motifs: []int{s.motif()}, Size: 1 << (8 + s.r.IntN(10))}, SignedIn: true, Callers: 1}
 	if t.file() != "" {
 		t.Size = 1 << (8 + s.r.IntN(15))
 	}

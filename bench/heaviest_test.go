@@ -25,7 +25,7 @@ func TestHeaviest(t *testing.T) {
 	require.NoError(t, err)
 	defer clean()
 	var out strings.Builder
-	// a slow machine comes to one shape alone: with this seed that of a file that can be stored
+	// a slow machine comes to the first shape alone, a text, which is stored
 	_ = heaviest(t.Context(), options{heaviest: 3 * time.Second, seed: 4, kept: 3}, binary, &out)
 	require.Contains(t, out.String(), "201:", "something was stored: %s", &out)
 	require.Contains(t, out.String(), "200:", "and read")
