@@ -28,6 +28,7 @@ import (
 	"prompthub/internal/prompthub/doors/api"
 	"prompthub/internal/prompthub/doors/langfuse"
 	"prompthub/internal/prompthub/doors/langsmith"
+	"prompthub/internal/prompthub/doors/marketplace"
 	"prompthub/internal/prompthub/doors/mcp"
 	"prompthub/internal/prompthub/doors/web"
 	"prompthub/internal/prompthub/files/format"
@@ -136,6 +137,8 @@ var (
 	// lists hold and nothing else.
 	aMenu   = bound{12, 5500, 2 << 10, 64 << 10}
 	anIndex = bound{12, 5500, 512, 64 << 10}
+	// five pages of prompts
+	aCatalogue = bound{5 * anIndex.operations, 5 * anIndex.rows, 5 * anIndex.answer, 5 * anIndex.allocated}
 	// by a message of 256 KiB, decoded more than once
 	aRead = bound{aPrompt.operations, aPrompt.rows, aPrompt.answer, 8 << 10}
 )
@@ -314,7 +317,11 @@ var bounds = map[string]bound{
 	"GET /t/{tag}/.well-known/agent-skills/{skill}/archive.zip": aFolder, "GET /u/{handle}/.well-known/agent-skills/{skill}/archive.zip": aFolder,
 	"GET /.well-known/agent-skills/{skill}/SKILL.md":         aPrompt,
 	"GET /t/{tag}/.well-known/agent-skills/{skill}/SKILL.md": aPrompt, "GET /u/{handle}/.well-known/agent-skills/{skill}/SKILL.md": aPrompt,
-	"GET /.well-known/oauth-protected-resource": nothing, "GET /.well-known/oauth-protected-resource/mcp": nothing,
+	"GET /marketplace/u/{handle}/marketplace.json": aCatalogue, "GET /marketplace/me/marketplace.json": aCatalogue,
+	"GET /marketplace/w/{workspace}/marketplace.json": {aCatalogue.operations + 4, aCatalogue.rows + 600, aCatalogue.answer, aCatalogue.allocated},
+	"GET /marketplace/u/{handle}/library.zip":         nothing, "GET /marketplace/me/library.zip": nothing, "GET /marketplace/w/{workspace}/library.zip": nothing,
+	"GET /marketplace/packages/{id}/{version}/{package}": {aFolder.operations + 2, aFolder.rows + 2, aFolder.answer, aFolder.allocated},
+	"GET /.well-known/oauth-protected-resource":          nothing, "GET /.well-known/oauth-protected-resource/mcp": nothing,
 	"GET /.well-known/oauth-protected-resource/mcp/{rest...}": nothing,
 
 	"GET /app/{rest...}": nothing, "GET /app/static/{file}": nothing,
@@ -350,6 +357,7 @@ type search struct {
 	tried     map[string]int
 	found     map[string]bound   // the most
 	method    string             // of a message, in the request that was drawn last
+	reader    api.ShownToken     // an access token of ann's
 	job       time.Duration      // what processor time is measured by
 	work      map[string]float64 // the most, in jobs
 	ok        map[string]int     // requests that were answered with success
@@ -500,6 +508,10 @@ func (s *search) findRoutes(t *testing.T) {
 		s.query[pattern] = []string{"sort", "tag", "q", "cursor", "show", "value", "view", "part", "back", "done", "from", "to", "label", "format", "path"}
 	}
 	s.query["GET /app/login"] = slices.Collect(maps.Keys(asked["GET /app/login"]))
+	for _, pattern := range marketplace.Patterns() {
+		s.routes = append(s.routes, pattern)
+		s.query[pattern] = []string{"token", "until", "signature"}
+	}
 	s.messages = mcp.Patterns()
 	s.routes = append(s.routes, s.messages...)
 	for _, pattern := range langsmith.Patterns() {
@@ -607,6 +619,7 @@ func (s *search) request(t *rapid.T, route string) *http.Request {
 	method, path, _ := strings.Cut(route, " ")
 	isPage, isMessage := strings.HasPrefix(path, web.Prefix) || path == web.Robots, slices.Contains(s.messages, route)
 	isNamed := strings.HasPrefix(path, langfuse.Prefix) || strings.HasPrefix(path, langsmith.Prefix+"/")
+	isMarket := strings.HasPrefix(path, marketplace.Prefix)
 	// Half of the requests mean something in all their parts, and have hostile values only where
 	// any will do; in the others each part is drawn by itself.
 	whole := rapid.Bool().Draw(t, "whole")
@@ -646,16 +659,21 @@ func (s *search) request(t *rapid.T, route string) *http.Request {
 	if whole {
 		labels = labels[:1]
 	}
+	handles := []string{"anna", "me"}
+	if isMarket && whole {
+		handles = handles[:1]
+		path = strings.Replace(path, "{id}/{version}/{package}", s.aPackage(t), 1)
+	}
 	files := []string{"page.css", "swagger-ui-bundle.js"}
 	if isPage {
 		files = s.files
 	}
-	path = strings.NewReplacer("{id}", id, "{tag}", either("tag", "text", "data"), "{handle}", either("handle", "anna", "me"), "{token}", either("token", s.token.ID), "{invite}", either("invite", s.invite),
+	path = strings.NewReplacer("{id}", id, "{tag}", either("tag", "text", "data"), "{handle}", either("handle", handles...), "{token}", either("token", s.token.ID), "{invite}", either("invite", s.invite),
 		"{workspace}", either("workspace", "shelf"), "{kind}", either("kind", "person", "role"), "{principal}", either("principal", "vera", "cooks"),
 		"{slug}", either("slug", "text-1", "private"), "{rest...}", part, "{skill}", skill, "{version}", number, "{number}", number, "{other}", either("other number", numbers...),
 		"{label}", either("label", labels...), "{file}", either("file", files...), "{name}", url.PathEscape(nameOf(t, whole)),
-		"{owner}", either("owner", "-"), "{repo}", url.PathEscape(nameOf(t, whole)), "{commit}", either("commit", "latest", "00000001"), "{$}", "").Replace(path)
-	if !isPage && !isMessage && !isNamed {
+		"{owner}", either("owner", "-"), "{repo}", url.PathEscape(nameOf(t, whole)), "{commit}", either("commit", "latest", "00000001"), "{package}", part+".zip", "{$}", "").Replace(path)
+	if !isPage && !isMessage && !isNamed && !isMarket {
 		path = api.Prefix + path
 	}
 	query := url.Values{}
@@ -744,7 +762,34 @@ func (s *search) request(t *rapid.T, route string) *http.Request {
 		r.Header.Set("X-Dev-User", who)
 		r.Header.Set("X-Dev-Roles", role)
 	}
+	if isMarket && whole {
+		r.Header.Set("Authorization", "Bearer "+s.reader.Secret)
+	}
 	return r
+}
+
+// aPackage draws the address of a package of ann's, for whom there is an access token that reads.
+func (s *search) aPackage(t *rapid.T) string {
+	var list struct {
+		Plugins []struct{ Source struct{ URL string } }
+	}
+	read := func() *httptest.ResponseRecorder {
+		return serve(s.t, s.doors, call{method: http.MethodGet, path: marketplace.Prefix + "/me/marketplace.json", header: http.Header{"Authorization": {"Bearer " + s.reader.Secret}}})
+	}
+	answer := read()
+	if answer.Code != http.StatusOK { // it was revoked, or ann's account was erased
+		s.ask(call{method: http.MethodPost, path: "/me/tokens", user: ann, body: `{"name":"Installer","scopes":["read"]}`}, &s.reader)
+		answer = read()
+	}
+	require.NoError(s.t, json.Unmarshal(answer.Body.Bytes(), &list))
+	var all []string
+	for _, p := range list.Plugins {
+		if _, path, ok := strings.Cut(p.Source.URL, "/packages/"); ok {
+			path, _, _ = strings.Cut(path, "?")
+			all = append(all, path)
+		}
+	}
+	return rapid.SampledFrom(all).Draw(t, "package")
 }
 
 // known is what a request of a prompt has to know to mean something.

@@ -198,6 +198,21 @@ func filed(l *lab) {
 	l.settle()
 }
 
+// packaged has the package of such a skill asked for.
+func packaged(l *lab) {
+	withHandle(l)
+	filed(l)
+	var catalogue struct {
+		Plugins []struct{ Source struct{ URL string } }
+	}
+	l.ask(get("/marketplace/u/ann-lee/marketplace.json", ""), &catalogue)
+	for _, p := range catalogue.Plugins {
+		if _, path, _ := strings.Cut(p.Source.URL, "://"); strings.Contains(path, strings.ToLower(string(l.prompt))) {
+			l.packed = path[strings.Index(path, "/packages/")+len("/packages/"):]
+		}
+	}
+}
+
 // including has a prompt asked for that includes the typical one.
 func including(l *lab) {
 	var made struct{ ID prompt.ID }
@@ -375,6 +390,8 @@ func assistants() []request {
 		{name: "mcp: save by a tool", call: send("/mcp", ann, "tools/call", `{"name":"save_prompt","arguments":{"title":"Better write short mystery novels","content":"Text.","tags":["text"]}}`), steps: 4, tables: 4, queues: 2, behind: 1},
 		{name: "skills of the site, 100", call: get("/.well-known/agent-skills/index.json", ""), steps: 1, tables: 1},
 		{name: "skills of an author, 100", setup: withHandle, call: get("/u/ann-lee/.well-known/agent-skills/index.json", ""), steps: 2, tables: 2},
+		{name: "marketplace of an author, 100", setup: withHandle, call: get("/marketplace/u/ann-lee/marketplace.json", ""), steps: 2, tables: 2},
+		{name: "marketplace: a package of a skill with three files, author known", setup: packaged, call: get("/marketplace/packages/{package}", ""), steps: 2, tables: 6},
 		{name: "an archive of a skill with three files, author known", setup: filed, call: get("/.well-known/agent-skills/{id}/archive.zip", ""), steps: 2, tables: 6},
 		{name: "mcp: list my skills, one with files", setup: filed, call: send("/mcp", ann, "skills/list", "{}"), steps: 2, tables: 2},
 		{name: "a skill, author known", call: get("/.well-known/agent-skills/{id}/SKILL.md", ""), steps: 1, tables: 3},

@@ -42,6 +42,8 @@ func TestDoubling(t *testing.T) {
 		{Name: "Plugin", With: func(s string) func() {
 			return func() { skill.Plugin(of(s), []prompt.FileBytes{{Path: "a", Bytes: []byte(s)}}) }
 		}},
+		{Name: "MarketplaceName", With: func(s string) func() { return func() { skill.MarketplaceName(s) } }},
+		{Name: "Manifest", With: func(s string) func() { return func() { skill.Manifest(s, s, 1) } }},
 		{Name: "Split", With: func(s string) func() { b := head(s); return func() { skill.Split(b) } }},
 		{Name: "TextOf", With: func(s string) func() { b := head(s); return func() { skill.TextOf(b) } }},
 		{Name: "WithText", With: func(s string) func() { b := head(s); return func() { skill.WithText(b, s) } }},
