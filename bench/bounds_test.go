@@ -127,7 +127,12 @@ var (
 	anInvite = bound{50 + 50*14 + 10*3, 200 + 10*(552+200), 64, 16 << 10}
 	// ten workspaces, each read three times, with a row that leads there and its member
 	anAcceptance = bound{30 + 10*9, 200 + 10*(3*552+100), 64, 16 << 10}
-	aTeam        = bound{members.operations + invites.operations, members.rows + invites.rows, 320, 32 << 10}
+	// The owner and a workspace, a hundred collections, and twenty prompts, each with its labels and a
+	// version, looked at twice where they are chosen.
+	someCollections = bound{12, 900, 512, 16 << 10}
+	aCollection     = bound{12 + 20*8, 900 + 20*40, 128, 32 << 10}
+	aCollecting     = bound{24 + 2*20*8, 1800 + 2*20*40, 128, 64 << 10}
+	aTeam           = bound{members.operations + invites.operations, members.rows + invites.rows, 320, 32 << 10}
 	// with two names that lead to him, each looked for and then written
 	aUser = bound{8, 8, 32, 4 << 10}
 
@@ -182,6 +187,8 @@ var bounds = map[string]bound{
 	"GET /invites": invites, "POST /invites": anInvite, "DELETE /invites/{invite}": {20 + 10*2, 20 + 10*552, 64, 8 << 10}, "POST /invites/accept": anAcceptance,
 	// an account, with the sessions that it has; and the access token of a command line
 	"POST /session": aToken, "DELETE /session": aToken, "POST /resets": aToken, "PUT /me/password": {aToken.operations + 8 + 20, aToken.rows + 40, 64, 16 << 10}, "POST /resets/accept": {aToken.operations + 4 + 50*4, aToken.rows + 50*4, 64, 16 << 10}, "POST /logins": {aToken.operations + 4, 60, 64, 4 << 10},
+	"GET /collections": someCollections, "POST /collections": aCollecting, "GET /collections/{handle}/{slug}": aCollection,
+	"PATCH /collections/{handle}/{slug}": aCollecting, "DELETE /collections/{handle}/{slug}": someCollections,
 	"GET /workspaces": workspaces, "POST /workspaces": {16, 700, 64, 8 << 10},
 	"GET /workspaces/{workspace}": aWorkspace, "PATCH /workspaces/{workspace}": aWorkspace,
 	"GET /workspaces/{workspace}/prompts": {anOwnSearch.operations + 2, anOwnSearch.rows + 600, anOwnSearch.answer, anOwnSearch.allocated},
@@ -352,6 +359,7 @@ type search struct {
 	ids       []prompt.ID
 	forks     []prompt.ID
 	shared    prompt.ID // of the workspace
+	listed    string    // the ids of a collection, as JSON
 	files     []string  // that pages load
 	bounds    map[string]bound
 	tried     map[string]int
@@ -376,6 +384,9 @@ func newSearch(t *testing.T) *search {
 		time.Sleep(time.Duration(i*i) * 30 * 24 * time.Hour) // and months without prompts
 	}
 	s.make(prompt.Draft{Title: "Private", Text: "text", Visibility: prompt.Private})
+	listed, err := json.Marshal(s.ids[len(s.ids)-min(len(s.ids), prompt.MaxInCollection):])
+	require.NoError(t, err)
+	s.listed = string(listed)
 	s.including()
 	s.ask(put("/me/profile", ann, `{"handle":"anna"}`), nil)
 	s.shelf()
@@ -670,7 +681,7 @@ func (s *search) request(t *rapid.T, route string) *http.Request {
 	}
 	path = strings.NewReplacer("{id}", id, "{tag}", either("tag", "text", "data"), "{handle}", either("handle", handles...), "{token}", either("token", s.token.ID), "{invite}", either("invite", s.invite),
 		"{workspace}", either("workspace", "shelf"), "{kind}", either("kind", "person", "role"), "{principal}", either("principal", "vera", "cooks"),
-		"{slug}", either("slug", "text-1", "private"), "{rest...}", part, "{skill}", skill, "{version}", number, "{number}", number, "{other}", either("other number", numbers...),
+		"{slug}", either("slug", slugsOf(route)...), "{rest...}", part, "{skill}", skill, "{version}", number, "{number}", number, "{other}", either("other number", numbers...),
 		"{label}", either("label", labels...), "{file}", either("file", files...), "{name}", url.PathEscape(nameOf(t, whole)),
 		"{owner}", either("owner", "-"), "{repo}", url.PathEscape(nameOf(t, whole)), "{commit}", either("commit", "latest", "00000001"), "{package}", part+".zip", "{$}", "").Replace(path)
 	if !isPage && !isMessage && !isNamed && !isMarket {
@@ -721,7 +732,7 @@ func (s *search) request(t *rapid.T, route string) *http.Request {
 	s.method = ""
 	values := maps.Clone(fitting[route])
 	for name, v := range values {
-		values[name] = strings.NewReplacer("{secret}", s.secret, "{shared}", string(s.shared)).Replace(v)
+		values[name] = strings.NewReplacer("{secret}", s.secret, "{shared}", string(s.shared), "{public}", s.listed).Replace(v)
 	}
 	switch may := whole || rapid.Bool().Draw(t, "fits"); {
 	case isMessage && method == http.MethodPost:
@@ -885,6 +896,11 @@ func (s *search) ready(route, id string) known {
 		if strings.HasSuffix(route, "withdraw") {
 			s.secret = s.invite
 		}
+	case strings.Contains(route, " /collections"):
+		for i := range 9 {
+			do(call{method: http.MethodDelete, path: fmt.Sprint("/collections/me/tag", i)})
+		}
+		do(call{method: http.MethodPost, path: "/collections", body: `{"slug":"support","visibility":"public","items":` + s.listed + `}`})
 	case strings.Contains(route, "{workspace}/tokens/{token}"):
 		s.ask(call{method: http.MethodPost, path: "/workspaces/shelf/tokens", user: ann, body: `{"name":"CI","scopes":["read"]}`}, &s.token)
 	case strings.Contains(route, "tokens/{token}"):
@@ -919,6 +935,14 @@ var asked = map[string]map[string][]string{
 	"POST /prompts/{id}/upstream/merge":   {"take": {"theirs"}},
 	"POST /import":                        {"dryRun": {"true", "false"}, "update": {"true", "false"}},
 	"GET /lf/api/public/prompts":          {"name": {"private"}},
+}
+
+// slugsOf returns what a route finds by its slug.
+func slugsOf(route string) []string {
+	if strings.Contains(route, " /collections") {
+		return []string{"support"}
+	}
+	return []string{"text-1", "private"}
 }
 
 func formats() []string {
@@ -959,6 +983,7 @@ var fitting = map[string]map[string]string{
 	"POST /app/admin/invites/withdraw": {"id": "{secret}"}, "POST /app/w/{workspace}/invites/withdraw": {"id": "{secret}"},
 	"POST /invites": {"workspaces": `[{"handle":"shelf","role":"reader"}]`}, "POST /app/w/{workspace}/invites": {"role": "reader", "uses": "1", "days": "7"},
 	"POST /app/w": {"handle": newTag}, "POST /app/w/{workspace}/settings": {"name": drawn, "about": drawn}, "POST /app/w/{workspace}/tokens": {"name": drawn, "scope": "read", "days": "7"},
+	"POST /collections": {"slug": newTag, "items": "{public}"}, "PATCH /collections/{handle}/{slug}": {"name": drawn, "items": "{public}"},
 	"POST /workspaces/{workspace}/copies": {"prompt": "{shared}"}, "POST /app/w/{workspace}/copies": {"prompt": "{shared}"},
 	"POST /app/w/{workspace}/rules":                     {"revision": "1", "label1": "production", "names1": drawn, "approvals1": "1"},
 	"POST /app/prompts/{id}/proposals":                  {"label": "production", "version": "1", "message": drawn},

@@ -30,6 +30,10 @@ const (
 	VersionDeleted    EventType = "version.deleted"
 	LabelMoved        EventType = "label.moved"
 
+	CollectionCreated EventType = "collection.created"
+	CollectionChanged EventType = "collection.changed"
+	CollectionDeleted EventType = "collection.deleted"
+
 	ProposalOpened    EventType = "proposal.opened"
 	ProposalUpdated   EventType = "proposal.updated"
 	ProposalReviewed  EventType = "proposal.reviewed"
@@ -43,8 +47,8 @@ func EventTypes() []EventType {
 	return []EventType{
 		WorkspaceCreated, WorkspaceChanged, WorkspaceDeleted, WorkspaceRestored, MemberAdded, MemberChanged, MemberRemoved, RulesChanged,
 		TokenMade, TokenRevoked, PromptCreated, PromptChanged, PromptPublished, PromptUnpublished, PromptHidden, PromptUnhidden, PromptDeleted,
-		PromptRestored, VersionCreated, VersionDeleted, LabelMoved, ProposalOpened, ProposalUpdated, ProposalReviewed, ProposalMerged,
-		ProposalRejected, ProposalWithdrawn,
+		PromptRestored, VersionCreated, VersionDeleted, LabelMoved, CollectionCreated, CollectionChanged, CollectionDeleted, ProposalOpened,
+		ProposalUpdated, ProposalReviewed, ProposalMerged, ProposalRejected, ProposalWithdrawn,
 	}
 }
 
@@ -55,7 +59,7 @@ type Event struct {
 	Type     EventType
 	By       UserID // the public key of a person, or the key of an access token
 	Prompt   ID
-	Name     string // of the prompt, then
+	Name     string // of the prompt, then; or the slug of a collection
 	Version  int64
 	Digest   string // of the version
 	Labels   []LabelMove
