@@ -147,6 +147,7 @@ type Version struct {
 	Hash    string // as Digest returns it, also where the content was not read
 	Message string // why it was made, for people
 	Source  string // the format of the file that it was made of, "" for none
+	Recall  *Recall // nil: it was not recalled
 	Change
 }
 

@@ -28,6 +28,8 @@ const (
 	PromptRestored    EventType = "prompt.restored"
 	VersionCreated    EventType = "version.created"
 	VersionDeleted    EventType = "version.deleted"
+	VersionRecalled   EventType = "version.recalled"
+	VersionReinstated EventType = "version.reinstated" // its recall was taken back
 	LabelMoved        EventType = "label.moved"
 
 	ProposalOpened    EventType = "proposal.opened"
@@ -43,7 +45,7 @@ func EventTypes() []EventType {
 	return []EventType{
 		WorkspaceCreated, WorkspaceChanged, WorkspaceDeleted, WorkspaceRestored, MemberAdded, MemberChanged, MemberRemoved, RulesChanged,
 		TokenMade, TokenRevoked, PromptCreated, PromptChanged, PromptPublished, PromptUnpublished, PromptHidden, PromptUnhidden, PromptDeleted,
-		PromptRestored, VersionCreated, VersionDeleted, LabelMoved, ProposalOpened, ProposalUpdated, ProposalReviewed, ProposalMerged,
+		PromptRestored, VersionCreated, VersionDeleted, VersionRecalled, VersionReinstated, LabelMoved, ProposalOpened, ProposalUpdated, ProposalReviewed, ProposalMerged,
 		ProposalRejected, ProposalWithdrawn,
 	}
 }

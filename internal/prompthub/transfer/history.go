@@ -138,7 +138,7 @@ func (h *history) readBefore(ctx context.Context) error {
 	there := slices.Sorted(maps.Keys(h.there))
 	slices.Reverse(there)
 	for _, n := range there[:min(len(there), lookedBack)] {
-		l, err := h.ListFiles(ctx, h.who, h.now.ID, library.WantedVersion{Number: n})
+		l, err := h.ListFiles(ctx, h.who, h.now.ID, library.WantedVersion{Number: n, History: true})
 		if fault.Of(err) == fault.NotFound { // no skill
 			continue
 		}

@@ -159,6 +159,7 @@ func (s *server) delete(ctx context.Context, r request) (int, any, error) {
 	if err != nil {
 		return 0, nil, err
 	}
+	want.History = want.Number != 0 // a version that was recalled too
 	v, err := s.find(ctx, r, want)
 	if err != nil {
 		return 0, nil, err

@@ -165,7 +165,7 @@ func (s *web) prompt(r *request) error {
 	var favors bool
 	g, ctx := errgroup.WithContext(r.Context())
 	g.Go(func() (err error) {
-		v, err = s.Service.GetVersion(ctx, r.who, id, library.WantedVersion{Label: prompt.Latest})
+		v, err = s.Service.GetVersion(ctx, r.who, id, library.WantedVersion{Label: prompt.Latest, History: true})
 		return err
 	})
 	g.Go(func() (err error) {

@@ -130,7 +130,7 @@ func (s *web) version(r *request) error {
 	if err != nil {
 		return err
 	}
-	v, err := s.Service.GetVersion(r.Context(), r.who, id, library.WantedVersion{Number: n, Labels: true})
+	v, err := s.Service.GetVersion(r.Context(), r.who, id, library.WantedVersion{Number: n, Labels: true, History: true})
 	if err != nil {
 		return err
 	}
@@ -234,7 +234,7 @@ func (s *web) showLabels(r *request, status int, p labelsPage) error {
 	if err != nil {
 		return err
 	}
-	v, err := s.Service.GetVersion(r.Context(), r.who, id, library.WantedVersion{Label: prompt.Latest})
+	v, err := s.Service.GetVersion(r.Context(), r.who, id, library.WantedVersion{Label: prompt.Latest, History: true})
 	if err != nil {
 		return err
 	}
