@@ -207,6 +207,7 @@ var bounds = map[string]bound{
 	"GET /prompts/{id}/versions": aList, "GET /prompts/{id}/versions/{version}": aPrompt,
 	"GET /prompts/{id}/versions/{version}/diff/{other}": aFileDiff,
 	"DELETE /prompts/{id}/versions/{version}":           aDelete, "POST /prompts/{id}/versions/{version}/restore": aFiled,
+	"POST /prompts/{id}/versions/{version}/recall": {aDelete.operations + 10, aDelete.rows + 4000, 64, 32 << 10}, "DELETE /prompts/{id}/versions/{version}/recall": aDelete, // and the moves of its labels
 	"GET /prompts/{id}/labels": aPrompt, "GET /prompts/{id}/labels/{label}/history": aList,
 	"PUT /prompts/{id}/labels/{label}": aLabel, "DELETE /prompts/{id}/labels/{label}": aRemoval, "POST /prompts/{id}/labels/{label}/undo": aRemoval,
 
@@ -228,6 +229,7 @@ var bounds = map[string]bound{
 	// as aPage, of two texts
 	"GET /app/prompts/{id}/compare":                     aFileDiff,
 	"POST /app/prompts/{id}/versions/{version}/restore": aSave, "POST /app/prompts/{id}/versions/{version}/delete": aDelete,
+	"POST /app/prompts/{id}/versions/{version}/recall": {aDelete.operations + 10, aDelete.rows + 4000, 256, 32 << 10}, "POST /app/prompts/{id}/versions/{version}/reinstate": aDelete,
 	// the page again, where it is wrong
 	"GET /app/prompts/{id}/labels": aList, "POST /app/prompts/{id}/labels": {20 + 8, 300, 64, 8 << 10},
 	"POST /app/prompts/{id}/labels/remove": aRemoval, "POST /app/prompts/{id}/labels/undo": aRemoval,
@@ -927,6 +929,7 @@ var fitting = map[string]map[string]string{
 	"PUT /prompts/{id}/hidden":     {"reason": drawn}, "POST /app/prompts/{id}/hide": {"reason": drawn},
 	"PUT /prompts/{id}/labels/{label}": {"version": "1"}, "POST /app/prompts/{id}/labels": {"label": "production", "version": "1"},
 	"POST /app/prompts/{id}/labels/remove": {"label": "production"}, "POST /app/prompts/{id}/labels/undo": {"label": "production"},
+	"POST /prompts/{id}/versions/{version}/recall": {"reason": drawn}, "POST /app/prompts/{id}/versions/{version}/recall": {"reason": drawn},
 	"POST /suggestions": {"title": drawn, "text": drawn}, "POST /prompts/{id}/render": {"values": "{}"}, "POST /app/prompts/{id}/fill": {"v0": drawn},
 	"PUT /prompts/{id}/vote": {"value": "like"}, "POST /app/prompts/{id}/vote": {"value": "like"},
 	"PUT /tags/{tag}": {"displayName": drawn, "active": "true"}, "POST /app/prompts/{id}/visibility": {"to": "public", "revision": current},

@@ -163,8 +163,8 @@ func (s *Service) deleteVersionAs(ctx context.Context, who auth.User, id prompt.
 	return s.releasing(ctx, who, id, func() error { return s.db.DeleteVersion(ctx, IDOf(who), id, n, actorOf(who)) })
 }
 
-// releasing makes a change of a version on which programs may rely. Who may not know of the prompt
-// is told of none.
+// releasing makes a change of a version on which programs may rely. A caller who may not know of
+// the prompt is told of none.
 func (s *Service) releasing(ctx context.Context, who auth.User, id prompt.ID, change func() error) error {
 	if err := Needs(who, auth.ScopePublish); err != nil {
 		return err

@@ -41,7 +41,7 @@ func (a *api) versions() {
 	route(a, user, huma.Operation{
 		OperationID: "recall-version", Method: http.MethodPost, Path: "/prompts/{id}/versions/{version}/recall", Tags: tags,
 		Summary: "Withdraw a version from programs; its author may", Errors: fails(badBody, 403, 404, 409),
-		Description: "Its labels go back to the versions that they were on before, and it gets none again. Without such a version for production, programs get 404. Who asks for the version by its number gets 410 with the reason; the history shows it.",
+		Description: "Its labels go back to the versions that they were on before, and it gets none again. Without such a version for production, programs get 404. The version itself is 410 with the reason; the history shows it.",
 	}, a.recallVersion)
 	route(a, user, huma.Operation{
 		OperationID: "reinstate-version", Method: http.MethodDelete, Path: "/prompts/{id}/versions/{version}/recall", Tags: tags,

@@ -360,7 +360,7 @@ func TestRecall(t *testing.T) {
 		return all
 	}
 
-	// Who may, and with which reason.
+	// Its author may, with a reason.
 	bob.do("POST", one+"/versions/3/recall", `{"reason":"x"}`).problem(403)
 	bob.do("DELETE", one+"/versions/3/recall", "").problem(403)
 	for _, reason := range []string{"", " ", strings.Repeat("x", 501), `\u0000`} {
@@ -405,7 +405,7 @@ func TestRecall(t *testing.T) {
 	require.EqualValues(t, "VERSION_RECALLED", render().problem(404).Code)
 	require.Equal(t, "four", bob.get(one+"?label=latest").is(200).prompt().Text)
 
-	// Taken back, labels return where nobody has moved them.
+	// Taken back, labels return that were not moved since.
 	ann.do("DELETE", one+"/versions/2/recall", "").is(204)
 	require.Equal(t, "two", text())
 	ann.do("DELETE", one+"/versions/3/recall", "").is(204)

@@ -87,7 +87,7 @@ type Ballot struct {
 
 // A Reason is why a prompt is hidden, or a version recalled.
 type Reason struct {
-	Reason string `json:"reason" doc:"For those who ask for it, or for the author of what is hidden: one line of 1 to 500 characters" example:"Contains personal data."`
+	Reason string `json:"reason" doc:"One line of 1 to 500 characters. Of a hidden prompt its author reads it; of a recalled version everybody" example:"Contains personal data."`
 }
 
 // A Me is the caller.

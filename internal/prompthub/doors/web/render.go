@@ -96,6 +96,7 @@ var done = map[string]string{
 	"same":            "The content of the prompt stays as it is: no new version was needed.",
 	"released":        "Programs and assistants get this version now.",
 	"unreleased":      "Programs and assistants get what they got before.",
+	"recalled": "The version is recalled: programs get another one, or none.", "reinstated": "The recall is taken back.",
 	"version-deleted": "The version is deleted.", "label": "The label is changed.",
 	"examples": "You have 30 example prompts now. Open one and fill in its values.", "examples-gone": "The example prompts are deleted.",
 	"forked": "This is your copy now. Only you see it.", "merged": "The changes are merged, in a new version.",

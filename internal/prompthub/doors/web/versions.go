@@ -22,6 +22,8 @@ func (s *web) versions() {
 	s.handle("GET "+all+"/{version}", reader, s.version)
 	s.handle("POST "+all+"/{version}/restore", user, s.restoreVersion)
 	s.handle("POST "+all+"/{version}/delete", user, s.deleteVersion)
+	s.handle("POST "+all+"/{version}/recall", user, s.recallVersion)
+	s.handle("POST "+all+"/{version}/reinstate", user, s.reinstateVersion)
 	s.handle("GET "+Prefix+"/prompts/{id}/compare", reader, s.compare)
 	s.handle("GET "+Prefix+"/prompts/{id}/labels", reader, s.labels)
 	s.handle("POST "+Prefix+"/prompts/{id}/labels", user, s.setLabel)
@@ -59,6 +61,12 @@ type historyPage struct {
 	Start string
 }
 
+// A recalled is the recall of a version. For a workspace it names the person.
+type recalled struct {
+	prompt.Recall
+	Who *byline
+}
+
 // An edition is a version in the list of all.
 type edition struct {
 	prompt.Version
@@ -66,6 +74,7 @@ type edition struct {
 	Latest     bool
 	Before     int64       // the version before it, 0 for none
 	By         *byline     // its maker, in a workspace; nil for the author
+	Recalled   *recalled
 	Candidates []candidate // to propose it for labels with a rule
 }
 
@@ -85,7 +94,9 @@ func (s *web) history(r *request) error {
 	}
 	var by []prompt.UserID
 	for _, item := range h.Items {
-		by = append(by, item.By)
+		if by = append(by, item.By); item.Recall != nil {
+			by = append(by, item.Recall.By)
+		}
 	}
 	people, err := s.people(r, p.holding, by...)
 	if err != nil {
@@ -94,6 +105,9 @@ func (s *web) history(r *request) error {
 	chips := chipsOf(p.Address, h.Labels)
 	for i, item := range h.Items {
 		e := edition{Version: item, Chips: on(chips, item.Number), Latest: item.Number == h.Latest, Before: h.Before, By: people[item.By], Candidates: p.candidates(p.Address, item.Number, h.Labels)}
+		if item.Recall != nil {
+			e.Recalled, e.Candidates = &recalled{*item.Recall, people[item.Recall.By]}, nil
+		}
 		if i+1 < len(h.Items) {
 			e.Before = h.Items[i+1].Number
 		}
@@ -122,6 +136,7 @@ type versionPage struct {
 	Reading reading
 	holding
 	By         *byline     // its maker, in a workspace; nil for the author
+	Recalled   *recalled
 	Candidates []candidate // to propose it for labels with a rule
 }
 
@@ -138,12 +153,19 @@ func (s *web) version(r *request) error {
 	if p.holding, err = s.holdingOf(r, owned{v.AuthorID, v.Names(), v.Visibility, v.IsOwn() && !v.Deleted(), v.Open}); err != nil {
 		return err
 	}
-	people, err := s.people(r, p.holding, v.ShownVersion.By)
+	by, recall := []prompt.UserID{v.ShownVersion.By}, v.ShownVersion.Recall
+	if recall != nil {
+		by = append(by, recall.By)
+	}
+	people, err := s.people(r, p.holding, by...)
 	if err != nil {
 		return err
 	}
-	p.By = people[v.ShownVersion.By]
-	p.Candidates = p.candidates(p.Prompt, n, v.Labels)
+	if p.By = people[v.ShownVersion.By]; recall != nil {
+		p.Recalled = &recalled{*recall, people[recall.By]}
+	} else {
+		p.Candidates = p.candidates(p.Prompt, n, v.Labels)
+	}
 	p.Chips = on(chipsOf(p.Prompt, v.Labels), n)
 	left := room(len(v.Content().Words()))
 	p.Reading = readingOf(v.Content(), nil)
@@ -194,6 +216,30 @@ func (s *web) deleteVersion(r *request) error {
 		return err
 	}
 	goOn(r, addressOf(id)+"/versions?done=version-deleted")
+	return nil
+}
+
+func (s *web) recallVersion(r *request) error {
+	id, n, err := versionOf(r)
+	if err != nil {
+		return err
+	}
+	if err := s.Service.Recall(r.Context(), r.who, id, n, r.PostForm.Get("reason")); err != nil {
+		return err
+	}
+	goOn(r, fmt.Sprintf("%s/versions/%d?done=recalled", addressOf(id), n))
+	return nil
+}
+
+func (s *web) reinstateVersion(r *request) error {
+	id, n, err := versionOf(r)
+	if err != nil {
+		return err
+	}
+	if err := s.Service.Reinstate(r.Context(), r.who, id, n); err != nil {
+		return err
+	}
+	goOn(r, fmt.Sprintf("%s/versions/%d?done=reinstated", addressOf(id), n))
 	return nil
 }
 

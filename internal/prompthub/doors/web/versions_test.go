@@ -214,3 +214,31 @@ func TestHostileVersions(t *testing.T) {
 		}
 	}
 }
+
+// TestRecallPage recalls a version by a form, with a reason that all can read, and takes it back.
+func TestRecallPage(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ann, bob := w.as("Ann"), w.as("Bob")
+	page := ann.write("Review", "One", "public")
+	ann.edit(page, "Two", "public")
+	two := page + "/versions/2"
+
+	ann.get(two).is(200).has(`action="`+two+`/recall"`, "Recall version 2")
+	bob.get(two).is(200).lacks("/recall")
+	bob.post(two+"/recall", "reason", "x").is(403)
+	ann.post(two+"/recall", "reason", " ").is(422)
+	ann.get(ann.post(two+"/recall", "reason", "It <b>lies</b>").to(two+"?done=recalled")).is(200).has(
+		"The version is recalled", "It &lt;b&gt;lies&lt;/b&gt;", `action="`+two+`/reinstate"`).lacks("Put on this version", "Recall version")
+	ann.get(page+"/versions").has(`<span class="badge">recalled</span>`, "lies", `for="label1"`).lacks(`for="label2"`)
+	bob.get(two).is(200).has("Recalled", "lies", "Two")
+	ann.get(page).is(200).has("Version 2 was recalled: programs and assistants get version 1.", "live: <span class=\"wide\">version </span>1<").lacks("Release version 2")
+	bob.get(page).is(200).has("Version 2 was recalled", "programs get version 1")
+
+	ann.post(page+"/versions/1/recall", "reason", "Old").to(page + "/versions/1?done=recalled")
+	ann.get(page).has("programs and assistants get none", "live: nothing")
+
+	bob.post(two + "/reinstate").is(403)
+	ann.get(ann.post(two+"/reinstate").to(two+"?done=reinstated")).is(200).has("The recall is taken back", "Put on this version").lacks("lies")
+	ann.get(page).lacks("was recalled")
+}

@@ -93,7 +93,7 @@ func (w *Writer) labelsBack(ctx context.Context, p prompt.Prompt, c schema.Label
 	return c, ops, nil
 }
 
-// changeRecall commits a version's recall, or its end, with what follows from it.
+// changeRecall commits the recall of a version, or its end, and all that follows.
 func (db *Committer) changeRecall(ctx context.Context, author prompt.UserID, id prompt.ID, n int64, what prompt.EventType, by prompt.Actor, change labelMove) error {
 	w := db.Writer(author, id)
 	tried := false

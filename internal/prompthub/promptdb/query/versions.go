@@ -238,7 +238,7 @@ func (db *Queries) versionView(
 	}
 	v := truth.View{Prompt: rec.Prompt, Viewer: viewer, Latest: rec.Version}
 	if c != nil {
-		v.Labels = truth.ShownLabels(viewer, rec.Prompt, c)
+		v.Labels, v.LatestRecalled = truth.ShownLabels(viewer, rec.Prompt, c), c.Recalled.Have(rec.Version)
 		if v.IsOwn() {
 			v.Open = c.Open
 		}

@@ -66,6 +66,8 @@ type View struct {
 	// with labels, of one's own: the open proposals by label
 	Open       map[string]prompt.OpenProposal
 	Latest     int64 // where one version was asked for: the one that the prompt holds
+	// with labels: whether that one was recalled
+	LatestRecalled bool
 	Production int64 // in public lists: the version with that label if it is another one
 
 	SummaryText, SummaryForOthers string // in lists, as rows have them; the latter where it is another one
