@@ -208,6 +208,8 @@ var bounds = map[string]bound{
 	"GET /prompts/{id}/versions/{version}/diff/{other}": aFileDiff,
 	"DELETE /prompts/{id}/versions/{version}":           aDelete, "POST /prompts/{id}/versions/{version}/restore": aFiled,
 	"POST /prompts/{id}/versions/{version}/recall": {aDelete.operations + 10, aDelete.rows + 4000, 64, 32 << 10}, "DELETE /prompts/{id}/versions/{version}/recall": aDelete, // and the moves of its labels
+	// the rows of the prompt, fifty tokens, and a hundred of others
+	"GET /prompts/{id}/fetches": {aPrompt.operations + 110, aPrompt.rows + 1200, 256, 16 << 10},
 	"GET /prompts/{id}/labels": aPrompt, "GET /prompts/{id}/labels/{label}/history": aList,
 	"PUT /prompts/{id}/labels/{label}": aLabel, "DELETE /prompts/{id}/labels/{label}": aRemoval, "POST /prompts/{id}/labels/{label}/undo": aRemoval,
 

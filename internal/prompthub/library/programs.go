@@ -15,6 +15,14 @@ import (
 // with the label production, or else as it is. A name without an owner is of the caller. The caller
 // may be anonymous.
 func (s *Service) Lookup(ctx context.Context, who auth.User, ref prompt.Ref) (View, error) {
+	v, err := s.lookUp(ctx, who, ref)
+	if err == nil {
+		s.Fetched(ctx, who, v)
+	}
+	return v, err
+}
+
+func (s *Service) lookUp(ctx context.Context, who auth.User, ref prompt.Ref) (View, error) {
 	want := WantedVersion{Number: ref.Version, Label: ref.Label}
 	if want == (WantedVersion{}) {
 		want = ForPrograms

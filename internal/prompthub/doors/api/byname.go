@@ -27,13 +27,16 @@ func (a *api) getByName(ctx context.Context, c call, in *ByName) (*promptOutput,
 	if err != nil {
 		return nil, err
 	}
-	want, _, err := in.wanted()
+	want, one, err := in.wanted()
 	if err != nil {
 		return nil, err
 	}
 	v, err := a.Service.GetByName(ctx, c.User, owner, in.Slug, want)
 	if err != nil {
 		return nil, err
+	}
+	if one {
+		a.Service.Fetched(ctx, c.User, v)
 	}
 	return a.output(v), nil
 }

@@ -297,6 +297,7 @@ func (a *api) getFile(ctx context.Context, c call, in *fileInput) (*bytesOutput,
 	if err != nil {
 		return nil, err
 	}
+	a.Service.Fetched(ctx, c.User, f.View)
 	b := f.Contents[0].Bytes
 	kind := fileType
 	if prompt.IsText(b) {
@@ -314,6 +315,7 @@ func (a *api) getArchive(ctx context.Context, c call, in *FilesInput) (*bytesOut
 	if err != nil {
 		return nil, err
 	}
+	a.Service.Fetched(ctx, c.User, f.View)
 	b := f.Archive()
 	return download(b, prompt.NewFile(prompt.FileBytes{Bytes: b}).SHA256, zipType, f.Slug+".zip"), nil
 }

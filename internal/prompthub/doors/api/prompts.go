@@ -197,7 +197,11 @@ func (a *api) read(ctx context.Context, c call, in *getInput) (library.View, err
 	case err != nil:
 		return library.View{}, err
 	case one:
-		return a.Service.GetVersion(ctx, c.User, id, want)
+		v, err := a.Service.GetVersion(ctx, c.User, id, want)
+		if err == nil {
+			a.Service.Fetched(ctx, c.User, v)
+		}
+		return v, err
 	}
 	return a.Service.Get(ctx, c.User, id)
 }

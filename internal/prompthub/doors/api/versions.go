@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"reflect"
 	"strings"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-json-experiment/json"
@@ -38,6 +39,10 @@ func (a *api) versions() {
 		Summary: "Delete a version and take its labels away; its number is used for good; its author may", Errors: []int{403, 404, 409, 422},
 		Description: "Where the prompt holds it, it gets the content of the highest that is left; the only version stays: delete the prompt instead.",
 	}, a.deleteVersion)
+	route(a, user, huma.Operation{
+		OperationID: "list-fetches", Method: http.MethodGet, Path: "/prompts/{id}/fetches", Tags: tags,
+		Summary: "Which version each access token fetched last, in the last 30 days; its author may know, or administrators of its workspace", Errors: []int{403, 404},
+	}, a.listFetches)
 	route(a, user, huma.Operation{
 		OperationID: "recall-version", Method: http.MethodPost, Path: "/prompts/{id}/versions/{version}/recall", Tags: tags,
 		Summary: "Withdraw a version from programs; its author may", Errors: fails(badBody, 403, 404, 409),
@@ -199,6 +204,26 @@ func (a *api) deleteVersion(ctx context.Context, c call, in *AVersion) (*struct{
 		return nil, err
 	}
 	return nil, a.Service.DeleteVersion(ctx, c.User, id, in.Version)
+}
+
+type fetchesOutput struct {
+	Body FetchList
+}
+
+func (a *api) listFetches(ctx context.Context, c call, in *ByID) (*fetchesOutput, error) {
+	id, err := in.prompt()
+	if err != nil {
+		return nil, err
+	}
+	f, err := a.Service.Fetches(ctx, c.User, id)
+	if err != nil {
+		return nil, err
+	}
+	out := &fetchesOutput{FetchList{Items: make([]Fetch, len(f.ByToken)), WithoutToken: f.Without, More: f.More}}
+	for i, x := range f.ByToken {
+		out.Body.Items[i] = Fetch{Token: x.Token, Version: x.Version, On: x.On.Format(time.DateOnly)}
+	}
+	return out, nil
 }
 
 type recallInput struct {

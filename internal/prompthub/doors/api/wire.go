@@ -215,6 +215,20 @@ type Recall struct {
 	At     string `json:"at" format:"date-time" doc:"UTC" example:"2026-03-04T05:06:07.891Z"`
 }
 
+// A FetchList is what programs fetched of a prompt last.
+type FetchList struct {
+	Items        []Fetch `json:"items" nullable:"false" doc:"One for each access token, lower versions first"`
+	WithoutToken int64   `json:"withoutToken" doc:"How often programs without a token fetched it" example:"120"`
+	More         bool    `json:"more" doc:"Whether more tokens did" example:"false"`
+}
+
+// A Fetch is what an access token fetched of a prompt last.
+type Fetch struct {
+	Token   string `json:"token,omitempty" doc:"The name of a token of its owner; absent for those of others" example:"CI"`
+	Version int64  `json:"version" doc:"Which version" example:"6"`
+	On      string `json:"on" format:"date" doc:"The day, in UTC" example:"2026-03-04"`
+}
+
 // A VersionList is a page of the versions of a prompt.
 type VersionList struct {
 	Items      []Version `json:"items" nullable:"false" doc:"The newest first"`

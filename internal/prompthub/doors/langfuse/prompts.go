@@ -77,6 +77,7 @@ func (s *server) get(ctx context.Context, r request) (int, any, error) {
 	if err != nil {
 		return 0, nil, err
 	}
+	s.Service.Fetched(ctx, r.User, v)
 	if resolve == "false" {
 		return http.StatusOK, s.forClients(v, labels(v)), nil
 	}

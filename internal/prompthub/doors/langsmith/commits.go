@@ -102,6 +102,7 @@ func (s *server) pull(ctx context.Context, r request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.Service.Fetched(ctx, r.User, v)
 	manifest, err := manifestOf(resolved.Content)
 	return pulled{commitHash(v.ID, v.ShownVersion.Number, v.ShownVersion.Hash), manifest, []struct{}{}}, err
 }
