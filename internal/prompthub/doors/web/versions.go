@@ -56,8 +56,9 @@ type historyPage struct {
 	Address string // of the prompt
 	library.History
 	holding
-	Items []edition
-	More  string
+	Items    []edition
+	Fetching *fetching // nil if the reader may not know
+	More     string
 	Start string
 }
 
@@ -112,6 +113,9 @@ func (s *web) history(r *request) error {
 			e.Before = h.Items[i+1].Number
 		}
 		p.Items = append(p.Items, e)
+	}
+	if p.Fetching, err = s.fetchingOf(r, h, id); err != nil {
+		return err
 	}
 	p.More, p.Start = v.onward(h.Next)
 	return s.render(r, http.StatusOK, "versions", "Versions of "+h.Title, p)

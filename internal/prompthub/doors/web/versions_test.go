@@ -242,3 +242,28 @@ func TestRecallPage(t *testing.T) {
 	ann.get(ann.post(two+"/reinstate").to(two+"?done=reinstated")).is(200).has("The recall is taken back", "Put on this version").lacks("lies")
 	ann.get(page).lacks("was recalled")
 }
+
+// TestWhoFetchesPage: the owner reads on the page of the versions which tokens fetch which.
+func TestWhoFetchesPage(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ann, bob := w.as("Ann"), w.as("Bob")
+	page := ann.write("Review", "One", "public")
+	ann.edit(page, "Two", "public")
+	ann.get(page + "/versions").has("Who fetches", "No access token fetched this prompt")
+	id, _ := prompt.ParseID(strings.TrimPrefix(page, "/app/prompts/"))
+	owner := auth.User{ID: "Ann", Name: "Ann"}
+	ci, _, err := w.service.CreateToken(t.Context(), owner, library.TokenDraft{Name: "<CI>", Scopes: []string{auth.ScopeRead}})
+	require.NoError(t, err)
+	other, _, err := w.service.CreateToken(t.Context(), auth.User{ID: "Bob", Name: "Bob"}, library.TokenDraft{Name: "Secret name", Scopes: []string{auth.ScopeRead}})
+	require.NoError(t, err)
+	old, err := w.service.GetVersion(t.Context(), owner, id, library.WantedVersion{Number: 1})
+	require.NoError(t, err)
+	now, err := w.service.Get(t.Context(), owner, id)
+	require.NoError(t, err)
+	w.service.FetchedBy(t.Context(), ci.ID, old)
+	w.service.FetchedBy(t.Context(), other.ID, now)
+	w.service.FetchedBy(t.Context(), "", now)
+	ann.get(page+"/versions").is(200).has("1 of 2 tokens still fetches version 1", "&lt;CI&gt;", "1 of 2 tokens fetches version 2", "without a token fetched it 1 time").lacks("Secret name")
+	bob.get(page + "/versions").is(200).lacks("Who fetches")
+}
