@@ -132,7 +132,9 @@ var (
 	someCollections = bound{12, 900, 512, 16 << 10}
 	aCollection     = bound{12 + 20*8, 900 + 20*40, 128, 32 << 10}
 	aCollecting     = bound{24 + 2*20*8, 1800 + 2*20*40, 128, 64 << 10}
-	aTeam           = bound{members.operations + invites.operations, members.rows + invites.rows, 320, 32 << 10}
+	// with the files of one version, as they have no more bytes together
+	aCollected = bound{aCollection.operations + 20*4 + aFolder.operations, aCollection.rows + 20*4 + aFolder.rows, aFolder.answer, 2 * aFolder.allocated}
+	aTeam      = bound{members.operations + invites.operations, members.rows + invites.rows, 320, 32 << 10}
 	// with two names that lead to him, each looked for and then written
 	aUser = bound{8, 8, 32, 4 << 10}
 
@@ -217,7 +219,10 @@ var bounds = map[string]bound{
 	"GET /prompts/{id}/versions": aList, "GET /prompts/{id}/versions/{version}": aPrompt,
 	"GET /prompts/{id}/versions/{version}/diff/{other}": aFileDiff,
 	"DELETE /prompts/{id}/versions/{version}":           aDelete, "POST /prompts/{id}/versions/{version}/restore": aFiled,
-	"GET /prompts/{id}/labels": aPrompt, "GET /prompts/{id}/labels/{label}/history": aList,
+	"POST /prompts/{id}/versions/{version}/recall": {aDelete.operations + 10, aDelete.rows + 4000, 64, 32 << 10}, "DELETE /prompts/{id}/versions/{version}/recall": aDelete, // and the moves of its labels
+	// the rows of the prompt, fifty tokens, and a hundred of others
+	"GET /prompts/{id}/fetches": {aPrompt.operations + 110, aPrompt.rows + 1200, 256, 16 << 10},
+	"GET /prompts/{id}/labels":  aPrompt, "GET /prompts/{id}/labels/{label}/history": aList,
 	"PUT /prompts/{id}/labels/{label}": aLabel, "DELETE /prompts/{id}/labels/{label}": aRemoval, "POST /prompts/{id}/labels/{label}/undo": aRemoval,
 
 	"POST /prompts": aFiled, "PUT /prompts/{id}": aFiled, "PATCH /prompts/{id}": aFiled, "DELETE /prompts/{id}": aDelete,
@@ -233,11 +238,13 @@ var bounds = map[string]bound{
 	"GET /app/admin/tags": aForm, "POST /app/admin/tags": {6 + 50*4, 1300, 512, 16 << 10},
 	"GET /app/prompts/{id}": aPromptPage, "GET /app/prompts/{id}/fill": aCaller,
 	// with the values again, each character of which may be five in HTML
-	"POST /app/prompts/{id}/fill":    {aPromptPage.operations, aPromptPage.rows, 1 << 10, 32 << 10},
-	"GET /app/prompts/{id}/versions": aList, "GET /app/prompts/{id}/versions/{version}": aPage,
+	"POST /app/prompts/{id}/fill": {aPromptPage.operations, aPromptPage.rows, 1 << 10, 32 << 10},
+	// and what programs fetched
+	"GET /app/prompts/{id}/versions": {aList.operations + 110, aList.rows + 1200, aList.answer, aList.allocated}, "GET /app/prompts/{id}/versions/{version}": aPage,
 	// as aPage, of two texts
 	"GET /app/prompts/{id}/compare":                     aFileDiff,
 	"POST /app/prompts/{id}/versions/{version}/restore": aSave, "POST /app/prompts/{id}/versions/{version}/delete": aDelete,
+	"POST /app/prompts/{id}/versions/{version}/recall": {aDelete.operations + 10, aDelete.rows + 4000, 256, 32 << 10}, "POST /app/prompts/{id}/versions/{version}/reinstate": aDelete,
 	// the page again, where it is wrong
 	"GET /app/prompts/{id}/labels": aList, "POST /app/prompts/{id}/labels": {20 + 8, 300, 64, 8 << 10},
 	"POST /app/prompts/{id}/labels/remove": aRemoval, "POST /app/prompts/{id}/labels/undo": aRemoval,
@@ -327,6 +334,7 @@ var bounds = map[string]bound{
 	"GET /marketplace/u/{handle}/marketplace.json": aCatalogue, "GET /marketplace/me/marketplace.json": aCatalogue,
 	"GET /marketplace/w/{workspace}/marketplace.json": {aCatalogue.operations + 4, aCatalogue.rows + 600, aCatalogue.answer, aCatalogue.allocated},
 	"GET /marketplace/u/{handle}/library.zip":         nothing, "GET /marketplace/me/library.zip": nothing, "GET /marketplace/w/{workspace}/library.zip": nothing,
+	"GET /marketplace/c/{handle}/{collection}/marketplace.json": aCollected, "GET /marketplace/c/{handle}/{collection}/{package}": aCollected,
 	"GET /marketplace/packages/{id}/{version}/{package}": {aFolder.operations + 2, aFolder.rows + 2, aFolder.answer, aFolder.allocated},
 	"GET /.well-known/oauth-protected-resource":          nothing, "GET /.well-known/oauth-protected-resource/mcp": nothing,
 	"GET /.well-known/oauth-protected-resource/mcp/{rest...}": nothing,
@@ -673,7 +681,15 @@ func (s *search) request(t *rapid.T, route string) *http.Request {
 	handles := []string{"anna", "me"}
 	if isMarket && whole {
 		handles = handles[:1]
-		path = strings.Replace(path, "{id}/{version}/{package}", s.aPackage(t), 1)
+		switch {
+		case strings.Contains(path, "{version}/{package}"):
+			path = strings.Replace(path, "{id}/{version}/{package}", s.aPackage(t, "/me", "/packages/"), 1)
+		case strings.Contains(path, "{package}"):
+			path = strings.Replace(path, "{collection}/{package}", s.aPackage(t, "/c/anna/support", "/c/anna/"), 1)
+		default:
+			s.aPackage(t, "/me", "/packages/") // so that there is a token
+			path = strings.Replace(path, "{collection}", "support", 1)
+		}
 	}
 	files := []string{"page.css", "swagger-ui-bundle.js"}
 	if isPage {
@@ -683,7 +699,7 @@ func (s *search) request(t *rapid.T, route string) *http.Request {
 		"{workspace}", either("workspace", "shelf"), "{kind}", either("kind", "person", "role"), "{principal}", either("principal", "vera", "cooks"),
 		"{slug}", either("slug", slugsOf(route)...), "{rest...}", part, "{skill}", skill, "{version}", number, "{number}", number, "{other}", either("other number", numbers...),
 		"{label}", either("label", labels...), "{file}", either("file", files...), "{name}", url.PathEscape(nameOf(t, whole)),
-		"{owner}", either("owner", "-"), "{repo}", url.PathEscape(nameOf(t, whole)), "{commit}", either("commit", "latest", "00000001"), "{package}", part+".zip", "{$}", "").Replace(path)
+		"{owner}", either("owner", "-"), "{repo}", url.PathEscape(nameOf(t, whole)), "{commit}", either("commit", "latest", "00000001"), "{package}", part+".zip", "{collection}", part, "{$}", "").Replace(path)
 	if !isPage && !isMessage && !isNamed && !isMarket {
 		path = api.Prefix + path
 	}
@@ -779,13 +795,14 @@ func (s *search) request(t *rapid.T, route string) *http.Request {
 	return r
 }
 
-// aPackage draws the address of a package of ann's, for whom there is an access token that reads.
-func (s *search) aPackage(t *rapid.T) string {
+// aPackage draws the address of a package that a shelf lists below a path, for ann, for whom there is
+// an access token that reads.
+func (s *search) aPackage(t *rapid.T, shelf, below string) string {
 	var list struct {
 		Plugins []struct{ Source struct{ URL string } }
 	}
 	read := func() *httptest.ResponseRecorder {
-		return serve(s.t, s.doors, call{method: http.MethodGet, path: marketplace.Prefix + "/me/marketplace.json", header: http.Header{"Authorization": {"Bearer " + s.reader.Secret}}})
+		return serve(s.t, s.doors, call{method: http.MethodGet, path: marketplace.Prefix + shelf + "/marketplace.json", header: http.Header{"Authorization": {"Bearer " + s.reader.Secret}}})
 	}
 	answer := read()
 	if answer.Code != http.StatusOK { // it was revoked, or ann's account was erased
@@ -795,7 +812,7 @@ func (s *search) aPackage(t *rapid.T) string {
 	require.NoError(s.t, json.Unmarshal(answer.Body.Bytes(), &list))
 	var all []string
 	for _, p := range list.Plugins {
-		if _, path, ok := strings.Cut(p.Source.URL, "/packages/"); ok {
+		if _, path, ok := strings.Cut(p.Source.URL, below); ok {
 			path, _, _ = strings.Cut(path, "?")
 			all = append(all, path)
 		}
@@ -896,7 +913,7 @@ func (s *search) ready(route, id string) known {
 		if strings.HasSuffix(route, "withdraw") {
 			s.secret = s.invite
 		}
-	case strings.Contains(route, " /collections"):
+	case strings.Contains(route, "collection"):
 		for i := range 9 {
 			do(call{method: http.MethodDelete, path: fmt.Sprint("/collections/me/tag", i)})
 		}
@@ -997,6 +1014,7 @@ var fitting = map[string]map[string]string{
 	"PUT /prompts/{id}/hidden":     {"reason": drawn}, "POST /app/prompts/{id}/hide": {"reason": drawn},
 	"PUT /prompts/{id}/labels/{label}": {"version": "1"}, "POST /app/prompts/{id}/labels": {"label": "production", "version": "1"},
 	"POST /app/prompts/{id}/labels/remove": {"label": "production"}, "POST /app/prompts/{id}/labels/undo": {"label": "production"},
+	"POST /prompts/{id}/versions/{version}/recall": {"reason": drawn}, "POST /app/prompts/{id}/versions/{version}/recall": {"reason": drawn},
 	"POST /suggestions": {"title": drawn, "text": drawn}, "POST /prompts/{id}/render": {"values": "{}"}, "POST /app/prompts/{id}/fill": {"v0": drawn},
 	"PUT /prompts/{id}/vote": {"value": "like"}, "POST /app/prompts/{id}/vote": {"value": "like"},
 	"PUT /tags/{tag}": {"displayName": drawn, "active": "true"}, "POST /app/prompts/{id}/visibility": {"to": "public", "revision": current},

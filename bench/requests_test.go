@@ -102,6 +102,9 @@ func reads() []request {
 		{name: "versions, author known", call: get("/prompts/{id}/versions", "Vera"), steps: 1, tables: 3, budget: &budget{1, 3}},
 		{name: "one of the versions, author known", call: get("/prompts/{id}/versions/1", "Vera"), steps: 2, tables: 5},
 		{name: "diff, author known", setup: labelled, call: get("/prompts/{id}/versions/1/diff/2", ann), steps: 1, tables: 3, budget: &budget{2, 3}},
+		{name: "recall the version in production", setup: labelledTwice, call: call{method: http.MethodPost, path: "/prompts/{id}/versions/2/recall", user: ann, body: `{"reason":"because"}`}, steps: 6, tables: 31, queues: 2, behind: 1},
+		{name: "take a recall back", setup: recalled, call: call{method: http.MethodDelete, path: "/prompts/{id}/versions/2/recall", user: ann}, steps: 5, tables: 30, queues: 2, behind: 1},
+		{name: "what programs fetched", call: get("/prompts/{id}/fetches", ann), steps: 2, tables: 5},
 		{name: "labels, author known", call: get("/prompts/{id}/labels", "Vera"), steps: 1, tables: 2, budget: &budget{1, 2}},
 		{name: "history of a label", setup: labelled, call: get("/prompts/{id}/labels/production/history", ann), steps: 2, tables: 2},
 		{name: "who includes a prompt of mine", setup: included, call: get("/prompts/{id}/used-by", ann), steps: 3, tables: 5},
@@ -181,6 +184,18 @@ func reads() []request {
 		{name: "the page that shows it", call: get("/docs", "")},
 		{name: "a file of that page", call: get("/docs/swagger-ui-bundle.js", "")},
 	}
+}
+
+// labelledTwice has the label go on to the second version.
+func labelledTwice(l *lab) {
+	labelled(l)
+	l.ask(put(l.path("/prompts/{id}/labels/production"), ann, `{"version":2}`), nil)
+}
+
+// recalled recalls that version.
+func recalled(l *lab) {
+	labelledTwice(l)
+	l.ask(call{method: http.MethodPost, path: l.path("/prompts/{id}/versions/2/recall"), user: ann, body: `{"reason":"because"}`}, nil)
 }
 
 // labelled gives the prompt a second version, and the first one a label.
@@ -398,16 +413,16 @@ func assistants() []request {
 		{name: "mcp: get mine by name, with a label on an older version", setup: labelled, call: send("/mcp", ann, "prompts/get", mine), steps: 2, tables: 6},
 		{name: "mcp: get by id, author known", call: send("/mcp", "Vera", "prompts/get", `{"name":"{id}"}`), steps: 1, tables: 4},
 		{name: "mcp: list my skills, 50", call: send("/mcp", ann, "skills/list", "{}"), steps: 1, tables: 1},
-		{name: "mcp: read a skill, author known", call: send("/mcp", "", "resources/read", `{"uri":"skill://{id}/write-better-short-mystery-novels/SKILL.md"}`), steps: 1, tables: 3},
+		{name: "mcp: read a skill, author known", call: send("/mcp", "", "resources/read", `{"uri":"skill://{id}/write-better-short-mystery-novels/SKILL.md"}`), steps: 1, tables: 5, behind: 1}, // two of them after the answer, to note that it was fetched, as below
 		{name: "mcp: search by a tool", call: send("/mcp", "Vera", "tools/call", `{"name":"search_prompts","arguments":{"query":"words"}}`), steps: 4, tables: 14, behind: 1},
 		{name: "mcp: save by a tool", call: send("/mcp", ann, "tools/call", `{"name":"save_prompt","arguments":{"title":"Better write short mystery novels","content":"Text.","tags":["text"]}}`), steps: 4, tables: 4, queues: 2, behind: 1},
 		{name: "skills of the site, 100", call: get("/.well-known/agent-skills/index.json", ""), steps: 1, tables: 1},
 		{name: "skills of an author, 100", setup: withHandle, call: get("/u/ann-lee/.well-known/agent-skills/index.json", ""), steps: 2, tables: 2},
 		{name: "marketplace of an author, 100", setup: withHandle, call: get("/marketplace/u/ann-lee/marketplace.json", ""), steps: 2, tables: 2},
 		{name: "marketplace: a package of a skill with three files, author known", setup: packaged, call: get("/marketplace/packages/{package}", ""), steps: 2, tables: 6},
-		{name: "an archive of a skill with three files, author known", setup: filed, call: get("/.well-known/agent-skills/{id}/archive.zip", ""), steps: 2, tables: 6},
+		{name: "an archive of a skill with three files, author known", setup: filed, call: get("/.well-known/agent-skills/{id}/archive.zip", ""), steps: 2, tables: 8, behind: 1},
 		{name: "mcp: list my skills, one with files", setup: filed, call: send("/mcp", ann, "skills/list", "{}"), steps: 2, tables: 2},
-		{name: "a skill, author known", call: get("/.well-known/agent-skills/{id}/SKILL.md", ""), steps: 1, tables: 3},
+		{name: "a skill, author known", call: get("/.well-known/agent-skills/{id}/SKILL.md", ""), steps: 1, tables: 5, behind: 1},
 		{name: "mcp: complete an argument", call: send("/mcp", ann, "completion/complete", `{"ref":{"type":"ref/prompt","name":"write-better-short-mystery-novels"},"argument":{"name":"x","value":""}}`), steps: 2, tables: 5},
 	}
 }

@@ -251,6 +251,11 @@ var withoutBody = map[string]func(ann, bob, root person) (who person, path strin
 	},
 	"DELETE /prompts/{id}/versions/{version}":       func(ann, _, _ person) (person, string) { return ann, ann.made(3) + "/versions/2" },
 	"POST /prompts/{id}/versions/{version}/restore": func(ann, _, _ person) (person, string) { return ann, ann.made(2) + "/versions/1/restore" },
+	"DELETE /prompts/{id}/versions/{version}/recall": func(ann, _, _ person) (person, string) {
+		at := ann.made(3) + "/versions/2/recall"
+		ann.did("POST", at, `{"reason":"because"}`)
+		return ann, at
+	},
 	"DELETE /prompts/{id}/vote": func(ann, bob, _ person) (person, string) {
 		at := ann.made(1) + "/vote"
 		bob.did("PUT", at, `{"value":"like"}`)

@@ -165,7 +165,7 @@ func TestPublicAnswersAreForEverybody(t *testing.T) {
 			}
 			path = strings.NewReplacer("{id}", p.ID, "{skill}", strings.ToLower(p.ID), "{handle}", "ann", "{owner}", "ann", "{repo}", "pricing", "{name}", "pricing",
 				"{workspace}", "shelf", "{number}", "1", "{slug}", "pricing", "{version}", "1", "{other}", "1", "{label}", "production", "{tag}", "text", "{commit}", "latest",
-				"{file}", "page.css", "{package}", "x.zip", "{rest...}", "x", "{$}", "").Replace(path)
+				"{file}", "page.css", "{package}", "x.zip", "{collection}", "none", "{rest...}", "x", "{$}", "").Replace(path)
 			require.NotContains(t, path, "{", "%s has a place that the test does not fill", pattern)
 			got := ask("bob", method, path, "")
 			if got.Code == 200 {

@@ -110,6 +110,7 @@ var platformSettings = filter(objectKeys(moreSettings), name => startsWith(toLow
 var tableNames = [
   'Prompts'
   'Files'
+  'Fetches'
   'PromptVotes'
   'PromptVotesByVoter'
   'TagIndex'

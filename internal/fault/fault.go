@@ -23,6 +23,7 @@ const (
 	Stale                            // the version it names is not the current one
 	// what it asks for is taken, or cannot be while something else is as it is
 	Conflict
+	Gone    // it was there, and was withdrawn
 	Limited // the caller asks for too much at a time
 	// the storage is slow, throttled or away, or somebody else is at work: try again
 	Unavailable

@@ -27,6 +27,7 @@ var statuses = map[fault.Kind]int{
 	fault.PreconditionRequired: http.StatusPreconditionRequired,
 	fault.Stale:                http.StatusPreconditionFailed,
 	fault.Conflict:             http.StatusConflict,
+	fault.Gone:                 http.StatusGone,
 	fault.Limited:              http.StatusTooManyRequests,
 	fault.Unavailable:          http.StatusServiceUnavailable,
 }
@@ -48,6 +49,7 @@ var codes = map[int]fault.Code{
 	http.StatusMethodNotAllowed:      "METHOD_NOT_ALLOWED",
 	http.StatusRequestTimeout:        "BODY_TOO_SLOW",
 	http.StatusConflict:              "CONFLICT",
+	http.StatusGone:                  "GONE",
 	http.StatusPreconditionFailed:    "STALE",
 	http.StatusRequestEntityTooLarge: "BODY_TOO_LARGE",
 	http.StatusUnsupportedMediaType:  "UNSUPPORTED_MEDIA_TYPE",

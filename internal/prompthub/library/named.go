@@ -112,7 +112,7 @@ func (s *Service) describe(ctx context.Context, who auth.User, items []NamedItem
 		last[i] = promptdb.Numbered{ID: n.ID, Number: n.Numbers[len(n.Numbers)-1]}
 		for _, v := range n.Numbers {
 			n.Labels = append(n.Labels, n.NameRow.Labels(v)...)
-			if v == n.Version {
+			if v == n.Labelled(prompt.Latest) {
 				n.Labels = append(n.Labels, prompt.Latest)
 			}
 		}

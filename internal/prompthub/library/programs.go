@@ -1,6 +1,7 @@
 package library
 
 import (
+	"cmp"
 	"context"
 
 	"golang.org/x/sync/errgroup"
@@ -14,6 +15,14 @@ import (
 // with the label production, or else as it is. A name without an owner is of the caller. The caller
 // may be anonymous.
 func (s *Service) Lookup(ctx context.Context, who auth.User, ref prompt.Ref) (View, error) {
+	v, err := s.lookUp(ctx, who, ref)
+	if err == nil {
+		s.Fetched(ctx, who, v)
+	}
+	return v, err
+}
+
+func (s *Service) lookUp(ctx context.Context, who auth.User, ref prompt.Ref) (View, error) {
 	want := WantedVersion{Number: ref.Version, Label: ref.Label}
 	if want == (WantedVersion{}) {
 		want = ForPrograms
@@ -43,12 +52,16 @@ var ForPrograms = promptdb.ForPrograms
 var LatestForPrograms = promptdb.LatestForPrograms
 
 // Served returns those prompts of a list of which programs get a version that name none. Where a
-// workspace has a rule for the label production, they get none until that label stands.
-func (s *Service) Served(ctx context.Context, items []View) ([]View, error) {
+// workspace has a rule for the label production, they get none until that label stands; where the
+// version in production was recalled, and there was none before it, they get none either.
+func (s *Service) Served(ctx context.Context, who auth.User, items []View) ([]View, error) {
 	serves := make([]bool, len(items))
 	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(atOnce)
 	for i, v := range items {
+		if o := v.ProgramSummary(cmp.Or(v.Viewer, IDOf(who))); o != nil && o.IsNone() {
+			continue
+		}
 		g.Go(func() (err error) {
 			serves[i], err = s.db.Serves(gctx, v.Prompt)
 			return err

@@ -24,6 +24,7 @@ func (s *Service) Render(ctx context.Context, who auth.User, id prompt.ID, want 
 	if err != nil {
 		return Rendering{}, err
 	}
+	s.Fetched(ctx, who, v)
 	return s.Fill(ctx, v, values)
 }
 

@@ -21,7 +21,7 @@ var Codes = []fault.Code{
 	promptdb.QuotaBytes, promptdb.QuotaFavorites, promptdb.QuotaPrompts, promptdb.PageTooLarge,
 	promptdb.AuthorSecretDamaged, promptdb.StoreTooOld, promptdb.RestoreIncomplete, promptdb.UserMoved, NeedsRead, prompt.NeedsRole, HasPublic, AdminsMake, prompt.LastAdministrator, prompt.TooManyMembers,
 	prompt.NeedsProposal, prompt.LabelRuled, prompt.ProposalIsOpen, prompt.ProposalClosed, prompt.ProposalIsStale, prompt.OtherVersion, prompt.OwnVersion,
-	prompt.NoLabelRule, prompt.NeedsPerson, prompt.NotDescribed, prompt.NotReleased,
+	prompt.NoLabelRule, prompt.NeedsPerson, prompt.NotDescribed, prompt.NotReleased, prompt.Recalled,
 	prompt.NotASkill, prompt.SameSkillName, prompt.TooManySkills, prompt.UnknownPrompt, prompt.QuotaCollections,
 }
 

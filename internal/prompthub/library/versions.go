@@ -93,7 +93,7 @@ func (s *Service) restoreVersionAs(ctx context.Context, who auth.User, id prompt
 	var bytes map[string][]byte
 	g, reading := errgroup.WithContext(ctx)
 	g.Go(func() (err error) {
-		if old, err = s.db.GetVersion(reading, IDOf(who), id, WantedVersion{Number: n}); err == nil {
+		if old, err = s.db.GetVersion(reading, IDOf(who), id, WantedVersion{Number: n, History: true}); err == nil {
 			bytes, err = s.db.FileBytes(reading, id, old.Files.Written())
 		}
 		return err
@@ -138,13 +138,40 @@ func (s *Service) DeleteVersion(ctx context.Context, who auth.User, id prompt.ID
 	return s.acting(ctx, who, id, func(as auth.User) error { return s.deleteVersionAs(ctx, as, id, n) })
 }
 
+// Recall withdraws a version from programs, with the reason that they are told. Its labels go back
+// to versions that they were on before.
+func (s *Service) Recall(ctx context.Context, who auth.User, id prompt.ID, n int64, reason string) error {
+	return s.acting(ctx, who, id, func(as auth.User) error {
+		return s.releasing(ctx, as, id, func() error {
+			reason, err := prompt.CheckReason(reason)
+			if err != nil {
+				return s.unlessForbidden(ctx, as, id, err)
+			}
+			return s.db.Recall(ctx, IDOf(as), id, n, reason, actorOf(as))
+		})
+	})
+}
+
+// Reinstate takes a recall back. Labels that are still where it put them go back to the version.
+func (s *Service) Reinstate(ctx context.Context, who auth.User, id prompt.ID, n int64) error {
+	return s.acting(ctx, who, id, func(as auth.User) error {
+		return s.releasing(ctx, as, id, func() error { return s.db.Reinstate(ctx, IDOf(as), id, n, actorOf(as)) })
+	})
+}
+
 func (s *Service) deleteVersionAs(ctx context.Context, who auth.User, id prompt.ID, n int64) error {
+	return s.releasing(ctx, who, id, func() error { return s.db.DeleteVersion(ctx, IDOf(who), id, n, actorOf(who)) })
+}
+
+// releasing makes a change of a version on which programs may rely. A caller who may not know of
+// the prompt is told of none.
+func (s *Service) releasing(ctx context.Context, who auth.User, id prompt.ID, change func() error) error {
 	if err := Needs(who, auth.ScopePublish); err != nil {
 		return err
 	}
-	err := s.db.DeleteVersion(ctx, IDOf(who), id, n, actorOf(who))
+	err := change()
 	if fault.Of(err) == fault.NotFound {
-		if v, getErr := s.db.GetVersion(ctx, IDOf(who), id, WantedVersion{Label: prompt.Latest}); getErr == nil && v.AuthorID == IDOf(who) {
+		if v, getErr := s.db.GetVersion(ctx, IDOf(who), id, WantedVersion{Label: prompt.Latest, History: true}); getErr == nil && v.AuthorID == IDOf(who) {
 			return err
 		}
 		return s.explain(ctx, who, id, err)

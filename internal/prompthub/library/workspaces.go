@@ -78,9 +78,12 @@ func roleOf(g *auth.Grant) prompt.Role {
 	return prompt.RolePublisher
 }
 
+// administer is the right to change a workspace and its members.
+const administer = "administer"
+
 // Rights returns what a role lets a member do: scopes and, for an administrator, administer.
 func Rights(r prompt.Role) []string {
-	all := append(auth.Scopes(), "administer")
+	all := append(auth.Scopes(), administer)
 	return all[:1+slices.Index(prompt.Roles(), r)]
 }
 

@@ -232,6 +232,7 @@ func TestDoubling(t *testing.T) {
 		})},
 		{Name: "CheckReview", With: text(func(s string) { _, _ = prompt.CheckReview(prompt.Review{Verdict: prompt.Comment, Text: s}) })},
 		{Name: "CheckProposalMessage", With: text(func(s string) { _, _ = prompt.CheckProposalMessage(s) })},
+		{Name: "CheckReason", With: text(func(s string) { _, _ = prompt.CheckReason(s) })},
 		{Name: "NamesMember", With: text(func(s string) { prompt.NamesMember(s) })},
 		{Name: "Telling", With: text(func(s string) { prompt.Telling(s, s) })},
 		{Name: "SumOf", With: text(func(s string) {
@@ -295,12 +296,12 @@ func TestDoubling(t *testing.T) {
 			"NoSuchPrompt", "CollectionTaken", "CollectionDraft.Equal",
 			"Draft.Content", "Draft.With", "First", "Member.Place", "Invite.Open", "Source.Kept", "TextsField", "Template.Parts", "Variable.Needed", "Prompt.Deleted", "Prompt.Hidden",
 			"Prompt.Listed", "Workspace.Deleted", "Role.Valid", "Role.Includes", "Role.Higher", "IsWorkspace", "LooksLikeWorkspace", "Invite.Left",
-			"Workspace.Equal", "Proposal.Needed", "Proposal.Approvals", "Prompt.Names", "Prompt.OwnNames",
+			"Workspace.Equal", "Proposal.Needed", "Proposal.Approvals", "Prompt.Names", "Prompt.OwnNames", "ProgramSummary.IsNone",
 		},
 		"takes what the program has made": {
 			"AuthorSecret.Key", "FirstID", "HandleChosen", "Hot", "NewWorkspaceID", "TokenKey", "IsTokenKey", "ID.Time", "Best", "NewID", "Tally.Add", "Tally.Score", "Tally.Unweighed", "Trending", "TrendingPlace", "Weight.Likes",
 			"Include.String", "Include.Placed", "Include.Which", "Invite.Take", "Invite.Took",
-			"LabelRule.ErrNeedsProposal", "LabelRule.ErrRuledByName", "ErrProposalOpen", "ErrProposalClosed", "ErrNeedsRole",
+			"LabelRule.ErrNeedsProposal", "LabelRule.ErrRuledByName", "ErrProposalOpen", "ErrProposalClosed", "ErrNeedsRole", "ErrRecalled",
 		},
 	})
 	doubling.Check(t, funcs)

@@ -28,6 +28,8 @@ const (
 	PromptRestored    EventType = "prompt.restored"
 	VersionCreated    EventType = "version.created"
 	VersionDeleted    EventType = "version.deleted"
+	VersionRecalled   EventType = "version.recalled"
+	VersionReinstated EventType = "version.reinstated" // its recall was taken back
 	LabelMoved        EventType = "label.moved"
 
 	CollectionCreated EventType = "collection.created"
@@ -47,8 +49,8 @@ func EventTypes() []EventType {
 	return []EventType{
 		WorkspaceCreated, WorkspaceChanged, WorkspaceDeleted, WorkspaceRestored, MemberAdded, MemberChanged, MemberRemoved, RulesChanged,
 		TokenMade, TokenRevoked, PromptCreated, PromptChanged, PromptPublished, PromptUnpublished, PromptHidden, PromptUnhidden, PromptDeleted,
-		PromptRestored, VersionCreated, VersionDeleted, LabelMoved, CollectionCreated, CollectionChanged, CollectionDeleted, ProposalOpened,
-		ProposalUpdated, ProposalReviewed, ProposalMerged, ProposalRejected, ProposalWithdrawn,
+		PromptRestored, VersionCreated, VersionDeleted, VersionRecalled, VersionReinstated, LabelMoved, CollectionCreated, CollectionChanged, CollectionDeleted,
+		ProposalOpened, ProposalUpdated, ProposalReviewed, ProposalMerged, ProposalRejected, ProposalWithdrawn,
 	}
 }
 

@@ -6,7 +6,7 @@ import "slices"
 // and which file it is as a skill. The JSON is that of stored rows.
 type ProgramSummary struct {
 	Format    int        `json:"f"` // of the file: another one's digest tells nothing
-	Version   int64      `json:"v"`
+	Version   int64      `json:"v"` // 0 where recalls left programs none
 	About     string     `json:"about,omitempty"`
 	System    bool       `json:"system,omitempty"` // whether it has a message of the system
 	Arguments []Argument `json:"args,omitempty"`
@@ -16,6 +16,9 @@ type ProgramSummary struct {
 	// nil for a version of a text or messages alone
 	Files *FilesSummary `json:"files,omitempty"`
 }
+
+// IsNone reports whether programs get no version.
+func (o ProgramSummary) IsNone() bool { return o.Version == 0 }
 
 // A FilesSummary is what lists tell of the files of a version.
 type FilesSummary struct {

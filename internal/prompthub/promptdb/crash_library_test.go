@@ -120,6 +120,34 @@ func labelOnTwo(r *ring, p *prompt.Prompt) {
 	require.NoError(r.t, err)
 }
 
+func recallVersion(ctx context.Context, db *promptdb.DB, _ *ring, p prompt.Prompt) error {
+	err := db.Recall(ctx, "ann", p.ID, 3, "because", prompt.Actor{})
+	if fault.CodeOf(err) == prompt.Recalled { // it was before
+		return nil
+	}
+	return err
+}
+
+func recalled(t *testing.T, r *ring, p prompt.Prompt, ok bool) {
+	_, err := r.truth.GetVersion(context.Background(), "ann", p.ID, promptdb.WantedVersion{Number: 3})
+	if ok {
+		require.ErrorContains(t, err, "version 3 was recalled: because")
+		v, err := r.truth.GetVersion(context.Background(), "ann", p.ID, promptdb.ForPrograms)
+		require.NoError(t, err)
+		require.EqualValues(t, 2, v.Version)
+	}
+	labelled(2)(t, r, p, ok)
+}
+
+func recallThree(r *ring, p *prompt.Prompt) {
+	labelOnTwo(r, p)
+	require.NoError(r.t, recallVersion(context.Background(), r.truth, r, *p))
+}
+
+func reinstateVersion(ctx context.Context, db *promptdb.DB, _ *ring, p prompt.Prompt) error {
+	return db.Reinstate(ctx, "ann", p.ID, 3, prompt.Actor{})
+}
+
 func undoLabel(ctx context.Context, db *promptdb.DB, _ *ring, p prompt.Prompt) error {
 	_, err := db.UndoLabel(ctx, "ann", p.ID, "production", prompt.Actor{}, "")
 	return err

@@ -327,6 +327,8 @@ func crashCases() []crashCase {
 		{name: "delete a version that includes others", setup: twoIncluding, do: deleteVersion, after: versionDeleted},
 		{name: "rename", do: rename, after: renamed},
 		{name: "put a label on", setup: twoIncluding, do: putLabel, after: labelled(1)},
+		{name: "recall a version", setup: labelOnTwo, do: recallVersion, after: recalled},
+		{name: "take a recall back", setup: recallThree, do: reinstateVersion, after: labelled(3)},
 		{name: "take a move of a label back", setup: labelOnTwo, do: undoLabel, after: undone},
 		{name: "choose a handle", do: chooseHandle, after: handleChosen},
 		{name: "give a handle", do: giveHandle, after: handleGiven},

@@ -25,7 +25,7 @@ func (e *explorer) begin() {
 	pool := []func(int){
 		e.edit, e.edit, e.retag, e.unpublish, e.unpublish, e.remove, e.restoreAgain, e.vote, e.vote, e.unvote, e.waver, e.waverNone, e.waverNone, e.hide,
 		e.unhide, e.sweep, e.reproject, e.create, e.createTwice, e.backup, e.redrive, e.putTag, e.look, e.look, e.votesOfOne,
-		e.rename, e.label, e.labelAndUndo, e.deleteVersion, e.include, e.includeRemoved, e.fork,
+		e.rename, e.label, e.labelAndUndo, e.deleteVersion, e.recall, e.include, e.includeRemoved, e.fork,
 	}
 	e.start(pool, 1+e.rnd.IntN(4))
 }

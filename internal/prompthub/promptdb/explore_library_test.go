@@ -119,6 +119,44 @@ func (e *explorer) deleteVersion(i int) {
 	})
 }
 
+// recall saves a text, puts a label on version 2 and recalls that.
+func (e *explorer) recall(i int) {
+	s, name, label := e.any(), fmt.Sprintf("%d recall", i), fmt.Sprintf("recalled-%d", i)
+	e.command(name, func(ctx context.Context, db *promptdb.DB) error {
+		if _, err := db.Change(ctx, s.author, s.id, func(p prompt.Prompt) (prompt.Prompt, error) {
+			if p.Version > 1 {
+				return p, promptdb.ErrUnchanged
+			}
+			p.Text += name + ";"
+			p.Revision++
+			return p, nil
+		}); err != nil {
+			return err
+		}
+		_, err := db.SetLabels(ctx, s.author, s.id, []string{label}, 2, prompt.Actor{Key: prompt.UserID(name)}, allow)
+		if err == nil {
+			err = db.Recall(ctx, s.author, s.id, 2, name, prompt.Actor{Key: prompt.UserID(name)})
+		}
+		if fault.CodeOf(err) == prompt.Recalled { // once already
+			return nil
+		}
+		return err
+	}, func() error {
+		p, err := e.record(s)
+		if err != nil || p.Deleted() {
+			return err
+		}
+		n, err := e.labelled(s, label)
+		if err != nil || n == 2 {
+			return fmt.Errorf("%s was acknowledged, and the label is on %d: %w", name, n, err)
+		}
+		if v, err := e.truth.GetVersion(context.Background(), s.author, s.id, promptdb.ForPrograms); err == nil && v.Version == 2 {
+			return errors.New(name + " was acknowledged, and programs get the version")
+		}
+		return nil
+	})
+}
+
 // include has a prompt include a new one of its author's; where removed says so, that is deleted
 // meanwhile. Whichever of the two is first keeps the other from it. Where both look before either
 // writes, the include leads nowhere, and resolving says so.
@@ -252,6 +290,6 @@ func (e *explorer) labelled(s *subject, label string) (int64, error) {
 
 // version reads a version of a prompt at rest, and says whether it is gone.
 func (e *explorer) version(s *subject, n int64) (v promptdb.View, gone bool) {
-	v, err := e.truth.GetVersion(context.Background(), s.author, s.id, promptdb.WantedVersion{Number: n})
+	v, err := e.truth.GetVersion(context.Background(), s.author, s.id, promptdb.WantedVersion{Number: n, History: true})
 	return v, fault.Of(err) == fault.NotFound
 }

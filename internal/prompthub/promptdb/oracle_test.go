@@ -473,6 +473,9 @@ func mixed(w *world) []prompt.Prompt {
 				p.DeletedAt = w.clock.Now()
 			}
 		})
+		for n := map[int]int64{1: 2, 8: 1}[i]; n > 0 && n <= 2; n++ { // one that programs do not get, or both
+			require.NoError(w.t, w.Recall(w.t.Context(), p.AuthorID, p.ID, n, "because", prompt.Actor{}))
+		}
 		w.clock.Advance(7 * 24 * time.Hour)
 	}
 	w.run()

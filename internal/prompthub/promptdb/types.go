@@ -91,6 +91,8 @@ type (
 	Similar = learn.Similar
 	// A Kept is what a run of Keep did.
 	Kept = backup.Kept
+	// A Fetch is what an access token fetched of a prompt last.
+	Fetch = schema.Fetch
 	// A Difference is a row that is not as the truth says.
 	Difference = verify.Difference
 )

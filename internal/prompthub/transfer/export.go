@@ -148,6 +148,12 @@ func versionOf(w promptdb.ExportedPrompt, v prompt.Version, written map[string]b
 			made.Labels = append(made.Labels, label)
 		}
 	}
+	if r := v.Recall; r != nil {
+		made.Recall = r.Reason
+		if to, had := r.Labels[prompt.Production]; had && to == 0 && w.Withdrawn { // an import recalls it with the label
+			made.Labels = append(made.Labels, prompt.Production)
+		}
+	}
 	slices.Sort(made.Labels)
 	for _, f := range v.Files.Written() {
 		file := format.VersionFile{Path: f.Path, SHA256: f.SHA256, Executable: f.Executable}

@@ -65,11 +65,12 @@ type history struct {
 	hasBefore bool              // whether those of the version before this line are among them
 	have      int               // of the versions are there
 	there     map[int64]bool    // their numbers
+	recalled  map[int64]bool    // those that were recalled
 }
 
 // compare finds out how many of the versions are there. They must be the same, and no more.
 func (h *history) compare(ctx context.Context) error {
-	h.item.ID, h.there = h.now.ID, make(map[int64]bool)
+	h.item.ID, h.there, h.recalled = h.now.ID, make(map[int64]bool), make(map[int64]bool)
 	for cursor, n := "", 0; ; {
 		page, err := h.Versions(ctx, h.who, h.now.ID, 100, cursor)
 		if err != nil {
@@ -79,7 +80,7 @@ func (h *history) compare(ctx context.Context) error {
 			if v.Number > int64(len(h.versions)) || !h.names(h.versions[v.Number-1], v.Hash) {
 				return errOther
 			}
-			h.there[v.Number] = true
+			h.there[v.Number], h.recalled[v.Number] = true, v.Recall != nil
 			h.have = max(h.have, int(v.Number))
 		}
 		if n += len(page.Items); n > maxHistory {
@@ -138,7 +139,7 @@ func (h *history) readBefore(ctx context.Context) error {
 	there := slices.Sorted(maps.Keys(h.there))
 	slices.Reverse(there)
 	for _, n := range there[:min(len(there), lookedBack)] {
-		l, err := h.ListFiles(ctx, h.who, h.now.ID, library.WantedVersion{Number: n})
+		l, err := h.ListFiles(ctx, h.who, h.now.ID, library.WantedVersion{Number: n, History: true})
 		if fault.Of(err) == fault.NotFound { // no skill
 			continue
 		}
@@ -219,7 +220,10 @@ func (h *history) add(ctx context.Context, v format.Version) (err error) {
 	if h.there != nil {
 		h.there[v.Version] = true
 	}
-	return nil
+	if v.Recall == "" {
+		return nil
+	}
+	return h.Recall(ctx, h.who, h.now.ID, v.Version, v.Recall)
 }
 
 // save makes the prompt, or its next version.
@@ -267,6 +271,14 @@ func (h *history) finish(ctx context.Context) error {
 			return err
 		}
 	}
+	for _, v := range h.versions[:h.have] {
+		if v.Recall == "" || h.recalled[v.Version] {
+			continue
+		}
+		if err := h.change(func() error { return h.Recall(ctx, h.who, h.now.ID, v.Version, v.Recall) }); err != nil {
+			return err
+		}
+	}
 	if h.publishedAt() > 0 && h.now.Visibility != prompt.Public {
 		if err := h.change(func() error {
 			_, err := h.Patch(ctx, h.who, h.now.ID, library.Match{Any: true}, func(d *prompt.Draft) { d.Visibility = prompt.Public })
@@ -300,6 +312,9 @@ func (h *history) labels(ctx context.Context) error {
 		return err
 	}
 	for _, v := range h.versions {
+		if h.recalled[v.Version] {
+			continue
+		}
 		missing := slices.DeleteFunc(slices.Clone(v.Labels), func(l string) bool { return has[l] == v.Version || l == prompt.Latest })
 		if len(missing) == 0 {
 			continue

@@ -253,12 +253,13 @@ func TestImportGoesOn(t *testing.T) {
 	whole, _ := newService(t)
 	file := ""
 	for i := range 4 {
-		file += fmt.Sprintf(`{"name":"p%d","title":"P%d","tags":[],"visibility":"public","publicFrom":2,"versions":[{"version":1,"text":"a"},{"version":2,"text":"b","labels":["production"]},{"version":4,"text":"c"}]}`+"\n", i, i)
+		file += fmt.Sprintf(`{"name":"p%d","title":"P%d","tags":[],"visibility":"public","publicFrom":2,"versions":[{"version":1,"text":"a"},{"version":2,"text":"b","labels":["production"]},{"version":4,"text":"c","recall":"bad"}]}`+"\n", i, i)
 	}
 	o := transfer.Options{File: "account.jsonl"}
 	take(t, whole, file, o)
 	want := give(t, whole)
 	require.Contains(t, want, `"publicFrom":2`)
+	require.Contains(t, want, `"recall":"bad"`)
 	for writes := 0; ; writes += 7 {
 		s, store := newService(t)
 		store.fail(writes)
@@ -391,6 +392,13 @@ func TestAccountsMove(t *testing.T) {
 				extra += about
 				file := fmt.Sprintf("---\nname: p%d\n%s%s%s---\n\n%s %d\n", i, extra, public, label, text, n)
 				take(rt, here, file, transfer.Options{File: "p.md", Update: true})
+			}
+			v, err := here.GetByName(t.Context(), ann, library.IDOf(ann), fmt.Sprintf("p%d", i), library.WantedVersion{})
+			require.NoError(rt, err)
+			for n := range v.Version {
+				if rapid.SampledFrom([]bool{true, false, false}).Draw(rt, "recall") {
+					require.NoError(rt, here.Recall(t.Context(), ann, v.ID, n+1, "because"))
+				}
 			}
 		}
 		account := give(rt, here)

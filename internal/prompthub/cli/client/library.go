@@ -119,10 +119,10 @@ func (c *Client) Get(ctx context.Context, r prompt.Ref) (Found, error) {
 	if r.Version == 0 && r.Label == "" {
 		r.Label = prompt.Production
 		f, err := c.found(ctx, r)
-		if !isStatus(err, http.StatusNotFound) || isCode(err, prompt.NotReleased) {
+		if !isStatus(err, http.StatusNotFound) || isCode(err, prompt.NotReleased) || isCode(err, prompt.Recalled) {
 			return f, err
 		}
-		r.Label = ""
+		r.Label = prompt.Latest
 	}
 	return c.found(ctx, r)
 }

@@ -10,7 +10,7 @@ import (
 func (a *api) byName() {
 	route(a, reader, huma.Operation{
 		OperationID: "get-prompt-by-name", Method: http.MethodGet, Path: "/users/{handle}/prompts/{slug}", Tags: []string{"prompts"},
-		Summary: "A prompt by its name or slug", Errors: []int{http.StatusNotFound, http.StatusUnprocessableEntity},
+		Summary: "A prompt by its name or slug", Errors: []int{404, 410, 422},
 		Description: "A former name leads to the prompt too, until another prompt of the author takes it. With version or label, another version than the current one: label=production is what programs should ask for.",
 	}, a.getByName)
 }
@@ -27,13 +27,16 @@ func (a *api) getByName(ctx context.Context, c call, in *ByName) (*promptOutput,
 	if err != nil {
 		return nil, err
 	}
-	want, _, err := in.wanted()
+	want, one, err := in.wanted()
 	if err != nil {
 		return nil, err
 	}
 	v, err := a.Service.GetByName(ctx, c.User, owner, in.Slug, want)
 	if err != nil {
 		return nil, err
+	}
+	if one {
+		a.Service.Fetched(ctx, c.User, v)
 	}
 	return a.output(v), nil
 }

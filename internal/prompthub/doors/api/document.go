@@ -73,6 +73,7 @@ var meanings = map[int]openapi.Meaning{
 	401: {Doc: "The caller is not signed in, or the proof of identity is not valid", Detail: "sign in to use this"},
 	403: {Doc: "The caller may see this and may not do that to it", Detail: "only its author may change a prompt"},
 	409: {Doc: "What the request asks for is taken, or cannot be as things are", Detail: "another prompt of yours has this name", Fields: []httpjson.Field{{Location: "body.name", Message: "choose a name that none of your prompts has, nor has as its slug"}}},
+	410: {Doc: "The version was recalled", Detail: "version 3 was recalled: it deletes files outside of the folder"},
 	404: {Doc: "There is no such thing, or the caller may not know of it", Detail: "there is no such prompt"},
 	412: {Doc: "The prompt was changed since; the answer holds the current one", Detail: "the prompt was changed since you read it; merge your change into the current one and send its ETag in If-Match"},
 	413: {Doc: "The body is too large", Detail: "the body is larger than 256 KiB"},

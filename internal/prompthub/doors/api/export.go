@@ -14,7 +14,7 @@ import (
 func (a *api) exports() {
 	route(a, reader, huma.Operation{
 		OperationID: "export-prompt", Method: http.MethodGet, Path: "/prompts/{id}/export", Tags: []string{"prompts"},
-		Summary: "A prompt as a file of another program", Errors: []int{404, 422},
+		Summary: "A prompt as a file of another program", Errors: []int{404, 410, 422},
 		Description: "A version that was made of a file of this format comes back as that file, byte for byte, while it says what the prompt is. Else, and with a syntax, it is written anew, with what only the format knows put back. What the format cannot hold is named in a header of the answer.",
 		Responses:   map[string]*huma.Response{"200": {Description: "The file", Content: files()}},
 	}, a.exportPrompt)

@@ -37,18 +37,18 @@ func (a *api) files() {
 	})), a.replaceFiles)
 	route(a, reader, huma.Operation{
 		OperationID: "list-files", Method: http.MethodGet, Path: "/prompts/{id}/files", Tags: tags,
-		Summary: "The files of a version of a prompt", Errors: []int{404, 422},
+		Summary: "The files of a version of a prompt", Errors: []int{404, 410, 422},
 		Description: "Those of the latest version, or of another. A prompt of a text alone has one file, a SKILL.md that is made of it; one that includes others is no skill and has none (404).",
 	}, a.listFiles)
 	route(a, reader, huma.Operation{
 		OperationID: "get-file", Method: http.MethodGet, Path: "/prompts/{id}/files/content", Tags: tags,
-		Summary: "The bytes of a file of a version", Errors: []int{404, 422},
+		Summary: "The bytes of a file of a version", Errors: []int{404, 410, 422},
 		Description: "As text/plain if they are UTF-8 without U+0000, else as application/octet-stream; never as a type that a browser runs. ETag is the SHA-256 of the bytes.",
 		Responses:   map[string]*huma.Response{"200": {Description: "The bytes", Content: map[string]*huma.MediaType{textType: {Schema: &huma.Schema{Type: huma.TypeString}, Example: "#!/bin/sh\n"}, fileType: {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}}}},
 	}, a.getFile)
 	route(a, reader, huma.Operation{
 		OperationID: "get-archive", Method: http.MethodGet, Path: "/prompts/{id}/archive", Tags: tags,
-		Summary: "All files of a version as a ZIP archive, SKILL.md at its root", Errors: []int{404, 422},
+		Summary: "All files of a version as a ZIP archive, SKILL.md at its root", Errors: []int{404, 410, 422},
 		Description: "A version with files gives the same bytes on every instance and release; that of a text alone has a SKILL.md which another release may make otherwise. ETag is the SHA-256 of the bytes.",
 		Responses:   map[string]*huma.Response{"200": {Description: "The archive", Content: map[string]*huma.MediaType{zipType: {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}}}},
 	}, a.getArchive)
@@ -297,6 +297,7 @@ func (a *api) getFile(ctx context.Context, c call, in *fileInput) (*bytesOutput,
 	if err != nil {
 		return nil, err
 	}
+	a.Service.Fetched(ctx, c.User, f.View)
 	b := f.Contents[0].Bytes
 	kind := fileType
 	if prompt.IsText(b) {
@@ -314,6 +315,7 @@ func (a *api) getArchive(ctx context.Context, c call, in *FilesInput) (*bytesOut
 	if err != nil {
 		return nil, err
 	}
+	a.Service.Fetched(ctx, c.User, f.View)
 	b := f.Archive()
 	return download(b, prompt.NewFile(prompt.FileBytes{Bytes: b}).SHA256, zipType, f.Slug+".zip"), nil
 }

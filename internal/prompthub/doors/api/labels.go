@@ -22,7 +22,7 @@ func (a *api) labels() {
 	}, a.listLabels)
 	route(a, user, huma.Operation{
 		OperationID: "set-label", Method: http.MethodPut, Path: "/prompts/{id}/labels/{label}", Tags: tags,
-		Summary: "Put a label on a version; its author may", Errors: fails(badBody, 403, 404),
+		Summary: "Put a label on a version; its author may", Errors: fails(badBody, 403, 404, 409),
 		Description: "Creates the label or moves it. Programs that ask for the label get the version from now on; nothing else changes.",
 	}, a.setLabel)
 	route(a, user, huma.Operation{

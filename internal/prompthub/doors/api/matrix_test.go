@@ -67,8 +67,11 @@ var permissions = map[string]rule{
 	"fork-prompt":         {"201 404 404 404 404", "201 201 404 201 404", "201 404 404 404 404"},
 	"get-upstream":        {"403 404 404 404 404", "409 409 404 409 404", "403 404 404 404 404"},
 	"merge-upstream":      {"403 404 404 404 404", "409 409 404 409 404", "403 404 404 404 404"},
+	"list-fetches":        {"403 404 404 404 404", "200 200 404 200 404", "403 404 404 404 404"},
 	"list-uses":           {"403 404 404 404 404", "200 200 404 200 404", "403 404 404 404 404"},
 	"delete-version":      {"403 404 404 404 404", "204 204 404 204 404", "403 404 404 404 404"},
+	"recall-version":      {"403 404 404 404 404", "204 204 404 204 404", "403 404 404 404 404"},
+	"reinstate-version":   {"403 404 404 404 404", "204 204 404 204 404", "403 404 404 404 404"},
 	"restore-version":     {"403 404 404 404 404", "200 200 404 200 404", "403 404 404 404 404"},
 	"set-label":           {"403 404 404 404 404", "200 200 404 200 404", "403 404 404 404 404"},
 	"delete-label":        {"403 404 404 404 404", "204 204 404 204 404", "403 404 404 404 404"},
@@ -391,10 +394,10 @@ func (m matrix) prompt(target string) prompt.Prompt {
 // The scopes that an access token of the author needs, beyond read for reading and write for
 // changes: publish, on public prompts or on all.
 var (
-	publishesAll    = []string{"create-prompt", "replace-prompt", "delete-prompt", "restore-prompt", "delete-version", "delete-label", "undo-label", "put-profile", "create-collection", "delete-collection"}
+	publishesAll    = []string{"create-prompt", "replace-prompt", "delete-prompt", "restore-prompt", "delete-version", "recall-version", "reinstate-version", "delete-label", "undo-label", "put-profile", "create-collection", "delete-collection"}
 	publishesPublic = []string{"patch-prompt", "replace-files", "restore-version", "set-label"}
 	answersAlone    = []string{"render-prompt", "suggest"}
-	neverByToken    = []string{"list-tokens", "create-token", "revoke-token", "erase-me", "restore-me", "create-workspace", "review-proposal", "create-invite", "list-invites", "remove-invite", "accept-invite", "create-reset", "change-password"}
+	neverByToken    = []string{"list-fetches", "list-tokens", "create-token", "revoke-token", "erase-me", "restore-me", "create-workspace", "review-proposal", "create-invite", "list-invites", "remove-invite", "accept-invite", "create-reset", "change-password"}
 )
 
 // needed returns the scopes that an operation needs on a public prompt or a private one.

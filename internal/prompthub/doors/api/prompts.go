@@ -34,7 +34,7 @@ func (a *api) prompts() {
 	}))), a.create)
 	route(a, reader, huma.Operation{
 		OperationID: "get-prompt", Method: http.MethodGet, Path: "/prompts/{id}", Tags: []string{"prompts"},
-		Summary: "A prompt, as it is or in one of its versions", Errors: []int{http.StatusNotFound, http.StatusUnprocessableEntity},
+		Summary: "A prompt, as it is or in one of its versions", Errors: []int{404, 410, 422},
 		Description: "What the prompt holds now, or with version or label another of its versions. A prompt that the caller may not see is answered as one that is not there.",
 	}, a.get)
 	route(a, user, answers[Prompt](a, http.StatusOK, "The prompt as it is now", huma.Operation{
@@ -197,7 +197,11 @@ func (a *api) read(ctx context.Context, c call, in *getInput) (library.View, err
 	case err != nil:
 		return library.View{}, err
 	case one:
-		return a.Service.GetVersion(ctx, c.User, id, want)
+		v, err := a.Service.GetVersion(ctx, c.User, id, want)
+		if err == nil {
+			a.Service.Fetched(ctx, c.User, v)
+		}
+		return v, err
 	}
 	return a.Service.Get(ctx, c.User, id)
 }

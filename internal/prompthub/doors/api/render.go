@@ -24,12 +24,12 @@ const (
 func (a *api) rendering() {
 	route(a, reader, huma.Operation{
 		OperationID: "render-prompt", Method: http.MethodPost, Path: "/prompts/{id}/render", Tags: []string{"prompts"}, DefaultStatus: http.StatusOK,
-		Summary: "The text of a prompt, filled in. Every value that is missing or wrong is named at once. What it includes stands in its place", Errors: fails(badBody, 404, 409),
+		Summary: "The text of a prompt, filled in. Every value that is missing or wrong is named at once. What it includes stands in its place", Errors: fails(badBody, 404, 409, 410),
 		Description: "Without version or label, it takes the version with the label production, or else the latest. Fills placeholders such as {{name}} and {{name:default}} with values. A value is put in as it is, and is never read for placeholders. Nothing is kept.",
 	}, a.renderPrompt)
 	route(a, reader, huma.Operation{
 		OperationID: "get-prompt-text", Method: http.MethodGet, Path: "/prompts/{id}/text", Tags: []string{"prompts"},
-		Summary: "The text of a prompt, filled in, and nothing else: for a shell. Without version or label, that with the label production, or else the latest", Errors: fails(badQuery, 404, 409),
+		Summary: "The text of a prompt, filled in, and nothing else: for a shell. Without version or label, that with the label production, or else the latest", Errors: fails(badQuery, 404, 409, 410),
 		Description: "Placeholders are filled from parameters of the query that begin with var., such as var.name=Ann.",
 		Parameters: []*huma.Param{{
 			Name: valueQuery + "NAME", In: "query", Schema: &huma.Schema{Type: huma.TypeString}, Example: "Ann",

@@ -104,7 +104,7 @@ func TestOpenAPIIsComplete(t *testing.T) {
 		"GET /me/profile", "PUT /me/profile", "PUT /me/password", "GET /users/{handle}", "GET /users/{handle}/prompts",
 		"GET /prompts/{id}/rank", "POST /suggestions", "GET /tags", "PUT /tags/{tag}", "DELETE /tags/{tag}", "GET /health", "GET /ready", "GET /openapi.json", "GET /docs", "GET /docs/{file}",
 		"GET /users/{handle}/prompts/{slug}", "GET /prompts/{id}/versions", "GET /prompts/{id}/versions/{version}",
-		"DELETE /prompts/{id}/versions/{version}", "POST /prompts/{id}/versions/{version}/restore",
+		"DELETE /prompts/{id}/versions/{version}", "POST /prompts/{id}/versions/{version}/restore", "POST /prompts/{id}/versions/{version}/recall", "GET /prompts/{id}/fetches", "DELETE /prompts/{id}/versions/{version}/recall",
 		"GET /prompts/{id}/versions/{version}/diff/{other}", "GET /prompts/{id}/labels", "PUT /prompts/{id}/labels/{label}",
 		"GET /prompts/{id}/used-by", "POST /prompts/{id}/fork", "GET /prompts/{id}/upstream", "POST /prompts/{id}/upstream/merge",
 		"DELETE /prompts/{id}/labels/{label}", "GET /prompts/{id}/labels/{label}/history", "POST /prompts/{id}/labels/{label}/undo",

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"reflect"
 	"strings"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-json-experiment/json"
@@ -38,6 +39,20 @@ func (a *api) versions() {
 		Summary: "Delete a version and take its labels away; its number is used for good; its author may", Errors: []int{403, 404, 409, 422},
 		Description: "Where the prompt holds it, it gets the content of the highest that is left; the only version stays: delete the prompt instead.",
 	}, a.deleteVersion)
+	route(a, user, huma.Operation{
+		OperationID: "list-fetches", Method: http.MethodGet, Path: "/prompts/{id}/fetches", Tags: tags,
+		Summary: "Which version each access token fetched last, in the last 30 days; its author may know, or administrators of its workspace", Errors: []int{403, 404},
+	}, a.listFetches)
+	route(a, user, huma.Operation{
+		OperationID: "recall-version", Method: http.MethodPost, Path: "/prompts/{id}/versions/{version}/recall", Tags: tags,
+		Summary: "Withdraw a version from programs; its author may", Errors: fails(badBody, 403, 404, 409),
+		Description: "Its labels go back to the versions that they were on before, and it gets none again. Without such a version for production, programs get 404. The version itself is 410 with the reason; the history shows it.",
+	}, a.recallVersion)
+	route(a, user, huma.Operation{
+		OperationID: "reinstate-version", Method: http.MethodDelete, Path: "/prompts/{id}/versions/{version}/recall", Tags: tags,
+		Summary: "Take the recall of a version back; its author may", Errors: []int{403, 404, 422},
+		Description: "Labels that are still where the recall put them go back to the version.",
+	}, a.reinstateVersion)
 	route(a, user, answers[Prompt](a, http.StatusOK, "The prompt as it is now", huma.Operation{
 		OperationID: "restore-version", Method: http.MethodPost, Path: "/prompts/{id}/versions/{version}/restore", Tags: tags, DefaultStatus: http.StatusOK,
 		Summary: "Make a new version with the content of an old one; its author may", Errors: []int{403, 404, 422},
@@ -112,8 +127,12 @@ func (a *api) encodeVersion(owner prompt.UserID, v prompt.Version) Version {
 	if kind != "" && !v.Undescribed {
 		description = &v.Description
 	}
+	var recall *Recall
+	if r := v.Recall; r != nil {
+		recall = &Recall{Reason: r.Reason, By: a.Service.KeyOf(owner, r.By), At: httpjson.FormatTime(r.At)}
+	}
 	return Version{
-		Description: description, FileHash: v.FileHash,
+		Recall: recall, Description: description, FileHash: v.FileHash,
 		Kind: kind, Messages: list, Config: config, Variables: declared,
 		Version: v.Number, Text: v.Text, Message: v.Message, CreatedBy: a.Service.KeyOf(owner, v.By), CreatedAt: httpjson.FormatTime(v.At), Hash: v.Hash, Labels: []string{},
 	}
@@ -185,6 +204,47 @@ func (a *api) deleteVersion(ctx context.Context, c call, in *AVersion) (*struct{
 		return nil, err
 	}
 	return nil, a.Service.DeleteVersion(ctx, c.User, id, in.Version)
+}
+
+type fetchesOutput struct {
+	Body FetchList
+}
+
+func (a *api) listFetches(ctx context.Context, c call, in *ByID) (*fetchesOutput, error) {
+	id, err := in.prompt()
+	if err != nil {
+		return nil, err
+	}
+	f, err := a.Service.Fetches(ctx, c.User, id)
+	if err != nil {
+		return nil, err
+	}
+	out := &fetchesOutput{FetchList{Items: make([]Fetch, len(f.ByToken)), WithoutToken: f.Without, More: f.More}}
+	for i, x := range f.ByToken {
+		out.Body.Items[i] = Fetch{Token: x.Token, Version: x.Version, On: x.On.Format(time.DateOnly)}
+	}
+	return out, nil
+}
+
+type recallInput struct {
+	AVersion
+	Body Reason
+}
+
+func (a *api) recallVersion(ctx context.Context, c call, in *recallInput) (*struct{}, error) {
+	id, err := in.prompt()
+	if err != nil {
+		return nil, err
+	}
+	return nil, a.Service.Recall(ctx, c.User, id, in.Version, in.Body.Reason)
+}
+
+func (a *api) reinstateVersion(ctx context.Context, c call, in *AVersion) (*struct{}, error) {
+	id, err := in.prompt()
+	if err != nil {
+		return nil, err
+	}
+	return nil, a.Service.Reinstate(ctx, c.User, id, in.Version)
 }
 
 func (a *api) restoreVersion(ctx context.Context, c call, in *AVersion) (*changedOutput, error) {

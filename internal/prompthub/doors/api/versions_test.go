@@ -331,3 +331,96 @@ func TestDifferenceOfFiles(t *testing.T) {
 		require.Contains(t, text, part)
 	}
 }
+
+// TestRecall withdraws versions. Programs go back along the moves of production, or get none.
+func TestRecall(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ann, bob := w.as("Ann"), w.as("Bob")
+	p := ann.do("POST", prompts, `{"name":"review","title":"Reviewer","text":"one","visibility":"public","labels":["production"]}`).is(201).prompt()
+	one := prompts + "/" + p.ID
+	save := func(text, more string) {
+		ann.do("PATCH", one, `{"text":"`+text+`"`+more+`}`, "If-Match", "*", "Content-Type", "application/merge-patch+json").is(200)
+	}
+	save("two", `,"labels":["production","staging"]`)
+	save("three", `,"labels":["production"]`)
+	render := func() answer { return bob.do("POST", one+"/render", `{"values":{}}`) }
+	text := func() string {
+		var r api.Rendered
+		render().is(200).into(&r)
+		return *r.Text
+	}
+	labels := func() map[string]int64 {
+		var l api.LabelList
+		ann.get(one + "/labels").is(200).into(&l)
+		all := map[string]int64{}
+		for _, item := range l.Items {
+			all[item.Label] = item.Version
+		}
+		return all
+	}
+
+	// Its author may, with a reason.
+	bob.do("POST", one+"/versions/3/recall", `{"reason":"x"}`).problem(403)
+	bob.do("DELETE", one+"/versions/3/recall", "").problem(403)
+	for _, reason := range []string{"", " ", strings.Repeat("x", 501), `\u0000`} {
+		require.Equal(t, "body.reason", ann.do("POST", one+"/versions/3/recall", `{"reason":"`+reason+`"}`).problem(422).Errors[0].Location)
+	}
+	ann.do("POST", one+"/versions/4/recall", `{"reason":"x"}`).problem(404)
+	ann.do("DELETE", one+"/versions/4/recall", "").problem(404)
+	ann.do("DELETE", one+"/versions/3/recall", "").is(204) // it was not recalled
+	require.Equal(t, "three", text())
+
+	// Back to the version before, which programs and people can see.
+	ann.do("POST", one+"/versions/3/recall", `{"reason":"Deletes files"}`).is(204)
+	require.Equal(t, "two", text())
+	require.Equal(t, map[string]int64{"latest": 3, "production": 2, "staging": 2}, labels())
+	require.EqualValues(t, "VERSION_RECALLED", ann.do("POST", one+"/versions/3/recall", `{"reason":"again"}`).problem(409).Code)
+	require.Equal(t, "two", bob.get(one+"?label=latest").is(200).prompt().Text)
+	for _, path := range []string{"?version=3", "/text?version=3", "/archive?version=3", "/files?version=3"} {
+		gone := bob.get(one + path).problem(410)
+		require.Equal(t, []any{"VERSION_RECALLED", "version 3 was recalled: Deletes files"}, []any{gone.Code, gone.Detail}, path)
+	}
+	require.EqualValues(t, "VERSION_RECALLED", ann.do("PUT", one+"/labels/production", `{"version":3}`).problem(409).Code)
+	require.EqualValues(t, "VERSION_RECALLED", ann.do("POST", one+"/labels/production/undo", "").problem(409).Code)
+	var versions api.VersionList
+	bob.get(one + "/versions").is(200).into(&versions)
+	require.Equal(t, []any{"Deletes files", versions.Items[0].CreatedBy}, []any{versions.Items[0].Recall.Reason, versions.Items[0].Recall.By})
+	require.Nil(t, versions.Items[1].Recall)
+	var v api.Version
+	bob.get(one + "/versions/3").is(200).into(&v)
+	require.Equal(t, []any{"three", versions.Items[0].Recall}, []any{v.Text, v.Recall})
+
+	// Past the one that was recalled first, and past none.
+	ann.do("POST", one+"/versions/1/recall", `{"reason":"Old"}`).is(204)
+	require.Equal(t, "two", text())
+	ann.do("POST", one+"/versions/2/recall", `{"reason":"Also"}`).is(204)
+	require.EqualValues(t, "VERSION_RECALLED", render().problem(404).Code)
+	bob.get(one + "?label=production").problem(404)
+	bob.get(one + "?label=latest").problem(404)
+	require.Equal(t, map[string]int64{"latest": 3}, labels())
+
+	// A new version is no release: production was withdrawn, and stays so until somebody sets it.
+	save("four", "")
+	require.EqualValues(t, "VERSION_RECALLED", render().problem(404).Code)
+	require.Equal(t, "four", bob.get(one+"?label=latest").is(200).prompt().Text)
+
+	// Taken back, labels return that were not moved since.
+	ann.do("DELETE", one+"/versions/2/recall", "").is(204)
+	require.Equal(t, "two", text())
+	ann.do("DELETE", one+"/versions/3/recall", "").is(204)
+	require.Equal(t, "three", text())
+	require.Equal(t, map[string]int64{"latest": 4, "production": 3, "staging": 2}, labels())
+	ann.do("POST", one+"/versions/3/recall", `{"reason":"Again"}`).is(204)
+	require.Equal(t, "two", text())
+	ann.do("PUT", one+"/labels/production", `{"version":4}`).is(200)
+	ann.do("DELETE", one+"/versions/3/recall", "").is(204)
+	require.Equal(t, "four", text())
+
+	// Without the label, programs get the highest version that was not recalled.
+	ann.do("DELETE", one+"/labels/production", "").is(204)
+	ann.do("POST", one+"/versions/4/recall", `{"reason":"Bad"}`).is(204)
+	require.Equal(t, "three", text())
+	ann.do("DELETE", one+"/versions/4", "").is(204)
+	require.Equal(t, "three", text())
+}

@@ -85,9 +85,9 @@ type Ballot struct {
 	Score    int32  `json:"score" doc:"likes - dislikes" example:"10"`
 }
 
-// A Reason is what PUT /prompts/{id}/hidden takes.
+// A Reason is why a prompt is hidden, or a version recalled.
 type Reason struct {
-	Reason string `json:"reason" doc:"For the author to read: 1 to 500 characters" example:"Contains personal data."`
+	Reason string `json:"reason" doc:"One line of 1 to 500 characters. Of a hidden prompt its author reads it; of a recalled version everybody" example:"Contains personal data."`
 }
 
 // A Me is the caller.
@@ -204,7 +204,29 @@ type Version struct {
 	CreatedBy   string   `json:"createdBy" doc:"Names the user who made it, as authorId of prompts" example:"a_mfrggzdfmztwq2lknnwg23tpoa"`
 	CreatedAt   string   `json:"createdAt" format:"date-time" doc:"UTC" example:"2026-03-04T05:06:07.891Z"`
 	Hash        string   `json:"hash" doc:"SHA-256 of what the version says: content, description, and the newest file that it or a version before it was made of; the same for the same. That of a version made before versions had descriptions names its content alone" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"`
+	Recall      *Recall  `json:"recall,omitempty" doc:"Absent if it was not recalled"`
 	Labels      []string `json:"labels" nullable:"false" doc:"On this version; latest is on the one that the prompt holds" example:"[\"latest\",\"production\"]"`
+}
+
+// A Recall says that a version was withdrawn from programs.
+type Recall struct {
+	Reason string `json:"reason" doc:"Why" example:"Deletes files outside of the folder"`
+	By     string `json:"by" doc:"Names the user who did it, as authorId of prompts" example:"a_mfrggzdfmztwq2lknnwg23tpoa"`
+	At     string `json:"at" format:"date-time" doc:"UTC" example:"2026-03-04T05:06:07.891Z"`
+}
+
+// A FetchList is what programs fetched of a prompt last.
+type FetchList struct {
+	Items        []Fetch `json:"items" nullable:"false" doc:"One for each access token, lower versions first"`
+	WithoutToken int64   `json:"withoutToken" doc:"How often programs without a token fetched it" example:"120"`
+	More         bool    `json:"more" doc:"Whether more tokens did" example:"false"`
+}
+
+// A Fetch is what an access token fetched of a prompt last.
+type Fetch struct {
+	Token   string `json:"token,omitempty" doc:"The name of a token of its owner; absent for those of others" example:"CI"`
+	Version int64  `json:"version" doc:"Which version" example:"6"`
+	On      string `json:"on" format:"date" doc:"The day, in UTC" example:"2026-03-04"`
 }
 
 // A VersionList is a page of the versions of a prompt.

@@ -69,7 +69,7 @@ var personal = []string{"set-vote", "get-vote", "delete-vote", "set-favorite", "
 
 // rightsFirst are operations that look at the rights before they look whether the prompt is
 // deleted, of which members may know.
-var rightsFirst = []string{"delete-prompt", "restore-prompt", "delete-version", "delete-label", "undo-label", "set-label"}
+var rightsFirst = []string{"delete-prompt", "restore-prompt", "delete-version", "recall-version", "reinstate-version", "delete-label", "undo-label", "set-label"}
 
 // expected returns the status of an operation of an actor on a prompt of a workspace.
 func (a actor) expected(o openapitest.Operation, id string, target int) string {

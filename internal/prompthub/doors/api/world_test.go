@@ -313,6 +313,7 @@ func (a answer) titles() []string {
 // A problem is what an error looks like.
 type problem struct {
 	Title     string
+	Code      string
 	Status    int
 	Detail    string
 	Errors    []struct{ Location, Message string }

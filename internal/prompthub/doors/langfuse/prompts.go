@@ -77,6 +77,7 @@ func (s *server) get(ctx context.Context, r request) (int, any, error) {
 	if err != nil {
 		return 0, nil, err
 	}
+	s.Service.Fetched(ctx, r.User, v)
 	if resolve == "false" {
 		return http.StatusOK, s.forClients(v, labels(v)), nil
 	}
@@ -159,6 +160,7 @@ func (s *server) delete(ctx context.Context, r request) (int, any, error) {
 	if err != nil {
 		return 0, nil, err
 	}
+	want.History = want.Number != 0 // a version that was recalled too
 	v, err := s.find(ctx, r, want)
 	if err != nil {
 		return 0, nil, err

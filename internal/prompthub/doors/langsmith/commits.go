@@ -102,6 +102,7 @@ func (s *server) pull(ctx context.Context, r request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.Service.Fetched(ctx, r.User, v)
 	manifest, err := manifestOf(resolved.Content)
 	return pulled{commitHash(v.ID, v.ShownVersion.Number, v.ShownVersion.Hash), manifest, []struct{}{}}, err
 }
@@ -140,7 +141,7 @@ func (s *server) listCommits(ctx context.Context, r request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := slices.DeleteFunc(h.Items, func(x prompt.Version) bool { return unpushed(x.Message) })
+	all := slices.DeleteFunc(h.Items, func(x prompt.Version) bool { return unpushed(x.Message) || x.Recall != nil })
 	out := commits{Commits: []commit{}, Total: len(all)}
 	for i, x := range all[min(offset, len(all)):min(offset+limit, len(all))] {
 		c := newCommit(v.ID, x)
@@ -182,7 +183,7 @@ func (c committed) Known() any {
 // checkParent checks that nothing of a manifest changed since the commit that a client names as the
 // one before. A push with a new description changes that first, which makes a commit.
 func (s *server) checkParent(ctx context.Context, r request, v library.View, parent string) error {
-	was, err := s.find(ctx, r, library.WantedVersion{Number: numbered(parent)})
+	was, err := s.find(ctx, r, library.WantedVersion{Number: numbered(parent), History: true})
 	if err != nil && fault.Of(err) != fault.NotFound {
 		return err
 	}

@@ -1,8 +1,6 @@
 package marketplace
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"net/http"
 
@@ -17,7 +15,7 @@ const (
 	libraryFile  = libraryName + ".zip"
 	libraryAbout = "The prompt library itself: search it, read and fill in its prompts, and keep new ones"
 	// rises with each change of what the plugin has, as installers go by it
-	libraryVersion = 1
+	libraryVersion = "1.0.0"
 )
 
 // server is an entry of an mcp.json.
@@ -55,10 +53,9 @@ func (s shelf) endpoint() string {
 }
 
 func libraryPlugin(s shelf, origin string) plugin {
-	sum := sha256.Sum256(libraryOf(s, origin))
 	return plugin{
-		Name: libraryName, Description: libraryAbout, Version: skill.PluginVersion(libraryVersion),
-		Source: archive{"archive", origin + Prefix + s.path + "/" + libraryFile, hex.EncodeToString(sum[:])},
+		Name: libraryName, Description: libraryAbout, Version: libraryVersion,
+		Source: archive{"archive", origin + Prefix + s.path + "/" + libraryFile, digestOf(libraryOf(s, origin))},
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"time"
 
+	lru "github.com/hashicorp/golang-lru/v2"
+
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/prompthub/doors"
 	"prompthub/internal/telemetry"
@@ -31,6 +33,7 @@ type handler struct {
 	Config
 	mux      *http.ServeMux
 	patterns []string // of the mux
+	digests  *lru.Cache[string, string]
 }
 
 // New returns a handler for everything under Prefix.
@@ -45,11 +48,14 @@ func New(c Config) http.Handler {
 func Patterns() []string { return build(Config{}).patterns }
 
 func build(c Config) *handler {
-	d := &handler{Config: c, mux: http.NewServeMux()}
+	digests, _ := lru.New[string, string](keptDigests) // whose size is above 0
+	d := &handler{Config: c, mux: http.NewServeMux(), digests: digests}
 	for _, list := range []string{"/me", "/u/{handle}", "/w/{workspace}"} {
 		d.handle("GET "+Prefix+list+"/"+catalogueName, d.catalogue)
 		d.handle("GET "+Prefix+list+"/"+libraryFile, d.library)
 	}
+	d.handle("GET "+Prefix+"/c/{handle}/{collection}/"+catalogueName, d.catalogue)
+	d.handle("GET "+Prefix+"/c/{handle}/{collection}/{package}", d.packCollection)
 	d.handle("GET "+Prefix+packages+"{id}/{version}/{package}", d.pack)
 	return d
 }

@@ -183,6 +183,100 @@ func TestWorkspaceShelf(t *testing.T) {
 	w.refused(w.get("", p.Source.URL), http.StatusNotFound, "NOT_FOUND")
 }
 
+// TestCollectionShelf: a collection is one plugin with the skills that its reader may see, and each
+// of them is one too.
+func TestCollectionShelf(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, prompt.Rules{}, true)
+	greet := w.public("greet", "Hello.")
+	secret := w.write(user("ann"), prompt.Draft{Name: "secret", Title: "Secret", Text: "Private.", Visibility: prompt.Private})
+	_, err := w.hub.CreateCollection(t.Context(), user("ann"), user("ann"), "start", prompt.CollectionDraft{
+		Name: "To start", About: "Begin here", Visibility: prompt.Public, Prompts: []prompt.ID{greet.ID, secret.ID},
+	})
+	require.NoError(t, err)
+	const shelf = "/marketplace/c/ann/start/marketplace.json"
+	read := func(token string) (names []string, all map[string]plugin) {
+		t.Helper()
+		var c catalogue
+		decode(t, w.get(token, shelf), &c)
+		require.Equal(t, "prompthub-ann-start", c.Name)
+		all = map[string]plugin{}
+		for _, p := range c.Plugins {
+			names, all[p.Name] = append(names, p.Name), p
+		}
+		return names, all
+	}
+	names, all := read("")
+	require.Equal(t, []string{"start", "greet"}, names)
+	require.NotContains(t, all["start"].Source.URL, "?")
+	files := w.install(all["start"])
+	require.Len(t, files, 2)
+	require.Contains(t, files["skills/greet/SKILL.md"], "Hello.")
+	require.Contains(t, files["plugin.json"], "Begin here")
+	require.Contains(t, files["plugin.json"], all["start"].Version)
+	w.install(all["greet"])
+
+	_, ann := w.token("ann", auth.ScopeRead)
+	names, own := read(ann)
+	require.Equal(t, []string{"start", "greet", "secret"}, names)
+	require.Len(t, w.install(own["start"]), 3)
+	w.install(own["secret"])
+	_, bob := w.token("bob", auth.ScopeRead)
+	names, _ = read(bob)
+	require.Equal(t, []string{"start", "greet"}, names)
+	path, _, _ := strings.Cut(own["start"].Source.URL, "?")
+	w.refused(w.get("", path), http.StatusNotFound, "PACKAGE_CHANGED")
+	w.refused(w.get(bob, path), http.StatusNotFound, "PACKAGE_CHANGED")
+	w.refused(w.get("", strings.Replace(own["start"].Source.URL, path, strings.Replace(path, "start", "other", 1), 1)), http.StatusUnauthorized, "UNAUTHENTICATED")
+
+	// a change of a skill is a new version of the plugin, and one that is withdrawn leaves it at once
+	w.edit(greet.ID, func(d *prompt.Draft) { d.Text = "Hello again." })
+	w.refused(w.get("", all["start"].Source.URL), http.StatusNotFound, "PACKAGE_CHANGED")
+	_, now := read("")
+	require.NotEqual(t, all["start"].Version, now["start"].Version)
+	w.edit(greet.ID, func(d *prompt.Draft) { d.Visibility = prompt.Private })
+	names, _ = read("")
+	require.Empty(t, names)
+
+	// a private one is for its owner, and a large one has no package of its own
+	_, err = w.hub.EditCollection(t.Context(), user("ann"), "ann", "start", library.Match{Any: true}, func(d *prompt.CollectionDraft) {
+		d.Visibility = prompt.Private
+		for i := range 3 {
+			f := library.SentFile{Path: "a.bin", Bytes: []byte(strings.Repeat("\x00", 3<<20) + fmt.Sprint(i))}
+			large, err := library.WithFiles(prompt.Draft{Name: fmt.Sprint("large-", i), Title: "Large", Text: "Large.", Visibility: prompt.Private}, []library.SentFile{f}, nil)
+			require.NoError(t, err)
+			d.Prompts = append(d.Prompts, w.write(user("ann"), large).ID)
+		}
+	})
+	require.NoError(t, err)
+	w.refused(w.get("", shelf), http.StatusNotFound, "NOT_FOUND")
+	w.refused(w.get(bob, shelf), http.StatusNotFound, "NOT_FOUND")
+	names, _ = read(ann)
+	require.Equal(t, []string{"greet", "secret", "large-0", "large-1", "large-2"}, names)
+	w.refused(w.get("", own["start"].Source.URL), http.StatusNotFound, "NOT_FOUND")
+}
+
+// TestRecalledPackage: the catalogue goes back, and the package of the version that was recalled
+// says why it is gone.
+func TestRecalledPackage(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, prompt.Rules{}, true)
+	greet := w.public("greet", "Hello.")
+	before := w.catalogue("", "/u/ann").Plugins[0]
+	w.edit(greet.ID, func(d *prompt.Draft) { d.Text = "Bad." })
+	bad := w.catalogue("", "/u/ann").Plugins[0]
+	w.install(bad)
+	require.NoError(t, w.hub.Recall(t.Context(), user("ann"), greet.ID, 2, "It insults people"))
+	now := w.catalogue("", "/u/ann").Plugins[0]
+	require.Equal(t, before, now)
+	w.install(now)
+	gone := w.get("", bad.Source.URL)
+	w.refused(gone, http.StatusGone, "VERSION_RECALLED")
+	require.Contains(t, gone.Body.String(), "It insults people")
+	require.NoError(t, w.hub.Recall(t.Context(), user("ann"), greet.ID, 1, "This one too"))
+	require.Empty(t, w.catalogue("", "/u/ann").Plugins)
+}
+
 // TestSignInToRead: where anonymous callers read nothing, a catalogue of public skills needs a
 // token, and the packages are at addresses that it has signed.
 func TestSignInToRead(t *testing.T) {
@@ -227,6 +321,7 @@ func TestMemory(t *testing.T) { // alone: others would be measured, too
 	w := newWorld(t, prompt.Rules{MaxText: prompt.LimitMaxText}, true)
 	w.public("greet", "Hello.")
 	var last library.View
+	var twenty []prompt.ID
 	for i := range 600 {
 		d := prompt.Draft{
 			Name: fmt.Sprintf(
@@ -238,21 +333,30 @@ func TestMemory(t *testing.T) { // alone: others would be measured, too
 		if i == 599 {
 			d.Text += strings.Repeat("ж", prompt.LimitMaxText-3000)
 		}
-		last = w.write(user("ann"), d)
+		if last = w.write(user("ann"), d); len(twenty) < prompt.MaxInCollection {
+			twenty = append(twenty, last.ID)
+		}
 	}
 	_, token := w.token("ann", auth.ScopeRead)
 	p := w.catalogue("", "/u/ann").Plugins
 	require.LessOrEqual(t, len(p), 500)
 	require.Equal(t, last.Slug, p[0].Name)
 	path := strings.Split(strings.TrimPrefix(p[0].Source.URL, origin+"/marketplace/packages/"), "/")
+	_, err := w.hub.CreateCollection(t.Context(), user("ann"), user("ann"), "many", prompt.CollectionDraft{
+		Name: "Many", Visibility: prompt.Public, Prompts: twenty,
+	})
+	require.NoError(t, err)
+	var many catalogue
+	decode(t, w.get(token, "/marketplace/c/ann/many/marketplace.json"), &many)
+	whole, _, _ := strings.Cut(strings.TrimPrefix(many.Plugins[0].Source.URL, origin+"/marketplace/c/ann/many/"), "?")
 	values := map[string][]string{
-		"handle":    {"ann"},
-		"workspace": {"team-a"},
-		"id":        {path[0]},
-		"version":   {path[1]},
-		"package":   {path[2]},
+		"handle":     {"ann"},
+		"workspace":  {"team-a"},
+		"id":         {path[0]},
+		"version":    {path[1]},
+		"collection": {"many"}, "package": {path[2], whole},
 	}
-	_, err := w.hub.CreateWorkspace(t.Context(), user("ann"), prompt.Profile{Handle: "team-a"})
+	_, err = w.hub.CreateWorkspace(t.Context(), user("ann"), prompt.Profile{Handle: "team-a"})
 	require.NoError(t, err)
 	heap.CheckPages(t, marketplace.Patterns(), values, nil, func(page string) (status int, answer string) {
 		a := w.get(token, page)

@@ -48,7 +48,7 @@ func addressOf(r *http.Request) (a address, err error) {
 	version, err := strconv.ParseInt(r.PathValue("version"), 10, 64)
 	digest, isZIP := strings.CutSuffix(r.PathValue("package"), ending)
 	if !isID || err != nil || version < 1 || !isZIP {
-		return a, fault.New(fault.NotFound, "there is no such package")
+		return a, errNoPackage()
 	}
 	return address{id, version, digest}, nil
 }
@@ -62,21 +62,21 @@ const (
 )
 
 // signed returns the address of a package for those who hold a catalogue of the caller.
-func (d *handler) signed(ctx context.Context, who auth.User, a address, origin string) (string, error) {
+func (d *handler) signed(ctx context.Context, who auth.User, path, origin string) (string, error) {
 	until := d.Now().UTC().AddDate(0, 0, 1).Format(time.DateOnly)
-	signature, err := d.Service.Sign(ctx, who, a.signs(until))
+	signature, err := d.Service.Sign(ctx, who, signs(path, until))
 	if err != nil {
 		return "", err
 	}
 	query := url.Values{tokenParam: {who.Grant.TokenID}, untilParam: {until}, signatureParam: {signature}}
-	return origin + a.path() + "?" + query.Encode(), nil
+	return origin + path + "?" + query.Encode(), nil
 }
 
-// signs returns what a signature of an address is of.
-func (a address) signs(until string) string { return "package\n" + a.path() + "\n" + until }
+// signs returns the text that a signature of an address is of.
+func signs(path, until string) string { return "package\n" + path + "\n" + until }
 
 // signer returns the caller that the signature of an address stands for.
-func (d *handler) signer(r *http.Request, a address, q url.Values) (auth.User, error) {
+func (d *handler) signer(r *http.Request, path string, q url.Values) (auth.User, error) {
 	until := q.Get(untilParam)
 	if day, err := time.Parse(time.DateOnly, until); err != nil || !d.Now().Before(day.AddDate(0, 0, 1)) {
 		return auth.User{}, fault.Coded(
@@ -89,7 +89,7 @@ func (d *handler) signer(r *http.Request, a address, q url.Values) (auth.User, e
 	u, err := d.Service.Signer(
 		r.Context(),
 		q.Get(tokenParam),
-		a.signs(until),
+		signs(path, until),
 		q.Get(signatureParam),
 		d.Claimed,
 		func() (err error) {
@@ -103,21 +103,27 @@ func (d *handler) signer(r *http.Request, a address, q url.Values) (auth.User, e
 	return u, err
 }
 
-// pack answers with a package.
+// admit lets a request for the package at a path in: of the bearer of a token, of the holder of a
+// signed address, or of an anonymous caller.
+func (d *handler) admit(w http.ResponseWriter, r *http.Request, path string) (c doors.Caller, leave func(), err error) {
+	door := d.Door
+	if q := r.URL.Query(); q.Has(signatureParam) {
+		door.Identify = func(r *http.Request) (auth.User, error) { return d.signer(r, path, q) }
+	}
+	if c, err = door.Admit(w, r, doors.Need{Scope: auth.ScopeRead}); err != nil {
+		return c, nil, err
+	}
+	leave, err = door.AwaitPlace(r.Context(), c.Key)
+	return c, leave, err
+}
+
+// pack answers with the package of a version.
 func (d *handler) pack(w http.ResponseWriter, r *http.Request) error {
 	a, err := addressOf(r)
 	if err != nil {
 		return err
 	}
-	door := d.Door
-	if q := r.URL.Query(); q.Has(signatureParam) {
-		door.Identify = func(r *http.Request) (auth.User, error) { return d.signer(r, a, q) }
-	}
-	c, err := door.Admit(w, r, doors.Need{Scope: auth.ScopeRead})
-	if err != nil {
-		return err
-	}
-	leave, err := door.AwaitPlace(r.Context(), c.Key)
+	c, leave, err := d.admit(w, r, a.path())
 	if err != nil {
 		return err
 	}
@@ -130,13 +136,25 @@ func (d *handler) pack(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	b := zip.Write(skill.Plugin(v.Prompt, folder.Contents))
-	if sum := sha256.Sum256(b); hex.EncodeToString(sum[:]) != a.digest {
+	return d.send(w, r, c, zip.Write(skill.Plugin(v.Prompt, folder.Contents)), a.digest, v)
+}
+
+// send answers with a package, if it has the digest, and notes that the caller fetched versions.
+func (d *handler) send(w http.ResponseWriter, r *http.Request, c doors.Caller, b []byte, digest string, of ...library.View) error {
+	if digestOf(b) != digest {
 		return fault.Coded(fault.NotFound, packageChanged,
 			"the package has changed since the catalogue was read: update the marketplace, and install again")
 	}
+	for _, v := range of {
+		d.Service.Fetched(r.Context(), c.User, v)
+	}
 	w.Header().Set("Content-Type", "application/zip")
-	w.Header().Set("ETag", `"`+a.digest+`"`)
+	w.Header().Set("ETag", `"`+digest+`"`)
 	_, _ = w.Write(b) // the client may have gone away
 	return nil
+}
+
+func digestOf(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
 }

@@ -60,7 +60,7 @@ func (d *handler) summaries(ctx context.Context, c *call, cursor string, limit i
 	if err != nil {
 		return p, err
 	}
-	p.Items, err = d.Service.Served(ctx, p.Items)
+	p.Items, err = d.Service.Served(ctx, c.User, p.Items)
 	return p, err
 }
 

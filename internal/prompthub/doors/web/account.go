@@ -214,7 +214,7 @@ func (s *web) tokenPromptOf(r *request, k keys) (*tokenPrompt, error) {
 	if !ok {
 		return nil, nil //nolint:nilnil // no prompt was named, and nothing is wrong
 	}
-	v, err := s.Service.GetVersion(r.Context(), r.who, id, library.WantedVersion{Label: prompt.Latest})
+	v, err := s.Service.GetVersion(r.Context(), r.who, id, library.WantedVersion{Label: prompt.Latest, History: true})
 	if fault.Of(err) == fault.NotFound {
 		return nil, nil //nolint:nilnil // it is gone, and a token is made all the same
 	}

@@ -63,7 +63,8 @@ var typeNames = map[prompt.EventType]string{
 	prompt.PromptPublished: "A prompt was made public", prompt.PromptUnpublished: "A prompt was made private",
 	prompt.PromptHidden: "A prompt was hidden", prompt.PromptUnhidden: "A prompt was shown again",
 	prompt.PromptDeleted: "A prompt was deleted", prompt.PromptRestored: "A prompt was restored",
-	prompt.VersionCreated: "A version was saved", prompt.VersionDeleted: "A version was deleted", prompt.LabelMoved: "A label moved",
+	prompt.VersionCreated: "A version was saved", prompt.VersionDeleted: "A version was deleted",
+	prompt.VersionRecalled: "A version was recalled", prompt.VersionReinstated: "A recall was taken back", prompt.LabelMoved: "A label moved",
 	prompt.ProposalOpened: "A version was proposed", prompt.ProposalUpdated: "A proposal has another version",
 	prompt.ProposalReviewed: "A proposal was reviewed", prompt.ProposalMerged: "A proposal was approved",
 	prompt.ProposalRejected: "A proposal was rejected", prompt.ProposalWithdrawn: "A proposal was withdrawn",
@@ -242,6 +243,10 @@ func sentence(e prompt.Event, people map[prompt.UserID]*byline) []word {
 		return says(" saved ", version, " of ", name)
 	case prompt.VersionDeleted:
 		return says(fmt.Sprintf(" deleted version %d of ", e.Version), name)
+	case prompt.VersionRecalled:
+		return says(" recalled ", version, " of ", name)
+	case prompt.VersionReinstated:
+		return says(" took the recall of ", version, " of ", name, " back")
 	case prompt.LabelMoved:
 		return says(" ", moves(e, of), " of ", name)
 	case prompt.ProposalOpened:

@@ -163,13 +163,13 @@ func (s *web) viewFile(r *request, p filesPage, f prompt.File, b []byte) *fileVi
 // filesOf returns the page of files that an address asks for, without what it shows of them.
 func filesOf(r *request) (p filesPage, id prompt.ID, want library.WantedVersion, err error) {
 	id, err = idOf(r)
-	p, want = filesPage{Prompt: addressOf(id), Number: r.URL.Query().Get("version")}, library.WantedVersion{Label: prompt.Latest}
+	p, want = filesPage{Prompt: addressOf(id), Number: r.URL.Query().Get("version")}, library.WantedVersion{Label: prompt.Latest, History: true}
 	if p.Number != "" {
 		n := versionNumber(p.Number)
 		if err == nil && n < 0 {
 			err = errNoVersion()
 		}
-		p.Number, want = strconv.FormatInt(n, 10), library.WantedVersion{Number: n}
+		p.Number, want = strconv.FormatInt(n, 10), library.WantedVersion{Number: n, History: true}
 	}
 	return p, id, want, err
 }
@@ -388,7 +388,7 @@ func (s *web) filesAgain(r *request, v library.View, f fileForm, wrong error) er
 		status = http.StatusPreconditionFailed
 		text = "this prompt was saved in another tab or window after you opened it here. Nothing is lost: look at what it has now, and save again to put yours into it"
 	}
-	v, err := s.Service.GetVersion(r.Context(), r.who, v.ID, library.WantedVersion{Label: prompt.Latest})
+	v, err := s.Service.GetVersion(r.Context(), r.who, v.ID, library.WantedVersion{Label: prompt.Latest, History: true})
 	if err != nil {
 		return err
 	}

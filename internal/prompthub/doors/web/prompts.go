@@ -70,13 +70,13 @@ type promptPage struct {
 	Programs  *programs
 	Released  bool       // whether the author has released a version; until then each save is live
 	Candidate *candidate // to propose the version shown for production, where a rule asks for that
-	Unset     bool       // whether programs that name no version get none: a rule for production waits for one
+	Unset     bool       // whether programs that name no version get none: a rule for production waits for one, or recalls left none
 }
 
 // Releases reports whether the reader may release the version shown.
 func (p promptPage) Releases() bool {
 	r := p.ruling(prompt.Production)
-	return p.Publish && (p.Programs != nil || !p.Released) && (r == nil || r.Approvals == 0)
+	return p.Publish && !p.LatestRecalled && (p.Programs != nil || !p.Released) && (r == nil || r.Approvals == 0)
 }
 
 // Warned returns how many scripts readers are told to read before they install it.
@@ -165,7 +165,7 @@ func (s *web) prompt(r *request) error {
 	var favors bool
 	g, ctx := errgroup.WithContext(r.Context())
 	g.Go(func() (err error) {
-		v, err = s.Service.GetVersion(ctx, r.who, id, library.WantedVersion{Label: prompt.Latest})
+		v, err = s.Service.GetVersion(ctx, r.who, id, library.WantedVersion{Label: prompt.Latest, History: true})
 		return err
 	})
 	g.Go(func() (err error) {
@@ -210,9 +210,14 @@ func (s *web) prompt(r *request) error {
 		status = http.StatusUnprocessableEntity
 	}
 	p.Released = v.Labels[prompt.Production] > 0
-	p.Unset = !p.Released && p.ruling(prompt.Production) != nil
-	p.Candidate = p.candidateOf(prompt.Production, p.Address, v.Version, v.Labels)
-	if n := v.Labels[prompt.Production]; n > 0 && n != v.Version {
+	p.Unset = !p.Released && (p.ruling(prompt.Production) != nil || v.InProduction != nil && v.InProduction.IsNone())
+	live := v.Labels[prompt.Production]
+	if !v.LatestRecalled {
+		p.Candidate = p.candidateOf(prompt.Production, p.Address, v.Version, v.Labels)
+	} else if v.InProduction != nil {
+		live = v.InProduction.Version
+	}
+	if n := live; n > 0 && n != v.Version {
 		p.Programs = &programs{chip: chip{prompt.Production, n, labelAddress(p.Address, prompt.Production)}}
 		if released := v.InProduction; released != nil && released.Version == n {
 			p.Programs.Refused = refused(released, p.Fill.Fields)

@@ -181,7 +181,7 @@ func (s *web) proposing(r *request) (library.View, holding, error) {
 	if err != nil {
 		return library.View{}, holding{}, err
 	}
-	v, err := s.Service.GetVersion(r.Context(), r.who, id, library.WantedVersion{Label: prompt.Latest})
+	v, err := s.Service.GetVersion(r.Context(), r.who, id, library.WantedVersion{Label: prompt.Latest, History: true})
 	if err != nil {
 		return v, holding{}, err
 	}

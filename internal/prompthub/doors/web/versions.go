@@ -22,6 +22,8 @@ func (s *web) versions() {
 	s.handle("GET "+all+"/{version}", reader, s.version)
 	s.handle("POST "+all+"/{version}/restore", user, s.restoreVersion)
 	s.handle("POST "+all+"/{version}/delete", user, s.deleteVersion)
+	s.handle("POST "+all+"/{version}/recall", user, s.recallVersion)
+	s.handle("POST "+all+"/{version}/reinstate", user, s.reinstateVersion)
 	s.handle("GET "+Prefix+"/prompts/{id}/compare", reader, s.compare)
 	s.handle("GET "+Prefix+"/prompts/{id}/labels", reader, s.labels)
 	s.handle("POST "+Prefix+"/prompts/{id}/labels", user, s.setLabel)
@@ -54,9 +56,16 @@ type historyPage struct {
 	Address string // of the prompt
 	library.History
 	holding
-	Items []edition
-	More  string
-	Start string
+	Items    []edition
+	Fetching *fetching // nil if the reader may not know
+	More     string
+	Start    string
+}
+
+// A recalled is the recall of a version. For a workspace it names the person.
+type recalled struct {
+	prompt.Recall
+	Who *byline
 }
 
 // An edition is a version in the list of all.
@@ -64,8 +73,9 @@ type edition struct {
 	prompt.Version
 	Chips      []chip
 	Latest     bool
-	Before     int64       // the version before it, 0 for none
-	By         *byline     // its maker, in a workspace; nil for the author
+	Before     int64   // the version before it, 0 for none
+	By         *byline // its maker, in a workspace; nil for the author
+	Recalled   *recalled
 	Candidates []candidate // to propose it for labels with a rule
 }
 
@@ -85,7 +95,9 @@ func (s *web) history(r *request) error {
 	}
 	var by []prompt.UserID
 	for _, item := range h.Items {
-		by = append(by, item.By)
+		if by = append(by, item.By); item.Recall != nil {
+			by = append(by, item.Recall.By)
+		}
 	}
 	people, err := s.people(r, p.holding, by...)
 	if err != nil {
@@ -94,10 +106,16 @@ func (s *web) history(r *request) error {
 	chips := chipsOf(p.Address, h.Labels)
 	for i, item := range h.Items {
 		e := edition{Version: item, Chips: on(chips, item.Number), Latest: item.Number == h.Latest, Before: h.Before, By: people[item.By], Candidates: p.candidates(p.Address, item.Number, h.Labels)}
+		if item.Recall != nil {
+			e.Recalled, e.Candidates = &recalled{*item.Recall, people[item.Recall.By]}, nil
+		}
 		if i+1 < len(h.Items) {
 			e.Before = h.Items[i+1].Number
 		}
 		p.Items = append(p.Items, e)
+	}
+	if p.Fetching, err = s.fetchingOf(r, h, id); err != nil {
+		return err
 	}
 	p.More, p.Start = v.onward(h.Next)
 	return s.render(r, http.StatusOK, "versions", "Versions of "+h.Title, p)
@@ -121,7 +139,8 @@ type versionPage struct {
 	Chips   []chip
 	Reading reading
 	holding
-	By         *byline     // its maker, in a workspace; nil for the author
+	By         *byline // its maker, in a workspace; nil for the author
+	Recalled   *recalled
 	Candidates []candidate // to propose it for labels with a rule
 }
 
@@ -130,7 +149,7 @@ func (s *web) version(r *request) error {
 	if err != nil {
 		return err
 	}
-	v, err := s.Service.GetVersion(r.Context(), r.who, id, library.WantedVersion{Number: n, Labels: true})
+	v, err := s.Service.GetVersion(r.Context(), r.who, id, library.WantedVersion{Number: n, Labels: true, History: true})
 	if err != nil {
 		return err
 	}
@@ -138,12 +157,19 @@ func (s *web) version(r *request) error {
 	if p.holding, err = s.holdingOf(r, owned{v.AuthorID, v.Names(), v.Visibility, v.IsOwn() && !v.Deleted(), v.Open}); err != nil {
 		return err
 	}
-	people, err := s.people(r, p.holding, v.ShownVersion.By)
+	by, recall := []prompt.UserID{v.ShownVersion.By}, v.ShownVersion.Recall
+	if recall != nil {
+		by = append(by, recall.By)
+	}
+	people, err := s.people(r, p.holding, by...)
 	if err != nil {
 		return err
 	}
-	p.By = people[v.ShownVersion.By]
-	p.Candidates = p.candidates(p.Prompt, n, v.Labels)
+	if p.By = people[v.ShownVersion.By]; recall != nil {
+		p.Recalled = &recalled{*recall, people[recall.By]}
+	} else {
+		p.Candidates = p.candidates(p.Prompt, n, v.Labels)
+	}
 	p.Chips = on(chipsOf(p.Prompt, v.Labels), n)
 	left := room(len(v.Content().Words()))
 	p.Reading = readingOf(v.Content(), nil)
@@ -197,6 +223,30 @@ func (s *web) deleteVersion(r *request) error {
 	return nil
 }
 
+func (s *web) recallVersion(r *request) error {
+	id, n, err := versionOf(r)
+	if err != nil {
+		return err
+	}
+	if err := s.Service.Recall(r.Context(), r.who, id, n, r.PostForm.Get("reason")); err != nil {
+		return err
+	}
+	goOn(r, fmt.Sprintf("%s/versions/%d?done=recalled", addressOf(id), n))
+	return nil
+}
+
+func (s *web) reinstateVersion(r *request) error {
+	id, n, err := versionOf(r)
+	if err != nil {
+		return err
+	}
+	if err := s.Service.Reinstate(r.Context(), r.who, id, n); err != nil {
+		return err
+	}
+	goOn(r, fmt.Sprintf("%s/versions/%d?done=reinstated", addressOf(id), n))
+	return nil
+}
+
 // A labelsPage is the labels of a prompt, and what became of one of them.
 type labelsPage struct {
 	Address string // of the prompt
@@ -234,7 +284,7 @@ func (s *web) showLabels(r *request, status int, p labelsPage) error {
 	if err != nil {
 		return err
 	}
-	v, err := s.Service.GetVersion(r.Context(), r.who, id, library.WantedVersion{Label: prompt.Latest})
+	v, err := s.Service.GetVersion(r.Context(), r.who, id, library.WantedVersion{Label: prompt.Latest, History: true})
 	if err != nil {
 		return err
 	}

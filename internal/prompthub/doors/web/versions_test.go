@@ -214,3 +214,56 @@ func TestHostileVersions(t *testing.T) {
 		}
 	}
 }
+
+// TestRecallPage recalls a version by a form, with a reason that all can read, and takes it back.
+func TestRecallPage(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ann, bob := w.as("Ann"), w.as("Bob")
+	page := ann.write("Review", "One", "public")
+	ann.edit(page, "Two", "public")
+	two := page + "/versions/2"
+
+	ann.get(two).is(200).has(`action="`+two+`/recall"`, "Recall version 2")
+	bob.get(two).is(200).lacks("/recall")
+	bob.post(two+"/recall", "reason", "x").is(403)
+	ann.post(two+"/recall", "reason", " ").is(422)
+	ann.get(ann.post(two+"/recall", "reason", "It <b>lies</b>").to(two+"?done=recalled")).is(200).has(
+		"The version is recalled", "It &lt;b&gt;lies&lt;/b&gt;", `action="`+two+`/reinstate"`).lacks("Put on this version", "Recall version")
+	ann.get(page+"/versions").has(`<span class="badge">recalled</span>`, "lies", `for="label1"`).lacks(`for="label2"`)
+	bob.get(two).is(200).has("Recalled", "lies", "Two")
+	ann.get(page).is(200).has("Version 2 was recalled: programs and assistants get version 1.", "live: <span class=\"wide\">version </span>1<").lacks("Release version 2")
+	bob.get(page).is(200).has("Version 2 was recalled", "programs get version 1")
+
+	ann.post(page+"/versions/1/recall", "reason", "Old").to(page + "/versions/1?done=recalled")
+	ann.get(page).has("programs and assistants get none", "live: nothing")
+
+	bob.post(two + "/reinstate").is(403)
+	ann.get(ann.post(two+"/reinstate").to(two+"?done=reinstated")).is(200).has("The recall is taken back", "Put on this version").lacks("lies")
+	ann.get(page).lacks("was recalled")
+}
+
+// TestWhoFetchesPage: the owner reads on the page of the versions which tokens fetch which.
+func TestWhoFetchesPage(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ann, bob := w.as("Ann"), w.as("Bob")
+	page := ann.write("Review", "One", "public")
+	ann.edit(page, "Two", "public")
+	ann.get(page+"/versions").has("Who fetches", "No access token fetched this prompt")
+	id, _ := prompt.ParseID(strings.TrimPrefix(page, "/app/prompts/"))
+	owner := auth.User{ID: "Ann", Name: "Ann"}
+	ci, _, err := w.service.CreateToken(t.Context(), owner, library.TokenDraft{Name: "<CI>", Scopes: []string{auth.ScopeRead}})
+	require.NoError(t, err)
+	other, _, err := w.service.CreateToken(t.Context(), auth.User{ID: "Bob", Name: "Bob"}, library.TokenDraft{Name: "Secret name", Scopes: []string{auth.ScopeRead}})
+	require.NoError(t, err)
+	old, err := w.service.GetVersion(t.Context(), owner, id, library.WantedVersion{Number: 1})
+	require.NoError(t, err)
+	now, err := w.service.Get(t.Context(), owner, id)
+	require.NoError(t, err)
+	w.service.FetchedBy(t.Context(), ci.ID, old)
+	w.service.FetchedBy(t.Context(), other.ID, now)
+	w.service.FetchedBy(t.Context(), "", now)
+	ann.get(page+"/versions").is(200).has("1 of 2 tokens still fetches version 1", "&lt;CI&gt;", "1 of 2 tokens fetches version 2", "without a token fetched it 1 time").lacks("Secret name")
+	bob.get(page + "/versions").is(200).lacks("Who fetches")
+}

@@ -259,7 +259,7 @@ func (s *web) mergedWith(r *request, now library.View, d prompt.Draft) (prompt.D
 	if n <= 0 || n == now.Version {
 		return d, false
 	}
-	base, err := s.Service.GetVersion(r.Context(), r.who, now.ID, library.WantedVersion{Number: n})
+	base, err := s.Service.GetVersion(r.Context(), r.who, now.ID, library.WantedVersion{Number: n, History: true})
 	if err != nil {
 		return d, false // its author decides without it
 	}

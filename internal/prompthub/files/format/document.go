@@ -120,6 +120,7 @@ type Version struct {
 	Labels    []string          `json:"labels,omitempty"`
 	Message   string            `json:"message,omitempty"`
 	CreatedAt string            `json:"createdAt,omitempty"`
+	Recall    string            `json:"recall,omitempty"` // why it was recalled; "" if it was not
 	Source    *Source           `json:"source,omitempty"` // the file that it was made of
 
 	// nil of one that has none of its own: see prompt.Version.Undescribed

@@ -76,7 +76,13 @@ type manifest struct {
 // gives the same plugin from every instance and release.
 func Plugin(p prompt.Prompt, folder []prompt.FileBytes) []prompt.FileBytes {
 	slug := cmp.Or(p.Bundle.Slug, p.Slug)
-	files := []prompt.FileBytes{Manifest(slug, Head(p, p.About(), p.Version).Description, p.Version)}
+	manifest := Manifest(slug, Head(p, p.About(), p.Version).Description, PluginVersion(p.Version))
+	return append([]prompt.FileBytes{manifest}, InPlugin(slug, folder)...)
+}
+
+// InPlugin returns the files of a skill as a plugin has them.
+func InPlugin(slug string, folder []prompt.FileBytes) []prompt.FileBytes {
+	var files []prompt.FileBytes
 	for _, f := range folder {
 		f.Path = "skills/" + slug + "/" + f.Path
 		files = append(files, f)
@@ -84,11 +90,11 @@ func Plugin(p prompt.Prompt, folder []prompt.FileBytes) []prompt.FileBytes {
 	return files
 }
 
-// Manifest returns the plugin.json of a plugin of a number.
-func Manifest(name, description string, n int64) prompt.FileBytes {
+// Manifest returns the plugin.json of a plugin.
+func Manifest(name, description, version string) prompt.FileBytes {
 	b, err := json.MarshalIndent(manifest{
 		Schema: "https://agent-plugins.org/schemas/1.0.0/plugin.schema.json",
-		Name:   name, Version: PluginVersion(n), Description: description,
+		Name:   name, Version: version, Description: description,
 	}, "", "  ")
 	if err != nil {
 		panic(err) // unreachable: texts cannot fail

@@ -44,11 +44,14 @@ func TestDoubling(t *testing.T) {
 			return func() { skill.Plugin(of(s), []prompt.FileBytes{{Path: "a", Bytes: []byte(s)}}) }
 		}},
 		{Name: "MarketplaceName", With: func(s string) func() { return func() { skill.MarketplaceName(s) } }},
-		{Name: "Manifest", With: func(s string) func() { return func() { skill.Manifest(s, s, 1) } }},
+		{Name: "Manifest", With: func(s string) func() { return func() { skill.Manifest(s, s, s) } }},
 		{Name: "List", With: func(s string) func() { return func() { skill.List("a", of(s)) } }},
 		{Name: "Measure", With: func(s string) func() {
 			list := slices.Repeat([]skill.Listed{{Name: "a:b", Characters: 9}}, len(s)/10)
 			return func() { skill.Measure(list).Cut() }
+		}},
+		{Name: "InPlugin", With: func(s string) func() {
+			return func() { skill.InPlugin(s, []prompt.FileBytes{{Path: "a", Bytes: []byte(s)}}) }
 		}},
 		{Name: "Split", With: func(s string) func() { b := head(s); return func() { skill.Split(b) } }},
 		{Name: "TextOf", With: func(s string) func() { b := head(s); return func() { skill.TextOf(b) } }},

@@ -27,7 +27,8 @@ type contentLine struct {
 	By          prompt.UserID `json:"by"`
 	At          time.Time     `json:"at"`
 
-	Source *sourceLine `json:"source,omitempty"`
+	Recall *prompt.Recall `json:"recall,omitempty"`
+	Source *sourceLine    `json:"source,omitempty"`
 }
 
 // A sourceLine is the file that a version was made of.
@@ -93,6 +94,7 @@ type libraryLine struct {
 	LastVersion int64            `json:"lastVersion"`
 	PublicFrom  int64            `json:"publicFrom"`
 	Deleted     string           `json:"deletedVersions,omitempty"` // such as 2,5-9
+	Recalled    string           `json:"recalledVersions,omitempty"`
 	Labels      map[string]int64 `json:"labels,omitempty"`
 	RenamedAt   time.Time        `json:"renamedAt,omitzero"` // when another rule began to count for a label
 	Message     string           `json:"message,omitempty"`
@@ -154,7 +156,7 @@ func (b *backup) libraryLine(ctx context.Context, rec schema.Record, c schema.La
 		Name: rec.Name, Slug: rec.Slug, OldNames: rec.OldNames, Description: rec.Description, OwnTags: rec.OwnTags,
 		versionParts: versionParts{!rec.Undescribed, rec.FileHash, rec.Files, rec.Bundle},
 		Version:      rec.Version, LastVersion: rec.Last, PublicFrom: rec.From, Message: rec.Message,
-		Deleted: c.Gaps.String(), Labels: c.Labels, RenamedAt: c.RenamedAt, MadeBy: rec.MadeBy, Included: rec.AllArguments, contentParts: partsOf(rec.Content()),
+		Deleted: c.Gaps.String(), Recalled: c.Recalled.String(), Labels: c.Labels, RenamedAt: c.RenamedAt, MadeBy: rec.MadeBy, Included: rec.AllArguments, contentParts: partsOf(rec.Content()),
 	}
 	if rec.ForkedFrom.ID != "" {
 		l.Origin = &originLine{rec.ForkedFrom.ID, rec.ForkedFrom.Version}
@@ -199,7 +201,7 @@ func (b *backup) contents(ctx context.Context, rec schema.Record, above int64, w
 		}
 		if err := b.emit(line{Kind: "content", Content: &contentLine{
 			Prompt: rec.ID, Author: rec.AuthorID, Version: v.Number, Text: v.Text, contentParts: partsOf(v.Content), Message: v.Message, By: v.By, At: v.At,
-			Description: v.Description, versionParts: versionParts{!v.Undescribed, v.FileHash, v.Files, v.Bundle}, Source: source,
+			Description: v.Description, versionParts: versionParts{!v.Undescribed, v.FileHash, v.Files, v.Bundle}, Recall: v.Recall, Source: source,
 		}}); err != nil {
 			return err
 		}
@@ -264,7 +266,7 @@ func (l *contentLine) rows() (versionRows, error) {
 	rows := schema.UsesRows(l.Author, id, l.Version, content.Includes())
 	v, kept := prompt.Version{
 		Number: l.Version, Content: content, Description: l.Description, FileHash: l.FileHash, Undescribed: !l.Described,
-		Files: l.Files, Bundle: l.Bundle, Message: l.Message, Change: prompt.Change{By: l.By, At: l.At},
+		Files: l.Files, Bundle: l.Bundle, Message: l.Message, Recall: l.Recall, Change: prompt.Change{By: l.By, At: l.At},
 	}, 0
 	if s := l.Source; s != nil {
 		v.Source = s.Format
@@ -344,6 +346,9 @@ func (re *restore) library(ctx context.Context, rec schema.Record, l *libraryLin
 	}
 	c := re.beside.Of(rec.Prompt)
 	c.Labels, c.Gaps, c.RenamedAt = l.Labels, deleted, l.RenamedAt
+	if c.Recalled, err = schema.ParseGaps(l.Recalled); err != nil {
+		return err
+	}
 	for _, size := range re.sizes {
 		c.Bytes += size
 	}

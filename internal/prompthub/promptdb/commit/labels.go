@@ -56,7 +56,7 @@ func (db *Committer) SetLabels(ctx context.Context, author prompt.UserID, id pro
 		}
 		has := func(label string) bool { return c.Labels[label] != 0 }
 		if to == 0 && !slices.ContainsFunc(list, has) && !tried {
-			return c, nil, truth.ErrNoLabel(slices.Sorted(maps.Keys(c.Labels))...)
+			return c, nil, truth.ErrNoLabel(slices.DeleteFunc(slices.Sorted(maps.Keys(c.Labels)), func(label string) bool { return !has(label) })...)
 		}
 		if to == 0 && slices.ContainsFunc(list, has) {
 			if err := db.Unlabelled(ctx, p, list); err != nil {
@@ -247,7 +247,7 @@ func (w *Writer) withoutVersion(ctx context.Context, now schema.Record, n int64,
 	if !c.Has(n) {
 		return schema.Record{}, nil, truth.ErrNoVersion()
 	}
-	c.Gaps = c.Gaps.And(n)
+	c.Gaps, c.Recalled = c.Gaps.And(n), c.Recalled.Without(n)
 	left := c.Highest(now.Last)
 	switch {
 	case left == 0:

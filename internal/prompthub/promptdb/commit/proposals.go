@@ -210,6 +210,9 @@ func (w *Writer) bind(ctx context.Context, p *prompt.Proposal, l schema.LabelsRo
 	if !l.Has(version) {
 		return truth.ErrNoVersion()
 	}
+	if l.Recalled.Have(version) {
+		return prompt.ErrStaysRecalled(version)
+	}
 	if p.From == version {
 		return fault.New(fault.Conflict, fmt.Sprintf("the label %s is on version %d already", p.Label, version))
 	}

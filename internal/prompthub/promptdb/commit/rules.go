@@ -20,6 +20,9 @@ func (w *Writer) mayMove(ctx context.Context, p prompt.Prompt, c schema.LabelsRo
 	if !slices.ContainsFunc(labels, func(label string) bool { return c.Labels[label] != to }) {
 		return nil
 	}
+	if c.Recalled.Have(to) {
+		return prompt.ErrStaysRecalled(to)
+	}
 	rules, err := w.db.Rules(ctx, w.author)
 	if err != nil {
 		return err

@@ -148,6 +148,9 @@ func (db *Eraser) purge(ctx context.Context, author prompt.UserID, id prompt.ID,
 		if err := db.Empty(ctx, db.T.Files, schema.FilesPartition(id), ""); err != nil {
 			return false, err
 		}
+		if err := db.Empty(ctx, db.T.Fetches, schema.FetchesPartition(id), ""); err != nil {
+			return false, err
+		}
 		if err := db.purgeTruth(ctx, *rec); err != nil {
 			return false, err
 		}

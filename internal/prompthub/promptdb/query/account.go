@@ -70,6 +70,7 @@ type ExportedPrompt struct {
 	Sources  map[int64]prompt.Source // that versions were made of, by their numbers
 	// the bytes of files, by their SHA-256, that the version before this part does not have
 	FileBytes map[string][]byte
+	Withdrawn bool  // whether a recall left the label production on no version
 	Begin     int64 // the number at which this part begins
 	Next      int64 // that at which the rest begins; 0 where there is none
 	// while it is public, the first version that others see
@@ -118,6 +119,8 @@ func (db *Queries) ExportPrompt(ctx context.Context, author prompt.UserID, id pr
 		return nil, err
 	}
 	w.Prompt, w.Labels, w.MyVote = rec.Prompt, truth.ShownLabels(author, rec.Prompt, c), schema.VoteRows{Vote: vote}.Value()
+	onVersion, isSet := c.Labels[prompt.Production]
+	w.Withdrawn = isSet && onVersion == 0
 	if w.Begin = from; w.Visibility == prompt.Public {
 		for w.PublicFrom = max(rec.From, 1); c.Gaps.Have(w.PublicFrom); {
 			w.PublicFrom++

@@ -100,9 +100,18 @@ func (db *Queries) Serves(ctx context.Context, p prompt.Prompt) (bool, error) {
 
 // in returns which version of a prompt has the label that is wanted, 0 for none.
 func (w WantedVersion) in(viewer prompt.UserID, p prompt.Prompt, c *schema.LabelsRow) int64 {
-	n := labelled(p, c, w.Label)
-	if w.orLatest && (n == 0 || !w.toInclude && !truth.Shows(viewer, p, n)) {
-		return p.Version
+	if c == nil {
+		c = &schema.LabelsRow{}
 	}
-	return n
+	switch {
+	case w.History && w.Label == prompt.Latest:
+		return p.Version
+	case w.orLatest:
+		n := c.Served(p)
+		if n > 0 && !w.toInclude && !truth.Shows(viewer, p, n) {
+			n = c.Newest(p)
+		}
+		return n
+	}
+	return labelled(p, c, w.Label)
 }

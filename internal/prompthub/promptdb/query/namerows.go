@@ -32,8 +32,8 @@ type NameRow struct {
 	labels        schema.LabelsRow
 }
 
-// Has reports whether there is a version of a number.
-func (n NameRow) Has(v int64) bool { return n.labels.Has(v) }
+// Has reports whether there is a version of a number that programs may get.
+func (n NameRow) Has(v int64) bool { return n.labels.Has(v) && !n.labels.Recalled.Have(v) }
 
 // Labelled returns the version that has a label, and 0 for none.
 func (n NameRow) Labelled(label string) int64 {
@@ -44,7 +44,7 @@ func (n NameRow) Labelled(label string) int64 {
 func (n NameRow) Labels(v int64) []string { return n.labels.On(v) }
 
 // nameRowProps is what a list by name needs of a row.
-var nameRowProps = []string{"PromptId", "Name", "Kind", "Tags", "OwnTags", "Version", "LastVersion", "Labels", "Gaps", "UpdatedAt", "IsDeleted"}
+var nameRowProps = []string{"PromptId", "Name", "Kind", "Tags", "OwnTags", "Version", "LastVersion", "Labels", "Gaps", "Recalled", "UpdatedAt", "IsDeleted"}
 
 // NameRows returns an author's prompts that have names and are not deleted, by name; with a name,
 // only the one that has it.

@@ -114,6 +114,8 @@ func (db *Queries) readInclude(ctx context.Context, viewer prompt.UserID, p plac
 		return &included{err: fault.Coded(fault.Conflict, prompt.IncludeUnresolved, fmt.Sprintf("the prompt includes %s, %s", p.Include.Which(), why))}, nil
 	}
 	switch {
+	case fault.CodeOf(err) == prompt.Recalled:
+		return conflict("but " + err.Error())
 	case fault.Of(err) == fault.NotFound && viewer == p.owner:
 		return conflict("but " + err.Error() + "; a text includes its author's own prompts alone: fork that of another first")
 	case fault.Of(err) == fault.NotFound:

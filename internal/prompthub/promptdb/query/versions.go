@@ -161,8 +161,10 @@ func (db *Queries) shown(
 type WantedVersion struct {
 	Number int64
 	Label  string
-	Labels bool  // whether View.Labels are wanted too; they are there where Label is set
-	guess  int64 // which version probably has the label
+	Labels bool // whether View.Labels are wanted too; they are there where Label is set
+	// whether it is for people, who see recalled versions too; programs get none
+	History bool
+	guess   int64 // which version probably has the label
 
 	orLatest bool // what the prompt holds, where no version that the viewer may see has the label
 
@@ -236,27 +238,41 @@ func (db *Queries) versionView(
 	}
 	v := truth.View{Prompt: rec.Prompt, Viewer: viewer, Latest: rec.Version}
 	if c != nil {
-		v.Labels = truth.ShownLabels(viewer, rec.Prompt, c)
+		v.Labels, v.LatestRecalled = truth.ShownLabels(viewer, rec.Prompt, c), c.Recalled.Have(rec.Version)
 		if v.IsOwn() {
 			v.Open = c.Open
 		}
 	}
 	has := v.Labels
 	v, err = v.AtVersion(viewer, n, row)
+	if err == nil && v.ShownVersion.Recall != nil && !want.History {
+		return truth.View{}, prompt.ErrRecalled(n, *v.ShownVersion.Recall)
+	}
 	if want.Label != "" && fault.Of(err) == fault.NotFound {
 		if want.Label == prompt.Production {
 			if unruled, err := db.Unruled(ctx, rec.Prompt); err != nil || !unruled {
 				return truth.View{}, cmp.Or(err, prompt.ErrNotReleased())
 			}
 		}
+		if n == 0 && c != nil && want.leftNone(*c) {
+			return truth.View{}, prompt.ErrNoneLeft()
+		}
 		return truth.View{}, truth.ErrNoLabel(append([]string{prompt.Latest}, slices.Sorted(maps.Keys(has))...)...)
 	}
 	return v, err
 }
 
+// leftNone reports whether recalls are why no version has the label that is wanted.
+func (w WantedVersion) leftNone(c schema.LabelsRow) bool {
+	_, stays := c.Labels[w.Label]
+	return stays || w.orLatest || w.Label == prompt.Latest
+}
+
 // labelled returns the version that has a label, and 0 for none.
 func labelled(p prompt.Prompt, c *schema.LabelsRow, label string) int64 {
 	switch {
+	case label == prompt.Latest && c != nil:
+		return c.Newest(p)
 	case label == prompt.Latest:
 		return p.Version
 	case c == nil:
@@ -284,7 +300,7 @@ type VersionPage struct {
 }
 
 // versionHeadProps is what a list shows of a version.
-var versionHeadProps = []string{"Version", "Message", "CreatedBy", "CreatedAt", "ContentHash"}
+var versionHeadProps = []string{"Version", "Message", "CreatedBy", "CreatedAt", "ContentHash", "Recall"}
 
 // Versions returns the versions of a prompt that the viewer may see, the newest first, from below a
 // number on; 0 for all.

@@ -21,6 +21,7 @@ import (
 type LabelsRow struct {
 	Labels     map[string]int64
 	Gaps       Gaps
+	Recalled   Gaps // the numbers of versions that were recalled
 	Name, Slug string
 	Last       int64
 	Deleted    bool      // the prompt, whose names others may take
@@ -56,6 +57,9 @@ func ParseLabelsRow(row table.Row) (LabelsRow, error) {
 	var err error
 	if c.Gaps, err = ParseGaps(p.Get("Gaps").Str()); err != nil {
 		return c, fmt.Errorf("property Gaps of %s: %w", row.Key, err)
+	}
+	if c.Recalled, err = ParseGaps(p.Get("Recalled").Str()); err != nil {
+		return c, fmt.Errorf("property Recalled of %s: %w", row.Key, err)
 	}
 	return c, nil
 }
@@ -97,6 +101,52 @@ func (c LabelsRow) On(n int64) []string {
 	return list
 }
 
+// WithoutProduction returns the row with the label production on no version, as a recall leaves it:
+// programs get none until it is on one again. Without the label they get the latest.
+func (c LabelsRow) WithoutProduction() LabelsRow {
+	c = c.With(prompt.Production, 0)
+	c.Labels[prompt.Production] = 0
+	return c
+}
+
+// Served returns the version that programs get who name none, 0 for none.
+func (c LabelsRow) Served(p prompt.Prompt) int64 {
+	n, isSet := c.Labels[prompt.Production]
+	switch {
+	case isSet && (n == 0 || c.Recalled.Have(n)):
+		return 0
+	case !isSet, c.Recalled.Have(p.Version) && !c.Serves(p, n):
+		return c.Newest(p)
+	}
+	return n
+}
+
+// Newest returns the highest version that Serves, 0 for none.
+func (c LabelsRow) Newest(p prompt.Prompt) int64 {
+	if len(c.Recalled) == 0 {
+		return p.Version
+	}
+	for n := p.Version; n > 0; n-- {
+		if c.Serves(p, n) {
+			return n
+		}
+	}
+	return 0
+}
+
+// Serves reports whether programs may get a version: it is there, was not recalled, and others see
+// it if the prompt is public.
+func (c LabelsRow) Serves(p prompt.Prompt, n int64) bool {
+	return n > 0 && c.Has(n) && !c.Recalled.Have(n) && (p.Visibility != prompt.Public || n >= p.From)
+}
+
+func (c LabelsRow) recalledProps() table.Props {
+	if len(c.Recalled) == 0 {
+		return nil
+	}
+	return table.Props{{Name: "Recalled", Value: table.String(c.Recalled.String())}}
+}
+
 // LabelsText is what rows hold of the labels.
 func (c LabelsRow) LabelsText() string {
 	if len(c.Labels) == 0 {
@@ -119,6 +169,7 @@ func (c LabelsRow) Row(author prompt.UserID, id prompt.ID) table.Row {
 		{Name: "Bytes", Value: table.Int64(c.Bytes)},
 		{Name: "Moves", Value: table.Int64(c.Moves)},
 	}}
+	row.Props = append(row.Props, c.recalledProps()...)
 	if c.Files > 0 {
 		row.Props = append(row.Props, table.Prop{Name: "FileBytes", Value: table.Int64(c.Files)})
 	}
@@ -172,6 +223,11 @@ func (g Gaps) String() string {
 		}
 	}
 	return b.String()
+}
+
+// Without returns the gaps with one less.
+func (g Gaps) Without(n int64) Gaps {
+	return slices.DeleteFunc(slices.Clone(g), func(other int64) bool { return other == n })
 }
 
 // ParseGaps reads gaps as a labels row has them.
@@ -296,7 +352,7 @@ func NameProps(p prompt.Prompt, c LabelsRow) table.Props {
 		{Name: "UpdatedAt", Value: table.Time(p.UpdatedAt)},
 		{Name: "IsDeleted", Value: table.Bool(p.Deleted())},
 		{Name: "Listed", Value: table.Bool(p.Listed())},
-	}, ownTags(p)...)
+	}, append(c.recalledProps(), ownTags(p)...)...)
 }
 
 // Redirect returns what the row of an old name holds.

@@ -220,7 +220,7 @@ func (c LabelsRow) Moved(label string, proposal int64) LabelsRow {
 // not where it was.
 func (c LabelsRow) IsStale(p prompt.Proposal) bool {
 	open := c.Open[p.Label]
-	return p.State == prompt.ProposalOpen && (open.Stale || open.Number != p.Number || c.Labels[p.Label] != p.From || !c.Has(p.Version))
+	return p.State == prompt.ProposalOpen && (open.Stale || open.Number != p.Number || c.Labels[p.Label] != p.From || !c.Has(p.Version) || c.Recalled.Have(p.Version))
 }
 
 // parseProposals reads what a labels row says of proposals.

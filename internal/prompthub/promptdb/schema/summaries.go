@@ -24,7 +24,7 @@ func ProgramProps(p prompt.Prompt) table.Props {
 // ownSummaryProps returns what the author's own list holds for programs: the author's version, and
 // that of others if it differs.
 func ownSummaryProps(p prompt.Prompt, programs table.Props) table.Props {
-	if p.InProduction == nil || shownProduction(p) > 0 {
+	if p.InProduction == nil || p.InProduction.IsNone() || shownProduction(p) > 0 {
 		return programs
 	}
 	props := table.Props{programSummaryProp("Outline", *p.InProduction)}
@@ -35,7 +35,7 @@ func ownSummaryProps(p prompt.Prompt, programs table.Props) table.Props {
 }
 
 func shownSummary(p prompt.Prompt) prompt.ProgramSummary {
-	if shownProduction(p) > 0 {
+	if p.InProduction != nil && p.InProduction.IsNone() || shownProduction(p) > 0 {
 		return *p.InProduction
 	}
 	return skill.Summarize(p)

@@ -10,6 +10,7 @@ type Tables struct {
 	Prefix       string `envconfig:"TABLE_PREFIX"`
 	Prompts      string `envconfig:"TABLE_PROMPTS" default:"Prompts"`
 	Files        string `envconfig:"TABLE_FILES" default:"Files"`
+	Fetches      string `envconfig:"TABLE_FETCHES" default:"Fetches"`
 	Votes        string `envconfig:"TABLE_VOTES" default:"PromptVotes"`
 	VotesByVoter string `envconfig:"TABLE_VOTES_BY_VOTER" default:"PromptVotesByVoter"`
 	TagIndex     string `envconfig:"TABLE_TAG_INDEX" default:"TagIndex"`

@@ -68,7 +68,7 @@ func JoinedText(row table.Row, name string) string {
 var IncludedProps = func() []string {
 	props := []string{
 		"PromptId", "AuthorId", "Name", "Slug", "OldNames", "Version", "LastVersion", "PublicFrom", "Kind", "PromptText",
-		"Visibility", "DeletedAt", "HiddenAt", "IsPurging", "RowsVersion",
+		"Visibility", "DeletedAt", "HiddenAt", "IsPurging", "RowsVersion", "Recall",
 	}
 	for i := range 15 { // Table Storage takes rows of 1 MiB, and 64 KiB in a property
 		props = append(props, "PromptText"+strconv.Itoa(i+1))

@@ -205,7 +205,29 @@ func VersionRow(author prompt.UserID, id prompt.ID, v prompt.Version, kept int) 
 		{Name: "CreatedAt", Value: table.Time(v.At)},
 		{Name: "ContentHash", Value: table.String(v.Digest())},
 		sizeProp(v, content, kept),
-	}, content)}
+	}, RecallProps(v.Recall), content)}
+}
+
+// RecallProps returns what the row of a version says of its recall.
+func RecallProps(r *prompt.Recall) table.Props {
+	if r == nil {
+		return nil
+	}
+	return table.Props{{Name: "Recall", Value: table.String(JSONOf(r))}}
+}
+
+// NotRecalled says that a recall was taken back.
+var NotRecalled = table.Props{{Name: "Recall", Value: table.String("")}}
+
+// RecallIn returns the recall of a version, nil for none.
+func RecallIn(row table.Row) *prompt.Recall {
+	text := row.Props.Get("Recall").Str()
+	if text == "" {
+		return nil
+	}
+	r := new(prompt.Recall)
+	_ = json.Unmarshal([]byte(text), r) // verify reports what cannot be read; it stays recalled
+	return r
 }
 
 // describedProps returns what the row of a version says beyond its content. The row of a version of
@@ -233,7 +255,7 @@ func ParseVersionRow(row table.Row) prompt.Version {
 		Files: files, Bundle: bundle,
 		Number: row.Props.Get("Version").Int(), Content: content, Message: row.Props.Get("Message").Str(),
 		Description: row.Props.Get("Description").Str(), FileHash: row.Props.Get("FileHash").Str(), Undescribed: !row.Props.Get("Described").Bool(),
-		Hash: row.Props.Get("ContentHash").Str(), Source: row.Props.Get("Source").Str(),
+		Hash: row.Props.Get("ContentHash").Str(), Source: row.Props.Get("Source").Str(), Recall: RecallIn(row),
 		Change: prompt.Change{By: UserIn(row.Props, "CreatedBy"), At: row.Props.Get("CreatedAt").Time()},
 	}
 }

@@ -71,12 +71,15 @@ func (db *Reader) LastMove(ctx context.Context, author prompt.UserID, id prompt.
 	}
 }
 
-// Released returns what a prompt keeps of the version with the label production. Was is the prompt
+// Released returns what a prompt keeps of the version that programs get, if it holds another. Was is the prompt
 // before a change of it; where it is nil, everything is made anew.
 func (db *Reader) Released(ctx context.Context, was *schema.Record, p prompt.Prompt, c schema.LabelsRow) (*prompt.ProgramSummary, error) {
-	n := c.Labels[prompt.Production]
-	if n == 0 || n == p.Version {
+	n := c.Served(p)
+	switch n {
+	case p.Version:
 		return nil, nil
+	case 0:
+		return &prompt.ProgramSummary{Format: skill.Format}, nil
 	}
 	of := p
 	of.AllArguments = nil
@@ -175,7 +178,7 @@ func ShownLabels(viewer prompt.UserID, p prompt.Prompt, c *schema.LabelsRow) map
 	labels := map[string]int64{}
 	if c != nil {
 		for label, n := range c.Labels {
-			if Shows(viewer, p, n) {
+			if n > 0 && Shows(viewer, p, n) {
 				labels[label] = n
 			}
 		}

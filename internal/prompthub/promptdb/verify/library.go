@@ -31,7 +31,7 @@ func (db *Verifier) checkLibrary(ctx context.Context, rec schema.Record, differ 
 		return nil
 	}
 	for label, n := range c.Labels {
-		if !c.Has(n) {
+		if !c.Has(n) && (n != 0 || label != prompt.Production) {
 			differ(db.T.Prompts, key, "has label %s on version %d, which does not exist", label, n)
 		}
 	}
@@ -107,6 +107,9 @@ func (db *Verifier) checkVersions(ctx context.Context, rec schema.Record, c sche
 			differ(db.T.Prompts, row.Key, "was deleted and is there")
 		}
 		v := schema.ParseVersionRow(row)
+		if (v.Recall != nil) != c.Recalled.Have(n) {
+			differ(db.T.Prompts, row.Key, "was recalled as the labels row says, or as the version does, and not as both")
+		}
 		if hash := v.Digest(); v.Number != n || hash != v.Hash {
 			differ(db.T.Prompts, row.Key, "does not hold the content that its hash names")
 		} else if n == rec.Version && hash != rec.Current().Hash {

@@ -59,9 +59,9 @@ func (db *Verifier) checkRuled(ctx context.Context, rec schema.Record, c schema.
 		return err
 	}
 	unexplained := maps.Clone(c.Labels)
-	maps.DeleteFunc(unexplained, func(label string, _ int64) bool {
+	maps.DeleteFunc(unexplained, func(label string, n int64) bool {
 		rule := m.Rules.ForPrompt(label, rec.Prompt)
-		return rule == nil || rule.Approvals == 0
+		return rule == nil || rule.Approvals == 0 || n == 0
 	})
 	if len(unexplained) == 0 {
 		return nil

@@ -186,6 +186,8 @@ func (s *slice) complete(ctx context.Context, rows []table.Row, failed *rowstore
 		switch s.table {
 		case s.db.T.Favorites:
 			ok = failed.Record(s.db.forgetFavorite(ctx, row)) && ok
+		case s.db.T.Fetches:
+			ok = failed.Record(s.db.forgetFetch(ctx, row)) && ok
 		case s.db.T.SearchLog:
 			ok = failed.Record(s.db.forgetGone(ctx, row)) && ok
 		case s.db.T.Prompts:

@@ -38,6 +38,7 @@ func (db *Verifier) parts() []part {
 	parts := []part{
 		db.rowByRow(db.T.Prompts, db.checkBesideTruth),
 		db.filesPart(),
+		db.rowByRow(db.T.Fetches, db.checkFetch),
 		{table: db.T.Votes, page: votes.page, votes: votes},
 		db.rowByRow(db.T.VotesByVoter, db.checkVoter),
 		db.rowByRow(db.T.AccessTokens, db.checkToken),

@@ -1,0 +1,72 @@
+package promptdb_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/promptdb"
+	"prompthub/internal/storage/memory"
+	"prompthub/internal/storage/table"
+)
+
+func (w *world) fetchRows() []table.Row {
+	w.t.Helper()
+	var rows []table.Row
+	for row, err := range table.All(w.t.Context(), w.store, promptdb.DefaultTables().Fetches, table.Range{}) {
+		require.NoError(w.t, err)
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// TestFetchesGo: rows of fetches go with their prompt, and after thirty days.
+func TestFetchesGo(t *testing.T) {
+	w := newWorldOn(t, memory.NewTables())
+	p, q := w.add("ann", draft("One")), w.add("ann", draft("Two"))
+	for _, id := range []prompt.ID{p.ID, q.ID} {
+		w.Fetched(t.Context(), id, "token", 1)
+		w.Fetched(t.Context(), id, "", 1)
+	}
+	sweep := func() {
+		_, differences, err := w.Sweep(t.Context())
+		require.NoError(t, err)
+		require.Zero(t, differences)
+	}
+	require.Len(t, w.fetchRows(), 4)
+	require.Empty(t, w.verified())
+
+	w.edit("ann", p.ID, func(p *prompt.Prompt) { p.DeletedAt = w.clock.Now() })
+	w.clock.Advance(27 * 24 * time.Hour)
+	w.Fetched(t.Context(), q.ID, "token", 1)
+	sweep()
+	require.Len(t, w.fetchRows(), 4)
+	w.clock.Advance(6 * 24 * time.Hour)
+	_, err := w.Purge(t.Context())
+	require.NoError(t, err)
+	require.Len(t, w.fetchRows(), 2, "of the other prompt")
+	sweep()
+	require.Len(t, w.fetchRows(), 1, "the one of six days ago")
+	list, without, _, err := w.Fetches(t.Context(), q.ID)
+	require.NoError(t, err)
+	require.Len(t, list, 1)
+	require.Zero(t, without)
+}
+
+// TestFetchesAreBounded: as many fetchers as there may be are remembered; what waits of an older
+// one is written when it goes.
+func TestFetchesAreBounded(t *testing.T) {
+	w := newWorldOn(t, memory.NewTables())
+	w.Fetched(t.Context(), "01ARZ3NDEKTSV4RRFFQ69G5FAV", "first", 1)
+	w.Fetched(t.Context(), "01ARZ3NDEKTSV4RRFFQ69G5FAV", "first", 2)
+	for i := range 10_000 {
+		w.Fetched(t.Context(), "01ARZ3NDEKTSV4RRFFQ69G5FAV", fmt.Sprint("token", i), 1)
+	}
+	rows := w.fetchRows()
+	require.Len(t, rows, 10_001)
+	require.Equal(t, "first", rows[0].Row)
+	require.EqualValues(t, 2, rows[0].Props.Get("Version").Int())
+}
