@@ -64,6 +64,7 @@ var typeNames = map[prompt.EventType]string{
 	prompt.PromptHidden: "A prompt was hidden", prompt.PromptUnhidden: "A prompt was shown again",
 	prompt.PromptDeleted: "A prompt was deleted", prompt.PromptRestored: "A prompt was restored",
 	prompt.VersionCreated: "A version was saved", prompt.VersionDeleted: "A version was deleted", prompt.LabelMoved: "A label moved",
+	prompt.CollectionCreated: "A collection was made", prompt.CollectionChanged: "A collection changed", prompt.CollectionDeleted: "A collection was deleted",
 	prompt.ProposalOpened: "A version was proposed", prompt.ProposalUpdated: "A proposal has another version",
 	prompt.ProposalReviewed: "A proposal was reviewed", prompt.ProposalMerged: "A proposal was approved",
 	prompt.ProposalRejected: "A proposal was rejected", prompt.ProposalWithdrawn: "A proposal was withdrawn",
@@ -244,6 +245,12 @@ func sentence(e prompt.Event, people map[prompt.UserID]*byline) []word {
 		return says(fmt.Sprintf(" deleted version %d of ", e.Version), name)
 	case prompt.LabelMoved:
 		return says(" ", moves(e, of), " of ", name)
+	case prompt.CollectionCreated:
+		return says(" made the collection ", word{Text: e.Name, Name: true})
+	case prompt.CollectionChanged:
+		return says(" changed the collection ", word{Text: e.Name, Name: true})
+	case prompt.CollectionDeleted:
+		return says(" deleted the collection ", word{Text: e.Name, Name: true})
 	case prompt.ProposalOpened:
 		return says(" proposed ", version, " of ", name, " for ", label, " (", proposal, ")")
 	case prompt.ProposalUpdated:
