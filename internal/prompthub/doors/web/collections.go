@@ -217,7 +217,7 @@ func (s *web) changeCollection(r *request) error {
 	return nil
 }
 
-// collectionWrong shows the page again with what is wrong with a form.
+// collectionWrong shows the page again where a form has mistakes.
 func (s *web) collectionWrong(r *request, err error) error {
 	if correctable(err) || fault.Of(err) == fault.NotFound {
 		return s.showCollection(r, err)
