@@ -81,4 +81,4 @@ var meanings = map[int]openapi.Meaning{
 }
 
 // rare are members that only few prompts have.
-var rare = []string{"formerName", "characters", "deletedAt", "purgeAt", "hidden", "messages"}
+var rare = []string{"formerName", "deletedAt", "purgeAt", "hidden", "messages"}
