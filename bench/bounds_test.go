@@ -258,7 +258,14 @@ var bounds = map[string]bound{
 	"POST /app/prompts/{id}/hide": aChange, "POST /app/prompts/{id}/unhide": aChange, "POST /app/prompts/{id}/vote": aVote,
 	"GET /app/sitemap.xml": {10 * 12, 10 * 5200, 1 << 10, 64 << 10}, // ten pages of a list
 	"GET /robots.txt":      nothing, "GET /app/feed.atom": aList, "GET /app/feed.json": aList, "GET /app/u/{handle}/feed.atom": aList, "GET /app/u/{handle}/feed.json": aList,
-	"GET /app/u/{handle}": {anOwnSearch.operations + 8, anOwnSearch.rows, 1 << 10, 64 << 10},
+	"GET /app/u/{handle}": {anOwnSearch.operations + 8 + someCollections.operations, anOwnSearch.rows + someCollections.rows, 1 << 10, 64 << 10},
+	// with the frame of a workspace
+	"GET /app/c/{handle}": {someCollections.operations + 10, someCollections.rows + 700, 512, 32 << 10}, "POST /app/c/{handle}": {aCollecting.operations + someCollections.operations + 10, aCollecting.rows + someCollections.rows + 700, 512, 64 << 10},
+	"GET /app/c/{handle}/{slug}": {aCollection.operations + 10, aCollection.rows + 700, 256, 32 << 10},
+	// the collection as it was, as it is, and the page again where there is something wrong
+	"POST /app/c/{handle}/{slug}": {aCollecting.operations + 2*aCollection.operations + 10, aCollecting.rows + 2*aCollection.rows + 700, 256, 96 << 10},
+	// of the reader, and of ten workspaces
+	"GET /app/prompts/{id}/collect": {aPrompt.operations + workspaces.operations + 11*someCollections.operations, aPrompt.rows + workspaces.rows + 11*someCollections.rows, 4 << 10, 64 << 10},
 	// with what the user takes, and with all that was sent if it is wrong
 	"GET /app/me":        {aUser.operations + aCount.operations, aUser.rows + aCount.rows, 32, aCount.allocated},
 	"POST /app/me":       {8 + aCount.operations, 8 + aCount.rows, 512, aCount.allocated},
@@ -913,7 +920,7 @@ func (s *search) ready(route, id string) known {
 		if strings.HasSuffix(route, "withdraw") {
 			s.secret = s.invite
 		}
-	case strings.Contains(route, "collection"):
+	case strings.Contains(route, "collection"), strings.Contains(route, " /app/c/"):
 		for i := range 9 {
 			do(call{method: http.MethodDelete, path: fmt.Sprint("/collections/me/tag", i)})
 		}
@@ -956,7 +963,7 @@ var asked = map[string]map[string][]string{
 
 // slugsOf returns what a route finds by its slug.
 func slugsOf(route string) []string {
-	if strings.Contains(route, " /collections") {
+	if strings.Contains(route, " /collections") || strings.Contains(route, " /app/c/") {
 		return []string{"support"}
 	}
 	return []string{"text-1", "private"}
@@ -1001,6 +1008,7 @@ var fitting = map[string]map[string]string{
 	"POST /invites": {"workspaces": `[{"handle":"shelf","role":"reader"}]`}, "POST /app/w/{workspace}/invites": {"role": "reader", "uses": "1", "days": "7"},
 	"POST /app/w": {"handle": newTag}, "POST /app/w/{workspace}/settings": {"name": drawn, "about": drawn}, "POST /app/w/{workspace}/tokens": {"name": drawn, "scope": "read", "days": "7"},
 	"POST /collections": {"slug": newTag, "items": "{public}"}, "PATCH /collections/{handle}/{slug}": {"name": drawn, "items": "{public}"},
+	"POST /app/c/{handle}": {"name": drawn, "slug": newTag}, "POST /app/c/{handle}/{slug}": {"do": "add", "prompt": "private"},
 	"POST /workspaces/{workspace}/copies": {"prompt": "{shared}"}, "POST /app/w/{workspace}/copies": {"prompt": "{shared}"},
 	"POST /app/w/{workspace}/rules":                     {"revision": "1", "label1": "production", "names1": drawn, "approvals1": "1"},
 	"POST /app/prompts/{id}/proposals":                  {"label": "production", "version": "1", "message": drawn},

@@ -86,6 +86,9 @@ func TestJSON(t *testing.T) {
 	status, body := apptest.Send(t, http.MethodPost, address+"/api/v1/workspaces", `{"handle":"billing"}`, "Content-Type", "application/json", "X-Dev-User", "ann")
 	require.Equal(t, http.StatusCreated, status, body)
 	require.Contains(t, run(command.OK, "copy", "greeting", "billing")[0], "id")
+	mine := run(command.OK, "skills")[0]
+	require.EqualValues(t, 8000, mine["limit"])
+	require.Len(t, mine["skills"], 2, "the fork too")
 
 	rows := run(command.LeftOut, "import", file(t, "rows.csv", "title,text\nGood,Text\nEmpty,\n"))
 	require.Len(t, rows, 2)

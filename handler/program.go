@@ -29,7 +29,7 @@ func program() command.Program {
 		Service: s, Intro: intro, Outro: outro, LeftOut: []error{errRejected, folder.ErrConflicts, errDiffers},
 		Commands: []command.Command{
 			s.Local(), getCommand(), searchCommand(), saveCommand(), versionsCommand(), diffCommand(), labelCommand(),
-			forkCommand(), copyCommand(), upstreamCommand(), importCommand(), exportCommand(), pullCommand(), pushCommand(),
+			forkCommand(), copyCommand(), upstreamCommand(), skillsCommand(), importCommand(), exportCommand(), pullCommand(), pushCommand(),
 			backupCommand(), restoreCommand(), drillCommand(), verifyCommand(), reindexCommand(), compactCommand(), redriveCommand(), moveUserCommand(), eraseCommand(), inviteCommand(), resetCommand(), loginCommand(), logoutCommand(), s.StatusCommand(), s.Doctor(), s.CheckSettings(), s.HealthCheck(), s.Version(),
 		},
 	}

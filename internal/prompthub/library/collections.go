@@ -45,12 +45,30 @@ func (c Collection) Budget() skill.Budget {
 	return skill.Measure(list)
 }
 
+// A Collector is an owner of collections as a caller sees them.
+type Collector struct {
+	User
+	Own bool      // whether the caller acts for the owner
+	As  auth.User // the caller as they act for the owner, if they do
+	May May       // make a private collection; and a public one
+}
+
 // Collections returns the collections of an owner, whom a handle, a key or Me names, by their names
 // in addresses and without their skills: of others those that are public.
 func (s *Service) Collections(ctx context.Context, who auth.User, owner string) ([]Collection, error) {
+	all, _, err := s.CollectionsOf(ctx, who, owner)
+	return all, err
+}
+
+// CollectionsOf is Collections, and tells of the owner.
+func (s *Service) CollectionsOf(ctx context.Context, who auth.User, owner string) ([]Collection, Collector, error) {
 	by, as, err := s.collector(ctx, who, owner)
 	if err != nil {
-		return nil, err
+		return nil, Collector{}, err
+	}
+	c := Collector{User: by.User, Own: by.own, As: as}
+	if c.Own {
+		c.May = May{Edit: mayCollect(as, "", prompt.Private) == nil, Publish: mayCollect(as, "", prompt.Public) == nil}
 	}
 	all, err := s.db.Collections(ctx, by.id)
 	var shown []Collection
@@ -59,7 +77,7 @@ func (s *Service) Collections(ctx context.Context, who auth.User, owner string) 
 			shown = append(shown, c)
 		}
 	}
-	return shown, err
+	return shown, c, err
 }
 
 // A collector is the owner of collections.

@@ -160,3 +160,19 @@ func TestCollectionsWithoutRead(t *testing.T) {
 	w.as("").do(http.MethodDelete, collections+"/me/support", "", token...).problem(403)
 	w.as("").do(http.MethodGet, collections+"/me/support", "", token...).problem(403)
 }
+
+// TestCharactersInLists: lists tell on request what each skill takes, in the version for programs.
+func TestCharactersInLists(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ann := w.as("ann")
+	p := ann.do(http.MethodPost, prompts, `{"title":"Greet","text":"x","description":"Says hello.","visibility":"public","labels":["production"]}`).is(201).prompt()
+	ann.do(http.MethodPatch, prompts+"/"+p.ID, `{"description":"Says a long hello."}`, "If-Match", "*", "Content-Type", "application/merge-patch+json").is(200)
+	ann.do(http.MethodPost, prompts, `{"title":"Whole","text":"@@@langfusePrompt:name=greet|label=latest@@@"}`).is(201)
+	characters := map[string]int{}
+	for _, p := range ann.get("/api/v1/me/prompts?fields=skill&limit=100").is(200).list().Items {
+		characters[p.Slug] = p.Characters
+	}
+	require.Equal(t, map[string]int{"greet": len("- greet:greet: Says hello."), "whole": 0}, characters)
+	require.NotContains(t, ann.get("/api/v1/me/prompts").body, "characters")
+}

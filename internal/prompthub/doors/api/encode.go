@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"prompthub/internal/http/httpjson"
+	"prompthub/internal/prompthub/files/skill"
 	"prompthub/internal/prompthub/library"
 	"prompthub/internal/prompthub/prompt"
 )
@@ -84,12 +85,20 @@ func (a *api) found(ctx context.Context, c call, in Fields, limit int, read func
 
 // page answers with a page of at most limit prompts, and with texts where they are wanted.
 func (a *api) page(ctx context.Context, c call, in Fields, limit int, read func(limit int) (library.Page, error)) (*listOutput, error) {
-	if in.Fields != "" {
+	if in.Fields == texted {
 		p, err := a.Service.WithTexts(ctx, c.User, limit, read)
 		return a.list(c, p), err
 	}
 	p, err := read(limit)
-	return a.list(c, p), err
+	out := a.list(c, p)
+	if in.Fields == listed {
+		for i, v := range p.Items {
+			if o := v.ProgramSummary(cmp.Or(v.Viewer, library.IDOf(c.User))); o != nil && o.Digest != "" {
+				out.Body.Items[i].Characters = skill.Line(v.Slug, v.Slug, skill.Head(v.Prompt, o.About, o.Version).Description).Characters
+			}
+		}
+	}
+	return out, err
 }
 
 // list answers with a page, and a link to the next one.

@@ -26,7 +26,7 @@ type (
 	}
 	// Fields says what else the prompts of a list have.
 	Fields struct {
-		Fields string `query:"fields" enum:"text" doc:"text: what each prompt holds now too, its text or messages, config and variables; then limit is at most 20, and a page ends, with a nextCursor, when its contents have 1 MiB"`
+		Fields string `query:"fields" enum:"text,skill" doc:"skill: of those that are skills, characters. text: what each prompt holds now too, its text or messages, config and variables; then limit is at most 20, and a page ends, with a nextCursor, when its contents have 1 MiB"`
 	}
 	// Filter chooses prompts.
 	Filter struct {
@@ -38,6 +38,12 @@ type (
 	Matching struct {
 		IfMatch string `header:"If-Match" doc:"The ETag of the prompt that the change is based on, or *. Required: without it the answer is 428. Only the revision in it is compared" example:"\"3-12-2-l\""`
 	}
+)
+
+// What Fields asks for.
+const (
+	texted = "text"
+	listed = "skill"
 )
 
 // The outputs that several routes have.
@@ -101,7 +107,7 @@ func (in Filter) wanted() ([]prompt.Tag, prompt.Query, error) {
 
 // check reports a page that is too large for what it must have.
 func (in Fields) check(p Paging) error {
-	if in.Fields != "" && p.Limit > library.MaxTexts {
+	if in.Fields == texted && p.Limit > library.MaxTexts {
 		return openapi.Invalid("query.limit", fmt.Sprintf("ask for at most %d prompts where you want their texts", library.MaxTexts), p.Limit)
 	}
 	return nil

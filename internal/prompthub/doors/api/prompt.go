@@ -28,6 +28,7 @@ type Prompt struct {
 	FormerName  string          `json:"formerName,omitempty" doc:"In the answer to restore alone: the name that it had, which another prompt has taken" example:"reviews/code"`
 	Loss        []string        `json:"loss,omitempty" nullable:"false" doc:"In the answer to a copy alone: what it has not" example:"[\"labels (production moves by a proposal alone)\"]"`
 	Message     string          `json:"message,omitempty" doc:"Why the content was changed; absent in lists" example:"Names the language first"`
+	Characters  int             `json:"characters,omitempty" doc:"With fields=skill: what the line of the version for programs takes in an agent's list of skills" example:"53"`
 	Excerpt     string          `json:"excerpt,omitempty" doc:"How the text begins, in one line; in lists" example:"I want you to act as a code reviewer."`
 	FoundIn     string          `json:"foundIn,omitempty" enum:"title,text" doc:"In a search of texts: text where one of the words at least is in the text alone" example:"text"`
 	Lacks       []string        `json:"lacks,omitempty" nullable:"false" doc:"In a search for words: those that the prompt has in no form" example:"[\"nurse\"]"`

@@ -240,7 +240,7 @@ func TestIdentity(t *testing.T) {
 		"get /prompts": true, "get /prompts/{id}": true, "get /prompts/{id}/text": true, "get /prompts/{id}/rank": true, "get /prompts/{id}/export": true, "get /prompts/{id}/files": true, "get /prompts/{id}/files/content": true, "get /prompts/{id}/archive": true, "post /prompts/{id}/render": true, "post /suggestions": true, "get /tags": true,
 		"get /prompts/{id}/versions": true, "get /prompts/{id}/versions/{version}": true, "get /prompts/{id}/versions/{version}/diff/{other}": true,
 		"get /prompts/{id}/labels": true, "get /prompts/{id}/labels/{label}/history": true,
-		"get /users/{handle}/prompts/{slug}": true, "get /users/{handle}": true, "get /users/{handle}/prompts": true,
+		"get /users/{handle}/prompts/{slug}": true, "get /users/{handle}": true, "get /users/{handle}/prompts": true, "get /collections/{handle}/{slug}": true,
 	}
 	for path, methods := range documentOf(closed).Paths {
 		for method := range methods {

@@ -52,6 +52,7 @@ type authorPage struct {
 	Mine        bool
 	TheirTokens string // where admins see his access tokens
 	Uses        uses
+	Collections []choice
 }
 
 // author shows a user and the prompts that he shares.
@@ -76,6 +77,13 @@ func (s *web) author(r *request) error {
 		p.TheirTokens = authorTokens(handle)
 	}
 	p.Uses = s.usesOfAuthor(r, cmp.Or(u.Handle, u.Key))
+	shown, err := s.Service.Collections(r.Context(), r.who, handle)
+	if err != nil {
+		return err
+	}
+	for _, c := range shown {
+		p.Collections = append(p.Collections, choice{Name: c.Name, Link: collectionAddress(c)})
+	}
 	tags, page, err := s.searchAuthor(r, v)
 	p.tagged = func(t prompt.Tag) string { return v.with("tag", plus(tags, t)) }
 	catalog, err := s.found(r, &p.listing, page, tags, err)

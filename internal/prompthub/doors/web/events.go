@@ -65,6 +65,7 @@ var typeNames = map[prompt.EventType]string{
 	prompt.PromptDeleted: "A prompt was deleted", prompt.PromptRestored: "A prompt was restored",
 	prompt.VersionCreated: "A version was saved", prompt.VersionDeleted: "A version was deleted",
 	prompt.VersionRecalled: "A version was recalled", prompt.VersionReinstated: "A recall was taken back", prompt.LabelMoved: "A label moved",
+	prompt.CollectionCreated: "A collection was made", prompt.CollectionChanged: "A collection changed", prompt.CollectionDeleted: "A collection was deleted",
 	prompt.ProposalOpened: "A version was proposed", prompt.ProposalUpdated: "A proposal has another version",
 	prompt.ProposalReviewed: "A proposal was reviewed", prompt.ProposalMerged: "A proposal was approved",
 	prompt.ProposalRejected: "A proposal was rejected", prompt.ProposalWithdrawn: "A proposal was withdrawn",
@@ -249,6 +250,12 @@ func sentence(e prompt.Event, people map[prompt.UserID]*byline) []word {
 		return says(" took the recall of ", version, " of ", name, " back")
 	case prompt.LabelMoved:
 		return says(" ", moves(e, of), " of ", name)
+	case prompt.CollectionCreated:
+		return says(" made the collection ", word{Text: e.Name, Name: true})
+	case prompt.CollectionChanged:
+		return says(" changed the collection ", word{Text: e.Name, Name: true})
+	case prompt.CollectionDeleted:
+		return says(" deleted the collection ", word{Text: e.Name, Name: true})
 	case prompt.ProposalOpened:
 		return says(" proposed ", version, " of ", name, " for ", label, " (", proposal, ")")
 	case prompt.ProposalUpdated:

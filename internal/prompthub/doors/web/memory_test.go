@@ -30,6 +30,12 @@ func TestMemory(t *testing.T) { // alone: others would be measured, too
 	page := ""
 	for i := range 25 {
 		page = ann.write(fmt.Sprintf("Common %d", i), fmt.Sprintf("number%d %s", i, text), "public")
+		if i == 0 {
+			ann.post("/app/c/me", "name", "all").to("/app/c/ann/all")
+		}
+		if i < prompt.MaxInCollection {
+			ann.post("/app/c/me/all", "do", "add", "prompt", page).to("/app/c/me/all")
+		}
 	}
 	key := ann.get(page).find(`name="key" value="([^"]*)"`)
 	fork := ann.post(page+"/fork", "key", key).to("/app/prompts/")[:len(page)]
@@ -51,7 +57,7 @@ func TestMemory(t *testing.T) { // alone: others would be measured, too
 	ann.post(shared+"/proposals", "label", "production", "version", "3", "message", strings.Repeat("字", 500)).to(shared)
 	last := func(page string) string { return page[strings.LastIndex(page, "/")+1:] }
 	values := map[string][]string{
-		"id": {last(page), last(fork), last(shared)}, "number": {"1"}, "file": {"app.css"}, "version": {"1"}, "handle": {"ann"}, "workspace": {"longs"}, "$": {""},
+		"id": {last(page), last(fork), last(shared)}, "number": {"1"}, "file": {"app.css"}, "version": {"1"}, "handle": {"ann"}, "slug": {"all"}, "workspace": {"longs"}, "$": {""},
 	}
 	var ways []heap.Way
 	for _, query := range []string{"", "?q=common", "?q=number3", "?path=SKILL.md", "?from=1&to=3", "?from=3&to=4", "?from=5&to=6"} {

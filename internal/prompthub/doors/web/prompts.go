@@ -79,6 +79,17 @@ func (p promptPage) Releases() bool {
 	return p.Publish && !p.LatestRecalled && (p.Programs != nil || !p.Released) && (r == nil || r.Approvals == 0)
 }
 
+// Line returns how many characters the prompt takes in an agent's list of skills, 0 if it is none.
+func (p promptPage) Line() int {
+	if !p.Skilled {
+		return 0
+	}
+	return skill.List(p.Slug, p.View.Prompt).Characters
+}
+
+// Budget returns how many characters an agent gives to that list.
+func (promptPage) Budget() int { return skill.BudgetCharacters }
+
 // Warned returns how many scripts readers are told to read before they install it.
 func (p promptPage) Warned() int { return warned(p.View.Prompt, p.Files) }
 

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"path"
+	"strconv"
 	"strings"
 	"time"
 
@@ -77,7 +78,7 @@ func (s *web) parse() map[string]*template.Template {
 	functions := template.FuncMap{
 		"asset": s.static.Address, "exact": markdown.Exact,
 		"age": func(t time.Time) string { return age(s.Now().Sub(t)) }, "stamp": stamp, "day": day,
-		"number": number, "author": s.authorAddress, "owner": s.ownerAddress, "prefix": func() string { return Prefix },
+		"number": number, "thousands": thousands, "author": s.authorAddress, "owner": s.ownerAddress, "prefix": func() string { return Prefix },
 		"sentence": pages.Sentence, "size": size, "join": strings.Join,
 		"madelink": func(title, link string) madeLink { return madeLink{title, link} },
 	}
@@ -117,7 +118,9 @@ var done = map[string]string{
 	"files-saved":  "The files are saved, in a new version.",
 	"files-part":   "The files are saved, in a new version, without those that systems and git put into folders.",
 	"created-part": "The prompt is saved, without the files that systems and git put into folders.",
-	"left":         "You are no member of it any more.",
+	"collection":   "The collection is there. Add skills to it.", "collection-saved": "The collection is saved.",
+	"collection-deleted": "The collection is deleted. Its skills stay.", "collected": "The skill is in the collection.",
+	"left": "You are no member of it any more.",
 }
 
 // doneWith says what a form did that led to the page of a body.
@@ -306,6 +309,14 @@ func size(n int64) string {
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 func day(t time.Time) string { return t.UTC().Format("2 January 2006") }
+
+// thousands writes a number below a million as people read it.
+func thousands(n int) string {
+	if n < 1000 {
+		return strconv.Itoa(n)
+	}
+	return fmt.Sprintf("%d,%03d", n/1000, n%1000)
+}
 
 // number returns a score with a minus sign that does not look like a hyphen.
 func number(n int32) string { return strings.Replace(fmt.Sprint(n), "-", "−", 1) }

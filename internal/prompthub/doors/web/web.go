@@ -143,6 +143,7 @@ func build(c Config) *web {
 	s.writing()
 	s.account()
 	s.workspaces()
+	s.collections()
 	s.proposals()
 	s.reviewing()
 	s.events()

@@ -199,14 +199,9 @@ func (s *web) copyInto(r *request) error {
 	if err != nil {
 		return err
 	}
-	name := strings.TrimSpace(r.PostForm.Get("prompt"))
-	id, ok := prompt.ParseID(name[strings.LastIndexByte(name, '/')+1:])
-	if !ok {
-		v, err := s.Service.GetByName(r.Context(), r.who, library.IDOf(r.who), name, library.WantedVersion{})
-		if err != nil {
-			return err
-		}
-		id = v.ID
+	id, err := s.namedPrompt(r, r.PostForm.Get("prompt"))
+	if err != nil {
+		return err
 	}
 	made, err := transfer.Copy(r.Context(), s.Service, r.who, owner, id)
 	s.Admission.Spend(r.caller, made.Changes)
@@ -221,6 +216,16 @@ func (s *web) copyInto(r *request) error {
 		goOn(r, addressOf(made.ID)+"?done=copied")
 	}
 	return nil
+}
+
+// namedPrompt returns the prompt that a name of the reader's, an id, or the address of a page names.
+func (s *web) namedPrompt(r *request, name string) (prompt.ID, error) {
+	name = strings.TrimSpace(name)
+	if id, ok := prompt.ParseID(name[strings.LastIndexByte(name, '/')+1:]); ok {
+		return id, nil
+	}
+	v, err := s.Service.GetByName(r.Context(), r.who, library.IDOf(r.who), name, library.WantedVersion{})
+	return v.ID, err
 }
 
 // A membersPage is the members of a workspace, and the forms to change them.

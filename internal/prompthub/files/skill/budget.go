@@ -32,7 +32,12 @@ func List(plugin string, p prompt.Prompt) Listed {
 	if f, has := p.Files.SkillFile(); has && !f.Made && p.Description != "" {
 		about = p.Description // its file is the author's, and has all of it
 	}
-	name := plugin + ":" + p.Slug
+	return Line(plugin, p.Slug, about)
+}
+
+// Line is List by the names and the description.
+func Line(plugin, slug, about string) Listed {
+	name := plugin + ":" + slug
 	return Listed{Name: name, Characters: len(before+name+between) + min(units(about), maxListed)}
 }
 
@@ -43,6 +48,9 @@ type Budget struct {
 	Skills     []Listed
 	Characters int // of all lines, with the ends of lines between them
 }
+
+// Limit returns how many characters the list may have.
+func (Budget) Limit() int { return BudgetCharacters }
 
 // Cut reports how many descriptions are dropped.
 func (b Budget) Cut() (n int) {

@@ -46,6 +46,7 @@ func TestDoubling(t *testing.T) {
 		{Name: "MarketplaceName", With: func(s string) func() { return func() { skill.MarketplaceName(s) } }},
 		{Name: "Manifest", With: func(s string) func() { return func() { skill.Manifest(s, s, s) } }},
 		{Name: "List", With: func(s string) func() { return func() { skill.List("a", of(s)) } }},
+		{Name: "Line", With: func(s string) func() { return func() { skill.Line("a", "b", s) } }},
 		{Name: "Measure", With: func(s string) func() {
 			list := slices.Repeat([]skill.Listed{{Name: "a:b", Characters: 9}}, len(s)/10)
 			return func() { skill.Measure(list).Cut() }
@@ -62,6 +63,6 @@ func TestDoubling(t *testing.T) {
 		{Name: "NameIn", With: func(s string) func() { b := head(s); return func() { skill.NameIn(b) } }},
 		{Name: "Digest", With: func(s string) func() { b := []byte(s); return func() { skill.Digest(b) } }},
 	}
-	doubling.Listed(t, funcs, map[string][]string{"counts in a list that Measure made": {"Budget.Cut"}})
+	doubling.Listed(t, funcs, map[string][]string{"counts in a list that Measure made": {"Budget.Cut", "Budget.Limit"}})
 	doubling.Check(t, funcs)
 }

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/host/command"
+	"prompthub/internal/testing/apptest"
+)
+
+// TestSkills: the command counts as an agent does, for all prompts of a caller and for a collection,
+// and names the descriptions that find no room.
+func TestSkills(t *testing.T) {
+	clean(t)
+	_, address := startLocal(t, t.TempDir())
+	send := func(path, body string) {
+		t.Helper()
+		status, answer := apptest.Send(t, http.MethodPost, address+"/api/v1"+path, body, "Content-Type", "application/json", "X-Dev-User", "ann")
+		require.Equal(t, http.StatusCreated, status, answer)
+	}
+	run := func(user string, args ...string) (out, errs string) {
+		t.Helper()
+		code, out, errs := handler(t, append([]string{"skills", "--url", address, "--user", user}, args...)...)
+		require.Equal(t, command.OK, code, errs)
+		return out, errs
+	}
+	out, errs := run("ann")
+	require.Empty(t, out)
+	require.Equal(t, "characters: 0 of 8000; descriptions that are dropped: 0\n", errs)
+	send("/prompts", `{"title":"Greet","text":"Hello.","description":"Says hello.","visibility":"public"}`)
+	send("/prompts", `{"title":"Whole","text":"@@@langfusePrompt:name=greet|label=latest@@@"}`)
+	out, errs = run("ann")
+	require.Regexp(t, `^CHARACTERS +SKILL +\n26 +greet:greet *\n$`, out, "what includes others is no skill")
+	require.Equal(t, "characters: 26 of 8000; descriptions that are dropped: 0\n", errs)
+
+	long := strings.Repeat("x", 1024)
+	for _, name := range strings.Fields("a b c d e f g h") {
+		send("/prompts", `{"title":"`+name+`","text":"Text.","description":"`+long+`"}`)
+	}
+	out, errs = run("ann")
+	require.Equal(t, 1, strings.Count(out, "without its description"), out)
+	require.Contains(t, errs, "characters: 8282 of 8000; descriptions that are dropped: 1")
+	out, _ = run("bob", "@ann")
+	require.Contains(t, out, "greet:greet")
+
+	_, found := apptest.Send(t, http.MethodGet, address+"/api/v1/users/me/prompts/greet", "", "X-Dev-User", "ann")
+	id := found[strings.Index(found, `"id":"`)+6:][:26]
+	send("/collections", `{"slug":"help","visibility":"public","items":["`+id+`"]}`)
+	for user, of := range map[string]string{"ann": "help", "bob": "@ann/help"} {
+		out, errs = run(user, of)
+		require.Regexp(t, `\n25 +help:greet *\n$`, out)
+		require.Equal(t, "characters: 25 of 8000; descriptions that are dropped: 0\n", errs)
+	}
+	code, _, errs := handler(t, "skills", "--url", address, "--user", "ann", "nosuch")
+	require.Equal(t, command.Failed, code)
+	require.Contains(t, errs, "no such collection")
+}
