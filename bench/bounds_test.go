@@ -210,7 +210,7 @@ var bounds = map[string]bound{
 	"POST /prompts/{id}/versions/{version}/recall": {aDelete.operations + 10, aDelete.rows + 4000, 64, 32 << 10}, "DELETE /prompts/{id}/versions/{version}/recall": aDelete, // and the moves of its labels
 	// the rows of the prompt, fifty tokens, and a hundred of others
 	"GET /prompts/{id}/fetches": {aPrompt.operations + 110, aPrompt.rows + 1200, 256, 16 << 10},
-	"GET /prompts/{id}/labels": aPrompt, "GET /prompts/{id}/labels/{label}/history": aList,
+	"GET /prompts/{id}/labels":  aPrompt, "GET /prompts/{id}/labels/{label}/history": aList,
 	"PUT /prompts/{id}/labels/{label}": aLabel, "DELETE /prompts/{id}/labels/{label}": aRemoval, "POST /prompts/{id}/labels/{label}/undo": aRemoval,
 
 	"POST /prompts": aFiled, "PUT /prompts/{id}": aFiled, "PATCH /prompts/{id}": aFiled, "DELETE /prompts/{id}": aDelete,
@@ -226,8 +226,8 @@ var bounds = map[string]bound{
 	"GET /app/admin/tags": aForm, "POST /app/admin/tags": {6 + 50*4, 1300, 512, 16 << 10},
 	"GET /app/prompts/{id}": aPromptPage, "GET /app/prompts/{id}/fill": aCaller,
 	// with the values again, each character of which may be five in HTML
-	"POST /app/prompts/{id}/fill":    {aPromptPage.operations, aPromptPage.rows, 1 << 10, 32 << 10},
-	// and what programs fetched
+	"POST /app/prompts/{id}/fill": {aPromptPage.operations, aPromptPage.rows, 1 << 10, 32 << 10},
+	// and the fetches of the prompt
 	"GET /app/prompts/{id}/versions": {aList.operations + 110, aList.rows + 1200, aList.answer, aList.allocated}, "GET /app/prompts/{id}/versions/{version}": aPage,
 	// as aPage, of two texts
 	"GET /app/prompts/{id}/compare":                     aFileDiff,

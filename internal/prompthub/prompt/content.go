@@ -144,9 +144,9 @@ type Version struct {
 	Files       Files  // none for a version of a text or messages alone
 	Bundle      Bundle // of Files; zero without any
 
-	Hash    string // as Digest returns it, also where the content was not read
-	Message string // why it was made, for people
-	Source  string // the format of the file that it was made of, "" for none
+	Hash    string  // as Digest returns it, also where the content was not read
+	Message string  // why it was made, for people
+	Source  string  // the format of the file that it was made of, "" for none
 	Recall  *Recall // nil: it was not recalled
 	Change
 }

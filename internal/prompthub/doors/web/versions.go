@@ -59,7 +59,7 @@ type historyPage struct {
 	Items    []edition
 	Fetching *fetching // nil if the reader may not know
 	More     string
-	Start string
+	Start    string
 }
 
 // A recalled is the recall of a version. For a workspace it names the person.
@@ -73,8 +73,8 @@ type edition struct {
 	prompt.Version
 	Chips      []chip
 	Latest     bool
-	Before     int64       // the version before it, 0 for none
-	By         *byline     // its maker, in a workspace; nil for the author
+	Before     int64   // the version before it, 0 for none
+	By         *byline // its maker, in a workspace; nil for the author
 	Recalled   *recalled
 	Candidates []candidate // to propose it for labels with a rule
 }
@@ -139,7 +139,7 @@ type versionPage struct {
 	Chips   []chip
 	Reading reading
 	holding
-	By         *byline     // its maker, in a workspace; nil for the author
+	By         *byline // its maker, in a workspace; nil for the author
 	Recalled   *recalled
 	Candidates []candidate // to propose it for labels with a rule
 }

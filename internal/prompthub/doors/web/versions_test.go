@@ -250,7 +250,7 @@ func TestWhoFetchesPage(t *testing.T) {
 	ann, bob := w.as("Ann"), w.as("Bob")
 	page := ann.write("Review", "One", "public")
 	ann.edit(page, "Two", "public")
-	ann.get(page + "/versions").has("Who fetches", "No access token fetched this prompt")
+	ann.get(page+"/versions").has("Who fetches", "No access token fetched this prompt")
 	id, _ := prompt.ParseID(strings.TrimPrefix(page, "/app/prompts/"))
 	owner := auth.User{ID: "Ann", Name: "Ann"}
 	ci, _, err := w.service.CreateToken(t.Context(), owner, library.TokenDraft{Name: "<CI>", Scopes: []string{auth.ScopeRead}})

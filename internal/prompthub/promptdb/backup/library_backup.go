@@ -28,7 +28,7 @@ type contentLine struct {
 	At          time.Time     `json:"at"`
 
 	Recall *prompt.Recall `json:"recall,omitempty"`
-	Source *sourceLine `json:"source,omitempty"`
+	Source *sourceLine    `json:"source,omitempty"`
 }
 
 // A sourceLine is the file that a version was made of.

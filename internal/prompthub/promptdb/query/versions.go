@@ -161,7 +161,7 @@ func (db *Queries) shown(
 type WantedVersion struct {
 	Number int64
 	Label  string
-	Labels bool  // whether View.Labels are wanted too; they are there where Label is set
+	Labels bool // whether View.Labels are wanted too; they are there where Label is set
 	// whether it is for people, who see recalled versions too; programs get none
 	History bool
 	guess   int64 // which version probably has the label

@@ -64,11 +64,11 @@ type View struct {
 	ShownVersion prompt.Version
 	Labels       map[string]int64 // that the viewer may see, where they were asked for
 	// with labels, of one's own: the open proposals by label
-	Open       map[string]prompt.OpenProposal
-	Latest     int64 // where one version was asked for: the one that the prompt holds
+	Open   map[string]prompt.OpenProposal
+	Latest int64 // where one version was asked for: the one that the prompt holds
 	// with labels: whether that one was recalled
 	LatestRecalled bool
-	Production int64 // in public lists: the version with that label if it is another one
+	Production     int64 // in public lists: the version with that label if it is another one
 
 	SummaryText, SummaryForOthers string // in lists, as rows have them; the latter where it is another one
 }
