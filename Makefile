@@ -18,6 +18,7 @@ CLIENTS := internal/tools/clients
 CLIENTS_STAMP := $(CLIENTS)/node_modules/.package-lock.json
 LANGFUSE_JS := internal/tools/langfuse-js
 LANGFUSE_JS_TESTS := $(LANGFUSE_JS)/prompts.e2e.test.ts
+CLAUDE := internal/tools/claude
 DOTPROMPT := internal/tools/dotprompt
 ASSISTANTS := internal/tools/clients/mcp
 ASSISTANTS_STAMP := $(ASSISTANTS)/node_modules/.package-lock.json
@@ -63,7 +64,7 @@ ARCH ?= $(shell go env GOARCH)
 IMAGE ?= $(NAME)
 PROGRAM ?=
 
-.PHONY: help run install test test-times vet quick race browser search deep formats clients langfuse-js promptfoo check vulnerabilities vulnerabilities-built cover fuzz soak mutants measure bench heaviest bench-pocketbase bench-search azurite package image release func-start infra-check infra-schemas swagger
+.PHONY: help run install test test-times vet quick race browser search deep formats clients marketplaces langfuse-js promptfoo check vulnerabilities vulnerabilities-built cover fuzz soak mutants measure bench heaviest bench-pocketbase bench-search azurite package image release func-start infra-check infra-schemas swagger
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1 \t\2/' | expand -t 20
@@ -151,6 +152,10 @@ browser: $(AZURITE_STAMP) $(WEB_STAMP) $(OIDC_STAMP) ## test the pages in a brow
 
 clients: $(CLIENTS_STAMP) $(ASSISTANTS_STAMP) $(PYTHON_STAMP) ## run clients of others, as they are published, against the built program
 	go test -count=1 -v -timeout 20m ./internal/prompthub/e2e/clients
+
+marketplaces: ## install Claude Code, of 400 MB, and run it as it is published against the built program
+	npm install --prefix $(CLAUDE) --no-save --no-package-lock --ignore-scripts --no-audit --no-fund @anthropic-ai/claude-code@2.1.332
+	go test -count=1 -v -run '^TestClaudeCode$$' ./internal/prompthub/e2e/clients
 
 # npm ci wants packages of other machines in the lock file, which the newest npm leaves out.
 langfuse-js: $(LANGFUSE_JS_TESTS) ## fetch the tests that Langfuse has for its own client, and run them against the built program

@@ -28,6 +28,7 @@ import (
 	"prompthub/internal/prompthub/doors/api"
 	"prompthub/internal/prompthub/doors/langfuse"
 	"prompthub/internal/prompthub/doors/langsmith"
+	"prompthub/internal/prompthub/doors/marketplace"
 	"prompthub/internal/prompthub/doors/mcp"
 	"prompthub/internal/prompthub/doors/web"
 	"prompthub/internal/prompthub/files/format"
@@ -126,7 +127,12 @@ var (
 	anInvite = bound{50 + 50*14 + 10*3, 200 + 10*(552+200), 64, 16 << 10}
 	// ten workspaces, each read three times, with a row that leads there and its member
 	anAcceptance = bound{30 + 10*9, 200 + 10*(3*552+100), 64, 16 << 10}
-	aTeam        = bound{members.operations + invites.operations, members.rows + invites.rows, 320, 32 << 10}
+	// The owner and a workspace, a hundred collections, and twenty prompts, each with its labels and a
+	// version, looked at twice where they are chosen.
+	someCollections = bound{12, 900, 512, 16 << 10}
+	aCollection     = bound{12 + 20*8, 900 + 20*40, 128, 32 << 10}
+	aCollecting     = bound{24 + 2*20*8, 1800 + 2*20*40, 128, 64 << 10}
+	aTeam           = bound{members.operations + invites.operations, members.rows + invites.rows, 320, 32 << 10}
 	// with two names that lead to him, each looked for and then written
 	aUser = bound{8, 8, 32, 4 << 10}
 
@@ -136,6 +142,8 @@ var (
 	// lists hold and nothing else.
 	aMenu   = bound{12, 5500, 2 << 10, 64 << 10}
 	anIndex = bound{12, 5500, 512, 64 << 10}
+	// five pages of prompts
+	aCatalogue = bound{5 * anIndex.operations, 5 * anIndex.rows, 5 * anIndex.answer, 5 * anIndex.allocated}
 	// by a message of 256 KiB, decoded more than once
 	aRead = bound{aPrompt.operations, aPrompt.rows, aPrompt.answer, 8 << 10}
 )
@@ -179,6 +187,8 @@ var bounds = map[string]bound{
 	"GET /invites": invites, "POST /invites": anInvite, "DELETE /invites/{invite}": {20 + 10*2, 20 + 10*552, 64, 8 << 10}, "POST /invites/accept": anAcceptance,
 	// an account, with the sessions that it has; and the access token of a command line
 	"POST /session": aToken, "DELETE /session": aToken, "POST /resets": aToken, "PUT /me/password": {aToken.operations + 8 + 20, aToken.rows + 40, 64, 16 << 10}, "POST /resets/accept": {aToken.operations + 4 + 50*4, aToken.rows + 50*4, 64, 16 << 10}, "POST /logins": {aToken.operations + 4, 60, 64, 4 << 10},
+	"GET /collections": someCollections, "POST /collections": aCollecting, "GET /collections/{handle}/{slug}": aCollection,
+	"PATCH /collections/{handle}/{slug}": aCollecting, "DELETE /collections/{handle}/{slug}": someCollections,
 	"GET /workspaces": workspaces, "POST /workspaces": {16, 700, 64, 8 << 10},
 	"GET /workspaces/{workspace}": aWorkspace, "PATCH /workspaces/{workspace}": aWorkspace,
 	"GET /workspaces/{workspace}/prompts": {anOwnSearch.operations + 2, anOwnSearch.rows + 600, anOwnSearch.answer, anOwnSearch.allocated},
@@ -319,7 +329,11 @@ var bounds = map[string]bound{
 	"GET /t/{tag}/.well-known/agent-skills/{skill}/archive.zip": aFolder, "GET /u/{handle}/.well-known/agent-skills/{skill}/archive.zip": aFolder,
 	"GET /.well-known/agent-skills/{skill}/SKILL.md":         aPrompt,
 	"GET /t/{tag}/.well-known/agent-skills/{skill}/SKILL.md": aPrompt, "GET /u/{handle}/.well-known/agent-skills/{skill}/SKILL.md": aPrompt,
-	"GET /.well-known/oauth-protected-resource": nothing, "GET /.well-known/oauth-protected-resource/mcp": nothing,
+	"GET /marketplace/u/{handle}/marketplace.json": aCatalogue, "GET /marketplace/me/marketplace.json": aCatalogue,
+	"GET /marketplace/w/{workspace}/marketplace.json": {aCatalogue.operations + 4, aCatalogue.rows + 600, aCatalogue.answer, aCatalogue.allocated},
+	"GET /marketplace/u/{handle}/library.zip":         nothing, "GET /marketplace/me/library.zip": nothing, "GET /marketplace/w/{workspace}/library.zip": nothing,
+	"GET /marketplace/packages/{id}/{version}/{package}": {aFolder.operations + 2, aFolder.rows + 2, aFolder.answer, aFolder.allocated},
+	"GET /.well-known/oauth-protected-resource":          nothing, "GET /.well-known/oauth-protected-resource/mcp": nothing,
 	"GET /.well-known/oauth-protected-resource/mcp/{rest...}": nothing,
 
 	"GET /app/{rest...}": nothing, "GET /app/static/{file}": nothing,
@@ -350,11 +364,13 @@ type search struct {
 	ids       []prompt.ID
 	forks     []prompt.ID
 	shared    prompt.ID // of the workspace
+	listed    string    // the ids of a collection, as JSON
 	files     []string  // that pages load
 	bounds    map[string]bound
 	tried     map[string]int
 	found     map[string]bound   // the most
 	method    string             // of a message, in the request that was drawn last
+	reader    api.ShownToken     // an access token of ann's
 	job       time.Duration      // what processor time is measured by
 	work      map[string]float64 // the most, in jobs
 	ok        map[string]int     // requests that were answered with success
@@ -373,6 +389,9 @@ func newSearch(t *testing.T) *search {
 		time.Sleep(time.Duration(i*i) * 30 * 24 * time.Hour) // and months without prompts
 	}
 	s.make(prompt.Draft{Title: "Private", Text: "text", Visibility: prompt.Private})
+	listed, err := json.Marshal(s.ids[len(s.ids)-min(len(s.ids), prompt.MaxInCollection):])
+	require.NoError(t, err)
+	s.listed = string(listed)
 	s.including()
 	s.ask(put("/me/profile", ann, `{"handle":"anna"}`), nil)
 	s.shelf()
@@ -505,6 +524,10 @@ func (s *search) findRoutes(t *testing.T) {
 		s.query[pattern] = []string{"sort", "tag", "q", "cursor", "show", "value", "view", "part", "back", "done", "from", "to", "label", "format", "path"}
 	}
 	s.query["GET /app/login"] = slices.Collect(maps.Keys(asked["GET /app/login"]))
+	for _, pattern := range marketplace.Patterns() {
+		s.routes = append(s.routes, pattern)
+		s.query[pattern] = []string{"token", "until", "signature"}
+	}
 	s.messages = mcp.Patterns()
 	s.routes = append(s.routes, s.messages...)
 	for _, pattern := range langsmith.Patterns() {
@@ -612,6 +635,7 @@ func (s *search) request(t *rapid.T, route string) *http.Request {
 	method, path, _ := strings.Cut(route, " ")
 	isPage, isMessage := strings.HasPrefix(path, web.Prefix) || path == web.Robots, slices.Contains(s.messages, route)
 	isNamed := strings.HasPrefix(path, langfuse.Prefix) || strings.HasPrefix(path, langsmith.Prefix+"/")
+	isMarket := strings.HasPrefix(path, marketplace.Prefix)
 	// Half of the requests mean something in all their parts, and have hostile values only where
 	// any will do; in the others each part is drawn by itself.
 	whole := rapid.Bool().Draw(t, "whole")
@@ -651,16 +675,21 @@ func (s *search) request(t *rapid.T, route string) *http.Request {
 	if whole {
 		labels = labels[:1]
 	}
+	handles := []string{"anna", "me"}
+	if isMarket && whole {
+		handles = handles[:1]
+		path = strings.Replace(path, "{id}/{version}/{package}", s.aPackage(t), 1)
+	}
 	files := []string{"page.css", "swagger-ui-bundle.js"}
 	if isPage {
 		files = s.files
 	}
-	path = strings.NewReplacer("{id}", id, "{tag}", either("tag", "text", "data"), "{handle}", either("handle", "anna", "me"), "{token}", either("token", s.token.ID), "{invite}", either("invite", s.invite),
+	path = strings.NewReplacer("{id}", id, "{tag}", either("tag", "text", "data"), "{handle}", either("handle", handles...), "{token}", either("token", s.token.ID), "{invite}", either("invite", s.invite),
 		"{workspace}", either("workspace", "shelf"), "{kind}", either("kind", "person", "role"), "{principal}", either("principal", "vera", "cooks"),
-		"{slug}", either("slug", "text-1", "private"), "{rest...}", part, "{skill}", skill, "{version}", number, "{number}", number, "{other}", either("other number", numbers...),
+		"{slug}", either("slug", slugsOf(route)...), "{rest...}", part, "{skill}", skill, "{version}", number, "{number}", number, "{other}", either("other number", numbers...),
 		"{label}", either("label", labels...), "{file}", either("file", files...), "{name}", url.PathEscape(nameOf(t, whole)),
-		"{owner}", either("owner", "-"), "{repo}", url.PathEscape(nameOf(t, whole)), "{commit}", either("commit", "latest", "00000001"), "{$}", "").Replace(path)
-	if !isPage && !isMessage && !isNamed {
+		"{owner}", either("owner", "-"), "{repo}", url.PathEscape(nameOf(t, whole)), "{commit}", either("commit", "latest", "00000001"), "{package}", part+".zip", "{$}", "").Replace(path)
+	if !isPage && !isMessage && !isNamed && !isMarket {
 		path = api.Prefix + path
 	}
 	query := url.Values{}
@@ -708,7 +737,7 @@ func (s *search) request(t *rapid.T, route string) *http.Request {
 	s.method = ""
 	values := maps.Clone(fitting[route])
 	for name, v := range values {
-		values[name] = strings.NewReplacer("{secret}", s.secret, "{shared}", string(s.shared)).Replace(v)
+		values[name] = strings.NewReplacer("{secret}", s.secret, "{shared}", string(s.shared), "{public}", s.listed).Replace(v)
 	}
 	switch may := whole || rapid.Bool().Draw(t, "fits"); {
 	case isMessage && method == http.MethodPost:
@@ -749,7 +778,34 @@ func (s *search) request(t *rapid.T, route string) *http.Request {
 		r.Header.Set("X-Dev-User", who)
 		r.Header.Set("X-Dev-Roles", role)
 	}
+	if isMarket && whole {
+		r.Header.Set("Authorization", "Bearer "+s.reader.Secret)
+	}
 	return r
+}
+
+// aPackage draws the address of a package of ann's, for whom there is an access token that reads.
+func (s *search) aPackage(t *rapid.T) string {
+	var list struct {
+		Plugins []struct{ Source struct{ URL string } }
+	}
+	read := func() *httptest.ResponseRecorder {
+		return serve(s.t, s.doors, call{method: http.MethodGet, path: marketplace.Prefix + "/me/marketplace.json", header: http.Header{"Authorization": {"Bearer " + s.reader.Secret}}})
+	}
+	answer := read()
+	if answer.Code != http.StatusOK { // it was revoked, or ann's account was erased
+		s.ask(call{method: http.MethodPost, path: "/me/tokens", user: ann, body: `{"name":"Installer","scopes":["read"]}`}, &s.reader)
+		answer = read()
+	}
+	require.NoError(s.t, json.Unmarshal(answer.Body.Bytes(), &list))
+	var all []string
+	for _, p := range list.Plugins {
+		if _, path, ok := strings.Cut(p.Source.URL, "/packages/"); ok {
+			path, _, _ = strings.Cut(path, "?")
+			all = append(all, path)
+		}
+	}
+	return rapid.SampledFrom(all).Draw(t, "package")
 }
 
 // known is what a request of a prompt has to know to mean something.
@@ -845,6 +901,11 @@ func (s *search) ready(route, id string) known {
 		if strings.HasSuffix(route, "withdraw") {
 			s.secret = s.invite
 		}
+	case strings.Contains(route, " /collections"):
+		for i := range 9 {
+			do(call{method: http.MethodDelete, path: fmt.Sprint("/collections/me/tag", i)})
+		}
+		do(call{method: http.MethodPost, path: "/collections", body: `{"slug":"support","visibility":"public","items":` + s.listed + `}`})
 	case strings.Contains(route, "{workspace}/tokens/{token}"):
 		s.ask(call{method: http.MethodPost, path: "/workspaces/shelf/tokens", user: ann, body: `{"name":"CI","scopes":["read"]}`}, &s.token)
 	case strings.Contains(route, "tokens/{token}"):
@@ -879,6 +940,14 @@ var asked = map[string]map[string][]string{
 	"POST /prompts/{id}/upstream/merge":   {"take": {"theirs"}},
 	"POST /import":                        {"dryRun": {"true", "false"}, "update": {"true", "false"}},
 	"GET /lf/api/public/prompts":          {"name": {"private"}},
+}
+
+// slugsOf returns what a route finds by its slug.
+func slugsOf(route string) []string {
+	if strings.Contains(route, " /collections") {
+		return []string{"support"}
+	}
+	return []string{"text-1", "private"}
 }
 
 func formats() []string {
@@ -919,6 +988,7 @@ var fitting = map[string]map[string]string{
 	"POST /app/admin/invites/withdraw": {"id": "{secret}"}, "POST /app/w/{workspace}/invites/withdraw": {"id": "{secret}"},
 	"POST /invites": {"workspaces": `[{"handle":"shelf","role":"reader"}]`}, "POST /app/w/{workspace}/invites": {"role": "reader", "uses": "1", "days": "7"},
 	"POST /app/w": {"handle": newTag}, "POST /app/w/{workspace}/settings": {"name": drawn, "about": drawn}, "POST /app/w/{workspace}/tokens": {"name": drawn, "scope": "read", "days": "7"},
+	"POST /collections": {"slug": newTag, "items": "{public}"}, "PATCH /collections/{handle}/{slug}": {"name": drawn, "items": "{public}"},
 	"POST /workspaces/{workspace}/copies": {"prompt": "{shared}"}, "POST /app/w/{workspace}/copies": {"prompt": "{shared}"},
 	"POST /app/w/{workspace}/rules":                     {"revision": "1", "label1": "production", "names1": drawn, "approvals1": "1"},
 	"POST /app/prompts/{id}/proposals":                  {"label": "production", "version": "1", "message": drawn},

@@ -342,7 +342,7 @@ func otherRoutes() []route {
 /app/prompts/new /app/prompts/{id} /app/prompts/{id}/fill?a={q} /app/prompts/{id}?var.a={q} /app/prompts/{id}/edit /app/prompts/{id}/image.png /app/prompts/{id}/versions
 /app/prompts/{id}/versions/1 /app/prompts/{id}/compare?from=1&to=2 /app/prompts/{id}/labels /app/prompts/{id}/upstream /app/prompts/{id}/export?format=skill /app/feed.atom
 /app/u/{handle}/feed.atom /app/sitemap.xml /robots.txt /app/signin /app/admin/tags /app/admin/hidden /app/admin /app/admin/users /app/admin/tokens
-/.well-known/agent-skills/index.json /u/{handle}/.well-known/agent-skills/index.json /.well-known/agent-skills/{id}/SKILL.md
+/.well-known/agent-skills/index.json /u/{handle}/.well-known/agent-skills/index.json /.well-known/agent-skills/{id}/SKILL.md /marketplace/u/{handle}/marketplace.json
 /lf/api/public/v2/prompts /lf/api/public/v2/prompts?name={name} /lf/api/public/v2/prompts/{name} /lf/api/public/v2/prompts/{name}?version=1 /lf/api/public/prompts?name={name}
 /ls/settings /ls/repos?limit=100&query={q} /ls/repos/-/{name} /ls/commits/-/{name} /ls/commits/-/{name}/latest /ls/commits/-/{name}/00000001`) {
 		all = append(all, route{method: http.MethodGet, path: path})

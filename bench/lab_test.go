@@ -26,6 +26,7 @@ import (
 	"prompthub/internal/prompthub/doors/api"
 	"prompthub/internal/prompthub/doors/langfuse"
 	"prompthub/internal/prompthub/doors/langsmith"
+	"prompthub/internal/prompthub/doors/marketplace"
 	"prompthub/internal/prompthub/doors/mcp"
 	"prompthub/internal/prompthub/doors/web"
 	"prompthub/internal/prompthub/doors/worker"
@@ -54,6 +55,7 @@ type lab struct {
 	prompt prompt.ID    // by ann, public: three tags, a title of five words
 	behind atomic.Int64 // calls that were left to follow the answer
 	cursor string       // of a page that was read before
+	packed string       // the path of a package
 	token  api.ShownToken
 	hub    *library.Service
 	invite string // its id
@@ -156,12 +158,14 @@ func (l *lab) begin(logs io.Writer) {
 		Service: hub, Identify: auth.Dev(), Admission: admission, SignIn: web.Dev, PublicRead: true, Log: log, Now: time.Now,
 		Status: func(context.Context) ([]web.Fact, error) { return nil, nil },
 	})
+	programs := doors.Door{Identify: identify, Admission: admission, Service: hub, PublicRead: true}
+	installers := marketplace.New(marketplace.Config{Door: programs, Claimed: true, Log: log, Now: time.Now})
 	assistants := mcp.New(mcp.Config{
-		Door: doors.Door{Identify: identify, Admission: admission, Service: hub, PublicRead: true}, Log: log, Now: time.Now, Version: "bench",
+		Door: programs, Log: log, Now: time.Now, Version: "bench",
 		Issuers: []string{"https://issuer.example"},
 	})
 	foreign := doors.Foreign{Door: doors.Door{Identify: identify, Admission: admission, Service: hub}, Log: log, Now: time.Now}
-	l.doors = mcp.Mount(web.Mount(routes, pages), assistants)
+	l.doors = httpjson.Mount(marketplace.Prefix, mcp.Mount(web.Mount(routes, pages), assistants), installers)
 	l.doors = httpjson.Mount(langsmith.Prefix, httpjson.Mount(langfuse.Prefix, l.doors, langfuse.New(foreign)), langsmith.New(foreign))
 	l.jobs = make(map[string]function.Func)
 	for _, t := range worker.Triggers(l.db, log) {
@@ -353,7 +357,7 @@ func (l *lab) vote(who string, v prompt.Vote) {
 
 // path puts what the lab knows into a path.
 func (l *lab) path(path string) string {
-	return strings.NewReplacer("{id}", string(l.prompt), "{author}", l.db.AuthorKey(ann), "{cursor}", l.cursor, "{token}", cmp.Or(l.token.ID, "none"), "{invite}", cmp.Or(l.invite, "none"), "{secret}", cmp.Or(l.secret, "none")).Replace(path)
+	return strings.NewReplacer("{id}", string(l.prompt), "{author}", l.db.AuthorKey(ann), "{cursor}", l.cursor, "{package}", l.packed, "{token}", cmp.Or(l.token.ID, "none"), "{invite}", cmp.Or(l.invite, "none"), "{secret}", cmp.Or(l.secret, "none")).Replace(path)
 }
 
 // voteOnce is a vote of Vera's on the prompt.

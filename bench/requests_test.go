@@ -135,6 +135,12 @@ func reads() []request {
 		{name: "set a new password", setup: (*lab).makeReset, call: call{method: http.MethodPost, path: "/resets/accept", body: `{"secret":"{secret}","password":"` + aPassword + ` 2"}`}, steps: 6, tables: 7},
 		{name: "change one's password", setup: (*lab).makeSession, token: true, call: call{method: http.MethodPut, path: "/me/password", body: `{"current":"` + aPassword + `","password":"` + aPassword + ` 2"}`}, steps: 10, tables: 13, behind: 1},
 		{name: "sign in a command line", setup: (*lab).allowLogin, call: call{method: http.MethodPost, path: "/logins", body: `{"code":"{secret}","secret":"x"}`}, steps: 6, tables: 6},
+		{name: "make a collection of one", call: call{method: http.MethodPost, path: "/collections", user: ann, body: `{"slug":"support","items":["{id}"]}`}, steps: 5, tables: 10},
+		{name: "my collections", setup: collected, call: get("/collections", ann), steps: 2, tables: 2},
+		{name: "a collection of one", setup: collected, call: get("/collections/me/support", ann), steps: 3, tables: 6},
+		{name: "a public collection of one, anonymous", setup: collected, call: get("/collections/anna/support", ""), steps: 5, tables: 7},
+		{name: "change the skills of a collection", setup: collected, call: edit("/collections/me/support", ann, "*", `{"items":[]}`), steps: 4, tables: 4},
+		{name: "delete a collection", setup: collected, call: call{method: http.MethodDelete, path: "/collections/me/support", user: ann}, steps: 3, tables: 3},
 		{name: "make a workspace", call: call{method: http.MethodPost, path: "/workspaces", user: ann, body: `{"handle":"another"}`}, steps: 9, tables: 9},
 		{name: "my workspaces", setup: (*lab).makeShelf, call: get("/workspaces", ann), steps: 3, tables: 3},
 		{name: "a workspace of mine", setup: (*lab).makeShelf, call: get("/workspaces/shelf", ann), steps: 2, tables: 2},
@@ -156,7 +162,7 @@ func reads() []request {
 		{name: "propose another version", setup: (*lab).makeProposal, call: put("/prompts/{id}/proposals/1", ann, `{"version":1}`), steps: 7, tables: 15, queues: 2, behind: 1},
 		{name: "comment on a proposal", setup: (*lab).makeProposal, call: call{method: http.MethodPost, path: "/prompts/{id}/proposals/1/reviews", user: ann, body: `{"verdict":"comment","text":"So."}`}, steps: 6, tables: 13, queues: 2, behind: 1},
 		{name: "reject a proposal", setup: (*lab).makeProposal, call: call{method: http.MethodDelete, path: "/prompts/{id}/proposals/1", user: ann}, steps: 6, tables: 13, queues: 2, behind: 1},
-		{name: "delete a workspace", setup: (*lab).makeShelf, call: call{method: http.MethodDelete, path: "/workspaces/shelf", user: ann}, steps: 8, tables: 8},
+		{name: "delete a workspace", setup: (*lab).makeShelf, call: call{method: http.MethodDelete, path: "/workspaces/shelf", user: ann}, steps: 9, tables: 9},
 		{name: "restore a workspace", setup: (*lab).deleteShelf, call: call{method: http.MethodPost, path: "/workspaces/shelf/restore", user: ann}, steps: 7, tables: 7},
 		{name: "get a prompt of a workspace", setup: (*lab).promptOfShelf, call: get("/prompts/{id}", ann), steps: 2, tables: 6},
 		{name: "get a prompt of a workspace, read a moment ago", setup: (*lab).promptOfShelf, again: true, call: get("/prompts/{id}", ann), steps: 1, tables: 5},
@@ -211,6 +217,21 @@ func filed(l *lab) {
 	c.path = l.path(c.path)
 	l.ask(c, nil)
 	l.settle()
+}
+
+// packaged has the package of such a skill asked for.
+func packaged(l *lab) {
+	withHandle(l)
+	filed(l)
+	var catalogue struct {
+		Plugins []struct{ Source struct{ URL string } }
+	}
+	l.ask(get("/marketplace/u/ann-lee/marketplace.json", ""), &catalogue)
+	for _, p := range catalogue.Plugins {
+		if _, path, _ := strings.Cut(p.Source.URL, "://"); strings.Contains(path, strings.ToLower(string(l.prompt))) {
+			l.packed = path[strings.Index(path, "/packages/")+len("/packages/"):]
+		}
+	}
 }
 
 // including has a prompt asked for that includes the typical one.
@@ -318,6 +339,13 @@ func nextMonth(l *lab) {
 }
 
 // favored has Vera keep the prompt.
+// collected makes a public collection of the prompt.
+func collected(l *lab) {
+	l.ask(put("/me/profile", ann, `{"handle":"anna"}`), nil)
+	l.ask(call{method: http.MethodPost, path: "/collections", user: ann, body: l.path(`{"slug":"support","visibility":"public","items":["{id}"]}`)}, nil)
+	time.Sleep(10 * time.Second)
+}
+
 func favored(l *lab) { l.ask(put(l.path("/prompts/{id}/favorite"), "Vera", ""), nil) }
 
 func votes() []request {
@@ -390,6 +418,8 @@ func assistants() []request {
 		{name: "mcp: save by a tool", call: send("/mcp", ann, "tools/call", `{"name":"save_prompt","arguments":{"title":"Better write short mystery novels","content":"Text.","tags":["text"]}}`), steps: 4, tables: 4, queues: 2, behind: 1},
 		{name: "skills of the site, 100", call: get("/.well-known/agent-skills/index.json", ""), steps: 1, tables: 1},
 		{name: "skills of an author, 100", setup: withHandle, call: get("/u/ann-lee/.well-known/agent-skills/index.json", ""), steps: 2, tables: 2},
+		{name: "marketplace of an author, 100", setup: withHandle, call: get("/marketplace/u/ann-lee/marketplace.json", ""), steps: 2, tables: 2},
+		{name: "marketplace: a package of a skill with three files, author known", setup: packaged, call: get("/marketplace/packages/{package}", ""), steps: 2, tables: 8, behind: 1},
 		{name: "an archive of a skill with three files, author known", setup: filed, call: get("/.well-known/agent-skills/{id}/archive.zip", ""), steps: 2, tables: 8, behind: 1},
 		{name: "mcp: list my skills, one with files", setup: filed, call: send("/mcp", ann, "skills/list", "{}"), steps: 2, tables: 2},
 		{name: "a skill, author known", call: get("/.well-known/agent-skills/{id}/SKILL.md", ""), steps: 1, tables: 5, behind: 1},

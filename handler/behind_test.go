@@ -265,6 +265,10 @@ var withoutBody = map[string]func(ann, bob, root person) (who person, path strin
 		root.did("PUT", "/api/v1/tags/passing", `{"displayName":"Passing"}`)
 		return root, "/api/v1/tags/passing"
 	},
+	"DELETE /collections/{handle}/{slug}": func(ann, _, _ person) (person, string) {
+		ann.did("POST", "/api/v1/collections", `{"slug":"support"}`)
+		return ann, "/api/v1/collections/me/support"
+	},
 	"DELETE /session": func(ann, _, _ person) (person, string) { return ann, "/api/v1/session" },
 	"DELETE /invites/{invite}": func(ann, _, _ person) (person, string) {
 		handle := strings.TrimPrefix(ann.workspace(), "/api/v1/workspaces/")

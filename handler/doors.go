@@ -10,6 +10,7 @@ import (
 	"prompthub/internal/prompthub/doors"
 	"prompthub/internal/prompthub/doors/langfuse"
 	"prompthub/internal/prompthub/doors/langsmith"
+	"prompthub/internal/prompthub/doors/marketplace"
 	"prompthub/internal/prompthub/doors/mcp"
 	"prompthub/internal/prompthub/doors/web"
 )
@@ -23,6 +24,9 @@ func (a *app) doors(s command.Serving) http.Handler {
 	}
 	all := web.Mount(a.api(programs), a.pages(s, admission))
 	all = mcp.Mount(all, a.assistants(programs))
+	all = httpjson.Mount(marketplace.Prefix, all, marketplace.New(marketplace.Config{
+		Door: programs, Claimed: a.settings.Dev(), Public: a.settings.Public, Log: a.log, Now: time.Now, Telemetry: a.telemetry,
+	}))
 	foreign := doors.Foreign{
 		Door: programs, MaxText: a.settings.MaxText, Origins: a.settings.Origins, Log: a.log, Now: time.Now, Telemetry: a.telemetry,
 	}

@@ -18,6 +18,7 @@ import (
 	"prompthub/internal/prompthub/doors/api"
 	"prompthub/internal/prompthub/doors/langfuse"
 	"prompthub/internal/prompthub/doors/langsmith"
+	"prompthub/internal/prompthub/doors/marketplace"
 	"prompthub/internal/prompthub/doors/mcp"
 	"prompthub/internal/prompthub/doors/web"
 )
@@ -36,6 +37,7 @@ func TestDoors(t *testing.T) {
 		{"/.well-known/agent-skills/index.json", "", "application/problem+json", 401},
 		{"/u/ann/.well-known/agent-skills/index.json", "", "application/problem+json", 401},
 		{"/.well-known/oauth-protected-resource", "", "application/problem+json", 404},
+		{"/marketplace/u/ann/marketplace.json", "", "application/problem+json", 401},
 	}
 	for _, tt := range tests {
 		r := httptest.NewRequestWithContext(t.Context(), "GET", "http://localhost"+tt.path, nil)
@@ -71,6 +73,7 @@ func oneAdmission(t *testing.T) {
 		{"POST", "/mcp/t/text", "application/json", "{"},
 		{"GET", "/.well-known/agent-skills/index.json", "", ""},
 		{"GET", "/.well-known/agent-skills/none/SKILL.md", "", ""},
+		{"GET", "/marketplace/u/nobody/marketplace.json", "", ""},
 		{"GET", "/lf/api/public/v2/prompts", "", ""},
 		{"GET", "/ls/settings", "", ""},
 		{"POST", "/api/v1/prompts", "application/json", `{"title":"T","text":"X"}`},
@@ -150,7 +153,7 @@ func TestPublicAnswersAreForEverybody(t *testing.T) {
 		var p struct{ ID string }
 		require.NoError(t, json.Unmarshal(created.Body.Bytes(), &p))
 
-		patterns := slices.Concat(web.Patterns(), mcp.Patterns(), langfuse.Patterns(), langsmith.Patterns())
+		patterns := slices.Concat(web.Patterns(), mcp.Patterns(), marketplace.Patterns(), langfuse.Patterns(), langsmith.Patterns())
 		for _, operation := range documented(t) {
 			patterns = append(patterns, strings.Replace(operation, " ", " "+api.Prefix, 1))
 		}
@@ -162,7 +165,7 @@ func TestPublicAnswersAreForEverybody(t *testing.T) {
 			}
 			path = strings.NewReplacer("{id}", p.ID, "{skill}", strings.ToLower(p.ID), "{handle}", "ann", "{owner}", "ann", "{repo}", "pricing", "{name}", "pricing",
 				"{workspace}", "shelf", "{number}", "1", "{slug}", "pricing", "{version}", "1", "{other}", "1", "{label}", "production", "{tag}", "text", "{commit}", "latest",
-				"{file}", "page.css", "{rest...}", "x", "{$}", "").Replace(path)
+				"{file}", "page.css", "{package}", "x.zip", "{rest...}", "x", "{$}", "").Replace(path)
 			require.NotContains(t, path, "{", "%s has a place that the test does not fill", pattern)
 			got := ask("bob", method, path, "")
 			if got.Code == 200 {

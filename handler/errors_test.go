@@ -55,7 +55,8 @@ func TestErrorsAreDocumented(t *testing.T) {
 	require.Greater(t, len(got), 30)
 
 	elsewhere := []string{ // answers of other doors, of /admin, of commands and of applications with pictures or accounts
-		"BACKUP_FAILED", "BACKUP_NO_ROOM", "BACKUP_RUNNING", "BACKUP_TOO_SLOW", "FILES_OF_ANOTHER_STORE", "NOT_AN_IMAGE", "REFRESH_REUSED", "REPO_TYPE_NOT_KEPT",
+		"ADDRESS_EXPIRED", "BACKUP_FAILED", "BACKUP_NO_ROOM", "BACKUP_RUNNING", "BACKUP_TOO_SLOW", "FILES_OF_ANOTHER_STORE", "NOT_AN_IMAGE", "PACKAGE_CHANGED", "REFRESH_REUSED",
+		"REPO_TYPE_NOT_KEPT",
 	}
 	listed := slices.Clone(elsewhere)
 	for _, c := range append(httpjson.Codes(), api.Codes...) {

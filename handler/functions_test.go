@@ -24,6 +24,7 @@ import (
 	"prompthub/internal/prompthub/doors/api"
 	"prompthub/internal/prompthub/doors/langfuse"
 	"prompthub/internal/prompthub/doors/langsmith"
+	"prompthub/internal/prompthub/doors/marketplace"
 	"prompthub/internal/prompthub/doors/mcp"
 	"prompthub/internal/prompthub/doors/web"
 	"prompthub/internal/prompthub/doors/worker"
@@ -120,6 +121,7 @@ var doorFunctions = map[string]binding{
 	"author-skills": {Route: "u/{handle}/.well-known/{*path}", Methods: getOnly},
 	"lf":            {Route: strings.TrimPrefix(langfuse.Prefix, "/") + "/{*path}", Methods: []string{"get", "head", "post", "patch", "delete"}},
 	"ls":            {Route: strings.TrimPrefix(langsmith.Prefix, "/") + "/{*path}", Methods: []string{"get", "head", "post", "patch", "delete"}},
+	"marketplace":   {Route: strings.TrimPrefix(marketplace.Prefix, "/") + "/{*path}", Methods: []string{"get", "head"}},
 	"mcp":           {Route: strings.TrimPrefix(mcp.Prefix, "/") + "/{*path}", Methods: []string{"get", "head", "post", "delete"}},
 	"robots":        {Route: strings.TrimPrefix(web.Robots, "/"), Methods: getOnly},
 	"root":          {Route: "{ignored:maxlength(0)?}", Methods: getOnly}, // the address without a path

@@ -59,7 +59,7 @@ type Find func(ctx context.Context, id string, secret Secret, look func() error)
 type Guess func(r *http.Request) (wrong func(), err error)
 
 // AccessTokens believes requests that bring an access token of a form, as bearer token, as password
-// of HTTP Basic with the id as the name, or in the header X-Api-Key. All others are asked of next.
+// of HTTP Basic, or in the header X-Api-Key. All others are asked of next.
 // A caller with a token is no more than the token says, also if the request holds other claims.
 //
 // Anybody can make a token with the right checksum, so guess is asked before one is looked up.
@@ -86,10 +86,6 @@ func AccessTokens(form TokenForm, find Find, guess Guess, next Identify) Identif
 
 // incomplete is why what stands in the place of an access token cannot be one.
 const incomplete = "the access token is not complete; send it as it was shown"
-
-func (f TokenForm) misnamed() string {
-	return "the name before the colon is not the id of the access token; send its id, which stands between " + f.Prefix + " and the next _, or send the token as Bearer"
-}
 
 // presented returns the access token of a request. is says whether there is one, or something in
 // its place; fails, why that cannot be one.
@@ -131,8 +127,8 @@ func (f TokenForm) whole(text string) (id string, secret Secret, fails string) {
 // APIKeyHeader is where programs that know no bearer tokens send an access token.
 const APIKeyHeader = "X-Api-Key" //nolint:gosec // a name, no secret
 
-// basic reads the id and the secret of an access token as HTTP Basic has a name and a password. A
-// client that sends the whole token as the password means its secret.
+// basic reads an access token as HTTP Basic has a name and a password: its id and its secret, or any
+// name and the whole token.
 func (f TokenForm) basic(encoded string) (id string, secret Secret, fails string) {
 	const most = 1 << 10
 	if len(encoded) > most {
@@ -143,14 +139,10 @@ func (f TokenForm) basic(encoded string) (id string, secret Secret, fails string
 		return "", Secret{}, incomplete
 	}
 	name, text, _ := strings.Cut(string(b), ":")
-	id, secret, ok := f.parseParts(name, strings.TrimPrefix(text, f.Prefix+name+"_"))
-	if ok {
+	if id, secret, ok := f.parseParts(name, text); ok {
 		return id, secret, ""
 	}
-	if _, _, ok := f.Parse(text); ok {
-		return "", Secret{}, f.misnamed()
-	}
-	return "", Secret{}, incomplete
+	return f.whole(text)
 }
 
 // BearerOf returns the bearer token of a request, "" where there is none.

@@ -5,7 +5,9 @@ package doors
 
 import (
 	"cmp"
+	"context"
 	"net/http"
+	"time"
 
 	"prompthub/internal/fault"
 	"prompthub/internal/http/auth"
@@ -105,4 +107,25 @@ const minBody = 256 << 10
 // may stand as an escape of six bytes, and a config next to them. Zero means prompt.DefaultMaxText.
 func BodyLimit(maxText int) int64 {
 	return max(minBody, 6*int64(cmp.Or(maxText, prompt.DefaultMaxText))+minBody/2)
+}
+
+const (
+	patience = 5 * time.Second
+	again    = 20 * time.Millisecond
+)
+
+// AwaitPlace takes a place at work as soon as the caller may have one. It is for programs that ask
+// for all files of a list at once.
+func (d Door) AwaitPlace(ctx context.Context, caller httpjson.Caller) (leave func(), err error) {
+	for end := time.Now().Add(patience); ; {
+		leave, err = d.Admission.Enter(ctx, caller)
+		if err == nil || time.Now().After(end) {
+			return leave, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(again):
+		}
+	}
 }

@@ -2,7 +2,10 @@ package library
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
 	"crypto/subtle"
+	"encoding/base64"
 	"fmt"
 	"slices"
 	"strings"
@@ -155,11 +158,16 @@ func (s *Service) WithTokens(next auth.Identify, claimed bool, guess auth.Guess)
 // Bearer returns whom an access token stands for. Claimed is as in TokenDraft, look as in
 // auth.Find.
 func (s *Service) Bearer(ctx context.Context, id string, secret auth.Secret, claimed bool, look func() error) (auth.User, error) {
+	return s.standsFor(ctx, id, claimed, look, func(t *Token) bool { return subtle.ConstantTimeCompare(t.Secret[:], secret[:]) == 1 })
+}
+
+// standsFor returns whom the access token of an id stands for, if the caller proves to know it.
+func (s *Service) standsFor(ctx context.Context, id string, claimed bool, look func() error, proves func(*Token) bool) (auth.User, error) {
 	t, err := s.db.Token(ctx, id, look)
 	if err != nil {
 		return auth.User{}, err
 	}
-	if t == nil || subtle.ConstantTimeCompare(t.Secret[:], secret[:]) != 1 || t.Claimed != claimed {
+	if t == nil || !proves(t) || t.Claimed != claimed {
 		return auth.User{}, fault.New(fault.Unauthenticated, "there is no such access token, or it was revoked")
 	}
 	if !s.now().Before(t.ExpiresAt) {
@@ -176,6 +184,37 @@ func (s *Service) Bearer(ctx context.Context, id string, secret auth.Secret, cla
 	}
 	s.db.TokenUsed(ctx, t)
 	return auth.User{ID: string(t.OwnerID), Name: t.OwnerName, Grant: &auth.Grant{TokenID: t.ID, Scopes: t.Scopes}}, nil
+}
+
+// Sign returns a signature of a text by the access token of the caller. It shows that a bearer of
+// that token was told the text, and counts as long as the token does.
+func (s *Service) Sign(ctx context.Context, who auth.User, text string) (string, error) {
+	if who.Grant == nil || who.Grant.TokenID == "" {
+		return "", fault.New(fault.Unauthenticated, "this needs an access token; make one, and send it as Bearer")
+	}
+	t, err := s.db.Token(ctx, who.Grant.TokenID, func() error { return nil })
+	if err != nil {
+		return "", err
+	}
+	if t == nil {
+		return "", fault.New(fault.Unauthenticated, "there is no such access token, or it was revoked")
+	}
+	return signature(t, text), nil
+}
+
+// Signer returns whom the access token of an id stands for, if it has signed a text.
+func (s *Service) Signer(ctx context.Context, id, text, signed string, claimed bool, look func() error) (auth.User, error) {
+	if !Tokens.HasID(id) {
+		return auth.User{}, fault.New(fault.Unauthenticated, "there is no such access token")
+	}
+	return s.standsFor(ctx, id, claimed, look, func(t *Token) bool { return hmac.Equal([]byte(signature(t, text)), []byte(signed)) })
+}
+
+// signature signs with the hash of the secret of a token, which no answer has.
+func signature(t *Token, text string) string {
+	mac := hmac.New(sha256.New, t.Secret[:])
+	mac.Write([]byte(text))
+	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
 // publishes returns an error if a change is public and the caller lacks the right to publish.

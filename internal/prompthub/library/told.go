@@ -22,6 +22,7 @@ var Codes = []fault.Code{
 	promptdb.AuthorSecretDamaged, promptdb.StoreTooOld, promptdb.RestoreIncomplete, promptdb.UserMoved, NeedsRead, prompt.NeedsRole, HasPublic, AdminsMake, prompt.LastAdministrator, prompt.TooManyMembers,
 	prompt.NeedsProposal, prompt.LabelRuled, prompt.ProposalIsOpen, prompt.ProposalClosed, prompt.ProposalIsStale, prompt.OtherVersion, prompt.OwnVersion,
 	prompt.NoLabelRule, prompt.NeedsPerson, prompt.NotDescribed, prompt.NotReleased, prompt.Recalled,
+	prompt.NotASkill, prompt.SameSkillName, prompt.TooManySkills, prompt.UnknownPrompt, prompt.QuotaCollections,
 }
 
 // Told returns an error as a caller may know it. The reason against a change may be the content of

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"prompthub/internal/fault"
@@ -110,7 +111,7 @@ func (s *Service) OwnerID(ctx context.Context, who auth.User, handle string) (pr
 }
 
 // knows reports whether a caller may know of a workspace: its members may, and everybody if it has
-// public prompts.
+// public prompts or collections.
 func (s *Service) knows(ctx context.Context, who auth.User, id prompt.UserID) (bool, error) {
 	m, err := s.db.Workspace(ctx, id)
 	if err != nil || s.role(who, m) != "" {
@@ -119,16 +120,20 @@ func (s *Service) knows(ctx context.Context, who auth.User, id prompt.UserID) (b
 	return s.hasPublic(ctx, id)
 }
 
-// hasPublic reports whether a workspace shows a prompt to everybody. A request sees some thousand
-// of the prompts that an owner may have, so a few may be needed.
+// hasPublic reports whether a workspace shows a prompt or a collection to everybody. A request sees
+// some thousand of the prompts that an owner may have, so a few may be needed.
 func (s *Service) hasPublic(ctx context.Context, id prompt.UserID) (bool, error) {
 	for after := ""; ; {
 		public, err := s.db.ByAuthor(ctx, id, Filter{}, after, 1)
-		if err != nil || len(public.Items) > 0 || public.After == "" {
-			return len(public.Items) > 0, err
+		if err != nil || len(public.Items) > 0 {
+			return err == nil, err
 		}
-		after = public.After
+		if after = public.After; after == "" {
+			break
+		}
 	}
+	collections, err := s.db.Collections(ctx, id)
+	return slices.ContainsFunc(collections, func(c prompt.Collection) bool { return c.Visibility == prompt.Public }), err
 }
 
 // isPerson refuses an access token of a workspace where a person is meant.

@@ -288,12 +288,13 @@ func staleWorkspace() error {
 	return fault.New(fault.Stale, "the workspace or its members were changed since you read it; read it again and send its ETag in If-Match")
 }
 
-// HasPublic is the code of a deletion of a workspace that still shows prompts to others.
+// HasPublic is the code of a deletion of a workspace that still shows prompts or collections to
+// others.
 const HasPublic fault.Code = "WORKSPACE_HAS_PUBLIC"
 
 // DeleteWorkspace takes a workspace away from its members. An administrator can restore it for
 // prompt.RestoreDays; then all of it is erased, and its handle stays taken. One with public prompts
-// is a Conflict. Deleting it again does nothing.
+// or collections is a Conflict. Deleting it again does nothing.
 func (s *Service) DeleteWorkspace(ctx context.Context, who auth.User, handle string) error {
 	w, err := s.WorkspaceOrDeleted(ctx, who, handle)
 	if err != nil {
@@ -304,7 +305,7 @@ func (s *Service) DeleteWorkspace(ctx context.Context, who auth.User, handle str
 		return err
 	}
 	if public {
-		return fault.Coded(fault.Conflict, HasPublic, "the workspace has public prompts; make them private or delete them first")
+		return fault.Coded(fault.Conflict, HasPublic, "the workspace has public prompts or collections; make them private or delete them first")
 	}
 	now := s.now().UTC().Truncate(time.Millisecond)
 	_, err = s.db.EditWorkspace(ctx, w.ID, s.keyOf(who), func(w *prompt.Workspace) error {

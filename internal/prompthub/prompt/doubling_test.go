@@ -258,6 +258,10 @@ func TestDoubling(t *testing.T) {
 		}
 	}
 	funcs = append(funcs, []doubling.Func{
+		{Name: "Collection.Check", With: text(func(s string) {
+			ids := make([]prompt.ID, len(s)/100)
+			_, _ = prompt.Collection{Slug: s, CollectionDraft: prompt.CollectionDraft{Name: s, About: s, Prompts: append(ids, prompt.ID(s))}}.Check()
+		})},
 		{Name: "MergeFiles", With: files(func(f prompt.Files) { prompt.MergeFiles(f, f[len(f)/2:], f) })},
 		{Name: "CompareFiles", With: files(func(f prompt.Files) { prompt.CompareFiles(f, f[len(f)/2:]) })},
 		{Name: "FileDiff.Comparable", With: differs(func(d prompt.FileDiff, _ map[string][]byte) { d.Comparable() })},
@@ -289,6 +293,7 @@ func TestDoubling(t *testing.T) {
 			"Query.Qualified", "Query.InTexts", "Query.With", "Query.Wanted", "Query.Phrases", "Query.Without", "IsRun", "IsStopWord",
 		},
 		"compares, copies or returns what it is given": {
+			"NoSuchPrompt", "CollectionTaken", "CollectionDraft.Equal",
 			"Draft.Content", "Draft.With", "First", "Member.Place", "Invite.Open", "Source.Kept", "TextsField", "Template.Parts", "Variable.Needed", "Prompt.Deleted", "Prompt.Hidden",
 			"Prompt.Listed", "Workspace.Deleted", "Role.Valid", "Role.Includes", "Role.Higher", "IsWorkspace", "LooksLikeWorkspace", "Invite.Left",
 			"Workspace.Equal", "Proposal.Needed", "Proposal.Approvals", "Prompt.Names", "Prompt.OwnNames", "ProgramSummary.IsNone",

@@ -32,6 +32,10 @@ const (
 	VersionReinstated EventType = "version.reinstated" // its recall was taken back
 	LabelMoved        EventType = "label.moved"
 
+	CollectionCreated EventType = "collection.created"
+	CollectionChanged EventType = "collection.changed"
+	CollectionDeleted EventType = "collection.deleted"
+
 	ProposalOpened    EventType = "proposal.opened"
 	ProposalUpdated   EventType = "proposal.updated"
 	ProposalReviewed  EventType = "proposal.reviewed"
@@ -45,8 +49,8 @@ func EventTypes() []EventType {
 	return []EventType{
 		WorkspaceCreated, WorkspaceChanged, WorkspaceDeleted, WorkspaceRestored, MemberAdded, MemberChanged, MemberRemoved, RulesChanged,
 		TokenMade, TokenRevoked, PromptCreated, PromptChanged, PromptPublished, PromptUnpublished, PromptHidden, PromptUnhidden, PromptDeleted,
-		PromptRestored, VersionCreated, VersionDeleted, VersionRecalled, VersionReinstated, LabelMoved, ProposalOpened, ProposalUpdated, ProposalReviewed, ProposalMerged,
-		ProposalRejected, ProposalWithdrawn,
+		PromptRestored, VersionCreated, VersionDeleted, VersionRecalled, VersionReinstated, LabelMoved, CollectionCreated, CollectionChanged, CollectionDeleted, ProposalOpened,
+		ProposalUpdated, ProposalReviewed, ProposalMerged, ProposalRejected, ProposalWithdrawn,
 	}
 }
 
@@ -57,7 +61,7 @@ type Event struct {
 	Type     EventType
 	By       UserID // the public key of a person, or the key of an access token
 	Prompt   ID
-	Name     string // of the prompt, then
+	Name     string // of the prompt, then; or the slug of a collection
 	Version  int64
 	Digest   string // of the version
 	Labels   []LabelMove

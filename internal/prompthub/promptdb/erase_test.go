@@ -83,6 +83,8 @@ func (w *world) live(user prompt.UserID) (liked prompt.Prompt) {
 	require.NoError(w.t, w.Favorite(ctx, user, liked.ID))
 	require.NoError(w.t, w.Favorite(ctx, user, keyed.ID))
 	require.NoError(w.t, w.Favorite(ctx, "bob", public.ID))
+	require.NoError(w.t, w.AddCollection(ctx, "", aCollection(user, liked.ID, public.ID)))
+	require.NoError(w.t, w.AddCollection(ctx, "", aCollection("bob", public.ID, liked.ID)))
 	w.vote(user, unvoted.ID, prompt.Like)
 	w.vote(user, unvoted.ID, prompt.None) // which leaves a row that is in no list
 	w.vote(user, hidden.ID, prompt.Like)

@@ -90,6 +90,7 @@ func build(c Config) (*api, http.Handler) {
 	a.workspaces()
 	a.proposals()
 	a.invites()
+	a.collections()
 	a.users()
 	a.account()
 	a.transfers()
@@ -111,6 +112,7 @@ var subjects = [][2]string{
 	{"forks", "Copies that know where they come from"},
 	{"votes", "What people think of prompts"},
 	{"tags", "The catalog"},
+	{"collections", "Lists of skills that owners have chosen"},
 	{"users", "Authors, as everyone may see them"},
 	{"me", "The caller, and all that belongs to them"},
 	{"tokens", "Access for programs"},

@@ -69,7 +69,7 @@ func TestCallers(t *testing.T) {
 			{Name: "a token that is cut", Sign: bearer(tokens[0][:len(tokens[0])-1])},
 			{Name: "a token that was revoked", Sign: bearer(ended)},
 			{Name: "a token that has expired", Sign: bearer(expired)},
-			{Name: "the password of Basic under another name", Sign: func(r *http.Request, _ int) { r.SetBasicAuth(strings.Repeat("a", len(id)), tokens[0]) }},
+			{Name: "the password of Basic under another name", IsMember: true, Sign: func(r *http.Request, _ int) { r.SetBasicAuth(strings.Repeat("a", len(id)), tokens[0]) }},
 			{Name: "ten tokens of a member", IsMember: true, Sign: func(r *http.Request, i int) { bearer(tokens[i%10])(r, i) }},
 			{Name: "a member", IsMember: true, Sign: bearer(tokens[0])},
 		},

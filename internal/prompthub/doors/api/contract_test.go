@@ -30,7 +30,7 @@ func TestDocumentGrows(t *testing.T) {
 	}
 	require.NoError(t, json.Unmarshal([]byte(newWorld(t).as("").get("/api/v1/openapi.json").is(200).body), &doc))
 	sent := []string{
-		"Acceptance", "ChangedPassword", "Credentials", "FilesDraft", "Filling", "ForWhom", "LabelTarget", "LoginCode", "GivenRole", "Message", "NewCopy", "NewInvite", "NewPassword", "NewPrompt", "NewToken", "NewWorkspace", "OfferedRole", "Profile", "PromptDraft", "PromptPatch", "Reason", "Source", "TagEntry",
+		"Acceptance", "ChangedPassword", "CollectionPatch", "Credentials", "FilesDraft", "Filling", "ForWhom", "LabelTarget", "LoginCode", "GivenRole", "Message", "NewCollection", "NewCopy", "NewInvite", "NewPassword", "NewPrompt", "NewToken", "NewWorkspace", "OfferedRole", "Profile", "PromptDraft", "PromptPatch", "Reason", "Source", "TagEntry",
 		"Unfinished", "Variable", "Vote", "WorkspacePatch", "NewProposal", "NewReview", "ProposedVersion", "RuleSet", "Rule", "SentFile",
 	}
 	for name, s := range doc.Components.Schemas {

@@ -95,6 +95,12 @@ var permissions = map[string]rule{
 	"list-hidden-prompts": {"403", "403", "200"},
 	"list-tags":           {"200", "200", "200"},
 	"put-tag":             {"403", "403", "200"},
+	// of a collection that is not there; collections_test.go has the others
+	"list-collections":  {"200", "200", "200"},
+	"create-collection": {"201", "201", "201"},
+	"get-collection":    {"404", "404", "404"},
+	"patch-collection":  {"404", "404", "404"},
+	"delete-collection": {"204", "204", "204"},
 	// of a workspace that is not there; workspaces_test.go has the others
 	"create-workspace":       {"201", "201", "201"},
 	"list-workspaces":        {"200", "200", "200"},
@@ -340,6 +346,11 @@ func (m matrix) ask(o openapitest.Operation, p prompt.Prompt, header ...string) 
 				*m.made++
 				members["handle"] = fmt.Sprint("made-", *m.made)
 			}
+			if op["operationId"] == "create-collection" {
+				*m.made++
+				members["slug"] = fmt.Sprint("made-", *m.made)
+			}
+			delete(members, "items") // of collections: prompts that are not there
 			if strings.HasPrefix(o.Path, "/prompts") {
 				delete(members, "name") // which only one prompt can have
 			}
@@ -383,7 +394,7 @@ func (m matrix) prompt(target string) prompt.Prompt {
 // The scopes that an access token of the author needs, beyond read for reading and write for
 // changes: publish, on public prompts or on all.
 var (
-	publishesAll    = []string{"create-prompt", "replace-prompt", "delete-prompt", "restore-prompt", "delete-version", "recall-version", "reinstate-version", "delete-label", "undo-label", "put-profile"}
+	publishesAll    = []string{"create-prompt", "replace-prompt", "delete-prompt", "restore-prompt", "delete-version", "recall-version", "reinstate-version", "delete-label", "undo-label", "put-profile", "create-collection", "delete-collection"}
 	publishesPublic = []string{"patch-prompt", "replace-files", "restore-version", "set-label"}
 	answersAlone    = []string{"render-prompt", "suggest"}
 	neverByToken    = []string{"list-fetches", "list-tokens", "create-token", "revoke-token", "erase-me", "restore-me", "create-workspace", "review-proposal", "create-invite", "list-invites", "remove-invite", "accept-invite", "create-reset", "change-password"}
@@ -391,6 +402,9 @@ var (
 
 // needed returns the scopes that an operation needs on a public prompt or a private one.
 func needed(o openapitest.Operation, id, target string) []string {
+	if id == "list-fetches" {
+		return []string{auth.ScopeRead, "administer"}
+	}
 	if o.Method == http.MethodGet || contains(answersAlone, id) {
 		return []string{auth.ScopeRead}
 	}

@@ -68,14 +68,21 @@ func TestMemory(t *testing.T) { // alone: others would be measured, too
 	}
 	send("PUT", "/me/profile", "ann", map[string]any{"handle": "ann", "about": strings.Repeat("字", 1000)})
 	id, slug := "", ""
+	var all []any
 	for i := range 25 {
 		made := send("POST", "/prompts", "ann", whole(i, []string{"public", "private"}[i%2]))
+		all = append(all, made["id"])
 		if i%2 == 0 {
 			id, slug = made["id"].(string), made["slug"].(string)
 			send("PUT", "/prompts/"+id+"/vote", "bob", map[string]any{"value": "like"})
 			send("PUT", "/prompts/"+id+"/favorite", "ann", nil)
 			send("PUT", "/prompts/"+id+"/vote", "ann", map[string]any{"value": "like"})
 		}
+	}
+	for i := range prompt.MaxCollections {
+		send("POST", "/collections", "ann", map[string]any{
+			"slug": fmt.Sprint("all-", i), "about": strings.Repeat("字", 1000), "visibility": "public", "items": all[:prompt.MaxInCollection],
+		})
 	}
 	for i := range 8 {
 		send("PATCH", "/prompts/"+id, "ann", map[string]any{"text": text(1000 + i), "message": strings.Repeat("字", 500)})
@@ -111,7 +118,7 @@ func TestMemory(t *testing.T) { // alone: others would be measured, too
 	reviewed := reviewedMuch(send, whole(99, "private"))
 	values := map[string][]string{
 		"workspace": {"shelf"}, "number": {"1"},
-		"id": {id, fork, filed}, "handle": {"ann"}, "slug": {slug}, "label": {"production"}, "version": {"2", "10", "12"}, "other": {"3", "11", "13"}, "file": {"swagger-ui.css"},
+		"id": {id, fork, filed}, "handle": {"ann"}, "slug": {slug, "all-0"}, "label": {"production"}, "version": {"2", "10", "12"}, "other": {"3", "11", "13"}, "file": {"swagger-ui.css"},
 	}
 	for _, o := range openapitest.New(t, w.api).Operations() {
 		path := strings.TrimPrefix(o.Path, "/api/v1")

@@ -91,6 +91,7 @@ func TestOpenAPIIsComplete(t *testing.T) {
 		"POST /prompts/{id}/restore", "PUT /prompts/{id}/vote", "GET /prompts/{id}/vote", "DELETE /prompts/{id}/vote",
 		"PUT /prompts/{id}/hidden", "DELETE /prompts/{id}/hidden", "GET /moderation/hidden", "GET /me", "DELETE /me", "POST /me/restore", "GET /me/export", "POST /import", "GET /me/prompts", "GET /me/votes",
 		"PUT /prompts/{id}/favorite", "DELETE /prompts/{id}/favorite", "GET /me/favorites",
+		"GET /collections", "POST /collections", "GET /collections/{handle}/{slug}", "PATCH /collections/{handle}/{slug}", "DELETE /collections/{handle}/{slug}",
 		"GET /me/tokens", "POST /me/tokens", "DELETE /me/tokens/{token}",
 		"GET /workspaces", "POST /workspaces", "GET /workspaces/{workspace}", "PATCH /workspaces/{workspace}", "DELETE /workspaces/{workspace}",
 		"POST /workspaces/{workspace}/restore", "GET /workspaces/{workspace}/prompts", "POST /workspaces/{workspace}/copies", "GET /workspaces/{workspace}/members",

@@ -176,8 +176,6 @@ func TestForgedTokens(t *testing.T) {
 		{"Authorization", basic(id + ":")},
 		{"Authorization", "Basic ÿ"},
 		{"Authorization", basic(id + ":" + otherSecret)},
-		{"Authorization", basic(id + ":" + other)},
-		{"Authorization", basic(":" + token.Secret)},
 		{"Authorization", basic(strings.Repeat("x", 3000) + ":" + secret)},
 		{"X-Api-Key", ""},
 		{"X-Api-Key", secret},
@@ -188,14 +186,11 @@ func TestForgedTokens(t *testing.T) {
 		// not taken for an anonymous caller
 		require.Equal(t, 401, w.as("").get("/api/v1/prompts", header...).status, "%v", header)
 	}
-	for text, header := range map[string]string{
-		"the name before the colon is not the id of the access token": basic("ann:" + token.Secret),
-		"the access token is not complete":                            basic(id + ":" + secret[1:]),
-	} {
-		require.Contains(t, w.as("").get("/api/v1/me", "Authorization", header).problem(401).Detail, text)
-	}
+	require.Contains(t, w.as("").get("/api/v1/me", "Authorization", basic(id+":"+secret[1:])).problem(401).Detail, "the access token is not complete")
 	require.Equal(t, before, w.store.count())
 	w.as("").get("/api/v1/me", "Authorization", "Bearer "+other).problem(401)
+	require.Equal(t, before+1, w.store.count())
+	w.as("").get("/api/v1/me", "Authorization", basic(id+":"+other)).problem(401) // the name says nothing
 	require.Equal(t, before+1, w.store.count())
 	// The right id with a secret that somebody else made, checksum and all.
 	w.as("").get("/api/v1/me", "Authorization", "Bearer "+forge(id, otherSecret)).problem(401)

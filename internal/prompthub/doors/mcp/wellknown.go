@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -76,14 +75,13 @@ func (d *handler) index(w http.ResponseWriter, r *http.Request) error {
 }
 
 // file answers with the SKILL.md of a public prompt, or an archive of all its files. Installers ask
-// for all files of an index at once, so a request waits for a place where the others have taken all
-// of the caller's.
+// for all files of an index at once, so a request waits for its place.
 func (d *handler) file(w http.ResponseWriter, r *http.Request) error {
 	c, err := d.admit(w, r)
 	if err != nil {
 		return err
 	}
-	leave, err := d.enter(r.Context(), c.Key)
+	leave, err := d.Door.AwaitPlace(r.Context(), c.Key)
 	if err != nil {
 		return err
 	}
@@ -115,26 +113,6 @@ func (d *handler) file(w http.ResponseWriter, r *http.Request) error {
 	kept(w, markdown+"; charset=utf-8", d.Door.PublicRead)
 	_, _ = w.Write(folder.Contents[0].Bytes) // the client may have gone away
 	return nil
-}
-
-const (
-	patience = 5 * time.Second
-	again    = 20 * time.Millisecond
-)
-
-// enter takes a place at work as soon as the caller may have one.
-func (d *handler) enter(ctx context.Context, caller httpjson.Caller) (leave func(), err error) {
-	for end := time.Now().Add(patience); ; {
-		leave, err = d.Door.Admission.Enter(ctx, caller)
-		if err == nil || time.Now().After(end) {
-			return leave, err
-		}
-		select {
-		case <-ctx.Done():
-			return nil, err
-		case <-time.After(again):
-		}
-	}
 }
 
 // kept says that an answer may be kept for a minute, by everybody if anybody may read it.

@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"html/template"
 	"net/url"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 
 	"prompthub/internal/http/httpjson"
+	"prompthub/internal/prompthub/files/skill"
 	"prompthub/internal/prompthub/library"
 	"prompthub/internal/prompthub/prompt"
 )
@@ -119,7 +121,9 @@ func (s *web) usesOfPrompt(r *request, v library.View, fields []field, skilled b
 		use{ID: "use-curl", Tab: "Shell", Name: "Shell", Text: "curl " + header + getFlag(values) + origin + "/api/v1/prompts/" + string(v.ID) + "/text" + joinedBy(values, " \\\n  --data-urlencode ", shellValue("var."))},
 	)
 	if open && skilled {
-		u.Items = append(u.Items, skillUse(origin, s.Service.AuthorKey(v.AuthorID), " --skill "+v.Slug))
+		author := s.Service.AuthorKey(v.AuthorID)
+		u.Items = append(u.Items, skillUse(origin, author, " --skill "+v.Slug))
+		u.Items = append(u.Items, pluginUse(origin, "u/"+author, v.Slug)...)
 	}
 	if mine {
 		u.Items = append(u.Items, sdkUses(origin, v.Slug, label, values, k)...)
@@ -336,13 +340,33 @@ func nested(values []value) string {
 func (s *web) usesOfAuthor(r *request, handle string) uses {
 	u := s.usesOf(r, "/mcp/u/"+handle, s.PublicRead, noKeys)
 	if s.PublicRead {
-		u.Items = append(u.Items, skillUse(httpjson.Origin(r.Request, s.Public), handle, ""))
+		origin := httpjson.Origin(r.Request, s.Public)
+		u.Items = append(u.Items, skillUse(origin, handle, ""))
+		u.Items = append(u.Items, pluginUse(origin, "u/"+handle, "")...)
 	}
 	return u
 }
 
 func skillUse(origin, author, which string) use {
 	return use{ID: "use-skill", Tab: "Agent Skill", Name: "As an Agent Skill, for dozens of assistants", Text: "npx skills add " + origin + "/u/" + author + which}
+}
+
+// pluginUse returns how Claude Code installs the skills of a shelf as plugins, or one of them. It
+// takes plugins over https alone.
+func pluginUse(origin, shelf, slug string) []use {
+	if !strings.HasPrefix(origin, "https://") {
+		return nil
+	}
+	name := skill.MarketplaceName(path.Base(shelf))
+	u := use{
+		ID: "use-plugin", Tab: "Plugin", Name: "As a plugin of Claude Code, which updates itself", Text: "claude plugin marketplace add " + origin + "/marketplace/" + shelf + "/marketplace.json",
+		Hint: "Then: claude plugin install NAME@" + name,
+	}
+	if slug != "" {
+		u.Text += "\nclaude plugin install " + slug + "@" + name
+		u.Hint = ""
+	}
+	return []use{u}
 }
 
 // usesOfToken returns what to put where programs look for an access token that was just made:
@@ -367,5 +391,7 @@ func (s *web) usesOfToken(r *request, k keys, assistants bool) uses {
 			Text: "export LANGSMITH_ENDPOINT=" + origin + "/ls\nexport LANGSMITH_API_KEY=" + k.Token,
 		},
 	}, u.Items...)
+	withToken := strings.Replace(origin, "https://", "https://prompthub:"+k.Token+"@", 1)
+	u.Items = append(u.Items, pluginUse(withToken, "me", "")...)
 	return u
 }

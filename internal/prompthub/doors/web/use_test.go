@@ -33,7 +33,8 @@ func TestUse(t *testing.T) {
 	)
 	w.as("Ann").get(w.as("Ann").write("Named oddly", "{{a.b}} {{c}}", "private")).has(`prompt.compile(**{&#34;a.b&#34;: &#34;…&#34;, &#34;c&#34;: &#34;…&#34;})`)
 	w.as("Ann").post("/app/me", "handle", "ann-lee", "name", "Ann")
-	w.as("Bob").get("/app/u/ann-lee").has("npx skills add https://prompts.example.com/u/ann-lee<", "https://prompts.example.com/mcp/u/ann-lee")
+	w.as("Bob").get("/app/u/ann-lee").has("npx skills add https://prompts.example.com/u/ann-lee<", "https://prompts.example.com/mcp/u/ann-lee",
+		"claude plugin marketplace add https://prompts.example.com/marketplace/u/ann-lee/marketplace.json<")
 
 	w = newWorld(t, func(c *web.Config) { c.PublicRead = false })
 	w.as("Bob").get(w.as("Ann").write("Closed", "Text.", "public")).has("Bearer ph_", "Bearer ${input:prompthub}").lacks("npx skills add")
@@ -60,6 +61,7 @@ func TestTokenIsPutIn(t *testing.T) {
 		"export PROMPTHUB_URL=https://prompts.example.com PROMPTHUB_TOKEN="+token, "TOKEN_ID="+key,
 		"LANGFUSE_BASE_URL=https://prompts.example.com/lf ", "\nexport LANGFUSE_PUBLIC_KEY="+key+"\nexport LANGFUSE_SECRET_KEY="+token+"<",
 		"\nexport LANGSMITH_API_KEY="+token+"<", "Authorization: Bearer "+token, `data-tab="VS Code"`,
+		"claude plugin marketplace add https://prompthub:"+token+"@prompts.example.com/marketplace/me/marketplace.json<",
 	).lacks("ph_…", "use-python")
 	s, token, key = made("for", id)
 	s.has(

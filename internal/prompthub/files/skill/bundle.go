@@ -76,20 +76,28 @@ type manifest struct {
 // gives the same plugin from every instance and release.
 func Plugin(p prompt.Prompt, folder []prompt.FileBytes) []prompt.FileBytes {
 	slug := cmp.Or(p.Bundle.Slug, p.Slug)
-	b, err := json.MarshalIndent(manifest{
-		Schema: "https://agent-plugins.org/schemas/1.0.0/plugin.schema.json",
-		Name:   slug, Version: PluginVersion(p.Version), Description: Head(p, p.About(), p.Version).Description,
-	}, "", "  ")
-	if err != nil {
-		panic(err) // unreachable: texts cannot fail
-	}
-	files := []prompt.FileBytes{{Path: "plugin.json", Bytes: append(b, '\n')}}
+	files := []prompt.FileBytes{Manifest(slug, Head(p, p.About(), p.Version).Description, p.Version)}
 	for _, f := range folder {
 		f.Path = "skills/" + slug + "/" + f.Path
 		files = append(files, f)
 	}
 	return files
 }
+
+// Manifest returns the plugin.json of a plugin of a number.
+func Manifest(name, description string, n int64) prompt.FileBytes {
+	b, err := json.MarshalIndent(manifest{
+		Schema: "https://agent-plugins.org/schemas/1.0.0/plugin.schema.json",
+		Name:   name, Version: PluginVersion(n), Description: description,
+	}, "", "  ")
+	if err != nil {
+		panic(err) // unreachable: texts cannot fail
+	}
+	return prompt.FileBytes{Path: "plugin.json", Bytes: append(b, '\n')}
+}
+
+// MarketplaceName returns how installers call the marketplace of an owner, by the handle or the key.
+func MarketplaceName(owner string) string { return "prompthub-" + owner }
 
 // PluginVersion returns the version of a plugin of a number: installers compare it with the one
 // that they have.

@@ -1,6 +1,7 @@
 package skill_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -42,6 +43,13 @@ func TestDoubling(t *testing.T) {
 		{Name: "Plugin", With: func(s string) func() {
 			return func() { skill.Plugin(of(s), []prompt.FileBytes{{Path: "a", Bytes: []byte(s)}}) }
 		}},
+		{Name: "MarketplaceName", With: func(s string) func() { return func() { skill.MarketplaceName(s) } }},
+		{Name: "Manifest", With: func(s string) func() { return func() { skill.Manifest(s, s, 1) } }},
+		{Name: "List", With: func(s string) func() { return func() { skill.List("a", of(s)) } }},
+		{Name: "Measure", With: func(s string) func() {
+			list := slices.Repeat([]skill.Listed{{Name: "a:b", Characters: 9}}, len(s)/10)
+			return func() { skill.Measure(list).Cut() }
+		}},
 		{Name: "Split", With: func(s string) func() { b := head(s); return func() { skill.Split(b) } }},
 		{Name: "TextOf", With: func(s string) func() { b := head(s); return func() { skill.TextOf(b) } }},
 		{Name: "WithText", With: func(s string) func() { b := head(s); return func() { skill.WithText(b, s) } }},
@@ -51,6 +59,6 @@ func TestDoubling(t *testing.T) {
 		{Name: "NameIn", With: func(s string) func() { b := head(s); return func() { skill.NameIn(b) } }},
 		{Name: "Digest", With: func(s string) func() { b := []byte(s); return func() { skill.Digest(b) } }},
 	}
-	doubling.Listed(t, funcs, nil)
+	doubling.Listed(t, funcs, map[string][]string{"counts in a list that Measure made": {"Budget.Cut"}})
 	doubling.Check(t, funcs)
 }

@@ -1,5 +1,5 @@
-// Package accounts keeps users with their profiles, sign-in ids, access tokens and favorites,
-// workspaces with their members, and the catalog of tags.
+// Package accounts keeps users with their profiles, sign-in ids, access tokens, favorites
+// and collections, workspaces with their members, and the catalog of tags.
 package accounts
 
 import (

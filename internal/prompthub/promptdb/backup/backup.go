@@ -21,7 +21,7 @@ import (
 // one of version 3 have no descriptions, and one of version 2 has no author secret, so that users
 // get other keys.
 const (
-	backupVersion = 7
+	backupVersion = 8
 	oldestBackup  = 2
 )
 
@@ -29,7 +29,7 @@ const (
 // number of lines between. Index rows, tallies and counts are not in it: they follow from the rest.
 type line struct {
 	// backup, secret, tag, idempotency, file, content, move, proposal, review, prompt, vote, token,
-	// user, favorite, workspace, member, membership, event, account, invite, end
+	// user, favorite, workspace, member, membership, event, collection, account, invite, end
 	Kind    string       `json:"kind"`
 	Version int          `json:"version,omitempty"`
 	Rows    *int         `json:"rows,omitempty"`
@@ -52,6 +52,8 @@ type line struct {
 	Event      *eventLine      `json:"event,omitempty"`
 	Proposal   *proposalLine   `json:"proposal,omitempty"`
 	Review     *reviewLine     `json:"review,omitempty"`
+
+	Collection *collectionLine `json:"collection,omitempty"`
 
 	Account *accountLine `json:"account,omitempty"`
 	Invite  *inviteLine  `json:"invite,omitempty"`
@@ -271,6 +273,9 @@ func (b *backup) promptOf(ctx context.Context, row table.Row) (*line, error) {
 	}
 	if strings.HasPrefix(row.Row, schema.EventPrefix) {
 		return eventOf(row)
+	}
+	if strings.HasPrefix(row.Row, schema.CollectionPrefix) {
+		return collectionOf(row)
 	}
 	if strings.HasPrefix(row.Row, "!") { // follows from truth rows, or goes with one
 		return nil, nil

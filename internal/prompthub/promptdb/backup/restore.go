@@ -340,6 +340,8 @@ func (re *restore) row(ctx context.Context, l *parsed) error {
 		return re.membership(ctx, *l.Membership)
 	case l.Event != nil:
 		return re.event(ctx, *l.Event)
+	case l.Collection != nil:
+		return re.collection(ctx, *l.Collection)
 	case l.Proposal != nil:
 		return re.proposal(ctx, *l.Proposal)
 	case l.Review != nil:

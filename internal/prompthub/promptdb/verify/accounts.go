@@ -35,6 +35,14 @@ func (db *Verifier) checkFavorite(_ context.Context, row table.Row) ([]Differenc
 	return []Difference{{Table: db.T.Favorites, Key: row.Key, What: "is no row that this version writes"}}, nil
 }
 
+// checkCollection reports a collection that cannot be read.
+func (db *Verifier) checkCollection(row table.Row) []Difference {
+	if _, ok := schema.ParseCollection(row); ok {
+		return nil
+	}
+	return []Difference{{Table: db.T.Prompts, Key: row.Key, What: "is no row that this version writes"}}
+}
+
 // forgetFavorite removes the favorite of a prompt that does not exist any more.
 func (db *Verifier) forgetFavorite(ctx context.Context, row table.Row) error {
 	id, ok := schema.ParseByAge(row.Row)

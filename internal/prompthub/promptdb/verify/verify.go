@@ -204,6 +204,8 @@ func (db *Verifier) checkBesideTruth(ctx context.Context, row table.Row) ([]Diff
 		return db.checkWorkspace(ctx, row)
 	case strings.HasPrefix(row.Row, schema.EventPrefix):
 		return db.checkEvent(row), nil
+	case strings.HasPrefix(row.Row, schema.CollectionPrefix):
+		return db.checkCollection(row), nil
 	case strings.HasPrefix(row.Row, "!"):
 		return db.checkLibraryRow(ctx, row)
 	}

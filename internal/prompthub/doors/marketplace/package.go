@@ -1,0 +1,143 @@
+package marketplace
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"prompthub/internal/fault"
+	"prompthub/internal/http/auth"
+	"prompthub/internal/prompthub/doors"
+	zip "prompthub/internal/prompthub/files/archive"
+	"prompthub/internal/prompthub/files/skill"
+	"prompthub/internal/prompthub/library"
+	"prompthub/internal/prompthub/prompt"
+)
+
+const (
+	packages = "/packages/"
+	ending   = ".zip"
+)
+
+// The codes of addresses that no longer lead to a package. Reading the catalogue again helps.
+const (
+	addressExpired fault.Code = "ADDRESS_EXPIRED"
+	packageChanged fault.Code = "PACKAGE_CHANGED"
+)
+
+// An address says where a package is: that of a version of a prompt, with its SHA-256 in hex.
+type address struct {
+	id      prompt.ID
+	version int64
+	digest  string
+}
+
+func (a address) path() string {
+	return fmt.Sprintf("%s%s%s/%d/%s%s", Prefix, packages, strings.ToLower(string(a.id)), a.version, a.digest, ending)
+}
+
+// addressOf returns the address that a request is for.
+func addressOf(r *http.Request) (a address, err error) {
+	id, isID := prompt.ParseID(r.PathValue("id"))
+	version, err := strconv.ParseInt(r.PathValue("version"), 10, 64)
+	digest, isZIP := strings.CutSuffix(r.PathValue("package"), ending)
+	if !isID || err != nil || version < 1 || !isZIP {
+		return a, fault.New(fault.NotFound, "there is no such package")
+	}
+	return address{id, version, digest}, nil
+}
+
+// Installers send an access token to a catalogue, and none to the packages of other hosts. So the
+// catalogue of a token has addresses that the token has signed, good to the end of the next day.
+const (
+	tokenParam     = "token"
+	untilParam     = "until"
+	signatureParam = "signature"
+)
+
+// signed returns the address of a package for those who hold a catalogue of the caller.
+func (d *handler) signed(ctx context.Context, who auth.User, a address, origin string) (string, error) {
+	until := d.Now().UTC().AddDate(0, 0, 1).Format(time.DateOnly)
+	signature, err := d.Service.Sign(ctx, who, a.signs(until))
+	if err != nil {
+		return "", err
+	}
+	query := url.Values{tokenParam: {who.Grant.TokenID}, untilParam: {until}, signatureParam: {signature}}
+	return origin + a.path() + "?" + query.Encode(), nil
+}
+
+// signs returns what a signature of an address is of.
+func (a address) signs(until string) string { return "package\n" + a.path() + "\n" + until }
+
+// signer returns the caller that the signature of an address stands for.
+func (d *handler) signer(r *http.Request, a address, q url.Values) (auth.User, error) {
+	until := q.Get(untilParam)
+	if day, err := time.Parse(time.DateOnly, until); err != nil || !d.Now().Before(day.AddDate(0, 0, 1)) {
+		return auth.User{}, fault.Coded(
+			fault.Forbidden,
+			addressExpired,
+			"this address of a package has expired: update the marketplace, whose catalogue has new ones, and install again",
+		)
+	}
+	var wrong func()
+	u, err := d.Service.Signer(
+		r.Context(),
+		q.Get(tokenParam),
+		a.signs(until),
+		q.Get(signatureParam),
+		d.Claimed,
+		func() (err error) {
+			wrong, err = d.Admission.Guess(r)
+			return err
+		},
+	)
+	if wrong != nil && fault.Of(err) == fault.Unauthenticated {
+		wrong()
+	}
+	return u, err
+}
+
+// pack answers with a package.
+func (d *handler) pack(w http.ResponseWriter, r *http.Request) error {
+	a, err := addressOf(r)
+	if err != nil {
+		return err
+	}
+	door := d.Door
+	if q := r.URL.Query(); q.Has(signatureParam) {
+		door.Identify = func(r *http.Request) (auth.User, error) { return d.signer(r, a, q) }
+	}
+	c, err := door.Admit(w, r, doors.Need{Scope: auth.ScopeRead})
+	if err != nil {
+		return err
+	}
+	leave, err := door.AwaitPlace(r.Context(), c.Key)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	v, err := d.Service.GetVersion(r.Context(), c.User, a.id, library.WantedVersion{Number: a.version})
+	if err != nil {
+		return err
+	}
+	folder, err := d.Service.FolderOf(r.Context(), v, "")
+	if err != nil {
+		return err
+	}
+	b := zip.Write(skill.Plugin(v.Prompt, folder.Contents))
+	if sum := sha256.Sum256(b); hex.EncodeToString(sum[:]) != a.digest {
+		return fault.Coded(fault.NotFound, packageChanged,
+			"the package has changed since the catalogue was read: update the marketplace, and install again")
+	}
+	d.Service.Fetched(r.Context(), c.User, v)
+	w.Header().Set("Content-Type", "application/zip")
+	w.Header().Set("ETag", `"`+a.digest+`"`)
+	_, _ = w.Write(b) // the client may have gone away
+	return nil
+}
