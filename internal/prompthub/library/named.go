@@ -147,7 +147,9 @@ func (s *Service) VersionEnds(ctx context.Context, views []View) ([]VersionEnds,
 		if v.Text == "" && len(v.Messages) == 0 {
 			list, into = append(list, promptdb.Numbered{ID: v.ID, Number: last}), append(into, &e.Last)
 		} else {
-			e.Last = v.Current()
+			if !v.LatestRecalled {
+				e.Last = v.Current()
+			}
 		}
 		if first != last {
 			list, into = append(list, promptdb.Numbered{ID: v.ID, Number: first}), append(into, &e.First)

@@ -59,7 +59,7 @@ func (s *Service) Served(ctx context.Context, who auth.User, items []View) ([]Vi
 	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(atOnce)
 	for i, v := range items {
-		if o := v.ProgramSummary(cmp.Or(v.Viewer, IDOf(who))); o != nil && o.IsNone() {
+		if v.ServesNone(cmp.Or(v.Viewer, IDOf(who))) {
 			continue
 		}
 		g.Go(func() (err error) {

@@ -56,8 +56,8 @@ func TestFetchesGo(t *testing.T) {
 	require.Zero(t, without)
 }
 
-// TestFetchesAreBounded: as many fetchers as there may be are remembered; what waits of an older
-// one is written when it goes.
+// TestFetchesAreBounded: ten thousand fetchers are remembered. The fetch of an older one
+// that waits is written when it goes.
 func TestFetchesAreBounded(t *testing.T) {
 	w := newWorldOn(t, memory.NewTables())
 	w.Fetched(t.Context(), "01ARZ3NDEKTSV4RRFFQ69G5FAV", "first", 1)

@@ -402,6 +402,9 @@ var (
 
 // needed returns the scopes that an operation needs on a public prompt or a private one.
 func needed(o openapitest.Operation, id, target string) []string {
+	if id == "list-fetches" {
+		return []string{auth.ScopeRead, "administer"}
+	}
 	if o.Method == http.MethodGet || contains(answersAlone, id) {
 		return []string{auth.ScopeRead}
 	}

@@ -42,6 +42,7 @@ func (a *api) versions() {
 	route(a, user, huma.Operation{
 		OperationID: "list-fetches", Method: http.MethodGet, Path: "/prompts/{id}/fetches", Tags: tags,
 		Summary: "Which version each access token fetched last, in the last 30 days; its author may know, or administrators of its workspace", Errors: []int{403, 404},
+		Description: "A fetch is an answer to a program: a render, a text, a file, an archive, a version or label by its address, and the same through other doors. Tokens of others have no name here.",
 	}, a.listFetches)
 	route(a, user, huma.Operation{
 		OperationID: "recall-version", Method: http.MethodPost, Path: "/prompts/{id}/versions/{version}/recall", Tags: tags,

@@ -131,7 +131,7 @@ func (s *server) encodeAll(ctx context.Context, r request, views []library.View,
 func commitsOf(id prompt.ID, e library.VersionEnds) (int64, *string) {
 	n := e.Count
 	switch {
-	case e.Last.Number == 0:
+	case e.Last.Number == 0, e.Last.Recall != nil: // which programs do not get
 		return n, nil
 	case unpushed(e.Last.Message): // and so are those before it
 		return 0, nil

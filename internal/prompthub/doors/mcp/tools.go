@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -215,6 +216,9 @@ func (d *handler) searchPrompts(ctx context.Context, c *call, in searchInput) (s
 	}
 	page, err := d.search(ctx, c, in, tags, wanted)
 	for _, v := range page.Items {
+		if v.ServesNone(cmp.Or(v.Viewer, library.IDOf(c.User))) {
+			continue
+		}
 		out.Prompts = append(out.Prompts, d.listed(c, v))
 	}
 	for _, u := range page.Understood {

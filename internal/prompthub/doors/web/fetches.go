@@ -14,15 +14,15 @@ import (
 // maxFetchers is how many access tokens are named for each version.
 const maxFetchers = 10
 
-// A fetching is what access tokens fetched of a prompt last, for those who may know.
+// A fetching is the last fetches of a prompt, for those who may know.
 type fetching struct {
-	Versions []behind // lower ones first
+	Versions []fetchedVersion // lower ones first
 	Without  int64
 	More     bool
 }
 
-// A behind is a version with the access tokens that fetched it last.
-type behind struct {
+// A fetchedVersion is a version with the access tokens that fetched it last.
+type fetchedVersion struct {
 	Version   int64
 	Count, Of int       // tokens
 	Still     bool      // whether programs get a later one
@@ -30,7 +30,7 @@ type behind struct {
 	On        time.Time // the last day
 }
 
-// fetchingOf returns what programs fetched of a prompt; nil if the reader may not know.
+// fetchingOf returns the last fetches of a prompt; nil if the reader may not know.
 func (s *web) fetchingOf(r *request, h library.History, id prompt.ID) (*fetching, error) {
 	if !h.Mine {
 		return nil, nil //nolint:nilnil // as documented
@@ -47,7 +47,7 @@ func (s *web) fetchingOf(r *request, h library.History, id prompt.ID) (*fetching
 	var names []string
 	for i, x := range f.ByToken {
 		if i == 0 || f.ByToken[i-1].Version != x.Version {
-			all.Versions, names = append(all.Versions, behind{Version: x.Version, Of: len(f.ByToken), Still: x.Version < live}), nil
+			all.Versions, names = append(all.Versions, fetchedVersion{Version: x.Version, Of: len(f.ByToken), Still: x.Version < live}), nil
 		}
 		b := &all.Versions[len(all.Versions)-1]
 		if b.Count++; x.On.After(b.On) {

@@ -15,8 +15,8 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// What programs fetch is noted in memory, and written after the answer: for a prompt and a token at
-// most once an hour. What came within that hour is written by a later fetch of any program, and is
+// Fetches by programs are noted in memory, and written after the answer: for a prompt and a token
+// at most once an hour. A fetch within that hour is written by a later one of any program, and is
 // lost if the process ends before.
 
 const (
@@ -89,7 +89,7 @@ func (f *fetches) note(by fetcher, version int64, now time.Time) map[fetcher]sch
 	return due
 }
 
-// take returns what is to be written, which counts as written then.
+// take returns the fetch to write, which counts as written then.
 func (x *fetched) take(now time.Time) schema.Fetch {
 	f := x.Fetch
 	x.wrote, x.waits, x.Count = now, false, 0

@@ -125,6 +125,15 @@ func (v View) ProgramSummary(viewer prompt.UserID) *prompt.ProgramSummary {
 	return schema.ParseProgramSummary(v.SummaryText)
 }
 
+// ServesNone reports whether recalls left programs of a viewer no version of a prompt of a list.
+func (v View) ServesNone(viewer prompt.UserID) bool {
+	o := v.ProgramSummary(viewer)
+	if o == nil { // of a truth row
+		o = v.InProduction
+	}
+	return o != nil && o.IsNone()
+}
+
 // Released returns the version that programs of a viewer get of a prompt of a list, if it is
 // another than the latest; else 0.
 func (v View) Released(viewer prompt.UserID) int64 {

@@ -119,7 +119,7 @@ func (o TallyAndVote) Of(viewer prompt.UserID, db *Reader, rec *schema.Record, c
 	p.Tally = o.Tally
 	v := View{Prompt: p, Viewer: viewer, MyVote: o.Mine}
 	if c != nil {
-		v.Labels = ShownLabels(viewer, p, c)
+		v.Labels, v.LatestRecalled = ShownLabels(viewer, p, c), c.Recalled.Have(p.Version)
 	}
 	return v, nil
 }
