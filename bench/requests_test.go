@@ -419,7 +419,7 @@ func assistants() []request {
 		{name: "skills of the site, 100", call: get("/.well-known/agent-skills/index.json", ""), steps: 1, tables: 1},
 		{name: "skills of an author, 100", setup: withHandle, call: get("/u/ann-lee/.well-known/agent-skills/index.json", ""), steps: 2, tables: 2},
 		{name: "marketplace of an author, 100", setup: withHandle, call: get("/marketplace/u/ann-lee/marketplace.json", ""), steps: 2, tables: 2},
-		{name: "marketplace: a package of a skill with three files, author known", setup: packaged, call: get("/marketplace/packages/{package}", ""), steps: 2, tables: 6},
+		{name: "marketplace: a package of a skill with three files, author known", setup: packaged, call: get("/marketplace/packages/{package}", ""), steps: 2, tables: 8, behind: 1},
 		{name: "an archive of a skill with three files, author known", setup: filed, call: get("/.well-known/agent-skills/{id}/archive.zip", ""), steps: 2, tables: 8, behind: 1},
 		{name: "mcp: list my skills, one with files", setup: filed, call: send("/mcp", ann, "skills/list", "{}"), steps: 2, tables: 2},
 		{name: "a skill, author known", call: get("/.well-known/agent-skills/{id}/SKILL.md", ""), steps: 1, tables: 5, behind: 1},
