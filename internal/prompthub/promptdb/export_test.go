@@ -29,7 +29,7 @@ func (db *DB) IndexRows(p prompt.Prompt) []IndexRow {
 func TruthRows(p prompt.Prompt) ([]table.Op, error) {
 	rec := schema.Record{Prompt: p, RowsVersion: schema.RowsVersion}
 	rec.Stamp(p.ID.Time())
-	return rec.Batch(true, nil)
+	return rec.Batch(true, nil, rec.Alike())
 }
 
 // A Record is what a truth row says.

@@ -157,6 +157,36 @@ func TestOwnWriteIsFound(t *testing.T) {
 	}
 }
 
+// TestOwnWritesWaitForASearch makes, edits and deletes more prompts than wait for a search.
+func TestOwnWritesWaitForASearch(t *testing.T) {
+	t.Parallel()
+	w := newWholeWorld(t)
+	find := func(words string) []string {
+		return w.titles(20, func(after string) (promptdb.Page, error) {
+			return w.Find(t.Context(), promptdb.Search{Words: query(t, words), Text: true, Order: promptdb.Newest}, after, 20)
+		})
+	}
+	require.Empty(t, find("number"))
+	want, edited := []string{}, []string{}
+	for i := range 100 {
+		title := fmt.Sprint("Number n", i)
+		p := w.add("ann", draft(title))
+		switch i % 3 {
+		case 0:
+			w.edit("ann", p.ID, func(p *prompt.Prompt) { p.Title = "Edited " + title })
+			edited = append([]string{"Edited " + title}, edited...)
+		case 1:
+			w.setDeleted(p, true)
+			continue
+		}
+		want = append([]string{map[bool]string{true: "Edited "}[i%3 == 0] + title}, want...)
+	}
+	w.add("ann", draft("Last"))
+	require.Equal(t, []string{"Last"}, find("last"))
+	require.Equal(t, want, find("number"))
+	require.Equal(t, edited, find("edited"))
+}
+
 // byTable counts the calls to each table.
 type byTable struct {
 	table.DB

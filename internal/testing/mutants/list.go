@@ -213,7 +213,7 @@ var mutants = []mutant{
 	},
 	{
 		"a commit does not tell the index of its own instance", "scopes/doc.go",
-		"		if rec.In(c.of) {", "		if true {\n			continue\n		}\n		if rec.In(c.of) {",
+		"		c.tell(rec)\n", "		_ = c\n",
 	},
 	{
 		"a search shows what a prompt lost since the index heard of it", "query/search.go",

@@ -179,7 +179,7 @@ func (w *Writer) commit(ctx context.Context, was *schema.Record, now schema.Reco
 	attempt := w.db.NewULID()
 	w.attempts = append(w.attempts, attempt)
 	now.Lease = &schema.Lease{Attempt: attempt, Until: at.Add(w.db.Protocol.Lease), Stale: stale}
-	batch, err := now.Batch(was == nil, ops)
+	batch, err := now.Batch(was == nil, ops, now.Alike())
 	if err != nil {
 		return schema.Record{}, err
 	}

@@ -41,7 +41,7 @@ func (db *Committer) project(ctx context.Context, rec schema.Record, which schem
 // index writes the rows of a record and deletes its stale ones.
 func (db *Committer) index(ctx context.Context, rec schema.Record, which schema.RowsOf) error {
 	sendBy := rec.Lease.Until.Add(db.Protocol.Send - db.Protocol.Lease)
-	want, stale := db.T.Changes(rec, which, rec.Lease.Stale)
+	want, stale := db.T.Changes(rec, which, rec.Lease.Stale, rec.Alike())
 	// one failure stops no other write: each row that is right is one less to mend
 	var g errgroup.Group
 	g.SetLimit(rowstore.MaxParallel)

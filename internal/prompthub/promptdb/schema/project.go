@@ -17,9 +17,9 @@ const (
 
 // Changes returns the index rows that a record must have, and those that must go: the stale
 // ones that are not among these.
-func (t Tables) Changes(rec Record, which RowsOf, stale Entries) (want, gone []IndexRow) {
+func (t Tables) Changes(rec Record, which RowsOf, stale Entries, of Alike) (want, gone []IndexRow) {
 	if which&TheRows != 0 {
-		want = t.Rows(rec)
+		want = t.rows(rec, of)
 	}
 	if which&TheLog == 0 {
 		want = slices.DeleteFunc(want, func(r IndexRow) bool { return r.Table == t.SearchLog })

@@ -14,8 +14,8 @@ import (
 )
 
 // Batch returns the write of a record, for the first time or under its ETag, with others.
-func (r Record) Batch(first bool, ops []table.Op) ([]table.Op, error) {
-	row, err := r.Row()
+func (r Record) Batch(first bool, ops []table.Op, of Alike) ([]table.Op, error) {
+	row, err := r.row(of)
 	if err != nil {
 		return nil, err
 	}
@@ -23,7 +23,7 @@ func (r Record) Batch(first bool, ops []table.Op) ([]table.Op, error) {
 	if first {
 		kind = table.Insert
 	}
-	batch := append([]table.Op{{Kind: kind, Row: row}, {Kind: table.Upsert, Row: r.MineRow()}}, ops...)
+	batch := append([]table.Op{{Kind: kind, Row: row}, {Kind: table.Upsert, Row: r.mineRow(of)}}, ops...)
 	if err := table.Check(batch); err != nil {
 		return nil, &fault.Error{Kind: fault.Invalid, Text: "text, messages, config and variables are too large together", Cause: err}
 	}
@@ -161,11 +161,11 @@ func marks(p prompt.Prompt) table.Props {
 }
 
 // Row returns the truth row.
-func (r Record) Row() (table.Row, error) { return r.row(SummaryProps(r.Prompt)) }
+func (r Record) Row() (table.Row, error) { return r.row(Alike{summary: SummaryProps(r.Prompt)}) }
 
-func (r Record) row(summary table.Props) (table.Row, error) {
+func (r Record) row(of Alike) (table.Row, error) {
 	// the content has it
-	own := slices.DeleteFunc(authorSummary(r.Prompt, summary), func(p table.Prop) bool { return p.Name == "Kind" })
+	own := slices.DeleteFunc(authorSummary(r.Prompt, of.summary), func(p table.Prop) bool { return p.Name == "Kind" })
 	props := slices.Concat(own, library(r.Prompt), contentProps(r.Content()), table.Props{
 		{Name: "RowsVersion", Value: table.Int32(r.RowsVersion)},
 	})
@@ -201,10 +201,10 @@ func (r Record) row(summary table.Props) (table.Row, error) {
 }
 
 // MineRow returns the author's summary row, which is written in the same batch.
-func (r Record) MineRow() table.Row { return r.mineRow(SummaryProps(r.Prompt), ProgramProps(r.Prompt)) }
+func (r Record) MineRow() table.Row { return r.mineRow(r.Alike()) }
 
-func (r Record) mineRow(summary, programs table.Props) table.Row {
-	return table.Row{Key: MineKey(r.AuthorID, r.ID), Props: append(authorSummary(r.Prompt, summary), ownSummaryProps(r.Prompt, programs)...)}
+func (r Record) mineRow(of Alike) table.Row {
+	return table.Row{Key: MineKey(r.AuthorID, r.ID), Props: append(authorSummary(r.Prompt, of.summary), ownSummaryProps(r.Prompt, of.programs)...)}
 }
 
 // ErrUnreadable means that a truth row is damaged, and ErrNewer that a later version of the

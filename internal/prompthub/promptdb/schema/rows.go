@@ -14,40 +14,45 @@ type IndexRow struct {
 	Row   table.Row
 }
 
+// Alike is what many rows of a record have alike. Most of their time goes into making it.
+type Alike struct{ summary, programs table.Props }
+
+// Alike makes it, once for all rows of a commit.
+func (r Record) Alike() Alike { return Alike{SummaryProps(r.Prompt), ProgramProps(r.Prompt)} }
+
 // Rows lists every index row that a prompt must have when an answer says so: its locator, and its
 // rows in the indexes.
 func (t Tables) Rows(r Record) []IndexRow {
-	var programs table.Props
+	of := Alike{summary: SummaryProps(r.Prompt)}
 	if r.Listed() {
-		programs = ProgramProps(r.Prompt)
+		of.programs = ProgramProps(r.Prompt)
 	}
-	return t.rows(r, SummaryProps(r.Prompt), programs)
+	return t.rows(r, of)
 }
 
-// AllRows lists the truth row of a record and every row that follows from it. It makes once what
-// many of these rows have alike, which takes most of the time.
+// AllRows lists the truth row of a record and every row that follows from it.
 func (t Tables) AllRows(r Record) ([]IndexRow, error) {
-	summary, programs := SummaryProps(r.Prompt), ProgramProps(r.Prompt)
-	truth, err := r.row(summary)
+	of := r.Alike()
+	truth, err := r.row(of)
 	if err != nil {
 		return nil, err
 	}
-	rows := []IndexRow{{t.Prompts, truth}, {t.Prompts, r.mineRow(summary, programs)}}
-	return append(rows, t.rows(r, summary, programs)...), nil
+	rows := []IndexRow{{t.Prompts, truth}, {t.Prompts, r.mineRow(of)}}
+	return append(rows, t.rows(r, of)...), nil
 }
 
 // rows is Rows with what other rows of r have, too. Without a list, r needs no programs.
-func (t Tables) rows(r Record, summary, programs table.Props) []IndexRow {
+func (t Tables) rows(r Record, of Alike) []IndexRow {
 	rows := []IndexRow{{t.Votes, table.Row{Key: LocatorKey(r.ID), Props: locatorProps(r.Prompt)}}}
-	plain := listedProps(r.Prompt, summary)
-	summed := with(plain, programs...)
+	plain := listedProps(r.Prompt, of.summary)
+	summed := with(plain, of.programs...)
 	for _, x := range indexes {
 		for _, part := range x.parts(r) {
-			of := plain
+			props := plain
 			if x.programs {
-				of = summed
+				props = summed
 			}
-			rows = append(rows, IndexRow{x.table(t), table.Row{Key: x.key(part, r.ID), Props: x.props(of, part, r)}})
+			rows = append(rows, IndexRow{x.table(t), table.Row{Key: x.key(part, r.ID), Props: x.props(props, part, r)}})
 		}
 	}
 	return rows

@@ -16,7 +16,6 @@ import (
 	"prompthub/internal/prompthub/promptdb/truth"
 	"prompthub/internal/prompthub/searchindex"
 	"prompthub/internal/storage/rowstore"
-	"prompthub/internal/storage/table"
 )
 
 const (
@@ -35,6 +34,9 @@ const (
 	// loadEighths of the memory are filled by the public scope when it is loaded. It is loaded anew
 	// once it has followEighths, and has grown by one.
 	loadEighths, followEighths = 6, 7
+	// mostTold is how many commits wait for a search. Prompts that are added together cost half of
+	// what they cost one by one, since there are no smaller parts to merge.
+	mostTold = 32
 	// maxOwn is how many bytes of words an owner's scope may have, compressed.
 	maxOwn = 8 << 20
 )
@@ -83,6 +85,7 @@ func (s *Scopes) loaded(ctx context.Context, of schema.Scope, within time.Durati
 	if loaded, err := c.wait(ctx, within); err != nil || !loaded {
 		return nil, err
 	}
+	c.addTold(1)
 	return c, nil
 }
 
@@ -136,7 +139,7 @@ func (s *Scopes) fits(grown *scope, eighths int64) bool {
 	}
 }
 
-// Told has the indexes of this instance follow a commit at once.
+// Told has the indexes of this instance follow a commit from the next search on.
 func (s *Scopes) Told(rec schema.Record) {
 	s.mu.Lock()
 	var all []*scope
@@ -147,10 +150,6 @@ func (s *Scopes) Told(rec schema.Record) {
 	}
 	s.mu.Unlock()
 	for _, c := range all {
-		if rec.In(c.of) {
-			c.index.Load().Add(docOf(rec))
-		} else {
-			c.index.Load().Remove(rec.ID, table.Ticks(rec.LoggedAt))
-		}
+		c.tell(rec)
 	}
 }

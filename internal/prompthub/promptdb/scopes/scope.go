@@ -28,6 +28,9 @@ type scope struct {
 	failed  error         // why it came to nothing; valid once loaded is closed
 	reading singleflight.Group
 
+	telling sync.Mutex
+	told    []searchindex.Doc // by commits, not in the index yet; telling guards it
+
 	mu       sync.Mutex // guards all below
 	partial  bool       // rows of the log are left out
 	behind   bool       // the last search left some for the next one
@@ -80,6 +83,31 @@ func (c *scope) isPartial() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.partial || c.behind
+}
+
+// tell has the index follow a commit: by the next search, and at once if the prompt is not in the
+// scope.
+func (c *scope) tell(rec schema.Record) {
+	if rec.In(c.of) {
+		d := docOf(rec)
+		c.telling.Lock()
+		c.told = append(c.told, d)
+		c.telling.Unlock()
+		c.addTold(mostTold)
+		return
+	}
+	c.addTold(1) // no words of a prompt that is gone wait
+	c.index.Load().Remove(rec.ID, table.Ticks(rec.LoggedAt))
+}
+
+// addTold adds what commits told to the index if there is so much of it.
+func (c *scope) addTold(least int) {
+	c.telling.Lock()
+	defer c.telling.Unlock()
+	if len(c.told) >= least {
+		c.index.Load().Add(c.told...)
+		c.told = nil
+	}
 }
 
 // take has the index follow rows of the log, and returns how many bytes their words take. Rows that
