@@ -48,7 +48,7 @@ type Item struct {
 	was      string          // the path that the lock has the file at, where it was moved
 	known    bool            // whether the lock has the file
 	changed  bool            // since then
-	alone    bool            // whether only the file may have changed
+	alone    bool            // whether only the file or folder may have changed
 }
 
 // Called returns what the prompt of a file is called that says the name of another, "" for any
@@ -267,7 +267,7 @@ func (i Item) state() State {
 		return Conflict
 	case i.Prompt == nil:
 		return Deleted
-	case i.untouched(), bytes.Equal(i.File, i.Theirs):
+	case i.untouched(), i.same():
 		return Same
 	case !i.known, i.changed && !i.alone:
 		return Conflict
@@ -275,6 +275,14 @@ func (i Item) state() State {
 		return Here
 	}
 	return There
+}
+
+// same reports whether a file or a folder is what the server has.
+func (i Item) same() bool {
+	if i.skill != nil {
+		return digest(i.skill.here) == digest(i.skill.there)
+	}
+	return bytes.Equal(i.File, i.Theirs)
 }
 
 // untouched reports whether nothing changed, here or there.

@@ -273,6 +273,8 @@ func (f *Folder) fetch(ctx context.Context, items []Item) error {
 		i := &items[n]
 		if i.skill.there != nil {
 			i.skill.takeEnds()
+			// what else changed there is not in the files
+			i.alone = i.alone || digest(i.skill.there) == i.skill.entry.Files
 		}
 		switch i.State {
 		case Gone:
@@ -284,7 +286,7 @@ func (f *Folder) fetch(ctx context.Context, items []Item) error {
 				i.State = InTheWay
 			}
 		default:
-			i.State = i.skillState()
+			i.State = i.state()
 		}
 	}
 	return nil
@@ -299,28 +301,6 @@ func (s *skill) takeEnds() {
 			s.here[n].Bytes = lineFeeds(f.Bytes)
 		}
 	}
-}
-
-func (i Item) skillState() State {
-	switch {
-	case i.Err != nil:
-		return Broken
-	case !i.known && i.Prompt == nil:
-		return New
-	case i.Prompt == nil && i.changed:
-		return Conflict
-	case i.Prompt == nil:
-		return Deleted
-	case i.untouched(), digest(i.skill.here) == digest(i.skill.there):
-		return Same
-	case !i.known:
-		return Conflict
-	case !i.changed:
-		return There
-	case i.alone, digest(i.skill.there) == i.skill.entry.Files: // what else changed there is not in the files
-		return Here
-	}
-	return Conflict
 }
 
 // saveSkill makes a folder have the files of its prompt.
