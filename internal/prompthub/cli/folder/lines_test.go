@@ -8,8 +8,8 @@ import (
 	"prompthub/internal/prompthub/prompt"
 )
 
-// TestLineEndsOfASkill: those of texts are git's and no change, those of other files are content.
-// What goes to the service has the line ends that it has there.
+// TestLineEndsOfASkill: those of texts are git's and no change, those of other files are content. A
+// text goes to the service with the line ends that it has there.
 func TestLineEndsOfASkill(t *testing.T) {
 	t.Parallel()
 	const binary = "\x00\n"
