@@ -55,6 +55,9 @@ type Item struct {
 // other.
 func (i Item) Called() string { return i.called }
 
+// Labels returns those that a push of the file puts on the version.
+func (i Item) Labels() []string { return i.document.Labels }
+
 // HoldsMany reports whether the file is one of many prompts, which stands in no folder for one.
 func (i Item) HoldsMany() bool { return errors.Is(i.Err, errMany) }
 

@@ -41,6 +41,24 @@ func (i Item) dirOrFile() string {
 	return i.Path
 }
 
+// files returns the files of an item here.
+func (i Item) files() []format.File {
+	var files []format.File
+	if text, config, err := format.SplitKernel(i.File); err == nil && format.IsKernelText(i.Path) {
+		if files = append(files, format.File{Path: i.Path, Bytes: text}); config != nil {
+			files = append(files, format.File{Path: path.Join(path.Dir(i.Path), format.KernelConfig), Bytes: config})
+		}
+		return files
+	}
+	if i.skill == nil {
+		return []format.File{{Path: i.Path, Bytes: i.File}}
+	}
+	for _, f := range i.skill.here {
+		files = append(files, format.File{Path: path.Join(path.Dir(i.Path), f.Path), Bytes: f.Bytes})
+	}
+	return files
+}
+
 // Pairs returns the files of an item that differ.
 func (i Item) Pairs() (pairs []Pair) {
 	if i.skill == nil {
